@@ -132,7 +132,7 @@ static void world_change(struct world *world)
 }
 
 /* Rejects a fifth of the pairs. */
-static bool some_filter(uint32_t a, uint32_t b, const void *context)
+static bool reject_fifth(uint32_t a, uint32_t b, const void *context)
 {
 	(void)context;
 	return (a * 7 + b) % 5 != 0;
@@ -185,7 +185,7 @@ START_TEST(every_pair_with_a_moved_proxy_is_found_once_and_sorted)
 		for (int k = 0; k < (round % 3 == 0 ? 200 : 10); k++)
 			world_change(&world);
 		const struct parallel *parallel = round % 2 ? &parallel_serial : &backwards;
-		proxy_filter *filter = round % 5 == 0 ? some_filter : NULL;
+		proxy_filter *filter = round % 5 == 0 ? reject_fifth : NULL;
 		ck_assert_int_eq(broad_phase_pairs(world.broad_phase, parallel, filter, NULL,
 						   UINT32_MAX, &world.pairs),
 				 STATUS_OK);
@@ -298,13 +298,13 @@ struct seen {
 	uint8_t count[SLOTS];
 };
 
-static bool visit_seen(uint32_t slot, void *context)
+static bool count_box_visit(uint32_t slot, void *context)
 {
 	((struct seen *)context)->count[slot]++;
 	return true;
 }
 
-static double visit_ray_seen(uint32_t slot, double fraction_max, void *context)
+static double count_ray_visit(uint32_t slot, double fraction_max, void *context)
 {
 	((struct seen *)context)->count[slot]++;
 	return fraction_max;
@@ -332,8 +332,8 @@ START_TEST(queries_find_static_and_moving_proxies)
 		if (k % 3 == 0) /* along an axis */
 			to = vec3_make(to.x, from.y, from.z);
 		vec3 along = vec3_sub(to, from);
-		broad_phase_query(world.broad_phase, &box, visit_seen, &boxes);
-		broad_phase_ray(world.broad_phase, from, along, 1, visit_ray_seen, &rays);
+		broad_phase_query(world.broad_phase, &box, count_box_visit, &boxes);
+		broad_phase_ray(world.broad_phase, from, along, 1, count_ray_visit, &rays);
 		for (uint32_t i = 0; i < SLOTS; i++) {
 			const struct model *model = &world.models[i];
 			double enter, leave;
@@ -360,7 +360,7 @@ struct shorter {
 	uint32_t visits;
 };
 
-static double visit_shorter(uint32_t slot, double fraction_max, void *context)
+static double visit_nearest(uint32_t slot, double fraction_max, void *context)
 {
 	struct shorter *shorter = context;
 	double enter, leave;
@@ -390,7 +390,7 @@ START_TEST(a_ray_that_shortens_finds_the_nearest)
 					   &enter, &leave))
 				nearest = scalar_min(nearest, enter);
 		}
-		broad_phase_ray(world.broad_phase, shorter.from, shorter.along, 1, visit_shorter,
+		broad_phase_ray(world.broad_phase, shorter.from, shorter.along, 1, visit_nearest,
 				&shorter);
 		ck_assert(shorter.nearest == nearest);
 		visits += shorter.visits;

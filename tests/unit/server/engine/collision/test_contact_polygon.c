@@ -42,7 +42,7 @@ static struct shape *prism(double radius, double height)
 }
 
 /* The area of the points' convex hull seen along y; all points lie on its border. */
-static double area(const struct contact_polygon *polygon)
+static double polygon_area(const struct contact_polygon *polygon)
 {
 	uint32_t order[CLIP_CORNERS_MAX];
 	vec3 middle = vec3_zero();
@@ -88,7 +88,7 @@ START_TEST(the_polygon_of_two_faces_has_the_area_of_their_intersection)
 		/* The reference polygon is wider by a fraction of the slop, so that corners are not
 		 * cut. */
 		double whole = CORNERS * sin(M_PI / CORNERS) * inner;
-		ck_assert_double_eq_tol(area(&polygon), turned ? wanted : whole,
+		ck_assert_double_eq_tol(polygon_area(&polygon), turned ? wanted : whole,
 					turned ? 5e-3 : 1e-9);
 		for (uint32_t k = 0; k < polygon.count; k++)
 			ck_assert_double_eq_tol(polygon.points[k].separation, 1e-3, 1e-12);
@@ -98,7 +98,7 @@ START_TEST(the_polygon_of_two_faces_has_the_area_of_their_intersection)
 }
 END_TEST
 
-static double nearest(const struct contact_polygon *polygon, vec3 point)
+static double distance_to_nearest(const struct contact_polygon *polygon, vec3 point)
 {
 	double least = INFINITY;
 	for (uint32_t k = 0; k < polygon->count; k++)
@@ -106,7 +106,7 @@ static double nearest(const struct contact_polygon *polygon, vec3 point)
 	return least;
 }
 
-static enum contact_normal exchanged(enum contact_normal of)
+static enum contact_normal exchanged_side(enum contact_normal of)
 {
 	return of == CONTACT_NORMAL_OF_A   ? CONTACT_NORMAL_OF_B
 	       : of == CONTACT_NORMAL_OF_B ? CONTACT_NORMAL_OF_A
@@ -139,14 +139,17 @@ START_TEST(a_polygon_contains_the_manifold_in_both_orders)
 			continue;
 		ck_assert(vec3_equal(polygon.normal, found.normal));
 		for (uint32_t k = 0; k < found.count; k++)
-			ck_assert_double_lt(nearest(&polygon, found.points[k].point), 1e-2);
+			ck_assert_double_lt(distance_to_nearest(&polygon, found.points[k].point),
+					    1e-2);
 		vec3 turned = quat_rotate(at.rotation, other.normal);
 		if (vec3_distance(turned, vec3_negate(polygon.normal)) > 1e-6)
 			continue; /* two axes that differ by less than the slop */
-		ck_assert_int_eq(exchanged(other.normal_of), polygon.normal_of);
+		ck_assert_int_eq(exchanged_side(other.normal_of), polygon.normal_of);
 		for (uint32_t k = 0; k < other.count; k++)
 			ck_assert_double_lt(
-				nearest(&polygon, pose_point(at, other.points[k].point)), 2e-2);
+				distance_to_nearest(&polygon,
+						    pose_point(at, other.points[k].point)),
+				2e-2);
 		faces += polygon.normal_of == CONTACT_NORMAL_OF_A ||
 			 polygon.normal_of == CONTACT_NORMAL_OF_B;
 		if (polygon.normal_of == CONTACT_NORMAL_OF_EDGES) {
@@ -185,8 +188,8 @@ START_TEST(a_plane_touches_every_vertex_within_the_margin_and_a_triangle_is_two_
 	at.position.y = -0.501;
 	find(top, mesh, &at, &found, &polygon);
 	ck_assert_uint_eq(polygon.count, CORNERS);
-	ck_assert_double_eq_tol(area(&polygon), CORNERS * sin(M_PI / CORNERS) * cos(M_PI / CORNERS),
-				1e-9);
+	ck_assert_double_eq_tol(polygon_area(&polygon),
+				CORNERS * sin(M_PI / CORNERS) * cos(M_PI / CORNERS), 1e-9);
 	shape_release(top);
 	shape_release(plane);
 	shape_release(mesh);

@@ -20,19 +20,19 @@ static void set_up(void)
 	rng = rng_seeded(check_seed());
 }
 
-static way still(double x, double y, double z)
+static way static_point(double x, double y, double z)
 {
 	return (way){ { x, y, z }, { x, y, z } };
 }
 
-static vec3 at(way p, double s)
+static vec3 position_at(way p, double s)
 {
 	return vec3_lerp(p.from, p.to, s);
 }
 
 START_TEST(g30_a_vertex_falls_through_a_face_at_half_time)
 {
-	way face[3] = { still(0, 0, 0), still(1, 0, 0), still(0, 1, 0) };
+	way face[3] = { static_point(0, 0, 0), static_point(1, 0, 0), static_point(0, 1, 0) };
 	way vertex = { { .25, .25, 1 }, { .25, .25, -1 } };
 	struct continuous_hit hit;
 	ck_assert(continuous_vertex_face(vertex, face, &hit));
@@ -41,8 +41,8 @@ START_TEST(g30_a_vertex_falls_through_a_face_at_half_time)
 	 * b. */
 	ck_assert(vec3_equal(hit.normal, vec3_make(0, 0, -1)));
 	double f[4];
-	continuous_cubic((way){ { .25, .25, 1 }, { .25, .25, -1 } }, still(1, 0, 0),
-			 still(-1, 1, 0), f);
+	continuous_cubic((way){ { .25, .25, 1 }, { .25, .25, -1 } }, static_point(1, 0, 0),
+			 static_point(-1, 1, 0), f);
 	ck_assert(f[3] == 0 && f[2] == 0 && f[1] == -2 && f[0] == 1);
 	/* One vertex passes beside the face, one stops before it. */
 	ck_assert(!continuous_vertex_face((way){ { 1, 1, 1 }, { 1, 1, -1 } }, face, &hit));
@@ -52,7 +52,7 @@ END_TEST
 
 START_TEST(g30_an_edge_falls_onto_an_edge_at_a_quarter)
 {
-	way a[2] = { still(-1, 0, 0), still(1, 0, 0) };
+	way a[2] = { static_point(-1, 0, 0), static_point(1, 0, 0) };
 	way b[2] = { { { 0, -1, 1 }, { 0, -1, -3 } }, { { 0, 1, 1 }, { 0, 1, -3 } } };
 	struct continuous_hit hit;
 	ck_assert(continuous_edge_edge(a, b, &hit));
@@ -63,7 +63,7 @@ END_TEST
 
 START_TEST(g31_a_vertex_meets_an_edge_in_the_plane_of_both)
 {
-	way face[3] = { still(0, 0, 0), still(1, 0, 0), still(0, 1, 0) };
+	way face[3] = { static_point(0, 0, 0), static_point(1, 0, 0), static_point(0, 1, 0) };
 	struct continuous_hit hit;
 	ck_assert(continuous_vertex_face((way){ { 2, .25, 0 }, { 0, .25, 0 } }, face, &hit));
 	ck_assert_double_eq_tol(hit.time, 0.625, 1e-15);
@@ -87,7 +87,7 @@ END_TEST
 
 START_TEST(g32_a_vertex_meets_the_end_of_an_edge_on_its_line)
 {
-	way edge[2] = { still(0, 0, 0), still(1, 0, 0) };
+	way edge[2] = { static_point(0, 0, 0), static_point(1, 0, 0) };
 	struct continuous_hit hit;
 	/* The vertex hits the end of an edge on the same line. */
 	way other[2] = { { { 3, 0, 0 }, { 0, 0, 0 } }, { { 5, 0, 0 }, { 2, 0, 0 } } };
@@ -110,7 +110,7 @@ struct family_case {
 static void pose_at(const way p[3], double s, vec3 out[3])
 {
 	for (uint32_t i = 0; i < 3; i++)
-		out[i] = at(p[i], s);
+		out[i] = position_at(p[i], s);
 }
 
 /* 0 arbitrary, 1 rigid motions, 2 parallel paths, 3 coplanar, 4 nearly coplanar, 5 slivers, 6
@@ -187,7 +187,7 @@ static double safe_until(const struct family_case *c, double near)
 	return -1;
 }
 
-static bool meet_at(const struct family_case *c, double s)
+static bool triangles_meet_at(const struct family_case *c, double s)
 {
 	vec3 a[3], b[3];
 	pose_at(c->a, s, a);
@@ -201,11 +201,11 @@ static double contact_time(const struct family_case *c, double safe)
 {
 	double first = 2;
 	for (uint32_t k = 0; k <= 100 && first == 2; k++)
-		if (meet_at(c, k / 100.0))
+		if (triangles_meet_at(c, k / 100.0))
 			first = k / 100.0;
 	for (uint32_t k = 0; safe >= 0 && safe <= 1 && k < 20; k++) {
 		double s = scalar_min(1, safe + k * 1e-8);
-		if (s < first && meet_at(c, s))
+		if (s < first && triangles_meet_at(c, s))
 			return s;
 	}
 	return first;
@@ -273,7 +273,7 @@ END_TEST
 START_TEST(g30_at_equal_times_vertex_and_face_come_before_two_edges)
 {
 	/* A vertex hits the middle of a face's edge: vertex–face and edge–edge at the same time. */
-	way a[3] = { still(0, 0, 0), still(2, 0, 0), still(0, 2, 0) };
+	way a[3] = { static_point(0, 0, 0), static_point(2, 0, 0), static_point(0, 2, 0) };
 	way b[3] = { { { 1, 0, 1 }, { 1, 0, -1 } },
 		     { { 1, 1, 2 }, { 1, 1, 0.5 } },
 		     { { 1, -1, 2 }, { 1, -1, 0.5 } } };

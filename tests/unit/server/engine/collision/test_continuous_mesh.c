@@ -42,9 +42,9 @@ static struct motion moving(vec3 from, vec3 to, double time)
 	return motion_of(pose_make(from, quat_identity()), pose_make(to, quat_identity()), time);
 }
 
-static bool search(const struct shape *a, struct motion motion_a, const struct shape *b,
-		   struct motion motion_b, double tolerance, struct continuous_mesh_hit *hit,
-		   struct continuous_mesh_work *work)
+static bool find_hit(const struct shape *a, struct motion motion_a, const struct shape *b,
+		     struct motion motion_b, double tolerance, struct continuous_mesh_hit *hit,
+		     struct continuous_mesh_work *work)
 {
 	struct continuous_mesh one, other;
 	ck_assert_int_eq(continuous_mesh_init(&one, a), STATUS_OK);
@@ -56,8 +56,8 @@ static bool search(const struct shape *a, struct motion motion_a, const struct s
 }
 
 /* Whether the surfaces cross at time t. */
-static bool cross_at(const struct shape *a, const struct motion *motion_a, const struct shape *b,
-		     const struct motion *motion_b, double t)
+static bool surfaces_cross_at(const struct shape *a, const struct motion *motion_a,
+			      const struct shape *b, const struct motion *motion_b, double t)
 {
 	pose b_in_a = pose_relative(motion_at(motion_a, t), motion_at(motion_b, t));
 	struct mesh_pair walk;
@@ -92,8 +92,8 @@ START_TEST(a19_a_thin_plate_at_a_hundred_metres_a_second_does_not_pass_a_wall)
 		moving(vec3_make(0.1, -2, 0.2), vec3_make(0.1, -2 + 100 * time, 0.2), time);
 	struct motion stands = moving(vec3_zero(), vec3_zero(), time);
 	struct continuous_mesh_hit hit;
-	ck_assert(!cross_at(plate, &flies, wall, &stands, time));
-	ck_assert(search(plate, flies, wall, stands, 1e-6, &hit, NULL));
+	ck_assert(!surfaces_cross_at(plate, &flies, wall, &stands, time));
+	ck_assert(find_hit(plate, flies, wall, stands, 1e-6, &hit, NULL));
 	ck_assert_double_eq_tol(hit.time, 1.99 / 100, 1e-6);
 	ck_assert_double_le(hit.time, 1.99 / 100 + 1e-12);
 	ck_assert(vec3_distance(hit.normal, vec3_axis(1)) < 1e-9);
@@ -101,7 +101,7 @@ START_TEST(a19_a_thin_plate_at_a_hundred_metres_a_second_does_not_pass_a_wall)
 	struct motion turns = motion_of(
 		flies.from, pose_make(flies.to.position, quat_from_axis_angle(vec3_axis(0), 1e-3)),
 		time);
-	ck_assert(search(plate, turns, wall, stands, 1e-6, &hit, NULL));
+	ck_assert(find_hit(plate, turns, wall, stands, 1e-6, &hit, NULL));
 	ck_assert_double_le(hit.time, 1.99 / 100);
 	ck_assert_double_ge(hit.time, 1.988 / 100);
 	shape_release(plate);
@@ -118,7 +118,7 @@ START_TEST(a21_plates_that_pass_at_a_millimetre_miss_and_overlapping_ones_hit)
 		struct motion flies = moving(above, vec3_add(above, vec3_make(6, 0, 0)), 1);
 		struct motion stands = moving(vec3_zero(), vec3_zero(), 1);
 		struct continuous_mesh_hit hit;
-		ck_assert(search(plate, flies, plate, stands, 1e-6, &hit, NULL) == (k == 1));
+		ck_assert(find_hit(plate, flies, plate, stands, 1e-6, &hit, NULL) == (k == 1));
 		if (k == 1)
 			ck_assert_double_eq_tol(hit.time, 1.0 / 6, 1e-9);
 		/* The same with a rotation about the path, which does not change the size of the
@@ -126,7 +126,7 @@ START_TEST(a21_plates_that_pass_at_a_millimetre_miss_and_overlapping_ones_hit)
 		struct motion rolls = motion_of(
 			flies.from,
 			pose_make(flies.to.position, quat_from_axis_angle(vec3_axis(0), 1e-5)), 1);
-		ck_assert(search(plate, rolls, plate, stands, 1e-6, &hit, NULL) == (k == 1));
+		ck_assert(find_hit(plate, rolls, plate, stands, 1e-6, &hit, NULL) == (k == 1));
 	}
 	shape_release(plate);
 }
@@ -143,7 +143,7 @@ START_TEST(a_propeller_hits_a_post_that_its_end_poses_do_not_touch)
 	struct motion stands = moving(vec3_make(0, 1.9, 0), vec3_make(0, 1.9, 0), 1);
 	struct continuous_mesh_hit hit;
 	struct continuous_mesh_work work;
-	ck_assert(search(blade, turns, post, stands, 1e-7, &hit, &work));
+	ck_assert(find_hit(blade, turns, post, stands, 1e-7, &hit, &work));
 	/* The long side of the blade, 0.05 from its axis, reaches a corner of the post. */
 	vec3 corner = vec3_make(0.05, 1.85, 0);
 	double angle = trig_atan2(corner.y, corner.x) -
@@ -154,7 +154,7 @@ START_TEST(a_propeller_hits_a_post_that_its_end_poses_do_not_touch)
 	ck_assert_double_ge(3.1 * hit.time, angle - 1e-6);
 	/* A post beyond the blade's length. */
 	stands = moving(vec3_make(0, 2.2, 0), vec3_make(0, 2.2, 0), 1);
-	ck_assert(!search(blade, turns, post, stands, 1e-7, &hit, &work));
+	ck_assert(!find_hit(blade, turns, post, stands, 1e-7, &hit, &work));
 	shape_release(blade);
 	shape_release(post);
 }
@@ -168,11 +168,11 @@ START_TEST(a_rod_that_recedes_before_it_returns_is_found)
 	pose to = pose_make(vec3_make(1.6, 0, 0), quat_from_axis_angle(vec3_axis(2), PI / 2 + 1.5));
 	struct motion swings = motion_of(from, to, 1), stands = moving(vec3_zero(), vec3_zero(), 1);
 	struct continuous_mesh_hit hit;
-	ck_assert(search(rod, swings, wall, stands, 1e-7, &hit, NULL));
+	ck_assert(find_hit(rod, swings, wall, stands, 1e-7, &hit, NULL));
 	/* The oracle brackets the time by sampling. */
 	double low = 0, high = 1;
 	for (uint32_t k = 0; k < 1000; k++) {
-		if (cross_at(rod, &swings, wall, &stands, k / 1000.0)) {
+		if (surfaces_cross_at(rod, &swings, wall, &stands, k / 1000.0)) {
 			high = k / 1000.0;
 			low = (k - 1) / 1000.0;
 			break;
@@ -180,7 +180,7 @@ START_TEST(a_rod_that_recedes_before_it_returns_is_found)
 	}
 	for (uint32_t k = 0; k < 40; k++) {
 		double middle = 0.5 * (low + high);
-		*(cross_at(rod, &swings, wall, &stands, middle) ? &high : &low) = middle;
+		*(surfaces_cross_at(rod, &swings, wall, &stands, middle) ? &high : &low) = middle;
 	}
 	ck_assert_double_le(hit.time, high);
 	ck_assert_double_ge(hit.time, low - 1e-6);
@@ -212,13 +212,13 @@ START_TEST(random_meshes_miss_no_hit_and_report_none_late_or_early)
 			pose_make(random_vector(&rng, 3), qb),
 			pose_make(random_vector(&rng, 3), turning ? random_rotation(&rng) : qb), 1);
 		struct continuous_mesh_hit hit;
-		bool found = search(a, one, b, other, 1e-6, &hit, NULL);
+		bool found = find_hit(a, one, b, other, 1e-6, &hit, NULL);
 		double until = found ? hit.time : 1;
 		for (uint32_t k = 0; k < SAMPLES; k++) {
 			double t = k / (double)SAMPLES;
 			if (t >= until)
 				break;
-			ck_assert(!cross_at(a, &one, b, &other, t));
+			ck_assert(!surfaces_cross_at(a, &one, b, &other, t));
 		}
 		hits += found;
 		misses += !found;
@@ -260,8 +260,8 @@ START_TEST(exchanging_the_bodies_changes_the_time_by_rounding_only)
 			motion_of(pose_make(random_vector(&rng, 3), random_rotation(&rng)),
 				  pose_make(random_vector(&rng, 1), random_rotation(&rng)), 1);
 		struct continuous_mesh_hit hit, turned;
-		bool found = search(a, one, b, other, 1e-8, &hit, NULL);
-		ck_assert(search(b, other, a, one, 1e-8, &turned, NULL) == found);
+		bool found = find_hit(a, one, b, other, 1e-8, &hit, NULL);
+		ck_assert(find_hit(b, other, a, one, 1e-8, &turned, NULL) == found);
 		if (!found)
 			continue;
 		hits++;

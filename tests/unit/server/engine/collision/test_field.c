@@ -181,9 +181,9 @@ START_TEST(a_marble_in_a_bowl_touches_the_wall_below_it)
 }
 END_TEST
 
-/* ---- flat things ------------------------------------------------------------------------------ */
+/* ---- flat faces ------------------------------------------------------------------------------- */
 
-static void check_standing(const struct touching *t, double apart, double y)
+static void check_stacked(const struct touching *t, double apart, double y)
 {
 	ck_assert_uint_eq(t->count, 1);
 	ck_assert_uint_eq(t->found[0].count, 4);
@@ -205,20 +205,20 @@ START_TEST(stacked_cubes_have_four_points_and_one_normal)
 	for (uint32_t i = 0; i < 3; i++) {
 		pose above = at(0, 1 + APART[i], 0);
 		struct touching t = touch(cube, cube, above);
-		check_standing(&t, APART[i], 0.5 + 0.5 * APART[i]);
+		check_stacked(&t, APART[i], 0.5 + 0.5 * APART[i]);
 		t = touch(cube, box, above);
-		check_standing(&t, APART[i], 0.5 + 0.5 * APART[i]);
+		check_stacked(&t, APART[i], 0.5 + 0.5 * APART[i]);
 		t = touch(box, cube, above);
-		check_standing(&t, APART[i], 0.5 + 0.5 * APART[i]);
+		check_stacked(&t, APART[i], 0.5 + 0.5 * APART[i]);
 		t = touch(large, cube, at(0.3, 1 + APART[i], -0.2));
 		ck_assert_uint_eq(t.count, 1);
 		ck_assert_uint_eq(t.points, 4);
 		/* Rotated by 45 degrees, no corner lies over the other's face. */
 		above.rotation = quat_from_axis_angle(vec3_make(0, 1, 0), 0.25 * PI);
 		t = touch(cube, cube, above);
-		check_standing(&t, APART[i], 0.5 + 0.5 * APART[i]);
+		check_stacked(&t, APART[i], 0.5 + 0.5 * APART[i]);
 		t = touch(cube, box, above);
-		check_standing(&t, APART[i], 0.5 + 0.5 * APART[i]);
+		check_stacked(&t, APART[i], 0.5 + 0.5 * APART[i]);
 	}
 	shape_release(box);
 	shape_release(large);
@@ -247,7 +247,7 @@ END_TEST
 /* ---- symmetry and agreement ------------------------------------------------------------------- */
 
 /* The deepest contact by the book: vertices and edges of both meshes in the field of the other. */
-static double deepest_by_the_book(const struct shape *a, const struct shape *b, pose b_in_a)
+static double deepest_contact_of_book(const struct shape *a, const struct shape *b, pose b_in_a)
 {
 	static struct field_contact found[4096];
 	struct distance_field_probe of_a, of_b;
@@ -275,7 +275,7 @@ START_TEST(depths_agree_with_the_book_or_with_a_face)
 		const struct shape *a = solids[i % 3], *b = solids[i / 3 % 3];
 		vec3 away = vec3_scale(random_direction(&rng), rng_range(&rng, 1.2, 2.2));
 		pose b_in_a = pose_make(away, random_rotation(&rng));
-		double depth = deepest_by_the_book(a, b, b_in_a);
+		double depth = deepest_contact_of_book(a, b, b_in_a);
 		if (depth < cell || depth > 0.2)
 			continue;
 		double more = -touch(a, b, b_in_a).deepest - depth;
@@ -389,7 +389,7 @@ START_TEST(a_cube_has_26_sides_and_each_normal_selects_one_that_contains_its_ver
 }
 END_TEST
 
-/* ---- questions -------------------------------------------------------------------------------- */
+/* ---- queries ---------------------------------------------------------------------------------- */
 
 START_TEST(rays_and_overlaps_respect_the_hole_of_a_torus)
 {

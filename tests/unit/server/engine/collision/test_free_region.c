@@ -22,7 +22,7 @@ static void set_up(void)
 	solid_reset(&solid);
 }
 
-static bool keeps_all(const struct free_plane *planes, uint32_t count, vec3 x, double room)
+static bool inside_all_planes(const struct free_plane *planes, uint32_t count, vec3 x, double room)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (vec3_dot(planes[i].normal, x) < planes[i].offset - room)
@@ -31,7 +31,8 @@ static bool keeps_all(const struct free_plane *planes, uint32_t count, vec3 x, d
 }
 
 /* A point of the region, on a random ray from p: at the border or before it. */
-static vec3 wander(const struct free_plane *planes, uint32_t count, vec3 p, double far)
+static vec3 random_point_of_region(const struct free_plane *planes, uint32_t count, vec3 p,
+				   double far)
 {
 	vec3 along = random_direction(&rng);
 	double most = far;
@@ -100,10 +101,10 @@ START_TEST(p04_the_free_region_of_a_ball_in_an_hourglass_stays_inside_it)
 		ck_assert_int_eq(free_region_find(&region, p, r, &planes, &count, &keeps),
 				 STATUS_OK);
 		ck_assert(keeps && count >= 4 && count <= glass->mesh->triangle_count);
-		ck_assert(keeps_all(planes, count, p, 1e-12));
+		ck_assert(inside_all_planes(planes, count, p, 1e-12));
 		for (uint32_t k = 0; k < 40; k++) {
-			vec3 x = wander(planes, count, p, 20);
-			ck_assert(keeps_all(planes, count, x, 1e-9));
+			vec3 x = random_point_of_region(planes, count, p, 20);
+			ck_assert(inside_all_planes(planes, count, x, 1e-9));
 			ck_assert(intersect_point_mesh(glass->mesh, x) == POINT_MESH_INSIDE);
 			ck_assert_double_ge(intersect_nearest_on_mesh(glass->mesh, x).distance,
 					    r - 1e-9);
@@ -139,7 +140,7 @@ START_TEST(p04_no_border_point_lies_inside_the_region)
 			vec3 y = vec3_scale(mesh_corner(glass->mesh, t, 0), 1 - u - v);
 			y = vec3_mul_add(y, mesh_corner(glass->mesh, t, 1), u);
 			y = vec3_mul_add(y, mesh_corner(glass->mesh, t, 2), v);
-			ck_assert(!keeps_all(planes, count, y, -1e-9));
+			ck_assert(!inside_all_planes(planes, count, y, -1e-9));
 		}
 	}
 	free_region_release(&region);
@@ -152,7 +153,7 @@ END_TEST
 enum { PIECES = 3 };
 
 /* A star of bars through one centre: a nonconvex body of convex pieces. */
-static void star(struct hull *piece[PIECES])
+static void make_star(struct hull *piece[PIECES])
 {
 	for (uint32_t i = 0; i < PIECES; i++) {
 		vec3 half = vec3_all(0.3);
@@ -184,8 +185,8 @@ START_TEST(p09_nonconvex_polyhedra_do_not_meet_within_the_region)
 		struct hull *a[PIECES], *b[PIECES];
 		struct free_region region;
 		pose at = pose_identity();
-		star(a);
-		star(b);
+		make_star(a);
+		make_star(b);
 		free_region_init(&region);
 		for (uint32_t i = 0; i < PIECES; i++)
 			for (uint32_t j = 0; j < PIECES; j++) {
@@ -209,9 +210,10 @@ START_TEST(p09_nonconvex_polyhedra_do_not_meet_within_the_region)
 			tried++;
 			ck_assert_int_eq(free_region_find(&region, c, 0, &planes, &count, &keeps),
 					 STATUS_OK);
-			ck_assert(keeps && keeps_all(planes, count, c, 1e-12));
+			ck_assert(keeps && inside_all_planes(planes, count, c, 1e-12));
 			for (uint32_t n = 0; n < 8; n++)
-				ck_assert(stars_are_apart(a, b, wander(planes, count, c, 5), 1e-9));
+				ck_assert(stars_are_apart(
+					a, b, random_point_of_region(planes, count, c, 5), 1e-9));
 		}
 		free_region_release(&region);
 		for (uint32_t i = 0; i < PIECES; i++) {

@@ -59,7 +59,7 @@ static struct hierarchy tree_of(const struct soup *soup, enum hierarchy_kind kin
 	return tree;
 }
 
-static bool holds(const struct hierarchy *tree, uint32_t node, vec3 p)
+static bool contains_point(const struct hierarchy *tree, uint32_t node, vec3 p)
 {
 	if (tree->kind == HIERARCHY_AABB)
 		return aabb_contains_point(tree->boxes[node], p);
@@ -81,8 +81,8 @@ static void check_tree(const struct hierarchy *tree, const struct soup *soup)
 		for (uint32_t i = node->first; i < node->first + node->count; i++) {
 			uint32_t triangle = tree->order[i];
 			for (uint32_t k = 0; k < 3; k++)
-				ck_assert(holds(tree, n,
-						soup->vertices[soup->triangles[triangle][k]]));
+				ck_assert(contains_point(
+					tree, n, soup->vertices[soup->triangles[triangle][k]]));
 			if (node->left == HIERARCHY_LEAF)
 				ck_assert_uint_eq(seen[triangle]++, 0);
 		}
@@ -264,7 +264,8 @@ static void corners_of(const struct soup *soup, uint32_t i, const pose *at, vec3
 	}
 }
 
-static bool meet(const struct soup *a, uint32_t i, const struct soup *b, uint32_t j, const pose *at)
+static bool triangles_meet(const struct soup *a, uint32_t i, const struct soup *b, uint32_t j,
+			   const pose *at)
 {
 	vec3 one[3], other[3];
 	corners_of(a, i, NULL, one);
@@ -294,7 +295,7 @@ START_TEST(g14_two_trees_give_every_overlapping_pair_once)
 		ck_assert_uint_eq(heap_calls(), calls);
 		for (i = 0; i < a.count; i++)
 			for (j = 0; j < b.count; j++)
-				if (meet(&a, i, &b, j, placed)) {
+				if (triangles_meet(&a, i, &b, j, placed)) {
 					ck_assert_uint_eq(seen[i][j], 1);
 					hits++;
 				}

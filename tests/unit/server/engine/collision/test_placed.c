@@ -181,7 +181,7 @@ static struct mover_result walk(const struct placed_shape *placed, uint32_t coun
 		pose to = { out.position, from.rotation };
 		pose relative = pose_relative(placed[i].at, to);
 		ck_assert_msg(out.stuck || !shape_overlap(placed[i].shape, shape, &relative),
-			      "it ends in body %u", placed[i].body);
+			      "the mover ends inside body %u", placed[i].body);
 	}
 	return out;
 }

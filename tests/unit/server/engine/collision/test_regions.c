@@ -52,12 +52,12 @@ static double volume_of(const struct regions *found)
 	return sum;
 }
 
-static void ck_near(double is, double wanted, double tolerance)
+static void expect_near(double is, double wanted, double tolerance)
 {
 	ck_assert_msg(scalar_abs(is - wanted) <= tolerance, "%.17g is not %.17g", is, wanted);
 }
 
-static pose moved(double x, double y, double z)
+static pose translated(double x, double y, double z)
 {
 	return pose_make(vec3_make(x, y, z), quat_identity());
 }
@@ -72,13 +72,13 @@ START_TEST(g29_a_tip_in_a_slab_is_as_deep_as_it_reaches)
 	ck_assert_uint_eq(found.region_count, 1);
 	const struct region *region = &found.regions[0];
 	ck_assert_uint_eq(region->contour_count, 1);
-	ck_near(region->depth, 0.1, 1e-15);
+	expect_near(region->depth, 0.1, 1e-15);
 	ck_assert(vec3_distance(region->point_a, vec3_make(2, -1, -0.1)) < 1e-15);
 	ck_assert(vec3_distance(region->point_b, vec3_make(2, -1, 0)) < 1e-15);
 	ck_assert(vec3_distance(region->normal, vec3_make(0, 0, -1)) < 1e-15);
 	/* A pyramid over a square with diagonals of 0.2. */
-	ck_near(region->volume, 0.02 * 0.1 / 3, 1e-16);
-	ck_near(region->area, 0.02, 1e-15);
+	expect_near(region->volume, 0.02 * 0.1 / 3, 1e-16);
+	expect_near(region->area, 0.02, 1e-15);
 	ck_assert(vec3_distance(region->centre, vec3_make(2, -1, -0.025)) < 1e-12);
 	ck_assert_uint_eq(region->vertices_a, 1);
 	ck_assert_uint_eq(region->vertices_b, 0);
@@ -94,8 +94,8 @@ START_TEST(g29_two_tips_are_two_regions_with_two_depths)
 	solid_add_box(&solid_b, vec3_make(-5, -5, -1), vec3_make(5, 5, 0), false);
 	struct regions found = find(pose_identity());
 	ck_assert_uint_eq(found.region_count, 2);
-	ck_near(found.regions[0].depth, 0.3, 1e-15);
-	ck_near(found.regions[1].depth, 0.1, 1e-15);
+	expect_near(found.regions[0].depth, 0.3, 1e-15);
+	expect_near(found.regions[1].depth, 0.1, 1e-15);
 	ck_assert(found.regions[0].point_a.x == 2 && found.regions[1].point_a.x == -2);
 	regions_release(&found);
 }
@@ -108,13 +108,13 @@ START_TEST(g29_edges_that_cross_without_vertices_inside_have_a_finite_depth)
 			 pose_make(vec3_zero(), quat_from_axis_angle(vec3_axis(0), PI / 4)));
 	solid_add_box_at(&solid_b, vec3_make(1, 4, 1),
 			 pose_make(vec3_zero(), quat_from_axis_angle(vec3_axis(1), PI / 4)));
-	struct regions found = find(moved(0, 0, 2 * scalar_sqrt(2) - 0.2));
+	struct regions found = find(translated(0, 0, 2 * scalar_sqrt(2) - 0.2));
 	ck_assert_uint_eq(found.region_count, 1);
 	const struct region *region = &found.regions[0];
 	ck_assert_uint_eq(region->vertices_a + region->vertices_b, 0);
 	ck_assert_uint_eq(region->deepest_a.vertex, REGION_NO_VERTEX);
 	/* The middle of A's ridge is 0.2 below B's ridge, on faces at 45 degrees. */
-	ck_near(region->depth, 0.2 / scalar_sqrt(2), 1e-14);
+	expect_near(region->depth, 0.2 / scalar_sqrt(2), 1e-14);
 	ck_assert(vec3_distance(region->normal, vec3_axis(2)) < 1e-12);
 	regions_release(&found);
 }
@@ -124,21 +124,21 @@ START_TEST(g29_a_bar_through_a_bar_has_two_contours_and_two_bars_two_regions)
 {
 	solid_add_box(&solid_a, vec3_make(-5, -1, -1), vec3_make(5, 1, 1), false);
 	solid_add_box(&solid_b, vec3_make(-0.5, -0.5, -6), vec3_make(0.5, 0.5, 6), false);
-	struct regions found = find(moved(0.25, 0.125, 0));
+	struct regions found = find(translated(0.25, 0.125, 0));
 	ck_assert_uint_eq(found.region_count, 1);
 	ck_assert_uint_eq(found.contour_count, 2);
-	ck_near(found.regions[0].volume, 2, 1e-14);
-	ck_near(found.regions[0].area, 0, 1e-14);
-	ck_near(vec3_length(found.regions[0].normal), 1, 1e-14);
+	expect_near(found.regions[0].volume, 2, 1e-14);
+	expect_near(found.regions[0].area, 0, 1e-14);
+	expect_near(vec3_length(found.regions[0].normal), 1, 1e-14);
 	/* The diagonal of B's side faces passes (x, 0.125, 0), and A's side at y = 1 is nearest. */
-	ck_near(found.regions[0].depth, 0.875, 1e-14);
+	expect_near(found.regions[0].depth, 0.875, 1e-14);
 	regions_release(&found);
 	/* The same bar through two bars. */
 	solid_add_box(&solid_a, vec3_make(-5, -1, 3), vec3_make(5, 1, 4), false);
-	found = find(moved(0.25, 0.125, 0));
+	found = find(translated(0.25, 0.125, 0));
 	ck_assert_uint_eq(found.region_count, 2);
 	ck_assert_uint_eq(found.contour_count, 4);
-	ck_near(volume_of(&found), 3, 1e-14);
+	expect_near(volume_of(&found), 3, 1e-14);
 	regions_release(&found);
 }
 END_TEST
@@ -177,8 +177,8 @@ START_TEST(crossed_combs_overlap_once_per_tooth)
 		ck_assert_uint_eq(found.region_count, teeth);
 		ck_assert_uint_eq(found.contour_count, teeth);
 		for (uint32_t r = 0; r < teeth; r++) {
-			ck_near(found.regions[r].volume, 0.5 * 0.75 * 0.25, 1e-12);
-			ck_near(found.regions[r].depth, 0.25, 1e-12);
+			expect_near(found.regions[r].volume, 0.5 * 0.75 * 0.25, 1e-12);
+			expect_near(found.regions[r].depth, 0.25, 1e-12);
 		}
 		regions_release(&found);
 	}
@@ -207,7 +207,7 @@ START_TEST(a_grid_of_crossings_has_one_region_each)
 		}
 	ck_assert_uint_gt(expected, 3);
 	ck_assert_uint_eq(found.region_count, expected);
-	ck_near(volume_of(&found), volume, 1e-12);
+	expect_near(volume_of(&found), volume, 1e-12);
 	regions_release(&found);
 }
 END_TEST
@@ -228,16 +228,16 @@ START_TEST(a_pipe_through_a_plate_is_one_region_with_four_contours)
 	solid_add_cells(&solid_a, lines, pipe_cell, NULL);
 	solid_add_box(&solid_b, vec3_make(-8, -8, -1), vec3_make(8, 8, 1), false);
 	/* Off the plate's diagonal, so that each ring lies in one triangle. */
-	struct regions found = find(moved(3, -2, 0.25));
+	struct regions found = find(translated(3, -2, 0.25));
 	ck_assert_uint_eq(found.contour_count, 4);
 	ck_assert_uint_eq(found.region_count, 1);
-	ck_near(volume_of(&found), 2 * (1 - 0.25), 1e-12);
+	expect_near(volume_of(&found), 2 * (1 - 0.25), 1e-12);
 	regions_release(&found);
 	/* The same with the solids exchanged. */
 	struct solid swap = solid_a;
 	solid_a = solid_b;
 	solid_b = swap;
-	found = find(moved(-3, 2, -0.25));
+	found = find(translated(-3, 2, -0.25));
 	ck_assert_uint_eq(found.contour_count, 4);
 	ck_assert_uint_eq(found.region_count, 1);
 	regions_release(&found);
@@ -248,15 +248,15 @@ START_TEST(g16_a_shell_wholly_inside_is_a_region_without_contour)
 {
 	solid_add_box(&solid_a, vec3_all(-1), vec3_all(1), false);
 	solid_add_box(&solid_b, vec3_all(-0.25), vec3_all(0.25), false);
-	struct regions found = find(moved(0.5, 0, 0));
+	struct regions found = find(translated(0.5, 0, 0));
 	ck_assert_uint_eq(found.region_count, 1);
 	ck_assert_uint_eq(found.contour_count, 0);
 	ck_assert_int_eq(found.regions[0].kind, REGION_B_IN_A);
-	ck_near(found.regions[0].volume, 0.125, 1e-15);
-	ck_near(found.regions[0].depth, 0.75, 1e-15);
+	expect_near(found.regions[0].volume, 0.125, 1e-15);
+	expect_near(found.regions[0].depth, 0.75, 1e-15);
 	ck_assert_uint_eq(found.regions[0].vertices_b, 8);
 	regions_release(&found);
-	found = find(moved(3, 0, 0));
+	found = find(translated(3, 0, 0));
 	ck_assert_uint_eq(found.region_count, 0);
 	regions_release(&found);
 	/* One shell inside, one across, one outside. */
@@ -264,7 +264,7 @@ START_TEST(g16_a_shell_wholly_inside_is_a_region_without_contour)
 	solid_add_box(&solid_b, vec3_make(3, 3, 3), vec3_make(4, 4, 4), false);
 	found = find(pose_identity());
 	ck_assert_uint_eq(found.region_count, 2);
-	ck_near(volume_of(&found), 0.125 + 0.25, 1e-15);
+	expect_near(volume_of(&found), 0.125 + 0.25, 1e-15);
 	regions_release(&found);
 }
 END_TEST
@@ -285,7 +285,7 @@ START_TEST(g16_a_body_in_the_void_of_a_shell_does_not_overlap)
 	solid_add_box(&solid_b, vec3_all(-1.5), vec3_all(1.5), false);
 	found = find(pose_identity());
 	ck_assert_uint_eq(found.region_count, 2);
-	ck_near(volume_of(&found), 27 - 8, 1e-12);
+	expect_near(volume_of(&found), 27 - 8, 1e-12);
 	regions_release(&found);
 }
 END_TEST
@@ -297,12 +297,12 @@ START_TEST(aligned_coplanar_and_coincident_bodies_have_the_exact_volume)
 	for (int x = -2; x <= 2; x++)
 		for (int y = -2; y <= 2; y++)
 			for (int z = -2; z <= 2; z++) {
-				struct regions found = find(moved(x, y, z));
+				struct regions found = find(translated(x, y, z));
 				double wanted = (2 - scalar_abs(x)) * (2 - scalar_abs(y)) *
 						(2 - scalar_abs(z));
 				ck_assert_uint_le(found.region_count, 1);
 				ck_assert(wanted == 0 || found.region_count == 1);
-				ck_near(volume_of(&found), wanted, 1e-14);
+				expect_near(volume_of(&found), wanted, 1e-14);
 				for (uint32_t c = 0; c < found.contour_count; c++)
 					ck_assert(found.contours[c].closed);
 				/* A touching contact has no depth. */
@@ -346,8 +346,8 @@ static double plane_over(const struct placed_box *box, uint32_t face, vec3 p)
 }
 
 /* The volume under the part of a's face that lies in b, seen from `origin`. */
-static double clipped(const struct placed_box *a, uint32_t face, const struct placed_box *b,
-		      vec3 origin)
+static double clipped_volume(const struct placed_box *a, uint32_t face, const struct placed_box *b,
+			     vec3 origin)
 {
 	vec3 loop[CLIP_MAX];
 	uint32_t count = 4, x = (face / 2 + 1) % 3, y = (face / 2 + 2) % 3;
@@ -387,7 +387,8 @@ static double common_volume(const struct placed_box *a, const struct placed_box 
 {
 	double sum = 0;
 	for (uint32_t f = 0; f < 6; f++)
-		sum += clipped(a, f, b, a->at.position) + clipped(b, f, a, a->at.position);
+		sum += clipped_volume(a, f, b, a->at.position) +
+		       clipped_volume(b, f, a, a->at.position);
 	return sum;
 }
 
@@ -434,7 +435,7 @@ START_TEST(many_boxes_have_one_region_per_pair_with_the_volume_of_clipping)
 		for (uint32_t r = 0; r < found.region_count; r++)
 			regions += found.regions[r].volume > 1e-9;
 		ck_assert_uint_eq(regions, pairs);
-		ck_near(volume_of(&found), volume, 1e-12);
+		expect_near(volume_of(&found), volume, 1e-12);
 		seen += pairs;
 		regions_release(&found);
 	}
@@ -498,7 +499,7 @@ START_TEST(branching_solids_have_the_volume_of_sampling)
 		}
 		double part = hits / (double)SAMPLES;
 		double sigma = 125 * scalar_sqrt(part * (1 - part) / SAMPLES + 1e-6);
-		ck_near(volume_of(&found), 125 * part, 5 * sigma);
+		expect_near(volume_of(&found), 125 * part, 5 * sigma);
 		regions_release(&found);
 		shape_release(a);
 		shape_release(b);

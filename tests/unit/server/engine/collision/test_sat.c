@@ -28,7 +28,8 @@ static struct placing placing_of(const pose *at)
 }
 
 /* The greatest separation of the three searches. */
-static double searched(const struct hull *a, const struct hull *b, const pose *b_in_a, double reach)
+static double greatest_of_searches(const struct hull *a, const struct hull *b, const pose *b_in_a,
+				   double reach)
 {
 	struct placing there = placing_of(b_in_a), back = placing_inverse(&there);
 	struct sat_face fa = sat_faces(a, b, &there, sat_face_guess(a, b, &there), SCALAR_MAX);
@@ -51,7 +52,7 @@ START_TEST(the_search_finds_the_greatest_separation_of_hulls)
 		const struct hull *b = shapes[rng_below(&rng, 5)]->hull;
 		pose at = pose_make(random_vector(&rng, 1), awkward_rotation(&rng));
 		double wanted = oracle_sat(a, b, &at);
-		double found = searched(a, b, &at, SCALAR_MAX);
+		double found = greatest_of_searches(a, b, &at, SCALAR_MAX);
 		if (wanted > 2e-5) {
 			/* Apart: the faces of the Minkowski sum show a separation, though not its
 			 * amount. */
@@ -61,7 +62,7 @@ START_TEST(the_search_finds_the_greatest_separation_of_hulls)
 		}
 		ck_assert_double_eq_tol(found, wanted, 2e-5);
 		/* Also without the edges far from the contact. */
-		ck_assert_double_eq_tol(searched(a, b, &at, -1), wanted, 2e-5);
+		ck_assert_double_eq_tol(greatest_of_searches(a, b, &at, -1), wanted, 2e-5);
 	}
 	for (uint32_t k = 0; k < 5; k++)
 		shape_release(shapes[k]);
@@ -94,8 +95,8 @@ END_TEST
 
 /* The manifold of two pieces must agree with brute force over all axes: apart or not, and the
  * depth. */
-static void check_verdict(const struct shape *a, const struct shape *b, const pose *at,
-			  double margin)
+static void check_manifold(const struct shape *a, const struct shape *b, const pose *at,
+			   double margin)
 {
 	struct pair_cache cache = { 0 };
 	struct manifold m;
@@ -143,7 +144,7 @@ START_TEST(box_verdicts_agree_with_all_axes_in_random_and_aligned_poses)
 		if (k % 7 == 0)
 			place.x = a->box.half.x + b->box.half.x;
 		pose at = pose_make(place, awkward_rotation(&rng));
-		check_verdict(a, b, &at, 0.02);
+		check_manifold(a, b, &at, 0.02);
 	}
 	for (int k = 0; k < 3; k++)
 		shape_release(boxes[k]);
@@ -159,7 +160,7 @@ START_TEST(hull_verdicts_agree_with_all_axes)
 				   *b = shapes[1 + rng_below(&rng, 3)];
 		pose at = pose_make(vec3_scale(random_direction(&rng), rng_range(&rng, 0.5, 1.4)),
 				    awkward_rotation(&rng));
-		check_verdict(a, b, &at, 0.02);
+		check_manifold(a, b, &at, 0.02);
 	}
 	for (int k = 0; k < 4; k++)
 		shape_release(shapes[k]);

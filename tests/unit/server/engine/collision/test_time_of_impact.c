@@ -55,7 +55,7 @@ static bool is_flat(uint32_t kind)
 	return kind == 8;
 }
 
-static pose any_pose(double size, bool flat)
+static pose random_pose(double size, bool flat)
 {
 	pose at = { random_vector(&rng, size), random_rotation(&rng) };
 	if (flat)
@@ -68,13 +68,13 @@ static pose any_pose(double size, bool flat)
  * origin. */
 static void random_motion(bool flat, bool still, double from, struct motion *motion, pose *in_frame)
 {
-	pose start = any_pose(1, flat), end = any_pose(1, flat);
+	pose start = random_pose(1, flat), end = random_pose(1, flat);
 	start.position = vec3_add(start.position, vec3_make(from, flat ? 0 : 0.5 * from, 0));
 	if (still || rng_below(&rng, 4) == 0)
 		end.rotation = start.rotation;
 	if (still)
 		end.position = start.position;
-	*in_frame = rng_below(&rng, 2) == 0 ? pose_identity() : any_pose(0.5, flat);
+	*in_frame = rng_below(&rng, 2) == 0 ? pose_identity() : random_pose(0.5, flat);
 	ck_assert_int_eq(motion_between(start, 0.25, end, 1.5, motion), STATUS_OK);
 }
 
@@ -85,7 +85,7 @@ static struct placed_shape placed_at(const struct impact_side *side, double t)
 }
 
 /* The distance of two triangle meshes, by their corners and edges. */
-static double surfaces_apart(const struct impact_side *a, const struct impact_side *b, double t)
+static double surface_distance(const struct impact_side *a, const struct impact_side *b, double t)
 {
 	struct placed_shape one = placed_at(a, t), two = placed_at(b, t);
 	const struct shape *mesh_a = shape_exact(one.shape), *mesh_b = shape_exact(two.shape);
@@ -126,7 +126,7 @@ static double distance_at(const struct impact_side *a, const struct impact_side 
 		return distance_at(b, a, t);
 	if (shape_exact(a->piece.shape)->kind == SHAPE_MESH &&
 	    shape_exact(b->piece.shape)->kind == SHAPE_MESH)
-		return surfaces_apart(a, b, t);
+		return surface_distance(a, b, t);
 	struct placed_shape one = placed_at(a, t), two = placed_at(b, t);
 	struct closest_pair pair;
 	if (two.shape->kind == SHAPE_PLANE && shape_exact(one.shape)->kind == SHAPE_MESH)

@@ -100,7 +100,7 @@ START_TEST(a_warm_start_takes_few_steps_and_gives_the_same_distance)
 }
 END_TEST
 
-static struct vclip_feature any_feature(const struct hull *hull)
+static struct vclip_feature random_feature(const struct hull *hull)
 {
 	uint32_t counts[3] = { hull->vertex_count, hull->edge_count, hull->face_count };
 	uint32_t kind = rng_below(&rng, 3);
@@ -115,8 +115,8 @@ START_TEST(any_start_feature_gives_the_same_distance_and_terminates)
 		vec3 place = vec3_scale(random_direction(&rng), rng_range(&rng, 0.3, 2.5));
 		pose at = pose_make(place, awkward_rotation(&rng));
 		struct placing there = placed(&at);
-		struct vclip_features wild = { any_feature(small_hull->hull),
-					       any_feature(cube->hull) };
+		struct vclip_features wild = { random_feature(small_hull->hull),
+					       random_feature(cube->hull) };
 		vclip_distance(small_hull->hull, cube->hull, &there, NULL, &one);
 		vclip_distance(small_hull->hull, cube->hull, &there, &wild, &other);
 		ck_assert(one.touching == other.touching);

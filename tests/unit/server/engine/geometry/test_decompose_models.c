@@ -85,7 +85,7 @@ START_TEST(open_and_tangled_meshes_are_refused)
 }
 END_TEST
 
-static bool is_here(uint32_t model)
+static bool is_installed(uint32_t model)
 {
 	struct shape *shape;
 	struct reason why;
@@ -99,7 +99,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("decompose_models");
 	TCase *models = tcase_create("models");
-	bool glmark = is_here(0), assimp = is_here(GLMARK);
+	bool glmark = is_installed(0), assimp = is_installed(GLMARK);
 	if (glmark) {
 		tcase_add_loop_test(
 			models, real_meshes_keep_their_volumes_and_their_parts_are_convex_enough, 0,

@@ -120,7 +120,7 @@ static void check_cloud(const vec3 *points, uint32_t count, struct worst *worst)
 	heap_free(hull);
 }
 
-static void report(const char *family, const struct worst *worst)
+static void print_worst(const char *family, const struct worst *worst)
 {
 	printf("# %s: %u clouds, volume off by %.1e size^3, points out by %.1e size, "
 	       "at most %u rounds, %u vertices, %u faces; redone exactly: %u\n",
@@ -143,7 +143,7 @@ START_TEST(random_clouds_have_qhulls_volume)
 			cloud[i] = vec3_mul_add(shift, random_in_cube(), scale);
 		check_cloud(cloud, count, &worst);
 	}
-	report("in a cube", &worst);
+	print_worst("in a cube", &worst);
 	ck_assert_uint_eq(worst.exact_only, 0);
 }
 END_TEST
@@ -158,14 +158,14 @@ START_TEST(cospherical_clouds_have_qhulls_volume_and_keep_every_point)
 			cloud[i] = random_on_sphere();
 		check_cloud(cloud, count, &worst);
 	}
-	report("on a sphere", &worst);
+	print_worst("on a sphere", &worst);
 	ck_assert_uint_eq(worst.exact_only, 0);
 }
 END_TEST
 
 /* Converts through memory, because gcc 12 at -O2 drops a rounding to float and back of two
  * neighbouring doubles. */
-static vec3 as_floats(vec3 p)
+static vec3 rounded_to_floats(vec3 p)
 {
 	volatile float x = (float)p.x, y = (float)p.y, z = (float)p.z;
 	return vec3_make((double)x, (double)y, (double)z);
@@ -192,7 +192,7 @@ static uint32_t box_cloud(vec3 half, uint32_t extra, mat3 r, bool rounded)
 	for (uint32_t i = 0; i < count; i++) {
 		cloud[i] = mat3_mul_vec(r, cloud[i]);
 		if (rounded)
-			cloud[i] = as_floats(cloud[i]);
+			cloud[i] = rounded_to_floats(cloud[i]);
 	}
 	return count;
 }
@@ -212,7 +212,7 @@ START_TEST(a_box_with_points_on_its_faces_has_six_quadrilaterals)
 		heap_free(hull);
 		check_cloud(cloud, count, &worst);
 	}
-	report("boxes", &worst);
+	print_worst("boxes", &worst);
 	ck_assert_uint_eq(worst.exact_only, 0);
 }
 END_TEST
@@ -246,7 +246,7 @@ START_TEST(grids_and_duplicates_have_qhulls_volume)
 					     rng_below(&rng, side) * 0.25);
 		check_cloud(cloud, count, &worst);
 	}
-	report("lattices", &worst);
+	print_worst("lattices", &worst);
 	ck_assert_uint_eq(worst.exact_only, 0);
 }
 END_TEST
@@ -268,7 +268,7 @@ START_TEST(prisms_and_cylinders_have_flat_caps)
 		heap_free(hull);
 		check_cloud(cloud, 2 * sides, &worst);
 	}
-	report("prisms", &worst);
+	print_worst("prisms", &worst);
 }
 END_TEST
 
@@ -289,7 +289,7 @@ START_TEST(slivers_above_the_least_thickness_have_valid_hulls)
 		}
 		check_cloud(cloud, count, &worst);
 	}
-	report("slivers", &worst);
+	print_worst("slivers", &worst);
 }
 END_TEST
 

@@ -120,7 +120,7 @@ START_TEST(g19_balls_touch_at_the_sum_of_their_radii)
 }
 END_TEST
 
-static bool tri(const vec3 a[3], const vec3 b[3])
+static bool triangles_meet(const vec3 a[3], const vec3 b[3])
 {
 	return intersect_triangle_triangle(a, b, NULL);
 }
@@ -135,26 +135,26 @@ START_TEST(g20_every_combination_of_signs_is_correct)
 	ck_assert(!cut.coplanar);
 	ck_assert(vec3_distance(cut.from, cut.to) == 1);
 	/* Case 1: one vertex on the plane, inside and outside. */
-	ck_assert(tri(a, (vec3[3]){ { 1, 1, 0 }, { 1, 2, 3 }, { 2, 1, 3 } }));
-	ck_assert(tri(a, (vec3[3]){ { 2, 2, 0 }, { 1, 2, 3 }, { 2, 1, 3 } }));
-	ck_assert(!tri(a, (vec3[3]){ { 2, 2.5, 0 }, { 1, 2, 3 }, { 2, 1, 3 } }));
+	ck_assert(triangles_meet(a, (vec3[3]){ { 1, 1, 0 }, { 1, 2, 3 }, { 2, 1, 3 } }));
+	ck_assert(triangles_meet(a, (vec3[3]){ { 2, 2, 0 }, { 1, 2, 3 }, { 2, 1, 3 } }));
+	ck_assert(!triangles_meet(a, (vec3[3]){ { 2, 2.5, 0 }, { 1, 2, 3 }, { 2, 1, 3 } }));
 	/* Case 2: an edge on the plane: inside, crossing, outside. */
-	ck_assert(tri(a, (vec3[3]){ { 1, 1, 0 }, { 1.5, 1, 0 }, { 2, 1, 3 } }));
-	ck_assert(tri(a, (vec3[3]){ { -1, 1, 0 }, { 9, 1, 0 }, { 2, 1, 3 } }));
-	ck_assert(!tri(a, (vec3[3]){ { -1, -1, 0 }, { 9, -1, 0 }, { 2, 1, 3 } }));
+	ck_assert(triangles_meet(a, (vec3[3]){ { 1, 1, 0 }, { 1.5, 1, 0 }, { 2, 1, 3 } }));
+	ck_assert(triangles_meet(a, (vec3[3]){ { -1, 1, 0 }, { 9, 1, 0 }, { 2, 1, 3 } }));
+	ck_assert(!triangles_meet(a, (vec3[3]){ { -1, -1, 0 }, { 9, -1, 0 }, { 2, 1, 3 } }));
 	/* Case 3: coplanar: crossing, one inside the other in both orders, touching, apart. */
 	vec3 inner[3] = { { 1, 1, 0 }, { 1.5, 1, 0 }, { 1, 1.5, 0 } };
 	ck_assert(intersect_triangle_triangle(a, inner, &cut) && cut.coplanar);
-	ck_assert(tri(inner, a) && tri(a, a));
-	ck_assert(tri(a, (vec3[3]){ { -1, 1, 0 }, { 9, 1, 0 }, { 9, 2, 0 } }));
-	ck_assert(tri(a, (vec3[3]){ { 4, 0, 0 }, { 9, 0, 0 }, { 9, 2, 0 } }));
-	ck_assert(!tri(a, (vec3[3]){ { 4, 1, 0 }, { 9, 0, 0 }, { 9, 2, 0 } }));
+	ck_assert(triangles_meet(inner, a) && triangles_meet(a, a));
+	ck_assert(triangles_meet(a, (vec3[3]){ { -1, 1, 0 }, { 9, 1, 0 }, { 9, 2, 0 } }));
+	ck_assert(triangles_meet(a, (vec3[3]){ { 4, 0, 0 }, { 9, 0, 0 }, { 9, 2, 0 } }));
+	ck_assert(!triangles_meet(a, (vec3[3]){ { 4, 1, 0 }, { 9, 0, 0 }, { 9, 2, 0 } }));
 	/* Case 4: piercing with a known segment, and missing. */
 	vec3 blade[3] = { { 1, -1, 1 }, { 1, 9, 1 }, { 1, 1, -9 } };
 	ck_assert(intersect_triangle_triangle(a, blade, &cut));
 	ck_assert_double_eq_tol(vec3_distance(cut.from, cut.to), 3, 1e-12);
-	ck_assert(!tri(a, (vec3[3]){ { 5, -1, 1 }, { 5, 9, 1 }, { 5, 1, -9 } }));
-	ck_assert(!tri(a, (vec3[3]){ { 1, 1, 1 }, { 1, 2, 1 }, { 2, 1, 3 } }));
+	ck_assert(!triangles_meet(a, (vec3[3]){ { 5, -1, 1 }, { 5, 9, 1 }, { 5, 1, -9 } }));
+	ck_assert(!triangles_meet(a, (vec3[3]){ { 1, 1, 1 }, { 1, 2, 1 }, { 2, 1, 3 } }));
 }
 END_TEST
 
@@ -176,10 +176,10 @@ START_TEST(g20_all_degenerate_pairs_agree_with_separating_axes)
 		struct oracle_body y = oracle_triangle(b[0], b[1], b[2]);
 		bool wanted = !oracle_apart(&x, &y);
 		met += wanted;
-		ck_assert_msg(tri(a, b) == wanted, "run %u", run);
-		ck_assert(tri(b, a) == wanted);
-		ck_assert(tri((vec3[3]){ a[2], a[1], a[0] }, (vec3[3]){ b[1], b[2], b[0] }) ==
-			  wanted);
+		ck_assert_msg(triangles_meet(a, b) == wanted, "run %u", run);
+		ck_assert(triangles_meet(b, a) == wanted);
+		ck_assert(triangles_meet((vec3[3]){ a[2], a[1], a[0] },
+					 (vec3[3]){ b[1], b[2], b[0] }) == wanted);
 		enum segment_triangle segment =
 			intersect_segment_triangle(a[0], a[1], b[0], b[1], b[2], NULL);
 		x = oracle_segment(a[0], a[1]);
@@ -215,7 +215,7 @@ START_TEST(g20_random_pairs_agree_and_do_not_change_when_moved_together)
 		if (scalar_abs(gap) > 1e-13)
 			ck_assert_msg(meet == (gap < 0), "run %u gap %g", run, gap);
 		if (scalar_abs(gap) > 1e-11)
-			ck_assert(tri(moved_a, moved_b) == meet);
+			ck_assert(triangles_meet(moved_a, moved_b) == meet);
 		met += meet;
 		if (!meet)
 			continue;

@@ -105,7 +105,7 @@ static struct shape *cook(const struct solid *solid)
 }
 
 /* The book: inside iff the nearest face along each of six rays is hit from behind. */
-static bool six_rays(const struct mesh *mesh, vec3 p)
+static bool inside_by_six_rays(const struct mesh *mesh, vec3 p)
 {
 	for (uint32_t k = 0; k < 6; k++) {
 		vec3 d = vec3_scale(vec3_axis(k / 2), k & 1 ? 1 : -1);
@@ -127,14 +127,14 @@ static bool six_rays(const struct mesh *mesh, vec3 p)
 
 static struct solid solid;
 
-static void clear(void)
+static void clear_solid(void)
 {
 	solid.vertices = solid.triangles = 0;
 }
 
 START_TEST(g28_points_in_a_cube_a_notch_and_a_void_are_classified)
 {
-	clear();
+	clear_solid();
 	add_box(&solid, vec3_all(-1), vec3_all(1), false);
 	struct shape *cube = cook(&solid);
 	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_zero()), POINT_MESH_INSIDE);
@@ -152,7 +152,7 @@ START_TEST(g28_points_in_a_cube_a_notch_and_a_void_are_classified)
 	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_make(-2, -1, -1)),
 			 POINT_MESH_OUTSIDE);
 	shape_release(cube);
-	clear();
+	clear_solid();
 	add_l(&solid);
 	struct shape *l = cook(&solid);
 	ck_assert_int_eq(intersect_point_mesh(l->mesh, vec3_make(1.5, 1.5, 0.5)),
@@ -161,7 +161,7 @@ START_TEST(g28_points_in_a_cube_a_notch_and_a_void_are_classified)
 			 POINT_MESH_INSIDE);
 	ck_assert_int_eq(intersect_point_mesh(l->mesh, vec3_make(0.5, 1, 0.5)), POINT_MESH_INSIDE);
 	shape_release(l);
-	clear();
+	clear_solid();
 	add_box(&solid, vec3_all(-2), vec3_all(2), false);
 	add_box(&solid, vec3_all(-1), vec3_all(1), true);
 	struct shape *shell = cook(&solid);
@@ -176,7 +176,7 @@ END_TEST
 
 START_TEST(g28_a_ball_of_triangles_agrees_with_the_ball_and_with_six_rays)
 {
-	clear();
+	clear_solid();
 	add_ball(&solid, 16);
 	struct shape *ball = cook(&solid);
 	/* Depth of the faces below the sphere: chords of 11.25° in both directions. */
@@ -192,7 +192,8 @@ START_TEST(g28_a_ball_of_triangles_agrees_with_the_ball_and_with_six_rays)
 			ck_assert_int_eq(found, POINT_MESH_INSIDE);
 		inside += found == POINT_MESH_INSIDE;
 		if (run % 100 == 0 && found != POINT_MESH_ON)
-			ck_assert(six_rays(ball->mesh, p) == (found == POINT_MESH_INSIDE));
+			ck_assert(inside_by_six_rays(ball->mesh, p) ==
+				  (found == POINT_MESH_INSIDE));
 	}
 	ck_assert_uint_gt(inside, 1000);
 	/* Points between vertices and the centre, so that the ray passes through corners and along
@@ -215,7 +216,7 @@ START_TEST(g28_on_a_grid_every_point_agrees_with_brute_force)
 	 * faces. */
 	for (uint32_t run = 0; run < oracle_runs(40); run++) {
 		struct aabb box[4];
-		clear();
+		clear_solid();
 		for (uint32_t k = 0; k < 4; k++) {
 			vec3 low = oracle_grid_point(&rng, 1), size = oracle_grid_point(&rng, 1);
 			low.x += 7 * k;
@@ -242,10 +243,10 @@ END_TEST
 
 START_TEST(g16_a_cube_in_a_cube_is_found_in_both_orders)
 {
-	clear();
+	clear_solid();
 	add_box(&solid, vec3_all(-0.25), vec3_all(0.25), false);
 	struct shape *small = cook(&solid);
-	clear();
+	clear_solid();
 	add_box(&solid, vec3_all(-1), vec3_all(1), false);
 	struct shape *large = cook(&solid);
 	pose at = { vec3_make(0.3, 0.1, 0), random_rotation(&rng) }, back = pose_inverse(at);
@@ -262,7 +263,7 @@ END_TEST
 
 START_TEST(g29_a_tip_in_a_floor_is_as_deep_as_it_reaches)
 {
-	clear();
+	clear_solid();
 	add_box(&solid, vec3_make(-5, -5, -2), vec3_make(5, 5, 0), false);
 	struct shape *slab = cook(&solid);
 	struct mesh_point nearest;
@@ -287,7 +288,7 @@ END_TEST
 
 START_TEST(g29_the_nearest_point_is_the_nearest_of_all_triangles)
 {
-	clear();
+	clear_solid();
 	add_ball(&solid, 12);
 	struct shape *ball = cook(&solid);
 	const struct mesh *mesh = ball->mesh;

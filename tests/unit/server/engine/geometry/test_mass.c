@@ -20,7 +20,7 @@ static vec3 random_in_cube(void)
 	return p;
 }
 
-static void near_mat3(mat3 a, mat3 b, double tolerance)
+static void expect_near_mat3(mat3 a, mat3 b, double tolerance)
 {
 	for (uint32_t row = 0; row < 3; row++)
 		for (uint32_t column = 0; column < 3; column++)
@@ -28,7 +28,7 @@ static void near_mat3(mat3 a, mat3 b, double tolerance)
 						tolerance);
 }
 
-static void near_vec3(vec3 a, vec3 b, double tolerance)
+static void expect_near_vec3(vec3 a, vec3 b, double tolerance)
 {
 	ck_assert_double_eq_tol(a.x, b.x, tolerance);
 	ck_assert_double_eq_tol(a.y, b.y, tolerance);
@@ -61,7 +61,7 @@ static void add_tetrahedron(struct volume_integrals *sum, vec3 a, vec3 b, vec3 c
 	sum->products.z += v / 20 * mixed_sum(a.z, b.z, c.z, a.x, b.x, c.x);
 }
 
-static struct mass_properties oracle(const struct hull *hull)
+static struct mass_properties mass_by_tetrahedra(const struct hull *hull)
 {
 	struct volume_integrals sum = { 0 };
 	for (uint32_t f = 0; f < hull->face_count; f++) {
@@ -95,9 +95,9 @@ START_TEST(the_box_of_d06_has_its_ten_integrals)
 		mass_add_face(&sum, corner, 4);
 	}
 	ck_assert_double_eq_tol(sum.t1, 30, 1e-13);
-	near_vec3(sum.t, vec3_make(30, 45, 75), 1e-13);
-	near_vec3(sum.squares, vec3_make(40, 90, 250), 2e-13);
-	near_vec3(sum.products, vec3_make(45, 112.5, 75), 2e-13);
+	expect_near_vec3(sum.t, vec3_make(30, 45, 75), 1e-13);
+	expect_near_vec3(sum.squares, vec3_make(40, 90, 250), 2e-13);
+	expect_near_vec3(sum.products, vec3_make(45, 112.5, 75), 2e-13);
 	heap_free(hull);
 }
 END_TEST
@@ -107,11 +107,11 @@ START_TEST(the_box_of_a04_has_its_inertia)
 	/* 2×3×4 of mass 12: diagonal (25, 20, 13). */
 	struct shape *box = make_box(1, 1.5, 2);
 	double density = 12 / box->mass.volume;
-	near_mat3(mat3_scale(box->mass.inertia, density), mat3_diagonal(vec3_make(25, 20, 13)),
-		  1e-13);
+	expect_near_mat3(mat3_scale(box->mass.inertia, density),
+			 mat3_diagonal(vec3_make(25, 20, 13)), 1e-13);
 	struct mass_properties by_faces = mass_of_hull(box->hull);
 	ck_assert_double_eq_tol(by_faces.volume, 24, 1e-13);
-	near_mat3(by_faces.inertia, box->mass.inertia, 1e-13);
+	expect_near_mat3(by_faces.inertia, box->mass.inertia, 1e-13);
 	shape_release(box);
 }
 END_TEST
@@ -121,13 +121,13 @@ START_TEST(round_solids_agree_with_their_closed_forms)
 	struct shape *sphere = make_sphere(2);
 	double v = 4.0 / 3.0 * PI * 8;
 	ck_assert_double_eq_tol(sphere->mass.volume, v, 1e-13);
-	near_mat3(sphere->mass.inertia, mat3_diagonal(vec3_all(0.4 * v * 4)), 1e-12);
+	expect_near_mat3(sphere->mass.inertia, mat3_diagonal(vec3_all(0.4 * v * 4)), 1e-12);
 	shape_release(sphere);
 	/* A capsule of nearly zero length is a sphere. */
 	struct shape *capsule = make_capsule(1e-4, 2);
 	double cylinder = 2 * PI * 4 * 1e-4;
 	ck_assert_double_eq_tol(capsule->mass.volume, v + cylinder, 1e-12);
-	near_mat3(capsule->mass.inertia, mat3_diagonal(vec3_all(0.4 * v * 4)), 0.05);
+	expect_near_mat3(capsule->mass.inertia, mat3_diagonal(vec3_all(0.4 * v * 4)), 0.05);
 	shape_release(capsule);
 	/* The oracle: thin slices across the axis, independent of the formula. */
 	double h = 0.75, r = 0.25, along = 0, across = 0, volume = 0;
@@ -142,7 +142,8 @@ START_TEST(round_solids_agree_with_their_closed_forms)
 	}
 	capsule = make_capsule(h, r);
 	ck_assert_double_eq_tol(capsule->mass.volume, volume, 1e-9);
-	near_mat3(capsule->mass.inertia, mat3_diagonal(vec3_make(across, along, across)), 1e-9);
+	expect_near_mat3(capsule->mass.inertia, mat3_diagonal(vec3_make(across, along, across)),
+			 1e-9);
 	shape_release(capsule);
 }
 END_TEST
@@ -159,7 +160,7 @@ START_TEST(random_hulls_have_the_mass_of_their_tetrahedra)
 		for (uint32_t i = 0; i < count; i++)
 			points[i] = vec3_add(shift, random_in_cube());
 		struct shape *shape = make_hull(points, count);
-		struct mass_properties slow = oracle(shape->hull), *fast = &shape->mass;
+		struct mass_properties slow = mass_by_tetrahedra(shape->hull), *fast = &shape->mass;
 		/* A face has more than three corners only if the hull merged faces within its
 		 * tolerance; the oracle's fan over it may then differ from the convex one. */
 		bool joined = shape->hull->face_count != 2 * shape->hull->vertex_count - 4;
@@ -168,8 +169,8 @@ START_TEST(random_hulls_have_the_mass_of_their_tetrahedra)
 			worst = scalar_max(worst, scalar_abs(slow.volume - fast->volume));
 		strict += !joined;
 		ck_assert_double_eq_tol(fast->volume, slow.volume, slack);
-		near_vec3(fast->centre, slow.centre, 10 * slack);
-		near_mat3(fast->inertia, slow.inertia, slack);
+		expect_near_vec3(fast->centre, slow.centre, 10 * slack);
+		expect_near_mat3(fast->inertia, slow.inertia, slack);
 		shape_release(shape);
 	}
 	printf("# volumes of %u random hulls off by %.1e at most\n", strict, worst);
@@ -187,9 +188,10 @@ START_TEST(a_face_of_many_corners_is_integrated_once)
 		points[2 * i + 1] = vec3_make(x, -1, z);
 	}
 	struct shape *shape = make_hull(points, 200);
-	struct mass_properties by_faces = mass_of_hull(shape->hull), slow = oracle(shape->hull);
+	struct mass_properties by_faces = mass_of_hull(shape->hull),
+			       slow = mass_by_tetrahedra(shape->hull);
 	ck_assert_double_eq_tol(by_faces.volume, slow.volume, 1e-13);
-	near_mat3(by_faces.inertia, slow.inertia, 1e-13);
+	expect_near_mat3(by_faces.inertia, slow.inertia, 1e-13);
 	shape_release(shape);
 }
 END_TEST
@@ -240,8 +242,8 @@ START_TEST(a_closed_convex_mesh_has_the_mass_of_its_hull)
 	ck_assert(mesh->mesh->closed);
 	ck_assert_double_eq_tol(mesh->mass.volume, 1, 1e-12);
 	ck_assert_double_eq_tol(hull->mass.volume, 1, 1e-12);
-	near_vec3(mesh->mass.centre, vec3_make(100.25, 0.5, 0.75), 1e-12);
-	near_mat3(mesh->mass.inertia, hull->mass.inertia, 1e-12);
+	expect_near_vec3(mesh->mass.centre, vec3_make(100.25, 0.5, 0.75), 1e-12);
+	expect_near_mat3(mesh->mass.inertia, hull->mass.inertia, 1e-12);
 	shape_release(mesh);
 	mesh = make_mesh(CORNERS, 4, FACES, 3);
 	ck_assert(!mesh->mesh->closed);
@@ -268,8 +270,8 @@ START_TEST(a_rounded_rectangle_agrees_with_its_closed_form)
 		    2 * (2 * a * r) * (r * r / 12 + (b + r / 2) * (b + r / 2)) +
 		    disc * (r * r / 4 + b * b) + 2 * b * disc * 4 * r / (3 * PI);
 	ck_assert_double_eq_tol(shape->mass.volume, area, 1e-13);
-	near_vec3(shape->mass.centre, vec3_make(3, 2, 0), 1e-14);
-	near_mat3(shape->mass.inertia, mat3_diagonal(vec3_make(yy, xx, xx + yy)), 1e-12);
+	expect_near_vec3(shape->mass.centre, vec3_make(3, 2, 0), 1e-14);
+	expect_near_mat3(shape->mass.inertia, mat3_diagonal(vec3_make(yy, xx, xx + yy)), 1e-12);
 	shape_release(shape);
 }
 END_TEST
@@ -291,8 +293,8 @@ START_TEST(a_rounded_polygon_agrees_with_a_polygon_of_many_corners)
 	struct shape *sharp = make_polygon(fine, 60, 0);
 	ck_assert_double_eq_tol(rounded->mass.volume, sharp->mass.volume, 2e-3);
 	ck_assert(rounded->mass.volume > sharp->mass.volume);
-	near_vec3(rounded->mass.centre, sharp->mass.centre, 1e-3);
-	near_mat3(rounded->mass.inertia, sharp->mass.inertia, 1e-2);
+	expect_near_vec3(rounded->mass.centre, sharp->mass.centre, 1e-3);
+	expect_near_mat3(rounded->mass.inertia, sharp->mass.inertia, 1e-2);
 	shape_release(rounded);
 	shape_release(sharp);
 }
@@ -312,10 +314,11 @@ START_TEST(two_halves_have_the_mass_of_the_whole)
 	struct mass_part one = { whole, at, 3 };
 	struct mass_total a = mass_combine(parts, 2), b = mass_combine(&one, 1);
 	ck_assert_double_eq_tol(a.mass, 24, 1e-13);
-	near_vec3(a.centre, at.position, 1e-14);
-	near_mat3(a.inertia, b.inertia, 1e-13);
+	expect_near_vec3(a.centre, at.position, 1e-14);
+	expect_near_mat3(a.inertia, b.inertia, 1e-13);
 	mat3 r = mat3_from_quat(turn);
-	near_mat3(b.inertia, mat3_scale(mat3_rotate_tensor(r, whole->mass.inertia), 3), 1e-13);
+	expect_near_mat3(b.inertia, mat3_scale(mat3_rotate_tensor(r, whole->mass.inertia), 3),
+			 1e-13);
 	ck_assert(a.inertia.x.y == a.inertia.y.x && a.inertia.z.x == a.inertia.x.z);
 	shape_release(whole);
 	shape_release(half);
@@ -330,7 +333,7 @@ START_TEST(parts_without_mass_have_a_zero_total)
 	struct mass_total total = mass_combine(parts, 2);
 	ck_assert(total.mass == 0);
 	ck_assert(vec3_equal(total.centre, vec3_zero()));
-	near_mat3(total.inertia, mat3_zero(), 1e-300);
+	expect_near_mat3(total.inertia, mat3_zero(), 1e-300);
 	total = mass_combine(NULL, 0);
 	ck_assert(total.mass == 0);
 	shape_release(plane);

@@ -27,7 +27,7 @@ static void clear_mesh(void)
 	vertex_count = triangle_count = 0;
 }
 
-static void add(uint32_t a, uint32_t b, uint32_t c)
+static void add_face(uint32_t a, uint32_t b, uint32_t c)
 {
 	triangles[triangle_count][0] = a;
 	triangles[triangle_count][1] = b;
@@ -42,8 +42,8 @@ static void add_box(vec3 at, vec3 half, bool inward)
 			vec3_add(at, vec3_make(i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y,
 					       i & 4 ? half.z : -half.z));
 	for (uint32_t t = 0; t < 12; t++)
-		add(vertex_count + CUBE[t][0], vertex_count + CUBE[t][inward ? 2 : 1],
-		    vertex_count + CUBE[t][inward ? 1 : 2]);
+		add_face(vertex_count + CUBE[t][0], vertex_count + CUBE[t][inward ? 2 : 1],
+			 vertex_count + CUBE[t][inward ? 1 : 2]);
 	vertex_count += 8;
 }
 
@@ -121,10 +121,10 @@ START_TEST(loose_reversed_and_repeated_triangles_are_repaired)
 				p.x += rng_range(&rng, -1e-7, 1e-7);
 				vertices[vertex_count++] = p;
 			}
-			add(vertex_count - 3, vertex_count - 2, vertex_count - 1);
+			add_face(vertex_count - 3, vertex_count - 2, vertex_count - 1);
 		}
 		vertices[vertex_count++] = vec3_make(5, 5, 5);
-		add(0, 0, 1);
+		add_face(0, 0, 1);
 		memcpy(triangles[triangle_count++], triangles[3], sizeof triangles[3]);
 		struct polyhedron *solid = expect_repaired(1e-6, &report);
 		ck_assert_uint_eq(report.vertices_welded, 28);
@@ -167,8 +167,8 @@ START_TEST(fins_are_removed_and_a_shared_vertex_is_split)
 	clear_mesh();
 	add_box(vec3_zero(), vec3_all(1), false);
 	vertices[vertex_count++] = vec3_make(3, 0, 0);
-	add(1, 3, 8);
-	add(3, 1, 8);				  /* back to back: a fin */
+	add_face(1, 3, 8);
+	add_face(3, 1, 8);			  /* back to back: a fin */
 	add_box(vec3_all(2), vec3_all(1), false); /* touches the first in one corner */
 	struct polyhedron *solid = expect_repaired(0, &report);
 	ck_assert_uint_eq(report.triangles_cancelled, 2);
@@ -201,16 +201,16 @@ START_TEST(irreparable_meshes_are_refused_with_the_reason)
 	clear_mesh();
 	add_box(vec3_zero(), vec3_all(1), false);
 	vertices[vertex_count++] = vec3_make(5, 0, 0);
-	add(5, 7, 8);
-	add(7, 3, 8);
-	add(3, 5, 8);
+	add_face(5, 7, 8);
+	add_face(7, 3, 8);
+	add_face(3, 5, 8);
 	expect_refused(0, "3 edges have three triangles or more: 3-5, 3-7, 5-7", &report);
 	ck_assert_uint_eq(report.crowded[0].triangles, 3);
 	clear_mesh(); /* a Möbius strip, and a triangle without area */
 	for (uint32_t i = 0; i < 10; i++)
 		vertices[vertex_count++] = vec3_make(i, i * i, i % 2);
 	for (uint32_t i = 0; i < 5; i++)
-		add(i, (i + 1) % 5, (i + 2) % 5);
+		add_face(i, (i + 1) % 5, (i + 2) % 5);
 	expect_refused(0, "edges", &report);
 	ck_assert_uint_gt(report.twisted_edges, 0);
 	clear_mesh();
@@ -219,11 +219,11 @@ START_TEST(irreparable_meshes_are_refused_with_the_reason)
 	vertices[9] = vec3_make(1, 1, 1);
 	vertices[10] = vec3_make(3, 3, 3);
 	vertex_count = 11;
-	add(8, 9, 10);
+	add_face(8, 9, 10);
 	expect_refused(0, "1 triangles have no area: 12 first", &report);
 	clear_mesh();
 	vertex_count = 8;
-	add(0, 0, 1);
+	add_face(0, 0, 1);
 	expect_refused(0, "no triangle is left", &report);
 }
 END_TEST
@@ -256,8 +256,7 @@ START_TEST(crossing_faces_are_counted_and_reported)
 	ck_assert_uint_lt(report.crossing[0][0], 12);
 	ck_assert_uint_ge(report.crossing[0][1], 12);
 	polyhedron_destroy(solid);
-	/* Separate boxes, then boxes that touch with a vertex in a face: only touching faces
-	 * count. */
+	/* Separate boxes have no crossing faces. */
 	clear_mesh();
 	add_box(vec3_zero(), vec3_all(1), false);
 	add_box(vec3_make(3, 0, 0), vec3_all(1), false);
@@ -298,7 +297,7 @@ END_TEST
 
 /* The same integrals as a sum over tetrahedra from a point, in long double: for a tetrahedron 0 a b c
  * of volume v, ∫x = v/4 Σx, ∫xy = v/20 (Σ x_i y_i + Σ x_i Σ y_i). */
-static struct mass_properties by_tetrahedra(const struct polyhedron *solid)
+static struct mass_properties mass_by_tetrahedra(const struct polyhedron *solid)
 {
 	long double v6 = 0, first[3] = { 0 }, second[3][3] = { { 0 } };
 	vec3 base = solid->vertices[0];
@@ -353,8 +352,8 @@ static double mass_difference(const struct mass_properties *a, const struct mass
 	return worst;
 }
 
-static struct polyhedron *of_cloud(const struct point_cloud *mesh, struct mesh_report *report,
-				   struct reason *why)
+static struct polyhedron *polyhedron_of_cloud(const struct point_cloud *mesh,
+					      struct mesh_report *report, struct reason *why)
 {
 	struct polyhedron *solid = NULL;
 	struct mesh_soup soup = { mesh->points.items, mesh->points.count,
@@ -383,10 +382,11 @@ START_TEST(real_meshes_agree_with_sums_over_tetrahedra)
 		struct reason why = { 0 };
 		if (!read_file(FILES[i], &mesh))
 			continue;
-		struct polyhedron *solid = of_cloud(&mesh, &report, &why);
+		struct polyhedron *solid = polyhedron_of_cloud(&mesh, &report, &why);
 		ck_assert_msg(solid != NULL, "%s: %s", FILES[i], why.text);
 		ck_assert(polyhedron_is_valid(solid, NULL));
-		struct mass_properties mass = mass_of_polyhedron(solid), sum = by_tetrahedra(solid);
+		struct mass_properties mass = mass_of_polyhedron(solid),
+				       sum = mass_by_tetrahedra(solid);
 		double off = mass_difference(&mass, &sum);
 		printf("# %s: %u vertices, %u faces, %u shells, volume %.12g, off by %.1e, %u crossings\n",
 		       FILES[i], solid->vertex_count, solid->face_count, report.shells, mass.volume,
@@ -411,7 +411,7 @@ START_TEST(the_horse_and_the_cat_are_refused_with_their_bad_edges)
 		struct reason why = { 0 };
 		if (!read_file(CASES[i].file, &mesh))
 			continue;
-		ck_assert_ptr_null(of_cloud(&mesh, &report, &why));
+		ck_assert_ptr_null(polyhedron_of_cloud(&mesh, &report, &why));
 		printf("# %s: %s\n", CASES[i].file, why.text);
 		ck_assert_msg(strstr(why.text, CASES[i].words) != NULL, "%s", why.text);
 		ck_assert_uint_eq(report.border_edges, CASES[i].border);
@@ -438,8 +438,8 @@ START_TEST(analytic_solids_have_their_mass_at_every_position)
 					       { 8 + k, 8 + n, 12 + n, 12 + k }, /* top */
 					       { n, k, 4 + k, 4 + n } };	 /* bottom */
 		for (uint32_t q = 0; q < 4; q++) {
-			add(quads[q][0], quads[q][1], quads[q][2]);
-			add(quads[q][0], quads[q][2], quads[q][3]);
+			add_face(quads[q][0], quads[q][1], quads[q][2]);
+			add_face(quads[q][0], quads[q][2], quads[q][3]);
 		}
 	}
 	for (uint32_t run = 0; run < 3; run++) {

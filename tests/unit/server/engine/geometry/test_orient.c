@@ -35,7 +35,7 @@ static int wide_plane(vec3 a, vec3 b, vec3 c, vec3 p)
 }
 
 /* A point of the plane (or line) of a b c, exactly or off by a few units. */
-static vec3 beside(vec3 a, vec3 b, vec3 c, bool line)
+static vec3 point_near_plane(vec3 a, vec3 b, vec3 c, bool line)
 {
 	double s = (double)rng_below(&rng, 9) - 4, t = line ? 0 : (double)rng_below(&rng, 9) - 4;
 	vec3 p = vec3_mul_add(vec3_mul_add(a, vec3_sub(b, a), s), vec3_sub(c, a), t);
@@ -48,7 +48,7 @@ START_TEST(signs_agree_with_integer_arithmetic)
 	for (uint32_t run = 0; run < runs; run++) {
 		uint32_t size = 1u << rng_below(&rng, 30);
 		vec3 a = oracle_grid_point(&rng, size), b = oracle_grid_point(&rng, size),
-		     c = oracle_grid_point(&rng, size), p = beside(a, b, c, run % 2);
+		     c = oracle_grid_point(&rng, size), p = point_near_plane(a, b, c, run % 2);
 		int wanted = wide_plane(a, b, c, p);
 		zero += wanted == 0;
 		ck_assert_int_eq(orient_plane(a, b, c, p), wanted);

@@ -55,7 +55,7 @@ static double distance_to(const struct shape *shape, vec3 p)
 	}
 }
 
-static struct shape *some_shape(uint32_t kind)
+static struct shape *random_shape(uint32_t kind)
 {
 	vec3 points[30];
 	for (uint32_t i = 0; i < 30; i++)
@@ -86,7 +86,7 @@ START_TEST(a_hit_lies_on_the_surface_with_nothing_solid_before_it)
 	for (uint32_t kind = 1; kind <= SHAPE_KINDS; kind++) {
 		if (kind == SHAPE_MESH)
 			continue;
-		struct shape *shape = some_shape(kind);
+		struct shape *shape = random_shape(kind);
 		for (uint32_t run = 0; run < 2000; run++) {
 			vec3 from = random_in_cube(2), along = random_in_cube(3);
 			struct shape_hit hit = { .fraction = 7 };
@@ -276,7 +276,7 @@ START_TEST(a_limit_shorter_than_the_hit_misses)
 	rng = rng_seeded(check_seed());
 	for (uint32_t kind = 1; kind < SHAPE_KINDS; kind++) {
 		struct shape *shape =
-			kind == SHAPE_MESH ? make_terrain(6, 0.5, 0.2, 1) : some_shape(kind);
+			kind == SHAPE_MESH ? make_terrain(6, 0.5, 0.2, 1) : random_shape(kind);
 		for (uint32_t run = 0; run < 500; run++) {
 			vec3 from = random_in_cube(3), along = vec3_negate(from);
 			struct shape_hit hit, again;

@@ -51,7 +51,7 @@ static void make_matrix(struct rng *rng, uint32_t links, double stiffness)
 }
 
 /* Analyses and factors the matrix in the given order. Returns the fill in blocks. */
-static size_t factor_in(const uint32_t *order)
+static size_t analyse_and_factor(const uint32_t *order)
 {
 	uint32_t count = 0;
 	for (uint32_t k = 0; k < N; k++) {
@@ -100,7 +100,7 @@ START_TEST(the_factor_solves_in_any_order_and_amd_has_less_fill)
 			double b[SIZE], x[SIZE], worst = 0;
 			for (uint32_t i = 0; i < SIZE; i++)
 				b[i] = rng_range(&rng, -1, 1);
-			fill[which] = factor_in(order[which]);
+			fill[which] = analyse_and_factor(order[which]);
 			ck_assert_uint_eq(factor.pivots_raised, 0);
 			memcpy(x, b, sizeof x);
 			chol_block_solve(&factor, x);
@@ -130,7 +130,7 @@ START_TEST(dependent_stiff_rows_can_be_factored)
 		for (uint32_t i = 0; i < N; i++)
 			order[i] = i;
 		make_matrix(&rng, 200, 1e10);
-		(void)factor_in(order);
+		(void)analyse_and_factor(order);
 		for (uint32_t i = 0; i < SIZE; i++)
 			b[i] = rng_range(&rng, -1, 1);
 		chol_block_solve(&factor, b);
@@ -147,7 +147,7 @@ START_TEST(a_pattern_beyond_the_capacity_is_counted_but_not_written)
 	make_matrix(&rng, 100, 1);
 	for (uint32_t i = 0; i < N; i++)
 		order[i] = i;
-	size_t fill = factor_in(order);
+	size_t fill = analyse_and_factor(order);
 	uint32_t before = factor.row[3];
 	factor.blocks_max = fill - 1;
 	factor.row[3] = 77;

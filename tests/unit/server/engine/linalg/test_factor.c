@@ -71,7 +71,7 @@ static void fill(double *v, uint32_t count)
 }
 
 /* The largest difference between two factors, relative to the largest entry. */
-static double factors_apart(const struct chol *p, const struct chol *q)
+static double factor_difference(const struct chol *p, const struct chol *q)
 {
 	double apart = 0, size = 0;
 	ck_assert_uint_eq(p->size, q->size);
@@ -114,7 +114,7 @@ START_TEST(cholesky_factors_in_place_to_the_same_bits)
 	chol_init(&apart, F, STRIDE);
 	chol_init(&in_place, G, STRIDE);
 	ck_assert(chol_factor(&apart, A, N, STRIDE) && chol_factor(&in_place, G, N, STRIDE));
-	ck_assert_double_eq(factors_apart(&apart, &in_place), 0);
+	ck_assert_double_eq(factor_difference(&apart, &in_place), 0);
 }
 END_TEST
 
@@ -148,13 +148,13 @@ START_TEST(a_rank_one_update_gives_the_factor_of_the_updated_matrix)
 			dense_copy(x, v, n);
 			chol_update(&chol, x);
 			ck_assert(chol_factor(&fresh, A, n, STRIDE));
-			ck_assert_double_le(factors_apart(&chol, &fresh), 1e-13);
+			ck_assert_double_le(factor_difference(&chol, &fresh), 1e-13);
 			for (uint32_t i = 0; i < n; i++)
 				dense_mul_add(A + i * STRIDE, v, -v[i], n);
 			dense_copy(x, v, n);
 			ck_assert(chol_downdate(&chol, x, scratch));
 			ck_assert(chol_factor(&fresh, A, n, STRIDE));
-			ck_assert_double_le(factors_apart(&chol, &fresh), 1e-12);
+			ck_assert_double_le(factor_difference(&chol, &fresh), 1e-12);
 		}
 	}
 }
@@ -200,7 +200,7 @@ START_TEST(appends_and_deletions_give_the_factor_of_the_present_rows)
 			for (uint32_t j = 0; j < count; j++)
 				part[i * STRIDE + j] = A[member[i] * STRIDE + member[j]];
 		ck_assert(chol_factor(&fresh, part, count, STRIDE));
-		ck_assert_double_le(factors_apart(&chol, &fresh), 1e-11);
+		ck_assert_double_le(factor_difference(&chol, &fresh), 1e-11);
 	}
 }
 END_TEST

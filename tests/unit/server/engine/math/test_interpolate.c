@@ -8,7 +8,7 @@
 #include "server/engine/math/float_environment.h"
 #include "tests/lib/check_main.h"
 
-static pose any_pose(struct rng *rng)
+static pose random_pose(struct rng *rng)
 {
 	double x[7];
 	for (int i = 0; i < 7; i++)
@@ -17,7 +17,7 @@ static pose any_pose(struct rng *rng)
 			 quat_normalize(quat_make(x[3], x[4], x[5], x[6])));
 }
 
-static double rotations_apart(quat a, quat b)
+static double rotation_difference(quat a, quat b)
 {
 	vec3 axis;
 	double angle;
@@ -26,7 +26,7 @@ static double rotations_apart(quat a, quat b)
 }
 
 /* The pose at t1 by the formula; motion_at returns `to` itself there. */
-static pose at_end(const struct motion *motion)
+static pose pose_at_end(const struct motion *motion)
 {
 	struct motion open = *motion;
 	open.t1 += 1;
@@ -37,15 +37,15 @@ START_TEST(both_ends_are_the_given_poses)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int n = 0; n < 1000; n++) {
-		pose a = any_pose(&rng), b = any_pose(&rng);
+		pose a = random_pose(&rng), b = random_pose(&rng);
 		struct motion motion;
 		ck_assert_int_eq(motion_between(a, 2, b, 2.5, &motion), STATUS_OK);
 		pose start = motion_at(&motion, 2), end = motion_at(&motion, 2.5);
 		ck_assert_mem_eq(&start, &a, sizeof a);
 		ck_assert_mem_eq(&end, &b, sizeof b);
-		pose computed = at_end(&motion);
+		pose computed = pose_at_end(&motion);
 		ck_assert_double_le(vec3_distance(computed.position, b.position), 1e-14);
-		ck_assert_double_le(rotations_apart(computed.rotation, b.rotation), 1e-14);
+		ck_assert_double_le(rotation_difference(computed.rotation, b.rotation), 1e-14);
 	}
 }
 END_TEST
@@ -56,9 +56,9 @@ START_TEST(a_quarter_turn_ends_at_90_degrees)
 	struct motion motion;
 	pose to = { vec3_zero(), quat_from_axis_angle(vec3_axis(2), PI / 2) };
 	ck_assert_int_eq(motion_between(pose_identity(), 0, to, 1, &motion), STATUS_OK);
-	ck_assert_double_le(rotations_apart(at_end(&motion).rotation, to.rotation), 1e-12);
+	ck_assert_double_le(rotation_difference(pose_at_end(&motion).rotation, to.rotation), 1e-12);
 	quat half = quat_from_axis_angle(vec3_axis(2), PI / 4);
-	ck_assert_double_le(rotations_apart(motion_at(&motion, 0.5).rotation, half), 1e-15);
+	ck_assert_double_le(rotation_difference(motion_at(&motion, 0.5).rotation, half), 1e-15);
 	ck_assert_double_le(vec3_distance(motion.spin, vec3_make(0, 0, PI / 2)), 1e-15);
 }
 END_TEST
@@ -68,7 +68,7 @@ START_TEST(point_velocity_is_the_difference_quotient_of_the_poses)
 	struct rng rng = rng_seeded(check_seed());
 	for (int n = 0; n < 300; n++) {
 		struct motion motion;
-		pose a = any_pose(&rng), b = any_pose(&rng);
+		pose a = random_pose(&rng), b = random_pose(&rng);
 		ck_assert_int_eq(motion_between(a, 0, b, 0.1, &motion), STATUS_OK);
 		vec3 point = vec3_make(1, 2, 3);
 		double t = 0.04, h = 1e-6;

@@ -14,25 +14,25 @@ static void seed(void)
 	rng = rng_seeded(check_seed());
 }
 
-static vec3 any_vec3(void)
+static vec3 random_vec3(void)
 {
 	double x = rng_range(&rng, -1, 1), y = rng_range(&rng, -1, 1);
 	return vec3_make(x, y, rng_range(&rng, -1, 1));
 }
 
-static quat any_quat(void)
+static quat random_quat(void)
 {
 	double w = rng_range(&rng, -1, 1);
-	return quat_normalize(quat_from_parts(w, any_vec3()));
+	return quat_normalize(quat_from_parts(w, random_vec3()));
 }
 
-static double quat_apart(quat a, quat b)
+static double quat_difference(quat a, quat b)
 {
 	double x = quat_length(quat_add(a, b)), y = quat_length(quat_add(a, quat_negate(b)));
 	return scalar_min(x, y);
 }
 
-static double mat3_apart(mat3 a, mat3 b)
+static double mat3_difference(mat3 a, mat3 b)
 {
 	mat3 d = mat3_sub(a, b);
 	return scalar_max(vec3_length(d.x), scalar_max(vec3_length(d.y), vec3_length(d.z)));
@@ -51,14 +51,14 @@ END_TEST
 START_TEST(lengths_multiply_and_a_conjugated_product_reverses_its_factors)
 {
 	for (int n = 0; n < 1000; n++) {
-		quat a = quat_scale(any_quat(), 3), b = quat_scale(any_quat(), 0.2);
+		quat a = quat_scale(random_quat(), 3), b = quat_scale(random_quat(), 0.2);
 		quat ab = quat_mul(a, b);
 		ck_assert_double_le(scalar_abs(quat_length(ab) - 0.6), 1e-15);
 		quat turned = quat_mul(quat_conjugate(b), quat_conjugate(a));
 		ck_assert_double_le(quat_length(quat_add(quat_conjugate(ab), quat_negate(turned))),
 				    1e-15);
 		quat one = quat_mul(a, quat_inverse(a));
-		ck_assert_double_le(quat_apart(one, quat_identity()), 1e-15);
+		ck_assert_double_le(quat_difference(one, quat_identity()), 1e-15);
 	}
 }
 END_TEST
@@ -71,11 +71,11 @@ START_TEST(axis_and_angle_give_one_rotation_as_matrix_and_as_quaternion)
 	 * 2 · 27 · √3 u = 1.0e-14. Signs of rounding are mixed: asserted is what 300 seeds (300 000
 	 * draws) keep, 0.4 of that. The same share of their own bounds is asserted below. */
 	for (int n = 0; n < 1000; n++) {
-		vec3 u = vec3_normalize(any_vec3()), p = any_vec3();
+		vec3 u = vec3_normalize(random_vec3()), p = random_vec3();
 		double angle = rng_range(&rng, -7, 7);
 		quat q = quat_from_axis_angle(u, angle);
 		mat3 r = mat3_from_axis_angle(u, angle);
-		ck_assert_double_le(mat3_apart(r, mat3_from_quat(q)), 4e-15);
+		ck_assert_double_le(mat3_difference(r, mat3_from_quat(q)), 4e-15);
 		ck_assert_double_le(vec3_distance(quat_rotate(q, p), mat3_mul_vec(r, p)), 4e-15);
 		/* The sandwich q p q̄ (app C-05). */
 		quat sandwich = quat_mul(quat_mul(q, quat_from_parts(0, p)), quat_conjugate(q));
@@ -94,19 +94,20 @@ START_TEST(conversions_to_axis_and_angle_and_back_are_exact_to_1e_14)
 					 2e-4, 0.1,    1,      3,     PI - 1e-4, PI - 1e-9, PI };
 	for (size_t i = 0; i < COUNT_OF(angles); i++) {
 		for (int n = 0; n < 100; n++) {
-			vec3 u = vec3_normalize(any_vec3()), axis;
+			vec3 u = vec3_normalize(random_vec3()), axis;
 			double angle;
 			quat q = quat_from_axis_angle(u, angles[i]);
-			ck_assert_double_le(quat_apart(quat_from_mat3(mat3_from_quat(q)), q),
+			ck_assert_double_le(quat_difference(quat_from_mat3(mat3_from_quat(q)), q),
 					    1e-14);
 			quat_to_axis_angle(q, &axis, &angle);
 			ck_assert(angle >= 0 && angle <= PI);
 			ck_assert_double_le(scalar_abs(angle - angles[i]), 1e-14);
 			ck_assert_double_le(scalar_abs(vec3_length(axis) - 1), 1e-15);
-			ck_assert_double_le(quat_apart(quat_from_axis_angle(axis, angle), q),
+			ck_assert_double_le(quat_difference(quat_from_axis_angle(axis, angle), q),
 					    1e-14);
 			vec3 r = quat_to_rotation_vector(q);
-			ck_assert_double_le(quat_apart(quat_from_rotation_vector(r), q), 1e-14);
+			ck_assert_double_le(quat_difference(quat_from_rotation_vector(r), q),
+					    1e-14);
 			/* Small angles have full relative accuracy. */
 			if (angles[i] > 0)
 				ck_assert_double_le(scalar_abs(angle / angles[i] - 1), 1e-14);
@@ -135,13 +136,13 @@ END_TEST
 START_TEST(every_branch_of_matrix_to_quaternion_is_correct)
 {
 	for (int n = 0; n < 3000; n++) {
-		quat q = any_quat();
+		quat q = random_quat();
 		/* Each component is the dominant one in turn. */
 		double *c = (double[]){ q.w, q.x, q.y, q.z };
 		c[n % 4] *= 20;
 		q = quat_normalize(quat_make(c[0], c[1], c[2], c[3]));
 		quat back = quat_from_mat3(mat3_from_quat(q));
-		ck_assert_double_le(quat_apart(back, q), 1e-15);
+		ck_assert_double_le(quat_difference(back, q), 1e-15);
 		ck_assert_double_ge(back.w, 0);
 	}
 }
@@ -156,16 +157,17 @@ START_TEST(a_million_small_turns_do_not_drift)
 		q = quat_integrate(q, spin, 1e-4);
 	ck_assert_double_le(scalar_abs(quat_length(q) - 1), 4e-16);
 	mat3 r = mat3_from_quat(q);
-	ck_assert_double_le(mat3_apart(mat3_transposed_mul(r, r), mat3_identity()), 1e-12);
-	ck_assert_double_le(quat_apart(q, quat_from_rotation_vector(vec3_scale(spin, 100))), 1e-11);
+	ck_assert_double_le(mat3_difference(mat3_transposed_mul(r, r), mat3_identity()), 1e-12);
+	ck_assert_double_le(quat_difference(q, quat_from_rotation_vector(vec3_scale(spin, 100))),
+			    1e-11);
 }
 END_TEST
 
 START_TEST(the_derivative_agrees_with_one_small_step_of_the_integral)
 {
 	for (int n = 0; n < 200; n++) {
-		quat q = any_quat();
-		vec3 spin = vec3_scale(any_vec3(), 3);
+		quat q = random_quat();
+		vec3 spin = vec3_scale(random_vec3(), 3);
 		quat step = quat_add(quat_integrate(q, spin, 1e-6), quat_negate(q));
 		quat slope = quat_scale(step, 1e6);
 		ck_assert_double_le(
@@ -177,7 +179,7 @@ END_TEST
 START_TEST(quat_between_rotates_the_first_direction_onto_the_second)
 {
 	for (int n = 0; n < 1000; n++) {
-		vec3 a = vec3_normalize(any_vec3()), b = vec3_normalize(any_vec3());
+		vec3 a = vec3_normalize(random_vec3()), b = vec3_normalize(random_vec3());
 		if (n % 3 == 0)
 			b = vec3_normalize(vec3_mul_add(vec3_negate(a), b, 1e-9));
 		if (n % 10 == 0)
@@ -201,28 +203,29 @@ END_TEST
 START_TEST(matrix_operations_obey_their_identities)
 {
 	for (int n = 0; n < 1000; n++) {
-		mat3 a = mat3_columns(any_vec3(), any_vec3(), any_vec3()), inverse;
-		vec3 v = any_vec3(), w = any_vec3();
+		mat3 a = mat3_columns(random_vec3(), random_vec3(), random_vec3()), inverse;
+		vec3 v = random_vec3(), w = random_vec3();
 		ck_assert(mat3_inverse(a, &inverse));
 		double size = 1 + vec3_length(inverse.x) + vec3_length(inverse.y) +
 			      vec3_length(inverse.z);
-		ck_assert_double_le(mat3_apart(mat3_mul(a, inverse), mat3_identity()),
+		ck_assert_double_le(mat3_difference(mat3_mul(a, inverse), mat3_identity()),
 				    1e-14 * size * size);
 		ck_assert_double_le(scalar_abs(vec3_dot(mat3_mul_vec(a, v), w) -
 					       vec3_dot(v, mat3_transposed_mul_vec(a, w))),
 				    1e-14);
 		ck_assert_double_le(
-			mat3_apart(mat3_transposed_mul(a, a), mat3_mul(mat3_transpose(a), a)), 0);
+			mat3_difference(mat3_transposed_mul(a, a), mat3_mul(mat3_transpose(a), a)),
+			0);
 		/* app A-06, and [Ra]× = R [a]× Rᵀ: an entry of R is off by at most 4 u, a column by
 		 * at most 8 u in length, and each of two products adds 3 u of its terms: (16 + 12)
 		 * u · 3 · √3 = 1.6e-14. */
 		ck_assert(vec3_equal(mat3_mul_vec(mat3_skew(v), w), vec3_cross(v, w)));
-		mat3 r = mat3_from_quat(any_quat());
+		mat3 r = mat3_from_quat(random_quat());
 		mat3 turned = mat3_rotate_tensor(r, mat3_skew(v));
-		ck_assert_double_le(mat3_apart(turned, mat3_skew(mat3_mul_vec(r, v))), 6e-15);
+		ck_assert_double_le(mat3_difference(turned, mat3_skew(mat3_mul_vec(r, v))), 6e-15);
 		mat3 tensor = mat3_rotate_diagonal(r, v);
-		ck_assert_double_le(mat3_apart(tensor, mat3_rotate_tensor(r, mat3_diagonal(v))),
-				    1e-15);
+		ck_assert_double_le(
+			mat3_difference(tensor, mat3_rotate_tensor(r, mat3_diagonal(v))), 1e-15);
 		ck_assert(tensor.x.y == tensor.y.x && tensor.y.z == tensor.z.y);
 		ck_assert(vec3_equal(mat3_mul_vec(mat3_outer(v, w), vec3_axis(1)),
 				     vec3_scale(v, w.y)));
@@ -231,7 +234,7 @@ START_TEST(matrix_operations_obey_their_identities)
 		ck_assert_double_eq(a.x.z, 7);
 	}
 	mat3 none, flat = mat3_columns(vec3_axis(0), vec3_axis(1), vec3_axis(0));
-	ck_assert(!mat3_inverse(flat, &none) && mat3_apart(none, mat3_zero()) == 0);
+	ck_assert(!mat3_inverse(flat, &none) && mat3_difference(none, mat3_zero()) == 0);
 	ck_assert(!mat3_inverse(mat3_scale(mat3_identity(), 1e-320), &none));
 }
 END_TEST
@@ -239,15 +242,16 @@ END_TEST
 START_TEST(a_drifted_matrix_becomes_a_rotation_again)
 {
 	for (int n = 0; n < 500; n++) {
-		mat3 r = mat3_from_quat(any_quat());
-		mat3 drift = mat3_scale(mat3_columns(any_vec3(), any_vec3(), any_vec3()), 1e-3);
+		mat3 r = mat3_from_quat(random_quat());
+		mat3 drift =
+			mat3_scale(mat3_columns(random_vec3(), random_vec3(), random_vec3()), 1e-3);
 		/* Three normalized columns, 4 u each, and the product's 3 u · 3: at most
 		 * (2 · 4 + 9) u · √3 = 3.3e-15 a column, 4e-15 with the determinant's own sums. */
 		mat3 fixed = mat3_orthonormalize(mat3_add(r, drift));
-		ck_assert_double_le(mat3_apart(mat3_transposed_mul(fixed, fixed), mat3_identity()),
-				    4e-15);
+		ck_assert_double_le(
+			mat3_difference(mat3_transposed_mul(fixed, fixed), mat3_identity()), 4e-15);
 		ck_assert_double_le(scalar_abs(mat3_det(fixed) - 1), 4e-15);
-		ck_assert_double_le(mat3_apart(fixed, r), 1e-2);
+		ck_assert_double_le(mat3_difference(fixed, r), 1e-2);
 	}
 }
 END_TEST
@@ -255,9 +259,9 @@ END_TEST
 START_TEST(poses_compose_and_invert)
 {
 	for (int n = 0; n < 500; n++) {
-		pose a = { any_vec3(), any_quat() }, b = { any_vec3(), any_quat() };
+		pose a = { random_vec3(), random_quat() }, b = { random_vec3(), random_quat() };
 		/* Two rotations of up to |p| + |a| ≤ 2 √3 each way: 4 · 27 · √3 u = 2.1e-14. */
-		vec3 p = any_vec3();
+		vec3 p = random_vec3();
 		vec3 chained = pose_point(a, pose_point(b, p));
 		ck_assert_double_le(vec3_distance(pose_point(pose_mul(a, b), p), chained), 8e-15);
 		ck_assert_double_le(vec3_distance(pose_inverse_point(a, pose_point(a, p)), p),
@@ -266,7 +270,7 @@ START_TEST(poses_compose_and_invert)
 				    8e-15);
 		pose seen = pose_relative(a, b), again = pose_mul(a, seen);
 		ck_assert_double_le(vec3_distance(again.position, b.position), 8e-15);
-		ck_assert_double_le(quat_apart(again.rotation, b.rotation), 8e-15);
+		ck_assert_double_le(quat_difference(again.rotation, b.rotation), 8e-15);
 		ck_assert_double_le(vec3_distance(pose_inverse_vector(a, pose_vector(a, p)), p),
 				    8e-15);
 	}

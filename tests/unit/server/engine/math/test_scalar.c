@@ -7,7 +7,7 @@
 static const double INF = 1.0 / 0.0, NAN_HERE = 0.0 / 0.0;
 
 /* A finite double of any magnitude and sign. */
-static double any_double(struct rng *rng)
+static double random_double(struct rng *rng)
 {
 	for (;;) {
 		double x = scalar_from_bits(rng_u64(rng));
@@ -30,7 +30,7 @@ START_TEST(floor_and_ceil_enclose_by_less_than_one)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int i = 0; i < 50000; i++) {
-		double x = i % 2 ? any_double(&rng) : rng_range(&rng, -0x1p53, 0x1p53) / (1 + i);
+		double x = i % 2 ? random_double(&rng) : rng_range(&rng, -0x1p53, 0x1p53) / (1 + i);
 		double down = scalar_floor(x), up = scalar_ceil(x), cut = scalar_trunc(x);
 		ck_assert(down <= x && x - down <= 1 && up >= x && up - x <= 1);
 		ck_assert((down == x || down + 1 > x) && (up == x || up - 1 < x));
@@ -53,7 +53,7 @@ START_TEST(rounding_goes_to_the_nearest_and_halves_to_even)
 		ck_assert_double_eq(scalar_round(half - 1e-9), i);
 	}
 	for (int i = 0; i < 20000; i++) {
-		double x = any_double(&rng), whole = scalar_round(x);
+		double x = random_double(&rng), whole = scalar_round(x);
 		ck_assert(scalar_abs(whole - x) <= 0.5 && scalar_trunc(whole) == whole);
 	}
 	ck_assert_double_eq(scalar_round(0x1.fffffffffffffp-2), 0);

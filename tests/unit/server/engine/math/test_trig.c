@@ -12,7 +12,7 @@
 #include "tests/lib/check_main.h"
 
 /* a − b in units in the last place; a and b have the same sign. */
-static double units_apart(double a, double b)
+static double ulps_between(double a, double b)
 {
 	int64_t x, y;
 	memcpy(&x, &a, sizeof x);
@@ -37,7 +37,7 @@ static double evaluate(const char *name, double x, double y)
 	ck_abort_msg("no function %s", name);
 }
 
-static bool takes_two(const char *name)
+static bool has_two_arguments(const char *name)
 {
 	return !strcmp(name, "atan2") || !strcmp(name, "pow");
 }
@@ -60,15 +60,15 @@ static struct accuracy measure(const char *wanted)
 		double rest;
 		if (sscanf(line, "%15s", name) != 1 || strcmp(name, wanted) != 0)
 			continue;
-		int fields = takes_two(name) ? sscanf(line, "%*s %llx %llx %llx %lf", &bits[0],
-						      &bits[1], &bits[2], &rest)
-					     : 1 + sscanf(line, "%*s %llx %llx %lf", &bits[0],
-							  &bits[2], &rest);
+		int fields = has_two_arguments(name) ? sscanf(line, "%*s %llx %llx %llx %lf",
+							      &bits[0], &bits[1], &bits[2], &rest)
+						     : 1 + sscanf(line, "%*s %llx %llx %lf",
+								  &bits[0], &bits[2], &rest);
 		ck_assert_int_eq(fields, 4);
 		double x = scalar_from_bits(bits[0]);
-		double y = takes_two(name) ? scalar_from_bits(bits[1]) : 0;
+		double y = has_two_arguments(name) ? scalar_from_bits(bits[1]) : 0;
 		double near = scalar_from_bits(bits[2]);
-		double error = scalar_abs(units_apart(evaluate(name, x, y), near) - rest);
+		double error = scalar_abs(ulps_between(evaluate(name, x, y), near) - rest);
 		result.points++;
 		if (!(error <= result.worst))
 			result = (struct accuracy){ result.points, error, { x, y } };

@@ -6,7 +6,7 @@
 #include "server/engine/math/vec3f.h"
 #include "tests/lib/check_main.h"
 
-static vec3 any_vec3(struct rng *rng, double size)
+static vec3 random_vec3(struct rng *rng, double size)
 {
 	double x = rng_range(rng, -size, size), y = rng_range(rng, -size, size);
 	return vec3_make(x, y, rng_range(rng, -size, size));
@@ -26,7 +26,7 @@ START_TEST(a_contact_frame_is_right_handed_for_every_normal)
 	/* app A-05: det = +1 ± 1e-12 for 1000 normals. */
 	struct rng rng = rng_seeded(check_seed());
 	for (int i = 0; i < 1000; i++) {
-		vec3 t, k, n = vec3_normalize(any_vec3(&rng, 1));
+		vec3 t, k, n = vec3_normalize(random_vec3(&rng, 1));
 		vec3_frame(n, &t, &k);
 		expect_frame(n, t, k);
 	}
@@ -58,7 +58,7 @@ START_TEST(products_obey_their_identities)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int i = 0; i < 2000; i++) {
-		vec3 a = any_vec3(&rng, 3), b = any_vec3(&rng, 3), c = any_vec3(&rng, 3);
+		vec3 a = random_vec3(&rng, 3), b = random_vec3(&rng, 3), c = random_vec3(&rng, 3);
 		vec3 cross = vec3_cross(a, b);
 		ck_assert(vec3_equal(cross, vec3_negate(vec3_cross(b, a))));
 		ck_assert_double_le(scalar_abs(vec3_dot(cross, a)), 1e-13);
@@ -80,7 +80,7 @@ START_TEST(normalising_gives_unit_or_zero)
 	struct rng rng = rng_seeded(check_seed());
 	double length;
 	for (int i = 0; i < 2000; i++) {
-		vec3 a = any_vec3(&rng, i % 2 ? 1e100 : 1e-100);
+		vec3 a = random_vec3(&rng, i % 2 ? 1e100 : 1e-100);
 		vec3 n = vec3_normalize_length(a, &length);
 		ck_assert_double_le(scalar_abs(vec3_length(n) - 1), 1e-15);
 		ck_assert_double_le(vec3_distance(vec3_scale(n, length), a), 1e-15 * length);
@@ -117,7 +117,7 @@ START_TEST(vec2_agrees_with_the_xy_part_of_vec3)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int i = 0; i < 1000; i++) {
-		vec3 a = any_vec3(&rng, 2), b = any_vec3(&rng, 2);
+		vec3 a = random_vec3(&rng, 2), b = random_vec3(&rng, 2);
 		vec2 p = vec2_make(a.x, a.y), q = vec2_make(b.x, b.y);
 		ck_assert_double_eq(vec2_cross(p, q), vec3_cross(a, b).z);
 		ck_assert_double_eq(vec2_dot(vec2_left(p), p), 0);
@@ -133,7 +133,7 @@ START_TEST(vec3f_agrees_with_vec3_to_float_rounding)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int i = 0; i < 1000; i++) {
-		vec3 a = any_vec3(&rng, 2), b = any_vec3(&rng, 2);
+		vec3 a = random_vec3(&rng, 2), b = random_vec3(&rng, 2);
 		vec3f af = vec3f_from(a), bf = vec3f_from(b);
 		ck_assert_double_le(
 			vec3_distance(vec3f_widen(vec3f_cross(af, bf)), vec3_cross(a, b)), 4e-6);

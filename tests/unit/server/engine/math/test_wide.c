@@ -7,7 +7,7 @@
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
 
-static double any_double(struct rng *rng)
+static double random_double(struct rng *rng)
 {
 	for (;;) {
 		double x = scalar_from_bits(rng_u64(rng));
@@ -16,33 +16,34 @@ static double any_double(struct rng *rng)
 	}
 }
 
-static long double long_of(wide a)
+static long double long_double_of(wide a)
 {
 	return ldexpl(a.mantissa, (int)a.exponent);
 }
 
-static void near(wide found, long double expected, long double size)
+static void expect_near(wide found, long double expected, long double size)
 {
 	double mantissa = scalar_abs(found.mantissa);
 	ck_assert(mantissa == 0 || (mantissa >= 0.5 && mantissa < 1));
-	ck_assert(fabsl(long_of(found) - expected) <= 0x1p-53L * size);
+	ck_assert(fabsl(long_double_of(found) - expected) <= 0x1p-53L * size);
 }
 
 START_TEST(arithmetic_agrees_with_long_double_to_2_to_the_minus_53)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int i = 0; i < 100000; i++) {
-		double a = any_double(&rng), b = any_double(&rng), c = any_double(&rng);
+		double a = random_double(&rng), b = random_double(&rng), c = random_double(&rng);
 		if (i % 3 == 0 && scalar_abs(a) < 0x1p900)
 			b = scalar_shift(a, (int64_t)rng_below(&rng, 120) - 60);
 		long double product = (long double)a * b;
 		wide wa = wide_of(a), wb = wide_of(b), wc = wide_of(c);
-		near(wide_times(wa, wb), product, fabsl(product));
-		near(wide_plus(wa, wb), (long double)a + b, fabsl((long double)a + b));
-		near(wide_sqrt(wide_abs(wa)), sqrtl(fabsl((long double)a)),
-		     sqrtl(fabsl((long double)a)) * 2);
+		expect_near(wide_times(wa, wb), product, fabsl(product));
+		expect_near(wide_plus(wa, wb), (long double)a + b, fabsl((long double)a + b));
+		expect_near(wide_sqrt(wide_abs(wa)), sqrtl(fabsl((long double)a)),
+			    sqrtl(fabsl((long double)a)) * 2);
 		if (b != 0)
-			near(wide_over(wa, wb), (long double)a / b, 2 * fabsl((long double)a / b));
+			expect_near(wide_over(wa, wb), (long double)a / b,
+				    2 * fabsl((long double)a / b));
 		ck_assert(wide_less(wa, wc) == (a < c));
 		ck_assert(wide_value(wa) == a);
 		ck_assert(wide_value(wide_max(wa, wc)) == scalar_max(a, c));
@@ -59,7 +60,7 @@ START_TEST(the_remainder_of_a_cancelling_sum_is_exact)
 	for (int i = 0; i < 20000; i++) {
 		double a[2 * TERMS + 1], b[2 * TERMS + 1];
 		for (int k = 0; k <= 2 * TERMS; k += 2) {
-			double x = any_double(&rng), y = rng_double(&rng) - 0.5;
+			double x = random_double(&rng), y = rng_double(&rng) - 0.5;
 			a[k] = scalar_shift(wide_of(x).mantissa, -900);
 			b[k] = y * scalar_shift(1, -(int64_t)rng_below(&rng, 40) - 300);
 			if (k < 2 * TERMS)
@@ -73,7 +74,7 @@ START_TEST(the_remainder_of_a_cancelling_sum_is_exact)
 			a[next] = a[k - 1], b[next] = b[k - 1];
 		}
 		ck_assert(left != 0 && left > -0x1p-1100L && left < 0x1p-1100L);
-		near(wide2_rounded(sum), left, 2 * fabsl(left));
+		expect_near(wide2_rounded(sum), left, 2 * fabsl(left));
 	}
 }
 END_TEST
@@ -82,7 +83,7 @@ START_TEST(scalar_shift_agrees_with_ldexp)
 {
 	struct rng rng = rng_seeded(check_seed() + 1);
 	for (int i = 0; i < 100000; i++) {
-		double a = any_double(&rng);
+		double a = random_double(&rng);
 		int e = (int)rng_below(&rng, 4200) - 2100;
 		double found = scalar_shift(a, e), expected = ldexp(a, e);
 		ck_assert(found == expected ||

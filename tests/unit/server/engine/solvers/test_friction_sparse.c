@@ -325,7 +325,7 @@ START_TEST(stacks_and_walls_stay_at_rest_as_with_the_dense_solver)
 		heap_free(after);
 		work_release(&work);
 	}
-	printf("# from their own answer: %u factors for all\n", factors);
+	printf("# warm starts from the solutions: %u factors in all\n", factors);
 	ck_assert_uint_le(factors, 3 * 14 * 3);
 }
 END_TEST
@@ -566,8 +566,8 @@ END_TEST
  * random points and along random normals. */
 enum { SIDE = 5, LAYERS = 9 };
 
-static void touch(struct gen_scene *scene, struct rng *rng, int32_t first, const double *above,
-		  int32_t second, const double *below)
+static void add_touch(struct gen_scene *scene, struct rng *rng, int32_t first, const double *above,
+		      int32_t second, const double *below)
 {
 	double axes[3][3], point[3], length = 0;
 	for (uint32_t c = 0; c < 3; c++) {
@@ -609,10 +609,11 @@ static struct gen_scene heap_scene(struct rng *rng)
 			double x = centre[i][0] - centre[k][0], y = centre[i][1] - centre[k][1];
 			double z = centre[i][2] - centre[k][2];
 			if (x * x + y * y + z * z < 1.1)
-				touch(&scene, rng, (int32_t)i, centre[i], (int32_t)k, centre[k]);
+				add_touch(&scene, rng, (int32_t)i, centre[i], (int32_t)k,
+					  centre[k]);
 		}
 		for (uint32_t k = 0; k < 3 && i < SIDE * SIDE; k++)
-			touch(&scene, rng, (int32_t)i, centre[i], -1, ground);
+			add_touch(&scene, rng, (int32_t)i, centre[i], -1, ground);
 	}
 	gen_scene_fall(&scene, rng, 0);
 	return scene;
