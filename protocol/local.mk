@@ -1,4 +1,4 @@
-# libcairnproto.a: the language both sides speak.
+# libcairnproto.a: messages, their encoding and validation, for server and clients.
 libcairnproto_a_SOURCES += \
 	protocol/limits.h \
 	protocol/messages.def \

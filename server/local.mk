@@ -1,4 +1,4 @@
-# server/*.c but main.c, and the rooms of the daemon that stand below the sessions.
+# server/*.c but main.c, and the rooms of the daemon below the sessions.
 libcairnd_a_SOURCES += \
 	server/options.def \
 	server/options.h \

@@ -1,4 +1,4 @@
-# Many sessions from one process.
+# cairn-bot: many sessions from one process, for load tests.
 bin_PROGRAMS += cairn-bot
 cairn_bot_SOURCES = \
 	clients/bot/bot.h \

@@ -1,4 +1,4 @@
-# The command line.
+# cairn: the command line client.
 bin_PROGRAMS += cairn
 cairn_SOURCES = \
 	clients/cli/apply.c \

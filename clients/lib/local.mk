@@ -9,5 +9,5 @@ libcairn_a_SOURCES += \
 	clients/lib/transport.c \
 	clients/lib/transport.h
 
-# Against a daemon of this build.
+# Tests with a daemon of this build.
 UNIT_TESTS += tests/unit/clients/lib/test_client

@@ -1,4 +1,4 @@
-# libcairnscene.a: scene files and meshes as shapes and commands.
+# libcairnscene.a: from scene files and meshes to shapes and commands.
 libcairnscene_a_SOURCES += \
 	protocol/scene/scene.h \
 	protocol/scene/scene.c \

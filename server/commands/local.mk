@@ -1,4 +1,4 @@
-# server/commands: what cairnd does besides serving.
+# server/commands: the commands of cairnd besides serving: run, replay, mesh.
 cairnd_SOURCES += \
 	server/commands/mesh_command.c \
 	server/commands/mesh_command.h \

@@ -1,4 +1,4 @@
-# libengine.a: the simulation, pure. Each folder appends its own sources.
+# libengine.a: the simulation, without I/O. Each folder adds its own sources.
 libengine_a_SOURCES += server/engine/engine.h server/engine/solids.h
 include server/engine/math/local.mk
 include server/engine/linalg/local.mk

@@ -1,4 +1,4 @@
-# server/io: streams and what waits for them, clocks, threads, the log.
+# server/io: streams and their queues, clocks, threads, the log.
 libcairnd_a_SOURCES += \
 	server/io/instant.c \
 	server/io/instant.h \
@@ -37,7 +37,7 @@ libcairnd_a_SOURCES += \
 	server/io/parallel_pool.h \
 	server/io/parallel_pool.c
 
-# The simulated twin, for every test that runs the daemon or a part of it.
+# The simulated network and threads, for every test that runs the daemon or a part of it.
 tests_lib_libtests_a_SOURCES += \
 	tests/lib/io_sim.h \
 	tests/lib/io_sim_internal.h \

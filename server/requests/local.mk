@@ -1,4 +1,4 @@
-# server/requests: what clients ask for, by theme.
+# server/requests: handlers of clients' messages, by theme.
 libcairnd_a_SOURCES += \
 	server/requests/dispatch.c \
 	server/requests/handlers_admin.c \

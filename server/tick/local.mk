@@ -18,5 +18,5 @@ UNIT_TESTS += $(TICK_TESTS) \
 	tests/unit/server/tick/test_schedule
 THREAD_TESTS += $(TICK_TESTS)
 
-# How well worlds keep their rate, and what a hand-over costs: make tests/bench/bench_tick, then run it.
+# How well worlds keep their rate, and the cost of a hand-over: make tests/bench/bench_tick, then run it.
 EXTRA_PROGRAMS += tests/bench/bench_tick tests/bench/bench_round_trip

@@ -1,4 +1,4 @@
-# server/web: WebSocket, the viewer's files, metrics; everything that knows libwebsockets.
+# server/web: WebSocket, the viewer's files, metrics; the only room that uses libwebsockets.
 libcairnd_a_SOURCES += \
 	server/web/assets.h \
 	server/web/assets.c \

@@ -1,4 +1,4 @@
-# make bench: our engine beside those peers that are installed (Debian's Bullet, a float build, and ODE).
+# make bench: our engine beside the other engines that are installed (Debian's Bullet, a float build, and ODE).
 EXTRA_PROGRAMS += tests/bench/bench_cairn
 BENCHES = tests/bench/bench_cairn
 tests_bench_bench_cairn_SOURCES = tests/bench/bench_cairn.c tests/bench/bench.c tests/bench/bench.h
@@ -55,7 +55,7 @@ tests_bench_bench_compound_SOURCES = tests/bench/bench_compound.c
 bench-compound: tests/bench/bench_compound
 	tests/bench/bench_compound
 
-# Joints: chains, arms, and how well they hold; on their way to clients: make bench-joints
+# Joints: chains, arms, and their errors; cost of sending them to clients: make bench-joints
 EXTRA_PROGRAMS += tests/bench/bench_joints
 tests_bench_bench_joints_SOURCES = tests/bench/bench_joints.c
 tests_bench_bench_joints_LDADD = $(LDADD) -lm
@@ -67,14 +67,14 @@ bench-joints: tests/bench/bench_joints tests/bench/bench_joint_wire cairnd
 EXTRA_PROGRAMS += tests/bench/bench_joint_wire
 tests_bench_bench_joint_wire_SOURCES = tests/bench/bench_joint_wire.c
 
-# How far smooth motions are from the truth, 30 Hz to 10 kHz: make bench-motion
+# Errors of smooth motions, 30 Hz to 10 kHz: make bench-motion
 EXTRA_PROGRAMS += tests/bench/bench_motion
 tests_bench_bench_motion_SOURCES = tests/bench/bench_motion.c
 .PHONY: bench-motion
 bench-motion: tests/bench/bench_motion
 	tests/bench/bench_motion
 
-# What contacts keep at default settings, beside what is wanted: make bench-contact
+# Quality of contacts at default settings, beside the targets: make bench-contact
 EXTRA_PROGRAMS += tests/bench/bench_contact
 tests_bench_bench_contact_SOURCES = tests/bench/bench_contact.c
 tests_bench_bench_contact_LDADD = $(LDADD) -lm
@@ -82,7 +82,7 @@ tests_bench_bench_contact_LDADD = $(LDADD) -lm
 bench-contact: tests/bench/bench_contact
 	tests/bench/bench_contact
 
-# make bench-solvers: walls cold and warm beside the dense solver, dense problems beside others', whole steps.
+# make bench-solvers: walls, cold and warm, beside the dense solver; dense problems beside other solvers; whole steps.
 .PHONY: bench-solvers
 bench-solvers: tests/bench/bench_lcp tests/bench/bench_lcp_sparse tests/bench/bench_velocity
 	tests/bench/bench_lcp_sparse 14 100 1000 5000
@@ -98,7 +98,7 @@ tests_bench_bench_lp_SOURCES = tests/bench/bench_lp.c
 tests_bench_bench_lp_LDADD = $(LDADD) -lClp -lCoinUtils
 endif
 
-# Closest features, depths and meshes beside libccd and Bullet, what of them there is: make bench-closest
+# Closest features, depths and meshes beside libccd and Bullet, if they are installed: make bench-closest
 EXTRA_PROGRAMS += tests/bench/bench_closest
 tests_bench_bench_closest_SOURCES = tests/bench/bench_closest.c tests/bench/bench_closest.h \
 	tests/bench/bench_closest_none.c
@@ -139,7 +139,7 @@ EXTRA_PROGRAMS += tests/bench/bench_fanout
 tests_bench_bench_fanout_SOURCES = tests/bench/bench_fanout.c
 
 # make bench-stream: bytes and time of watching 901 cubes in each profile. make soak-stream: 10^5 ticks of
-# them with clients that come, go and stall, every mirror held against the world.
+# them with clients that join, leave and stall; every mirror is compared with the world.
 EXTRA_PROGRAMS += tests/bench/bench_stream
 tests_bench_bench_stream_SOURCES = tests/bench/bench_stream.c
 .PHONY: bench-stream soak-stream
@@ -165,7 +165,7 @@ tests_bench_bench_broad_CPPFLAGS += -DBENCH_HAVE_ODE=1 $(ODE_CFLAGS)
 tests_bench_bench_broad_LDADD += $(ODE_LIBS)
 endif
 
-# make bench-mechanisms: how far mechanisms of joints are from the truth, under each method.
+# make bench-mechanisms: errors of mechanisms of joints, under each method.
 EXTRA_PROGRAMS += tests/bench/bench_mechanisms
 tests_bench_bench_mechanisms_SOURCES = tests/bench/bench_mechanisms.c
 tests_bench_bench_mechanisms_LDADD = $(LDADD) -lm
@@ -173,7 +173,7 @@ tests_bench_bench_mechanisms_LDADD = $(LDADD) -lm
 bench-mechanisms: tests/bench/bench_mechanisms
 	tests/bench/bench_mechanisms
 
-# make bench-joint-scenes: how well whole scenes hold together, and what becomes of their energy.
+# make bench-joint-scenes: joint errors and energy of whole scenes.
 EXTRA_PROGRAMS += tests/bench/bench_joint_scenes
 tests_bench_bench_joint_scenes_SOURCES = tests/bench/bench_joint_scenes.c
 tests_bench_bench_joint_scenes_LDADD = $(LDADD) -lm

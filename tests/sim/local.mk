@@ -1,4 +1,4 @@
-# tests/sim: the whole daemon on the simulated twin (tests/lib/server_sim.h).
+# tests/sim: the whole daemon, simulated (tests/lib/server_sim.h).
 tests_lib_libtests_a_SOURCES += \
 	tests/lib/bad_disk.h \
 	tests/lib/bad_disk.c \
@@ -33,8 +33,8 @@ UNIT_TESTS += \
 	tests/sim/test_stepping \
 	tests/sim/test_tokens
 
-# make soak-twin: lives of the twin by the thousand, all cores, failing seeds with how to live them again; not part
-# of check. SEEDS, FIRST_SEED and SOAK_TWIN_MINUTES (0: until it is done) are the caller's.
+# make soak-twin: thousands of random runs of the simulated daemon on all cores; prints failing seeds and how to repeat them; not
+# part of check. SEEDS, FIRST_SEED and SOAK_TWIN_MINUTES (0: until all are done) are set by the caller.
 SOAK_TWIN_MINUTES = 0
 .PHONY: soak-twin
 soak-twin: tests/sim/test_random

@@ -1,4 +1,4 @@
-# Programs that make parts of docs/ from the lists of the source.
+# Programs that generate parts of docs/ from the lists of the source.
 noinst_PROGRAMS += tests/tools/docs_tables tests/tools/scene_tables
 tests_tools_docs_tables_SOURCES = tests/tools/docs_tables.c tests/tools/say.h
 tests_tools_scene_tables_SOURCES = tests/tools/scene_tables.c tests/tools/say.h
@@ -12,7 +12,7 @@ docs-tables: tests/tools/docs_tables tests/tools/scene_tables
 	tests/tools/scene_tables $(top_srcdir)/docs/SCENES.md >SCENES.md.new
 	mv SCENES.md.new $(top_srcdir)/docs/SCENES.md
 
-# Pictures of shapes: docs/images/draw_shapes.py draws what this program says.
+# Pictures of shapes: docs/images/draw_shapes.py draws the output of this program.
 EXTRA_PROGRAMS += tests/tools/shape_dump
 tests_tools_shape_dump_SOURCES = tests/tools/shape_dump.c
 .PHONY: pictures

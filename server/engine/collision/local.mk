@@ -117,10 +117,10 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/solids.h \
 	tests/lib/solids.c
 
-# What a question costs: make tests/bench/bench_collision && tests/bench/bench_collision
+# Cost of a query: make tests/bench/bench_collision && tests/bench/bench_collision
 EXTRA_PROGRAMS += tests/bench/bench_collision
 
-# The four closest-feature algorithms against each other and brute force on 1.1 million poses: minutes.
+# Compares the four closest-feature algorithms with each other and with brute force on 1.1 million poses: minutes.
 EXTRA_PROGRAMS += tests/agree/agree
 tests_agree_agree_SOURCES = tests/agree/agree.c
 .PHONY: agree

@@ -1,4 +1,4 @@
-# Bodies, contacts, forces, islands and sleep: what methods stand on.
+# Bodies, contacts, forces, islands and sleep: the base of the methods.
 libengine_a_SOURCES += \
 	server/engine/dynamics/body.c \
 	server/engine/dynamics/body.h \

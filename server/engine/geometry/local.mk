@@ -101,7 +101,7 @@ tests_fuzz_fuzz_shape_LDADD = $(LDADD_FUZZ)
 FUZZ_TARGETS += tests/fuzz/fuzz_solid
 tests_fuzz_fuzz_solid_LDADD = $(LDADD_FUZZ)
 
-# Hulls against Qhull; 10^4 clouds by `make soak-hulls`.
+# Hulls compared with Qhull; 10^4 point clouds with `make soak-hulls`.
 UNIT_TESTS += tests/property/test_hull_qhull
 tests_property_test_hull_qhull_LDADD = $(LDADD) $(QHULL_LIBS)
 tests_lib_libtests_a_SOURCES += tests/lib/qhull_volume.h

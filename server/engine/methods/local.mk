@@ -1,4 +1,4 @@
-# Methods: several answers to one scene.
+# Methods: interchangeable solvers of a step.
 libengine_a_SOURCES += \
 	server/engine/methods/free.c \
 	server/engine/methods/lcp.c \
