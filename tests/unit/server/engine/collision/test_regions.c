@@ -194,8 +194,8 @@ START_TEST(a_grid_of_crossings_has_one_region_each)
 	struct regions found = find(at);
 	uint32_t expected = 0;
 	double volume = 0;
-	/* Teeth of B lie along x from −0.25 to 2.75, at z = 8 − (2 k … 2 k + 0.5); A's stand at z from 1
-	 * to 4 with x = 2 i … 2 i + 0.5. */
+	/* Teeth of B lie along x from −0.25 to 2.75, at z = 8 − (2 k … 2 k + 0.5); those of A
+	 * extend over z from 1 to 4 at x = 2 i … 2 i + 0.5. */
 	for (uint32_t i = 0; i < 5; i++)
 		for (uint32_t k = 0; k < 4; k++) {
 			double z = scalar_min(4, 8 - 2.0 * k) - scalar_max(1, 7.5 - 2.0 * k);

@@ -180,7 +180,7 @@ END_TEST
 
 START_TEST(a_face_of_many_corners_is_integrated_once)
 {
-	/* A face with more corners than the fan holds. */
+	/* A face with more corners than the fan has space for. */
 	vec3 points[200];
 	for (uint32_t i = 0; i < 100; i++) {
 		double x = -1 + 0.02 * i + 0.01, z = 1 - x * x;
