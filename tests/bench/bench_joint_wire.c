@@ -251,7 +251,7 @@ static void build(struct daemon *self)
 }
 
 /* Queries and reads every item; returns how many there were and adds the bytes. */
-static uint32_t ask_all(struct daemon *self, uint64_t *bytes)
+static uint32_t query_all(struct daemon *self, uint64_t *bytes)
 {
 	struct wire_query query;
 	struct message answer;
@@ -284,7 +284,7 @@ static void query(const char *program)
 	for (int i = 0; i < ASKED; i++) {
 		double used = now_us(CLOCK_THREAD_CPUTIME_ID), before = now_us(CLOCK_MONOTONIC);
 		bytes = 0;
-		check(ask_all(&daemon, &bytes) == JOINTS, "not all joints");
+		check(query_all(&daemon, &bytes) == JOINTS, "not all joints");
 		wall[i] = now_us(CLOCK_MONOTONIC) - before;
 		own[i] = now_us(CLOCK_THREAD_CPUTIME_ID) - used;
 	}

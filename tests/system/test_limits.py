@@ -237,7 +237,7 @@ def test_a_peer_that_resets_at_any_point_leaks_nothing(server):
 
 # ---- shares -------------------------------------------------------------------------------------------------------
 
-def ask(world, commands, at):
+def send_batch(world, commands, at):
     """A batch for a tick, and its immediate answer."""
     batch = world.send(*commands, at=at)
     until(lambda: (world.client.take(0.02), batch in world.waiting or batch in world.results)[1])
@@ -254,7 +254,7 @@ def test_waiting_batches_of_a_player_end_with_its_session(tmp_path):
             with refused("range"):
                 world.apply(command("force", body, (0, 1, 0), ticks=4294967295))
             with refused("range"):
-                ask(world, [command("force", body, (0, 1, 0))], 10 ** 12)
+                send_batch(world, [command("force", body, (0, 1, 0))], 10 ** 12)
             for _ in range(64):
                 world.apply(command("force", body, (0, 1, 0), ticks=600))
             with refused("limit"):
@@ -262,10 +262,10 @@ def test_waiting_batches_of_a_player_end_with_its_session(tmp_path):
             # Commands on the body that are never applied, because their session has ended.
             at = calm.list()[1][3]
             for number in range(64):
-                ask(world, [command("set_tag", body, 100 + number)], at + 400)
+                send_batch(world, [command("set_tag", body, 100 + number)], at + 400)
             with refused("limit"):
-                ask(world, [command("set_tag", body, 1)], at + 400)
-            ask(own, [command("spawn", position=(5, 5, 0))], at + 300)
+                send_batch(world, [command("set_tag", body, 1)], at + 400)
+            send_batch(own, [command("spawn", position=(5, 5, 0))], at + 300)
         with server.connect() as late:
             until(lambda: late.list()[1][3] > at + 420, 30)
             assert late.join("arena").body(body)["tag"] == 0

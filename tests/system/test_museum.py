@@ -41,16 +41,16 @@ def test_a_recording_verifies_and_can_be_continued(tmp_path, name):
     build of the recording reached; and its new records verify after the old ones."""
     about = ABOUT[name]
     path = unpack(name, tmp_path / "data")
-    code, told = replay(path, "--verify")
-    assert (code, told["verdict"]) == (0, about["verdict"]), told
-    assert (told["ticks"], told["checkpoints"]) == (about["ticks"], about["checkpoints"])
+    code, report = replay(path, "--verify")
+    assert (code, report["verdict"]) == (0, about["verdict"]), report
+    assert (report["ticks"], report["checkpoints"]) == (about["ticks"], about["checkpoints"])
     with daemon("--data", str(tmp_path / "data"), "--paused", "--journal-keep") as server, server.connect() as client:
         world = client.join(name)
         assert (world.epoch, world.tick) == (about["epochs"] + 1, about["tick"])
         assert world.step(about["after"]).tick_hash == about["tick_hash"]
-    code, told = replay(path, "--verify")
-    assert (code, told["verdict"]) == (0, about["verdict"]), told
-    assert told["ticks"] == about["ticks"] + about["after"]
+    code, report = replay(path, "--verify")
+    assert (code, report["verdict"]) == (0, about["verdict"]), report
+    assert report["ticks"] == about["ticks"] + about["after"]
 
 
 OLD = [(folder, name) for folder in FOLDERS if folder != NOW for name in FOLDERS[folder]]
@@ -65,10 +65,10 @@ def test_a_recording_of_other_motion_opens_at_its_states(tmp_path, folder, name)
     about = FOLDERS[folder][name]
     path = unpack(name, tmp_path, folder)
     ticks = about["ticks"] + about.get("not_made_again", 0)
-    code, told = replay(path, "--verify")
-    assert (code, told["verdict"]) == (3, "states"), told
-    assert (told["ticks"], told["not_made_again"]) == (0, ticks)
-    assert told["states"] >= 1 or name == "prototype"  # whose only state is the first
+    code, report = replay(path, "--verify")
+    assert (code, report["verdict"]) == (3, "states"), report
+    assert (report["ticks"], report["not_made_again"]) == (0, ticks)
+    assert report["states"] >= 1 or name == "prototype"  # whose only state is the first
     options = ["--upgrade", "redo"] if name in KILLED else []
     if options:
         with daemon("--data", str(tmp_path), "--paused") as server, server.connect() as client:
@@ -81,8 +81,8 @@ def test_a_recording_of_other_motion_opens_at_its_states(tmp_path, folder, name)
         world = client.join(name)
         assert (world.epoch, world.tick) == (about["epochs"] + 1, about["tick"])
         assert world.step(20).tick == about["tick"] + 20
-    code, told = replay(path, "--verify")
-    assert (code, told["verdict"], told["ticks"]) == (3, "states", 20), told
+    code, report = replay(path, "--verify")
+    assert (code, report["verdict"], report["ticks"]) == (3, "states", 20), report
 
 
 # ---- bits of another build -----------------------------------------------------------------------
@@ -97,7 +97,7 @@ def change(path, *statements):
     db.close()
 
 
-def ask(path, query):
+def query_rows(path, query):
     with sqlite3.connect(path) as db:
         found = db.execute(query).fetchall()
     db.close()
@@ -111,18 +111,18 @@ def of_incompatible_build(path):
 
 def test_a_file_of_the_first_schema_is_upgraded_with_an_epoch_and_a_checkpoint(tmp_path):
     path = unpack("restored", tmp_path, "core-1-lcp-0")
-    assert ask(path, "PRAGMA user_version") == [(1,)]
+    assert query_rows(path, "PRAGMA user_version") == [(1,)]
     with daemon("--data", str(tmp_path), "--paused", "--journal-keep"):
         pass
-    assert ask(path, "PRAGMA user_version") == [(2,)]
-    told = ask(path, "SELECT cause, checkpoint, redone FROM epochs ORDER BY epoch")
-    assert [cause for cause, _, _ in told] == ["created", "restored", "recovered", "upgraded"]
-    assert told[-1] == ("upgraded", None, None)
-    *earlier, last = [motion for motion, in ask(path, "SELECT motion FROM epochs ORDER BY epoch")]
+    assert query_rows(path, "PRAGMA user_version") == [(2,)]
+    report = query_rows(path, "SELECT cause, checkpoint, redone FROM epochs ORDER BY epoch")
+    assert [cause for cause, _, _ in report] == ["created", "restored", "recovered", "upgraded"]
+    assert report[-1] == ("upgraded", None, None)
+    *earlier, last = [motion for motion, in query_rows(path, "SELECT motion FROM epochs ORDER BY epoch")]
     assert set(earlier) == {"core 1, free 1, soft-step 1, lcp 0"}
     assert last.startswith("core 2, free 2, soft-step 2, lcp 2, ")
-    assert ask(path, "SELECT count(*) > 0 FROM checkpoints WHERE epoch = 4 AND tick = 140") == [(1,)]
-    assert ask(path, "SELECT value FROM meta WHERE key = 'abi'") == []
+    assert query_rows(path, "SELECT count(*) > 0 FROM checkpoints WHERE epoch = 4 AND tick = 140") == [(1,)]
+    assert query_rows(path, "SELECT value FROM meta WHERE key = 'abi'") == []
 
 
 def test_a_file_that_cannot_be_upgraded_is_unchanged(tmp_path):
@@ -132,7 +132,7 @@ def test_a_file_that_cannot_be_upgraded_is_unchanged(tmp_path):
     with daemon("--data", str(tmp_path), "--paused") as server, server.connect() as client:
         assert client.list() == []
         assert client.info("refused")["refused"][0]["name"] == "planar"
-    assert ask(path, "PRAGMA user_version") == [(1,)]
+    assert query_rows(path, "PRAGMA user_version") == [(1,)]
     assert path.read_bytes() == before
     change(path, "DROP TRIGGER no")
     with daemon("--data", str(tmp_path), "--paused") as server, server.connect() as client:
@@ -143,10 +143,10 @@ def test_states_of_other_motion_open_and_ticks_are_not_simulated_again(tmp_path)
     """A clean end: the last state is the last checkpoint, and the world continues from it."""
     path = unpack("restored", tmp_path)
     of_incompatible_build(path)
-    code, told = replay(path, "--verify")
-    assert (code, told["verdict"]) == (3, "states")
-    assert (told["ticks"], told["not_made_again"]) == (0, 180)
-    assert told["states"] >= 2 and told["last"]["tick"] == 140
+    code, report = replay(path, "--verify")
+    assert (code, report["verdict"]) == (3, "states")
+    assert (report["ticks"], report["not_made_again"]) == (0, 180)
+    assert report["states"] >= 2 and report["last"]["tick"] == 140
     with daemon("--data", str(tmp_path), "--paused", "--journal-keep") as server, server.connect() as client:
         world = client.join("restored")
         assert (world.epoch, world.tick) == (4, 140)
@@ -155,10 +155,10 @@ def test_states_of_other_motion_open_and_ticks_are_not_simulated_again(tmp_path)
         before = world.restore("before")
         assert (before.tick, before.other_bits) == (60, False)
         world.step(5)
-    code, told = replay(path, "--verify")
-    assert (code, told["verdict"]) == (3, "states"), told
-    assert (told["ticks"], told["not_made_again"]) == (65, 180)
-    assert ask(path, "SELECT cause FROM epochs ORDER BY epoch")[3] == ("upgraded",)
+    code, report = replay(path, "--verify")
+    assert (code, report["verdict"]) == (3, "states"), report
+    assert (report["ticks"], report["not_made_again"]) == (65, 180)
+    assert query_rows(path, "SELECT cause FROM epochs ORDER BY epoch")[3] == ("upgraded",)
 
 
 def test_a_damaged_state_of_other_motion_differs(tmp_path):
@@ -187,9 +187,9 @@ def test_ticks_of_other_motion_after_the_last_checkpoint_are_refused_or_redone(t
         # Here the core is the same in fact, so the redone ticks equal the recorded ones.
         assert world.step(60).tick_hash == ABOUT["killed"]["tick_hash"]
         assert 'world_upgraded name=killed from="core 7, free 1, soft-step 1, lcp 0" redone=80' in log_of(server)
-    assert ask(path, "SELECT cause, redone FROM epochs WHERE epoch = 2") == [("upgraded", 80)]
-    code, told = replay(path, "--verify")
-    assert (code, told["verdict"], told["ticks"], told["not_made_again"]) == (3, "states", 60, 180), told
+    assert query_rows(path, "SELECT cause, redone FROM epochs WHERE epoch = 2") == [("upgraded", 80)]
+    code, report = replay(path, "--verify")
+    assert (code, report["verdict"], report["ticks"], report["not_made_again"]) == (3, "states", 60, 180), report
 
 
 @pytest.mark.parametrize("results, status", [(0, None), (34, "diverged")], ids=["same", "another"])

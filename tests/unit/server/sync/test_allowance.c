@@ -81,10 +81,10 @@ START_TEST(a_session_gets_its_share_beside_sessions_that_spend_all)
 	for (int i = 0; i < SESSIONS; i++)
 		allowance_init(&all[i], &pool, 6e5, 0);
 	struct allowance *modest = &all[SESSIONS - 1];
-	uint64_t greedy = 0, served = 0, asked = 0;
+	uint64_t spent_by_others = 0, served = 0, asked = 0;
 	for (uint64_t now = 0; now < 10 * NS_PER_S; now += 10 * NS_PER_MS) {
 		for (int i = 0; i < SESSIONS - 1; i++)
-			greedy += spend_all(&all[i], now);
+			spent_by_others += spend_all(&all[i], now);
 		/* Its share: half of the rate divided by all sessions, 5000 a second. */
 		asked++;
 		if (allowance_permits(modest, now)) {
@@ -93,8 +93,9 @@ START_TEST(a_session_gets_its_share_beside_sessions_that_spend_all)
 		}
 	}
 	ck_assert_uint_eq(served, asked);
-	ck_assert_double_le((double)greedy + 49.0 * (double)served, 1e6 * 10.2 + SESSIONS * 100);
-	ck_assert_double_ge((double)greedy, 1e6 * 9);
+	ck_assert_double_le((double)spent_by_others + 49.0 * (double)served,
+			    1e6 * 10.2 + SESSIONS * 100);
+	ck_assert_double_ge((double)spent_by_others, 1e6 * 9);
 }
 END_TEST
 

@@ -49,12 +49,12 @@ static void start(uint64_t seed)
 
 /* ---- subscribing -------------------------------------------------------------------------------- */
 
-struct asking {
+struct packed_sight {
 	uint8_t areas[PACKED], follow[PACKED];
 	struct wire_list area_list, follow_list;
 };
 
-static void pack_areas(const struct fan_client *client, struct asking *out)
+static void pack_areas(const struct fan_client *client, struct packed_sight *out)
 {
 	struct wire_packer areas = wire_packer_over(out->areas, PACKED);
 	struct wire_packer follow = wire_packer_over(out->follow, PACKED);
@@ -68,30 +68,30 @@ static void pack_areas(const struct fan_client *client, struct asking *out)
 
 static void enter(uint32_t who, enum wire_profile profile, wire_mask fields, uint64_t budget)
 {
-	static struct asking asking;
+	static struct packed_sight packed_sight;
 	struct message ask;
-	pack_areas(&room.hall.clients[who], &asking);
+	pack_areas(&room.hall.clients[who], &packed_sight);
 	message_init(&ask, MESSAGE_SUBSCRIBE);
 	ask.subscribe.sub = who + 1;
 	ask.subscribe.profile = profile;
 	ask.subscribe.fields = fields;
 	ask.subscribe.budget = budget;
 	ask.subscribe.events = 0xffff;
-	ask.subscribe.areas = asking.area_list;
-	ask.subscribe.follow = asking.follow_list;
+	ask.subscribe.areas = packed_sight.area_list;
+	ask.subscribe.follow = packed_sight.follow_list;
 	fan_enter(&room.hall, who, &ask.subscribe, false, WIRE_FRAME_DOWN);
 }
 
 static void focus(uint32_t who)
 {
 	struct fan_client *client = &room.hall.clients[who];
-	static struct asking asking;
+	static struct packed_sight packed_sight;
 	struct message focus;
 	struct reason why;
-	pack_areas(client, &asking);
+	pack_areas(client, &packed_sight);
 	message_init(&focus, MESSAGE_FOCUS);
-	focus.focus.areas = asking.area_list;
-	focus.focus.follow = asking.follow_list;
+	focus.focus.areas = packed_sight.area_list;
+	focus.focus.follow = packed_sight.follow_list;
 	client->fresh = false;
 	ck_assert_int_eq(fanout_focus(room.hall.fanout, client->subscription, &focus.focus, &why),
 			 STATUS_OK);

@@ -250,21 +250,21 @@ START_TEST(a_change_below_the_rounding_is_not_sent)
 	for (int tick = 1; tick <= 10; tick++) {
 		struct wire_body *body = &course.gen.bodies[3];
 		struct report *report = gen_reports_next(&course.gen);
-		struct report_body *told = &report->ticked.bodies[0];
+		struct report_body *reported = &report->ticked.bodies[0];
 		struct view_delta delta = { 0 };
 		/* A tenth of a step each tick: after five ticks it is half a step and the rounded
 		 * value changes. */
 		body->position[0] = 7 + tick / 5120.0;
-		*told = (struct report_body){ .why = REPORT_MOVED };
-		told->view.id = body->id;
-		told->view.status = body->status;
-		told->view.asleep = body->flags & WIRE_BODY_ASLEEP;
-		told->view.owner = body->owner;
-		told->view.tag = body->tag;
-		memcpy(&told->view.position, body->position, sizeof body->position);
-		memcpy(&told->view.rotation, body->rotation, sizeof body->rotation);
-		memcpy(&told->view.velocity, body->velocity, sizeof body->velocity);
-		memcpy(&told->view.angular_velocity, body->spin, sizeof body->spin);
+		*reported = (struct report_body){ .why = REPORT_MOVED };
+		reported->view.id = body->id;
+		reported->view.status = body->status;
+		reported->view.asleep = body->flags & WIRE_BODY_ASLEEP;
+		reported->view.owner = body->owner;
+		reported->view.tag = body->tag;
+		memcpy(&reported->view.position, body->position, sizeof body->position);
+		memcpy(&reported->view.rotation, body->rotation, sizeof body->rotation);
+		memcpy(&reported->view.velocity, body->velocity, sizeof body->velocity);
+		memcpy(&reported->view.angular_velocity, body->spin, sizeof body->spin);
 		report->ticked.body_count = 1;
 		report->ticked.tick_hash = gen_reports_hash(&course.gen);
 		apply_report(report);

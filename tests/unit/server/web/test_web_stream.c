@@ -108,7 +108,7 @@ static struct web_streams set;
 static struct web_stream *web;
 static struct stream *stream;
 static struct frame_pool *pool;
-static struct bytes heard;
+static struct bytes received_bytes;
 static uint8_t room[70000];
 static size_t window;
 static uint32_t drained, closed;
@@ -123,7 +123,7 @@ static size_t on_space(void *context, uint8_t **into)
 static void on_received(void *context, size_t bytes)
 {
 	UNUSED(context);
-	ck_assert_int_eq(bytes_append(&heard, room, bytes), STATUS_OK);
+	ck_assert_int_eq(bytes_append(&received_bytes, room, bytes), STATUS_OK);
 }
 
 static void on_drained(void *context)
@@ -157,7 +157,7 @@ static void setup(void)
 	set = (struct web_streams){ .io = &io, .message_ms = 2000 };
 	bytes_init(&sent);
 	bytes_init(&message);
-	bytes_init(&heard);
+	bytes_init(&received_bytes);
 	ck_assert_int_eq(frame_pool_create(1 << 20, &pool), STATUS_OK);
 	web = web_stream_create(&set, NULL, &PEER);
 	stream = web_stream_door(web);
@@ -172,7 +172,7 @@ static void teardown(void)
 	ck_assert_uint_eq(io.counters.streams, 0);
 	bytes_release(&sent);
 	bytes_release(&message);
-	bytes_release(&heard);
+	bytes_release(&received_bytes);
 	frame_pool_destroy(pool);
 }
 
@@ -374,8 +374,8 @@ START_TEST(messages_received_in_any_pieces_become_frames)
 			ck_assert(!paused);
 		}
 	}
-	ck_assert_uint_eq(heard.count, wanted.count);
-	ck_assert_mem_eq(heard.data, wanted.data, wanted.count);
+	ck_assert_uint_eq(received_bytes.count, wanted.count);
+	ck_assert_mem_eq(received_bytes.data, wanted.data, wanted.count);
 	bytes_release(&wanted);
 }
 END_TEST
@@ -387,12 +387,12 @@ START_TEST(a_text_message_becomes_a_byte_that_a_session_refuses)
 	bool in_two = _i == 1;
 	ck_assert(web_stream_received(web, TEXT, sizeof TEXT - 1, in_two ? 5 : 0, true, !in_two,
 				      false));
-	ck_assert_uint_eq(heard.count, 1);
-	ck_assert_uint_eq(heard.data[0], 0);
+	ck_assert_uint_eq(received_bytes.count, 1);
+	ck_assert_uint_eq(received_bytes.data[0], 0);
 	ck_assert(killed);
 	/* Bytes after the text message are not delivered. */
 	ck_assert(web_stream_received(web, TEXT, 5, 0, !in_two, true, true));
-	ck_assert_uint_eq(heard.count, 1);
+	ck_assert_uint_eq(received_bytes.count, 1);
 }
 END_TEST
 
@@ -400,8 +400,8 @@ START_TEST(a_message_too_large_becomes_a_byte_that_a_session_refuses)
 {
 	static const uint8_t DATA[100], NO_FRAME[1];
 	ck_assert(web_stream_received(web, DATA, 100, WIRE_FRAME_UP + 1 - 100, true, false, true));
-	ck_assert_uint_eq(heard.count, sizeof NO_FRAME);
-	ck_assert_mem_eq(heard.data, NO_FRAME, sizeof NO_FRAME);
+	ck_assert_uint_eq(received_bytes.count, sizeof NO_FRAME);
+	ck_assert_mem_eq(received_bytes.data, NO_FRAME, sizeof NO_FRAME);
 	/* An owner that accepted no byte is not called again. */
 	ck_assert(killed);
 }
@@ -413,13 +413,13 @@ START_TEST(a_message_that_does_not_end_in_time_is_refused)
 	ck_assert(!web_stream_received(web, DATA, 100, 0, true, false, true));
 	clock_ns += NS_PER_S;
 	ck_assert(!web_stream_received(web, DATA, 100, 0, false, true, true));
-	ck_assert_uint_eq(heard.count, 205);
+	ck_assert_uint_eq(received_bytes.count, 205);
 	clock_ns += 5 * NS_PER_S;
 	ck_assert(!web_stream_late(web));
 	ck_assert(!web_stream_received(web, DATA, 100, 0, true, false, true));
 	clock_ns += 2 * NS_PER_S;
 	ck_assert(web_stream_late(web));
-	ck_assert_uint_eq(heard.count, 206);
+	ck_assert_uint_eq(received_bytes.count, 206);
 }
 END_TEST
 
