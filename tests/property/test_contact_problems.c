@@ -44,7 +44,7 @@ static void bench_release(struct bench *self)
 /* The largest violation of x ≥ 0, w ≥ 0, x·w = 0, with rows scaled to a unit diagonal, divided by the
  * largest |b|. Where impulses are large this is stricter than the residual of the solver, which divides
  * by the largest term. */
-static double lcp_violation(const struct lcp_problem *problem, const struct bench *bench)
+static double unit_violation(const struct lcp_problem *problem, const struct bench *bench)
 {
 	double worst = 0, size = 0;
 	for (uint32_t i = 0; i < problem->count; i++) {
@@ -134,7 +134,7 @@ static void check_scene(struct gen_scene *scene, struct rng *rng, double noise, 
 		struct solver_result result =
 			lcp_dantzig_solve(&bench.solver, &gen.problem, &options, bench.x, NULL);
 		(void)lcp_residual(&gen.problem, bench.x, bench.w);
-		double bad = lcp_violation(&gen.problem, &bench);
+		double bad = unit_violation(&gen.problem, &bench);
 		if (result.status != SOLVER_SOLVED || result.fallbacks > 0 || bad > 1e-10)
 			ck_abort_msg("%s %u: %s, %u fallbacks, violation %g", name, k,
 				     solver_status_name(result.status), result.fallbacks, bad);
@@ -198,7 +198,8 @@ static Suite *make(void)
 	Suite *suite = suite_create("contact problems");
 	TCase *tcase = tcase_create("families");
 	tcase_set_timeout(tcase, 60);
-	tcase_add_loop_test(tcase, every_random_problem_is_answered_without_a_fallback, 0, GEN_FAMILIES);
+	tcase_add_loop_test(tcase, every_random_problem_is_answered_without_a_fallback, 0,
+			    GEN_FAMILIES);
 	tcase_add_test(tcase, every_stack_is_solved_in_any_order_of_contacts);
 	tcase_add_test(tcase, every_wall_is_solved_in_any_order_of_contacts);
 	tcase_add_test(tcase, every_stack_with_a_heavy_top_is_solved_in_any_order_of_contacts);

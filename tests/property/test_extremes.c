@@ -90,7 +90,8 @@ START_TEST(extreme_scenes_stay_finite_and_bounded)
 		for (uint32_t i = 0; i < COUNT_OF(shapes); i++)
 			shapes[i] = random_shape(&stage, &rng);
 		for (uint32_t i = 0; i < 14; i++)
-			add_random_body(&stage, &rng, shapes[rng_below(&rng, COUNT_OF(shapes))], spread);
+			add_random_body(&stage, &rng, shapes[rng_below(&rng, COUNT_OF(shapes))],
+					spread);
 		for (uint32_t tick = 0; tick < 30; tick++) {
 			stage_step(&stage);
 			check_bounded(&stage);

@@ -35,7 +35,8 @@ struct qp_conditions {
 	long double row_size, stationarity_size, gap_size;
 };
 
-static struct qp_conditions evaluate_conditions(const struct qp_problem *qp, const double *x, const double *lambda)
+static struct qp_conditions evaluate_conditions(const struct qp_problem *qp, const double *x,
+						const double *lambda)
 {
 	struct qp_conditions at = { 0 };
 	uint32_t n = qp->variables;
@@ -73,15 +74,15 @@ static struct qp_conditions evaluate_conditions(const struct qp_problem *qp, con
 	return at;
 }
 
-/* To `asked`, of what was summed and of 1, as is usual. */
-static bool holds(struct qp_conditions at)
+/* Relative to the sum of the terms and to 1, as is usual. */
+static bool conditions_hold(struct qp_conditions at)
 {
 	return at.row <= TOLERANCE * (1 + at.row_size) &&
 	       at.stationarity <= TOLERANCE * (1 + at.stationarity_size) &&
 	       at.gap <= TOLERANCE * (1 + at.gap_size);
 }
 
-static bool holds_as_such(struct qp_conditions at)
+static bool conditions_hold_absolutely(struct qp_conditions at)
 {
 	return at.row <= TOLERANCE && at.stationarity <= TOLERANCE && at.gap <= TOLERANCE;
 }
@@ -147,8 +148,8 @@ struct qp_tally {
 /* Adds the answer about one program to *tally. A program counts as infeasible only if every point that
  * satisfies its rows lies at least 1e6 times as far out as its planes. */
 static void check_answer(const struct qp_problem *qp, enum gen_qp_family family,
-		      struct solver_result result, const double *x, const double *lambda,
-		      struct qp_tally *tally)
+			 struct solver_result result, const double *x, const double *lambda,
+			 struct qp_tally *tally)
 {
 	bool right = true;
 	tally->count[result.status]++;
@@ -156,15 +157,15 @@ static void check_answer(const struct qp_problem *qp, enum gen_qp_family family,
 	switch (result.status) {
 	case SOLVER_SOLVED: {
 		struct qp_conditions at = evaluate_conditions(qp, x, lambda);
-		right =
-			conditions_hold(at) && family != GEN_QP_INFEASIBLE && family != GEN_QP_UNBOUNDED;
+		right = conditions_hold(at) && family != GEN_QP_INFEASIBLE &&
+			family != GEN_QP_UNBOUNDED;
 		tally->right += right;
 		tally->absolute += right && conditions_hold_absolutely(at);
 		break;
 	}
 	case SOLVER_INFEASIBLE:
-		right =
-			family == GEN_QP_INFEASIBLE && feasible_distance(qp, result.certificate) >= 1e6L;
+		right = family == GEN_QP_INFEASIBLE &&
+			feasible_distance(qp, result.certificate) >= 1e6L;
 		tally->right += right;
 		break;
 	case SOLVER_UNBOUNDED:
@@ -212,8 +213,8 @@ START_TEST(every_answer_about_a_hard_program_is_right)
 	       gen_qp_name(family), count, 100.0 * tally.right / count,
 	       100.0 * tally.absolute / count, tally.count[SOLVER_SOLVED],
 	       tally.count[SOLVER_INFEASIBLE], tally.count[SOLVER_UNBOUNDED],
-	       tally.count[SOLVER_INEXACT], tally.count[SOLVER_LIMIT], tally.fallbacks,
-	       tally.wrong, tally.ms / count);
+	       tally.count[SOLVER_INEXACT], tally.count[SOLVER_LIMIT], tally.fallbacks, tally.wrong,
+	       tally.ms / count);
 	fflush(stdout);
 	ck_assert_uint_eq(tally.wrong, 0);
 	heap_free(x);

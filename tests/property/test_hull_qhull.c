@@ -90,7 +90,8 @@ struct hull_errors {
 	double volume, outside;	  /* in size³ and size */
 };
 
-static void check_cloud(const char *name, const vec3 *points, uint32_t count, struct hull_errors *worst)
+static void check_cloud(const char *name, const vec3 *points, uint32_t count,
+			struct hull_errors *worst)
 {
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < count; i++)
@@ -193,11 +194,13 @@ static Suite *make(void)
 	if (status == STATUS_OK)
 		cloud_release(&mesh);
 	if (oracle)
-		tcase_add_test(all, hulls_of_clouds_have_the_volume_of_qhull_and_contain_all_points);
+		tcase_add_test(all,
+			       hulls_of_clouds_have_the_volume_of_qhull_and_contain_all_points);
 	else
 		check_skip(suite, "clouds", "Cairn was built without Qhull");
 	if (oracle && status != STATUS_MISSING)
-		tcase_add_test(all, hulls_of_meshes_have_the_volume_of_qhull_and_contain_all_points);
+		tcase_add_test(all,
+			       hulls_of_meshes_have_the_volume_of_qhull_and_contain_all_points);
 	else
 		check_skip(suite, "meshes", "Qhull or glmark2-data is not installed");
 	suite_add_tcase(suite, all);
