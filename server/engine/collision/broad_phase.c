@@ -1,13 +1,14 @@
 /* broad_phase.c: the part shared by all kinds of broad phase: slots, the list of moved slots, pairs.
  *
  * All boxes are stored before the first search, so each of two moved proxies can find the other. One of
- * them reports the pair, by a rule that depends on the pair alone (pair_is_wanted: the smaller slot), so
- * each pair is reported once.
+ * them reports the pair, by a rule that depends on the pair alone (pair_is_wanted: the smaller
+ * slot), so each pair is reported once.
  *
  * Searches run in parallel: search i writes only to record i, which has room for FOUND_MAX partners and
- * a count of all. Then the counts are summed, the limit is checked and memory is reserved. A second pass
- * copies the keys; it repeats the search of a proxy with more than FOUND_MAX partners. The keys are sorted
- * at the end, so the result depends neither on the kind nor on the order of moves nor on the workers.
+ * a count of all. Then the counts are summed, the limit is checked and memory is reserved. A second
+ * pass copies the keys; it repeats the search of a proxy with more than FOUND_MAX partners. The
+ * keys are sorted at the end, so the result depends neither on the kind nor on the order of moves
+ * nor on the workers.
  */
 #include "server/engine/collision/broad_phase.h"
 
@@ -213,8 +214,9 @@ static void find_partners(uint32_t first, uint32_t last, uint32_t worker, void *
 	}
 }
 
-/* Partners slot by slot: all are found in parallel, then their keys are written in order of the list. A slot of
- * more than FOUND_MAX partners is searched a second time, when `out` has room for them. */
+/* Partners slot by slot: all are found in parallel, then their keys are written in order of the
+ * list. A slot of more than FOUND_MAX partners is searched a second time, when `out` has room for
+ * them. */
 static enum status find_each(struct partner_search *job, const struct parallel *parallel,
 			     uint32_t limit, struct proxy_pairs *out)
 {

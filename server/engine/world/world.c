@@ -347,7 +347,6 @@ static void limit_events(struct world *world)
 	struct event_list *events = &world->dynamics.events;
 	uint32_t most = world->tables.world.events_max[0], dropped = events->lost,
 		 report_at = find_dropped_report(events);
-	events->lost = 0;
 	if (events->count <= most && dropped == 0)
 		return;
 	if (report_at < events->count) {
@@ -361,8 +360,10 @@ static void limit_events(struct world *world)
 		dropped += events->count - (most - 1);
 		events->count = most - 1;
 	}
-	if (events->capacity == events->count)
-		return; /* out of memory for this report, too: the loss is not reported */
+	/* Without memory for this report, too, the next list of events reports the loss. */
+	events->lost = events->capacity == events->count ? dropped : 0;
+	if (events->lost > 0)
+		return;
 	struct event limit = {
 		.kind = EVENT_LIMIT, .child_a = dropped, .fraction = 1, .value = most
 	};

@@ -2,6 +2,7 @@
 #include "server/engine/engine.h"
 
 #include "server/base/heap.h"
+#include "server/engine/world/world.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/method_probe.h"
 #include "tests/lib/worlds.h"
@@ -273,6 +274,38 @@ START_TEST(a_body_held_by_a_force_wakes_when_the_force_ends)
 END_TEST
 
 /* ---- limits and recovery ---------------------------------------------------------------------- */
+
+/* An event finds no memory, nor does the report of its loss: the next list of events has the report. */
+START_TEST(a_loss_of_events_is_reported_once_there_is_memory)
+{
+	struct world *world = test_world(false, "free");
+	struct event sleeping = { .kind = EVENT_SLEEP };
+	uint32_t count;
+	uint32_t room = world->dynamics.events.capacity;
+	for (uint32_t i = 0; i < room; i++)
+		dynamics_event(&world->dynamics, sleeping);
+	heap_fail_at(1);
+	dynamics_event(&world->dynamics, sleeping);
+	ck_assert(!heap_fail_pending());
+	world_sort_events(world);
+	(void)world_events(world, &count);
+	ck_assert_uint_eq(count, room);
+	dynamics_event(&world->dynamics, sleeping);
+	world_sort_events(world);
+	const struct event *events = world_events(world, &count);
+	ck_assert_uint_eq(count, room + 2);
+	uint32_t reports = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (events[i].kind == EVENT_LIMIT) {
+			ck_assert_uint_eq(events[i].child_a, 1);
+			reports++;
+		}
+	ck_assert_uint_eq(reports, 1);
+	ck_assert_uint_eq(world->dynamics.events.lost, 0);
+	world->dynamics.events.count = 0;
+	world_destroy(world);
+}
+END_TEST
 
 START_TEST(a_step_over_a_limit_is_refused_and_the_world_recovers)
 {
@@ -702,6 +735,7 @@ static Suite *make(void)
 	tcase_add_test(told, a_body_held_by_a_force_wakes_when_the_force_ends);
 	suite_add_tcase(suite, told);
 	TCase *limits = tcase_create("limits");
+	tcase_add_test(limits, a_loss_of_events_is_reported_once_there_is_memory);
 	tcase_add_test(limits, a_step_over_a_limit_is_refused_and_the_world_recovers);
 	tcase_add_test(limits, a_whole_pile_may_leave_the_bounds_in_one_tick);
 	tcase_add_test(limits, bodies_stay_inside_the_walls);
