@@ -1,11 +1,11 @@
-/* agree: a million random and a hundred thousand degenerate poses of convex polyhedra, each answered by
- * V-Clip, GJK, EPA, separating axes and brute force, which must agree. `make agree`; a sample of it is
- * tests/property/test_agreement.
+/* agree: V-Clip, GJK, EPA, separating axes and brute force must agree in a million random and a hundred
+ * thousand degenerate poses of convex polyhedra. Run by `make agree`; tests/property/test_agreement is a
+ * sample.
  *
  *   agree [SEED [RANDOM DEGENERATE]]
  *
- * One TAP line a family, with the greatest error of each method in units of what is allowed
- * (1e-9 d + 1e-13 extent) and how often a second algorithm was asked.
+ * Prints one TAP line a family, then the largest error of each method divided by the allowed error
+ * (1e-9 d + 1e-13 extent), and how often GJK and V-Clip fell back to a second algorithm.
  */
 #include "tests/lib/agree.h"
 

@@ -44,7 +44,7 @@ static void bench_release(struct bench *self)
 /* The largest violation of x ≥ 0, w ≥ 0, x·w = 0, with rows scaled to a unit diagonal, divided by the
  * largest |b|. Where impulses are large this is stricter than the residual of the solver, which divides
  * by the largest term. */
-static double unit_violation(const struct lcp_problem *problem, const struct bench *bench)
+static double scaled_violation(const struct lcp_problem *problem, const struct bench *bench)
 {
 	double worst = 0, size = 0;
 	for (uint32_t i = 0; i < problem->count; i++) {
@@ -134,7 +134,7 @@ static void check_scene(struct gen_scene *scene, struct rng *rng, double noise, 
 		struct solver_result result =
 			lcp_dantzig_solve(&bench.solver, &gen.problem, &options, bench.x, NULL);
 		(void)lcp_residual(&gen.problem, bench.x, bench.w);
-		double bad = unit_violation(&gen.problem, &bench);
+		double bad = scaled_violation(&gen.problem, &bench);
 		if (result.status != SOLVER_SOLVED || result.fallbacks > 0 || bad > 1e-10)
 			ck_abort_msg("%s %u: %s, %u fallbacks, violation %g", name, k,
 				     solver_status_name(result.status), result.fallbacks, bad);

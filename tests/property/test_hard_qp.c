@@ -74,7 +74,7 @@ static struct qp_conditions evaluate_conditions(const struct qp_problem *qp, con
 	return at;
 }
 
-/* Relative to the sum of the terms and to 1, as is usual. */
+/* To the tolerance, relative to 1 + the largest term, as is usual for solvers. */
 static bool conditions_hold(struct qp_conditions at)
 {
 	return at.row <= TOLERANCE * (1 + at.row_size) &&
@@ -82,6 +82,7 @@ static bool conditions_hold(struct qp_conditions at)
 	       at.gap <= TOLERANCE * (1 + at.gap_size);
 }
 
+/* To the tolerance without any scale. */
 static bool conditions_hold_absolutely(struct qp_conditions at)
 {
 	return at.row <= TOLERANCE && at.stationarity <= TOLERANCE && at.gap <= TOLERANCE;

@@ -1,7 +1,7 @@
-/* Our dual simplex beside CLP: the same verdicts and optima, certificates multiplied out.
- * Where the two differ the residual decides, which both can be held to.
+/* The dual simplex solver compared with CLP: equal verdicts and equal optima. Certificates are checked by
+ * multiplication. Where the two solvers differ, the residual of each answer decides.
  *
- * CAIRN_LP_CASES sets the number of random problems (default 2000; make soak-lp: 100000). */
+ * CAIRN_LP_CASES is the number of random problems, default 2000 (make soak-lp: 100000). */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,8 +16,9 @@ enum { ROWS = 256, COLUMNS = 1024, NONZEROS = 8192, STACKS = 200, BRICKS = 40 };
 
 static struct gen_lp gen;
 static Clp_Simplex *clp;
-static uint32_t clp_missed; /* unbounded programs that CLP called solved */
-static uint32_t clp_failed; /* "errors", or a residual > 1e-9: ours stands alone, by its own */
+static uint32_t clp_missed; /* unbounded programs that CLP reports as solved */
+static uint32_t
+	clp_failed; /* CLP reports an error or a wrong answer; ours is then checked by its residual alone */
 
 static void make_both(void)
 {
@@ -26,7 +27,7 @@ static void make_both(void)
 	Clp_setLogLevel(clp, 0);
 	Clp_setPrimalTolerance(clp, 1e-9);
 	Clp_setDualTolerance(clp, 1e-9);
-	Clp_setPerturbation(clp, 100); /* off: it is not always taken back */
+	Clp_setPerturbation(clp, 100); /* off, because CLP does not always undo its perturbation */
 }
 
 static void release_both(void)
@@ -35,7 +36,7 @@ static void release_both(void)
 	gen_lp_release(&gen);
 }
 
-/* 0 optimal, 1 infeasible, 2 unbounded. */
+/* Solves the program with CLP. Returns 0 optimal, 1 infeasible, 2 unbounded, more: an error. */
 static int solve_clp(double *objective)
 {
 	const struct lp_problem *p = &gen.problem;
@@ -55,15 +56,16 @@ static int solve_clp(double *objective)
 	}
 	Clp_loadProblem(clp, (int)p->matrix.columns, (int)p->matrix.rows, starts, index,
 			p->matrix.values, bounds[0], bounds[1], p->cost, bounds[2], bounds[3]);
-	/* Not Clp_initialSolve, whose presolve loses digits on its way back. */
+	/* Not Clp_initialSolve, whose presolve loses digits when it restores the solution. */
 	Clp_dual(clp, 0);
 	/* Not Clp_objectiveValue, which can be that of perturbed costs. */
 	*objective = lp_objective(p, Clp_primalColumnSolution(clp));
 	return Clp_status(clp);
 }
 
-/* The size of the terms of CLP's objective: it may stand far out on an unbounded face of optima. */
-static double terms_clp(void)
+/* Σ |c_j x_j| at CLP's solution, the scale for its rounding errors. On an unbounded face of optima x may be
+ * very large. */
+static double clp_objective_size(void)
 {
 	const double *x = Clp_primalColumnSolution(clp);
 	double sum = 0;
@@ -72,8 +74,8 @@ static double terms_clp(void)
 	return sum;
 }
 
-/* What CLP's solution is worth by our measure. */
-static double residual_clp(void)
+/* The residual of CLP's solution, computed as for ours. */
+static double clp_residual(void)
 {
 	return lp_residual(&gen.problem, Clp_primalColumnSolution(clp), Clp_dualRowSolution(clp),
 			   gen.scratch);
@@ -83,36 +85,40 @@ static const char *const families[] = { "boxed",     "general",	  "integer", "de
 					"redundant", "equations", "free",    "empty",
 					"scales",    "assignment" };
 
-/* One problem: our answer proves itself, and CLP's is the same. Returns our status. */
-static enum solver_status compare(const char *what, uint32_t number)
+/* Solves one problem with both solvers. Our residual or certificate must hold, and CLP must agree unless
+ * its own answer is wrong. Returns our status. */
+static enum solver_status compare_with_clp(const char *what, uint32_t number)
 {
 	struct solver_options options = solver_options_default();
 	double theirs;
 	struct solver_result result = gen_lp_solve(&gen, &options);
 	int verdict = solve_clp(&theirs);
-	bool failed = verdict > 2 || (verdict == 0 && residual_clp() > 1e-9);
+	bool failed = verdict > 2 || (verdict == 0 && clp_residual() > 1e-9);
 	clp_failed += failed;
 	if (result.status == SOLVER_SOLVED) {
-		/* A point is a proof, whoever says that there is none. */
+		/* A feasible point refutes CLP's "infeasible". */
 		bool denied = verdict == 1 || verdict == 2;
 		failed |= denied && lp_violation(&gen.problem, gen.solution.x, gen.scratch) < 1e-12;
 		clp_failed += denied;
-		double size = 1 + terms_clp(), off = fabs(result.objective - theirs) / size;
+		double size = 1 + clp_objective_size(),
+		       off = fabs(result.objective - theirs) / size;
 		ck_assert_msg(result.residual <= options.tolerance, "%s %u: residual %g", what,
 			      number, result.residual);
 		ck_assert_msg(failed || verdict == 0, "%s %u: solved (%.12g), CLP says %d", what,
 			      number, result.objective, verdict);
 		ck_assert_msg(failed || off <= 1e-9,
 			      "%s %u: %.12g (residual %.3g), CLP %.12g (%.3g)", what, number,
-			      result.objective, result.residual, theirs, residual_clp());
+			      result.objective, result.residual, theirs, clp_residual());
 	} else if (result.status == SOLVER_INFEASIBLE) {
 		ck_assert_msg(lp_infeasibility(&gen.problem, result.certificate) > 0,
 			      "%s %u: no proof", what, number);
-		/* Its "unbounded" means that the dual has no solution, which may hold as well. */
+		/* CLP's "unbounded" is accepted: it means that the dual is infeasible, which does not
+		 * contradict an infeasible primal. */
 		ck_assert_msg(failed || verdict != 0, "%s %u: infeasible, CLP says %d", what,
 			      number, verdict);
 	} else if (result.status == SOLVER_UNBOUNDED) {
-		/* A feasible point and a ray are a proof; CLP sometimes stops far out on it. */
+		/* A feasible point and a ray are a proof. CLP sometimes stops far out on the ray and
+		 * reports the point as optimal. */
 		ck_assert_msg(lp_unboundedness(&gen.problem, result.certificate, gen.scratch) > 0,
 			      "%s %u: no ray", what, number);
 		ck_assert_msg(result.residual <= options.tolerance, "%s %u: no point", what,
@@ -125,7 +131,7 @@ static enum solver_status compare(const char *what, uint32_t number)
 	return result.status;
 }
 
-/* papers P-18 and the issue's: same optima on random and degenerate problems. */
+/* Every family of tests/lib/gen_lp.h, degenerate ones included (papers P-18). */
 START_TEST(random_and_degenerate_programs_have_the_optima_of_clp)
 {
 	const char *cases = getenv("CAIRN_LP_CASES");
@@ -135,19 +141,21 @@ START_TEST(random_and_degenerate_programs_have_the_optima_of_clp)
 	for (uint32_t number = 0; number < count; number++) {
 		enum gen_lp_family family = (enum gen_lp_family)(number % GEN_LP_FAMILIES);
 		gen_lp_random(&gen, &rng, family);
-		seen[family][compare(families[family], number)]++;
+		seen[family][compare_with_clp(families[family], number)]++;
 	}
 	for (uint32_t f = 0; f < GEN_LP_FAMILIES; f++)
 		printf("# %-10s solved %5u infeasible %5u unbounded %5u\n", families[f],
 		       seen[f][SOLVER_SOLVED], seen[f][SOLVER_INFEASIBLE],
 		       seen[f][SOLVER_UNBOUNDED]);
-	printf("# CLP called %u unbounded programs solved and failed on %u\n", clp_missed,
+	printf("# CLP reported %u unbounded programs as solved and failed on %u\n", clp_missed,
 	       clp_failed);
 	ck_assert_uint_gt(seen[GEN_LP_GENERAL][SOLVER_UNBOUNDED], 0);
 	ck_assert_uint_gt(seen[GEN_LP_GENERAL][SOLVER_INFEASIBLE], 0);
 }
 END_TEST
 
+/* 200 piles of bricks. With soft balance rows the program is solved, and an optimum of 0 means that the pile
+ * is stable; with hard rows the program is feasible only for stable piles. */
 START_TEST(equilibrium_programs_of_piles_have_the_optima_of_clp)
 {
 	struct rng rng = rng_seeded(check_seed());
@@ -156,10 +164,10 @@ START_TEST(equilibrium_programs_of_piles_have_the_optima_of_clp)
 	for (uint32_t number = 0; number < STACKS; number++) {
 		uint32_t count = gen_lp_pile(&rng, bricks, BRICKS);
 		gen_lp_stack(&gen, bricks, count, false);
-		ck_assert_int_eq(compare("pile", number), SOLVER_SOLVED);
+		ck_assert_int_eq(compare_with_clp("pile", number), SOLVER_SOLVED);
 		bool balanced = lp_objective(&gen.problem, gen.solution.x) < 1e-9;
 		gen_lp_stack(&gen, bricks, count, true);
-		enum solver_status hard = compare("hard pile", number);
+		enum solver_status hard = compare_with_clp("hard pile", number);
 		ck_assert_msg(hard == (balanced ? SOLVER_SOLVED : SOLVER_INFEASIBLE),
 			      "pile %u: %d with balance %d", number, (int)hard, balanced);
 		stable += balanced;

@@ -1,23 +1,24 @@
-/* Random scenes give the same bits for any number of workers, restored or not, with caches made anew. */
+/* Random scenes give the same state hashes for any number of workers, and after a restore that rebuilds
+ * the caches. */
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/stage_scenes.h"
 
 static const uint32_t WORKERS[] = { 2, 3, 4 };
 
-static void bomb(struct stage *stage, uint64_t seed)
+static void make_overlap_bomb(struct stage *stage, uint64_t seed)
 {
 	stage_ground(stage);
 	stage_bomb(stage, 200, seed);
 }
 
-static void mixed(struct stage *stage, uint64_t seed)
+static void make_mixed(struct stage *stage, uint64_t seed)
 {
 	stage_mixed(stage, 80, seed);
 }
 
-/* Runs the scene with one worker and with several side by side. */
-static void compare(void (*scene)(struct stage *, uint64_t), uint64_t seed, uint32_t ticks)
+/* Steps the scene with one worker and with 2, 3 and 4. The hashes must be equal after every tick. */
+static void compare_workers(void (*scene)(struct stage *, uint64_t), uint64_t seed, uint32_t ticks)
 {
 	for (uint32_t w = 0; w < COUNT_OF(WORKERS); w++) {
 		struct stage one, many;
@@ -39,20 +40,20 @@ static void compare(void (*scene)(struct stage *, uint64_t), uint64_t seed, uint
 	}
 }
 
-START_TEST(the_overlap_bomb_is_the_same_for_any_number_of_workers)
+START_TEST(the_overlap_bomb_has_one_hash_for_any_number_of_workers)
 {
-	compare(bomb, 7, 6);
+	compare_workers(make_overlap_bomb, 7, 6);
 }
 END_TEST
 
-START_TEST(mixed_scenes_are_the_same_for_any_number_of_workers)
+START_TEST(mixed_scenes_have_one_hash_for_any_number_of_workers)
 {
-	compare(mixed, check_seed(), 40);
-	compare(mixed, check_seed() + 1, 40);
+	compare_workers(make_mixed, check_seed(), 40);
+	compare_workers(make_mixed, check_seed() + 1, 40);
 }
 END_TEST
 
-START_TEST(restoring_at_random_ticks_changes_nothing)
+START_TEST(restoring_at_random_ticks_changes_no_hash)
 {
 	struct rng rng = rng_seeded(check_seed());
 	struct stage straight, restored;
@@ -76,9 +77,9 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("property/workers");
 	TCase *workers = tcase_create("workers");
-	tcase_add_test(workers, the_overlap_bomb_is_the_same_for_any_number_of_workers);
-	tcase_add_test(workers, mixed_scenes_are_the_same_for_any_number_of_workers);
-	tcase_add_test(workers, restoring_at_random_ticks_changes_nothing);
+	tcase_add_test(workers, the_overlap_bomb_has_one_hash_for_any_number_of_workers);
+	tcase_add_test(workers, mixed_scenes_have_one_hash_for_any_number_of_workers);
+	tcase_add_test(workers, restoring_at_random_ticks_changes_no_hash);
 	suite_add_tcase(suite, workers);
 	return suite;
 }
