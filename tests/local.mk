@@ -8,7 +8,7 @@
 # two lines each. `make check` replays the corpus, --enable-fuzzing builds it with libFuzzer:
 #   FUZZ_TARGETS += tests/fuzz/fuzz_<noun>
 #   tests_fuzz_fuzz_<noun>_LDADD = $(LDADD_FUZZ)
-# Tests with threads are named a second time, which runs them under ThreadSanitizer as well:
+# Tests with threads are listed here too, so that they also run under ThreadSanitizer:
 #   THREAD_TESTS += tests/unit/<path>/test_<noun>
 # Anything else executable that prints TAP (from the source tree or built):
 #   TESTS += tests/golden/run
@@ -32,14 +32,14 @@ check_PROGRAMS += $(FUZZ_TARGETS)
 TESTS += $(FUZZ_TARGETS)
 endif
 
-# FUZZ_SECONDS is the time of all targets together.
+# Total time of `make fuzz` in seconds, divided among the targets.
 FUZZ_SECONDS = 240
 .PHONY: fuzz
 fuzz: $(FUZZ_TARGETS)
 	$(top_srcdir)/tests/fuzz/run $(abs_top_srcdir) $(abs_top_builddir) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
-# fuzz-coverage: the lines that the committed corpora reach, in a separate build. The other target needs a build with
-# --enable-fuzzing and reduces the corpora, together with the inputs found in fuzz/<noun>.
+# fuzz-coverage reports the lines that the committed corpora reach, in a separate build. fuzz-minimise needs
+# a build with --enable-fuzzing: it merges fuzz/<noun> into each corpus and reduces the corpus.
 .PHONY: fuzz-coverage fuzz-minimise
 fuzz-coverage:
 	$(top_srcdir)/tests/fuzz/coverage $(abs_top_srcdir) $(abs_top_builddir) $(FUZZ_TARGETS)
@@ -47,7 +47,7 @@ fuzz-minimise: $(FUZZ_TARGETS)
 	$(top_srcdir)/tests/fuzz/minimise $(abs_top_srcdir) $(abs_top_builddir) $(FUZZ_TARGETS)
 
 # ---- how tests are run ---------------------------------------------------------------------------
-# A test that hangs is ended after this time; no test of `make check` should take nearly as long.
+# Seconds after which a test program is killed as hung. Tests of `make check` must stay far below this.
 TEST_SECONDS = 300
 TEST_TIMEOUT = timeout -k 10 $(TEST_SECONDS)
 TEST_EXTENSIONS = .py
@@ -57,8 +57,8 @@ PY_LOG_DRIVER = $(LOG_DRIVER)
 PY_LOG_COMPILER = $(TEST_TIMEOUT) $(PYTHON) $(top_srcdir)/tests/lib/pytest_tap.py
 
 # CAIRN_SANITIZE names the sanitizers of the build, for tests that measure memory or time.
-# Tests find their data in CAIRN_SRCDIR and write only below CAIRN_BUILDDIR or $TMPDIR. The limit of
-# Check, four seconds a case, is too low for a busy machine; sanitizers report in full.
+# Tests find their data in CAIRN_SRCDIR and write only below CAIRN_BUILDDIR or $TMPDIR. Check's limit
+# of 4 s a case is multiplied by 10, because it assumes an idle machine.
 AM_TESTS_ENVIRONMENT = \
 	CAIRN_SRCDIR='$(abs_top_srcdir)'; export CAIRN_SRCDIR; \
 	CAIRN_BUILDDIR='$(abs_top_builddir)'; export CAIRN_BUILDDIR; \

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""make_trig.py: the numbers behind server/engine/math/trig.c, from nothing but decimal arithmetic.
+"""make_trig.py: the numbers behind server/engine/math/trig.c, computed with decimal arithmetic only.
 
     make_trig.py tables > server/engine/math/trig_tables.h    constants, tables, polynomials
     make_trig.py points > tests/data/trig_points.txt          hard points, correctly rounded
@@ -38,7 +38,8 @@ DIGITS = 90  # of function values
 
 
 def sin_cos(x):
-    """Of a double's exact value: reduced with all digits of pi, then halved and doubled back."""
+    """Of the exact value of x: x is reduced by pi/2 with 440 digits, then the two series are summed.
+    Returns (sin x, cos x)."""
     with localcontext() as c:
         c.prec = 440
         q = (x * 2 / PI).to_integral_value()
@@ -118,7 +119,7 @@ def pair(x):
 
 
 def head(x, bits):
-    """x cut to so many significant bits."""
+    """x truncated to `bits` significant bits."""
     m, e = float(x), 0
     while abs(m) < 2 ** (bits - 1):
         m, e = m * 2, e - 1

@@ -152,8 +152,8 @@ static uint32_t next_neighbour(struct neighbours *walk)
 	return least;
 }
 
-/* Entry of two rows, i ≤ j. */
-static double entry_of(const struct row_system *self, uint32_t i, uint32_t j)
+/* Entry (i, j) of A = J M⁻¹ Jᵀ, i ≤ j. */
+static double coupling_entry(const struct row_system *self, uint32_t i, uint32_t j)
 {
 	VALIDATE(i <= j && j < self->count);
 	return mass_couple(self->mass, self->rows[i].j, &self->responses[j]);
@@ -169,7 +169,7 @@ void row_system_dense(const struct row_system *self, double *a, uint32_t stride)
 		struct neighbours walk = first_neighbour(self, j);
 		for (uint32_t i = next_neighbour(&walk); i <= j; i = next_neighbour(&walk))
 			a[(size_t)i * stride + j] = a[(size_t)j * stride + i] =
-				entry_of(self, i, j);
+				coupling_entry(self, i, j);
 	}
 }
 

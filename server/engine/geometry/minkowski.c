@@ -364,7 +364,8 @@ static enum status number_vertices(struct minkowski_build *sum)
 	return STATUS_OK;
 }
 
-static vec3 sum_of(const struct minkowski_build *sum, uint64_t key)
+/* The position of a vertex of the sum, from its key. */
+static vec3 vertex_from_key(const struct minkowski_build *sum, uint64_t key)
 {
 	return vec3_add(sum->a->vertices[key >> 32], sum->b->vertices[(uint32_t)key]);
 }
@@ -374,7 +375,7 @@ static void fill_hull(const struct minkowski_build *sum, struct hull *hull)
 	ASSERT(hull->face_count == sum->first.count);
 	ASSERT(hull->vertex_count == sum->keys.count);
 	for (uint32_t v = 0; v < hull->vertex_count; v++)
-		hull->vertices[v] = sum_of(sum, sum->keys.items[v]);
+		hull->vertices[v] = vertex_from_key(sum, sum->keys.items[v]);
 	for (uint32_t f = 0; f < hull->face_count; f++) {
 		uint32_t first = sum->first.items[f];
 		uint32_t end =
