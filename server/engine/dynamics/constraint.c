@@ -47,7 +47,7 @@ void constraint_rows(const struct constraint *constraints, uint32_t count,
 
 /* ---- a contact at given motions ------------------------------------------------------------ */
 
-/* What all points of a contact share at the given motions. */
+/* Values at the given motions that are equal for all points of a contact. */
 struct contact_at {
 	const struct constraint *constraint;
 	const struct contact_found *found;

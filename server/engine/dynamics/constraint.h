@@ -112,7 +112,7 @@ struct contact_found_point {
 	uint32_t feature;
 };
 
-/* Where a pair of pieces touches, as the narrow phase found it. */
+/* The contact geometry of a pair of pieces, from the narrow phase. */
 struct contact_found {
 	struct body_motion a, b; /* the motions it was found at, also of bodies without a slot */
 	vec3 normal;		 /* unit, a → b, world axes, as found */

@@ -32,7 +32,7 @@ static inline uint32_t edge_other(const struct tables *tables, uint32_t edge)
 
 /* In use, not inactive and not in quarantine: other bodies may touch it. */
 bool body_is_solid(const struct tables *tables, uint32_t body);
-/* What membership in `awake` means (dynamics.h): dynamic and not asleep, or animated and moving. */
+/* The condition for membership in `awake` (dynamics.h): dynamic and not asleep, or animated and moving. */
 bool body_is_awake(const struct tables *tables, uint32_t body);
 
 /* Motion of B in A's frame since a manifold was made: x ↦ turn x + shift. */

@@ -42,7 +42,7 @@ struct force {
 	 * dynamic are unchanged. NULL: `add` is called for each body. */
 	void (*add_all)(const struct force *self, const struct force_bodies *bodies, double time,
 			struct force_sum *sums);
-	/* It changes much within a tick: methods with sub-steps evaluate it in each of them. */
+	/* The force changes much within a tick: methods with sub-steps evaluate it in each of them. */
 	bool stiff;
 	const void *context; /* borrowed */
 };

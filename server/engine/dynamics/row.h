@@ -67,7 +67,7 @@ struct row_part {
 enum { ROW_PARTS_MAX = 4 };
 
 struct jacobian {
-	const struct row_part *parts; /* borrowed from the list that the row stands in */
+	const struct row_part *parts; /* borrowed from the list that contains the row */
 	uint32_t count;		      /* 0 … ROW_PARTS_MAX */
 };
 
