@@ -70,6 +70,7 @@ static const struct scene {
 	{ "lattice", 0, 0.1, false, false, 0, 1 },   { "crowd", 10, 0.5, false, false, 0, 1 },
 	{ "sizes", 10, 0.5, true, true, 0, 1 },	     { "gas", 60, 0.5, false, false, 0, 10 },
 	{ "pebbles", 30, 0.5, false, false, 2, 10 }, { "few", 10, 0.5, false, false, 0, 100 },
+	{ "wall", 0, 0.1, false, false, 0, 30 },
 };
 
 static void make(const struct scene *scene, struct rng *rng)
