@@ -25,19 +25,20 @@
  *
  * Vectors are [x, y, z], rotations [w, x, y, z], `shape` is a bin of canonical bytes (those of
  * SHAPE_UPLOAD, at most 4096 and no solid) or, in 32 bytes, the name of a shape that the world has.
- * Category and mask are 32 bits each, all set unless given. A direction is normalised, so it need not be
- * a unit vector. A limit is the largest number of items of the answer; items beyond it are left out.
- * Lengths are metres, impulses N·s over the last tick, energies J, momenta those about the world's
- * origin.
+ * Category and mask are 32 bits each, all set unless given. A direction is normalised, so it need
+ * not be a unit vector. A limit is the largest number of items of the answer; items beyond it are
+ * left out. Lengths are metres, impulses N·s over the last tick, energies J, momenta those about
+ * the world's origin.
  *
- * CAST and MOVE move a shape from `position` along `way` (metres) without turning it. CLOSEST and REGIONS
- * are between two bodies; for CLOSEST other = 0 is the nearest body. A negative distance is a depth. A
- * vertex list names the feature: one vertex, two for an edge, three for a face of the child. MASS of body
- * 0 is that of all dynamic bodies; `axes` rotates principal axes to world axes. MOVE slides along the
- * surfaces it hits. A surface is ground if its normal is within acos(slope) of up (against gravity, else
- * y); `step` is the height of ledges that it climbs, `skin` the distance from surfaces; flags are 1
- * grounded, 2 stuck (it began inside a shape). CAST, CLOSEST, MOVE and REGIONS may be answered by the
- * helper thread: later, and for the tick that the answer names.
+ * CAST and MOVE move a shape from `position` along `way` (metres) without turning it. CLOSEST and
+ * REGIONS are between two bodies; for CLOSEST other = 0 is the nearest body. A negative distance is
+ * a depth. A vertex list names the feature: one vertex, two for an edge, three for a face of the
+ * child. MASS of body 0 is that of all dynamic bodies; `axes` rotates principal axes to world axes.
+ * MOVE slides along the surfaces it hits. A surface is ground if its normal is within acos(slope)
+ * of up (against gravity, else y); `step` is the height of ledges that it climbs, `skin` the
+ * distance from surfaces; flags are 1 grounded, 2 stuck (it began inside a shape). CAST, CLOSEST,
+ * MOVE and REGIONS may be answered by the helper thread: later, and for the tick that the answer
+ * names.
  */
 #ifndef CAIRN_PROTOCOL_QUERY_WIRE_H
 #define CAIRN_PROTOCOL_QUERY_WIRE_H
@@ -108,8 +109,9 @@ const struct query_info *query_info(uint32_t number);
 void query_init(struct wire_query *self, enum wire_query_kind kind);
 /* Packs the items of QUERY.query; their number is returned. */
 uint32_t query_pack(struct wire_packer *out, const struct wire_query *query);
-/* STATUS_TYPE, STATUS_RANGE, STATUS_NOT_FINITE; STATUS_UNSUPPORTED for an unknown or reserved kind.
- * `why` (may be NULL) names the field. */
+/* Decodes the items of QUERY.query. Errors: STATUS_TYPE, STATUS_RANGE and STATUS_NOT_FINITE for a
+ * field's value, STATUS_UNSUPPORTED for an unknown or reserved kind. `why` (may be NULL) names the
+ * field. */
 MUST_CHECK enum status query_take(const struct wire_list *list, struct wire_query *query,
 				  struct reason *why);
 

@@ -514,7 +514,7 @@ static enum status check_command(const struct options *options, struct reason *w
 	return STATUS_OK;
 }
 
-/* Sets the options of SERVE given in a configuration file, each `name=value`. */
+/* Sets the options of `cairnd serve` from the lines of a configuration file, each `name=value`. */
 static enum status read_settings(struct options *options, const char *const settings[],
 				 struct reason *why)
 {
@@ -648,7 +648,7 @@ enum status options_change(struct options *options, const char *name, const char
 		return refuse_unknown(OPTIONS_SERVE, name, strlen(name), why);
 	if (!is_live(option))
 		return refuse_value(why, STATUS_UNSUPPORTED, option,
-				    "needs a restart to be \"%.40s\"", value);
+				    "the daemon needs a restart to change it to \"%.40s\"", value);
 	return set_value(options, option, value, why);
 }
 

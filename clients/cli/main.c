@@ -65,29 +65,31 @@ static bool is_flag(const char *name)
 	return false;
 }
 
-/* Separates the words into operands and options. False: too many, or an option lacks its value. */
-static bool read_words(struct cli *cli, int argc, char **argv)
+/* Separates the words into operands and options. Returns 0, or the exit code after an error. */
+static int read_words(struct cli *cli, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		const char *word = argv[i];
 		if (strncmp(word, "--", 2) != 0 || word[2] == '\0') {
 			if (cli->operand_count == COUNT_OF(cli->operands))
-				return false;
+				return cli_usage(cli, "%.40s: at most %d operands are allowed",
+						 word, CLI_OPERANDS_MAX);
 			cli->operands[cli->operand_count++] = word;
 			continue;
 		}
 		if (cli->option_count == CLI_OPTIONS_MAX)
-			return false;
+			return cli_usage(cli, "%.40s: at most %d options are allowed", word,
+					 CLI_OPTIONS_MAX);
 		cli->options[cli->option_count].name = word + 2;
 		cli->options[cli->option_count].value = NULL;
 		if (!is_flag(word + 2)) {
 			if (i + 1 == argc)
-				return false;
+				return cli_usage(cli, "%.40s needs a value", word);
 			cli->options[cli->option_count].value = argv[++i];
 		}
 		cli->option_count++;
 	}
-	return true;
+	return 0;
 }
 
 /* Reads the token from a file or the environment, because every user of the machine can read
@@ -149,11 +151,9 @@ int main(int argc, char **argv)
 {
 	struct cli cli = { .why = { .index = -1 } };
 	enum wire_role role;
-	if (!read_words(&cli, argc, argv))
-		return cli_usage(
-			&cli,
-			"an option lacks its value, or there are more than %d operands or %d options",
-			CLI_OPERANDS_MAX, CLI_OPTIONS_MAX);
+	int code = read_words(&cli, argc, argv);
+	if (code != 0)
+		return code;
 	if (cli.operand_count == 0 || cli_flag(&cli, "help"))
 		return verb_help(&cli);
 	const struct cli_verb_info *verb = find_verb(cli.operands[0]);
@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 	if (verb->connects &&
 	    cairn_connect(cli.address, &options, &cli.client, &cli.why) != STATUS_OK)
 		return cli_fail(&cli);
-	int code = verb->run(&cli);
+	code = verb->run(&cli);
 	cairn_close(cli.client);
 	return code;
 }

@@ -50,8 +50,8 @@ static bool take_hex(struct cli *cli, const char *text, const char *name, struct
 		out->bytes[i] = (uint8_t)strtoul(pair, NULL, 16);
 	}
 	if (!good)
-		reason_set(&cli->why, STATUS_TYPE, -1, name, "%s is not 64 hexadecimal digits",
-			   text);
+		reason_set(&cli->why, STATUS_TYPE, -1, name,
+			   "%s is %.90s: it must be 64 lower-case hexadecimal digits", name, text);
 	return good;
 }
 
@@ -112,10 +112,15 @@ static bool take_list(struct cli *cli, const char *text, const struct command_fi
 	while ((numbers = next_row(&at, values)) > 0 && count < most &&
 	       put_row(field->type, count, values, numbers))
 		count++;
+	if (numbers > 0 && count == most) {
+		reason_set(&cli->why, STATUS_LIMIT, -1, field->name, "%s has more than %u rows",
+			   field->name, (unsigned)most);
+		return false;
+	}
 	if (numbers != 0) {
 		reason_set(&cli->why, STATUS_TYPE, -1, field->name,
-			   "row %u of %s is not of the form %s, or the list has more than %u rows",
-			   (unsigned)count, text, ROWS[field->type], (unsigned)most);
+			   "%s: row %u, from 0, is not of the form %s", field->name,
+			   (unsigned)count, ROWS[field->type]);
 		return false;
 	}
 	if (field->type == FIELD_ATTACHMENTS)

@@ -76,8 +76,8 @@ bool cli_count(struct cli *cli, const char *text, const char *what, uint64_t *va
 	*value = strtoull(text, &end, 10);
 	if (end != text && *end == '\0' && text[0] != '-')
 		return true;
-	reason_set(&cli->why, STATUS_TYPE, -1, what, "%s is not a whole number of at least 0",
-		   text);
+	reason_set(&cli->why, STATUS_TYPE, -1, what,
+		   "%s is %.90s: it must be a whole number of at least 0", what, text);
 	return false;
 }
 

@@ -275,7 +275,9 @@ static enum status open_web(struct transport *self, const struct address_target 
 				   ? receive_bytes(self, (uint8_t *)head + used, HEAD_MAX - used)
 				   : -1;
 		if (got <= 0)
-			return websocket_failed(why, "the server sent no complete answer");
+			return websocket_failed(
+				why,
+				"the server closed the connection or was silent before its answer was complete");
 		used += (size_t)got;
 		head[used] = '\0';
 		end = strstr(head, "\r\n\r\n");

@@ -55,7 +55,7 @@ static enum status take_index(struct compile *self, const struct yaml_node *use,
 	int64_t place = number < 0 ? (int64_t)side->count + number : number;
 	if (place < 0 || place >= (int64_t)side->count)
 		return source_fail(&self->source, use->line, STATUS_RANGE, key,
-				   "%s '%.32s' is not between [0] and [%u]", key, use->text,
+				   "%s '%.32s': the number must be from 0 to %u", key, use->text,
 				   (unsigned)side->count - 1);
 	*side = (struct joint_side){ side->first + (uint32_t)place, 1 };
 	return STATUS_OK;

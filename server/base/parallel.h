@@ -15,7 +15,9 @@
 typedef void parallel_piece(uint32_t first, uint32_t last, uint32_t worker, void *context);
 
 struct parallel {
-	/* Runs `piece` over [0, count) in runs of at least `grain` items. Borrowed context. */
+	/* Calls `piece` for ranges of at least `grain` items (the last may be shorter) that
+	 * together are [0, count), on any workers. Returns when all have returned. The context is
+	 * borrowed for the call. */
 	void (*run)(const struct parallel *self, uint32_t count, uint32_t grain,
 		    parallel_piece *piece, void *context);
 	uint32_t workers; /* 1 … PARALLEL_WORKERS_MAX */

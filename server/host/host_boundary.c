@@ -10,11 +10,11 @@
  *	answer    answer the STEPs that are completed
  *
  * A batch that cannot be decoded never reaches the engine or the journal; its refusal is among the
- * results. If memory runs out or the journal has no room, the slice ends, the boundary stays at its stage
- * and continues from there 10 ms later: each stage does either nothing or all of its work. So no accepted
- * batch is lost, reported twice or applied twice; it is late, and counted (`stalls`). If a limit of the
- * world or its budget is exceeded, or the journal cannot be written, the world goes to FAILED and reports
- * why (host_fail).
+ * results. If memory runs out or the journal has no room, the slice ends, the boundary stays at its
+ * stage and continues from there 10 ms later: each stage does either nothing or all of its work. So
+ * no accepted batch is lost, reported twice or applied twice; it is late, and counted (`stalls`).
+ * If a limit of the world or its budget is exceeded, or the journal cannot be written, the world
+ * goes to FAILED and reports why (host_fail).
  */
 #include <string.h>
 
@@ -22,7 +22,8 @@
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
 
-/* Between two tries of a stage: shorter than a client notices, longer than a transaction of the store. */
+/* Between two tries of a stage: shorter than a client notices, longer than a transaction of the
+ * store. */
 enum { RETRY_MS = 10 };
 
 static bool is_temporary(enum status status)
@@ -53,8 +54,8 @@ uint64_t host_due(struct runnable *runnable)
 	return host_edit_wanted(host) || host_step_wanted(host) ? 0 : INSTANT_NEVER;
 }
 
-/* The journal has failed; its file ends before this record. A world whose journal cannot be written does
- * not step any more. */
+/* The journal has failed; its file ends before this record. A world whose journal cannot be written
+ * does not step any more. */
 static void fail_journal(struct host *host, enum status status)
 {
 	struct reason why;
@@ -325,7 +326,8 @@ static void set_mode_by_outcome(struct host *host, enum schedule_change news)
 	}
 }
 
-/* After the commands were applied: if no tick follows, the state has a new `edit` and is reported. */
+/* Decides, after the commands were applied, whether a tick follows. If none does, the number `edit`
+ * of the state is raised, and subscribers get the changes at once. */
 static enum status decide_tick(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
@@ -559,7 +561,8 @@ static bool make_turn(struct host *host, uint64_t now)
 	boundary->status = STATUS_OK;
 	boundary->cost = 0;
 	boundary->mark = arena_mark(&host->scratch);
-	/* Entries of an abandoned boundary are applied first, so each session's batches keep their order. */
+	/* Entries of an abandoned boundary are applied first, so each session's batches keep their
+	 * order. */
 	if (boundary->entry_count == 0 && !(boundary->edits && host->mode == WIRE_MODE_BARRIER))
 		take_inbox(host);
 	return true;

@@ -133,11 +133,13 @@ static uint32_t drop_expired_forces(struct player *player, uint32_t epoch, uint6
 	return kept;
 }
 
+/* `count`: with those that the batch asks for. */
 static enum status refuse_excess(struct reason *why, const char *field, const char *what,
-				 uint32_t most)
+				 uint64_t count, uint32_t most)
 {
 	return reason_set(why, STATUS_LIMIT, -1, field,
-			  "a player is limited to %u %s in a world at once", (unsigned)most, what);
+			  "the player would have %llu %s in this world; the limit is %u",
+			  (unsigned long long)count, what, (unsigned)most);
 }
 
 enum status host_players_check(struct host *host, struct boundary *boundary,
@@ -166,13 +168,15 @@ enum status host_players_check(struct host *host, struct boundary *boundary,
 				  "a player's force lasts at most %u ticks, not %u",
 				  (unsigned)limits->horizon_ticks, (unsigned)demand.longest);
 	if (later && share->pending >= limits->pending)
-		return refuse_excess(why, "at", "batches that wait", limits->pending);
-	if (demand.lasting > 0 && drop_expired_forces(player, info.epoch, tick) +
-						  player->forces_requested + demand.lasting >
-					  limits->forces)
-		return refuse_excess(why, "ticks", "forces that last", limits->forces);
+		return refuse_excess(why, "at", "waiting batches", share->pending + 1u,
+				     limits->pending);
+	uint64_t forces = demand.lasting > 0 ? drop_expired_forces(player, info.epoch, tick) : 0;
+	forces += player->forces_requested + demand.lasting;
+	if (demand.lasting > 0 && forces > limits->forces)
+		return refuse_excess(why, "ticks", "lasting forces", forces, limits->forces);
 	if (demand.spawns > 0 && bodies + demand.spawns > limits->bodies)
-		return refuse_excess(why, "bodies", "bodies", limits->bodies);
+		return refuse_excess(why, "bodies", "bodies", bodies + demand.spawns,
+				     limits->bodies);
 	share->pending += later;
 	player->forces_requested += demand.lasting;
 	/* Room for host_players_applied, which must not fail. */

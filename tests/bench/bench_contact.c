@@ -191,8 +191,8 @@ static double heavy(double mass)
 	return sunk;
 }
 
-/* Eight boxes, the top one `ratio` times as heavy as each other: how far it is from its place after
- * 10 s. */
+/* A tower of eight boxes, the top one `ratio` times as heavy as each of the seven below. Returns
+ * the distance of the top box from its start after 10 s, m. */
 static double tower(double ratio)
 {
 	struct stage stage;

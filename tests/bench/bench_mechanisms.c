@@ -158,8 +158,9 @@ static const struct {
 
 /* ---- the reference solution ---------------------------------------------------------------------- */
 
-/* Shapes are those of the catalogue: a cube of 1 m, and a capsule of 1 m between the centres of its
- * ends. */
+/* The same mechanism as point constraints between bodies, without the engine's rows. Moments are
+ * those of the only two shapes of mechanisms: a cube of 1 m, and a capsule of 1 m between the
+ * centres of its ends. */
 struct reference {
 	const struct mechanism *mechanism;
 	int count;

@@ -76,7 +76,7 @@ export class Reader {
       value += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) return value;
     }
-    throw new RangeError("a varint has more than 32 bits");
+    throw new RangeError("malformed frame: a variable-length integer has more than 32 bits");
   }
 
   /** A varint of at most 8 bytes. Its values are exact as numbers, because the wire keeps them below 2^53. */
@@ -89,7 +89,7 @@ export class Reader {
       value += (byte & 0x7f) * unit;
       if (byte < 0x80) return value;
     }
-    throw new RangeError("a varint has more than 8 bytes");
+    throw new RangeError("malformed frame: a variable-length integer has more than 8 bytes");
   }
 
   zigzag() { return unzigzag(this.longVarint()); }

@@ -35,7 +35,7 @@ class _Reader:
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return value
-        raise Malformed("a varint has more than 8 bytes")
+        raise Malformed("malformed frame: a variable-length integer has more than 8 bytes")
 
     def mask(self):
         low = self.byte()

@@ -28,7 +28,7 @@ def find_program():
         candidate = folder / "build" / "cairnd"
         if candidate.exists():
             return str(candidate)
-    raise FileNotFoundError("cairnd: set CAIRND to its path")
+    raise FileNotFoundError("cairnd was not found: set the environment variable CAIRND to its path")
 
 
 class Daemon:

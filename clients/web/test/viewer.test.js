@@ -20,7 +20,7 @@ const CONTROLLER = `#world=tower&token=${encodeURIComponent(TOKEN)}`;
 /** A world at rest. */
 const CALM = `#world=pyramid&token=${encodeURIComponent(TOKEN)}`;
 
-/** A scene with a closed mesh that moves (a wedge) on a floor, one box near it and one box 60 m away. */
+/** A scene of a dynamic wedge (a solid) on a floor, a box beside the wedge and a box 60 m from it, out of sight. */
 const ODD = {
   world: { rate: 60 },
   shapes: {

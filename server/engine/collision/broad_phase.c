@@ -214,9 +214,9 @@ static void find_partners(uint32_t first, uint32_t last, uint32_t worker, void *
 	}
 }
 
-/* Partners slot by slot: all are found in parallel, then their keys are written in order of the
- * list. A slot of more than FOUND_MAX partners is searched a second time, when `out` has room for
- * them. */
+/* Finds the partners of all moved slots in parallel, then writes their keys to `out` in order of
+ * the list of moved slots. Of each slot FOUND_MAX partners are stored; a slot with more is searched
+ * a second time, directly into `out`. */
 static enum status find_each(struct partner_search *job, const struct parallel *parallel,
 			     uint32_t limit, struct proxy_pairs *out)
 {

@@ -64,7 +64,8 @@ static int compare_ways(const void *a, const void *b, void *context)
 	return x->placement < y->placement ? -1 : x->placement > y->placement;
 }
 
-/* Appends to new_pairs the pairs of the bodies that leave, some of them twice or known. */
+/* Appends to new_pairs the pairs of the bodies that leave their fat boxes. Some are there twice,
+ * and some are in the list of contacts already. */
 static enum status find_pairs(struct reach_work *work, const struct step_way *ways, uint32_t count)
 {
 	struct step *step = work->step;

@@ -141,9 +141,9 @@ static void node_of(const struct surface_march *self, uint64_t node, uint32_t at
 	at[2] = (uint32_t)(node / self->nodes[0] / self->nodes[1]);
 }
 
-/* Reads the values at both ends of the edge from a brick that contains both: the one of the cell
- * above the lower node, or, where the edge runs along a border of bricks and that block is bare,
- * one beside it. */
+/* Reads the values at both ends of the edge from one brick that contains both nodes. That is the
+ * brick of the cell whose lowest corner is `low`. An edge along a border of bricks is in several,
+ * and any of them that is stored serves. */
 static void ends_of(const struct surface_march *self, const uint32_t low[3], uint32_t direction,
 		    int16_t end[2])
 {

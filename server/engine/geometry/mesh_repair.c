@@ -431,7 +431,8 @@ static uint32_t shells_around(const struct repair_work *work, const struct repai
 	return around;
 }
 
-/* Inward shells beyond this number are reversed without the winding test, which is quadratic. */
+/* The winding test of an inward shell visits every triangle of the mesh. So only the first 64
+ * inward shells get it; further ones are reversed without it. */
 enum { INWARD_TESTED_MAX = 64 };
 
 static enum status face_outward(struct repair_work *work)

@@ -187,7 +187,7 @@ static enum status check_number(double value, const struct command_field *field,
 		return STATUS_OK;
 	char given[REASON_NUMBER_BYTES], min[REASON_NUMBER_BYTES], max[REASON_NUMBER_BYTES];
 	return reason_set(why, STATUS_RANGE, index, field->name,
-			  "%s is %s: it must be within %s and %s", field->name,
+			  "%s is %s: it must be from %s to %s", field->name,
 			  reason_number(value, given), reason_number(field->min, min),
 			  reason_number(field->max, max));
 }
@@ -236,8 +236,8 @@ static enum status check_id(int64_t id, const struct command_field *field, int64
 		return STATUS_OK; /* the world */
 	if (id == 0 || id > (int64_t)UINT32_MAX)
 		return reason_set(why, unknown, index, field->name,
-				  "%s is %lld: an id is within 1 and %u", field->name,
-				  (long long)id, UINT32_MAX);
+				  "%s is %lld: an id is from 1 to %u", field->name, (long long)id,
+				  UINT32_MAX);
 	if (id < -(int64_t)UINT32_MAX)
 		return reason_set(
 			why, STATUS_BACK_REFERENCE, index, field->name,

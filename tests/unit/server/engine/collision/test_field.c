@@ -351,11 +351,12 @@ START_TEST(tori_of_parts_and_of_a_field_touch_the_same_bodies)
 		b_in_a.position.y *= 0.4;
 		struct touching field = touch(torus, other, b_in_a);
 		struct touching hulls = touch(parts, other, b_in_a);
-		/* Shallow contacts only: in deep ones each part has its own normal. */
 		if (field.count > 0 && field.deepest < MARGIN - 2 * off)
 			ck_assert_uint_gt(hulls.count, 0);
 		if (hulls.count > 0 && hulls.deepest < -2 * off)
 			ck_assert_uint_gt(field.count, 0);
+		/* Normals and depths are compared for shallow contacts only, because in deep ones
+		 * each hull has a normal of its own. */
 		if (field.count == 0 || hulls.count == 0 || field.deepest < -0.06 ||
 		    hulls.deepest < -0.06)
 			continue;
