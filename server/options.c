@@ -96,8 +96,8 @@ static enum status set_number(const struct option *option, uint64_t *out, const 
 		return refuse_value(
 			why, STATUS_TYPE, option,
 			option->kind == KIND_BYTES
-				? "\"%.40s\" is not a number of bytes such as 65536 or 64K"
-				: "\"%.40s\" is not a whole number",
+				? "\"%.40s\" is not a number of bytes below 2^63 such as 65536 or 64K"
+				: "\"%.40s\" is not a whole number below 2^63",
 			value);
 	if (number < option->min || number > option->max)
 		return reason_set(why, STATUS_RANGE, -1, option->name,

@@ -102,7 +102,7 @@ static bool take_list(struct cli *cli, const char *text, const struct command_fi
 {
 	static const char *const ROWS[] = {
 		[FIELD_ATTACHMENTS] = "SHAPE[,X,Y,Z[,W,X,Y,Z]];…",
-		[FIELD_TARGETS] = "JOINT,AXIS,VALUE;…",
+		[FIELD_TARGETS] = "JOINT,AXIS,VALUE;… with AXIS from 0 to 5",
 		[FIELD_POINTS] = "TIME,VALUE;…",
 	};
 	const char *at = text;

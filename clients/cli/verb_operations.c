@@ -131,7 +131,7 @@ int verb_kick(struct cli *cli)
 	uint64_t session;
 	const char *text = cli_option(cli, "text", 0), *token = cli_option(cli, "token", 0);
 	if (cli->operand_count != (token != NULL ? 0 : 1))
-		return cli_usage(cli, "kick SESSION | --token NAME [--text WHY]");
+		return cli_usage(cli, "kick (SESSION | --token NAME) [--text WHY]");
 	if (token == NULL && !cli_count(cli, cli->operands[0], "SESSION", &session))
 		return cli_fail(cli);
 	if (!cli_options_known(cli))

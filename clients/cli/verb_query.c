@@ -321,12 +321,10 @@ int verb_query(struct cli *cli)
 	cli->why.status = STATUS_OK;
 	bool good = read_query(cli, &query, &canonical);
 	if (!good && cli->why.status == STATUS_OK)
-		return cli_usage(cli,
-				 "query WORLD ray ORIGIN DIRECTION LENGTH | overlap SHAPE "
-				 "POSITION | contacts [BODY] | totals | body BODY | cast SHAPE "
-				 "POSITION WAY | closest BODY [OTHER] | mass [BODY] | move SHAPE "
-				 "POSITION WAY | regions BODY OTHER | joint JOINT | joints [BODY] "
-				 "| linked BODY");
+		return cli_usage(
+			cli,
+			"query %.40s: the kind is unknown or its operands do not fit; `cairn help query` lists them",
+			cli->operand_count > 1 ? cli->operands[1] : "without a kind");
 	good = good && cli_options_known(cli) && cli_join(cli, &world) &&
 	       cairn_query(cli->client, world.number, &query, &answer, &cli->why) == STATUS_OK;
 	bytes_release(&canonical);

@@ -277,7 +277,7 @@ static enum status open_web(struct transport *self, const struct address_target 
 		if (got <= 0)
 			return websocket_failed(
 				why,
-				"the server closed the connection or was silent before its answer was complete");
+				"no complete answer of at most 8192 bytes came in time: check the address");
 		used += (size_t)got;
 		head[used] = '\0';
 		end = strstr(head, "\r\n\r\n");

@@ -2,8 +2,8 @@
  *
  * The poses of the bodies are those of their SPAWN commands, jitter included; an anchor in body axes is
  * computed from them. A joint with one anchor point is sent with that point in the world (place 1), so
- * that both sides agree even if the bodies have moved since. Only `at_a` and `at_b` together are sent as
- * two anchors in body axes.
+ * that both sides agree even if the bodies have moved since. Only `at_a` and `at_b` together are
+ * sent as two anchors in body axes.
  */
 #include "protocol/scene/compile.h"
 
@@ -44,7 +44,8 @@ static enum status find_name(struct compile *self, const struct yaml_node *use, 
 			   suggestion_text(&suggestion, room, sizeof room));
 }
 
-/* "[i]" at the end of a name: the i-th body of a generator, from 0; −1 is the last one, −2 the one before. */
+/* "[i]" at the end of a name: the i-th body of a generator, from 0; −1 is the last one, −2 the one
+ * before. */
 static enum status take_index(struct compile *self, const struct yaml_node *use, const char *key,
 			      const char *index, struct joint_side *side)
 {
@@ -54,9 +55,10 @@ static enum status take_index(struct compile *self, const struct yaml_node *use,
 				   "%s '%.32s' must be NAME or NAME[number]", key, use->text);
 	int64_t place = number < 0 ? (int64_t)side->count + number : number;
 	if (place < 0 || place >= (int64_t)side->count)
-		return source_fail(&self->source, use->line, STATUS_RANGE, key,
-				   "%s '%.32s': the number must be from 0 to %u", key, use->text,
-				   (unsigned)side->count - 1);
+		return source_fail(
+			&self->source, use->line, STATUS_RANGE, key,
+			"%s '%.32s': the number must be from -%u to %u; -1 is the last body", key,
+			use->text, (unsigned)side->count, (unsigned)side->count - 1);
 	*side = (struct joint_side){ side->first + (uint32_t)place, 1 };
 	return STATUS_OK;
 }

@@ -1,8 +1,9 @@
 /* schema.c: reading a mapping by its table of the manifest.
  *
- * Numbers are decimal, with an optional fraction and exponent, as in JSON; a leading "+" and a bare ".5" are
- * also allowed. Other forms of YAML (hexadecimal, underscores, 1:30) are refused, because authors rarely
- * mean the value that a YAML parser gives them. NaN and infinities have an error text of their own.
+ * Numbers are decimal, with an optional fraction and exponent, as in JSON; a leading "+" and a bare
+ * ".5" are also allowed. Other forms of YAML (hexadecimal, underscores, 1:30) are refused, because
+ * authors rarely mean the value that a YAML parser gives them. NaN and infinities have an error
+ * text of their own.
  */
 #include "protocol/scene/schema.h"
 
@@ -426,9 +427,11 @@ static enum status read_rate(const struct source *source, const struct yaml_node
 		return status;
 	double rate = (double)num / (double)den;
 	if (!(rate >= key->min && rate <= key->max))
-		return source_fail(source, node->line, STATUS_RANGE, key->name,
-				   "%s %.10g is not between %.10g and %.10g %s", key->name, rate,
-				   key->min, key->max, key->unit);
+		return source_fail(
+			source, node->line, STATUS_RANGE, key->name,
+			"%s [%u, %u] is %.10g: the quotient must be between %.10g and %.10g %s",
+			key->name, (unsigned)num, (unsigned)den, rate, key->min, key->max,
+			key->unit);
 	*(struct rate *)out = (struct rate){ (uint32_t)num, (uint32_t)den };
 	return STATUS_OK;
 }
@@ -439,7 +442,8 @@ static enum status read_nodes(const struct source *source, const struct yaml_nod
 	bool map = key->type == TYPE_MAP;
 	if (node->kind != (map ? NODE_MAP : NODE_LIST))
 		return wrong_type(source, node, key->name, map ? "a mapping" : "a list");
-	/* For a mapping with its own table, the check of the keys gives a better error for too many keys. */
+	/* For a mapping with its own table, the check of the keys gives a better error for too many
+	 * keys. */
 	if ((double)node->count < key->min || (!map && (double)node->count > key->max))
 		return source_fail(source, node->line, STATUS_LIMIT, key->name,
 				   "%s has %u entries; it must have from %.10g to %.10g", key->name,

@@ -326,8 +326,9 @@ static void set_mode_by_outcome(struct host *host, enum schedule_change news)
 	}
 }
 
-/* Decides, after the commands were applied, whether a tick follows. If none does, the number `edit`
- * of the state is raised, and subscribers get the changes at once. */
+/* Chooses the stage after the commands were applied: BOUNDARY_STEP if a tick follows, else
+ * BOUNDARY_REPORT. Without a tick the boundary is an edit, whose number world_apply has raised if
+ * the state changed. */
 static enum status decide_tick(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;

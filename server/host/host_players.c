@@ -9,17 +9,17 @@
  *	bodies      bodies that it owns plus those it gave away, but at most those it made and did not
  *	            remove: otherwise gifts of others would use up its share
  *
- * A batch that would exceed a limit is refused whole, before the engine or the journal sees it. Counts are
- * those at the start of the boundary, plus all requests in it so far, refused ones included: within one
- * tick refused requests may use up a share, but no share is exceeded.
+ * A batch that would exceed a limit is refused whole, before the engine or the journal sees it.
+ * Counts are those at the start of the boundary, plus all requests in it so far, refused ones
+ * included: within one tick refused requests may use up a share, but no share is exceeded.
  *
- * When a session has left the world, its waiting batches are withdrawn at the next boundary: by a batch of
- * the host's own (LATE_WITHDRAW), recorded like any other, so that replays withdraw them too. Its forces
- * end within the horizon; its bodies stay, because they are part of the world.
+ * When a session has left the world, its waiting batches are withdrawn at the next boundary: by a
+ * batch of the host's own (LATE_WITHDRAW), recorded like any other, so that replays withdraw them
+ * too. Its forces end within the horizon; its bodies stay, because they are part of the world.
  *
- * Drags of a session, of any role, end when it leaves, in the same way (LATE_REMOVE_DRAGS), after all its
- * batches. All drags of a world end before its first batch where their sessions do not exist: after a
- * restart, in a copy, and after RESTORE, which puts the world at another time.
+ * Drags of a session, of any role, end when it leaves, in the same way (LATE_REMOVE_DRAGS), after
+ * all its batches. All drags of a world end before its first batch where their sessions do not
+ * exist: after a restart, in a copy, and after RESTORE, which puts the world at another time.
  */
 #include <string.h>
 
@@ -135,11 +135,11 @@ static uint32_t drop_expired_forces(struct player *player, uint32_t epoch, uint6
 
 /* `count`: with those that the batch asks for. */
 static enum status refuse_excess(struct reason *why, const char *field, const char *what,
-				 uint64_t count, uint32_t most)
+				 uint64_t count, uint32_t most, const char *remedy)
 {
 	return reason_set(why, STATUS_LIMIT, -1, field,
-			  "the player would have %llu %s in this world; the limit is %u",
-			  (unsigned long long)count, what, (unsigned)most);
+			  "the player would have %llu %s in this world; the limit is %u: %s",
+			  (unsigned long long)count, what, (unsigned)most, remedy);
 }
 
 enum status host_players_check(struct host *host, struct boundary *boundary,
@@ -169,14 +169,15 @@ enum status host_players_check(struct host *host, struct boundary *boundary,
 				  (unsigned)limits->horizon_ticks, (unsigned)demand.longest);
 	if (later && share->pending >= limits->pending)
 		return refuse_excess(why, "at", "waiting batches", share->pending + 1u,
-				     limits->pending);
+				     limits->pending, "wait until a batch has run");
 	uint64_t forces = demand.lasting > 0 ? drop_expired_forces(player, info.epoch, tick) : 0;
 	forces += player->forces_requested + demand.lasting;
 	if (demand.lasting > 0 && forces > limits->forces)
-		return refuse_excess(why, "ticks", "lasting forces", forces, limits->forces);
+		return refuse_excess(why, "ticks", "lasting forces", forces, limits->forces,
+				     "wait until a force has ended");
 	if (demand.spawns > 0 && bodies + demand.spawns > limits->bodies)
 		return refuse_excess(why, "bodies", "bodies", bodies + demand.spawns,
-				     limits->bodies);
+				     limits->bodies, "remove a body first");
 	share->pending += later;
 	player->forces_requested += demand.lasting;
 	/* Room for host_players_applied, which must not fail. */
@@ -188,7 +189,8 @@ enum status host_players_check(struct host *host, struct boundary *boundary,
 	return STATUS_OK;
 }
 
-/* True: a batch of this boundary may give the session a drag: one it creates, or becomes the owner of. */
+/* True: a batch of this boundary may give the session a drag: one it creates, or becomes the owner
+ * of. */
 static bool may_get_drag(const struct boundary *boundary, uint32_t session)
 {
 	for (uint32_t i = 0; i < boundary->count; i++) {

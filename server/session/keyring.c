@@ -173,7 +173,9 @@ static enum status take_key(struct keyring *self, const struct token_line *line,
 	memset(key, 0, sizeof *key);
 	key->role = WIRE_ROLE_PLAYER;
 	if (line->count < 3 || line->count > 4 || !take_id(line->words[1], &key->id))
-		return refuse_line(why, number, "a key line is: key ID SECRET [ROLE]");
+		return refuse_line(
+			why, number,
+			"a key line is: key ID SECRET [ROLE], with ID a number from 0 to 4294967295");
 	if (find_key(self, key->id) != NULL)
 		return refuse_line(why, number, "another key of this file has the same ID");
 	key->bytes = (uint8_t)take_hex(line->words[2], key->secret, sizeof key->secret);

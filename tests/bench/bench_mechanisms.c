@@ -158,9 +158,7 @@ static const struct {
 
 /* ---- the reference solution ---------------------------------------------------------------------- */
 
-/* The same mechanism as point constraints between bodies, without the engine's rows. Moments are
- * those of the only two shapes of mechanisms: a cube of 1 m, and a capsule of 1 m between the
- * centres of its ends. */
+/* A mechanism as the reference solution computes it. */
 struct reference {
 	const struct mechanism *mechanism;
 	int count;

@@ -85,7 +85,7 @@ def test_a_recording_of_other_motion_opens_at_its_states(tmp_path, folder, name)
     assert (code, report["verdict"], report["ticks"]) == (3, "states", 20), report
 
 
-# ---- bits of another build -----------------------------------------------------------------------
+# ---- files of another build: other motion, other schema ------------------------------------------
 
 OTHER = "core 7, free 1, soft-step 1, lcp 0"
 

@@ -1,4 +1,5 @@
-/* intersect_segment_sphere.h: ch1-3 G-24. Closed: a tangent segment meets the ball. */
+/* intersect_segment_sphere.h: whether a segment meets a ball (ch1-3 G-24). The ball includes its
+ * surface, so a tangent segment meets it. */
 #ifndef CAIRN_ENGINE_GEOMETRY_INTERSECT_SEGMENT_SPHERE_H
 #define CAIRN_ENGINE_GEOMETRY_INTERSECT_SEGMENT_SPHERE_H
 

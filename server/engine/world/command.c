@@ -236,8 +236,8 @@ static enum status check_id(int64_t id, const struct command_field *field, int64
 		return STATUS_OK; /* the world */
 	if (id == 0 || id > (int64_t)UINT32_MAX)
 		return reason_set(why, unknown, index, field->name,
-				  "%s is %lld: an id is from 1 to %u", field->name, (long long)id,
-				  UINT32_MAX);
+				  "%s is %lld: an id is from 1 to %u, or a back reference below 0",
+				  field->name, (long long)id, UINT32_MAX);
 	if (id < -(int64_t)UINT32_MAX)
 		return reason_set(
 			why, STATUS_BACK_REFERENCE, index, field->name,

@@ -1,4 +1,5 @@
-/* Joints of scene files: their bodies, anchors and frames, the properties of their axes, and refusals. */
+/* Joints of scene files: their bodies, anchors and frames, the properties of their axes, and
+ * refusals. */
 #include "protocol/scene/scene.h"
 #include "server/base/heap.h"
 #include "tests/lib/check_main.h"
@@ -392,9 +393,10 @@ static const struct {
 	  "mean 'frame'" },
 	{ NULL, "type: fixed, at: [0, 0, 0]", STATUS_RANGE, "b", "both sides are the world" },
 	{ NULL, "type: fixed, a: a, b: a, at: [0, 0, 0]", STATUS_RANGE, "b", "the same body" },
-	{ NULL, "type: fixed, a: 'a[1]', at: [0, 0, 0]", STATUS_RANGE, "a", "between [0] and [0]" },
+	{ NULL, "type: fixed, a: 'a[1]', at: [0, 0, 0]", STATUS_RANGE, "a",
+	  "from -1 to 0; -1 is the last" },
 	{ NULL, "type: fixed, a: 'a[-2]', at: [0, 0, 0]", STATUS_RANGE, "a",
-	  "between [0] and [0]" },
+	  "from -1 to 0; -1 is the last" },
 	{ NULL, "type: fixed, a: 'a[x]', at: [0, 0, 0]", STATUS_TYPE, "a", "NAME[number]" },
 	{ NULL, "type: fixed, a: 'a[0]]', at: [0, 0, 0]", STATUS_TYPE, "a", "NAME[number]" },
 	{ NULL, "type: fixed, chain: a, at_a: [0, 0, 0]", STATUS_RANGE, "chain", "2 or more" },

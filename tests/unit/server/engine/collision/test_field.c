@@ -355,8 +355,8 @@ START_TEST(tori_of_parts_and_of_a_field_touch_the_same_bodies)
 			ck_assert_uint_gt(hulls.count, 0);
 		if (hulls.count > 0 && hulls.deepest < -2 * off)
 			ck_assert_uint_gt(field.count, 0);
-		/* Normals and depths are compared for shallow contacts only, because in deep ones
-		 * each hull has a normal of its own. */
+		/* Depths are compared in contacts of at most 0.06 m. In deeper ones each convex
+		 * part of the torus has a normal of its own. */
 		if (field.count == 0 || hulls.count == 0 || field.deepest < -0.06 ||
 		    hulls.deepest < -0.06)
 			continue;

@@ -1,4 +1,6 @@
-/* Convex decomposition (app F): volumes, convexity, coverage, refusals, fallbacks, determinism. */
+/* Convex decomposition of closed meshes (app F). Parts of an exact decomposition are convex; their
+ * volumes and the thin rest add up to the solid's. Parts of an approximation, the fallback, cover
+ * the solid. Unsuitable meshes and options are refused. Time slices do not change the parts. */
 #include "server/engine/geometry/decompose.h"
 
 #include "server/base/heap.h"

@@ -1,4 +1,5 @@
-/* test_chol_envelope.c: the envelope factor against the dense one, after appends and deletions. */
+/* The envelope factor solves A x = b for a known x, after random appends and deletions of rows. The
+ * Schur complement of a border equals that of the dense matrix. */
 #include <math.h>
 #include <string.h>
 
