@@ -242,7 +242,7 @@ static enum status check_length(const char *field, double length, bool zero, str
 	if (length <= 4 * LENGTH_MAX && (zero ? length >= 0 : length > 0))
 		return STATUS_OK;
 	return reason_set(why, STATUS_RANGE, -1, field,
-			  "%s of the query is %s m: it must be %s, at most %.10g", field,
+			  "%s of the query is %s m: it must be %s and at most %.10g m", field,
 			  reason_number(length, text), zero ? "0 or more" : "over 0",
 			  4 * LENGTH_MAX);
 }

@@ -127,9 +127,9 @@ static enum status list_add(const struct option *option, struct option_list *lis
 			    const char *value, struct reason *why)
 {
 	if (list->count == OPTION_LIST_MAX)
-		return refuse_value(why, STATUS_LIMIT, option,
-				    "too many values; the first over the limit is \"%.40s\"",
-				    value);
+		return reason_set(why, STATUS_LIMIT, -1, option->name,
+				  "--%s: \"%.40s\" is value %d: at most %d are allowed",
+				  option->name, value, OPTION_LIST_MAX + 1, OPTION_LIST_MAX);
 	list->items[list->count++] = value;
 	return STATUS_OK;
 }
@@ -190,8 +190,11 @@ static enum status set_list(struct options *options, const struct option *option
 	size_t length = strlen(value);
 	enum status status = STATUS_OK;
 	if (length + 1 > sizeof options->texts - options->texts_used)
-		return refuse_value(why, STATUS_LIMIT, option, "list is too long: \"%.40s\"",
-				    value);
+		return reason_set(
+			why, STATUS_LIMIT, -1, option->name,
+			"--%s: the list needs %zu bytes, %zu are left of %zu for all lists: shorten one",
+			option->name, length + 1, sizeof options->texts - options->texts_used,
+			sizeof options->texts);
 	char *text = options->texts + options->texts_used;
 	options->texts_used += (uint32_t)length + 1;
 	memcpy(text, value, length + 1);
@@ -526,8 +529,10 @@ static enum status read_settings(struct options *options, const char *const sett
 		if (option == NULL)
 			return refuse_unknown(OPTIONS_SERVE, settings[i], length, why);
 		if (strcmp(option->name, "config") == 0)
-			return refuse_value(why, STATUS_UNSUPPORTED, option,
-					    "not allowed in a configuration file%s", "");
+			return refuse_value(
+				why, STATUS_UNSUPPORTED, option,
+				"not allowed in a configuration file: give it on the command line%s",
+				"");
 		status = set_value(options, option, value + 1, why);
 	}
 	return status;

@@ -54,7 +54,9 @@ int verb_spawn(struct cli *cli)
 	struct bytes canonical = { 0 };
 	const char *shape = cli_option(cli, "shape", 0);
 	if (cli->operand_count != 1 || shape == NULL)
-		return cli_usage(cli, "spawn WORLD --shape KIND:NUMBERS");
+		return cli_usage(
+			cli,
+			"usage: spawn WORLD --shape KIND:NUMBERS, with a shape such as sphere:0.5");
 	command_defaults(&commands[0], COMMAND_SHAPE_USE);
 	command_defaults(&commands[1], COMMAND_SPAWN);
 	struct attachment attachment = { .shape = -1, .rotation = { 1, 0, 0, 0 } };

@@ -323,7 +323,7 @@ int verb_query(struct cli *cli)
 	if (!good && cli->why.status == STATUS_OK)
 		return cli_usage(
 			cli,
-			"query %.40s: the kind is unknown or its operands do not fit; `cairn help query` lists them",
+			"query %.40s: unknown kind or wrong operands; `cairn help query` lists them",
 			cli->operand_count > 1 ? cli->operands[1] : "without a kind");
 	good = good && cli_options_known(cli) && cli_join(cli, &world) &&
 	       cairn_query(cli->client, world.number, &query, &answer, &cli->why) == STATUS_OK;

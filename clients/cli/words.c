@@ -1,5 +1,6 @@
 /* words.c: parses the operands and options of a verb: flags, counts, numbers, vectors and shapes.
  * See cli.h. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,11 +74,13 @@ bool cli_number(struct cli *cli, const char *text, const char *what, double *val
 bool cli_count(struct cli *cli, const char *text, const char *what, uint64_t *value)
 {
 	char *end;
+	errno = 0;
 	*value = strtoull(text, &end, 10);
-	if (end != text && *end == '\0' && text[0] != '-')
+	if (*end == '\0' && text[0] >= '0' && text[0] <= '9' && errno == 0)
 		return true;
 	reason_set(&cli->why, STATUS_TYPE, -1, what,
-		   "%s is %.90s: it must be a whole number of at least 0", what, text);
+		   "%s is %.70s: it must be a whole number from 0 to 18446744073709551615", what,
+		   text);
 	return false;
 }
 

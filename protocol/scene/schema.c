@@ -404,9 +404,10 @@ static enum status read_turn(const struct source *source, const struct yaml_node
 	quat q = quat_make(v[0], v[1], v[2], v[3]);
 	double length = quat_length(q);
 	if (!(length >= 0.5 && length <= 2))
-		return source_fail(source, node->line, STATUS_RANGE, key->name,
-				   "the length %.10g of %s is not between 0.5 and 2", length,
-				   key->name);
+		return source_fail(
+			source, node->line, STATUS_RANGE, key->name,
+			"%s has length %.15g: it must be between 0.5 and 2, and is then made 1",
+			key->name, length);
 	*(quat *)out = quat_normalize(q);
 	return STATUS_OK;
 }
@@ -429,7 +430,7 @@ static enum status read_rate(const struct source *source, const struct yaml_node
 	if (!(rate >= key->min && rate <= key->max))
 		return source_fail(
 			source, node->line, STATUS_RANGE, key->name,
-			"%s [%u, %u] is %.10g: the quotient must be between %.10g and %.10g %s",
+			"%s [%u, %u] is the fraction %.10g: it must be between %.10g and %.10g %s",
 			key->name, (unsigned)num, (unsigned)den, rate, key->min, key->max,
 			key->unit);
 	*(struct rate *)out = (struct rate){ (uint32_t)num, (uint32_t)den };

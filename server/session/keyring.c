@@ -180,7 +180,8 @@ static enum status take_key(struct keyring *self, const struct token_line *line,
 		return refuse_line(why, number, "another key of this file has the same ID");
 	key->bytes = (uint8_t)take_hex(line->words[2], key->secret, sizeof key->secret);
 	if (key->bytes < TOKEN_KEY_MIN)
-		return refuse_line(why, number, "SECRET must be 32 to 128 hex digits");
+		return refuse_line(why, number,
+				   "SECRET must be an even number of hex digits, from 32 to 128");
 	if (line->count == 4 && wire_role_parse(line->words[3], &key->role) != STATUS_OK)
 		return refuse_line(why, number, ROLES);
 	self->keys.count++;

@@ -105,10 +105,11 @@ static void say_parameters(void)
 {
 	struct parameter_info list[128];
 	uint32_t count = world_parameters(list, COUNT_OF(list));
-	printf("\n## Parameters\n\nSet by `parameter`; every world has its own. A method that does "
-	       "not read one "
-	       "leaves it as it is, for those that\n"
-	       "do. An old name is taken wherever the new one is, for good.\n\n"
+	printf("\n## Parameters\n\nSet by `parameter`; every world has its own. A parameter that the "
+	       "world's method does not read\n"
+	       "keeps its value. In the column *read by*, – means that no method reads the "
+	       "parameter; the broad phases\n"
+	       "read `broad_phase.*`. An old name is accepted wherever the new name is.\n\n"
 	       "| # | name | initially | range | unit | read by | "
 	       "|\n|---|---|---|---|---|---|---|\n");
 	for (uint32_t i = 0; i < count && i < COUNT_OF(list); i++) {
@@ -136,9 +137,9 @@ static void say_methods(void)
 {
 	struct method_info list[32];
 	uint32_t count = world_methods(list, COUNT_OF(list));
-	printf("\n## Methods\n\nNamed by `method` and by a world's options. What one cannot "
-	       "do it refuses, "
-	       "with the reason.\n\n| method |");
+	printf("\n## Methods\n\nNamed by `method` and by a world's options. A method refuses a world "
+	       "or a command that it does not\n"
+	       "support, and names the reason.\n\n| method |");
 	for (int kind = 1; kind < SHAPE_KINDS; kind++)
 		printf(" %s |", shape_kind_name((enum shape_kind)kind));
 	printf(" friction | restitution | sleep | planar | spatial | joints | |\n|---|");
@@ -166,6 +167,48 @@ static void say_methods(void)
 	printf(".\n");
 }
 
+static void say_rules(void)
+{
+	printf("\n## What holds beyond the tables\n\n"
+	       "- Each command of a batch is checked against the world as the commands before "
+	       "it leave it. If one\n"
+	       "  command is refused, no command of the batch is applied.\n"
+	       "- A player names only bodies and joints that its session owns. The owner of a "
+	       "body that it spawns is\n"
+	       "  its session. It may use shapes (`shape_use`). It is refused `shape_drop` and "
+	       "commands 30 to 34, which\n"
+	       "  change the whole world.\n"
+	       "- In a planar world z of positions, velocities, forces and points is 0, "
+	       "rotations and torques are\n"
+	       "  about z, and shapes are polygons; polygons exist only there. The walls of a "
+	       "planar world are at most\n"
+	       "  1e5 m apart.\n"
+	       "- Planes and meshes stand on static or inactive bodies only. Velocity is for "
+	       "dynamic and animated\n"
+	       "  bodies, forces and impulses for dynamic ones. A body with fixed rotation "
+	       "has no angular velocity.\n"
+	       "- A dynamic body has a mass of %g to %g kg. A body whose inertia about one axis "
+	       "is smaller than the\n"
+	       "  rounding errors is refused (degenerate): use thicker shapes or fix its "
+	       "rotation.\n"
+	       "- `method` is refused if the new method does not support the world as it is "
+	       "before the batch, or does\n"
+	       "  not admit a command that stands before `method` in the batch. Commands after "
+	       "it are checked against\n"
+	       "  the new method.\n"
+	       "- A body beyond ±%g m, or with a number that is not finite, goes to "
+	       "quarantine: it stops, becomes\n"
+	       "  inactive, and an event says so; `set_status` lifts it. The step clamps "
+	       "speeds to %g m/s and rad/s.\n"
+	       "- Walls (`bounds` mode 2) are half-spaces on one hidden static body, which "
+	       "only contacts and their\n"
+	       "  events name: its id is 4294967295, friction 0.6, no bounce of its own. "
+	       "Filters do not open them.\n"
+	       "- A force that lasts wakes its body when it begins and when it ends.\n"
+	       "- Using a shape that is usable already gives the id it has.\n",
+	       MASS_MIN, MASS_MAX, LENGTH_MAX, SPEED_MAX);
+}
+
 static void say_commands(void)
 {
 	uint32_t count;
@@ -175,14 +218,14 @@ static void say_commands(void)
 	       "`parameters.def`; a test\n"
 	       "checks that it is current. Commands are the only way into a world. A batch of "
 	       "them is applied at a\n"
-	       "tick boundary, whole or not at all; a refused one says which command and "
-	       "which field.\n\n"
+	       "tick boundary, whole or not at all; a refused batch names the command "
+	       "and the field at fault.\n\n"
 	       "Fields come in the order given; later ones may be left out and then have "
 	       "their default. Numbers of\n"
 	       "commands and places of fields are permanent.\n\n"
 	       "| type | on the wire | |\n|---|---|---|\n"
-	       "| body, shape | integer | an id, or −k for what the k-th command of the batch "
-	       "makes (from 1) |\n"
+	       "| body, shape, joint | integer | an id; −k for what the k-th command of the same "
+	       "batch makes, with k from 1 |\n"
 	       "| enum, u32, int | integer | |\n"
 	       "| f64 | number | finite |\n"
 	       "| vec3 | three numbers | x, y, z; limits hold for each |\n"
@@ -191,38 +234,11 @@ static void say_commands(void)
 	       "| name | 32 bytes | SHA-256 of a shape's canonical bytes |\n"
 	       "| seed | 8 bytes | big-endian |\n"
 	       "| attachments | list of [shape, position?, rotation?] | position ±%g m in "
-	       "body axes |\n",
-	       LENGTH_MAX);
-	printf("\n## What holds beyond the tables\n\n"
-	       "- A batch is checked whole against the world as its earlier commands will "
-	       "have left it.\n"
-	       "- A restricted session (a player) may only name bodies it owns; it may spawn "
-	       "(the body is then its\n"
-	       "  own) and use shapes, and may not command the world.\n"
-	       "- In a planar world z of positions, velocities, forces and points is 0, "
-	       "rotations and torques are\n"
-	       "  about z, and shapes are polygons; polygons exist only there. Walls there "
-	       "are at most 1e5 m apart.\n"
-	       "- Planes and meshes stand on static or inactive bodies only. Velocity is for "
-	       "dynamic and animated\n"
-	       "  bodies, forces and impulses for dynamic ones. A body with fixed rotation "
-	       "has no angular velocity.\n"
-	       "- A dynamic body weighs %g to %g kg, and its inertia must be more than "
-	       "rounding about every axis.\n"
-	       "- `method` asks the new method to support the world as it is before the "
-	       "batch, and to admit every\n"
-	       "  command of the batch that it would have to live with.\n"
-	       "- A body beyond ±%g m, or with a number that is not finite, goes to "
-	       "quarantine: it stops, becomes\n"
-	       "  inactive, and an event says so; `set_status` lifts it. Speeds are kept "
-	       "within %g m/s and rad/s.\n"
-	       "- Walls (`bounds` mode 2) are half-spaces on one hidden static body, which "
-	       "only contacts and their\n"
-	       "  events name: its id is 4294967295, friction 0.6, no bounce of its own. "
-	       "Filters do not open them.\n"
-	       "- A force that lasts wakes its body when it begins and when it ends.\n"
-	       "- Using a shape that is usable already gives the id it has.\n",
-	       MASS_MIN, MASS_MAX, LENGTH_MAX, SPEED_MAX);
+	       "body axes |\n"
+	       "| targets | list of [joint, axis, value] | at most %d |\n"
+	       "| points | list of [time, value] | at most %d |\n",
+	       LENGTH_MAX, JOINT_TARGETS_MAX, JOINT_POINTS_MAX);
+	say_rules();
 	printf("\n## List\n");
 	for (uint32_t i = 0; i < count; i++)
 		if (!list[i].reserved)

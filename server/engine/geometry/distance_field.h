@@ -53,7 +53,8 @@ void distance_field_destroy(struct distance_field *self);
 
 /* The same in slices, for a thread that must handle other work in between. */
 struct distance_field_build;
-/* The mesh is borrowed until distance_field_build_destroy. Errors as of distance_field_create, without LIMIT. */
+/* The mesh is borrowed until distance_field_build_destroy. Errors as of distance_field_create,
+ * without LIMIT. */
 MUST_CHECK enum status distance_field_build_create(const struct mesh *mesh, uint32_t resolution,
 						   size_t bytes_max,
 						   struct distance_field_build **out,

@@ -54,9 +54,11 @@ enum status cook_check(struct cook *cook, const char *field, int64_t index, doub
 	if (!scalar_is_finite(value))
 		return reason_set(cook->why, STATUS_NOT_FINITE, index, field,
 				  "%s is not a finite number", field);
+	char text[REASON_NUMBER_BYTES];
 	if (value < min || value > max)
 		return reason_set(cook->why, STATUS_RANGE, index, field,
-				  "%s %g is not between %.10g and %.10g", field, value, min, max);
+				  "%s %s is not between %.10g and %.10g", field,
+				  reason_number(value, text), min, max);
 	return STATUS_OK;
 }
 

@@ -17,7 +17,8 @@ static enum status step_projection(void *state, struct dynamics *dynamics, doubl
 
 const struct method method_projection = {
 	.name = "projection",
-	.summary = "projection of velocities onto those that contacts permit; frictionless",
+	.summary = "projection of velocities onto those that contacts permit; frictionless unless "
+		   "projection.friction_rounds is above 0",
 	.number = 4,
 	.motion = 2,
 	.attach = velocity_attach,

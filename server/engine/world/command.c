@@ -206,10 +206,9 @@ static enum status check_vector(vec3 v, const struct command_field *field, int64
 static enum status check_rotation(quat q, const char *name, int64_t index, struct reason *why)
 {
 	if (!quat_is_finite(q))
-		return reason_set(
-			why, STATUS_NOT_FINITE, index, name,
-			"%s has a component that is infinite or not a number: it must be finite",
-			name);
+		return reason_set(why, STATUS_NOT_FINITE, index, name,
+				  "%s is [%g, %g, %g, %g]: each of its four numbers must be finite",
+				  name, q.w, q.x, q.y, q.z);
 	double size = scalar_max(scalar_max(scalar_abs(q.w), scalar_abs(q.x)),
 				 scalar_max(scalar_abs(q.y), scalar_abs(q.z)));
 	double length = size > 2 ? size : quat_length(q);

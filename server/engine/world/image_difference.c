@@ -69,8 +69,9 @@ static void describe_difference(const struct tables *a, const struct tables *b,
 	format_value(y, type, other, sizeof other);
 	if (tables_body_of(a, table, row) != 0)
 		snprintf(body, sizeof body, " (body %u)", tables_body_of(a, table, row));
-	reason_set(difference, STATUS_DIVERGED, row, info->name, "%s row %u%s, %s%s: %s against %s",
-		   table_infos[table].name, row, body, info->name, place, one, other);
+	reason_set(difference, STATUS_DIVERGED, row, info->name,
+		   "%s row %u%s, %s%s: first image %s, second %s", table_infos[table].name, row,
+		   body, info->name, place, one, other);
 }
 
 /* Compares row by row, so the reported difference is in the first row that differs. */

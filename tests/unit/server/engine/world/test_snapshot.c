@@ -333,7 +333,7 @@ START_TEST(the_first_difference_of_two_images_is_named)
 	ck_assert_int_eq(world_image_difference(a.data, a.count, b.data, b.count, &why),
 			 STATUS_DIVERGED);
 	ck_assert_str_eq(why.field, "tag");
-	ck_assert_str_eq(why.text, "body row 0 (body 1), tag: 0 against 42");
+	ck_assert_str_eq(why.text, "body row 0 (body 1), tag: first image 0, second 42");
 	test_spawn(world, TEST_BOX, vec3_zero());
 	tag.set_tag.tag = 0;
 	test_do(world, &tag);
