@@ -202,7 +202,8 @@ int verb_token(struct cli *cli)
 	if (cli->operand_count != 2 || (!makes && strcmp(what, "show") != 0))
 		return cli_usage(
 			cli,
-			"usage: token bearer NAME | key ID | connect ID, each with --file FILE; or token show TOKEN");
+			"usage: token bearer NAME | key ID | connect ID, each with --file FILE; "
+			"or token show TOKEN");
 	if (makes && path == NULL)
 		return fail_with(
 			cli, "file",

@@ -79,7 +79,7 @@ static void first_difference(struct replay_report *report, enum replay_seen seen
 	report->replayed = replayed;
 }
 
-/* Parses the engine's description of a difference: "TABLE row R (body N), COLUMN: a against b". */
+/* Parses the engine's description of a difference: "TABLE row R (body N), COLUMN: first image A, second B". */
 static void locate(struct replay_report *report, uint64_t tick, const struct reason *difference)
 {
 	report->located = true;
