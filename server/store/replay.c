@@ -79,7 +79,8 @@ static void first_difference(struct replay_report *report, enum replay_seen seen
 	report->replayed = replayed;
 }
 
-/* Parses the engine's description of a difference: "TABLE row R (body N), COLUMN: first image A, second B". */
+/* Parses the engine's description of a difference: "TABLE row R (body N), COLUMN: first image A,
+ * second B". */
 static void locate(struct replay_report *report, uint64_t tick, const struct reason *difference)
 {
 	report->located = true;
@@ -126,8 +127,8 @@ static enum status fetch_image(struct tape *tape, const struct player_event *eve
 	return STATUS_OK;
 }
 
-/* A recorded hash in terms of this build's hash rule: if the stored image has the recorded hash under the
- * old rule, its hash under the new one is compared instead. */
+/* A recorded hash in terms of this build's hash rule: if the stored image has the recorded hash
+ * under the old rule, its hash under the new one is compared instead. */
 static uint64_t translate(uint64_t recorded, uint64_t saved, uint64_t now)
 {
 	return recorded == saved ? now : recorded;
@@ -239,7 +240,8 @@ static enum status verify_next(struct tape *tape, struct replay_report *report, 
 		*over = report->verdict == REPLAY_DIFFERS;
 		break;
 	case PLAYER_STATE:
-		/* The player has verified its hash. An earlier difference cannot be located any further. */
+		/* The player has verified its hash. An earlier difference cannot be located any
+		 * further. */
 		report->states++;
 		*over = report->verdict == REPLAY_DIFFERS;
 		break;

@@ -378,7 +378,8 @@ START_TEST(two_recordings_are_compared_to_the_tick_and_field)
 	ck_assert_str_eq(report.table, "body");
 	ck_assert_str_eq(report.column, "tag");
 	ck_assert_uint_ne(report.body, 0);
-	ck_assert_msg(strstr(report.detail, "first image 0, second 5") != NULL, "%s", report.detail);
+	ck_assert_msg(strstr(report.detail, "first image 0, second 5") != NULL, "%s",
+		      report.detail);
 }
 END_TEST
 
