@@ -48,8 +48,8 @@ struct block_row {
 	const struct wire_body *body; /* borrowed */
 	wire_mask mask;		      /* columns that changed; a new body's are all of the fields */
 	bool created;		      /* new to the subscription */
-	/* Quantised profiles: the present values, and the base of the change (borrowed). A NULL base is all
-	 * zeros: for a created row and in an absolute frame. */
+	/* Quantised profiles: the present values, and the base of the change (borrowed). A NULL
+	 * base is all zeros: for a created row and in an absolute frame. */
 	const struct wire_quantised *to, *from;
 	/* Quantised profiles: the encoded contacts, if the mask has the column (borrowed). */
 	struct wire_slice contacts;
@@ -68,7 +68,8 @@ uint64_t block_bytes_max(enum wire_profile profile, wire_mask fields, const stru
 uint32_t block_row_bytes(enum wire_profile profile, wire_mask fields, const struct block_row *row);
 enum { BLOCK_ID_BYTES_MAX = 5, BLOCK_HEADER_BYTES_MAX = 5 + 5 };
 
-/* Packs one value. Rows ascend by id; masks are reduced to `fields`, and no mask may become 0. */
+/* Packs the rows as one MessagePack value. Rows ascend by id. Of each row only the columns in `fields`
+ * are packed; every row must have at least one of these. */
 void block_pack(struct wire_packer *out, enum wire_profile profile, wire_mask fields,
 		const struct block_row *rows, uint32_t count);
 void block_pack_ids(struct wire_packer *out, enum wire_profile profile, const uint32_t *ids,
@@ -77,8 +78,8 @@ void block_pack_ids(struct wire_packer *out, enum wire_profile profile, const ui
 void block_pack_created(struct wire_packer *out, enum wire_profile profile,
 			const struct block_row *rows, uint32_t count);
 
-/* Reads a block row by row; nothing is allocated. The reader stores the shapes of a `plain` row, so they are
- * valid until the next row; contacts of such a row stay packed (block_take_contacts). */
+/* Reads a block row by row; nothing is allocated. The reader stores the shapes of a `plain` row, so
+ * they are valid until the next row; contacts of such a row stay packed (block_take_contacts). */
 struct block_reader {
 	enum wire_profile profile;
 	wire_mask fields;
@@ -97,8 +98,8 @@ struct block_reader {
 /* `value` (borrowed) is a whole MessagePack value. Structure is checked here: STATUS_MALFORMED. */
 MUST_CHECK enum status block_open(struct block_reader *self, enum wire_profile profile,
 				  wire_mask fields, struct wire_slice value);
-/* The next row: sets the id and the columns of *mask in *body; the other columns are unchanged. Quantised
- * columns of *mask go into `change` instead, contacts of `plain` into `contacts`.
+/* The next row: sets the id and the columns of *mask in *body; the other columns are unchanged.
+ * Quantised columns of *mask go into `change` instead, contacts of `plain` into `contacts`.
  * STATUS_MISSING after the last, STATUS_MALFORMED. */
 MUST_CHECK enum status block_next(struct block_reader *self, struct wire_body *body,
 				  wire_mask *mask);

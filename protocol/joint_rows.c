@@ -1,4 +1,5 @@
-/* See joint_rows.h. A column is a span of struct wire_joint, so packing and comparing share one table. */
+/* See joint_rows.h. A column is a span of struct wire_joint, so packing and comparing share one
+ * table. */
 #include "protocol/joint_rows.h"
 
 #include <float.h>
@@ -208,7 +209,8 @@ static uint8_t *put_column(enum wire_profile profile, uint8_t *at, const struct 
 	}
 }
 
-/* False if a number is not finite. The caller has checked that the column fits. */
+/* Reads the columns of reals that `bit` names. False if a number is not finite. The caller has checked
+ * that enough bytes are left. */
 static bool get_reals(const uint8_t *at, struct wire_joint *joint, wire_mask bit, bool narrow)
 {
 	const struct spans *spans = spans_of(bit);
@@ -399,7 +401,8 @@ enum status joint_rows_pack_tail(const struct joint_frame *frame, const struct d
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 
-/* Finds the start of each column in one pass over ids and masks; all columns must end exactly at the end. */
+/* Finds the start of each column in one pass over ids and masks; all columns must end exactly at
+ * the end. */
 static enum status open_bin(struct joint_reader *self, struct wire_cursor *in)
 {
 	struct wire_slice bin;

@@ -189,8 +189,8 @@ enum status host_players_check(struct host *host, struct boundary *boundary,
 	return STATUS_OK;
 }
 
-/* True: a batch of this boundary may give the session a drag: one it creates, or becomes the owner
- * of. */
+/* True if a command applied at this tick boundary may give the session a drag joint: the command
+ * creates one for the session, or makes the session the owner of one. */
 static bool may_get_drag(const struct boundary *boundary, uint32_t session)
 {
 	for (uint32_t i = 0; i < boundary->count; i++) {

@@ -37,7 +37,7 @@ struct quota {
 };
 
 void quota_init(struct quota *self, enum wire_role role, uint64_t now);
-/* Takes `amount` tokens of a kind. False: there are fewer, and none is taken. */
+/* Takes `amount` tokens of a kind. False: the bucket holds fewer, and none is taken. */
 bool quota_take(struct quota *self, enum quota_kind kind, double amount, uint64_t now);
 /* Takes `amount` tokens that turned out to be due after the request was carried out. The bucket may
  * become negative; it must refill before the next quota_take of that kind succeeds. */

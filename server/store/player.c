@@ -2,8 +2,8 @@
  *
  * Records are ordered by seq. A tick has no record except its hash; it precedes every
  * record of a later boundary, of the same epoch or the next. Therefore a record of boundary t of this
- * epoch is due when the world is at tick t, and a record of another epoch is due when no further tick of
- * this epoch has a hash. Ticks increase within an epoch, so the order is unique.
+ * epoch is due when the world is at tick t, and a record of another epoch is due when no further
+ * tick of this epoch has a hash. Ticks increase within an epoch, so the order is unique.
  */
 #include "server/store/player.h"
 
@@ -36,8 +36,8 @@ static enum status add_shape(struct record_player *self, uint64_t seq, struct re
 	return status;
 }
 
-/* Only shapes recorded before `seq` are added: with a later one SHAPE_USE would not be refused as
- * recorded. */
+/* Adds the shapes of the records before `seq` and no later ones: a SHAPE_USE that was refused because
+ * its shape came later must be refused again. */
 static enum status add_shapes_before(struct record_player *self, uint64_t seq, struct reason *why)
 {
 	enum status status = recording_seek(self->recording, 0, why);
@@ -315,7 +315,8 @@ static enum status skip_ticks(struct record_player *self, struct player_event *e
 	return status;
 }
 
-/* OK: the next ticks can be played with this build, or have been skipped (*reported). Error: VERSION. */
+/* OK: the next ticks can be played with this build, or have been skipped (*reported). Error:
+ * VERSION. */
 static enum status check_numbers(struct record_player *self, struct player_event *event,
 				 bool *reported, struct reason *why)
 {

@@ -536,7 +536,8 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 	begin_round(self);
 	self->runs = report->mode == WIRE_MODE_RUNNING;
 	self->rest_due = !self->runs && report->step;
-	/* Reports of a paused world (control, RESTORE, whole) are sent at once. */
+	/* Reports that no step made (commands to a paused world, RESTORE, a whole state) are sent
+	 * at once. */
 	self->again = self->at_rest = !self->runs && !report->step;
 	fanout_continue(self, now);
 	return STATUS_OK;

@@ -308,8 +308,9 @@ static double drops(double height)
 
 /* ---- seams ------------------------------------------------------------------------------------- */
 
-/* A body slides or rolls 40 m over flat triangles of 0.5 m at 5 m/s without friction: the greatest
- * change of its velocity in a tick, m/s, once it has settled. */
+/* A ball (`ball` > 0) of radius 0.2 m, or a box of that half side, slides 40 m over flat triangles of
+ * 0.5 m at 5 m/s without friction: the greatest change of its velocity in a tick, m/s, once it has
+ * settled. */
 static double seams(double ball)
 {
 	struct stage stage;

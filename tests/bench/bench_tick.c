@@ -78,8 +78,8 @@ static double quantile_us(uint64_t *values, uint32_t count, double share)
 	return (double)values[(uint32_t)(share * (count - 1))] / 1e3;
 }
 
-/* How far these ticks are behind an ideal clock that started with the first tick: the median of a
- * quarter of them, on which a few late ticks have no effect. */
+/* How far these ticks are behind an ideal clock that started with the first tick: the median
+ * over these ticks, on which a few late ones have no effect. */
 static double behind_ns(const struct world *world, uint32_t rate, uint32_t first, uint32_t count)
 {
 	static double behind[SAMPLES_MAX];

@@ -203,7 +203,8 @@ enum status regions_flood(struct regions_work *work)
 
 /* ---- holes ------------------------------------------------------------------------------------ */
 
-/* A ray in the plane of a triangle, projected along an axis: from (u, v) in direction +u. */
+/* A ray from (u, v) in direction +u. It lies in the plane of a triangle and is projected along one of
+ * the axes; u and v are the other two. */
 struct plane_ray {
 	uint32_t x, y;	/* the axes of u and v */
 	double u, v;	/* m */

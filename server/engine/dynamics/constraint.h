@@ -9,7 +9,8 @@
  *
  * A row's J is the same at every level.
  *
- * Rows of each kind. Blocks are in the order given; a row is ROW_FREE and rigid unless stated otherwise:
+ * Rows of each kind. Blocks are in the order given; a row is ROW_FREE and rigid unless stated
+ * otherwise:
  *
  *   contact        a block a point: normal (POSITIVE, gap = separation), two tangents (PYRAMID or CONE),
  *                  then, where the material resists it, twist about the normal (PYRAMID, μ a length) and
@@ -88,8 +89,8 @@ struct constraint {
 /* The sum over constraints 0 … count−1. */
 struct constraint_room constraint_room(const struct constraint *constraints, uint32_t count,
 				       const struct constraint_options *options);
-/* Appends the rows of constraints 0 … count−1, each block with its constraint's index. `motions` by slot;
- * NULL: those in the constraints' data. The list needs the room that constraint_room returns. */
+/* Appends the rows of constraints 0 … count−1, each block with its constraint's index. `motions` by
+ * slot; NULL: those in the constraints' data. The list needs the room that constraint_room returns. */
 void constraint_rows(const struct constraint *constraints, uint32_t count,
 		     const struct body_motion *motions, const struct constraint_options *options,
 		     struct row_list *out);
@@ -127,9 +128,9 @@ struct contact_found {
 	uint32_t point_count;
 };
 
-/* Kind with data struct contact_found. Tangents are row_frame's. The block holds the restitution, which
- * applies to the normal row's approach. Anisotropic friction turns with row_frame, not yet with a
- * body. */
+/* The kind of constraint of a contact; its data is a struct contact_found. Tangents are row_frame's.
+ * Each block of rows holds the restitution, which applies to the approach speed of the normal row.
+ * The axes of anisotropic friction are those of row_frame: they do not turn with a body. */
 extern const struct constraint_kind constraint_contact;
 
 #endif

@@ -1,4 +1,4 @@
-/* See frame_rate.h. Formulas: app E, as corrected by book-appendices.md E-02 to E-06. */
+/* See frame_rate.h. Formulas: appendix E of the book, corrected as docs/SOURCES.md tells. */
 #include "server/engine/dynamics/frame_rate.h"
 
 vec3 frame_rate_unit(vec3 vector, vec3 change)

@@ -86,8 +86,8 @@ void joint_coordinates(const struct joint *self, const struct body_motion *a,
 vec3 joint_anchor_a(const struct joint *self, const struct body_motion *a);
 vec3 joint_anchor_b(const struct joint *self, const struct body_motion *b);
 
-/* Violation of locked axes and limits: the largest of any axis along, m, and about, rad; and the largest
- * speed of violation (of locked axes, and of limits that are passed), m/s, rad/s. All ≥ 0. */
+/* Violation of locked axes and limits: the largest of any axis along, m, and about, rad; and the
+ * largest speed of violation (of locked axes, and of limits that are passed), m/s, rad/s. All ≥ 0. */
 struct joint_error {
 	double along, about, along_speed, about_speed;
 	uint32_t axis; /* with the largest violation */
@@ -104,8 +104,9 @@ struct joint_error joint_error(const struct joint *self, const struct body_motio
 struct joint_error joint_project(const struct joint *self, const struct mass_body masses[2],
 				 struct body_motion *a, struct body_motion *b);
 
-/* places[i]: index of the multiplier of row i of constraint_joint, the same at every level and motion.
- * Returns the number of rows. */
+/* Sets places[i] to the index of the stored multiplier that belongs to row i of this joint's rows (see
+ * constraint_joint). It is the same for position, velocity and acceleration rows, and for every
+ * configuration. Returns the number of rows. */
 enum { JOINT_ROWS_MAX = JOINT_MULTIPLIERS };
 uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX]);
 

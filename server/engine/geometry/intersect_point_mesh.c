@@ -34,8 +34,8 @@ static int ray_winding(vec3 a, vec3 b, vec3 c, int plane_side, vec3 p)
 	int ab = side_of(a, b, p), bc = side_of(b, c, p), ca = side_of(c, a, p);
 	if (ab == 0 || ab != bc || ab != ca)
 		return 0;
-	/* All positive: counter-clockwise seen along −x, so the normal has x > 0; p is before the
-	 * triangle when below its plane. */
+	/* Where all three sides are positive, the triangle's normal has x > 0, so the ray from p
+	 * in direction +x hits it if p is below its plane; where all are negative, if above. */
 	return plane_side == -ab ? ab : 0;
 }
 

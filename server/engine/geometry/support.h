@@ -3,9 +3,9 @@
  * Spheres, capsules and rounded polygons are a core (point, segment, polygon) grown by a radius:
  * support_core gives the point of the core, support_radius the radius. Directions need not be unit
  * and may be zero. Among equally far vertices the one with the least index is taken, so a result
- * depends on nothing but its arguments. Indices: sphere 0; capsule 0 (−y end), 1 (+y end); box and
- * hull as in their hull's vertices; polygon its vertices; mesh the corner 0…2 of the triangle
- * `child`.
+ * depends on nothing but its arguments. Indices: sphere 0; capsule 0 (−y end), 1 (+y end); box,
+ * hull and polygon the index in their list of vertices; mesh the corner 0…2 of the triangle that
+ * the argument `child` selects.
  */
 #ifndef CAIRN_ENGINE_GEOMETRY_SUPPORT_H
 #define CAIRN_ENGINE_GEOMETRY_SUPPORT_H

@@ -290,7 +290,7 @@ double trig_atan(double x)
 
 /* ---- exponential and logarithm -------------------------------------------------------------- */
 
-/* e^(x.hi + x.lo), |x.hi| ≤ 800: infinite or 0 if the result does not fit. */
+/* e^(x.hi + x.lo), |x.hi| ≤ 800: infinite where the result overflows, 0 where it underflows. */
 static double exp_of(double2 x)
 {
 	double k = scalar_round(x.hi * SIXTYFOUR_OVER_LN2);

@@ -1,4 +1,5 @@
-/* method.h: the interface of a method, which makes the steps of a world, and the state of a world's method.
+/* method.h: the interface of a method, which makes the steps of a world, and the state of a world's
+ * method.
  *
  * The state of a world is neutral (the tables). What a method stores of its own between steps is its
  * state: an object made from the tables and the method's block, the bytes that it saved, and from
@@ -45,8 +46,9 @@ struct method {
 	enum status (*create)(const struct dynamics *dynamics, const uint8_t *block, uint32_t bytes,
 			      void **state, struct reason *why);
 	void (*destroy)(void *state);
-	/* One tick of dt seconds, dt > 0. LIMIT, NO_MEMORY: nothing changed, method_step resets the
-	 * scratch. Fills dynamics->report, and step.block_bytes with the size of its block from now on. */
+	/* One tick of dt seconds, dt > 0. Fills dynamics->report, and its step.block_bytes with the
+	 * size of the method's block from now on. LIMIT, NO_MEMORY: nothing changed, and method_step
+	 * resets the scratch memory. */
 	enum status (*step)(void *state, struct dynamics *dynamics, double dt, struct reason *why);
 	/* Writes the block, as many bytes as the table method_block has rows. NULL where there is
 	 * no create. */
@@ -60,9 +62,9 @@ struct method {
 	enum broad_phase_kind broad_phase; /* default of worlds created with it */
 };
 
-/* OK if a method can step the world as it is (method_supports), or after the command (method_admit); else
- * METHOD_REFUSES with the reason. Call these functions and not the members of the same name, which are
- * NULL for a method that refuses nothing. */
+/* OK if a method can step the world as it is (method_supports), or after the command
+ * (method_admit); else METHOD_REFUSES with the reason. Call these functions and not the members of
+ * the same name, which are NULL for a method that refuses nothing. */
 MUST_CHECK enum status method_supports(const struct method *method, const struct dynamics *dynamics,
 				       struct reason *why);
 MUST_CHECK enum status method_admit(const struct method *method, const struct dynamics *dynamics,

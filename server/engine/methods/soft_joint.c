@@ -1,9 +1,9 @@
 /* soft_joint.c: the passes of a sub-step over joints.
  *
- * soft_joint_rows.c makes a joint's rows at the positions of its bodies. Before each pass the velocities
- * of jointed bodies are converted from differences in float to whole velocities in double, and back
- * after it. Contacts are solved after joints, because a joint that gives way recovers, but a body
- * pressed through the ground does not.
+ * soft_joint_rows.c makes a joint's rows at the positions of its bodies. Before each pass the
+ * velocities of jointed bodies are converted from differences in float to whole velocities in
+ * double, and back after it. Contacts are solved after joints, because a joint that gives way
+ * recovers, but a body pressed through the ground does not.
  *
  *   solve    locked rows as damped springs: a row of speed u is to have
  *              u − mass_scale (u + bias),   bias = bias_rate q + h/2 J' v
@@ -352,7 +352,8 @@ static void bounce_limit(const struct soft_pass *pass, struct soft_joint *joint,
 	set_impulse(pass, joint, extra, extra->impulse - extra->mass * (speed - extra->wanted));
 }
 
-/* Bounces limits, then solves all joints again with the speeds of the bounced limits. */
+/* Gives each limit that was hit the speed its restitution asks for, then solves all joints again with
+ * these speeds. */
 void soft_joints_restitution(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;

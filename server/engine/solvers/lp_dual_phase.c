@@ -233,7 +233,8 @@ static void update_weights(struct lp_dual_simplex *self, uint32_t row)
 	self->weight[row] = scalar_max(weight / (pivot * pivot), WEIGHT_MIN);
 }
 
-/* Shifts prices to 0 that got the wrong sign within the tolerance of choose_in. */
+/* Reduced costs that got the wrong sign, which the tolerance in choose_in allows, become 0: their
+ * costs are shifted. */
 static void shift_wrong_prices(struct lp_dual_simplex *self)
 {
 	for (uint32_t k = 0; k < self->touched_count; k++)

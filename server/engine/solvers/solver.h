@@ -11,8 +11,8 @@
  *
  * The contract, which tests/unit/server/engine/solvers/test_contract.c holds every solver to:
  *
- * Status     Every problem ends with a status, whatever its numbers are; no solver aborts the program or
- *            prints. INVALID: a number that is not finite, crossed bounds, an index out of range, a
+ * Status     Every problem ends with a status, whatever its numbers are; no solver prints or aborts
+ *            the program. INVALID: a number that is not finite, crossed bounds, an index out of range, a
  *            stride smaller than the count, a problem larger than the workspace, a workspace whose
  *            memory is NULL or not aligned to 64. Then the solution is 0, and the residual and the
  *            violations are infinite. The caller then uses its own fallback, which is deterministic.
@@ -36,10 +36,10 @@
 #include "server/base/base.h"
 
 enum solver_status {
-	SOLVER_SOLVED,	   /* residual ≤ tolerance */
-	SOLVER_STOPPED,	   /* the requested budget is used up; the point is feasible, not optimal */
-	SOLVER_INEXACT,	   /* ended regularly, but residual > tolerance */
-	SOLVER_LIMIT,	   /* pivots_max reached; the solution is the last one, see the residual */
+	SOLVER_SOLVED,	/* residual ≤ tolerance */
+	SOLVER_STOPPED, /* the requested budget is used up; the point is feasible, not optimal */
+	SOLVER_INEXACT, /* ended regularly, but residual > tolerance */
+	SOLVER_LIMIT,	/* pivots_max reached; the solution is the last iterate, see the residual */
 	SOLVER_INFEASIBLE, /* no point satisfies the rows; `certificate` proves it */
 	SOLVER_UNBOUNDED,  /* a ray without end; `certificate` is its direction */
 	SOLVER_INVALID,	   /* malformed, or larger than the workspace: see the contract */
@@ -93,8 +93,9 @@ const char *solver_status_name(enum solver_status status);
 /* Whether `memory` can hold a workspace: not NULL, aligned to 64. */
 bool solver_memory_good(const void *memory);
 
-/* Divides memory into the arrays of a workspace; with `memory` NULL it only counts bytes. `used` becomes
- * SIZE_MAX when the total exceeds SIZE_MAX / 2, so allocating noun_bytes of such sizes fails. */
+/* Divides memory into the arrays of a workspace; with `memory` NULL it only counts bytes. `used`
+ * becomes SIZE_MAX when the total exceeds SIZE_MAX / 2, so allocating noun_bytes of such sizes
+ * fails. */
 struct solver_memory {
 	unsigned char *memory;
 	size_t used;

@@ -64,7 +64,7 @@ START_TEST(a_ball_cast_at_balls_hits_at_the_root_of_the_quadratic)
 		if (count == 0)
 			continue;
 		/* The hit is never later than the exact time, and earlier by at most what the
-		 * tolerance allows. */
+		 * sweep's distance tolerance of 1e-6 m allows. */
 		ck_assert_double_le(hit.fraction, root + 1e-12);
 		ck_assert_double_ge(hit.fraction, root - 1e-6 * 10 / scalar_sqrt(disc));
 		ck_assert_uint_eq(hit.body, 7);

@@ -217,7 +217,8 @@ START_TEST(a_flying_ring_conserves_its_momenta)
 	body_id ring[8];
 	for (uint32_t i = 0; i < 8; i++) {
 		double angle = QUARTER_PI * i, x = 2 * trig_cos(angle), y = 2 * trig_sin(angle);
-		/* Each cube has the velocity of a ring that turns about z at 1.5 rad/s and translates. */
+		/* Each cube has the velocity of a ring that turns about z at 1.5 rad/s and
+		 * translates. */
 		ring[i] = joined_put(
 			world, (struct joined_thing){ .shape = TEST_BOX,
 						      .at = { x, y, 0 },
@@ -267,8 +268,8 @@ START_TEST(a_flying_ring_conserves_its_momenta)
 }
 END_TEST
 
-/* The positions and energies, at each tick, of a square of 1 kg on a joint 1 m beside its centre in a
- * planar world. */
+/* The positions and energies, at each tick, of a square of 1 kg that hangs on a joint in a planar
+ * world; the anchor is 1 m along x from its centre. */
 static void swing_in_plane(const char *method, enum joint_type type, quat frame, uint32_t ticks,
 			   vec3 *places, double *energies)
 {
