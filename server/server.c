@@ -25,6 +25,7 @@ static enum status make_parts(struct server *self, struct reason *why)
 	struct pool_options pool = pool_options_default;
 	pool.runnables_max = (uint32_t)self->service.options->worlds_max;
 	pool.borrow_ns = self->service.options->loop_step_us * NS_PER_US;
+	pool.slice_ns = self->service.options->slice_us * NS_PER_US;
 	enum status status = frame_pool_create(64u << 20, &self->service.frames);
 	if (status == STATUS_OK)
 		status = pool_create(self->service.executor, &pool, &self->service.pool);

@@ -160,6 +160,10 @@ void world_shares(const struct world *world, struct world_share *shares, uint32_
 MUST_CHECK enum status world_step(struct world *world, const struct parallel *parallel,
 				  struct reason *why);
 bool world_stopped(const struct world *world);
+/* After a step: the next world_step adds its changes (world_changes, world_joint_changes,
+ * world_contacts_changed) to those of this boundary, for a caller that reports several ticks at once.
+ * Its events and results of stored batches replace those of this boundary. The state is unaffected. */
+void world_keep_changes(struct world *world);
 
 /* Figures of the last step. */
 struct world_stats {

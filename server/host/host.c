@@ -187,6 +187,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 	host->reports_context = context;
 	host->mode = WIRE_MODE_PAUSED;
 	atomic_init(&host->not_running, true);
+	atomic_init(&host->ticks_watched, true);
 	host->whole_due = true;
 	/* Changes that a scene made before the first tick belong to a boundary that no step has closed. */
 	struct world_changes changes = world_changes(world);

@@ -146,6 +146,9 @@ MUST_CHECK enum status host_report_whole(struct host *host);
 MUST_CHECK enum status host_watch_contacts(struct host *host, bool watch);
 /* The same for joints. */
 MUST_CHECK enum status host_watch_joints(struct host *host, bool watch);
+/* Whether anybody sees single ticks. If nobody does, ticks that a STEP requests may share a report, which
+ * lists the changes of all of them. Cannot fail; at first true. */
+void host_watch_ticks(struct host *host, bool watch);
 
 struct host_counters {
 	uint64_t ticks, late, dropped, stalls, batches, refused, fallbacks;

@@ -5,7 +5,8 @@
  *	record    write the batches to the journal as they were applied
  *	edit      decide whether a tick follows, or the world was only edited
  *	step      make one tick
- *	hash      write the tick's hash to the journal, or that no tick was made; a checkpoint if due
+ *	hash      write the tick's hash to the journal, or that no tick was made; a checkpoint if due;
+ *	          then `step` again if a STEP requests more ticks and nothing has to be told between them
  *	report    report what changed to the loop
  *	answer    answer the STEPs that are completed
  *
@@ -25,6 +26,9 @@
 /* Between two tries of a stage: shorter than a client notices, longer than a transaction of the
  * store. */
 enum { RETRY_MS = 10 };
+
+/* Ticks that a slice makes of one STEP, so that a slice ends also under a clock that stands still. */
+enum { SLICE_TICKS_MAX = 1000 };
 
 static bool is_temporary(enum status status)
 {
@@ -221,12 +225,18 @@ static enum status collect_batches(struct host *host)
 	return status;
 }
 
-/* The cost of a tick is the processor time of apply and step. On LOOP, where reading it would cost more
- * than the tick, it is the wall time since the slice began, which is never less. That is
- * accurate enough, because the schedule does not limit steps on request by their cost. */
+/* The cost of a tick is the processor time of apply and step. Where reading it would cost more than the
+ * tick, on LOOP and in a series of ticks, it is the wall time since the slice or the tick before
+ * began, which is never less. That is accurate enough, because the schedule does not limit steps on
+ * request by their cost. */
+static bool reads_used_time(const struct host *host)
+{
+	return !host->on_loop && host->boundary.ticks == 0;
+}
+
 static uint64_t tick_time_used(const struct host *host)
 {
-	return host->on_loop ? 0 : executor_used(host->executor);
+	return reads_used_time(host) ? executor_used(host->executor) : 0;
 }
 
 static enum status apply_batches(struct host *host)
@@ -357,8 +367,10 @@ static enum status step_world(struct host *host)
 	while (boundary->status == STATUS_OK && (job = host_step_next(host, job)) != NULL)
 		job->ticks_left--;
 	uint64_t now = executor_now(host->executor);
-	if (host->on_loop)
-		boundary->cost = now - boundary->slice_at;
+	if (!reads_used_time(host))
+		boundary->cost = MAX_OF(boundary->cost, now - boundary->tick_at);
+	boundary->tick_at = now;
+	boundary->ticks++;
 	set_mode_by_outcome(host, schedule_end(&host->schedule, boundary->cost, now));
 	boundary->stage = BOUNDARY_HASH;
 	return STATUS_OK;
@@ -373,6 +385,41 @@ static enum status record_step(struct host *host)
 	if (host->boundary.status != STATUS_OK)
 		return journal_stopped(host->journal, info.epoch, info.tick, host->boundary.status);
 	return journal_tick(host->journal, info.epoch, info.tick, world_tick_hash(host->world));
+}
+
+/* True if every STEP that takes part requests a further tick. */
+static bool jobs_request_more(struct host *host)
+{
+	struct step_job *job = host_step_next(host, NULL);
+	bool more = job != NULL;
+	for (; job != NULL && more; job = host_step_next(host, job))
+		more = job->ticks_left > 0;
+	return more;
+}
+
+/* After a tick: whether the slice may make the next one without a report of this one. The next one has the
+ * same STEPs, nobody sees single ticks, and no batch was applied whose results wait for the report. */
+static bool may_step_again(struct host *host)
+{
+	struct boundary *boundary = &host->boundary;
+	uint32_t stored;
+	(void)world_stored_results(host->world, &stored);
+	bool told = boundary->count + boundary->own_count + boundary->refused_count + stored > 0;
+	if (boundary->status != STATUS_OK || host->journal_failed || told || host->drags_due ||
+	    boundary->tick_at >= boundary->until || boundary->ticks >= SLICE_TICKS_MAX ||
+	    host->mode == WIRE_MODE_RUNNING ||
+	    atomic_load_explicit(&host->ticks_watched, memory_order_relaxed))
+		return false;
+	return jobs_request_more(host) && has_output_room(host) && !host_inbox_filled(host);
+}
+
+static void step_again(struct host *host)
+{
+	schedule_request(&host->schedule, 1);
+	bool begun = schedule_begin(&host->schedule, host->boundary.tick_at, &host->boundary.turn);
+	ASSERT(begun);
+	world_keep_changes(host->world);
+	host->boundary.stage = BOUNDARY_STEP;
 }
 
 static enum status record_hash(struct host *host)
@@ -391,6 +438,8 @@ static enum status record_hash(struct host *host)
 	if (status != STATUS_OK)
 		fail_journal(host, status);
 	host->boundary.stage = BOUNDARY_REPORT;
+	if (may_step_again(host))
+		step_again(host);
 	return STATUS_OK;
 }
 
@@ -569,18 +618,21 @@ static bool make_turn(struct host *host, uint64_t now)
 	return true;
 }
 
-void host_run(struct runnable *runnable, uint64_t now)
+uint32_t host_run(struct runnable *runnable, uint64_t now, uint64_t until)
 {
 	struct host *host = (struct host *)runnable;
 	/* All reports of the slice wake LOOP once, at its end. */
 	host->in_slice = true;
 	host->sent_in_slice = false;
-	host->boundary.slice_at = now;
+	host->boundary.tick_at = now;
+	host->boundary.until = until;
+	host->boundary.ticks = 0;
 	if (host->boundary.stage != BOUNDARY_IDLE || make_turn(host, now))
 		host_run_stages(host);
 	host->in_slice = false;
 	if (host->sent_in_slice)
 		executor_wake(host->executor, EXECUTOR_LOOP, &host->wakeup);
+	return host->boundary.ticks;
 }
 
 void host_boundary_release(struct host *host)

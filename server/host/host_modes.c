@@ -84,7 +84,7 @@ bool host_step_wanted(const struct host *host)
 	return count_participants(host) >= needed;
 }
 
-static bool inbox_has_batches(const struct host *host)
+bool host_inbox_filled(const struct host *host)
 {
 	struct inbox_counters inbox;
 	/* Only LOOP puts batches, so LOOP knows when the inbox is empty. */
@@ -103,7 +103,7 @@ bool host_edit_wanted(const struct host *host)
 			return true;
 	bool driven = host->mode == WIRE_MODE_LOCKSTEP || host->mode == WIRE_MODE_BARRIER;
 	return !driven &&
-	       (host->boundary.entry_count > 0 || host->drags_due || inbox_has_batches(host));
+	       (host->boundary.entry_count > 0 || host->drags_due || host_inbox_filled(host));
 }
 
 uint32_t host_step_enlist(struct host *host, bool edits)

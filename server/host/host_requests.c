@@ -206,6 +206,11 @@ enum status host_watch_joints(struct host *host, bool watch)
 	return STATUS_OK;
 }
 
+void host_watch_ticks(struct host *host, bool watch)
+{
+	atomic_store_explicit(&host->ticks_watched, watch, memory_order_relaxed);
+}
+
 static void execute_journal_failed(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
@@ -319,8 +324,10 @@ static enum status step_borrowed(struct host *host, const struct host_step *step
 	}
 	host->on_loop = true;
 	host_do_step(host, &job);
+	uint64_t before = host->schedule.steps;
 	for (uint32_t i = 0; i < MAX_OF(step->n, 1u) && pool_slice(&host->runnable); i++)
-		host->counters.steps_on_loop++;
+		;
+	host->counters.steps_on_loop += host->schedule.steps - before;
 	host->on_loop = false;
 	return STATUS_OK;
 }

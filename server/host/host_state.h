@@ -83,8 +83,10 @@ struct boundary {
 	bool stepping; /* commands or a tick; false: only mode, speed or a restore is reported */
 	bool edits;    /* no tick: commands are applied to a world that does not run */
 	struct schedule_turn turn;
-	uint64_t cost;	   /* ns of processor time so far */
-	uint64_t slice_at; /* instant at which the present slice began */
+	uint64_t cost;	  /* ns of processor time of the tick so far; of several the largest */
+	uint64_t tick_at; /* instant at which the present slice began, or its last tick ended */
+	uint64_t until;	  /* instant before which the present slice may begin further ticks */
+	uint32_t ticks;	  /* made in the present slice */
 	struct arena_mark mark;
 	/* The inbox's array; the payloads are owned until all batches are applied. */
 	const struct inbox_entry *entries;
@@ -151,7 +153,8 @@ struct host {
 	bool contacts_due;	/* the next report contains those of all bodies */
 	bool joints_watched;	/* reports contain joints */
 	bool joints_due;	/* the next report contains all joints */
-	bool waiting_for_loop;	/* the report queue is full: not due until LOOP has taken reports */
+	atomic_bool ticks_watched; /* each tick has a report of its own */
+	bool waiting_for_loop; /* the report queue is full: not due until LOOP has taken reports */
 	bool journal_failed;
 	struct boundary boundary;
 	uint32_t shapes_recorded; /* of the shapes known at the beginning */
@@ -225,7 +228,7 @@ struct host_request *host_journal_note(void);
 void host_notes_release(struct host *host);
 
 /* ---- host_boundary.c ---- */
-void host_run(struct runnable *runnable, uint64_t now);
+uint32_t host_run(struct runnable *runnable, uint64_t now, uint64_t until);
 uint64_t host_due(struct runnable *runnable);
 void waiting_batch_destroy(void *batch, void *context);
 /* Runs the stages of the present boundary until it is done or has to wait. */
@@ -276,6 +279,8 @@ void host_do_step(struct host *host, struct step_job *job);		    /* contents tak
 bool host_step_wanted(const struct host *host);
 /* True: commands wait that can be applied without a tick, because the world does not run. */
 bool host_edit_wanted(const struct host *host);
+/* True if batches wait in the inbox. */
+bool host_inbox_filled(const struct host *host);
 /* Marks the jobs that take part in the next tick, or (edits) in an application without one; returns how
  * many. */
 uint32_t host_step_enlist(struct host *host, bool edits);

@@ -35,7 +35,7 @@
 enum { NOWHERE = UINT32_MAX, TASKS_FIRST = 8, TASKS_IN_TURN = 64 };
 #define TASKS_NS (500 * NS_PER_US)
 
-const struct pool_options pool_options_default = { 1024, 256, 100 * NS_PER_US };
+const struct pool_options pool_options_default = { 1024, 256, 100 * NS_PER_US, 500 * NS_PER_US };
 
 enum holder { NOBODY, WORKER, LOOP };
 
@@ -70,7 +70,7 @@ struct pooled {
 	/* the holder's */
 	bool left;	    /* for good */
 	uint64_t due;	    /* as the heap has it; written by the worker */
-	uint64_t cost;	    /* ns of the last slice; INSTANT_NEVER: none has run */
+	uint64_t cost;	    /* ns a step in the last slice; INSTANT_NEVER: none has run */
 	atomic_ullong busy; /* ns in slices of workers; read by LOOP */
 	/* LOOP's */
 	bool removed_reported; /* its owner has been informed, so the runnable must not be used */
@@ -106,7 +106,8 @@ struct pool {
 	uint64_t balanced_at;
 	uint64_t spent; /* ns of this turn in borrowed runnables */
 	uint64_t borrowed_at;
-	uint32_t borrowed_slices; /* run since then */
+	uint32_t borrowed_steps; /* made since then; a slice without a step counts as one */
+	bool borrowed_first;	 /* no slice has run since then */
 	struct pool_counters counters;
 	struct pool_worker_load loads[EXECUTOR_WORKERS_MAX];
 	struct run_queue queues[EXECUTOR_WORKERS_MAX];
@@ -201,12 +202,14 @@ static void mark_outside(struct run_queue *queue)
 static void run_slice(struct run_queue *queue, struct pooled *pooled)
 {
 	struct executor *executor = queue->pool->executor;
-	uint64_t before = executor_used(executor);
+	uint64_t before = executor_used(executor), now = executor_now(executor);
 	mark_inside(queue);
-	pooled->runnable->ops->run(pooled->runnable, executor_now(executor));
+	uint64_t until = now + queue->pool->options.slice_ns;
+	uint32_t steps = pooled->runnable->ops->run(pooled->runnable, now, until);
 	mark_outside(queue);
-	pooled->cost = executor_used(executor) - before;
-	atomic_fetch_add_explicit(&pooled->busy, pooled->cost, memory_order_relaxed);
+	uint64_t used = executor_used(executor) - before;
+	pooled->cost = used / MAX_OF(steps, 1u);
+	atomic_fetch_add_explicit(&pooled->busy, used, memory_order_relaxed);
 }
 
 /* Becomes holder for a slice. False: LOOP holds it and will wake us. `stale`: call `due` again. */
@@ -690,20 +693,25 @@ void pool_load(const struct pool *pool, uint32_t worker, struct pool_worker_load
 }
 
 /* ---- borrowing ------------------------------------------------------------------------------- */
-static bool within_turn(const struct pool *pool, uint64_t cost, uint32_t slices)
+static uint64_t left_in_turn(const struct pool *pool)
 {
-	uint64_t left = pool->options.borrow_ns - MIN_OF(pool->spent, pool->options.borrow_ns);
-	return left > 0 && (slices == 0 || cost <= left / slices);
+	return pool->options.borrow_ns - MIN_OF(pool->spent, pool->options.borrow_ns);
 }
 
-bool pool_borrow(struct runnable *runnable, uint32_t slices)
+static bool within_turn(const struct pool *pool, uint64_t cost, uint32_t steps)
+{
+	uint64_t left = left_in_turn(pool);
+	return left > 0 && (steps == 0 || cost <= left / steps);
+}
+
+bool pool_borrow(struct runnable *runnable, uint32_t steps)
 {
 	struct pooled *pooled = runnable->pooled;
 	struct pool *pool = pooled->pool;
 	lock_take(&pooled->lock);
 	bool idle = pooled->holder == NOBODY && !pooled->pending && !pooled->leaving &&
 		    pooled->tasks.count == 0 && pooled->target == pooled->worker;
-	bool cheap = idle && within_turn(pool, pooled->cost, slices);
+	bool cheap = idle && within_turn(pool, pooled->cost, steps);
 	if (cheap)
 		pooled->holder = LOOP;
 	lock_give(&pooled->lock);
@@ -713,7 +721,8 @@ bool pool_borrow(struct runnable *runnable, uint32_t slices)
 	if (!cheap)
 		return false;
 	pool->borrowed_at = executor_now(pool->executor);
-	pool->borrowed_slices = 0;
+	pool->borrowed_steps = 0;
+	pool->borrowed_first = true;
 	return true;
 }
 
@@ -721,11 +730,13 @@ bool pool_slice(struct runnable *runnable)
 {
 	struct pool *pool = runnable->pooled->pool;
 	ASSERT(runnable->pooled->holder == LOOP);
-	bool first = pool->borrowed_slices == 0;
 	if (runnable->ops->due(runnable) > pool->borrowed_at)
 		return false;
-	runnable->ops->run(runnable, first ? pool->borrowed_at : executor_now(pool->executor));
-	pool->borrowed_slices++;
+	uint64_t now = pool->borrowed_first ? pool->borrowed_at : executor_now(pool->executor);
+	uint64_t left = MIN_OF(left_in_turn(pool), pool->options.slice_ns);
+	uint32_t steps = runnable->ops->run(runnable, now, pool->borrowed_at + left);
+	pool->borrowed_first = false;
+	pool->borrowed_steps += MAX_OF(steps, 1u);
 	pool->counters.slices++;
 	return true;
 }
@@ -738,8 +749,8 @@ void pool_give_back(struct runnable *runnable)
 	 * less: on a busy machine the next slices go to the worker, whose measure is exact. */
 	uint64_t cost = executor_now(pool->executor) - pool->borrowed_at;
 	pool->spent += cost;
-	if (pool->borrowed_slices > 0)
-		pooled->cost = cost / pool->borrowed_slices;
+	if (pool->borrowed_steps > 0)
+		pooled->cost = cost / pool->borrowed_steps;
 	uint64_t due = runnable->ops->due(runnable);
 	lock_take(&pooled->lock);
 	ASSERT(pooled->holder == LOOP);

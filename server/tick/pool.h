@@ -13,7 +13,7 @@
  *	if (pool_borrow(r, n)) { …; while (pool_slice(r)) …; pool_give_back(r); } else pool_post(r, …);
  *
  * pool_borrow refuses a runnable that its worker is running or about to serve, so that tasks posted
- * before keep their order. It also refuses where `slices` times the cost of the last slice exceeds
+ * before keep their order. It also refuses where `steps` times the cost of a step in the last slice exceeds
  * what is left of the turn's `borrow_ns`, so that one world does not delay the others. A worker
  * skips a borrowed runnable and is woken when it is given back.
  *
@@ -38,9 +38,13 @@ struct pool_options {
 	 * most this long for it. Above some 80 µs a worker is as fast, and runs in parallel with
 	 * other worlds. 0: every borrow is refused. */
 	uint64_t borrow_ns;
+	/* Time in which a slice of a worker may begin further steps on request: a hand-over costs
+	 * some 20 µs, as much as ten steps of a small world. Other worlds of the worker wait at most
+	 * this long and one step. 0: a slice is one step. */
+	uint64_t slice_ns;
 };
 
-extern const struct pool_options pool_options_default; /* 1024, 256, 100 µs */
+extern const struct pool_options pool_options_default; /* 1024, 256, 100 µs, 500 µs */
 
 struct pool_worker_load {
 	uint32_t runnables;
@@ -77,9 +81,9 @@ bool pool_balance(struct pool *pool);
 uint32_t pool_relieve(struct pool *pool);
 
 /* LOOP alone uses the runnable until pool_give_back, which it calls in the same turn; it intends to
- * run up to `slices` slices. False: refused, nothing has changed. A runnable whose workers have
- * never run a slice is refused, because its cost is unknown (`slices` 0 is granted). */
-MUST_CHECK bool pool_borrow(struct runnable *runnable, uint32_t slices);
+ * make up to `steps` steps. False: refused, nothing has changed. A runnable whose workers have
+ * never run a slice is refused, because its cost is unknown (`steps` 0 is granted). */
+MUST_CHECK bool pool_borrow(struct runnable *runnable, uint32_t steps);
 /* Runs a slice of the borrowed runnable if it is due; else false. */
 bool pool_slice(struct runnable *runnable);
 /* Returns the runnable to its worker, which is woken if the runnable is due earlier than the worker's
@@ -92,7 +96,7 @@ struct pool_counters {
 	uint64_t borrowed; /* borrows granted */
 	uint64_t slices;   /* run by LOOP */
 	uint64_t busy;	   /* refused: a worker was running it, or had tasks or a wakeup for it */
-	uint64_t costly;   /* refused: the slices would have taken too long */
+	uint64_t costly;   /* refused: the steps would have taken too long */
 	uint64_t relieved; /* runnables taken from a worker that was long inside another one */
 };
 void pool_counters(const struct pool *pool, struct pool_counters *out);

@@ -122,6 +122,7 @@ void world_reports_request_whole(struct served_world *world)
 
 void worlds_watch(struct served_world *world)
 {
+	host_watch_ticks(world->host, fanout_is_watched(world->fanout));
 	bool wanted = fanout_needs_contacts(world->fanout);
 	if (wanted != world->contacts_watched &&
 	    host_watch_contacts(world->host, wanted) == STATUS_OK)

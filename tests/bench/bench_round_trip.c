@@ -114,10 +114,12 @@ static uint64_t never(struct runnable *runnable)
 	return INSTANT_NEVER;
 }
 
-static void run_nothing(struct runnable *runnable, uint64_t now)
+static uint32_t run_nothing(struct runnable *runnable, uint64_t now, uint64_t until)
 {
 	UNUSED(runnable);
 	UNUSED(now);
+	UNUSED(until);
+	return 0;
 }
 
 static const struct runnable_ops OPS = { never, run_nothing };

@@ -41,12 +41,13 @@ static uint64_t due(struct runnable *runnable)
 	return schedule_due(&((struct world *)runnable)->schedule);
 }
 
-static void run(struct runnable *runnable, uint64_t now)
+static uint32_t run(struct runnable *runnable, uint64_t now, uint64_t until)
 {
+	UNUSED(until);
 	struct world *world = (struct world *)runnable;
 	struct schedule_turn turn;
 	if (!schedule_begin(&world->schedule, now, &turn))
-		return;
+		return 0;
 	uint64_t before = executor_used(world->executor);
 	if (world->count < SAMPLES_MAX) {
 		world->ticks[world->count] = world->schedule.steps + world->schedule.dropped;
@@ -57,6 +58,7 @@ static void run(struct runnable *runnable, uint64_t now)
 		;
 	uint64_t cost = executor_used(world->executor) - before;
 	(void)schedule_end(&world->schedule, cost, now_ns());
+	return 1;
 }
 
 static const struct runnable_ops OPS = { due, run };

@@ -279,12 +279,13 @@ static uint64_t due_of_runnable(struct runnable *runnable)
 	return seen_ops->due(runnable);
 }
 
-static void run_and_read(struct runnable *runnable, uint64_t now)
+static uint32_t run_and_read(struct runnable *runnable, uint64_t now, uint64_t until)
 {
-	seen_ops->run(runnable, now);
+	uint32_t steps = seen_ops->run(runnable, now, until);
 	daemon_end(running_sim);
 	read_world(running_sim, (struct host *)runnable);
 	daemon_begin(running_sim);
+	return steps;
 }
 
 static void read_all(struct server_sim *self)
@@ -536,7 +537,8 @@ uint64_t server_sim_now(const struct server_sim *self)
 
 static void parse_options(struct server_sim *self, const struct server_sim_options *options)
 {
-	/* The seed decides whether LOOP makes steps itself, unless the test sets it. */
+	/* The seed decides whether LOOP makes steps itself, unless the test sets it, and whether ticks
+	 * of one STEP share a slice. */
 	struct rng rng = rng_seeded(options->io.seed ^ UINT64_C(0x57e9));
 	const char *argv[32] = { "cairnd", "--listen", SIM_TCP, "--listen", SIM_UNIX };
 	int argc = 5;
@@ -550,6 +552,8 @@ static void parse_options(struct server_sim *self, const struct server_sim_optio
 		self->options->loop_step_us = 0;
 	if (options->stepper != SIM_STEPPER_DRAWN)
 		self->options->loop_step_us = options->stepper == SIM_STEPPER_LOOP ? 100 : 0;
+	if (rng_below(&rng, 2) == 0 || options->one_tick_a_slice)
+		self->options->slice_us = 0;
 }
 
 static enum status make_server(struct server_sim *self, struct reason *why)

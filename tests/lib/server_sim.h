@@ -39,7 +39,8 @@ struct server_sim_options {
 	struct io_sim_options io;
 	const char *arguments[16]; /* further options of cairnd; NULL ends them */
 	enum sim_stepper stepper;
-	bool truth; /* keep states and compare mirrors with them */
+	bool one_tick_a_slice; /* of a worker; false: drawn from the seed */
+	bool truth;	       /* keep states and compare mirrors with them */
 };
 /* io_sim's defaults; quiet logs; the truth is kept. */
 struct server_sim_options server_sim_options_default(uint64_t seed);

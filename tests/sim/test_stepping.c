@@ -16,18 +16,23 @@ struct party {
 	uint32_t world;
 };
 
-static void open_party_with(struct party *party, uint64_t seed, enum sim_stepper stepper)
+static void open_party_of(struct party *party, const struct server_sim_options *options)
 {
-	struct server_sim_options options = server_sim_options_default(seed);
-	options.stepper = stepper;
 	struct sim_client_options who = sim_client_options_default();
-	options.io.quiet = true;
-	party->sim = server_sim_create(&options);
+	party->sim = server_sim_create(options);
 	for (uint32_t i = 0; i < GUESTS; i++)
 		party->guests[i] = server_sim_guest(party->sim, &who);
 	party->world = sim_make_world(party->guests[0], "party", NULL);
 	for (uint32_t i = 1; i < GUESTS; i++)
 		sim_join(party->guests[i], party->world);
+}
+
+static void open_party_with(struct party *party, uint64_t seed, enum sim_stepper stepper)
+{
+	struct server_sim_options options = server_sim_options_default(seed);
+	options.stepper = stepper;
+	options.io.quiet = true;
+	open_party_of(party, &options);
 }
 
 static void open_party(struct party *party, uint64_t seed)
@@ -73,7 +78,11 @@ static enum status code_of(const struct message *message)
 START_TEST(a_lease_belongs_to_one_session_and_ends_with_it)
 {
 	struct party party;
-	open_party(&party, check_seed() + (uint64_t)_i);
+	struct server_sim_options options = server_sim_options_default(check_seed() + (uint64_t)_i);
+	/* The virtual clock stands still in a slice, so a slice of many ticks would make all of them
+	 * before the holder can disconnect. */
+	options.one_tick_a_slice = options.io.quiet = true;
+	open_party_of(&party, &options);
 	struct sim_client *holder = party.guests[1], *other = party.guests[2];
 	ck_assert_int_eq(sim_control(holder, party.world, WIRE_CONTROL_LOCKSTEP, 1), STATUS_OK);
 	ck_assert_int_eq(sim_control(other, party.world, WIRE_CONTROL_RESUME, 1), STATUS_LEASED);
@@ -320,6 +329,64 @@ START_TEST(a_tick_gives_the_same_state_on_a_worker_and_on_the_loop)
 }
 END_TEST
 
+/* Falling spheres, STEP(60) twice with batches dated within both and a removal; a subscription afterwards,
+ * or from the beginning. `ticks`: at which the
+ * dated batches were applied. */
+static uint64_t step_with_dated_batches(uint64_t seed, bool watched, bool one_tick, uint64_t *ticks)
+{
+	struct party party;
+	struct server_sim_options options = server_sim_options_default(seed);
+	options.one_tick_a_slice = one_tick;
+	options.io.quiet = true;
+	open_party_of(&party, &options);
+	struct sim_client *client = party.guests[0];
+	struct command commands[6], later, gone;
+	sim_upload(client, party.world, TEST_SPHERE);
+	command_defaults(&commands[0], COMMAND_SHAPE_USE);
+	commands[0].shape_use.name = test_shape_name(TEST_SPHERE);
+	for (int i = 1; i < 6; i++)
+		commands[i] = sim_spawn(0.1 * i, i, 0, i, true);
+	if (watched)
+		sim_subscribe(client, 1, party.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
+	ck_assert_int_eq(code_of(sim_step(client, party.world, 1, 0, commands, 6)), STATUS_OK);
+	later = sim_spawn(2, 3, 0, 77, true);
+	command_defaults(&gone, COMMAND_REMOVE);
+	gone.remove.body = 2;
+	uint64_t made = sim_commands(client, party.world, &later, 1, 31, WIRE_LATE_APPLY);
+	uint64_t removed = sim_commands(client, party.world, &gone, 1, 85, WIRE_LATE_APPLY);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(code_of(sim_step(client, party.world, 60, 0, NULL, 0)), STATUS_OK);
+	struct sim_result *results[] = { sim_await_result(client, party.world, made),
+					 sim_await_result(client, party.world, removed) };
+	for (int i = 0; i < 2; i++) {
+		ck_assert_ptr_nonnull(results[i]);
+		ck_assert_int_eq(results[i]->code, STATUS_OK);
+		ticks[i] = results[i]->tick;
+	}
+	if (!watched)
+		sim_subscribe(client, 1, party.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
+	ck_assert_int_eq(code_of(sim_step(client, party.world, 1, 0, NULL, 0)), STATUS_OK);
+	ck_assert(sim_caught_up(client, 1, NS_PER_S));
+	uint64_t hash = sim_hash(client, party.world);
+	close_party(&party);
+	return hash;
+}
+
+START_TEST(ticks_that_share_a_slice_change_neither_states_nor_results_nor_mirrors)
+{
+	uint64_t hashes[4], ticks[4][2];
+	for (int way = 0; way < 4; way++)
+		hashes[way] = step_with_dated_batches(check_seed() + (uint64_t)_i, way & 1, way & 2,
+						      ticks[way]);
+	for (int way = 1; way < 4; way++) {
+		ck_assert_uint_eq(hashes[way], hashes[0]);
+		ck_assert_mem_eq(ticks[way], ticks[0], sizeof ticks[0]);
+	}
+	ck_assert_uint_eq(ticks[0][0], 31);
+	ck_assert_uint_eq(ticks[0][1], 85);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("tests/sim/stepping");
@@ -332,6 +399,9 @@ static Suite *make(void)
 	tcase_add_loop_test(stepping, a_barrier_does_not_count_steps_of_ended_sessions, 0, 5);
 	tcase_add_test(stepping, steps_of_one_tick_and_one_step_of_many_give_the_same_world);
 	tcase_add_test(stepping, a_tick_gives_the_same_state_on_a_worker_and_on_the_loop);
+	tcase_add_loop_test(stepping,
+			    ticks_that_share_a_slice_change_neither_states_nor_results_nor_mirrors,
+			    0, 4);
 	suite_add_tcase(suite, stepping);
 	return suite;
 }

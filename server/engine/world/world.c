@@ -262,9 +262,18 @@ void world_open_boundary(struct world *world)
 	world->dynamics.events.count = 0;
 	world->stored_results.count = 0;
 	world->stored_values.count = 0;
+	bool keeps = world->keeps_changes;
+	world->keeps_changes = false;
+	if (keeps)
+		return;
 	bitset_reset(&world->dynamics.parted);
 	changes_open(&world->changes, world->tables.world.next_body[0]);
 	dynamics_joints_open(&world->dynamics, world->tables.world.next_joint[0]);
+}
+
+void world_keep_changes(struct world *world)
+{
+	world->keeps_changes = !world->open;
 }
 
 void world_close_boundary(struct world *world)

@@ -58,6 +58,7 @@ struct world {
 
 	/* The boundary. */
 	bool open;
+	bool keeps_changes; /* the next boundary adds to the changes of this one */
 	bool starved; /* the last step ran out of memory; no column, as a replay may have more */
 	struct changes changes;
 	struct batch_result_list stored_results;

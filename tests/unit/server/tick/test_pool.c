@@ -61,15 +61,16 @@ static uint64_t world_due(struct runnable *runnable)
 	return schedule_due(&((struct world *)runnable)->schedule);
 }
 
-static void world_run(struct runnable *runnable, uint64_t now)
+static uint32_t world_run(struct runnable *runnable, uint64_t now, uint64_t until)
 {
+	UNUSED(until);
 	struct world *world = (struct world *)runnable;
 	struct schedule_turn turn;
 	enter(world);
 	if (!schedule_begin(&world->schedule, now, &turn)) {
 		world->early++;
 		leave(world);
-		return;
+		return 0;
 	}
 	world->late_max = MAX_OF(world->late_max, turn.lateness);
 	world->steps++;
@@ -83,6 +84,7 @@ static void world_run(struct runnable *runnable, uint64_t now)
 	uint64_t after = executor_now(world->rig->executor);
 	(void)schedule_end(&world->schedule, after - now, after);
 	leave(world);
+	return 1;
 }
 
 static const struct runnable_ops WORLD_OPS = { world_due, world_run };
@@ -106,7 +108,7 @@ static void rig_open(struct rig *rig, int backend)
 	/* The machine may be busy, so on threads LOOP may spend a whole second of a turn on
 	 * borrowed worlds. */
 	struct pool_options options = { WORLDS, TASKS,
-					rig->sim != NULL ? 100 * NS_PER_US : NS_PER_S };
+					rig->sim != NULL ? 100 * NS_PER_US : NS_PER_S, 0 };
 	ck_assert_int_eq(pool_create(rig->executor, &options, &rig->pool), STATUS_OK);
 	memset(worlds, 0, sizeof worlds);
 	for (uint32_t i = 0; i < WORLDS; i++) {
