@@ -105,7 +105,7 @@ struct report *host_take_report(struct host *host)
 	if (report == NULL)
 		return NULL;
 	if (report->kind == REPORT_TICK) {
-		host->counters.ticks += report->ticked.step;
+		host->counters.costs = report->ticked.costs;
 		host->counters.bodies = report->ticked.stats.bodies;
 		host->counters.late = report->ticked.late;
 		host->counters.dropped = report->ticked.dropped;

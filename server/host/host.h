@@ -151,8 +151,9 @@ MUST_CHECK enum status host_watch_joints(struct host *host, bool watch);
 void host_watch_ticks(struct host *host, bool watch);
 
 struct host_counters {
-	uint64_t ticks, late, dropped, stalls, batches, refused, fallbacks;
-	uint64_t steps_on_loop;
+	struct tick_costs costs; /* of all ticks */
+	uint64_t late, dropped, stalls, batches, refused, fallbacks;
+	uint64_t slices_on_loop;
 	uint32_t inbox, reports, bodies;
 };
 /* Any time; a copy as of the last report taken. */

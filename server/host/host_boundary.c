@@ -367,8 +367,10 @@ static enum status step_world(struct host *host)
 	while (boundary->status == STATUS_OK && (job = host_step_next(host, job)) != NULL)
 		job->ticks_left--;
 	uint64_t now = executor_now(host->executor);
-	if (!reads_used_time(host))
-		boundary->cost = MAX_OF(boundary->cost, now - boundary->tick_at);
+	uint64_t cost = reads_used_time(host) ? boundary->cost : now - boundary->tick_at;
+	if (boundary->status == STATUS_OK)
+		tick_costs_add(&host->costs, cost);
+	boundary->cost = MAX_OF(boundary->cost, cost);
 	boundary->tick_at = now;
 	boundary->ticks++;
 	set_mode_by_outcome(host, schedule_end(&host->schedule, boundary->cost, now));

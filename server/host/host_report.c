@@ -348,6 +348,7 @@ static void add_figures(const struct host *host, const struct boundary *boundary
 	ticked->dropped = host->schedule.dropped;
 	ticked->pace = schedule_pace(&host->schedule);
 	ticked->stalls = host->stalls;
+	ticked->costs = host->costs;
 	ticked->failure = host->failure;
 	if (!boundary->stepping)
 		return;

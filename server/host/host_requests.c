@@ -324,10 +324,8 @@ static enum status step_borrowed(struct host *host, const struct host_step *step
 	}
 	host->on_loop = true;
 	host_do_step(host, &job);
-	uint64_t before = host->schedule.steps;
 	for (uint32_t i = 0; i < MAX_OF(step->n, 1u) && pool_slice(&host->runnable); i++)
-		;
-	host->counters.steps_on_loop += host->schedule.steps - before;
+		host->counters.slices_on_loop++;
 	host->on_loop = false;
 	return STATUS_OK;
 }

@@ -198,6 +198,7 @@ struct host {
 	struct report *spare; /* LOOP's: a reply that was read, for the next request; or NULL */
 
 	uint64_t stalls, batches, refused; /* the worker's counters */
+	struct tick_costs costs;	   /* of all ticks; the worker's */
 	struct host_counters counters;	   /* LOOP's copy, from the last report taken */
 };
 

@@ -1,8 +1,8 @@
 /* report.h: the reports of a world in service to the loop thread, in order, immutable once sent.
  *
  * A host (host.h) runs on a worker. The rest of the daemon gets all information on its world from this
- * one queue: after every boundary a TICK report with the changes, and REPLY reports that answer
- * requests. Because there is one queue, a reply never overtakes the tick it refers to. It is bounded: a
+ * one queue: after every boundary a TICK report with the changes (after several if a STEP requested
+ * their ticks and nobody sees single ones), and REPLY reports that answer requests. Because there is one queue, a reply never overtakes the tick it refers to. It is bounded: a
  * host with REPORTS_MAX reports not yet taken does not step until the loop has caught up (counted as
  * `stalls`), so no report is dropped.
  */
@@ -14,6 +14,7 @@
 #include "server/base/bytes.h"
 #include "server/engine/engine.h"
 #include "server/store/shape_library.h"
+#include "server/tick/tick_costs.h"
 
 enum { REPORTS_MAX = 64 };
 
@@ -62,7 +63,7 @@ struct tick_report {
 	uint32_t epoch, edit;
 	uint8_t mode;  /* enum wire_mode */
 	bool whole;    /* every body is listed as created: the first report, and after a restore */
-	bool step;     /* a step was made; false: only commands, control or a restore */
+	bool step;     /* steps were made; false: only commands, control or a restore */
 	bool contacts; /* contacts are listed: of all bodies at first, then of those that changed */
 	bool contacts_all; /* of all bodies */
 	bool joints;	   /* joints are listed: all at first, then those that may have changed */
@@ -71,9 +72,10 @@ struct tick_report {
 	struct reason failure; /* with mode FAILED: why */
 	uint64_t
 		stalls; /* so far: boundaries that had to wait for the loop, the journal or memory */
-	uint64_t lateness_ns, cost_ns; /* of this tick */
+	uint64_t lateness_ns, cost_ns; /* of this tick; of several the largest cost */
 	uint64_t late, dropped; /* so far: ticks begun a period late, ticks given up by the clock */
 	uint32_t pace;		/* world time per wall time, thousandths */
+	struct tick_costs costs; /* of all ticks so far */
 	uint32_t body_count, shape_count, removed_count, event_count, result_count, value_count;
 	/* Capacity of each list below; a reused report keeps its lists. */
 	uint32_t body_room, shape_room, removed_room, event_room, result_room, value_room;

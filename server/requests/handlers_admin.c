@@ -155,7 +155,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 48);
+	wire_pack_map(out, 50);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -166,8 +166,8 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pack_uint_pair(out, "edit", world->edit);
 	pack_uint_pair(out, "mode", world->mode);
 	pack_uint_pair(out, "pace_permille", world->pace);
-	pack_uint_pair(out, "ticks", host.ticks);
-	pack_uint_pair(out, "loop_slices", host.steps_on_loop);
+	pack_uint_pair(out, "ticks", tick_costs_count(&host.costs));
+	pack_uint_pair(out, "loop_slices", host.slices_on_loop);
 	pack_uint_pair(out, "ticks_late", host.late);
 	pack_uint_pair(out, "ticks_dropped", host.dropped);
 	pack_uint_pair(out, "stalls", host.stalls);
@@ -176,6 +176,8 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pack_uint_pair(out, "inbox", host.inbox);
 	pack_uint_pair(out, "lateness_max_ns", world->lateness_max);
 	pack_uint_pair(out, "cost_max_ns", world->cost_max);
+	pack_uint_pair(out, "cost_ns_p50", tick_costs_quantile(&host.costs, 500));
+	pack_uint_pair(out, "cost_ns_p99", tick_costs_quantile(&host.costs, 990));
 	pack_uint_pair(out, "bodies", world->stats.bodies);
 	pack_uint_pair(out, "awake", world->stats.awake);
 	pack_uint_pair(out, "contacts", world->stats.contacts);

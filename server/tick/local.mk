@@ -7,6 +7,8 @@ libcairnd_a_SOURCES += \
 	server/tick/inbox.h \
 	server/tick/inbox.c \
 	server/tick/runnable.h \
+	server/tick/tick_costs.h \
+	server/tick/tick_costs.c \
 	server/tick/pool.h \
 	server/tick/pool.c
 
@@ -15,7 +17,8 @@ TICK_TESTS = \
 	tests/unit/server/tick/test_pool
 UNIT_TESTS += $(TICK_TESTS) \
 	tests/unit/server/tick/test_clock \
-	tests/unit/server/tick/test_schedule
+	tests/unit/server/tick/test_schedule \
+	tests/unit/server/tick/test_tick_costs
 THREAD_TESTS += $(TICK_TESTS)
 
 # How well worlds keep their rate, and the cost of a hand-over: make tests/bench/bench_tick, then run it.

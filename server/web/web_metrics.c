@@ -135,8 +135,8 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
 	values[WORLD_TICK] = world->tick;
-	values[WORLD_TICKS] = host.ticks;
-	values[WORLD_HERE] = host.steps_on_loop;
+	values[WORLD_TICKS] = tick_costs_count(&host.costs);
+	values[WORLD_HERE] = host.slices_on_loop;
 	values[WORLD_LATE] = host.late;
 	values[WORLD_DROPPED] = host.dropped;
 	values[WORLD_STALLS] = host.stalls;
@@ -171,10 +171,15 @@ struct world_row {
 	const char *name;
 	uint64_t values[WORLD_METRICS];
 	double residual, push_work; /* the greatest, and the sum */
+	struct tick_costs costs;
 };
 
-static void add_reals(struct world_row *row, const struct world_stats *stats)
+static void add_figures(struct world_row *row, const struct served_world *world)
 {
+	const struct world_stats *stats = &world->stats;
+	struct host_counters host;
+	host_counters(world->host, &host);
+	tick_costs_merge(&row->costs, &host.costs);
 	row->residual = stats->residual > row->residual ? stats->residual : row->residual;
 	row->push_work += stats->push_work_total;
 }
@@ -193,15 +198,14 @@ static uint32_t read_worlds(const struct worlds *worlds, const struct grant *gra
 		if (!grant_allows_world(grant, world->name))
 			continue;
 		if (*seen < METRICS_WORLDS) {
-			rows[*seen].name = world->name;
+			rows[*seen] = (struct world_row){ .name = world->name };
 			read_world(world, rows[*seen].values);
-			rows[*seen].residual = rows[*seen].push_work = 0;
-			add_reals(&rows[*seen], &world->stats);
+			add_figures(&rows[*seen], world);
 		} else {
 			read_world(world, values);
 			for (int m = 0; m < WORLD_METRICS; m++)
 				rest->values[m] += values[m];
-			add_reals(rest, &world->stats);
+			add_figures(rest, world);
 		}
 		(*seen)++;
 	}
@@ -236,6 +240,33 @@ static void put_reals(struct page *page, const struct world_row *rows, uint32_t 
 		    rows[i].push_work);
 }
 
+/* A histogram as Prometheus has it: counts of costs up to each bound, in seconds. */
+static void put_costs(struct page *page, const struct world_row *rows, uint32_t count)
+{
+	if (count > 0)
+		put(page,
+		    "# HELP cairn_world_tick_seconds Time that a tick took: processor time, or "
+		    "wall time where the loop or a series of ticks made it.\n"
+		    "# TYPE cairn_world_tick_seconds histogram\n");
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tick_costs *costs = &rows[i].costs;
+		uint64_t sum = 0;
+		for (uint32_t k = 0; k + 1 < TICK_COST_BUCKETS; k++) {
+			sum += costs->counts[k];
+			put(page,
+			    "cairn_world_tick_seconds_bucket{world=\"%s\",le=\"%.9g\"} %" PRIu64
+			    "\n",
+			    rows[i].name, (double)tick_costs_bound(k) / (double)NS_PER_S, sum);
+		}
+		put(page,
+		    "cairn_world_tick_seconds_bucket{world=\"%s\",le=\"+Inf\"} %" PRIu64 "\n"
+		    "cairn_world_tick_seconds_sum{world=\"%s\"} %.9g\n"
+		    "cairn_world_tick_seconds_count{world=\"%s\"} %" PRIu64 "\n",
+		    rows[i].name, tick_costs_count(costs), rows[i].name,
+		    (double)costs->sum / (double)NS_PER_S, rows[i].name, tick_costs_count(costs));
+	}
+}
+
 static void put_worlds(struct page *page, const struct service *service, const struct grant *grant)
 {
 	static struct world_row rows[METRICS_WORLDS + 1];
@@ -252,6 +283,7 @@ static void put_worlds(struct page *page, const struct service *service, const s
 			    rows[i].values[m]);
 	}
 	put_reals(page, rows, count);
+	put_costs(page, rows, count);
 }
 
 static void put_sessions(struct page *page, const struct service *service)

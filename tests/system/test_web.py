@@ -593,6 +593,8 @@ def metrics(server):
             _, _, name, kind = line.split()
             assert name not in kinds, "a type said twice"
             kinds[name] = kind
+            if kind == "histogram":
+                kinds.update({f"{name}_{part}": kind for part in ("bucket", "sum", "count")})
         elif not line.startswith("#"):
             name, _, value = line.rpartition(" ")
             assert name not in values and name.partition("{")[0] in kinds, name
@@ -632,6 +634,26 @@ def test_quality_of_a_step_is_equal_in_info_and_metrics(server):
     assert told["push_work"] > 0 and 0 <= told["residual"] < 1e-6 and told["iterations"] > 0
     counts = server.client.ask("world_info", "world_join", 0, "judged")[12]
     assert {name: counts[name] for name in pairs} == {name: told[name] for name in pairs}
+
+
+def test_the_histogram_of_tick_costs_counts_every_tick(server):
+    world = server.client.create("timed")
+    world.spawn()
+    for n in (1, 1, 40, 1000):
+        world.step(n)
+    (told,) = [w for w in server.client.info("worlds")["worlds"] if w["name"] == "timed"]
+    lines = metrics(server)
+    head = 'cairn_world_tick_seconds_bucket{world="timed",le="'
+    buckets = [(float(name[len(head):-2]), value) for name, value in lines.items() if name.startswith(head)]
+    counts = [value for _, value in buckets]
+    assert buckets == sorted(buckets) and counts == sorted(counts) and buckets[-1][0] == float("inf")
+    ticks = lines['cairn_world_ticks_total{world="timed"}']
+    assert ticks == 1042 == counts[-1] == lines['cairn_world_tick_seconds_count{world="timed"}'] == told["ticks"]
+    assert 0 < lines['cairn_world_tick_seconds_sum{world="timed"}'] < 60
+    # A quantile is the bound of the bucket in which it lies.
+    for name, share in (("cost_ns_p50", 0.5), ("cost_ns_p99", 0.99)):
+        first = next(bound for bound, count in buckets if count >= share * ticks)
+        assert told[name] == pytest.approx(min(first, buckets[-2][0]) * 1e9)
 
 
 def test_the_number_of_lines_is_bounded_whatever_the_number_of_worlds(server):
