@@ -1,10 +1,11 @@
 /* report.h: the reports of a world in service to the loop thread, in order, immutable once sent.
  *
- * A host (host.h) runs on a worker. The rest of the daemon gets all information on its world from this
- * one queue: after every boundary a TICK report with the changes (after several if a STEP requested
- * their ticks and nobody sees single ones), and REPLY reports that answer requests. Because there is one queue, a reply never overtakes the tick it refers to. It is bounded: a
- * host with REPORTS_MAX reports not yet taken does not step until the loop has caught up (counted as
- * `stalls`), so no report is dropped.
+ * A host (host.h) runs on a worker. The rest of the daemon gets all information on its world from
+ * this one queue: after every boundary a TICK report with the changes (after several if a STEP
+ * requested their ticks and nobody sees single ones), and REPLY reports that answer requests. Because
+ * there is one queue, a reply never overtakes the tick it refers to. It is bounded: a host with
+ * REPORTS_MAX reports not yet taken does not step until the loop has caught up (counted as `stalls`),
+ * so no report is dropped.
  */
 #ifndef CAIRN_HOST_REPORT_H
 #define CAIRN_HOST_REPORT_H
