@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Writes cairn/manifest.py from the manifests the server is compiled from.
+"""Writes cairn/manifest.py and cairn/commands.py from the manifests the server is compiled from.
 
-    clients/python/make_manifest.py            write the file
-    clients/python/make_manifest.py --check    fail if the file is not current
+    clients/python/make_manifest.py            write the files
+    clients/python/make_manifest.py --check    fail if a file is not current
 """
 import json
 import pathlib
 import re
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TARGET = pathlib.Path(__file__).resolve().parent / "cairn" / "manifest.py"
+FOLDER = pathlib.Path(__file__).resolve().parent / "cairn"
+TARGET = FOLDER / "manifest.py"
+COMMANDS = FOLDER / "commands.py"
 
 
 def calls(path, names):
@@ -68,8 +71,15 @@ def words_lines():
     yield ""
 
 
+def version():
+    """The version of the project, from configure.ac."""
+    return re.search(r"AC_INIT\(\[[^]]*\],\s*\[([^]]*)\]", (ROOT / "configure.ac").read_text(encoding="utf-8")).group(1)
+
+
 def lines():
     yield '"""Numbers and fields of the wire. Written by make_manifest.py; do not edit."""'
+    yield ""
+    yield f'VERSION = "{version()}"'
     yield ""
     yield "STATUS = {"
     for _, words in calls("server/base/status.def", ["STATUS"]):
@@ -133,6 +143,104 @@ def lines():
     yield "}"
 
 
+# ---- commands.py: a method for each command ---------------------------------------------------------
+
+# Commands to the whole world whose plain name would be an attribute of World.
+RENAMED = {name: f"set_{name}" for name in ("gravity", "parameter", "method", "seed", "bounds")}
+TYPES = {"BODY": "int", "SHAPE": "int", "JOINT": "int", "ENUM": "int", "U32": "int", "INTEGER": "int", "SEED": "int",
+         "F64": "float", "VEC3": "Vector", "QUAT": "Rotation", "TEXT": "str", "NAME": "bytes",
+         "ATTACHMENTS": "Sequence", "TARGETS": "Sequence", "POINTS": "Sequence"}
+YIELDS = {"BODY": "the body's id", "SHAPE": "the shape's id in the world", "JOINT": "the joint's id"}
+# What spawn() makes if these are not given: a dynamic body at the origin.
+SPAWNED = {"status": '"dynamic"', "position": "(0, 0, 0)"}
+
+
+def bounds():
+    """{name: value} of the limits that commands.def names."""
+    text = "".join((ROOT / path).read_text(encoding="utf-8") for path in
+                   ("server/engine/types.h", "server/engine/world/command.h"))
+    found = {name: float(value) for name, value in re.findall(r"#define (\w+) ([-+.\de]+)", text)}
+    for name, value in re.findall(r"(\w+) = (\d+)", text):
+        found.setdefault(name, float(value))
+    return found
+
+
+def bound_text(word, known):
+    sign, name = (-1, word[1:]) if word.startswith("-") else (1, word)
+    return f"{sign * (known[name] if name in known else float(name)):.10g}"
+
+
+def field_text(kind, words, known):
+    """A line on a field: name, unit, range, meaning."""
+    _, _, name, least, most, _, unit, doc = words
+    parts = []
+    if kind in ("F64", "VEC3") and (least, most) != ("0", "0"):
+        parts.append(f"{bound_text(least, known)} … {bound_text(most, known)}")
+    if unit.strip('"'):
+        parts.append(unit.strip('"'))
+    head = f"{name} ({' '.join(parts)})" if parts else name
+    doc = doc.strip('"')
+    return f"{head}: {doc}" if doc else head
+
+
+def method_lines(head, fields, worded, known):
+    """A method for one command. A field that is not given is None, and not sent."""
+    _, _, name, needed, result, doc = head
+    called = RENAMED.get(name, name)
+    spawn = SPAWNED if name == "spawn" else {}
+    parameters = ["self"]
+    for place, words in enumerate(fields):
+        field, kind = words[2], TYPES[words[1]]
+        kind = "Union[int, str]" if (name, field) in worded else kind
+        if field in spawn:
+            parameters.append(f"{field}: {kind} = {spawn[field]}")
+        elif place < int(needed):
+            parameters.append(f"{field}: {kind}")
+        else:
+            parameters.append(f"{field}: Optional[{kind}] = None")
+    # A parameter stays on one line.
+    text = textwrap.wrap(", ".join(parameter.replace(" ", "\0") for parameter in parameters), 108 - len(called),
+                         break_on_hyphens=False, break_long_words=False)
+    yield f"    def {called}(" + f"\n{' ' * (9 + len(called))}".join(text).replace("\0", " ") + "):"
+    about = doc.strip('"')
+    yields = f" Returns {YIELDS[result]}." if result in YIELDS else ""
+    yield from textwrap.wrap(f'"""{about[0].upper()}{about[1:]}.{yields} Raises Refused.', 112, initial_indent=" " * 8,
+                             subsequent_indent=" " * 8, break_on_hyphens=False)
+    yield ""
+    for words in fields:
+        yield from textwrap.wrap("- " + field_text(words[1], words, known), 112, initial_indent=" " * 8,
+                                 subsequent_indent=" " * 10, break_on_hyphens=False)
+    yield '        """'
+    given = ", ".join(f"{words[2]}={words[2]}" for words in fields)
+    yield from textwrap.wrap(f'return self._command("{name}", {given})', 112, initial_indent=" " * 8,
+                             subsequent_indent=" " * 29, break_on_hyphens=False)
+    yield ""
+
+
+def command_lines():
+    known, (_, worded) = bounds(), words_of()
+    yield '"""A method for each command. Written by make_manifest.py; do not edit."""'
+    yield "from typing import Optional, Sequence, Tuple, Union"
+    yield ""
+    yield "Vector = Sequence[float]"
+    yield "Rotation = Tuple[float, float, float, float]"
+    yield ""
+    yield ""
+    yield "class Commands:"
+    yield '    """The commands as methods. A call sends a batch of this command alone and waits for its result; of the asyncio'
+    yield "    client it is a coroutine. Several commands in one batch: World.apply(command(...), ...). A field that is not given"
+    yield '    has the default of docs/COMMANDS.md. Numbers are in SI units, rotations (w, x, y, z)."""'
+    yield ""
+    fields = []
+    for macro, words in calls("server/engine/world/commands.def", ["COMMAND", "FIELD", "END"]):
+        if macro == "COMMAND":
+            head, fields = words, []
+        elif macro == "FIELD":
+            fields.append(words)
+        else:
+            yield from method_lines(head, fields, worded, known)
+
+
 def write_or_check(target, text):
     """Writes a manifest; with --check exits with an error if the file is not current."""
     if "--check" in sys.argv[1:]:
@@ -144,6 +252,7 @@ def write_or_check(target, text):
 
 def main():
     write_or_check(TARGET, "\n".join(lines()) + "\n")
+    write_or_check(COMMANDS, "\n".join(command_lines()).rstrip() + "\n")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """Cairn for Python: connect to a cairnd, watch its worlds, command them. Computes no physics.
 
     import cairn
-    with cairn.connect("unix:/tmp/cairnd.sock") as client:
+    with cairn.launch() as client:  # a daemon of its own; cairn.connect(ADDRESS) for one that runs already
         world = client.create("demo", method="soft-step")
         ball = world.shape(sphere=0.5)
         body = world.spawn(shapes=[ball], position=(0, 10, 0))
+        world.impulse(body, (1, 0, 0))
         stepped = world.step(60, bodies=True)
         print(stepped.tick, stepped.hash, stepped.bodies[body].position)
 
@@ -13,9 +14,11 @@ units, vectors tuples of three, rotations tuples (w, x, y, z), hashes strings of
 a request, the call raises cairn.Refused with status, field and text.
 """
 from . import areas
-from .client import (Body, Client, Closed, Frame, Refused, Result, State, Stepped, World, connect)
+from .client import (Body, Client, Closed, Frame, Refused, Result, State, Stepped, World, command, connect)
 from .joints import Joint
+from .manifest import VERSION as __version__
+from .server import launch
 from .shapes import box, capsule, hull, mesh, plane, polygon, solid, sphere
 
-__all__ = ["Body", "Client", "Closed", "Frame", "Joint", "Refused", "Result", "State", "Stepped", "World",
-           "areas", "box", "capsule", "connect", "hull", "mesh", "plane", "polygon", "solid", "sphere"]
+__all__ = ["Body", "Client", "Closed", "Frame", "Joint", "Refused", "Result", "State", "Stepped", "World", "__version__",
+           "areas", "box", "capsule", "command", "connect", "hull", "launch", "mesh", "plane", "polygon", "solid", "sphere"]

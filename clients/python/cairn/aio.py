@@ -38,9 +38,9 @@ import struct
 import msgpack
 
 from . import shapes as shape_bytes
-from .client import MODES, PAGE, PART, STATE, Refused, Result, Session, State
+from .client import MODES, PAGE, PART, STATE, WANT_EXACT, Refused, Result, Session, State
 from .client import World as _World
-from .client import _hash, command
+from .client import _hash, command, given_command, load_scene
 from .joints import of_list
 from .manifest import MESSAGE, QUERY
 from .wire import FRAME_MAX, NAMES, Closed
@@ -275,6 +275,10 @@ class Client(Session):
         self.worlds[info[1]].take_info(info)
         return self.worlds[info[1]]
 
+    async def load(self, scene, name=None):
+        """As cairn.Client.load."""
+        return await self.join(await asyncio.to_thread(load_scene, self, scene, name))
+
     async def info(self, what=""):
         return (await self.ask("reply", "info", what))[1]
 
@@ -379,25 +383,30 @@ class World(_World):
             return Result(0, stepped.tick, stepped.values, stepped.edit)
         return await self.result(self.send(*commands))
 
-    async def spawn(self, **fields):
-        """Makes a body (fields of the command spawn; by default dynamic at the origin) and returns its id. Raises
-        Refused."""
-        return (await self.apply(command("spawn", **({"status": 2, "position": (0, 0, 0)} | fields)))).values[0]
-
-    async def remove(self, body):
-        await self.apply(command("remove", body))
+    async def _command(self, name, /, **fields):
+        return (await self.apply(given_command(name, fields))).values[0] or None
 
     # ---- harness ---------------------------------------------------------------------------------
 
-    async def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False):
+    async def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False,
+                   arrays=False):
         """Applies commands, then n ticks, as cairn.World.step."""
         self.request += 1
         request = self.request
         if want is None:
-            want = self._want(bodies, totals, joints)
+            want = self._want(bodies, totals, joints, arrays)
         return self._stepped(await self.client._request(
             ["stepped"], lambda f: f[0] == self.number and f[1] == request, request,
             "step", self.number, request, from_tick, n, list(commands), want))
+
+    async def state(self):
+        """All bodies as NumPy arrays, as cairn.World.state."""
+        return (await self.step(0, want=WANT_EXACT)).arrays
+
+    async def destroy(self):
+        """Ends the world and removes its file; for an administrator. Raises Refused ("forbidden")."""
+        await self.client.ask("reply", "world_destroy", self.number)
+        self.client.worlds.pop(self.number, None)
 
     async def save(self, name):
         fields = await self.client.ask("saved", "save", self.number, name)

@@ -1,12 +1,17 @@
 """The client and its worlds. See the package's docstring for a first example."""
 import contextlib
 import hashlib
+import os
+import pathlib
+import subprocess
 import time
 from dataclasses import dataclass, field, replace
 
-from . import columns, joints
+from . import arrays, columns, joints
 from . import shapes as shape_bytes
+from .commands import Commands
 from .manifest import COLUMN, COMMAND, DEFAULTS, QUERY, STATUS, WORDED, WORDS
+from .view import View
 from .wire import Closed, Wire
 
 PART = 57344  # bytes of a shape in one SHAPE_UPLOAD
@@ -14,7 +19,7 @@ PAGE = 1024  # items in one page of a list that QUERY returns in pages
 EXPIRED = 35
 RESULTS_KEPT = 1024  # results that result() has not returned; older ones are dropped
 WAITING = next(number for number, (name, _) in STATUS.items() if name == "waiting")
-WANT_HASH, WANT_BODIES, WANT_TOTALS, WANT_JOINTS, WANT_JOINTS_HASH = 1, 2, 4, 16, 32
+WANT_HASH, WANT_BODIES, WANT_TOTALS, WANT_EXACT, WANT_JOINTS, WANT_JOINTS_HASH = 1, 2, 4, 8, 16, 32
 MODES = ["running", "paused", "lockstep", "barrier", "failed"]
 STATUSES = WORDS["body_status"]
 EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", "quarantine", "fallback",
@@ -135,6 +140,7 @@ class Stepped:
     edit: int = 0
     joints: dict = None  # id -> Joint
     joints_hash: str = None  # given together with joints
+    arrays: object = None  # arrays.Arrays: all bodies
 
 
 @dataclass
@@ -166,7 +172,7 @@ def _pack_field(kind, value, words):
     return value
 
 
-def command(name, *values, **named):
+def command(name, /, *values, **named):
     """A command in wire form, [number, field, ...]: command("spawn", 2, (0, 1, 0)), or with fields by name. Raises
     TypeError for an unknown or missing field, ValueError for an unknown word."""
     number, _, fields = COMMAND[name]
@@ -183,6 +189,11 @@ def command(name, *values, **named):
         value = given[field_name] if field_name in given else FALLBACKS[name][field_name]
         packed.append(_pack_field(kind, value, WORDS.get(WORDED.get((name, field_name)), ())))
     return packed
+
+
+def given_command(name, fields):
+    """command() with the fields that are not None."""
+    return command(name, **{field_name: value for field_name, value in fields.items() if value is not None})
 
 
 class Session:
@@ -357,9 +368,31 @@ class Client(Session):
         self.worlds[number].take_info(info)
         return self.worlds[number]
 
+    def load(self, scene, name=None):
+        """Sends the scene file to a world `name` (default: the file's name without its ending), which is made if it does not
+        exist, and returns it joined. The program `cairn` reads the file (server.find_program). Raises RuntimeError with its
+        error, FileNotFoundError."""
+        return self.join(load_scene(self, scene, name))
+
     def info(self, what=""):
         """The server's facts and counters, as a dict. `what`: "" for all, or one of server, worlds, refused, quotas."""
         return self.ask("reply", "info", what)[1]
+
+
+def load_scene(client, scene, name=None):
+    """Runs `cairn load` against the client's server; returns the world's name."""
+    from .server import find_program  # which needs this module
+    name = name or pathlib.Path(scene).stem
+    words = [find_program("cairn"), "--connect", client.address, "load", name, os.fspath(scene)]
+    environment = dict(os.environ)
+    if client.token is not None:
+        environment["CAIRN_TOKEN"] = client.token.decode()
+    if isinstance(client.tls, (str, os.PathLike)):
+        words[3:3] = ["--tls-ca", os.fspath(client.tls)]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"cairn load {scene}: {done.stderr.strip() or done.stdout.strip()}")
+    return name
 
 
 ANY = 0xFFFFFFFF  # every category, and any mask
@@ -373,7 +406,7 @@ def _side(side):
     return side[0], side[1], side[2], tuple(side[3]), tuple(side[4])
 
 
-class World:
+class World(Commands):
     """A world this client has joined."""
 
     def __init__(self, client, number, name):
@@ -502,32 +535,40 @@ class World:
             return Result(0, stepped.tick, stepped.values, stepped.edit)
         return self.result(self.send(*commands))
 
-    def spawn(self, **fields):
-        """Makes a body (fields of the command spawn; by default dynamic at the origin) and returns its id. Raises
-        Refused."""
-        return self.apply(command("spawn", **({"status": 2, "position": (0, 0, 0)} | fields))).values[0]
+    def _command(self, name, /, **fields):
+        """Applies one command; the id that it made, or None."""
+        return self.apply(given_command(name, fields)).values[0] or None
 
-    def remove(self, body):
-        self.apply(command("remove", body))
+    def push(self, body, vector, ticks=1, impulse=False):
+        """Pushes a body at its mass centre with a force (N, world axes) for some ticks, or with an impulse (N s). Raises
+        Refused."""
+        if impulse:
+            return self.impulse(body, vector)
+        return self.force(body, vector, ticks=ticks)
 
     # ---- harness ---------------------------------------------------------------------------------
 
-    def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False):
+    def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False, arrays=False):
         """Applies commands, then n ticks (0: none), to a world that is not running; returns a Stepped with the state's hash
-        and the observations chosen by bodies, totals and joints (or by `want`, the mask of STEP). `from_tick`: the tick
-        the world must be at, or Refused ("tick"); None: any."""
+        and the observations chosen by bodies, totals, joints and arrays (or by `want`, the mask of STEP). `arrays` needs
+        NumPy and costs a tenth of `bodies`. `from_tick`: the tick the world must be at, or Refused ("tick"); None: any."""
         self.request += 1
         if want is None:
-            want = self._want(bodies, totals, joints)
+            want = self._want(bodies, totals, joints, arrays)
         request = self.request
         self.client.wire.send("step", self.number, request, from_tick, n, list(commands), want)
         fields = self.client.wait(["stepped"], lambda f: f[0] == request or
                                   (f[0] == self.number and f[1] == request))
         return self._stepped(fields)
 
+    def state(self):
+        """All bodies of a world that is not running, as NumPy arrays (arrays.Arrays). Raises Refused ("running"), ImportError
+        without NumPy."""
+        return self.step(0, want=WANT_EXACT).arrays
+
     @staticmethod
-    def _want(bodies, totals, with_joints):
-        return (WANT_HASH | (WANT_BODIES if bodies else 0) | (WANT_TOTALS if totals else 0) |
+    def _want(bodies, totals, with_joints, with_arrays):
+        return (WANT_HASH | (WANT_EXACT if with_arrays else 0) | (WANT_BODIES if bodies else 0) | (WANT_TOTALS if totals else 0) |
                 (WANT_JOINTS | WANT_JOINTS_HASH if with_joints else 0))
 
     def _stepped(self, fields):
@@ -543,11 +584,26 @@ class World:
         if observation is not None and observation[1] is not None:
             stepped.kinetic, stepped.potential = observation[1][:2]
             stepped.linear, stepped.angular = (tuple(v) for v in observation[1][2:4])
+        if observation is not None and observation[2] is not None:
+            stepped.arrays = arrays.read(observation[2])
         if observation is not None and len(observation) > 3:
             stepped.joints = {row[0]: joints.Joint.from_row(row, joints.mask_of(True)) for row in observation[3]}
         for item in results:
             stepped.values = Result.take(item).values
         return stepped
+
+    def view(self, web=None, height=480):
+        """The viewer of this world as a notebook shows it inline; `url` opens it in a browser. `web`: HOST:PORT of the server's
+        viewer; None: that of a client of launch(web=True). `height` in pixels. Raises ValueError if there is no viewer."""
+        web = web or getattr(getattr(self.client, "server", None), "web", None)
+        if web is None:
+            raise ValueError("no viewer is known: give web=HOST:PORT of cairnd --web, or use launch(web=True)")
+        return View(web, self.name, height)
+
+    def destroy(self):
+        """Ends the world and removes its file; for an administrator. Raises Refused ("forbidden")."""
+        self.client.ask("reply", "world_destroy", self.number)
+        self.client.worlds.pop(self.number, None)
 
     def save(self, name):
         """Saves the state on the server under a name. Raises Refused."""

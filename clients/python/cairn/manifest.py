@@ -1,5 +1,7 @@
 """Numbers and fields of the wire. Written by make_manifest.py; do not edit."""
 
+VERSION = "0.1.0"
+
 STATUS = {
     0: ("ok", "done"),
     1: ("no_memory", "out of memory"),

@@ -1,95 +1,14 @@
-"""A private daemon for tests: its own Unix socket in its own directory, removed at the end of the block.
+"""A private daemon for tests, removed at the end of the block.
 
     from cairn.testing import daemon
     with daemon() as server, server.connect() as client:
         ...
 
-With pytest, put `pytest_plugins = ["cairn.testing"]` into conftest.py and use the fixture `cairn_client`.
+With pytest, put `pytest_plugins = ["cairn.testing"]` into conftest.py. Fixtures: `cairn_client`, a client of a daemon of its
+own for each test; `cairn_server`, one daemon (cairn.server.Daemon) for all tests of a module. When a test that uses one of
+them fails, its report has what the daemon logged during the test.
 """
-import contextlib
-import os
-import pathlib
-import shutil
-import signal
-import subprocess
-import tempfile
-import time
-
-from .client import connect
-
-
-def find_program():
-    """$CAIRND, $CAIRN_BUILDDIR/cairnd, the PATH, then build/ at or above the working directory."""
-    built = os.path.join(os.environ.get("CAIRN_BUILDDIR", "/nonexistent"), "cairnd")
-    named = os.environ.get("CAIRND") or (built if os.path.exists(built) else shutil.which("cairnd"))
-    if named:
-        return named
-    for folder in [pathlib.Path.cwd(), *pathlib.Path.cwd().parents]:
-        candidate = folder / "build" / "cairnd"
-        if candidate.exists():
-            return str(candidate)
-    raise FileNotFoundError("cairnd was not found: set the environment variable CAIRND to its path")
-
-
-class Daemon:
-    """A running cairnd."""
-
-    def __init__(self, process, directory):
-        self.process = process
-        self.directory = directory
-        self.address = f"unix:{directory}/cairnd.sock"
-
-    def connect(self, **options):
-        return connect(self.address, **options)
-
-    def kill(self):
-        """Kills the process like a crash: no GOODBYE, no last checkpoint."""
-        self.process.kill()
-        self.process.wait()
-
-
-def start(directory, *arguments, program=None):
-    """Starts a daemon in a directory and waits up to 60 s until it listens. Raises RuntimeError with its log
-    if it does not."""
-    log = open(os.path.join(directory, "cairnd.log"), "ab")
-    process = subprocess.Popen(
-        [program or find_program(), "--unix", os.path.join(directory, "cairnd.sock"), *arguments],
-        stdout=log, stderr=log)
-    log.close()
-    server = Daemon(process, directory)
-    end = time.monotonic() + 60  # the daemon may have to rewrite a world's file first
-    while time.monotonic() < end:
-        if process.poll() is not None:
-            break
-        try:
-            server.connect().close()
-            return server
-        except (FileNotFoundError, ConnectionError):
-            time.sleep(0.01)
-    process.kill()
-    process.wait()
-    with open(os.path.join(directory, "cairnd.log"), encoding="utf-8", errors="replace") as lines:
-        raise RuntimeError("cairnd did not start:\n" + lines.read())
-
-
-def stop(server, seconds=20):
-    """Sends SIGTERM and returns the exit status; waits at most `seconds`."""
-    if server.process.poll() is None:
-        server.process.send_signal(signal.SIGTERM)
-    return server.process.wait(seconds)
-
-
-@contextlib.contextmanager
-def daemon(*arguments, program=None):
-    """Runs a daemon with these arguments during the block."""
-    with tempfile.TemporaryDirectory(prefix="cairn-") as directory:
-        server = start(directory, *arguments, program=program)
-        try:
-            yield server
-        finally:
-            if server.process.poll() is None:
-                stop(server)
-
+from .server import Daemon, daemon, find_program, start, stop  # noqa: F401
 
 try:
     import pytest
@@ -97,7 +16,35 @@ except ImportError:
     pass
 else:
     @pytest.fixture
-    def cairn_client():
+    def cairn_client(request):
         """A client of a private daemon."""
         with daemon() as server, server.connect() as client:
+            request.node.cairn_servers = [(server, 0)]
             yield client
+
+    @pytest.fixture(scope="module")
+    def cairn_server(request):
+        """A daemon for the tests of a module."""
+        with daemon() as server:
+            request.node.cairn_server = server
+            yield server
+
+    def pytest_runtest_setup(item):
+        """Remembers how long the module's log is before the test."""
+        module = item.getparent(pytest.Module)
+        server = getattr(module, "cairn_server", None)
+        item.cairn_servers = [(server, len(server.log))] if server else []
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(item, call):
+        """Adds the daemons' logs to the report of a test that failed."""
+        outcome = yield
+        report = outcome.get_result()
+        if call.when != "call" or not report.failed:
+            return
+        servers = getattr(item, "cairn_servers", [])
+        module = getattr(item.getparent(pytest.Module), "cairn_server", None)
+        if module is not None and all(server is not module for server, _ in servers):
+            servers = [*servers, (module, 0)]
+        for server, before in servers:
+            report.sections.append(("cairnd", server.log[before:]))

@@ -1,0 +1,348 @@
+"""A method for each command. Written by make_manifest.py; do not edit."""
+from typing import Optional, Sequence, Tuple, Union
+
+Vector = Sequence[float]
+Rotation = Tuple[float, float, float, float]
+
+
+class Commands:
+    """The commands as methods. A call sends a batch of this command alone and waits for its result; of the asyncio
+    client it is a coroutine. Several commands in one batch: World.apply(command(...), ...). A field that is not given
+    has the default of docs/COMMANDS.md. Numbers are in SI units, rotations (w, x, y, z)."""
+
+    def shape_use(self, name: bytes):
+        """Make an uploaded shape usable in this world; yields its id in the world. Returns the shape's id in
+        the world. Raises Refused.
+
+        - name: SHA-256 of the canonical bytes
+        """
+        return self._command("shape_use", name=name)
+
+    def shape_drop(self, shape: int):
+        """Remove a shape that no body uses from the world. Raises Refused.
+
+        - shape: the shape
+        """
+        return self._command("shape_drop", shape=shape)
+
+    def spawn(self, status: Union[int, str] = "dynamic", position: Vector = (0, 0, 0),
+              shapes: Optional[Sequence] = None, rotation: Optional[Rotation] = None,
+              velocity: Optional[Vector] = None, angular_velocity: Optional[Vector] = None,
+              density: Optional[float] = None, mass: Optional[float] = None, static_friction: Optional[float] = None,
+              dynamic_friction: Optional[float] = None, restitution: Optional[float] = None,
+              friction_rule: Optional[int] = None, restitution_rule: Optional[int] = None,
+              category: Optional[int] = None, mask: Optional[int] = None, group: Optional[int] = None,
+              owner: Optional[int] = None, tag: Optional[int] = None, linear_damping: Optional[float] = None,
+              angular_damping: Optional[float] = None, flags: Optional[int] = None):
+        """Make a body. Returns the body's id. Raises Refused.
+
+        - status: 0 inactive, 1 static, 2 dynamic, 3 animated
+        - position (-1000000 … 1000000 m): of the body's origin
+        - shapes: shapes and their places on the body; none: a point mass
+        - rotation: body axes to world axes, w first
+        - velocity (-10000 … 10000 m/s): of the mass centre
+        - angular_velocity (-10000 … 10000 rad/s): world axes
+        - density (0.001 … 1000000 kg/m3): of all shapes (kg/m2 in a planar world)
+        - mass (0 … 1000000000 kg): in place of density if above 0; a point mass with mass 0 has 1 kg
+        - static_friction (0 … 10): Coulomb, sticking
+        - dynamic_friction (0 … 10): Coulomb, sliding; not above static
+        - restitution (0 … 1): of normal speed
+        - friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean
+        - restitution_rule: as friction_rule
+        - category: bits: the groups this body belongs to
+        - mask: bits: the groups this body collides with
+        - group: two bodies with the same: > 0 always collide, < 0 never
+        - owner: session that may command it; 0 none
+        - tag: number for the user's own purpose
+        - linear_damping (0 … 1000 1/s): velocity decay rate
+        - angular_damping (0 … 1000 1/s): angular velocity decay rate
+        - flags: bit 0 may sleep, bit 1 fixed rotation
+        """
+        return self._command("spawn", status=status, position=position, shapes=shapes, rotation=rotation,
+                             velocity=velocity, angular_velocity=angular_velocity, density=density, mass=mass,
+                             static_friction=static_friction, dynamic_friction=dynamic_friction,
+                             restitution=restitution, friction_rule=friction_rule,
+                             restitution_rule=restitution_rule, category=category, mask=mask, group=group,
+                             owner=owner, tag=tag, linear_damping=linear_damping,
+                             angular_damping=angular_damping, flags=flags)
+
+    def remove(self, body: int):
+        """Remove a body and its contacts. Raises Refused.
+
+        - body: the body
+        """
+        return self._command("remove", body=body)
+
+    def set_pose(self, body: int, position: Vector, rotation: Optional[Rotation] = None):
+        """Move a body to a pose; wakes it and the bodies it touched. Raises Refused.
+
+        - body: the body
+        - position (-1000000 … 1000000 m): of the body's origin
+        - rotation: body axes to world axes, w first
+        """
+        return self._command("set_pose", body=body, position=position, rotation=rotation)
+
+    def set_velocity(self, body: int, velocity: Vector, angular_velocity: Optional[Vector] = None):
+        """Set velocities; wakes the body. Raises Refused.
+
+        - body: the body, dynamic or animated
+        - velocity (-10000 … 10000 m/s): of the mass centre
+        - angular_velocity (-10000 … 10000 rad/s): world axes
+        """
+        return self._command("set_velocity", body=body, velocity=velocity, angular_velocity=angular_velocity)
+
+    def set_status(self, body: int, status: Union[int, str]):
+        """Change a body's status; lifts quarantine. Raises Refused.
+
+        - body: the body
+        - status: 0 inactive, 1 static, 2 dynamic, 3 animated
+        """
+        return self._command("set_status", body=body, status=status)
+
+    def force(self, body: int, force: Vector, point: Optional[Vector] = None, ticks: Optional[int] = None):
+        """Apply a constant force for a number of ticks. Raises Refused.
+
+        - body: the body, dynamic
+        - force (-1e+12 … 1e+12 N): world axes
+        - point (-1000000 … 1000000 m): where, from the mass centre in body axes; moves with the body
+        - ticks (ticks): how long; 4294967295 until the body is removed
+        """
+        return self._command("force", body=body, force=force, point=point, ticks=ticks)
+
+    def torque(self, body: int, torque: Vector, ticks: Optional[int] = None):
+        """Apply a constant torque for a number of ticks. Raises Refused.
+
+        - body: the body, dynamic
+        - torque (-1e+12 … 1e+12 N m): world axes
+        - ticks (ticks): how long; 4294967295 until the body is removed
+        """
+        return self._command("torque", body=body, torque=torque, ticks=ticks)
+
+    def impulse(self, body: int, impulse: Vector, point: Optional[Vector] = None):
+        """Change momentum at once. Raises Refused.
+
+        - body: the body, dynamic
+        - impulse (-1e+12 … 1e+12 N s): world axes
+        - point (-1000000 … 1000000 m): where, from the mass centre in body axes
+        """
+        return self._command("impulse", body=body, impulse=impulse, point=point)
+
+    def angular_impulse(self, body: int, impulse: Vector):
+        """Change angular momentum at once. Raises Refused.
+
+        - body: the body, dynamic
+        - impulse (-1e+12 … 1e+12 N m s): world axes
+        """
+        return self._command("angular_impulse", body=body, impulse=impulse)
+
+    def set_material(self, body: int, static_friction: float, dynamic_friction: float, restitution: float,
+                     friction_rule: Optional[int] = None, restitution_rule: Optional[int] = None):
+        """Change friction and restitution. Raises Refused.
+
+        - body: the body
+        - static_friction (0 … 10): Coulomb, sticking
+        - dynamic_friction (0 … 10): Coulomb, sliding; not above static
+        - restitution (0 … 1): of normal speed
+        - friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean
+        - restitution_rule: as friction_rule
+        """
+        return self._command("set_material", body=body, static_friction=static_friction,
+                             dynamic_friction=dynamic_friction, restitution=restitution,
+                             friction_rule=friction_rule, restitution_rule=restitution_rule)
+
+    def set_filter(self, body: int, category: int, mask: int, group: int):
+        """Change what a body collides with. Raises Refused.
+
+        - body: the body
+        - category: bits: the groups this body belongs to
+        - mask: bits: the groups this body collides with
+        - group: two bodies with the same: > 0 always collide, < 0 never
+        """
+        return self._command("set_filter", body=body, category=category, mask=mask, group=group)
+
+    def set_owner(self, body: int, owner: int):
+        """Give a body to a session. Raises Refused.
+
+        - body: the body
+        - owner: session that may command it; 0 none
+        """
+        return self._command("set_owner", body=body, owner=owner)
+
+    def set_tag(self, body: int, tag: int):
+        """Set the number for the user's own purpose. Raises Refused.
+
+        - body: the body
+        - tag: number for the user's own purpose
+        """
+        return self._command("set_tag", body=body, tag=tag)
+
+    def set_damping(self, body: int, linear_damping: float, angular_damping: float):
+        """Change the damping of a body's motion. Raises Refused.
+
+        - body: the body
+        - linear_damping (0 … 1000 1/s): velocity decay rate
+        - angular_damping (0 … 1000 1/s): angular velocity decay rate
+        """
+        return self._command("set_damping", body=body, linear_damping=linear_damping,
+                             angular_damping=angular_damping)
+
+    def wake(self, body: int):
+        """Wake a sleeping body and its sleep set. Raises Refused.
+
+        - body: the body
+        """
+        return self._command("wake", body=body)
+
+    def set_gravity(self, gravity: Vector):
+        """Set gravity; wakes everything. Raises Refused.
+
+        - gravity (-10000 … 10000 m/s2): acceleration of free fall
+        """
+        return self._command("gravity", gravity=gravity)
+
+    def set_parameter(self, name: str, value: float):
+        """Set a parameter of the table below; wakes everything. Raises Refused.
+
+        - name: its name, e.g. soft_step.substeps
+        - value (-1e+300 … 1e+300): within the parameter's own limits
+        """
+        return self._command("parameter", name=name, value=value)
+
+    def set_method(self, name: str):
+        """Choose the method that makes the steps from this tick on. Raises Refused.
+
+        - name: its name, e.g. soft-step
+        """
+        return self._command("method", name=name)
+
+    def set_seed(self, seed: int):
+        """Restart the world's random numbers from a seed. Raises Refused.
+
+        - seed: 64 bits
+        """
+        return self._command("seed", seed=seed)
+
+    def set_bounds(self, mode: int, minimum: Optional[Vector] = None, maximum: Optional[Vector] = None):
+        """Set the world's bounds. Raises Refused.
+
+        - mode: 0 none, 1 a body that leaves becomes inactive, 2 walls
+        - minimum (-1000000 … 1000000 m): lowest corner
+        - maximum (-1000000 … 1000000 m): highest corner
+        """
+        return self._command("bounds", mode=mode, minimum=minimum, maximum=maximum)
+
+    def joint_create(self, type: Union[int, str], body_a: int, body_b: int, point_a: Optional[Vector] = None,
+                     frame_a: Optional[Rotation] = None, point_b: Optional[Vector] = None,
+                     frame_b: Optional[Rotation] = None, place: Optional[int] = None, violated: Optional[int] = None,
+                     flags: Optional[int] = None, break_force: Optional[float] = None,
+                     break_torque: Optional[float] = None, owner: Optional[int] = None, tag: Optional[int] = None):
+        """Join two bodies, or one and the world. Returns the joint's id. Raises Refused.
+
+        - type: 1 spherical, 2 revolute, 3 prismatic, 4 cylindrical, 5 universal, 6 fixed, 7 distance, 8
+          six_dof, 9 wheel, 10 drag
+        - body_a: the first body; 0 the world
+        - body_b: the second body; 0 the world
+        - point_a (-1000000 … 1000000 m): a's anchor, from its origin in its axes; of the world, or with place
+          1: in world axes
+        - frame_a: the joint's axes to a's; of the world, or with place 1: to the world's
+        - point_b (-1000000 … 1000000 m): b's anchor, likewise
+        - frame_b: the joint's axes to b's; with place 1 it is frame_a, in the world
+        - place: 0 each side in its body's axes; 1 point_a and frame_a are in the world, and both sides take
+          them from there (a distance and a drag: point_b, too)
+        - violated: 0 refuse poses that violate the joint; 1 refuse such poses and velocities; 2 move the bodies
+          and change their velocities
+        - flags: bit 0: its bodies do not collide with each other
+        - break_force (0 … 1e+12 N): the joint breaks above it; 0 never
+        - break_torque (0 … 1e+12 N m): the joint breaks above it; 0 never
+        - owner: session that may command it; 0 none
+        - tag: number for the user's own purpose
+        """
+        return self._command("joint_create", type=type, body_a=body_a, body_b=body_b, point_a=point_a,
+                             frame_a=frame_a, point_b=point_b, frame_b=frame_b, place=place, violated=violated,
+                             flags=flags, break_force=break_force, break_torque=break_torque, owner=owner,
+                             tag=tag)
+
+    def joint_remove(self, joint: int):
+        """Remove a joint; its bodies keep pose and velocity. Raises Refused.
+
+        - joint: the joint
+        """
+        return self._command("joint_remove", joint=joint)
+
+    def joint_set(self, joint: int, flags: Optional[int] = None, break_force: Optional[float] = None,
+                  break_torque: Optional[float] = None, owner: Optional[int] = None, tag: Optional[int] = None):
+        """Change the properties of a joint that belong to no axis. Raises Refused.
+
+        - joint: the joint
+        - flags: bit 0: its bodies do not collide with each other
+        - break_force (0 … 1e+12 N): the joint breaks above it; 0 never
+        - break_torque (0 … 1e+12 N m): the joint breaks above it; 0 never
+        - owner: session that may command it; 0 none
+        - tag: number for the user's own purpose
+        """
+        return self._command("joint_set", joint=joint, flags=flags, break_force=break_force,
+                             break_torque=break_torque, owner=owner, tag=tag)
+
+    def joint_axis(self, joint: int, axis: int, mode: Optional[Union[int, str]] = None,
+                   lower: Optional[float] = None, upper: Optional[float] = None, restitution: Optional[float] = None,
+                   friction: Optional[float] = None, spring: Optional[Union[int, str]] = None,
+                   stiffness: Optional[float] = None, damping: Optional[float] = None, rest: Optional[float] = None,
+                   spring_limit: Optional[float] = None, motor: Optional[Union[int, str]] = None,
+                   target: Optional[float] = None, motor_limit: Optional[float] = None,
+                   wave: Optional[Union[int, str]] = None, amplitude: Optional[float] = None,
+                   hertz: Optional[float] = None, phase: Optional[float] = None):
+        """Set all properties of one axis of a joint. Raises Refused.
+
+        - joint: the joint
+        - axis: 0, 1, 2 along, 3, 4, 5 about x, y, z; see the types of joints
+        - mode: 0 free, 1 locked, 2 limited; locked, where the type does not lock it, only of a six_dof and a
+          distance
+        - lower (-1000000 … 1000000 m, rad): lower limit
+        - upper (-1000000 … 1000000 m, rad): upper limit, not below lower
+        - restitution (0 … 1): of its limits
+        - friction (0 … 1e+12 N, N m): greatest friction against motion along the axis
+        - spring: 0 none, 1 by stiffness and damping, 2 by hertz and damping ratio
+        - stiffness (0 … 1e+12 N/m, N m/rad, Hz): of the spring; with spring 2 hertz
+        - damping (0 … 1e+12 N s/m, N m s/rad, 1): of the spring; with spring 2 the ratio
+        - rest (-1000000 … 1000000 m, rad): coordinate at which the spring has no force; the length of a locked
+          distance
+        - spring_limit (0 … 1e+12 N, N m): greatest pull of the spring; 0 any
+        - motor: 0 none, 1 holds a velocity, 2 holds a position
+        - target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds
+        - motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any
+        - wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table sets a
+          table
+        - amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine
+        - hertz (0 … 10000 Hz): of the sine
+        - phase (-1000000 … 1000000 rad): of the sine
+        """
+        return self._command("joint_axis", joint=joint, axis=axis, mode=mode, lower=lower, upper=upper,
+                             restitution=restitution, friction=friction, spring=spring, stiffness=stiffness,
+                             damping=damping, rest=rest, spring_limit=spring_limit, motor=motor, target=target,
+                             motor_limit=motor_limit, wave=wave, amplitude=amplitude, hertz=hertz, phase=phase)
+
+    def joint_targets(self, targets: Sequence):
+        """Set the targets of motors of many joints. Raises Refused.
+
+        - targets: [joint, axis, value] each; this ends the axis's sine or table
+        """
+        return self._command("joint_targets", targets=targets)
+
+    def joint_table(self, joint: int, axis: int, points: Sequence, period: Optional[float] = None):
+        """Set a motor's target as a function of time, by a table of points. Raises Refused.
+
+        - joint: the joint
+        - axis: an axis with a motor
+        - points: [time s, value] each, times ascending from 0 on
+        - period (0 … 1000000 s): the table repeats after this time, at least the last point's; 0: no
+          repetition, the last value stays
+        """
+        return self._command("joint_table", joint=joint, axis=axis, points=points, period=period)
+
+    def joint_move(self, joint: int, point: Vector):
+        """Move the anchor of a joint that is in the world, such as a drag's. Raises Refused.
+
+        - joint: a joint whose body a is the world
+        - point (-1000000 … 1000000 m): the new point_a, world axes
+        """
+        return self._command("joint_move", joint=joint, point=point)

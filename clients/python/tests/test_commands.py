@@ -1,0 +1,129 @@
+"""Commands as methods, and states as NumPy arrays."""
+import asyncio
+import inspect
+import struct
+
+import pytest
+
+import cairn
+from cairn import aio, arrays
+from cairn.columns import Malformed
+from cairn.commands import Commands
+from cairn.manifest import COMMAND
+
+
+def scene(world, count=3):
+    """A floor and a row of balls; returns their ids."""
+    world.spawn("static", shapes=[world.shape(plane=((0, 1, 0), 0))])
+    ball = world.shape(sphere=0.5)
+    return [world.spawn(position=(2 * i, 1 + i, 0), shapes=[ball], tag=i) for i in range(count)]
+
+
+def test_every_command_is_a_method_with_its_fields():
+    renamed = {f"set_{name}": name for name in ("gravity", "parameter", "method", "seed", "bounds")}
+    methods = {name: function for name, function in vars(Commands).items() if not name.startswith("_")}
+    assert {renamed.get(name, name) for name in methods} == set(COMMAND)
+    for name, function in methods.items():
+        _, needed, fields = COMMAND[renamed.get(name, name)]
+        parameters = list(inspect.signature(function).parameters.values())[1:]
+        assert [p.name for p in parameters] == [field for field, _ in fields]
+        required = [p.name for p in parameters if p.default is inspect.Parameter.empty]
+        assert required == ([] if name == "spawn" else [field for field, _ in fields[:needed]])
+        assert all(field in function.__doc__ for field, _ in fields)
+
+
+def test_a_method_does_what_its_command_does(cairn_client):
+    by_method, by_command = (cairn_client.create(name) for name in ("method", "command"))
+    for world in (by_method, by_command):
+        world.ids = scene(world)
+    body = by_method.ids[1]
+    by_method.impulse(body, (1, 2, 3))
+    by_method.set_gravity((0, -3, 0))
+    by_method.set_parameter("sleep.speed", 0.1)
+    by_method.set_material(body, 0.3, 0.2, 0.5, friction_rule=1)
+    joint = by_method.joint_create("revolute", body, by_method.ids[2], point_a=(1, 0, 0), point_b=(-1, -1, 0))
+    by_method.joint_axis(joint, 3, motor="velocity", target=2, motor_limit=10)
+    by_method.push(by_method.ids[0], (5, 0, 0), ticks=3)
+    by_method.remove(by_method.ids[2])
+    for words in (("impulse", body, (1, 2, 3)), ("gravity", (0, -3, 0)), ("parameter", "sleep.speed", 0.1),
+                  ("set_material", body, 0.3, 0.2, 0.5, 1)):
+        by_command.apply(cairn.command(*words))
+    made = by_command.apply(cairn.command("joint_create", "revolute", body, by_command.ids[2], (1, 0, 0), (1, 0, 0, 0),
+                                          (-1, -1, 0))).values[0]
+    by_command.apply(cairn.command("joint_axis", made, 3, motor="velocity", target=2, motor_limit=10))
+    by_command.apply(cairn.command("force", by_command.ids[0], (5, 0, 0), ticks=3))
+    by_command.apply(cairn.command("remove", by_command.ids[2]))
+    assert made == joint and by_method.step(20).hash == by_command.step(20).hash
+
+
+def test_a_refusal_names_the_field_and_changes_nothing(cairn_client):
+    world = cairn_client.create("refusing")
+    ids = scene(world)
+    before = world.step(0).hash
+    for call, field in ((lambda: world.impulse(ids[0], (float("nan"), 0, 0)), "impulse"),
+                        (lambda: world.set_gravity((0, 1e308, 0)), "gravity"),
+                        (lambda: world.spawn(mass=-1), "mass"),
+                        (lambda: world.set_parameter("no.such", 1), "name")):
+        with pytest.raises(cairn.Refused) as refused:
+            call()
+        assert refused.value.field == field
+    with pytest.raises(ValueError, match="static"):
+        world.spawn("statick")
+    assert world.step(0).hash == before
+
+
+def test_arrays_equal_the_bodies(cairn_client):
+    numpy = pytest.importorskip("numpy")
+    world = cairn_client.create("arrays")
+    ids = scene(world, 20)
+    for gone in ids[3:18]:
+        world.remove(gone)
+    stepped = world.step(30, bodies=True, arrays=True)
+    found = stepped.arrays
+    assert list(found.id) == sorted(stepped.bodies) and found.position.shape == (6, 3)
+    for row, body in zip(range(6), sorted(stepped.bodies.items())):
+        body = body[1]
+        for name in ("position", "rotation", "velocity", "spin"):
+            assert tuple(getattr(found, name)[row]) == getattr(body, name)
+        assert cairn.client.STATUSES[found.status[row]] == body.status and bool(found.asleep[row]) == body.asleep
+    assert numpy.array_equal(found.id[found.rows(ids[:3])], ids[:3])
+    again = world.state()
+    assert numpy.array_equal(again.position, found.position) and world.tick == stepped.tick
+    with pytest.raises(KeyError):
+        found.rows([ids[4]])
+    assert len(cairn_client.create("empty").state().id) == 0
+
+
+def test_malformed_blocks_are_named():
+    pytest.importorskip("numpy")
+    row = struct.pack("<3d4d3d3d2B", *range(13), 2, 0)
+    whole = bytes([1, 4, arrays.MASK]) + row
+    assert arrays.read(whole).id[0] == 5 and arrays.read(whole).spin[0, 2] == 12
+    # An id in several bytes.
+    assert arrays.read(bytes([1, 0xAC, 0x02, arrays.MASK]) + row).id[0] == 301
+    for cut in range(len(whole)):
+        with pytest.raises((Malformed, ValueError)):
+            arrays.read(whole[:cut])
+    for bad in (whole + b"\0", bytes([1, 4, 1]) + row, bytes([200, 200, 200, 1]) + row):
+        with pytest.raises(Malformed):
+            arrays.read(bad)
+
+
+def test_asyncio_has_the_same_commands(cairn_client):
+    async def play():
+        async with aio.connect(cairn_client.address) as client:
+            world = await client.create("waiting")
+            body = await world.spawn(position=(0, 5, 0))
+            assert await world.impulse(body, (1, 0, 0)) is None
+            if pytest.importorskip("numpy"):
+                assert (await world.state()).position[0, 1] == 5
+            await world.destroy()
+            return [name for _, name, *_ in await client.list()]
+    assert asyncio.run(play()) == []
+
+
+def test_destroy_ends_a_world(cairn_client):
+    cairn_client.create("stays")
+    cairn_client.create("ends").destroy()
+    assert [name for _, name, *_ in cairn_client.list()] == ["stays"]
+    assert [world.name for world in cairn_client.worlds.values()] == ["stays"]
