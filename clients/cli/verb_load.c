@@ -1,8 +1,8 @@
 /* verb_load.c: the verb load: sends the shapes, bodies and joints of a scene to a world.
  *
- * The result must not depend on when the batches arrive. A world that does not run applies all
- * batches at one tick boundary and is then stepped once, so the whole scene begins at one tick.
- * Only a running world may apply a scene of more than one batch over several ticks.
+ * A world that does not run applies everything without a tick, so a new world is in the state that
+ * `cairnd --scene` and `cairnd run` begin with. Only a running world may apply a scene of more than one
+ * batch over several ticks.
  */
 #include <stdlib.h>
 
@@ -131,7 +131,6 @@ static enum status apply_batch(struct cli *cli, const struct cairn_world *world,
 static enum status apply_all(struct cli *cli, const struct cairn_world *world, struct scene *scene)
 {
 	struct progress progress;
-	struct message stepped;
 	uint32_t count = scene->command_count;
 	uint32_t *values = heap_alloc(MAX_OF(count, 1u) * sizeof *values);
 	if (values == NULL)
@@ -145,9 +144,6 @@ static enum status apply_all(struct cli *cli, const struct cairn_world *world, s
 		status = apply_batch(cli, world, scene, first, end, values);
 		progress_at(&progress, end);
 	}
-	if (status == STATUS_OK && world->mode != WIRE_MODE_RUNNING)
-		status = cairn_step(cli->client, world->number, &(struct cairn_step){ .n = 1 },
-				    &stepped, &cli->why);
 	progress_stop(&progress);
 	heap_free(values);
 	return status;
@@ -155,44 +151,59 @@ static enum status apply_all(struct cli *cli, const struct cairn_world *world, s
 
 /* ---- shapes -------------------------------------------------------------------------------------- */
 
-/* Uploads a shape and lets the world use it; *id is its id in the world. */
-static enum status send_shape(struct cli *cli, const struct cairn_world *world,
-			      const struct scene_shape *shape, uint32_t *id)
+static enum status upload_shapes(struct cli *cli, const struct cairn_world *world,
+				 const struct scene *scene, struct command *uses)
 {
-	struct command use;
-	struct wire_result result;
-	command_defaults(&use, COMMAND_SHAPE_USE);
-	enum status status = cairn_shape(cli->client, world->number, shape->canonical, shape->bytes,
-					 &use.shape_use.name, &cli->why);
-	if (status == STATUS_OK)
-		status = cli_apply(cli, world, &use, 1, &result);
-	if (status == STATUS_OK)
-		*id = result_value(&result, 0);
-	return status;
-}
-
-/* Sends one SHAPE_USE in each batch and replaces the scene's references to shapes by their ids. */
-static enum status send_shapes(struct cli *cli, const struct cairn_world *world,
-			       struct scene *scene)
-{
-	uint32_t *ids = heap_alloc(MAX_OF(scene->shape_count, 1u) * sizeof *ids);
 	struct progress progress;
 	uint64_t total = 0, sent = 0;
 	enum status status = STATUS_OK;
-	if (ids == NULL)
-		return reason_set(&cli->why, STATUS_NO_MEMORY, -1, "scene", "%s",
-				  status_text(STATUS_NO_MEMORY));
 	for (uint32_t i = 0; i < scene->shape_count; i++)
 		total += scene->shapes[i].bytes;
 	progress_start(&progress, cli, "shapes", total);
 	for (uint32_t i = 0; i < scene->shape_count && status == STATUS_OK; i++) {
-		status = send_shape(cli, world, &scene->shapes[i], &ids[i]);
-		progress_at(&progress, sent += scene->shapes[i].bytes);
+		const struct scene_shape *shape = &scene->shapes[i];
+		command_defaults(&uses[i], COMMAND_SHAPE_USE);
+		status = cairn_shape(cli->client, world->number, shape->canonical, shape->bytes,
+				     &uses[i].shape_use.name, &cli->why);
+		progress_at(&progress, sent += shape->bytes);
 	}
 	progress_stop(&progress);
+	return status;
+}
+
+/* Lets the world use the shapes; ids[i] is the world's id of shape i. */
+static enum status use_shapes(struct cli *cli, const struct cairn_world *world,
+			      const struct command *uses, uint32_t count, uint32_t *ids)
+{
+	enum status status = STATUS_OK;
+	for (uint32_t first = 0; first < count && status == STATUS_OK; first += BATCH_COMMANDS) {
+		struct wire_result result;
+		uint32_t some = MIN_OF(count - first, (uint32_t)BATCH_COMMANDS);
+		status = cli_apply(cli, world, uses + first, some, &result);
+		for (uint32_t i = 0; i < some && status == STATUS_OK; i++)
+			ids[first + i] = result_value(&result, i);
+	}
+	return status;
+}
+
+/* Uploads the shapes and replaces the scene's references to them by their ids in the world. */
+static enum status send_shapes(struct cli *cli, const struct cairn_world *world,
+			       struct scene *scene)
+{
+	uint32_t count = scene->shape_count;
+	uint32_t *ids = heap_alloc(MAX_OF(count, 1u) * sizeof *ids);
+	struct command *uses = heap_alloc(MAX_OF(count, 1u) * sizeof *uses);
+	enum status status = STATUS_NO_MEMORY;
+	if (ids == NULL || uses == NULL)
+		reason_set(&cli->why, status, -1, "scene", "%s", status_text(status));
+	else
+		status = upload_shapes(cli, world, scene, uses);
+	if (status == STATUS_OK)
+		status = use_shapes(cli, world, uses, count, ids);
 	if (status == STATUS_OK)
 		scene_resolve(scene, ids);
 	heap_free(ids);
+	heap_free(uses);
 	return status;
 }
 
