@@ -7,17 +7,22 @@ EXTRA_DIST += \
 	clients/js/make_manifest.py \
 	clients/js/package.json \
 	clients/js/package-lock.json \
+	clients/js/src/areas.d.ts \
 	clients/js/src/areas.js \
 	clients/js/src/client.js \
 	clients/js/src/columns.js \
 	clients/js/src/commands.js \
 	clients/js/src/hash.js \
+	clients/js/src/index.d.ts \
 	clients/js/src/index.js \
 	clients/js/src/joints.js \
+	clients/js/src/manifest.d.ts \
 	clients/js/src/manifest.js \
 	clients/js/src/mirror.js \
 	clients/js/src/queries.js \
+	clients/js/src/shapes.d.ts \
 	clients/js/src/shapes.js \
+	clients/js/src/tcp.d.ts \
 	clients/js/src/tcp.js \
 	clients/js/src/websocket.js \
 	clients/js/src/wire.js \
@@ -28,4 +33,5 @@ EXTRA_DIST += \
 	clients/js/test/queries.test.js \
 	clients/js/test/resume.test.js \
 	clients/js/test/streams.test.js \
+	clients/js/test/types.test.js \
 	clients/js/test/wire.test.js

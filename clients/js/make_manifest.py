@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Writes src/manifest.js from the manifests the server is compiled from.
+"""Writes src/manifest.js and src/manifest.d.ts from the manifests the server is compiled from.
 
-    clients/js/make_manifest.py            write the file
-    clients/js/make_manifest.py --check    fail if the file is not current
+    clients/js/make_manifest.py            write the files
+    clients/js/make_manifest.py --check    fail if a file is not current
 """
 import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
-from make_manifest import calls, words_of, write_or_check  # noqa: E402
+from make_manifest import bounds, calls, field_text, words_of, write_or_check  # noqa: E402
 
 TARGET = HERE / "src" / "manifest.js"
+TYPES = HERE / "src" / "manifest.d.ts"
 # Fallbacks in JavaScript, by type; those of other types are numbers, copied unchanged.
 EMPTY = {"TEXT": '""', "BIN": "null", "CAPS": "[]", "LIMITS": "null", "RATE": "null", "BOX": "null", "HASH": "null",
          "OPTION": "null", "IDS": "[]", "REALS": "[]", "LIST": "[]", "MAP": "null", "RAW": "null"}
@@ -116,8 +117,71 @@ def lines():
     yield "};"
 
 
+# ---- manifest.d.ts ----------------------------------------------------------------------------------
+
+# The type of a command's field.
+TYPED = {"VEC3": "Vector", "QUAT": "Rotation", "TEXT": "string", "NAME": "Uint8Array", "ATTACHMENTS": "Attachment[]",
+         "TARGETS": "[joint: number, axis: number, value: number][]", "POINTS": "[time: number, value: number][]"}
+
+
+def name_type(name, names):
+    """The union of these names as a type."""
+    yield f"export type {name} ="
+    yield from (f'  | "{word}"' for word in names[:-1])
+    yield f'  | "{names[-1]}";'
+    yield ""
+
+
+def command_types():
+    known, (lists, worded) = bounds(), words_of()
+    yield "/** The fields of each command; one with `?` has the default of docs/COMMANDS.md. */"
+    yield "export interface CommandFields {"
+    fields = []
+    for macro, words in calls("server/engine/world/commands.def", ["COMMAND", "FIELD", "END"]):
+        if macro == "COMMAND":
+            head, fields = words, []
+        elif macro == "FIELD":
+            fields.append(words)
+        else:
+            yield f"  /** {head[5].strip(chr(34))} */"
+            yield f"  {head[2]}: {{"
+            for place, words_of_field in enumerate(fields):
+                kind, name = words_of_field[1], words_of_field[2]
+                typed = TYPED.get(kind, "number")
+                if (head[2], name) in worded:
+                    typed = " | ".join(["number", *(f'"{word}"' for word in lists[worded[head[2], name]] if word)])
+                yield f"    /** {field_text(kind, words_of_field, known)} */"
+                yield f"    {name}{'' if place < int(head[3]) else '?'}: {typed};"
+            yield "  };"
+    yield "}"
+    yield ""
+
+
+def type_lines():
+    yield "// Types of manifest.js. Written by make_manifest.py; do not edit."
+    yield ""
+    yield "export type Vector = readonly [number, number, number] | readonly number[];"
+    yield "/** w, x, y, z */"
+    yield "export type Rotation = readonly [number, number, number, number] | readonly number[];"
+    yield "/** A shape on a body: its id, and its place in body axes. */"
+    yield "export type Attachment = readonly [shape: number, position?: Vector, rotation?: Rotation];"
+    yield ""
+    yield from name_type("StatusName", [words[2] for _, words in calls("server/base/status.def", ["STATUS"])])
+    yield from name_type("Column", [words[2] for _, words in calls("protocol/columns.def", ["COLUMN"])])
+    yield from name_type("JointColumn", [words[2] for _, words in calls("protocol/columns.def", ["JOINT_COLUMN"])])
+    for name, words in words_of()[0].items():
+        yield from name_type("".join(part.capitalize() for part in name.split("_")), [word for word in words if word])
+    yield from command_types()
+    yield "export const STATUS: Readonly<Record<number, readonly [StatusName, string]>>;"
+    yield ("export const COMMAND: Readonly<Record<keyof CommandFields, { number: number, fields: readonly (readonly "
+           "[string, unknown])[] }>>;")
+    yield "export const COLUMN: Readonly<Record<Column, number>>;"
+    yield "export const JOINT_COLUMN: Readonly<Record<JointColumn, number>>;"
+
+
 def main():
     write_or_check(TARGET, "\n".join(lines()) + "\n")
+    write_or_check(TYPES, "\n".join(type_lines()) + "\n")
 
 
 if __name__ == "__main__":

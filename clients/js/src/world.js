@@ -78,6 +78,12 @@ export class World extends Queries {
     return { tick, edit, epoch, hash, tickHash, values };
   }
 
+  /** Ends the world and removes its file; for an administrator. @throws {Refused} "forbidden" */
+  async destroy() {
+    await this.client.request("world_destroy", { world: this.number }, "reply");
+    this.client.worlds.delete(this.number);
+  }
+
   // ---- saving ---------------------------------------------------------------------------------
 
   /** Saves the state on the server under a name: {epoch, tick, edit, hash}. */

@@ -38,6 +38,16 @@ test("list returns all worlds, of a server with none and with three", async () =
   await other.stop();
 });
 
+test("destroy ends a world for every session", async () => {
+  const { world } = await falling(), other = await connect(server.address);
+  const seen = await other.join(world.name);
+  await world.destroy();
+  assert.ok(!(await client.list()).some(({ name }) => name === world.name));
+  assert.ok(!client.worlds.has(world.number));
+  await assert.rejects(seen.step(1), Refused);
+  other.close();
+});
+
 test("info reports the quotas of each role", async () => {
   const { quotas } = await client.info("quotas");
   assert.deepEqual(Object.keys(quotas), ["nobody", "observer", "player", "controller", "admin"]);

@@ -1,0 +1,334 @@
+/**
+ * Types of cairn-client. Lengths in metres, angles in radians, masses in kg, impulses in N s; vectors are [x, y, z], rotations
+ * [w, x, y, z]. Promises reject with Refused (the server's answer) or Closed.
+ */
+import {
+  BodyStatus, Column, CommandFields, JointColumn, JointMode, JointMotor, JointSpring, JointType, JointWave, Rotation, StatusName,
+  Vector,
+} from "./manifest.js";
+
+export {
+  Attachment, BodyStatus, COLUMN, COMMAND, Column, CommandFields, JOINT_COLUMN, JointColumn, JointType, Rotation, STATUS,
+  StatusName, Vector,
+} from "./manifest.js";
+export * as areas from "./areas.js";
+export * as shapes from "./shapes.js";
+
+// ---- messages and errors ---------------------------------------------------------------------------
+
+export class Refused extends Error {
+  constructor(code: number, text: string, field?: string, index?: number);
+  code: number;
+  status: StatusName | string;
+  /** The field refused, or "". */
+  field: string;
+  /** The item of a batch or list refused, or -1. */
+  index: number;
+}
+
+export class Closed extends Error {
+  constructor(text: string, status?: string | null);
+  status: string | null;
+}
+
+/** Encodes the content of a message of docs/PROTOCOL.md. */
+export function encode(name: string, values?: object): Uint8Array;
+/** Decodes the content of a message: {type, …}. */
+export function decode(content: Uint8Array): { type: string, [field: string]: any };
+
+/** A command in wire form. */
+export type Command = readonly unknown[];
+/** Makes a command. @throws {TypeError} for a field or word that is not known, or a field that is missing */
+export function command<Name extends keyof CommandFields>(name: Name, values: CommandFields[Name]): Command;
+
+// ---- connecting ------------------------------------------------------------------------------------
+
+export interface TransportEvents { content(bytes: Uint8Array): void; closed(error: Closed): void }
+export interface Transport { send(content: Uint8Array): void; close(): void; queued?(): number }
+
+export interface ComeBackOptions {
+  tries?: number;
+  /** ms */
+  firstWait?: number;
+  /** ms */
+  longestWait?: number;
+  onWait?: (error: Error, ms: number) => void;
+}
+
+export interface ConnectOptions {
+  /** A lower role than the connection would get. */
+  role?: string;
+  /** A connect token; a function is called before each new session, because a token opens only one. */
+  token?: Uint8Array | (() => Uint8Array | Promise<Uint8Array>);
+  /** The client's name in HELLO. */
+  name?: string;
+  /** After the connection is lost the server keeps the session for 30 s, for `resume`. */
+  resumes?: boolean;
+  /** As `resumes`, and the client calls `comeBack` itself. */
+  reconnects?: boolean | ComeBackOptions;
+  onClosed?: (error: Closed) => void;
+  onBack?: (how: "resumed" | "joined") => void;
+}
+
+export type Mode = "running" | "paused" | "lockstep" | "barrier" | "failed";
+
+export interface WorldOptions {
+  /** Hz, or [ticks, seconds] */
+  rate?: number | readonly [number, number];
+  planar?: boolean;
+  /** m/s² */
+  gravity?: Vector;
+  seed?: number;
+  method?: string;
+  broad_phase?: string;
+  running?: boolean;
+  [limit: string]: unknown;
+}
+
+/** Opens a session over ws: or wss:. In Node, cairn-client/tcp connects to tcp: and unix:. */
+export function connect(address: string, options?: ConnectOptions): Promise<Client>;
+
+export class Client {
+  static over(open: (address: string, events: TransportEvents) => Promise<Transport>, address: string,
+    options?: ConnectOptions): Promise<Client>;
+  readonly address: string;
+  readonly redirect: string;
+  /** ms, of the last GOODBYE */
+  readonly retry: number;
+  readonly worlds: ReadonlyMap<number, World>;
+  readonly session: number;
+  readonly role: string;
+  readonly welcome: { [field: string]: any };
+  readonly bytesIn: number;
+  readonly messagesIn: number;
+  get connected(): boolean;
+  close(): void;
+  resume(): Promise<void>;
+  rejoin(): Promise<World[]>;
+  comeBack(options?: ComeBackOptions): Promise<"resumed" | "joined">;
+  list(): Promise<{ world: number, name: string, mode: Mode, tick: number, bodies: number, [field: string]: any }[]>;
+  info(what?: "" | "server" | "worlds" | "refused" | "quotas"): Promise<{ [section: string]: any }>;
+  create(name: string, options?: WorldOptions): Promise<World>;
+  join(name: string): Promise<World>;
+  /** ms */
+  ping(): Promise<number>;
+  /** Sends a message of docs/PROTOCOL.md. */
+  send(name: string, values: object): void;
+  request(name: string, values: object, answer: string, key?: string): Promise<any>;
+  ask(name: string, values: object, answer: string, number: number, key?: string): Promise<any>;
+  nextRef(): number;
+}
+
+// ---- worlds ----------------------------------------------------------------------------------------
+
+export interface Stepped {
+  tick: number, edit: number, epoch: number;
+  /** 8 bytes */
+  hash: Uint8Array;
+  tickHash: Uint8Array;
+  /** The ids that the commands made. */
+  values: number[];
+}
+export interface Result { batch: number, tick: number, edit: number, values: number[] }
+export interface State { epoch: number, tick: number, edit: number, hash: Uint8Array }
+
+export interface Hit { body: number, placement: number, child: number, fraction: number, point: number[], normal: number[] }
+export interface CastHit extends Hit { depth: number, ownChild: number }
+export interface Filter { category?: number, mask?: number, ignore?: number }
+export interface Contact {
+  a: number, b: number, childA: number, childB: number, point: number[], normal: number[];
+  separation: number, impulse: number, friction?: number[];
+}
+export interface Side { body: number, placement: number, child: number, point: number[], vertices: number[] }
+export interface WorldEvent {
+  kind: string, a: number, b: number, value: number, fraction: number, point: number[], normal: number[];
+  childA: number, childB: number;
+}
+export interface Joint {
+  id: number, type: JointType, passes: boolean, asleep: boolean, a: number, b: number, owner: number, tag: number;
+  /** m, rad, by axis */
+  coordinates: number[];
+  /** N, N m */
+  force: number[], torque: number[];
+  anchorA: number[], anchorB: number[];
+  [field: string]: any;
+}
+
+export interface SubscribeOptions {
+  fields?: number | readonly Column[];
+  profile?: number;
+  divisor?: number;
+  events?: number;
+  areas?: readonly object[];
+  follow?: readonly number[];
+  /** bytes per second */
+  budget?: number;
+  joints?: number | readonly JointColumn[] | true;
+  hash_every?: number;
+  onFrame?: (mirror: Mirror, bytes: number, ms: number) => void;
+  onEvents?: (tick: number, events: WorldEvent[]) => void;
+  onNotice?: (notice: { skipped: number, lost: number, divisor: number }) => void;
+  onRefused?: (error: Refused) => void;
+  onEnd?: (error: Refused) => void;
+}
+export interface Subscription {
+  readonly sub: number;
+  readonly mirror: Mirror;
+  readonly skipped: number;
+  readonly lost: number;
+  readonly bytes: number;
+  readonly ms: number;
+  [field: string]: any;
+}
+
+export class World {
+  constructor(client: Client, info: object);
+  readonly client: Client;
+  readonly number: number;
+  readonly name: string;
+  readonly epoch: number;
+  readonly tick: number;
+  /** Hz */
+  readonly rate: number;
+  readonly method: string;
+  readonly mode: Mode;
+  readonly bodies: number;
+  readonly subscriptions: ReadonlyMap<number, Subscription>;
+  readonly shapeIds: ReadonlyMap<string, number>;
+  /** The state that the last query's answer describes. */
+  readonly answered: { epoch: number, tick: number } | null;
+  onInfo: (world: World) => void;
+  refresh(): Promise<void>;
+  control(action: "pause" | "resume" | "speed" | "lockstep" | "barrier", value?: number): Promise<void>;
+  step(n?: number, commands?: readonly Command[]): Promise<Stepped>;
+  destroy(): Promise<void>;
+  save(name: string): Promise<State>;
+  restore(name: string): Promise<State & { otherBits: boolean }>;
+  fork(name: string, snapshot?: string): Promise<World>;
+  send(...commands: Command[]): Promise<Result>;
+  apply(...commands: Command[]): Promise<Result | Stepped>;
+  shape(data: Uint8Array): Promise<number>;
+  spawn(fields: Partial<CommandFields["spawn"]>): Promise<number>;
+  subscribe(options?: SubscribeOptions): Promise<Subscription>;
+  focus(subscription: Subscription, part?: { areas?: readonly object[], follow?: readonly number[], area?: object | null }): void;
+  resync(subscription: Subscription): void;
+  unsubscribe(subscription: Subscription): Promise<void>;
+  query(...query: unknown[]): Promise<any>;
+  ray(origin: Vector, direction: Vector, length: number, options?: Filter & { limit?: number }): Promise<Hit[]>;
+  overlap(shape: Uint8Array | string, position: Vector, rotation?: Rotation, options?: Filter & { limit?: number }):
+    Promise<number[]>;
+  contacts(body?: number, limit?: number): Promise<Contact[]>;
+  joint(joint: number): Promise<Joint>;
+  joints(body?: number): Promise<Joint[]>;
+  linked(body: number): Promise<number[]>;
+  totals(): Promise<{ kinetic: number, potential: number, linear: number[], angular: number[] }>;
+  facts(body: number): Promise<{
+    id: number, status: number, flags: number, owner: number, tag: number, position: number[], rotation: number[],
+    velocity: number[], spin: number[], mass: number, centre: number[],
+    shapes: { name: Uint8Array, position: number[], rotation: number[] }[],
+  }>;
+  geometry(name: Uint8Array | string): Promise<Uint8Array>;
+  cast(shape: Uint8Array | string, position: Vector, way: Vector,
+    options?: Filter & { rotation?: Rotation, limit?: number }): Promise<CastHit[]>;
+  closest(body: number, other?: number, reach?: number):
+    Promise<{ distance: number, normal: number[], sides: [Side, Side] | Side[] } | null>;
+  mass(body?: number): Promise<{
+    mass: number, centre: number[], inertia: number[], moments: number[], axes: number[], radius: number, bodies: number,
+  }>;
+  move(shape: Uint8Array | string, position: Vector, way: Vector, options?: Filter & {
+    rotation?: Rotation, iterations?: number, slope?: number, step?: number, skin?: number,
+  }): Promise<{
+    position: number[], left: number[], grounded: boolean, stuck: boolean, iterations: number, climbed: number,
+    ground: CastHit | null, contacts: CastHit[],
+  }>;
+  regions(body: number, other: number, limit?: number): Promise<{
+    placement: number, otherPlacement: number, depth: number, volume: number, point: number[], otherPoint: number[],
+    normal: number[], contours: any,
+  }[]>;
+  methods(): Promise<{
+    number: number, name: string, motion: number, shapes: number, abilities: string[], why: string | null, summary: string,
+    names: { name: string, parameter: string, value: number }[],
+  }[]>;
+  parameters(): Promise<{
+    number: number, name: string, value: number, initial: number, least: number, most: number, whole: boolean, unit: string,
+    methods: string, old: any, meaning: string,
+  }[]>;
+}
+
+// ---- mirrors ---------------------------------------------------------------------------------------
+
+export interface MirrorBody {
+  id: number;
+  position?: number[], rotation?: number[], velocity?: number[], spin?: number[];
+  status?: BodyStatus, asleep?: boolean, quarantine?: boolean;
+  owner?: number, tag?: number;
+  shapes?: any, contacts?: any;
+}
+
+/** The bodies of a subscription as flat arrays: column c of slot s is c.width items from s × c.width. */
+export class Mirror {
+  constructor(fields: number, profile: number, joints?: number);
+  readonly fields: number;
+  readonly profile: number;
+  readonly columns: readonly { name: Column, bit: number, width: number }[];
+  readonly epoch: number;
+  readonly tick: number;
+  readonly edit: number;
+  readonly frames: number;
+  readonly whole: boolean;
+  readonly partial: boolean;
+  readonly hash: Uint8Array | null;
+  readonly hashOfTick: boolean;
+  readonly capacity: number;
+  readonly slots: ReadonlyMap<number, number>;
+  /** All slots in use are below this; ids[slot] is 0 for a free one. */
+  readonly end: number;
+  readonly ids: Uint32Array;
+  readonly removed: readonly number[];
+  readonly position?: Float64Array;
+  readonly rotation?: Float64Array;
+  readonly velocity?: Float64Array;
+  readonly spin?: Float64Array;
+  readonly status?: Uint8Array;
+  readonly joints: Joints;
+  /** Slots that the last frame changed. */
+  get changed(): Uint32Array;
+  get count(): number;
+  take(message: object): boolean;
+  body(id: number): MirrorBody | null;
+}
+
+export class Joints {
+  constructor(columns: number, form: "plain" | "exact" | "short");
+  readonly items: ReadonlyMap<number, Joint>;
+  readonly hash: Uint8Array | null;
+  readonly changed: readonly number[];
+  readonly removed: readonly number[];
+  empty(): void;
+  begin(): void;
+  take(message: object): void;
+  write(out: object, joint: object): void;
+}
+
+/** Compares the mirror with the hash that the server sent; null: it sent none. */
+export function isRight(mirror: Mirror): boolean | null;
+export function tickHash(mirror: Mirror): Uint8Array;
+export function viewHash(mirror: Mirror): Uint8Array;
+export function jointsHash(mirror: Mirror): Uint8Array;
+
+// ---- constants -------------------------------------------------------------------------------------
+
+export const PROFILE: { readonly plain: 0, readonly exact: 1, readonly view: 2, readonly sim: 3 };
+export const FLAG: { readonly asleep: 1, readonly quarantine: 2 };
+export const ALL: number;
+export const ALL_EVENTS: number;
+export const ALL_JOINTS: number;
+export const EVENTS: readonly string[];
+export const MODES: readonly Mode[];
+export const STATUSES: readonly BodyStatus[];
+export const COLUMNS: readonly { name: Column, bit: number, width: number }[];
+export const JOINT_TYPES: readonly (JointType | "")[];
+export const JOINT_MODES: readonly JointMode[];
+export const JOINT_SPRINGS: readonly JointSpring[];
+export const JOINT_MOTORS: readonly JointMotor[];
+export const JOINT_WAVES: readonly JointWave[];

@@ -1,0 +1,449 @@
+// Types of manifest.js. Written by make_manifest.py; do not edit.
+
+export type Vector = readonly [number, number, number] | readonly number[];
+/** w, x, y, z */
+export type Rotation = readonly [number, number, number, number] | readonly number[];
+/** A shape on a body: its id, and its place in body axes. */
+export type Attachment = readonly [shape: number, position?: Vector, rotation?: Rotation];
+
+export type StatusName =
+  | "ok"
+  | "no_memory"
+  | "io"
+  | "closed"
+  | "full"
+  | "again"
+  | "corrupt"
+  | "version"
+  | "exists"
+  | "missing"
+  | "malformed"
+  | "too_large"
+  | "too_deep"
+  | "protocol"
+  | "handshake"
+  | "slow"
+  | "draining"
+  | "framing"
+  | "unknown_message"
+  | "unsupported"
+  | "type"
+  | "forbidden"
+  | "busy"
+  | "expired"
+  | "sequence"
+  | "auth"
+  | "range"
+  | "not_finite"
+  | "unknown_world"
+  | "unknown_body"
+  | "unknown_shape"
+  | "unknown_command"
+  | "unknown_method"
+  | "unknown_parameter"
+  | "not_owner"
+  | "limit"
+  | "late"
+  | "tick"
+  | "method_refuses"
+  | "degenerate"
+  | "in_use"
+  | "status_wrong"
+  | "back_reference"
+  | "paused"
+  | "quarantined"
+  | "planar"
+  | "unknown_snapshot"
+  | "unknown_subscription"
+  | "leased"
+  | "diverged"
+  | "running"
+  | "not_joined"
+  | "waiting"
+  | "unknown_joint";
+
+export type Column =
+  | "position"
+  | "rotation"
+  | "velocity"
+  | "spin"
+  | "status"
+  | "owner"
+  | "shapes"
+  | "contacts";
+
+export type JointColumn =
+  | "bodies"
+  | "frames"
+  | "coordinates"
+  | "force"
+  | "owner"
+  | "break";
+
+export type BodyStatus =
+  | "inactive"
+  | "static"
+  | "dynamic"
+  | "animated";
+
+export type JointType =
+  | "spherical"
+  | "revolute"
+  | "prismatic"
+  | "cylindrical"
+  | "universal"
+  | "fixed"
+  | "distance"
+  | "six_dof"
+  | "wheel"
+  | "drag";
+
+export type JointMode =
+  | "free"
+  | "locked"
+  | "limited";
+
+export type JointSpring =
+  | "none"
+  | "stiffness"
+  | "hertz";
+
+export type JointMotor =
+  | "none"
+  | "velocity"
+  | "position";
+
+export type JointWave =
+  | "constant"
+  | "sine"
+  | "table";
+
+/** The fields of each command; one with `?` has the default of docs/COMMANDS.md. */
+export interface CommandFields {
+  /** make an uploaded shape usable in this world; yields its id in the world */
+  shape_use: {
+    /** name: SHA-256 of the canonical bytes */
+    name: Uint8Array;
+  };
+  /** remove a shape that no body uses from the world */
+  shape_drop: {
+    /** shape: the shape */
+    shape: number;
+  };
+  /** make a body */
+  spawn: {
+    /** status: 0 inactive, 1 static, 2 dynamic, 3 animated */
+    status: number | "inactive" | "static" | "dynamic" | "animated";
+    /** position (-1000000 … 1000000 m): of the body's origin */
+    position: Vector;
+    /** shapes: shapes and their places on the body; none: a point mass */
+    shapes?: Attachment[];
+    /** rotation: body axes to world axes, w first */
+    rotation?: Rotation;
+    /** velocity (-10000 … 10000 m/s): of the mass centre */
+    velocity?: Vector;
+    /** angular_velocity (-10000 … 10000 rad/s): world axes */
+    angular_velocity?: Vector;
+    /** density (0.001 … 1000000 kg/m3): of all shapes (kg/m2 in a planar world) */
+    density?: number;
+    /** mass (0 … 1000000000 kg): in place of density if above 0; a point mass with mass 0 has 1 kg */
+    mass?: number;
+    /** static_friction (0 … 10): Coulomb, sticking */
+    static_friction?: number;
+    /** dynamic_friction (0 … 10): Coulomb, sliding; not above static */
+    dynamic_friction?: number;
+    /** restitution (0 … 1): of normal speed */
+    restitution?: number;
+    /** friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean */
+    friction_rule?: number;
+    /** restitution_rule: as friction_rule */
+    restitution_rule?: number;
+    /** category: bits: the groups this body belongs to */
+    category?: number;
+    /** mask: bits: the groups this body collides with */
+    mask?: number;
+    /** group: two bodies with the same: > 0 always collide, < 0 never */
+    group?: number;
+    /** owner: session that may command it; 0 none */
+    owner?: number;
+    /** tag: number for the user's own purpose */
+    tag?: number;
+    /** linear_damping (0 … 1000 1/s): velocity decay rate */
+    linear_damping?: number;
+    /** angular_damping (0 … 1000 1/s): angular velocity decay rate */
+    angular_damping?: number;
+    /** flags: bit 0 may sleep, bit 1 fixed rotation */
+    flags?: number;
+  };
+  /** remove a body and its contacts */
+  remove: {
+    /** body: the body */
+    body: number;
+  };
+  /** move a body to a pose; wakes it and the bodies it touched */
+  set_pose: {
+    /** body: the body */
+    body: number;
+    /** position (-1000000 … 1000000 m): of the body's origin */
+    position: Vector;
+    /** rotation: body axes to world axes, w first */
+    rotation?: Rotation;
+  };
+  /** set velocities; wakes the body */
+  set_velocity: {
+    /** body: the body, dynamic or animated */
+    body: number;
+    /** velocity (-10000 … 10000 m/s): of the mass centre */
+    velocity: Vector;
+    /** angular_velocity (-10000 … 10000 rad/s): world axes */
+    angular_velocity?: Vector;
+  };
+  /** change a body's status; lifts quarantine */
+  set_status: {
+    /** body: the body */
+    body: number;
+    /** status: 0 inactive, 1 static, 2 dynamic, 3 animated */
+    status: number | "inactive" | "static" | "dynamic" | "animated";
+  };
+  /** apply a constant force for a number of ticks */
+  force: {
+    /** body: the body, dynamic */
+    body: number;
+    /** force (-1e+12 … 1e+12 N): world axes */
+    force: Vector;
+    /** point (-1000000 … 1000000 m): where, from the mass centre in body axes; moves with the body */
+    point?: Vector;
+    /** ticks (ticks): how long; 4294967295 until the body is removed */
+    ticks?: number;
+  };
+  /** apply a constant torque for a number of ticks */
+  torque: {
+    /** body: the body, dynamic */
+    body: number;
+    /** torque (-1e+12 … 1e+12 N m): world axes */
+    torque: Vector;
+    /** ticks (ticks): how long; 4294967295 until the body is removed */
+    ticks?: number;
+  };
+  /** change momentum at once */
+  impulse: {
+    /** body: the body, dynamic */
+    body: number;
+    /** impulse (-1e+12 … 1e+12 N s): world axes */
+    impulse: Vector;
+    /** point (-1000000 … 1000000 m): where, from the mass centre in body axes */
+    point?: Vector;
+  };
+  /** change angular momentum at once */
+  angular_impulse: {
+    /** body: the body, dynamic */
+    body: number;
+    /** impulse (-1e+12 … 1e+12 N m s): world axes */
+    impulse: Vector;
+  };
+  /** change friction and restitution */
+  set_material: {
+    /** body: the body */
+    body: number;
+    /** static_friction (0 … 10): Coulomb, sticking */
+    static_friction: number;
+    /** dynamic_friction (0 … 10): Coulomb, sliding; not above static */
+    dynamic_friction: number;
+    /** restitution (0 … 1): of normal speed */
+    restitution: number;
+    /** friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean */
+    friction_rule?: number;
+    /** restitution_rule: as friction_rule */
+    restitution_rule?: number;
+  };
+  /** change what a body collides with */
+  set_filter: {
+    /** body: the body */
+    body: number;
+    /** category: bits: the groups this body belongs to */
+    category: number;
+    /** mask: bits: the groups this body collides with */
+    mask: number;
+    /** group: two bodies with the same: > 0 always collide, < 0 never */
+    group: number;
+  };
+  /** give a body to a session */
+  set_owner: {
+    /** body: the body */
+    body: number;
+    /** owner: session that may command it; 0 none */
+    owner: number;
+  };
+  /** set the number for the user's own purpose */
+  set_tag: {
+    /** body: the body */
+    body: number;
+    /** tag: number for the user's own purpose */
+    tag: number;
+  };
+  /** change the damping of a body's motion */
+  set_damping: {
+    /** body: the body */
+    body: number;
+    /** linear_damping (0 … 1000 1/s): velocity decay rate */
+    linear_damping: number;
+    /** angular_damping (0 … 1000 1/s): angular velocity decay rate */
+    angular_damping: number;
+  };
+  /** wake a sleeping body and its sleep set */
+  wake: {
+    /** body: the body */
+    body: number;
+  };
+  /** set gravity; wakes everything */
+  gravity: {
+    /** gravity (-10000 … 10000 m/s2): acceleration of free fall */
+    gravity: Vector;
+  };
+  /** set a parameter of the table below; wakes everything */
+  parameter: {
+    /** name: its name, e.g. soft_step.substeps */
+    name: string;
+    /** value (-1e+300 … 1e+300): within the parameter's own limits */
+    value: number;
+  };
+  /** choose the method that makes the steps from this tick on */
+  method: {
+    /** name: its name, e.g. soft-step */
+    name: string;
+  };
+  /** restart the world's random numbers from a seed */
+  seed: {
+    /** seed: 64 bits */
+    seed: number;
+  };
+  /** set the world's bounds */
+  bounds: {
+    /** mode: 0 none, 1 a body that leaves becomes inactive, 2 walls */
+    mode: number;
+    /** minimum (-1000000 … 1000000 m): lowest corner */
+    minimum?: Vector;
+    /** maximum (-1000000 … 1000000 m): highest corner */
+    maximum?: Vector;
+  };
+  /** join two bodies, or one and the world */
+  joint_create: {
+    /** type: 1 spherical, 2 revolute, 3 prismatic, 4 cylindrical, 5 universal, 6 fixed, 7 distance, 8 six_dof, 9 wheel, 10 drag */
+    type: number | "spherical" | "revolute" | "prismatic" | "cylindrical" | "universal" | "fixed" | "distance" | "six_dof" | "wheel" | "drag";
+    /** body_a: the first body; 0 the world */
+    body_a: number;
+    /** body_b: the second body; 0 the world */
+    body_b: number;
+    /** point_a (-1000000 … 1000000 m): a's anchor, from its origin in its axes; of the world, or with place 1: in world axes */
+    point_a?: Vector;
+    /** frame_a: the joint's axes to a's; of the world, or with place 1: to the world's */
+    frame_a?: Rotation;
+    /** point_b (-1000000 … 1000000 m): b's anchor, likewise */
+    point_b?: Vector;
+    /** frame_b: the joint's axes to b's; with place 1 it is frame_a, in the world */
+    frame_b?: Rotation;
+    /** place: 0 each side in its body's axes; 1 point_a and frame_a are in the world, and both sides take them from there (a distance and a drag: point_b, too) */
+    place?: number;
+    /** violated: 0 refuse poses that violate the joint; 1 refuse such poses and velocities; 2 move the bodies and change their velocities */
+    violated?: number;
+    /** flags: bit 0: its bodies do not collide with each other */
+    flags?: number;
+    /** break_force (0 … 1e+12 N): the joint breaks above it; 0 never */
+    break_force?: number;
+    /** break_torque (0 … 1e+12 N m): the joint breaks above it; 0 never */
+    break_torque?: number;
+    /** owner: session that may command it; 0 none */
+    owner?: number;
+    /** tag: number for the user's own purpose */
+    tag?: number;
+  };
+  /** remove a joint; its bodies keep pose and velocity */
+  joint_remove: {
+    /** joint: the joint */
+    joint: number;
+  };
+  /** change the properties of a joint that belong to no axis */
+  joint_set: {
+    /** joint: the joint */
+    joint: number;
+    /** flags: bit 0: its bodies do not collide with each other */
+    flags?: number;
+    /** break_force (0 … 1e+12 N): the joint breaks above it; 0 never */
+    break_force?: number;
+    /** break_torque (0 … 1e+12 N m): the joint breaks above it; 0 never */
+    break_torque?: number;
+    /** owner: session that may command it; 0 none */
+    owner?: number;
+    /** tag: number for the user's own purpose */
+    tag?: number;
+  };
+  /** set all properties of one axis of a joint */
+  joint_axis: {
+    /** joint: the joint */
+    joint: number;
+    /** axis: 0, 1, 2 along, 3, 4, 5 about x, y, z; see the types of joints */
+    axis: number;
+    /** mode: 0 free, 1 locked, 2 limited; locked, where the type does not lock it, only of a six_dof and a distance */
+    mode?: number | "free" | "locked" | "limited";
+    /** lower (-1000000 … 1000000 m, rad): lower limit */
+    lower?: number;
+    /** upper (-1000000 … 1000000 m, rad): upper limit, not below lower */
+    upper?: number;
+    /** restitution (0 … 1): of its limits */
+    restitution?: number;
+    /** friction (0 … 1e+12 N, N m): greatest friction against motion along the axis */
+    friction?: number;
+    /** spring: 0 none, 1 by stiffness and damping, 2 by hertz and damping ratio */
+    spring?: number | "none" | "stiffness" | "hertz";
+    /** stiffness (0 … 1e+12 N/m, N m/rad, Hz): of the spring; with spring 2 hertz */
+    stiffness?: number;
+    /** damping (0 … 1e+12 N s/m, N m s/rad, 1): of the spring; with spring 2 the ratio */
+    damping?: number;
+    /** rest (-1000000 … 1000000 m, rad): coordinate at which the spring has no force; the length of a locked distance */
+    rest?: number;
+    /** spring_limit (0 … 1e+12 N, N m): greatest pull of the spring; 0 any */
+    spring_limit?: number;
+    /** motor: 0 none, 1 holds a velocity, 2 holds a position */
+    motor?: number | "none" | "velocity" | "position";
+    /** target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds */
+    target?: number;
+    /** motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any */
+    motor_limit?: number;
+    /** wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table sets a table */
+    wave?: number | "constant" | "sine" | "table";
+    /** amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine */
+    amplitude?: number;
+    /** hertz (0 … 10000 Hz): of the sine */
+    hertz?: number;
+    /** phase (-1000000 … 1000000 rad): of the sine */
+    phase?: number;
+  };
+  /** set the targets of motors of many joints */
+  joint_targets: {
+    /** targets: [joint, axis, value] each; this ends the axis's sine or table */
+    targets: [joint: number, axis: number, value: number][];
+  };
+  /** set a motor's target as a function of time, by a table of points */
+  joint_table: {
+    /** joint: the joint */
+    joint: number;
+    /** axis: an axis with a motor */
+    axis: number;
+    /** points: [time s, value] each, times ascending from 0 on */
+    points: [time: number, value: number][];
+    /** period (0 … 1000000 s): the table repeats after this time, at least the last point's; 0: no repetition, the last value stays */
+    period?: number;
+  };
+  /** move the anchor of a joint that is in the world, such as a drag's */
+  joint_move: {
+    /** joint: a joint whose body a is the world */
+    joint: number;
+    /** point (-1000000 … 1000000 m): the new point_a, world axes */
+    point: Vector;
+  };
+}
+
+export const STATUS: Readonly<Record<number, readonly [StatusName, string]>>;
+export const COMMAND: Readonly<Record<keyof CommandFields, { number: number, fields: readonly (readonly [string, unknown])[] }>>;
+export const COLUMN: Readonly<Record<Column, number>>;
+export const JOINT_COLUMN: Readonly<Record<JointColumn, number>>;
