@@ -595,7 +595,7 @@ class World(Commands):
     def view(self, web=None, height=480):
         """The viewer of this world as a notebook shows it inline; `url` opens it in a browser. `web`: HOST:PORT of the server's
         viewer; None: that of a client of launch(web=True). `height` in pixels. Raises ValueError if there is no viewer."""
-        web = web or getattr(getattr(self.client, "server", None), "web", None)
+        web = web or getattr(getattr(self.client, "server", None), "viewer", None)
         if web is None:
             raise ValueError("no viewer is known: give web=HOST:PORT of cairnd --web, or use launch(web=True)")
         return View(web, self.name, height)

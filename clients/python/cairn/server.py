@@ -51,7 +51,7 @@ class Daemon:
             return lines.read()
 
     @property
-    def web(self):
+    def viewer(self):
         """HOST:PORT of the viewer, once the daemon was started with --web; else None."""
         found = re.findall(r"listening address=https?://([^/\s]+)/", self.log)
         return found[0] if found else None

@@ -94,7 +94,7 @@ def test_load_sends_a_scene_to_a_world():
 def test_a_notebook_shows_the_viewer_of_a_world():
     with cairn.launch(scene=SCENE, web=True, arguments=["--web-files", "/nonexistent"]) as client:
         view = client.join("pyramid").view(height=300)
-        assert view.url == f"http://{client.server.web}/#world=pyramid"
+        assert view.url == f"http://{client.server.viewer}/#world=pyramid"
         assert f'src="{view.url}"' in view._repr_html_() and "height: 300px" in view._repr_html_()
         assert client.join("pyramid").view("example.org:80").url == "http://example.org:80/#world=pyramid"
     with cairn.launch(scene=SCENE) as client, pytest.raises(ValueError, match="--web"):
