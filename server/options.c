@@ -2,6 +2,7 @@
  * values come from the default, the configuration file, the environment and the command line, in
  * this order. */
 #include "server/options.h"
+#include "server/base/suggestion.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -243,44 +244,20 @@ static const struct option *find_option(enum options_command command, const char
 	return NULL;
 }
 
-/* Levenshtein distance; NAME_BYTES if a name is too long for the row. */
-static uint32_t edit_distance(const char *a, size_t a_length, const char *b)
-{
-	uint32_t row[NAME_BYTES];
-	size_t b_length = strlen(b);
-	if (a_length >= NAME_BYTES || b_length >= NAME_BYTES)
-		return NAME_BYTES;
-	for (uint32_t j = 0; j <= b_length; j++)
-		row[j] = j;
-	for (uint32_t i = 1; i <= a_length; i++) {
-		uint32_t diagonal = row[0];
-		row[0] = i;
-		for (uint32_t j = 1; j <= b_length; j++) {
-			uint32_t change = diagonal + (a[i - 1] != b[j - 1]);
-			diagonal = row[j];
-			row[j] = MIN_OF(change, MIN_OF(row[j], row[j - 1]) + 1);
-		}
-	}
-	return row[b_length];
-}
-
 static enum status refuse_unknown(enum options_command command, const char *name, size_t length,
 				  struct reason *why)
 {
-	const struct option *nearest = NULL;
-	uint32_t least = 3;
-	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
-		uint32_t distance = edit_distance(name, length, OPTIONS[i].name);
-		if (OPTIONS[i].command != command || distance >= least)
-			continue;
-		least = distance;
-		nearest = &OPTIONS[i];
-	}
+	char wrong[NAME_BYTES];
 	int shown = (int)MIN_OF(length, 40);
-	if (nearest != NULL)
+	snprintf(wrong, sizeof wrong, "%.*s", (int)length, name);
+	struct suggestion suggestion = suggestion_for(wrong);
+	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++)
+		if (OPTIONS[i].command == command)
+			suggestion_offer(&suggestion, OPTIONS[i].name);
+	if (suggestion.nearest != NULL)
 		return reason_set(why, STATUS_MISSING, -1, "option",
 				  "unknown option --%.*s; did you mean --%s?", shown, name,
-				  nearest->name);
+				  suggestion.nearest);
 	return reason_set(why, STATUS_MISSING, -1, "option",
 			  "unknown option --%.*s; --help lists them", shown, name);
 }
