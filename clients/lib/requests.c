@@ -284,6 +284,31 @@ enum status cairn_step(struct cairn *self, uint32_t world, const struct cairn_st
 	return status;
 }
 
+/* Applies a batch in a STEP of 0 ticks, which answers at once. */
+static enum status apply_by_step(struct cairn *self, uint32_t world, const struct command *commands,
+				 uint32_t count, struct wire_result *result, struct reason *why)
+{
+	struct message stepped;
+	const struct cairn_step step = { .n = 0, .commands = commands, .command_count = count };
+	enum status status = cairn_step(self, world, &step, &stepped, why);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_cursor in = wire_cursor_list(&stepped.stepped.results);
+	if (stepped.stepped.results.count == 0 || result_take(&in, result) != STATUS_OK)
+		return reason_set(why, STATUS_PROTOCOL, -1, "results",
+				  "the server answered STEP without a result of its commands");
+	return cairn_result_status(result, why);
+}
+
+enum status cairn_apply_now(struct cairn *self, const struct cairn_world *world,
+			    const struct command *commands, uint32_t count,
+			    struct wire_result *result, struct reason *why)
+{
+	if (world->mode != WIRE_MODE_RUNNING)
+		return apply_by_step(self, world->number, commands, count, result, why);
+	return cairn_apply(self, world->number, commands, count, result, why);
+}
+
 /* ---- states and queries ------------------------------------------------------------------------ */
 
 enum status cairn_save(struct cairn *self, uint32_t world, const char *name, struct message *out,
