@@ -29,14 +29,17 @@ struct cli {
 /* A verb: returns the exit status. */
 typedef int cli_verb(struct cli *cli);
 
+/* The usage of the options that every verb takes. */
+#define CLI_GLOBALS                                                                                \
+	"[--unix PATH | --connect ADDRESS] [--json] [--role NAME] [--timeout MS] "                 \
+	"[--token-file FILE] [--tls-ca FILE]"
+
 struct cli_verb_info {
 	const char *name, *usage, *help;
 	cli_verb *run;
 	bool connects;
 };
 const struct cli_verb_info *cli_verbs(uint32_t *count);
-/* Names of the options without a value; every other option takes the next word. */
-const char *const *cli_flags(uint32_t *count);
 
 /* Prints cli->why to standard error; returns EXIT_FAILURE. */
 int cli_fail(const struct cli *cli);
@@ -63,13 +66,8 @@ struct bytes;
 MUST_CHECK bool cli_shape(struct cli *cli, const char *text, struct bytes *canonical);
 /* Joins the world that the first operand names; false with cli->why set. */
 MUST_CHECK bool cli_join(struct cli *cli, struct cairn_world *world);
-/* Applies a batch and waits for its result (apply.c). A refused batch is the status of the call, with
- * cli->why set. */
-MUST_CHECK enum status cli_apply(struct cli *cli, const struct cairn_world *world,
-				 const struct command *commands, uint32_t count,
-				 struct wire_result *result);
-/* Likewise, and prints the tick, the edit and the id that the last command created; returns an exit
- * status. */
+/* Applies a batch, waits for its result and prints the tick, the edit and the id that the last command
+ * created (apply.c); returns an exit status. */
 int cli_apply_and_print(struct cli *cli, const struct cairn_world *world,
 			const struct command *commands, uint32_t count);
 

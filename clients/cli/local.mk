@@ -3,11 +3,15 @@ bin_PROGRAMS += cairn
 cairn_SOURCES = \
 	clients/cli/apply.c \
 	clients/cli/cli.h \
+	clients/cli/completion.c \
+	clients/cli/completion.h \
 	clients/cli/joints.c \
 	clients/cli/main.c \
 	clients/cli/output.c \
 	clients/cli/progress.c \
 	clients/cli/progress.h \
+	clients/cli/usage.c \
+	clients/cli/usage.h \
 	clients/cli/verb_command.c \
 	clients/cli/verb_input.c \
 	clients/cli/verb_lists.c \

@@ -3,12 +3,15 @@ refused."""
 import contextlib
 import json
 import os
+import pathlib
 import pty
 import re
 
 import pytest
-from support import CLIENT, DAEMON, SOURCE, TOWER, Cli, cairn, command, daemon, records, subprocess
+from support import BUILD, CLIENT, DAEMON, SOURCE, TOWER, Cli, cairn, command, daemon, records, subprocess
 
+BOT = str(BUILD / "cairn-bot")
+VERBS = re.findall(r"^VERB\(\w+, (\w+)", (SOURCE / "clients" / "cli" / "verbs.def").read_text(), re.M)
 SPHERES = str(SOURCE / "clients" / "scenes" / "spheres.yaml")
 
 
@@ -395,7 +398,6 @@ REFUSED = [
     (["step", "nowhere"], "unknown_world"),
     (["destroy", "nowhere"], "unknown_world"),
     (["step", "{w}", "-1"], "type"),
-    (["step", "{w}", "--from", "7"], "unknown_parameter"),
     (["spawn", "{w}", "--shape", "ball:1"], "type"),
     (["spawn", "{w}", "--shape", "sphere:1,2"], "type"),
     (["spawn", "{w}", "--shape", "sphere:-1"], "range"),
@@ -470,11 +472,58 @@ def test_a_refusal_is_named_and_changes_nothing(cli, target, words, status):
     ["frobnicate"], ["step", "w", "--bodies", "--ticks"], ["create"], ["remove", "w"], ["push", "w", "1"],
     ["set", "w", "x"], ["save", "w"], ["restore", "w"], ["fork", "w"], ["load", "w"], ["spawn", "w"],
     ["speed", "w"], ["query", "w", "weather"], ["help", "frobnicate"],
-    ["replay"], ["watch", "w", "--profile", "quantum"],
+    ["replay"], ["watch", "w", "--profile", "quantum"], ["step", "w", "--from", "7"], ["worlds", "more"],
+    ["--json-lines"], ["--json"], ["save", "w", "a", "b"],
 ], ids="-".join)
 def test_wrong_usage_points_to_help(cli, words):
     text, code = cli.error(*words)
-    assert code == 2 and "cairn help" in text
+    assert code == 2 and ("cairn help" in text or "--json" in words)
+
+
+@pytest.mark.parametrize("words, meant", [
+    (["wrlds"], "did you mean 'worlds'?"), (["help", "spwan"], "did you mean 'spawn'?"),
+    (["spawn", "w", "--shpae", "sphere:1"], "did you mean --shape?"), (["worlds", "--jsn"], "did you mean --json?"),
+    (["--unx", "s", "worlds"], "did you mean --unix?"),
+])
+def test_a_misspelt_word_gets_the_nearest_one(words, meant):
+    done = subprocess.run([CLIENT, "--unix", "/nowhere", *words], capture_output=True, text=True)
+    assert done.returncode == 2 and meant in done.stderr
+
+
+def test_errors_are_json_under_json(cli, target):
+    done = cli.run("--json", "spawn", target, "--shape", "sphere:1", "--density", "-1")
+    error = json.loads(done.stderr)["error"]
+    assert done.returncode == 1 and done.stdout == ""
+    assert (error["status"], error["code"], error["field"]) == ("range", 40, "density") and "-1" in error["text"]
+    done = cli.run("--json", "frobnicate")
+    assert done.returncode == 2 and json.loads(done.stderr)["error"]["field"] == "usage"
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999", "five", ""])
+@pytest.mark.parametrize("words", [
+    ["spawn", "w", "--shape", "sphere:{}"], ["spawn", "w", "--shape", "sphere:1", "--at", "0,{},0"],
+    ["spawn", "w", "--shape", "sphere:1", "--friction", "{}"], ["push", "w", "1", "0,{},0"],
+    ["set", "w", "sleep.speed", "{}"], ["speed", "w", "{}"], ["query", "w", "ray", "0,{},0", "0,1,0", "5"],
+    ["command", "w", "impulse", "body=1", "impulse=0,{},0"],
+], ids=lambda words: "-".join(words[:2]) if isinstance(words, list) else words)
+def test_a_number_is_checked_before_it_is_sent(cli, target, words, number):
+    text, code = cli.error(*[target if word == "w" else word.replace("{}", number) for word in words])
+    assert code == 1 and re.search(r"\[(type|not_finite)\]$", text.rstrip()), text
+
+
+@pytest.mark.parametrize("program", [CLIENT, DAEMON, BOT])
+@pytest.mark.parametrize("word", ["--version", "-h", "--help"])
+def test_every_program_tells_its_version_and_its_usage(program, word):
+    done = subprocess.run([program, word], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == ""
+    name = pathlib.Path(program).name
+    assert re.match(rf"{name} \d+\.\d+\.\d+( .*)?\n$" if word == "--version" else rf"(usage: )?{name} ", done.stdout)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_a_usage(verb):
+    done = subprocess.run([CLIENT, verb, "-h"], capture_output=True, text=True)
+    assert done.returncode == 0 and (verb == "help" or done.stdout.startswith(f"  {verb}"))
 
 
 def test_a_missing_daemon_is_reported(tmp_path):
