@@ -1,4 +1,4 @@
-/* cairn.h: the client library of Cairn, for C and C++. It connects to a `cairnd`, commands its worlds and
+/* cairn.h: a client of Cairn, for C and C++. It connects to a `cairnd`, commands its worlds and
  * sees their bodies. It computes no physics.
  *
  *	cairn_client *client;

@@ -18,7 +18,8 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/yaml.h \
 	protocol/scene/yaml.c
 
-EXTRA_DIST += \
+# Installed and packed by server/package/local.mk.
+SCENES = \
 	clients/scenes/bomb.yaml \
 	clients/scenes/bridge.yaml \
 	clients/scenes/car.yaml \

@@ -51,6 +51,8 @@ MAY = {
     **{room: ROOM + DAEMON[:place] for place, room in enumerate(DAEMON)},
     "protocol/": ["server/base/"] + VOCABULARY,
     "clients/": ["server/base/", "protocol/", "clients/"] + VOCABULARY,
+    # Programs of the build, which write pages from every list.
+    "server/package/": [""],
     "tests/": [""],
 }
 MAY["server/commands/"] += [ENGINE + "solids.h"]
@@ -60,7 +62,7 @@ PURE = {"float.h", "inttypes.h", "limits.h", "stdalign.h", "stdarg.h", "stdbool.
         "stdint.h", "stdlib.h", "string.h"}
 # stdio.h is for snprintf in most rooms; its other functions are refused by name below.
 TEXT = {"stdio.h"}
-OUTER = ["server/io/", "server/store/", "server/web/", "server/main.c", "server/commands/",
+OUTER = ["server/io/", "server/store/", "server/web/", "server/main.c", "server/commands/", "server/package/",
          "protocol/scene/", "clients/", "tests/"]
 SYSTEM = {
     "math.h": [ENGINE + "math/", "tests/", "clients/", "protocol/scene/", "protocol/area.c", "protocol/complaint.c",

@@ -1,0 +1,50 @@
+# What is installed beside the programs: manual pages and completions, made from the lists of the programs; files for
+# pkg-config, CMake and systemd; scenes and documents. And how packages are made of it.
+noinst_PROGRAMS += server/package/manual
+server_package_manual_SOURCES = server/package/manual.c server/package/pages.c server/package/pages.h \
+	clients/bot/options.c clients/cli/completion.c clients/cli/usage.c
+server_package_manual_LDADD = $(CLIENT_LIBS)
+
+MANUALS = package/man/cairn.1 package/man/cairn-bot.1 package/man/libcairn.3 package/man/cairnd.yaml.5 \
+	package/man/cairn-scene.5 package/man/cairnd.8
+man_MANS = $(MANUALS)
+$(MANUALS): server/package/manual clients/c/cairn.h
+	@$(MKDIR_P) package/man
+	$(AM_V_GEN)page=$(@F); server/package/manual page "$${page%.*}" $(top_srcdir)/clients/c/cairn.h >$@.new && mv $@.new $@
+
+COMPLETIONS = \
+	package/bash/cairn package/bash/cairnd package/bash/cairn-bot \
+	package/zsh/_cairn package/zsh/_cairnd package/zsh/_cairn-bot \
+	package/fish/cairn.fish package/fish/cairnd.fish package/fish/cairn-bot.fish
+$(COMPLETIONS): server/package/manual
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)program=$(@F); program=$${program#_}; \
+		server/package/manual completion $(notdir $(@D)) "$${program%.fish}" >$@.new && mv $@.new $@
+bashcompdir = $(datadir)/bash-completion/completions
+zshcompdir = $(datadir)/zsh/vendor-completions
+fishcompdir = $(datadir)/fish/vendor_completions.d
+bashcomp_DATA = $(filter package/bash/%,$(COMPLETIONS))
+zshcomp_DATA = $(filter package/zsh/%,$(COMPLETIONS))
+fishcomp_DATA = $(filter package/fish/%,$(COMPLETIONS))
+
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = server/package/cairn.pc
+cmakedir = $(libdir)/cmake/cairn
+cmake_DATA = server/package/cairn-config.cmake server/package/cairn-config-version.cmake
+
+# The unit names the paths of this installation.
+systemdsystemunitdir = $(prefix)/lib/systemd/system
+systemdsystemunit_DATA = package/cairnd.service
+package/cairnd.service: server/cairnd.service Makefile
+	@$(MKDIR_P) package
+	$(AM_V_GEN)sed -e 's|/usr/local/bin|$(bindir)|; s|/usr/local/share/doc/cairn|$(docdir)|; s|/etc/cairnd|$(sysconfdir)/cairnd|' \
+		$(top_srcdir)/server/cairnd.service >$@
+
+scenesdir = $(pkgdatadir)/scenes
+dist_scenes_DATA = $(SCENES)
+dist_doc_DATA = README.md docs/ARCHITECTURE.md docs/CHANGELOG.md docs/COMMANDS.md docs/DETERMINISM.md docs/FIELDS.md \
+	docs/METHODS.md docs/OPERATIONS.md docs/PROTOCOL.md docs/RECORDING.md docs/SCENES.md
+examplesdir = $(docdir)/examples
+dist_examples_DATA = clients/c/examples/hello.c clients/c/examples/watch.cpp
+
+CLEANFILES += $(MANUALS) $(COMPLETIONS) package/cairnd.service
