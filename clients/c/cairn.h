@@ -754,8 +754,10 @@ CAIRN_API int cairn_world_destroy(cairn_world *world, cairn_error *error);
 
 /* Makes a shape known to the world; *shape is its id for attachments. `text`, lengths in m:
  *
- *	sphere:RADIUS             capsule:HALF,RADIUS (half the length of the segment, along y)
- *	box:X,Y,Z (full sizes)    plane:NX,NY,NZ,D
+ *	sphere:RADIUS
+ *	capsule:length=L,radius=R (along y, L between the centres of its ends; or capsule:L/2,R)
+ *	box:X,Y,Z (full sizes)
+ *	plane:NX,NY,NZ,D
  *	hull:X,Y,Z,X,Y,Z,…
  */
 CAIRN_API int cairn_world_shape(cairn_world *world, const char *text, int64_t *shape,

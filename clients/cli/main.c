@@ -118,13 +118,32 @@ static int refuse_option(struct cli *cli, const struct cli_verb_info *verb, cons
 	return cli_usage(cli, "no verb has an option --%.40s%s", name, room);
 }
 
+/* Other names of options, which scenes or earlier versions use. */
+static const struct {
+	const char *name, *now;
+} ALIASES[] = { { "h", "help" }, { "at", "position" } };
+
+/* The word with the present name of its option. */
+static const char *present_name(const char *word)
+{
+	static char names[CLI_OPTIONS_MAX][32];
+	static uint32_t used;
+	const char *name = word + strspn(word, "-");
+	for (size_t i = 0; i < COUNT_OF(ALIASES) && name > word && used < CLI_OPTIONS_MAX; i++)
+		if (strcmp(ALIASES[i].name, name) == 0) {
+			snprintf(names[used], sizeof names[used], "--%s", ALIASES[i].now);
+			return names[used++];
+		}
+	return word;
+}
+
 /* Separates the words into operands and options. Returns 0, or the exit code after an error. */
 static int read_words(struct cli *cli, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
 		cli->json = cli->json || strcmp(argv[i], "--json") == 0; /* for the errors below */
 	for (int i = 1; i < argc; i++) {
-		const char *word = strcmp(argv[i], "-h") == 0 ? "--help" : argv[i];
+		const char *word = present_name(argv[i]);
 		struct usage_option option;
 		if (strncmp(word, "--", 2) != 0 || word[2] == '\0') {
 			if (cli->operand_count == COUNT_OF(cli->operands))

@@ -9,14 +9,15 @@
 /* Fills the optional fields of a SPAWN from the options. */
 static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 {
-	const char *at = cli_option(cli, "at", 0), *rotation = cli_option(cli, "rotation", 0);
+	const char *position = cli_option(cli, "position", 0);
+	const char *rotation = cli_option(cli, "rotation", 0);
 	const char *velocity = cli_option(cli, "velocity", 0);
 	const char *status = cli_option(cli, "status", 0);
 	const char *density = cli_option(cli, "density", 0);
 	const char *restitution = cli_option(cli, "restitution", 0);
 	const char *friction = cli_option(cli, "friction", 0);
 	double q[4];
-	if (at != NULL && !cli_vec3(cli, at, "at", &spawn->position))
+	if (position != NULL && !cli_vec3(cli, position, "position", &spawn->position))
 		return false;
 	if (velocity != NULL && !cli_vec3(cli, velocity, "velocity", &spawn->velocity))
 		return false;

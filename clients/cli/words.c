@@ -80,7 +80,8 @@ bool cli_options_known(struct cli *cli)
 		if (cli->used >> i & 1)
 			continue;
 		reason_set(&cli->why, STATUS_UNKNOWN_PARAMETER, -1, cli->options[i].name,
-			   "this verb has no option --%s", cli->options[i].name);
+			   "--%s is given twice, or has no effect beside the other words",
+			   cli->options[i].name);
 		return false;
 	}
 	return true;

@@ -137,7 +137,8 @@ MUST_CHECK enum status cairn_control(struct cairn *self, uint32_t world, enum wi
 
 /* ---- shapes and commands ------------------------------------------------------------------------- */
 
-/* Uploads canonical bytes (server/engine/geometry/shape.h); `name` gets their SHA-256. */
+/* Uploads canonical bytes (server/engine/geometry/shape.h); `name` gets their SHA-256. A player may not upload:
+ * for its session only the name is computed, by which SHAPE_USE finds a shape that the world has. */
 MUST_CHECK enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canonical,
 				   size_t bytes, struct name32 *name, struct reason *why);
 

@@ -139,6 +139,8 @@ enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canon
 	message_init(&request, MESSAGE_SHAPE_UPLOAD);
 	struct msg_shape_upload *upload = &request.shape_upload;
 	hash_sha256(canonical, bytes, name->bytes);
+	if (self->session.role == WIRE_ROLE_PLAYER)
+		return STATUS_OK; /* SHAPE_USE finds it, or tells who may upload it */
 	memcpy(upload->shape.bytes, name->bytes, sizeof upload->shape.bytes);
 	upload->ref = cairn_next_ref(self);
 	upload->world = world;

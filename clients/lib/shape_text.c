@@ -24,7 +24,7 @@ int numbers_text_parse(const char *text, double *values, uint32_t capacity)
 
 /* ---- shapes -------------------------------------------------------------------------------------- */
 
-enum { HULL_NUMBERS_MAX = 768 };
+enum { HULL_NUMBERS_MAX = 768, CAPSULE = 2, BOX = 3 };
 
 /* table: kinds of shapes by name: their number in canonical bytes, and how many numbers follow the
  * colon. */
@@ -33,9 +33,23 @@ static const struct {
 	uint8_t kind;
 	int numbers; /* −1: a multiple of three */
 } kinds[] = {
-	{ "sphere", 1, 1 }, { "capsule", 2, 2 }, { "box", 3, 3 },
+	{ "sphere", 1, 1 }, { "capsule", CAPSULE, 2 }, { "box", BOX, 3 },
 	{ "hull", 4, -1 },  { "plane", 5, 4 },
 };
+
+/* capsule:length=L,radius=R, the words of scenes; false: the text is something else. */
+static bool parse_named_capsule(const char *text, double numbers[2])
+{
+	char *end;
+	if (strncmp(text, "capsule:length=", 15) != 0)
+		return false;
+	numbers[0] = strtod(text + 15, &end) / 2;
+	if (strncmp(end, ",radius=", 8) != 0)
+		return false;
+	const char *radius = end + 8;
+	numbers[1] = strtod(radius, &end);
+	return end > radius && *end == '\0' && isfinite(numbers[0]) && isfinite(numbers[1]);
+}
 
 enum status shape_text_parse(const char *text, struct bytes *canonical, struct reason *why)
 {
@@ -45,13 +59,15 @@ enum status shape_text_parse(const char *text, struct bytes *canonical, struct r
 	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
 		if (length != strlen(kinds[k].name) || strncmp(text, kinds[k].name, length) != 0)
 			continue;
-		int count = numbers_text_parse(colon + 1, numbers, HULL_NUMBERS_MAX);
+		int count = kinds[k].kind == CAPSULE && parse_named_capsule(text, numbers)
+				    ? 2
+				    : numbers_text_parse(colon + 1, numbers, HULL_NUMBERS_MAX);
 		bool fits = kinds[k].numbers >= 0 ? count == kinds[k].numbers
 						  : count > 0 && count % 3 == 0;
 		if (!fits)
 			break;
 		/* A box is given by full sizes; canonical bytes contain half sizes. */
-		for (int i = 0; kinds[k].kind == 3 && i < count; i++)
+		for (int i = 0; kinds[k].kind == BOX && i < count; i++)
 			numbers[i] /= 2;
 		struct writer writer = writer_into(canonical);
 		write_u8(&writer, kinds[k].kind);
@@ -65,6 +81,6 @@ enum status shape_text_parse(const char *text, struct bytes *canonical, struct r
 	}
 	return reason_set(
 		why, STATUS_TYPE, -1, "shape",
-		"shape %s is not one of sphere:R capsule:HALF,R box:X,Y,Z hull:X,Y,Z,… plane:NX,NY,NZ,D",
+		"shape %s is not one of sphere:R capsule:length=L,radius=R box:X,Y,Z hull:X,Y,Z,… plane:NX,NY,NZ,D",
 		text);
 }

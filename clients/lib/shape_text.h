@@ -8,8 +8,10 @@
 
 /* KIND:NUMBERS, lengths in m:
  *
- *	sphere:RADIUS             capsule:HALF,RADIUS (half the length of the segment, along y)
- *	box:X,Y,Z (full sizes)    plane:NX,NY,NZ,D
+ *	sphere:RADIUS
+ *	capsule:length=L,radius=R (along y, L between the centres of its ends; or capsule:L/2,R)
+ *	box:X,Y,Z (full sizes)
+ *	plane:NX,NY,NZ,D
  *	hull:X,Y,Z,X,Y,Z,…
  *
  * Writes canonical bytes (server/engine/geometry/shape.h) into `canonical`, which the caller frees with

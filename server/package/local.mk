@@ -48,3 +48,27 @@ examplesdir = $(docdir)/examples
 dist_examples_DATA = clients/c/examples/hello.c clients/c/examples/watch.cpp
 
 CLEANFILES += $(MANUALS) $(COMPLETIONS) package/cairnd.service
+
+# The Python and the JavaScript client need no build.
+pythonclientdir = $(prefix)/lib/python3/dist-packages/cairn
+jsclientdir = $(datadir)/nodejs/cairn-client
+.PHONY: install-clients uninstall-clients
+install-clients:
+	$(MKDIR_P) '$(DESTDIR)$(pythonclientdir)' '$(DESTDIR)$(jsclientdir)/src'
+	$(INSTALL_DATA) $(top_srcdir)/clients/python/cairn/*.py $(top_srcdir)/clients/python/cairn/py.typed \
+		'$(DESTDIR)$(pythonclientdir)'
+	$(INSTALL_DATA) $(top_srcdir)/clients/js/package.json $(top_srcdir)/clients/js/README.md '$(DESTDIR)$(jsclientdir)'
+	$(INSTALL_DATA) $(top_srcdir)/clients/js/src/* '$(DESTDIR)$(jsclientdir)/src'
+uninstall-clients:
+	rm -rf '$(DESTDIR)$(pythonclientdir)' '$(DESTDIR)$(jsclientdir)'
+install-data-local: install-clients
+uninstall-local: uninstall-clients
+
+# Debian packages in BUILD/deb, and a root file system with the daemon for containers in BUILD/container.
+.PHONY: deb container
+deb: dist
+	$(top_srcdir)/server/package/make_deb $(abs_top_builddir) $(distdir)
+container:
+	$(top_srcdir)/server/package/make_container $(abs_top_builddir)
+EXTRA_DIST += server/package/make_deb server/package/make_container server/package/oci_layout.py server/package/debian \
+	server/package/CONTAINER.md

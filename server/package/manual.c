@@ -68,11 +68,12 @@ static void page_cairn(void)
 	roff_section("SYNOPSIS");
 	roff_paragraph("cairn " CLI_GLOBALS " VERB …");
 	roff_section("DESCRIPTION");
-	roff_paragraph("cairn connects to a cairnd(8), sends one request and prints the answer. ADDRESS is "
-		       "tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT, wss://HOST:PORT or unix:PATH. A token is "
-		       "read from a file or from the environment, because every user of a machine can read "
-		       "command lines. With --json each record is one line of JSON with the same names, and an "
-		       "error is one object on standard error.");
+	roff_paragraph(
+		"cairn connects to a cairnd(8), sends one request and prints the answer. ADDRESS is "
+		"tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT, wss://HOST:PORT or unix:PATH. A token is "
+		"read from a file or from the environment, because every user of a machine can read "
+		"command lines. With --json each record is one line of JSON with the same names, and an "
+		"error is one object on standard error.");
 	roff_section("VERBS");
 	for (size_t i = 0; i < COUNT_OF(VERBS); i++) {
 		roff_item();
@@ -84,8 +85,9 @@ static void page_cairn(void)
 		roff_line();
 	}
 	roff_section("EXIT STATUS");
-	roff_paragraph("0 if the request was carried out, 1 if it was refused or the connection failed, 2 if the "
-		       "command line has a mistake.");
+	roff_paragraph(
+		"0 if the request was carried out, 1 if it was refused or the connection failed, 2 if the "
+		"command line has a mistake.");
 	roff_section("ENVIRONMENT");
 	roff_entry("CAIRN_ADDRESS", "the address of the server, if no option gives one; without it "
 				    "tcp:127.0.0.1:7411.");
@@ -104,11 +106,12 @@ static void page_cairnd(void)
 	roff_paragraph("cairnd replay FILE [OPTION]…");
 	roff_paragraph("cairnd mesh FILE [OPTION]…");
 	roff_section("DESCRIPTION");
-	roff_paragraph("cairnd owns worlds of rigid bodies and joints, advances each at a fixed rate with a step "
-		       "whose result is the same bit for bit on every machine, and streams the changes to "
-		       "clients. Each option can also be set in the environment (--step-workers as "
-		       "CAIRN_STEP_WORKERS) and in the file of --config (cairnd.yaml(5)). The command line takes "
-		       "priority over the environment, the environment over the file.");
+	roff_paragraph(
+		"cairnd owns worlds of rigid bodies and joints, advances each at a fixed rate with a step "
+		"whose result is the same bit for bit on every machine, and streams the changes to "
+		"clients. Each option can also be set in the environment (--step-workers as "
+		"CAIRN_STEP_WORKERS) and in the file of --config (cairnd.yaml(5)). The command line takes "
+		"priority over the environment, the environment over the file.");
 	roff_section("OPTIONS");
 	say_daemon_options("SERVE");
 	roff_section("CAIRND RUN");
@@ -118,11 +121,13 @@ static void page_cairnd(void)
 	roff_paragraph("Prints the contents of a world's journal file and verifies its replay.");
 	say_daemon_options("REPLAY");
 	roff_section("CAIRND MESH");
-	roff_paragraph("Checks whether a mesh is a solid, and prints its mass properties and parts.");
+	roff_paragraph(
+		"Checks whether a mesh is a solid, and prints its mass properties and parts.");
 	say_daemon_options("MESH");
 	roff_section("SIGNALS");
-	roff_entry("SIGTERM, SIGINT", "drain: clients are told to disconnect, worlds are written, the daemon ends; "
-				      "a second signal ends it at once.");
+	roff_entry("SIGTERM, SIGINT",
+		   "drain: clients are told to disconnect, worlds are written, the daemon ends; "
+		   "a second signal ends it at once.");
 	roff_entry("SIGHUP", "read the configuration file, the tokens and the certificate again.");
 	roff_section("SEE ALSO");
 	roff_paragraph("cairn(1), cairnd.yaml(5), cairn-scene(5), cairn-bot(1)");
@@ -133,11 +138,13 @@ static void page_bot(void)
 	struct bot_option option;
 	roff_title("CAIRN-BOT", "1", "load generator for a Cairn physics server");
 	roff_section("SYNOPSIS");
-	roff_paragraph("cairn-bot --world NAME [--players N] [--observers N] [--stallers N] [--liars N] …");
+	roff_paragraph(
+		"cairn-bot --world NAME [--players N] [--observers N] [--stallers N] [--liars N] …");
 	roff_section("DESCRIPTION");
-	roff_paragraph("cairn-bot connects many sessions from one process, lets them play, watch, stop reading or "
-		       "send hostile bytes, optionally through a bad network that it makes itself without root, and "
-		       "reports latencies, bytes and hashes.");
+	roff_paragraph(
+		"cairn-bot connects many sessions from one process, lets them play, watch, stop reading or "
+		"send hostile bytes, optionally through a bad network that it makes itself without root, and "
+		"reports latencies, bytes and hashes.");
 	roff_section("OPTIONS");
 	for (uint32_t i = 0; bot_option(i, &option); i++) {
 		roff_item();
@@ -150,8 +157,9 @@ static void page_bot(void)
 		roff_line();
 	}
 	roff_section("EXIT STATUS");
-	roff_paragraph("0 if no threshold was exceeded, 1 if one was or a mirror diverged, 2 if the run was not "
-		       "possible.");
+	roff_paragraph(
+		"0 if no threshold was exceeded, 1 if one was or a mirror diverged, 2 if the run was not "
+		"possible.");
 	roff_section("SEE ALSO");
 	roff_paragraph("cairn(1), cairnd(8)");
 }
@@ -160,10 +168,11 @@ static void page_yaml(void)
 {
 	roff_title("CAIRND.YAML", "5", "configuration file of cairnd");
 	roff_section("DESCRIPTION");
-	roff_paragraph("One mapping from names of options of cairnd(8), without their dashes, to a value, or to a list "
-		       "of values where the option may be given several times. cairnd reads the file of --config "
-		       "at its start and at SIGHUP; `cairnd --config FILE --check-config` checks it and the files "
-		       "that it names.");
+	roff_paragraph(
+		"One mapping from names of options of cairnd(8), without their dashes, to a value, or to a list "
+		"of values where the option may be given several times. cairnd reads the file of --config "
+		"at its start and at SIGHUP; `cairnd --config FILE --check-config` checks it and the files "
+		"that it names.");
 	roff_section("KEYS");
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct daemon_option *option = &OPTIONS[i];
@@ -205,8 +214,8 @@ static void say_schema_key(const struct schema_key *key)
 	if (key->need)
 		roff_text("Required. ");
 	roff_sentence(key->doc);
-	bool number = key->type == TYPE_REAL || key->type == TYPE_COUNT || key->type == TYPE_INTEGER ||
-		      key->type == TYPE_VEC3;
+	bool number = key->type == TYPE_REAL || key->type == TYPE_COUNT ||
+		      key->type == TYPE_INTEGER || key->type == TYPE_VEC3;
 	if (number)
 		roff_range(key->min, key->max);
 	if (number && key->unit[0] != '\0') {
@@ -221,9 +230,10 @@ static void page_scene(void)
 {
 	roff_title("CAIRN-SCENE", "5", "scene files of Cairn");
 	roff_section("DESCRIPTION");
-	roff_paragraph("A scene is a YAML (or JSON) file with the properties of a world, its shapes, bodies and "
-		       "joints. `cairnd --scene FILE`, `cairnd run FILE` and `cairn load WORLD FILE` read it and end "
-		       "in the same state. Lengths are metres, masses kilograms, times seconds.");
+	roff_paragraph(
+		"A scene is a YAML (or JSON) file with the properties of a world, its shapes, bodies and "
+		"joints. `cairnd --scene FILE`, `cairnd run FILE` and `cairn load WORLD FILE` read it and end "
+		"in the same state. Lengths are metres, masses kilograms, times seconds.");
 	roff_section("TABLES");
 	for (uint32_t i = 0; i < SCHEMA_TABLES; i++) {
 		roff_subsection(schema_tables[i].name);
@@ -245,8 +255,9 @@ static void page_library(const char *header)
 	roff_code("#include <cairn.h>\ncc FILE.c $(pkg-config --cflags --libs cairn)\n");
 	roff_header(header);
 	roff_section("COMMANDS");
-	roff_paragraph("cairn_command_make(CAIRN_COMMAND_NAME) makes each of these with its defaults; cairn.h has their "
-		       "fields, units and ranges.");
+	roff_paragraph(
+		"cairn_command_make(CAIRN_COMMAND_NAME) makes each of these with its defaults; cairn.h has their "
+		"fields, units and ranges.");
 #define COMMAND(number, NAME, name, needed, result, doc) roff_entry(#name, doc);
 #define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
 #define END(NAME)
@@ -292,9 +303,10 @@ static void daemon_usage(const char *command, char *text, size_t bytes)
 	text[0] = '\0';
 	for (size_t i = 0; i < COUNT_OF(OPTIONS) && used < bytes; i++)
 		if (strcmp(OPTIONS[i].command, command) == 0)
-			used += (size_t)snprintf(text + used, bytes - used, "[--%s%s%s] ", OPTIONS[i].name,
-						 OPTIONS[i].argument != NULL ? " " : "",
-						 OPTIONS[i].argument != NULL ? OPTIONS[i].argument : "");
+			used += (size_t)snprintf(
+				text + used, bytes - used, "[--%s%s%s] ", OPTIONS[i].name,
+				OPTIONS[i].argument != NULL ? " " : "",
+				OPTIONS[i].argument != NULL ? OPTIONS[i].argument : "");
 	ASSERT(used < bytes);
 }
 

@@ -11,7 +11,6 @@
 static bool at_line_start = true;
 static bool after_section; /* a section begins a paragraph by itself */
 
-
 void roff_text(const char *text)
 {
 	after_section = after_section && *text == '\0';

@@ -119,8 +119,11 @@ static enum status check_shape_use(struct check *check, struct command *command)
 		shape = world->source.find(world->source.context, name);
 	if (shape == NULL)
 		return REFUSE(
-			check, STATUS_UNKNOWN_SHAPE, "name",
-			"no shape with this name is in the library: upload it before shape_use");
+			check, STATUS_UNKNOWN_SHAPE, "name", "%s",
+			plan->restricted
+				? "the world has no such shape; a player may use shapes that it has, and a "
+				  "controller may upload one"
+				: "no shape with this name is in the library: upload it before shape_use");
 	if (plan->shapes_after >= world->tables.world.shapes_max[0])
 		return REFUSE(check, STATUS_LIMIT, "shapes",
 			      "the world uses %u shapes, its limit is %u: shape_drop makes room",
