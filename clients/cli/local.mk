@@ -19,6 +19,7 @@ cairn_SOURCES = \
 	clients/cli/verb_operations.c \
 	clients/cli/verb_query.c \
 	clients/cli/verb_replay.c \
+	clients/cli/verb_schema.c \
 	clients/cli/verb_state.c \
 	clients/cli/verb_token.c \
 	clients/cli/verb_watch.c \
