@@ -495,24 +495,33 @@ static enum status check_command(const struct options *options, struct reason *w
 }
 
 /* Sets the options of `cairnd serve` from the lines of a configuration file, each `name=value`. */
+static enum status read_setting(struct options *options, const char *setting, struct reason *why)
+{
+	const char *value = strchr(setting, '=');
+	size_t length = value != NULL ? (size_t)(value - setting) : 0;
+	const struct option *option = find_option(OPTIONS_SERVE, setting, length);
+	if (option == NULL)
+		return refuse_unknown(OPTIONS_SERVE, setting, length, why);
+	if (strcmp(option->name, "config") == 0)
+		return refuse_value(
+			why, STATUS_UNSUPPORTED, option,
+			"not allowed in a configuration file: give it on the command line%s", "");
+	return set_value(options, option, value + 1, why);
+}
+
+/* A refusal has the index of the setting. */
 static enum status read_settings(struct options *options, const char *const settings[],
 				 struct reason *why)
 {
-	enum status status = STATUS_OK;
-	for (size_t i = 0; status == STATUS_OK && settings != NULL && settings[i] != NULL; i++) {
-		const char *value = strchr(settings[i], '=');
-		size_t length = value != NULL ? (size_t)(value - settings[i]) : 0;
-		const struct option *option = find_option(OPTIONS_SERVE, settings[i], length);
-		if (option == NULL)
-			return refuse_unknown(OPTIONS_SERVE, settings[i], length, why);
-		if (strcmp(option->name, "config") == 0)
-			return refuse_value(
-				why, STATUS_UNSUPPORTED, option,
-				"not allowed in a configuration file: give it on the command line%s",
-				"");
-		status = set_value(options, option, value + 1, why);
+	for (size_t i = 0; settings != NULL && settings[i] != NULL; i++) {
+		enum status status = read_setting(options, settings[i], why);
+		if (status == STATUS_OK)
+			continue;
+		if (why != NULL)
+			why->index = (int64_t)i;
+		return status;
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status options_parse_with(struct options *out, int argc, const char *const argv[],
@@ -700,7 +709,10 @@ enum status options_web_address(const char *text, const char *option, struct add
 		return reason_set(why, STATUS_TYPE, -1, option,
 				  "--%s: \"%.40s\" is not allowed; give HOST:PORT", option, text);
 	snprintf(full, sizeof full, "%s%s", strncmp(text, "tcp:", 4) == 0 ? "" : "tcp:", text);
-	return address_parse(full, out, why);
+	enum status status = address_parse(full, out, why);
+	if (status != STATUS_OK && why != NULL)
+		snprintf(why->field, sizeof why->field, "%s", option);
+	return status;
 }
 
 enum status options_addresses(const struct options *options, struct address *out, uint32_t *count,

@@ -59,7 +59,8 @@ MUST_CHECK enum status options_parse(struct options *out, int argc, const char *
 				     const char *const environment[], struct reason *why);
 
 /* The same with `settings` ("name=value", terminated by NULL; may be NULL), the options of a
- * configuration file, which rank between the defaults and the environment. They are borrowed, too. */
+ * configuration file, which rank between the defaults and the environment. They are borrowed, too.
+ * A refused setting's index is why->index; it is −1 for other refusals. */
 MUST_CHECK enum status options_parse_with(struct options *out, int argc, const char *const argv[],
 					  const char *const environment[],
 					  const char *const settings[], struct reason *why);
