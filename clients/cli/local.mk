@@ -5,6 +5,8 @@ cairn_SOURCES = \
 	clients/cli/cli.h \
 	clients/cli/completion.c \
 	clients/cli/completion.h \
+	clients/cli/draw.c \
+	clients/cli/draw.h \
 	clients/cli/joints.c \
 	clients/cli/main.c \
 	clients/cli/output.c \
@@ -22,6 +24,7 @@ cairn_SOURCES = \
 	clients/cli/verb_schema.c \
 	clients/cli/verb_state.c \
 	clients/cli/verb_token.c \
+	clients/cli/verb_top.c \
 	clients/cli/verb_watch.c \
 	clients/cli/verb_worlds.c \
 	clients/cli/verbs.def \

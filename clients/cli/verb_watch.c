@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clients/cli/draw.h"
 #include "clients/cli/verbs.h"
 
 static struct {
 	uint64_t frames, wanted;
 	uint64_t diverged;
+	bool draws;
 } watching;
 
 /* Prints a line for each contact of one body; each contact belongs to one of its two bodies. */
@@ -71,6 +73,8 @@ static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
 	if (watching.frames == watching.wanted)
 		return;
 	watching.frames++;
+	if (watching.draws)
+		draw_mirror(mirror);
 	print_frame(cli, mirror);
 	for (uint32_t i = 0; i < mirror->count; i++)
 		print_contacts(cli, mirror, &mirror->bodies[i]);
@@ -148,6 +152,9 @@ int verb_watch(struct cli *cli)
 		ask.fields = WIRE_COLUMNS_SERVED;
 	if (cli_flag(cli, "joints"))
 		ask.joints = WIRE_JOINT_COLUMNS_ALL;
+	watching.draws = cli_flag(cli, "draw");
+	if (watching.draws && cli->json)
+		return cli_usage(cli, "--draw is for people: leave out --json");
 	if (profile != NULL) {
 		uint32_t found = 0;
 		while (found < COUNT_OF(profiles) && strcmp(profile, profiles[found]) != 0)

@@ -170,7 +170,8 @@ MUST_CHECK enum status cairn_step(struct cairn *self, uint32_t world, const stru
 				  struct message *out, struct reason *why);
 
 /* Applies a batch in a world of any mode, as `world->mode` says: a running world at its next tick
- * (cairn_apply), any other at once and without a tick (a STEP of 0 ticks). */
+ * (cairn_apply), any other at once and without a tick (a STEP of 0 ticks, which a player may not send: its
+ * commands wait for the next tick). */
 MUST_CHECK enum status cairn_apply_now(struct cairn *self, const struct cairn_world *world,
 				       const struct command *commands, uint32_t count,
 				       struct wire_result *result, struct reason *why);

@@ -306,7 +306,7 @@ enum status cairn_apply_now(struct cairn *self, const struct cairn_world *world,
 			    const struct command *commands, uint32_t count,
 			    struct wire_result *result, struct reason *why)
 {
-	if (world->mode != WIRE_MODE_RUNNING)
+	if (world->mode != WIRE_MODE_RUNNING && self->session.role >= WIRE_ROLE_CONTROLLER)
 		return apply_by_step(self, world->number, commands, count, result, why);
 	return cairn_apply(self, world->number, commands, count, result, why);
 }

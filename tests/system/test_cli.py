@@ -543,3 +543,52 @@ def test_a_scene_runs_without_a_network():
     import json
     report = json.loads(done.stdout.splitlines()[-1])
     assert done.returncode == 0 and report["ticks"] == 30 and len(report["hash"]) == 16
+
+
+def test_top_prints_the_server_and_each_world(cli, world):
+    first, *rows = cli.lines("top", "--times", "2", "--every", "0.1")
+    assert first["sessions"] >= 1 and first["workers"] >= 1
+    mine = [row for row in rows if row.get("world") == world]
+    assert len(mine) == 2 and {row["mode"] for row in mine} == {"paused"} and mine[0]["bodies"] == 2
+    text = cli.text("top", "--times", "1")
+    assert text.startswith("sessions ") and world[:20] in text
+
+
+def test_watch_draws_the_bodies(cli):
+    cli.text("create", "drawn", "--running", "--gravity", "0,0,0")
+    cli.text("spawn", "drawn", "--shape", "sphere:0.5", "--position", "0,5,0")
+    cli.text("spawn", "drawn", "--shape", "sphere:0.5", "--position", "8,1,0")
+    *picture, section, line = cli.text("watch", "drawn", "--ticks", "1", "--draw").splitlines()
+    places = [(column, row) for row, text in enumerate(picture) for column, mark in enumerate(text) if mark == "@"]
+    # Two marks: the one at the left is the higher one, by half as many rows as columns for a metre.
+    (right, low), (left, high) = sorted(places, reverse=True)
+    assert len(places) == 2 and right - left == pytest.approx(2 * 2 * (low - high), abs=3)
+    assert re.match(r"x -1\.0 … \d", section) and line.endswith("hash right")
+
+
+def test_a_player_spawns_shapes_that_the_world_has(cli, world):
+    cli.text("resume", world)
+    made = cli.json("--role", "player", "spawn", world, "--shape", "sphere:0.5", "--position", "3,3,0")
+    assert cli.json("query", world, "body", made["id"])["owner"] != 0
+    text, _ = cli.error("--role", "player", "spawn", world, "--shape", "sphere:0.123")
+    assert "a controller may upload one" in text and "[unknown_shape]" in text
+    text, _ = cli.error("--role", "player", "pause", world)
+    assert "needs the role controller" in text and "token" in text
+    text, _ = cli.error("--role", "player", "push", world, "2", "0,1,0")
+    assert "a controller may give it away" in text
+
+
+@pytest.mark.parametrize("old, new", [
+    (["--at", "1,2,3"], ["--position", "1,2,3"]),
+    (["--shape", "capsule:0.5,0.25"], ["--shape", "capsule:length=1,radius=0.25"]),
+], ids=["position", "capsule"])
+def test_a_word_and_its_older_one_mean_the_same(cli, old, new):
+    shape = [] if "--shape" in old else ["--shape", "sphere:0.5"]
+    hashes = set()
+    for place, words in enumerate((old, new)):
+        name = f"words-{place}-{len(old[1])}"
+        cli.text("create", name)
+        cli.text("spawn", name, *shape, *words)
+        hashes.add(cli.json("step", name, 3)["hash"])
+        cli.text("--role", "admin", "destroy", name)
+    assert len(hashes) == 1
