@@ -72,3 +72,9 @@ container:
 	$(top_srcdir)/server/package/make_container $(abs_top_builddir)
 EXTRA_DIST += server/package/make_deb server/package/make_container server/package/oci_layout.py server/package/debian \
 	server/package/CONTAINER.md
+
+# All of it in fresh root file systems (tests/package/run).
+.PHONY: check-package
+check-package:
+	$(top_srcdir)/tests/package/run $(abs_top_srcdir) $(abs_top_builddir)
+EXTRA_DIST += tests/package/run

@@ -11,8 +11,9 @@ import platform
 import shutil
 import sys
 
-# Inside, the daemon listens on every address of the container, with tokens that the user mounts.
-COMMAND = ["/usr/bin/cairnd", "--config", "/etc/cairnd/cairnd.yaml"]
+ENTRY = ["/usr/bin/cairnd"]
+# Without other arguments: worlds on a volume, clients over a socket on another one.
+ARGUMENTS = ["--data", "/var/lib/cairnd", "--unix", "/run/cairnd/cairnd.sock"]
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -31,8 +32,9 @@ def main():
     packed = add(folder, gzip.compress(layer, 6, mtime=0))
     config = {
         "architecture": ARCHITECTURES[platform.machine()], "os": "linux",
-        "config": {"User": "cairn", "Entrypoint": COMMAND, "ExposedPorts": {"7411/tcp": {}, "7412/tcp": {}},
-                   "Volumes": {"/var/lib/cairnd": {}}, "StopSignal": "SIGTERM"},
+        "config": {"User": "cairn", "Entrypoint": ENTRY, "Cmd": ARGUMENTS, "StopSignal": "SIGTERM",
+                   "ExposedPorts": {"7411/tcp": {}, "7412/tcp": {}},
+                   "Volumes": {"/var/lib/cairnd": {}, "/run/cairnd": {}}},
         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(layer).hexdigest()]},
     }
     described = add(folder, json.dumps(config).encode())
