@@ -82,8 +82,11 @@ void out_hash(const struct cli *cli, const char *key, uint64_t value);
 void out_end(const struct cli *cli);
 /* One world as a record. */
 void out_world(const struct cli *cli, const struct cairn_world *world);
-/* With --json a MessagePack value as a member of the record; otherwise nothing. */
-void out_raw(const struct cli *cli, const char *key, struct wire_slice value);
+/* With --json only: a member that is a list of objects. Each lies between out_item_begin and out_item_end. */
+void out_list_begin(const struct cli *cli, const char *key);
+void out_list_end(const struct cli *cli);
+void out_item_begin(const struct cli *cli);
+void out_item_end(const struct cli *cli);
 /* Any MessagePack value: indented lines, or JSON with --json. */
 void out_value(const struct cli *cli, struct wire_slice value);
 const char *mode_name(enum wire_mode mode);

@@ -182,13 +182,33 @@ void out_value(const struct cli *cli, struct wire_slice value)
 	fflush(stdout);
 }
 
-void out_raw(const struct cli *cli, const char *name, struct wire_slice value)
+/* Within a list has_members tells whether it has an item. */
+void out_list_begin(const struct cli *cli, const char *name)
 {
-	struct wire_cursor in = wire_cursor_of(value);
-	if (!cli->json)
-		return;
 	write_key(cli, name);
-	print_value(cli, &in, 0);
+	putchar('[');
+	has_members = false;
+}
+
+void out_list_end(const struct cli *cli)
+{
+	UNUSED(cli);
+	putchar(']');
+	has_members = true;
+}
+
+void out_item_begin(const struct cli *cli)
+{
+	UNUSED(cli);
+	fputs(has_members ? ", {" : "{", stdout);
+	has_members = false;
+}
+
+void out_item_end(const struct cli *cli)
+{
+	UNUSED(cli);
+	putchar('}');
+	has_members = true;
 }
 
 void out_world(const struct cli *cli, const struct cairn_world *world)

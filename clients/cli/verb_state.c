@@ -14,27 +14,45 @@ void print_totals(const struct cli *cli, const struct wire_totals *totals)
 	out_reals(cli, "angular", totals->angular, 3);
 }
 
-/* Prints rows of profile plain with fields 31 as text, one line each. */
-static void print_rows(struct wire_slice rows)
+enum { ROW = 16 }; /* numbers of a row of profile plain with fields 31 */
+
+/* One body as a line of text, or with --json as an object. */
+static void print_row(const struct cli *cli, const double row[ROW])
 {
-	enum { ROW = 16 };
+	const char *status = command_word(WORDS_BODY_STATUS, (uint8_t)row[14]);
+	bool asleep = ((unsigned)row[15] & WIRE_BODY_ASLEEP) != 0;
+	if (!cli->json) {
+		char position[64], velocity[64];
+		snprintf(position, sizeof position, "%.6g %.6g %.6g", row[1], row[2], row[3]);
+		snprintf(velocity, sizeof velocity, "%.6g %.6g %.6g", row[8], row[9], row[10]);
+		printf("%8.0f  %-32s %-32s %s%s\n", row[0], position, velocity, status,
+		       asleep ? ", asleep" : "");
+		return;
+	}
+	out_item_begin(cli);
+	out_u64(cli, "id", (uint64_t)row[0]);
+	out_reals(cli, "position", row + 1, 3);
+	out_reals(cli, "rotation", row + 4, 4);
+	out_reals(cli, "velocity", row + 8, 3);
+	out_reals(cli, "spin", row + 11, 3);
+	out_text(cli, "status", status);
+	out_u64(cli, "asleep", asleep);
+	out_item_end(cli);
+}
+
+static void print_rows(const struct cli *cli, struct wire_slice rows)
+{
 	struct wire_cursor in = wire_cursor_of(rows);
 	struct wire_list list;
+	double row[ROW];
 	if (wire_take_list(&in, &list) != STATUS_OK)
 		return;
 	struct wire_cursor items = wire_cursor_list(&list);
-	printf("\n%8s  %-32s %-32s %s\n", "body", "position", "velocity", "status");
-	for (uint32_t i = 0; i < list.count; i++) {
-		double row[ROW];
-		char position[64], velocity[64];
-		if (wire_take_tuple(&items, row, ROW) != STATUS_OK)
-			return;
-		snprintf(position, sizeof position, "%.6g %.6g %.6g", row[1], row[2], row[3]);
-		snprintf(velocity, sizeof velocity, "%.6g %.6g %.6g", row[8], row[9], row[10]);
-		printf("%8.0f  %-32s %-32s %s%s\n", row[0], position, velocity,
-		       command_word(WORDS_BODY_STATUS, (uint8_t)row[14]),
-		       (unsigned)row[15] & WIRE_BODY_ASLEEP ? ", asleep" : "");
-	}
+	if (!cli->json)
+		printf("\n%8s  %-32s %-32s %s\n", "body", "position", "velocity", "status");
+	for (uint32_t i = 0; i < list.count; i++)
+		if (wire_take_tuple(&items, row, ROW) == STATUS_OK)
+			print_row(cli, row);
 }
 
 /* Splits an observation: [rows or nil, totals or nil, bin or nil]. A part that is nil has 0 bytes. */
@@ -65,11 +83,14 @@ static void print_stepped(const struct cli *cli, const struct msg_stepped *stepp
 	out_hash(cli, "tick_hash", stepped->tick_hash.value);
 	if (answer_take_totals(&in, &totals) == STATUS_OK)
 		print_totals(cli, &totals);
-	if (parts[0].bytes > 0)
-		out_raw(cli, "bodies", parts[0]);
+	if (cli->json && parts[0].bytes > 0) {
+		out_list_begin(cli, "bodies");
+		print_rows(cli, parts[0]);
+		out_list_end(cli);
+	}
 	out_end(cli);
 	if (!cli->json && parts[0].bytes > 0)
-		print_rows(parts[0]);
+		print_rows(cli, parts[0]);
 }
 
 int verb_step(struct cli *cli)

@@ -10,14 +10,17 @@ PYTHON_TESTS += \
 	tests/system/test_limits.py \
 	tests/system/test_log.py \
 	tests/system/test_mesh.py \
+	tests/system/test_metrics_names.py \
 	tests/system/test_museum.py \
 	tests/system/test_operations.py \
 	tests/system/test_replica.py \
+	tests/system/test_same_history.py \
 	tests/system/test_sessions.py \
 	tests/system/test_stalled.py \
 	tests/system/test_stepping.py \
 	tests/system/test_tls.py \
 	tests/system/test_tokens.py \
+	tests/system/test_tutorials.py \
 	tests/system/test_unit_file.py \
 	tests/system/test_web.py
 EXTRA_DIST += tests/system/support.py tests/system/hostile_rows.py tests/data/museum

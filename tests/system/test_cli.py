@@ -101,7 +101,9 @@ def test_set_changes_parameters_method_and_seed(cli, world):
 
 def test_step_prints_bodies_and_totals(cli, world):
     stepped = cli.json("step", world, "10", "--bodies", "--totals")
-    assert [row[0] for row in stepped["bodies"]] == [1, 2] and len(stepped["bodies"][0]) == 16
+    assert [row["id"] for row in stepped["bodies"]] == [1, 2]
+    assert list(stepped["bodies"][0]) == ["id", "position", "rotation", "velocity", "spin", "status", "asleep"]
+    assert stepped["bodies"][0]["status"] == "static" and len(stepped["bodies"][1]["rotation"]) == 4
     assert stepped["kinetic"] > 0 and len(stepped["linear"]) == 3
     table = cli.text("step", world, "0", "--bodies", "--totals").splitlines()
     assert [line.split()[0] for line in table[-3:]] == ["body", "1", "2"]
@@ -464,7 +466,7 @@ def test_a_refusal_is_named_and_changes_nothing(cli, target, words, status):
     stepped = after["tick"] - before["tick"]
     assert stepped in (0, 1)
     assert (after["hash"] == before["hash"]) == (stepped == 0)
-    assert [row[0] for row in before["bodies"]] == [row[0] for row in after["bodies"]]
+    assert [row["id"] for row in before["bodies"]] == [row["id"] for row in after["bodies"]]
     assert before["bodies"][0] == after["bodies"][0]
 
 

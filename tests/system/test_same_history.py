@@ -8,7 +8,9 @@ import pytest
 from support import BUILD, DAEMON, SANITIZED, SOURCE, Cli, daemon
 
 SCENES = sorted((SOURCE / "clients" / "scenes").glob("*.yaml"))
-TICKS = 8
+TICKS = 4
+# `client.load` of Python runs `cairn load`, so a few scenes show that it is passed on.
+BY_PYTHON = ("door", "ragdolls", "tower")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,8 @@ def test_a_scene_has_one_history_by_every_way_in(server, scene):
     assert (last["hash"], last["tick_hash"], last["tick"]) == (ran["hash"], ran["tick_hash"], TICKS)
     ways = {"cli": lambda world: cli.text("load", world, scene)}
     with server.connect() as client:
-        ways["python"] = lambda world: client.load(scene, world)
+        if scene.stem in BY_PYTHON:
+            ways["python"] = lambda world: client.load(scene, world)
         if not SANITIZED:  # the library needs the runtime of its sanitizer
             ways["c"] = lambda world: load_by_c(server.address, world, scene)
         for way, load in ways.items():
