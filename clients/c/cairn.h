@@ -12,15 +12,16 @@
  *	push.impulse.impulse.y = 50;
  *	cairn_world_apply(world, &push, 1, NULL, &error);
  *
- * A function that can fail returns CAIRN_STATUS_OK or another number of enum cairn_status, and fills `error`
- * (which may be NULL everywhere). A refusal by the server has the server's number, field and text, and the
- * connection continues.
+ * A function that can fail returns CAIRN_STATUS_OK or another number of enum cairn_status, and
+ * fills `error` (which may be NULL everywhere). A refusal by the server has the server's number,
+ * field and text, and the connection continues.
  *
- * One client is one connection and belongs to one thread. Its worlds belong to it. What a function
- * returns through a pointer to const is borrowed: it lasts until the next call with the same client.
+ * One client is one connection and belongs to one thread. Its worlds belong to it. What a
+ * function returns through a pointer to const is borrowed: it lasts until the next call with the
+ * same client.
  *
- * Units are m, kg, s, rad and N. Vectors are in world axes unless said otherwise; y points up, if gravity
- * has its default. Quaternions turn body axes into world axes.
+ * Units are m, kg, s, rad and N. Vectors are in world axes unless said otherwise; y points up,
+ * if gravity has its default. Quaternions turn body axes into world axes.
  */
 #ifndef CAIRN_H
 #define CAIRN_H
@@ -53,7 +54,8 @@ typedef struct cairn_text {
 typedef struct cairn_name {
 	uint8_t bytes[32];
 } cairn_name;
-/* A shape on a body: its id in the world, and its place in body axes. A rotation of all zeros is none. */
+/* A shape on a body: its id in the world, and its place in body axes. A rotation of all zeros is
+ * none. */
 typedef struct cairn_attachment {
 	int64_t shape;
 	cairn_vec3 position;
@@ -667,23 +669,25 @@ typedef struct cairn_client_options {
 	const char *token;	 /* as its issuer gave it; NULL: none */
 	const char *tls_trusted; /* file of certificates to trust (PEM); NULL: the system's */
 	uint32_t timeout_ms;	 /* of every call that waits; 0: 10 000 */
-	/* Called by cairn_client_poll and by the calls that wait; each may be NULL. They must not call a
-	 * function with the same client, except those that only read it. */
+	/* Called by cairn_client_poll and by the calls that wait; each may be NULL. They must
+	 * not call a function with the same client, except those that only read it. */
 	void (*frame)(void *context, cairn_world *world, const struct cairn_frame *frame);
 	void (*event)(void *context, cairn_world *world, const struct cairn_event *event);
 	void *context;
 } cairn_client_options;
 
-/* `address`: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT. `options` may be
- * NULL. Ends with cairn_client_close, which also frees the client's worlds; NULL is ignored. */
+/* `address`: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT.
+ * `options` may be NULL. Ends with cairn_client_close, which also frees the client's worlds;
+ * NULL is ignored. */
 CAIRN_API int cairn_client_open(const char *address, const cairn_client_options *options,
 				cairn_client **client, cairn_error *error);
 CAIRN_API void cairn_client_close(cairn_client *client);
 /* For poll(2) or epoll(7): readable if cairn_client_poll(client, 0, …) has something to do. */
 CAIRN_API int cairn_client_fd(const cairn_client *client);
-/* Handles what has arrived, waiting at most `timeout_ms` for the first of it. CAIRN_STATUS_AGAIN: nothing arrived;
- * call it until then, because an edge-triggered loop is told once. Others than CAIRN_STATUS_OK and CAIRN_STATUS_AGAIN end
- * the connection, or report that the server refused an earlier cairn_world_watch. */
+/* Handles what has arrived, waiting at most `timeout_ms` for the first of it.
+ * CAIRN_STATUS_AGAIN: nothing arrived; call it until then, because an edge-triggered loop is
+ * told once. Others than CAIRN_STATUS_OK and CAIRN_STATUS_AGAIN end the connection, or report
+ * that the server refused an earlier cairn_world_watch. */
 CAIRN_API int cairn_client_poll(cairn_client *client, int timeout_ms, cairn_error *error);
 
 typedef struct cairn_client_info {
@@ -730,8 +734,8 @@ CAIRN_API int cairn_client_create(cairn_client *client, const char *name,
 				  cairn_error *error);
 CAIRN_API int cairn_client_join(cairn_client *client, const char *name, cairn_world **world,
 				cairn_error *error);
-/* Sends the shapes, bodies and joints of a scene file (cairn-scene(5)) to a world, which is created if it does
- * not exist; it then has the tick and the hashes of `cairnd --scene`. */
+/* Sends the shapes, bodies and joints of a scene file (cairn-scene(5)) to a world, which is
+ * created if it does not exist; it then has the tick and the hashes of `cairnd --scene`. */
 CAIRN_API int cairn_client_load(cairn_client *client, const char *name, const char *path,
 				cairn_world **world, cairn_error *error);
 /* The names of the server's worlds, each a callback. */
@@ -765,9 +769,9 @@ CAIRN_API int cairn_world_shape(cairn_world *world, const char *text, int64_t *s
 
 /* A command with the defaults of docs/COMMANDS.md. */
 CAIRN_API cairn_command cairn_command_make(int op);
-/* Applies commands together, or none of them: in a running world at its next tick, otherwise at once and
- * without a tick. ids[i] (may be NULL) is the id that the i-th made, or 0. An id of −k in a command names
- * what the k-th command of the list makes. */
+/* Applies commands together, or none of them: in a running world at its next tick, otherwise at
+ * once and without a tick. ids[i] (may be NULL) is the id that the i-th made, or 0. An id of −k
+ * in a command names what the k-th command of the list makes. */
 CAIRN_API int cairn_world_apply(cairn_world *world, const cairn_command *commands, uint32_t count,
 				uint32_t *ids, cairn_error *error);
 /* Sets a parameter, e.g. "sleep.enabled" (cairn parameters WORLD lists them). */
@@ -798,13 +802,14 @@ typedef struct cairn_state {
 	const cairn_body *bodies; /* by ascending ids; borrowed */
 } cairn_state;
 
-/* Steps a world that does not run, and returns its state afterwards. 0 ticks: its present state. `state` may
- * be NULL. CAIRN_STATUS_RUNNING: pause the world first. */
+/* Steps a world that does not run, and returns its state afterwards. 0 ticks: its present state.
+ * `state` may be NULL. CAIRN_STATUS_RUNNING: pause the world first. */
 CAIRN_API int cairn_world_step(cairn_world *world, uint32_t ticks, cairn_state *state,
 			       cairn_error *error);
 /* NULL if the state has no such body. */
 CAIRN_API const cairn_body *cairn_state_find(const cairn_state *state, uint32_t id);
-/* Computes the tick hash from the bodies of a state, so that a replica can be compared with the server. */
+/* Computes the tick hash from the bodies of a state, so that a replica can be compared with the
+ * server. */
 CAIRN_API uint64_t cairn_state_tick_hash(const cairn_state *state);
 
 /* ---- queries ------------------------------------------------------------------------------------- */
@@ -869,8 +874,9 @@ typedef struct cairn_event {
 	double value;
 	cairn_vec3 point, normal;
 } cairn_event;
-/* Every `divisor`-th tick of the world becomes a call of options.frame from now on, with every bit of every
- * body, and events of the kinds in `events` (a sum of 1 << kind; 0: none) become calls of options.event. */
+/* Every `divisor`-th tick of the world becomes a call of options.frame from now on, with every
+ * bit of every body, and events of the kinds in `events` (a sum of 1 << kind; 0: none) become
+ * calls of options.event. */
 CAIRN_API int cairn_world_watch(cairn_world *world, uint32_t divisor, uint64_t events,
 				cairn_error *error);
 CAIRN_API int cairn_world_unwatch(cairn_world *world, cairn_error *error);

@@ -70,8 +70,8 @@ static void copy_attachments(struct attachment_list *list, struct attachment *to
 	list->items = to;
 }
 
-/* Copies commands into the engine's form and checks their values, so that a mistake is reported without a
- * round trip. */
+/* Copies commands into the engine's form and checks their values, so that a mistake is reported
+ * without a round trip. */
 static enum status copy_commands(const cairn_command *from, uint32_t count, struct command *to,
 				 struct attachment *attachments, struct reason *why)
 {

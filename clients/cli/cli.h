@@ -82,7 +82,8 @@ void out_hash(const struct cli *cli, const char *key, uint64_t value);
 void out_end(const struct cli *cli);
 /* One world as a record. */
 void out_world(const struct cli *cli, const struct cairn_world *world);
-/* With --json only: a member that is a list of objects. Each lies between out_item_begin and out_item_end. */
+/* With --json only: a member that is a list of objects. Each lies between out_item_begin and
+ * out_item_end. */
 void out_list_begin(const struct cli *cli, const char *key);
 void out_list_end(const struct cli *cli);
 void out_item_begin(const struct cli *cli);

@@ -37,8 +37,8 @@ static void print_options(const char *usage, const char *between, bool flags_onl
 
 /* ---- bash ---------------------------------------------------------------------------------------- */
 
-/* Sets i to the place of the verb and verb to its name. The words before it may be options; each but the
- * flags has a value, which bash splits at colons. */
+/* Sets i to the place of the verb and verb to its name. The words before it may be options; each
+ * but the flags has a value, which bash splits at colons. */
 static void print_bash_search(const struct completion_program *program)
 {
 	puts("\tfor ((i = 1; i < COMP_CWORD; i++)); do\n\t\tcase ${COMP_WORDS[i]} in");

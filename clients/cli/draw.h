@@ -4,9 +4,10 @@
 
 #include "protocol/mirror.h"
 
-/* Prints one picture: static bodies "=", sleeping ones "o", moving ones "@", several in one place "#"; where a
- * body is drawn is the place of its origin. The section of the world is fitted to the bodies that are not static
- * when the first picture is drawn, and grows if they leave it. On a terminal a picture replaces the one before. */
+/* Prints one picture: static bodies "=", sleeping ones "o", moving ones "@", several in one
+ * place "#"; where a body is drawn is the place of its origin. The section of the world is
+ * fitted to the bodies that are not static when the first picture is drawn, and grows if they
+ * leave it. On a terminal a picture replaces the one before. */
 void draw_mirror(const struct mirror *mirror);
 
 #endif

@@ -1,5 +1,5 @@
-/* verb_schema.c: the verb schema: every list of the wire as one JSON document, so that a client in another language
- * is generated and not copied from docs/PROTOCOL.md. */
+/* verb_schema.c: the verb schema: every list of the wire as one JSON document, so that a client
+ * in another language is generated and not copied from docs/PROTOCOL.md. */
 #include "config.h"
 
 #include <math.h>
@@ -21,8 +21,9 @@ static struct {
 	bool empty[DEPTH_MAX]; /* the container has no member yet */
 } document;
 
-/* Begins a member; `key` is NULL in a list. Containers of the first two levels get lines of their own. */
-static void member(const char *key)
+/* Begins a member; `key` is NULL in a list. Containers of the first two levels get lines of
+ * their own. */
+static void begin_member(const char *key)
 {
 	if (document.depth > 0 && !document.empty[document.depth])
 		putchar(',');
@@ -37,7 +38,7 @@ static void member(const char *key)
 
 static void open_with(const char *key, char bracket)
 {
-	member(key);
+	begin_member(key);
 	putchar(bracket);
 	document.empty[++document.depth] = true;
 }
@@ -50,30 +51,30 @@ static void close_with(char bracket)
 	putchar(bracket);
 }
 
-static void text(const char *key, const char *value)
+static void say_text(const char *key, const char *value)
 {
-	member(key);
+	begin_member(key);
 	json_text_print(stdout, value, strlen(value));
 }
 
-static void number(const char *key, double value)
+static void say_number(const char *key, double value)
 {
-	member(key);
+	begin_member(key);
 	printf("%.17g", value);
 }
 
-static void truth(const char *key, bool value)
+static void say_truth(const char *key, bool value)
 {
-	member(key);
+	begin_member(key);
 	fputs(value ? "true" : "false", stdout);
 }
 
-static void numbered(double value, const char *name, const char *doc)
+static void say_numbered(double value, const char *name, const char *doc)
 {
 	open_with(NULL, '{');
-	number("number", value);
-	text("name", name);
-	text("doc", doc);
+	say_number("number", value);
+	say_text("name", name);
+	say_text("doc", doc);
 	close_with('}');
 }
 
@@ -82,7 +83,7 @@ static void numbered(double value, const char *name, const char *doc)
 static void say_statuses(void)
 {
 	open_with("statuses", '[');
-#define STATUS(value, NAME, name, doc) numbered(value, #name, doc);
+#define STATUS(value, NAME, name, doc) say_numbered(value, #name, doc);
 #include "server/base/status.def"
 #undef STATUS
 	close_with(']');
@@ -92,7 +93,7 @@ static void say_events(void)
 {
 	open_with("events", '[');
 	for (uint8_t kind = 1; strcmp(event_name(kind), "?") != 0; kind++)
-		numbered(kind, event_name(kind), "");
+		say_numbered(kind, event_name(kind), "");
 	close_with(']');
 }
 
@@ -125,24 +126,24 @@ static void say_message(const struct message_info *info)
 		[WIRE_FROM_EITHER] = "either",
 	};
 	open_with(NULL, '{');
-	number("number", info->type);
-	text("name", info->name);
-	text("doc", info->doc);
-	text("from", from[info->from]);
-	text("layout", info->layout == WIRE_LAYOUT_MAP ? "map" : "array");
-	text("role", wire_role_name(info->role));
-	truth("reserved", info->reserved);
+	say_number("number", info->type);
+	say_text("name", info->name);
+	say_text("doc", info->doc);
+	say_text("from", from[info->from]);
+	say_text("layout", info->layout == WIRE_LAYOUT_MAP ? "map" : "array");
+	say_text("role", wire_role_name(info->role));
+	say_truth("reserved", info->reserved);
 	open_with("fields", '[');
 	for (uint32_t i = 0; i < info->field_count; i++) {
 		const struct message_field *field = &info->fields[i];
 		open_with(NULL, '{');
-		text("name", field->name);
-		text("kind", kind_name(field->kind));
-		truth("needed", field->needed);
-		number("max", field->max);
+		say_text("name", field->name);
+		say_text("kind", kind_name(field->kind));
+		say_truth("needed", field->needed);
+		say_number("max", field->max);
 		if (!field->needed && has_fallback(field->kind))
-			number("fallback", (double)field->fallback);
-		text("doc", field->doc);
+			say_number("fallback", (double)field->fallback);
+		say_text("doc", field->doc);
 		close_with('}');
 	}
 	close_with(']');
@@ -175,25 +176,25 @@ static void say_command(const struct command_info *info)
 {
 	static const char *const results[] = { "nothing", "body", "shape", "joint" };
 	open_with(NULL, '{');
-	number("number", info->op);
-	text("name", info->name);
-	truth("reserved", info->reserved);
+	say_number("number", info->op);
+	say_text("name", info->name);
+	say_truth("reserved", info->reserved);
 	if (!info->reserved) {
-		text("doc", info->doc);
-		text("result", results[info->result]);
-		number("needed", info->needed);
+		say_text("doc", info->doc);
+		say_text("result", results[info->result]);
+		say_number("needed", info->needed);
 	}
 	open_with("fields", '[');
 	for (uint32_t i = 0; i < info->field_count; i++) {
 		const struct command_field *field = &info->fields[i];
 		open_with(NULL, '{');
-		text("name", field->name);
-		text("type", type_name(field->type));
-		number("min", field->min);
-		number("max", field->max);
-		number("default", field->initial);
-		text("unit", field->unit);
-		text("doc", field->doc);
+		say_text("name", field->name);
+		say_text("type", type_name(field->type));
+		say_number("min", field->min);
+		say_number("max", field->max);
+		say_number("default", field->initial);
+		say_text("unit", field->unit);
+		say_text("doc", field->doc);
 		close_with('}');
 	}
 	close_with(']');
@@ -214,66 +215,67 @@ static void say_query(const struct query_info *info)
 		[WIRE_ASK_NAME] = "name",
 	};
 	open_with(NULL, '{');
-	number("number", info->number);
-	text("name", info->name);
-	truth("reserved", info->reserved);
-	text("doc", info->doc);
+	say_number("number", info->number);
+	say_text("name", info->name);
+	say_truth("reserved", info->reserved);
+	say_text("doc", info->doc);
 	if (!info->reserved) {
-		text("answer", info->answer);
-		text("about", info->about);
+		say_text("answer", info->answer);
+		say_text("about", info->about);
 	}
 	open_with("fields", '[');
 	for (uint32_t i = 0; i < info->field_count; i++) {
 		const struct query_field *field = &info->fields[i];
 		open_with(NULL, '{');
-		text("name", field->name);
-		text("type", types[field->type]);
-		truth("needed", field->needed);
-		number("min", field->min);
-		number("max", field->max);
+		say_text("name", field->name);
+		say_text("type", types[field->type]);
+		say_truth("needed", field->needed);
+		say_number("min", field->min);
+		say_number("max", field->max);
 		if (!field->needed)
-			number("fallback", field->fallback);
+			say_number("fallback", field->fallback);
 		close_with('}');
 	}
 	close_with(']');
 	close_with('}');
 }
 
-static void column(double bit, const char *name, double bytes, const char *doc)
+static void say_column(double bit, const char *name, double bytes, const char *doc)
 {
 	open_with(NULL, '{');
-	number("bit", bit);
-	text("name", name);
-	number("bytes", bytes);
-	text("doc", doc);
+	say_number("bit", bit);
+	say_text("name", name);
+	say_number("bytes", bytes);
+	say_text("doc", doc);
 	close_with('}');
 }
 
 static void say_columns(void)
 {
 	open_with("columns", '[');
-#define COLUMN(bit, NAME, name, bytes, doc) column(bit, #name, bytes, doc);
+#define COLUMN(bit, NAME, name, bytes, doc) say_column(bit, #name, bytes, doc);
 #include "protocol/columns.def"
 	close_with(']');
 	open_with("joint_columns", '[');
-#define JOINT_COLUMN(bit, NAME, name, bytes, doc) column(bit, #name, bytes, doc);
+#define JOINT_COLUMN(bit, NAME, name, bytes, doc) say_column(bit, #name, bytes, doc);
 #include "protocol/columns.def"
 	close_with(']');
 }
 
-static void parameter(double row, const char *name, const char *kind, double initial, double min,
-		      double max, const char *unit, const char *methods, const char *doc)
+static void say_parameter(double row, const char *name, const char *kind, double initial,
+			  double min, double max, const char *unit, const char *methods,
+			  const char *doc)
 {
 	open_with(NULL, '{');
-	number("number", row);
-	text("name", name);
-	truth("whole", strcmp(kind, "WHOLE") == 0);
-	number("initial", initial);
-	number("min", min);
-	number("max", max);
-	text("unit", unit);
-	text("methods", methods);
-	text("doc", doc);
+	say_number("number", row);
+	say_text("name", name);
+	say_truth("whole", strcmp(kind, "WHOLE") == 0);
+	say_number("initial", initial);
+	say_number("min", min);
+	say_number("max", max);
+	say_text("unit", unit);
+	say_text("methods", methods);
+	say_text("doc", doc);
 	close_with('}');
 }
 
@@ -281,7 +283,7 @@ static void say_parameters(void)
 {
 	open_with("parameters", '[');
 #define PARAMETER(row, NAME, name, KIND, absent, initial, min, max, unit, methods, doc)            \
-	parameter(row, name, #KIND, initial, min, max, unit, methods, doc);
+	say_parameter(row, name, #KIND, initial, min, max, unit, methods, doc);
 #include "server/engine/world/parameters.def"
 	close_with(']');
 }
@@ -292,9 +294,9 @@ static void say_words(void)
 	open_with("words", '[');
 #define WORD(LIST, value, word)                                                                    \
 	open_with(NULL, '{');                                                                      \
-	text("list", #LIST);                                                                       \
-	number("number", value);                                                                   \
-	text("word", #word);                                                                       \
+	say_text("list", #LIST);                                                                   \
+	say_number("number", value);                                                               \
+	say_text("word", #word);                                                                   \
 	close_with('}');
 #define WORDED(COMMAND, field, LIST)
 #include "server/engine/world/words.def"
@@ -305,9 +307,9 @@ static void say_words(void)
 #define WORD(LIST, value, word)
 #define WORDED(COMMAND, field, LIST)                                                               \
 	open_with(NULL, '{');                                                                      \
-	text("command", #COMMAND);                                                                 \
-	text("field", #field);                                                                     \
-	text("list", #LIST);                                                                       \
+	say_text("command", #COMMAND);                                                             \
+	say_text("field", #field);                                                                 \
+	say_text("list", #LIST);                                                                   \
 	close_with('}');
 #include "server/engine/world/words.def"
 #undef WORD
@@ -321,17 +323,18 @@ int verb_schema(struct cli *cli)
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
 	open_with(NULL, '{');
-	text("version", PACKAGE_VERSION);
+	say_text("version", PACKAGE_VERSION);
 	open_with("protocol", '[');
-	number(NULL, WIRE_MAJOR);
-	number(NULL, WIRE_MINOR);
+	say_number(NULL, WIRE_MAJOR);
+	say_number(NULL, WIRE_MINOR);
 	close_with(']');
-	text("framing",
-	     "a frame is a MessagePack bin 32 whose content is [number, field, …] (layout array) or [number, "
-	     "{name: field}] (layout map)");
+	say_text(
+		"framing",
+		"a frame is a MessagePack bin 32 whose content is [number, field, …] (layout array) or [number, "
+		"{name: field}] (layout map)");
 	say_statuses();
 	open_with("capabilities", '[');
-#define CAPABILITY(bit, NAME, name, doc) numbered(bit, #name, doc);
+#define CAPABILITY(bit, NAME, name, doc) say_numbered(bit, #name, doc);
 #include "protocol/capabilities.def"
 #undef CAPABILITY
 	close_with(']');

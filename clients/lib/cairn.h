@@ -137,8 +137,9 @@ MUST_CHECK enum status cairn_control(struct cairn *self, uint32_t world, enum wi
 
 /* ---- shapes and commands ------------------------------------------------------------------------- */
 
-/* Uploads canonical bytes (server/engine/geometry/shape.h); `name` gets their SHA-256. A player may not upload:
- * for its session only the name is computed, by which SHAPE_USE finds a shape that the world has. */
+/* Uploads canonical bytes (server/engine/geometry/shape.h); `name` gets their SHA-256. A player
+ * may not upload: for its session only the name is computed, by which SHAPE_USE finds a shape
+ * that the world has. */
 MUST_CHECK enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canonical,
 				   size_t bytes, struct name32 *name, struct reason *why);
 
@@ -169,20 +170,22 @@ struct cairn_step {
 MUST_CHECK enum status cairn_step(struct cairn *self, uint32_t world, const struct cairn_step *step,
 				  struct message *out, struct reason *why);
 
-/* Applies a batch in a world of any mode, as `world->mode` says: a running world at its next tick
- * (cairn_apply), any other at once and without a tick (a STEP of 0 ticks, which a player may not send: its
- * commands wait for the next tick). */
+/* Applies a batch in a world of any mode, as `world->mode` says: a running world at its next
+ * tick (cairn_apply), any other at once and without a tick (a STEP of 0 ticks, which a player
+ * may not send: its commands wait for the next tick). */
 MUST_CHECK enum status cairn_apply_now(struct cairn *self, const struct cairn_world *world,
 				       const struct command *commands, uint32_t count,
 				       struct wire_result *result, struct reason *why);
 
-/* `at` is called now and then: `done` of `total` shapes' bytes ("shapes") or commands ("bodies") are sent. */
+/* `at` is called now and then: `done` of `total` shapes' bytes ("shapes") or commands ("bodies")
+ * are sent. */
 struct cairn_progress {
 	void (*at)(void *context, const char *what, uint64_t done, uint64_t total);
 	void *context;
 };
-/* Reads a scene file and sends its shapes, bodies and joints to a world, which is created with the scene's
- * options if it does not exist. `progress` may be NULL. *world is the world afterwards. */
+/* Reads a scene file and sends its shapes, bodies and joints to a world, which is created with
+ * the scene's options if it does not exist. `progress` may be NULL. *world is the world
+ * afterwards. */
 MUST_CHECK enum status cairn_load(struct cairn *self, const char *name, const char *path,
 				  const struct cairn_progress *progress, struct cairn_world *world,
 				  struct reason *why);

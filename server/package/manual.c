@@ -1,6 +1,6 @@
-/* manual.c: writes the manual pages and the completion scripts of the programs from the lists that the programs
- * are made of: verbs.def, options.def, schema.def, commands.def, status.def, the options of cairn-bot, and
- * cairn.h.
+/* manual.c: writes the manual pages and the completion scripts of the programs from the lists
+ * that the programs are made of: verbs.def, options.def, schema.def, commands.def, status.def,
+ * the options of cairn-bot, and cairn.h.
  *
  *	manual page cairn | cairnd | cairn-bot | cairnd.yaml | cairn-scene | libcairn HEADER
  *	manual completion bash | zsh | fish cairn | cairnd | cairn-bot

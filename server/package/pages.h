@@ -1,5 +1,5 @@
-/* pages.h: writes a manual page in the man macros of roff to standard output. Texts are UTF-8; what roff would
- * read as a request or an escape is escaped. */
+/* pages.h: writes a manual page in the man macros of roff to standard output. Texts are UTF-8;
+ * what roff would read as a request or an escape is escaped. */
 #ifndef CAIRN_PACKAGE_PAGES_H
 #define CAIRN_PACKAGE_PAGES_H
 
@@ -23,8 +23,8 @@ void roff_sentence(const char *text);
 /* " From min to max." */
 void roff_range(double min, double max);
 void roff_line(void);
-/* DESCRIPTION and FUNCTIONS from a header: its first comment, then each declaration of a function (CAIRN_API)
- * with the comment above it. Ends the program if the file cannot be read. */
+/* DESCRIPTION and FUNCTIONS from a header: its first comment, then each declaration of a
+ * function (CAIRN_API) with the comment above it. Ends the program if the file cannot be read. */
 void roff_header(const char *path);
 
 #endif

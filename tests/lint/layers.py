@@ -26,7 +26,7 @@ METHODS = JOINTS + PARTICLES + [ENGINE + "methods/"]
 
 MANIFESTS = [ENGINE + "world/commands.def", ENGINE + "world/fields.def"]
 # What protocol and server have in common: commands and events as values, without the world's code.
-VOCABULARY = MANIFESTS + [ENGINE + "world/command.h", ENGINE + "world/parameters.def", ENGINE + "types.h"]
+VOCABULARY = MANIFESTS + [ENGINE + "world/words.def", ENGINE + "world/command.h", ENGINE + "world/parameters.def", ENGINE + "types.h"]
 ROOM = ["server/base/", "protocol/", ENGINE + "engine.h"] + MANIFESTS
 # The daemon's rooms, each above those before it.
 DAEMON = ["server/io/", "server/tick/", "server/options.", "server/store/", "server/host/",
