@@ -1,11 +1,12 @@
 """libcairn as a program of another project meets it: names, headers, and the examples in C and C++."""
 import os
+import pathlib
 import re
 import shutil
 import subprocess
 
 import pytest
-from support import BUILD, SANITIZED, SOURCE, TOWER, Cli, daemon
+from support import BUILD, SANITIZED, SOURCE, TOWER, Cli, cairn, daemon
 
 LIBRARY = BUILD / "package" / "lib"
 HEADER = SOURCE / "clients" / "c" / "cairn.h"
@@ -61,7 +62,7 @@ def server():
 
 
 def run_example(folder, name, address, *words, static=False):
-    source = EXAMPLES / name
+    source = name if isinstance(name, pathlib.Path) else EXAMPLES / name
     program = folder / source.stem
     compiler = [CXX, "-std=c++17"] if source.suffix == ".cpp" else [CC, "-std=c99"]
     link = [f"-L{LIBRARY}", "-lcairn", f"-Wl,-rpath,{LIBRARY}"]
@@ -93,3 +94,68 @@ def test_the_example_in_cpp_lives_in_a_foreign_loop(server, tmp_path):
     text = run_example(tmp_path, "watch.cpp", server.address, "tower", "2")
     lines = re.findall(r"^(\d+) of (\d+) frames verified; body \d+", text, re.M)
     assert len(lines) == 2 and all(a == b for a, b in lines) and int(lines[-1][1]) > 20
+
+
+HOSTILE = """
+#include <cairn.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+static int wrong;
+static void expect(cairn_world *world, const cairn_command *command, const char *field)
+{
+	cairn_error error;
+	cairn_totals totals;
+	int status = cairn_world_apply(world, command, 1, NULL, &error);
+	int refused = status == CAIRN_STATUS_NOT_FINITE || status == CAIRN_STATUS_RANGE;
+	if (!refused || strcmp(error.field, field) != 0 || error.index != 0)
+		wrong++, printf("%d %s: %d %s %s\\n", command->op, field, status, error.field, error.text);
+	if (cairn_world_totals(world, &totals, &error) != CAIRN_STATUS_OK)
+		wrong++, printf("the connection is gone: %s\\n", error.text);
+}
+int main(int argc, char **argv)
+{
+	static const double values[] = { NAN, INFINITY, -INFINITY, 1e308 };
+	cairn_client *client;
+	cairn_world *world;
+	cairn_error error;
+	cairn_hit hit;
+	const cairn_vec3 zero = { 0, 0, 0 }, up = { 0, 1, 0 };
+	const cairn_joint_point point = { 0, 0 };
+	if (argc < 2 || cairn_client_open(argv[1], NULL, &client, &error) != 0 ||
+	    cairn_client_create(client, "hostile-c", NULL, &world, &error) != 0)
+		return 1;
+	for (int i = 0; i < 4; i++) {
+		const cairn_vec3 bad = { 0, values[i], 0 };
+		cairn_command c;
+BODY
+		if (cairn_world_set(world, "sleep.speed", values[i], &error) == 0 || error.field[0] == 0)
+			wrong++, puts("set");
+		if (i < 3 && (cairn_world_ray(world, bad, up, 5, &hit, &error) == 0 || strcmp(error.field, "origin") != 0 ||
+			      cairn_world_ray(world, zero, up, values[i], &hit, &error) == 0))
+			wrong++, puts("ray");
+	}
+	cairn_client_close(client);
+	printf("%d wrong\\n", wrong);
+	return wrong;
+}
+"""
+
+
+@plain
+def test_no_number_of_any_command_harms_the_server(server, tmp_path):
+    body = []
+    for name, (_, _, fields) in cairn.manifest.COMMAND.items():
+        ids = "".join(f"c.{name}.{field} = 1; " for field, kind in fields if kind in ("BODY", "SHAPE", "JOINT"))
+        ids += "".join(f"c.{name}.{field}.items = &point; c.{name}.{field}.count = 1; " for field, kind in fields if kind == "POINTS")
+        if name == "parameter":
+            ids += 'strcpy(c.parameter.name.text, "sleep.speed"); '
+        for field, kind in fields:
+            member = {"F64": "", "VEC3": ".y", "QUAT": ".w"}.get(kind)
+            if member is not None:
+                body.append(f"\t\tc = cairn_command_make(CAIRN_COMMAND_{name.upper()}); {ids}c.{name}.{field}{member} = values[i]; "
+                            f'expect(world, &c, "{field}");')
+    assert len(body) > 40
+    source = tmp_path / "hostile.c"
+    source.write_text(HOSTILE.replace("BODY", "\n".join(body)))
+    assert run_example(tmp_path, source, server.address) == "0 wrong\n"

@@ -127,3 +127,10 @@ def test_destroy_ends_a_world(cairn_client):
     cairn_client.create("ends").destroy()
     assert [name for _, name, *_ in cairn_client.list()] == ["stays"]
     assert [world.name for world in cairn_client.worlds.values()] == ["stays"]
+
+
+def test_a_capsule_has_the_words_of_scenes():
+    assert cairn.capsule(length=1, radius=0.25) == cairn.capsule(0.5, 0.25)
+    for wrong in ({"length": 1}, {"radius": 1}, {"length": 1, "half_length": 0.5, "radius": 1}):
+        with pytest.raises(TypeError):
+            cairn.capsule(**wrong)
