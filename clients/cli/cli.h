@@ -90,6 +90,8 @@ void out_item_begin(const struct cli *cli);
 void out_item_end(const struct cli *cli);
 /* Any MessagePack value: indented lines, or JSON with --json. */
 void out_value(const struct cli *cli, struct wire_slice value);
+/* A list of ids: a word each, or with --json a record with the list as its one member. */
+void out_ids(const struct cli *cli, const char *key, struct wire_slice value);
 const char *mode_name(enum wire_mode mode);
 const char *event_name(uint8_t kind);
 

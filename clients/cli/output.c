@@ -182,6 +182,19 @@ void out_value(const struct cli *cli, struct wire_slice value)
 	fflush(stdout);
 }
 
+void out_ids(const struct cli *cli, const char *name, struct wire_slice value)
+{
+	if (!cli->json) {
+		out_value(cli, value);
+		return;
+	}
+	struct wire_cursor in = wire_cursor_of(value);
+	out_begin(cli);
+	write_key(cli, name);
+	print_value(cli, &in, 0);
+	out_end(cli);
+}
+
 /* Within a list has_members tells whether it has an item. */
 void out_list_begin(const struct cli *cli, const char *name)
 {

@@ -269,7 +269,7 @@ static void print_answer(const struct cli *cli, enum wire_query_kind kind,
 	} else if (kind == WIRE_QUERY_JOINT) {
 		cli_joint(cli, &in);
 	} else if (kind == WIRE_QUERY_OVERLAP || kind == WIRE_QUERY_LINKED) {
-		out_value(cli, answer->answer);
+		out_ids(cli, "bodies", answer->answer);
 	} else if (wire_take_list(&in, &list) == STATUS_OK) {
 		struct wire_cursor items = wire_cursor_list(&list);
 		for (uint32_t i = 0; i < list.count && print_item(cli, kind, &items); i++)

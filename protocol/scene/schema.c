@@ -472,13 +472,35 @@ void schema_defaults(enum schema_name name, void *values)
 		key_default(&table->keys[i], (char *)values + table->keys[i].offset);
 }
 
+/* Other words for keys: those that commands and clients have. */
+static const struct {
+	enum schema_name table;
+	const char *word, *key;
+} ALIASES[] = {
+	{ SCHEMA_BODY, "position", "at" },
+	{ SCHEMA_PLACEMENT, "position", "at" },
+};
+
+static const char *key_of(const struct schema_table *table, const char *word)
+{
+	for (size_t i = 0; i < COUNT_OF(ALIASES); i++)
+		if (table == &schema_tables[ALIASES[i].table] && strcmp(ALIASES[i].word, word) == 0)
+			return ALIASES[i].key;
+	return word;
+}
+
 static enum status read_pair(const struct source *source, const struct yaml_node *pair,
 			     const struct schema_table *table, void *values, uint64_t *given)
 {
+	const char *name = key_of(table, pair->text);
 	for (uint32_t i = 0; i < table->key_count; i++) {
 		const struct schema_key *key = &table->keys[i];
-		if (strcmp(key->name, pair->text) != 0)
+		if (strcmp(key->name, name) != 0)
 			continue;
+		if ((*given >> i & 1) != 0)
+			return source_fail(source, pair->line, STATUS_EXISTS, pair->text,
+					   "%.32s is another word for %s: give one of them",
+					   pair->text, name);
 		*given |= (uint64_t)1 << i;
 		return READERS[key->type](source, pair->next, key, (char *)values + key->offset);
 	}

@@ -233,7 +233,8 @@ static void page_scene(void)
 	roff_paragraph(
 		"A scene is a YAML (or JSON) file with the properties of a world, its shapes, bodies and "
 		"joints. `cairnd --scene FILE`, `cairnd run FILE` and `cairn load WORLD FILE` read it and end "
-		"in the same state. Lengths are metres, masses kilograms, times seconds.");
+		"in the same state. Lengths are metres, masses kilograms, times seconds. In bodies and "
+		"placements `position` may stand for `at`.");
 	roff_section("TABLES");
 	for (uint32_t i = 0; i < SCHEMA_TABLES; i++) {
 		roff_subsection(schema_tables[i].name);

@@ -138,7 +138,7 @@ def test_queries_answer(cli, world):
     cli.text("step", world, 200)
     hits = cli.lines("query", world, "ray", "0,9,0", "0,-1,0", "20")
     assert [h["body"] for h in hits] == [2, 1]
-    assert cli.json("query", world, "overlap", "sphere:0.1", "0,0.5,0") == [2]
+    assert cli.json("query", world, "overlap", "sphere:0.1", "0,0.5,0") == {"bodies": [2]}
     contact, = cli.lines("query", world, "contacts")
     assert {contact["a"], contact["b"]} == {1, 2}
     assert cli.lines("query", world, "contacts", 2) == [contact]
@@ -160,7 +160,7 @@ def test_joints_can_be_queried_and_watched(cli, world):
     whole, *axes = cli.lines("query", world, "joint", 1)
     assert whole["point_a"] == [1.5, 0, 0] and len(axes) == 6
     assert (axes[3]["mode"], axes[3]["upper"], axes[0]["mode"]) == ("limited", 1, "locked")
-    assert cli.json("query", world, "linked", 3) == [2, 3]
+    assert cli.json("query", world, "linked", 3) == {"bodies": [2, 3]}
     assert "joint" in cli.error("query", world, "joint", 9)[0]
     for words in (["joints"], ["joint", "1"], ["linked", "2"]):
         assert cli.text("query", world, *words)
@@ -594,3 +594,16 @@ def test_a_word_and_its_older_one_mean_the_same(cli, old, new):
         hashes.add(cli.json("step", name, 3)["hash"])
         cli.text("--role", "admin", "destroy", name)
     assert len(hashes) == 1
+
+
+def test_a_scene_may_say_position_for_at(cli, tmp_path):
+    hashes = set()
+    for word in ("at", "position"):
+        scene = tmp_path / f"{word}.yaml"
+        scene.write_text(f"bodies:\n  - {{{word}: [1, 2, 3], shapes: [{{{word}: [0, 1, 0], shape: {{kind: sphere, radius: 0.5}}}}]}}\n")
+        cli.text("load", f"says-{word}", scene)
+        hashes.add(cli.json("step", f"says-{word}", 2)["hash"])
+    assert len(hashes) == 1
+    scene.write_text("bodies:\n  - {at: [1, 2, 3], position: [1, 2, 3]}\n")
+    text, _ = cli.error("load", "twice", scene)
+    assert "another word" in text and ":2:" in text
