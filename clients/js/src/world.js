@@ -190,17 +190,21 @@ export class World extends Queries {
     return this.mode === "running" ? this.send(...commands) : this.step(0, commands);
   }
 
-  /** Uploads canonical bytes (once) and returns the shape's id in this world. Needs crypto.subtle: https, localhost or Node. */
+  async #upload(name, data) {
+    const ref = this.client.nextRef(), of = Math.max(1, Math.ceil(data.length / PART));
+    const part = (i) => ({
+      ref, world: this.number, shape: name, part: i, of, data: data.subarray(i * PART, (i + 1) * PART),
+    });
+    for (let i = 0; i + 1 < of; i++) this.client.send("shape_upload", part(i));
+    await this.client.ask("shape_upload", part(of - 1), "shape_info", ref);
+  }
+
+  /** Uploads canonical bytes (once; a player may only name shapes that the world has) and returns the shape's id in this world. Needs crypto.subtle: https, localhost or Node. */
   async shape(data) {
     const name = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
     const key = String(name);
     if (!this.shapeIds.has(key)) {
-      const ref = this.client.nextRef(), of = Math.max(1, Math.ceil(data.length / PART));
-      const part = (i) => ({
-        ref, world: this.number, shape: name, part: i, of, data: data.subarray(i * PART, (i + 1) * PART),
-      });
-      for (let i = 0; i + 1 < of; i++) this.client.send("shape_upload", part(i));
-      await this.client.ask("shape_upload", part(of - 1), "shape_info", ref);
+      if (this.client.role !== "player") await this.#upload(name, data);
       this.shapeIds.set(key, (await this.apply(command("shape_use", { name }))).values[0]);
     }
     return this.shapeIds.get(key);

@@ -456,13 +456,14 @@ class World(Commands):
 
     def shape(self, data=None, **kind):
         """The id of a shape in this world: shape(sphere=0.5), shape(box=(1, 2, 3)), or canonical bytes. Uploads the shape
-        once."""
+        once; a player may only name shapes that the world has."""
         if data is None:
             (name, value), = kind.items()
             data = shape_bytes.KINDS[name](value)
         name = hashlib.sha256(data).digest()
         if name not in self.shape_ids:
-            self.upload(name, data)
+            if self.client.role != "player":
+                self.upload(name, data)
             self.shape_ids[name] = self.apply(command("shape_use", name)).values[0]
         return self.shape_ids[name]
 
