@@ -159,7 +159,8 @@ static void print_fish(const struct completion_program *program)
 			 verb->name);
 		print_fish_options(program->name, condition, verb->usage);
 		if (takes_world(program, verb))
-			printf("complete -c %s %s -f -a '(cairn --json worlds 2>/dev/null | string replace -rf "
+			printf("complete -c %s %s -f -a '(cairn --json worlds 2>/dev/null | "
+			       "string replace -rf "
 			       "\".*\\\"name\\\": *\\\"([^\\\"]*)\\\".*\" \"\\$1\")'\n",
 			       program->name, condition);
 	}

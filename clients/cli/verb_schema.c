@@ -328,10 +328,9 @@ int verb_schema(struct cli *cli)
 	say_number(NULL, WIRE_MAJOR);
 	say_number(NULL, WIRE_MINOR);
 	close_with(']');
-	say_text(
-		"framing",
-		"a frame is a MessagePack bin 32 whose content is [number, field, …] (layout array) or [number, "
-		"{name: field}] (layout map)");
+	say_text("framing",
+		 "a frame is a MessagePack bin 32 whose content is [number, field, …] (layout "
+		 "array) or [number, {name: field}] (layout map)");
 	say_statuses();
 	open_with("capabilities", '[');
 #define CAPABILITY(bit, NAME, name, doc) say_numbered(bit, #name, doc);

@@ -87,7 +87,8 @@ static void print_world(const struct cli *cli, struct wire_slice world)
 {
 	const struct world_line line = read_line(world);
 	if (!cli->json) {
-		printf("%-20.20s %-8s %-10.10s %10.0f %7.0f %7.0f %8.0f %5.0f %8.3f %8.3f %6.0f %7.0f %6.0f %9.0f\n",
+		printf("%-20.20s %-8s %-10.10s %10.0f %7.0f %7.0f %8.0f %5.0f %8.3f %8.3f "
+		       "%6.0f %7.0f %6.0f %9.0f\n",
 		       line.name, mode_name(line.mode), line.method, line.tick, line.bodies,
 		       line.awake, line.contacts, line.iterations, line.p50_ms, line.p99_ms,
 		       line.late, line.dropped, line.behind, line.file_kib);
@@ -125,8 +126,8 @@ static void print_server(const struct cli *cli, struct wire_slice server, struct
 	double out = seconds > 0 ? (now.out - before->out) / seconds : 0;
 	*before = now;
 	if (!cli->json) {
-		printf("sessions %.0f  lost %.0f  queued %.0f B  in %.0f B/s  out %.0f B/s  workers %.0f  files "
-		       "refused %.0f\n\n",
+		printf("sessions %.0f  lost %.0f  queued %.0f B  in %.0f B/s  out %.0f B/s  "
+		       "workers %.0f  files refused %.0f\n\n",
 		       number_of(server, "sessions"), number_of(server, "sessions_lost"),
 		       number_of(server, "queued_bytes"), in, out, number_of(server, "workers"),
 		       number_of(server, "files_refused"));

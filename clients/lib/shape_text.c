@@ -81,6 +81,7 @@ enum status shape_text_parse(const char *text, struct bytes *canonical, struct r
 	}
 	return reason_set(
 		why, STATUS_TYPE, -1, "shape",
-		"shape %s is not one of sphere:R capsule:length=L,radius=R box:X,Y,Z hull:X,Y,Z,… plane:NX,NY,NZ,D",
+		"shape %s is not one of sphere:R capsule:length=L,radius=R box:X,Y,Z hull:X,Y,Z,… "
+		"plane:NX,NY,NZ,D",
 		text);
 }

@@ -169,8 +169,8 @@ static void page_yaml(void)
 	roff_title("CAIRND.YAML", "5", "configuration file of cairnd");
 	roff_section("DESCRIPTION");
 	roff_paragraph(
-		"One mapping from names of options of cairnd(8), without their dashes, to a value, or to a list "
-		"of values where the option may be given several times. cairnd reads the file of --config "
+		"One mapping from names of options of cairnd(8), without their dashes, to a value, or to a "
+		"list of values where the option may be given several times. cairnd reads the file of --config "
 		"at its start and at SIGHUP; `cairnd --config FILE --check-config` checks it and the files "
 		"that it names.");
 	roff_section("KEYS");
@@ -232,8 +232,8 @@ static void page_scene(void)
 	roff_section("DESCRIPTION");
 	roff_paragraph(
 		"A scene is a YAML (or JSON) file with the properties of a world, its shapes, bodies and "
-		"joints. `cairnd --scene FILE`, `cairnd run FILE` and `cairn load WORLD FILE` read it and end "
-		"in the same state. Lengths are metres, masses kilograms, times seconds. In bodies and "
+		"joints. `cairnd --scene FILE`, `cairnd run FILE` and `cairn load WORLD FILE` read it and "
+		"end in the same state. Lengths are metres, masses kilograms, times seconds. In bodies and "
 		"placements `position` may stand for `at`.");
 	roff_section("TABLES");
 	for (uint32_t i = 0; i < SCHEMA_TABLES; i++) {
@@ -257,8 +257,8 @@ static void page_library(const char *header)
 	roff_header(header);
 	roff_section("COMMANDS");
 	roff_paragraph(
-		"cairn_command_make(CAIRN_COMMAND_NAME) makes each of these with its defaults; cairn.h has their "
-		"fields, units and ranges.");
+		"cairn_command_make(CAIRN_COMMAND_NAME) makes each of these with its defaults; cairn.h has "
+		"their fields, units and ranges.");
 #define COMMAND(number, NAME, name, needed, result, doc) roff_entry(#name, doc);
 #define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
 #define END(NAME)
