@@ -797,7 +797,7 @@ typedef struct cairn_state {
 	uint64_t epoch, tick;
 	uint64_t edit;	    /* times that commands were applied since that tick */
 	uint64_t hash;	    /* of everything that determines the world's future */
-	uint64_t tick_hash; /* of all visible bodies */
+	uint64_t tick_hash; /* of all visible bodies, when the tick ended: before later commands */
 	uint32_t count;
 	const cairn_body *bodies; /* by ascending ids; borrowed */
 } cairn_state;
