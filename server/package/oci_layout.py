@@ -12,8 +12,8 @@ import shutil
 import sys
 
 ENTRY = ["/usr/bin/cairnd"]
-# Without other arguments: worlds on a volume, clients over a socket on another one.
-ARGUMENTS = ["--data", "/var/lib/cairnd", "--unix", "/run/cairnd/cairnd.sock"]
+# Without other arguments: worlds on a volume, and on it the socket for clients.
+ARGUMENTS = ["--data", "/var/lib/cairnd", "--unix", "/var/lib/cairnd/cairnd.sock"]
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -34,7 +34,7 @@ def main():
         "architecture": ARCHITECTURES[platform.machine()], "os": "linux",
         "config": {"User": "cairn", "Entrypoint": ENTRY, "Cmd": ARGUMENTS, "StopSignal": "SIGTERM",
                    "ExposedPorts": {"7411/tcp": {}, "7412/tcp": {}},
-                   "Volumes": {"/var/lib/cairnd": {}, "/run/cairnd": {}}},
+                   "Volumes": {"/var/lib/cairnd": {}}},
         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(layer).hexdigest()]},
     }
     described = add(folder, json.dumps(config).encode())
