@@ -169,10 +169,10 @@ static void page_yaml(void)
 	roff_title("CAIRND.YAML", "5", "configuration file of cairnd");
 	roff_section("DESCRIPTION");
 	roff_paragraph(
-		"One mapping from names of options of cairnd(8), without their dashes, to a value, or to a "
-		"list of values where the option may be given several times. cairnd reads the file of "
-		"--config at its start and at SIGHUP; `cairnd --config FILE --check-config` checks it and the files "
-		"that it names.");
+		"One mapping from names of options of cairnd(8), without their dashes, to a "
+		"value, or to a list of values where the option may be given several times. "
+		"cairnd reads the file of --config at its start and at SIGHUP; `cairnd --config"
+		" FILE --check-config` checks it and the files that it names.");
 	roff_section("KEYS");
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct daemon_option *option = &OPTIONS[i];
