@@ -43,6 +43,7 @@ uint32_t usage_operands_max(const char *usage)
 				return UINT32_MAX;
 			count++;
 		} else {
+			count += at[0] == '['; /* `[--field N [OUT]]` */
 			within_option = !ends;
 		}
 		at += length + strspn(at + length, " ");
