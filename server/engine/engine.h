@@ -424,6 +424,22 @@ struct contact_view {
 MUST_CHECK enum status world_contacts(const struct world *world, body_id body,
 				      struct contact_view *out, uint32_t capacity, uint32_t *count);
 
+/* A touching contact point with its forces: means over the last tick. */
+struct force_view {
+	body_id a, b;
+	uint32_t child_a, child_b;
+	vec3 point, normal;  /* world, a → b */
+	double separation;   /* m */
+	double normal_force; /* N ≥ 0 */
+	vec3 friction_force; /* N on b, of the whole manifold; only in its first point */
+	uint8_t known;	     /* enum force_known: of both forces */
+};
+/* Forces of the touching contact points of `body` (0: of all), sorted as in world_contacts. `least`: where
+ * they are not unique, those of least norm that balance the same loads without pulling (joints and unique
+ * forces stay). UNKNOWN_BODY; NO_MEMORY: none. */
+MUST_CHECK enum status world_forces(const struct world *world, body_id body, bool least,
+				    struct force_view *out, uint32_t capacity, uint32_t *count);
+
 /* Points of the contacts assigned to `body`. A contact belongs to its dynamic body; of two dynamic bodies to
  * that with the higher id. As above, but with `body` as b (so `a` is the other), sorted by (a, child_b,
  * child_a, point). *count is how many there are, of which at most `capacity` are written. NO_MEMORY. */

@@ -147,6 +147,16 @@ struct joint_point {
 };
 enum { JOINT_POINTS_MAX = 256 }; /* of one axis */
 
+/* What is known of a contact force (ch. 4 K3). All solutions that move the bodies alike are equally
+ * right; a method finds one of them. */
+enum force_known {
+	FORCE_AS_FOUND,	      /* not unique: the one that the method found */
+	FORCE_UNIQUE,	      /* every solution has this one */
+	FORCE_NOT_DETERMINED, /* as the method found it; its island is too large to examine */
+	FORCE_LEAST_NORM,     /* not unique: that of the solution of least norm */
+	FORCE_KNOWN_KINDS,
+};
+
 enum event_kind {
 	EVENT_CONTACT_BEGIN =
 		1, /* a, b; point, normal a → b; value = normal impulse of the tick, N·s */

@@ -137,6 +137,9 @@ def test_queries_answer(cli, world):
     contact, = cli.lines("query", world, "contacts")
     assert {contact["a"], contact["b"]} == {1, 2}
     assert cli.lines("query", world, "contacts", 2) == [contact]
+    force, = cli.lines("query", world, "forces", 2)
+    assert abs(force["force"] - 60 * contact["impulse"]) <= 1e-9 * force["force"] and force["known"] == "unique"
+    assert cli.lines("query", world, "forces", "--least-norm") == [force]
     totals, ball = cli.json("query", world, "totals"), cli.json("query", world, "body", 2)
     assert totals["kinetic"] == pytest.approx(0.5 * ball["mass"] * sum(v * v for v in ball["velocity"]), abs=1e-3)
     for words in (["ray", "0,9,0", "0,-1,0", "20"], ["contacts"], ["totals"], ["body", "2"]):

@@ -139,6 +139,10 @@ export interface Contact {
   a: number, b: number, childA: number, childB: number, point: number[], normal: number[];
   separation: number, impulse: number, friction?: number[];
 }
+export interface Force {
+  a: number, b: number, childA: number, childB: number, point: number[], normal: number[];
+  separation: number, force: number, friction: number[], known: "as_found" | "unique" | "not_determined" | "least_norm";
+}
 export interface Side { body: number, placement: number, child: number, point: number[], vertices: number[] }
 export interface WorldEvent {
   kind: string, a: number, b: number, value: number, fraction: number, point: number[], normal: number[];
@@ -218,6 +222,7 @@ export class World {
   overlap(shape: Uint8Array | string, position: Vector, rotation?: Rotation, options?: Filter & { limit?: number }):
     Promise<number[]>;
   contacts(body?: number, limit?: number): Promise<Contact[]>;
+  forces(body?: number, options?: { leastNorm?: boolean, limit?: number }): Promise<Force[]>;
   joint(joint: number): Promise<Joint>;
   joints(body?: number): Promise<Joint[]>;
   linked(body: number): Promise<number[]>;

@@ -629,6 +629,7 @@ export const QUERY = {
   joint: 14,
   joints: 20,
   linked: 21,
+  forces: 22,
 };
 
 /** Bits of SUBSCRIBE.fields by column. */

@@ -12,6 +12,7 @@ import { QUERY } from "./manifest.js";
 
 const ALL_BITS = 0xffffffff;
 const ABILITIES = ["friction", "restitution", "sleep", "planar", "spatial", "joints"];
+const KNOWN = ["as_found", "unique", "not_determined", "least_norm"];
 /** Items in one page of a list that QUERY returns in pages. */
 const PAGE = 1024;
 const UPRIGHT = [1, 0, 0, 0];
@@ -57,6 +58,18 @@ export class Queries {
     return (await this.query(3, body, limit)).map(
       ([a, b, childA, childB, point, normal, separation, impulse, friction]) =>
         ({ a, b, childA, childB, point, normal, separation, impulse, friction }));
+  }
+
+  /**
+   * Forces (N, means over the last tick, on b) of the touching contact points of a body, or (0) of all: [{a, b, childA, childB,
+   * point, normal, separation, force, friction, known}, …]; friction is a vector, given with a contact's first point. `known`:
+   * "as_found" (not unique: what the method found), "unique", "not_determined" (the island is too large to examine),
+   * "least_norm" (not unique: of the solution of least norm, if `leastNorm` asks for it).
+   */
+  async forces(body = 0, { leastNorm = false, limit = 1024 } = {}) {
+    return (await this.query(QUERY.forces, body, limit, leastNorm ? 1 : 0)).map(
+      ([a, b, childA, childB, point, normal, separation, force, friction, known]) =>
+        ({ a, b, childA, childB, point, normal, separation, force, friction, known: KNOWN[known] }));
   }
 
   /**

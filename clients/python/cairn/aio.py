@@ -532,5 +532,5 @@ def _query_coroutine(method):
 
 
 for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions",
-              "methods", "parameters", "joint"):
+              "methods", "parameters", "joint", "forces"):
     setattr(World, _name, _query_coroutine(getattr(_World, _name)))

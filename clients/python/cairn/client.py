@@ -647,6 +647,15 @@ class World(Commands):
         from a to b; separation in m, < 0 in an overlap; impulse in N s over the last tick."""
         return [(c[0], c[1], tuple(c[4]), tuple(c[5]), c[6], c[7]) for c in self.query(3, body, limit)]
 
+    def forces(self, body=0, least_norm=False, limit=1024):
+        """Forces of the touching contact points of a body, or (0) of all: [(a, b, point, normal, separation (m), normal force
+        (N), friction force (N, on b, with a contact's first point), known), …], means over the last tick. `known`:
+        "as_found" (not unique: what the method found), "unique", "not_determined" (the island is too large to examine),
+        "least_norm" (not unique: of the solution of least norm, if `least_norm` asks for it)."""
+        known = ("as_found", "unique", "not_determined", "least_norm")
+        return [(f[0], f[1], tuple(f[4]), tuple(f[5]), f[6], f[7], tuple(f[8]), known[f[9]])
+                for f in self.query(QUERY["forces"], body, limit, int(least_norm))]
+
     def body(self, body):
         """The facts of a body as a dict: id, status, flags, owner, tag, position, rotation, velocity, spin, mass (kg), centre
         (of mass, in body axes), shapes as [(name, position, rotation), …]. Raises Refused ("unknown_body")."""

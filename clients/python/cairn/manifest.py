@@ -424,6 +424,7 @@ QUERY = {
     "joint": 14,
     "joints": 20,
     "linked": 21,
+    "forces": 22,
 }
 
 COLUMN = {

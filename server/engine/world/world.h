@@ -115,6 +115,11 @@ uint32_t walls_find_name(const struct world *world, const uint8_t name[SHAPE_NAM
 void walls_put(struct world *world);
 void walls_remove(struct world *world);
 
+/* ---- queries.c */
+/* The points of a contact row with their impulses, at the bodies' present poses, into room for
+ * MANIFOLD_POINTS_MAX. Returns their number. */
+uint32_t contact_views(const struct tables *tables, uint32_t row, struct contact_view *out);
+
 /* ---- apply.c */
 /* Applies the stored batches and the given ones that are due. NO_MEMORY: nothing was applied. */
 MUST_CHECK enum status world_apply_due(struct world *world, struct batch *batches, uint32_t count,
