@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "server/commands/compare_command.h"
 #include "server/commands/mesh_command.h"
 #include "server/commands/replay_command.h"
 #include "server/commands/run.h"
@@ -319,6 +320,9 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		log_set_level(options.run_log_level);
 		return run_scene(&options);
+	case OPTIONS_COMPARE:
+		log_set_level(LOG_WARN);
+		return compare_command(&options);
 	case OPTIONS_REPLAY:
 		log_set_level(options.replay_log_level);
 		return replay_command(&options);

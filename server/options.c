@@ -334,7 +334,9 @@ static enum status read_operand(struct options *options, const char *word, struc
 	if (options->command == OPTIONS_SERVE)
 		return reason_set(why, STATUS_TYPE, -1, "option",
 				  "\"%.40s\" is not an option; give a scene with --scene", word);
-	const char *what = options->command == OPTIONS_RUN ? "scene" : "file";
+	const char *what = options->command == OPTIONS_RUN || options->command == OPTIONS_COMPARE
+				   ? "scene"
+				   : "file";
 	if (options->operands.count == 1)
 		return reason_set(why, STATUS_LIMIT, -1, what,
 				  "only one %s is accepted; \"%.40s\" is a second one", what, word);
@@ -369,6 +371,18 @@ static enum status check_run(const struct options *options, struct reason *why)
 		return reason_set(why, STATUS_TYPE, -1, "report",
 				  "--report: \"%.40s\" is not a format; use json",
 				  options->run_report);
+	return STATUS_OK;
+}
+
+static enum status check_compare(const struct options *options, struct reason *why)
+{
+	if (options->operands.count == 0)
+		return reason_set(why, STATUS_MISSING, -1, "scene", "cairnd compare needs a SCENE");
+	if (strcmp(options->compare_report, "text") != 0 &&
+	    strcmp(options->compare_report, "json") != 0)
+		return reason_set(why, STATUS_TYPE, -1, "report",
+				  "--report: \"%.40s\" is not a format; use text or json",
+				  options->compare_report);
 	return STATUS_OK;
 }
 
@@ -506,6 +520,8 @@ static enum status check_command(const struct options *options, struct reason *w
 		return check_serve(options, why);
 	case OPTIONS_RUN:
 		return check_run(options, why);
+	case OPTIONS_COMPARE:
+		return check_compare(options, why);
 	case OPTIONS_REPLAY:
 		return check_replay(options, why);
 	case OPTIONS_MESH:
@@ -548,6 +564,9 @@ enum status options_parse_with(struct options *out, int argc, const char *const 
 	out->run_ticks = UINT64_MAX;
 	if (argc > 1 && strcmp(argv[1], "run") == 0) {
 		out->command = OPTIONS_RUN;
+		line.at = 2;
+	} else if (argc > 1 && strcmp(argv[1], "compare") == 0) {
+		out->command = OPTIONS_COMPARE;
 		line.at = 2;
 	} else if (argc > 1 && strcmp(argv[1], "replay") == 0) {
 		out->command = OPTIONS_REPLAY;
@@ -680,6 +699,11 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 	if (command == OPTIONS_RUN)
 		put(&writer, "cairnd run SCENE --ticks N [OPTION]…\n"
 			     "Steps a scene as fast as possible, without a network.\n\n");
+	else if (command == OPTIONS_COMPARE)
+		put(&writer,
+		    "cairnd compare SCENE [OPTION]…\n"
+		    "Steps a scene under several methods side by side, and checks the bounds "
+		    "that it states.\n\n");
 	else if (command == OPTIONS_REPLAY)
 		put(&writer, "cairnd replay FILE [OPTION]…\n"
 			     "Prints the contents of a world's journal file and verifies its "
@@ -692,7 +716,7 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 		put(&writer,
 		    "cairnd [OPTION]…\n"
 		    "Serves physics worlds. See `cairnd run --help` for runs without a "
-		    "network,\n`cairnd replay --help` for recordings, `cairnd mesh --help` for "
+		    "network,\n`cairnd compare --help` for methods side by side, `cairnd replay --help` for recordings, `cairnd mesh --help` for "
 		    "meshes.\n\n");
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];

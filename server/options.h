@@ -20,6 +20,7 @@ struct option_list {
 enum options_command {
 	OPTIONS_SERVE,
 	OPTIONS_RUN,
+	OPTIONS_COMPARE,
 	OPTIONS_REPLAY,
 	OPTIONS_MESH,
 	OPTIONS_HELP,	/* print options_help(help_for) and succeed */
@@ -29,7 +30,8 @@ enum options_command {
 struct options {
 	enum options_command command;
 	enum options_command help_for; /* OPTIONS_SERVE to OPTIONS_MESH */
-	struct option_list operands;   /* the scene of `run`, the file of `replay` and `mesh` */
+	struct option_list
+		operands; /* the scene of `run` and `compare`, the file of `replay` and `mesh` */
 	bool run_ticks_given;
 #define OPTION_FIELD_FLAG(field) bool field;
 #define OPTION_FIELD_COUNT(field) uint64_t field;
@@ -84,7 +86,7 @@ bool options_view(const struct options *options, uint32_t index, struct option_v
 MUST_CHECK enum status options_change(struct options *options, const char *name, const char *value,
 				      struct reason *why);
 
-/* Writes the help for SERVE, RUN, REPLAY or MESH; returns its length, like snprintf. */
+/* Writes the help for SERVE, RUN, COMPARE, REPLAY or MESH; returns its length, like snprintf. */
 size_t options_help(enum options_command command, char *text, size_t bytes);
 
 /* Where to listen: --listen (a bare HOST:PORT means TCP), --unix, or the default when neither was

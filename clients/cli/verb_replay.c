@@ -1,5 +1,5 @@
-/* verb_replay.c: the verbs replay and mesh. The daemon's program does both without a network, so it
- * replaces this process. */
+/* verb_replay.c: the verbs replay, mesh and compare. The daemon's program does them without a network, so
+ * it replaces this process. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +73,36 @@ int verb_mesh(struct cli *cli)
 	if (cli->operand_count == 2) {
 		words[count++] = "--surface";
 		words[count++] = cli->operands[1];
+	}
+	if (cli->json) {
+		words[count++] = "--report";
+		words[count++] = "json";
+	}
+	return cli_options_known(cli) ? run_daemon(cli, words) : cli_fail(cli);
+}
+
+int verb_compare(struct cli *cli)
+{
+	static const char *const names[] = { "methods", "ticks", "workers", "plot" };
+	static const char *const flags[] = { "--methods", "--ticks", "--workers", "--plot" };
+	enum { SETS_MAX = 64 };
+	const char *words[2 * SETS_MAX + 16] = { "cairnd", "compare" }, *value;
+	size_t count = 2;
+	if (cli->operand_count != 1)
+		return cli_usage(cli,
+				 "compare SCENE [--methods A,B,C] [--ticks N] [--set KEY=VALUE]… "
+				 "[--workers N] [--plot FILE]");
+	words[count++] = cli->operands[0];
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		value = cli_option(cli, names[i], 0);
+		if (value == NULL)
+			continue;
+		words[count++] = flags[i];
+		words[count++] = value;
+	}
+	for (uint32_t i = 0; i < SETS_MAX && (value = cli_option(cli, "set", i)) != NULL; i++) {
+		words[count++] = "--set";
+		words[count++] = value;
 	}
 	if (cli->json) {
 		words[count++] = "--report";

@@ -8,6 +8,7 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/generate.c \
 	protocol/scene/joints.c \
 	protocol/scene/joint_axes.c \
+	protocol/scene/expect.c \
 	protocol/scene/cloud.h \
 	protocol/scene/cloud.c \
 	protocol/scene/mesh.h \
@@ -43,6 +44,7 @@ EXTRA_DIST += \
 UNIT_TESTS += \
 	tests/unit/protocol/scene/test_cloud \
 	tests/unit/protocol/scene/test_errors \
+	tests/unit/protocol/scene/test_expect \
 	tests/unit/protocol/scene/test_joints \
 	tests/unit/protocol/scene/test_scene \
 	tests/property/test_joint_scenes

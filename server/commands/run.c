@@ -12,9 +12,9 @@
 
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
+#include "server/commands/batch_world.h"
 #include "server/io/instant.h"
 #include "server/io/parallel_pool.h"
-#include "server/worlds/scene_world.h"
 
 struct run {
 	const struct options *options;
@@ -26,32 +26,6 @@ struct run {
 	double joint_error; /* m or rad: the largest after any tick */
 };
 
-/* ---- parameters ---------------------------------------------------------------------------------- */
-
-static enum status set_parameter(struct world *world, const char *text, struct reason *why)
-{
-	struct command command;
-	command_defaults(&command, COMMAND_PARAMETER);
-	const char *equals = strchr(text, '=');
-	size_t bytes = equals != NULL ? (size_t)(equals - text) : 0;
-	if (bytes == 0 || bytes >= sizeof command.parameter.name.text)
-		return reason_set(why, STATUS_RANGE, -1, "set", "\"%s\" must be KEY=VALUE", text);
-	memcpy(command.parameter.name.text, text, bytes);
-	char *end;
-	command.parameter.value = strtod(equals + 1, &end);
-	if (end == equals + 1 || *end != '\0')
-		return reason_set(why, STATUS_TYPE, -1, "set", "\"%s\": the value must be a number",
-				  text);
-	struct batch batch = { .number = 1, .commands = &command, .count = 1 };
-	struct batch_result result;
-	enum status status = world_apply(world, &batch, 1, &result);
-	if (status != STATUS_OK)
-		return reason_set(why, status, -1, "set", "%s", status_text(status));
-	if (result.status != STATUS_OK)
-		return reason_set(why, result.status, -1, "set", "%s: %s", text, result.why.text);
-	return STATUS_OK;
-}
-
 /* ---- making and stepping ------------------------------------------------------------------------- */
 
 static enum status prepare_run(struct run *run, struct reason *why)
@@ -59,13 +33,11 @@ static enum status prepare_run(struct run *run, struct reason *why)
 	const struct options *options = run->options;
 	struct scene *scene;
 	shape_library_init(&run->shapes);
-	enum status status = scene_load(options->operands.items[0], &scene, why);
-	if (status != STATUS_OK)
-		return status;
-	status = scene_world_make(scene, options->run_method, &run->shapes, &run->world, why);
-	scene_destroy(scene);
-	for (uint32_t i = 0; i < options->run_set.count && status == STATUS_OK; i++)
-		status = set_parameter(run->world, options->run_set.items[i], why);
+	enum status status =
+		batch_world_make(options->operands.items[0], options->run_method, &options->run_set,
+				 &run->shapes, &scene, &run->world, why);
+	if (scene != NULL)
+		scene_destroy(scene);
 	if (status != STATUS_OK)
 		return status;
 	run->ms = heap_alloc(MAX_OF(options->run_ticks, 1u) * sizeof *run->ms);

@@ -1,6 +1,7 @@
 # The real daemon with real sockets and clients: docs/TESTING.md, "system tests".
 PYTHON_TESTS += \
 	tests/system/test_cli.py \
+	tests/system/test_compare.py \
 	tests/system/test_disk.py \
 	tests/system/test_fairness.py \
 	tests/system/test_files.py \
