@@ -53,6 +53,12 @@ static void visit_border(struct regions_work *work, border_point *visit)
 		}
 }
 
+/* Height of a point along a direction, m, from a corner of the region's box, so that little cancels. */
+static double height_of(const struct region *region, vec3 direction, vec3 point)
+{
+	return vec3_dot(direction, vec3_sub(point, region->box.min));
+}
+
 /* ---- the direction ----------------------------------------------------------------------------- */
 
 /* Direction `way` of a region, from A to B. */
@@ -90,7 +96,7 @@ static void add_to_extent(struct regions_work *work, uint32_t r, vec3 point, uin
 	const struct region_facets *facets = &work->facets.items[r];
 	struct region_extent *extent = &work->extents.items[r];
 	for (uint32_t way = 0; way < way_count(region, facets); way++) {
-		double height = vec3_dot(way_of(region, facets, way), point);
+		double height = height_of(region, way_of(region, facets, way), point);
 		if (parts & 1)
 			extent->high[way] = scalar_max(extent->high[way], height);
 		if (parts & 2)
@@ -98,9 +104,10 @@ static void add_to_extent(struct regions_work *work, uint32_t r, vec3 point, uin
 	}
 }
 
-/* Replaces the integral's direction by the facet's along which the way out is shorter. */
+/* Replaces the integral's direction by the facet's along which the way out is shorter, and sets the heights
+ * of both ends. */
 static void choose_way(struct region *region, const struct region_facets *facets,
-		       const struct region_extent *extent)
+		       const struct region_extent *extent, struct region_end ends[2])
 {
 	double shortest = extent->high[0] - extent->low[0];
 	uint32_t best = 0;
@@ -113,6 +120,8 @@ static void choose_way(struct region *region, const struct region_facets *facets
 		best = way;
 	}
 	region->normal = way_of(region, facets, best);
+	ends[BODY_A].height = extent->high[best];
+	ends[BODY_B].height = -extent->low[best];
 }
 
 /* ---- depth and points -------------------------------------------------------------------------- */
@@ -120,29 +129,41 @@ static void choose_way(struct region *region, const struct region_facets *facets
 /* Points of a border count as equally far along the normal within this part of the region's size. */
 #define LEVEL_TOLERANCE 1e-9
 
-/* Adds a point; `side` is 1 for A, whose end is the highest, −1 for B. */
+/* Adds a point to the end at whose height it is; `side` is 1 for A, whose end is the highest, −1 for B. */
 static void add_to_end(struct region_end *end, const struct region *region, vec3 point, double side)
 {
 	double large = vec3_max_component(vec3_sub(region->box.max, region->box.min));
-	double height = side * vec3_dot(region->normal, point), room = LEVEL_TOLERANCE * large;
-	if (height > end->height + room)
-		*end = (struct region_end){ height, vec3_zero(), 0 };
-	if (height < end->height - room)
-		return;
-	end->sum = vec3_add(end->sum, point);
-	end->count++;
+	double height = side * height_of(region, region->normal, point);
+	if (height >= end->height - LEVEL_TOLERANCE * large)
+		end->box = aabb_add_point(end->box, point);
+}
+
+static double diagonal(struct aabb box)
+{
+	return vec3_length(vec3_sub(box.max, box.min));
 }
 
 static void finish_way(struct region *region, const struct region_end ends[2])
 {
-	bool shell = region->kind != REGION_CROSSING;
 	/* A shell's end in the other body is the nearest point of the surface, as found before. */
-	if (!shell || region->kind == REGION_A_IN_B)
-		region->point_a = vec3_scale(ends[BODY_A].sum, 1 / ends[BODY_A].count);
-	if (!shell || region->kind == REGION_B_IN_A)
-		region->point_b = vec3_scale(ends[BODY_B].sum, 1 / ends[BODY_B].count);
-	vec3 way = vec3_sub(region->point_a, region->point_b);
-	region->depth = scalar_max(vec3_dot(region->normal, way), 0);
+	bool of_a = region->kind != REGION_B_IN_A, of_b = region->kind != REGION_A_IN_B;
+	double high =
+		of_a ? ends[BODY_A].height : height_of(region, region->normal, region->point_a);
+	double low =
+		of_b ? -ends[BODY_B].height : height_of(region, region->normal, region->point_b);
+	region->depth = scalar_max(high - low, 0);
+	/* The smaller end is opposite some point of the larger one: a corner above a face. */
+	if (of_a && (!of_b || diagonal(ends[BODY_A].box) <= diagonal(ends[BODY_B].box))) {
+		vec3 middle = aabb_centre(ends[BODY_A].box);
+		double lift = high - height_of(region, region->normal, middle);
+		region->point_a = vec3_mul_add(middle, region->normal, lift);
+		region->point_b = vec3_mul_sub(region->point_a, region->normal, region->depth);
+	} else {
+		vec3 middle = aabb_centre(ends[BODY_B].box);
+		double lift = low - height_of(region, region->normal, middle);
+		region->point_b = vec3_mul_add(middle, region->normal, lift);
+		region->point_a = vec3_mul_add(region->point_b, region->normal, region->depth);
+	}
 }
 
 static void add_to_ends(struct regions_work *work, uint32_t r, vec3 point, uint32_t parts)
@@ -163,7 +184,7 @@ enum status regions_ways(struct regions_work *work)
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t r = 0; r < count; r++) {
-		struct region_end none = { .height = -__builtin_inf() };
+		struct region_end none = { -__builtin_inf(), aabb_empty() };
 		work->ends.items[2 * r] = work->ends.items[2 * r + 1] = none;
 		for (uint32_t way = 0; way < REGION_WAYS; way++) {
 			work->extents.items[r].high[way] = -__builtin_inf();
@@ -174,7 +195,7 @@ enum status regions_ways(struct regions_work *work)
 	for (uint32_t r = 0; r < count; r++)
 		if (has_way(&work->regions.items[r]))
 			choose_way(&work->regions.items[r], &work->facets.items[r],
-				   &work->extents.items[r]);
+				   &work->extents.items[r], &work->ends.items[2 * r]);
 	visit_border(work, add_to_ends);
 	for (uint32_t r = 0; r < count; r++)
 		if (has_way(&work->regions.items[r]))

@@ -105,9 +105,8 @@ struct region_extent {
 
 /* One end of a region along its normal: the farthest points of one body's part of the border. */
 struct region_end {
-	double height; /* m, n·p of the farthest (of B: −n·p); −infinity: no point yet */
-	vec3 sum;      /* of the points at this height */
-	double count;
+	double height;	 /* m, along the normal (of B: against it); −infinity: no point yet */
+	struct aabb box; /* around the points at this height */
 };
 
 struct regions_work {
