@@ -428,9 +428,9 @@ MUST_CHECK enum status world_contacts(const struct world *world, body_id body,
 struct force_view {
 	body_id a, b;
 	uint32_t child_a, child_b;
-	vec3 point, normal;  /* world, a → b */
-	double separation;   /* m */
-	double normal_force; /* N ≥ 0 */
+	vec3 point, normal; /* world, a → b */
+	double separation;  /* m */
+	double normal_force; /* N; below 0 only of a bounce whose impulses are taken back (METHODS) */
 	vec3 friction_force; /* N on b, of the whole manifold; only in its first point */
 	uint8_t known;	     /* enum force_known: of both forces */
 };

@@ -257,7 +257,7 @@ static void query_body(struct run *run, body_id id)
 	hash_value(run, hash64(linked, count * sizeof *linked, 0));
 }
 
-/* Forces are finite and press, and an unexamined island is the only one without a verdict. */
+/* Forces are finite and press (except as below), and an unexamined island is the only one without a verdict. */
 static void query_forces(struct run *run, bool least)
 {
 	struct force_view forces[64];
@@ -265,8 +265,9 @@ static void query_forces(struct run *run, bool least)
 	ASSERT(world_forces(run->world, 0, least, forces, COUNT_OF(forces), &count) == STATUS_OK);
 	hash_value(run, count);
 	for (uint32_t i = 0; i < count; i++) {
-		ASSERT(is_finite3(forces[i].friction_force) && forces[i].normal_force >= 0 &&
-		       forces[i].normal_force <= DBL_MAX);
+		double least_force = may_report_negative_impulses(run->world) ? -DBL_MAX : 0;
+		ASSERT(is_finite3(forces[i].friction_force) &&
+		       forces[i].normal_force >= least_force && forces[i].normal_force <= DBL_MAX);
 		ASSERT(forces[i].known < FORCE_KNOWN_KINDS);
 		ASSERT(least || forces[i].known != FORCE_LEAST_NORM);
 		hash_value(run, hash64(&forces[i].normal_force, sizeof(double), forces[i].known));

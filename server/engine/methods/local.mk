@@ -4,6 +4,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/lcp.c \
 	server/engine/methods/method.c \
 	server/engine/methods/method.h \
+	server/engine/methods/penalty.c \
 	server/engine/methods/projection.c \
 	server/engine/methods/reflection.c \
 	server/engine/methods/soft_arms.c \
@@ -40,6 +41,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_method \
 	tests/unit/server/engine/methods/test_free \
 	tests/unit/server/engine/methods/test_parameters \
+	tests/unit/server/engine/methods/test_penalty \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_joint_book \
 	tests/unit/server/engine/methods/test_joint_gimbal \
