@@ -715,9 +715,9 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 	else
 		put(&writer,
 		    "cairnd [OPTION]…\n"
-		    "Serves physics worlds. See `cairnd run --help` for runs without a "
-		    "network,\n`cairnd compare --help` for methods side by side, `cairnd replay --help` for recordings, `cairnd mesh --help` for "
-		    "meshes.\n\n");
+		    "Serves physics worlds. Other commands, each with its own --help:\n"
+		    "`cairnd run` steps a scene without a network, `cairnd compare` does so under\n"
+		    "several methods, `cairnd replay` reads recordings, `cairnd mesh` meshes.\n\n");
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];
 		if (option->command != command)

@@ -30,6 +30,28 @@ EXTRA_DIST += \
 	clients/scenes/door.yaml \
 	clients/scenes/escapement.yaml \
 	clients/scenes/falling.yaml \
+	clients/scenes/gallery/arch101.yaml \
+	clients/scenes/gallery/arch25.yaml \
+	clients/scenes/gallery/arch951.yaml \
+	clients/scenes/gallery/billiard.yaml \
+	clients/scenes/gallery/bounce.yaml \
+	clients/scenes/gallery/bowling.yaml \
+	clients/scenes/gallery/cards2.yaml \
+	clients/scenes/gallery/cards3.yaml \
+	clients/scenes/gallery/cards4.yaml \
+	clients/scenes/gallery/coin.yaml \
+	clients/scenes/gallery/cradle.yaml \
+	clients/scenes/gallery/dome.yaml \
+	clients/scenes/gallery/dominoes.yaml \
+	clients/scenes/gallery/edges.yaml \
+	clients/scenes/gallery/painleve.yaml \
+	clients/scenes/gallery/racket.yaml \
+	clients/scenes/gallery/rolling.yaml \
+	clients/scenes/gallery/slope.yaml \
+	clients/scenes/gallery/spikes.yaml \
+	clients/scenes/gallery/tippetop.yaml \
+	clients/scenes/gallery/top.yaml \
+	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \
 	clients/scenes/joints.yaml \
 	clients/scenes/meshes.yaml \

@@ -54,7 +54,7 @@ static double height_of(const struct panel *panel, double value)
 	return panel->logarithmic ? decades(value) : value;
 }
 
-static void widen(struct panel *panel, double value)
+static void widen_axis(struct panel *panel, double value)
 {
 	if (value - value != 0)
 		return;
@@ -70,11 +70,11 @@ static void scale_panel(struct panel *panel)
 		const double *series = series_of(panel, i);
 		uint64_t first = panel->figure == FIGURE_MS;
 		for (uint64_t t = first; series != NULL && t <= panel->comparison->ticks; t++)
-			widen(panel, series[t]);
+			widen_axis(panel, series[t]);
 	}
 	if (panel->figure == FIGURES) {
-		widen(panel, panel->bound->least);
-		widen(panel, panel->bound->most);
+		widen_axis(panel, panel->bound->least);
+		widen_axis(panel, panel->bound->most);
 	}
 	if (panel->low > panel->high)
 		panel->low = panel->high = 0;

@@ -13,11 +13,11 @@ static void print_run(const struct comparison *self, uint32_t i)
 {
 	const struct compare_run *run = &self->runs[i];
 	if (run->world == NULL) {
-		printf("%-12s refused: %s\n", run->method, run->refusal.text);
+		printf("%-24s refused: %s\n", run->method, run->refusal.text);
 		return;
 	}
 	struct world_stats stats = world_stats(run->world);
-	printf("%-12s %10.3g %10.3g %10.3g %10.3g %11.3g %9.3g %9" PRIu64 " %9.3g %8.3g\n",
+	printf("%-24s %10.3g %10.3g %10.3g %10.3g %11.3g %9.3g %9" PRIu64 " %9.3g %8.3g\n",
 	       run->method, comparison_last(self, i, FIGURE_DIVERGENCE),
 	       comparison_last(self, i, FIGURE_ENERGY), comparison_last(self, i, FIGURE_MOMENTUM),
 	       comparison_last(self, i, FIGURE_ANGULAR_MOMENTUM),
@@ -45,7 +45,7 @@ static void print_expectation(const struct comparison *self, const struct scene 
 	for (uint32_t i = 0; i < self->count; i++) {
 		struct compare_verdict verdict = comparison_verdict(self, i, k);
 		if (self->runs[i].world != NULL)
-			printf("  %-12s %17.9g  %s\n", self->runs[i].method, verdict.found,
+			printf("  %-24s %17.9g  %s\n", self->runs[i].method, verdict.found,
 			       !verdict.applies ? "not asked"
 			       : verdict.holds	? "holds"
 						: "BROKEN");
@@ -55,9 +55,9 @@ static void print_expectation(const struct comparison *self, const struct scene 
 void compare_print_text(const struct comparison *self)
 {
 	printf("%s: %" PRIu64 " ticks at %g/s\n\n", self->path, self->ticks, self->rate);
-	printf("%-12s %10s %10s %10s %10s %11s %9s %9s %9s %8s\n", "method", "diverged", "energy",
+	printf("%-24s %10s %10s %10s %10s %11s %9s %9s %9s %8s\n", "method", "diverged", "energy",
 	       "momentum", "angular", "penetration", "residual", "fallbacks", "push", "ms");
-	printf("%-12s %10s %10s %10s %10s %11s %9s %9s %9s %8s\n", "", "m", "change", "kg m/s",
+	printf("%-24s %10s %10s %10s %10s %11s %9s %9s %9s %8s\n", "", "m", "change", "kg m/s",
 	       "kg m2/s", "m", "largest", "", "J", "median");
 	const struct scene *scene = NULL;
 	for (uint32_t i = 0; i < self->count; i++) {

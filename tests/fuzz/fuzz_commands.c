@@ -257,7 +257,7 @@ static void query_body(struct run *run, body_id id)
 	hash_value(run, hash64(linked, count * sizeof *linked, 0));
 }
 
-/* Forces are finite and press (except as below), and an unexamined island is the only one without a verdict. */
+/* Forces are finite and press (except as above), and least norms are given only on request. */
 static void query_forces(struct run *run, bool least)
 {
 	struct force_view forces[64];

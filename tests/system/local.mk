@@ -6,6 +6,7 @@ PYTHON_TESTS += \
 	tests/system/test_fairness.py \
 	tests/system/test_files.py \
 	tests/system/test_full_disk.py \
+	tests/system/test_gallery.py \
 	tests/system/test_hostile.py \
 	tests/system/test_library.py \
 	tests/system/test_limits.py \

@@ -55,10 +55,11 @@ struct region {
 	 * integral, m². */
 	vec3 normal;
 	double area;
-	/* The way out along the normal: moved by depth · normal, B no longer meets A in this region.
-	 * point_a lies at the end of A's part that is farthest along the normal, point_b at B's that is farthest
-	 * against it, in the middle of the smaller of the two ends; a − b = depth normal. Where the integral is negligible and
-	 * there is a contour: the deeper of deepest_a and deepest_b. */
+	/* The way out along the normal: moved by depth · normal, B no longer meets A in this
+	 * region. point_a lies at the end of A's part that is farthest along the normal, point_b at
+	 * B's that is farthest against it, in the middle of the smaller of the two ends; a − b =
+	 * depth normal. Where the integral is negligible and there is a contour: the deeper of
+	 * deepest_a and deepest_b. */
 	double depth;
 	vec3 point_a, point_b;
 	struct region_depth deepest_a, deepest_b;

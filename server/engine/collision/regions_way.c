@@ -1,4 +1,4 @@
-/* regions_way.c: depth of a region as the way out along its normal (ch1-3 A-18, G-29; ch4-5 C5).
+/* regions_way.c: depth of a region as the way out along its normal (ch1-3 A-18, G-29).
  *
  * A's part of the border lies on the side of the normal n, B's on the other; both are known at their
  * vertices inside and at the points of the contours, which are in both. B moved by n times (the highest n·p
