@@ -51,7 +51,9 @@ struct contact_state {
 	bool met;     /* a new pair of which neither body took part before; both do now */
 	bool scratch; /* found by step_reach */
 	bool reaches; /* one body takes part, the other sleeps, and a point may close within the step */
-	vec3 normal; /* unit, a → b */
+	double fraction; /* of the step at which it began to touch, 0 … 1, for the event; 1 unless a
+			    method that resolves time within a step sets it */
+	vec3 normal;	 /* unit, a → b */
 	struct contact_point points[MANIFOLD_POINTS_MAX];
 };
 #define STEP_NO_ROW UINT32_MAX

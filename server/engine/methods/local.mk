@@ -1,6 +1,11 @@
 # Methods: interchangeable solvers of a step.
 libengine_a_SOURCES += \
 	server/engine/methods/free.c \
+	server/engine/methods/impact.c \
+	server/engine/methods/impact.h \
+	server/engine/methods/impact_batch.c \
+	server/engine/methods/impact_island.c \
+	server/engine/methods/impact_path.c \
 	server/engine/methods/lcp.c \
 	server/engine/methods/method.c \
 	server/engine/methods/method.h \
@@ -37,6 +42,7 @@ libengine_a_SOURCES += \
 tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.c
 
 UNIT_TESTS += \
+	tests/unit/server/engine/methods/test_impact \
 	tests/unit/server/engine/methods/test_method \
 	tests/unit/server/engine/methods/test_free \
 	tests/unit/server/engine/methods/test_parameters \

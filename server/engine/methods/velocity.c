@@ -59,8 +59,8 @@ static uint32_t to_count(double value)
 	return scalar_to_u32(value, &count) ? count : 0;
 }
 
-static struct velocity_settings settings_of(const struct dynamics *dynamics,
-					    struct velocity_method method)
+struct velocity_settings velocity_settings_of(const struct dynamics *dynamics,
+					      struct velocity_method method)
 {
 	const double *parameter = dynamics->tables->parameter.value;
 	struct velocity_settings settings = {
@@ -237,8 +237,7 @@ static void add_push_work(const struct velocity_island *island)
 	island->outcome->push_work += scalar_max(work, 0);
 }
 
-/* Sets x to the multipliers of the contact points and the joints in the last step. */
-static void warm_start(const struct velocity_island *island, double *x)
+void velocity_warm_start(const struct velocity_island *island, double *x)
 {
 	const struct velocity_step *self = island->step;
 	if (island->joints != NULL)
@@ -285,9 +284,8 @@ static void add_block_impulses(const struct velocity_island *island, const doubl
 	}
 }
 
-/* One island: v_m, then d. */
-static enum status solve_motion(const struct island *members, uint32_t index, struct arena *arena,
-				void *context)
+enum status velocity_motion_island(const struct island *members, uint32_t index,
+				   struct arena *arena, void *context)
 {
 	UNUSED(members);
 	struct velocity_step *self = context;
@@ -301,7 +299,7 @@ static enum status solve_motion(const struct island *members, uint32_t index, st
 	if (b == NULL || x == NULL || selected == NULL)
 		return STATUS_NO_MEMORY;
 	set_motion_targets(&island, selected, b);
-	warm_start(&island, x);
+	velocity_warm_start(&island, x);
 	struct velocity_problem motion = { NULL, b, x };
 	status = island.joints == NULL ? velocity_island_solve(&island, &motion)
 				       : velocity_joints_solve_motion(&island, selected, b, x);
@@ -408,9 +406,7 @@ static void restore_momentum(struct velocity_step *self, const struct island *is
 	}
 }
 
-/* The kinetic energy that a push adds (by turning bodies of unequal inertias, and by the rotation above)
- * counts as its work. */
-static void finish_pushes(struct velocity_step *self)
+void velocity_finish_pushes(struct velocity_step *self)
 {
 	for (uint32_t i = 0; i < self->islands.count; i++) {
 		const struct island *island = &self->islands.items[i];
@@ -498,8 +494,8 @@ static enum status solve_impacts(struct velocity_step *self)
 
 /* ---- the step --------------------------------------------------------------------------------- */
 
-static void merge_outcomes(struct step_report *report, const struct velocity_outcome *outcomes,
-			   uint32_t count)
+void velocity_merge_outcomes(struct step_report *report, const struct velocity_outcome *outcomes,
+			     uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct velocity_outcome *outcome = &outcomes[i];
@@ -567,7 +563,7 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	if (self->outcomes == NULL)
 		return STATUS_NO_MEMORY;
 	memset(self->outcomes, 0, self->islands.count * sizeof *self->outcomes);
-	status = islands_solve(step, &self->islands, solve_motion, self);
+	status = islands_solve(step, &self->islands, velocity_motion_island, self);
 	if (status != STATUS_OK)
 		return status;
 	self->masses_end = ALLOCATE(struct mass_body, step->body_count);
@@ -581,7 +577,7 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 		status = velocity_joints_project(self);
 	if (status != STATUS_OK)
 		return status;
-	finish_pushes(self);
+	velocity_finish_pushes(self);
 	*first = self->impulses;
 	bool impact = any_impact(self);
 	if (!impact && self->joints.count == 0)
@@ -612,7 +608,7 @@ enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velo
 	step_wake_reached(&step, &options);
 	step_number(&step);
 	step_report_contacts(&step, &step.contacts);
-	struct velocity_step self = { .step = &step, .settings = settings_of(dynamics, method) };
+	struct velocity_step self = { .step = &step, .settings = velocity_settings_of(dynamics, method) };
 	struct velocity_impulse *first;
 	status = step_joints_make(&step, dt, &self.joints, why);
 	if (status == STATUS_OK)
@@ -635,10 +631,10 @@ enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velo
 	velocity_joints_finish_results(&self);
 	step_joints_store(&step, &self.joints, self.joint_results);
 	step_sleep(&step);
-	merge_outcomes(&dynamics->report, self.outcomes, self.islands.count);
+	velocity_merge_outcomes(&dynamics->report, self.outcomes, self.islands.count);
 	if (self.end_outcomes != NULL)
-		merge_outcomes(&dynamics->report, self.end_outcomes, self.islands.count);
-	merge_outcomes(&dynamics->report, self.impact_outcomes, self.impact_count);
+		velocity_merge_outcomes(&dynamics->report, self.end_outcomes, self.islands.count);
+	velocity_merge_outcomes(&dynamics->report, self.impact_outcomes, self.impact_count);
 	step_finish(&step);
 	return STATUS_OK;
 }

@@ -260,6 +260,14 @@ bool velocity_bounces(const struct velocity_island *self, const double *x);
  * it. */
 island_solve velocity_impact_island;
 
+/* Newton's law for the selected rows of an impact: x (by row, N·s) from speeds u (by row, m/s) before it;
+ * b is scratch, as is `push` of the step. Different coefficients at contacts of one cluster may
+ * create energy. Then the solution is mixed with the inelastic one, which creates none: energy is a
+ * convex function of the elastic part, so there is a greatest part that adds none. The mixture satisfies
+ * every row and every friction limit, as both do. NO_MEMORY. */
+MUST_CHECK enum status velocity_newton(struct velocity_island *self, const bool *selected,
+				       const double *u, double *b, double *x);
+
 /* ---- velocity_reflect.c: generalized reflections of the selected rows from speeds u (by row, m/s)
  * into x (by row, N·s); b is scratch of as many. NO_MEMORY. */
 MUST_CHECK enum status velocity_reflect(struct velocity_island *self, const bool *selected,
@@ -334,6 +342,19 @@ enum {
 double velocity_body_energy(const struct mass_body *mass, struct spatial v);
 double velocity_energy(const struct mass_body *masses, const struct spatial *velocities,
 		       const struct island *island);
+struct velocity_settings velocity_settings_of(const struct dynamics *dynamics,
+					      struct velocity_method method);
+/* Sets x to the multipliers of the contact points and the joints in the last step. */
+void velocity_warm_start(const struct velocity_island *island, double *x);
+/* Solves the motion of one island: v_m, then d. */
+island_solve velocity_motion_island;
+/* After bodies were moved: islands that no static body supports get the angular momentum back that
+ * pushes took. The kinetic energy that a push adds (by this rotation, and by turning bodies of unequal
+ * inertias) counts as its work. */
+void velocity_finish_pushes(struct velocity_step *self);
+/* Adds outcomes to the report, in their order. */
+void velocity_merge_outcomes(struct step_report *report, const struct velocity_outcome *outcomes,
+			     uint32_t count);
 /* The functions `attach`, `detach` and `step` of the methods (method.h). */
 void velocity_attach(struct dynamics *dynamics);
 void velocity_detach(struct dynamics *dynamics);
