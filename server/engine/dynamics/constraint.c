@@ -197,8 +197,9 @@ static struct contact_at contact_at(const struct constraint *self, const struct 
  * midpoint. */
 struct point_place {
 	vec3 on_a, on_b, middle_a, middle_b;
-	vec3 core_a, core_b; /* as on_a and on_b, but fixed in the bodies (contact_found.radius_a) */
-	vec3 apart; /* D */
+	vec3 core_a,
+		core_b; /* as on_a and on_b, but fixed in the bodies (contact_found.radius_a) */
+	vec3 apart;	/* D */
 	double gap;
 };
 
@@ -332,8 +333,8 @@ static void bound_by_normal(const struct contact_at *at, struct constraint_row *
 /* s'' of a tangent's slip s' = t·u without the bodies' accelerations, if a surface is round: its contact
  * point moves by v_b + w_b × core − r n' and not with the material,
  * s'' = t'·u + t·(w_b × (p' − v_b) − w_a × (p' − v_a)). */
-static double round_slip_bias(const struct contact_at *at, const struct point_place *place, vec3 axis,
-			      vec3 axis_rate, vec3 u)
+static double round_slip_bias(const struct contact_at *at, const struct point_place *place,
+			      vec3 axis, vec3 axis_rate, vec3 u)
 {
 	const struct contact_found *found = at->found;
 	bool of_b = found->radius_b > 0;

@@ -99,9 +99,8 @@ struct body_start integrate_start_at(const struct dynamics *self, uint32_t body,
 	struct spatial *a = &start.acceleration;
 	a->linear = vec3_mul_add(sum->acceleration, sum->force, table->mass_inv[body]);
 	if (!vec3_equal(sum->torque, vec3_zero())) {
-		mat3 inverse =
-			mat3_rotate_tensor(mat3_from_quat(from->rotation),
-					   sym3_matrix(sym3_load(table->inertia_inv[body])));
+		mat3 inverse = mat3_rotate_tensor(mat3_from_quat(from->rotation),
+						  sym3_matrix(sym3_load(table->inertia_inv[body])));
 		a->angular = mat3_mul_vec(inverse, sum->torque);
 	}
 	limit_speed(&start.velocity.linear, &a->linear,

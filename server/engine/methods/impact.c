@@ -23,7 +23,8 @@
  *
  * Ends. Above impact.rounds events of a body in a tick its collisions lose their restitution for the rest of
  * the tick; above twice as many, the gaps around it are closed by its contact forces and no further event of
- * it is looked for. So a tick has at most a few events for each body. Both are counted as
+ * it is looked for. An event of n linked bodies counts as 1 + n/ROUND_BODIES of each of them, because it
+ * costs with n. So the cost of a tick is bounded. Both are counted as
  * fallbacks, and so is a time of collision that could not be found.
  *
  * A collision that would end within END of the tick's end happens as the next one begins.
@@ -40,7 +41,15 @@
 /* 1, of the tick. Shorter motions than this part are not made: they would end by rounding. */
 #define END 1e-9
 
-enum { TIME_GRAIN = 16 };
+enum {
+	TIME_GRAIN = 16,
+	/* Bodies. An event of so many linked bodies counts twice, of twice as many three times. Larger: heaps
+	 * are solved more often in a tick; smaller: they lose their restitution earlier. */
+	ROUND_BODIES = 2,
+	/* Of one solution of a large island with friction. Heaps that need more need hundreds, and are solved
+	 * several times a tick. */
+	SOLVER_ROUNDS = 120,
+};
 
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
 
@@ -93,8 +102,8 @@ static struct impact_pair new_pair(void)
 static enum status allocate_pairs(struct impact_step *self, uint32_t capacity)
 {
 	self->pairs = ALLOCATE(struct impact_pair, capacity);
-	self->records = arena_push_zero(&self->step->dynamics->scratch,
-					capacity * sizeof *self->records);
+	self->records =
+		arena_push_zero(&self->step->dynamics->scratch, capacity * sizeof *self->records);
 	self->next_a = ALLOCATE(uint32_t, capacity);
 	self->next_b = ALLOCATE(uint32_t, capacity);
 	self->pending = ALLOCATE(uint32_t, capacity);
@@ -516,10 +525,13 @@ static bool next_event(struct impact_step *self, struct slot_set *set, double *t
 static void count_rounds(struct impact_step *self, const struct slot_set *set)
 {
 	self->counts.events++;
+	uint32_t more = 1 + set->count / ROUND_BODIES, settled = 2 * self->rounds_max;
 	for (uint32_t i = 0; i < set->count; i++) {
-		uint32_t slot = set->items[i];
-		self->rounds[slot] += self->movable[slot];
-		self->counts.settled += self->rounds[slot] == 2 * self->rounds_max + 1;
+		uint32_t slot = set->items[i], before = self->rounds[slot];
+		if (!self->movable[slot])
+			continue;
+		self->rounds[slot] += more;
+		self->counts.settled += before <= settled && self->rounds[slot] > settled;
 	}
 }
 
@@ -648,10 +660,9 @@ static void find_last_contacts(struct impact_step *self)
 	options.anew = true;
 	step_collide(self->step, self->list, 0, &options);
 	for (uint32_t p = 0; p < self->list->count; p++)
-		self->list->items[p].fraction =
-			self->pairs[p].first < __builtin_inf()
-				? self->pairs[p].first / self->step->dt
-				: 1;
+		self->list->items[p].fraction = self->pairs[p].first < __builtin_inf()
+							? self->pairs[p].first / self->step->dt
+							: 1;
 }
 
 static void add_impulses(const struct contact_state *contact, const struct impact_impulses *from,
@@ -709,7 +720,8 @@ static void note_passing(const struct impact_step *self)
 	for (uint32_t p = 0; p < self->list->count; p++) {
 		const struct contact_state *contact = &self->list->items[p];
 		double impulse = pair_impulse(&self->records[p]);
-		if (contact->point_count > 0 || !(impulse > 0) || tables->contact.touching[contact->row])
+		if (contact->point_count > 0 || !(impulse > 0) ||
+		    tables->contact.touching[contact->row])
 			continue;
 		struct event event = { .kind = EVENT_CONTACT_BEGIN,
 				       .a = tables->body.id[contact->body_a],
@@ -718,8 +730,8 @@ static void note_passing(const struct impact_step *self)
 				       .child_b = contact->b.child,
 				       .fraction = contact->fraction,
 				       .value = impulse };
-		struct body_motion at = impact_motion_at(self, contact->body_a,
-							 contact->fraction * self->step->dt);
+		struct body_motion at =
+			impact_motion_at(self, contact->body_a, contact->fraction * self->step->dt);
 		event.point = at.centre;
 		dynamics_event(dynamics, event);
 		event.kind = EVENT_CONTACT_END;
@@ -794,6 +806,7 @@ static enum status step_impact(void *state, struct dynamics *dynamics, double dt
 		.time_tolerance = parameter[PARAMETER_IMPACT_TIME_TOLERANCE],
 	};
 	self.settings.printed = false;
+	self.settings.solver_rounds = SOLVER_ROUNDS;
 	force_list_init(&self.forces, dynamics->tables);
 	status = allocate_bodies(&self);
 	if (status == STATUS_OK)

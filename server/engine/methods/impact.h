@@ -19,9 +19,13 @@
  * motion closes. Larger: bodies fall onto each other without an event; smaller: curved motions lose
  * contact by the error of their integration. */
 #define IMPACT_KEEP 1e-4
-/* m. A new penetration that is deeper ends the motion of a pair that touches. Larger than
- * VELOCITY_DEPTH, up to which penetration is not corrected. */
+/* m. A pair that touched and parted collides again when it penetrates deeper. Larger than VELOCITY_DEPTH, up
+ * to which penetration is not corrected. */
 #define IMPACT_DEPTH 1e-7
+/* m. A pair whose points carry forces has another collision when others penetrate deeper than these did.
+ * Larger: corners that come down are stopped later; smaller: the change of features of a rolling edge, which the
+ * end of the motion corrects, makes events. */
+#define IMPACT_SINK 1e-5
 /* m. The gap at which a collision is found; bounces gain or lose height by as much. */
 #define IMPACT_GAP 1e-10
 /* 1. A contact that touched as the tick began collides only above this many times restitution.speed. */
@@ -34,7 +38,7 @@ struct impact_pair {
 	bool hit;      /* the event that is being resolved is its */
 	bool rested;   /* it touched as the tick began */
 	uint32_t unresolved; /* searches without an answer, in the last call of impact_time */
-	double first; /* s: its first collision in this tick; infinite: none */
+	double first;	     /* s: its first collision in this tick; infinite: none */
 };
 
 /* Impulses of a pair, N·s: of the part of the tick that is over, and of the motion from the clocks of its
@@ -65,8 +69,8 @@ struct impact_step {
 	struct step *step;
 	struct velocity_settings settings;
 	struct force_list forces;
-	uint32_t rounds_max;	  /* of one body in a tick, with restitution */
-	double time_tolerance;	  /* s: events this near are simultaneous */
+	uint32_t rounds_max;	   /* of one body in a tick, with restitution */
+	double time_tolerance;	   /* s: events this near are simultaneous */
 	struct contact_list *list; /* the step's; scratch pairs are added to it */
 	uint32_t ordinary;	   /* pairs of the list that are no scratch pairs */
 	/* By pair. */
@@ -74,7 +78,8 @@ struct impact_step {
 	struct impact_record *records;
 	uint32_t pair_capacity;
 	uint32_t *next_a, *next_b; /* the next pair in the list of body a, of body b */
-	uint32_t *pending, pending_count; /* pairs with a time before the tick's end, in any order */
+	uint32_t *pending,
+		pending_count; /* pairs with a time before the tick's end, in any order */
 	/* By slot. */
 	uint32_t *first_pair, *first_joint; /* UINT32_MAX: none */
 	double *clock;
@@ -108,12 +113,12 @@ struct aabb impact_path_box(const struct impact_step *self, uint32_t slot, doubl
 
 struct impact_batch {
 	struct impact_step *of;
-	struct step step;	 /* a copy: its bodies are the batch's, its dt the length of the motion */
+	struct step step; /* a copy: its bodies are the batch's, its dt the length of the motion */
 	struct velocity_step solve;
-	const uint32_t *slots;	 /* of the step, ascending */
+	const uint32_t *slots; /* of the step, ascending */
 	uint32_t count;
-	bool changed;		 /* impact_batch_collide changed a velocity */
-	double begin;		 /* s: the clocks */
+	bool changed;		   /* impact_batch_collide changed a velocity */
+	double begin;		   /* s: the clocks */
 	struct body_motion *start; /* by slot of the batch */
 	struct contact_list list;  /* the points that touch */
 	uint32_t *pair;		   /* by index of the list */

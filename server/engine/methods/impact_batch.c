@@ -95,8 +95,7 @@ static uint32_t collect_pairs(const struct impact_batch *self, uint32_t *out)
 		for (uint32_t p = of->first_pair[slot]; p != UINT32_MAX;) {
 			const struct contact_state *contact = &of->list->items[p];
 			bool is_a = contact->body_a == body;
-			uint32_t other =
-				local_of(self, is_a ? contact->body_b : contact->body_a);
+			uint32_t other = local_of(self, is_a ? contact->body_b : contact->body_a);
 			if (of->pairs[p].touching && (other == ROW_NO_BODY || other > i)) {
 				if (out != NULL)
 					out[count] = p;
@@ -122,10 +121,12 @@ static bool point_touches(const struct impact_step *self, uint32_t pair,
 {
 	if (point->separation <= 0 || impact_is_settled(self, contact))
 		return true;
-	double near = self->pairs[pair].rested ? IMPACT_KEEP : IMPACT_TOUCH;
 	vec3 u = vec3_sub(vec3_add(b->velocity, vec3_cross(b->angular_velocity, point->arm_b)),
 			  vec3_add(a->velocity, vec3_cross(a->angular_velocity, point->arm_a)));
 	double speed = vec3_dot(u, contact->normal);
+	/* An approach this slow does not bounce, so its last part needs no event. */
+	bool slow = speed > -0.5 * self->settings.restitution_speed;
+	double near = self->pairs[pair].rested || slow ? IMPACT_KEEP : IMPACT_TOUCH;
 	if (self->pairs[pair].hit)
 		near = scalar_max(near, -2 * speed * self->time_tolerance);
 	return point->separation <= near && speed <= PART_SPEED;
@@ -171,31 +172,41 @@ static bool moves(const struct body_motion *a, const struct body_motion *b)
 	       vec3_distance(a->velocity, b->velocity) > still;
 }
 
-/* What the normal turns with, which matters only between bodies that move. */
+static bool is_fixed(const struct impact_batch *self, uint32_t body)
+{
+	uint32_t slot = impact_slot(self->of, body);
+	return slot == ROW_NO_BODY || !self->of->movable[slot];
+}
+
+/* What the normal turns with. It is looked for only between bodies that move. Otherwise, and where the
+ * narrow phase names no feature, it is a body: the fixed one, or one whose surface is not round, because
+ * impulses along a normal that turns with neither body would not conserve angular momentum. */
 static void find_normal_of(const struct impact_batch *self, const struct contact_state *contact,
 			   struct contact_found *found)
 {
 	const struct dynamics *dynamics = self->of->step->dynamics;
+	const struct shape *a = placement_shape(dynamics, contact->a.placement);
+	const struct shape *b = placement_shape(dynamics, contact->b.placement);
+	bool by_b = is_fixed(self, contact->body_b) || (shape_is_round(a) && !shape_is_round(b));
+	found->normal_of = by_b && !is_fixed(self, contact->body_a) ? CONTACT_NORMAL_OF_B
+								    : CONTACT_NORMAL_OF_A;
+	found->radius_a = shape_is_round(a) ? a->extent_min : 0;
+	found->radius_b = shape_is_round(b) ? b->extent_min : 0;
 	if (!moves(&found->a, &found->b))
 		return;
 	struct collide_options options = collide_options_default(0);
 	options.motions = self->of->now;
 	struct contact_polygon polygon;
 	step_polygon(self->of->step, contact, &options, &polygon);
-	if (polygon.count == 0)
+	if (polygon.count == 0 || polygon.normal_of == CONTACT_NORMAL_GIVEN)
 		return;
-	const struct shape *a = placement_shape(dynamics, contact->a.placement);
-	const struct shape *b = placement_shape(dynamics, contact->b.placement);
 	found->normal_of = polygon.normal_of;
 	found->edge_a = polygon.edge_a;
 	found->edge_b = polygon.edge_b;
 	if (polygon.normal_of == CONTACT_NORMAL_OF_CENTRES) {
 		found->ball_a = vec3_sub(polygon.ball_a, found->a.centre);
 		found->ball_b = vec3_sub(polygon.ball_b, found->b.centre);
-		return;
 	}
-	found->radius_a = shape_is_round(a) ? a->extent_min : 0;
-	found->radius_b = shape_is_round(b) ? b->extent_min : 0;
 }
 
 static void make_found(const struct impact_batch *self, const struct contact_state *contact,
@@ -348,11 +359,10 @@ static enum status make_rows(struct impact_batch *self)
 	constraint_rows(v->constraints, v->contact_count, NULL, &options, &v->rows);
 	for (uint32_t c = v->contact_count; c < v->constraint_count; c++) {
 		const struct constraint *joint = &v->constraints[c];
-		joint->kind->rows(
-			joint, c,
-			joint->body_a == ROW_NO_BODY ? NULL : &self->start[joint->body_a],
-			joint->body_b == ROW_NO_BODY ? NULL : &self->start[joint->body_b],
-			&options, &v->rows);
+		joint->kind->rows(joint, c,
+				  joint->body_a == ROW_NO_BODY ? NULL : &self->start[joint->body_a],
+				  joint->body_b == ROW_NO_BODY ? NULL : &self->start[joint->body_b],
+				  &options, &v->rows);
 	}
 	for (uint32_t block = 0, c = 0; c <= v->constraint_count; c++) {
 		while (block < v->rows.block_count && v->rows.blocks[block].constraint < c)
@@ -477,8 +487,7 @@ enum status impact_batch_collide(struct impact_batch *self)
 {
 	struct velocity_step *v = &self->solve;
 	limit_restitution(self);
-	enum status status =
-		islands_solve(self->of->step, &v->islands, impact_island_collide, v);
+	enum status status = islands_solve(self->of->step, &v->islands, impact_island_collide, v);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < self->count; i++) {
@@ -516,15 +525,13 @@ static enum status apply_forces(struct impact_batch *self)
 		v->starts[i] = integrate_start_at(dynamics, body, &self->start[i], &sums[i],
 						  self->step.dt);
 		v->before[i] = v->starts[i].velocity;
-		v->force[i].linear =
-			vec3_mul_add(sums[i].force, sums[i].acceleration, mass);
+		v->force[i].linear = vec3_mul_add(sums[i].force, sums[i].acceleration, mass);
 		v->force[i].angular = sums[i].torque;
 		v->forced[i] = integrate_velocity(dynamics, body, &v->starts[i], self->step.dt);
 		v->moving[i] = v->arriving[i] = v->after[i] = v->forced[i];
 		if (!mass_moves(&v->mass, i))
 			v->motions[i] = integrate_motion(dynamics, body, &self->start[i],
-							 v->forced[i], v->forced[i],
-							 self->step.dt);
+							 v->forced[i], v->forced[i], self->step.dt);
 	}
 	return STATUS_OK;
 }
@@ -549,8 +556,8 @@ static void move_bodies(struct impact_batch *self)
 		else
 			v->motions[i] = integrate_free_at(dynamics, body, &self->start[i],
 							  &v->starts[i], self->step.dt, 1);
-		v->after[i] = (struct spatial){ v->motions[i].velocity,
-						v->motions[i].angular_velocity };
+		v->after[i] =
+			(struct spatial){ v->motions[i].velocity, v->motions[i].angular_velocity };
 	}
 }
 
@@ -606,6 +613,24 @@ static enum status finish_motion(struct impact_batch *self)
 				   : status;
 }
 
+/* The kinetic energy that the motion of an island gained beyond the work of its forces and what its pushes
+ * count already: the error of its integration. It is counted with them, if positive. */
+static void count_gain(struct impact_batch *self, uint32_t index)
+{
+	struct velocity_step *v = &self->solve;
+	const struct island *island = &v->islands.items[index];
+	double work = 0, h = self->step.dt;
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		uint32_t at = island->slots[i];
+		vec3 way = vec3_sub(v->motions[at].centre, self->start[at].centre);
+		work += vec3_dot(v->force[at].linear, way) +
+			h * vec3_dot(v->force[at].angular, v->moving[at].angular);
+	}
+	double gain = velocity_energy(v->masses_end, v->after, island) -
+		      velocity_energy(v->masses, v->before, island) - work;
+	v->outcomes[index].push_work = scalar_max(v->outcomes[index].push_work, gain);
+}
+
 enum status impact_batch_move(struct impact_batch *self, struct body_motion *out, bool coming)
 {
 	struct velocity_step *v = &self->solve;
@@ -634,6 +659,8 @@ enum status impact_batch_move(struct impact_batch *self, struct body_motion *out
 		v->motions[i].angular_velocity = v->after[i].angular;
 		out[self->slots[i]] = v->motions[i];
 	}
+	for (uint32_t i = 0; i < v->islands.count; i++)
+		count_gain(self, i);
 	velocity_merge_outcomes(&self->of->step->dynamics->report, v->outcomes, v->islands.count);
 	if (v->end_outcomes != NULL)
 		velocity_merge_outcomes(&self->of->step->dynamics->report, v->end_outcomes,

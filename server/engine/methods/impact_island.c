@@ -148,9 +148,9 @@ enum status impact_island_push(const struct island *members, uint32_t index, str
 		b[i] = gap / h;
 		if (selected[i] && gap < 0) {
 			deepest = scalar_min(deepest, gap);
-			b[i] = scalar_min(scalar_max((gap + VELOCITY_DEPTH) / h,
-						     -begin->settings.push_speed),
-					  0);
+			b[i] = scalar_min(
+				scalar_max((gap + VELOCITY_DEPTH) / h, -begin->settings.push_speed),
+				0);
 		}
 	}
 	if (!(deepest < -VELOCITY_DEPTH))
@@ -198,13 +198,19 @@ enum status impact_island_end(const struct island *members, uint32_t index, stru
 	row_system_speeds(&self.system, begin->after, b);
 	for (uint32_t i = 0; i < self.count; i++) {
 		uint32_t normal = normal_of(&self, i);
-		bool pressed = self.step->impulses[self.block[i]].normal > 0;
+		const struct velocity_impulse *half = &self.step->impulses[self.block[i]];
+		double c = self.turned[i][0], s = self.turned[i][1];
+		bool pressed = half->normal > 0;
+		x[i] = self.place[i] == 0   ? half->normal
+		       : self.place[i] == 1 ? c * half->tangent[0] + s * half->tangent[1]
+					    : c * half->tangent[1] - s * half->tangent[0];
 		selected[i] = pressed || self.rows[normal].gap <= IMPACT_TOUCH;
 		b[i] -= self.rows[i].wanted;
 		any |= selected[i] && self.place[i] == 0 && is_approach(b[i]);
 	}
 	if (!any)
 		return STATUS_OK;
+	/* The other half of the forces is much like the first. */
 	struct velocity_problem problem = { selected, b, x };
 	status = velocity_island_solve(&self, &problem);
 	self.outcome->dependent = false;

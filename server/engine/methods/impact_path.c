@@ -45,8 +45,7 @@ uint32_t impact_slot(const struct impact_step *self, uint32_t body)
 /* The rotation vector from `from` to `to` whose length fits the turn that the spins make in `time` s. */
 static vec3 turn_between(const struct body_motion *from, const struct body_motion *to, double time)
 {
-	vec3 turn = quat_to_rotation_vector(
-		quat_mul(to->rotation, quat_conjugate(from->rotation)));
+	vec3 turn = quat_to_rotation_vector(quat_mul(to->rotation, quat_conjugate(from->rotation)));
 	vec3 mean = vec3_scale(vec3_add(from->angular_velocity, to->angular_velocity), 0.5 * time);
 	double angle = vec3_length(turn);
 	if (vec3_length_squared(mean) < 1 || !(angle > 0))
@@ -111,11 +110,11 @@ struct body_motion impact_motion_at(const struct impact_step *self, uint32_t bod
 struct path_side {
 	const struct shape *shape;
 	uint32_t child;
-	pose placed;	      /* the piece in the body's frame */
+	pose placed; /* the piece in the body's frame */
 	vec3 centre_in_body;
 	struct body_motion from, to;
-	double begin;	      /* s: of `from` */
-	double reach;	      /* m: lever of its points about the mass centre that turn its surface */
+	double begin; /* s: of `from` */
+	double reach; /* m: lever of its points about the mass centre that turn its surface */
 	double length, angle; /* m, rad: bounds of what is left of its path */
 	double bend;	      /* m/s²: bound of the acceleration of its centre on the path */
 	double off;	      /* m: bound of the distance of path and chord, of any point */
@@ -151,9 +150,10 @@ static struct path_side make_side(const struct impact_step *self, struct contact
 	side.bend = bend_of(&side.from, &side.to, span, &side.off);
 	vec3 turn = turn_between(&side.from, &side.to, span);
 	vec3 spin = vec3_scale(turn, 1 / span);
-	double uneven = vec3_distance(side.from.angular_velocity, spin) +
-			vec3_distance(side.to.angular_velocity, turn_rate(turn, side.to.angular_velocity)) +
-			vec3_distance(turn_rate(turn, side.to.angular_velocity), spin);
+	double uneven =
+		vec3_distance(side.from.angular_velocity, spin) +
+		vec3_distance(side.to.angular_velocity, turn_rate(turn, side.to.angular_velocity)) +
+		vec3_distance(turn_rate(turn, side.to.angular_velocity), spin);
 	double radius = shape_is_round(side.shape) ? side.shape->extent_min : 0;
 	side.reach = dynamics->bodies.items[body].reach - radius;
 	side.angle = vec3_length(turn) + span * uneven * (4.0 / 27);
@@ -184,8 +184,8 @@ struct path_pair {
 };
 
 struct path_gap {
-	double gap;  /* m; infinite: farther apart than the margin */
-	vec3 normal; /* world, a → b */
+	double gap;	/* m; infinite: farther apart than the margin */
+	vec3 normal;	/* world, a → b */
 	double closing; /* m/s: bound of how fast the gap may close now */
 	double speed;	/* m/s: n·(v_b − v_a) at the nearest points; negative: approaching */
 };
@@ -205,8 +205,8 @@ static struct path_gap gap_at(const struct path_pair *pair, double time)
 	struct pair_cache cache = pair->hints;
 	struct manifold found;
 	collide_pieces((struct piece){ pair->a.shape, pair->a.child },
-		       (struct piece){ pair->b.shape, pair->b.child }, &b_in_a, pair->margin, &cache,
-		       &found);
+		       (struct piece){ pair->b.shape, pair->b.child }, &b_in_a, pair->margin,
+		       &cache, &found);
 	struct path_gap out = { .gap = __builtin_inf() };
 	if (found.count == 0)
 		return out;
@@ -227,7 +227,7 @@ static struct path_gap gap_at(const struct path_pair *pair, double time)
 }
 
 /* The time at which gap − level changes its sign, between `low`, where it is positive, and `high`, where
- * it is not; on the side of `low`, by the Illinois form of false position. */
+ * it is not; by the Illinois form of false position. */
 static double find_root(const struct path_pair *pair, double low, double gap_low, double high,
 			double gap_high, double level)
 {
@@ -254,13 +254,14 @@ static double find_root(const struct path_pair *pair, double low, double gap_low
 				return time;
 		}
 	}
-	return low;
+	/* Where the narrow phase changes its features, the gap jumps, and there is no time at which it is 0. */
+	return f_low > IMPACT_TOUCH ? high : low;
 }
 
 /* A pair that touches at its clock: when it overlaps by more than `level`. */
-static double time_of_return(const struct path_pair *pair, double level)
+static double time_of_return(const struct path_pair *pair, double first, double level)
 {
-	double before = pair->begin, gap_before = level;
+	double before = pair->begin, gap_before = first;
 	if (!(gap_at(pair, pair->end).gap < level))
 		return __builtin_inf();
 	for (uint32_t k = 1; k <= SAMPLES; k++) {
@@ -398,9 +399,12 @@ double impact_time(const struct impact_step *self, uint32_t index, uint32_t *unr
 	struct path_gap first = gap_at(&pair, begin);
 	if (!(first.gap < __builtin_inf()))
 		return __builtin_inf();
-	if (self->pairs[index].touching || first.gap <= IMPACT_TOUCH)
-		return time_of_return(&pair, scalar_min(first.gap, 0) - IMPACT_DEPTH);
-	double from = first.gap > pair.a.off + pair.b.off ? time_on_chords(&pair, unresolved) : begin;
+	if (self->pairs[index].touching)
+		return time_of_return(&pair, first.gap, scalar_min(first.gap, 0) - IMPACT_SINK);
+	if (first.gap <= IMPACT_TOUCH)
+		return time_of_return(&pair, first.gap, scalar_min(first.gap, 0) - IMPACT_DEPTH);
+	double from =
+		first.gap > pair.a.off + pair.b.off ? time_on_chords(&pair, unresolved) : begin;
 	return from < pair.end ? advance_on_path(&pair, from, unresolved) : __builtin_inf();
 }
 
@@ -441,8 +445,8 @@ struct aabb impact_path_box(const struct impact_step *self, uint32_t slot, doubl
 	struct body_motion begin = dynamics_motion(dynamics, body);
 	double way = scalar_max(vec3_distance(begin.centre, from->centre),
 				vec3_distance(begin.centre, to->centre));
-	double before = vec3_length(quat_to_rotation_vector(
-		quat_mul(from->rotation, quat_conjugate(begin.rotation))));
+	double before = vec3_length(
+		quat_to_rotation_vector(quat_mul(from->rotation, quat_conjugate(begin.rotation))));
 	*motion = way + off + reach * scalar_min(before + angle, 2);
 	return box;
 }

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* In ascending order of numbers. */
-static const struct method *const METHODS[] = { &method_free, &method_soft_step, &method_lcp,
-						&method_projection, &method_reflection,
-					      &method_impact };
+static const struct method *const METHODS[] = { &method_free,	    &method_soft_step,
+						&method_lcp,	    &method_projection,
+						&method_reflection, &method_impact };
 
 const struct method *const *method_list(uint32_t *count)
 {

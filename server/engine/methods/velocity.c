@@ -608,7 +608,8 @@ enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velo
 	step_wake_reached(&step, &options);
 	step_number(&step);
 	step_report_contacts(&step, &step.contacts);
-	struct velocity_step self = { .step = &step, .settings = velocity_settings_of(dynamics, method) };
+	struct velocity_step self = { .step = &step,
+				      .settings = velocity_settings_of(dynamics, method) };
 	struct velocity_impulse *first;
 	status = step_joints_make(&step, dt, &self.joints, why);
 	if (status == STATUS_OK)

@@ -35,7 +35,9 @@ struct velocity_settings {
 	/* Rounds of the projection's friction, each bounded by the last one's normal impulses; 0: none. */
 	uint32_t friction_rounds;
 	uint32_t rounds_max; /* of reflections; the rest of an impact then ends inelastically */
-	double push_speed;   /* m/s, greatest speed at which penetration is removed */
+	uint32_t
+		solver_rounds; /* of the sparse solver with friction, before its fallback; 0: its own */
+	double push_speed;     /* m/s, greatest speed at which penetration is removed */
 	double restitution_speed; /* m/s, slower approaches do not bounce */
 };
 

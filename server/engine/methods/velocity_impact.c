@@ -295,8 +295,8 @@ enum status velocity_impact_island(const struct island *members, uint32_t index,
 		back[i] *= -share;
 		u[i] -= share * jacobian_speed(self.rows[i].j, change);
 	}
-	status = (impact->end->settings.method.reflects ? velocity_reflect
-							: velocity_newton)(&self, selected, u, b, x);
+	status = (impact->end->settings.method.reflects ? velocity_reflect : velocity_newton)(
+		&self, selected, u, b, x);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < n; i++)
