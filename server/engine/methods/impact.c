@@ -391,8 +391,24 @@ static void forget_coming(const struct impact_step *self, const uint32_t *pairs,
 	}
 }
 
+static void count_rounds(struct impact_step *self, const struct impact_batch *batch)
+{
+	const struct islands *islands = &batch->solve.islands;
+	uint32_t settled = 2 * self->rounds_max;
+	for (uint32_t i = 0; i < batch->count; i++) {
+		uint32_t slot = batch->slots[i], before = self->rounds[slot];
+		uint32_t island = islands->island_of[i];
+		if (!self->movable[slot])
+			continue;
+		self->rounds[slot]++;
+		if (island != UINT32_MAX)
+			self->rounds[slot] += islands->items[island].slot_count / ROUND_BODIES;
+		self->counts.settled += before <= settled && self->rounds[slot] > settled;
+	}
+}
+
 /* Impulses at the clocks of a set, then its motion to the tick's end. */
-static enum status resolve(struct impact_step *self, const struct slot_set *set)
+static enum status resolve(struct impact_step *self, const struct slot_set *set, bool event)
 {
 	struct arena *scratch = &self->step->dynamics->scratch;
 	struct arena_mark mark = arena_mark(scratch);
@@ -410,6 +426,8 @@ static enum status resolve(struct impact_step *self, const struct slot_set *set)
 	}
 	if (status == STATUS_OK)
 		status = impact_batch_move(&batch, self->to, true);
+	if (status == STATUS_OK && event)
+		count_rounds(self, &batch);
 	arena_rewind(scratch, mark);
 	return status;
 }
@@ -522,19 +540,6 @@ static bool next_event(struct impact_step *self, struct slot_set *set, double *t
 	return true;
 }
 
-static void count_rounds(struct impact_step *self, const struct slot_set *set)
-{
-	self->counts.events++;
-	uint32_t more = 1 + set->count / ROUND_BODIES, settled = 2 * self->rounds_max;
-	for (uint32_t i = 0; i < set->count; i++) {
-		uint32_t slot = set->items[i], before = self->rounds[slot];
-		if (!self->movable[slot])
-			continue;
-		self->rounds[slot] += more;
-		self->counts.settled += before <= settled && self->rounds[slot] > settled;
-	}
-}
-
 static enum status resolve_event(struct impact_step *self, struct slot_set *set, double time,
 				 struct reason *why)
 {
@@ -547,12 +552,12 @@ static enum status resolve_event(struct impact_step *self, struct slot_set *set,
 	if (status != STATUS_OK)
 		return status;
 	forget_coming(self, pairs, count, set);
-	count_rounds(self, set);
+	self->counts.events++;
 	status = go_to(self, set, time);
 	if (status == STATUS_OK)
 		status = find_contacts(self, set, pairs, count, time);
 	if (status == STATUS_OK)
-		status = resolve(self, set);
+		status = resolve(self, set, true);
 	forget_members(self, set);
 	for (uint32_t i = 0; i < count; i++)
 		self->pairs[pairs[i]].hit = false;
@@ -639,7 +644,7 @@ static enum status solve_tick(struct impact_step *self, struct reason *why)
 		return STATUS_NO_MEMORY;
 	for (uint32_t slot = 0; slot < set.count; slot++)
 		set.items[slot] = slot;
-	enum status status = resolve(self, &set);
+	enum status status = resolve(self, &set, false);
 	forget_members(self, &set);
 	bool grown;
 	if (status == STATUS_OK)
