@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 enum { EDITS_MAX = 32, EDIT_BYTES = 6, TICKS = 3, SUM_BYTES = 8 };
 
-static const char *const METHODS[] = { "soft-step", "free", "lcp", "projection", "reflection" };
+static const char *const METHODS[] = { "soft-step",  "free",	   "lcp",
+				       "projection", "reflection", "impact" };
 enum { VALID_COUNT = 2 * COUNT_OF(METHODS) };
 static struct bytes valid_images[VALID_COUNT];
 

@@ -1,4 +1,5 @@
-/* impact.c: `impact`: rigid bodies from event to event (the book's engine; ch4-5 D6a, ch1-3 A-15 to A-24).
+/* impact.c: `impact`: rigid bodies from event to event (the book's engine; ch4-5 D6a,
+ * D6c; ch1-3 A-15, A-16, A-17, A-23, A-24).
  *
  * A tick of h seconds:
  *

@@ -464,7 +464,7 @@ static bool is_inelastic(const struct impact_batch *self, uint32_t pair)
 }
 
 /* No restitution for pairs whose bodies had too many events, and, up to IMPACT_HYSTERESIS times the speed,
- * for contacts that rested. */
+ * for contacts that rested (ch1-3 A-22, A-23, with hysteresis). */
 static void limit_restitution(struct impact_batch *self)
 {
 	struct velocity_step *v = &self->solve;

@@ -13,7 +13,8 @@
  * that the slip is 0 at the end of the motion, or opposes friction; a contact that slips and comes to rest
  * within the motion does not slip back. J v of a touching normal is 0 after the impulses, or parts.
  * The problem has a solution for every configuration and speed. Where accelerations alone have none
- * (Painlevé), it is an impulse that does not vanish with h: the contact has become a collision.
+ * (Painlevé), it is an impulse that does not vanish with h and ends the slip: the contact has become a
+ * collision, which is counted.
  */
 #include "server/engine/methods/impact.h"
 
@@ -60,6 +61,37 @@ static double row_bias(const struct velocity_island *self, const double *bias, u
 				     : c * of[2] - s * of[1];
 }
 
+/* m/s. A contact that slips faster slides; slower, its friction has no direction. */
+#define SLIDE_SPEED 1e-6
+
+/* Points that slide, carry an impulse and have no consistent acceleration: their own friction turns the body
+ * so that a greater normal force makes a smaller acceleration of the gap (Painlevé). Each is counted as a
+ * fallback. */
+static uint32_t count_dead_ends(const struct velocity_island *self, const double *x)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i + 2 < self->contact_rows; i++) {
+		if (self->place[i] != 0 || self->place[i + 1] != 1 || !(x[i] > 0))
+			continue;
+		const struct row_block *block = &self->step->rows.blocks[self->block[i]];
+		const struct constraint_row *of = &self->step->rows.rows[block->first];
+		double t = of[1].approach - of[1].wanted, k = of[2].approach - of[2].wanted;
+		double c = self->turned[i + 1][0], s = self->turned[i + 1][1];
+		double u[2] = { c * t + s * k, c * k - s * t };
+		double speed = scalar_sqrt(u[0] * u[0] + u[1] * u[1]), left;
+		if (!(speed > SLIDE_SPEED))
+			continue;
+		const struct mass_operator *mass = &self->step->mass;
+		left = mass_couple(mass, self->rows[i].j, &self->system.responses[i]);
+		for (uint32_t axis = 0; axis < 2; axis++)
+			left -= of[1 + axis].dynamic_friction * u[axis] / speed *
+				mass_couple(mass, self->rows[i].j,
+					    &self->system.responses[i + 1 + axis]);
+		count += left < 0;
+	}
+	return count;
+}
+
 enum status impact_island_forces(const struct island *members, uint32_t index, struct arena *arena,
 				 void *context)
 {
@@ -93,6 +125,7 @@ enum status impact_island_forces(const struct island *members, uint32_t index, s
 		uint32_t slot = members->slots[i];
 		begin->moving[slot] = begin->forced[slot];
 	}
+	self.outcome->fallbacks += count_dead_ends(&self, x);
 	row_system_apply(&self.system, x, begin->moving);
 	for (uint32_t i = 0; i < members->slot_count; i++) {
 		uint32_t slot = members->slots[i];

@@ -5,7 +5,7 @@
  * constant force the path is the exact parabola.
  *
  * Collisions are found in three stages, each of which can only be too early:
- *   time_of_impact on the chord (constant velocities between both poses, book A-02), with the distance of
+ *   time_of_impact on the chord (constant velocities between both poses, ch1-3 A-02), with the distance of
  *     path and chord as tolerance; it passes most pairs and no collision;
  *   conservative advancement on the path itself, with a bound of its acceleration;
  *   the root of the gap between a time apart and a time of overlap, to IMPACT_GAP.
@@ -25,9 +25,11 @@ enum {
 	/* Advancements of one pair; more occur only where a body spins fast close to another. */
 	ADVANCE_MAX = 64,
 	ROOT_MAX = 80,
-	/* Times at which a pair that touched is looked at. Fewer: a bounce that ends within the tick
-	 * is found at the next one, with more penetration. */
+	/* Times at which a pair that touched is looked at, for each size of a piece that it moves and
+	 * for each radian. Fewer: a bounce that ends within the tick is found at the next one, with
+	 * more penetration. */
 	SAMPLES = 16,
+	SAMPLES_MORE = 100, /* sizes and radians */
 };
 
 /* rad: longest turn of a chord for time_of_impact, below the half turn at which its direction is lost. */
@@ -258,15 +260,34 @@ static double find_root(const struct path_pair *pair, double low, double gap_low
 	return f_low > IMPACT_TOUCH ? high : low;
 }
 
+/* Times at which a pair that touched is looked at, and whether its end alone tells that it does not
+ * return: its motion is small beside the pieces. */
+static uint32_t samples_of(const struct path_pair *pair, bool *slow)
+{
+	double size = __builtin_inf();
+	if (pair->a.length > 0)
+		size = pair->a.shape->extent_min;
+	if (pair->b.length > 0)
+		size = scalar_min(size, pair->b.shape->extent_min);
+	double motion = size > 0 ? (pair->a.length + pair->b.length) / size : SAMPLES_MORE;
+	double angle = pair->a.angle + pair->b.angle;
+	*slow = motion < 1 && angle < 0.5;
+	double count = SAMPLES * (1 + scalar_min(motion + angle, SAMPLES_MORE));
+	uint32_t samples = SAMPLES;
+	return scalar_to_u32(scalar_floor(count), &samples) ? samples : SAMPLES;
+}
+
 /* A pair that touches at its clock: when it overlaps by more than `level`. */
 static double time_of_return(const struct path_pair *pair, double first, double level)
 {
 	double before = pair->begin, gap_before = first;
-	if (!(gap_at(pair, pair->end).gap < level))
+	bool slow;
+	uint32_t samples = samples_of(pair, &slow);
+	if (slow && !(gap_at(pair, pair->end).gap < level))
 		return __builtin_inf();
-	for (uint32_t k = 1; k <= SAMPLES; k++) {
-		double time = k == SAMPLES ? pair->end
-					   : pair->begin + (pair->end - pair->begin) * k / SAMPLES;
+	for (uint32_t k = 1; k <= samples; k++) {
+		double time = k == samples ? pair->end
+					   : pair->begin + (pair->end - pair->begin) * k / samples;
 		double gap = gap_at(pair, time).gap;
 		if (gap < level) {
 			/* If it was apart, it returns from outside, and the gap is 0. */

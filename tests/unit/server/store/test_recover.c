@@ -149,12 +149,12 @@ static void remove_copy(void)
 /* Six worlds without retention, and two that keep the newest 1 or 2 checkpoints. */
 START_TEST(a_crash_at_any_tick_loses_nothing_durable)
 {
-	static const char *const methods[] = { "soft-step", "free",	  "projection",
-					       "lcp",	    "reflection", "lcp" };
+	static const char *const methods[] = { "soft-step",  "free",   "projection", "lcp",
+					       "reflection", "impact", "lcp" };
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
 	struct retention retention = { .checkpoints = _i < 6 ? 0 : (uint32_t)_i - 5 };
 	store_set_retention(recorder.store, &retention);
-	recorder_begin(&recorder, "w", methods[_i % 6], _i % 6 >= 2 && _i % 6 < 5,
+	recorder_begin(&recorder, "w", methods[_i % 7], _i % 7 >= 2 && _i % 7 < 5,
 		       check_seed() + (uint64_t)_i);
 	note_state(false);
 	pass_time();

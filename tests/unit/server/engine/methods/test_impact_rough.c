@@ -42,8 +42,8 @@ START_TEST(any_length_of_step_ends_finite)
 			double before = energy_of(&stage);
 			stage_step(&stage);
 			assert_finite(&stage, "step");
-			double gained = energy_of(&stage) - before -
-					stage.dynamics.report.push_work;
+			double gained =
+				energy_of(&stage) - before - stage.dynamics.report.push_work;
 			printf("# dt %g tick %u gained %g of %g\n", steps[k], tick, gained, before);
 		}
 		stage_release(&stage);
@@ -61,8 +61,8 @@ START_TEST(penetrating_starts_come_apart_without_energy)
 		double before = stage_kinetic(&stage);
 		stage_step(&stage);
 		assert_finite(&stage, "bomb");
-		ck_assert_msg(stage_kinetic(&stage) <=
-				      before + stage.dynamics.report.push_work + 1e-9 * before + 1e-12,
+		ck_assert_msg(stage_kinetic(&stage) <= before + stage.dynamics.report.push_work +
+							       1e-9 * before + 1e-12,
 			      "tick %u: %g after %g, work %g", tick, stage_kinetic(&stage), before,
 			      stage.dynamics.report.push_work);
 	}
@@ -78,14 +78,21 @@ START_TEST(a_press_into_a_wall_ends)
 	open_stage(&stage, 1.0 / 60);
 	stage_ground(&stage);
 	uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
-	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = box, .position = { 1, 0.5, 0 } });
-	uint32_t body = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = box, .position = { 0, 0.5, 0 } });
-	stage_add(&stage, (struct stage_body){ .status = BODY_ANIMATED, .shape = box, .position = { -1.05, 0.5, 0 }, .velocity = { 0.5, 0, 0 } });
+	stage_add(&stage, (struct stage_body){
+				  .status = BODY_STATIC, .shape = box, .position = { 1, 0.5, 0 } });
+	uint32_t body = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+							       .shape = box,
+							       .position = { 0, 0.5, 0 } });
+	stage_add(&stage, (struct stage_body){ .status = BODY_ANIMATED,
+					       .shape = box,
+					       .position = { -1.05, 0.5, 0 },
+					       .velocity = { 0.5, 0, 0 } });
 	for (uint32_t tick = 0; tick < 60; tick++) {
 		stage_step(&stage);
 		assert_finite(&stage, "press");
 	}
-	printf("# press: x %g v %g fallbacks %u\n", stage.tables.body.position[body].x, vec3_length(stage.tables.body.velocity[body]), stage.dynamics.report.fallbacks);
+	printf("# press: x %g v %g fallbacks %u\n", stage.tables.body.position[body].x,
+	       vec3_length(stage.tables.body.velocity[body]), stage.dynamics.report.fallbacks);
 	ck_assert(vec3_length(stage.tables.body.velocity[body]) < 10);
 	stage_release(&stage);
 }
@@ -98,19 +105,39 @@ START_TEST(sequences_of_collisions_without_end_are_cut)
 	open_stage(&stage, 1.0 / 60);
 	stage.tables.world.gravity[0] = vec3_zero();
 	stage_parameter(&stage, PARAMETER_RESTITUTION_SPEED, 1e-9);
-	uint32_t wall = stage_shape(&stage, make_box(0.5, 2, 2)), ball = stage_shape(&stage, make_sphere(0.1));
-	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = wall, .position = { -0.5, 0, 0 }, .restitution = 1, .friction = -1 });
-	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = ball, .position = { 0.15, 0, 0 }, .velocity = {1, 0, 0}, .mass = 1e-3, .restitution = 1, .friction = -1 });
-	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = wall, .position = { 0.9, 0, 0 }, .velocity = { -5, 0, 0 }, .mass = 1e5, .restitution = 1, .friction = -1 });
+	uint32_t wall = stage_shape(&stage, make_box(0.5, 2, 2)),
+		 ball = stage_shape(&stage, make_sphere(0.1));
+	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
+					       .shape = wall,
+					       .position = { -0.5, 0, 0 },
+					       .restitution = 1,
+					       .friction = -1 });
+	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = ball,
+					       .position = { 0.15, 0, 0 },
+					       .velocity = { 1, 0, 0 },
+					       .mass = 1e-3,
+					       .restitution = 1,
+					       .friction = -1 });
+	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = wall,
+					       .position = { 0.9, 0, 0 },
+					       .velocity = { -5, 0, 0 },
+					       .mass = 1e5,
+					       .restitution = 1,
+					       .friction = -1 });
 	uint32_t fallbacks = 0;
 	for (uint32_t tick = 0; tick < 60; tick++) {
 		double before = stage_kinetic(&stage);
 		stage_step(&stage);
 		assert_finite(&stage, "squeezed ball");
 		fallbacks += stage.dynamics.report.fallbacks;
-		ck_assert_msg(stage_kinetic(&stage) <= before * (1 + 1e-9) + stage.dynamics.report.push_work, "tick %u: %g after %g", tick, stage_kinetic(&stage), before);
+		ck_assert_msg(stage_kinetic(&stage) <=
+				      before * (1 + 1e-9) + stage.dynamics.report.push_work,
+			      "tick %u: %g after %g", tick, stage_kinetic(&stage), before);
 	}
-	printf("# zeno: fallbacks %u ball x %g wall x %g\n", fallbacks, stage.tables.body.position[1].x, stage.tables.body.position[2].x);
+	printf("# zeno: fallbacks %u ball x %g wall x %g\n", fallbacks,
+	       stage.tables.body.position[1].x, stage.tables.body.position[2].x);
 	ck_assert_uint_gt(fallbacks, 0);
 	stage_release(&stage);
 }
@@ -123,10 +150,17 @@ START_TEST(thousands_of_simultaneous_collisions_are_one_event)
 	stage_ground(&stage);
 	uint32_t ball = stage_shape(&stage, make_sphere(0.25));
 	for (uint32_t i = 0; i < 2500; i++)
-		stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = ball, .position = { i % 50, 0.3, (double)(i / 50) }, .velocity = { 0, -5, 0 }, .restitution = 0.5 });
+		stage_add(&stage,
+			  (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = ball,
+					       .position = { i % 50, 0.3, (double)(i / 50) },
+					       .velocity = { 0, -5, 0 },
+					       .restitution = 0.5 });
 	stage_run(&stage, 2);
 	for (uint32_t i = 1; i < stage.tables.body.count; i++)
-		ck_assert_msg(scalar_abs(stage.tables.body.velocity[i].y - stage.tables.body.velocity[1].y) < 1e-12, "ball %u", i);
+		ck_assert_msg(scalar_abs(stage.tables.body.velocity[i].y -
+					 stage.tables.body.velocity[1].y) < 1e-12,
+			      "ball %u", i);
 	ck_assert(stage.tables.body.velocity[1].y > 0);
 	stage_release(&stage);
 }
@@ -142,13 +176,23 @@ START_TEST(masses_and_friction_of_any_size)
 			stage_ground(&stage);
 			uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
 			for (uint32_t i = 0; i < 4; i++)
-				stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = box, .position = { 0.2 * i, 0.6 + 1.1 * i, 0 }, .velocity = { 1.0 * i, -2, 0.3 }, .mass = i == (heavy ? 3u : 0u) ? 1e8 : 1, .friction = frictions[k], .restitution = 0.3 });
+				stage_add(&stage, (struct stage_body){
+							  .status = BODY_DYNAMIC,
+							  .shape = box,
+							  .position = { 0.2 * i, 0.6 + 1.1 * i, 0 },
+							  .velocity = { 1.0 * i, -2, 0.3 },
+							  .mass = i == (heavy ? 3u : 0u) ? 1e8 : 1,
+							  .friction = frictions[k],
+							  .restitution = 0.3 });
 			for (uint32_t tick = 0; tick < 90; tick++) {
 				double before = energy_of(&stage);
 				stage_step(&stage);
 				assert_finite(&stage, "masses");
-				double gained = energy_of(&stage) - before - stage.dynamics.report.push_work;
-				ck_assert_msg(gained <= 1e-9 * (before + 1), "friction %g, tick %u: gained %g of %g", frictions[k], tick, gained, before);
+				double gained = energy_of(&stage) - before -
+						stage.dynamics.report.push_work;
+				ck_assert_msg(gained <= 1e-9 * (before + 1),
+					      "friction %g, tick %u: gained %g of %g", frictions[k],
+					      tick, gained, before);
 			}
 			stage_release(&stage);
 		}

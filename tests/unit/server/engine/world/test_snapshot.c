@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const methods[] = { "free", "soft-step", "lcp", "projection", "reflection" };
+static const char *const methods[] = { "free",	     "soft-step",  "lcp",
+				       "projection", "reflection", "impact" };
 
 static struct world *load(const struct bytes *image)
 {
