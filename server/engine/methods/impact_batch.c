@@ -126,9 +126,7 @@ static bool point_touches(const struct impact_step *self, uint32_t pair,
 	double speed = vec3_dot(u, contact->normal);
 	/* An approach this slow does not bounce, so its last part needs no event. */
 	bool slow = speed > -0.5 * self->settings.restitution_speed;
-	double near = slow			? IMPACT_CLOSE
-		      : self->pairs[pair].rested ? IMPACT_KEEP
-						 : IMPACT_TOUCH;
+	double near = slow ? IMPACT_CLOSE : self->pairs[pair].rested ? IMPACT_KEEP : IMPACT_TOUCH;
 	if (self->pairs[pair].hit)
 		near = scalar_max(near, -2 * speed * self->time_tolerance);
 	return point->separation <= near && speed <= PART_SPEED;

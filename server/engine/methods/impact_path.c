@@ -29,7 +29,7 @@ enum {
 	 * for each radian. Fewer: a bounce that ends within the tick is found at the next one, with
 	 * more penetration. */
 	SAMPLES = 16,
-	SAMPLES_MORE = 100, /* sizes and radians */
+	SAMPLES_MORE = 24, /* sizes and radians */
 };
 
 /* rad: longest turn of a chord for time_of_impact, below the half turn at which its direction is lost. */
@@ -419,6 +419,9 @@ double impact_time(const struct impact_step *self, uint32_t index, uint32_t *unr
 	}
 	struct path_gap first = gap_at(&pair, begin);
 	if (!(first.gap < __builtin_inf()))
+		return __builtin_inf();
+	/* Bodies deep in each other are pushed apart; features that change there are no collisions. */
+	if (self->pairs[index].touching && first.gap < -IMPACT_SINK)
 		return __builtin_inf();
 	if (self->pairs[index].touching)
 		return time_of_return(&pair, first.gap, scalar_min(first.gap, 0) - IMPACT_SINK);

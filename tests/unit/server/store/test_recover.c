@@ -597,6 +597,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("recover");
 	TCase *tests = tcase_create("recover");
+	tcase_set_timeout(tests, 30);
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_loop_test(tests, a_crash_at_any_tick_loses_nothing_durable, 0, 8);
 	tcase_add_test(tests, a_killed_process_loses_no_durable_tick);

@@ -752,6 +752,7 @@ static Suite *make(void)
 	tcase_add_test(methods, worlds_that_switch_methods_fork_and_restore_with_equal_hashes);
 	suite_add_tcase(suite, methods);
 	TCase *heap = tcase_create("heap");
+	tcase_set_timeout(heap, 30);
 	tcase_add_loop_test(heap, a_steady_tick_makes_no_heap_call, 0, 6);
 	tcase_add_test(heap, a_thousand_empty_worlds_need_little_memory);
 	tcase_add_test(heap, a_failed_allocation_changes_nothing);
