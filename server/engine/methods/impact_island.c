@@ -20,10 +20,12 @@
 
 #include <string.h>
 
-static bool is_approach(double u)
-{
-	return u < -1e-13;
-}
+/* m/s. Slower approaches at the end of a motion are rounding. */
+#define STILL 1e-13
+/* m/s. Slower approaches need no impulse, because the forces include them. Smaller: contacts at rest are
+ * solved once more a tick for what the solver's tolerance left, which is slow because nothing but rounding
+ * decides. */
+#define CREEP 1e-9
 
 static bool has_joints(const struct velocity_step *step, const struct island *island)
 {
@@ -239,7 +241,7 @@ enum status impact_island_end(const struct island *members, uint32_t index, stru
 					    : c * half->tangent[1] - s * half->tangent[0];
 		selected[i] = pressed || self.rows[normal].gap <= IMPACT_TOUCH;
 		b[i] -= self.rows[i].wanted;
-		any |= selected[i] && self.place[i] == 0 && is_approach(b[i]);
+		any |= selected[i] && self.place[i] == 0 && b[i] < -STILL;
 	}
 	if (!any)
 		return STATUS_OK;
@@ -279,7 +281,7 @@ enum status impact_island_collide(const struct island *members, uint32_t index, 
 		}
 		/* A gap that only the motion closes takes no part in an impulse. */
 		selected[i] = self.rows[normal_of(&self, i)].gap <= IMPACT_KEEP;
-		any |= selected[i] && self.place[i] == 0 && is_approach(u[i]);
+		any |= selected[i] && self.place[i] == 0 && u[i] < -CREEP;
 	}
 	if (!any)
 		return STATUS_OK;
