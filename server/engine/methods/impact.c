@@ -520,12 +520,25 @@ static enum status find_contacts(struct impact_step *self, const struct slot_set
 /* The bodies of the earliest event and all that are linked to them. False: there is no event. */
 static bool next_event(struct impact_step *self, struct slot_set *set, double *time)
 {
-	double first = __builtin_inf();
+	double first = __builtin_inf(), limit = __builtin_inf();
+	uint32_t joint = UINT32_MAX;
 	for (uint32_t i = 0; i < self->pending_count; i++)
 		first = scalar_min(first, self->pairs[self->pending[i]].time);
-	if (!(first < __builtin_inf()))
+	for (uint32_t i = 0; i < self->bouncing_count; i++) {
+		double at = impact_limit_time(self, self->bouncing[i]);
+		if (at < self->step->dt * (1 - END) && at < limit) {
+			limit = at;
+			joint = self->bouncing[i];
+		}
+	}
+	if (!(scalar_min(first, limit) < __builtin_inf()))
 		return false;
 	set->count = 0;
+	if (limit < first) {
+		first = limit;
+		add_slot(self, set, self->joints.constraints[joint].body_a);
+		add_slot(self, set, self->joints.constraints[joint].body_b);
+	}
 	for (uint32_t i = 0; i < self->pending_count; i++) {
 		uint32_t p = self->pending[i];
 		if (self->pairs[p].time > first + self->time_tolerance)
@@ -633,6 +646,18 @@ static enum status begin_joints(struct impact_step *self, struct reason *why)
 					      count * sizeof *self->joint_records);
 	if (self->joint_next_a == NULL || self->joint_next_b == NULL || self->joint_records == NULL)
 		return STATUS_NO_MEMORY;
+	self->bouncing = ALLOCATE(uint32_t, count);
+	if (self->bouncing == NULL)
+		return STATUS_NO_MEMORY;
+	self->bouncing_count = 0;
+	for (uint32_t j = 0; j < count; j++) {
+		bool bounces = false;
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+			bounces |= self->joints.joints[j].axes[axis].mode == JOINT_LIMITED &&
+				   self->joints.joints[j].axes[axis].restitution > 0;
+		if (bounces)
+			self->bouncing[self->bouncing_count++] = j;
+	}
 	link_joints(self);
 	return STATUS_OK;
 }

@@ -32,6 +32,8 @@
 #define IMPACT_SINK 1e-4
 /* m. The gap at which a collision is found; bounces gain or lose height by as much. */
 #define IMPACT_GAP 1e-10
+/* m, rad. A limit of a joint that is no farther away bounces. */
+#define IMPACT_LIMIT 1e-5
 /* 1. A contact that touched as the tick began collides only above this many times restitution.speed. */
 #define IMPACT_HYSTERESIS 2
 
@@ -96,6 +98,8 @@ struct impact_step {
 	struct step_joints joints;
 	struct impact_joint_record *joint_records;
 	uint32_t *joint_next_a, *joint_next_b;
+	uint32_t *bouncing,
+		bouncing_count; /* joints with limits that have restitution, ascending */
 	struct impact_counts counts;
 };
 
@@ -108,6 +112,8 @@ struct body_motion impact_motion_at(const struct impact_step *self, uint32_t bod
 /* The time of a pair's next event in this tick, s; infinite: none. *unresolved counts searches that
  * ended without an answer. A pure function of clocks and paths. */
 double impact_time(const struct impact_step *self, uint32_t pair, uint32_t *unresolved);
+/* A time before a limit of a joint bounces, from the motions at its bodies' clocks; infinite: none does. */
+double impact_limit_time(const struct impact_step *self, uint32_t joint);
 /* A box that holds a body's path from its clock to the tick's end, and a bound of how far its points go from
  * where the tables have them, m. *leaves: the path of a placement is not within its fat box. */
 struct aabb impact_path_box(const struct impact_step *self, uint32_t slot, double *motion,

@@ -276,7 +276,13 @@ enum status impact_island_collide(const struct island *members, uint32_t index, 
 	row_system_speeds(&self.system, begin->before, u);
 	for (uint32_t i = 0; i < self.count; i++) {
 		if (i >= self.contact_rows) {
+			const struct velocity_joint_row *joint =
+				&self.joints[i - self.contact_rows];
 			selected[i] = velocity_joints_impact(&self, i, 0, &u[i]);
+			if (joint->role != VELOCITY_LIMIT || !(joint->lower < joint->upper))
+				continue;
+			selected[i] = self.rows[i].gap <= IMPACT_LIMIT;
+			any |= selected[i] && u[i] < -begin->settings.restitution_speed;
 			continue;
 		}
 		/* A gap that only the motion closes takes no part in an impulse. */

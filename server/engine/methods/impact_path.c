@@ -432,6 +432,52 @@ double impact_time(const struct impact_step *self, uint32_t index, uint32_t *unr
 	return from < pair.end ? advance_on_path(&pair, from, unresolved) : __builtin_inf();
 }
 
+/* ---- limits of joints ------------------------------------------------------------------------- */
+
+/* 1. The part of the way to a limit that is made at once. The motion stops a coordinate that arrives early
+ * at its limit, without a bounce, so the last part is made in smaller ones. */
+#define LIMIT_PART 0.95
+
+double impact_limit_time(const struct impact_step *self, uint32_t joint)
+{
+	const struct constraint *constraint = &self->joints.constraints[joint];
+	const struct joint *data = &self->joints.joints[joint];
+	const uint32_t slots[2] = { constraint->body_a, constraint->body_b };
+	struct body_motion motion[2] = { data->a, data->b };
+	double begin = 0, first = __builtin_inf();
+	for (uint32_t k = 0; k < 2; k++)
+		if (slots[k] != ROW_NO_BODY)
+			begin = scalar_max(begin, self->clock[slots[k]]);
+	for (uint32_t k = 0; k < 2; k++)
+		if (slots[k] != ROW_NO_BODY) {
+			if (self->rounds[slots[k]] > self->rounds_max)
+				return first;
+			motion[k] = impact_motion_at(self, self->step->bodies[slots[k]], begin);
+		}
+	struct constraint_row rows[JOINT_ROWS_MAX];
+	struct row_block blocks[JOINT_ROWS_MAX];
+	struct row_part parts[2 * JOINT_ROWS_MAX];
+	struct row_list list = { .rows = rows,
+				 .blocks = blocks,
+				 .parts = parts,
+				 .row_capacity = JOINT_ROWS_MAX,
+				 .block_capacity = JOINT_ROWS_MAX,
+				 .part_capacity = 2 * JOINT_ROWS_MAX };
+	struct constraint_options options = { .level = CONSTRAINT_VELOCITY };
+	constraint->kind->rows(constraint, 0, &motion[0], &motion[1], &options, &list);
+	for (uint32_t b = 0; b < list.block_count; b++) {
+		const struct constraint_row *row = &rows[blocks[b].first];
+		double speed = row->approach - row->wanted;
+		if (row->set != ROW_POSITIVE || !(blocks[b].restitution > 0) ||
+		    !(row->gap > IMPACT_LIMIT) || !(speed < -self->settings.restitution_speed))
+			continue;
+		double time = begin - row->gap / speed;
+		if (time < self->step->dt)
+			first = scalar_min(first, begin - LIMIT_PART * row->gap / speed);
+	}
+	return first;
+}
+
 /* ---- reach ------------------------------------------------------------------------------------ */
 
 struct aabb impact_path_box(const struct impact_step *self, uint32_t slot, double *motion,
