@@ -12,23 +12,23 @@
 
 #include "server/engine/methods/velocity.h"
 
-/* m. Points no farther apart than this touch. Larger: bodies that are apart get forces; smaller: rounding
- * of positions parts bodies at rest. */
+/* m. Points no farther apart than this touch. Larger: bodies that are apart get forces; smaller:
+ * rounding of positions parts bodies at rest. */
 #define IMPACT_TOUCH 1e-6
-/* m. Contacts that carried an impulse in the last tick go on touching up to this distance, which their
- * motion closes. Larger: bodies fall onto each other without an event; smaller: curved motions lose
- * contact by the error of their integration. */
+/* m. Contacts that carried an impulse in the last tick go on touching up to this distance, which
+ * their motion closes. Larger: bodies fall onto each other without an event; smaller: curved
+ * motions lose contact by the error of their integration. */
 #define IMPACT_KEEP 1e-4
-/* m. Points that approach more slowly than half of restitution.speed touch from this distance on: they will not
- * bounce, so their forces close the gap without an event. Larger: slow contacts close by the end of
- * the tick and not at their time; smaller: heaps make many events. */
+/* m. Points that approach more slowly than half of restitution.speed touch from this distance
+ * on: they will not bounce, so their forces close the gap without an event. Larger: slow
+ * contacts close by the end of the tick and not at their time; smaller: heaps make many events. */
 #define IMPACT_CLOSE 1e-3
-/* m. A pair that touched and parted collides again when it penetrates deeper. Larger than VELOCITY_DEPTH, up
- * to which penetration is not corrected. */
+/* m. A pair that touched and parted collides again when it penetrates deeper. Larger than
+ * VELOCITY_DEPTH, up to which penetration is not corrected. */
 #define IMPACT_DEPTH 1e-7
-/* m. A pair whose points carry forces has another collision when others penetrate deeper than these did.
- * Larger: corners that come down are stopped later; smaller: the change of features of a rolling edge, which the
- * end of the motion corrects, makes events. */
+/* m. A pair whose points carry forces has another collision when others penetrate deeper than
+ * these did. Larger: corners that come down are stopped later; smaller: the change of features
+ * of a rolling edge, which the end of the motion corrects, makes events. */
 #define IMPACT_SINK 1e-4
 /* m. The gap at which a collision is found; bounces gain or lose height by as much. */
 #define IMPACT_GAP 1e-10

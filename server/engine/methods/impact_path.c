@@ -256,7 +256,7 @@ static double find_root(const struct path_pair *pair, double low, double gap_low
 				return time;
 		}
 	}
-	/* Where the narrow phase changes its features, the gap jumps, and there is no time at which it is 0. */
+	/* Where the narrow phase changes its features the gap jumps and is 0 at no time. */
 	return f_low > IMPACT_TOUCH ? high : low;
 }
 
