@@ -363,6 +363,22 @@ START_TEST(switching_to_and_from_soft_step_and_lcp_stays_regular)
 }
 END_TEST
 
+START_TEST(a_stack_falls_asleep_and_wakes_when_it_is_hit)
+{
+	struct stage stage;
+	open_stage(&stage, 1.0 / 60, true);
+	stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 1);
+	uint32_t low = stage_stack(&stage, 4);
+	stage_run(&stage, 60);
+	ck_assert(stage.tables.body.sleep_set[low] != 0);
+	add_ball(&stage, stage_shape(&stage, make_sphere(0.5)), vec3_make(-3, 0.5, 0),
+		 vec3_make(12, 0, 0), 0.5, 0);
+	stage_run(&stage, 20);
+	ck_assert(stage.tables.body.sleep_set[low] == 0);
+	stage_release(&stage);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("methods/impact");
@@ -380,6 +396,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, fast_bodies_meet_what_is_in_their_way);
 	tcase_add_test(tcase, a_collision_elsewhere_changes_no_bit);
 	tcase_add_test(tcase, switching_to_and_from_soft_step_and_lcp_stays_regular);
+	tcase_add_test(tcase, a_stack_falls_asleep_and_wakes_when_it_is_hit);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
