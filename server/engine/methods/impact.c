@@ -108,7 +108,6 @@ static enum status allocate_pairs(struct impact_step *self, uint32_t capacity)
 	self->next_a = ALLOCATE(uint32_t, capacity);
 	self->next_b = ALLOCATE(uint32_t, capacity);
 	self->pending = ALLOCATE(uint32_t, capacity);
-	self->pair_capacity = capacity;
 	return self->pairs != NULL && self->records != NULL && self->next_a != NULL &&
 			       self->next_b != NULL && self->pending != NULL
 		       ? STATUS_OK
@@ -517,7 +516,8 @@ static enum status find_contacts(struct impact_step *self, const struct slot_set
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
-/* The bodies of the earliest event and all that are linked to them. False: there is no event. */
+/* The bodies of the earliest event (collisions, or a joint on its way to a limit) and all that are linked to
+ * them. False: there is no event. */
 static bool next_event(struct impact_step *self, struct slot_set *set, double *time)
 {
 	double first = __builtin_inf(), limit = __builtin_inf();

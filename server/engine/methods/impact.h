@@ -78,11 +78,9 @@ struct impact_step {
 	uint32_t rounds_max;	   /* of one body in a tick, with restitution */
 	double time_tolerance;	   /* s: events this near are simultaneous */
 	struct contact_list *list; /* the step's; scratch pairs are added to it */
-	uint32_t ordinary;	   /* pairs of the list that are no scratch pairs */
 	/* By pair. */
 	struct impact_pair *pairs;
 	struct impact_record *records;
-	uint32_t pair_capacity;
 	uint32_t *next_a, *next_b; /* the next pair in the list of body a, of body b */
 	uint32_t *pending,
 		pending_count; /* pairs with a time before the tick's end, in any order */
