@@ -25,8 +25,8 @@
  * Ends. Above impact.rounds events of a body in a tick its collisions lose their restitution for the rest of
  * the tick; above twice as many, the gaps around it are closed by its contact forces and no further event of
  * it is looked for. An event of n linked bodies counts as 1 + n/ROUND_BODIES of each of them, because it
- * costs with n. So the cost of a tick is bounded. Both are counted as
- * fallbacks, and so is a time of collision that could not be found.
+ * costs with n. So the cost of a tick is bounded. Both are counted as fallbacks, and so is a time of
+ * collision that could not be found.
  *
  * A collision that would end within END of the tick's end happens as the next one begins.
  */
