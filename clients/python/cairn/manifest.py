@@ -57,6 +57,7 @@ STATUS = {
     65: ("not_joined", "the session has not joined this world"),
     66: ("waiting", "accepted; waits for its tick, then a second result follows"),
     67: ("unknown_joint", "no such joint"),
+    68: ("not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"),
 }
 
 MESSAGE = {
