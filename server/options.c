@@ -460,6 +460,23 @@ static enum status check_proxy(const struct options *options, struct reason *why
 	return STATUS_OK;
 }
 
+static enum status check_durability(const struct options *options, struct reason *why)
+{
+	const char *level = options->durability, *what = options->disk_failure;
+	if (strcmp(level, "off") != 0 && strcmp(level, "tick") != 0 && strcmp(level, "command") != 0)
+		return reason_set(why, STATUS_RANGE, -1, "durability",
+				  "--durability: \"%.40s\" is unknown; use off, tick or command",
+				  level);
+	if (strcmp(what, "stop") != 0 && strcmp(what, "continue") != 0)
+		return reason_set(why, STATUS_RANGE, -1, "disk-failure",
+				  "--disk-failure: \"%.40s\" is unknown; use stop or continue",
+				  what);
+	if (strcmp(level, "command") == 0 && options->data == NULL)
+		return reason_set(why, STATUS_RANGE, -1, "durability",
+				  "--durability command needs a directory: add --data");
+	return STATUS_OK;
+}
+
 static enum status check_serve(const struct options *options, struct reason *why)
 {
 	static const char *const ROLES[] = { "controller", "player", "observer", "none" };
@@ -477,7 +494,9 @@ static enum status check_serve(const struct options *options, struct reason *why
 		return reason_set(why, STATUS_RANGE, -1, "upgrade",
 				  "--upgrade: \"%.40s\" is unknown; use refuse or redo",
 				  options->upgrade);
-	enum status status = options_addresses(options, addresses, &count, why);
+	enum status status = check_durability(options, why);
+	if (status == STATUS_OK)
+		status = options_addresses(options, addresses, &count, why);
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
 		status = check_exposure(options, &addresses[i], false, "listen", why);
 	if (status == STATUS_OK)

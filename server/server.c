@@ -44,6 +44,9 @@ static enum status make_parts(struct server *self, struct reason *why)
 	struct retention retention = { (uint32_t)self->service.options->checkpoints_keep,
 				       self->service.options->journal_keep };
 	store_set_retention(self->service.store, &retention);
+	/* A file that exists is written, whatever new worlds do. */
+	store_set_durability(self->service.store,
+			     MAX_OF(service_durability(&self->service), DURABILITY_TICK));
 	if (strcmp(self->service.options->upgrade, "redo") == 0)
 		store_redo(self->service.store);
 	return STATUS_OK;

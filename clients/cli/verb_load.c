@@ -74,6 +74,11 @@ static enum status create_for(struct cli *cli, const char *name, const struct sc
 		wire_pack_string(&out, scene->broad_phase);
 		count++;
 	}
+	if (scene->durability[0] != '\0') {
+		wire_pack_string(&out, "durability");
+		wire_pack_string(&out, scene->durability);
+		count++;
+	}
 	if (scene->seed_given) {
 		wire_pack_string(&out, "seed");
 		wire_pack_uint(&out, scene->seed);

@@ -138,6 +138,9 @@ enum status compile_world(struct compile *self, const struct yaml_node *node,
 		snprintf(out->method, sizeof out->method, "%s", world.method);
 	if (world.broad_phase != NULL)
 		snprintf(out->broad_phase, sizeof out->broad_phase, "%s", world.broad_phase);
+	static const char *const levels[] = { "off", "tick", "command" };
+	if (KEY_GIVEN(&world, WORLD, durability))
+		snprintf(out->durability, sizeof out->durability, "%s", levels[world.durability]);
 	if (KEY_GIVEN(&world, WORLD, rate)) {
 		out->rate_num = world.rate.num;
 		out->rate_den = world.rate.den;

@@ -31,6 +31,7 @@ struct scene_world {
 	bool seed_given;
 	char method[32];					       /* "": default */
 	char broad_phase[16];					       /* "": default */
+	char durability[8];					       /* "": the daemon's */
 	uint32_t bodies_max, placements_max, contacts_max, shapes_max; /* 0: default */
 	uint32_t joints_max, events_max;
 };

@@ -24,6 +24,13 @@ struct host_options host_options_default(void)
 
 void host_send(struct host *host, struct report *report)
 {
+	/* Answers of queries wait for no disk, and other threads send them. */
+	bool answer = report->kind == REPORT_REPLY && report->reply.kind == REPLY_ANSWER;
+	report->stored_at = 0;
+	if (!answer && (host->journal_failed || host->journal_lost))
+		report->stored_at = UINT64_MAX;
+	else if (!answer && host->journal != NULL)
+		report->stored_at = journal_records(host->journal);
 	report_queue_push(&host->reports, report);
 	if (host->on_loop)
 		return;

@@ -12,7 +12,8 @@
  *	          resume                   lease taken            k sessions named
  *	PAUSED ─────────► RUNNING   any ──────────────► LOCKSTEP   any ─────────► BARRIER
  *	   ▲     pause ◄──────┘            release → PAUSED           release → PAUSED
- *	   └── a limit was met, the tick does not fit its budget, or the journal failed: FAILED (paused)
+ *	   └── a limit was met, the tick does not fit its budget, or the journal failed and is not
+ *	       optional: FAILED (paused)
  *
  * A state is named by (epoch, tick, edit). While the world is PAUSED or FAILED commands are applied at
  * once, without a tick, and each application raises `edit`; otherwise they wait for the next tick, or for
@@ -50,6 +51,7 @@ struct host_options {
 	struct player_limits players;
 	struct journal_pace pace; /* mode and speed at the start; speed 0: normal */
 	struct journal *journal;  /* taken; NULL: nothing is stored on disk */
+	bool journal_optional;	  /* the world goes on without its journal if that fails */
 };
 struct host_options host_options_default(void);
 
@@ -119,7 +121,8 @@ void host_request_destroy(struct host_request *request);
 /* The session has left: its lease, its place at the barrier and its unanswered steps end. `closing` is
  * taken. Cannot fail. */
 void host_session_gone(struct host *host, struct host_request *closing);
-/* The journal has failed: the world goes to FAILED and reports it. Cannot fail. */
+/* The journal has failed: the world goes to FAILED and reports it, or goes on without it if it is
+ * optional. Cannot fail. */
 void host_journal_failed(struct host *host);
 /* Posts deferred requests that found the task queue half full. Call it periodically. */
 void host_post_notes(struct host *host);

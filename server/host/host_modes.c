@@ -96,8 +96,10 @@ bool host_inbox_filled(const struct host *host)
 
 bool host_edit_wanted(const struct host *host)
 {
-	if (host->mode == WIRE_MODE_RUNNING || host->journal_failed)
+	if (host->mode == WIRE_MODE_RUNNING)
 		return false;
+	if (host->journal_failed)
+		return host->boundary.entry_count > 0 || host_inbox_filled(host); /* to be refused */
 	for (uint32_t i = 0; i < host->jobs.count; i++)
 		if (host->jobs.items[i].ticks_left == 0 && has_turn(host, i))
 			return true;
@@ -330,6 +332,16 @@ void host_fail(struct host *host, const struct reason *why)
 {
 	host->failure = *why;
 	host_set_mode(host, WIRE_MODE_FAILED);
+}
+
+void host_fail_journal(struct host *host, const struct reason *why)
+{
+	if (host->options.journal_optional) {
+		host->journal_lost = true;
+		return;
+	}
+	host->journal_failed = true;
+	host_fail(host, why);
 }
 
 static enum status apply_control(struct host *host, uint32_t session, enum wire_control action,

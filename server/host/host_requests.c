@@ -218,9 +218,9 @@ static void execute_journal_failed(struct runnable *runnable, void *context)
 	UNUSED(context); /* journal_note, owned by the host */
 	if (host->journal_failed || journal_status(host->journal, &why) == STATUS_OK)
 		return;
-	host->journal_failed = true;
-	host_fail(host, &why);
-	host_refuse_all_jobs(host, &why);
+	host_fail_journal(host, &why);
+	if (host->journal_failed)
+		host_refuse_all_jobs(host, &why);
 	host_report_control(host);
 }
 
@@ -306,7 +306,7 @@ static bool fits_loop(const struct host *host, const struct host_step *step)
 {
 	struct inbox_counters inbox;
 	uint64_t ahead = host->options.checkpoint_ticks;
-	if (host->journal != NULL && ahead > 0 && host->steps_unsaved + step->n >= ahead)
+	if (host_journal(host) != NULL && ahead > 0 && host->steps_unsaved + step->n >= ahead)
 		return false;
 	if (!host->inbox_filled)
 		return true;
@@ -458,7 +458,7 @@ static enum status add_library_shape(struct host *host, const struct shape *shap
 			why, STATUS_LIMIT, -1, "shape",
 			"the shape library of a world is limited to %u shapes and %llu bytes",
 			(unsigned)info.limits.shapes, (unsigned long long)info.limits.shape_bytes);
-	if (host->journal != NULL)
+	if (host_journal(host) != NULL)
 		status = journal_shape(host->journal, info.epoch, info.tick, shape);
 	if (status == STATUS_OK)
 		status = shape_library_add(&host->shapes, shape);

@@ -109,7 +109,9 @@ static enum status save_snapshot(struct host *host, const char *name, uint64_t h
 		reason_set(why, status, -1, "world", "%s", status_text(status));
 	else
 		status = reserve_snapshot(host, name, image.count, why);
-	if (status == STATUS_OK && host->journal != NULL) {
+	if (status == STATUS_OK && host->journal_lost) {
+		status = journal_status(host->journal, why);
+	} else if (status == STATUS_OK && host->journal != NULL) {
 		status = host_checkpoint(host, name, &image);
 		journal_flush(host->journal);
 		if (status != STATUS_OK)

@@ -155,7 +155,8 @@ struct host {
 	bool joints_due;	/* the next report contains all joints */
 	atomic_bool ticks_watched; /* each tick has a report of its own */
 	bool waiting_for_loop; /* the report queue is full: not due until LOOP has taken reports */
-	bool journal_failed;
+	bool journal_failed; /* and the world does not go on */
+	bool journal_lost;   /* it failed and was optional: the world goes on without it */
 	struct boundary boundary;
 	uint32_t shapes_recorded; /* of the shapes known at the beginning */
 	/* A step that could not be made leaves the engine's boundary open: its changes, events and
@@ -201,6 +202,12 @@ struct host {
 	struct tick_costs costs;	   /* of all ticks; the worker's */
 	struct host_counters counters;	   /* LOOP's copy, from the last report taken */
 };
+
+/* The journal that gets the world's records; NULL: none. */
+static inline struct journal *host_journal(const struct host *host)
+{
+	return host->journal_lost ? NULL : host->journal;
+}
 
 /* ---- host.c ---- */
 void host_send(struct host *host, struct report *report); /* taken */
@@ -299,6 +306,8 @@ void host_refuse_all_jobs(struct host *host, const struct reason *why);
 void step_job_release(struct step_job *job);
 /* Sets mode FAILED for `why`. */
 void host_fail(struct host *host, const struct reason *why);
+/* The journal has failed for `why`: FAILED, or without the journal from now on if it is optional. */
+void host_fail_journal(struct host *host, const struct reason *why);
 
 /* ---- host_snapshots.c ---- */
 void host_do_save(struct host *host, struct requester *requester, const char *name);

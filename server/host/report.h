@@ -103,6 +103,7 @@ enum reply_kind {
 	REPLY_FORKED, /* `image` holds the copy; the server makes the world */
 	REPLY_ANSWER, /* `raw` is the answer, packed */
 	REPLY_SHAPE,  /* the shape is in the world's library */
+	REPLY_CREATED, /* LOOP's own: the world's beginning is on disk; answers WORLD_CREATE or FORK */
 };
 struct reply_report {
 	enum reply_kind kind;
@@ -130,6 +131,8 @@ struct reply_report {
 struct report {
 	struct report *next; /* used by the queue */
 	enum report_kind kind;
+	/* What it tells is on disk when the journal has stored this many records (journal_records). */
+	uint64_t stored_at;
 	union {
 		struct tick_report ticked;
 		struct reply_report reply;

@@ -7,6 +7,8 @@
 #ifndef CAIRN_SESSION_SERVICE_H
 #define CAIRN_SESSION_SERVICE_H
 
+#include <string.h>
+
 #include "server/io/executor.h"
 #include "server/io/io.h"
 #include "server/io/outbox.h"
@@ -114,6 +116,15 @@ struct service {
 		own_uid; /* user of this process; a Unix peer of the same user is an administrator */
 };
 
+/* Durability of a world that does not choose one. */
+static inline enum durability service_durability(const struct service *self)
+{
+	enum durability durability = DURABILITY_TICK;
+	const char *name = self->options->durability;
+	/* The option has been validated. */
+	(void)!durability_parse(name, strlen(name), &durability);
+	return self->store != NULL ? durability : DURABILITY_OFF;
+}
 /* True if more work of that kind may be done in this turn. */
 static inline bool service_turn_has_budget(const struct service *self, enum turn_kind kind)
 {

@@ -1,6 +1,8 @@
 libcairnd_a_SOURCES += \
 	server/store/journal.h \
 	server/store/journal.c \
+	server/store/durability.h \
+	server/store/durability.c \
 	server/store/shape_library.h \
 	server/store/shape_library.c \
 	server/store/store.h \

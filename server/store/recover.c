@@ -215,7 +215,7 @@ static void hand_over(struct record_player *player, struct recovered *out)
 }
 
 /* Opens the file read-only, so that a refused file is not changed. */
-static enum status read_file(const char *path, const struct journal *journal,
+static enum status read_file(const char *path, struct journal *journal,
 			     struct record_player *player, struct recovered *out,
 			     struct reason *why)
 {
@@ -228,6 +228,10 @@ static enum status read_file(const char *path, const struct journal *journal,
 		status = schema_pace(db, &out->pace, why);
 		out->has_pace = status == STATUS_OK;
 	}
+	if (status == STATUS_OK || status == STATUS_MISSING)
+		status = schema_durability(db, &journal->durability, why);
+	journal->own_durability = status == STATUS_OK;
+	out->durability = journal->durability;
 	if (status == STATUS_OK || status == STATUS_MISSING)
 		status = read_world(db, journal, player, out, why);
 	sql_close(db);

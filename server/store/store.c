@@ -263,6 +263,7 @@ enum status store_create(const char *directory, struct executor *executor, struc
 		return reason_set(why, STATUS_NO_MEMORY, -1, "data", "%s",
 				  status_text(STATUS_NO_MEMORY));
 	self->executor = executor;
+	self->durability = DURABILITY_TICK;
 	self->lock_file = -1;
 	self->work_end = &self->work_first;
 	self->news_end = &self->news_first;
@@ -282,6 +283,11 @@ enum status store_create(const char *directory, struct executor *executor, struc
 void store_set_retention(struct store *self, const struct retention *retention)
 {
 	self->retention = *retention;
+}
+
+void store_set_durability(struct store *self, enum durability durability)
+{
+	self->durability = durability;
 }
 
 void store_redo(struct store *self)
@@ -406,7 +412,8 @@ static enum status claim_file(const struct store *store, const char *name, struc
 	return status;
 }
 
-enum status store_create_world(struct store *store, const char *name, struct journal **out,
+enum status store_create_world(struct store *store, const char *name,
+			       const enum durability *durability, struct journal **out,
 			       struct reason *why)
 {
 	struct journal *old = find_journal(store, name);
@@ -431,6 +438,9 @@ enum status store_create_world(struct store *store, const char *name, struct jou
 		return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
 				  status_text(STATUS_NO_MEMORY));
 	journal->create = true;
+	journal->own_durability = durability != NULL;
+	if (durability != NULL)
+		journal->durability = *durability;
 	*out = journal;
 	return STATUS_OK;
 }

@@ -34,23 +34,28 @@ static const char last_seq[] = "SELECT max(s) FROM ("
 
 /* ---- life -------------------------------------------------------------------------------------- */
 
+/* A file that another program has locked is refused with AGAIN soon, because the store's thread serves
+ * all worlds; the journal tries again. */
+enum { BUSY_WAIT_MS = 20 };
+
 static enum status prepare_statements(struct world_file *self, struct reason *why)
 {
 	enum status status = STATUS_OK;
 	for (int i = 0; i < WORLD_FILE_STATEMENTS && status == STATUS_OK; i++)
 		status = sql_prepare(self->db, texts[i], &self->statements[i], why);
+	sqlite3_busy_timeout(self->db, BUSY_WAIT_MS);
 	return status;
 }
 
 enum status world_file_create(struct world_file *self, const char *path, const char *world,
-			      struct reason *why)
+			      const char *durability, struct reason *why)
 {
 	memset(self, 0, sizeof *self);
 	enum status status = sql_open(path, SQL_CREATE, &self->db, why);
 	if (status == STATUS_OK)
 		status = sql_exec(self->db, "BEGIN IMMEDIATE", why);
 	if (status == STATUS_OK)
-		status = schema_create(self->db, world, why);
+		status = schema_create(self->db, world, durability, why);
 	if (status == STATUS_OK)
 		status = sql_exec(self->db, "COMMIT", why);
 	if (status == STATUS_OK)
@@ -331,8 +336,6 @@ static enum status put_record(struct world_file *self, struct record *record, st
 
 static void note_progress(struct world_file_progress *progress, const struct record *record)
 {
-	bool named = record->kind == RECORD_CHECKPOINT && record->checkpoint.named;
-	progress->saved += named;
 	progress->written.checkpoints += record->kind == RECORD_CHECKPOINT;
 	/* A state is durable with its hash, its image, the record of its RESTORE, or the batches
 	 * that made it. */
@@ -378,6 +381,9 @@ enum status world_file_write(struct world_file *self, const struct record_buffer
 		sqlite3_exec(self->db, "ROLLBACK", NULL, NULL, NULL);
 	else
 		*progress = made;
+	/* Only a transaction that did not begin may be written again. */
+	if (status == STATUS_AGAIN)
+		status = why->status = STATUS_IO;
 	progress->written.records = self->seq - seq;
 	return status;
 }

@@ -51,20 +51,21 @@ struct world_file_progress {
 	uint32_t epoch, edit;
 	uint64_t tick;
 	bool moved;		     /* (epoch, tick, edit) was set */
-	uint64_t saved;		     /* named checkpoints */
 	struct prune_counts written; /* about how many */
 };
 
-/* Creates the tables in a new (or empty) file. */
+/* Creates the tables in a new (or empty) file. `durability`: the world's own, NULL: the daemon's. */
 MUST_CHECK enum status world_file_create(struct world_file *self, const char *path,
-					 const char *world, struct reason *why);
+					 const char *world, const char *durability,
+					 struct reason *why);
 /* Opens an existing file that passes schema_check; one of an earlier version is not converted yet. */
 MUST_CHECK enum status world_file_open(struct world_file *self, const char *path,
 				       struct reason *why);
 /* Any time; zero initialisation is closed. */
 void world_file_close(struct world_file *self);
 
-/* Writes the buffer's records in one transaction. On failure it is rolled back. */
+/* Writes the buffer's records in one transaction. On failure it is rolled back. AGAIN: it did not begin,
+ * because another program has locked the file; the call may be repeated. */
 MUST_CHECK enum status world_file_write(struct world_file *self,
 					const struct record_buffer *records,
 					struct world_file_progress *progress, struct reason *why);

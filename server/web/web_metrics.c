@@ -74,6 +74,11 @@ enum world_metric {
 	WORLD_CHECKPOINTS_PRUNED,
 	WORLD_RECORDS_PRUNED,
 	WORLD_PRUNE_FAILURES,
+	WORLD_NOT_STORED,
+	WORLD_COMMITS,
+	WORLD_COMMIT_NS,
+	WORLD_COMMIT_NS_MAX,
+	WORLD_COMMITS_BUSY,
 	WORLD_METRICS
 };
 
@@ -126,6 +131,14 @@ static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 				   "Rows of the journal removed because of their age." },
 	[WORLD_PRUNE_FAILURES] = { "world_prune_failures_total", "counter",
 				   "Removals that failed." },
+	[WORLD_NOT_STORED] = { "world_not_stored", "gauge",
+			       "1: the world's file cannot be written any more." },
+	[WORLD_COMMITS] = { "world_commits_total", "counter", "Transactions on the world's file." },
+	[WORLD_COMMIT_NS] = { "world_commit_nanoseconds_total", "counter",
+			      "Time that they took, with the disk's." },
+	[WORLD_COMMIT_NS_MAX] = { "world_commit_nanoseconds_max", "gauge", "The longest of them." },
+	[WORLD_COMMITS_BUSY] = { "world_commits_busy_total", "counter",
+				 "Transactions put off because the file was locked." },
 };
 
 static void read_world(const struct served_world *world, uint64_t values[WORLD_METRICS])
@@ -165,6 +178,11 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 	values[WORLD_CHECKPOINTS_PRUNED] = world->figures.checkpoints_pruned;
 	values[WORLD_RECORDS_PRUNED] = world->figures.records_pruned;
 	values[WORLD_PRUNE_FAILURES] = world->figures.prune_failures;
+	values[WORLD_NOT_STORED] = world->journal_failure.status != STATUS_OK;
+	values[WORLD_COMMITS] = world->figures.commits;
+	values[WORLD_COMMIT_NS] = world->figures.commit_ns;
+	values[WORLD_COMMIT_NS_MAX] = world->figures.commit_ns_max;
+	values[WORLD_COMMITS_BUSY] = world->figures.busy;
 }
 
 struct world_row {

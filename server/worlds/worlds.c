@@ -76,6 +76,8 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 		{ "iterations", stats->iterations },
 		{ "memory_bytes", stats->memory_bytes },
 		{ "pace_permille", world->pace },
+		{ "durability", world->durability },
+		{ "journal", world->journal_failure.status },
 	};
 	for (size_t i = 0; i < COUNT_OF(pairs); i++) {
 		wire_pack_string(&counts, pairs[i].key);
@@ -119,9 +121,9 @@ static void free_world(struct served_world *world)
 		host_destroy(world->host);
 	if (world->fanout != NULL)
 		fanout_destroy(world->fanout);
-	while (world->waiting_for_disk != NULL) {
-		struct report *report = world->waiting_for_disk;
-		world->waiting_for_disk = report->next;
+	while (world->waiting_first != NULL) {
+		struct report *report = world->waiting_first;
+		world->waiting_first = report->next;
 		report_destroy(report);
 	}
 	ARRAY_RELEASE(&world->members);
@@ -135,7 +137,7 @@ void worlds_release(struct worlds *self)
 	ARRAY_RELEASE(&self->items);
 }
 
-/* The journal of a new world, or of a recovered one; none without a data directory. */
+/* The journal of a new world, or of a recovered one; none with durability `off`. */
 static enum status open_journal(struct service *service, struct served_world *world,
 				struct recovered *recovered, struct journal **out,
 				struct reason *why)
@@ -146,9 +148,16 @@ static enum status open_journal(struct service *service, struct served_world *wo
 		recovered->journal = NULL;
 		return STATUS_OK;
 	}
-	if (service->store == NULL)
+	if (world->durability == DURABILITY_OFF)
 		return STATUS_OK;
-	return store_create_world(service->store, world->name, out, why);
+	return store_create_world(service->store, world->name,
+				  world->own_durability ? &world->durability : NULL, out, why);
+}
+
+bool worlds_may_lose_journal(const struct served_world *world)
+{
+	return world->durability != DURABILITY_COMMAND &&
+	       strcmp(world->service->options->disk_failure, "continue") == 0;
 }
 
 static struct host_options host_options_of(const struct service *service,
@@ -170,6 +179,7 @@ static struct host_options host_options_of(const struct service *service,
 		.bodies = (uint32_t)options->player_bodies,
 	};
 	host.pace = *pace;
+	host.journal_optional = worlds_may_lose_journal(world);
 	return host;
 }
 
@@ -216,6 +226,7 @@ static enum status make_host(struct service *service, struct served_world *world
 		struct journal_events events = world_journal_events(world);
 		journal_set_events(options.journal, &events);
 	}
+	world->begins_at = shapes->count + 1u; /* the shapes, and the first checkpoint */
 	status = host_create(&options, engine_world, shapes, service->executor, world_reports,
 			     world, &world->host);
 	if (status != STATUS_OK) {
@@ -226,9 +237,26 @@ static enum status make_host(struct service *service, struct served_world *world
 	return STATUS_OK;
 }
 
+/* Decides whether the world has a file, and how its answers wait for it. */
+static enum status choose_durability(const struct service *service, struct served_world *world,
+				     const struct world_start *start,
+				     const struct recovered *recovered, struct reason *why)
+{
+	world->own_durability = start->own_durability;
+	world->durability = start->own_durability ? start->durability : service_durability(service);
+	if (recovered != NULL)
+		world->durability = recovered->durability;
+	if (service->store == NULL && world->durability != DURABILITY_OFF)
+		return reason_set(why, STATUS_RANGE, -1, "durability",
+				  "durability \"%s\" needs a data directory, and the server has none "
+				  "(--data); use \"off\"",
+				  durability_name(world->durability));
+	return STATUS_OK;
+}
+
 enum status worlds_add(struct service *service, const char *name, struct world *engine_world,
-		       struct shape_library *shapes, bool running, struct recovered *recovered,
-		       struct served_world **out, struct reason *why)
+		       struct shape_library *shapes, const struct world_start *start,
+		       struct recovered *recovered, struct served_world **out, struct reason *why)
 {
 	struct worlds *worlds = service->worlds;
 	if (worlds_find_name(worlds, name) != NULL)
@@ -254,14 +282,17 @@ enum status worlds_add(struct service *service, const char *name, struct world *
 	world->epoch = world->info.epoch;
 	/* A recovered world has its mode from before the restart, if that is known; it runs only if
 	 * `running` is set. */
-	struct journal_pace pace = { .mode = running ? WIRE_MODE_RUNNING : WIRE_MODE_PAUSED };
+	struct journal_pace pace = { .mode = start->running ? WIRE_MODE_RUNNING :
+							      WIRE_MODE_PAUSED };
 	if (recovered != NULL && recovered->has_pace)
 		pace = recovered->pace;
-	if (pace.mode == WIRE_MODE_RUNNING && !running)
+	if (pace.mode == WIRE_MODE_RUNNING && !start->running)
 		pace.mode = WIRE_MODE_PAUSED;
 	world->mode = pace.mode;
 	world->pace = pace.speed > 0 ? pace.speed : TICK_SPEED_NORMAL;
-	enum status status = make_host(service, world, engine_world, shapes, &pace, recovered, why);
+	enum status status = choose_durability(service, world, start, recovered, why);
+	if (status == STATUS_OK)
+		status = make_host(service, world, engine_world, shapes, &pace, recovered, why);
 	if (status != STATUS_OK) {
 		free_world(world);
 		return status;
@@ -288,10 +319,10 @@ static void remove_world(struct worlds *worlds, const struct served_world *world
 }
 
 enum status worlds_open(struct service *service, const char *name, struct world *world,
-			struct shape_library *shapes, bool running, struct served_world **out,
-			struct reason *why)
+			struct shape_library *shapes, const struct world_start *start,
+			struct served_world **out, struct reason *why)
 {
-	enum status status = worlds_add(service, name, world, shapes, running, NULL, out, why);
+	enum status status = worlds_add(service, name, world, shapes, start, NULL, out, why);
 	if (status != STATUS_OK) {
 		world_destroy(world);
 		return status;

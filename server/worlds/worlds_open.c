@@ -61,8 +61,9 @@ static enum status open_recovered(struct service *service, const char *name, str
 		log_warn("recording_not_from_birth",
 			 "name=%s: its first ticks were pruned before --journal-keep was set",
 			 name);
-	status = worlds_add(service, name, recovered.world, &recovered.shapes,
-			    !service->options->paused, &recovered, &served, why);
+	struct world_start start = { .running = !service->options->paused };
+	status = worlds_add(service, name, recovered.world, &recovered.shapes, &start, &recovered,
+			    &served, why);
 	if (status == STATUS_OK)
 		recovered.world = NULL;
 	/* Owners of bodies are session numbers, so a new session must not get the number of an
@@ -146,11 +147,13 @@ static enum status open_scene(struct service *service, const char *text, struct 
 	struct served_world *served;
 	shape_library_init(&book);
 	status = scene_world_make(scene, NULL, &book, &world, why);
+	struct world_start start = { .running = !service->options->paused };
+	const char *durability = scene->world.durability;
+	start.own_durability = durability_parse(durability, strlen(durability), &start.durability);
 	scene_destroy(scene);
 	if (status != STATUS_OK)
 		return status;
-	status = worlds_add(service, name, world, &book, !service->options->paused, NULL, &served,
-			    why);
+	status = worlds_add(service, name, world, &book, &start, NULL, &served, why);
 	if (status != STATUS_OK)
 		world_destroy(world);
 	shape_library_release(&book);
@@ -227,9 +230,19 @@ static enum status take_text(struct wire_cursor *in, char *text, size_t bytes)
 	return STATUS_OK;
 }
 
+static enum status take_durability(struct wire_cursor *in, struct world_start *start)
+{
+	char name[16];
+	enum status status = take_text(in, name, sizeof name);
+	if (status != STATUS_OK)
+		return status;
+	start->own_durability = durability_parse(name, strlen(name), &start->durability);
+	return start->own_durability ? STATUS_OK : STATUS_RANGE;
+}
+
 /* table: one line an option. */
 static enum status take_option(struct wire_slice key, struct wire_cursor *in,
-			       struct world_options *options, bool *running)
+			       struct world_options *options, struct world_start *start)
 {
 	if (wire_slice_is(key, "rate"))
 		return take_u32_pair(in, &options->rate_num, &options->rate_den);
@@ -244,7 +257,9 @@ static enum status take_option(struct wire_slice key, struct wire_cursor *in,
 	if (wire_slice_is(key, "broad_phase"))
 		return take_text(in, options->broad_phase, sizeof options->broad_phase);
 	if (wire_slice_is(key, "running"))
-		return take_flag(in, running);
+		return take_flag(in, &start->running);
+	if (wire_slice_is(key, "durability"))
+		return take_durability(in, start);
 	if (wire_slice_is(key, "bodies_max"))
 		return take_u32(in, &options->limits.bodies);
 	if (wire_slice_is(key, "placements_max"))
@@ -275,6 +290,7 @@ static const char *allowed_values(struct wire_slice key)
 		{ "method", "a text of at most 31 bytes" },
 		{ "broad_phase", "a text of at most 15 bytes" },
 		{ "running", "true or false" },
+		{ "durability", "off, tick or command" },
 		{ "bodies_max", "an integer within 1 and 16777216" },
 		{ "placements_max", "an integer within 1 and 16777216" },
 		{ "contacts_max", "an integer within 1 and 16777216" },
@@ -303,10 +319,10 @@ static enum status refuse_option(struct wire_slice key, uint32_t index, enum sta
 }
 
 enum status worlds_parse_options(const struct wire_list *map, struct world_options *options,
-				 bool *running, struct reason *why)
+				 struct world_start *start, struct reason *why)
 {
 	*options = world_options_default();
-	*running = false;
+	*start = (struct world_start){ 0 };
 	struct wire_cursor in = wire_cursor_list(map);
 	for (uint32_t i = 0; i < map->count; i++) {
 		struct wire_token key;
@@ -315,7 +331,7 @@ enum status worlds_parse_options(const struct wire_list *map, struct world_optio
 			return reason_set(why, STATUS_TYPE, i, "options", "a key must be a str");
 		struct wire_slice name = { key.at, key.count };
 		const struct wire_cursor before = in;
-		status = take_option(name, &in, options, running);
+		status = take_option(name, &in, options, start);
 		if (status != STATUS_OK)
 			return refuse_option(name, i, status, before, why);
 	}

@@ -87,9 +87,12 @@ static void on_durable(void *context, uint32_t epoch, uint64_t tick, uint32_t ed
 	self->durables++;
 }
 
-static void on_saved(void *context)
+static void on_stored(void *context, uint64_t records)
 {
-	((struct recorder *)context)->saved++;
+	struct recorder *self = context;
+	ck_assert_uint_gt(records, self->stored);
+	ck_assert_uint_le(records, journal_records(self->journal));
+	self->stored = records;
 }
 
 static void on_failed(void *context, enum status status, const char *text)
@@ -108,7 +111,7 @@ static void on_ready(void *context)
 static void listen(struct recorder *self)
 {
 	struct journal_events events = {
-		.durable = on_durable, .saved = on_saved, .failed = on_failed, .context = self
+		.durable = on_durable, .stored = on_stored, .failed = on_failed, .context = self
 	};
 	journal_set_events(self->journal, &events);
 	journal_on_ready(self->journal, on_ready, self);
@@ -145,7 +148,7 @@ void recorder_make(struct recorder *self, const char *name, const char *method, 
 		   uint64_t seed)
 {
 	struct reason why;
-	enum status status = store_create_world(self->store, name, &self->journal, &why);
+	enum status status = store_create_world(self->store, name, NULL, &self->journal, &why);
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);
 	listen(self);
 	self->durable_epoch = 0;

@@ -27,7 +27,8 @@ struct recorder {
 	uint32_t durable_epoch;
 	uint64_t durable_tick;
 	uint32_t durable_edit;
-	uint32_t durables, saved, wakes, failures;
+	uint32_t durables, wakes, failures;
+	uint64_t stored; /* records on disk */
 	enum status failed;
 };
 

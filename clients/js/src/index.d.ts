@@ -81,6 +81,8 @@ export interface WorldOptions {
   seed?: number;
   method?: string;
   broad_phase?: string;
+  /** Which answers wait for the server's disk; the server's `--durability` when left out. */
+  durability?: "off" | "tick" | "command";
   running?: boolean;
   [limit: string]: unknown;
 }

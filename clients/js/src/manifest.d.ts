@@ -60,7 +60,8 @@ export type StatusName =
   | "running"
   | "not_joined"
   | "waiting"
-  | "unknown_joint";
+  | "unknown_joint"
+  | "not_stored";
 
 export type Column =
   | "position"

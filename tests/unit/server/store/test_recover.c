@@ -458,7 +458,7 @@ START_TEST(a_shape_is_unknown_before_the_tick_it_was_added)
 	struct reason why;
 	struct shape_library book;
 	shape_library_init(&book);
-	ck_assert_int_eq(store_create_world(recorder.store, "w", &recorder.journal, &why),
+	ck_assert_int_eq(store_create_world(recorder.store, "w", NULL, &recorder.journal, &why),
 			 STATUS_OK);
 	recorder.world = test_world(false, "free");
 	world_set_shape_source(recorder.world, shape_library_source(&book));
@@ -536,13 +536,13 @@ START_TEST(a_name_has_one_file_until_it_is_removed)
 	struct reason why;
 	struct journal *second;
 	recorder_begin(&recorder, "w", "free", false, 1);
-	ck_assert_int_eq(store_create_world(recorder.store, "w", &second, &why), STATUS_EXISTS);
+	ck_assert_int_eq(store_create_world(recorder.store, "w", NULL, &second, &why), STATUS_EXISTS);
 	ck_assert_int_eq(store_remove_world(recorder.store, "w", &why), STATUS_IN_USE);
 	recorder_run(&recorder, 2);
 	/* Closed, removed and created again with no simulated time between, twice. */
 	for (uint64_t i = 0; i < 2; i++) {
 		recorder_end(&recorder);
-		ck_assert_int_eq(store_create_world(recorder.store, "w", &second, &why),
+		ck_assert_int_eq(store_create_world(recorder.store, "w", NULL, &second, &why),
 				 STATUS_EXISTS);
 		ck_assert_int_eq(store_remove_world(recorder.store, "w", &why), STATUS_OK);
 		recorder_begin(&recorder, "w", "free", false, 1);
@@ -571,7 +571,7 @@ START_TEST(only_files_with_a_world_are_listed)
 		recorder_end(&recorder);
 	}
 	/* A journal without any record, and files with other names. */
-	ck_assert_int_eq(store_create_world(recorder.store, "never", &journal, &why), STATUS_OK);
+	ck_assert_int_eq(store_create_world(recorder.store, "never", NULL, &journal, &why), STATUS_OK);
 	recorder_close(&recorder);
 	static const char *const others[] = { ".hidden.cairn", "notes.txt", "a b.cairn", ".cairn" };
 	for (size_t i = 0; i < COUNT_OF(others); i++) {
