@@ -8,8 +8,10 @@
 #include "server/base/heap.h"
 #include "server/io/log.h"
 #include "server/requests/requests.h"
+#include "server/session/remember.h"
 #include "server/session/resume.h"
 #include "server/session/session.h"
+#include "server/store/session_file.h"
 
 /* Periods of the two timers, ms; the pool is balanced at each BALANCE_CHECKS-th check. GREETING_MIN
  * connections before HELLO are always allowed, because a quarter of a small --sessions-max is too
@@ -41,6 +43,10 @@ static enum status make_parts(struct server *self, struct reason *why)
 				 io_wall_s(self->service.io), why);
 	if (status != STATUS_OK)
 		return status;
+	status = remember_open(&self->service, why);
+	if (status != STATUS_OK)
+		return status;
+	self->worlds.next_number = session_file_world_max(self->service.store);
 	struct retention retention = { (uint32_t)self->service.options->checkpoints_keep,
 				       self->service.options->journal_keep };
 	store_set_retention(self->service.store, &retention);
@@ -212,6 +218,7 @@ static void on_check(void *context)
 	log_flush();
 	limit_queued_bytes(self);
 	worlds_check(&self->service, now);
+	remember_check(&self->service, now);
 	pool_relieve(self->service.pool);
 	if (++self->checks % BALANCE_CHECKS == 0)
 		pool_balance(self->service.pool);

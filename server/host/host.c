@@ -172,7 +172,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 		status = inbox_create(&limits, &host->inbox);
 	if (status == STATUS_OK)
 		status = arena_init(&host->scratch, 0);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK && !options->knows_sessions)
 		status = copy_pending(host, world);
 	if (status != STATUS_OK) {
 		ARRAY_RELEASE(&host->inherited);

@@ -51,6 +51,8 @@ struct host_options {
 	struct player_limits players;
 	struct journal_pace pace; /* mode and speed at the start; speed 0: normal */
 	struct journal *journal;  /* taken; NULL: nothing is stored on disk */
+	bool knows_sessions; /* results of batches that wait in the world are of sessions of this data
+			      * directory; false: of the world that it is a copy of */
 	bool journal_optional;	  /* the world goes on without its journal if that fails */
 };
 struct host_options host_options_default(void);
@@ -97,6 +99,9 @@ struct host_batch {
  * decoded. */
 MUST_CHECK enum status host_submit(struct host *host, const struct host_batch *batch);
 
+/* The commands of a STEP are a batch whose number is that of the request, with this bit set. Within a tick
+ * they are therefore applied after the session's COMMANDS, and the two kinds of numbers never collide. */
+#define HOST_STEP_BATCH (UINT64_C(1) << 63)
 struct host_step {
 	uint32_t session;
 	uint64_t request;

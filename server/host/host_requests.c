@@ -97,7 +97,7 @@ static enum status post_request(struct host *host, struct host_request *request)
 /* Appends the note to those that wait already; if none wait, posts it. */
 static void post_note(struct host *host, struct host_request *note)
 {
-	if (host->notes == NULL &&
+	if (host->notes == NULL && host->pool != NULL &&
 	    pool_post_deferrable(&host->runnable, note->execute, note) == STATUS_OK)
 		return;
 	note->next = NULL;

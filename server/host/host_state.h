@@ -30,10 +30,6 @@ struct waiting_batch {
 	struct host_batch batch; /* `list.at` points behind this struct */
 };
 
-/* The commands of a STEP are a batch whose number is that of the request, with this bit set. Within a tick
- * they are therefore applied after the session's COMMANDS, and the two kinds of numbers never collide. */
-#define HOST_STEP_BATCH (UINT64_C(1) << 63)
-
 /* The session that sent a request, and its number for the request. The report for the answer is allocated
  * when the request is accepted, so every accepted request is answered even if memory runs out. */
 struct requester {

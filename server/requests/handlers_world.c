@@ -6,6 +6,7 @@
 #include "protocol/unpack.h"
 #include "server/io/log.h"
 #include "server/requests/requests.h"
+#include "server/session/remember.h"
 #include "server/session/service.h"
 #include "server/worlds/world_reports.h"
 #include "server/worlds/worlds.h"
@@ -122,6 +123,7 @@ void handle_world_join(struct session *self, const struct message *message)
 			session_refuse(self, message, &why);
 			return;
 		}
+		remember_session(self);
 	}
 	send_info(self, world, message->world_join.ref, 0, 1);
 }
@@ -135,6 +137,7 @@ void handle_world_leave(struct session *self, const struct message *message)
 		return;
 	}
 	worlds_leave(membership->world, self);
+	remember_session(self);
 	session_done(self, message);
 }
 

@@ -8,6 +8,7 @@
 #include "protocol/capabilities.h"
 #include "server/io/entropy.h"
 #include "server/io/log.h"
+#include "server/session/remember.h"
 #include "server/session/service.h"
 
 /* This many lost sessions are always allowed, because a quarter of a small --sessions-max is too
@@ -19,14 +20,15 @@ enum { LOST_MIN = 64 };
 void resume_prepare(struct session *self)
 {
 	self->has_token = entropy_fill(self->token, sizeof self->token) == STATUS_OK;
+	hash_sha256(self->token, sizeof self->token, self->token_hash);
 }
 
 /* Compares in constant time. */
-static bool is_token(const uint8_t token[RESUME_TOKEN_BYTES], const uint8_t *shown)
+static bool is_token(const uint8_t hash[SHA256_BYTES], const uint8_t shown[SHA256_BYTES])
 {
 	uint8_t differ = 0;
-	for (int i = 0; i < RESUME_TOKEN_BYTES; i++)
-		differ |= token[i] ^ shown[i];
+	for (int i = 0; i < SHA256_BYTES; i++)
+		differ |= hash[i] ^ shown[i];
 	return differ == 0;
 }
 
@@ -34,12 +36,14 @@ static bool is_token(const uint8_t token[RESUME_TOKEN_BYTES], const uint8_t *sho
 static struct session *find_by_token(struct service *service, struct wire_slice shown)
 {
 	struct session *found = NULL;
+	uint8_t hash[SHA256_BYTES];
 	if (shown.bytes != RESUME_TOKEN_BYTES)
 		return NULL;
+	hash_sha256(shown.at, shown.bytes, hash);
 	for (uint32_t i = 0; i < service->sessions.items.count; i++) {
 		struct session *session = service->sessions.items.items[i];
-		bool same = is_token(session->token, shown.at);
-		bool before = is_token(session->token_before, shown.at);
+		bool same = is_token(session->token_hash, hash);
+		bool before = is_token(session->token_before_hash, hash);
 		if (resume_is_possible(session) && (same || (before && session->has_token_before)))
 			found = session;
 	}
@@ -145,7 +149,8 @@ static void take_over(struct session *greeting, struct session *lost, struct han
 	lost->frame_since = INSTANT_NEVER;
 	lost->pinged = lost->short_of_memory = false;
 	lost->input.count = 0;
-	memcpy(lost->token_before, lost->token, sizeof lost->token);
+	memcpy(lost->token_before_hash, lost->token_hash, sizeof lost->token_hash);
+	memcpy(lost->token_hash, greeting->token_hash, sizeof lost->token_hash);
 	memcpy(lost->token, greeting->token, sizeof lost->token);
 	lost->has_token_before = true;
 	lost->heard_anew = false;
@@ -196,6 +201,7 @@ bool resume_receive_hello(struct session *self, const struct message *hello)
 		return true;
 	}
 	take_over(self, lost, &fresh);
+	remember_session(lost);
 	reply.welcome.resume_token = (struct wire_slice){ lost->token, sizeof lost->token };
 	session_send(lost, &reply);
 	lost->service->calls->resume(lost, &hello->hello.applied);

@@ -86,6 +86,7 @@ struct service {
 	struct frame_pool *frames;
 	struct pool *pool;
 	struct store *store; /* NULL without --data */
+	uint64_t alive_at;   /* instant of the next sign of life in the file of sessions */
 	struct registry sessions;
 	struct address_limits address_limits;
 	struct keyring keyring;	      /* accepted tokens; main.c loads the file */

@@ -95,10 +95,12 @@ struct session {
 	bool counted_as_greeting; /* in address_limits; belongs to the connection, as `peer` does */
 	struct grant *grant;	  /* owned; what its token allows; NULL: no token */
 	/* Resuming (resume.h). */
-	uint8_t token[RESUME_TOKEN_BYTES], token_before[RESUME_TOKEN_BYTES];
+	uint8_t token[RESUME_TOKEN_BYTES]; /* for WELCOME */
+	uint8_t token_hash[SHA256_BYTES], token_before_hash[SHA256_BYTES];
 	bool has_token, has_token_before;
 	bool heard_anew;  /* a message has arrived since the resume: token_before is void */
 	bool ended;	  /* must not become LOST */
+	bool remembered;  /* it is in the file of sessions (remember.h) */
 	uint64_t lost_at; /* instant */
 	/* The resumed session that has taken over this one's connection, and gets the rest of its
 	 * input. */
@@ -114,6 +116,8 @@ struct session {
 /* Opens a session for a new connection, GREETING; `stream` is taken. On failure the stream is
  * closed. */
 void session_open(struct service *service, struct stream *stream);
+/* Empty outbox and full quotas of an open session without a connection. */
+void session_prepare(struct session *self);
 /* Each quarter second: deadlines, pings, slow clients. May end a lost session. */
 void session_check_deadlines(struct session *self, uint64_t now);
 /* The session is held no longer: processes its input and reads the stream again. May free the

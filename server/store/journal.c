@@ -185,6 +185,8 @@ static enum status write_records(struct journal *journal, struct world_file_prog
 {
 	char path[STORE_PATH_MAX];
 	enum status status = STATUS_OK;
+	/* A session is on disk before its batches. */
+	session_file_turn(journal->store->sessions);
 	if (journal->create) {
 		store_path(journal->store, journal->name, "", path);
 		status = world_file_create(

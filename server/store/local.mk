@@ -3,6 +3,8 @@ libcairnd_a_SOURCES += \
 	server/store/journal.c \
 	server/store/durability.h \
 	server/store/durability.c \
+	server/store/session_file.h \
+	server/store/session_file.c \
 	server/store/shape_library.h \
 	server/store/shape_library.c \
 	server/store/store.h \

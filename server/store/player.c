@@ -177,6 +177,21 @@ static enum status check_results(const struct record_player *self,
 	return STATUS_OK;
 }
 
+static void tell_results(const struct record_player *self, const struct batch_result *results,
+			 uint32_t count)
+{
+	for (uint32_t i = 0; i < count && self->on_result != NULL; i++)
+		self->on_result(self->context, &results[i]);
+}
+
+/* The results of batches that waited for this boundary. */
+static void tell_stored_results(const struct record_player *self)
+{
+	uint32_t count;
+	const struct batch_result *results = world_stored_results(self->world, &count);
+	tell_results(self, results, count);
+}
+
 static enum status apply_batches(struct record_player *self, struct reason *why)
 {
 	struct arena_mark mark = arena_mark(&self->scratch);
@@ -196,6 +211,10 @@ static enum status apply_batches(struct record_player *self, struct reason *why)
 	}
 	if (status == STATUS_OK)
 		status = check_results(self, results, recorded, count, why);
+	if (status == STATUS_OK) {
+		tell_results(self, results, count);
+		tell_stored_results(self);
+	}
 	arena_rewind(&self->scratch, mark);
 	return status;
 }
@@ -375,6 +394,7 @@ static enum status recompute_tick(struct record_player *self, uint64_t recorded,
 		return reason_set(why, STATUS_DIVERGED, -1, "replay",
 				  "tick %llu cannot be recomputed: %s",
 				  LONG(world_info(self->world).tick + 1), step.text);
+	tell_stored_results(self);
 	self->ticks++;
 	self->redone += incompatible;
 	*event = (struct player_event){

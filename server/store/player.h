@@ -48,6 +48,10 @@ struct record_player {
 	uint64_t skipped;	       /* ticks of incompatible builds */
 	struct recorded next;
 	bool has_next;
+	/* Called for the result of each batch that is applied again; may be called again for the results
+	 * of stored batches. NULL: not. Set after player_start; borrowed context. */
+	void (*on_result)(void *context, const struct batch_result *result);
+	void *context;
 };
 
 /* Loads the image of checkpoint `seq` and verifies its state hash. CORRUPT, NO_MEMORY. On failure there is

@@ -171,9 +171,24 @@ static uint32_t highest_session(const struct world *world, uint32_t session_max)
 	return session_max;
 }
 
+/* The highest number of each session's batches, and of its STEPs' commands, that the file still has. */
+static enum status tell_numbers(sqlite3 *db, const struct recovery_events *events,
+				struct reason *why)
+{
+	sqlite3_stmt *get = NULL;
+	enum status status = sql_prepare(db,
+					 "SELECT session, max(batch) FROM batches"
+					 " GROUP BY session, batch < 0",
+					 &get, why);
+	while (status == STATUS_OK && (status = sql_row(db, get, why)) == STATUS_OK)
+		events->number(events->context, (uint32_t)sql_column(get, 0), sql_column(get, 1));
+	sqlite3_finalize(get);
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
 static enum status read_world(sqlite3 *db, const struct journal *journal,
-			      struct record_player *player, struct recovered *out,
-			      struct reason *why)
+			      const struct recovery_events *events, struct record_player *player,
+			      struct recovered *out, struct reason *why)
 {
 	const char *name = journal->name;
 	struct recording *recording;
@@ -182,6 +197,13 @@ static enum status read_world(sqlite3 *db, const struct journal *journal,
 	if (status != STATUS_OK)
 		return status;
 	status = start_player(player, recording, journal, out, why);
+	if (status == STATUS_OK && events != NULL) {
+		player->on_result = events->result;
+		player->context = events->context;
+		status = tell_numbers(db, events, why);
+		if (status != STATUS_OK)
+			player_release(player);
+	}
 	if (status == STATUS_OK) {
 		out->checkpoint_tick = world_info(player->world).tick;
 		out->whole = recording_is_whole(recording);
@@ -216,8 +238,8 @@ static void hand_over(struct record_player *player, struct recovered *out)
 
 /* Opens the file read-only, so that a refused file is not changed. */
 static enum status read_file(const char *path, struct journal *journal,
-			     struct record_player *player, struct recovered *out,
-			     struct reason *why)
+			     const struct recovery_events *events, struct record_player *player,
+			     struct recovered *out, struct reason *why)
 {
 	sqlite3 *db;
 	enum status status = sql_open(path, SQL_ALONE, &db, why);
@@ -233,17 +255,18 @@ static enum status read_file(const char *path, struct journal *journal,
 	journal->own_durability = status == STATUS_OK;
 	out->durability = journal->durability;
 	if (status == STATUS_OK || status == STATUS_MISSING)
-		status = read_world(db, journal, player, out, why);
+		status = read_world(db, journal, events, player, out, why);
 	sql_close(db);
 	return status;
 }
 
-static enum status recover_world(struct journal *journal, struct recovered *out, struct reason *why)
+static enum status recover_world(struct journal *journal, const struct recovery_events *events,
+				 struct recovered *out, struct reason *why)
 {
 	char path[STORE_PATH_MAX];
 	struct record_player player;
 	store_path(journal->store, journal->name, "", path);
-	enum status status = read_file(path, journal, &player, out, why);
+	enum status status = read_file(path, journal, events, &player, out, why);
 	if (status != STATUS_OK)
 		return status;
 	hand_over(&player, out);
@@ -269,7 +292,8 @@ static void release_recovered(struct recovered *self)
 	shape_library_release(&self->shapes);
 }
 
-enum status store_recover(struct store *store, const char *name, struct recovered *out,
+enum status store_recover(struct store *store, const char *name,
+			  const struct recovery_events *events, struct recovered *out,
 			  struct reason *why)
 {
 	memset(out, 0, sizeof *out);
@@ -277,7 +301,7 @@ enum status store_recover(struct store *store, const char *name, struct recovere
 	if (journal == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
 				  status_text(STATUS_NO_MEMORY));
-	enum status status = recover_world(journal, out, why);
+	enum status status = recover_world(journal, events, out, why);
 	if (status != STATUS_OK) {
 		release_recovered(out);
 		journal_destroy(journal);

@@ -74,6 +74,7 @@ static struct journal *take_work(struct store *store)
 static uint64_t work_turn(struct store *store, bool force)
 {
 	uint64_t next = INSTANT_NEVER;
+	session_file_turn(store->sessions);
 	struct journal *journal = take_work(store);
 	struct journal *kept = NULL, **kept_end = &kept;
 	while (journal != NULL) {
@@ -303,6 +304,7 @@ void store_destroy(struct store *self)
 	on_news(self);
 	while (self->journals != NULL)
 		journal_destroy(self->journals);
+	session_file_destroy(self->sessions);
 	for (uint32_t i = 0; i < self->names.count; i++)
 		heap_free(self->names.items[i]);
 	ARRAY_RELEASE(&self->names);

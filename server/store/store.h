@@ -86,9 +86,17 @@ struct recovered {
 	uint32_t checkpoints_corrupt; /* skipped; the log names them */
 	ARRAY_OF(struct recovered_snapshot) snapshots;
 };
-/* Synchronous, on LOOP before executor_start. DIVERGED: the hash of a replayed tick differs (`why`
+/* What a recovery tells about sessions of the last daemon: the numbers of their batches in the file (with bit
+ * 63: of the commands of STEPs), and the results of those that are applied again after the checkpoint. */
+struct recovery_events {
+	void (*number)(void *context, uint32_t session, uint64_t batch);
+	void (*result)(void *context, const struct batch_result *result);
+	void *context;
+};
+/* Synchronous, on LOOP before executor_start. `events`: NULL or borrowed. DIVERGED: the hash of a replayed tick differs (`why`
  * names it); CORRUPT, VERSION, IO. The file is written only after all of it has been verified. */
-MUST_CHECK enum status store_recover(struct store *store, const char *name, struct recovered *out,
+MUST_CHECK enum status store_recover(struct store *store, const char *name,
+				     const struct recovery_events *events, struct recovered *out,
 				     struct reason *why);
 
 #endif

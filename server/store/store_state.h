@@ -12,6 +12,7 @@
 #define CAIRN_STORE_STORE_STATE_H
 
 #include "server/io/lock.h"
+#include "server/store/session_file.h"
 #include "server/store/store.h"
 #include "server/store/world_file.h"
 
@@ -80,6 +81,7 @@ struct store {
 	struct retention retention; /* as set before executor_start */
 	enum durability durability; /* likewise */
 	bool redo;
+	struct session_file *sessions; /* owned; NULL until session_file_open */
 	struct journal *journals; /* LOOP's list */
 	ARRAY_OF(char *) names;	  /* of worlds found at the start, ascending by bytes */
 	ARRAY_OF(struct refused_file) refused; /* LOOP's */

@@ -10,6 +10,7 @@
 #include "server/io/log.h"
 #include "server/session/service.h"
 #include "server/session/session.h"
+#include "server/store/session_file.h"
 #include "server/tick/clock.h"
 #include "server/worlds/world_reports.h"
 
@@ -227,6 +228,7 @@ static enum status make_host(struct service *service, struct served_world *world
 		journal_set_events(options.journal, &events);
 	}
 	world->begins_at = shapes->count + 1u; /* the shapes, and the first checkpoint */
+	options.knows_sessions = recovered != NULL;
 	status = host_create(&options, engine_world, shapes, service->executor, world_reports,
 			     world, &world->host);
 	if (status != STATUS_OK) {
@@ -254,6 +256,15 @@ static enum status choose_durability(const struct service *service, struct serve
 	return STATUS_OK;
 }
 
+/* By number, ascending. */
+static void insert_world(struct worlds *worlds, struct served_world *world)
+{
+	uint32_t at = worlds->items.count++;
+	for (; at > 0 && worlds->items.items[at - 1]->number > world->number; at--)
+		worlds->items.items[at] = worlds->items.items[at - 1];
+	worlds->items.items[at] = world;
+}
+
 enum status worlds_add(struct service *service, const char *name, struct world *engine_world,
 		       struct shape_library *shapes, const struct world_start *start,
 		       struct recovered *recovered, struct served_world **out, struct reason *why)
@@ -273,7 +284,10 @@ enum status worlds_add(struct service *service, const char *name, struct world *
 				  status_text(STATUS_NO_MEMORY));
 	}
 	world->service = service;
-	world->number = ++worlds->next_number;
+	/* The number of the last daemon, because sessions that are resumed know the world by it. */
+	uint32_t before = recovered != NULL ? session_file_world(service->store, name) : 0;
+	world->number = before != 0 && worlds_find(worlds, before) == NULL ? before :
+									     ++worlds->next_number;
 	snprintf(world->name, sizeof world->name, "%s", name);
 	world->info = world_info(engine_world);
 	world->stats = world_stats(engine_world);
@@ -297,7 +311,9 @@ enum status worlds_add(struct service *service, const char *name, struct world *
 		free_world(world);
 		return status;
 	}
-	worlds->items.items[worlds->items.count++] = world;
+	insert_world(worlds, world);
+	if (service->store != NULL)
+		session_file_put_world(service->store, name, world->number);
 	*out = world;
 	return STATUS_OK;
 }
@@ -407,6 +423,8 @@ static void on_stopped(struct host *host, void *context)
 	worlds->stopping--;
 	enum status status = STATUS_OK;
 	struct reason why;
+	if (world->remove_file && service->store != NULL)
+		session_file_remove_world(service->store, world->name);
 	if (world->remove_file && world->has_journal)
 		status = store_remove_world(service->store, world->name, &why);
 	struct session *requester = registry_find(&service->sessions, world->destroyed_by);

@@ -9,7 +9,10 @@
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/io/log.h"
+#include "server/session/remember.h"
 #include "server/session/service.h"
+#include "server/session/session.h"
+#include "server/store/session_file.h"
 #include "server/worlds/scene_world.h"
 #include "server/worlds/worlds.h"
 
@@ -42,12 +45,71 @@ static enum status refuse_file(struct service *service, const char *name,
 	return reason_set(why, status, -1, "data", "%s", status_text(status));
 }
 
+/* A world whose recovery tells about batches of remembered sessions. */
+struct recovering_world {
+	struct service *service;
+	uint32_t number; /* that it had */
+};
+
+static void remember_number(void *context, uint32_t session, uint64_t batch)
+{
+	const struct recovering_world *world = context;
+	struct membership *membership =
+		remember_membership(world->service, session, world->number);
+	if (membership == NULL)
+		return;
+	if (batch & HOST_STEP_BATCH)
+		membership->step_last = MAX_OF(membership->step_last, batch & ~HOST_STEP_BATCH);
+	else
+		ledger_saw(&membership->ledger, batch);
+}
+
+static void remember_result(void *context, const struct batch_result *from)
+{
+	const struct recovering_world *world = context;
+	struct membership *membership =
+		remember_membership(world->service, from->session, world->number);
+	struct wire_result result = {
+		.batch = from->number,
+		.tick = from->tick,
+		.edit = from->edit,
+		.code = from->stored ? STATUS_WAITING : from->status,
+		.index = from->status == STATUS_OK ? -1 : from->why.index,
+		.values = from->value_count > 0 ? from->values : NULL,
+		.value_count = from->value_count,
+	};
+	if (from->status != STATUS_OK) {
+		result.field = wire_text(from->why.field);
+		result.text = wire_text(from->why.text);
+	}
+	if (membership != NULL && !(from->number & HOST_STEP_BATCH))
+		(void)ledger_restore(&membership->ledger, &result);
+}
+
+/* Remembered sessions are members of the world again. */
+static enum status admit_remembered(struct service *service, struct served_world *world,
+				    struct reason *why)
+{
+	enum status status = STATUS_OK;
+	for (uint32_t i = 0; i < service->sessions.items.count && status == STATUS_OK; i++) {
+		struct session *session = service->sessions.items.items[i];
+		if (session_membership_or_past(session, world->number) != NULL)
+			status = worlds_admit(world, session);
+	}
+	if (status != STATUS_OK)
+		reason_set(why, status, -1, "sessions", "%s", status_text(status));
+	return status;
+}
+
 static enum status open_recovered(struct service *service, const char *name, struct reason *why)
 {
 	struct recovered recovered = { 0 };
 	struct served_world *served;
 	struct reason inner;
-	enum status status = store_recover(service->store, name, &recovered, &inner);
+	struct recovering_world recovering = { service,
+					       session_file_world(service->store, name) };
+	struct recovery_events events = { remember_number, remember_result, &recovering };
+	enum status status = store_recover(service->store, name, &events, &recovered, &inner);
 	if (status != STATUS_OK)
 		return refuse_file(service, name, &inner, why);
 	uint32_t session_max = recovered.session_max;
@@ -64,8 +126,10 @@ static enum status open_recovered(struct service *service, const char *name, str
 	struct world_start start = { .running = !service->options->paused };
 	status = worlds_add(service, name, recovered.world, &recovered.shapes, &start, &recovered,
 			    &served, why);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
 		recovered.world = NULL;
+		status = admit_remembered(service, served, why);
+	}
 	/* Owners of bodies are session numbers, so a new session must not get the number of an
 	 * earlier one. */
 	service->sessions.next_number = MAX_OF(service->sessions.next_number, session_max + 1);

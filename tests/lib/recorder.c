@@ -70,6 +70,17 @@ void recorder_copy(const struct recorder *self, const char *name, const char *di
 	}
 }
 
+void recorder_copy_sessions(const struct recorder *self, const char *directory)
+{
+	static const char *const names[] = { "sessions", "sessions-wal", "tokens" };
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		char from[RECORDER_PATH + 32], to[RECORDER_PATH + 100];
+		snprintf(from, sizeof from, "%s/cairnd.%s", self->directory, names[i]);
+		snprintf(to, sizeof to, "%s/cairnd.%s", directory, names[i]);
+		copy_file(from, to);
+	}
+}
+
 /* ---- callbacks -------------------------------------------------------------------------------------- */
 
 static void on_durable(void *context, uint32_t epoch, uint64_t tick, uint32_t edit)
@@ -169,7 +180,7 @@ void recorder_begin(struct recorder *self, const char *name, const char *method,
 void recorder_recover(struct recorder *self, const char *name, struct recovered *recovered)
 {
 	struct reason why;
-	enum status status = store_recover(self->store, name, recovered, &why);
+	enum status status = store_recover(self->store, name, NULL, recovered, &why);
 	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
 	self->world = recovered->world;
 	self->journal = recovered->journal;

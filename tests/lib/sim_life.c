@@ -253,6 +253,7 @@ static void copy_files(struct life *life, char directory[RECORDER_PATH])
 	snprintf(from.directory, sizeof from.directory, "%s", life->directory);
 	for (uint32_t w = 0; w < LIFE_COPY; w++)
 		recorder_copy(&from, NAMES[w], directory);
+	recorder_copy_sessions(&from, directory);
 }
 
 /* The lab is paused; the other worlds run. */

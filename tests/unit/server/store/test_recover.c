@@ -318,7 +318,7 @@ static enum status try_to_recover(struct recovered *recovered, struct reason *wh
 {
 	enum status status;
 	recorder_open(&recorder, directory, 1);
-	status = store_recover(recorder.store, "w", recovered, why);
+	status = store_recover(recorder.store, "w", NULL, recovered, why);
 	if (status == STATUS_OK) {
 		recorder.world = recovered->world;
 		recorder.journal = recovered->journal;
@@ -495,7 +495,7 @@ START_TEST(the_latest_snapshot_of_each_name_is_recovered)
 	recorder_close(&recorder);
 	recorder_open(&recorder, directory, 1);
 	struct recovered recovered;
-	ck_assert_int_eq(store_recover(recorder.store, "w", &recovered, &why), STATUS_OK);
+	ck_assert_int_eq(store_recover(recorder.store, "w", NULL, &recovered, &why), STATUS_OK);
 	ck_assert_uint_eq(recovered.snapshots.count, 2);
 	ck_assert_str_eq(recovered.snapshots.items[0].name, "a");
 	ck_assert_uint_eq(recovered.snapshots.items[0].tick, 6);
