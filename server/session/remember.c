@@ -94,19 +94,33 @@ static void read_name(struct reader *in, char *name, size_t bytes)
 	name[bytes - 1] = '\0';
 }
 
+/* A role that does not exist is none. */
+static enum wire_role read_role(struct reader *in)
+{
+	uint8_t role = read_u8(in);
+	return role < WIRE_ROLES ? (enum wire_role)role : WIRE_ROLE_NOBODY;
+}
+
+static uint32_t read_count(struct reader *in, uint32_t most)
+{
+	uint32_t count = read_u8(in);
+	in->failed |= count > most;
+	return MIN_OF(count, most);
+}
+
 static enum status read_grant(struct reader *in, struct session *self)
 {
 	struct grant *grant = self->grant = heap_alloc_zero(sizeof *grant);
 	if (grant == NULL)
 		return STATUS_NO_MEMORY;
-	grant->role = (enum wire_role)MIN_OF(read_u8(in), (uint8_t)(WIRE_ROLES - 1));
+	grant->role = read_role(in);
 	read_name(in, grant->name, sizeof grant->name);
 	grant->once = read_u8(in) != 0;
 	grant->use.expires_s = read_u64(in);
 	grant->use.key = read_u32(in);
 	read_raw(in, grant->use.nonce, sizeof grant->use.nonce);
 	read_raw(in, grant->hash, sizeof grant->hash);
-	grant->world_count = MIN_OF(read_u8(in), (uint8_t)TOKEN_WORLDS_MAX);
+	grant->world_count = read_count(in, TOKEN_WORLDS_MAX);
 	for (uint32_t i = 0; i < grant->world_count; i++)
 		read_name(in, grant->worlds[i], sizeof grant->worlds[i]);
 	return STATUS_OK;
@@ -114,7 +128,7 @@ static enum status read_grant(struct reader *in, struct session *self)
 
 static enum status read_memberships(struct reader *in, struct session *self)
 {
-	uint32_t joined = MIN_OF((uint32_t)read_u8(in), (uint32_t)SESSION_WORLDS_MAX);
+	uint32_t joined = read_count(in, SESSION_WORLDS_MAX);
 	enum status status = ARRAY_RESERVE(&self->memberships, joined);
 	for (uint32_t i = 0; status == STATUS_OK && i < joined; i++)
 		self->memberships.items[self->memberships.count++] =
@@ -133,7 +147,7 @@ static enum status read_session(struct reader *in, struct session *self)
 	handshake->minor = read_u32(in);
 	handshake->limits.frame_up = read_u32(in);
 	handshake->limits.frame_down = read_u32(in);
-	handshake->role = (enum wire_role)MIN_OF(read_u8(in), (uint8_t)(WIRE_ROLES - 1));
+	handshake->role = read_role(in);
 	read_name(in, self->client, sizeof self->client);
 	enum status status = read_u8(in) != 0 ? read_grant(in, self) : STATUS_OK;
 	if (status == STATUS_OK)
