@@ -6,6 +6,7 @@ PYTHON_TESTS += \
 	tests/system/test_files.py \
 	tests/system/test_full_disk.py \
 	tests/system/test_hostile.py \
+	tests/system/test_killed.py \
 	tests/system/test_library.py \
 	tests/system/test_limits.py \
 	tests/system/test_log.py \
@@ -21,6 +22,12 @@ PYTHON_TESTS += \
 	tests/system/test_unit_file.py \
 	tests/system/test_web.py
 EXTRA_DIST += tests/system/support.py tests/system/hostile_rows.py tests/data/museum
+
+# make soak-kill: kill -9 at a thousand random instants (KILLS) under racing clients; some ten minutes; not part of check.
+.PHONY: soak-kill
+soak-kill: cairnd cairn
+	KILLS=$${KILLS:-1000} CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
+		$(PYTHON) -m pytest -q -s -p no:cacheprovider $(top_srcdir)/tests/system/test_killed.py
 
 # make soak: half an hour of clients of all kinds; not part of check.
 SOAK_MINUTES = 30
