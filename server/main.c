@@ -14,6 +14,7 @@
 #include "server/commands/mesh_command.h"
 #include "server/commands/replay_command.h"
 #include "server/commands/run.h"
+#include "server/commands/store_command.h"
 #include "server/io/config_file.h"
 #include "server/io/executor_uv.h"
 #include "server/io/io_uv.h"
@@ -324,6 +325,8 @@ int main(int argc, char **argv)
 		return replay_command(&options);
 	case OPTIONS_MESH:
 		return mesh_command(&options);
+	case OPTIONS_STORE:
+		return store_command(&options);
 	case OPTIONS_SERVE:
 		break;
 	}

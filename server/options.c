@@ -335,7 +335,7 @@ static enum status read_operand(struct options *options, const char *word, struc
 		return reason_set(why, STATUS_TYPE, -1, "option",
 				  "\"%.40s\" is not an option; give a scene with --scene", word);
 	const char *what = options->command == OPTIONS_RUN ? "scene" : "file";
-	if (options->operands.count == 1)
+	if (options->operands.count == (options->command == OPTIONS_STORE ? 3u : 1u))
 		return reason_set(why, STATUS_LIMIT, -1, what,
 				  "only one %s is accepted; \"%.40s\" is a second one", what, word);
 	options->operands.items[options->operands.count++] = word;
@@ -383,17 +383,21 @@ static enum status check_replay(const struct options *options, struct reason *wh
 	return STATUS_OK;
 }
 
+static enum status check_report(const char *format, struct reason *why)
+{
+	if (strcmp(format, "json") != 0 && strcmp(format, "text") != 0)
+		return reason_set(why, STATUS_TYPE, -1, "report",
+				  "--report: \"%.40s\" is not a format; use text or json", format);
+	return STATUS_OK;
+}
+
 static enum status check_mesh(const struct options *options, struct reason *why)
 {
 	if (options->operands.count == 0)
 		return reason_set(why, STATUS_MISSING, -1, "file", "cairnd mesh needs a FILE");
 	if (options->mesh_surface != NULL && options->mesh_field == 0)
 		return reason_set(why, STATUS_MISSING, -1, "field", "--surface needs --field N");
-	if (strcmp(options->mesh_report, "json") != 0 && strcmp(options->mesh_report, "text") != 0)
-		return reason_set(why, STATUS_TYPE, -1, "report",
-				  "--report: \"%.40s\" is not a format; use text or json",
-				  options->mesh_report);
-	return STATUS_OK;
+	return check_report(options->mesh_report, why);
 }
 
 /* An address that is not loopback is reachable from other machines: it needs tokens, and TLS because
@@ -529,6 +533,8 @@ static enum status check_command(const struct options *options, struct reason *w
 		return check_replay(options, why);
 	case OPTIONS_MESH:
 		return check_mesh(options, why);
+	case OPTIONS_STORE:
+		return check_report(options->store_report, why);
 	case OPTIONS_HELP:
 	case OPTIONS_VERSION:
 		break;
@@ -573,6 +579,9 @@ enum status options_parse_with(struct options *out, int argc, const char *const 
 		line.at = 2;
 	} else if (argc > 1 && strcmp(argv[1], "mesh") == 0) {
 		out->command = OPTIONS_MESH;
+		line.at = 2;
+	} else if (argc > 1 && strcmp(argv[1], "store") == 0) {
+		out->command = OPTIONS_STORE;
 		line.at = 2;
 	}
 	enum status status = read_settings(out, settings, why);
@@ -707,6 +716,13 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 		put(&writer, "cairnd mesh FILE [OPTION]…\n"
 			     "Checks whether a mesh is a solid, and prints its mass properties "
 			     "and parts.\n\n");
+	else if (command == OPTIONS_STORE)
+		put(&writer, "cairnd store check FILE\n"
+			     "cairnd store repair FILE NEW\n"
+			     "cairnd store backup FILE NEW\n"
+			     "cairnd store restore BACKUP FILE\n"
+			     "Checks, repairs, backs up or restores the file of a world. No file is "
+			     "overwritten.\n\n");
 	else
 		put(&writer,
 		    "cairnd [OPTION]…\n"

@@ -1,4 +1,4 @@
-/* verb_replay.c: the verbs replay and mesh. The daemon's program does both without a network, so it
+/* verb_replay.c: the verbs replay, store and mesh. The daemon's program does them without a network, so it
  * replaces this process. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +44,22 @@ int verb_replay(struct cli *cli)
 	}
 	if (progress_wanted(cli))
 		words[count++] = "--progress";
+	return cli_options_known(cli) ? run_daemon(cli, words) : cli_fail(cli);
+}
+
+int verb_store(struct cli *cli)
+{
+	const char *words[8] = { "cairnd", "store" };
+	size_t count = 2;
+	if (cli->operand_count < 2 || cli->operand_count > 3)
+		return cli_usage(cli, "store check FILE | repair FILE NEW | backup FILE NEW | "
+				      "restore BACKUP FILE");
+	for (uint32_t i = 0; i < cli->operand_count; i++)
+		words[count++] = cli->operands[i];
+	if (cli->json) {
+		words[count++] = "--report";
+		words[count++] = "json";
+	}
 	return cli_options_known(cli) ? run_daemon(cli, words) : cli_fail(cli);
 }
 

@@ -1,6 +1,8 @@
 libcairnd_a_SOURCES += \
 	server/store/journal.h \
 	server/store/journal.c \
+	server/store/care.h \
+	server/store/care.c \
 	server/store/durability.h \
 	server/store/durability.c \
 	server/store/session_file.h \
@@ -34,6 +36,7 @@ libcairnd_a_SOURCES += \
 
 tests_lib_libtests_a_SOURCES += tests/lib/recorder.h tests/lib/recorder.c
 UNIT_TESTS += \
+	tests/unit/server/store/test_care \
 	tests/unit/server/store/test_image \
 	tests/unit/server/store/test_journal \
 	tests/unit/server/store/test_prune \
@@ -43,6 +46,11 @@ UNIT_TESTS += \
 	tests/unit/server/store/test_store_threads
 
 THREAD_TESTS += tests/unit/server/store/test_store_threads
+
+# make soak-flips: one wrong bit in each byte of a small file in turn; not part of check.
+.PHONY: soak-flips
+soak-flips: tests/unit/server/store/test_care
+	EVERY=1 tests/unit/server/store/test_care
 
 FUZZ_TARGETS += tests/fuzz/fuzz_journal
 tests_fuzz_fuzz_journal_LDADD = $(LDADD_FUZZ)

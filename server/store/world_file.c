@@ -22,6 +22,7 @@ static const char *const texts[WORLD_FILE_STATEMENTS] = {
 	[FIND_SNAPSHOT] = "SELECT max(seq) FROM checkpoints WHERE name = ?1",
 	[PUT_PACE] = "INSERT INTO meta VALUES ('pace', ?1)"
 		     " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+	[GET_DATA_VERSION] = "PRAGMA data_version",
 };
 
 static const char last_seq[] = "SELECT max(s) FROM ("
@@ -38,13 +39,33 @@ static const char last_seq[] = "SELECT max(s) FROM ("
  * all worlds; the journal tries again. */
 enum { BUSY_WAIT_MS = 20 };
 
+static enum status get_data_version(struct world_file *self, uint64_t *version, struct reason *why)
+{
+	sqlite3_stmt *get = self->statements[GET_DATA_VERSION];
+	enum status status = sql_row(self->db, get, why);
+	*version = status == STATUS_OK ? sql_column(get, 0) : 0;
+	sqlite3_reset(get);
+	return status;
+}
+
+/* Within a transaction. IN_USE: another program has written since this one opened the file. */
+static enum status check_is_alone(struct world_file *self, struct reason *why)
+{
+	uint64_t version;
+	enum status status = get_data_version(self, &version, why);
+	if (status != STATUS_OK || version == self->data_version)
+		return status;
+	return reason_set(why, STATUS_IN_USE, -1, "file",
+			  "another program has written to the file: are two daemons using it?");
+}
+
 static enum status prepare_statements(struct world_file *self, struct reason *why)
 {
 	enum status status = STATUS_OK;
 	for (int i = 0; i < WORLD_FILE_STATEMENTS && status == STATUS_OK; i++)
 		status = sql_prepare(self->db, texts[i], &self->statements[i], why);
 	sqlite3_busy_timeout(self->db, BUSY_WAIT_MS);
-	return status;
+	return status == STATUS_OK ? get_data_version(self, &self->data_version, why) : status;
 }
 
 enum status world_file_create(struct world_file *self, const char *path, const char *world,
@@ -374,7 +395,9 @@ enum status world_file_write(struct world_file *self, const struct record_buffer
 		status = sql_exec(self->db, "BEGIN IMMEDIATE", why);
 	if (status != STATUS_OK)
 		return status;
-	status = put_all(self, records, &made, why);
+	status = check_is_alone(self, why);
+	if (status == STATUS_OK)
+		status = put_all(self, records, &made, why);
 	if (status == STATUS_OK)
 		status = sql_exec(self->db, "COMMIT", why);
 	if (status != STATUS_OK)

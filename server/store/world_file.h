@@ -1,7 +1,8 @@
 /* world_file.h: a world's file, open for writing: each record buffer becomes one transaction.
  *
  * Used by one thread at a time (STORE; LOOP at the start and at the very end). After the first
- * failure the journal writes no further records; committed transactions stay.
+ * failure the journal writes no further records; committed transactions stay. If another program has written
+ * to the file meanwhile, nothing more is written: two histories in one file would be worth nothing.
  */
 #ifndef CAIRN_STORE_WORLD_FILE_H
 #define CAIRN_STORE_WORLD_FILE_H
@@ -24,6 +25,7 @@ enum world_file_statement {
 	PUT_TABLE,
 	FIND_SNAPSHOT,
 	PUT_PACE,
+	GET_DATA_VERSION,
 	WORLD_FILE_STATEMENTS
 };
 
@@ -35,6 +37,7 @@ struct world_file {
 	/* Of its tables; below SCHEMA_VERSION only world_file_upgraded may be called. */
 	uint32_t version;
 	bool tables_named;
+	uint64_t data_version; /* of the database: another number once another program has written */
 	/* The row of hashes at the end: rewritten longer with each transaction until it is full. */
 	struct {
 		uint32_t epoch, count;
