@@ -570,7 +570,7 @@ enum status options_parse_with(struct options *out, int argc, const char *const 
 	struct command_line line = { .argc = argc, .argv = argv, .at = 1 };
 	memset(out, 0, sizeof *out);
 	set_defaults(out);
-	out->run_ticks = UINT64_MAX;
+	out->run_ticks = out->run_seed = UINT64_MAX;
 	if (argc > 1 && strcmp(argv[1], "run") == 0) {
 		out->command = OPTIONS_RUN;
 		line.at = 2;
@@ -590,6 +590,7 @@ enum status options_parse_with(struct options *out, int argc, const char *const 
 	if (status == STATUS_OK)
 		status = read_line(out, &line, why);
 	out->run_ticks_given = out->run_ticks != UINT64_MAX;
+	out->run_seed_given = out->run_seed != UINT64_MAX;
 	return status == STATUS_OK ? check_command(out, why) : status;
 }
 

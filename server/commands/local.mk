@@ -6,5 +6,7 @@ cairnd_SOURCES += \
 	server/commands/replay_command.h \
 	server/commands/run.c \
 	server/commands/run.h \
+	server/commands/run_output.c \
+	server/commands/run_output.h \
 	server/commands/store_command.c \
 	server/commands/store_command.h

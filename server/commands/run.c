@@ -5,6 +5,8 @@
  */
 #include "server/commands/run.h"
 
+#include "server/commands/run_output.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,9 @@ struct run {
 	double *ms; /* duration of every tick */
 	uint64_t ticks;
 	double joint_error; /* m or rad: the largest after any tick */
+	struct run_condition until;
+	bool stopped; /* by the condition */
+	struct run_output output;
 };
 
 /* ---- parameters ---------------------------------------------------------------------------------- */
@@ -54,6 +59,34 @@ static enum status set_parameter(struct world *world, const char *text, struct r
 
 /* ---- making and stepping ------------------------------------------------------------------------- */
 
+/* N or N/D. */
+static enum status parse_rate(const char *text, struct scene_world *out, struct reason *why)
+{
+	char *end;
+	unsigned long num = strtoul(text, &end, 10), den = 1;
+	if (*end == '/')
+		den = strtoul(end + 1, &end, 10);
+	if (*end != '\0' || end == text || num < 1 || num > 1000000 || den < 1 || den > 1000000)
+		return reason_set(why, STATUS_RANGE, -1, "rate",
+				  "--rate: \"%.40s\" is no rate; use N or N/D, both within 1 and "
+				  "1000000",
+				  text);
+	out->rate_num = (uint32_t)num;
+	out->rate_den = (uint32_t)den;
+	return STATUS_OK;
+}
+
+/* What the command line gives in place of the scene. */
+static enum status override_scene(const struct options *options, struct scene_world *world,
+				  struct reason *why)
+{
+	if (options->run_seed_given) {
+		world->seed = options->run_seed;
+		world->seed_given = true;
+	}
+	return options->run_rate != NULL ? parse_rate(options->run_rate, world, why) : STATUS_OK;
+}
+
 static enum status prepare_run(struct run *run, struct reason *why)
 {
 	const struct options *options = run->options;
@@ -62,7 +95,12 @@ static enum status prepare_run(struct run *run, struct reason *why)
 	enum status status = scene_load(options->operands.items[0], &scene, why);
 	if (status != STATUS_OK)
 		return status;
-	status = scene_world_make(scene, options->run_method, &run->shapes, &run->world, why);
+	status = run_condition_parse(options->run_until, &run->until, why);
+	if (status == STATUS_OK)
+		status = override_scene(options, &scene->world, why);
+	if (status == STATUS_OK)
+		status = scene_world_make(scene, options->run_method, &run->shapes, &run->world,
+					  why);
 	scene_destroy(scene);
 	for (uint32_t i = 0; i < options->run_set.count && status == STATUS_OK; i++)
 		status = set_parameter(run->world, options->run_set.items[i], why);
@@ -74,20 +112,23 @@ static enum status prepare_run(struct run *run, struct reason *why)
 				  status_text(STATUS_NO_MEMORY));
 	status = parallel_pool_create((uint32_t)options->run_workers, &run->pool);
 	if (status != STATUS_OK)
-		reason_set(why, status, -1, "workers", "%s", status_text(status));
-	return status;
+		return reason_set(why, status, -1, "workers", "%s", status_text(status));
+	return run_output_open(&run->output, options, run->world, &run->shapes, why);
 }
 
 static enum status step_all(struct run *run, struct reason *why)
 {
 	const struct parallel *parallel = parallel_pool_parallel(run->pool);
-	for (; run->ticks < run->options->run_ticks; run->ticks++) {
+	for (; run->ticks < run->options->run_ticks && !run->stopped; run->ticks++) {
 		uint64_t begun = instant_now();
 		enum status status = world_step(run->world, parallel, why);
 		run->ms[run->ticks] = (double)(instant_now() - begun) / (double)NS_PER_MS;
 		run->joint_error = MAX_OF(run->joint_error, world_stats(run->world).joint_error);
+		if (status == STATUS_OK)
+			status = run_output_tick(&run->output, run->world, why);
 		if (status != STATUS_OK)
 			return status;
+		run->stopped = run_condition_holds(&run->until, run->world);
 	}
 	return STATUS_OK;
 }
@@ -163,6 +204,7 @@ static void report_run(struct run *run, const struct contact_summary *contacts)
 	printf(", \"ticks\": %" PRIu64 ", \"hash\": \"%016" PRIx64 "\", ", info.tick,
 	       world_state_hash(world, NULL, NULL));
 	printf("\"tick_hash\": \"%016" PRIx64 "\", ", world_tick_hash(world));
+	printf("\"stopped\": \"%s\", ", run->stopped ? "until" : "ticks");
 	print_times(run);
 	printf("\"bodies\": %u, \"awake\": %u, \"contacts\": %u, ", (unsigned)stats.bodies,
 	       (unsigned)stats.awake, (unsigned)contacts->contacts);
@@ -198,23 +240,9 @@ static enum status write_poses(struct run *run, struct reason *why)
 	bool failed = file == NULL || ids == NULL;
 	if (!failed) {
 		world_bodies(run->world, ids, count);
-		fputs("id,px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n", file);
-	}
-	for (uint32_t i = 0; i < count && !failed; i++) {
-		struct body_view b;
-		if (world_body(run->world, ids[i], &b) != STATUS_OK)
-			continue;
-		const double values[] = {
-			b.position.x,	      b.position.y,	    b.position.z,
-			b.rotation.w,	      b.rotation.x,	    b.rotation.y,
-			b.rotation.z,	      b.velocity.x,	    b.velocity.y,
-			b.velocity.z,	      b.angular_velocity.x, b.angular_velocity.y,
-			b.angular_velocity.z,
-		};
-		fprintf(file, "%" PRIu32, b.id);
-		for (size_t k = 0; k < COUNT_OF(values); k++)
-			fprintf(file, ",%.17g", values[k]);
-		failed = fputc('\n', file) == EOF;
+		fputs(RUN_BODY_COLUMNS "\n", file);
+		run_print_bodies(file, run->world, ids, count, -1);
+		failed = ferror(file) != 0;
 	}
 	if (file != NULL && fclose(file) != 0)
 		failed = true;
@@ -232,6 +260,7 @@ int run_scene(const struct options *options)
 	enum status status = prepare_run(&run, &why);
 	if (status == STATUS_OK)
 		status = step_all(&run, &why);
+	status = run_output_close(&run.output, run.world, status, &why);
 	if (status == STATUS_OK)
 		status = write_poses(&run, &why);
 	if (status == STATUS_OK)
