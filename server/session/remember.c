@@ -1,6 +1,7 @@
 /* See remember.h. A session is packed, little-endian, as
  *
  *	u8 version (1), u8[32] SHA-256 of its resume token, u8 there is a token before, u8[32] of that one,
+ *	u8 there is one of a resume in progress, u8[32] of that one,
  *	u32 caps, minor, largest frames up and down, u8 role, u8[64] client's name, u8 it has a grant,
  *	the grant: u8 role, u8[65] name, u8 once, u64 expiry, u32 key, u8[16] nonce, u8[32] hash of its line,
  *	           u8 worlds, u8[65] of each,
@@ -47,6 +48,8 @@ static void write_session(struct writer *out, const struct session *self)
 	write_raw(out, self->token_hash, sizeof self->token_hash);
 	write_u8(out, self->has_token_before);
 	write_raw(out, self->token_before_hash, sizeof self->token_before_hash);
+	write_u8(out, self->has_token_next);
+	write_raw(out, self->token_next_hash, sizeof self->token_next_hash);
 	write_u32(out, handshake->caps);
 	write_u32(out, handshake->minor);
 	write_u32(out, handshake->limits.frame_up);
@@ -143,6 +146,8 @@ static enum status read_session(struct reader *in, struct session *self)
 	read_raw(in, self->token_hash, sizeof self->token_hash);
 	self->has_token_before = read_u8(in) != 0;
 	read_raw(in, self->token_before_hash, sizeof self->token_before_hash);
+	self->has_token_next = read_u8(in) != 0;
+	read_raw(in, self->token_next_hash, sizeof self->token_next_hash);
 	handshake->caps = read_u32(in);
 	handshake->minor = read_u32(in);
 	handshake->limits.frame_up = read_u32(in);
@@ -198,9 +203,25 @@ static enum status restore_session(void *context, uint32_t number, const uint8_t
 	return STATUS_OK;
 }
 
+/* Tokens are on disk: the HELLOs that waited for them are looked at again. Backwards, because a session may
+ * end. */
+static void continue_resumes(void *context)
+{
+	struct service *service = context;
+	for (uint32_t i = service->sessions.items.count; i-- > 0;) {
+		if (i >= service->sessions.items.count)
+			continue;
+		struct session *session = service->sessions.items.items[i];
+		if (!session->resume_waits)
+			continue;
+		session->resume_waits = false;
+		session_resume_reading(session);
+	}
+}
+
 enum status remember_open(struct service *service, struct reason *why)
 {
-	struct session_file_events events = { restore_session, service };
+	struct session_file_events events = { restore_session, continue_resumes, service };
 	service->alive_at = io_now(service->io) + ALIVE_EVERY;
 	return session_file_open(service->store, io_wall_s(service->io), &events, why);
 }

@@ -10,6 +10,7 @@
 #include "server/io/log.h"
 #include "server/session/remember.h"
 #include "server/session/service.h"
+#include "server/store/session_file.h"
 
 /* This many lost sessions are always allowed, because a quarter of a small --sessions-max is too
  * few. */
@@ -44,7 +45,9 @@ static struct session *find_by_token(struct service *service, struct wire_slice 
 		struct session *session = service->sessions.items.items[i];
 		bool same = is_token(session->token_hash, hash);
 		bool before = is_token(session->token_before_hash, hash);
-		if (resume_is_possible(session) && (same || (before && session->has_token_before)))
+		bool next = is_token(session->token_next_hash, hash);
+		if (resume_is_possible(session) && (same || (before && session->has_token_before) ||
+						    (next && session->has_token_next)))
 			found = session;
 	}
 	return found;
@@ -153,6 +156,7 @@ static void take_over(struct session *greeting, struct session *lost, struct han
 	memcpy(lost->token_hash, greeting->token_hash, sizeof lost->token_hash);
 	memcpy(lost->token, greeting->token, sizeof lost->token);
 	lost->has_token_before = true;
+	lost->has_token_next = false;
 	lost->heard_anew = false;
 	greeting->has_token = false;
 	greeting->ended = true;
@@ -162,6 +166,23 @@ static void take_over(struct session *greeting, struct session *lost, struct han
 		stream_close(greeting->stream);
 	LOG_FROM(session_log(lost), LOG_INFO, "session_resumed", "session=%u peer=%s",
 		 (unsigned)lost->number, lost->peer.text);
+}
+
+/* A client must be able to resume again with the token of its WELCOME, also if the daemon is killed right
+ * after it. So the token is stored first, and the HELLO is looked at again then (remember.h). */
+static bool wait_for_disk(struct session *self, struct session *lost)
+{
+	struct store *store = self->service->store;
+	if (store == NULL)
+		return false;
+	if (self->resume_at == 0) {
+		memcpy(lost->token_next_hash, self->token_hash, sizeof lost->token_next_hash);
+		lost->has_token_next = true;
+		remember_session(lost);
+		self->resume_at = session_file_changes(store);
+	}
+	self->resume_waits = session_file_written(store) < self->resume_at;
+	return self->resume_waits;
 }
 
 bool resume_receive_hello(struct session *self, const struct message *hello)
@@ -188,6 +209,8 @@ bool resume_receive_hello(struct session *self, const struct message *hello)
 		session_refuse(self, hello, &why);
 		return true;
 	}
+	if (wait_for_disk(self, lost))
+		return true;
 	struct handshake fresh;
 	struct handshake_offer offer = self->handshake.offer;
 	offer.session = lost->number;

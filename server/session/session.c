@@ -345,6 +345,8 @@ static void receive_frames(struct session *self)
 			continue;
 		}
 		receive_message(self, content.at, content.bytes);
+		if (self->resume_waits)
+			break;
 		taken += bytes;
 	}
 	struct session *successor = resume_hand_over(self, taken);

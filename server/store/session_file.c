@@ -50,8 +50,11 @@ struct session_file {
 	ARRAY_OF(struct numbered_world) worlds; /* as they were at the start */
 	uint32_t world_max;
 	struct lock lock;
-	change_list waiting; /* guarded by the lock, as is the next */
+	struct session_file_events events;
+	change_list waiting; /* guarded by the lock, as are the next four */
 	bool failed;
+	uint64_t put, written; /* changes */
+	bool news;	       /* `written` or `failed` has changed */
 	change_list writing; /* STORE's */
 };
 
@@ -152,6 +155,7 @@ enum status session_file_open(struct store *store, uint64_t now_s,
 				  status_text(STATUS_NO_MEMORY));
 	self->store = store;
 	lock_init(&self->lock);
+	self->events = *events;
 	store->sessions = self;
 	enum status status = open_file(self, &inner);
 	if (status == STATUS_OK)
@@ -208,8 +212,10 @@ static void put_change(struct store *store, enum change_kind kind, uint64_t numb
 	bool copied = bytes == 0 || bytes_append(&change.packed, packed, bytes) == STATUS_OK;
 	lock_take(&self->lock);
 	copied = copied && ARRAY_RESERVE(&self->waiting, self->waiting.count + 1u) == STATUS_OK;
-	if (copied)
+	if (copied) {
 		self->waiting.items[self->waiting.count++] = change;
+		self->put++;
+	}
 	self->failed |= !copied;
 	lock_give(&self->lock);
 	if (!copied) {
@@ -296,18 +302,53 @@ void session_file_turn(struct session_file *self)
 	self->writing = self->waiting;
 	self->waiting = empty;
 	bool failed = self->failed;
+	uint64_t put = self->put;
 	lock_give(&self->lock);
 	enum status status = STATUS_OK;
 	if (self->writing.count > 0 && !failed)
 		status = write_changes(self, &why);
+	bool news = self->writing.count > 0;
 	release_changes(&self->writing);
-	if (status == STATUS_OK)
-		return;
-	log_error("sessions_not_stored", "status=%s text=%s", status_name(status),
-		  LOG_TEXT(why.text));
+	if (status != STATUS_OK)
+		log_error("sessions_not_stored", "status=%s text=%s", status_name(status),
+			  LOG_TEXT(why.text));
 	lock_take(&self->lock);
-	self->failed = true;
+	self->failed |= status != STATUS_OK;
+	self->written = put;
+	self->news |= news;
 	lock_give(&self->lock);
+	if (news && !self->store->ending)
+		executor_wake(self->store->executor, EXECUTOR_LOOP, &self->store->news);
+}
+
+void session_file_report(struct session_file *self)
+{
+	if (self == NULL)
+		return;
+	lock_take(&self->lock);
+	bool news = self->news;
+	self->news = false;
+	lock_give(&self->lock);
+	if (news)
+		self->events.written(self->events.context);
+}
+
+uint64_t session_file_changes(const struct store *store)
+{
+	struct session_file *self = store->sessions;
+	lock_take(&self->lock);
+	uint64_t put = self->put;
+	lock_give(&self->lock);
+	return put;
+}
+
+uint64_t session_file_written(const struct store *store)
+{
+	struct session_file *self = store->sessions;
+	lock_take(&self->lock);
+	uint64_t written = self->failed ? UINT64_MAX : self->written;
+	lock_give(&self->lock);
+	return written;
 }
 
 void session_file_destroy(struct session_file *self)

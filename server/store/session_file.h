@@ -26,6 +26,8 @@ struct session_file_events {
 	/* A stored session of the last daemon. */
 	enum status (*session)(void *context, uint32_t number, const uint8_t *packed,
 			       uint32_t bytes);
+	/* On LOOP: further changes are on disk, or the file has stopped working. */
+	void (*written)(void *context);
 	void *context;
 };
 /* Reads the file at second `now_s` (since 1970), or creates it, and passes its sessions on; those of a daemon
@@ -39,6 +41,9 @@ bool session_file_works(const struct store *store);
 /* The session, new or changed. On LOOP; without memory the file stops working. */
 void session_file_put(struct store *store, uint32_t number, const void *packed, uint32_t bytes);
 void session_file_remove(struct store *store, uint32_t number);
+/* Changes put so far, and those that are on disk; UINT64_MAX if the file does not work. */
+uint64_t session_file_changes(const struct store *store);
+uint64_t session_file_written(const struct store *store);
 /* The daemon is alive at second `now_s`; about once a minute. */
 void session_file_alive(struct store *store, uint64_t now_s);
 
@@ -53,6 +58,8 @@ void session_file_remove_world(struct store *store, const char *name);
 /* ---- for store.c */
 /* STORE: writes the waiting changes. */
 void session_file_turn(struct session_file *self);
+/* LOOP: calls `written` if there is news. */
+void session_file_report(struct session_file *self);
 void session_file_destroy(struct session_file *self);
 
 #endif

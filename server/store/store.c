@@ -107,6 +107,8 @@ static void on_work(void *context)
 static void on_news(void *context)
 {
 	struct store *store = context;
+	if (!store->ending)
+		session_file_report(store->sessions);
 	for (;;) {
 		lock_take(&store->lock);
 		struct journal *journal = store->news_first;
