@@ -132,6 +132,11 @@ tests_bench_bench_step_SOURCES = tests/bench/bench_step.c
 .PHONY: bench-server
 bench-server: tests/bench/bench_step tests/bench/bench_fanout tests/bench/bench_commands cairnd
 	$(PYTHON) $(top_srcdir)/tests/bench/server $(abs_top_srcdir) $(abs_top_builddir)
+# make bench-durable: durable commands, and the cost of files; DIRECTORY chooses the disk.
+.PHONY: bench-durable
+bench-durable: cairnd
+	$(PYTHON) $(top_srcdir)/tests/bench/durable $(abs_top_srcdir) $(abs_top_builddir)
+EXTRA_DIST += tests/bench/durable
 EXTRA_DIST += tests/bench/server tests/bench/fair tests/bench/attacks
 EXTRA_PROGRAMS += tests/bench/bench_commands
 tests_bench_bench_commands_SOURCES = tests/bench/bench_commands.c
