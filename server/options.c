@@ -467,7 +467,8 @@ static enum status check_proxy(const struct options *options, struct reason *why
 static enum status check_durability(const struct options *options, struct reason *why)
 {
 	const char *level = options->durability, *what = options->disk_failure;
-	if (strcmp(level, "off") != 0 && strcmp(level, "tick") != 0 && strcmp(level, "command") != 0)
+	if (strcmp(level, "off") != 0 && strcmp(level, "tick") != 0 &&
+	    strcmp(level, "command") != 0)
 		return reason_set(why, STATUS_RANGE, -1, "durability",
 				  "--durability: \"%.40s\" is unknown; use off, tick or command",
 				  level);
@@ -718,12 +719,13 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 			     "Checks whether a mesh is a solid, and prints its mass properties "
 			     "and parts.\n\n");
 	else if (command == OPTIONS_STORE)
-		put(&writer, "cairnd store check FILE\n"
-			     "cairnd store repair FILE NEW\n"
-			     "cairnd store backup FILE NEW\n"
-			     "cairnd store restore BACKUP FILE\n"
-			     "Checks, repairs, backs up or restores the file of a world. No file is "
-			     "overwritten.\n\n");
+		put(&writer,
+		    "cairnd store check FILE\n"
+		    "cairnd store repair FILE NEW\n"
+		    "cairnd store backup FILE NEW\n"
+		    "cairnd store restore BACKUP FILE\n"
+		    "Checks, repairs, backs up or restores the file of a world. No file is "
+		    "overwritten.\n\n");
 	else
 		put(&writer,
 		    "cairnd [OPTION]…\n"

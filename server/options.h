@@ -30,7 +30,8 @@ enum options_command {
 struct options {
 	enum options_command command;
 	enum options_command help_for; /* OPTIONS_SERVE to OPTIONS_STORE */
-	struct option_list operands;   /* scene of `run`, file of `replay` and `mesh`, words of `store` */
+	struct option_list
+		operands; /* scene of `run`, file of `replay` and `mesh`, words of `store` */
 	bool run_ticks_given, run_seed_given;
 #define OPTION_FIELD_FLAG(field) bool field;
 #define OPTION_FIELD_COUNT(field) uint64_t field;

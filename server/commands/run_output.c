@@ -114,8 +114,7 @@ static enum status flush_records(struct run_output *self, struct reason *why)
 	struct world_file_progress progress = { 0 };
 	if (record_buffer_is_empty(&self->records_waiting))
 		return STATUS_OK;
-	enum status status =
-		world_file_write(&self->file, &self->records_waiting, &progress, why);
+	enum status status = world_file_write(&self->file, &self->records_waiting, &progress, why);
 	record_buffer_reset(&self->records_waiting);
 	self->waiting = 0;
 	return status;
@@ -209,8 +208,8 @@ enum status run_output_tick(struct run_output *self, const struct world *world, 
 	return status == STATUS_OK ? write_trajectory(self, world, why) : status;
 }
 
-enum status run_output_close(struct run_output *self, const struct world *world,
-			     enum status status, struct reason *why)
+enum status run_output_close(struct run_output *self, const struct world *world, enum status status,
+			     struct reason *why)
 {
 	struct reason ignored, *reason = status == STATUS_OK ? why : &ignored;
 	/* A step that failed may have left the state between two ticks. */

@@ -25,8 +25,9 @@ static enum status run_verb(const struct options *options, struct care_report *r
 	if (count == 3 && strcmp(words[0], "restore") == 0)
 		return care_restore(words[1], words[2], report, why);
 	*report = (struct care_report){ 0 };
-	return reason_set(why, STATUS_RANGE, -1, "store",
-			  "give check FILE, repair FILE NEW, backup FILE NEW, or restore BACKUP FILE");
+	return reason_set(
+		why, STATUS_RANGE, -1, "store",
+		"give check FILE, repair FILE NEW, backup FILE NEW, or restore BACKUP FILE");
 }
 
 static void print_lines(const char *verb, const struct care_report *report)

@@ -53,7 +53,7 @@ struct host_options {
 	struct journal *journal;  /* taken; NULL: nothing is stored on disk */
 	bool knows_sessions; /* results of batches that wait in the world are of sessions of this data
 			      * directory; false: of the world that it is a copy of */
-	bool journal_optional;	  /* the world goes on without its journal if that fails */
+	bool journal_optional; /* the world goes on without its journal if that fails */
 };
 struct host_options host_options_default(void);
 

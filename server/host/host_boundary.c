@@ -160,9 +160,8 @@ static enum status add_inbox(struct host *host)
 		const struct waiting_batch *waiting = boundary->entries[i].payload;
 		/* Nothing is applied any more once the journal has failed. */
 		struct reason why = host->failure;
-		enum status status = host->journal_failed ?
-					     why.status :
-					     add_batch(host, &waiting->batch, &why);
+		enum status status =
+			host->journal_failed ? why.status : add_batch(host, &waiting->batch, &why);
 		if (status == STATUS_NO_MEMORY)
 			return status;
 		if (status != STATUS_OK)

@@ -99,7 +99,8 @@ bool host_edit_wanted(const struct host *host)
 	if (host->mode == WIRE_MODE_RUNNING)
 		return false;
 	if (host->journal_failed)
-		return host->boundary.entry_count > 0 || host_inbox_filled(host); /* to be refused */
+		return host->boundary.entry_count > 0 ||
+		       host_inbox_filled(host); /* to be refused */
 	for (uint32_t i = 0; i < host->jobs.count; i++)
 		if (host->jobs.items[i].ticks_left == 0 && has_turn(host, i))
 			return true;

@@ -151,8 +151,8 @@ struct host {
 	bool joints_due;	/* the next report contains all joints */
 	atomic_bool ticks_watched; /* each tick has a report of its own */
 	bool waiting_for_loop; /* the report queue is full: not due until LOOP has taken reports */
-	bool journal_failed; /* and the world does not go on */
-	bool journal_lost;   /* it failed and was optional: the world goes on without it */
+	bool journal_failed;   /* and the world does not go on */
+	bool journal_lost;     /* it failed and was optional: the world goes on without it */
 	struct boundary boundary;
 	uint32_t shapes_recorded; /* of the shapes known at the beginning */
 	/* A step that could not be made leaves the engine's boundary open: its changes, events and

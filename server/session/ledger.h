@@ -22,7 +22,7 @@ struct ledger_entry {
 
 struct ledger {
 	uint64_t last;		      /* highest number seen */
-	bool gaps; /* of a session of the last daemon: numbers may be left out */
+	bool gaps;		      /* of a session of the last daemon: numbers may be left out */
 	uint64_t last_at;	      /* highest tick that a batch was dated for */
 	struct ledger_entry *entries; /* ring of WIRE_RESULTS_KEPT; NULL until the first batch */
 };

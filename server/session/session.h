@@ -97,7 +97,8 @@ struct session {
 	/* Resuming (resume.h). */
 	uint8_t token[RESUME_TOKEN_BYTES]; /* for WELCOME */
 	uint8_t token_hash[SHA256_BYTES], token_before_hash[SHA256_BYTES];
-	uint8_t token_next_hash[SHA256_BYTES]; /* of a resume in progress, also in the last daemon */
+	uint8_t token_next_hash
+		[SHA256_BYTES]; /* of a resume in progress, also in the last daemon */
 	bool has_token, has_token_before, has_token_next;
 	/* Of a greeting session whose HELLO resumes: the change of the file of sessions that must be on disk
 	 * before the WELCOME; 0: none. The HELLO stays in the input until then. */

@@ -86,7 +86,8 @@ static bool agrees(struct recording *recording, const struct record_player *play
 	struct reason why;
 	char text[120];
 	if (event->kind == PLAYER_TICK && event->recorded != event->replayed) {
-		snprintf(text, sizeof text, "the hash of epoch %u tick %llu is not the recorded one",
+		snprintf(text, sizeof text,
+			 "the hash of epoch %u tick %llu is not the recorded one",
 			 (unsigned)event->epoch, (unsigned long long)event->tick);
 		note_damage(proof, text);
 		return false;
@@ -406,7 +407,8 @@ static const struct copied_table TABLES[] = {
 	  "INSERT INTO applies VALUES (?1, ?2, ?3, ?4)" },
 	{ "batches", "SELECT * FROM batches ORDER BY seq",
 	  "INSERT INTO batches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)" },
-	{ "stops", "SELECT * FROM stops ORDER BY seq", "INSERT INTO stops VALUES (?1, ?2, ?3, ?4)" },
+	{ "stops", "SELECT * FROM stops ORDER BY seq",
+	  "INSERT INTO stops VALUES (?1, ?2, ?3, ?4)" },
 	{ "hashes", "SELECT * FROM hashes ORDER BY epoch, tick",
 	  "INSERT INTO hashes VALUES (?1, ?2, ?3, ?4)" },
 	{ "checkpoints", "SELECT * FROM checkpoints ORDER BY seq",
@@ -543,9 +545,10 @@ enum status care_repair(const char *path, const char *out, struct care_report *r
 		return status;
 	status = schema_check(from, &version, why);
 	if (status == STATUS_OK && version != SCHEMA_VERSION)
-		status = reason_set(why, STATUS_VERSION, -1, "file",
-				    "its tables are of version %u, not %d: start cairnd with it once",
-				    (unsigned)version, SCHEMA_VERSION);
+		status = reason_set(
+			why, STATUS_VERSION, -1, "file",
+			"its tables are of version %u, not %d: start cairnd with it once",
+			(unsigned)version, SCHEMA_VERSION);
 	if (status == STATUS_OK)
 		status = claim_file(out, why);
 	if (status == STATUS_OK) {

@@ -14,8 +14,9 @@ struct care_report {
 	bool proved;	  /* the following four are set */
 	uint32_t epoch;	  /* the last state that is proved */
 	uint64_t tick, state_hash;
-	uint64_t ticks;	   /* recomputed up to there */
-	uint64_t skipped;  /* ticks of incompatible builds, of which only stored states were verified */
+	uint64_t ticks; /* recomputed up to there */
+	uint64_t
+		skipped; /* ticks of incompatible builds, of which only stored states were verified */
 	uint64_t rows_cut; /* repair: rows of the source that the new file lacks */
 	uint64_t bytes;	   /* of the file that was written */
 };

@@ -55,7 +55,7 @@ struct session_file {
 	bool failed;
 	uint64_t put, written; /* changes */
 	bool news;	       /* `written` or `failed` has changed */
-	change_list writing; /* STORE's */
+	change_list writing;   /* STORE's */
 };
 
 /* ---- reading ----------------------------------------------------------------------------------- */
@@ -82,9 +82,8 @@ static enum status read_worlds(struct session_file *self, struct reason *why)
 {
 	sqlite3_stmt *get = NULL;
 	uint64_t most = 0;
-	enum status status =
-		sql_number(self->db, "SELECT value FROM facts WHERE name = 'world_max'", 0, &most,
-			   why);
+	enum status status = sql_number(
+		self->db, "SELECT value FROM facts WHERE name = 'world_max'", 0, &most, why);
 	self->world_max = (uint32_t)MIN_OF(most, (uint64_t)INT32_MAX);
 	if (status == STATUS_OK)
 		status = sql_prepare(self->db, "SELECT name, number FROM worlds", &get, why);
@@ -110,15 +109,14 @@ static enum status read_sessions(struct session_file *self, uint64_t now_s,
 {
 	sqlite3_stmt *get = NULL;
 	uint64_t alive_s = 0;
-	enum status status = sql_number(
-		self->db, "SELECT value FROM facts WHERE name = 'alive'", 0, &alive_s, why);
+	enum status status = sql_number(self->db, "SELECT value FROM facts WHERE name = 'alive'", 0,
+					&alive_s, why);
 	/* If the clock was set back, they stay. */
 	if (status == STATUS_OK && now_s > alive_s && now_s - alive_s > SESSION_FILE_LIFE_S)
 		return sql_exec(self->db, "DELETE FROM sessions", why);
 	if (status == STATUS_OK)
-		status = sql_prepare(self->db,
-				     "SELECT number, packed FROM sessions ORDER BY number", &get,
-				     why);
+		status = sql_prepare(
+			self->db, "SELECT number, packed FROM sessions ORDER BY number", &get, why);
 	while (status == STATUS_OK && (status = sql_row(self->db, get, why)) == STATUS_OK) {
 		size_t bytes;
 		const uint8_t *packed = sql_column_blob(get, 1, &bytes);
@@ -166,7 +164,8 @@ enum status session_file_open(struct store *store, uint64_t now_s,
 		return reason_set(why, status, -1, "sessions", "%s", status_text(status));
 	self->failed = status != STATUS_OK;
 	if (self->failed)
-		log_error("sessions_not_stored", "status=%s text=%s: cairnd.sessions is left as it is",
+		log_error("sessions_not_stored",
+			  "status=%s text=%s: cairnd.sessions is left as it is",
 			  status_name(status), LOG_TEXT(inner.text));
 	session_file_alive(store, now_s);
 	return STATUS_OK;

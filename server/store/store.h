@@ -54,11 +54,12 @@ MUST_CHECK enum status store_refuse(struct store *store, const char *name,
 /* The refused files, in the order of store_refuse; borrowed until the next call of this header. */
 const struct refused_file *store_refused(const struct store *store, uint32_t *count);
 
-/* A new file for a new world with that durability (not OFF); NULL: the store's. EXISTS, IO. The first records must be the shapes and then a checkpoint. On
- * LOOP; the file's tables are made by the store thread with the first record. */
+/* A new file for a new world with that durability (not OFF; NULL: the store's). EXISTS, IO. The first
+ * records must be the shapes and then a checkpoint. On LOOP; the file's tables are made by the store thread
+ * with the first record. */
 MUST_CHECK enum status store_create_world(struct store *store, const char *name,
-					  const enum durability *durability,
-					  struct journal **out, struct reason *why);
+					  const enum durability *durability, struct journal **out,
+					  struct reason *why);
 /* Deletes a world's file; if its journal was just closed, after its records are written. IN_USE, MISSING,
  * IO. On LOOP. */
 MUST_CHECK enum status store_remove_world(struct store *store, const char *name,
@@ -93,8 +94,9 @@ struct recovery_events {
 	void (*result)(void *context, const struct batch_result *result);
 	void *context;
 };
-/* Synchronous, on LOOP before executor_start. `events`: NULL or borrowed. DIVERGED: the hash of a replayed tick differs (`why`
- * names it); CORRUPT, VERSION, IO. The file is written only after all of it has been verified. */
+/* Synchronous, on LOOP before executor_start. `events`: NULL or borrowed. DIVERGED: the hash of a replayed
+ * tick differs (`why` names it); CORRUPT, VERSION, IO. The file is written only after all of it has been
+ * verified. */
 MUST_CHECK enum status store_recover(struct store *store, const char *name,
 				     const struct recovery_events *events, struct recovered *out,
 				     struct reason *why);

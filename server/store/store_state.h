@@ -46,7 +46,8 @@ struct journal {
 	bool remove;			     /* delete the file once it is closed */
 	bool file_gone;			     /* the file is closed, and STORE has read `remove` */
 	struct world_file_progress progress; /* not yet reported */
-	uint64_t stored, stored_told; /* records on disk, and of those the ones that were reported */
+	uint64_t stored,
+		stored_told; /* records on disk, and of those the ones that were reported */
 	struct journal_figures figures;
 	bool figures_moved; /* and are not yet reported */
 	enum status failed; /* OK, or why no record is written any more */
@@ -66,7 +67,7 @@ struct journal {
 	uint64_t writing_to; /* records put when it was taken */
 	bool create;	     /* the file's tables are still to be made */
 	uint64_t busy_since; /* instant of the first refusal (AGAIN) of `writing`; 0: none */
-	uint64_t commit_at; /* not before this instant */
+	uint64_t commit_at;  /* not before this instant */
 	struct journal_figures figures_now;
 	bool failure_logged;	      /* of pruning; once */
 	struct prune_counts unpruned; /* written since the last slice */
@@ -82,8 +83,8 @@ struct store {
 	enum durability durability; /* likewise */
 	bool redo;
 	struct session_file *sessions; /* owned; NULL until session_file_open */
-	struct journal *journals; /* LOOP's list */
-	ARRAY_OF(char *) names;	  /* of worlds found at the start, ascending by bytes */
+	struct journal *journals;      /* LOOP's list */
+	ARRAY_OF(char *) names;	       /* of worlds found at the start, ascending by bytes */
 	ARRAY_OF(struct refused_file) refused; /* LOOP's */
 	struct wakeup work, news;	       /* for STORE, for LOOP */
 	struct lock lock;		       /* guards both lists */

@@ -37,7 +37,8 @@ struct world_file {
 	/* Of its tables; below SCHEMA_VERSION only world_file_upgraded may be called. */
 	uint32_t version;
 	bool tables_named;
-	uint64_t data_version; /* of the database: another number once another program has written */
+	uint64_t
+		data_version; /* of the database: another number once another program has written */
 	/* The row of hashes at the end: rewritten longer with each transaction until it is full. */
 	struct {
 		uint32_t epoch, count;

@@ -778,7 +778,8 @@ static bool deliver_oldest_report(struct served_world *world)
 		return false;
 	service_turn_spend(world->service, TURN_REPORTS, REPORT_WORK);
 	if (report->kind == REPORT_TICK) {
-		struct report *results = promises_disk(world, report) ? split_results(report) : NULL;
+		struct report *results =
+			promises_disk(world, report) ? split_results(report) : NULL;
 		bool taken = receive_results(world, results != NULL ? results : report);
 		receive_tick(world, &report->ticked);
 		if (results != NULL && !taken)

@@ -249,10 +249,11 @@ static enum status choose_durability(const struct service *service, struct serve
 	if (recovered != NULL)
 		world->durability = recovered->durability;
 	if (service->store == NULL && world->durability != DURABILITY_OFF)
-		return reason_set(why, STATUS_RANGE, -1, "durability",
-				  "durability \"%s\" needs a data directory, and the server has none "
-				  "(--data); use \"off\"",
-				  durability_name(world->durability));
+		return reason_set(
+			why, STATUS_RANGE, -1, "durability",
+			"durability \"%s\" needs a data directory, and the server has none "
+			"(--data); use \"off\"",
+			durability_name(world->durability));
 	return STATUS_OK;
 }
 
@@ -286,8 +287,8 @@ enum status worlds_add(struct service *service, const char *name, struct world *
 	world->service = service;
 	/* The number of the last daemon, because sessions that are resumed know the world by it. */
 	uint32_t before = recovered != NULL ? session_file_world(service->store, name) : 0;
-	world->number = before != 0 && worlds_find(worlds, before) == NULL ? before :
-									     ++worlds->next_number;
+	world->number =
+		before != 0 && worlds_find(worlds, before) == NULL ? before : ++worlds->next_number;
 	snprintf(world->name, sizeof world->name, "%s", name);
 	world->info = world_info(engine_world);
 	world->stats = world_stats(engine_world);
@@ -296,8 +297,8 @@ enum status worlds_add(struct service *service, const char *name, struct world *
 	world->epoch = world->info.epoch;
 	/* A recovered world has its mode from before the restart, if that is known; it runs only if
 	 * `running` is set. */
-	struct journal_pace pace = { .mode = start->running ? WIRE_MODE_RUNNING :
-							      WIRE_MODE_PAUSED };
+	struct journal_pace pace = { .mode = start->running ? WIRE_MODE_RUNNING
+							    : WIRE_MODE_PAUSED };
 	if (recovered != NULL && recovered->has_pace)
 		pace = recovered->pace;
 	if (pace.mode == WIRE_MODE_RUNNING && !start->running)

@@ -41,7 +41,8 @@ struct served_world {
 	uint32_t durable_epoch, durable_edit;
 	struct journal_figures figures;
 	ARRAY_OF(struct session *) members;
-	uint64_t stored, begins_at; /* records on disk; of these, the ones with which its file begins */
+	uint64_t stored,
+		begins_at; /* records on disk; of these, the ones with which its file begins */
 	/* Answers that wait for the disk, oldest first, by their `next`: SAVED, and with durability
 	 * `command` every answer to a request that changed the world. */
 	struct report *waiting_first, *waiting_last;

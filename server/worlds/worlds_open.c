@@ -54,8 +54,7 @@ struct recovering_world {
 static void remember_number(void *context, uint32_t session, uint64_t batch)
 {
 	const struct recovering_world *world = context;
-	struct membership *membership =
-		remember_membership(world->service, session, world->number);
+	struct membership *membership = remember_membership(world->service, session, world->number);
 	if (membership == NULL)
 		return;
 	if (batch & HOST_STEP_BATCH)
@@ -106,8 +105,7 @@ static enum status open_recovered(struct service *service, const char *name, str
 	struct recovered recovered = { 0 };
 	struct served_world *served;
 	struct reason inner;
-	struct recovering_world recovering = { service,
-					       session_file_world(service->store, name) };
+	struct recovering_world recovering = { service, session_file_world(service->store, name) };
 	struct recovery_events events = { remember_number, remember_result, &recovering };
 	enum status status = store_recover(service->store, name, &events, &recovered, &inner);
 	if (status != STATUS_OK)

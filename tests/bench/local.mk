@@ -133,8 +133,11 @@ tests_bench_bench_step_SOURCES = tests/bench/bench_step.c
 bench-server: tests/bench/bench_step tests/bench/bench_fanout tests/bench/bench_commands cairnd
 	$(PYTHON) $(top_srcdir)/tests/bench/server $(abs_top_srcdir) $(abs_top_builddir)
 # make bench-durable: durable commands, and the cost of files; DIRECTORY chooses the disk.
+EXTRA_PROGRAMS += tests/bench/bench_checkpoint
+tests_bench_bench_checkpoint_SOURCES = tests/bench/bench_checkpoint.c
 .PHONY: bench-durable
-bench-durable: cairnd
+bench-durable: cairnd tests/bench/bench_checkpoint
+	tests/bench/bench_checkpoint $(abs_top_srcdir)/clients/scenes/spheres.yaml
 	$(PYTHON) $(top_srcdir)/tests/bench/durable $(abs_top_srcdir) $(abs_top_builddir)
 EXTRA_DIST += tests/bench/durable
 EXTRA_DIST += tests/bench/server tests/bench/fair tests/bench/attacks

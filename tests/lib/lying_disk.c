@@ -84,8 +84,8 @@ static void note_change(struct kept_file *file, const uint8_t *data, uint64_t at
 {
 	if (file->change_count == file->change_room) {
 		file->change_room = 2 * file->change_room + 16;
-		file->changes = must(
-			realloc(file->changes, file->change_room * sizeof *file->changes));
+		file->changes =
+			must(realloc(file->changes, file->change_room * sizeof *file->changes));
 	}
 	struct change *change = &file->changes[file->change_count++];
 	*change = (struct change){ .at = at, .bytes = bytes };

@@ -372,8 +372,8 @@ static void carry_on(struct race *race)
 	}
 	for (uint32_t i = 0; i < race->sent_count; i++) {
 		struct sim_client *client = race->sent[i].client;
-		struct command command = sim_spawn((double)race->sent[i].tag * 4, 1000, 0,
-						   race->sent[i].tag, false);
+		struct command command =
+			sim_spawn((double)race->sent[i].tag * 4, 1000, 0, race->sent[i].tag, false);
 		if (client->open && !client->closed &&
 		    sim_result(client, race->world, race->sent[i].batch) == NULL)
 			sim_commands_as(client, race->world, race->sent[i].batch, &command, 1, 0,
@@ -402,8 +402,8 @@ static void run_race(uint64_t seed)
 	static const char *const LEVELS[] = { "command", "command", "tick" };
 	struct race race = { .seed = seed, .rng = rng_seeded(seed * 31 + 7) };
 	const char *level = LEVELS[rng_below(&race.rng, COUNT_OF(LEVELS))];
-	const char *const arguments[] = { "--durability",	level, "--checkpoint-ticks", "25",
-					  "--journal-keep",	NULL };
+	const char *const arguments[] = { "--durability",   level, "--checkpoint-ticks", "25",
+					  "--journal-keep", NULL };
 	make_directory();
 	lying_disk_install(seed);
 	race.command = strcmp(level, "command") == 0;

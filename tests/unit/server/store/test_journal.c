@@ -97,7 +97,8 @@ START_TEST(every_kind_of_record_is_read_back_unchanged)
 	struct bytes image = { 0 };
 	struct journal *journal;
 	ck_assert_int_eq(bytes_append(&image, "an image", 8), STATUS_OK);
-	ck_assert_int_eq(store_create_world(recorder.store, "kinds", NULL, &journal, &why), STATUS_OK);
+	ck_assert_int_eq(store_create_world(recorder.store, "kinds", NULL, &journal, &why),
+			 STATUS_OK);
 	ck_assert_int_eq(journal_shape(journal, 3, 10, test_shape(TEST_HULL)), STATUS_OK);
 	ck_assert_int_eq(journal_shape(journal, 3, 10, test_shape(TEST_HULL)), STATUS_OK);
 	ck_assert_int_eq(journal_checkpoint(journal, 3, 10, 4, "here", &image, 77, tables, 3),

@@ -536,7 +536,8 @@ START_TEST(a_name_has_one_file_until_it_is_removed)
 	struct reason why;
 	struct journal *second;
 	recorder_begin(&recorder, "w", "free", false, 1);
-	ck_assert_int_eq(store_create_world(recorder.store, "w", NULL, &second, &why), STATUS_EXISTS);
+	ck_assert_int_eq(store_create_world(recorder.store, "w", NULL, &second, &why),
+			 STATUS_EXISTS);
 	ck_assert_int_eq(store_remove_world(recorder.store, "w", &why), STATUS_IN_USE);
 	recorder_run(&recorder, 2);
 	/* Closed, removed and created again with no simulated time between, twice. */
@@ -571,7 +572,8 @@ START_TEST(only_files_with_a_world_are_listed)
 		recorder_end(&recorder);
 	}
 	/* A journal without any record, and files with other names. */
-	ck_assert_int_eq(store_create_world(recorder.store, "never", NULL, &journal, &why), STATUS_OK);
+	ck_assert_int_eq(store_create_world(recorder.store, "never", NULL, &journal, &why),
+			 STATUS_OK);
 	recorder_close(&recorder);
 	static const char *const others[] = { ".hidden.cairn", "notes.txt", "a b.cairn", ".cairn" };
 	for (size_t i = 0; i < COUNT_OF(others); i++) {

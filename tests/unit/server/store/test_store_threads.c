@@ -101,8 +101,8 @@ static void begin_world(struct journalled_world *journalled_world)
 	struct reason why;
 	snprintf(journalled_world->name, sizeof journalled_world->name, "w%d",
 		 (int)(journalled_world - journalled_worlds));
-	enum status status =
-		store_create_world(store, journalled_world->name, NULL, &journalled_world->journal, &why);
+	enum status status = store_create_world(store, journalled_world->name, NULL,
+						&journalled_world->journal, &why);
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);
 	struct journal_events events = { .durable = on_durable,
 					 .stored = on_stored,
