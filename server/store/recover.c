@@ -20,6 +20,40 @@
 /* An owner over this was set by a command and is not the number of a session. */
 enum { OWNER_SESSION_MAX = 0x7fffffff };
 
+/* Results are recomputed for at least this many ticks, where the file has them, because clients that resume
+ * may have missed them: ten seconds at 60 Hz. */
+enum { RESULT_TICKS = 600 };
+
+/* The last checkpoint with RESULT_TICKS ticks behind it, else the first one, among those since which this
+ * build, or one with the same motion numbers, has made the ticks. */
+static enum status find_results(struct recording *recording, uint64_t *seq, struct reason *why)
+{
+	struct motion_numbers own = engine_motion();
+	char ours[MOTION_TEXT_MAX], theirs[MOTION_TEXT_MAX];
+	uint64_t older = UINT64_MAX, ticks = 0;
+	enum status status = recording_last(recording, older, &older, why);
+	motion_text(&own, ours);
+	*seq = older;
+	while (status == STATUS_OK && older != 0 && ticks < RESULT_TICKS) {
+		struct recorded_checkpoint checkpoint;
+		struct recorded_build build;
+		status = recording_checkpoint(recording, older, &checkpoint, NULL, why);
+		if (status == STATUS_OK)
+			status = recording_build(recording, checkpoint.epoch, &build, why);
+		if (status != STATUS_OK)
+			break;
+		motion_text(&build.numbers, theirs);
+		if (strcmp(ours, theirs) != 0)
+			break;
+		*seq = older;
+		status = recording_ticks_after(recording, checkpoint.epoch, checkpoint.tick, true,
+					       &ticks, why);
+		if (status == STATUS_OK)
+			status = recording_last(recording, older, &older, why);
+	}
+	return status;
+}
+
 static enum status start_player(struct record_player *player, struct recording *recording,
 				const struct journal *journal, struct recovered *out,
 				struct reason *why)
@@ -186,6 +220,19 @@ static enum status tell_numbers(sqlite3 *db, const struct recovery_events *event
 	return status == STATUS_MISSING ? STATUS_OK : status;
 }
 
+/* Where sessions may have missed results, the replay begins earlier than it must. */
+static enum status start_for_results(struct record_player *player, struct recording *recording,
+				     const struct journal *journal, struct recovered *out,
+				     struct reason *why)
+{
+	uint64_t seq = 0;
+	struct reason ignored;
+	if (find_results(recording, &seq, &ignored) == STATUS_OK && seq != 0 &&
+	    player_start(player, recording, seq, PLAYER_REFUSE, &ignored) == STATUS_OK)
+		return STATUS_OK;
+	return start_player(player, recording, journal, out, why);
+}
+
 static enum status read_world(sqlite3 *db, const struct journal *journal,
 			      const struct recovery_events *events, struct record_player *player,
 			      struct recovered *out, struct reason *why)
@@ -196,7 +243,8 @@ static enum status read_world(sqlite3 *db, const struct journal *journal,
 	enum status status = recording_open(db, &recording, why);
 	if (status != STATUS_OK)
 		return status;
-	status = start_player(player, recording, journal, out, why);
+	status = events != NULL ? start_for_results(player, recording, journal, out, why)
+				: start_player(player, recording, journal, out, why);
 	if (status == STATUS_OK && events != NULL) {
 		player->on_result = events->result;
 		player->context = events->context;

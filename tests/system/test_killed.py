@@ -26,6 +26,7 @@ class Racer:
         self.number, self.next_tag = number, 1
         self.tags = {}       # batch without a result → its tag
         self.alive = {}      # tag → body id, of acknowledged spawns
+        self.unknown = []    # tags of bodies that are there, without known ids
         self.doubtful = set()  # tags whose removal was sent
 
     def send(self):
@@ -67,8 +68,15 @@ class Racer:
         end = time.monotonic() + 30
         while self.tags:
             assert time.monotonic() < end, f"no result for {self.tags}"
-            self.client.take(1.0)
+            self.take_expired(self.client.take(1.0))
             self.settle()
+
+    def take_expired(self, message):
+        """A batch that was applied too long before the kill: its body is there, its id is not told any more."""
+        if message is not None and message[0] == "error" and message[1][1] == cairn.client.EXPIRED:
+            tag = self.tags.pop(message[1][0])
+            self.world.unanswered.pop(message[1][0], None)
+            self.unknown.append(tag)
 
 
 def bodies_of(world):
@@ -90,6 +98,7 @@ def check_bodies(server, racers):
                 for body in bodies_of(client.join(name)):
                     assert body.tag not in worlds[name], f"tag {body.tag} was applied twice"
                     worlds[name][body.tag] = body.id
+            assert all(tag in worlds[name] for tag in racer.unknown)
             for tag, body in racer.alive.items():
                 if tag not in racer.doubtful:
                     assert worlds[name].get(tag) == body, f"body {body} with tag {tag} was acknowledged and is gone"
