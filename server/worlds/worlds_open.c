@@ -108,8 +108,8 @@ static enum status open_recovered(struct service *service, const char *name, str
 	struct recovering_world recovering = { service, session_file_world(service->store, name) };
 	struct recovery_events events = { remember_number, remember_result, &recovering };
 	bool remembers = service->sessions.items.count > 0;
-	enum status status = store_recover(service->store, name, remembers ? &events : NULL,
-					   &recovered, &inner);
+	enum status status =
+		store_recover(service->store, name, remembers ? &events : NULL, &recovered, &inner);
 	if (status != STATUS_OK)
 		return refuse_file(service, name, &inner, why);
 	uint32_t session_max = recovered.session_max;

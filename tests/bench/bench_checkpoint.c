@@ -25,8 +25,8 @@ static void report(const char *what, uint64_t *times, uint32_t count, uint32_t b
 }
 
 /* One checkpoint as host_checkpoint and the journal make it; `image` is kept or empty. */
-static void checkpoint(const struct world *world, struct bytes *image, struct record_buffer *records,
-		       uint64_t times[4])
+static void checkpoint(const struct world *world, struct bytes *image,
+		       struct record_buffer *records, uint64_t times[4])
 {
 	uint64_t tables[WORLD_TABLES_MAX], begun = instant_now();
 	uint32_t count;
