@@ -3,6 +3,7 @@
 #include "protocol/capabilities.h"
 #include "server/requests/requests.h"
 #include "server/session/service.h"
+#include "server/worlds/world_reports.h"
 #include "server/worlds/worlds.h"
 
 void handle_subscribe(struct session *self, const struct message *message)
@@ -52,6 +53,8 @@ void handle_subscribe(struct session *self, const struct message *message)
 		(struct session_subscription){ .world = membership->world,
 					       .subscription = subscription };
 	worlds_watch(membership->world);
+	if (!fanout_has_mirror(fanout))
+		world_reports_request_whole(membership->world);
 }
 
 /* The subscription that a message names; refuses the message and returns NULL where there is none. */

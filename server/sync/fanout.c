@@ -543,6 +543,13 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 	return STATUS_OK;
 }
 
+void fanout_skip(struct fanout *self)
+{
+	ASSERT(!fanout_is_watched(self));
+	fanout_drop_groups(self);
+	self->standing = false;
+}
+
 bool fanout_may_rest(const struct fanout *self)
 {
 	return self->standing && (self->rest_due || (self->short_of && !self->runs));

@@ -59,6 +59,11 @@ bool fanout_is_watched(const struct fanout *self);
 MUST_CHECK enum status fanout_report(struct fanout *self, const struct tick_report *report,
 				     uint64_t now);
 
+/* In place of fanout_report, while there is no subscription: the mirror is invalid until a `whole`
+ * report arrives. Request one from the host for the next subscription. Keeping a mirror that nobody
+ * reads would cost LOOP as much as a small step costs the worker. */
+void fanout_skip(struct fanout *self);
+
 /* Serves the next slice of the round; true: more remain. */
 bool fanout_continue(struct fanout *self, uint64_t now);
 bool fanout_is_serving(const struct fanout *self);

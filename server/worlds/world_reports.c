@@ -166,19 +166,23 @@ static void update_fanout(struct served_world *world, const struct tick_report *
 		world->whole_requested = false;
 	worlds_watch(world);
 	struct service *service = world->service;
-	bool watched = fanout_is_watched(world->fanout);
-	uint64_t now = watched ? io_now(service->io) : 0, before = fanout_work(world->fanout);
+	if (!fanout_is_watched(world->fanout)) {
+		fanout_skip(world->fanout);
+		service_turn_spend(service, TURN_REPORTS, report->body_count + report->event_count);
+		return;
+	}
+	uint64_t now = io_now(service->io), before = fanout_work(world->fanout);
 	enum status status = fanout_report(world->fanout, report, now);
 	service_turn_spend(service, TURN_REPORTS,
 			   report->body_count + report->event_count + fanout_work(world->fanout) -
 				   before);
-	if (status == STATUS_OK && report->step && watched && world->round_at == 0) {
+	if (status == STATUS_OK && report->step && world->round_at == 0) {
 		world->round_at = now;
 		world->service->rounds.open++;
 	}
 	if (status == STATUS_OK && fanout_is_serving(world->fanout))
 		executor_wake(service->executor, EXECUTOR_LOOP, &service->serving);
-	if (watched && fanout_may_rest(world->fanout))
+	if (fanout_may_rest(world->fanout))
 		arm_rest_timer(service, now);
 	if (status == STATUS_OK)
 		return;

@@ -319,7 +319,7 @@ void worlds_check(struct service *service, uint64_t now)
 		fanout_check(world->fanout, now);
 		if (fanout_is_serving(world->fanout))
 			executor_wake(service->executor, EXECUTOR_LOOP, &service->serving);
-		if (!fanout_has_mirror(world->fanout))
+		if (fanout_is_watched(world->fanout) && !fanout_has_mirror(world->fanout))
 			world_reports_request_whole(world);
 	}
 }
