@@ -53,6 +53,9 @@ libcairnproto_a_SOURCES += \
 	protocol/command_wire.c \
 	protocol/result_wire.h \
 	protocol/result_wire.c \
+	protocol/observations.def \
+	protocol/group_wire.h \
+	protocol/group_wire.c \
 	protocol/queries.def \
 	protocol/query_ask.c \
 	protocol/query_items.h \

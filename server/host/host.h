@@ -23,6 +23,7 @@
 
 #include "protocol/message.h"
 #include "server/host/report.h"
+#include "server/host/step_plan.h"
 #include "server/io/executor.h"
 #include "server/store/journal.h"
 #include "server/store/shape_library.h"
@@ -104,6 +105,10 @@ struct host_step {
 	uint8_t want;	       /* enum wire_want bits */
 	bool anyway;	       /* the ticks are made even where the commands are refused */
 	bool restricted;
+	/* Of STEP_WORLDS: `n` ticks after each of the plan's steps, for the world of this row; retained.
+	 * NULL: one STEP. */
+	struct step_plan *plan;
+	uint32_t row;
 };
 /* If the world is small and idle, LOOP makes the ticks in this call, and the reports are delivered
  * before it returns. */

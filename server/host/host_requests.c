@@ -254,16 +254,25 @@ static struct requester requester_of_step(const struct host_step *step)
 	return (struct requester){ .session = step->session,
 				   .ref = step->request,
 				   .kind = REPLY_STEPPED,
-				   .about = MESSAGE_STEP };
+				   .about = step->plan != NULL ? MESSAGE_STEP_WORLDS
+							       : MESSAGE_STEP };
 }
 
-/* Fills all fields but the requester. */
+/* Fills all fields but the requester, which is set. */
 static enum status fill_job(struct step_job *job, const struct host_step *step)
 {
 	job->from = step->from;
 	job->ticks_left = step->n;
 	job->want = step->want;
 	job->anyway = step->anyway;
+	job->restricted = step->restricted;
+	if (step->plan != NULL) {
+		job->plan = step_plan_retain(step->plan);
+		job->row = step->row;
+		job->n = step->n;
+		job->own = step->list.count;
+		return host_plan_commands(job, step->restricted, &step->list, &job->commands);
+	}
 	struct host_batch batch = {
 		.session = step->session,
 		.batch = step->request | HOST_STEP_BATCH,
@@ -281,6 +290,8 @@ static enum status post_step(struct host *host, const struct host_step *step)
 		create_request(host, execute_step, requester_of_step(step), 0);
 	if (request == NULL)
 		return STATUS_NO_MEMORY;
+	request->job.requester.session = step->session;
+	request->job.requester.ref = step->request;
 	if (fill_job(&request->job, step) != STATUS_OK) {
 		host_request_destroy(request);
 		return STATUS_NO_MEMORY;

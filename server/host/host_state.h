@@ -6,6 +6,7 @@
  *	host_report.c       builds a TICK report; host_report_joints.c its joints
  *	host_players.c      limits of players, and the batches that end what a session leaves behind
  *	host_modes.c        pause, speed, lease, barrier, the queue of STEP requests
+ *	host_plan.c         the steps of one world of a STEP_WORLDS: their commands, observations and answer
  *	host_snapshots.c    SAVE, RESTORE, FORK and periodic checkpoints
  *	host_query.c        queries and observations, packed; host_joints.c, host_lists.c
  *	host_shape_query.c  queries of shapes; long ones are answered by the ANSWERS thread
@@ -56,8 +57,15 @@ struct step_job {
 	bool takes_part; /* in the present boundary */
 	struct waiting_batch
 		*commands;    /* owned; NULL if there are none, and after they are applied */
-	struct bytes results; /* packed, for STEPPED */
+	struct bytes results; /* packed, for STEPPED; with a plan: ids that its own commands made */
 	uint32_t result_count;
+	/* Of STEP_WORLDS (host_plan.c); NULL: the job is a STEP. */
+	struct step_plan *plan; /* a reference */
+	uint32_t row, step;	/* its world in the plan; steps that are done */
+	uint32_t n, own;	/* ticks of a step; commands of its own before the first action */
+	bool restricted;
+	struct reason why;     /* of the first refused commands; status OK: none were */
+	struct bytes observed; /* f64 little-endian, of the steps that are done */
 };
 enum { STEP_JOBS_MAX = 256 };
 enum { HOST_POSTED_MAX = 16 }; /* shape queries of one world at ANSWERS */
@@ -299,6 +307,21 @@ void host_refuse_all_jobs(struct host *host, const struct reason *why);
 void step_job_release(struct step_job *job);
 /* Sets mode FAILED for `why`. */
 void host_fail(struct host *host, const struct reason *why);
+
+/* ---- host_plan.c ---- */
+/* The commands of the job's present step, owned: those in `own` (of the first step), then the
+ * actions. NULL in *out: there are none. NO_MEMORY. */
+MUST_CHECK enum status host_plan_commands(struct step_job *job, bool restricted,
+					  const struct wire_list *own, struct waiting_batch **out);
+/* NOT_FINITE: a number of the job's actions, of any step. */
+MUST_CHECK enum status host_plan_check(const struct step_job *job, struct reason *why);
+/* Stores the outcome of the commands of a step. NO_MEMORY. */
+MUST_CHECK enum status host_plan_result(struct step_job *job, const struct batch_result *result);
+/* The ticks of a step are made: observes, and prepares the next step (then *done is false), or
+ * answers. NO_MEMORY: nothing has changed. */
+MUST_CHECK enum status host_plan_step(struct host *host, struct step_job *job, bool *done);
+/* Answers the job with what it has done so far, and with why it does no more. */
+void host_plan_refuse(struct host *host, struct step_job *job, const struct reason *why);
 
 /* ---- host_snapshots.c ---- */
 void host_do_save(struct host *host, struct requester *requester, const char *name);

@@ -14,6 +14,9 @@ libcairnd_a_SOURCES += \
 	server/host/host_report_joints.c \
 	server/host/host_snapshots.c \
 	server/host/host_state.h \
+	server/host/host_plan.c \
+	server/host/step_plan.c \
+	server/host/step_plan.h \
 	server/host/report.h \
 	server/host/report_queue.c \
 	server/host/report_queue.h

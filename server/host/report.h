@@ -122,6 +122,10 @@ struct reply_report {
 	struct shape_library shapes; /* REPLY_FORKED: the shape library of the copied world */
 	struct bytes results;	     /* REPLY_STEPPED: packed results, `result_count` of them */
 	uint32_t result_count;
+	/* REPLY_STEPPED about STEP_WORLDS: steps that were made; `raw` has their observations,
+	 * `results` the ids that the world's own commands made; `status` may be set although steps
+	 * were made. */
+	uint32_t steps;
 	char name[WIRE_NAME_MAX +
 		  1];		/* REPLY_FORKED: of the new world; REPLY_SAVED: of the snapshot */
 	struct wire_name shape; /* REPLY_SHAPE */

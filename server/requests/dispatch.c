@@ -57,6 +57,8 @@ static session_handler *handler_of(enum message_type type)
 		return handle_commands;
 	case MESSAGE_STEP:
 		return handle_step;
+	case MESSAGE_STEP_WORLDS:
+		return handle_step_worlds;
 	case MESSAGE_QUERY:
 		return handle_query;
 	case MESSAGE_SAVE:

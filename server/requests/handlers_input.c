@@ -1,4 +1,4 @@
-/* handlers_input.c: messages that change or query a world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK.
+/* handlers_input.c: messages that change or query one world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK.
  *
  * Each is checked here (joined, number, quota, name) and handed to the world's host; a STEP of a
  * small world may be done at once (host.h). The outcome comes back as a report (world_reports.c).

@@ -26,7 +26,7 @@
 
 enum {
 	SESSION_WORLDS_MAX =
-		64, /* joined; and as many left worlds whose answers are stored for repeats */
+		WIRE_GROUP_MAX, /* joined; and as many left worlds whose answers are stored for repeats */
 	SESSION_SUBSCRIPTIONS_MAX = 64,
 	SESSION_UPLOADS_MAX = 16,	     /* at once */
 	SESSION_UPLOAD_BYTES_MAX = 56 << 20, /* of all uploads of a session together */
@@ -39,6 +39,7 @@ enum session_state { SESSION_GREETING, SESSION_OPEN, SESSION_LEAVING, SESSION_LO
 
 struct service;
 struct served_world;
+struct step_groups; /* worlds/step_groups.h */
 
 /* A world that the session has joined, or has left again. Numbers of batches and STEPs continue
  * where they were when it joins again, so that no number ever means two things. */
@@ -89,6 +90,7 @@ struct session {
 	uint64_t pinged_at;	      /* instant */
 	ARRAY_OF(struct membership) memberships;
 	uint64_t leavings;
+	struct step_groups *groups; /* owned by worlds/; pending STEP_WORLDS; NULL: none so far */
 	ARRAY_OF(struct session_subscription) subscriptions;
 	ARRAY_OF(struct upload) uploads;
 	struct peer peer;

@@ -4,6 +4,8 @@ libcairnd_a_SOURCES += \
 	server/worlds/world_reports.c \
 	server/worlds/world_reports.h \
 	server/worlds/members.c \
+	server/worlds/step_groups.c \
+	server/worlds/step_groups.h \
 	server/worlds/worlds.c \
 	server/worlds/worlds.h \
 	server/worlds/worlds_open.c

@@ -5,6 +5,7 @@
 #include "protocol/cursor.h"
 #include "server/session/service.h"
 #include "server/session/session.h"
+#include "server/worlds/step_groups.h"
 #include "server/worlds/worlds.h"
 
 /* ---- joining and leaving ----------------------------------------------------------------------- */
@@ -73,11 +74,13 @@ void worlds_leave(struct served_world *world, struct session *self)
 	membership->left = ++self->leavings;
 	/* Pending STEPs will not be answered; a repeated STEP is executed again. */
 	membership->steps.count = 0;
+	step_groups_left(self, world->number);
 	session_trim_answers(self);
 }
 
 void worlds_leave_all(struct session *self)
 {
+	step_groups_release(self);
 	for (uint32_t i = 0; i < self->memberships.count; i++)
 		if (self->memberships.items[i].world != NULL)
 			worlds_leave(self->memberships.items[i].world, self);

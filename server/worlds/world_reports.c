@@ -1,6 +1,7 @@
 /* See world_reports.h. A TICK report updates the world's figures, then results go to their sessions
  * and the state to the fanout. A reply report becomes one message to its session; SAVED waits until
  * the snapshot is on disk. */
+#include "server/worlds/step_groups.h"
 #include "server/worlds/world_reports.h"
 
 #include <string.h>
@@ -495,6 +496,10 @@ static void deliver_reply(struct served_world *world, struct reply_report *reply
 	struct session *session = find_requester(world, reply->session, &membership);
 	if (session == NULL)
 		return;
+	if (reply->about == MESSAGE_STEP_WORLDS) {
+		step_groups_take(session, membership, world->number, reply);
+		return;
+	}
 	if (reply->kind == REPLY_ANSWER)
 		charge_answer(session, reply);
 	if (reply->status != STATUS_OK) {

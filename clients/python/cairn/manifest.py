@@ -426,6 +426,16 @@ QUERY = {
     "linked": 21,
 }
 
+# Kinds of observations of STEP_WORLDS.
+OBSERVATION = {
+    "bodies": 0,
+    "rays": 1,
+    "contacts": 2,
+    "joints": 3,
+    "totals": 4,
+}
+
+# Bits of SUBSCRIBE.fields by column.
 COLUMN = {
     "position": 1,
     "rotation": 2,
