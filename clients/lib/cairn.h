@@ -23,6 +23,7 @@
 #define CAIRN_CLIENTS_LIB_CAIRN_H
 
 #include "protocol/area.h"
+#include "protocol/group_wire.h"
 #include "protocol/message.h"
 #include "protocol/mirror.h"
 #include "protocol/query_wire.h"
@@ -167,6 +168,26 @@ struct cairn_step {
  * the batch was refused: read the results and pass them to cairn_result_status. */
 MUST_CHECK enum status cairn_step(struct cairn *self, uint32_t world, const struct cairn_step *step,
 				  struct message *out, struct reason *why);
+
+struct cairn_group {
+	const uint32_t *worlds; /* numbers of `count` worlds, joined and not running */
+	uint32_t count;
+	uint32_t n, steps; /* ticks after each action; actions of each world, 0: 1 */
+	struct wire_list
+		actions;      /* packed commands with nil in the place of numbers (group_wire.h) */
+	const double *values; /* these numbers, by world, step, command */
+	uint32_t value_count;
+	struct wire_list observe; /* packed parts (group_wire.h) */
+	bool hash;		  /* with state hashes */
+};
+/* Steps many worlds in one round trip. *out (MESSAGE_STEPPED_WORLDS) borrows from the client: read
+ * its worlds with group_item_take, and its observations with cairn_observed. The status is that of
+ * the whole; a world that was refused has a code of its own. */
+MUST_CHECK enum status cairn_step_worlds(struct cairn *self, const struct cairn_group *group,
+					 struct message *out, struct reason *why);
+/* Number `index` of the observations of a STEPPED_WORLDS: ((world · steps) + step) · width + i. 0
+ * beyond the end. */
+double cairn_observed(const struct message *stepped, uint64_t index);
 
 MUST_CHECK enum status cairn_save(struct cairn *self, uint32_t world, const char *name,
 				  struct message *out, struct reason *why);

@@ -20,6 +20,8 @@ uint64_t client_ref(const struct message *answer)
 		return answer->answer.id;
 	case MESSAGE_STEPPED:
 		return answer->stepped.request;
+	case MESSAGE_STEPPED_WORLDS:
+		return answer->stepped_worlds.ref;
 	case MESSAGE_SAVED:
 		return answer->saved.ref;
 	case MESSAGE_RESTORED:
@@ -178,6 +180,19 @@ static struct batch_counter *counter_of(struct cairn *self, uint32_t world)
 
 /* Packs commands into `packed`, which has the size of one frame, because a larger batch cannot be
  * sent. */
+/* Names the first value that cannot be encoded; OK: there is none. */
+static enum status find_unpackable(const struct command *commands, uint32_t count,
+				   struct reason *why)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct command copy = commands[i];
+		enum status status = command_check_values(&copy, i, why);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}
+
 static enum status pack_commands(const struct command *commands, uint32_t count,
 				 struct bytes *packed, struct wire_list *list, struct reason *why)
 {
@@ -187,12 +202,17 @@ static enum status pack_commands(const struct command *commands, uint32_t count,
 	for (uint32_t i = 0; i < count; i++)
 		command_pack(&packer, &commands[i]);
 	enum status status = wire_packer_status(&packer);
+	if (status != STATUS_OK && status != STATUS_FULL) {
+		enum status named = find_unpackable(commands, count, why);
+		return named != STATUS_OK
+			       ? named
+			       : reason_set(why, status, -1, "list", "%s", status_text(status));
+	}
 	if (status != STATUS_OK)
-		return reason_set(
-			why, status == STATUS_FULL ? STATUS_TOO_LARGE : status, -1, "list",
-			"the %u commands do not fit into a frame of %d bytes, or contain a value that "
-			"cannot be encoded; send fewer commands in a batch",
-			count, WIRE_FRAME_UP);
+		return reason_set(why, STATUS_TOO_LARGE, -1, "list",
+				  "the %u commands do not fit into a frame of %d bytes; send fewer "
+				  "commands in a batch",
+				  count, WIRE_FRAME_UP);
 	*list = (struct wire_list){ packed->data, packer.bytes, count };
 	return STATUS_OK;
 }
@@ -282,6 +302,59 @@ enum status cairn_step(struct cairn *self, uint32_t world, const struct cairn_st
 		status = cairn_request(self, &request, MESSAGE_STEPPED, out, why);
 	bytes_release(&packed);
 	return status;
+}
+
+/* Packs [world, request] of each world and gives each its next number. */
+static enum status pack_worlds(struct cairn *self, const struct cairn_group *group,
+			       struct bytes *packed, struct wire_list *list, struct reason *why)
+{
+	enum { ENTRY_BYTES = 16 };
+	if (bytes_reserve(packed, (size_t)ENTRY_BYTES * group->count + 1) != STATUS_OK)
+		return no_memory(why);
+	struct wire_packer out = wire_packer_over(packed->data, (uint32_t)packed->capacity);
+	for (uint32_t i = 0; i < group->count; i++) {
+		struct batch_counter *counter = counter_of(self, group->worlds[i]);
+		if (counter == NULL)
+			return no_memory(why);
+		wire_pack_array(&out, 2);
+		wire_pack_uint(&out, group->worlds[i]);
+		wire_pack_uint(&out, ++counter->step);
+	}
+	*list = (struct wire_list){ packed->data, out.bytes, group->count };
+	return wire_packer_status(&out);
+}
+
+enum status cairn_step_worlds(struct cairn *self, const struct cairn_group *group,
+			      struct message *out, struct reason *why)
+{
+	struct message request;
+	struct bytes packed = { 0 }, values = { 0 };
+	message_init(&request, MESSAGE_STEP_WORLDS);
+	struct msg_step_worlds *ask = &request.step_worlds;
+	ask->ref = cairn_next_ref(self);
+	ask->n = group->n;
+	ask->steps = MAX_OF(group->steps, 1u);
+	ask->actions = group->actions;
+	ask->observe = group->observe;
+	ask->hash = group->hash;
+	enum status status = pack_worlds(self, group, &packed, &ask->worlds, why);
+	struct writer writer = writer_into(&values);
+	for (uint32_t i = 0; i < group->value_count; i++)
+		write_f64(&writer, group->values[i]);
+	if (status == STATUS_OK && writer_status(&writer) != STATUS_OK)
+		status = no_memory(why);
+	ask->values = (struct wire_slice){ values.data, (uint32_t)values.count };
+	if (status == STATUS_OK)
+		status = cairn_request(self, &request, MESSAGE_STEPPED_WORLDS, out, why);
+	bytes_release(&packed);
+	bytes_release(&values);
+	return status;
+}
+
+double cairn_observed(const struct message *stepped, uint64_t index)
+{
+	const struct wire_slice *data = &stepped->stepped_worlds.data;
+	return index < data->bytes / 8 ? f64_of_bits(get_le64(data->at + 8 * index)) : 0;
 }
 
 /* ---- states and queries ------------------------------------------------------------------------ */
