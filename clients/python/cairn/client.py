@@ -158,16 +158,30 @@ class Frame:
 FALLBACKS = DEFAULTS | {"spawn": {"status": 2, "position": (0, 0, 0)} | DEFAULTS["spawn"]}
 
 
+class _Action:
+    """In the place of a number, a vector or a rotation of a command: it comes from the action (Vector.step)."""
+
+    def __repr__(self):
+        return "cairn.ACTION"
+
+
+ACTION = _Action()
+
+
 def _pack_field(kind, value, words):
+    if value is ACTION:
+        return None
     if kind in ("VEC3", "QUAT"):
-        return [float(v) for v in value]
+        return [None if v is ACTION else float(v) for v in value]
+    if kind == "TARGETS":
+        return [[None if v is ACTION else v for v in item] for item in value]
     if kind == "F64":
         return float(value)
     if kind == "ENUM" and isinstance(value, str):
         if value not in words:
             raise ValueError(f"{value!r} is not one of {', '.join(word for word in words if word)}")
         return words.index(value)
-    if kind in ("ATTACHMENTS", "TARGETS", "POINTS"):
+    if kind in ("ATTACHMENTS", "POINTS"):
         return [list(item) if isinstance(item, (list, tuple)) else [item] for item in value]
     return value
 
@@ -373,6 +387,11 @@ class Client(Session):
         exist, and returns it joined. The program `cairn` reads the file (server.find_program). Raises RuntimeError with its
         error, FileNotFoundError."""
         return self.join(load_scene(self, scene, name))
+
+    def vector(self, worlds, actions=(), observe=(), ticks=1, batch=None, hashes=False, anyway=False):
+        """Many worlds that are stepped by one message (vector.Vector). Needs NumPy."""
+        from .vector import Vector
+        return Vector(self, worlds, actions, observe, ticks, batch, hashes, anyway)
 
     def info(self, what=""):
         """The server's facts and counters, as a dict. `what`: "" for all, or one of server, worlds, refused, quotas."""
