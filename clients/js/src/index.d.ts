@@ -59,7 +59,7 @@ export interface ConnectOptions {
   /** A lower role than the connection would get. */
   role?: string;
   /** A connect token; a function is called before each new session, because a token opens only one. */
-  token?: Uint8Array | (() => Uint8Array | Promise<Uint8Array>);
+  token?: string | Uint8Array | (() => string | Uint8Array | Promise<string | Uint8Array>);
   /** The client's name in HELLO. */
   name?: string;
   /** After the connection is lost the server keeps the session for 30 s, for `resume`. */
@@ -110,6 +110,7 @@ export class Client {
   info(what?: "" | "server" | "worlds" | "refused" | "quotas"): Promise<{ [section: string]: any }>;
   create(name: string, options?: WorldOptions): Promise<World>;
   join(name: string): Promise<World>;
+  stepWorlds(worlds: readonly World[], options?: StepWorldsOptions): Promise<SteppedWorlds>;
   /** ms */
   ping(): Promise<number>;
   /** Sends a message of docs/PROTOCOL.md. */
@@ -117,6 +118,36 @@ export class Client {
   request(name: string, values: object, answer: string, key?: string): Promise<any>;
   ask(name: string, values: object, answer: string, number: number, key?: string): Promise<any>;
   nextRef(): number;
+}
+
+// ---- many worlds ------------------------------------------------------------------------------------
+
+/** In the place of a number, a vector or a rotation of a command. */
+export const ACTION: unique symbol;
+export type ObservedPart = [kind: number, items: unknown[], columns?: number];
+export interface ObservedRay {
+  origin: readonly number[], direction: readonly number[], length: number;
+  body?: number, category?: number, mask?: number, ignore?: number;
+}
+export const observe: {
+  bodies(ids: readonly number[], columns?: readonly ("position" | "rotation" | "velocity" | "spin" | "status")[]): ObservedPart;
+  rays(...rays: ObservedRay[]): ObservedPart;
+  contacts(pairs: readonly (readonly number[])[]): ObservedPart;
+  joints(ids: readonly number[]): ObservedPart;
+  totals(): ObservedPart;
+};
+export interface StepWorldsOptions {
+  actions?: readonly Command[], values?: readonly number[] | Float64Array, observe?: readonly ObservedPart[];
+  ticks?: number, steps?: number, commands?: readonly (readonly Command[])[], hashes?: boolean, anyway?: boolean;
+}
+export interface SteppedWorlds {
+  worlds: {
+    world: World, epoch: number, tick: number, edit: number, steps: number, tickHash: Uint8Array | null,
+    hash: Uint8Array | null, values: number[], error: Refused | null,
+  }[];
+  width: number;
+  /** By world and step. */
+  observations: Float64Array;
 }
 
 // ---- worlds ----------------------------------------------------------------------------------------
@@ -201,6 +232,7 @@ export class World {
   refresh(): Promise<void>;
   control(action: "pause" | "resume" | "speed" | "lockstep" | "barrier", value?: number): Promise<void>;
   step(n?: number, commands?: readonly Command[]): Promise<Stepped>;
+  nextStep(): number;
   destroy(): Promise<void>;
   save(name: string): Promise<State>;
   restore(name: string): Promise<State & { otherBits: boolean }>;

@@ -341,6 +341,24 @@ export const MESSAGE = {
     ["world", 0],
     ["edit", 0],
   ] },
+  step_worlds: { number: 73, map: false, fields: [
+    ["ref", undefined],
+    ["worlds", undefined],
+    ["n", undefined],
+    ["steps", 1],
+    ["actions", []],
+    ["values", null],
+    ["observe", []],
+    ["batch", 0],
+    ["hash", 0],
+    ["anyway", 0],
+  ] },
+  stepped_worlds: { number: 74, map: false, fields: [
+    ["ref", undefined],
+    ["worlds", undefined],
+    ["width", undefined],
+    ["data", undefined],
+  ] },
   info: { number: 80, map: false, fields: [
     ["ref", undefined],
     ["what", ""],
@@ -629,6 +647,15 @@ export const QUERY = {
   joint: 14,
   joints: 20,
   linked: 21,
+};
+
+/** Kinds of observations of STEP_WORLDS. */
+export const OBSERVATION = {
+  bodies: 0,
+  rays: 1,
+  contacts: 2,
+  joints: 3,
+  totals: 4,
 };
 
 /** Bits of SUBSCRIBE.fields by column. */

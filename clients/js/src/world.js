@@ -69,7 +69,7 @@ export class World extends Queries {
    * @throws {Refused}
    */
   async step(n = 1, commands = []) {
-    const request = ++this.#request;
+    const request = this.nextStep();
     const message = await this.#numbered(this.#steps, request, "step",
       { world: this.number, request, from: null, n, commands, want: 1 });
     this.tick = message.tick;
@@ -77,6 +77,9 @@ export class World extends Queries {
     const { tick, edit, epoch, state_hash: hash, tick_hash: tickHash } = message;
     return { tick, edit, epoch, hash, tickHash, values };
   }
+
+  /** The number of the next STEP; Client.stepWorlds uses it too. */
+  nextStep() { return ++this.#request; }
 
   /** Ends the world and removes its file; for an administrator. @throws {Refused} "forbidden" */
   async destroy() {
