@@ -180,3 +180,9 @@ tests_bench_bench_joint_scenes_LDADD = $(LDADD) -lm
 .PHONY: bench-joint-scenes
 bench-joint-scenes: tests/bench/bench_joint_scenes
 	CAIRN_SRCDIR='$(abs_top_srcdir)' tests/bench/bench_joint_scenes
+
+# make bench-vector: many worlds in one message, and arrays, from Python; beside `cairnd run` and an unobserved step.
+.PHONY: bench-vector
+bench-vector: cairnd cairn
+	$(PYTHON) $(top_srcdir)/tests/bench/bench_vector.py $(abs_top_srcdir) $(abs_top_builddir)
+EXTRA_DIST += tests/bench/bench_vector.py
