@@ -18,6 +18,7 @@ PYTHON_TESTS += \
 	tests/system/test_stepping.py \
 	tests/system/test_tls.py \
 	tests/system/test_tokens.py \
+	tests/system/test_tutorials.py \
 	tests/system/test_unit_file.py \
 	tests/system/test_web.py
 EXTRA_DIST += tests/system/support.py tests/system/hostile_rows.py tests/data/museum
