@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdio.h>
 
+#include "protocol/group_wire.h"
 #include "server/host/host_state.h"
 #include "server/session/session.h"
 #include "tests/lib/sim_life.h"
@@ -182,6 +183,28 @@ static void judge_stepped(const struct life *life, const struct sim_client *clie
 	}
 }
 
+/* The same for each world of a STEPPED_WORLDS. */
+static void judge_stepped_worlds(const struct life *life, const struct sim_client *client)
+{
+	for (uint32_t i = 0; i < client->received.count; i++) {
+		const struct message *message = &client->received.items[i].message;
+		if (message->type != MESSAGE_STEPPED_WORLDS ||
+		    client->received.items[i].at < life->began_at)
+			continue;
+		struct wire_cursor in = wire_cursor_list(&message->stepped_worlds.worlds);
+		for (uint32_t k = 0; k < message->stepped_worlds.worlds.count; k++) {
+			struct wire_group_item item;
+			ck_assert_int_eq(group_item_take(&in, &item), STATUS_OK);
+			ck_assert_msg(
+				!item.tick_hash.set ||
+					server_sim_was(life->sim, item.world, item.tick, item.edit,
+						       item.tick_hash.value),
+				"seed %llu: STEPPED_WORLDS tick %d names a state that never existed",
+				(unsigned long long)life->seed, (int)item.tick);
+		}
+	}
+}
+
 /* ---- mirrors ------------------------------------------------------------------------------------ */
 
 static void judge_mirror(struct life *life, struct sim_client *client,
@@ -243,8 +266,10 @@ void life_judge(struct life *life, bool settled)
 		judge_fate(life, &life->fates[i], settled);
 	for (uint32_t i = 0; i < life->ask_count; i++)
 		judge_ask(life, &life->asks[i], settled);
-	for (uint32_t i = 0; i < life->sim->client_count; i++)
+	for (uint32_t i = 0; i < life->sim->client_count; i++) {
 		judge_stepped(life, life->sim->clients[i]);
+		judge_stepped_worlds(life, life->sim->clients[i]);
+	}
 	for (uint32_t i = 0; settled && i < LIFE_CLIENTS_MAX; i++) {
 		struct sim_client *client = life->seats[i].client;
 		for (uint32_t k = 0; client != NULL && k < client->subscription_count; k++)
