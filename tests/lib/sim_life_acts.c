@@ -422,8 +422,8 @@ static void step(struct life *life, struct sim_client *client)
 	life_ask(life, client, &step, MESSAGE_STEPPED);
 }
 
-/* Steps the lab, and a world that does not exist, by one message: pushes body 1, which may not exist either, and
- * observes. */
+/* Steps the lab, and a world that does not exist, by one message: pushes body 1, which may not
+ * exist either, and observes. */
 static void step_group(struct life *life, struct sim_client *client)
 {
 	struct message group;
