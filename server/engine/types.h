@@ -66,6 +66,7 @@ enum bounds_mode {
 enum {
 	BODY_MAY_SLEEP = 1u << 0,
 	BODY_FIXED_ROTATION = 1u << 1, /* infinite moment of inertia */
+	BODY_FAST = 1u << 2, /* when it is fast it does not pass through dynamic bodies either */
 };
 
 /* A shape placed on a body by SPAWN. `shape` is a shape id, or −k for the k-th command's result. */

@@ -94,6 +94,7 @@ struct step {
 	uint32_t
 		block_bytes; /* of the method's block after this step; unchanged unless the method sets it */
 	const struct contact_list *committed;
+	uint64_t *swept; /* bit a slot: step_sweep searched its path; NULL: it was not called */
 };
 
 /* Bytes that a method pushes on the scratch arena in a step, at most, each push rounded up to 64.

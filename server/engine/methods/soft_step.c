@@ -13,7 +13,7 @@
  *             gaps, and arms that changed          soft_arms.c
  *             rows of joints at the new positions  soft_joint_rows.c
  *             joints, then contacts, without the springs' bias, and friction   relax
- *   restitution; impulses and poses back into the tables, in double; sleep
+ *   restitution; fast bodies end before obstacles (sweep.h); impulses and poses back into the tables, in double; sleep
  *
  * Many small steps give a smaller error than many iterations of a large one, because the error of a step
  * is proportional to h². Relaxing removes the speed that a soft constraint leaves behind, so that stacks
@@ -33,6 +33,7 @@
  */
 #include "server/engine/methods/soft_step.h"
 
+#include "server/engine/dynamics/sweep.h"
 #include "server/engine/methods/method.h"
 #include "server/engine/world/parameters.h"
 
@@ -58,7 +59,8 @@ static uint64_t soft_scratch_needed(uint64_t bodies, uint64_t contacts)
 {
 	uint64_t per_body = sizeof(struct soft_body) + sizeof(struct soft_drive) +
 			    sizeof(struct soft_turn) + sizeof(struct force_sum) +
-			    sizeof(struct body_motion) + sizeof(uint32_t) + sizeof(uint64_t);
+			    sizeof(struct body_motion) + sizeof(uint32_t) + sizeof(uint64_t) +
+			    sizeof(double) + 2 * sizeof(bool);
 	uint64_t blocks =
 		soft_blocks_max(contacts) * (sizeof(struct soft_block) + sizeof(struct soft_slide));
 	/* Clusters are numbered after the contacts; there is at most one for two of these. */
@@ -129,13 +131,16 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 	soft_joints_restitution(&self);
 	soft_restitution(&self);
 	ASSERT(self.body_count == step.body_count);
-	status = step_commit(&step, &step.contacts, why);
+	status = soft_finish_bodies(&self, why);
+	if (status == STATUS_OK)
+		status = step_commit(&step, &step.contacts, why);
 	if (status != STATUS_OK)
 		return status;
 	soft_store_contacts(&self);
 	soft_clusters_store(&self.clusters, &step);
 	step_contacts_solved(&step, &step.contacts);
-	soft_store_bodies(&self);
+	step_store_all(&step, self.motions);
+	step_sweep_commit(&step);
 	soft_joints_store(&self);
 	step_sleep(&step);
 	dynamics->report.iterations = self.substeps;

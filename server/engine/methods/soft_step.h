@@ -151,6 +151,7 @@ struct soft_step {
 	uint32_t colour_count;
 	struct soft_clusters clusters;
 	struct soft_joints joints;
+	struct body_motion *motions; /* by slot, at the step's end */
 };
 
 /* The greatest number of blocks for this many manifolds. */
@@ -165,7 +166,8 @@ void soft_prepare_turns(
 struct body_motion soft_motion(const struct soft_step *self, uint32_t number, double now);
 void soft_integrate_velocities(struct soft_step *self);
 void soft_integrate_positions(struct soft_step *self);
-void soft_store_bodies(struct soft_step *self);
+/* Computes `motions`, of which fast bodies end before obstacles (sweep.h). NO_MEMORY. */
+MUST_CHECK enum status soft_finish_bodies(struct soft_step *self, struct reason *why);
 
 /* soft_prepare.c: lanes of constraints from manifolds, and their impulses back into the table. */
 void soft_prepare_contacts(struct soft_step *self);
