@@ -134,17 +134,42 @@ static bool has_ended(const struct impact_search *self)
 /* ---- cutting motions short
  * ------------------------------------------------------------------------------- */
 
-/* Whether A ends at most `grazing` deep behind the plane of a hit, which turns with B. `body_a`,
- * `body_b`: any motion. */
-static bool grazes(const struct impact_search *self, const struct advance_body *body_a,
-		   const struct advance_body *body_b, const struct impact_result *hit)
+/* Whether A begins and ends at most `grazing` deep behind a face of B, whose normal this is in B's frame. */
+static bool stays_outside(const struct impact_search *self, const struct advance_body *a,
+			  const struct advance_body *b, vec3 normal)
 {
-	if (!(self->options->grazing > 0) || vec3_equal(hit->normal, vec3_zero()))
+	const struct motion *of_a = self->a->motion, *of_b = self->b->motion;
+	double least = -self->options->grazing;
+	vec3 from = vec3_negate(pose_vector(of_b->from, normal));
+	vec3 to = vec3_negate(pose_vector(of_b->to, normal));
+	return advance_apart_along(a, b, of_a->to, of_b->to, to) >= least &&
+	       advance_apart_along(a, b, of_a->from, of_b->from, from) >= least;
+}
+
+/* Whether A ends at most `grazing` deep behind the plane of a hit, which turns with B, or stays outside of
+ * one of B's faces. */
+static bool grazes(const struct impact_search *self, const struct advance_body *a,
+		   const struct advance_body *b, const struct impact_result *hit)
+{
+	if (!(self->options->grazing > 0))
 		return false;
-	const struct motion *b = self->b->motion;
-	vec3 normal = pose_vector(b->to, pose_inverse_vector(motion_at(b, hit->time), hit->normal));
-	return advance_apart_along(body_a, body_b, self->a->motion->to, b->to, normal) >=
-	       -self->options->grazing;
+	const struct motion *of_b = self->b->motion;
+	vec3 normal = pose_inverse_vector(motion_at(of_b, hit->time), hit->normal);
+	vec3 to = pose_vector(of_b->to, normal);
+	if (!vec3_equal(normal, vec3_zero()) &&
+	    advance_apart_along(a, b, self->a->motion->to, of_b->to, to) >= -self->options->grazing)
+		return true;
+	/* The hit may be at an edge of a piece of a floor that the body slides along. */
+	const struct hull *hull = b->core.hull;
+	if (hull == NULL && self->options->one_sided && b->core.count == 3 && b->core.radius == 0) {
+		const vec3 *p = b->core.points;
+		vec3 face = vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0]));
+		return stays_outside(self, a, b, vec3_normalize(face));
+	}
+	for (uint32_t f = 0; hull != NULL && f < hull->face_count; f++)
+		if (stays_outside(self, a, b, pose_vector(self->b->in_frame, hull->faces[f].normal)))
+			return true;
+	return false;
 }
 
 /* m: distance of two pieces at the beginning of the whole motion; 0: they overlap. */

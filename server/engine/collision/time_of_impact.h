@@ -40,7 +40,8 @@ struct impact_options {
 	 *            piece that the ball would touch it. If the origin itself touches, the pieces are
 	 *            passed over. So OVERLAP is no outcome.
 	 * grazing    m: a hit is passed over if at t1 A is less than this deep behind the plane of the hit,
-	 *            so that A ends on its own side of B's piece. Not for core_a's ball.
+	 *            or at t0 and t1 behind a face of B's piece, so that A ends on its own side of the
+	 *            piece. Not for core_a's ball.
 	 * one_sided  triangles of meshes (not of fields) are passed over if the origin of A's frame is
 	 *            behind them at t0. */
 	double core_a, grazing;

@@ -11,6 +11,7 @@
  * The relative pose at which it was made is a column, so a restored world keeps the same manifolds. A
  * manifold without points says that the pieces were farther apart than the margin of the narrow phase,
  * which is stored as its first separation; it is valid until the pieces may have come nearer than that.
+ * Or, with a triangle of a mesh, it says that a neighbour reports the contact, and is valid while the pieces rest.
  *
  * Manifolds of round pieces (spheres, capsules) are never kept: a rolling piece would carry the normal
  * with it, and their narrow phase costs less than the test.
@@ -18,6 +19,7 @@
  * Contacts are independent: each work item writes only its own entries of the list. Waking, which
  * concerns several contacts, follows in step.c.
  */
+#include "server/engine/collision/pairs.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/step.h"
@@ -137,11 +139,14 @@ static bool may_keep_manifold(const struct tables *tables, uint32_t row,
 	 * no manifold of a field's side is kept as empty. */
 	bool sided = shape_is_sided(a->shape, b->shape) || shape_is_sided(b->shape, a->shape);
 	bool empty = contact->point_count[row] == 0 && !sided;
+	bool neighbour = empty && contact->cache_kind[row] == CACHE_NEIGHBOUR;
 	if (!empty && (shape_is_round(a->shape) || shape_is_round(b->shape)))
 		return false;
 	pose before = { contact->relative_position[row], contact->relative_rotation[row] };
 	double angle;
 	double moved = relative_motion(a, b, &before, now, &angle);
+	if (neighbour && moved > CONTACT_KEEP_NEIGHBOUR)
+		return false;
 	if (empty)
 		return moved + needed <= contact->separation[row][0];
 	return angle <= CONTACT_KEEP_ANGLE && moved <= CONTACT_KEEP_DISTANCE &&

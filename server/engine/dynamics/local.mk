@@ -83,3 +83,9 @@ UNIT_TESTS += tests/property/test_tunnel
 soak-tunnel: tests/property/test_tunnel
 	CAIRN_TUNNEL=$${CAIRN_TUNNEL:-100000} CAIRN_TUNNEL_MINUTES=$${CAIRN_TUNNEL_MINUTES:-10} \
 		./tests/property/test_tunnel
+
+# Sliding over seams; 10^4 seams of each floor with `make soak-seams`.
+UNIT_TESTS += tests/property/test_seams
+.PHONY: soak-seams
+soak-seams: tests/property/test_seams
+	CAIRN_SEAMS=$${CAIRN_SEAMS:-10000} ./tests/property/test_seams

@@ -19,6 +19,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_joint_tree.c \
 	server/engine/methods/soft_lanes.h \
 	server/engine/methods/soft_prepare.c \
+	server/engine/methods/soft_seams.c \
 	server/engine/methods/soft_sides.h \
 	server/engine/methods/soft_solve.c \
 	server/engine/methods/soft_step.c \

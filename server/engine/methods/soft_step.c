@@ -3,6 +3,7 @@
  * One tick of dt, n sub-steps of h = dt/n:
  *
  *   pairs, narrow phase, islands woken             once, in double (dynamics)
+ *   contacts at seams of flat surfaces dropped                            soft_seams.c
  *   the many contacts of a pair of bodies merged into a few manifolds     soft_cluster.c
  *   bodies and manifolds converted to float, relative to the step's start; manifolds coloured into blocks
  *   joints grouped as trees and cores              soft_joint_plan.c
@@ -65,7 +66,7 @@ static uint64_t soft_scratch_needed(uint64_t bodies, uint64_t contacts)
 		soft_blocks_max(contacts) * (sizeof(struct soft_block) + sizeof(struct soft_slide));
 	/* Clusters are numbered after the contacts; there is at most one for two of these. */
 	uint64_t colouring = (contacts + contacts / 2) * (sizeof(uint32_t) + sizeof(uint16_t));
-	return (bodies + 1) * per_body + blocks + soft_clusters_need(contacts) + colouring +
+	return (bodies + 1) * per_body + blocks + soft_seams_need(bodies, contacts) + soft_clusters_need(contacts) + colouring +
 	       (contacts > 0 ? COLOURING_BYTES : 0);
 }
 
@@ -108,6 +109,7 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 	status = soft_joints_make(&self, why);
 	if (status != STATUS_OK)
 		return status;
+	soft_drop_seams(&self);
 	step_report_contacts(&step, &step.contacts);
 	soft_clusters_make(&self.clusters, &step, dt);
 	soft_colour(&self);

@@ -169,6 +169,10 @@ void soft_integrate_positions(struct soft_step *self);
 /* Computes `motions`, of which fast bodies end before obstacles (sweep.h). NO_MEMORY. */
 MUST_CHECK enum status soft_finish_bodies(struct soft_step *self, struct reason *why);
 
+/* soft_seams.c: removes the points of contacts at seams of flat surfaces. Its bytes of scratch. */
+void soft_drop_seams(struct soft_step *self);
+uint64_t soft_seams_need(uint64_t bodies, uint64_t contacts);
+
 /* soft_prepare.c: lanes of constraints from manifolds, and their impulses back into the table. */
 void soft_prepare_contacts(struct soft_step *self);
 void soft_store_contacts(struct soft_step *self);
