@@ -156,8 +156,9 @@ static uint32_t shoot(uint64_t seed, make_shot *make, double spin_most)
 				continue;
 			passed[row] = true;
 			if (misses++ == 0)
-				printf("# seed %llu, body %u: passes wall %d at tick %u, dt %.3g\n",
-				       (unsigned long long)seed, row, (int)kind, tick, stage.dt);
+				printf("# seed %llu, body %u: passes wall %d at tick %u, dt %.3g, by %.3g m\n",
+				       (unsigned long long)seed, row, (int)kind, tick, stage.dt,
+				       stage.tables.body.position[row].x - front);
 		}
 	}
 	stage_release(&stage);
@@ -170,6 +171,7 @@ static void shoot_all(make_shot *make, double spin_most, uint64_t family)
 	for (uint32_t i = 0; i < rounds; i++)
 		misses += shoot(check_seed() * 1000003 + family * 100000007 + i, make, spin_most);
 	printf("# %u trials, %u misses\n", rounds * BODIES, misses);
+	fflush(stdout);
 	ck_assert_uint_eq(misses, 0);
 }
 

@@ -184,13 +184,16 @@ static double apart_at_start(const struct impact_search *self, const struct adva
 	return gap.touching ? 0 : scalar_max(apart, 0);
 }
 
+/* Of the tolerance: that of the core. What the core comes nearer in one search the next one begins with, so
+ * many searches would bring it through with a larger one. */
+#define CORE_TOLERANCE 1e-3
+
 /* The radius of the ball that is searched in place of a touching piece, m; negative: none is,
  * because the ball's centre is only `apart` from the piece at the start. */
 static double core_radius(const struct impact_options *options, double apart)
 {
-	if (apart <= options->tolerance)
-		return -1;
-	return scalar_clamp(apart - 2 * options->tolerance, 0, options->core_a);
+	double near = 2 * CORE_TOLERANCE * options->tolerance;
+	return apart <= near ? -1 : scalar_min(apart - near, options->core_a);
 }
 
 /* Searches for A's core in place of a piece that touches B's from the start; *found is replaced. */
@@ -199,7 +202,8 @@ static void search_core(const struct impact_search *self, const struct advance_b
 {
 	static const vec3 ORIGIN = { 0, 0, 0 };
 	struct advance_body ball = { { &ORIGIN, 1, NULL, 0 }, 0, motion_a };
-	struct advance_options options = { self->options->tolerance, self->options->iterations_max };
+	struct advance_options options = { CORE_TOLERANCE * self->options->tolerance,
+					   self->options->iterations_max };
 	struct advance_result end;
 	double radius = core_radius(self->options, apart_at_start(self, &ball, b));
 	uint64_t iterations = found->iterations;
@@ -448,8 +452,10 @@ static void cut_short_at_plane(const struct impact_search *self, struct impact_p
 		ball.motion = motion_a;
 		plane->motion = motion_b;
 		*found = (struct impact_result){ .outcome = IMPACT_APART, .time = motion_a->t1 };
+		struct impact_options finer = *options;
+		finer.tolerance *= CORE_TOLERANCE;
 		if (radius >= 0)
-			*found = advance_to_plane(&ball, plane, options);
+			*found = advance_to_plane(&ball, plane, &finer);
 		found->iterations += iterations;
 		found->core = found->outcome != IMPACT_APART;
 	} else if (options->grazing > 0 &&

@@ -255,8 +255,10 @@ static void note_hit(struct sweep_body *body, const struct sweep_hit *hit)
 	body->left *= hit->fraction;
 	body->stops = true;
 	body->core |= hit->core;
-	if (hit->core)
+	if (hit->core) {
 		body->core_normal = hit->normal;
+		body->core_way = hit->obstacle_way;
+	}
 }
 
 /* Goes on from a touch with an animated body as if it stuck to it. */
@@ -316,7 +318,8 @@ static void store_end(const struct sweep_work *work, const struct sweep_body *bo
 		motion->velocity =
 			vec3_lerp(table->velocity[body->body], motion->velocity, body->left);
 	if (body->core) {
-		double into = vec3_dot(motion->velocity, body->core_normal);
+		vec3 obstacle = vec3_scale(body->core_way, 1 / work->step->dt);
+		double into = vec3_dot(vec3_sub(motion->velocity, obstacle), body->core_normal);
 		motion->velocity =
 			vec3_mul_sub(motion->velocity, body->core_normal, scalar_max(into, 0));
 	}

@@ -15,7 +15,7 @@
  * A touch at the start of the path does not count, because a body would stick; instead the body's core, a
  * ball of half of the inner radius about the mass centre, is swept against what touches. So the mass
  * centre never passes through a surface, whatever contacts do. A core that touches loses the part of its
- * velocity towards the surface.
+ * velocity towards the obstacle.
  *
  * Order: static and animated obstacles for all bodies in parallel, each body on its own; then pairs with a
  * flagged body, serially, by (fraction, id, id); both bodies of a pair stop, and their other pairs are

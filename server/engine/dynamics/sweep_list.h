@@ -9,6 +9,7 @@ struct sweep_body {
 	struct sweep_path path; /* as far as it goes */
 	double left;		/* 1: part of its path that it goes */
 	vec3 core_normal;	/* to what its core touches */
+	vec3 core_way;		/* m, of that obstacle's point in the tick */
 	bool stops, core;
 	struct aabb box; /* of its path, grown by slow_most; for sweep_pairs */
 	uint64_t limits; /* searches without an answer */

@@ -211,6 +211,7 @@ static void stop_pair(const struct pair_work *work, struct fast_pair *pair)
 	if (pair->hit.core) {
 		a->core = true;
 		a->core_normal = pair->hit.normal;
+		a->core_way = pair->hit.obstacle_way;
 	}
 	stop_body(a, fraction);
 	if (pair->b != DYNAMICS_NONE) {

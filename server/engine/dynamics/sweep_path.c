@@ -180,4 +180,7 @@ void sweep_placements(const struct dynamics *self, const struct sweep_path *path
 	hit->placement = b;
 	hit->normal = found.normal;
 	hit->core = found.core;
+	/* A motion is timed in fractions of the path. */
+	vec3 origin = motion_at(&motion_b, found.time).position;
+	hit->obstacle_way = motion_point_velocity(&motion_b, origin, found.point_b);
 }
