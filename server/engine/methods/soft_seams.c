@@ -18,6 +18,7 @@
  *
  * Invariant: the result is a function of the contacts of one body, and each body writes its own contacts only.
  */
+#include "server/engine/collision/gjk.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/geometry/closest.h"
@@ -128,17 +129,19 @@ static vec3 point_on_piece(const struct dynamics *self, const struct contact_sta
 	return vec3_mul_sub(middle, *d, half);
 }
 
-/* The point of a triangle that is nearest to p: points of a contact may be beside it. */
+/* The point of a triangle or hull that is nearest to p: points of a contact may be beside it. */
 static vec3 nearest_on(const struct seam_piece *piece, vec3 p)
 {
-	if (piece->shape->kind != SHAPE_MESH)
+	static const vec3 ORIGIN = { 0, 0, 0 };
+	if (piece->shape->kind == SHAPE_PLANE)
 		return p;
-	const struct mesh *mesh = piece->shape->mesh;
-	vec3 q = pose_inverse_point(piece->at, p);
-	struct triangle_point on = closest_point_triangle(q, mesh_corner(mesh, piece->child, 0),
-							  mesh_corner(mesh, piece->child, 1),
-							  mesh_corner(mesh, piece->child, 2));
-	return pose_point(piece->at, on.point);
+	struct gjk_points room;
+	struct gjk_core core = gjk_core_of(piece->shape, piece->child, &room);
+	struct gjk_core point = { &ORIGIN, 1, NULL, 0 };
+	struct gjk_result near;
+	mat3 rotation = mat3_from_quat(piece->at.rotation);
+	gjk_distance(&point, &core, &rotation, vec3_sub(piece->at.position, p), NULL, &near);
+	return near.touching ? p : vec3_add(p, near.point_b);
 }
 
 static bool is_b(const struct seam_work *work, const struct contact_state *contact, uint32_t slot)
