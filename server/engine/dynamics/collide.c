@@ -23,6 +23,7 @@
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/step.h"
+#include "server/engine/dynamics/sweep_path.h"
 
 #include <string.h>
 
@@ -298,6 +299,36 @@ static vec3 point_velocity(const struct contact_side *side, vec3 arm)
 	return vec3_add(side->velocity, vec3_cross(side->spin, arm));
 }
 
+/* True if an animated body is so fast that points of a manifold do not show whether it reaches the sleeping
+ * one, and a search along its way finds a touch. */
+static bool sweeps_over_sleeper(const struct step *self, const struct contact_side *moving,
+				const struct contact_side *asleep, double dt)
+{
+	const struct dynamics *dynamics = self->dynamics;
+	double most = SWEEP_FAST * dynamics->bodies.items[asleep->body].inner;
+	double time = CONTACT_WAKE_REACH * dt, turn = vec3_length(moving->spin) * time;
+	double way = vec3_length(moving->velocity) * time;
+	if (dynamics->tables->body.status[moving->body] != BODY_ANIMATED ||
+	    way + (turn > 0 ? turn * moving->reach : 0) <= most)
+		return false;
+	struct body_motion motion = {
+		.centre = vec3_mul_add(moving->centre, moving->velocity, time),
+		.rotation = quat_mul(quat_from_rotation_vector(vec3_scale(moving->spin, time)),
+				     moving->at.rotation),
+		.velocity = moving->velocity,
+		.angular_velocity = moving->spin,
+	};
+	struct sweep_path path, still = sweep_path_still(dynamics, asleep->body);
+	struct sweep_hit hit = { .fraction = 1 };
+	if (!sweep_path_of(dynamics, moving->body, &motion, time, &path))
+		return false;
+	uint32_t parts = sweep_parts(&still, &path);
+	for (uint32_t part = 0; part < parts && hit.fraction == 1; part++)
+		sweep_placements(dynamics, &still, asleep->piece.placement, &path,
+				 moving->piece.placement, part, parts, &hit);
+	return hit.fraction < 1;
+}
+
 /* True if one body takes part, the other sleeps, and a point may close within this step. */
 static bool reaches_sleeper(const struct step *self, const struct contact_side *a,
 			    const struct contact_side *b, const struct contact_state *contact,
@@ -316,7 +347,8 @@ static bool reaches_sleeper(const struct step *self, const struct contact_side *
 		if (point->separation <= scalar_max(0, CONTACT_WAKE_REACH * way))
 			return true;
 	}
-	return false;
+	bool sleeps_b = set[b->body] != 0 && !step_takes_part(self, b->body);
+	return sweeps_over_sleeper(self, sleeps_b ? a : b, sleeps_b ? b : a, dt);
 }
 
 /* ---- near by turning ----------------------------------------------------------------------- */

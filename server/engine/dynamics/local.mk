@@ -73,6 +73,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/dynamics/test_island \
 	tests/unit/server/engine/dynamics/test_pair_sides \
 	tests/unit/server/engine/dynamics/test_solid \
+	tests/unit/server/engine/dynamics/test_sweep \
 	tests/property/test_extremes \
 	tests/property/test_workers
 

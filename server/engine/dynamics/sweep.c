@@ -6,13 +6,9 @@
 #include "server/engine/dynamics/pairs.h"
 #include "server/engine/dynamics/sweep_list.h"
 
-/* Of the inner radius: a body of which a point moves farther in a tick, or that is deeper in an obstacle, is
- * swept. Larger: contacts may act too late; smaller: more bodies are swept. */
-#define FAST_PART 0.5
-
 enum { SWEEP_GRAIN = 4 };
 
-/* ---- which bodies are fast ----------------------------------------------------------------- */
+/* ---- which bodies are fast: those that move far, lie deep in an obstacle, or may be swept over ---- */
 
 struct fast_search {
 	struct step *step;
@@ -65,7 +61,7 @@ static void find_fast(struct fast_search *self)
 			continue;
 		}
 		self->inner_min = scalar_min(self->inner_min, inner);
-		if (way <= FAST_PART * inner)
+		if (way <= SWEEP_FAST * inner)
 			self->slow_most = scalar_max(self->slow_most, way);
 		else
 			mark_fast(self, slot);
@@ -81,7 +77,7 @@ static bool visit_swept(uint32_t placement, void *context)
 	if (dynamics->tables->body.status[body] != BODY_DYNAMIC ||
 	    !step_takes_part(self->step, body))
 		return true;
-	if (self->way > FAST_PART * dynamics->bodies.items[body].inner)
+	if (self->way > SWEEP_FAST * dynamics->bodies.items[body].inner)
 		mark_fast(self, dynamics->bodies.items[body].slot);
 	return true;
 }
@@ -95,7 +91,7 @@ static void mark_before_animated(struct fast_search *self)
 		uint32_t body = step->bodies[slot];
 		self->way = self->moved[slot];
 		if (tables->body.status[body] == BODY_DYNAMIC ||
-		    self->way <= FAST_PART * self->inner_min)
+		    self->way <= SWEEP_FAST * self->inner_min)
 			continue;
 		for (uint32_t p = tables->body.first_placement[body]; p != 0;
 		     p = tables->placement.next[p - 1]) {
@@ -115,7 +111,7 @@ static void mark_deep(struct fast_search *self)
 	const struct step *step = self->step;
 	const struct dynamics *dynamics = step->dynamics;
 	const uint8_t *status = dynamics->tables->body.status;
-	if (!(dynamics->report.penetration_max > FAST_PART * self->inner_min))
+	if (!(dynamics->report.penetration_max > SWEEP_FAST * self->inner_min))
 		return;
 	for (uint32_t i = 0; i < step->contacts.count; i++) {
 		const struct contact_state *contact = &step->contacts.items[i];
@@ -126,7 +122,7 @@ static void mark_deep(struct fast_search *self)
 			continue;
 		const struct body_cache *cache = &dynamics->bodies.items[body];
 		for (uint32_t k = 0; k < contact->point_count; k++)
-			if (contact->points[k].separation < -FAST_PART * cache->inner)
+			if (contact->points[k].separation < -SWEEP_FAST * cache->inner)
 				mark_fast(self, cache->slot);
 	}
 }

@@ -32,6 +32,10 @@ struct aabb sweep_path_box(const struct sweep_path *path, double from, double to
 /* m: bound of how far any of its points goes. */
 double sweep_path_length(const struct sweep_path *path);
 
+/* Of the inner radius: a body of which a point moves farther in a tick is fast. Larger: contacts may act too
+ * late; smaller: more bodies are swept. */
+#define SWEEP_FAST 0.5
+
 /* A body turns at most SWEEP_TURN in one search, rad: the steps of a search are the shorter the farther the
  * body turns, and a search needs less than half a turn. */
 #define SWEEP_TURN (0.25 * PI)
