@@ -277,7 +277,8 @@ static struct command_SPAWN spawn_of(const struct body_keys *body)
 	spawn.linear_damping = body->linear_damping;
 	spawn.angular_damping = body->angular_damping;
 	spawn.flags = (body->may_sleep ? (uint32_t)BODY_MAY_SLEEP : 0) |
-		      (body->fixed_rotation ? (uint32_t)BODY_FIXED_ROTATION : 0);
+		      (body->fixed_rotation ? (uint32_t)BODY_FIXED_ROTATION : 0) |
+		      (body->fast ? (uint32_t)BODY_FAST : 0);
 	return spawn;
 }
 

@@ -423,14 +423,19 @@ END_TEST
 static Suite *make(void)
 {
 	Suite *suite = suite_create("tunnel");
-	TCase *tcase = tcase_create("tunnel");
-	tcase_set_timeout(tcase, 0);
-	tcase_add_test(tcase, balls_do_not_pass_walls);
-	tcase_add_test(tcase, spinning_rods_and_plates_do_not_pass_walls);
-	tcase_add_test(tcase, drops_do_not_pass_meshes);
-	tcase_add_test(tcase, debris_stays_in_a_room_of_boxes);
-	tcase_add_test(tcase, debris_stays_in_a_room_of_triangles);
-	suite_add_tcase(suite, tcase);
+	TCase *walls = tcase_create("walls"), *meshes = tcase_create("meshes"),
+	      *rooms = tcase_create("rooms");
+	tcase_set_timeout(walls, 0);
+	tcase_set_timeout(meshes, 0);
+	tcase_set_timeout(rooms, 0);
+	tcase_add_test(walls, balls_do_not_pass_walls);
+	tcase_add_test(walls, spinning_rods_and_plates_do_not_pass_walls);
+	tcase_add_test(meshes, drops_do_not_pass_meshes);
+	tcase_add_test(rooms, debris_stays_in_a_room_of_boxes);
+	tcase_add_test(rooms, debris_stays_in_a_room_of_triangles);
+	suite_add_tcase(suite, walls);
+	suite_add_tcase(suite, meshes);
+	suite_add_tcase(suite, rooms);
 	return suite;
 }
 

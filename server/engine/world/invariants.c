@@ -170,8 +170,8 @@ static enum status check_body_settings(const struct tables *tables, uint32_t row
 {
 	const struct body_table *body = &tables->body;
 	EXPECT(body->status[row] <= BODY_ANIMATED, TABLE_BODY, row, "status");
-	EXPECT(body->flags[row] <= (BODY_MAY_SLEEP | BODY_FIXED_ROTATION), TABLE_BODY, row,
-	       "flags");
+	EXPECT(body->flags[row] <= (BODY_MAY_SLEEP | BODY_FIXED_ROTATION | BODY_FAST), TABLE_BODY,
+	       row, "flags");
 	EXPECT(body->quarantined[row] == 0 ||
 		       (body->quarantined[row] == 1 && body->status[row] == BODY_INACTIVE),
 	       TABLE_BODY, row, "quarantined");
