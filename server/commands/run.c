@@ -182,6 +182,10 @@ static void report_run(struct run *run, const struct contact_summary *contacts)
 	       stats.push_work_total);
 	printf("\"joints\": {\"count\": %u, \"broken\": %" PRIu64 ", \"error\": %.9g}, ",
 	       (unsigned)stats.joints, stats.joints_broken_total, run->joint_error);
+	const struct sweep_totals *sweeps = &stats.sweeps_total;
+	printf("\"sweeps\": {\"bodies\": %" PRIu64 ", \"stops\": %" PRIu64 ", \"cores\": %" PRIu64
+	       ", \"pairs\": %" PRIu64 ", \"limits\": %" PRIu64 "}, ",
+	       sweeps->bodies, sweeps->stops, sweeps->cores, sweeps->pairs, sweeps->limits);
 	printf("\"quarantined\": %" PRIu64 ", \"workers\": %" PRIu64 ", ", stats.quarantined_total,
 	       run->options->run_workers);
 	printf("\"method\": \"%s\"}\n", info.method);

@@ -165,6 +165,15 @@ bool world_stopped(const struct world *world);
  * Its events and results of stored batches replace those of this boundary. The state is unaffected. */
 void world_keep_changes(struct world *world);
 
+/* What happened to fast bodies since the process began (docs/METHODS.md, Fast bodies). */
+struct sweep_totals {
+	uint64_t bodies; /* paths searched */
+	uint64_t stops;	 /* of these, the ones that ended early */
+	uint64_t cores;	 /* bodies that stopped because only their core was left to stop them */
+	uint64_t pairs;	 /* pairs of fast bodies that stopped each other */
+	uint64_t limits; /* searches without an answer; the path ended where it was known to be free */
+};
+
 /* Figures of the last step. */
 struct world_stats {
 	uint32_t bodies, awake, placements, shapes, contacts, touching, points, islands, colours;
@@ -176,6 +185,7 @@ struct world_stats {
 	 * sparse, and islands whose impulses are not unique. */
 	uint32_t islands_dense, islands_sparse, islands_dependent;
 	uint64_t fallbacks_total, quarantined_total;
+	struct sweep_totals sweeps_total;
 	double residual, penetration_max, penetration_mean;
 	/* J: work done against forces by pushing bodies out of penetration; in the last step, and
 	 * since the world was made or loaded. */

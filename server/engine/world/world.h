@@ -72,6 +72,7 @@ struct world {
 	struct bytes encoded;
 
 	uint64_t fallbacks_total, quarantined_total, joints_broken_total;
+	struct sweep_totals sweeps_total;
 	double push_work_total;
 };
 
