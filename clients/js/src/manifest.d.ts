@@ -172,7 +172,7 @@ export interface CommandFields {
     linear_damping?: number;
     /** angular_damping (0 … 1000 1/s): angular velocity decay rate */
     angular_damping?: number;
-    /** flags: bit 0 may sleep, bit 1 fixed rotation */
+    /** flags: bit 0 may sleep, bit 1 fixed rotation, bit 2 fast: does not pass through dynamic bodies either */
     flags?: number;
   };
   /** remove a body and its contacts */

@@ -56,7 +56,7 @@ class Commands:
         - tag: number for the user's own purpose
         - linear_damping (0 … 1000 1/s): velocity decay rate
         - angular_damping (0 … 1000 1/s): angular velocity decay rate
-        - flags: bit 0 may sleep, bit 1 fixed rotation
+        - flags: bit 0 may sleep, bit 1 fixed rotation, bit 2 fast: does not pass through dynamic bodies either
         """
         return self._command("spawn", status=status, position=position, shapes=shapes, rotation=rotation,
                              velocity=velocity, angular_velocity=angular_velocity, density=density, mass=mass,

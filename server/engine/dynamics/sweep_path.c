@@ -106,12 +106,6 @@ struct aabb sweep_path_box(const struct sweep_path *path, double from, double to
 	return aabb_grow(aabb_make(vec3_min(a, b), vec3_max(a, b)), path->reach + SWEEP_GAP);
 }
 
-double sweep_path_length(const struct sweep_path *path)
-{
-	double straight = vec3_distance(path->from.position, path->to.position);
-	return path->angle > 0 ? straight + path->angle * path->reach : straight;
-}
-
 uint32_t sweep_parts(const struct sweep_path *a, const struct sweep_path *b)
 {
 	double turn = scalar_max(a->angle, b->angle);

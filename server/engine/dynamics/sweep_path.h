@@ -29,8 +29,6 @@ void sweep_path_cut(struct sweep_path *path, double fraction);
 struct sweep_path sweep_path_between(pose from, pose to, double reach);
 /* A box that holds the body between two fractions. */
 struct aabb sweep_path_box(const struct sweep_path *path, double from, double to);
-/* m: bound of how far any of its points goes. */
-double sweep_path_length(const struct sweep_path *path);
 
 /* Of the inner radius: a body of which a point moves farther in a tick is fast. Larger: contacts may act too
  * late; smaller: more bodies are swept. */
