@@ -171,7 +171,8 @@ struct sweep_totals {
 	uint64_t stops;	 /* of these, the ones that ended early */
 	uint64_t cores;	 /* bodies that stopped because only their core was left to stop them */
 	uint64_t pairs;	 /* pairs of fast bodies that stopped each other */
-	uint64_t limits; /* searches without an answer; the path ended where it was known to be free */
+	uint64_t
+		limits; /* searches without an answer; the path ended where it was known to be free */
 };
 
 /* Figures of the last step. */

@@ -55,17 +55,18 @@ static void add_floor(struct stage *stage, enum floor_kind kind)
 {
 	struct stage_body body = { .status = BODY_STATIC, .friction = -1 };
 	if (kind == FLOOR_MESH || kind == FLOOR_JUNCTIONS) {
-		body.shape = stage_shape(stage, kind == FLOOR_MESH ? make_strips(0) : make_strips(0.37));
+		body.shape =
+			stage_shape(stage, kind == FLOOR_MESH ? make_strips(0) : make_strips(0.37));
 		stage_add(stage, body);
 		return;
 	}
 	body.shape = stage_shape(stage, kind == FLOOR_BOXES ? make_box(0.5, 0.25, 0.5)
-							     : make_terrain(1, 1, 0, 1));
+							    : make_terrain(1, 1, 0, 1));
 	for (uint32_t i = 0; i < CELLS; i++)
 		for (uint32_t k = 0; k < CELLS; k++) {
-			body.position = vec3_make(i + 0.5 - 0.5 * CELLS,
-						  kind == FLOOR_BOXES ? -0.25 : 0,
-						  k + 0.5 - 0.5 * CELLS);
+			body.position =
+				vec3_make(i + 0.5 - 0.5 * CELLS, kind == FLOOR_BOXES ? -0.25 : 0,
+					  k + 0.5 - 0.5 * CELLS);
 			stage_add(stage, body);
 		}
 }
@@ -119,7 +120,8 @@ static struct slide slide_over(enum floor_kind floor, enum slider kind, struct r
 		body.rotation = quat_mul(turn, quat_from_rotation_vector(vec3_make(PI / 2, 0, 0)));
 	body.position = vec3_scale(along, -8);
 	double side = rng_range(rng, -2, 2);
-	body.position = vec3_add(body.position, vec3_make(side * along.z, height_of(kind), -side * along.x));
+	body.position = vec3_add(body.position,
+				 vec3_make(side * along.z, height_of(kind), -side * along.x));
 	uint32_t row = stage_add(&stage, body);
 	/* It settles in the first ticks. */
 	vec3 before = body.velocity, first = body.velocity;

@@ -230,9 +230,9 @@ static struct shape *ground_mesh(uint32_t which)
 	ck_assert(vertices != NULL);
 	for (uint32_t v = 0; v < mesh->vertex_count; v++)
 		vertices[v] = vec3_scale(mesh->vertices[v], scale);
-	struct shape *large = make_mesh(vertices, mesh->vertex_count,
-					(const uint32_t(*)[3])mesh->triangles,
-					mesh->triangle_count);
+	struct shape *large =
+		make_mesh(vertices, mesh->vertex_count, (const uint32_t(*)[3])mesh->triangles,
+			  mesh->triangle_count);
 	heap_free(vertices);
 	shape_release(shape);
 	return large;
@@ -335,14 +335,15 @@ static void add_room(struct stage *stage, bool mesh)
 			double side = k % 2 == 0 ? 1 : -1;
 			*(k < 2 ? &n.x : k < 4 ? &n.y : &n.z) = side;
 			vec3 about = k < 2 ? vec3_make(0, 0, PI / 2) : vec3_make(PI / 2, 0, 0);
-			stage_add(stage, (struct stage_body){
-						 .status = BODY_STATIC,
-						 .shape = box,
-						 .position = vec3_scale(n, 2.025),
-						 .rotation = k == 2 || k == 3
-								     ? quat_identity()
-								     : quat_from_rotation_vector(about),
-						 .restitution = 0.5 });
+			stage_add(stage,
+				  (struct stage_body){
+					  .status = BODY_STATIC,
+					  .shape = box,
+					  .position = vec3_scale(n, 2.025),
+					  .rotation = k == 2 || k == 3
+							      ? quat_identity()
+							      : quat_from_rotation_vector(about),
+					  .restitution = 0.5 });
 		}
 		return;
 	}
@@ -356,9 +357,10 @@ static void add_room(struct stage *stage, bool mesh)
 			triangles[2 * f + h][1] = FACES[f][h == 0 ? 2 : 3];
 			triangles[2 * f + h][2] = FACES[f][h == 0 ? 1 : 2];
 		}
-	uint32_t shape = stage_shape(stage, make_mesh(corners, 8, (const uint32_t(*)[3])triangles, 12));
-	stage_add(stage, (struct stage_body){
-				 .status = BODY_STATIC, .shape = shape, .restitution = 0.5 });
+	uint32_t shape =
+		stage_shape(stage, make_mesh(corners, 8, (const uint32_t(*)[3])triangles, 12));
+	stage_add(stage,
+		  (struct stage_body){ .status = BODY_STATIC, .shape = shape, .restitution = 0.5 });
 }
 
 static void keep_in_room(bool mesh)

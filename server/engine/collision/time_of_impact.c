@@ -167,7 +167,8 @@ static bool grazes(const struct impact_search *self, const struct advance_body *
 		return stays_outside(self, a, b, vec3_normalize(face));
 	}
 	for (uint32_t f = 0; hull != NULL && f < hull->face_count; f++)
-		if (stays_outside(self, a, b, pose_vector(self->b->in_frame, hull->faces[f].normal)))
+		if (stays_outside(self, a, b,
+				  pose_vector(self->b->in_frame, hull->faces[f].normal)))
 			return true;
 	return false;
 }

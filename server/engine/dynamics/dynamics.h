@@ -58,7 +58,8 @@ struct step_report {
 	uint32_t sweep_stops; /* of these, the ones that stopped early */
 	uint32_t sweep_cores; /* bodies that stopped because their core touched */
 	uint32_t sweep_pairs; /* pairs of fast bodies that stopped each other */
-	uint64_t sweep_limits; /* searches without an answer; the path ends where it is known to be free */
+	uint64_t
+		sweep_limits; /* searches without an answer; the path ends where it is known to be free */
 	double joint_error; /* m or rad: the largest of any joint after the step */
 };
 

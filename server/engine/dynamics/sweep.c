@@ -98,8 +98,7 @@ static void mark_before_animated(struct fast_search *self)
 			if (!tables->placement.active[p - 1])
 				continue;
 			/* The fat box holds the animated body's motion in this tick. */
-			struct aabb box =
-				aabb_grow(placement_box(tables, p - 1), self->slow_most);
+			struct aabb box = aabb_grow(placement_box(tables, p - 1), self->slow_most);
 			broad_phase_query(dynamics->broad_phase, &box, visit_swept, self);
 		}
 	}
@@ -170,7 +169,7 @@ struct part_search {
 	uint32_t placement; /* of the body */
 	uint32_t part, parts;
 	struct aabb box;
-	bool animated; /* the obstacles' kind; false: static, and animated ones at rest */
+	bool animated;	 /* the obstacles' kind; false: static, and animated ones at rest */
 	uint32_t passed; /* a body that is no obstacle */
 	struct sweep_hit hit;
 };
@@ -229,7 +228,8 @@ static struct sweep_hit first_touch(const struct sweep_work *work, const struct 
 				      .passed = passed,
 				      .parts = sweep_parts(path, path),
 				      .hit = { .fraction = 1 } };
-	for (search.part = 0; search.part < search.parts && search.hit.fraction == 1; search.part++) {
+	for (search.part = 0; search.part < search.parts && search.hit.fraction == 1;
+	     search.part++) {
 		search.box = sweep_path_box(path, search.part / (double)search.parts,
 					    (search.part + 1) / (double)search.parts);
 		for (uint32_t p = tables->body.first_placement[body]; p != 0;

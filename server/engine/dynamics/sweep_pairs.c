@@ -149,8 +149,8 @@ static struct sweep_path partner_path(const struct pair_work *work, const struct
 		return work->list->items[pair->b].path;
 	if (step_takes_part(step, pair->body_b) &&
 	    sweep_path_of(step->dynamics, pair->body_b,
-			  &work->motions[step->dynamics->bodies.items[pair->body_b].slot],
-			  step->dt, &path))
+			  &work->motions[step->dynamics->bodies.items[pair->body_b].slot], step->dt,
+			  &path))
 		return path;
 	return sweep_path_still(step->dynamics, pair->body_b);
 }
@@ -255,7 +255,9 @@ enum status sweep_pairs(struct step *self, const struct body_motion *motions,
 {
 	struct dynamics *dynamics = self->dynamics;
 	struct arena *scratch = &dynamics->scratch;
-	struct pair_work work = { .step = self, .motions = motions, .list = list, .fast = self->swept };
+	struct pair_work work = {
+		.step = self, .motions = motions, .list = list, .fast = self->swept
+	};
 	bool any = false;
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct sweep_body *body = &list->items[i];

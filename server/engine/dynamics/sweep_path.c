@@ -61,10 +61,9 @@ struct sweep_path sweep_path_still(const struct dynamics *self, uint32_t body)
 {
 	const struct body_cache *cache = &self->bodies.items[body];
 	pose at = pose_make(cache->centre, self->tables->body.rotation[body]);
-	return (struct sweep_path){ .from = at,
-				    .to = at,
-				    .axis = vec3_make(1, 0, 0),
-				    .reach = cache->reach };
+	return (struct sweep_path){
+		.from = at, .to = at, .axis = vec3_make(1, 0, 0), .reach = cache->reach
+	};
 }
 
 struct sweep_path sweep_path_between(pose from, pose to, double reach)

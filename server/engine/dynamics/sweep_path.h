@@ -49,7 +49,7 @@ struct sweep_hit {
 	vec3 normal;	    /* from the body to the obstacle, at `fraction` */
 	bool core;	    /* it is the body's core that touches */
 	vec3 obstacle_way;  /* m, of the obstacle's point there, in a whole path */
-	uint64_t limits;    /* searches that ended without an answer; the path ends where they did */
+	uint64_t limits; /* searches that ended without an answer; the path ends where they did */
 };
 
 /* Searches part `part` of `parts` of two paths for the first touch of the placements a and b, whose bodies

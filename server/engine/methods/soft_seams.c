@@ -166,8 +166,7 @@ static bool is_at_seam(const struct seam_work *work, uint32_t slot, uint32_t mem
 			if (m == member)
 				continue;
 			bool b = is_b(work, other, slot);
-			struct seam_piece f =
-				piece_of(step->dynamics, b ? other->b : other->a);
+			struct seam_piece f = piece_of(step->dynamics, b ? other->b : other->a);
 			if (f.shape != NULL && continues(&f, beyond, normals[n], near))
 				return true;
 		}
@@ -206,8 +205,7 @@ static bool may_have_ghosts(const struct seam_work *work, uint32_t slot)
 	vec3 first = vec3_zero();
 	uint32_t count = 0;
 	for (uint32_t m = work->firsts[slot]; m < work->firsts[slot + 1]; m++) {
-		const struct contact_state *contact =
-			&work->step->contacts.items[work->members[m]];
+		const struct contact_state *contact = &work->step->contacts.items[work->members[m]];
 		if (contact->point_count == 0)
 			continue;
 		vec3 d = is_b(work, contact, slot) ? vec3_negate(contact->normal) : contact->normal;
@@ -224,8 +222,7 @@ static void seams_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	const struct seam_work *work = context;
 	struct step *step = work->step;
 	for (uint32_t slot = first; slot < last; slot++) {
-		if (work->firsts[slot + 1] - work->firsts[slot] < 2 ||
-		    !may_have_ghosts(work, slot))
+		if (work->firsts[slot + 1] - work->firsts[slot] < 2 || !may_have_ghosts(work, slot))
 			continue;
 		double inner = step->dynamics->bodies.items[step->bodies[slot]].inner;
 		double near = scalar_min(SEAM_NEAR, SEAM_NEAR_PART * inner);

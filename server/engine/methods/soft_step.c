@@ -66,8 +66,8 @@ static uint64_t soft_scratch_needed(uint64_t bodies, uint64_t contacts)
 		soft_blocks_max(contacts) * (sizeof(struct soft_block) + sizeof(struct soft_slide));
 	/* Clusters are numbered after the contacts; there is at most one for two of these. */
 	uint64_t colouring = (contacts + contacts / 2) * (sizeof(uint32_t) + sizeof(uint16_t));
-	return (bodies + 1) * per_body + blocks + soft_seams_need(bodies, contacts) + soft_clusters_need(contacts) + colouring +
-	       (contacts > 0 ? COLOURING_BYTES : 0);
+	return (bodies + 1) * per_body + blocks + soft_seams_need(bodies, contacts) +
+	       soft_clusters_need(contacts) + colouring + (contacts > 0 ? COLOURING_BYTES : 0);
 }
 
 static struct soft_step soft_step_of(struct step *step)

@@ -92,13 +92,14 @@ START_TEST(cubes_at_20_metres_a_second_do_not_fall_through_a_disc)
 	uint32_t first = 0, cube = stage_shape(&stage, make_box(0.1, 0.1, 0.1));
 	for (uint32_t i = 0; i < 25; i++) {
 		quat turn = quat_from_rotation_vector(vec3_make(0.3 * i, 0.2 * i, 0.7 * i));
-		uint32_t body = stage_add(&stage, (struct stage_body){
-							  .status = BODY_DYNAMIC,
-							  .shape = cube,
-							  .position = vec3_make(0.4 * (i % 5) - 0.8, 4 + 0.37 * i,
-										0.4 * (i / 5) - 0.8),
-							  .rotation = turn,
-							  .velocity = vec3_make(0, -20, 0) });
+		uint32_t body = stage_add(
+			&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+						     .shape = cube,
+						     .position = vec3_make(0.4 * (i % 5) - 0.8,
+									   4 + 0.37 * i,
+									   0.4 * (i / 5) - 0.8),
+						     .rotation = turn,
+						     .velocity = vec3_make(0, -20, 0) });
 		first = i == 0 ? body : first;
 	}
 	for (uint32_t tick = 0; tick < 120; tick++) {
@@ -134,10 +135,10 @@ END_TEST
 START_TEST(a_clamped_fall_gains_no_energy)
 {
 	stage_ground(&stage);
-	uint32_t ball = stage_add(&stage, (struct stage_body){
-						  .status = BODY_DYNAMIC,
-						  .shape = stage_shape(&stage, make_sphere(0.02)),
-						  .position = vec3_make(0, 20, 0) });
+	uint32_t ball = stage_add(
+		&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					     .shape = stage_shape(&stage, make_sphere(0.02)),
+					     .position = vec3_make(0, 20, 0) });
 	double energy = stage_kinetic(&stage) + stage_potential(&stage);
 	while (stage.dynamics.report.sweep_stops == 0)
 		stage_step(&stage);
@@ -162,13 +163,13 @@ START_TEST(a_spinning_rod_does_not_pass_a_post)
 {
 	no_gravity();
 	add(BODY_STATIC, make_box(0.01, 1, 0.01), vec3_make(0.6, 0, 0), vec3_zero());
-	uint32_t rod = stage_add(&stage, (struct stage_body){
-						 .status = BODY_DYNAMIC,
-						 .shape = stage_shape(&stage, make_box(1, 0.02, 0.02)),
-						 .rotation = quat_from_rotation_vector(
-							 vec3_make(0, 1, 0)),
-						 .spin = vec3_make(0, -40, 0),
-						 .wakeful = true });
+	uint32_t rod = stage_add(
+		&stage,
+		(struct stage_body){ .status = BODY_DYNAMIC,
+				     .shape = stage_shape(&stage, make_box(1, 0.02, 0.02)),
+				     .rotation = quat_from_rotation_vector(vec3_make(0, 1, 0)),
+				     .spin = vec3_make(0, -40, 0),
+				     .wakeful = true });
 	/* While it is in the plane, one end is on each side of the post, and a turn past it is seen as a
 	 * change of side. */
 	bool met = false;
@@ -192,7 +193,8 @@ START_TEST(flagged_bullets_meet_head_on)
 {
 	no_gravity();
 	uint32_t left = add_flagged(make_sphere(0.02), vec3_make(-10, 0, 0), vec3_make(300, 0, 0));
-	uint32_t right = add_flagged(make_sphere(0.02), vec3_make(10, 0.01, 0), vec3_make(-300, 0, 0));
+	uint32_t right =
+		add_flagged(make_sphere(0.02), vec3_make(10, 0.01, 0), vec3_make(-300, 0, 0));
 	bool paired = false;
 	for (uint32_t tick = 0; tick < 10; tick++) {
 		stage_step(&stage);
@@ -225,11 +227,11 @@ END_TEST
 START_TEST(a_fast_animated_wall_wakes_and_carries_what_it_meets)
 {
 	stage_ground(&stage);
-	uint32_t ball = stage_add(&stage, (struct stage_body){
-						  .status = BODY_DYNAMIC,
-						  .shape = stage_shape(&stage, make_sphere(0.1)),
-						  .position = vec3_make(0, 0.1, 0),
-						  .friction = -1 });
+	uint32_t ball = stage_add(
+		&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					     .shape = stage_shape(&stage, make_sphere(0.1)),
+					     .position = vec3_make(0, 0.1, 0),
+					     .friction = -1 });
 	stage_run(&stage, 90);
 	ck_assert_uint_ne(stage.tables.body.sleep_set[ball], 0);
 	uint32_t wall = add(BODY_ANIMATED, make_box(0.05, 1, 1), vec3_make(5.37, 1, 0),
