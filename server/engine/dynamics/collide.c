@@ -11,7 +11,8 @@
  * The relative pose at which it was made is a column, so a restored world keeps the same manifolds. A
  * manifold without points says that the pieces were farther apart than the margin of the narrow phase,
  * which is stored as its first separation; it is valid until the pieces may have come nearer than that.
- * Or, with a triangle of a mesh, it says that a neighbour reports the contact, and is valid while the pieces rest.
+ * Or, with a triangle of a mesh, it says that a neighbour reports the contact, and is valid while the
+ * pieces rest.
  *
  * Manifolds of round pieces (spheres, capsules) are never kept: a rolling piece would carry the normal
  * with it, and their narrow phase costs less than the test.

@@ -1,10 +1,10 @@
-/* See sweep.h. Pairs of dynamic bodies of which one has BODY_FAST, each body on its way after static and
- * animated obstacles.
+/* See sweep.h. Pairs of dynamic bodies of which one has BODY_FAST, each body on its way after static
+ * and animated obstacles.
  *
- * Pairs are searched in parallel; then the earliest touch by (fraction, id, id) ends the paths of both bodies,
- * and the other pairs of these two are searched again with the shorter paths, until there is no touch. A
- * shorter path takes the whole tick as well, so of each pair one continuous motion has been searched that ends
- * where the bodies end. */
+ * Pairs are searched in parallel; then the earliest touch by (fraction, id, id) ends the paths of both
+ * bodies, and the other pairs of these two are searched again with the shorter paths, until there is no
+ * touch. A shorter path takes the whole tick as well, so of each pair one continuous motion has been
+ * searched that ends where the bodies end. */
 #include "server/engine/dynamics/sweep.h"
 
 #include "server/base/sort.h"
