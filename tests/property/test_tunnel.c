@@ -390,8 +390,7 @@ static void keep_in_room(bool mesh)
 		vec3 aim = random_direction(&rng);
 		stage.tables.body.velocity[row] = vec3_scale(aim, random_size(&rng, 1, 100));
 		vec3 about = random_direction(&rng);
-		stage.tables.body.angular_velocity[row] =
-			vec3_scale(about, rng_range(&rng, 0, 50));
+		stage.tables.body.angular_velocity[row] = vec3_scale(about, rng_range(&rng, 0, 50));
 		dynamics_body_moved(&stage.dynamics, row);
 		stage_step(&stage);
 		for (uint32_t i = first; i < first + DEBRIS; i++) {

@@ -258,8 +258,8 @@ static void note_hit(struct sweep_body *body, const struct sweep_hit *hit)
 }
 
 /* Goes on from a touch with an animated body as if it stuck to it. */
-static void carry(const struct sweep_work *work, struct sweep_body *body,
-		  const struct sweep_hit *hit)
+static void carry_along(const struct sweep_work *work, struct sweep_body *body,
+			const struct sweep_hit *hit)
 {
 	const struct dynamics *dynamics = work->step->dynamics;
 	uint32_t by = placement_body(dynamics->tables, hit->placement);
@@ -286,7 +286,7 @@ static void sweep_one(const struct sweep_work *work, struct sweep_body *body)
 	hit = first_touch(work, &body->path, body->body, true, DYNAMICS_NONE);
 	note_hit(body, &hit);
 	if (hit.fraction < 1)
-		carry(work, body, &hit);
+		carry_along(work, body, &hit);
 }
 
 static void sweep_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)

@@ -317,7 +317,8 @@ static bool has_junction(const struct mesh *mesh, uint32_t triangle, uint32_t k,
 	double near = ON_EDGE * vec3_distance(from, to);
 	struct mesh_walk walk;
 	uint32_t other;
-	mesh_walk_init(&walk, mesh, aabb_grow(aabb_make(vec3_min(from, to), vec3_max(from, to)), near));
+	mesh_walk_init(&walk, mesh,
+		       aabb_grow(aabb_make(vec3_min(from, to), vec3_max(from, to)), near));
 	while (*visits > 0 && mesh_walk_next(&walk, &other)) {
 		--*visits;
 		for (uint32_t c = 0; c < 3 && other != triangle; c++)

@@ -307,10 +307,11 @@ bool shape_warning(const struct shape *shape, uint32_t i, char *text, size_t byt
 		snprintf(text, bytes, "not closed: %u edges do not have two triangles that agree",
 			 shape->mesh->loose_edges);
 	else if (i == 1 && shape->mesh->junctions > 0)
-		snprintf(text, bytes,
-			 "T-junctions: on %u edges lies a vertex of another triangle; only soft-step "
-			 "lets bodies slide over such seams",
-			 shape->mesh->junctions);
+		snprintf(
+			text, bytes,
+			"T-junctions: on %u edges lies a vertex of another triangle; only soft-step "
+			"lets bodies slide over such seams",
+			shape->mesh->junctions);
 	else
 		return false;
 	return true;
