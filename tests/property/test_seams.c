@@ -1,8 +1,9 @@
-/* Bodies that slide and roll over the seams of a flat floor do not collide with them: floors of triangles, with
- * T-junctions, and of the boxes, hulls and meshes of neighbouring static bodies. The change of velocity in each
- * tick is a measure of the collision.
+/* Bodies that slide and roll over the seams of a flat floor do not collide with them: floors of
+ * triangles, with T-junctions, and of the boxes and meshes of neighbouring static bodies. The change of
+ * velocity in each tick is a measure of the collision.
  *
- * CAIRN_SEAMS=N: about N seams are crossed for each floor (500; `make soak-seams`: 10^4). */
+ * CAIRN_SEAMS=N: about N seams are crossed for each body and floor (500; `make soak-seams`: 10^4);
+ * CAIRN_SEAMS_SHOW=1: figures only. */
 #include "server/base/heap.h"
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"

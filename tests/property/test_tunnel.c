@@ -156,7 +156,7 @@ static uint32_t shoot(uint64_t seed, make_shot *make, double spin_most)
 				continue;
 			passed[row] = true;
 			if (misses++ == 0)
-				printf("# seed %llu, body %u: passes wall %d at tick %u, dt %.3g, by %.3g m\n",
+				printf("# seed %llu, body %u passes wall %d: tick %u, dt %.3g, %.3g m\n",
 				       (unsigned long long)seed, row, (int)kind, tick, stage.dt,
 				       stage.tables.body.position[row].x - front);
 		}

@@ -1,22 +1,25 @@
 /* soft_seams.c: contacts at seams of a flat surface are not solved.
  *
- * A body slides over a floor that is made of pieces: triangles with T-junctions, or the boxes, hulls, planes
- * and meshes of neighbouring static bodies. The narrow phase knows one piece at a time. At the border of a
- * piece it may report a normal d that points back along the floor, and the body bumps on a seam that is not
- * there. (Seams between triangles that share an edge are solved in the narrow phase, pairs_mesh.c.)
+ * A body slides over a floor that is made of pieces: triangles with T-junctions, or the boxes, hulls,
+ * planes and meshes of neighbouring static bodies. The narrow phase knows one piece at a time. At the
+ * border of a piece it may report a normal d that points back along the floor, and the body bumps on a
+ * seam that is not there. (Seams between triangles that share an edge are solved in the narrow phase,
+ * pairs_mesh.c.)
  *
  * A contact of a dynamic body with piece T of a body that is not dynamic is dropped if for each of its
- * deepest points p, on T's surface, another piece F that is near the body continues T's face beyond its border:
+ * deepest points p, on T's surface, another piece F that is near the body continues T's face beyond its
+ * border:
  *
  *   T has a face through p, whose normal n is not d
- *   F has a face with a normal within SEAM_COS of n at a point in that plane a little beyond p, in the
- *   direction of d
+ *   F has a face with a normal within SEAM_COS of n at a point in that plane a little beyond p, in
+ *   the direction of d
  *
- * In the last case the body's nearest point of the whole surface is on F, which reports it now or when the
- * body is over it. Only flat seams are seams: at the foot of a ramp n of floor and ramp differ, and all
- * contacts stay.
+ * In the last case the body's nearest point of the whole surface is on F, which reports it now or when
+ * the body is over it. Only flat seams are seams: at the foot of a ramp n of floor and ramp differ, and
+ * all contacts stay.
  *
- * Invariant: the result is a function of the contacts of one body, and each body writes its own contacts only.
+ * Invariant: the result is a function of the contacts of one body, and each body writes its own
+ *   contacts only.
  */
 #include "server/engine/collision/gjk.h"
 #include "server/engine/dynamics/body.h"

@@ -14,7 +14,8 @@
  *             gaps, and arms that changed          soft_arms.c
  *             rows of joints at the new positions  soft_joint_rows.c
  *             joints, then contacts, without the springs' bias, and friction   relax
- *   restitution; fast bodies end before obstacles (sweep.h); impulses and poses back into the tables, in double; sleep
+ *   restitution; fast bodies end before obstacles (sweep.h)
+ *   impulses and poses back into the tables, in double; sleep
  *
  * Many small steps give a smaller error than many iterations of a large one, because the error of a step
  * is proportional to h². Relaxing removes the speed that a soft constraint leaves behind, so that stacks

@@ -202,7 +202,7 @@ START_TEST(flagged_bullets_meet_head_on)
 		paired |= stage.dynamics.report.sweep_pairs > 0;
 	}
 	ck_assert(paired);
-	/* They have lost most of their speed, all along the normal; their centres are 1 cm apart across it. */
+	/* They have lost most of their speed, which was along the normal but for 1 cm. */
 	ck_assert_double_lt(velocity_of(left).x, 100);
 	ck_assert_double_gt(velocity_of(right).x, -100);
 }
