@@ -28,7 +28,13 @@
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/methods/soft_step.h"
 
-enum { SEAM_GRAIN = 16, SEAM_FACES = 4 };
+enum {
+	SEAM_GRAIN = 16,
+	SEAM_FACES = 4,
+	/* A body near more pieces than this is not searched, because each is compared with each: it lies
+	 * on many, whose clusters support it, and one border more moves it little. */
+	SEAM_PIECES_MAX = 32,
+};
 
 /* Cosine of 1°: normals that differ by less are those of one face. Larger: bumps on nearly flat floors;
  * smaller: the foot of a gentle ramp counts as flat, and bodies sink into it. */
@@ -225,7 +231,8 @@ static void seams_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	const struct seam_work *work = context;
 	struct step *step = work->step;
 	for (uint32_t slot = first; slot < last; slot++) {
-		if (work->firsts[slot + 1] - work->firsts[slot] < 2 || !may_have_ghosts(work, slot))
+		uint32_t pieces = work->firsts[slot + 1] - work->firsts[slot];
+		if (pieces < 2 || pieces > SEAM_PIECES_MAX || !may_have_ghosts(work, slot))
 			continue;
 		double inner = step->dynamics->bodies.items[step->bodies[slot]].inner;
 		double near = scalar_min(SEAM_NEAR, SEAM_NEAR_PART * inner);
