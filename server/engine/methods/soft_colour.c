@@ -125,7 +125,7 @@ static void block_init(struct soft_block *block)
 	memset(block->body_b, 0, sizeof block->body_b);
 	memset(block->contact, 0xff, sizeof block->contact); /* DYNAMICS_NONE */
 	block->writes_a = block->writes_b = block->point_count = 0;
-	block->serial = block->bounces = block->slides = block->spins = false;
+	block->serial = block->bounces = block->strikes = block->slides = block->spins = false;
 }
 
 static void fill_blocks(struct soft_step *self, struct colouring *c)

@@ -313,6 +313,8 @@ void soft_prepare_contacts(struct soft_step *self)
 	};
 	parallel_run(self->dynamics->parallel, self->block_count, BLOCK_GRAIN, contacts_piece,
 		     &prepare);
+	for (uint32_t b = 0; b < self->block_count; b++)
+		self->bounces |= self->blocks[b].bounces;
 }
 
 static void store_lane(const struct soft_step *self, const struct soft_block *block, uint32_t lane)

@@ -12,8 +12,8 @@
  *   relax   s > 0 as above, s ≤ 0: J v = 0 without bias, which removes the speed of the push; then
  *           friction, because only after relaxing does a new soft contact carry its whole load, which
  *           bounds it
- *   restitution (once, after the last sub-step): points that arrived faster than restitution_speed
- *           and had an impulse leave with J v = −e · approach.
+ *   bounce  before `solve`: points that would pass their gap within the sub-step and are fast enough leave
+ *           with e times their speed. Until then relaxation does not slow them down.
  *
  * Friction on the whole manifold: |λ_t| ≤ μ Σλ_n, and for the twist |λ| ≤ μ Σ(lever·λ_n).
  */
@@ -22,6 +22,12 @@
 /* Blocks. A block takes 0.1 to 0.2 µs, waking the other workers several µs, so a colour of at most
  * SOLVE_ALONE blocks is faster on the calling thread. SOLVE_GRAIN is a worker's share at a time. */
 enum { SOLVE_ALONE = 64, SOLVE_GRAIN = 16 };
+
+/* Sweeps of restitution in a sub-step, and over the points of a manifold. */
+enum { BOUNCE_ROUNDS = 4, BOUNCE_SWEEPS = 8 };
+
+/* m/s. Slower hits do not bounce, whatever their restitution: they are what a sweep leaves at rest. */
+#define BOUNCE_LEAST 1e-2f
 
 /* ---- bodies of four lanes --------------------------------------------------------------------- */
 
@@ -96,6 +102,16 @@ LANES_INLINE lanes normal_speed(const struct sides *s, const struct soft_point *
 	return lanes_load(&point->approach, first) + normal_change(s, point, first, normal);
 }
 
+/* m/s: points that approach faster than this bounce; without end where there is no restitution. */
+LANES_INLINE lanes bounce_speed(const struct soft_step *step, const struct soft_block *block,
+				uint32_t first)
+{
+	lanes e = lanes_load(&block->restitution, first), one = lanes_all(1);
+	lanes speed = lanes_all(step->restitution_speed) * (one - e);
+	return lanes_select(e > lanes_all(0), lanes_max(speed, lanes_all(BOUNCE_LEAST)),
+			    lanes_all(SOFT_NOWHERE));
+}
+
 LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block *block,
 				uint32_t first, struct sides *s, bool biased, lanes_mask only)
 {
@@ -106,7 +122,10 @@ LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block 
 	lanes rate = lanes_load(&block->bias_rate, first);
 	lanes mass_scale = lanes_load(&block->mass_scale, first);
 	lanes impulse_scale = lanes_load(&block->impulse_scale, first);
-	lanes most = zero;
+	lanes most = zero, rest = zero;
+	bool waits = !biased && block->bounces;
+	if (waits)
+		rest = bounce_speed(step, block, first);
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		struct soft_point *point = &block->points[p];
 		lanes separation = lanes_load(&point->gap, first);
@@ -119,11 +138,14 @@ LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block 
 			hard = lanes_select(apart, one, mass_scale);
 			kept = lanes_select(apart, zero, impulse_scale);
 		}
-		lanes speed = normal_speed(s, point, first, normal) + bias;
+		lanes present = normal_speed(s, point, first, normal), speed = present + bias;
 		lanes before = lanes_load(&point->impulse, first);
 		lanes after =
 			before - (lanes_load(&point->mass, first) * hard * speed + kept * before);
-		after = lanes_select(only, lanes_max(after, zero), before);
+		lanes_mask acts = only;
+		if (waits) /* for its bounce, in the next sub-step */
+			acts &= ~(apart & (present < -rest));
+		after = lanes_select(acts, lanes_max(after, zero), before);
 		lanes_store(&point->impulse, first, after);
 		most = lanes_max(most, after);
 		if (!biased)
@@ -257,25 +279,84 @@ LANES_INLINE void half_relax(const struct soft_step *step, struct soft_block *bl
 	solve_friction(block, first, s, only);
 }
 
+/* ---- restitution: before the bodies move ---- */
+
+/* A point is hit in a sub-step if it would pass its gap s. It bounces before the bodies move: with u its
+ * speed before the sub-step's forces and a the acceleration between the bodies, it would arrive at the
+ * surface with √(u² − 2 a s) and pass the place where it is now on its way back with
+ *   √(e² (u² − 2 a s) + 2 a s),
+ * so no energy is lost by where in the sub-step it turns. n a² h² is what a tick of n sub-steps loses of
+ * u². Sets `leave` to that speed, or to 0 for a point that is not hit. */
+LANES_INLINE lanes_mask find_hits(const struct soft_step *step, const struct soft_block *block,
+				  uint32_t first, const struct sides *s, lanes_mask only,
+				  lanes leave[MANIFOLD_POINTS_MAX])
+{
+	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
+	struct lanes3 normal = lanes3_load(&block->normal, first);
+	struct lanes3 forced =
+		lanes3_sub(GATHER(step->drives, b, change), GATHER(step->drives, a, change));
+	lanes zero = lanes_all(0), e = lanes_load(&block->restitution, first);
+	lanes pull = lanes3_dot(normal, forced); /* m/s a sub-step */
+	lanes lost = pull * pull * lanes_all((float)step->substeps);
+	lanes least = bounce_speed(step, block, first);
+	lanes_mask any = zero > zero;
+	for (uint32_t p = 0; p < block->point_count; p++) {
+		const struct soft_point *point = &block->points[p];
+		lanes gap = lanes_load(&point->gap, first);
+		lanes speed = normal_speed(s, point, first, normal), before = speed - pull;
+		lanes fall = pull * lanes_all(2 * step->h_inv) * gap;
+		lanes square = lanes_max(before * before - fall + lost, zero);
+		square = lanes_max(e * e * square + fall, zero);
+		lanes_mask hit = only & (before < -least) & (speed < -gap * lanes_all(step->h_inv));
+		any |= hit;
+		leave[p] = lanes_select(hit, lanes_sqrt(square) + pull, zero);
+	}
+	return any;
+}
+
+/* Friction of a bounce: it may stop the slip at the friction centre. */
+LANES_INLINE void rub(struct soft_block *block, uint32_t first, struct sides *s,
+		      struct lanes3 normal, lanes load)
+{
+	lanes kept1 = lanes_load(&block->tangent_impulse[0], first), zero = lanes_all(0);
+	lanes kept2 = lanes_load(&block->tangent_impulse[1], first);
+	lanes_store(&block->tangent_impulse[0], first, zero);
+	lanes_store(&block->tangent_impulse[1], first, zero);
+	solve_tangents(block, first, s, normal, load, load > zero);
+	lanes_store(&block->tangent_impulse[0], first, kept1);
+	lanes_store(&block->tangent_impulse[1], first, kept2);
+}
+
+/* The points of a manifold bounce together, manifolds one after the other: each of these conserves what
+ * it should. Impulses are added to the totals at once, because they are no guess for what follows. */
 LANES_INLINE void half_bounce(const struct soft_step *step, struct soft_block *block,
 			      uint32_t first, struct sides *s, lanes_mask only)
 {
+	lanes leave[MANIFOLD_POINTS_MAX], push[MANIFOLD_POINTS_MAX];
+	if (!block->bounces || !lanes_any(find_hits(step, block, first, s, only, leave)))
+		return;
 	struct lanes3 normal = lanes3_load(&block->normal, first);
-	lanes zero = lanes_all(0), least = lanes_all(-step->restitution_speed);
-	lanes e = lanes_load(&block->restitution, first);
+	lanes zero = lanes_all(0), load = zero;
+	block->strikes = true;
+	for (uint32_t p = 0; p < block->point_count; p++)
+		push[p] = zero;
+	uint32_t rounds = block->point_count > 1 ? BOUNCE_SWEEPS : 1;
+	for (uint32_t round = 0; round < rounds; round++)
+		for (uint32_t p = 0; p < block->point_count; p++) {
+			struct soft_point *point = &block->points[p];
+			lanes short_of = leave[p] - normal_speed(s, point, first, normal);
+			lanes after = push[p] + lanes_load(&point->mass, first) * short_of;
+			after = lanes_select(leave[p] > zero, lanes_max(after, zero), zero);
+			apply_normal(s, block, point, first, normal, after - push[p]);
+			push[p] = after;
+		}
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		struct soft_point *point = &block->points[p];
-		lanes approach = lanes_load(&point->approach, first);
-		lanes total = lanes_load(&point->total, first);
-		lanes_mask bounces = only & (approach < least) & (total > zero) & (e > zero);
-		lanes speed = normal_speed(s, point, first, normal) + e * approach;
-		lanes before = lanes_load(&point->impulse, first);
-		lanes after = lanes_max(before - lanes_load(&point->mass, first) * speed, zero);
-		after = lanes_select(bounces, after, before);
-		lanes_store(&point->impulse, first, after);
-		lanes_store(&point->total, first, total + (after - before));
-		apply_normal(s, block, point, first, normal, after - before);
+		lanes_store(&point->total, first, lanes_load(&point->total, first) + push[p]);
+		load += push[p];
 	}
+	lanes_store(&block->pushed, first, lanes_max(load, lanes_load(&block->pushed, first)));
+	rub(block, first, s, normal, load);
 }
 
 /* The greatest speed at which touching points with an impulse still close or separate, by block. */
@@ -371,13 +452,18 @@ void soft_relax(struct soft_step *self)
 	run_pass(self, half_relax_piece);
 }
 
-void soft_restitution(struct soft_step *self)
+/* Repeated, because a body that bounces may hit the next one within the sub-step. */
+void soft_bounce(struct soft_step *self)
 {
-	bool any = false;
-	for (uint32_t b = 0; b < self->block_count; b++)
-		any |= self->blocks[b].bounces;
-	if (any)
+	bool any = self->bounces;
+	for (uint32_t round = 0; round < BOUNCE_ROUNDS && any; round++) {
 		run_pass(self, half_bounce_piece);
+		any = false;
+		for (uint32_t b = 0; b < self->block_count; b++) {
+			any |= self->blocks[b].strikes;
+			self->blocks[b].strikes = false;
+		}
+	}
 }
 
 /* Marks the bodies on which some impulse of the block acted. */
@@ -394,7 +480,6 @@ static void mark_pushed(struct soft_step *self, const struct soft_block *block)
 	}
 }
 
-/* Computed before restitution, because that makes points separate. */
 void soft_residual(struct soft_step *self)
 {
 	parallel_run(self->dynamics->parallel, self->block_count, SOLVE_GRAIN, residual_piece,

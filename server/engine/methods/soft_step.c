@@ -8,12 +8,13 @@
  *   joints grouped as trees and cores              soft_joint_plan.c
  *   n times:  velocities by forces                 soft_body.c
  *             impulses of the last sub-step        soft_solve.c, warm start
+ *             restitution                          bounce
  *             joints, then contacts, as damped springs       soft_joint.c; solve
  *             positions                            soft_body.c
  *             gaps, and arms that changed          soft_arms.c
  *             rows of joints at the new positions  soft_joint_rows.c
  *             joints, then contacts, without the springs' bias, and friction   relax
- *   restitution; impulses and poses back into the tables, in double; sleep
+ *   impulses and poses back into the tables, in double; sleep
  *
  * Many small steps give a smaller error than many iterations of a large one, because the error of a step
  * is proportional to h². Relaxing removes the speed that a soft constraint leaves behind, so that stacks
@@ -116,6 +117,7 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 		double now = dt * (i + 1) / self.substeps;
 		soft_integrate_velocities(&self);
 		soft_warm_start(&self);
+		soft_bounce(&self);
 		soft_joints_solve(&self, dt * (i + 0.5) / self.substeps);
 		soft_solve(&self);
 		self.time = (float)now;
@@ -127,7 +129,6 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 	}
 	soft_residual(&self);
 	soft_joints_restitution(&self);
-	soft_restitution(&self);
 	ASSERT(self.body_count == step.body_count);
 	status = step_commit(&step, &step.contacts, why);
 	if (status != STATUS_OK)

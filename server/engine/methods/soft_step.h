@@ -75,6 +75,7 @@ struct soft_block {
 	bool serial;		    /* lanes share bodies: solved one lane after the other */
 	bool bounces;		    /* some lane has restitution */
 	bool spins;		    /* some lane's body has `spins` */
+	bool strikes;	/* some lane bounced in the last sweep of restitution */
 	bool slides;	/* arms have changed much since the step's start (soft_arms.c) */
 	float residual; /* m/s, as defined in soft_step.c; of the last pass */
 	struct lane8x3 normal, tangent; /* the other tangent is normal × tangent */
@@ -147,6 +148,7 @@ struct soft_step {
 	struct soft_block *blocks;
 	struct soft_slide *slides; /* by block; filled for blocks that slide */
 	uint32_t block_count;
+	bool bounces; /* some block does */
 	struct soft_colour *colours;
 	uint32_t colour_count;
 	struct soft_clusters clusters;
@@ -183,9 +185,10 @@ void soft_colour(struct soft_step *self);
 
 /* soft_solve.c: one sub-step's passes over all colours. */
 void soft_warm_start(struct soft_step *self);
+void soft_bounce(struct soft_step *self);
 void soft_solve(struct soft_step *self);
 void soft_relax(struct soft_step *self);
-void soft_restitution(struct soft_step *self);
+/* After the last sub-step: the report's residual, and the bodies on which contacts acted. */
 void soft_residual(struct soft_step *self);
 
 #endif
