@@ -112,6 +112,9 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 	soft_colour(&self);
 	soft_prepare_turns(&self);
 	soft_prepare_contacts(&self);
+	status = soft_hard_make(&self, why);
+	if (status != STATUS_OK)
+		return status;
 	soft_joints_measure(&self, 0);
 	for (uint32_t i = 0; i < self.substeps; i++) {
 		double now = dt * (i + 1) / self.substeps;
@@ -120,14 +123,17 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 		soft_bounce(&self);
 		soft_joints_solve(&self, dt * (i + 0.5) / self.substeps);
 		soft_solve(&self);
+		soft_hard_solve(&self, true);
 		self.time = (float)now;
 		soft_integrate_positions(&self);
 		soft_measure(&self);
 		soft_joints_measure(&self, now);
 		soft_joints_relax(&self);
 		soft_relax(&self);
+		soft_hard_solve(&self, false);
 	}
 	soft_residual(&self);
+	soft_hard_report(&self);
 	soft_joints_restitution(&self);
 	ASSERT(self.body_count == step.body_count);
 	status = step_commit(&step, &step.contacts, why);

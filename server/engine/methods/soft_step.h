@@ -130,6 +130,13 @@ enum {
 	GROUPS_MAX = COLOURS_MAX * COLOUR_CLASSES,
 };
 
+/* Islands in which a heavy body rests on light ones (soft_hard.c). */
+struct soft_hard {
+	struct soft_hard_island *islands;
+	struct hard_row *rows;
+	uint32_t count;
+};
+
 struct soft_step {
 	struct step *step;
 	struct dynamics *dynamics;
@@ -153,6 +160,7 @@ struct soft_step {
 	uint32_t colour_count;
 	struct soft_clusters clusters;
 	struct soft_joints joints;
+	struct soft_hard hard;
 };
 
 /* The greatest number of blocks for this many manifolds. */
@@ -182,6 +190,12 @@ void soft_measure(struct soft_step *self);
 
 /* soft_colour.c: assigns manifolds to lanes. Marks their bodies `constrained`. */
 void soft_colour(struct soft_step *self);
+
+/* soft_hard.c: finds the hard islands, after soft_prepare_contacts. NO_MEMORY: nothing changed. */
+MUST_CHECK enum status soft_hard_make(struct soft_step *self, struct reason *why);
+/* Solves them exactly, after a sweep with or without bias. */
+void soft_hard_solve(struct soft_step *self, bool biased);
+void soft_hard_report(const struct soft_step *self);
 
 /* soft_solve.c: one sub-step's passes over all colours. */
 void soft_warm_start(struct soft_step *self);
