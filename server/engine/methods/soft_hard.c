@@ -3,14 +3,16 @@
  * Sweeps carry a load through a light body by at most its own mass at a time: under a load of a thousand
  * times its mass it takes a thousand sweeps, in which it is pressed flat; and a soft contact whose spring
  * fits the light body's mass gives way to the heavy one. An island is *hard* if two of its bodies that meet
- * differ in mass by more than HARD_RATIO, if it has at most HARD_ROWS points, and no joints. After each
+ * differ in mass by more than HARD_RATIO, if it has at most HARD_ROWS rows, and no joints. After each
  * sweep the normal impulses of all its points are solved for exactly, in double and without springs:
  *
  *   w = A λ + q ≥ 0,  λ ≥ 0,  λ w = 0,   A = J M⁻¹ Jᵀ,   q = J v − A λ₀ + bias
  *
- * with the bias of the sweep, v and λ₀ as the sweep leaves them. Friction stays with the sweeps, bounded by
- * these impulses. A is a little larger than that on its diagonal, so that the four points of a face share
- * their load in one way. Larger islands are swept only.
+ * with the bias of the sweep, v and λ₀ as the sweep leaves them. In relaxation friction is solved for with
+ * them: two tangents and a twist a manifold, w = 0 between bounds from the normal impulses before. The
+ * first tangent is along the sweep's friction, which is in the cone, and the second has what is left beside
+ * it, so that the bounds act as the cone does. A is a little larger than J M⁻¹ Jᵀ on its diagonal, so that the four points of a face
+ * share their load in one way. Larger islands are swept only.
  */
 #include "server/engine/methods/soft_step.h"
 #include "server/engine/solvers/lcp_dantzig.h"
@@ -18,7 +20,8 @@
 #include <string.h>
 
 enum {
-	HARD_ROWS = 64, /* a step of 64 takes about as long as sweeps over a thousand contacts */
+	HARD_ROWS = 224,   /* thirty boxes; a tick of so many takes 5 ms */
+	HARD_FRICTION = 3, /* rows of friction a manifold */
 	HARD_GRAIN = 1,
 };
 
@@ -33,17 +36,21 @@ enum {
 struct hard_row {
 	uint32_t block;
 	uint8_t lane, point;
-	uint32_t body[2]; /* numbers of soft bodies; 0 for one that is not dynamic */
-	vec3 normal, turning[2]; /* J: ∓n and these, for the bodies as they are listed */
-	vec3 answer[2];		 /* I⁻¹ J, of the rotations */
+	uint32_t body[2];      /* numbers of soft bodies; 0 for one that is not dynamic */
+	vec3 axis, turning[2]; /* J: ∓axis and these, for the bodies as they are listed */
+	vec3 answer[2];	       /* I⁻¹ J, of the rotations */
 };
 
 struct soft_hard_island {
-	uint32_t first, count; /* rows */
+	uint32_t first, points;	     /* rows of normals */
+	uint32_t friction, manifolds; /* rows of friction from there on, HARD_FRICTION for each of these */
 	uint32_t fallbacks;
 	struct lcp_dantzig lcp;
-	double *a, *q, *before, *x;
-	uint8_t *state;
+	double *a, *q, *before, *x, *lower, *upper; /* by row; before: impulses of the sweep */
+	/* N s, N m s: bounds of friction by row, over its coefficient: of the normal impulses that the last
+	 * relaxation found. The sweep's vary too much. */
+	double *load;
+	uint8_t *state; /* warm start */
 };
 
 /* ---- which ------------------------------------------------------------------------------------- */
@@ -99,7 +106,7 @@ static uint32_t points_of(const struct soft_step *self, const struct soft_block 
 
 /* Of an island, by its root. */
 struct hard_group {
-	uint32_t points, island;
+	uint32_t points, manifolds, island;
 	bool hard, jointed;
 };
 
@@ -124,6 +131,7 @@ static void group_islands(const struct soft_step *self, uint32_t *above, struct 
 				continue;
 			struct hard_group *group = &groups[root_of(above, mover_of(block, lane))];
 			group->points += points_of(self, block, lane);
+			group->manifolds++;
 			group->hard |= is_hard(block, lane);
 		}
 }
@@ -136,31 +144,48 @@ static uint32_t number_islands(const struct soft_step *self, struct hard_group *
 	*rows = 0;
 	for (uint32_t i = 1; i <= self->body_count; i++) {
 		struct hard_group *group = &groups[i];
-		if (!group->hard || group->jointed || group->points > HARD_ROWS)
+		uint32_t count_of = group->points + HARD_FRICTION * group->manifolds;
+		if (!group->hard || group->jointed || count_of > HARD_ROWS)
 			continue;
 		group->island = count++;
-		*rows += group->points;
+		*rows += count_of;
 	}
 	return count;
 }
 
+enum { HARD_ARRAYS = 6 };
+
 static bool allocate_island(struct arena *scratch, struct soft_hard_island *island)
 {
-	uint32_t n = island->count;
+	uint32_t n = island->points + HARD_FRICTION * island->manifolds;
 	void *memory = arena_push(scratch, lcp_dantzig_bytes(n));
-	island->a = ARENA_ARRAY(scratch, double, (size_t)n * n);
-	island->q = ARENA_ARRAY(scratch, double, n);
-	island->before = ARENA_ARRAY(scratch, double, n);
-	island->x = ARENA_ARRAY(scratch, double, n);
+	double *numbers = ARENA_ARRAY(scratch, double, (size_t)n * (n + HARD_ARRAYS));
 	island->state = arena_push_zero(scratch, n);
-	if (memory == NULL || island->a == NULL || island->q == NULL || island->before == NULL ||
-	    island->x == NULL || island->state == NULL)
+	if (memory == NULL || numbers == NULL || island->state == NULL)
 		return false;
+	double **arrays[HARD_ARRAYS] = { &island->q, &island->before, &island->x, &island->lower,
+					 &island->upper, &island->load };
+	for (uint32_t i = 0; i < HARD_ARRAYS; i++)
+		*arrays[i] = numbers + (size_t)n * i;
+	island->a = numbers + (size_t)n * HARD_ARRAYS;
 	lcp_dantzig_init(&island->lcp, memory, n);
 	return true;
 }
 
-/* Assigns the points to the rows of their islands, in order of blocks. */
+/* Adds the rows of a manifold to its island. */
+static void add_rows(struct soft_hard *hard, struct soft_hard_island *island, struct hard_row row,
+		     uint32_t points)
+{
+	for (uint32_t p = 0; p < points; p++) {
+		row.point = (uint8_t)p;
+		hard->rows[island->first + island->points++] = row;
+	}
+	for (uint32_t k = 0; k < HARD_FRICTION; k++)
+		hard->rows[island->friction + HARD_FRICTION * island->manifolds + k] = row;
+	island->manifolds++;
+}
+
+/* Assigns points and manifolds to the rows of their islands, in order of blocks. */
 static void fill_rows(struct soft_step *self, uint32_t *above, const struct hard_group *groups)
 {
 	struct soft_hard *hard = &self->hard;
@@ -172,16 +197,12 @@ static void fill_rows(struct soft_step *self, uint32_t *above, const struct hard
 			uint32_t at = groups[root_of(above, mover_of(block, lane))].island;
 			if (at == UINT32_MAX)
 				continue;
-			struct soft_hard_island *island = &hard->islands[at];
-			uint32_t points = points_of(self, block, lane);
-			for (uint32_t p = 0; p < points; p++)
-				hard->rows[island->first + island->count++] = (struct hard_row){
-					.block = b,
-					.lane = (uint8_t)lane,
-					.point = (uint8_t)p,
-					.body = { block->writes_a >> lane & 1 ? block->body_a[lane] : 0,
-						  block->writes_b >> lane & 1 ? block->body_b[lane] : 0 },
-				};
+			bool moves_a = block->writes_a >> lane & 1, moves_b = block->writes_b >> lane & 1;
+			struct hard_row row = { .block = b,
+						.lane = (uint8_t)lane,
+						.body = { moves_a ? block->body_a[lane] : 0,
+							  moves_b ? block->body_b[lane] : 0 } };
+			add_rows(hard, &hard->islands[at], row, points_of(self, block, lane));
 		}
 }
 
@@ -204,16 +225,21 @@ static enum status make_islands(struct soft_step *self)
 		if (groups[i].island == UINT32_MAX)
 			continue;
 		struct soft_hard_island *island = &hard->islands[groups[i].island];
-		*island = (struct soft_hard_island){ .first = first, .count = groups[i].points };
-		first += groups[i].points;
+		*island = (struct soft_hard_island){ .first = first,
+						     .points = groups[i].points,
+						     .friction = first + groups[i].points,
+						     .manifolds = groups[i].manifolds };
+		first = island->friction + HARD_FRICTION * island->manifolds;
 		if (!allocate_island(scratch, island))
 			return STATUS_NO_MEMORY;
-		island->count = 0;
+		island->points = island->manifolds = 0;
 	}
 	fill_rows(self, above, groups);
 	hard->count = count;
 	return STATUS_OK;
 }
+
+static void measure_loads(const struct soft_step *self, struct soft_hard_island *island);
 
 enum status soft_hard_make(struct soft_step *self, struct reason *why)
 {
@@ -223,6 +249,8 @@ enum status soft_hard_make(struct soft_step *self, struct reason *why)
 	enum status status = make_islands(self);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "memory", "no memory for the step's hard islands");
+	for (uint32_t i = 0; i < self->hard.count; i++)
+		measure_loads(self, &self->hard.islands[i]);
 	return STATUS_OK;
 }
 
@@ -248,39 +276,25 @@ static vec3 turn_by(const struct soft_step *self, uint32_t number, vec3 moment)
 	return sym3_apply(tensor, moment);
 }
 
-/* J and its answers, from the lanes as they are now. */
-static void read_row(const struct soft_step *self, struct hard_row *row)
+static const struct soft_block *block_of(const struct soft_step *self, const struct hard_row *row)
 {
-	const struct soft_block *block = &self->blocks[row->block];
-	const struct soft_point *point = &block->points[row->point];
-	row->normal = lane_vec3(&block->normal, row->lane);
-	row->turning[0] = vec3_scale(lane_vec3(&point->j_a, row->lane), -1);
-	row->turning[1] = lane_vec3(&point->j_b, row->lane);
+	return &self->blocks[row->block];
+}
+
+static void answer_row(const struct soft_step *self, struct hard_row *row)
+{
 	for (uint32_t k = 0; k < 2; k++)
 		row->answer[k] = row->body[k] == 0 ? vec3_zero()
 						   : turn_by(self, row->body[k], row->turning[k]);
 }
 
-static double row_speed(const struct soft_step *self, const struct hard_row *row)
+/* J v by the changes of velocities since the step's start. */
+static double speed_change(const struct soft_step *self, const struct hard_row *row)
 {
-	const struct soft_block *block = &self->blocks[row->block];
-	double speed = (double)block->points[row->point].approach.at[row->lane];
-	const struct soft_body *a = &self->bodies[block->body_a[row->lane]];
-	const struct soft_body *b = &self->bodies[block->body_b[row->lane]];
-	speed += vec3_dot(row->normal, vec3_sub(wide(b->velocity), wide(a->velocity)));
-	return speed + vec3_dot(row->turning[0], wide(a->spin)) +
-	       vec3_dot(row->turning[1], wide(b->spin));
-}
-
-static double row_bias(const struct soft_step *self, const struct hard_row *row, bool biased)
-{
-	const struct soft_block *block = &self->blocks[row->block];
-	double gap = (double)block->points[row->point].gap.at[row->lane];
-	if (gap > 0)
-		return gap * (double)self->h_inv;
-	if (!biased)
-		return 0;
-	return scalar_max(gap * (double)block->bias_rate.at[row->lane], -(double)self->push_speed);
+	const struct soft_body *a = &self->bodies[block_of(self, row)->body_a[row->lane]];
+	const struct soft_body *b = &self->bodies[block_of(self, row)->body_b[row->lane]];
+	return vec3_dot(row->axis, vec3_sub(wide(b->velocity), wide(a->velocity))) +
+	       vec3_dot(row->turning[0], wide(a->spin)) + vec3_dot(row->turning[1], wide(b->spin));
 }
 
 /* J_i M⁻¹ J_jᵀ. */
@@ -292,34 +306,11 @@ static double couple(const struct soft_step *self, const struct hard_row *i,
 		for (uint32_t l = 0; l < 2; l++) {
 			if (i->body[k] == 0 || i->body[k] != j->body[l])
 				continue;
-			double along = vec3_dot(i->normal, j->normal) *
+			double along = vec3_dot(i->axis, j->axis) *
 				       (double)self->drives[i->body[k]].mass_inv;
 			sum += (k == l ? along : -along) + vec3_dot(i->turning[k], j->answer[l]);
 		}
 	return sum;
-}
-
-/* A λ + q = w. */
-static void make_problem(const struct soft_step *self, struct soft_hard_island *island,
-			 struct hard_row *rows, bool biased)
-{
-	uint32_t n = island->count;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct soft_block *block = &self->blocks[rows[i].block];
-		read_row(self, &rows[i]);
-		island->before[i] = (double)block->points[rows[i].point].impulse.at[rows[i].lane];
-		for (uint32_t j = 0; j <= i; j++)
-			island->a[i * n + j] = island->a[j * n + i] =
-				couple(self, &rows[i], &rows[j]);
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		double q = row_speed(self, &rows[i]) + row_bias(self, &rows[i], biased);
-		for (uint32_t j = 0; j < n; j++)
-			q -= island->a[i * n + j] * island->before[j];
-		island->q[i] = q;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		island->a[i * n + i] *= 1 + COMPLIANCE;
 }
 
 static void apply_change(const struct soft_step *self, const struct hard_row *row, double change)
@@ -329,27 +320,197 @@ static void apply_change(const struct soft_step *self, const struct hard_row *ro
 			continue;
 		struct soft_body *body = &self->bodies[row->body[k]];
 		double along = (double)self->drives[row->body[k]].mass_inv * change;
-		vec3 v = vec3_scale(row->normal, k == 0 ? -along : along);
+		vec3 v = vec3_scale(row->axis, k == 0 ? -along : along);
 		vec3 w = vec3_scale(row->answer[k], change);
 		body->velocity += (lanes){ (float)v.x, (float)v.y, (float)v.z, 0 };
 		body->spin += (lanes){ (float)w.x, (float)w.y, (float)w.z, 0 };
 	}
 }
 
-static void store_impulses(const struct soft_step *self, const struct soft_hard_island *island,
-			   const struct hard_row *rows, bool biased)
+/* Solves for the impulses of `count` rows, whose q holds J v and bias, and applies their change. False:
+ * nothing changed. */
+static bool solve_rows(const struct soft_step *self, struct soft_hard_island *island,
+		       const struct hard_row *rows, uint32_t count)
 {
-	for (uint32_t i = 0; i < island->count; i++) {
+	double *a = island->a;
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t j = 0; j <= i; j++)
+			a[i * count + j] = a[j * count + i] = couple(self, &rows[i], &rows[j]);
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t j = 0; j < count; j++)
+			island->q[i] -= a[i * count + j] * island->before[j];
+	for (uint32_t i = 0; i < count; i++)
+		a[i * count + i] *= 1 + COMPLIANCE;
+	struct lcp_problem problem = { .count = count,
+				       .stride = count,
+				       .a = a,
+				       .b = island->q,
+				       .lower = island->lower,
+				       .upper = island->upper };
+	struct solver_options options = solver_options_default();
+	options.warm = true;
+	struct solver_result result =
+		lcp_dantzig_solve(&island->lcp, &problem, &options, island->x, island->state);
+	if (result.status != SOLVER_SOLVED && result.status != SOLVER_INEXACT) {
+		island->fallbacks++; /* the sweep's impulses stay */
+		return false;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		apply_change(self, &rows[i], island->x[i] - island->before[i]);
+	return true;
+}
+
+/* ---- normals ----------------------------------------------------------------------------------- */
+
+static double bias_of(const struct soft_step *self, const struct soft_block *block, double gap,
+		      uint32_t lane, bool biased)
+{
+	if (gap > 0)
+		return gap * (double)self->h_inv;
+	if (!biased)
+		return 0;
+	return scalar_max(gap * (double)block->bias_rate.at[lane], -(double)self->push_speed);
+}
+
+static void read_normal(const struct soft_step *self, struct soft_hard_island *island,
+			struct hard_row *row, uint32_t i, bool biased)
+{
+	const struct soft_block *block = block_of(self, row);
+	const struct soft_point *point = &block->points[row->point];
+	row->axis = lane_vec3(&block->normal, row->lane);
+	row->turning[0] = vec3_scale(lane_vec3(&point->j_a, row->lane), -1);
+	row->turning[1] = lane_vec3(&point->j_b, row->lane);
+	answer_row(self, row);
+	island->before[i] = (double)point->impulse.at[row->lane];
+	island->lower[i] = 0;
+	island->upper[i] = __builtin_inf();
+	island->q[i] = (double)point->approach.at[row->lane] + speed_change(self, row) +
+		       bias_of(self, block, (double)point->gap.at[row->lane], row->lane, biased);
+}
+
+static void store_normals(struct soft_step *self, const struct soft_hard_island *island, bool biased)
+{
+	const struct hard_row *rows = &self->hard.rows[island->first];
+	for (uint32_t i = 0; i < island->points; i++) {
 		struct soft_block *block = &self->blocks[rows[i].block];
 		struct soft_point *point = &block->points[rows[i].point];
 		uint32_t lane = rows[i].lane;
-		double change = island->x[i] - island->before[i];
-		apply_change(self, &rows[i], change);
 		point->impulse.at[lane] = (float)island->x[i];
 		if (!biased)
-			point->total.at[lane] += (float)change;
+			point->total.at[lane] += (float)(island->x[i] - island->before[i]);
 		block->pushed.at[lane] = MAX_OF(block->pushed.at[lane], point->impulse.at[lane]);
 	}
+}
+
+/* ---- friction ---------------------------------------------------------------------------------- */
+
+/* The friction of a manifold: its frame, rotated by an angle of which these are cosine and sine. */
+static void friction_frame(const struct soft_block *block, uint32_t lane, double *c, double *s)
+{
+	double x = (double)block->tangent_impulse[0].at[lane];
+	double y = (double)block->tangent_impulse[1].at[lane], length = scalar_sqrt(x * x + y * y);
+	*c = length > 0 ? x / length : 1;
+	*s = length > 0 ? y / length : 0;
+}
+
+/* Sums the normal impulses for the bounds of friction. */
+static void measure_loads(const struct soft_step *self, struct soft_hard_island *island)
+{
+	const struct hard_row *rows = &self->hard.rows[island->first];
+	uint32_t count = island->points + HARD_FRICTION * island->manifolds;
+	for (uint32_t i = island->points; i < count; i += HARD_FRICTION) {
+		const struct soft_block *block = block_of(self, &rows[i]);
+		double load = 0, moment = 0;
+		for (uint32_t p = 0; p < block->point_count; p++) {
+			double impulse = (double)block->points[p].impulse.at[rows[i].lane];
+			load += impulse;
+			moment += impulse * (double)block->points[p].lever.at[rows[i].lane];
+		}
+		island->load[i] = island->load[i + 1] = load;
+		island->load[i + 2] = moment;
+	}
+}
+
+/* 1. Of the bound of friction: the least bound across its direction, in which that may turn. */
+#define TURN_LEAST 0.1
+
+/* The bound across the present friction: what the cone leaves beside that. */
+static double across_of(double most, double along)
+{
+	double rest = most * most - along * along, least = TURN_LEAST * most;
+	return scalar_max(scalar_sqrt(scalar_max(rest, 0)), least);
+}
+
+static void read_friction(const struct soft_step *self, struct soft_hard_island *island,
+			  struct hard_row *rows, uint32_t i)
+{
+	const struct soft_block *block = block_of(self, &rows[i]);
+	uint32_t lane = rows[i].lane;
+	double c, s, mu = (double)block->friction.at[lane];
+	friction_frame(block, lane, &c, &s);
+	vec3 n = lane_vec3(&block->normal, lane), t1 = lane_vec3(&block->tangent, lane);
+	vec3 t2 = vec3_cross(n, t1);
+	vec3 arm_a = lane_vec3(&block->arm_a, lane), arm_b = lane_vec3(&block->arm_b, lane);
+	double slip[2] = { (double)block->slip[0].at[lane], (double)block->slip[1].at[lane] };
+	double impulse[2] = { (double)block->tangent_impulse[0].at[lane],
+			      (double)block->tangent_impulse[1].at[lane] };
+	for (uint32_t k = 0; k < HARD_FRICTION; k++) {
+		struct hard_row *row = &rows[i + k];
+		double along1 = k == 0 ? c : -s, along2 = k == 0 ? s : c;
+		bool twists = k == 2;
+		row->axis = twists ? vec3_zero()
+				   : vec3_mul_add(vec3_scale(t1, along1), t2, along2);
+		row->turning[0] = vec3_scale(twists ? n : vec3_cross(arm_a, row->axis), -1);
+		row->turning[1] = twists ? n : vec3_cross(arm_b, row->axis);
+		answer_row(self, row);
+		double start = twists ? (double)block->spin_slip.at[lane]
+				      : slip[0] * along1 + slip[1] * along2;
+		island->before[i + k] = twists ? (double)block->twist_impulse.at[lane]
+					       : impulse[0] * along1 + impulse[1] * along2;
+		double most = mu * island->load[i + k];
+		if (k == 1)
+			most = across_of(most, island->before[i]);
+		island->upper[i + k] = most;
+		island->lower[i + k] = -island->upper[i + k];
+		island->q[i + k] = start + speed_change(self, row);
+	}
+}
+
+static void store_friction(struct soft_step *self, const struct soft_hard_island *island)
+{
+	const struct hard_row *rows = &self->hard.rows[island->first];
+	uint32_t count = island->points + HARD_FRICTION * island->manifolds;
+	for (uint32_t i = island->points; i < count; i += HARD_FRICTION) {
+		struct soft_block *block = &self->blocks[rows[i].block];
+		uint32_t lane = rows[i].lane;
+		double c, s;
+		friction_frame(block, lane, &c, &s);
+		const double *x = &island->x[i];
+		float after[2] = { (float)(c * x[0] - s * x[1]), (float)(s * x[0] + c * x[1]) };
+		for (uint32_t k = 0; k < 2; k++) {
+			block->tangent_total[k].at[lane] +=
+				after[k] - block->tangent_impulse[k].at[lane];
+			block->tangent_impulse[k].at[lane] = after[k];
+		}
+		block->twist_impulse.at[lane] = (float)x[2];
+	}
+}
+
+static void solve_island(struct soft_step *self, struct soft_hard_island *island, bool biased)
+{
+	struct hard_row *rows = &self->hard.rows[island->first];
+	uint32_t count = island->points + (biased ? 0 : HARD_FRICTION * island->manifolds);
+	for (uint32_t i = 0; i < island->points; i++)
+		read_normal(self, island, &rows[i], i, biased);
+	for (uint32_t i = island->points; i < count; i += HARD_FRICTION)
+		read_friction(self, island, rows, i);
+	if (!solve_rows(self, island, rows, count))
+		return;
+	store_normals(self, island, biased);
+	if (biased)
+		return;
+	store_friction(self, island);
+	measure_loads(self, island);
 }
 
 struct hard_work {
@@ -363,20 +524,7 @@ static void hard_piece(uint32_t first, uint32_t last, uint32_t worker, void *con
 	const struct hard_work *work = context;
 	for (uint32_t i = first; i < last; i++) {
 		struct soft_hard_island *island = &work->step->hard.islands[i];
-		struct hard_row *rows = &work->step->hard.rows[island->first];
-		make_problem(work->step, island, rows, work->biased);
-		struct lcp_problem problem = { .count = island->count,
-					       .stride = island->count,
-					       .a = island->a,
-					       .b = island->q };
-		struct solver_options options = solver_options_default();
-		options.warm = true;
-		struct solver_result result = lcp_dantzig_solve(&island->lcp, &problem, &options,
-								island->x, island->state);
-		if (result.status == SOLVER_SOLVED || result.status == SOLVER_INEXACT)
-			store_impulses(work->step, island, rows, work->biased);
-		else
-			island->fallbacks++; /* the sweep's impulses stay */
+		solve_island(work->step, island, work->biased);
 	}
 }
 
