@@ -124,6 +124,10 @@ static enum status apply_material(struct compile *self, const struct yaml_node *
 	TAKE_FROM_MATERIAL(body, &material, restitution);
 	TAKE_FROM_MATERIAL(body, &material, friction_rule);
 	TAKE_FROM_MATERIAL(body, &material, restitution_rule);
+	TAKE_FROM_MATERIAL(body, &material, rolling_friction);
+	TAKE_FROM_MATERIAL(body, &material, spinning_friction);
+	TAKE_FROM_MATERIAL(body, &material, friction_axis);
+	TAKE_FROM_MATERIAL(body, &material, axis_friction);
 	return STATUS_OK;
 }
 
@@ -270,6 +274,10 @@ static struct command_SPAWN spawn_of(const struct body_keys *body)
 	spawn.restitution = body->restitution;
 	spawn.friction_rule = (uint8_t)body->friction_rule;
 	spawn.restitution_rule = (uint8_t)body->restitution_rule;
+	spawn.rolling_friction = body->rolling_friction;
+	spawn.spinning_friction = body->spinning_friction;
+	spawn.friction_axis = body->friction_axis;
+	spawn.axis_friction = body->axis_friction;
 	spawn.category = body->category;
 	spawn.mask = body->mask;
 	spawn.group = body->group;

@@ -174,6 +174,14 @@ export interface CommandFields {
     angular_damping?: number;
     /** flags: bit 0 may sleep, bit 1 fixed rotation */
     flags?: number;
+    /** rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two bodies the larger */
+    rolling_friction?: number;
+    /** spinning_friction (0 … 1000 m): the same about the normal */
+    spinning_friction?: number;
+    /** friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero: none */
+    friction_axis?: Vector;
+    /** axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
+    axis_friction?: number;
   };
   /** remove a body and its contacts */
   remove: {
@@ -255,6 +263,14 @@ export interface CommandFields {
     friction_rule?: number;
     /** restitution_rule: as friction_rule */
     restitution_rule?: number;
+    /** rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two bodies the larger */
+    rolling_friction?: number;
+    /** spinning_friction (0 … 1000 m): the same about the normal */
+    spinning_friction?: number;
+    /** friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero: none */
+    friction_axis?: Vector;
+    /** axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
+    axis_friction?: number;
   };
   /** change what a body collides with */
   set_filter: {

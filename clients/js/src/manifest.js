@@ -411,6 +411,10 @@ export const COMMAND = {
     ["linear_damping", 0],
     ["angular_damping", 0],
     ["flags", 1],
+    ["rolling_friction", 0],
+    ["spinning_friction", 0],
+    ["friction_axis", [0, 0, 0]],
+    ["axis_friction", 0],
   ] },
   remove: { number: 11, fields: [
     ["body", undefined],
@@ -456,6 +460,10 @@ export const COMMAND = {
     ["restitution", undefined],
     ["friction_rule", 4],
     ["restitution_rule", 3],
+    ["rolling_friction", 0],
+    ["spinning_friction", 0],
+    ["friction_axis", [0, 0, 0]],
+    ["axis_friction", 0],
   ] },
   set_filter: { number: 20, fields: [
     ["body", undefined],

@@ -145,6 +145,10 @@ COMMAND = {
         ("linear_damping", "F64"),
         ("angular_damping", "F64"),
         ("flags", "U32"),
+        ("rolling_friction", "F64"),
+        ("spinning_friction", "F64"),
+        ("friction_axis", "VEC3"),
+        ("axis_friction", "F64"),
     ]),
     "remove": (11, 1, [
         ("body", "BODY"),
@@ -190,6 +194,10 @@ COMMAND = {
         ("restitution", "F64"),
         ("friction_rule", "ENUM"),
         ("restitution_rule", "ENUM"),
+        ("rolling_friction", "F64"),
+        ("spinning_friction", "F64"),
+        ("friction_axis", "VEC3"),
+        ("axis_friction", "F64"),
     ]),
     "set_filter": (20, 4, [
         ("body", "BODY"),
@@ -316,6 +324,10 @@ DEFAULTS = {
         "linear_damping": 0.0,
         "angular_damping": 0.0,
         "flags": 1,
+        "rolling_friction": 0.0,
+        "spinning_friction": 0.0,
+        "friction_axis": (0.0, 0.0, 0.0),
+        "axis_friction": 0.0,
     },
     "set_pose": {
         "rotation": (1.0, 0.0, 0.0, 0.0),
@@ -336,6 +348,10 @@ DEFAULTS = {
     "set_material": {
         "friction_rule": 4,
         "restitution_rule": 3,
+        "rolling_friction": 0.0,
+        "spinning_friction": 0.0,
+        "friction_axis": (0.0, 0.0, 0.0),
+        "axis_friction": 0.0,
     },
     "bounds": {
         "minimum": (-1000000.0, -1000000.0, -1000000.0),

@@ -3,7 +3,8 @@
  * Sweeps carry a load through a light body by at most its own mass at a time: under a load of a thousand
  * times its mass it takes a thousand sweeps, in which it is pressed flat; and a soft contact whose spring
  * fits the light body's mass gives way to the heavy one. An island is *hard* if two of its bodies that meet
- * differ in mass by more than HARD_RATIO, if it has at most HARD_ROWS rows, and no joints. After each
+ * differ in mass by more than HARD_RATIO, if it has at most HARD_ROWS rows, and neither joints
+ * nor rough manifolds (soft_rough). After each
  * sweep the normal impulses of all its points are solved for exactly, in double and without springs:
  *
  *   w = A λ + q ≥ 0,  λ ≥ 0,  λ w = 0,   A = J M⁻¹ Jᵀ,   q = J v − A λ₀ + bias
@@ -104,10 +105,18 @@ static uint32_t points_of(const struct soft_step *self, const struct soft_block 
 	return soft_manifold(&self->clusters, self->step, block->contact[lane])->point_count;
 }
 
+static bool is_rough(const struct soft_step *self, uint32_t block, uint32_t lane)
+{
+	const struct soft_rough *rough = &self->roughs[block];
+	return self->blocks[block].rough &&
+	       (rough->rolling.at[lane] > 0 || rough->spinning.at[lane] > 0 ||
+		rough->has_axis.at[lane] > 0);
+}
+
 /* Of an island, by its root. */
 struct hard_group {
 	uint32_t points, manifolds, island;
-	bool hard, jointed;
+	bool hard, swept; /* swept: by sweeps only */
 };
 
 static void group_islands(const struct soft_step *self, uint32_t *above, struct hard_group *groups)
@@ -123,7 +132,7 @@ static void group_islands(const struct soft_step *self, uint32_t *above, struct 
 				     self->blocks[b].body_b[lane]);
 	for (uint32_t i = 1; i <= self->body_count && self->joints.jointed_of != NULL; i++)
 		if (self->joints.jointed_of[i - 1] != 0)
-			groups[root_of(above, i)].jointed = true;
+			groups[root_of(above, i)].swept = true;
 	for (uint32_t b = 0; b < self->block_count; b++)
 		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
 			const struct soft_block *block = &self->blocks[b];
@@ -133,6 +142,7 @@ static void group_islands(const struct soft_step *self, uint32_t *above, struct 
 			group->points += points_of(self, block, lane);
 			group->manifolds++;
 			group->hard |= is_hard(block, lane);
+			group->swept |= is_rough(self, b, lane);
 		}
 }
 
@@ -145,7 +155,7 @@ static uint32_t number_islands(const struct soft_step *self, struct hard_group *
 	for (uint32_t i = 1; i <= self->body_count; i++) {
 		struct hard_group *group = &groups[i];
 		uint32_t count_of = group->points + HARD_FRICTION * group->manifolds;
-		if (!group->hard || group->jointed || count_of > HARD_ROWS)
+		if (!group->hard || group->swept || count_of > HARD_ROWS)
 			continue;
 		group->island = count++;
 		*rows += count_of;

@@ -15,7 +15,8 @@
  *   bounce  before `solve`: points that would pass their gap within the sub-step and are fast enough leave
  *           with e times their speed. Until then relaxation does not slow them down.
  *
- * Friction on the whole manifold: |λ_t| ≤ μ Σλ_n, and for the twist |λ| ≤ μ Σ(lever·λ_n).
+ * Friction on the whole manifold: |λ_t| ≤ μ Σλ_n, and for the twist |λ| ≤ Σ((μ lever + spinning)·λ_n);
+ * against rolling |λ| ≤ rolling Σλ_n. With a friction axis each tangent has a coefficient of its own.
  */
 #include "server/engine/methods/soft_sides.h"
 
@@ -178,22 +179,41 @@ LANES_INLINE void apply_twist(struct sides *s, const struct soft_block *block, u
 	s->w_b = lanes3_mul_add(s->w_b, lanes3_load(&block->twist_b, first), impulse);
 }
 
+/* `most`: N m s, the bound. */
 LANES_INLINE void solve_twist(struct soft_block *block, uint32_t first, struct sides *s,
-			      struct lanes3 normal, lanes moment, lanes_mask only)
+			      struct lanes3 normal, lanes most, lanes_mask only)
 {
 	lanes speed = lanes_load(&block->spin_slip, first) +
 		      lanes3_dot(normal, lanes3_sub(s->w_b, s->w_a));
 	lanes before = lanes_load(&block->twist_impulse, first);
 	lanes after = before - lanes_load(&block->twist_mass, first) * speed;
-	lanes most = lanes_load(&block->friction, first) * moment;
 	after = lanes_min(lanes_max(after, -most), most);
 	after = lanes_select(only, after, before);
 	lanes_store(&block->twist_impulse, first, after);
 	apply_twist(s, block, first, after - before);
 }
 
-LANES_INLINE void solve_tangents(struct soft_block *block, uint32_t first, struct sides *s,
-				 struct lanes3 normal, lanes load, lanes_mask only)
+/* Friction with a coefficient of its own along the first tangent: each axis is bounded by itself (ch1-3
+ * P-26), the second after the first. */
+LANES_INLINE void bound_by_axis(const struct soft_block *block, const struct soft_rough *rough,
+				uint32_t first, lanes load, lanes free1, lanes free2, lanes *after1,
+				lanes *after2)
+{
+	lanes_mask axis = lanes_load(&rough->has_axis, first) > lanes_all(0);
+	lanes most1 = lanes_load(&rough->along, first) * load;
+	lanes most2 = lanes_load(&block->friction, first) * load;
+	lanes bound1 = lanes_min(lanes_max(free1, -most1), most1);
+	lanes m11 = lanes_load(&block->tangent_mass[0], first);
+	lanes turn = lanes_load(&block->tangent_mass[2], first) * lanes_inverse(m11);
+	lanes bound2 = free2 + turn * (bound1 - free1);
+	bound2 = lanes_min(lanes_max(bound2, -most2), most2);
+	*after1 = lanes_select(axis, bound1, *after1);
+	*after2 = lanes_select(axis, bound2, *after2);
+}
+
+LANES_INLINE void solve_tangents(const struct soft_step *step, struct soft_block *block,
+				 uint32_t first, struct sides *s, struct lanes3 normal, lanes load,
+				 lanes_mask only)
 {
 	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
 	struct lanes3 at_a = lanes3_cross(s->w_a, lanes3_load(&block->arm_a, first));
@@ -213,8 +233,14 @@ LANES_INLINE void solve_tangents(struct soft_block *block, uint32_t first, struc
 	lanes_mask slides = squared > most * most;
 	lanes scale =
 		lanes_select(slides, most / lanes_sqrt(lanes_select(slides, squared, one)), one);
-	after1 = lanes_select(only, after1 * scale, before1);
-	after2 = lanes_select(only, after2 * scale, before2);
+	lanes free1 = after1, free2 = after2;
+	after1 *= scale;
+	after2 *= scale;
+	if (block->rough)
+		bound_by_axis(block, &step->roughs[block - step->blocks], first, load, free1, free2,
+			      &after1, &after2);
+	after1 = lanes_select(only, after1, before1);
+	after2 = lanes_select(only, after2, before2);
 	lanes_store(&block->tangent_impulse[0], first, after1);
 	lanes_store(&block->tangent_impulse[1], first, after2);
 	lanes zero = lanes_all(0);
@@ -227,8 +253,58 @@ LANES_INLINE void solve_tangents(struct soft_block *block, uint32_t first, struc
 	apply_tangent(s, block, first, impulse);
 }
 
-LANES_INLINE void solve_friction(struct soft_block *block, uint32_t first, struct sides *s,
-				 lanes_mask only)
+/* Applies an angular impulse about an axis. */
+LANES_INLINE void apply_couple(struct sides *s, const struct soft_block *block, uint32_t first,
+			       struct lanes3 couple)
+{
+	s->w_a = lanes3_sub(s->w_a, tensor_lanes(block->inertia_inv_a, first, couple));
+	s->w_b = lanes3_add(s->w_b, tensor_lanes(block->inertia_inv_b, first, couple));
+}
+
+/* Rolling friction: a couple in the tangent plane against the relative spin, of at most the rolling
+ * length times the load. It begins each sub-step without an impulse, and therefore acts in both sweeps. */
+LANES_INLINE void solve_rolling(const struct soft_step *step, struct soft_block *block,
+				uint32_t first, struct sides *s, struct lanes3 normal, lanes load,
+				bool begins, lanes_mask only)
+{
+	struct soft_rough *rough = &step->roughs[block - step->blocks];
+	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
+	struct lanes3 spin = lanes3_add(lanes3_load(&rough->spin, first),
+					lanes3_sub(s->w_b, s->w_a));
+	struct lanes3 r1 = lanes3_add(tensor_lanes(block->inertia_inv_a, first, t1),
+				      tensor_lanes(block->inertia_inv_b, first, t1));
+	struct lanes3 r2 = lanes3_add(tensor_lanes(block->inertia_inv_a, first, t2),
+				      tensor_lanes(block->inertia_inv_b, first, t2));
+	lanes k11 = lanes3_dot(t1, r1), k22 = lanes3_dot(t2, r2), k12 = lanes3_dot(t1, r2);
+	lanes inverse = lanes_inverse(k11 * k22 - k12 * k12), zero = lanes_all(0);
+	struct lanes3 rolled = lanes3_load(&rough->rolled, first);
+	lanes before1 = begins ? zero : lanes3_dot(rolled, t1);
+	lanes before2 = begins ? zero : lanes3_dot(rolled, t2);
+	lanes w1 = lanes3_dot(spin, t1), w2 = lanes3_dot(spin, t2);
+	lanes after1 = before1 - inverse * (k22 * w1 - k12 * w2);
+	lanes after2 = before2 - inverse * (k11 * w2 - k12 * w1);
+	lanes most = lanes_load(&rough->rolling, first) * load, one = lanes_all(1);
+	lanes square = after1 * after1 + after2 * after2;
+	lanes_mask rolls = square > most * most;
+	lanes scale = lanes_select(rolls, most / lanes_sqrt(lanes_select(rolls, square, one)), one);
+	after1 = lanes_select(only, after1 * scale, before1);
+	after2 = lanes_select(only, after2 * scale, before2);
+	struct lanes3 after = lanes3_mul_add(lanes3_scale(t1, after1), t2, after2);
+	lanes3_store(&rough->rolled, first, after);
+	apply_couple(s, block, first,
+		     lanes3_mul_add(lanes3_scale(t1, after1 - before1), t2, after2 - before2));
+}
+
+LANES_INLINE lanes load_of(const struct soft_block *block, uint32_t first)
+{
+	lanes load = lanes_all(0);
+	for (uint32_t p = 0; p < block->point_count; p++)
+		load += lanes_load(&block->points[p].impulse, first);
+	return load;
+}
+
+LANES_INLINE void solve_friction(const struct soft_step *step, struct soft_block *block,
+				 uint32_t first, struct sides *s, lanes_mask only)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
 	lanes load = lanes_all(0), moment = lanes_all(0);
@@ -237,8 +313,13 @@ LANES_INLINE void solve_friction(struct soft_block *block, uint32_t first, struc
 		load += impulse;
 		moment += impulse * lanes_load(&block->points[p].lever, first);
 	}
+	moment *= lanes_load(&block->friction, first);
+	if (block->rough)
+		moment += load * lanes_load(&step->roughs[block - step->blocks].spinning, first);
 	solve_twist(block, first, s, normal, moment, only);
-	solve_tangents(block, first, s, normal, load, only);
+	solve_tangents(step, block, first, s, normal, load, only);
+	if (block->rough)
+		solve_rolling(step, block, first, s, normal, load, false, only);
 }
 
 /* ---- passes ----------------------------------------------------------------------------------- */
@@ -270,13 +351,16 @@ LANES_INLINE void half_solve(const struct soft_step *step, struct soft_block *bl
 			     struct sides *s, lanes_mask only)
 {
 	solve_normals(step, block, first, s, true, only);
+	if (block->rough)
+		solve_rolling(step, block, first, s, lanes3_load(&block->normal, first),
+			      load_of(block, first), true, only);
 }
 
 LANES_INLINE void half_relax(const struct soft_step *step, struct soft_block *block, uint32_t first,
 			     struct sides *s, lanes_mask only)
 {
 	solve_normals(step, block, first, s, false, only);
-	solve_friction(block, first, s, only);
+	solve_friction(step, block, first, s, only);
 }
 
 /* ---- restitution: before the bodies move ---- */
@@ -315,14 +399,14 @@ LANES_INLINE lanes_mask find_hits(const struct soft_step *step, const struct sof
 }
 
 /* Friction of a bounce: it may stop the slip at the friction centre. */
-LANES_INLINE void rub(struct soft_block *block, uint32_t first, struct sides *s,
-		      struct lanes3 normal, lanes load)
+LANES_INLINE void rub(const struct soft_step *step, struct soft_block *block, uint32_t first,
+		      struct sides *s, struct lanes3 normal, lanes load)
 {
 	lanes kept1 = lanes_load(&block->tangent_impulse[0], first), zero = lanes_all(0);
 	lanes kept2 = lanes_load(&block->tangent_impulse[1], first);
 	lanes_store(&block->tangent_impulse[0], first, zero);
 	lanes_store(&block->tangent_impulse[1], first, zero);
-	solve_tangents(block, first, s, normal, load, load > zero);
+	solve_tangents(step, block, first, s, normal, load, load > zero);
 	lanes_store(&block->tangent_impulse[0], first, kept1);
 	lanes_store(&block->tangent_impulse[1], first, kept2);
 }
@@ -356,7 +440,7 @@ LANES_INLINE void half_bounce(const struct soft_step *step, struct soft_block *b
 		load += push[p];
 	}
 	lanes_store(&block->pushed, first, lanes_max(load, lanes_load(&block->pushed, first)));
-	rub(block, first, s, normal, load);
+	rub(step, block, first, s, normal, load);
 }
 
 /* The greatest speed at which touching points with an impulse still close or separate, by block. */

@@ -74,6 +74,7 @@ struct soft_block {
 	uint8_t point_count;	    /* the greatest of the lanes */
 	bool serial;		    /* lanes share bodies: solved one lane after the other */
 	bool bounces;		    /* some lane has restitution */
+	bool rough;		    /* some lane has a friction of soft_rough */
 	bool spins;		    /* some lane's body has `spins` */
 	bool strikes;	/* some lane bounced in the last sweep of restitution */
 	bool slides;	/* arms have changed much since the step's start (soft_arms.c) */
@@ -103,6 +104,14 @@ struct soft_block {
 	struct lane8
 		pushed; /* N s: the greatest normal impulse of any pass; above 0 the contact acted */
 	struct soft_point points[MANIFOLD_POINTS_MAX];
+};
+
+/* Of a rough block: one with friction beyond that of Coulomb alike in all directions. */
+struct soft_rough {
+	struct lane8 rolling, spinning; /* m */
+	struct lane8 along, has_axis;	/* coefficient along the first tangent; 1: it has one, else 0 */
+	struct lane8x3 spin;		/* rad/s, relative, at the step's start */
+	struct lane8x3 rolled;		/* N m s: impulse against rolling, of this sub-step */
 };
 
 /* How the arms of eight manifolds follow their bodies. A part of each rotates with its body, a part
@@ -154,6 +163,7 @@ struct soft_step {
 	uint32_t body_count;
 	struct soft_block *blocks;
 	struct soft_slide *slides; /* by block; filled for blocks that slide */
+	struct soft_rough *roughs; /* by block; filled for rough blocks */
 	uint32_t block_count;
 	bool bounces; /* some block does */
 	struct soft_colour *colours;

@@ -51,6 +51,57 @@ void velocity_detach(struct dynamics *dynamics)
 	dynamics_wake_all(dynamics);
 }
 
+/* The property that the exact methods refuse; NULL if there is none. */
+static const char *refused_property(double rolling, double spinning, vec3 axis)
+{
+	if (rolling > 0)
+		return "rolling_friction";
+	if (spinning > 0)
+		return "spinning_friction";
+	return vec3_length_squared(axis) > 0 ? "friction_axis" : NULL;
+}
+
+enum status velocity_supports(const struct dynamics *dynamics, struct reason *why)
+{
+	const struct body_table *body = &dynamics->tables->body;
+	for (uint32_t row = 0; row < body->count; row++) {
+		const char *refused = body->id[row] == 0
+					      ? NULL
+					      : refused_property(body->rolling_friction[row],
+								 body->spinning_friction[row],
+								 body->friction_axis[row]);
+		if (refused != NULL)
+			return reason_set(why, STATUS_METHOD_REFUSES, -1, refused,
+					  "body %u has %s, which only soft-step supports: set it "
+					  "to 0, or choose soft-step",
+					  body->id[row], refused);
+	}
+	return STATUS_OK;
+}
+
+enum status velocity_admit(const struct dynamics *dynamics, const struct command *command,
+			   const struct shape *const *spawn_shapes, uint32_t spawn_shape_count,
+			   struct reason *why)
+{
+	UNUSED(dynamics);
+	UNUSED(spawn_shapes);
+	UNUSED(spawn_shape_count);
+	const char *refused = NULL;
+	if (command->op == COMMAND_SPAWN)
+		refused = refused_property(command->spawn.rolling_friction,
+					   command->spawn.spinning_friction,
+					   command->spawn.friction_axis);
+	else if (command->op == COMMAND_SET_MATERIAL)
+		refused = refused_property(command->set_material.rolling_friction,
+					   command->set_material.spinning_friction,
+					   command->set_material.friction_axis);
+	if (refused == NULL)
+		return STATUS_OK;
+	return reason_set(why, STATUS_METHOD_REFUSES, -1, refused,
+			  "%s: only soft-step supports it: leave it out, or choose soft-step",
+			  refused);
+}
+
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
 
 static uint32_t to_count(double value)

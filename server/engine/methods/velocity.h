@@ -12,6 +12,7 @@
 #include "server/engine/dynamics/row_system.h"
 #include "server/engine/dynamics/step_joints.h"
 #include "server/engine/solvers/solver.h"
+#include "server/engine/world/command.h"
 
 /* How the least change of velocity that satisfies all rows is found: two statements of one problem,
  * primal and dual (papers C-07). */
@@ -336,6 +337,12 @@ double velocity_energy(const struct mass_body *masses, const struct spatial *vel
 		       const struct island *island);
 /* The functions `attach`, `detach` and `step` of the methods (method.h). */
 void velocity_attach(struct dynamics *dynamics);
+/* `supports` and `admit` of the exact methods that have friction: they refuse rolling and spinning
+ * friction and friction axes. METHOD_REFUSES names the body and the property. */
+enum status velocity_supports(const struct dynamics *dynamics, struct reason *why);
+enum status velocity_admit(const struct dynamics *dynamics, const struct command *command,
+			   const struct shape *const *spawn_shapes, uint32_t spawn_shape_count,
+			   struct reason *why);
 void velocity_detach(struct dynamics *dynamics);
 MUST_CHECK enum status velocity_step_make(struct dynamics *dynamics, double dt,
 					  struct velocity_method method, struct reason *why);

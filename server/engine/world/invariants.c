@@ -185,6 +185,13 @@ static enum status check_body_settings(const struct tables *tables, uint32_t row
 	EXPECT(body->friction_rule[row] <= COMBINE_GEOMETRIC, TABLE_BODY, row, "friction_rule");
 	EXPECT(body->restitution_rule[row] <= COMBINE_GEOMETRIC, TABLE_BODY, row,
 	       "restitution_rule");
+	EXPECT(check_within(body->rolling_friction[row], 0, ROLLING_MAX), TABLE_BODY, row,
+	       "rolling_friction");
+	EXPECT(check_within(body->spinning_friction[row], 0, ROLLING_MAX), TABLE_BODY, row,
+	       "spinning_friction");
+	EXPECT(check_vector_within(body->friction_axis[row], 1), TABLE_BODY, row, "friction_axis");
+	EXPECT(check_within(body->axis_friction[row], 0, FRICTION_MAX), TABLE_BODY, row,
+	       "axis_friction");
 	EXPECT(check_within(body->linear_damping[row], 0, DAMPING_MAX), TABLE_BODY, row,
 	       "linear_damping");
 	EXPECT(check_within(body->angular_damping[row], 0, DAMPING_MAX), TABLE_BODY, row,
