@@ -48,6 +48,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_velocity_mechanism \
 	tests/unit/server/engine/methods/test_velocity_scenes \
 	tests/unit/server/engine/methods/test_soft_cluster \
+	tests/unit/server/engine/methods/test_soft_contact \
 	tests/unit/server/engine/methods/test_soft_rows \
 	tests/unit/server/engine/methods/test_soft_motion \
 	tests/unit/server/engine/methods/test_soft_joint \

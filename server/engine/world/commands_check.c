@@ -503,10 +503,11 @@ static enum status check_method(struct check *check, struct command *command)
 			      "name is %s: there is no such method; docs/METHODS.md lists them",
 			      command->method.name.text);
 	status = method_supports(method, &check->world->dynamics, check->why);
-	if (status != STATUS_OK && check->why != NULL)
-		check->why->index = check->index;
 	for (uint32_t i = 0; i < check->index && status == STATUS_OK; i++)
 		status = check_method_admits(check, method, i);
+	/* Also if it is an earlier command of the batch that the method refuses. */
+	if (status != STATUS_OK && check->why != NULL)
+		check->why->index = check->index;
 	check->plan->method = method;
 	return status;
 }
