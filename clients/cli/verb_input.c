@@ -15,6 +15,8 @@ static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 	const char *density = cli_option(cli, "density", 0);
 	const char *restitution = cli_option(cli, "restitution", 0);
 	const char *friction = cli_option(cli, "friction", 0);
+	const char *rolling = cli_option(cli, "rolling-friction", 0);
+	const char *spinning = cli_option(cli, "spinning-friction", 0);
 	double q[4];
 	if (at != NULL && !cli_vec3(cli, at, "at", &spawn->position))
 		return false;
@@ -35,6 +37,12 @@ static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 			return false;
 		spawn->dynamic_friction = spawn->static_friction;
 	}
+	if (rolling != NULL &&
+	    !cli_number(cli, rolling, "rolling-friction", &spawn->rolling_friction))
+		return false;
+	if (spinning != NULL &&
+	    !cli_number(cli, spinning, "spinning-friction", &spawn->spinning_friction))
+		return false;
 	if (status == NULL)
 		return true;
 	for (uint8_t k = 0; k <= BODY_ANIMATED; k++)

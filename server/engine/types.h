@@ -56,7 +56,7 @@ enum bounds_mode {
 #define IMPULSE_MAX 1e12	       /* N·s and N·m·s */
 #define GRAVITY_MAX 1e4		       /* m/s² */
 #define FRICTION_MAX 10.0	       /* 1 */
-#define ROLLING_MAX 1e3	       /* m */
+#define ROLLING_MAX 1e3		       /* m */
 #define DAMPING_MAX 1e3		       /* 1/s */
 #define STIFFNESS_MAX 1e12	       /* N/m, N·m/rad, and N·s/m, N·m·s/rad of its damping */
 #define JOINT_HERTZ_MAX 1e4	       /* 1/s */

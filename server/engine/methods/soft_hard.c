@@ -3,17 +3,17 @@
  * Sweeps carry a load through a light body by at most its own mass at a time: under a load of a thousand
  * times its mass it takes a thousand sweeps, in which it is pressed flat; and a soft contact whose spring
  * fits the light body's mass gives way to the heavy one. An island is *hard* if two of its bodies that meet
- * differ in mass by more than HARD_RATIO, if it has at most HARD_ROWS rows, and neither joints
- * nor rough manifolds (soft_rough). After each
- * sweep the normal impulses of all its points are solved for exactly, in double and without springs:
+ * differ in mass by more than HARD_RATIO, if it has at most HARD_ROWS rows, and neither joints nor rough
+ * manifolds (soft_rough). After each sweep the normal impulses of all its points are solved for exactly, in
+ * double and without springs:
  *
  *   w = A λ + q ≥ 0,  λ ≥ 0,  λ w = 0,   A = J M⁻¹ Jᵀ,   q = J v − A λ₀ + bias
  *
  * with the bias of the sweep, v and λ₀ as the sweep leaves them. In relaxation friction is solved for with
  * them: two tangents and a twist a manifold, w = 0 between bounds from the normal impulses before. The
  * first tangent is along the sweep's friction, which is in the cone, and the second has what is left beside
- * it, so that the bounds act as the cone does. A is a little larger than J M⁻¹ Jᵀ on its diagonal, so that the four points of a face
- * share their load in one way. Larger islands are swept only.
+ * it, so that the bounds act as the cone does. A is a little larger than J M⁻¹ Jᵀ on its diagonal, so that
+ * the four points of a face share their load in one way. Larger islands are swept only.
  */
 #include "server/engine/methods/soft_step.h"
 #include "server/engine/solvers/lcp_dantzig.h"
@@ -21,13 +21,13 @@
 #include <string.h>
 
 enum {
-	HARD_ROWS = 224,   /* thirty boxes; a tick of so many takes 5 ms */
+	HARD_ROWS = 224,   /* a tower of thirty boxes, whose tick takes 8 ms */
 	HARD_FRICTION = 3, /* rows of friction a manifold */
 	HARD_GRAIN = 1,
 };
 
 /* Of masses. Measured with a tower of eight boxes: sweeps alone carry a top of 10 times the mass of the
- * others (it sinks 6 mm), not one of 30. */
+ * others (it sinks 6 mm); one of 30 sinks 15 mm, one of 50 falls. */
 #define HARD_RATIO 10.0f
 
 /* Of a diagonal, added to it. Larger: loads sink at a speed of this part of what they would gain; smaller:
@@ -43,8 +43,9 @@ struct hard_row {
 };
 
 struct soft_hard_island {
-	uint32_t first, points;	     /* rows of normals */
-	uint32_t friction, manifolds; /* rows of friction from there on, HARD_FRICTION for each of these */
+	uint32_t first, points; /* rows of normals */
+	uint32_t friction;	/* first row of friction, HARD_FRICTION for each of */
+	uint32_t manifolds;
 	uint32_t fallbacks;
 	struct lcp_dantzig lcp;
 	double *a, *q, *before, *x, *lower, *upper; /* by row; before: impulses of the sweep */
@@ -169,12 +170,12 @@ static bool allocate_island(struct arena *scratch, struct soft_hard_island *isla
 {
 	uint32_t n = island->points + HARD_FRICTION * island->manifolds;
 	void *memory = arena_push(scratch, lcp_dantzig_bytes(n));
-	double *numbers = ARENA_ARRAY(scratch, double, (size_t)n * (n + HARD_ARRAYS));
+	double *numbers = ARENA_ARRAY(scratch, double, (size_t)n *(n + HARD_ARRAYS));
 	island->state = arena_push_zero(scratch, n);
 	if (memory == NULL || numbers == NULL || island->state == NULL)
 		return false;
-	double **arrays[HARD_ARRAYS] = { &island->q, &island->before, &island->x, &island->lower,
-					 &island->upper, &island->load };
+	double **arrays[HARD_ARRAYS] = { &island->q,	 &island->before, &island->x,
+					 &island->lower, &island->upper,  &island->load };
 	for (uint32_t i = 0; i < HARD_ARRAYS; i++)
 		*arrays[i] = numbers + (size_t)n * i;
 	island->a = numbers + (size_t)n * HARD_ARRAYS;
@@ -207,7 +208,8 @@ static void fill_rows(struct soft_step *self, uint32_t *above, const struct hard
 			uint32_t at = groups[root_of(above, mover_of(block, lane))].island;
 			if (at == UINT32_MAX)
 				continue;
-			bool moves_a = block->writes_a >> lane & 1, moves_b = block->writes_b >> lane & 1;
+			bool moves_a = block->writes_a >> lane & 1,
+			     moves_b = block->writes_b >> lane & 1;
 			struct hard_row row = { .block = b,
 						.lane = (uint8_t)lane,
 						.body = { moves_a ? block->body_a[lane] : 0,
@@ -220,8 +222,7 @@ static enum status make_islands(struct soft_step *self)
 {
 	struct arena *scratch = &self->dynamics->scratch;
 	uint32_t *above = ARENA_ARRAY(scratch, uint32_t, self->body_count + 1), rows;
-	struct hard_group *groups =
-		ARENA_ARRAY(scratch, struct hard_group, self->body_count + 1);
+	struct hard_group *groups = ARENA_ARRAY(scratch, struct hard_group, self->body_count + 1);
 	if (above == NULL || groups == NULL)
 		return STATUS_NO_MEMORY;
 	group_islands(self, above, groups);
@@ -258,7 +259,8 @@ enum status soft_hard_make(struct soft_step *self, struct reason *why)
 		return STATUS_OK;
 	enum status status = make_islands(self);
 	if (status != STATUS_OK)
-		return reason_set(why, status, -1, "memory", "no memory for the step's hard islands");
+		return reason_set(why, status, -1, "memory",
+				  "no memory for the step's hard islands");
 	for (uint32_t i = 0; i < self->hard.count; i++)
 		measure_loads(self, &self->hard.islands[i]);
 	return STATUS_OK;
@@ -398,7 +400,8 @@ static void read_normal(const struct soft_step *self, struct soft_hard_island *i
 		       bias_of(self, block, (double)point->gap.at[row->lane], row->lane, biased);
 }
 
-static void store_normals(struct soft_step *self, const struct soft_hard_island *island, bool biased)
+static void store_normals(struct soft_step *self, const struct soft_hard_island *island,
+			  bool biased)
 {
 	const struct hard_row *rows = &self->hard.rows[island->first];
 	for (uint32_t i = 0; i < island->points; i++) {
@@ -468,8 +471,7 @@ static void read_friction(const struct soft_step *self, struct soft_hard_island 
 		struct hard_row *row = &rows[i + k];
 		double along1 = k == 0 ? c : -s, along2 = k == 0 ? s : c;
 		bool twists = k == 2;
-		row->axis = twists ? vec3_zero()
-				   : vec3_mul_add(vec3_scale(t1, along1), t2, along2);
+		row->axis = twists ? vec3_zero() : vec3_mul_add(vec3_scale(t1, along1), t2, along2);
 		row->turning[0] = vec3_scale(twists ? n : vec3_cross(arm_a, row->axis), -1);
 		row->turning[1] = twists ? n : vec3_cross(arm_b, row->axis);
 		answer_row(self, row);

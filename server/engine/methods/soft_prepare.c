@@ -247,8 +247,7 @@ static void write_rough(const struct lane_work *w)
 	rough->rolling.at[lane] = (float)material->rolling;
 	rough->spinning.at[lane] = (float)material->spinning;
 	rough->has_axis.at[lane] = has_axis ? 1 : 0;
-	rough->along.at[lane] =
-		(float)(w->slips ? material->axis_dynamic : material->axis_static);
+	rough->along.at[lane] = (float)(w->slips ? material->axis_dynamic : material->axis_static);
 	store_vec3(&rough->spin, lane,
 		   vec3_sub(w->b->start.velocity.angular, w->a->start.velocity.angular));
 }

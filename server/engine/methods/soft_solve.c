@@ -269,8 +269,8 @@ LANES_INLINE void solve_rolling(const struct soft_step *step, struct soft_block 
 {
 	struct soft_rough *rough = &step->roughs[block - step->blocks];
 	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
-	struct lanes3 spin = lanes3_add(lanes3_load(&rough->spin, first),
-					lanes3_sub(s->w_b, s->w_a));
+	struct lanes3 spin =
+		lanes3_add(lanes3_load(&rough->spin, first), lanes3_sub(s->w_b, s->w_a));
 	struct lanes3 r1 = lanes3_add(tensor_lanes(block->inertia_inv_a, first, t1),
 				      tensor_lanes(block->inertia_inv_b, first, t1));
 	struct lanes3 r2 = lanes3_add(tensor_lanes(block->inertia_inv_a, first, t2),

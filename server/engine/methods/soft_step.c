@@ -61,8 +61,8 @@ static uint64_t soft_scratch_needed(uint64_t bodies, uint64_t contacts)
 			    sizeof(struct soft_turn) + sizeof(struct force_sum) +
 			    sizeof(struct body_motion) + sizeof(uint32_t) + sizeof(uint64_t);
 	uint64_t blocks =
-		soft_blocks_max(contacts) * (sizeof(struct soft_block) + sizeof(struct soft_slide) +
-					     sizeof(struct soft_rough));
+		soft_blocks_max(contacts) *
+		(sizeof(struct soft_block) + sizeof(struct soft_slide) + sizeof(struct soft_rough));
 	/* Clusters are numbered after the contacts; there is at most one for two of these. */
 	uint64_t colouring = (contacts + contacts / 2) * (sizeof(uint32_t) + sizeof(uint16_t));
 	return (bodies + 1) * per_body + blocks + soft_clusters_need(contacts) + colouring +

@@ -76,7 +76,7 @@ struct soft_block {
 	bool bounces;		    /* some lane has restitution */
 	bool rough;		    /* some lane has a friction of soft_rough */
 	bool spins;		    /* some lane's body has `spins` */
-	bool strikes;	/* some lane bounced in the last sweep of restitution */
+	bool strikes;		    /* some lane bounced in the last sweep of restitution */
 	bool slides;	/* arms have changed much since the step's start (soft_arms.c) */
 	float residual; /* m/s, as defined in soft_step.c; of the last pass */
 	struct lane8x3 normal, tangent; /* the other tangent is normal × tangent */
@@ -109,9 +109,10 @@ struct soft_block {
 /* Of a rough block: one with friction beyond that of Coulomb alike in all directions. */
 struct soft_rough {
 	struct lane8 rolling, spinning; /* m */
-	struct lane8 along, has_axis;	/* coefficient along the first tangent; 1: it has one, else 0 */
-	struct lane8x3 spin;		/* rad/s, relative, at the step's start */
-	struct lane8x3 rolled;		/* N m s: impulse against rolling, of this sub-step */
+	struct lane8 along,
+		has_axis;      /* coefficient along the first tangent; 1: it has one, else 0 */
+	struct lane8x3 spin;   /* rad/s, relative, at the step's start */
+	struct lane8x3 rolled; /* N m s: impulse against rolling, of this sub-step */
 };
 
 /* How the arms of eight manifolds follow their bodies. A part of each rotates with its body, a part

@@ -77,8 +77,7 @@ START_TEST(a_gas_keeps_its_energy)
 	for (uint32_t i = 0; i < 6; i++) {
 		double n[3] = { 0 };
 		n[i / 2] = i % 2 == 0 ? 1 : -1;
-		uint32_t plane =
-			stage_shape(&stage, make_plane(vec3_make(n[0], n[1], n[2]), -2));
+		uint32_t plane = stage_shape(&stage, make_plane(vec3_make(n[0], n[1], n[2]), -2));
 		stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
 						       .shape = plane,
 						       .friction = -1,
@@ -154,12 +153,13 @@ START_TEST(a_rolling_ball_slows_down_by_its_load)
 	stage_ground(&stage);
 	for (uint32_t i = 0; i < COUNT_OF(rollings); i++) {
 		uint32_t ball = stage_shape(&stage, make_sphere(0.1));
-		uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-								      .shape = ball,
-								      .position = { 0, 0.1, 1.0 * i },
-								      .velocity = { 1, 0, 0 },
-								      .spin = { 0, 0, -10 },
-								      .mass = 32.7 });
+		uint32_t row =
+			stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+							       .shape = ball,
+							       .position = { 0, 0.1, 1.0 * i },
+							       .velocity = { 1, 0, 0 },
+							       .spin = { 0, 0, -10 },
+							       .mass = 32.7 });
 		stage.tables.body.rolling_friction[row] = rollings[i];
 	}
 	stage_run(&stage, 60);
