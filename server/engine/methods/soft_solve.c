@@ -278,8 +278,9 @@ LANES_INLINE void solve_rolling(const struct soft_step *step, struct soft_block 
 	lanes k11 = lanes3_dot(t1, r1), k22 = lanes3_dot(t2, r2), k12 = lanes3_dot(t1, r2);
 	lanes inverse = lanes_inverse(k11 * k22 - k12 * k12), zero = lanes_all(0);
 	struct lanes3 rolled = lanes3_load(&rough->rolled, first);
-	lanes before1 = begins ? zero : lanes3_dot(rolled, t1);
-	lanes before2 = begins ? zero : lanes3_dot(rolled, t2);
+	lanes_mask kept = begins ? ~only : only | ~only;
+	lanes before1 = lanes_select(kept, lanes3_dot(rolled, t1), zero);
+	lanes before2 = lanes_select(kept, lanes3_dot(rolled, t2), zero);
 	lanes w1 = lanes3_dot(spin, t1), w2 = lanes3_dot(spin, t2);
 	lanes after1 = before1 - inverse * (k22 * w1 - k12 * w2);
 	lanes after2 = before2 - inverse * (k11 * w2 - k12 * w1);

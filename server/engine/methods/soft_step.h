@@ -109,10 +109,10 @@ struct soft_block {
 /* Of a rough block: one with friction beyond that of Coulomb alike in all directions. */
 struct soft_rough {
 	struct lane8 rolling, spinning; /* m */
-	struct lane8 along,
-		has_axis;      /* coefficient along the first tangent; 1: it has one, else 0 */
-	struct lane8x3 spin;   /* rad/s, relative, at the step's start */
-	struct lane8x3 rolled; /* N m s: impulse against rolling, of this sub-step */
+	struct lane8 along;		/* coefficient along the first tangent */
+	struct lane8 has_axis;		/* 1: it has one, else 0 */
+	struct lane8x3 spin;		/* rad/s, relative, at the step's start */
+	struct lane8x3 rolled;		/* N m s: impulse against rolling, of this sub-step */
 };
 
 /* How the arms of eight manifolds follow their bodies. A part of each rotates with its body, a part
