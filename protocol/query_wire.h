@@ -20,6 +20,9 @@
  *                torque, anchor a, anchor b, [break force, break torque], [axis × 6]], an axis as JOINT_AXIS
  *     JOINTS    [[id, type, flags, a, b, coordinates, force, torque, anchor a, anchor b, owner, tag], …]
  *     LINKED    [id, …], ascending
+ *     WHEN      [] or [epoch, tick, body, value, [[session, batch, op], …], [[other body, impulse], …]]
+ *     PAST      [[[epoch, first, last, cause], …], [spacing, keyframes, bytes], [[epoch, tick, kind, text], …]]
+ *     DIFFERENCE  [] or [text, table, row, column]
  *     REGIONS   [[placement, other's placement, depth, volume, point, other's point, normal, contours], …],
  *                deepest first
  *
@@ -95,7 +98,8 @@ struct query_info {
 	uint32_t number;
 	const char *name, *doc;
 	const char *answer, *about; /* the layout of ANSWER, and remarks about it */
-	bool placed;   /* computed over a list of placed shapes; else read from the tables */
+	bool placed;   /* computed over a list of placed shapes */
+	bool past;     /* computed from the world's file; if neither, read from the tables */
 	bool reserved; /* a number without a query yet */
 	const struct query_field *fields;
 	uint32_t field_count;

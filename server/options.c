@@ -473,6 +473,15 @@ static enum status check_serve(const struct options *options, struct reason *why
 			why, STATUS_RANGE, -1, "loopback-role",
 			"--loopback-role: \"%.40s\" is not a role; use controller, player, observer or none",
 			options->loopback_role);
+	static const char *const SEERS[] = { "observer", "player", "controller", "admin" };
+	known = false;
+	for (size_t i = 0; i < COUNT_OF(SEERS); i++)
+		known = known || strcmp(options->past_role, SEERS[i]) == 0;
+	if (!known)
+		return reason_set(
+			why, STATUS_RANGE, -1, "past-role",
+			"--past-role: \"%.40s\" is not a role; use observer, player, controller or admin",
+			options->past_role);
 	if (strcmp(options->upgrade, "refuse") != 0 && strcmp(options->upgrade, "redo") != 0)
 		return reason_set(why, STATUS_RANGE, -1, "upgrade",
 				  "--upgrade: \"%.40s\" is unknown; use refuse or redo",

@@ -189,6 +189,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 	atomic_init(&host->not_running, true);
 	atomic_init(&host->ticks_watched, true);
 	host->whole_due = true;
+	host->start_due = options->is_new || info.tick == 0;
 	/* Changes that a scene made before the first tick belong to a boundary that no step has closed. */
 	struct world_changes changes = world_changes(world);
 	host->open = changes.created_count + changes.moved_count + changes.changed_count +
@@ -225,6 +226,7 @@ void host_destroy(struct host *host)
 	arena_release(&host->scratch);
 	ARRAY_RELEASE(&host->inherited);
 	host_players_release(host);
+	host_follow_release(host);
 	heap_free(host);
 }
 

@@ -25,6 +25,7 @@
 #include "server/host/report.h"
 #include "server/io/executor.h"
 #include "server/store/journal.h"
+#include "server/store/keyframes.h"
 #include "server/store/shape_library.h"
 #include "server/tick/pool.h"
 
@@ -50,6 +51,8 @@ struct host_options {
 	struct player_limits players;
 	struct journal_pace pace; /* mode and speed at the start; speed 0: normal */
 	struct journal *journal;  /* taken; NULL: nothing is stored on disk */
+	struct keyframes *keyframes; /* a reference, taken on success; NULL: none are made */
+	bool is_new;		     /* its next step is the world's first one */
 };
 struct host_options host_options_default(void);
 
@@ -130,6 +133,9 @@ MUST_CHECK enum status host_save(struct host *host, uint32_t session, uint64_t r
 				 const char *name);
 MUST_CHECK enum status host_restore(struct host *host, uint32_t session, uint64_t ref,
 				    const char *name);
+/* Returns to a state of the world's past, given as an image; its contents are taken on OK. */
+MUST_CHECK enum status host_restore_state(struct host *host, uint32_t session, uint64_t ref,
+					  struct bytes *image);
 /* Copies snapshot `snapshot`, or the present state if "". The copy comes in REPLY_FORKED with the new
  * world's `name`. */
 MUST_CHECK enum status host_fork(struct host *host, uint32_t session, uint64_t ref,

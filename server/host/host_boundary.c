@@ -358,6 +358,9 @@ static enum status step_world(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	struct step_job *job = NULL;
+	enum status kept = host_keep_start(host);
+	if (kept != STATUS_OK)
+		return kept;
 	uint64_t before = tick_time_used(host);
 	/* A step on LOOP is small: threads inside it would cost more than they save. */
 	const struct parallel *parallel =
@@ -447,11 +450,29 @@ static enum status record_hash(struct host *host)
 
 /* ---- restore ----------------------------------------------------------------------------------- */
 
+/* The file has no checkpoint of a state that is no snapshot, so its image is recorded, too. */
+static enum status record_restored_state(struct host *host)
+{
+	uint64_t tables[WORLD_TABLES_MAX];
+	uint32_t count;
+	struct bytes image = { 0 };
+	struct world_info info = world_info(host->world);
+	enum status status = world_save(host->world, &image);
+	uint64_t hash = world_state_hash(host->world, tables, &count);
+	if (status == STATUS_OK)
+		status = journal_restore_state(host->journal, info.epoch, info.tick, info.edit,
+					       &image, hash, tables, count);
+	bytes_release(&image);
+	return status;
+}
+
 static enum status record_restore(struct host *host)
 {
 	struct world_info info = world_info(host->world);
 	enum status status = STATUS_OK;
-	if (host->journal != NULL)
+	if (host->journal != NULL && host->restored[0] == '\0')
+		status = record_restored_state(host);
+	else if (host->journal != NULL)
 		status = journal_restore(host->journal, info.epoch, info.tick, info.edit,
 					 host->restored);
 	if (is_temporary(status))

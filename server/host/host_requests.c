@@ -17,6 +17,7 @@ struct host_request {
 	uint32_t action;
 	double value;
 	char name[WIRE_NAME_MAX + 1], snapshot[WIRE_NAME_MAX + 1];
+	struct bytes image;		   /* owned */
 	struct shape *shape;		   /* a reference */
 	struct step_job job;		   /* its commands owned */
 	uint32_t query_bytes, query_count; /* behind the struct */
@@ -28,6 +29,7 @@ void host_request_destroy(struct host_request *request)
 		return;
 	requester_release(&request->requester);
 	step_job_release(&request->job);
+	bytes_release(&request->image);
 	if (request->shape != NULL)
 		shape_release(request->shape);
 	heap_free(request);
@@ -440,6 +442,25 @@ enum status host_fork(struct host *host, uint32_t session, uint64_t ref, const c
 {
 	struct requester requester = { session, ref, REPLY_FORKED, MESSAGE_FORK, NULL };
 	return post_named(host, execute_fork, requester, name, snapshot);
+}
+
+static void execute_restore_state(struct runnable *runnable, void *context)
+{
+	struct host_request *request = context;
+	host_do_restore_state((struct host *)runnable, &request->requester, &request->image);
+	host_request_destroy(request);
+}
+
+enum status host_restore_state(struct host *host, uint32_t session, uint64_t ref,
+			       struct bytes *image)
+{
+	struct requester requester = { session, ref, REPLY_RESTORED, MESSAGE_RESTORE, NULL };
+	struct host_request *request = create_request(host, execute_restore_state, requester, 0);
+	if (request == NULL)
+		return STATUS_NO_MEMORY;
+	request->image = *image;
+	bytes_init(image);
+	return post_request(host, request);
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
  *	host_players.c      limits of players, and the batches that end what a session leaves behind
  *	host_modes.c        pause, speed, lease, barrier, the queue of STEP requests
  *	host_snapshots.c    SAVE, RESTORE, FORK and periodic checkpoints
+ *	host_past.c         the snapshot "start", and keyframes
  *	host_query.c        queries and observations, packed; host_joints.c, host_lists.c
  *	host_shape_query.c  queries of shapes; long ones are answered by the ANSWERS thread
  *	report_queue.c      reports from the worker to the loop
@@ -122,6 +123,15 @@ struct snapshot {
 	struct bytes image; /* owned */
 };
 
+/* The present span of keyframes (host_past.c): the ticks after `from`, the last of which is `seen`. */
+struct follow {
+	bool begun, bounded, moved;
+	uint32_t epoch;
+	uint64_t from, seen;
+	uint64_t kept_at; /* instant of the last keyframe */
+	struct keyframe_bounds_list bounds;
+};
+
 struct host {
 	struct runnable runnable; /* first */
 	struct host_options options;
@@ -145,6 +155,8 @@ struct host {
 	bool all_drags_due; /* all drags are removed, because their sessions do not exist here */
 	ARRAY_OF(struct snapshot) snapshots; /* by name, any order; looked up */
 	uint64_t snapshot_bytes;
+	bool start_due; /* the next step is the world's first one */
+	struct follow follow;
 	uint64_t steps_unsaved; /* made since the last checkpoint; a RESTORE does not change it */
 	bool whole_due;		/* the next report lists every body */
 	bool control_due;	/* a report of mode and pace is due */
@@ -236,7 +248,8 @@ void waiting_batch_destroy(void *batch, void *context);
 void host_run_stages(struct host *host);
 /* Reports mode and pace, after a restore also the whole state: now, or as soon as there is memory. */
 void host_report_control(struct host *host);
-/* The world was restored from snapshot `restored`: records, reports and answers that. */
+/* The world was restored from snapshot `restored`, "" for another state of its past: records, reports and
+ * answers that. */
 void host_boundary_restored(struct host *host);
 /* The first records and the first report. */
 void host_boundary_begin(struct host *host);
@@ -309,6 +322,22 @@ void host_do_fork(struct host *host, struct requester *requester, const char *na
 MUST_CHECK enum status host_checkpoint(struct host *host, const char *name,
 				       const struct bytes *image);
 void host_snapshots_release(struct host *host);
+
+/* OK: the present state is stored under `name`, here and in the journal. LIMIT, NO_MEMORY, FULL. */
+MUST_CHECK enum status host_store_snapshot(struct host *host, const char *name, uint64_t hash,
+					   struct reason *why);
+bool host_has_snapshot(const struct host *host, const char *name);
+void host_do_restore_state(struct host *host, struct requester *requester,
+			   const struct bytes *image);
+
+/* ---- host_past.c ---- */
+/* The name of the snapshot that is made before a world's first step. */
+#define HOST_START "start"
+/* Makes it if it is due. NO_MEMORY, FULL: call again. */
+MUST_CHECK enum status host_keep_start(struct host *host);
+/* Follows the world with the report that is about to be sent. */
+void host_follow(struct host *host, const struct tick_report *ticked);
+void host_follow_release(struct host *host);
 
 /* ---- host_query.c ---- */
 void host_do_query(struct host *host, struct requester *requester, struct wire_list query);

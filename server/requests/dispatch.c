@@ -53,6 +53,8 @@ static session_handler *handler_of(enum message_type type)
 		return handle_resync;
 	case MESSAGE_FOCUS:
 		return handle_focus;
+	case MESSAGE_SEEK:
+		return handle_seek;
 	case MESSAGE_COMMANDS:
 		return handle_commands;
 	case MESSAGE_STEP:

@@ -21,7 +21,9 @@ session_handler handle_world_list, handle_world_create, handle_world_join, handl
 	handle_world_destroy, handle_control; /* handlers_world.c */
 session_handler handle_shape_upload;	      /* handlers_shape.c */
 session_handler handle_subscribe, handle_unsubscribe, handle_ack, handle_resync,
-	handle_focus; /* handlers_state.c */
+	handle_focus, handle_seek; /* handlers_state.c */
+/* True: the session's role may not see the past, and the message was refused. */
+bool requests_refuse_past(struct session *self, const struct message *message);
 session_handler handle_commands, handle_step, handle_query, handle_save, handle_restore,
 	handle_fork; /* handlers_input.c */
 

@@ -23,6 +23,7 @@ struct service;
 struct session;
 struct worlds;
 struct stream;
+struct past_desk;
 
 /* The server's name in WELCOME. */
 #define SERVER_NAME "cairnd"
@@ -84,6 +85,8 @@ struct service {
 	struct frame_pool *frames;
 	struct pool *pool;
 	struct store *store; /* NULL without --data */
+	struct past_desk *past; /* owned; NULL without --data */
+	enum wire_role past_role; /* least role that may see the past */
 	struct registry sessions;
 	struct address_limits address_limits;
 	struct keyring keyring;	      /* accepted tokens; main.c loads the file */
@@ -104,7 +107,8 @@ struct service {
 	struct allowance_pool watching[WIRE_ROLES]; /* shared by all sessions of a role */
 	struct io_timer *rest;			    /* shows worlds that have stopped changing */
 	struct io_timer *pause;			    /* ends the pause of paused sessions */
-	bool rest_armed, pause_armed;
+	struct io_timer *travel; /* moves views of the past that are played */
+	bool rest_armed, pause_armed, travel_armed;
 	bool executor_stopped;
 	bool draining, closing;
 	char redirect[257]; /* where a drain sends clients; "": nowhere */

@@ -39,6 +39,7 @@ enum session_state { SESSION_GREETING, SESSION_OPEN, SESSION_LEAVING, SESSION_LO
 
 struct service;
 struct served_world;
+struct travel;
 
 /* A world that the session has joined, or has left again. Numbers of batches and STEPs continue
  * where they were when it joins again, so that no number ever means two things. */
@@ -57,8 +58,9 @@ struct membership {
 
 struct session_subscription {
 	struct served_world *world;
-	struct subscription *subscription; /* owned by the world's fanout */
+	struct subscription *subscription; /* owned by the world's fanout, or its travel's */
 	bool resumed;			   /* during a resume: HELLO.applied has named it */
+	struct travel *travel; /* of worlds/travel.c: it shows the past; NULL: the present */
 };
 
 /* Geometry that is being received or cooked. */
@@ -103,6 +105,7 @@ struct session {
 	/* The resumed session that has taken over this one's connection, and gets the rest of its
 	 * input. */
 	struct session *successor;
+	uint32_t past_requests; /* about the past, under way */
 	uint64_t frames_in, errors;
 	struct log_site log;   /* rate limit of its log lines */
 	bool proxied;	       /* a PROXY header is expected first */

@@ -115,6 +115,19 @@ enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t ti
 	return end_put(journal, status, charged);
 }
 
+enum status journal_restore_state(struct journal *journal, uint32_t epoch, uint64_t tick,
+				  uint32_t edit, const struct bytes *image, uint64_t state_hash,
+				  const uint64_t *table_hashes, uint32_t table_count)
+{
+	enum status status = begin_put(journal, RECORD_CHARGE + record_checkpoint_charge(image));
+	if (status != STATUS_OK)
+		return status;
+	uint64_t charged = journal->waiting.charged;
+	status = record_buffer_put_restore_state(&journal->waiting, epoch, tick, edit, image,
+						 state_hash, table_hashes, table_count);
+	return end_put(journal, status, charged);
+}
+
 enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
 			 const struct journal_pace *pace)
 {

@@ -93,6 +93,11 @@ MUST_CHECK enum status journal_shape(struct journal *journal, uint32_t epoch, ui
 /* The world was restored from snapshot `name` and is at (`tick`, `edit`) in the new epoch. */
 MUST_CHECK enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t tick,
 				       uint32_t edit, const char *name);
+/* The world was restored from a state of its past that is no snapshot: the file gets its image, too. */
+MUST_CHECK enum status journal_restore_state(struct journal *journal, uint32_t epoch, uint64_t tick,
+					     uint32_t edit, const struct bytes *image,
+					     uint64_t state_hash, const uint64_t *table_hashes,
+					     uint32_t table_count);
 /* Mode and speed have changed. */
 MUST_CHECK enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
 				    const struct journal_pace *pace);

@@ -21,6 +21,8 @@ libcairnd_a_SOURCES += \
 	server/store/used_tokens.c \
 	server/store/world_file.h \
 	server/store/world_file.c \
+	server/store/keyframes.h \
+	server/store/keyframes.c \
 	server/store/recording.h \
 	server/store/recording.c \
 	server/store/player.h \

@@ -435,6 +435,13 @@ enum status store_create_world(struct store *store, const char *name, struct jou
 	return STATUS_OK;
 }
 
+bool store_world_path(const struct store *store, const char *name, char *path, size_t bytes)
+{
+	char whole[STORE_PATH_MAX];
+	store_path(store, name, "", whole);
+	return (size_t)snprintf(path, bytes, "%s", whole) < bytes;
+}
+
 enum status store_remove_world(struct store *store, const char *name, struct reason *why)
 {
 	struct journal *journal = find_journal(store, name);

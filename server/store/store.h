@@ -56,6 +56,9 @@ const struct refused_file *store_refused(const struct store *store, uint32_t *co
  * LOOP; the file's tables are made by the store thread with the first record. */
 MUST_CHECK enum status store_create_world(struct store *store, const char *name,
 					  struct journal **out, struct reason *why);
+/* Writes the name of a world's file, for a reader; false: it does not fit. */
+MUST_CHECK bool store_world_path(const struct store *store, const char *name, char *path,
+				 size_t bytes);
 /* Deletes a world's file; if its journal was just closed, after its records are written. IN_USE, MISSING,
  * IO. On LOOP. */
 MUST_CHECK enum status store_remove_world(struct store *store, const char *name,

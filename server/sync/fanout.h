@@ -81,6 +81,10 @@ MUST_CHECK enum status fanout_subscribe(struct fanout *self, const struct msg_su
  * Refusals name the field. */
 MUST_CHECK enum status fanout_focus(struct fanout *self, struct subscription *subscription,
 				    const struct msg_focus *focus, struct reason *why);
+/* Moves a subscription from `from`, with its areas, to `self`; it goes on with a SNAPSHOT, at once if it can
+ * be sent. Events that wait are dropped and counted. NO_MEMORY: nothing has changed. */
+MUST_CHECK enum status fanout_move(struct fanout *from, struct fanout *self,
+				   struct subscription *subscription, uint64_t now);
 void fanout_unsubscribe(struct fanout *self, struct subscription *subscription);
 /* Makes the next frame a SNAPSHOT and sends it as soon as there is room. */
 void fanout_resync(struct fanout *self, struct subscription *subscription, uint64_t now);

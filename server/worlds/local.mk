@@ -1,6 +1,9 @@
 libcairnd_a_SOURCES += \
 	server/worlds/scene_world.c \
 	server/worlds/scene_world.h \
+	server/worlds/travel.c \
+	server/worlds/travel.h \
+	server/worlds/travel_requests.c \
 	server/worlds/world_reports.c \
 	server/worlds/world_reports.h \
 	server/worlds/members.c \

@@ -5,7 +5,7 @@
 #include "protocol/cursor.h"
 #include "server/session/service.h"
 #include "server/session/session.h"
-#include "server/worlds/worlds.h"
+#include "server/worlds/travel.h"
 
 /* ---- joining and leaving ----------------------------------------------------------------------- */
 
@@ -61,6 +61,7 @@ void worlds_leave(struct served_world *world, struct session *self)
 		struct session_subscription *entry = &self->subscriptions.items[i];
 		if (entry->world != world)
 			continue;
+		travel_end(entry);
 		fanout_unsubscribe(world->fanout, entry->subscription);
 		*entry = self->subscriptions.items[--self->subscriptions.count];
 	}
@@ -127,7 +128,7 @@ void worlds_on_writable(struct session *self)
 {
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
 		struct session_subscription *entry = &self->subscriptions.items[i];
-		fanout_on_writable(entry->world->fanout, entry->subscription,
+		fanout_on_writable(travel_fanout(entry), entry->subscription,
 				   io_now(self->service->io));
 	}
 }
@@ -179,7 +180,7 @@ static void resume_subscriptions(struct session *self, const struct wire_list *a
 		struct session_subscription *entry = &self->subscriptions.items[i];
 		if (!entry->resumed)
 			subscription_resume(entry->subscription, 0, 0, 0, 0);
-		fanout_show(entry->world->fanout, entry->subscription, io_now(self->service->io));
+		fanout_show(travel_fanout(entry), entry->subscription, io_now(self->service->io));
 	}
 }
 

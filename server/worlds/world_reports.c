@@ -522,6 +522,11 @@ static void deliver_reply(struct served_world *world, struct reply_report *reply
 	}
 }
 
+void world_reports_reply(struct served_world *world, struct reply_report *reply)
+{
+	deliver_reply(world, reply);
+}
+
 /* Holds back a SAVED until its snapshot is in the world's file, because SAVED promises that. Snapshots
  * are written and answered in the same order, so the n-th SAVED may be sent when the n-th snapshot is
  * written. True if the report waits. */

@@ -12,6 +12,8 @@ void world_reports(struct host *host, void *context);
 void world_reports_forget(struct served_world *world);
 /* The mirror is lost: requests a whole report from the host, unless one is pending. */
 void world_reports_request_whole(struct served_world *world);
+/* Sends a reply that did not come from the host; its parts stay the caller's. */
+void world_reports_reply(struct served_world *world, struct reply_report *reply);
 /* Callbacks for the world's journal. */
 struct journal_events world_journal_events(struct served_world *world);
 

@@ -11,6 +11,7 @@
 #include "server/session/service.h"
 #include "server/session/session.h"
 #include "server/tick/clock.h"
+#include "server/worlds/travel.h"
 #include "server/worlds/world_reports.h"
 
 /* ---- finding ----------------------------------------------------------------------------------- */
@@ -119,6 +120,7 @@ static void free_world(struct served_world *world)
 		host_destroy(world->host);
 	if (world->fanout != NULL)
 		fanout_destroy(world->fanout);
+	past_release(world->past);
 	while (world->waiting_for_disk != NULL) {
 		struct report *report = world->waiting_for_disk;
 		world->waiting_for_disk = report->next;
@@ -133,6 +135,7 @@ void worlds_release(struct worlds *self)
 	for (uint32_t i = 0; i < self->items.count; i++)
 		free_world(self->items.items[i]);
 	ARRAY_RELEASE(&self->items);
+	ARRAY_RELEASE(&self->travels);
 }
 
 /* The journal of a new world, or of a recovered one; none without a data directory. */
@@ -198,6 +201,23 @@ static void drop_journal(struct service *service, const struct served_world *wor
 		log_warn("file_left", "world=%s text=%s", world->name, LOG_TEXT(why.text));
 }
 
+/* The past of a world with a file, and its keyframes, in `options`. On failure there is nothing to release
+ * but what free_world does. */
+static enum status make_past(struct service *service, struct served_world *world,
+			     struct host_options *options)
+{
+	struct keyframe_policy policy = { service->options->keyframe_bytes,
+					  (uint32_t)service->options->keyframe_ticks };
+	char path[4096];
+	if (service->past == NULL ||
+	    !store_world_path(service->store, world->name, path, sizeof path))
+		return STATUS_OK;
+	enum status status = keyframes_create(&policy, &options->keyframes);
+	if (status == STATUS_OK)
+		status = past_create(service->past, path, options->keyframes, &world->past);
+	return status;
+}
+
 /* Makes a world's fanout, journal and host. On failure free_world releases what was made. */
 static enum status make_host(struct service *service, struct served_world *world,
 			     struct world *engine_world, struct shape_library *shapes,
@@ -212,6 +232,14 @@ static enum status make_host(struct service *service, struct served_world *world
 	if (status != STATUS_OK)
 		return status;
 	world->has_journal = options.journal != NULL;
+	options.is_new = recovered == NULL;
+	if (world->has_journal)
+		status = make_past(service, world, &options);
+	if (status != STATUS_OK) {
+		keyframes_release(options.keyframes);
+		drop_journal(service, world, options.journal, recovered == NULL);
+		return reason_set(why, status, -1, "name", "%s", status_text(status));
+	}
 	if (world->has_journal) {
 		struct journal_events events = world_journal_events(world);
 		journal_set_events(options.journal, &events);
@@ -219,6 +247,7 @@ static enum status make_host(struct service *service, struct served_world *world
 	status = host_create(&options, engine_world, shapes, service->executor, world_reports,
 			     world, &world->host);
 	if (status != STATUS_OK) {
+		keyframes_release(options.keyframes);
 		drop_journal(service, world, options.journal, recovered == NULL);
 		return reason_set(why, status, -1, "name", "%s", status_text(status));
 	}
@@ -322,6 +351,8 @@ void worlds_check(struct service *service, uint64_t now)
 		if (!fanout_has_mirror(world->fanout))
 			world_reports_request_whole(world);
 	}
+	travels_check(service, now);
+	travel_sync_test(service, now);
 }
 
 void worlds_end_rounds(struct service *service)

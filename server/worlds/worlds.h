@@ -9,6 +9,7 @@
 
 #include "server/base/array.h"
 #include "server/host/host.h"
+#include "server/past/past.h"
 #include "server/store/store.h"
 #include "server/sync/fanout.h"
 
@@ -25,6 +26,8 @@ struct served_world {
 	struct host *host;     /* owned */
 	struct fanout *fanout; /* owned */
 	bool has_journal;
+	struct past *past; /* owned; NULL without a file */
+	uint64_t sync_tests, sync_failures; /* of --sync-test: tests made, and those that differed */
 	bool stopping, remove_file; /* it is ending, and its file is to be removed */
 	/* As of the last TICK report. */
 	uint64_t tick;
@@ -58,6 +61,13 @@ struct worlds {
 	uint32_t stopping;
 	uint32_t serve_from; /* index of the world that the next turn serves first */
 	struct served_world *reporting_first, *reporting_last;
+	ARRAY_OF(struct travel *) travels; /* subscriptions that show the past (travel.h) */
+	struct {
+		bool busy;	    /* a test is under way */
+		uint64_t credit_ns; /* processor time that may be spent on tests */
+		uint64_t at;	    /* instant of the last look */
+		uint32_t next;	    /* number of the world to test */
+	} sync_test;
 };
 
 void worlds_release(struct worlds *self);

@@ -318,6 +318,8 @@ export const MESSAGE = {
     ["ref", undefined],
     ["world", undefined],
     ["name", undefined],
+    ["tick", null],
+    ["epoch", 0],
   ] },
   restored: { number: 66, map: false, fields: [
     ["ref", undefined],
@@ -332,6 +334,8 @@ export const MESSAGE = {
     ["world", undefined],
     ["name", undefined],
     ["snapshot", ""],
+    ["tick", null],
+    ["epoch", 0],
   ] },
   forked: { number: 68, map: false, fields: [
     ["ref", undefined],
@@ -340,6 +344,23 @@ export const MESSAGE = {
     ["hash", undefined],
     ["world", 0],
     ["edit", 0],
+  ] },
+  seek: { number: 70, map: false, fields: [
+    ["ref", undefined],
+    ["sub", undefined],
+    ["tick", undefined],
+    ["speed", 0],
+    ["epoch", 0],
+  ] },
+  sought: { number: 75, map: false, fields: [
+    ["ref", undefined],
+    ["sub", undefined],
+    ["epoch", undefined],
+    ["tick", undefined],
+    ["speed", 0],
+    ["first", 0],
+    ["last", 0],
+    ["present", 0],
   ] },
   info: { number: 80, map: false, fields: [
     ["ref", undefined],
@@ -629,6 +650,9 @@ export const QUERY = {
   joint: 14,
   joints: 20,
   linked: 21,
+  when: 22,
+  past: 23,
+  difference: 24,
 };
 
 /** Bits of SUBSCRIBE.fields by column. */

@@ -196,6 +196,38 @@ def given_command(name, fields):
     return command(name, **{field_name: value for field_name, value in fields.items() if value is not None})
 
 
+@dataclass
+class Sought:
+    """The answer to a SEEK: where in the past a subscription is. A subscription that is played gets another one, in
+    World.sought, when it stops at an end of the past."""
+    epoch: int
+    tick: int
+    speed: float  # world time per wall time, negative backward; 0: it stands
+    first: int  # ticks that can be shown
+    last: int
+    present: bool  # the subscription shows the present
+
+    @staticmethod
+    def take(fields):
+        return Sought(fields[2], fields[3], fields[4], fields[5], fields[6], bool(fields[7]))
+
+
+@dataclass
+class When:
+    """A tick at which a condition holds, and what may have caused it."""
+    epoch: int
+    tick: int
+    body: int
+    value: float
+    commands: list  # [(session, batch, name), …] applied to the body at the boundary before the tick
+    contacts: list  # [(body, impulse (N s)), …] that it touches at the tick, strongest first
+
+    @staticmethod
+    def take(answer):
+        epoch, tick, body, value, commands, contacts = answer
+        return When(epoch, tick, body, value, [tuple(item) for item in commands], [tuple(item) for item in contacts])
+
+
 class Session:
     """State that the synchronous and the asyncio client share: identity, joined worlds, and what a resume needs."""
 
@@ -396,6 +428,13 @@ def load_scene(client, scene, name=None):
 
 
 ANY = 0xFFFFFFFF  # every category, and any mask
+MARKS = ("epoch", "snapshot", "commands")
+QUANTITIES = ("x", "y", "z", "speed", "spin")
+
+
+def _past(tick, epoch):
+    """The last fields of RESTORE and FORK."""
+    return () if tick is None else (tick, epoch)
 
 
 def _floats(values):
@@ -610,17 +649,57 @@ class World(Commands):
         fields = self.client.ask("saved", "save", self.number, name)
         return State(fields[1], fields[2], _hash(fields[3]), edit=fields[4] if len(fields) > 4 else 0)
 
-    def restore(self, name):
-        """Restores a saved state; a new epoch begins. Raises Refused ("unknown_snapshot")."""
-        fields = self.client.ask("restored", "restore", self.number, name)
+    def restore(self, name="", tick=None, epoch=0):
+        """Restores a saved state, or any `tick` of the past (epoch 0: the last epoch that has it); a new epoch begins. Raises
+        Refused ("unknown_snapshot", "range")."""
+        fields = self.client.ask("restored", "restore", self.number, name, *_past(tick, epoch))
         self.epoch, self.tick = fields[1], fields[2]
         return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]),
                      edit=fields[5] if len(fields) > 5 else 0)
 
-    def fork(self, name, snapshot=""):
-        """Copies the present state (or the saved state `snapshot`) into a new, paused world `name`; returns it joined."""
-        self.client.ask("forked", "fork", self.number, name, snapshot)
+    def restart(self):
+        """Returns to the state before the world's first tick; a new epoch begins."""
+        return self.restore("start")
+
+    def step_back(self, ticks=1):
+        """Returns a world that does not run to the state `ticks` ticks ago. Raises Refused ("range")."""
+        return self.restore(tick=max(self.tick - ticks, 0))
+
+    def fork(self, name, snapshot="", tick=None, epoch=0):
+        """Copies the present state (or the saved state `snapshot`, or that of a `tick` of the past) into a new, paused world
+        `name`; returns it joined."""
+        self.client.ask("forked", "fork", self.number, name, snapshot, *_past(tick, epoch))
         return self.client.join(name)
+
+    # ---- the past --------------------------------------------------------------------------------
+
+    def seek(self, tick=None, sub=1, speed=0.0, epoch=0):
+        """Shows `tick` of the world's past in a subscription, or plays from there: `speed` is world time per wall time,
+        negative backward. tick None: the present again. frames() then yields states of the past; nobody else sees them.
+        Returns a Sought. Raises Refused ("range", "unsupported", "busy", "forbidden")."""
+        fields = self.client.ask("sought", "seek", sub, tick, float(speed), epoch)
+        self.subscriptions[sub].frames.clear()
+        return Sought.take(fields)
+
+    def past(self, limit=256):
+        """What there is of the past, as a dict: epochs [(epoch, first tick, last tick, cause), …]; spacing (ticks), keyframes
+        and bytes of the states in memory; marks [(epoch, tick, kind, text), …] with kind epoch, snapshot or commands."""
+        epochs, (spacing, keyframes, size), marks = self.query(QUERY["past"], limit)
+        return {"epochs": [tuple(epoch) for epoch in epochs], "spacing": spacing, "keyframes": keyframes, "bytes": size,
+                "marks": [(epoch, tick, MARKS[kind], text) for epoch, tick, kind, text in marks]}
+
+    def when(self, quantity, above=None, below=None, body=0, last=False):
+        """The first (or last) tick of the past at which a quantity of a body (0: of any) is above or below a value, as a
+        When; None: never. `quantity`: x, y, z (m), speed (m/s) or spin (rad/s)."""
+        answer = self.query(QUERY["when"], body, QUANTITIES.index(quantity), int(below is None),
+                            float(above if below is None else below), int(last))
+        return When.take(answer) if answer else None
+
+    def difference(self, tick, other_tick, epoch=0, other_epoch=0):
+        """The first difference between the states of two ticks of the past, as (text, table, row, column); None: they are
+        equal. A row is -1 if the tables differ in their length."""
+        answer = self.query(QUERY["difference"], epoch, tick, other_epoch, other_tick)
+        return tuple(answer) if answer else None
 
     # ---- queries ---------------------------------------------------------------------------------
 

@@ -105,6 +105,7 @@ MESSAGE = {
     "followed": 72,
     "step_worlds": 73,
     "stepped_worlds": 74,
+    "sought": 75,
     "info": 80,
     "reply": 81,
     "config": 82,
@@ -424,6 +425,9 @@ QUERY = {
     "joint": 14,
     "joints": 20,
     "linked": 21,
+    "when": 22,
+    "past": 23,
+    "difference": 24,
 }
 
 COLUMN = {
