@@ -28,6 +28,8 @@ libcairnproto_a_SOURCES += \
 	protocol/area.h \
 	protocol/area.c \
 	protocol/columns.def \
+	protocol/condition.c \
+	protocol/condition.h \
 	protocol/contacts.h \
 	protocol/contacts.c \
 	protocol/columns.h \

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "server/commands/mesh_command.h"
+#include "server/commands/past_command.h"
 #include "server/commands/replay_command.h"
 #include "server/commands/run.h"
 #include "server/io/config_file.h"
@@ -324,6 +325,8 @@ int main(int argc, char **argv)
 		return replay_command(&options);
 	case OPTIONS_MESH:
 		return mesh_command(&options);
+	case OPTIONS_PAST:
+		return past_command(&options);
 	case OPTIONS_SERVE:
 		break;
 	}

@@ -396,6 +396,21 @@ static enum status check_mesh(const struct options *options, struct reason *why)
 	return STATUS_OK;
 }
 
+static enum status check_past(const struct options *options, struct reason *why)
+{
+	int asked = (options->past_when != NULL) + (options->past_when_last != NULL) +
+		    options->past_diff + (options->past_export != NULL);
+	if (options->operands.count == 0)
+		return reason_set(why, STATUS_MISSING, -1, "file", "cairnd past needs a FILE");
+	if (asked != 1)
+		return reason_set(why, STATUS_MISSING, -1, "when",
+				  "give one of --when, --when-last, --diff and --export");
+	if (options->past_diff && (options->past_from == NULL || options->past_to == NULL))
+		return reason_set(why, STATUS_MISSING, -1, "from",
+				  "--diff needs --from TICK and --to TICK");
+	return STATUS_OK;
+}
+
 /* An address that is not loopback is reachable from other machines: it needs tokens, and TLS because
  * tokens in clear text can be read on the network. */
 static enum status check_exposure(const struct options *options, const struct address *address,
@@ -519,6 +534,8 @@ static enum status check_command(const struct options *options, struct reason *w
 		return check_replay(options, why);
 	case OPTIONS_MESH:
 		return check_mesh(options, why);
+	case OPTIONS_PAST:
+		return check_past(options, why);
 	case OPTIONS_HELP:
 	case OPTIONS_VERSION:
 		break;
@@ -563,6 +580,9 @@ enum status options_parse_with(struct options *out, int argc, const char *const 
 		line.at = 2;
 	} else if (argc > 1 && strcmp(argv[1], "mesh") == 0) {
 		out->command = OPTIONS_MESH;
+		line.at = 2;
+	} else if (argc > 1 && strcmp(argv[1], "past") == 0) {
+		out->command = OPTIONS_PAST;
 		line.at = 2;
 	}
 	enum status status = read_settings(out, settings, why);
@@ -697,12 +717,15 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 		put(&writer, "cairnd mesh FILE [OPTION]…\n"
 			     "Checks whether a mesh is a solid, and prints its mass properties "
 			     "and parts.\n\n");
+	else if (command == OPTIONS_PAST)
+		put(&writer, "cairnd past FILE [OPTION]…\n"
+			     "Answers a question about the past of a world's file, or exports it.\n\n");
 	else
 		put(&writer,
 		    "cairnd [OPTION]…\n"
 		    "Serves physics worlds. See `cairnd run --help` for runs without a "
-		    "network,\n`cairnd replay --help` for recordings, `cairnd mesh --help` for "
-		    "meshes.\n\n");
+		    "network,\n`cairnd replay --help` and `cairnd past --help` for recordings, "
+		    "`cairnd mesh --help` for\nmeshes.\n\n");
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];
 		if (option->command != command)

@@ -22,14 +22,15 @@ enum options_command {
 	OPTIONS_RUN,
 	OPTIONS_REPLAY,
 	OPTIONS_MESH,
+	OPTIONS_PAST,
 	OPTIONS_HELP,	/* print options_help(help_for) and succeed */
 	OPTIONS_VERSION /* print the version and succeed */
 };
 
 struct options {
 	enum options_command command;
-	enum options_command help_for; /* OPTIONS_SERVE to OPTIONS_MESH */
-	struct option_list operands;   /* the scene of `run`, the file of `replay` and `mesh` */
+	enum options_command help_for; /* OPTIONS_SERVE to OPTIONS_PAST */
+	struct option_list operands;   /* the scene of `run`, the file of the other commands */
 	bool run_ticks_given;
 #define OPTION_FIELD_FLAG(field) bool field;
 #define OPTION_FIELD_COUNT(field) uint64_t field;
@@ -84,7 +85,7 @@ bool options_view(const struct options *options, uint32_t index, struct option_v
 MUST_CHECK enum status options_change(struct options *options, const char *name, const char *value,
 				      struct reason *why);
 
-/* Writes the help for SERVE, RUN, REPLAY or MESH; returns its length, like snprintf. */
+/* Writes the help for SERVE, RUN, REPLAY, MESH or PAST; returns its length, like snprintf. */
 size_t options_help(enum options_command command, char *text, size_t bytes);
 
 /* Where to listen: --listen (a bare HOST:PORT means TCP), --unix, or the default when neither was

@@ -89,6 +89,5 @@ void out_raw(const struct cli *cli, const char *key, struct wire_slice value);
 /* Any MessagePack value: indented lines, or JSON with --json. */
 void out_value(const struct cli *cli, struct wire_slice value);
 const char *mode_name(enum wire_mode mode);
-const char *event_name(uint8_t kind);
 
 #endif

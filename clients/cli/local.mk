@@ -13,6 +13,7 @@ cairn_SOURCES = \
 	clients/cli/verb_lists.c \
 	clients/cli/verb_load.c \
 	clients/cli/verb_operations.c \
+	clients/cli/verb_past.c \
 	clients/cli/verb_query.c \
 	clients/cli/verb_replay.c \
 	clients/cli/verb_state.c \

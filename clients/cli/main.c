@@ -49,7 +49,7 @@ int verb_help(struct cli *cli)
 }
 
 static const char *const flags[] = { "json",   "planar",   "running", "impulse", "bodies", "totals",
-				     "events", "contacts", "joints",  "verify",	 "help" };
+				     "events", "contacts", "joints",  "verify",	 "bisect", "first", "last", "help" };
 
 const char *const *cli_flags(uint32_t *count)
 {
@@ -171,7 +171,9 @@ int main(int argc, char **argv)
 		.timeout_ms = cli.timeout_ms,
 		.callbacks = verb_callbacks(&cli),
 	};
-	if (verb->connects &&
+	/* A verb for WORLD|FILE reads a file without a server. */
+	bool offline = strstr(verb->usage, "|FILE") != NULL && cli_names_file(&cli);
+	if (verb->connects && !offline &&
 	    cairn_connect(cli.address, &options, &cli.client, &cli.why) != STATUS_OK)
 		return cli_fail(&cli);
 	code = verb->run(&cli);

@@ -212,11 +212,3 @@ const char *mode_name(enum wire_mode mode)
 	static const char *const names[] = { "running", "paused", "lockstep", "barrier", "failed" };
 	return (size_t)mode < COUNT_OF(names) ? names[mode] : "?";
 }
-
-const char *event_name(uint8_t kind)
-{
-	static const char *const names[] = { "?",     "contact_begin", "contact_end", "sleep",
-					     "wake",  "out_of_bounds", "quarantine",  "fallback",
-					     "limit", "joint_break",   "births",      "deaths" };
-	return kind < COUNT_OF(names) ? names[kind] : "?";
-}

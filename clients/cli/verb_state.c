@@ -1,4 +1,4 @@
-/* verb_state.c: the verbs step, save, restore and fork. */
+/* verb_state.c: the verbs step, back, save, restore, restart and fork. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,31 +126,96 @@ int verb_save(struct cli *cli)
 			   saved.saved.hash, 0, false);
 }
 
-int verb_restore(struct cli *cli)
+/* Restores snapshot `name`, or (NULL) the tick, and prints the state. */
+static int restore(struct cli *cli, uint32_t world, const char *name, struct cairn_tick tick)
 {
-	struct cairn_world world;
 	struct message restored;
-	if (cli->operand_count != 2)
-		return cli_usage(cli, "restore WORLD NAME");
-	if (!cli_options_known(cli) || !cli_join(cli, &world) ||
-	    cairn_restore(cli->client, world.number, cli->operands[1], &restored, &cli->why) !=
-		    STATUS_OK)
+	enum status status =
+		name != NULL
+			? cairn_restore(cli->client, world, name, &restored, &cli->why)
+			: cairn_restore_tick(cli->client, world, tick, &restored, &cli->why);
+	if (status != STATUS_OK)
 		return cli_fail(cli);
 	return print_state(cli, restored.restored.epoch, restored.restored.tick,
 			   restored.restored.edit, restored.restored.hash, 0,
 			   restored.restored.other_bits != 0);
 }
 
+bool cli_tick(struct cli *cli, const char *option, struct cairn_tick *tick, bool *given)
+{
+	const char *text = cli_option(cli, option, 0), *epoch = cli_option(cli, "epoch", 0);
+	uint64_t number = 0;
+	*tick = (struct cairn_tick){ 0, 0 };
+	*given = text != NULL;
+	if (text != NULL && !cli_count(cli, text, option, &tick->tick))
+		return false;
+	if (epoch != NULL && !cli_count(cli, epoch, "epoch", &number))
+		return false;
+	if (number > UINT32_MAX || (epoch != NULL && text == NULL)) {
+		reason_set(&cli->why, STATUS_RANGE, -1, "epoch",
+			   "--epoch %.20s: it must be below 2^32, and belongs to --%s", epoch,
+			   option);
+		return false;
+	}
+	tick->epoch = (uint32_t)number;
+	return true;
+}
+
+int verb_restore(struct cli *cli)
+{
+	struct cairn_world world;
+	struct cairn_tick tick;
+	bool given;
+	if (!cli_tick(cli, "tick", &tick, &given))
+		return cli_fail(cli);
+	if (cli->operand_count != (given ? 1 : 2))
+		return cli_usage(cli, "restore WORLD NAME | WORLD --tick N [--epoch N]");
+	if (!cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	return restore(cli, world.number, given ? NULL : cli->operands[1], tick);
+}
+
+int verb_restart(struct cli *cli)
+{
+	struct cairn_world world;
+	if (cli->operand_count != 1)
+		return cli_usage(cli, "restart WORLD");
+	if (!cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	return restore(cli, world.number, "start", (struct cairn_tick){ 0, 0 });
+}
+
+int verb_back(struct cli *cli)
+{
+	struct cairn_world world;
+	uint64_t n = 1;
+	if (cli->operand_count < 1 || cli->operand_count > 2)
+		return cli_usage(cli, "back WORLD [N]");
+	if ((cli->operand_count > 1 && !cli_count(cli, cli->operands[1], "N", &n)) ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	struct cairn_tick tick = { world.tick - MIN_OF(n, world.tick), 0 };
+	return restore(cli, world.number, NULL, tick);
+}
+
 int verb_fork(struct cli *cli)
 {
 	struct cairn_world world;
 	struct message forked;
+	struct cairn_tick tick;
+	bool given;
 	const char *snapshot = cli_option(cli, "snapshot", 0);
-	if (cli->operand_count != 2)
-		return cli_usage(cli, "fork WORLD NEW");
-	if (!cli_options_known(cli) || !cli_join(cli, &world) ||
-	    cairn_fork(cli->client, world.number, cli->operands[1], snapshot, &forked, &cli->why) !=
-		    STATUS_OK)
+	if (!cli_tick(cli, "tick", &tick, &given))
+		return cli_fail(cli);
+	if (cli->operand_count != 2 || (given && snapshot != NULL))
+		return cli_usage(cli, "fork WORLD NEW [--snapshot NAME | --tick N [--epoch N]]");
+	if (!cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	enum status status = given ? cairn_fork_tick(cli->client, world.number, cli->operands[1],
+						     tick, &forked, &cli->why)
+				   : cairn_fork(cli->client, world.number, cli->operands[1],
+						snapshot, &forked, &cli->why);
+	if (status != STATUS_OK)
 		return cli_fail(cli);
 	return print_state(cli, forked.forked.epoch, forked.forked.tick, forked.forked.edit,
 			   forked.forked.hash, forked.forked.world, false);

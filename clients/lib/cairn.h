@@ -175,6 +175,21 @@ MUST_CHECK enum status cairn_restore(struct cairn *self, uint32_t world, const c
 /* `snapshot`: the name of a saved state; "" or NULL: the current state. */
 MUST_CHECK enum status cairn_fork(struct cairn *self, uint32_t world, const char *name,
 				  const char *snapshot, struct message *out, struct reason *why);
+/* A tick of a world's past; epoch 0: the last epoch that has it. */
+struct cairn_tick {
+	uint64_t tick;
+	uint32_t epoch;
+};
+MUST_CHECK enum status cairn_restore_tick(struct cairn *self, uint32_t world,
+					  struct cairn_tick tick, struct message *out,
+					  struct reason *why);
+MUST_CHECK enum status cairn_fork_tick(struct cairn *self, uint32_t world, const char *name,
+				       struct cairn_tick tick, struct message *out,
+				       struct reason *why);
+/* Shows a tick of the past in a subscription, or plays from there: `speed` is world time per wall time,
+ * negative backward. NULL: the present again. *out (MESSAGE_SOUGHT) comes before the first such frame. */
+MUST_CHECK enum status cairn_seek(struct cairn *self, uint64_t sub, const struct cairn_tick *tick,
+				  double speed, struct message *out, struct reason *why);
 MUST_CHECK enum status cairn_query(struct cairn *self, uint32_t world,
 				   const struct wire_query *query, struct message *out,
 				   struct reason *why);

@@ -26,6 +26,8 @@ uint64_t client_ref(const struct message *answer)
 		return answer->restored.ref;
 	case MESSAGE_FORKED:
 		return answer->forked.ref;
+	case MESSAGE_SOUGHT:
+		return answer->sought.ref;
 	case MESSAGE_REPLY:
 		return answer->reply.ref;
 	case MESSAGE_PONG:
@@ -318,6 +320,46 @@ enum status cairn_fork(struct cairn *self, uint32_t world, const char *name, con
 	request.fork.name = wire_text(name);
 	request.fork.snapshot = wire_text(snapshot != NULL ? snapshot : "");
 	return cairn_request(self, &request, MESSAGE_FORKED, out, why);
+}
+
+enum status cairn_restore_tick(struct cairn *self, uint32_t world, struct cairn_tick tick,
+			       struct message *out, struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_RESTORE);
+	request.restore.ref = cairn_next_ref(self);
+	request.restore.world = world;
+	request.restore.tick = (struct wire_option){ true, tick.tick };
+	request.restore.epoch = tick.epoch;
+	return cairn_request(self, &request, MESSAGE_RESTORED, out, why);
+}
+
+enum status cairn_fork_tick(struct cairn *self, uint32_t world, const char *name,
+			    struct cairn_tick tick, struct message *out, struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_FORK);
+	request.fork.ref = cairn_next_ref(self);
+	request.fork.world = world;
+	request.fork.name = wire_text(name);
+	request.fork.tick = (struct wire_option){ true, tick.tick };
+	request.fork.epoch = tick.epoch;
+	return cairn_request(self, &request, MESSAGE_FORKED, out, why);
+}
+
+enum status cairn_seek(struct cairn *self, uint64_t sub, const struct cairn_tick *tick,
+		       double speed, struct message *out, struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_SEEK);
+	request.seek.ref = cairn_next_ref(self);
+	request.seek.sub = sub;
+	request.seek.speed = speed;
+	if (tick != NULL) {
+		request.seek.tick = (struct wire_option){ true, tick->tick };
+		request.seek.epoch = tick->epoch;
+	}
+	return cairn_request(self, &request, MESSAGE_SOUGHT, out, why);
 }
 
 enum status cairn_query(struct cairn *self, uint32_t world, const struct wire_query *query,

@@ -127,7 +127,7 @@ void past_cancel(struct past_job *job)
 	job->answered = NULL;
 }
 
-static void release_answer(struct past_answer *answer)
+void past_answer_release(struct past_answer *answer)
 {
 	for (uint32_t i = 0; i < answer->states.count; i++)
 		if (answer->states.items[i] != NULL)
@@ -141,7 +141,7 @@ static void release_answer(struct past_answer *answer)
 static void destroy_job(struct past_job *job)
 {
 	past_walk_close(&job->walk);
-	release_answer(&job->answer);
+	past_answer_release(&job->answer);
 	ARRAY_RELEASE(&job->events);
 	bytes_release(&job->other);
 	drop_reference(job->past);
@@ -245,6 +245,8 @@ static void take_warm(struct past_desk *desk, struct past_job *job)
 
 bool past_slice_over(const struct past_job *job, uint64_t until, uint32_t *ticks)
 {
+	if (job->past->desk == NULL)
+		return false; /* nobody else waits for this thread */
 	return ++*ticks >= SLICE_TICKS_MAX || executor_now(job->past->desk->executor) >= until;
 }
 
@@ -285,8 +287,7 @@ static void wake_jobs(struct past_desk *desk)
 	executor_set_alarm(desk->executor, next);
 }
 
-/* Opens the file and finds the job's place. */
-static enum status open_job(struct past_desk *desk, struct past_job *job)
+enum status past_open_job(struct past_job *job)
 {
 	struct reason *why = &job->answer.why;
 	enum status status = past_walk_open(&job->walk, job->past, why);
@@ -296,20 +297,28 @@ static enum status open_job(struct past_desk *desk, struct past_job *job)
 		return status;
 	job->target = job->ask.place;
 	status = past_walk_find(&job->walk, job->ask.nearby, &job->target, &job->stretch, why);
-	if (status == STATUS_RANGE && sleep_job(desk, job))
-		job->stage = STAGE_SLEEP;
 	if (status != STATUS_OK)
-		return job->stage == STAGE_SLEEP ? STATUS_OK : status;
+		return status;
 	job->answer.place = job->target;
 	job->answer.first = job->stretch.first;
 	job->answer.last = job->stretch.last;
 	job->answer.present = job->stretch.present;
-	if (job->ask.kind == PAST_STATES && job->ask.stride >= 0)
-		take_warm(desk, job);
 	return STATUS_OK;
 }
 
-static enum status play_job(struct past_job *job, uint64_t until)
+static enum status open_job(struct past_desk *desk, struct past_job *job)
+{
+	enum status status = past_open_job(job);
+	if (status == STATUS_RANGE && sleep_job(desk, job)) {
+		job->stage = STAGE_SLEEP;
+		return STATUS_OK;
+	}
+	if (status == STATUS_OK && job->ask.kind == PAST_STATES && job->ask.stride >= 0)
+		take_warm(desk, job);
+	return status;
+}
+
+enum status past_play_job(struct past_job *job, uint64_t until)
 {
 	switch (job->ask.kind) {
 	case PAST_STATES:
@@ -328,13 +337,20 @@ static enum status play_job(struct past_job *job, uint64_t until)
 	return STATUS_UNSUPPORTED;
 }
 
-static void finish_job(struct past_desk *desk, struct past_job *job, enum status status)
+void past_end_job(struct past_job *job, enum status status)
 {
 	job->answer.status = status;
 	job->answer.ticks = job->walk.ticks;
+	past_walk_close(&job->walk);
+	ARRAY_RELEASE(&job->events);
+	bytes_release(&job->other);
+}
+
+static void finish_job(struct past_desk *desk, struct past_job *job, enum status status)
+{
 	if (status == STATUS_OK && job->ask.kind == PAST_STATES && job->walk.player != NULL)
 		keep_warm(desk, job);
-	past_walk_close(&job->walk);
+	past_end_job(job, status);
 	lock_take(&desk->lock);
 	desk->figures.ticks += job->answer.ticks;
 	job->next = NULL;
@@ -377,7 +393,7 @@ static void work_slice(void *context)
 	if (!drop && job->stage == STAGE_OPEN)
 		status = open_job(desk, job);
 	if (status == STATUS_OK && job->stage == STAGE_PLAY)
-		status = play_job(job, executor_now(desk->executor) + PAST_SLICE);
+		status = past_play_job(job, executor_now(desk->executor) + PAST_SLICE);
 	job->answer.used_ns += executor_used(desk->executor) - used;
 	bool sleeps = status == STATUS_OK && job->stage == STAGE_SLEEP;
 	if (status != STATUS_OK || job->stage == STAGE_DONE || sleeps)

@@ -105,4 +105,24 @@ MUST_CHECK enum status past_ask(struct past *past, const struct past_ask *ask,
 /* LOOP; its callback is not called. Only before its callback was called. */
 void past_cancel(struct past_job *job);
 
+/* ---- files that no world is in service from: synchronous, any thread ----------------------------- */
+
+/* The status is that of the answer, which is filled in any case, for past_answer_release. */
+MUST_CHECK enum status past_answer_file(const char *path, const struct past_ask *ask,
+					struct past_answer *answer);
+void past_answer_release(struct past_answer *answer);
+
+struct past_range {
+	uint32_t epoch; /* 0: without `from` the newest stretch, else the last epoch that has it */
+	bool has_from, has_to;
+	uint64_t from, to; /* ticks, of one stretch */
+	uint64_t every;	   /* every n-th state is sampled, n ≥ 1 */
+};
+/* Calls `visit` for every state of the range, in order; its events are those of the tick. Another status than
+ * OK ends it. */
+typedef enum status past_visit(void *context, const struct world *world,
+			       struct recorded_place place, bool sampled, struct reason *why);
+MUST_CHECK enum status past_play_file(const char *path, const struct past_range *range,
+				      past_visit *visit, void *context, struct reason *why);
+
 #endif

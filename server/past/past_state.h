@@ -103,6 +103,11 @@ MUST_CHECK enum status past_play_difference(struct past_job *job, uint64_t until
 MUST_CHECK enum status past_play_check(struct past_job *job, uint64_t until);
 MUST_CHECK enum status past_play_when(struct past_job *job, uint64_t until);
 MUST_CHECK enum status past_play_outline(struct past_job *job);
+/* Opens the file and finds the job's place. */
+MUST_CHECK enum status past_open_job(struct past_job *job);
+MUST_CHECK enum status past_play_job(struct past_job *job, uint64_t until);
+/* Fills in the answer and closes the file. */
+void past_end_job(struct past_job *job, enum status status);
 /* True: the slice is over. */
 bool past_slice_over(const struct past_job *job, uint64_t until, uint32_t *ticks);
 
