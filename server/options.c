@@ -380,6 +380,9 @@ static enum status check_replay(const struct options *options, struct reason *wh
 		return reason_set(why, STATUS_TYPE, -1, "report",
 				  "--report: \"%.40s\" is not a format; use json",
 				  options->replay_report);
+	if (options->replay_bisect && options->replay_against == NULL)
+		return reason_set(why, STATUS_MISSING, -1, "bisect",
+				  "--bisect needs --against FILE");
 	return STATUS_OK;
 }
 

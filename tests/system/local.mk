@@ -2,6 +2,8 @@
 PYTHON_TESTS += \
 	tests/system/test_cli.py \
 	tests/system/test_disk.py \
+	tests/system/test_export.py \
+	tests/system/test_past.py \
 	tests/system/test_fairness.py \
 	tests/system/test_files.py \
 	tests/system/test_full_disk.py \
