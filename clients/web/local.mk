@@ -20,7 +20,8 @@ VIEWER_FILES = \
 	clients/web/src/physics.js \
 	clients/web/src/playback.js \
 	clients/web/src/stage.js \
-	clients/web/src/statistics.js
+	clients/web/src/statistics.js \
+	clients/web/src/timeline.js
 EXTRA_DIST += \
 	$(VIEWER_FILES) \
 	clients/web/README.md \

@@ -317,6 +317,9 @@ export class Client {
       case "snapshot": case "delta": case "rows": case "events": case "notice":
         for (const world of this.worlds.values()) world.takeState(message, size, started);
         break;
+      case "sought":
+        for (const world of this.worlds.values()) world.takeSought(message);
+        break;
       case "result": case "durable":
         this.worlds.get(message.world)?.takeResult(message);
         break;

@@ -169,8 +169,10 @@ export interface SubscribeOptions {
   onEvents?: (tick: number, events: WorldEvent[]) => void;
   onNotice?: (notice: { skipped: number, lost: number, divisor: number }) => void;
   onRefused?: (error: Refused) => void;
+  onSought?: (sought: Sought) => void;
   onEnd?: (error: Refused) => void;
 }
+export interface Sought { epoch: number, tick: number, speed: number, first: number, last: number, present: boolean }
 export interface Subscription {
   readonly sub: number;
   readonly mirror: Mirror;
@@ -178,6 +180,8 @@ export interface Subscription {
   readonly lost: number;
   readonly bytes: number;
   readonly ms: number;
+  /** It shows the past (World.seek). */
+  readonly past: boolean;
   [field: string]: any;
 }
 
@@ -203,8 +207,22 @@ export class World {
   step(n?: number, commands?: readonly Command[]): Promise<Stepped>;
   destroy(): Promise<void>;
   save(name: string): Promise<State>;
-  restore(name: string): Promise<State & { otherBits: boolean }>;
-  fork(name: string, snapshot?: string): Promise<World>;
+  restore(name: string | null, past?: { tick?: number | null, epoch?: number }): Promise<State & { otherBits: boolean }>;
+  restart(): Promise<State & { otherBits: boolean }>;
+  stepBack(ticks?: number): Promise<State & { otherBits: boolean }>;
+  fork(name: string, snapshot?: string, past?: { tick?: number | null, epoch?: number }): Promise<World>;
+  seek(subscription: Subscription, tick?: number | null, options?: { speed?: number, epoch?: number }): Promise<Sought>;
+  past(limit?: number): Promise<{
+    epochs: { epoch: number, first: number, last: number, cause: string }[], spacing: number, keyframes: number,
+    bytes: number, marks: { epoch: number, tick: number, kind: "epoch" | "snapshot" | "commands", text: string }[],
+  }>;
+  when(quantity: "x" | "y" | "z" | "speed" | "spin",
+    condition: { above?: number, below?: number, body?: number, last?: boolean }): Promise<{
+      epoch: number, tick: number, body: number, value: number, commands: { session: number, batch: number, name: string }[],
+      contacts: { body: number, impulse: number }[],
+    } | null>;
+  difference(tick: number, otherTick: number, epochs?: { epoch?: number, otherEpoch?: number }):
+    Promise<{ text: string, table: string, row: number, column: string } | null>;
   send(...commands: Command[]): Promise<Result>;
   apply(...commands: Command[]): Promise<Result | Stepped>;
   shape(data: Uint8Array): Promise<number>;

@@ -20,6 +20,9 @@ function maskOf(fields) {
   }, 0);
 }
 
+const soughtOf = ({ epoch, tick, speed, first, last, present }) =>
+  ({ epoch, tick, speed, first, last, present: present !== 0 });
+
 export class World extends Queries {
   #batch = 0;
   #request = 0;
@@ -93,20 +96,45 @@ export class World extends Queries {
   }
 
   /**
-   * Restores a saved state; a new epoch begins: {epoch, tick, edit, hash, otherBits}. otherBits is true if the state was saved
-   * by a build whose floating-point results differ in their bits.
+   * Restores a saved state, or with `tick` any tick of the past (epoch 0: the last epoch that has it); a new epoch begins:
+   * {epoch, tick, edit, hash, otherBits}. otherBits is true if the state was saved by a build whose floating-point results
+   * differ in their bits.
    */
-  async restore(name) {
-    const answer = await this.client.request("restore", { world: this.number, name }, "restored");
+  async restore(name, { tick = null, epoch = 0 } = {}) {
+    const answer = await this.client.request("restore", { world: this.number, name: name ?? "", tick, epoch }, "restored");
     const { epoch, tick, edit, hash, other_bits: others } = answer;
     Object.assign(this, { epoch, tick });
     return { epoch, tick, edit, hash: hash.slice(), otherBits: others !== 0 };
   }
 
-  /** Copies the present state or a saved one to a new, paused world. @returns {Promise<World>} joined */
-  async fork(name, snapshot = "") {
-    await this.client.request("fork", { world: this.number, name, snapshot }, "forked");
+  /** Returns to the state before the world's first tick; a new epoch begins. */
+  restart() { return this.restore("start"); }
+
+  /** Returns a world that does not run to the state `ticks` ticks ago. @throws {Refused} "range" */
+  stepBack(ticks = 1) { return this.restore("", { tick: Math.max(this.tick - ticks, 0) }); }
+
+  /** Copies the present state, a saved one or that of a tick of the past to a new, paused world. @returns {Promise<World>} joined */
+  async fork(name, snapshot = "", { tick = null, epoch = 0 } = {}) {
+    await this.client.request("fork", { world: this.number, name, snapshot, tick, epoch }, "forked");
     return this.client.join(name);
+  }
+
+  /**
+   * Shows `tick` of the world's past in a subscription, or plays from there; null: the present again. Nobody else sees it.
+   * `speed`: world time per wall time, negative backward, 0: the tick stands. Resolves with {epoch, tick, speed, first, last,
+   * present}; first and last are the ticks that can be shown. The subscription's onSought gets the same when playing reaches
+   * an end. @throws {Refused} range, unsupported, busy, forbidden
+   */
+  async seek({ sub }, tick = null, { speed = 0, epoch = 0 } = {}) {
+    return soughtOf(await this.client.request("seek", { sub, tick, speed, epoch }, "sought"));
+  }
+
+  /** A SOUGHT: what follows is of the past, or of the present again. */
+  takeSought(message) {
+    const subscription = this.subscriptions.get(message.sub);
+    if (subscription === undefined) return;
+    subscription.past = message.present === 0;
+    if (message.ref === 0) subscription.onSought?.(soughtOf(message));
   }
 
   // ---- input -----------------------------------------------------------------------------------
@@ -231,14 +259,16 @@ export class World extends Queries {
    * @param {(tick, events) => void} [options.onEvents] [{kind, a, b, value, fraction, point, normal, childA, childB}, …]
    * @param {(notice: {skipped, lost, divisor}) => void} [options.onNotice] frames were skipped or events lost
    * @param {(error: Refused) => void} [options.onRefused] a FOCUS was refused
+   * @param {(sought: object) => void} [options.onSought] a past that was played (`seek`) has reached its end
    * @param {(error: Refused) => void} [options.onEnd] the server ended the subscription, because its world no longer exists
    */
-  async subscribe({ fields = FIELDS, profile = PROFILE.exact, joints = 0, onFrame, onEvents, onNotice, onRefused, onEnd, ...rest } = {}) {
+  async subscribe({ fields = FIELDS, profile = PROFILE.exact, joints = 0, onFrame, onEvents, onNotice, onRefused, onSought,
+    onEnd, ...rest } = {}) {
     const mask = maskOf(fields), sub = this.client.nextRef(), options = { fields: mask, profile, ...rest };
     if (joints !== 0) options.joints = jointMask(joints);
     const subscription = {
       sub, mirror: new Mirror(mask, profile, options.joints), options, focus: null,
-      onFrame, onEvents, onNotice, onRefused, onEnd, events: 0, skipped: 0, lost: 0, bytes: 0, ms: 0, resyncing: false,
+      onFrame, onEvents, onNotice, onRefused, onSought, onEnd, past: false, events: 0, skipped: 0, lost: 0, bytes: 0, ms: 0, resyncing: false,
     };
     try {
       await this.#watch(subscription);
@@ -302,8 +332,10 @@ export class World extends Queries {
       if (!subscription.resyncing) this.resync(subscription);
       return;
     }
-    this.tick = mirror.tick;
-    this.epoch = mirror.epoch;
+    if (!subscription.past) {
+      this.tick = mirror.tick;
+      this.epoch = mirror.epoch;
+    }
     this.client.send("ack", { sub: message.sub, epoch: mirror.epoch, tick: mirror.tick, edit: mirror.edit });
     subscription.onFrame?.(mirror, subscription.bytes, subscription.ms);
   }
@@ -328,7 +360,7 @@ export class World extends Queries {
       const { options, focus } = subscription;
       subscription.mirror = new Mirror(options.fields, options.profile, options.joints);
       subscription.events = 0;
-      subscription.resyncing = false;
+      subscription.resyncing = subscription.past = false;
       if (focus !== null) subscription.options = { ...options, ...focus };
       await this.#watch(subscription);
     }
