@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	clients/js/test/client.test.js \
 	clients/js/test/daemon.js \
 	clients/js/test/joints.test.js \
+	clients/js/test/past.test.js \
 	clients/js/test/queries.test.js \
 	clients/js/test/resume.test.js \
 	clients/js/test/streams.test.js \

@@ -29,7 +29,9 @@ EXTRA_DIST += \
 	clients/web/check \
 	clients/web/test/endurance.mjs \
 	clients/web/test/joint_pictures \
+	clients/web/test/mcap.test.js \
 	clients/web/test/screenshot.mjs \
+	clients/web/test/timeline.test.js \
 	clients/web/test/viewer.test.js
 TESTS += clients/web/check
 

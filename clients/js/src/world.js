@@ -102,9 +102,10 @@ export class World extends Queries {
    */
   async restore(name, { tick = null, epoch = 0 } = {}) {
     const answer = await this.client.request("restore", { world: this.number, name: name ?? "", tick, epoch }, "restored");
-    const { epoch, tick, edit, hash, other_bits: others } = answer;
-    Object.assign(this, { epoch, tick });
-    return { epoch, tick, edit, hash: hash.slice(), otherBits: others !== 0 };
+    Object.assign(this, { epoch: answer.epoch, tick: answer.tick });
+    return {
+      epoch: answer.epoch, tick: answer.tick, edit: answer.edit, hash: answer.hash.slice(), otherBits: answer.other_bits !== 0,
+    };
   }
 
   /** Returns to the state before the world's first tick; a new epoch begins. */
