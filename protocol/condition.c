@@ -14,10 +14,11 @@ const char *condition_quantity(uint32_t quantity)
 
 static enum status refuse(const char *text, struct reason *why)
 {
-	return reason_set(why, STATUS_RANGE, -1, "condition",
-			  "\"%.60s\": it must be `body N QUANTITY > VALUE` or `any QUANTITY < VALUE`, "
-			  "with QUANTITY x, y, z, speed or spin",
-			  text);
+	return reason_set(
+		why, STATUS_RANGE, -1, "condition",
+		"\"%.60s\": it must be `body N QUANTITY > VALUE` or `any QUANTITY < VALUE`, "
+		"with QUANTITY x, y, z, speed or spin",
+		text);
 }
 
 enum status condition_parse(const char *text, struct wire_query *query, struct reason *why)

@@ -98,7 +98,7 @@ struct query_info {
 	uint32_t number;
 	const char *name, *doc;
 	const char *answer, *about; /* the layout of ANSWER, and remarks about it */
-	bool placed;   /* computed over a list of placed shapes */
+	bool placed;		    /* computed over a list of placed shapes */
 	bool past;     /* computed from the world's file; if neither, read from the tables */
 	bool reserved; /* a number without a query yet */
 	const struct query_field *fields;

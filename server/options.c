@@ -721,8 +721,9 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 			     "Checks whether a mesh is a solid, and prints its mass properties "
 			     "and parts.\n\n");
 	else if (command == OPTIONS_PAST)
-		put(&writer, "cairnd past FILE [OPTION]…\n"
-			     "Answers a question about the past of a world's file, or exports it.\n\n");
+		put(&writer,
+		    "cairnd past FILE [OPTION]…\n"
+		    "Answers a question about the past of a world's file, or exports it.\n\n");
 	else
 		put(&writer,
 		    "cairnd [OPTION]…\n"

@@ -48,8 +48,9 @@ int verb_help(struct cli *cli)
 	return EXIT_SUCCESS;
 }
 
-static const char *const flags[] = { "json",   "planar",   "running", "impulse", "bodies", "totals",
-				     "events", "contacts", "joints",  "verify",	 "bisect", "first", "last", "help" };
+static const char *const flags[] = { "json",   "planar", "running",  "impulse", "bodies",
+				     "totals", "events", "contacts", "joints",	"verify",
+				     "bisect", "first",	 "last",     "help" };
 
 const char *const *cli_flags(uint32_t *count)
 {

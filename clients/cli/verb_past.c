@@ -118,8 +118,9 @@ int verb_when(struct cli *cli)
 	    condition_parse(cli->operands[1], &query, &cli->why) != STATUS_OK)
 		return cli_fail(cli);
 	if (cli_names_file(cli)) {
-		const char *words[] = { "cairnd", "past", cli->operands[0],
-					last ? "--when-last" : "--when", cli->operands[1], NULL };
+		const char *words[] = { "cairnd",	  "past",
+					cli->operands[0], last ? "--when-last" : "--when",
+					cli->operands[1], NULL };
 		return cli_run_daemon(cli, words);
 	}
 	query.latest = last;
@@ -174,10 +175,10 @@ int verb_diff(struct cli *cli)
 		char epochs[2][16];
 		snprintf(epochs[0], sizeof epochs[0], "%u", (unsigned)query.epoch);
 		snprintf(epochs[1], sizeof epochs[1], "%u", (unsigned)query.other_epoch);
-		const char *words[] = { "cairnd",	 "past",	   cli->operands[0],
-					"--diff",	 "--from",	   cli->operands[1],
-					"--to",		 cli->operands[2], "--epoch",
-					epochs[0],	 "--other-epoch",  epochs[1],
+		const char *words[] = { "cairnd",  "past",	     cli->operands[0],
+					"--diff",  "--from",	     cli->operands[1],
+					"--to",	   cli->operands[2], "--epoch",
+					epochs[0], "--other-epoch",  epochs[1],
 					NULL };
 		return cli_run_daemon(cli, words);
 	}

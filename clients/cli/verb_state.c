@@ -131,9 +131,8 @@ static int restore(struct cli *cli, uint32_t world, const char *name, struct cai
 {
 	struct message restored;
 	enum status status =
-		name != NULL
-			? cairn_restore(cli->client, world, name, &restored, &cli->why)
-			: cairn_restore_tick(cli->client, world, tick, &restored, &cli->why);
+		name != NULL ? cairn_restore(cli->client, world, name, &restored, &cli->why)
+			     : cairn_restore_tick(cli->client, world, tick, &restored, &cli->why);
 	if (status != STATUS_OK)
 		return cli_fail(cli);
 	return print_state(cli, restored.restored.epoch, restored.restored.tick,

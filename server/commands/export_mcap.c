@@ -316,7 +316,8 @@ static void say_hull(struct mcap *self, const struct hull *hull)
 	say(self, "\"indices\":[");
 	for (uint32_t f = 0; f < hull->face_count; f++) {
 		uint32_t start = hull->faces[f].edge, edge = hull->edges[start].next;
-		for (; hull->edges[edge].next != start; edge = hull->edges[edge].next, first = false)
+		for (; hull->edges[edge].next != start;
+		     edge = hull->edges[edge].next, first = false)
 			say(self, "%s%u,%u,%u", first ? "" : ",",
 			    (unsigned)hull->edges[start].origin, (unsigned)hull->edges[edge].origin,
 			    (unsigned)hull->edges[hull->edges[edge].next].origin);
@@ -335,7 +336,13 @@ static void say_mesh(struct mcap *self, const struct mesh *mesh)
 }
 
 /* A shape's kind of primitive. */
-enum primitive { PRIMITIVE_CUBE, PRIMITIVE_SPHERE, PRIMITIVE_CYLINDER, PRIMITIVE_TRIANGLES, PRIMITIVES };
+enum primitive {
+	PRIMITIVE_CUBE,
+	PRIMITIVE_SPHERE,
+	PRIMITIVE_CYLINDER,
+	PRIMITIVE_TRIANGLES,
+	PRIMITIVES
+};
 static const char *const primitive_names[PRIMITIVES] = { "cubes", "spheres", "cylinders",
 							 "triangles" };
 
@@ -343,8 +350,8 @@ static void say_sized(struct mcap *self, vec3 p, quat q, vec3 size, const char *
 {
 	say(self, "{");
 	say_pose(self, p, q);
-	say(self, ",\"size\":{\"x\":%.9g,\"y\":%.9g,\"z\":%.9g},%s%s}", size.x, size.y, size.z, more,
-	    color_text);
+	say(self, ",\"size\":{\"x\":%.9g,\"y\":%.9g,\"z\":%.9g},%s%s}", size.x, size.y, size.z,
+	    more, color_text);
 }
 
 /* A box that contains a shape without a primitive: solids, planes, polygons. */
@@ -686,7 +693,8 @@ static enum status put_offset(struct mcap *self, enum opcode group, uint64_t at,
 /* The summary: groups of records of one opcode, then where each group is. */
 static enum status make_summary(struct mcap *self, struct bytes *summary, uint64_t *offsets_at)
 {
-	static const enum opcode groups[] = { OP_SCHEMA, OP_CHANNEL, OP_STATISTICS, OP_CHUNK_INDEX };
+	static const enum opcode groups[] = { OP_SCHEMA, OP_CHANNEL, OP_STATISTICS,
+					      OP_CHUNK_INDEX };
 	uint64_t ends[COUNT_OF(groups) + 1] = { 0 };
 	enum status status = STATUS_OK;
 	for (size_t g = 0; g < COUNT_OF(groups) && status == STATUS_OK; g++) {
@@ -698,8 +706,8 @@ static enum status make_summary(struct mcap *self, struct bytes *summary, uint64
 		}
 		if (status == STATUS_OK && groups[g] == OP_STATISTICS)
 			status = put_statistics(self, summary);
-		for (uint32_t i = 0; groups[g] == OP_CHUNK_INDEX && i < self->chunks.count &&
-				     status == STATUS_OK;
+		for (uint32_t i = 0;
+		     groups[g] == OP_CHUNK_INDEX && i < self->chunks.count && status == STATUS_OK;
 		     i++)
 			status = put_chunk_index(self, &self->chunks.items[i], summary);
 		ends[g + 1] = summary->count;

@@ -105,7 +105,7 @@ static enum status write_npy_header(struct export_sink *self)
 	header[10 + used] = ' ';
 	header[NPY_HEADER - 1] = '\n';
 	return fwrite(header, 1, sizeof header, self->file) == sizeof header ? STATUS_OK
-									      : STATUS_IO;
+									     : STATUS_IO;
 }
 
 static enum status begin_npy(struct export_sink *self, struct reason *why)

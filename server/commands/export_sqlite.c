@@ -79,8 +79,9 @@ static enum status put_body(struct tables *self, const struct body_view *view,
 	sqlite3_stmt *put = self->puts[PUT_BODY];
 	const vec3 v = view->velocity, w = view->angular_velocity, p = view->position;
 	const quat q = view->rotation;
-	const double numbers[13] = { p.x, p.y, p.z, q.w, q.x, q.y, q.z,
-				     v.x, v.y, v.z, w.x, w.y, w.z };
+	const double numbers[13] = {
+		p.x, p.y, p.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z
+	};
 	sql_bind(put, 1, place.epoch);
 	sql_bind(put, 2, place.tick);
 	sql_bind(put, 3, view->id);

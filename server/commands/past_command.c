@@ -25,8 +25,8 @@ static enum status read_tick(const char *text, const char *option, uint64_t *tic
 	unsigned long long number = strtoull(text, &end, 10);
 	if (end == text || *end != '\0' || text[0] == '-' || number > (UINT64_C(1) << 53))
 		return reason_set(why, STATUS_RANGE, -1, option,
-				  "--%s: \"%.40s\" must be a whole number within 0 and 2^53", option,
-				  text);
+				  "--%s: \"%.40s\" must be a whole number within 0 and 2^53",
+				  option, text);
 	*tick = number;
 	return STATUS_OK;
 }
@@ -71,8 +71,8 @@ static void print_value(struct wire_cursor *in)
 
 static void print_answer(const struct past_answer *answer)
 {
-	struct wire_cursor in =
-		wire_cursor_of((struct wire_slice){ answer->raw.data, (uint32_t)answer->raw.count });
+	struct wire_cursor in = wire_cursor_of(
+		(struct wire_slice){ answer->raw.data, (uint32_t)answer->raw.count });
 	print_value(&in);
 	printf("\n");
 }

@@ -49,8 +49,8 @@ struct host_options {
 	uint32_t snapshots_max;	     /* stored by name */
 	uint64_t snapshot_bytes_max; /* of all snapshots */
 	struct player_limits players;
-	struct journal_pace pace; /* mode and speed at the start; speed 0: normal */
-	struct journal *journal;  /* taken; NULL: nothing is stored on disk */
+	struct journal_pace pace;    /* mode and speed at the start; speed 0: normal */
+	struct journal *journal;     /* taken; NULL: nothing is stored on disk */
 	struct keyframes *keyframes; /* a reference, taken on success; NULL: none are made */
 	bool is_new;		     /* its next step is the world's first one */
 };

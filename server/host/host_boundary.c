@@ -423,6 +423,7 @@ static void step_again(struct host *host)
 	schedule_request(&host->schedule, 1);
 	bool begun = schedule_begin(&host->schedule, host->boundary.tick_at, &host->boundary.turn);
 	ASSERT(begun);
+	host_follow_tick(host);
 	world_keep_changes(host->world);
 	host->boundary.stage = BOUNDARY_STEP;
 }

@@ -86,21 +86,39 @@ static struct keyframe_bounds *bounds_of(struct follow *follow, body_id body, ui
 	return bounds;
 }
 
+static void gather_body(struct follow *follow, const struct body_view *view, uint32_t *at)
+{
+	double values[KEYFRAME_QUANTITIES];
+	struct keyframe_bounds *bounds = follow->bounded ? bounds_of(follow, view->id, at) : NULL;
+	follow->moved = true;
+	follow->bounded = bounds != NULL;
+	if (bounds == NULL)
+		return;
+	keyframe_quantities(view, values);
+	widen(bounds, values);
+}
+
 static void gather_bounds(struct follow *follow, const struct tick_report *ticked)
 {
 	uint32_t at = 0;
-	for (uint32_t i = 0; i < ticked->body_count && follow->bounded; i++) {
-		const struct report_body *body = &ticked->bodies[i];
-		double values[KEYFRAME_QUANTITIES];
-		if ((body->why & (REPORT_CREATED | REPORT_MOVED)) == 0)
-			continue;
-		struct keyframe_bounds *bounds = bounds_of(follow, body->view.id, &at);
-		follow->bounded = bounds != NULL;
-		if (bounds == NULL)
-			return;
-		keyframe_quantities(&body->view, values);
-		widen(bounds, values);
-		follow->moved = true;
+	for (uint32_t i = 0; i < ticked->body_count; i++)
+		if (ticked->bodies[i].why & (REPORT_CREATED | REPORT_MOVED))
+			gather_body(follow, &ticked->bodies[i].view, &at);
+}
+
+/* The same from the world itself, for a tick whose report is that of a later one. */
+static void gather_changes(struct follow *follow, const struct world *world)
+{
+	struct world_changes changes = world_changes(world);
+	const body_id *const lists[2] = { changes.created, changes.moved };
+	const uint32_t counts[2] = { changes.created_count, changes.moved_count };
+	for (int k = 0; k < 2; k++) {
+		uint32_t at = 0;
+		for (uint32_t i = 0; i < counts[k]; i++) {
+			struct body_view view;
+			if (world_body(world, lists[k][i], &view) == STATUS_OK)
+				gather_body(follow, &view, &at);
+		}
 	}
 }
 
@@ -133,15 +151,13 @@ static void end_epoch(struct host *host)
 			      follow->bounded);
 }
 
-static bool keyframe_is_due(const struct host *host, const struct tick_report *ticked)
+static bool keyframe_is_due(const struct host *host, uint64_t tick)
 {
 	const struct follow *follow = &host->follow;
 	uint64_t spacing = keyframes_spacing(host->options.keyframes);
-	if (!ticked->step || ticked->tick - follow->from < spacing)
-		return false;
-	if (!follow->moved && ticked->tick - follow->from < spacing * KEYFRAMES_QUIET)
-		return false;
-	return executor_now(host->executor) - follow->kept_at >= KEYFRAMES_APART;
+	uint64_t least = follow->moved ? spacing : spacing * KEYFRAMES_QUIET;
+	return tick - follow->from >= least &&
+	       executor_now(host->executor) - follow->kept_at >= KEYFRAMES_APART;
 }
 
 static void keep_keyframe(struct host *host, uint64_t tick)
@@ -166,10 +182,15 @@ static void keep_keyframe(struct host *host, uint64_t tick)
 		keyframes_release(keyframes);
 }
 
+static bool follows(const struct host *host)
+{
+	return host->options.keyframes != NULL && keyframes_spacing(host->options.keyframes) > 0;
+}
+
 void host_follow(struct host *host, const struct tick_report *ticked)
 {
 	struct follow *follow = &host->follow;
-	if (host->options.keyframes == NULL || keyframes_spacing(host->options.keyframes) == 0)
+	if (!follows(host))
 		return;
 	if (!follow->begun || follow->epoch != ticked->epoch) {
 		if (follow->begun)
@@ -179,10 +200,22 @@ void host_follow(struct host *host, const struct tick_report *ticked)
 		begin_span(follow, ticked->tick);
 		return;
 	}
-	/* A report of several ticks does not tell what happened between them. */
 	follow->bounded = follow->bounded && ticked->tick <= follow->seen + 1;
 	follow->seen = ticked->tick;
 	gather_bounds(follow, ticked);
-	if (keyframe_is_due(host, ticked))
+	if (ticked->step && keyframe_is_due(host, ticked->tick))
 		keep_keyframe(host, ticked->tick);
+}
+
+void host_follow_tick(struct host *host)
+{
+	struct follow *follow = &host->follow;
+	uint64_t tick = world_info(host->world).tick;
+	if (!follows(host) || !follow->begun)
+		return;
+	follow->bounded = follow->bounded && tick <= follow->seen + 1;
+	follow->seen = tick;
+	gather_changes(follow, host->world);
+	if (keyframe_is_due(host, tick))
+		keep_keyframe(host, tick);
 }

@@ -148,8 +148,7 @@ static bool is_of_incompatible_build(const struct host *host, const struct bytes
 {
 	struct motion_numbers numbers, own = engine_motion();
 	struct reason why;
-	return world_image_numbers(image->data, image->count, &numbers, &why) !=
-		       STATUS_OK ||
+	return world_image_numbers(image->data, image->count, &numbers, &why) != STATUS_OK ||
 	       !motion_is_same(&numbers, &own, world_info(host->world).method);
 }
 
@@ -159,8 +158,7 @@ static enum status restore_image(struct host *host, const struct bytes *image, s
 	if (host->journal_failed)
 		return reason_set(why, host->failure.status, -1, "journal", "%s",
 				  host->failure.text);
-	enum status status =
-		world_restore(host->world, image->data, image->count, why);
+	enum status status = world_restore(host->world, image->data, image->count, why);
 	if (status != STATUS_OK)
 		return status;
 	host->restored_other_bits = is_of_incompatible_build(host, image);

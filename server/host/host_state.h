@@ -337,6 +337,8 @@ void host_do_restore_state(struct host *host, struct requester *requester,
 MUST_CHECK enum status host_keep_start(struct host *host);
 /* Follows the world with the report that is about to be sent. */
 void host_follow(struct host *host, const struct tick_report *ticked);
+/* Follows the world at a tick whose report is that of a later one. */
+void host_follow_tick(struct host *host);
 void host_follow_release(struct host *host);
 
 /* ---- host_query.c ---- */

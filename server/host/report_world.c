@@ -84,7 +84,7 @@ enum status report_add_body(const struct world *world, struct tick_report *ticke
 }
 
 enum status report_add_bodies(const struct world *world, struct tick_report *ticked,
-			   struct contact_view *views)
+			      struct contact_view *views)
 {
 	uint32_t count = world_bodies(world, NULL, 0);
 	body_id *ids = heap_alloc(MAX_OF(count, 1u) * sizeof *ids);

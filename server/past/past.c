@@ -192,8 +192,8 @@ static void drop_ended(struct past_desk *desk)
 {
 	for (uint32_t i = 0; i < PAST_WARM; i++) {
 		lock_take(&desk->lock);
-		bool ended = desk->warm[i].past != NULL &&
-			     (desk->warm[i].past->ended || desk->stopped);
+		bool ended =
+			desk->warm[i].past != NULL && (desk->warm[i].past->ended || desk->stopped);
 		lock_give(&desk->lock);
 		if (ended)
 			drop_warm(&desk->warm[i]);

@@ -56,7 +56,7 @@ enum past_kind {
 	PAST_WHEN,	 /* query WHEN */
 	PAST_OUTLINE,	 /* query PAST */
 	PAST_DIFFERENCE, /* query DIFFERENCE */
-	PAST_CHECK,	 /* the ticks between two keyframes are computed again and the states compared */
+	PAST_CHECK, /* the ticks between two keyframes are computed again and the states compared */
 };
 
 struct past_ask {
@@ -93,7 +93,7 @@ struct past_answer {
 	struct bytes raw; /* the answer to a query, packed */
 	uint64_t ticks;	  /* that were computed again */
 	uint64_t used_ns; /* processor time */
-	bool checked;	  /* CHECK: two keyframes were compared; they differ where status is DIVERGED */
+	bool checked; /* CHECK: two keyframes were compared; they differ where status is DIVERGED */
 };
 
 /* LOOP. The callback may take parts of the answer, and the rest is released after it. */

@@ -56,16 +56,17 @@ static enum status pack_marks(struct past_job *job, uint32_t kind, const char *t
 static enum status pack_all_marks(struct past_job *job, struct wire_packer *out, uint32_t *count)
 {
 	*count = 0;
-	enum status status = pack_marks(
-		job, MARK_EPOCH,
-		"SELECT epoch, tick, cause || coalesce(' ' || snapshot, '') FROM epochs"
-		" ORDER BY epoch DESC LIMIT ?1",
-		out, count);
+	enum status status =
+		pack_marks(job, MARK_EPOCH,
+			   "SELECT epoch, tick, cause || coalesce(' ' || snapshot, '') FROM epochs"
+			   " ORDER BY epoch DESC LIMIT ?1",
+			   out, count);
 	if (status == STATUS_OK)
-		status = pack_marks(job, MARK_SNAPSHOT,
-				    "SELECT epoch, tick, name FROM checkpoints WHERE name IS NOT NULL"
-				    " ORDER BY seq DESC LIMIT ?1",
-				    out, count);
+		status = pack_marks(
+			job, MARK_SNAPSHOT,
+			"SELECT epoch, tick, name FROM checkpoints WHERE name IS NOT NULL"
+			" ORDER BY seq DESC LIMIT ?1",
+			out, count);
 	/* An application without batches only applied what had been sent before. */
 	if (status == STATUS_OK)
 		status = pack_marks(job, MARK_COMMANDS,

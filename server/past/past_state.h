@@ -89,7 +89,7 @@ struct past_job {
 	struct bytes other; /* DIFFERENCE, CHECK: the first image */
 	/* WHEN */
 	struct recorded_place best;
-	bool found, standing; /* standing: the first segment (state, image) is made */
+	bool found, standing;	    /* standing: the first segment (state, image) is made */
 	uint64_t scan, until, from; /* see past_when.c */
 	uint32_t epoch_index;
 	double value;

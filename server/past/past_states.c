@@ -53,8 +53,7 @@ static enum status begin_states(struct past_job *job)
 	job->left = job->stride > 0 ? MAX_OF(ask->count, 1u) : 1;
 	if (!job->backward)
 		return STATUS_OK;
-	enum status status =
-		past_walk_origin(&job->walk, job->target, &origin, &job->answer.why);
+	enum status status = past_walk_origin(&job->walk, job->target, &origin, &job->answer.why);
 	if (status != STATUS_OK)
 		return status;
 	const struct recorded_epoch *epoch = past_walk_epoch(&job->walk, job->target.epoch);
@@ -227,8 +226,7 @@ enum status past_play_difference(struct past_job *job, uint64_t until)
 static enum status begin_check(struct past_job *job)
 {
 	struct keyframes *keyframes = job->past->keyframes;
-	const struct recorded_epoch *newest =
-		&job->walk.epochs.items[job->walk.epochs.count - 1];
+	const struct recorded_epoch *newest = &job->walk.epochs.items[job->walk.epochs.count - 1];
 	struct recorded_place end = { newest->begin.epoch, newest->last }, second, first;
 	job->standing = true;
 	job->stage = STAGE_DONE;

@@ -118,12 +118,12 @@ static enum status refuse_place(const struct past_walk *walk, struct recorded_pl
 {
 	const struct recorded_epoch *newest = &walk->epochs.items[walk->epochs.count - 1];
 	const struct recorded_epoch *oldest = &walk->epochs.items[0];
-	return reason_set(why, STATUS_RANGE, -1, "tick",
-			  "the file does not have tick %" PRIu64 " of epoch %u: it begins with tick "
-			  "%" PRIu64 " of epoch %u and ends with tick %" PRIu64 " of epoch %u",
-			  place.tick, (unsigned)place.epoch, oldest->begin.tick,
-			  (unsigned)oldest->begin.epoch, newest->last,
-			  (unsigned)newest->begin.epoch);
+	return reason_set(
+		why, STATUS_RANGE, -1, "tick",
+		"the file does not have tick %" PRIu64 " of epoch %u: it begins with tick "
+		"%" PRIu64 " of epoch %u and ends with tick %" PRIu64 " of epoch %u",
+		place.tick, (unsigned)place.epoch, oldest->begin.tick,
+		(unsigned)oldest->begin.epoch, newest->last, (unsigned)newest->begin.epoch);
 }
 
 enum status past_walk_find(const struct past_walk *walk, bool nearby, struct recorded_place *place,
@@ -293,10 +293,11 @@ enum status past_walk_step(struct past_walk *walk, struct recorded_place place, 
 	if (event.kind == PLAYER_TICK) {
 		walk->ticks++;
 		if (event.recorded != event.replayed && !event.redone)
-			return reason_set(why, STATUS_DIVERGED, -1, "tick",
-					  "tick %" PRIu64 " of epoch %u was recomputed to another state "
-					  "than recorded: run cairn replay --verify on the world's file",
-					  event.tick, (unsigned)event.epoch);
+			return reason_set(
+				why, STATUS_DIVERGED, -1, "tick",
+				"tick %" PRIu64 " of epoch %u was recomputed to another state "
+				"than recorded: run cairn replay --verify on the world's file",
+				event.tick, (unsigned)event.epoch);
 	}
 	walk->at = (struct recorded_place){ walk->player->epoch,
 					    world_info(walk->player->world).tick };

@@ -262,9 +262,8 @@ static enum status segment_before(struct past_job *job, bool *found)
 		struct recorded_place from = { epoch->begin.epoch, job->from };
 		end.tick = job->from - 1;
 		if (keyframes != NULL)
-			end.tick = MIN_OF(end.tick,
-					  keyframes_excluded_before(keyframes, from,
-								    &job->ask.condition));
+			end.tick = MIN_OF(end.tick, keyframes_excluded_before(keyframes, from,
+									      &job->ask.condition));
 		end.tick = MAX_OF(end.tick, epoch->begin.tick);
 	}
 	job->standing = true;

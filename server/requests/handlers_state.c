@@ -122,10 +122,11 @@ bool requests_refuse_past(struct session *self, const struct message *message)
 	struct reason why;
 	if (session_role(self) >= self->service->past_role)
 		return false;
-	reason_set(&why, STATUS_FORBIDDEN, -1, "",
-		   "the past is for the role %s and above on this server (--past-role); this session's "
-		   "role is %s",
-		   wire_role_name(self->service->past_role), wire_role_name(session_role(self)));
+	reason_set(
+		&why, STATUS_FORBIDDEN, -1, "",
+		"the past is for the role %s and above on this server (--past-role); this session's "
+		"role is %s",
+		wire_role_name(self->service->past_role), wire_role_name(session_role(self)));
 	session_refuse(self, message, &why);
 	return true;
 }
@@ -145,8 +146,7 @@ static void send_present(struct session *self, const struct message *message,
 
 void handle_seek(struct session *self, const struct message *message)
 {
-	struct session_subscription *entry =
-		require_subscription(self, message, message->seek.sub);
+	struct session_subscription *entry = require_subscription(self, message, message->seek.sub);
 	struct reason why;
 	if (entry == NULL || requests_refuse_past(self, message))
 		return;

@@ -84,8 +84,8 @@ struct service {
 	struct options *options;   /* borrowed; CONFIG and SIGHUP change the live ones */
 	struct frame_pool *frames;
 	struct pool *pool;
-	struct store *store; /* NULL without --data */
-	struct past_desk *past; /* owned; NULL without --data */
+	struct store *store;	  /* NULL without --data */
+	struct past_desk *past;	  /* owned; NULL without --data */
 	enum wire_role past_role; /* least role that may see the past */
 	struct registry sessions;
 	struct address_limits address_limits;
@@ -107,7 +107,7 @@ struct service {
 	struct allowance_pool watching[WIRE_ROLES]; /* shared by all sessions of a role */
 	struct io_timer *rest;			    /* shows worlds that have stopped changing */
 	struct io_timer *pause;			    /* ends the pause of paused sessions */
-	struct io_timer *travel; /* moves views of the past that are played */
+	struct io_timer *travel;		    /* moves views of the past that are played */
 	bool rest_armed, pause_armed, travel_armed;
 	bool executor_stopped;
 	bool draining, closing;

@@ -160,8 +160,8 @@ static void pass_span_on(struct keyframes *self, struct entry *entry, struct ent
 	    next->from != entry->place.tick)
 		return;
 	uint64_t before = next->bounds.count;
-	next->bounded = next->bounded && entry->bounded &&
-			merge_bounds(&next->bounds, &entry->bounds);
+	next->bounded =
+		next->bounded && entry->bounded && merge_bounds(&next->bounds, &entry->bounds);
 	self->bytes += (next->bounds.count - before) * sizeof *next->bounds.items;
 	next->from = entry->from;
 }
@@ -203,8 +203,7 @@ static void limit_bytes(struct keyframes *self)
 	while (self->bytes > self->policy.bytes && self->entries.count > 0) {
 		uint32_t before = self->entries.count;
 		widen(self);
-		if (self->entries.count == before &&
-		    self->entries.items[0].state != ENTRY_PACKING)
+		if (self->entries.count == before && self->entries.items[0].state != ENTRY_PACKING)
 			drop_first(self, 1);
 		else if (self->entries.count == before)
 			return;

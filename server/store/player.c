@@ -71,8 +71,8 @@ static enum status add_shape(struct record_player *self, uint64_t seq, struct re
 	uint64_t found = 0;
 	enum status status = recording_next_shape(self->recording, seq - 1, &found, name, why);
 	if (status == STATUS_MISSING || (status == STATUS_OK && found != seq))
-		return reason_set(why, STATUS_CORRUPT, -1, "file", "the shape of record %llu is gone",
-				  LONG(seq));
+		return reason_set(why, STATUS_CORRUPT, -1, "file",
+				  "the shape of record %llu is gone", LONG(seq));
 	return status == STATUS_OK ? add_named_shape(self, seq, name, why) : status;
 }
 

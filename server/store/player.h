@@ -57,7 +57,7 @@ struct record_player {
  * stored elsewhere right after the step to `place`. */
 struct player_origin {
 	struct recorded_place place;
-	const struct bytes *image;	   /* NULL: at the beginning of `epoch` */
+	const struct bytes *image;	    /* NULL: at the beginning of `epoch` */
 	const struct recorded_epoch *epoch; /* with an image of its own */
 };
 

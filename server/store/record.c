@@ -159,9 +159,9 @@ enum status record_buffer_put_restore(struct record_buffer *self, uint32_t epoch
 }
 
 enum status record_buffer_put_restore_state(struct record_buffer *self, uint32_t epoch,
-					    uint64_t tick, uint32_t edit,
-					    const struct bytes *image, uint64_t state_hash,
-					    const uint64_t *table_hashes, uint32_t table_count)
+					    uint64_t tick, uint32_t edit, const struct bytes *image,
+					    uint64_t state_hash, const uint64_t *table_hashes,
+					    uint32_t table_count)
 {
 	size_t start = self->records.count;
 	uint64_t charged = self->charged;

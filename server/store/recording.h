@@ -106,9 +106,8 @@ struct recorded_place {
 MUST_CHECK enum status recording_before(struct recording *self, struct recorded_place place,
 					uint64_t *seq, struct reason *why);
 /* The last record of a boundary before `place`; *seq is 0 if there is none. O(log records). */
-MUST_CHECK enum status recording_records_before(struct recording *self,
-						struct recorded_place place, uint64_t *seq,
-						struct reason *why);
+MUST_CHECK enum status recording_records_before(struct recording *self, struct recorded_place place,
+						uint64_t *seq, struct reason *why);
 
 /* An epoch as far as the file has it: its first and last tick. */
 struct recorded_epoch {

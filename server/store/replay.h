@@ -8,8 +8,8 @@
 struct replay_options {
 	const char *file;
 	const char *against; /* another recording to compare with, or NULL */
-	bool bisect; /* with `against`: start at the last stored states that are equal */
-	bool verify; /* recompute every tick; else only count the records */
+	bool bisect;	     /* with `against`: start at the last stored states that are equal */
+	bool verify;	     /* recompute every tick; else only count the records */
 	uint64_t from; /* start at the checkpoint nearest at or before this tick; 0: the first */
 	/* Called after each tick with the number of ticks replayed and of those in the file; may
 	 * be NULL. */

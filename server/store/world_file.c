@@ -281,8 +281,8 @@ static enum status put_restore(struct world_file *self, const struct record *rec
 	/* Without a name the state is in the checkpoint that follows: the epoch's own seq is the
 	 * next one, and the checkpoint's is the one after it. */
 	if (record->snapshot[0] == '\0')
-		return put_epoch(self, record->epoch, record->tick, "restored", NULL,
-				 self->seq + 2, 0, why);
+		return put_epoch(self, record->epoch, record->tick, "restored", NULL, self->seq + 2,
+				 0, why);
 	sqlite3_stmt *find = self->statements[FIND_SNAPSHOT];
 	sql_bind_text(find, 1, record->snapshot);
 	enum status status = sql_row(self->db, find, why);

@@ -11,12 +11,12 @@
 #define TRAVEL_PERIOD (NS_PER_S / TRAVEL_RATE)
 
 struct travel {
-	struct session *session;	    /* borrowed */
-	struct served_world *world;	    /* borrowed */
+	struct session *session;	   /* borrowed */
+	struct served_world *world;	   /* borrowed */
 	struct subscription *subscription; /* borrowed */
-	struct fanout *fanout;		    /* owned */
-	bool moved;			    /* the subscription is in `fanout` */
-	struct past_job *job;		    /* under way, or NULL */
+	struct fanout *fanout;		   /* owned */
+	bool moved;			   /* the subscription is in `fanout` */
+	struct past_job *job;		   /* under way, or NULL */
 	/* The SEEK that is not answered yet. */
 	bool seeking;
 	uint64_t ref;
@@ -317,9 +317,8 @@ static void ask_ahead(struct travel *self)
 	uint32_t left = self->ahead.count - self->next;
 	if (self->job != NULL || self->speed == 0 || left > self->ahead.count / 2)
 		return;
-	const struct tick_report *last = left > 0
-						 ? &self->ahead.items[self->ahead.count - 1]->ticked
-						 : &self->shown->ticked;
+	const struct tick_report *last =
+		left > 0 ? &self->ahead.items[self->ahead.count - 1]->ticked : &self->shown->ticked;
 	int64_t stride = stride_of(self, self->speed);
 	struct recorded_place place = { last->epoch, last->tick };
 	uint64_t step = (uint64_t)(stride < 0 ? -stride : stride);
@@ -489,15 +488,15 @@ enum status travel_seek(struct session *session, struct session_subscription *en
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "sub",
 				  "the world has no file, so it has no past: start cairnd with "
 				  "--data DIR");
-	enum status status =
-		entry->travel != NULL ? STATUS_OK : create_travel(session, entry, why);
+	enum status status = entry->travel != NULL ? STATUS_OK : create_travel(session, entry, why);
 	if (status != STATUS_OK)
 		return status;
 	struct travel *self = entry->travel;
 	/* An earlier SEEK without an answer ends with this one. */
 	if (self->seeking) {
 		struct reason replaced;
-		reason_set(&replaced, STATUS_CLOSED, -1, "ref", "a later SEEK has replaced this one");
+		reason_set(&replaced, STATUS_CLOSED, -1, "ref",
+			   "a later SEEK has replaced this one");
 		refuse_seek(self, &replaced);
 	}
 	self->seeking = true;

@@ -36,8 +36,8 @@ static struct reply_report reply_of(const struct request *request)
 static void restore_image(const struct request *request, struct served_world *world,
 			  struct past_answer *answer)
 {
-	enum status status = host_restore_state(world->host, request->session, request->ref,
-						&answer->image);
+	enum status status =
+		host_restore_state(world->host, request->session, request->ref, &answer->image);
 	if (status == STATUS_OK)
 		return;
 	struct reply_report reply = reply_of(request);
@@ -50,8 +50,7 @@ static void take_reply(void *context, struct past_answer *answer)
 {
 	const struct request *request = context;
 	struct served_world *world = worlds_find(request->service->worlds, request->world);
-	struct session *session =
-		registry_find(&request->service->sessions, request->session);
+	struct session *session = registry_find(&request->service->sessions, request->session);
 	if (session != NULL)
 		session->past_requests--;
 	if (world == NULL || world->stopping)

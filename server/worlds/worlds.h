@@ -27,7 +27,8 @@ struct served_world {
 	struct fanout *fanout; /* owned */
 	bool has_journal;
 	struct past *past; /* owned; NULL without a file */
-	uint64_t sync_tests, sync_failures; /* of --sync-test: tests made, and those that differed */
+	uint64_t sync_tests,
+		sync_failures;	    /* of --sync-test: tests made, and those that differed */
 	bool stopping, remove_file; /* it is ending, and its file is to be removed */
 	/* As of the last TICK report. */
 	uint64_t tick;

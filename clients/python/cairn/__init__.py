@@ -14,11 +14,12 @@ units, vectors tuples of three, rotations tuples (w, x, y, z), hashes strings of
 a request, the call raises cairn.Refused with status, field and text.
 """
 from . import areas
-from .client import (Body, Client, Closed, Frame, Refused, Result, State, Stepped, World, command, connect)
+from .client import (Body, Client, Closed, Frame, Refused, Result, Sought, State, Stepped, When, World, command, connect)
 from .joints import Joint
 from .manifest import VERSION as __version__
 from .server import launch
 from .shapes import box, capsule, hull, mesh, plane, polygon, solid, sphere
 
-__all__ = ["Body", "Client", "Closed", "Frame", "Joint", "Refused", "Result", "State", "Stepped", "World", "__version__",
+__all__ = ["Body", "Client", "Closed", "Frame", "Joint", "Refused", "Result", "Sought", "State", "Stepped", "When",
+           "World", "__version__",
            "areas", "box", "capsule", "command", "connect", "hull", "launch", "mesh", "plane", "polygon", "solid", "sphere"]

@@ -432,7 +432,7 @@ MARKS = ("epoch", "snapshot", "commands")
 QUANTITIES = ("x", "y", "z", "speed", "spin")
 
 
-def _past(tick, epoch):
+def past_fields(tick, epoch):
     """The last fields of RESTORE and FORK."""
     return () if tick is None else (tick, epoch)
 
@@ -652,7 +652,7 @@ class World(Commands):
     def restore(self, name="", tick=None, epoch=0):
         """Restores a saved state, or any `tick` of the past (epoch 0: the last epoch that has it); a new epoch begins. Raises
         Refused ("unknown_snapshot", "range")."""
-        fields = self.client.ask("restored", "restore", self.number, name, *_past(tick, epoch))
+        fields = self.client.ask("restored", "restore", self.number, name, *past_fields(tick, epoch))
         self.epoch, self.tick = fields[1], fields[2]
         return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]),
                      edit=fields[5] if len(fields) > 5 else 0)
@@ -668,7 +668,7 @@ class World(Commands):
     def fork(self, name, snapshot="", tick=None, epoch=0):
         """Copies the present state (or the saved state `snapshot`, or that of a `tick` of the past) into a new, paused world
         `name`; returns it joined."""
-        self.client.ask("forked", "fork", self.number, name, snapshot, *_past(tick, epoch))
+        self.client.ask("forked", "fork", self.number, name, snapshot, *past_fields(tick, epoch))
         return self.client.join(name)
 
     # ---- the past --------------------------------------------------------------------------------

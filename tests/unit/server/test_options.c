@@ -174,11 +174,8 @@ START_TEST(help_names_every_option_of_its_command_and_no_other)
 {
 	char serve[16384], run[8192], replay[8192], mesh[8192], past[8192], tiny[10];
 	const char *const helps[] = {
-		[OPTIONS_SERVE] = serve,
-		[OPTIONS_RUN] = run,
-		[OPTIONS_REPLAY] = replay,
-		[OPTIONS_MESH] = mesh,
-		[OPTIONS_PAST] = past,
+		[OPTIONS_SERVE] = serve, [OPTIONS_RUN] = run,	[OPTIONS_REPLAY] = replay,
+		[OPTIONS_MESH] = mesh,	 [OPTIONS_PAST] = past,
 	};
 	ck_assert_uint_lt(options_help(OPTIONS_REPLAY, replay, sizeof replay), sizeof replay);
 	ck_assert_uint_lt(options_help(OPTIONS_MESH, mesh, sizeof mesh), sizeof mesh);
