@@ -20,8 +20,9 @@
  *                torque, anchor a, anchor b, [break force, break torque], [axis × 6]], an axis as JOINT_AXIS
  *     JOINTS    [[id, type, flags, a, b, coordinates, force, torque, anchor a, anchor b, owner, tag], …]
  *     LINKED    [id, …], ascending
- *     WHEN      [] or [epoch, tick, body, value, [[session, batch, op], …], [[other body, impulse], …]]
- *     PAST      [[[epoch, first, last, cause], …], [spacing, keyframes, bytes], [[epoch, tick, kind, text], …]]
+ *     WHEN      [] or [epoch, tick, body, value, [[session, batch, op], …], [[body, impulse], …]]
+ *     PAST      [[[epoch, first, last, cause], …], [spacing, keyframes, bytes],
+ *                [[epoch, tick, kind, text], …]]
  *     DIFFERENCE  [] or [text, table, row, column]
  *     REGIONS   [[placement, other's placement, depth, volume, point, other's point, normal, contours], …],
  *                deepest first

@@ -7,8 +7,8 @@
 #include "protocol/condition.h"
 
 /* Sends a query and opens the list of its answer. False with cli->why set. */
-static bool ask(struct cli *cli, const struct wire_query *query, struct message *answer,
-		struct wire_list *list)
+static bool ask_world(struct cli *cli, const struct wire_query *query, struct message *answer,
+		      struct wire_list *list)
 {
 	struct cairn_world world;
 	if (!cli_join(cli, &world) ||
@@ -34,7 +34,7 @@ int verb_past(struct cli *cli)
 	if ((limit != NULL && !cli_count(cli, limit, "limit", &most)) || !cli_options_known(cli))
 		return cli_fail(cli);
 	query.limit = (uint32_t)MIN_OF(most, (uint64_t)WIRE_QUERY_LIMIT_MAX);
-	if (!ask(cli, &query, &answer, &list))
+	if (!ask_world(cli, &query, &answer, &list))
 		return cli_fail(cli);
 	out_value(cli, answer.answer.answer);
 	return EXIT_SUCCESS;
@@ -124,7 +124,8 @@ int verb_when(struct cli *cli)
 		return cli_run_daemon(cli, words);
 	}
 	query.latest = last;
-	return ask(cli, &query, &answer, &list) ? print_when(cli, &answer, &list) : cli_fail(cli);
+	return ask_world(cli, &query, &answer, &list) ? print_when(cli, &answer, &list)
+						      : cli_fail(cli);
 }
 
 /* ---- diff ---------------------------------------------------------------------------------------- */
@@ -184,6 +185,6 @@ int verb_diff(struct cli *cli)
 	}
 	query.tick = (double)tick;
 	query.other_tick = (double)other;
-	return ask(cli, &query, &answer, &list) ? print_difference(cli, &answer, &list)
-						: cli_fail(cli);
+	return ask_world(cli, &query, &answer, &list) ? print_difference(cli, &answer, &list)
+						      : cli_fail(cli);
 }

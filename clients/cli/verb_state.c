@@ -127,7 +127,8 @@ int verb_save(struct cli *cli)
 }
 
 /* Restores snapshot `name`, or (NULL) the tick, and prints the state. */
-static int restore(struct cli *cli, uint32_t world, const char *name, struct cairn_tick tick)
+static int restore_and_print(struct cli *cli, uint32_t world, const char *name,
+			     struct cairn_tick tick)
 {
 	struct message restored;
 	enum status status =
@@ -171,7 +172,7 @@ int verb_restore(struct cli *cli)
 		return cli_usage(cli, "restore WORLD NAME | WORLD --tick N [--epoch N]");
 	if (!cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	return restore(cli, world.number, given ? NULL : cli->operands[1], tick);
+	return restore_and_print(cli, world.number, given ? NULL : cli->operands[1], tick);
 }
 
 int verb_restart(struct cli *cli)
@@ -181,7 +182,7 @@ int verb_restart(struct cli *cli)
 		return cli_usage(cli, "restart WORLD");
 	if (!cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	return restore(cli, world.number, "start", (struct cairn_tick){ 0, 0 });
+	return restore_and_print(cli, world.number, "start", (struct cairn_tick){ 0, 0 });
 }
 
 int verb_back(struct cli *cli)
@@ -194,7 +195,7 @@ int verb_back(struct cli *cli)
 	    !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
 	struct cairn_tick tick = { world.tick - MIN_OF(n, world.tick), 0 };
-	return restore(cli, world.number, NULL, tick);
+	return restore_and_print(cli, world.number, NULL, tick);
 }
 
 int verb_fork(struct cli *cli)

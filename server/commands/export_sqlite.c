@@ -12,7 +12,7 @@
 
 enum { PUT_TICK, PUT_BODY, PUT_EVENT, PUT_COMMAND, STATEMENTS };
 
-struct tables {
+struct table_export {
 	struct export_sink sink; /* first */
 	sqlite3 *db;
 	sqlite3_stmt *puts[STATEMENTS];
@@ -46,7 +46,7 @@ static const char *const puts_text[STATEMENTS] = {
 
 static enum status begin_tables(struct export_sink *sink, struct reason *why)
 {
-	struct tables *self = (struct tables *)sink;
+	struct table_export *self = (struct table_export *)sink;
 	enum status status = STATUS_OK;
 	if (sqlite3_open(sink->path, &self->db) != SQLITE_OK)
 		return sql_fail(self->db, "opening it", why);
@@ -56,7 +56,7 @@ static enum status begin_tables(struct export_sink *sink, struct reason *why)
 	return status;
 }
 
-static enum status put_tick(struct tables *self, const struct world *world,
+static enum status put_tick(struct table_export *self, const struct world *world,
 			    struct recorded_place place, struct reason *why)
 {
 	sqlite3_stmt *put = self->puts[PUT_TICK];
@@ -73,7 +73,7 @@ static enum status put_tick(struct tables *self, const struct world *world,
 	return sql_run(self->db, put, why);
 }
 
-static enum status put_body(struct tables *self, const struct body_view *view,
+static enum status put_body(struct table_export *self, const struct body_view *view,
 			    struct recorded_place place, struct reason *why)
 {
 	sqlite3_stmt *put = self->puts[PUT_BODY];
@@ -95,7 +95,7 @@ static enum status put_body(struct tables *self, const struct body_view *view,
 	return sql_run(self->db, put, why);
 }
 
-static enum status put_events(struct tables *self, const struct world *world,
+static enum status put_events(struct table_export *self, const struct world *world,
 			      struct recorded_place place, struct reason *why)
 {
 	uint32_t count;
@@ -117,7 +117,7 @@ static enum status put_events(struct tables *self, const struct world *world,
 static enum status state_tables(struct export_sink *sink, const struct world *world,
 				struct recorded_place place, bool sampled, struct reason *why)
 {
-	struct tables *self = (struct tables *)sink;
+	struct table_export *self = (struct table_export *)sink;
 	enum status status = put_events(self, world, place, why);
 	if (!self->any)
 		self->first = place;
@@ -135,7 +135,7 @@ static enum status state_tables(struct export_sink *sink, const struct world *wo
 
 /* ---- commands ------------------------------------------------------------------------------------ */
 
-static enum status put_command(struct tables *self, const struct recorded *apply,
+static enum status put_command(struct table_export *self, const struct recorded *apply,
 			       const struct journal_batch *batch, uint32_t item,
 			       const struct command *command, struct reason *why)
 {
@@ -160,7 +160,7 @@ static enum status put_command(struct tables *self, const struct recorded *apply
 	return sql_run(self->db, put, why);
 }
 
-static enum status put_apply(struct tables *self, struct recording *recording,
+static enum status put_apply(struct table_export *self, struct recording *recording,
 			     const struct recorded *apply, struct reason *why)
 {
 	struct arena arena;
@@ -181,7 +181,7 @@ static enum status put_apply(struct tables *self, struct recording *recording,
 	return status;
 }
 
-static bool within(const struct tables *self, const struct recorded *record)
+static bool within(const struct table_export *self, const struct recorded *record)
 {
 	bool after = record->epoch > self->first.epoch ||
 		     (record->epoch == self->first.epoch && record->tick >= self->first.tick);
@@ -190,7 +190,7 @@ static bool within(const struct tables *self, const struct recorded *record)
 	return after && before;
 }
 
-static enum status put_commands(struct tables *self, struct reason *why)
+static enum status put_commands(struct table_export *self, struct reason *why)
 {
 	sqlite3 *source = NULL;
 	struct recording *recording = NULL;
@@ -210,14 +210,14 @@ static enum status put_commands(struct tables *self, struct reason *why)
 
 static enum status end_tables(struct export_sink *sink, struct reason *why)
 {
-	struct tables *self = (struct tables *)sink;
+	struct table_export *self = (struct table_export *)sink;
 	enum status status = put_commands(self, why);
 	return status == STATUS_OK ? sql_exec(self->db, "COMMIT", why) : status;
 }
 
 static void release_tables(struct export_sink *sink)
 {
-	struct tables *self = (struct tables *)sink;
+	struct table_export *self = (struct table_export *)sink;
 	for (int i = 0; i < STATEMENTS; i++)
 		sqlite3_finalize(self->puts[i]);
 	sqlite3_close(self->db);
@@ -228,7 +228,7 @@ struct export_sink *export_sqlite_create(void)
 {
 	static const struct export_ops ops = { begin_tables, state_tables, end_tables,
 					       release_tables };
-	struct tables *self = heap_alloc_zero(sizeof *self);
+	struct table_export *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL)
 		return NULL;
 	self->sink.ops = &ops;

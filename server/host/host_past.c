@@ -53,7 +53,7 @@ enum status host_keep_start(struct host *host)
 /* ---- bounds -------------------------------------------------------------------------------------- */
 
 /* Rounding to float moves a value by at most 2^-24 of it, or by less than the least normal float. */
-static void widen(struct keyframe_bounds *bounds, const double values[KEYFRAME_QUANTITIES])
+static void widen_bounds(struct keyframe_bounds *bounds, const double values[KEYFRAME_QUANTITIES])
 {
 	for (uint32_t q = 0; q < KEYFRAME_QUANTITIES; q++) {
 		double size = values[q] < 0 ? -values[q] : values[q];
@@ -95,7 +95,7 @@ static void gather_body(struct follow *follow, const struct body_view *view, uin
 	if (bounds == NULL)
 		return;
 	keyframe_quantities(view, values);
-	widen(bounds, values);
+	widen_bounds(bounds, values);
 }
 
 static void gather_bounds(struct follow *follow, const struct tick_report *ticked)
@@ -182,7 +182,7 @@ static void keep_keyframe(struct host *host, uint64_t tick)
 		keyframes_release(keyframes);
 }
 
-static bool follows(const struct host *host)
+static bool is_followed(const struct host *host)
 {
 	return host->options.keyframes != NULL && keyframes_spacing(host->options.keyframes) > 0;
 }
@@ -190,7 +190,7 @@ static bool follows(const struct host *host)
 void host_follow(struct host *host, const struct tick_report *ticked)
 {
 	struct follow *follow = &host->follow;
-	if (!follows(host))
+	if (!is_followed(host))
 		return;
 	if (!follow->begun || follow->epoch != ticked->epoch) {
 		if (follow->begun)
@@ -211,7 +211,7 @@ void host_follow_tick(struct host *host)
 {
 	struct follow *follow = &host->follow;
 	uint64_t tick = world_info(host->world).tick;
-	if (!follows(host) || !follow->begun)
+	if (!is_followed(host) || !follow->begun)
 		return;
 	follow->bounded = follow->bounded && tick <= follow->seen + 1;
 	follow->seen = tick;

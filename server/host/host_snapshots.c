@@ -170,8 +170,8 @@ static enum status restore_image(struct host *host, const struct bytes *image, s
 }
 
 /* The restore is recorded in the journal, then reported, before the world changes again. */
-static void restore(struct host *host, struct requester *requester, const struct bytes *image,
-		    const char *name)
+static void restore_to(struct host *host, struct requester *requester, const struct bytes *image,
+		       const char *name)
 {
 	struct reason why;
 	if (restore_image(host, image, &why) != STATUS_OK) {
@@ -191,7 +191,7 @@ void host_do_restore(struct host *host, struct requester *requester, const char 
 	if (host_refuse_in_boundary(host, requester))
 		return;
 	if (snapshot != NULL) {
-		restore(host, requester, &snapshot->image, name);
+		restore_to(host, requester, &snapshot->image, name);
 		return;
 	}
 	reason_set(&why, STATUS_UNKNOWN_SNAPSHOT, -1, "name",
@@ -204,7 +204,7 @@ void host_do_restore_state(struct host *host, struct requester *requester,
 			   const struct bytes *image)
 {
 	if (!host_refuse_in_boundary(host, requester))
-		restore(host, requester, image, "");
+		restore_to(host, requester, image, "");
 }
 
 /* The image to copy, with its hash and tick, and all shapes it may need. */

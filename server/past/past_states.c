@@ -1,4 +1,5 @@
-/* past_states.c: STATES, IMAGE, DIFFERENCE and CHECK: a world is played to a place, and its state is taken. */
+/* past_states.c: STATES, IMAGE, DIFFERENCE and CHECK: a world is played to a place, and its state is
+ * taken. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -174,37 +174,38 @@ static bool has_own_image(const struct recorded_epoch *epoch)
 }
 
 /* What the nearest stored state is. */
-struct nearest {
+struct stored_state {
 	struct recorded_place place;
 	enum { NEAREST_NONE, NEAREST_KEYFRAME, NEAREST_CHECKPOINT, NEAREST_EPOCH } kind;
 	uint64_t seq;
 };
 
-static void take_nearer(struct nearest *nearest, struct nearest other)
+static void take_nearer(struct stored_state *nearest, struct stored_state other)
 {
 	if (nearest->kind == NEAREST_NONE || past_compare(other.place, nearest->place) > 0)
 		*nearest = other;
 }
 
 static enum status find_nearest(struct past_walk *walk, struct recorded_place place,
-				struct nearest *out, struct reason *why)
+				struct stored_state *out, struct reason *why)
 {
 	struct recorded_checkpoint checkpoint;
-	struct nearest key = { .kind = NEAREST_KEYFRAME };
+	struct stored_state key = { .kind = NEAREST_KEYFRAME };
 	const struct recorded_epoch *epoch = past_walk_epoch(walk, place.epoch);
 	uint64_t seq;
-	*out = (struct nearest){ .kind = NEAREST_NONE };
+	*out = (struct stored_state){ .kind = NEAREST_NONE };
 	enum status status = recording_before(walk->recording, place, &seq, why);
 	if (status == STATUS_OK && seq != 0)
 		status = recording_checkpoint(walk->recording, seq, &checkpoint, NULL, why);
 	if (status != STATUS_OK)
 		return status;
 	if (seq != 0)
-		*out = (struct nearest){ .place = { checkpoint.epoch, checkpoint.tick },
-					 .kind = NEAREST_CHECKPOINT,
-					 .seq = seq };
+		*out = (struct stored_state){ .place = { checkpoint.epoch, checkpoint.tick },
+					      .kind = NEAREST_CHECKPOINT,
+					      .seq = seq };
 	if (epoch != NULL && has_own_image(epoch))
-		take_nearer(out, (struct nearest){ .place = epoch->begin, .kind = NEAREST_EPOCH });
+		take_nearer(out,
+			    (struct stored_state){ .place = epoch->begin, .kind = NEAREST_EPOCH });
 	if (walk->past->keyframes != NULL &&
 	    keyframes_nearest(walk->past->keyframes, place, &key.place))
 		take_nearer(out, key);
@@ -216,13 +217,14 @@ static enum status find_nearest(struct past_walk *walk, struct recorded_place pl
 enum status past_walk_origin(struct past_walk *walk, struct recorded_place place,
 			     struct recorded_place *origin, struct reason *why)
 {
-	struct nearest nearest;
+	struct stored_state nearest;
 	enum status status = find_nearest(walk, place, &nearest, why);
 	*origin = nearest.place;
 	return status;
 }
 
-static enum status start_player(struct past_walk *walk, struct nearest *nearest, struct reason *why)
+static enum status start_player(struct past_walk *walk, struct stored_state *nearest,
+				struct reason *why)
 {
 	struct past *past = walk->past;
 	struct bytes image = { 0 };
@@ -249,7 +251,7 @@ static enum status start_player(struct past_walk *walk, struct nearest *nearest,
 
 enum status past_walk_start(struct past_walk *walk, struct recorded_place place, struct reason *why)
 {
-	struct nearest nearest;
+	struct stored_state nearest;
 	enum status status = find_nearest(walk, place, &nearest, why);
 	if (status != STATUS_OK)
 		return status;

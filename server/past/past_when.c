@@ -219,7 +219,8 @@ static enum status pack_answer(struct past_job *job)
 
 /* ---- searching ----------------------------------------------------------------------------------- */
 
-/* A *segment* is a run of ticks of one epoch, `scan` to `until`, all of which are tested in ascending order. */
+/* A *segment* is a run of ticks of one epoch, `scan` to `until`, all of which are tested in ascending
+ * order. */
 
 static const struct recorded_epoch *present_epoch(const struct past_job *job)
 {

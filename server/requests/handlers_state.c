@@ -1,5 +1,6 @@
 /* handlers_state.c: SUBSCRIBE, UNSUBSCRIBE, ACK, RESYNC, FOCUS: which state of a world a session
- * receives, and SEEK. The fanout of the world, or of a view of its past, makes the frames; the session lists its subscriptions by number. */
+ * receives; SEEK: a state of its past. The fanout of the world, or of a view of its past, makes the frames;
+ * the session lists its subscriptions by number. */
 #include "protocol/capabilities.h"
 #include "server/requests/requests.h"
 #include "server/session/service.h"

@@ -11,7 +11,7 @@
 
 enum entry_state { ENTRY_BOUNDS, ENTRY_RAW, ENTRY_PACKING, ENTRY_PACKED };
 
-struct entry {
+struct key_entry {
 	struct recorded_place place;
 	uint64_t from; /* its span: the ticks after it, up to place.tick */
 	enum entry_state state;
@@ -25,7 +25,7 @@ struct keyframes {
 	struct keyframe_policy policy;
 	struct lock lock; /* guards the rest */
 	uint32_t references, spacing;
-	ARRAY_OF(struct entry) entries;
+	ARRAY_OF(struct key_entry) entries;
 	uint64_t bytes, refused;
 	uint32_t raw, images;
 };
@@ -62,7 +62,7 @@ struct keyframes *keyframes_retain(struct keyframes *self)
 	return self;
 }
 
-static void release_entry(struct keyframes *self, struct entry *entry)
+static void release_entry(struct keyframes *self, struct key_entry *entry)
 {
 	self->bytes -= entry->image.count + entry->bounds.count * sizeof *entry->bounds.items;
 	self->raw -= entry->state == ENTRY_RAW || entry->state == ENTRY_PACKING;
@@ -154,7 +154,7 @@ static bool merge_bounds(struct keyframe_bounds_list *into, const struct keyfram
 }
 
 /* Gives the span of `entry` to the next entry, which follows it without a gap, or forgets it. */
-static void pass_span_on(struct keyframes *self, struct entry *entry, struct entry *next)
+static void pass_span_on(struct keyframes *self, struct key_entry *entry, struct key_entry *next)
 {
 	if (next == NULL || next->place.epoch != entry->place.epoch ||
 	    next->from != entry->place.tick)
@@ -167,13 +167,13 @@ static void pass_span_on(struct keyframes *self, struct entry *entry, struct ent
 }
 
 /* Doubles the spacing and drops the keyframes that are nearer than that to the one kept before. */
-static void widen(struct keyframes *self)
+static void widen_spacing(struct keyframes *self)
 {
 	uint32_t stored = 0, count = self->entries.count;
 	self->spacing = self->spacing < UINT32_MAX / 2 ? 2 * self->spacing : self->spacing;
-	const struct entry *kept = NULL;
+	const struct key_entry *kept = NULL;
 	for (uint32_t i = 0; i < count; i++) {
-		struct entry *entry = &self->entries.items[i];
+		struct key_entry *entry = &self->entries.items[i];
 		bool near = kept != NULL && kept->place.epoch == entry->place.epoch &&
 			    entry->place.tick - kept->place.tick < self->spacing;
 		if (near && entry->state != ENTRY_PACKING) {
@@ -202,7 +202,7 @@ static void limit_bytes(struct keyframes *self)
 {
 	while (self->bytes > self->policy.bytes && self->entries.count > 0) {
 		uint32_t before = self->entries.count;
-		widen(self);
+		widen_spacing(self);
 		if (self->entries.count == before && self->entries.items[0].state != ENTRY_PACKING)
 			drop_first(self, 1);
 		else if (self->entries.count == before)
@@ -236,11 +236,11 @@ bool keyframes_has_room(struct keyframes *self)
 void keyframes_put(struct keyframes *self, struct recorded_place place, uint64_t from,
 		   struct bytes *image, struct keyframe_bounds_list *bounds, bool bounded)
 {
-	struct entry entry = { .place = place,
-			       .from = from,
-			       .state = image != NULL ? ENTRY_RAW : ENTRY_BOUNDS,
-			       .bounds = *bounds,
-			       .bounded = bounded };
+	struct key_entry entry = { .place = place,
+				   .from = from,
+				   .state = image != NULL ? ENTRY_RAW : ENTRY_BOUNDS,
+				   .bounds = *bounds,
+				   .bounded = bounded };
 	memset(bounds, 0, sizeof *bounds);
 	if (image != NULL) {
 		entry.image = *image;
@@ -264,7 +264,7 @@ void keyframes_put(struct keyframes *self, struct recorded_place place, uint64_t
 	lock_give(&self->lock);
 }
 
-static struct entry *entry_in_state(struct keyframes *self, enum entry_state state)
+static struct key_entry *entry_in_state(struct keyframes *self, enum entry_state state)
 {
 	for (uint32_t i = self->entries.count; i-- > 0;)
 		if (self->entries.items[i].state == state)
@@ -276,7 +276,7 @@ bool keyframes_pack(struct keyframes *self)
 {
 	struct bytes raw = { 0 }, packed = { 0 };
 	lock_take(&self->lock);
-	struct entry *entry = entry_in_state(self, ENTRY_RAW);
+	struct key_entry *entry = entry_in_state(self, ENTRY_RAW);
 	struct recorded_place place = { 0, 0 };
 	if (entry != NULL) {
 		/* While it is being packed nobody else changes or drops the entry. */
@@ -306,10 +306,11 @@ bool keyframes_pack(struct keyframes *self)
 
 /* ---- finding ----------------------------------------------------------------------------------- */
 
-static const struct entry *packed_entry(const struct keyframes *self, struct recorded_place place)
+static const struct key_entry *packed_entry(const struct keyframes *self,
+					    struct recorded_place place)
 {
 	for (uint32_t i = count_until(self, place); i-- > 0;) {
-		const struct entry *entry = &self->entries.items[i];
+		const struct key_entry *entry = &self->entries.items[i];
 		if (entry->place.epoch != place.epoch)
 			return NULL;
 		if (entry->state == ENTRY_PACKED)
@@ -322,7 +323,7 @@ bool keyframes_nearest(struct keyframes *self, struct recorded_place place,
 		       struct recorded_place *found)
 {
 	lock_take(&self->lock);
-	const struct entry *entry = packed_entry(self, place);
+	const struct key_entry *entry = packed_entry(self, place);
 	if (entry != NULL)
 		*found = entry->place;
 	lock_give(&self->lock);
@@ -337,7 +338,7 @@ enum status keyframes_find(struct keyframes *self, struct recorded_place place,
 	struct reason why;
 	enum status status = STATUS_MISSING;
 	lock_take(&self->lock);
-	const struct entry *entry = packed_entry(self, place);
+	const struct key_entry *entry = packed_entry(self, place);
 	if (entry != NULL) {
 		*found = entry->place;
 		bytes = entry->image_bytes;
@@ -359,7 +360,7 @@ bool keyframe_holds(const struct keyframe_condition *condition, double quantity)
 }
 
 /* Whether the condition may hold in one of the span's states for a body that the span lists. */
-static bool may_hold(const struct entry *entry, const struct keyframe_condition *condition)
+static bool may_hold(const struct key_entry *entry, const struct keyframe_condition *condition)
 {
 	uint32_t q = condition->quantity;
 	if (!entry->bounded)
@@ -381,7 +382,7 @@ uint64_t keyframes_excluded(struct keyframes *self, struct recorded_place place,
 	uint64_t tick = place.tick;
 	lock_take(&self->lock);
 	for (uint32_t i = count_until(self, place); i < self->entries.count; i++) {
-		const struct entry *entry = &self->entries.items[i];
+		const struct key_entry *entry = &self->entries.items[i];
 		if (entry->place.epoch != place.epoch || entry->from > tick ||
 		    may_hold(entry, condition))
 			break;
@@ -407,7 +408,7 @@ uint64_t keyframes_excluded_before(struct keyframes *self, struct recorded_place
 	uint64_t tick = place.tick;
 	lock_take(&self->lock);
 	for (uint32_t i = count_until(self, place); i-- > 0;) {
-		const struct entry *entry = &self->entries.items[i];
+		const struct key_entry *entry = &self->entries.items[i];
 		if (entry->place.epoch != place.epoch || entry->place.tick != tick ||
 		    may_hold(entry, condition))
 			break;

@@ -34,6 +34,7 @@ tests_lib_libtests_a_SOURCES += tests/lib/recorder.h tests/lib/recorder.c
 UNIT_TESTS += \
 	tests/unit/server/store/test_image \
 	tests/unit/server/store/test_journal \
+	tests/unit/server/store/test_keyframes \
 	tests/unit/server/store/test_prune \
 	tests/unit/server/store/test_recover \
 	tests/unit/server/store/test_replay \

@@ -73,8 +73,8 @@ static void take_reply(void *context, struct past_answer *answer)
 	shape_library_release(&reply.shapes);
 }
 
-static enum status ask(struct session *session, struct served_world *world,
-		       const struct request *from, struct past_ask *ask, struct reason *why)
+static enum status ask_past(struct session *session, struct served_world *world,
+			    const struct request *from, struct past_ask *ask, struct reason *why)
 {
 	struct past_job *job;
 	if (world->past == NULL)
@@ -110,7 +110,7 @@ enum status travel_restore(struct session *session, struct served_world *world, 
 {
 	struct request request = { .ref = ref, .kind = REPLY_RESTORED, .about = MESSAGE_RESTORE };
 	struct past_ask image = { .kind = PAST_IMAGE, .place = place };
-	return ask(session, world, &request, &image, why);
+	return ask_past(session, world, &request, &image, why);
 }
 
 enum status travel_fork(struct session *session, struct served_world *world, uint64_t ref,
@@ -119,7 +119,7 @@ enum status travel_fork(struct session *session, struct served_world *world, uin
 	struct request request = { .ref = ref, .kind = REPLY_FORKED, .about = MESSAGE_FORK };
 	struct past_ask image = { .kind = PAST_IMAGE, .place = place };
 	snprintf(request.name, sizeof request.name, "%s", name);
-	return ask(session, world, &request, &image, why);
+	return ask_past(session, world, &request, &image, why);
 }
 
 static bool is_tick(double tick)
@@ -147,7 +147,7 @@ enum status travel_query(struct session *session, struct served_world *world, ui
 		past.other =
 			(struct recorded_place){ query->other_epoch, (uint64_t)query->other_tick };
 	}
-	return ask(session, world, &request, &past, why);
+	return ask_past(session, world, &request, &past, why);
 }
 
 /* ---- --sync-test --------------------------------------------------------------------------------- */

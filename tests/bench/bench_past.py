@@ -31,7 +31,7 @@ def build(client, bodies, name="w"):
     ball = world.shape(sphere=0.4)
     side = int(bodies ** 0.5) + 1
     ids = [world.spawn(shapes=[ball], position=(i % side - side / 2, 0.45, i // side - side / 2)) for i in range(bodies)]
-    world.apply(command("parameter", "sleep.enabled", 0.0))
+    world.apply(command("parameter", "sleep.enabled", 0.0), command("bounds", 2, (-30, -5, -30), (30, 40, 30)))
     return world, ids
 
 
@@ -42,7 +42,7 @@ def drive(world, ids, ticks, odd=None):
         body, push = chance.choice(ids), chance.uniform(-500, 500)
         if second == odd:
             push = push * (1 + 2 ** -52)
-        world.step(RATE, commands=[command("impulse", body, (push, 200, push / 2))], want=0)
+        world.step(RATE, commands=[command("impulse", body, (push, 100, push / 2))], want=0)
 
 
 def seek_times(world, last, count=100):

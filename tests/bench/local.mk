@@ -180,3 +180,12 @@ tests_bench_bench_joint_scenes_LDADD = $(LDADD) -lm
 .PHONY: bench-joint-scenes
 bench-joint-scenes: tests/bench/bench_joint_scenes
 	CAIRN_SRCDIR='$(abs_top_srcdir)' tests/bench/bench_joint_scenes
+
+# What the past of a world costs: seeks, questions, many clients; an hour of its time takes some minutes to make.
+EXTRA_DIST += tests/bench/bench_past.py
+.PHONY: bench-past
+bench-past: cairnd cairn
+	CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) PATH="$(abs_top_builddir):$$PATH" \
+		/usr/bin/python3 $(top_srcdir)/tests/bench/bench_past.py $(PAST_MINUTES) $(PAST_BODIES)
+PAST_MINUTES = 60
+PAST_BODIES = 250
