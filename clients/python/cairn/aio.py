@@ -434,7 +434,6 @@ class World(_World):
 
     async def seek(self, tick=None, sub=1, speed=0.0, epoch=0):
         fields = await self.client.ask("sought", "seek", sub, tick, float(speed), epoch)
-        self.subscriptions[sub].frames.clear()
         return Sought.take(fields)
 
     async def wait_durable(self, tick, timeout=10.0, edit=0):

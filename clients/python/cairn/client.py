@@ -27,7 +27,7 @@ EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", 
 
 
 # Messages that update a subscription's mirror.
-STATE = ("snapshot", "delta", "rows", "events", "notice")
+STATE = ("snapshot", "delta", "rows", "events", "notice", "sought")
 
 
 class Refused(Exception):
@@ -198,8 +198,8 @@ def given_command(name, fields):
 
 @dataclass
 class Sought:
-    """The answer to a SEEK: where in the past a subscription is. A subscription that is played gets another one, in
-    World.sought, when it stops at an end of the past."""
+    """The answer to a SEEK: where in the past a subscription is. World.sought has the last one of each subscription; one that
+    is played gets another one when it stops at an end of the past."""
     epoch: int
     tick: int
     speed: float  # world time per wall time, negative backward; 0: it stands
@@ -459,6 +459,7 @@ class World(Commands):
         self.unanswered = {}  # batch -> fields of COMMANDS, of a client that resumes
         self.results = {}  # batch -> item of RESULT that result() has not returned yet
         self.waiting = {}  # batch -> tick for which the server holds it
+        self.sought = {}  # sub -> the last Sought, also of a past that has been played to its end
         self.durable = None  # (epoch, tick, edit): the newest state on the server's disk
 
     def take_info(self, info):
@@ -678,7 +679,6 @@ class World(Commands):
         negative backward. tick None: the present again. frames() then yields states of the past; nobody else sees them.
         Returns a Sought. Raises Refused ("range", "unsupported", "busy", "forbidden")."""
         fields = self.client.ask("sought", "seek", sub, tick, float(speed), epoch)
-        self.subscriptions[sub].frames.clear()
         return Sought.take(fields)
 
     def past(self, limit=256):
@@ -869,9 +869,20 @@ class World(Commands):
         del self.subscriptions[sub]
 
     def take_state(self, kind, fields):
+        if kind == "sought":
+            self._take_sought(fields)
+            return
         mirror = self.subscriptions.get(fields[0])
         if mirror is not None and mirror.take(kind, fields) and self.client.has_ack:
             self.client.wire.send("ack", fields[0], mirror.epoch, mirror.tick, mirror.edit)
+
+    def _take_sought(self, fields):
+        """What follows is of another time: frames that were not read are dropped. An end of playing drops none."""
+        mirror = self.subscriptions.get(fields[1])
+        if mirror is not None and fields[0] != 0:
+            mirror.frames.clear()
+        if mirror is not None:
+            self.sought[fields[1]] = Sought.take(fields)
 
     def frames(self, count, sub=1, timeout=None):
         """Yields `count` frames as they arrive; ends early if no message arrives within `timeout` seconds."""
