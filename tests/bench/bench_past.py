@@ -68,7 +68,7 @@ def timed(what):
 
 
 async def scrub(address, last, until, counts):
-    client = await aio.connect(address, role="observer")
+    client = await aio.connect(address, role="observer", timeout=90.0)
     world = await client.join("w")
     chance = random.Random()
     await world.subscribe(1, profile="view", fields=3)
