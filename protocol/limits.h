@@ -48,19 +48,22 @@
 
 /* Lists within messages. */
 #define WIRE_CAPS_MAX 32
-#define WIRE_BATCH_MAX 1024	/* commands of a batch: a few milliseconds of checking */
-#define WIRE_FOLLOW_MAX 64	/* bodies a subscription follows */
-#define WIRE_AREAS_MAX 16	/* areas of a subscription, beside its box */
-#define WIRE_APPLIED_MAX 64	/* subscriptions a resuming client names */
-#define WIRE_STEPS_MAX 10000	/* ticks of one STEP */
-#define WIRE_RESULTS_KEPT 1024	/* results per (session, world), for batches that are repeated */
-#define WIRE_NAME_MAX 64	/* bytes of a world's, method's or snapshot's name */
-#define WIRE_SHAPE_PART 57344	/* bytes of one part of a shape: fits into a frame */
-#define WIRE_SHAPE_PARTS 1024	/* parts of a shape: 56 MiB, far beyond any quota */
-#define WIRE_PARTS_MAX 4096	/* parts of one SNAPSHOT or DELTA */
-#define WIRE_BODY_SHAPES 64	/* shapes of one body on the wire */
-#define WIRE_BODY_CONTACTS 1024 /* contact points that one body holds on the wire */
-#define WIRE_RING_TICKS 64	/* ticks of history the server keeps to base deltas on */
+#define WIRE_BATCH_MAX 1024	   /* commands of a batch: a few milliseconds of checking */
+#define WIRE_FOLLOW_MAX 64	   /* bodies a subscription follows */
+#define WIRE_AREAS_MAX 16	   /* areas of a subscription, beside its box */
+#define WIRE_APPLIED_MAX 64	   /* subscriptions a resuming client names */
+#define WIRE_STEPS_MAX 10000	   /* ticks of one STEP */
+#define WIRE_GROUP_MAX 256	   /* worlds of one STEP_WORLDS; as many a session may join */
+#define WIRE_OBSERVE_MAX 256	   /* parts of an observation, each with many items */
+#define WIRE_OBSERVE_NUMBERS 65536 /* numbers of one observation */
+#define WIRE_RESULTS_KEPT 1024	   /* results per (session, world), for batches that are repeated */
+#define WIRE_NAME_MAX 64	   /* bytes of a world's, method's or snapshot's name */
+#define WIRE_SHAPE_PART 57344	   /* bytes of one part of a shape: fits into a frame */
+#define WIRE_SHAPE_PARTS 1024	   /* parts of a shape: 56 MiB, far beyond any quota */
+#define WIRE_PARTS_MAX 4096	   /* parts of one SNAPSHOT or DELTA */
+#define WIRE_BODY_SHAPES 64	   /* shapes of one body on the wire */
+#define WIRE_BODY_CONTACTS 1024	   /* contact points that one body holds on the wire */
+#define WIRE_RING_TICKS 64	   /* ticks of history the server keeps to base deltas on */
 
 /* Milliseconds for which a session without a connection can be resumed. */
 #define WIRE_RESUME_MS 30000

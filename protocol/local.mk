@@ -28,6 +28,8 @@ libcairnproto_a_SOURCES += \
 	protocol/area.h \
 	protocol/area.c \
 	protocol/columns.def \
+	protocol/condition.c \
+	protocol/condition.h \
 	protocol/contacts.h \
 	protocol/contacts.c \
 	protocol/columns.h \
@@ -53,6 +55,9 @@ libcairnproto_a_SOURCES += \
 	protocol/command_wire.c \
 	protocol/result_wire.h \
 	protocol/result_wire.c \
+	protocol/observations.def \
+	protocol/group_wire.h \
+	protocol/group_wire.c \
 	protocol/queries.def \
 	protocol/query_ask.c \
 	protocol/query_items.h \

@@ -35,7 +35,10 @@
 	;
 #include "protocol/queries.def"
 
-enum { IS_TABLES = false, IS_PLACED = true };
+/* The columns `placed` and `past` of each place. */
+#define IS_TABLES false, .past = false
+#define IS_PLACED true, .past = false
+#define IS_PAST false, .past = true
 
 static const struct query_info LIST[] = {
 #define QUERY(number_, NAME, name_, where, doc_, answer_, about_)                                  \

@@ -16,9 +16,8 @@ void answer_pack_hit(struct wire_packer *out, const struct wire_ray_hit *hit)
 	pack_vector(out, hit->normal, 3);
 }
 
-void answer_pack_contact(struct wire_packer *out, const struct wire_contact *contact)
+static void pack_contact_fields(struct wire_packer *out, const struct wire_contact *contact)
 {
-	wire_pack_array(out, 9);
 	wire_pack_uint(out, contact->a);
 	wire_pack_uint(out, contact->b);
 	wire_pack_uint(out, contact->child_a);
@@ -28,6 +27,19 @@ void answer_pack_contact(struct wire_packer *out, const struct wire_contact *con
 	wire_pack_real(out, contact->separation);
 	wire_pack_real(out, contact->impulse);
 	pack_vector(out, contact->friction, 3);
+}
+
+void answer_pack_contact(struct wire_packer *out, const struct wire_contact *contact)
+{
+	wire_pack_array(out, 9);
+	pack_contact_fields(out, contact);
+}
+
+void answer_pack_force(struct wire_packer *out, const struct wire_force *force)
+{
+	wire_pack_array(out, 10);
+	pack_contact_fields(out, &force->contact);
+	wire_pack_uint(out, force->known);
 }
 
 void answer_pack_totals(struct wire_packer *out, const struct wire_totals *totals)
@@ -94,22 +106,40 @@ enum status answer_take_hit(struct wire_cursor *in, struct wire_ray_hit *hit)
 	return taker.status;
 }
 
+static void take_contact_fields(struct taker *taker, struct wire_contact *contact)
+{
+	memset(contact, 0, sizeof *contact);
+	take_u32(taker, "a", true, UINT32_MAX, &contact->a);
+	take_u32(taker, "b", true, UINT32_MAX, &contact->b);
+	take_u32(taker, "child_a", true, UINT32_MAX, &contact->child_a);
+	take_u32(taker, "child_b", true, UINT32_MAX, &contact->child_b);
+	take_vector(taker, "point", true, contact->point, 3);
+	take_vector(taker, "normal", true, contact->normal, 3);
+	take_real(taker, "separation", &contact->separation);
+	take_real(taker, "impulse", &contact->impulse);
+	take_vector(taker, "friction", true, contact->friction, 3);
+}
+
 enum status answer_take_contact(struct wire_cursor *in, struct wire_contact *contact)
 {
 	struct taker taker;
 	enum status status = open_item(in, &taker);
 	if (status != STATUS_OK)
 		return status;
-	memset(contact, 0, sizeof *contact);
-	take_u32(&taker, "a", true, UINT32_MAX, &contact->a);
-	take_u32(&taker, "b", true, UINT32_MAX, &contact->b);
-	take_u32(&taker, "child_a", true, UINT32_MAX, &contact->child_a);
-	take_u32(&taker, "child_b", true, UINT32_MAX, &contact->child_b);
-	take_vector(&taker, "point", true, contact->point, 3);
-	take_vector(&taker, "normal", true, contact->normal, 3);
-	take_real(&taker, "separation", &contact->separation);
-	take_real(&taker, "impulse", &contact->impulse);
-	take_vector(&taker, "friction", true, contact->friction, 3);
+	take_contact_fields(&taker, contact);
+	return taker.status;
+}
+
+enum status answer_take_force(struct wire_cursor *in, struct wire_force *force)
+{
+	struct taker taker;
+	uint32_t known = 0;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	take_contact_fields(&taker, &force->contact);
+	take_u32(&taker, "known", true, FORCE_KNOWN_KINDS - 1, &known);
+	force->known = (uint8_t)known;
 	return taker.status;
 }
 

@@ -5,6 +5,7 @@
  *     RAY       [[body, placement, child, fraction, point, normal], …], nearest first
  *     OVERLAP   [id, …], ascending
  *     CONTACTS  [[a, b, child_a, child_b, point, normal, separation, impulse, friction], …]
+ *     FORCES    [[a, b, child_a, child_b, point, normal, separation, normal force, friction force, known], …]
  *     TOTALS    [kinetic, potential, linear, angular]
  *     BODY      [id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre,
  *                [[name, position, rotation], …]]
@@ -20,6 +21,10 @@
  *                torque, anchor a, anchor b, [break force, break torque], [axis × 6]], an axis as JOINT_AXIS
  *     JOINTS    [[id, type, flags, a, b, coordinates, force, torque, anchor a, anchor b, owner, tag], …]
  *     LINKED    [id, …], ascending
+ *     WHEN      [] or [epoch, tick, body, value, [[session, batch, op], …], [[body, impulse], …]]
+ *     PAST      [[[epoch, first, last, cause], …], [spacing, keyframes, bytes],
+ *                [[epoch, tick, kind, text], …]]
+ *     DIFFERENCE  [] or [text, table, row, column]
  *     REGIONS   [[placement, other's placement, depth, volume, point, other's point, normal, contours], …],
  *                deepest first
  *
@@ -47,6 +52,7 @@
 #include "protocol/cursor.h"
 #include "protocol/joint_rows.h"
 #include "protocol/packer.h"
+#include "server/engine/types.h"
 
 enum wire_query_kind {
 #define QUERY(number, NAME, name, where, doc, answer, about) WIRE_QUERY_##NAME = (number),
@@ -95,7 +101,8 @@ struct query_info {
 	uint32_t number;
 	const char *name, *doc;
 	const char *answer, *about; /* the layout of ANSWER, and remarks about it */
-	bool placed;   /* computed over a list of placed shapes; else read from the tables */
+	bool placed;		    /* computed over a list of placed shapes */
+	bool past;     /* computed from the world's file; if neither, read from the tables */
 	bool reserved; /* a number without a query yet */
 	const struct query_field *fields;
 	uint32_t field_count;
@@ -125,6 +132,11 @@ struct wire_contact {
 	double point[3], normal[3];
 	double separation, impulse;
 	double friction[3];
+};
+/* A contact point with its forces: N, on b, means over the last tick. */
+struct wire_force {
+	struct wire_contact contact; /* impulse and friction are forces here */
+	uint8_t known;		     /* enum force_known (engine/types.h) */
 };
 struct wire_totals {
 	double kinetic, potential;
@@ -223,6 +235,7 @@ struct wire_geometry {
  * packs the array header. */
 void answer_pack_hit(struct wire_packer *out, const struct wire_ray_hit *hit);
 void answer_pack_contact(struct wire_packer *out, const struct wire_contact *contact);
+void answer_pack_force(struct wire_packer *out, const struct wire_force *force);
 void answer_pack_totals(struct wire_packer *out, const struct wire_totals *totals);
 void answer_pack_body(struct wire_packer *out, const struct wire_body_facts *facts);
 void answer_pack_geometry(struct wire_packer *out, const struct wire_geometry *geometry);
@@ -255,6 +268,7 @@ MUST_CHECK enum status answer_take_move(struct wire_cursor *in, struct wire_move
 MUST_CHECK enum status answer_take_region(struct wire_cursor *in, struct wire_region *region);
 MUST_CHECK enum status answer_take_hit(struct wire_cursor *in, struct wire_ray_hit *hit);
 MUST_CHECK enum status answer_take_contact(struct wire_cursor *in, struct wire_contact *contact);
+MUST_CHECK enum status answer_take_force(struct wire_cursor *in, struct wire_force *force);
 MUST_CHECK enum status answer_take_totals(struct wire_cursor *in, struct wire_totals *totals);
 /* Shapes go to `shapes` (WIRE_BODY_SHAPES × WIRE_SHAPE_BYTES bytes, borrowed by the result). */
 MUST_CHECK enum status answer_take_body(struct wire_cursor *in, struct wire_body_facts *facts,

@@ -189,3 +189,11 @@ enum status event_take(struct wire_cursor *in, struct event *event)
 	event->child_b = (uint32_t)child_b;
 	return status;
 }
+
+const char *event_name(uint8_t kind)
+{
+	static const char *const names[] = { "?",     "contact_begin", "contact_end", "sleep",
+					     "wake",  "out_of_bounds", "quarantine",  "fallback",
+					     "limit", "joint_break",   "births",      "deaths" };
+	return kind < COUNT_OF(names) ? names[kind] : "?";
+}

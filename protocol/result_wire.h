@@ -38,4 +38,7 @@ uint32_t result_value(const struct wire_result *result, uint32_t index);
 void event_pack(struct wire_packer *out, const struct event *event);
 MUST_CHECK enum status event_take(struct wire_cursor *in, struct event *event);
 
+/* "contact_begin", …; "?" for an unknown kind. */
+const char *event_name(uint8_t kind);
+
 #endif

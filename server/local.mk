@@ -17,6 +17,7 @@ include server/io/local.mk
 include server/tick/local.mk
 include server/host/local.mk
 include server/session/local.mk
+include server/past/local.mk
 include server/sync/local.mk
 include server/store/local.mk
 include server/worlds/local.mk

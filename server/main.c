@@ -11,9 +11,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "server/commands/check_files.h"
+#include "server/commands/compare_command.h"
 #include "server/commands/mesh_command.h"
+#include "server/commands/past_command.h"
 #include "server/commands/replay_command.h"
 #include "server/commands/run.h"
+#include "server/commands/store_command.h"
 #include "server/io/config_file.h"
 #include "server/io/executor_uv.h"
 #include "server/io/io_uv.h"
@@ -78,6 +82,18 @@ struct signal_targets {
 static int main_argc;
 static char **main_argv;
 
+/* True if the command line gives the option, which then outranks the file's. */
+static bool on_command_line(const char *name)
+{
+	size_t length = strlen(name);
+	for (int i = 1; i < main_argc; i++)
+		if (strncmp(main_argv[i], "--", 2) == 0 &&
+		    strncmp(main_argv[i] + 2, name, length) == 0 &&
+		    (main_argv[i][2 + length] == '\0' || main_argv[i][2 + length] == '='))
+			return true;
+	return false;
+}
+
 /* Reads the options anew into `out` (which keeps pointing into `file`). */
 static enum status read_options(struct options *out, struct config_file *file, struct reason *why)
 {
@@ -86,8 +102,11 @@ static enum status read_options(struct options *out, struct config_file *file, s
 	const char *path = options_config_path(main_argc, argv, environment);
 	if (path != NULL && config_file_read(file, path, why) != STATUS_OK)
 		return why->status;
-	return options_parse_with(out, main_argc, argv, environment,
-				  (const char *const *)file->settings, why);
+	enum status status = options_parse_with(out, main_argc, argv, environment,
+						(const char *const *)file->settings, why);
+	if (status != STATUS_OK && path != NULL && !on_command_line(why->field))
+		config_file_locate(file, path, why);
+	return status;
 }
 
 /* Refuses, by name, the first option that differs and needs a restart. */
@@ -319,17 +338,31 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		log_set_level(options.run_log_level);
 		return run_scene(&options);
+	case OPTIONS_COMPARE:
+		log_set_level(LOG_WARN);
+		return compare_command(&options);
 	case OPTIONS_REPLAY:
 		log_set_level(options.replay_log_level);
 		return replay_command(&options);
 	case OPTIONS_MESH:
 		return mesh_command(&options);
+	case OPTIONS_STORE:
+		return store_command(&options);
+	case OPTIONS_PAST:
+		return past_command(&options);
 	case OPTIONS_SERVE:
 		break;
 	}
 	log_set_level(options.log_level);
 	if (options.check_config) {
-		puts("cairnd: the options are valid");
+		const char *path = options_config_path(argc, (const char *const *)argv,
+						       (const char *const *)environ);
+		if (check_files(&options, &why) != STATUS_OK) {
+			if (path != NULL && !on_command_line(why.field))
+				config_file_locate(&file, path, &why);
+			return print_failure(&why);
+		}
+		puts("cairnd: the options are valid, and the files they name can be used");
 		return EXIT_SUCCESS;
 	}
 	return run_server(&options);

@@ -2,6 +2,7 @@
  * values come from the default, the configuration file, the environment and the command line, in
  * this order. */
 #include "server/options.h"
+#include "server/base/suggestion.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -243,44 +244,20 @@ static const struct option *find_option(enum options_command command, const char
 	return NULL;
 }
 
-/* Levenshtein distance; NAME_BYTES if a name is too long for the row. */
-static uint32_t edit_distance(const char *a, size_t a_length, const char *b)
-{
-	uint32_t row[NAME_BYTES];
-	size_t b_length = strlen(b);
-	if (a_length >= NAME_BYTES || b_length >= NAME_BYTES)
-		return NAME_BYTES;
-	for (uint32_t j = 0; j <= b_length; j++)
-		row[j] = j;
-	for (uint32_t i = 1; i <= a_length; i++) {
-		uint32_t diagonal = row[0];
-		row[0] = i;
-		for (uint32_t j = 1; j <= b_length; j++) {
-			uint32_t change = diagonal + (a[i - 1] != b[j - 1]);
-			diagonal = row[j];
-			row[j] = MIN_OF(change, MIN_OF(row[j], row[j - 1]) + 1);
-		}
-	}
-	return row[b_length];
-}
-
 static enum status refuse_unknown(enum options_command command, const char *name, size_t length,
 				  struct reason *why)
 {
-	const struct option *nearest = NULL;
-	uint32_t least = 3;
-	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
-		uint32_t distance = edit_distance(name, length, OPTIONS[i].name);
-		if (OPTIONS[i].command != command || distance >= least)
-			continue;
-		least = distance;
-		nearest = &OPTIONS[i];
-	}
+	char wrong[NAME_BYTES];
 	int shown = (int)MIN_OF(length, 40);
-	if (nearest != NULL)
+	snprintf(wrong, sizeof wrong, "%.*s", (int)length, name);
+	struct suggestion suggestion = suggestion_for(wrong);
+	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++)
+		if (OPTIONS[i].command == command)
+			suggestion_offer(&suggestion, OPTIONS[i].name);
+	if (suggestion.nearest != NULL)
 		return reason_set(why, STATUS_MISSING, -1, "option",
 				  "unknown option --%.*s; did you mean --%s?", shown, name,
-				  nearest->name);
+				  suggestion.nearest);
 	return reason_set(why, STATUS_MISSING, -1, "option",
 			  "unknown option --%.*s; --help lists them", shown, name);
 }
@@ -334,8 +311,10 @@ static enum status read_operand(struct options *options, const char *word, struc
 	if (options->command == OPTIONS_SERVE)
 		return reason_set(why, STATUS_TYPE, -1, "option",
 				  "\"%.40s\" is not an option; give a scene with --scene", word);
-	const char *what = options->command == OPTIONS_RUN ? "scene" : "file";
-	if (options->operands.count == 1)
+	const char *what = options->command == OPTIONS_RUN || options->command == OPTIONS_COMPARE
+				   ? "scene"
+				   : "file";
+	if (options->operands.count == (options->command == OPTIONS_STORE ? 3u : 1u))
 		return reason_set(why, STATUS_LIMIT, -1, what,
 				  "only one %s is accepted; \"%.40s\" is a second one", what, word);
 	options->operands.items[options->operands.count++] = word;
@@ -372,6 +351,18 @@ static enum status check_run(const struct options *options, struct reason *why)
 	return STATUS_OK;
 }
 
+static enum status check_compare(const struct options *options, struct reason *why)
+{
+	if (options->operands.count == 0)
+		return reason_set(why, STATUS_MISSING, -1, "scene", "cairnd compare needs a SCENE");
+	if (strcmp(options->compare_report, "text") != 0 &&
+	    strcmp(options->compare_report, "json") != 0)
+		return reason_set(why, STATUS_TYPE, -1, "report",
+				  "--report: \"%.40s\" is not a format; use text or json",
+				  options->compare_report);
+	return STATUS_OK;
+}
+
 static enum status check_replay(const struct options *options, struct reason *why)
 {
 	if (options->operands.count == 0)
@@ -380,6 +371,17 @@ static enum status check_replay(const struct options *options, struct reason *wh
 		return reason_set(why, STATUS_TYPE, -1, "report",
 				  "--report: \"%.40s\" is not a format; use json",
 				  options->replay_report);
+	if (options->replay_bisect && options->replay_against == NULL)
+		return reason_set(why, STATUS_MISSING, -1, "bisect",
+				  "--bisect needs --against FILE");
+	return STATUS_OK;
+}
+
+static enum status check_report(const char *format, struct reason *why)
+{
+	if (strcmp(format, "json") != 0 && strcmp(format, "text") != 0)
+		return reason_set(why, STATUS_TYPE, -1, "report",
+				  "--report: \"%.40s\" is not a format; use text or json", format);
 	return STATUS_OK;
 }
 
@@ -389,10 +391,21 @@ static enum status check_mesh(const struct options *options, struct reason *why)
 		return reason_set(why, STATUS_MISSING, -1, "file", "cairnd mesh needs a FILE");
 	if (options->mesh_surface != NULL && options->mesh_field == 0)
 		return reason_set(why, STATUS_MISSING, -1, "field", "--surface needs --field N");
-	if (strcmp(options->mesh_report, "json") != 0 && strcmp(options->mesh_report, "text") != 0)
-		return reason_set(why, STATUS_TYPE, -1, "report",
-				  "--report: \"%.40s\" is not a format; use text or json",
-				  options->mesh_report);
+	return check_report(options->mesh_report, why);
+}
+
+static enum status check_past(const struct options *options, struct reason *why)
+{
+	int asked = (options->past_when != NULL) + (options->past_when_last != NULL) +
+		    options->past_diff + (options->past_export != NULL);
+	if (options->operands.count == 0)
+		return reason_set(why, STATUS_MISSING, -1, "file", "cairnd past needs a FILE");
+	if (asked != 1)
+		return reason_set(why, STATUS_MISSING, -1, "when",
+				  "give one of --when, --when-last, --diff and --export");
+	if (options->past_diff && (options->past_from == NULL || options->past_to == NULL))
+		return reason_set(why, STATUS_MISSING, -1, "from",
+				  "--diff needs --from TICK and --to TICK");
 	return STATUS_OK;
 }
 
@@ -460,6 +473,24 @@ static enum status check_proxy(const struct options *options, struct reason *why
 	return STATUS_OK;
 }
 
+static enum status check_durability(const struct options *options, struct reason *why)
+{
+	const char *level = options->durability, *what = options->disk_failure;
+	if (strcmp(level, "off") != 0 && strcmp(level, "tick") != 0 &&
+	    strcmp(level, "command") != 0)
+		return reason_set(why, STATUS_RANGE, -1, "durability",
+				  "--durability: \"%.40s\" is unknown; use off, tick or command",
+				  level);
+	if (strcmp(what, "stop") != 0 && strcmp(what, "continue") != 0)
+		return reason_set(why, STATUS_RANGE, -1, "disk-failure",
+				  "--disk-failure: \"%.40s\" is unknown; use stop or continue",
+				  what);
+	if (strcmp(level, "command") == 0 && options->data == NULL)
+		return reason_set(why, STATUS_RANGE, -1, "durability",
+				  "--durability command needs a directory: add --data");
+	return STATUS_OK;
+}
+
 static enum status check_serve(const struct options *options, struct reason *why)
 {
 	static const char *const ROLES[] = { "controller", "player", "observer", "none" };
@@ -473,11 +504,22 @@ static enum status check_serve(const struct options *options, struct reason *why
 			why, STATUS_RANGE, -1, "loopback-role",
 			"--loopback-role: \"%.40s\" is not a role; use controller, player, observer or none",
 			options->loopback_role);
+	static const char *const SEERS[] = { "observer", "player", "controller", "admin" };
+	known = false;
+	for (size_t i = 0; i < COUNT_OF(SEERS); i++)
+		known = known || strcmp(options->past_role, SEERS[i]) == 0;
+	if (!known)
+		return reason_set(
+			why, STATUS_RANGE, -1, "past-role",
+			"--past-role: \"%.40s\" is not a role; use observer, player, controller or admin",
+			options->past_role);
 	if (strcmp(options->upgrade, "refuse") != 0 && strcmp(options->upgrade, "redo") != 0)
 		return reason_set(why, STATUS_RANGE, -1, "upgrade",
 				  "--upgrade: \"%.40s\" is unknown; use refuse or redo",
 				  options->upgrade);
-	enum status status = options_addresses(options, addresses, &count, why);
+	enum status status = check_durability(options, why);
+	if (status == STATUS_OK)
+		status = options_addresses(options, addresses, &count, why);
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
 		status = check_exposure(options, &addresses[i], false, "listen", why);
 	if (status == STATUS_OK)
@@ -506,10 +548,16 @@ static enum status check_command(const struct options *options, struct reason *w
 		return check_serve(options, why);
 	case OPTIONS_RUN:
 		return check_run(options, why);
+	case OPTIONS_COMPARE:
+		return check_compare(options, why);
 	case OPTIONS_REPLAY:
 		return check_replay(options, why);
 	case OPTIONS_MESH:
 		return check_mesh(options, why);
+	case OPTIONS_STORE:
+		return check_report(options->store_report, why);
+	case OPTIONS_PAST:
+		return check_past(options, why);
 	case OPTIONS_HELP:
 	case OPTIONS_VERSION:
 		break;
@@ -518,24 +566,33 @@ static enum status check_command(const struct options *options, struct reason *w
 }
 
 /* Sets the options of `cairnd serve` from the lines of a configuration file, each `name=value`. */
+static enum status read_setting(struct options *options, const char *setting, struct reason *why)
+{
+	const char *value = strchr(setting, '=');
+	size_t length = value != NULL ? (size_t)(value - setting) : 0;
+	const struct option *option = find_option(OPTIONS_SERVE, setting, length);
+	if (option == NULL)
+		return refuse_unknown(OPTIONS_SERVE, setting, length, why);
+	if (strcmp(option->name, "config") == 0)
+		return refuse_value(
+			why, STATUS_UNSUPPORTED, option,
+			"not allowed in a configuration file: give it on the command line%s", "");
+	return set_value(options, option, value + 1, why);
+}
+
+/* A refusal has the index of the setting. */
 static enum status read_settings(struct options *options, const char *const settings[],
 				 struct reason *why)
 {
-	enum status status = STATUS_OK;
-	for (size_t i = 0; status == STATUS_OK && settings != NULL && settings[i] != NULL; i++) {
-		const char *value = strchr(settings[i], '=');
-		size_t length = value != NULL ? (size_t)(value - settings[i]) : 0;
-		const struct option *option = find_option(OPTIONS_SERVE, settings[i], length);
-		if (option == NULL)
-			return refuse_unknown(OPTIONS_SERVE, settings[i], length, why);
-		if (strcmp(option->name, "config") == 0)
-			return refuse_value(
-				why, STATUS_UNSUPPORTED, option,
-				"not allowed in a configuration file: give it on the command line%s",
-				"");
-		status = set_value(options, option, value + 1, why);
+	for (size_t i = 0; settings != NULL && settings[i] != NULL; i++) {
+		enum status status = read_setting(options, settings[i], why);
+		if (status == STATUS_OK)
+			continue;
+		if (why != NULL)
+			why->index = (int64_t)i;
+		return status;
 	}
-	return status;
+	return STATUS_OK;
 }
 
 enum status options_parse_with(struct options *out, int argc, const char *const argv[],
@@ -545,15 +602,24 @@ enum status options_parse_with(struct options *out, int argc, const char *const 
 	struct command_line line = { .argc = argc, .argv = argv, .at = 1 };
 	memset(out, 0, sizeof *out);
 	set_defaults(out);
-	out->run_ticks = UINT64_MAX;
+	out->run_ticks = out->run_seed = UINT64_MAX;
 	if (argc > 1 && strcmp(argv[1], "run") == 0) {
 		out->command = OPTIONS_RUN;
+		line.at = 2;
+	} else if (argc > 1 && strcmp(argv[1], "compare") == 0) {
+		out->command = OPTIONS_COMPARE;
 		line.at = 2;
 	} else if (argc > 1 && strcmp(argv[1], "replay") == 0) {
 		out->command = OPTIONS_REPLAY;
 		line.at = 2;
 	} else if (argc > 1 && strcmp(argv[1], "mesh") == 0) {
 		out->command = OPTIONS_MESH;
+		line.at = 2;
+	} else if (argc > 1 && strcmp(argv[1], "store") == 0) {
+		out->command = OPTIONS_STORE;
+		line.at = 2;
+	} else if (argc > 1 && strcmp(argv[1], "past") == 0) {
+		out->command = OPTIONS_PAST;
 		line.at = 2;
 	}
 	enum status status = read_settings(out, settings, why);
@@ -562,6 +628,7 @@ enum status options_parse_with(struct options *out, int argc, const char *const 
 	if (status == STATUS_OK)
 		status = read_line(out, &line, why);
 	out->run_ticks_given = out->run_ticks != UINT64_MAX;
+	out->run_seed_given = out->run_seed != UINT64_MAX;
 	return status == STATUS_OK ? check_command(out, why) : status;
 }
 
@@ -680,6 +747,11 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 	if (command == OPTIONS_RUN)
 		put(&writer, "cairnd run SCENE --ticks N [OPTION]…\n"
 			     "Steps a scene as fast as possible, without a network.\n\n");
+	else if (command == OPTIONS_COMPARE)
+		put(&writer,
+		    "cairnd compare SCENE [OPTION]…\n"
+		    "Steps a scene under several methods side by side, and checks the bounds "
+		    "that it states.\n\n");
 	else if (command == OPTIONS_REPLAY)
 		put(&writer, "cairnd replay FILE [OPTION]…\n"
 			     "Prints the contents of a world's journal file and verifies its "
@@ -688,12 +760,25 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 		put(&writer, "cairnd mesh FILE [OPTION]…\n"
 			     "Checks whether a mesh is a solid, and prints its mass properties "
 			     "and parts.\n\n");
+	else if (command == OPTIONS_STORE)
+		put(&writer,
+		    "cairnd store check FILE\n"
+		    "cairnd store repair FILE NEW\n"
+		    "cairnd store backup FILE NEW\n"
+		    "cairnd store restore BACKUP FILE\n"
+		    "Checks, repairs, backs up or restores the file of a world. No file is "
+		    "overwritten.\n\n");
+	else if (command == OPTIONS_PAST)
+		put(&writer,
+		    "cairnd past FILE [OPTION]…\n"
+		    "Answers a question about the past of a world's file, or exports it.\n\n");
 	else
 		put(&writer,
 		    "cairnd [OPTION]…\n"
-		    "Serves physics worlds. See `cairnd run --help` for runs without a "
-		    "network,\n`cairnd replay --help` for recordings, `cairnd mesh --help` for "
-		    "meshes.\n\n");
+		    "Serves physics worlds. Other commands, each with its own --help:\n"
+		    "`cairnd run` steps a scene without a network, `cairnd compare` does so under\n"
+		    "several methods, `cairnd replay` and `cairnd past` read recordings, `cairnd\n"
+		    "store` cares for files of worlds, `cairnd mesh` reads meshes.\n\n");
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];
 		if (option->command != command)
@@ -723,7 +808,10 @@ enum status options_web_address(const char *text, const char *option, struct add
 		return reason_set(why, STATUS_TYPE, -1, option,
 				  "--%s: \"%.40s\" is not allowed; give HOST:PORT", option, text);
 	snprintf(full, sizeof full, "%s%s", strncmp(text, "tcp:", 4) == 0 ? "" : "tcp:", text);
-	return address_parse(full, out, why);
+	enum status status = address_parse(full, out, why);
+	if (status != STATUS_OK && why != NULL)
+		snprintf(why->field, sizeof why->field, "%s", option);
+	return status;
 }
 
 enum status options_addresses(const struct options *options, struct address *out, uint32_t *count,

@@ -20,17 +20,21 @@ struct option_list {
 enum options_command {
 	OPTIONS_SERVE,
 	OPTIONS_RUN,
+	OPTIONS_COMPARE,
 	OPTIONS_REPLAY,
 	OPTIONS_MESH,
+	OPTIONS_STORE,
+	OPTIONS_PAST,
 	OPTIONS_HELP,	/* print options_help(help_for) and succeed */
 	OPTIONS_VERSION /* print the version and succeed */
 };
 
 struct options {
 	enum options_command command;
-	enum options_command help_for; /* OPTIONS_SERVE to OPTIONS_MESH */
-	struct option_list operands;   /* the scene of `run`, the file of `replay` and `mesh` */
-	bool run_ticks_given;
+	enum options_command help_for; /* OPTIONS_SERVE to OPTIONS_PAST */
+	struct option_list
+		operands; /* scene of `run` and `compare`, words of `store`, else a file */
+	bool run_ticks_given, run_seed_given;
 #define OPTION_FIELD_FLAG(field) bool field;
 #define OPTION_FIELD_COUNT(field) uint64_t field;
 #define OPTION_FIELD_BYTES(field) uint64_t field;
@@ -59,7 +63,8 @@ MUST_CHECK enum status options_parse(struct options *out, int argc, const char *
 				     const char *const environment[], struct reason *why);
 
 /* The same with `settings` ("name=value", terminated by NULL; may be NULL), the options of a
- * configuration file, which rank between the defaults and the environment. They are borrowed, too. */
+ * configuration file, which rank between the defaults and the environment. They are borrowed, too.
+ * A refused setting's index is why->index; it is −1 for other refusals. */
 MUST_CHECK enum status options_parse_with(struct options *out, int argc, const char *const argv[],
 					  const char *const environment[],
 					  const char *const settings[], struct reason *why);
@@ -84,7 +89,7 @@ bool options_view(const struct options *options, uint32_t index, struct option_v
 MUST_CHECK enum status options_change(struct options *options, const char *name, const char *value,
 				      struct reason *why);
 
-/* Writes the help for SERVE, RUN, REPLAY or MESH; returns its length, like snprintf. */
+/* Writes the help for SERVE to PAST; returns its length, like snprintf. */
 size_t options_help(enum options_command command, char *text, size_t bytes);
 
 /* Where to listen: --listen (a bare HOST:PORT means TCP), --unix, or the default when neither was

@@ -7,9 +7,13 @@
 
 #include "server/base/heap.h"
 #include "server/io/log.h"
+#include "server/past/past.h"
 #include "server/requests/requests.h"
+#include "server/session/remember.h"
 #include "server/session/resume.h"
 #include "server/session/session.h"
+#include "server/store/session_file.h"
+#include "server/worlds/travel.h"
 
 /* Periods of the two timers, ms; the pool is balanced at each BALANCE_CHECKS-th check. GREETING_MIN
  * connections before HELLO are always allowed, because a quarter of a small --sessions-max is too
@@ -41,12 +45,20 @@ static enum status make_parts(struct server *self, struct reason *why)
 				 io_wall_s(self->service.io), why);
 	if (status != STATUS_OK)
 		return status;
+	status = remember_open(&self->service, why);
+	if (status != STATUS_OK)
+		return status;
+	self->worlds.next_number = session_file_world_max(self->service.store);
 	struct retention retention = { (uint32_t)self->service.options->checkpoints_keep,
 				       self->service.options->journal_keep };
 	store_set_retention(self->service.store, &retention);
+	/* A file that exists is written, whatever new worlds do. */
+	store_set_durability(self->service.store,
+			     MAX_OF(service_durability(&self->service), DURABILITY_TICK));
 	if (strcmp(self->service.options->upgrade, "redo") == 0)
 		store_redo(self->service.store);
-	return STATUS_OK;
+	status = past_desk_create(self->service.executor, &self->service.past);
+	return reason_set(why, status, -1, "server", "%s", status_text(status));
 }
 
 static void on_writable(void *context)
@@ -88,6 +100,8 @@ enum status server_create(struct io *io, struct executor *executor, struct optio
 	if (wire_role_parse(wire_text(options->loopback_role), &self->service.loopback_role) !=
 	    STATUS_OK)
 		self->service.loopback_role = WIRE_ROLE_NOBODY;
+	if (wire_role_parse(wire_text(options->past_role), &self->service.past_role) != STATUS_OK)
+		self->service.past_role = WIRE_ROLE_ADMIN;
 	enum status status = make_parts(self, why);
 	if (status == STATUS_OK)
 		status = worlds_open_all(&self->service, why);
@@ -209,6 +223,7 @@ static void on_check(void *context)
 	log_flush();
 	limit_queued_bytes(self);
 	worlds_check(&self->service, now);
+	remember_check(&self->service, now);
 	pool_relieve(self->service.pool);
 	if (++self->checks % BALANCE_CHECKS == 0)
 		pool_balance(self->service.pool);
@@ -358,6 +373,9 @@ enum status server_start(struct server *self, struct reason *why)
 		status = io_timer_create(self->service.io, worlds_show_resting, &self->service,
 					 &self->service.rest);
 	if (status == STATUS_OK)
+		status = io_timer_create(self->service.io, travels_play, &self->service,
+					 &self->service.travel);
+	if (status == STATUS_OK)
 		status = io_timer_create(self->service.io, on_guard, self, &self->guard);
 	if (status == STATUS_OK)
 		status = io_timer_create(self->service.io, reading_end_pause, &self->service,
@@ -401,10 +419,14 @@ void server_destroy(struct server *self)
 		io_timer_destroy(self->timer);
 	if (self->service.rest != NULL)
 		io_timer_destroy(self->service.rest);
+	if (self->service.travel != NULL)
+		io_timer_destroy(self->service.travel);
 	if (self->guard != NULL)
 		io_timer_destroy(self->guard);
 	if (self->service.pause != NULL)
 		io_timer_destroy(self->service.pause);
+	if (self->service.past != NULL)
+		past_desk_stop(self->service.past);
 	if (self->executor_started)
 		executor_stop(self->service.executor);
 	self->service.executor_stopped = true;
@@ -413,6 +435,7 @@ void server_destroy(struct server *self)
 	if (self->service.pool != NULL)
 		pool_destroy(self->service.pool);
 	worlds_release(&self->worlds);
+	past_desk_destroy(self->service.past);
 	registry_release(&self->service.sessions);
 	keyring_release(&self->service.keyring);
 	address_limits_release(&self->service.address_limits);

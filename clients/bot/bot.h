@@ -61,6 +61,11 @@ struct tally {
 MUST_CHECK enum status bot_options_parse(struct bot_options *options, int argc, char *const argv[],
 					 struct reason *why);
 void bot_usage(void);
+/* The i-th option, for usages and manuals; false: there are no more. */
+struct bot_option {
+	const char *name, *argument, *help;
+};
+bool bot_option(uint32_t index, struct bot_option *out);
 
 /* The monotonic clock, µs. */
 uint64_t bot_now(void);

@@ -1,6 +1,9 @@
 /* main.c: the program cairn-bot: reads the options, starts the bad network if requested, runs the
  * fleet and prints the report. See bot.h. */
+#include "config.h"
+
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "clients/bot/network.h"
@@ -37,6 +40,10 @@ int main(int argc, char *argv[])
 	struct bad_network *network = NULL;
 	char relay[64];
 	struct reason why;
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		puts("cairn-bot " PACKAGE_VERSION);
+		return 0;
+	}
 	enum status status = bot_options_parse(&options, argc, argv, &why);
 	if (status == STATUS_AGAIN) {
 		bot_usage();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clients/bot/bot.h"
+#include "server/base/suggestion.h"
 
 enum value { VALUE_TEXT, VALUE_COUNT, VALUE_SEED, VALUE_REAL, VALUE_PROFILE };
 
@@ -55,13 +56,22 @@ static const struct option_row ROWS[] = {
 	ROW(TEXT, json, "json", "FILE", 0, 0, "also write the report to this file"),
 };
 
+bool bot_option(uint32_t index, struct bot_option *out)
+{
+	if (index >= COUNT_OF(ROWS))
+		return false;
+	*out = (struct bot_option){ ROWS[index].name, ROWS[index].argument, ROWS[index].help };
+	return true;
+}
+
 void bot_usage(void)
 {
-	puts("cairn-bot --world NAME [--players N] [--observers N] [--stallers N] [--liars N] …\n");
-	for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+	puts("usage: cairn-bot --world NAME [--players N] [--observers N] [--stallers N] [--liars N] …\n");
+	struct bot_option option;
+	for (uint32_t i = 0; bot_option(i, &option); i++) {
 		char left[32];
-		snprintf(left, sizeof left, "--%s %s", ROWS[i].name, ROWS[i].argument);
-		printf("  %-22s %s\n", left, ROWS[i].help);
+		snprintf(left, sizeof left, "--%s %s", option.name, option.argument);
+		printf("  %-22s %s\n", left, option.help);
 	}
 	puts("\nExit status: 0 no threshold was exceeded, 1 one was or a mirror diverged, 2 the run "
 	     "was not possible.");
@@ -145,6 +155,18 @@ static enum status check_options(const struct bot_options *options, struct reaso
 	return STATUS_OK;
 }
 
+static enum status refuse_word(const char *word, struct reason *why)
+{
+	char room[64];
+	struct suggestion suggestion = suggestion_for(word + strspn(word, "-"));
+	for (size_t i = 0; i < COUNT_OF(ROWS); i++)
+		suggestion_offer(&suggestion, ROWS[i].name);
+	bool known = suggestion.nearest != NULL && suggestion.distance == 0;
+	return reason_set(why, STATUS_TYPE, -1, "options", "%.60s: %s%s; see --help", word,
+			  known ? "its value is missing" : "there is no such option",
+			  known ? "" : suggestion_text(&suggestion, room, sizeof room));
+}
+
 enum status bot_options_parse(struct bot_options *options, int argc, char *const argv[],
 			      struct reason *why)
 {
@@ -163,9 +185,7 @@ enum status bot_options_parse(struct bot_options *options, int argc, char *const
 		if (found == 'h' || found == COUNT_OF(ROWS))
 			return STATUS_AGAIN;
 		if (found == '?')
-			return reason_set(why, STATUS_TYPE, -1, "options",
-					  "%s: unknown option, or its value is missing; see --help",
-					  argv[optind - 1]);
+			return refuse_word(argv[optind - 1], why);
 		enum status status = set_option(options, &ROWS[found], optarg, why);
 		if (status != STATUS_OK)
 			return status;

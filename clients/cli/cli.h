@@ -29,14 +29,17 @@ struct cli {
 /* A verb: returns the exit status. */
 typedef int cli_verb(struct cli *cli);
 
+/* The usage of the options that every verb takes. */
+#define CLI_GLOBALS                                                                                \
+	"[--unix PATH | --connect ADDRESS] [--json] [--role NAME] [--timeout MS] "                 \
+	"[--token-file FILE] [--tls-ca FILE]"
+
 struct cli_verb_info {
 	const char *name, *usage, *help;
 	cli_verb *run;
 	bool connects;
 };
 const struct cli_verb_info *cli_verbs(uint32_t *count);
-/* Names of the options without a value; every other option takes the next word. */
-const char *const *cli_flags(uint32_t *count);
 
 /* Prints cli->why to standard error; returns EXIT_FAILURE. */
 int cli_fail(const struct cli *cli);
@@ -63,13 +66,8 @@ struct bytes;
 MUST_CHECK bool cli_shape(struct cli *cli, const char *text, struct bytes *canonical);
 /* Joins the world that the first operand names; false with cli->why set. */
 MUST_CHECK bool cli_join(struct cli *cli, struct cairn_world *world);
-/* Applies a batch and waits for its result (apply.c). A refused batch is the status of the call, with
- * cli->why set. */
-MUST_CHECK enum status cli_apply(struct cli *cli, const struct cairn_world *world,
-				 const struct command *commands, uint32_t count,
-				 struct wire_result *result);
-/* Likewise, and prints the tick, the edit and the id that the last command created; returns an exit
- * status. */
+/* Applies a batch, waits for its result and prints the tick, the edit and the id that the last command
+ * created (apply.c); returns an exit status. */
 int cli_apply_and_print(struct cli *cli, const struct cairn_world *world,
 			const struct command *commands, uint32_t count);
 
@@ -84,11 +82,16 @@ void out_hash(const struct cli *cli, const char *key, uint64_t value);
 void out_end(const struct cli *cli);
 /* One world as a record. */
 void out_world(const struct cli *cli, const struct cairn_world *world);
-/* With --json a MessagePack value as a member of the record; otherwise nothing. */
-void out_raw(const struct cli *cli, const char *key, struct wire_slice value);
+/* With --json only: a member that is a list of objects. Each lies between out_item_begin and
+ * out_item_end. */
+void out_list_begin(const struct cli *cli, const char *key);
+void out_list_end(const struct cli *cli);
+void out_item_begin(const struct cli *cli);
+void out_item_end(const struct cli *cli);
 /* Any MessagePack value: indented lines, or JSON with --json. */
 void out_value(const struct cli *cli, struct wire_slice value);
+/* A list of ids: a word each, or with --json a record with the list as its one member. */
+void out_ids(const struct cli *cli, const char *key, struct wire_slice value);
 const char *mode_name(enum wire_mode mode);
-const char *event_name(uint8_t kind);
 
 #endif

@@ -1,11 +1,15 @@
 /* main.c: the program `cairn`: reads options and operands, connects if the verb needs it, runs the
  * verb. */
+#include "config.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clients/cli/cli.h"
+#include "clients/cli/usage.h"
 #include "clients/cli/verbs.h"
+#include "server/base/suggestion.h"
 
 #define DEFAULT_ADDRESS "tcp:127.0.0.1:7411"
 
@@ -29,47 +33,118 @@ static const struct cli_verb_info *find_verb(const char *name)
 	return NULL;
 }
 
+static int refuse_verb(struct cli *cli, const char *name)
+{
+	char room[64];
+	struct suggestion suggestion = suggestion_for(name);
+	for (size_t i = 0; i < COUNT_OF(verbs); i++)
+		suggestion_offer(&suggestion, verbs[i].name);
+	return cli_usage(cli, "verb %.40s does not exist%s", name,
+			 suggestion_text(&suggestion, room, sizeof room));
+}
+
+static int print_help(struct cli *cli, const struct cli_verb_info *one)
+{
+	if (one == NULL)
+		puts("usage: cairn " CLI_GLOBALS " VERB …\n\n"
+		     "  ADDRESS is tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT, wss://HOST:PORT "
+		     "or unix:PATH;\n"
+		     "  the default is CAIRN_ADDRESS, or " DEFAULT_ADDRESS " if that is not set.\n"
+		     "  The token is read from FILE, or from CAIRN_TOKEN.\n"
+		     "  `cairn VERB -h` or `cairn help VERB`: one verb. `cairn --version`: the "
+		     "version.\n");
+	for (size_t i = 0; i < COUNT_OF(verbs); i++)
+		if (one == NULL || one == &verbs[i])
+			printf("  %s %s\n      %s\n", verbs[i].name, verbs[i].usage, verbs[i].help);
+	UNUSED(cli);
+	return EXIT_SUCCESS;
+}
+
 int verb_help(struct cli *cli)
 {
 	const struct cli_verb_info *one =
 		cli->operand_count > 0 ? find_verb(cli->operands[0]) : NULL;
 	if (cli->operand_count > 0 && one == NULL)
-		return cli_usage(cli, "verb %s does not exist", cli->operands[0]);
-	if (one == NULL)
-		puts("usage: cairn [--unix PATH | --connect ADDRESS] [--json] [--role NAME] "
-		     "[--timeout MS] [--token-file FILE] [--tls-ca FILE] VERB …\n\n"
-		     "  ADDRESS is tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT, wss://HOST:PORT "
-		     "or unix:PATH;\n"
-		     "  the default is CAIRN_ADDRESS, or " DEFAULT_ADDRESS " if that is not set.\n"
-		     "  The token is read from FILE, or from CAIRN_TOKEN.\n");
-	for (size_t i = 0; i < COUNT_OF(verbs); i++)
-		if (one == NULL || one == &verbs[i])
-			printf("  %s %s\n      %s\n", verbs[i].name, verbs[i].usage, verbs[i].help);
-	return EXIT_SUCCESS;
+		return refuse_verb(cli, cli->operands[0]);
+	return print_help(cli, one);
 }
 
-static const char *const flags[] = { "json",   "planar",   "running", "impulse", "bodies", "totals",
-				     "events", "contacts", "joints",  "verify",	 "help" };
+/* ---- words --------------------------------------------------------------------------------------- */
 
-const char *const *cli_flags(uint32_t *count)
+static bool find_option(const char *usage, const char *name, struct usage_option *out)
 {
-	*count = COUNT_OF(flags);
-	return flags;
-}
-
-static bool is_flag(const char *name)
-{
-	for (size_t i = 0; i < COUNT_OF(flags); i++)
-		if (strcmp(flags[i], name) == 0)
+	while (usage_next_option(&usage, out))
+		if (strcmp(out->name, name) == 0)
 			return true;
 	return false;
+}
+
+/* Finds an option in the usage of any verb, because the verb may come after it. */
+static bool is_option(const char *name, struct usage_option *out)
+{
+	static const char *const always[] = { "help", "version" };
+	*out = (struct usage_option){ 0 };
+	for (size_t i = 0; i < COUNT_OF(always); i++)
+		if (strcmp(always[i], name) == 0)
+			return true;
+	if (find_option(CLI_GLOBALS, name, out))
+		return true;
+	for (size_t i = 0; i < COUNT_OF(verbs); i++)
+		if (find_option(verbs[i].usage, name, out))
+			return true;
+	return false;
+}
+
+/* Names the nearest option of the verb; NULL: of any verb. */
+static int refuse_option(struct cli *cli, const struct cli_verb_info *verb, const char *name)
+{
+	struct usage_option option[COUNT_OF(verbs) * CLI_OPTIONS_MAX];
+	size_t count = 0;
+	char room[64] = "";
+	struct suggestion suggestion = suggestion_for(name);
+	for (const char *at = CLI_GLOBALS; usage_next_option(&at, &option[count]); count++)
+		suggestion_offer(&suggestion, option[count].name);
+	for (size_t i = 0; i < COUNT_OF(verbs); i++) {
+		if (verb != NULL && verb != &verbs[i])
+			continue;
+		for (const char *at = verbs[i].usage; usage_next_option(&at, &option[count]);
+		     count++)
+			suggestion_offer(&suggestion, option[count].name);
+	}
+	if (suggestion.nearest != NULL)
+		snprintf(room, sizeof room, "; did you mean --%s?", suggestion.nearest);
+	if (verb != NULL)
+		return cli_usage(cli, "verb %s has no option --%.40s%s", verb->name, name, room);
+	return cli_usage(cli, "no verb has an option --%.40s%s", name, room);
+}
+
+/* Other names of options, which scenes or earlier versions use. */
+static const struct {
+	const char *name, *now;
+} ALIASES[] = { { "h", "help" }, { "at", "position" } };
+
+/* The word with the present name of its option. */
+static const char *present_name(const char *word)
+{
+	static char names[CLI_OPTIONS_MAX][32];
+	static uint32_t used;
+	const char *name = word + strspn(word, "-");
+	for (size_t i = 0; i < COUNT_OF(ALIASES) && name > word && used < CLI_OPTIONS_MAX; i++)
+		if (strcmp(ALIASES[i].name, name) == 0) {
+			snprintf(names[used], sizeof names[used], "--%s", ALIASES[i].now);
+			return names[used++];
+		}
+	return word;
 }
 
 /* Separates the words into operands and options. Returns 0, or the exit code after an error. */
 static int read_words(struct cli *cli, int argc, char **argv)
 {
+	for (int i = 1; i < argc; i++)
+		cli->json = cli->json || strcmp(argv[i], "--json") == 0; /* for the errors below */
 	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i];
+		const char *word = present_name(argv[i]);
+		struct usage_option option;
 		if (strncmp(word, "--", 2) != 0 || word[2] == '\0') {
 			if (cli->operand_count == COUNT_OF(cli->operands))
 				return cli_usage(cli, "%.40s: at most %d operands are allowed",
@@ -80,15 +155,34 @@ static int read_words(struct cli *cli, int argc, char **argv)
 		if (cli->option_count == CLI_OPTIONS_MAX)
 			return cli_usage(cli, "%.40s: at most %d options are allowed", word,
 					 CLI_OPTIONS_MAX);
+		if (!is_option(word + 2, &option))
+			return refuse_option(
+				cli, cli->operand_count > 0 ? find_verb(cli->operands[0]) : NULL,
+				word + 2);
 		cli->options[cli->option_count].name = word + 2;
 		cli->options[cli->option_count].value = NULL;
-		if (!is_flag(word + 2)) {
+		if (option.has_value) {
 			if (i + 1 == argc)
 				return cli_usage(cli, "%.40s needs a value", word);
 			cli->options[cli->option_count].value = argv[++i];
 		}
 		cli->option_count++;
 	}
+	return 0;
+}
+
+/* Refuses options and operands that the verb's usage does not have, before a connection is made. */
+static int check_words(struct cli *cli, const struct cli_verb_info *verb)
+{
+	struct usage_option option;
+	for (uint32_t i = 0; i < cli->option_count; i++)
+		if (!find_option(verb->usage, cli->options[i].name, &option) &&
+		    !find_option(CLI_GLOBALS, cli->options[i].name, &option))
+			return refuse_option(cli, verb, cli->options[i].name);
+	uint32_t most = usage_operands_max(verb->usage);
+	if (cli->operand_count > most)
+		return cli_usage(cli, "%.40s is one operand too many: cairn %s %s",
+				 cli->operands[most], verb->name, verb->usage);
 	return 0;
 }
 
@@ -154,13 +248,24 @@ int main(int argc, char **argv)
 	int code = read_words(&cli, argc, argv);
 	if (code != 0)
 		return code;
-	if (cli.operand_count == 0 || cli_flag(&cli, "help"))
-		return verb_help(&cli);
+	if (cli_flag(&cli, "version")) {
+		puts("cairn " PACKAGE_VERSION);
+		return EXIT_SUCCESS;
+	}
+	if (cli.operand_count == 0 && !cli_flag(&cli, "help") && argc > 1)
+		return cli_usage(&cli, "the verb is missing");
+	if (cli.operand_count == 0)
+		return print_help(&cli, NULL);
 	const struct cli_verb_info *verb = find_verb(cli.operands[0]);
 	if (verb == NULL)
-		return cli_usage(&cli, "verb %s does not exist", cli.operands[0]);
+		return refuse_verb(&cli, cli.operands[0]);
+	if (cli_flag(&cli, "help"))
+		return print_help(&cli, verb->run == verb_help ? NULL : verb);
 	cli.operand_count--;
 	memmove(cli.operands, cli.operands + 1, cli.operand_count * sizeof *cli.operands);
+	code = check_words(&cli, verb);
+	if (code != 0)
+		return code;
 	if (!read_globals(&cli, &role) || !read_token(&cli))
 		return cli_fail(&cli);
 	struct cairn_options options = {
@@ -171,7 +276,9 @@ int main(int argc, char **argv)
 		.timeout_ms = cli.timeout_ms,
 		.callbacks = verb_callbacks(&cli),
 	};
-	if (verb->connects &&
+	/* A verb for WORLD|FILE reads a file without a server. */
+	bool offline = strstr(verb->usage, "|FILE") != NULL && cli_names_file(&cli);
+	if (verb->connects && !offline &&
 	    cairn_connect(cli.address, &options, &cli.client, &cli.why) != STATUS_OK)
 		return cli_fail(&cli);
 	code = verb->run(&cli);

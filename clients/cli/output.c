@@ -182,13 +182,46 @@ void out_value(const struct cli *cli, struct wire_slice value)
 	fflush(stdout);
 }
 
-void out_raw(const struct cli *cli, const char *name, struct wire_slice value)
+void out_ids(const struct cli *cli, const char *name, struct wire_slice value)
 {
-	struct wire_cursor in = wire_cursor_of(value);
-	if (!cli->json)
+	if (!cli->json) {
+		out_value(cli, value);
 		return;
+	}
+	struct wire_cursor in = wire_cursor_of(value);
+	out_begin(cli);
 	write_key(cli, name);
 	print_value(cli, &in, 0);
+	out_end(cli);
+}
+
+/* Within a list has_members tells whether it has an item. */
+void out_list_begin(const struct cli *cli, const char *name)
+{
+	write_key(cli, name);
+	putchar('[');
+	has_members = false;
+}
+
+void out_list_end(const struct cli *cli)
+{
+	UNUSED(cli);
+	putchar(']');
+	has_members = true;
+}
+
+void out_item_begin(const struct cli *cli)
+{
+	UNUSED(cli);
+	fputs(has_members ? ", {" : "{", stdout);
+	has_members = false;
+}
+
+void out_item_end(const struct cli *cli)
+{
+	UNUSED(cli);
+	putchar('}');
+	has_members = true;
 }
 
 void out_world(const struct cli *cli, const struct cairn_world *world)
@@ -211,12 +244,4 @@ const char *mode_name(enum wire_mode mode)
 {
 	static const char *const names[] = { "running", "paused", "lockstep", "barrier", "failed" };
 	return (size_t)mode < COUNT_OF(names) ? names[mode] : "?";
-}
-
-const char *event_name(uint8_t kind)
-{
-	static const char *const names[] = { "?",     "contact_begin", "contact_end", "sleep",
-					     "wake",  "out_of_bounds", "quarantine",  "fallback",
-					     "limit", "joint_break",   "births",      "deaths" };
-	return kind < COUNT_OF(names) ? names[kind] : "?";
 }

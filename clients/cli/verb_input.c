@@ -9,14 +9,17 @@
 /* Fills the optional fields of a SPAWN from the options. */
 static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 {
-	const char *at = cli_option(cli, "at", 0), *rotation = cli_option(cli, "rotation", 0);
+	const char *position = cli_option(cli, "position", 0);
+	const char *rotation = cli_option(cli, "rotation", 0);
 	const char *velocity = cli_option(cli, "velocity", 0);
 	const char *status = cli_option(cli, "status", 0);
 	const char *density = cli_option(cli, "density", 0);
 	const char *restitution = cli_option(cli, "restitution", 0);
 	const char *friction = cli_option(cli, "friction", 0);
+	const char *rolling = cli_option(cli, "rolling-friction", 0);
+	const char *spinning = cli_option(cli, "spinning-friction", 0);
 	double q[4];
-	if (at != NULL && !cli_vec3(cli, at, "at", &spawn->position))
+	if (position != NULL && !cli_vec3(cli, position, "position", &spawn->position))
 		return false;
 	if (velocity != NULL && !cli_vec3(cli, velocity, "velocity", &spawn->velocity))
 		return false;
@@ -35,6 +38,12 @@ static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 			return false;
 		spawn->dynamic_friction = spawn->static_friction;
 	}
+	if (rolling != NULL &&
+	    !cli_number(cli, rolling, "rolling-friction", &spawn->rolling_friction))
+		return false;
+	if (spinning != NULL &&
+	    !cli_number(cli, spinning, "spinning-friction", &spawn->spinning_friction))
+		return false;
 	if (status == NULL)
 		return true;
 	for (uint8_t k = 0; k <= BODY_ANIMATED; k++)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clients/cli/completion.h"
 #include "clients/cli/verbs.h"
 #include "protocol/packer.h"
 #include "protocol/unpack.h"
@@ -234,42 +235,21 @@ int verb_monitor(struct cli *cli)
 
 /* ---- completion ---------------------------------------------------------------------------------- */
 
-/* Prints a completion function for bash (and zsh with bashcompinit): the verbs, then the names of
- * worlds if the verb takes one. The words before the verb may be options; each but the flags has a
- * value, which bash splits at colons. */
 int verb_completion(struct cli *cli)
 {
-	uint32_t count, flag_count;
+	enum { VERBS_MAX = 64 };
+	uint32_t count;
 	const struct cli_verb_info *verbs = cli_verbs(&count);
-	const char *const *flags = cli_flags(&flag_count);
-	if (cli->operand_count != 0)
-		return cli_usage(cli, "completion");
+	struct completion_verb words[VERBS_MAX];
+	const char *shell = cli->operand_count > 0 ? cli->operands[0] : "bash";
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
-	puts("_cairn()\n{\n\tlocal word=${COMP_WORDS[COMP_CWORD]} verb= i\n"
-	     "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-	     "\t\tcase ${COMP_WORDS[i]} in");
-	printf("\t\t");
-	for (uint32_t i = 0; i < flag_count; i++)
-		printf("%s--%s", i > 0 ? " | " : "", flags[i]);
-	puts(") ;;\n"
-	     "\t\t--*)\n"
-	     "\t\t\t((i++))\n"
-	     "\t\t\twhile [[ ${COMP_WORDS[i + 1]} == :* ]]; do ((i += 2)); done ;;\n"
-	     "\t\t*) verb=${COMP_WORDS[i]}; break ;;\n"
-	     "\t\tesac\n\tdone");
-	printf("\tif [ -z \"$verb\" ]; then\n\t\tCOMPREPLY=($(compgen -W \"");
+	ASSERT(count <= VERBS_MAX);
 	for (uint32_t i = 0; i < count; i++)
-		printf("%s%s", i > 0 ? " " : "", verbs[i].name);
-	puts("\" -- \"$word\"))\n\t\treturn\n\tfi\n\tcase $verb in");
-	for (uint32_t i = 0; i < count; i++) {
-		if (strncmp(verbs[i].usage, "WORLD", 5) == 0 && verbs[i].connects)
-			printf("\t%s) ((COMP_CWORD == i + 1)) && COMPREPLY=($(compgen -W \"$(cairn --json "
-			       "worlds 2>/dev/null | sed -n 's/.*\"name\": *\"\\([^\"]*\\)\".*/\\1/p')\" -- "
-			       "\"$word\")) ;;\n",
-			       verbs[i].name);
-	}
-	puts("\tesac\n\tif [ ${#COMPREPLY[@]} -eq 0 ]; then\n\t\tCOMPREPLY=($(compgen -f -- \"$word\"))\n"
-	     "\tfi\n}\ncomplete -F _cairn cairn");
+		words[i] = (struct completion_verb){ verbs[i].name, verbs[i].usage, verbs[i].help };
+	const struct completion_program program = { "cairn", CLI_GLOBALS, words, count, true };
+	if (cli->operand_count > 1 || !completion_print(&program, shell))
+		return cli_usage(cli, "completion %.20s: the shell must be bash, zsh or fish",
+				 shell);
 	return EXIT_SUCCESS;
 }

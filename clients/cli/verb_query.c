@@ -76,6 +76,11 @@ static bool read_geometry(struct cli *cli, const char *kind, struct wire_query *
 		query_init(query, WIRE_QUERY_MASS);
 		return take_body(cli, 2, &query->body);
 	}
+	if (strcmp(kind, "forces") == 0) {
+		query_init(query, WIRE_QUERY_FORCES);
+		query->representative = cli_flag(cli, "least-norm");
+		return take_body(cli, 2, &query->body);
+	}
 	return read_joints(cli, kind, query);
 }
 
@@ -124,6 +129,30 @@ static void print_hit(const struct cli *cli, const struct wire_cast_hit *hit)
 	out_reals(cli, "normal", hit->normal, 3);
 	out_real(cli, "depth", hit->depth);
 	out_end(cli);
+}
+
+static bool print_force(const struct cli *cli, struct wire_cursor *in)
+{
+	static const char *const KNOWN[FORCE_KNOWN_KINDS] = {
+		[FORCE_AS_FOUND] = "as_found",
+		[FORCE_UNIQUE] = "unique",
+		[FORCE_NOT_DETERMINED] = "not_determined",
+		[FORCE_LEAST_NORM] = "least_norm",
+	};
+	struct wire_force force;
+	if (answer_take_force(in, &force) != STATUS_OK)
+		return false;
+	out_begin(cli);
+	out_u64(cli, "a", force.contact.a);
+	out_u64(cli, "b", force.contact.b);
+	out_reals(cli, "point", force.contact.point, 3);
+	out_reals(cli, "normal", force.contact.normal, 3);
+	out_real(cli, "separation", force.contact.separation);
+	out_real(cli, "force", force.contact.impulse);
+	out_reals(cli, "friction", force.contact.friction, 3);
+	out_text(cli, "known", KNOWN[force.known]);
+	out_end(cli);
+	return true;
 }
 
 static bool print_region(const struct cli *cli, struct wire_cursor *in)
@@ -195,6 +224,8 @@ static bool print_item(const struct cli *cli, enum wire_query_kind kind, struct 
 	struct wire_cast_hit cast;
 	if (kind == WIRE_QUERY_REGIONS)
 		return print_region(cli, in);
+	if (kind == WIRE_QUERY_FORCES)
+		return print_force(cli, in);
 	if (kind == WIRE_QUERY_CAST) {
 		if (answer_take_cast_hit(in, &cast) != STATUS_OK)
 			return false;
@@ -269,7 +300,7 @@ static void print_answer(const struct cli *cli, enum wire_query_kind kind,
 	} else if (kind == WIRE_QUERY_JOINT) {
 		cli_joint(cli, &in);
 	} else if (kind == WIRE_QUERY_OVERLAP || kind == WIRE_QUERY_LINKED) {
-		out_value(cli, answer->answer);
+		out_ids(cli, "bodies", answer->answer);
 	} else if (wire_take_list(&in, &list) == STATUS_OK) {
 		struct wire_cursor items = wire_cursor_list(&list);
 		for (uint32_t i = 0; i < list.count && print_item(cli, kind, &items); i++)

@@ -1,5 +1,5 @@
-/* verb_replay.c: the verbs replay and mesh. The daemon's program does both without a network, so it
- * replaces this process. */
+/* verb_replay.c: the verbs replay, export, store, mesh and compare, and when and diff of a file. The daemon's
+ * program does them without a network, so it replaces this process. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 /* Executes cairnd from the folder of this program, else from the PATH; returns only if neither has
  * it. */
-static int run_daemon(struct cli *cli, const char *const *words)
+int cli_run_daemon(struct cli *cli, const char *const *words)
 {
 	char path[4096], directory[4096];
 	ssize_t bytes = readlink("/proc/self/exe", directory, sizeof directory - 1);
@@ -30,11 +30,11 @@ static int run_daemon(struct cli *cli, const char *const *words)
 
 int verb_replay(struct cli *cli)
 {
-	const char *words[8] = { "cairnd", "replay" };
+	const char *words[12] = { "cairnd", "replay" };
 	size_t count = 2;
 	const char *against = cli_option(cli, "against", 0);
 	if (cli->operand_count != 1)
-		return cli_usage(cli, "replay FILE [--verify] [--against FILE]");
+		return cli_usage(cli, "replay FILE [--verify] [--against FILE [--bisect]]");
 	words[count++] = cli->operands[0];
 	if (cli_flag(cli, "verify"))
 		words[count++] = "--verify";
@@ -42,9 +42,54 @@ int verb_replay(struct cli *cli)
 		words[count++] = "--against";
 		words[count++] = against;
 	}
+	if (cli_flag(cli, "bisect"))
+		words[count++] = "--bisect";
 	if (progress_wanted(cli))
 		words[count++] = "--progress";
-	return cli_options_known(cli) ? run_daemon(cli, words) : cli_fail(cli);
+	return cli_options_known(cli) ? cli_run_daemon(cli, words) : cli_fail(cli);
+}
+
+bool cli_names_file(const struct cli *cli)
+{
+	return cli->operand_count > 0 && access(cli->operands[0], F_OK) == 0;
+}
+
+int verb_export(struct cli *cli)
+{
+	static const char *const names[] = { "from", "to", "epoch", "every" };
+	static const char *const options[] = { "--from", "--to", "--epoch", "--every" };
+	const char *words[16] = { "cairnd", "past" };
+	size_t count = 2;
+	if (cli->operand_count != 2)
+		return cli_usage(cli, "export FILE OUT [--from TICK] [--to TICK] [--epoch N] "
+				      "[--every N]");
+	words[count++] = cli->operands[0];
+	words[count++] = "--export";
+	words[count++] = cli->operands[1];
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		const char *value = cli_option(cli, names[i], 0);
+		if (value == NULL)
+			continue;
+		words[count++] = options[i];
+		words[count++] = value;
+	}
+	return cli_options_known(cli) ? cli_run_daemon(cli, words) : cli_fail(cli);
+}
+
+int verb_store(struct cli *cli)
+{
+	const char *words[8] = { "cairnd", "store" };
+	size_t count = 2;
+	if (cli->operand_count < 2 || cli->operand_count > 3)
+		return cli_usage(cli, "store check FILE | repair FILE NEW | backup FILE NEW | "
+				      "restore BACKUP FILE");
+	for (uint32_t i = 0; i < cli->operand_count; i++)
+		words[count++] = cli->operands[i];
+	if (cli->json) {
+		words[count++] = "--report";
+		words[count++] = "json";
+	}
+	return cli_options_known(cli) ? cli_run_daemon(cli, words) : cli_fail(cli);
 }
 
 /* `--field N OUT` is read as the option --field with value N, followed by the operand OUT. */
@@ -78,5 +123,35 @@ int verb_mesh(struct cli *cli)
 		words[count++] = "--report";
 		words[count++] = "json";
 	}
-	return cli_options_known(cli) ? run_daemon(cli, words) : cli_fail(cli);
+	return cli_options_known(cli) ? cli_run_daemon(cli, words) : cli_fail(cli);
+}
+
+int verb_compare(struct cli *cli)
+{
+	static const char *const names[] = { "methods", "ticks", "workers", "plot" };
+	static const char *const flags[] = { "--methods", "--ticks", "--workers", "--plot" };
+	enum { SETS_MAX = 64 };
+	const char *words[2 * SETS_MAX + 16] = { "cairnd", "compare" }, *value;
+	size_t count = 2;
+	if (cli->operand_count != 1)
+		return cli_usage(cli,
+				 "compare SCENE [--methods A,B,C] [--ticks N] [--set KEY=VALUE]… "
+				 "[--workers N] [--plot FILE]");
+	words[count++] = cli->operands[0];
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		value = cli_option(cli, names[i], 0);
+		if (value == NULL)
+			continue;
+		words[count++] = flags[i];
+		words[count++] = value;
+	}
+	for (uint32_t i = 0; i < SETS_MAX && (value = cli_option(cli, "set", i)) != NULL; i++) {
+		words[count++] = "--set";
+		words[count++] = value;
+	}
+	if (cli->json) {
+		words[count++] = "--report";
+		words[count++] = "json";
+	}
+	return cli_options_known(cli) ? cli_run_daemon(cli, words) : cli_fail(cli);
 }

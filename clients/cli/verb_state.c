@@ -1,4 +1,4 @@
-/* verb_state.c: the verbs step, save, restore and fork. */
+/* verb_state.c: the verbs step, back, save, restore, restart and fork. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,27 +14,45 @@ void print_totals(const struct cli *cli, const struct wire_totals *totals)
 	out_reals(cli, "angular", totals->angular, 3);
 }
 
-/* Prints rows of profile plain with fields 31 as text, one line each. */
-static void print_rows(struct wire_slice rows)
+enum { ROW = 16 }; /* numbers of a row of profile plain with fields 31 */
+
+/* One body as a line of text, or with --json as an object. */
+static void print_row(const struct cli *cli, const double row[ROW])
 {
-	enum { ROW = 16 };
+	const char *status = command_word(WORDS_BODY_STATUS, (uint8_t)row[14]);
+	bool asleep = ((unsigned)row[15] & WIRE_BODY_ASLEEP) != 0;
+	if (!cli->json) {
+		char position[64], velocity[64];
+		snprintf(position, sizeof position, "%.6g %.6g %.6g", row[1], row[2], row[3]);
+		snprintf(velocity, sizeof velocity, "%.6g %.6g %.6g", row[8], row[9], row[10]);
+		printf("%8.0f  %-32s %-32s %s%s\n", row[0], position, velocity, status,
+		       asleep ? ", asleep" : "");
+		return;
+	}
+	out_item_begin(cli);
+	out_u64(cli, "id", (uint64_t)row[0]);
+	out_reals(cli, "position", row + 1, 3);
+	out_reals(cli, "rotation", row + 4, 4);
+	out_reals(cli, "velocity", row + 8, 3);
+	out_reals(cli, "spin", row + 11, 3);
+	out_text(cli, "status", status);
+	out_u64(cli, "asleep", asleep);
+	out_item_end(cli);
+}
+
+static void print_rows(const struct cli *cli, struct wire_slice rows)
+{
 	struct wire_cursor in = wire_cursor_of(rows);
 	struct wire_list list;
+	double row[ROW];
 	if (wire_take_list(&in, &list) != STATUS_OK)
 		return;
 	struct wire_cursor items = wire_cursor_list(&list);
-	printf("\n%8s  %-32s %-32s %s\n", "body", "position", "velocity", "status");
-	for (uint32_t i = 0; i < list.count; i++) {
-		double row[ROW];
-		char position[64], velocity[64];
-		if (wire_take_tuple(&items, row, ROW) != STATUS_OK)
-			return;
-		snprintf(position, sizeof position, "%.6g %.6g %.6g", row[1], row[2], row[3]);
-		snprintf(velocity, sizeof velocity, "%.6g %.6g %.6g", row[8], row[9], row[10]);
-		printf("%8.0f  %-32s %-32s %s%s\n", row[0], position, velocity,
-		       command_word(WORDS_BODY_STATUS, (uint8_t)row[14]),
-		       (unsigned)row[15] & WIRE_BODY_ASLEEP ? ", asleep" : "");
-	}
+	if (!cli->json)
+		printf("\n%8s  %-32s %-32s %s\n", "body", "position", "velocity", "status");
+	for (uint32_t i = 0; i < list.count; i++)
+		if (wire_take_tuple(&items, row, ROW) == STATUS_OK)
+			print_row(cli, row);
 }
 
 /* Splits an observation: [rows or nil, totals or nil, bin or nil]. A part that is nil has 0 bytes. */
@@ -65,11 +83,14 @@ static void print_stepped(const struct cli *cli, const struct msg_stepped *stepp
 	out_hash(cli, "tick_hash", stepped->tick_hash.value);
 	if (answer_take_totals(&in, &totals) == STATUS_OK)
 		print_totals(cli, &totals);
-	if (parts[0].bytes > 0)
-		out_raw(cli, "bodies", parts[0]);
+	if (cli->json && parts[0].bytes > 0) {
+		out_list_begin(cli, "bodies");
+		print_rows(cli, parts[0]);
+		out_list_end(cli);
+	}
 	out_end(cli);
 	if (!cli->json && parts[0].bytes > 0)
-		print_rows(parts[0]);
+		print_rows(cli, parts[0]);
 }
 
 int verb_step(struct cli *cli)
@@ -126,31 +147,96 @@ int verb_save(struct cli *cli)
 			   saved.saved.hash, 0, false);
 }
 
-int verb_restore(struct cli *cli)
+/* Restores snapshot `name`, or (NULL) the tick, and prints the state. */
+static int restore_and_print(struct cli *cli, uint32_t world, const char *name,
+			     struct cairn_tick tick)
 {
-	struct cairn_world world;
 	struct message restored;
-	if (cli->operand_count != 2)
-		return cli_usage(cli, "restore WORLD NAME");
-	if (!cli_options_known(cli) || !cli_join(cli, &world) ||
-	    cairn_restore(cli->client, world.number, cli->operands[1], &restored, &cli->why) !=
-		    STATUS_OK)
+	enum status status =
+		name != NULL ? cairn_restore(cli->client, world, name, &restored, &cli->why)
+			     : cairn_restore_tick(cli->client, world, tick, &restored, &cli->why);
+	if (status != STATUS_OK)
 		return cli_fail(cli);
 	return print_state(cli, restored.restored.epoch, restored.restored.tick,
 			   restored.restored.edit, restored.restored.hash, 0,
 			   restored.restored.other_bits != 0);
 }
 
+bool cli_tick(struct cli *cli, const char *option, struct cairn_tick *tick, bool *given)
+{
+	const char *text = cli_option(cli, option, 0), *epoch = cli_option(cli, "epoch", 0);
+	uint64_t number = 0;
+	*tick = (struct cairn_tick){ 0, 0 };
+	*given = text != NULL;
+	if (text != NULL && !cli_count(cli, text, option, &tick->tick))
+		return false;
+	if (epoch != NULL && !cli_count(cli, epoch, "epoch", &number))
+		return false;
+	if (number > UINT32_MAX || (epoch != NULL && text == NULL)) {
+		reason_set(&cli->why, STATUS_RANGE, -1, "epoch",
+			   "--epoch %.20s: it must be below 2^32, and belongs to --%s", epoch,
+			   option);
+		return false;
+	}
+	tick->epoch = (uint32_t)number;
+	return true;
+}
+
+int verb_restore(struct cli *cli)
+{
+	struct cairn_world world;
+	struct cairn_tick tick;
+	bool given;
+	if (!cli_tick(cli, "tick", &tick, &given))
+		return cli_fail(cli);
+	if (cli->operand_count != (given ? 1 : 2))
+		return cli_usage(cli, "restore WORLD NAME | WORLD --tick N [--epoch N]");
+	if (!cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	return restore_and_print(cli, world.number, given ? NULL : cli->operands[1], tick);
+}
+
+int verb_restart(struct cli *cli)
+{
+	struct cairn_world world;
+	if (cli->operand_count != 1)
+		return cli_usage(cli, "restart WORLD");
+	if (!cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	return restore_and_print(cli, world.number, "start", (struct cairn_tick){ 0, 0 });
+}
+
+int verb_back(struct cli *cli)
+{
+	struct cairn_world world;
+	uint64_t n = 1;
+	if (cli->operand_count < 1 || cli->operand_count > 2)
+		return cli_usage(cli, "back WORLD [N]");
+	if ((cli->operand_count > 1 && !cli_count(cli, cli->operands[1], "N", &n)) ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	struct cairn_tick tick = { world.tick - MIN_OF(n, world.tick), 0 };
+	return restore_and_print(cli, world.number, NULL, tick);
+}
+
 int verb_fork(struct cli *cli)
 {
 	struct cairn_world world;
 	struct message forked;
+	struct cairn_tick tick;
+	bool given;
 	const char *snapshot = cli_option(cli, "snapshot", 0);
-	if (cli->operand_count != 2)
-		return cli_usage(cli, "fork WORLD NEW");
-	if (!cli_options_known(cli) || !cli_join(cli, &world) ||
-	    cairn_fork(cli->client, world.number, cli->operands[1], snapshot, &forked, &cli->why) !=
-		    STATUS_OK)
+	if (!cli_tick(cli, "tick", &tick, &given))
+		return cli_fail(cli);
+	if (cli->operand_count != 2 || (given && snapshot != NULL))
+		return cli_usage(cli, "fork WORLD NEW [--snapshot NAME | --tick N [--epoch N]]");
+	if (!cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	enum status status = given ? cairn_fork_tick(cli->client, world.number, cli->operands[1],
+						     tick, &forked, &cli->why)
+				   : cairn_fork(cli->client, world.number, cli->operands[1],
+						snapshot, &forked, &cli->why);
+	if (status != STATUS_OK)
 		return cli_fail(cli);
 	return print_state(cli, forked.forked.epoch, forked.forked.tick, forked.forked.edit,
 			   forked.forked.hash, forked.forked.world, false);

@@ -4,11 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clients/cli/draw.h"
 #include "clients/cli/verbs.h"
+#include "protocol/result_wire.h"
 
 static struct {
 	uint64_t frames, wanted;
 	uint64_t diverged;
+	bool draws;
+	bool held; /* the present is shown until a SEEK is answered: nothing is printed */
 } watching;
 
 /* Prints a line for each contact of one body; each contact belongs to one of its two bodies. */
@@ -68,9 +72,11 @@ static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
 	const struct cli *cli = context;
 	UNUSED(sub);
 	/* One poll may bring several frames; those beyond --ticks are not printed. */
-	if (watching.frames == watching.wanted)
+	if (watching.held || watching.frames == watching.wanted)
 		return;
 	watching.frames++;
+	if (watching.draws)
+		draw_mirror(mirror);
 	print_frame(cli, mirror);
 	for (uint32_t i = 0; i < mirror->count; i++)
 		print_contacts(cli, mirror, &mirror->bodies[i]);
@@ -82,6 +88,8 @@ static void on_event(void *context, uint64_t sub, uint64_t tick, const struct ev
 {
 	const struct cli *cli = context;
 	UNUSED(sub);
+	if (watching.held)
+		return;
 	if (!cli->json) {
 		printf("tick %llu %s %u %u value %g", (unsigned long long)tick,
 		       event_name(event->kind), (unsigned)event->a, (unsigned)event->b,
@@ -136,8 +144,23 @@ struct cairn_callbacks verb_callbacks(struct cli *cli)
 	};
 }
 
+/* Goes to the tick of --from. */
+static bool seek(struct cli *cli, const struct cairn_tick *tick, double speed)
+{
+	struct message sought;
+	enum status status = cairn_seek(cli->client, 1, tick, speed, &sought, &cli->why);
+	watching.held = false;
+	return status == STATUS_OK;
+}
+
 int verb_watch(struct cli *cli)
 {
+	struct cairn_tick tick;
+	double speed = 1;
+	const char *factor = cli_option(cli, "speed", 0);
+	if (!cli_tick(cli, "from", &tick, &watching.held) ||
+	    (factor != NULL && !cli_number(cli, factor, "speed", &speed)))
+		return cli_fail(cli);
 	struct cairn_world world;
 	struct cairn_subscription ask = { .sub = 1, .profile = WIRE_PROFILE_EXACT };
 	static const char *const profiles[] = { "plain", "exact", "view", "sim" };
@@ -148,6 +171,9 @@ int verb_watch(struct cli *cli)
 		ask.fields = WIRE_COLUMNS_SERVED;
 	if (cli_flag(cli, "joints"))
 		ask.joints = WIRE_JOINT_COLUMNS_ALL;
+	watching.draws = cli_flag(cli, "draw");
+	if (watching.draws && cli->json)
+		return cli_usage(cli, "--draw is for people: leave out --json");
 	if (profile != NULL) {
 		uint32_t found = 0;
 		while (found < COUNT_OF(profiles) && strcmp(profile, profiles[found]) != 0)
@@ -162,7 +188,8 @@ int verb_watch(struct cli *cli)
 	    !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
 	ask.world = world.number;
-	if (cairn_subscribe(cli->client, &ask, &cli->why) != STATUS_OK)
+	if (cairn_subscribe(cli->client, &ask, &cli->why) != STATUS_OK ||
+	    (watching.held && !seek(cli, &tick, speed)))
 		return cli_fail(cli);
 	while (watching.frames < watching.wanted) {
 		enum status status = cairn_poll(cli->client, (int)cli->timeout_ms, &cli->why);

@@ -70,6 +70,7 @@ static bool pack_options(struct cli *cli, struct wire_packer *out, struct wire_l
 	const char *rate = cli_option(cli, "rate", 0), *gravity = cli_option(cli, "gravity", 0);
 	const char *seed = cli_option(cli, "seed", 0), *method = cli_option(cli, "method", 0);
 	const char *broad_phase = cli_option(cli, "broad-phase", 0);
+	const char *durability = cli_option(cli, "durability", 0);
 	if (rate != NULL) {
 		char *end;
 		uint64_t num = strtoull(rate, &end, 10), den = 1;
@@ -107,6 +108,11 @@ static bool pack_options(struct cli *cli, struct wire_packer *out, struct wire_l
 	if (broad_phase != NULL) {
 		wire_pack_string(out, "broad_phase");
 		wire_pack_string(out, broad_phase);
+		list->count++;
+	}
+	if (durability != NULL) {
+		wire_pack_string(out, "durability");
+		wire_pack_string(out, durability);
 		list->count++;
 	}
 	if (!pack_limits(cli, out, list))

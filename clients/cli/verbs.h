@@ -22,6 +22,15 @@ bool cli_joints_item(const struct cli *cli, struct wire_cursor *in, uint32_t *id
 void cli_joint(const struct cli *cli, struct wire_cursor *in);
 void cli_watched_joints(const struct cli *cli, const struct mirror *mirror);
 
+/* Reads --OPTION TICK and --epoch N; *given: the option is there (verb_state.c). False with cli->why set. */
+MUST_CHECK bool cli_tick(struct cli *cli, const char *option, struct cairn_tick *tick, bool *given);
+
+/* Replaces this process by cairnd with these words, "cairnd" first and NULL last; returns only on failure
+ * (verb_replay.c). */
+int cli_run_daemon(struct cli *cli, const char *const *words);
+/* True if the first operand is a file: the verb then needs no server. */
+bool cli_names_file(const struct cli *cli);
+
 /* The callbacks of the connection while a verb runs (verb_watch.c). */
 struct cairn_callbacks verb_callbacks(struct cli *cli);
 

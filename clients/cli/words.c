@@ -1,17 +1,40 @@
 /* words.c: parses the operands and options of a verb: flags, counts, numbers, vectors and shapes.
  * See cli.h. */
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clients/cli/cli.h"
-#include "server/base/bytes.h"
+#include "clients/lib/shape_text.h"
+#include "server/base/json_text.h"
+
+/* An error under --json is one object on standard error; `status` has the names of status.def. */
+static void print_error_json(const struct reason *why)
+{
+	const char *status = status_name(why->status);
+	fputs("{\"error\": {\"status\": ", stderr);
+	json_text_print(stderr, status, strlen(status));
+	fprintf(stderr, ", \"code\": %d, \"text\": ", (int)why->status);
+	json_text_print(stderr, why->text, strlen(why->text));
+	if (why->field[0] != '\0') {
+		fputs(", \"field\": ", stderr);
+		json_text_print(stderr, why->field, strlen(why->field));
+	}
+	if (why->index >= 0)
+		fprintf(stderr, ", \"index\": %lld", (long long)why->index);
+	fputs("}}\n", stderr);
+}
 
 int cli_fail(const struct cli *cli)
 {
 	const struct reason *why = &cli->why;
+	if (cli->json) {
+		print_error_json(why);
+		return EXIT_FAILURE;
+	}
 	fprintf(stderr, "cairn: %s", why->text);
 	if (why->field[0] != '\0')
 		fprintf(stderr, " (%s)", why->field);
@@ -23,13 +46,15 @@ int cli_fail(const struct cli *cli)
 
 int cli_usage(struct cli *cli, const char *format, ...)
 {
+	struct reason why = { .status = STATUS_TYPE, .index = -1, .field = "usage" };
 	va_list arguments;
-	UNUSED(cli);
 	va_start(arguments, format);
-	fputs("cairn: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputs("\nTry `cairn help`.\n", stderr);
+	vsnprintf(why.text, sizeof why.text, format, arguments);
 	va_end(arguments);
+	if (cli->json)
+		print_error_json(&why);
+	else
+		fprintf(stderr, "cairn: %s\nTry `cairn help`.\n", why.text);
 	return 2;
 }
 
@@ -55,7 +80,8 @@ bool cli_options_known(struct cli *cli)
 		if (cli->used >> i & 1)
 			continue;
 		reason_set(&cli->why, STATUS_UNKNOWN_PARAMETER, -1, cli->options[i].name,
-			   "this verb has no option --%s", cli->options[i].name);
+			   "--%s is given twice, or has no effect beside the other words",
+			   cli->options[i].name);
 		return false;
 	}
 	return true;
@@ -65,9 +91,14 @@ bool cli_number(struct cli *cli, const char *text, const char *what, double *val
 {
 	char *end;
 	*value = strtod(text, &end);
-	if (end != text && *end == '\0')
+	if (end == text || *end != '\0')
+		reason_set(&cli->why, STATUS_TYPE, -1, what, "%s is %.70s, which is not a number",
+			   what, text);
+	else if (!isfinite(*value))
+		reason_set(&cli->why, STATUS_NOT_FINITE, -1, what, "%s is %.70s: it must be finite",
+			   what, text);
+	else
 		return true;
-	reason_set(&cli->why, STATUS_TYPE, -1, what, "%s is not a number", text);
 	return false;
 }
 
@@ -84,32 +115,13 @@ bool cli_count(struct cli *cli, const char *text, const char *what, uint64_t *va
 	return false;
 }
 
-/* Parses numbers separated by commas; returns their count, −1 if they are malformed or more than
- * `capacity`. */
-static int split_numbers(const char *text, double *values, uint32_t capacity)
-{
-	uint32_t count = 0;
-	for (;;) {
-		char *end;
-		double value = strtod(text, &end);
-		if (end == text || count == capacity)
-			return -1;
-		values[count++] = value;
-		if (*end == '\0')
-			return (int)count;
-		if (*end != ',')
-			return -1;
-		text = end + 1;
-	}
-}
-
 bool cli_numbers(struct cli *cli, const char *text, const char *what, double *values,
 		 uint32_t count)
 {
-	if (split_numbers(text, values, count) == (int)count)
+	if (numbers_text_parse(text, values, count) == (int)count)
 		return true;
-	reason_set(&cli->why, STATUS_TYPE, -1, what, "%s is not %u numbers separated by commas",
-		   text, (unsigned)count);
+	reason_set(&cli->why, STATUS_TYPE, -1, what,
+		   "%s is not %u finite numbers separated by commas", text, (unsigned)count);
 	return false;
 }
 
@@ -122,52 +134,9 @@ bool cli_vec3(struct cli *cli, const char *text, const char *what, vec3 *value)
 	return true;
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------- */
-
-enum { HULL_NUMBERS_MAX = 768 };
-
-/* table: kinds of shapes by name: their number in canonical bytes, and how many numbers follow the
- * colon. */
-static const struct {
-	const char *name;
-	uint8_t kind;
-	int numbers; /* −1: a multiple of three */
-} kinds[] = {
-	{ "sphere", 1, 1 }, { "capsule", 2, 2 }, { "box", 3, 3 },
-	{ "hull", 4, -1 },  { "plane", 5, 4 },
-};
-
 bool cli_shape(struct cli *cli, const char *text, struct bytes *canonical)
 {
-	double numbers[HULL_NUMBERS_MAX];
-	const char *colon = strchr(text, ':');
-	size_t length = colon != NULL ? (size_t)(colon - text) : 0;
-	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-		if (length != strlen(kinds[k].name) || strncmp(text, kinds[k].name, length) != 0)
-			continue;
-		int count = split_numbers(colon + 1, numbers, HULL_NUMBERS_MAX);
-		bool fits = kinds[k].numbers >= 0 ? count == kinds[k].numbers
-						  : count > 0 && count % 3 == 0;
-		if (!fits)
-			break;
-		/* A box is given by full sizes; canonical bytes contain half sizes. */
-		for (int i = 0; kinds[k].kind == 3 && i < count; i++)
-			numbers[i] /= 2;
-		struct writer writer = writer_into(canonical);
-		write_u8(&writer, kinds[k].kind);
-		write_u8(&writer, 1);
-		if (kinds[k].numbers < 0)
-			write_u32(&writer, (uint32_t)count / 3);
-		for (int i = 0; i < count; i++)
-			write_f64(&writer, numbers[i]);
-		if (writer_status(&writer) == STATUS_OK)
-			return true;
-	}
-	reason_set(
-		&cli->why, STATUS_TYPE, -1, "shape",
-		"shape %s is not one of sphere:R capsule:HALF,R box:X,Y,Z hull:X,Y,Z,… plane:NX,NY,NZ,D",
-		text);
-	return false;
+	return shape_text_parse(text, canonical, &cli->why) == STATUS_OK;
 }
 
 bool cli_join(struct cli *cli, struct cairn_world *world)

@@ -4,6 +4,8 @@ EXTRA_DIST += \
 	clients/npm_stage \
 	clients/js/README.md \
 	clients/js/check \
+	clients/js/examples/backend.mjs \
+	clients/js/examples/player.mjs \
 	clients/js/make_manifest.py \
 	clients/js/package.json \
 	clients/js/package-lock.json \
@@ -12,6 +14,7 @@ EXTRA_DIST += \
 	clients/js/src/client.js \
 	clients/js/src/columns.js \
 	clients/js/src/commands.js \
+	clients/js/src/group.js \
 	clients/js/src/hash.js \
 	clients/js/src/index.d.ts \
 	clients/js/src/index.js \
@@ -29,7 +32,10 @@ EXTRA_DIST += \
 	clients/js/src/world.js \
 	clients/js/test/client.test.js \
 	clients/js/test/daemon.js \
+	clients/js/test/extremes.test.js \
+	clients/js/test/group.test.js \
 	clients/js/test/joints.test.js \
+	clients/js/test/past.test.js \
 	clients/js/test/queries.test.js \
 	clients/js/test/resume.test.js \
 	clients/js/test/streams.test.js \

@@ -104,6 +104,12 @@ def lines():
         yield f"  {words[2]}: {words[0]},"
     yield "};"
     yield ""
+    yield "/** Kinds of observations of STEP_WORLDS. */"
+    yield "export const OBSERVATION = {"
+    for _, words in calls("protocol/observations.def", ["OBSERVATION"]):
+        yield f"  {words[2]}: {words[0]},"
+    yield "};"
+    yield ""
     yield "/** Bits of SUBSCRIBE.fields by column. */"
     yield "export const COLUMN = {"
     for _, words in calls("protocol/columns.def", ["COLUMN"]):
@@ -120,8 +126,8 @@ def lines():
 # ---- manifest.d.ts ----------------------------------------------------------------------------------
 
 # The type of a command's field.
-TYPED = {"VEC3": "Vector", "QUAT": "Rotation", "TEXT": "string", "NAME": "Uint8Array", "ATTACHMENTS": "Attachment[]",
-         "TARGETS": "[joint: number, axis: number, value: number][]", "POINTS": "[time: number, value: number][]"}
+TYPED = {"F64": "Placed", "VEC3": "Vector", "QUAT": "Rotation", "TEXT": "string", "NAME": "Uint8Array", "ATTACHMENTS": "Attachment[]",
+         "TARGETS": "[joint: number, axis: number, value: Placed][]", "POINTS": "[time: number, value: number][]"}
 
 
 def name_type(name, names):
@@ -160,9 +166,13 @@ def command_types():
 def type_lines():
     yield "// Types of manifest.js. Written by make_manifest.py; do not edit."
     yield ""
-    yield "export type Vector = readonly [number, number, number] | readonly number[];"
+    yield 'import type { ACTION } from "./index.js";'
+    yield ""
+    yield "/** A number, or in a command of Client.stepWorlds the place of one. */"
+    yield "export type Placed = number | typeof ACTION;"
+    yield "export type Vector = readonly Placed[] | typeof ACTION;"
     yield "/** w, x, y, z */"
-    yield "export type Rotation = readonly [number, number, number, number] | readonly number[];"
+    yield "export type Rotation = readonly Placed[] | typeof ACTION;"
     yield "/** A shape on a body: its id, and its place in body axes. */"
     yield "export type Attachment = readonly [shape: number, position?: Vector, rotation?: Rotation];"
     yield ""

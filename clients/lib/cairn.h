@@ -23,6 +23,7 @@
 #define CAIRN_CLIENTS_LIB_CAIRN_H
 
 #include "protocol/area.h"
+#include "protocol/group_wire.h"
 #include "protocol/message.h"
 #include "protocol/mirror.h"
 #include "protocol/query_wire.h"
@@ -137,7 +138,9 @@ MUST_CHECK enum status cairn_control(struct cairn *self, uint32_t world, enum wi
 
 /* ---- shapes and commands ------------------------------------------------------------------------- */
 
-/* Uploads canonical bytes (server/engine/geometry/shape.h); `name` gets their SHA-256. */
+/* Uploads canonical bytes (server/engine/geometry/shape.h); `name` gets their SHA-256. A player
+ * may not upload: for its session only the name is computed, by which SHAPE_USE finds a shape
+ * that the world has. */
 MUST_CHECK enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canonical,
 				   size_t bytes, struct name32 *name, struct reason *why);
 
@@ -168,6 +171,46 @@ struct cairn_step {
 MUST_CHECK enum status cairn_step(struct cairn *self, uint32_t world, const struct cairn_step *step,
 				  struct message *out, struct reason *why);
 
+/* Applies a batch in a world of any mode, as `world->mode` says: a running world at its next
+ * tick (cairn_apply), any other at once and without a tick (a STEP of 0 ticks, which a player
+ * may not send: its commands wait for the next tick). */
+MUST_CHECK enum status cairn_apply_now(struct cairn *self, const struct cairn_world *world,
+				       const struct command *commands, uint32_t count,
+				       struct wire_result *result, struct reason *why);
+
+/* `at` is called now and then: `done` of `total` shapes' bytes ("shapes") or commands ("bodies")
+ * are sent. */
+struct cairn_progress {
+	void (*at)(void *context, const char *what, uint64_t done, uint64_t total);
+	void *context;
+};
+/* Reads a scene file and sends its shapes, bodies and joints to a world, which is created with
+ * the scene's options if it does not exist. `progress` may be NULL. *world is the world
+ * afterwards. */
+MUST_CHECK enum status cairn_load(struct cairn *self, const char *name, const char *path,
+				  const struct cairn_progress *progress, struct cairn_world *world,
+				  struct reason *why);
+
+struct cairn_group {
+	const uint32_t *worlds; /* numbers of `count` worlds, joined and not running */
+	uint32_t count;
+	uint32_t n, steps; /* ticks after each action; actions of each world, 0: 1 */
+	struct wire_list
+		actions;      /* packed commands with nil in the place of numbers (group_wire.h) */
+	const double *values; /* these numbers, by world, step, command */
+	uint32_t value_count;
+	struct wire_list observe; /* packed parts (group_wire.h) */
+	bool hash;		  /* with state hashes */
+};
+/* Steps many worlds in one round trip. *out (MESSAGE_STEPPED_WORLDS) borrows from the client: read
+ * its worlds with group_item_take, and its observations with cairn_observed. The status is that of
+ * the whole; a world that was refused has a code of its own. */
+MUST_CHECK enum status cairn_step_worlds(struct cairn *self, const struct cairn_group *group,
+					 struct message *out, struct reason *why);
+/* Number `index` of the observations of a STEPPED_WORLDS: ((world · steps) + step) · width + i. 0
+ * beyond the end. */
+double cairn_observed(const struct message *stepped, uint64_t index);
+
 MUST_CHECK enum status cairn_save(struct cairn *self, uint32_t world, const char *name,
 				  struct message *out, struct reason *why);
 MUST_CHECK enum status cairn_restore(struct cairn *self, uint32_t world, const char *name,
@@ -175,6 +218,21 @@ MUST_CHECK enum status cairn_restore(struct cairn *self, uint32_t world, const c
 /* `snapshot`: the name of a saved state; "" or NULL: the current state. */
 MUST_CHECK enum status cairn_fork(struct cairn *self, uint32_t world, const char *name,
 				  const char *snapshot, struct message *out, struct reason *why);
+/* A tick of a world's past; epoch 0: the last epoch that has it. */
+struct cairn_tick {
+	uint64_t tick;
+	uint32_t epoch;
+};
+MUST_CHECK enum status cairn_restore_tick(struct cairn *self, uint32_t world,
+					  struct cairn_tick tick, struct message *out,
+					  struct reason *why);
+MUST_CHECK enum status cairn_fork_tick(struct cairn *self, uint32_t world, const char *name,
+				       struct cairn_tick tick, struct message *out,
+				       struct reason *why);
+/* Shows a tick of the past in a subscription, or plays from there: `speed` is world time per wall time,
+ * negative backward. NULL: the present again. *out (MESSAGE_SOUGHT) comes before the first such frame. */
+MUST_CHECK enum status cairn_seek(struct cairn *self, uint64_t sub, const struct cairn_tick *tick,
+				  double speed, struct message *out, struct reason *why);
 MUST_CHECK enum status cairn_query(struct cairn *self, uint32_t world,
 				   const struct wire_query *query, struct message *out,
 				   struct reason *why);

@@ -4,8 +4,11 @@ libcairn_a_SOURCES += \
 	clients/lib/client.h \
 	clients/lib/connection.c \
 	clients/lib/connection.h \
+	clients/lib/load.c \
 	clients/lib/requests.c \
 	clients/lib/resume.c \
+	clients/lib/shape_text.c \
+	clients/lib/shape_text.h \
 	clients/lib/transport.c \
 	clients/lib/transport.h
 

@@ -20,12 +20,16 @@ uint64_t client_ref(const struct message *answer)
 		return answer->answer.id;
 	case MESSAGE_STEPPED:
 		return answer->stepped.request;
+	case MESSAGE_STEPPED_WORLDS:
+		return answer->stepped_worlds.ref;
 	case MESSAGE_SAVED:
 		return answer->saved.ref;
 	case MESSAGE_RESTORED:
 		return answer->restored.ref;
 	case MESSAGE_FORKED:
 		return answer->forked.ref;
+	case MESSAGE_SOUGHT:
+		return answer->sought.ref;
 	case MESSAGE_REPLY:
 		return answer->reply.ref;
 	case MESSAGE_PONG:
@@ -139,6 +143,8 @@ enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canon
 	message_init(&request, MESSAGE_SHAPE_UPLOAD);
 	struct msg_shape_upload *upload = &request.shape_upload;
 	hash_sha256(canonical, bytes, name->bytes);
+	if (self->session.role == WIRE_ROLE_PLAYER)
+		return STATUS_OK; /* SHAPE_USE finds it, or tells who may upload it */
 	memcpy(upload->shape.bytes, name->bytes, sizeof upload->shape.bytes);
 	upload->ref = cairn_next_ref(self);
 	upload->world = world;
@@ -178,6 +184,19 @@ static struct batch_counter *counter_of(struct cairn *self, uint32_t world)
 
 /* Packs commands into `packed`, which has the size of one frame, because a larger batch cannot be
  * sent. */
+/* Names the first value that cannot be encoded; OK: there is none. */
+static enum status find_unpackable(const struct command *commands, uint32_t count,
+				   struct reason *why)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct command copy = commands[i];
+		enum status status = command_check_values(&copy, i, why);
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}
+
 static enum status pack_commands(const struct command *commands, uint32_t count,
 				 struct bytes *packed, struct wire_list *list, struct reason *why)
 {
@@ -187,12 +206,17 @@ static enum status pack_commands(const struct command *commands, uint32_t count,
 	for (uint32_t i = 0; i < count; i++)
 		command_pack(&packer, &commands[i]);
 	enum status status = wire_packer_status(&packer);
+	if (status != STATUS_OK && status != STATUS_FULL) {
+		enum status named = find_unpackable(commands, count, why);
+		return named != STATUS_OK
+			       ? named
+			       : reason_set(why, status, -1, "list", "%s", status_text(status));
+	}
 	if (status != STATUS_OK)
-		return reason_set(
-			why, status == STATUS_FULL ? STATUS_TOO_LARGE : status, -1, "list",
-			"the %u commands do not fit into a frame of %d bytes, or contain a value that "
-			"cannot be encoded; send fewer commands in a batch",
-			count, WIRE_FRAME_UP);
+		return reason_set(why, STATUS_TOO_LARGE, -1, "list",
+				  "the %u commands do not fit into a frame of %d bytes; send fewer "
+				  "commands in a batch",
+				  count, WIRE_FRAME_UP);
 	*list = (struct wire_list){ packed->data, packer.bytes, count };
 	return STATUS_OK;
 }
@@ -284,6 +308,84 @@ enum status cairn_step(struct cairn *self, uint32_t world, const struct cairn_st
 	return status;
 }
 
+/* Applies a batch in a STEP of 0 ticks, which answers at once. */
+static enum status apply_by_step(struct cairn *self, uint32_t world, const struct command *commands,
+				 uint32_t count, struct wire_result *result, struct reason *why)
+{
+	struct message stepped;
+	const struct cairn_step step = { .n = 0, .commands = commands, .command_count = count };
+	enum status status = cairn_step(self, world, &step, &stepped, why);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_cursor in = wire_cursor_list(&stepped.stepped.results);
+	if (stepped.stepped.results.count == 0 || result_take(&in, result) != STATUS_OK)
+		return reason_set(why, STATUS_PROTOCOL, -1, "results",
+				  "the server answered STEP without a result of its commands");
+	return cairn_result_status(result, why);
+}
+
+enum status cairn_apply_now(struct cairn *self, const struct cairn_world *world,
+			    const struct command *commands, uint32_t count,
+			    struct wire_result *result, struct reason *why)
+{
+	if (world->mode != WIRE_MODE_RUNNING && self->session.role >= WIRE_ROLE_CONTROLLER)
+		return apply_by_step(self, world->number, commands, count, result, why);
+	return cairn_apply(self, world->number, commands, count, result, why);
+}
+
+/* Packs [world, request] of each world and gives each its next number. */
+static enum status pack_worlds(struct cairn *self, const struct cairn_group *group,
+			       struct bytes *packed, struct wire_list *list, struct reason *why)
+{
+	enum { ENTRY_BYTES = 16 };
+	if (bytes_reserve(packed, (size_t)ENTRY_BYTES * group->count + 1) != STATUS_OK)
+		return no_memory(why);
+	struct wire_packer out = wire_packer_over(packed->data, (uint32_t)packed->capacity);
+	for (uint32_t i = 0; i < group->count; i++) {
+		struct batch_counter *counter = counter_of(self, group->worlds[i]);
+		if (counter == NULL)
+			return no_memory(why);
+		wire_pack_array(&out, 2);
+		wire_pack_uint(&out, group->worlds[i]);
+		wire_pack_uint(&out, ++counter->step);
+	}
+	*list = (struct wire_list){ packed->data, out.bytes, group->count };
+	return wire_packer_status(&out);
+}
+
+enum status cairn_step_worlds(struct cairn *self, const struct cairn_group *group,
+			      struct message *out, struct reason *why)
+{
+	struct message request;
+	struct bytes packed = { 0 }, values = { 0 };
+	message_init(&request, MESSAGE_STEP_WORLDS);
+	struct msg_step_worlds *ask = &request.step_worlds;
+	ask->ref = cairn_next_ref(self);
+	ask->n = group->n;
+	ask->steps = MAX_OF(group->steps, 1u);
+	ask->actions = group->actions;
+	ask->observe = group->observe;
+	ask->hash = group->hash;
+	enum status status = pack_worlds(self, group, &packed, &ask->worlds, why);
+	struct writer writer = writer_into(&values);
+	for (uint32_t i = 0; i < group->value_count; i++)
+		write_f64(&writer, group->values[i]);
+	if (status == STATUS_OK && writer_status(&writer) != STATUS_OK)
+		status = no_memory(why);
+	ask->values = (struct wire_slice){ values.data, (uint32_t)values.count };
+	if (status == STATUS_OK)
+		status = cairn_request(self, &request, MESSAGE_STEPPED_WORLDS, out, why);
+	bytes_release(&packed);
+	bytes_release(&values);
+	return status;
+}
+
+double cairn_observed(const struct message *stepped, uint64_t index)
+{
+	const struct wire_slice *data = &stepped->stepped_worlds.data;
+	return index < data->bytes / 8 ? f64_of_bits(get_le64(data->at + 8 * index)) : 0;
+}
+
 /* ---- states and queries ------------------------------------------------------------------------ */
 
 enum status cairn_save(struct cairn *self, uint32_t world, const char *name, struct message *out,
@@ -318,6 +420,46 @@ enum status cairn_fork(struct cairn *self, uint32_t world, const char *name, con
 	request.fork.name = wire_text(name);
 	request.fork.snapshot = wire_text(snapshot != NULL ? snapshot : "");
 	return cairn_request(self, &request, MESSAGE_FORKED, out, why);
+}
+
+enum status cairn_restore_tick(struct cairn *self, uint32_t world, struct cairn_tick tick,
+			       struct message *out, struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_RESTORE);
+	request.restore.ref = cairn_next_ref(self);
+	request.restore.world = world;
+	request.restore.tick = (struct wire_option){ true, tick.tick };
+	request.restore.epoch = tick.epoch;
+	return cairn_request(self, &request, MESSAGE_RESTORED, out, why);
+}
+
+enum status cairn_fork_tick(struct cairn *self, uint32_t world, const char *name,
+			    struct cairn_tick tick, struct message *out, struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_FORK);
+	request.fork.ref = cairn_next_ref(self);
+	request.fork.world = world;
+	request.fork.name = wire_text(name);
+	request.fork.tick = (struct wire_option){ true, tick.tick };
+	request.fork.epoch = tick.epoch;
+	return cairn_request(self, &request, MESSAGE_FORKED, out, why);
+}
+
+enum status cairn_seek(struct cairn *self, uint64_t sub, const struct cairn_tick *tick,
+		       double speed, struct message *out, struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_SEEK);
+	request.seek.ref = cairn_next_ref(self);
+	request.seek.sub = sub;
+	request.seek.speed = speed;
+	if (tick != NULL) {
+		request.seek.tick = (struct wire_option){ true, tick->tick };
+		request.seek.epoch = tick->epoch;
+	}
+	return cairn_request(self, &request, MESSAGE_SOUGHT, out, why);
 }
 
 enum status cairn_query(struct cairn *self, uint32_t world, const struct wire_query *query,

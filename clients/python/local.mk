@@ -3,10 +3,13 @@ PYTHON_TESTS += \
 	clients/python/tests/test_aio.py \
 	clients/python/tests/test_client.py \
 	clients/python/tests/test_commands.py \
+	clients/python/tests/test_extremes.py \
+	clients/python/tests/test_gym.py \
 	clients/python/tests/test_joints.py \
 	clients/python/tests/test_manifest.py \
 	clients/python/tests/test_package.py \
-	clients/python/tests/test_streams.py
+	clients/python/tests/test_streams.py \
+	clients/python/tests/test_vector.py
 EXTRA_DIST += \
 	clients/python/README.md \
 	clients/python/make_manifest.py \
@@ -19,12 +22,22 @@ EXTRA_DIST += \
 	clients/python/cairn/client.py \
 	clients/python/cairn/columns.py \
 	clients/python/cairn/commands.py \
+	clients/python/cairn/gym.py \
 	clients/python/cairn/joints.py \
 	clients/python/cairn/manifest.py \
+	clients/python/cairn/observe.py \
 	clients/python/cairn/server.py \
 	clients/python/cairn/shapes.py \
+	clients/python/cairn/tasks.py \
 	clients/python/cairn/testing.py \
+	clients/python/cairn/vector.py \
 	clients/python/cairn/view.py \
 	clients/python/cairn/websocket.py \
 	clients/python/cairn/wire.py \
-	clients/python/tests/conftest.py
+	clients/python/tests/conftest.py \
+	clients/python/tests/stand_in/gymnasium/__init__.py \
+	clients/python/tests/stand_in/gymnasium/error.py \
+	clients/python/tests/stand_in/gymnasium/spaces/__init__.py \
+	clients/python/tests/stand_in/gymnasium/utils/__init__.py \
+	clients/python/tests/stand_in/gymnasium/utils/seeding.py \
+	clients/python/tests/stand_in/gymnasium/vector/__init__.py

@@ -76,6 +76,21 @@ def version():
     return re.search(r"AC_INIT\(\[[^]]*\],\s*\[([^]]*)\]", (ROOT / "configure.ac").read_text(encoding="utf-8")).group(1)
 
 
+def number_lines():
+    """Numbers by name: kinds of queries and observations, bits of columns."""
+    for name, about, manifest, macro, number in (
+            ("QUERY", "Kinds of QUERY by name.", "queries", "QUERY", int),
+            ("OBSERVATION", "Kinds of observations of STEP_WORLDS.", "observations", "OBSERVATION", int),
+            ("COLUMN", "Bits of SUBSCRIBE.fields by column.", "columns", "COLUMN", lambda bit: 1 << int(bit)),
+            ("JOINT_COLUMN", "Bits of SUBSCRIBE.joints by column.", "columns", "JOINT_COLUMN", lambda bit: 1 << int(bit))):
+        yield f"# {about}"
+        yield f"{name} = {{"
+        for _, words in calls(f"protocol/{manifest}.def", [macro]):
+            yield f'    "{words[2]}": {number(words[0])},'
+        yield "}"
+        yield ""
+
+
 def lines():
     yield '"""Numbers and fields of the wire. Written by make_manifest.py; do not edit."""'
     yield ""
@@ -125,22 +140,7 @@ def lines():
     yield "}"
     yield ""
     yield from words_lines()
-    yield "# Kinds of QUERY by name."
-    yield "QUERY = {"
-    for _, words in calls("protocol/queries.def", ["QUERY"]):
-        yield f'    "{words[2]}": {words[0]},'
-    yield "}"
-    yield ""
-    yield "COLUMN = {"
-    for _, words in calls("protocol/columns.def", ["COLUMN"]):
-        yield f'    "{words[2]}": {1 << int(words[0])},'
-    yield "}"
-    yield ""
-    yield "# Bits of SUBSCRIBE.joints by column."
-    yield "JOINT_COLUMN = {"
-    for _, words in calls("protocol/columns.def", ["JOINT_COLUMN"]):
-        yield f'    "{words[2]}": {1 << int(words[0])},'
-    yield "}"
+    yield from number_lines()
 
 
 # ---- commands.py: a method for each command ---------------------------------------------------------
@@ -251,7 +251,7 @@ def write_or_check(target, text):
 
 
 def main():
-    write_or_check(TARGET, "\n".join(lines()) + "\n")
+    write_or_check(TARGET, "\n".join(lines()).rstrip() + "\n")
     write_or_check(COMMANDS, "\n".join(command_lines()).rstrip() + "\n")
 
 

@@ -20,7 +20,8 @@ VIEWER_FILES = \
 	clients/web/src/physics.js \
 	clients/web/src/playback.js \
 	clients/web/src/stage.js \
-	clients/web/src/statistics.js
+	clients/web/src/statistics.js \
+	clients/web/src/timeline.js
 EXTRA_DIST += \
 	$(VIEWER_FILES) \
 	clients/web/README.md \
@@ -28,7 +29,9 @@ EXTRA_DIST += \
 	clients/web/check \
 	clients/web/test/endurance.mjs \
 	clients/web/test/joint_pictures \
+	clients/web/test/mcap.test.js \
 	clients/web/test/screenshot.mjs \
+	clients/web/test/timeline.test.js \
 	clients/web/test/viewer.test.js
 TESTS += clients/web/check
 

@@ -124,6 +124,10 @@ static enum status apply_material(struct compile *self, const struct yaml_node *
 	TAKE_FROM_MATERIAL(body, &material, restitution);
 	TAKE_FROM_MATERIAL(body, &material, friction_rule);
 	TAKE_FROM_MATERIAL(body, &material, restitution_rule);
+	TAKE_FROM_MATERIAL(body, &material, rolling_friction);
+	TAKE_FROM_MATERIAL(body, &material, spinning_friction);
+	TAKE_FROM_MATERIAL(body, &material, friction_axis);
+	TAKE_FROM_MATERIAL(body, &material, axis_friction);
 	return STATUS_OK;
 }
 
@@ -270,6 +274,10 @@ static struct command_SPAWN spawn_of(const struct body_keys *body)
 	spawn.restitution = body->restitution;
 	spawn.friction_rule = (uint8_t)body->friction_rule;
 	spawn.restitution_rule = (uint8_t)body->restitution_rule;
+	spawn.rolling_friction = body->rolling_friction;
+	spawn.spinning_friction = body->spinning_friction;
+	spawn.friction_axis = body->friction_axis;
+	spawn.axis_friction = body->axis_friction;
 	spawn.category = body->category;
 	spawn.mask = body->mask;
 	spawn.group = body->group;
@@ -277,7 +285,8 @@ static struct command_SPAWN spawn_of(const struct body_keys *body)
 	spawn.linear_damping = body->linear_damping;
 	spawn.angular_damping = body->angular_damping;
 	spawn.flags = (body->may_sleep ? (uint32_t)BODY_MAY_SLEEP : 0) |
-		      (body->fixed_rotation ? (uint32_t)BODY_FIXED_ROTATION : 0);
+		      (body->fixed_rotation ? (uint32_t)BODY_FIXED_ROTATION : 0) |
+		      (body->fast ? (uint32_t)BODY_FAST : 0);
 	return spawn;
 }
 

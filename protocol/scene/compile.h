@@ -62,6 +62,7 @@ struct compile {
 	ARRAY_OF(struct attachment) attachments;
 	ARRAY_OF(struct joint_point) points;
 	ARRAY_OF(struct named_bodies) bodies;
+	ARRAY_OF(struct scene_expectation) expectations;
 };
 
 /* Appends a command with its defaults; NULL if there is no memory. */
@@ -74,6 +75,20 @@ MUST_CHECK enum status compile_shapes(struct compile *self, const struct yaml_no
 MUST_CHECK enum status compile_prototypes(struct compile *self);
 MUST_CHECK enum status compile_bodies(struct compile *self, const struct yaml_node *bodies);
 MUST_CHECK enum status compile_joints(struct compile *self, const struct yaml_node *joints);
+MUST_CHECK enum status compile_compare(struct compile *self, const struct yaml_node *node,
+				       struct scene_compare *out);
+MUST_CHECK enum status compile_expect(struct compile *self, const struct yaml_node *expect);
+
+/* The world, or the bodies of commands first … first + count − 1. */
+struct body_range {
+	uint32_t first, count; /* COMPILE_WORLD, 1: the world */
+};
+#define COMPILE_WORLD UINT32_MAX
+/* The bodies that a name stands for: NAME, NAME[i], "world" or NULL (the world). `key` is the key of
+ * `entry` with the text. */
+MUST_CHECK enum status compile_find_bodies(struct compile *self, const struct yaml_node *entry,
+					   const char *key, const char *text,
+					   struct body_range *out);
 
 /* Refuses the entry if both of two exclusive keys are given. */
 MUST_CHECK enum status compile_refuse_both(struct compile *self, const struct yaml_node *node,
@@ -100,6 +115,7 @@ struct generator {
 		GENERATE_PYRAMID,
 		GENERATE_RING,
 		GENERATE_TOWER,
+		GENERATE_ARCH,
 		GENERATE_ARRAY
 	} kind;
 	union {
@@ -108,6 +124,7 @@ struct generator {
 		struct pyramid_keys pyramid;
 		struct ring_keys ring;
 		struct tower_keys tower;
+		struct arch_keys arch;
 		struct array_keys array;
 	};
 };

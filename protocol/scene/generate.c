@@ -31,6 +31,7 @@ enum status generator_read(const struct source *source, const struct yaml_node *
 		{ body->pyramid, SCHEMA_PYRAMID, GENERATE_PYRAMID, &out->pyramid, "pyramid" },
 		{ body->ring, SCHEMA_RING, GENERATE_RING, &out->ring, "ring" },
 		{ body->tower, SCHEMA_TOWER, GENERATE_TOWER, &out->tower, "tower" },
+		{ body->arch, SCHEMA_ARCH, GENERATE_ARCH, &out->arch, "arch" },
 		{ body->array, SCHEMA_ARRAY, GENERATE_ARRAY, &out->array, "array" },
 	};
 	const char *first = NULL;
@@ -76,6 +77,8 @@ uint64_t generator_count(const struct generator *self)
 		return self->ring.count;
 	case GENERATE_TOWER:
 		return (uint64_t)self->tower.rings * self->tower.bricks;
+	case GENERATE_ARCH:
+		return self->arch.count;
 	case GENERATE_ARRAY:
 		return self->array.count;
 	case GENERATE_ONE:
@@ -137,6 +140,13 @@ static pose tower_pose(const struct tower_keys *tower, uint32_t index)
 	return circle_pose(360 * part, tower->radius, ring * tower->height);
 }
 
+static pose arch_pose(const struct arch_keys *arch, uint32_t index)
+{
+	double degrees = arch->degrees * ((index + 0.5) / arch->count - 0.5);
+	quat turn = quat_from_axis_angle(vec3_axis(2), degrees * RADIANS_PER_DEGREE);
+	return pose_make(quat_rotate(turn, vec3_make(0, arch->radius, 0)), turn);
+}
+
 /* turn to the power index, by squaring: at most 18 products for any index. */
 static quat turn_power(quat turn, uint32_t index)
 {
@@ -164,6 +174,8 @@ pose generator_pose(const struct generator *self, uint32_t index)
 				   0);
 	case GENERATE_TOWER:
 		return tower_pose(&self->tower, index);
+	case GENERATE_ARCH:
+		return arch_pose(&self->arch, index);
 	case GENERATE_ARRAY:
 		return pose_make(vec3_scale(self->array.step, index),
 				 turn_power(self->array.turn, index));

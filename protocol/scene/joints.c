@@ -10,31 +10,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WORLD UINT32_MAX
-
-/* One side of an entry: the world, or the bodies of commands first … first + count − 1. */
-struct joint_side {
-	uint32_t first, count; /* WORLD, 1: the world */
-};
-
 struct joint_entry {
 	const struct yaml_node *node;
 	struct joint_keys keys;
-	struct joint_side a, b;
+	struct body_range a, b;
 	uint32_t type; /* enum joint_type */
 };
 
 /* ---- names --------------------------------------------------------------------------------------- */
 
 static enum status find_name(struct compile *self, const struct yaml_node *use, const char *key,
-			     const char *name, struct joint_side *out)
+			     const char *name, struct body_range *out)
 {
 	char room[64];
 	struct suggestion suggestion = suggestion_for(name);
 	for (uint32_t i = 0; i < self->bodies.count; i++) {
 		const struct named_bodies *named = &self->bodies.items[i];
 		if (strcmp(named->name, name) == 0) {
-			*out = (struct joint_side){ named->first, named->count };
+			*out = (struct body_range){ named->first, named->count };
 			return STATUS_OK;
 		}
 		suggestion_offer(&suggestion, named->name);
@@ -47,7 +40,7 @@ static enum status find_name(struct compile *self, const struct yaml_node *use, 
 /* "[i]" at the end of a name: the i-th body of a generator, from 0; −1 is the last one, −2 the one
  * before. */
 static enum status take_index(struct compile *self, const struct yaml_node *use, const char *key,
-			      const char *index, struct joint_side *side)
+			      const char *index, struct body_range *side)
 {
 	int number, bytes = 0;
 	if (sscanf(index, "[%d]%n", &number, &bytes) != 1 || bytes == 0 || index[bytes] != '\0')
@@ -59,15 +52,15 @@ static enum status take_index(struct compile *self, const struct yaml_node *use,
 			&self->source, use->line, STATUS_RANGE, key,
 			"%s '%.32s': the number must be from -%u to %u; -1 is the last body", key,
 			use->text, (unsigned)side->count, (unsigned)side->count - 1);
-	*side = (struct joint_side){ side->first + (uint32_t)place, 1 };
+	*side = (struct body_range){ side->first + (uint32_t)place, 1 };
 	return STATUS_OK;
 }
 
-static enum status find_side(struct compile *self, const struct yaml_node *entry, const char *key,
-			     const char *text, struct joint_side *out)
+enum status compile_find_bodies(struct compile *self, const struct yaml_node *entry,
+				const char *key, const char *text, struct body_range *out)
 {
 	char name[80];
-	*out = (struct joint_side){ WORLD, 1 };
+	*out = (struct body_range){ COMPILE_WORLD, 1 };
 	if (text == NULL || strcmp(text, "world") == 0)
 		return STATUS_OK;
 	const struct yaml_node *use = node_find(entry, key);
@@ -82,39 +75,39 @@ static enum status find_side(struct compile *self, const struct yaml_node *entry
 static enum status find_chain(struct compile *self, struct joint_entry *entry)
 {
 	const struct joint_keys *keys = &entry->keys;
-	struct joint_side all;
+	struct body_range all;
 	enum status status = compile_refuse_both(self, entry->node, keys->a != NULL, "chain", "a");
 	if (status == STATUS_OK)
 		status = compile_refuse_both(self, entry->node, keys->b != NULL, "chain", "b");
 	if (status == STATUS_OK)
-		status = find_side(self, entry->node, "chain", keys->chain, &all);
+		status = compile_find_bodies(self, entry->node, "chain", keys->chain, &all);
 	if (status != STATUS_OK)
 		return status;
-	if (all.first == WORLD || all.count < 2)
+	if (all.first == COMPILE_WORLD || all.count < 2)
 		return source_fail(
 			&self->source, node_find(entry->node, "chain")->line, STATUS_RANGE, "chain",
 			"chain '%.32s' is one body; a chain needs a generator with 2 or more bodies",
 			keys->chain);
-	entry->a = (struct joint_side){ all.first, all.count - 1 };
-	entry->b = (struct joint_side){ all.first + 1, all.count - 1 };
+	entry->a = (struct body_range){ all.first, all.count - 1 };
+	entry->b = (struct body_range){ all.first + 1, all.count - 1 };
 	return STATUS_OK;
 }
 
 static enum status find_sides(struct compile *self, struct joint_entry *entry)
 {
 	const struct joint_keys *keys = &entry->keys;
-	struct joint_side *a = &entry->a, *b = &entry->b;
+	struct body_range *a = &entry->a, *b = &entry->b;
 	if (keys->chain != NULL)
 		return find_chain(self, entry);
-	enum status status = find_side(self, entry->node, "a", keys->a, a);
+	enum status status = compile_find_bodies(self, entry->node, "a", keys->a, a);
 	if (status == STATUS_OK)
-		status = find_side(self, entry->node, "b", keys->b, b);
+		status = compile_find_bodies(self, entry->node, "b", keys->b, b);
 	if (status != STATUS_OK)
 		return status;
 	if (a->first == b->first)
 		return source_fail(
 			&self->source, entry->node->line, STATUS_RANGE, "b",
-			a->first == WORLD
+			a->first == COMPILE_WORLD
 				? "both sides are the world: a joint needs a body, a or b"
 				: "a and b are the same body; to join neighbours of a generator, "
 				  "give chain");
@@ -126,15 +119,16 @@ static enum status find_sides(struct compile *self, struct joint_entry *entry)
 	return STATUS_OK;
 }
 
-/* The index-th body of a side: its command, or WORLD. */
-static uint32_t side_at(struct joint_side side, uint32_t index)
+/* The index-th body of a side: its command, or COMPILE_WORLD. */
+static uint32_t side_at(struct body_range side, uint32_t index)
 {
-	return side.first == WORLD ? WORLD : side.first + (side.count > 1 ? index : 0);
+	return side.first == COMPILE_WORLD ? COMPILE_WORLD
+					   : side.first + (side.count > 1 ? index : 0);
 }
 
 static pose pose_of(const struct compile *self, uint32_t body)
 {
-	if (body == WORLD)
+	if (body == COMPILE_WORLD)
 		return pose_identity();
 	const struct command_SPAWN *spawn = &self->commands.items[body].spawn;
 	return pose_make(spawn->position, spawn->rotation);
@@ -360,7 +354,7 @@ static enum status make_axes(struct compile *self, const struct joint_entry *ent
 
 static int64_t named(uint32_t body)
 {
-	return body == WORLD ? 0 : -(int64_t)body - 1;
+	return body == COMPILE_WORLD ? 0 : -(int64_t)body - 1;
 }
 
 static enum status make_joint(struct compile *self, const struct joint_entry *entry, uint32_t index,

@@ -8,6 +8,7 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/generate.c \
 	protocol/scene/joints.c \
 	protocol/scene/joint_axes.c \
+	protocol/scene/expect.c \
 	protocol/scene/cloud.h \
 	protocol/scene/cloud.c \
 	protocol/scene/mesh.h \
@@ -18,7 +19,8 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/yaml.h \
 	protocol/scene/yaml.c
 
-EXTRA_DIST += \
+# Installed and packed by server/package/local.mk.
+SCENES = \
 	clients/scenes/bomb.yaml \
 	clients/scenes/bridge.yaml \
 	clients/scenes/car.yaml \
@@ -29,6 +31,28 @@ EXTRA_DIST += \
 	clients/scenes/door.yaml \
 	clients/scenes/escapement.yaml \
 	clients/scenes/falling.yaml \
+	clients/scenes/gallery/arch101.yaml \
+	clients/scenes/gallery/arch25.yaml \
+	clients/scenes/gallery/arch951.yaml \
+	clients/scenes/gallery/billiard.yaml \
+	clients/scenes/gallery/bounce.yaml \
+	clients/scenes/gallery/bowling.yaml \
+	clients/scenes/gallery/cards2.yaml \
+	clients/scenes/gallery/cards3.yaml \
+	clients/scenes/gallery/cards4.yaml \
+	clients/scenes/gallery/coin.yaml \
+	clients/scenes/gallery/cradle.yaml \
+	clients/scenes/gallery/dome.yaml \
+	clients/scenes/gallery/dominoes.yaml \
+	clients/scenes/gallery/edges.yaml \
+	clients/scenes/gallery/painleve.yaml \
+	clients/scenes/gallery/racket.yaml \
+	clients/scenes/gallery/rolling.yaml \
+	clients/scenes/gallery/slope.yaml \
+	clients/scenes/gallery/spikes.yaml \
+	clients/scenes/gallery/tippetop.yaml \
+	clients/scenes/gallery/top.yaml \
+	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \
 	clients/scenes/joints.yaml \
 	clients/scenes/meshes.yaml \
@@ -43,6 +67,7 @@ EXTRA_DIST += \
 UNIT_TESTS += \
 	tests/unit/protocol/scene/test_cloud \
 	tests/unit/protocol/scene/test_errors \
+	tests/unit/protocol/scene/test_expect \
 	tests/unit/protocol/scene/test_joints \
 	tests/unit/protocol/scene/test_scene \
 	tests/property/test_joint_scenes

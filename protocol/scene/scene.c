@@ -138,6 +138,9 @@ enum status compile_world(struct compile *self, const struct yaml_node *node,
 		snprintf(out->method, sizeof out->method, "%s", world.method);
 	if (world.broad_phase != NULL)
 		snprintf(out->broad_phase, sizeof out->broad_phase, "%s", world.broad_phase);
+	static const char *const levels[] = { "off", "tick", "command" };
+	if (KEY_GIVEN(&world, WORLD, durability))
+		snprintf(out->durability, sizeof out->durability, "%s", levels[world.durability]);
 	if (KEY_GIVEN(&world, WORLD, rate)) {
 		out->rate_num = world.rate.num;
 		out->rate_den = world.rate.den;
@@ -168,10 +171,11 @@ static void compile_release(struct compile *self)
 	ARRAY_RELEASE(&self->attachments);
 	ARRAY_RELEASE(&self->points);
 	ARRAY_RELEASE(&self->bodies);
+	ARRAY_RELEASE(&self->expectations);
 }
 
 static enum status compile_all(struct compile *self, const struct yaml_node *root,
-			       struct scene_world *world)
+			       struct scene_world *world, struct scene_compare *compare)
 {
 	struct scene_keys file;
 	enum status status = schema_read(&self->source, root, SCHEMA_SCENE, &file);
@@ -188,6 +192,10 @@ static enum status compile_all(struct compile *self, const struct yaml_node *roo
 		status = compile_bodies(self, file.bodies);
 	if (status == STATUS_OK)
 		status = compile_joints(self, file.joints);
+	if (status == STATUS_OK)
+		status = compile_compare(self, file.compare, compare);
+	if (status == STATUS_OK)
+		status = compile_expect(self, file.expect);
 	return status;
 }
 
@@ -203,6 +211,8 @@ static void hand_over(struct compile *self, struct scene *scene)
 	scene->attachments = self->attachments.items;
 	scene->attachment_count = self->attachments.count;
 	scene->points = self->points.items;
+	scene->expectations = self->expectations.items;
+	scene->expectation_count = self->expectations.count;
 	for (uint32_t i = 0; i < scene->command_count; i++) {
 		struct command *command = &scene->commands[i];
 		if (command->op == COMMAND_SPAWN && command->spawn.shapes.count > 0)
@@ -225,7 +235,7 @@ static enum status parse_scene(const char *text, size_t bytes, const char *file,
 		return source_no_memory(&compile.source);
 	enum status status = document_parse(&document, &compile.source, text, bytes);
 	if (status == STATUS_OK) {
-		status = compile_all(&compile, document.root, &scene->world);
+		status = compile_all(&compile, document.root, &scene->world, &scene->compare);
 		document_release(&document);
 	}
 	if (status != STATUS_OK) {
@@ -303,6 +313,7 @@ void scene_destroy(struct scene *scene)
 	heap_free(scene->lines);
 	heap_free(scene->attachments);
 	heap_free(scene->points);
+	heap_free(scene->expectations);
 	heap_free(scene);
 }
 

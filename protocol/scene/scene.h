@@ -31,8 +31,58 @@ struct scene_world {
 	bool seed_given;
 	char method[32];					       /* "": default */
 	char broad_phase[16];					       /* "": default */
+	char durability[8];					       /* "": the daemon's */
 	uint32_t bodies_max, placements_max, contacts_max, shapes_max; /* 0: default */
 	uint32_t joints_max, events_max;
+};
+
+enum { SCENE_METHODS_MAX = 8, SCENE_METHOD_BYTES = 32 };
+/* Names of methods; the scene's own if count is 0. */
+struct scene_methods {
+	char names[SCENE_METHODS_MAX][SCENE_METHOD_BYTES];
+	uint32_t count;
+};
+struct scene_compare {
+	uint32_t ticks;
+	struct scene_methods methods;
+};
+
+/* A number that the scene must give (schema.def, table EXPECT); words are in the manifest's order. */
+enum scene_measure {
+	MEASURE_POSITION, /* m, vectors: of a body's mass centre, */
+	MEASURE_VELOCITY, /* m/s, of its velocity, */
+	MEASURE_SPIN,	  /* rad/s, of its angular velocity, */
+	MEASURE_POINTING, /* 1, and of its y axis */
+	MEASURE_SPEED,	  /* m/s, of the mass centre */
+	MEASURE_FORCE,	  /* N: sum of the normal forces at the body's contacts */
+	MEASURE_ENERGY,	  /* J, kinetic and potential of all dynamic bodies */
+	MEASURE_KINETIC,
+	MEASURE_ENERGY_CHANGE, /* 1: relative to the first state's energy, or to 1 J where that is less */
+	MEASURE_MOMENTUM, /* kg m/s, vectors */
+	MEASURE_ANGULAR_MOMENTUM,
+	MEASURE_MOMENTUM_CHANGE, /* length of the difference from the first state's */
+	MEASURE_ANGULAR_MOMENTUM_CHANGE,
+	MEASURE_PENETRATION, /* m, the deepest */
+	MEASURE_RESIDUAL,
+	MEASURE_FALLBACKS, /* since the beginning */
+	MEASURE_JOINT_ERROR,
+	MEASURE_PUSH_WORK, /* J, since the beginning */
+	MEASURE_AWAKE,	   /* bodies */
+	SCENE_MEASURES,
+};
+enum { MEASURES_OF_BODIES = MEASURE_ENERGY };
+enum scene_axis { AXIS_X, AXIS_Y, AXIS_Z, AXIS_LENGTH };
+enum scene_take { TAKE_END, TAKE_LARGEST, TAKE_LEAST, TAKE_MEAN };
+struct scene_expectation {
+	uint32_t line;
+	char name[64];
+	uint8_t measure, axis, take;
+	/* A command of the file that makes the body; after scene_expect_link the body's id. `other`
+	 * UINT32_MAX, then 0: none; likewise `body` where the measure has none. */
+	uint32_t body, other;
+	uint32_t from, until; /* ticks; until UINT32_MAX: the end */
+	double least, most;   /* ±infinity: no bound */
+	struct scene_methods methods;
 };
 
 struct scene {
@@ -48,6 +98,9 @@ struct scene {
 	struct attachment *attachments; /* owned; the commands' lists point in here */
 	uint32_t attachment_count;
 	struct joint_point *points; /* owned, likewise */
+	struct scene_compare compare;
+	struct scene_expectation *expectations; /* owned */
+	uint32_t expectation_count;
 };
 
 /* Reads a file (YAML, so also JSON). Mesh files are searched beside it, then in the directories of
@@ -65,5 +118,9 @@ void scene_resolve(struct scene *scene, const uint32_t *shape_ids);
  * gets its id from `values` (by command), one of this batch becomes −k within the batch. Call it
  * once for each command. */
 void scene_link(struct scene *scene, uint32_t first, uint32_t end, const uint32_t *values);
+/* Replaces the commands of expectations by the ids that they made (by command). Call it once. */
+void scene_expect_link(struct scene *scene, const uint32_t *values);
+/* The keys' words. */
+const char *scene_measure_name(enum scene_measure measure);
 
 #endif

@@ -54,54 +54,6 @@ const struct schema_table schema_tables[SCHEMA_TABLES] = {
 _Static_assert(COUNT_OF(BODY_keys) <= 64, "given has 64 bits");
 _Static_assert(COUNT_OF(JOINT_keys) <= 64, "given has 64 bits");
 
-/* ---- suggestions --------------------------------------------------------------------------------- */
-
-/* The Levenshtein distance, by the full table; names of more than 31 letters are never near. */
-static uint32_t edit_distance(const char *a, const char *b)
-{
-	enum { LETTERS_MAX = 32 };
-	uint32_t row[LETTERS_MAX + 1];
-	uint32_t length_a = (uint32_t)strlen(a), length_b = (uint32_t)strlen(b);
-	if (length_a > LETTERS_MAX || length_b > LETTERS_MAX)
-		return UINT32_MAX;
-	for (uint32_t j = 0; j <= length_b; j++)
-		row[j] = j;
-	for (uint32_t i = 1; i <= length_a; i++) {
-		uint32_t diagonal = row[0];
-		row[0] = i;
-		for (uint32_t j = 1; j <= length_b; j++) {
-			uint32_t change = diagonal + (a[i - 1] != b[j - 1]);
-			diagonal = row[j];
-			row[j] = MIN_OF(change, MIN_OF(row[j], row[j - 1]) + 1);
-		}
-	}
-	return row[length_b];
-}
-
-struct suggestion suggestion_for(const char *wrong)
-{
-	/* At most half of the letters may differ, and at most three. */
-	uint32_t letters = (uint32_t)strlen(wrong);
-	return (struct suggestion){ .wrong = wrong, .distance = MIN_OF((letters + 1) / 2, 3u) + 1 };
-}
-
-void suggestion_offer(struct suggestion *self, const char *name)
-{
-	uint32_t distance = edit_distance(self->wrong, name);
-	if (distance < self->distance) {
-		self->distance = distance;
-		self->nearest = name;
-	}
-}
-
-const char *suggestion_text(const struct suggestion *self, char *room, size_t bytes)
-{
-	if (self->nearest == NULL)
-		return "";
-	snprintf(room, bytes, "; did you mean '%s'?", self->nearest);
-	return room;
-}
-
 static enum status unknown_key(const struct source *source, const struct yaml_node *key,
 			       const struct schema_table *table)
 {
@@ -520,13 +472,35 @@ void schema_defaults(enum schema_name name, void *values)
 		key_default(&table->keys[i], (char *)values + table->keys[i].offset);
 }
 
+/* Other words for keys: those that commands and clients have. */
+static const struct {
+	enum schema_name table;
+	const char *word, *key;
+} ALIASES[] = {
+	{ SCHEMA_BODY, "position", "at" },
+	{ SCHEMA_PLACEMENT, "position", "at" },
+};
+
+static const char *key_of(const struct schema_table *table, const char *word)
+{
+	for (size_t i = 0; i < COUNT_OF(ALIASES); i++)
+		if (table == &schema_tables[ALIASES[i].table] && strcmp(ALIASES[i].word, word) == 0)
+			return ALIASES[i].key;
+	return word;
+}
+
 static enum status read_pair(const struct source *source, const struct yaml_node *pair,
 			     const struct schema_table *table, void *values, uint64_t *given)
 {
+	const char *name = key_of(table, pair->text);
 	for (uint32_t i = 0; i < table->key_count; i++) {
 		const struct schema_key *key = &table->keys[i];
-		if (strcmp(key->name, pair->text) != 0)
+		if (strcmp(key->name, name) != 0)
 			continue;
+		if ((*given >> i & 1) != 0)
+			return source_fail(source, pair->line, STATUS_EXISTS, pair->text,
+					   "%.32s is another word for %s: give one of them",
+					   pair->text, name);
 		*given |= (uint64_t)1 << i;
 		return READERS[key->type](source, pair->next, key, (char *)values + key->offset);
 	}

@@ -8,6 +8,7 @@
 #define CAIRN_PROTOCOL_SCENE_SCHEMA_H
 
 #include "protocol/scene/yaml.h"
+#include "server/base/suggestion.h"
 #include "server/engine/types.h"
 
 /* Lengths of shapes, in metres: the engine's limits (engine/geometry/shape.h, which this folder must not
@@ -131,15 +132,5 @@ MUST_CHECK enum status schema_integer(const struct source *source, const struct 
 MUST_CHECK enum status schema_vector(const struct source *source, const struct yaml_node *node,
 				     const char *name, double min, double max, const char *unit,
 				     uint32_t count, double *out);
-
-/* "; did you mean 'radius'?" for the nearest of the offered names if one is near, else "". */
-struct suggestion {
-	const char *wrong;
-	const char *nearest; /* so far, or NULL */
-	uint32_t distance;
-};
-struct suggestion suggestion_for(const char *wrong);
-void suggestion_offer(struct suggestion *self, const char *name);
-const char *suggestion_text(const struct suggestion *self, char *room, size_t bytes);
 
 #endif

@@ -30,6 +30,8 @@ libbase_a_SOURCES += \
 	server/base/rng.c \
 	server/base/sort.h \
 	server/base/sort.c \
+	server/base/suggestion.h \
+	server/base/suggestion.c \
 	server/base/table.h \
 	server/base/table.c
 

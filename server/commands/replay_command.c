@@ -43,6 +43,12 @@ static void print_difference(const struct replay_report *report, bool against)
 	else
 		printf(", \"body\": null");
 	print_pair("detail", report->detail);
+	if (against) {
+		printf(", \"command_tick\": [%" PRIu64 ", %" PRIu64 "]", report->command_tick[0],
+		       report->command_tick[1]);
+		print_pair("file_command", report->command[0]);
+		print_pair("against_command", report->command[1]);
+	}
 	printf("}");
 }
 
@@ -105,8 +111,14 @@ static void print_lines(const struct replay_options *options, const struct repla
 		printf("at tick %" PRIu64 ": ", report->located_tick);
 	if (report->detail[0] != '\0')
 		printf("%s\n", report->detail);
-	else
-		printf("no later checkpoint locates the difference; compare with --against FILE\n");
+	for (int file = 0; file < 2; file++)
+		if (report->command[file][0] != '\0')
+			printf("last command before it, in the %s file, at tick %" PRIu64 ": %s\n",
+			       file == 0 ? "first" : "second", report->command_tick[file],
+			       report->command[file]);
+	if (report->detail[0] != '\0')
+		return;
+	printf("no later checkpoint locates the difference; compare with --against FILE\n");
 }
 
 static void show_progress(void *context, uint64_t ticks, uint64_t total)
@@ -124,6 +136,7 @@ int replay_command(const struct options *options)
 	struct replay_options replay = {
 		.file = options->operands.items[0],
 		.against = options->replay_against,
+		.bisect = options->replay_bisect,
 		.verify = options->replay_verify,
 		.from = options->replay_from,
 	};

@@ -5,6 +5,8 @@
  */
 #include "server/commands/run.h"
 
+#include "server/commands/run_output.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +14,9 @@
 
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
+#include "server/commands/batch_world.h"
 #include "server/io/instant.h"
 #include "server/io/parallel_pool.h"
-#include "server/worlds/scene_world.h"
 
 struct run {
 	const struct options *options;
@@ -24,33 +26,10 @@ struct run {
 	double *ms; /* duration of every tick */
 	uint64_t ticks;
 	double joint_error; /* m or rad: the largest after any tick */
+	struct run_condition until;
+	bool stopped; /* by the condition */
+	struct run_output output;
 };
-
-/* ---- parameters ---------------------------------------------------------------------------------- */
-
-static enum status set_parameter(struct world *world, const char *text, struct reason *why)
-{
-	struct command command;
-	command_defaults(&command, COMMAND_PARAMETER);
-	const char *equals = strchr(text, '=');
-	size_t bytes = equals != NULL ? (size_t)(equals - text) : 0;
-	if (bytes == 0 || bytes >= sizeof command.parameter.name.text)
-		return reason_set(why, STATUS_RANGE, -1, "set", "\"%s\" must be KEY=VALUE", text);
-	memcpy(command.parameter.name.text, text, bytes);
-	char *end;
-	command.parameter.value = strtod(equals + 1, &end);
-	if (end == equals + 1 || *end != '\0')
-		return reason_set(why, STATUS_TYPE, -1, "set", "\"%s\": the value must be a number",
-				  text);
-	struct batch batch = { .number = 1, .commands = &command, .count = 1 };
-	struct batch_result result;
-	enum status status = world_apply(world, &batch, 1, &result);
-	if (status != STATUS_OK)
-		return reason_set(why, status, -1, "set", "%s", status_text(status));
-	if (result.status != STATUS_OK)
-		return reason_set(why, result.status, -1, "set", "%s: %s", text, result.why.text);
-	return STATUS_OK;
-}
 
 /* ---- making and stepping ------------------------------------------------------------------------- */
 
@@ -59,13 +38,18 @@ static enum status prepare_run(struct run *run, struct reason *why)
 	const struct options *options = run->options;
 	struct scene *scene;
 	shape_library_init(&run->shapes);
-	enum status status = scene_load(options->operands.items[0], &scene, why);
+	enum status status = run_condition_parse(options->run_until, &run->until, why);
 	if (status != STATUS_OK)
 		return status;
-	status = scene_world_make(scene, options->run_method, &run->shapes, &run->world, why);
-	scene_destroy(scene);
-	for (uint32_t i = 0; i < options->run_set.count && status == STATUS_OK; i++)
-		status = set_parameter(run->world, options->run_set.items[i], why);
+	status = batch_world_make(
+		&(struct batch_scene){ .path = options->operands.items[0],
+				       .method = options->run_method,
+				       .rate = options->run_rate,
+				       .seed = options->run_seed_given ? &options->run_seed : NULL,
+				       .set = &options->run_set },
+		&run->shapes, &scene, &run->world, why);
+	if (scene != NULL)
+		scene_destroy(scene);
 	if (status != STATUS_OK)
 		return status;
 	run->ms = heap_alloc(MAX_OF(options->run_ticks, 1u) * sizeof *run->ms);
@@ -74,20 +58,23 @@ static enum status prepare_run(struct run *run, struct reason *why)
 				  status_text(STATUS_NO_MEMORY));
 	status = parallel_pool_create((uint32_t)options->run_workers, &run->pool);
 	if (status != STATUS_OK)
-		reason_set(why, status, -1, "workers", "%s", status_text(status));
-	return status;
+		return reason_set(why, status, -1, "workers", "%s", status_text(status));
+	return run_output_open(&run->output, options, run->world, &run->shapes, why);
 }
 
 static enum status step_all(struct run *run, struct reason *why)
 {
 	const struct parallel *parallel = parallel_pool_parallel(run->pool);
-	for (; run->ticks < run->options->run_ticks; run->ticks++) {
+	for (; run->ticks < run->options->run_ticks && !run->stopped; run->ticks++) {
 		uint64_t begun = instant_now();
 		enum status status = world_step(run->world, parallel, why);
 		run->ms[run->ticks] = (double)(instant_now() - begun) / (double)NS_PER_MS;
 		run->joint_error = MAX_OF(run->joint_error, world_stats(run->world).joint_error);
+		if (status == STATUS_OK)
+			status = run_output_tick(&run->output, run->world, why);
 		if (status != STATUS_OK)
 			return status;
+		run->stopped = run_condition_holds(&run->until, run->world);
 	}
 	return STATUS_OK;
 }
@@ -163,6 +150,7 @@ static void report_run(struct run *run, const struct contact_summary *contacts)
 	printf(", \"ticks\": %" PRIu64 ", \"hash\": \"%016" PRIx64 "\", ", info.tick,
 	       world_state_hash(world, NULL, NULL));
 	printf("\"tick_hash\": \"%016" PRIx64 "\", ", world_tick_hash(world));
+	printf("\"stopped\": \"%s\", ", run->stopped ? "until" : "ticks");
 	print_times(run);
 	printf("\"bodies\": %u, \"awake\": %u, \"contacts\": %u, ", (unsigned)stats.bodies,
 	       (unsigned)stats.awake, (unsigned)contacts->contacts);
@@ -182,6 +170,10 @@ static void report_run(struct run *run, const struct contact_summary *contacts)
 	       stats.push_work_total);
 	printf("\"joints\": {\"count\": %u, \"broken\": %" PRIu64 ", \"error\": %.9g}, ",
 	       (unsigned)stats.joints, stats.joints_broken_total, run->joint_error);
+	const struct sweep_totals *sweeps = &stats.sweeps_total;
+	printf("\"sweeps\": {\"bodies\": %" PRIu64 ", \"stops\": %" PRIu64 ", \"cores\": %" PRIu64
+	       ", \"pairs\": %" PRIu64 ", \"limits\": %" PRIu64 "}, ",
+	       sweeps->bodies, sweeps->stops, sweeps->cores, sweeps->pairs, sweeps->limits);
 	printf("\"quarantined\": %" PRIu64 ", \"workers\": %" PRIu64 ", ", stats.quarantined_total,
 	       run->options->run_workers);
 	printf("\"method\": \"%s\"}\n", info.method);
@@ -198,23 +190,9 @@ static enum status write_poses(struct run *run, struct reason *why)
 	bool failed = file == NULL || ids == NULL;
 	if (!failed) {
 		world_bodies(run->world, ids, count);
-		fputs("id,px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n", file);
-	}
-	for (uint32_t i = 0; i < count && !failed; i++) {
-		struct body_view b;
-		if (world_body(run->world, ids[i], &b) != STATUS_OK)
-			continue;
-		const double values[] = {
-			b.position.x,	      b.position.y,	    b.position.z,
-			b.rotation.w,	      b.rotation.x,	    b.rotation.y,
-			b.rotation.z,	      b.velocity.x,	    b.velocity.y,
-			b.velocity.z,	      b.angular_velocity.x, b.angular_velocity.y,
-			b.angular_velocity.z,
-		};
-		fprintf(file, "%" PRIu32, b.id);
-		for (size_t k = 0; k < COUNT_OF(values); k++)
-			fprintf(file, ",%.17g", values[k]);
-		failed = fputc('\n', file) == EOF;
+		fputs(RUN_BODY_COLUMNS "\n", file);
+		run_print_bodies(file, run->world, ids, count, -1);
+		failed = ferror(file) != 0;
 	}
 	if (file != NULL && fclose(file) != 0)
 		failed = true;
@@ -232,6 +210,7 @@ int run_scene(const struct options *options)
 	enum status status = prepare_run(&run, &why);
 	if (status == STATUS_OK)
 		status = step_all(&run, &why);
+	status = run_output_close(&run.output, run.world, status, &why);
 	if (status == STATUS_OK)
 		status = write_poses(&run, &why);
 	if (status == STATUS_OK)

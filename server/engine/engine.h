@@ -165,6 +165,16 @@ bool world_stopped(const struct world *world);
  * Its events and results of stored batches replace those of this boundary. The state is unaffected. */
 void world_keep_changes(struct world *world);
 
+/* What happened to fast bodies since the process began (docs/METHODS.md, Fast bodies). */
+struct sweep_totals {
+	uint64_t bodies; /* paths searched */
+	uint64_t stops;	 /* of these, the ones that ended early */
+	uint64_t cores;	 /* bodies that stopped because only their core was left to stop them */
+	uint64_t pairs;	 /* pairs of fast bodies that stopped each other */
+	uint64_t
+		limits; /* searches without an answer; the path ended where it was known to be free */
+};
+
 /* Figures of the last step. */
 struct world_stats {
 	uint32_t bodies, awake, placements, shapes, contacts, touching, points, islands, colours;
@@ -176,6 +186,7 @@ struct world_stats {
 	 * sparse, and islands whose impulses are not unique. */
 	uint32_t islands_dense, islands_sparse, islands_dependent;
 	uint64_t fallbacks_total, quarantined_total;
+	struct sweep_totals sweeps_total;
 	double residual, penetration_max, penetration_mean;
 	/* J: work done against forces by pushing bodies out of penetration; in the last step, and
 	 * since the world was made or loaded. */
@@ -423,6 +434,22 @@ struct contact_view {
  * at most `capacity`. NO_MEMORY: none. */
 MUST_CHECK enum status world_contacts(const struct world *world, body_id body,
 				      struct contact_view *out, uint32_t capacity, uint32_t *count);
+
+/* A touching contact point with its forces: means over the last tick. */
+struct force_view {
+	body_id a, b;
+	uint32_t child_a, child_b;
+	vec3 point, normal; /* world, a → b */
+	double separation;  /* m */
+	double normal_force; /* N; below 0 only of a bounce whose impulses are taken back (METHODS) */
+	vec3 friction_force; /* N on b, of the whole manifold; only in its first point */
+	uint8_t known;	     /* enum force_known: of both forces */
+};
+/* Forces of the touching contact points of `body` (0: of all), sorted as in world_contacts. `least`: where
+ * they are not unique, those of least norm that balance the same loads without pulling (joints and unique
+ * forces stay). UNKNOWN_BODY; NO_MEMORY: none. */
+MUST_CHECK enum status world_forces(const struct world *world, body_id body, bool least,
+				    struct force_view *out, uint32_t capacity, uint32_t *count);
 
 /* Points of the contacts assigned to `body`. A contact belongs to its dynamic body; of two dynamic bodies to
  * that with the higher id. As above, but with `body` as b (so `a` is the other), sorted by (a, child_b,

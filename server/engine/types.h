@@ -56,6 +56,7 @@ enum bounds_mode {
 #define IMPULSE_MAX 1e12	       /* N·s and N·m·s */
 #define GRAVITY_MAX 1e4		       /* m/s² */
 #define FRICTION_MAX 10.0	       /* 1 */
+#define ROLLING_MAX 1e3		       /* m */
 #define DAMPING_MAX 1e3		       /* 1/s */
 #define STIFFNESS_MAX 1e12	       /* N/m, N·m/rad, and N·s/m, N·m·s/rad of its damping */
 #define JOINT_HERTZ_MAX 1e4	       /* 1/s */
@@ -66,6 +67,7 @@ enum bounds_mode {
 enum {
 	BODY_MAY_SLEEP = 1u << 0,
 	BODY_FIXED_ROTATION = 1u << 1, /* infinite moment of inertia */
+	BODY_FAST = 1u << 2, /* when it is fast it does not pass through dynamic bodies either */
 };
 
 /* A shape placed on a body by SPAWN. `shape` is a shape id, or −k for the k-th command's result. */
@@ -146,6 +148,16 @@ struct joint_point {
 	double value;
 };
 enum { JOINT_POINTS_MAX = 256 }; /* of one axis */
+
+/* What is known of a contact force (ch. 4 K3). All solutions that move the bodies alike are equally
+ * right; a method finds one of them. */
+enum force_known {
+	FORCE_AS_FOUND,	      /* not unique: the one that the method found */
+	FORCE_UNIQUE,	      /* every solution has this one */
+	FORCE_NOT_DETERMINED, /* as the method found it; its island is too large to examine */
+	FORCE_LEAST_NORM,     /* not unique: that of the solution of least norm */
+	FORCE_KNOWN_KINDS,
+};
 
 enum event_kind {
 	EVENT_CONTACT_BEGIN =

@@ -24,6 +24,13 @@ struct host_options host_options_default(void)
 
 void host_send(struct host *host, struct report *report)
 {
+	/* Answers of queries wait for no disk, and other threads send them. */
+	bool answer = report->kind == REPORT_REPLY && report->reply.kind == REPLY_ANSWER;
+	report->stored_at = 0;
+	if (!answer && (host->journal_failed || host->journal_lost))
+		report->stored_at = UINT64_MAX;
+	else if (!answer && host->journal != NULL)
+		report->stored_at = journal_records(host->journal);
 	report_queue_push(&host->reports, report);
 	if (host->on_loop)
 		return;
@@ -165,7 +172,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 		status = inbox_create(&limits, &host->inbox);
 	if (status == STATUS_OK)
 		status = arena_init(&host->scratch, 0);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK && !options->knows_sessions)
 		status = copy_pending(host, world);
 	if (status != STATUS_OK) {
 		ARRAY_RELEASE(&host->inherited);
@@ -189,6 +196,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 	atomic_init(&host->not_running, true);
 	atomic_init(&host->ticks_watched, true);
 	host->whole_due = true;
+	host->start_due = options->is_new || info.tick == 0;
 	/* Changes that a scene made before the first tick belong to a boundary that no step has closed. */
 	struct world_changes changes = world_changes(world);
 	host->open = changes.created_count + changes.moved_count + changes.changed_count +
@@ -225,6 +233,7 @@ void host_destroy(struct host *host)
 	arena_release(&host->scratch);
 	ARRAY_RELEASE(&host->inherited);
 	host_players_release(host);
+	host_follow_release(host);
 	heap_free(host);
 }
 

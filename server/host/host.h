@@ -12,7 +12,8 @@
  *	          resume                   lease taken            k sessions named
  *	PAUSED ─────────► RUNNING   any ──────────────► LOCKSTEP   any ─────────► BARRIER
  *	   ▲     pause ◄──────┘            release → PAUSED           release → PAUSED
- *	   └── a limit was met, the tick does not fit its budget, or the journal failed: FAILED (paused)
+ *	   └── a limit was met, the tick does not fit its budget, or the journal failed and is not
+ *	       optional: FAILED (paused)
  *
  * A state is named by (epoch, tick, edit). While the world is PAUSED or FAILED commands are applied at
  * once, without a tick, and each application raises `edit`; otherwise they wait for the next tick, or for
@@ -23,8 +24,10 @@
 
 #include "protocol/message.h"
 #include "server/host/report.h"
+#include "server/host/step_plan.h"
 #include "server/io/executor.h"
 #include "server/store/journal.h"
+#include "server/store/keyframes.h"
 #include "server/store/shape_library.h"
 #include "server/tick/pool.h"
 
@@ -48,8 +51,13 @@ struct host_options {
 	uint32_t snapshots_max;	     /* stored by name */
 	uint64_t snapshot_bytes_max; /* of all snapshots */
 	struct player_limits players;
-	struct journal_pace pace; /* mode and speed at the start; speed 0: normal */
-	struct journal *journal;  /* taken; NULL: nothing is stored on disk */
+	struct journal_pace pace;    /* mode and speed at the start; speed 0: normal */
+	struct journal *journal;     /* taken; NULL: nothing is stored on disk */
+	struct keyframes *keyframes; /* a reference, taken on success; NULL: none are made */
+	bool is_new;		     /* its next step is the world's first one */
+	bool knows_sessions; /* results of batches that wait in the world are of sessions of this data
+			      * directory; false: of the world that it is a copy of */
+	bool journal_optional; /* the world goes on without its journal if that fails */
 };
 struct host_options host_options_default(void);
 
@@ -95,6 +103,9 @@ struct host_batch {
  * decoded. */
 MUST_CHECK enum status host_submit(struct host *host, const struct host_batch *batch);
 
+/* The commands of a STEP are a batch whose number is that of the request, with this bit set. Within a tick
+ * they are therefore applied after the session's COMMANDS, and the two kinds of numbers never collide. */
+#define HOST_STEP_BATCH (UINT64_C(1) << 63)
 struct host_step {
 	uint32_t session;
 	uint64_t request;
@@ -104,6 +115,10 @@ struct host_step {
 	uint8_t want;	       /* enum wire_want bits */
 	bool anyway;	       /* the ticks are made even where the commands are refused */
 	bool restricted;
+	/* Of STEP_WORLDS: `n` ticks after each of the plan's steps, for the world of this row; retained.
+	 * NULL: one STEP. */
+	struct step_plan *plan;
+	uint32_t row;
 };
 /* If the world is small and idle, LOOP makes the ticks in this call, and the reports are delivered
  * before it returns. */
@@ -119,7 +134,8 @@ void host_request_destroy(struct host_request *request);
 /* The session has left: its lease, its place at the barrier and its unanswered steps end. `closing` is
  * taken. Cannot fail. */
 void host_session_gone(struct host *host, struct host_request *closing);
-/* The journal has failed: the world goes to FAILED and reports it. Cannot fail. */
+/* The journal has failed: the world goes to FAILED and reports it, or goes on without it if it is
+ * optional. Cannot fail. */
 void host_journal_failed(struct host *host);
 /* Posts deferred requests that found the task queue half full. Call it periodically. */
 void host_post_notes(struct host *host);
@@ -130,6 +146,9 @@ MUST_CHECK enum status host_save(struct host *host, uint32_t session, uint64_t r
 				 const char *name);
 MUST_CHECK enum status host_restore(struct host *host, uint32_t session, uint64_t ref,
 				    const char *name);
+/* Returns to a state of the world's past, given as an image; its contents are taken on OK. */
+MUST_CHECK enum status host_restore_state(struct host *host, uint32_t session, uint64_t ref,
+					  struct bytes *image);
 /* Copies snapshot `snapshot`, or the present state if "". The copy comes in REPLY_FORKED with the new
  * world's `name`. */
 MUST_CHECK enum status host_fork(struct host *host, uint32_t session, uint64_t ref,

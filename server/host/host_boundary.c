@@ -14,8 +14,8 @@
  * results. If memory runs out or the journal has no room, the slice ends, the boundary stays at its
  * stage and continues from there 10 ms later: each stage does either nothing or all of its work. So
  * no accepted batch is lost, reported twice or applied twice; it is late, and counted (`stalls`).
- * If a limit of the world or its budget is exceeded, or the journal cannot be written, the world
- * goes to FAILED and reports why (host_fail).
+ * If a limit of the world or its budget is exceeded, or a journal that is not optional cannot be
+ * written, the world goes to FAILED and reports why (host_fail); later batches are refused with it.
  */
 #include <string.h>
 
@@ -30,16 +30,19 @@ enum { RETRY_MS = 10 };
 /* Ticks that a slice makes of one STEP, so that a slice ends also under a clock that stands still. */
 enum { SLICE_TICKS_MAX = 1000 };
 
-static bool is_temporary(enum status status)
+/* True if the stage is tried again: memory is short, or the journal's backlog is full (and not its disk). */
+static bool is_temporary(struct host *host, enum status status)
 {
-	return status == STATUS_NO_MEMORY || status == STATUS_FULL;
+	struct reason why;
+	return status == STATUS_NO_MEMORY ||
+	       (status == STATUS_FULL && journal_status(host->journal, &why) == STATUS_OK);
 }
 
 /* True if the report queue and the journal both have room for the output of a slice. */
 static bool has_output_room(struct host *host)
 {
 	return report_queue_count(&host->reports) < REPORTS_MAX &&
-	       (host->journal == NULL || journal_ready(host->journal));
+	       (host_journal(host) == NULL || host->journal_failed || journal_ready(host->journal));
 }
 
 uint64_t host_due(struct runnable *runnable)
@@ -58,16 +61,16 @@ uint64_t host_due(struct runnable *runnable)
 	return host_edit_wanted(host) || host_step_wanted(host) ? 0 : INSTANT_NEVER;
 }
 
-/* The journal has failed; its file ends before this record. A world whose journal cannot be written
+/* The journal has failed; its file ends before this record. OK: the world goes on without it. Otherwise it
  * does not step any more. */
-static void fail_journal(struct host *host, enum status status)
+static enum status fail_journal(struct host *host, enum status status)
 {
 	struct reason why;
-	host->journal_failed = true;
 	if (journal_status(host->journal, &why) == STATUS_OK)
 		reason_set(&why, status, -1, "journal", "the journal refused a record: %s",
 			   status_text(status));
-	host_fail(host, &why);
+	host_fail_journal(host, &why);
+	return host->journal_failed ? status : STATUS_OK;
 }
 
 /* ---- the journal's beginning ------------------------------------------------------------------- */
@@ -77,18 +80,18 @@ static enum status record_beginning(struct host *host)
 {
 	struct world_info info = world_info(host->world);
 	enum status status = STATUS_OK;
-	while (host->journal != NULL && status == STATUS_OK &&
+	while (host_journal(host) != NULL && status == STATUS_OK &&
 	       host->shapes_recorded < host->shapes.count) {
 		status = journal_shape(host->journal, info.epoch, info.tick,
 				       shape_library_at(&host->shapes, host->shapes_recorded));
 		host->shapes_recorded += status == STATUS_OK;
 	}
-	if (host->journal != NULL && status == STATUS_OK)
+	if (host_journal(host) != NULL && status == STATUS_OK)
 		status = host_checkpoint(host, NULL, NULL);
-	if (is_temporary(status))
+	if (is_temporary(host, status))
 		return status;
 	if (status != STATUS_OK)
-		fail_journal(host, status);
+		(void)fail_journal(host, status);
 	host->boundary.stage = BOUNDARY_REPORT;
 	return STATUS_OK;
 }
@@ -155,8 +158,10 @@ static enum status add_inbox(struct host *host)
 	struct boundary *boundary = &host->boundary;
 	for (uint32_t i = 0; i < boundary->entry_count; i++) {
 		const struct waiting_batch *waiting = boundary->entries[i].payload;
-		struct reason why;
-		enum status status = add_batch(host, &waiting->batch, &why);
+		/* Nothing is applied any more once the journal has failed. */
+		struct reason why = host->failure;
+		enum status status =
+			host->journal_failed ? why.status : add_batch(host, &waiting->batch, &why);
 		if (status == STATUS_NO_MEMORY)
 			return status;
 		if (status != STATUS_OK)
@@ -269,21 +274,22 @@ static enum status record_batches(struct host *host)
 	struct boundary *boundary = &host->boundary;
 	enum status status = STATUS_OK;
 	uint32_t count = boundary->count + boundary->own_count;
-	if (host->journal != NULL && count > 0) {
+	if (host_journal(host) != NULL && !host->journal_failed && count > 0) {
 		struct world_info info = world_info(host->world);
 		for (uint32_t i = 0; i < boundary->count; i++)
 			boundary->records[i].result = (uint8_t)boundary->results[i].status;
 		status = journal_apply(host->journal, info.epoch, info.tick, info.edit,
 				       boundary->records, count);
 	}
-	if (is_temporary(status))
+	if (is_temporary(host, status))
 		return status;
 	release_batches(boundary);
 	host_players_end(host);
+	if (status != STATUS_OK)
+		status = fail_journal(host, status);
 	boundary->status = status;
 	boundary->stage = BOUNDARY_EDIT;
 	if (status != STATUS_OK) {
-		fail_journal(host, status);
 		boundary->why = host->failure;
 		boundary->stage = BOUNDARY_REPORT;
 	}
@@ -358,6 +364,9 @@ static enum status step_world(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	struct step_job *job = NULL;
+	enum status kept = host_keep_start(host);
+	if (kept != STATUS_OK)
+		return kept;
 	uint64_t before = tick_time_used(host);
 	/* A step on LOOP is small: threads inside it would cost more than they save. */
 	const struct parallel *parallel =
@@ -381,7 +390,7 @@ static enum status step_world(struct host *host)
 /* A step that was not made is recorded too, because its boundary has applied stored batches. */
 static enum status record_step(struct host *host)
 {
-	if (host->journal == NULL || host->journal_failed)
+	if (host_journal(host) == NULL || host->journal_failed)
 		return STATUS_OK;
 	struct world_info info = world_info(host->world);
 	if (host->boundary.status != STATUS_OK)
@@ -420,6 +429,7 @@ static void step_again(struct host *host)
 	schedule_request(&host->schedule, 1);
 	bool begun = schedule_begin(&host->schedule, host->boundary.tick_at, &host->boundary.turn);
 	ASSERT(begun);
+	host_follow_tick(host);
 	world_keep_changes(host->world);
 	host->boundary.stage = BOUNDARY_STEP;
 }
@@ -427,18 +437,18 @@ static void step_again(struct host *host)
 static enum status record_hash(struct host *host)
 {
 	enum status status = record_step(host);
-	if (is_temporary(status))
+	if (is_temporary(host, status))
 		return status;
 	host->steps_unsaved += host->boundary.status == STATUS_OK;
 	bool due = host->boundary.status == STATUS_OK && host->options.checkpoint_ticks > 0 &&
 		   host->steps_unsaved >= host->options.checkpoint_ticks;
-	if (status == STATUS_OK && host->journal != NULL && due) {
+	if (status == STATUS_OK && host_journal(host) != NULL && due) {
 		/* If memory or room is missing, the checkpoint is due again with the next tick. */
 		status = host_checkpoint(host, NULL, NULL);
-		status = is_temporary(status) ? STATUS_OK : status;
+		status = is_temporary(host, status) ? STATUS_OK : status;
 	}
 	if (status != STATUS_OK)
-		fail_journal(host, status);
+		(void)fail_journal(host, status);
 	host->boundary.stage = BOUNDARY_REPORT;
 	if (may_step_again(host))
 		step_again(host);
@@ -447,17 +457,35 @@ static enum status record_hash(struct host *host)
 
 /* ---- restore ----------------------------------------------------------------------------------- */
 
+/* The file has no checkpoint of a state that is no snapshot, so its image is recorded, too. */
+static enum status record_restored_state(struct host *host)
+{
+	uint64_t tables[WORLD_TABLES_MAX];
+	uint32_t count;
+	struct bytes image = { 0 };
+	struct world_info info = world_info(host->world);
+	enum status status = world_save(host->world, &image);
+	uint64_t hash = world_state_hash(host->world, tables, &count);
+	if (status == STATUS_OK)
+		status = journal_restore_state(host->journal, info.epoch, info.tick, info.edit,
+					       &image, hash, tables, count);
+	bytes_release(&image);
+	return status;
+}
+
 static enum status record_restore(struct host *host)
 {
 	struct world_info info = world_info(host->world);
 	enum status status = STATUS_OK;
-	if (host->journal != NULL)
+	if (host_journal(host) != NULL && host->restored[0] == '\0')
+		status = record_restored_state(host);
+	else if (host_journal(host) != NULL)
 		status = journal_restore(host->journal, info.epoch, info.tick, info.edit,
 					 host->restored);
-	if (is_temporary(status))
+	if (is_temporary(host, status))
 		return status;
 	if (status != STATUS_OK)
-		fail_journal(host, status);
+		(void)fail_journal(host, status);
 	host->boundary.stage = BOUNDARY_REPORT;
 	return STATUS_OK;
 }
@@ -504,12 +532,12 @@ static enum status record_pace(struct host *host)
 	struct journal_pace pace = { (uint8_t)(failed ? WIRE_MODE_PAUSED : host->mode),
 				     host->schedule.speed, host->barrier };
 	enum status status = STATUS_OK;
-	if (host->pace_due && host->journal != NULL && !host->journal_failed)
+	if (host->pace_due && host_journal(host) != NULL && !host->journal_failed)
 		status = journal_pace(host->journal, info.epoch, info.tick, &pace);
-	if (is_temporary(status))
+	if (is_temporary(host, status))
 		return status;
 	if (status != STATUS_OK)
-		fail_journal(host, status);
+		(void)fail_journal(host, status);
 	host->pace_due = false;
 	return STATUS_OK;
 }

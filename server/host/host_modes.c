@@ -23,6 +23,17 @@ void step_job_release(struct step_job *job)
 	waiting_batch_destroy(job->commands, NULL);
 	job->commands = NULL;
 	bytes_release(&job->results);
+	bytes_release(&job->observed);
+	step_plan_release(job->plan);
+	job->plan = NULL;
+}
+
+static void refuse_job(struct host *host, struct step_job *job, const struct reason *why)
+{
+	if (job->plan != NULL)
+		host_plan_refuse(host, job, why);
+	else
+		host_refuse(host, &job->requester, why);
 }
 
 static void remove_job(struct host *host, uint32_t index)
@@ -96,8 +107,11 @@ bool host_inbox_filled(const struct host *host)
 
 bool host_edit_wanted(const struct host *host)
 {
-	if (host->mode == WIRE_MODE_RUNNING || host->journal_failed)
+	if (host->mode == WIRE_MODE_RUNNING)
 		return false;
+	if (host->journal_failed)
+		return host->boundary.entry_count > 0 ||
+		       host_inbox_filled(host); /* to be refused */
 	for (uint32_t i = 0; i < host->jobs.count; i++)
 		if (host->jobs.items[i].ticks_left == 0 && has_turn(host, i))
 			return true;
@@ -145,7 +159,7 @@ struct step_job *host_step_next(struct host *host, const struct step_job *after)
 }
 
 /* Sends STEPPED. NO_MEMORY for the observation: the job is not answered yet. */
-static enum status answer_job(struct host *host, struct step_job *job)
+static enum status answer_step(struct host *host, struct step_job *job)
 {
 	struct bytes observation = { 0 };
 	struct wire_hash joints = { 0 };
@@ -171,8 +185,20 @@ static enum status answer_job(struct host *host, struct step_job *job)
 	return STATUS_OK;
 }
 
+/* The ticks of a job are made. Answers it, unless its plan has a further step: then *done is false.
+ * NO_MEMORY: nothing has changed. */
+static enum status finish_ticks(struct host *host, struct step_job *job, bool *done)
+{
+	*done = true;
+	if (job->plan != NULL)
+		return host_plan_step(host, job, done);
+	return answer_step(host, job);
+}
+
 enum status host_step_result(struct step_job *job, const struct batch_result *result)
 {
+	if (job->plan != NULL)
+		return host_plan_result(job, result);
 	bool done = result->status == STATUS_OK;
 	job->refused = !done;
 	struct wire_result packed = {
@@ -213,18 +239,22 @@ static void refuse_wrong_tick(struct host *host, struct step_job *job)
 	reason_set(&why, STATUS_TICK, -1, "from", "from is %llu, but the world is at tick %llu",
 		   (unsigned long long)job->from.value,
 		   (unsigned long long)world_info(host->world).tick);
-	host_refuse(host, &job->requester, &why);
+	refuse_job(host, job, &why);
 }
 
 /* Answers a job without ticks and commands; without memory for its observation it is refused. */
 static void answer_observer(struct host *host, struct step_job *job)
 {
 	struct reason why;
-	enum status status = answer_job(host, job);
+	enum status status;
+	bool done;
+	do
+		status = finish_ticks(host, job, &done);
+	while (status == STATUS_OK && !done);
 	if (status == STATUS_OK)
 		return;
 	reason_set(&why, status, -1, "want", "%s", status_text(status));
-	host_refuse(host, &job->requester, &why);
+	refuse_job(host, job, &why);
 }
 
 /* Ends the jobs whose turn it is and that only observe, or whose `from` is not the world's tick. */
@@ -252,7 +282,8 @@ static enum status check_commands(struct host *host, const struct step_job *job,
 {
 	struct command *commands;
 	struct arena_mark mark = arena_mark(&host->scratch);
-	if (job->commands == NULL)
+	/* The actions of a plan were decoded with it. */
+	if (job->commands == NULL || (job->plan != NULL && job->own == 0))
 		return STATUS_OK;
 	enum status status =
 		command_take_list(&job->commands->batch.list, &host->scratch, &commands, why);
@@ -264,13 +295,15 @@ void host_do_step(struct host *host, struct step_job *job)
 {
 	struct reason why;
 	enum status status = check_step(host, job, &why);
+	if (status == STATUS_OK && job->plan != NULL)
+		status = host_plan_check(job, &why);
 	if (status == STATUS_OK)
 		status = check_commands(host, job, &why);
 	if (status == STATUS_OK && ARRAY_RESERVE(&host->jobs, host->jobs.count + 1u) != STATUS_OK)
 		status = reason_set(&why, STATUS_NO_MEMORY, -1, "world", "%s",
 				    status_text(STATUS_NO_MEMORY));
 	if (status != STATUS_OK) {
-		host_refuse(host, &job->requester, &why);
+		refuse_job(host, job, &why);
 		step_job_release(job);
 		return;
 	}
@@ -285,7 +318,7 @@ enum status host_step_answer(struct host *host)
 		enum status status = STATUS_OK;
 		bool done = job->takes_part && job->ticks_left == 0;
 		if (done)
-			status = answer_job(host, job);
+			status = finish_ticks(host, job, &done);
 		if (status != STATUS_OK)
 			return status;
 		if (done)
@@ -302,7 +335,7 @@ enum status host_step_answer(struct host *host)
 void host_refuse_all_jobs(struct host *host, const struct reason *why)
 {
 	while (host->jobs.count > 0) {
-		host_refuse(host, &host->jobs.items[0].requester, why);
+		refuse_job(host, &host->jobs.items[0], why);
 		remove_job(host, 0);
 	}
 }
@@ -330,6 +363,16 @@ void host_fail(struct host *host, const struct reason *why)
 {
 	host->failure = *why;
 	host_set_mode(host, WIRE_MODE_FAILED);
+}
+
+void host_fail_journal(struct host *host, const struct reason *why)
+{
+	if (host->options.journal_optional) {
+		host->journal_lost = true;
+		return;
+	}
+	host->journal_failed = true;
+	host_fail(host, why);
 }
 
 static enum status apply_control(struct host *host, uint32_t session, enum wire_control action,

@@ -41,6 +41,35 @@ static enum status answer_contacts(struct host *host, const struct wire_query *q
 	return packed(out, &packer);
 }
 
+static enum status answer_forces(struct host *host, const struct wire_query *query,
+				 struct bytes *out)
+{
+	struct force_view *views = ARENA_ARRAY(&host->scratch, struct force_view, query->limit);
+	uint32_t count;
+	if (views == NULL)
+		return STATUS_NO_MEMORY;
+	enum status status = world_forces(host->world, query->body, query->representative != 0,
+					  views, query->limit, &count);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_packer packer = packer_into(out, 8 + (size_t)count * ITEM_BYTES_MAX);
+	wire_pack_array(&packer, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_force force = { .contact = { .a = views[i].a,
+							 .b = views[i].b,
+							 .child_a = views[i].child_a,
+							 .child_b = views[i].child_b,
+							 .separation = views[i].separation,
+							 .impulse = views[i].normal_force },
+					    .known = views[i].known };
+		put_vec3(force.contact.point, views[i].point);
+		put_vec3(force.contact.normal, views[i].normal);
+		put_vec3(force.contact.friction, views[i].friction_force);
+		answer_pack_force(&packer, &force);
+	}
+	return packed(out, &packer);
+}
+
 static void pack_totals(const struct world *world, struct wire_packer *packer)
 {
 	struct world_energy energy = world_energy(world);
@@ -134,6 +163,8 @@ static enum status answer_query(struct host *host, const struct wire_query *quer
 	switch (query->kind) {
 	case WIRE_QUERY_CONTACTS:
 		return answer_contacts(host, query, out);
+	case WIRE_QUERY_FORCES:
+		return answer_forces(host, query, out);
 	case WIRE_QUERY_TOTALS:
 		return answer_totals(host, out);
 	case WIRE_QUERY_BODY:
@@ -164,6 +195,7 @@ static uint64_t work_of(const struct host *host, const struct wire_query *query,
 			  : query->kind == WIRE_QUERY_LINKED   ? stats.bodies
 			  : query->kind == WIRE_QUERY_JOINTS   ? stats.joints
 			  : query->kind == WIRE_QUERY_CONTACTS ? stats.contacts
+			  : query->kind == WIRE_QUERY_FORCES   ? 64 * (uint64_t)stats.contacts
 							       : 1;
 	return looked + out->count / 64;
 }

@@ -5,105 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/base/heap.h"
 #include "server/host/host_state.h"
-
-enum status report_put_contacts(struct tick_report *report, struct report_body *body,
-				const struct contact_view *views, uint32_t count)
-{
-	struct bytes *packed = &report->contacts_packed;
-	body->first_contact = packed->count;
-	body->contact_bytes = 0;
-	enum status status = STATUS_OK;
-	if (count > 0)
-		status =
-			bytes_reserve(packed, WIRE_TOUCHES_HEAD + (size_t)count * WIRE_TOUCH_BYTES);
-	if (status != STATUS_OK || count == 0)
-		return status;
-	struct wire_touches_writer writer;
-	wire_touches_begin(&writer, WIRE_PROFILE_EXACT, packed->data + packed->count, count);
-	for (uint32_t i = 0; i < count; i++) {
-		struct wire_touch touch = { .other = views[i].a,
-					    .child = views[i].child_b,
-					    .other_child = views[i].child_a,
-					    .separation = views[i].separation,
-					    .impulse = views[i].normal_impulse };
-		memcpy(touch.point, &views[i].point, sizeof touch.point);
-		memcpy(touch.normal, &views[i].normal, sizeof touch.normal);
-		memcpy(touch.friction, &views[i].friction_impulse, sizeof touch.friction);
-		wire_touches_put(&writer, &touch);
-	}
-	body->contact_bytes = (uint32_t)(writer.at - (packed->data + packed->count));
-	packed->count += body->contact_bytes;
-	return STATUS_OK;
-}
-
-/* The contacts assigned to a body; `views` has room for WIRE_BODY_CONTACTS, further ones are left out. */
-static enum status add_contacts(const struct world *world, struct tick_report *ticked,
-				struct contact_view *views, struct report_body *body)
-{
-	uint32_t found, count;
-	enum status status =
-		world_assigned_contacts(world, body->view.id, views, WIRE_BODY_CONTACTS, &found);
-	if (status != STATUS_OK)
-		return status;
-	count = MIN_OF(found, (uint32_t)WIRE_BODY_CONTACTS);
-	ticked->contacts_cut += found - count;
-	return report_put_contacts(ticked, body, views, count);
-}
-
-/* Appends one body; with its shapes if clients may not know them yet, and its contacts if these
- * are watched. */
-static enum status add_body(const struct world *world, struct tick_report *ticked,
-			    struct contact_view *views, body_id id, uint8_t why)
-{
-	struct report_body *body = &ticked->bodies[ticked->body_count];
-	enum status status = world_body(world, id, &body->view);
-	if (status != STATUS_OK)
-		return status;
-	body->why = why | (ticked->contacts ? REPORT_CONTACTS : 0);
-	if (ticked->contacts)
-		status = add_contacts(world, ticked, views, body);
-	if (status != STATUS_OK)
-		return status;
-	body->first_shape = ticked->shape_count;
-	body->shape_count = 0;
-	ticked->body_count++;
-	if (!(why & (REPORT_CREATED | REPORT_CHANGED)))
-		return STATUS_OK;
-	struct placement_view placements[ATTACHMENTS_MAX];
-	uint32_t count = world_body_placements(world, id, placements, ATTACHMENTS_MAX);
-	status = array_reserve(&ticked->shapes, &ticked->shape_room,
-			       (uint64_t)ticked->shape_count + count, sizeof *ticked->shapes);
-	if (status != STATUS_OK)
-		return status;
-	for (uint32_t i = 0; i < count; i++) {
-		struct report_shape *shape = &ticked->shapes[ticked->shape_count++];
-		memcpy(shape->name, placements[i].shape->name, SHAPE_NAME_BYTES);
-		shape->position = placements[i].position;
-		shape->rotation = placements[i].rotation;
-	}
-	body->shape_count = count;
-	return STATUS_OK;
-}
-
-/* Every body, as created. */
-static enum status add_all(const struct world *world, struct tick_report *ticked,
-			   struct contact_view *views)
-{
-	uint32_t count = world_bodies(world, NULL, 0);
-	body_id *ids = heap_alloc(MAX_OF(count, 1u) * sizeof *ids);
-	enum status status = ids != NULL ? STATUS_OK : STATUS_NO_MEMORY;
-	if (status == STATUS_OK)
-		status = array_reserve(&ticked->bodies, &ticked->body_room, count,
-				       sizeof *ticked->bodies);
-	if (status == STATUS_OK)
-		world_bodies(world, ids, count);
-	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-		status = add_body(world, ticked, views, ids[i], REPORT_CREATED);
-	heap_free(ids);
-	return status;
-}
+#include "server/host/report_world.h"
 
 static int compare_body_ids(const void *a, const void *b)
 {
@@ -171,7 +74,7 @@ static enum status add_changes(struct host *host, struct tick_report *ticked,
 				why |= reasons[k];
 				next[k]++;
 			}
-		status = add_body(host->world, ticked, views, least, why);
+		status = report_add_body(host->world, ticked, views, least, why);
 	}
 	return status;
 }
@@ -302,7 +205,7 @@ static enum status add_bodies(struct host *host, bool stepping, struct tick_repo
 	if (ticked->contacts && views == NULL)
 		return STATUS_NO_MEMORY;
 	if (ticked->whole)
-		return add_all(world, ticked, views);
+		return report_add_bodies(world, ticked, views);
 	/* A report about control alone repeats no change. */
 	struct world_changes changes = { 0 };
 	if (stepping)
@@ -382,6 +285,7 @@ enum status host_report_tick(struct host *host, const struct boundary *boundary)
 		return status;
 	}
 	add_figures(host, boundary, ticked);
+	host_follow(host, ticked);
 	host_send(host, report);
 	return STATUS_OK;
 }

@@ -2,55 +2,7 @@
 #include <string.h>
 
 #include "server/host/host_state.h"
-
-struct wire_joint report_wire_joint(const struct joint_view *from)
-{
-	struct wire_joint to = {
-		.id = from->id,
-		.a = from->a,
-		.b = from->b,
-		.owner = from->owner,
-		.tag = from->tag,
-		.type = from->type,
-		.flags = (uint8_t)((from->flags & JOINT_BODIES_PASS ? WIRE_JOINT_BODIES_PASS : 0) |
-				   (from->asleep ? WIRE_JOINT_ASLEEP : 0)),
-		.breaks = { from->break_force, from->break_torque },
-	};
-	memcpy(to.point_a, &from->point_a, sizeof to.point_a);
-	memcpy(to.frame_a, &from->frame_a, sizeof to.frame_a);
-	memcpy(to.point_b, &from->point_b, sizeof to.point_b);
-	memcpy(to.frame_b, &from->frame_b, sizeof to.frame_b);
-	memcpy(to.coordinates, from->coordinates, sizeof to.coordinates);
-	memcpy(to.force, &from->force, sizeof to.force);
-	memcpy(to.torque, &from->torque, sizeof to.torque);
-	return to;
-}
-
-static enum status add_joint(const struct world *world, struct tick_report *ticked, joint_id id,
-			     uint8_t why)
-{
-	struct report_joint *joint = &ticked->joint_list[ticked->joint_count];
-	enum status status = world_joint(world, id, &joint->view);
-	joint->why = why;
-	ticked->joint_count += status == STATUS_OK;
-	return status;
-}
-
-/* Every joint, as created. */
-static enum status add_all(struct host *host, struct tick_report *ticked)
-{
-	uint32_t count = world_joints(host->world, 0, NULL, 0);
-	joint_id *ids = ARENA_ARRAY(&host->scratch, joint_id, MAX_OF(count, 1u));
-	enum status status = ids != NULL ? STATUS_OK : STATUS_NO_MEMORY;
-	if (status == STATUS_OK)
-		status = array_reserve(&ticked->joint_list, &ticked->joint_room, count,
-				       sizeof *ticked->joint_list);
-	if (status == STATUS_OK)
-		world_joints(host->world, 0, ids, count);
-	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-		status = add_joint(host->world, ticked, ids[i], REPORT_CREATED);
-	return status;
-}
+#include "server/host/report_world.h"
 
 /* The three ascending lists of the change set, merged into one by id. */
 static enum status add_changes(const struct host *host, struct tick_report *ticked,
@@ -77,7 +29,7 @@ static enum status add_changes(const struct host *host, struct tick_report *tick
 				why |= reasons[k];
 				next[k]++;
 			}
-		status = add_joint(host->world, ticked, least, why);
+		status = report_add_joint(host->world, ticked, least, why);
 	}
 	return status;
 }
@@ -89,7 +41,7 @@ enum status host_report_joints(struct host *host, bool stepping, struct tick_rep
 	if (!ticked->joints)
 		return STATUS_OK;
 	if (ticked->joints_all)
-		return add_all(host, ticked);
+		return report_add_joints(host->world, ticked);
 	/* A report about control alone repeats no change. */
 	if (!stepping)
 		return STATUS_OK;

@@ -17,6 +17,7 @@ struct host_request {
 	uint32_t action;
 	double value;
 	char name[WIRE_NAME_MAX + 1], snapshot[WIRE_NAME_MAX + 1];
+	struct bytes image;		   /* owned */
 	struct shape *shape;		   /* a reference */
 	struct step_job job;		   /* its commands owned */
 	uint32_t query_bytes, query_count; /* behind the struct */
@@ -28,6 +29,7 @@ void host_request_destroy(struct host_request *request)
 		return;
 	requester_release(&request->requester);
 	step_job_release(&request->job);
+	bytes_release(&request->image);
 	if (request->shape != NULL)
 		shape_release(request->shape);
 	heap_free(request);
@@ -97,7 +99,7 @@ static enum status post_request(struct host *host, struct host_request *request)
 /* Appends the note to those that wait already; if none wait, posts it. */
 static void post_note(struct host *host, struct host_request *note)
 {
-	if (host->notes == NULL &&
+	if (host->notes == NULL && host->pool != NULL &&
 	    pool_post_deferrable(&host->runnable, note->execute, note) == STATUS_OK)
 		return;
 	note->next = NULL;
@@ -218,9 +220,9 @@ static void execute_journal_failed(struct runnable *runnable, void *context)
 	UNUSED(context); /* journal_note, owned by the host */
 	if (host->journal_failed || journal_status(host->journal, &why) == STATUS_OK)
 		return;
-	host->journal_failed = true;
-	host_fail(host, &why);
-	host_refuse_all_jobs(host, &why);
+	host_fail_journal(host, &why);
+	if (host->journal_failed)
+		host_refuse_all_jobs(host, &why);
 	host_report_control(host);
 }
 
@@ -254,16 +256,25 @@ static struct requester requester_of_step(const struct host_step *step)
 	return (struct requester){ .session = step->session,
 				   .ref = step->request,
 				   .kind = REPLY_STEPPED,
-				   .about = MESSAGE_STEP };
+				   .about = step->plan != NULL ? MESSAGE_STEP_WORLDS
+							       : MESSAGE_STEP };
 }
 
-/* Fills all fields but the requester. */
+/* Fills all fields but the requester, which is set. */
 static enum status fill_job(struct step_job *job, const struct host_step *step)
 {
 	job->from = step->from;
 	job->ticks_left = step->n;
 	job->want = step->want;
 	job->anyway = step->anyway;
+	job->restricted = step->restricted;
+	if (step->plan != NULL) {
+		job->plan = step_plan_retain(step->plan);
+		job->row = step->row;
+		job->n = step->n;
+		job->own = step->list.count;
+		return host_plan_commands(job, step->restricted, &step->list, &job->commands);
+	}
 	struct host_batch batch = {
 		.session = step->session,
 		.batch = step->request | HOST_STEP_BATCH,
@@ -281,6 +292,8 @@ static enum status post_step(struct host *host, const struct host_step *step)
 		create_request(host, execute_step, requester_of_step(step), 0);
 	if (request == NULL)
 		return STATUS_NO_MEMORY;
+	request->job.requester.session = step->session;
+	request->job.requester.ref = step->request;
 	if (fill_job(&request->job, step) != STATUS_OK) {
 		host_request_destroy(request);
 		return STATUS_NO_MEMORY;
@@ -306,7 +319,7 @@ static bool fits_loop(const struct host *host, const struct host_step *step)
 {
 	struct inbox_counters inbox;
 	uint64_t ahead = host->options.checkpoint_ticks;
-	if (host->journal != NULL && ahead > 0 && host->steps_unsaved + step->n >= ahead)
+	if (host_journal(host) != NULL && ahead > 0 && host->steps_unsaved + step->n >= ahead)
 		return false;
 	if (!host->inbox_filled)
 		return true;
@@ -442,6 +455,25 @@ enum status host_fork(struct host *host, uint32_t session, uint64_t ref, const c
 	return post_named(host, execute_fork, requester, name, snapshot);
 }
 
+static void execute_restore_state(struct runnable *runnable, void *context)
+{
+	struct host_request *request = context;
+	host_do_restore_state((struct host *)runnable, &request->requester, &request->image);
+	host_request_destroy(request);
+}
+
+enum status host_restore_state(struct host *host, uint32_t session, uint64_t ref,
+			       struct bytes *image)
+{
+	struct requester requester = { session, ref, REPLY_RESTORED, MESSAGE_RESTORE, NULL };
+	struct host_request *request = create_request(host, execute_restore_state, requester, 0);
+	if (request == NULL)
+		return STATUS_NO_MEMORY;
+	request->image = *image;
+	bytes_init(image);
+	return post_request(host, request);
+}
+
 /* ---- shapes ------------------------------------------------------------------------------------ */
 
 /* The library of a world is bounded by the limits of the shapes it uses. */
@@ -458,7 +490,7 @@ static enum status add_library_shape(struct host *host, const struct shape *shap
 			why, STATUS_LIMIT, -1, "shape",
 			"the shape library of a world is limited to %u shapes and %llu bytes",
 			(unsigned)info.limits.shapes, (unsigned long long)info.limits.shape_bytes);
-	if (host->journal != NULL)
+	if (host_journal(host) != NULL)
 		status = journal_shape(host->journal, info.epoch, info.tick, shape);
 	if (status == STATUS_OK)
 		status = shape_library_add(&host->shapes, shape);

@@ -10,7 +10,7 @@
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
 
-static struct snapshot *find_snapshot(struct host *host, const char *name)
+static struct snapshot *find_snapshot(const struct host *host, const char *name)
 {
 	for (uint32_t i = 0; i < host->snapshots.count; i++)
 		if (strcmp(host->snapshots.items[i].name, name) == 0)
@@ -87,6 +87,9 @@ static void store_snapshot(struct host *host, const char *name, uint64_t tick, u
 	bytes_init(image);
 	snapshot->tick = tick;
 	snapshot->state_hash = hash;
+	/* One that a client saved under this name stays. */
+	if (strcmp(name, HOST_START) == 0)
+		host->start_due = false;
 }
 
 enum status host_add_snapshot(struct host *host, const char *name, uint64_t tick,
@@ -100,8 +103,8 @@ enum status host_add_snapshot(struct host *host, const char *name, uint64_t tick
 
 /* The quota is checked first, because a refused snapshot must not appear in the file and must not replace
  * an older one of the same name. */
-static enum status save_snapshot(struct host *host, const char *name, uint64_t hash,
-				 struct reason *why)
+enum status host_store_snapshot(struct host *host, const char *name, uint64_t hash,
+				struct reason *why)
 {
 	struct bytes image = { 0 };
 	enum status status = world_save(host->world, &image);
@@ -109,7 +112,9 @@ static enum status save_snapshot(struct host *host, const char *name, uint64_t h
 		reason_set(why, status, -1, "world", "%s", status_text(status));
 	else
 		status = reserve_snapshot(host, name, image.count, why);
-	if (status == STATUS_OK && host->journal != NULL) {
+	if (status == STATUS_OK && host->journal_lost) {
+		status = journal_status(host->journal, why);
+	} else if (status == STATUS_OK && host->journal != NULL) {
 		status = host_checkpoint(host, name, &image);
 		journal_flush(host->journal);
 		if (status != STATUS_OK)
@@ -127,7 +132,7 @@ void host_do_save(struct host *host, struct requester *requester, const char *na
 	if (host_refuse_in_boundary(host, requester))
 		return;
 	uint64_t hash = world_state_hash(host->world, NULL, NULL);
-	if (save_snapshot(host, name, hash, &why) != STATUS_OK) {
+	if (host_store_snapshot(host, name, hash, &why) != STATUS_OK) {
 		host_refuse(host, requester, &why);
 		return;
 	}
@@ -137,28 +142,25 @@ void host_do_save(struct host *host, struct requester *requester, const char *na
 	host_send(host, report);
 }
 
-/* True if the snapshot was made with other motion numbers than this build has for the world's method. */
-static bool is_of_incompatible_build(const struct host *host, const struct snapshot *snapshot)
+/* True if the image was made with other motion numbers than this build has for the world's method. */
+static bool is_of_incompatible_build(const struct host *host, const struct bytes *image)
 {
 	struct motion_numbers numbers, own = engine_motion();
 	struct reason why;
-	return world_image_numbers(snapshot->image.data, snapshot->image.count, &numbers, &why) !=
-		       STATUS_OK ||
+	return world_image_numbers(image->data, image->count, &numbers, &why) != STATUS_OK ||
 	       !motion_is_same(&numbers, &own, world_info(host->world).method);
 }
 
-static enum status restore_snapshot(struct host *host, const struct snapshot *snapshot,
-				    struct reason *why)
+static enum status restore_image(struct host *host, const struct bytes *image, struct reason *why)
 {
 	uint32_t epoch = world_info(host->world).epoch + 1;
 	if (host->journal_failed)
 		return reason_set(why, host->failure.status, -1, "journal", "%s",
 				  host->failure.text);
-	enum status status =
-		world_restore(host->world, snapshot->image.data, snapshot->image.count, why);
+	enum status status = world_restore(host->world, image->data, image->count, why);
 	if (status != STATUS_OK)
 		return status;
-	host->restored_other_bits = is_of_incompatible_build(host, snapshot);
+	host->restored_other_bits = is_of_incompatible_build(host, image);
 	world_new_epoch(host->world, epoch);
 	host->whole_due = true;
 	host->open = false;
@@ -167,19 +169,11 @@ static enum status restore_snapshot(struct host *host, const struct snapshot *sn
 }
 
 /* The restore is recorded in the journal, then reported, before the world changes again. */
-void host_do_restore(struct host *host, struct requester *requester, const char *name)
+static void restore_to(struct host *host, struct requester *requester, const struct bytes *image,
+		       const char *name)
 {
 	struct reason why;
-	const struct snapshot *snapshot = find_snapshot(host, name);
-	if (host_refuse_in_boundary(host, requester))
-		return;
-	enum status status;
-	if (snapshot == NULL)
-		status = reason_set(&why, STATUS_UNKNOWN_SNAPSHOT, -1, "name",
-				    "the world has no snapshot named \"%s\"", name);
-	else
-		status = restore_snapshot(host, snapshot, &why);
-	if (status != STATUS_OK) {
+	if (restore_image(host, image, &why) != STATUS_OK) {
 		host_refuse(host, requester, &why);
 		return;
 	}
@@ -187,6 +181,29 @@ void host_do_restore(struct host *host, struct requester *requester, const char 
 	requester->report = NULL;
 	snprintf(host->restored, sizeof host->restored, "%s", name);
 	host_boundary_restored(host);
+}
+
+void host_do_restore(struct host *host, struct requester *requester, const char *name)
+{
+	struct reason why;
+	const struct snapshot *snapshot = find_snapshot(host, name);
+	if (host_refuse_in_boundary(host, requester))
+		return;
+	if (snapshot != NULL) {
+		restore_to(host, requester, &snapshot->image, name);
+		return;
+	}
+	reason_set(&why, STATUS_UNKNOWN_SNAPSHOT, -1, "name",
+		   "the world has no snapshot named \"%s\"%s", name,
+		   strcmp(name, HOST_START) == 0 ? ": it has not made its first step" : "");
+	host_refuse(host, requester, &why);
+}
+
+void host_do_restore_state(struct host *host, struct requester *requester,
+			   const struct bytes *image)
+{
+	if (!host_refuse_in_boundary(host, requester))
+		restore_to(host, requester, image, "");
 }
 
 /* The image to copy, with its hash and tick, and all shapes it may need. */

@@ -6,7 +6,9 @@
  *	host_report.c       builds a TICK report; host_report_joints.c its joints
  *	host_players.c      limits of players, and the batches that end what a session leaves behind
  *	host_modes.c        pause, speed, lease, barrier, the queue of STEP requests
+ *	host_plan.c         the steps of one world of a STEP_WORLDS: their commands, observations and answer
  *	host_snapshots.c    SAVE, RESTORE, FORK and periodic checkpoints
+ *	host_past.c         the snapshot "start", and keyframes
  *	host_query.c        queries and observations, packed; host_joints.c, host_lists.c
  *	host_shape_query.c  queries of shapes; long ones are answered by the ANSWERS thread
  *	report_queue.c      reports from the worker to the loop
@@ -30,10 +32,6 @@ struct waiting_batch {
 	struct host_batch batch; /* `list.at` points behind this struct */
 };
 
-/* The commands of a STEP are a batch whose number is that of the request, with this bit set. Within a tick
- * they are therefore applied after the session's COMMANDS, and the two kinds of numbers never collide. */
-#define HOST_STEP_BATCH (UINT64_C(1) << 63)
-
 /* The session that sent a request, and its number for the request. The report for the answer is allocated
  * when the request is accepted, so every accepted request is answered even if memory runs out. */
 struct requester {
@@ -56,8 +54,15 @@ struct step_job {
 	bool takes_part; /* in the present boundary */
 	struct waiting_batch
 		*commands;    /* owned; NULL if there are none, and after they are applied */
-	struct bytes results; /* packed, for STEPPED */
+	struct bytes results; /* packed, for STEPPED; with a plan: ids that its own commands made */
 	uint32_t result_count;
+	/* Of STEP_WORLDS (host_plan.c); NULL: the job is a STEP. */
+	struct step_plan *plan; /* a reference */
+	uint32_t row, step;	/* its world in the plan; steps that are done */
+	uint32_t n, own;	/* ticks of a step; commands of its own before the first action */
+	bool restricted;
+	struct reason why;     /* of the first refused commands; status OK: none were */
+	struct bytes observed; /* f64 little-endian, of the steps that are done */
 };
 enum { STEP_JOBS_MAX = 256 };
 enum { HOST_POSTED_MAX = 16 }; /* shape queries of one world at ANSWERS */
@@ -122,6 +127,15 @@ struct snapshot {
 	struct bytes image; /* owned */
 };
 
+/* The present span of keyframes (host_past.c): the ticks after `from`, the last of which is `seen`. */
+struct follow {
+	bool begun, bounded, moved;
+	uint32_t epoch;
+	uint64_t from, seen;
+	uint64_t kept_at; /* instant of the last keyframe */
+	struct keyframe_bounds_list bounds;
+};
+
 struct host {
 	struct runnable runnable; /* first */
 	struct host_options options;
@@ -145,6 +159,8 @@ struct host {
 	bool all_drags_due; /* all drags are removed, because their sessions do not exist here */
 	ARRAY_OF(struct snapshot) snapshots; /* by name, any order; looked up */
 	uint64_t snapshot_bytes;
+	bool start_due; /* the next step is the world's first one */
+	struct follow follow;
 	uint64_t steps_unsaved; /* made since the last checkpoint; a RESTORE does not change it */
 	bool whole_due;		/* the next report lists every body */
 	bool control_due;	/* a report of mode and pace is due */
@@ -155,7 +171,8 @@ struct host {
 	bool joints_due;	/* the next report contains all joints */
 	atomic_bool ticks_watched; /* each tick has a report of its own */
 	bool waiting_for_loop; /* the report queue is full: not due until LOOP has taken reports */
-	bool journal_failed;
+	bool journal_failed;   /* and the world does not go on */
+	bool journal_lost;     /* it failed and was optional: the world goes on without it */
 	struct boundary boundary;
 	uint32_t shapes_recorded; /* of the shapes known at the beginning */
 	/* A step that could not be made leaves the engine's boundary open: its changes, events and
@@ -202,6 +219,12 @@ struct host {
 	struct host_counters counters;	   /* LOOP's copy, from the last report taken */
 };
 
+/* The journal that gets the world's records; NULL: none. */
+static inline struct journal *host_journal(const struct host *host)
+{
+	return host->journal_lost ? NULL : host->journal;
+}
+
 /* ---- host.c ---- */
 void host_send(struct host *host, struct report *report); /* taken */
 /* The requester's report, returned owned, filled with epoch, tick, edit and mode of the world now. */
@@ -236,7 +259,8 @@ void waiting_batch_destroy(void *batch, void *context);
 void host_run_stages(struct host *host);
 /* Reports mode and pace, after a restore also the whole state: now, or as soon as there is memory. */
 void host_report_control(struct host *host);
-/* The world was restored from snapshot `restored`: records, reports and answers that. */
+/* The world was restored from snapshot `restored`, "" for another state of its past: records, reports and
+ * answers that. */
 void host_boundary_restored(struct host *host);
 /* The first records and the first report. */
 void host_boundary_begin(struct host *host);
@@ -299,6 +323,23 @@ void host_refuse_all_jobs(struct host *host, const struct reason *why);
 void step_job_release(struct step_job *job);
 /* Sets mode FAILED for `why`. */
 void host_fail(struct host *host, const struct reason *why);
+/* The journal has failed for `why`: FAILED, or without the journal from now on if it is optional. */
+void host_fail_journal(struct host *host, const struct reason *why);
+
+/* ---- host_plan.c ---- */
+/* The commands of the job's present step, owned: those in `own` (of the first step), then the
+ * actions. NULL in *out: there are none. NO_MEMORY. */
+MUST_CHECK enum status host_plan_commands(struct step_job *job, bool restricted,
+					  const struct wire_list *own, struct waiting_batch **out);
+/* NOT_FINITE: a number of the job's actions, of any step. */
+MUST_CHECK enum status host_plan_check(const struct step_job *job, struct reason *why);
+/* Stores the outcome of the commands of a step. NO_MEMORY. */
+MUST_CHECK enum status host_plan_result(struct step_job *job, const struct batch_result *result);
+/* The ticks of a step are made: observes, and prepares the next step (then *done is false), or
+ * answers. NO_MEMORY: nothing has changed. */
+MUST_CHECK enum status host_plan_step(struct host *host, struct step_job *job, bool *done);
+/* Answers the job with what it has done so far, and with why it does no more. */
+void host_plan_refuse(struct host *host, struct step_job *job, const struct reason *why);
 
 /* ---- host_snapshots.c ---- */
 void host_do_save(struct host *host, struct requester *requester, const char *name);
@@ -309,6 +350,23 @@ void host_do_fork(struct host *host, struct requester *requester, const char *na
 MUST_CHECK enum status host_checkpoint(struct host *host, const char *name,
 				       const struct bytes *image);
 void host_snapshots_release(struct host *host);
+
+/* OK: the present state is stored under `name`, here and in the journal. LIMIT, NO_MEMORY, FULL. */
+MUST_CHECK enum status host_store_snapshot(struct host *host, const char *name, uint64_t hash,
+					   struct reason *why);
+void host_do_restore_state(struct host *host, struct requester *requester,
+			   const struct bytes *image);
+
+/* ---- host_past.c ---- */
+/* The name of the snapshot that is made before a world's first step. */
+#define HOST_START "start"
+/* Makes it if it is due. NO_MEMORY, FULL: call again. */
+MUST_CHECK enum status host_keep_start(struct host *host);
+/* Follows the world with the report that is about to be sent. */
+void host_follow(struct host *host, const struct tick_report *ticked);
+/* Follows the world at a tick whose report is that of a later one. */
+void host_follow_tick(struct host *host);
+void host_follow_release(struct host *host);
 
 /* ---- host_query.c ---- */
 void host_do_query(struct host *host, struct requester *requester, struct wire_list query);

@@ -14,7 +14,13 @@ libcairnd_a_SOURCES += \
 	server/host/host_report_joints.c \
 	server/host/host_snapshots.c \
 	server/host/host_state.h \
+	server/host/host_plan.c \
+	server/host/step_plan.c \
+	server/host/step_plan.h \
+	server/host/host_past.c \
 	server/host/report.h \
+	server/host/report_world.c \
+	server/host/report_world.h \
 	server/host/report_queue.c \
 	server/host/report_queue.h
 

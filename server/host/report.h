@@ -103,6 +103,7 @@ enum reply_kind {
 	REPLY_FORKED, /* `image` holds the copy; the server makes the world */
 	REPLY_ANSWER, /* `raw` is the answer, packed */
 	REPLY_SHAPE,  /* the shape is in the world's library */
+	REPLY_CREATED, /* LOOP's own: the world's beginning is on disk; answers WORLD_CREATE or FORK */
 };
 struct reply_report {
 	enum reply_kind kind;
@@ -122,6 +123,10 @@ struct reply_report {
 	struct shape_library shapes; /* REPLY_FORKED: the shape library of the copied world */
 	struct bytes results;	     /* REPLY_STEPPED: packed results, `result_count` of them */
 	uint32_t result_count;
+	/* REPLY_STEPPED about STEP_WORLDS: steps that were made; `raw` has their observations,
+	 * `results` the ids that the world's own commands made; `status` may be set although steps
+	 * were made. */
+	uint32_t steps;
 	char name[WIRE_NAME_MAX +
 		  1];		/* REPLY_FORKED: of the new world; REPLY_SAVED: of the snapshot */
 	struct wire_name shape; /* REPLY_SHAPE */
@@ -130,6 +135,8 @@ struct reply_report {
 struct report {
 	struct report *next; /* used by the queue */
 	enum report_kind kind;
+	/* What it tells is on disk when the journal has stored this many records (journal_records). */
+	uint64_t stored_at;
 	union {
 		struct tick_report ticked;
 		struct reply_report reply;

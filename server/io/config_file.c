@@ -13,6 +13,7 @@ void config_file_release(struct config_file *self)
 	for (uint32_t i = 0; i < self->count; i++)
 		heap_free(self->settings[i]);
 	heap_free(self->settings);
+	heap_free(self->lines);
 	*self = (struct config_file){ 0 };
 }
 
@@ -35,6 +36,7 @@ static enum status add_setting(struct config_file *self, const struct source *so
 	if (setting == NULL)
 		return source_no_memory(source);
 	snprintf(setting, bytes, "%s=%s", key->text, value->text);
+	self->lines[self->count] = value->line;
 	self->settings[self->count++] = setting;
 	return STATUS_OK;
 }
@@ -46,7 +48,8 @@ static enum status take_apart(struct config_file *self, const struct source *sou
 		return source_fail(source, root->line, STATUS_TYPE, "config",
 				   "a mapping from names of options to values is needed");
 	self->settings = heap_alloc_zero((settings_of(root) + 1) * sizeof *self->settings);
-	if (self->settings == NULL)
+	self->lines = heap_alloc_zero((settings_of(root) + 1) * sizeof *self->lines);
+	if (self->settings == NULL || self->lines == NULL)
 		return source_no_memory(source);
 	enum status status = STATUS_OK;
 	for (const struct yaml_node *key = root->first; status == STATUS_OK && key != NULL;
@@ -59,6 +62,24 @@ static enum status take_apart(struct config_file *self, const struct source *sou
 			status = add_setting(self, source, key, item);
 	}
 	return status;
+}
+
+void config_file_locate(const struct config_file *self, const char *path, struct reason *why)
+{
+	size_t field = strlen(why->field);
+	uint32_t found = why->index >= 0 ? (uint32_t)MIN_OF(why->index, (int64_t)self->count) : 0;
+	while (why->index < 0 && found < self->count &&
+	       (strncmp(self->settings[found], why->field, field) != 0 ||
+		self->settings[found][field] != '='))
+		found++;
+	if (found >= self->count)
+		return;
+	/* The end of a long path tells more than its beginning. */
+	enum { PATH_SHOWN = 48 };
+	size_t length = strlen(path), cut = length > PATH_SHOWN ? length - PATH_SHOWN : 0;
+	struct reason inner = *why;
+	reason_set(why, inner.status, -1, inner.field, "%s%s:%u: %s", cut > 0 ? "…" : "",
+		   path + cut, (unsigned)self->lines[found], inner.text);
 }
 
 /* A file of blanks and comments only is allowed. */

@@ -17,6 +17,7 @@ enum { CONFIG_FILE_MAX = 1 << 20 };
 
 struct config_file {
 	char **settings; /* "name=value", terminated by NULL; owned */
+	uint32_t *lines; /* of the file, for each setting; owned */
 	uint32_t count;
 };
 
@@ -27,6 +28,9 @@ MUST_CHECK enum status config_file_read(struct config_file *self, const char *pa
 /* The same from text. `name` stands for the file in messages. */
 MUST_CHECK enum status config_file_parse(struct config_file *self, const char *name,
 					 const char *text, size_t bytes, struct reason *why);
+/* Puts "FILE:LINE: " before a refusal's text if a setting of the file caused it: that of why->index, else the
+ * one that why->field names. */
+void config_file_locate(const struct config_file *self, const char *path, struct reason *why);
 void config_file_release(struct config_file *self);
 
 #endif

@@ -53,10 +53,14 @@ static session_handler *handler_of(enum message_type type)
 		return handle_resync;
 	case MESSAGE_FOCUS:
 		return handle_focus;
+	case MESSAGE_SEEK:
+		return handle_seek;
 	case MESSAGE_COMMANDS:
 		return handle_commands;
 	case MESSAGE_STEP:
 		return handle_step;
+	case MESSAGE_STEP_WORLDS:
+		return handle_step_worlds;
 	case MESSAGE_QUERY:
 		return handle_query;
 	case MESSAGE_SAVE:
@@ -111,16 +115,23 @@ void requests_dispatch(struct session *self, const struct message *message)
 	}
 	if (!wire_role_may(session_role(self), message->type)) {
 		struct reason why;
-		reason_set(&why, STATUS_FORBIDDEN, -1, "", "%s is not allowed for the role %s",
-			   message_info(message->type)->name, wire_role_name(session_role(self)));
+		reason_set(
+			&why, STATUS_FORBIDDEN, -1, "",
+			"%s needs the role %s or a higher one, and this session is %s; connect with a "
+			"token that grants it",
+			message_info(message->type)->name,
+			wire_role_name(message_info(message->type)->role),
+			wire_role_name(session_role(self)));
 		session_refuse(self, message, &why);
 		return;
 	}
 	if (session_has_world_list(self) && concerns_server(message->type)) {
 		struct reason why;
-		reason_set(&why, STATUS_FORBIDDEN, -1, "",
-			   "%s concerns the whole server, but the token lists worlds",
-			   message_info(message->type)->name);
+		reason_set(
+			&why, STATUS_FORBIDDEN, -1, "",
+			"%s concerns the whole server, but the token lists worlds; connect with a token that "
+			"lists none",
+			message_info(message->type)->name);
 		session_refuse(self, message, &why);
 		return;
 	}

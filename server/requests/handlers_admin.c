@@ -113,7 +113,10 @@ static void pack_server(struct wire_packer *out, struct service *service, const 
 	char motion[MOTION_TEXT_MAX];
 	struct motion_numbers numbers = engine_motion();
 	motion_text(&numbers, motion);
-	wire_pack_map(out, 29);
+	struct past_figures past = { 0 };
+	if (service->past != NULL)
+		past = past_desk_figures(service->past);
+	wire_pack_map(out, 33);
 	wire_pack_string(out, "motion");
 	wire_pack_string(out, motion);
 	wire_pack_string(out, "build");
@@ -146,6 +149,10 @@ static void pack_server(struct wire_packer *out, struct service *service, const 
 	pack_uint_pair(out, "log_lines_lost", log_lost());
 	pack_uint_pair(out, "library_shapes", service->library.count);
 	pack_uint_pair(out, "library_bytes", service->library.bytes);
+	pack_uint_pair(out, "past_views", service->worlds->travels.count);
+	pack_uint_pair(out, "past_asks", past.asks);
+	pack_uint_pair(out, "past_waiting", past.waiting);
+	pack_uint_pair(out, "past_ticks", past.ticks);
 }
 
 /* table: the counters of a world, by the names people see. */
@@ -155,7 +162,10 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 50);
+	struct keyframe_figures keyframes = { 0 };
+	if (world->past != NULL)
+		keyframes = keyframes_figures(past_keyframes(world->past));
+	wire_pack_map(out, 61);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -201,13 +211,27 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pack_uint_pair(out, "groups_encoded", fanout.encoded);
 	pack_uint_pair(out, "events_lost", fanout.events_lost);
 	pack_uint_pair(out, "contacts_cut", fanout.contacts_cut);
+	const struct journal_figures *figures = &world->figures;
+	wire_pack_string(out, "durability");
+	wire_pack_string(out, durability_name(world->durability));
+	wire_pack_string(out, "journal");
+	wire_pack_string(out, status_name(world->journal_failure.status));
+	pack_uint_pair(out, "commits", figures->commits);
+	pack_uint_pair(out, "commit_ns_mean", figures->commit_ns / MAX_OF(figures->commits, 1u));
+	pack_uint_pair(out, "commit_ns_max", figures->commit_ns_max);
+	pack_uint_pair(out, "commits_busy", figures->busy);
 	pack_uint_pair(out, "durable_tick", world->durable_tick);
 	pack_uint_pair(out, "durable_edit", world->durable_edit);
-	pack_uint_pair(out, "file_bytes", world->figures.file_bytes);
-	pack_uint_pair(out, "file_free_bytes", world->figures.free_bytes);
-	pack_uint_pair(out, "checkpoints_pruned", world->figures.checkpoints_pruned);
-	pack_uint_pair(out, "records_pruned", world->figures.records_pruned);
-	pack_uint_pair(out, "prune_failures", world->figures.prune_failures);
+	pack_uint_pair(out, "file_bytes", figures->file_bytes);
+	pack_uint_pair(out, "file_free_bytes", figures->free_bytes);
+	pack_uint_pair(out, "checkpoints_pruned", figures->checkpoints_pruned);
+	pack_uint_pair(out, "records_pruned", figures->records_pruned);
+	pack_uint_pair(out, "prune_failures", figures->prune_failures);
+	pack_uint_pair(out, "keyframes", keyframes.count);
+	pack_uint_pair(out, "keyframe_bytes", keyframes.bytes);
+	pack_uint_pair(out, "keyframe_spacing", keyframes.spacing);
+	pack_uint_pair(out, "sync_tests", world->sync_tests);
+	pack_uint_pair(out, "sync_failures", world->sync_failures);
 	world->lateness_max = world->cost_max = 0;
 }
 
@@ -278,7 +302,7 @@ void handle_info(struct session *self, const struct message *message)
 		session_refuse(self, message, &why);
 		return;
 	}
-	uint32_t room = 3072 + STORE_REFUSED_SHOWN * 320 + service->worlds->items.count * 1280;
+	uint32_t room = 3072 + STORE_REFUSED_SHOWN * 320 + service->worlds->items.count * 1536;
 	uint8_t *packed = heap_alloc(room);
 	if (packed == NULL) {
 		session_refuse_status(self, message, STATUS_NO_MEMORY);

@@ -1,4 +1,4 @@
-/* handlers_input.c: messages that change or query a world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK.
+/* handlers_input.c: messages that change or query one world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK.
  *
  * Each is checked here (joined, number, quota, name) and handed to the world's host; a STEP of a
  * small world may be done at once (host.h). The outcome comes back as a report (world_reports.c).
@@ -11,7 +11,7 @@
 #include "protocol/query_wire.h"
 #include "server/requests/requests.h"
 #include "server/session/service.h"
-#include "server/worlds/worlds.h"
+#include "server/worlds/travel.h"
 
 /* The session's membership of the world that a message names; refuses the message and returns NULL
  * where the session has not joined it. */
@@ -256,6 +256,28 @@ void handle_step(struct session *self, const struct message *message)
 	refuse_request(self, message, status);
 }
 
+static bool concerns_past(const struct wire_list *list)
+{
+	struct wire_cursor in = wire_cursor_list(list);
+	uint64_t kind;
+	if (list->count == 0 || wire_take_uint(&in, UINT32_MAX, &kind) != STATUS_OK)
+		return false;
+	const struct query_info *info = query_info((uint32_t)kind);
+	return info != NULL && info->past;
+}
+
+static void query_past(struct session *self, const struct message *message,
+		       struct served_world *world)
+{
+	struct wire_query query;
+	struct reason why;
+	if (requests_refuse_past(self, message))
+		return;
+	if (query_take(&message->query.query, &query, &why) != STATUS_OK ||
+	    travel_query(self, world, message->query.id, &query, &why) != STATUS_OK)
+		session_refuse(self, message, &why);
+}
+
 void handle_query(struct session *self, const struct message *message)
 {
 	struct membership *membership = require_membership(self, message, message->query.world);
@@ -266,6 +288,10 @@ void handle_query(struct session *self, const struct message *message)
 		session_refuse_status(self, message, STATUS_BUSY);
 		if (quota_exhausted(&self->quota, now))
 			session_goodbye(self, STATUS_BUSY, "over the quota for more than 5 s");
+		return;
+	}
+	if (concerns_past(&message->query.query)) {
+		query_past(self, message, membership->world);
 		return;
 	}
 	refuse_request(self, message,
@@ -303,13 +329,33 @@ void handle_save(struct session *self, const struct message *message)
 		       host_save(membership->world->host, self->number, message->save.ref, name));
 }
 
+static void refuse_both(struct session *self, const struct message *message)
+{
+	struct reason why;
+	reason_set(&why, STATUS_RANGE, -1, "tick",
+		   "a snapshot and a tick were given: give one of them");
+	session_refuse(self, message, &why);
+}
+
 void handle_restore(struct session *self, const struct message *message)
 {
 	struct membership *membership = require_membership(self, message, message->restore.world);
+	const struct msg_restore *ask = &message->restore;
 	char name[WIRE_NAME_MAX + 1];
-	if (membership == NULL ||
-	    !copy_valid_name(self, message, message->restore.name, name, false))
+	struct reason why;
+	if (membership == NULL || !copy_valid_name(self, message, ask->name, name, ask->tick.set))
 		return;
+	if (ask->tick.set) {
+		struct recorded_place place = { (uint32_t)ask->epoch, ask->tick.value };
+		if (requests_refuse_past(self, message))
+			return;
+		if (name[0] != '\0')
+			refuse_both(self, message);
+		else if (travel_restore(self, membership->world, ask->ref, place, &why) !=
+			 STATUS_OK)
+			session_refuse(self, message, &why);
+		return;
+	}
 	refuse_request(
 		self, message,
 		host_restore(membership->world->host, self->number, message->restore.ref, name));
@@ -327,6 +373,19 @@ void handle_fork(struct session *self, const struct message *message)
 		return;
 	if (worlds_find_name(self->service->worlds, name) != NULL) {
 		session_refuse_status(self, message, STATUS_EXISTS);
+		return;
+	}
+	const struct msg_fork *ask = &message->fork;
+	struct recorded_place place = { (uint32_t)ask->epoch, ask->tick.value };
+	struct reason why;
+	if (ask->tick.set && snapshot[0] != '\0') {
+		refuse_both(self, message);
+		return;
+	}
+	if (ask->tick.set) {
+		if (!requests_refuse_past(self, message) &&
+		    travel_fork(self, membership->world, ask->ref, place, name, &why) != STATUS_OK)
+			session_refuse(self, message, &why);
 		return;
 	}
 	refuse_request(self, message,

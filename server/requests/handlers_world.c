@@ -6,7 +6,9 @@
 #include "protocol/unpack.h"
 #include "server/io/log.h"
 #include "server/requests/requests.h"
+#include "server/session/remember.h"
 #include "server/session/service.h"
+#include "server/worlds/world_reports.h"
 #include "server/worlds/worlds.h"
 
 static void send_info(struct session *self, const struct served_world *world, uint64_t ref,
@@ -56,7 +58,7 @@ void handle_world_create(struct session *self, const struct message *message)
 	struct service *service = self->service;
 	struct world_options options;
 	struct reason why;
-	bool running;
+	struct world_start start;
 	char name[WIRE_NAME_MAX + 1];
 	if (!copy_name(message->world_create.name, name) || !worlds_name_valid(name)) {
 		reason_set(&why, STATUS_RANGE, -1, "name",
@@ -73,11 +75,11 @@ void handle_world_create(struct session *self, const struct message *message)
 	struct shape_library shapes;
 	shape_library_init(&shapes);
 	enum status status =
-		worlds_parse_options(&message->world_create.options, &options, &running, &why);
+		worlds_parse_options(&message->world_create.options, &options, &start, &why);
 	if (status == STATUS_OK)
 		status = world_create(&options, &world, &why);
 	if (status == STATUS_OK)
-		status = worlds_open(service, name, world, &shapes, running, &served, &why);
+		status = worlds_open(service, name, world, &shapes, &start, &served, &why);
 	shape_library_release(&shapes);
 	if (status != STATUS_OK) {
 		session_refuse(self, message, &why);
@@ -85,7 +87,7 @@ void handle_world_create(struct session *self, const struct message *message)
 	}
 	LOG_FROM(session_log(self), LOG_INFO, "world_created", "world=%u name=%s session=%u",
 		 (unsigned)served->number, name, (unsigned)self->number);
-	send_info(self, served, message->world_create.ref, 0, 1);
+	world_reports_created(served, self, message, NULL);
 }
 
 void handle_world_join(struct session *self, const struct message *message)
@@ -121,6 +123,7 @@ void handle_world_join(struct session *self, const struct message *message)
 			session_refuse(self, message, &why);
 			return;
 		}
+		remember_session(self);
 	}
 	send_info(self, world, message->world_join.ref, 0, 1);
 }
@@ -134,6 +137,7 @@ void handle_world_leave(struct session *self, const struct message *message)
 		return;
 	}
 	worlds_leave(membership->world, self);
+	remember_session(self);
 	session_done(self, message);
 }
 

@@ -2,6 +2,7 @@
 libcairnd_a_SOURCES += \
 	server/requests/dispatch.c \
 	server/requests/handlers_admin.c \
+	server/requests/handlers_groups.c \
 	server/requests/handlers_input.c \
 	server/requests/handlers_operations.c \
 	server/requests/handlers_shape.c \

@@ -20,8 +20,11 @@ session_handler handle_sessions, handle_kick, handle_config, handle_monitor,
 session_handler handle_world_list, handle_world_create, handle_world_join, handle_world_leave,
 	handle_world_destroy, handle_control; /* handlers_world.c */
 session_handler handle_shape_upload;	      /* handlers_shape.c */
-session_handler handle_subscribe, handle_unsubscribe, handle_ack, handle_resync,
-	handle_focus; /* handlers_state.c */
+session_handler handle_subscribe, handle_unsubscribe, handle_ack, handle_resync, handle_focus,
+	handle_seek;		    /* handlers_state.c */
+session_handler handle_step_worlds; /* handlers_groups.c */
+/* True: the session's role may not see the past, and the message was refused. */
+bool requests_refuse_past(struct session *self, const struct message *message);
 session_handler handle_commands, handle_step, handle_query, handle_save, handle_restore,
 	handle_fork; /* handlers_input.c */
 

@@ -17,6 +17,13 @@ static struct ledger_entry *entry_of(struct ledger *self, uint64_t batch)
 	return &self->entries[batch % WIRE_RESULTS_KEPT];
 }
 
+static enum status reserve_entries(struct ledger *self)
+{
+	if (self->entries == NULL)
+		self->entries = heap_alloc_zero(WIRE_RESULTS_KEPT * sizeof *self->entries);
+	return self->entries != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
 static enum ledger_verdict answer_repeat(struct ledger *self, uint64_t batch,
 					 struct wire_slice *packed, struct reason *why)
 {
@@ -36,17 +43,13 @@ static enum ledger_verdict answer_repeat(struct ledger *self, uint64_t batch,
 enum ledger_verdict ledger_offer(struct ledger *self, uint64_t batch, bool dated, uint64_t at,
 				 struct wire_slice *packed, struct reason *why)
 {
-	if (self->entries == NULL) {
-		self->entries = heap_alloc_zero(WIRE_RESULTS_KEPT * sizeof *self->entries);
-		if (self->entries == NULL) {
-			reason_set(why, STATUS_NO_MEMORY, -1, "batch", "%s",
-				   status_text(STATUS_NO_MEMORY));
-			return LEDGER_REFUSED;
-		}
+	if (reserve_entries(self) != STATUS_OK) {
+		reason_set(why, STATUS_NO_MEMORY, -1, "batch", "%s", status_text(STATUS_NO_MEMORY));
+		return LEDGER_REFUSED;
 	}
 	if (batch != 0 && batch <= self->last)
 		return answer_repeat(self, batch, packed, why);
-	if (batch != self->last + 1) {
+	if (batch != self->last + 1 && !(self->gaps && batch > self->last)) {
 		reason_set(why, STATUS_SEQUENCE, -1, "batch",
 			   "batch %llu is out of order: the next number is %llu",
 			   (unsigned long long)batch, (unsigned long long)self->last + 1);
@@ -89,6 +92,31 @@ struct wire_slice ledger_answer(struct ledger *self, const struct wire_result *r
 	ASSERT(wire_packer_status(&packer) == STATUS_OK);
 	store_result(self, result->batch, packed, packer.bytes);
 	return (struct wire_slice){ packed, packer.bytes };
+}
+
+void ledger_accept_gaps(struct ledger *self)
+{
+	self->gaps = true;
+}
+
+void ledger_saw(struct ledger *self, uint64_t batch)
+{
+	self->last = MAX_OF(self->last, batch);
+}
+
+enum status ledger_restore(struct ledger *self, const struct wire_result *result)
+{
+	uint8_t packed[LEDGER_RESULT_BYTES];
+	ledger_saw(self, result->batch);
+	if (result->code == STATUS_WAITING)
+		self->last_at = MAX_OF(self->last_at, result->tick);
+	if (result->batch + WIRE_RESULTS_KEPT <= self->last)
+		return STATUS_OK; /* it would be too old */
+	if (reserve_entries(self) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	entry_of(self, result->batch)->batch = result->batch;
+	(void)ledger_answer(self, result, packed);
+	return STATUS_OK;
 }
 
 void ledger_start_epoch(struct ledger *self)

@@ -5,7 +5,7 @@
  *	number is     next    accepted; its RESULT follows
  *	              before  repeated: the stored RESULT is sent again; nothing is sent while the batch is
  *	                      pending; EXPIRED where the result is no longer stored
- *	              after   SEQUENCE: a number was left out
+ *	              after   SEQUENCE: a number was left out (accepted after ledger_accept_gaps)
  */
 #ifndef CAIRN_SESSION_LEDGER_H
 #define CAIRN_SESSION_LEDGER_H
@@ -22,6 +22,7 @@ struct ledger_entry {
 
 struct ledger {
 	uint64_t last;		      /* highest number seen */
+	bool gaps;		      /* of a session of the last daemon: numbers may be left out */
 	uint64_t last_at;	      /* highest tick that a batch was dated for */
 	struct ledger_entry *entries; /* ring of WIRE_RESULTS_KEPT; NULL until the first batch */
 };
@@ -40,6 +41,13 @@ enum ledger_verdict ledger_offer(struct ledger *self, uint64_t batch, bool dated
 enum { LEDGER_RESULT_BYTES = 512 + 5 * WIRE_BATCH_MAX };
 struct wire_slice ledger_answer(struct ledger *self, const struct wire_result *result,
 				uint8_t packed[LEDGER_RESULT_BYTES]);
+/* The session is of the last daemon, whose refusals and batches without durability are unknown here: every
+ * number above the last is the next. */
+void ledger_accept_gaps(struct ledger *self);
+/* The last daemon had accepted that batch. */
+void ledger_saw(struct ledger *self, uint64_t batch);
+/* The last daemon, or a replay of its records, got that result. NO_MEMORY: a repeat is answered EXPIRED. */
+enum status ledger_restore(struct ledger *self, const struct wire_result *result);
 /* A new epoch has begun: batches may be dated for smaller ticks than before. */
 void ledger_start_epoch(struct ledger *self);
 

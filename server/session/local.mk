@@ -18,6 +18,8 @@ libcairnd_a_SOURCES += \
 	server/session/registry.c \
 	server/session/registry.h \
 	server/session/resume.c \
+	server/session/remember.h \
+	server/session/remember.c \
 	server/session/resume.h \
 	server/session/service.h \
 	server/session/session.c \

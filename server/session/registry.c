@@ -29,6 +29,17 @@ enum status registry_add(struct registry *self, struct session *session, uint32_
 	return STATUS_OK;
 }
 
+enum status registry_restore(struct registry *self, struct session *session, uint32_t number)
+{
+	uint32_t next = self->next_number, ignored;
+	if (table_find(&self->index, number, &ignored))
+		return STATUS_EXISTS;
+	self->next_number = number;
+	enum status status = registry_add(self, session, &ignored);
+	self->next_number = MAX_OF(next, self->next_number);
+	return status;
+}
+
 void registry_remove(struct registry *self, uint32_t number)
 {
 	uint32_t at;

@@ -22,6 +22,10 @@ void registry_release(struct registry *self);
 /* Adds a session (borrowed) and returns its number. NO_MEMORY: nothing is added. */
 MUST_CHECK enum status registry_add(struct registry *self, struct session *session,
 				    uint32_t *number);
+/* Adds a session of the last daemon under its number, and later ones get higher numbers. EXISTS,
+ * NO_MEMORY. */
+MUST_CHECK enum status registry_restore(struct registry *self, struct session *session,
+					uint32_t number);
 /* Does nothing if the number is unknown. */
 void registry_remove(struct registry *self, uint32_t number);
 /* NULL when the session has ended. */

@@ -8,7 +8,9 @@
 #include "protocol/capabilities.h"
 #include "server/io/entropy.h"
 #include "server/io/log.h"
+#include "server/session/remember.h"
 #include "server/session/service.h"
+#include "server/store/session_file.h"
 
 /* This many lost sessions are always allowed, because a quarter of a small --sessions-max is too
  * few. */
@@ -19,14 +21,15 @@ enum { LOST_MIN = 64 };
 void resume_prepare(struct session *self)
 {
 	self->has_token = entropy_fill(self->token, sizeof self->token) == STATUS_OK;
+	hash_sha256(self->token, sizeof self->token, self->token_hash);
 }
 
 /* Compares in constant time. */
-static bool is_token(const uint8_t token[RESUME_TOKEN_BYTES], const uint8_t *shown)
+static bool is_token(const uint8_t hash[SHA256_BYTES], const uint8_t shown[SHA256_BYTES])
 {
 	uint8_t differ = 0;
-	for (int i = 0; i < RESUME_TOKEN_BYTES; i++)
-		differ |= token[i] ^ shown[i];
+	for (int i = 0; i < SHA256_BYTES; i++)
+		differ |= hash[i] ^ shown[i];
 	return differ == 0;
 }
 
@@ -34,13 +37,17 @@ static bool is_token(const uint8_t token[RESUME_TOKEN_BYTES], const uint8_t *sho
 static struct session *find_by_token(struct service *service, struct wire_slice shown)
 {
 	struct session *found = NULL;
+	uint8_t hash[SHA256_BYTES];
 	if (shown.bytes != RESUME_TOKEN_BYTES)
 		return NULL;
+	hash_sha256(shown.at, shown.bytes, hash);
 	for (uint32_t i = 0; i < service->sessions.items.count; i++) {
 		struct session *session = service->sessions.items.items[i];
-		bool same = is_token(session->token, shown.at);
-		bool before = is_token(session->token_before, shown.at);
-		if (resume_is_possible(session) && (same || (before && session->has_token_before)))
+		bool same = is_token(session->token_hash, hash);
+		bool before = is_token(session->token_before_hash, hash);
+		bool next = is_token(session->token_next_hash, hash);
+		if (resume_is_possible(session) && (same || (before && session->has_token_before) ||
+						    (next && session->has_token_next)))
 			found = session;
 	}
 	return found;
@@ -145,9 +152,11 @@ static void take_over(struct session *greeting, struct session *lost, struct han
 	lost->frame_since = INSTANT_NEVER;
 	lost->pinged = lost->short_of_memory = false;
 	lost->input.count = 0;
-	memcpy(lost->token_before, lost->token, sizeof lost->token);
+	memcpy(lost->token_before_hash, lost->token_hash, sizeof lost->token_hash);
+	memcpy(lost->token_hash, greeting->token_hash, sizeof lost->token_hash);
 	memcpy(lost->token, greeting->token, sizeof lost->token);
 	lost->has_token_before = true;
+	lost->has_token_next = false;
 	lost->heard_anew = false;
 	greeting->has_token = false;
 	greeting->ended = true;
@@ -157,6 +166,23 @@ static void take_over(struct session *greeting, struct session *lost, struct han
 		stream_close(greeting->stream);
 	LOG_FROM(session_log(lost), LOG_INFO, "session_resumed", "session=%u peer=%s",
 		 (unsigned)lost->number, lost->peer.text);
+}
+
+/* A client must be able to resume again with the token of its WELCOME, also if the daemon is killed right
+ * after it. So the token is stored first, and the HELLO is looked at again then (remember.h). */
+static bool wait_for_disk(struct session *self, struct session *lost)
+{
+	struct store *store = self->service->store;
+	if (store == NULL)
+		return false;
+	if (self->resume_at == 0) {
+		memcpy(lost->token_next_hash, self->token_hash, sizeof lost->token_next_hash);
+		lost->has_token_next = true;
+		remember_session(lost);
+		self->resume_at = session_file_changes(store);
+	}
+	self->resume_waits = session_file_written(store) < self->resume_at;
+	return self->resume_waits;
 }
 
 bool resume_receive_hello(struct session *self, const struct message *hello)
@@ -183,6 +209,8 @@ bool resume_receive_hello(struct session *self, const struct message *hello)
 		session_refuse(self, hello, &why);
 		return true;
 	}
+	if (wait_for_disk(self, lost))
+		return true;
 	struct handshake fresh;
 	struct handshake_offer offer = self->handshake.offer;
 	offer.session = lost->number;
@@ -196,6 +224,7 @@ bool resume_receive_hello(struct session *self, const struct message *hello)
 		return true;
 	}
 	take_over(self, lost, &fresh);
+	remember_session(lost);
 	reply.welcome.resume_token = (struct wire_slice){ lost->token, sizeof lost->token };
 	session_send(lost, &reply);
 	lost->service->calls->resume(lost, &hello->hello.applied);

@@ -7,6 +7,8 @@
 #ifndef CAIRN_SESSION_SERVICE_H
 #define CAIRN_SESSION_SERVICE_H
 
+#include <string.h>
+
 #include "server/io/executor.h"
 #include "server/io/io.h"
 #include "server/io/outbox.h"
@@ -23,6 +25,7 @@ struct service;
 struct session;
 struct worlds;
 struct stream;
+struct past_desk;
 
 /* The server's name in WELCOME. */
 #define SERVER_NAME "cairnd"
@@ -83,7 +86,10 @@ struct service {
 	struct options *options;   /* borrowed; CONFIG and SIGHUP change the live ones */
 	struct frame_pool *frames;
 	struct pool *pool;
-	struct store *store; /* NULL without --data */
+	struct store *store;	  /* NULL without --data */
+	struct past_desk *past;	  /* owned; NULL without --data */
+	enum wire_role past_role; /* least role that may see the past */
+	uint64_t alive_at;	  /* instant of the next sign of life in the file of sessions */
 	struct registry sessions;
 	struct address_limits address_limits;
 	struct keyring keyring;	      /* accepted tokens; main.c loads the file */
@@ -104,7 +110,8 @@ struct service {
 	struct allowance_pool watching[WIRE_ROLES]; /* shared by all sessions of a role */
 	struct io_timer *rest;			    /* shows worlds that have stopped changing */
 	struct io_timer *pause;			    /* ends the pause of paused sessions */
-	bool rest_armed, pause_armed;
+	struct io_timer *travel;		    /* moves views of the past that are played */
+	bool rest_armed, pause_armed, travel_armed;
 	bool executor_stopped;
 	bool draining, closing;
 	char redirect[257]; /* where a drain sends clients; "": nowhere */
@@ -114,6 +121,15 @@ struct service {
 		own_uid; /* user of this process; a Unix peer of the same user is an administrator */
 };
 
+/* Durability of a world that does not choose one. */
+static inline enum durability service_durability(const struct service *self)
+{
+	enum durability durability = DURABILITY_TICK;
+	const char *name = self->options->durability;
+	/* The option has been validated. */
+	(void)!durability_parse(name, strlen(name), &durability);
+	return self->store != NULL ? durability : DURABILITY_OFF;
+}
 /* True if more work of that kind may be done in this turn. */
 static inline bool service_turn_has_budget(const struct service *self, enum turn_kind kind)
 {

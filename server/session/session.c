@@ -16,6 +16,7 @@
 #include "server/base/heap.h"
 #include "server/io/log.h"
 #include "server/session/proxy.h"
+#include "server/session/remember.h"
 #include "server/session/resume.h"
 #include "server/session/service.h"
 
@@ -118,6 +119,35 @@ void session_greeted(struct session *self)
 	self->counted_as_greeting = false;
 }
 
+static void on_drained(void *context)
+{
+	struct session *self = context;
+	self->service->calls->on_writable(self);
+}
+
+static void init_quotas(struct session *self)
+{
+	uint64_t now = io_now(self->service->io);
+	quota_init(&self->quota, self->handshake.role, now);
+	allowance_init(&self->allowance, &self->service->watching[self->handshake.role],
+		       quota_of(self->handshake.role, QUOTA_WATCHED), now);
+}
+
+static void init_outbox(struct session *self)
+{
+	struct service *service = self->service;
+	outbox_init(&self->outbox, &service->outboxes, self->stream, service->frames);
+	self->outbox.on_room = on_drained;
+	self->outbox.context = self;
+}
+
+void session_prepare(struct session *self)
+{
+	init_outbox(self);
+	self->outbox.frame_max = self->handshake.limits.frame_down;
+	init_quotas(self);
+}
+
 static void receive_hello(struct session *self, const struct message *message)
 {
 	struct message reply;
@@ -139,10 +169,8 @@ static void receive_hello(struct session *self, const struct message *message)
 	self->service->sessions.greeting--;
 	session_greeted(self);
 	self->outbox.frame_max = self->handshake.limits.frame_down;
-	uint64_t now = io_now(self->service->io);
-	quota_init(&self->quota, self->handshake.role, now);
-	allowance_init(&self->allowance, &self->service->watching[self->handshake.role],
-		       quota_of(self->handshake.role, QUOTA_WATCHED), now);
+	init_quotas(self);
+	remember_session(self);
 	LOG_FROM(session_log(self), LOG_INFO, "session_open",
 		 "session=%u peer=%s role=%s token=\"%s\" client=%s", (unsigned)self->number,
 		 self->peer.text, wire_role_name(self->handshake.role),
@@ -196,7 +224,10 @@ static void receive_message(struct session *self, const uint8_t *content, uint32
 	reading_count_message(self, bytes);
 	if (!self->heard_anew) {
 		self->heard_anew = true;
-		self->has_token_before = false;
+		if (self->has_token_before) {
+			self->has_token_before = false;
+			remember_session(self);
+		}
 	}
 	enum status status = message_read(content, bytes, &VALIDATE_UP, &message, &why);
 	/* A client with many subscriptions to a fast world sends many ACKs, so they count by their
@@ -314,6 +345,8 @@ static void receive_frames(struct session *self)
 			continue;
 		}
 		receive_message(self, content.at, content.bytes);
+		if (self->resume_waits)
+			break;
 		taken += bytes;
 	}
 	struct session *successor = resume_hand_over(self, taken);
@@ -378,12 +411,6 @@ void session_resume_reading(struct session *self)
 		session_destroy(self);
 	else if (!self->reading.held)
 		stream_resume(self->stream);
-}
-
-static void on_drained(void *context)
-{
-	struct session *self = context;
-	self->service->calls->on_writable(self);
 }
 
 static void on_closed(void *context, enum status why)
@@ -533,9 +560,7 @@ void session_open(struct service *service, struct stream *stream)
 	self->opened_at = self->heard_at = io_now(service->io);
 	self->frame_since = INSTANT_NEVER;
 	service->sessions.greeting++;
-	outbox_init(&self->outbox, &service->outboxes, stream, service->frames);
-	self->outbox.on_room = on_drained;
-	self->outbox.context = self;
+	init_outbox(self);
 	quota_init(&self->quota, WIRE_ROLE_NOBODY, self->opened_at);
 	offer_handshake(self);
 	stream_start(stream, &session_events, self);
@@ -643,6 +668,7 @@ void session_destroy(struct session *self)
 	address_limits_remove(&self->service->address_limits, &self->peer,
 			      self->counted_as_greeting);
 	self->service->calls->leave_worlds(self);
+	remember_no_more(self);
 	for (uint32_t i = 0; i < self->memberships.count; i++)
 		membership_release(&self->memberships.items[i]);
 	allowance_release(&self->allowance);

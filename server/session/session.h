@@ -26,7 +26,7 @@
 
 enum {
 	SESSION_WORLDS_MAX =
-		64, /* joined; and as many left worlds whose answers are stored for repeats */
+		WIRE_GROUP_MAX, /* joined; and as many left worlds whose answers are stored for repeats */
 	SESSION_SUBSCRIPTIONS_MAX = 64,
 	SESSION_UPLOADS_MAX = 16,	     /* at once */
 	SESSION_UPLOAD_BYTES_MAX = 56 << 20, /* of all uploads of a session together */
@@ -39,6 +39,8 @@ enum session_state { SESSION_GREETING, SESSION_OPEN, SESSION_LEAVING, SESSION_LO
 
 struct service;
 struct served_world;
+struct step_groups; /* worlds/step_groups.h */
+struct travel;
 
 /* A world that the session has joined, or has left again. Numbers of batches and STEPs continue
  * where they were when it joins again, so that no number ever means two things. */
@@ -57,8 +59,9 @@ struct membership {
 
 struct session_subscription {
 	struct served_world *world;
-	struct subscription *subscription; /* owned by the world's fanout */
+	struct subscription *subscription; /* owned by the world's fanout, or its travel's */
 	bool resumed;			   /* during a resume: HELLO.applied has named it */
+	struct travel *travel; /* of worlds/travel.c: it shows the past; NULL: the present */
 };
 
 /* Geometry that is being received or cooked. */
@@ -89,20 +92,30 @@ struct session {
 	uint64_t pinged_at;	      /* instant */
 	ARRAY_OF(struct membership) memberships;
 	uint64_t leavings;
+	struct step_groups *groups; /* owned by worlds/; pending STEP_WORLDS; NULL: none so far */
 	ARRAY_OF(struct session_subscription) subscriptions;
 	ARRAY_OF(struct upload) uploads;
 	struct peer peer;
 	bool counted_as_greeting; /* in address_limits; belongs to the connection, as `peer` does */
 	struct grant *grant;	  /* owned; what its token allows; NULL: no token */
 	/* Resuming (resume.h). */
-	uint8_t token[RESUME_TOKEN_BYTES], token_before[RESUME_TOKEN_BYTES];
-	bool has_token, has_token_before;
+	uint8_t token[RESUME_TOKEN_BYTES]; /* for WELCOME */
+	uint8_t token_hash[SHA256_BYTES], token_before_hash[SHA256_BYTES];
+	uint8_t token_next_hash
+		[SHA256_BYTES]; /* of a resume in progress, also in the last daemon */
+	bool has_token, has_token_before, has_token_next;
+	/* Of a greeting session whose HELLO resumes: the change of the file of sessions that must be on disk
+	 * before the WELCOME; 0: none. The HELLO stays in the input until then. */
+	uint64_t resume_at;
+	bool resume_waits;
 	bool heard_anew;  /* a message has arrived since the resume: token_before is void */
 	bool ended;	  /* must not become LOST */
+	bool remembered;  /* it is in the file of sessions (remember.h) */
 	uint64_t lost_at; /* instant */
 	/* The resumed session that has taken over this one's connection, and gets the rest of its
 	 * input. */
 	struct session *successor;
+	uint32_t past_requests; /* about the past, under way */
 	uint64_t frames_in, errors;
 	struct log_site log;   /* rate limit of its log lines */
 	bool proxied;	       /* a PROXY header is expected first */
@@ -114,6 +127,8 @@ struct session {
 /* Opens a session for a new connection, GREETING; `stream` is taken. On failure the stream is
  * closed. */
 void session_open(struct service *service, struct stream *stream);
+/* Empty outbox and full quotas of an open session without a connection. */
+void session_prepare(struct session *self);
 /* Each quarter second: deadlines, pings, slow clients. May end a lost session. */
 void session_check_deadlines(struct session *self, uint64_t now);
 /* The session is held no longer: processes its input and reads the stream again. May free the

@@ -38,8 +38,10 @@ static enum status begin_put(struct journal *journal, uint64_t bytes)
 static enum status end_put(struct journal *journal, enum status status, uint64_t charged)
 {
 	bool queue = status == STATUS_OK && !journal->queued;
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
 		journal->backlog += journal->waiting.charged - charged;
+		journal->records++;
+	}
 	journal->queued |= queue;
 	lock_give(&journal->lock);
 	if (queue)
@@ -115,6 +117,19 @@ enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t ti
 	return end_put(journal, status, charged);
 }
 
+enum status journal_restore_state(struct journal *journal, uint32_t epoch, uint64_t tick,
+				  uint32_t edit, const struct bytes *image, uint64_t state_hash,
+				  const uint64_t *table_hashes, uint32_t table_count)
+{
+	enum status status = begin_put(journal, RECORD_CHARGE + record_checkpoint_charge(image));
+	if (status != STATUS_OK)
+		return status;
+	uint64_t charged = journal->waiting.charged;
+	status = record_buffer_put_restore_state(&journal->waiting, epoch, tick, edit, image,
+						 state_hash, table_hashes, table_count);
+	return end_put(journal, status, charged);
+}
+
 enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
 			 const struct journal_pace *pace)
 {
@@ -146,6 +161,14 @@ void journal_flush(struct journal *journal)
 	request_turn(journal, &journal->flush);
 }
 
+uint64_t journal_records(struct journal *journal)
+{
+	lock_take(&journal->lock);
+	uint64_t records = journal->failed == STATUS_OK ? journal->records : UINT64_MAX;
+	lock_give(&journal->lock);
+	return records;
+}
+
 bool journal_ready(struct journal *journal)
 {
 	lock_take(&journal->lock);
@@ -175,9 +198,13 @@ static enum status write_records(struct journal *journal, struct world_file_prog
 {
 	char path[STORE_PATH_MAX];
 	enum status status = STATUS_OK;
+	/* A session is on disk before its batches. */
+	session_file_turn(journal->store->sessions);
 	if (journal->create) {
 		store_path(journal->store, journal->name, "", path);
-		status = world_file_create(&journal->file, path, journal->name, why);
+		status = world_file_create(
+			&journal->file, path, journal->name,
+			journal->own_durability ? durability_name(journal->durability) : NULL, why);
 		journal->create = status != STATUS_OK;
 	}
 	if (status == STATUS_OK && !record_buffer_is_empty(&journal->writing))
@@ -249,7 +276,8 @@ static void note_written(struct journal *journal, const struct world_file_progre
 		journal->progress.edit = made->edit;
 		journal->progress.moved = true;
 	}
-	journal->progress.saved += made->saved;
+	if (status == STATUS_OK)
+		journal->stored = journal->writing_to;
 	if (status != STATUS_OK && journal->failed == STATUS_OK) {
 		journal->failed = status;
 		snprintf(journal->failure, sizeof journal->failure, "%s", why->text);
@@ -276,17 +304,67 @@ static void close_file(struct journal *journal)
 	store_queue_news(journal->store, journal, true);
 }
 
-/* Under the lock: takes the waiting records. False: commit_at is not reached. */
+/* Under the lock: takes the waiting records, or again those of a locked file. False: commit_at is not
+ * reached. */
 static bool take_records(struct journal *journal, uint64_t now, bool force)
 {
-	if (!force && !journal->flush && !journal->closing && now < journal->commit_at)
+	bool hurry = journal->busy_since == 0 && (journal->flush || journal->closing);
+	if (!force && !hurry && now < journal->commit_at)
 		return false;
+	journal->queued = false;
+	if (journal->busy_since != 0)
+		return true;
 	struct record_buffer empty = journal->writing;
 	journal->writing = journal->waiting;
+	journal->writing_to = journal->records;
 	journal->waiting = empty;
-	journal->queued = false;
 	journal->flush = false;
 	return true;
+}
+
+/* Another program has locked the file: the records are tried again soon, for BUSY_MAX. Meanwhile the world
+ * goes on until the backlog's bound. True: the journal is in the work list for that. */
+static bool is_put_off(struct journal *journal, enum status status, bool force)
+{
+	uint64_t now = executor_now(journal->store->executor);
+	if (status != STATUS_AGAIN || force ||
+	    (journal->busy_since != 0 && now - journal->busy_since > BUSY_MAX)) {
+		journal->busy_since = 0;
+		return false;
+	}
+	if (journal->busy_since == 0)
+		log_warn("journal_busy", "world=%s: another program has locked its file",
+			 journal->name);
+	journal->busy_since = journal->busy_since != 0 ? journal->busy_since : MAX_OF(now, 1u);
+	journal->figures_now.busy++;
+	journal->commit_at = now + BUSY_RETRY;
+	lock_take(&journal->lock);
+	journal->queued = true;
+	journal->figures = journal->figures_now;
+	journal->figures_moved = true;
+	lock_give(&journal->lock);
+	store_queue_news(journal->store, journal, false);
+	return true;
+}
+
+/* A transaction that takes longer is logged: the disk is slow for every world. */
+#define COMMIT_SLOW NS_PER_S
+
+static void note_commit(struct journal *journal, uint64_t began)
+{
+	struct journal_figures *figures = &journal->figures_now;
+	uint64_t took = executor_now(journal->store->executor) - began;
+	figures->commits++;
+	figures->commit_ns += took;
+	figures->commit_ns_max = MAX_OF(figures->commit_ns_max, took);
+	if (took > COMMIT_SLOW)
+		log_warn("journal_slow", "world=%s ms=%llu", journal->name,
+			 (unsigned long long)(took / NS_PER_MS));
+}
+
+static uint64_t commit_apart(const struct journal *journal)
+{
+	return journal->durability == DURABILITY_COMMAND ? 0 : COMMIT_APART;
 }
 
 uint64_t journal_turn(struct journal *journal, uint64_t now, bool force)
@@ -300,22 +378,35 @@ uint64_t journal_turn(struct journal *journal, uint64_t now, bool force)
 	if (!taken)
 		return journal->commit_at;
 
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
 		status = write_records(journal, &made, &why);
-	journal->commit_at = executor_now(journal->store->executor) + COMMIT_APART;
+		note_commit(journal, now);
+	}
+	if (is_put_off(journal, status, force))
+		return journal->commit_at;
+	journal->commit_at = executor_now(journal->store->executor) + commit_apart(journal);
 
 	lock_take(&journal->lock);
 	note_written(journal, &made, status, &why);
-	bool news = journal->progress.moved || journal->progress.saved > 0 || journal->wake_due ||
-		    (journal->failed != STATUS_OK && !journal->failure_told);
+	/* Records that were put while the file was locked, and are in no list. */
+	bool more = !record_buffer_is_empty(&journal->waiting) && !journal->queued;
+	journal->queued |= more;
+	journal->figures = journal->figures_now;
+	journal->figures_moved = true;
+	bool news = journal->progress.moved || journal->stored != journal->stored_told ||
+		    journal->wake_due || (journal->failed != STATUS_OK && !journal->failure_told);
 	lock_give(&journal->lock);
 	record_buffer_reset(&journal->writing);
-	if (closing) {
+	if (more && force)
+		return journal_turn(journal, now, force);
+	if (closing && !more) {
 		close_file(journal);
 		return INSTANT_NEVER;
 	}
 	if (news)
 		store_queue_news(journal->store, journal, false);
+	if (more)
+		return journal->commit_at;
 	bool again = status == STATUS_OK && !force && prune_slice_if_due(journal, &made.written);
 	return again ? journal->commit_at : INSTANT_NEVER;
 }
@@ -327,8 +418,6 @@ static void report_progress(struct journal *journal, const struct world_file_pro
 	const struct journal_events *events = &journal->events;
 	if (progress->moved && events->durable != NULL)
 		events->durable(events->context, progress->epoch, progress->tick, progress->edit);
-	for (uint64_t i = 0; i < progress->saved && events->saved != NULL; i++)
-		events->saved(events->context);
 }
 
 void journal_report(struct journal *journal)
@@ -337,6 +426,9 @@ void journal_report(struct journal *journal)
 	struct world_file_progress progress = journal->progress;
 	memset(&journal->progress, 0, sizeof journal->progress);
 	enum status failed = journal->failed;
+	uint64_t stored = journal->stored;
+	bool tell_stored = stored != journal->stored_told;
+	journal->stored_told = stored;
 	bool tell_failure = failed != STATUS_OK && !journal->failure_told;
 	journal->failure_told |= tell_failure;
 	bool wake = journal->wake_due && !journal->closing;
@@ -346,6 +438,8 @@ void journal_report(struct journal *journal)
 	journal->figures_moved = false;
 	lock_give(&journal->lock);
 	report_progress(journal, &progress);
+	if (tell_stored && journal->events.stored != NULL)
+		journal->events.stored(journal->events.context, stored);
 	if (tell_figures)
 		journal->events.figures(journal->events.context, &figures);
 	if (tell_failure && journal->events.failed != NULL)
@@ -373,6 +467,7 @@ struct journal *journal_new(struct store *store, const char *name)
 	if (journal == NULL)
 		return NULL;
 	journal->store = store;
+	journal->durability = store->durability;
 	snprintf(journal->name, sizeof journal->name, "%s", name);
 	lock_init(&journal->lock);
 	journal->next = store->journals;

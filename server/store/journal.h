@@ -14,6 +14,7 @@
 #include "server/base/bytes.h"
 #include "server/base/status.h"
 #include "server/engine/engine.h"
+#include "server/store/durability.h"
 
 struct journal;
 
@@ -42,17 +43,19 @@ struct journal_figures {
 	uint64_t file_bytes, free_bytes; /* without its log; of its pages that are free for reuse */
 	uint64_t checkpoints_pruned, records_pruned;
 	uint64_t prune_failures; /* slices that failed; tried again after the next checkpoint */
+	uint64_t commits, commit_ns, commit_ns_max; /* transactions; their time, and the longest */
+	uint64_t busy; /* transactions put off because another program had locked the file */
 };
 
 /* Progress, called on LOOP; borrowed context. */
 struct journal_events {
 	/* Everything up to the state (epoch, tick, edit) is on disk (fsynced). */
 	void (*durable)(void *context, uint32_t epoch, uint64_t tick, uint32_t edit);
-	/* The next named checkpoint, in the order they were given, is on disk. */
-	void (*saved)(void *context);
+	/* The first `records` records that were put (journal_records) are on disk. */
+	void (*stored)(void *context, uint64_t records);
 	/* Writing failed; nothing more will be durable. The journal stays not ready, so its world stops. */
 	void (*failed)(void *context, enum status status, const char *text);
-	/* The figures have changed: after a checkpoint, and while older records are pruned. */
+	/* The figures have changed: after each transaction, and while older records are pruned. */
 	void (*figures)(void *context, const struct journal_figures *figures);
 	void *context;
 };
@@ -93,9 +96,17 @@ MUST_CHECK enum status journal_shape(struct journal *journal, uint32_t epoch, ui
 /* The world was restored from snapshot `name` and is at (`tick`, `edit`) in the new epoch. */
 MUST_CHECK enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t tick,
 				       uint32_t edit, const char *name);
+/* The world was restored from a state of its past that is no snapshot: the file gets its image, too. */
+MUST_CHECK enum status journal_restore_state(struct journal *journal, uint32_t epoch, uint64_t tick,
+					     uint32_t edit, const struct bytes *image,
+					     uint64_t state_hash, const uint64_t *table_hashes,
+					     uint32_t table_count);
 /* Mode and speed have changed. */
 MUST_CHECK enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
 				    const struct journal_pace *pace);
+/* The number of records put so far; an answer to what they hold may be sent when `stored` has told as many.
+ * UINT64_MAX after `failed`. */
+uint64_t journal_records(struct journal *journal);
 /* Commits without waiting for further records; DURABLE follows. */
 void journal_flush(struct journal *journal);
 /* True: a step may be made. False while the backlog is over its bound, and after `failed`. */

@@ -1,6 +1,12 @@
 libcairnd_a_SOURCES += \
 	server/store/journal.h \
 	server/store/journal.c \
+	server/store/care.h \
+	server/store/care.c \
+	server/store/durability.h \
+	server/store/durability.c \
+	server/store/session_file.h \
+	server/store/session_file.c \
 	server/store/shape_library.h \
 	server/store/shape_library.c \
 	server/store/store.h \
@@ -21,6 +27,8 @@ libcairnd_a_SOURCES += \
 	server/store/used_tokens.c \
 	server/store/world_file.h \
 	server/store/world_file.c \
+	server/store/keyframes.h \
+	server/store/keyframes.c \
 	server/store/recording.h \
 	server/store/recording.c \
 	server/store/player.h \
@@ -30,8 +38,10 @@ libcairnd_a_SOURCES += \
 
 tests_lib_libtests_a_SOURCES += tests/lib/recorder.h tests/lib/recorder.c
 UNIT_TESTS += \
+	tests/unit/server/store/test_care \
 	tests/unit/server/store/test_image \
 	tests/unit/server/store/test_journal \
+	tests/unit/server/store/test_keyframes \
 	tests/unit/server/store/test_prune \
 	tests/unit/server/store/test_recover \
 	tests/unit/server/store/test_replay \
@@ -39,6 +49,11 @@ UNIT_TESTS += \
 	tests/unit/server/store/test_store_threads
 
 THREAD_TESTS += tests/unit/server/store/test_store_threads
+
+# make soak-flips: one wrong bit in each byte of a small file in turn; not part of check.
+.PHONY: soak-flips
+soak-flips: tests/unit/server/store/test_care
+	EVERY=1 tests/unit/server/store/test_care
 
 FUZZ_TARGETS += tests/fuzz/fuzz_journal
 tests_fuzz_fuzz_journal_LDADD = $(LDADD_FUZZ)

@@ -18,38 +18,87 @@
 
 static enum status fetch_record(struct record_player *self, struct reason *why)
 {
+	if (self->has_next)
+		self->done = self->next.seq;
 	enum status status = recording_next(self->recording, &self->next, why);
 	self->has_next = status == STATUS_OK;
 	return status == STATUS_MISSING ? STATUS_OK : status;
 }
 
-static enum status add_shape(struct record_player *self, uint64_t seq, struct reason *why)
+/* The next record is the first one after `seq`. */
+static enum status seek_record(struct record_player *self, uint64_t seq, struct reason *why)
+{
+	enum status status = recording_seek(self->recording, seq, why);
+	self->done = seq;
+	self->has_next = false;
+	return status == STATUS_OK ? fetch_record(self, why) : status;
+}
+
+static enum status cook_shape(struct record_player *self, uint64_t seq, struct reason *why)
 {
 	struct shape *shape;
 	enum status status = recording_shape(self->recording, seq, &shape, why);
 	if (status != STATUS_OK)
 		return status;
 	status = shape_library_add(&self->shapes, shape);
+	if (self->cooked != NULL && status == STATUS_OK)
+		status = shape_library_add(self->cooked, shape);
 	shape_release(shape);
-	if (status != STATUS_OK)
+	return status;
+}
+
+/* Adds the shape of record `seq`. A player that started at a state has the shapes of its boundary already. */
+static enum status add_named_shape(struct record_player *self, uint64_t seq,
+				   const uint8_t name[SHAPE_NAME_BYTES], struct reason *why)
+{
+	const struct shape *known =
+		self->cooked != NULL ? shape_library_find(self->cooked, name) : NULL;
+	enum status status = STATUS_OK;
+	if (shape_library_find(&self->shapes, name) != NULL)
+		return STATUS_OK;
+	if (known != NULL)
+		status = shape_library_add(&self->shapes, known);
+	else
+		status = cook_shape(self, seq, why);
+	if (status == STATUS_NO_MEMORY || status == STATUS_EXISTS)
 		reason_set(why, status, -1, "shape", "%s", status_text(status));
 	return status;
+}
+
+static enum status add_shape(struct record_player *self, uint64_t seq, struct reason *why)
+{
+	uint8_t name[SHAPE_NAME_BYTES];
+	uint64_t found = 0;
+	enum status status = recording_next_shape(self->recording, seq - 1, &found, name, why);
+	if (status == STATUS_MISSING || (status == STATUS_OK && found != seq))
+		return reason_set(why, STATUS_CORRUPT, -1, "file",
+				  "the shape of record %llu is gone", LONG(seq));
+	return status == STATUS_OK ? add_named_shape(self, seq, name, why) : status;
 }
 
 /* Adds the shapes of the records before `seq` and no later ones: a SHAPE_USE that was refused because
  * its shape came later must be refused again. */
 static enum status add_shapes_before(struct record_player *self, uint64_t seq, struct reason *why)
 {
-	enum status status = recording_seek(self->recording, 0, why);
-	if (status == STATUS_OK)
-		status = fetch_record(self, why);
-	while (status == STATUS_OK && self->has_next && self->next.seq < seq) {
-		if (self->next.kind == RECORDED_SHAPE)
-			status = add_shape(self, self->next.seq, why);
+	uint8_t name[SHAPE_NAME_BYTES];
+	uint64_t at = 0;
+	enum status status = recording_next_shape(self->recording, 0, &at, name, why);
+	while (status == STATUS_OK && at < seq) {
+		status = add_named_shape(self, at, name, why);
 		if (status == STATUS_OK)
-			status = fetch_record(self, why);
+			status = recording_next_shape(self->recording, at, &at, name, why);
 	}
-	return status;
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
+/* Replaces the world by an image. */
+static enum status load_image(struct record_player *self, const struct bytes *image,
+			      struct reason *why)
+{
+	if (self->world != NULL)
+		return world_restore(self->world, image->data, image->count, why);
+	return world_load(image->data, image->count, shape_library_source(&self->shapes),
+			  &self->world, why);
 }
 
 /* Replaces the world by a stored state, after its hash is verified. */
@@ -67,11 +116,8 @@ static enum status load_state(struct record_player *self, uint64_t seq, struct r
 			why, STATUS_CORRUPT, -1, "image",
 			"the image of tick %llu does not have the state hash it was saved with",
 			LONG(checkpoint.tick));
-	if (status == STATUS_OK && self->world != NULL)
-		status = world_restore(self->world, image.data, image.count, why);
-	else if (status == STATUS_OK)
-		status = world_load(image.data, image.count, shape_library_source(&self->shapes),
-				    &self->world, why);
+	if (status == STATUS_OK)
+		status = load_image(self, &image, why);
 	bytes_release(&image);
 	if (status != STATUS_OK)
 		return status;
@@ -80,30 +126,87 @@ static enum status load_state(struct record_player *self, uint64_t seq, struct r
 	return STATUS_OK;
 }
 
-enum status player_start(struct record_player *self, struct recording *recording, uint64_t seq,
-			 enum player_policy policy, struct reason *why)
+static enum status begin_player(struct record_player *self, struct recording *recording,
+				struct shape_library *cooked, enum player_policy policy,
+				struct reason *why)
 {
-	struct recorded_build build = { 0 };
 	memset(self, 0, sizeof *self);
 	self->recording = recording;
+	self->cooked = cooked;
 	self->policy = policy;
 	shape_library_init(&self->shapes);
 	enum status status = arena_init(&self->scratch, 64u << 10);
-	if (status != STATUS_OK)
-		return reason_set(why, status, -1, "replay", "%s", status_text(status));
-	status = add_shapes_before(self, seq, why);
+	return reason_set(why, status, -1, "replay", "%s", status_text(status));
+}
+
+/* The world is loaded and in its epoch: reads the numbers of its ticks and the first record over `seq`. */
+static enum status follow_records(struct record_player *self, uint64_t seq, struct reason *why)
+{
+	struct recorded_build build = { 0 };
+	enum status status = recording_build(self->recording, self->epoch, &build, why);
+	self->numbers = build.numbers;
+	return status == STATUS_OK ? seek_record(self, seq, why) : status;
+}
+
+enum status player_start_with(struct record_player *self, struct recording *recording, uint64_t seq,
+			      struct shape_library *cooked, enum player_policy policy,
+			      struct reason *why)
+{
+	enum status status = begin_player(self, recording, cooked, policy, why);
+	if (status == STATUS_OK)
+		status = add_shapes_before(self, seq, why);
 	if (status == STATUS_OK)
 		status = load_state(self, seq, why);
 	if (status == STATUS_OK)
-		status = recording_build(recording, self->epoch, &build, why);
-	self->numbers = build.numbers;
-	if (status == STATUS_OK)
-		status = recording_seek(recording, seq, why);
-	if (status == STATUS_OK)
-		status = fetch_record(self, why);
+		status = follow_records(self, seq, why);
 	if (status != STATUS_OK)
 		player_release(self);
 	return status;
+}
+
+enum status player_start(struct record_player *self, struct recording *recording, uint64_t seq,
+			 enum player_policy policy, struct reason *why)
+{
+	return player_start_with(self, recording, seq, NULL, policy, why);
+}
+
+enum status player_start_at(struct record_player *self, struct recording *recording,
+			    const struct player_origin *origin, struct shape_library *cooked,
+			    enum player_policy policy, struct reason *why)
+{
+	uint64_t seq = 0;
+	enum status status = begin_player(self, recording, cooked, policy, why);
+	if (status == STATUS_OK && origin->image == NULL)
+		seq = origin->epoch->seq;
+	else if (status == STATUS_OK)
+		status = recording_records_before(recording, origin->place, &seq, why);
+	if (status == STATUS_OK)
+		status = add_shapes_before(self, seq + 1, why);
+	if (status == STATUS_OK && origin->image == NULL)
+		status = load_state(self, origin->epoch->checkpoint, why);
+	else if (status == STATUS_OK)
+		status = load_image(self, origin->image, why);
+	if (status == STATUS_OK) {
+		self->epoch = origin->place.epoch;
+		world_new_epoch(self->world, self->epoch);
+		status = follow_records(self, seq, why);
+	}
+	if (status != STATUS_OK)
+		player_release(self);
+	return status;
+}
+
+void player_park(struct record_player *self)
+{
+	self->recording = NULL;
+	self->has_next = false;
+}
+
+enum status player_unpark(struct record_player *self, struct recording *recording,
+			  struct reason *why)
+{
+	self->recording = recording;
+	return seek_record(self, self->done, why);
 }
 
 void player_release(struct record_player *self)
@@ -118,7 +221,7 @@ void player_release(struct record_player *self)
 /* ---- records ----------------------------------------------------------------------------------- */
 
 /* True: an incompatible build made the next ticks: its motion numbers (engine.h) differ from ours. */
-static bool is_incompatible(const struct record_player *self)
+bool player_is_incompatible(const struct record_player *self)
 {
 	struct motion_numbers own = engine_motion();
 	return !motion_is_same(&self->numbers, &own, world_info(self->world).method);
@@ -163,7 +266,7 @@ static enum status check_results(const struct record_player *self,
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t wanted = recorded[i];
 		if (wanted == JOURNAL_RESULT_UNKNOWN && self->policy == PLAYER_REDO &&
-		    is_incompatible(self))
+		    player_is_incompatible(self))
 			wanted = STATUS_OK;
 		if (wanted != JOURNAL_RESULT_UNKNOWN && wanted != STATUS_NO_MEMORY &&
 		    results[i].status != (enum status)wanted)
@@ -175,6 +278,21 @@ static enum status check_results(const struct record_player *self,
 				status_name((enum status)wanted));
 	}
 	return STATUS_OK;
+}
+
+static void tell_results(const struct record_player *self, const struct batch_result *results,
+			 uint32_t count)
+{
+	for (uint32_t i = 0; i < count && self->on_result != NULL; i++)
+		self->on_result(self->context, &results[i]);
+}
+
+/* The results of batches that waited for this boundary. */
+static void tell_stored_results(const struct record_player *self)
+{
+	uint32_t count;
+	const struct batch_result *results = world_stored_results(self->world, &count);
+	tell_results(self, results, count);
 }
 
 static enum status apply_batches(struct record_player *self, struct reason *why)
@@ -196,6 +314,10 @@ static enum status apply_batches(struct record_player *self, struct reason *why)
 	}
 	if (status == STATUS_OK)
 		status = check_results(self, results, recorded, count, why);
+	if (status == STATUS_OK) {
+		tell_results(self, results, count);
+		tell_stored_results(self);
+	}
 	arena_rewind(&self->scratch, mark);
 	return status;
 }
@@ -320,7 +442,7 @@ static enum status skip_ticks(struct record_player *self, struct player_event *e
 static enum status check_numbers(struct record_player *self, struct player_event *event,
 				 bool *reported, struct reason *why)
 {
-	if (self->policy == PLAYER_REDO || !is_incompatible(self))
+	if (self->policy == PLAYER_REDO || !player_is_incompatible(self))
 		return STATUS_OK;
 	if (self->policy == PLAYER_REFUSE)
 		return refuse_ticks(self, why);
@@ -370,11 +492,12 @@ static enum status recompute_tick(struct record_player *self, uint64_t recorded,
 				  struct player_event *event, struct reason *why)
 {
 	struct reason step;
-	bool incompatible = is_incompatible(self);
+	bool incompatible = player_is_incompatible(self);
 	if (world_step(self->world, &parallel_serial, &step) != STATUS_OK)
 		return reason_set(why, STATUS_DIVERGED, -1, "replay",
 				  "tick %llu cannot be recomputed: %s",
 				  LONG(world_info(self->world).tick + 1), step.text);
+	tell_stored_results(self);
 	self->ticks++;
 	self->redone += incompatible;
 	*event = (struct player_event){
@@ -431,4 +554,17 @@ enum status player_next(struct record_player *self, struct player_event *event, 
 		if (status != STATUS_OK || reported)
 			return status;
 	}
+}
+
+enum status player_settle(struct record_player *self, struct reason *why)
+{
+	struct player_event event;
+	enum status status = STATUS_OK;
+	while (status == STATUS_OK && self->has_next && self->next.epoch == self->epoch &&
+	       self->next.tick == world_info(self->world).tick &&
+	       self->next.kind != RECORDED_STOP && self->next.kind != RECORDED_EPOCH) {
+		bool reported = false;
+		status = play_record(self, &event, &reported, why);
+	}
+	return status;
 }

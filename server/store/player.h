@@ -48,12 +48,44 @@ struct record_player {
 	uint64_t skipped;	       /* ticks of incompatible builds */
 	struct recorded next;
 	bool has_next;
+	/* Called for the result of each batch that is applied again; may be called again for the results
+	 * of stored batches. NULL: not. Set after player_start; borrowed context. */
+	void (*on_result)(void *context, const struct batch_result *result);
+	void *context;
+	uint64_t done; /* seq of the last record that was executed or passed */
+	/* Borrowed, or NULL: shapes that are cooked already, and gets those that this player cooks. */
+	struct shape_library *cooked;
+};
+
+/* Where a player starts, in place of a checkpoint: at the beginning of an epoch, or at a state that was
+ * stored elsewhere right after the step to `place`. */
+struct player_origin {
+	struct recorded_place place;
+	const struct bytes *image;	    /* NULL: at the beginning of `epoch` */
+	const struct recorded_epoch *epoch; /* with an image of its own */
 };
 
 /* Loads the image of checkpoint `seq` and verifies its state hash. CORRUPT, NO_MEMORY. On failure there is
  * nothing to release. `self` must not move, because the world finds its shapes in it. */
 MUST_CHECK enum status player_start(struct record_player *self, struct recording *recording,
 				    uint64_t seq, enum player_policy policy, struct reason *why);
+/* The same from `origin`. `cooked` may be NULL. */
+MUST_CHECK enum status player_start_at(struct record_player *self, struct recording *recording,
+				       const struct player_origin *origin,
+				       struct shape_library *cooked, enum player_policy policy,
+				       struct reason *why);
+/* player_start with shapes from `cooked`. */
+MUST_CHECK enum status player_start_with(struct record_player *self, struct recording *recording,
+					 uint64_t seq, struct shape_library *cooked,
+					 enum player_policy policy, struct reason *why);
+/* True if an incompatible build made the next ticks, so this one cannot compute them. */
+bool player_is_incompatible(const struct record_player *self);
+/* Executes the records of the world's present boundary that are before its next step. */
+MUST_CHECK enum status player_settle(struct record_player *self, struct reason *why);
+/* Between two calls: the recording is closed, and later opened anew, when it may have grown. */
+void player_park(struct record_player *self);
+MUST_CHECK enum status player_unpark(struct record_player *self, struct recording *recording,
+				     struct reason *why);
 void player_release(struct record_player *self);
 /* Plays up to the next event. CORRUPT: the records contradict each other; DIVERGED: a recorded step cannot
  * be repeated, or a batch gets another result; VERSION with PLAYER_REFUSE. */

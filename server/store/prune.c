@@ -29,9 +29,9 @@ enum { HASH_ROWS_SHARE = 16 };
 static const char *const texts[PRUNE_STATEMENTS] = {
 	[PRUNE_FIND] =
 		"SELECT seq FROM checkpoints c WHERE seq < ?1 AND seq <> ?2 AND (name IS NULL"
-		" OR (EXISTS (SELECT 1 FROM checkpoints n WHERE n.name = c.name"
-		" AND n.seq > c.seq) AND NOT EXISTS (SELECT 1 FROM epochs e"
-		" WHERE e.checkpoint = c.seq AND e.seq > ?2))) LIMIT 1",
+		" OR EXISTS (SELECT 1 FROM checkpoints n WHERE n.name = c.name"
+		" AND n.seq > c.seq)) AND NOT EXISTS (SELECT 1 FROM epochs e"
+		" WHERE e.checkpoint = c.seq AND e.seq > ?2) LIMIT 1",
 	[PRUNE_DROP] = "DELETE FROM checkpoints WHERE seq = ?1",
 	[PRUNE_SESSION] = "SELECT max(session) FROM (SELECT session FROM batches WHERE seq < ?1"
 			  " ORDER BY seq LIMIT ?2)",

@@ -158,6 +158,24 @@ enum status record_buffer_put_restore(struct record_buffer *self, uint32_t epoch
 	return end_record(self, &writer, start, RECORD_CHARGE);
 }
 
+enum status record_buffer_put_restore_state(struct record_buffer *self, uint32_t epoch,
+					    uint64_t tick, uint32_t edit, const struct bytes *image,
+					    uint64_t state_hash, const uint64_t *table_hashes,
+					    uint32_t table_count)
+{
+	size_t start = self->records.count;
+	uint64_t charged = self->charged;
+	enum status status = record_buffer_put_restore(self, epoch, tick, edit, "");
+	if (status == STATUS_OK)
+		status = record_buffer_put_checkpoint(self, epoch, tick, edit, NULL, image,
+						      state_hash, table_hashes, table_count);
+	if (status != STATUS_OK) {
+		self->records.count = start;
+		self->charged = charged;
+	}
+	return status;
+}
+
 enum status record_buffer_put_stop(struct record_buffer *self, uint32_t epoch, uint64_t tick,
 				   enum status stop)
 {

@@ -11,7 +11,7 @@
  *   CHECKPOINT  u64 state hash, u32 tables, a u64 for each, u8 named, u32 bytes, the name; its image is
  *               the buffer's next one
  *   SHAPE       nothing; the buffer's next shape
- *   RESTORE     u32 bytes, the snapshot's name
+ *   RESTORE     u32 bytes, the snapshot's name; 0 bytes: the state is in the CHECKPOINT that follows
  *   STOP        u8 status
  *   PACE        u8 mode, u32 speed, u32 barrier
  *
@@ -94,6 +94,11 @@ MUST_CHECK enum status record_buffer_put_shape(struct record_buffer *self, uint3
 					       uint64_t tick, const struct shape *shape);
 MUST_CHECK enum status record_buffer_put_restore(struct record_buffer *self, uint32_t epoch,
 						 uint64_t tick, uint32_t edit, const char *name);
+/* RESTORE without a name and the CHECKPOINT of the state that it returned to. */
+MUST_CHECK enum status
+record_buffer_put_restore_state(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+				uint32_t edit, const struct bytes *image, uint64_t state_hash,
+				const uint64_t *table_hashes, uint32_t table_count);
 
 MUST_CHECK enum status record_buffer_put_stop(struct record_buffer *self, uint32_t epoch,
 					      uint64_t tick, enum status stop);

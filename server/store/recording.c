@@ -11,7 +11,20 @@
 #include "server/store/prune.h"
 #include "server/store/world_file.h"
 
-enum statement { NEXT, EPOCH, HASHES, BATCH, SHAPE, CHECKPOINT, TICKS, BUILD, STATEMENTS };
+enum statement {
+	NEXT,
+	EPOCH,
+	HASHES,
+	BATCH,
+	SHAPE,
+	CHECKPOINT,
+	TICKS,
+	BUILD,
+	NEXT_SHAPE,
+	NEXT_EPOCH,
+	PROBE,
+	STATEMENTS
+};
 
 static const char *const texts[STATEMENTS] = {
 	[NEXT] = "SELECT seq, 1, epoch, tick, 0 FROM epochs WHERE seq > ?1"
@@ -32,6 +45,23 @@ static const char *const texts[STATEMENTS] = {
 	[TICKS] = "SELECT sum(CASE epoch WHEN ?1 THEN max(0, min(count, tick + count - 1 - ?2))"
 		  " ELSE count END) FROM hashes WHERE epoch = ?1 OR (epoch > ?1 AND ?3)",
 	[BUILD] = "SELECT build, motion FROM epochs WHERE epoch = ?1",
+	[NEXT_SHAPE] = "SELECT seq, name FROM shapes WHERE seq > ?1 ORDER BY seq LIMIT 1",
+	[NEXT_EPOCH] =
+		"SELECT epoch, tick, seq, cause, checkpoint, coalesce((SELECT max(tick + count - 1)"
+		" FROM hashes h WHERE h.epoch = e.epoch), tick) FROM epochs e WHERE epoch > ?1"
+		" ORDER BY epoch LIMIT 1",
+	/* The first record over a seq. Each branch is one step in the table's tree. */
+	[PROBE] = "SELECT seq, epoch, tick FROM ("
+		  "SELECT * FROM (SELECT seq, epoch, tick FROM epochs WHERE seq > ?1 ORDER BY seq"
+		  " LIMIT 1) UNION ALL"
+		  " SELECT * FROM (SELECT seq, epoch, tick FROM shapes WHERE seq > ?1 ORDER BY seq"
+		  " LIMIT 1) UNION ALL"
+		  " SELECT * FROM (SELECT seq, epoch, tick FROM applies WHERE seq > ?1 ORDER BY seq"
+		  " LIMIT 1) UNION ALL"
+		  " SELECT * FROM (SELECT seq, epoch, tick FROM checkpoints WHERE seq > ?1"
+		  " ORDER BY seq LIMIT 1) UNION ALL"
+		  " SELECT * FROM (SELECT seq, epoch, tick FROM stops WHERE seq > ?1 ORDER BY seq"
+		  " LIMIT 1)) ORDER BY seq LIMIT 1",
 };
 
 /* The statements that differ for files of version 1, which are read without conversion. */
@@ -115,23 +145,31 @@ static enum status take_motion(sqlite3_stmt *get, int column, uint32_t epoch,
 	return STATUS_OK;
 }
 
-static enum status read_cause(struct recording *self, struct recorded *out, struct reason *why)
+static enum status take_cause(sqlite3_stmt *get, int column, uint32_t epoch, enum epoch_cause *out,
+			      struct reason *why)
 {
 	static const char *const causes[] = { "created", "restored", "recovered", "upgraded" };
+	const char *cause = (const char *)sqlite3_column_text(get, column);
+	uint32_t known = 0;
+	while (known < COUNT_OF(causes) && (cause == NULL || strcmp(cause, causes[known]) != 0))
+		known++;
+	if (known == COUNT_OF(causes))
+		return BAD("epoch %u has no known cause", (unsigned)epoch);
+	*out = (enum epoch_cause)known;
+	return STATUS_OK;
+}
+
+static enum status read_cause(struct recording *self, struct recorded *out, struct reason *why)
+{
 	sqlite3_stmt *get = self->statements[EPOCH];
 	sql_bind(get, 1, out->seq);
 	enum status status = sql_row(self->db, get, why);
 	if (status != STATUS_OK)
 		return status == STATUS_MISSING ? BAD("an epoch is gone") : status;
-	const char *cause = (const char *)sqlite3_column_text(get, 0);
 	out->checkpoint = sql_column(get, 1);
-	uint32_t known = 0;
-	while (known < COUNT_OF(causes) && (cause == NULL || strcmp(cause, causes[known]) != 0))
-		known++;
-	out->cause = (enum epoch_cause)known;
-	status = take_motion(get, 2, out->epoch, &out->numbers, why);
-	if (known == COUNT_OF(causes))
-		status = BAD("epoch %u has no known cause", out->epoch);
+	status = take_cause(get, 0, out->epoch, &out->cause, why);
+	if (status == STATUS_OK)
+		status = take_motion(get, 2, out->epoch, &out->numbers, why);
 	sqlite3_reset(get);
 	return status;
 }
@@ -263,7 +301,78 @@ enum status recording_batch(struct recording *self, const struct recorded *apply
 	return STATUS_OK;
 }
 
+/* ---- places ------------------------------------------------------------------------------------ */
+
+enum status recording_epoch(struct recording *self, uint32_t after, struct recorded_epoch *out,
+			    struct reason *why)
+{
+	sqlite3_stmt *get = self->statements[NEXT_EPOCH];
+	sql_bind(get, 1, after);
+	enum status status = sql_row(self->db, get, why);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t epoch = sql_column(get, 0);
+	*out = (struct recorded_epoch){
+		.begin = { (uint32_t)epoch, sql_column(get, 1) },
+		.seq = sql_column(get, 2),
+		.checkpoint = sql_column(get, 4),
+		.last = sql_column(get, 5),
+	};
+	status = epoch > UINT32_MAX ? BAD("an epoch's number is out of range") : STATUS_OK;
+	if (status == STATUS_OK)
+		status = take_cause(get, 3, out->begin.epoch, &out->cause, why);
+	sqlite3_reset(get);
+	return status;
+}
+
+/* Seqs ascend with (epoch, tick), so the search is binary. */
+enum status recording_records_before(struct recording *self, struct recorded_place place,
+				     uint64_t *seq, struct reason *why)
+{
+	sqlite3_stmt *get = self->statements[PROBE];
+	uint64_t low = 0, high = INT64_MAX; /* the answer is within them */
+	enum status status = STATUS_OK;
+	while (low < high && status == STATUS_OK) {
+		uint64_t middle = low + (high - low) / 2;
+		sql_bind(get, 1, middle);
+		status = sql_row(self->db, get, why);
+		bool found = status == STATUS_OK;
+		uint64_t at = sql_column(get, 0), epoch = sql_column(get, 1);
+		bool before = found && (epoch < place.epoch ||
+					(epoch == place.epoch && sql_column(get, 2) < place.tick));
+		sqlite3_reset(get);
+		if (status == STATUS_MISSING)
+			status = STATUS_OK;
+		if (before)
+			low = at;
+		else
+			high = middle;
+	}
+	*seq = low;
+	return status;
+}
+
 /* ---- shapes and images ------------------------------------------------------------------------- */
+
+enum status recording_next_shape(struct recording *self, uint64_t after, uint64_t *seq,
+				 uint8_t name[SHAPE_NAME_BYTES], struct reason *why)
+{
+	sqlite3_stmt *get = self->statements[NEXT_SHAPE];
+	sql_bind(get, 1, after);
+	enum status status = sql_row(self->db, get, why);
+	if (status != STATUS_OK)
+		return status;
+	size_t bytes;
+	const uint8_t *text = sql_column_blob(get, 1, &bytes);
+	*seq = sql_column(get, 0);
+	if (bytes == SHAPE_NAME_BYTES)
+		memcpy(name, text, bytes);
+	else
+		status = BAD("the shape of record %llu has no name of %d bytes", LONG(*seq),
+			     SHAPE_NAME_BYTES);
+	sqlite3_reset(get);
+	return status;
+}
 
 enum status recording_shape(struct recording *self, uint64_t seq, struct shape **out,
 			    struct reason *why)
@@ -338,9 +447,9 @@ enum status recording_checkpoint(struct recording *self, uint64_t seq,
 
 /* ---- finding checkpoints ----------------------------------------------------------------------- */
 
-/* ?1 is `value`, ?2 the seq at which the records begin. */
-static enum status find_number(struct recording *self, const char *text, uint64_t value,
-			       uint64_t *out, struct reason *why)
+/* ?1 is `value`, ?2 the seq at which the records begin, ?3 a second value. */
+static enum status find_two(struct recording *self, const char *text, uint64_t value,
+			    uint64_t second, uint64_t *out, struct reason *why)
 {
 	sqlite3_stmt *statement = NULL;
 	*out = 0;
@@ -351,12 +460,20 @@ static enum status find_number(struct recording *self, const char *text, uint64_
 			sql_bind(statement, 1, MIN_OF(value, (uint64_t)INT64_MAX));
 		if (sqlite3_bind_parameter_count(statement) > 1)
 			sql_bind(statement, 2, self->begins);
+		if (sqlite3_bind_parameter_count(statement) > 2)
+			sql_bind(statement, 3, MIN_OF(second, (uint64_t)INT64_MAX));
 		status = sql_row(self->db, statement, why);
 	}
 	if (status == STATUS_OK)
 		*out = sql_column(statement, 0);
 	sqlite3_finalize(statement);
 	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
+static enum status find_number(struct recording *self, const char *text, uint64_t value,
+			       uint64_t *out, struct reason *why)
+{
+	return find_two(self, text, value, 0, out, why);
 }
 
 bool recording_is_whole(const struct recording *self)
@@ -383,6 +500,15 @@ enum status recording_at(struct recording *self, uint64_t tick, uint64_t *seq, s
 			   "SELECT seq FROM checkpoints WHERE tick <= ?1 AND seq >= ?2"
 			   " ORDER BY tick DESC, seq DESC LIMIT 1",
 			   tick, seq, why);
+}
+
+enum status recording_before(struct recording *self, struct recorded_place place, uint64_t *seq,
+			     struct reason *why)
+{
+	return find_two(self,
+			"SELECT seq FROM checkpoints WHERE (epoch < ?1 OR (epoch = ?1 AND tick <="
+			" ?3)) AND seq >= ?2 ORDER BY seq DESC LIMIT 1",
+			place.epoch, place.tick, seq, why);
 }
 
 enum status recording_snapshot(struct recording *self, uint64_t after, uint64_t *seq,

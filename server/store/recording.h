@@ -74,6 +74,9 @@ MUST_CHECK enum status recording_build(struct recording *self, uint32_t epoch,
 MUST_CHECK enum status recording_batch(struct recording *self, const struct recorded *apply,
 				       uint32_t position, struct journal_batch *out,
 				       struct reason *why);
+/* The first SHAPE record after `after`: its seq and the name of its shape. MISSING: there is none. */
+MUST_CHECK enum status recording_next_shape(struct recording *self, uint64_t after, uint64_t *seq,
+					    uint8_t name[SHAPE_NAME_BYTES], struct reason *why);
 /* The shape of a SHAPE record, cooked; returned owned. */
 MUST_CHECK enum status recording_shape(struct recording *self, uint64_t seq, struct shape **out,
 				       struct reason *why);
@@ -94,6 +97,29 @@ MUST_CHECK enum status recording_last(struct recording *self, uint64_t before, u
 /* The nearest at or before `tick`; of several of that tick the last. */
 MUST_CHECK enum status recording_at(struct recording *self, uint64_t tick, uint64_t *seq,
 				    struct reason *why);
+/* A boundary of a world's history. */
+struct recorded_place {
+	uint32_t epoch;
+	uint64_t tick;
+};
+/* The nearest one at or before (epoch, tick) in the order of execution, in that epoch or an earlier one. */
+MUST_CHECK enum status recording_before(struct recording *self, struct recorded_place place,
+					uint64_t *seq, struct reason *why);
+/* The last record of a boundary before `place`; *seq is 0 if there is none. O(log records). */
+MUST_CHECK enum status recording_records_before(struct recording *self, struct recorded_place place,
+						uint64_t *seq, struct reason *why);
+
+/* An epoch as far as the file has it: its first and last tick. */
+struct recorded_epoch {
+	struct recorded_place begin;
+	uint64_t last, seq;
+	enum epoch_cause cause;
+	uint64_t checkpoint; /* seq of the image that it begins with, 0: the state before it */
+};
+/* The first epoch over `after` whose beginning is retained; MISSING. */
+MUST_CHECK enum status recording_epoch(struct recording *self, uint32_t after,
+				       struct recorded_epoch *out, struct reason *why);
+
 /* The named one after `after` (0 at the start), one per name, in order of seq. */
 MUST_CHECK enum status recording_snapshot(struct recording *self, uint64_t after, uint64_t *seq,
 					  struct reason *why);

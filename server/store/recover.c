@@ -20,6 +20,40 @@
 /* An owner over this was set by a command and is not the number of a session. */
 enum { OWNER_SESSION_MAX = 0x7fffffff };
 
+/* Results are recomputed for at least this many ticks, where the file has them, because clients that resume
+ * may have missed them: ten seconds at 60 Hz. */
+enum { RESULT_TICKS = 600 };
+
+/* The last checkpoint with RESULT_TICKS ticks behind it, else the first one, among those since which this
+ * build, or one with the same motion numbers, has made the ticks. */
+static enum status find_results(struct recording *recording, uint64_t *seq, struct reason *why)
+{
+	struct motion_numbers own = engine_motion();
+	char ours[MOTION_TEXT_MAX], theirs[MOTION_TEXT_MAX];
+	uint64_t older = UINT64_MAX, ticks = 0;
+	enum status status = recording_last(recording, older, &older, why);
+	motion_text(&own, ours);
+	*seq = older;
+	while (status == STATUS_OK && older != 0 && ticks < RESULT_TICKS) {
+		struct recorded_checkpoint checkpoint;
+		struct recorded_build build;
+		status = recording_checkpoint(recording, older, &checkpoint, NULL, why);
+		if (status == STATUS_OK)
+			status = recording_build(recording, checkpoint.epoch, &build, why);
+		if (status != STATUS_OK)
+			break;
+		motion_text(&build.numbers, theirs);
+		if (strcmp(ours, theirs) != 0)
+			break;
+		*seq = older;
+		status = recording_ticks_after(recording, checkpoint.epoch, checkpoint.tick, true,
+					       &ticks, why);
+		if (status == STATUS_OK)
+			status = recording_last(recording, older, &older, why);
+	}
+	return status;
+}
+
 static enum status start_player(struct record_player *player, struct recording *recording,
 				const struct journal *journal, struct recovered *out,
 				struct reason *why)
@@ -171,9 +205,37 @@ static uint32_t highest_session(const struct world *world, uint32_t session_max)
 	return session_max;
 }
 
+/* The highest number of each session's batches, and of its STEPs' commands, that the file still has. */
+static enum status tell_numbers(sqlite3 *db, const struct recovery_events *events,
+				struct reason *why)
+{
+	sqlite3_stmt *get = NULL;
+	enum status status = sql_prepare(db,
+					 "SELECT session, max(batch) FROM batches"
+					 " GROUP BY session, batch < 0",
+					 &get, why);
+	while (status == STATUS_OK && (status = sql_row(db, get, why)) == STATUS_OK)
+		events->number(events->context, (uint32_t)sql_column(get, 0), sql_column(get, 1));
+	sqlite3_finalize(get);
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
+/* Where sessions may have missed results, the replay begins earlier than it must. */
+static enum status start_for_results(struct record_player *player, struct recording *recording,
+				     const struct journal *journal, struct recovered *out,
+				     struct reason *why)
+{
+	uint64_t seq = 0;
+	struct reason ignored;
+	if (find_results(recording, &seq, &ignored) == STATUS_OK && seq != 0 &&
+	    player_start(player, recording, seq, PLAYER_REFUSE, &ignored) == STATUS_OK)
+		return STATUS_OK;
+	return start_player(player, recording, journal, out, why);
+}
+
 static enum status read_world(sqlite3 *db, const struct journal *journal,
-			      struct record_player *player, struct recovered *out,
-			      struct reason *why)
+			      const struct recovery_events *events, struct record_player *player,
+			      struct recovered *out, struct reason *why)
 {
 	const char *name = journal->name;
 	struct recording *recording;
@@ -181,7 +243,15 @@ static enum status read_world(sqlite3 *db, const struct journal *journal,
 	enum status status = recording_open(db, &recording, why);
 	if (status != STATUS_OK)
 		return status;
-	status = start_player(player, recording, journal, out, why);
+	status = events != NULL ? start_for_results(player, recording, journal, out, why)
+				: start_player(player, recording, journal, out, why);
+	if (status == STATUS_OK && events != NULL) {
+		player->on_result = events->result;
+		player->context = events->context;
+		status = tell_numbers(db, events, why);
+		if (status != STATUS_OK)
+			player_release(player);
+	}
 	if (status == STATUS_OK) {
 		out->checkpoint_tick = world_info(player->world).tick;
 		out->whole = recording_is_whole(recording);
@@ -215,9 +285,9 @@ static void hand_over(struct record_player *player, struct recovered *out)
 }
 
 /* Opens the file read-only, so that a refused file is not changed. */
-static enum status read_file(const char *path, const struct journal *journal,
-			     struct record_player *player, struct recovered *out,
-			     struct reason *why)
+static enum status read_file(const char *path, struct journal *journal,
+			     const struct recovery_events *events, struct record_player *player,
+			     struct recovered *out, struct reason *why)
 {
 	sqlite3 *db;
 	enum status status = sql_open(path, SQL_ALONE, &db, why);
@@ -229,17 +299,22 @@ static enum status read_file(const char *path, const struct journal *journal,
 		out->has_pace = status == STATUS_OK;
 	}
 	if (status == STATUS_OK || status == STATUS_MISSING)
-		status = read_world(db, journal, player, out, why);
+		status = schema_durability(db, &journal->durability, why);
+	journal->own_durability = status == STATUS_OK;
+	out->durability = journal->durability;
+	if (status == STATUS_OK || status == STATUS_MISSING)
+		status = read_world(db, journal, events, player, out, why);
 	sql_close(db);
 	return status;
 }
 
-static enum status recover_world(struct journal *journal, struct recovered *out, struct reason *why)
+static enum status recover_world(struct journal *journal, const struct recovery_events *events,
+				 struct recovered *out, struct reason *why)
 {
 	char path[STORE_PATH_MAX];
 	struct record_player player;
 	store_path(journal->store, journal->name, "", path);
-	enum status status = read_file(path, journal, &player, out, why);
+	enum status status = read_file(path, journal, events, &player, out, why);
 	if (status != STATUS_OK)
 		return status;
 	hand_over(&player, out);
@@ -265,7 +340,8 @@ static void release_recovered(struct recovered *self)
 	shape_library_release(&self->shapes);
 }
 
-enum status store_recover(struct store *store, const char *name, struct recovered *out,
+enum status store_recover(struct store *store, const char *name,
+			  const struct recovery_events *events, struct recovered *out,
 			  struct reason *why)
 {
 	memset(out, 0, sizeof *out);
@@ -273,7 +349,7 @@ enum status store_recover(struct store *store, const char *name, struct recovere
 	if (journal == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
 				  status_text(STATUS_NO_MEMORY));
-	enum status status = recover_world(journal, out, why);
+	enum status status = recover_world(journal, events, out, why);
 	if (status != STATUS_OK) {
 		release_recovered(out);
 		journal_destroy(journal);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/command_wire.h"
 #include "server/store/player.h"
 #include "server/store/schema.h"
 
@@ -367,14 +368,127 @@ static enum status compare_next_tick(struct tape *one, struct tape *other,
 	return compare_worlds(one, other, a.tick, report, why);
 }
 
+/* ---- bisecting ---------------------------------------------------------------------------------- */
+
+/* The first tick whose recorded hashes differ in an epoch that both files have; UINT64_MAX: none. */
+static enum status first_unequal_tick(struct tape *one, struct tape *other, uint64_t *tick,
+				      struct reason *why)
+{
+	struct recorded_epoch epoch;
+	uint32_t after = 0;
+	enum status status;
+	*tick = UINT64_MAX;
+	while ((status = recording_epoch(one->recording, after, &epoch, why)) == STATUS_OK) {
+		after = epoch.begin.epoch;
+		for (uint64_t at = epoch.begin.tick + 1; at <= epoch.last; at++) {
+			uint64_t a, b;
+			status = recording_hash(one->recording, after, at, &a, why);
+			if (status == STATUS_OK)
+				status = recording_hash(other->recording, after, at, &b, why);
+			if (status != STATUS_OK && status != STATUS_MISSING)
+				return status;
+			if (status == STATUS_OK && a != b) {
+				*tick = at;
+				return STATUS_OK;
+			}
+		}
+	}
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
+/* Whether the other file has the same state stored at that tick. */
+static enum status is_stored_equal(struct tape *other, const struct recorded_checkpoint *one,
+				   bool *equal, struct reason *why)
+{
+	struct recorded_checkpoint its;
+	uint64_t seq;
+	*equal = false;
+	enum status status = recording_at(other->recording, one->tick, &seq, why);
+	if (status != STATUS_OK || seq == 0)
+		return status;
+	status = recording_checkpoint(other->recording, seq, &its, NULL, why);
+	*equal = status == STATUS_OK && its.epoch == one->epoch && its.tick == one->tick &&
+		 its.state_hash == one->state_hash;
+	return status;
+}
+
+/* The last stored state before the first tick that differs, that both files have: a difference that no hash
+ * of a tick shows yet is between it and the next one. */
+static enum status find_equal_states(struct tape *one, struct tape *other, uint64_t *from,
+				     struct reason *why)
+{
+	uint64_t seq = UINT64_MAX, unequal;
+	enum status status = first_unequal_tick(one, other, &unequal, why);
+	*from = 0;
+	while (status == STATUS_OK) {
+		struct recorded_checkpoint checkpoint;
+		bool equal = false;
+		status = recording_last(one->recording, seq, &seq, why);
+		if (status != STATUS_OK || seq == 0)
+			break;
+		status = recording_checkpoint(one->recording, seq, &checkpoint, NULL, why);
+		if (status == STATUS_OK && checkpoint.tick < unequal)
+			status = is_stored_equal(other, &checkpoint, &equal, why);
+		if (equal) {
+			*from = checkpoint.tick;
+			break;
+		}
+	}
+	return status;
+}
+
+/* The last command that was applied before the tick of the first difference. */
+static enum status note_command(struct tape *tape, struct replay_report *report, int file,
+				struct reason *why)
+{
+	struct recorded_place place = { report->first_epoch, report->first_tick };
+	struct recorded apply = { .kind = RECORDED_APPLY };
+	struct journal_batch batch;
+	struct command *commands;
+	struct arena arena;
+	sqlite3_stmt *find = NULL;
+	uint64_t seq;
+	enum status status = recording_records_before(tape->recording, place, &seq, why);
+	if (status == STATUS_OK)
+		status = sql_prepare(tape->db,
+				     "SELECT seq, tick, batches FROM applies WHERE seq <= ?1 AND"
+				     " batches > 0 ORDER BY seq DESC LIMIT 1",
+				     &find, why);
+	if (status == STATUS_OK) {
+		sql_bind(find, 1, seq);
+		status = sql_row(tape->db, find, why);
+	}
+	apply.seq = status == STATUS_OK ? sql_column(find, 0) : 0;
+	apply.tick = status == STATUS_OK ? sql_column(find, 1) : 0;
+	apply.batches = status == STATUS_OK ? (uint32_t)sql_column(find, 2) : 0;
+	sqlite3_finalize(find);
+	if (status != STATUS_OK || arena_init(&arena, 64u << 10) != STATUS_OK)
+		return status == STATUS_MISSING ? STATUS_OK : status;
+	status = recording_batch(tape->recording, &apply, apply.batches - 1, &batch, why);
+	struct wire_list list = { batch.commands, batch.bytes, batch.count };
+	if (status == STATUS_OK && batch.count > 0 &&
+	    command_take_list(&list, &arena, &commands, why) == STATUS_OK) {
+		command_describe(&commands[batch.count - 1], report->command[file],
+				 sizeof report->command[file]);
+		report->command_tick[file] = apply.tick;
+	}
+	arena_release(&arena);
+	return status;
+}
+
 static enum status compare_tapes(struct tape *one, struct tape *other,
 				 const struct replay_options *options, struct replay_report *report,
 				 struct reason *why)
 {
 	bool over = false;
-	enum status status = tape_play(one, options->from, PLAYER_REFUSE, why);
+	uint64_t from = options->from;
+	enum status status =
+		options->bisect ? find_equal_states(one, other, &from, why) : STATUS_OK;
+	report->started = from;
 	if (status == STATUS_OK)
-		status = tape_play(other, options->from, PLAYER_REFUSE, why);
+		status = tape_play(one, from, PLAYER_REFUSE, why);
+	if (status == STATUS_OK)
+		status = tape_play(other, from, PLAYER_REFUSE, why);
 	if (status != STATUS_OK)
 		return status;
 	uint64_t start =
@@ -398,6 +512,10 @@ static enum status compare_tapes(struct tape *one, struct tape *other,
 	}
 	if (status == STATUS_OK)
 		note_end(one, report);
+	if (status == STATUS_OK && report->verdict == REPLAY_DIFFERS)
+		status = note_command(one, report, 0, why);
+	if (status == STATUS_OK && report->verdict == REPLAY_DIFFERS)
+		status = note_command(other, report, 1, why);
 	return status;
 }
 

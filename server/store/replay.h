@@ -8,6 +8,7 @@
 struct replay_options {
 	const char *file;
 	const char *against; /* another recording to compare with, or NULL */
+	bool bisect;	     /* with `against`: start at the last stored states that are equal */
 	bool verify;	     /* recompute every tick; else only count the records */
 	uint64_t from; /* start at the checkpoint nearest at or before this tick; 0: the first */
 	/* Called after each tick with the number of ticks replayed and of those in the file; may
@@ -48,6 +49,11 @@ struct replay_report {
 	int64_t row;
 	uint32_t body; /* 0: none */
 	char detail[160];
+	/* --against: the last command that was applied before the first difference, in either file, and the
+	 * tick of its boundary; empty: none. */
+	char command[2][160];
+	uint64_t command_tick[2];
+	uint64_t started; /* --bisect: tick of the equal states at which the replay began */
 
 	/* --against: which file goes on after the other's end. */
 	enum { REPLAY_NEITHER, REPLAY_FILE, REPLAY_AGAINST } longer;

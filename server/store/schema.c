@@ -104,7 +104,8 @@ static enum status put_meta(sqlite3 *db, sqlite3_stmt *put, const char *key, con
 	return sql_run(db, put, why);
 }
 
-static enum status create_meta(sqlite3 *db, const char *world, struct reason *why)
+static enum status create_meta(sqlite3 *db, const char *world, const char *durability,
+			       struct reason *why)
 {
 	static const char text[] = "INSERT INTO meta VALUES (?1, ?2)";
 	sqlite3_stmt *put = NULL;
@@ -113,6 +114,8 @@ static enum status create_meta(sqlite3 *db, const char *world, struct reason *wh
 		status = put_meta(db, put, "build", schema_build(), why);
 	if (status == STATUS_OK)
 		status = put_meta(db, put, "world", world, why);
+	if (status == STATUS_OK && durability != NULL)
+		status = put_meta(db, put, "durability", durability, why);
 	sqlite3_finalize(put);
 	if (status == STATUS_OK)
 		status = sql_exec(db,
@@ -132,7 +135,8 @@ static enum status create_objects(sqlite3 *db, uint32_t version, struct reason *
 				   : status;
 }
 
-enum status schema_create(sqlite3 *db, const char *world, struct reason *why)
+enum status schema_create(sqlite3 *db, const char *world, const char *durability,
+			  struct reason *why)
 {
 	char pragmas[96];
 	snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
@@ -140,7 +144,7 @@ enum status schema_create(sqlite3 *db, const char *world, struct reason *why)
 	enum status status = sql_exec(db, pragmas, why);
 	if (status == STATUS_OK)
 		status = create_objects(db, SCHEMA_VERSION, why);
-	return status == STATUS_OK ? create_meta(db, world, why) : status;
+	return status == STATUS_OK ? create_meta(db, world, durability, why) : status;
 }
 
 enum status schema_meta(sqlite3 *db, const char *key, char *text, size_t bytes, struct reason *why)
@@ -184,6 +188,18 @@ enum status schema_pace(sqlite3 *db, struct journal_pace *pace, struct reason *w
 		return STATUS_OK;
 	}
 	return reason_set(why, STATUS_CORRUPT, -1, "pace", "meta's pace is \"%s\"", text);
+}
+
+enum status schema_durability(sqlite3 *db, enum durability *durability, struct reason *why)
+{
+	char text[16];
+	enum status status = schema_meta(db, "durability", text, sizeof text, why);
+	if (status != STATUS_OK || text[0] == '\0')
+		return status != STATUS_OK ? status : STATUS_MISSING;
+	if (durability_parse(text, strlen(text), durability) && *durability != DURABILITY_OFF)
+		return STATUS_OK;
+	return reason_set(why, STATUS_CORRUPT, -1, "durability", "meta's durability is \"%s\"",
+			  text);
 }
 
 /* Version 1 has one number, abi, in place of the motion numbers. It was always 1. */

@@ -9,8 +9,10 @@
 /* "Cair" and the version of the tables: PRAGMA application_id and user_version. */
 enum { SCHEMA_APPLICATION = 0x43616972, SCHEMA_VERSION = 2 };
 
-/* Creates tables, views and meta (build, world, date). Within the caller's transaction. */
-MUST_CHECK enum status schema_create(sqlite3 *db, const char *world, struct reason *why);
+/* Creates tables, views and meta (build, world, date, and durability unless NULL). Within the caller's
+ * transaction. */
+MUST_CHECK enum status schema_create(sqlite3 *db, const char *world, const char *durability,
+				     struct reason *why);
 /* MISSING: an empty file. CORRUPT: not a file of this program. VERSION: of an unknown schema. *version (may
  * be NULL) is the file's. Files of version 1 are read without conversion, and converted to version 2 before
  * the first write. Version 2 adds motion and redone of an epoch, and the result of a batch. */
@@ -28,5 +30,9 @@ enum { SCHEMA_PACE_BYTES = 48 };
 void schema_pace_print(const struct journal_pace *pace, char text[SCHEMA_PACE_BYTES]);
 /* MISSING: the file is older than this record. CORRUPT: not of that form. */
 MUST_CHECK enum status schema_pace(sqlite3 *db, struct journal_pace *pace, struct reason *why);
+
+/* The world's own durability. MISSING: it has that of the daemon. CORRUPT: no such level. */
+MUST_CHECK enum status schema_durability(sqlite3 *db, enum durability *durability,
+					 struct reason *why);
 
 #endif

@@ -74,6 +74,7 @@ static struct journal *take_work(struct store *store)
 static uint64_t work_turn(struct store *store, bool force)
 {
 	uint64_t next = INSTANT_NEVER;
+	session_file_turn(store->sessions);
 	struct journal *journal = take_work(store);
 	struct journal *kept = NULL, **kept_end = &kept;
 	while (journal != NULL) {
@@ -106,6 +107,8 @@ static void on_work(void *context)
 static void on_news(void *context)
 {
 	struct store *store = context;
+	if (!store->ending)
+		session_file_report(store->sessions);
 	for (;;) {
 		lock_take(&store->lock);
 		struct journal *journal = store->news_first;
@@ -263,6 +266,7 @@ enum status store_create(const char *directory, struct executor *executor, struc
 		return reason_set(why, STATUS_NO_MEMORY, -1, "data", "%s",
 				  status_text(STATUS_NO_MEMORY));
 	self->executor = executor;
+	self->durability = DURABILITY_TICK;
 	self->lock_file = -1;
 	self->work_end = &self->work_first;
 	self->news_end = &self->news_first;
@@ -284,6 +288,11 @@ void store_set_retention(struct store *self, const struct retention *retention)
 	self->retention = *retention;
 }
 
+void store_set_durability(struct store *self, enum durability durability)
+{
+	self->durability = durability;
+}
+
 void store_redo(struct store *self)
 {
 	self->redo = true;
@@ -297,6 +306,7 @@ void store_destroy(struct store *self)
 	on_news(self);
 	while (self->journals != NULL)
 		journal_destroy(self->journals);
+	session_file_destroy(self->sessions);
 	for (uint32_t i = 0; i < self->names.count; i++)
 		heap_free(self->names.items[i]);
 	ARRAY_RELEASE(&self->names);
@@ -406,7 +416,8 @@ static enum status claim_file(const struct store *store, const char *name, struc
 	return status;
 }
 
-enum status store_create_world(struct store *store, const char *name, struct journal **out,
+enum status store_create_world(struct store *store, const char *name,
+			       const enum durability *durability, struct journal **out,
 			       struct reason *why)
 {
 	struct journal *old = find_journal(store, name);
@@ -431,8 +442,18 @@ enum status store_create_world(struct store *store, const char *name, struct jou
 		return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
 				  status_text(STATUS_NO_MEMORY));
 	journal->create = true;
+	journal->own_durability = durability != NULL;
+	if (durability != NULL)
+		journal->durability = *durability;
 	*out = journal;
 	return STATUS_OK;
+}
+
+bool store_world_path(const struct store *store, const char *name, char *path, size_t bytes)
+{
+	char whole[STORE_PATH_MAX];
+	store_path(store, name, "", whole);
+	return (size_t)snprintf(path, bytes, "%s", whole) < bytes;
 }
 
 enum status store_remove_world(struct store *store, const char *name, struct reason *why)

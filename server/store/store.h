@@ -26,6 +26,8 @@ MUST_CHECK enum status store_create(const char *directory, struct executor *exec
 				    struct store **out, struct reason *why);
 /* How much of each world's history is retained (prune.h). Before executor_start; by default all of it. */
 void store_set_retention(struct store *store, const struct retention *retention);
+/* Durability of the worlds without their own; TICK by default. Before executor_start. */
+void store_set_durability(struct store *store, enum durability durability);
 /* Ticks of an incompatible build after the last checkpoint of a file are recomputed with this build. Before
  * store_recover. Without this call such a file is refused. */
 void store_redo(struct store *store);
@@ -52,10 +54,15 @@ MUST_CHECK enum status store_refuse(struct store *store, const char *name,
 /* The refused files, in the order of store_refuse; borrowed until the next call of this header. */
 const struct refused_file *store_refused(const struct store *store, uint32_t *count);
 
-/* A new file for a new world. EXISTS, IO. The first records must be the shapes and then a checkpoint. On
- * LOOP; the file's tables are made by the store thread with the first record. */
+/* A new file for a new world with that durability (not OFF; NULL: the store's). EXISTS, IO. The first
+ * records must be the shapes and then a checkpoint. On LOOP; the file's tables are made by the store thread
+ * with the first record. */
 MUST_CHECK enum status store_create_world(struct store *store, const char *name,
-					  struct journal **out, struct reason *why);
+					  const enum durability *durability, struct journal **out,
+					  struct reason *why);
+/* Writes the name of a world's file, for a reader; false: it does not fit. */
+MUST_CHECK bool store_world_path(const struct store *store, const char *name, char *path,
+				 size_t bytes);
 /* Deletes a world's file; if its journal was just closed, after its records are written. IN_USE, MISSING,
  * IO. On LOOP. */
 MUST_CHECK enum status store_remove_world(struct store *store, const char *name,
@@ -79,12 +86,22 @@ struct recovered {
 	bool whole;    /* since its creation; false: the beginning was pruned */
 	bool has_pace; /* false: the file is older than the pace record */
 	struct journal_pace pace;
+	enum durability durability;
 	uint32_t checkpoints_corrupt; /* skipped; the log names them */
 	ARRAY_OF(struct recovered_snapshot) snapshots;
 };
-/* Synchronous, on LOOP before executor_start. DIVERGED: the hash of a replayed tick differs (`why`
- * names it); CORRUPT, VERSION, IO. The file is written only after all of it has been verified. */
-MUST_CHECK enum status store_recover(struct store *store, const char *name, struct recovered *out,
+/* What a recovery tells about sessions of the last daemon: the numbers of their batches in the file (with bit
+ * 63: of the commands of STEPs), and the results of those that are applied again after the checkpoint. */
+struct recovery_events {
+	void (*number)(void *context, uint32_t session, uint64_t batch);
+	void (*result)(void *context, const struct batch_result *result);
+	void *context;
+};
+/* Synchronous, on LOOP before executor_start. `events`: NULL or borrowed. DIVERGED: the hash of a replayed
+ * tick differs (`why` names it); CORRUPT, VERSION, IO. The file is written only after all of it has been
+ * verified. */
+MUST_CHECK enum status store_recover(struct store *store, const char *name,
+				     const struct recovery_events *events, struct recovered *out,
 				     struct reason *why);
 
 #endif

@@ -12,12 +12,18 @@
 #define CAIRN_STORE_STORE_STATE_H
 
 #include "server/io/lock.h"
+#include "server/store/session_file.h"
 #include "server/store/store.h"
 #include "server/store/world_file.h"
 
-/* Between two commits of a busy journal. An fsync costs some ms: a shorter time lets one world keep
- * a disk busy, a longer one delays DURABLE. */
+/* Between two commits of a busy journal with durability `tick`. An fsync costs some ms: a shorter time
+ * lets one world keep a disk busy, a longer one delays DURABLE. With `command` the next transaction begins
+ * when the last one has ended, because clients wait for it. */
 #define COMMIT_APART (20 * NS_PER_MS)
+/* A file that another program has locked is tried again after BUSY_RETRY; after BUSY_MAX its journal has
+ * failed. */
+#define BUSY_RETRY (50 * NS_PER_MS)
+#define BUSY_MAX (10 * NS_PER_S)
 
 enum { STORE_PATH_MAX = 4096 };
 
@@ -25,10 +31,13 @@ struct journal {
 	struct store *store;
 	char name[WIRE_NAME_MAX + 1];
 	struct journal *next; /* in the store's list; LOOP's */
+	enum durability durability;
+	bool own_durability; /* given for this world, and stored in its file */
 
 	struct lock lock;	      /* guards from here … */
 	struct record_buffer waiting; /* records that the host has put */
 	uint64_t backlog;	      /* bytes of it and of the buffer being written */
+	uint64_t records;	      /* put so far */
 	bool flush;		      /* commit now */
 	bool queued;		      /* in the store's work list, or about to be */
 	bool throttled;		      /* journal_ready has returned false */
@@ -36,7 +45,9 @@ struct journal {
 	bool closing;			     /* journal_close was called */
 	bool remove;			     /* delete the file once it is closed */
 	bool file_gone;			     /* the file is closed, and STORE has read `remove` */
-	struct world_file_progress progress; /* not yet reported; `saved` adds up */
+	struct world_file_progress progress; /* not yet reported */
+	uint64_t stored,
+		stored_told; /* records on disk, and of those the ones that were reported */
 	struct journal_figures figures;
 	bool figures_moved; /* and are not yet reported */
 	enum status failed; /* OK, or why no record is written any more */
@@ -53,8 +64,10 @@ struct journal {
 	/* used by STORE (by LOOP before executor_start) */
 	struct world_file file;
 	struct record_buffer writing;
-	bool create;	    /* the file's tables are still to be made */
-	uint64_t commit_at; /* not before this instant */
+	uint64_t writing_to; /* records put when it was taken */
+	bool create;	     /* the file's tables are still to be made */
+	uint64_t busy_since; /* instant of the first refusal (AGAIN) of `writing`; 0: none */
+	uint64_t commit_at;  /* not before this instant */
 	struct journal_figures figures_now;
 	bool failure_logged;	      /* of pruning; once */
 	struct prune_counts unpruned; /* written since the last slice */
@@ -67,9 +80,11 @@ struct store {
 	int lock_file; /* descriptor holding the lock on the directory, −1 none */
 	struct executor *executor;
 	struct retention retention; /* as set before executor_start */
+	enum durability durability; /* likewise */
 	bool redo;
-	struct journal *journals; /* LOOP's list */
-	ARRAY_OF(char *) names;	  /* of worlds found at the start, ascending by bytes */
+	struct session_file *sessions; /* owned; NULL until session_file_open */
+	struct journal *journals;      /* LOOP's list */
+	ARRAY_OF(char *) names;	       /* of worlds found at the start, ascending by bytes */
 	ARRAY_OF(struct refused_file) refused; /* LOOP's */
 	struct wakeup work, news;	       /* for STORE, for LOOP */
 	struct lock lock;		       /* guards both lists */

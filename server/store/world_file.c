@@ -22,6 +22,7 @@ static const char *const texts[WORLD_FILE_STATEMENTS] = {
 	[FIND_SNAPSHOT] = "SELECT max(seq) FROM checkpoints WHERE name = ?1",
 	[PUT_PACE] = "INSERT INTO meta VALUES ('pace', ?1)"
 		     " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+	[GET_DATA_VERSION] = "PRAGMA data_version",
 };
 
 static const char last_seq[] = "SELECT max(s) FROM ("
@@ -34,23 +35,48 @@ static const char last_seq[] = "SELECT max(s) FROM ("
 
 /* ---- life -------------------------------------------------------------------------------------- */
 
+/* A file that another program has locked is refused with AGAIN soon, because the store's thread serves
+ * all worlds; the journal tries again. */
+enum { BUSY_WAIT_MS = 20 };
+
+static enum status get_data_version(struct world_file *self, uint64_t *version, struct reason *why)
+{
+	sqlite3_stmt *get = self->statements[GET_DATA_VERSION];
+	enum status status = sql_row(self->db, get, why);
+	*version = status == STATUS_OK ? sql_column(get, 0) : 0;
+	sqlite3_reset(get);
+	return status;
+}
+
+/* Within a transaction. IN_USE: another program has written since this one opened the file. */
+static enum status check_is_alone(struct world_file *self, struct reason *why)
+{
+	uint64_t version;
+	enum status status = get_data_version(self, &version, why);
+	if (status != STATUS_OK || version == self->data_version)
+		return status;
+	return reason_set(why, STATUS_IN_USE, -1, "file",
+			  "another program has written to the file: are two daemons using it?");
+}
+
 static enum status prepare_statements(struct world_file *self, struct reason *why)
 {
 	enum status status = STATUS_OK;
 	for (int i = 0; i < WORLD_FILE_STATEMENTS && status == STATUS_OK; i++)
 		status = sql_prepare(self->db, texts[i], &self->statements[i], why);
-	return status;
+	sqlite3_busy_timeout(self->db, BUSY_WAIT_MS);
+	return status == STATUS_OK ? get_data_version(self, &self->data_version, why) : status;
 }
 
 enum status world_file_create(struct world_file *self, const char *path, const char *world,
-			      struct reason *why)
+			      const char *durability, struct reason *why)
 {
 	memset(self, 0, sizeof *self);
 	enum status status = sql_open(path, SQL_CREATE, &self->db, why);
 	if (status == STATUS_OK)
 		status = sql_exec(self->db, "BEGIN IMMEDIATE", why);
 	if (status == STATUS_OK)
-		status = schema_create(self->db, world, why);
+		status = schema_create(self->db, world, durability, why);
 	if (status == STATUS_OK)
 		status = sql_exec(self->db, "COMMIT", why);
 	if (status == STATUS_OK)
@@ -278,6 +304,11 @@ static enum status put_shape(struct world_file *self, const struct record *recor
 static enum status put_restore(struct world_file *self, const struct record *record,
 			       struct reason *why)
 {
+	/* Without a name the state is in the checkpoint that follows: the epoch's own seq is the
+	 * next one, and the checkpoint's is the one after it. */
+	if (record->snapshot[0] == '\0')
+		return put_epoch(self, record->epoch, record->tick, "restored", NULL, self->seq + 2,
+				 0, why);
 	sqlite3_stmt *find = self->statements[FIND_SNAPSHOT];
 	sql_bind_text(find, 1, record->snapshot);
 	enum status status = sql_row(self->db, find, why);
@@ -331,8 +362,6 @@ static enum status put_record(struct world_file *self, struct record *record, st
 
 static void note_progress(struct world_file_progress *progress, const struct record *record)
 {
-	bool named = record->kind == RECORD_CHECKPOINT && record->checkpoint.named;
-	progress->saved += named;
 	progress->written.checkpoints += record->kind == RECORD_CHECKPOINT;
 	/* A state is durable with its hash, its image, the record of its RESTORE, or the batches
 	 * that made it. */
@@ -371,13 +400,18 @@ enum status world_file_write(struct world_file *self, const struct record_buffer
 		status = sql_exec(self->db, "BEGIN IMMEDIATE", why);
 	if (status != STATUS_OK)
 		return status;
-	status = put_all(self, records, &made, why);
+	status = check_is_alone(self, why);
+	if (status == STATUS_OK)
+		status = put_all(self, records, &made, why);
 	if (status == STATUS_OK)
 		status = sql_exec(self->db, "COMMIT", why);
 	if (status != STATUS_OK)
 		sqlite3_exec(self->db, "ROLLBACK", NULL, NULL, NULL);
 	else
 		*progress = made;
+	/* Only a transaction that did not begin may be written again. */
+	if (status == STATUS_AGAIN)
+		status = why->status = STATUS_IO;
 	progress->written.records = self->seq - seq;
 	return status;
 }

@@ -1,7 +1,8 @@
 /* world_file.h: a world's file, open for writing: each record buffer becomes one transaction.
  *
  * Used by one thread at a time (STORE; LOOP at the start and at the very end). After the first
- * failure the journal writes no further records; committed transactions stay.
+ * failure the journal writes no further records; committed transactions stay. If another program has written
+ * to the file meanwhile, nothing more is written: two histories in one file would be worth nothing.
  */
 #ifndef CAIRN_STORE_WORLD_FILE_H
 #define CAIRN_STORE_WORLD_FILE_H
@@ -24,6 +25,7 @@ enum world_file_statement {
 	PUT_TABLE,
 	FIND_SNAPSHOT,
 	PUT_PACE,
+	GET_DATA_VERSION,
 	WORLD_FILE_STATEMENTS
 };
 
@@ -35,6 +37,8 @@ struct world_file {
 	/* Of its tables; below SCHEMA_VERSION only world_file_upgraded may be called. */
 	uint32_t version;
 	bool tables_named;
+	uint64_t
+		data_version; /* of the database: another number once another program has written */
 	/* The row of hashes at the end: rewritten longer with each transaction until it is full. */
 	struct {
 		uint32_t epoch, count;
@@ -51,20 +55,21 @@ struct world_file_progress {
 	uint32_t epoch, edit;
 	uint64_t tick;
 	bool moved;		     /* (epoch, tick, edit) was set */
-	uint64_t saved;		     /* named checkpoints */
 	struct prune_counts written; /* about how many */
 };
 
-/* Creates the tables in a new (or empty) file. */
+/* Creates the tables in a new (or empty) file. `durability`: the world's own, NULL: the daemon's. */
 MUST_CHECK enum status world_file_create(struct world_file *self, const char *path,
-					 const char *world, struct reason *why);
+					 const char *world, const char *durability,
+					 struct reason *why);
 /* Opens an existing file that passes schema_check; one of an earlier version is not converted yet. */
 MUST_CHECK enum status world_file_open(struct world_file *self, const char *path,
 				       struct reason *why);
 /* Any time; zero initialisation is closed. */
 void world_file_close(struct world_file *self);
 
-/* Writes the buffer's records in one transaction. On failure it is rolled back. */
+/* Writes the buffer's records in one transaction. On failure it is rolled back. AGAIN: it did not begin,
+ * because another program has locked the file; the call may be repeated. */
 MUST_CHECK enum status world_file_write(struct world_file *self,
 					const struct record_buffer *records,
 					struct world_file_progress *progress, struct reason *why);

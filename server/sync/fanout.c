@@ -252,6 +252,10 @@ static void serve_subscription(struct fanout *self, struct subscription *sub, ui
 		return;
 	}
 	turn_to_focus(self, sub);
+	/* After a move, without memory for its areas: the next round tries again. */
+	if (sub->focus != NULL && sub->interest == NULL &&
+	    (sub->focus_limited || sub->ration != NULL))
+		return;
 	if (sub->ration != NULL && !ration_allows(sub->ration, now))
 		return;
 	if (must_wait(self, sub, now))
@@ -543,6 +547,13 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 	return STATUS_OK;
 }
 
+void fanout_skip(struct fanout *self)
+{
+	ASSERT(!fanout_is_watched(self));
+	fanout_drop_groups(self);
+	self->standing = false;
+}
+
 bool fanout_may_rest(const struct fanout *self)
 {
 	return self->standing && (self->rest_due || (self->short_of && !self->runs));
@@ -613,21 +624,55 @@ enum status fanout_focus(struct fanout *self, struct subscription *sub,
 	return STATUS_OK;
 }
 
-void fanout_unsubscribe(struct fanout *self, struct subscription *subscription)
+/* Takes the subscription out of the list. */
+static void remove_subscription(struct fanout *self, struct subscription *subscription)
 {
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
 		if (self->subscriptions.items[i] != subscription)
 			continue;
-		self->counters.events_lost += subscription->lost_total;
 		fanout_use_profile(self, subscription->profile, subscription->fields, -1);
 		self->joint_users -= subscription->joints != 0;
 		self->subscriptions.count--;
 		memmove(&self->subscriptions.items[i], &self->subscriptions.items[i + 1],
 			(self->subscriptions.count - i) * sizeof *self->subscriptions.items);
-		/* Groups of an interest that is freed with it are never found again. */
-		end_subscription(self, subscription);
 		return;
 	}
+}
+
+void fanout_unsubscribe(struct fanout *self, struct subscription *subscription)
+{
+	self->counters.events_lost += subscription->lost_total;
+	remove_subscription(self, subscription);
+	/* Groups of an interest that is freed with it are never found again. */
+	end_subscription(self, subscription);
+}
+
+enum status fanout_move(struct fanout *from, struct fanout *self, struct subscription *sub,
+			uint64_t now)
+{
+	struct interest *before = sub->interest;
+	struct interest_set *focus = NULL;
+	if (ARRAY_RESERVE(&self->subscriptions, self->subscriptions.count + 1u) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	if (before != NULL && sub->focus == NULL) {
+		/* Its areas become a FOCUS, which takes effect with the next frame. */
+		focus = heap_alloc(sizeof *focus);
+		if (focus == NULL)
+			return STATUS_NO_MEMORY;
+		*focus = before->set;
+		sub->focus = focus;
+		sub->focus_limited = true;
+	}
+	remove_subscription(from, sub);
+	interest_release(&from->interests, before);
+	sub->interest = NULL;
+	subscription_leave_base(sub);
+	self->subscriptions.items[self->subscriptions.count++] = sub;
+	fanout_use_profile(self, sub->profile, sub->fields, 1);
+	self->joint_users += sub->joints != 0;
+	if (self->standing && subscription_may_send(sub, now))
+		serve_subscription(self, sub, now, false);
+	return STATUS_OK;
 }
 
 void fanout_resync(struct fanout *self, struct subscription *subscription, uint64_t now)

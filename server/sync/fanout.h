@@ -59,6 +59,11 @@ bool fanout_is_watched(const struct fanout *self);
 MUST_CHECK enum status fanout_report(struct fanout *self, const struct tick_report *report,
 				     uint64_t now);
 
+/* In place of fanout_report, while there is no subscription: the mirror is invalid until a `whole`
+ * report arrives. Request one from the host for the next subscription. Keeping a mirror that nobody
+ * reads would cost LOOP as much as a small step costs the worker. */
+void fanout_skip(struct fanout *self);
+
 /* Serves the next slice of the round; true: more remain. */
 bool fanout_continue(struct fanout *self, uint64_t now);
 bool fanout_is_serving(const struct fanout *self);
@@ -81,6 +86,10 @@ MUST_CHECK enum status fanout_subscribe(struct fanout *self, const struct msg_su
  * Refusals name the field. */
 MUST_CHECK enum status fanout_focus(struct fanout *self, struct subscription *subscription,
 				    const struct msg_focus *focus, struct reason *why);
+/* Moves a subscription from `from`, with its areas, to `self`; it goes on with a SNAPSHOT, at once if it can
+ * be sent. Events that wait are dropped and counted. NO_MEMORY: nothing has changed. */
+MUST_CHECK enum status fanout_move(struct fanout *from, struct fanout *self,
+				   struct subscription *subscription, uint64_t now);
 void fanout_unsubscribe(struct fanout *self, struct subscription *subscription);
 /* Makes the next frame a SNAPSHOT and sends it as soon as there is room. */
 void fanout_resync(struct fanout *self, struct subscription *subscription, uint64_t now);

@@ -171,6 +171,22 @@ void subscription_drop_frame(struct subscription *self)
 	self->snapshot_due = true;
 }
 
+void subscription_leave_base(struct subscription *self)
+{
+	uint64_t waiting = 0;
+	for (uint32_t i = 0; i < self->runs.count; i++)
+		waiting += self->runs.items[i].count;
+	subscription_drop_frame(self);
+	subscription_count_lost_events(self, waiting);
+	self->runs.count = 0;
+	self->event_bytes.count = 0;
+	self->base = 0;
+	self->acked = (struct sent_frame){ 0 };
+	self->unacked_count = 0;
+	self->partial = false;
+	self->served = (uint64_t)0 - self->divisor; /* a frame is due at once */
+}
+
 /* Reserves an entry for one more unacknowledged frame, where frames are acknowledged. */
 static enum status reserve_unacked(struct subscription *self)
 {

@@ -159,6 +159,9 @@ void subscription_drop_frame(struct subscription *self);
 /* ACK: frames up to that one have been applied. */
 void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint32_t edit,
 		      uint64_t now);
+/* The next frame is a SNAPSHOT of another fanout's view: its history, what waits and what is being sent are
+ * dropped. */
+void subscription_leave_base(struct subscription *self);
 /* The connection is gone, but may be resumed: drops the frame being sent. */
 void subscription_detach(struct subscription *self);
 /* The client has resumed, having applied that frame last: the next DELTA is based on it, if history

@@ -32,7 +32,7 @@
 #include "server/base/ring.h"
 #include "server/io/lock.h"
 
-enum { NOWHERE = UINT32_MAX, TASKS_FIRST = 8, TASKS_IN_TURN = 64 };
+enum { NOWHERE = UINT32_MAX, TASKS_FIRST = 8, TASKS_IN_TURN = 64, MOVES_MAX = 64 };
 #define TASKS_NS (500 * NS_PER_US)
 
 const struct pool_options pool_options_default = { 1024, 256, 100 * NS_PER_US, 500 * NS_PER_US };
@@ -813,29 +813,41 @@ static struct pooled *best_move(struct pool *pool, uint32_t from, double gap, do
 	return best;
 }
 
-static bool move_one(struct pool *pool)
+static void move_to(struct pool *pool, struct pooled *pooled, uint32_t from, uint32_t to)
+{
+	lock_take(&pooled->lock);
+	pooled->target = to;
+	unlock_and_wake(pooled, note_wakeup(pooled));
+	pool->loads[from].runnables--;
+	pool->loads[to].runnables++;
+	pool->loads[from].share -= pooled->share;
+	pool->loads[to].share += pooled->share;
+}
+
+/* One runnable whose move is worth it; or, where each is small, as many as narrow a large gap. */
+static uint32_t move_some(struct pool *pool)
 {
 	/* A tenth of a worker's time: less is not worth cold caches. */
 	const double WORTH = 0.1;
-	uint32_t busiest = 0, idlest = 0;
+	uint32_t busiest = 0, idlest = 0, moved = 0;
 	for (uint32_t i = 1; i < executor_workers(pool->executor); i++) {
 		if (pool->loads[i].share > pool->loads[busiest].share)
 			busiest = i;
 		if (pool->loads[i].share < pool->loads[idlest].share)
 			idlest = i;
 	}
-	double narrowed, gap = pool->loads[busiest].share - pool->loads[idlest].share;
-	struct pooled *pooled = best_move(pool, busiest, gap, &narrowed);
-	if (pooled == NULL || narrowed < WORTH)
-		return false;
-	lock_take(&pooled->lock);
-	pooled->target = idlest;
-	unlock_and_wake(pooled, note_wakeup(pooled));
-	pool->loads[busiest].runnables--;
-	pool->loads[idlest].runnables++;
-	pool->loads[busiest].share -= pooled->share;
-	pool->loads[idlest].share += pooled->share;
-	return true;
+	while (moved < MOVES_MAX) {
+		double narrowed, gap = pool->loads[busiest].share - pool->loads[idlest].share;
+		struct pooled *pooled = best_move(pool, busiest, gap, &narrowed);
+		bool large = narrowed >= WORTH;
+		if (pooled == NULL || (large ? moved > 0 : gap < 1.5 * WORTH))
+			break;
+		move_to(pool, pooled, busiest, idlest);
+		moved++;
+		if (large)
+			break;
+	}
+	return moved;
 }
 
 bool pool_balance(struct pool *pool)
@@ -847,7 +859,7 @@ bool pool_balance(struct pool *pool)
 	pool->balanced_at = now;
 	lock_take(&pool->lock);
 	measure_loads(pool, elapsed);
-	bool moved = move_one(pool);
+	bool moved = move_some(pool) > 0;
 	lock_give(&pool->lock);
 	return moved;
 }

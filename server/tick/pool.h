@@ -3,7 +3,7 @@
  * Each worker keeps its runnables in a heap by (due, id) and sets its alarm to the earliest. On every
  * alarm it runs each due runnable once, then its thread's queue is served before the next round, so a
  * world that catches up takes turns with its neighbours. A new runnable goes to the least loaded
- * worker; pool_balance moves one at a time, only between slices. Load is the smoothed share of time
+ * worker; pool_balance moves some, only between slices. Load is the smoothed share of time
  * that a worker's runnables take, then their count. Runnables that wait behind a long slice move at
  * once (pool_relieve). A runnable's tasks run a few at a time, with due slices in between.
  *
@@ -72,8 +72,9 @@ MUST_CHECK enum status pool_post_deferrable(struct runnable *runnable, runnable_
 					    void *context);
 /* Any thread: the worker calls the runnable's `due` again. Cannot fail. */
 void pool_wake(struct runnable *runnable);
-/* Moves at most one runnable from the busiest worker to the idlest, if that narrows the gap between
- * them by at least a tenth of a worker's time; call about once a second. True: one is being moved. */
+/* Moves one runnable from the busiest worker to the idlest, if that narrows the gap between them by at
+ * least a tenth of a worker's time, or many small ones, if the gap is one and a half tenths; call about
+ * once a second. True: some are being moved. */
 bool pool_balance(struct pool *pool);
 
 /* A worker that has been inside one slice or task for more than 5 ms loses the runnables that wait for

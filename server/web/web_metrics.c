@@ -61,6 +61,11 @@ enum world_metric {
 	WORLD_ITERATIONS,
 	WORLD_FALLBACKS,
 	WORLD_QUARANTINED,
+	WORLD_SWEPT,
+	WORLD_SWEEP_STOPS,
+	WORLD_SWEEP_CORES,
+	WORLD_SWEEP_PAIRS,
+	WORLD_SWEEP_LIMITS,
 	WORLD_BATCHES,
 	WORLD_REFUSED,
 	WORLD_INBOX,
@@ -74,6 +79,11 @@ enum world_metric {
 	WORLD_CHECKPOINTS_PRUNED,
 	WORLD_RECORDS_PRUNED,
 	WORLD_PRUNE_FAILURES,
+	WORLD_NOT_STORED,
+	WORLD_COMMITS,
+	WORLD_COMMIT_NS,
+	WORLD_COMMIT_NS_MAX,
+	WORLD_COMMITS_BUSY,
 	WORLD_METRICS
 };
 
@@ -107,6 +117,15 @@ static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 	[WORLD_FALLBACKS] = { "world_fallbacks_total", "counter",
 			      "Times that a method used its fallback." },
 	[WORLD_QUARANTINED] = { "world_quarantined_total", "counter", "Bodies quarantined." },
+	[WORLD_SWEPT] = { "world_swept_total", "counter", "Paths of fast bodies searched." },
+	[WORLD_SWEEP_STOPS] = { "world_sweep_stops_total", "counter",
+				"Fast bodies stopped before an obstacle." },
+	[WORLD_SWEEP_CORES] = { "world_sweep_cores_total", "counter",
+				"Bodies stopped by their core." },
+	[WORLD_SWEEP_PAIRS] = { "world_sweep_pairs_total", "counter",
+				"Pairs of fast bodies that stopped each other." },
+	[WORLD_SWEEP_LIMITS] = { "world_sweep_limits_total", "counter",
+				 "Searches of a path that ended without an answer." },
 	[WORLD_BATCHES] = { "world_batches_total", "counter", "Batches of commands applied." },
 	[WORLD_REFUSED] = { "world_batches_refused_total", "counter", "Batches refused." },
 	[WORLD_INBOX] = { "world_inbox_batches", "gauge", "Batches that wait for a tick." },
@@ -126,6 +145,14 @@ static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 				   "Rows of the journal removed because of their age." },
 	[WORLD_PRUNE_FAILURES] = { "world_prune_failures_total", "counter",
 				   "Removals that failed." },
+	[WORLD_NOT_STORED] = { "world_not_stored", "gauge",
+			       "1: the world's file cannot be written any more." },
+	[WORLD_COMMITS] = { "world_commits_total", "counter", "Transactions on the world's file." },
+	[WORLD_COMMIT_NS] = { "world_commit_nanoseconds_total", "counter",
+			      "Time that they took, with the disk's." },
+	[WORLD_COMMIT_NS_MAX] = { "world_commit_nanoseconds_max", "gauge", "The longest of them." },
+	[WORLD_COMMITS_BUSY] = { "world_commits_busy_total", "counter",
+				 "Transactions put off because the file was locked." },
 };
 
 static void read_world(const struct served_world *world, uint64_t values[WORLD_METRICS])
@@ -152,6 +179,11 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 	values[WORLD_ITERATIONS] = world->stats.iterations;
 	values[WORLD_FALLBACKS] = world->stats.fallbacks_total;
 	values[WORLD_QUARANTINED] = world->stats.quarantined_total;
+	values[WORLD_SWEPT] = world->stats.sweeps_total.bodies;
+	values[WORLD_SWEEP_STOPS] = world->stats.sweeps_total.stops;
+	values[WORLD_SWEEP_CORES] = world->stats.sweeps_total.cores;
+	values[WORLD_SWEEP_PAIRS] = world->stats.sweeps_total.pairs;
+	values[WORLD_SWEEP_LIMITS] = world->stats.sweeps_total.limits;
 	values[WORLD_BATCHES] = host.batches;
 	values[WORLD_REFUSED] = host.refused;
 	values[WORLD_INBOX] = host.inbox;
@@ -165,6 +197,11 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 	values[WORLD_CHECKPOINTS_PRUNED] = world->figures.checkpoints_pruned;
 	values[WORLD_RECORDS_PRUNED] = world->figures.records_pruned;
 	values[WORLD_PRUNE_FAILURES] = world->figures.prune_failures;
+	values[WORLD_NOT_STORED] = world->journal_failure.status != STATUS_OK;
+	values[WORLD_COMMITS] = world->figures.commits;
+	values[WORLD_COMMIT_NS] = world->figures.commit_ns;
+	values[WORLD_COMMIT_NS_MAX] = world->figures.commit_ns_max;
+	values[WORLD_COMMITS_BUSY] = world->figures.busy;
 }
 
 struct world_row {

@@ -5,6 +5,8 @@
 #include "protocol/cursor.h"
 #include "server/session/service.h"
 #include "server/session/session.h"
+#include "server/worlds/step_groups.h"
+#include "server/worlds/travel.h"
 #include "server/worlds/worlds.h"
 
 /* ---- joining and leaving ----------------------------------------------------------------------- */
@@ -61,6 +63,7 @@ void worlds_leave(struct served_world *world, struct session *self)
 		struct session_subscription *entry = &self->subscriptions.items[i];
 		if (entry->world != world)
 			continue;
+		travel_end(entry);
 		fanout_unsubscribe(world->fanout, entry->subscription);
 		*entry = self->subscriptions.items[--self->subscriptions.count];
 	}
@@ -73,11 +76,13 @@ void worlds_leave(struct served_world *world, struct session *self)
 	membership->left = ++self->leavings;
 	/* Pending STEPs will not be answered; a repeated STEP is executed again. */
 	membership->steps.count = 0;
+	step_groups_left(self, world->number);
 	session_trim_answers(self);
 }
 
 void worlds_leave_all(struct session *self)
 {
+	step_groups_release(self);
 	for (uint32_t i = 0; i < self->memberships.count; i++)
 		if (self->memberships.items[i].world != NULL)
 			worlds_leave(self->memberships.items[i].world, self);
@@ -127,7 +132,7 @@ void worlds_on_writable(struct session *self)
 {
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
 		struct session_subscription *entry = &self->subscriptions.items[i];
-		fanout_on_writable(entry->world->fanout, entry->subscription,
+		fanout_on_writable(travel_fanout(entry), entry->subscription,
 				   io_now(self->service->io));
 	}
 }
@@ -179,7 +184,7 @@ static void resume_subscriptions(struct session *self, const struct wire_list *a
 		struct session_subscription *entry = &self->subscriptions.items[i];
 		if (!entry->resumed)
 			subscription_resume(entry->subscription, 0, 0, 0, 0);
-		fanout_show(entry->world->fanout, entry->subscription, io_now(self->service->io));
+		fanout_show(travel_fanout(entry), entry->subscription, io_now(self->service->io));
 	}
 }
 

@@ -126,6 +126,8 @@ static enum status apply_scene(struct scene *scene, struct world *world, struct 
 		status = apply_batch(world, scene->commands + first, end - first,
 				     scene->lines + first, values + first, why);
 	}
+	if (status == STATUS_OK)
+		scene_expect_link(scene, values);
 	heap_free(values);
 	return status;
 }

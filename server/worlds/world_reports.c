@@ -1,6 +1,7 @@
 /* See world_reports.h. A TICK report updates the world's figures, then results go to their sessions
  * and the state to the fanout. A reply report becomes one message to its session; SAVED waits until
  * the snapshot is on disk. */
+#include "server/worlds/step_groups.h"
 #include "server/worlds/world_reports.h"
 
 #include <string.h>
@@ -166,19 +167,23 @@ static void update_fanout(struct served_world *world, const struct tick_report *
 		world->whole_requested = false;
 	worlds_watch(world);
 	struct service *service = world->service;
-	bool watched = fanout_is_watched(world->fanout);
-	uint64_t now = watched ? io_now(service->io) : 0, before = fanout_work(world->fanout);
+	if (!fanout_is_watched(world->fanout)) {
+		fanout_skip(world->fanout);
+		service_turn_spend(service, TURN_REPORTS, report->body_count + report->event_count);
+		return;
+	}
+	uint64_t now = io_now(service->io), before = fanout_work(world->fanout);
 	enum status status = fanout_report(world->fanout, report, now);
 	service_turn_spend(service, TURN_REPORTS,
 			   report->body_count + report->event_count + fanout_work(world->fanout) -
 				   before);
-	if (status == STATUS_OK && report->step && watched && world->round_at == 0) {
+	if (status == STATUS_OK && report->step && world->round_at == 0) {
 		world->round_at = now;
 		world->service->rounds.open++;
 	}
 	if (status == STATUS_OK && fanout_is_serving(world->fanout))
 		executor_wake(service->executor, EXECUTOR_LOOP, &service->serving);
-	if (watched && fanout_may_rest(world->fanout))
+	if (fanout_may_rest(world->fanout))
 		arm_rest_timer(service, now);
 	if (status == STATUS_OK)
 		return;
@@ -233,7 +238,6 @@ static void receive_tick(struct served_world *world, const struct tick_report *r
 			 (unsigned)report->stats.awake, (unsigned)report->stats.contacts);
 	if (world->stopping)
 		return;
-	deliver_results(world, report);
 	update_fanout(world, report);
 	if (news)
 		report_mode(world, report);
@@ -306,6 +310,9 @@ static void message_about(struct message *about, const struct reply_report *repl
 	case MESSAGE_FORK:
 		about->fork.ref = reply->ref;
 		break;
+	case MESSAGE_WORLD_CREATE:
+		about->world_create.ref = reply->ref;
+		break;
 	case MESSAGE_QUERY:
 		about->query.id = reply->ref;
 		break;
@@ -315,6 +322,60 @@ static void message_about(struct message *about, const struct reply_report *repl
 	default:
 		break;
 	}
+}
+
+/* At the end of the answers that wait for the disk; `report` is taken. */
+static void append_waiting(struct served_world *world, struct report *report)
+{
+	report->next = NULL;
+	if (world->waiting_last != NULL)
+		world->waiting_last->next = report;
+	else
+		world->waiting_first = report;
+	world->waiting_last = report;
+}
+
+/* The answer to a request that made a world. */
+static void answer_created(const struct served_world *world, struct session *session, uint8_t about,
+			   uint64_t ref, struct wire_hash hash)
+{
+	struct message message;
+	uint8_t counts[512];
+	if (about == MESSAGE_FORK) {
+		message_init(&message, MESSAGE_FORKED);
+		message.forked.ref = ref;
+		message.forked.epoch = world->epoch;
+		message.forked.tick = world->tick;
+		message.forked.edit = world->edit;
+		message.forked.hash = hash;
+		message.forked.world = world->number;
+	} else {
+		worlds_fill_info(world, &message, ref, counts, sizeof counts);
+		message.world_info.of = 1;
+	}
+	session_send(session, &message);
+}
+
+void world_reports_created(struct served_world *world, struct session *session,
+			   const struct message *about, const struct wire_hash *hash)
+{
+	struct wire_hash none = { 0 };
+	struct report *report = NULL;
+	if (world->durability == DURABILITY_COMMAND)
+		report = heap_alloc_zero(sizeof *report);
+	if (report == NULL) {
+		answer_created(world, session, about->type, message_ref(about),
+			       hash != NULL ? *hash : none);
+		return;
+	}
+	report->kind = REPORT_REPLY;
+	report->stored_at = world->begins_at;
+	report->reply.kind = REPLY_CREATED;
+	report->reply.session = session->number;
+	report->reply.about = (uint8_t)about->type;
+	report->reply.ref = message_ref(about);
+	report->reply.state_hash = hash != NULL ? *hash : none;
+	append_waiting(world, report);
 }
 
 /* Makes the copied image a world of its own, paused, so that the requester can inspect it first. */
@@ -327,23 +388,17 @@ static void reply_forked(struct session *session, struct served_world *world,
 	struct served_world *served;
 	enum status status = world_load(reply->image.data, reply->image.count,
 					shape_library_source(&reply->shapes), &copy, &why);
+	struct world_start start = { .own_durability = world->own_durability,
+				     .durability = world->durability };
 	if (status == STATUS_OK)
-		status = worlds_open(service, reply->name, copy, &reply->shapes, false, &served,
+		status = worlds_open(service, reply->name, copy, &reply->shapes, &start, &served,
 				     &why);
-	struct message message;
-	if (status != STATUS_OK) {
-		message_about(&message, reply);
-		session_refuse(session, &message, &why);
-		return;
-	}
-	message_init(&message, MESSAGE_FORKED);
-	message.forked.ref = reply->ref;
-	message.forked.epoch = served->epoch;
-	message.forked.tick = served->tick;
-	message.forked.edit = served->edit;
-	message.forked.hash = reply->state_hash;
-	message.forked.world = served->number;
-	session_send(session, &message);
+	struct message about;
+	message_about(&about, reply);
+	if (status != STATUS_OK)
+		session_refuse(session, &about, &why);
+	else
+		world_reports_created(served, session, &about, &reply->state_hash);
 }
 
 static void reply_saved(struct session *session, const struct reply_report *reply)
@@ -485,12 +540,34 @@ static void send_refusal(struct session *session, struct membership *membership,
 	session_refuse(session, &about, &reply->why);
 }
 
+/* The requester of a new world need not be its member. */
+static void reply_created(const struct served_world *world, const struct reply_report *reply)
+{
+	struct session *session = registry_find(&world->service->sessions, reply->session);
+	struct message about;
+	if (session == NULL || session->state != SESSION_OPEN)
+		return;
+	message_about(&about, reply);
+	if (reply->status != STATUS_OK)
+		session_refuse(session, &about, &reply->why);
+	else
+		answer_created(world, session, reply->about, reply->ref, reply->state_hash);
+}
+
 static void deliver_reply(struct served_world *world, struct reply_report *reply)
 {
 	struct membership *membership;
+	if (reply->kind == REPLY_CREATED) {
+		reply_created(world, reply);
+		return;
+	}
 	struct session *session = find_requester(world, reply->session, &membership);
 	if (session == NULL)
 		return;
+	if (reply->about == MESSAGE_STEP_WORLDS) {
+		step_groups_take(session, membership, world->number, reply);
+		return;
+	}
 	if (reply->kind == REPLY_ANSWER)
 		charge_answer(session, reply);
 	if (reply->status != STATUS_OK) {
@@ -519,53 +596,135 @@ static void deliver_reply(struct served_world *world, struct reply_report *reply
 	case REPLY_SHAPE:
 		reply_shape(session, world, reply);
 		break;
+	case REPLY_CREATED:
+		break;
 	}
 }
 
-/* Holds back a SAVED until its snapshot is in the world's file, because SAVED promises that. Snapshots
- * are written and answered in the same order, so the n-th SAVED may be sent when the n-th snapshot is
- * written. True if the report waits. */
+void world_reports_reply(struct served_world *world, struct reply_report *reply)
+{
+	deliver_reply(world, reply);
+}
+
+/* ---- answers that wait for the disk ------------------------------------------------------------ */
+
+/* True if the report answers a request whose effect must be on disk before the answer: SAVED promises that,
+ * and with durability `command` so does every answer but those of queries. Refusals changed nothing. */
+static bool promises_disk(const struct served_world *world, const struct report *report)
+{
+	bool waits = world->durability == DURABILITY_COMMAND;
+	if (!world->has_journal)
+		return false;
+	if (report->kind == REPORT_TICK)
+		return waits && report->ticked.result_count > 0;
+	if (report->reply.status != STATUS_OK || report->reply.kind == REPLY_ANSWER)
+		return false;
+	return waits || report->reply.kind == REPLY_SAVED;
+}
+
+/* What the answers of a report acknowledge is not on disk: they get the code NOT_STORED. Whether it survives
+ * a restart is unknown, because a failed write may have reached the disk. */
+static void refuse_answers(struct report *report, const struct reason *cause)
+{
+	struct reason stored, *why = &stored;
+	reason_set(why, STATUS_NOT_STORED, -1, "journal", "applied, and not stored (%s): %.110s",
+		   status_name(cause->status), cause->text);
+	if (report->kind == REPORT_REPLY) {
+		report->reply.status = why->status;
+		report->reply.why = *why;
+		return;
+	}
+	for (uint32_t i = 0; i < report->ticked.result_count; i++) {
+		struct report_result *result = &report->ticked.results[i];
+		if (result->status != STATUS_OK && result->status != STATUS_WAITING)
+			continue;
+		result->status = why->status;
+		result->index = -1;
+		result->value_count = 0;
+		memcpy(result->text, why->text, sizeof result->text);
+		memcpy(result->field, why->field, sizeof result->field);
+	}
+}
+
+static void deliver_answers(struct served_world *world, struct report *report)
+{
+	if (report->kind == REPORT_TICK)
+		deliver_results(world, &report->ticked);
+	else
+		deliver_reply(world, &report->reply);
+}
+
+/* Holds answers back until the world's file has what they acknowledge. Records and reports have one order,
+ * so the answers keep theirs. True: the report waits and is taken. */
 static bool wait_for_disk(struct served_world *world, struct report *report)
 {
-	struct reply_report *reply = &report->reply;
-	if (!world->has_journal || reply->kind != REPLY_SAVED || reply->status != STATUS_OK)
+	if (!promises_disk(world, report))
 		return false;
-	if (++world->saves_answered <= world->saves_written)
+	if (world->waiting_first == NULL && report->stored_at <= world->stored)
 		return false;
-	/* The journal may have failed before this reply; nothing is written after a failure. */
+	/* The journal may have failed before this report; nothing is written after a failure. */
 	if (world->journal_failure.status != STATUS_OK) {
-		reply->status = world->journal_failure.status;
-		reply->why = world->journal_failure;
+		refuse_answers(report, &world->journal_failure);
 		return false;
 	}
-	struct report **end = &world->waiting_for_disk;
-	while (*end != NULL)
-		end = &(*end)->next;
-	report->next = NULL;
-	*end = report;
+	append_waiting(world, report);
 	return true;
 }
 
-/* Delivers the oldest SAVED that waits for the disk, refused where `why` is given. */
-static void release_saved(struct served_world *world, const struct reason *why)
+/* The results of a TICK report as a report of their own, so that the rest can be returned to the host.
+ * NULL: no memory. */
+static struct report *split_results(struct report *report)
 {
-	struct report *report = world->waiting_for_disk;
-	world->waiting_for_disk = report->next;
-	if (why != NULL) {
-		report->reply.status = why->status;
-		report->reply.why = *why;
+	struct report *results = heap_alloc_zero(sizeof *results);
+	if (results == NULL)
+		return NULL;
+	struct tick_report *from = &report->ticked, *to = &results->ticked;
+	results->kind = REPORT_TICK;
+	results->stored_at = report->stored_at;
+	to->results = from->results;
+	to->result_count = from->result_count;
+	to->result_room = from->result_room;
+	to->values = from->values;
+	to->value_count = from->value_count;
+	to->value_room = from->value_room;
+	from->results = NULL;
+	from->values = NULL;
+	from->result_count = from->result_room = from->value_count = from->value_room = 0;
+	return results;
+}
+
+/* Delivers the results of a tick now, or when they are on disk. True: the report is taken. */
+static bool receive_results(struct served_world *world, struct report *report)
+{
+	if (world->stopping)
+		return false;
+	if (!wait_for_disk(world, report)) {
+		deliver_results(world, &report->ticked);
+		return false;
 	}
+	return true;
+}
+
+/* Delivers the answers that have waited the longest; refused where `why` is given. */
+static void release_waiting(struct served_world *world, const struct reason *why)
+{
+	struct report *report = world->waiting_first;
+	world->waiting_first = report->next;
+	if (world->waiting_first == NULL)
+		world->waiting_last = NULL;
+	if (why != NULL)
+		refuse_answers(report, why);
 	if (!world->stopping)
-		deliver_reply(world, &report->reply);
+		deliver_answers(world, report);
 	report_destroy(report);
 }
 
-static void on_saved(void *context)
+static void on_stored(void *context, uint64_t records)
 {
 	struct served_world *world = context;
-	world->saves_written++;
-	if (world->waiting_for_disk != NULL)
-		release_saved(world, NULL);
+	world->stored = records;
+	while (world->waiting_first != NULL && world->waiting_first->stored_at <= records)
+		release_waiting(world, NULL);
 }
 
 static void on_durable(void *context, uint32_t epoch, uint64_t tick, uint32_t edit)
@@ -591,13 +750,18 @@ static void on_failed(void *context, enum status status, const char *text)
 {
 	struct served_world *world = context;
 	struct reason *why = &world->journal_failure;
-	log_error("journal_failed", "world=%u name=%s status=%s text=%s", (unsigned)world->number,
-		  world->name, status_name(status), LOG_TEXT(text));
+	log_error("journal_failed", "world=%u name=%s status=%s then=%s text=%s",
+		  (unsigned)world->number, world->name, status_name(status),
+		  worlds_may_lose_journal(world) ? "continues" : "stops", LOG_TEXT(text));
 	reason_set(why, status, -1, "journal", "%.150s", text);
-	while (world->waiting_for_disk != NULL)
-		release_saved(world, why);
-	if (!world->stopping)
-		host_journal_failed(world->host);
+	while (world->waiting_first != NULL)
+		release_waiting(world, why);
+	if (worlds_may_lose_journal(world))
+		world->durability = DURABILITY_OFF;
+	if (world->stopping)
+		return;
+	host_journal_failed(world->host);
+	send_world_info(world);
 }
 
 static void on_figures(void *context, const struct journal_figures *figures)
@@ -609,7 +773,7 @@ struct journal_events world_journal_events(struct served_world *world)
 {
 	return (struct journal_events){
 		.durable = on_durable,
-		.saved = on_saved,
+		.stored = on_stored,
 		.failed = on_failed,
 		.figures = on_figures,
 		.context = world,
@@ -628,7 +792,14 @@ static bool deliver_oldest_report(struct served_world *world)
 		return false;
 	service_turn_spend(world->service, TURN_REPORTS, REPORT_WORK);
 	if (report->kind == REPORT_TICK) {
+		struct report *results =
+			promises_disk(world, report) ? split_results(report) : NULL;
+		bool taken = receive_results(world, results != NULL ? results : report);
 		receive_tick(world, &report->ticked);
+		if (results != NULL && !taken)
+			report_destroy(results);
+		if (results == NULL && taken)
+			return true;
 	} else if (!world->stopping) { /* a stopping world has no members */
 		service_turn_spend(world->service, TURN_REPORTS,
 				   report->reply.raw.count / REPLY_WORK_BYTES);

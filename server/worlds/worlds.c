@@ -10,7 +10,9 @@
 #include "server/io/log.h"
 #include "server/session/service.h"
 #include "server/session/session.h"
+#include "server/store/session_file.h"
 #include "server/tick/clock.h"
+#include "server/worlds/travel.h"
 #include "server/worlds/world_reports.h"
 
 /* ---- finding ----------------------------------------------------------------------------------- */
@@ -69,6 +71,11 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 		{ "joints", stats->joints },
 		{ "fallbacks", stats->fallbacks_total },
 		{ "quarantined", stats->quarantined_total },
+		{ "swept", stats->sweeps_total.bodies },
+		{ "sweep_stops", stats->sweeps_total.stops },
+		{ "sweep_cores", stats->sweeps_total.cores },
+		{ "sweep_pairs", stats->sweeps_total.pairs },
+		{ "sweep_limits", stats->sweeps_total.limits },
 		{ "islands", stats->islands },
 		{ "islands_dense", stats->islands_dense },
 		{ "islands_sparse", stats->islands_sparse },
@@ -76,6 +83,8 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 		{ "iterations", stats->iterations },
 		{ "memory_bytes", stats->memory_bytes },
 		{ "pace_permille", world->pace },
+		{ "durability", world->durability },
+		{ "journal", world->journal_failure.status },
 	};
 	for (size_t i = 0; i < COUNT_OF(pairs); i++) {
 		wire_pack_string(&counts, pairs[i].key);
@@ -119,9 +128,10 @@ static void free_world(struct served_world *world)
 		host_destroy(world->host);
 	if (world->fanout != NULL)
 		fanout_destroy(world->fanout);
-	while (world->waiting_for_disk != NULL) {
-		struct report *report = world->waiting_for_disk;
-		world->waiting_for_disk = report->next;
+	past_release(world->past);
+	while (world->waiting_first != NULL) {
+		struct report *report = world->waiting_first;
+		world->waiting_first = report->next;
 		report_destroy(report);
 	}
 	ARRAY_RELEASE(&world->members);
@@ -133,9 +143,10 @@ void worlds_release(struct worlds *self)
 	for (uint32_t i = 0; i < self->items.count; i++)
 		free_world(self->items.items[i]);
 	ARRAY_RELEASE(&self->items);
+	ARRAY_RELEASE(&self->travels);
 }
 
-/* The journal of a new world, or of a recovered one; none without a data directory. */
+/* The journal of a new world, or of a recovered one; none with durability `off`. */
 static enum status open_journal(struct service *service, struct served_world *world,
 				struct recovered *recovered, struct journal **out,
 				struct reason *why)
@@ -146,9 +157,16 @@ static enum status open_journal(struct service *service, struct served_world *wo
 		recovered->journal = NULL;
 		return STATUS_OK;
 	}
-	if (service->store == NULL)
+	if (world->durability == DURABILITY_OFF)
 		return STATUS_OK;
-	return store_create_world(service->store, world->name, out, why);
+	return store_create_world(service->store, world->name,
+				  world->own_durability ? &world->durability : NULL, out, why);
+}
+
+bool worlds_may_lose_journal(const struct served_world *world)
+{
+	return world->durability != DURABILITY_COMMAND &&
+	       strcmp(world->service->options->disk_failure, "continue") == 0;
 }
 
 static struct host_options host_options_of(const struct service *service,
@@ -170,6 +188,7 @@ static struct host_options host_options_of(const struct service *service,
 		.bodies = (uint32_t)options->player_bodies,
 	};
 	host.pace = *pace;
+	host.journal_optional = worlds_may_lose_journal(world);
 	return host;
 }
 
@@ -198,6 +217,23 @@ static void drop_journal(struct service *service, const struct served_world *wor
 		log_warn("file_left", "world=%s text=%s", world->name, LOG_TEXT(why.text));
 }
 
+/* The past of a world with a file, and its keyframes, in `options`. On failure there is nothing to release
+ * but what free_world does. */
+static enum status make_past(struct service *service, struct served_world *world,
+			     struct host_options *options)
+{
+	struct keyframe_policy policy = { service->options->keyframe_bytes,
+					  (uint32_t)service->options->keyframe_ticks };
+	char path[4096];
+	if (service->past == NULL ||
+	    !store_world_path(service->store, world->name, path, sizeof path))
+		return STATUS_OK;
+	enum status status = keyframes_create(&policy, &options->keyframes);
+	if (status == STATUS_OK)
+		status = past_create(service->past, path, options->keyframes, &world->past);
+	return status;
+}
+
 /* Makes a world's fanout, journal and host. On failure free_world releases what was made. */
 static enum status make_host(struct service *service, struct served_world *world,
 			     struct world *engine_world, struct shape_library *shapes,
@@ -212,13 +248,24 @@ static enum status make_host(struct service *service, struct served_world *world
 	if (status != STATUS_OK)
 		return status;
 	world->has_journal = options.journal != NULL;
+	options.is_new = recovered == NULL;
+	if (world->has_journal)
+		status = make_past(service, world, &options);
+	if (status != STATUS_OK) {
+		keyframes_release(options.keyframes);
+		drop_journal(service, world, options.journal, recovered == NULL);
+		return reason_set(why, status, -1, "name", "%s", status_text(status));
+	}
 	if (world->has_journal) {
 		struct journal_events events = world_journal_events(world);
 		journal_set_events(options.journal, &events);
 	}
+	world->begins_at = shapes->count + 1u; /* the shapes, and the first checkpoint */
+	options.knows_sessions = recovered != NULL;
 	status = host_create(&options, engine_world, shapes, service->executor, world_reports,
 			     world, &world->host);
 	if (status != STATUS_OK) {
+		keyframes_release(options.keyframes);
 		drop_journal(service, world, options.journal, recovered == NULL);
 		return reason_set(why, status, -1, "name", "%s", status_text(status));
 	}
@@ -226,9 +273,36 @@ static enum status make_host(struct service *service, struct served_world *world
 	return STATUS_OK;
 }
 
+/* Decides whether the world has a file, and how its answers wait for it. */
+static enum status choose_durability(const struct service *service, struct served_world *world,
+				     const struct world_start *start,
+				     const struct recovered *recovered, struct reason *why)
+{
+	world->own_durability = start->own_durability;
+	world->durability = start->own_durability ? start->durability : service_durability(service);
+	if (recovered != NULL)
+		world->durability = recovered->durability;
+	if (service->store == NULL && world->durability != DURABILITY_OFF)
+		return reason_set(
+			why, STATUS_RANGE, -1, "durability",
+			"durability \"%s\" needs a data directory, and the server has none "
+			"(--data); use \"off\"",
+			durability_name(world->durability));
+	return STATUS_OK;
+}
+
+/* By number, ascending. */
+static void insert_world(struct worlds *worlds, struct served_world *world)
+{
+	uint32_t at = worlds->items.count++;
+	for (; at > 0 && worlds->items.items[at - 1]->number > world->number; at--)
+		worlds->items.items[at] = worlds->items.items[at - 1];
+	worlds->items.items[at] = world;
+}
+
 enum status worlds_add(struct service *service, const char *name, struct world *engine_world,
-		       struct shape_library *shapes, bool running, struct recovered *recovered,
-		       struct served_world **out, struct reason *why)
+		       struct shape_library *shapes, const struct world_start *start,
+		       struct recovered *recovered, struct served_world **out, struct reason *why)
 {
 	struct worlds *worlds = service->worlds;
 	if (worlds_find_name(worlds, name) != NULL)
@@ -245,7 +319,10 @@ enum status worlds_add(struct service *service, const char *name, struct world *
 				  status_text(STATUS_NO_MEMORY));
 	}
 	world->service = service;
-	world->number = ++worlds->next_number;
+	/* The number of the last daemon, because sessions that are resumed know the world by it. */
+	uint32_t before = recovered != NULL ? session_file_world(service->store, name) : 0;
+	world->number =
+		before != 0 && worlds_find(worlds, before) == NULL ? before : ++worlds->next_number;
 	snprintf(world->name, sizeof world->name, "%s", name);
 	world->info = world_info(engine_world);
 	world->stats = world_stats(engine_world);
@@ -254,19 +331,24 @@ enum status worlds_add(struct service *service, const char *name, struct world *
 	world->epoch = world->info.epoch;
 	/* A recovered world has its mode from before the restart, if that is known; it runs only if
 	 * `running` is set. */
-	struct journal_pace pace = { .mode = running ? WIRE_MODE_RUNNING : WIRE_MODE_PAUSED };
+	struct journal_pace pace = { .mode = start->running ? WIRE_MODE_RUNNING
+							    : WIRE_MODE_PAUSED };
 	if (recovered != NULL && recovered->has_pace)
 		pace = recovered->pace;
-	if (pace.mode == WIRE_MODE_RUNNING && !running)
+	if (pace.mode == WIRE_MODE_RUNNING && !start->running)
 		pace.mode = WIRE_MODE_PAUSED;
 	world->mode = pace.mode;
 	world->pace = pace.speed > 0 ? pace.speed : TICK_SPEED_NORMAL;
-	enum status status = make_host(service, world, engine_world, shapes, &pace, recovered, why);
+	enum status status = choose_durability(service, world, start, recovered, why);
+	if (status == STATUS_OK)
+		status = make_host(service, world, engine_world, shapes, &pace, recovered, why);
 	if (status != STATUS_OK) {
 		free_world(world);
 		return status;
 	}
-	worlds->items.items[worlds->items.count++] = world;
+	insert_world(worlds, world);
+	if (service->store != NULL)
+		session_file_put_world(service->store, name, world->number);
 	*out = world;
 	return STATUS_OK;
 }
@@ -288,10 +370,10 @@ static void remove_world(struct worlds *worlds, const struct served_world *world
 }
 
 enum status worlds_open(struct service *service, const char *name, struct world *world,
-			struct shape_library *shapes, bool running, struct served_world **out,
-			struct reason *why)
+			struct shape_library *shapes, const struct world_start *start,
+			struct served_world **out, struct reason *why)
 {
-	enum status status = worlds_add(service, name, world, shapes, running, NULL, out, why);
+	enum status status = worlds_add(service, name, world, shapes, start, NULL, out, why);
 	if (status != STATUS_OK) {
 		world_destroy(world);
 		return status;
@@ -319,9 +401,11 @@ void worlds_check(struct service *service, uint64_t now)
 		fanout_check(world->fanout, now);
 		if (fanout_is_serving(world->fanout))
 			executor_wake(service->executor, EXECUTOR_LOOP, &service->serving);
-		if (!fanout_has_mirror(world->fanout))
+		if (fanout_is_watched(world->fanout) && !fanout_has_mirror(world->fanout))
 			world_reports_request_whole(world);
 	}
+	travels_check(service, now);
+	travel_sync_test(service, now);
 }
 
 void worlds_end_rounds(struct service *service)
@@ -376,6 +460,8 @@ static void on_stopped(struct host *host, void *context)
 	worlds->stopping--;
 	enum status status = STATUS_OK;
 	struct reason why;
+	if (world->remove_file && service->store != NULL)
+		session_file_remove_world(service->store, world->name);
 	if (world->remove_file && world->has_journal)
 		status = store_remove_world(service->store, world->name, &why);
 	struct session *requester = registry_find(&service->sessions, world->destroyed_by);

@@ -9,6 +9,7 @@
 
 #include "server/base/array.h"
 #include "server/host/host.h"
+#include "server/past/past.h"
 #include "server/store/store.h"
 #include "server/sync/fanout.h"
 
@@ -25,6 +26,11 @@ struct served_world {
 	struct host *host;     /* owned */
 	struct fanout *fanout; /* owned */
 	bool has_journal;
+	enum durability durability; /* in force; OFF also after its journal has failed */
+	bool own_durability;	    /* chosen for this world */
+	struct past *past;	    /* owned; NULL without a file */
+	uint64_t sync_tests,
+		sync_failures;	    /* of --sync-test: tests made, and those that differed */
 	bool stopping, remove_file; /* it is ending, and its file is to be removed */
 	/* As of the last TICK report. */
 	uint64_t tick;
@@ -39,9 +45,11 @@ struct served_world {
 	uint32_t durable_epoch, durable_edit;
 	struct journal_figures figures;
 	ARRAY_OF(struct session *) members;
-	uint64_t saves_written, saves_answered; /* named snapshots, both in the order of saving */
-	/* SAVED replies that wait for the disk, oldest first, by their `next`. */
-	struct report *waiting_for_disk;
+	uint64_t stored,
+		begins_at; /* records on disk; of these, the ones with which its file begins */
+	/* Answers that wait for the disk, oldest first, by their `next`: SAVED, and with durability
+	 * `command` every answer to a request that changed the world. */
+	struct report *waiting_first, *waiting_last;
 	struct reason journal_failure; /* status OK: the file is being written */
 	uint64_t round_at;	       /* instant at which its fan-out began, 0: it is done */
 	bool whole_requested;  /* a whole report has been requested, because the mirror is lost */
@@ -58,6 +66,13 @@ struct worlds {
 	uint32_t stopping;
 	uint32_t serve_from; /* index of the world that the next turn serves first */
 	struct served_world *reporting_first, *reporting_last;
+	ARRAY_OF(struct travel *) travels; /* subscriptions that show the past (travel.h) */
+	struct {
+		bool busy;	    /* a test is under way */
+		uint64_t credit_ns; /* processor time that may be spent on tests */
+		uint64_t at;	    /* instant of the last look */
+		uint32_t next;	    /* number of the world to test */
+	} sync_test;
 };
 
 void worlds_release(struct worlds *self);
@@ -67,15 +82,23 @@ struct served_world *worlds_find_name(const struct worlds *self, const char *nam
 /* True for 1 to WIRE_NAME_MAX letters, digits, '-', '_', '.', not beginning with a dot. */
 bool worlds_name_valid(const char *name);
 
+/* How a new world begins, beside its options for the engine. */
+struct world_start {
+	bool running;
+	bool own_durability; /* false: that of the daemon */
+	enum durability durability;
+};
+
 /* Reads WORLD_CREATE's options over the defaults. A refusal names the option. */
 MUST_CHECK enum status worlds_parse_options(const struct wire_list *map,
-					    struct world_options *options, bool *running,
-					    struct reason *why);
+					    struct world_options *options,
+					    struct world_start *start, struct reason *why);
 
 /* Puts a world into service under `name` with the shapes it may use; takes `world` and `shapes` on
- * OK. With a store a file is made, unless `recovered` brings one. EXISTS, LIMIT, IO, NO_MEMORY. */
+ * OK. With a store, and durability above OFF, a file is made, unless `recovered` brings one. EXISTS, LIMIT,
+ * IO, NO_MEMORY; RANGE: the durability needs a store. */
 MUST_CHECK enum status worlds_add(struct service *service, const char *name, struct world *world,
-				  struct shape_library *shapes, bool running,
+				  struct shape_library *shapes, const struct world_start *start,
 				  struct recovered *recovered, struct served_world **out,
 				  struct reason *why);
 /* Opens the worlds of the data directory, then those of --scene options whose names are not taken. */
@@ -85,8 +108,10 @@ MUST_CHECK enum status worlds_start(struct service *service, struct served_world
 /* worlds_add and worlds_start, for a world that is made while the server runs; on failure nothing
  * remains. Takes `world` in any case, and the contents of `shapes` on OK. */
 MUST_CHECK enum status worlds_open(struct service *service, const char *name, struct world *world,
-				   struct shape_library *shapes, bool running,
+				   struct shape_library *shapes, const struct world_start *start,
 				   struct served_world **out, struct reason *why);
+/* True if the world goes on when its file cannot be written (--disk-failure). */
+bool worlds_may_lose_journal(const struct served_world *world);
 /* Each quarter second: retries frames that were held back and requests that a host could not take. */
 void worlds_check(struct service *service, uint64_t now);
 /* Switches the host's reports of contacts and joints as the subscriptions need; call it after they

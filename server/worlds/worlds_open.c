@@ -9,7 +9,10 @@
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/io/log.h"
+#include "server/session/remember.h"
 #include "server/session/service.h"
+#include "server/session/session.h"
+#include "server/store/session_file.h"
 #include "server/worlds/scene_world.h"
 #include "server/worlds/worlds.h"
 
@@ -42,12 +45,71 @@ static enum status refuse_file(struct service *service, const char *name,
 	return reason_set(why, status, -1, "data", "%s", status_text(status));
 }
 
+/* A world whose recovery tells about batches of remembered sessions. */
+struct recovering_world {
+	struct service *service;
+	uint32_t number; /* that it had */
+};
+
+static void remember_number(void *context, uint32_t session, uint64_t batch)
+{
+	const struct recovering_world *world = context;
+	struct membership *membership = remember_membership(world->service, session, world->number);
+	if (membership == NULL)
+		return;
+	if (batch & HOST_STEP_BATCH)
+		membership->step_last = MAX_OF(membership->step_last, batch & ~HOST_STEP_BATCH);
+	else
+		ledger_saw(&membership->ledger, batch);
+}
+
+static void remember_result(void *context, const struct batch_result *from)
+{
+	const struct recovering_world *world = context;
+	struct membership *membership =
+		remember_membership(world->service, from->session, world->number);
+	struct wire_result result = {
+		.batch = from->number,
+		.tick = from->tick,
+		.edit = from->edit,
+		.code = from->stored ? STATUS_WAITING : from->status,
+		.index = from->status == STATUS_OK ? -1 : from->why.index,
+		.values = from->value_count > 0 ? from->values : NULL,
+		.value_count = from->value_count,
+	};
+	if (from->status != STATUS_OK) {
+		result.field = wire_text(from->why.field);
+		result.text = wire_text(from->why.text);
+	}
+	if (membership != NULL && !(from->number & HOST_STEP_BATCH))
+		(void)ledger_restore(&membership->ledger, &result);
+}
+
+/* Remembered sessions are members of the world again. */
+static enum status admit_remembered(struct service *service, struct served_world *world,
+				    struct reason *why)
+{
+	enum status status = STATUS_OK;
+	for (uint32_t i = 0; i < service->sessions.items.count && status == STATUS_OK; i++) {
+		struct session *session = service->sessions.items.items[i];
+		if (session_membership_or_past(session, world->number) != NULL)
+			status = worlds_admit(world, session);
+	}
+	if (status != STATUS_OK)
+		reason_set(why, status, -1, "sessions", "%s", status_text(status));
+	return status;
+}
+
 static enum status open_recovered(struct service *service, const char *name, struct reason *why)
 {
 	struct recovered recovered = { 0 };
 	struct served_world *served;
 	struct reason inner;
-	enum status status = store_recover(service->store, name, &recovered, &inner);
+	struct recovering_world recovering = { service, session_file_world(service->store, name) };
+	struct recovery_events events = { remember_number, remember_result, &recovering };
+	bool remembers = service->sessions.items.count > 0;
+	enum status status =
+		store_recover(service->store, name, remembers ? &events : NULL, &recovered, &inner);
 	if (status != STATUS_OK)
 		return refuse_file(service, name, &inner, why);
 	uint32_t session_max = recovered.session_max;
@@ -61,10 +123,13 @@ static enum status open_recovered(struct service *service, const char *name, str
 		log_warn("recording_not_from_birth",
 			 "name=%s: its first ticks were pruned before --journal-keep was set",
 			 name);
-	status = worlds_add(service, name, recovered.world, &recovered.shapes,
-			    !service->options->paused, &recovered, &served, why);
-	if (status == STATUS_OK)
+	struct world_start start = { .running = !service->options->paused };
+	status = worlds_add(service, name, recovered.world, &recovered.shapes, &start, &recovered,
+			    &served, why);
+	if (status == STATUS_OK) {
 		recovered.world = NULL;
+		status = admit_remembered(service, served, why);
+	}
 	/* Owners of bodies are session numbers, so a new session must not get the number of an
 	 * earlier one. */
 	service->sessions.next_number = MAX_OF(service->sessions.next_number, session_max + 1);
@@ -146,11 +211,13 @@ static enum status open_scene(struct service *service, const char *text, struct 
 	struct served_world *served;
 	shape_library_init(&book);
 	status = scene_world_make(scene, NULL, &book, &world, why);
+	struct world_start start = { .running = !service->options->paused };
+	const char *durability = scene->world.durability;
+	start.own_durability = durability_parse(durability, strlen(durability), &start.durability);
 	scene_destroy(scene);
 	if (status != STATUS_OK)
 		return status;
-	status = worlds_add(service, name, world, &book, !service->options->paused, NULL, &served,
-			    why);
+	status = worlds_add(service, name, world, &book, &start, NULL, &served, why);
 	if (status != STATUS_OK)
 		world_destroy(world);
 	shape_library_release(&book);
@@ -227,9 +294,19 @@ static enum status take_text(struct wire_cursor *in, char *text, size_t bytes)
 	return STATUS_OK;
 }
 
+static enum status take_durability(struct wire_cursor *in, struct world_start *start)
+{
+	char name[16];
+	enum status status = take_text(in, name, sizeof name);
+	if (status != STATUS_OK)
+		return status;
+	start->own_durability = durability_parse(name, strlen(name), &start->durability);
+	return start->own_durability ? STATUS_OK : STATUS_RANGE;
+}
+
 /* table: one line an option. */
 static enum status take_option(struct wire_slice key, struct wire_cursor *in,
-			       struct world_options *options, bool *running)
+			       struct world_options *options, struct world_start *start)
 {
 	if (wire_slice_is(key, "rate"))
 		return take_u32_pair(in, &options->rate_num, &options->rate_den);
@@ -244,7 +321,9 @@ static enum status take_option(struct wire_slice key, struct wire_cursor *in,
 	if (wire_slice_is(key, "broad_phase"))
 		return take_text(in, options->broad_phase, sizeof options->broad_phase);
 	if (wire_slice_is(key, "running"))
-		return take_flag(in, running);
+		return take_flag(in, &start->running);
+	if (wire_slice_is(key, "durability"))
+		return take_durability(in, start);
 	if (wire_slice_is(key, "bodies_max"))
 		return take_u32(in, &options->limits.bodies);
 	if (wire_slice_is(key, "placements_max"))
@@ -275,6 +354,7 @@ static const char *allowed_values(struct wire_slice key)
 		{ "method", "a text of at most 31 bytes" },
 		{ "broad_phase", "a text of at most 15 bytes" },
 		{ "running", "true or false" },
+		{ "durability", "off, tick or command" },
 		{ "bodies_max", "an integer within 1 and 16777216" },
 		{ "placements_max", "an integer within 1 and 16777216" },
 		{ "contacts_max", "an integer within 1 and 16777216" },
@@ -303,10 +383,10 @@ static enum status refuse_option(struct wire_slice key, uint32_t index, enum sta
 }
 
 enum status worlds_parse_options(const struct wire_list *map, struct world_options *options,
-				 bool *running, struct reason *why)
+				 struct world_start *start, struct reason *why)
 {
 	*options = world_options_default();
-	*running = false;
+	*start = (struct world_start){ 0 };
 	struct wire_cursor in = wire_cursor_list(map);
 	for (uint32_t i = 0; i < map->count; i++) {
 		struct wire_token key;
@@ -315,7 +395,7 @@ enum status worlds_parse_options(const struct wire_list *map, struct world_optio
 			return reason_set(why, STATUS_TYPE, i, "options", "a key must be a str");
 		struct wire_slice name = { key.at, key.count };
 		const struct wire_cursor before = in;
-		status = take_option(name, &in, options, running);
+		status = take_option(name, &in, options, start);
 		if (status != STATUS_OK)
 			return refuse_option(name, i, status, before, why);
 	}

@@ -132,6 +132,14 @@ tests_bench_bench_step_SOURCES = tests/bench/bench_step.c
 .PHONY: bench-server
 bench-server: tests/bench/bench_step tests/bench/bench_fanout tests/bench/bench_commands cairnd
 	$(PYTHON) $(top_srcdir)/tests/bench/server $(abs_top_srcdir) $(abs_top_builddir)
+# make bench-durable: durable commands, and the cost of files; DIRECTORY chooses the disk.
+EXTRA_PROGRAMS += tests/bench/bench_checkpoint
+tests_bench_bench_checkpoint_SOURCES = tests/bench/bench_checkpoint.c
+.PHONY: bench-durable
+bench-durable: cairnd tests/bench/bench_checkpoint
+	tests/bench/bench_checkpoint $(abs_top_srcdir)/clients/scenes/spheres.yaml
+	$(PYTHON) $(top_srcdir)/tests/bench/durable $(abs_top_srcdir) $(abs_top_builddir)
+EXTRA_DIST += tests/bench/durable
 EXTRA_DIST += tests/bench/server tests/bench/fair tests/bench/attacks
 EXTRA_PROGRAMS += tests/bench/bench_commands
 tests_bench_bench_commands_SOURCES = tests/bench/bench_commands.c
@@ -180,3 +188,17 @@ tests_bench_bench_joint_scenes_LDADD = $(LDADD) -lm
 .PHONY: bench-joint-scenes
 bench-joint-scenes: tests/bench/bench_joint_scenes
 	CAIRN_SRCDIR='$(abs_top_srcdir)' tests/bench/bench_joint_scenes
+
+# make bench-vector: many worlds in one message, and arrays, from Python; beside `cairnd run` and an unobserved step.
+.PHONY: bench-vector
+bench-vector: cairnd cairn
+	$(PYTHON) $(top_srcdir)/tests/bench/bench_vector.py $(abs_top_srcdir) $(abs_top_builddir)
+EXTRA_DIST += tests/bench/bench_vector.py
+# What the past of a world costs: seeks, questions, many clients; an hour of its time takes some minutes to make.
+EXTRA_DIST += tests/bench/bench_past.py
+.PHONY: bench-past
+bench-past: cairnd cairn
+	CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) PATH="$(abs_top_builddir):$$PATH" \
+		/usr/bin/python3 $(top_srcdir)/tests/bench/bench_past.py $(PAST_MINUTES) $(PAST_BODIES)
+PAST_MINUTES = 60
+PAST_BODIES = 250

@@ -2,6 +2,7 @@
  * that passes must be equal after it is packed and read again. */
 #include "protocol/command_wire.h"
 #include "protocol/frame.h"
+#include "protocol/group_wire.h"
 #include "protocol/handshake.h"
 #include "protocol/pack.h"
 #include "protocol/query_wire.h"
@@ -11,6 +12,32 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count);
 
 static uint8_t again[WIRE_FRAME_UP * 2];
 static struct arena arena;
+
+/* The commands of a decoded action can be read, whatever the numbers that are filled in. */
+static enum status read_plan(const struct msg_step_worlds *ask)
+{
+	static const uint8_t values[1 << 20];
+	struct wire_actions actions;
+	struct wire_observe observe;
+	struct command *commands;
+	struct reason why;
+	enum status status = actions_take(&ask->actions, &actions, &why);
+	if (status != STATUS_OK)
+		return status;
+	if (actions.places.count * 8u <= sizeof values && actions.packed.count > 0) {
+		actions_fill(&actions, values, actions.packed.data);
+		const struct wire_list list = { actions.packed.data, (uint32_t)actions.packed.count,
+						actions.count };
+		ASSERT(command_take_list(&list, &arena, &commands, &why) == STATUS_OK);
+	}
+	actions_release(&actions);
+	status = observe_take(&ask->observe, &observe, &why);
+	if (status == STATUS_OK) {
+		ASSERT(observe.width <= WIRE_OBSERVE_NUMBERS);
+		observe_release(&observe);
+	}
+	return status;
+}
 
 static void read_lists(const struct message *message)
 {
@@ -22,6 +49,8 @@ static void read_lists(const struct message *message)
 		status = command_take_list(&message->commands.list, &arena, &commands, &why);
 	else if (message->type == MESSAGE_STEP)
 		status = command_take_list(&message->step.commands, &arena, &commands, &why);
+	else if (message->type == MESSAGE_STEP_WORLDS)
+		status = read_plan(&message->step_worlds);
 	else if (message->type == MESSAGE_QUERY)
 		status = query_take(&message->query.query, &query, &why);
 	ASSERT(!wire_status_closes(status));

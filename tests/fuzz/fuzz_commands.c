@@ -257,6 +257,23 @@ static void query_body(struct run *run, body_id id)
 	hash_value(run, hash64(linked, count * sizeof *linked, 0));
 }
 
+/* Forces are finite and press (except as above), and least norms are given only on request. */
+static void query_forces(struct run *run, bool least)
+{
+	struct force_view forces[64];
+	uint32_t count;
+	ASSERT(world_forces(run->world, 0, least, forces, COUNT_OF(forces), &count) == STATUS_OK);
+	hash_value(run, count);
+	for (uint32_t i = 0; i < count; i++) {
+		double least_force = may_report_negative_impulses(run->world) ? -DBL_MAX : 0;
+		ASSERT(is_finite3(forces[i].friction_force) &&
+		       forces[i].normal_force >= least_force && forces[i].normal_force <= DBL_MAX);
+		ASSERT(forces[i].known < FORCE_KNOWN_KINDS);
+		ASSERT(least || forces[i].known != FORCE_LEAST_NORM);
+		hash_value(run, hash64(&forces[i].normal_force, sizeof(double), forces[i].known));
+	}
+}
+
 static void query_world(struct run *run)
 {
 	static const struct query_filter ALL = { 0xffffffff, 0xffffffff, 0 };
@@ -284,6 +301,8 @@ static void query_world(struct run *run)
 	}
 	status = world_near(run->world, &AROUND, ALL, near, COUNT_OF(near), &count);
 	hash_value(run, (uint64_t)status << 32 | count);
+	query_forces(run, false);
+	query_forces(run, true);
 	struct world_energy energy = world_energy(run->world);
 	ASSERT(energy.kinetic >= 0);
 }

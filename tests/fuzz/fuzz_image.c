@@ -14,13 +14,15 @@
 
 #include "server/base/hash.h"
 #include "server/store/image.h"
+#include "server/engine/methods/method.h"
 #include "tests/lib/worlds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 enum { EDITS_MAX = 32, EDIT_BYTES = 6, TICKS = 3, SUM_BYTES = 8 };
 
-static const char *const METHODS[] = { "soft-step", "free", "lcp", "projection", "reflection" };
+static const char *const METHODS[] = { "soft-step",  "free",   "lcp",	 "projection",
+				       "reflection", "impact", "penalty" };
 enum { VALID_COUNT = 2 * COUNT_OF(METHODS) };
 static struct bytes valid_images[VALID_COUNT];
 
@@ -73,7 +75,7 @@ static struct bytes make_valid(const char *method, bool later)
 	commands[0].force.force = vec3_make(3, 20, 1);
 	commands[0].force.ticks = 500;
 	ASSERT(test_batch(world, commands, 1, &result) == STATUS_OK);
-	if (later && strcmp(method, "free") != 0)
+	if (later && method_find(method)->joints)
 		add_joints(world, last, 2);
 	test_step(world, later ? 40 : 4);
 	commands[1] = commands[0];

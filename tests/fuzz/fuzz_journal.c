@@ -115,7 +115,7 @@ static void make_valid(void)
 	ASSERT(record_buffer_put_restore(&records, epoch + 1, 0, 0, "s") == STATUS_OK);
 	test_step(world, 1);
 	ASSERT(record_buffer_put_tick(&records, epoch + 1, 1, world_tick_hash(world)) == STATUS_OK);
-	ASSERT(world_file_create(&file, ":memory:", "w", &why) == STATUS_OK);
+	ASSERT(world_file_create(&file, ":memory:", "w", NULL, &why) == STATUS_OK);
 	ASSERT(world_file_write(&file, &records, &progress, &why) == STATUS_OK);
 	good_file = sqlite3_serialize(file.db, "main", &good_file_bytes, 0);
 	ASSERT(good_file != NULL);

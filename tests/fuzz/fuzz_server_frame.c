@@ -1,5 +1,6 @@
 /* Bytes of a server as a client reads them: split, validate, unpack, and read the lists. */
 #include "protocol/frame.h"
+#include "protocol/group_wire.h"
 #include "protocol/handshake.h"
 #include "protocol/pack.h"
 #include "protocol/query_wire.h"
@@ -93,6 +94,15 @@ static void read_answer(struct wire_slice answer)
 		ASSERT(facts.body.shape_count <= WIRE_BODY_SHAPES);
 }
 
+static void read_group_items(const struct wire_list *list)
+{
+	struct wire_cursor in = wire_cursor_list(list);
+	struct wire_group_item item;
+	for (uint32_t i = 0; i < list->count; i++)
+		if (group_item_take(&in, &item) != STATUS_OK)
+			return;
+}
+
 static void read_lists(const struct message *message)
 {
 	struct handshake handshake;
@@ -103,6 +113,8 @@ static void read_lists(const struct message *message)
 		read_results(&message->result.list);
 	else if (message->type == MESSAGE_STEPPED)
 		read_results(&message->stepped.results);
+	else if (message->type == MESSAGE_STEPPED_WORLDS)
+		read_group_items(&message->stepped_worlds.worlds);
 	else if (message->type == MESSAGE_EVENTS)
 		read_events(&message->events.list);
 	else if (message->type == MESSAGE_ANSWER)

@@ -253,6 +253,16 @@ static void reconcile_targets(struct gen_commands *gen, struct target_list *list
 	list->count = count;
 }
 
+/* Most bodies are smooth to rolling, because some methods refuse the others. */
+static void reconcile_rough(struct gen_commands *gen, double *rolling, double *spinning, vec3 *axis)
+{
+	double length = vec3_length(*axis);
+	bool rough = rng_below(&gen->rng, 8) == 0;
+	*axis = rough && length > 0 ? vec3_scale(*axis, 1 / length) : vec3_zero();
+	if (!rough)
+		*rolling = *spinning = 0;
+}
+
 /* Makes fields agree that depend on each other. */
 static void reconcile(struct gen_commands *gen, struct command *out)
 {
@@ -268,9 +278,14 @@ static void reconcile(struct gen_commands *gen, struct command *out)
 			out->spawn.angular_velocity = vec3_zero();
 		out->spawn.category = 1;
 		out->spawn.mask = UINT32_MAX;
+		reconcile_rough(gen, &out->spawn.rolling_friction, &out->spawn.spinning_friction,
+				&out->spawn.friction_axis);
 		return;
 	case COMMAND_SET_MATERIAL:
 		out->set_material.dynamic_friction = 0.5 * out->set_material.static_friction;
+		reconcile_rough(gen, &out->set_material.rolling_friction,
+				&out->set_material.spinning_friction,
+				&out->set_material.friction_axis);
 		return;
 	case COMMAND_PARAMETER:
 		choose_parameter(gen, out);

@@ -53,7 +53,7 @@ static struct wire_slice gen_text(struct rng *rng, struct wire_packer *scratch, 
 
 static struct wire_slice gen_bin(struct rng *rng, struct wire_packer *scratch, double max)
 {
-	uint32_t bytes = rng_below(rng, (uint32_t)max + 1);
+	uint32_t bytes = rng_below(rng, MIN_OF((uint32_t)max, (uint32_t)WIRE_SHAPE_PART) + 1);
 	uint8_t *at = wire_pack_take(scratch, bytes);
 	for (uint32_t i = 0; at != NULL && i < bytes; i++)
 		at[i] = (uint8_t)rng_u32(rng);

@@ -70,6 +70,17 @@ void recorder_copy(const struct recorder *self, const char *name, const char *di
 	}
 }
 
+void recorder_copy_sessions(const struct recorder *self, const char *directory)
+{
+	static const char *const names[] = { "sessions", "sessions-wal", "tokens" };
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		char from[RECORDER_PATH + 32], to[RECORDER_PATH + 100];
+		snprintf(from, sizeof from, "%s/cairnd.%s", self->directory, names[i]);
+		snprintf(to, sizeof to, "%s/cairnd.%s", directory, names[i]);
+		copy_file(from, to);
+	}
+}
+
 /* ---- callbacks -------------------------------------------------------------------------------------- */
 
 static void on_durable(void *context, uint32_t epoch, uint64_t tick, uint32_t edit)
@@ -87,9 +98,12 @@ static void on_durable(void *context, uint32_t epoch, uint64_t tick, uint32_t ed
 	self->durables++;
 }
 
-static void on_saved(void *context)
+static void on_stored(void *context, uint64_t records)
 {
-	((struct recorder *)context)->saved++;
+	struct recorder *self = context;
+	ck_assert_uint_gt(records, self->stored);
+	ck_assert_uint_le(records, journal_records(self->journal));
+	self->stored = records;
 }
 
 static void on_failed(void *context, enum status status, const char *text)
@@ -108,7 +122,7 @@ static void on_ready(void *context)
 static void listen(struct recorder *self)
 {
 	struct journal_events events = {
-		.durable = on_durable, .saved = on_saved, .failed = on_failed, .context = self
+		.durable = on_durable, .stored = on_stored, .failed = on_failed, .context = self
 	};
 	journal_set_events(self->journal, &events);
 	journal_on_ready(self->journal, on_ready, self);
@@ -145,7 +159,7 @@ void recorder_make(struct recorder *self, const char *name, const char *method, 
 		   uint64_t seed)
 {
 	struct reason why;
-	enum status status = store_create_world(self->store, name, &self->journal, &why);
+	enum status status = store_create_world(self->store, name, NULL, &self->journal, &why);
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);
 	listen(self);
 	self->durable_epoch = 0;
@@ -166,7 +180,7 @@ void recorder_begin(struct recorder *self, const char *name, const char *method,
 void recorder_recover(struct recorder *self, const char *name, struct recovered *recovered)
 {
 	struct reason why;
-	enum status status = store_recover(self->store, name, recovered, &why);
+	enum status status = store_recover(self->store, name, NULL, recovered, &why);
 	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
 	self->world = recovered->world;
 	self->journal = recovered->journal;

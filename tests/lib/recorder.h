@@ -27,7 +27,8 @@ struct recorder {
 	uint32_t durable_epoch;
 	uint64_t durable_tick;
 	uint32_t durable_edit;
-	uint32_t durables, saved, wakes, failures;
+	uint32_t durables, wakes, failures;
+	uint64_t stored; /* records on disk */
 	enum status failed;
 };
 
@@ -39,6 +40,8 @@ void recorder_path(const struct recorder *self, const char *name, char path[RECO
 /* Copies NAME.cairn and its write-ahead log as they are to another directory: the state after a
  * crash. */
 void recorder_copy(const struct recorder *self, const char *name, const char *directory);
+/* The same for what a daemon keeps about sessions: cairnd.sessions, its log, and cairnd.tokens. */
+void recorder_copy_sessions(const struct recorder *self, const char *directory);
 
 /* A store in `directory`. */
 void recorder_open(struct recorder *self, const char *directory, uint64_t seed);

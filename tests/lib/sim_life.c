@@ -253,6 +253,7 @@ static void copy_files(struct life *life, char directory[RECORDER_PATH])
 	snprintf(from.directory, sizeof from.directory, "%s", life->directory);
 	for (uint32_t w = 0; w < LIFE_COPY; w++)
 		recorder_copy(&from, NAMES[w], directory);
+	recorder_copy_sessions(&from, directory);
 }
 
 /* The lab is paused; the other worlds run. */
@@ -411,6 +412,8 @@ static struct life_traits draw_traits(struct life *life)
 	};
 	traits.bad_disk = traits.files && draw(life, 2) == 0;
 	traits.restarts = traits.files ? 1 + draw(life, 2) : 0;
+	traits.command = traits.files && draw(life, 2) == 0;
+	traits.goes_on = traits.bad_disk && draw(life, 2) == 0;
 	return traits;
 }
 
@@ -429,6 +432,14 @@ static void open_sim(struct life *life)
 		options.arguments[argument++] = life->directory;
 		options.arguments[argument++] = "--checkpoint-ticks";
 		options.arguments[argument++] = "40";
+	}
+	if (life->traits.command) {
+		options.arguments[argument++] = "--durability";
+		options.arguments[argument++] = "command";
+	}
+	if (life->traits.goes_on) {
+		options.arguments[argument++] = "--disk-failure";
+		options.arguments[argument++] = "continue";
 	}
 	if (draw(life, 2) == 0) {
 		options.arguments[argument++] = "--drain-redirect";
@@ -594,10 +605,11 @@ uint64_t life_live(uint64_t seed, uint32_t acts)
 	static struct life life;
 	bad_disk_install();
 	begin(&life, seed);
-	printf("# seed %llu: %u clients%s%s%s%s%s%s\n", (unsigned long long)seed,
+	printf("# seed %llu: %u clients%s%s%s%s%s%s%s%s\n", (unsigned long long)seed,
 	       (unsigned)life.traits.clients, life.traits.liars > 0 ? ", liars" : "",
 	       life.traits.goes_back ? ", goes back" : "", life.traits.files ? ", files" : "",
-	       life.traits.bad_disk ? ", bad disk" : "", life.traits.poor ? ", poor" : "",
+	       life.traits.bad_disk ? ", bad disk" : "", life.traits.command ? ", command" : "",
+	       life.traits.goes_on ? ", goes on" : "", life.traits.poor ? ", poor" : "",
 	       life.traits.tokens ? ", tokens" : "");
 	fflush(stdout);
 	/* A life in which no complete mirror was compared proves nothing, so it continues until one

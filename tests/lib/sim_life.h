@@ -10,7 +10,8 @@
  * refused, never both, and its tag is in the world at most once; each request of a client that
  * stays connected is answered once; no client does what its role forbids; a STEP's hash is that of
  * the tick it names; what was reported as durable is there after a crash, and the restored world
- * has a state that existed; the daemon's counters agree; all memory is freed. A violation fails the
+ * has a state that existed; with durability `command` so is every batch whose RESULT came; the daemon's
+ * counters agree; all memory is freed. A violation fails the
  * test. */
 #ifndef CAIRN_TESTS_SIM_LIFE_H
 #define CAIRN_TESTS_SIM_LIFE_H
@@ -28,6 +29,8 @@ struct life_traits {
 	bool goes_back; /* worlds are saved and restored: bodies may disappear */
 	bool files;
 	bool bad_disk; /* writes fail occasionally; a restart ends that */
+	bool command;  /* answers wait for the disk */
+	bool goes_on;  /* a world whose file cannot be written goes on without it */
 	bool poor;     /* allocations fail occasionally */
 	bool tokens;
 	uint32_t restarts; /* at most */

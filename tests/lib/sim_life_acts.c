@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "protocol/command_wire.h"
+#include "protocol/group_wire.h"
 #include "protocol/pack.h"
 #include "protocol/unpack.h"
 #include "protocol/query_wire.h"
@@ -328,6 +329,7 @@ static void query(struct life *life, struct sim_client *client, uint32_t w)
 		WIRE_QUERY_RAY,	    WIRE_QUERY_CONTACTS, WIRE_QUERY_TOTALS,  WIRE_QUERY_BODY,
 		WIRE_QUERY_CLOSEST, WIRE_QUERY_MASS,	 WIRE_QUERY_OVERLAP, WIRE_QUERY_CAST,
 		WIRE_QUERY_REGIONS, WIRE_QUERY_JOINT,	 WIRE_QUERY_JOINTS,  WIRE_QUERY_LINKED,
+		WIRE_QUERY_FORCES,
 	};
 	const struct shape *shape = test_shape(draw(life, 2) ? TEST_BOX : TEST_SPHERE);
 	query_init(&query, kinds[draw(life, COUNT_OF(kinds))]);
@@ -419,6 +421,58 @@ static void step(struct life *life, struct sim_client *client)
 	if (role_of(client) >= message_info(MESSAGE_STEP)->role)
 		life->lab_steps += step.step.n;
 	life_ask(life, client, &step, MESSAGE_STEPPED);
+}
+
+/* Steps the lab, and a world that does not exist, by one message: pushes body 1, which may not
+ * exist either, and observes. */
+static void step_group(struct life *life, struct sim_client *client)
+{
+	struct message group;
+	struct msg_step_worlds *ask = &group.step_worlds;
+	uint32_t world = life->worlds[LIFE_LAB];
+	uint8_t worlds[64], actions[64], observe[64], values[4 * 8];
+	struct wire_packer out = wire_packer_over(worlds, sizeof worlds);
+	message_init(&group, MESSAGE_STEP_WORLDS);
+	ask->ref = sim_ref(client);
+	ask->n = draw(life, 3);
+	ask->steps = 1 + draw(life, 4);
+	ask->hash = draw(life, 2);
+	ask->anyway = draw(life, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		wire_pack_array(&out, 2);
+		wire_pack_uint(&out, i == 0 ? world : 4000);
+		wire_pack_uint(&out, i == 0 ? ++client->steps[world] : 1);
+	}
+	ask->worlds = (struct wire_list){ worlds, out.bytes, 2 };
+	if (ask->steps == 1) {
+		out = wire_packer_over(actions, sizeof actions);
+		wire_pack_array(&out, 3);
+		wire_pack_uint(&out, COMMAND_FORCE);
+		wire_pack_uint(&out, 1);
+		wire_pack_array(&out, 3);
+		wire_pack_nil(&out);
+		wire_pack_real(&out, 1);
+		wire_pack_nil(&out);
+		ask->actions = (struct wire_list){ actions, out.bytes, 1 };
+		for (uint32_t i = 0; i < 4; i++)
+			put_le64(values + 8 * i, bits_of_f64(life_draw_real(life, 3)));
+		if (draw(life, 8) == 0)
+			memset(values, 0xFF, 8);
+		ask->values = (struct wire_slice){ values, sizeof values };
+	}
+	out = wire_packer_over(observe, sizeof observe);
+	wire_pack_array(&out, 2);
+	wire_pack_uint(&out, OBSERVE_TOTALS);
+	wire_pack_array(&out, 0);
+	wire_pack_array(&out, 2);
+	wire_pack_uint(&out, OBSERVE_CONTACTS);
+	wire_pack_array(&out, 1);
+	wire_pack_array(&out, 1);
+	wire_pack_uint(&out, 1);
+	ask->observe = (struct wire_list){ observe, out.bytes, 2 };
+	if (role_of(client) >= message_info(MESSAGE_STEP_WORLDS)->role)
+		life->lab_steps += ask->n * ask->steps;
+	life_ask(life, client, &group, MESSAGE_STEPPED_WORLDS);
 }
 
 static void pace_lab(struct life *life, struct sim_client *client)
@@ -535,7 +589,9 @@ static void send_hostile(struct life *life, struct life_seat *seat)
 
 static void act_in_lab(struct life *life, struct life_seat *seat, uint32_t what)
 {
-	if (what < 30)
+	if (what < 10)
+		step_group(life, seat->client);
+	else if (what < 30)
 		step(life, seat->client);
 	else if (what < 36)
 		pace_lab(life, seat->client);

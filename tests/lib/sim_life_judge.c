@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdio.h>
 
+#include "protocol/group_wire.h"
 #include "server/host/host_state.h"
 #include "server/session/session.h"
 #include "tests/lib/sim_life.h"
@@ -87,6 +88,8 @@ static void judge_fate(const struct life *life, const struct life_fate *fate, bo
 		return;
 	}
 	/* A batch that waits for its tick may not have its final result yet. */
+	if (result->code == STATUS_NOT_STORED)
+		return;
 	if (result->code != STATUS_OK && result->code != STATUS_WAITING)
 		ck_assert_msg(bodies == 0, "seed %llu: a batch was refused and applied", seed);
 	else if (result->value_count > 0 && !life->traits.goes_back)
@@ -100,7 +103,7 @@ static void judge_fate(const struct life *life, const struct life_fate *fate, bo
 	judge_arrivals(life, fate, result);
 }
 
-/* After a restart: durable bodies exist, refused ones do not. */
+/* After a restart: durable bodies exist. A refused batch made none. */
 void life_judge_survivors(struct life *life, const struct sim_durable durable[LIFE_COPY])
 {
 	for (uint32_t i = 0; i < life->fate_count; i++) {
@@ -115,13 +118,13 @@ void life_judge_survivors(struct life *life, const struct sim_durable durable[LI
 		uint32_t bodies =
 			bodies_with_tag(server_sim_world(life->sim, fate->world), fate->tag, &id);
 		ck_assert_uint_le(bodies, 1);
-		if (result == NULL || life->traits.goes_back)
+		if (result == NULL || life->traits.goes_back || result->code == STATUS_NOT_STORED)
 			continue;
 		bool done = result->code == STATUS_OK && result->value_count > 0;
 		if (result->code != STATUS_OK && result->code != STATUS_WAITING)
 			ck_assert_uint_eq(bodies, 0);
 		else if (done &&
-			 (result->tick < durable[w].tick ||
+			 (life->traits.command || result->tick < durable[w].tick ||
 			  (result->tick == durable[w].tick && result->edit <= durable[w].edit)))
 			ck_assert_msg(bodies == 1, "seed %llu: a durable body is gone",
 				      (unsigned long long)life->seed);
@@ -179,6 +182,28 @@ static void judge_stepped(const struct life *life, const struct sim_client *clie
 					     stepped->edit, stepped->tick_hash.value),
 			      "seed %llu: STEPPED tick %d names a state that never existed",
 			      (unsigned long long)life->seed, (int)stepped->tick);
+	}
+}
+
+/* The same for each world of a STEPPED_WORLDS. */
+static void judge_stepped_worlds(const struct life *life, const struct sim_client *client)
+{
+	for (uint32_t i = 0; i < client->received.count; i++) {
+		const struct message *message = &client->received.items[i].message;
+		if (message->type != MESSAGE_STEPPED_WORLDS ||
+		    client->received.items[i].at < life->began_at)
+			continue;
+		struct wire_cursor in = wire_cursor_list(&message->stepped_worlds.worlds);
+		for (uint32_t k = 0; k < message->stepped_worlds.worlds.count; k++) {
+			struct wire_group_item item;
+			ck_assert_int_eq(group_item_take(&in, &item), STATUS_OK);
+			ck_assert_msg(
+				!item.tick_hash.set ||
+					server_sim_was(life->sim, item.world, item.tick, item.edit,
+						       item.tick_hash.value),
+				"seed %llu: STEPPED_WORLDS tick %d names a state that never existed",
+				(unsigned long long)life->seed, (int)item.tick);
+		}
 	}
 }
 
@@ -243,8 +268,10 @@ void life_judge(struct life *life, bool settled)
 		judge_fate(life, &life->fates[i], settled);
 	for (uint32_t i = 0; i < life->ask_count; i++)
 		judge_ask(life, &life->asks[i], settled);
-	for (uint32_t i = 0; i < life->sim->client_count; i++)
+	for (uint32_t i = 0; i < life->sim->client_count; i++) {
 		judge_stepped(life, life->sim->clients[i]);
+		judge_stepped_worlds(life, life->sim->clients[i]);
+	}
 	for (uint32_t i = 0; settled && i < LIFE_CLIENTS_MAX; i++) {
 		struct sim_client *client = life->seats[i].client;
 		for (uint32_t k = 0; client != NULL && k < client->subscription_count; k++)

@@ -25,6 +25,8 @@ static uint64_t ref_of(const struct message *message)
 		return message->answer.id;
 	case MESSAGE_STEPPED:
 		return message->stepped.request;
+	case MESSAGE_STEPPED_WORLDS:
+		return message->stepped_worlds.ref;
 	case MESSAGE_SAVED:
 		return message->saved.ref;
 	case MESSAGE_RESTORED:

@@ -71,6 +71,18 @@ static void pack_contact(struct wire_packer *out)
 	answer_pack_contact(out, &contact);
 }
 
+static void pack_force(struct wire_packer *out)
+{
+	struct wire_force force = {
+		.contact = { .a = 1, .b = 2, .separation = -0.125, .impulse = 240 },
+		.known = FORCE_UNIQUE
+	};
+	set3(force.contact.normal, 0, 1, 0);
+	set3(force.contact.friction, 12, 0, -3);
+	wire_pack_array(out, 1);
+	answer_pack_force(out, &force);
+}
+
 static void pack_closest(struct wire_packer *out)
 {
 	struct wire_closest closest = { .found = true, .distance = 0.75, .normal = { 0, 1, 0 } };
@@ -213,6 +225,9 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 		return;
 	case WIRE_QUERY_CONTACTS:
 		pack_contact(out);
+		return;
+	case WIRE_QUERY_FORCES:
+		pack_force(out);
 		return;
 	case WIRE_QUERY_TOTALS:
 		answer_pack_totals(out, &totals);

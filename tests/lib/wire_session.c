@@ -467,6 +467,14 @@ void wire_vectors_numbers(FILE *out)
 	write_numbers(out, "STEP.want: a sum", WANTS, COUNT_OF(WANTS));
 }
 
+void wire_vectors_observations(FILE *out)
+{
+	fputs("| kind | name | items | numbers of an item |\n|---|---|---|---|\n", out);
+#define OBSERVATION(kind, NAME, name, items, numbers)                                              \
+	fprintf(out, "| %d | %s | %s | %s |\n", kind, #name, items, numbers);
+#include "protocol/observations.def"
+}
+
 void wire_vectors_parameters(FILE *out)
 {
 	fputs("| name | values | initially | read by | meaning |\n|---|---|---|---|---|\n", out);
@@ -511,6 +519,7 @@ const struct wire_vectors_file WIRE_VECTORS_SECTIONS[] = {
 	{ "capabilities", wire_vectors_capabilities },
 	{ "joint_columns", wire_vectors_joint_columns },
 	{ "numbers", wire_vectors_numbers },
+	{ "observations", wire_vectors_observations },
 	{ "parameters", wire_vectors_parameters },
 	{ "queries", wire_vectors_query_table },
 	{ "shape_limits", wire_vectors_shape_limits },

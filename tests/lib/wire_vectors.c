@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "protocol/capabilities.h"
+#include "protocol/command_wire.h"
 #include "protocol/cursor.h"
 #include "protocol/delta.h"
+#include "protocol/group_wire.h"
 #include "protocol/pack.h"
 #include "protocol/unpack.h"
 #include "protocol/validate.h"
@@ -283,6 +285,67 @@ static void example_field(const struct message_field *field, uint32_t index, voi
 	}
 }
 
+/* Worlds 7 and 8 push body 1 by a force of the action each, and observe its position and the
+ * contacts with body 2. */
+static void example_group(struct msg_step_worlds *group, struct wire_packer *scratch)
+{
+	uint32_t start = scratch->bytes;
+	for (uint32_t world = 7; world <= 8; world++) {
+		wire_pack_array(scratch, 2);
+		wire_pack_uint(scratch, world);
+		wire_pack_uint(scratch, 1);
+	}
+	group->worlds = list_of(scratch, start, 2);
+	start = scratch->bytes;
+	wire_pack_array(scratch, 3);
+	wire_pack_uint(scratch, COMMAND_FORCE);
+	wire_pack_uint(scratch, 1);
+	wire_pack_array(scratch, 3);
+	wire_pack_nil(scratch);
+	wire_pack_real(scratch, 0);
+	wire_pack_real(scratch, 0);
+	group->actions = list_of(scratch, start, 1);
+	start = scratch->bytes;
+	wire_pack_array(scratch, 3);
+	wire_pack_uint(scratch, OBSERVE_BODIES);
+	wire_pack_array(scratch, 1);
+	wire_pack_uint(scratch, 1);
+	wire_pack_uint(scratch, WIRE_COLUMN_POSITION);
+	wire_pack_array(scratch, 2);
+	wire_pack_uint(scratch, OBSERVE_CONTACTS);
+	wire_pack_array(scratch, 1);
+	wire_pack_array(scratch, 2);
+	wire_pack_uint(scratch, 1);
+	wire_pack_uint(scratch, 2);
+	group->observe = list_of(scratch, start, 2);
+}
+
+/* One world that was stepped, and one that was refused. */
+static struct wire_list example_group_items(struct wire_packer *scratch)
+{
+	uint32_t start = scratch->bytes;
+	const struct wire_group_item items[] = {
+		{ .world = 7,
+		  .request = 1,
+		  .epoch = 1,
+		  .tick = 120,
+		  .steps = 1,
+		  .tick_hash = { true, UINT64_C(0x0123456789abcdef) },
+		  .index = -1 },
+		{ .world = 8,
+		  .request = 1,
+		  .code = STATUS_NOT_FINITE,
+		  .epoch = 1,
+		  .tick = 119,
+		  .index = 0,
+		  .field = wire_text("force"),
+		  .text = wire_text("not finite") },
+	};
+	for (size_t i = 0; i < COUNT_OF(items); i++)
+		group_item_pack(scratch, &items[i]);
+	return list_of(scratch, start, COUNT_OF(items));
+}
+
 /* Lists whose items have a meaning of their own. */
 static void example_contents(struct message *message, struct wire_packer *scratch)
 {
@@ -293,6 +356,12 @@ static void example_contents(struct message *message, struct wire_packer *scratc
 		return;
 	case MESSAGE_STEP:
 		message->step.commands = example_commands(scratch);
+		return;
+	case MESSAGE_STEP_WORLDS:
+		example_group(&message->step_worlds, scratch);
+		return;
+	case MESSAGE_STEPPED_WORLDS:
+		message->stepped_worlds.worlds = example_group_items(scratch);
 		return;
 	case MESSAGE_RESULT:
 		message->result.list = example_results(scratch);

@@ -29,7 +29,8 @@ void wire_vectors_columns(FILE *out);
 void wire_vectors_joint_columns(FILE *out);
 void wire_vectors_statuses(FILE *out);
 void wire_vectors_capabilities(FILE *out);
-void wire_vectors_numbers(FILE *out); /* modes, actions, profiles, flags, wants */
+void wire_vectors_observations(FILE *out); /* of STEP_WORLDS */
+void wire_vectors_numbers(FILE *out);	   /* modes, actions, profiles, flags, wants */
 void wire_vectors_parameters(FILE *out);
 void wire_vectors_shape_limits(FILE *out);
 

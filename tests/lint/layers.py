@@ -26,10 +26,10 @@ METHODS = JOINTS + PARTICLES + [ENGINE + "methods/"]
 
 MANIFESTS = [ENGINE + "world/commands.def", ENGINE + "world/fields.def"]
 # What protocol and server have in common: commands and events as values, without the world's code.
-VOCABULARY = MANIFESTS + [ENGINE + "world/command.h", ENGINE + "world/parameters.def", ENGINE + "types.h"]
+VOCABULARY = MANIFESTS + [ENGINE + "world/words.def", ENGINE + "world/command.h", ENGINE + "world/parameters.def", ENGINE + "types.h"]
 ROOM = ["server/base/", "protocol/", ENGINE + "engine.h"] + MANIFESTS
 # The daemon's rooms, each above those before it.
-DAEMON = ["server/io/", "server/tick/", "server/options.", "server/store/", "server/host/",
+DAEMON = ["server/io/", "server/tick/", "server/options.", "server/store/", "server/host/", "server/past/",
           "server/sync/", "server/session/", "server/worlds/", "server/requests/", "server/web/",
           "server/server.", "server/commands/", "server/main.c"]
 
@@ -51,6 +51,8 @@ MAY = {
     **{room: ROOM + DAEMON[:place] for place, room in enumerate(DAEMON)},
     "protocol/": ["server/base/"] + VOCABULARY,
     "clients/": ["server/base/", "protocol/", "clients/"] + VOCABULARY,
+    # Programs of the build, which write pages from every list.
+    "server/package/": [""],
     "tests/": [""],
 }
 MAY["server/commands/"] += [ENGINE + "solids.h"]
@@ -60,7 +62,7 @@ PURE = {"float.h", "inttypes.h", "limits.h", "stdalign.h", "stdarg.h", "stdbool.
         "stdint.h", "stdlib.h", "string.h"}
 # stdio.h is for snprintf in most rooms; its other functions are refused by name below.
 TEXT = {"stdio.h"}
-OUTER = ["server/io/", "server/store/", "server/web/", "server/main.c", "server/commands/",
+OUTER = ["server/io/", "server/store/", "server/web/", "server/main.c", "server/commands/", "server/package/",
          "protocol/scene/", "clients/", "tests/"]
 SYSTEM = {
     "math.h": [ENGINE + "math/", "tests/", "clients/", "protocol/scene/", "protocol/area.c", "protocol/complaint.c",

@@ -1,26 +1,41 @@
 # The real daemon with real sockets and clients: docs/TESTING.md, "system tests".
 PYTHON_TESTS += \
 	tests/system/test_cli.py \
+	tests/system/test_compare.py \
 	tests/system/test_disk.py \
+	tests/system/test_export.py \
+	tests/system/test_past.py \
 	tests/system/test_fairness.py \
 	tests/system/test_files.py \
 	tests/system/test_full_disk.py \
+	tests/system/test_gallery.py \
 	tests/system/test_hostile.py \
+	tests/system/test_installed_files.py \
+	tests/system/test_killed.py \
 	tests/system/test_library.py \
 	tests/system/test_limits.py \
 	tests/system/test_log.py \
 	tests/system/test_mesh.py \
+	tests/system/test_metrics_names.py \
 	tests/system/test_museum.py \
 	tests/system/test_operations.py \
 	tests/system/test_replica.py \
+	tests/system/test_same_history.py \
 	tests/system/test_sessions.py \
 	tests/system/test_stalled.py \
 	tests/system/test_stepping.py \
 	tests/system/test_tls.py \
 	tests/system/test_tokens.py \
+	tests/system/test_tutorials.py \
 	tests/system/test_unit_file.py \
 	tests/system/test_web.py
 EXTRA_DIST += tests/system/support.py tests/system/hostile_rows.py tests/data/museum
+
+# make soak-kill: kill -9 at a thousand random instants (KILLS) under racing clients; some ten minutes; not part of check.
+.PHONY: soak-kill
+soak-kill: cairnd cairn
+	KILLS=$${KILLS:-1000} CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
+		$(PYTHON) -m pytest -q -s -p no:cacheprovider $(top_srcdir)/tests/system/test_killed.py
 
 # make soak: half an hour of clients of all kinds; not part of check.
 SOAK_MINUTES = 30

@@ -3,12 +3,15 @@ refused."""
 import contextlib
 import json
 import os
+import pathlib
 import pty
 import re
 
 import pytest
-from support import CLIENT, DAEMON, SOURCE, TOWER, Cli, cairn, command, daemon, records, subprocess
+from support import BUILD, CLIENT, DAEMON, SOURCE, TOWER, Cli, cairn, command, daemon, records, subprocess
 
+BOT = str(BUILD / "cairn-bot")
+VERBS = re.findall(r"^VERB\(\w+, (\w+)", (SOURCE / "clients" / "cli" / "verbs.def").read_text(), re.M)
 SPHERES = str(SOURCE / "clients" / "scenes" / "spheres.yaml")
 
 
@@ -98,7 +101,9 @@ def test_set_changes_parameters_method_and_seed(cli, world):
 
 def test_step_prints_bodies_and_totals(cli, world):
     stepped = cli.json("step", world, "10", "--bodies", "--totals")
-    assert [row[0] for row in stepped["bodies"]] == [1, 2] and len(stepped["bodies"][0]) == 16
+    assert [row["id"] for row in stepped["bodies"]] == [1, 2]
+    assert list(stepped["bodies"][0]) == ["id", "position", "rotation", "velocity", "spin", "status", "asleep"]
+    assert stepped["bodies"][0]["status"] == "static" and len(stepped["bodies"][1]["rotation"]) == 4
     assert stepped["kinetic"] > 0 and len(stepped["linear"]) == 3
     table = cli.text("step", world, "0", "--bodies", "--totals").splitlines()
     assert [line.split()[0] for line in table[-3:]] == ["body", "1", "2"]
@@ -133,10 +138,13 @@ def test_queries_answer(cli, world):
     cli.text("step", world, 200)
     hits = cli.lines("query", world, "ray", "0,9,0", "0,-1,0", "20")
     assert [h["body"] for h in hits] == [2, 1]
-    assert cli.json("query", world, "overlap", "sphere:0.1", "0,0.5,0") == [2]
+    assert cli.json("query", world, "overlap", "sphere:0.1", "0,0.5,0") == {"bodies": [2]}
     contact, = cli.lines("query", world, "contacts")
     assert {contact["a"], contact["b"]} == {1, 2}
     assert cli.lines("query", world, "contacts", 2) == [contact]
+    force, = cli.lines("query", world, "forces", 2)
+    assert abs(force["force"] - 60 * contact["impulse"]) <= 1e-9 * force["force"] and force["known"] == "unique"
+    assert cli.lines("query", world, "forces", "--least-norm") == [force]
     totals, ball = cli.json("query", world, "totals"), cli.json("query", world, "body", 2)
     assert totals["kinetic"] == pytest.approx(0.5 * ball["mass"] * sum(v * v for v in ball["velocity"]), abs=1e-3)
     for words in (["ray", "0,9,0", "0,-1,0", "20"], ["contacts"], ["totals"], ["body", "2"]):
@@ -155,7 +163,7 @@ def test_joints_can_be_queried_and_watched(cli, world):
     whole, *axes = cli.lines("query", world, "joint", 1)
     assert whole["point_a"] == [1.5, 0, 0] and len(axes) == 6
     assert (axes[3]["mode"], axes[3]["upper"], axes[0]["mode"]) == ("limited", 1, "locked")
-    assert cli.json("query", world, "linked", 3) == [2, 3]
+    assert cli.json("query", world, "linked", 3) == {"bodies": [2, 3]}
     assert "joint" in cli.error("query", world, "joint", 9)[0]
     for words in (["joints"], ["joint", "1"], ["linked", "2"]):
         assert cli.text("query", world, *words)
@@ -395,7 +403,6 @@ REFUSED = [
     (["step", "nowhere"], "unknown_world"),
     (["destroy", "nowhere"], "unknown_world"),
     (["step", "{w}", "-1"], "type"),
-    (["step", "{w}", "--from", "7"], "unknown_parameter"),
     (["spawn", "{w}", "--shape", "ball:1"], "type"),
     (["spawn", "{w}", "--shape", "sphere:1,2"], "type"),
     (["spawn", "{w}", "--shape", "sphere:-1"], "range"),
@@ -462,7 +469,7 @@ def test_a_refusal_is_named_and_changes_nothing(cli, target, words, status):
     stepped = after["tick"] - before["tick"]
     assert stepped in (0, 1)
     assert (after["hash"] == before["hash"]) == (stepped == 0)
-    assert [row[0] for row in before["bodies"]] == [row[0] for row in after["bodies"]]
+    assert [row["id"] for row in before["bodies"]] == [row["id"] for row in after["bodies"]]
     assert before["bodies"][0] == after["bodies"][0]
 
 
@@ -470,11 +477,58 @@ def test_a_refusal_is_named_and_changes_nothing(cli, target, words, status):
     ["frobnicate"], ["step", "w", "--bodies", "--ticks"], ["create"], ["remove", "w"], ["push", "w", "1"],
     ["set", "w", "x"], ["save", "w"], ["restore", "w"], ["fork", "w"], ["load", "w"], ["spawn", "w"],
     ["speed", "w"], ["query", "w", "weather"], ["help", "frobnicate"],
-    ["replay"], ["watch", "w", "--profile", "quantum"],
+    ["replay"], ["watch", "w", "--profile", "quantum"], ["step", "w", "--from", "7"], ["worlds", "more"],
+    ["--json-lines"], ["--json"], ["save", "w", "a", "b"],
 ], ids="-".join)
 def test_wrong_usage_points_to_help(cli, words):
     text, code = cli.error(*words)
-    assert code == 2 and "cairn help" in text
+    assert code == 2 and ("cairn help" in text or "--json" in words)
+
+
+@pytest.mark.parametrize("words, meant", [
+    (["wrlds"], "did you mean 'worlds'?"), (["help", "spwan"], "did you mean 'spawn'?"),
+    (["spawn", "w", "--shpae", "sphere:1"], "did you mean --shape?"), (["worlds", "--jsn"], "did you mean --json?"),
+    (["--unx", "s", "worlds"], "did you mean --unix?"),
+])
+def test_a_misspelt_word_gets_the_nearest_one(words, meant):
+    done = subprocess.run([CLIENT, "--unix", "/nowhere", *words], capture_output=True, text=True)
+    assert done.returncode == 2 and meant in done.stderr
+
+
+def test_errors_are_json_under_json(cli, target):
+    done = cli.run("--json", "spawn", target, "--shape", "sphere:1", "--density", "-1")
+    error = json.loads(done.stderr)["error"]
+    assert done.returncode == 1 and done.stdout == ""
+    assert (error["status"], error["code"], error["field"]) == ("range", 40, "density") and "-1" in error["text"]
+    done = cli.run("--json", "frobnicate")
+    assert done.returncode == 2 and json.loads(done.stderr)["error"]["field"] == "usage"
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999", "five", ""])
+@pytest.mark.parametrize("words", [
+    ["spawn", "w", "--shape", "sphere:{}"], ["spawn", "w", "--shape", "sphere:1", "--at", "0,{},0"],
+    ["spawn", "w", "--shape", "sphere:1", "--friction", "{}"], ["push", "w", "1", "0,{},0"],
+    ["set", "w", "sleep.speed", "{}"], ["speed", "w", "{}"], ["query", "w", "ray", "0,{},0", "0,1,0", "5"],
+    ["command", "w", "impulse", "body=1", "impulse=0,{},0"],
+], ids=lambda words: "-".join(words[:2]) if isinstance(words, list) else words)
+def test_a_number_is_checked_before_it_is_sent(cli, target, words, number):
+    text, code = cli.error(*[target if word == "w" else word.replace("{}", number) for word in words])
+    assert code == 1 and re.search(r"\[(type|not_finite)\]$", text.rstrip()), text
+
+
+@pytest.mark.parametrize("program", [CLIENT, DAEMON, BOT])
+@pytest.mark.parametrize("word", ["--version", "-h", "--help"])
+def test_every_program_tells_its_version_and_its_usage(program, word):
+    done = subprocess.run([program, word], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == ""
+    name = pathlib.Path(program).name
+    assert re.match(rf"{name} \d+\.\d+\.\d+( .*)?\n$" if word == "--version" else rf"(usage: )?{name} ", done.stdout)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_a_usage(verb):
+    done = subprocess.run([CLIENT, verb, "-h"], capture_output=True, text=True)
+    assert done.returncode == 0 and (verb == "help" or done.stdout.startswith(f"  {verb}"))
 
 
 def test_a_missing_daemon_is_reported(tmp_path):
@@ -494,3 +548,65 @@ def test_a_scene_runs_without_a_network():
     import json
     report = json.loads(done.stdout.splitlines()[-1])
     assert done.returncode == 0 and report["ticks"] == 30 and len(report["hash"]) == 16
+
+
+def test_top_prints_the_server_and_each_world(cli, world):
+    first, *rows = cli.lines("top", "--times", "2", "--every", "0.1")
+    assert first["sessions"] >= 1 and first["workers"] >= 1
+    mine = [row for row in rows if row.get("world") == world]
+    assert len(mine) == 2 and {row["mode"] for row in mine} == {"paused"} and mine[0]["bodies"] == 2
+    text = cli.text("top", "--times", "1")
+    assert text.startswith("sessions ") and world[:20] in text
+
+
+def test_watch_draws_the_bodies(cli):
+    cli.text("create", "drawn", "--running", "--gravity", "0,0,0")
+    cli.text("spawn", "drawn", "--shape", "sphere:0.5", "--position", "0,5,0")
+    cli.text("spawn", "drawn", "--shape", "sphere:0.5", "--position", "8,1,0")
+    *picture, section, line = cli.text("watch", "drawn", "--ticks", "1", "--draw").splitlines()
+    places = [(column, row) for row, text in enumerate(picture) for column, mark in enumerate(text) if mark == "@"]
+    # Two marks: the one at the left is the higher one, by half as many rows as columns for a metre.
+    (right, low), (left, high) = sorted(places, reverse=True)
+    assert len(places) == 2 and right - left == pytest.approx(2 * 2 * (low - high), abs=3)
+    assert re.match(r"x -1\.0 … \d", section) and line.endswith("hash right")
+
+
+def test_a_player_spawns_shapes_that_the_world_has(cli, world):
+    cli.text("resume", world)
+    made = cli.json("--role", "player", "spawn", world, "--shape", "sphere:0.5", "--position", "3,3,0")
+    assert cli.json("query", world, "body", made["id"])["owner"] != 0
+    text, _ = cli.error("--role", "player", "spawn", world, "--shape", "sphere:0.123")
+    assert "a controller may upload one" in text and "[unknown_shape]" in text
+    text, _ = cli.error("--role", "player", "pause", world)
+    assert "needs the role controller" in text and "token" in text
+    text, _ = cli.error("--role", "player", "push", world, "2", "0,1,0")
+    assert "a controller may give it away" in text
+
+
+@pytest.mark.parametrize("old, new", [
+    (["--at", "1,2,3"], ["--position", "1,2,3"]),
+    (["--shape", "capsule:0.5,0.25"], ["--shape", "capsule:length=1,radius=0.25"]),
+], ids=["position", "capsule"])
+def test_a_word_and_its_older_one_mean_the_same(cli, old, new):
+    shape = [] if "--shape" in old else ["--shape", "sphere:0.5"]
+    hashes = set()
+    for place, words in enumerate((old, new)):
+        name = f"words-{place}-{len(old[1])}"
+        cli.text("create", name)
+        cli.text("spawn", name, *shape, *words)
+        hashes.add(cli.json("step", name, 3)["hash"])
+        cli.text("--role", "admin", "destroy", name)
+    assert len(hashes) == 1
+
+
+def test_a_scene_may_say_position_for_at(cli, tmp_path):
+    hashes = set()
+    for word in ("at", "position"):
+        scene = tmp_path / f"{word}.yaml"
+        scene.write_text(f"bodies:\n  - {{{word}: [1, 2, 3], shapes: [{{{word}: [0, 1, 0], shape: {{kind: sphere, radius: 0.5}}}}]}}\n")
+        cli.text("load", f"says-{word}", scene)
+        hashes.add(cli.json("step", f"says-{word}", 2)["hash"])
+    assert len(hashes) == 1
+    scene.write_text("bodies:\n  - {at: [1, 2, 3], position: [1, 2, 3]}\n")
+    text, _ = cli.error("load", "twice", scene)
+    assert "another word" in text and ":2:" in text

@@ -182,14 +182,14 @@ def test_uploads_are_bounded_in_number_and_bytes_and_end_with_their_session(serv
 
 
 def test_memberships_and_subscriptions_of_a_session_are_bounded(server):
-    rooms = [server.client.ask("world_info", "world_create", f"room-{index}", {})[1] for index in range(70)]
+    rooms = [server.client.ask("world_info", "world_create", f"room-{index}", {})[1] for index in range(262)]
     peer = Peer(server.tcp, "observer")
     codes = []
     for index, room in enumerate(rooms):
-        peer.send(frame(12, 100 + index, room))
-        found = peer.until(lambda m: m[1] == 100 + index)
+        peer.send(frame(12, 1000 + index, room))
+        found = peer.until(lambda m: m[1] == 1000 + index)
         codes.append(found[2] if found[0] == 3 else 0)
-    assert codes == [0] * 62 + [STATUS["limit"]] * 8
+    assert codes == [0] * 254 + [STATUS["limit"]] * 8
     for sub in range(70):
         peer.send(frame(30, 500 + sub, DEMO, 1))
     peer.send(frame(4, 4711))

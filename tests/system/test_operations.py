@@ -1,6 +1,7 @@
 """Operation of a running daemon: options from a file, set over the wire and reloaded; the list of
 sessions and KICK; monitoring; draining; notifications to a service manager."""
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -73,6 +74,23 @@ def test_check_config_starts_nothing_and_names_the_error(tmp_path):
     assert done.returncode != 0 and "workers" in done.stderr and "32" in done.stderr
     path.unlink()
     assert "No such file" in check().stderr
+
+
+@pytest.mark.parametrize("lines, said", [
+    (["", "slow-tick-uss: 3"], r"c\.yaml:2: unknown option --slow-tick-uss; did you mean --slow-tick-us\?"),
+    (["# a", "", "workers: 99"], r"c\.yaml:3: --workers: .*32"),
+    (["web: nonsense"], r"web: .*c\.yaml:1: .*nonsense"),
+    (["ping-ms: 4000", "tokens: /nowhere/tokens"], r"tokens: .*c\.yaml:2: /nowhere/tokens"),
+    (["scene:", "  - {scene}", "  - /nowhere.yaml"], r"scene: .*/nowhere\.yaml"),
+    (["scene: [{bad}]"], r"bad\.yaml:1: "),
+    (["data: {scene}"], r"data: .*c\.yaml:1: .*not a directory"),
+], ids=lambda value: value[-1] if isinstance(value, list) else "")
+def test_check_config_opens_the_files_and_names_the_line(tmp_path, lines, said):
+    path, bad = tmp_path / "c.yaml", tmp_path / "bad.yaml"
+    bad.write_text("wrld: {}\n")
+    path.write_text("\n".join(lines).format(scene=TOWER, bad=bad) + "\n")
+    done = subprocess.run([DAEMON, "--config", str(path), "--check-config"], capture_output=True, text=True, timeout=10)
+    assert done.returncode == 1 and re.search(said, done.stderr), done.stderr
 
 
 def test_sessions_are_listed_and_a_kicked_one_cannot_resume(server):

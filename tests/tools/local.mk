@@ -12,6 +12,15 @@ docs-tables: tests/tools/docs_tables tests/tools/scene_tables
 	tests/tools/scene_tables $(top_srcdir)/docs/SCENES.md >SCENES.md.new
 	mv SCENES.md.new $(top_srcdir)/docs/SCENES.md
 
+# The gallery: every scene must give the numbers that it states; draws the plots of docs/GALLERY.md.
+.PHONY: gallery
+gallery: cairnd
+	@failed=0; for scene in $(top_srcdir)/clients/scenes/gallery/*.yaml; do \
+		name=`basename $$scene .yaml`; \
+		./cairnd compare $$scene --plot $(top_srcdir)/docs/images/gallery/$$name.svg >gallery.txt \
+			&& echo "ok $$name" || { cat gallery.txt; echo "not ok $$name"; failed=1; }; \
+	done; rm -f gallery.txt; exit $$failed
+
 # Pictures of shapes: docs/images/draw_shapes.py draws the output of this program.
 EXTRA_PROGRAMS += tests/tools/shape_dump
 tests_tools_shape_dump_SOURCES = tests/tools/shape_dump.c

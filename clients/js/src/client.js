@@ -8,11 +8,12 @@
  * succeeds.
  */
 import { MODES } from "./commands.js";
+import { stepWorlds } from "./group.js";
 import { MESSAGE, STATUS } from "./manifest.js";
 import { Closed, Refused, decode, encode } from "./wire.js";
 import { World } from "./world.js";
 
-export { ALL_EVENTS, EVENTS, MODES, command } from "./commands.js";
+export { ACTION, ALL_EVENTS, EVENTS, MODES, command } from "./commands.js";
 export { World } from "./world.js";
 
 /** Redirects followed in a row; more end the attempt, because servers may redirect in a circle. */
@@ -41,7 +42,7 @@ export class Client {
    * @param {string} address
    * @param {object} options
    * @param {string} [options.role] a lower role than the connection would get
-   * @param {Uint8Array | (() => Uint8Array | Promise<Uint8Array>)} [options.token] a connect token; a function is called before
+   * @param {string | Uint8Array | (() => string | Uint8Array | Promise<string | Uint8Array>)} [options.token] a connect token; a function is called before
    *   each new session, because a token opens only one
    * @param {string} [options.name] the client's name in HELLO
    * @param {boolean} [options.resumes] after the connection is lost the server keeps the session for 30 s, for `resume`
@@ -134,6 +135,7 @@ export class Client {
   async #newHello() {
     let { token } = this.#options;
     if (typeof token === "function") token = await token();
+    if (typeof token === "string") token = new TextEncoder().encode(token);
     return token ? { token } : {};
   }
 
@@ -248,6 +250,23 @@ export class Client {
 
   // ---- requests ----------------------------------------------------------------------------------
 
+  /**
+   * Steps many worlds, which are joined and not running, by one message.
+   * @param {World[]} worlds
+   * @param {object} options
+   * @param {object[]} [options.actions] commands, the same for each world, with ACTION in the place of numbers
+   * @param {number[] | Float64Array} [options.values] these numbers, by world, step, command
+   * @param {object[]} [options.observe] parts of `observe`
+   * @param {number} [options.ticks] after each action; 1
+   * @param {number} [options.steps] actions one after the other; 1
+   * @param {object[][]} [options.commands] of each world its own commands before the first action
+   * @param {boolean} [options.hashes] with state hashes
+   * @returns {Promise<{worlds, width, observations}>} of each world {world, epoch, tick, edit, steps, tickHash, hash, values,
+   *   error}, error a Refused or null; observations: a Float64Array of `width` numbers by world and step
+   * @throws {Refused} the message is refused as a whole
+   */
+  stepWorlds(worlds, options) { return stepWorlds(this, worlds, options); }
+
   /** Sends a message that has no answer, or whose answer comes as a callback. */
   send(name, values) {
     if (this.#error !== null) throw this.#error;
@@ -316,6 +335,9 @@ export class Client {
         break;
       case "snapshot": case "delta": case "rows": case "events": case "notice":
         for (const world of this.worlds.values()) world.takeState(message, size, started);
+        break;
+      case "sought":
+        for (const world of this.worlds.values()) world.takeSought(message);
         break;
       case "result": case "durable":
         this.worlds.get(message.world)?.takeResult(message);

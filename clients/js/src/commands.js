@@ -21,6 +21,15 @@ function numberOf(name, field, value) {
   return number;
 }
 
+/** In the place of a number, a vector or a rotation of a command: it comes from the action (Client.stepWorlds). */
+export const ACTION = Symbol("action");
+
+/** A value with null in each place of an action. */
+function placed(value) {
+  if (value === ACTION) return null;
+  return Array.isArray(value) ? value.map(placed) : value;
+}
+
 /**
  * A command in wire form: command("impulse", {body: 3, impulse: [0, 1, 0]}), command("joint_create", {type: "drag", …}).
  * @throws {TypeError} for a command, field or word that is not known, or a field that is missing
@@ -35,7 +44,7 @@ export function command(name, values) {
   return [number, ...fields.slice(0, last).map(([field, fallback]) => {
     const value = values[field] ?? fallback;
     if (value === undefined) throw new TypeError(`${name} needs ${field}`);
-    return numberOf(name, field, value);
+    return numberOf(name, field, placed(value));
   })];
 }
 

@@ -59,7 +59,7 @@ export interface ConnectOptions {
   /** A lower role than the connection would get. */
   role?: string;
   /** A connect token; a function is called before each new session, because a token opens only one. */
-  token?: Uint8Array | (() => Uint8Array | Promise<Uint8Array>);
+  token?: string | Uint8Array | (() => string | Uint8Array | Promise<string | Uint8Array>);
   /** The client's name in HELLO. */
   name?: string;
   /** After the connection is lost the server keeps the session for 30 s, for `resume`. */
@@ -81,6 +81,8 @@ export interface WorldOptions {
   seed?: number;
   method?: string;
   broad_phase?: string;
+  /** Which answers wait for the server's disk; the server's `--durability` when left out. */
+  durability?: "off" | "tick" | "command";
   running?: boolean;
   [limit: string]: unknown;
 }
@@ -110,6 +112,7 @@ export class Client {
   info(what?: "" | "server" | "worlds" | "refused" | "quotas"): Promise<{ [section: string]: any }>;
   create(name: string, options?: WorldOptions): Promise<World>;
   join(name: string): Promise<World>;
+  stepWorlds(worlds: readonly World[], options?: StepWorldsOptions): Promise<SteppedWorlds>;
   /** ms */
   ping(): Promise<number>;
   /** Sends a message of docs/PROTOCOL.md. */
@@ -117,6 +120,36 @@ export class Client {
   request(name: string, values: object, answer: string, key?: string): Promise<any>;
   ask(name: string, values: object, answer: string, number: number, key?: string): Promise<any>;
   nextRef(): number;
+}
+
+// ---- many worlds ------------------------------------------------------------------------------------
+
+/** In the place of a number, a vector or a rotation of a command. */
+export const ACTION: unique symbol;
+export type ObservedPart = [kind: number, items: unknown[], columns?: number];
+export interface ObservedRay {
+  origin: readonly number[], direction: readonly number[], length: number;
+  body?: number, category?: number, mask?: number, ignore?: number;
+}
+export const observe: {
+  bodies(ids: readonly number[], columns?: readonly ("position" | "rotation" | "velocity" | "spin" | "status")[]): ObservedPart;
+  rays(...rays: ObservedRay[]): ObservedPart;
+  contacts(pairs: readonly (readonly number[])[]): ObservedPart;
+  joints(ids: readonly number[]): ObservedPart;
+  totals(): ObservedPart;
+};
+export interface StepWorldsOptions {
+  actions?: readonly Command[], values?: readonly number[] | Float64Array, observe?: readonly ObservedPart[];
+  ticks?: number, steps?: number, commands?: readonly (readonly Command[])[], hashes?: boolean, anyway?: boolean;
+}
+export interface SteppedWorlds {
+  worlds: {
+    world: World, epoch: number, tick: number, edit: number, steps: number, tickHash: Uint8Array | null,
+    hash: Uint8Array | null, values: number[], error: Refused | null,
+  }[];
+  width: number;
+  /** By world and step. */
+  observations: Float64Array;
 }
 
 // ---- worlds ----------------------------------------------------------------------------------------
@@ -138,6 +171,10 @@ export interface Filter { category?: number, mask?: number, ignore?: number }
 export interface Contact {
   a: number, b: number, childA: number, childB: number, point: number[], normal: number[];
   separation: number, impulse: number, friction?: number[];
+}
+export interface Force {
+  a: number, b: number, childA: number, childB: number, point: number[], normal: number[];
+  separation: number, force: number, friction: number[], known: "as_found" | "unique" | "not_determined" | "least_norm";
 }
 export interface Side { body: number, placement: number, child: number, point: number[], vertices: number[] }
 export interface WorldEvent {
@@ -169,8 +206,10 @@ export interface SubscribeOptions {
   onEvents?: (tick: number, events: WorldEvent[]) => void;
   onNotice?: (notice: { skipped: number, lost: number, divisor: number }) => void;
   onRefused?: (error: Refused) => void;
+  onSought?: (sought: Sought) => void;
   onEnd?: (error: Refused) => void;
 }
+export interface Sought { epoch: number, tick: number, speed: number, first: number, last: number, present: boolean }
 export interface Subscription {
   readonly sub: number;
   readonly mirror: Mirror;
@@ -178,6 +217,8 @@ export interface Subscription {
   readonly lost: number;
   readonly bytes: number;
   readonly ms: number;
+  /** It shows the past (World.seek). */
+  readonly past: boolean;
   [field: string]: any;
 }
 
@@ -201,10 +242,25 @@ export class World {
   refresh(): Promise<void>;
   control(action: "pause" | "resume" | "speed" | "lockstep" | "barrier", value?: number): Promise<void>;
   step(n?: number, commands?: readonly Command[]): Promise<Stepped>;
+  nextStep(): number;
   destroy(): Promise<void>;
   save(name: string): Promise<State>;
-  restore(name: string): Promise<State & { otherBits: boolean }>;
-  fork(name: string, snapshot?: string): Promise<World>;
+  restore(name: string | null, past?: { tick?: number | null, epoch?: number }): Promise<State & { otherBits: boolean }>;
+  restart(): Promise<State & { otherBits: boolean }>;
+  stepBack(ticks?: number): Promise<State & { otherBits: boolean }>;
+  fork(name: string, snapshot?: string, past?: { tick?: number | null, epoch?: number }): Promise<World>;
+  seek(subscription: Subscription, tick?: number | null, options?: { speed?: number, epoch?: number }): Promise<Sought>;
+  past(limit?: number): Promise<{
+    epochs: { epoch: number, first: number, last: number, cause: string }[], spacing: number, keyframes: number,
+    bytes: number, marks: { epoch: number, tick: number, kind: "epoch" | "snapshot" | "commands", text: string }[],
+  }>;
+  when(quantity: "x" | "y" | "z" | "speed" | "spin",
+    condition: { above?: number, below?: number, body?: number, last?: boolean }): Promise<{
+      epoch: number, tick: number, body: number, value: number, commands: { session: number, batch: number, name: string }[],
+      contacts: { body: number, impulse: number }[],
+    } | null>;
+  difference(tick: number, otherTick: number, epochs?: { epoch?: number, otherEpoch?: number }):
+    Promise<{ text: string, table: string, row: number, column: string } | null>;
   send(...commands: Command[]): Promise<Result>;
   apply(...commands: Command[]): Promise<Result | Stepped>;
   shape(data: Uint8Array): Promise<number>;
@@ -218,6 +274,7 @@ export class World {
   overlap(shape: Uint8Array | string, position: Vector, rotation?: Rotation, options?: Filter & { limit?: number }):
     Promise<number[]>;
   contacts(body?: number, limit?: number): Promise<Contact[]>;
+  forces(body?: number, options?: { leastNorm?: boolean, limit?: number }): Promise<Force[]>;
   joint(joint: number): Promise<Joint>;
   joints(body?: number): Promise<Joint[]>;
   linked(body: number): Promise<number[]>;

@@ -12,8 +12,9 @@ import { Client } from "./client.js";
 import { openWebSocket } from "./websocket.js";
 
 export * as areas from "./areas.js";
-export { ALL_EVENTS, Client, EVENTS, MODES, World, command } from "./client.js";
+export { ACTION, ALL_EVENTS, Client, EVENTS, MODES, World, command } from "./client.js";
 export { COLUMNS } from "./columns.js";
+export { observe } from "./group.js";
 export { isRight, jointsHash, tickHash, viewHash } from "./hash.js";
 export {
   ALL_JOINTS, JOINT_MODES, JOINT_MOTORS, JOINT_SPRINGS, JOINT_TYPES, JOINT_WAVES, Joints,

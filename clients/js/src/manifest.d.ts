@@ -1,8 +1,12 @@
 // Types of manifest.js. Written by make_manifest.py; do not edit.
 
-export type Vector = readonly [number, number, number] | readonly number[];
+import type { ACTION } from "./index.js";
+
+/** A number, or in a command of Client.stepWorlds the place of one. */
+export type Placed = number | typeof ACTION;
+export type Vector = readonly Placed[] | typeof ACTION;
 /** w, x, y, z */
-export type Rotation = readonly [number, number, number, number] | readonly number[];
+export type Rotation = readonly Placed[] | typeof ACTION;
 /** A shape on a body: its id, and its place in body axes. */
 export type Attachment = readonly [shape: number, position?: Vector, rotation?: Rotation];
 
@@ -60,7 +64,8 @@ export type StatusName =
   | "running"
   | "not_joined"
   | "waiting"
-  | "unknown_joint";
+  | "unknown_joint"
+  | "not_stored";
 
 export type Column =
   | "position"
@@ -145,15 +150,15 @@ export interface CommandFields {
     /** angular_velocity (-10000 … 10000 rad/s): world axes */
     angular_velocity?: Vector;
     /** density (0.001 … 1000000 kg/m3): of all shapes (kg/m2 in a planar world) */
-    density?: number;
+    density?: Placed;
     /** mass (0 … 1000000000 kg): in place of density if above 0; a point mass with mass 0 has 1 kg */
-    mass?: number;
+    mass?: Placed;
     /** static_friction (0 … 10): Coulomb, sticking */
-    static_friction?: number;
+    static_friction?: Placed;
     /** dynamic_friction (0 … 10): Coulomb, sliding; not above static */
-    dynamic_friction?: number;
+    dynamic_friction?: Placed;
     /** restitution (0 … 1): of normal speed */
-    restitution?: number;
+    restitution?: Placed;
     /** friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean */
     friction_rule?: number;
     /** restitution_rule: as friction_rule */
@@ -169,11 +174,19 @@ export interface CommandFields {
     /** tag: number for the user's own purpose */
     tag?: number;
     /** linear_damping (0 … 1000 1/s): velocity decay rate */
-    linear_damping?: number;
+    linear_damping?: Placed;
     /** angular_damping (0 … 1000 1/s): angular velocity decay rate */
-    angular_damping?: number;
-    /** flags: bit 0 may sleep, bit 1 fixed rotation */
+    angular_damping?: Placed;
+    /** flags: bit 0 may sleep, bit 1 fixed rotation, bit 2 fast: does not pass through dynamic bodies either */
     flags?: number;
+    /** rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two bodies the larger */
+    rolling_friction?: Placed;
+    /** spinning_friction (0 … 1000 m): the same about the normal */
+    spinning_friction?: Placed;
+    /** friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero: none */
+    friction_axis?: Vector;
+    /** axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
+    axis_friction?: Placed;
   };
   /** remove a body and its contacts */
   remove: {
@@ -246,15 +259,23 @@ export interface CommandFields {
     /** body: the body */
     body: number;
     /** static_friction (0 … 10): Coulomb, sticking */
-    static_friction: number;
+    static_friction: Placed;
     /** dynamic_friction (0 … 10): Coulomb, sliding; not above static */
-    dynamic_friction: number;
+    dynamic_friction: Placed;
     /** restitution (0 … 1): of normal speed */
-    restitution: number;
+    restitution: Placed;
     /** friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean */
     friction_rule?: number;
     /** restitution_rule: as friction_rule */
     restitution_rule?: number;
+    /** rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two bodies the larger */
+    rolling_friction?: Placed;
+    /** spinning_friction (0 … 1000 m): the same about the normal */
+    spinning_friction?: Placed;
+    /** friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero: none */
+    friction_axis?: Vector;
+    /** axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
+    axis_friction?: Placed;
   };
   /** change what a body collides with */
   set_filter: {
@@ -286,9 +307,9 @@ export interface CommandFields {
     /** body: the body */
     body: number;
     /** linear_damping (0 … 1000 1/s): velocity decay rate */
-    linear_damping: number;
+    linear_damping: Placed;
     /** angular_damping (0 … 1000 1/s): angular velocity decay rate */
-    angular_damping: number;
+    angular_damping: Placed;
   };
   /** wake a sleeping body and its sleep set */
   wake: {
@@ -305,7 +326,7 @@ export interface CommandFields {
     /** name: its name, e.g. soft_step.substeps */
     name: string;
     /** value (-1e+300 … 1e+300): within the parameter's own limits */
-    value: number;
+    value: Placed;
   };
   /** choose the method that makes the steps from this tick on */
   method: {
@@ -349,9 +370,9 @@ export interface CommandFields {
     /** flags: bit 0: its bodies do not collide with each other */
     flags?: number;
     /** break_force (0 … 1e+12 N): the joint breaks above it; 0 never */
-    break_force?: number;
+    break_force?: Placed;
     /** break_torque (0 … 1e+12 N m): the joint breaks above it; 0 never */
-    break_torque?: number;
+    break_torque?: Placed;
     /** owner: session that may command it; 0 none */
     owner?: number;
     /** tag: number for the user's own purpose */
@@ -369,9 +390,9 @@ export interface CommandFields {
     /** flags: bit 0: its bodies do not collide with each other */
     flags?: number;
     /** break_force (0 … 1e+12 N): the joint breaks above it; 0 never */
-    break_force?: number;
+    break_force?: Placed;
     /** break_torque (0 … 1e+12 N m): the joint breaks above it; 0 never */
-    break_torque?: number;
+    break_torque?: Placed;
     /** owner: session that may command it; 0 none */
     owner?: number;
     /** tag: number for the user's own purpose */
@@ -386,42 +407,42 @@ export interface CommandFields {
     /** mode: 0 free, 1 locked, 2 limited; locked, where the type does not lock it, only of a six_dof and a distance */
     mode?: number | "free" | "locked" | "limited";
     /** lower (-1000000 … 1000000 m, rad): lower limit */
-    lower?: number;
+    lower?: Placed;
     /** upper (-1000000 … 1000000 m, rad): upper limit, not below lower */
-    upper?: number;
+    upper?: Placed;
     /** restitution (0 … 1): of its limits */
-    restitution?: number;
+    restitution?: Placed;
     /** friction (0 … 1e+12 N, N m): greatest friction against motion along the axis */
-    friction?: number;
+    friction?: Placed;
     /** spring: 0 none, 1 by stiffness and damping, 2 by hertz and damping ratio */
     spring?: number | "none" | "stiffness" | "hertz";
     /** stiffness (0 … 1e+12 N/m, N m/rad, Hz): of the spring; with spring 2 hertz */
-    stiffness?: number;
+    stiffness?: Placed;
     /** damping (0 … 1e+12 N s/m, N m s/rad, 1): of the spring; with spring 2 the ratio */
-    damping?: number;
+    damping?: Placed;
     /** rest (-1000000 … 1000000 m, rad): coordinate at which the spring has no force; the length of a locked distance */
-    rest?: number;
+    rest?: Placed;
     /** spring_limit (0 … 1e+12 N, N m): greatest pull of the spring; 0 any */
-    spring_limit?: number;
+    spring_limit?: Placed;
     /** motor: 0 none, 1 holds a velocity, 2 holds a position */
     motor?: number | "none" | "velocity" | "position";
     /** target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds */
-    target?: number;
+    target?: Placed;
     /** motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any */
-    motor_limit?: number;
+    motor_limit?: Placed;
     /** wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table sets a table */
     wave?: number | "constant" | "sine" | "table";
     /** amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine */
-    amplitude?: number;
+    amplitude?: Placed;
     /** hertz (0 … 10000 Hz): of the sine */
-    hertz?: number;
+    hertz?: Placed;
     /** phase (-1000000 … 1000000 rad): of the sine */
-    phase?: number;
+    phase?: Placed;
   };
   /** set the targets of motors of many joints */
   joint_targets: {
     /** targets: [joint, axis, value] each; this ends the axis's sine or table */
-    targets: [joint: number, axis: number, value: number][];
+    targets: [joint: number, axis: number, value: Placed][];
   };
   /** set a motor's target as a function of time, by a table of points */
   joint_table: {
@@ -432,7 +453,7 @@ export interface CommandFields {
     /** points: [time s, value] each, times ascending from 0 on */
     points: [time: number, value: number][];
     /** period (0 … 1000000 s): the table repeats after this time, at least the last point's; 0: no repetition, the last value stays */
-    period?: number;
+    period?: Placed;
   };
   /** move the anchor of a joint that is in the world, such as a drag's */
   joint_move: {

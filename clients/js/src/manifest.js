@@ -56,6 +56,7 @@ export const STATUS = {
   65: ["not_joined", "the session has not joined this world"],
   66: ["waiting", "accepted; waits for its tick, then a second result follows"],
   67: ["unknown_joint", "no such joint"],
+  68: ["not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"],
 };
 
 /** Messages by name: number, whether fields are a map, and [name, fallback] of each field in order. */
@@ -318,6 +319,8 @@ export const MESSAGE = {
     ["ref", undefined],
     ["world", undefined],
     ["name", undefined],
+    ["tick", null],
+    ["epoch", 0],
   ] },
   restored: { number: 66, map: false, fields: [
     ["ref", undefined],
@@ -332,6 +335,8 @@ export const MESSAGE = {
     ["world", undefined],
     ["name", undefined],
     ["snapshot", ""],
+    ["tick", null],
+    ["epoch", 0],
   ] },
   forked: { number: 68, map: false, fields: [
     ["ref", undefined],
@@ -340,6 +345,41 @@ export const MESSAGE = {
     ["hash", undefined],
     ["world", 0],
     ["edit", 0],
+  ] },
+  seek: { number: 70, map: false, fields: [
+    ["ref", undefined],
+    ["sub", undefined],
+    ["tick", undefined],
+    ["speed", 0],
+    ["epoch", 0],
+  ] },
+  step_worlds: { number: 73, map: false, fields: [
+    ["ref", undefined],
+    ["worlds", undefined],
+    ["n", undefined],
+    ["steps", 1],
+    ["actions", []],
+    ["values", null],
+    ["observe", []],
+    ["batch", 0],
+    ["hash", 0],
+    ["anyway", 0],
+  ] },
+  stepped_worlds: { number: 74, map: false, fields: [
+    ["ref", undefined],
+    ["worlds", undefined],
+    ["width", undefined],
+    ["data", undefined],
+  ] },
+  sought: { number: 75, map: false, fields: [
+    ["ref", undefined],
+    ["sub", undefined],
+    ["epoch", undefined],
+    ["tick", undefined],
+    ["speed", 0],
+    ["first", 0],
+    ["last", 0],
+    ["present", 0],
   ] },
   info: { number: 80, map: false, fields: [
     ["ref", undefined],
@@ -411,6 +451,10 @@ export const COMMAND = {
     ["linear_damping", 0],
     ["angular_damping", 0],
     ["flags", 1],
+    ["rolling_friction", 0],
+    ["spinning_friction", 0],
+    ["friction_axis", [0, 0, 0]],
+    ["axis_friction", 0],
   ] },
   remove: { number: 11, fields: [
     ["body", undefined],
@@ -456,6 +500,10 @@ export const COMMAND = {
     ["restitution", undefined],
     ["friction_rule", 4],
     ["restitution_rule", 3],
+    ["rolling_friction", 0],
+    ["spinning_friction", 0],
+    ["friction_axis", [0, 0, 0]],
+    ["axis_friction", 0],
   ] },
   set_filter: { number: 20, fields: [
     ["body", undefined],
@@ -629,6 +677,19 @@ export const QUERY = {
   joint: 14,
   joints: 20,
   linked: 21,
+  when: 22,
+  past: 23,
+  difference: 24,
+  forces: 25,
+};
+
+/** Kinds of observations of STEP_WORLDS. */
+export const OBSERVATION = {
+  bodies: 0,
+  rays: 1,
+  contacts: 2,
+  joints: 3,
+  totals: 4,
 };
 
 /** Bits of SUBSCRIBE.fields by column. */

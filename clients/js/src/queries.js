@@ -12,6 +12,9 @@ import { QUERY } from "./manifest.js";
 
 const ALL_BITS = 0xffffffff;
 const ABILITIES = ["friction", "restitution", "sleep", "planar", "spatial", "joints"];
+const KNOWN = ["as_found", "unique", "not_determined", "least_norm"];
+const MARKS = ["epoch", "snapshot", "commands"];
+const QUANTITIES = ["x", "y", "z", "speed", "spin"];
 /** Items in one page of a list that QUERY returns in pages. */
 const PAGE = 1024;
 const UPRIGHT = [1, 0, 0, 0];
@@ -57,6 +60,18 @@ export class Queries {
     return (await this.query(3, body, limit)).map(
       ([a, b, childA, childB, point, normal, separation, impulse, friction]) =>
         ({ a, b, childA, childB, point, normal, separation, impulse, friction }));
+  }
+
+  /**
+   * Forces (N, means over the last tick, on b) of the touching contact points of a body, or (0) of all: [{a, b, childA, childB,
+   * point, normal, separation, force, friction, known}, …]; friction is a vector, given with a contact's first point. `known`:
+   * "as_found" (not unique: what the method found), "unique", "not_determined" (the island is too large to examine),
+   * "least_norm" (not unique: of the solution of least norm, if `leastNorm` asks for it).
+   */
+  async forces(body = 0, { leastNorm = false, limit = 1024 } = {}) {
+    return (await this.query(QUERY.forces, body, limit, leastNorm ? 1 : 0)).map(
+      ([a, b, childA, childB, point, normal, separation, force, friction, known]) =>
+        ({ a, b, childA, childB, point, normal, separation, force, friction, known: KNOWN[known] }));
   }
 
   /**
@@ -192,5 +207,39 @@ export class Queries {
     return (await this.query(11, body, other, limit)).map(
       ([placement, otherPlacement, depth, volume, point, otherPoint, normal, contours]) =>
         ({ placement, otherPlacement, depth, volume, point, otherPoint, normal, contours }));
+  }
+
+  /**
+   * What there is of the past: {epochs: [{epoch, first, last, cause}, …], spacing (ticks), keyframes, bytes, marks: [{epoch, tick,
+   * kind, text}, …]}; spacing, keyframes and bytes are of the states in memory, kind is epoch, snapshot or commands.
+   */
+  async past(limit = 256) {
+    const [epochs, [spacing, keyframes, bytes], marks] = await this.query(QUERY.past, limit);
+    return {
+      epochs: epochs.map(([epoch, first, last, cause]) => ({ epoch, first, last, cause })), spacing, keyframes, bytes,
+      marks: marks.map(([epoch, tick, kind, text]) => ({ epoch, tick, kind: MARKS[kind], text })),
+    };
+  }
+
+  /**
+   * The first (or last) tick of the past at which a quantity (x, y, z in m, speed in m/s, spin in rad/s) of a body (0: of any) is
+   * above or below a value: {epoch, tick, body, value, commands: [{session, batch, name}, …], contacts: [{body, impulse}, …]} with
+   * what may have caused it, or null: never.
+   */
+  async when(quantity, { above, below, body = 0, last = false }) {
+    const answer = await this.query(QUERY.when, body, QUANTITIES.indexOf(quantity), below === undefined ? 1 : 0,
+      below ?? above, last ? 1 : 0);
+    if (answer.length === 0) return null;
+    const [epoch, tick, found, value, commands, contacts] = answer;
+    return {
+      epoch, tick, body: found, value, commands: commands.map(([session, batch, name]) => ({ session, batch, name })),
+      contacts: contacts.map(([other, impulse]) => ({ body: other, impulse })),
+    };
+  }
+
+  /** The first difference between the states of two ticks of the past: {text, table, row, column}, or null: they are equal. */
+  async difference(tick, otherTick, { epoch = 0, otherEpoch = 0 } = {}) {
+    const [text, table, row, column] = await this.query(QUERY.difference, epoch, tick, otherEpoch, otherTick);
+    return text === undefined ? null : { text, table, row, column };
   }
 }

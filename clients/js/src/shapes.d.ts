@@ -7,6 +7,7 @@ export const KIND: {
 /** Canonical bytes (docs/SHAPES.md); m. */
 export function sphere(radius: number): Uint8Array;
 export function capsule(halfLength: number, radius: number): Uint8Array;
+export function capsule(words: { length: number, radius: number }): Uint8Array;
 /** Full sizes. */
 export function box(x: number, y: number, z: number): Uint8Array;
 export function hull(points: readonly Vector[]): Uint8Array;

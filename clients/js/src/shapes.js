@@ -16,8 +16,10 @@ function build(kind, counts, reals, integers = []) {
 }
 
 export const sphere = (radius) => build(KIND.sphere, [], [radius]);
-/** Axis along y, from −halfLength to halfLength; the caps extend beyond it by the radius. */
-export const capsule = (halfLength, radius) => build(KIND.capsule, [], [halfLength, radius]);
+/** Axis along y, from −halfLength to halfLength; the caps extend beyond it by the radius. Or capsule({length, radius}), the words of
+ * scenes, with length = 2 halfLength. */
+export const capsule = (halfLength, radius) => typeof halfLength === "object"
+  ? build(KIND.capsule, [], [halfLength.length / 2, halfLength.radius]) : build(KIND.capsule, [], [halfLength, radius]);
 /** Full sizes along the axes. */
 export const box = (x, y, z) => build(KIND.box, [], [x / 2, y / 2, z / 2]);
 /** The convex hull of [[x, y, z], …]; the server finds it. */

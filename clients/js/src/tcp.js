@@ -1,6 +1,9 @@
 /** Streams of Node: tcp:HOST:PORT and unix:PATH. Not for browsers. */
+import { execFile } from "node:child_process";
 import { webcrypto } from "node:crypto";
 import net from "node:net";
+import path from "node:path";
+import { promisify } from "node:util";
 import { Client } from "./client.js";
 import { Closed, Splitter, frame } from "./wire.js";
 
@@ -47,4 +50,22 @@ function target(address) {
 /** Opens a session over tcp: or unix:. Options as of Client.over. */
 export function connect(address, options) {
   return Client.over(openTcp, address, options);
+}
+
+/**
+ * Sends a scene file to a world `name` (default: the file's name without its ending), which is made if it does not exist, and
+ * joins it. The program `cairn` reads the file: $CAIRN, or found on the PATH. `token`: a bearer token for it, if the server
+ * wants one.
+ * @returns {Promise<World>}
+ * @throws {Error} with the program's text
+ */
+export async function load(client, scene, name = path.parse(scene).name, { token } = {}) {
+  const program = process.env.CAIRN ?? "cairn";
+  const env = token === undefined ? process.env : { ...process.env, CAIRN_TOKEN: token };
+  try {
+    await promisify(execFile)(program, ["--connect", client.address, "load", name, scene], { env });
+  } catch (error) {
+    throw new Error(`cairn load ${scene}: ${(error.stderr || error.message).trim()}`, { cause: error });
+  }
+  return client.join(name);
 }

@@ -20,6 +20,9 @@ function maskOf(fields) {
   }, 0);
 }
 
+const soughtOf = ({ epoch, tick, speed, first, last, present }) =>
+  ({ epoch, tick, speed, first, last, present: present !== 0 });
+
 export class World extends Queries {
   #batch = 0;
   #request = 0;
@@ -69,7 +72,7 @@ export class World extends Queries {
    * @throws {Refused}
    */
   async step(n = 1, commands = []) {
-    const request = ++this.#request;
+    const request = this.nextStep();
     const message = await this.#numbered(this.#steps, request, "step",
       { world: this.number, request, from: null, n, commands, want: 1 });
     this.tick = message.tick;
@@ -77,6 +80,9 @@ export class World extends Queries {
     const { tick, edit, epoch, state_hash: hash, tick_hash: tickHash } = message;
     return { tick, edit, epoch, hash, tickHash, values };
   }
+
+  /** The number of the next STEP; Client.stepWorlds uses it too. */
+  nextStep() { return ++this.#request; }
 
   /** Ends the world and removes its file; for an administrator. @throws {Refused} "forbidden" */
   async destroy() {
@@ -93,20 +99,46 @@ export class World extends Queries {
   }
 
   /**
-   * Restores a saved state; a new epoch begins: {epoch, tick, edit, hash, otherBits}. otherBits is true if the state was saved
-   * by a build whose floating-point results differ in their bits.
+   * Restores a saved state, or with `tick` any tick of the past (epoch 0: the last epoch that has it); a new epoch begins:
+   * {epoch, tick, edit, hash, otherBits}. otherBits is true if the state was saved by a build whose floating-point results
+   * differ in their bits.
    */
-  async restore(name) {
-    const answer = await this.client.request("restore", { world: this.number, name }, "restored");
-    const { epoch, tick, edit, hash, other_bits: others } = answer;
-    Object.assign(this, { epoch, tick });
-    return { epoch, tick, edit, hash: hash.slice(), otherBits: others !== 0 };
+  async restore(name, { tick = null, epoch = 0 } = {}) {
+    const answer = await this.client.request("restore", { world: this.number, name: name ?? "", tick, epoch }, "restored");
+    Object.assign(this, { epoch: answer.epoch, tick: answer.tick });
+    return {
+      epoch: answer.epoch, tick: answer.tick, edit: answer.edit, hash: answer.hash.slice(), otherBits: answer.other_bits !== 0,
+    };
   }
 
-  /** Copies the present state or a saved one to a new, paused world. @returns {Promise<World>} joined */
-  async fork(name, snapshot = "") {
-    await this.client.request("fork", { world: this.number, name, snapshot }, "forked");
+  /** Returns to the state before the world's first tick; a new epoch begins. */
+  restart() { return this.restore("start"); }
+
+  /** Returns a world that does not run to the state `ticks` ticks ago. @throws {Refused} "range" */
+  stepBack(ticks = 1) { return this.restore("", { tick: Math.max(this.tick - ticks, 0) }); }
+
+  /** Copies the present state, a saved one or that of a tick of the past to a new, paused world. @returns {Promise<World>} joined */
+  async fork(name, snapshot = "", { tick = null, epoch = 0 } = {}) {
+    await this.client.request("fork", { world: this.number, name, snapshot, tick, epoch }, "forked");
     return this.client.join(name);
+  }
+
+  /**
+   * Shows `tick` of the world's past in a subscription, or plays from there; null: the present again. Nobody else sees it.
+   * `speed`: world time per wall time, negative backward, 0: the tick stands. Resolves with {epoch, tick, speed, first, last,
+   * present}; first and last are the ticks that can be shown. The subscription's onSought gets the same when playing reaches
+   * an end. @throws {Refused} range, unsupported, busy, forbidden
+   */
+  async seek({ sub }, tick = null, { speed = 0, epoch = 0 } = {}) {
+    return soughtOf(await this.client.request("seek", { sub, tick, speed, epoch }, "sought"));
+  }
+
+  /** A SOUGHT: what follows is of the past, or of the present again. */
+  takeSought(message) {
+    const subscription = this.subscriptions.get(message.sub);
+    if (subscription === undefined) return;
+    subscription.past = message.present === 0;
+    if (message.ref === 0) subscription.onSought?.(soughtOf(message));
   }
 
   // ---- input -----------------------------------------------------------------------------------
@@ -190,17 +222,21 @@ export class World extends Queries {
     return this.mode === "running" ? this.send(...commands) : this.step(0, commands);
   }
 
-  /** Uploads canonical bytes (once) and returns the shape's id in this world. Needs crypto.subtle: https, localhost or Node. */
+  async #upload(name, data) {
+    const ref = this.client.nextRef(), of = Math.max(1, Math.ceil(data.length / PART));
+    const part = (i) => ({
+      ref, world: this.number, shape: name, part: i, of, data: data.subarray(i * PART, (i + 1) * PART),
+    });
+    for (let i = 0; i + 1 < of; i++) this.client.send("shape_upload", part(i));
+    await this.client.ask("shape_upload", part(of - 1), "shape_info", ref);
+  }
+
+  /** Uploads canonical bytes (once; a player may only name shapes that the world has) and returns the shape's id in this world. Needs crypto.subtle: https, localhost or Node. */
   async shape(data) {
     const name = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
     const key = String(name);
     if (!this.shapeIds.has(key)) {
-      const ref = this.client.nextRef(), of = Math.max(1, Math.ceil(data.length / PART));
-      const part = (i) => ({
-        ref, world: this.number, shape: name, part: i, of, data: data.subarray(i * PART, (i + 1) * PART),
-      });
-      for (let i = 0; i + 1 < of; i++) this.client.send("shape_upload", part(i));
-      await this.client.ask("shape_upload", part(of - 1), "shape_info", ref);
+      if (this.client.role !== "player") await this.#upload(name, data);
       this.shapeIds.set(key, (await this.apply(command("shape_use", { name }))).values[0]);
     }
     return this.shapeIds.get(key);
@@ -231,14 +267,16 @@ export class World extends Queries {
    * @param {(tick, events) => void} [options.onEvents] [{kind, a, b, value, fraction, point, normal, childA, childB}, …]
    * @param {(notice: {skipped, lost, divisor}) => void} [options.onNotice] frames were skipped or events lost
    * @param {(error: Refused) => void} [options.onRefused] a FOCUS was refused
+   * @param {(sought: object) => void} [options.onSought] a past that was played (`seek`) has reached its end
    * @param {(error: Refused) => void} [options.onEnd] the server ended the subscription, because its world no longer exists
    */
-  async subscribe({ fields = FIELDS, profile = PROFILE.exact, joints = 0, onFrame, onEvents, onNotice, onRefused, onEnd, ...rest } = {}) {
+  async subscribe({ fields = FIELDS, profile = PROFILE.exact, joints = 0, onFrame, onEvents, onNotice, onRefused, onSought,
+    onEnd, ...rest } = {}) {
     const mask = maskOf(fields), sub = this.client.nextRef(), options = { fields: mask, profile, ...rest };
     if (joints !== 0) options.joints = jointMask(joints);
     const subscription = {
       sub, mirror: new Mirror(mask, profile, options.joints), options, focus: null,
-      onFrame, onEvents, onNotice, onRefused, onEnd, events: 0, skipped: 0, lost: 0, bytes: 0, ms: 0, resyncing: false,
+      onFrame, onEvents, onNotice, onRefused, onSought, onEnd, past: false, events: 0, skipped: 0, lost: 0, bytes: 0, ms: 0, resyncing: false,
     };
     try {
       await this.#watch(subscription);
@@ -302,8 +340,10 @@ export class World extends Queries {
       if (!subscription.resyncing) this.resync(subscription);
       return;
     }
-    this.tick = mirror.tick;
-    this.epoch = mirror.epoch;
+    if (!subscription.past) {
+      this.tick = mirror.tick;
+      this.epoch = mirror.epoch;
+    }
     this.client.send("ack", { sub: message.sub, epoch: mirror.epoch, tick: mirror.tick, edit: mirror.edit });
     subscription.onFrame?.(mirror, subscription.bytes, subscription.ms);
   }
@@ -328,7 +368,7 @@ export class World extends Queries {
       const { options, focus } = subscription;
       subscription.mirror = new Mirror(options.fields, options.profile, options.joints);
       subscription.events = 0;
-      subscription.resyncing = false;
+      subscription.resyncing = subscription.past = false;
       if (focus !== null) subscription.options = { ...options, ...focus };
       await this.#watch(subscription);
     }

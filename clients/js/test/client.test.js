@@ -1,8 +1,9 @@
 /** The client against a private daemon. */
 import assert from "node:assert/strict";
+import path from "node:path";
 import { after, before, test } from "node:test";
 import { ALL, ALL_EVENTS, PROFILE, Refused, command, shapes } from "../src/index.js";
-import { connect } from "../src/tcp.js";
+import { connect, load } from "../src/tcp.js";
 import { daemon } from "./daemon.js";
 
 let server, client;
@@ -26,6 +27,15 @@ async function falling(options = {}) {
 /** Resolves at the first frame for which `check` holds. */
 const frameWhere = (world, options, check) => new Promise((resolve, reject) => {
   world.subscribe({ ...options, onFrame: (mirror) => check(mirror) && resolve(mirror) }).catch(reject);
+});
+
+test("load sends a scene to a world, once as a file of its own name", async () => {
+  process.env.CAIRN = path.join(process.env.CAIRN_BUILDDIR, "cairn");
+  const scene = path.join(process.env.CAIRN_SRCDIR, "clients/scenes/pyramid.yaml");
+  const world = await load(client, scene), again = await load(client, scene, "second-pyramid");
+  assert.deepEqual([world.name, world.bodies, again.name], ["pyramid", 211, "second-pyramid"]);
+  assert.deepEqual((await world.step(10)).hash, (await again.step(10)).hash);
+  await assert.rejects(load(client, "/nonexistent.yaml"), /nonexistent/);
 });
 
 test("list returns all worlds, of a server with none and with three", async () => {

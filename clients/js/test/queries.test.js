@@ -84,6 +84,11 @@ test("contacts carry the weight of a resting box, and regions measure an overlap
   assert.equal(contacts.length, 4);
   near(contacts.reduce((sum, { impulse }) => sum + impulse, 0), (10 * 9.81) / 60, 0.02);
   assert.ok(contacts.every(({ a, b, point }) => (a === box || b === box) && Math.abs(point[1]) < 0.02));
+  const found = await heavy.forces(box), least = await heavy.forces(box, { leastNorm: true });
+  near(found.reduce((sum, { force }) => sum + force, 0), 10 * 9.81, 1);
+  assert.ok(found.every(({ known }) => known === "as_found") && least.every(({ known }) => known === "least_norm"));
+  // Four corners of a symmetric box: a quarter each.
+  least.forEach(({ force }) => near(force, (10 * 9.81) / 4, 0.5));
   const other = await heavy.spawn({ shapes: [[await heavy.shape(crateShape)]], position: [0.7, 0.6, 0], status: 1 });
   const [region] = await heavy.regions(box, other);
   // 0.3 by 0.9 by 1 m, less the distance that one tick has pushed them apart.

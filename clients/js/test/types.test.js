@@ -29,7 +29,7 @@ function compile(text) {
 }
 
 const USE = `
-import { areas, command, isRight, shapes, PROFILE, Refused, type World } from "../src/index.js";
+import { ACTION, areas, command, isRight, observe, shapes, PROFILE, Refused, type World } from "../src/index.js";
 import { connect } from "../src/tcp.js";
 const client = await connect("tcp:127.0.0.1:7411", { resumes: true });
 const world: World = await client.create("sandbox", { rate: 60, gravity: [0, -9.81, 0] });
@@ -43,6 +43,9 @@ const seen = await world.subscribe({ fields: ["position"], profile: PROFILE.view
 world.focus(seen, { follow: [ball] });
 const { tick, hash } = await world.step(60);
 console.log(tick + 1, hash[0], (await world.ray([0, 9, 0], [0, -1, 0], 20))[0]?.fraction);
+const group = await client.stepWorlds([world], { actions: [command("force", { body: ball, force: [ACTION, 0, ACTION] })],
+  values: [1, 2], observe: [observe.bodies([ball], ["position"]), observe.rays({ origin: [0, 9, 0], direction: [0, -1, 0], length: 9 })] });
+console.log(group.width, group.observations[0], group.worlds[0]?.error?.status);
 if (false as boolean) throw new Refused(1, "");
 await world.destroy();
 `;
@@ -87,7 +90,7 @@ for (const module of ["index", "tcp", "areas", "shapes"])
 test("methods of the classes are declared, and all declared methods exist", async () => {
   const exports = await import("../src/index.js");
   // What the classes of this package call on each other.
-  const internal = { World: ["takeInfo", "takeResult", "takeStepped", "takeError", "takeState", "resendPending", "rejoin", "end"] };
+  const internal = { World: ["takeInfo", "takeResult", "takeStepped", "takeError", "takeState", "takeSought", "resendPending", "rejoin", "end"] };
   for (const name of ["Client", "World", "Mirror", "Joints"]) {
     const found = new Set();
     for (let type = exports[name].prototype; type !== Object.prototype; type = Object.getPrototypeOf(type))

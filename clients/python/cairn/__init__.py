@@ -13,12 +13,21 @@ Every call waits for its answer. Frames have profile `plain` unless subscribe() 
 units, vectors tuples of three, rotations tuples (w, x, y, z), hashes strings of 16 hexadecimal digits. If the server refuses
 a request, the call raises cairn.Refused with status, field and text.
 """
-from . import areas
-from .client import (Body, Client, Closed, Frame, Refused, Result, State, Stepped, World, command, connect)
+from . import areas, observe
+from .client import (ACTION, Body, Client, Closed, Frame, Refused, Result, Sought, State, Stepped, When, World, command, connect)
 from .joints import Joint
 from .manifest import VERSION as __version__
 from .server import launch
 from .shapes import box, capsule, hull, mesh, plane, polygon, solid, sphere
 
-__all__ = ["Body", "Client", "Closed", "Frame", "Joint", "Refused", "Result", "State", "Stepped", "World", "__version__",
-           "areas", "box", "capsule", "command", "connect", "hull", "launch", "mesh", "plane", "polygon", "solid", "sphere"]
+__all__ = ["ACTION", "Body", "Client", "Closed", "Frame", "Joint", "Refused", "Result", "Sought", "State", "Stepped", "When",
+           "World", "__version__",
+           "areas", "box", "capsule", "command", "connect", "hull", "launch", "mesh", "observe", "plane", "polygon", "solid", "sphere", "tasks", "vector"]
+
+
+def __getattr__(name):
+    """Modules that need NumPy are loaded at their first use."""
+    if name in ("tasks", "vector"):
+        import importlib
+        return importlib.import_module("." + name, __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

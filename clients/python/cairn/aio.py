@@ -38,9 +38,9 @@ import struct
 import msgpack
 
 from . import shapes as shape_bytes
-from .client import MODES, PAGE, PART, STATE, WANT_EXACT, Refused, Result, Session, State
+from .client import MODES, PAGE, PART, STATE, WANT_EXACT, Refused, Result, Session, Sought, State
 from .client import World as _World
-from .client import _hash, command, given_command, load_scene
+from .client import _hash, command, given_command, load_scene, past_fields
 from .joints import of_list
 from .manifest import MESSAGE, QUERY
 from .wire import FRAME_MAX, NAMES, Closed
@@ -331,13 +331,14 @@ class World(_World):
 
     async def shape(self, data=None, **kind):
         """The id of a shape in this world: shape(sphere=0.5), shape(box=(1, 2, 3)), or canonical bytes. Uploads the shape
-        once."""
+        once; a player may only name shapes that the world has."""
         if data is None:
             (name, value), = kind.items()
             data = shape_bytes.KINDS[name](value)
         name = hashlib.sha256(data).digest()
         if name not in self.shape_ids:
-            await self.upload(name, data)
+            if self.client.role != "player":
+                await self.upload(name, data)
             self.shape_ids[name] = (await self.apply(command("shape_use", name))).values[0]
         return self.shape_ids[name]
 
@@ -412,16 +413,29 @@ class World(_World):
         fields = await self.client.ask("saved", "save", self.number, name)
         return State(fields[1], fields[2], _hash(fields[3]), edit=fields[4] if len(fields) > 4 else 0)
 
-    async def restore(self, name):
-        fields = await self.client.ask("restored", "restore", self.number, name)
+    async def restore(self, name="", tick=None, epoch=0):
+        fields = await self.client.ask("restored", "restore", self.number, name, *past_fields(tick, epoch))
         self.epoch, self.tick = fields[1], fields[2]
         return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]),
                      edit=fields[5] if len(fields) > 5 else 0)
 
-    async def fork(self, name, snapshot=""):
-        """Copies the present state (or the saved state `snapshot`) into a new, paused world `name`; returns it joined."""
-        await self.client.ask("forked", "fork", self.number, name, snapshot)
+    async def restart(self):
+        """Returns to the state before the world's first tick; a new epoch begins."""
+        return await self.restore("start")
+
+    async def step_back(self, ticks=1):
+        """Returns a world that does not run to the state `ticks` ticks ago. Raises Refused ("range")."""
+        return await self.restore(tick=max(self.tick - ticks, 0))
+
+    async def fork(self, name, snapshot="", tick=None, epoch=0):
+        """Copies the present state (or the saved state `snapshot`, or that of a `tick` of the past) into a new, paused world
+        `name`; returns it joined."""
+        await self.client.ask("forked", "fork", self.number, name, snapshot, *past_fields(tick, epoch))
         return await self.client.join(name)
+
+    async def seek(self, tick=None, sub=1, speed=0.0, epoch=0):
+        fields = await self.client.ask("sought", "seek", sub, tick, float(speed), epoch)
+        return Sought.take(fields)
 
     async def wait_durable(self, tick, timeout=10.0, edit=0):
         """Waits until everything up to (`tick`, `edit`) of the present epoch is on the server's disk. Raises TimeoutError
@@ -532,5 +546,5 @@ def _query_coroutine(method):
 
 
 for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions",
-              "methods", "parameters", "joint"):
+              "methods", "parameters", "joint", "forces", "past", "when", "difference"):
     setattr(World, _name, _query_coroutine(getattr(_World, _name)))

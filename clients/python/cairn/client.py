@@ -27,7 +27,7 @@ EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", 
 
 
 # Messages that update a subscription's mirror.
-STATE = ("snapshot", "delta", "rows", "events", "notice")
+STATE = ("snapshot", "delta", "rows", "events", "notice", "sought")
 
 
 class Refused(Exception):
@@ -158,16 +158,30 @@ class Frame:
 FALLBACKS = DEFAULTS | {"spawn": {"status": 2, "position": (0, 0, 0)} | DEFAULTS["spawn"]}
 
 
+class _Action:
+    """In the place of a number, a vector or a rotation of a command: it comes from the action (Vector.step)."""
+
+    def __repr__(self):
+        return "cairn.ACTION"
+
+
+ACTION = _Action()
+
+
 def _pack_field(kind, value, words):
+    if value is ACTION:
+        return None
     if kind in ("VEC3", "QUAT"):
-        return [float(v) for v in value]
+        return [None if v is ACTION else float(v) for v in value]
+    if kind == "TARGETS":
+        return [[None if v is ACTION else v for v in item] for item in value]
     if kind == "F64":
         return float(value)
     if kind == "ENUM" and isinstance(value, str):
         if value not in words:
             raise ValueError(f"{value!r} is not one of {', '.join(word for word in words if word)}")
         return words.index(value)
-    if kind in ("ATTACHMENTS", "TARGETS", "POINTS"):
+    if kind in ("ATTACHMENTS", "POINTS"):
         return [list(item) if isinstance(item, (list, tuple)) else [item] for item in value]
     return value
 
@@ -194,6 +208,38 @@ def command(name, /, *values, **named):
 def given_command(name, fields):
     """command() with the fields that are not None."""
     return command(name, **{field_name: value for field_name, value in fields.items() if value is not None})
+
+
+@dataclass
+class Sought:
+    """The answer to a SEEK: where in the past a subscription is. World.sought has the last one of each subscription; one that
+    is played gets another one when it stops at an end of the past."""
+    epoch: int
+    tick: int
+    speed: float  # world time per wall time, negative backward; 0: it stands
+    first: int  # ticks that can be shown
+    last: int
+    present: bool  # the subscription shows the present
+
+    @staticmethod
+    def take(fields):
+        return Sought(fields[2], fields[3], fields[4], fields[5], fields[6], bool(fields[7]))
+
+
+@dataclass
+class When:
+    """A tick at which a condition holds, and what may have caused it."""
+    epoch: int
+    tick: int
+    body: int
+    value: float
+    commands: list  # [(session, batch, name), …] applied to the body at the boundary before the tick
+    contacts: list  # [(body, impulse (N s)), …] that it touches at the tick, strongest first
+
+    @staticmethod
+    def take(answer):
+        epoch, tick, body, value, commands, contacts = answer
+        return When(epoch, tick, body, value, [tuple(item) for item in commands], [tuple(item) for item in contacts])
 
 
 class Session:
@@ -374,6 +420,11 @@ class Client(Session):
         error, FileNotFoundError."""
         return self.join(load_scene(self, scene, name))
 
+    def vector(self, worlds, actions=(), observe=(), ticks=1, batch=None, hashes=False, anyway=False):
+        """Many worlds that are stepped by one message (vector.Vector). Needs NumPy."""
+        from .vector import Vector
+        return Vector(self, worlds, actions, observe, ticks, batch, hashes, anyway)
+
     def info(self, what=""):
         """The server's facts and counters, as a dict. `what`: "" for all, or one of server, worlds, refused, quotas."""
         return self.ask("reply", "info", what)[1]
@@ -396,6 +447,13 @@ def load_scene(client, scene, name=None):
 
 
 ANY = 0xFFFFFFFF  # every category, and any mask
+MARKS = ("epoch", "snapshot", "commands")
+QUANTITIES = ("x", "y", "z", "speed", "spin")
+
+
+def past_fields(tick, epoch):
+    """The last fields of RESTORE and FORK."""
+    return () if tick is None else (tick, epoch)
 
 
 def _floats(values):
@@ -420,6 +478,7 @@ class World(Commands):
         self.unanswered = {}  # batch -> fields of COMMANDS, of a client that resumes
         self.results = {}  # batch -> item of RESULT that result() has not returned yet
         self.waiting = {}  # batch -> tick for which the server holds it
+        self.sought = {}  # sub -> the last Sought, also of a past that has been played to its end
         self.durable = None  # (epoch, tick, edit): the newest state on the server's disk
 
     def take_info(self, info):
@@ -456,13 +515,14 @@ class World(Commands):
 
     def shape(self, data=None, **kind):
         """The id of a shape in this world: shape(sphere=0.5), shape(box=(1, 2, 3)), or canonical bytes. Uploads the shape
-        once."""
+        once; a player may only name shapes that the world has."""
         if data is None:
             (name, value), = kind.items()
             data = shape_bytes.KINDS[name](value)
         name = hashlib.sha256(data).digest()
         if name not in self.shape_ids:
-            self.upload(name, data)
+            if self.client.role != "player":
+                self.upload(name, data)
             self.shape_ids[name] = self.apply(command("shape_use", name)).values[0]
         return self.shape_ids[name]
 
@@ -610,17 +670,56 @@ class World(Commands):
         fields = self.client.ask("saved", "save", self.number, name)
         return State(fields[1], fields[2], _hash(fields[3]), edit=fields[4] if len(fields) > 4 else 0)
 
-    def restore(self, name):
-        """Restores a saved state; a new epoch begins. Raises Refused ("unknown_snapshot")."""
-        fields = self.client.ask("restored", "restore", self.number, name)
+    def restore(self, name="", tick=None, epoch=0):
+        """Restores a saved state, or any `tick` of the past (epoch 0: the last epoch that has it); a new epoch begins. Raises
+        Refused ("unknown_snapshot", "range")."""
+        fields = self.client.ask("restored", "restore", self.number, name, *past_fields(tick, epoch))
         self.epoch, self.tick = fields[1], fields[2]
         return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]),
                      edit=fields[5] if len(fields) > 5 else 0)
 
-    def fork(self, name, snapshot=""):
-        """Copies the present state (or the saved state `snapshot`) into a new, paused world `name`; returns it joined."""
-        self.client.ask("forked", "fork", self.number, name, snapshot)
+    def restart(self):
+        """Returns to the state before the world's first tick; a new epoch begins."""
+        return self.restore("start")
+
+    def step_back(self, ticks=1):
+        """Returns a world that does not run to the state `ticks` ticks ago. Raises Refused ("range")."""
+        return self.restore(tick=max(self.tick - ticks, 0))
+
+    def fork(self, name, snapshot="", tick=None, epoch=0):
+        """Copies the present state (or the saved state `snapshot`, or that of a `tick` of the past) into a new, paused world
+        `name`; returns it joined."""
+        self.client.ask("forked", "fork", self.number, name, snapshot, *past_fields(tick, epoch))
         return self.client.join(name)
+
+    # ---- the past --------------------------------------------------------------------------------
+
+    def seek(self, tick=None, sub=1, speed=0.0, epoch=0):
+        """Shows `tick` of the world's past in a subscription, or plays from there: `speed` is world time per wall time,
+        negative backward. tick None: the present again. frames() then yields states of the past; nobody else sees them.
+        Returns a Sought. Raises Refused ("range", "unsupported", "busy", "forbidden")."""
+        fields = self.client.ask("sought", "seek", sub, tick, float(speed), epoch)
+        return Sought.take(fields)
+
+    def past(self, limit=256):
+        """What there is of the past, as a dict: epochs [(epoch, first tick, last tick, cause), …]; spacing (ticks), keyframes
+        and bytes of the states in memory; marks [(epoch, tick, kind, text), …] with kind epoch, snapshot or commands."""
+        epochs, (spacing, keyframes, size), marks = self.query(QUERY["past"], limit)
+        return {"epochs": [tuple(epoch) for epoch in epochs], "spacing": spacing, "keyframes": keyframes, "bytes": size,
+                "marks": [(epoch, tick, MARKS[kind], text) for epoch, tick, kind, text in marks]}
+
+    def when(self, quantity, above=None, below=None, body=0, last=False):
+        """The first (or last) tick of the past at which a quantity of a body (0: of any) is above or below a value, as a
+        When; None: never. `quantity`: x, y, z (m), speed (m/s) or spin (rad/s)."""
+        answer = self.query(QUERY["when"], body, QUANTITIES.index(quantity), int(below is None),
+                            float(above if below is None else below), int(last))
+        return When.take(answer) if answer else None
+
+    def difference(self, tick, other_tick, epoch=0, other_epoch=0):
+        """The first difference between the states of two ticks of the past, as (text, table, row, column); None: they are
+        equal. A row is -1 if the tables differ in their length."""
+        answer = self.query(QUERY["difference"], epoch, tick, other_epoch, other_tick)
+        return tuple(answer) if answer else None
 
     # ---- queries ---------------------------------------------------------------------------------
 
@@ -646,6 +745,15 @@ class World(Commands):
         """Contact points of a body, or (0) of all, as [(a, b, point, normal, separation, impulse), …]. The normal points
         from a to b; separation in m, < 0 in an overlap; impulse in N s over the last tick."""
         return [(c[0], c[1], tuple(c[4]), tuple(c[5]), c[6], c[7]) for c in self.query(3, body, limit)]
+
+    def forces(self, body=0, least_norm=False, limit=1024):
+        """Forces of the touching contact points of a body, or (0) of all: [(a, b, point, normal, separation (m), normal force
+        (N), friction force (N, on b, with a contact's first point), known), …], means over the last tick. `known`:
+        "as_found" (not unique: what the method found), "unique", "not_determined" (the island is too large to examine),
+        "least_norm" (not unique: of the solution of least norm, if `least_norm` asks for it)."""
+        known = ("as_found", "unique", "not_determined", "least_norm")
+        return [(f[0], f[1], tuple(f[4]), tuple(f[5]), f[6], f[7], tuple(f[8]), known[f[9]])
+                for f in self.query(QUERY["forces"], body, limit, int(least_norm))]
 
     def body(self, body):
         """The facts of a body as a dict: id, status, flags, owner, tag, position, rotation, velocity, spin, mass (kg), centre
@@ -790,9 +898,20 @@ class World(Commands):
         del self.subscriptions[sub]
 
     def take_state(self, kind, fields):
+        if kind == "sought":
+            self._take_sought(fields)
+            return
         mirror = self.subscriptions.get(fields[0])
         if mirror is not None and mirror.take(kind, fields) and self.client.has_ack:
             self.client.wire.send("ack", fields[0], mirror.epoch, mirror.tick, mirror.edit)
+
+    def _take_sought(self, fields):
+        """What follows is of another time: frames that were not read are dropped. An end of playing drops none."""
+        mirror = self.subscriptions.get(fields[1])
+        if mirror is not None and fields[0] != 0:
+            mirror.frames.clear()
+        if mirror is not None:
+            self.sought[fields[1]] = Sought.take(fields)
 
     def frames(self, count, sub=1, timeout=None):
         """Yields `count` frames as they arrive; ends early if no message arrives within `timeout` seconds."""

@@ -33,7 +33,9 @@ class Commands:
               friction_rule: Optional[int] = None, restitution_rule: Optional[int] = None,
               category: Optional[int] = None, mask: Optional[int] = None, group: Optional[int] = None,
               owner: Optional[int] = None, tag: Optional[int] = None, linear_damping: Optional[float] = None,
-              angular_damping: Optional[float] = None, flags: Optional[int] = None):
+              angular_damping: Optional[float] = None, flags: Optional[int] = None,
+              rolling_friction: Optional[float] = None, spinning_friction: Optional[float] = None,
+              friction_axis: Optional[Vector] = None, axis_friction: Optional[float] = None):
         """Make a body. Returns the body's id. Raises Refused.
 
         - status: 0 inactive, 1 static, 2 dynamic, 3 animated
@@ -56,7 +58,13 @@ class Commands:
         - tag: number for the user's own purpose
         - linear_damping (0 … 1000 1/s): velocity decay rate
         - angular_damping (0 … 1000 1/s): angular velocity decay rate
-        - flags: bit 0 may sleep, bit 1 fixed rotation
+        - flags: bit 0 may sleep, bit 1 fixed rotation, bit 2 fast: does not pass through dynamic bodies either
+        - rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two
+          bodies the larger
+        - spinning_friction (0 … 1000 m): the same about the normal
+        - friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero:
+          none
+        - axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding
         """
         return self._command("spawn", status=status, position=position, shapes=shapes, rotation=rotation,
                              velocity=velocity, angular_velocity=angular_velocity, density=density, mass=mass,
@@ -64,7 +72,9 @@ class Commands:
                              restitution=restitution, friction_rule=friction_rule,
                              restitution_rule=restitution_rule, category=category, mask=mask, group=group,
                              owner=owner, tag=tag, linear_damping=linear_damping,
-                             angular_damping=angular_damping, flags=flags)
+                             angular_damping=angular_damping, flags=flags, rolling_friction=rolling_friction,
+                             spinning_friction=spinning_friction, friction_axis=friction_axis,
+                             axis_friction=axis_friction)
 
     def remove(self, body: int):
         """Remove a body and its contacts. Raises Refused.
@@ -136,7 +146,9 @@ class Commands:
         return self._command("angular_impulse", body=body, impulse=impulse)
 
     def set_material(self, body: int, static_friction: float, dynamic_friction: float, restitution: float,
-                     friction_rule: Optional[int] = None, restitution_rule: Optional[int] = None):
+                     friction_rule: Optional[int] = None, restitution_rule: Optional[int] = None,
+                     rolling_friction: Optional[float] = None, spinning_friction: Optional[float] = None,
+                     friction_axis: Optional[Vector] = None, axis_friction: Optional[float] = None):
         """Change friction and restitution. Raises Refused.
 
         - body: the body
@@ -145,10 +157,18 @@ class Commands:
         - restitution (0 … 1): of normal speed
         - friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean
         - restitution_rule: as friction_rule
+        - rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two
+          bodies the larger
+        - spinning_friction (0 … 1000 m): the same about the normal
+        - friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero:
+          none
+        - axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding
         """
         return self._command("set_material", body=body, static_friction=static_friction,
                              dynamic_friction=dynamic_friction, restitution=restitution,
-                             friction_rule=friction_rule, restitution_rule=restitution_rule)
+                             friction_rule=friction_rule, restitution_rule=restitution_rule,
+                             rolling_friction=rolling_friction, spinning_friction=spinning_friction,
+                             friction_axis=friction_axis, axis_friction=axis_friction)
 
     def set_filter(self, body: int, category: int, mask: int, group: int):
         """Change what a body collides with. Raises Refused.

@@ -57,6 +57,7 @@ STATUS = {
     65: ("not_joined", "the session has not joined this world"),
     66: ("waiting", "accepted; waits for its tick, then a second result follows"),
     67: ("unknown_joint", "no such joint"),
+    68: ("not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"),
 }
 
 MESSAGE = {
@@ -105,6 +106,7 @@ MESSAGE = {
     "followed": 72,
     "step_worlds": 73,
     "stepped_worlds": 74,
+    "sought": 75,
     "info": 80,
     "reply": 81,
     "config": 82,
@@ -145,6 +147,10 @@ COMMAND = {
         ("linear_damping", "F64"),
         ("angular_damping", "F64"),
         ("flags", "U32"),
+        ("rolling_friction", "F64"),
+        ("spinning_friction", "F64"),
+        ("friction_axis", "VEC3"),
+        ("axis_friction", "F64"),
     ]),
     "remove": (11, 1, [
         ("body", "BODY"),
@@ -190,6 +196,10 @@ COMMAND = {
         ("restitution", "F64"),
         ("friction_rule", "ENUM"),
         ("restitution_rule", "ENUM"),
+        ("rolling_friction", "F64"),
+        ("spinning_friction", "F64"),
+        ("friction_axis", "VEC3"),
+        ("axis_friction", "F64"),
     ]),
     "set_filter": (20, 4, [
         ("body", "BODY"),
@@ -316,6 +326,10 @@ DEFAULTS = {
         "linear_damping": 0.0,
         "angular_damping": 0.0,
         "flags": 1,
+        "rolling_friction": 0.0,
+        "spinning_friction": 0.0,
+        "friction_axis": (0.0, 0.0, 0.0),
+        "axis_friction": 0.0,
     },
     "set_pose": {
         "rotation": (1.0, 0.0, 0.0, 0.0),
@@ -336,6 +350,10 @@ DEFAULTS = {
     "set_material": {
         "friction_rule": 4,
         "restitution_rule": 3,
+        "rolling_friction": 0.0,
+        "spinning_friction": 0.0,
+        "friction_axis": (0.0, 0.0, 0.0),
+        "axis_friction": 0.0,
     },
     "bounds": {
         "minimum": (-1000000.0, -1000000.0, -1000000.0),
@@ -424,8 +442,22 @@ QUERY = {
     "joint": 14,
     "joints": 20,
     "linked": 21,
+    "when": 22,
+    "past": 23,
+    "difference": 24,
+    "forces": 25,
 }
 
+# Kinds of observations of STEP_WORLDS.
+OBSERVATION = {
+    "bodies": 0,
+    "rays": 1,
+    "contacts": 2,
+    "joints": 3,
+    "totals": 4,
+}
+
+# Bits of SUBSCRIBE.fields by column.
 COLUMN = {
     "position": 1,
     "rotation": 2,

@@ -13,8 +13,12 @@ def sphere(radius):
     return struct.pack("<BB", 1, 1) + _doubles([radius])
 
 
-def capsule(half_length, radius):
-    """Axis along y, from (0, -half_length, 0) to (0, half_length, 0); the caps extend beyond it by the radius."""
+def capsule(half_length=None, radius=None, *, length=None):
+    """Axis along y, from (0, -half_length, 0) to (0, half_length, 0); the caps extend beyond it by the radius. `length`, the
+    word of scenes, is 2 half_length; give one of them."""
+    if radius is None or (half_length is None) == (length is None):
+        raise TypeError("capsule needs radius, and length or half_length")
+    half_length = length / 2 if half_length is None else half_length
     return struct.pack("<BB", 2, 1) + _doubles([half_length, radius])
 
 
@@ -59,6 +63,7 @@ def solid(vertices, triangles, form="hull", detail=0, weld=0.0, tolerance=0.0):
             + _doubles(flat) + struct.pack("<%dI" % len(corners), *corners))
 
 
-KINDS = {"sphere": lambda v: sphere(v), "box": lambda v: box(*v), "capsule": lambda v: capsule(*v),
+KINDS = {"sphere": lambda v: sphere(v), "box": lambda v: box(*v),
+         "capsule": lambda v: capsule(**v) if isinstance(v, dict) else capsule(*v),
          "hull": hull, "plane": lambda v: plane(*v), "mesh": lambda v: mesh(*v),
          "polygon": polygon, "solid": solid}

@@ -127,3 +127,35 @@ def test_destroy_ends_a_world(cairn_client):
     cairn_client.create("ends").destroy()
     assert [name for _, name, *_ in cairn_client.list()] == ["stays"]
     assert [world.name for world in cairn_client.worlds.values()] == ["stays"]
+
+
+def test_a_capsule_has_the_words_of_scenes():
+    assert cairn.capsule(length=1, radius=0.25) == cairn.capsule(0.5, 0.25)
+    for wrong in ({"length": 1}, {"radius": 1}, {"length": 1, "half_length": 0.5, "radius": 1}):
+        with pytest.raises(TypeError):
+            cairn.capsule(**wrong)
+
+
+def test_a_player_spawns_shapes_that_the_world_has(cairn_server):
+    with cairn_server.connect() as controller:
+        world = controller.create("shared", method="free", running=True)
+        world.shape(sphere=0.5)
+        with cairn_server.connect(role="player") as player:
+            mine = player.join("shared")
+            ball = mine.spawn(shapes=[mine.shape(sphere=0.5)], position=(0, 1, 0))
+            assert world.body(ball)["owner"] == player.session
+            with pytest.raises(cairn.Refused, match="a controller may upload one"):
+                mine.shape(sphere=0.123)
+        world.destroy()
+
+
+def test_a_player_of_asyncio_spawns_shapes_that_the_world_has(cairn_server):
+    async def play():
+        async with aio.connect(cairn_server.address, role="player") as player:
+            mine = await player.join("shared")
+            return await mine.spawn(shapes=[await mine.shape(sphere=0.5)], position=(0, 1, 0))
+    with cairn_server.connect() as controller:
+        world = controller.create("shared", method="free", running=True)
+        world.shape(sphere=0.5)
+        assert world.body(asyncio.run(play()))["owner"] != 0
+        world.destroy()

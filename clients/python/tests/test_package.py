@@ -60,11 +60,11 @@ def test_the_wheel_runs_without_the_tree(installed, tmp_path):
     assert run(str(program), folder=tmp_path, path=installed).split() == [str(installed / "cairn" / "__init__.py"), "True"]
 
 
-@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("number", range(3))
 def test_examples_of_the_readme_run(number, tmp_path):
-    """The first two, against a running daemon where they connect to one; the second is the one with asyncio."""
+    """Against a running daemon where they connect to one; the last is the one with asyncio."""
     blocks = re.findall(r"```python\n(.*?)```", (HERE / "README.md").read_text(encoding="utf-8"), re.S)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     with cairn.launch(scene=ROOT / "clients" / "scenes" / "tower.yaml", paused=False) as client:
         code = blocks[number].replace("tcp:127.0.0.1:7411", client.address)
         program = tmp_path / "example.py"

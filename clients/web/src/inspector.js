@@ -25,9 +25,13 @@ export function touching(contacts, id, rate) {
   return [...others.values()].sort((x, y) => y.force - x.force || x.body - y.body);
 }
 
+/** Whether several distributions of the forces among these points hold the bodies alike. */
+export const isShared = (forces) => forces.some(({ known }) => known === "as_found" || known === "least_norm");
+
 export class Inspector {
   #asked = 0;
   #facts = null;
+  #shared = false;
 
   constructor(root) {
     this.root = root;
@@ -65,6 +69,7 @@ export class Inspector {
       this.#asked = now;
       const { id } = this;
       world.facts(id).then((facts) => { if (this.id === id) this.#facts = facts; }, () => {});
+      world.forces(id).then((forces) => { if (this.id === id) this.#shared = isShared(forces); }, () => {});
     }
     this.touching = touching(contacts.list, this.id, world.rate || 60);
     const points = this.touching.reduce((sum, entry) => sum + entry.points, 0);
@@ -79,7 +84,7 @@ export class Inspector {
       Owner: body.owner ? `session ${body.owner}` : "none",
       Tag: body.tag,
       Shapes: body.shapes?.length ?? 0,
-      Contacts: points > 0 ? `${points} points, ${newtons(pressed)}` : "none",
+      Contacts: points > 0 ? `${points} points, ${newtons(pressed)}${this.#shared ? ", shares not unique" : ""}` : "none",
     });
     this.#writeTouching();
   }

@@ -21,7 +21,7 @@ export class Link {
 
   /**
    * @param events {joined(client, world, worlds), resumed(world), frame(mirror, bytes, ms, first), notice(notice),
-   *   lost(error, ms until the next attempt, or null: none), empty()}
+   *   lost(error, ms until the next attempt, or null: none), empty(), sought(where)}
    */
   constructor(events) {
     this.events = events;
@@ -125,6 +125,7 @@ export class Link {
         this.events.frame(mirror, bytes, ms, first);
       },
       onNotice: (notice) => this.events.notice(notice),
+      onSought: (where) => this.events.sought(where),
       onEnd: () => this.#ended(),
     });
   }

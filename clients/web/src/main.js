@@ -12,6 +12,7 @@ import { Physics } from "./physics.js";
 import { Playback } from "./playback.js";
 import { Stage } from "./stage.js";
 import { Statistics } from "./statistics.js";
+import { Timeline } from "./timeline.js";
 
 const element = (id) => document.getElementById(id);
 const stage = new Stage(element("stage"));
@@ -65,6 +66,7 @@ function clear(rate) {
   crowd.clear();
   playback.clear(rate);
   focus.clear();
+  timeline.reset();
   element("focus").checked = false;
   moment = null;
   choose(0);
@@ -119,8 +121,16 @@ const link = new Link({
   },
   frame,
   notice: (notice) => statistics.notice(notice),
+  sought: (where) => timeline.take(where),
   lost: trouble,
 });
+
+/** The playhead begins anew when the pictures change between past and present. */
+function showDirectly(on) {
+  if (playback.direct !== on) playback.clear(link.world?.rate ?? 60);
+  playback.direct = on;
+}
+const timeline = new Timeline({ link, report, direct: showDirectly });
 
 // ---- input of the user ------------------------------------------------------------------------------
 
@@ -171,6 +181,7 @@ element("focus").onchange = ({ target }) => focus.set(target.checked, link);
 element("shadows").onchange = ({ target }) => { stage.shadows = target.checked; };
 element("reset").onclick = () => { if (link.mirror !== null) lookAt(link.mirror); };
 element("world").onchange = ({ target }) => link.join(target.value).catch(report);
+element("past").onclick = () => timeline.toggle();
 element("push").onclick = () => hand.push(inspector.id);
 element("leave").onclick = () => choose(0);
 element("follow").onclick = follow;
@@ -184,6 +195,7 @@ const KEYS = {
   v: () => toggle("focus"),
   r: () => toggle("reset"),
   m: () => physics.toggle(),
+  t: () => timeline.toggle(),
   h: () => document.body.classList.toggle("bare"),
 };
 const COMMANDS = { " ": pauseOrResume, ".": step, p: () => { if (inspector.id !== 0) hand.push(inspector.id); } };
@@ -218,6 +230,7 @@ function picture() {
     }
   }
   if (link.connected) physics.refresh(mirror, now);
+  if (link.connected) timeline.refresh(now);
   // Before the first frame there is nothing to draw, and rendering would delay loading.
   if (moment !== null || emptyPictures > 0) stage.render();
   emptyPictures = moment === null ? Math.max(emptyPictures - 1, 0) : 2;
@@ -225,7 +238,7 @@ function picture() {
 
 // For the console, and for tests of the page.
 window.cairn = {
-  link, stage, crowd, playback, statistics, inspector, contacts, joints, focus, physics, hand, choose, moment: () => moment,
+  link, stage, crowd, playback, statistics, inspector, contacts, joints, focus, physics, hand, timeline, choose, moment: () => moment,
 };
 link.start();
 requestAnimationFrame(picture);

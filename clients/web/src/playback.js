@@ -24,6 +24,8 @@ export class Playback {
   #nominal = 60;
   /** Arrivals of the frames of the last second: {tick, at (ms)}. */
   #arrivals = [];
+  /** Frames are shown as they come, without interpolation: those of the past may go backward, and their pace is the server's. */
+  direct = false;
 
   /** Empties the buffer, for another epoch or another world. `rate`: its nominal rate, Hz. */
   clear(rate) {
@@ -85,6 +87,10 @@ export class Playback {
     if (newest === undefined) return null;
     const seconds = Math.min(Math.max((now - this.#last) / 1000, 0), 0.1);
     this.#last = now;
+    if (this.direct) {
+      this.#playhead = newest.tick;
+      return { from: newest, to: newest, part: 0 };
+    }
     const still = now - newest.at > STILL_MS;
     const wanted = still ? newest.tick : newest.tick - DELAY * this.interval;
     const { rate } = this, before = this.#playhead, next = before + (still ? 0 : seconds * rate);

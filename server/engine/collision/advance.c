@@ -41,9 +41,8 @@ struct certificate {
 	double safe;
 };
 
-/* Separation of the surfaces along a unit axis, m; negative: they overlap on it. */
-static double apart_along(const struct advance_body *a, const struct advance_body *b, pose at_a,
-			  pose at_b, vec3 axis)
+double advance_apart_along(const struct advance_body *a, const struct advance_body *b, pose at_a,
+			   pose at_b, vec3 axis)
 {
 	vec3 in_a = pose_inverse_vector(at_a, axis);
 	vec3 in_b = pose_inverse_vector(at_b, vec3_negate(axis));
@@ -74,7 +73,7 @@ static bool measure_gap(const struct advance_body *a, const struct advance_body 
 	out->normal = pose_vector(at_a, gap.normal);
 	out->point_a = vec3_mul_add(pose_point(at_a, gap.point_a), out->normal, a->core.radius);
 	out->point_b = vec3_mul_sub(pose_point(at_a, gap.point_b), out->normal, b->core.radius);
-	proof->safe = apart_along(a, b, at_a, at_b, proof->axis);
+	proof->safe = advance_apart_along(a, b, at_a, at_b, proof->axis);
 	if (gap.lower - radii >= proof->safe)
 		*proof = (struct certificate){ out->normal, gap.lower - radii };
 	return true;

@@ -43,6 +43,11 @@ struct advance_result {
 	struct gjk_simplex simplex; /* warm start for the next search of this pair */
 };
 
+/* Separation of two pieces along a unit axis from A to B at the given poses, m; negative: they overlap on
+ * it. */
+double advance_apart_along(const struct advance_body *a, const struct advance_body *b, pose at_a,
+			   pose at_b, vec3 axis);
+
 /* Both motions must have the same t0 and t1. `start`: a warm start as in gjk_distance, or NULL. Allocates
  * nothing. */
 void advance_convex(const struct advance_body *a, const struct advance_body *b,

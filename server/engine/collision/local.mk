@@ -70,6 +70,7 @@ libengine_a_SOURCES += \
 	server/engine/collision/regions_cross.c \
 	server/engine/collision/regions_flood.c \
 	server/engine/collision/regions_measure.c \
+	server/engine/collision/regions_way.c \
 	server/engine/collision/regions_work.h \
 	server/engine/collision/sat.h \
 	server/engine/collision/sat.c \

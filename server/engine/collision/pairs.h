@@ -43,6 +43,9 @@ enum pair_cache_kind {
 		2,	 /* feature_b: face (box: axis) of b; feature_a: a's vertex nearest to it */
 	CACHE_EDGES = 3, /* half-edges (boxes: axes) */
 	CACHE_VERTICES = 4, /* vertices where a search for the distance starts */
+	/* Without points although the pieces are near, because a triangle's neighbour reports the contact,
+	 * or the body is behind it. After any motion it may be this triangle's. */
+	CACHE_NEIGHBOUR = 5,
 };
 
 static inline void cache_set(struct pair_cache *cache, enum pair_cache_kind kind,

@@ -193,12 +193,12 @@ static void normal_to_a(const struct pair *pair, vec3 d, struct manifold *out)
 
 void pair_sphere_mesh(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
 {
-	UNUSED(cache);
 	struct triangle t = triangle_of(pair->b->mesh, pair->child);
 	double radius = pair->a->sphere.radius, reach = radius + pair->margin;
 	vec3 centre = pose_inverse_point(pair->b_in_a, vec3_zero());
 	double height = height_over(&t, centre);
 	out->count = 0;
+	cache_set(cache, CACHE_NONE, 0, 0);
 	if (height > reach || height < -radius)
 		return;
 	struct triangle_point near =
@@ -206,7 +206,10 @@ void pair_sphere_mesh(const struct pair *pair, struct pair_cache *cache, struct 
 	vec3 d = t.normal;
 	double distance = height;
 	if (near.feature != TRIANGLE_FACE) {
-		if (near.distance_squared > reach * reach || height < 0)
+		if (near.distance_squared > reach * reach)
+			return;
+		cache_set(cache, CACHE_NEIGHBOUR, 0, 0);
+		if (height < 0)
 			return;
 		if (near.distance_squared > 0)
 			d = vec3_normalize_length(vec3_sub(centre, near.point), &distance);
@@ -306,7 +309,6 @@ static bool capsule_face(const struct pair *pair, const struct triangle *t, cons
 
 void pair_capsule_mesh(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
 {
-	UNUSED(cache);
 	struct triangle t = triangle_of(pair->b->mesh, pair->child);
 	double half = pair->a->capsule.half_length, radius = pair->a->capsule.radius;
 	double reach = radius + pair->margin;
@@ -314,8 +316,11 @@ void pair_capsule_mesh(const struct pair *pair, struct pair_cache *cache, struct
 			 pose_inverse_point(pair->b_in_a, vec3_make(0, half, 0)) };
 	double heights[2] = { height_over(&t, ends[0]), height_over(&t, ends[1]) };
 	out->count = 0;
-	if (scalar_min(heights[0], heights[1]) > reach)
+	cache_set(cache, CACHE_NEIGHBOUR, 0, 0);
+	if (scalar_min(heights[0], heights[1]) > reach) {
+		cache_set(cache, CACHE_NONE, 0, 0);
 		return;
+	}
 	/* A segment through the triangle is pushed out along the face's normal. */
 	bool behind = heights[0] + heights[1] < -2 * radius;
 	bool through = (heights[0] < 0) != (heights[1] < 0);
@@ -326,8 +331,10 @@ void pair_capsule_mesh(const struct pair *pair, struct pair_cache *cache, struct
 		return;
 	}
 	struct nearest_pair near = segment_triangle(&t, ends);
-	if (near.squared > reach * reach)
+	if (near.squared > reach * reach) {
+		cache_set(cache, CACHE_NONE, 0, 0);
 		return;
+	}
 	double distance;
 	vec3 d = vec3_normalize_length(vec3_sub(near.on_segment, near.on_triangle), &distance);
 	double upward = distance > 0 ? vec3_dot(d, t.normal) : 1;
@@ -527,9 +534,13 @@ static bool collide_triangle(const struct pair *pair, uint32_t child, struct pai
 	x.slop = scalar_min(PAIR_SLOP_RELATIVE * pair->a->extent_min, PAIR_SLOP_MAX);
 	out->count = 0;
 	const struct hull_face *outside = &x.flat.faces[0];
-	if (vec3_dot(outside->normal, x.hull->centre) < outside->offset)
+	uint32_t lowest = cache->kind == CACHE_FACE_B || cache->kind == CACHE_NEIGHBOUR
+				  ? cache->feature_a
+				  : 0;
+	if (vec3_dot(outside->normal, x.hull->centre) < outside->offset) {
+		cache_set(cache, CACHE_NEIGHBOUR, lowest, 0);
 		return false;
-	uint32_t lowest = cache->kind == CACHE_FACE_B ? cache->feature_a : 0;
+	}
 	if (lowest >= x.hull->vertex_count)
 		lowest = 0;
 	struct sat_face up = sat_face(&x.flat.hull, x.hull, &x.here, 0, lowest);
@@ -547,6 +558,8 @@ static bool collide_triangle(const struct pair *pair, uint32_t child, struct pai
 	if (edges.separation > pair->margin)
 		return false;
 	hull_contact(&x, up, side, edges, out);
+	if (out->count == 0)
+		cache_set(cache, CACHE_NEIGHBOUR, up.vertex, 0);
 	return top < 0 && edges.separation < 0;
 }
 

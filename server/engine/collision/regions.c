@@ -52,6 +52,9 @@ void regions_release(struct regions *self)
 		ARRAY_RELEASE(&work->touched);
 		ARRAY_RELEASE(&work->stack);
 		ARRAY_RELEASE(&work->sums);
+		ARRAY_RELEASE(&work->ends);
+		ARRAY_RELEASE(&work->facets);
+		ARRAY_RELEASE(&work->extents);
 		ARRAY_RELEASE(&work->regions);
 		ARRAY_RELEASE(&work->sorted);
 		ARRAY_RELEASE(&work->contours);
@@ -207,6 +210,8 @@ enum status regions_find(struct regions *self, const struct mesh *a, const struc
 		status = regions_shells(work);
 	if (status == STATUS_OK)
 		status = regions_measure(work);
+	if (status == STATUS_OK)
+		status = regions_ways(work);
 	if (status == STATUS_OK)
 		status = regions_write(work, options->depth_min);
 	if (status != STATUS_OK)

@@ -49,13 +49,17 @@ struct region {
 	vec3 centre;
 	struct aabb box; /* around its contours and vertices */
 	/* Unit, from A to B: the direction of the integral of A's outward normal over A's surface
-	 * inside B. If the integral is negligible (a bar through a wall) or there is no contour:
-	 * the direction from point_b to point_a, in which the deepest point leaves the other body
-	 * soonest. `area`: the length of the integral, m². */
+	 * inside B, or of a face in the border that leads out sooner (regions_way.c). If the integral is
+	 * negligible (a bar through a wall) or there is no contour: the direction from point_b to
+	 * point_a, in which the deepest point leaves the other body soonest. `area`: the length of the
+	 * integral, m². */
 	vec3 normal;
 	double area;
-	/* The deeper of the two gives `depth`; point_a on A's surface, point_b on B's, `depth`
-	 * apart. */
+	/* The way out along the normal: moved by depth · normal, B no longer meets A in this
+	 * region. point_a lies at the end of A's part that is farthest along the normal, point_b at
+	 * B's that is farthest against it, in the middle of the smaller of the two ends; a − b =
+	 * depth normal. Where the integral is negligible and there is a contour: the deeper of
+	 * deepest_a and deepest_b. */
 	double depth;
 	vec3 point_a, point_b;
 	struct region_depth deepest_a, deepest_b;

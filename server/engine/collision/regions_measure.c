@@ -8,25 +8,15 @@
  * first moment, and no face is cut. Area: ∫ n over A's part is ½ Σ p × q along its contours alone
  * (Stokes); over B's part it is the opposite.
  *
- * Depth: for each body, the distance to the other's surface of its deepest vertex inside the other;
- * if it has none, of the deepest middle of the parts of its edges that are inside (an edge that
- * pierces an edge). Every region is bounded by such vertices or parts of at least one body. Limit:
- * a body that is past the middle of a thin one is nearer to its far side, and depth and points
- * refer to that side. For this reason A-18 bisects the motion instead.
+ * Depths of points: for each body, the distance to the other's surface of its deepest vertex inside the
+ * other; if it has none, of the deepest middle of the parts of its edges that are inside (an edge that
+ * pierces an edge). Every region is bounded by such vertices or parts of at least one body. They give the
+ * depth of a region only where regions_way.c knows no way out.
  */
 #include "server/engine/collision/regions_work.h"
 
 #include "server/base/sort.h"
 #include "server/engine/geometry/intersect_point_mesh.h"
-
-/* The integral of the normal gives the direction only if its length exceeds this part of the square
- * of the region's size; below, it consists of rounding. */
-#define AREA_MIN 1e-9
-
-static uint32_t region_of(struct regions_work *work, uint32_t element)
-{
-	return work->elements.items[work_root(work, element)].region;
-}
 
 /* ---- regions ---------------------------------------------------------------------------------- */
 
@@ -37,6 +27,8 @@ static enum status make_regions(struct regions_work *work)
 	enum status status = ARRAY_RESERVE(&work->regions, count);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&work->sums, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&work->facets, count);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t e = 0; e < count; e++) {
@@ -45,6 +37,7 @@ static enum status make_regions(struct regions_work *work)
 			continue;
 		element->region = work->regions.count;
 		work->sums.items[work->regions.count] = (struct region_sum){ 0 };
+		work->facets.items[work->regions.count] = (struct region_facets){ 0 };
 		work->regions.items[work->regions.count++] = (struct region){
 			.kind = element->kind,
 			.box = aabb_empty(),
@@ -60,13 +53,43 @@ static enum status make_regions(struct regions_work *work)
 /* Adds the tetrahedron from the origin over (o, p, q). */
 static void add_tetrahedron(struct regions_work *work, uint32_t element, vec3 o, vec3 p, vec3 q)
 {
-	struct region_sum *sum = &work->sums.items[region_of(work, element)];
+	struct region_sum *sum = &work->sums.items[work_region(work, element)];
 	o = vec3_sub(o, work->origin);
 	p = vec3_sub(p, work->origin);
 	q = vec3_sub(q, work->origin);
 	double volume = vec3_dot(o, vec3_cross(p, q)) / 6;
 	sum->volume += volume;
 	sum->moment = vec3_mul_add(sum->moment, vec3_add(o, vec3_add(p, q)), volume / 4);
+}
+
+/* Triangles of one body whose normals differ by less than 0.3° are one facet. */
+#define FACET_COSINE 0.99999
+
+/* Adds the triangle (o, p, q) to the facet of a region that lies in the plane of `triangle`; by the same
+ * sums as the volume, a facet gets the area of its part that is inside. */
+static void add_facet(struct regions_work *work, uint32_t element, uint32_t body, uint32_t triangle,
+		      vec3 p, vec3 q)
+{
+	struct region_facets *facets = &work->facets.items[work_region(work, element)];
+	vec3 o = work_corner(work, body, triangle, 0);
+	vec3 normal = vec3_cross(vec3_sub(work_corner(work, body, triangle, 1), o),
+				 vec3_sub(work_corner(work, body, triangle, 2), o));
+	double length = vec3_length(normal);
+	if (!(length > 0))
+		return;
+	normal = vec3_scale(normal, 1 / length);
+	double area = 0.5 * vec3_dot(normal, vec3_cross(vec3_sub(p, o), vec3_sub(q, o)));
+	uint32_t i = 0;
+	while (i < facets->count && !(facets->items[i].body == body &&
+				      vec3_dot(facets->items[i].normal, normal) > FACET_COSINE))
+		i++;
+	if (i == REGION_FACETS_MAX) {
+		facets->many = true;
+		return;
+	}
+	if (i == facets->count)
+		facets->items[facets->count++] = (struct region_facet){ normal, 0, body };
+	facets->items[i].area += area;
 }
 
 /* Adds the segments: to the area, and to the volume as a bound of both triangles. */
@@ -76,7 +99,7 @@ static void add_contours(struct regions_work *work)
 		const struct shared_segment *segment = &work->segments.items[i];
 		vec3 p = work->nodes.items[segment->start].point;
 		vec3 q = work->nodes.items[segment->end].point;
-		uint32_t region = region_of(work, segment->contour);
+		uint32_t region = work_region(work, segment->contour);
 		vec3 arm = vec3_sub(p, work->origin), tip = vec3_sub(q, work->origin);
 		struct region_sum *sum = &work->sums.items[region];
 		sum->area = vec3_mul_add(sum->area, vec3_cross(arm, tip), 0.5);
@@ -84,6 +107,8 @@ static void add_contours(struct regions_work *work)
 				work_corner(work, BODY_A, segment->triangle[0], 0), p, q);
 		add_tetrahedron(work, segment->contour,
 				work_corner(work, BODY_B, segment->triangle[1], 0), q, p);
+		add_facet(work, segment->contour, BODY_A, segment->triangle[0], p, q);
+		add_facet(work, segment->contour, BODY_B, segment->triangle[1], q, p);
 		struct aabb *box = &work->regions.items[region].box;
 		*box = aabb_add_point(aabb_add_point(*box, p), q);
 	}
@@ -102,6 +127,7 @@ static void add_edge(struct regions_work *work, uint32_t body, uint32_t half_edg
 	bool turned = name != half_edge;
 	if ((mark & 1) == 0) {
 		add_tetrahedron(work, mark / 2 - 1, o, turned ? q : p, turned ? p : q);
+		add_facet(work, mark / 2 - 1, body, triangle, turned ? q : p, turned ? p : q);
 		return;
 	}
 	const struct node_group *group = &work->groups.items[mark / 2];
@@ -114,8 +140,10 @@ static void add_edge(struct regions_work *work, uint32_t body, uint32_t half_edg
 		if (!inside)
 			continue;
 		vec3 begin = from != NULL ? from->point : p, end = to != NULL ? to->point : q;
-		add_tetrahedron(work, from != NULL ? from->contour : to->contour, o,
-				turned ? end : begin, turned ? begin : end);
+		uint32_t element = from != NULL ? from->contour : to->contour;
+		add_tetrahedron(work, element, o, turned ? end : begin, turned ? begin : end);
+		add_facet(work, element, body, triangle, turned ? end : begin,
+			  turned ? begin : end);
 	}
 }
 
@@ -143,7 +171,7 @@ static void measure_vertices(struct regions_work *work, uint32_t body)
 		vec3 point = work->mesh[body]->vertices[at.vertex];
 		if (body == BODY_B)
 			point = pose_point(work->at[BODY_B], point);
-		uint32_t region = region_of(work, at.element);
+		uint32_t region = work_region(work, at.element);
 		struct region *to = &work->regions.items[region];
 		*(body == BODY_A ? &to->vertices_a : &to->vertices_b) += 1;
 		update_depth(work, body, region, point, at.vertex);
@@ -159,7 +187,7 @@ static void measure_edge_middles(struct regions_work *work)
 			const struct node *from = &work->nodes.items[nodes[i - 1]];
 			const struct node *to = &work->nodes.items[nodes[i]];
 			uint32_t body = (uint32_t)(from->key >> 63);
-			uint32_t region = region_of(work, from->contour);
+			uint32_t region = work_region(work, from->contour);
 			const struct region *at = &work->regions.items[region];
 			uint32_t vertices = body == BODY_A ? at->vertices_a : at->vertices_b;
 			if (from->enters && vertices == 0)
@@ -172,10 +200,15 @@ static void measure_edge_middles(struct regions_work *work)
 
 /* ---- a region --------------------------------------------------------------------------------- */
 
-static void finish_region(struct region *region, const struct region_sum *sum, vec3 origin)
+bool regions_have_direction(const struct region *region)
 {
 	vec3 size = vec3_sub(region->box.max, region->box.min);
 	double large = vec3_max_component(vec3_abs(size));
+	return region->area > REGION_AREA_MIN * large * large;
+}
+
+static void finish_region(struct region *region, const struct region_sum *sum, vec3 origin)
+{
 	region->volume = sum->volume;
 	region->centre = aabb_centre(region->box);
 	vec3 centre = vec3_scale(sum->moment, sum->volume != 0 ? 1 / sum->volume : 0);
@@ -188,7 +221,7 @@ static void finish_region(struct region *region, const struct region_sum *sum, v
 	region->depth = scalar_max(deepest->depth, 0);
 	region->point_a = by_a ? deepest->point : deepest->nearest;
 	region->point_b = by_a ? deepest->nearest : deepest->point;
-	if (region->area > AREA_MIN * large * large)
+	if (regions_have_direction(region))
 		region->normal = vec3_normalize(sum->area);
 	else
 		region->normal = vec3_normalize(vec3_sub(region->point_a, region->point_b));
@@ -271,13 +304,13 @@ enum status regions_write(struct regions_work *work, double depth_min)
 	for (uint32_t r = 0; r <= regions; r++)
 		first[r] = 0;
 	for (uint32_t c = 0; c < contours; c++)
-		first[region_of(work, c) + 1]++;
+		first[work_region(work, c) + 1]++;
 	for (uint32_t r = 0; r < regions; r++)
 		first[r + 1] += first[r];
 	for (uint32_t c = contours; c-- > 0;)
 		work->keys[1].items[c] = 0;
 	for (uint32_t c = 0; c < contours; c++) {
-		uint32_t r = region_of(work, c);
+		uint32_t r = work_region(work, c);
 		work->values[1].items[first[r] + (uint32_t)work->keys[1].items[r]++] = c;
 	}
 	for (uint32_t i = 0; i < regions; i++) {

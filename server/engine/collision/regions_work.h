@@ -83,6 +83,32 @@ struct region_sum {
 	vec3 area;     /* m²: ∫ n_A over A's surface inside B */
 };
 
+/* The parts of the border in one plane. Flat bodies have few; a curved one exceeds the number. */
+enum { REGION_FACETS_MAX = 16 };
+struct region_facet {
+	vec3 normal; /* unit, out of its own body */
+	double area; /* m² */
+	uint32_t body;
+};
+struct region_facets {
+	struct region_facet items[REGION_FACETS_MAX];
+	uint32_t count;
+	bool many; /* there are more */
+};
+
+/* The border's extent along directions 0 (the integral's) and 1 + i (of facet i): the highest of A's part,
+ * the lowest of B's, m. */
+enum { REGION_WAYS = 1 + REGION_FACETS_MAX };
+struct region_extent {
+	double high[REGION_WAYS], low[REGION_WAYS];
+};
+
+/* One end of a region along its normal: the farthest points of one body's part of the border. */
+struct region_end {
+	double height;	 /* m, along the normal (of B: against it); −infinity: no point yet */
+	struct aabb box; /* around the points at this height */
+};
+
 struct regions_work {
 	const struct mesh *mesh[2];
 	pose at[2]; /* poses of both bodies in A's frame */
@@ -99,7 +125,10 @@ struct regions_work {
 	ARRAY_OF(struct body_triangle) touched; /* all triangles with marks */
 	ARRAY_OF(struct body_triangle) stack;
 	ARRAY_OF(struct region_sum) sums;
-	ARRAY_OF(uint64_t) keys[2]; /* for sorting */
+	ARRAY_OF(struct region_facets) facets;
+	ARRAY_OF(struct region_extent) extents;
+	ARRAY_OF(struct region_end) ends; /* two a region: of A's part, of B's */
+	ARRAY_OF(uint64_t) keys[2];	  /* for sorting */
 	ARRAY_OF(uint32_t) values[2];
 	ARRAY_OF(struct region) regions, sorted;
 	ARRAY_OF(struct contour) contours;
@@ -124,9 +153,20 @@ static inline uint32_t work_edge_name(const struct mesh *mesh, uint32_t half_edg
 	return MIN_OF(half_edge, work_twin(mesh, half_edge));
 }
 
+/* The integral of the normal gives a direction only if its length exceeds this part of the square of the
+ * region's size; below, it consists of rounding. */
+#define REGION_AREA_MIN 1e-9
+/* Whether it does. */
+bool regions_have_direction(const struct region *region);
+
 /* Union-find: the lesser root wins, so the root of a set is its first element. */
 uint32_t work_root(struct regions_work *work, uint32_t element);
 void work_join(struct regions_work *work, uint32_t a, uint32_t b);
+/* The region of an element, after regions_measure has made them. */
+static inline uint32_t work_region(struct regions_work *work, uint32_t element)
+{
+	return work->elements.items[work_root(work, element)].region;
+}
 MUST_CHECK enum status work_new_element(struct regions_work *work, enum region_kind kind,
 					uint32_t *out);
 /* Appends a triangle to `touched` and sets TRIANGLE_TOUCHED, unless it is set. */
@@ -139,6 +179,7 @@ MUST_CHECK enum status regions_flood(struct regions_work *work);
 MUST_CHECK enum status regions_holes(struct regions_work *work);
 MUST_CHECK enum status regions_shells(struct regions_work *work);
 MUST_CHECK enum status regions_measure(struct regions_work *work);
+MUST_CHECK enum status regions_ways(struct regions_work *work);
 /* Sorts regions and writes contours and points; omits regions of less depth than depth_min. */
 MUST_CHECK enum status regions_write(struct regions_work *work, double depth_min);
 

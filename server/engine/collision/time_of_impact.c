@@ -34,7 +34,7 @@ enum { INTERVALS_MAX = 64 };
 
 struct impact_options impact_options_default(void)
 {
-	return (struct impact_options){ 1e-6, 64 };
+	return (struct impact_options){ .tolerance = 1e-6, .iterations_max = 64 };
 }
 
 /* A convex piece in the frame that moves. Its points are those of the shape, `few` or `transformed`. */
@@ -131,6 +131,115 @@ static bool has_ended(const struct impact_search *self)
 	return self->best->outcome == IMPACT_OVERLAP;
 }
 
+/* ---- cutting motions short
+ * ------------------------------------------------------------------------------- */
+
+/* Whether A begins and ends at most `grazing` deep behind a face of B, whose normal this is in B's frame. */
+static bool stays_outside(const struct impact_search *self, const struct advance_body *a,
+			  const struct advance_body *b, vec3 normal)
+{
+	const struct motion *of_a = self->a->motion, *of_b = self->b->motion;
+	double least = -self->options->grazing;
+	vec3 from = vec3_negate(pose_vector(of_b->from, normal));
+	vec3 to = vec3_negate(pose_vector(of_b->to, normal));
+	return advance_apart_along(a, b, of_a->to, of_b->to, to) >= least &&
+	       advance_apart_along(a, b, of_a->from, of_b->from, from) >= least;
+}
+
+/* Whether A ends at most `grazing` deep behind the plane of a hit, which turns with B, or stays outside of
+ * one of B's faces. */
+static bool grazes(const struct impact_search *self, const struct advance_body *a,
+		   const struct advance_body *b, const struct impact_result *hit)
+{
+	if (!(self->options->grazing > 0))
+		return false;
+	const struct motion *of_b = self->b->motion;
+	vec3 normal = pose_inverse_vector(motion_at(of_b, hit->time), hit->normal);
+	vec3 to = pose_vector(of_b->to, normal);
+	if (!vec3_equal(normal, vec3_zero()) &&
+	    advance_apart_along(a, b, self->a->motion->to, of_b->to, to) >= -self->options->grazing)
+		return true;
+	/* The hit may be at an edge of a piece of a floor that the body slides along. */
+	const struct hull *hull = b->core.hull;
+	if (hull == NULL && self->options->one_sided && b->core.count == 3 && b->core.radius == 0) {
+		const vec3 *p = b->core.points;
+		vec3 face = vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0]));
+		return stays_outside(self, a, b, vec3_normalize(face));
+	}
+	for (uint32_t f = 0; hull != NULL && f < hull->face_count; f++)
+		if (stays_outside(self, a, b,
+				  pose_vector(self->b->in_frame, hull->faces[f].normal)))
+			return true;
+	return false;
+}
+
+/* m: distance of two pieces at the beginning of the whole motion; 0: they overlap. */
+static double apart_at_start(const struct impact_search *self, const struct advance_body *a,
+			     const struct advance_body *b)
+{
+	pose b_in_a = pose_relative(self->a->motion->from, self->b->motion->from);
+	mat3 rotation = mat3_from_quat(b_in_a.rotation);
+	struct gjk_result gap;
+	gjk_distance(&a->core, &b->core, &rotation, b_in_a.position, NULL, &gap);
+	double apart = gap.distance - a->core.radius - b->core.radius;
+	return gap.touching ? 0 : scalar_max(apart, 0);
+}
+
+/* Of the tolerance: that of the core. What the core comes nearer in one search the next one begins with, so
+ * many searches would bring it through with a larger one. */
+#define CORE_TOLERANCE 1e-3
+
+/* The radius of the ball that is searched in place of a touching piece, m; negative: none is,
+ * because the ball's centre is only `apart` from the piece at the start. */
+static double core_radius(const struct impact_options *options, double apart)
+{
+	double near = 2 * CORE_TOLERANCE * options->tolerance;
+	return apart <= near ? -1 : scalar_min(apart - near, options->core_a);
+}
+
+/* Searches for A's core in place of a piece that touches B's from the start; *found is replaced. */
+static void search_core(const struct impact_search *self, const struct advance_body *b,
+			const struct motion *motion_a, struct impact_result *found)
+{
+	static const vec3 ORIGIN = { 0, 0, 0 };
+	struct advance_body ball = { { &ORIGIN, 1, NULL, 0 }, 0, motion_a };
+	struct advance_options options = { CORE_TOLERANCE * self->options->tolerance,
+					   self->options->iterations_max };
+	struct advance_result end;
+	double radius = core_radius(self->options, apart_at_start(self, &ball, b));
+	uint64_t iterations = found->iterations;
+	*found = (struct impact_result){ .outcome = IMPACT_APART,
+					 .time = motion_a->t1,
+					 .iterations = iterations };
+	if (radius < 0)
+		return;
+	ball.core.radius = ball.reach = radius;
+	advance_convex(&ball, b, &options, NULL, &end);
+	found->iterations += end.iterations;
+	if (end.outcome == ADVANCE_APART)
+		return;
+	found->outcome = end.outcome == ADVANCE_LIMIT ? IMPACT_LIMIT : IMPACT_HIT;
+	found->time = end.time;
+	found->distance = end.distance;
+	found->normal = end.normal;
+	found->point_a = end.point_a;
+	found->point_b = end.point_b;
+	found->core = true;
+}
+
+/* Applies the options that cut motions short to the result of a search of two pieces. */
+static void cut_short(const struct impact_search *self, const struct advance_body *a,
+		      const struct advance_body *b, const struct motion *motion_a,
+		      struct impact_result *found)
+{
+	if (found->outcome == IMPACT_APART)
+		return;
+	if (self->options->core_a > 0 && apart_at_start(self, a, b) <= self->options->tolerance)
+		search_core(self, b, motion_a, found);
+	else if (grazes(self, a, b, found))
+		found->outcome = IMPACT_APART;
+}
+
 /* ---- two convex pieces
  * ------------------------------------------------------------------------------- */
 
@@ -207,6 +316,7 @@ static void search_convex(struct impact_search *self, struct impact_convex *a,
 		if (end.outcome == ADVANCE_OVERLAP)
 			found.distance = 0;
 	}
+	cut_short(self, &a->body, &b->body, &motion_a, &found);
 	found.child_a = a->child;
 	found.child_b = b->child;
 	update_result(self, &found);
@@ -320,6 +430,41 @@ static struct impact_result advance_to_plane(const struct impact_points *cloud,
 	return out;
 }
 
+/* As cut_short, for A's points and the plane B. */
+static void cut_short_at_plane(const struct impact_search *self, struct impact_points *cloud,
+			       struct half_space *plane, struct impact_result *found)
+{
+	static const vec3 ORIGIN = { 0, 0, 0 };
+	const struct impact_options *options = self->options;
+	const struct motion *motion_a = cloud->motion, *motion_b = plane->motion;
+	if (found->outcome == IMPACT_APART)
+		return;
+	cloud->motion = self->a->motion;
+	plane->motion = self->b->motion;
+	if (options->core_a > 0 &&
+	    lowest_point(cloud, plane, cloud->motion->t0).gap <= options->tolerance) {
+		struct impact_points ball = {
+			{ &ORIGIN, 1, NULL, 0 }, pose_identity(), 0, self->a->motion
+		};
+		double apart = lowest_point(&ball, plane, ball.motion->t0).gap;
+		double radius = core_radius(options, apart);
+		uint64_t iterations = found->iterations;
+		ball.core.radius = ball.reach = scalar_max(radius, 0);
+		ball.motion = motion_a;
+		plane->motion = motion_b;
+		*found = (struct impact_result){ .outcome = IMPACT_APART, .time = motion_a->t1 };
+		struct impact_options finer = *options;
+		finer.tolerance *= CORE_TOLERANCE;
+		if (radius >= 0)
+			*found = advance_to_plane(&ball, plane, &finer);
+		found->iterations += iterations;
+		found->core = found->outcome != IMPACT_APART;
+	} else if (options->grazing > 0 &&
+		   lowest_point(cloud, plane, cloud->motion->t1).gap >= -options->grazing) {
+		found->outcome = IMPACT_APART;
+	}
+}
+
 /* Exchanges A and B. */
 static void swap_sides(struct impact_result *found)
 {
@@ -372,6 +517,8 @@ static void search_plane(struct impact_search *self, const struct impact_side *s
 				       swapped ? &motion_b : &motion_a };
 	self->best->pairs++;
 	struct impact_result found = advance_to_plane(&cloud, &plane, self->options);
+	if (!swapped)
+		cut_short_at_plane(self, &cloud, &plane, &found);
 	found.child_a = surface != NULL ? first_triangle_of(surface->mesh, found.child_a) : child;
 	if (swapped)
 		swap_sides(&found);
@@ -412,6 +559,19 @@ static struct aabb path_box(const struct impact_side *surface, const struct moti
 	return aabb_grow(aabb_make(vec3_min(end[0], end[1]), vec3_max(end[0], end[1])), grow);
 }
 
+/* Whether the options pass over this triangle of `side`, because the other side's origin is behind it at
+ * the start. */
+static bool is_behind(const struct impact_search *self, const struct impact_side *side,
+		      const struct impact_side *other, uint32_t child)
+{
+	if (!self->options->one_sided || side->piece.shape->kind != SHAPE_MESH)
+		return false;
+	vec3 p = pose_inverse_point(side->motion->from, other->motion->from.position);
+	const struct mesh *mesh = side->piece.shape->mesh;
+	p = vec3_sub(pose_inverse_point(side->in_frame, p), mesh_corner(mesh, child, 0));
+	return vec3_dot(mesh_normal(mesh, child), p) <= 0;
+}
+
 /* A convex piece and the triangles of a surface (`side`), one interval of time after the other.
  * `swapped`: the piece is B. `triangle`: a buffer. */
 static void search_surface(struct impact_search *self, const struct impact_side *side,
@@ -438,6 +598,8 @@ static void search_surface(struct impact_search *self, const struct impact_side 
 			       path_box(side, swapped ? &self->motion_a : &self->motion_b,
 					swapped ? &self->motion_b : &self->motion_a, grow));
 		while (!has_ended(self) && mesh_walk_next(&walk, &child)) {
+			if (is_behind(self, side, swapped ? self->b : self->a, child))
+				continue;
 			convex_init(triangle, side, child, NULL);
 			search_convex(self, swapped ? triangle : piece, swapped ? piece : triangle);
 		}
@@ -459,7 +621,7 @@ static void test_start_inside(struct impact_search *self, const struct impact_si
 			      const struct impact_side *other, bool swapped)
 {
 	if (!shape_is_field(field->piece.shape) || other->piece.shape->kind == SHAPE_PLANE ||
-	    has_ended(self))
+	    has_ended(self) || self->options->core_a > 0)
 		return;
 	struct gjk_points room;
 	uint32_t child = other->piece.child == IMPACT_WHOLE || surface_of(other) != NULL

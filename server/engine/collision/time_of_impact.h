@@ -32,8 +32,22 @@ struct impact_side {
 struct impact_options {
 	double tolerance;	 /* m > 0: pieces nearer than this touch */
 	uint32_t iterations_max; /* > 0, for each pair of pieces */
+	/* For methods that cut the motion of A short and leave the rest to contacts; A is no plane and no
+	 * surface. Each is off if it is 0.
+	 *
+	 * core_a     m: pieces that are nearer than the tolerance at t0 do not count. Instead, a ball about
+	 *            the origin of A's frame is searched, of this radius, or smaller if that is so near B's
+	 *            piece that the ball would touch it. If the origin itself touches, the pieces are
+	 *            passed over. So OVERLAP is no outcome.
+	 * grazing    m: a hit is passed over if at t1 A is less than this deep behind the plane of the hit,
+	 *            or at t0 and t1 behind a face of B's piece, so that A ends on its own side of the
+	 *            piece. Not for core_a's ball.
+	 * one_sided  triangles of meshes (not of fields) are passed over if the origin of A's frame is
+	 *            behind them at t0. */
+	double core_a, grazing;
+	bool one_sided;
 };
-/* 1e-6 m, 64 iterations. */
+/* 1e-6 m, 64 iterations; the rest off. */
 struct impact_options impact_options_default(void);
 
 enum impact_outcome {
@@ -53,6 +67,7 @@ struct impact_result {
 	uint64_t iterations;	   /* computed distances */
 	uint64_t pairs;		   /* pairs of pieces that were searched */
 	uint64_t limits;	   /* of these, the pairs that ended in IMPACT_LIMIT */
+	bool core;		   /* the hit is that of core_a's ball */
 };
 
 /* Both motions must have the same t0 and t1. UNSUPPORTED: plane with plane, or a planar with a

@@ -52,6 +52,19 @@ static double body_reach(const struct dynamics *self, uint32_t body)
 	return reach;
 }
 
+/* m: the least extent_min of its shapes, which is the scale for fast motion. */
+static double body_inner(const struct dynamics *self, uint32_t body)
+{
+	const struct tables *tables = self->tables;
+	double inner = __builtin_inf();
+	for (uint32_t p = tables->body.first_placement[body]; p != 0;
+	     p = tables->placement.next[p - 1])
+		inner = scalar_min(inner, placement_shape(self, p - 1)->extent_min);
+	if (tables->body.first_placement[body] == 0)
+		return 0;
+	return scalar_max(inner, SHAPE_LENGTH_MIN);
+}
+
 /* True with several placements, or with one whose shape is divided. */
 static bool is_divided(const struct dynamics *self, uint32_t body)
 {
@@ -67,6 +80,7 @@ void body_cache_init(struct dynamics *self, uint32_t body)
 	struct body_cache *cache = &self->bodies.items[body];
 	*cache = (struct body_cache){ .first_edge = DYNAMICS_NONE, .slot = DYNAMICS_NONE };
 	cache->reach = body_reach(self, body);
+	cache->inner = body_inner(self, body);
 	cache->divided = is_divided(self, body);
 	body_cache_pose(self, body);
 }
@@ -274,6 +288,7 @@ void dynamics_body_changed(struct dynamics *self, uint32_t body)
 	dynamics_wake(self, body);
 	body_cache_pose(self, body);
 	self->bodies.items[body].reach = body_reach(self, body);
+	self->bodies.items[body].inner = body_inner(self, body);
 	self->bodies.items[body].divided = is_divided(self, body);
 	for (uint32_t p = tables->body.first_placement[body]; p != 0;
 	     p = tables->placement.next[p - 1])

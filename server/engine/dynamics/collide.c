@@ -11,6 +11,8 @@
  * The relative pose at which it was made is a column, so a restored world keeps the same manifolds. A
  * manifold without points says that the pieces were farther apart than the margin of the narrow phase,
  * which is stored as its first separation; it is valid until the pieces may have come nearer than that.
+ * Or, with a triangle of a mesh, it says that a neighbour reports the contact, and is valid while the
+ * pieces rest.
  *
  * Manifolds of round pieces (spheres, capsules) are never kept: a rolling piece would carry the normal
  * with it, and their narrow phase costs less than the test.
@@ -18,9 +20,11 @@
  * Contacts are independent: each work item writes only its own entries of the list. Waking, which
  * concerns several contacts, follows in step.c.
  */
+#include "server/engine/collision/pairs.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/step.h"
+#include "server/engine/dynamics/sweep_path.h"
 
 #include <string.h>
 
@@ -137,11 +141,14 @@ static bool may_keep_manifold(const struct tables *tables, uint32_t row,
 	 * no manifold of a field's side is kept as empty. */
 	bool sided = shape_is_sided(a->shape, b->shape) || shape_is_sided(b->shape, a->shape);
 	bool empty = contact->point_count[row] == 0 && !sided;
+	bool neighbour = empty && contact->cache_kind[row] == CACHE_NEIGHBOUR;
 	if (!empty && (shape_is_round(a->shape) || shape_is_round(b->shape)))
 		return false;
 	pose before = { contact->relative_position[row], contact->relative_rotation[row] };
 	double angle;
 	double moved = relative_motion(a, b, &before, now, &angle);
+	if (neighbour && moved > CONTACT_KEEP_NEIGHBOUR)
+		return false;
 	if (empty)
 		return moved + needed <= contact->separation[row][0];
 	return angle <= CONTACT_KEEP_ANGLE && moved <= CONTACT_KEEP_DISTANCE &&
@@ -293,6 +300,36 @@ static vec3 point_velocity(const struct contact_side *side, vec3 arm)
 	return vec3_add(side->velocity, vec3_cross(side->spin, arm));
 }
 
+/* True if an animated body is so fast that points of a manifold do not show whether it reaches the sleeping
+ * one, and a search along its way finds a touch. */
+static bool sweeps_over_sleeper(const struct step *self, const struct contact_side *moving,
+				const struct contact_side *asleep, double dt)
+{
+	const struct dynamics *dynamics = self->dynamics;
+	double most = SWEEP_FAST * dynamics->bodies.items[asleep->body].inner;
+	double time = CONTACT_WAKE_REACH * dt, turn = vec3_length(moving->spin) * time;
+	double way = vec3_length(moving->velocity) * time;
+	if (dynamics->tables->body.status[moving->body] != BODY_ANIMATED ||
+	    way + (turn > 0 ? turn * moving->reach : 0) <= most)
+		return false;
+	struct body_motion motion = {
+		.centre = vec3_mul_add(moving->centre, moving->velocity, time),
+		.rotation = quat_mul(quat_from_rotation_vector(vec3_scale(moving->spin, time)),
+				     moving->at.rotation),
+		.velocity = moving->velocity,
+		.angular_velocity = moving->spin,
+	};
+	struct sweep_path path, still = sweep_path_still(dynamics, asleep->body);
+	struct sweep_hit hit = { .fraction = 1 };
+	if (!sweep_path_of(dynamics, moving->body, &motion, time, &path))
+		return false;
+	uint32_t parts = sweep_parts(&still, &path);
+	for (uint32_t part = 0; part < parts && hit.fraction == 1; part++)
+		sweep_placements(dynamics, &still, asleep->piece.placement, &path,
+				 moving->piece.placement, part, parts, &hit);
+	return hit.fraction < 1;
+}
+
 /* True if one body takes part, the other sleeps, and a point may close within this step. */
 static bool reaches_sleeper(const struct step *self, const struct contact_side *a,
 			    const struct contact_side *b, const struct contact_state *contact,
@@ -311,7 +348,8 @@ static bool reaches_sleeper(const struct step *self, const struct contact_side *
 		if (point->separation <= scalar_max(0, CONTACT_WAKE_REACH * way))
 			return true;
 	}
-	return false;
+	bool sleeps_b = set[b->body] != 0 && !step_takes_part(self, b->body);
+	return sweeps_over_sleeper(self, sleeps_b ? a : b, sleeps_b ? b : a, dt);
 }
 
 /* ---- near by turning ----------------------------------------------------------------------- */

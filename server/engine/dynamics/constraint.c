@@ -197,7 +197,9 @@ static struct contact_at contact_at(const struct constraint *self, const struct 
  * midpoint. */
 struct point_place {
 	vec3 on_a, on_b, middle_a, middle_b;
-	vec3 apart; /* D */
+	vec3 core_a,
+		core_b; /* as on_a and on_b, but fixed in the bodies (contact_found.radius_a) */
+	vec3 apart;	/* D */
 	double gap;
 };
 
@@ -207,15 +209,21 @@ static struct point_place place_point(const struct contact_at *at,
 	const struct contact_found *found = at->found;
 	vec3 half = vec3_scale(found->normal, 0.5 * point->separation);
 	vec3 on_a = vec3_sub(point->arm_a, half), on_b = vec3_add(point->arm_b, half);
+	vec3 core_a = vec3_mul_sub(on_a, found->normal, found->radius_a);
+	vec3 core_b = vec3_mul_add(on_b, found->normal, found->radius_b);
 	if (!at->moved)
 		return (struct point_place){ on_a,
 					     on_b,
 					     point->arm_a,
 					     point->arm_b,
+					     core_a,
+					     core_b,
 					     vec3_scale(found->normal, point->separation),
 					     point->separation };
-	struct point_place place = { .on_a = quat_rotate(at->turn_a, on_a),
-				     .on_b = quat_rotate(at->turn_b, on_b) };
+	struct point_place place = { .core_a = quat_rotate(at->turn_a, core_a),
+				     .core_b = quat_rotate(at->turn_b, core_b) };
+	place.on_a = vec3_mul_add(place.core_a, at->normal, found->radius_a);
+	place.on_b = vec3_mul_sub(place.core_b, at->normal, found->radius_b);
 	vec3 between = vec3_sub(at->b->centre, at->a->centre);
 	place.apart = vec3_sub(vec3_add(between, place.on_b), place.on_a);
 	place.middle_a = vec3_mul_add(place.on_a, place.apart, 0.5);
@@ -279,9 +287,9 @@ static void add_normal_row(const struct contact_at *at, const struct point_place
 	row->upper = __builtin_inf();
 	if (at->options->level != CONSTRAINT_ACCELERATION)
 		return;
-	/* gap'' without the bodies' accelerations: of the surface points, or of the two centres. */
-	arm_a = centres ? ball_a : place->on_a;
-	arm_b = centres ? ball_b : place->on_b;
+	/* gap'' without the bodies' accelerations: of points fixed in the bodies, or of the two centres. */
+	arm_a = centres ? ball_a : place->core_a;
+	arm_b = centres ? ball_b : place->core_b;
 	vec3 turning = vec3_sub(point_turning(at->b, arm_b), point_turning(at->a, arm_a));
 	vec3 u = vec3_sub(point_velocity(at->b, arm_b), point_velocity(at->a, arm_a));
 	if (centres)
@@ -322,11 +330,29 @@ static void bound_by_normal(const struct contact_at *at, struct constraint_row *
 	row->dynamic_friction = sliding;
 }
 
+/* s'' of a tangent's slip s' = t·u without the bodies' accelerations, if a surface is round: its contact
+ * point moves by v_b + w_b × core − r n' and not with the material,
+ * s'' = t'·u + t·(w_b × (p' − v_b) − w_a × (p' − v_a)). */
+static double round_slip_bias(const struct contact_at *at, const struct point_place *place,
+			      vec3 axis, vec3 axis_rate, vec3 u)
+{
+	const struct contact_found *found = at->found;
+	bool of_b = found->radius_b > 0;
+	vec3 moves = of_b ? vec3_mul_sub(point_velocity(at->b, place->core_b), at->normal_rate,
+					 found->radius_b)
+			  : vec3_mul_add(point_velocity(at->a, place->core_a), at->normal_rate,
+					 found->radius_a);
+	vec3 on_b = vec3_cross(spin_of(at->b), vec3_sub(moves, at->b->velocity));
+	vec3 on_a = vec3_cross(spin_of(at->a), vec3_sub(moves, at->a->velocity));
+	return vec3_dot(axis_rate, u) + vec3_dot(axis, vec3_sub(on_b, on_a));
+}
+
 static void add_tangent_rows(const struct contact_at *at, const struct point_place *place,
 			     struct row_list *out)
 {
 	ASSERT(out->row_count > 0 && out->rows[out->row_count - 1].set == ROW_POSITIVE);
 	const struct contact_surface *surface = &at->found->surface;
+	bool is_round = at->found->radius_a > 0 || at->found->radius_b > 0;
 	struct constraint_row *first = out->rows + out->row_count;
 	vec3 turning = vec3_sub(point_turning(at->b, place->middle_b),
 				point_turning(at->a, place->middle_a));
@@ -339,7 +365,9 @@ static void add_tangent_rows(const struct contact_at *at, const struct point_pla
 				spatial_along(place->middle_b, axis));
 		bound_by_normal(at, row, surface->static_friction[k], surface->dynamic_friction[k]);
 		row->wanted = vec3_dot(axis, surface->velocity);
-		if (at->options->level == CONSTRAINT_ACCELERATION)
+		if (at->options->level == CONSTRAINT_ACCELERATION && is_round)
+			row->bias = round_slip_bias(at, place, axis, at->tangent_rate[k], u);
+		else if (at->options->level == CONSTRAINT_ACCELERATION)
 			row->bias = vec3_dot(axis, turning) + 2 * vec3_dot(u, at->tangent_rate[k]);
 	}
 	if (at->options->level == CONSTRAINT_ACCELERATION)

@@ -121,6 +121,10 @@ struct contact_found {
 	vec3 normal_rate;    /* 1/s, of GIVEN */
 	vec3 edge_a, edge_b; /* of EDGES: directions of any length, world axes, as found */
 	vec3 ball_a, ball_b; /* of CENTRES: m, from the mass centres, world axes, as found */
+	/* m ≥ 0. A round surface (ball, capsule): its point is this far along the normal from a point that
+	 * is fixed in the body, and does not turn with the body. 0: the surface's point is fixed in the
+	 * body. Not read for CENTRES. */
+	double radius_a, radius_b;
 	uint32_t child_a, child_b;
 	struct contact_surface surface;
 	const struct contact_found_point

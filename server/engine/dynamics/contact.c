@@ -138,6 +138,27 @@ static double combine(uint8_t rule, double a, double b)
 	}
 }
 
+static bool has_axis(const struct body_table *body, uint32_t row)
+{
+	return vec3_length_squared(body->friction_axis[row]) > 0;
+}
+
+/* Friction along the axis of one of the bodies, against the other's ordinary friction. */
+static void mix_axes(const struct body_table *body, uint32_t a, uint32_t b, uint8_t rule,
+		     struct contact_material *mixed)
+{
+	bool axis_a = has_axis(body, a), axis_b = has_axis(body, b);
+	if (!axis_a && !axis_b)
+		return;
+	bool from_a = axis_a && (!axis_b || body->id[a] < body->id[b]);
+	uint32_t of = from_a ? a : b, other = from_a ? b : a;
+	mixed->axis = quat_rotate(body->rotation[of], body->friction_axis[of]);
+	double along = body->axis_friction[of];
+	mixed->axis_static = combine(rule, along, body->static_friction[other]);
+	mixed->axis_dynamic = combine(rule, along, body->dynamic_friction[other]);
+	VALIDATE(mixed->axis_static >= 0 && mixed->axis_dynamic >= 0);
+}
+
 struct contact_material contact_material(const struct tables *tables, struct contact_piece piece_a,
 					 struct contact_piece piece_b)
 {
@@ -147,10 +168,15 @@ struct contact_material contact_material(const struct tables *tables, struct con
 	uint8_t friction = MIN_OF(body->friction_rule[a], body->friction_rule[b]);
 	uint8_t restitution = MIN_OF(body->restitution_rule[a], body->restitution_rule[b]);
 	struct contact_material mixed = {
-		combine(friction, body->static_friction[a], body->static_friction[b]),
-		combine(friction, body->dynamic_friction[a], body->dynamic_friction[b]),
-		combine(restitution, body->restitution[a], body->restitution[b]),
+		.static_friction =
+			combine(friction, body->static_friction[a], body->static_friction[b]),
+		.dynamic_friction =
+			combine(friction, body->dynamic_friction[a], body->dynamic_friction[b]),
+		.restitution = combine(restitution, body->restitution[a], body->restitution[b]),
+		.rolling = scalar_max(body->rolling_friction[a], body->rolling_friction[b]),
+		.spinning = scalar_max(body->spinning_friction[a], body->spinning_friction[b]),
 	};
+	mix_axes(body, a, b, friction, &mixed);
 	/* Each rule is monotone, so dynamic ≤ static holds but for the rounding of the square root. */
 	mixed.dynamic_friction = scalar_min(mixed.dynamic_friction, mixed.static_friction);
 	ASSERT(mixed.dynamic_friction <= mixed.static_friction);

@@ -64,9 +64,13 @@ void contact_refresh_live(struct dynamics *self, uint32_t row);
 uint32_t contact_find(const struct dynamics *self, const struct contact_pair *pair);
 
 /* The pair's friction and restitution from the materials of both bodies. If their rules differ, the one
- * with the lower number applies, so that any explicit choice beats the default. */
+ * with the lower number applies, so that any explicit choice beats the default. Of rolling and spinning
+ * friction the larger applies. If both bodies have a friction axis, that of the lower id applies. */
 struct contact_material {
 	double static_friction, dynamic_friction, restitution;
+	double rolling, spinning; /* m */
+	vec3 axis; /* world axes, any length, as the bodies are in the tables; zero: none */
+	double axis_static, axis_dynamic; /* along it */
 };
 struct contact_material contact_material(const struct tables *tables, struct contact_piece a,
 					 struct contact_piece b);

@@ -54,6 +54,12 @@ struct step_report {
 	double penetration_max, penetration_mean; /* m, over points with separation < 0 */
 	uint32_t quarantined;
 	uint32_t joints_broken;
+	uint32_t swept;	      /* bodies whose paths were searched (sweep.h) */
+	uint32_t sweep_stops; /* of these, the ones that stopped early */
+	uint32_t sweep_cores; /* bodies that stopped because their core touched */
+	uint32_t sweep_pairs; /* pairs of fast bodies that stopped each other */
+	uint64_t
+		sweep_limits; /* searches without an answer; the path ends where it is known to be free */
 	double joint_error; /* m or rad: the largest of any joint after the step */
 };
 
@@ -78,6 +84,7 @@ struct body_cache {
 	mat3 rotation; /* of body.rotation */
 	vec3 centre;   /* mass centre, world, m */
 	double reach;  /* m, farthest point of its shapes from the mass centre; 0 without shapes */
+	double inner;  /* m, the least extent_min of its shapes; 0 without shapes */
 	double motion; /* m, bound of the motion of any of its points, summed over the stores of the last
 			  step that stored it */
 	uint32_t first_edge; /* DYNAMICS_NONE without contacts */

@@ -84,26 +84,37 @@ static void limit_speed(vec3 *velocity, vec3 *acceleration, struct damped d, dou
 		*acceleration = vec3_scale(vec3_sub(clamp_vector(after, most), kept), 1 / d.gain);
 }
 
-struct body_start integrate_start(const struct dynamics *self, uint32_t body,
-				  const struct force_sum *sum, double dt)
+struct body_start integrate_start_at(const struct dynamics *self, uint32_t body,
+				     const struct body_motion *from, const struct force_sum *sum,
+				     double dt)
 {
 	ASSERT(body < self->tables->body.count);
 	ASSERT(dt >= 0);
 	const struct body_table *table = &self->tables->body;
-	struct body_start start = { { table->velocity[body], table->angular_velocity[body] },
+	struct body_start start = { { from->velocity, from->angular_velocity },
 				    spatial_zero(),
 				    is_uneven(self, body) };
 	if (table->status[body] != BODY_DYNAMIC)
 		return start;
 	struct spatial *a = &start.acceleration;
 	a->linear = vec3_mul_add(sum->acceleration, sum->force, table->mass_inv[body]);
-	if (!vec3_equal(sum->torque, vec3_zero()))
-		a->angular = mat3_mul_vec(integrate_inertia_inv(self, body), sum->torque);
+	if (!vec3_equal(sum->torque, vec3_zero())) {
+		mat3 inverse = mat3_rotate_tensor(mat3_from_quat(from->rotation),
+						  sym3_matrix(sym3_load(table->inertia_inv[body])));
+		a->angular = mat3_mul_vec(inverse, sum->torque);
+	}
 	limit_speed(&start.velocity.linear, &a->linear,
 		    integrate_damped(table->linear_damping[body], dt), SPEED_MAX);
 	limit_speed(&start.velocity.angular, &a->angular,
 		    integrate_damped(table->angular_damping[body], dt), ANGULAR_SPEED_MAX);
 	return start;
+}
+
+struct body_start integrate_start(const struct dynamics *self, uint32_t body,
+				  const struct force_sum *sum, double dt)
+{
+	struct body_motion from = dynamics_motion(self, body);
+	return integrate_start_at(self, body, &from, sum, dt);
 }
 
 struct spatial integrate_velocity(const struct dynamics *self, uint32_t body,
@@ -186,7 +197,7 @@ static void turn_uneven(const struct dynamics *self, uint32_t body, const struct
 	const struct body_table *table = &self->tables->body;
 	sym3 inertia = sym3_load(table->inertia[body]);
 	sym3 inverse = sym3_load(table->inertia_inv[body]);
-	quat q = table->rotation[body];
+	quat q = motion->rotation;
 	double h = dt / pieces;
 	struct damped half = integrate_damped(table->angular_damping[body], 0.5 * h);
 	vec3 momentum = integrate_tensor_at(inertia, q, start->velocity.angular);
@@ -201,8 +212,9 @@ static void turn_uneven(const struct dynamics *self, uint32_t body, const struct
 	motion->angular_velocity = integrate_tensor_at(inverse, q, momentum);
 }
 
-struct body_motion integrate_free(const struct dynamics *self, uint32_t body,
-				  const struct body_start *start, double dt, uint32_t pieces)
+struct body_motion integrate_free_at(const struct dynamics *self, uint32_t body,
+				     const struct body_motion *from, const struct body_start *start,
+				     double dt, uint32_t pieces)
 {
 	ASSERT(body < self->tables->body.count);
 	ASSERT(dt >= 0 && pieces >= 1);
@@ -213,7 +225,8 @@ struct body_motion integrate_free(const struct dynamics *self, uint32_t body,
 	struct spatial after = integrate_velocity(self, body, start, dt);
 	vec3 way = vec3_scale(start->velocity.linear, linear.gain);
 	way = vec3_mul_add(way, start->acceleration.linear, linear.rise);
-	struct body_motion motion = { .centre = vec3_add(self->bodies.items[body].centre, way),
+	struct body_motion motion = { .centre = vec3_add(from->centre, way),
+				      .rotation = from->rotation,
 				      .velocity = after.linear,
 				      .angular_velocity = after.angular };
 	if (start->uneven) {
@@ -222,10 +235,16 @@ struct body_motion integrate_free(const struct dynamics *self, uint32_t body,
 	}
 	vec3 turn = vec3_scale(start->velocity.angular, angular.gain);
 	turn = vec3_mul_add(turn, start->acceleration.angular, angular.rise);
-	motion.rotation = table->rotation[body];
 	if (!vec3_equal(turn, vec3_zero()))
 		motion.rotation = quat_integrate(motion.rotation, turn, 1);
 	return motion;
+}
+
+struct body_motion integrate_free(const struct dynamics *self, uint32_t body,
+				  const struct body_start *start, double dt, uint32_t pieces)
+{
+	struct body_motion from = dynamics_motion(self, body);
+	return integrate_free_at(self, body, &from, start, dt, pieces);
 }
 
 /* ---- with constraints ---------------------------------------------------------------------- */

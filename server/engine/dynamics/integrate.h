@@ -42,12 +42,22 @@ struct body_start {
 struct body_start integrate_start(const struct dynamics *self, uint32_t body,
 				  const struct force_sum *sum, double dt);
 
+/* The same of a body at the motion `from`, whose velocities are those at the start. */
+struct body_start integrate_start_at(const struct dynamics *self, uint32_t body,
+				     const struct body_motion *from, const struct force_sum *sum,
+				     double dt);
+
 /* The motion after dt of an unconstrained body, from that in the tables. Linear motion is exact.
  * Turning is exact if the moments of inertia are equal or the body turns about one axis; else it is
  * integrate_turn in `pieces` ≥ 1 equal parts, of second order in their length with torque or
  * damping. */
 struct body_motion integrate_free(const struct dynamics *self, uint32_t body,
 				  const struct body_start *start, double dt, uint32_t pieces);
+
+/* The same from the motion `from`. */
+struct body_motion integrate_free_at(const struct dynamics *self, uint32_t body,
+				     const struct body_motion *from, const struct body_start *start,
+				     double dt, uint32_t pieces);
 
 /* The rotation `q` after `time` s without torque at angular momentum L (kg m²/s, world axes); the inverse
  * inertia in body axes. Keeps ½ L·I(q)⁻¹L to rounding. */

@@ -94,6 +94,7 @@ static void list_row(struct step *self, uint32_t row)
 	to->body_a = placement_body(self->dynamics->tables, to->a.placement);
 	to->body_b = placement_body(self->dynamics->tables, to->b.placement);
 	to->is_new = to->met = to->scratch = false;
+	to->fraction = 1;
 	bit_set(self->listed, row);
 }
 
@@ -137,6 +138,7 @@ static void list_contacts(struct step *self)
 			.a = pair->a,
 			.b = pair->b,
 			.is_new = true,
+			.fraction = 1,
 		};
 		/* If neither body takes part, a command put a body that is not awake beside a
 		 * sleeping one (a wall set down in a pile): both take part from now on. */
@@ -527,7 +529,7 @@ static void note_contact_event(struct dynamics *dynamics, const struct contact_s
 			       .b = tables->body.id[contact->body_b],
 			       .child_a = contact->a.child,
 			       .child_b = contact->b.child,
-			       .fraction = 1 };
+			       .fraction = begins ? contact->fraction : 1 };
 	if (begins) {
 		event.value = impulse;
 		event.point = vec3_add(dynamics->bodies.items[contact->body_a].centre,

@@ -51,7 +51,9 @@ struct contact_state {
 	bool met;     /* a new pair of which neither body took part before; both do now */
 	bool scratch; /* found by step_reach */
 	bool reaches; /* one body takes part, the other sleeps, and a point may close within the step */
-	vec3 normal; /* unit, a → b */
+	double fraction; /* of the step at which it began to touch, 0 … 1, for the event; 1 unless a
+			    method that resolves time within a step sets it */
+	vec3 normal;	 /* unit, a → b */
 	struct contact_point points[MANIFOLD_POINTS_MAX];
 };
 #define STEP_NO_ROW UINT32_MAX
@@ -94,6 +96,7 @@ struct step {
 	uint32_t
 		block_bytes; /* of the method's block after this step; unchanged unless the method sets it */
 	const struct contact_list *committed;
+	uint64_t *swept; /* bit a slot: step_sweep searched its path; NULL: it was not called */
 };
 
 /* Bytes that a method pushes on the scratch arena in a step, at most, each push rounded up to 64.

@@ -222,7 +222,8 @@ static enum status merge_scratch(struct step *self, struct contact_list *list, u
 			.a = pair->a,
 			.b = pair->b,
 			.is_new = true,
-			.scratch = true
+			.scratch = true,
+			.fraction = 1
 		};
 		next--;
 	}

@@ -23,6 +23,11 @@
 #define CONTACT_KEEP_DISTANCE 0.01
 #define CONTACT_KEEP_ANGLE 0.02
 
+/* m. A manifold of a triangle that left its contact to a neighbour is kept while the pieces have moved less
+ * than this. Larger: a body that crosses a seam slowly has no contact for some ticks, and sinks; 0: bodies at
+ * rest collide with all triangles near them in each tick. */
+#define CONTACT_KEEP_NEIGHBOUR 1e-5
+
 /* 1. An awake body reaches a sleeping one if a point of theirs closes within this many ticks at its
  * present relative speed. Above 1, because the forces of the step may add speed. */
 #define CONTACT_WAKE_REACH 1.5

@@ -293,6 +293,51 @@ static void flag_edges(struct mesh *mesh)
 	}
 }
 
+/* ---- T-junctions ------------------------------------------------------------------------------ */
+
+/* Of an edge's length: a vertex this near to it lies on it, or is one of its ends. */
+#define ON_EDGE 1e-6
+/* Triangles looked at per triangle of the mesh, at most: bounds the time for a heap of long thin
+ * triangles. */
+enum { JUNCTION_VISITS = 64 };
+
+static bool is_inside_edge(vec3 from, vec3 to, vec3 p)
+{
+	vec3 along = vec3_sub(to, from), way = vec3_sub(p, from);
+	double square = vec3_length_squared(along), t = vec3_dot(way, along) / square;
+	if (!(t > ON_EDGE && t < 1 - ON_EDGE))
+		return false;
+	return vec3_distance_squared(way, vec3_scale(along, t)) <= ON_EDGE * ON_EDGE * square;
+}
+
+/* Whether a vertex of another triangle lies inside edge k. *visits is counted down. */
+static bool has_junction(const struct mesh *mesh, uint32_t triangle, uint32_t k, uint64_t *visits)
+{
+	vec3 from = mesh_corner(mesh, triangle, k), to = mesh_corner(mesh, triangle, (k + 1) % 3);
+	double near = ON_EDGE * vec3_distance(from, to);
+	struct mesh_walk walk;
+	uint32_t other;
+	mesh_walk_init(&walk, mesh,
+		       aabb_grow(aabb_make(vec3_min(from, to), vec3_max(from, to)), near));
+	while (*visits > 0 && mesh_walk_next(&walk, &other)) {
+		--*visits;
+		for (uint32_t c = 0; c < 3 && other != triangle; c++)
+			if (is_inside_edge(from, to, mesh_corner(mesh, other, c)))
+				return true;
+	}
+	return false;
+}
+
+static void count_junctions(struct mesh *mesh)
+{
+	uint64_t visits = (uint64_t)JUNCTION_VISITS * mesh->triangle_count;
+	mesh->junctions = 0;
+	for (uint32_t t = 0; t < mesh->triangle_count && !mesh->closed; t++)
+		for (uint32_t k = 0; k < 3; k++)
+			if (mesh->adjacent[t][k] == UINT32_MAX)
+				mesh->junctions += has_junction(mesh, t, k, &visits);
+}
+
 /* ---- cooking ---------------------------------------------------------------------------------- */
 
 static enum status build_mesh(struct reason *why, struct mesh *mesh)
@@ -306,6 +351,7 @@ static enum status build_mesh(struct reason *why, struct mesh *mesh)
 		find_adjacent(mesh, &scratch);
 		flag_edges(mesh);
 		mesh_tree_build(mesh, scratch.keys);
+		count_junctions(mesh);
 	}
 	heap_free(scratch.keys);
 	return status;

@@ -301,10 +301,19 @@ bool shape_warning(const struct shape *shape, uint32_t i, char *text, size_t byt
 {
 	if (shape->kind == SHAPE_SOLID)
 		return solid_warning(shape, i, text, bytes);
-	if (shape->kind != SHAPE_MESH || shape->mesh->closed || i > 0)
+	if (shape->kind != SHAPE_MESH || shape->mesh->closed)
 		return false;
-	snprintf(text, bytes, "not closed: %u edges do not have two triangles that agree",
-		 shape->mesh->loose_edges);
+	if (i == 0)
+		snprintf(text, bytes, "not closed: %u edges do not have two triangles that agree",
+			 shape->mesh->loose_edges);
+	else if (i == 1 && shape->mesh->junctions > 0)
+		snprintf(
+			text, bytes,
+			"T-junctions: on %u edges lies a vertex of another triangle; only soft-step "
+			"lets bodies slide over such seams",
+			shape->mesh->junctions);
+	else
+		return false;
 	return true;
 }
 

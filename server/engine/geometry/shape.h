@@ -94,6 +94,7 @@ struct mesh {
 	struct mesh_node *nodes;
 	bool closed;	      /* every edge has exactly two triangles, consistently oriented */
 	uint32_t loose_edges; /* the number of other edges */
+	uint32_t junctions;   /* of these, the ones on which a vertex of another triangle lies */
 };
 
 struct polygon {

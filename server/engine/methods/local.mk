@@ -1,9 +1,15 @@
 # Methods: interchangeable solvers of a step.
 libengine_a_SOURCES += \
 	server/engine/methods/free.c \
+	server/engine/methods/impact.c \
+	server/engine/methods/impact.h \
+	server/engine/methods/impact_batch.c \
+	server/engine/methods/impact_island.c \
+	server/engine/methods/impact_path.c \
 	server/engine/methods/lcp.c \
 	server/engine/methods/method.c \
 	server/engine/methods/method.h \
+	server/engine/methods/penalty.c \
 	server/engine/methods/projection.c \
 	server/engine/methods/reflection.c \
 	server/engine/methods/soft_arms.c \
@@ -11,6 +17,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_cluster.c \
 	server/engine/methods/soft_cluster.h \
 	server/engine/methods/soft_colour.c \
+	server/engine/methods/soft_hard.c \
 	server/engine/methods/soft_joint.c \
 	server/engine/methods/soft_joint.h \
 	server/engine/methods/soft_joint_core.c \
@@ -19,6 +26,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_joint_tree.c \
 	server/engine/methods/soft_lanes.h \
 	server/engine/methods/soft_prepare.c \
+	server/engine/methods/soft_seams.c \
 	server/engine/methods/soft_sides.h \
 	server/engine/methods/soft_solve.c \
 	server/engine/methods/soft_step.c \
@@ -37,9 +45,12 @@ libengine_a_SOURCES += \
 tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.c
 
 UNIT_TESTS += \
+	tests/unit/server/engine/methods/test_impact \
+	tests/unit/server/engine/methods/test_impact_rough \
 	tests/unit/server/engine/methods/test_method \
 	tests/unit/server/engine/methods/test_free \
 	tests/unit/server/engine/methods/test_parameters \
+	tests/unit/server/engine/methods/test_penalty \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_joint_book \
 	tests/unit/server/engine/methods/test_joint_gimbal \
@@ -47,6 +58,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_velocity_mechanism \
 	tests/unit/server/engine/methods/test_velocity_scenes \
 	tests/unit/server/engine/methods/test_soft_cluster \
+	tests/unit/server/engine/methods/test_soft_contact \
 	tests/unit/server/engine/methods/test_soft_rows \
 	tests/unit/server/engine/methods/test_soft_motion \
 	tests/unit/server/engine/methods/test_soft_joint \

@@ -21,6 +21,8 @@ const struct method method_projection = {
 		   "projection.friction_rounds is above 0",
 	.number = 4,
 	.motion = 2,
+	.supports = velocity_supports,
+	.admit = velocity_admit,
 	.attach = velocity_attach,
 	.detach = velocity_detach,
 	.step = step_projection,

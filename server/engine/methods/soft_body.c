@@ -21,6 +21,8 @@
  */
 #include "server/engine/methods/soft_step.h"
 
+#include "server/engine/dynamics/sweep.h"
+
 enum { BODY_GRAIN = 128 };
 
 /* ---- conversions ------------------------------------------------------------------------------ */
@@ -102,7 +104,7 @@ static void drive_init(const struct soft_step *self, struct soft_drive *drive, u
 struct body_work {
 	struct soft_step *self;
 	const struct force_sum *sums;
-	struct body_motion *motions;
+	bool *alone;
 };
 
 static void prepare_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -409,21 +411,22 @@ static void motion_piece(uint32_t first, uint32_t last, uint32_t worker, void *c
 	struct soft_step *self = work->self;
 	for (uint32_t i = first; i < last; i++) {
 		const struct soft_drive *drive = &self->drives[i + 1];
+		work->alone[i] = !drive->pushed;
 		if (drive->pushed)
-			work->motions[i] = pushed_motion(self, i + 1);
+			self->motions[i] = pushed_motion(self, i + 1);
 		else
-			work->motions[i] = integrate_free(self->dynamics, self->rows[i],
+			self->motions[i] = integrate_free(self->dynamics, self->rows[i],
 							  &drive->start, self->dt, self->substeps);
 	}
 }
 
-void soft_store_bodies(struct soft_step *self)
+enum status soft_finish_bodies(struct soft_step *self, struct reason *why)
 {
 	struct dynamics *dynamics = self->dynamics;
-	struct body_motion *motions =
-		ARENA_ARRAY(&dynamics->scratch, struct body_motion, self->body_count);
-	ASSERT(motions != NULL);
-	struct body_work work = { self, NULL, motions };
+	struct arena *scratch = &dynamics->scratch;
+	self->motions = ARENA_ARRAY(scratch, struct body_motion, self->body_count);
+	struct body_work work = { self, NULL, ARENA_ARRAY(scratch, bool, self->body_count) };
+	ASSERT(self->motions != NULL && work.alone != NULL);
 	parallel_run(dynamics->parallel, self->body_count, BODY_GRAIN, motion_piece, &work);
-	step_store_all(self->step, motions);
+	return step_sweep(self->step, self->motions, work.alone, why);
 }

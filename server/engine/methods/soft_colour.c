@@ -125,7 +125,8 @@ static void block_init(struct soft_block *block)
 	memset(block->body_b, 0, sizeof block->body_b);
 	memset(block->contact, 0xff, sizeof block->contact); /* DYNAMICS_NONE */
 	block->writes_a = block->writes_b = block->point_count = 0;
-	block->serial = block->bounces = block->slides = block->spins = false;
+	block->serial = block->bounces = block->rough = block->strikes = false;
+	block->slides = block->spins = false;
 }
 
 static void fill_blocks(struct soft_step *self, struct colouring *c)
@@ -200,7 +201,8 @@ void soft_colour(struct soft_step *self)
 	ASSERT(self->block_count <= soft_blocks_max(contacts));
 	self->blocks = ARENA_ARRAY(scratch, struct soft_block, self->block_count);
 	self->slides = ARENA_ARRAY(scratch, struct soft_slide, self->block_count);
-	ASSERT(self->blocks != NULL && self->slides != NULL);
+	self->roughs = ARENA_ARRAY(scratch, struct soft_rough, self->block_count);
+	ASSERT(self->blocks != NULL && self->slides != NULL && self->roughs != NULL);
 	fill_blocks(self, c);
 	for (uint32_t b = 0; b < self->block_count; b++)
 		VALIDATE(has_own_bodies(&self->blocks[b]));

@@ -27,10 +27,10 @@
 
 enum { BLOCK_GRAIN = 4 };
 
-/* Of the sub-step rate. Measured on a pyramid of 20 rows, 4 sub-steps: at 0.125 it drifts 10.5 mm and
- * sinks 3.1 mm, at 0.15 7.3 and 2.2, at 0.175 5.9 and 1.7; at 0.2 9.6 and 1.5, from 0.25 on it creeps
- * without end. */
-#define HERTZ_MAX 0.15
+/* Of the sub-step rate. Measured on a pyramid of 20 rows, 4 sub-steps: at 0.125 it drifts 9.5 mm and
+ * sinks 3.2 mm, at 0.15 8.5 and 2.1, at 0.16 8.4 and 1.9, at 0.17 8.9 and 1.7; at 0.19 13.6 and 1.6, and it
+ * creeps. */
+#define HERTZ_MAX 0.16
 
 /* m/s. A contact that slips faster as the step begins slides, and has dynamic friction for the step.
  * Larger: a slow slide sticks; smaller: a body at rest, with the speed that one sweep leaves in it,
@@ -73,6 +73,7 @@ struct lane_work {
 	uint32_t lane;
 	const struct contact_state *contact;
 	const struct soft_drive *a, *b;
+	struct contact_material material;
 	vec3 drift; /* m/s, of the mass centres */
 	bool slips;
 };
@@ -147,6 +148,30 @@ static double reach_squared(const struct contact_state *contact, vec3 centre)
 	return most;
 }
 
+/* Of the axis's length: an axis nearer to the normal than this has no direction in the plane. */
+#define AXIS_LEAST 1e-3
+
+/* The part of the friction axis in the plane; false if there is none. */
+static bool axis_in_plane(const struct lane_work *w, vec3 *out)
+{
+	vec3 axis = w->material.axis, normal = w->contact->normal;
+	double length = vec3_length(axis);
+	vec3 flat = vec3_mul_add(axis, normal, -vec3_dot(axis, normal));
+	if (!(vec3_length(flat) > AXIS_LEAST * length))
+		return false;
+	*out = vec3_normalize(flat);
+	return true;
+}
+
+static vec3 first_tangent(const struct lane_work *w)
+{
+	vec3 t1, k;
+	if (axis_in_plane(w, &t1))
+		return t1;
+	vec3_frame(w->contact->normal, &t1, &k);
+	return t1;
+}
+
 static void write_friction(struct lane_work *w, const double *weights, const double *multiplier)
 {
 	VALIDATE(w->lane < BLOCK_LANES);
@@ -156,8 +181,7 @@ static void write_friction(struct lane_work *w, const double *weights, const dou
 	const struct contact_point *any = &w->contact->points[0];
 	vec3 arm_a = friction_centre(w->contact, weights);
 	vec3 arm_b = vec3_add(arm_a, vec3_sub(any->arm_b, any->arm_a));
-	vec3 t1, k, normal = w->contact->normal;
-	vec3_frame(normal, &t1, &k);
+	vec3 t1 = first_tangent(w), normal = w->contact->normal;
 	vec3 t2 = vec3_cross(normal, t1);
 	store_vec3(&block->tangent, lane, t1);
 	store_vec3(&block->arm_a, lane, arm_a);
@@ -189,8 +213,7 @@ static void write_shared(const struct prepare_work *prepare, const struct lane_w
 	const sym3f *inertia_a = w->a->dynamic ? &w->a->inertia_inv : &NO_INERTIA;
 	const sym3f *inertia_b = w->b->dynamic ? &w->b->inertia_inv : &NO_INERTIA;
 	const struct softness *soft = both ? &prepare->dynamic : &prepare->fixed;
-	struct contact_material material =
-		contact_material(w->step->dynamics->tables, w->contact->a, w->contact->b);
+	const struct contact_material *material = &w->material;
 	store_vec3(&block->normal, lane, w->contact->normal);
 	store_vec3(&block->drift, lane, w->drift);
 	block->mass_inv_a.at[lane] = w->a->mass_inv;
@@ -203,9 +226,30 @@ static void write_shared(const struct prepare_work *prepare, const struct lane_w
 	block->mass_scale.at[lane] = soft->mass_scale;
 	block->impulse_scale.at[lane] = soft->impulse_scale;
 	block->friction.at[lane] =
-		(float)(w->slips ? material.dynamic_friction : material.static_friction);
-	block->restitution.at[lane] = (float)material.restitution;
-	block->bounces |= material.restitution > 0;
+		(float)(w->slips ? material->dynamic_friction : material->static_friction);
+	block->restitution.at[lane] = (float)material->restitution;
+	block->bounces |= material->restitution > 0;
+}
+
+/* Data of a rough lane. The first rough lane of a block clears the others. */
+static void write_rough(const struct lane_work *w)
+{
+	const struct contact_material *material = &w->material;
+	vec3 axis;
+	bool has_axis = axis_in_plane(w, &axis);
+	if (!(material->rolling > 0 || material->spinning > 0 || has_axis))
+		return;
+	struct soft_rough *rough = &w->step->roughs[w->block - w->step->blocks];
+	uint32_t lane = w->lane;
+	if (!w->block->rough)
+		memset(rough, 0, sizeof *rough);
+	w->block->rough = true;
+	rough->rolling.at[lane] = (float)material->rolling;
+	rough->spinning.at[lane] = (float)material->spinning;
+	rough->has_axis.at[lane] = has_axis ? 1 : 0;
+	rough->along.at[lane] = (float)(w->slips ? material->axis_dynamic : material->axis_static);
+	store_vec3(&rough->spin, lane,
+		   vec3_sub(w->b->start.velocity.angular, w->a->start.velocity.angular));
 }
 
 static void write_rounding(const struct lane_work *w)
@@ -245,8 +289,10 @@ static void write_lane(const struct prepare_work *prepare, struct soft_block *bl
 		soft_multipliers(&self->clusters, self->step, block->contact[lane]);
 	double weights[MANIFOLD_POINTS_MAX];
 	friction_weights(contact, weights);
+	w.material = contact_material(self->dynamics->tables, contact->a, contact->b);
 	write_friction(&w, weights, multiplier);
 	write_shared(prepare, &w);
+	write_rough(&w);
 	write_rounding(&w);
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		if (p < contact->point_count)
@@ -313,6 +359,8 @@ void soft_prepare_contacts(struct soft_step *self)
 	};
 	parallel_run(self->dynamics->parallel, self->block_count, BLOCK_GRAIN, contacts_piece,
 		     &prepare);
+	for (uint32_t b = 0; b < self->block_count; b++)
+		self->bounces |= self->blocks[b].bounces;
 }
 
 static void store_lane(const struct soft_step *self, const struct soft_block *block, uint32_t lane)

@@ -12,16 +12,23 @@
  *   relax   s > 0 as above, s ≤ 0: J v = 0 without bias, which removes the speed of the push; then
  *           friction, because only after relaxing does a new soft contact carry its whole load, which
  *           bounds it
- *   restitution (once, after the last sub-step): points that arrived faster than restitution_speed
- *           and had an impulse leave with J v = −e · approach.
+ *   bounce  before `solve`: points that would pass their gap within the sub-step and are fast enough leave
+ *           with e times their speed. Until then relaxation does not slow them down.
  *
- * Friction on the whole manifold: |λ_t| ≤ μ Σλ_n, and for the twist |λ| ≤ μ Σ(lever·λ_n).
+ * Friction on the whole manifold: |λ_t| ≤ μ Σλ_n, and for the twist |λ| ≤ Σ((μ lever + spinning)·λ_n);
+ * against rolling |λ| ≤ rolling Σλ_n. With a friction axis each tangent has a coefficient of its own.
  */
 #include "server/engine/methods/soft_sides.h"
 
 /* Blocks. A block takes 0.1 to 0.2 µs, waking the other workers several µs, so a colour of at most
  * SOLVE_ALONE blocks is faster on the calling thread. SOLVE_GRAIN is a worker's share at a time. */
 enum { SOLVE_ALONE = 64, SOLVE_GRAIN = 16 };
+
+/* Sweeps of restitution in a sub-step, and over the points of a manifold. */
+enum { BOUNCE_ROUNDS = 4, BOUNCE_SWEEPS = 8 };
+
+/* m/s. Slower hits do not bounce, whatever their restitution: they are what a sweep leaves at rest. */
+#define BOUNCE_LEAST 1e-2f
 
 /* ---- bodies of four lanes --------------------------------------------------------------------- */
 
@@ -96,6 +103,16 @@ LANES_INLINE lanes normal_speed(const struct sides *s, const struct soft_point *
 	return lanes_load(&point->approach, first) + normal_change(s, point, first, normal);
 }
 
+/* m/s: points that approach faster than this bounce; without end where there is no restitution. */
+LANES_INLINE lanes bounce_speed(const struct soft_step *step, const struct soft_block *block,
+				uint32_t first)
+{
+	lanes e = lanes_load(&block->restitution, first), one = lanes_all(1);
+	lanes speed = lanes_all(step->restitution_speed) * (one - e);
+	return lanes_select(e > lanes_all(0), lanes_max(speed, lanes_all(BOUNCE_LEAST)),
+			    lanes_all(SOFT_NOWHERE));
+}
+
 LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block *block,
 				uint32_t first, struct sides *s, bool biased, lanes_mask only)
 {
@@ -106,7 +123,10 @@ LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block 
 	lanes rate = lanes_load(&block->bias_rate, first);
 	lanes mass_scale = lanes_load(&block->mass_scale, first);
 	lanes impulse_scale = lanes_load(&block->impulse_scale, first);
-	lanes most = zero;
+	lanes most = zero, rest = zero;
+	bool waits = !biased && block->bounces;
+	if (waits)
+		rest = bounce_speed(step, block, first);
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		struct soft_point *point = &block->points[p];
 		lanes separation = lanes_load(&point->gap, first);
@@ -119,11 +139,14 @@ LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block 
 			hard = lanes_select(apart, one, mass_scale);
 			kept = lanes_select(apart, zero, impulse_scale);
 		}
-		lanes speed = normal_speed(s, point, first, normal) + bias;
+		lanes present = normal_speed(s, point, first, normal), speed = present + bias;
 		lanes before = lanes_load(&point->impulse, first);
 		lanes after =
 			before - (lanes_load(&point->mass, first) * hard * speed + kept * before);
-		after = lanes_select(only, lanes_max(after, zero), before);
+		lanes_mask acts = only;
+		if (waits) /* for its bounce, in the next sub-step */
+			acts &= ~(apart & (present < -rest));
+		after = lanes_select(acts, lanes_max(after, zero), before);
 		lanes_store(&point->impulse, first, after);
 		most = lanes_max(most, after);
 		if (!biased)
@@ -156,22 +179,41 @@ LANES_INLINE void apply_twist(struct sides *s, const struct soft_block *block, u
 	s->w_b = lanes3_mul_add(s->w_b, lanes3_load(&block->twist_b, first), impulse);
 }
 
+/* `most`: N m s, the bound. */
 LANES_INLINE void solve_twist(struct soft_block *block, uint32_t first, struct sides *s,
-			      struct lanes3 normal, lanes moment, lanes_mask only)
+			      struct lanes3 normal, lanes most, lanes_mask only)
 {
 	lanes speed = lanes_load(&block->spin_slip, first) +
 		      lanes3_dot(normal, lanes3_sub(s->w_b, s->w_a));
 	lanes before = lanes_load(&block->twist_impulse, first);
 	lanes after = before - lanes_load(&block->twist_mass, first) * speed;
-	lanes most = lanes_load(&block->friction, first) * moment;
 	after = lanes_min(lanes_max(after, -most), most);
 	after = lanes_select(only, after, before);
 	lanes_store(&block->twist_impulse, first, after);
 	apply_twist(s, block, first, after - before);
 }
 
-LANES_INLINE void solve_tangents(struct soft_block *block, uint32_t first, struct sides *s,
-				 struct lanes3 normal, lanes load, lanes_mask only)
+/* Friction with a coefficient of its own along the first tangent: each axis is bounded by itself (ch1-3
+ * P-26), the second after the first. */
+LANES_INLINE void bound_by_axis(const struct soft_block *block, const struct soft_rough *rough,
+				uint32_t first, lanes load, lanes free1, lanes free2, lanes *after1,
+				lanes *after2)
+{
+	lanes_mask axis = lanes_load(&rough->has_axis, first) > lanes_all(0);
+	lanes most1 = lanes_load(&rough->along, first) * load;
+	lanes most2 = lanes_load(&block->friction, first) * load;
+	lanes bound1 = lanes_min(lanes_max(free1, -most1), most1);
+	lanes m11 = lanes_load(&block->tangent_mass[0], first);
+	lanes turn = lanes_load(&block->tangent_mass[2], first) * lanes_inverse(m11);
+	lanes bound2 = free2 + turn * (bound1 - free1);
+	bound2 = lanes_min(lanes_max(bound2, -most2), most2);
+	*after1 = lanes_select(axis, bound1, *after1);
+	*after2 = lanes_select(axis, bound2, *after2);
+}
+
+LANES_INLINE void solve_tangents(const struct soft_step *step, struct soft_block *block,
+				 uint32_t first, struct sides *s, struct lanes3 normal, lanes load,
+				 lanes_mask only)
 {
 	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
 	struct lanes3 at_a = lanes3_cross(s->w_a, lanes3_load(&block->arm_a, first));
@@ -191,8 +233,14 @@ LANES_INLINE void solve_tangents(struct soft_block *block, uint32_t first, struc
 	lanes_mask slides = squared > most * most;
 	lanes scale =
 		lanes_select(slides, most / lanes_sqrt(lanes_select(slides, squared, one)), one);
-	after1 = lanes_select(only, after1 * scale, before1);
-	after2 = lanes_select(only, after2 * scale, before2);
+	lanes free1 = after1, free2 = after2;
+	after1 *= scale;
+	after2 *= scale;
+	if (block->rough)
+		bound_by_axis(block, &step->roughs[block - step->blocks], first, load, free1, free2,
+			      &after1, &after2);
+	after1 = lanes_select(only, after1, before1);
+	after2 = lanes_select(only, after2, before2);
 	lanes_store(&block->tangent_impulse[0], first, after1);
 	lanes_store(&block->tangent_impulse[1], first, after2);
 	lanes zero = lanes_all(0);
@@ -205,8 +253,59 @@ LANES_INLINE void solve_tangents(struct soft_block *block, uint32_t first, struc
 	apply_tangent(s, block, first, impulse);
 }
 
-LANES_INLINE void solve_friction(struct soft_block *block, uint32_t first, struct sides *s,
-				 lanes_mask only)
+/* Applies an angular impulse about an axis. */
+LANES_INLINE void apply_couple(struct sides *s, const struct soft_block *block, uint32_t first,
+			       struct lanes3 couple)
+{
+	s->w_a = lanes3_sub(s->w_a, tensor_lanes(block->inertia_inv_a, first, couple));
+	s->w_b = lanes3_add(s->w_b, tensor_lanes(block->inertia_inv_b, first, couple));
+}
+
+/* Rolling friction: a couple in the tangent plane against the relative spin, of at most the rolling
+ * length times the load. It begins each sub-step without an impulse, and therefore acts in both sweeps. */
+LANES_INLINE void solve_rolling(const struct soft_step *step, struct soft_block *block,
+				uint32_t first, struct sides *s, struct lanes3 normal, lanes load,
+				bool begins, lanes_mask only)
+{
+	struct soft_rough *rough = &step->roughs[block - step->blocks];
+	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
+	struct lanes3 spin =
+		lanes3_add(lanes3_load(&rough->spin, first), lanes3_sub(s->w_b, s->w_a));
+	struct lanes3 r1 = lanes3_add(tensor_lanes(block->inertia_inv_a, first, t1),
+				      tensor_lanes(block->inertia_inv_b, first, t1));
+	struct lanes3 r2 = lanes3_add(tensor_lanes(block->inertia_inv_a, first, t2),
+				      tensor_lanes(block->inertia_inv_b, first, t2));
+	lanes k11 = lanes3_dot(t1, r1), k22 = lanes3_dot(t2, r2), k12 = lanes3_dot(t1, r2);
+	lanes inverse = lanes_inverse(k11 * k22 - k12 * k12), zero = lanes_all(0);
+	struct lanes3 rolled = lanes3_load(&rough->rolled, first);
+	lanes_mask kept = begins ? ~only : only | ~only;
+	lanes before1 = lanes_select(kept, lanes3_dot(rolled, t1), zero);
+	lanes before2 = lanes_select(kept, lanes3_dot(rolled, t2), zero);
+	lanes w1 = lanes3_dot(spin, t1), w2 = lanes3_dot(spin, t2);
+	lanes after1 = before1 - inverse * (k22 * w1 - k12 * w2);
+	lanes after2 = before2 - inverse * (k11 * w2 - k12 * w1);
+	lanes most = lanes_load(&rough->rolling, first) * load, one = lanes_all(1);
+	lanes square = after1 * after1 + after2 * after2;
+	lanes_mask rolls = square > most * most;
+	lanes scale = lanes_select(rolls, most / lanes_sqrt(lanes_select(rolls, square, one)), one);
+	after1 = lanes_select(only, after1 * scale, before1);
+	after2 = lanes_select(only, after2 * scale, before2);
+	struct lanes3 after = lanes3_mul_add(lanes3_scale(t1, after1), t2, after2);
+	lanes3_store(&rough->rolled, first, after);
+	apply_couple(s, block, first,
+		     lanes3_mul_add(lanes3_scale(t1, after1 - before1), t2, after2 - before2));
+}
+
+LANES_INLINE lanes load_of(const struct soft_block *block, uint32_t first)
+{
+	lanes load = lanes_all(0);
+	for (uint32_t p = 0; p < block->point_count; p++)
+		load += lanes_load(&block->points[p].impulse, first);
+	return load;
+}
+
+LANES_INLINE void solve_friction(const struct soft_step *step, struct soft_block *block,
+				 uint32_t first, struct sides *s, lanes_mask only)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
 	lanes load = lanes_all(0), moment = lanes_all(0);
@@ -215,8 +314,13 @@ LANES_INLINE void solve_friction(struct soft_block *block, uint32_t first, struc
 		load += impulse;
 		moment += impulse * lanes_load(&block->points[p].lever, first);
 	}
+	moment *= lanes_load(&block->friction, first);
+	if (block->rough)
+		moment += load * lanes_load(&step->roughs[block - step->blocks].spinning, first);
 	solve_twist(block, first, s, normal, moment, only);
-	solve_tangents(block, first, s, normal, load, only);
+	solve_tangents(step, block, first, s, normal, load, only);
+	if (block->rough)
+		solve_rolling(step, block, first, s, normal, load, false, only);
 }
 
 /* ---- passes ----------------------------------------------------------------------------------- */
@@ -248,34 +352,96 @@ LANES_INLINE void half_solve(const struct soft_step *step, struct soft_block *bl
 			     struct sides *s, lanes_mask only)
 {
 	solve_normals(step, block, first, s, true, only);
+	if (block->rough)
+		solve_rolling(step, block, first, s, lanes3_load(&block->normal, first),
+			      load_of(block, first), true, only);
 }
 
 LANES_INLINE void half_relax(const struct soft_step *step, struct soft_block *block, uint32_t first,
 			     struct sides *s, lanes_mask only)
 {
 	solve_normals(step, block, first, s, false, only);
-	solve_friction(block, first, s, only);
+	solve_friction(step, block, first, s, only);
 }
 
+/* ---- restitution: before the bodies move ---- */
+
+/* A point is hit in a sub-step if it would pass its gap s. It bounces before the bodies move: with u its
+ * speed before the sub-step's forces and a the acceleration between the bodies, it would arrive at the
+ * surface with √(u² − 2 a s) and pass the place where it is now on its way back with
+ *   √(e² (u² − 2 a s) + 2 a s),
+ * so no energy is lost by where in the sub-step it turns. n a² h² is what a tick of n sub-steps loses of
+ * u². Sets `leave` to that speed, or to 0 for a point that is not hit. */
+LANES_INLINE lanes_mask find_hits(const struct soft_step *step, const struct soft_block *block,
+				  uint32_t first, const struct sides *s, lanes_mask only,
+				  lanes leave[MANIFOLD_POINTS_MAX])
+{
+	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
+	struct lanes3 normal = lanes3_load(&block->normal, first);
+	struct lanes3 forced =
+		lanes3_sub(GATHER(step->drives, b, change), GATHER(step->drives, a, change));
+	lanes zero = lanes_all(0), e = lanes_load(&block->restitution, first);
+	lanes pull = lanes3_dot(normal, forced); /* m/s a sub-step */
+	lanes lost = pull * pull * lanes_all((float)step->substeps);
+	lanes least = bounce_speed(step, block, first);
+	lanes_mask any = zero > zero;
+	for (uint32_t p = 0; p < block->point_count; p++) {
+		const struct soft_point *point = &block->points[p];
+		lanes gap = lanes_load(&point->gap, first);
+		lanes speed = normal_speed(s, point, first, normal), before = speed - pull;
+		lanes fall = pull * lanes_all(2 * step->h_inv) * gap;
+		lanes square = lanes_max(before * before - fall + lost, zero);
+		square = lanes_max(e * e * square + fall, zero);
+		lanes_mask hit = only & (before < -least) & (speed < -gap * lanes_all(step->h_inv));
+		any |= hit;
+		leave[p] = lanes_select(hit, lanes_sqrt(square) + pull, zero);
+	}
+	return any;
+}
+
+/* Friction of a bounce: it may stop the slip at the friction centre. */
+LANES_INLINE void rub(const struct soft_step *step, struct soft_block *block, uint32_t first,
+		      struct sides *s, struct lanes3 normal, lanes load)
+{
+	lanes kept1 = lanes_load(&block->tangent_impulse[0], first), zero = lanes_all(0);
+	lanes kept2 = lanes_load(&block->tangent_impulse[1], first);
+	lanes_store(&block->tangent_impulse[0], first, zero);
+	lanes_store(&block->tangent_impulse[1], first, zero);
+	solve_tangents(step, block, first, s, normal, load, load > zero);
+	lanes_store(&block->tangent_impulse[0], first, kept1);
+	lanes_store(&block->tangent_impulse[1], first, kept2);
+}
+
+/* The points of a manifold bounce together, manifolds one after the other: each of these conserves what
+ * it should. Impulses are added to the totals at once, because they are no guess for what follows. */
 LANES_INLINE void half_bounce(const struct soft_step *step, struct soft_block *block,
 			      uint32_t first, struct sides *s, lanes_mask only)
 {
+	lanes leave[MANIFOLD_POINTS_MAX], push[MANIFOLD_POINTS_MAX];
+	if (!block->bounces || !lanes_any(find_hits(step, block, first, s, only, leave)))
+		return;
 	struct lanes3 normal = lanes3_load(&block->normal, first);
-	lanes zero = lanes_all(0), least = lanes_all(-step->restitution_speed);
-	lanes e = lanes_load(&block->restitution, first);
+	lanes zero = lanes_all(0), load = zero;
+	block->strikes = true;
+	for (uint32_t p = 0; p < block->point_count; p++)
+		push[p] = zero;
+	uint32_t rounds = block->point_count > 1 ? BOUNCE_SWEEPS : 1;
+	for (uint32_t round = 0; round < rounds; round++)
+		for (uint32_t p = 0; p < block->point_count; p++) {
+			struct soft_point *point = &block->points[p];
+			lanes short_of = leave[p] - normal_speed(s, point, first, normal);
+			lanes after = push[p] + lanes_load(&point->mass, first) * short_of;
+			after = lanes_select(leave[p] > zero, lanes_max(after, zero), zero);
+			apply_normal(s, block, point, first, normal, after - push[p]);
+			push[p] = after;
+		}
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		struct soft_point *point = &block->points[p];
-		lanes approach = lanes_load(&point->approach, first);
-		lanes total = lanes_load(&point->total, first);
-		lanes_mask bounces = only & (approach < least) & (total > zero) & (e > zero);
-		lanes speed = normal_speed(s, point, first, normal) + e * approach;
-		lanes before = lanes_load(&point->impulse, first);
-		lanes after = lanes_max(before - lanes_load(&point->mass, first) * speed, zero);
-		after = lanes_select(bounces, after, before);
-		lanes_store(&point->impulse, first, after);
-		lanes_store(&point->total, first, total + (after - before));
-		apply_normal(s, block, point, first, normal, after - before);
+		lanes_store(&point->total, first, lanes_load(&point->total, first) + push[p]);
+		load += push[p];
 	}
+	lanes_store(&block->pushed, first, lanes_max(load, lanes_load(&block->pushed, first)));
+	rub(step, block, first, s, normal, load);
 }
 
 /* The greatest speed at which touching points with an impulse still close or separate, by block. */
@@ -371,13 +537,18 @@ void soft_relax(struct soft_step *self)
 	run_pass(self, half_relax_piece);
 }
 
-void soft_restitution(struct soft_step *self)
+/* Repeated, because a body that bounces may hit the next one within the sub-step. */
+void soft_bounce(struct soft_step *self)
 {
-	bool any = false;
-	for (uint32_t b = 0; b < self->block_count; b++)
-		any |= self->blocks[b].bounces;
-	if (any)
+	bool any = self->bounces;
+	for (uint32_t round = 0; round < BOUNCE_ROUNDS && any; round++) {
 		run_pass(self, half_bounce_piece);
+		any = false;
+		for (uint32_t b = 0; b < self->block_count; b++) {
+			any |= self->blocks[b].strikes;
+			self->blocks[b].strikes = false;
+		}
+	}
 }
 
 /* Marks the bodies on which some impulse of the block acted. */
@@ -394,7 +565,6 @@ static void mark_pushed(struct soft_step *self, const struct soft_block *block)
 	}
 }
 
-/* Computed before restitution, because that makes points separate. */
 void soft_residual(struct soft_step *self)
 {
 	parallel_run(self->dynamics->parallel, self->block_count, SOLVE_GRAIN, residual_piece,

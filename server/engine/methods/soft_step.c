@@ -3,17 +3,20 @@
  * One tick of dt, n sub-steps of h = dt/n:
  *
  *   pairs, narrow phase, islands woken             once, in double (dynamics)
+ *   contacts at seams of flat surfaces dropped                            soft_seams.c
  *   the many contacts of a pair of bodies merged into a few manifolds     soft_cluster.c
  *   bodies and manifolds converted to float, relative to the step's start; manifolds coloured into blocks
  *   joints grouped as trees and cores              soft_joint_plan.c
  *   n times:  velocities by forces                 soft_body.c
  *             impulses of the last sub-step        soft_solve.c, warm start
+ *             restitution                          bounce
  *             joints, then contacts, as damped springs       soft_joint.c; solve
  *             positions                            soft_body.c
  *             gaps, and arms that changed          soft_arms.c
  *             rows of joints at the new positions  soft_joint_rows.c
  *             joints, then contacts, without the springs' bias, and friction   relax
- *   restitution; impulses and poses back into the tables, in double; sleep
+ *   fast bodies end before obstacles (sweep.h)
+ *   impulses and poses back into the tables, in double; sleep
  *
  * Many small steps give a smaller error than many iterations of a large one, because the error of a step
  * is proportional to h². Relaxing removes the speed that a soft constraint leaves behind, so that stacks
@@ -33,6 +36,7 @@
  */
 #include "server/engine/methods/soft_step.h"
 
+#include "server/engine/dynamics/sweep.h"
 #include "server/engine/methods/method.h"
 #include "server/engine/world/parameters.h"
 
@@ -58,13 +62,15 @@ static uint64_t soft_scratch_needed(uint64_t bodies, uint64_t contacts)
 {
 	uint64_t per_body = sizeof(struct soft_body) + sizeof(struct soft_drive) +
 			    sizeof(struct soft_turn) + sizeof(struct force_sum) +
-			    sizeof(struct body_motion) + sizeof(uint32_t) + sizeof(uint64_t);
+			    sizeof(struct body_motion) + sizeof(uint32_t) + sizeof(uint64_t) +
+			    sizeof(double) + 2 * sizeof(bool);
 	uint64_t blocks =
-		soft_blocks_max(contacts) * (sizeof(struct soft_block) + sizeof(struct soft_slide));
+		soft_blocks_max(contacts) *
+		(sizeof(struct soft_block) + sizeof(struct soft_slide) + sizeof(struct soft_rough));
 	/* Clusters are numbered after the contacts; there is at most one for two of these. */
 	uint64_t colouring = (contacts + contacts / 2) * (sizeof(uint32_t) + sizeof(uint16_t));
-	return (bodies + 1) * per_body + blocks + soft_clusters_need(contacts) + colouring +
-	       (contacts > 0 ? COLOURING_BYTES : 0);
+	return (bodies + 1) * per_body + blocks + soft_seams_need(bodies, contacts) +
+	       soft_clusters_need(contacts) + colouring + (contacts > 0 ? COLOURING_BYTES : 0);
 }
 
 static struct soft_step soft_step_of(struct step *step)
@@ -106,36 +112,46 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 	status = soft_joints_make(&self, why);
 	if (status != STATUS_OK)
 		return status;
+	soft_drop_seams(&self);
 	step_report_contacts(&step, &step.contacts);
 	soft_clusters_make(&self.clusters, &step, dt);
 	soft_colour(&self);
 	soft_prepare_turns(&self);
 	soft_prepare_contacts(&self);
+	status = soft_hard_make(&self, why);
+	if (status != STATUS_OK)
+		return status;
 	soft_joints_measure(&self, 0);
 	for (uint32_t i = 0; i < self.substeps; i++) {
 		double now = dt * (i + 1) / self.substeps;
 		soft_integrate_velocities(&self);
 		soft_warm_start(&self);
+		soft_bounce(&self);
 		soft_joints_solve(&self, dt * (i + 0.5) / self.substeps);
 		soft_solve(&self);
+		soft_hard_solve(&self, true);
 		self.time = (float)now;
 		soft_integrate_positions(&self);
 		soft_measure(&self);
 		soft_joints_measure(&self, now);
 		soft_joints_relax(&self);
 		soft_relax(&self);
+		soft_hard_solve(&self, false);
 	}
 	soft_residual(&self);
+	soft_hard_report(&self);
 	soft_joints_restitution(&self);
-	soft_restitution(&self);
 	ASSERT(self.body_count == step.body_count);
-	status = step_commit(&step, &step.contacts, why);
+	status = soft_finish_bodies(&self, why);
+	if (status == STATUS_OK)
+		status = step_commit(&step, &step.contacts, why);
 	if (status != STATUS_OK)
 		return status;
 	soft_store_contacts(&self);
 	soft_clusters_store(&self.clusters, &step);
 	step_contacts_solved(&step, &step.contacts);
-	soft_store_bodies(&self);
+	step_store_all(&step, self.motions);
+	step_sweep_commit(&step);
 	soft_joints_store(&self);
 	step_sleep(&step);
 	dynamics->report.iterations = self.substeps;

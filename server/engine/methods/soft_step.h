@@ -74,7 +74,9 @@ struct soft_block {
 	uint8_t point_count;	    /* the greatest of the lanes */
 	bool serial;		    /* lanes share bodies: solved one lane after the other */
 	bool bounces;		    /* some lane has restitution */
+	bool rough;		    /* some lane has a friction of soft_rough */
 	bool spins;		    /* some lane's body has `spins` */
+	bool strikes;		    /* some lane bounced in the last sweep of restitution */
 	bool slides;	/* arms have changed much since the step's start (soft_arms.c) */
 	float residual; /* m/s, as defined in soft_step.c; of the last pass */
 	struct lane8x3 normal, tangent; /* the other tangent is normal × tangent */
@@ -104,6 +106,15 @@ struct soft_block {
 	struct soft_point points[MANIFOLD_POINTS_MAX];
 };
 
+/* Of a rough block: one with friction beyond that of Coulomb alike in all directions. */
+struct soft_rough {
+	struct lane8 rolling, spinning; /* m */
+	struct lane8 along;		/* coefficient along the first tangent */
+	struct lane8 has_axis;		/* 1: it has one, else 0 */
+	struct lane8x3 spin;		/* rad/s, relative, at the step's start */
+	struct lane8x3 rolled;		/* N m s: impulse against rolling, of this sub-step */
+};
+
 /* How the arms of eight manifolds follow their bodies. A part of each rotates with its body, a part
  * along the normal does not (a ball's radius); the distance between the two ends is then shared. */
 struct soft_slide {
@@ -129,6 +140,13 @@ enum {
 	GROUPS_MAX = COLOURS_MAX * COLOUR_CLASSES,
 };
 
+/* Islands in which a heavy body rests on light ones (soft_hard.c). */
+struct soft_hard {
+	struct soft_hard_island *islands;
+	struct hard_row *rows;
+	uint32_t count;
+};
+
 struct soft_step {
 	struct step *step;
 	struct dynamics *dynamics;
@@ -146,11 +164,15 @@ struct soft_step {
 	uint32_t body_count;
 	struct soft_block *blocks;
 	struct soft_slide *slides; /* by block; filled for blocks that slide */
+	struct soft_rough *roughs; /* by block; filled for rough blocks */
 	uint32_t block_count;
+	bool bounces; /* some block does */
 	struct soft_colour *colours;
 	uint32_t colour_count;
 	struct soft_clusters clusters;
 	struct soft_joints joints;
+	struct body_motion *motions; /* by slot, at the step's end */
+	struct soft_hard hard;
 };
 
 /* The greatest number of blocks for this many manifolds. */
@@ -165,7 +187,12 @@ void soft_prepare_turns(
 struct body_motion soft_motion(const struct soft_step *self, uint32_t number, double now);
 void soft_integrate_velocities(struct soft_step *self);
 void soft_integrate_positions(struct soft_step *self);
-void soft_store_bodies(struct soft_step *self);
+/* Computes `motions`, of which fast bodies end before obstacles (sweep.h). NO_MEMORY. */
+MUST_CHECK enum status soft_finish_bodies(struct soft_step *self, struct reason *why);
+
+/* soft_seams.c: removes the points of contacts at seams of flat surfaces. Its bytes of scratch. */
+void soft_drop_seams(struct soft_step *self);
+uint64_t soft_seams_need(uint64_t bodies, uint64_t contacts);
 
 /* soft_prepare.c: lanes of constraints from manifolds, and their impulses back into the table. */
 void soft_prepare_contacts(struct soft_step *self);
@@ -181,11 +208,18 @@ void soft_measure(struct soft_step *self);
 /* soft_colour.c: assigns manifolds to lanes. Marks their bodies `constrained`. */
 void soft_colour(struct soft_step *self);
 
+/* soft_hard.c: finds the hard islands, after soft_prepare_contacts. NO_MEMORY: nothing changed. */
+MUST_CHECK enum status soft_hard_make(struct soft_step *self, struct reason *why);
+/* Solves them exactly, after a sweep with or without bias. */
+void soft_hard_solve(struct soft_step *self, bool biased);
+void soft_hard_report(const struct soft_step *self);
+
 /* soft_solve.c: one sub-step's passes over all colours. */
 void soft_warm_start(struct soft_step *self);
+void soft_bounce(struct soft_step *self);
 void soft_solve(struct soft_step *self);
 void soft_relax(struct soft_step *self);
-void soft_restitution(struct soft_step *self);
+/* After the last sub-step: the report's residual, and the bodies on which contacts acted. */
 void soft_residual(struct soft_step *self);
 
 #endif

@@ -51,6 +51,57 @@ void velocity_detach(struct dynamics *dynamics)
 	dynamics_wake_all(dynamics);
 }
 
+/* The property that the exact methods refuse; NULL if there is none. */
+static const char *refused_property(double rolling, double spinning, vec3 axis)
+{
+	if (rolling > 0)
+		return "rolling_friction";
+	if (spinning > 0)
+		return "spinning_friction";
+	return vec3_length_squared(axis) > 0 ? "friction_axis" : NULL;
+}
+
+enum status velocity_supports(const struct dynamics *dynamics, struct reason *why)
+{
+	const struct body_table *body = &dynamics->tables->body;
+	for (uint32_t row = 0; row < body->count; row++) {
+		const char *refused = body->id[row] == 0
+					      ? NULL
+					      : refused_property(body->rolling_friction[row],
+								 body->spinning_friction[row],
+								 body->friction_axis[row]);
+		if (refused != NULL)
+			return reason_set(why, STATUS_METHOD_REFUSES, -1, refused,
+					  "body %u has %s, which only soft-step supports: set it "
+					  "to 0, or choose soft-step",
+					  body->id[row], refused);
+	}
+	return STATUS_OK;
+}
+
+enum status velocity_admit(const struct dynamics *dynamics, const struct command *command,
+			   const struct shape *const *spawn_shapes, uint32_t spawn_shape_count,
+			   struct reason *why)
+{
+	UNUSED(dynamics);
+	UNUSED(spawn_shapes);
+	UNUSED(spawn_shape_count);
+	const char *refused = NULL;
+	if (command->op == COMMAND_SPAWN)
+		refused = refused_property(command->spawn.rolling_friction,
+					   command->spawn.spinning_friction,
+					   command->spawn.friction_axis);
+	else if (command->op == COMMAND_SET_MATERIAL)
+		refused = refused_property(command->set_material.rolling_friction,
+					   command->set_material.spinning_friction,
+					   command->set_material.friction_axis);
+	if (refused == NULL)
+		return STATUS_OK;
+	return reason_set(why, STATUS_METHOD_REFUSES, -1, refused,
+			  "%s: only soft-step supports it: leave it out, or choose soft-step",
+			  refused);
+}
+
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
 
 static uint32_t to_count(double value)
@@ -59,8 +110,8 @@ static uint32_t to_count(double value)
 	return scalar_to_u32(value, &count) ? count : 0;
 }
 
-static struct velocity_settings settings_of(const struct dynamics *dynamics,
-					    struct velocity_method method)
+struct velocity_settings velocity_settings_of(const struct dynamics *dynamics,
+					      struct velocity_method method)
 {
 	const double *parameter = dynamics->tables->parameter.value;
 	struct velocity_settings settings = {
@@ -237,8 +288,7 @@ static void add_push_work(const struct velocity_island *island)
 	island->outcome->push_work += scalar_max(work, 0);
 }
 
-/* Sets x to the multipliers of the contact points and the joints in the last step. */
-static void warm_start(const struct velocity_island *island, double *x)
+void velocity_warm_start(const struct velocity_island *island, double *x)
 {
 	const struct velocity_step *self = island->step;
 	if (island->joints != NULL)
@@ -285,9 +335,8 @@ static void add_block_impulses(const struct velocity_island *island, const doubl
 	}
 }
 
-/* One island: v_m, then d. */
-static enum status solve_motion(const struct island *members, uint32_t index, struct arena *arena,
-				void *context)
+enum status velocity_motion_island(const struct island *members, uint32_t index,
+				   struct arena *arena, void *context)
 {
 	UNUSED(members);
 	struct velocity_step *self = context;
@@ -301,7 +350,7 @@ static enum status solve_motion(const struct island *members, uint32_t index, st
 	if (b == NULL || x == NULL || selected == NULL)
 		return STATUS_NO_MEMORY;
 	set_motion_targets(&island, selected, b);
-	warm_start(&island, x);
+	velocity_warm_start(&island, x);
 	struct velocity_problem motion = { NULL, b, x };
 	status = island.joints == NULL ? velocity_island_solve(&island, &motion)
 				       : velocity_joints_solve_motion(&island, selected, b, x);
@@ -408,9 +457,7 @@ static void restore_momentum(struct velocity_step *self, const struct island *is
 	}
 }
 
-/* The kinetic energy that a push adds (by turning bodies of unequal inertias, and by the rotation above)
- * counts as its work. */
-static void finish_pushes(struct velocity_step *self)
+void velocity_finish_pushes(struct velocity_step *self)
 {
 	for (uint32_t i = 0; i < self->islands.count; i++) {
 		const struct island *island = &self->islands.items[i];
@@ -498,8 +545,8 @@ static enum status solve_impacts(struct velocity_step *self)
 
 /* ---- the step --------------------------------------------------------------------------------- */
 
-static void merge_outcomes(struct step_report *report, const struct velocity_outcome *outcomes,
-			   uint32_t count)
+void velocity_merge_outcomes(struct step_report *report, const struct velocity_outcome *outcomes,
+			     uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct velocity_outcome *outcome = &outcomes[i];
@@ -567,7 +614,7 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	if (self->outcomes == NULL)
 		return STATUS_NO_MEMORY;
 	memset(self->outcomes, 0, self->islands.count * sizeof *self->outcomes);
-	status = islands_solve(step, &self->islands, solve_motion, self);
+	status = islands_solve(step, &self->islands, velocity_motion_island, self);
 	if (status != STATUS_OK)
 		return status;
 	self->masses_end = ALLOCATE(struct mass_body, step->body_count);
@@ -581,7 +628,7 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 		status = velocity_joints_project(self);
 	if (status != STATUS_OK)
 		return status;
-	finish_pushes(self);
+	velocity_finish_pushes(self);
 	*first = self->impulses;
 	bool impact = any_impact(self);
 	if (!impact && self->joints.count == 0)
@@ -612,7 +659,8 @@ enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velo
 	step_wake_reached(&step, &options);
 	step_number(&step);
 	step_report_contacts(&step, &step.contacts);
-	struct velocity_step self = { .step = &step, .settings = settings_of(dynamics, method) };
+	struct velocity_step self = { .step = &step,
+				      .settings = velocity_settings_of(dynamics, method) };
 	struct velocity_impulse *first;
 	status = step_joints_make(&step, dt, &self.joints, why);
 	if (status == STATUS_OK)
@@ -635,10 +683,10 @@ enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velo
 	velocity_joints_finish_results(&self);
 	step_joints_store(&step, &self.joints, self.joint_results);
 	step_sleep(&step);
-	merge_outcomes(&dynamics->report, self.outcomes, self.islands.count);
+	velocity_merge_outcomes(&dynamics->report, self.outcomes, self.islands.count);
 	if (self.end_outcomes != NULL)
-		merge_outcomes(&dynamics->report, self.end_outcomes, self.islands.count);
-	merge_outcomes(&dynamics->report, self.impact_outcomes, self.impact_count);
+		velocity_merge_outcomes(&dynamics->report, self.end_outcomes, self.islands.count);
+	velocity_merge_outcomes(&dynamics->report, self.impact_outcomes, self.impact_count);
 	step_finish(&step);
 	return STATUS_OK;
 }

@@ -12,6 +12,7 @@
 #include "server/engine/dynamics/row_system.h"
 #include "server/engine/dynamics/step_joints.h"
 #include "server/engine/solvers/solver.h"
+#include "server/engine/world/command.h"
 
 /* How the least change of velocity that satisfies all rows is found: two statements of one problem,
  * primal and dual (papers C-07). */
@@ -35,7 +36,9 @@ struct velocity_settings {
 	/* Rounds of the projection's friction, each bounded by the last one's normal impulses; 0: none. */
 	uint32_t friction_rounds;
 	uint32_t rounds_max; /* of reflections; the rest of an impact then ends inelastically */
-	double push_speed;   /* m/s, greatest speed at which penetration is removed */
+	uint32_t
+		solver_rounds; /* of the sparse solver with friction, before its fallback; 0: its own */
+	double push_speed;     /* m/s, greatest speed at which penetration is removed */
 	double restitution_speed; /* m/s, slower approaches do not bounce */
 };
 
@@ -260,6 +263,14 @@ bool velocity_bounces(const struct velocity_island *self, const double *x);
  * it. */
 island_solve velocity_impact_island;
 
+/* Newton's law for the selected rows of an impact: x (by row, N·s) from speeds u (by row, m/s) before it;
+ * b is scratch, as is `push` of the step. Different coefficients at contacts of one cluster may
+ * create energy. Then the solution is mixed with the inelastic one, which creates none: energy is a
+ * convex function of the elastic part, so there is a greatest part that adds none. The mixture satisfies
+ * every row and every friction limit, as both do. NO_MEMORY. */
+MUST_CHECK enum status velocity_newton(struct velocity_island *self, const bool *selected,
+				       const double *u, double *b, double *x);
+
 /* ---- velocity_reflect.c: generalized reflections of the selected rows from speeds u (by row, m/s)
  * into x (by row, N·s); b is scratch of as many. NO_MEMORY. */
 MUST_CHECK enum status velocity_reflect(struct velocity_island *self, const bool *selected,
@@ -334,8 +345,27 @@ enum {
 double velocity_body_energy(const struct mass_body *mass, struct spatial v);
 double velocity_energy(const struct mass_body *masses, const struct spatial *velocities,
 		       const struct island *island);
+struct velocity_settings velocity_settings_of(const struct dynamics *dynamics,
+					      struct velocity_method method);
+/* Sets x to the multipliers of the contact points and the joints in the last step. */
+void velocity_warm_start(const struct velocity_island *island, double *x);
+/* Solves the motion of one island: v_m, then d. */
+island_solve velocity_motion_island;
+/* After bodies were moved: islands that no static body supports get the angular momentum back that
+ * pushes took. The kinetic energy that a push adds (by this rotation, and by turning bodies of unequal
+ * inertias) counts as its work. */
+void velocity_finish_pushes(struct velocity_step *self);
+/* Adds outcomes to the report, in their order. */
+void velocity_merge_outcomes(struct step_report *report, const struct velocity_outcome *outcomes,
+			     uint32_t count);
 /* The functions `attach`, `detach` and `step` of the methods (method.h). */
 void velocity_attach(struct dynamics *dynamics);
+/* `supports` and `admit` of the exact methods that have friction: they refuse rolling and spinning
+ * friction and friction axes. METHOD_REFUSES names the body and the property. */
+enum status velocity_supports(const struct dynamics *dynamics, struct reason *why);
+enum status velocity_admit(const struct dynamics *dynamics, const struct command *command,
+			   const struct shape *const *spawn_shapes, uint32_t spawn_shape_count,
+			   struct reason *why);
 void velocity_detach(struct dynamics *dynamics);
 MUST_CHECK enum status velocity_step_make(struct dynamics *dynamics, double dt,
 					  struct velocity_method method, struct reason *why);

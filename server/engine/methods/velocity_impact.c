@@ -202,12 +202,8 @@ static enum status solve_newton_once(struct velocity_island *self, const bool *s
 	return velocity_island_solve(self, &problem);
 }
 
-/* Newton's law with different coefficients at contacts of one cluster may create energy. Then the
- * solution is mixed with the inelastic one, which creates none: energy is a convex function of the
- * elastic part, so there is a greatest part that adds none. The mixture satisfies every row and every
- * friction limit, as both do. */
-static enum status resolve_newton(struct velocity_island *self, const bool *selected,
-				  const double *u, double *b, double *x)
+enum status velocity_newton(struct velocity_island *self, const bool *selected, const double *u,
+			    double *b, double *x)
 {
 	struct spatial *change = self->step->push; /* scratch: bodies have moved already */
 	enum status status =
@@ -299,8 +295,8 @@ enum status velocity_impact_island(const struct island *members, uint32_t index,
 		back[i] *= -share;
 		u[i] -= share * jacobian_speed(self.rows[i].j, change);
 	}
-	status = (impact->end->settings.method.reflects ? velocity_reflect
-							: resolve_newton)(&self, selected, u, b, x);
+	status = (impact->end->settings.method.reflects ? velocity_reflect : velocity_newton)(
+		&self, selected, u, b, x);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < n; i++)

@@ -207,6 +207,7 @@ static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver,
 	else if (self->step->settings.method.core == VELOCITY_LCP) {
 		struct friction_sparse_problem problem = { sparse->problem, sparse->kind,
 							   sparse->friction };
+		options.rounds_max = self->step->settings.solver_rounds;
 		*result = lcp_friction_sparse_solve(solver, &problem, &options, sparse->x, NULL);
 	} else
 		solve_boxes(self, solver, sparse, &options, result);

@@ -86,6 +86,10 @@ static void fill_body(struct body_table *body, uint32_t row, const struct comman
 	body->restitution[row] = spawn->restitution;
 	body->friction_rule[row] = spawn->friction_rule;
 	body->restitution_rule[row] = spawn->restitution_rule;
+	body->rolling_friction[row] = spawn->rolling_friction;
+	body->spinning_friction[row] = spawn->spinning_friction;
+	body->friction_axis[row] = spawn->friction_axis;
+	body->axis_friction[row] = spawn->axis_friction;
 	body->category[row] = spawn->category;
 	body->mask[row] = spawn->mask;
 	body->group[row] = spawn->group;
@@ -227,6 +231,10 @@ static void apply_set_material(const struct apply_context *context, const struct
 	body->restitution[row] = set->restitution;
 	body->friction_rule[row] = set->friction_rule;
 	body->restitution_rule[row] = set->restitution_rule;
+	body->rolling_friction[row] = set->rolling_friction;
+	body->spinning_friction[row] = set->spinning_friction;
+	body->friction_axis[row] = set->friction_axis;
+	body->axis_friction[row] = set->axis_friction;
 	dynamics_body_changed(&context->world->dynamics, row);
 }
 

@@ -119,8 +119,11 @@ static enum status check_shape_use(struct check *check, struct command *command)
 		shape = world->source.find(world->source.context, name);
 	if (shape == NULL)
 		return REFUSE(
-			check, STATUS_UNKNOWN_SHAPE, "name",
-			"no shape with this name is in the library: upload it before shape_use");
+			check, STATUS_UNKNOWN_SHAPE, "name", "%s",
+			plan->restricted
+				? "the world has no such shape; a player may use shapes that it has, and a "
+				  "controller may upload one"
+				: "no shape with this name is in the library: upload it before shape_use");
 	if (plan->shapes_after >= world->tables.world.shapes_max[0])
 		return REFUSE(check, STATUS_LIMIT, "shapes",
 			      "the world uses %u shapes, its limit is %u: shape_drop makes room",
@@ -503,10 +506,11 @@ static enum status check_method(struct check *check, struct command *command)
 			      "name is %s: there is no such method; docs/METHODS.md lists them",
 			      command->method.name.text);
 	status = method_supports(method, &check->world->dynamics, check->why);
-	if (status != STATUS_OK && check->why != NULL)
-		check->why->index = check->index;
 	for (uint32_t i = 0; i < check->index && status == STATUS_OK; i++)
 		status = check_method_admits(check, method, i);
+	/* Also if it is an earlier command of the batch that the method refuses. */
+	if (status != STATUS_OK && check->why != NULL)
+		check->why->index = check->index;
 	check->plan->method = method;
 	return status;
 }

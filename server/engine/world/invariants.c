@@ -170,8 +170,8 @@ static enum status check_body_settings(const struct tables *tables, uint32_t row
 {
 	const struct body_table *body = &tables->body;
 	EXPECT(body->status[row] <= BODY_ANIMATED, TABLE_BODY, row, "status");
-	EXPECT(body->flags[row] <= (BODY_MAY_SLEEP | BODY_FIXED_ROTATION), TABLE_BODY, row,
-	       "flags");
+	EXPECT(body->flags[row] <= (BODY_MAY_SLEEP | BODY_FIXED_ROTATION | BODY_FAST), TABLE_BODY,
+	       row, "flags");
 	EXPECT(body->quarantined[row] == 0 ||
 		       (body->quarantined[row] == 1 && body->status[row] == BODY_INACTIVE),
 	       TABLE_BODY, row, "quarantined");
@@ -185,6 +185,13 @@ static enum status check_body_settings(const struct tables *tables, uint32_t row
 	EXPECT(body->friction_rule[row] <= COMBINE_GEOMETRIC, TABLE_BODY, row, "friction_rule");
 	EXPECT(body->restitution_rule[row] <= COMBINE_GEOMETRIC, TABLE_BODY, row,
 	       "restitution_rule");
+	EXPECT(check_within(body->rolling_friction[row], 0, ROLLING_MAX), TABLE_BODY, row,
+	       "rolling_friction");
+	EXPECT(check_within(body->spinning_friction[row], 0, ROLLING_MAX), TABLE_BODY, row,
+	       "spinning_friction");
+	EXPECT(check_vector_within(body->friction_axis[row], 1), TABLE_BODY, row, "friction_axis");
+	EXPECT(check_within(body->axis_friction[row], 0, FRICTION_MAX), TABLE_BODY, row,
+	       "axis_friction");
 	EXPECT(check_within(body->linear_damping[row], 0, DAMPING_MAX), TABLE_BODY, row,
 	       "linear_damping");
 	EXPECT(check_within(body->angular_damping[row], 0, DAMPING_MAX), TABLE_BODY, row,

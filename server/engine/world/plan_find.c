@@ -121,8 +121,8 @@ enum status plan_find_named_body(struct check *check, int64_t *id, struct planne
 			field, (long long)*id);
 	if (check->plan->restricted && (*body)->owner != check->plan->session)
 		return REFUSE(check, STATUS_NOT_OWNER, field,
-			      "%s is %u: its owner is session %u, and session %u may command only "
-			      "bodies it owns",
+			      "%s is %u: it belongs to session %u, and a player (session %u) may "
+			      "command only its own; a controller may give it away (set_owner)",
 			      field, (*body)->id, (*body)->owner, check->plan->session);
 	return STATUS_OK;
 }
@@ -188,8 +188,8 @@ enum status plan_find_joint(struct check *check, int64_t *id, struct planned_joi
 			field, (long long)*id);
 	if (check->plan->restricted && (*joint)->owner != check->plan->session)
 		return REFUSE(check, STATUS_NOT_OWNER, field,
-			      "%s is %u: its owner is session %u, and session %u may command only "
-			      "joints it owns",
+			      "%s is %u: it belongs to session %u, and a player (session %u) may "
+			      "command only its own; a controller may command it",
 			      field, (*joint)->id, (*joint)->owner, check->plan->session);
 	return STATUS_OK;
 }

@@ -323,21 +323,33 @@ static void view_points(const struct tables *tables, const struct contact_key *k
 	}
 }
 
+static struct contact_key key_of(const struct tables *tables, uint32_t row)
+{
+	const struct contact_table *contact = &tables->contact;
+	return (struct contact_key){ tables->body.id[contact_body_a(tables, row)],
+				     tables->body.id[contact_body_b(tables, row)],
+				     contact->child_a[row], contact->child_b[row], row };
+}
+
+uint32_t contact_views(const struct tables *tables, uint32_t row, struct contact_view *out)
+{
+	struct contact_key key = key_of(tables, row);
+	view_points(tables, &key, out, tables->contact.point_count[row]);
+	return tables->contact.point_count[row];
+}
+
 /* Keys of the contacts that have points; returns how many. */
 static uint32_t collect_contacts(const struct tables *tables, body_id body,
 				 struct contact_key *keys)
 {
 	const struct contact_table *contact = &tables->contact;
-	const struct placement_table *placement = &tables->placement;
 	uint32_t count = 0;
 	for (uint32_t row = 0; row < contact->count; row++) {
 		if (!contact->used[row] || contact->point_count[row] == 0)
 			continue;
-		body_id a = tables->body.id[placement->body[contact->placement_a[row]] - 1];
-		body_id b = tables->body.id[placement->body[contact->placement_b[row]] - 1];
-		if (body == 0 || a == body || b == body)
-			keys[count++] = (struct contact_key){ a, b, contact->child_a[row],
-							      contact->child_b[row], row };
+		struct contact_key key = key_of(tables, row);
+		if (body == 0 || key.a == body || key.b == body)
+			keys[count++] = key;
 	}
 	return count;
 }

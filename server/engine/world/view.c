@@ -75,6 +75,7 @@ struct world_stats world_stats(const struct world *world)
 		.push_work = report->push_work,
 		.push_work_total = world->push_work_total,
 		.fallbacks_total = world->fallbacks_total,
+		.sweeps_total = world->sweeps_total,
 		.quarantined_total = world->quarantined_total,
 		.residual = report->residual,
 		.penetration_max = report->penetration_max,

@@ -72,6 +72,7 @@ struct world {
 	struct bytes encoded;
 
 	uint64_t fallbacks_total, quarantined_total, joints_broken_total;
+	struct sweep_totals sweeps_total;
 	double push_work_total;
 };
 
@@ -114,6 +115,11 @@ uint32_t walls_find_name(const struct world *world, const uint8_t name[SHAPE_NAM
 /* Adds walls at the bounds, or removes them; rows are reserved and shapes cooked. */
 void walls_put(struct world *world);
 void walls_remove(struct world *world);
+
+/* ---- queries.c */
+/* The points of a contact row with their impulses, at the bodies' present poses, into room for
+ * MANIFOLD_POINTS_MAX. Returns their number. */
+uint32_t contact_views(const struct tables *tables, uint32_t row, struct contact_view *out);
 
 /* ---- apply.c */
 /* Applies the stored batches and the given ones that are due. NO_MEMORY: nothing was applied. */

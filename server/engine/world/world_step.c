@@ -98,6 +98,11 @@ static void add_step_report(struct world *world)
 	world->quarantined_total += report->quarantined;
 	world->joints_broken_total += report->joints_broken;
 	world->push_work_total += report->push_work;
+	world->sweeps_total.bodies += report->swept;
+	world->sweeps_total.stops += report->sweep_stops;
+	world->sweeps_total.cores += report->sweep_cores;
+	world->sweeps_total.pairs += report->sweep_pairs;
+	world->sweeps_total.limits += report->sweep_limits;
 	if (report->fallbacks > 0)
 		dynamics_event(&world->dynamics, (struct event){ .kind = EVENT_FALLBACK,
 								 .fraction = 1,

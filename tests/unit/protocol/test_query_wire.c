@@ -120,7 +120,8 @@ START_TEST(queries_keep_their_numbers)
 					     "mass",	   "move",     "regions",    "methods",
 					     "parameters", "joint",    "particles",  "framework",
 					     "stability",  "field",    "recordings", "joints",
-					     "linked" };
+					     "linked",	   "when",     "past",	     "difference",
+					     "forces" };
 	uint32_t count;
 	const struct query_info *list = query_list(&count);
 	ck_assert_uint_ge(count, COUNT_OF(NAMES));

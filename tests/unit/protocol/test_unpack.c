@@ -376,7 +376,7 @@ START_TEST(a_message_that_unpack_refuses_is_not_packed)
 	message_init(&message, MESSAGE_CONTROL);
 	message.control.value = 2e6;
 	ck_assert_int_eq(message_pack(&message, frame, sizeof frame, &bytes), STATUS_RANGE);
-	message_init(&message, MESSAGE_SEEK);
+	message_init(&message, MESSAGE_FOLLOW);
 	ck_assert_int_eq(message_pack(&message, frame, sizeof frame, &bytes), STATUS_UNSUPPORTED);
 }
 END_TEST

@@ -170,17 +170,34 @@ START_TEST(a_replay_has_its_own_options)
 }
 END_TEST
 
+START_TEST(compare_needs_a_scene_and_a_format)
+{
+	ck_assert_int_eq(PARSE("compare", "s.yaml", "--methods", "lcp,free", "--ticks=9"),
+			 STATUS_OK);
+	ck_assert_int_eq(options.command, OPTIONS_COMPARE);
+	ck_assert_str_eq(options.compare_methods, "lcp,free");
+	ck_assert_uint_eq(options.compare_ticks, 9);
+	ck_assert_int_eq(PARSE("compare"), STATUS_MISSING);
+	ck_assert_int_eq(PARSE("compare", "s.yaml", "--report", "xml"), STATUS_TYPE);
+	ck_assert_int_eq(PARSE("compare", "s.yaml", "t.yaml"), STATUS_LIMIT);
+}
+END_TEST
+
 START_TEST(help_names_every_option_of_its_command_and_no_other)
 {
-	char serve[8192], run[8192], replay[8192], mesh[8192], tiny[10];
+	char serve[16384], run[8192], compare[8192], replay[8192], mesh[8192], care[8192],
+		past[8192];
+	char tiny[10];
 	const char *const helps[] = {
-		[OPTIONS_SERVE] = serve,
-		[OPTIONS_RUN] = run,
-		[OPTIONS_REPLAY] = replay,
-		[OPTIONS_MESH] = mesh,
+		[OPTIONS_SERVE] = serve,   [OPTIONS_RUN] = run,	  [OPTIONS_COMPARE] = compare,
+		[OPTIONS_REPLAY] = replay, [OPTIONS_MESH] = mesh, [OPTIONS_STORE] = care,
+		[OPTIONS_PAST] = past,
 	};
+	ck_assert_uint_lt(options_help(OPTIONS_COMPARE, compare, sizeof compare), sizeof compare);
 	ck_assert_uint_lt(options_help(OPTIONS_REPLAY, replay, sizeof replay), sizeof replay);
 	ck_assert_uint_lt(options_help(OPTIONS_MESH, mesh, sizeof mesh), sizeof mesh);
+	ck_assert_uint_lt(options_help(OPTIONS_STORE, care, sizeof care), sizeof care);
+	ck_assert_uint_lt(options_help(OPTIONS_PAST, past, sizeof past), sizeof past);
 	ck_assert_uint_lt(options_help(OPTIONS_SERVE, serve, sizeof serve), sizeof serve);
 	ck_assert_uint_lt(options_help(OPTIONS_RUN, run, sizeof run), sizeof run);
 	ck_assert_uint_eq(options_help(OPTIONS_RUN, tiny, sizeof tiny), strlen(run));
@@ -253,6 +270,7 @@ static Suite *make(void)
 	tcase_add_test(parse_case, a_list_has_a_limit);
 	tcase_add_test(parse_case, a_run_has_its_own_options);
 	tcase_add_test(parse_case, a_replay_has_its_own_options);
+	tcase_add_test(parse_case, compare_needs_a_scene_and_a_format);
 	tcase_add_test(parse_case, help_names_every_option_of_its_command_and_no_other);
 	tcase_add_test(parse_case, the_listeners_are_those_given_or_the_default);
 	tcase_add_test(parse_case, a_public_address_needs_tokens_and_encryption);

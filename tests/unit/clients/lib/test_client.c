@@ -1,6 +1,7 @@
 /* libcairn with a real daemon: a mirror that is compared at every tick, results, refusals, and the
  * ends of connections. */
 #include <check.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -403,6 +404,128 @@ START_TEST(a_refusal_carries_the_servers_status_and_field)
 }
 END_TEST
 
+/* Sets number k of a field that has numbers; false: it has fewer. */
+static bool set_number(const struct command_field *field, struct command *command, uint32_t k,
+		       double value)
+{
+	uint32_t count = field->type == FIELD_F64    ? 1
+			 : field->type == FIELD_VEC3 ? 3
+			 : field->type == FIELD_QUAT ? 4
+						     : 0;
+	if (k < count)
+		((double *)((uint8_t *)command + field->offset))[k] = value;
+	return k < count;
+}
+
+/* The defaults, with ids and a parameter that exist, and a table of one point. */
+static void set_valid(const struct command_info *info, struct command *command)
+{
+	command_defaults(command, info->op);
+	for (uint32_t i = 0; i < info->field_count; i++) {
+		enum field_type type = info->fields[i].type;
+		if (type == FIELD_BODY || type == FIELD_JOINT || type == FIELD_SHAPE)
+			*(int64_t *)((uint8_t *)command + info->fields[i].offset) = 1;
+	}
+	static const struct joint_point POINT = { 0, 0 };
+	if (info->op == COMMAND_JOINT_TABLE)
+		command->joint_table.points = (struct point_list){ &POINT, 1 };
+	if (info->op == COMMAND_PARAMETER)
+		snprintf(command->parameter.name.text, sizeof command->parameter.name.text,
+			 "sleep.time");
+}
+
+/* NaN, infinities and 1e308 in each number of each command: the refusal names the field, nothing
+ * changes, and the connection still works. */
+START_TEST(extreme_numbers_are_refused_by_the_name_of_their_field)
+{
+	static const double EXTREMES[] = { NAN, INFINITY, -INFINITY, 1e308, -1e308 };
+	struct cairn_world world = make_world("extremes", 60), after;
+	struct command first[2];
+	struct wire_result made;
+	command_defaults(&first[0], COMMAND_SPAWN);
+	first[0].spawn.status = 2;
+	command_defaults(&first[1], COMMAND_JOINT_CREATE);
+	first[1].joint_create.body_b = 1;
+	expect_ok(cairn_apply(client, world.number, first, 2, &made, &why));
+	uint32_t ops, refused = 0;
+	const struct command_info *list = command_list(&ops);
+	for (uint32_t i = 0; i < ops; i++)
+		for (uint32_t f = 0; !list[i].reserved && f < list[i].field_count; f++)
+			for (uint32_t k = 0; k < 4 * COUNT_OF(EXTREMES); k++) {
+				const struct command_field *field = &list[i].fields[f];
+				struct command command;
+				struct wire_result result;
+				set_valid(&list[i], &command);
+				if (!set_number(field, &command, k / COUNT_OF(EXTREMES),
+						EXTREMES[k % COUNT_OF(EXTREMES)]))
+					continue;
+				enum status status = cairn_apply(client, world.number, &command, 1,
+								 &result, &why);
+				ck_assert_msg(status == STATUS_NOT_FINITE || status == STATUS_RANGE,
+					      "%s.%s: %s", list[i].name, field->name,
+					      status_name(status));
+				ck_assert_str_eq(why.field, field->name);
+				refused++;
+			}
+	ck_assert_uint_gt(refused, 500);
+	expect_ok(cairn_join(client, "extremes", &after, &why));
+	ck_assert_uint_eq(after.bodies, 1);
+}
+END_TEST
+
+/* Two worlds in one message: a force in each, of which one is not finite. */
+START_TEST(many_worlds_are_stepped_by_one_message)
+{
+	uint8_t actions[64], observe[64];
+	struct wire_packer action = wire_packer_over(actions, sizeof actions);
+	struct wire_packer part = wire_packer_over(observe, sizeof observe);
+	uint32_t worlds[2];
+	for (uint32_t i = 0; i < 2; i++) {
+		struct command spawn;
+		struct wire_result result;
+		worlds[i] = make_world(i == 0 ? "one" : "two", 60).number;
+		command_defaults(&spawn, COMMAND_SPAWN);
+		spawn.spawn.status = 2;
+		spawn.spawn.mass = 1;
+		expect_ok(cairn_apply(client, worlds[i], &spawn, 1, &result, &why));
+	}
+	wire_pack_array(&action, 3);
+	wire_pack_uint(&action, COMMAND_IMPULSE);
+	wire_pack_uint(&action, 1);
+	wire_pack_nil(&action);
+	wire_pack_array(&part, 3);
+	wire_pack_uint(&part, OBSERVE_BODIES);
+	wire_pack_array(&part, 1);
+	wire_pack_uint(&part, 1);
+	wire_pack_uint(&part, WIRE_COLUMN_VELOCITY);
+	const double values[] = { 2, 0, 0, NAN, 0, 0 };
+	const struct cairn_group group = { .worlds = worlds,
+					   .count = 2,
+					   .n = 1,
+					   .actions = { actions, action.bytes, 1 },
+					   .values = values,
+					   .value_count = COUNT_OF(values),
+					   .observe = { observe, part.bytes, 1 },
+					   .hash = true };
+	for (uint32_t round = 1; round <= 2; round++) {
+		struct message stepped;
+		struct wire_group_item item;
+		expect_ok(cairn_step_worlds(client, &group, &stepped, &why));
+		struct wire_cursor in = wire_cursor_list(&stepped.stepped_worlds.worlds);
+		ck_assert_uint_eq(stepped.stepped_worlds.width, 3);
+		expect_ok(group_item_take(&in, &item));
+		ck_assert_uint_eq(item.tick, round);
+		ck_assert(item.state_hash.set);
+		ck_assert_double_eq_tol(cairn_observed(&stepped, 0), 2 * round, 1e-9);
+		expect_ok(group_item_take(&in, &item));
+		ck_assert_int_eq(item.code, STATUS_NOT_FINITE);
+		ck_assert_uint_eq(item.tick, 0);
+		ck_assert_uint_eq(item.field.bytes, strlen("impulse"));
+		ck_assert_double_eq(cairn_observed(&stepped, 3), 0);
+	}
+}
+END_TEST
+
 /* The answer is several messages, and other messages may arrive between them. */
 START_TEST(a_list_longer_than_one_read_is_received_whole)
 {
@@ -556,6 +679,8 @@ static Suite *make(void)
 	tcase_add_test(calls, ending_a_subscription_does_not_affect_others);
 	tcase_add_test(calls, a_list_longer_than_one_read_is_received_whole);
 	tcase_add_test(calls, a_call_without_an_answer_times_out);
+	tcase_add_test(calls, extreme_numbers_are_refused_by_the_name_of_their_field);
+	tcase_add_test(calls, many_worlds_are_stepped_by_one_message);
 	tcase_add_test(calls, a_lower_role_is_granted_and_enforced);
 	tcase_add_test(calls, connecting_without_a_server_is_refused);
 	tcase_add_test(calls, the_status_of_goodbye_is_returned_by_poll);

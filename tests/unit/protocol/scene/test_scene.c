@@ -509,7 +509,7 @@ START_TEST(every_key_of_a_body_reaches_its_command)
 		"     restitution: 0.12, friction_rule: minimum, restitution_rule: multiply, category: 13,\n"
 		"     mask: 14, group: -15, tag: 16, linear_damping: 17, angular_damping: 18,\n"
 		"     may_sleep: false, fixed_rotation: false}\n"
-		"  - {status: inactive, fixed_rotation: true, rotation: [0, 0, 1, 0]}\n");
+		"  - {status: inactive, fixed_rotation: true, fast: true, rotation: [0, 0, 1, 0]}\n");
 	const struct command_SPAWN *b = spawn(scene, 0);
 	ck_assert_uint_eq(b->status, BODY_ANIMATED);
 	assert_vec3(b->position, 1, 2, 3);
@@ -530,7 +530,7 @@ START_TEST(every_key_of_a_body_reaches_its_command)
 	ck_assert_double_eq(b->angular_damping, 18);
 	ck_assert_uint_eq(b->flags, 0);
 	ck_assert_uint_eq(spawn(scene, 1)->status, BODY_INACTIVE);
-	ck_assert_uint_eq(spawn(scene, 1)->flags, BODY_MAY_SLEEP | BODY_FIXED_ROTATION);
+	ck_assert_uint_eq(spawn(scene, 1)->flags, BODY_MAY_SLEEP | BODY_FIXED_ROTATION | BODY_FAST);
 	ck_assert(quat_equal(spawn(scene, 1)->rotation, quat_make(0, 0, 1, 0)));
 	scene_destroy(scene);
 }

@@ -285,7 +285,7 @@ START_TEST(sessions_with_pruned_batches_are_still_listed)
 	ck_assert_uint_eq(batches, 0);
 	recorder_close(&recorder);
 	recorder_open(&recorder, directory, 1);
-	ck_assert_int_eq(store_recover(recorder.store, "w", &recovered, &why), STATUS_OK);
+	ck_assert_int_eq(store_recover(recorder.store, "w", NULL, &recovered, &why), STATUS_OK);
 	/* The sessions of recorder_disturb are 1 … 3. */
 	ck_assert_uint_ge(recovered.session_max, 3);
 	recorder.world = recovered.world;

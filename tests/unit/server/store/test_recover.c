@@ -149,12 +149,12 @@ static void remove_copy(void)
 /* Six worlds without retention, and two that keep the newest 1 or 2 checkpoints. */
 START_TEST(a_crash_at_any_tick_loses_nothing_durable)
 {
-	static const char *const methods[] = { "soft-step", "free",	  "projection",
-					       "lcp",	    "reflection", "lcp" };
+	static const char *const methods[] = { "soft-step",  "free",   "projection", "lcp",
+					       "reflection", "impact", "lcp" };
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
 	struct retention retention = { .checkpoints = _i < 6 ? 0 : (uint32_t)_i - 5 };
 	store_set_retention(recorder.store, &retention);
-	recorder_begin(&recorder, "w", methods[_i % 6], _i % 6 >= 2 && _i % 6 < 5,
+	recorder_begin(&recorder, "w", methods[_i % 7], _i % 7 >= 2 && _i % 7 < 5,
 		       check_seed() + (uint64_t)_i);
 	note_state(false);
 	pass_time();
@@ -318,7 +318,7 @@ static enum status try_to_recover(struct recovered *recovered, struct reason *wh
 {
 	enum status status;
 	recorder_open(&recorder, directory, 1);
-	status = store_recover(recorder.store, "w", recovered, why);
+	status = store_recover(recorder.store, "w", NULL, recovered, why);
 	if (status == STATUS_OK) {
 		recorder.world = recovered->world;
 		recorder.journal = recovered->journal;
@@ -458,7 +458,7 @@ START_TEST(a_shape_is_unknown_before_the_tick_it_was_added)
 	struct reason why;
 	struct shape_library book;
 	shape_library_init(&book);
-	ck_assert_int_eq(store_create_world(recorder.store, "w", &recorder.journal, &why),
+	ck_assert_int_eq(store_create_world(recorder.store, "w", NULL, &recorder.journal, &why),
 			 STATUS_OK);
 	recorder.world = test_world(false, "free");
 	world_set_shape_source(recorder.world, shape_library_source(&book));
@@ -495,7 +495,7 @@ START_TEST(the_latest_snapshot_of_each_name_is_recovered)
 	recorder_close(&recorder);
 	recorder_open(&recorder, directory, 1);
 	struct recovered recovered;
-	ck_assert_int_eq(store_recover(recorder.store, "w", &recovered, &why), STATUS_OK);
+	ck_assert_int_eq(store_recover(recorder.store, "w", NULL, &recovered, &why), STATUS_OK);
 	ck_assert_uint_eq(recovered.snapshots.count, 2);
 	ck_assert_str_eq(recovered.snapshots.items[0].name, "a");
 	ck_assert_uint_eq(recovered.snapshots.items[0].tick, 6);
@@ -536,13 +536,14 @@ START_TEST(a_name_has_one_file_until_it_is_removed)
 	struct reason why;
 	struct journal *second;
 	recorder_begin(&recorder, "w", "free", false, 1);
-	ck_assert_int_eq(store_create_world(recorder.store, "w", &second, &why), STATUS_EXISTS);
+	ck_assert_int_eq(store_create_world(recorder.store, "w", NULL, &second, &why),
+			 STATUS_EXISTS);
 	ck_assert_int_eq(store_remove_world(recorder.store, "w", &why), STATUS_IN_USE);
 	recorder_run(&recorder, 2);
 	/* Closed, removed and created again with no simulated time between, twice. */
 	for (uint64_t i = 0; i < 2; i++) {
 		recorder_end(&recorder);
-		ck_assert_int_eq(store_create_world(recorder.store, "w", &second, &why),
+		ck_assert_int_eq(store_create_world(recorder.store, "w", NULL, &second, &why),
 				 STATUS_EXISTS);
 		ck_assert_int_eq(store_remove_world(recorder.store, "w", &why), STATUS_OK);
 		recorder_begin(&recorder, "w", "free", false, 1);
@@ -571,7 +572,8 @@ START_TEST(only_files_with_a_world_are_listed)
 		recorder_end(&recorder);
 	}
 	/* A journal without any record, and files with other names. */
-	ck_assert_int_eq(store_create_world(recorder.store, "never", &journal, &why), STATUS_OK);
+	ck_assert_int_eq(store_create_world(recorder.store, "never", NULL, &journal, &why),
+			 STATUS_OK);
 	recorder_close(&recorder);
 	static const char *const others[] = { ".hidden.cairn", "notes.txt", "a b.cairn", ".cairn" };
 	for (size_t i = 0; i < COUNT_OF(others); i++) {
@@ -597,6 +599,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("recover");
 	TCase *tests = tcase_create("recover");
+	tcase_set_timeout(tests, 30);
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_loop_test(tests, a_crash_at_any_tick_loses_nothing_durable, 0, 8);
 	tcase_add_test(tests, a_killed_process_loses_no_durable_tick);

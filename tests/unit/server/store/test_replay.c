@@ -223,7 +223,7 @@ static void record_falling(const char *name, uint32_t ticks, uint32_t tag_at)
 START_TEST(a_replay_reproduces_every_bit)
 {
 	static const char *const methods[] = { "soft-step",  "free",	   "soft-step", "lcp",
-					       "projection", "reflection", "lcp" };
+					       "projection", "reflection", "impact",	"lcp" };
 	record("w", methods[_i], _i >= 2 && _i < 5, check_seed() + (uint64_t)_i);
 	recorder_restore(&recorder, "kept");
 	recorder_run(&recorder, 12);
@@ -435,7 +435,7 @@ static Suite *make(void)
 	Suite *suite = suite_create("replay");
 	TCase *tests = tcase_create("replay");
 	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_loop_test(tests, a_replay_reproduces_every_bit, 0, 7);
+	tcase_add_loop_test(tests, a_replay_reproduces_every_bit, 0, 8);
 	tcase_add_test(tests, a_changed_hash_is_reported_as_a_fault_of_the_record_only);
 	tcase_add_test(tests, a_changed_image_is_reported_with_its_body_and_field);
 	tcase_add_test(

@@ -11,7 +11,7 @@
 #include "tests/lib/check_main.h"
 #include "tests/lib/recorder.h"
 
-enum { WORLDS = 3, TICKS = 3000 };
+enum { WORLDS = 3, TICKS = 3000, RECORDS = TICKS + TICKS / 4 };
 
 static struct io *io;
 static struct executor *executor;
@@ -22,14 +22,14 @@ struct journalled_world {
 	struct journal *journal;
 	char name[8];
 	uint64_t made;
-	uint64_t durable, saved; /* written by LOOP */
+	uint64_t durable, stored; /* written by LOOP */
 };
 static struct journalled_world journalled_worlds[WORLDS];
 static uint32_t ended;
 
 static void end_if_done(struct journalled_world *journalled_world)
 {
-	if (journalled_world->durable < TICKS || journalled_world->saved < TICKS / 1000)
+	if (journalled_world->durable < TICKS || journalled_world->stored < RECORDS)
 		return;
 	journal_close(journalled_world->journal);
 	if (++ended == WORLDS)
@@ -48,10 +48,11 @@ static void on_durable(void *context, uint32_t epoch, uint64_t tick, uint32_t ed
 		end_if_done(journalled_world);
 }
 
-static void on_saved(void *context)
+static void on_stored(void *context, uint64_t records)
 {
 	struct journalled_world *journalled_world = context;
-	journalled_world->saved++;
+	ck_assert_uint_gt(records, journalled_world->stored);
+	journalled_world->stored = records;
 	end_if_done(journalled_world);
 }
 
@@ -100,11 +101,11 @@ static void begin_world(struct journalled_world *journalled_world)
 	struct reason why;
 	snprintf(journalled_world->name, sizeof journalled_world->name, "w%d",
 		 (int)(journalled_world - journalled_worlds));
-	enum status status =
-		store_create_world(store, journalled_world->name, &journalled_world->journal, &why);
+	enum status status = store_create_world(store, journalled_world->name, NULL,
+						&journalled_world->journal, &why);
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);
 	struct journal_events events = { .durable = on_durable,
-					 .saved = on_saved,
+					 .stored = on_stored,
 					 .failed = on_failed,
 					 .context = journalled_world };
 	journal_set_events(journalled_world->journal, &events);

@@ -249,6 +249,30 @@ START_TEST(balancing_moves_costly_worlds_to_other_workers_and_no_tick_is_dropped
 }
 END_TEST
 
+/* No move of one of them alone narrows the gap by a tenth. */
+START_TEST(many_small_worlds_are_spread_again)
+{
+	struct rig rig;
+	rig_open(&rig, SIM);
+	add_all(&rig);
+	uint32_t first = pool_worker_of(&worlds[0].runnable), left = 0;
+	for (uint32_t i = 0; i < WORLDS; i++)
+		worlds[i].cost = pool_worker_of(&worlds[i].runnable) == first ? 480 * NS_PER_US : 0;
+	uint32_t moves = 0;
+	for (uint32_t second = 0; second < 10; second++) {
+		run_for(&rig, NS_PER_S);
+		moves += pool_balance(rig.pool);
+	}
+	run_for(&rig, NS_PER_S);
+	for (uint32_t i = 0; i < WORLDS; i++)
+		left += worlds[i].cost > 0 && pool_worker_of(&worlds[i].runnable) == first;
+	ck_assert_uint_ge(moves, 1);
+	ck_assert_uint_le(moves, 2);
+	ck_assert_uint_le(left, 3);
+	rig_close(&rig);
+}
+END_TEST
+
 static void count_task(struct runnable *runnable, void *context)
 {
 	UNUSED(context);
@@ -677,6 +701,7 @@ static Suite *make(void)
 	TCase *run = tcase_create("run");
 	tcase_add_loop_test(run, worlds_are_spread_evenly_over_workers_and_keep_their_rates, 0,
 			    BACKENDS);
+	tcase_add_test(run, many_small_worlds_are_spread_again);
 	tcase_add_test(run, a_world_with_many_requested_steps_delays_others_by_one_step_at_most);
 	tcase_add_test(run, balancing_moves_costly_worlds_to_other_workers_and_no_tick_is_dropped);
 	tcase_add_test(run, worlds_behind_a_long_slice_move_to_other_workers);

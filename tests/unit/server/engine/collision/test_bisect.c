@@ -90,6 +90,34 @@ START_TEST(a18_a_cube_falls_onto_a_floor_at_three_quarters)
 }
 END_TEST
 
+/* C5: unit cubes, centres from 3 to 0.5: they meet at (3 - 1) / 2.5, and end 0.5 deep. */
+START_TEST(c5_aligned_cubes_meet_at_four_fifths)
+{
+	struct shape *cube = box(vec3_all(0.5));
+	struct motion stands = moving(vec3_zero(), vec3_zero());
+	for (uint32_t axis = 0; axis < 3; axis++) {
+		vec3 way = vec3_axis(axis);
+		struct motion moves = moving(vec3_scale(way, 3), vec3_scale(way, 0.5));
+		struct bisect_options fine = { 0, 1e-6, 100 };
+		struct bisect_result out = bisect(cube, stands, cube, moves, fine);
+		ck_assert_int_eq(out.outcome, BISECT_HIT);
+		ck_assert_double_le(out.time, 0.8);
+		ck_assert_double_ge(out.time, 0.8 - 1e-6);
+		struct bisect_options shallow = { 1e-3, 0, 100 };
+		out = bisect(cube, stands, cube, moves, shallow);
+		ck_assert_int_eq(out.reason, BISECT_BY_DEPTH);
+		ck_assert_double_gt(regions.regions[0].depth, 0);
+		ck_assert_double_eq_tol(regions.regions[0].depth, 2.5 * (out.time_overlap - 0.8),
+					1e-12);
+		/* At the end of the motion the overlap is 0.5. */
+		struct bisect_options once = { 0, 0, 1 };
+		out = bisect(cube, stands, cube, moves, once);
+		ck_assert_double_eq_tol(regions.regions[0].depth, 0.5, 1e-15);
+	}
+	shape_release(cube);
+}
+END_TEST
+
 START_TEST(a18_an_overlap_at_the_start_and_a_clear_end_are_reported)
 {
 	struct shape *cube = box(vec3_all(0.5)), *floor = box(vec3_make(5, 5, 1));
@@ -201,6 +229,7 @@ static Suite *make(void)
 	TCase *tc = tcase_create("times");
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, a18_a_cube_falls_onto_a_floor_at_three_quarters);
+	tcase_add_test(tc, c5_aligned_cubes_meet_at_four_fifths);
 	tcase_add_test(tc, a18_an_overlap_at_the_start_and_a_clear_end_are_reported);
 	tcase_add_test(tc, a18_a_turning_rod_meets_the_wall_at_the_angle_of_the_spec);
 	tcase_add_test(tc, a18_two_feet_give_two_collisions);

@@ -299,9 +299,10 @@ START_TEST(overlapping_boxes_have_one_region_with_their_common_volume)
 	ck_assert_int_eq(placed_regions(&a, 1, &b, 1, regions, 8, &found), STATUS_OK);
 	ck_assert_uint_eq(found, 1);
 	ck_assert_double_eq_tol(regions[0].volume, 0.2 * 0.9 * 0.8, 1e-9);
-	/* The deepest point is a corner, 0.1 below the nearest face. */
-	ck_assert_double_eq_tol(regions[0].depth, 0.1, 1e-9);
-	ck_assert_double_eq_tol(vec3_distance(regions[0].point_a, regions[0].point_b), 0.1, 1e-9);
+	/* They part soonest along x. */
+	ck_assert_double_eq_tol(regions[0].depth, 0.2, 1e-9);
+	ck_assert_double_eq_tol(vec3_distance(regions[0].normal, vec3_axis(0)), 0, 1e-12);
+	ck_assert_double_eq_tol(vec3_distance(regions[0].point_a, regions[0].point_b), 0.2, 1e-9);
 	/* A plank through both boxes of a solid: two regions; with capacity for one, the deeper
 	 * one. */
 	struct placed_shape pair = place(two, at(0, 0, 0), 3);

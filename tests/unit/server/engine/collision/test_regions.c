@@ -5,6 +5,7 @@
 
 #include "server/base/hash.h"
 #include "server/base/heap.h"
+#include "server/engine/collision/epa.h"
 #include "server/engine/collision/mesh_pair.h"
 #include "server/engine/geometry/intersect_point_mesh.h"
 #include "server/engine/geometry/intersect_triangle_triangle.h"
@@ -113,10 +114,122 @@ START_TEST(g29_edges_that_cross_without_vertices_inside_have_a_finite_depth)
 	const struct region *region = &found.regions[0];
 	ck_assert_uint_eq(region->vertices_a + region->vertices_b, 0);
 	ck_assert_uint_eq(region->deepest_a.vertex, REGION_NO_VERTEX);
+	/* The ridges are 0.2 through each other, and part along z. */
+	expect_near(region->depth, 0.2, 1e-14);
 	/* The middle of A's ridge is 0.2 below B's ridge, on faces at 45 degrees. */
-	expect_near(region->depth, 0.2 / scalar_sqrt(2), 1e-14);
+	expect_near(region->deepest_a.depth, 0.2 / scalar_sqrt(2), 1e-14);
 	ck_assert(vec3_distance(region->normal, vec3_axis(2)) < 1e-12);
 	regions_release(&found);
+}
+END_TEST
+
+/* Aligned bodies: the corners of each lie on the other's sides. */
+START_TEST(g29_aligned_boxes_are_as_deep_as_they_overlap)
+{
+	static const double DEPTHS[] = { 1e-6, 0.1, 0.25, 0.5, 0.75 };
+	solid_add_box(&solid_a, vec3_all(-0.5), vec3_all(0.5), false);
+	solid_add_box(&solid_b, vec3_all(-0.5), vec3_all(0.5), false);
+	for (uint32_t i = 0; i < COUNT_OF(DEPTHS); i++)
+		for (uint32_t axis = 0; axis < 3; axis++)
+			for (int side = -1; side <= 1; side += 2) {
+				vec3 way = vec3_scale(vec3_axis(axis), side);
+				vec3 at = vec3_scale(way, 1 - DEPTHS[i]);
+				struct regions found = find(pose_make(at, quat_identity()));
+				ck_assert_uint_eq(found.region_count, 1);
+				const struct region *region = &found.regions[0];
+				expect_near(region->depth, DEPTHS[i], 1e-15);
+				expect_near(region->volume, DEPTHS[i], 1e-15);
+				ck_assert(vec3_distance(region->normal, way) < 1e-14);
+				expect_near(
+					vec3_dot(vec3_sub(region->point_a, region->point_b), way),
+					DEPTHS[i], 1e-15);
+				regions_release(&found);
+			}
+}
+END_TEST
+
+/* A peg in a slab leaves it the way it came, not sideways; flush with the slab's side it leaves sideways. */
+START_TEST(g29_a_peg_leaves_a_slab_where_the_slab_lets_it)
+{
+	solid_add_box(&solid_a, vec3_make(-5, -5, -10), vec3_make(5, 5, 0), false);
+	solid_add_box(&solid_b, vec3_make(-0.1, -0.1, -2), vec3_make(0.1, 0.1, 3), false);
+	struct regions found = find(translated(1, 2, 0));
+	expect_near(found.regions[0].depth, 2, 1e-14);
+	ck_assert(vec3_distance(found.regions[0].normal, vec3_axis(2)) < 1e-14);
+	regions_release(&found);
+	found = find(translated(4.9, 2, 0));
+	expect_near(found.regions[0].depth, 0.2, 1e-14);
+	ck_assert(vec3_distance(found.regions[0].normal, vec3_axis(0)) < 1e-14);
+	regions_release(&found);
+}
+END_TEST
+
+/* The depth of EPA for two boxes of these halves, B at `at`; 0 if they are apart. */
+static double epa_of_boxes(vec3 half_a, vec3 half_b, pose at)
+{
+	static struct epa_workspace work;
+	struct shape *a = make_box(half_a.x, half_a.y, half_a.z);
+	struct shape *b = make_box(half_b.x, half_b.y, half_b.z);
+	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0 };
+	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0 };
+	mat3 rotation = mat3_from_quat(at.rotation);
+	struct gjk_result near;
+	struct epa_result found = { 0 };
+	gjk_distance(&core_a, &core_b, &rotation, at.position, NULL, &near);
+	if (near.touching)
+		epa_depth(&core_a, &core_b, &rotation, at.position, &near.simplex, &work, &found);
+	shape_release(a);
+	shape_release(b);
+	return found.depth;
+}
+
+/* Half sizes from 0.3 to 1 m. */
+static vec3 random_half(void)
+{
+	return vec3_add(vec3_all(0.65), random_vector(&rng, 0.35));
+}
+
+/* Of convex bodies that overlap by less than a third of their half sizes, the way out is no shorter than
+ * EPA's, which is the shortest of all, and it separates them. Where a corner or an edge of a box is in a face
+ * of a large one, it is the same. (Bodies that cross deeply may meet elsewhere on the way.) */
+START_TEST(g29_the_way_out_of_boxes_is_epas_or_longer_and_leads_out)
+{
+	uint32_t overlaps = 0, shallow = 0, equal = 0;
+	for (uint32_t trial = 0; trial < 1500; trial++) {
+		set_up();
+		rng = rng_seeded(check_seed() + trial);
+		bool large = trial % 2 == 0;
+		vec3 half_a = large ? vec3_make(9, 9, 4) : random_half();
+		vec3 half_b = random_half();
+		solid_add_box(&solid_a, vec3_negate(half_a), half_a, false);
+		solid_add_box(&solid_b, vec3_negate(half_b), half_b, false);
+		pose at = pose_make(random_vector(&rng, 1), random_rotation(&rng));
+		if (large)
+			at.position = vec3_make(at.position.x, at.position.y, 4 + at.position.z);
+		double epa = epa_of_boxes(half_a, half_b, at);
+		struct regions found = find(at);
+		if (found.region_count == 0) {
+			ck_assert_double_le(epa, 1e-12);
+			regions_release(&found);
+			continue;
+		}
+		ck_assert_uint_eq(found.region_count, 1);
+		struct region region = found.regions[0];
+		regions_release(&found);
+		overlaps++;
+		if (region.kind != REGION_CROSSING || epa > 0.1)
+			continue;
+		shallow++;
+		ck_assert_double_ge(region.depth, epa - 1e-12);
+		equal += region.depth <= epa + 1e-9;
+		at.position = vec3_mul_add(at.position, region.normal, region.depth + 1e-9);
+		found = find(at);
+		ck_assert_uint_eq(found.region_count, 0);
+		regions_release(&found);
+	}
+	ck_assert_uint_gt(overlaps, 500);
+	ck_assert_uint_gt(shallow, 25);
+	ck_assert_uint_gt(equal, shallow / 2);
 }
 END_TEST
 
@@ -669,6 +782,9 @@ static Suite *make(void)
 	tcase_add_test(tc, g29_a_tip_in_a_slab_is_as_deep_as_it_reaches);
 	tcase_add_test(tc, g29_two_tips_are_two_regions_with_two_depths);
 	tcase_add_test(tc, g29_edges_that_cross_without_vertices_inside_have_a_finite_depth);
+	tcase_add_test(tc, g29_aligned_boxes_are_as_deep_as_they_overlap);
+	tcase_add_test(tc, g29_a_peg_leaves_a_slab_where_the_slab_lets_it);
+	tcase_add_test(tc, g29_the_way_out_of_boxes_is_epas_or_longer_and_leads_out);
 	tcase_add_test(tc, g29_a_bar_through_a_bar_has_two_contours_and_two_bars_two_regions);
 	tcase_add_test(tc, crossed_combs_overlap_once_per_tooth);
 	tcase_add_test(tc, a_grid_of_crossings_has_one_region_each);

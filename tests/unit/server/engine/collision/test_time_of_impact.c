@@ -17,7 +17,7 @@ enum { KINDS = 9, FIELD = 7, SAMPLES = 150, ROUNDS = 6 };
 
 static struct rng rng;
 static struct shape *shapes[KINDS];
-static const struct impact_options options = { 1e-4, 64 };
+static const struct impact_options options = { .tolerance = 1e-4, .iterations_max = 64 };
 
 /* Sphere, capsule, box, hull, plane, hilly ground, two boxes as parts, a torus as a field, a
  * polygon. */
@@ -229,7 +229,7 @@ static struct impact_result find_impact(const struct shape *a, const struct moti
 {
 	struct impact_side one = { { a, IMPACT_WHOLE }, pose_identity(), motion_a };
 	struct impact_side two = { { b, IMPACT_WHOLE }, pose_identity(), motion_b };
-	struct impact_options exact = { 1e-9, 64 };
+	struct impact_options exact = { .tolerance = 1e-9, .iterations_max = 64 };
 	struct impact_result found;
 	ck_assert_int_eq(time_of_impact(&one, &two, &exact, &found), STATUS_OK);
 	return found;
@@ -292,7 +292,7 @@ START_TEST(rotating_bodies_are_hit_at_the_analytic_angle)
 	struct impact_side ground = { { floor, 0 },
 				      { vec3_make(0, -0.5, 0), quat_identity() },
 				      &rests };
-	struct impact_options exact = { 1e-9, 200 };
+	struct impact_options exact = { .tolerance = 1e-9, .iterations_max = 200 };
 	struct impact_result found;
 	ck_assert_int_eq(time_of_impact(&carried, &ground, &exact, &found), STATUS_OK);
 	ck_assert_int_eq(found.outcome, IMPACT_HIT);

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static struct rng rng;
@@ -20,6 +21,25 @@ static struct shape *hinge(double y)
 	static const uint32_t TRIANGLES[2][3] = { { 0, 1, 2 }, { 1, 0, 3 } };
 	return make_mesh(vertices, 4, TRIANGLES, 2);
 }
+
+START_TEST(t_junctions_are_counted_and_told)
+{
+	static const uint32_t TRIANGLES[3][3] = { { 0, 1, 2 }, { 3, 0, 4 }, { 1, 3, 5 } };
+	/* One large triangle, and two on its other side that meet in the middle of its edge, or beside it. */
+	for (uint32_t i = 0; i < 2; i++) {
+		vec3 vertices[6] = { { 0, 0, 0 }, { 2, 0, 0 }, { 1, 0, -1 },
+				     { 1, 0, 0 }, { 0, 0, 1 }, { 2, 0, 1 } };
+		vertices[3].z = i == 0 ? 0 : 0.01;
+		struct shape *shape = make_mesh(vertices, 6, TRIANGLES, 3);
+		char text[200];
+		ck_assert_uint_eq(shape->mesh->junctions, i == 0);
+		ck_assert(shape_warning(shape, 0, text, sizeof text));
+		ck_assert_int_eq(shape_warning(shape, 1, text, sizeof text), i == 0);
+		ck_assert(i == 1 || strstr(text, "T-junctions: on 1 edges") != NULL);
+		shape_release(shape);
+	}
+}
+END_TEST
 
 START_TEST(flat_and_concave_edges_do_not_collide)
 {
@@ -295,6 +315,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/geometry/mesh");
 	TCase *edges = tcase_create("edges");
+	tcase_add_test(edges, t_junctions_are_counted_and_told);
 	tcase_add_test(edges, flat_and_concave_edges_do_not_collide);
 	tcase_add_test(edges, triangles_with_coincident_vertices_are_adjacent);
 	tcase_add_test(edges, a_cube_is_closed_and_its_diagonals_are_flat);

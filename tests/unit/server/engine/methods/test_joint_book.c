@@ -12,6 +12,7 @@ static const struct {
 } METHODS[] = { { "lcp", true, true },
 		{ "projection", true, false },
 		{ "reflection", true, false },
+		{ "impact", true, true },
 		{ "soft-step", false, true } };
 
 /* Ticks per second. Steps so short that positions hardly change. */

@@ -10,6 +10,7 @@ static const struct {
 } METHODS[] = { { "lcp", 1e-6, 1e-9, 1e-9 },
 		{ "projection", 1e-6, 1e-9, 1e-9 },
 		{ "reflection", 1e-6, 1e-9, 1e-9 },
+		{ "impact", 1e-6, 1e-9, 1e-9 },
 		{ "soft-step", 1e-3, 1e-3, 1e-5 } };
 
 struct flight {

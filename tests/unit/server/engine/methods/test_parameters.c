@@ -81,7 +81,8 @@ static uint64_t motion_of(const char *method, double core, uint32_t parameter, d
 	stage_parameter(&stage, PARAMETER_REFLECTION_CORE, core);
 	if (parameter < PARAMETER_COUNT)
 		stage_parameter(&stage, (enum parameter_row)parameter, value);
-	stage_run(&stage, 90);
+	/* `impact` costs several solutions a tick. */
+	stage_run(&stage, strcmp(method, "impact") == 0 ? 36 : 90);
 	hasher_init(&hash, 0);
 	for (uint32_t row = 0; row < stage.tables.body.count; row++) {
 		hasher_f64(&hash, stage.tables.body.position[row].x);
@@ -195,7 +196,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("methods/parameters");
 	TCase *tcase = tcase_create("parameters");
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 300);
 	tcase_add_test(tcase, a_parameter_changes_the_motion_of_exactly_its_listed_methods);
 	tcase_add_test(tcase, every_method_that_a_parameter_names_exists);
 	tcase_add_test(tcase, an_old_name_is_the_same_parameter);

@@ -146,20 +146,6 @@ END_TEST
 
 /* ---- bounces ---------------------------------------------------------------------------------- */
 
-/* Highest centre after the first bounce. */
-static double bounce(uint32_t ball, uint32_t ticks)
-{
-	double highest = 0;
-	bool rising = false;
-	for (uint32_t tick = 0; tick < ticks; tick++) {
-		stage_step(&stage);
-		rising |= stage.tables.body.velocity[ball].y > 0.5;
-		if (rising)
-			highest = scalar_max(highest, stage.tables.body.position[ball].y);
-	}
-	return highest;
-}
-
 START_TEST(a_ball_bounces_to_the_square_of_its_restitution)
 {
 	static const double es[] = { 0.3, 0.5, 0.8, 1.0 };
@@ -178,10 +164,12 @@ START_TEST(a_ball_bounces_to_the_square_of_its_restitution)
 				highest[i] = scalar_max(
 					highest[i], stage.tables.body.position[rows[i]].y - 0.25);
 	}
-	/* A tick's fall at impact speed is 0.1 m; 5 % of the height is finer than that. */
-	for (uint32_t i = 0; i < COUNT_OF(es); i++)
-		ck_assert_msg(scalar_near(highest[i], 2.0 * es[i] * es[i], 0.1),
-			      "e %g: %g instead of %g", es[i], highest[i], 2.0 * es[i] * es[i]);
+	/* Between two ticks the top may be 0.4 mm higher. */
+	for (uint32_t i = 0; i < COUNT_OF(es); i++) {
+		double height = 2.0 * es[i] * es[i];
+		ck_assert_msg(scalar_near(highest[i], height, 0.01 * height + 4e-4),
+			      "e %g: %g instead of %g", es[i], highest[i], height);
+	}
 }
 END_TEST
 
@@ -189,9 +177,13 @@ START_TEST(slow_approaches_do_not_bounce)
 {
 	stage_ground(&stage);
 	uint32_t ball = stage_shape(&stage, make_sphere(0.25));
-	uint32_t row = add_body(ball, vec3_make(0, 0.28, 0), vec3_zero());
-	stage.tables.body.restitution[row] = 1;
-	ck_assert(bounce(row, 60) < 0.26);
+	/* It arrives with 0.44 m/s; with restitution 0.5 half a metre a second is the least. */
+	uint32_t row = add_body(ball, vec3_make(0, 0.26, 0), vec3_zero());
+	stage.tables.body.restitution[row] = 0.5;
+	for (uint32_t tick = 0; tick < 60; tick++) {
+		stage_step(&stage);
+		ck_assert_double_lt(stage.tables.body.velocity[row].y, 0.01);
+	}
 }
 END_TEST
 

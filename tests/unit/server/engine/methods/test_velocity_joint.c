@@ -5,7 +5,7 @@
 #include "tests/lib/joined.h"
 #include "tests/lib/stage.h"
 
-static const char *const METHODS[] = { "lcp", "projection", "reflection" };
+static const char *const METHODS[] = { "lcp", "projection", "reflection", "impact" };
 
 /* ---- impulses --------------------------------------------------------------------------------- */
 
@@ -294,7 +294,8 @@ START_TEST(a_planar_hinge_swings_as_a_ball_joint)
 	/* The frame of the hinge has x along z, exactly or up to rounding. The plane locks two of the
 	 * hinge's axes too, and the rounding errors of their rows must not act. */
 	enum { TICKS = 120 };
-	static const char *const all[] = { "soft-step", "lcp", "projection", "reflection" };
+	static const char *const all[] = { "soft-step", "lcp", "projection", "reflection",
+					   "impact" };
 	const quat frames[] = { joined_about_z(), { 0.5, -0.5, -0.5, -0.5 } };
 	vec3 ball[TICKS], hinge[TICKS];
 	double energy[2][TICKS], left = 0;

@@ -6,7 +6,7 @@
 #include "tests/lib/joined.h"
 #include "tests/lib/worlds.h"
 
-static const char *const METHODS[] = { "lcp", "projection", "reflection", "soft-step" };
+static const char *const METHODS[] = { "lcp", "projection", "reflection", "impact", "soft-step" };
 enum { EXACT = 3 };
 
 /* ---- springs ---------------------------------------------------------------------------------- */

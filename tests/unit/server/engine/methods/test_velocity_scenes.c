@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const METHODS[] = { "lcp", "projection", "reflection" };
+static const char *const METHODS[] = { "lcp", "projection", "reflection", "impact" };
 
 static uint32_t scenes(uint32_t otherwise)
 {
@@ -396,7 +396,9 @@ START_TEST(contacts_of_a_heap_add_no_energy)
 		stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
 		stage_run(&stage, 500);
 		stage_method(&stage, METHODS[m]);
-		for (uint32_t tick = 0; tick < 40; tick++) {
+		/* `impact` solves the heap several times a tick. */
+		uint32_t ticks = strcmp(METHODS[m], "impact") == 0 ? 2 : 40;
+		for (uint32_t tick = 0; tick < ticks; tick++) {
 			double most = kinetic_after_gravity(&stage);
 			stage_step(&stage);
 			const struct step_report *report = &stage.dynamics.report;

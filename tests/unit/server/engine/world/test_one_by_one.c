@@ -332,7 +332,7 @@ START_TEST(setting_fields_gives_the_body_that_spawning_with_them_gives)
 		enum command_op op;
 		uint32_t fields;
 	} sets[] = { { COMMAND_SET_POSE, 2 },	{ COMMAND_SET_VELOCITY, 2 },
-		     { COMMAND_SET_STATUS, 1 }, { COMMAND_SET_MATERIAL, 5 },
+		     { COMMAND_SET_STATUS, 1 }, { COMMAND_SET_MATERIAL, 9 },
 		     { COMMAND_SET_FILTER, 3 }, { COMMAND_SET_OWNER, 1 },
 		     { COMMAND_SET_TAG, 1 },	{ COMMAND_SET_DAMPING, 2 } };
 	for (uint32_t round = 0; round < 40; round++)

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const methods[] = { "free", "soft-step", "lcp", "projection", "reflection" };
+static const char *const methods[] = { "free",	     "soft-step", "lcp",    "projection",
+				       "reflection", "impact",	  "penalty" };
 
 static struct world *load(const struct bytes *image)
 {
@@ -658,7 +659,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/world/snapshot");
 	TCase *same = tcase_create("same future");
-	tcase_set_timeout(same, 20);
+	tcase_set_timeout(same, 60);
 	tcase_add_loop_test(same, a_loaded_world_has_the_same_state_and_the_same_future, 0,
 			    COUNT_OF(methods));
 	tcase_add_loop_test(same, rebuilt_caches_change_nothing_now_or_later, 0, COUNT_OF(methods));

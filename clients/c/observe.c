@@ -1,0 +1,414 @@
+/* observe.c: steps, states, queries and frames of cairn.h. */
+#include <math.h>
+#include <string.h>
+
+#include "clients/c/library.h"
+#include "protocol/block.h"
+#include "protocol/query_wire.h"
+#include "server/base/body_hash.h"
+
+cairn_vec3 library_vec3(const double from[3])
+{
+	return (cairn_vec3){ from[0], from[1], from[2] };
+}
+
+void library_body(const struct wire_body *from, cairn_body *to)
+{
+	*to = (cairn_body){
+		.id = from->id,
+		.status = from->status,
+		.asleep = (from->flags & WIRE_BODY_ASLEEP) != 0,
+		.owner = from->owner,
+		.tag = from->tag,
+		.position = library_vec3(from->position),
+		.rotation = { from->rotation[0], from->rotation[1], from->rotation[2],
+			      from->rotation[3] },
+		.velocity = library_vec3(from->velocity),
+		.spin = library_vec3(from->spin),
+	};
+}
+
+static enum status no_memory(struct reason *why)
+{
+	return reason_set(why, STATUS_NO_MEMORY, -1, "answer", "%s", status_text(STATUS_NO_MEMORY));
+}
+
+static enum status malformed(struct reason *why, const char *what)
+{
+	return reason_set(why, STATUS_MALFORMED, -1, what, "the server's answer is malformed");
+}
+
+/* ---- steps and states ---------------------------------------------------------------------------- */
+
+/* Reads the third item of an observation, the bodies as an exact block. */
+static enum status read_bodies(struct wire_slice observation, struct library_bodies *out,
+			       struct reason *why)
+{
+	struct wire_cursor in = wire_cursor_of(observation);
+	struct wire_list list;
+	struct wire_slice parts[3];
+	struct block_reader reader;
+	struct wire_body body = { 0 };
+	wire_mask mask;
+	out->count = 0;
+	if (wire_take_list(&in, &list) != STATUS_OK || list.count != COUNT_OF(parts))
+		return malformed(why, "observation");
+	struct wire_cursor items = wire_cursor_list(&list);
+	for (size_t i = 0; i < COUNT_OF(parts); i++)
+		if (wire_skip(&items, &parts[i]) != STATUS_OK)
+			return malformed(why, "observation");
+	enum status status = block_open(&reader, WIRE_PROFILE_EXACT, WIRE_COLUMNS_ALL, parts[2]);
+	while (status == STATUS_OK) {
+		status = block_next(&reader, &body, &mask);
+		if (status != STATUS_OK)
+			break;
+		if (ARRAY_RESERVE(out, out->count + 1u) != STATUS_OK)
+			return no_memory(why);
+		library_body(&body, &out->items[out->count++]);
+	}
+	return status == STATUS_MISSING ? STATUS_OK : malformed(why, "observation");
+}
+
+static enum status step(cairn_world *world, uint32_t ticks, cairn_state *state, struct reason *why)
+{
+	struct message stepped;
+	do {
+		struct cairn_step ask = { .n = MIN_OF(ticks, (uint32_t)WIRE_STEPS_MAX) };
+		ticks -= ask.n;
+		if (ticks == 0 && state != NULL)
+			ask.want = WIRE_WANT_HASH | WIRE_WANT_EXACT;
+		enum status status =
+			cairn_step(world->client->wire, world->info.number, &ask, &stepped, why);
+		if (status != STATUS_OK)
+			return status;
+	} while (ticks > 0);
+	const struct msg_stepped *done = &stepped.stepped;
+	world->info.tick = done->tick;
+	if (state == NULL)
+		return STATUS_OK;
+	if (done->code != STATUS_OK)
+		return reason_set(why, (enum status)done->code, -1, "state",
+				  "the ticks ran, but the bodies do not fit into a frame; use "
+				  "cairn_world_watch, or step without a state");
+	struct library_bodies *bodies = &world->client->stepped;
+	enum status status = read_bodies(done->observation, bodies, why);
+	*state = (cairn_state){
+		done->epoch,	       done->tick,    done->edit,   done->state_hash.value,
+		done->tick_hash.value, bodies->count, bodies->items
+	};
+	return status;
+}
+
+int cairn_world_step(cairn_world *world, uint32_t ticks, cairn_state *state, cairn_error *error)
+{
+	struct reason why = library_reason();
+	return library_fail(step(world, ticks, state, &why), &why, error);
+}
+
+const cairn_body *cairn_state_find(const cairn_state *state, uint32_t id)
+{
+	uint32_t first = 0, end = state->count;
+	while (first < end) {
+		uint32_t middle = first + (end - first) / 2;
+		if (state->bodies[middle].id == id)
+			return &state->bodies[middle];
+		if (state->bodies[middle].id < id)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return NULL;
+}
+
+uint64_t cairn_state_tick_hash(const cairn_state *state)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < state->count; i++) {
+		const cairn_body *from = &state->bodies[i];
+		const struct wire_body body = {
+			.id = from->id,
+			.status = from->status,
+			.flags = from->asleep ? WIRE_BODY_ASLEEP : 0,
+			.position = { from->position.x, from->position.y, from->position.z },
+			.rotation = { from->rotation.w, from->rotation.x, from->rotation.y,
+				      from->rotation.z },
+			.velocity = { from->velocity.x, from->velocity.y, from->velocity.z },
+			.spin = { from->spin.x, from->spin.y, from->spin.z },
+		};
+		sum += wire_tick_hash(&body);
+	}
+	return body_hash_finish(state->tick, sum, state->count);
+}
+
+/* ---- queries ------------------------------------------------------------------------------------- */
+
+/* Sends a query; `in` reads the answer. */
+static enum status ask(cairn_world *world, const struct wire_query *query, struct wire_cursor *in,
+		       struct reason *why)
+{
+	struct message answer;
+	enum status status =
+		cairn_query(world->client->wire, world->info.number, query, &answer, why);
+	if (status == STATUS_OK)
+		*in = wire_cursor_of(answer.answer.answer);
+	return status;
+}
+
+/* Numbers that MessagePack carries but no query accepts are refused before they are sent. */
+static enum status check_numbers(const double *numbers, uint32_t count, const char *field,
+				 struct reason *why)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!isfinite(numbers[i]))
+			return reason_set(why, STATUS_NOT_FINITE, -1, field,
+					  "%s is not a finite number", field);
+	return STATUS_OK;
+}
+
+int cairn_world_ray(cairn_world *world, cairn_vec3 origin, cairn_vec3 direction, double length,
+		    cairn_hit *hit, cairn_error *error)
+{
+	const double numbers[] = { origin.x,	origin.y,    origin.z, direction.x,
+				   direction.y, direction.z, length };
+	static const char *const fields[] = { "origin", "direction", "length" };
+	struct reason why = library_reason();
+	struct wire_query query;
+	struct wire_cursor in;
+	struct wire_list list = { 0 };
+	struct wire_ray_hit found;
+	query_init(&query, WIRE_QUERY_RAY);
+	memcpy(query.origin, numbers, sizeof query.origin);
+	memcpy(query.direction, numbers + 3, sizeof query.direction);
+	query.length = length;
+	query.limit = 1;
+	memset(hit, 0, sizeof *hit);
+	enum status status = STATUS_OK;
+	for (uint32_t i = 0; i < COUNT_OF(fields) && status == STATUS_OK; i++)
+		status = check_numbers(numbers + 3 * i, i < 2 ? 3 : 1, fields[i], &why);
+	if (status == STATUS_OK)
+		status = ask(world, &query, &in, &why);
+	if (status == STATUS_OK && wire_take_list(&in, &list) != STATUS_OK)
+		status = malformed(&why, "ray");
+	if (status == STATUS_OK && list.count > 0) {
+		struct wire_cursor items = wire_cursor_list(&list);
+		if (answer_take_hit(&items, &found) != STATUS_OK)
+			status = malformed(&why, "ray");
+		else
+			*hit = (cairn_hit){ found.body, found.fraction * length,
+					    library_vec3(found.point), library_vec3(found.normal) };
+	}
+	return library_fail(status, &why, error);
+}
+
+static enum status read_contacts(cairn_client *client, struct wire_cursor *in, struct reason *why)
+{
+	struct wire_list list;
+	client->contacts.count = 0;
+	if (wire_take_list(in, &list) != STATUS_OK)
+		return malformed(why, "contacts");
+	struct wire_cursor items = wire_cursor_list(&list);
+	if (ARRAY_RESERVE(&client->contacts, MAX_OF(list.count, 1u)) != STATUS_OK)
+		return no_memory(why);
+	for (uint32_t i = 0; i < list.count; i++) {
+		struct wire_contact from;
+		if (answer_take_contact(&items, &from) != STATUS_OK)
+			return malformed(why, "contacts");
+		client->contacts.items[client->contacts.count++] = (cairn_contact){
+			from.a,
+			from.b,
+			library_vec3(from.point),
+			library_vec3(from.normal),
+			from.separation,
+			from.impulse,
+			library_vec3(from.friction),
+		};
+	}
+	return STATUS_OK;
+}
+
+int cairn_world_contacts(cairn_world *world, uint32_t body, const cairn_contact **contacts,
+			 uint32_t *count, cairn_error *error)
+{
+	struct reason why = library_reason();
+	struct wire_query query;
+	struct wire_cursor in;
+	query_init(&query, WIRE_QUERY_CONTACTS);
+	query.body = body;
+	query.limit = WIRE_QUERY_LIMIT_MAX;
+	enum status status = ask(world, &query, &in, &why);
+	if (status == STATUS_OK)
+		status = read_contacts(world->client, &in, &why);
+	*contacts = world->client->contacts.items;
+	*count = status == STATUS_OK ? world->client->contacts.count : 0;
+	return library_fail(status, &why, error);
+}
+
+int cairn_world_body(cairn_world *world, uint32_t body, cairn_body_facts *facts, cairn_error *error)
+{
+	uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
+	struct reason why = library_reason();
+	struct wire_body_facts found;
+	struct wire_query query;
+	struct wire_cursor in;
+	query_init(&query, WIRE_QUERY_BODY);
+	query.body = body;
+	memset(facts, 0, sizeof *facts);
+	enum status status = ask(world, &query, &in, &why);
+	if (status == STATUS_OK && answer_take_body(&in, &found, shapes) != STATUS_OK)
+		status = malformed(&why, "body");
+	if (status == STATUS_OK) {
+		library_body(&found.body, &facts->body);
+		facts->mass = found.mass;
+		facts->centre = library_vec3(found.centre);
+		facts->shapes = found.body.shape_count;
+	}
+	return library_fail(status, &why, error);
+}
+
+int cairn_world_totals(cairn_world *world, cairn_totals *totals, cairn_error *error)
+{
+	struct reason why = library_reason();
+	struct wire_totals found;
+	struct wire_query query;
+	struct wire_cursor in;
+	query_init(&query, WIRE_QUERY_TOTALS);
+	memset(totals, 0, sizeof *totals);
+	enum status status = ask(world, &query, &in, &why);
+	if (status == STATUS_OK && answer_take_totals(&in, &found) != STATUS_OK)
+		status = malformed(&why, "totals");
+	if (status == STATUS_OK)
+		*totals = (cairn_totals){ found.kinetic, found.potential,
+					  library_vec3(found.linear), library_vec3(found.angular) };
+	return library_fail(status, &why, error);
+}
+
+static enum status read_joints(cairn_client *client, struct wire_cursor *in, struct reason *why)
+{
+	uint32_t count;
+	client->joints.count = 0;
+	if (wire_take_array(in, &count) != STATUS_OK)
+		return malformed(why, "joints");
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_joint_facts from;
+		if (answer_take_joints_item(in, &from) != STATUS_OK)
+			return malformed(why, "joints");
+		if (ARRAY_RESERVE(&client->joints, client->joints.count + 1u) != STATUS_OK)
+			return no_memory(why);
+		cairn_joint *to = &client->joints.items[client->joints.count++];
+		*to = (cairn_joint){
+			.id = from.joint.id,
+			.a = from.joint.a,
+			.b = from.joint.b,
+			.type = from.joint.type,
+			.force = library_vec3(from.joint.force),
+			.torque = library_vec3(from.joint.torque),
+			.anchor_a = library_vec3(from.anchor_a),
+			.anchor_b = library_vec3(from.anchor_b),
+		};
+		memcpy(to->coordinates, from.joint.coordinates, sizeof to->coordinates);
+	}
+	return STATUS_OK;
+}
+
+int cairn_world_joints(cairn_world *world, uint32_t body, uint32_t first,
+		       const cairn_joint **joints, uint32_t *count, cairn_error *error)
+{
+	enum { PAGE = 1024 };
+	struct reason why = library_reason();
+	struct wire_query query;
+	struct wire_cursor in;
+	query_init(&query, WIRE_QUERY_JOINTS);
+	query.body = body;
+	query.first = first;
+	query.limit = PAGE;
+	enum status status = ask(world, &query, &in, &why);
+	if (status == STATUS_OK)
+		status = read_joints(world->client, &in, &why);
+	*joints = world->client->joints.items;
+	*count = status == STATUS_OK ? world->client->joints.count : 0;
+	return library_fail(status, &why, error);
+}
+
+/* ---- frames -------------------------------------------------------------------------------------- */
+
+struct cairn_joined *library_watched(const struct cairn_connected *self, uint64_t sub)
+{
+	for (uint32_t i = 0; i < self->worlds.count; i++)
+		if (self->worlds.items[i]->sub == sub)
+			return self->worlds.items[i];
+	return NULL;
+}
+
+void library_frame(void *context, uint64_t sub, const struct mirror *mirror)
+{
+	struct cairn_connected *self = context;
+	struct cairn_joined *world = library_watched(self, sub);
+	if (world == NULL)
+		return;
+	world->info.tick = mirror->tick;
+	world->info.bodies = mirror->count;
+	/* Without memory for its bodies a frame is left out, as one that the network lost. */
+	if (self->options.frame == NULL ||
+	    ARRAY_RESERVE(&self->watched, MAX_OF(mirror->count, 1u)) != STATUS_OK)
+		return;
+	self->watched.count = mirror->count;
+	for (uint32_t i = 0; i < mirror->count; i++)
+		library_body(&mirror->bodies[i], &self->watched.items[i]);
+	const cairn_frame frame = {
+		.state = { .epoch = mirror->epoch,
+			   .tick = mirror->tick,
+			   .edit = mirror->edit,
+			   .tick_hash = mirror_tick_hash(mirror, mirror->tick),
+			   .count = mirror->count,
+			   .bodies = self->watched.items },
+		.verified = mirror->checked,
+	};
+	self->options.frame(self->options.context, world, &frame);
+}
+
+void library_event(void *context, uint64_t sub, uint64_t tick, const struct event *event)
+{
+	struct cairn_connected *self = context;
+	struct cairn_joined *world = library_watched(self, sub);
+	if (world == NULL || self->options.event == NULL)
+		return;
+	const cairn_event out = {
+		.tick = tick,
+		.kind = event->kind,
+		.a = event->a,
+		.b = event->b,
+		.value = event->value,
+		.point = { event->point.x, event->point.y, event->point.z },
+		.normal = { event->normal.x, event->normal.y, event->normal.z },
+	};
+	self->options.event(self->options.context, world, &out);
+}
+
+int cairn_world_watch(cairn_world *world, uint32_t divisor, uint64_t events, cairn_error *error)
+{
+	struct reason why = library_reason();
+	if (world->sub != 0)
+		return library_fail(
+			reason_set(&why, STATUS_EXISTS, -1, "world",
+				   "the world is watched already; cairn_world_unwatch ends that"),
+			&why, error);
+	const struct cairn_subscription wanted = {
+		.sub = ++world->client->last_sub,
+		.world = world->info.number,
+		.profile = WIRE_PROFILE_EXACT,
+		.divisor = divisor,
+		.events = events,
+	};
+	enum status status = cairn_subscribe(world->client->wire, &wanted, &why);
+	if (status == STATUS_OK)
+		world->sub = wanted.sub;
+	return library_fail(status, &why, error);
+}
+
+int cairn_world_unwatch(cairn_world *world, cairn_error *error)
+{
+	struct reason why = library_reason();
+	uint64_t sub = world->sub;
+	world->sub = 0;
+	return library_fail(cairn_unsubscribe(world->client->wire, sub, &why), &why, error);
+}

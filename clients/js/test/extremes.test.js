@@ -1,0 +1,55 @@
+/** NaN, infinities and 1e308 in each number of each command: a refusal that names the field, on a connection that lives on. */
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { COMMAND, command, shapes } from "../src/index.js";
+import { connect } from "../src/tcp.js";
+import { daemon } from "./daemon.js";
+
+const COUNTS = { F64: 1, VEC3: 3, QUAT: 4 };
+const VALID = {
+  BODY: 1, SHAPE: 1, JOINT: 1, ENUM: 1, U32: 1, INTEGER: 1, SEED: 1, F64: 1, VEC3: [0, 0, 0], QUAT: [1, 0, 0, 0], TEXT: "lcp",
+  NAME: new Uint8Array(32), ATTACHMENTS: [], TARGETS: [[1, 0, 0]], POINTS: [[0, 0]],
+};
+
+/** {command: {field: kind}} of the server's manifest. */
+function kinds() {
+  const text = fs.readFileSync(path.join(process.env.CAIRN_SRCDIR, "server/engine/world/commands.def"), "utf8");
+  const found = {}, names = {};
+  for (const [, macro, rest] of text.matchAll(/^(COMMAND|FIELD)\(([^"]*)/gm)) {
+    const words = rest.split(",").map((word) => word.trim());
+    if (macro === "COMMAND") found[names[words[1]] = words[2]] = {};
+    else found[names[words[0]]][words[2]] = words[1];
+  }
+  return found;
+}
+
+test("every number of every command", async () => {
+  const server = await daemon(), client = await connect(server.address), world = await client.create("extremes");
+  await world.spawn({ mass: 1 });
+  await world.shape(shapes.sphere(1));
+  await world.apply(command("joint_create", { type: "spherical", body_a: 0, body_b: 1 }));
+  const before = (await world.step(0)).hash.slice();
+  let count = 0;
+  for (const [name, fields] of Object.entries(kinds())) {
+    assert.ok(COMMAND[name], name);
+    for (const [field, kind] of Object.entries(fields)) {
+      for (const value of [NaN, Infinity, -Infinity, 1e308, -1e308]) {
+        for (let k = 0; k < (COUNTS[kind] ?? 0); k++) {
+          const needed = COMMAND[name].fields.filter(([, fallback]) => fallback === undefined)
+            .map(([other]) => [other, name === "parameter" && other === "name" ? "sleep.time" : VALID[fields[other]]]);
+          const bad = kind === "F64" ? value : VALID[kind].map((usual, i) => i === k ? value : usual);
+          await assert.rejects(async () => world.apply(command(name, { ...Object.fromEntries(needed), [field]: bad })),
+            (error) => (error.field ? error.field === field && ["not_finite", "range"].includes(error.status) :
+              error.message.includes(field)), `${name}.${field} ${value}`);
+          count++;
+        }
+      }
+    }
+  }
+  assert.ok(count > 500);
+  assert.deepEqual((await world.step(0)).hash, before);
+  client.close();
+  await server.stop();
+});

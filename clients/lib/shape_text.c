@@ -1,0 +1,87 @@
+/* See shape_text.h. */
+#include "clients/lib/shape_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int numbers_text_parse(const char *text, double *values, uint32_t capacity)
+{
+	uint32_t count = 0;
+	for (;;) {
+		char *end;
+		double value = strtod(text, &end);
+		if (end == text || count == capacity || !isfinite(value))
+			return -1;
+		values[count++] = value;
+		if (*end == '\0')
+			return (int)count;
+		if (*end != ',')
+			return -1;
+		text = end + 1;
+	}
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------- */
+
+enum { HULL_NUMBERS_MAX = 768, CAPSULE = 2, BOX = 3 };
+
+/* table: kinds of shapes by name: their number in canonical bytes, and how many numbers follow the
+ * colon. */
+static const struct {
+	const char *name;
+	uint8_t kind;
+	int numbers; /* −1: a multiple of three */
+} kinds[] = {
+	{ "sphere", 1, 1 }, { "capsule", CAPSULE, 2 }, { "box", BOX, 3 },
+	{ "hull", 4, -1 },  { "plane", 5, 4 },
+};
+
+/* capsule:length=L,radius=R, the words of scenes; false: the text is something else. */
+static bool parse_named_capsule(const char *text, double numbers[2])
+{
+	char *end;
+	if (strncmp(text, "capsule:length=", 15) != 0)
+		return false;
+	numbers[0] = strtod(text + 15, &end) / 2;
+	if (strncmp(end, ",radius=", 8) != 0)
+		return false;
+	const char *radius = end + 8;
+	numbers[1] = strtod(radius, &end);
+	return end > radius && *end == '\0' && isfinite(numbers[0]) && isfinite(numbers[1]);
+}
+
+enum status shape_text_parse(const char *text, struct bytes *canonical, struct reason *why)
+{
+	double numbers[HULL_NUMBERS_MAX];
+	const char *colon = strchr(text, ':');
+	size_t length = colon != NULL ? (size_t)(colon - text) : 0;
+	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+		if (length != strlen(kinds[k].name) || strncmp(text, kinds[k].name, length) != 0)
+			continue;
+		int count = kinds[k].kind == CAPSULE && parse_named_capsule(text, numbers)
+				    ? 2
+				    : numbers_text_parse(colon + 1, numbers, HULL_NUMBERS_MAX);
+		bool fits = kinds[k].numbers >= 0 ? count == kinds[k].numbers
+						  : count > 0 && count % 3 == 0;
+		if (!fits)
+			break;
+		/* A box is given by full sizes; canonical bytes contain half sizes. */
+		for (int i = 0; kinds[k].kind == BOX && i < count; i++)
+			numbers[i] /= 2;
+		struct writer writer = writer_into(canonical);
+		write_u8(&writer, kinds[k].kind);
+		write_u8(&writer, 1);
+		if (kinds[k].numbers < 0)
+			write_u32(&writer, (uint32_t)count / 3);
+		for (int i = 0; i < count; i++)
+			write_f64(&writer, numbers[i]);
+		if (writer_status(&writer) == STATUS_OK)
+			return STATUS_OK;
+	}
+	return reason_set(
+		why, STATUS_TYPE, -1, "shape",
+		"shape %s is not one of sphere:R capsule:length=L,radius=R box:X,Y,Z hull:X,Y,Z,… "
+		"plane:NX,NY,NZ,D",
+		text);
+}

@@ -1,0 +1,108 @@
+"""NaN, infinities and 1e308 in each number of each command, of CONTROL and of each query: a refusal that names the field, on
+a connection that lives on."""
+import cairn
+import pytest
+from cairn.manifest import COMMAND, DEFAULTS
+
+EXTREMES = (float("nan"), float("inf"), float("-inf"), 1e308, -1e308)
+COUNTS = {"F64": 1, "VEC3": 3, "QUAT": 4}
+# Valid values of required fields, by kind; some by name.
+VALID = {"BODY": 1, "SHAPE": 1, "JOINT": 1, "ENUM": 1, "U32": 1, "INTEGER": 1, "SEED": 1, "F64": 1.0, "VEC3": [0, 0, 0],
+         "QUAT": [1, 0, 0, 0], "TEXT": "lcp", "NAME": bytes(32), "ATTACHMENTS": [], "TARGETS": [[1, 0, 0.0]],
+         "POINTS": [[0.0, 0.0]]}
+NAMED = {("parameter", "name"): "sleep.time"}
+
+
+def valid(name, field, kind):
+    return NAMED.get((name, field), DEFAULTS.get(name, {}).get(field, VALID[kind]))
+
+
+def placed(value, kind):
+    """The field's value with `value` in each place of a number in turn."""
+    if kind == "F64":
+        yield value
+    elif kind in COUNTS:
+        for k in range(COUNTS[kind]):
+            yield [value if i == k else float(kind == "QUAT" and i == 0) for i in range(COUNTS[kind])]
+    elif kind == "TARGETS":
+        yield [[1, 0, value]]
+    elif kind == "POINTS":
+        yield [[0.0, value]]
+        yield [[value, 0.0]]
+    elif kind == "ATTACHMENTS":
+        yield [[1, [value, 0, 0]]]
+        yield [[1, [0, 0, 0], [1, value, 0, 0]]]
+
+
+def refusals():
+    """(command, field, fields of the command) for each extreme in each place."""
+    for name, (number, _, fields) in COMMAND.items():
+        for at, (field, kind) in enumerate(fields):
+            for value in EXTREMES:
+                for content in placed(value, kind):
+                    packed = [valid(name, *other) for other in fields[:at]]
+                    yield name, field, [number, *packed, content, *[
+                        valid(name, *other) for other in fields[at + 1:] if other[0] not in DEFAULTS.get(name, ())]]
+
+
+@pytest.fixture
+def world(cairn_server, request):
+    with cairn_server.connect() as client:
+        world = client.create(request.node.name[:40])
+        yield world
+
+
+def refused(call, field):
+    """The call is refused with a text that names the field."""
+    with pytest.raises((cairn.Refused, ValueError)) as why:
+        call()
+    if isinstance(why.value, cairn.Refused):
+        assert why.value.status in ("not_finite", "range"), (field, str(why.value))
+        assert why.value.field == field, (field, str(why.value))
+    else:
+        assert field in str(why.value)
+
+
+def test_every_number_of_every_command(world):
+    world.spawn(mass=1.0)
+    world.shape(sphere=1)
+    world.joint_create("spherical", 0, 1)
+    before, count = world.step(0).hash, 0
+    for name, field, packed in refusals():
+        refused(lambda packed=packed: world.apply(packed), field)
+        count += 1
+    assert count > 500 and world.step(0).hash == before
+
+
+def test_the_value_of_control(world):
+    for value in EXTREMES:
+        for action in (2, 4):
+            refused(lambda action=action, value=value: world.control(action, value), "value")
+    assert world.step(0).tick == 0
+
+
+def test_every_number_of_every_query(world):
+    world.spawn(mass=1.0)
+    sphere, zero, up = cairn.sphere(0.5), (0, 0, 0), (0, 1, 0)
+    for value in EXTREMES:
+        for k in range(3):
+            bad = tuple(value if i == k else 0.0 for i in range(3))
+            turn = (1.0, *bad)
+            for field, call in (
+                    ("origin", lambda: world.ray(bad, up, 1)), ("direction", lambda: world.ray(zero, bad, 1)),
+                    ("position", lambda: world.overlap(sphere, bad)), ("rotation", lambda: world.overlap(sphere, zero, turn)),
+                    ("position", lambda: world.cast(sphere, bad, up)), ("way", lambda: world.cast(sphere, zero, bad)),
+                    ("rotation", lambda: world.cast(sphere, zero, up, turn)),
+                    ("position", lambda: world.move(sphere, bad, up)), ("way", lambda: world.move(sphere, zero, bad)),
+                    ("rotation", lambda: world.move(sphere, zero, up, turn))):
+                # A direction has any length but 0, up to the largest number.
+                if field == "direction" and abs(value) == 1e308:
+                    continue
+                refused(call, field)
+        for field, call in (
+                ("length", lambda: world.ray(zero, up, value)), ("reach", lambda: world.closest(1, reach=value)),
+                ("slope", lambda: world.move(sphere, zero, up, slope=value)),
+                ("step", lambda: world.move(sphere, zero, up, step=value)),
+                ("skin", lambda: world.move(sphere, zero, up, skin=value))):
+            refused(call, field)
+    assert world.totals()[0] == 0

@@ -1,0 +1,104 @@
+/** The viewer's timeline in headless Chromium, on a running world with a file. */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+import { daemon } from "../../js/test/daemon.js";
+
+const TOKEN = "a token for this test";
+let server, plain, browser, home;
+before(async () => {
+  home = mkdtempSync(join(tmpdir(), "cairn-timeline-"));
+  const hash = createHash("sha256").update(TOKEN).digest("hex");
+  writeFileSync(join(home, "tokens"), `bearer tester controller ${hash}\n`, { mode: 0o600 });
+  const scene = ["--scene", `${process.env.CAIRN_SRCDIR}/clients/scenes/tower.yaml`];
+  const web = ["--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--tokens", join(home, "tokens"), ...scene];
+  server = await daemon("--data", join(home, "data"), ...web);
+  plain = await daemon(...web);
+  browser = await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+  });
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+  await plain?.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function open(at, hash = "") {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 720 } });
+  page.wrong = [];
+  page.on("pageerror", (error) => page.wrong.push(error.message));
+  await page.goto(await at.logged(/listening address=(http:\S+)/) + hash);
+  await page.evaluate(() => { document.getElementById("shadows").click(); });
+  await page.waitForFunction(() => window.cairn?.moment() && cairn.link.mirror?.count > 1, null, { timeout: 30000 });
+  return page;
+}
+
+/** Sets the slider as a user's hand does. */
+const scrub = (page, tick) => page.evaluate((to) => {
+  const slider = document.getElementById("moment");
+  slider.value = to;
+  slider.dispatchEvent(new Event("input"));
+}, tick);
+
+test("an observer scrubs, plays backward and forward, and returns to the present", async () => {
+  const page = await open(server);
+  await page.waitForFunction(() => cairn.link.mirror.tick > 100);
+  await page.click("#past");
+  await page.waitForFunction(() => document.querySelectorAll("#marks i").length > 0);
+  for (const tick of [30, 90, 12, 60]) await scrub(page, tick);
+  await page.waitForFunction(() => cairn.link.mirror.tick === 60 && cairn.timeline.where?.tick === 60);
+  const before = await page.evaluate(() => cairn.link.mirror.body([...cairn.link.mirror.slots.keys()].at(-1)));
+  // The world runs on meanwhile.
+  await page.waitForFunction(() => document.getElementById("where").textContent.includes("s ago"));
+  await page.selectOption("#past-speed", "0.1");
+  await page.click("#backward");
+  await page.waitForFunction(() => cairn.link.mirror.tick < 58);
+  await page.click("#halt");
+  await page.waitForFunction(() => cairn.timeline.where.speed === 0);
+  const stood = await page.evaluate(() => cairn.link.mirror.tick);
+  await page.waitForTimeout(300);
+  assert.equal(await page.evaluate(() => cairn.link.mirror.tick), stood);
+  await page.click("#later");
+  await page.waitForFunction((tick) => cairn.link.mirror.tick === tick + 1, stood);
+  await page.click("#forward");
+  await page.waitForFunction(() => cairn.link.mirror.tick > 60);
+  await scrub(page, 60);
+  await page.waitForFunction(() => cairn.link.mirror.tick === 60);
+  const again = await page.evaluate(() => cairn.link.mirror.body([...cairn.link.mirror.slots.keys()].at(-1)));
+  assert.deepEqual(again, before);
+  assert.equal(await page.isVisible("#restart"), false);
+  await page.click("#live");
+  await page.waitForFunction(() => cairn.timeline.where === null && cairn.link.mirror.tick > 150);
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+});
+
+test("a controller restarts the world, and continues it from a tick", async () => {
+  const page = await open(server, `#world=tower&token=${encodeURIComponent(TOKEN)}`);
+  await page.waitForFunction(() => cairn.link.mirror.tick > 60);
+  await page.click("#past");
+  await page.click("#restart");
+  await page.waitForFunction(() => cairn.link.mirror.epoch === 2 && cairn.link.mirror.tick < 60);
+  await page.waitForFunction(() => cairn.link.mirror.tick > 100, null, { timeout: 20000 });
+  await scrub(page, 50);
+  await page.waitForFunction(() => cairn.link.mirror.tick === 50);
+  await page.click("#resume-here");
+  await page.waitForFunction(() => cairn.timeline.where === null && cairn.link.mirror.epoch === 3 && cairn.link.mirror.tick >= 50);
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+});
+
+test("a world without a file says why it has no past", async () => {
+  const page = await open(plain);
+  await page.click("#past");
+  await page.waitForFunction(() => document.getElementById("timeline-why").textContent.includes("--data"));
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+});

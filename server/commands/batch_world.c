@@ -1,0 +1,69 @@
+/* See batch_world.h. */
+#include "server/commands/batch_world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/worlds/scene_world.h"
+
+static enum status set_parameter(struct world *world, const char *text, struct reason *why)
+{
+	struct command command;
+	command_defaults(&command, COMMAND_PARAMETER);
+	const char *equals = strchr(text, '=');
+	size_t bytes = equals != NULL ? (size_t)(equals - text) : 0;
+	if (bytes == 0 || bytes >= sizeof command.parameter.name.text)
+		return reason_set(why, STATUS_RANGE, -1, "set", "\"%s\" must be KEY=VALUE", text);
+	memcpy(command.parameter.name.text, text, bytes);
+	char *end;
+	command.parameter.value = strtod(equals + 1, &end);
+	if (end == equals + 1 || *end != '\0')
+		return reason_set(why, STATUS_TYPE, -1, "set", "\"%s\": the value must be a number",
+				  text);
+	struct batch batch = { .number = 1, .commands = &command, .count = 1 };
+	struct batch_result result;
+	enum status status = world_apply(world, &batch, 1, &result);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "set", "%s", status_text(status));
+	if (result.status != STATUS_OK)
+		return reason_set(why, result.status, -1, "set", "%s: %s", text, result.why.text);
+	return STATUS_OK;
+}
+
+/* N or N/D. */
+static enum status parse_rate(const char *text, struct scene_world *out, struct reason *why)
+{
+	char *end;
+	unsigned long num = strtoul(text, &end, 10), den = 1;
+	if (*end == '/')
+		den = strtoul(end + 1, &end, 10);
+	if (*end != '\0' || end == text || num < 1 || num > 1000000 || den < 1 || den > 1000000)
+		return reason_set(why, STATUS_RANGE, -1, "rate",
+				  "--rate: \"%.40s\" is no rate; use N or N/D, both within 1 and "
+				  "1000000",
+				  text);
+	out->rate_num = (uint32_t)num;
+	out->rate_den = (uint32_t)den;
+	return STATUS_OK;
+}
+
+enum status batch_world_make(const struct batch_scene *from, struct shape_library *book,
+			     struct scene **scene, struct world **world, struct reason *why)
+{
+	*scene = NULL;
+	*world = NULL;
+	enum status status = scene_load(from->path, scene, why);
+	if (status != STATUS_OK)
+		return status;
+	if (from->seed != NULL) {
+		(*scene)->world.seed = *from->seed;
+		(*scene)->world.seed_given = true;
+	}
+	if (from->rate != NULL)
+		status = parse_rate(from->rate, &(*scene)->world, why);
+	if (status == STATUS_OK)
+		status = scene_world_make(*scene, from->method, book, world, why);
+	for (uint32_t i = 0; i < from->set->count && status == STATUS_OK; i++)
+		status = set_parameter(*world, from->set->items[i], why);
+	return status;
+}

@@ -1,0 +1,871 @@
+/* impact.c: `impact`: rigid bodies from event to event (the book's engine; ch4-5 D6a,
+ * D6c; ch1-3 A-15, A-16, A-17, A-23, A-24).
+ *
+ * A tick of h seconds:
+ *
+ *   1  at its start, contacts that touch and approach get impulses, all of an island at once: Newton's
+ *      restitution above restitution.speed, static and dynamic friction, joints in the same system
+ *   2  every body moves to the tick's end under its forces; points that touch carry contact forces,
+ *      which the accelerations and their curvature terms decide (impact_island.c); islands with joints
+ *      move as under `lcp` (velocity_joint.c)
+ *   3  pairs are complete over all paths, also of bodies that leave their fat boxes (step_reach)
+ *   4  for each pair the time at which it meets on its paths (impact_path.c)
+ *   5  the earliest pairs, with those within impact.time_tolerance of them, are one event. Its bodies, and
+ *      all that are linked to them by touching or by joints, go back to the time of the event: they are
+ *      integrated to it from their clocks. Contacts are found there, impulses solved, and the bodies,
+ *      and no others, are moved to the tick's end again: 1 and 2 with the event's time; then 3 to 5
+ *
+ * Each body has its own clock, so an event costs with what is linked to it. Bodies that no event
+ * concerns keep their motion bit for bit.
+ *
+ * Invalid states. Bodies that overlap and approach collide at once; bodies that overlap and part have no
+ * event until they approach again. Penetration is removed by displacements that give no velocity, at
+ * most at contact.push_speed.
+ *
+ * Ends. Above impact.rounds events of a body in a tick its collisions lose their restitution for the rest of
+ * the tick; above twice as many, the gaps around it are closed by its contact forces and no further event of
+ * it is looked for. An event of n linked bodies counts as 1 + n/ROUND_BODIES of each of them, because it
+ * costs with n. So the cost of a tick is bounded. Both are counted as fallbacks, and so is a time of
+ * collision that could not be found.
+ *
+ * A collision that would end within END of the tick's end happens as the next one begins.
+ */
+#include "server/engine/methods/impact.h"
+
+#include "server/base/sort.h"
+#include "server/engine/dynamics/contact.h"
+#include "server/engine/methods/method.h"
+#include "server/engine/world/parameters.h"
+
+#include <string.h>
+
+/* 1, of the tick. Shorter motions than this part are not made: they would end by rounding. */
+#define END 1e-9
+
+enum {
+	TIME_GRAIN = 16,
+	/* Bodies. An event of so many linked bodies counts twice, of twice as many three times. Larger: heaps
+	 * are solved more often in a tick; smaller: they lose their restitution earlier. */
+	ROUND_BODIES = 2,
+	/* Of one solution of a large island with friction. Heaps that need more need hundreds, and are solved
+	 * several times a tick. */
+	SOLVER_ROUNDS = 120,
+};
+
+#define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
+
+/* ---- lists ------------------------------------------------------------------------------------ */
+
+static void link_pairs(struct impact_step *self)
+{
+	for (uint32_t slot = 0; slot < self->step->body_count; slot++)
+		self->first_pair[slot] = UINT32_MAX;
+	for (uint32_t p = self->list->count; p-- > 0;) {
+		uint32_t a = impact_slot(self, self->list->items[p].body_a);
+		uint32_t b = impact_slot(self, self->list->items[p].body_b);
+		self->next_a[p] = self->next_b[p] = UINT32_MAX;
+		if (a != ROW_NO_BODY) {
+			self->next_a[p] = self->first_pair[a];
+			self->first_pair[a] = p;
+		}
+		if (b != ROW_NO_BODY) {
+			self->next_b[p] = self->first_pair[b];
+			self->first_pair[b] = p;
+		}
+	}
+}
+
+static void link_joints(struct impact_step *self)
+{
+	for (uint32_t slot = 0; slot < self->step->body_count; slot++)
+		self->first_joint[slot] = UINT32_MAX;
+	for (uint32_t j = self->joints.count; j-- > 0;) {
+		uint32_t a = self->joints.constraints[j].body_a;
+		uint32_t b = self->joints.constraints[j].body_b;
+		self->joint_next_a[j] = self->joint_next_b[j] = UINT32_MAX;
+		if (a != ROW_NO_BODY) {
+			self->joint_next_a[j] = self->first_joint[a];
+			self->first_joint[a] = j;
+		}
+		if (b != ROW_NO_BODY) {
+			self->joint_next_b[j] = self->first_joint[b];
+			self->first_joint[b] = j;
+		}
+	}
+}
+
+static struct impact_pair new_pair(void)
+{
+	return (struct impact_pair){ .time = __builtin_inf(), .first = __builtin_inf() };
+}
+
+/* Arrays by pair for `capacity` pairs; those of the present arrays are copied by the caller. */
+static enum status allocate_pairs(struct impact_step *self, uint32_t capacity)
+{
+	self->pairs = ALLOCATE(struct impact_pair, capacity);
+	self->records =
+		arena_push_zero(&self->step->dynamics->scratch, capacity * sizeof *self->records);
+	self->next_a = ALLOCATE(uint32_t, capacity);
+	self->next_b = ALLOCATE(uint32_t, capacity);
+	self->pending = ALLOCATE(uint32_t, capacity);
+	return self->pairs != NULL && self->records != NULL && self->next_a != NULL &&
+			       self->next_b != NULL && self->pending != NULL
+		       ? STATUS_OK
+		       : STATUS_NO_MEMORY;
+}
+
+static bool is_same_pair(const struct contact_state *x, const struct contact_state *y)
+{
+	return x->a.placement == y->a.placement && x->b.placement == y->b.placement &&
+	       x->a.child == y->a.child && x->b.child == y->b.child;
+}
+
+static enum status allocate_bodies(struct impact_step *self)
+{
+	uint32_t n = self->step->body_count;
+	self->first_pair = ALLOCATE(uint32_t, n);
+	self->first_joint = ALLOCATE(uint32_t, n);
+	self->clock = ALLOCATE(double, n);
+	self->from = ALLOCATE(struct body_motion, n);
+	self->to = ALLOCATE(struct body_motion, n);
+	self->now = ALLOCATE(struct body_motion, n);
+	self->rounds = ALLOCATE(uint32_t, n);
+	self->local = ALLOCATE(uint32_t, n);
+	self->movable = ALLOCATE(bool, n);
+	self->reached = ALLOCATE(struct aabb, n);
+	if (self->first_pair == NULL || self->first_joint == NULL || self->clock == NULL ||
+	    self->from == NULL || self->to == NULL || self->now == NULL || self->rounds == NULL ||
+	    self->local == NULL || self->movable == NULL || self->reached == NULL)
+		return STATUS_NO_MEMORY;
+	const struct dynamics *dynamics = self->step->dynamics;
+	struct force_sum none = { vec3_zero(), vec3_zero(), vec3_zero() };
+	for (uint32_t slot = 0; slot < n; slot++) {
+		uint32_t body = self->step->bodies[slot];
+		self->from[slot] = dynamics_motion(dynamics, body);
+		self->clock[slot] = 0;
+		self->rounds[slot] = 0;
+		self->local[slot] = UINT32_MAX;
+		self->reached[slot] = aabb_empty();
+		self->movable[slot] = dynamics->tables->body.status[body] == BODY_DYNAMIC;
+		struct body_start start = integrate_start_at(dynamics, body, &self->from[slot],
+							     &none, self->step->dt);
+		self->to[slot] = integrate_free_at(dynamics, body, &self->from[slot], &start,
+						   self->step->dt, 1);
+		self->now[slot] = self->from[slot];
+	}
+	return STATUS_OK;
+}
+
+/* ---- sets of bodies --------------------------------------------------------------------------- */
+
+struct slot_set {
+	uint32_t *items, count;
+};
+
+static void add_slot(const struct impact_step *self, struct slot_set *set, uint32_t slot)
+{
+	if (slot == ROW_NO_BODY || self->local[slot] != UINT32_MAX)
+		return;
+	self->local[slot] = set->count;
+	set->items[set->count++] = slot;
+}
+
+/* Adds all bodies linked to those of the set; a body that cannot move links no others. */
+static void add_linked(const struct impact_step *self, struct slot_set *set)
+{
+	for (uint32_t i = 0; i < set->count; i++) {
+		uint32_t slot = set->items[i], body = self->step->bodies[slot];
+		if (!self->movable[slot])
+			continue;
+		for (uint32_t p = self->first_pair[slot]; p != UINT32_MAX;) {
+			const struct contact_state *contact = &self->list->items[p];
+			bool is_a = contact->body_a == body;
+			if (self->pairs[p].touching || self->pairs[p].hit)
+				add_slot(self, set,
+					 impact_slot(self,
+						     is_a ? contact->body_b : contact->body_a));
+			p = is_a ? self->next_a[p] : self->next_b[p];
+		}
+		for (uint32_t j = self->first_joint[slot]; j != UINT32_MAX;) {
+			const struct constraint *joint = &self->joints.constraints[j];
+			bool is_a = joint->body_a == slot;
+			add_slot(self, set, is_a ? joint->body_b : joint->body_a);
+			j = is_a ? self->joint_next_a[j] : self->joint_next_b[j];
+		}
+	}
+}
+
+static void forget_members(const struct impact_step *self, const struct slot_set *set)
+{
+	for (uint32_t i = 0; i < set->count; i++)
+		self->local[set->items[i]] = UINT32_MAX;
+}
+
+static int compare_numbers(const void *a, const void *b, void *context)
+{
+	UNUSED(context);
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static enum status sort_slots(struct impact_step *self, struct slot_set *set)
+{
+	uint32_t *merged = ALLOCATE(uint32_t, set->count);
+	if (merged == NULL)
+		return STATUS_NO_MEMORY;
+	sort_items(set->items, merged, set->count, sizeof *merged, compare_numbers, NULL);
+	return STATUS_OK;
+}
+
+/* The pairs of the movable bodies of a set, ascending, each once. */
+static enum status pairs_of(struct impact_step *self, const struct slot_set *set, uint32_t **out,
+			    uint32_t *out_count)
+{
+	uint32_t count = 0, *pairs = NULL;
+	for (int pass = 0; pass < 2; pass++) {
+		count = 0;
+		for (uint32_t i = 0; i < set->count; i++) {
+			uint32_t slot = set->items[i], body = self->step->bodies[slot];
+			for (uint32_t p = self->first_pair[slot];
+			     self->movable[slot] && p != UINT32_MAX;) {
+				bool is_a = self->list->items[p].body_a == body;
+				if (pairs != NULL)
+					pairs[count] = p;
+				count++;
+				p = is_a ? self->next_a[p] : self->next_b[p];
+			}
+		}
+		if (pass == 0)
+			pairs = ALLOCATE(uint32_t, count);
+		if (pairs == NULL)
+			return STATUS_NO_MEMORY;
+	}
+	uint32_t *merged = ALLOCATE(uint32_t, count), unique = 0;
+	if (merged == NULL)
+		return STATUS_NO_MEMORY;
+	sort_items(pairs, merged, count, sizeof *pairs, compare_numbers, NULL);
+	for (uint32_t i = 0; i < count; i++)
+		if (i == 0 || pairs[i] != pairs[i - 1])
+			pairs[unique++] = pairs[i];
+	*out = pairs;
+	*out_count = unique;
+	return STATUS_OK;
+}
+
+/* ---- pairs within reach ----------------------------------------------------------------------- */
+
+/* Arrays by pair after step_reach added scratch pairs, which it keeps in order of pieces. */
+static enum status regrow_pairs(struct impact_step *self, const struct contact_state *old,
+				uint32_t old_count)
+{
+	const struct impact_pair *pairs = self->pairs;
+	const struct impact_record *records = self->records;
+	uint32_t count = self->list->count;
+	enum status status = allocate_pairs(self, count);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t p = 0, from = 0; p < count; p++) {
+		struct contact_state *contact = &self->list->items[p];
+		if (from < old_count && is_same_pair(&old[from], contact)) {
+			self->pairs[p] = pairs[from];
+			self->records[p] = records[from++];
+			continue;
+		}
+		self->pairs[p] = new_pair();
+		contact->point_count = 0;
+		contact->kept = false;
+	}
+	link_pairs(self);
+	self->pending_count = 0;
+	for (uint32_t p = 0; p < count; p++)
+		if (self->pairs[p].time < __builtin_inf())
+			self->pending[self->pending_count++] = p;
+	return STATUS_OK;
+}
+
+/* Completes the pairs for the paths of a set. *grown: there are new ones. */
+static enum status reach_pairs(struct impact_step *self, const struct slot_set *set, bool *grown,
+			       struct reason *why)
+{
+	struct step_way *ways = ALLOCATE(struct step_way, set->count);
+	if (ways == NULL)
+		return STATUS_NO_MEMORY;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < set->count; i++) {
+		struct step_way *way = &ways[count];
+		bool leaves = false;
+		way->slot = set->items[i];
+		way->box = impact_path_box(self, way->slot, &way->motion, &leaves);
+		if (!leaves || aabb_contains(self->reached[way->slot], way->box))
+			continue;
+		self->reached[way->slot] = way->box;
+		count++;
+	}
+	*grown = false;
+	if (count == 0)
+		return STATUS_OK;
+	uint32_t before = self->list->count;
+	struct contact_state *old = ALLOCATE(struct contact_state, before);
+	if (old == NULL)
+		return STATUS_NO_MEMORY;
+	if (before > 0)
+		memcpy(old, self->list->items, before * sizeof *old);
+	enum status status = step_reach(self->step, self->list, ways, count, why);
+	*grown = status == STATUS_OK && self->list->count > before;
+	return *grown ? regrow_pairs(self, old, before) : status;
+}
+
+/* ---- times ------------------------------------------------------------------------------------ */
+
+struct time_work {
+	struct impact_step *self;
+	const uint32_t *pairs;
+};
+
+static void find_times(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct time_work *work = context;
+	for (uint32_t i = first; i < last; i++) {
+		uint32_t p = work->pairs[i];
+		struct impact_pair *pair = &work->self->pairs[p];
+		pair->unresolved = 0;
+		pair->time = impact_is_settled(work->self, &work->self->list->items[p])
+				     ? __builtin_inf()
+				     : impact_time(work->self, p, &pair->unresolved);
+	}
+}
+
+static bool is_pending(const struct impact_step *self, uint32_t p)
+{
+	return self->pairs[p].time < self->step->dt * (1 - END);
+}
+
+/* The times of all pairs of a set. */
+static enum status update_times(struct impact_step *self, const struct slot_set *set)
+{
+	uint32_t *pairs, count;
+	enum status status = pairs_of(self, set, &pairs, &count);
+	if (status != STATUS_OK)
+		return status;
+	struct time_work work = { self, pairs };
+	parallel_run(self->step->parallel, count, TIME_GRAIN, find_times, &work);
+	/* `pending` keeps pairs that are not of the set; a pair of it is moved to the end, once. */
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < self->pending_count; i++) {
+		uint32_t p = self->pending[i], low = 0, high = count;
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+			if (pairs[middle] < p)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low == count || pairs[low] != p)
+			self->pending[kept++] = p;
+	}
+	self->pending_count = kept;
+	for (uint32_t i = 0; i < count; i++) {
+		self->counts.unresolved += self->pairs[pairs[i]].unresolved;
+		if (is_pending(self, pairs[i]))
+			self->pending[self->pending_count++] = pairs[i];
+	}
+	return STATUS_OK;
+}
+
+/* ---- motion ----------------------------------------------------------------------------------- */
+
+static void forget_coming(const struct impact_step *self, const uint32_t *pairs, uint32_t count,
+			  const struct slot_set *set)
+{
+	for (uint32_t i = 0; i < count; i++)
+		self->records[pairs[i]].coming = (struct impact_impulses){ .count = 0 };
+	for (uint32_t i = 0; i < set->count; i++) {
+		uint32_t slot = set->items[i];
+		for (uint32_t j = self->first_joint[slot]; j != UINT32_MAX;) {
+			bool is_a = self->joints.constraints[j].body_a == slot;
+			memset(&self->joint_records[j].coming, 0,
+			       sizeof self->joint_records[j].coming);
+			j = is_a ? self->joint_next_a[j] : self->joint_next_b[j];
+		}
+	}
+}
+
+static void count_rounds(struct impact_step *self, const struct impact_batch *batch)
+{
+	const struct islands *islands = &batch->solve.islands;
+	uint32_t settled = 2 * self->rounds_max;
+	for (uint32_t i = 0; i < batch->count; i++) {
+		uint32_t slot = batch->slots[i], before = self->rounds[slot];
+		uint32_t island = islands->island_of[i];
+		if (!self->movable[slot])
+			continue;
+		self->rounds[slot]++;
+		if (island != UINT32_MAX)
+			self->rounds[slot] += islands->items[island].slot_count / ROUND_BODIES;
+		self->counts.settled += before <= settled && self->rounds[slot] > settled;
+	}
+}
+
+/* Impulses at the clocks of a set, then its motion to the tick's end. */
+static enum status resolve(struct impact_step *self, const struct slot_set *set, bool event)
+{
+	struct arena *scratch = &self->step->dynamics->scratch;
+	struct arena_mark mark = arena_mark(scratch);
+	struct impact_batch batch;
+	double begin = 0;
+	for (uint32_t i = 0; i < set->count; i++)
+		begin = scalar_max(begin, self->clock[set->items[i]]);
+	double span = self->step->dt - begin;
+	enum status status = impact_batch_make(&batch, self, set->items, set->count, span);
+	if (status == STATUS_OK)
+		status = impact_batch_collide(&batch);
+	if (status == STATUS_OK && batch.changed) {
+		arena_rewind(scratch, mark);
+		status = impact_batch_make(&batch, self, set->items, set->count, span);
+	}
+	if (status == STATUS_OK)
+		status = impact_batch_move(&batch, self->to, true);
+	if (status == STATUS_OK && event)
+		count_rounds(self, &batch);
+	arena_rewind(scratch, mark);
+	return status;
+}
+
+/* Brings the bodies of a set from their clocks to `time`. Linked bodies have equal clocks. */
+static enum status go_to(struct impact_step *self, const struct slot_set *set, double time)
+{
+	struct arena *scratch = &self->step->dynamics->scratch;
+	uint32_t *part = ALLOCATE(uint32_t, set->count);
+	if (part == NULL)
+		return STATUS_NO_MEMORY;
+	for (;;) {
+		double clock = time;
+		for (uint32_t i = 0; i < set->count; i++)
+			if (self->movable[set->items[i]])
+				clock = scalar_min(clock, self->clock[set->items[i]]);
+		if (!(clock < time))
+			return STATUS_OK;
+		uint32_t count = 0;
+		for (uint32_t i = 0; i < set->count; i++)
+			if (!self->movable[set->items[i]] || self->clock[set->items[i]] == clock)
+				part[count++] = set->items[i];
+		struct arena_mark mark = arena_mark(scratch);
+		struct impact_batch batch;
+		forget_members(self, set);
+		enum status status = STATUS_OK;
+		if (time - clock > END * END * self->step->dt) {
+			status = impact_batch_make(&batch, self, part, count, time - clock);
+			if (status == STATUS_OK)
+				status = impact_batch_move(&batch, self->from, false);
+		}
+		arena_rewind(scratch, mark);
+		forget_members(self, set);
+		if (status != STATUS_OK)
+			return status;
+		for (uint32_t i = 0; i < count; i++)
+			if (self->movable[part[i]])
+				self->clock[part[i]] = time;
+	}
+}
+
+/* Contacts of the pairs at `time`, and whether they touch: with bodies of the set (`local`), and with
+ * bodies that cannot move. */
+static enum status find_contacts(struct impact_step *self, const struct slot_set *set,
+				 const uint32_t *pairs, uint32_t count, double time)
+{
+	struct contact_list list = { ALLOCATE(struct contact_state, count),
+				     ALLOCATE(struct contact_made, count), count, count };
+	if (list.items == NULL || list.made == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct contact_state *contact = &self->list->items[pairs[i]];
+		const uint32_t bodies[2] = { contact->body_a, contact->body_b };
+		for (uint32_t k = 0; k < 2; k++) {
+			uint32_t slot = impact_slot(self, bodies[k]);
+			if (slot != ROW_NO_BODY)
+				self->now[slot] = impact_motion_at(self, bodies[k], time);
+		}
+		list.items[i] = *contact;
+	}
+	struct collide_options options = collide_options_default(self->step->dt - time);
+	options.motions = self->now;
+	options.anew = true;
+	options.carry = CARRY_POINTS;
+	step_collide(self->step, &list, 0, &options);
+	for (uint32_t i = 0; i < set->count; i++)
+		self->local[set->items[i]] = i;
+	for (uint32_t i = 0; i < count; i++) {
+		struct contact_state *contact = &self->list->items[pairs[i]];
+		*contact = list.items[i];
+		self->list->made[pairs[i]] = list.made[i];
+		uint32_t a = impact_slot(self, contact->body_a);
+		uint32_t b = impact_slot(self, contact->body_b);
+		bool in_a = a == ROW_NO_BODY || !self->movable[a] || self->local[a] != UINT32_MAX;
+		bool in_b = b == ROW_NO_BODY || !self->movable[b] || self->local[b] != UINT32_MAX;
+		struct body_motion at_a = impact_motion_at(self, contact->body_a, time);
+		struct body_motion at_b = impact_motion_at(self, contact->body_b, time);
+		struct impact_pair *pair = &self->pairs[pairs[i]];
+		pair->touching = in_a && in_b && impact_touches(self, pairs[i], &at_a, &at_b);
+		if (pair->touching && pair->first > time && !pair->rested)
+			pair->first = time;
+	}
+	forget_members(self, set);
+	return STATUS_OK;
+}
+
+/* ---- events ----------------------------------------------------------------------------------- */
+
+/* The bodies of the earliest event (collisions, or a joint on its way to a limit) and all that are linked to
+ * them. False: there is no event. */
+static bool next_event(struct impact_step *self, struct slot_set *set, double *time)
+{
+	double first = __builtin_inf(), limit = __builtin_inf();
+	uint32_t joint = UINT32_MAX;
+	for (uint32_t i = 0; i < self->pending_count; i++)
+		first = scalar_min(first, self->pairs[self->pending[i]].time);
+	for (uint32_t i = 0; i < self->bouncing_count; i++) {
+		double at = impact_limit_time(self, self->bouncing[i]);
+		if (at < self->step->dt * (1 - END) && at < limit) {
+			limit = at;
+			joint = self->bouncing[i];
+		}
+	}
+	if (!(scalar_min(first, limit) < __builtin_inf()))
+		return false;
+	set->count = 0;
+	if (limit < first) {
+		first = limit;
+		add_slot(self, set, self->joints.constraints[joint].body_a);
+		add_slot(self, set, self->joints.constraints[joint].body_b);
+	}
+	for (uint32_t i = 0; i < self->pending_count; i++) {
+		uint32_t p = self->pending[i];
+		if (self->pairs[p].time > first + self->time_tolerance)
+			continue;
+		self->pairs[p].hit = true;
+		const struct contact_state *contact = &self->list->items[p];
+		add_slot(self, set, impact_slot(self, contact->body_a));
+		add_slot(self, set, impact_slot(self, contact->body_b));
+	}
+	add_linked(self, set);
+	forget_members(self, set);
+	*time = first;
+	return true;
+}
+
+static enum status resolve_event(struct impact_step *self, struct slot_set *set, double time,
+				 struct reason *why)
+{
+	struct arena *scratch = &self->step->dynamics->scratch;
+	struct arena_mark mark = arena_mark(scratch);
+	uint32_t *pairs, count;
+	enum status status = sort_slots(self, set);
+	if (status == STATUS_OK)
+		status = pairs_of(self, set, &pairs, &count);
+	if (status != STATUS_OK)
+		return status;
+	forget_coming(self, pairs, count, set);
+	self->counts.events++;
+	status = go_to(self, set, time);
+	if (status == STATUS_OK)
+		status = find_contacts(self, set, pairs, count, time);
+	if (status == STATUS_OK)
+		status = resolve(self, set, true);
+	forget_members(self, set);
+	for (uint32_t i = 0; i < count; i++)
+		self->pairs[pairs[i]].hit = false;
+	arena_rewind(scratch, mark);
+	if (status != STATUS_OK)
+		return status;
+	/* The list may grow, and stays on the arena. */
+	bool grown;
+	status = reach_pairs(self, set, &grown, why);
+	return status == STATUS_OK ? update_times(self, set) : status;
+}
+
+/* ---- the tick --------------------------------------------------------------------------------- */
+
+static uint32_t to_count(double value)
+{
+	uint32_t count = 0;
+	return scalar_to_u32(value, &count) ? count : 0;
+}
+
+static double pair_impulse(const struct impact_record *record)
+{
+	double sum = 0;
+	for (uint32_t k = 0; k < record->past.count; k++)
+		sum += record->past.normal[k];
+	for (uint32_t k = 0; k < record->coming.count; k++)
+		sum += record->coming.normal[k];
+	return sum;
+}
+
+static bool rested_before(const struct impact_step *self, const struct contact_state *contact)
+{
+	const struct contact_table *table = &self->step->dynamics->tables->contact;
+	if (contact->is_new || !table->touching[contact->row])
+		return false;
+	double sum = 0;
+	for (uint32_t k = 0; k < MANIFOLD_POINTS_MAX; k++)
+		sum += table->normal_impulse[contact->row][k];
+	return sum > 0;
+}
+
+static enum status begin_pairs(struct impact_step *self)
+{
+	uint32_t count = self->list->count;
+	enum status status = allocate_pairs(self, count);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t p = 0; p < count; p++) {
+		struct contact_state *contact = &self->list->items[p];
+		struct body_motion a = impact_motion_at(self, contact->body_a, 0);
+		struct body_motion b = impact_motion_at(self, contact->body_b, 0);
+		self->pairs[p] = new_pair();
+		self->pairs[p].rested = rested_before(self, contact);
+		self->pairs[p].touching = impact_touches(self, p, &a, &b);
+		if (self->pairs[p].touching)
+			self->pairs[p].first = 0;
+	}
+	self->pending_count = 0;
+	link_pairs(self);
+	return STATUS_OK;
+}
+
+static enum status begin_joints(struct impact_step *self, struct reason *why)
+{
+	enum status status = step_joints_make(self->step, self->step->dt, &self->joints, why);
+	if (status != STATUS_OK)
+		return status;
+	uint32_t count = self->joints.count;
+	self->joint_next_a = ALLOCATE(uint32_t, count);
+	self->joint_next_b = ALLOCATE(uint32_t, count);
+	self->joint_records = arena_push_zero(&self->step->dynamics->scratch,
+					      count * sizeof *self->joint_records);
+	if (self->joint_next_a == NULL || self->joint_next_b == NULL || self->joint_records == NULL)
+		return STATUS_NO_MEMORY;
+	self->bouncing = ALLOCATE(uint32_t, count);
+	if (self->bouncing == NULL)
+		return STATUS_NO_MEMORY;
+	self->bouncing_count = 0;
+	for (uint32_t j = 0; j < count; j++) {
+		bool bounces = false;
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+			bounces |= self->joints.joints[j].axes[axis].mode == JOINT_LIMITED &&
+				   self->joints.joints[j].axes[axis].restitution > 0;
+		if (bounces)
+			self->bouncing[self->bouncing_count++] = j;
+	}
+	link_joints(self);
+	return STATUS_OK;
+}
+
+static enum status solve_tick(struct impact_step *self, struct reason *why)
+{
+	struct slot_set set = { ALLOCATE(uint32_t, self->step->body_count),
+				self->step->body_count };
+	if (set.items == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t slot = 0; slot < set.count; slot++)
+		set.items[slot] = slot;
+	enum status status = resolve(self, &set, false);
+	forget_members(self, &set);
+	bool grown;
+	if (status == STATUS_OK)
+		status = reach_pairs(self, &set, &grown, why);
+	if (status == STATUS_OK)
+		status = update_times(self, &set);
+	double time;
+	while (status == STATUS_OK && next_event(self, &set, &time))
+		status = resolve_event(self, &set, time, why);
+	return status;
+}
+
+/* Contacts at the tick's end, for the table. */
+static void find_last_contacts(struct impact_step *self)
+{
+	struct collide_options options = collide_options_default(self->step->dt);
+	options.motions = self->to;
+	options.anew = true;
+	step_collide(self->step, self->list, 0, &options);
+	for (uint32_t p = 0; p < self->list->count; p++)
+		self->list->items[p].fraction = self->pairs[p].first < __builtin_inf()
+							? self->pairs[p].first / self->step->dt
+							: 1;
+}
+
+static void add_impulses(const struct contact_state *contact, const struct impact_impulses *from,
+			 double normal[MANIFOLD_POINTS_MAX])
+{
+	for (uint32_t k = 0; k < from->count; k++) {
+		uint32_t at = 0;
+		for (uint32_t p = 0; p < contact->point_count; p++)
+			if (contact->points[p].feature == from->feature[k])
+				at = p;
+		normal[at] += from->normal[k];
+	}
+}
+
+static void store_impulses(const struct impact_step *self)
+{
+	struct contact_table *table = &self->step->dynamics->tables->contact;
+	for (uint32_t p = 0; p < self->list->count; p++) {
+		const struct contact_state *contact = &self->list->items[p];
+		const struct impact_record *record = &self->records[p];
+		uint32_t row = contact->row;
+		double *normal = table->normal_impulse[row], *multiplier = table->multiplier[row];
+		double rest[MANIFOLD_POINTS_MAX] = { 0 }, sum = 0;
+		memset(normal, 0, sizeof table->normal_impulse[row]);
+		memset(table->friction_impulse[row], 0, sizeof table->friction_impulse[row]);
+		memset(multiplier, 0, sizeof table->multiplier[row]);
+		if (contact->point_count == 0)
+			continue;
+		add_impulses(contact, &record->past, normal);
+		add_impulses(contact, &record->coming, normal);
+		add_impulses(contact, &record->coming, rest);
+		vec3 friction = vec3_add(record->past.friction, record->coming.friction), t, k;
+		table->friction_impulse[row][0] = friction.x;
+		table->friction_impulse[row][1] = friction.y;
+		table->friction_impulse[row][2] = friction.z;
+		row_frame(contact->normal, &t, &k);
+		for (uint32_t i = 0; i < contact->point_count; i++)
+			sum += rest[i];
+		/* Friction is known of the pair: each point begins with its share of it. */
+		for (uint32_t i = 0; i < contact->point_count && sum > 0; i++) {
+			multiplier[3 * i] = rest[i];
+			multiplier[3 * i + 1] =
+				vec3_dot(t, record->coming.friction) * rest[i] / sum;
+			multiplier[3 * i + 2] =
+				vec3_dot(k, record->coming.friction) * rest[i] / sum;
+		}
+	}
+}
+
+/* Pairs that met and parted so far within the tick that no point is near at its end. */
+static void note_passing(const struct impact_step *self)
+{
+	struct dynamics *dynamics = self->step->dynamics;
+	const struct tables *tables = dynamics->tables;
+	for (uint32_t p = 0; p < self->list->count; p++) {
+		const struct contact_state *contact = &self->list->items[p];
+		double impulse = pair_impulse(&self->records[p]);
+		if (contact->point_count > 0 || !(impulse > 0) ||
+		    tables->contact.touching[contact->row])
+			continue;
+		struct event event = { .kind = EVENT_CONTACT_BEGIN,
+				       .a = tables->body.id[contact->body_a],
+				       .b = tables->body.id[contact->body_b],
+				       .child_a = contact->a.child,
+				       .child_b = contact->b.child,
+				       .fraction = contact->fraction,
+				       .value = impulse };
+		struct body_motion at =
+			impact_motion_at(self, contact->body_a, contact->fraction * self->step->dt);
+		event.point = at.centre;
+		dynamics_event(dynamics, event);
+		event.kind = EVENT_CONTACT_END;
+		event.fraction = 1;
+		event.value = 0;
+		event.point = vec3_zero();
+		dynamics_event(dynamics, event);
+	}
+}
+
+static void store_joints(const struct impact_step *self, struct joint_result *results)
+{
+	for (uint32_t j = 0; j < self->joints.count; j++) {
+		const struct impact_joint_record *record = &self->joint_records[j];
+		results[j] = record->coming;
+		for (uint32_t k = 0; k < JOINT_MULTIPLIERS; k++)
+			results[j].multiplier[k] += record->past.multiplier[k];
+		results[j].on_b = spatial_mul_add(results[j].on_b, record->past.on_b, 1);
+	}
+	step_joints_store(self->step, &self->joints, results);
+}
+
+static void report(const struct impact_step *self)
+{
+	struct step_report *to = &self->step->dynamics->report;
+	to->fallbacks += self->counts.inelastic + self->counts.settled + self->counts.unresolved;
+}
+
+static enum status finish_tick(struct impact_step *self, struct reason *why)
+{
+	struct step *step = self->step;
+	struct joint_result *results = ALLOCATE(struct joint_result, self->joints.count);
+	if (results == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for joints");
+	find_last_contacts(self);
+	enum status status = step_commit(step, self->list, why);
+	if (status != STATUS_OK)
+		return status;
+	note_passing(self);
+	store_impulses(self);
+	step_contacts_solved(step, self->list);
+	step_store_all(step, self->to);
+	store_joints(self, results);
+	step_sleep(step);
+	report(self);
+	step_finish(step);
+	return STATUS_OK;
+}
+
+static enum status step_impact(void *state, struct dynamics *dynamics, double dt,
+			       struct reason *why)
+{
+	UNUSED(state);
+	struct step step;
+	enum status status = step_begin(&step, dynamics, dt, true, NULL, why);
+	if (status != STATUS_OK)
+		return status;
+	struct collide_options options = collide_options_default(dt);
+	options.carry = CARRY_POINTS;
+	options.anew = true;
+	step_collide(&step, &step.contacts, 0, &options);
+	step_wake_reached(&step, &options);
+	step_number(&step);
+	step_report_contacts(&step, &step.contacts);
+	struct velocity_method method = { .core = VELOCITY_LCP, .friction = true };
+	const double *parameter = dynamics->tables->parameter.value;
+	struct impact_step self = {
+		.step = &step,
+		.settings = velocity_settings_of(dynamics, method),
+		.list = &step.contacts,
+		.rounds_max = to_count(parameter[PARAMETER_IMPACT_ROUNDS]),
+		.time_tolerance = parameter[PARAMETER_IMPACT_TIME_TOLERANCE],
+	};
+	self.settings.printed = false;
+	self.settings.solver_rounds = SOLVER_ROUNDS;
+	force_list_init(&self.forces, dynamics->tables);
+	status = allocate_bodies(&self);
+	if (status == STATUS_OK)
+		status = begin_joints(&self, why);
+	if (status == STATUS_OK)
+		status = begin_pairs(&self);
+	if (status == STATUS_OK)
+		status = solve_tick(&self, why);
+	if (status == STATUS_NO_MEMORY)
+		return reason_set(why, status, -1, "memory",
+				  "no memory to solve %u contacts and %u joints",
+				  step.contacts.count, self.joints.count);
+	return status == STATUS_OK ? finish_tick(&self, why) : status;
+}
+
+const struct method method_impact = {
+	.name = "impact",
+	.summary = "from event to event: exact times of collision, contact forces, second order",
+	.number = 6,
+	.motion = 0,
+	.attach = velocity_attach,
+	.detach = velocity_detach,
+	.step = step_impact,
+	.shapes = VELOCITY_SHAPES,
+	.friction = true,
+	.restitution = true,
+	.sleep = true,
+	.planar = true,
+	.three_d = true,
+	.joints = true,
+};

@@ -1,0 +1,168 @@
+/* impact.h: the parts of the method `impact`: paths of bodies within a tick, times of collision, and the
+ * groups of linked bodies that are solved together. impact.c describes the method. Private to
+ * server/engine/methods.
+ *
+ * Every body has a clock: the time within the tick of its state `from`, and a state `to` at the tick's
+ * end that it reaches if nothing happens to it in between. Between them it follows a cubic path
+ * (impact_motion_at). A *batch* is a set of bodies with equal clocks, which contains with each body all
+ * bodies that are linked to it.
+ */
+#ifndef CAIRN_ENGINE_METHODS_IMPACT_H
+#define CAIRN_ENGINE_METHODS_IMPACT_H
+
+#include "server/engine/methods/velocity.h"
+
+/* m. Points no farther apart than this touch. Larger: bodies that are apart get forces; smaller:
+ * rounding of positions parts bodies at rest. */
+#define IMPACT_TOUCH 1e-6
+/* m. Contacts that carried an impulse in the last tick go on touching up to this distance, which
+ * their motion closes. Larger: bodies fall onto each other without an event; smaller: curved
+ * motions lose contact by the error of their integration. */
+#define IMPACT_KEEP 1e-4
+/* m. Points that approach more slowly than half of restitution.speed touch from this distance
+ * on: they will not bounce, so their forces close the gap without an event. Larger: slow
+ * contacts close by the end of the tick and not at their time; smaller: heaps make many events. */
+#define IMPACT_CLOSE 1e-3
+/* m. A pair that touched and parted collides again when it penetrates deeper. Larger than
+ * VELOCITY_DEPTH, up to which penetration is not corrected. */
+#define IMPACT_DEPTH 1e-7
+/* m. A pair whose points carry forces has another collision when others penetrate deeper than
+ * these did. Larger: corners that come down are stopped later; smaller: the change of features
+ * of a rolling edge, which the end of the motion corrects, makes events. */
+#define IMPACT_SINK 1e-4
+/* m. The gap at which a collision is found; bounces gain or lose height by as much. */
+#define IMPACT_GAP 1e-10
+/* m, rad. A limit of a joint that is no farther away bounces. */
+#define IMPACT_LIMIT 1e-5
+/* 1. A contact that touched as the tick began collides only above this many times restitution.speed. */
+#define IMPACT_HYSTERESIS 2
+
+/* A near pair of the step's list, by its index there. */
+struct impact_pair {
+	double time;   /* s: of its next event; infinite: none in this tick */
+	bool touching; /* it has points in the constraints of its bodies, as of their clocks */
+	bool hit;      /* the event that is being resolved is its */
+	bool rested;   /* it touched as the tick began */
+	uint32_t unresolved; /* searches without an answer, in the last call of impact_time */
+	double first;	     /* s: its first collision in this tick; infinite: none */
+};
+
+/* Impulses of a pair, N·s: of the part of the tick that is over, and of the motion from the clocks of its
+ * bodies to the end, which an event withdraws. */
+struct impact_impulses {
+	uint32_t feature[MANIFOLD_POINTS_MAX];
+	double normal[MANIFOLD_POINTS_MAX];
+	vec3 friction; /* on b, world axes */
+	uint32_t count;
+};
+struct impact_record {
+	struct impact_impulses past, coming;
+};
+
+struct impact_joint_record {
+	struct joint_result past, coming;
+};
+
+/* Counts of a tick, for the report. */
+struct impact_counts {
+	uint32_t events;     /* simultaneous groups of collisions */
+	uint32_t inelastic;  /* collisions that lost their restitution */
+	uint32_t settled;    /* bodies that had too many events even so */
+	uint32_t unresolved; /* searches for a time without an answer */
+};
+
+struct impact_step {
+	struct step *step;
+	struct velocity_settings settings;
+	struct force_list forces;
+	uint32_t rounds_max;	   /* of one body in a tick, with restitution */
+	double time_tolerance;	   /* s: events this near are simultaneous */
+	struct contact_list *list; /* the step's; scratch pairs are added to it */
+	/* By pair. */
+	struct impact_pair *pairs;
+	struct impact_record *records;
+	uint32_t *next_a, *next_b; /* the next pair in the list of body a, of body b */
+	uint32_t *pending,
+		pending_count; /* pairs with a time before the tick's end, in any order */
+	/* By slot. */
+	uint32_t *first_pair, *first_joint; /* UINT32_MAX: none */
+	double *clock;
+	struct body_motion *from, *to, *now;
+	uint32_t *rounds; /* batches that the body was in */
+	uint32_t *local;  /* its slot in the present batch; UINT32_MAX */
+	bool *movable;
+	struct aabb *reached; /* pairs are complete while the body stays within this box */
+	/* Joints, with the same lists by body. */
+	struct step_joints joints;
+	struct impact_joint_record *joint_records;
+	uint32_t *joint_next_a, *joint_next_b;
+	uint32_t *bouncing,
+		bouncing_count; /* joints with limits that have restitution, ascending */
+	struct impact_counts counts;
+};
+
+/* ---- impact_path.c: paths and times of collision */
+
+/* Slot of a body row; ROW_NO_BODY if it takes no part. */
+uint32_t impact_slot(const struct impact_step *self, uint32_t body);
+/* Motion of a body row at `time`, between its clock and the tick's end. */
+struct body_motion impact_motion_at(const struct impact_step *self, uint32_t body, double time);
+/* The time of a pair's next event in this tick, s; infinite: none. *unresolved counts searches that
+ * ended without an answer. A pure function of clocks and paths. */
+double impact_time(const struct impact_step *self, uint32_t pair, uint32_t *unresolved);
+/* A time before a limit of a joint bounces, from the motions at its bodies' clocks; infinite: none does. */
+double impact_limit_time(const struct impact_step *self, uint32_t joint);
+/* A box that holds a body's path from its clock to the tick's end, and a bound of how far its points go from
+ * where the tables have them, m. *leaves: the path of a placement is not within its fat box. */
+struct aabb impact_path_box(const struct impact_step *self, uint32_t slot, double *motion,
+			    bool *leaves);
+
+/* ---- impact_batch.c: the constraints of linked bodies, their impulses and their motion */
+
+struct impact_batch {
+	struct impact_step *of;
+	struct step step; /* a copy: its bodies are the batch's, its dt the length of the motion */
+	struct velocity_step solve;
+	const uint32_t *slots; /* of the step, ascending */
+	uint32_t count;
+	bool changed;		   /* impact_batch_collide changed a velocity */
+	double begin;		   /* s: the clocks */
+	struct body_motion *start; /* by slot of the batch */
+	struct contact_list list;  /* the points that touch */
+	uint32_t *pair;		   /* by index of the list */
+	uint32_t *joint;	   /* by joint of the batch: its index in the step's joints */
+};
+/* Collects the batch of these slots, which are linked to no other movable body, at their clocks, for a motion
+ * of `span` s. In the step's scratch. NO_MEMORY. */
+MUST_CHECK enum status impact_batch_make(struct impact_batch *self, struct impact_step *of,
+					 const uint32_t *slots, uint32_t count, double span);
+/* True if the pair has points that touch, at the motions `a` and `b` at which the list has them. */
+bool impact_touches(const struct impact_step *self, uint32_t pair, const struct body_motion *a,
+		    const struct body_motion *b);
+/* True if the bodies of a pair had so many events in this tick that its gaps are closed by forces alone. */
+bool impact_is_settled(const struct impact_step *self, const struct contact_state *contact);
+/* Resolves collisions and stops approaches, all at once: `from` gets the velocities after. NO_MEMORY. */
+MUST_CHECK enum status impact_batch_collide(struct impact_batch *self);
+/* Moves the batch by its span into `out` (by slot of the step). Impulses are added to the pairs' past, or,
+ * with `coming`, replace their coming ones. NO_MEMORY. */
+MUST_CHECK enum status impact_batch_move(struct impact_batch *self, struct body_motion *out,
+					 bool coming);
+
+/* ---- impact_island.c: contacts of one island without joints */
+
+/* Solves the forces at the beginning, at the level of accelerations, and sets `moving`. */
+island_solve impact_island_forces;
+/* Removes penetration at the end, then solves the velocities there. The context of both is an
+ * impact_island_stage. */
+struct impact_island_stage {
+	struct velocity_step *begin;
+	const struct velocity_step *end; /* of the end only; else NULL */
+	const double *bias;		 /* m/s², by row of the beginning: J' v */
+};
+island_solve impact_island_end;
+/* Displaces bodies out of penetration that the motion left. */
+island_solve impact_island_push;
+/* Resolves one island's collisions at the present motions. */
+island_solve impact_island_collide;
+
+#endif

@@ -1,0 +1,672 @@
+/* impact_batch.c: the constraints of a set of linked bodies at their clocks, and what becomes of the set.
+ *
+ * A batch is stated as a velocity_step over its own slots, so that the islands, rows, joints and solvers
+ * of the exact velocity methods serve it. An event therefore costs with the bodies that are linked to
+ * it and not with the world.
+ */
+#include "server/base/sort.h"
+#include "server/engine/dynamics/body.h"
+#include "server/engine/dynamics/contact.h"
+#include "server/engine/methods/impact.h"
+
+#include <string.h>
+
+/* m/s. A point that parts faster carries no force. */
+#define PART_SPEED 1e-6
+
+#define ALLOCATE(type, count) ARENA_ARRAY(&self->of->step->dynamics->scratch, type, count)
+
+/* ---- bodies ----------------------------------------------------------------------------------- */
+
+static enum status make_bodies(struct impact_batch *self)
+{
+	struct impact_step *of = self->of;
+	struct velocity_step *v = &self->solve;
+	uint32_t n = self->count, *rows = ALLOCATE(uint32_t, n);
+	v->masses = ALLOCATE(struct mass_body, n);
+	v->masses_end = ALLOCATE(struct mass_body, n);
+	v->starts = ALLOCATE(struct body_start, n);
+	v->before = ALLOCATE(struct spatial, n);
+	v->forced = ALLOCATE(struct spatial, n);
+	v->arriving = ALLOCATE(struct spatial, n);
+	v->moving = ALLOCATE(struct spatial, n);
+	v->after = ALLOCATE(struct spatial, n);
+	v->push = ALLOCATE(struct spatial, n);
+	v->force = ALLOCATE(struct spatial, n);
+	v->motions = ALLOCATE(struct body_motion, n);
+	v->constrained = ALLOCATE(bool, n);
+	self->start = ALLOCATE(struct body_motion, n);
+	if (rows == NULL || v->masses == NULL || v->masses_end == NULL || v->starts == NULL ||
+	    v->before == NULL || v->forced == NULL || v->arriving == NULL || v->moving == NULL ||
+	    v->after == NULL || v->push == NULL || v->force == NULL || v->motions == NULL ||
+	    v->constrained == NULL || self->start == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t slot = self->slots[i];
+		rows[i] = of->step->bodies[slot];
+		of->local[slot] = i;
+		self->start[i] = impact_motion_at(of, rows[i], self->begin);
+		v->before[i] = (struct spatial){ self->start[i].velocity,
+						 self->start[i].angular_velocity };
+		v->forced[i] = v->arriving[i] = v->moving[i] = v->after[i] = v->before[i];
+		v->push[i] = v->force[i] = spatial_zero();
+		v->motions[i] = self->start[i];
+		v->constrained[i] = false;
+	}
+	mass_bodies_from_tables(of->step->dynamics->tables, rows, n, self->start, v->masses);
+	v->mass = mass_operator_free(v->masses, n);
+	v->start = self->start;
+	v->at = self->start;
+	self->step.bodies = rows;
+	self->step.body_count = n;
+	v->step = &self->step;
+	return STATUS_OK;
+}
+
+/* ---- contacts --------------------------------------------------------------------------------- */
+
+/* Slot of the batch of a body row; ROW_NO_BODY if it is not in the batch. */
+static uint32_t local_of(const struct impact_batch *self, uint32_t body)
+{
+	uint32_t slot = impact_slot(self->of, body);
+	return slot == ROW_NO_BODY ? ROW_NO_BODY : self->of->local[slot];
+}
+
+static struct body_motion motion_of(const struct impact_batch *self, uint32_t body)
+{
+	uint32_t at = local_of(self, body);
+	return at == ROW_NO_BODY ? impact_motion_at(self->of, body, self->begin) : self->start[at];
+}
+
+static int compare_numbers(const void *a, const void *b, void *context)
+{
+	UNUSED(context);
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Calls for each pair of the lists of the batch's bodies once; counts only with `out` NULL. */
+static uint32_t collect_pairs(const struct impact_batch *self, uint32_t *out)
+{
+	const struct impact_step *of = self->of;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < self->count; i++) {
+		uint32_t slot = self->slots[i], body = of->step->bodies[slot];
+		for (uint32_t p = of->first_pair[slot]; p != UINT32_MAX;) {
+			const struct contact_state *contact = &of->list->items[p];
+			bool is_a = contact->body_a == body;
+			uint32_t other = local_of(self, is_a ? contact->body_b : contact->body_a);
+			if (of->pairs[p].touching && (other == ROW_NO_BODY || other > i)) {
+				if (out != NULL)
+					out[count] = p;
+				count++;
+			}
+			p = is_a ? of->next_a[p] : of->next_b[p];
+		}
+	}
+	return count;
+}
+
+bool impact_is_settled(const struct impact_step *self, const struct contact_state *contact)
+{
+	uint32_t a = impact_slot(self, contact->body_a), b = impact_slot(self, contact->body_b);
+	return (a == ROW_NO_BODY ? 0 : self->rounds[a]) > 2 * self->rounds_max ||
+	       (b == ROW_NO_BODY ? 0 : self->rounds[b]) > 2 * self->rounds_max;
+}
+
+/* Whether a point touches, or its gap is closed by forces. */
+static bool point_touches(const struct impact_step *self, uint32_t pair,
+			  const struct contact_state *contact, const struct contact_point *point,
+			  const struct body_motion *a, const struct body_motion *b)
+{
+	if (point->separation <= 0 || impact_is_settled(self, contact))
+		return true;
+	vec3 u = vec3_sub(vec3_add(b->velocity, vec3_cross(b->angular_velocity, point->arm_b)),
+			  vec3_add(a->velocity, vec3_cross(a->angular_velocity, point->arm_a)));
+	double speed = vec3_dot(u, contact->normal);
+	/* An approach this slow does not bounce, so its last part needs no event. */
+	bool slow = speed > -0.5 * self->settings.restitution_speed;
+	double near = slow ? IMPACT_CLOSE : self->pairs[pair].rested ? IMPACT_KEEP : IMPACT_TOUCH;
+	if (self->pairs[pair].hit)
+		near = scalar_max(near, -2 * speed * self->time_tolerance);
+	return point->separation <= near && speed <= PART_SPEED;
+}
+
+bool impact_touches(const struct impact_step *self, uint32_t pair, const struct body_motion *a,
+		    const struct body_motion *b)
+{
+	const struct contact_state *contact = &self->list->items[pair];
+	for (uint32_t k = 0; k < contact->point_count; k++)
+		if (point_touches(self, pair, contact, &contact->points[k], a, b))
+			return true;
+	return false;
+}
+
+/* Copies the points of a pair that touch, with their multipliers. */
+static void copy_touching(struct impact_batch *self, uint32_t pair, uint32_t at)
+{
+	const struct impact_step *of = self->of;
+	const struct contact_state *from = &of->list->items[pair];
+	struct contact_state *to = &self->list.items[at];
+	struct contact_made *made = &self->list.made[at];
+	struct body_motion a = motion_of(self, from->body_a), b = motion_of(self, from->body_b);
+	*to = *from;
+	to->kept = false;
+	to->point_count = 0;
+	memset(made->multiplier, 0, sizeof made->multiplier);
+	for (uint32_t k = 0; k < from->point_count; k++) {
+		if (!point_touches(of, pair, from, &from->points[k], &a, &b))
+			continue;
+		memcpy(&made->multiplier[(size_t)3 * to->point_count],
+		       &of->list->made[pair].multiplier[(size_t)3 * k], 3 * sizeof(double));
+		to->points[to->point_count++] = from->points[k];
+	}
+	self->pair[at] = pair;
+}
+
+static bool moves(const struct body_motion *a, const struct body_motion *b)
+{
+	const double still = 1e-9;
+	return vec3_length(a->angular_velocity) > still ||
+	       vec3_length(b->angular_velocity) > still ||
+	       vec3_distance(a->velocity, b->velocity) > still;
+}
+
+static bool is_fixed(const struct impact_batch *self, uint32_t body)
+{
+	uint32_t slot = impact_slot(self->of, body);
+	return slot == ROW_NO_BODY || !self->of->movable[slot];
+}
+
+/* What the normal turns with. It is looked for only between bodies that move. Otherwise, and where the
+ * narrow phase names no feature, it is a body: the fixed one, or one whose surface is not round, because
+ * impulses along a normal that turns with neither body would not conserve angular momentum. */
+static void find_normal_of(const struct impact_batch *self, const struct contact_state *contact,
+			   struct contact_found *found)
+{
+	const struct dynamics *dynamics = self->of->step->dynamics;
+	const struct shape *a = placement_shape(dynamics, contact->a.placement);
+	const struct shape *b = placement_shape(dynamics, contact->b.placement);
+	bool by_b = is_fixed(self, contact->body_b) || (shape_is_round(a) && !shape_is_round(b));
+	found->normal_of = by_b && !is_fixed(self, contact->body_a) ? CONTACT_NORMAL_OF_B
+								    : CONTACT_NORMAL_OF_A;
+	found->radius_a = shape_is_round(a) ? a->extent_min : 0;
+	found->radius_b = shape_is_round(b) ? b->extent_min : 0;
+	if (!moves(&found->a, &found->b))
+		return;
+	struct collide_options options = collide_options_default(0);
+	options.motions = self->of->now;
+	struct contact_polygon polygon;
+	step_polygon(self->of->step, contact, &options, &polygon);
+	if (polygon.count == 0 || polygon.normal_of == CONTACT_NORMAL_GIVEN)
+		return;
+	found->normal_of = polygon.normal_of;
+	found->edge_a = polygon.edge_a;
+	found->edge_b = polygon.edge_b;
+	if (polygon.normal_of == CONTACT_NORMAL_OF_CENTRES) {
+		found->ball_a = vec3_sub(polygon.ball_a, found->a.centre);
+		found->ball_b = vec3_sub(polygon.ball_b, found->b.centre);
+	}
+}
+
+static void make_found(const struct impact_batch *self, const struct contact_state *contact,
+		       struct contact_found *out, struct contact_found_point *points)
+{
+	struct contact_material material =
+		contact_material(self->of->step->dynamics->tables, contact->a, contact->b);
+	*out = (struct contact_found){
+		.a = motion_of(self, contact->body_a),
+		.b = motion_of(self, contact->body_b),
+		.normal = contact->normal,
+		.normal_of = CONTACT_NORMAL_GIVEN,
+		.child_a = contact->a.child,
+		.child_b = contact->b.child,
+		.surface = { .static_friction = { material.static_friction,
+						  material.static_friction },
+			     .dynamic_friction = { material.dynamic_friction,
+						   material.dynamic_friction },
+			     .restitution = material.restitution },
+		.points = points,
+		.point_count = contact->point_count,
+	};
+	for (uint32_t p = 0; p < contact->point_count; p++) {
+		const struct contact_point *from = &contact->points[p];
+		points[p] = (struct contact_found_point){ from->arm_a, from->arm_b,
+							  from->separation, from->feature };
+	}
+	find_normal_of(self, contact, out);
+}
+
+static enum status make_contacts(struct impact_batch *self, uint32_t joints)
+{
+	struct velocity_step *v = &self->solve;
+	uint32_t count = collect_pairs(self, NULL), *pairs = ALLOCATE(uint32_t, count);
+	uint32_t *merged = ALLOCATE(uint32_t, count);
+	self->pair = ALLOCATE(uint32_t, count);
+	self->list = (struct contact_list){ ALLOCATE(struct contact_state, count),
+					    ALLOCATE(struct contact_made, count), 0, count };
+	struct contact_found *found = ALLOCATE(struct contact_found, count);
+	struct contact_found_point *points =
+		ALLOCATE(struct contact_found_point, (size_t)MANIFOLD_POINTS_MAX * count);
+	v->constraints = ALLOCATE(struct constraint, (size_t)count + joints);
+	v->contact_of = ALLOCATE(uint32_t, count);
+	if (pairs == NULL || merged == NULL || self->pair == NULL || self->list.items == NULL ||
+	    self->list.made == NULL || found == NULL || points == NULL || v->constraints == NULL ||
+	    v->contact_of == NULL)
+		return STATUS_NO_MEMORY;
+	collect_pairs(self, pairs);
+	sort_items(pairs, merged, count, sizeof *pairs, compare_numbers, NULL);
+	v->list = &self->list;
+	v->constraint_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = self->list.count;
+		copy_touching(self, pairs[i], at);
+		const struct contact_state *contact = &self->list.items[at];
+		if (contact->point_count == 0)
+			continue;
+		self->list.count++;
+		make_found(self, contact, &found[at], &points[(size_t)MANIFOLD_POINTS_MAX * at]);
+		v->contact_of[v->constraint_count] = at;
+		v->constraints[v->constraint_count++] =
+			(struct constraint){ .kind = &constraint_contact,
+					     .body_a = local_of(self, contact->body_a),
+					     .body_b = local_of(self, contact->body_b),
+					     .source = contact->row,
+					     .data = &found[at] };
+	}
+	v->contact_count = v->constraint_count;
+	return STATUS_OK;
+}
+
+/* ---- joints ----------------------------------------------------------------------------------- */
+
+static uint32_t local_joint_slot(const struct impact_batch *self, uint32_t slot)
+{
+	return slot == ROW_NO_BODY ? ROW_NO_BODY : self->of->local[slot];
+}
+
+static uint32_t collect_joints(const struct impact_batch *self, uint32_t *out)
+{
+	const struct impact_step *of = self->of;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < self->count; i++) {
+		uint32_t slot = self->slots[i];
+		for (uint32_t j = of->first_joint[slot]; j != UINT32_MAX;) {
+			const struct constraint *joint = &of->joints.constraints[j];
+			bool is_a = joint->body_a == slot;
+			uint32_t other =
+				local_joint_slot(self, is_a ? joint->body_b : joint->body_a);
+			if (other == ROW_NO_BODY || other > i) {
+				if (out != NULL)
+					out[count] = j;
+				count++;
+			}
+			j = is_a ? of->joint_next_a[j] : of->joint_next_b[j];
+		}
+	}
+	return count;
+}
+
+static enum status make_joints(struct impact_batch *self, uint32_t count)
+{
+	const struct impact_step *of = self->of;
+	struct velocity_step *v = &self->solve;
+	uint32_t *merged = ALLOCATE(uint32_t, count);
+	self->joint = ALLOCATE(uint32_t, count);
+	v->joints = (struct step_joints){ ALLOCATE(struct joint, count),
+					  v->constraints + v->constraint_count, count };
+	v->joint_results = ALLOCATE(struct joint_result, count);
+	if (merged == NULL || self->joint == NULL || v->joints.joints == NULL ||
+	    v->joint_results == NULL)
+		return STATUS_NO_MEMORY;
+	collect_joints(self, self->joint);
+	sort_items(self->joint, merged, count, sizeof *merged, compare_numbers, NULL);
+	for (uint32_t k = 0; k < count; k++) {
+		const struct constraint *from = &of->joints.constraints[self->joint[k]];
+		struct constraint *to = &v->constraints[v->constraint_count++];
+		joint_from_tables(of->step->dynamics, from->source, self->begin + self->step.dt,
+				  &v->joints.joints[k]);
+		*to = *from;
+		to->data = &v->joints.joints[k];
+		to->body_a = local_joint_slot(self, from->body_a);
+		to->body_b = local_joint_slot(self, from->body_b);
+		v->joint_results[k] = (struct joint_result){ 0 };
+	}
+	return STATUS_OK;
+}
+
+/* ---- rows and islands ------------------------------------------------------------------------- */
+
+static enum status make_rows(struct impact_batch *self)
+{
+	struct velocity_step *v = &self->solve;
+	struct constraint_options options = { .level = CONSTRAINT_ACCELERATION,
+					      .friction = CONSTRAINT_PYRAMID };
+	struct constraint_room room =
+		constraint_room(v->constraints, v->constraint_count, &options);
+	v->rows = (struct row_list){ .rows = ALLOCATE(struct constraint_row, room.rows),
+				     .blocks = ALLOCATE(struct row_block, room.blocks),
+				     .parts = ALLOCATE(struct row_part, room.parts),
+				     .row_capacity = room.rows,
+				     .block_capacity = room.blocks,
+				     .part_capacity = room.parts };
+	v->first_block = ALLOCATE(uint32_t, v->constraint_count + 1);
+	v->impulses = arena_push_zero(&self->of->step->dynamics->scratch,
+				      room.blocks * sizeof *v->impulses);
+	if (v->rows.rows == NULL || v->rows.blocks == NULL || v->rows.parts == NULL ||
+	    v->first_block == NULL || v->impulses == NULL)
+		return STATUS_NO_MEMORY;
+	constraint_rows(v->constraints, v->contact_count, NULL, &options, &v->rows);
+	for (uint32_t c = v->contact_count; c < v->constraint_count; c++) {
+		const struct constraint *joint = &v->constraints[c];
+		joint->kind->rows(joint, c,
+				  joint->body_a == ROW_NO_BODY ? NULL : &self->start[joint->body_a],
+				  joint->body_b == ROW_NO_BODY ? NULL : &self->start[joint->body_b],
+				  &options, &v->rows);
+	}
+	for (uint32_t block = 0, c = 0; c <= v->constraint_count; c++) {
+		while (block < v->rows.block_count && v->rows.blocks[block].constraint < c)
+			block++;
+		v->first_block[c] = block;
+	}
+	enum status status = islands_make(&self->of->step->dynamics->scratch, &v->mass,
+					  v->constraints, v->constraint_count, &v->islands);
+	if (status != STATUS_OK)
+		return status;
+	v->outcomes = arena_push_zero(&self->of->step->dynamics->scratch,
+				      v->islands.count * sizeof *v->outcomes);
+	return v->outcomes == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+enum status impact_batch_make(struct impact_batch *self, struct impact_step *of,
+			      const uint32_t *slots, uint32_t count, double span)
+{
+	*self = (struct impact_batch){ .of = of, .slots = slots, .count = count };
+	self->step = *of->step;
+	self->step.dt = span;
+	self->solve.settings = of->settings;
+	/* A member that cannot move (an animated body) has the clock of those that do. */
+	for (uint32_t i = 0; i < count; i++)
+		self->begin = scalar_max(self->begin, of->clock[slots[i]]);
+	enum status status = make_bodies(self);
+	uint32_t joints = collect_joints(self, NULL);
+	if (status == STATUS_OK)
+		status = make_contacts(self, joints);
+	if (status == STATUS_OK && joints > 0)
+		status = make_joints(self, joints);
+	if (status == STATUS_OK)
+		status = make_rows(self);
+	return status;
+}
+
+/* ---- impulses --------------------------------------------------------------------------------- */
+
+static void add_point(struct impact_impulses *to, uint32_t feature, double normal)
+{
+	uint32_t at = 0;
+	while (at < to->count && to->feature[at] != feature)
+		at++;
+	if (at == to->count) {
+		if (to->count == MANIFOLD_POINTS_MAX)
+			at = 0;
+		else {
+			to->count++;
+			to->feature[at] = feature;
+			to->normal[at] = 0;
+		}
+	}
+	to->normal[at] += normal;
+}
+
+static void record_contacts(const struct impact_batch *self, bool coming)
+{
+	const struct velocity_step *v = &self->solve;
+	for (uint32_t c = 0; c < v->contact_count; c++) {
+		uint32_t at = v->contact_of[c];
+		struct impact_record *record = &self->of->records[self->pair[at]];
+		struct impact_impulses *to = coming ? &record->coming : &record->past;
+		vec3 t, k;
+		row_frame(self->list.items[at].normal, &t, &k);
+		for (uint32_t b = v->first_block[c]; b < v->first_block[c + 1]; b++) {
+			const struct velocity_impulse *p = &v->impulses[b];
+			add_point(to, v->rows.blocks[b].key.feature, p->normal);
+			to->friction = vec3_mul_add(to->friction, t, p->tangent[0]);
+			to->friction = vec3_mul_add(to->friction, k, p->tangent[1]);
+		}
+	}
+}
+
+static void add_joint_result(struct joint_result *to, const struct joint_result *from)
+{
+	for (uint32_t k = 0; k < JOINT_MULTIPLIERS; k++)
+		to->multiplier[k] += from->multiplier[k];
+	to->on_b = spatial_mul_add(to->on_b, from->on_b, 1);
+	to->point = from->point;
+}
+
+static void record_joints(struct impact_batch *self, bool coming)
+{
+	struct velocity_step *v = &self->solve;
+	velocity_joints_finish_results(v);
+	for (uint32_t k = 0; k < v->joints.count; k++) {
+		struct impact_joint_record *record = &self->of->joint_records[self->joint[k]];
+		add_joint_result(coming ? &record->coming : &record->past, &v->joint_results[k]);
+	}
+}
+
+static bool is_inelastic(const struct impact_batch *self, uint32_t pair)
+{
+	const struct impact_step *of = self->of;
+	const struct contact_state *contact = &of->list->items[pair];
+	uint32_t a = impact_slot(of, contact->body_a), b = impact_slot(of, contact->body_b);
+	return (a == ROW_NO_BODY ? 0 : of->rounds[a]) > of->rounds_max ||
+	       (b == ROW_NO_BODY ? 0 : of->rounds[b]) > of->rounds_max;
+}
+
+/* No restitution for pairs whose bodies had too many events, and, up to IMPACT_HYSTERESIS times the speed,
+ * for contacts that rested (ch1-3 A-22, A-23, with hysteresis). */
+static void limit_restitution(struct impact_batch *self)
+{
+	struct velocity_step *v = &self->solve;
+	for (uint32_t c = 0; c < v->contact_count; c++) {
+		uint32_t pair = self->pair[v->contact_of[c]];
+		bool never = is_inelastic(self, pair);
+		for (uint32_t b = v->first_block[c]; b < v->first_block[c + 1]; b++) {
+			struct row_block *block = &v->rows.blocks[b];
+			double u = v->rows.rows[block->first].approach;
+			if (u < -v->settings.restitution_speed && never && block->restitution > 0)
+				self->of->counts.inelastic++;
+			if (never || (self->of->pairs[pair].rested && !self->of->pairs[pair].hit &&
+				      u > -IMPACT_HYSTERESIS * v->settings.restitution_speed))
+				block->restitution = 0;
+		}
+	}
+}
+
+enum status impact_batch_collide(struct impact_batch *self)
+{
+	struct velocity_step *v = &self->solve;
+	limit_restitution(self);
+	enum status status = islands_solve(self->of->step, &v->islands, impact_island_collide, v);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t i = 0; i < self->count; i++) {
+		uint32_t slot = self->slots[i];
+		if (!mass_moves(&v->mass, i))
+			continue;
+		self->changed |= !vec3_equal(v->after[i].linear, v->before[i].linear) ||
+				 !vec3_equal(v->after[i].angular, v->before[i].angular);
+		self->of->from[slot].velocity = v->after[i].linear;
+		self->of->from[slot].angular_velocity = v->after[i].angular;
+	}
+	velocity_merge_outcomes(&self->of->step->dynamics->report, v->outcomes, v->islands.count);
+	record_contacts(self, false);
+	if (v->joints.count > 0)
+		record_joints(self, false);
+	return STATUS_OK;
+}
+
+/* ---- motion ----------------------------------------------------------------------------------- */
+
+/* Velocities after the forces of the span, without contact. */
+static enum status apply_forces(struct impact_batch *self)
+{
+	const struct impact_step *of = self->of;
+	struct velocity_step *v = &self->solve;
+	const struct dynamics *dynamics = of->step->dynamics;
+	struct force_sum *sums = ALLOCATE(struct force_sum, self->count);
+	if (sums == NULL)
+		return STATUS_NO_MEMORY;
+	struct force_bodies bodies = { self->step.bodies, self->start, self->count };
+	force_list_all(&of->forces, &bodies, self->begin, FORCES_ALL, sums);
+	for (uint32_t i = 0; i < self->count; i++) {
+		uint32_t body = self->step.bodies[i];
+		double mass = dynamics->tables->body.mass[body];
+		v->starts[i] = integrate_start_at(dynamics, body, &self->start[i], &sums[i],
+						  self->step.dt);
+		v->before[i] = v->starts[i].velocity;
+		v->force[i].linear = vec3_mul_add(sums[i].force, sums[i].acceleration, mass);
+		v->force[i].angular = sums[i].torque;
+		v->forced[i] = integrate_velocity(dynamics, body, &v->starts[i], self->step.dt);
+		v->moving[i] = v->arriving[i] = v->after[i] = v->forced[i];
+		if (!mass_moves(&v->mass, i))
+			v->motions[i] = integrate_motion(dynamics, body, &self->start[i],
+							 v->forced[i], v->forced[i], self->step.dt);
+	}
+	return STATUS_OK;
+}
+
+static void move_bodies(struct impact_batch *self)
+{
+	struct velocity_step *v = &self->solve;
+	const struct dynamics *dynamics = self->of->step->dynamics;
+	for (uint32_t i = 0; i < v->constraint_count; i++) {
+		const struct constraint *constraint = &v->constraints[i];
+		if (constraint->body_a != ROW_NO_BODY)
+			v->constrained[constraint->body_a] = true;
+		if (constraint->body_b != ROW_NO_BODY)
+			v->constrained[constraint->body_b] = true;
+	}
+	for (uint32_t i = 0; i < self->count; i++) {
+		uint32_t body = self->step.bodies[i];
+		struct spatial by = spatial_mul_add(v->moving[i], v->push[i], 1);
+		if (v->constrained[i] && mass_moves(&v->mass, i))
+			v->motions[i] = integrate_motion(dynamics, body, &self->start[i],
+							 v->moving[i], by, self->step.dt);
+		else
+			v->motions[i] = integrate_free_at(dynamics, body, &self->start[i],
+							  &v->starts[i], self->step.dt, 1);
+		v->after[i] =
+			(struct spatial){ v->motions[i].velocity, v->motions[i].angular_velocity };
+	}
+}
+
+static void set_masses_end(struct impact_batch *self)
+{
+	mass_bodies_from_tables(self->of->step->dynamics->tables, self->step.bodies, self->count,
+				self->solve.motions, self->solve.masses_end);
+}
+
+/* The rows at the end of the motion, with the blocks' impulses. */
+static enum status make_end(struct impact_batch *self, struct velocity_step *end)
+{
+	*end = self->solve;
+	set_masses_end(self);
+	end->masses = self->solve.masses_end;
+	end->mass = mass_operator_free(end->masses, self->count);
+	end->forced = self->solve.after;
+	enum status status = velocity_state_moved(end, self->solve.motions);
+	end->impulses = self->solve.impulses;
+	end->outcomes = self->solve.end_outcomes;
+	return status;
+}
+
+/* Pushes, then velocities, at the end of the motion. */
+static enum status finish_motion(struct impact_batch *self)
+{
+	struct velocity_step *v = &self->solve, end;
+	struct step *step = self->of->step;
+	enum status status = STATUS_OK;
+	v->end_outcomes = arena_push_zero(&step->dynamics->scratch,
+					  v->islands.count * sizeof *v->end_outcomes);
+	if (v->end_outcomes == NULL)
+		return STATUS_NO_MEMORY;
+	if (v->contact_count > 0) {
+		status = make_end(self, &end);
+		struct impact_island_stage stage = { v, &end, NULL };
+		if (status == STATUS_OK)
+			status = islands_solve(step, &v->islands, impact_island_push, &stage);
+	}
+	if (status == STATUS_OK && v->joints.count > 0)
+		status = velocity_joints_project(v);
+	if (status != STATUS_OK)
+		return status;
+	set_masses_end(self);
+	velocity_finish_pushes(v);
+	if (v->joints.count > 0)
+		status = velocity_joints_solve_end(v);
+	if (status != STATUS_OK || v->contact_count == 0)
+		return status;
+	status = make_end(self, &end);
+	struct impact_island_stage stage = { v, &end, NULL };
+	return status == STATUS_OK ? islands_solve(step, &v->islands, impact_island_end, &stage)
+				   : status;
+}
+
+/* The kinetic energy that the motion of an island gained beyond the work of its forces and what its pushes
+ * count already: the error of its integration. It is counted with them, if positive. */
+static void count_gain(struct impact_batch *self, uint32_t index)
+{
+	struct velocity_step *v = &self->solve;
+	const struct island *island = &v->islands.items[index];
+	double work = 0, h = self->step.dt;
+	for (uint32_t i = 0; i < island->slot_count; i++) {
+		uint32_t at = island->slots[i];
+		vec3 way = vec3_sub(v->motions[at].centre, self->start[at].centre);
+		work += vec3_dot(v->force[at].linear, way) +
+			h * vec3_dot(v->force[at].angular, v->moving[at].angular);
+	}
+	double gain = velocity_energy(v->masses_end, v->after, island) -
+		      velocity_energy(v->masses, v->before, island) - work;
+	v->outcomes[index].push_work = scalar_max(v->outcomes[index].push_work, gain);
+}
+
+enum status impact_batch_move(struct impact_batch *self, struct body_motion *out, bool coming)
+{
+	struct velocity_step *v = &self->solve;
+	double *bias = ALLOCATE(double, v->rows.row_count);
+	if (bias == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < v->rows.row_count; i++)
+		bias[i] = v->rows.rows[i].bias;
+	for (uint32_t b = 0; b < v->rows.block_count; b++)
+		v->rows.blocks[b].restitution = 0; /* collisions are resolved */
+	enum status status = apply_forces(self);
+	struct impact_island_stage stage = { v, NULL, bias };
+	if (status == STATUS_OK)
+		status = islands_solve(self->of->step, &v->islands, impact_island_forces, &stage);
+	if (status != STATUS_OK)
+		return status;
+	move_bodies(self);
+	if (v->constraint_count > 0)
+		status = finish_motion(self);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t i = 0; i < self->count; i++) {
+		if (!mass_moves(&v->mass, i))
+			continue;
+		v->motions[i].velocity = v->after[i].linear;
+		v->motions[i].angular_velocity = v->after[i].angular;
+		out[self->slots[i]] = v->motions[i];
+	}
+	for (uint32_t i = 0; i < v->islands.count; i++)
+		count_gain(self, i);
+	velocity_merge_outcomes(&self->of->step->dynamics->report, v->outcomes, v->islands.count);
+	if (v->end_outcomes != NULL)
+		velocity_merge_outcomes(&self->of->step->dynamics->report, v->end_outcomes,
+					v->islands.count);
+	record_contacts(self, coming);
+	if (v->joints.count > 0)
+		record_joints(self, coming);
+	return STATUS_OK;
+}

@@ -1,0 +1,161 @@
+"""libcairn as a program of another project meets it: names, headers, and the examples in C and C++."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+from support import BUILD, SANITIZED, SOURCE, TOWER, Cli, cairn, daemon
+
+LIBRARY = BUILD / "package" / "lib"
+HEADER = SOURCE / "clients" / "c" / "cairn.h"
+EXAMPLES = SOURCE / "clients" / "c" / "examples"
+CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
+needs_cxx = pytest.mark.skipif(shutil.which(CXX) is None, reason="no C++ compiler is installed")
+# A program without a sanitizer cannot load a library with one.
+plain = pytest.mark.skipif(SANITIZED, reason="the library needs the runtime of its sanitizer")
+
+
+def names(path, *options):
+    out = subprocess.run(["nm", "--defined-only", *options, str(path)], check=True, capture_output=True, text=True).stdout
+    return {line.split()[-1] for line in out.splitlines() if len(line.split()) == 3}
+
+
+def declared():
+    return set(re.findall(r"\b(cairn_\w+)\(", re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)))
+
+
+@plain
+def test_both_libraries_define_exactly_the_functions_of_the_header():
+    assert len(declared()) > 25
+    assert names(LIBRARY / "libcairn.so", "--dynamic") == declared()
+    assert names(LIBRARY / "libcairn.a", "--extern-only") == declared()
+
+
+def test_the_header_declares_prefixed_names_only():
+    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
+    tags = re.findall(r"\b(?:struct|enum|union)\s+(\w+)", text)
+    macros = re.findall(r"#define\s+(\w+)", text)
+    typedefs = re.findall(r"^}\s*(\w+);|^typedef struct \w+ (\w+);", text, re.M)
+    values = re.findall(r"^\t(\w+) = \d+,?$", text, re.M)
+    assert len(tags) > 50 and len(values) > 80 and len(typedefs) > 15
+    for name in [*tags, *macros, *values, *("".join(pair) for pair in typedefs)]:
+        assert name.lower().startswith("cairn_"), name
+
+
+@pytest.mark.parametrize("command", [
+    [CC, "-std=c99", "-xc"], [CC, "-std=c11", "-pedantic", "-xc"], [CC, "-std=c17", "-pedantic", "-xc"],
+    pytest.param([CXX, "-std=c++11", "-pedantic", "-xc++"], marks=needs_cxx),
+    pytest.param([CXX, "-std=c++20", "-pedantic", "-xc++"], marks=needs_cxx),
+], ids=lambda command: command[1])
+def test_the_header_compiles_alone_and_twice(command):
+    done = subprocess.run([*command, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{HEADER.parent}", "-"],
+                          input="#include <cairn.h>\n#include <cairn.h>\n", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def server():
+    with daemon("--scene", TOWER) as running:
+        yield running
+
+
+def run_example(folder, name, address, *words, static=False):
+    source = name if isinstance(name, pathlib.Path) else EXAMPLES / name
+    program = folder / source.stem
+    compiler = [CXX, "-std=c++17"] if source.suffix == ".cpp" else [CC, "-std=c99"]
+    link = [f"-L{LIBRARY}", "-lcairn", f"-Wl,-rpath,{LIBRARY}"]
+    if static:
+        needed = subprocess.run(["readelf", "-d", str(LIBRARY / "libcairn.so")], capture_output=True, text=True).stdout
+        link = [str(LIBRARY / "libcairn.a"), *(f"-l:{found}" for found in re.findall(r"NEEDED.*\[(lib.*)\]", needed))]
+    done = subprocess.run([*compiler, "-Wall", "-Wextra", "-Werror", f"-I{HEADER.parent}", str(source), "-o", str(program), *link],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run([str(program), address, *words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@plain
+@pytest.mark.parametrize("static", [False, True], ids=["shared", "static"])
+def test_the_example_in_c_spawns_pushes_steps_and_verifies(server, tmp_path, static):
+    text = run_example(tmp_path, "hello.c", server.address, static=static)
+    assert re.search(r"^hash [0-9a-f]{16} right$", text, re.M) and "contact of 1 and 2" in text
+    # A sphere of 524 kg rests on the plane: gravity's force within a thousandth.
+    force = float(re.search(r"([\d.]+) N", text).group(1))
+    assert force == pytest.approx(1000 * 4 / 3 * 3.14159265 * 0.125 * 9.81, rel=1e-3)
+
+
+@plain
+@needs_cxx
+def test_the_example_in_cpp_lives_in_a_foreign_loop(server, tmp_path):
+    Cli(server.address).text("resume", "tower")
+    text = run_example(tmp_path, "watch.cpp", server.address, "tower", "2")
+    lines = re.findall(r"^(\d+) of (\d+) frames verified; body \d+", text, re.M)
+    assert len(lines) == 2 and all(a == b for a, b in lines) and int(lines[-1][1]) > 20
+
+
+HOSTILE = """
+#include <cairn.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+static int wrong;
+static void expect(cairn_world *world, const cairn_command *command, const char *field)
+{
+	cairn_error error;
+	cairn_totals totals;
+	int status = cairn_world_apply(world, command, 1, NULL, &error);
+	int refused = status == CAIRN_STATUS_NOT_FINITE || status == CAIRN_STATUS_RANGE;
+	if (!refused || strcmp(error.field, field) != 0 || error.index != 0)
+		wrong++, printf("%d %s: %d %s %s\\n", command->op, field, status, error.field, error.text);
+	if (cairn_world_totals(world, &totals, &error) != CAIRN_STATUS_OK)
+		wrong++, printf("the connection is gone: %s\\n", error.text);
+}
+int main(int argc, char **argv)
+{
+	static const double values[] = { NAN, INFINITY, -INFINITY, 1e308 };
+	cairn_client *client;
+	cairn_world *world;
+	cairn_error error;
+	cairn_hit hit;
+	const cairn_vec3 zero = { 0, 0, 0 }, up = { 0, 1, 0 };
+	const cairn_joint_point point = { 0, 0 };
+	if (argc < 2 || cairn_client_open(argv[1], NULL, &client, &error) != 0 ||
+	    cairn_client_create(client, "hostile-c", NULL, &world, &error) != 0)
+		return 1;
+	for (int i = 0; i < 4; i++) {
+		const cairn_vec3 bad = { 0, values[i], 0 };
+		cairn_command c;
+BODY
+		if (cairn_world_set(world, "sleep.speed", values[i], &error) == 0 || error.field[0] == 0)
+			wrong++, puts("set");
+		if (i < 3 && (cairn_world_ray(world, bad, up, 5, &hit, &error) == 0 || strcmp(error.field, "origin") != 0 ||
+			      cairn_world_ray(world, zero, up, values[i], &hit, &error) == 0))
+			wrong++, puts("ray");
+	}
+	cairn_client_close(client);
+	printf("%d wrong\\n", wrong);
+	return wrong;
+}
+"""
+
+
+@plain
+def test_no_number_of_any_command_harms_the_server(server, tmp_path):
+    body = []
+    for name, (_, _, fields) in cairn.manifest.COMMAND.items():
+        ids = "".join(f"c.{name}.{field} = 1; " for field, kind in fields if kind in ("BODY", "SHAPE", "JOINT"))
+        ids += "".join(f"c.{name}.{field}.items = &point; c.{name}.{field}.count = 1; " for field, kind in fields if kind == "POINTS")
+        if name == "parameter":
+            ids += 'strcpy(c.parameter.name.text, "sleep.speed"); '
+        for field, kind in fields:
+            member = {"F64": "", "VEC3": ".y", "QUAT": ".w"}.get(kind)
+            if member is not None:
+                body.append(f"\t\tc = cairn_command_make(CAIRN_COMMAND_{name.upper()}); {ids}c.{name}.{field}{member} = values[i]; "
+                            f'expect(world, &c, "{field}");')
+    assert len(body) > 40
+    source = tmp_path / "hostile.c"
+    source.write_text(HOSTILE.replace("BODY", "\n".join(body)))
+    assert run_example(tmp_path, source, server.address) == "0 wrong\n"

@@ -1,0 +1,28 @@
+"""The gallery: every scene gives the numbers that it states, under every method that it names."""
+import pathlib
+import subprocess
+
+import pytest
+from support import CLIENT, SOURCE
+
+GALLERY = SOURCE / "clients" / "scenes" / "gallery"
+# What takes seconds, or minutes under sanitizers: `make gallery` runs these too.
+LONG = {"arch951", "arch101", "arch25", "cards2", "cards3", "cards4", "dominoes"}
+SCENES = [path.stem for path in sorted(GALLERY.glob("*.yaml"))]
+
+
+def test_the_gallery_is_whole():
+    page = (SOURCE / "docs" / "GALLERY.md").read_text()
+    assert len(SCENES) >= 22
+    for name in SCENES:
+        assert f"gallery/{name}.yaml" in page and f"images/gallery/{name}.svg" in page, name
+        assert "expect:" in (GALLERY / f"{name}.yaml").read_text(), name
+    pictures = list(pathlib.Path(SOURCE / "docs" / "images" / "gallery").glob("*.svg"))
+    assert {path.stem for path in pictures} == set(SCENES)
+    assert sum(path.stat().st_size for path in pictures) < 1.5e6
+
+
+@pytest.mark.parametrize("name", [name for name in SCENES if name not in LONG])
+def test_a_scene_gives_its_numbers(name):
+    done = subprocess.run([CLIENT, "compare", GALLERY / f"{name}.yaml"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
