@@ -90,7 +90,7 @@ void past_walk_close(struct past_walk *walk)
 
 /* ---- places ------------------------------------------------------------------------------------ */
 
-static bool continues(const struct recorded_epoch *before, const struct recorded_epoch *epoch)
+static bool epoch_continues(const struct recorded_epoch *before, const struct recorded_epoch *epoch)
 {
 	return (epoch->cause == EPOCH_RECOVERED || epoch->cause == EPOCH_UPGRADED) &&
 	       epoch->begin.tick == before->last;
@@ -144,9 +144,9 @@ enum status past_walk_find(const struct past_walk *walk, bool nearby, struct rec
 			return refuse_place(walk, *place, why);
 	}
 	uint32_t first = at, last = at;
-	while (first > 0 && continues(&epochs[first - 1], &epochs[first]))
+	while (first > 0 && epoch_continues(&epochs[first - 1], &epochs[first]))
 		first--;
-	while (last + 1 < count && continues(&epochs[last], &epochs[last + 1]))
+	while (last + 1 < count && epoch_continues(&epochs[last], &epochs[last + 1]))
 		last++;
 	*stretch = (struct past_stretch){ .first = epochs[first].begin,
 					  .last = { epochs[last].begin.epoch, epochs[last].last },

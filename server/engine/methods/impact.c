@@ -785,7 +785,7 @@ static void store_joints(const struct impact_step *self, struct joint_result *re
 	step_joints_store(self->step, &self->joints, results);
 }
 
-static void report(const struct impact_step *self)
+static void report_counts(const struct impact_step *self)
 {
 	struct step_report *to = &self->step->dynamics->report;
 	to->fallbacks += self->counts.inelastic + self->counts.settled + self->counts.unresolved;
@@ -807,7 +807,7 @@ static enum status finish_tick(struct impact_step *self, struct reason *why)
 	step_store_all(step, self->to);
 	store_joints(self, results);
 	step_sleep(step);
-	report(self);
+	report_counts(self);
 	step_finish(step);
 	return STATUS_OK;
 }

@@ -83,14 +83,14 @@ static uint32_t root_of(uint32_t *parents, uint32_t row)
 	return row;
 }
 
-static bool moves(const struct work *self, uint32_t row)
+static bool can_move(const struct work *self, uint32_t row)
 {
 	return row != DYNAMICS_NONE && self->world->tables.body.status[row] == BODY_DYNAMIC;
 }
 
 static void unite(struct work *self, uint32_t a, uint32_t b)
 {
-	if (!moves(self, a) || !moves(self, b))
+	if (!can_move(self, a) || !can_move(self, b))
 		return;
 	a = root_of(self->parents, a);
 	b = root_of(self->parents, b);
@@ -124,7 +124,7 @@ static void find_islands(struct work *self)
 /* The island of a contact: that of its body that moves. */
 static uint32_t island_of(struct work *self, uint32_t a, uint32_t b)
 {
-	return root_of(self->parents, moves(self, a) ? a : b);
+	return root_of(self->parents, can_move(self, a) ? a : b);
 }
 
 /* ---- the contacts of the islands asked for ----------------------------------------------------- */
@@ -207,7 +207,7 @@ static void collect(struct work *self, uint32_t body)
 /* The column of a body's first coordinate in the island; UINT32_MAX of a body that does not move. */
 static uint32_t column_of(const struct work *self, uint32_t row)
 {
-	return moves(self, row) ? COLUMNS * self->columns[row] : UINT32_MAX;
+	return can_move(self, row) ? COLUMNS * self->columns[row] : UINT32_MAX;
 }
 
 /* One body's part of a row, without the coordinates in which it cannot move. */
@@ -481,7 +481,7 @@ static double arm_length(const struct work *self, const struct force_contact *co
 		for (uint32_t k = 0; k < 2 * contacts[i].count; k++) {
 			vec3 point = self->points[contacts[i].first + k / 2].point;
 			vec3 centre = self->world->dynamics.bodies.items[ends[k % 2]].centre;
-			if (moves(self, ends[k % 2]))
+			if (can_move(self, ends[k % 2]))
 				square = scalar_max(square,
 						    vec3_length_squared(vec3_sub(point, centre)));
 		}
@@ -491,7 +491,7 @@ static double arm_length(const struct work *self, const struct force_contact *co
 
 static void number_body(struct work *self, uint32_t row)
 {
-	if (!moves(self, row) || self->columns[row] != UINT32_MAX)
+	if (!can_move(self, row) || self->columns[row] != UINT32_MAX)
 		return;
 	self->columns[row] = self->member_count;
 	self->members[self->member_count++] = row;
@@ -520,7 +520,7 @@ static bool put_joints(struct work *self, struct rows *rows)
 		for (uint32_t e = joint_first(tables, self->members[i]); e != DYNAMICS_NONE;
 		     e = joint_next(tables, e)) {
 			/* A joint of two members is in both lists: the list of a counts. */
-			bool again = e % 2 == 1 && moves(self, joint_other(tables, e));
+			bool again = e % 2 == 1 && can_move(self, joint_other(tables, e));
 			if (!again && !put_joint(self, rows, e / 2))
 				return false;
 		}

@@ -135,7 +135,7 @@ START_TEST(a_repair_keeps_what_precedes_the_damage)
 	report = checked(file);
 	ck_assert(!report.sound);
 	ck_assert_str_ne(report.damage, "");
-	/* Of a record that is gone only the records around it tell the tick, if nothing misses its batches. */
+	/* Only the records around one that is gone tell its tick, if no hash misses its batches. */
 	if (_i == 3 && report.tick < tick)
 		tick = report.tick;
 	ck_assert_uint_eq(report.tick, tick);
