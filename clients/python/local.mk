@@ -26,6 +26,7 @@ EXTRA_DIST += \
 	clients/python/cairn/joints.py \
 	clients/python/cairn/manifest.py \
 	clients/python/cairn/observe.py \
+	clients/python/cairn/pack.py \
 	clients/python/cairn/server.py \
 	clients/python/cairn/shapes.py \
 	clients/python/cairn/tasks.py \

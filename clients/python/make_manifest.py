@@ -55,6 +55,63 @@ def words_of():
     return lists, worded
 
 
+# Types of a command's fields whose numbers have the limits of the list, and of those within ±LENGTH_MAX.
+LIMITED = ("ENUM", "U32", "INTEGER", "F64", "VEC3")
+PLACED = ("ATTACHMENTS", "TARGETS", "POINTS")
+
+
+def number_text(value):
+    """The shortest text of a number, in Python and JavaScript."""
+    return re.sub(r"\.0$", "", repr(value))
+
+
+def limits_of():
+    """{command: {field: (least, most, unit)}} of the numbers in commands, as texts."""
+    known, found = bounds(), {}
+    for macro, words in calls("server/engine/world/commands.def", ["COMMAND", "FIELD"]):
+        if macro == "COMMAND":
+            name, _ = words[2], found.setdefault(words[2], {})
+        elif words[1] in LIMITED + PLACED:
+            ends = words[3:5] if words[1] in LIMITED else ("-LENGTH_MAX", "LENGTH_MAX")
+            found[name][words[2]] = (*(number_text(bound(end, known)) for end in ends), words[6].strip('"'))
+    return {name: fields for name, fields in found.items() if fields}
+
+
+def query_limits():
+    """{number: [(field, type, least, most), …]} of queries with fields, as texts."""
+    known, found = bounds(), {}
+    for macro, words in calls("protocol/queries.def", ["QUERY", "NEED", "FIELD"]):
+        if macro == "QUERY":
+            number = words[0]
+        else:
+            found.setdefault(number, []).append(
+                (words[2], words[0], *(number_text(bound(end, known)) for end in words[3:5])))
+    return found
+
+
+def limit_lines():
+    yield f"LENGTH_MAX = {number_text(bounds()['LENGTH_MAX'])}"
+    yield ""
+    yield "# Least and most value of each number of a command's field, and its unit."
+    yield "LIMITS = {"
+    for name, fields in limits_of().items():
+        yield f'    "{name}": {{'
+        for field, (least, most, unit) in fields.items():
+            yield f'        "{field}": ({least}, {most}, "{unit}"),'
+        yield "    },"
+    yield "}"
+    yield ""
+    yield "# The fields of each QUERY: (field, type, least, most), types as in protocol/queries.def."
+    yield "QUERY_LIMITS = {"
+    for number, fields in query_limits().items():
+        yield f"    {number}: ("
+        for field, kind, least, most in fields:
+            yield f'        ("{field}", "{kind}", {least}, {most}),'
+        yield "    ),"
+    yield "}"
+    yield ""
+
+
 def words_lines():
     lists, worded = words_of()
     yield '# Words for numbers, by list; the first word of a list that begins with 1 is "".'
@@ -139,6 +196,7 @@ def lines():
             yield "    },"
     yield "}"
     yield ""
+    yield from limit_lines()
     yield from words_lines()
     yield from number_lines()
 
@@ -151,6 +209,8 @@ TYPES = {"BODY": "int", "SHAPE": "int", "JOINT": "int", "ENUM": "int", "U32": "i
          "F64": "float", "VEC3": "Vector", "QUAT": "Rotation", "TEXT": "str", "NAME": "bytes",
          "ATTACHMENTS": "Sequence", "TARGETS": "Sequence", "POINTS": "Sequence"}
 YIELDS = {"BODY": "the body's id", "SHAPE": "the shape's id in the world", "JOINT": "the joint's id"}
+# The field of clients that stands for two.
+FRICTION_DOC = "static_friction and dynamic_friction, where they are not given, as in scenes"
 # What spawn() makes if these are not given: a dynamic body at the origin.
 SPAWNED = {"status": '"dynamic"', "position": "(0, 0, 0)"}
 
@@ -158,16 +218,20 @@ SPAWNED = {"status": '"dynamic"', "position": "(0, 0, 0)"}
 def bounds():
     """{name: value} of the limits that commands.def names."""
     text = "".join((ROOT / path).read_text(encoding="utf-8") for path in
-                   ("server/engine/types.h", "server/engine/world/command.h"))
-    found = {name: float(value) for name, value in re.findall(r"#define (\w+) ([-+.\de]+)", text)}
+                   ("server/engine/types.h", "server/engine/world/command.h", "protocol/limits.h", "protocol/query_wire.h"))
+    found = {"UINT32_MAX": 4294967295.0} | {name: float(value) for name, value in re.findall(r"#define (\w+) ([-+.\de]+)", text)}
     for name, value in re.findall(r"(\w+) = (\d+)", text):
         found.setdefault(name, float(value))
     return found
 
 
-def bound_text(word, known):
+def bound(word, known):
     sign, name = (-1, word[1:]) if word.startswith("-") else (1, word)
-    return f"{sign * (known[name] if name in known else float(name)):.10g}"
+    return sign * (known[name] if name in known else float(name))
+
+
+def bound_text(word, known):
+    return f"{bound(word, known):.10g}"
 
 
 def field_text(kind, words, known):
@@ -189,15 +253,21 @@ def method_lines(head, fields, worded, known):
     called = RENAMED.get(name, name)
     spawn = SPAWNED if name == "spawn" else {}
     parameters = ["self"]
+    needed, names = int(needed), [words[2] for words in fields]
+    frictions = "static_friction" in names
+    if frictions:  # `friction` may stand for them
+        needed = min(needed, names.index("static_friction"))
     for place, words in enumerate(fields):
         field, kind = words[2], TYPES[words[1]]
         kind = "Union[int, str]" if (name, field) in worded else kind
         if field in spawn:
             parameters.append(f"{field}: {kind} = {spawn[field]}")
-        elif place < int(needed):
+        elif place < needed:
             parameters.append(f"{field}: {kind}")
         else:
             parameters.append(f"{field}: Optional[{kind}] = None")
+    if frictions:
+        parameters.append("friction: Optional[float] = None")
     # A parameter stays on one line.
     text = textwrap.wrap(", ".join(parameter.replace(" ", "\0") for parameter in parameters), 108 - len(called),
                          break_on_hyphens=False, break_long_words=False)
@@ -210,8 +280,10 @@ def method_lines(head, fields, worded, known):
     for words in fields:
         yield from textwrap.wrap("- " + field_text(words[1], words, known), 112, initial_indent=" " * 8,
                                  subsequent_indent=" " * 10, break_on_hyphens=False)
+    if frictions:
+        yield f"        - friction: {FRICTION_DOC}"
     yield '        """'
-    given = ", ".join(f"{words[2]}={words[2]}" for words in fields)
+    given = ", ".join(f"{field}={field}" for field in names + ["friction"] * frictions)
     yield from textwrap.wrap(f'return self._command("{name}", {given})', 112, initial_indent=" " * 8,
                              subsequent_indent=" " * 29, break_on_hyphens=False)
     yield ""

@@ -14,14 +14,15 @@ units, vectors tuples of three, rotations tuples (w, x, y, z), hashes strings of
 a request, the call raises cairn.Refused with status, field and text.
 """
 from . import areas, observe
-from .client import (ACTION, Body, Client, Closed, Frame, Refused, Result, Sought, State, Stepped, When, World, command, connect)
+from .client import Body, Client, Closed, Frame, Result, Sought, State, Stepped, When, World, connect
 from .joints import Joint
 from .manifest import VERSION as __version__
+from .pack import ACTION, BadNumber, Refused, command
 from .server import launch
 from .shapes import box, capsule, hull, mesh, plane, polygon, solid, sphere
 
-__all__ = ["ACTION", "Body", "Client", "Closed", "Frame", "Joint", "Refused", "Result", "Sought", "State", "Stepped", "When",
-           "World", "__version__",
+__all__ = ["ACTION", "BadNumber", "Body", "Client", "Closed", "Frame", "Joint", "Refused", "Result", "Sought", "State", "Stepped",
+           "When", "World", "__version__",
            "areas", "box", "capsule", "command", "connect", "hull", "launch", "mesh", "observe", "plane", "polygon", "solid", "sphere", "tasks", "vector"]
 
 

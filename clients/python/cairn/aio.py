@@ -40,7 +40,8 @@ import msgpack
 from . import shapes as shape_bytes
 from .client import MODES, PAGE, PART, STATE, WANT_EXACT, Refused, Result, Session, Sought, State
 from .client import World as _World
-from .client import _hash, command, given_command, load_scene, past_fields
+from .client import _hash, load_scene, past_fields
+from .pack import check_query, command, finite, given_command
 from .joints import of_list
 from .manifest import MESSAGE, QUERY
 from .wire import FRAME_MAX, NAMES, Closed
@@ -312,7 +313,7 @@ class World(_World):
     # ---- pace and input --------------------------------------------------------------------------
 
     async def control(self, action, value=1.0):
-        self.take_info(await self.client.ask("world_info", "control", self.number, action, float(value)))
+        self.take_info(await self.client.ask("world_info", "control", self.number, action, finite("value", value)))
 
     async def pause(self):
         await self.control(0)
@@ -446,7 +447,7 @@ class World(_World):
         await asyncio.wait_for(reached(), timeout)
 
     async def query(self, *query):
-        return (await self.client.ask("answer", "query", self.number, list(query)))[2]
+        return (await self.client.ask("answer", "query", self.number, list(check_query(query))))[2]
 
     async def geometry(self, name):
         """The canonical bytes of a shape (its 32-byte name) that this world may use."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from . import arrays, columns, joints
 from . import shapes as shape_bytes
 from .commands import Commands
-from .manifest import COLUMN, COMMAND, DEFAULTS, QUERY, STATUS, WORDED, WORDS
+from .manifest import COLUMN, QUERY, STATUS, WORDS
+from .pack import Refused, check_query, command, finite, given_command
 from .view import View
 from .wire import Closed, Wire
 
@@ -28,18 +29,6 @@ EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", 
 
 # Messages that update a subscription's mirror.
 STATE = ("snapshot", "delta", "rows", "events", "notice", "sought")
-
-
-class Refused(Exception):
-    """The server refused a request: `status` (short name of the status), `field` (name, or ""), `index` (of the refused
-    item in a batch or list, or -1) and a text."""
-
-    def __init__(self, code, text, field_name="", index=-1):
-        self.code = code
-        self.status = STATUS.get(code, (str(code), ""))[0]
-        self.field = field_name
-        self.index = index
-        super().__init__(f"{self.status}: {text}" + (f" ({field_name})" if field_name else ""))
 
 
 def _hash(value):
@@ -152,62 +141,6 @@ class Frame:
     events: list  # of (tick, kind, ...), the fields of EVENTS in docs/PROTOCOL.md
     edit: int = 0
     joints: dict = field(default_factory=dict)  # id -> Joint, if the subscription has joints
-
-
-# By default spawn() makes a dynamic body (status 2) at the origin.
-FALLBACKS = DEFAULTS | {"spawn": {"status": 2, "position": (0, 0, 0)} | DEFAULTS["spawn"]}
-
-
-class _Action:
-    """In the place of a number, a vector or a rotation of a command: it comes from the action (Vector.step)."""
-
-    def __repr__(self):
-        return "cairn.ACTION"
-
-
-ACTION = _Action()
-
-
-def _pack_field(kind, value, words):
-    if value is ACTION:
-        return None
-    if kind in ("VEC3", "QUAT"):
-        return [None if v is ACTION else float(v) for v in value]
-    if kind == "TARGETS":
-        return [[None if v is ACTION else v for v in item] for item in value]
-    if kind == "F64":
-        return float(value)
-    if kind == "ENUM" and isinstance(value, str):
-        if value not in words:
-            raise ValueError(f"{value!r} is not one of {', '.join(word for word in words if word)}")
-        return words.index(value)
-    if kind in ("ATTACHMENTS", "POINTS"):
-        return [list(item) if isinstance(item, (list, tuple)) else [item] for item in value]
-    return value
-
-
-def command(name, /, *values, **named):
-    """A command in wire form, [number, field, ...]: command("spawn", 2, (0, 1, 0)), or with fields by name. Raises
-    TypeError for an unknown or missing field, ValueError for an unknown word."""
-    number, _, fields = COMMAND[name]
-    names = [field_name for field_name, _ in fields]
-    unknown = set(named) - set(names)
-    if unknown:
-        raise TypeError(f"{name} has no field {sorted(unknown)[0]}; it has {', '.join(names)}")
-    given = dict(zip(names, values)) | named
-    last = max((names.index(n) for n in given), default=-1)
-    packed = [number]
-    for field_name, kind in fields[:last + 1]:
-        if field_name not in given and field_name not in FALLBACKS.get(name, ()):
-            raise TypeError(f"{name} needs {field_name}")
-        value = given[field_name] if field_name in given else FALLBACKS[name][field_name]
-        packed.append(_pack_field(kind, value, WORDS.get(WORDED.get((name, field_name)), ())))
-    return packed
-
-
-def given_command(name, fields):
-    """command() with the fields that are not None."""
-    return command(name, **{field_name: value for field_name, value in fields.items() if value is not None})
 
 
 @dataclass
@@ -491,7 +424,7 @@ class World(Commands):
     def control(self, action, value=1.0):
         """Sends CONTROL: action 0 pause, 1 resume, 2 speed (value: multiple of real time), 3 lockstep, 4 barrier (value:
         sessions). Raises Refused ("forbidden", "leased", "range")."""
-        self.take_info(self.client.ask("world_info", "control", self.number, action, float(value)))
+        self.take_info(self.client.ask("world_info", "control", self.number, action, finite("value", value)))
 
     def pause(self):
         self.control(0)
@@ -727,7 +660,7 @@ class World(Commands):
         """Sends QUERY with [kind, …] (docs/PROTOCOL.md, "queries") and returns the answer, not decoded further. Raises
         Refused."""
         ref = self.client.next_ref()
-        self.client.wire.send("query", ref, self.number, list(query))
+        self.client.wire.send("query", ref, self.number, list(check_query(query)))
         return self.client.wait(["answer"], lambda f: f[0] == ref)[2]
 
     def ray(self, origin, direction, length, limit=1, category=ANY, mask=ANY, ignore=0):

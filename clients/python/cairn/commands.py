@@ -35,7 +35,8 @@ class Commands:
               owner: Optional[int] = None, tag: Optional[int] = None, linear_damping: Optional[float] = None,
               angular_damping: Optional[float] = None, flags: Optional[int] = None,
               rolling_friction: Optional[float] = None, spinning_friction: Optional[float] = None,
-              friction_axis: Optional[Vector] = None, axis_friction: Optional[float] = None):
+              friction_axis: Optional[Vector] = None, axis_friction: Optional[float] = None,
+              friction: Optional[float] = None):
         """Make a body. Returns the body's id. Raises Refused.
 
         - status: 0 inactive, 1 static, 2 dynamic, 3 animated
@@ -65,6 +66,7 @@ class Commands:
         - friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero:
           none
         - axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding
+        - friction: static_friction and dynamic_friction, where they are not given, as in scenes
         """
         return self._command("spawn", status=status, position=position, shapes=shapes, rotation=rotation,
                              velocity=velocity, angular_velocity=angular_velocity, density=density, mass=mass,
@@ -74,7 +76,7 @@ class Commands:
                              owner=owner, tag=tag, linear_damping=linear_damping,
                              angular_damping=angular_damping, flags=flags, rolling_friction=rolling_friction,
                              spinning_friction=spinning_friction, friction_axis=friction_axis,
-                             axis_friction=axis_friction)
+                             axis_friction=axis_friction, friction=friction)
 
     def remove(self, body: int):
         """Remove a body and its contacts. Raises Refused.
@@ -145,10 +147,12 @@ class Commands:
         """
         return self._command("angular_impulse", body=body, impulse=impulse)
 
-    def set_material(self, body: int, static_friction: float, dynamic_friction: float, restitution: float,
+    def set_material(self, body: int, static_friction: Optional[float] = None,
+                     dynamic_friction: Optional[float] = None, restitution: Optional[float] = None,
                      friction_rule: Optional[int] = None, restitution_rule: Optional[int] = None,
                      rolling_friction: Optional[float] = None, spinning_friction: Optional[float] = None,
-                     friction_axis: Optional[Vector] = None, axis_friction: Optional[float] = None):
+                     friction_axis: Optional[Vector] = None, axis_friction: Optional[float] = None,
+                     friction: Optional[float] = None):
         """Change friction and restitution. Raises Refused.
 
         - body: the body
@@ -163,12 +167,13 @@ class Commands:
         - friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero:
           none
         - axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding
+        - friction: static_friction and dynamic_friction, where they are not given, as in scenes
         """
         return self._command("set_material", body=body, static_friction=static_friction,
                              dynamic_friction=dynamic_friction, restitution=restitution,
                              friction_rule=friction_rule, restitution_rule=restitution_rule,
                              rolling_friction=rolling_friction, spinning_friction=spinning_friction,
-                             friction_axis=friction_axis, axis_friction=axis_friction)
+                             friction_axis=friction_axis, axis_friction=axis_friction, friction=friction)
 
     def set_filter(self, body: int, category: int, mask: int, group: int):
         """Change what a body collides with. Raises Refused.

@@ -403,6 +403,254 @@ DEFAULTS = {
     },
 }
 
+LENGTH_MAX = 1000000
+
+# Least and most value of each number of a command's field, and its unit.
+LIMITS = {
+    "spawn": {
+        "status": (0, 3, ""),
+        "position": (-1000000, 1000000, "m"),
+        "shapes": (-1000000, 1000000, ""),
+        "velocity": (-10000, 10000, "m/s"),
+        "angular_velocity": (-10000, 10000, "rad/s"),
+        "density": (0.001, 1000000, "kg/m3"),
+        "mass": (0, 1000000000, "kg"),
+        "static_friction": (0, 10, ""),
+        "dynamic_friction": (0, 10, ""),
+        "restitution": (0, 1, ""),
+        "friction_rule": (0, 4, ""),
+        "restitution_rule": (0, 4, ""),
+        "category": (0, 4294967295, ""),
+        "mask": (0, 4294967295, ""),
+        "group": (-2147483647, 2147483647, ""),
+        "owner": (0, 4294967295, ""),
+        "tag": (-9007199254740991, 9007199254740991, ""),
+        "linear_damping": (0, 1000, "1/s"),
+        "angular_damping": (0, 1000, "1/s"),
+        "flags": (0, 7, ""),
+        "rolling_friction": (0, 1000, "m"),
+        "spinning_friction": (0, 1000, "m"),
+        "friction_axis": (-1, 1, ""),
+        "axis_friction": (0, 10, ""),
+    },
+    "set_pose": {
+        "position": (-1000000, 1000000, "m"),
+    },
+    "set_velocity": {
+        "velocity": (-10000, 10000, "m/s"),
+        "angular_velocity": (-10000, 10000, "rad/s"),
+    },
+    "set_status": {
+        "status": (0, 3, ""),
+    },
+    "force": {
+        "force": (-1000000000000, 1000000000000, "N"),
+        "point": (-1000000, 1000000, "m"),
+        "ticks": (1, 4294967295, "ticks"),
+    },
+    "torque": {
+        "torque": (-1000000000000, 1000000000000, "N m"),
+        "ticks": (1, 4294967295, "ticks"),
+    },
+    "impulse": {
+        "impulse": (-1000000000000, 1000000000000, "N s"),
+        "point": (-1000000, 1000000, "m"),
+    },
+    "angular_impulse": {
+        "impulse": (-1000000000000, 1000000000000, "N m s"),
+    },
+    "set_material": {
+        "static_friction": (0, 10, ""),
+        "dynamic_friction": (0, 10, ""),
+        "restitution": (0, 1, ""),
+        "friction_rule": (0, 4, ""),
+        "restitution_rule": (0, 4, ""),
+        "rolling_friction": (0, 1000, "m"),
+        "spinning_friction": (0, 1000, "m"),
+        "friction_axis": (-1, 1, ""),
+        "axis_friction": (0, 10, ""),
+    },
+    "set_filter": {
+        "category": (0, 4294967295, ""),
+        "mask": (0, 4294967295, ""),
+        "group": (-2147483647, 2147483647, ""),
+    },
+    "set_owner": {
+        "owner": (0, 4294967295, ""),
+    },
+    "set_tag": {
+        "tag": (-9007199254740991, 9007199254740991, ""),
+    },
+    "set_damping": {
+        "linear_damping": (0, 1000, "1/s"),
+        "angular_damping": (0, 1000, "1/s"),
+    },
+    "gravity": {
+        "gravity": (-10000, 10000, "m/s2"),
+    },
+    "parameter": {
+        "value": (-1e+300, 1e+300, ""),
+    },
+    "bounds": {
+        "mode": (0, 2, ""),
+        "minimum": (-1000000, 1000000, "m"),
+        "maximum": (-1000000, 1000000, "m"),
+    },
+    "joint_create": {
+        "type": (1, 10, ""),
+        "point_a": (-1000000, 1000000, "m"),
+        "point_b": (-1000000, 1000000, "m"),
+        "place": (0, 1, ""),
+        "violated": (0, 2, ""),
+        "flags": (0, 1, ""),
+        "break_force": (0, 1000000000000, "N"),
+        "break_torque": (0, 1000000000000, "N m"),
+        "owner": (0, 4294967295, ""),
+        "tag": (-9007199254740991, 9007199254740991, ""),
+    },
+    "joint_set": {
+        "flags": (0, 1, ""),
+        "break_force": (0, 1000000000000, "N"),
+        "break_torque": (0, 1000000000000, "N m"),
+        "owner": (0, 4294967295, ""),
+        "tag": (-9007199254740991, 9007199254740991, ""),
+    },
+    "joint_axis": {
+        "axis": (0, 5, ""),
+        "mode": (0, 2, ""),
+        "lower": (-1000000, 1000000, "m, rad"),
+        "upper": (-1000000, 1000000, "m, rad"),
+        "restitution": (0, 1, ""),
+        "friction": (0, 1000000000000, "N, N m"),
+        "spring": (0, 2, ""),
+        "stiffness": (0, 1000000000000, "N/m, N m/rad, Hz"),
+        "damping": (0, 1000000000000, "N s/m, N m s/rad, 1"),
+        "rest": (-1000000, 1000000, "m, rad"),
+        "spring_limit": (0, 1000000000000, "N, N m"),
+        "motor": (0, 2, ""),
+        "target": (-1000000, 1000000, "m/s, rad/s, m, rad"),
+        "motor_limit": (0, 1000000000000, "N, N m"),
+        "wave": (0, 1, ""),
+        "amplitude": (-1000000, 1000000, "m/s, rad/s, m, rad"),
+        "hertz": (0, 10000, "Hz"),
+        "phase": (-1000000, 1000000, "rad"),
+    },
+    "joint_targets": {
+        "targets": (-1000000, 1000000, ""),
+    },
+    "joint_table": {
+        "axis": (0, 5, ""),
+        "points": (-1000000, 1000000, ""),
+        "period": (0, 1000000, "s"),
+    },
+    "joint_move": {
+        "point": (-1000000, 1000000, "m"),
+    },
+}
+
+# The fields of each QUERY: (field, type, least, most), types as in protocol/queries.def.
+QUERY_LIMITS = {
+    1: (
+        ("origin", "PLACE", 0, 0),
+        ("direction", "DIRECTION", 0, 0),
+        ("length", "LENGTH", 0, 0),
+        ("limit", "U32", 0, 4096),
+        ("category", "U32", 0, 4294967295),
+        ("mask", "U32", 0, 4294967295),
+        ("ignore", "U32", 0, 4294967295),
+    ),
+    2: (
+        ("shape", "SHAPE", 0, 0),
+        ("position", "PLACE", 0, 0),
+        ("rotation", "ROTATION", 0, 0),
+        ("limit", "U32", 0, 4096),
+        ("category", "U32", 0, 4294967295),
+        ("mask", "U32", 0, 4294967295),
+        ("ignore", "U32", 0, 4294967295),
+    ),
+    3: (
+        ("body", "U32", 0, 4294967295),
+        ("limit", "U32", 0, 4096),
+    ),
+    5: (
+        ("body", "U32", 0, 4294967295),
+    ),
+    6: (
+        ("name", "NAME", 0, 0),
+        ("part", "U32", 0, 1024),
+    ),
+    7: (
+        ("shape", "SHAPE", 0, 0),
+        ("position", "PLACE", 0, 0),
+        ("way", "WAY", 0, 0),
+        ("rotation", "ROTATION", 0, 0),
+        ("limit", "U32", 0, 4096),
+        ("category", "U32", 0, 4294967295),
+        ("mask", "U32", 0, 4294967295),
+        ("ignore", "U32", 0, 4294967295),
+    ),
+    8: (
+        ("body", "U32", 0, 4294967295),
+        ("other", "U32", 0, 4294967295),
+        ("reach", "REAL", 0, 1000000),
+    ),
+    9: (
+        ("body", "U32", 0, 4294967295),
+    ),
+    10: (
+        ("shape", "SHAPE", 0, 0),
+        ("position", "PLACE", 0, 0),
+        ("way", "WAY", 0, 0),
+        ("rotation", "ROTATION", 0, 0),
+        ("iterations", "U32", 0, 16),
+        ("slope", "REAL", -1, 1),
+        ("step", "REAL", 0, 100),
+        ("skin", "REAL", 1e-05, 100),
+        ("category", "U32", 0, 4294967295),
+        ("mask", "U32", 0, 4294967295),
+        ("ignore", "U32", 0, 4294967295),
+    ),
+    11: (
+        ("body", "U32", 0, 4294967295),
+        ("other", "U32", 0, 4294967295),
+        ("limit", "U32", 0, 4096),
+    ),
+    14: (
+        ("joint", "U32", 0, 4294967295),
+    ),
+    20: (
+        ("body", "U32", 0, 4294967295),
+        ("limit", "U32", 0, 4096),
+        ("first", "U32", 0, 4294967295),
+    ),
+    21: (
+        ("body", "U32", 0, 4294967295),
+        ("limit", "U32", 0, 4096),
+        ("first", "U32", 0, 4294967295),
+    ),
+    22: (
+        ("body", "U32", 0, 4294967295),
+        ("quantity", "U32", 0, 4),
+        ("above", "U32", 0, 1),
+        ("value", "REAL", -1e+300, 1e+300),
+        ("latest", "U32", 0, 1),
+    ),
+    23: (
+        ("limit", "U32", 0, 4096),
+    ),
+    24: (
+        ("epoch", "U32", 0, 4294967295),
+        ("tick", "REAL", 0, 9007199254740992),
+        ("other_epoch", "U32", 0, 4294967295),
+        ("other_tick", "REAL", 0, 9007199254740992),
+    ),
+    25: (
+        ("body", "U32", 0, 4294967295),
+        ("limit", "U32", 0, 4096),
+        ("representative", "U32", 0, 1),
+    ),
+}
+
 # Words for numbers, by list; the first word of a list that begins with 1 is "".
 WORDS = {
     "body_status": ["inactive", "static", "dynamic", "animated"],

@@ -78,10 +78,10 @@ def test_a_refusal_is_raised_in_the_task_that_sent_the_request():
     async def body(server):
         async with aio.connect(server.address) as client:
             world, _ = await falling(client, running=True)
-            good, bad = world.apply(command("gravity", (0, -1, 0))), world.spawn(density=-1)
+            good, bad = world.apply(command("gravity", (0, -1, 0))), world.spawn(shapes=[4711])
             results = await asyncio.gather(good, bad, return_exceptions=True)
             assert results[0].values == [0] and isinstance(results[1], cairn.Refused)
-            assert (results[1].status, results[1].field) == ("range", "density")
+            assert (results[1].status, results[1].field) == ("unknown_shape", "shapes")
             with pytest.raises(cairn.Refused, match="unknown_world"):
                 await client.join("nowhere")
     run(body)

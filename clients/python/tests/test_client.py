@@ -8,6 +8,7 @@ import pytest
 
 import cairn
 from cairn import columns
+from cairn.manifest import COMMAND
 from cairn.testing import daemon
 
 
@@ -151,8 +152,11 @@ def test_a_bad_spawn_is_refused_by_name_and_changes_nothing(cairn_client, fields
 def test_a_number_that_is_not_finite_is_refused_by_name(cairn_client):
     world, body = falling(cairn_client)
     with pytest.raises(cairn.Refused) as refused:
-        world.apply(cairn.client.command("impulse", body, (math.nan, 0, 0)))
+        world.apply([COMMAND["impulse"][0], body, [math.nan, 0.0, 0.0]])
     assert (refused.value.status, refused.value.field, refused.value.index) == ("not_finite", "impulse", 0)
+    with pytest.raises(cairn.BadNumber) as unsent:
+        world.impulse(body, (math.nan, 0, 0))
+    assert (unsent.value.status, unsent.value.field) == ("not_finite", "impulse") and isinstance(unsent.value, ValueError)
     assert world.step(0).tick == world.tick
 
 

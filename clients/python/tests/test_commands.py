@@ -26,10 +26,51 @@ def test_every_command_is_a_method_with_its_fields():
     for name, function in methods.items():
         _, needed, fields = COMMAND[renamed.get(name, name)]
         parameters = list(inspect.signature(function).parameters.values())[1:]
-        assert [p.name for p in parameters] == [field for field, _ in fields]
+        names = [field for field, _ in fields]
+        short = ["friction"] if "static_friction" in names else []
+        assert [p.name for p in parameters] == names + short
         required = [p.name for p in parameters if p.default is inspect.Parameter.empty]
-        assert required == ([] if name == "spawn" else [field for field, _ in fields[:needed]])
+        assert required == ([] if name == "spawn" else names[:1] if short else names[:needed])
         assert all(field in function.__doc__ for field, _ in fields)
+
+
+def test_friction_is_the_static_and_the_dynamic_friction_that_are_not_given():
+    names = [field for field, _ in COMMAND["spawn"][2]]
+
+    def frictions(packed, first):
+        return packed[first:first + 2]
+    for given, expected in (({"friction": 0.3}, [0.3, 0.3]), ({"friction": 0.3, "dynamic_friction": 0.2}, [0.3, 0.2]),
+                            ({"friction": 0.3, "static_friction": 0.4}, [0.4, 0.3]), ({"dynamic_friction": 0.2}, [0.6, 0.2])):
+        assert frictions(cairn.command("spawn", **{"restitution": 0.1} | given), 1 + names.index("static_friction")) == expected
+    assert cairn.command("set_material", 1, friction=0.3, restitution=0.1) == cairn.command("set_material", 1, 0.3, 0.3, 0.1)
+    with pytest.raises(TypeError, match="set_material needs dynamic_friction"):
+        cairn.command("set_material", 1, static_friction=0.3, restitution=0.1)
+    assert cairn.command("joint_axis", 1, 3, friction=2)[7] == 2.0  # a field of its own
+    with pytest.raises(TypeError, match="no field friction"):
+        cairn.command("set_pose", 1, (0, 0, 0), friction=0.3)
+
+
+def test_friction_of_spawn_and_set_material_reach_the_world(cairn_server):
+    """A world made with the short word has the hash of one made with both fields, by either client."""
+    short, long = {"friction": 0.25}, {"static_friction": 0.25, "dynamic_friction": 0.25}
+
+    async def by_asyncio(name):
+        async with aio.connect(cairn_server.address) as client:
+            world = await client.create(name)
+            body = await world.spawn(mass=1, **short)
+            await world.set_material(body, restitution=0.5, friction=0.7)
+            return (await world.step(0)).hash
+    with cairn_server.connect() as client:
+        hashes = []
+        for name, words, other in (("friction-short", short, {"friction": 0.7}),
+                                   ("friction-long", long, {"static_friction": 0.7, "dynamic_friction": 0.7})):
+            world = client.create(name)
+            body = world.spawn(mass=1, **words)
+            hashes.append(world.step(0).hash)
+            world.set_material(body, restitution=0.5, **other)
+            hashes.append(world.step(0).hash)
+        assert hashes[:2] == hashes[2:] and hashes[0] != hashes[1]
+        assert asyncio.run(by_asyncio("friction-asyncio")) == hashes[1]
 
 
 def test_a_method_does_what_its_command_does(cairn_client):

@@ -1,8 +1,10 @@
-"""NaN, infinities and 1e308 in each number of each command, of CONTROL and of each query: a refusal that names the field, on
-a connection that lives on."""
+"""NaN, infinities and 1e308 in each number of each command, of CONTROL and of each query: a refusal that names the field, by
+the client before it sends, and by the server on a connection that lives on."""
+import math
+
 import cairn
 import pytest
-from cairn.manifest import COMMAND, DEFAULTS
+from cairn.manifest import COMMAND, DEFAULTS, LIMITS, QUERY, QUERY_LIMITS
 
 EXTREMES = (float("nan"), float("inf"), float("-inf"), 1e308, -1e308)
 COUNTS = {"F64": 1, "VEC3": 3, "QUAT": 4}
@@ -35,13 +37,13 @@ def placed(value, kind):
 
 
 def refusals():
-    """(command, field, fields of the command) for each extreme in each place."""
+    """(command, field, its value, the command in wire form) for each extreme in each place."""
     for name, (number, _, fields) in COMMAND.items():
         for at, (field, kind) in enumerate(fields):
             for value in EXTREMES:
                 for content in placed(value, kind):
                     packed = [valid(name, *other) for other in fields[:at]]
-                    yield name, field, [number, *packed, content, *[
+                    yield name, field, content, [number, *packed, content, *[
                         valid(name, *other) for other in fields[at + 1:] if other[0] not in DEFAULTS.get(name, ())]]
 
 
@@ -68,16 +70,72 @@ def test_every_number_of_every_command(world):
     world.shape(sphere=1)
     world.joint_create("spherical", 0, 1)
     before, count = world.step(0).hash, 0
-    for name, field, packed in refusals():
+    for name, field, content, packed in refusals():
         refused(lambda packed=packed: world.apply(packed), field)
+        with pytest.raises(cairn.BadNumber) as unsent:
+            cairn.command(name, **{other: valid(name, other, kind) for other, kind in COMMAND[name][2]} | {field: content})
+        assert unsent.value.field == field and f"{field} " in str(unsent.value), (name, field)
         count += 1
     assert count > 500 and world.step(0).hash == before
+
+
+def test_the_client_and_the_server_have_the_same_limits(world):
+    """One step beyond a limit both refuse, with one status; at the limit neither calls it out of range."""
+    world.spawn(mass=1.0)
+    world.shape(sphere=1)
+    world.joint_create("spherical", 0, 1)
+    count = 0
+    for name, limits in LIMITS.items():
+        number, _, fields = COMMAND[name]
+        kinds = dict(fields)
+        for field, (least, most, _) in limits.items():
+            kind = kinds[field]
+            if kind not in ("F64", "U32", "INTEGER", "ENUM"):
+                continue
+            usual = {other: valid(name, other, of) for other, of in fields}
+            at = 1 + list(kinds).index(field)
+            for limit, away in ((least, -math.inf), (most, math.inf)):
+                beyond = math.nextafter(limit, away) if kind == "F64" else limit + (1 if away > 0 else -1)
+                with pytest.raises(cairn.BadNumber) as unsent:
+                    cairn.command(name, **usual | {field: beyond})
+                packed = cairn.command(name, **usual | {field: limit})
+                packed[at] = beyond
+                with pytest.raises(cairn.Refused) as why:
+                    world.apply(packed)
+                # An integer that its type cannot hold is of another type for the server.
+                assert why.value.field == field and why.value.status in (unsent.value.status, "type"), (name, field, limit)
+                count += 1
+    assert count > 100 and world.step(0).tick == 0
+
+
+def test_numbers_of_queries_are_checked_before_they_are_sent(world):
+    class Unsent:
+        def send(self, *_):
+            raise AssertionError("a message was sent")
+    world.client.wire, wire = Unsent(), world.client.wire
+    count = 0
+    for fields, number in ((QUERY_LIMITS.get(number, ()), number) for number in QUERY.values()):
+        usual = {"PLACE": [0, 0, 0], "DIRECTION": [0, 1, 0], "WAY": [0, 1, 0], "ROTATION": [1, 0, 0, 0], "LENGTH": 1}
+        values = [usual.get(kind, least) for _, kind, least, _ in fields]
+        for at, (field, kind, _, _) in enumerate(fields):
+            for value in EXTREMES:
+                if kind in ("SHAPE", "NAME") or kind == "DIRECTION" and abs(value) == 1e308:
+                    continue
+                bad = [value, *values[at][1:]] if isinstance(values[at], list) else value
+                with pytest.raises(cairn.BadNumber) as unsent:
+                    world.query(number, *values[:at], bad, *values[at + 1:])
+                assert unsent.value.field == field
+                count += 1
+    world.client.wire = wire
+    assert count > 200
 
 
 def test_the_value_of_control(world):
     for value in EXTREMES:
         for action in (2, 4):
             refused(lambda action=action, value=value: world.control(action, value), "value")
+            refused(lambda action=action, value=value: world.client.ask("world_info", "control", world.number, action, value),
+                    "value")
     assert world.step(0).tick == 0
 
 
