@@ -22,6 +22,7 @@ EXTRA_DIST += \
 	clients/js/src/manifest.d.ts \
 	clients/js/src/manifest.js \
 	clients/js/src/mirror.js \
+	clients/js/src/numbers.js \
 	clients/js/src/queries.js \
 	clients/js/src/shapes.d.ts \
 	clients/js/src/shapes.js \
@@ -35,6 +36,7 @@ EXTRA_DIST += \
 	clients/js/test/extremes.test.js \
 	clients/js/test/group.test.js \
 	clients/js/test/joints.test.js \
+	clients/js/test/numbers.test.js \
 	clients/js/test/past.test.js \
 	clients/js/test/queries.test.js \
 	clients/js/test/resume.test.js \

@@ -9,7 +9,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "python"))
-from make_manifest import bounds, calls, field_text, words_of, write_or_check  # noqa: E402
+from make_manifest import FRICTION_DOC, bounds, calls, field_text, limits_of, number_text, query_limits, words_of, write_or_check  # noqa: E402
 
 TARGET = HERE / "src" / "manifest.js"
 TYPES = HERE / "src" / "manifest.d.ts"
@@ -63,6 +63,29 @@ def commands():
             yield from entry(head[2], f"number: {head[0]}", fields)
 
 
+def limits():
+    yield f"export const LENGTH_MAX = {number_text(bounds()['LENGTH_MAX'])};"
+    yield ""
+    yield "/** Of each command's field with numbers: [type, least, most, unit], types as in server/engine/world/commands.def. */"
+    yield "export const LIMITS = {"
+    for name, fields in limits_of().items():
+        yield f"  {name}: {{"
+        for field, (kind, least, most, unit) in fields.items():
+            yield f'    {field}: ["{kind}", {least}, {most}, "{unit}"],'
+        yield "  },"
+    yield "};"
+    yield ""
+    yield "/** The fields of each QUERY: [field, type, least, most], types as in protocol/queries.def. */"
+    yield "export const QUERY_LIMITS = {"
+    for number, fields in query_limits().items():
+        yield f"  {number}: ["
+        for field, kind, least, most in fields:
+            yield f'    ["{field}", "{kind}", {least}, {most}],'
+        yield "  ],"
+    yield "};"
+    yield ""
+
+
 def lines():
     yield "// Numbers and fields of the wire. Written by make_manifest.py; do not edit."
     yield ""
@@ -82,6 +105,7 @@ def lines():
     yield from commands()
     yield "};"
     yield ""
+    yield from limits()
     lists, worded = words_of()
     yield '/** Words for numbers, by list; the first word of a list that begins with 1 is "". */'
     yield "export const WORDS = {"
@@ -157,7 +181,11 @@ def command_types():
                 if (head[2], name) in worded:
                     typed = " | ".join(["number", *(f'"{word}"' for word in lists[worded[head[2], name]] if word)])
                 yield f"    /** {field_text(kind, words_of_field, known)} */"
-                yield f"    {name}{'' if place < int(head[3]) else '?'}: {typed};"
+                given = place < int(head[3]) and name not in ("static_friction", "dynamic_friction")
+                yield f"    {name}{'' if given else '?'}: {typed};"
+            if any(words_of_field[2] == "static_friction" for words_of_field in fields):
+                yield f"    /** friction: {FRICTION_DOC} */"
+                yield "    friction?: Placed;"
             yield "  };"
     yield "}"
     yield ""

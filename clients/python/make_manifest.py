@@ -66,14 +66,16 @@ def number_text(value):
 
 
 def limits_of():
-    """{command: {field: (least, most, unit)}} of the numbers in commands, as texts."""
+    """{command: {field: (type, least, most, unit)}} of the numbers in commands, as texts; of a rotation no limits."""
     known, found = bounds(), {}
     for macro, words in calls("server/engine/world/commands.def", ["COMMAND", "FIELD"]):
         if macro == "COMMAND":
             name, _ = words[2], found.setdefault(words[2], {})
         elif words[1] in LIMITED + PLACED:
             ends = words[3:5] if words[1] in LIMITED else ("-LENGTH_MAX", "LENGTH_MAX")
-            found[name][words[2]] = (*(number_text(bound(end, known)) for end in ends), words[6].strip('"'))
+            found[name][words[2]] = (words[1], *(number_text(bound(end, known)) for end in ends), words[6].strip('"'))
+        elif words[1] == "QUAT":
+            found[name][words[2]] = ("QUAT", "0", "0", "")
     return {name: fields for name, fields in found.items() if fields}
 
 
@@ -96,7 +98,9 @@ def limit_lines():
     yield "LIMITS = {"
     for name, fields in limits_of().items():
         yield f'    "{name}": {{'
-        for field, (least, most, unit) in fields.items():
+        for field, (kind, least, most, unit) in fields.items():
+            if kind == "QUAT":  # its length has limits, not its numbers
+                continue
             yield f'        "{field}": ({least}, {most}, "{unit}"),'
         yield "    },"
     yield "}"

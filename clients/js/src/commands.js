@@ -1,5 +1,6 @@
 /** Words for numbers of the wire: modes, kinds of events, and commands by name. */
 import { COMMAND, WORDED } from "./manifest.js";
+import { checkField } from "./numbers.js";
 import { Refused } from "./wire.js";
 
 /** WORLD_INFO.mode by number. */
@@ -30,13 +31,24 @@ function placed(value) {
   return Array.isArray(value) ? value.map(placed) : value;
 }
 
+/** The fields with `friction` as the static and the dynamic friction that are not given themselves, as in scenes. */
+function bothFrictions(fields, { friction, ...values }) {
+  const has = (name) => fields.some(([field]) => field === name);
+  if (friction === undefined || has("friction") || !has("static_friction"))
+    return friction === undefined ? values : { ...values, friction };
+  return { ...values, static_friction: values.static_friction ?? friction, dynamic_friction: values.dynamic_friction ?? friction };
+}
+
 /**
  * A command in wire form: command("impulse", {body: 3, impulse: [0, 1, 0]}), command("joint_create", {type: "drag", …}).
+ * `friction` sets static_friction and dynamic_friction, unless they are given.
  * @throws {TypeError} for a command, field or word that is not known, or a field that is missing
+ * @throws {BadNumber} for a number that is not finite or outside its limits
  */
-export function command(name, values) {
+export function command(name, given) {
   if (COMMAND[name] === undefined) throw new TypeError(`there is no command ${name}`);
   const { number, fields } = COMMAND[name];
+  const values = bothFrictions(fields, given);
   for (const key of Object.keys(values))
     if (!fields.some(([field]) => field === key)) throw new TypeError(`${name} has no field ${key}`);
   let last = fields.length;
@@ -44,7 +56,9 @@ export function command(name, values) {
   return [number, ...fields.slice(0, last).map(([field, fallback]) => {
     const value = values[field] ?? fallback;
     if (value === undefined) throw new TypeError(`${name} needs ${field}`);
-    return numberOf(name, field, placed(value));
+    const numbered = numberOf(name, field, value);
+    checkField(name, field, numbered);
+    return placed(numbered);
   })];
 }
 

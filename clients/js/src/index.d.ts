@@ -26,6 +26,11 @@ export class Refused extends Error {
   index: number;
 }
 
+/** A number that the server would refuse, of a command or a query; it was not sent. `status` is not_finite or range. */
+export class BadNumber extends Refused {
+  constructor(status: "not_finite" | "range", text: string, field: string);
+}
+
 export class Closed extends Error {
   constructor(text: string, status?: string | null);
   status: string | null;
@@ -38,7 +43,10 @@ export function decode(content: Uint8Array): { type: string, [field: string]: an
 
 /** A command in wire form. */
 export type Command = readonly unknown[];
-/** Makes a command. @throws {TypeError} for a field or word that is not known, or a field that is missing */
+/**
+ * Makes a command. @throws {TypeError} for a field or word that is not known, or a field that is missing @throws {BadNumber} for a
+ * number that is not finite or outside its limits
+ */
 export function command<Name extends keyof CommandFields>(name: Name, values: CommandFields[Name]): Command;
 
 // ---- connecting ------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ export {
 } from "./joints.js";
 export { COLUMN, COMMAND, JOINT_COLUMN, STATUS } from "./manifest.js";
 export { ALL, FLAG, Mirror, PROFILE, STATUSES } from "./mirror.js";
+export { BadNumber } from "./numbers.js";
 export * as shapes from "./shapes.js";
 export { Closed, Refused, decode, encode } from "./wire.js";
 

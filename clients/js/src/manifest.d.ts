@@ -187,6 +187,8 @@ export interface CommandFields {
     friction_axis?: Vector;
     /** axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
     axis_friction?: Placed;
+    /** friction: static_friction and dynamic_friction, where they are not given, as in scenes */
+    friction?: Placed;
   };
   /** remove a body and its contacts */
   remove: {
@@ -259,9 +261,9 @@ export interface CommandFields {
     /** body: the body */
     body: number;
     /** static_friction (0 … 10): Coulomb, sticking */
-    static_friction: Placed;
+    static_friction?: Placed;
     /** dynamic_friction (0 … 10): Coulomb, sliding; not above static */
-    dynamic_friction: Placed;
+    dynamic_friction?: Placed;
     /** restitution (0 … 1): of normal speed */
     restitution: Placed;
     /** friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean */
@@ -276,6 +278,8 @@ export interface CommandFields {
     friction_axis?: Vector;
     /** axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
     axis_friction?: Placed;
+    /** friction: static_friction and dynamic_friction, where they are not given, as in scenes */
+    friction?: Placed;
   };
   /** change what a body collides with */
   set_filter: {

@@ -608,6 +608,258 @@ export const COMMAND = {
   ] },
 };
 
+export const LENGTH_MAX = 1000000;
+
+/** Of each command's field with numbers: [type, least, most, unit], types as in server/engine/world/commands.def. */
+export const LIMITS = {
+  spawn: {
+    status: ["ENUM", 0, 3, ""],
+    position: ["VEC3", -1000000, 1000000, "m"],
+    shapes: ["ATTACHMENTS", -1000000, 1000000, ""],
+    rotation: ["QUAT", 0, 0, ""],
+    velocity: ["VEC3", -10000, 10000, "m/s"],
+    angular_velocity: ["VEC3", -10000, 10000, "rad/s"],
+    density: ["F64", 0.001, 1000000, "kg/m3"],
+    mass: ["F64", 0, 1000000000, "kg"],
+    static_friction: ["F64", 0, 10, ""],
+    dynamic_friction: ["F64", 0, 10, ""],
+    restitution: ["F64", 0, 1, ""],
+    friction_rule: ["ENUM", 0, 4, ""],
+    restitution_rule: ["ENUM", 0, 4, ""],
+    category: ["U32", 0, 4294967295, ""],
+    mask: ["U32", 0, 4294967295, ""],
+    group: ["INTEGER", -2147483647, 2147483647, ""],
+    owner: ["U32", 0, 4294967295, ""],
+    tag: ["INTEGER", -9007199254740991, 9007199254740991, ""],
+    linear_damping: ["F64", 0, 1000, "1/s"],
+    angular_damping: ["F64", 0, 1000, "1/s"],
+    flags: ["U32", 0, 7, ""],
+    rolling_friction: ["F64", 0, 1000, "m"],
+    spinning_friction: ["F64", 0, 1000, "m"],
+    friction_axis: ["VEC3", -1, 1, ""],
+    axis_friction: ["F64", 0, 10, ""],
+  },
+  set_pose: {
+    position: ["VEC3", -1000000, 1000000, "m"],
+    rotation: ["QUAT", 0, 0, ""],
+  },
+  set_velocity: {
+    velocity: ["VEC3", -10000, 10000, "m/s"],
+    angular_velocity: ["VEC3", -10000, 10000, "rad/s"],
+  },
+  set_status: {
+    status: ["ENUM", 0, 3, ""],
+  },
+  force: {
+    force: ["VEC3", -1000000000000, 1000000000000, "N"],
+    point: ["VEC3", -1000000, 1000000, "m"],
+    ticks: ["U32", 1, 4294967295, "ticks"],
+  },
+  torque: {
+    torque: ["VEC3", -1000000000000, 1000000000000, "N m"],
+    ticks: ["U32", 1, 4294967295, "ticks"],
+  },
+  impulse: {
+    impulse: ["VEC3", -1000000000000, 1000000000000, "N s"],
+    point: ["VEC3", -1000000, 1000000, "m"],
+  },
+  angular_impulse: {
+    impulse: ["VEC3", -1000000000000, 1000000000000, "N m s"],
+  },
+  set_material: {
+    static_friction: ["F64", 0, 10, ""],
+    dynamic_friction: ["F64", 0, 10, ""],
+    restitution: ["F64", 0, 1, ""],
+    friction_rule: ["ENUM", 0, 4, ""],
+    restitution_rule: ["ENUM", 0, 4, ""],
+    rolling_friction: ["F64", 0, 1000, "m"],
+    spinning_friction: ["F64", 0, 1000, "m"],
+    friction_axis: ["VEC3", -1, 1, ""],
+    axis_friction: ["F64", 0, 10, ""],
+  },
+  set_filter: {
+    category: ["U32", 0, 4294967295, ""],
+    mask: ["U32", 0, 4294967295, ""],
+    group: ["INTEGER", -2147483647, 2147483647, ""],
+  },
+  set_owner: {
+    owner: ["U32", 0, 4294967295, ""],
+  },
+  set_tag: {
+    tag: ["INTEGER", -9007199254740991, 9007199254740991, ""],
+  },
+  set_damping: {
+    linear_damping: ["F64", 0, 1000, "1/s"],
+    angular_damping: ["F64", 0, 1000, "1/s"],
+  },
+  gravity: {
+    gravity: ["VEC3", -10000, 10000, "m/s2"],
+  },
+  parameter: {
+    value: ["F64", -1e+300, 1e+300, ""],
+  },
+  bounds: {
+    mode: ["ENUM", 0, 2, ""],
+    minimum: ["VEC3", -1000000, 1000000, "m"],
+    maximum: ["VEC3", -1000000, 1000000, "m"],
+  },
+  joint_create: {
+    type: ["ENUM", 1, 10, ""],
+    point_a: ["VEC3", -1000000, 1000000, "m"],
+    frame_a: ["QUAT", 0, 0, ""],
+    point_b: ["VEC3", -1000000, 1000000, "m"],
+    frame_b: ["QUAT", 0, 0, ""],
+    place: ["ENUM", 0, 1, ""],
+    violated: ["ENUM", 0, 2, ""],
+    flags: ["U32", 0, 1, ""],
+    break_force: ["F64", 0, 1000000000000, "N"],
+    break_torque: ["F64", 0, 1000000000000, "N m"],
+    owner: ["U32", 0, 4294967295, ""],
+    tag: ["INTEGER", -9007199254740991, 9007199254740991, ""],
+  },
+  joint_set: {
+    flags: ["U32", 0, 1, ""],
+    break_force: ["F64", 0, 1000000000000, "N"],
+    break_torque: ["F64", 0, 1000000000000, "N m"],
+    owner: ["U32", 0, 4294967295, ""],
+    tag: ["INTEGER", -9007199254740991, 9007199254740991, ""],
+  },
+  joint_axis: {
+    axis: ["U32", 0, 5, ""],
+    mode: ["ENUM", 0, 2, ""],
+    lower: ["F64", -1000000, 1000000, "m, rad"],
+    upper: ["F64", -1000000, 1000000, "m, rad"],
+    restitution: ["F64", 0, 1, ""],
+    friction: ["F64", 0, 1000000000000, "N, N m"],
+    spring: ["ENUM", 0, 2, ""],
+    stiffness: ["F64", 0, 1000000000000, "N/m, N m/rad, Hz"],
+    damping: ["F64", 0, 1000000000000, "N s/m, N m s/rad, 1"],
+    rest: ["F64", -1000000, 1000000, "m, rad"],
+    spring_limit: ["F64", 0, 1000000000000, "N, N m"],
+    motor: ["ENUM", 0, 2, ""],
+    target: ["F64", -1000000, 1000000, "m/s, rad/s, m, rad"],
+    motor_limit: ["F64", 0, 1000000000000, "N, N m"],
+    wave: ["ENUM", 0, 1, ""],
+    amplitude: ["F64", -1000000, 1000000, "m/s, rad/s, m, rad"],
+    hertz: ["F64", 0, 10000, "Hz"],
+    phase: ["F64", -1000000, 1000000, "rad"],
+  },
+  joint_targets: {
+    targets: ["TARGETS", -1000000, 1000000, ""],
+  },
+  joint_table: {
+    axis: ["U32", 0, 5, ""],
+    points: ["POINTS", -1000000, 1000000, ""],
+    period: ["F64", 0, 1000000, "s"],
+  },
+  joint_move: {
+    point: ["VEC3", -1000000, 1000000, "m"],
+  },
+};
+
+/** The fields of each QUERY: [field, type, least, most], types as in protocol/queries.def. */
+export const QUERY_LIMITS = {
+  1: [
+    ["origin", "PLACE", 0, 0],
+    ["direction", "DIRECTION", 0, 0],
+    ["length", "LENGTH", 0, 0],
+    ["limit", "U32", 0, 4096],
+    ["category", "U32", 0, 4294967295],
+    ["mask", "U32", 0, 4294967295],
+    ["ignore", "U32", 0, 4294967295],
+  ],
+  2: [
+    ["shape", "SHAPE", 0, 0],
+    ["position", "PLACE", 0, 0],
+    ["rotation", "ROTATION", 0, 0],
+    ["limit", "U32", 0, 4096],
+    ["category", "U32", 0, 4294967295],
+    ["mask", "U32", 0, 4294967295],
+    ["ignore", "U32", 0, 4294967295],
+  ],
+  3: [
+    ["body", "U32", 0, 4294967295],
+    ["limit", "U32", 0, 4096],
+  ],
+  5: [
+    ["body", "U32", 0, 4294967295],
+  ],
+  6: [
+    ["name", "NAME", 0, 0],
+    ["part", "U32", 0, 1024],
+  ],
+  7: [
+    ["shape", "SHAPE", 0, 0],
+    ["position", "PLACE", 0, 0],
+    ["way", "WAY", 0, 0],
+    ["rotation", "ROTATION", 0, 0],
+    ["limit", "U32", 0, 4096],
+    ["category", "U32", 0, 4294967295],
+    ["mask", "U32", 0, 4294967295],
+    ["ignore", "U32", 0, 4294967295],
+  ],
+  8: [
+    ["body", "U32", 0, 4294967295],
+    ["other", "U32", 0, 4294967295],
+    ["reach", "REAL", 0, 1000000],
+  ],
+  9: [
+    ["body", "U32", 0, 4294967295],
+  ],
+  10: [
+    ["shape", "SHAPE", 0, 0],
+    ["position", "PLACE", 0, 0],
+    ["way", "WAY", 0, 0],
+    ["rotation", "ROTATION", 0, 0],
+    ["iterations", "U32", 0, 16],
+    ["slope", "REAL", -1, 1],
+    ["step", "REAL", 0, 100],
+    ["skin", "REAL", 1e-05, 100],
+    ["category", "U32", 0, 4294967295],
+    ["mask", "U32", 0, 4294967295],
+    ["ignore", "U32", 0, 4294967295],
+  ],
+  11: [
+    ["body", "U32", 0, 4294967295],
+    ["other", "U32", 0, 4294967295],
+    ["limit", "U32", 0, 4096],
+  ],
+  14: [
+    ["joint", "U32", 0, 4294967295],
+  ],
+  20: [
+    ["body", "U32", 0, 4294967295],
+    ["limit", "U32", 0, 4096],
+    ["first", "U32", 0, 4294967295],
+  ],
+  21: [
+    ["body", "U32", 0, 4294967295],
+    ["limit", "U32", 0, 4096],
+    ["first", "U32", 0, 4294967295],
+  ],
+  22: [
+    ["body", "U32", 0, 4294967295],
+    ["quantity", "U32", 0, 4],
+    ["above", "U32", 0, 1],
+    ["value", "REAL", -1e+300, 1e+300],
+    ["latest", "U32", 0, 1],
+  ],
+  23: [
+    ["limit", "U32", 0, 4096],
+  ],
+  24: [
+    ["epoch", "U32", 0, 4294967295],
+    ["tick", "REAL", 0, 9007199254740992],
+    ["other_epoch", "U32", 0, 4294967295],
+    ["other_tick", "REAL", 0, 9007199254740992],
+  ],
+  25: [
+    ["body", "U32", 0, 4294967295],
+    ["limit", "U32", 0, 4096],
+    ["representative", "U32", 0, 1],
+  ],
+};
+
 /** Words for numbers, by list; the first word of a list that begins with 1 is "". */
 export const WORDS = {
   body_status: [

@@ -9,6 +9,7 @@
  */
 import { jointItemOf, jointOf } from "./joints.js";
 import { QUERY } from "./manifest.js";
+import { checkQuery } from "./numbers.js";
 
 const ALL_BITS = 0xffffffff;
 const ABILITIES = ["friction", "restitution", "sleep", "planar", "spatial", "joints"];
@@ -32,6 +33,7 @@ export class Queries {
 
   /** Sends QUERY [kind, …] (docs/PROTOCOL.md, "queries"). @returns the answer, not decoded further @throws {Refused} */
   async query(...query) {
+    checkQuery(query);
     const { answer, epoch, tick } = await this.client.request("query", { world: this.number, query }, "answer", "id");
     this.answered = { epoch, tick };
     return answer;

@@ -3,6 +3,7 @@ import { CONTROL, MODES, command, eventOf, resultOf } from "./commands.js";
 import { jointMask } from "./joints.js";
 import { COLUMN, MESSAGE, STATUS } from "./manifest.js";
 import { Mirror, PROFILE } from "./mirror.js";
+import { checkFinite } from "./numbers.js";
 import { Queries } from "./queries.js";
 import { Closed, Refused } from "./wire.js";
 
@@ -62,6 +63,7 @@ export class World extends Queries {
 
   /** action: pause, resume, speed (value: times real time), lockstep or barrier (value: sessions). */
   async control(action, value = 1) {
+    checkFinite("value", value);
     this.takeInfo(await this.client.request("control", { world: this.number, action: CONTROL[action], value },
       "world_info"));
   }

@@ -29,7 +29,7 @@ function compile(text) {
 }
 
 const USE = `
-import { ACTION, areas, command, isRight, observe, shapes, PROFILE, Refused, type World } from "../src/index.js";
+import { ACTION, areas, BadNumber, command, isRight, observe, shapes, PROFILE, Refused, type World } from "../src/index.js";
 import { connect } from "../src/tcp.js";
 const client = await connect("tcp:127.0.0.1:7411", { resumes: true });
 const world: World = await client.create("sandbox", { rate: 60, gravity: [0, -9.81, 0] });
@@ -38,6 +38,9 @@ const RIGHT = USE + `
 const ball: number = await world.spawn({ shapes: [[await world.shape(shapes.sphere(0.5))]], position: [0, 5, 0] });
 await world.send(command("impulse", { body: ball, impulse: [200, 0, 0] }));
 await world.apply(command("joint_create", { type: "revolute", body_a: 1, body_b: 2 }));
+await world.spawn({ friction: 0.3, dynamic_friction: 0.2 });
+await world.apply(command("set_material", { body: ball, friction: 0.3, restitution: 0 }));
+if (false as boolean) throw new BadNumber("range", "", "position");
 const seen = await world.subscribe({ fields: ["position"], profile: PROFILE.view, areas: [areas.ball([0, 0, 0], 20)],
   onFrame: (mirror) => console.log(mirror.tick, mirror.body(ball)?.position?.[1], isRight(mirror)) });
 world.focus(seen, { follow: [ball] });
@@ -53,6 +56,7 @@ const WRONG = [
   [`await world.send(command("impuls", {}));`, /impuls/],
   [`await world.send(command("impulse", { body: 1 }));`, /impulse.* missing|missing.*impulse/],
   [`await world.send(command("impulse", { body: "1", impulse: [0, 0, 0] }));`, /string.*number/],
+  [`await world.spawn({ friction: "rough" });`, /string.*Placed/],
   [`await world.send(command("set_status", { body: 1, status: "statick" }));`, /statick/],
   [`await world.subscribe({ fields: ["colour"] });`, /colour/],
   [`await world.control("stop");`, /stop/],
