@@ -1,7 +1,9 @@
 """One scene has one history: by --scene, by `cairnd run`, and by what loads it over the wire: `cairn load`, the Python
-client, and libcairn. The state after loading and after some ticks has one tick, edit and hash by every way."""
+and the JavaScript client, and libcairn. The state after loading and after some ticks has one tick, edit and hash by every way."""
 import ctypes
 import json
+import os
+import shutil
 import subprocess
 
 import pytest
@@ -9,14 +11,39 @@ from support import BUILD, DAEMON, SANITIZED, SOURCE, Cli, daemon
 
 SCENES = sorted((SOURCE / "clients" / "scenes").glob("*.yaml"))
 TICKS = 4
-# `client.load` of Python runs `cairn load`, so a few scenes show that it is passed on.
-BY_PYTHON = ("door", "ragdolls", "tower")
+LOAD_BY_JS = """
+import { connect, load } from "./src/tcp.js";
+const [address, scene, name] = process.argv.slice(1), client = await connect(address);
+const world = await load(client, scene, name);
+if (world.name !== name || world.tick !== 0) throw new Error(`${world.name} is at tick ${world.tick}`);
+client.close();
+"""
 
 
 @pytest.fixture(scope="module")
 def server():
     with daemon() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def js(tmp_path_factory):
+    """A folder with the JavaScript client and what it depends on; None without Node.js."""
+    if shutil.which("npm") is None:
+        return None
+    staged = BUILD.resolve() / "npm" / "js"
+    if not (staged / "node_modules").exists():
+        subprocess.run([SOURCE / "clients" / "npm_stage", SOURCE, BUILD.resolve(), "js"], check=True)
+    folder = tmp_path_factory.mktemp("js")
+    shutil.copytree(SOURCE / "clients" / "js" / "src", folder / "src")
+    shutil.copy(SOURCE / "clients" / "js" / "package.json", folder)
+    (folder / "node_modules").symlink_to(staged / "node_modules")
+    return folder
+
+
+def load_by_js(folder, address, name, scene):
+    subprocess.run(["node", "--input-type=module", "--eval", LOAD_BY_JS, address, scene, name], cwd=folder, check=True,
+                   env={**os.environ, "CAIRN": str(BUILD.resolve() / "cairn")})
 
 
 def load_by_c(address, name, scene):
@@ -32,7 +59,7 @@ def load_by_c(address, name, scene):
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda path: path.stem)
-def test_a_scene_has_one_history_by_every_way_in(server, scene):
+def test_a_scene_has_one_history_by_every_way_in(server, js, scene):
     cli = Cli(server.address)
     ran = json.loads(subprocess.run([DAEMON, "run", str(scene), "--ticks", str(TICKS)], check=True, capture_output=True,
                                     text=True).stdout)
@@ -41,10 +68,10 @@ def test_a_scene_has_one_history_by_every_way_in(server, scene):
         name, = [world["name"] for world in served.lines("worlds")]
         first, last = served.json("step", name, 0), served.json("step", name, TICKS)
     assert (last["hash"], last["tick_hash"], last["tick"]) == (ran["hash"], ran["tick_hash"], TICKS)
-    ways = {"cli": lambda world: cli.text("load", world, scene)}
     with server.connect() as client:
-        if scene.stem in BY_PYTHON:
-            ways["python"] = lambda world: client.load(scene, world)
+        ways = {"cli": lambda world: cli.text("load", world, scene), "python": lambda world: client.load(scene, world)}
+        if js is not None:
+            ways["js"] = lambda world: load_by_js(js, server.address, world, scene)
         if not SANITIZED:  # the library needs the runtime of its sanitizer
             ways["c"] = lambda world: load_by_c(server.address, world, scene)
         for way, load in ways.items():
