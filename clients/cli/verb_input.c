@@ -6,44 +6,63 @@
 #include "clients/cli/verbs.h"
 #include "server/base/bytes.h"
 
+/* Fills the fields of a SPAWN that are one number from the options. */
+static bool spawn_numbers(struct cli *cli, struct command_SPAWN *spawn)
+{
+	const struct {
+		const char *name;
+		double *to;
+	} numbers[] = {
+		{ "density", &spawn->density },
+		{ "restitution", &spawn->restitution },
+		{ "friction", &spawn->static_friction },
+		{ "friction", &spawn->dynamic_friction },
+		{ "rolling-friction", &spawn->rolling_friction },
+		{ "spinning-friction", &spawn->spinning_friction },
+		{ "axis-friction", &spawn->axis_friction },
+	};
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+		const char *text = cli_option(cli, numbers[i].name, 0);
+		if (text != NULL && !cli_number(cli, text, numbers[i].name, numbers[i].to))
+			return false;
+	}
+	return true;
+}
+
+/* Fills the fields of a SPAWN that are vectors from the options. */
+static bool spawn_vectors(struct cli *cli, struct command_SPAWN *spawn)
+{
+	const struct {
+		const char *name;
+		vec3 *to;
+	} vectors[] = {
+		{ "position", &spawn->position },
+		{ "velocity", &spawn->velocity },
+		{ "friction-axis", &spawn->friction_axis },
+	};
+	for (size_t i = 0; i < COUNT_OF(vectors); i++) {
+		const char *text = cli_option(cli, vectors[i].name, 0);
+		if (text != NULL && !cli_vec3(cli, text, vectors[i].name, vectors[i].to))
+			return false;
+	}
+	return true;
+}
+
 /* Fills the optional fields of a SPAWN from the options. */
 static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 {
-	const char *position = cli_option(cli, "position", 0);
 	const char *rotation = cli_option(cli, "rotation", 0);
-	const char *velocity = cli_option(cli, "velocity", 0);
 	const char *status = cli_option(cli, "status", 0);
-	const char *density = cli_option(cli, "density", 0);
-	const char *restitution = cli_option(cli, "restitution", 0);
-	const char *friction = cli_option(cli, "friction", 0);
-	const char *rolling = cli_option(cli, "rolling-friction", 0);
-	const char *spinning = cli_option(cli, "spinning-friction", 0);
 	double q[4];
-	if (position != NULL && !cli_vec3(cli, position, "position", &spawn->position))
-		return false;
-	if (velocity != NULL && !cli_vec3(cli, velocity, "velocity", &spawn->velocity))
+	if (!spawn_vectors(cli, spawn) || !spawn_numbers(cli, spawn))
 		return false;
 	if (rotation != NULL) {
 		if (!cli_numbers(cli, rotation, "rotation", q, 4))
 			return false;
 		spawn->rotation = (quat){ q[0], q[1], q[2], q[3] };
 	}
-	if (density != NULL && !cli_number(cli, density, "density", &spawn->density))
-		return false;
-	if (restitution != NULL &&
-	    !cli_number(cli, restitution, "restitution", &spawn->restitution))
-		return false;
-	if (friction != NULL) {
-		if (!cli_number(cli, friction, "friction", &spawn->static_friction))
-			return false;
-		spawn->dynamic_friction = spawn->static_friction;
-	}
-	if (rolling != NULL &&
-	    !cli_number(cli, rolling, "rolling-friction", &spawn->rolling_friction))
-		return false;
-	if (spinning != NULL &&
-	    !cli_number(cli, spinning, "spinning-friction", &spawn->spinning_friction))
-		return false;
+	if (cli_flag(cli, "fast"))
+		spawn->flags |= BODY_FAST;
 	if (status == NULL)
 		return true;
 	for (uint8_t k = 0; k <= BODY_ANIMATED; k++)

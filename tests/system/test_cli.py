@@ -67,6 +67,26 @@ def test_spawn_gives_an_id_and_makes_no_tick_in_a_paused_world(cli, world):
     assert cli.json("step", world, "0")["tick"] == before
 
 
+def test_spawn_has_the_frictions_and_the_fast_flag_of_the_command(cli):
+    """The state is that of the same body spawned through the Python client, and each option changes it."""
+    words = {"--friction": "0.2", "--rolling-friction": "0.01", "--spinning-friction": "0.02", "--friction-axis": "1,0,0.5",
+             "--axis-friction": "0.7", "--fast": None}
+    fields = {"friction": 0.2, "rolling_friction": 0.01, "spinning_friction": 0.02, "friction_axis": (1, 0, 0.5),
+              "axis_friction": 0.7, "flags": 1 | 4}
+
+    def spawned(name, chosen):
+        cli.text("create", name)
+        cli.text("spawn", name, "--shape", "sphere:0.5", *[part for word in chosen for part in (word, words[word]) if part])
+        return cli.json("step", name, 0)["hash"]
+    with cairn.connect(cli.address) as client:
+        world = client.create("frictions")
+        world.spawn(shapes=[world.shape(sphere=0.5)], **fields)
+        whole = world.step(0).hash
+    assert spawned("frictions-cli", words) == whole
+    without = {spawned(f"frictions-without{word}", [other for other in words if other != word]) for word in words}
+    assert len(without) == len(words) and whole not in without
+
+
 def test_remove_removes_the_body(cli, world):
     cli.text("remove", world, 2)
     text, code = cli.error("query", world, "body", 2)
@@ -507,7 +527,8 @@ def test_errors_are_json_under_json(cli, target):
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999", "five", ""])
 @pytest.mark.parametrize("words", [
     ["spawn", "w", "--shape", "sphere:{}"], ["spawn", "w", "--shape", "sphere:1", "--at", "0,{},0"],
-    ["spawn", "w", "--shape", "sphere:1", "--friction", "{}"], ["push", "w", "1", "0,{},0"],
+    ["spawn", "w", "--shape", "sphere:1", "--friction", "{}"], ["spawn", "w", "--shape", "sphere:1", "--friction-axis", "{},0,0"],
+    ["spawn", "w", "--shape", "sphere:1", "--rolling-friction", "{}"], ["push", "w", "1", "0,{},0"],
     ["set", "w", "sleep.speed", "{}"], ["speed", "w", "{}"], ["query", "w", "ray", "0,{},0", "0,1,0", "5"],
     ["command", "w", "impulse", "body=1", "impulse=0,{},0"],
 ], ids=lambda words: "-".join(words[:2]) if isinstance(words, list) else words)
