@@ -7,7 +7,7 @@
 """
 import numpy
 
-from .client import ACTION, command
+from .pack import ACTION, command
 from .observe import bodies
 
 
