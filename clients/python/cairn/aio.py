@@ -41,9 +41,9 @@ from . import shapes as shape_bytes
 from .client import MODES, PAGE, PART, STATE, WANT_EXACT, Refused, Result, Session, Sought, State
 from .client import World as _World
 from .client import _hash, load_scene, past_fields
-from .pack import check_query, command, finite, given_command
 from .joints import of_list
 from .manifest import MESSAGE, QUERY
+from .pack import check_query, command, finite, given_command
 from .wire import FRAME_MAX, NAMES, Closed
 
 __all__ = ["Client", "Closed", "Refused", "World", "connect"]
@@ -92,6 +92,7 @@ class Client(Session):
         super().__init__(*options)
         self.error = Closed("not connected yet")  # None: messages may be sent
         self.wire = self  # the synchronous World sends through client.wire
+        self.vectors = {}  # number of a world -> the AsyncVector that awaits its outcome
         self._waiting = []  # (kinds, matches, number of the request's message, its ref or None, future)
         self._task = self._writer = None
 
@@ -219,6 +220,12 @@ class Client(Session):
                 world.take_state(kind, fields)
         elif kind == "result" and fields[0] in self.worlds:
             self.worlds[fields[0]].take_results(fields[1])
+        elif kind == "stepped_worlds":
+            for vector in {self.vectors[item[0]] for item in fields[1] if item[0] in self.vectors}:
+                vector.take(fields)
+        elif kind == "error" and fields[3] == MESSAGE["step_worlds"]:
+            for vector in set(self.vectors.values()):
+                vector.refuse(fields[0], _refusal(fields))
         elif kind == "error" and fields[3] == MESSAGE["commands"]:
             for world in self.worlds.values():
                 world.take_refusal(fields[0], _refusal(fields))
@@ -243,6 +250,8 @@ class Client(Session):
         for *_, future in self._waiting:
             if not future.done():
                 future.set_exception(error)
+        for vector in set(self.vectors.values()):
+            vector.refuse(None, self.error)
         for world in self.worlds.values():
             world.end(self.error)
 
@@ -279,6 +288,11 @@ class Client(Session):
     async def load(self, scene, name=None):
         """As cairn.Client.load."""
         return await self.join(await asyncio.to_thread(load_scene, self, scene, name))
+
+    def vector(self, worlds, actions=(), observe=(), ticks=1, batch=None, hashes=False, anyway=False):
+        """As cairn.Client.vector, with coroutines for the methods that wait (vector.AsyncVector). Needs NumPy."""
+        from .vector import AsyncVector
+        return AsyncVector(self, worlds, actions, observe, ticks, batch, hashes, anyway)
 
     async def info(self, what=""):
         return (await self.ask("reply", "info", what))[1]

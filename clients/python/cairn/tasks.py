@@ -7,8 +7,8 @@
 """
 import numpy
 
-from .pack import ACTION, command
 from .observe import bodies
+from .pack import ACTION, command
 
 
 class Task:

@@ -7,12 +7,14 @@
     seen = vector.step(numpy.zeros((64, 3)))
     print(seen.observations.shape)  # (64, 6)
 """
+import asyncio
 from dataclasses import dataclass
 
 import numpy
 
-from .client import Refused
 from .observe import width
+from .pack import Refused
+from .wire import Closed
 
 
 @dataclass
@@ -73,7 +75,8 @@ class Vector:
                              f"({count}, steps, {self.action_width})")
         return array.tobytes(), array.shape[1] if array.ndim == 3 else None
 
-    def _send(self, ids, actions, commands, batch, steps):
+    def _message(self, ids, actions, commands, batch, steps):
+        """The fields of STEP_WORLDS, from its ref on, and the number of steps."""
         values, given = self._values(actions, len(ids))
         steps = steps if given is None else given
         entries = []
@@ -83,10 +86,11 @@ class Vector:
             entries.append([world.number, world.request])
         for row, own in (commands or {}).items():
             entries[row].append([list(command) for command in own])
-        ref = self.client.next_ref()
-        self.client.wire.send("step_worlds", ref, entries, self.ticks, steps or 1, self.actions, values, self.observe,
-                              batch, int(self.hashes), int(self.anyway))
-        return ref, steps
+        return (self.client.next_ref(), entries, self.ticks, steps or 1, self.actions, values, self.observe, batch,
+                int(self.hashes), int(self.anyway)), steps
+
+    def _numbers(self, ids):
+        return range(len(self.worlds)) if ids is None else [int(i) for i in ids]
 
     def step(self, actions=None, commands=None, ids=None, steps=None):
         """Steps the worlds (or those of `ids`, indices) and returns a Seen in their order.
@@ -95,30 +99,45 @@ class Vector:
         `steps` may repeat. `commands`: {row: commands} before the first action, such as those of a reset. A world that is
         refused, for example for a NaN in its action, is in Seen.refused; the others step. Raises Refused if the message
         is refused as a whole, ValueError."""
-        ids = range(len(self.worlds)) if ids is None else [int(i) for i in ids]
-        ref, steps = self._send(ids, actions, commands, 0, steps)
-        fields = self.client.wait(["stepped_worlds"], lambda f: f[0] == ref)
+        message, steps = self._message(self._numbers(ids), actions, commands, 0, steps)
+        self.client.wire.send("step_worlds", *message)
+        fields = self.client.wait(["stepped_worlds"], lambda f: f[0] == message[0])
         items, rows = self._take(fields, steps)
         return self._seen(items, rows, steps)
 
     def send(self, actions=None, ids=None, commands=None, steps=None):
         """Steps these worlds (indices; None: all) and does not wait. A world must not be sent again before recv() has
         returned it."""
-        ids = range(len(self.worlds)) if ids is None else [int(i) for i in ids]
-        _, steps = self._send(ids, actions, commands, self.batch, steps)
+        self.client.wire.send("step_worlds", *self._pooled(self._numbers(ids), actions, commands, steps))
+
+    def _pooled(self, ids, actions, commands, steps):
+        """The message of send(), whose worlds are pending from now on."""
+        message, steps = self._message(ids, actions, commands, self.batch, steps)
         if self._pending and steps != self._shape:
             raise ValueError("worlds with another number of steps are pending")
         self._shape = steps
         self._pending += len(ids)
+        return message
 
     def recv(self):
         """A Seen of the next `batch` worlds that are ready, in the order in which they are. Raises ValueError if fewer are
         pending."""
+        self._check_pending()
+        while len(self._ready) < self.batch:
+            self._collect(self.client.wait(["stepped_worlds"], lambda f: True))
+        return self._next()
+
+    def _check_pending(self):
         if self._pending < self.batch:
             raise ValueError(f"{self._pending} worlds are pending, fewer than a batch of {self.batch}")
-        while len(self._ready) < self.batch:
-            items, rows = self._take(self.client.wait(["stepped_worlds"], lambda f: True), self._shape)
-            self._ready += zip(items, rows)
+
+    def _collect(self, fields):
+        """Keeps the outcomes of a STEPPED_WORLDS for recv()."""
+        items, rows = self._take(fields, self._shape)
+        self._ready += zip(items, rows)
+
+    def _next(self):
+        """A Seen of the first `batch` outcomes that are kept."""
         chosen, self._ready = self._ready[:self.batch], self._ready[self.batch:]
         self._pending -= self.batch
         return self._seen([item for item, _ in chosen], numpy.stack([row for _, row in chosen]), self._shape)
@@ -163,6 +182,72 @@ class Vector:
             world.epoch, world.tick = fields[1], fields[2]
             found[fields[0]] = fields[3].hex()
         return [found[ref] for ref in refs]
+
+
+class AsyncVector(Vector):
+    """Vector of the asyncio client: step(), recv(), save() and restore() are coroutines; send() does not wait."""
+
+    def __init__(self, *options):
+        super().__init__(*options)
+        self._sent = {}  # ref of a message of send() -> its worlds, while worlds are pending
+        self._error = None
+        self._news = asyncio.Event()
+
+    async def step(self, actions=None, commands=None, ids=None, steps=None):
+        """As Vector.step."""
+        message, steps = self._message(self._numbers(ids), actions, commands, 0, steps)
+        ref = message[0]
+        fields = await self.client._request(["stepped_worlds"], lambda f: f[0] == ref, ref, "step_worlds", *message)
+        items, rows = self._take(fields, steps)
+        return self._seen(items, rows, steps)
+
+    def send(self, actions=None, ids=None, commands=None, steps=None):
+        """As Vector.send. The message is queued; the event loop sends it."""
+        message = self._pooled(self._numbers(ids), actions, commands, steps)
+        self._sent[message[0]] = [world for world, *_ in message[1]]
+        self.client.vectors |= dict.fromkeys(self._sent[message[0]], self)
+        self.client.send("step_worlds", *message)
+
+    async def recv(self):
+        """As Vector.recv. Raises Refused if a message was refused as a whole, Closed."""
+        self._check_pending()
+        while len(self._ready) < self.batch:
+            if self._error is not None:
+                error, self._error = self._error, None
+                raise error
+            self._news.clear()
+            try:
+                await asyncio.wait_for(self._news.wait(), self.client.timeout)
+            except asyncio.TimeoutError:
+                raise Closed(f"no outcome within {self.client.timeout:g} s") from None
+        return self._next()
+
+    def take(self, fields):
+        """Keeps outcomes for recv(); the server may put worlds of several vectors into one message (aio.Client)."""
+        ref, items, size, data = fields[:4]
+        mine = [i for i, item in enumerate(items) if self.client.vectors.get(item[0]) is self]
+        rows = numpy.frombuffer(data or b"", "<f8").reshape(len(items), -1)[mine]
+        self._collect((ref, [items[i] for i in mine], size, rows.tobytes()))
+        for i in mine:
+            del self.client.vectors[items[i][0]]
+        if self._pending == len(self._ready):
+            self._sent.clear()
+        self._news.set()
+
+    def refuse(self, ref, error):
+        """recv() raises the error of a message of send(), of ref None: of all, whose worlds have no outcome (aio.Client)."""
+        for sent in [ref] if ref is not None else list(self._sent):
+            for world in self._sent.pop(sent, ()):
+                self._pending -= self.client.vectors.pop(world, None) is not None
+                self._error = error
+        self._news.set()
+
+    async def _each(self, request, answer, ids, name):
+        worlds = [self.worlds[int(i)] for i in ids]
+        found = await asyncio.gather(*(self.client.ask(answer, request, world.number, name) for world in worlds))
+        for world, fields in zip(worlds, found):
+            world.epoch, world.tick = fields[1], fields[2]
+        return [fields[3].hex() for fields in found]
 
 
 def _places(command):

@@ -1,10 +1,11 @@
 """STEP_WORLDS: what a world does in a group is what it does alone; what is refused in one world is refused there alone."""
+import asyncio
 import math
 
 import cairn
 import numpy
 import pytest
-from cairn import ACTION, command, observe
+from cairn import ACTION, aio, command, observe
 from cairn.server import daemon, find_program
 
 COUNT = 6
@@ -186,6 +187,79 @@ def test_recv_returns_whichever_worlds_are_ready(client):
     with pytest.raises(ValueError):
         vector.recv()
     assert [world.step(0).tick - 40 for world in worlds][2] == counts[2] + 1 + 40
+
+
+def run_async(body, server):
+    async def connected():
+        async with aio.connect(server.address) as client:
+            await body(client)
+    asyncio.run(connected())
+
+
+async def join_all(client, worlds):
+    return [await client.join(world.name) for world in worlds]
+
+
+def test_asyncio_steps_worlds_as_the_synchronous_client_does(client, cairn_server):
+    ours, theirs = worlds_of(client, name="sync"), worlds_of(client, name="aio")
+    vector = client.vector(ours, PUSH, PARTS, ticks=2, hashes=True)
+    rng = numpy.random.default_rng(3)
+    actions = [rng.uniform(-20, 20, (COUNT, 5)) for _ in range(5)]
+    actions[3][2, 1] = math.nan
+
+    async def body(other):
+        many = other.vector(await join_all(other, theirs), PUSH, PARTS, ticks=2, hashes=True)
+        saved = await many.save("before")
+        for action in actions:
+            seen, expected = await many.step(action), vector.step(action)
+            assert seen.state_hashes == expected.state_hashes and (seen.observations == expected.observations).all()
+            assert {i: why.status for i, why in seen.refused.items()} == {i: why.status for i, why in expected.refused.items()}
+        assert await many.restore("before", [1]) == saved[1:2]
+        with pytest.raises(cairn.Refused):
+            await many.step(actions[0], steps=10001, commands={0: [[99]]})
+    run_async(body, cairn_server)
+
+
+def test_asyncio_recv_returns_whichever_worlds_are_ready(client, cairn_server):
+    worlds = worlds_of(client)
+    before = [world.step(0).tick for world in worlds]
+
+    async def body(other):
+        joined = await join_all(other, worlds)
+        # Two vectors whose observations have one size: the server may answer their worlds together.
+        pools = [other.vector(joined[:4], (), [observe.totals()], batch=2), other.vector(joined[4:], (), [observe.totals()], batch=1)]
+
+        async def play(pool, counts):
+            pool.send()
+            while min(counts) < 20:
+                seen = await pool.recv()
+                assert len(seen.ids) == pool.batch and not seen.refused
+                for i in seen.ids:
+                    counts[i] += 1
+                pool.send(ids=seen.ids)
+            for _ in range(len(counts) // pool.batch):
+                for i in (await pool.recv()).ids:
+                    counts[i] += 1
+            with pytest.raises(ValueError, match="0 worlds are pending"):
+                await pool.recv()
+            return counts
+        made = await asyncio.gather(*(play(pool, [0] * len(pool.worlds)) for pool in pools))
+        assert other.vectors == {}
+        ticks = [(await world.step(0)).tick for world in joined]
+        assert [tick - start for tick, start in zip(ticks, before)] == made[0] + made[1]
+        pools[0].observe = [[9, []]]  # a message that is wrong as a whole
+        pools[0].send()
+        with pytest.raises(cairn.Refused, match="range"):
+            await pools[0].recv()
+        pools[0].observe = [list(observe.totals())]
+        pools[0].send()
+        assert len((await pools[0].recv()).ids) == 2
+        pools[1].send()
+        await other._drop(cairn.Closed("the connection is gone"))
+        with pytest.raises((cairn.Closed, ValueError)):
+            for _ in range(3):
+                await pools[1].recv()
+    run_async(body, cairn_server)
 
 
 def test_actions_of_another_shape_are_refused_before_they_are_sent(client):
