@@ -696,6 +696,7 @@ typedef struct cairn_client_options {
 	void (*frame)(void *context, cairn_world *world, const struct cairn_frame *frame);
 	void (*event)(void *context, cairn_world *world, const struct cairn_event *event);
 	void *context;
+	bool resumes; /* the server keeps the session for cairn_client_resume, for 30 s */
 } cairn_client_options;
 
 /* `address`: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT.
@@ -711,6 +712,16 @@ CAIRN_API int cairn_client_fd(const cairn_client *client);
  * told once. Others than CAIRN_STATUS_OK and CAIRN_STATUS_AGAIN end the connection, or report
  * that the server refused an earlier cairn_world_watch. */
 CAIRN_API int cairn_client_poll(cairn_client *client, int timeout_ms, cairn_error *error);
+
+/* After a call has returned that the connection has ended, for a client opened with `resumes`:
+ * connects again, to the address that the server gave when it ended the connection, or to the same
+ * one. Handles, watched worlds with their areas, and the ownership of bodies are kept; commands
+ * without a result are sent again and applied once; the call that failed is the caller's to repeat.
+ * CAIRN_STATUS_EXPIRED: the server no longer has the session; only cairn_client_close may follow.
+ * After other errors it may be called again. */
+CAIRN_API int cairn_client_resume(cairn_client *client, cairn_error *error);
+/* ms to wait before cairn_client_resume, as the server asked when it ended the connection; 0: none. */
+CAIRN_API uint32_t cairn_client_retry_ms(const cairn_client *client);
 
 typedef struct cairn_client_info {
 	uint32_t session;   /* its number on the server: the owner of what it spawns as a player */
@@ -887,7 +898,7 @@ CAIRN_API int cairn_world_joints(cairn_world *world, uint32_t body, uint32_t fir
 
 typedef struct cairn_frame {
 	cairn_state state; /* `hash` is 0: frames carry the tick hash alone */
-	bool verified;	   /* the tick hash that the server sent is that of these bodies */
+	bool verified;	   /* the hash that the server sent is that of these bodies */
 } cairn_frame;
 typedef struct cairn_event {
 	uint64_t tick;
@@ -902,6 +913,26 @@ typedef struct cairn_event {
 CAIRN_API int cairn_world_watch(cairn_world *world, uint32_t divisor, uint64_t events,
 				cairn_error *error);
 CAIRN_API int cairn_world_unwatch(cairn_world *world, cairn_error *error);
+
+/* A part of space. Set `body` (an id) to let it move with that body: it is then relative to the
+ * body's position, but not to its rotation. */
+typedef struct cairn_area {
+	int kind;      /* set by the functions below */
+	uint32_t body; /* 0: fixed in the world */
+	double numbers[11];
+} cairn_area;
+CAIRN_API cairn_area cairn_area_box(cairn_vec3 minimum, cairn_vec3 maximum);
+CAIRN_API cairn_area cairn_area_ball(cairn_vec3 centre, double radius);
+/* Looks along −z of its rotation, with +y up; half width and height are those at distance 1. */
+CAIRN_API cairn_area cairn_area_frustum(cairn_vec3 eye, cairn_quat rotation, double half_width,
+					double half_height, double near_distance,
+					double far_distance);
+/* From now on frames of a watched world have only the bodies in any of the areas (at most 16) and
+ * the followed bodies (ids, at most 64) at any place; without both, all bodies again. Cheap enough
+ * for every move of a camera. A body near an edge may be in the frame although it is outside, by at
+ * most an eighth of the area's size. A refusal is the status of a later cairn_client_poll. */
+CAIRN_API int cairn_world_focus(cairn_world *world, const cairn_area *areas, uint32_t area_count,
+				const uint32_t *follow, uint32_t follow_count, cairn_error *error);
 
 #ifdef __cplusplus
 }

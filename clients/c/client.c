@@ -80,6 +80,7 @@ int cairn_client_open(const char *address, const cairn_client_options *options,
 		.token = self->options.token,
 		.tls_trusted = self->options.tls_trusted,
 		.timeout_ms = self->options.timeout_ms,
+		.resumes = self->options.resumes,
 		.callbacks = { .frame = library_frame,
 			       .event = library_event,
 			       .world = on_world,
@@ -106,6 +107,17 @@ void cairn_client_close(cairn_client *client)
 	heap_free(client->contacts.items);
 	heap_free(client->joints.items);
 	heap_free(client);
+}
+
+int cairn_client_resume(cairn_client *client, cairn_error *error)
+{
+	struct reason why = library_reason();
+	return library_fail(cairn_resume(client->wire, &why), &why, error);
+}
+
+uint32_t cairn_client_retry_ms(const cairn_client *client)
+{
+	return cairn_retry_ms(client->wire);
 }
 
 int cairn_client_fd(const cairn_client *client)

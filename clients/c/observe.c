@@ -412,3 +412,60 @@ int cairn_world_unwatch(cairn_world *world, cairn_error *error)
 	world->sub = 0;
 	return library_fail(cairn_unsubscribe(world->client->wire, sub, &why), &why, error);
 }
+
+/* ---- areas --------------------------------------------------------------------------------------- */
+
+cairn_area cairn_area_box(cairn_vec3 minimum, cairn_vec3 maximum)
+{
+	return (cairn_area){ .kind = WIRE_AREA_BOX,
+			     .numbers = { minimum.x, minimum.y, minimum.z, maximum.x, maximum.y,
+					  maximum.z } };
+}
+
+cairn_area cairn_area_ball(cairn_vec3 centre, double radius)
+{
+	return (cairn_area){ .kind = WIRE_AREA_BALL,
+			     .numbers = { centre.x, centre.y, centre.z, radius } };
+}
+
+cairn_area cairn_area_frustum(cairn_vec3 eye, cairn_quat rotation, double half_width,
+			      double half_height, double near_distance, double far_distance)
+{
+	return (cairn_area){ .kind = WIRE_AREA_FRUSTUM,
+			     .numbers = { eye.x, eye.y, eye.z, rotation.w, rotation.x, rotation.y,
+					  rotation.z, half_width, half_height, near_distance,
+					  far_distance } };
+}
+
+/* Copies the areas into the wire's form. */
+static enum status copy_areas(const cairn_area *from, uint32_t count,
+			      struct wire_area to[WIRE_AREAS_MAX], struct reason *why)
+{
+	if (count > WIRE_AREAS_MAX)
+		return reason_set(why, STATUS_RANGE, -1, "areas",
+				  "%u areas: at most %d are allowed", count, WIRE_AREAS_MAX);
+	for (uint32_t i = 0; i < count; i++) {
+		if (from[i].kind <= WIRE_AREA_EVERYTHING || from[i].kind >= WIRE_AREA_KINDS)
+			return reason_set(why, STATUS_RANGE, i, "areas",
+					  "an area has kind %d: make it with cairn_area_box, "
+					  "cairn_area_ball or cairn_area_frustum",
+					  from[i].kind);
+		to[i] = (struct wire_area){ .kind = (uint8_t)from[i].kind, .body = from[i].body };
+		_Static_assert(sizeof to[i].numbers == sizeof from[i].numbers, "numbers fit");
+		memcpy(to[i].numbers, from[i].numbers, sizeof to[i].numbers);
+	}
+	return STATUS_OK;
+}
+
+int cairn_world_focus(cairn_world *world, const cairn_area *areas, uint32_t area_count,
+		      const uint32_t *follow, uint32_t follow_count, cairn_error *error)
+{
+	struct reason why = library_reason();
+	struct wire_area copied[WIRE_AREAS_MAX];
+	const struct cairn_sight sight = { copied, area_count, follow, follow_count };
+	enum status status = copy_areas(areas, area_count, copied, &why);
+	if (status == STATUS_OK)
+		status = cairn_focus(world->client->wire, world->sub,
+				     area_count + follow_count > 0 ? &sight : NULL, &why);
+	return library_fail(status, &why, error);
+}

@@ -159,3 +159,92 @@ def test_no_number_of_any_command_harms_the_server(server, tmp_path):
     source = tmp_path / "hostile.c"
     source.write_text(HOSTILE.replace("BODY", "\n".join(body)))
     assert run_example(tmp_path, source, server.address) == "0 wrong\n"
+
+
+RESUMES = """
+#include <cairn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+static int frames, verified;
+static uint32_t bodies, first;
+static void on_frame(void *context, cairn_world *world, const cairn_frame *frame)
+{
+	(void)context, (void)world;
+	frames++, verified += frame->verified;
+	bodies = frame->state.count, first = bodies > 0 ? frame->state.bodies[0].id : 0;
+}
+/* Polls until frames have `count` bodies; 0 on success. */
+static int until(cairn_client *client, uint32_t count, cairn_error *error)
+{
+	int status = 0, start = frames;
+	for (int tries = 0; tries < 400 && (frames == start || bodies != count); tries++)
+		if ((status = cairn_client_poll(client, 25, error)) != 0 && status != CAIRN_STATUS_AGAIN)
+			return status;
+	return bodies == count ? 0 : -1;
+}
+#define CHECK(condition) do { if (!(condition)) { printf("line %d: %s\\n", __LINE__, error.text); return 1; } } while (0)
+int main(int argc, char **argv)
+{
+	const cairn_client_options options = { .frame = on_frame, .resumes = argc > 2 };
+	cairn_client *client;
+	cairn_world *world;
+	cairn_error error = { 0 };
+	CHECK(cairn_client_open(argv[1], &options, &client, &error) == 0);
+	const uint32_t session = cairn_client_facts(client).session;
+	CHECK(cairn_client_create(client, argc > 2 ? "resumed" : "ended", NULL, &world, &error) == 0);
+	for (int i = 0; i < 3; i++) {
+		cairn_command spawn = cairn_command_make(CAIRN_COMMAND_SPAWN);
+		spawn.spawn.position.x = 100 * i;
+		spawn.spawn.owner = session;
+		CHECK(cairn_world_apply(world, &spawn, 1, NULL, &error) == 0);
+	}
+	const cairn_vec3 zero = { 0, 0, 0 }, minimum = { 90, -1e5, -10 }, maximum = { 210, 10, 10 };
+	const cairn_quat ahead = { 1, 0, 0, 0 };
+	const uint32_t third = 3;
+	CHECK(cairn_world_set(world, "sleep.enabled", 0, &error) == 0);
+	const cairn_command still = cairn_command_make(CAIRN_COMMAND_GRAVITY);
+	CHECK(cairn_world_apply(world, &still, 1, NULL, &error) == 0);
+	cairn_area area = cairn_area_box(minimum, maximum);
+	CHECK(cairn_world_focus(world, &area, 1, NULL, 0, &error) == CAIRN_STATUS_UNKNOWN_SUBSCRIPTION);
+	CHECK(cairn_world_watch(world, 1, 0, &error) == 0 && cairn_world_resume(world, &error) == 0);
+	CHECK(until(client, 3, &error) == 0);
+	CHECK(cairn_world_focus(world, &area, 1, NULL, 0, &error) == 0 && until(client, 2, &error) == 0 && first == 2);
+	area = cairn_area_frustum(zero, ahead, 1, 1, 0.5, 10);
+	CHECK(cairn_world_focus(world, &area, 1, &third, 1, &error) == 0 && until(client, 1, &error) == 0 && first == 3);
+	area.kind = 9;
+	CHECK(cairn_world_focus(world, &area, 1, NULL, 0, &error) == CAIRN_STATUS_RANGE && strcmp(error.field, "areas") == 0);
+	area = cairn_area_ball(zero, 1);
+	area.body = 2;
+	CHECK(cairn_world_focus(world, &area, 1, NULL, 0, &error) == 0 && until(client, 1, &error) == 0);
+	while (first != 2)
+		CHECK(cairn_client_poll(client, 25, &error) == 0 || error.status == CAIRN_STATUS_AGAIN);
+	/* The connection breaks. */
+	CHECK(shutdown(cairn_client_fd(client), SHUT_RDWR) == 0);
+	int status;
+	while ((status = cairn_client_poll(client, 25, &error)) == 0 || status == CAIRN_STATUS_AGAIN)
+		;
+	if (argc == 2) {
+		CHECK(cairn_client_resume(client, &error) == CAIRN_STATUS_EXPIRED && error.text[0] != 0);
+		cairn_client_close(client);
+		return puts("expired") < 0;
+	}
+	CHECK(cairn_client_retry_ms(client) == 0 && cairn_client_resume(client, &error) == 0);
+	CHECK(cairn_client_facts(client).session == session);
+	CHECK(until(client, 1, &error) == 0 && first == 2); /* the area is kept */
+	cairn_body_facts facts;
+	CHECK(cairn_world_body(world, 1, &facts, &error) == 0 && facts.body.owner == session);
+	CHECK(cairn_world_focus(world, NULL, 0, NULL, 0, &error) == 0 && until(client, 3, &error) == 0);
+	CHECK(verified == frames);
+	cairn_client_close(client);
+	return puts("resumed") < 0;
+}
+"""
+
+
+@plain
+@pytest.mark.parametrize("words, expected", [(["resumes"], "resumed"), ([], "expired")], ids=["resumes", "does-not"])
+def test_a_session_resumes_with_its_areas(server, tmp_path, words, expected):
+    source = tmp_path / "resumes.c"
+    source.write_text(RESUMES, encoding="utf-8")
+    assert run_example(tmp_path, source, server.address, *words) == expected + "\n"
