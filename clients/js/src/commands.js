@@ -36,7 +36,8 @@ function bothFrictions(fields, { friction, ...values }) {
   const has = (name) => fields.some(([field]) => field === name);
   if (friction === undefined || has("friction") || !has("static_friction"))
     return friction === undefined ? values : { ...values, friction };
-  return { ...values, static_friction: values.static_friction ?? friction, dynamic_friction: values.dynamic_friction ?? friction };
+  const { static_friction = friction, dynamic_friction = friction } = values;
+  return { ...values, static_friction, dynamic_friction };
 }
 
 /**

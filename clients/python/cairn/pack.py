@@ -61,8 +61,8 @@ def _long(field, values, least, most, about):
     if not least <= length <= most:
         if not all(map(math.isfinite, values)):
             raise BadNumber(CODES["not_finite"], f"{field} is {values}: its numbers must be finite", field)
-        raise BadNumber(CODES["range"], f"{field} has length {length:.10g}: it must be within {least:g} and {most:.10g}{about}",
-                        field)
+        ends = f"{least:g} and {most:.10g}{about}"
+        raise BadNumber(CODES["range"], f"{field} has length {length:.10g}: it must be within {ends}", field)
     return values
 
 
@@ -102,7 +102,7 @@ def _pack_field(field, kind, value, words, limits):
     if kind == "VEC3":
         return _vector(field, value, *limits)
     if kind == "QUAT":
-        return [None if v is ACTION else float(v) for v in value] if any(v is ACTION for v in value) else _rotation(field, value)
+        return _vector(field, value, -LARGEST, LARGEST) if any(v is ACTION for v in value) else _rotation(field, value)
     if kind == "TARGETS":
         return [[None if v is ACTION else v for v in item[:2]] + _vector(field, item[2:], *limits) for item in value]
     if kind == "POINTS":
@@ -128,8 +128,8 @@ def _both_frictions(fields, named):
 
 def command(name, /, *values, **named):
     """A command in wire form, [number, field, ...]: command("spawn", 2, (0, 1, 0)), or with fields by name. `friction` sets
-    static_friction and dynamic_friction, unless they are given. Raises TypeError for an unknown or missing field, ValueError for an unknown word,
-    BadNumber (a Refused and a ValueError) for a number that is not finite or outside its limits."""
+    static_friction and dynamic_friction, unless they are given. Raises TypeError for an unknown or missing field, ValueError
+    for an unknown word, BadNumber (a Refused and a ValueError) for a number that is not finite or outside its limits."""
     code, _, fields = COMMAND[name]
     names = [field_name for field_name, _ in fields]
     named = _both_frictions(names, named)
