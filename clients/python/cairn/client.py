@@ -293,9 +293,9 @@ class Client(Session):
             self.worlds[fields[1]].take_info(fields)
         return message
 
-    def wait(self, kinds, matches):
+    def wait(self, kinds, matches, ref=None):
         """Fields of the first message of one of `kinds` for which matches(fields) is true. Raises Refused for an ERROR
-        that matches, and Closed if no message arrives within the client's timeout."""
+        about `ref` (None: one that matches), and Closed if no message arrives within the client's timeout."""
         while True:
             message = self.take()
             if message is None:
@@ -303,7 +303,7 @@ class Client(Session):
             kind, fields = message
             if kind in kinds and matches(fields):
                 return fields
-            if kind == "error" and matches(fields):
+            if kind == "error" and (matches(fields) if ref is None else fields[0] == ref):
                 raise Refused(fields[1], fields[2], fields[5] if len(fields) > 5 else "",
                               fields[4] if len(fields) > 4 else -1)
 
@@ -550,8 +550,7 @@ class World(Commands):
             want = self._want(bodies, totals, joints, arrays)
         request = self.request
         self.client.wire.send("step", self.number, request, from_tick, n, list(commands), want)
-        fields = self.client.wait(["stepped"], lambda f: f[0] == request or
-                                  (f[0] == self.number and f[1] == request))
+        fields = self.client.wait(["stepped"], lambda f: f[0] == self.number and f[1] == request, request)
         return self._stepped(fields)
 
     def state(self):

@@ -121,7 +121,7 @@ static const struct {
 } SHIPPED[] = {
 	{ "tower", 194 },   { "pyramid", 211 },	 { "grid", 1001 }, { "spheres", 1001 },
 	{ "meshes", 92 },   { "falling", 2 },	 { "bomb", 201 },  { "planar", 47 },
-	{ "mixed", 40 },    { "cubes901", 902 }, { "solids", 15 }, { "door", 5 },
+	{ "mixed", 40 },    { "cubes901", 902 }, { "solids", 15 }, { "door", 6 },
 	{ "bridge", 51 },   { "chain", 30 },	 { "crane", 7 },   { "car", 19 },
 	{ "ragdolls", 75 }, { "escapement", 3 }, { "cradle", 6 },  { "joints", 36 },
 };
