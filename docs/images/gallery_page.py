@@ -22,8 +22,8 @@ differ.
 
 **Limits.** No method here gives the arch of 951 stones: `soft-step` holds it for the tenth of a second that the scene
 lasts and has let the keystone sink by 0.45 m after half a second, at 64 sub-steps; a step of `lcp` or `projection`
-takes seconds. `lcp` holds the card house of two floors exactly, but takes minutes for three. Restitution of bouncing balls
-is off by the gravity of one step; only an event-driven method would give e² to rounding.
+takes seconds. `lcp` holds the card house of two floors, and takes longer than a minute for two seconds of three. Restitution of bouncing balls
+under these methods is off by the gravity of one step; `impact` gives e² to 10⁻⁹ m ([METHODS](METHODS.md)).
 """
 
 
