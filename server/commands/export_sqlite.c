@@ -38,8 +38,9 @@ static const char tables_text[] =
 
 static const char *const puts_text[STATEMENTS] = {
 	[PUT_TICK] = "INSERT INTO ticks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-	[PUT_BODY] = "INSERT INTO bodies VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
-		     " ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+	[PUT_BODY] =
+		("INSERT INTO bodies VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
+		 " ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)"),
 	[PUT_EVENT] = "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	[PUT_COMMAND] = "INSERT INTO commands VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 };

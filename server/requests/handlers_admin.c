@@ -155,6 +155,35 @@ static void pack_server(struct wire_packer *out, struct service *service, const 
 	pack_uint_pair(out, "past_ticks", past.ticks);
 }
 
+/* What INFO says of a world's file and past. */
+static void pack_world_file(struct wire_packer *out, const struct served_world *world)
+{
+	struct keyframe_figures keyframes = { 0 };
+	if (world->past != NULL)
+		keyframes = keyframes_figures(past_keyframes(world->past));
+	const struct journal_figures *figures = &world->figures;
+	wire_pack_string(out, "durability");
+	wire_pack_string(out, durability_name(world->durability));
+	wire_pack_string(out, "journal");
+	wire_pack_string(out, status_name(world->journal_failure.status));
+	pack_uint_pair(out, "commits", figures->commits);
+	pack_uint_pair(out, "commit_ns_mean", figures->commit_ns / MAX_OF(figures->commits, 1u));
+	pack_uint_pair(out, "commit_ns_max", figures->commit_ns_max);
+	pack_uint_pair(out, "commits_busy", figures->busy);
+	pack_uint_pair(out, "durable_tick", world->durable_tick);
+	pack_uint_pair(out, "durable_edit", world->durable_edit);
+	pack_uint_pair(out, "file_bytes", figures->file_bytes);
+	pack_uint_pair(out, "file_free_bytes", figures->free_bytes);
+	pack_uint_pair(out, "checkpoints_pruned", figures->checkpoints_pruned);
+	pack_uint_pair(out, "records_pruned", figures->records_pruned);
+	pack_uint_pair(out, "prune_failures", figures->prune_failures);
+	pack_uint_pair(out, "keyframes", keyframes.count);
+	pack_uint_pair(out, "keyframe_bytes", keyframes.bytes);
+	pack_uint_pair(out, "keyframe_spacing", keyframes.spacing);
+	pack_uint_pair(out, "sync_tests", world->sync_tests);
+	pack_uint_pair(out, "sync_failures", world->sync_failures);
+}
+
 /* table: the counters of a world, by the names people see. */
 static void pack_world(struct wire_packer *out, struct served_world *world)
 {
@@ -162,9 +191,6 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	struct keyframe_figures keyframes = { 0 };
-	if (world->past != NULL)
-		keyframes = keyframes_figures(past_keyframes(world->past));
 	wire_pack_map(out, 61);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
@@ -211,27 +237,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pack_uint_pair(out, "groups_encoded", fanout.encoded);
 	pack_uint_pair(out, "events_lost", fanout.events_lost);
 	pack_uint_pair(out, "contacts_cut", fanout.contacts_cut);
-	const struct journal_figures *figures = &world->figures;
-	wire_pack_string(out, "durability");
-	wire_pack_string(out, durability_name(world->durability));
-	wire_pack_string(out, "journal");
-	wire_pack_string(out, status_name(world->journal_failure.status));
-	pack_uint_pair(out, "commits", figures->commits);
-	pack_uint_pair(out, "commit_ns_mean", figures->commit_ns / MAX_OF(figures->commits, 1u));
-	pack_uint_pair(out, "commit_ns_max", figures->commit_ns_max);
-	pack_uint_pair(out, "commits_busy", figures->busy);
-	pack_uint_pair(out, "durable_tick", world->durable_tick);
-	pack_uint_pair(out, "durable_edit", world->durable_edit);
-	pack_uint_pair(out, "file_bytes", figures->file_bytes);
-	pack_uint_pair(out, "file_free_bytes", figures->free_bytes);
-	pack_uint_pair(out, "checkpoints_pruned", figures->checkpoints_pruned);
-	pack_uint_pair(out, "records_pruned", figures->records_pruned);
-	pack_uint_pair(out, "prune_failures", figures->prune_failures);
-	pack_uint_pair(out, "keyframes", keyframes.count);
-	pack_uint_pair(out, "keyframe_bytes", keyframes.bytes);
-	pack_uint_pair(out, "keyframe_spacing", keyframes.spacing);
-	pack_uint_pair(out, "sync_tests", world->sync_tests);
-	pack_uint_pair(out, "sync_failures", world->sync_failures);
+	pack_world_file(out, world);
 	world->lateness_max = world->cost_max = 0;
 }
 

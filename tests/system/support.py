@@ -23,6 +23,8 @@ from cairn.wire import Wire  # noqa: E402
 
 CLIENT = str(BUILD / "cairn")
 DAEMON = str(BUILD / "cairnd")
+# For `cairnd run`, whose --seed can be set in the environment: the seed of the tests is not that of a world.
+SEEDLESS = {name: value for name, value in os.environ.items() if name != "CAIRN_SEED"}
 # Sanitizers slow everything down and keep freed memory, so bounds on memory are meaningless with
 # them.
 SANITIZED = bool(os.environ.get("CAIRN_SANITIZE"))

@@ -8,7 +8,7 @@ import pty
 import re
 
 import pytest
-from support import BUILD, CLIENT, DAEMON, SOURCE, TOWER, Cli, cairn, command, daemon, records, subprocess
+from support import BUILD, CLIENT, DAEMON, SEEDLESS, SOURCE, TOWER, Cli, cairn, command, daemon, records, subprocess
 
 BOT = str(BUILD / "cairn-bot")
 VERBS = re.findall(r"^VERB\(\w+, (\w+)", (SOURCE / "clients" / "cli" / "verbs.def").read_text(), re.M)
@@ -274,7 +274,8 @@ def test_a_scene_has_the_same_history_by_every_way_in(cli):
             for ticks in (0, 5):
                 loaded, started = (c.json("step", name, ticks) for c in (cli, other))
                 assert (loaded["tick"], loaded["hash"]) == (started["tick"], started["hash"]), name
-            done = subprocess.run([DAEMON, "run", path, "--ticks", "5"], capture_output=True, text=True, check=True)
+            done = subprocess.run([DAEMON, "run", path, "--ticks", "5"], capture_output=True, text=True, check=True,
+                                  env=SEEDLESS)
             assert json.loads(done.stdout)["hash"] == loaded["hash"], name
             cli.text("destroy", name)
 

@@ -4,7 +4,7 @@ import subprocess
 import xml.etree.ElementTree as xml
 
 import pytest
-from support import CLIENT, DAEMON
+from support import CLIENT, DAEMON, SEEDLESS
 
 SCENE = """
 world: { name: drop, rate: 240, parameters: { sleep.enabled: 0 } }
@@ -57,7 +57,7 @@ def test_it_makes_the_same_ticks_as_a_run(scene):
     report = json.loads(compare(path, "--json")[1])
     for method in report["methods"]:
         run = subprocess.run([DAEMON, "run", path, "--ticks", "120", "--method", method["method"]],
-                             capture_output=True, text=True, timeout=60)
+                             capture_output=True, text=True, timeout=60, env=SEEDLESS)
         assert json.loads(run.stdout.splitlines()[-1])["tick_hash"] == method["tick_hash"]
 
 

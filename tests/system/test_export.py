@@ -127,7 +127,7 @@ def test_mistakes_are_named(past, tmp_path):
 
 
 def run(folder, push):
-    with daemon("--data", str(folder), "--checkpoint-ticks", "50") as server, server.connect() as client:
+    with daemon("--data", str(folder), "--checkpoint-ticks", "50", "--journal-keep") as server, server.connect() as client:
         world = client.create("w", method="soft-step")
         world.spawn(shapes=[world.shape(box=(40, 1, 40))], position=(0, -0.5, 0), status=1)
         body = world.spawn(shapes=[world.shape(sphere=0.5)], position=(0, 3, 0))

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from support import BUILD, DAEMON, SANITIZED, SOURCE, Cli, daemon
+from support import BUILD, DAEMON, SANITIZED, SEEDLESS, SOURCE, Cli, daemon
 
 SCENES = sorted((SOURCE / "clients" / "scenes").glob("*.yaml"))
 TICKS = 4
@@ -62,7 +62,7 @@ def load_by_c(address, name, scene):
 def test_a_scene_has_one_history_by_every_way_in(server, js, scene):
     cli = Cli(server.address)
     ran = json.loads(subprocess.run([DAEMON, "run", str(scene), "--ticks", str(TICKS)], check=True, capture_output=True,
-                                    text=True).stdout)
+                                    text=True, env=SEEDLESS).stdout)
     with daemon("--scene", str(scene), "--paused") as other:
         served = Cli(other.address)
         name, = [world["name"] for world in served.lines("worlds")]

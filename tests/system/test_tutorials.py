@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import pytest
-from support import BUILD, SOURCE, until
+from support import BUILD, SEEDLESS, SOURCE, until
 
 FOLDER = SOURCE / "docs" / "tutorials"
 SHELL_SECONDS = 100
@@ -54,7 +54,7 @@ def environment(folder):
     python.parent.mkdir()
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
     python.chmod(0o755)
-    return {**os.environ, "PATH": f"{python.parent}:{build}:{os.environ['PATH']}", "PYTHONPATH": ":".join(clients), "CAIRND": str(build / "cairnd"),
+    return {**SEEDLESS, "PATH": f"{python.parent}:{build}:{os.environ['PATH']}", "PYTHONPATH": ":".join(clients), "CAIRND": str(build / "cairnd"),
             "CAIRN": str(build / "cairn"), "JS": str(build / "npm" / "js"), "HOME": str(folder)}
 
 
