@@ -221,6 +221,8 @@ static enum status observe(struct host *host, struct step_job *job, struct reaso
 {
 	const struct wire_observe *parts = &job->plan->observe;
 	size_t bytes = (size_t)8 * parts->width;
+	if (bytes == 0)
+		return STATUS_OK;
 	enum status status = bytes_reserve(&job->observed, bytes);
 	if (status != STATUS_OK)
 		return status;

@@ -167,6 +167,8 @@ static enum status remove_known(struct step *self, const struct contact_list *li
 	ASSERT(begun <= self->dynamics->new_pairs.count);
 	struct dynamics *dynamics = self->dynamics;
 	uint32_t found = dynamics->new_pairs.count - begun, unknown = 0;
+	if (found == 0)
+		return STATUS_OK;
 	uint32_t scratch = first_scratch(list);
 	struct contact_pair *items = dynamics->new_pairs.items + begun;
 	struct contact_pair *merged = ARENA_ARRAY(&dynamics->scratch, struct contact_pair, found);
