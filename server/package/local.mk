@@ -41,7 +41,9 @@ package/cairnd.service: server/cairnd.service Makefile
 		$(top_srcdir)/server/cairnd.service >$@
 
 scenesdir = $(pkgdatadir)/scenes
-dist_scenes_DATA = $(SCENES)
+galleryscenesdir = $(scenesdir)/gallery
+dist_scenes_DATA = $(filter-out clients/scenes/gallery/%,$(SCENES))
+dist_galleryscenes_DATA = $(filter clients/scenes/gallery/%,$(SCENES))
 dist_doc_DATA = README.md docs/ARCHITECTURE.md docs/CHANGELOG.md docs/COMMANDS.md docs/DETERMINISM.md docs/FIELDS.md \
 	docs/METHODS.md docs/OPERATIONS.md docs/PROTOCOL.md docs/RECORDING.md docs/SCENES.md
 examplesdir = $(docdir)/examples
