@@ -21,6 +21,8 @@ libbase_a_SOURCES += \
 	server/base/hash.h \
 	server/base/hash.c \
 	server/base/sha256.c \
+	server/base/index_heap.h \
+	server/base/index_heap.c \
 	server/base/json_text.h \
 	server/base/json_text.c \
 	server/base/ring.h \
@@ -42,6 +44,7 @@ UNIT_TESTS += \
 	tests/unit/server/base/test_bytes \
 	tests/unit/server/base/test_hash \
 	tests/unit/server/base/test_heap \
+	tests/unit/server/base/test_index_heap \
 	tests/unit/server/base/test_json_text \
 	tests/unit/server/base/test_progress_text \
 	tests/unit/server/base/test_rng \
