@@ -25,6 +25,8 @@
  *     PAST      [[[epoch, first, last, cause], …], [spacing, keyframes, bytes],
  *                [[epoch, tick, kind, text], …]]
  *     DIFFERENCE  [] or [text, table, row, column]
+ *     FIELDS    [acceleration, force, [[id, kind, region, falloff, flags, power, mask, tag, position,
+ *                rotation, half, strength, velocity, linear, quadratic, angular, core], …]]
  *     REGIONS   [[placement, other's placement, depth, volume, point, other's point, normal, contours], …],
  *                deepest first
  *
@@ -226,6 +228,20 @@ struct wire_joint_facts {
 	struct wire_joint_axis axes[WIRE_JOINT_AXES]; /* of JOINT only */
 };
 
+/* A force field, with the numbers of FIELD_CREATE. */
+struct wire_force_field {
+	uint32_t id, mask;
+	uint8_t kind, region, falloff, flags, power;
+	int64_t tag;
+	double position[3], rotation[4], half[3], strength[3], velocity[3];
+	double linear, quadratic, angular, core;
+};
+/* The beginning of the answer to FIELDS. */
+struct wire_field_force {
+	double acceleration[3], force[3];
+	uint32_t count; /* of the items that follow */
+};
+
 struct wire_geometry {
 	uint32_t part, of;
 	struct wire_slice data; /* borrowed */
@@ -249,6 +265,11 @@ MUST_CHECK enum status answer_take_joint(struct wire_cursor *in, struct wire_joi
 /* Members that the list does not have are 0. */
 MUST_CHECK enum status answer_take_joints_item(struct wire_cursor *in,
 					       struct wire_joint_facts *facts);
+/* The answer to FIELDS is this, then `count` items. */
+void answer_pack_fields(struct wire_packer *out, const struct wire_field_force *head);
+void answer_pack_field(struct wire_packer *out, const struct wire_force_field *field);
+MUST_CHECK enum status answer_take_fields(struct wire_cursor *in, struct wire_field_force *head);
+MUST_CHECK enum status answer_take_field(struct wire_cursor *in, struct wire_force_field *field);
 void answer_pack_region(struct wire_packer *out, const struct wire_region *region);
 /* The lists of a method and of a parameter are given as items that are packed already. */
 void answer_pack_method(struct wire_packer *out, const struct wire_method *method);

@@ -145,7 +145,8 @@ enum cairn_status {
 	CAIRN_STATUS_NOT_JOINED = 65,
 	CAIRN_STATUS_WAITING = 66,
 	CAIRN_STATUS_UNKNOWN_JOINT = 67,
-	CAIRN_STATUS_NOT_STORED = 68
+	CAIRN_STATUS_NOT_STORED = 68,
+	CAIRN_STATUS_UNKNOWN_FIELD = 71
 };
 
 /* Kinds of events (docs/PROTOCOL.md, EVENTS). */
@@ -211,6 +212,28 @@ enum cairn_joint_wave {
 	CAIRN_JOINT_WAVE_CONSTANT = 0,
 	CAIRN_JOINT_WAVE_SINE = 1,
 	CAIRN_JOINT_WAVE_TABLE = 2
+};
+
+/* Values of field kind fields. */
+enum cairn_field_kind {
+	CAIRN_FIELD_KIND_WIND = 1,
+	CAIRN_FIELD_KIND_VORTEX = 2,
+	CAIRN_FIELD_KIND_ATTRACTOR = 3,
+	CAIRN_FIELD_KIND_DRAG = 4
+};
+
+/* Values of field region fields. */
+enum cairn_field_region {
+	CAIRN_FIELD_REGION_EVERYWHERE = 0,
+	CAIRN_FIELD_REGION_BALL = 1,
+	CAIRN_FIELD_REGION_BOX = 2
+};
+
+/* Values of field falloff fields. */
+enum cairn_field_falloff {
+	CAIRN_FIELD_FALLOFF_CONSTANT = 0,
+	CAIRN_FIELD_FALLOFF_LINEAR = 1,
+	CAIRN_FIELD_FALLOFF_COMPONENTS = 2
 };
 
 /* `ticks` of a force that lasts until its body is removed. */
@@ -595,6 +618,92 @@ struct cairn_command_joint_move {
 	cairn_vec3 point;
 };
 
+/* make a force field; wakes the bodies in its region; yields a force_field. */
+struct cairn_command_field_create {
+	/* kind: 1 wind, 2 vortex, 3 attractor, 4 drag */
+	uint8_t kind;
+	/* region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre */
+	uint8_t region;
+	/* position (-1000000 … 1000000 m): centre of the field */
+	cairn_vec3 position;
+	/* rotation: the field's axes to the world's */
+	cairn_quat rotation;
+	/* half (0 … 1000000 m): half sizes of a box; x is the radius of a ball */
+	cairn_vec3 half;
+	/* falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a
+	 * box) */
+	uint8_t falloff;
+	/* strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y
+	 * axis; attractor: x, towards the centre */
+	cairn_vec3 strength;
+	/* velocity (-10000 … 10000 m/s): of a drag's medium, world axes */
+	cairn_vec3 velocity;
+	/* linear (0 … 1e+12 N s/m): of a drag: force by relative velocity */
+	double linear;
+	/* quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square */
+	double quadratic;
+	/* angular (0 … 1000 1/s): of a drag: decay rate of angular velocity */
+	double angular;
+	/* power: of an attractor: its force falls with this power of the distance */
+	uint32_t power;
+	/* core (0.001 … 1000000 m): of an attractor: within about this distance the force falls
+	 * again, to 0 at the centre */
+	double core;
+	/* flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m */
+	uint32_t flags;
+	/* mask: bodies whose category has one of these bits feel the field */
+	uint32_t mask;
+	/* tag: number for the user's own purpose */
+	int64_t tag;
+};
+
+/* remove a force field; wakes the bodies in its region. */
+struct cairn_command_field_remove {
+	/* field: the field */
+	int64_t field;
+};
+
+/* set all properties of a force field; wakes the bodies in its old and new region. */
+struct cairn_command_field_set {
+	/* field: the field */
+	int64_t field;
+	/* kind: 1 wind, 2 vortex, 3 attractor, 4 drag */
+	uint8_t kind;
+	/* region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre */
+	uint8_t region;
+	/* position (-1000000 … 1000000 m): centre of the field */
+	cairn_vec3 position;
+	/* rotation: the field's axes to the world's */
+	cairn_quat rotation;
+	/* half (0 … 1000000 m): half sizes of a box; x is the radius of a ball */
+	cairn_vec3 half;
+	/* falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a
+	 * box) */
+	uint8_t falloff;
+	/* strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y
+	 * axis; attractor: x, towards the centre */
+	cairn_vec3 strength;
+	/* velocity (-10000 … 10000 m/s): of a drag's medium, world axes */
+	cairn_vec3 velocity;
+	/* linear (0 … 1e+12 N s/m): of a drag: force by relative velocity */
+	double linear;
+	/* quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square */
+	double quadratic;
+	/* angular (0 … 1000 1/s): of a drag: decay rate of angular velocity */
+	double angular;
+	/* power: of an attractor: its force falls with this power of the distance */
+	uint32_t power;
+	/* core (0.001 … 1000000 m): of an attractor: within about this distance the force falls
+	 * again, to 0 at the centre */
+	double core;
+	/* flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m */
+	uint32_t flags;
+	/* mask: bodies whose category has one of these bits feel the field */
+	uint32_t mask;
+	/* tag: number for the user's own purpose */
+	int64_t tag;
+};
+
 /* Commands (docs/COMMANDS.md). */
 enum cairn_command_op {
 	CAIRN_COMMAND_SHAPE_USE = 1,
@@ -625,7 +734,10 @@ enum cairn_command_op {
 	CAIRN_COMMAND_JOINT_AXIS = 53,
 	CAIRN_COMMAND_JOINT_TARGETS = 54,
 	CAIRN_COMMAND_JOINT_TABLE = 55,
-	CAIRN_COMMAND_JOINT_MOVE = 56
+	CAIRN_COMMAND_JOINT_MOVE = 56,
+	CAIRN_COMMAND_FIELD_CREATE = 70,
+	CAIRN_COMMAND_FIELD_REMOVE = 71,
+	CAIRN_COMMAND_FIELD_SET = 72
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -661,6 +773,9 @@ typedef struct cairn_command {
 		struct cairn_command_joint_targets joint_targets;
 		struct cairn_command_joint_table joint_table;
 		struct cairn_command_joint_move joint_move;
+		struct cairn_command_field_create field_create;
+		struct cairn_command_field_remove field_remove;
+		struct cairn_command_field_set field_set;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;

@@ -16,7 +16,7 @@ from make_manifest import ROOT, bounds, calls, field_text, version, words_of, wr
 TARGET = HERE / "cairn.h"
 BEGIN = "/* ---- from the manifests: make_header.py writes this part ---- */\n"
 END = "/* ---- end of that part ---- */\n"
-TYPES = {"BODY": "int64_t", "SHAPE": "int64_t", "JOINT": "int64_t", "ENUM": "uint8_t", "U32": "uint32_t",
+TYPES = {"BODY": "int64_t", "SHAPE": "int64_t", "JOINT": "int64_t", "FORCE_FIELD": "int64_t", "ENUM": "uint8_t", "U32": "uint32_t",
          "INTEGER": "int64_t", "F64": "double", "VEC3": "cairn_vec3", "QUAT": "cairn_quat", "TEXT": "cairn_text",
          "NAME": "cairn_name", "SEED": "uint64_t", "ATTACHMENTS": "cairn_attachments",
          "TARGETS": "cairn_joint_targets", "POINTS": "cairn_joint_points"}

@@ -27,7 +27,7 @@ def calls(path, names):
 
 # Named bounds that commands.def uses as defaults.
 NUMBERS = {"LENGTH_MAX": "1e6"}
-WHOLE = ("BODY", "SHAPE", "JOINT", "ENUM", "U32", "INTEGER", "SEED")
+WHOLE = ("BODY", "SHAPE", "JOINT", "FORCE_FIELD", "ENUM", "U32", "INTEGER", "SEED")
 EMPTY = {"ATTACHMENTS": [], "TARGETS": [], "POINTS": [], "QUAT": (1.0, 0.0, 0.0, 0.0), "TEXT": "", "NAME": b""}
 
 
@@ -209,10 +209,11 @@ def lines():
 
 # Commands to the whole world whose plain name would be an attribute of World.
 RENAMED = {name: f"set_{name}" for name in ("gravity", "parameter", "method", "seed", "bounds")}
-TYPES = {"BODY": "int", "SHAPE": "int", "JOINT": "int", "ENUM": "int", "U32": "int", "INTEGER": "int", "SEED": "int",
+TYPES = {"BODY": "int", "SHAPE": "int", "JOINT": "int", "FORCE_FIELD": "int", "ENUM": "int", "U32": "int", "INTEGER": "int", "SEED": "int",
          "F64": "float", "VEC3": "Vector", "QUAT": "Rotation", "TEXT": "str", "NAME": "bytes",
          "ATTACHMENTS": "Sequence", "TARGETS": "Sequence", "POINTS": "Sequence"}
-YIELDS = {"BODY": "the body's id", "SHAPE": "the shape's id in the world", "JOINT": "the joint's id"}
+YIELDS = {"BODY": "the body's id", "SHAPE": "the shape's id in the world", "JOINT": "the joint's id",
+          "FORCE_FIELD": "the field's id"}
 # The field of clients that stands for two.
 FRICTION_DOC = "static_friction and dynamic_friction, where they are not given, as in scenes"
 # What spawn() makes if these are not given: a dynamic body at the origin.

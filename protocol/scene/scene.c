@@ -193,6 +193,8 @@ static enum status compile_all(struct compile *self, const struct yaml_node *roo
 	if (status == STATUS_OK)
 		status = compile_joints(self, file.joints);
 	if (status == STATUS_OK)
+		status = compile_fields(self, file.fields);
+	if (status == STATUS_OK)
 		status = compile_compare(self, file.compare, compare);
 	if (status == STATUS_OK)
 		status = compile_expect(self, file.expect);

@@ -89,8 +89,8 @@ struct scene {
 	struct scene_world world;
 	struct scene_shape *shapes; /* owned */
 	uint32_t shape_count;
-	/* Parameters, bounds, bodies, then joints, each followed by the commands of its axes,
-	 * without SHAPE_USE. Until scene_resolve, a shape −k is the k-th of `shapes` (from 1).
+	/* Parameters, bounds, bodies, joints, each followed by the commands of its axes, then force
+	 * fields; without SHAPE_USE. Until scene_resolve, a shape −k is the k-th of `shapes` (from 1).
 	 * Until scene_link, a body or a joint −k is that which the k-th of all commands makes. */
 	struct command *commands; /* owned */
 	uint32_t *lines;	  /* owned; for each command: its line in the file */

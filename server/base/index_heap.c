@@ -27,8 +27,7 @@ static void sift(struct index_heap *self, uint32_t at, uint32_t item)
 		if (child + 1 < self->count &&
 		    self->before(self->context, self->items[child + 1], self->items[child]))
 			child++;
-		if (child >= self->count ||
-		    !self->before(self->context, self->items[child], item))
+		if (child >= self->count || !self->before(self->context, self->items[child], item))
 			break;
 		set_place(self, at, self->items[child]);
 		at = child;

@@ -313,6 +313,27 @@ struct world_joint_changes {
 MUST_CHECK enum status world_joint_changes(const struct world *world,
 					   struct world_joint_changes *out);
 
+/* ---- force fields ---------------------------------------------------------------------------- */
+
+/* A force field, as FIELD_CREATE and FIELD_SET make it (types.h). */
+struct field_view {
+	field_id id;
+	uint8_t kind, region, falloff, flags, power;
+	uint32_t mask;
+	int64_t tag;
+	vec3 position, half; /* m */
+	quat rotation;	     /* field axes → world */
+	vec3 strength;	     /* N or m/s², field axes */
+	vec3 velocity;	     /* m/s, of a drag's medium, world axes */
+	double linear, quadratic, angular, core;
+};
+/* All fields, ids ascending; returns how many there are. */
+uint32_t world_fields(const struct world *world, struct field_view out[FIELDS_MAX]);
+/* What all fields together exert at a place (m) on a point mass (kg) that moves at `velocity` (m/s), is of
+ * every category and has no size: an acceleration (m/s²), to which a force (N) is added. */
+void world_field_force(const struct world *world, vec3 at, vec3 velocity, double mass,
+		       vec3 *acceleration, vec3 *force);
+
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
 /* Hash of the state that every client can know: id, status, pose, velocities of all bodies

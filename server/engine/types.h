@@ -15,6 +15,7 @@
 typedef uint32_t body_id;
 typedef uint32_t shape_id;
 typedef uint32_t joint_id;
+typedef uint32_t field_id;
 
 /* The body that carries the walls of BOUNDS_WALLS: static, in the body table while there are walls, in
  * contacts and their events, nowhere else. Its contacts are not filtered. No command may name it. */
@@ -148,6 +149,40 @@ struct joint_point {
 	double value;
 };
 enum { JOINT_POINTS_MAX = 256 }; /* of one axis */
+
+/* A force field acts on dynamic bodies whose mass centre is in its region. Vectors are in the field's axes,
+ * d is the vector from its centre to the mass centre, w the weight that its fall-off gives there. */
+enum field_kind {
+	FIELD_WIND = 1, /* w × strength */
+	FIELD_VORTEX =
+		2, /* about the field's y axis (in a planar world z): w × (x of strength around it,
+				y along it, z towards it) */
+	FIELD_ATTRACTOR =
+		3, /* towards the centre, w × x of strength × |d| / (d² + core²)^((power + 1) / 2);
+				negative: away from it */
+	FIELD_DRAG = 4, /* −w (linear + quadratic |u|) u, u: velocity relative to the medium's, and
+				−w angular × inertia × angular velocity; both at most what stops that motion
+				within the time for which the force is held */
+};
+enum field_region {
+	FIELD_EVERYWHERE = 0,
+	FIELD_BALL = 1, /* radius: x of the half size */
+	FIELD_BOX = 2,	/* half sizes along the field's axes */
+};
+enum field_falloff {
+	FIELD_CONSTANT = 0, /* 1 */
+	FIELD_LINEAR =
+		1, /* ball: 1 − |d| / radius; box: the product of 1 − |dᵢ| / halfᵢ; 0 at the border */
+	FIELD_COMPONENTS =
+		2, /* wind in a box: each component has its own factor 1 − |dᵢ| / halfᵢ */
+};
+/* Flags of a force field. */
+enum {
+	FIELD_PER_MASS = 1u << 0, /* strengths are m/s² in place of N; linear 1/s, quadratic 1/m */
+};
+/* m: least core of an attractor, so that its force stays finite. */
+#define FIELD_CORE_MIN 1e-3
+enum { FIELDS_MAX = 256 }; /* of one world: each is compared with each awake body in each tick */
 
 /* What is known of a contact force (ch. 4 K3). All solutions that move the bodies alike are equally
  * right; a method finds one of them. */

@@ -196,7 +196,8 @@ static void script(struct run *run)
 	sim_subscribe(run->admin, 1, run->world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0x1fe);
 	if (!step(run, commands, 4) || !ask_query(run, WIRE_QUERY_RAY) ||
 	    !ask_query(run, WIRE_QUERY_JOINT) || !ask_query(run, WIRE_QUERY_JOINTS) ||
-	    !ask_query(run, WIRE_QUERY_LINKED) || !ask_query(run, WIRE_QUERY_FORCES))
+	    !ask_query(run, WIRE_QUERY_LINKED) || !ask_query(run, WIRE_QUERY_FORCES) ||
+	    !ask_query(run, WIRE_QUERY_FIELDS))
 		return;
 	run->player = guest(run, SIM_TCP, "player");
 	if (!join_world(run, run->player, "demo"))

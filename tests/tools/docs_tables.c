@@ -14,21 +14,14 @@
 static const char *type_text(enum field_type type)
 {
 	static const char *const names[] = {
-		[FIELD_BODY] = "body",
-		[FIELD_SHAPE] = "shape",
-		[FIELD_JOINT] = "joint",
-		[FIELD_ENUM] = "enum",
-		[FIELD_U32] = "u32",
-		[FIELD_INTEGER] = "int",
-		[FIELD_F64] = "f64",
-		[FIELD_VEC3] = "vec3",
-		[FIELD_QUAT] = "quat",
-		[FIELD_TEXT] = "text",
-		[FIELD_NAME] = "name",
-		[FIELD_SEED] = "seed",
-		[FIELD_ATTACHMENTS] = "attachments",
-		[FIELD_TARGETS] = "targets",
-		[FIELD_POINTS] = "points",
+		[FIELD_BODY] = "body",	     [FIELD_SHAPE] = "shape",
+		[FIELD_JOINT] = "joint",     [FIELD_FORCE_FIELD] = "field",
+		[FIELD_ENUM] = "enum",	     [FIELD_U32] = "u32",
+		[FIELD_INTEGER] = "int",     [FIELD_F64] = "f64",
+		[FIELD_VEC3] = "vec3",	     [FIELD_QUAT] = "quat",
+		[FIELD_TEXT] = "text",	     [FIELD_NAME] = "name",
+		[FIELD_SEED] = "seed",	     [FIELD_ATTACHMENTS] = "attachments",
+		[FIELD_TARGETS] = "targets", [FIELD_POINTS] = "points",
 	};
 	return names[type];
 }

@@ -184,6 +184,12 @@ export interface Force {
   a: number, b: number, childA: number, childB: number, point: number[], normal: number[];
   separation: number, force: number, friction: number[], known: "as_found" | "unique" | "not_determined" | "least_norm";
 }
+export interface Field {
+  id: number, kind: "wind" | "vortex" | "attractor" | "drag", region: "everywhere" | "ball" | "box";
+  falloff: "constant" | "linear" | "components", flags: number, power: number, mask: number, tag: number;
+  position: number[], rotation: number[], half: number[], strength: number[], velocity: number[];
+  linear: number, quadratic: number, angular: number, core: number;
+}
 export interface Side { body: number, placement: number, child: number, point: number[], vertices: number[] }
 export interface WorldEvent {
   kind: string, a: number, b: number, value: number, fraction: number, point: number[], normal: number[];
@@ -286,6 +292,8 @@ export class World {
   joint(joint: number): Promise<Joint>;
   joints(body?: number): Promise<Joint[]>;
   linked(body: number): Promise<number[]>;
+  fields(): Promise<Field[]>;
+  fieldForce(position: Vector, options?: { velocity?: Vector, mass?: number }): Promise<{ acceleration: number[], force: number[] }>;
   totals(): Promise<{ kinetic: number, potential: number, linear: number[], angular: number[] }>;
   facts(body: number): Promise<{
     id: number, status: number, flags: number, owner: number, tag: number, position: number[], rotation: number[],

@@ -65,7 +65,8 @@ export type StatusName =
   | "not_joined"
   | "waiting"
   | "unknown_joint"
-  | "not_stored";
+  | "not_stored"
+  | "unknown_field";
 
 export type Column =
   | "position"
@@ -122,6 +123,22 @@ export type JointWave =
   | "constant"
   | "sine"
   | "table";
+
+export type FieldKind =
+  | "wind"
+  | "vortex"
+  | "attractor"
+  | "drag";
+
+export type FieldRegion =
+  | "everywhere"
+  | "ball"
+  | "box";
+
+export type FieldFalloff =
+  | "constant"
+  | "linear"
+  | "components";
 
 /** The fields of each command; one with `?` has the default of docs/COMMANDS.md. */
 export interface CommandFields {
@@ -465,6 +482,83 @@ export interface CommandFields {
     joint: number;
     /** point (-1000000 … 1000000 m): the new point_a, world axes */
     point: Vector;
+  };
+  /** make a force field; wakes the bodies in its region */
+  field_create: {
+    /** kind: 1 wind, 2 vortex, 3 attractor, 4 drag */
+    kind: number | "wind" | "vortex" | "attractor" | "drag";
+    /** region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre */
+    region?: number | "everywhere" | "ball" | "box";
+    /** position (-1000000 … 1000000 m): centre of the field */
+    position?: Vector;
+    /** rotation: the field's axes to the world's */
+    rotation?: Rotation;
+    /** half (0 … 1000000 m): half sizes of a box; x is the radius of a ball */
+    half?: Vector;
+    /** falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a box) */
+    falloff?: number | "constant" | "linear" | "components";
+    /** strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y axis; attractor: x, towards the centre */
+    strength?: Vector;
+    /** velocity (-10000 … 10000 m/s): of a drag's medium, world axes */
+    velocity?: Vector;
+    /** linear (0 … 1e+12 N s/m): of a drag: force by relative velocity */
+    linear?: Placed;
+    /** quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square */
+    quadratic?: Placed;
+    /** angular (0 … 1000 1/s): of a drag: decay rate of angular velocity */
+    angular?: Placed;
+    /** power: of an attractor: its force falls with this power of the distance */
+    power?: number;
+    /** core (0.001 … 1000000 m): of an attractor: within about this distance the force falls again, to 0 at the centre */
+    core?: Placed;
+    /** flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m */
+    flags?: number;
+    /** mask: bodies whose category has one of these bits feel the field */
+    mask?: number;
+    /** tag: number for the user's own purpose */
+    tag?: number;
+  };
+  /** remove a force field; wakes the bodies in its region */
+  field_remove: {
+    /** field: the field */
+    field: number;
+  };
+  /** set all properties of a force field; wakes the bodies in its old and new region */
+  field_set: {
+    /** field: the field */
+    field: number;
+    /** kind: 1 wind, 2 vortex, 3 attractor, 4 drag */
+    kind: number | "wind" | "vortex" | "attractor" | "drag";
+    /** region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre */
+    region?: number | "everywhere" | "ball" | "box";
+    /** position (-1000000 … 1000000 m): centre of the field */
+    position?: Vector;
+    /** rotation: the field's axes to the world's */
+    rotation?: Rotation;
+    /** half (0 … 1000000 m): half sizes of a box; x is the radius of a ball */
+    half?: Vector;
+    /** falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a box) */
+    falloff?: number | "constant" | "linear" | "components";
+    /** strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y axis; attractor: x, towards the centre */
+    strength?: Vector;
+    /** velocity (-10000 … 10000 m/s): of a drag's medium, world axes */
+    velocity?: Vector;
+    /** linear (0 … 1e+12 N s/m): of a drag: force by relative velocity */
+    linear?: Placed;
+    /** quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square */
+    quadratic?: Placed;
+    /** angular (0 … 1000 1/s): of a drag: decay rate of angular velocity */
+    angular?: Placed;
+    /** power: of an attractor: its force falls with this power of the distance */
+    power?: number;
+    /** core (0.001 … 1000000 m): of an attractor: within about this distance the force falls again, to 0 at the centre */
+    core?: Placed;
+    /** flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m */
+    flags?: number;
+    /** mask: bodies whose category has one of these bits feel the field */
+    mask?: number;
+    /** tag: number for the user's own purpose */
+    tag?: number;
   };
 }
 

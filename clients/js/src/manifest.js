@@ -57,6 +57,7 @@ export const STATUS = {
   66: ["waiting", "accepted; waits for its tick, then a second result follows"],
   67: ["unknown_joint", "no such joint"],
   68: ["not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"],
+  71: ["unknown_field", "no such force field"],
 };
 
 /** Messages by name: number, whether fields are a map, and [name, fallback] of each field in order. */
@@ -606,6 +607,46 @@ export const COMMAND = {
     ["joint", undefined],
     ["point", undefined],
   ] },
+  field_create: { number: 70, fields: [
+    ["kind", undefined],
+    ["region", 0],
+    ["position", [0, 0, 0]],
+    ["rotation", [1, 0, 0, 0]],
+    ["half", [1, 1, 1]],
+    ["falloff", 0],
+    ["strength", [0, 0, 0]],
+    ["velocity", [0, 0, 0]],
+    ["linear", 0],
+    ["quadratic", 0],
+    ["angular", 0],
+    ["power", 2],
+    ["core", 0.1],
+    ["flags", 0],
+    ["mask", 4294967295.0],
+    ["tag", 0],
+  ] },
+  field_remove: { number: 71, fields: [
+    ["field", undefined],
+  ] },
+  field_set: { number: 72, fields: [
+    ["field", undefined],
+    ["kind", undefined],
+    ["region", 0],
+    ["position", [0, 0, 0]],
+    ["rotation", [1, 0, 0, 0]],
+    ["half", [1, 1, 1]],
+    ["falloff", 0],
+    ["strength", [0, 0, 0]],
+    ["velocity", [0, 0, 0]],
+    ["linear", 0],
+    ["quadratic", 0],
+    ["angular", 0],
+    ["power", 2],
+    ["core", 0.1],
+    ["flags", 0],
+    ["mask", 4294967295.0],
+    ["tag", 0],
+  ] },
 };
 
 export const LENGTH_MAX = 1000000;
@@ -755,6 +796,42 @@ export const LIMITS = {
   joint_move: {
     point: ["VEC3", -1000000, 1000000, "m"],
   },
+  field_create: {
+    kind: ["ENUM", 1, 4, ""],
+    region: ["ENUM", 0, 2, ""],
+    position: ["VEC3", -1000000, 1000000, "m"],
+    rotation: ["QUAT", 0, 0, ""],
+    half: ["VEC3", 0, 1000000, "m"],
+    falloff: ["ENUM", 0, 2, ""],
+    strength: ["VEC3", -1000000000000, 1000000000000, "N"],
+    velocity: ["VEC3", -10000, 10000, "m/s"],
+    linear: ["F64", 0, 1000000000000, "N s/m"],
+    quadratic: ["F64", 0, 1000000000000, "N s2/m2"],
+    angular: ["F64", 0, 1000, "1/s"],
+    power: ["U32", 0, 2, ""],
+    core: ["F64", 0.001, 1000000, "m"],
+    flags: ["U32", 0, 1, ""],
+    mask: ["U32", 0, 4294967295, ""],
+    tag: ["INTEGER", -9007199254740991, 9007199254740991, ""],
+  },
+  field_set: {
+    kind: ["ENUM", 1, 4, ""],
+    region: ["ENUM", 0, 2, ""],
+    position: ["VEC3", -1000000, 1000000, "m"],
+    rotation: ["QUAT", 0, 0, ""],
+    half: ["VEC3", 0, 1000000, "m"],
+    falloff: ["ENUM", 0, 2, ""],
+    strength: ["VEC3", -1000000000000, 1000000000000, "N"],
+    velocity: ["VEC3", -10000, 10000, "m/s"],
+    linear: ["F64", 0, 1000000000000, "N s/m"],
+    quadratic: ["F64", 0, 1000000000000, "N s2/m2"],
+    angular: ["F64", 0, 1000, "1/s"],
+    power: ["U32", 0, 2, ""],
+    core: ["F64", 0.001, 1000000, "m"],
+    flags: ["U32", 0, 1, ""],
+    mask: ["U32", 0, 4294967295, ""],
+    tag: ["INTEGER", -9007199254740991, 9007199254740991, ""],
+  },
 };
 
 /** The fields of each QUERY: [field, type, least, most], types as in protocol/queries.def. */
@@ -826,6 +903,11 @@ export const QUERY_LIMITS = {
   ],
   14: [
     ["joint", "U32", 0, 4294967295],
+  ],
+  18: [
+    ["position", "PLACE", 0, 0],
+    ["velocity", "WAY", 0, 0],
+    ["mass", "REAL", 1e-06, 1000000000],
   ],
   20: [
     ["body", "U32", 0, 4294967295],
@@ -901,6 +983,23 @@ export const WORDS = {
     "sine",
     "table",
   ],
+  field_kind: [
+    "",
+    "wind",
+    "vortex",
+    "attractor",
+    "drag",
+  ],
+  field_region: [
+    "everywhere",
+    "ball",
+    "box",
+  ],
+  field_falloff: [
+    "constant",
+    "linear",
+    "components",
+  ],
 };
 
 /** The list of words of each command field that has one. */
@@ -909,6 +1008,8 @@ export const WORDED = {
   set_status: { status: WORDS.body_status },
   joint_create: { type: WORDS.joint_type },
   joint_axis: { mode: WORDS.joint_mode, spring: WORDS.joint_spring, motor: WORDS.joint_motor, wave: WORDS.joint_wave },
+  field_create: { kind: WORDS.field_kind, region: WORDS.field_region, falloff: WORDS.field_falloff },
+  field_set: { kind: WORDS.field_kind, region: WORDS.field_region, falloff: WORDS.field_falloff },
 };
 
 /** Kinds of QUERY by name. */
@@ -927,6 +1028,7 @@ export const QUERY = {
   methods: 12,
   parameters: 13,
   joint: 14,
+  fields: 18,
   joints: 20,
   linked: 21,
   when: 22,

@@ -57,6 +57,7 @@ wire.status = {
 	[66] = "waiting",
 	[67] = "unknown_joint",
 	[68] = "not_stored",
+	[71] = "unknown_field",
 }
 
 -- Messages by name: number, layout, and the names of the fields in order.
@@ -269,6 +270,43 @@ wire.command = {
 	joint_move = {number = 56, fields = {
 		{name = "joint", type = "joint", min = 0, max = 0},
 		{name = "point", type = "vec3", min = -1000000, max = 1000000}}},
+	field_create = {number = 70, fields = {
+		{name = "kind", type = "enum", min = 1, max = 4},
+		{name = "region", type = "enum", min = 0, max = 2, default = 0},
+		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
+		{name = "half", type = "vec3", min = 0, max = 1000000, default = {1.0, 1.0, 1.0}},
+		{name = "falloff", type = "enum", min = 0, max = 2, default = 0},
+		{name = "strength", type = "vec3", min = -1000000000000, max = 1000000000000, default = {0.0, 0.0, 0.0}},
+		{name = "velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}},
+		{name = "linear", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "quadratic", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "angular", type = "f64", min = 0, max = 1000, default = 0.0},
+		{name = "power", type = "u32", min = 0, max = 2, default = 2},
+		{name = "core", type = "f64", min = 0.001, max = 1000000, default = 0.1},
+		{name = "flags", type = "u32", min = 0, max = 1, default = 0},
+		{name = "mask", type = "u32", min = 0, max = 4294967295, default = 4294967295},
+		{name = "tag", type = "integer", min = -9007199254740991, max = 9007199254740991, default = 0}}},
+	field_remove = {number = 71, fields = {
+		{name = "field", type = "field", min = 0, max = 0}}},
+	field_set = {number = 72, fields = {
+		{name = "field", type = "field", min = 0, max = 0},
+		{name = "kind", type = "enum", min = 1, max = 4},
+		{name = "region", type = "enum", min = 0, max = 2, default = 0},
+		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
+		{name = "half", type = "vec3", min = 0, max = 1000000, default = {1.0, 1.0, 1.0}},
+		{name = "falloff", type = "enum", min = 0, max = 2, default = 0},
+		{name = "strength", type = "vec3", min = -1000000000000, max = 1000000000000, default = {0.0, 0.0, 0.0}},
+		{name = "velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}},
+		{name = "linear", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "quadratic", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "angular", type = "f64", min = 0, max = 1000, default = 0.0},
+		{name = "power", type = "u32", min = 0, max = 2, default = 2},
+		{name = "core", type = "f64", min = 0.001, max = 1000000, default = 0.1},
+		{name = "flags", type = "u32", min = 0, max = 1, default = 0},
+		{name = "mask", type = "u32", min = 0, max = 4294967295, default = 4294967295},
+		{name = "tag", type = "integer", min = -9007199254740991, max = 9007199254740991, default = 0}}},
 }
 
 wire.query = {
@@ -286,6 +324,7 @@ wire.query = {
 	methods = {number = 12, fields = {}},
 	parameters = {number = 13, fields = {}},
 	joint = {number = 14, fields = {{name = "joint"}}},
+	fields = {number = 18, fields = {{name = "position", default = 0}, {name = "velocity", default = 0}, {name = "mass", default = 1}}},
 	joints = {number = 20, fields = {{name = "body", default = 0}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	linked = {number = 21, fields = {{name = "body"}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	when = {number = 22, fields = {{name = "body"}, {name = "quantity"}, {name = "above"}, {name = "value"}, {name = "latest", default = 0}}},
@@ -312,6 +351,9 @@ wire.words = {
 	joint_spring = {none = 0, stiffness = 1, hertz = 2},
 	joint_motor = {none = 0, velocity = 1, position = 2},
 	joint_wave = {constant = 0, sine = 1, table = 2},
+	field_kind = {wind = 1, vortex = 2, attractor = 3, drag = 4},
+	field_region = {everywhere = 0, ball = 1, box = 2},
+	field_falloff = {constant = 0, linear = 1, components = 2},
 }
 
 -- The list of words of a command's field: wire.worded["spawn.status"].
@@ -323,6 +365,12 @@ wire.worded = {
 	["joint_axis.spring"] = wire.words.joint_spring,
 	["joint_axis.motor"] = wire.words.joint_motor,
 	["joint_axis.wave"] = wire.words.joint_wave,
+	["field_create.kind"] = wire.words.field_kind,
+	["field_create.region"] = wire.words.field_region,
+	["field_create.falloff"] = wire.words.field_falloff,
+	["field_set.kind"] = wire.words.field_kind,
+	["field_set.region"] = wire.words.field_region,
+	["field_set.falloff"] = wire.words.field_falloff,
 }
 
 return wire

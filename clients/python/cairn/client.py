@@ -789,6 +789,24 @@ class World(Commands):
                 return found
             first = id_of(items[-1]) + 1
 
+    def fields(self):
+        """The force fields by id, as dicts with the arguments of field_create, and `id`."""
+        names = ("id", "kind", "region", "falloff", "flags", "power", "mask", "tag", "position", "rotation", "half", "strength",
+                 "velocity", "linear", "quadratic", "angular", "core")
+        found = [dict(zip(names, item)) for item in self.query(QUERY["fields"])[2]]
+        for field in found:
+            for name in ("kind", "region", "falloff"):
+                field[name] = WORDS[f"field_{name}"][field[name]]
+            for name in ("position", "rotation", "half", "strength", "velocity"):
+                field[name] = tuple(field[name])
+        return found
+
+    def field_force(self, position, velocity=(0, 0, 0), mass=1.0):
+        """What all force fields together exert at a place (m) on a point of `mass` kg that moves at `velocity` (m/s):
+        (acceleration (m/s2), force (N) to be added)."""
+        acceleration, force, _ = self.query(QUERY["fields"], position, velocity, mass)
+        return tuple(acceleration), tuple(force)
+
     def totals(self):
         """Sums over all bodies: (kinetic (J), potential (J; zero at the origin), linear momentum (N s), angular momentum
         (N m s, about the origin))."""

@@ -371,3 +371,77 @@ class Commands:
         - point (-1000000 … 1000000 m): the new point_a, world axes
         """
         return self._command("joint_move", joint=joint, point=point)
+
+    def field_create(self, kind: Union[int, str], region: Optional[Union[int, str]] = None,
+                     position: Optional[Vector] = None, rotation: Optional[Rotation] = None,
+                     half: Optional[Vector] = None, falloff: Optional[Union[int, str]] = None,
+                     strength: Optional[Vector] = None, velocity: Optional[Vector] = None,
+                     linear: Optional[float] = None, quadratic: Optional[float] = None,
+                     angular: Optional[float] = None, power: Optional[int] = None, core: Optional[float] = None,
+                     flags: Optional[int] = None, mask: Optional[int] = None, tag: Optional[int] = None):
+        """Make a force field; wakes the bodies in its region. Returns the field's id. Raises Refused.
+
+        - kind: 1 wind, 2 vortex, 3 attractor, 4 drag
+        - region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre
+        - position (-1000000 … 1000000 m): centre of the field
+        - rotation: the field's axes to the world's
+        - half (0 … 1000000 m): half sizes of a box; x is the radius of a ball
+        - falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a box)
+        - strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y axis;
+          attractor: x, towards the centre
+        - velocity (-10000 … 10000 m/s): of a drag's medium, world axes
+        - linear (0 … 1e+12 N s/m): of a drag: force by relative velocity
+        - quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square
+        - angular (0 … 1000 1/s): of a drag: decay rate of angular velocity
+        - power: of an attractor: its force falls with this power of the distance
+        - core (0.001 … 1000000 m): of an attractor: within about this distance the force falls again, to 0 at
+          the centre
+        - flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m
+        - mask: bodies whose category has one of these bits feel the field
+        - tag: number for the user's own purpose
+        """
+        return self._command("field_create", kind=kind, region=region, position=position, rotation=rotation,
+                             half=half, falloff=falloff, strength=strength, velocity=velocity, linear=linear,
+                             quadratic=quadratic, angular=angular, power=power, core=core, flags=flags,
+                             mask=mask, tag=tag)
+
+    def field_remove(self, field: int):
+        """Remove a force field; wakes the bodies in its region. Raises Refused.
+
+        - field: the field
+        """
+        return self._command("field_remove", field=field)
+
+    def field_set(self, field: int, kind: Union[int, str], region: Optional[Union[int, str]] = None,
+                  position: Optional[Vector] = None, rotation: Optional[Rotation] = None,
+                  half: Optional[Vector] = None, falloff: Optional[Union[int, str]] = None,
+                  strength: Optional[Vector] = None, velocity: Optional[Vector] = None,
+                  linear: Optional[float] = None, quadratic: Optional[float] = None, angular: Optional[float] = None,
+                  power: Optional[int] = None, core: Optional[float] = None, flags: Optional[int] = None,
+                  mask: Optional[int] = None, tag: Optional[int] = None):
+        """Set all properties of a force field; wakes the bodies in its old and new region. Raises Refused.
+
+        - field: the field
+        - kind: 1 wind, 2 vortex, 3 attractor, 4 drag
+        - region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre
+        - position (-1000000 … 1000000 m): centre of the field
+        - rotation: the field's axes to the world's
+        - half (0 … 1000000 m): half sizes of a box; x is the radius of a ball
+        - falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a box)
+        - strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y axis;
+          attractor: x, towards the centre
+        - velocity (-10000 … 10000 m/s): of a drag's medium, world axes
+        - linear (0 … 1e+12 N s/m): of a drag: force by relative velocity
+        - quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square
+        - angular (0 … 1000 1/s): of a drag: decay rate of angular velocity
+        - power: of an attractor: its force falls with this power of the distance
+        - core (0.001 … 1000000 m): of an attractor: within about this distance the force falls again, to 0 at
+          the centre
+        - flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m
+        - mask: bodies whose category has one of these bits feel the field
+        - tag: number for the user's own purpose
+        """
+        return self._command("field_set", field=field, kind=kind, region=region, position=position,
+                             rotation=rotation, half=half, falloff=falloff, strength=strength,
+                             velocity=velocity, linear=linear, quadratic=quadratic, angular=angular,
+                             power=power, core=core, flags=flags, mask=mask, tag=tag)

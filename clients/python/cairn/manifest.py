@@ -58,6 +58,7 @@ STATUS = {
     66: ("waiting", "accepted; waits for its tick, then a second result follows"),
     67: ("unknown_joint", "no such joint"),
     68: ("not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"),
+    71: ("unknown_field", "no such force field"),
 }
 
 MESSAGE = {
@@ -302,6 +303,46 @@ COMMAND = {
         ("joint", "JOINT"),
         ("point", "VEC3"),
     ]),
+    "field_create": (70, 1, [
+        ("kind", "ENUM"),
+        ("region", "ENUM"),
+        ("position", "VEC3"),
+        ("rotation", "QUAT"),
+        ("half", "VEC3"),
+        ("falloff", "ENUM"),
+        ("strength", "VEC3"),
+        ("velocity", "VEC3"),
+        ("linear", "F64"),
+        ("quadratic", "F64"),
+        ("angular", "F64"),
+        ("power", "U32"),
+        ("core", "F64"),
+        ("flags", "U32"),
+        ("mask", "U32"),
+        ("tag", "INTEGER"),
+    ]),
+    "field_remove": (71, 1, [
+        ("field", "FORCE_FIELD"),
+    ]),
+    "field_set": (72, 2, [
+        ("field", "FORCE_FIELD"),
+        ("kind", "ENUM"),
+        ("region", "ENUM"),
+        ("position", "VEC3"),
+        ("rotation", "QUAT"),
+        ("half", "VEC3"),
+        ("falloff", "ENUM"),
+        ("strength", "VEC3"),
+        ("velocity", "VEC3"),
+        ("linear", "F64"),
+        ("quadratic", "F64"),
+        ("angular", "F64"),
+        ("power", "U32"),
+        ("core", "F64"),
+        ("flags", "U32"),
+        ("mask", "U32"),
+        ("tag", "INTEGER"),
+    ]),
 }
 
 # The value of a field that is omitted before a given one. A field without a default is required.
@@ -400,6 +441,40 @@ DEFAULTS = {
     },
     "joint_table": {
         "period": 0.0,
+    },
+    "field_create": {
+        "region": 0,
+        "position": (0.0, 0.0, 0.0),
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+        "half": (1.0, 1.0, 1.0),
+        "falloff": 0,
+        "strength": (0.0, 0.0, 0.0),
+        "velocity": (0.0, 0.0, 0.0),
+        "linear": 0.0,
+        "quadratic": 0.0,
+        "angular": 0.0,
+        "power": 2,
+        "core": 0.1,
+        "flags": 0,
+        "mask": 4294967295,
+        "tag": 0,
+    },
+    "field_set": {
+        "region": 0,
+        "position": (0.0, 0.0, 0.0),
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+        "half": (1.0, 1.0, 1.0),
+        "falloff": 0,
+        "strength": (0.0, 0.0, 0.0),
+        "velocity": (0.0, 0.0, 0.0),
+        "linear": 0.0,
+        "quadratic": 0.0,
+        "angular": 0.0,
+        "power": 2,
+        "core": 0.1,
+        "flags": 0,
+        "mask": 4294967295,
+        "tag": 0,
     },
 }
 
@@ -546,6 +621,40 @@ LIMITS = {
     "joint_move": {
         "point": (-1000000, 1000000, "m"),
     },
+    "field_create": {
+        "kind": (1, 4, ""),
+        "region": (0, 2, ""),
+        "position": (-1000000, 1000000, "m"),
+        "half": (0, 1000000, "m"),
+        "falloff": (0, 2, ""),
+        "strength": (-1000000000000, 1000000000000, "N"),
+        "velocity": (-10000, 10000, "m/s"),
+        "linear": (0, 1000000000000, "N s/m"),
+        "quadratic": (0, 1000000000000, "N s2/m2"),
+        "angular": (0, 1000, "1/s"),
+        "power": (0, 2, ""),
+        "core": (0.001, 1000000, "m"),
+        "flags": (0, 1, ""),
+        "mask": (0, 4294967295, ""),
+        "tag": (-9007199254740991, 9007199254740991, ""),
+    },
+    "field_set": {
+        "kind": (1, 4, ""),
+        "region": (0, 2, ""),
+        "position": (-1000000, 1000000, "m"),
+        "half": (0, 1000000, "m"),
+        "falloff": (0, 2, ""),
+        "strength": (-1000000000000, 1000000000000, "N"),
+        "velocity": (-10000, 10000, "m/s"),
+        "linear": (0, 1000000000000, "N s/m"),
+        "quadratic": (0, 1000000000000, "N s2/m2"),
+        "angular": (0, 1000, "1/s"),
+        "power": (0, 2, ""),
+        "core": (0.001, 1000000, "m"),
+        "flags": (0, 1, ""),
+        "mask": (0, 4294967295, ""),
+        "tag": (-9007199254740991, 9007199254740991, ""),
+    },
 }
 
 # The fields of each QUERY: (field, type, least, most), types as in protocol/queries.def.
@@ -618,6 +727,11 @@ QUERY_LIMITS = {
     14: (
         ("joint", "U32", 0, 4294967295),
     ),
+    18: (
+        ("position", "PLACE", 0, 0),
+        ("velocity", "WAY", 0, 0),
+        ("mass", "REAL", 1e-06, 1000000000),
+    ),
     20: (
         ("body", "U32", 0, 4294967295),
         ("limit", "U32", 0, 4096),
@@ -659,6 +773,9 @@ WORDS = {
     "joint_spring": ["none", "stiffness", "hertz"],
     "joint_motor": ["none", "velocity", "position"],
     "joint_wave": ["constant", "sine", "table"],
+    "field_kind": ["", "wind", "vortex", "attractor", "drag"],
+    "field_region": ["everywhere", "ball", "box"],
+    "field_falloff": ["constant", "linear", "components"],
 }
 
 # The list of words of each command field that has one.
@@ -670,6 +787,12 @@ WORDED = {
     ("joint_axis", "spring"): "joint_spring",
     ("joint_axis", "motor"): "joint_motor",
     ("joint_axis", "wave"): "joint_wave",
+    ("field_create", "kind"): "field_kind",
+    ("field_create", "region"): "field_region",
+    ("field_create", "falloff"): "field_falloff",
+    ("field_set", "kind"): "field_kind",
+    ("field_set", "region"): "field_region",
+    ("field_set", "falloff"): "field_falloff",
 }
 
 # Kinds of QUERY by name.
@@ -688,6 +811,7 @@ QUERY = {
     "methods": 12,
     "parameters": 13,
     "joint": 14,
+    "fields": 18,
     "joints": 20,
     "linked": 21,
     "when": 22,

@@ -111,7 +111,7 @@ struct dynamics {
 	struct contact_index contact_index; /* pair of pieces → contact row */
 	struct bitset awake, live;
 	struct bitset parted; /* rows of bodies that lost contact points; the reader empties it */
-	struct bitset body_used, placement_used, contact_used, joint_used;
+	struct bitset body_used, placement_used, contact_used, joint_used, field_used;
 	struct table joint_index; /* joint id → row */
 	/* Changes of joints that the boundary reports (joint_list.h). */
 	struct {

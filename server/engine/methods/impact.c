@@ -839,6 +839,7 @@ static enum status step_impact(void *state, struct dynamics *dynamics, double dt
 	self.settings.printed = false;
 	self.settings.solver_rounds = SOLVER_ROUNDS;
 	force_list_init(&self.forces, dynamics->tables);
+	self.forces.span = step.dt;
 	status = allocate_bodies(&self);
 	if (status == STATUS_OK)
 		status = begin_joints(&self, why);

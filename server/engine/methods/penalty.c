@@ -101,7 +101,7 @@ static enum status prepare_bodies(struct penalty *self)
 	self->bodies = ARENA_ARRAY(arena, struct penalty_body, count);
 	if (sums == NULL || masses == NULL || motions == NULL || self->bodies == NULL)
 		return STATUS_NO_MEMORY;
-	force_all(dynamics, step->bodies, count, sums);
+	force_all(dynamics, step->bodies, count, step->dt, sums);
 	for (uint32_t slot = 0; slot < count; slot++)
 		motions[slot] = dynamics_motion(dynamics, step->bodies[slot]);
 	mass_bodies_from_tables(dynamics->tables, step->bodies, count, motions, masses);

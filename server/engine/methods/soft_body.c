@@ -131,7 +131,7 @@ void soft_prepare_bodies(struct soft_step *self)
 	struct arena_mark mark = arena_mark(scratch);
 	struct force_sum *sums = ARENA_ARRAY(scratch, struct force_sum, count);
 	ASSERT(self->bodies != NULL && self->drives != NULL && self->turns != NULL && sums != NULL);
-	force_all(dynamics, self->rows, count, sums);
+	force_all(dynamics, self->rows, count, self->step->dt, sums);
 	self->bodies[0] = (struct soft_body){ .turn = { 0, 0, 0, 1 } };
 	self->drives[0] = (struct soft_drive){ .keep = 1, .spin_keep = 1 };
 	struct body_work work = { self, sums, NULL };

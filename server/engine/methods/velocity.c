@@ -167,7 +167,7 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 	    self->after == NULL || self->push == NULL || self->force == NULL ||
 	    self->motions == NULL || sums == NULL)
 		return STATUS_NO_MEMORY;
-	force_all(dynamics, step->bodies, count, sums);
+	force_all(dynamics, step->bodies, count, step->dt, sums);
 	for (uint32_t slot = 0; slot < count; slot++) {
 		uint32_t row = step->bodies[slot];
 		self->starts[slot] = integrate_start(dynamics, row, &sums[slot], step->dt);

@@ -34,5 +34,7 @@ bool check_unit(quat q);
 /* Checks joints and their points (joints_invariants.c). CORRUPT. */
 MUST_CHECK enum status joints_check_tables(const struct tables *tables, struct checking *work,
 					   struct reason *why);
+/* Checks force fields (force_fields_invariants.c). CORRUPT. */
+MUST_CHECK enum status force_fields_check_tables(const struct tables *tables, struct reason *why);
 
 #endif

@@ -111,6 +111,7 @@ static void field_set(struct command *command, const struct command_field *field
 #define INITIAL_BODY(initial) (int64_t)(initial)
 #define INITIAL_SHAPE(initial) (int64_t)(initial)
 #define INITIAL_JOINT(initial) (int64_t)(initial)
+#define INITIAL_FORCE_FIELD(initial) (int64_t)(initial)
 #define INITIAL_INTEGER(initial) (int64_t)(initial)
 #define INITIAL_ENUM(initial) (uint8_t)(initial)
 #define INITIAL_U32(initial) (uint32_t)(initial)
@@ -230,7 +231,8 @@ static enum status check_id(int64_t id, const struct command_field *field, int64
 {
 	enum status unknown = field->type == FIELD_BODY	   ? STATUS_UNKNOWN_BODY
 			      : field->type == FIELD_SHAPE ? STATUS_UNKNOWN_SHAPE
-							   : STATUS_UNKNOWN_JOINT;
+			      : field->type == FIELD_JOINT ? STATUS_UNKNOWN_JOINT
+							   : STATUS_UNKNOWN_FIELD;
 	if (id == 0 && field->type == FIELD_BODY && field->max == 1)
 		return STATUS_OK; /* the world */
 	if (id == 0 || id > (int64_t)UINT32_MAX)
@@ -346,7 +348,8 @@ static enum status check_field(struct command *command, const struct command_fie
 	switch (field->type) {
 	case FIELD_BODY:
 	case FIELD_SHAPE:
-	case FIELD_JOINT: {
+	case FIELD_JOINT:
+	case FIELD_FORCE_FIELD: {
 		FIELD_GET(command, field, int64_t, id);
 		return check_id(id, field, index, why);
 	}
@@ -571,6 +574,7 @@ static void describe_field(struct text_line *line, const struct command *command
 	case FIELD_BODY:
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
+	case FIELD_FORCE_FIELD:
 	case FIELD_INTEGER:
 		memcpy(&integer, at, sizeof integer);
 		append_text(line, "%lld", (long long)integer);

@@ -33,6 +33,7 @@ enum field_type {
 	FIELD_BODY,
 	FIELD_SHAPE,
 	FIELD_JOINT,
+	FIELD_FORCE_FIELD,
 	FIELD_ENUM,
 	FIELD_U32,
 	FIELD_INTEGER,
@@ -49,6 +50,7 @@ enum field_type {
 typedef int64_t field_c_BODY;
 typedef int64_t field_c_SHAPE;
 typedef int64_t field_c_JOINT;
+typedef int64_t field_c_FORCE_FIELD;
 typedef uint8_t field_c_ENUM;
 typedef uint32_t field_c_U32;
 typedef int64_t field_c_INTEGER;
@@ -104,7 +106,7 @@ struct command {
 	};
 };
 
-enum command_result { RESULT_NOTHING, RESULT_BODY, RESULT_SHAPE, RESULT_JOINT };
+enum command_result { RESULT_NOTHING, RESULT_BODY, RESULT_SHAPE, RESULT_JOINT, RESULT_FORCE_FIELD };
 
 struct command_field {
 	const char *name, *unit, *doc;
@@ -145,6 +147,9 @@ enum word_list {
 	WORDS_JOINT_SPRING,
 	WORDS_JOINT_MOTOR,
 	WORDS_JOINT_WAVE,
+	WORDS_FIELD_KIND,
+	WORDS_FIELD_REGION,
+	WORDS_FIELD_FALLOFF,
 };
 /* "revolute"; "?" where the list has no such number. */
 const char *command_word(enum word_list list, uint32_t number);

@@ -8,6 +8,7 @@
 #include "server/base/rng.h"
 #include "server/engine/world/command_bytes.h"
 #include "server/engine/world/drives.h"
+#include "server/engine/world/force_fields.h"
 #include "server/engine/world/joints.h"
 #include "server/engine/world/parameters.h"
 #include "server/engine/world/plan.h"
@@ -353,4 +354,5 @@ void plan_apply(const struct batch_plan *plan, struct world *world)
 	ASSERT(world->tables.world.next_body[0] == plan->next_body);
 	ASSERT(world->tables.world.next_shape[0] == plan->next_shape);
 	ASSERT(world->tables.world.next_joint[0] == plan->next_joint);
+	ASSERT(world->tables.world.next_field[0] == plan->next_field);
 }

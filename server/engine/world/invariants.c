@@ -69,6 +69,7 @@ static enum status check_world(const struct tables *tables, struct reason *why)
 	EXPECT(t->events_max[0] >= 1, TABLE_WORLD, 0, "events_max");
 	EXPECT(t->next_joint[0] >= 1 && t->next_joint[0] <= IDS_END, TABLE_WORLD, 0, "next_joint");
 	EXPECT(t->joints_max[0] >= 1, TABLE_WORLD, 0, "joints_max");
+	EXPECT(t->next_field[0] >= 1 && t->next_field[0] <= IDS_END, TABLE_WORLD, 0, "next_field");
 	return STATUS_OK;
 }
 
@@ -420,6 +421,8 @@ static enum status check_all(const struct tables *tables, struct checking *work,
 	if (status == STATUS_OK)
 		status = joints_check_tables(tables, work, why);
 	if (status == STATUS_OK)
+		status = force_fields_check_tables(tables, why);
+	if (status == STATUS_OK)
 		status = check_pending(tables, work, why);
 	return status;
 }
@@ -431,7 +434,8 @@ enum status tables_check(const struct tables *tables, struct reason *why)
 			       MAX_OF(tables->shape.count, 1u));
 	most = MAX_OF(most, 2 * tables->joint.count);
 	uint64_t keys =
-		(uint64_t)tables->body.count * 2 + MAX_OF(tables->shape.count, tables->joint.count);
+		(uint64_t)tables->body.count * 2 +
+		MAX_OF(MAX_OF(tables->shape.count, tables->joint.count), tables->field.count);
 	enum status status = arena_init(&work.arena, 0);
 	work.counts = ARENA_ARRAY(&work.arena, uint32_t, most);
 	if (status == STATUS_OK)

@@ -119,7 +119,7 @@ START_TEST(queries_keep_their_numbers)
 					     "body",	   "geometry", "cast",	     "closest",
 					     "mass",	   "move",     "regions",    "methods",
 					     "parameters", "joint",    "particles",  "framework",
-					     "stability",  "field",    "recordings", "joints",
+					     "stability",  "fields",   "recordings", "joints",
 					     "linked",	   "when",     "past",	     "difference",
 					     "forces" };
 	uint32_t count;
