@@ -373,6 +373,29 @@ uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *na
 /* The limit `memory_max` of an image's world, from its first bytes; false if they do not contain it. */
 bool world_image_memory_max(const uint8_t *head, size_t bytes, uint64_t *out);
 
+/* ---- rollback --------------------------------------------------------------------------------- */
+
+/* A state of a world against which rollback images are differences: a copy of all its tables. Immutable: any
+ * thread may use it. */
+struct rollback_base;
+/* The present state. NO_MEMORY. *out is returned owned. */
+MUST_CHECK enum status rollback_base_create(const struct world *world, struct rollback_base **out);
+void rollback_base_destroy(struct rollback_base *base);		/* NULL is ignored */
+uint64_t rollback_base_bytes(const struct rollback_base *base); /* of memory */
+
+/* Appends the present state as what differs from `base`: whole and exact, with bodies and joints made and
+ * removed since, and small if little but motion has changed (docs/RECORDING.md). It belongs to this process
+ * and needs `base` to be restored. Allocates only while `out` and the world's own buffers grow.
+ * NO_MEMORY: nothing is appended. */
+MUST_CHECK enum status world_save_rollback(struct world *world, const struct rollback_base *base,
+					   struct bytes *out);
+/* Replaces the world's state by the image's; on failure nothing changed. The epoch is kept, and so are
+ * stats' totals; changes and events are empty after. CORRUPT (damaged, or saved with another base), errors of
+ * world_restore. */
+MUST_CHECK enum status world_restore_rollback(struct world *world, const struct rollback_base *base,
+					      const uint8_t *data, size_t bytes,
+					      struct reason *why);
+
 /* Builds every derived cache again (trees, indexes, free rows). Changes no hash, now or later. NO_MEMORY. */
 MUST_CHECK enum status world_rebuild_caches(struct world *world);
 /* The slow check of every invariant of the tables; CORRUPT; `why` names the invariant. */

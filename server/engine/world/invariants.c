@@ -427,22 +427,32 @@ static enum status check_all(const struct tables *tables, struct checking *work,
 enum status tables_check(const struct tables *tables, struct reason *why)
 {
 	struct checking work = { 0 };
+	enum status status = arena_init(&work.arena, 0);
+	if (status == STATUS_OK)
+		status = tables_check_with(tables, &work, why);
+	else
+		reason_set(why, status, -1, "image", "out of memory");
+	table_release(&work.ids);
+	arena_release(&work.arena);
+	return status;
+}
+
+enum status tables_check_with(const struct tables *tables, struct checking *work,
+			      struct reason *why)
+{
 	uint32_t most = MAX_OF(MAX_OF(tables->body.count, tables->placement.count),
 			       MAX_OF(tables->shape.count, 1u));
 	most = MAX_OF(most, 2 * tables->joint.count);
 	uint64_t keys =
 		(uint64_t)tables->body.count * 2 + MAX_OF(tables->shape.count, tables->joint.count);
-	enum status status = arena_init(&work.arena, 0);
-	work.counts = ARENA_ARRAY(&work.arena, uint32_t, most);
+	work->counts = ARENA_ARRAY(&work->arena, uint32_t, most);
+	enum status status = keys <= UINT32_MAX / 2 && work->counts != NULL
+				     ? table_reserve(&work->ids, (uint32_t)keys)
+				     : STATUS_NO_MEMORY;
 	if (status == STATUS_OK)
-		status = keys <= UINT32_MAX / 2 && work.counts != NULL
-				 ? table_reserve(&work.ids, (uint32_t)keys)
-				 : STATUS_NO_MEMORY;
-	if (status == STATUS_OK)
-		status = check_all(tables, &work, why);
+		status = check_all(tables, work, why);
 	if (status == STATUS_NO_MEMORY)
 		reason_set(why, status, -1, "image", "out of memory");
-	table_release(&work.ids);
-	arena_release(&work.arena);
+	arena_reset(&work->arena);
 	return status;
 }

@@ -39,6 +39,9 @@ libengine_a_SOURCES += \
 	server/engine/world/plan_find.h \
 	server/engine/world/plan_find.c \
 	server/engine/world/queries.c \
+	server/engine/world/rollback.h \
+	server/engine/world/rollback.c \
+	server/engine/world/rollback_code.c \
 	server/engine/world/shapes.c \
 	server/engine/world/snapshot.c \
 	server/engine/world/tables.h \
@@ -60,6 +63,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_joints \
 	tests/unit/server/engine/world/test_one_by_one \
 	tests/unit/server/engine/world/test_queries \
+	tests/unit/server/engine/world/test_rollback \
 	tests/unit/server/engine/world/test_slots \
 	tests/unit/server/engine/world/test_snapshot \
 	tests/unit/server/engine/world/test_step \

@@ -80,7 +80,7 @@ struct world_stats world_stats(const struct world *world)
 		.residual = report->residual,
 		.penetration_max = report->penetration_max,
 		.penetration_mean = report->penetration_mean,
-		.memory_bytes = sizeof *world + world->tables.bytes +
+		.memory_bytes = sizeof *world + world->tables.bytes + rollback_memory(world) +
 				dynamics_memory(&world->dynamics) + changes_memory(&world->changes),
 	};
 }
