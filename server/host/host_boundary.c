@@ -490,11 +490,11 @@ static enum status record_restore(struct host *host)
 	return STATUS_OK;
 }
 
-void host_boundary_restored(struct host *host)
+void host_boundary_restored(struct host *host, bool drags_end)
 {
 	host->boundary.mark = arena_mark(&host->scratch);
 	host->boundary.stepping = false;
-	host->all_drags_due = true;
+	host->all_drags_due = host->all_drags_due || drags_end;
 	host->boundary.stage = BOUNDARY_RESTORE;
 	host_run_stages(host);
 }
@@ -628,6 +628,9 @@ static void take_inbox(struct host *host)
 static bool make_turn(struct host *host, uint64_t now)
 {
 	struct boundary *boundary = &host->boundary;
+	host_step_go_back(host);
+	if (boundary->stage != BOUNDARY_IDLE)
+		return false;
 	boundary->edits = !(host->mode == WIRE_MODE_RUNNING || host_step_wanted(host));
 	boundary->turn = (struct schedule_turn){ .deadline = now };
 	if (boundary->edits && !host_edit_wanted(host))

@@ -151,36 +151,39 @@ static bool is_of_incompatible_build(const struct host *host, const struct bytes
 	       !motion_is_same(&numbers, &own, world_info(host->world).method);
 }
 
-static enum status restore_image(struct host *host, const struct bytes *image, struct reason *why)
+enum status host_check_restore(const struct host *host, struct reason *why)
 {
-	uint32_t epoch = world_info(host->world).epoch + 1;
-	if (host->journal_failed)
-		return reason_set(why, host->failure.status, -1, "journal", "%s",
-				  host->failure.text);
-	enum status status = world_restore(host->world, image->data, image->count, why);
-	if (status != STATUS_OK)
-		return status;
-	host->restored_other_bits = is_of_incompatible_build(host, image);
-	world_new_epoch(host->world, epoch);
-	host->whole_due = true;
-	host->open = false;
-	host->stored_reported = 0;
-	return STATUS_OK;
+	if (!host->journal_failed)
+		return STATUS_OK;
+	return reason_set(why, host->failure.status, -1, "journal", "%s", host->failure.text);
 }
 
 /* The restore is recorded in the journal, then reported, before the world changes again. */
+void host_restored(struct host *host, struct requester *requester, const char *name,
+		   bool other_bits, bool drags_end)
+{
+	world_new_epoch(host->world, world_info(host->world).epoch + 1);
+	host->restored_other_bits = other_bits;
+	host->whole_due = true;
+	host->open = false;
+	host->stored_reported = 0;
+	host->restorer = *requester;
+	requester->report = NULL;
+	snprintf(host->restored, sizeof host->restored, "%s", name);
+	host_boundary_restored(host, drags_end);
+}
+
 static void restore_to(struct host *host, struct requester *requester, const struct bytes *image,
 		       const char *name)
 {
 	struct reason why;
-	if (restore_image(host, image, &why) != STATUS_OK) {
+	enum status status = host_check_restore(host, &why);
+	if (status == STATUS_OK)
+		status = world_restore(host->world, image->data, image->count, &why);
+	if (status == STATUS_OK)
+		host_restored(host, requester, name, is_of_incompatible_build(host, image), true);
+	else
 		host_refuse(host, requester, &why);
-		return;
-	}
-	host->restorer = *requester;
-	requester->report = NULL;
-	snprintf(host->restored, sizeof host->restored, "%s", name);
-	host_boundary_restored(host);
 }
 
 void host_do_restore(struct host *host, struct requester *requester, const char *name)

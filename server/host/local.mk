@@ -6,6 +6,7 @@ libcairnd_a_SOURCES += \
 	server/host/host_lists.c \
 	server/host/host_requests.c \
 	server/host/host_modes.c \
+	server/host/host_moments.c \
 	server/host/host_players.c \
 	server/host/host_answer.h \
 	server/host/host_query.c \

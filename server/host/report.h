@@ -127,9 +127,11 @@ struct reply_report {
 	 * `results` the ids that the world's own commands made; `status` may be set although steps
 	 * were made. */
 	uint32_t steps;
-	char name[WIRE_NAME_MAX +
-		  1];		/* REPLY_FORKED: of the new world; REPLY_SAVED: of the snapshot */
+	char name
+		[WIRE_NAME_MAX +
+		 1]; /* REPLY_FORKED: of the new world; REPLY_SAVED: of the snapshot, "" for a moment */
 	struct wire_name shape; /* REPLY_SHAPE */
+	enum status kept;	/* REPLY_STEPPED: not OK if the requested moment was not kept */
 };
 
 struct report {

@@ -191,7 +191,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 61);
+	wire_pack_map(out, 64);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -227,6 +227,9 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pack_uint_pair(out, "fallbacks", world->stats.fallbacks_total);
 	pack_uint_pair(out, "quarantined", world->stats.quarantined_total);
 	pack_uint_pair(out, "memory_bytes", world->stats.memory_bytes);
+	pack_uint_pair(out, "moments", host.moments);
+	pack_uint_pair(out, "moment_bytes", host.moment_bytes);
+	pack_uint_pair(out, "rollbacks", host.rollbacks);
 	pack_uint_pair(out, "subscriptions", fanout.subscriptions);
 	pack_uint_pair(out, "frames_sent", fanout.frames);
 	pack_uint_pair(out, "frames_skipped", fanout.skipped);

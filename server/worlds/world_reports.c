@@ -271,6 +271,7 @@ static void reply_stepped(struct session *session, struct membership *membership
 	stepped->tick = reply->tick;
 	stepped->epoch = reply->epoch;
 	stepped->edit = reply->edit;
+	stepped->code = (uint64_t)reply->kept;
 	stepped->state_hash = reply->state_hash;
 	stepped->tick_hash = reply->tick_hash;
 	stepped->joints_hash = reply->joints_hash;
@@ -619,7 +620,8 @@ static bool promises_disk(const struct served_world *world, const struct report 
 		return waits && report->ticked.result_count > 0;
 	if (report->reply.status != STATUS_OK || report->reply.kind == REPLY_ANSWER)
 		return false;
-	return waits || report->reply.kind == REPLY_SAVED;
+	/* A moment has no name here: it is in memory only. */
+	return waits || (report->reply.kind == REPLY_SAVED && report->reply.name[0] != '\0');
 }
 
 /* What the answers of a report acknowledge is not on disk: they get the code NOT_STORED. Whether it survives

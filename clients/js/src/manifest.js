@@ -289,6 +289,8 @@ export const MESSAGE = {
     ["commands", []],
     ["want", 0],
     ["anyway", 0],
+    ["restore", ""],
+    ["save", ""],
   ] },
   stepped: { number: 62, map: false, fields: [
     ["world", undefined],
@@ -307,6 +309,7 @@ export const MESSAGE = {
     ["ref", undefined],
     ["world", undefined],
     ["name", undefined],
+    ["kind", 0],
   ] },
   saved: { number: 64, map: false, fields: [
     ["ref", undefined],
@@ -321,6 +324,7 @@ export const MESSAGE = {
     ["name", undefined],
     ["tick", null],
     ["epoch", 0],
+    ["kind", 0],
   ] },
   restored: { number: 66, map: false, fields: [
     ["ref", undefined],
