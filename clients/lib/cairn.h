@@ -165,6 +165,9 @@ struct cairn_step {
 	uint32_t command_count;
 	uint8_t want; /* enum wire_want bits */
 	struct wire_option from;
+	/* Names of moments, states in the server's memory: to return to before the commands, and to keep the
+	 * state after the ticks as (not kept: STEPPED's code says why). NULL or "": none. */
+	const char *restore, *save;
 };
 /* One round trip. *out (MESSAGE_STEPPED) borrows from the client. The status does not tell whether
  * the batch was refused: read the results and pass them to cairn_result_status. */
@@ -215,6 +218,11 @@ MUST_CHECK enum status cairn_save(struct cairn *self, uint32_t world, const char
 				  struct message *out, struct reason *why);
 MUST_CHECK enum status cairn_restore(struct cairn *self, uint32_t world, const char *name,
 				     struct message *out, struct reason *why);
+/* The same for a moment: a state in the server's memory, for rollbacks. */
+MUST_CHECK enum status cairn_save_moment(struct cairn *self, uint32_t world, const char *name,
+					 struct message *out, struct reason *why);
+MUST_CHECK enum status cairn_restore_moment(struct cairn *self, uint32_t world, const char *name,
+					    struct message *out, struct reason *why);
 /* `snapshot`: the name of a saved state; "" or NULL: the current state. */
 MUST_CHECK enum status cairn_fork(struct cairn *self, uint32_t world, const char *name,
 				  const char *snapshot, struct message *out, struct reason *why);

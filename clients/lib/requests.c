@@ -298,6 +298,8 @@ enum status cairn_step(struct cairn *self, uint32_t world, const struct cairn_st
 	request.step.from = step->from;
 	request.step.n = step->n;
 	request.step.want = step->want;
+	request.step.restore = wire_text(step->restore != NULL ? step->restore : "");
+	request.step.save = wire_text(step->save != NULL ? step->save : "");
 	enum status status = STATUS_OK;
 	if (step->command_count > 0)
 		status = pack_commands(step->commands, step->command_count, &packed,
@@ -388,26 +390,52 @@ double cairn_observed(const struct message *stepped, uint64_t index)
 
 /* ---- states and queries ------------------------------------------------------------------------ */
 
-enum status cairn_save(struct cairn *self, uint32_t world, const char *name, struct message *out,
-		       struct reason *why)
+static enum status save(struct cairn *self, uint32_t world, const char *name, enum wire_save kind,
+			struct message *out, struct reason *why)
 {
 	struct message request;
 	message_init(&request, MESSAGE_SAVE);
 	request.save.ref = cairn_next_ref(self);
 	request.save.world = world;
 	request.save.name = wire_text(name);
+	request.save.kind = kind;
 	return cairn_request(self, &request, MESSAGE_SAVED, out, why);
 }
 
-enum status cairn_restore(struct cairn *self, uint32_t world, const char *name, struct message *out,
-			  struct reason *why)
+static enum status restore(struct cairn *self, uint32_t world, const char *name,
+			   enum wire_save kind, struct message *out, struct reason *why)
 {
 	struct message request;
 	message_init(&request, MESSAGE_RESTORE);
 	request.restore.ref = cairn_next_ref(self);
 	request.restore.world = world;
 	request.restore.name = wire_text(name);
+	request.restore.kind = kind;
 	return cairn_request(self, &request, MESSAGE_RESTORED, out, why);
+}
+
+enum status cairn_save(struct cairn *self, uint32_t world, const char *name, struct message *out,
+		       struct reason *why)
+{
+	return save(self, world, name, WIRE_SAVE_SNAPSHOT, out, why);
+}
+
+enum status cairn_save_moment(struct cairn *self, uint32_t world, const char *name,
+			      struct message *out, struct reason *why)
+{
+	return save(self, world, name, WIRE_SAVE_MOMENT, out, why);
+}
+
+enum status cairn_restore(struct cairn *self, uint32_t world, const char *name, struct message *out,
+			  struct reason *why)
+{
+	return restore(self, world, name, WIRE_SAVE_SNAPSHOT, out, why);
+}
+
+enum status cairn_restore_moment(struct cairn *self, uint32_t world, const char *name,
+				 struct message *out, struct reason *why)
+{
+	return restore(self, world, name, WIRE_SAVE_MOMENT, out, why);
 }
 
 enum status cairn_fork(struct cairn *self, uint32_t world, const char *name, const char *snapshot,

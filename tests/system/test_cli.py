@@ -260,6 +260,22 @@ def test_restore_returns_to_a_snapshot_and_fork_copies(cli, world):
     assert records(cli.text("save", world, "again"))[0]["hash"] == there
 
 
+def test_rollbacks_return_to_states_in_memory(cli, world):
+    saved = cli.json("save", world, "then", "--rollback")
+    there = cli.json("step", world, 20)["hash"]
+    back = cli.json("restore", world, "then", "--rollback")
+    assert (back["hash"], back["epoch"]) == (saved["hash"], saved["epoch"] + 1)
+    # From the state to 20 ticks later in one step, twice.
+    assert cli.json("step", world, 20, "--restore", "then", "--save", "later")["hash"] == there
+    assert cli.json("step", world, 20, "--restore", "then")["hash"] == there
+    assert cli.json("restore", world, "later", "--rollback")["hash"] == there
+    info, = (w for w in cli.json("info", "worlds")["worlds"] if w["name"] == world)
+    assert (info["moments"], info["rollbacks"]) == (2, 4) and info["moment_bytes"] > 500
+    # They are no snapshots.
+    text, code = cli.error("restore", world, "then")
+    assert code == 1 and "[unknown_snapshot]" in text
+
+
 def test_a_scene_has_the_same_history_by_every_way_in(cli):
     """Loaded into a new world, by --scene and by `cairnd run`: the same tick, and the same hash at first and later."""
     scenes = [path for path in sorted((SOURCE / "clients" / "scenes").glob("*.yaml"))

@@ -169,6 +169,8 @@ export interface Stepped {
   tickHash: Uint8Array;
   /** The ids that the commands made. */
   values: number[];
+  /** False: the state was to be kept (`save`), and is not: a limit, or no memory. */
+  kept: boolean;
 }
 export interface Result { batch: number, tick: number, edit: number, values: number[] }
 export interface State { epoch: number, tick: number, edit: number, hash: Uint8Array }
@@ -249,11 +251,11 @@ export class World {
   onInfo: (world: World) => void;
   refresh(): Promise<void>;
   control(action: "pause" | "resume" | "speed" | "lockstep" | "barrier", value?: number): Promise<void>;
-  step(n?: number, commands?: readonly Command[]): Promise<Stepped>;
+  step(n?: number, commands?: readonly Command[], moments?: { restore?: string, save?: string }): Promise<Stepped>;
   nextStep(): number;
   destroy(): Promise<void>;
-  save(name: string): Promise<State>;
-  restore(name: string | null, past?: { tick?: number | null, epoch?: number }): Promise<State & { otherBits: boolean }>;
+  save(name: string, options?: { rollback?: boolean }): Promise<State>;
+  restore(name: string | null, past?: { tick?: number | null, epoch?: number, rollback?: boolean }): Promise<State & { otherBits: boolean }>;
   restart(): Promise<State & { otherBits: boolean }>;
   stepBack(ticks?: number): Promise<State & { otherBits: boolean }>;
   fork(name: string, snapshot?: string, past?: { tick?: number | null, epoch?: number }): Promise<World>;

@@ -70,17 +70,19 @@ export class World extends Queries {
 
   /**
    * Applies commands, then n ticks (0: none), to a world that is not running: {tick, edit, epoch, hash, tickHash, values};
-   * values: the ids the commands made.
+   * values: the ids the commands made. A rollback in one round trip: `restore` is a state kept with save(…, {rollback: true})
+   * or an earlier step, to return to before the commands; `save` is the name to keep the state after the ticks as (kept:
+   * whether it is).
    * @throws {Refused}
    */
-  async step(n = 1, commands = []) {
+  async step(n = 1, commands = [], { restore = "", save = "" } = {}) {
     const request = this.nextStep();
     const message = await this.#numbered(this.#steps, request, "step",
-      { world: this.number, request, from: null, n, commands, want: 1 });
+      { world: this.number, request, from: null, n, commands, want: 1, restore, save });
     this.tick = message.tick;
     const values = message.results.length > 0 ? resultOf(message.results[0]).values : [];
     const { tick, edit, epoch, state_hash: hash, tick_hash: tickHash } = message;
-    return { tick, edit, epoch, hash, tickHash, values };
+    return { tick, edit, epoch, hash, tickHash, values, kept: message.code === 0 };
   }
 
   /** The number of the next STEP; Client.stepWorlds uses it too. */
@@ -94,19 +96,24 @@ export class World extends Queries {
 
   // ---- saving ---------------------------------------------------------------------------------
 
-  /** Saves the state on the server under a name: {epoch, tick, edit, hash}. */
-  async save(name) {
-    const { epoch, tick, edit, hash } = await this.client.request("save", { world: this.number, name }, "saved");
+  /**
+   * Saves the state on the server under a name: {epoch, tick, edit, hash}. `rollback`: in memory only, for rollbacks; such
+   * states have names of their own, and end with the server.
+   */
+  async save(name, { rollback = false } = {}) {
+    const { epoch, tick, edit, hash } =
+      await this.client.request("save", { world: this.number, name, kind: rollback ? 1 : 0 }, "saved");
     return { epoch, tick, edit, hash: hash.slice() };
   }
 
   /**
-   * Restores a saved state, or with `tick` any tick of the past (epoch 0: the last epoch that has it); a new epoch begins:
+   * Restores a saved state (`rollback`: one saved with rollback), or with `tick` any tick of the past (epoch 0: the last epoch that has it); a new epoch begins:
    * {epoch, tick, edit, hash, otherBits}. otherBits is true if the state was saved by a build whose floating-point results
    * differ in their bits.
    */
-  async restore(name, { tick = null, epoch = 0 } = {}) {
-    const answer = await this.client.request("restore", { world: this.number, name: name ?? "", tick, epoch }, "restored");
+  async restore(name, { tick = null, epoch = 0, rollback = false } = {}) {
+    const answer = await this.client.request("restore",
+      { world: this.number, name: name ?? "", tick, epoch, kind: rollback ? 1 : 0 }, "restored");
     Object.assign(this, { epoch: answer.epoch, tick: answer.tick });
     return {
       epoch: answer.epoch, tick: answer.tick, edit: answer.edit, hash: answer.hash.slice(), otherBits: answer.other_bits !== 0,

@@ -40,7 +40,7 @@ import msgpack
 from . import shapes as shape_bytes
 from .client import MODES, PAGE, PART, STATE, WANT_EXACT, Refused, Result, Session, Sought, State
 from .client import World as _World
-from .client import _hash, load_scene, past_fields
+from .client import _hash, load_scene, moments, past_fields, restore_fields
 from .joints import of_list
 from .manifest import MESSAGE, QUERY
 from .pack import check_query, command, finite, given_command
@@ -405,7 +405,7 @@ class World(_World):
     # ---- harness ---------------------------------------------------------------------------------
 
     async def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False,
-                   arrays=False):
+                   arrays=False, restore="", save=""):
         """Applies commands, then n ticks, as cairn.World.step."""
         self.request += 1
         request = self.request
@@ -413,7 +413,7 @@ class World(_World):
             want = self._want(bodies, totals, joints, arrays)
         return self._stepped(await self.client._request(
             ["stepped"], lambda f: f[0] == self.number and f[1] == request, request,
-            "step", self.number, request, from_tick, n, list(commands), want))
+            "step", self.number, request, from_tick, n, list(commands), want, *moments(restore, save)))
 
     async def state(self):
         """All bodies as NumPy arrays, as cairn.World.state."""
@@ -424,12 +424,14 @@ class World(_World):
         await self.client.ask("reply", "world_destroy", self.number)
         self.client.worlds.pop(self.number, None)
 
-    async def save(self, name):
-        fields = await self.client.ask("saved", "save", self.number, name)
+    async def save(self, name, rollback=False):
+        """Saves the state, as cairn.World.save."""
+        fields = await self.client.ask("saved", "save", self.number, name, *((1,) if rollback else ()))
         return State(fields[1], fields[2], _hash(fields[3]), edit=fields[4] if len(fields) > 4 else 0)
 
-    async def restore(self, name="", tick=None, epoch=0):
-        fields = await self.client.ask("restored", "restore", self.number, name, *past_fields(tick, epoch))
+    async def restore(self, name="", tick=None, epoch=0, rollback=False):
+        """Restores a saved state or a tick of the past, as cairn.World.restore."""
+        fields = await self.client.ask("restored", "restore", self.number, name, *restore_fields(tick, epoch, rollback))
         self.epoch, self.tick = fields[1], fields[2]
         return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]),
                      edit=fields[5] if len(fields) > 5 else 0)

@@ -20,6 +20,7 @@ PAGE = 1024  # items in one page of a list that QUERY returns in pages
 EXPIRED = 35
 RESULTS_KEPT = 1024  # results that result() has not returned; older ones are dropped
 WAITING = next(number for number, (name, _) in STATUS.items() if name == "waiting")
+FULL = next(number for number, (name, _) in STATUS.items() if name == "full")
 WANT_HASH, WANT_BODIES, WANT_TOTALS, WANT_EXACT, WANT_JOINTS, WANT_JOINTS_HASH = 1, 2, 4, 8, 16, 32
 MODES = ["running", "paused", "lockstep", "barrier", "failed"]
 STATUSES = WORDS["body_status"]
@@ -130,6 +131,7 @@ class Stepped:
     joints: dict = None  # id -> Joint
     joints_hash: str = None  # given together with joints
     arrays: object = None  # arrays.Arrays: all bodies
+    kept: bool = True  # False: the state was to be kept for rollbacks (`save`), and is not: a limit, or no memory
 
 
 @dataclass
@@ -384,6 +386,16 @@ MARKS = ("epoch", "snapshot", "commands")
 QUANTITIES = ("x", "y", "z", "speed", "spin")
 
 
+def moments(restore, save):
+    """The last fields of STEP."""
+    return (0, restore, save) if restore or save else ()
+
+
+def restore_fields(tick, epoch, rollback):
+    """The last fields of RESTORE."""
+    return (tick, epoch, 1) if rollback else past_fields(tick, epoch)
+
+
 def past_fields(tick, epoch):
     """The last fields of RESTORE and FORK."""
     return () if tick is None else (tick, epoch)
@@ -541,15 +553,18 @@ class World(Commands):
 
     # ---- harness ---------------------------------------------------------------------------------
 
-    def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False, arrays=False):
+    def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False, arrays=False,
+             restore="", save=""):
         """Applies commands, then n ticks (0: none), to a world that is not running; returns a Stepped with the state's hash
         and the observations chosen by bodies, totals, joints and arrays (or by `want`, the mask of STEP). `arrays` needs
-        NumPy and costs a tenth of `bodies`. `from_tick`: the tick the world must be at, or Refused ("tick"); None: any."""
+        NumPy and costs a tenth of `bodies`. `from_tick`: the tick the world must be at, or Refused ("tick"); None: any.
+        A rollback in one round trip: `restore` is a state kept with save(rollback=True) or an earlier step, to return to before
+        the commands; `save` is the name to keep the state after the ticks as (Stepped.kept: whether it is)."""
         self.request += 1
         if want is None:
             want = self._want(bodies, totals, joints, arrays)
         request = self.request
-        self.client.wire.send("step", self.number, request, from_tick, n, list(commands), want)
+        self.client.wire.send("step", self.number, request, from_tick, n, list(commands), want, *moments(restore, save))
         fields = self.client.wait(["stepped"], lambda f: f[0] == self.number and f[1] == request, request)
         return self._stepped(fields)
 
@@ -567,6 +582,7 @@ class World(Commands):
         _, _, tick, state_hash, observation, results, epoch, tick_hash = fields[:8]
         self.tick, self.epoch = tick, epoch
         stepped = Stepped(tick, epoch, _hash(state_hash), _hash(tick_hash), edit=fields[9] if len(fields) > 9 else 0)
+        stepped.kept = len(fields) <= 8 or fields[8] in (0, FULL)
         if len(fields) > 10 and fields[10] is not None:
             stepped.joints_hash = _hash(fields[10])
         if observation is not None and observation[0] is not None:
@@ -597,15 +613,16 @@ class World(Commands):
         self.client.ask("reply", "world_destroy", self.number)
         self.client.worlds.pop(self.number, None)
 
-    def save(self, name):
-        """Saves the state on the server under a name. Raises Refused."""
-        fields = self.client.ask("saved", "save", self.number, name)
+    def save(self, name, rollback=False):
+        """Saves the state on the server under a name. `rollback`: in memory only, for rollbacks; such states have names
+        of their own, and end with the server. Raises Refused."""
+        fields = self.client.ask("saved", "save", self.number, name, *((1,) if rollback else ()))
         return State(fields[1], fields[2], _hash(fields[3]), edit=fields[4] if len(fields) > 4 else 0)
 
-    def restore(self, name="", tick=None, epoch=0):
-        """Restores a saved state, or any `tick` of the past (epoch 0: the last epoch that has it); a new epoch begins. Raises
-        Refused ("unknown_snapshot", "range")."""
-        fields = self.client.ask("restored", "restore", self.number, name, *past_fields(tick, epoch))
+    def restore(self, name="", tick=None, epoch=0, rollback=False):
+        """Restores a saved state (`rollback`: one saved with rollback=True), or any `tick` of the past (epoch 0: the last epoch
+        that has it); a new epoch begins. Raises Refused ("unknown_snapshot", "range")."""
+        fields = self.client.ask("restored", "restore", self.number, name, *restore_fields(tick, epoch, rollback))
         self.epoch, self.tick = fields[1], fields[2]
         return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]),
                      edit=fields[5] if len(fields) > 5 else 0)

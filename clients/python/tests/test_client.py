@@ -49,6 +49,24 @@ def test_a_restored_snapshot_and_a_fork_have_the_same_hashes(cairn_client):
     assert fork.step(50).hash == there
 
 
+def test_a_rollback_takes_one_round_trip_and_leaves_no_trace(cairn_client):
+    world, ball = falling(cairn_client)
+    assert world.step(3, save="then").kept
+    straight = world.fork("straight").step(7)
+    world.set_velocity(ball, (9, 0, 0))
+    wrong = world.step(7)
+    right = world.step(7, restore="then", save="now")
+    assert right.kept and (right.tick, right.epoch) == (10, wrong.epoch + 1)
+    assert right.hash == straight.hash != wrong.hash
+    saved = world.save("once", rollback=True)
+    world.step(4)
+    assert world.restore("once", rollback=True).hash == saved.hash == right.hash
+    for refused in (lambda: world.restore("once"), lambda: world.step(1, restore="never")):
+        with pytest.raises(cairn.Refused) as refusal:
+            refused()
+        assert refusal.value.status == "unknown_snapshot"
+
+
 def test_frames_have_the_ticks_and_bodies_of_the_world(cairn_client):
     world, body = falling(cairn_client)
     world.subscribe(fields=31)
