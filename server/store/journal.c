@@ -141,6 +141,17 @@ enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
 	return end_put(journal, status, charged);
 }
 
+enum status journal_keep(struct journal *journal, uint32_t epoch, uint64_t tick,
+			 const struct journal_keep *keep)
+{
+	enum status status = begin_put(journal, RECORD_KEEP_CHARGE);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t charged = journal->waiting.charged;
+	status = record_buffer_put_keep(&journal->waiting, epoch, tick, keep);
+	return end_put(journal, status, charged);
+}
+
 /* Sets one of the journal's flags (flush, closing) and wakes the store thread for it. */
 static void request_turn(struct journal *journal, bool *flag)
 {

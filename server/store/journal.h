@@ -11,6 +11,7 @@
 #ifndef CAIRN_STORE_JOURNAL_H
 #define CAIRN_STORE_JOURNAL_H
 
+#include "protocol/limits.h"
 #include "server/base/bytes.h"
 #include "server/base/status.h"
 #include "server/engine/engine.h"
@@ -36,6 +37,12 @@ struct journal_pace {
 	uint8_t mode;	  /* enum wire_mode: RUNNING, PAUSED, LOCKSTEP or BARRIER */
 	uint32_t speed;	  /* requested, thousandths of real time */
 	uint32_t barrier; /* sessions, with BARRIER */
+};
+
+/* A recording that begins, or with the name "" ends (keep.h). */
+struct journal_keep {
+	char name[WIRE_NAME_MAX + 1], title[WIRE_TITLE_MAX + 1];
+	uint64_t ticks, bytes; /* bounds of the part of the history it keeps; 0: none */
 };
 
 /* Sizes of the world's file, and counts of what retention (store_set_retention) removed since the start. */
@@ -104,6 +111,9 @@ MUST_CHECK enum status journal_restore_state(struct journal *journal, uint32_t e
 /* Mode and speed have changed. */
 MUST_CHECK enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
 				    const struct journal_pace *pace);
+/* A recording begins at the checkpoint put before this record, or ends. */
+MUST_CHECK enum status journal_keep(struct journal *journal, uint32_t epoch, uint64_t tick,
+				    const struct journal_keep *keep);
 /* The number of records put so far; an answer to what they hold may be sent when `stored` has told as many.
  * UINT64_MAX after `failed`. */
 uint64_t journal_records(struct journal *journal);

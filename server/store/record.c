@@ -196,6 +196,23 @@ enum status record_buffer_put_pace(struct record_buffer *self, uint32_t epoch, u
 	return end_record(self, &writer, start, RECORD_CHARGE);
 }
 
+static void write_text(struct writer *writer, const char *text)
+{
+	write_blob(writer, text, (uint32_t)strlen(text));
+}
+
+enum status record_buffer_put_keep(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+				   const struct journal_keep *keep)
+{
+	size_t start = self->records.count;
+	struct writer writer = begin_record(self, RECORD_KEEP, epoch, tick, 0);
+	write_u64(&writer, keep->ticks);
+	write_u64(&writer, keep->bytes);
+	write_text(&writer, keep->name);
+	write_text(&writer, keep->title);
+	return end_record(self, &writer, start, RECORD_KEEP_CHARGE);
+}
+
 /* ---- taking ------------------------------------------------------------------------------------ */
 
 struct record_reader record_buffer_read(const struct record_buffer *records)
@@ -206,15 +223,27 @@ struct record_reader record_buffer_read(const struct record_buffer *records)
 	};
 }
 
-static bool take_name(struct reader *reader, char name[WIRE_NAME_MAX + 1])
+static bool take_text(struct reader *reader, char *out, uint32_t most)
 {
 	uint32_t bytes;
 	const uint8_t *text = read_blob(reader, &bytes);
-	if (reader->failed || bytes > WIRE_NAME_MAX || memchr(text, 0, bytes) != NULL)
+	if (reader->failed || bytes > most || memchr(text, 0, bytes) != NULL)
 		return false;
-	memcpy(name, text, bytes);
-	name[bytes] = '\0';
+	memcpy(out, text, bytes);
+	out[bytes] = '\0';
 	return true;
+}
+
+static bool take_name(struct reader *reader, char name[WIRE_NAME_MAX + 1])
+{
+	return take_text(reader, name, WIRE_NAME_MAX);
+}
+
+static bool take_keep(struct reader *reader, struct journal_keep *keep)
+{
+	keep->ticks = read_u64(reader);
+	keep->bytes = read_u64(reader);
+	return take_name(reader, keep->name) && take_text(reader, keep->title, WIRE_TITLE_MAX);
 }
 
 static bool take_checkpoint(struct record_reader *self, struct record_checkpoint *out)
@@ -272,6 +301,8 @@ static bool take_body(struct record_reader *self, struct record *out)
 		out->pace.speed = read_u32(&self->reader);
 		out->pace.barrier = read_u32(&self->reader);
 		return true;
+	case RECORD_KEEP:
+		return take_keep(&self->reader, &out->keep);
 	}
 	return false;
 }

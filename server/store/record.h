@@ -14,6 +14,7 @@
  *   RESTORE     u32 bytes, the snapshot's name; 0 bytes: the state is in the CHECKPOINT that follows
  *   STOP        u8 status
  *   PACE        u8 mode, u32 speed, u32 barrier
+ *   KEEP        u64 ticks, u64 bytes, u32 bytes of the name, the name, u32 bytes of the title, the title
  *
  * A record is charged with its size in memory; see journal.h for the bounds.
  */
@@ -32,6 +33,7 @@ enum record_kind {
 	RECORD_RESTORE = 5,
 	RECORD_STOP = 6,
 	RECORD_PACE = 7,
+	RECORD_KEEP = 8,
 };
 
 struct record_checkpoint {
@@ -59,6 +61,7 @@ struct record {
 		char snapshot[WIRE_NAME_MAX + 1];
 		enum status stop;
 		struct journal_pace pace;
+		struct journal_keep keep;
 	};
 };
 
@@ -78,6 +81,8 @@ bool record_buffer_is_empty(const struct record_buffer *self);
 uint64_t record_apply_charge(const struct journal_batch *batches, uint32_t count);
 uint64_t record_checkpoint_charge(const struct bytes *image);
 enum { RECORD_CHARGE = 64 }; /* of every other record, and of each batch beside its commands */
+
+enum { RECORD_KEEP_CHARGE = RECORD_CHARGE + WIRE_NAME_MAX + WIRE_TITLE_MAX };
 
 /* Append a record, copied. NO_MEMORY: the buffer is unchanged. A name is at most WIRE_NAME_MAX bytes. */
 MUST_CHECK enum status record_buffer_put_apply(struct record_buffer *self, uint32_t epoch,
@@ -105,6 +110,9 @@ MUST_CHECK enum status record_buffer_put_stop(struct record_buffer *self, uint32
 
 MUST_CHECK enum status record_buffer_put_pace(struct record_buffer *self, uint32_t epoch,
 					      uint64_t tick, const struct journal_pace *pace);
+
+MUST_CHECK enum status record_buffer_put_keep(struct record_buffer *self, uint32_t epoch,
+					      uint64_t tick, const struct journal_keep *keep);
 
 /* Takes records out in order. */
 struct record_reader {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "server/io/log.h"
+#include "server/store/keep.h"
 #include "server/store/player.h"
 #include "server/store/schema.h"
 #include "server/store/store_state.h"
@@ -284,6 +285,15 @@ static void hand_over(struct record_player *player, struct recovered *out)
 	player_release(player);
 }
 
+static enum status find_recording(sqlite3 *db, struct recovered *out, struct reason *why)
+{
+	struct keep keep;
+	enum status status = keep_read(db, &keep, why);
+	if (status == STATUS_OK)
+		memcpy(out->recording, keep.is.name, sizeof out->recording);
+	return status;
+}
+
 /* Opens the file read-only, so that a refused file is not changed. */
 static enum status read_file(const char *path, struct journal *journal,
 			     const struct recovery_events *events, struct record_player *player,
@@ -299,6 +309,8 @@ static enum status read_file(const char *path, struct journal *journal,
 		out->has_pace = status == STATUS_OK;
 	}
 	if (status == STATUS_OK || status == STATUS_MISSING)
+		status = find_recording(db, out, why);
+	if (status == STATUS_OK)
 		status = schema_durability(db, &journal->durability, why);
 	journal->own_durability = status == STATUS_OK;
 	out->durability = journal->durability;

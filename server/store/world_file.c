@@ -6,6 +6,7 @@
 
 #include "server/base/hash.h"
 #include "server/store/image.h"
+#include "server/store/keep.h"
 #include "server/store/schema.h"
 
 static const char *const texts[WORLD_FILE_STATEMENTS] = {
@@ -354,6 +355,9 @@ static enum status put_record(struct world_file *self, struct record *record, st
 		return put_stop(self, record, why);
 	case RECORD_PACE:
 		return put_pace(self, record, why);
+	case RECORD_KEEP:
+		prune_is_due(&self->pruner);
+		return keep_write(self->db, &record->keep, why);
 	case RECORD_RESTORE:
 		break;
 	}
