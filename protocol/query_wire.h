@@ -24,6 +24,7 @@
  *     WHEN      [] or [epoch, tick, body, value, [[session, batch, op], …], [[body, impulse], …]]
  *     PAST      [[[epoch, first, last, cause], …], [spacing, keyframes, bytes],
  *                [[epoch, tick, kind, text], …]]
+ *     RECORDINGS  [[name, title, since, bytes, [epoch, tick], [epoch, tick], running], …]
  *     DIFFERENCE  [] or [text, table, row, column]
  *     REGIONS   [[placement, other's placement, depth, volume, point, other's point, normal, contours], …],
  *                deepest first

@@ -166,7 +166,7 @@ bool cli_tick(struct cli *cli, const char *option, struct cairn_tick *tick, bool
 {
 	const char *text = cli_option(cli, option, 0), *epoch = cli_option(cli, "epoch", 0);
 	uint64_t number = 0;
-	*tick = (struct cairn_tick){ 0, 0 };
+	*tick = (struct cairn_tick){ .tick = 0 };
 	*given = text != NULL;
 	if (text != NULL && !cli_count(cli, text, option, &tick->tick))
 		return false;
@@ -203,7 +203,7 @@ int verb_restart(struct cli *cli)
 		return cli_usage(cli, "restart WORLD");
 	if (!cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	return restore_and_print(cli, world.number, "start", (struct cairn_tick){ 0, 0 });
+	return restore_and_print(cli, world.number, "start", (struct cairn_tick){ .tick = 0 });
 }
 
 int verb_back(struct cli *cli)
@@ -215,7 +215,7 @@ int verb_back(struct cli *cli)
 	if ((cli->operand_count > 1 && !cli_count(cli, cli->operands[1], "N", &n)) ||
 	    !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	struct cairn_tick tick = { world.tick - MIN_OF(n, world.tick), 0 };
+	struct cairn_tick tick = { .tick = world.tick - MIN_OF(n, world.tick) };
 	return restore_and_print(cli, world.number, NULL, tick);
 }
 
@@ -228,8 +228,14 @@ int verb_fork(struct cli *cli)
 	const char *snapshot = cli_option(cli, "snapshot", 0);
 	if (!cli_tick(cli, "tick", &tick, &given))
 		return cli_fail(cli);
-	if (cli->operand_count != 2 || (given && snapshot != NULL))
-		return cli_usage(cli, "fork WORLD NEW [--snapshot NAME | --tick N [--epoch N]]");
+	tick.recording = cli_option(cli, "recording", 0);
+	if (cli->operand_count != 2 || ((given || tick.recording != NULL) && snapshot != NULL))
+		return cli_usage(cli, "fork WORLD NEW [--snapshot NAME | [--recording NAME] "
+				      "[--tick N [--epoch N]]]");
+	if (tick.recording != NULL && !given) {
+		tick.tick = WIRE_INTEGER_MAX; /* its end */
+		given = true;
+	}
 	if (!cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
 	enum status status = given ? cairn_fork_tick(cli->client, world.number, cli->operands[1],

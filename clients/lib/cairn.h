@@ -222,6 +222,7 @@ MUST_CHECK enum status cairn_fork(struct cairn *self, uint32_t world, const char
 struct cairn_tick {
 	uint64_t tick;
 	uint32_t epoch;
+	const char *recording; /* of the world, in place of its past; NULL: none */
 };
 MUST_CHECK enum status cairn_restore_tick(struct cairn *self, uint32_t world,
 					  struct cairn_tick tick, struct message *out,
@@ -233,6 +234,18 @@ MUST_CHECK enum status cairn_fork_tick(struct cairn *self, uint32_t world, const
  * negative backward. NULL: the present again. *out (MESSAGE_SOUGHT) comes before the first such frame. */
 MUST_CHECK enum status cairn_seek(struct cairn *self, uint64_t sub, const struct cairn_tick *tick,
 				  double speed, struct message *out, struct reason *why);
+/* RECORD (PROTOCOL.md): recordings of a world on the server. *out is MESSAGE_RECORDED. */
+struct cairn_recording {
+	uint32_t world;
+	enum wire_record action;
+	const char *name, *title; /* title: NULL none */
+	bool has_from;		  /* save: from that tick on */
+	struct cairn_tick from;
+	uint64_t seconds, bytes, offset;
+	struct wire_slice data;
+};
+MUST_CHECK enum status cairn_record(struct cairn *self, const struct cairn_recording *recording,
+				    struct message *out, struct reason *why);
 MUST_CHECK enum status cairn_query(struct cairn *self, uint32_t world,
 				   const struct wire_query *query, struct message *out,
 				   struct reason *why);

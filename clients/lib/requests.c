@@ -30,6 +30,8 @@ uint64_t client_ref(const struct message *answer)
 		return answer->forked.ref;
 	case MESSAGE_SOUGHT:
 		return answer->sought.ref;
+	case MESSAGE_RECORDED:
+		return answer->recorded.ref;
 	case MESSAGE_REPLY:
 		return answer->reply.ref;
 	case MESSAGE_PONG:
@@ -444,6 +446,7 @@ enum status cairn_fork_tick(struct cairn *self, uint32_t world, const char *name
 	request.fork.name = wire_text(name);
 	request.fork.tick = (struct wire_option){ true, tick.tick };
 	request.fork.epoch = tick.epoch;
+	request.fork.recording = wire_text(tick.recording != NULL ? tick.recording : "");
 	return cairn_request(self, &request, MESSAGE_FORKED, out, why);
 }
 
@@ -458,8 +461,28 @@ enum status cairn_seek(struct cairn *self, uint64_t sub, const struct cairn_tick
 	if (tick != NULL) {
 		request.seek.tick = (struct wire_option){ true, tick->tick };
 		request.seek.epoch = tick->epoch;
+		request.seek.recording = wire_text(tick->recording != NULL ? tick->recording : "");
 	}
 	return cairn_request(self, &request, MESSAGE_SOUGHT, out, why);
+}
+
+enum status cairn_record(struct cairn *self, const struct cairn_recording *recording,
+			 struct message *out, struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_RECORD);
+	request.record.ref = cairn_next_ref(self);
+	request.record.world = recording->world;
+	request.record.action = recording->action;
+	request.record.name = wire_text(recording->name);
+	request.record.title = wire_text(recording->title != NULL ? recording->title : "");
+	request.record.tick = (struct wire_option){ recording->has_from, recording->from.tick };
+	request.record.epoch = recording->from.epoch;
+	request.record.seconds = recording->seconds;
+	request.record.bytes = recording->bytes;
+	request.record.offset = recording->offset;
+	request.record.data = recording->data;
+	return cairn_request(self, &request, MESSAGE_RECORDED, out, why);
 }
 
 enum status cairn_query(struct cairn *self, uint32_t world, const struct wire_query *query,

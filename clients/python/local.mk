@@ -20,6 +20,7 @@ EXTRA_DIST += \
 	clients/python/cairn/aio.py \
 	clients/python/cairn/arrays.py \
 	clients/python/cairn/client.py \
+	clients/python/cairn/recordings.py \
 	clients/python/cairn/columns.py \
 	clients/python/cairn/commands.py \
 	clients/python/cairn/gym.py \

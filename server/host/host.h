@@ -149,6 +149,11 @@ MUST_CHECK enum status host_restore(struct host *host, uint32_t session, uint64_
 /* Returns to a state of the world's past, given as an image; its contents are taken on OK. */
 MUST_CHECK enum status host_restore_state(struct host *host, uint32_t session, uint64_t ref,
 					  struct bytes *image);
+/* Writes a checkpoint, and unless `keep` is NULL the beginning of a recording. REPLY_RECORDED. */
+MUST_CHECK enum status host_record(struct host *host, uint32_t session, uint64_t ref,
+				   const struct journal_keep *keep);
+/* The running recording ends. NO_MEMORY. */
+MUST_CHECK enum status host_record_end(struct host *host);
 /* Copies snapshot `snapshot`, or the present state if "". The copy comes in REPLY_FORKED with the new
  * world's `name`. */
 MUST_CHECK enum status host_fork(struct host *host, uint32_t session, uint64_t ref,

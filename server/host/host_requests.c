@@ -20,6 +20,7 @@ struct host_request {
 	struct bytes image;		   /* owned */
 	struct shape *shape;		   /* a reference */
 	struct step_job job;		   /* its commands owned */
+	struct journal_keep *keep;	   /* owned */
 	uint32_t query_bytes, query_count; /* behind the struct */
 };
 
@@ -30,6 +31,7 @@ void host_request_destroy(struct host_request *request)
 	requester_release(&request->requester);
 	step_job_release(&request->job);
 	bytes_release(&request->image);
+	heap_free(request->keep);
 	if (request->shape != NULL)
 		shape_release(request->shape);
 	heap_free(request);
@@ -472,6 +474,46 @@ enum status host_restore_state(struct host *host, uint32_t session, uint64_t ref
 	request->image = *image;
 	bytes_init(image);
 	return post_request(host, request);
+}
+
+static void execute_record(struct runnable *runnable, void *context)
+{
+	struct host_request *request = context;
+	host_do_record((struct host *)runnable, &request->requester, request->keep);
+	host_request_destroy(request);
+}
+
+enum status host_record(struct host *host, uint32_t session, uint64_t ref,
+			const struct journal_keep *keep)
+{
+	struct requester requester = { session, ref, REPLY_RECORDED, MESSAGE_RECORD, NULL };
+	struct host_request *request = create_request(host, execute_record, requester, 0);
+	if (request == NULL)
+		return STATUS_NO_MEMORY;
+	if (keep != NULL) {
+		request->keep = heap_alloc(sizeof *keep);
+		if (request->keep == NULL) {
+			host_request_destroy(request);
+			return STATUS_NO_MEMORY;
+		}
+		*request->keep = *keep;
+	}
+	return post_request(host, request);
+}
+
+static void execute_record_end(struct runnable *runnable, void *context)
+{
+	host_do_record_end((struct host *)runnable);
+	host_request_destroy(context);
+}
+
+enum status host_record_end(struct host *host)
+{
+	struct host_request *note = create_note(0, execute_record_end);
+	if (note == NULL)
+		return STATUS_NO_MEMORY;
+	post_note(host, note);
+	return STATUS_OK;
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
+#include "server/io/log.h"
 
 static struct snapshot *find_snapshot(const struct host *host, const char *name)
 {
@@ -241,4 +242,42 @@ void host_do_fork(struct host *host, struct requester *requester, const char *na
 			reason_set(&reply->why, status, -1, "snapshot", "%s", status_text(status));
 	}
 	host_send(host, report);
+}
+
+/* ---- recordings ---------------------------------------------------------------------------------- */
+
+void host_do_record(struct host *host, struct requester *requester, const struct journal_keep *keep)
+{
+	struct reason why;
+	if (host_refuse_in_boundary(host, requester))
+		return;
+	enum status status = STATUS_UNSUPPORTED;
+	reason_set(&why, status, -1, "world", "the world has no file, so it cannot be recorded");
+	if (host->journal != NULL)
+		status = journal_status(host->journal, &why);
+	if (status == STATUS_OK) {
+		struct world_info info = world_info(host->world);
+		status = host_checkpoint(host, NULL, NULL);
+		if (status == STATUS_OK && keep != NULL)
+			status = journal_keep(host->journal, info.epoch, info.tick, keep);
+		journal_flush(host->journal);
+		reason_set(&why, status, -1, "journal", "%s", status_text(status));
+	}
+	if (status != STATUS_OK)
+		host_refuse(host, requester, &why);
+	else
+		host_send(host, host_reply(host, requester));
+}
+
+void host_do_record_end(struct host *host)
+{
+	struct world_info info = world_info(host->world);
+	struct journal_keep none = { 0 };
+	/* Refused only by a journal that has failed, or holds more than it may: then the recording goes on,
+	 * as its file says. */
+	if (host_journal(host) != NULL &&
+	    journal_keep(host->journal, info.epoch, info.tick, &none) != STATUS_OK)
+		log_warn("recording_goes_on", "world=%s", host->options.name);
+	else if (host_journal(host) != NULL)
+		journal_flush(host->journal);
 }

@@ -357,6 +357,11 @@ MUST_CHECK enum status host_store_snapshot(struct host *host, const char *name, 
 void host_do_restore_state(struct host *host, struct requester *requester,
 			   const struct bytes *image);
 
+/* `keep` NULL: a checkpoint only. */
+void host_do_record(struct host *host, struct requester *requester,
+		    const struct journal_keep *keep);
+void host_do_record_end(struct host *host);
+
 /* ---- host_past.c ---- */
 /* The name of the snapshot that is made before a world's first step. */
 #define HOST_START "start"

@@ -102,7 +102,8 @@ enum reply_kind {
 	REPLY_RESTORED,
 	REPLY_FORKED, /* `image` holds the copy; the server makes the world */
 	REPLY_ANSWER, /* `raw` is the answer, packed */
-	REPLY_SHAPE,  /* the shape is in the world's library */
+	REPLY_RECORDED, /* a checkpoint, and with it the beginning of a recording, is in the journal */
+	REPLY_SHAPE,	/* the shape is in the world's library */
 	REPLY_CREATED, /* LOOP's own: the world's beginning is on disk; answers WORLD_CREATE or FORK */
 };
 struct reply_report {

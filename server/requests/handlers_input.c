@@ -1,16 +1,19 @@
-/* handlers_input.c: messages that change or query one world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK.
+/* handlers_input.c: messages that change or query one world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK
+ * and RECORD.
  *
  * Each is checked here (joined, number, quota, name) and handed to the world's host; a STEP of a
  * small world may be done at once (host.h). The outcome comes back as a report (world_reports.c).
  * COMMANDS with a number are answered by a RESULT even where they are refused, because the number
  * is used up then.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "protocol/command_wire.h"
 #include "protocol/query_wire.h"
 #include "server/requests/requests.h"
 #include "server/session/service.h"
+#include "server/worlds/recordings.h"
 #include "server/worlds/travel.h"
 
 /* The session's membership of the world that a message names; refuses the message and returns NULL
@@ -376,19 +379,51 @@ void handle_fork(struct session *self, const struct message *message)
 		return;
 	}
 	const struct msg_fork *ask = &message->fork;
-	struct recorded_place place = { (uint32_t)ask->epoch, ask->tick.value };
 	struct reason why;
 	if (ask->tick.set && snapshot[0] != '\0') {
 		refuse_both(self, message);
 		return;
 	}
-	if (ask->tick.set) {
+	if (ask->tick.set || ask->recording.bytes > 0) {
 		if (!requests_refuse_past(self, message) &&
-		    travel_fork(self, membership->world, ask->ref, place, name, &why) != STATUS_OK)
+		    travel_fork(self, membership->world, ask, name, &why) != STATUS_OK)
 			session_refuse(self, message, &why);
 		return;
 	}
 	refuse_request(self, message,
 		       host_fork(membership->world->host, self->number, message->fork.ref, name,
 				 snapshot));
+}
+
+/* Copies a title; refuses the message and returns false where it has characters that no terminal should
+ * get. */
+static bool copy_title(struct session *self, const struct message *message,
+		       char title[WIRE_TITLE_MAX + 1])
+{
+	struct reason why;
+	const struct wire_slice *from = &message->record.title;
+	for (uint32_t i = 0; i < from->bytes; i++)
+		if (from->at[i] < 0x20 || from->at[i] == 0x7f) {
+			reason_set(&why, STATUS_RANGE, -1, "title",
+				   "a title has no control characters");
+			session_refuse(self, message, &why);
+			return false;
+		}
+	snprintf(title, WIRE_TITLE_MAX + 1, "%.*s", (int)from->bytes, (const char *)from->at);
+	return true;
+}
+
+void handle_record(struct session *self, const struct message *message)
+{
+	const struct msg_record *ask = &message->record;
+	struct membership *membership = require_membership(self, message, ask->world);
+	char name[WIRE_NAME_MAX + 1], title[WIRE_TITLE_MAX + 1];
+	struct reason why;
+	bool unnamed = ask->action == WIRE_RECORD_STOP;
+	if (membership == NULL || requests_refuse_past(self, message) ||
+	    !copy_valid_name(self, message, ask->name, name, unnamed) ||
+	    !copy_title(self, message, title))
+		return;
+	if (recordings_request(self, membership->world, ask, name, title, &why) != STATUS_OK)
+		session_refuse(self, message, &why);
 }

@@ -152,6 +152,15 @@ void handle_world_destroy(struct session *self, const struct message *message)
 	}
 	if (session_refuses_world(self, message, world->name))
 		return;
+	if (world->recording.running || world->recording.busy) {
+		struct reason why;
+		reason_set(
+			&why, STATUS_IN_USE, -1, "world",
+			"the recording %s of the world runs: stop it first (cairn record %s stop)",
+			world->recording.name, world->name);
+		session_refuse(self, message, &why);
+		return;
+	}
 	world->destroyed_by = self->number;
 	world->destroyed_ref = message->world_destroy.ref;
 	log_audit("world_destroyed", "world=%u name=%s session=%u", (unsigned)world->number,

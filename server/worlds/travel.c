@@ -6,6 +6,7 @@
 #include "server/base/heap.h"
 #include "server/io/log.h"
 #include "server/session/service.h"
+#include "server/worlds/recordings.h"
 
 /* The least time between two looks at the clock of a played view. */
 #define TRAVEL_PERIOD (NS_PER_S / TRAVEL_RATE)
@@ -16,7 +17,8 @@ struct travel {
 	struct subscription *subscription; /* borrowed */
 	struct fanout *fanout;		   /* owned */
 	bool moved;			   /* the subscription is in `fanout` */
-	struct past_job *job;		   /* under way, or NULL */
+	struct past *recording; /* owned; of a recording, in place of the world's past, or NULL */
+	struct past_job *job;	/* under way, or NULL */
 	/* The SEEK that is not answered yet. */
 	bool seeking;
 	uint64_t ref;
@@ -58,6 +60,7 @@ static void destroy_travel(struct travel *self)
 			worlds->travels.items[i] = worlds->travels.items[--worlds->travels.count];
 	if (self->job != NULL)
 		past_cancel(self->job);
+	past_release(self->recording);
 	drop_ahead(self);
 	ARRAY_RELEASE(&self->ahead);
 	if (self->shown != NULL)
@@ -273,12 +276,13 @@ static enum status ask_states(struct travel *self, struct recorded_place place, 
 		.count = speed == 0 || (self->seeking && speed > 0) ? 1 : count_of(self),
 		.contacts = (self->subscription->fields & WIRE_COLUMN_CONTACTS) != 0,
 		.joints = self->subscription->joints != 0,
-		.soon = travel_is_present(self->world, place),
+		.soon = self->recording == NULL && travel_is_present(self->world, place),
 	};
 	if (!self->seeking && self->shown != NULL && speed > 0)
 		ask.since = self->shown->ticked.tick;
 	self->asked = self->serial;
-	return past_ask(self->world->past, &ask, take_answer, self, &self->job);
+	return past_ask(self->recording != NULL ? self->recording : self->world->past, &ask,
+			take_answer, self, &self->job);
 }
 
 static void refuse_seek(struct travel *self, const struct reason *why)
@@ -303,7 +307,7 @@ static void stop_travel(struct travel *self)
 static void ask_wanted(struct travel *self)
 {
 	struct reason why;
-	enum status status = ask_states(self, self->wanted, false);
+	enum status status = ask_states(self, self->wanted, self->recording != NULL);
 	if (status == STATUS_OK)
 		return;
 	reason_set(&why, status, -1, "tick", "%s", status_text(status));
@@ -481,6 +485,29 @@ void travel_show(struct session_subscription *entry, uint64_t now)
 		fanout_show(self->fanout, self->subscription, now);
 }
 
+/* The view is of the recording (NULL: of the world's past) from now on. What was asked of another source is
+ * not wanted any more, and states of two sources have no differences. */
+static void set_source(struct travel *self, struct past *recording)
+{
+	const char *old = self->recording != NULL ? past_path(self->recording) : "";
+	const char *new = recording != NULL ? past_path(recording) : "";
+	bool same = strcmp(old, new) == 0;
+	if (same) {
+		past_release(recording);
+		return;
+	}
+	if (self->job != NULL)
+		past_cancel(self->job);
+	self->job = NULL;
+	past_release(self->recording);
+	self->recording = recording;
+	drop_ahead(self);
+	if (self->shown != NULL)
+		report_destroy(self->shown);
+	self->shown = NULL;
+	self->speed = 0;
+}
+
 enum status travel_seek(struct session *session, struct session_subscription *entry,
 			const struct msg_seek *seek, struct reason *why)
 {
@@ -488,10 +515,18 @@ enum status travel_seek(struct session *session, struct session_subscription *en
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "sub",
 				  "the world has no file, so it has no past: start cairnd with "
 				  "--data DIR");
-	enum status status = entry->travel != NULL ? STATUS_OK : create_travel(session, entry, why);
-	if (status != STATUS_OK)
+	struct past *recording = NULL;
+	enum status status = STATUS_OK;
+	if (seek->recording.bytes > 0)
+		status = recordings_past(entry->world, seek->recording, &recording, why);
+	if (status == STATUS_OK && entry->travel == NULL)
+		status = create_travel(session, entry, why);
+	if (status != STATUS_OK) {
+		past_release(recording);
 		return status;
+	}
 	struct travel *self = entry->travel;
+	set_source(self, recording);
 	/* An earlier SEEK without an answer ends with this one. */
 	if (self->seeking) {
 		struct reason replaced;

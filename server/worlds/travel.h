@@ -43,7 +43,7 @@ MUST_CHECK enum status travel_restore(struct session *session, struct served_wor
 				      uint64_t ref, struct recorded_place place,
 				      struct reason *why);
 MUST_CHECK enum status travel_fork(struct session *session, struct served_world *world,
-				   uint64_t ref, struct recorded_place place, const char *name,
+				   const struct msg_fork *ask, const char *name,
 				   struct reason *why);
 MUST_CHECK enum status travel_query(struct session *session, struct served_world *world,
 				    uint64_t id, const struct wire_query *query,

@@ -2,6 +2,7 @@
  * and the state to the fanout. A reply report becomes one message to its session; SAVED waits until
  * the snapshot is on disk. */
 #include "server/worlds/step_groups.h"
+#include "server/worlds/recordings.h"
 #include "server/worlds/world_reports.h"
 
 #include <string.h>
@@ -561,6 +562,10 @@ static void deliver_reply(struct served_world *world, struct reply_report *reply
 		reply_created(world, reply);
 		return;
 	}
+	if (reply->kind == REPLY_RECORDED) {
+		recordings_reply(world, reply);
+		return;
+	}
 	struct session *session = find_requester(world, reply->session, &membership);
 	if (session == NULL)
 		return;
@@ -596,6 +601,7 @@ static void deliver_reply(struct served_world *world, struct reply_report *reply
 	case REPLY_SHAPE:
 		reply_shape(session, world, reply);
 		break;
+	case REPLY_RECORDED:
 	case REPLY_CREATED:
 		break;
 	}
@@ -619,7 +625,7 @@ static bool promises_disk(const struct served_world *world, const struct report 
 		return waits && report->ticked.result_count > 0;
 	if (report->reply.status != STATUS_OK || report->reply.kind == REPLY_ANSWER)
 		return false;
-	return waits || report->reply.kind == REPLY_SAVED;
+	return waits || report->reply.kind == REPLY_SAVED || report->reply.kind == REPLY_RECORDED;
 }
 
 /* What the answers of a report acknowledge is not on disk: they get the code NOT_STORED. Whether it survives

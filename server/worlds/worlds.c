@@ -270,6 +270,10 @@ static enum status make_host(struct service *service, struct served_world *world
 		return reason_set(why, status, -1, "name", "%s", status_text(status));
 	}
 	add_snapshots(world->host, recovered);
+	if (recovered != NULL) {
+		memcpy(world->recording.name, recovered->recording, sizeof world->recording.name);
+		world->recording.running = recovered->recording[0] != '\0';
+	}
 	return STATUS_OK;
 }
 

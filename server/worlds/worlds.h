@@ -32,6 +32,12 @@ struct served_world {
 	uint64_t sync_tests,
 		sync_failures;	    /* of --sync-test: tests made, and those that differed */
 	bool stopping, remove_file; /* it is ending, and its file is to be removed */
+	struct {
+		bool running;		      /* a recording (recordings.h) */
+		bool busy;		      /* it starts, or one is being written */
+		char name[WIRE_NAME_MAX + 1]; /* of the one that runs or starts */
+		char as[WIRE_NAME_MAX + 1];   /* of the file that a stop makes */
+	} recording;
 	/* As of the last TICK report. */
 	uint64_t tick;
 	uint32_t edit;

@@ -337,6 +337,7 @@ export const MESSAGE = {
     ["snapshot", ""],
     ["tick", null],
     ["epoch", 0],
+    ["recording", ""],
   ] },
   forked: { number: 68, map: false, fields: [
     ["ref", undefined],
@@ -346,12 +347,26 @@ export const MESSAGE = {
     ["world", 0],
     ["edit", 0],
   ] },
+  record: { number: 69, map: false, fields: [
+    ["ref", undefined],
+    ["world", undefined],
+    ["action", undefined],
+    ["name", undefined],
+    ["title", ""],
+    ["tick", null],
+    ["epoch", 0],
+    ["seconds", 0],
+    ["bytes", 0],
+    ["offset", 0],
+    ["data", null],
+  ] },
   seek: { number: 70, map: false, fields: [
     ["ref", undefined],
     ["sub", undefined],
     ["tick", undefined],
     ["speed", 0],
     ["epoch", 0],
+    ["recording", ""],
   ] },
   step_worlds: { number: 73, map: false, fields: [
     ["ref", undefined],
@@ -418,6 +433,16 @@ export const MESSAGE = {
   drain: { number: 87, map: false, fields: [
     ["ref", undefined],
     ["redirect", ""],
+  ] },
+  recorded: { number: 88, map: false, fields: [
+    ["ref", undefined],
+    ["name", undefined],
+    ["first_epoch", 0],
+    ["first", 0],
+    ["last_epoch", 0],
+    ["last", 0],
+    ["bytes", 0],
+    ["data", null],
   ] },
 };
 
@@ -827,6 +852,9 @@ export const QUERY_LIMITS = {
   14: [
     ["joint", "U32", 0, 4294967295],
   ],
+  19: [
+    ["limit", "U32", 0, 4096],
+  ],
   20: [
     ["body", "U32", 0, 4294967295],
     ["limit", "U32", 0, 4096],
@@ -927,6 +955,7 @@ export const QUERY = {
   methods: 12,
   parameters: 13,
   joint: 14,
+  recordings: 19,
   joints: 20,
   linked: 21,
   when: 22,

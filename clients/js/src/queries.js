@@ -239,6 +239,16 @@ export class Queries {
     };
   }
 
+  /**
+   * The recordings of the world: [{name, title, since, bytes, first: {epoch, tick}, last: {epoch, tick}, running}, …], the running
+   * one first; `since`: begun or written then, UTC.
+   */
+  async recordings(limit = 256) {
+    const place = ([epoch, tick]) => ({ epoch, tick });
+    return (await this.query(QUERY.recordings, limit)).map(([name, title, since, bytes, first, last, running]) =>
+      ({ name, title, since, bytes, first: place(first), last: place(last), running: running !== 0 }));
+  }
+
   /** The first difference between the states of two ticks of the past: {text, table, row, column}, or null: they are equal. */
   async difference(tick, otherTick, { epoch = 0, otherEpoch = 0 } = {}) {
     const [text, table, row, column] = await this.query(QUERY.difference, epoch, tick, otherEpoch, otherTick);

@@ -97,9 +97,10 @@ wire.message = {
 	saved = {number = 64, layout = "array", fields = {"ref", "epoch", "tick", "hash", "edit"}},
 	restore = {number = 65, layout = "array", fields = {"ref", "world", "name", "tick", "epoch"}},
 	restored = {number = 66, layout = "array", fields = {"ref", "epoch", "tick", "hash", "other_bits", "edit"}},
-	fork = {number = 67, layout = "array", fields = {"ref", "world", "name", "snapshot", "tick", "epoch"}},
+	fork = {number = 67, layout = "array", fields = {"ref", "world", "name", "snapshot", "tick", "epoch", "recording"}},
 	forked = {number = 68, layout = "array", fields = {"ref", "epoch", "tick", "hash", "world", "edit"}},
-	seek = {number = 70, layout = "array", fields = {"ref", "sub", "tick", "speed", "epoch"}},
+	record = {number = 69, layout = "array", fields = {"ref", "world", "action", "name", "title", "tick", "epoch", "seconds", "bytes", "offset", "data"}},
+	seek = {number = 70, layout = "array", fields = {"ref", "sub", "tick", "speed", "epoch", "recording"}},
 	step_worlds = {number = 73, layout = "array", fields = {"ref", "worlds", "n", "steps", "actions", "values", "observe", "batch", "hash", "anyway"}},
 	stepped_worlds = {number = 74, layout = "array", fields = {"ref", "worlds", "width", "data"}},
 	sought = {number = 75, layout = "array", fields = {"ref", "sub", "epoch", "tick", "speed", "first", "last", "present"}},
@@ -111,6 +112,7 @@ wire.message = {
 	monitor = {number = 85, layout = "array", fields = {"ref", "on"}},
 	monitor_line = {number = 86, layout = "array", fields = {"time_us", "session", "message", "ref", "bytes", "lost"}},
 	drain = {number = 87, layout = "array", fields = {"ref", "redirect"}},
+	recorded = {number = 88, layout = "array", fields = {"ref", "name", "first_epoch", "first", "last_epoch", "last", "bytes", "data"}},
 }
 
 -- Commands by name: number and fields in order; a field without default is required.
@@ -286,6 +288,7 @@ wire.query = {
 	methods = {number = 12, fields = {}},
 	parameters = {number = 13, fields = {}},
 	joint = {number = 14, fields = {{name = "joint"}}},
+	recordings = {number = 19, fields = {{name = "limit", default = 256}}},
 	joints = {number = 20, fields = {{name = "body", default = 0}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	linked = {number = 21, fields = {{name = "body"}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	when = {number = 22, fields = {{name = "body"}, {name = "quantity"}, {name = "above"}, {name = "value"}, {name = "latest", default = 0}}},

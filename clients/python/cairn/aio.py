@@ -40,10 +40,11 @@ import msgpack
 from . import shapes as shape_bytes
 from .client import MODES, PAGE, PART, STATE, WANT_EXACT, Refused, Result, Session, Sought, State
 from .client import World as _World
-from .client import _hash, load_scene, past_fields
+from .client import _hash, load_scene, past_fields, seek_fields
 from .joints import of_list
 from .manifest import MESSAGE, QUERY
 from .pack import check_query, command, finite, given_command
+from .recordings import AsyncWorldRecordings
 from .wire import FRAME_MAX, NAMES, Closed
 
 __all__ = ["Client", "Closed", "Refused", "World", "connect"]
@@ -298,7 +299,7 @@ class Client(Session):
         return (await self.ask("reply", "info", what))[1]
 
 
-class World(_World):
+class World(AsyncWorldRecordings, _World):
     """A world this client has joined; as cairn.World, with coroutines for the methods that wait."""
 
     def __init__(self, client, number, name):
@@ -442,14 +443,14 @@ class World(_World):
         """Returns a world that does not run to the state `ticks` ticks ago. Raises Refused ("range")."""
         return await self.restore(tick=max(self.tick - ticks, 0))
 
-    async def fork(self, name, snapshot="", tick=None, epoch=0):
-        """Copies the present state (or the saved state `snapshot`, or that of a `tick` of the past) into a new, paused world
-        `name`; returns it joined."""
-        await self.client.ask("forked", "fork", self.number, name, snapshot, *past_fields(tick, epoch))
+    async def fork(self, name, snapshot="", tick=None, epoch=0, recording=""):
+        """Copies the present state (or the saved state `snapshot`, or that of a `tick` of the past, or of a recording) into a new,
+        paused world `name`; returns it joined."""
+        await self.client.ask("forked", "fork", self.number, name, snapshot, *past_fields(tick, epoch, recording))
         return await self.client.join(name)
 
-    async def seek(self, tick=None, sub=1, speed=0.0, epoch=0):
-        fields = await self.client.ask("sought", "seek", sub, tick, float(speed), epoch)
+    async def seek(self, tick=None, sub=1, speed=0.0, epoch=0, recording=""):
+        fields = await self.client.ask("sought", "seek", *seek_fields(sub, tick, speed, epoch, recording))
         return Sought.take(fields)
 
     async def wait_durable(self, tick, timeout=10.0, edit=0):

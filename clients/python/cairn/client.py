@@ -12,6 +12,7 @@ from . import shapes as shape_bytes
 from .commands import Commands
 from .manifest import COLUMN, QUERY, STATUS, WORDS
 from .pack import Refused, check_query, command, finite, given_command
+from .recordings import WorldRecordings
 from .view import View
 from .wire import Closed, Wire
 
@@ -384,9 +385,15 @@ MARKS = ("epoch", "snapshot", "commands")
 QUANTITIES = ("x", "y", "z", "speed", "spin")
 
 
-def past_fields(tick, epoch):
+def past_fields(tick, epoch, recording=""):
     """The last fields of RESTORE and FORK."""
+    if recording:
+        return tick, epoch, recording
     return () if tick is None else (tick, epoch)
+
+
+def seek_fields(sub, tick, speed, epoch, recording):
+    return (sub, tick, float(speed), epoch, *([recording] if recording else []))
 
 
 def _floats(values):
@@ -397,7 +404,7 @@ def _side(side):
     return side[0], side[1], side[2], tuple(side[3]), tuple(side[4])
 
 
-class World(Commands):
+class World(WorldRecordings, Commands):
     """A world this client has joined."""
 
     def __init__(self, client, number, name):
@@ -618,19 +625,20 @@ class World(Commands):
         """Returns a world that does not run to the state `ticks` ticks ago. Raises Refused ("range")."""
         return self.restore(tick=max(self.tick - ticks, 0))
 
-    def fork(self, name, snapshot="", tick=None, epoch=0):
-        """Copies the present state (or the saved state `snapshot`, or that of a `tick` of the past) into a new, paused world
-        `name`; returns it joined."""
-        self.client.ask("forked", "fork", self.number, name, snapshot, *past_fields(tick, epoch))
+    def fork(self, name, snapshot="", tick=None, epoch=0, recording=""):
+        """Copies the present state (or the saved state `snapshot`, or that of a `tick` of the past, or of a recording: its end
+        without a tick) into a new, paused world `name`; returns it joined."""
+        self.client.ask("forked", "fork", self.number, name, snapshot, *past_fields(tick, epoch, recording))
         return self.client.join(name)
 
     # ---- the past --------------------------------------------------------------------------------
 
-    def seek(self, tick=None, sub=1, speed=0.0, epoch=0):
+    def seek(self, tick=None, sub=1, speed=0.0, epoch=0, recording=""):
         """Shows `tick` of the world's past in a subscription, or plays from there: `speed` is world time per wall time,
         negative backward. tick None: the present again. frames() then yields states of the past; nobody else sees them.
+        `recording`: of this recording of the world in place of its past; a tick beyond it is its end.
         Returns a Sought. Raises Refused ("range", "unsupported", "busy", "forbidden")."""
-        fields = self.client.ask("sought", "seek", sub, tick, float(speed), epoch)
+        fields = self.client.ask("sought", "seek", *seek_fields(sub, tick, speed, epoch, recording))
         return Sought.take(fields)
 
     def past(self, limit=256):

@@ -115,6 +115,7 @@ MESSAGE = {
     "monitor": 85,
     "monitor_line": 86,
     "drain": 87,
+    "recorded": 88,
 }
 
 # name: (number, count of required fields, [(field, type), ...])
@@ -618,6 +619,9 @@ QUERY_LIMITS = {
     14: (
         ("joint", "U32", 0, 4294967295),
     ),
+    19: (
+        ("limit", "U32", 0, 4096),
+    ),
     20: (
         ("body", "U32", 0, 4294967295),
         ("limit", "U32", 0, 4096),
@@ -688,6 +692,7 @@ QUERY = {
     "methods": 12,
     "parameters": 13,
     "joint": 14,
+    "recordings": 19,
     "joints": 20,
     "linked": 21,
     "when": 22,
