@@ -36,7 +36,26 @@ static void write_table(struct writer *writer, const struct tables *tables, enum
 	}
 }
 
+void world_image_seal(struct bytes *image)
+{
+	if (image->count < IMAGE_MAGIC_BYTES + 8 ||
+	    memcmp(image->data, IMAGE_MAGIC, IMAGE_MAGIC_BYTES) != 0)
+		return;
+	size_t body = image->count - 8;
+	put_le64(image->data + body, hash64(image->data, body, 0));
+}
+
 enum status world_save(const struct world *world, struct bytes *out)
+{
+	size_t start = out->count;
+	enum status status = world_save_open(world, out);
+	struct bytes image = { out->data + start, out->count - start, 0 };
+	if (status == STATUS_OK)
+		world_image_seal(&image);
+	return status;
+}
+
+enum status world_save_open(const struct world *world, struct bytes *out)
 {
 	size_t start = out->count;
 	method_save(&world->method, &world->dynamics);
@@ -53,8 +72,7 @@ enum status world_save(const struct world *world, struct bytes *out)
 	write_u32(&writer, TABLE_COUNT);
 	for (uint32_t table = 0; table < TABLE_COUNT; table++)
 		write_table(&writer, &world->tables, table);
-	if (!writer.failed)
-		write_u64(&writer, hash64(out->data + start, out->count - start, 0));
+	write_u64(&writer, 0); /* the place of the checksum */
 	if (writer.failed)
 		out->count = start;
 	return writer_status(&writer);
