@@ -24,27 +24,30 @@ void host_snapshots_release(struct host *host)
 	for (uint32_t i = 0; i < host->snapshots.count; i++)
 		bytes_release(&host->snapshots.items[i].image);
 	ARRAY_RELEASE(&host->snapshots);
+	bytes_release(&host->image);
 }
 
 enum status host_checkpoint(struct host *host, const char *name, const struct bytes *image)
 {
-	struct bytes own = { 0 };
+	uint64_t tables[WORLD_TABLES_MAX];
+	uint32_t count;
+	struct bytes *own = &host->image;
 	enum status status = STATUS_OK;
-	if (image == NULL) {
-		status = world_save(host->world, &own);
-		image = &own;
-	}
-	if (status == STATUS_OK) {
-		uint64_t tables[WORLD_TABLES_MAX];
-		uint32_t count;
-		uint64_t hash = world_state_hash(host->world, tables, &count);
-		struct world_info info = world_info(host->world);
+	bytes_reset(own);
+	if (image == NULL)
+		status = world_save_open(host->world, own);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t hash = world_state_hash(host->world, tables, &count);
+	struct world_info info = world_info(host->world);
+	if (image != NULL)
 		status = journal_checkpoint(host->journal, info.epoch, info.tick, info.edit, name,
 					    image, hash, tables, count);
-		if (status == STATUS_OK)
-			host->steps_unsaved = 0;
-	}
-	bytes_release(&own);
+	else
+		status = journal_swap_checkpoint(host->journal, info.epoch, info.tick, info.edit,
+						 name, own, hash, tables, count);
+	if (status == STATUS_OK)
+		host->steps_unsaved = 0;
 	return status;
 }
 

@@ -161,6 +161,7 @@ struct host {
 	uint64_t snapshot_bytes;
 	bool start_due; /* the next step is the world's first one */
 	struct follow follow;
+	struct bytes image;	/* of checkpoints: kept memory, exchanged with the journal's */
 	uint64_t steps_unsaved; /* made since the last checkpoint; a RESTORE does not change it */
 	bool whole_due;		/* the next report lists every body */
 	bool control_due;	/* a report of mode and pace is due */

@@ -7,11 +7,25 @@
 
 /* Bytes that an empty buffer retains: more than the records of a busy tick. */
 enum { RETAINED_BYTES_MAX = 256 << 10 };
+/* Bytes of one image that it retains: new memory costs as much as filling it. */
+enum { RETAINED_IMAGE_MAX = 64 << 20 };
+
+/* Keeps the memory of the larger one of two images, and frees the other. */
+static void retain_image(struct record_buffer *self, struct bytes *image)
+{
+	if (image->capacity > self->spare.capacity && image->capacity <= RETAINED_IMAGE_MAX) {
+		struct bytes smaller = self->spare;
+		self->spare = *image;
+		*image = smaller;
+	}
+	bytes_release(image);
+	bytes_reset(&self->spare);
+}
 
 void record_buffer_reset(struct record_buffer *self)
 {
 	for (uint32_t i = 0; i < self->images.count; i++)
-		bytes_release(&self->images.items[i]);
+		retain_image(self, &self->images.items[i]);
 	for (uint32_t i = 0; i < self->shapes.count; i++)
 		shape_release(self->shapes.items[i]);
 	self->images.count = 0;
@@ -28,6 +42,7 @@ void record_buffer_release(struct record_buffer *self)
 {
 	record_buffer_reset(self);
 	bytes_release(&self->records);
+	bytes_release(&self->spare);
 	ARRAY_RELEASE(&self->images);
 	ARRAY_RELEASE(&self->shapes);
 }
@@ -105,17 +120,14 @@ enum status record_buffer_put_tick(struct record_buffer *self, uint32_t epoch, u
 	return end_record(self, &writer, start, RECORD_CHARGE);
 }
 
-enum status record_buffer_put_checkpoint(struct record_buffer *self, uint32_t epoch, uint64_t tick,
-					 uint32_t edit, const char *name, const struct bytes *image,
-					 uint64_t state_hash, const uint64_t *table_hashes,
-					 uint32_t table_count)
+enum status record_buffer_swap_checkpoint(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+					  uint32_t edit, const char *name, struct bytes *image,
+					  uint64_t state_hash, const uint64_t *table_hashes,
+					  uint32_t table_count)
 {
 	ASSERT(table_count <= WORLD_TABLES_MAX);
 	ASSERT(name == NULL || strlen(name) <= WIRE_NAME_MAX);
-	struct bytes copy = { 0 };
 	enum status status = ARRAY_RESERVE(&self->images, self->images.count + 1u);
-	if (status == STATUS_OK)
-		status = bytes_append(&copy, image->data, image->count);
 	if (status != STATUS_OK)
 		return status;
 	size_t start = self->records.count;
@@ -127,8 +139,26 @@ enum status record_buffer_put_checkpoint(struct record_buffer *self, uint32_t ep
 	write_u8(&writer, name != NULL);
 	write_blob(&writer, name, name != NULL ? (uint32_t)strlen(name) : 0);
 	status = end_record(self, &writer, start, record_checkpoint_charge(image));
+	if (status != STATUS_OK)
+		return status;
+	self->images.items[self->images.count++] = *image;
+	*image = self->spare;
+	bytes_init(&self->spare);
+	return STATUS_OK;
+}
+
+enum status record_buffer_put_checkpoint(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+					 uint32_t edit, const char *name, const struct bytes *image,
+					 uint64_t state_hash, const uint64_t *table_hashes,
+					 uint32_t table_count)
+{
+	struct bytes copy = { 0 };
+	enum status status = bytes_append(&copy, image->data, image->count);
 	if (status == STATUS_OK)
-		self->images.items[self->images.count++] = copy;
+		status = record_buffer_swap_checkpoint(self, epoch, tick, edit, name, &copy,
+						       state_hash, table_hashes, table_count);
+	if (status == STATUS_OK)
+		retain_image(self, &copy); /* it is the spare one now */
 	else
 		bytes_release(&copy);
 	return status;

@@ -42,7 +42,7 @@ struct record_checkpoint {
 	uint64_t state_hash;
 	uint32_t table_count; /* at most WORLD_TABLES_MAX */
 	uint64_t table_hashes[WORLD_TABLES_MAX];
-	const struct bytes *image; /* borrowed from the buffer */
+	struct bytes *image; /* borrowed from the buffer; world_image_seal is due */
 };
 
 /* A record as read; slices and pointers are borrowed from the buffer. */
@@ -68,6 +68,7 @@ struct record {
 struct record_buffer {
 	struct bytes records;
 	ARRAY_OF(struct bytes) images;	 /* owned */
+	struct bytes spare;		 /* memory for the next image */
 	ARRAY_OF(struct shape *) shapes; /* a reference each */
 	uint64_t charged;		 /* bytes */
 };
@@ -95,6 +96,13 @@ MUST_CHECK enum status record_buffer_put_checkpoint(struct record_buffer *self, 
 						    const struct bytes *image, uint64_t state_hash,
 						    const uint64_t *table_hashes,
 						    uint32_t table_count);
+/* The same with the contents of `image`, for which the caller gets other memory, empty. On failure it keeps its
+ * own. */
+MUST_CHECK enum status record_buffer_swap_checkpoint(struct record_buffer *self, uint32_t epoch,
+						     uint64_t tick, uint32_t edit, const char *name,
+						     struct bytes *image, uint64_t state_hash,
+						     const uint64_t *table_hashes,
+						     uint32_t table_count);
 MUST_CHECK enum status record_buffer_put_shape(struct record_buffer *self, uint32_t epoch,
 					       uint64_t tick, const struct shape *shape);
 MUST_CHECK enum status record_buffer_put_restore(struct record_buffer *self, uint32_t epoch,

@@ -250,6 +250,7 @@ static enum status put_checkpoint(struct world_file *self, const struct record *
 				  struct reason *why)
 {
 	const struct record_checkpoint *checkpoint = &record->checkpoint;
+	world_image_seal(checkpoint->image);
 	uint8_t state[8], image[8], tables[WORLD_TABLES_MAX * 8];
 	put_be64(state, checkpoint->state_hash);
 	put_be64(image, hash64(checkpoint->image->data, checkpoint->image->count, 0));
