@@ -90,20 +90,26 @@ static enum status find_seq(sqlite3 *db, const char *text, uint64_t first, uint6
 	return status == STATUS_MISSING ? STATUS_OK : status;
 }
 
-enum status keep_floor(sqlite3 *db, const struct keep *keep, uint64_t *seq, struct reason *why)
+enum status keep_before_ticks(sqlite3 *db, uint64_t ticks, uint64_t *seq, struct reason *why)
 {
-	uint64_t epoch, tick, found;
-	*seq = keep->begins;
-	if (keep->is.ticks == 0)
-		return STATUS_OK;
-	enum status status = find_place(db, keep->is.ticks, &epoch, &tick, why);
+	uint64_t epoch, tick;
+	*seq = 0;
+	enum status status = find_place(db, ticks, &epoch, &tick, why);
 	if (status != STATUS_OK || epoch == 0)
 		return status;
-	status = find_seq(db,
-			  "SELECT max(seq) FROM checkpoints"
-			  " WHERE epoch < ?1 OR (epoch = ?1 AND tick <= ?2)",
-			  epoch, tick, &found, why);
-	*seq = found > *seq ? found : *seq;
+	return find_seq(db,
+			"SELECT max(seq) FROM checkpoints"
+			" WHERE epoch < ?1 OR (epoch = ?1 AND tick <= ?2)",
+			epoch, tick, seq, why);
+}
+
+enum status keep_floor(sqlite3 *db, const struct keep *keep, uint64_t *seq, struct reason *why)
+{
+	uint64_t found = 0;
+	enum status status = STATUS_OK;
+	if (keep->is.ticks != 0)
+		status = keep_before_ticks(db, keep->is.ticks, &found, why);
+	*seq = found > keep->begins ? found : keep->begins;
 	return status;
 }
 

@@ -22,6 +22,9 @@ struct keep {
 MUST_CHECK enum status keep_read(sqlite3 *db, struct keep *out, struct reason *why);
 /* Begins at the last checkpoint, in place of one that runs; with the name "" ends. In a transaction. */
 MUST_CHECK enum status keep_write(sqlite3 *db, const struct journal_keep *keep, struct reason *why);
+/* The last checkpoint with at least so many ticks after it; *seq 0: the file has fewer. */
+MUST_CHECK enum status keep_before_ticks(sqlite3 *db, uint64_t ticks, uint64_t *seq,
+					 struct reason *why);
 /* The checkpoint where a ring begins now; otherwise `begins`. */
 MUST_CHECK enum status keep_floor(sqlite3 *db, const struct keep *keep, uint64_t *seq,
 				  struct reason *why);

@@ -135,6 +135,17 @@ static enum status oldest_of(sqlite3 *db, uint32_t checkpoints, uint64_t *seq, s
 	return sql_number(db, text, 0, seq, why);
 }
 
+/* With records from birth on, a recovery would replay the whole history for the results of RESULT_TICKS ticks,
+ * if the K newest checkpoints are of the last few. */
+static enum status reach_results(sqlite3 *db, uint64_t *oldest, struct reason *why)
+{
+	uint64_t seq;
+	enum status status = keep_before_ticks(db, RESULT_TICKS, &seq, why);
+	if (status == STATUS_OK && seq != 0)
+		*oldest = MIN_OF(*oldest, seq);
+	return status;
+}
+
 static enum status plan_pruning(struct pruner *self, sqlite3 *db, const struct retention *keep,
 				struct reason *why)
 {
@@ -146,6 +157,8 @@ static enum status plan_pruning(struct pruner *self, sqlite3 *db, const struct r
 		status = sql_number(db, "SELECT min(seq) FROM checkpoints", 0, &first, why);
 	if (status == STATUS_OK)
 		status = oldest_of(db, keep->checkpoints, &self->oldest_kept, why);
+	if (status == STATUS_OK && keep->from_birth)
+		status = reach_results(db, &self->oldest_kept, why);
 	if (status == STATUS_OK)
 		status = keep_advance(db, self->oldest_kept, &kept, why);
 	if (status != STATUS_OK)

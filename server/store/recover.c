@@ -21,10 +21,6 @@
 /* An owner over this was set by a command and is not the number of a session. */
 enum { OWNER_SESSION_MAX = 0x7fffffff };
 
-/* Results are recomputed for at least this many ticks, where the file has them, because clients that resume
- * may have missed them: ten seconds at 60 Hz. */
-enum { RESULT_TICKS = 600 };
-
 /* The last checkpoint with RESULT_TICKS ticks behind it, else the first one, among those since which this
  * build, or one with the same motion numbers, has made the ticks. */
 static enum status find_results(struct recording *recording, uint64_t *seq, struct reason *why)
