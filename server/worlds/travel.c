@@ -16,7 +16,7 @@ struct travel {
 	struct served_world *world;	   /* borrowed */
 	struct subscription *subscription; /* borrowed */
 	struct fanout *fanout;		   /* owned */
-	bool moved;			   /* the subscription is in `fanout` */
+	bool begun;			   /* a state was shown */
 	struct past *recording; /* owned; of a recording, in place of the world's past, or NULL */
 	struct past_job *job;	/* under way, or NULL */
 	/* The SEEK that is not answered yet. */
@@ -77,8 +77,7 @@ static struct session_subscription *entry_of(const struct travel *self)
 
 struct fanout *travel_fanout(const struct session_subscription *entry)
 {
-	return entry->travel != NULL && entry->travel->moved ? entry->travel->fanout
-							     : entry->world->fanout;
+	return entry->travel != NULL ? entry->travel->fanout : entry->world->fanout;
 }
 
 void travel_end(struct session_subscription *entry)
@@ -88,8 +87,8 @@ void travel_end(struct session_subscription *entry)
 		return;
 	entry->travel = NULL;
 	/* Without memory the client could not be told, so its connection ends. */
-	if (self->moved && fanout_move(self->fanout, entry->world->fanout, self->subscription,
-				       io_now(self->world->service->io)) != STATUS_OK) {
+	if (fanout_move(self->fanout, entry->world->fanout, self->subscription,
+			io_now(self->world->service->io)) != STATUS_OK) {
 		fanout_unsubscribe(self->fanout, self->subscription);
 		self->session->outbox.failed = true;
 	}
@@ -115,6 +114,15 @@ static enum status create_travel(struct session *session, struct session_subscri
 		return reason_set(why, STATUS_NO_MEMORY, -1, "sub", "%s",
 				  status_text(STATUS_NO_MEMORY));
 	}
+	uint64_t now = io_now(service->io);
+	if (fanout_move(entry->world->fanout, self->fanout, entry->subscription, now) !=
+	    STATUS_OK) {
+		fanout_destroy(self->fanout);
+		heap_free(self);
+		return reason_set(why, STATUS_NO_MEMORY, -1, "sub", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	}
+	worlds_watch(entry->world);
 	self->session = session;
 	self->world = entry->world;
 	self->subscription = entry->subscription;
@@ -203,11 +211,7 @@ static void show_state(struct travel *self, struct report *report)
 		make_whole(self, ticked);
 		status = fanout_report(self->fanout, ticked, now);
 	}
-	if (status == STATUS_OK && !self->moved) {
-		self->moved = fanout_move(self->world->fanout, self->fanout, self->subscription,
-					  now) == STATUS_OK;
-		worlds_watch(self->world);
-	}
+	self->begun = true;
 	service_turn_spend(service, TURN_REPORTS,
 			   ticked->body_count + fanout_work(self->fanout) - before);
 	self->state_bytes = sizeof *report + ticked->body_count * sizeof *ticked->bodies +
@@ -299,7 +303,7 @@ static void stop_travel(struct travel *self)
 {
 	self->speed = 0;
 	drop_ahead(self);
-	if (!self->moved)
+	if (!self->begun)
 		travel_end(entry_of(self));
 }
 
@@ -377,13 +381,6 @@ static void take_sought(struct travel *self, struct past_answer *answer)
 	answer->states.items[0] = NULL;
 	send_sought(self, self->ref, &first->ticked);
 	show_state(self, first);
-	if (!self->moved) {
-		struct reason why;
-		reason_set(&why, STATUS_NO_MEMORY, -1, "sub", "%s", status_text(STATUS_NO_MEMORY));
-		refuse_seek(self, &why);
-		stop_travel(self);
-		return;
-	}
 	set_clock(self, now);
 	take_states(self, answer, 1);
 	if (self->speed == 0)
@@ -457,7 +454,7 @@ void travels_play(void *context)
 	service->travel_armed = false;
 	for (uint32_t i = 0; i < service->worlds->travels.count; i++) {
 		struct travel *self = service->worlds->travels.items[i];
-		if (self->speed == 0 || !self->moved || self->seeking)
+		if (self->speed == 0 || self->shown == NULL || self->seeking)
 			continue;
 		advance(self, now);
 		playing = playing || self->speed != 0;
@@ -470,8 +467,6 @@ void travels_check(struct service *service, uint64_t now)
 {
 	for (uint32_t i = 0; i < service->worlds->travels.count; i++) {
 		struct travel *self = service->worlds->travels.items[i];
-		if (!self->moved)
-			continue;
 		fanout_check(self->fanout, now);
 		while (fanout_is_serving(self->fanout) && fanout_continue(self->fanout, now))
 			;
@@ -481,7 +476,7 @@ void travels_check(struct service *service, uint64_t now)
 void travel_show(struct session_subscription *entry, uint64_t now)
 {
 	const struct travel *self = entry->travel;
-	if (self != NULL && self->moved && self->speed == 0)
+	if (self != NULL && self->speed == 0)
 		fanout_show(self->fanout, self->subscription, now);
 }
 
