@@ -22,6 +22,7 @@ PYTHON_TESTS += \
 	tests/system/test_recordings.py \
 	tests/system/test_replica.py \
 	tests/system/test_same_history.py \
+	tests/system/test_run.py \
 	tests/system/test_sessions.py \
 	tests/system/test_stalled.py \
 	tests/system/test_stepping.py \

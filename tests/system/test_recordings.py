@@ -100,6 +100,11 @@ def test_the_past_is_saved_after_the_fact_and_removed(tmp_path):
             world.save_recording("none", tick=500)
         assert [item.name for item in world.recordings()] == ["all", "part"]
         assert verify(tmp_path, world, "part")["ticks"] == 20
+        (tmp_path / "all.cairn").write_bytes(world.read_recording("all"))
+        # Of files that begin at different places, the later beginning is where both can be compared.
+        for one, other in (("all.cairn", "part.got.cairn"), ("part.got.cairn", "all.cairn")):
+            status, report = replay(tmp_path / one, "--against", tmp_path / other)
+            assert (status, report["verdict"], report["compared_from"]) == (0, "same", 80), report
         world.remove_recording("all")
         with refused("missing"):
             world.remove_recording("all")
@@ -125,6 +130,8 @@ def test_a_restore_inside_and_a_ring(tmp_path):
         made = world.stop_recording()
         assert (made.first, made.last) == ((2, 160), (3, 180))
         assert verify(tmp_path, world, "both")["ticks"] == 30 + 10
+        status, report = replay(tmp_path / "r.got.cairn", "--against", tmp_path / "both.got.cairn")
+        assert (status, report["verdict"], report["compared_from"], report["longer"]) == (0, "same", 160, "against"), report
 
 
 def test_a_recording_goes_on_over_restart_and_kill(tmp_path):
