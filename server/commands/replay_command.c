@@ -73,8 +73,8 @@ static void print_json(const struct replay_options *options, const struct replay
 		       report->ticks, report->checkpoints, report->skipped, report->states,
 		       report->epoch, report->tick, report->state_hash);
 	if (options->against != NULL)
-		printf(", \"longer\": %s, \"compared_from\": %" PRIu64,
-		       longer_one[report->longer], report->started);
+		printf(", \"longer\": %s, \"compared_from\": %" PRIu64, longer_one[report->longer],
+		       report->started);
 	printf(", \"difference\": ");
 	if (report->verdict == REPLAY_DIFFERS)
 		print_difference(report, options->against != NULL);

@@ -310,7 +310,7 @@ static bool reads_world(const struct past_ask *ask)
 static bool has_place(const struct past_ask *ask)
 {
 	return ask->kind == PAST_STATES || ask->kind == PAST_IMAGE ||
-	       ask->kind == PAST_DIFFERENCE ||
+	       (ask->kind == PAST_DIFFERENCE && ask->snapshots[0] == NULL) ||
 	       (ask->kind == PAST_ARCHIVE && ask->archive.action == PAST_ARCHIVE_COPY);
 }
 

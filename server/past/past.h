@@ -100,6 +100,8 @@ struct past_ask {
 	struct keyframe_condition condition; /* WHEN */
 	bool latest;
 	struct recorded_place other; /* DIFFERENCE; ARCHIVE */
+	/* DIFFERENCE: names of snapshots in place of `place` and `other`, borrowed; NULL: none. */
+	const char *snapshots[2];
 	struct past_archive archive; /* ARCHIVE; of COPY, `place` is what the file must have */
 	uint32_t limit;		     /* OUTLINE, ARCHIVE */
 };

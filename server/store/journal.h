@@ -97,8 +97,8 @@ MUST_CHECK enum status journal_checkpoint(struct journal *journal, uint32_t epoc
 					  uint32_t edit, const char *name,
 					  const struct bytes *image, uint64_t state_hash,
 					  const uint64_t *table_hashes, uint32_t table_count);
-/* The same for an image that may be open (world_save_open), and whose contents are taken on OK: the caller gets
- * other memory for its next one. */
+/* The same for an image that may be open (world_save_open), and whose contents are taken on OK: the
+ * caller gets other memory for its next one. */
 MUST_CHECK enum status journal_swap_checkpoint(struct journal *journal, uint32_t epoch,
 					       uint64_t tick, uint32_t edit, const char *name,
 					       struct bytes *image, uint64_t state_hash,

@@ -135,8 +135,8 @@ static enum status oldest_of(sqlite3 *db, uint32_t checkpoints, uint64_t *seq, s
 	return sql_number(db, text, 0, seq, why);
 }
 
-/* With records from birth on, a recovery would replay the whole history for the results of RESULT_TICKS ticks,
- * if the K newest checkpoints are of the last few. */
+/* With records from birth on, a recovery would replay the whole history for the results of RESULT_TICKS
+ * ticks, if the K newest checkpoints are of the last few. */
 static enum status reach_results(sqlite3 *db, uint64_t *oldest, struct reason *why)
 {
 	uint64_t seq;

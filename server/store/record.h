@@ -96,8 +96,8 @@ MUST_CHECK enum status record_buffer_put_checkpoint(struct record_buffer *self, 
 						    const struct bytes *image, uint64_t state_hash,
 						    const uint64_t *table_hashes,
 						    uint32_t table_count);
-/* The same with the contents of `image`, for which the caller gets other memory, empty. On failure it keeps its
- * own. */
+/* The same with the contents of `image`, for which the caller gets other memory, empty. On failure it keeps
+ * its own. */
 MUST_CHECK enum status record_buffer_swap_checkpoint(struct record_buffer *self, uint32_t epoch,
 						     uint64_t tick, uint32_t edit, const char *name,
 						     struct bytes *image, uint64_t state_hash,

@@ -324,8 +324,7 @@ static enum status play_up_to(struct tape *tape, struct recorded_place place, st
 {
 	struct player_event event = { .kind = PLAYER_TICK };
 	enum status status = STATUS_OK;
-	while (status == STATUS_OK && event.kind != PLAYER_END &&
-	       is_before(place_of(tape), place))
+	while (status == STATUS_OK && event.kind != PLAYER_END && is_before(place_of(tape), place))
 		status = player_next(&tape->player, &event, why);
 	return status;
 }
