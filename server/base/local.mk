@@ -6,6 +6,9 @@ libbase_a_SOURCES += \
 	server/base/status.c \
 	server/base/parallel.h \
 	server/base/prefetch.h \
+	server/base/profile.h \
+	server/base/profile.c \
+	server/base/stages.def \
 	server/base/parallel.c \
 	server/base/heap.h \
 	server/base/heap.c \
@@ -38,6 +41,7 @@ libbase_a_SOURCES += \
 UNIT_TESTS += tests/unit/base/test_status
 UNIT_TESTS += \
 	tests/unit/server/base/test_arena \
+	tests/unit/server/base/test_profile \
 	tests/unit/server/base/test_bitset \
 	tests/unit/server/base/test_bytes \
 	tests/unit/server/base/test_hash \

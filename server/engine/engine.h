@@ -10,6 +10,7 @@
 
 #include "server/base/bytes.h"
 #include "server/base/parallel.h"
+#include "server/base/profile.h"
 #include "server/base/status.h"
 #include "server/engine/collision/placed.h" /* queries of a list that world_near returned */
 #include "server/engine/geometry/shape.h"   /* shape_cook, shape_retain, shape_release, limits */
@@ -160,6 +161,8 @@ void world_shares(const struct world *world, struct world_share *shares, uint32_
 MUST_CHECK enum status world_step(struct world *world, const struct parallel *parallel,
 				  struct reason *why);
 bool world_stopped(const struct world *world);
+/* Steps enter their stages in `profile` from now on; borrowed, NULL ends it. The state is unaffected. */
+void world_set_profile(struct world *world, struct profile *profile);
 /* After a step: the next world_step adds its changes (world_changes, world_joint_changes,
  * world_contacts_changed) to those of this boundary, for a caller that reports several ticks at once.
  * Its events and results of stored batches replace those of this boundary. The state is unaffected. */

@@ -113,6 +113,7 @@ struct report *host_take_report(struct host *host)
 		return NULL;
 	if (report->kind == REPORT_TICK) {
 		host->counters.costs = report->ticked.costs;
+		host->counters.stages = report->ticked.stages;
 		host->counters.bodies = report->ticked.stats.bodies;
 		host->counters.late = report->ticked.late;
 		host->counters.dropped = report->ticked.dropped;
@@ -158,6 +159,12 @@ static enum status copy_pending(struct host *host, const struct world *world)
 	return status;
 }
 
+/* The clock of profiles. */
+static uint64_t read_clock(const void *executor)
+{
+	return executor_now(executor);
+}
+
 enum status host_create(const struct host_options *options, struct world *world,
 			struct shape_library *shapes, struct executor *executor,
 			host_reports *reports, void *context, struct host **out)
@@ -189,6 +196,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 	host->options = *options;
 	host->world = world;
 	host->executor = executor;
+	host->profile = (struct profile){ .now = read_clock, .context = executor };
 	host->journal = options->journal;
 	host->on_reports = reports;
 	host->reports_context = context;

@@ -170,7 +170,8 @@ MUST_CHECK enum status host_watch_joints(struct host *host, bool watch);
 void host_watch_ticks(struct host *host, bool watch);
 
 struct host_counters {
-	struct tick_costs costs; /* of all ticks */
+	struct tick_costs costs;    /* of all ticks */
+	struct profile_sums stages; /* of the ticks that were profiled */
 	uint64_t late, dropped, stalls, batches, refused, fallbacks;
 	uint64_t slices_on_loop;
 	uint32_t inbox, reports, bodies;

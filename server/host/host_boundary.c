@@ -597,9 +597,17 @@ void host_run_stages(struct host *host)
 		[BOUNDARY_STEP] = step_world,	      [BOUNDARY_HASH] = record_hash,
 		[BOUNDARY_REPORT] = report_boundary,  [BOUNDARY_ANSWER] = answer_steps,
 	};
+	static const enum profile_stage profiled[] = {
+		[BOUNDARY_BEGIN] = PROFILE_JOURNAL,   [BOUNDARY_RESTORE] = PROFILE_JOURNAL,
+		[BOUNDARY_COLLECT] = PROFILE_COLLECT, [BOUNDARY_APPLY] = PROFILE_APPLY,
+		[BOUNDARY_RECORD] = PROFILE_JOURNAL,  [BOUNDARY_EDIT] = PROFILE_COLLECT,
+		[BOUNDARY_STEP] = PROFILE_JOURNAL,    [BOUNDARY_HASH] = PROFILE_JOURNAL,
+		[BOUNDARY_REPORT] = PROFILE_REPORT,   [BOUNDARY_ANSWER] = PROFILE_REPORT,
+	};
 	struct boundary *boundary = &host->boundary;
 	enum status status = STATUS_OK;
 	while (boundary->stage != BOUNDARY_IDLE && status == STATUS_OK) {
+		profile_enter(host->profiling, profiled[boundary->stage]);
 		status = stages[boundary->stage](host);
 		if (boundary->stage == BOUNDARY_IDLE && host->control_due) {
 			boundary->stepping = false;
@@ -648,6 +656,28 @@ static bool make_turn(struct host *host, uint64_t now)
 	return true;
 }
 
+/* Runs the stages of a slice, profiled if the world has saved enough for it. */
+static void run_slice(struct host *host, uint64_t now)
+{
+	const struct boundary *boundary = &host->boundary;
+	struct profile *profile = &host->profile;
+	uint64_t entered = profile->sums.entered;
+	if (boundary->stepping && !boundary->edits && profile_credit_suffices(&host->credit)) {
+		host->profiling = profile;
+		profile_begin(profile, PROFILE_COLLECT);
+		world_set_profile(host->world, profile);
+	}
+	host_run_stages(host);
+	if (host->profiling != NULL) {
+		world_set_profile(host->world, NULL);
+		profile_end(profile, boundary->ticks);
+		profile_credit_pay(&host->credit, profile->sums.entered - entered);
+		host->profiling = NULL;
+	}
+	if (boundary->ticks > 0)
+		profile_credit_save(&host->credit, boundary->tick_at - now);
+}
+
 uint32_t host_run(struct runnable *runnable, uint64_t now, uint64_t until)
 {
 	struct host *host = (struct host *)runnable;
@@ -658,7 +688,7 @@ uint32_t host_run(struct runnable *runnable, uint64_t now, uint64_t until)
 	host->boundary.until = until;
 	host->boundary.ticks = 0;
 	if (host->boundary.stage != BOUNDARY_IDLE || make_turn(host, now))
-		host_run_stages(host);
+		run_slice(host, now);
 	host->in_slice = false;
 	if (host->sent_in_slice)
 		executor_wake(host->executor, EXECUTOR_LOOP, &host->wakeup);

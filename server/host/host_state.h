@@ -25,6 +25,7 @@
 #include "server/host/report_queue.h"
 #include "server/store/shape_library.h"
 #include "server/tick/inbox.h"
+#include "server/tick/profile_credit.h"
 #include "server/tick/schedule.h"
 
 /* A batch between host_submit and its boundary: in the inbox, then in the boundary. One allocation. */
@@ -216,6 +217,9 @@ struct host {
 
 	uint64_t stalls, batches, refused; /* the worker's counters */
 	struct tick_costs costs;	   /* of all ticks; the worker's */
+	struct profile profile;		   /* of some slices; the worker's */
+	struct profile_credit credit;	   /* decides of which */
+	struct profile *profiling;	   /* of the present slice; NULL: none */
 	struct host_counters counters;	   /* LOOP's copy, from the last report taken */
 };
 

@@ -13,6 +13,7 @@
 #include "protocol/contacts.h"
 #include "protocol/joint_rows.h"
 #include "server/base/bytes.h"
+#include "server/base/profile.h"
 #include "server/engine/engine.h"
 #include "server/store/shape_library.h"
 #include "server/tick/tick_costs.h"
@@ -76,7 +77,8 @@ struct tick_report {
 	uint64_t lateness_ns, cost_ns; /* of this tick; of several the largest cost */
 	uint64_t late, dropped; /* so far: ticks begun a period late, ticks given up by the clock */
 	uint32_t pace;		/* world time per wall time, thousandths */
-	struct tick_costs costs; /* of all ticks so far */
+	struct tick_costs costs;    /* of all ticks so far */
+	struct profile_sums stages; /* of those that were profiled */
 	uint32_t body_count, shape_count, removed_count, event_count, result_count, value_count;
 	/* Capacity of each list below; a reused report keeps its lists. */
 	uint32_t body_room, shape_room, removed_room, event_room, result_room, value_room;

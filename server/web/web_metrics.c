@@ -209,6 +209,7 @@ struct world_row {
 	uint64_t values[WORLD_METRICS];
 	double residual, push_work; /* the greatest, and the sum */
 	struct tick_costs costs;
+	struct profile_sums stages;
 };
 
 static void add_figures(struct world_row *row, const struct served_world *world)
@@ -217,6 +218,9 @@ static void add_figures(struct world_row *row, const struct served_world *world)
 	struct host_counters host;
 	host_counters(world->host, &host);
 	tick_costs_merge(&row->costs, &host.costs);
+	for (int stage = 0; stage < PROFILE_STAGES; stage++)
+		row->stages.ns[stage] += host.stages.ns[stage];
+	row->stages.ticks += host.stages.ticks;
 	row->residual = stats->residual > row->residual ? stats->residual : row->residual;
 	row->push_work += stats->push_work_total;
 }
@@ -304,6 +308,27 @@ static void put_costs(struct page *page, const struct world_row *rows, uint32_t 
 	}
 }
 
+/* Divide the rate of a stage by that of all stages: not every tick is profiled. */
+static void put_stages(struct page *page, const struct world_row *rows, uint32_t count)
+{
+	if (count > 0)
+		put(page,
+		    "# HELP cairn_world_stage_seconds_total Time in a stage, of the ticks that were "
+		    "profiled.\n# TYPE cairn_world_stage_seconds_total counter\n");
+	for (uint32_t i = 0; i < count; i++)
+		for (int stage = 0; stage < PROFILE_STAGES; stage++)
+			put(page,
+			    "cairn_world_stage_seconds_total{world=\"%s\",stage=\"%s\"} %.9g\n",
+			    rows[i].name, profile_stage_name((enum profile_stage)stage),
+			    (double)rows[i].stages.ns[stage] / (double)NS_PER_S);
+	if (count > 0)
+		put(page, "# HELP cairn_world_profiled_ticks_total Ticks that were profiled.\n"
+			  "# TYPE cairn_world_profiled_ticks_total counter\n");
+	for (uint32_t i = 0; i < count; i++)
+		put(page, "cairn_world_profiled_ticks_total{world=\"%s\"} %" PRIu64 "\n",
+		    rows[i].name, rows[i].stages.ticks);
+}
+
 static void put_worlds(struct page *page, const struct service *service, const struct grant *grant)
 {
 	static struct world_row rows[METRICS_WORLDS + 1];
@@ -321,6 +346,7 @@ static void put_worlds(struct page *page, const struct service *service, const s
 	}
 	put_reals(page, rows, count);
 	put_costs(page, rows, count);
+	put_stages(page, rows, count);
 }
 
 static void put_sessions(struct page *page, const struct service *service)

@@ -19,6 +19,7 @@ PYTHON_TESTS += \
 	tests/system/test_metrics_names.py \
 	tests/system/test_museum.py \
 	tests/system/test_operations.py \
+	tests/system/test_profile.py \
 	tests/system/test_replica.py \
 	tests/system/test_same_history.py \
 	tests/system/test_sessions.py \

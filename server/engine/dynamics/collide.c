@@ -501,7 +501,9 @@ void step_collide(const struct step *self, struct contact_list *list, uint32_t f
 	ASSERT(first <= list->count && list->count <= list->capacity);
 	ASSERT(options->dt >= 0);
 	struct collide_work work = { self, list, first, options };
+	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_NARROW);
 	parallel_run(self->parallel, list->count - first, COLLIDE_GRAIN, collide_piece, &work);
+	profile_enter(self->dynamics->profile, before);
 }
 
 void step_report_contacts(struct step *self, const struct contact_list *list)

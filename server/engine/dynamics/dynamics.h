@@ -28,6 +28,7 @@
 #include "server/base/arena.h"
 #include "server/base/bitset.h"
 #include "server/base/parallel.h"
+#include "server/base/profile.h"
 #include "server/base/table.h"
 #include "server/engine/collision/broad_phase.h"
 #include "server/engine/dynamics/contact_index.h"
@@ -106,6 +107,7 @@ struct dynamics {
 	struct tables *tables;		 /* borrowed from the world */
 	const struct shape **shapes;	 /* by row of the shape table; borrowed from the world */
 	const struct parallel *parallel; /* for this step; borrowed */
+	struct profile *profile;	 /* borrowed; NULL: nobody asked for one */
 	double ahead; /* s: boxes of a body that a command moves reach this far along its velocity */
 	struct table body_index;	    /* body id → row */
 	struct contact_index contact_index; /* pair of pieces → contact row */

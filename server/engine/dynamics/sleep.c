@@ -203,6 +203,7 @@ void step_sleep(struct step *step)
 {
 	struct dynamics *self = step->dynamics;
 	uint32_t rows = self->tables->body.count;
+	profile_enter(self->profile, PROFILE_SLEEP);
 	struct arena_mark mark = arena_mark(&self->scratch);
 	struct sleep_islands islands = { ARENA_ARRAY(&self->scratch, uint32_t, rows),
 					 ARENA_ARRAY(&self->scratch, double, rows),

@@ -249,6 +249,7 @@ enum status step_begin(struct step *self, struct dynamics *dynamics, double dt, 
 			       .dt = dt,
 			       .block_bytes = dynamics->tables->method_block.count };
 	ASSERT(arena_used(&dynamics->scratch) == 0);
+	profile_enter(dynamics->profile, PROFILE_BROAD);
 	dynamics->slept.count = dynamics->gone.count = dynamics->new_pairs.count = 0;
 	dynamics->limit_met = 0;
 	enum status status = contacts ? pairs_find(dynamics, why) : STATUS_OK;
@@ -279,6 +280,7 @@ void step_wake_reached(struct step *self, const struct collide_options *options)
 {
 	ASSERT(self->body_count == 0);
 	struct contact_list *list = &self->contacts;
+	profile_enter(self->dynamics->profile, PROFILE_WAKE);
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (!list->items[i].reaches)
 			continue;
@@ -299,6 +301,7 @@ void step_number(struct step *self)
 	struct dynamics *dynamics = self->dynamics;
 	const struct bitset *awake = &dynamics->awake;
 	uint32_t count = 0, words = words_of(dynamics->tables->body.count);
+	profile_enter(dynamics->profile, PROFILE_WAKE);
 	for (uint32_t w = 0; w < words; w++) {
 		uint64_t bits = (w < awake->size / 64 ? awake->words[w] : 0) | self->woken[w];
 		for (; bits != 0; bits &= bits - 1) {
@@ -310,6 +313,8 @@ void step_number(struct step *self)
 	ASSERT(count <= dynamics->tables->body.count);
 	self->body_count = count;
 	dynamics->report.awake_bodies = count;
+	/* What follows is the method's own. */
+	profile_enter(dynamics->profile, PROFILE_SOLVE);
 }
 
 /* ---- views and copies ---------------------------------------------------------------------- */
@@ -499,6 +504,7 @@ enum status step_commit(struct step *self, struct contact_list *list, struct rea
 	struct dynamics *dynamics = self->dynamics;
 	struct tables *tables = dynamics->tables;
 	uint64_t rows;
+	profile_enter(dynamics->profile, PROFILE_STORE);
 	enum status status = reserve_commit(self, list, &rows, why);
 	if (status != STATUS_OK)
 		return status;
@@ -592,6 +598,7 @@ void step_contacts_solved(struct step *self, const struct contact_list *list)
 void step_finish(struct step *self)
 {
 	struct dynamics *dynamics = self->dynamics;
+	profile_enter(dynamics->profile, PROFILE_STORE);
 	/* Drops rows of scratch pairs whose fat boxes do not overlap, because invariant 1 of
 	 * dynamics.h does not have them. */
 	uint32_t count = self->committed != NULL && self->reached ? self->committed->count : 0;

@@ -21,6 +21,9 @@
  *   earlier trial, because hints decide between equal features and so the last bits of results.
  * Invariant 3: the result does not depend on the number of workers.
  *
+ * Stages enter those of the profile (server/base/profile.h) by themselves; what a method does between
+ * step_number and step_commit counts as PROFILE_SOLVE unless it enters others.
+ *
  * Memory is pushed on dynamics->scratch, which is empty between steps. step_begin reserves what the
  * method needs (step_need), so that a steady tick makes no heap call.
  */

@@ -321,13 +321,17 @@ static void positions_piece(uint32_t first, uint32_t last, uint32_t worker, void
 
 void soft_integrate_velocities(struct soft_step *self)
 {
+	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_INTEGRATE);
 	parallel_run(self->dynamics->parallel, self->body_count, BODY_GRAIN, velocities_piece,
 		     self);
+	profile_enter(self->dynamics->profile, before);
 }
 
 void soft_integrate_positions(struct soft_step *self)
 {
+	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_INTEGRATE);
 	parallel_run(self->dynamics->parallel, self->body_count, BODY_GRAIN, positions_piece, self);
+	profile_enter(self->dynamics->profile, before);
 }
 
 /* ---- into the tables -------------------------------------------------------------------------- */
@@ -424,6 +428,7 @@ enum status soft_finish_bodies(struct soft_step *self, struct reason *why)
 {
 	struct dynamics *dynamics = self->dynamics;
 	struct arena *scratch = &dynamics->scratch;
+	profile_enter(dynamics->profile, PROFILE_INTEGRATE);
 	self->motions = ARENA_ARRAY(scratch, struct body_motion, self->body_count);
 	struct body_work work = { self, NULL, ARENA_ARRAY(scratch, bool, self->body_count) };
 	ASSERT(self->motions != NULL && work.alone != NULL);

@@ -108,6 +108,7 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 	step_wake_reached(&step, &options);
 	step_number(&step);
 	struct soft_step self = soft_step_of(&step);
+	profile_enter(dynamics->profile, PROFILE_PREPARE);
 	soft_prepare_bodies(&self);
 	status = soft_joints_make(&self, why);
 	if (status != STATUS_OK)
@@ -122,6 +123,7 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 	if (status != STATUS_OK)
 		return status;
 	soft_joints_measure(&self, 0);
+	profile_enter(dynamics->profile, PROFILE_SOLVE);
 	for (uint32_t i = 0; i < self.substeps; i++) {
 		double now = dt * (i + 1) / self.substeps;
 		soft_integrate_velocities(&self);
