@@ -114,6 +114,9 @@ const struct query_info *query_info(uint32_t number);
 
 /* A query of a kind with everything at its default. */
 void query_init(struct wire_query *self, enum wire_query_kind kind);
+/* Checks kind and numbers of a query before it is sent, as the server does. UNSUPPORTED, RANGE, NOT_FINITE;
+ * `why` (may be NULL) names the field. */
+MUST_CHECK enum status query_check(const struct wire_query *query, struct reason *why);
 /* Packs the items of QUERY.query; their number is returned. */
 uint32_t query_pack(struct wire_packer *out, const struct wire_query *query);
 /* Decodes the items of QUERY.query. Errors: STATUS_TYPE, STATUS_RANGE and STATUS_NOT_FINITE for a

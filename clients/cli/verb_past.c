@@ -12,7 +12,7 @@ static bool ask_world(struct cli *cli, const struct wire_query *query, struct me
 {
 	struct cairn_world world;
 	if (!cli_join(cli, &world) ||
-	    cairn_query(cli->client, world.number, query, answer, &cli->why) != STATUS_OK)
+	    cairn_ask(cli->client, world.number, query, answer, &cli->why) != STATUS_OK)
 		return false;
 	struct wire_cursor in = wire_cursor_of(answer->answer.answer);
 	if (wire_take_list(&in, list) == STATUS_OK)

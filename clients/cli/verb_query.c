@@ -337,8 +337,7 @@ static int print_joints(struct cli *cli, uint32_t world, struct wire_query *quer
 	do {
 		good = print_page(cli, query, &answer->answer, &more);
 		if (more)
-			good = cairn_query(cli->client, world, query, answer, &cli->why) ==
-			       STATUS_OK;
+			good = cairn_ask(cli->client, world, query, answer, &cli->why) == STATUS_OK;
 	} while (good && more);
 	return good ? EXIT_SUCCESS : cli_fail(cli);
 }
@@ -357,7 +356,7 @@ int verb_query(struct cli *cli)
 			"query %.40s: unknown kind or wrong operands; `cairn help query` lists them",
 			cli->operand_count > 1 ? cli->operands[1] : "without a kind");
 	good = good && cli_options_known(cli) && cli_join(cli, &world) &&
-	       cairn_query(cli->client, world.number, &query, &answer, &cli->why) == STATUS_OK;
+	       cairn_ask(cli->client, world.number, &query, &answer, &cli->why) == STATUS_OK;
 	bytes_release(&canonical);
 	if (!good)
 		return cli_fail(cli);

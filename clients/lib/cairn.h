@@ -233,9 +233,8 @@ MUST_CHECK enum status cairn_fork_tick(struct cairn *self, uint32_t world, const
  * negative backward. NULL: the present again. *out (MESSAGE_SOUGHT) comes before the first such frame. */
 MUST_CHECK enum status cairn_seek(struct cairn *self, uint64_t sub, const struct cairn_tick *tick,
 				  double speed, struct message *out, struct reason *why);
-MUST_CHECK enum status cairn_query(struct cairn *self, uint32_t world,
-				   const struct wire_query *query, struct message *out,
-				   struct reason *why);
+MUST_CHECK enum status cairn_ask(struct cairn *self, uint32_t world, const struct wire_query *query,
+				 struct message *out, struct reason *why);
 /* `what`: "server", "worlds" or "" for both; *out (MESSAGE_REPLY). */
 MUST_CHECK enum status cairn_info(struct cairn *self, const char *what, struct message *out,
 				  struct reason *why);

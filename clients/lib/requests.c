@@ -462,17 +462,20 @@ enum status cairn_seek(struct cairn *self, uint64_t sub, const struct cairn_tick
 	return cairn_request(self, &request, MESSAGE_SOUGHT, out, why);
 }
 
-enum status cairn_query(struct cairn *self, uint32_t world, const struct wire_query *query,
-			struct message *out, struct reason *why)
+enum status cairn_ask(struct cairn *self, uint32_t world, const struct wire_query *query,
+		      struct message *out, struct reason *why)
 {
 	struct message request;
 	uint8_t packed[WIRE_QUERY_SHAPE_MAX + 512];
 	struct wire_packer packer = wire_packer_over(packed, sizeof packed);
+	enum status status = query_check(query, why);
+	if (status != STATUS_OK)
+		return status;
 	message_init(&request, MESSAGE_QUERY);
 	request.query.id = cairn_next_ref(self);
 	request.query.world = world;
 	uint32_t count = query_pack(&packer, query);
-	enum status status = wire_packer_status(&packer);
+	status = wire_packer_status(&packer);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "query", "%s", status_text(status));
 	request.query.query = (struct wire_list){ packed, packer.bytes, count };

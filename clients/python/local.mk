@@ -12,6 +12,7 @@ PYTHON_TESTS += \
 	clients/python/tests/test_vector.py
 EXTRA_DIST += \
 	clients/python/README.md \
+	clients/manifests.py \
 	clients/python/make_manifest.py \
 	clients/python/pyproject.toml \
 	clients/python/cairn/__init__.py \

@@ -444,7 +444,7 @@ export const COMMAND = {
     ["friction_rule", 4],
     ["restitution_rule", 3],
     ["category", 1],
-    ["mask", 4294967295.0],
+    ["mask", 4294967295],
     ["group", 0],
     ["owner", 0],
     ["tag", 0],
@@ -542,8 +542,8 @@ export const COMMAND = {
   ] },
   bounds: { number: 34, fields: [
     ["mode", undefined],
-    ["minimum", [-1e6, -1e6, -1e6]],
-    ["maximum", [1e6, 1e6, 1e6]],
+    ["minimum", [-1000000, -1000000, -1000000]],
+    ["maximum", [1000000, 1000000, 1000000]],
   ] },
   joint_create: { number: 50, fields: [
     ["type", undefined],

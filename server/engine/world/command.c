@@ -82,6 +82,29 @@ const struct command_info *command_info(uint32_t op)
 	return op < COMMAND_OPS_MAX && places[op] > 0 ? &infos[places[op] - 1] : NULL;
 }
 
+const char *field_type_name(enum field_type type)
+{
+	static const char *const names[] = {
+#define TYPE(NAME, ctype, name) [FIELD_##NAME] = name,
+		FIELD_TYPES(TYPE)
+#undef TYPE
+	};
+	ASSERT((size_t)type < COUNT_OF(names));
+	return names[type];
+}
+
+const char *command_result_name(enum command_result result)
+{
+	static const char *const names[] = {
+		[RESULT_NOTHING] = "nothing",
+		[RESULT_BODY] = "body",
+		[RESULT_SHAPE] = "shape",
+		[RESULT_JOINT] = "joint",
+	};
+	ASSERT((size_t)result < COUNT_OF(names));
+	return names[result];
+}
+
 const struct command_info *command_find(const char *name)
 {
 	for (uint32_t i = 0; i < COUNT_OF(infos); i++)

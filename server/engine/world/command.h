@@ -29,38 +29,32 @@ struct point_list {
 	uint32_t count;
 };
 
+/* TYPE(NAME, C type, name): the name is that in docs/COMMANDS.md and in the schema of the wire. */
+#define FIELD_TYPES(TYPE)                                                                          \
+	TYPE(BODY, int64_t, "body")                                                                \
+	TYPE(SHAPE, int64_t, "shape")                                                              \
+	TYPE(JOINT, int64_t, "joint")                                                              \
+	TYPE(ENUM, uint8_t, "enum")                                                                \
+	TYPE(U32, uint32_t, "u32")                                                                 \
+	TYPE(INTEGER, int64_t, "integer")                                                          \
+	TYPE(F64, double, "f64")                                                                   \
+	TYPE(VEC3, vec3, "vec3")                                                                   \
+	TYPE(QUAT, quat, "quat")                                                                   \
+	TYPE(TEXT, struct text32, "text")                                                          \
+	TYPE(NAME, struct name32, "name")                                                          \
+	TYPE(SEED, uint64_t, "seed")                                                               \
+	TYPE(ATTACHMENTS, struct attachment_list, "attachments")                                   \
+	TYPE(TARGETS, struct target_list, "targets")                                               \
+	TYPE(POINTS, struct point_list, "points")
+
 enum field_type {
-	FIELD_BODY,
-	FIELD_SHAPE,
-	FIELD_JOINT,
-	FIELD_ENUM,
-	FIELD_U32,
-	FIELD_INTEGER,
-	FIELD_F64,
-	FIELD_VEC3,
-	FIELD_QUAT,
-	FIELD_TEXT,
-	FIELD_NAME,
-	FIELD_SEED,
-	FIELD_ATTACHMENTS,
-	FIELD_TARGETS,
-	FIELD_POINTS,
+#define TYPE(NAME, ctype, name) FIELD_##NAME,
+	FIELD_TYPES(TYPE)
+#undef TYPE
 };
-typedef int64_t field_c_BODY;
-typedef int64_t field_c_SHAPE;
-typedef int64_t field_c_JOINT;
-typedef uint8_t field_c_ENUM;
-typedef uint32_t field_c_U32;
-typedef int64_t field_c_INTEGER;
-typedef double field_c_F64;
-typedef vec3 field_c_VEC3;
-typedef quat field_c_QUAT;
-typedef struct text32 field_c_TEXT;
-typedef struct name32 field_c_NAME;
-typedef uint64_t field_c_SEED;
-typedef struct attachment_list field_c_ATTACHMENTS;
-typedef struct target_list field_c_TARGETS;
-typedef struct point_list field_c_POINTS;
+#define TYPE(NAME, ctype, name) typedef ctype field_c_##NAME;
+FIELD_TYPES(TYPE)
+#undef TYPE
 
 /* enum command_op { COMMAND_SPAWN = 10, … } */
 enum command_op {
@@ -123,6 +117,10 @@ struct command_info {
 
 /* NULL for a number that is not in the list. */
 const struct command_info *command_info(uint32_t op);
+/* "vec3", "attachments", … */
+const char *field_type_name(enum field_type type);
+/* "body": what the command makes; "nothing". */
+const char *command_result_name(enum command_result result);
 /* By name ("spawn"); NULL when there is none. */
 const struct command_info *command_find(const char *name);
 /* The list in order of numbers, for documentation and help. */
