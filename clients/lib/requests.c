@@ -1,5 +1,6 @@
 /* requests.c: one function for each request of cairn.h: it packs the message and waits for its
  * answer. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -499,6 +500,20 @@ struct packed_sight {
 	struct wire_list area_list, follow_list;
 };
 
+/* What the server would refuse, and what MessagePack carries but no frame may. */
+static enum status check_areas(const struct cairn_sight *sight, const struct wire_list *packed,
+			       struct reason *why)
+{
+	struct wire_area copies[WIRE_AREAS_MAX];
+	uint32_t count;
+	for (uint32_t i = 0; i < sight->area_count; i++)
+		for (uint32_t k = 0; k < wire_area_numbers(sight->areas[i].kind); k++)
+			if (!isfinite(sight->areas[i].numbers[k]))
+				return reason_set(why, STATUS_NOT_FINITE, i, "areas",
+						  "number %u of area %u is not finite", k, i);
+	return wire_areas_take(packed, copies, &count, why);
+}
+
 static enum status pack_sight(const struct cairn_sight *sight, struct packed_sight *out,
 			      struct reason *why)
 {
@@ -518,7 +533,7 @@ static enum status pack_sight(const struct cairn_sight *sight, struct packed_sig
 		wire_pack_uint(&follow, sight->follow[i]);
 	out->area_list = (struct wire_list){ out->areas, areas.bytes, sight->area_count };
 	out->follow_list = (struct wire_list){ out->follow, follow.bytes, sight->follow_count };
-	return STATUS_OK;
+	return check_areas(sight, &out->area_list, why);
 }
 
 enum status cairn_focus(struct cairn *self, uint64_t sub, const struct cairn_sight *sight,

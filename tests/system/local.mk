@@ -4,6 +4,7 @@ PYTHON_TESTS += \
 	tests/system/test_compare.py \
 	tests/system/test_disk.py \
 	tests/system/test_export.py \
+	tests/system/test_extremes.py \
 	tests/system/test_past.py \
 	tests/system/test_fairness.py \
 	tests/system/test_files.py \

@@ -99,6 +99,10 @@ def test_the_example_in_cpp_lives_in_a_foreign_loop(server, tmp_path):
     assert len(lines) == 2 and all(a == b for a, b in lines) and int(lines[-1][1]) > 20
 
 
+# Fields of queries whose members have other names.
+MEMBER = {"position": "origin", "way": "direction", "reach": "length"}
+
+
 HOSTILE = """
 #include <cairn.h>
 #include <math.h>
@@ -116,27 +120,59 @@ static void expect(cairn_world *world, const cairn_command *command, const char 
 	if (cairn_world_totals(world, &totals, &error) != CAIRN_STATUS_OK)
 		wrong++, printf("the connection is gone: %s\\n", error.text);
 }
+static void expect_query(cairn_world *world, const cairn_query *query, const char *field)
+{
+	cairn_error error;
+	const cairn_value *answer;
+	int status = cairn_world_query(world, query, &answer, &error);
+	if ((status != CAIRN_STATUS_NOT_FINITE && status != CAIRN_STATUS_RANGE) || strcmp(error.field, field) != 0)
+		wrong++, printf("query %d %s: %d %s %s\\n", query->kind, field, status, error.field, error.text);
+}
 int main(int argc, char **argv)
 {
-	static const double values[] = { NAN, INFINITY, -INFINITY, 1e308 };
+	static const double values[] = { NAN, INFINITY, -INFINITY, 1e308, -1e308 };
+	int status;
+	cairn_totals totals;
+	cairn_world *never;
 	cairn_client *client;
 	cairn_world *world;
 	cairn_error error;
-	cairn_hit hit;
 	const cairn_vec3 zero = { 0, 0, 0 }, up = { 0, 1, 0 };
 	const cairn_joint_point point = { 0, 0 };
 	if (argc < 2 || cairn_client_open(argv[1], NULL, &client, &error) != 0 ||
 	    cairn_client_create(client, "hostile-c", NULL, &world, &error) != 0)
 		return 1;
-	for (int i = 0; i < 4; i++) {
-		const cairn_vec3 bad = { 0, values[i], 0 };
+	for (int i = 0; i < 5; i++) {
+		const double bad = values[i];
+		const cairn_attachment place = { 1, { 0, bad, 0 }, { 1, 0, 0, 0 } }, turn = { 1, { 0, 0, 0 }, { 1, bad, 0, 0 } };
+		const cairn_joint_target target = { 1, 0, bad };
+		const cairn_joint_point early = { bad, 0 }, far = { 0, bad };
 		cairn_command c;
-BODY
-		if (cairn_world_set(world, "sleep.speed", values[i], &error) == 0 || error.field[0] == 0)
+		cairn_query q;
+COMMANDS
+QUERIES
+		if (cairn_world_set(world, "sleep.speed", bad, &error) == 0 || error.field[0] == 0)
 			wrong++, puts("set");
-		if (i < 3 && (cairn_world_ray(world, bad, up, 5, &hit, &error) == 0 || strcmp(error.field, "origin") != 0 ||
-			      cairn_world_ray(world, zero, up, values[i], &hit, &error) == 0))
-			wrong++, puts("ray");
+		if (cairn_world_speed(world, bad, &error) == 0 || error.field[0] == 0)
+			wrong++, puts("speed");
+		const cairn_vec3 off = { 0, bad, 0 };
+		const cairn_area areas[] = { cairn_area_box(off, up), cairn_area_ball(off, 1), cairn_area_ball(zero, bad) };
+		for (int k = 0; k < 3; k++) {
+			const cairn_watch_options watch = { .areas = &areas[k], .area_count = 1 };
+			if (cairn_world_watch_with(world, &watch, &error) == 0) /* refused later, by the server */
+				while ((status = cairn_client_poll(client, 2000, &error)) == 0)
+					;
+			else
+				status = error.status;
+			if ((status != CAIRN_STATUS_NOT_FINITE && status != CAIRN_STATUS_RANGE) || error.text[0] == 0)
+				wrong++, printf("area %d %d: %d %s\\n", k, i, status, error.text);
+			cairn_world_unwatch(world, NULL);
+			if (cairn_world_totals(world, &totals, &error) != 0)
+				wrong++, puts("the connection is gone after an area");
+		}
+		const cairn_world_options options = { .gravity_given = true, .gravity = off };
+		if (cairn_client_create(client, "never", &options, &never, &error) == 0 || never != NULL || error.text[0] == 0)
+			wrong++, puts("create");
 	}
 	cairn_client_close(client);
 	printf("%d wrong\\n", wrong);
@@ -145,22 +181,43 @@ BODY
 """
 
 
-@plain
-def test_no_number_of_any_command_harms_the_server(server, tmp_path):
-    body = []
+def spoiled_commands():
+    """Statements that spoil each number of each command in turn."""
+    places = {"F64": [" = bad"], "VEC3": [".x = bad", ".y = bad", ".z = bad"], "QUAT": [".w = bad", ".z = bad"],
+              "ATTACHMENTS": [".items = &place", ".items = &turn"], "TARGETS": [".items = &target"], "POINTS": [".items = &early", ".items = &far"]}
     for name, (_, _, fields) in cairn.manifest.COMMAND.items():
-        ids = "".join(f"c.{name}.{field} = 1; " for field, kind in fields if kind in ("BODY", "SHAPE", "JOINT"))
-        ids += "".join(f"c.{name}.{field}.items = &point; c.{name}.{field}.count = 1; " for field, kind in fields if kind == "POINTS")
+        usual = "".join(f"c.{name}.{field} = 1; " for field, kind in fields if kind in ("BODY", "SHAPE", "JOINT"))
+        usual += "".join(f"c.{name}.{field}.items = &point; c.{name}.{field}.count = 1; " for field, kind in fields if kind == "POINTS")
         if name == "parameter":
-            ids += 'strcpy(c.parameter.name.text, "sleep.speed"); '
+            usual += 'strcpy(c.parameter.name.text, "sleep.speed"); '
         for field, kind in fields:
-            member = {"F64": "", "VEC3": ".y", "QUAT": ".w"}.get(kind)
-            if member is not None:
-                body.append(f"\t\tc = cairn_command_make(CAIRN_COMMAND_{name.upper()}); {ids}c.{name}.{field}{member} = values[i]; "
-                            f'expect(world, &c, "{field}");')
-    assert len(body) > 40
+            for place in places.get(kind, ()):
+                count = f"c.{name}.{field}.count = 1; " if "items" in place else ""
+                yield (f"\t\tc = cairn_command_make(CAIRN_COMMAND_{name.upper()}); {usual}{count}c.{name}.{field}{place}; "
+                       f'expect(world, &c, "{field}");')
+
+
+def spoiled_queries():
+    """The same for queries; what a field may be is left out."""
+    places = {"REAL": [""], "LENGTH": [""], "PLACE": [".x", ".z"], "WAY": [".y"], "DIRECTION": [".y"], "ROTATION": [".x"]}
+    for name, number in cairn.manifest.QUERY.items():
+        fields = cairn.manifest.QUERY_LIMITS.get(number, ())
+        kinds = [kind for _, kind, *_ in fields]
+        usual = "".join(f"q.{MEMBER.get(field, field)}.y = 1; " for field, kind, *_ in fields if kind in ("DIRECTION", "WAY"))
+        usual += "q.length = 1; " * ("LENGTH" in kinds) + 'q.shape = "sphere:1"; ' * ("SHAPE" in kinds)
+        for field, kind, least, most in fields:
+            for place in places.get(kind, ()):
+                when = "if (!(bad - bad == 0)) " if kind == "DIRECTION" else f"if (!(bad >= {least} && bad <= {most})) " if kind == "REAL" else ""
+                yield (f"\t\tq = cairn_query_make(CAIRN_QUERY_{name.upper()}); {usual}q.{MEMBER.get(field, field)}{place} = bad; "
+                       f'{when}expect_query(world, &q, "{field}");')
+
+
+@plain
+def test_no_number_of_any_command_or_query_harms_the_server(server, tmp_path):
+    commands, queries = list(spoiled_commands()), list(spoiled_queries())
+    assert len(commands) > 90 and len(queries) > 20
     source = tmp_path / "hostile.c"
-    source.write_text(HOSTILE.replace("BODY", "\n".join(body)))
+    source.write_text(HOSTILE.replace("COMMANDS", "\n".join(commands)).replace("QUERIES", "\n".join(queries)))
     assert run_example(tmp_path, source, server.address) == "0 wrong\n"
 
 
@@ -319,8 +376,6 @@ ASKED = {
     "when": {"body": 7, "quantity": 1, "above": 0, "value": 1000.0}, "past": {}, "difference": {"epoch": 1, "tick": 0.0, "other_epoch": 1, "other_tick": 1.0},
     "forces": {"body": 5, "representative": 1},
 }
-MEMBER = {"position": "origin", "way": "direction", "reach": "length"}
-
 
 def c_value(value):
     if isinstance(value, tuple):

@@ -43,7 +43,7 @@ from .client import World as _World
 from .client import _hash, load_scene, past_fields
 from .joints import of_list
 from .manifest import MESSAGE, QUERY
-from .pack import check_query, command, finite, given_command
+from .pack import check_query, command, finite, given_command, world_options
 from .wire import FRAME_MAX, NAMES, Closed
 
 __all__ = ["Client", "Closed", "Refused", "World", "connect"]
@@ -271,11 +271,7 @@ class Client(Session):
 
     async def create(self, name, **options):
         """Creates a world, paused unless running=True, and joins it. Options as of cairn.Client.create."""
-        if isinstance(options.get("rate"), int):
-            options["rate"] = [options["rate"], 1]
-        if "gravity" in options:
-            options["gravity"] = [float(v) for v in options["gravity"]]
-        await self.ask("world_info", "world_create", name, options)
+        await self.ask("world_info", "world_create", name, world_options(options))
         return await self.join(name)
 
     async def join(self, name):

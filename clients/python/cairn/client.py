@@ -11,7 +11,7 @@ from . import arrays, columns, joints
 from . import shapes as shape_bytes
 from .commands import Commands
 from .manifest import COLUMN, QUERY, STATUS, WORDS
-from .pack import Refused, check_query, command, finite, given_command
+from .pack import Refused, check_query, command, finite, given_command, world_options
 from .view import View
 from .wire import Closed, Wire
 
@@ -331,11 +331,7 @@ class Client(Session):
     def create(self, name, **options):
         """Creates a world, paused unless running=True, and joins it. Options: rate (Hz or (num, den)), planar, gravity (m/s²),
         seed, method, running, and others of WORLD_CREATE. Raises Refused ("exists", "range", ...)."""
-        if isinstance(options.get("rate"), int):
-            options["rate"] = [options["rate"], 1]
-        if "gravity" in options:
-            options["gravity"] = [float(v) for v in options["gravity"]]
-        self.ask("world_info", "world_create", name, options)
+        self.ask("world_info", "world_create", name, world_options(options))
         return self.join(name)
 
     def join(self, name):
