@@ -24,6 +24,7 @@ EXTRA_DIST += \
 	clients/python/cairn/columns.py \
 	clients/python/cairn/commands.py \
 	clients/python/cairn/gym.py \
+	clients/python/cairn/hashes.py \
 	clients/python/cairn/joints.py \
 	clients/python/cairn/manifest.py \
 	clients/python/cairn/observe.py \

@@ -123,7 +123,7 @@ bench-closest: tests/bench/bench_closest
 bench: $(BENCHES)
 	$(PYTHON) $(top_srcdir)/tests/bench/run $(abs_top_builddir)
 
-EXTRA_DIST += tests/bench/run tests/bench/bench_lcp_bullet.cpp tests/bench/bench_lcp_alone.c \
+EXTRA_DIST += tests/bench/run tests/bench/scaling.py tests/bench/bench_lcp_bullet.cpp tests/bench/bench_lcp_alone.c \
 	tests/bench/bench_lcp_ode.cpp tests/bench/bench_lcp_no_ode.c
 
 # make bench-server: a cairnd of this build and its clients: round trips, fan-out, many worlds, commands.

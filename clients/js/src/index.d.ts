@@ -273,6 +273,7 @@ export class World {
   apply(...commands: Command[]): Promise<Result | Stepped>;
   shape(data: Uint8Array): Promise<number>;
   spawn(fields: Partial<CommandFields["spawn"]>): Promise<number>;
+  push(body: number, vector: Vector, options?: { impulse?: boolean, point?: Vector, ticks?: number }): Promise<Result | Stepped>;
   subscribe(options?: SubscribeOptions): Promise<Subscription>;
   focus(subscription: Subscription, part?: { areas?: readonly object[], follow?: readonly number[], area?: object | null }): void;
   resync(subscription: Subscription): void;

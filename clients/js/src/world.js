@@ -249,6 +249,11 @@ export class World extends Queries {
     return (await this.apply(command("spawn", { status: 2, position: [0, 0, 0], ...fields }))).values[0];
   }
 
+  /** Pushes a body with a force (N, world axes) for some ticks, or with an impulse (N s), at its mass centre or at `point`. */
+  push(body, vector, { impulse = false, point = [0, 0, 0], ticks = 1 } = {}) {
+    return this.apply(impulse ? command("impulse", { body, impulse: vector, point }) : command("force", { body, force: vector, point, ticks }));
+  }
+
   // ---- watching --------------------------------------------------------------------------------
 
   /**

@@ -344,8 +344,7 @@ class World(_World):
         """The id of a shape in this world: shape(sphere=0.5), shape(box=(1, 2, 3)), or canonical bytes. Uploads the shape
         once; a player may only name shapes that the world has."""
         if data is None:
-            (name, value), = kind.items()
-            data = shape_bytes.KINDS[name](value)
+            data = shape_bytes.of_kind(**kind)
         name = hashlib.sha256(data).digest()
         if name not in self.shape_ids:
             if self.client.role != "player":

@@ -446,8 +446,7 @@ class World(Commands):
         """The id of a shape in this world: shape(sphere=0.5), shape(box=(1, 2, 3)), or canonical bytes. Uploads the shape
         once; a player may only name shapes that the world has."""
         if data is None:
-            (name, value), = kind.items()
-            data = shape_bytes.KINDS[name](value)
+            data = shape_bytes.of_kind(**kind)
         name = hashlib.sha256(data).digest()
         if name not in self.shape_ids:
             if self.client.role != "player":
@@ -528,12 +527,12 @@ class World(Commands):
         """Applies one command; the id that it made, or None."""
         return self.apply(given_command(name, fields)).values[0] or None
 
-    def push(self, body, vector, ticks=1, impulse=False):
-        """Pushes a body at its mass centre with a force (N, world axes) for some ticks, or with an impulse (N s). Raises
-        Refused."""
+    def push(self, body, vector, ticks=1, impulse=False, point=None):
+        """Pushes a body with a force (N, world axes) for some ticks, or with an impulse (N s), at its mass centre or at `point`
+        (m, from there in body axes). Raises Refused."""
         if impulse:
-            return self.impulse(body, vector)
-        return self.force(body, vector, ticks=ticks)
+            return self.impulse(body, vector, point)
+        return self.force(body, vector, point, ticks)
 
     # ---- harness ---------------------------------------------------------------------------------
 

@@ -425,3 +425,20 @@ def test_a_lost_connection_is_resumed_with_its_numbers_and_mirrors():
         with pytest.raises(cairn.Refused) as refused:
             client.resume()
         assert refused.value.status == "expired"
+
+
+def test_the_tick_hash_is_computed_from_the_bodies(cairn_server):
+    with cairn_server.connect() as client:
+        world = client.create("hashed")
+        world.spawn(status="static", shapes=[world.shape(plane=((0, 1, 0), 0))])
+        for k in range(20):
+            world.spawn(shapes=[world.shape(box=(1, 1, 1))], position=(0.3 * k, 2 + k, 0), tag=k)
+        for n in (1, 100):
+            stepped = world.step(n, bodies=True)
+            assert cairn.tick_hash(stepped.tick, stepped.bodies) == stepped.tick_hash
+        stepped.bodies[5].position = (0, *stepped.bodies[5].position[1:])
+        assert cairn.tick_hash(stepped.tick, stepped.bodies) != stepped.tick_hash
+        with pytest.raises(TypeError, match="a shape is one of sphere=…, box=…"):
+            world.shape(cube=1)
+        with pytest.raises(cairn.Refused, match="there is no world nowhere"):
+            client.join("nowhere")
