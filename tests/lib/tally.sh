@@ -1,8 +1,7 @@
 # tests/lib/tally.sh: sourced by tests/run and .ci/run; counts results and prints the closing line.
 #
 #   tally_note NAME CODE       one result: passed if CODE is 0
-#   tally_check BUILD [ARG…]   make check in BUILD; every TAP line of every test counts. CHECK_TARGET=check-TESTS builds
-#                              only the programs of TESTS
+#   tally_check BUILD [ARG…]   make check in BUILD; every TAP line of every test counts
 #   tally_lint BUILD           make lint in BUILD; likewise
 #   tally_tap NAME COMMAND…    a command that prints TAP; likewise
 #   tally_close                the closing line; exits 1 if anything failed or nothing was run
@@ -68,7 +67,7 @@ tally_check()
 	log=$build/check.log
 	# Results of tests that are gone must not be counted.
 	find "$build" -name '*.trs' -delete
-	make -s -k -j"$jobs" -C "$build" "${CHECK_TARGET:-check}" "$@" >"$log" 2>&1
+	make -s -k -j"$jobs" -C "$build" check "$@" >"$log" 2>&1
 	code=$?
 	good=$(find "$build" -name '*.trs' -exec grep -hE '^:test-result: (PASS|XFAIL)' {} + | wc -l)
 	bad=$(find "$build" -name '*.trs' -exec grep -hE '^:test-result: (FAIL|XPASS|ERROR)' {} + | wc -l)
