@@ -213,6 +213,9 @@ enum cairn_joint_wave {
 	CAIRN_JOINT_WAVE_TABLE = 2
 };
 
+/* Values of switch fields. */
+enum cairn_switch { CAIRN_SWITCH_KEEP = 0, CAIRN_SWITCH_OFF = 1, CAIRN_SWITCH_ON = 2 };
+
 /* `ticks` of a force that lasts until its body is removed. */
 #define CAIRN_FOREVER UINT32_MAX
 
@@ -317,6 +320,9 @@ struct cairn_command_set_status {
 	int64_t body;
 	/* status: 0 inactive, 1 static, 2 dynamic, 3 animated */
 	uint8_t status;
+	/* fast: 0 keep, 1 off, 2 on: whether it does not pass through dynamic bodies either (bit 2 of
+	 * spawn's flags) */
+	uint8_t fast;
 };
 
 /* apply a constant force for a number of ticks. */

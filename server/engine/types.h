@@ -70,6 +70,9 @@ enum {
 	BODY_FAST = 1u << 2, /* when it is fast it does not pass through dynamic bodies either */
 };
 
+/* Whether a command changes a flag. */
+enum command_switch { SWITCH_KEEP = 0, SWITCH_OFF = 1, SWITCH_ON = 2 };
+
 /* A shape placed on a body by SPAWN. `shape` is a shape id, or −k for the k-th command's result. */
 struct attachment {
 	int64_t shape;

@@ -123,6 +123,11 @@ export type JointWave =
   | "sine"
   | "table";
 
+export type Switch =
+  | "keep"
+  | "off"
+  | "on";
+
 /** The fields of each command; one with `?` has the default of docs/COMMANDS.md. */
 export interface CommandFields {
   /** make an uploaded shape usable in this world; yields its id in the world */
@@ -219,6 +224,8 @@ export interface CommandFields {
     body: number;
     /** status: 0 inactive, 1 static, 2 dynamic, 3 animated */
     status: number | "inactive" | "static" | "dynamic" | "animated";
+    /** fast: 0 keep, 1 off, 2 on: whether it does not pass through dynamic bodies either (bit 2 of spawn's flags) */
+    fast?: number | "keep" | "off" | "on";
   };
   /** apply a constant force for a number of ticks */
   force: {

@@ -472,6 +472,7 @@ export const COMMAND = {
   set_status: { number: 14, fields: [
     ["body", undefined],
     ["status", undefined],
+    ["fast", 0],
   ] },
   force: { number: 15, fields: [
     ["body", undefined],
@@ -649,6 +650,7 @@ export const LIMITS = {
   },
   set_status: {
     status: ["ENUM", 0, 3, ""],
+    fast: ["ENUM", 0, 2, ""],
   },
   force: {
     force: ["VEC3", -1000000000000, 1000000000000, "N"],
@@ -901,12 +903,17 @@ export const WORDS = {
     "sine",
     "table",
   ],
+  switch: [
+    "keep",
+    "off",
+    "on",
+  ],
 };
 
 /** The list of words of each command field that has one. */
 export const WORDED = {
   spawn: { status: WORDS.body_status },
-  set_status: { status: WORDS.body_status },
+  set_status: { status: WORDS.body_status, fast: WORDS.switch },
   joint_create: { type: WORDS.joint_type },
   joint_axis: { mode: WORDS.joint_mode, spring: WORDS.joint_spring, motor: WORDS.joint_motor, wave: WORDS.joint_wave },
 };

@@ -157,7 +157,8 @@ wire.command = {
 		{name = "angular_velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}}}},
 	set_status = {number = 14, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
-		{name = "status", type = "enum", min = 0, max = 3}}},
+		{name = "status", type = "enum", min = 0, max = 3},
+		{name = "fast", type = "enum", min = 0, max = 2, default = 0}}},
 	force = {number = 15, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "force", type = "vec3", min = -1000000000000, max = 1000000000000},
@@ -312,12 +313,14 @@ wire.words = {
 	joint_spring = {none = 0, stiffness = 1, hertz = 2},
 	joint_motor = {none = 0, velocity = 1, position = 2},
 	joint_wave = {constant = 0, sine = 1, table = 2},
+	switch = {keep = 0, off = 1, on = 2},
 }
 
 -- The list of words of a command's field: wire.worded["spawn.status"].
 wire.worded = {
 	["spawn.status"] = wire.words.body_status,
 	["set_status.status"] = wire.words.body_status,
+	["set_status.fast"] = wire.words.switch,
 	["joint_create.type"] = wire.words.joint_type,
 	["joint_axis.mode"] = wire.words.joint_mode,
 	["joint_axis.spring"] = wire.words.joint_spring,

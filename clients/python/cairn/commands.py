@@ -103,13 +103,15 @@ class Commands:
         """
         return self._command("set_velocity", body=body, velocity=velocity, angular_velocity=angular_velocity)
 
-    def set_status(self, body: int, status: Union[int, str]):
+    def set_status(self, body: int, status: Union[int, str], fast: Optional[Union[int, str]] = None):
         """Change a body's status; lifts quarantine. Raises Refused.
 
         - body: the body
         - status: 0 inactive, 1 static, 2 dynamic, 3 animated
+        - fast: 0 keep, 1 off, 2 on: whether it does not pass through dynamic bodies either (bit 2 of spawn's
+          flags)
         """
-        return self._command("set_status", body=body, status=status)
+        return self._command("set_status", body=body, status=status, fast=fast)
 
     def force(self, body: int, force: Vector, point: Optional[Vector] = None, ticks: Optional[int] = None):
         """Apply a constant force for a number of ticks. Raises Refused.

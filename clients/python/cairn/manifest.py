@@ -168,6 +168,7 @@ COMMAND = {
     "set_status": (14, 2, [
         ("body", "BODY"),
         ("status", "ENUM"),
+        ("fast", "ENUM"),
     ]),
     "force": (15, 2, [
         ("body", "BODY"),
@@ -337,6 +338,9 @@ DEFAULTS = {
     "set_velocity": {
         "angular_velocity": (0.0, 0.0, 0.0),
     },
+    "set_status": {
+        "fast": 0,
+    },
     "force": {
         "point": (0.0, 0.0, 0.0),
         "ticks": 1,
@@ -442,6 +446,7 @@ LIMITS = {
     },
     "set_status": {
         "status": (0, 3, ""),
+        "fast": (0, 2, ""),
     },
     "force": {
         "force": (-1000000000000, 1000000000000, "N"),
@@ -659,12 +664,14 @@ WORDS = {
     "joint_spring": ["none", "stiffness", "hertz"],
     "joint_motor": ["none", "velocity", "position"],
     "joint_wave": ["constant", "sine", "table"],
+    "switch": ["keep", "off", "on"],
 }
 
 # The list of words of each command field that has one.
 WORDED = {
     ("spawn", "status"): "body_status",
     ("set_status", "status"): "body_status",
+    ("set_status", "fast"): "switch",
     ("joint_create", "type"): "joint_type",
     ("joint_axis", "mode"): "joint_mode",
     ("joint_axis", "spring"): "joint_spring",

@@ -145,6 +145,7 @@ enum word_list {
 	WORDS_JOINT_SPRING,
 	WORDS_JOINT_MOTOR,
 	WORDS_JOINT_WAVE,
+	WORDS_SWITCH,
 };
 /* "revolute"; "?" where the list has no such number. */
 const char *command_word(enum word_list list, uint32_t number);

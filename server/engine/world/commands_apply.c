@@ -160,6 +160,10 @@ static void apply_set_status(const struct apply_context *context, const struct c
 	uint32_t row = body_row(context, command->set_status.body);
 	ASSERT(command->set_status.status <= BODY_ANIMATED);
 	body->status[row] = command->set_status.status;
+	if (command->set_status.fast == SWITCH_ON)
+		body->flags[row] |= BODY_FAST;
+	else if (command->set_status.fast == SWITCH_OFF)
+		body->flags[row] &= (uint8_t)~BODY_FAST;
 	body->quarantined[row] = 0;
 	if (body->status[row] == BODY_STATIC)
 		body->velocity[row] = body->angular_velocity[row] = vec3_zero();
