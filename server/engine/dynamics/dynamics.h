@@ -110,7 +110,9 @@ struct dynamics {
 	struct table body_index;	    /* body id → row */
 	struct contact_index contact_index; /* pair of pieces → contact row */
 	struct bitset awake, live;
-	struct bitset parted; /* rows of bodies that lost contact points; the reader empties it */
+	struct bitset
+		parted; /* rows of bodies that lost contact points, or sleep and have contacts with
+				 other impulses; the reader empties it */
 	struct bitset body_used, placement_used, contact_used, joint_used;
 	struct table joint_index; /* joint id → row */
 	/* Changes of joints that the boundary reports (joint_list.h). */
@@ -173,6 +175,8 @@ struct body_motion dynamics_motion(const struct dynamics *self, uint32_t body);
 
 /* Wakes a body's whole sleep set, with events; for an awake body it only resets sleep_time. */
 void dynamics_wake(struct dynamics *self, uint32_t body);
+/* Wakes the bodies of its sleep set that have their bits set; no effect on an awake body. */
+void dynamics_wake_some(struct dynamics *self, uint32_t body, const uint64_t *rows);
 /* Wakes all bodies and resets all sleep times. */
 void dynamics_wake_all(struct dynamics *self);
 

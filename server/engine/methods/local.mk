@@ -27,6 +27,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_lanes.h \
 	server/engine/methods/soft_prepare.c \
 	server/engine/methods/soft_seams.c \
+	server/engine/methods/soft_sleepers.c \
 	server/engine/methods/soft_sides.h \
 	server/engine/methods/soft_solve.c \
 	server/engine/methods/soft_step.c \
@@ -63,4 +64,5 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_soft_motion \
 	tests/unit/server/engine/methods/test_soft_joint \
 	tests/unit/server/engine/methods/test_soft_loop \
+	tests/unit/server/engine/methods/test_soft_sleepers \
 	tests/unit/server/engine/methods/test_soft_step
