@@ -171,6 +171,19 @@ enum cairn_body_status {
 	CAIRN_BODY_STATUS_ANIMATED = 3
 };
 
+/* Values of integrator fields. */
+enum cairn_integrator {
+	CAIRN_INTEGRATOR_AUTOMATIC = 0,
+	CAIRN_INTEGRATOR_EULER = 1,
+	CAIRN_INTEGRATOR_IMPLICIT_EULER = 2,
+	CAIRN_INTEGRATOR_RK2 = 3,
+	CAIRN_INTEGRATOR_RK4 = 4,
+	CAIRN_INTEGRATOR_RK45 = 5
+};
+
+/* Values of fast fields. */
+enum cairn_fast { CAIRN_FAST_SAME = 0, CAIRN_FAST_NO = 1, CAIRN_FAST_YES = 2 };
+
 /* Values of joint type fields. */
 enum cairn_joint_type {
 	CAIRN_JOINT_TYPE_SPHERICAL = 1,
@@ -283,6 +296,14 @@ struct cairn_command_spawn {
 	cairn_vec3 friction_axis;
 	/* axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
 	double axis_friction;
+	/* integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; read by method
+	 * impact */
+	uint8_t integrator;
+	/* tolerance (0 … 1 m): largest estimated error of its motion in a tick; 0: that of
+	 * impact.accuracy; read by method impact */
+	double tolerance;
+	/* substeps: least number of equal parts of a tick; 0: one; read by method impact */
+	uint32_t substeps;
 };
 
 /* remove a body and its contacts. */
@@ -427,6 +448,24 @@ struct cairn_command_set_damping {
 struct cairn_command_wake {
 	/* body: the body */
 	int64_t body;
+};
+
+/* choose how method impact integrates a body's motion; other methods do not read it. */
+struct cairn_command_set_integrator {
+	/* body: the body */
+	int64_t body;
+	/* integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; linked bodies:
+	 * implicit_euler if any has it, else the highest */
+	uint8_t integrator;
+	/* tolerance (0 … 1 m): largest estimated error of its motion in a tick, by step doubling
+	 * (rk45: by its embedded pair); 0: that of impact.accuracy; linked bodies take the smallest */
+	double tolerance;
+	/* substeps: least number of equal parts of a tick, each with its own contacts and forces;
+	 * linked bodies take the largest; 0: one */
+	uint32_t substeps;
+	/* fast: 0 leave bit 2 of its flags as it is, 1 clear it, 2 set it: under soft-step it does
+	 * not pass through dynamic bodies either */
+	uint8_t fast;
 };
 
 /* set gravity; wakes everything. */
@@ -614,6 +653,7 @@ enum cairn_command_op {
 	CAIRN_COMMAND_SET_TAG = 22,
 	CAIRN_COMMAND_SET_DAMPING = 23,
 	CAIRN_COMMAND_WAKE = 24,
+	CAIRN_COMMAND_SET_INTEGRATOR = 26,
 	CAIRN_COMMAND_GRAVITY = 30,
 	CAIRN_COMMAND_PARAMETER = 31,
 	CAIRN_COMMAND_METHOD = 32,
@@ -649,6 +689,7 @@ typedef struct cairn_command {
 		struct cairn_command_set_tag set_tag;
 		struct cairn_command_set_damping set_damping;
 		struct cairn_command_wake wake;
+		struct cairn_command_set_integrator set_integrator;
 		struct cairn_command_gravity gravity;
 		struct cairn_command_parameter parameter;
 		struct cairn_command_method method;

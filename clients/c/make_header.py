@@ -32,6 +32,11 @@ def comment(text, indent=""):
 
 def enumeration(name, doc, members):
     yield from comment(doc)
+    members = list(members)
+    short = f"enum {name} {{ {', '.join(f'{member} = {number}' for member, number in members)} }};"
+    if len(short) <= 100:  # as make format would have it
+        yield short
+        return
     yield f"enum {name} {{"
     yield from (f"\t{member} = {number}{',' if place + 1 < len(members) else ''}"
                 for place, (member, number) in enumerate(members))

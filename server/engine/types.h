@@ -57,6 +57,7 @@ enum bounds_mode {
 #define GRAVITY_MAX 1e4		       /* m/s² */
 #define FRICTION_MAX 10.0	       /* 1 */
 #define ROLLING_MAX 1e3		       /* m */
+#define TOLERANCE_MAX 1.0	       /* m */
 #define DAMPING_MAX 1e3		       /* 1/s */
 #define STIFFNESS_MAX 1e12	       /* N/m, N·m/rad, and N·s/m, N·m·s/rad of its damping */
 #define JOINT_HERTZ_MAX 1e4	       /* 1/s */
@@ -69,6 +70,37 @@ enum {
 	BODY_FIXED_ROTATION = 1u << 1, /* infinite moment of inertia */
 	BODY_FAST = 1u << 2, /* when it is fast it does not pass through dynamic bodies either */
 };
+
+/* How method impact integrates the motion of a body. */
+enum body_integrator {
+	INTEGRATOR_AUTOMATIC =
+		0, /* exact without contact, else second order; springs are implicit */
+	INTEGRATOR_EULER = 1,
+	INTEGRATOR_IMPLICIT_EULER = 2,
+	INTEGRATOR_RK2 = 3,
+	INTEGRATOR_RK4 = 4,
+	INTEGRATOR_RK45 = 5, /* Dormand and Prince's pair of orders 5 and 4 */
+};
+enum { INTEGRATORS_END = 6, SUBSTEPS_MAX = 1024 };
+
+/* What method impact counts, in the order of its documentation: X(name, NAME, text). */
+#define IMPACT_COUNTS(X)                                                                           \
+	X(events, EVENTS, "Collisions and arrivals at limits within ticks.")                       \
+	X(groups, GROUPS, "Sets of these that were resolved together.")                            \
+	X(inelastic, INELASTIC, "Collisions that lost their restitution, beyond impact.rounds.")   \
+	X(settled, SETTLED, "Bodies that had twice as many events.")                               \
+	X(unresolved, UNRESOLVED, "Searches for a time of collision without an answer.")           \
+	X(dead_ends, DEAD_ENDS, "Sliding contacts without consistent accelerations.")              \
+	X(substeps, SUBSTEPS, "Parts of ticks that ended before the tick's end.")                  \
+	X(redone, REDONE, "Parts of ticks that were done again, shorter.")                         \
+	X(forced, FORCED, "Parts over their tolerance that could not be shorter.")                 \
+	X(rejected, REJECTED, "Motions for which the body's integrator was replaced.")
+#define IMPACT_COUNT_MEMBER(name, NAME, text) uint64_t name;
+struct impact_figures {
+	IMPACT_COUNTS(IMPACT_COUNT_MEMBER)
+};
+#define IMPACT_COUNT_NUMBER(name, NAME, text) IMPACT_COUNT_##NAME,
+enum impact_count { IMPACT_COUNTS(IMPACT_COUNT_NUMBER) IMPACT_COUNTS_END };
 
 /* A shape placed on a body by SPAWN. `shape` is a shape id, or −k for the k-th command's result. */
 struct attachment {

@@ -91,6 +91,19 @@ export type BodyStatus =
   | "dynamic"
   | "animated";
 
+export type Integrator =
+  | "automatic"
+  | "euler"
+  | "implicit_euler"
+  | "rk2"
+  | "rk4"
+  | "rk45";
+
+export type Fast =
+  | "same"
+  | "no"
+  | "yes";
+
 export type JointType =
   | "spherical"
   | "revolute"
@@ -187,6 +200,12 @@ export interface CommandFields {
     friction_axis?: Vector;
     /** axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
     axis_friction?: Placed;
+    /** integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; read by method impact */
+    integrator?: number | "automatic" | "euler" | "implicit_euler" | "rk2" | "rk4" | "rk45";
+    /** tolerance (0 … 1 m): largest estimated error of its motion in a tick; 0: that of impact.accuracy; read by method impact */
+    tolerance?: Placed;
+    /** substeps: least number of equal parts of a tick; 0: one; read by method impact */
+    substeps?: number;
     /** friction: static_friction and dynamic_friction, where they are not given, as in scenes */
     friction?: Placed;
   };
@@ -319,6 +338,19 @@ export interface CommandFields {
   wake: {
     /** body: the body */
     body: number;
+  };
+  /** choose how method impact integrates a body's motion; other methods do not read it */
+  set_integrator: {
+    /** body: the body */
+    body: number;
+    /** integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; linked bodies: implicit_euler if any has it, else the highest */
+    integrator: number | "automatic" | "euler" | "implicit_euler" | "rk2" | "rk4" | "rk45";
+    /** tolerance (0 … 1 m): largest estimated error of its motion in a tick, by step doubling (rk45: by its embedded pair); 0: that of impact.accuracy; linked bodies take the smallest */
+    tolerance?: Placed;
+    /** substeps: least number of equal parts of a tick, each with its own contacts and forces; linked bodies take the largest; 0: one */
+    substeps?: number;
+    /** fast: 0 leave bit 2 of its flags as it is, 1 clear it, 2 set it: under soft-step it does not pass through dynamic bodies either */
+    fast?: number | "same" | "no" | "yes";
   };
   /** set gravity; wakes everything */
   gravity: {

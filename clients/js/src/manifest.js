@@ -455,6 +455,9 @@ export const COMMAND = {
     ["spinning_friction", 0],
     ["friction_axis", [0, 0, 0]],
     ["axis_friction", 0],
+    ["integrator", 0],
+    ["tolerance", 0],
+    ["substeps", 0],
   ] },
   remove: { number: 11, fields: [
     ["body", undefined],
@@ -526,6 +529,13 @@ export const COMMAND = {
   ] },
   wake: { number: 24, fields: [
     ["body", undefined],
+  ] },
+  set_integrator: { number: 26, fields: [
+    ["body", undefined],
+    ["integrator", undefined],
+    ["tolerance", 0],
+    ["substeps", 0],
+    ["fast", 0],
   ] },
   gravity: { number: 30, fields: [
     ["gravity", undefined],
@@ -638,6 +648,9 @@ export const LIMITS = {
     spinning_friction: ["F64", 0, 1000, "m"],
     friction_axis: ["VEC3", -1, 1, ""],
     axis_friction: ["F64", 0, 10, ""],
+    integrator: ["ENUM", 0, 5, ""],
+    tolerance: ["F64", 0, 1, "m"],
+    substeps: ["U32", 0, 1024, ""],
   },
   set_pose: {
     position: ["VEC3", -1000000, 1000000, "m"],
@@ -691,6 +704,12 @@ export const LIMITS = {
   set_damping: {
     linear_damping: ["F64", 0, 1000, "1/s"],
     angular_damping: ["F64", 0, 1000, "1/s"],
+  },
+  set_integrator: {
+    integrator: ["ENUM", 0, 5, ""],
+    tolerance: ["F64", 0, 1, "m"],
+    substeps: ["U32", 0, 1024, ""],
+    fast: ["ENUM", 0, 2, ""],
   },
   gravity: {
     gravity: ["VEC3", -10000, 10000, "m/s2"],
@@ -868,6 +887,19 @@ export const WORDS = {
     "dynamic",
     "animated",
   ],
+  integrator: [
+    "automatic",
+    "euler",
+    "implicit_euler",
+    "rk2",
+    "rk4",
+    "rk45",
+  ],
+  fast: [
+    "same",
+    "no",
+    "yes",
+  ],
   joint_type: [
     "",
     "spherical",
@@ -905,8 +937,9 @@ export const WORDS = {
 
 /** The list of words of each command field that has one. */
 export const WORDED = {
-  spawn: { status: WORDS.body_status },
+  spawn: { status: WORDS.body_status, integrator: WORDS.integrator },
   set_status: { status: WORDS.body_status },
+  set_integrator: { integrator: WORDS.integrator, fast: WORDS.fast },
   joint_create: { type: WORDS.joint_type },
   joint_axis: { mode: WORDS.joint_mode, spring: WORDS.joint_spring, motor: WORDS.joint_motor, wave: WORDS.joint_wave },
 };

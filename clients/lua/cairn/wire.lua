@@ -144,7 +144,10 @@ wire.command = {
 		{name = "rolling_friction", type = "f64", min = 0, max = 1000, default = 0.0},
 		{name = "spinning_friction", type = "f64", min = 0, max = 1000, default = 0.0},
 		{name = "friction_axis", type = "vec3", min = -1, max = 1, default = {0.0, 0.0, 0.0}},
-		{name = "axis_friction", type = "f64", min = 0, max = 10, default = 0.0}}},
+		{name = "axis_friction", type = "f64", min = 0, max = 10, default = 0.0},
+		{name = "integrator", type = "enum", min = 0, max = 5, default = 0},
+		{name = "tolerance", type = "f64", min = 0, max = 1, default = 0.0},
+		{name = "substeps", type = "u32", min = 0, max = 1024, default = 0}}},
 	remove = {number = 11, fields = {
 		{name = "body", type = "body", min = 0, max = 0}}},
 	set_pose = {number = 12, fields = {
@@ -202,6 +205,12 @@ wire.command = {
 		{name = "angular_damping", type = "f64", min = 0, max = 1000}}},
 	wake = {number = 24, fields = {
 		{name = "body", type = "body", min = 0, max = 0}}},
+	set_integrator = {number = 26, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "integrator", type = "enum", min = 0, max = 5},
+		{name = "tolerance", type = "f64", min = 0, max = 1, default = 0.0},
+		{name = "substeps", type = "u32", min = 0, max = 1024, default = 0},
+		{name = "fast", type = "enum", min = 0, max = 2, default = 0}}},
 	gravity = {number = 30, fields = {
 		{name = "gravity", type = "vec3", min = -10000, max = 10000}}},
 	parameter = {number = 31, fields = {
@@ -307,6 +316,8 @@ wire.column = {
 
 wire.words = {
 	body_status = {inactive = 0, static = 1, dynamic = 2, animated = 3},
+	integrator = {automatic = 0, euler = 1, implicit_euler = 2, rk2 = 3, rk4 = 4, rk45 = 5},
+	fast = {same = 0, no = 1, yes = 2},
 	joint_type = {spherical = 1, revolute = 2, prismatic = 3, cylindrical = 4, universal = 5, fixed = 6, distance = 7, six_dof = 8, wheel = 9, drag = 10},
 	joint_mode = {free = 0, locked = 1, limited = 2},
 	joint_spring = {none = 0, stiffness = 1, hertz = 2},
@@ -318,6 +329,9 @@ wire.words = {
 wire.worded = {
 	["spawn.status"] = wire.words.body_status,
 	["set_status.status"] = wire.words.body_status,
+	["spawn.integrator"] = wire.words.integrator,
+	["set_integrator.integrator"] = wire.words.integrator,
+	["set_integrator.fast"] = wire.words.fast,
 	["joint_create.type"] = wire.words.joint_type,
 	["joint_axis.mode"] = wire.words.joint_mode,
 	["joint_axis.spring"] = wire.words.joint_spring,

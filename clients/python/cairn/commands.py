@@ -36,7 +36,8 @@ class Commands:
               angular_damping: Optional[float] = None, flags: Optional[int] = None,
               rolling_friction: Optional[float] = None, spinning_friction: Optional[float] = None,
               friction_axis: Optional[Vector] = None, axis_friction: Optional[float] = None,
-              friction: Optional[float] = None):
+              integrator: Optional[Union[int, str]] = None, tolerance: Optional[float] = None,
+              substeps: Optional[int] = None, friction: Optional[float] = None):
         """Make a body. Returns the body's id. Raises Refused.
 
         - status: 0 inactive, 1 static, 2 dynamic, 3 animated
@@ -66,6 +67,10 @@ class Commands:
         - friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero:
           none
         - axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding
+        - integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; read by method impact
+        - tolerance (0 … 1 m): largest estimated error of its motion in a tick; 0: that of impact.accuracy; read
+          by method impact
+        - substeps: least number of equal parts of a tick; 0: one; read by method impact
         - friction: static_friction and dynamic_friction, where they are not given, as in scenes
         """
         return self._command("spawn", status=status, position=position, shapes=shapes, rotation=rotation,
@@ -76,7 +81,8 @@ class Commands:
                              owner=owner, tag=tag, linear_damping=linear_damping,
                              angular_damping=angular_damping, flags=flags, rolling_friction=rolling_friction,
                              spinning_friction=spinning_friction, friction_axis=friction_axis,
-                             axis_friction=axis_friction, friction=friction)
+                             axis_friction=axis_friction, integrator=integrator, tolerance=tolerance,
+                             substeps=substeps, friction=friction)
 
     def remove(self, body: int):
         """Remove a body and its contacts. Raises Refused.
@@ -217,6 +223,23 @@ class Commands:
         - body: the body
         """
         return self._command("wake", body=body)
+
+    def set_integrator(self, body: int, integrator: Union[int, str], tolerance: Optional[float] = None,
+                       substeps: Optional[int] = None, fast: Optional[Union[int, str]] = None):
+        """Choose how method impact integrates a body's motion; other methods do not read it. Raises Refused.
+
+        - body: the body
+        - integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; linked bodies:
+          implicit_euler if any has it, else the highest
+        - tolerance (0 … 1 m): largest estimated error of its motion in a tick, by step doubling (rk45: by its
+          embedded pair); 0: that of impact.accuracy; linked bodies take the smallest
+        - substeps: least number of equal parts of a tick, each with its own contacts and forces; linked bodies
+          take the largest; 0: one
+        - fast: 0 leave bit 2 of its flags as it is, 1 clear it, 2 set it: under soft-step it does not pass
+          through dynamic bodies either
+        """
+        return self._command("set_integrator", body=body, integrator=integrator, tolerance=tolerance,
+                             substeps=substeps, fast=fast)
 
     def set_gravity(self, gravity: Vector):
         """Set gravity; wakes everything. Raises Refused.

@@ -151,6 +151,9 @@ COMMAND = {
         ("spinning_friction", "F64"),
         ("friction_axis", "VEC3"),
         ("axis_friction", "F64"),
+        ("integrator", "ENUM"),
+        ("tolerance", "F64"),
+        ("substeps", "U32"),
     ]),
     "remove": (11, 1, [
         ("body", "BODY"),
@@ -222,6 +225,13 @@ COMMAND = {
     ]),
     "wake": (24, 1, [
         ("body", "BODY"),
+    ]),
+    "set_integrator": (26, 2, [
+        ("body", "BODY"),
+        ("integrator", "ENUM"),
+        ("tolerance", "F64"),
+        ("substeps", "U32"),
+        ("fast", "ENUM"),
     ]),
     "gravity": (30, 1, [
         ("gravity", "VEC3"),
@@ -330,6 +340,9 @@ DEFAULTS = {
         "spinning_friction": 0.0,
         "friction_axis": (0.0, 0.0, 0.0),
         "axis_friction": 0.0,
+        "integrator": 0,
+        "tolerance": 0.0,
+        "substeps": 0,
     },
     "set_pose": {
         "rotation": (1.0, 0.0, 0.0, 0.0),
@@ -354,6 +367,11 @@ DEFAULTS = {
         "spinning_friction": 0.0,
         "friction_axis": (0.0, 0.0, 0.0),
         "axis_friction": 0.0,
+    },
+    "set_integrator": {
+        "tolerance": 0.0,
+        "substeps": 0,
+        "fast": 0,
     },
     "bounds": {
         "minimum": (-1000000.0, -1000000.0, -1000000.0),
@@ -432,6 +450,9 @@ LIMITS = {
         "spinning_friction": (0, 1000, "m"),
         "friction_axis": (-1, 1, ""),
         "axis_friction": (0, 10, ""),
+        "integrator": (0, 5, ""),
+        "tolerance": (0, 1, "m"),
+        "substeps": (0, 1024, ""),
     },
     "set_pose": {
         "position": (-1000000, 1000000, "m"),
@@ -484,6 +505,12 @@ LIMITS = {
     "set_damping": {
         "linear_damping": (0, 1000, "1/s"),
         "angular_damping": (0, 1000, "1/s"),
+    },
+    "set_integrator": {
+        "integrator": (0, 5, ""),
+        "tolerance": (0, 1, "m"),
+        "substeps": (0, 1024, ""),
+        "fast": (0, 2, ""),
     },
     "gravity": {
         "gravity": (-10000, 10000, "m/s2"),
@@ -654,6 +681,8 @@ QUERY_LIMITS = {
 # Words for numbers, by list; the first word of a list that begins with 1 is "".
 WORDS = {
     "body_status": ["inactive", "static", "dynamic", "animated"],
+    "integrator": ["automatic", "euler", "implicit_euler", "rk2", "rk4", "rk45"],
+    "fast": ["same", "no", "yes"],
     "joint_type": ["", "spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance", "six_dof", "wheel", "drag"],
     "joint_mode": ["free", "locked", "limited"],
     "joint_spring": ["none", "stiffness", "hertz"],
@@ -665,6 +694,9 @@ WORDS = {
 WORDED = {
     ("spawn", "status"): "body_status",
     ("set_status", "status"): "body_status",
+    ("spawn", "integrator"): "integrator",
+    ("set_integrator", "integrator"): "integrator",
+    ("set_integrator", "fast"): "fast",
     ("joint_create", "type"): "joint_type",
     ("joint_axis", "mode"): "joint_mode",
     ("joint_axis", "spring"): "joint_spring",

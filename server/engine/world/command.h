@@ -140,6 +140,8 @@ MUST_CHECK enum status command_check_values(struct command *command, int64_t ind
 /* Lists of words for the numbers of ENUM fields (words.def). */
 enum word_list {
 	WORDS_BODY_STATUS,
+	WORDS_INTEGRATOR,
+	WORDS_FAST,
 	WORDS_JOINT_TYPE,
 	WORDS_JOINT_MODE,
 	WORDS_JOINT_SPRING,

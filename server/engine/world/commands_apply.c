@@ -90,6 +90,9 @@ static void fill_body(struct body_table *body, uint32_t row, const struct comman
 	body->spinning_friction[row] = spawn->spinning_friction;
 	body->friction_axis[row] = spawn->friction_axis;
 	body->axis_friction[row] = spawn->axis_friction;
+	body->integrator[row] = spawn->integrator;
+	body->tolerance[row] = spawn->tolerance;
+	body->substeps[row] = (uint16_t)spawn->substeps;
 	body->category[row] = spawn->category;
 	body->mask[row] = spawn->mask;
 	body->group[row] = spawn->group;
@@ -269,6 +272,21 @@ static void apply_set_damping(const struct apply_context *context, const struct 
 	dynamics_wake(&context->world->dynamics, row);
 	body->linear_damping[row] = command->set_damping.linear_damping;
 	body->angular_damping[row] = command->set_damping.angular_damping;
+}
+
+static void apply_set_integrator(const struct apply_context *context, const struct command *command)
+{
+	struct body_table *body = &context->world->tables.body;
+	const struct command_SET_INTEGRATOR *set = &command->set_integrator;
+	uint32_t row = body_row(context, set->body);
+	dynamics_wake(&context->world->dynamics, row);
+	body->integrator[row] = set->integrator;
+	body->tolerance[row] = set->tolerance;
+	body->substeps[row] = (uint16_t)set->substeps;
+	if (set->fast == 1)
+		body->flags[row] &= (uint8_t)~BODY_FAST;
+	if (set->fast == 2)
+		body->flags[row] |= BODY_FAST;
 }
 
 static void apply_wake(const struct apply_context *context, const struct command *command)

@@ -433,6 +433,12 @@ static enum status check_set_tag(struct check *check, struct command *command)
 	return plan_find_body(check, &command->set_tag.body, &body);
 }
 
+static enum status check_set_integrator(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	return plan_find_body(check, &command->set_integrator.body, &body);
+}
+
 static enum status check_set_damping(struct check *check, struct command *command)
 {
 	struct planned_body *body;

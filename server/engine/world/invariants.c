@@ -192,6 +192,9 @@ static enum status check_body_settings(const struct tables *tables, uint32_t row
 	EXPECT(check_vector_within(body->friction_axis[row], 1), TABLE_BODY, row, "friction_axis");
 	EXPECT(check_within(body->axis_friction[row], 0, FRICTION_MAX), TABLE_BODY, row,
 	       "axis_friction");
+	EXPECT(body->integrator[row] < INTEGRATORS_END, TABLE_BODY, row, "integrator");
+	EXPECT(check_within(body->tolerance[row], 0, TOLERANCE_MAX), TABLE_BODY, row, "tolerance");
+	EXPECT(body->substeps[row] <= SUBSTEPS_MAX, TABLE_BODY, row, "substeps");
 	EXPECT(check_within(body->linear_damping[row], 0, DAMPING_MAX), TABLE_BODY, row,
 	       "linear_damping");
 	EXPECT(check_within(body->angular_damping[row], 0, DAMPING_MAX), TABLE_BODY, row,
