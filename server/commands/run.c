@@ -170,6 +170,12 @@ static void report_run(struct run *run, const struct contact_summary *contacts)
 	       stats.push_work_total);
 	printf("\"joints\": {\"count\": %u, \"broken\": %" PRIu64 ", \"error\": %.9g}, ",
 	       (unsigned)stats.joints, stats.joints_broken_total, run->joint_error);
+#define PRINT_COUNT(name, NAME, text)                                                              \
+	printf("\"" #name "\": %" PRIu64 ", ", stats.impact_total.name);
+	printf("\"impact\": {");
+	IMPACT_COUNTS(PRINT_COUNT)
+#undef PRINT_COUNT
+	printf("\"error\": %.9g}, ", stats.impact_error);
 	const struct sweep_totals *sweeps = &stats.sweeps_total;
 	printf("\"sweeps\": {\"bodies\": %" PRIu64 ", \"stops\": %" PRIu64 ", \"cores\": %" PRIu64
 	       ", \"pairs\": %" PRIu64 ", \"limits\": %" PRIu64 "}, ",

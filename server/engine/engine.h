@@ -187,6 +187,8 @@ struct world_stats {
 	uint32_t islands_dense, islands_sparse, islands_dependent;
 	uint64_t fallbacks_total, quarantined_total;
 	struct sweep_totals sweeps_total;
+	struct impact_figures impact_total; /* of method impact, since the process began */
+	double impact_error; /* m: largest estimated error of a part of the last tick; 0: no estimate */
 	double residual, penetration_max, penetration_mean;
 	/* J: work done against forces by pushing bodies out of penetration; in the last step, and
 	 * since the world was made or loaded. */

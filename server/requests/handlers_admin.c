@@ -191,7 +191,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 61);
+	wire_pack_map(out, 62 + IMPACT_COUNTS_END);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -225,6 +225,11 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pack_real_pair(out, "residual", world->stats.residual);
 	pack_real_pair(out, "push_work", world->stats.push_work_total);
 	pack_uint_pair(out, "fallbacks", world->stats.fallbacks_total);
+#define PACK_COUNT(name, NAME, text)                                                               \
+	pack_uint_pair(out, "impact_" #name, world->stats.impact_total.name);
+	IMPACT_COUNTS(PACK_COUNT)
+#undef PACK_COUNT
+	pack_real_pair(out, "impact_error", world->stats.impact_error);
 	pack_uint_pair(out, "quarantined", world->stats.quarantined_total);
 	pack_uint_pair(out, "memory_bytes", world->stats.memory_bytes);
 	pack_uint_pair(out, "subscriptions", fanout.subscriptions);

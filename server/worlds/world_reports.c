@@ -109,7 +109,7 @@ static void deliver_results(struct served_world *world, const struct tick_report
 static void send_world_info(struct served_world *world)
 {
 	struct message info;
-	uint8_t counts[512];
+	uint8_t counts[WORLD_INFO_BYTES];
 	worlds_fill_info(world, &info, 0, counts, sizeof counts);
 	for (uint32_t i = 0; i < world->members.count; i++)
 		session_send(world->members.items[i], &info);
@@ -340,7 +340,7 @@ static void answer_created(const struct served_world *world, struct session *ses
 			   uint64_t ref, struct wire_hash hash)
 {
 	struct message message;
-	uint8_t counts[512];
+	uint8_t counts[WORLD_INFO_BYTES];
 	if (about == MESSAGE_FORK) {
 		message_init(&message, MESSAGE_FORKED);
 		message.forked.ref = ref;
@@ -461,7 +461,7 @@ static void reply_control(struct session *session, const struct served_world *wo
 			  const struct reply_report *reply)
 {
 	struct message message;
-	uint8_t counts[512];
+	uint8_t counts[WORLD_INFO_BYTES];
 	worlds_fill_info(world, &message, reply->ref, counts, sizeof counts);
 	message.world_info.mode = reply->mode;
 	message.world_info.epoch = reply->epoch;

@@ -130,8 +130,10 @@ void worlds_end_rounds(struct service *service);
 /* Ends a world and informs its members; `remove_file` removes its file, too. */
 void worlds_stop(struct service *service, struct served_world *world, bool remove_file);
 
+/* Room for the counts of one world (worlds_fill_info). */
+enum { WORLD_INFO_BYTES = 1536 };
 /* Fills a WORLD_INFO with the present state; texts are borrowed from the world. `scratch` holds the
- * packed counts, 512 bytes suffice. */
+ * packed counts, WORLD_INFO_BYTES suffice. */
 void worlds_fill_info(const struct served_world *world, struct message *message, uint64_t ref,
 		      uint8_t *scratch, uint32_t scratch_bytes);
 

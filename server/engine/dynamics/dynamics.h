@@ -60,7 +60,9 @@ struct step_report {
 	uint32_t sweep_pairs; /* pairs of fast bodies that stopped each other */
 	uint64_t
 		sweep_limits; /* searches without an answer; the path ends where it is known to be free */
-	double joint_error; /* m or rad: the largest of any joint after the step */
+	struct impact_figures impact;
+	double impact_error; /* m: largest estimated error of a part of the tick (impact.h) */
+	double joint_error;  /* m or rad: the largest of any joint after the step */
 };
 
 /* Events of the boundary, in the order they happened; the world sorts them, and then applies its

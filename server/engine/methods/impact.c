@@ -28,6 +28,10 @@
  * costs with n. So the cost of a tick is bounded. Both are counted as fallbacks, and so is a time of
  * collision that could not be found.
  *
+ * Bodies with sub-steps or a tolerance reach the tick's end in parts (impact_parts.c). The end of a
+ * part is an event of their group that is no collision: contacts are found anew, and the next part
+ * begins.
+ *
  * A collision that would end within END of the tick's end happens as the next one begins.
  */
 #include "server/engine/methods/impact.h"
@@ -44,9 +48,6 @@
 
 enum {
 	TIME_GRAIN = 16,
-	/* Bodies. An event of so many linked bodies counts twice, of twice as many three times. Larger: heaps
-	 * are solved more often in a tick; smaller: they lose their restitution earlier. */
-	ROUND_BODIES = 2,
 	/* Of one solution of a large island with friction. Heaps that need more need hundreds, and are solved
 	 * several times a tick. */
 	SOLVER_ROUNDS = 120,
@@ -123,6 +124,9 @@ static bool is_same_pair(const struct contact_state *x, const struct contact_sta
 static enum status allocate_bodies(struct impact_step *self)
 {
 	uint32_t n = self->step->body_count;
+	enum status status = impact_parts_begin(self);
+	if (status != STATUS_OK)
+		return status;
 	self->first_pair = ALLOCATE(uint32_t, n);
 	self->first_joint = ALLOCATE(uint32_t, n);
 	self->clock = ALLOCATE(double, n);
@@ -131,11 +135,10 @@ static enum status allocate_bodies(struct impact_step *self)
 	self->now = ALLOCATE(struct body_motion, n);
 	self->rounds = ALLOCATE(uint32_t, n);
 	self->local = ALLOCATE(uint32_t, n);
-	self->movable = ALLOCATE(bool, n);
 	self->reached = ALLOCATE(struct aabb, n);
 	if (self->first_pair == NULL || self->first_joint == NULL || self->clock == NULL ||
 	    self->from == NULL || self->to == NULL || self->now == NULL || self->rounds == NULL ||
-	    self->local == NULL || self->movable == NULL || self->reached == NULL)
+	    self->local == NULL || self->reached == NULL)
 		return STATUS_NO_MEMORY;
 	const struct dynamics *dynamics = self->step->dynamics;
 	struct force_sum none = { vec3_zero(), vec3_zero(), vec3_zero() };
@@ -146,7 +149,6 @@ static enum status allocate_bodies(struct impact_step *self)
 		self->rounds[slot] = 0;
 		self->local[slot] = UINT32_MAX;
 		self->reached[slot] = aabb_empty();
-		self->movable[slot] = dynamics->tables->body.status[body] == BODY_DYNAMIC;
 		struct body_start start = integrate_start_at(dynamics, body, &self->from[slot],
 							     &none, self->step->dt);
 		self->to[slot] = integrate_free_at(dynamics, body, &self->from[slot], &start,
@@ -157,10 +159,6 @@ static enum status allocate_bodies(struct impact_step *self)
 }
 
 /* ---- sets of bodies --------------------------------------------------------------------------- */
-
-struct slot_set {
-	uint32_t *items, count;
-};
 
 static void add_slot(const struct impact_step *self, struct slot_set *set, uint32_t slot)
 {
@@ -217,8 +215,7 @@ static enum status sort_slots(struct impact_step *self, struct slot_set *set)
 	return STATUS_OK;
 }
 
-/* The pairs of the movable bodies of a set, ascending, each once. */
-static enum status pairs_of(struct impact_step *self, const struct slot_set *set, uint32_t **out,
+enum status impact_pairs_of(struct impact_step *self, const struct slot_set *set, uint32_t **out,
 			    uint32_t *out_count)
 {
 	uint32_t count = 0, *pairs = NULL;
@@ -345,7 +342,7 @@ static bool is_pending(const struct impact_step *self, uint32_t p)
 static enum status update_times(struct impact_step *self, const struct slot_set *set)
 {
 	uint32_t *pairs, count;
-	enum status status = pairs_of(self, set, &pairs, &count);
+	enum status status = impact_pairs_of(self, set, &pairs, &count);
 	if (status != STATUS_OK)
 		return status;
 	struct time_work work = { self, pairs };
@@ -375,7 +372,7 @@ static enum status update_times(struct impact_step *self, const struct slot_set 
 
 /* ---- motion ----------------------------------------------------------------------------------- */
 
-static void forget_coming(const struct impact_step *self, const uint32_t *pairs, uint32_t count,
+void impact_forget_coming(const struct impact_step *self, const uint32_t *pairs, uint32_t count,
 			  const struct slot_set *set)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -389,47 +386,6 @@ static void forget_coming(const struct impact_step *self, const uint32_t *pairs,
 			j = is_a ? self->joint_next_a[j] : self->joint_next_b[j];
 		}
 	}
-}
-
-static void count_rounds(struct impact_step *self, const struct impact_batch *batch)
-{
-	const struct islands *islands = &batch->solve.islands;
-	uint32_t settled = 2 * self->rounds_max;
-	for (uint32_t i = 0; i < batch->count; i++) {
-		uint32_t slot = batch->slots[i], before = self->rounds[slot];
-		uint32_t island = islands->island_of[i];
-		if (!self->movable[slot])
-			continue;
-		self->rounds[slot]++;
-		if (island != UINT32_MAX)
-			self->rounds[slot] += islands->items[island].slot_count / ROUND_BODIES;
-		self->counts.settled += before <= settled && self->rounds[slot] > settled;
-	}
-}
-
-/* Impulses at the clocks of a set, then its motion to the tick's end. */
-static enum status resolve(struct impact_step *self, const struct slot_set *set, bool event)
-{
-	struct arena *scratch = &self->step->dynamics->scratch;
-	struct arena_mark mark = arena_mark(scratch);
-	struct impact_batch batch;
-	double begin = 0;
-	for (uint32_t i = 0; i < set->count; i++)
-		begin = scalar_max(begin, self->clock[set->items[i]]);
-	double span = self->step->dt - begin;
-	enum status status = impact_batch_make(&batch, self, set->items, set->count, span);
-	if (status == STATUS_OK)
-		status = impact_batch_collide(&batch);
-	if (status == STATUS_OK && batch.changed) {
-		arena_rewind(scratch, mark);
-		status = impact_batch_make(&batch, self, set->items, set->count, span);
-	}
-	if (status == STATUS_OK)
-		status = impact_batch_move(&batch, self->to, true);
-	if (status == STATUS_OK && event)
-		count_rounds(self, &batch);
-	arena_rewind(scratch, mark);
-	return status;
 }
 
 /* Brings the bodies of a set from their clocks to `time`. Linked bodies have equal clocks. */
@@ -469,9 +425,7 @@ static enum status go_to(struct impact_step *self, const struct slot_set *set, d
 	}
 }
 
-/* Contacts of the pairs at `time`, and whether they touch: with bodies of the set (`local`), and with
- * bodies that cannot move. */
-static enum status find_contacts(struct impact_step *self, const struct slot_set *set,
+enum status impact_find_contacts(struct impact_step *self, const struct slot_set *set,
 				 const uint32_t *pairs, uint32_t count, double time)
 {
 	struct contact_list list = { ALLOCATE(struct contact_state, count),
@@ -516,9 +470,21 @@ static enum status find_contacts(struct impact_step *self, const struct slot_set
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
-/* The bodies of the earliest event (collisions, or a joint on its way to a limit) and all that are linked to
- * them. False: there is no event. */
-static bool next_event(struct impact_step *self, struct slot_set *set, double *time)
+/* Adds the bodies whose parts of the tick end at `time`. */
+static void add_ending(struct impact_step *self, struct slot_set *set, double time)
+{
+	set->count = 0;
+	while (impact_parts_next(self) == time)
+		add_slot(self, set, impact_parts_take(self));
+	add_linked(self, set);
+	forget_members(self, set);
+	self->counts.substeps++;
+}
+
+/* The bodies of the earliest event (collisions, or a joint on its way to a limit; or ends of parts of the
+ * tick, which are no *collision) and all that are linked to them. False: there is no event. */
+static bool next_event(struct impact_step *self, struct slot_set *set, double *time,
+		       bool *collision)
 {
 	double first = __builtin_inf(), limit = __builtin_inf();
 	uint32_t joint = UINT32_MAX;
@@ -531,10 +497,18 @@ static bool next_event(struct impact_step *self, struct slot_set *set, double *t
 			joint = self->bouncing[i];
 		}
 	}
-	if (!(scalar_min(first, limit) < __builtin_inf()))
-		return false;
+	double end = impact_parts_next(self);
+	*collision = scalar_min(first, limit) < __builtin_inf() && scalar_min(first, limit) <= end;
+	if (!*collision) {
+		*time = end;
+		if (end < __builtin_inf())
+			add_ending(self, set, end);
+		return end < __builtin_inf();
+	}
 	set->count = 0;
+	self->counts.groups++;
 	if (limit < first) {
+		self->counts.events++;
 		first = limit;
 		add_slot(self, set, self->joints.constraints[joint].body_a);
 		add_slot(self, set, self->joints.constraints[joint].body_b);
@@ -544,6 +518,7 @@ static bool next_event(struct impact_step *self, struct slot_set *set, double *t
 		if (self->pairs[p].time > first + self->time_tolerance)
 			continue;
 		self->pairs[p].hit = true;
+		self->counts.events++;
 		const struct contact_state *contact = &self->list->items[p];
 		add_slot(self, set, impact_slot(self, contact->body_a));
 		add_slot(self, set, impact_slot(self, contact->body_b));
@@ -555,23 +530,23 @@ static bool next_event(struct impact_step *self, struct slot_set *set, double *t
 }
 
 static enum status resolve_event(struct impact_step *self, struct slot_set *set, double time,
-				 struct reason *why)
+				 bool collision, struct reason *why)
 {
 	struct arena *scratch = &self->step->dynamics->scratch;
 	struct arena_mark mark = arena_mark(scratch);
 	uint32_t *pairs, count;
 	enum status status = sort_slots(self, set);
 	if (status == STATUS_OK)
-		status = pairs_of(self, set, &pairs, &count);
+		status = impact_pairs_of(self, set, &pairs, &count);
 	if (status != STATUS_OK)
 		return status;
-	forget_coming(self, pairs, count, set);
-	self->counts.events++;
+	impact_parts_end(self, set, pairs, count, time);
+	impact_forget_coming(self, pairs, count, set);
 	status = go_to(self, set, time);
 	if (status == STATUS_OK)
-		status = find_contacts(self, set, pairs, count, time);
+		status = impact_find_contacts(self, set, pairs, count, time);
 	if (status == STATUS_OK)
-		status = resolve(self, set, true);
+		status = impact_parts_resolve(self, set, collision);
 	forget_members(self, set);
 	for (uint32_t i = 0; i < count; i++)
 		self->pairs[pairs[i]].hit = false;
@@ -662,24 +637,66 @@ static enum status begin_joints(struct impact_step *self, struct reason *why)
 	return STATUS_OK;
 }
 
+/* Moves all bodies from the tick's start: those whose tick is not divided at once, the others with all that
+ * are linked to them. Leaves all slots in the set. */
+static enum status move_all(struct impact_step *self, struct slot_set *set)
+{
+	uint32_t n = self->step->body_count, count = 0;
+	uint32_t *whole = ALLOCATE(uint32_t, n);
+	bool *done = arena_push_zero(&self->step->dynamics->scratch, n * sizeof *done);
+	enum status status = whole == NULL || done == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+	for (uint32_t slot = 0; slot < n && status == STATUS_OK; slot++) {
+		bool divides = false;
+		if (done[slot])
+			continue;
+		set->count = 0;
+		add_slot(self, set, slot);
+		if (self->parted)
+			add_linked(self, set);
+		forget_members(self, set);
+		for (uint32_t i = 0; i < set->count; i++)
+			divides |= impact_parts_divide(self, set->items[i]);
+		for (uint32_t i = 0; i < set->count; i++) {
+			uint32_t member = set->items[i];
+			if (!divides && !done[member])
+				whole[count++] = member;
+			done[member] |= self->movable[member] || !divides;
+		}
+		if (divides)
+			status = sort_slots(self, set);
+		if (divides && status == STATUS_OK) {
+			status = impact_parts_resolve(self, set, false);
+			forget_members(self, set);
+		}
+	}
+	struct slot_set rest = { whole, count };
+	if (status == STATUS_OK && self->parted)
+		status = sort_slots(self, &rest);
+	if (status == STATUS_OK)
+		status = impact_parts_resolve(self, &rest, false);
+	forget_members(self, &rest);
+	for (uint32_t slot = 0; slot < n; slot++)
+		set->items[slot] = slot;
+	set->count = n;
+	return status;
+}
+
 static enum status solve_tick(struct impact_step *self, struct reason *why)
 {
 	struct slot_set set = { ALLOCATE(uint32_t, self->step->body_count),
 				self->step->body_count };
 	if (set.items == NULL)
 		return STATUS_NO_MEMORY;
-	for (uint32_t slot = 0; slot < set.count; slot++)
-		set.items[slot] = slot;
-	enum status status = resolve(self, &set, false);
-	forget_members(self, &set);
+	enum status status = move_all(self, &set);
 	bool grown;
 	if (status == STATUS_OK)
 		status = reach_pairs(self, &set, &grown, why);
 	if (status == STATUS_OK)
 		status = update_times(self, &set);
 	double time;
-	while (status == STATUS_OK && next_event(self, &set, &time))
-		status = resolve_event(self, &set, time, why);
+	bool collision;
+	while (status == STATUS_OK && next_event(self, &set, &time, &collision))
+		status = resolve_event(self, &set, time, collision, why);
 	return status;
 }
 
@@ -788,7 +805,11 @@ static void store_joints(const struct impact_step *self, struct joint_result *re
 static void report_counts(const struct impact_step *self)
 {
 	struct step_report *to = &self->step->dynamics->report;
-	to->fallbacks += self->counts.inelastic + self->counts.settled + self->counts.unresolved;
+	const struct impact_figures *counts = &self->counts;
+	to->fallbacks += (uint32_t)(counts->inelastic + counts->settled + counts->unresolved +
+				    counts->forced + counts->rejected);
+	to->impact = *counts;
+	to->impact_error = self->error;
 }
 
 static enum status finish_tick(struct impact_step *self, struct reason *why)
@@ -835,6 +856,8 @@ static enum status step_impact(void *state, struct dynamics *dynamics, double dt
 		.list = &step.contacts,
 		.rounds_max = to_count(parameter[PARAMETER_IMPACT_ROUNDS]),
 		.time_tolerance = parameter[PARAMETER_IMPACT_TIME_TOLERANCE],
+		.accuracy = parameter[PARAMETER_IMPACT_ACCURACY],
+		.substeps_max = to_count(parameter[PARAMETER_IMPACT_SUBSTEPS_MAX]),
 	};
 	self.settings.printed = false;
 	self.settings.solver_rounds = SOLVER_ROUNDS;

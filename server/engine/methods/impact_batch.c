@@ -36,10 +36,11 @@ static enum status make_bodies(struct impact_batch *self)
 	v->motions = ALLOCATE(struct body_motion, n);
 	v->constrained = ALLOCATE(bool, n);
 	self->start = ALLOCATE(struct body_motion, n);
+	self->integrator = ALLOCATE(uint8_t, n);
 	if (rows == NULL || v->masses == NULL || v->masses_end == NULL || v->starts == NULL ||
 	    v->before == NULL || v->forced == NULL || v->arriving == NULL || v->moving == NULL ||
 	    v->after == NULL || v->push == NULL || v->force == NULL || v->motions == NULL ||
-	    v->constrained == NULL || self->start == NULL)
+	    v->constrained == NULL || self->start == NULL || self->integrator == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t slot = self->slots[i];
@@ -192,7 +193,11 @@ static void find_normal_of(const struct impact_batch *self, const struct contact
 								    : CONTACT_NORMAL_OF_A;
 	found->radius_a = shape_is_round(a) ? a->extent_min : 0;
 	found->radius_b = shape_is_round(b) ? b->extent_min : 0;
-	if (!moves(&found->a, &found->b))
+	const uint8_t *integrator = dynamics->tables->body.integrator;
+	/* Stages of an explicit integrator move from rest within their step. */
+	bool steps = impact_is_explicit(integrator[contact->body_a]) ||
+		     impact_is_explicit(integrator[contact->body_b]);
+	if (!steps && !moves(&found->a, &found->b))
 		return;
 	struct collide_options options = collide_options_default(0);
 	options.motions = self->of->now;
@@ -378,6 +383,30 @@ static enum status make_rows(struct impact_batch *self)
 	return v->outcomes == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
+/* One integrator for all bodies of an island: implicit Euler if any has it, because something is stiff;
+ * otherwise the highest. */
+static void choose_integrators(struct impact_batch *self)
+{
+	const struct body_table *table = &self->of->step->dynamics->tables->body;
+	struct velocity_step *v = &self->solve;
+	for (uint32_t i = 0; i < self->count; i++)
+		self->integrator[i] = table->integrator[self->step.bodies[i]];
+	for (uint32_t k = 0; k < v->islands.count; k++) {
+		const struct island *island = &v->islands.items[k];
+		uint8_t chosen = INTEGRATOR_AUTOMATIC;
+		for (uint32_t i = 0; i < island->slot_count; i++) {
+			uint8_t of = self->integrator[island->slots[i]];
+			if (of == INTEGRATOR_IMPLICIT_EULER || chosen == INTEGRATOR_IMPLICIT_EULER)
+				chosen = INTEGRATOR_IMPLICIT_EULER;
+			else if (of > chosen)
+				chosen = of;
+		}
+		for (uint32_t i = 0; i < island->slot_count; i++)
+			self->integrator[island->slots[i]] = chosen;
+	}
+	v->integrator = self->integrator;
+}
+
 enum status impact_batch_make(struct impact_batch *self, struct impact_step *of,
 			      const uint32_t *slots, uint32_t count, double span)
 {
@@ -396,7 +425,21 @@ enum status impact_batch_make(struct impact_batch *self, struct impact_step *of,
 		status = make_joints(self, joints);
 	if (status == STATUS_OK)
 		status = make_rows(self);
+	if (status == STATUS_OK)
+		choose_integrators(self);
 	return status;
+}
+
+double impact_batch_distance(const struct impact_step *self, uint32_t slot,
+			     const struct body_motion *x, const struct body_motion *y, double h)
+{
+	double reach = self->step->dynamics->bodies.items[self->step->bodies[slot]].reach;
+	quat turn = quat_mul(x->rotation, quat_conjugate(y->rotation));
+	double way =
+		vec3_distance(x->centre, y->centre) + h * vec3_distance(x->velocity, y->velocity);
+	double angle = vec3_length(quat_to_rotation_vector(turn)) +
+		       h * vec3_distance(x->angular_velocity, y->angular_velocity);
+	return way + reach * angle;
 }
 
 /* ---- impulses --------------------------------------------------------------------------------- */
@@ -418,6 +461,13 @@ static void add_point(struct impact_impulses *to, uint32_t feature, double norma
 	to->normal[at] += normal;
 }
 
+void impact_add_impulses(struct impact_impulses *to, const struct impact_impulses *from)
+{
+	for (uint32_t k = 0; k < from->count; k++)
+		add_point(to, from->feature[k], from->normal[k]);
+	to->friction = vec3_add(to->friction, from->friction);
+}
+
 static void record_contacts(const struct impact_batch *self, bool coming)
 {
 	const struct velocity_step *v = &self->solve;
@@ -436,7 +486,7 @@ static void record_contacts(const struct impact_batch *self, bool coming)
 	}
 }
 
-static void add_joint_result(struct joint_result *to, const struct joint_result *from)
+void impact_add_joint(struct joint_result *to, const struct joint_result *from)
 {
 	for (uint32_t k = 0; k < JOINT_MULTIPLIERS; k++)
 		to->multiplier[k] += from->multiplier[k];
@@ -450,7 +500,7 @@ static void record_joints(struct impact_batch *self, bool coming)
 	velocity_joints_finish_results(v);
 	for (uint32_t k = 0; k < v->joints.count; k++) {
 		struct impact_joint_record *record = &self->of->joint_records[self->joint[k]];
-		add_joint_result(coming ? &record->coming : &record->past, &v->joint_results[k]);
+		impact_add_joint(coming ? &record->coming : &record->past, &v->joint_results[k]);
 	}
 }
 
@@ -550,7 +600,13 @@ static void move_bodies(struct impact_batch *self)
 	for (uint32_t i = 0; i < self->count; i++) {
 		uint32_t body = self->step.bodies[i];
 		struct spatial by = spatial_mul_add(v->moving[i], v->push[i], 1);
-		if (v->constrained[i] && mass_moves(&v->mass, i))
+		if (impact_is_explicit(self->integrator[i]) && mass_moves(&v->mass, i))
+			continue;
+		if (self->integrator[i] == INTEGRATOR_IMPLICIT_EULER && !v->constrained[i] &&
+		    mass_moves(&v->mass, i))
+			v->motions[i] = integrate_motion(dynamics, body, &self->start[i],
+							 v->forced[i], v->forced[i], self->step.dt);
+		else if (v->constrained[i] && mass_moves(&v->mass, i))
 			v->motions[i] = integrate_motion(dynamics, body, &self->start[i],
 							 v->moving[i], by, self->step.dt);
 		else
@@ -593,7 +649,7 @@ static enum status finish_motion(struct impact_batch *self)
 		return STATUS_NO_MEMORY;
 	if (v->contact_count > 0) {
 		status = make_end(self, &end);
-		struct impact_island_stage stage = { v, &end, NULL };
+		struct impact_island_stage stage = { v, &end };
 		if (status == STATUS_OK)
 			status = islands_solve(step, &v->islands, impact_island_push, &stage);
 	}
@@ -608,41 +664,59 @@ static enum status finish_motion(struct impact_batch *self)
 	if (status != STATUS_OK || v->contact_count == 0)
 		return status;
 	status = make_end(self, &end);
-	struct impact_island_stage stage = { v, &end, NULL };
+	struct impact_island_stage stage = { v, &end };
 	return status == STATUS_OK ? islands_solve(step, &v->islands, impact_island_end, &stage)
 				   : status;
 }
 
-/* The kinetic energy that the motion of an island gained beyond the work of its forces and what its pushes
- * count already: the error of its integration. It is counted with them, if positive. */
-static void count_gain(struct impact_batch *self, uint32_t index)
+/* The kinetic energy that bodies gained in their motion beyond the work of their forces: the error of its
+ * integration. */
+static double energy_gain(const struct impact_batch *self, const uint32_t *slots, uint32_t count)
 {
-	struct velocity_step *v = &self->solve;
-	const struct island *island = &v->islands.items[index];
-	double work = 0, h = self->step.dt;
-	for (uint32_t i = 0; i < island->slot_count; i++) {
-		uint32_t at = island->slots[i];
+	const struct velocity_step *v = &self->solve;
+	double gain = 0, h = self->step.dt;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = slots[i];
 		vec3 way = vec3_sub(v->motions[at].centre, self->start[at].centre);
-		work += vec3_dot(v->force[at].linear, way) +
+		gain += velocity_body_energy(&v->masses_end[at], v->after[at]) -
+			velocity_body_energy(&v->masses[at], v->before[at]) -
+			vec3_dot(v->force[at].linear, way) -
 			h * vec3_dot(v->force[at].angular, v->moving[at].angular);
 	}
-	double gain = velocity_energy(v->masses_end, v->after, island) -
-		      velocity_energy(v->masses, v->before, island) - work;
-	v->outcomes[index].push_work = scalar_max(v->outcomes[index].push_work, gain);
+	return gain;
+}
+
+/* Counts what the motion gained beyond what its pushes count already with them. A free body under
+ * its automatic integrator gains nothing. */
+static void count_gains(struct impact_batch *self)
+{
+	struct velocity_step *v = &self->solve;
+	for (uint32_t i = 0; i < v->islands.count; i++) {
+		const struct island *island = &v->islands.items[i];
+		double gain = energy_gain(self, island->slots, island->slot_count);
+		v->outcomes[i].push_work = scalar_max(v->outcomes[i].push_work, gain);
+		self->of->counts.dead_ends += v->outcomes[i].dead_ends;
+	}
+	for (uint32_t i = 0; i < self->count; i++) {
+		if (v->islands.island_of[i] != UINT32_MAX || !mass_moves(&v->mass, i) ||
+		    self->integrator[i] == INTEGRATOR_AUTOMATIC)
+			continue;
+		mass_bodies_from_tables(self->of->step->dynamics->tables, &self->step.bodies[i], 1,
+					&v->motions[i], &v->masses_end[i]);
+		double gain = energy_gain(self, &i, 1);
+		self->of->step->dynamics->report.push_work += scalar_max(gain, 0);
+	}
 }
 
 enum status impact_batch_move(struct impact_batch *self, struct body_motion *out, bool coming)
 {
 	struct velocity_step *v = &self->solve;
-	double *bias = ALLOCATE(double, v->rows.row_count);
-	if (bias == NULL)
-		return STATUS_NO_MEMORY;
-	for (uint32_t i = 0; i < v->rows.row_count; i++)
-		bias[i] = v->rows.rows[i].bias;
 	for (uint32_t b = 0; b < v->rows.block_count; b++)
 		v->rows.blocks[b].restitution = 0; /* collisions are resolved */
 	enum status status = apply_forces(self);
-	struct impact_island_stage stage = { v, NULL, bias };
+	struct impact_island_stage stage = { v, NULL };
+	if (status == STATUS_OK)
+		status = impact_stages_move(self);
 	if (status == STATUS_OK)
 		status = islands_solve(self->of->step, &v->islands, impact_island_forces, &stage);
 	if (status != STATUS_OK)
@@ -659,8 +733,7 @@ enum status impact_batch_move(struct impact_batch *self, struct body_motion *out
 		v->motions[i].angular_velocity = v->after[i].angular;
 		out[self->slots[i]] = v->motions[i];
 	}
-	for (uint32_t i = 0; i < v->islands.count; i++)
-		count_gain(self, i);
+	count_gains(self);
 	velocity_merge_outcomes(&self->of->step->dynamics->report, v->outcomes, v->islands.count);
 	if (v->end_outcomes != NULL)
 		velocity_merge_outcomes(&self->of->step->dynamics->report, v->end_outcomes,

@@ -9,6 +9,9 @@
  * So half of the forces acts before and half after the motion. Errors are of second order; contacts
  * neither sink nor part, because the rows of the end are exact there.
  *
+ * implicit_euler takes all of a at once: v' first, then x' = x + h v'. Islands with an explicit integrator
+ * arrive at the stages of the end from impact_stages.c.
+ *
  * A row is multiplied by h, so that forces are impulses: w = h (J a + J'v) + J v. A tangent then says
  * that the slip is 0 at the end of the motion, or opposes friction; a contact that slips and comes to rest
  * within the motion does not slip back. J v of a touching normal is 0 after the impulses, or parts.
@@ -33,8 +36,12 @@ static bool has_joints(const struct velocity_step *step, const struct island *is
 	       island->constraints[island->constraint_count - 1] >= step->contact_count;
 }
 
-/* Adds share × x to the impulses of the blocks. */
-static void add_impulses(const struct velocity_island *self, const double *x, double share)
+static bool is_explicit(const struct velocity_step *step, const struct island *island)
+{
+	return step->integrator != NULL && impact_is_explicit(step->integrator[island->slots[0]]);
+}
+
+void impact_island_add(const struct velocity_island *self, const double *x, double share)
 {
 	for (uint32_t i = 0; i < self->contact_rows; i++) {
 		struct velocity_impulse *to = &self->step->impulses[self->block[i]];
@@ -52,24 +59,21 @@ static uint32_t normal_of(const struct velocity_island *self, uint32_t i)
 	return i - self->place[i];
 }
 
-/* J'v of a row as stated in the step; of tangents as they were rotated. */
-static double row_bias(const struct velocity_island *self, const double *bias, uint32_t i)
+double impact_island_bias(const struct velocity_island *self, uint32_t i)
 {
-	const struct row_block *block = &self->step->rows.blocks[self->block[i]];
-	const double *of = &bias[block->first];
+	const struct row_list *list = &self->step->rows;
+	const struct constraint_row *of = &list->rows[list->blocks[self->block[i]].first];
 	double c = self->turned[i][0], s = self->turned[i][1];
-	return self->place[i] == 0   ? of[0]
-	       : self->place[i] == 1 ? c * of[1] + s * of[2]
-				     : c * of[2] - s * of[1];
+	if (i >= self->contact_rows || self->place[i] == 0 || self->place[i] > 2)
+		return of[self->place[i]].bias;
+	return self->place[i] == 1 ? c * of[1].bias + s * of[2].bias
+				   : c * of[2].bias - s * of[1].bias;
 }
 
 /* m/s. A contact that slips faster slides; slower, its friction has no direction. */
 #define SLIDE_SPEED 1e-6
 
-/* Points that slide, carry an impulse and have no consistent acceleration: their own friction turns the body
- * so that a greater normal force makes a smaller acceleration of the gap (Painlevé). Each is counted as a
- * fallback. */
-static uint32_t count_dead_ends(const struct velocity_island *self, const double *x)
+uint32_t impact_island_dead_ends(const struct velocity_island *self, const double *x)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i + 2 < self->contact_rows; i++) {
@@ -99,6 +103,8 @@ enum status impact_island_forces(const struct island *members, uint32_t index, s
 {
 	struct impact_island_stage *stage = context;
 	struct velocity_step *begin = stage->begin;
+	if (is_explicit(begin, members))
+		return STATUS_OK;
 	if (has_joints(begin, members))
 		return velocity_motion_island(members, index, arena, begin);
 	struct velocity_island self;
@@ -109,14 +115,14 @@ enum status impact_island_forces(const struct island *members, uint32_t index, s
 	double *x = ARENA_ARRAY(arena, double, self.count);
 	if (b == NULL || x == NULL)
 		return STATUS_NO_MEMORY;
-	double h = begin->step->dt;
+	double h = begin->step->dt, share = velocity_is_implicit(begin, members) ? 1 : 0.5;
 	row_system_speeds(&self.system, begin->forced, b);
 	for (uint32_t i = 0; i < self.count; i++) {
 		const struct constraint_row *row = &self.rows[i];
-		b[i] += h * row_bias(&self, stage->bias, i) - row->wanted;
+		b[i] += h * impact_island_bias(&self, i) - row->wanted;
 		/* Half of the change of velocity acts in the motion, which closes an open gap. */
 		if (row->set == ROW_POSITIVE && row->gap > 0)
-			b[i] += 2 * row->gap / h;
+			b[i] += row->gap / (share * h);
 	}
 	velocity_warm_start(&self, x);
 	struct velocity_problem forces = { NULL, b, x };
@@ -127,14 +133,17 @@ enum status impact_island_forces(const struct island *members, uint32_t index, s
 		uint32_t slot = members->slots[i];
 		begin->moving[slot] = begin->forced[slot];
 	}
-	self.outcome->fallbacks += count_dead_ends(&self, x);
+	uint32_t dead_ends = impact_island_dead_ends(&self, x);
+	self.outcome->fallbacks += dead_ends;
+	self.outcome->dead_ends += dead_ends;
 	row_system_apply(&self.system, x, begin->moving);
 	for (uint32_t i = 0; i < members->slot_count; i++) {
 		uint32_t slot = members->slots[i];
 		struct spatial both = spatial_mul_add(begin->moving[slot], begin->before[slot], 1);
-		begin->moving[slot] = spatial_scale(both, 0.5);
+		if (share < 1)
+			begin->moving[slot] = spatial_scale(both, 0.5);
 	}
-	add_impulses(&self, x, 0.5);
+	impact_island_add(&self, x, share);
 	return STATUS_OK;
 }
 
@@ -171,6 +180,7 @@ enum status impact_island_push(const struct island *members, uint32_t index, str
 	if (status != STATUS_OK)
 		return status;
 	double h = begin->step->dt, deepest = 0;
+	bool again = is_explicit(begin, members);
 	double *b = ARENA_ARRAY(arena, double, self.count);
 	double *x = arena_push_zero(arena, self.count * sizeof *x);
 	bool *selected = ARENA_ARRAY(arena, bool, self.count);
@@ -181,6 +191,14 @@ enum status impact_island_push(const struct island *members, uint32_t index, str
 		double gap = self.rows[i].gap;
 		selected[i] = self.rows[i].set == ROW_POSITIVE;
 		b[i] = gap / h;
+		/* What the stages left of a point that presses is closed, too. */
+		if (again && selected[i] && self.step->impulses[self.block[i]].normal > 0 &&
+		    begin->rows.rows[begin->rows.blocks[self.block[i]].first].gap <= IMPACT_TOUCH &&
+		    gap <= IMPACT_CLOSE) {
+			self.rows[i].set = ROW_FREE;
+			deepest = scalar_min(deepest, -scalar_abs(gap));
+			continue;
+		}
 		if (selected[i] && gap < 0) {
 			deepest = scalar_min(deepest, gap);
 			b[i] = scalar_min(
@@ -207,6 +225,53 @@ enum status impact_island_push(const struct island *members, uint32_t index, str
 	return STATUS_OK;
 }
 
+/* 1. What end_again may add to the kinetic energy of an island. It adds none but by friction and rounding;
+ * above, the impulses are too large beside the masses for their difference to have digits. */
+#define AGAIN_GAIN 1e-6
+
+/* The impulses p of the whole motion again, so that velocities are right at its end: an explicit integrator
+ * leaves points that press with a speed of the order of its error, apart or together, and only together with
+ * what it had can an impulse be less. *good: false, and nothing changed, if the solution is none. */
+static enum status end_again(struct velocity_island *self, const struct velocity_problem *problem,
+			     struct spatial *after, bool *good)
+{
+	const struct island *island = self->island;
+	const double *p = problem->x;
+	struct spatial *before = ARENA_ARRAY(self->arena, struct spatial, island->slot_count);
+	double *x = ARENA_ARRAY(self->arena, double, self->count);
+	double *b = ARENA_ARRAY(self->arena, double, self->count);
+	if (before == NULL || x == NULL || b == NULL)
+		return STATUS_NO_MEMORY;
+	double energy = velocity_energy(self->step->masses, after, island);
+	uint32_t fallbacks = self->outcome->fallbacks;
+	for (uint32_t i = 0; i < island->slot_count; i++)
+		before[i] = after[island->slots[i]];
+	for (uint32_t i = 0; i < self->count; i++)
+		x[i] = problem->selected[i] ? -p[i] : 0;
+	row_system_apply(&self->system, x, after);
+	row_system_speeds(&self->system, after, b);
+	for (uint32_t i = 0; i < self->count; i++) {
+		b[i] -= self->rows[i].wanted;
+		x[i] = p[i];
+	}
+	struct velocity_problem again = { problem->selected, b, x };
+	enum status status = velocity_island_solve(self, &again);
+	if (status != STATUS_OK)
+		return status;
+	row_system_apply(&self->system, x, after);
+	*good = self->outcome->fallbacks == fallbacks &&
+		velocity_energy(self->step->masses, after, island) <= energy * (1 + AGAIN_GAIN);
+	self->outcome->fallbacks = fallbacks;
+	for (uint32_t i = 0; i < island->slot_count && !*good; i++)
+		after[island->slots[i]] = before[i];
+	if (!*good)
+		return STATUS_OK;
+	for (uint32_t i = 0; i < self->count; i++)
+		x[i] -= problem->selected[i] ? p[i] : 0;
+	impact_island_add(self, x, 1);
+	return STATUS_OK;
+}
+
 enum status impact_island_end(const struct island *members, uint32_t index, struct arena *arena,
 			      void *context)
 {
@@ -218,7 +283,8 @@ enum status impact_island_end(const struct island *members, uint32_t index, stru
 	for (uint32_t i = 0; i < members->slot_count; i++) {
 		uint32_t slot = members->slots[i];
 		struct spatial more = spatial_mul_add(begin->forced[slot], begin->before[slot], -1);
-		begin->after[slot] = spatial_mul_add(begin->after[slot], more, 0.5);
+		if (!velocity_is_whole(begin, members))
+			begin->after[slot] = spatial_mul_add(begin->after[slot], more, 0.5);
 	}
 	enum status status = velocity_island_make(&self, stage->end, index, arena);
 	self.outcome->solved = false;
@@ -229,7 +295,7 @@ enum status impact_island_end(const struct island *members, uint32_t index, stru
 	bool *selected = ARENA_ARRAY(arena, bool, self.count);
 	if (b == NULL || x == NULL || selected == NULL)
 		return STATUS_NO_MEMORY;
-	bool any = false;
+	bool any = false, again = is_explicit(begin, members);
 	row_system_speeds(&self.system, begin->after, b);
 	for (uint32_t i = 0; i < self.count; i++) {
 		uint32_t normal = normal_of(&self, i);
@@ -241,18 +307,25 @@ enum status impact_island_end(const struct island *members, uint32_t index, stru
 					    : c * half->tangent[1] - s * half->tangent[0];
 		selected[i] = pressed || self.rows[normal].gap <= IMPACT_TOUCH;
 		b[i] -= self.rows[i].wanted;
-		any |= selected[i] && self.place[i] == 0 && b[i] < -STILL;
+		any |= selected[i] && self.place[i] == 0 &&
+		       (b[i] < -STILL || (again && pressed && b[i] > STILL));
 	}
 	if (!any)
 		return STATUS_OK;
 	/* The other half of the forces is much like the first. */
 	struct velocity_problem problem = { selected, b, x };
+	bool good = false;
+	if (again)
+		status = end_again(&self, &problem, begin->after, &good);
+	self.outcome->dependent = false;
+	if (status != STATUS_OK || good)
+		return status;
 	status = velocity_island_solve(&self, &problem);
 	self.outcome->dependent = false;
 	if (status != STATUS_OK)
 		return status;
 	row_system_apply(&self.system, x, begin->after);
-	add_impulses(&self, x, 1);
+	impact_island_add(&self, x, 1);
 	return STATUS_OK;
 }
 
@@ -295,7 +368,7 @@ enum status impact_island_collide(const struct island *members, uint32_t index, 
 	if (status != STATUS_OK)
 		return status;
 	row_system_apply(&self.system, x, begin->after);
-	add_impulses(&self, x, 1);
+	impact_island_add(&self, x, 1);
 	if (self.joints != NULL)
 		velocity_joints_add_results(&self, x);
 	return STATUS_OK;

@@ -1,8 +1,8 @@
 /* impact_path.c: paths of bodies within a tick, and when pairs of pieces meet on them.
  *
- * A body moves from the state at its clock to its state at the tick's end on a cubic path: position and
- * rotation vector are those polynomials that have the poses and velocities of both states. Under a
- * constant force the path is the exact parabola.
+ * A body moves from the state at its clock to its state at the end of its part of the tick on a
+ * cubic path: position and rotation vector are those polynomials that have the poses and velocities
+ * of both states. Under a constant force the path is the exact parabola.
  *
  * Collisions are found in three stages, each of which can only be too early:
  *   time_of_impact on the chord (constant velocities between both poses, ch1-3 A-02), with the distance of
@@ -104,7 +104,8 @@ struct body_motion impact_motion_at(const struct impact_step *self, uint32_t bod
 	uint32_t slot = impact_slot(self, body);
 	if (slot == ROW_NO_BODY)
 		return dynamics_motion(self->step->dynamics, body);
-	return path_at(&self->from[slot], &self->to[slot], self->clock[slot], self->step->dt, time);
+	return path_at(&self->from[slot], &self->to[slot], self->clock[slot], self->until[slot],
+		       time);
 }
 
 /* ---- one body of a pair ----------------------------------------------------------------------- */
@@ -132,7 +133,7 @@ static double bend_of(const struct body_motion *from, const struct body_motion *
 }
 
 static struct path_side make_side(const struct impact_step *self, struct contact_piece piece,
-				  uint32_t body, double begin)
+				  uint32_t body, double begin, double end)
 {
 	const struct dynamics *dynamics = self->step->dynamics;
 	const struct tables *tables = dynamics->tables;
@@ -145,10 +146,10 @@ static struct path_side make_side(const struct impact_step *self, struct contact
 		.from = impact_motion_at(self, body, begin),
 		.begin = begin,
 	};
-	side.to = slot == ROW_NO_BODY ? side.from : self->to[slot];
+	side.to = slot == ROW_NO_BODY ? side.from : impact_motion_at(self, body, end);
 	if (slot == ROW_NO_BODY)
 		return side;
-	double span = self->step->dt - begin;
+	double span = end - begin;
 	side.bend = bend_of(&side.from, &side.to, span, &side.off);
 	vec3 turn = turn_between(&side.from, &side.to, span);
 	vec3 spin = vec3_scale(turn, 1 / span);
@@ -399,12 +400,14 @@ double impact_time(const struct impact_step *self, uint32_t index, uint32_t *unr
 	uint32_t slot_b = impact_slot(self, contact->body_b);
 	double begin = scalar_max(slot_a == ROW_NO_BODY ? 0 : self->clock[slot_a],
 				  slot_b == ROW_NO_BODY ? 0 : self->clock[slot_b]);
-	if (!(begin < self->step->dt))
+	double end = scalar_min(slot_a == ROW_NO_BODY ? self->step->dt : self->until[slot_a],
+				slot_b == ROW_NO_BODY ? self->step->dt : self->until[slot_b]);
+	if (!(begin < end))
 		return __builtin_inf();
-	struct path_pair pair = { .a = make_side(self, contact->a, contact->body_a, begin),
-				  .b = make_side(self, contact->b, contact->body_b, begin),
+	struct path_pair pair = { .a = make_side(self, contact->a, contact->body_a, begin, end),
+				  .b = make_side(self, contact->b, contact->body_b, begin, end),
 				  .begin = begin,
-				  .end = self->step->dt };
+				  .end = end };
 	pair.margin = pair.a.length + pair.b.length + IMPACT_TOUCH;
 	double apart = vec3_distance(pair.a.from.centre, pair.b.from.centre) -
 		       dynamics->bodies.items[contact->body_a].reach -
@@ -444,10 +447,12 @@ double impact_limit_time(const struct impact_step *self, uint32_t joint)
 	const struct joint *data = &self->joints.joints[joint];
 	const uint32_t slots[2] = { constraint->body_a, constraint->body_b };
 	struct body_motion motion[2] = { data->a, data->b };
-	double begin = 0, first = __builtin_inf();
+	double begin = 0, end = self->step->dt, first = __builtin_inf();
 	for (uint32_t k = 0; k < 2; k++)
-		if (slots[k] != ROW_NO_BODY)
+		if (slots[k] != ROW_NO_BODY) {
 			begin = scalar_max(begin, self->clock[slots[k]]);
+			end = scalar_min(end, self->until[slots[k]]);
+		}
 	for (uint32_t k = 0; k < 2; k++)
 		if (slots[k] != ROW_NO_BODY) {
 			if (self->rounds[slots[k]] > self->rounds_max)
@@ -472,7 +477,7 @@ double impact_limit_time(const struct impact_step *self, uint32_t joint)
 		    !(row->gap > IMPACT_LIMIT) || !(speed < -self->settings.restitution_speed))
 			continue;
 		double time = begin - row->gap / speed;
-		if (time < self->step->dt)
+		if (time < end)
 			first = scalar_min(first, begin - LIMIT_PART * row->gap / speed);
 	}
 	return first;
@@ -487,7 +492,7 @@ struct aabb impact_path_box(const struct impact_step *self, uint32_t slot, doubl
 	const struct tables *tables = dynamics->tables;
 	uint32_t body = self->step->bodies[slot];
 	const struct body_motion *from = &self->from[slot], *to = &self->to[slot];
-	double span = self->step->dt - self->clock[slot], off = 0;
+	double span = self->until[slot] - self->clock[slot], off = 0;
 	double reach = dynamics->bodies.items[body].reach;
 	struct aabb box = aabb_empty();
 	*leaves = false;

@@ -5,7 +5,9 @@ libengine_a_SOURCES += \
 	server/engine/methods/impact.h \
 	server/engine/methods/impact_batch.c \
 	server/engine/methods/impact_island.c \
+	server/engine/methods/impact_parts.c \
 	server/engine/methods/impact_path.c \
+	server/engine/methods/impact_stages.c \
 	server/engine/methods/lcp.c \
 	server/engine/methods/method.c \
 	server/engine/methods/method.h \
@@ -46,6 +48,7 @@ tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.
 
 UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_impact \
+	tests/unit/server/engine/methods/test_impact_integrators \
 	tests/unit/server/engine/methods/test_impact_rough \
 	tests/unit/server/engine/methods/test_method \
 	tests/unit/server/engine/methods/test_free \

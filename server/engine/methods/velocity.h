@@ -31,6 +31,7 @@ struct velocity_method {
 /* One step's settings, from parameters. */
 struct velocity_settings {
 	struct velocity_method method;
+	bool accelerations;  /* velocity_state and velocity_state_moved state rows at that level */
 	bool printed;	     /* polygon contacts as the source prints them (velocity_printed.c) */
 	uint32_t dense_rows; /* islands of at most this many rows are solved dense */
 	/* Rounds of the projection's friction, each bounded by the last one's normal impulses; 0: none. */
@@ -47,6 +48,7 @@ struct velocity_outcome {
 	double residual;  /* m/s: the worst violation of a row */
 	double push_work; /* J that the correction of positions did against forces, at least 0 */
 	uint32_t iterations, fallbacks;
+	uint32_t dead_ends; /* of the fallbacks: contacts without consistent accelerations */
 	bool solved, dense;
 	bool dependent; /* active rows are dependent: their impulses are one choice of many */
 	bool pushed;	/* penetration was removed */
@@ -97,7 +99,23 @@ struct velocity_step {
 	const struct velocity_outcome *impact_outcomes; /* by island of the end */
 	uint32_t impact_count;
 	struct velocity_impulse *impulses; /* by block */
+	/* By slot: enum body_integrator, the same in all of an island; NULL: automatic. */
+	const uint8_t *integrator;
 };
+
+/* Whether the island moves by implicit Euler. */
+static inline bool velocity_is_implicit(const struct velocity_step *self,
+					const struct island *island)
+{
+	return self->integrator != NULL &&
+	       self->integrator[island->slots[0]] == INTEGRATOR_IMPLICIT_EULER;
+}
+/* Whether all of its change of velocity by forces comes with the motion, and none after it. */
+static inline bool velocity_is_whole(const struct velocity_step *self, const struct island *island)
+{
+	return self->integrator != NULL &&
+	       self->integrator[island->slots[0]] != INTEGRATOR_AUTOMATIC;
+}
 
 /* ---- velocity_rows.c: contacts as constraints and rows */
 
@@ -282,6 +300,9 @@ MUST_CHECK enum status velocity_reflect(struct velocity_island *self, const bool
 MUST_CHECK enum status velocity_joints_gather(struct velocity_island *self);
 /* Sets the springs' compliance and the island's noise. */
 void velocity_joints_soften(struct velocity_island *self);
+/* Stiffness and damping of the spring of row i, N/m and N·s/m (N·m/rad, N·m·s/rad). */
+void velocity_joints_spring(const struct velocity_island *self, uint32_t i, double *stiffness,
+			    double *damping);
 /* Warm start of the joints' rows into x: the last step's multipliers within this step's bounds. */
 void velocity_joints_warm_start(const struct velocity_island *self, double *x);
 /* Adds x of the joints' rows to their joints' results. */

@@ -221,19 +221,28 @@ static double compliance_at_joint(const struct velocity_island *self, uint32_t i
 	return remaining_diagonal(self, &held, rows, i, coupled);
 }
 
+void velocity_joints_spring(const struct velocity_island *self, uint32_t i, double *stiffness,
+			    double *damping)
+{
+	const struct constraint_row *row = &self->rows[i];
+	ASSERT(self->joints[i - self->contact_rows].role == VELOCITY_SPRING);
+	*stiffness = row->stiffness;
+	*damping = row->damping;
+	if (row->softness != ROW_FREQUENCY)
+		return;
+	double a = compliance_at_joint(self, i);
+	double mass = a > 0 ? 1 / a : 0, rate = TWO_PI * row->stiffness;
+	*stiffness = mass * rate * rate;
+	*damping = 2 * mass * row->damping * rate;
+}
+
 /* Compliance and bias of a spring. The bounds of one without stiffness and damping are 0. */
 static void soften_spring(const struct velocity_island *self, uint32_t i)
 {
 	const struct constraint_row *row = &self->rows[i];
 	struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
-	double k = row->stiffness, c = row->damping, h = self->step->step->dt;
-	ASSERT(joint->role == VELOCITY_SPRING);
-	if (row->softness == ROW_FREQUENCY) {
-		double a = compliance_at_joint(self, i);
-		double mass = a > 0 ? 1 / a : 0, rate = TWO_PI * row->stiffness;
-		k = mass * rate * rate;
-		c = 2 * mass * row->damping * rate;
-	}
+	double k, c, h = self->step->step->dt;
+	velocity_joints_spring(self, i, &k, &c);
 	joint->soft = 1 / (h * (k * h + c));
 	joint->pull = k * row->gap / (k * h + c);
 	if (scalar_is_finite(joint->soft) && scalar_is_finite(joint->pull))
@@ -330,7 +339,8 @@ static bool is_bound_by_joints_alone(const struct velocity_step *step, const str
 void velocity_joints_initial_velocities(const struct velocity_island *self)
 {
 	const struct velocity_step *step = self->step;
-	if (!is_bound_by_joints_alone(step, self->island))
+	if (!is_bound_by_joints_alone(step, self->island) ||
+	    velocity_is_implicit(step, self->island))
 		return;
 	for (uint32_t i = 0; i < self->island->slot_count; i++) {
 		uint32_t slot = self->island->slots[i];
@@ -570,7 +580,7 @@ static enum status end_island(const struct island *members, uint32_t index, stru
 	if (b == NULL || before == NULL || x == NULL || selected == NULL)
 		return STATUS_NO_MEMORY;
 	row_system_speeds(&self.system, begin->after, before);
-	if (is_bound_by_joints_alone(begin, members))
+	if (is_bound_by_joints_alone(begin, members) && !velocity_is_whole(begin, members))
 		add_half_of_forces(begin, members);
 	row_system_speeds(&self.system, begin->after, b);
 	if (!set_end_targets(&self, begin->outcomes[index].impact, before, selected, b))

@@ -67,7 +67,8 @@ static void find_contact(const struct velocity_step *self, const struct contact_
 static struct constraint_options options_of(const struct velocity_step *self)
 {
 	return (struct constraint_options){
-		.level = CONSTRAINT_VELOCITY,
+		.level = self->settings.accelerations ? CONSTRAINT_ACCELERATION
+						      : CONSTRAINT_VELOCITY,
 		.friction = self->settings.method.friction ? CONSTRAINT_PYRAMID : CONSTRAINT_SMOOTH,
 	};
 }

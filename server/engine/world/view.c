@@ -76,6 +76,8 @@ struct world_stats world_stats(const struct world *world)
 		.push_work_total = world->push_work_total,
 		.fallbacks_total = world->fallbacks_total,
 		.sweeps_total = world->sweeps_total,
+		.impact_total = world->impact_total,
+		.impact_error = report->impact_error,
 		.quarantined_total = world->quarantined_total,
 		.residual = report->residual,
 		.penetration_max = report->penetration_max,

@@ -73,6 +73,7 @@ struct world {
 
 	uint64_t fallbacks_total, quarantined_total, joints_broken_total;
 	struct sweep_totals sweeps_total;
+	struct impact_figures impact_total;
 	double push_work_total;
 };
 

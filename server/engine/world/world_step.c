@@ -103,6 +103,9 @@ static void add_step_report(struct world *world)
 	world->sweeps_total.cores += report->sweep_cores;
 	world->sweeps_total.pairs += report->sweep_pairs;
 	world->sweeps_total.limits += report->sweep_limits;
+#define ADD_COUNT(name, NAME, text) world->impact_total.name += report->impact.name;
+	IMPACT_COUNTS(ADD_COUNT)
+#undef ADD_COUNT
 	if (report->fallbacks > 0)
 		dynamics_event(&world->dynamics, (struct event){ .kind = EVENT_FALLBACK,
 								 .fraction = 1,
