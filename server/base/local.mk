@@ -9,6 +9,8 @@ libbase_a_SOURCES += \
 	server/base/parallel.c \
 	server/base/heap.h \
 	server/base/heap.c \
+	server/base/min_heap.h \
+	server/base/min_heap.c \
 	server/base/arena.h \
 	server/base/arena.c \
 	server/base/array.h \
@@ -45,5 +47,6 @@ UNIT_TESTS += \
 	tests/unit/server/base/test_json_text \
 	tests/unit/server/base/test_progress_text \
 	tests/unit/server/base/test_rng \
+	tests/unit/server/base/test_min_heap \
 	tests/unit/server/base/test_sort \
 	tests/unit/server/base/test_table

@@ -204,6 +204,12 @@ static void sort_list(struct step *self)
 
 /* ---- begin --------------------------------------------------------------------------------- */
 
+/* Room for pairs that step_reach adds, so that the whole list is copied only after so many. */
+static uint64_t spare_pairs(uint64_t contacts)
+{
+	return contacts / 16 + 32;
+}
+
 /* Reserves the arena for the whole step and makes the step's own sets and lists. */
 static enum status reserve_scratch(struct step *self, step_need *need, uint64_t contacts,
 				   struct reason *why)
@@ -261,7 +267,8 @@ enum status step_begin(struct step *self, struct dynamics *dynamics, double dt, 
 	if (contacts)
 		status = check_limits(dynamics, count, why);
 	if (status == STATUS_OK)
-		status = reserve_scratch(self, need, contacts ? count : 0, why);
+		status =
+			reserve_scratch(self, need, contacts ? count + spare_pairs(count) : 0, why);
 	if (status != STATUS_OK)
 		return status;
 	dynamics->report = (struct step_report){ .pairs_new = dynamics->new_pairs.count,

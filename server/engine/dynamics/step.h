@@ -78,6 +78,14 @@ struct contact_list {
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
+/* The scratch pairs of the list that step_reach completes: the last `count` of it. Private to
+ * step_reach.c. */
+struct step_scratch {
+	uint32_t *slots; /* hash index by pieces: place in the list + 1, 0 free */
+	uint32_t capacity, count;
+	uint64_t *leaves; /* bit a slot: it leaves its fat boxes; 0 between calls */
+};
+
 struct step {
 	struct dynamics *dynamics;	 /* borrowed; read only until step_commit */
 	const struct parallel *parallel; /* borrowed */
@@ -93,6 +101,7 @@ struct step {
 	uint32_t woken_count;
 	bool unsorted; /* contacts of woken bodies are at the end of the list, out of order */
 	bool reached;  /* there may be scratch pairs */
+	struct step_scratch scratch;
 	uint32_t
 		block_bytes; /* of the method's block after this step; unchanged unless the method sets it */
 	const struct contact_list *committed;
@@ -163,9 +172,9 @@ struct step_way {
 };
 /* Adds to `list` the pairs of pieces that come near when these bodies, each slot once, take these
  * paths and the others stay within the fat boxes of their placements. No pair is added twice. Pairs
- * found are scratch (STEP_NO_ROW) at the end of the list, ascending by pieces, so indices of
- * earlier scratch pairs change. After step_number. LIMIT (contacts_max, memory_max), NO_MEMORY: the
- * list is as it was. */
+ * found are scratch (STEP_NO_ROW) at the end of the list, those of a call ascending by pieces. Costs with
+ * the ways and what is found, and not with the list. One list a step, after step_number. LIMIT
+ * (contacts_max, memory_max), NO_MEMORY: the list is as it was. */
 MUST_CHECK enum status step_reach(struct step *self, struct contact_list *list,
 				  const struct step_way *ways, uint32_t count, struct reason *why);
 

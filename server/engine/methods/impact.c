@@ -32,7 +32,6 @@
  */
 #include "server/engine/methods/impact.h"
 
-#include "server/base/sort.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/methods/method.h"
 #include "server/engine/world/parameters.h"
@@ -54,71 +53,7 @@ enum {
 
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
 
-/* ---- lists ------------------------------------------------------------------------------------ */
-
-static void link_pairs(struct impact_step *self)
-{
-	for (uint32_t slot = 0; slot < self->step->body_count; slot++)
-		self->first_pair[slot] = UINT32_MAX;
-	for (uint32_t p = self->list->count; p-- > 0;) {
-		uint32_t a = impact_slot(self, self->list->items[p].body_a);
-		uint32_t b = impact_slot(self, self->list->items[p].body_b);
-		self->next_a[p] = self->next_b[p] = UINT32_MAX;
-		if (a != ROW_NO_BODY) {
-			self->next_a[p] = self->first_pair[a];
-			self->first_pair[a] = p;
-		}
-		if (b != ROW_NO_BODY) {
-			self->next_b[p] = self->first_pair[b];
-			self->first_pair[b] = p;
-		}
-	}
-}
-
-static void link_joints(struct impact_step *self)
-{
-	for (uint32_t slot = 0; slot < self->step->body_count; slot++)
-		self->first_joint[slot] = UINT32_MAX;
-	for (uint32_t j = self->joints.count; j-- > 0;) {
-		uint32_t a = self->joints.constraints[j].body_a;
-		uint32_t b = self->joints.constraints[j].body_b;
-		self->joint_next_a[j] = self->joint_next_b[j] = UINT32_MAX;
-		if (a != ROW_NO_BODY) {
-			self->joint_next_a[j] = self->first_joint[a];
-			self->first_joint[a] = j;
-		}
-		if (b != ROW_NO_BODY) {
-			self->joint_next_b[j] = self->first_joint[b];
-			self->first_joint[b] = j;
-		}
-	}
-}
-
-static struct impact_pair new_pair(void)
-{
-	return (struct impact_pair){ .time = __builtin_inf(), .first = __builtin_inf() };
-}
-
-/* Arrays by pair for `capacity` pairs; those of the present arrays are copied by the caller. */
-static enum status allocate_pairs(struct impact_step *self, uint32_t capacity)
-{
-	self->pairs = ALLOCATE(struct impact_pair, capacity);
-	self->records =
-		arena_push_zero(&self->step->dynamics->scratch, capacity * sizeof *self->records);
-	self->next_a = ALLOCATE(uint32_t, capacity);
-	self->next_b = ALLOCATE(uint32_t, capacity);
-	self->pending = ALLOCATE(uint32_t, capacity);
-	return self->pairs != NULL && self->records != NULL && self->next_a != NULL &&
-			       self->next_b != NULL && self->pending != NULL
-		       ? STATUS_OK
-		       : STATUS_NO_MEMORY;
-}
-
-static bool is_same_pair(const struct contact_state *x, const struct contact_state *y)
-{
-	return x->a.placement == y->a.placement && x->b.placement == y->b.placement &&
-	       x->a.child == y->a.child && x->b.child == y->b.child;
-}
+/* ---- bodies ----------------------------------------------------------------------------------- */
 
 static enum status allocate_bodies(struct impact_step *self)
 {
@@ -156,165 +91,6 @@ static enum status allocate_bodies(struct impact_step *self)
 	return STATUS_OK;
 }
 
-/* ---- sets of bodies --------------------------------------------------------------------------- */
-
-struct slot_set {
-	uint32_t *items, count;
-};
-
-static void add_slot(const struct impact_step *self, struct slot_set *set, uint32_t slot)
-{
-	if (slot == ROW_NO_BODY || self->local[slot] != UINT32_MAX)
-		return;
-	self->local[slot] = set->count;
-	set->items[set->count++] = slot;
-}
-
-/* Adds all bodies linked to those of the set; a body that cannot move links no others. */
-static void add_linked(const struct impact_step *self, struct slot_set *set)
-{
-	for (uint32_t i = 0; i < set->count; i++) {
-		uint32_t slot = set->items[i], body = self->step->bodies[slot];
-		if (!self->movable[slot])
-			continue;
-		for (uint32_t p = self->first_pair[slot]; p != UINT32_MAX;) {
-			const struct contact_state *contact = &self->list->items[p];
-			bool is_a = contact->body_a == body;
-			if (self->pairs[p].touching || self->pairs[p].hit)
-				add_slot(self, set,
-					 impact_slot(self,
-						     is_a ? contact->body_b : contact->body_a));
-			p = is_a ? self->next_a[p] : self->next_b[p];
-		}
-		for (uint32_t j = self->first_joint[slot]; j != UINT32_MAX;) {
-			const struct constraint *joint = &self->joints.constraints[j];
-			bool is_a = joint->body_a == slot;
-			add_slot(self, set, is_a ? joint->body_b : joint->body_a);
-			j = is_a ? self->joint_next_a[j] : self->joint_next_b[j];
-		}
-	}
-}
-
-static void forget_members(const struct impact_step *self, const struct slot_set *set)
-{
-	for (uint32_t i = 0; i < set->count; i++)
-		self->local[set->items[i]] = UINT32_MAX;
-}
-
-static int compare_numbers(const void *a, const void *b, void *context)
-{
-	UNUSED(context);
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
-static enum status sort_slots(struct impact_step *self, struct slot_set *set)
-{
-	uint32_t *merged = ALLOCATE(uint32_t, set->count);
-	if (merged == NULL)
-		return STATUS_NO_MEMORY;
-	sort_items(set->items, merged, set->count, sizeof *merged, compare_numbers, NULL);
-	return STATUS_OK;
-}
-
-/* The pairs of the movable bodies of a set, ascending, each once. */
-static enum status pairs_of(struct impact_step *self, const struct slot_set *set, uint32_t **out,
-			    uint32_t *out_count)
-{
-	uint32_t count = 0, *pairs = NULL;
-	for (int pass = 0; pass < 2; pass++) {
-		count = 0;
-		for (uint32_t i = 0; i < set->count; i++) {
-			uint32_t slot = set->items[i], body = self->step->bodies[slot];
-			for (uint32_t p = self->first_pair[slot];
-			     self->movable[slot] && p != UINT32_MAX;) {
-				bool is_a = self->list->items[p].body_a == body;
-				if (pairs != NULL)
-					pairs[count] = p;
-				count++;
-				p = is_a ? self->next_a[p] : self->next_b[p];
-			}
-		}
-		if (pass == 0)
-			pairs = ALLOCATE(uint32_t, count);
-		if (pairs == NULL)
-			return STATUS_NO_MEMORY;
-	}
-	uint32_t *merged = ALLOCATE(uint32_t, count), unique = 0;
-	if (merged == NULL)
-		return STATUS_NO_MEMORY;
-	sort_items(pairs, merged, count, sizeof *pairs, compare_numbers, NULL);
-	for (uint32_t i = 0; i < count; i++)
-		if (i == 0 || pairs[i] != pairs[i - 1])
-			pairs[unique++] = pairs[i];
-	*out = pairs;
-	*out_count = unique;
-	return STATUS_OK;
-}
-
-/* ---- pairs within reach ----------------------------------------------------------------------- */
-
-/* Arrays by pair after step_reach added scratch pairs, which it keeps in order of pieces. */
-static enum status regrow_pairs(struct impact_step *self, const struct contact_state *old,
-				uint32_t old_count)
-{
-	const struct impact_pair *pairs = self->pairs;
-	const struct impact_record *records = self->records;
-	uint32_t count = self->list->count;
-	enum status status = allocate_pairs(self, count);
-	if (status != STATUS_OK)
-		return status;
-	for (uint32_t p = 0, from = 0; p < count; p++) {
-		struct contact_state *contact = &self->list->items[p];
-		if (from < old_count && is_same_pair(&old[from], contact)) {
-			self->pairs[p] = pairs[from];
-			self->records[p] = records[from++];
-			continue;
-		}
-		self->pairs[p] = new_pair();
-		contact->point_count = 0;
-		contact->kept = false;
-	}
-	link_pairs(self);
-	self->pending_count = 0;
-	for (uint32_t p = 0; p < count; p++)
-		if (self->pairs[p].time < __builtin_inf())
-			self->pending[self->pending_count++] = p;
-	return STATUS_OK;
-}
-
-/* Completes the pairs for the paths of a set. *grown: there are new ones. */
-static enum status reach_pairs(struct impact_step *self, const struct slot_set *set, bool *grown,
-			       struct reason *why)
-{
-	struct step_way *ways = ALLOCATE(struct step_way, set->count);
-	if (ways == NULL)
-		return STATUS_NO_MEMORY;
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < set->count; i++) {
-		struct step_way *way = &ways[count];
-		bool leaves = false;
-		way->slot = set->items[i];
-		way->box = impact_path_box(self, way->slot, &way->motion, &leaves);
-		if (!leaves || aabb_contains(self->reached[way->slot], way->box))
-			continue;
-		self->reached[way->slot] = way->box;
-		count++;
-	}
-	*grown = false;
-	if (count == 0)
-		return STATUS_OK;
-	uint32_t before = self->list->count;
-	struct contact_state *old = ALLOCATE(struct contact_state, before);
-	if (old == NULL)
-		return STATUS_NO_MEMORY;
-	if (before > 0)
-		memcpy(old, self->list->items, before * sizeof *old);
-	enum status status = step_reach(self->step, self->list, ways, count, why);
-	*grown = status == STATUS_OK && self->list->count > before;
-	return *grown ? regrow_pairs(self, old, before) : status;
-}
-
 /* ---- times ------------------------------------------------------------------------------------ */
 
 struct time_work {
@@ -336,39 +112,41 @@ static void find_times(uint32_t first, uint32_t last, uint32_t worker, void *con
 	}
 }
 
-static bool is_pending(const struct impact_step *self, uint32_t p)
+/* An event at or after the tick's end is none of this tick. */
+static void note_time(const struct impact_step *self, struct min_heap *heap, uint32_t item,
+		      double time)
 {
-	return self->pairs[p].time < self->step->dt * (1 - END);
+	if (time < self->step->dt * (1 - END))
+		min_heap_put(heap, item, time);
+	else
+		min_heap_remove(heap, item);
 }
 
-/* The times of all pairs of a set. */
-static enum status update_times(struct impact_step *self, const struct slot_set *set)
+/* The times of all pairs and joints of a set. */
+static enum status update_times(struct impact_step *self, const struct impact_set *set)
 {
+	struct arena *scratch = &self->step->dynamics->scratch;
+	struct arena_mark mark = arena_mark(scratch);
 	uint32_t *pairs, count;
-	enum status status = pairs_of(self, set, &pairs, &count);
+	enum status status = impact_pairs_of(self, set, &pairs, &count);
 	if (status != STATUS_OK)
 		return status;
 	struct time_work work = { self, pairs };
 	parallel_run(self->step->parallel, count, TIME_GRAIN, find_times, &work);
-	/* `pending` keeps pairs that are not of the set; a pair of it is moved to the end, once. */
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < self->pending_count; i++) {
-		uint32_t p = self->pending[i], low = 0, high = count;
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-			if (pairs[middle] < p)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low == count || pairs[low] != p)
-			self->pending[kept++] = p;
-	}
-	self->pending_count = kept;
 	for (uint32_t i = 0; i < count; i++) {
-		self->counts.unresolved += self->pairs[pairs[i]].unresolved;
-		if (is_pending(self, pairs[i]))
-			self->pending[self->pending_count++] = pairs[i];
+		const struct impact_pair *pair = &self->pairs[pairs[i]];
+		self->counts.unresolved += pair->unresolved;
+		note_time(self, &self->coming, pairs[i], pair->time);
+	}
+	arena_rewind(scratch, mark);
+	for (uint32_t i = 0; i < set->count; i++) {
+		uint32_t slot = set->items[i];
+		for (uint32_t j = self->first_joint[slot]; j != UINT32_MAX;) {
+			bool is_a = self->joints.constraints[j].body_a == slot;
+			if (self->bounces[j])
+				note_time(self, &self->limits, j, impact_limit_time(self, j));
+			j = is_a ? self->joint_next_a[j] : self->joint_next_b[j];
+		}
 	}
 	return STATUS_OK;
 }
@@ -376,7 +154,7 @@ static enum status update_times(struct impact_step *self, const struct slot_set 
 /* ---- motion ----------------------------------------------------------------------------------- */
 
 static void forget_coming(const struct impact_step *self, const uint32_t *pairs, uint32_t count,
-			  const struct slot_set *set)
+			  const struct impact_set *set)
 {
 	for (uint32_t i = 0; i < count; i++)
 		self->records[pairs[i]].coming = (struct impact_impulses){ .count = 0 };
@@ -408,7 +186,7 @@ static void count_rounds(struct impact_step *self, const struct impact_batch *ba
 }
 
 /* Impulses at the clocks of a set, then its motion to the tick's end. */
-static enum status resolve(struct impact_step *self, const struct slot_set *set, bool event)
+static enum status resolve(struct impact_step *self, const struct impact_set *set, bool event)
 {
 	struct arena *scratch = &self->step->dynamics->scratch;
 	struct arena_mark mark = arena_mark(scratch);
@@ -433,7 +211,7 @@ static enum status resolve(struct impact_step *self, const struct slot_set *set,
 }
 
 /* Brings the bodies of a set from their clocks to `time`. Linked bodies have equal clocks. */
-static enum status go_to(struct impact_step *self, const struct slot_set *set, double time)
+static enum status go_to(struct impact_step *self, const struct impact_set *set, double time)
 {
 	struct arena *scratch = &self->step->dynamics->scratch;
 	uint32_t *part = ALLOCATE(uint32_t, set->count);
@@ -452,7 +230,7 @@ static enum status go_to(struct impact_step *self, const struct slot_set *set, d
 				part[count++] = set->items[i];
 		struct arena_mark mark = arena_mark(scratch);
 		struct impact_batch batch;
-		forget_members(self, set);
+		impact_set_forget(self, set);
 		enum status status = STATUS_OK;
 		if (time - clock > END * END * self->step->dt) {
 			status = impact_batch_make(&batch, self, part, count, time - clock);
@@ -460,7 +238,7 @@ static enum status go_to(struct impact_step *self, const struct slot_set *set, d
 				status = impact_batch_move(&batch, self->from, false);
 		}
 		arena_rewind(scratch, mark);
-		forget_members(self, set);
+		impact_set_forget(self, set);
 		if (status != STATUS_OK)
 			return status;
 		for (uint32_t i = 0; i < count; i++)
@@ -471,7 +249,7 @@ static enum status go_to(struct impact_step *self, const struct slot_set *set, d
 
 /* Contacts of the pairs at `time`, and whether they touch: with bodies of the set (`local`), and with
  * bodies that cannot move. */
-static enum status find_contacts(struct impact_step *self, const struct slot_set *set,
+static enum status find_contacts(struct impact_step *self, const struct impact_set *set,
 				 const uint32_t *pairs, uint32_t count, double time)
 {
 	struct contact_list list = { ALLOCATE(struct contact_state, count),
@@ -510,59 +288,57 @@ static enum status find_contacts(struct impact_step *self, const struct slot_set
 		if (pair->touching && pair->first > time && !pair->rested)
 			pair->first = time;
 	}
-	forget_members(self, set);
+	impact_set_forget(self, set);
 	return STATUS_OK;
 }
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
 /* The bodies of the earliest event (collisions, or a joint on its way to a limit) and all that are linked to
- * them. False: there is no event. */
-static bool next_event(struct impact_step *self, struct slot_set *set, double *time)
+ * them. *time is infinite if there is no event. NO_MEMORY. */
+static enum status next_event(struct impact_step *self, struct impact_set *set, double *time)
 {
-	double first = __builtin_inf(), limit = __builtin_inf();
-	uint32_t joint = UINT32_MAX;
-	for (uint32_t i = 0; i < self->pending_count; i++)
-		first = scalar_min(first, self->pairs[self->pending[i]].time);
-	for (uint32_t i = 0; i < self->bouncing_count; i++) {
-		double at = impact_limit_time(self, self->bouncing[i]);
-		if (at < self->step->dt * (1 - END) && at < limit) {
-			limit = at;
-			joint = self->bouncing[i];
-		}
-	}
-	if (!(scalar_min(first, limit) < __builtin_inf()))
-		return false;
+	struct arena *scratch = &self->step->dynamics->scratch;
+	struct arena_mark mark = arena_mark(scratch);
+	const struct min_heap_entry *pair = min_heap_first(&self->coming);
+	const struct min_heap_entry *joint = min_heap_first(&self->limits);
+	double first = pair != NULL ? pair->key : __builtin_inf();
+	bool is_joint = joint != NULL && joint->key < first;
 	set->count = 0;
-	if (limit < first) {
-		first = limit;
-		add_slot(self, set, self->joints.constraints[joint].body_a);
-		add_slot(self, set, self->joints.constraints[joint].body_b);
+	if (is_joint) {
+		const struct constraint *of = &self->joints.constraints[joint->item];
+		first = joint->key;
+		impact_set_add(self, set, of->body_a);
+		impact_set_add(self, set, of->body_b);
 	}
-	for (uint32_t i = 0; i < self->pending_count; i++) {
-		uint32_t p = self->pending[i];
-		if (self->pairs[p].time > first + self->time_tolerance)
-			continue;
-		self->pairs[p].hit = true;
-		const struct contact_state *contact = &self->list->items[p];
-		add_slot(self, set, impact_slot(self, contact->body_a));
-		add_slot(self, set, impact_slot(self, contact->body_b));
-	}
-	add_linked(self, set);
-	forget_members(self, set);
 	*time = first;
-	return true;
+	if (!(first < __builtin_inf()))
+		return STATUS_OK;
+	uint32_t *hit = ALLOCATE(uint32_t, self->coming.count);
+	if (hit == NULL)
+		return STATUS_NO_MEMORY;
+	uint32_t count = min_heap_up_to(&self->coming, first + self->time_tolerance, hit);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct contact_state *contact = &self->list->items[hit[i]];
+		self->pairs[hit[i]].hit = true;
+		impact_set_add(self, set, impact_slot(self, contact->body_a));
+		impact_set_add(self, set, impact_slot(self, contact->body_b));
+	}
+	arena_rewind(scratch, mark);
+	impact_set_add_linked(self, set);
+	impact_set_forget(self, set);
+	return STATUS_OK;
 }
 
-static enum status resolve_event(struct impact_step *self, struct slot_set *set, double time,
+static enum status resolve_event(struct impact_step *self, struct impact_set *set, double time,
 				 struct reason *why)
 {
 	struct arena *scratch = &self->step->dynamics->scratch;
 	struct arena_mark mark = arena_mark(scratch);
 	uint32_t *pairs, count;
-	enum status status = sort_slots(self, set);
+	enum status status = impact_set_sort(self, set);
 	if (status == STATUS_OK)
-		status = pairs_of(self, set, &pairs, &count);
+		status = impact_pairs_of(self, set, &pairs, &count);
 	if (status != STATUS_OK)
 		return status;
 	forget_coming(self, pairs, count, set);
@@ -572,15 +348,14 @@ static enum status resolve_event(struct impact_step *self, struct slot_set *set,
 		status = find_contacts(self, set, pairs, count, time);
 	if (status == STATUS_OK)
 		status = resolve(self, set, true);
-	forget_members(self, set);
+	impact_set_forget(self, set);
 	for (uint32_t i = 0; i < count; i++)
 		self->pairs[pairs[i]].hit = false;
 	arena_rewind(scratch, mark);
 	if (status != STATUS_OK)
 		return status;
 	/* The list may grow, and stays on the arena. */
-	bool grown;
-	status = reach_pairs(self, set, &grown, why);
+	status = impact_reach(self, set, why);
 	return status == STATUS_OK ? update_times(self, set) : status;
 }
 
@@ -616,21 +391,18 @@ static bool rested_before(const struct impact_step *self, const struct contact_s
 static enum status begin_pairs(struct impact_step *self)
 {
 	uint32_t count = self->list->count;
-	enum status status = allocate_pairs(self, count);
+	enum status status = impact_link_pairs(self);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t p = 0; p < count; p++) {
 		struct contact_state *contact = &self->list->items[p];
 		struct body_motion a = impact_motion_at(self, contact->body_a, 0);
 		struct body_motion b = impact_motion_at(self, contact->body_b, 0);
-		self->pairs[p] = new_pair();
 		self->pairs[p].rested = rested_before(self, contact);
 		self->pairs[p].touching = impact_touches(self, p, &a, &b);
 		if (self->pairs[p].touching)
 			self->pairs[p].first = 0;
 	}
-	self->pending_count = 0;
-	link_pairs(self);
 	return STATUS_OK;
 }
 
@@ -646,40 +418,44 @@ static enum status begin_joints(struct impact_step *self, struct reason *why)
 					      count * sizeof *self->joint_records);
 	if (self->joint_next_a == NULL || self->joint_next_b == NULL || self->joint_records == NULL)
 		return STATUS_NO_MEMORY;
-	self->bouncing = ALLOCATE(uint32_t, count);
-	if (self->bouncing == NULL)
+	self->bounces = ALLOCATE(bool, count);
+	struct min_heap_entry *entries = ALLOCATE(struct min_heap_entry, count);
+	uint32_t *place = ALLOCATE(uint32_t, count);
+	if (self->bounces == NULL || entries == NULL || place == NULL)
 		return STATUS_NO_MEMORY;
-	self->bouncing_count = 0;
+	min_heap_init(&self->limits, entries, place, count);
 	for (uint32_t j = 0; j < count; j++) {
-		bool bounces = false;
+		self->bounces[j] = false;
 		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-			bounces |= self->joints.joints[j].axes[axis].mode == JOINT_LIMITED &&
-				   self->joints.joints[j].axes[axis].restitution > 0;
-		if (bounces)
-			self->bouncing[self->bouncing_count++] = j;
+			self->bounces[j] |=
+				self->joints.joints[j].axes[axis].mode == JOINT_LIMITED &&
+				self->joints.joints[j].axes[axis].restitution > 0;
 	}
-	link_joints(self);
+	impact_link_joints(self);
 	return STATUS_OK;
 }
 
 static enum status solve_tick(struct impact_step *self, struct reason *why)
 {
-	struct slot_set set = { ALLOCATE(uint32_t, self->step->body_count),
-				self->step->body_count };
+	struct impact_set set = { ALLOCATE(uint32_t, self->step->body_count),
+				  self->step->body_count };
 	if (set.items == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t slot = 0; slot < set.count; slot++)
 		set.items[slot] = slot;
 	enum status status = resolve(self, &set, false);
-	forget_members(self, &set);
-	bool grown;
+	impact_set_forget(self, &set);
 	if (status == STATUS_OK)
-		status = reach_pairs(self, &set, &grown, why);
+		status = impact_reach(self, &set, why);
 	if (status == STATUS_OK)
 		status = update_times(self, &set);
-	double time;
-	while (status == STATUS_OK && next_event(self, &set, &time))
+	while (status == STATUS_OK) {
+		double time;
+		status = next_event(self, &set, &time);
+		if (status != STATUS_OK || !(time < __builtin_inf()))
+			break;
 		status = resolve_event(self, &set, time, why);
+	}
 	return status;
 }
 
@@ -797,8 +573,11 @@ static enum status finish_tick(struct impact_step *self, struct reason *why)
 	struct joint_result *results = ALLOCATE(struct joint_result, self->joints.count);
 	if (results == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for joints");
+	enum status status = impact_pairs_finish(self);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "memory", "no memory to sort pairs");
 	find_last_contacts(self);
-	enum status status = step_commit(step, self->list, why);
+	status = step_commit(step, self->list, why);
 	if (status != STATUS_OK)
 		return status;
 	note_passing(self);

@@ -10,6 +10,7 @@
 #ifndef CAIRN_ENGINE_METHODS_IMPACT_H
 #define CAIRN_ENGINE_METHODS_IMPACT_H
 
+#include "server/base/min_heap.h"
 #include "server/engine/methods/velocity.h"
 
 /* m. Points no farther apart than this touch. Larger: bodies that are apart get forces; smaller:
@@ -82,8 +83,7 @@ struct impact_step {
 	struct impact_pair *pairs;
 	struct impact_record *records;
 	uint32_t *next_a, *next_b; /* the next pair in the list of body a, of body b */
-	uint32_t *pending,
-		pending_count; /* pairs with a time before the tick's end, in any order */
+	struct min_heap coming;	   /* pairs with a time before the tick's end, by that time */
 	/* By slot. */
 	uint32_t *first_pair, *first_joint; /* UINT32_MAX: none */
 	double *clock;
@@ -96,10 +96,45 @@ struct impact_step {
 	struct step_joints joints;
 	struct impact_joint_record *joint_records;
 	uint32_t *joint_next_a, *joint_next_b;
-	uint32_t *bouncing,
-		bouncing_count; /* joints with limits that have restitution, ascending */
+	bool *bounces; /* by joint: it has limits with restitution */
+	struct min_heap
+		limits; /* joints that reach such a limit before the tick's end, by that time */
 	struct impact_counts counts;
 };
+
+/* ---- impact_links.c: the pairs and joints of bodies, and sets of bodies */
+
+/* Bodies by slot, each once: those with a place in impact_step.local, until it is forgotten. */
+struct impact_set {
+	uint32_t *items, count; /* borrowed; room for all bodies of the step */
+};
+
+/* The lists of all joints by body. */
+void impact_link_joints(struct impact_step *self);
+/* Arrays by pair and the lists by body for all pairs of the list. NO_MEMORY. */
+MUST_CHECK enum status impact_link_pairs(struct impact_step *self);
+/* Adds a body; nothing happens if it is there, or takes no part. */
+void impact_set_add(const struct impact_step *self, struct impact_set *set, uint32_t slot);
+/* Adds all bodies that are linked to those of the set by touching or by joints; a body that cannot
+ * move links no others. */
+void impact_set_add_linked(const struct impact_step *self, struct impact_set *set);
+void impact_set_forget(const struct impact_step *self, const struct impact_set *set);
+/* Ascending. NO_MEMORY. */
+MUST_CHECK enum status impact_set_sort(struct impact_step *self, struct impact_set *set);
+/* The pairs of the movable bodies of a set, each once, in the order in which pairs are solved. In the step's
+ * scratch. NO_MEMORY. */
+MUST_CHECK enum status impact_pairs_of(struct impact_step *self, const struct impact_set *set,
+				       uint32_t **out, uint32_t *out_count);
+/* Into the order in which pairs are solved: by row, then scratch pairs by pieces. NO_MEMORY. */
+MUST_CHECK enum status impact_pairs_sort(struct impact_step *self, uint32_t *pairs, uint32_t count);
+/* Of two numbers (uint32_t), for sort_items. */
+int impact_compare_numbers(const void *a, const void *b, void *context);
+/* Completes the pairs for the paths of a set. LIMIT, NO_MEMORY. */
+MUST_CHECK enum status impact_reach(struct impact_step *self, const struct impact_set *set,
+				    struct reason *why);
+/* Puts scratch pairs in order of their pieces, as step_commit numbers them. The lists by body, `coming` and
+ * list->made are of no use afterwards. NO_MEMORY. */
+MUST_CHECK enum status impact_pairs_finish(struct impact_step *self);
 
 /* ---- impact_path.c: paths and times of collision */
 

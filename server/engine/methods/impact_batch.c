@@ -78,13 +78,6 @@ static struct body_motion motion_of(const struct impact_batch *self, uint32_t bo
 	return at == ROW_NO_BODY ? impact_motion_at(self->of, body, self->begin) : self->start[at];
 }
 
-static int compare_numbers(const void *a, const void *b, void *context)
-{
-	UNUSED(context);
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* Calls for each pair of the lists of the batch's bodies once; counts only with `out` NULL. */
 static uint32_t collect_pairs(const struct impact_batch *self, uint32_t *out)
 {
@@ -241,7 +234,6 @@ static enum status make_contacts(struct impact_batch *self, uint32_t joints)
 {
 	struct velocity_step *v = &self->solve;
 	uint32_t count = collect_pairs(self, NULL), *pairs = ALLOCATE(uint32_t, count);
-	uint32_t *merged = ALLOCATE(uint32_t, count);
 	self->pair = ALLOCATE(uint32_t, count);
 	self->list = (struct contact_list){ ALLOCATE(struct contact_state, count),
 					    ALLOCATE(struct contact_made, count), 0, count };
@@ -250,12 +242,14 @@ static enum status make_contacts(struct impact_batch *self, uint32_t joints)
 		ALLOCATE(struct contact_found_point, (size_t)MANIFOLD_POINTS_MAX * count);
 	v->constraints = ALLOCATE(struct constraint, (size_t)count + joints);
 	v->contact_of = ALLOCATE(uint32_t, count);
-	if (pairs == NULL || merged == NULL || self->pair == NULL || self->list.items == NULL ||
+	if (pairs == NULL || self->pair == NULL || self->list.items == NULL ||
 	    self->list.made == NULL || found == NULL || points == NULL || v->constraints == NULL ||
 	    v->contact_of == NULL)
 		return STATUS_NO_MEMORY;
 	collect_pairs(self, pairs);
-	sort_items(pairs, merged, count, sizeof *pairs, compare_numbers, NULL);
+	enum status status = impact_pairs_sort(self->of, pairs, count);
+	if (status != STATUS_OK)
+		return status;
 	v->list = &self->list;
 	v->constraint_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -320,7 +314,7 @@ static enum status make_joints(struct impact_batch *self, uint32_t count)
 	    v->joint_results == NULL)
 		return STATUS_NO_MEMORY;
 	collect_joints(self, self->joint);
-	sort_items(self->joint, merged, count, sizeof *merged, compare_numbers, NULL);
+	sort_items(self->joint, merged, count, sizeof *merged, impact_compare_numbers, NULL);
 	for (uint32_t k = 0; k < count; k++) {
 		const struct constraint *from = &of->joints.constraints[self->joint[k]];
 		struct constraint *to = &v->constraints[v->constraint_count++];

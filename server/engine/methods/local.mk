@@ -5,6 +5,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/impact.h \
 	server/engine/methods/impact_batch.c \
 	server/engine/methods/impact_island.c \
+	server/engine/methods/impact_links.c \
 	server/engine/methods/impact_path.c \
 	server/engine/methods/lcp.c \
 	server/engine/methods/method.c \
