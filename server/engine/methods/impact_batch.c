@@ -205,28 +205,8 @@ static void find_normal_of(const struct impact_batch *self, const struct contact
 static void make_found(const struct impact_batch *self, const struct contact_state *contact,
 		       struct contact_found *out, struct contact_found_point *points)
 {
-	struct contact_material material =
-		contact_material(self->of->step->dynamics->tables, contact->a, contact->b);
-	*out = (struct contact_found){
-		.a = motion_of(self, contact->body_a),
-		.b = motion_of(self, contact->body_b),
-		.normal = contact->normal,
-		.normal_of = CONTACT_NORMAL_GIVEN,
-		.child_a = contact->a.child,
-		.child_b = contact->b.child,
-		.surface = { .static_friction = { material.static_friction,
-						  material.static_friction },
-			     .dynamic_friction = { material.dynamic_friction,
-						   material.dynamic_friction },
-			     .restitution = material.restitution },
-		.points = points,
-		.point_count = contact->point_count,
-	};
-	for (uint32_t p = 0; p < contact->point_count; p++) {
-		const struct contact_point *from = &contact->points[p];
-		points[p] = (struct contact_found_point){ from->arm_a, from->arm_b,
-							  from->separation, from->feature };
-	}
+	velocity_find_contact(&self->solve, contact, motion_of(self, contact->body_a),
+			      motion_of(self, contact->body_b), out, points);
 	find_normal_of(self, contact, out);
 }
 
@@ -334,37 +314,10 @@ static enum status make_joints(struct impact_batch *self, uint32_t count)
 static enum status make_rows(struct impact_batch *self)
 {
 	struct velocity_step *v = &self->solve;
-	struct constraint_options options = { .level = CONSTRAINT_ACCELERATION,
-					      .friction = CONSTRAINT_PYRAMID };
-	struct constraint_room room =
-		constraint_room(v->constraints, v->constraint_count, &options);
-	v->rows = (struct row_list){ .rows = ALLOCATE(struct constraint_row, room.rows),
-				     .blocks = ALLOCATE(struct row_block, room.blocks),
-				     .parts = ALLOCATE(struct row_part, room.parts),
-				     .row_capacity = room.rows,
-				     .block_capacity = room.blocks,
-				     .part_capacity = room.parts };
-	v->first_block = ALLOCATE(uint32_t, v->constraint_count + 1);
-	v->impulses = arena_push_zero(&self->of->step->dynamics->scratch,
-				      room.blocks * sizeof *v->impulses);
-	if (v->rows.rows == NULL || v->rows.blocks == NULL || v->rows.parts == NULL ||
-	    v->first_block == NULL || v->impulses == NULL)
-		return STATUS_NO_MEMORY;
-	constraint_rows(v->constraints, v->contact_count, NULL, &options, &v->rows);
-	for (uint32_t c = v->contact_count; c < v->constraint_count; c++) {
-		const struct constraint *joint = &v->constraints[c];
-		joint->kind->rows(joint, c,
-				  joint->body_a == ROW_NO_BODY ? NULL : &self->start[joint->body_a],
-				  joint->body_b == ROW_NO_BODY ? NULL : &self->start[joint->body_b],
-				  &options, &v->rows);
-	}
-	for (uint32_t block = 0, c = 0; c <= v->constraint_count; c++) {
-		while (block < v->rows.block_count && v->rows.blocks[block].constraint < c)
-			block++;
-		v->first_block[c] = block;
-	}
-	enum status status = islands_make(&self->of->step->dynamics->scratch, &v->mass,
-					  v->constraints, v->constraint_count, &v->islands);
+	enum status status = velocity_rows(v, self->start, false, CONSTRAINT_ACCELERATION);
+	if (status == STATUS_OK)
+		status = islands_make(&self->of->step->dynamics->scratch, &v->mass, v->constraints,
+				      v->constraint_count, &v->islands);
 	if (status != STATUS_OK)
 		return status;
 	v->outcomes = arena_push_zero(&self->of->step->dynamics->scratch,
@@ -555,23 +508,11 @@ static void move_bodies(struct impact_batch *self)
 	}
 }
 
-static void set_masses_end(struct impact_batch *self)
-{
-	mass_bodies_from_tables(self->of->step->dynamics->tables, self->step.bodies, self->count,
-				self->solve.motions, self->solve.masses_end);
-}
-
-/* The rows at the end of the motion, with the blocks' impulses. */
+/* The rows at the end of the motion, where tangents are rotated by the slip of `after`. */
 static enum status make_end(struct impact_batch *self, struct velocity_step *end)
 {
-	*end = self->solve;
-	set_masses_end(self);
-	end->masses = self->solve.masses_end;
-	end->mass = mass_operator_free(end->masses, self->count);
+	enum status status = velocity_state_at_end(&self->solve, end);
 	end->forced = self->solve.after;
-	enum status status = velocity_state_moved(end, self->solve.motions);
-	end->impulses = self->solve.impulses;
-	end->outcomes = self->solve.end_outcomes;
 	return status;
 }
 
@@ -595,7 +536,7 @@ static enum status finish_motion(struct impact_batch *self)
 		status = velocity_joints_project(v);
 	if (status != STATUS_OK)
 		return status;
-	set_masses_end(self);
+	velocity_masses_at_end(v);
 	velocity_finish_pushes(v);
 	if (v->joints.count > 0)
 		status = velocity_joints_solve_end(v);

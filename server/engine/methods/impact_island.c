@@ -18,20 +18,12 @@
  */
 #include "server/engine/methods/impact.h"
 
-#include <string.h>
-
 /* m/s. Slower approaches at the end of a motion are rounding. */
 #define STILL 1e-13
 /* m/s. Slower approaches need no impulse, because the forces include them. Smaller: contacts at rest are
  * solved once more a tick for what the solver's tolerance left, which is slow because nothing but rounding
  * decides. */
 #define CREEP 1e-9
-
-static bool has_joints(const struct velocity_step *step, const struct island *island)
-{
-	return island->constraint_count > 0 &&
-	       island->constraints[island->constraint_count - 1] >= step->contact_count;
-}
 
 /* Adds share × x to the impulses of the blocks. */
 static void add_impulses(const struct velocity_island *self, const double *x, double share)
@@ -99,7 +91,7 @@ enum status impact_island_forces(const struct island *members, uint32_t index, s
 {
 	struct impact_island_stage *stage = context;
 	struct velocity_step *begin = stage->begin;
-	if (has_joints(begin, members))
+	if (velocity_has_joints(begin, members))
 		return velocity_motion_island(members, index, arena, begin);
 	struct velocity_island self;
 	enum status status = velocity_island_make(&self, begin, index, arena);
@@ -138,73 +130,38 @@ enum status impact_island_forces(const struct island *members, uint32_t index, s
 	return STATUS_OK;
 }
 
-/* Moves a body by h d, which gives it no velocity and keeps its angular momentum. */
-static void displace_body(struct velocity_step *begin, uint32_t slot, struct spatial d)
-{
-	const struct step *step = begin->step;
-	const struct body_table *table = &step->dynamics->tables->body;
-	struct body_motion *motion = &begin->motions[slot];
-	uint32_t body = step->bodies[slot];
-	begin->push[slot] = spatial_mul_add(begin->push[slot], d, 1);
-	motion->centre = vec3_mul_add(motion->centre, d.linear, step->dt);
-	if (vec3_equal(d.angular, vec3_zero()))
-		return;
-	sym3 inverse = sym3_load(table->inertia_inv[body]);
-	vec3 momentum = integrate_tensor_at(sym3_load(table->inertia[body]), motion->rotation,
-					    motion->angular_velocity);
-	motion->rotation = quat_integrate(motion->rotation, d.angular, step->dt);
-	if (!step->dynamics->tables->world.planar[0] && sym3_trace(inverse) > 0)
-		motion->angular_velocity = integrate_tensor_at(inverse, motion->rotation, momentum);
-	begin->after[slot].angular = motion->angular_velocity;
-}
-
 enum status impact_island_push(const struct island *members, uint32_t index, struct arena *arena,
 			       void *context)
 {
 	struct impact_island_stage *stage = context;
 	struct velocity_step *begin = stage->begin;
-	if (has_joints(begin, members))
+	if (velocity_has_joints(begin, members))
 		return STATUS_OK;
-	struct velocity_island self;
-	enum status status = velocity_island_make(&self, stage->end, index, arena);
-	self.outcome->solved = false; /* statistics count the forces */
+	struct velocity_end self;
+	enum status status = velocity_end_make(&self, stage->end, index, arena);
 	if (status != STATUS_OK)
 		return status;
 	double h = begin->step->dt, deepest = 0;
-	double *b = ARENA_ARRAY(arena, double, self.count);
-	double *x = arena_push_zero(arena, self.count * sizeof *x);
-	bool *selected = ARENA_ARRAY(arena, bool, self.count);
 	struct spatial *d = arena_push_zero(arena, begin->step->body_count * sizeof *d);
-	if (b == NULL || x == NULL || selected == NULL || d == NULL)
+	if (d == NULL)
 		return STATUS_NO_MEMORY;
-	for (uint32_t i = 0; i < self.count; i++) {
-		double gap = self.rows[i].gap;
-		selected[i] = self.rows[i].set == ROW_POSITIVE;
-		b[i] = gap / h;
-		if (selected[i] && gap < 0) {
+	for (uint32_t i = 0; i < self.island.count; i++) {
+		double gap = self.island.rows[i].gap;
+		self.selected[i] = self.island.rows[i].set == ROW_POSITIVE;
+		self.b[i] = gap / h;
+		if (self.selected[i] && gap < 0) {
 			deepest = scalar_min(deepest, gap);
-			b[i] = scalar_min(
+			self.b[i] = scalar_min(
 				scalar_max((gap + VELOCITY_DEPTH) / h, -begin->settings.push_speed),
 				0);
 		}
 	}
 	if (!(deepest < -VELOCITY_DEPTH))
 		return STATUS_OK;
-	struct velocity_problem push = { selected, b, x };
-	status = velocity_island_solve(&self, &push);
-	self.outcome->dependent = false;
-	if (status != STATUS_OK)
-		return status;
-	row_system_apply(&self.system, x, d);
-	double work = 0;
-	for (uint32_t i = 0; i < members->slot_count; i++) {
-		uint32_t slot = members->slots[i];
-		displace_body(begin, slot, d[slot]);
-		work -= h * spatial_dot(begin->force[slot], d[slot]);
-	}
-	begin->outcomes[index].pushed = true;
-	begin->outcomes[index].push_work += scalar_max(work, 0);
-	return STATUS_OK;
+	status = velocity_end_solve(&self, d);
+	if (status == STATUS_OK)
+		velocity_displace(begin, members, index, d);
+	return status;
 }
 
 enum status impact_island_end(const struct island *members, uint32_t index, struct arena *arena,
@@ -212,48 +169,35 @@ enum status impact_island_end(const struct island *members, uint32_t index, stru
 {
 	struct impact_island_stage *stage = context;
 	struct velocity_step *begin = stage->begin;
-	if (has_joints(begin, members))
+	if (velocity_has_joints(begin, members))
 		return STATUS_OK;
-	struct velocity_island self;
-	for (uint32_t i = 0; i < members->slot_count; i++) {
-		uint32_t slot = members->slots[i];
-		struct spatial more = spatial_mul_add(begin->forced[slot], begin->before[slot], -1);
-		begin->after[slot] = spatial_mul_add(begin->after[slot], more, 0.5);
-	}
-	enum status status = velocity_island_make(&self, stage->end, index, arena);
-	self.outcome->solved = false;
+	struct velocity_end self;
+	const struct velocity_island *island = &self.island;
+	velocity_add_half_of_forces(begin, members);
+	enum status status = velocity_end_make(&self, stage->end, index, arena);
 	if (status != STATUS_OK)
 		return status;
-	double *b = ARENA_ARRAY(arena, double, self.count);
-	double *x = arena_push_zero(arena, self.count * sizeof *x);
-	bool *selected = ARENA_ARRAY(arena, bool, self.count);
-	if (b == NULL || x == NULL || selected == NULL)
-		return STATUS_NO_MEMORY;
 	bool any = false;
-	row_system_speeds(&self.system, begin->after, b);
-	for (uint32_t i = 0; i < self.count; i++) {
-		uint32_t normal = normal_of(&self, i);
-		const struct velocity_impulse *half = &self.step->impulses[self.block[i]];
-		double c = self.turned[i][0], s = self.turned[i][1];
+	row_system_speeds(&island->system, begin->after, self.b);
+	for (uint32_t i = 0; i < island->count; i++) {
+		uint32_t normal = normal_of(island, i);
+		const struct velocity_impulse *half = &island->step->impulses[island->block[i]];
+		double c = island->turned[i][0], s = island->turned[i][1];
 		bool pressed = half->normal > 0;
-		x[i] = self.place[i] == 0   ? half->normal
-		       : self.place[i] == 1 ? c * half->tangent[0] + s * half->tangent[1]
-					    : c * half->tangent[1] - s * half->tangent[0];
-		selected[i] = pressed || self.rows[normal].gap <= IMPACT_TOUCH;
-		b[i] -= self.rows[i].wanted;
-		any |= selected[i] && self.place[i] == 0 && b[i] < -STILL;
+		/* The other half of the forces is much like the first. */
+		self.x[i] = island->place[i] == 0   ? half->normal
+			    : island->place[i] == 1 ? c * half->tangent[0] + s * half->tangent[1]
+						    : c * half->tangent[1] - s * half->tangent[0];
+		self.selected[i] = pressed || island->rows[normal].gap <= IMPACT_TOUCH;
+		self.b[i] -= island->rows[i].wanted;
+		any |= self.selected[i] && island->place[i] == 0 && self.b[i] < -STILL;
 	}
 	if (!any)
 		return STATUS_OK;
-	/* The other half of the forces is much like the first. */
-	struct velocity_problem problem = { selected, b, x };
-	status = velocity_island_solve(&self, &problem);
-	self.outcome->dependent = false;
-	if (status != STATUS_OK)
-		return status;
-	row_system_apply(&self.system, x, begin->after);
-	add_impulses(&self, x, 1);
-	return STATUS_OK;
+	status = velocity_end_solve(&self, begin->after);
+	if (status == STATUS_OK)
+		add_impulses(island, self.x, 1);
+	return status;
 }
 
 enum status impact_island_collide(const struct island *members, uint32_t index, struct arena *arena,
@@ -261,42 +205,40 @@ enum status impact_island_collide(const struct island *members, uint32_t index, 
 {
 	UNUSED(members);
 	struct velocity_step *begin = context;
-	struct velocity_island self;
-	enum status status = velocity_island_make(&self, begin, index, arena);
-	self.outcome->solved = false;
+	struct velocity_end problem;
+	struct velocity_island *self = &problem.island;
+	enum status status = velocity_end_make(&problem, begin, index, arena);
 	if (status != STATUS_OK)
 		return status;
-	double *b = ARENA_ARRAY(arena, double, self.count);
-	double *u = ARENA_ARRAY(arena, double, self.count);
-	double *x = arena_push_zero(arena, self.count * sizeof *x);
-	bool *selected = ARENA_ARRAY(arena, bool, self.count);
-	if (b == NULL || u == NULL || x == NULL || selected == NULL)
+	double *u = ARENA_ARRAY(arena, double, self->count);
+	if (u == NULL)
 		return STATUS_NO_MEMORY;
+	bool *selected = problem.selected;
 	bool any = false;
-	row_system_speeds(&self.system, begin->before, u);
-	for (uint32_t i = 0; i < self.count; i++) {
-		if (i >= self.contact_rows) {
+	row_system_speeds(&self->system, begin->before, u);
+	for (uint32_t i = 0; i < self->count; i++) {
+		if (i >= self->contact_rows) {
 			const struct velocity_joint_row *joint =
-				&self.joints[i - self.contact_rows];
-			selected[i] = velocity_joints_impact(&self, i, 0, &u[i]);
+				&self->joints[i - self->contact_rows];
+			selected[i] = velocity_joints_impact(self, i, 0, &u[i]);
 			if (joint->role != VELOCITY_LIMIT || !(joint->lower < joint->upper))
 				continue;
-			selected[i] = self.rows[i].gap <= IMPACT_LIMIT;
+			selected[i] = self->rows[i].gap <= IMPACT_LIMIT;
 			any |= selected[i] && u[i] < -begin->settings.restitution_speed;
 			continue;
 		}
 		/* A gap that only the motion closes takes no part in an impulse. */
-		selected[i] = self.rows[normal_of(&self, i)].gap <= IMPACT_KEEP;
-		any |= selected[i] && self.place[i] == 0 && u[i] < -CREEP;
+		selected[i] = self->rows[normal_of(self, i)].gap <= IMPACT_KEEP;
+		any |= selected[i] && self->place[i] == 0 && u[i] < -CREEP;
 	}
 	if (!any)
 		return STATUS_OK;
-	status = velocity_newton(&self, selected, u, b, x);
+	status = velocity_newton(self, selected, u, problem.b, problem.x);
 	if (status != STATUS_OK)
 		return status;
-	row_system_apply(&self.system, x, begin->after);
-	add_impulses(&self, x, 1);
-	if (self.joints != NULL)
-		velocity_joints_add_results(&self, x);
+	row_system_apply(&self->system, problem.x, begin->after);
+	add_impulses(self, problem.x, 1);
+	if (self->joints != NULL)
+		velocity_joints_add_results(self, problem.x);
 	return STATUS_OK;
 }

@@ -34,6 +34,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_step.h \
 	server/engine/methods/velocity.c \
 	server/engine/methods/velocity.h \
+	server/engine/methods/velocity_end.c \
 	server/engine/methods/velocity_impact.c \
 	server/engine/methods/velocity_island.c \
 	server/engine/methods/velocity_joint.c \

@@ -108,6 +108,15 @@ MUST_CHECK enum status velocity_state(struct velocity_step *self, struct contact
 /* Makes the rows of the same constraints anew at `motions` (by slot, borrowed). NO_MEMORY. */
 MUST_CHECK enum status velocity_state_moved(struct velocity_step *self,
 					    const struct body_motion *motions);
+/* Makes the rows of the constraints and `first_block` at `motions`, with impulses 0. `moved`: the contacts
+ * were found elsewhere than at `motions`. NO_MEMORY. */
+MUST_CHECK enum status velocity_rows(struct velocity_step *self, const struct body_motion *motions,
+				     bool moved, enum constraint_level level);
+/* Translates a contact whose bodies have these motions into the form that constraint_contact reads; `points`
+ * has room for its points. */
+void velocity_find_contact(const struct velocity_step *self, const struct contact_state *contact,
+			   struct body_motion a, struct body_motion b, struct contact_found *out,
+			   struct contact_found_point *points);
 /* Appends the rows of constraint `index` < constraint_count at these motions (by slot; NULL: the
  * beginning). */
 void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
@@ -275,6 +284,33 @@ MUST_CHECK enum status velocity_newton(struct velocity_island *self, const bool 
  * into x (by row, N·s); b is scratch of as many. NO_MEMORY. */
 MUST_CHECK enum status velocity_reflect(struct velocity_island *self, const bool *selected,
 					const double *u, double *b, double *x);
+
+/* ---- velocity_end.c: the end of a motion */
+
+/* Whether the island of the step has a joint. */
+bool velocity_has_joints(const struct velocity_step *step, const struct island *island);
+/* Adds the second half of the velocity change by forces to `after`. */
+void velocity_add_half_of_forces(struct velocity_step *begin, const struct island *members);
+/* Sets `masses_end` for the rotations of `motions`. */
+void velocity_masses_at_end(struct velocity_step *begin);
+/* Makes the state of the end: masses and rows at `motions`, with the impulses and the end_outcomes of the
+ * beginning. NO_MEMORY. */
+MUST_CHECK enum status velocity_state_at_end(struct velocity_step *begin,
+					     struct velocity_step *end);
+/* One island's problem at the end. */
+struct velocity_end {
+	struct velocity_island island;
+	bool *selected;
+	double *b, *x; /* as in velocity_problem; x is 0 at first */
+};
+/* In `arena`; statistics do not count the island as solved. NO_MEMORY. */
+MUST_CHECK enum status velocity_end_make(struct velocity_end *self, const struct velocity_step *end,
+					 uint32_t index, struct arena *arena);
+/* Solves the problem and applies x to `out` (by slot). NO_MEMORY. */
+MUST_CHECK enum status velocity_end_solve(struct velocity_end *self, struct spatial *out);
+/* Moves the bodies of island `index` by h d (by slot), which gives them no velocity, and counts the work. */
+void velocity_displace(struct velocity_step *begin, const struct island *members, uint32_t index,
+		       const struct spatial *d);
 
 /* ---- velocity_joint.c: rows and stages of joints */
 
