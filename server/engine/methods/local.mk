@@ -48,6 +48,7 @@ tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.
 
 UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_impact \
+	tests/unit/server/engine/methods/test_impact_book \
 	tests/unit/server/engine/methods/test_impact_rough \
 	tests/unit/server/engine/methods/test_method \
 	tests/unit/server/engine/methods/test_free \
@@ -66,3 +67,15 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_soft_joint \
 	tests/unit/server/engine/methods/test_soft_loop \
 	tests/unit/server/engine/methods/test_soft_step
+
+# Times of collisions by distances alone, work in another order, towers and clouds; 1000 scenes and 10^4 ticks with
+# `make soak-impact`.
+UNIT_TESTS += tests/property/test_impact_events
+SOAKS_IMPACT = tests/property/test_impact_events tests/unit/server/engine/methods/test_impact \
+	tests/unit/server/engine/methods/test_velocity_scenes
+.PHONY: soak-impact
+soak-impact: $(SOAKS_IMPACT)
+	for program in $(SOAKS_IMPACT); do \
+		CAIRN_IMPACT_SCENES=$${CAIRN_IMPACT_SCENES:-1000} CAIRN_SCENES=$${CAIRN_SCENES:-1000} \
+		CAIRN_IMPACT_TICKS=$${CAIRN_IMPACT_TICKS:-10000} CK_TIMEOUT_MULTIPLIER=100 \
+		./$$program || exit 1; done
