@@ -57,6 +57,7 @@
 #define WIRE_OBSERVE_MAX 256	   /* parts of an observation, each with many items */
 #define WIRE_OBSERVE_NUMBERS 65536 /* numbers of one observation */
 #define WIRE_RESULTS_KEPT 1024	   /* results per (session, world), for batches that are repeated */
+#define WIRE_TITLE_MAX 200	   /* bytes of a recording's title */
 #define WIRE_NAME_MAX 64	   /* bytes of a world's, method's or snapshot's name */
 #define WIRE_SHAPE_PART 57344	   /* bytes of one part of a shape: fits into a frame */
 #define WIRE_SHAPE_PARTS 1024	   /* parts of a shape: 56 MiB, far beyond any quota */

@@ -62,6 +62,7 @@ libcairnproto_a_SOURCES += \
 	protocol/query_ask.c \
 	protocol/query_items.h \
 	protocol/query_joints.c \
+	protocol/query_fields.c \
 	protocol/query_lists.c \
 	protocol/query_long.c \
 	protocol/query_wire.h \

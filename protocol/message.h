@@ -100,6 +100,22 @@ enum wire_control {
 	WIRE_CONTROL_BARRIER = 4, /* value: k; a tick runs when k sessions have sent STEP for it */
 };
 
+/* SAVE.kind, RESTORE.kind */
+enum wire_save {
+	WIRE_SAVE_SNAPSHOT = 0, /* by name, on disk if the world has a file */
+	WIRE_SAVE_MOMENT = 1,	/* by name, in memory: for rollbacks */
+};
+
+/* RECORD.action */
+enum wire_record {
+	WIRE_RECORD_START = 0,
+	WIRE_RECORD_STOP = 1,
+	WIRE_RECORD_SAVE = 2,
+	WIRE_RECORD_REMOVE = 3,
+	WIRE_RECORD_READ = 4,
+	WIRE_RECORD_WRITE = 5,
+};
+
 /* COMMANDS.late */
 enum wire_late {
 	WIRE_LATE_APPLY = 0,  /* at the next tick */

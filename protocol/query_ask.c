@@ -217,6 +217,27 @@ static enum status complain(const struct taker *taker, struct reason *why)
 
 /* ---- checks of all queries ----------------------------------------------------------------- */
 
+/* Numbers of a field; 0: it has none. */
+static uint32_t numbers_of(enum wire_query_type type)
+{
+	switch (type) {
+	case WIRE_ASK_U32:
+	case WIRE_ASK_REAL:
+	case WIRE_ASK_LENGTH:
+		return 1;
+	case WIRE_ASK_PLACE:
+	case WIRE_ASK_DIRECTION:
+	case WIRE_ASK_WAY:
+		return 3;
+	case WIRE_ASK_ROTATION:
+		return 4;
+	case WIRE_ASK_SHAPE:
+	case WIRE_ASK_NAME:
+		return 0;
+	}
+	return 0;
+}
+
 static double length_of(const double *values, uint32_t count)
 {
 	double largest = 0, sum = 0;
@@ -283,20 +304,67 @@ static enum status check_field(const struct query_field *field, const double *va
 	}
 }
 
+/* The first number of a field that its bounds exclude. */
+static enum status check_numbers(const struct query_field *field, const void *value,
+				 struct reason *why)
+{
+	char given[REASON_NUMBER_BYTES], min[REASON_NUMBER_BYTES], max[REASON_NUMBER_BYTES];
+	uint32_t count = numbers_of(field->type);
+	bool whole = field->type == WIRE_ASK_U32;
+	bool bounded = whole || field->type == WIRE_ASK_REAL;
+	for (uint32_t i = 0; i < count; i++) {
+		double number = whole ? *(const uint32_t *)value : ((const double *)value)[i];
+		if (!scalar_is_finite(number))
+			return reason_set(why, STATUS_NOT_FINITE, -1, field->name,
+					  "%s of the query is %s: it must be a finite number",
+					  field->name, reason_number(number, given));
+		if (bounded && !(number >= field->min && number <= field->max))
+			return reason_set(why, STATUS_RANGE, -1, field->name,
+					  "%s of the query is %s: it must be within %s and %s",
+					  field->name, reason_number(number, given),
+					  reason_number(field->min, min),
+					  reason_number(field->max, max));
+	}
+	return STATUS_OK;
+}
+
+/* NULL with `why` for a number without a query. */
+static const struct query_info *find_query(uint32_t kind, struct reason *why)
+{
+	const struct query_info *info = query_info(kind);
+	if (info == NULL)
+		reason_set(why, STATUS_UNSUPPORTED, -1, "kind", "no query has number %d",
+			   (int)kind);
+	else if (info->reserved)
+		reason_set(why, STATUS_UNSUPPORTED, -1, "kind",
+			   "query %d (%s) is reserved: this server has no answer to it", (int)kind,
+			   info->name);
+	return info == NULL || info->reserved ? NULL : info;
+}
+
+enum status query_check(const struct wire_query *query, struct reason *why)
+{
+	const struct query_info *info = find_query((uint32_t)query->kind, why);
+	enum status status = info != NULL ? STATUS_OK : STATUS_UNSUPPORTED;
+	for (uint32_t i = 0; status == STATUS_OK && i < info->field_count; i++) {
+		const struct query_field *field = &info->fields[i];
+		const void *value = (const uint8_t *)query + field->offset;
+		status = check_numbers(field, value, why);
+		if (status == STATUS_OK)
+			status = check_field(field, value, why);
+	}
+	return status;
+}
+
 enum status query_take(const struct wire_list *list, struct wire_query *query, struct reason *why)
 {
 	struct taker taker;
 	uint32_t kind = 0;
 	taker_open(&taker, list);
 	take_u32(&taker, "kind", true, UINT8_MAX, &kind);
-	const struct query_info *info = query_info(kind);
-	if (taker.status == STATUS_OK && info == NULL)
-		return reason_set(why, STATUS_UNSUPPORTED, -1, "kind", "no query has number %d",
-				  (int)kind);
-	if (taker.status == STATUS_OK && info->reserved)
-		return reason_set(why, STATUS_UNSUPPORTED, -1, "kind",
-				  "query %d (%s) is reserved: this server has no answer to it",
-				  (int)kind, info->name);
+	const struct query_info *info = NULL;
+	if (taker.status == STATUS_OK && (info = find_query(kind, why)) == NULL)
+		return STATUS_UNSUPPORTED;
 	query_init(query, (enum wire_query_kind)kind);
 	for (uint32_t i = 0; taker.status == STATUS_OK && i < info->field_count; i++)
 		take_field(&taker, &info->fields[i], member_of(query, &info->fields[i]));

@@ -79,6 +79,19 @@ static inline void take_u32(struct taker *self, const char *field, bool needed, 
 		*value = (uint32_t)number;
 }
 
+static inline void take_u8(struct taker *self, const char *field, uint8_t *value)
+{
+	uint32_t number = 0;
+	take_u32(self, field, true, UINT8_MAX, &number);
+	*value = (uint8_t)number;
+}
+
+static inline void take_tag(struct taker *self, int64_t *tag)
+{
+	if (more(self, "tag", true))
+		self->status = wire_take_int(&self->in, tag);
+}
+
 static inline enum status open_item(struct wire_cursor *in, struct taker *taker)
 {
 	struct wire_list list;

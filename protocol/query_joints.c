@@ -3,25 +3,12 @@
 
 #include <string.h>
 
-static void take_u8(struct taker *self, const char *field, uint8_t *value)
-{
-	uint32_t number = 0;
-	take_u32(self, field, true, UINT8_MAX, &number);
-	*value = (uint8_t)number;
-}
-
 static void take_six(struct taker *self, const char *field, double values[6])
 {
 	if (!more(self, field, true))
 		return;
 	self->allowed = "six finite numbers";
 	self->status = wire_take_tuple(&self->in, values, 6);
-}
-
-static void take_tag(struct taker *self, int64_t *tag)
-{
-	if (more(self, "tag", true))
-		self->status = wire_take_int(&self->in, tag);
 }
 
 /* id, type, flags, a, b */

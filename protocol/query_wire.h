@@ -24,7 +24,10 @@
  *     WHEN      [] or [epoch, tick, body, value, [[session, batch, op], …], [[body, impulse], …]]
  *     PAST      [[[epoch, first, last, cause], …], [spacing, keyframes, bytes],
  *                [[epoch, tick, kind, text], …]]
+ *     RECORDINGS  [[name, title, since, bytes, [epoch, tick], [epoch, tick], running], …]
  *     DIFFERENCE  [] or [text, table, row, column]
+ *     FIELDS    [acceleration, force, [[id, kind, region, falloff, flags, power, mask, tag, position,
+ *                rotation, half, strength, velocity, linear, quadratic, angular, core], …]]
  *     REGIONS   [[placement, other's placement, depth, volume, point, other's point, normal, contours], …],
  *                deepest first
  *
@@ -114,6 +117,9 @@ const struct query_info *query_info(uint32_t number);
 
 /* A query of a kind with everything at its default. */
 void query_init(struct wire_query *self, enum wire_query_kind kind);
+/* Checks kind and numbers of a query before it is sent, as the server does. UNSUPPORTED, RANGE, NOT_FINITE;
+ * `why` (may be NULL) names the field. */
+MUST_CHECK enum status query_check(const struct wire_query *query, struct reason *why);
 /* Packs the items of QUERY.query; their number is returned. */
 uint32_t query_pack(struct wire_packer *out, const struct wire_query *query);
 /* Decodes the items of QUERY.query. Errors: STATUS_TYPE, STATUS_RANGE and STATUS_NOT_FINITE for a
@@ -226,6 +232,20 @@ struct wire_joint_facts {
 	struct wire_joint_axis axes[WIRE_JOINT_AXES]; /* of JOINT only */
 };
 
+/* A force field, with the numbers of FIELD_CREATE. */
+struct wire_force_field {
+	uint32_t id, mask;
+	uint8_t kind, region, falloff, flags, power;
+	int64_t tag;
+	double position[3], rotation[4], half[3], strength[3], velocity[3];
+	double linear, quadratic, angular, core;
+};
+/* The beginning of the answer to FIELDS. */
+struct wire_field_force {
+	double acceleration[3], force[3];
+	uint32_t count; /* of the items that follow */
+};
+
 struct wire_geometry {
 	uint32_t part, of;
 	struct wire_slice data; /* borrowed */
@@ -249,6 +269,11 @@ MUST_CHECK enum status answer_take_joint(struct wire_cursor *in, struct wire_joi
 /* Members that the list does not have are 0. */
 MUST_CHECK enum status answer_take_joints_item(struct wire_cursor *in,
 					       struct wire_joint_facts *facts);
+/* The answer to FIELDS is this, then `count` items. */
+void answer_pack_fields(struct wire_packer *out, const struct wire_field_force *head);
+void answer_pack_field(struct wire_packer *out, const struct wire_force_field *field);
+MUST_CHECK enum status answer_take_fields(struct wire_cursor *in, struct wire_field_force *head);
+MUST_CHECK enum status answer_take_field(struct wire_cursor *in, struct wire_force_field *field);
 void answer_pack_region(struct wire_packer *out, const struct wire_region *region);
 /* The lists of a method and of a parameter are given as items that are packed already. */
 void answer_pack_method(struct wire_packer *out, const struct wire_method *method);

@@ -656,8 +656,14 @@ const char *options_config_path(int argc, const char *const argv[], const char *
 /* True for an option whose value is read at each use: a change takes effect without a restart. */
 static bool is_live(const struct option *option)
 {
-	static const char *const LIVE[] = { "log",	"handshake-ms",	     "ping-ms",
-					    "drain-ms", "queue-bytes-total", "slow-tick-us" };
+	static const char *const LIVE[] = { "log",
+					    "handshake-ms",
+					    "ping-ms",
+					    "drain-ms",
+					    "queue-bytes-total",
+					    "slow-tick-us",
+					    "recording-bytes",
+					    "recordings-bytes" };
 	for (size_t i = 0; i < COUNT_OF(LIVE); i++)
 		if (strcmp(option->name, LIVE[i]) == 0)
 			return true;

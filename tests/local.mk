@@ -18,7 +18,8 @@ check_LIBRARIES = tests/lib/libtests.a
 tests_lib_libtests_a_SOURCES += tests/lib/check_main.h tests/lib/check_main.c
 
 check_PROGRAMS += $(UNIT_TESTS)
-TESTS += $(UNIT_TESTS) $(PYTHON_TESTS) tests/lib/test_tally
+# The longest first, so that none is left alone at the end.
+TESTS += $(PYTHON_TESTS) $(UNIT_TESTS) tests/lib/test_tally
 
 # ---- fuzz targets --------------------------------------------------------------------------------
 if FUZZING
@@ -34,7 +35,8 @@ endif
 
 # Total time of `make fuzz` in seconds, divided among the targets.
 FUZZ_SECONDS = 240
-.PHONY: fuzz
+.PHONY: fuzz fuzz-targets
+fuzz-targets: $(FUZZ_TARGETS)
 fuzz: $(FUZZ_TARGETS)
 	$(top_srcdir)/tests/fuzz/run $(abs_top_srcdir) $(abs_top_builddir) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 

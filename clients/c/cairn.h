@@ -30,6 +30,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cairn_manifest.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -39,632 +41,6 @@ extern "C" {
 #else
 #define CAIRN_API
 #endif
-
-typedef struct cairn_vec3 {
-	double x, y, z;
-} cairn_vec3;
-typedef struct cairn_quat {
-	double w, x, y, z;
-} cairn_quat;
-/* Zero-terminated. */
-typedef struct cairn_text {
-	char text[32];
-} cairn_text;
-/* SHA-256 of the canonical bytes of a shape. */
-typedef struct cairn_name {
-	uint8_t bytes[32];
-} cairn_name;
-/* A shape on a body: its id in the world, and its place in body axes. A rotation of all zeros is
- * none. */
-typedef struct cairn_attachment {
-	int64_t shape;
-	cairn_vec3 position;
-	cairn_quat rotation;
-} cairn_attachment;
-/* A target of one axis (0 … 5) of a joint. */
-typedef struct cairn_joint_target {
-	int64_t joint;
-	uint8_t axis;
-	double value;
-} cairn_joint_target;
-/* A point of a motor's table: s since the table was set, and the value. */
-typedef struct cairn_joint_point {
-	double time;
-	double value;
-} cairn_joint_point;
-/* Lists are borrowed for the call that gets the command. */
-typedef struct cairn_attachments {
-	const cairn_attachment *items;
-	uint32_t count;
-} cairn_attachments;
-typedef struct cairn_joint_targets {
-	const cairn_joint_target *items;
-	uint32_t count;
-} cairn_joint_targets;
-typedef struct cairn_joint_points {
-	const cairn_joint_point *items;
-	uint32_t count;
-} cairn_joint_points;
-
-/* ---- from the manifests: make_header.py writes this part ---- */
-#define CAIRN_VERSION "0.1.0"
-
-/* Results; numbers are permanent (cairn_status_text explains them). */
-enum cairn_status {
-	CAIRN_STATUS_OK = 0,
-	CAIRN_STATUS_NO_MEMORY = 1,
-	CAIRN_STATUS_IO = 2,
-	CAIRN_STATUS_CLOSED = 3,
-	CAIRN_STATUS_FULL = 4,
-	CAIRN_STATUS_AGAIN = 5,
-	CAIRN_STATUS_CORRUPT = 6,
-	CAIRN_STATUS_VERSION = 7,
-	CAIRN_STATUS_EXISTS = 8,
-	CAIRN_STATUS_MISSING = 9,
-	CAIRN_STATUS_MALFORMED = 20,
-	CAIRN_STATUS_TOO_LARGE = 21,
-	CAIRN_STATUS_TOO_DEEP = 22,
-	CAIRN_STATUS_PROTOCOL = 23,
-	CAIRN_STATUS_HANDSHAKE = 24,
-	CAIRN_STATUS_SLOW = 25,
-	CAIRN_STATUS_DRAINING = 26,
-	CAIRN_STATUS_FRAMING = 27,
-	CAIRN_STATUS_UNKNOWN_MESSAGE = 30,
-	CAIRN_STATUS_UNSUPPORTED = 31,
-	CAIRN_STATUS_TYPE = 32,
-	CAIRN_STATUS_FORBIDDEN = 33,
-	CAIRN_STATUS_BUSY = 34,
-	CAIRN_STATUS_EXPIRED = 35,
-	CAIRN_STATUS_SEQUENCE = 36,
-	CAIRN_STATUS_AUTH = 37,
-	CAIRN_STATUS_RANGE = 40,
-	CAIRN_STATUS_NOT_FINITE = 41,
-	CAIRN_STATUS_UNKNOWN_WORLD = 42,
-	CAIRN_STATUS_UNKNOWN_BODY = 43,
-	CAIRN_STATUS_UNKNOWN_SHAPE = 44,
-	CAIRN_STATUS_UNKNOWN_COMMAND = 45,
-	CAIRN_STATUS_UNKNOWN_METHOD = 46,
-	CAIRN_STATUS_UNKNOWN_PARAMETER = 47,
-	CAIRN_STATUS_NOT_OWNER = 48,
-	CAIRN_STATUS_LIMIT = 49,
-	CAIRN_STATUS_LATE = 50,
-	CAIRN_STATUS_TICK = 51,
-	CAIRN_STATUS_METHOD_REFUSES = 52,
-	CAIRN_STATUS_DEGENERATE = 53,
-	CAIRN_STATUS_IN_USE = 54,
-	CAIRN_STATUS_STATUS_WRONG = 55,
-	CAIRN_STATUS_BACK_REFERENCE = 56,
-	CAIRN_STATUS_PAUSED = 57,
-	CAIRN_STATUS_QUARANTINED = 58,
-	CAIRN_STATUS_PLANAR = 59,
-	CAIRN_STATUS_UNKNOWN_SNAPSHOT = 60,
-	CAIRN_STATUS_UNKNOWN_SUBSCRIPTION = 61,
-	CAIRN_STATUS_LEASED = 62,
-	CAIRN_STATUS_DIVERGED = 63,
-	CAIRN_STATUS_RUNNING = 64,
-	CAIRN_STATUS_NOT_JOINED = 65,
-	CAIRN_STATUS_WAITING = 66,
-	CAIRN_STATUS_UNKNOWN_JOINT = 67,
-	CAIRN_STATUS_NOT_STORED = 68
-};
-
-/* Kinds of events (docs/PROTOCOL.md, EVENTS). */
-enum cairn_event_kind {
-	CAIRN_EVENT_CONTACT_BEGIN = 1,
-	CAIRN_EVENT_CONTACT_END = 2,
-	CAIRN_EVENT_SLEEP = 3,
-	CAIRN_EVENT_WAKE = 4,
-	CAIRN_EVENT_OUT_OF_BOUNDS = 5,
-	CAIRN_EVENT_QUARANTINE = 6,
-	CAIRN_EVENT_FALLBACK = 7,
-	CAIRN_EVENT_LIMIT = 8,
-	CAIRN_EVENT_JOINT_BREAK = 9,
-	CAIRN_EVENT_BIRTHS = 10,
-	CAIRN_EVENT_DEATHS = 11
-};
-
-/* Values of body status fields. */
-enum cairn_body_status {
-	CAIRN_BODY_STATUS_INACTIVE = 0,
-	CAIRN_BODY_STATUS_STATIC = 1,
-	CAIRN_BODY_STATUS_DYNAMIC = 2,
-	CAIRN_BODY_STATUS_ANIMATED = 3
-};
-
-/* Values of joint type fields. */
-enum cairn_joint_type {
-	CAIRN_JOINT_TYPE_SPHERICAL = 1,
-	CAIRN_JOINT_TYPE_REVOLUTE = 2,
-	CAIRN_JOINT_TYPE_PRISMATIC = 3,
-	CAIRN_JOINT_TYPE_CYLINDRICAL = 4,
-	CAIRN_JOINT_TYPE_UNIVERSAL = 5,
-	CAIRN_JOINT_TYPE_FIXED = 6,
-	CAIRN_JOINT_TYPE_DISTANCE = 7,
-	CAIRN_JOINT_TYPE_SIX_DOF = 8,
-	CAIRN_JOINT_TYPE_WHEEL = 9,
-	CAIRN_JOINT_TYPE_DRAG = 10
-};
-
-/* Values of joint mode fields. */
-enum cairn_joint_mode {
-	CAIRN_JOINT_MODE_FREE = 0,
-	CAIRN_JOINT_MODE_LOCKED = 1,
-	CAIRN_JOINT_MODE_LIMITED = 2
-};
-
-/* Values of joint spring fields. */
-enum cairn_joint_spring {
-	CAIRN_JOINT_SPRING_NONE = 0,
-	CAIRN_JOINT_SPRING_STIFFNESS = 1,
-	CAIRN_JOINT_SPRING_HERTZ = 2
-};
-
-/* Values of joint motor fields. */
-enum cairn_joint_motor {
-	CAIRN_JOINT_MOTOR_NONE = 0,
-	CAIRN_JOINT_MOTOR_VELOCITY = 1,
-	CAIRN_JOINT_MOTOR_POSITION = 2
-};
-
-/* Values of joint wave fields. */
-enum cairn_joint_wave {
-	CAIRN_JOINT_WAVE_CONSTANT = 0,
-	CAIRN_JOINT_WAVE_SINE = 1,
-	CAIRN_JOINT_WAVE_TABLE = 2
-};
-
-/* `ticks` of a force that lasts until its body is removed. */
-#define CAIRN_FOREVER UINT32_MAX
-
-/* make an uploaded shape usable in this world; yields its id in the world; yields a shape. */
-struct cairn_command_shape_use {
-	/* name: SHA-256 of the canonical bytes */
-	cairn_name name;
-};
-
-/* remove a shape that no body uses from the world. */
-struct cairn_command_shape_drop {
-	/* shape: the shape */
-	int64_t shape;
-};
-
-/* make a body; yields a body. */
-struct cairn_command_spawn {
-	/* status: 0 inactive, 1 static, 2 dynamic, 3 animated */
-	uint8_t status;
-	/* position (-1000000 … 1000000 m): of the body's origin */
-	cairn_vec3 position;
-	/* shapes: shapes and their places on the body; none: a point mass */
-	cairn_attachments shapes;
-	/* rotation: body axes to world axes, w first */
-	cairn_quat rotation;
-	/* velocity (-10000 … 10000 m/s): of the mass centre */
-	cairn_vec3 velocity;
-	/* angular_velocity (-10000 … 10000 rad/s): world axes */
-	cairn_vec3 angular_velocity;
-	/* density (0.001 … 1000000 kg/m3): of all shapes (kg/m2 in a planar world) */
-	double density;
-	/* mass (0 … 1000000000 kg): in place of density if above 0; a point mass with mass 0 has 1 kg */
-	double mass;
-	/* static_friction (0 … 10): Coulomb, sticking */
-	double static_friction;
-	/* dynamic_friction (0 … 10): Coulomb, sliding; not above static */
-	double dynamic_friction;
-	/* restitution (0 … 1): of normal speed */
-	double restitution;
-	/* friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean */
-	uint8_t friction_rule;
-	/* restitution_rule: as friction_rule */
-	uint8_t restitution_rule;
-	/* category: bits: the groups this body belongs to */
-	uint32_t category;
-	/* mask: bits: the groups this body collides with */
-	uint32_t mask;
-	/* group: two bodies with the same: > 0 always collide, < 0 never */
-	int64_t group;
-	/* owner: session that may command it; 0 none */
-	uint32_t owner;
-	/* tag: number for the user's own purpose */
-	int64_t tag;
-	/* linear_damping (0 … 1000 1/s): velocity decay rate */
-	double linear_damping;
-	/* angular_damping (0 … 1000 1/s): angular velocity decay rate */
-	double angular_damping;
-	/* flags: bit 0 may sleep, bit 1 fixed rotation, bit 2 fast: does not pass through dynamic
-	 * bodies either */
-	uint32_t flags;
-	/* rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of
-	 * load; of two bodies the larger */
-	double rolling_friction;
-	/* spinning_friction (0 … 1000 m): the same about the normal */
-	double spinning_friction;
-	/* friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the
-	 * frictions; zero: none */
-	cairn_vec3 friction_axis;
-	/* axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
-	double axis_friction;
-};
-
-/* remove a body and its contacts. */
-struct cairn_command_remove {
-	/* body: the body */
-	int64_t body;
-};
-
-/* move a body to a pose; wakes it and the bodies it touched. */
-struct cairn_command_set_pose {
-	/* body: the body */
-	int64_t body;
-	/* position (-1000000 … 1000000 m): of the body's origin */
-	cairn_vec3 position;
-	/* rotation: body axes to world axes, w first */
-	cairn_quat rotation;
-};
-
-/* set velocities; wakes the body. */
-struct cairn_command_set_velocity {
-	/* body: the body, dynamic or animated */
-	int64_t body;
-	/* velocity (-10000 … 10000 m/s): of the mass centre */
-	cairn_vec3 velocity;
-	/* angular_velocity (-10000 … 10000 rad/s): world axes */
-	cairn_vec3 angular_velocity;
-};
-
-/* change a body's status; lifts quarantine. */
-struct cairn_command_set_status {
-	/* body: the body */
-	int64_t body;
-	/* status: 0 inactive, 1 static, 2 dynamic, 3 animated */
-	uint8_t status;
-};
-
-/* apply a constant force for a number of ticks. */
-struct cairn_command_force {
-	/* body: the body, dynamic */
-	int64_t body;
-	/* force (-1e+12 … 1e+12 N): world axes */
-	cairn_vec3 force;
-	/* point (-1000000 … 1000000 m): where, from the mass centre in body axes; moves with the body */
-	cairn_vec3 point;
-	/* ticks (ticks): how long; 4294967295 until the body is removed */
-	uint32_t ticks;
-};
-
-/* apply a constant torque for a number of ticks. */
-struct cairn_command_torque {
-	/* body: the body, dynamic */
-	int64_t body;
-	/* torque (-1e+12 … 1e+12 N m): world axes */
-	cairn_vec3 torque;
-	/* ticks (ticks): how long; 4294967295 until the body is removed */
-	uint32_t ticks;
-};
-
-/* change momentum at once. */
-struct cairn_command_impulse {
-	/* body: the body, dynamic */
-	int64_t body;
-	/* impulse (-1e+12 … 1e+12 N s): world axes */
-	cairn_vec3 impulse;
-	/* point (-1000000 … 1000000 m): where, from the mass centre in body axes */
-	cairn_vec3 point;
-};
-
-/* change angular momentum at once. */
-struct cairn_command_angular_impulse {
-	/* body: the body, dynamic */
-	int64_t body;
-	/* impulse (-1e+12 … 1e+12 N m s): world axes */
-	cairn_vec3 impulse;
-};
-
-/* change friction and restitution. */
-struct cairn_command_set_material {
-	/* body: the body */
-	int64_t body;
-	/* static_friction (0 … 10): Coulomb, sticking */
-	double static_friction;
-	/* dynamic_friction (0 … 10): Coulomb, sliding; not above static */
-	double dynamic_friction;
-	/* restitution (0 … 1): of normal speed */
-	double restitution;
-	/* friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean */
-	uint8_t friction_rule;
-	/* restitution_rule: as friction_rule */
-	uint8_t restitution_rule;
-	/* rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of
-	 * load; of two bodies the larger */
-	double rolling_friction;
-	/* spinning_friction (0 … 1000 m): the same about the normal */
-	double spinning_friction;
-	/* friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the
-	 * frictions; zero: none */
-	cairn_vec3 friction_axis;
-	/* axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
-	double axis_friction;
-};
-
-/* change what a body collides with. */
-struct cairn_command_set_filter {
-	/* body: the body */
-	int64_t body;
-	/* category: bits: the groups this body belongs to */
-	uint32_t category;
-	/* mask: bits: the groups this body collides with */
-	uint32_t mask;
-	/* group: two bodies with the same: > 0 always collide, < 0 never */
-	int64_t group;
-};
-
-/* give a body to a session. */
-struct cairn_command_set_owner {
-	/* body: the body */
-	int64_t body;
-	/* owner: session that may command it; 0 none */
-	uint32_t owner;
-};
-
-/* set the number for the user's own purpose. */
-struct cairn_command_set_tag {
-	/* body: the body */
-	int64_t body;
-	/* tag: number for the user's own purpose */
-	int64_t tag;
-};
-
-/* change the damping of a body's motion. */
-struct cairn_command_set_damping {
-	/* body: the body */
-	int64_t body;
-	/* linear_damping (0 … 1000 1/s): velocity decay rate */
-	double linear_damping;
-	/* angular_damping (0 … 1000 1/s): angular velocity decay rate */
-	double angular_damping;
-};
-
-/* wake a sleeping body and its sleep set. */
-struct cairn_command_wake {
-	/* body: the body */
-	int64_t body;
-};
-
-/* set gravity; wakes everything. */
-struct cairn_command_gravity {
-	/* gravity (-10000 … 10000 m/s2): acceleration of free fall */
-	cairn_vec3 gravity;
-};
-
-/* set a parameter of the table below; wakes everything. */
-struct cairn_command_parameter {
-	/* name: its name, e.g. soft_step.substeps */
-	cairn_text name;
-	/* value (-1e+300 … 1e+300): within the parameter's own limits */
-	double value;
-};
-
-/* choose the method that makes the steps from this tick on. */
-struct cairn_command_method {
-	/* name: its name, e.g. soft-step */
-	cairn_text name;
-};
-
-/* restart the world's random numbers from a seed. */
-struct cairn_command_seed {
-	/* seed: 64 bits */
-	uint64_t seed;
-};
-
-/* set the world's bounds. */
-struct cairn_command_bounds {
-	/* mode: 0 none, 1 a body that leaves becomes inactive, 2 walls */
-	uint8_t mode;
-	/* minimum (-1000000 … 1000000 m): lowest corner */
-	cairn_vec3 minimum;
-	/* maximum (-1000000 … 1000000 m): highest corner */
-	cairn_vec3 maximum;
-};
-
-/* join two bodies, or one and the world; yields a joint. */
-struct cairn_command_joint_create {
-	/* type: 1 spherical, 2 revolute, 3 prismatic, 4 cylindrical, 5 universal, 6 fixed, 7
-	 * distance, 8 six_dof, 9 wheel, 10 drag */
-	uint8_t type;
-	/* body_a: the first body; 0 the world */
-	int64_t body_a;
-	/* body_b: the second body; 0 the world */
-	int64_t body_b;
-	/* point_a (-1000000 … 1000000 m): a's anchor, from its origin in its axes; of the world, or
-	 * with place 1: in world axes */
-	cairn_vec3 point_a;
-	/* frame_a: the joint's axes to a's; of the world, or with place 1: to the world's */
-	cairn_quat frame_a;
-	/* point_b (-1000000 … 1000000 m): b's anchor, likewise */
-	cairn_vec3 point_b;
-	/* frame_b: the joint's axes to b's; with place 1 it is frame_a, in the world */
-	cairn_quat frame_b;
-	/* place: 0 each side in its body's axes; 1 point_a and frame_a are in the world, and both
-	 * sides take them from there (a distance and a drag: point_b, too) */
-	uint8_t place;
-	/* violated: 0 refuse poses that violate the joint; 1 refuse such poses and velocities; 2 move
-	 * the bodies and change their velocities */
-	uint8_t violated;
-	/* flags: bit 0: its bodies do not collide with each other */
-	uint32_t flags;
-	/* break_force (0 … 1e+12 N): the joint breaks above it; 0 never */
-	double break_force;
-	/* break_torque (0 … 1e+12 N m): the joint breaks above it; 0 never */
-	double break_torque;
-	/* owner: session that may command it; 0 none */
-	uint32_t owner;
-	/* tag: number for the user's own purpose */
-	int64_t tag;
-};
-
-/* remove a joint; its bodies keep pose and velocity. */
-struct cairn_command_joint_remove {
-	/* joint: the joint */
-	int64_t joint;
-};
-
-/* change the properties of a joint that belong to no axis. */
-struct cairn_command_joint_set {
-	/* joint: the joint */
-	int64_t joint;
-	/* flags: bit 0: its bodies do not collide with each other */
-	uint32_t flags;
-	/* break_force (0 … 1e+12 N): the joint breaks above it; 0 never */
-	double break_force;
-	/* break_torque (0 … 1e+12 N m): the joint breaks above it; 0 never */
-	double break_torque;
-	/* owner: session that may command it; 0 none */
-	uint32_t owner;
-	/* tag: number for the user's own purpose */
-	int64_t tag;
-};
-
-/* set all properties of one axis of a joint. */
-struct cairn_command_joint_axis {
-	/* joint: the joint */
-	int64_t joint;
-	/* axis: 0, 1, 2 along, 3, 4, 5 about x, y, z; see the types of joints */
-	uint32_t axis;
-	/* mode: 0 free, 1 locked, 2 limited; locked, where the type does not lock it, only of a
-	 * six_dof and a distance */
-	uint8_t mode;
-	/* lower (-1000000 … 1000000 m, rad): lower limit */
-	double lower;
-	/* upper (-1000000 … 1000000 m, rad): upper limit, not below lower */
-	double upper;
-	/* restitution (0 … 1): of its limits */
-	double restitution;
-	/* friction (0 … 1e+12 N, N m): greatest friction against motion along the axis */
-	double friction;
-	/* spring: 0 none, 1 by stiffness and damping, 2 by hertz and damping ratio */
-	uint8_t spring;
-	/* stiffness (0 … 1e+12 N/m, N m/rad, Hz): of the spring; with spring 2 hertz */
-	double stiffness;
-	/* damping (0 … 1e+12 N s/m, N m s/rad, 1): of the spring; with spring 2 the ratio */
-	double damping;
-	/* rest (-1000000 … 1000000 m, rad): coordinate at which the spring has no force; the length
-	 * of a locked distance */
-	double rest;
-	/* spring_limit (0 … 1e+12 N, N m): greatest pull of the spring; 0 any */
-	double spring_limit;
-	/* motor: 0 none, 1 holds a velocity, 2 holds a position */
-	uint8_t motor;
-	/* target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds */
-	double target;
-	/* motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any */
-	double motor_limit;
-	/* wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table
-	 * sets a table */
-	uint8_t wave;
-	/* amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine */
-	double amplitude;
-	/* hertz (0 … 10000 Hz): of the sine */
-	double hertz;
-	/* phase (-1000000 … 1000000 rad): of the sine */
-	double phase;
-};
-
-/* set the targets of motors of many joints. */
-struct cairn_command_joint_targets {
-	/* targets: [joint, axis, value] each; this ends the axis's sine or table */
-	cairn_joint_targets targets;
-};
-
-/* set a motor's target as a function of time, by a table of points. */
-struct cairn_command_joint_table {
-	/* joint: the joint */
-	int64_t joint;
-	/* axis: an axis with a motor */
-	uint32_t axis;
-	/* points: [time s, value] each, times ascending from 0 on */
-	cairn_joint_points points;
-	/* period (0 … 1000000 s): the table repeats after this time, at least the last point's; 0: no
-	 * repetition, the last value stays */
-	double period;
-};
-
-/* move the anchor of a joint that is in the world, such as a drag's. */
-struct cairn_command_joint_move {
-	/* joint: a joint whose body a is the world */
-	int64_t joint;
-	/* point (-1000000 … 1000000 m): the new point_a, world axes */
-	cairn_vec3 point;
-};
-
-/* Commands (docs/COMMANDS.md). */
-enum cairn_command_op {
-	CAIRN_COMMAND_SHAPE_USE = 1,
-	CAIRN_COMMAND_SHAPE_DROP = 2,
-	CAIRN_COMMAND_SPAWN = 10,
-	CAIRN_COMMAND_REMOVE = 11,
-	CAIRN_COMMAND_SET_POSE = 12,
-	CAIRN_COMMAND_SET_VELOCITY = 13,
-	CAIRN_COMMAND_SET_STATUS = 14,
-	CAIRN_COMMAND_FORCE = 15,
-	CAIRN_COMMAND_TORQUE = 16,
-	CAIRN_COMMAND_IMPULSE = 17,
-	CAIRN_COMMAND_ANGULAR_IMPULSE = 18,
-	CAIRN_COMMAND_SET_MATERIAL = 19,
-	CAIRN_COMMAND_SET_FILTER = 20,
-	CAIRN_COMMAND_SET_OWNER = 21,
-	CAIRN_COMMAND_SET_TAG = 22,
-	CAIRN_COMMAND_SET_DAMPING = 23,
-	CAIRN_COMMAND_WAKE = 24,
-	CAIRN_COMMAND_GRAVITY = 30,
-	CAIRN_COMMAND_PARAMETER = 31,
-	CAIRN_COMMAND_METHOD = 32,
-	CAIRN_COMMAND_SEED = 33,
-	CAIRN_COMMAND_BOUNDS = 34,
-	CAIRN_COMMAND_JOINT_CREATE = 50,
-	CAIRN_COMMAND_JOINT_REMOVE = 51,
-	CAIRN_COMMAND_JOINT_SET = 52,
-	CAIRN_COMMAND_JOINT_AXIS = 53,
-	CAIRN_COMMAND_JOINT_TARGETS = 54,
-	CAIRN_COMMAND_JOINT_TABLE = 55,
-	CAIRN_COMMAND_JOINT_MOVE = 56
-};
-
-/* Made by cairn_command_make; then set the fields of the member of the same name. */
-typedef struct cairn_command {
-	uint16_t op; /* enum cairn_command_op */
-	union {
-		struct cairn_command_shape_use shape_use;
-		struct cairn_command_shape_drop shape_drop;
-		struct cairn_command_spawn spawn;
-		struct cairn_command_remove remove;
-		struct cairn_command_set_pose set_pose;
-		struct cairn_command_set_velocity set_velocity;
-		struct cairn_command_set_status set_status;
-		struct cairn_command_force force;
-		struct cairn_command_torque torque;
-		struct cairn_command_impulse impulse;
-		struct cairn_command_angular_impulse angular_impulse;
-		struct cairn_command_set_material set_material;
-		struct cairn_command_set_filter set_filter;
-		struct cairn_command_set_owner set_owner;
-		struct cairn_command_set_tag set_tag;
-		struct cairn_command_set_damping set_damping;
-		struct cairn_command_wake wake;
-		struct cairn_command_gravity gravity;
-		struct cairn_command_parameter parameter;
-		struct cairn_command_method method;
-		struct cairn_command_seed seed;
-		struct cairn_command_bounds bounds;
-		struct cairn_command_joint_create joint_create;
-		struct cairn_command_joint_remove joint_remove;
-		struct cairn_command_joint_set joint_set;
-		struct cairn_command_joint_axis joint_axis;
-		struct cairn_command_joint_targets joint_targets;
-		struct cairn_command_joint_table joint_table;
-		struct cairn_command_joint_move joint_move;
-		uint64_t reserved[64]; /* for fields of later versions */
-	};
-} cairn_command;
-/* ---- end of that part ---- */
 
 typedef struct cairn_error {
 	int status;	/* enum cairn_status */
@@ -685,6 +61,7 @@ typedef struct cairn_connected cairn_client;
 typedef struct cairn_joined cairn_world;
 struct cairn_frame;
 struct cairn_event;
+struct cairn_value;
 
 typedef struct cairn_client_options {
 	const char *name;	 /* of the program, for the server's log; NULL: "libcairn" */
@@ -771,6 +148,10 @@ CAIRN_API int cairn_client_join(cairn_client *client, const char *name, cairn_wo
  * created if it does not exist; it then has the tick and the hashes of `cairnd --scene`. */
 CAIRN_API int cairn_client_load(cairn_client *client, const char *name, const char *path,
 				cairn_world **world, cairn_error *error);
+/* Counters and facts as `cairn info` prints them: "server", "worlds", "refused", "quotas", or "" for
+ * the first two, by name (cairn_value_get). *facts is borrowed. */
+CAIRN_API int cairn_client_inspect(cairn_client *client, const char *what,
+				   const struct cairn_value **facts, cairn_error *error);
 /* The names of the server's worlds, each a callback. */
 CAIRN_API int cairn_client_worlds(cairn_client *client,
 				  void (*each)(void *context, const cairn_world_info *info),
@@ -784,6 +165,16 @@ CAIRN_API int cairn_world_resume(cairn_world *world, cairn_error *error);
 CAIRN_API int cairn_world_speed(cairn_world *world, double factor, cairn_error *error);
 CAIRN_API int cairn_world_save(cairn_world *world, const char *name, cairn_error *error);
 CAIRN_API int cairn_world_restore(cairn_world *world, const char *name, cairn_error *error);
+/* A tick of the world's past, kept by the server or in its file. */
+typedef struct cairn_instant {
+	uint64_t tick;
+	uint32_t epoch; /* 0: the last one that has the tick */
+} cairn_instant;
+CAIRN_API int cairn_world_restore_tick(cairn_world *world, cairn_instant tick, cairn_error *error);
+/* Makes a new world `name` from the present state, from a snapshot, or from a tick of the past: `snapshot`
+ * and `tick` may be NULL, and at most one is given. The client has joined *copy. */
+CAIRN_API int cairn_world_fork(cairn_world *world, const char *name, const char *snapshot,
+			       const cairn_instant *tick, cairn_world **copy, cairn_error *error);
 /* Ends the world on the server and removes its file. The handle remains until the client is closed. */
 CAIRN_API int cairn_world_destroy(cairn_world *world, cairn_error *error);
 
@@ -894,11 +285,53 @@ typedef struct cairn_joint {
 CAIRN_API int cairn_world_joints(cairn_world *world, uint32_t body, uint32_t first,
 				 const cairn_joint **joints, uint32_t *count, cairn_error *error);
 
+/* A value of an answer. */
+enum cairn_value_type {
+	CAIRN_VALUE_NIL = 0,
+	CAIRN_VALUE_BOOLEAN = 1,
+	CAIRN_VALUE_INTEGER = 2,
+	CAIRN_VALUE_REAL = 3,
+	CAIRN_VALUE_TEXT = 4,
+	CAIRN_VALUE_BYTES = 5,
+	CAIRN_VALUE_LIST = 6,
+	CAIRN_VALUE_MAP = 7
+};
+typedef struct cairn_value {
+	int type;	 /* enum cairn_value_type */
+	uint32_t count;	 /* of bytes, or of items; a map has a key and a value for each entry */
+	double number;	 /* also of an integer and a boolean; 0 of other types */
+	int64_t integer; /* of an integer and a boolean */
+	const uint8_t *bytes; /* of a text, without a zero at its end, and of bytes */
+	const struct cairn_value *items;
+} cairn_value;
+/* Never NULL: nil for an index or a key that the value does not have, so that calls can be nested. */
+CAIRN_API const cairn_value *cairn_value_at(const cairn_value *value, uint32_t index);
+CAIRN_API const cairn_value *cairn_value_get(const cairn_value *value, const char *key);
+CAIRN_API cairn_vec3 cairn_value_vec3(const cairn_value *value);
+
+/* A query with the defaults of its kind. */
+CAIRN_API cairn_query cairn_query_make(int kind);
+/* Any query of enum cairn_query_kind, e.g. the bodies that a sphere at a point overlaps:
+ *
+ *	cairn_query query = cairn_query_make(CAIRN_QUERY_OVERLAP);
+ *	query.shape = "sphere:2";
+ *	query.origin.y = 1;
+ *	const cairn_value *ids;
+ *	if (cairn_world_query(world, &query, &ids, &error) == CAIRN_STATUS_OK)
+ *		for (uint32_t i = 0; i < ids->count; i++)
+ *			printf("%g\n", ids->items[i].number);
+ *
+ * *answer is borrowed. */
+CAIRN_API int cairn_world_query(cairn_world *world, const cairn_query *query,
+				const cairn_value **answer, cairn_error *error);
+
 /* ---- frames of a running world ------------------------------------------------------------------- */
 
 typedef struct cairn_frame {
-	cairn_state state; /* `hash` is 0: frames carry the tick hash alone */
-	bool verified;	   /* the hash that the server sent is that of these bodies */
+	cairn_state state;	   /* `hash` is 0: frames carry the tick hash alone */
+	bool verified;		   /* the hash that the server sent is that of these bodies */
+	uint32_t joint_count;	   /* 0 unless the joints are watched */
+	const cairn_joint *joints; /* by ascending ids; borrowed; without anchors */
 } cairn_frame;
 typedef struct cairn_event {
 	uint64_t tick;
@@ -907,13 +340,6 @@ typedef struct cairn_event {
 	double value;
 	cairn_vec3 point, normal;
 } cairn_event;
-/* Every `divisor`-th tick of the world becomes a call of options.frame from now on, with every
- * bit of every body, and events of the kinds in `events` (a sum of 1 << kind; 0: none) become
- * calls of options.event. */
-CAIRN_API int cairn_world_watch(cairn_world *world, uint32_t divisor, uint64_t events,
-				cairn_error *error);
-CAIRN_API int cairn_world_unwatch(cairn_world *world, cairn_error *error);
-
 /* A part of space. Set `body` (an id) to let it move with that body: it is then relative to the
  * body's position, but not to its rotation. */
 typedef struct cairn_area {
@@ -927,6 +353,31 @@ CAIRN_API cairn_area cairn_area_ball(cairn_vec3 centre, double radius);
 CAIRN_API cairn_area cairn_area_frustum(cairn_vec3 eye, cairn_quat rotation, double half_width,
 					double half_height, double near_distance,
 					double far_distance);
+
+/* Every `divisor`-th tick of the world becomes a call of options.frame from now on, with every
+ * bit of every body, and events of the kinds in `events` (a sum of 1 << kind; 0: none) become
+ * calls of options.event. */
+CAIRN_API int cairn_world_watch(cairn_world *world, uint32_t divisor, uint64_t events,
+				cairn_error *error);
+typedef struct cairn_watch_options {
+	uint32_t divisor;	 /* 0: 1 */
+	uint64_t events;	 /* as in cairn_world_watch */
+	uint64_t budget;	 /* bytes a second; 0: that of the session */
+	bool joints;		 /* frames have joints */
+	const cairn_area *areas; /* as in cairn_world_focus */
+	uint32_t area_count;
+	const uint32_t *follow;
+	uint32_t follow_count;
+} cairn_watch_options;
+/* The same with more options; NULL: none. */
+CAIRN_API int cairn_world_watch_with(cairn_world *world, const cairn_watch_options *options,
+				     cairn_error *error);
+/* Frames of a watched world show a tick of its past from now on, and then, with a `speed` that is not 0,
+ * the ticks after it (below 0: before it), at world time per wall time. NULL: the present again. */
+CAIRN_API int cairn_world_seek(cairn_world *world, const cairn_instant *tick, double speed,
+			       cairn_error *error);
+CAIRN_API int cairn_world_unwatch(cairn_world *world, cairn_error *error);
+
 /* From now on frames of a watched world have only the bodies in any of the areas (at most 16) and
  * the followed bodies (ids, at most 64) at any place; without both, all bodies again. Cheap enough
  * for every move of a camera. A body near an edge may be in the frame although it is outside, by at

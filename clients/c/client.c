@@ -103,6 +103,8 @@ void cairn_client_close(cairn_client *client)
 		heap_free(client->worlds.items[i]);
 	heap_free(client->worlds.items);
 	heap_free(client->stepped.items);
+	heap_free(client->watched_joints.items);
+	heap_free(client->values.items);
 	heap_free(client->watched.items);
 	heap_free(client->contacts.items);
 	heap_free(client->joints.items);
@@ -263,6 +265,20 @@ int cairn_client_load(cairn_client *client, const char *name, const char *path, 
 	return library_fail(status, &why, error);
 }
 
+int cairn_client_inspect(cairn_client *client, const char *what, const cairn_value **facts,
+			 cairn_error *error)
+{
+	struct message reply;
+	struct reason why = library_reason();
+	enum status status = cairn_info(client->wire, what, &reply, &why);
+	const struct wire_slice nothing = { 0 };
+	if (library_values(client, status == STATUS_OK ? reply.reply.value : nothing, facts,
+			   &why) != STATUS_OK &&
+	    status == STATUS_OK)
+		status = why.status;
+	return library_fail(status, &why, error);
+}
+
 int cairn_client_worlds(cairn_client *client,
 			void (*each)(void *context, const cairn_world_info *info), void *context,
 			cairn_error *error)
@@ -332,6 +348,43 @@ int cairn_world_restore(cairn_world *world, const char *name, cairn_error *error
 	return library_fail(
 		cairn_restore(world->client->wire, world->info.number, name, &restored, &why), &why,
 		error);
+}
+
+int cairn_world_restore_tick(cairn_world *world, cairn_instant tick, cairn_error *error)
+{
+	struct message restored;
+	struct reason why = library_reason();
+	return library_fail(
+		cairn_restore_tick(world->client->wire, world->info.number,
+				   (struct cairn_tick){ .tick = tick.tick, .epoch = tick.epoch },
+				   &restored, &why),
+		&why, error);
+}
+
+int cairn_world_fork(cairn_world *world, const char *name, const char *snapshot,
+		     const cairn_instant *tick, cairn_world **copy, cairn_error *error)
+{
+	struct message forked;
+	struct cairn_world info;
+	struct reason why = library_reason();
+	struct cairn *wire = world->client->wire;
+	enum status status;
+	*copy = NULL;
+	if (tick != NULL && snapshot != NULL)
+		status = reason_set(&why, STATUS_RANGE, -1, "tick",
+				    "a world begins at a snapshot or at a tick, not at both");
+	else if (tick != NULL)
+		status = cairn_fork_tick(
+			wire, world->info.number, name,
+			(struct cairn_tick){ .tick = tick->tick, .epoch = tick->epoch }, &forked,
+			&why);
+	else
+		status = cairn_fork(wire, world->info.number, name, snapshot, &forked, &why);
+	if (status == STATUS_OK)
+		status = cairn_join(wire, name, &info, &why);
+	if (status == STATUS_OK)
+		status = keep_world(world->client, &info, copy);
+	return library_fail(status, &why, error);
 }
 
 int cairn_world_destroy(cairn_world *world, cairn_error *error)

@@ -28,18 +28,29 @@ struct cairn_connected {
 		cairn_contact *items;
 		uint32_t count, capacity;
 	} contacts;
-	struct {
+	struct library_joints {
 		cairn_joint *items;
 		uint32_t count, capacity;
-	} joints;
+	} joints, watched_joints;
+	struct {
+		cairn_value *items;
+		uint32_t count, capacity;
+	} values;
 };
 
 /* Copies a reason to the caller's error, which may be NULL; returns `status` as a number. */
 int library_fail(enum status status, const struct reason *why, cairn_error *error);
 /* A reason whose index is "none". */
 struct reason library_reason(void);
+enum status library_no_memory(struct reason *why);
+enum status library_malformed(struct reason *why, const char *what);
+/* A packed answer as values, which last until the next call. */
+MUST_CHECK enum status library_values(cairn_client *client, struct wire_slice packed,
+				      const cairn_value **out, struct reason *why);
 void library_body(const struct wire_body *from, cairn_body *to);
 cairn_vec3 library_vec3(const double from[3]);
+/* Without anchors. */
+void library_joint(const struct wire_joint *from, cairn_joint *to);
 cairn_world_info library_world_info(const struct cairn_world *info);
 /* Calls options.frame with the bodies of a mirror, and options.event (observe.c). */
 void library_frame(void *context, uint64_t sub, const struct mirror *mirror);

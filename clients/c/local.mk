@@ -4,11 +4,13 @@ noinst_LIBRARIES += libcairnapi.a
 libcairnapi_a_CPPFLAGS = $(CAIRN_CPPFLAGS) $(MSGPACK_CFLAGS)
 libcairnapi_a_SOURCES = \
 	clients/c/cairn.h \
+	clients/c/cairn_manifest.h \
 	clients/c/client.c \
 	clients/c/commands.c \
 	clients/c/library.h \
-	clients/c/observe.c
-include_HEADERS = clients/c/cairn.h
+	clients/c/observe.c \
+	clients/c/queries.c
+include_HEADERS = clients/c/cairn.h clients/c/cairn_manifest.h
 PYTHON_TESTS += tests/system/test_c_library.py
 EXTRA_DIST += clients/c/make_header.py clients/c/README.md clients/c/examples/hello.c clients/c/examples/watch.cpp
 

@@ -1,10 +1,8 @@
-/* observe.c: steps, states, queries and frames of cairn.h. */
-#include <math.h>
+/* observe.c: steps, states and frames of cairn.h. */
 #include <string.h>
 
 #include "clients/c/library.h"
 #include "protocol/block.h"
-#include "protocol/query_wire.h"
 #include "server/base/body_hash.h"
 
 cairn_vec3 library_vec3(const double from[3])
@@ -28,12 +26,25 @@ void library_body(const struct wire_body *from, cairn_body *to)
 	};
 }
 
-static enum status no_memory(struct reason *why)
+void library_joint(const struct wire_joint *from, cairn_joint *to)
+{
+	*to = (cairn_joint){
+		.id = from->id,
+		.a = from->a,
+		.b = from->b,
+		.type = from->type,
+		.force = library_vec3(from->force),
+		.torque = library_vec3(from->torque),
+	};
+	memcpy(to->coordinates, from->coordinates, sizeof to->coordinates);
+}
+
+enum status library_no_memory(struct reason *why)
 {
 	return reason_set(why, STATUS_NO_MEMORY, -1, "answer", "%s", status_text(STATUS_NO_MEMORY));
 }
 
-static enum status malformed(struct reason *why, const char *what)
+enum status library_malformed(struct reason *why, const char *what)
 {
 	return reason_set(why, STATUS_MALFORMED, -1, what, "the server's answer is malformed");
 }
@@ -52,21 +63,21 @@ static enum status read_bodies(struct wire_slice observation, struct library_bod
 	wire_mask mask;
 	out->count = 0;
 	if (wire_take_list(&in, &list) != STATUS_OK || list.count != COUNT_OF(parts))
-		return malformed(why, "observation");
+		return library_malformed(why, "observation");
 	struct wire_cursor items = wire_cursor_list(&list);
 	for (size_t i = 0; i < COUNT_OF(parts); i++)
 		if (wire_skip(&items, &parts[i]) != STATUS_OK)
-			return malformed(why, "observation");
+			return library_malformed(why, "observation");
 	enum status status = block_open(&reader, WIRE_PROFILE_EXACT, WIRE_COLUMNS_ALL, parts[2]);
 	while (status == STATUS_OK) {
 		status = block_next(&reader, &body, &mask);
 		if (status != STATUS_OK)
 			break;
 		if (ARRAY_RESERVE(out, out->count + 1u) != STATUS_OK)
-			return no_memory(why);
+			return library_no_memory(why);
 		library_body(&body, &out->items[out->count++]);
 	}
-	return status == STATUS_MISSING ? STATUS_OK : malformed(why, "observation");
+	return status == STATUS_MISSING ? STATUS_OK : library_malformed(why, "observation");
 }
 
 static enum status step(cairn_world *world, uint32_t ticks, cairn_state *state, struct reason *why)
@@ -140,195 +151,6 @@ uint64_t cairn_state_tick_hash(const cairn_state *state)
 	return body_hash_finish(state->tick, sum, state->count);
 }
 
-/* ---- queries ------------------------------------------------------------------------------------- */
-
-/* Sends a query; `in` reads the answer. */
-static enum status ask(cairn_world *world, const struct wire_query *query, struct wire_cursor *in,
-		       struct reason *why)
-{
-	struct message answer;
-	enum status status =
-		cairn_query(world->client->wire, world->info.number, query, &answer, why);
-	if (status == STATUS_OK)
-		*in = wire_cursor_of(answer.answer.answer);
-	return status;
-}
-
-/* Numbers that MessagePack carries but no query accepts are refused before they are sent. */
-static enum status check_numbers(const double *numbers, uint32_t count, const char *field,
-				 struct reason *why)
-{
-	for (uint32_t i = 0; i < count; i++)
-		if (!isfinite(numbers[i]))
-			return reason_set(why, STATUS_NOT_FINITE, -1, field,
-					  "%s is not a finite number", field);
-	return STATUS_OK;
-}
-
-int cairn_world_ray(cairn_world *world, cairn_vec3 origin, cairn_vec3 direction, double length,
-		    cairn_hit *hit, cairn_error *error)
-{
-	const double numbers[] = { origin.x,	origin.y,    origin.z, direction.x,
-				   direction.y, direction.z, length };
-	static const char *const fields[] = { "origin", "direction", "length" };
-	struct reason why = library_reason();
-	struct wire_query query;
-	struct wire_cursor in;
-	struct wire_list list = { 0 };
-	struct wire_ray_hit found;
-	query_init(&query, WIRE_QUERY_RAY);
-	memcpy(query.origin, numbers, sizeof query.origin);
-	memcpy(query.direction, numbers + 3, sizeof query.direction);
-	query.length = length;
-	query.limit = 1;
-	memset(hit, 0, sizeof *hit);
-	enum status status = STATUS_OK;
-	for (uint32_t i = 0; i < COUNT_OF(fields) && status == STATUS_OK; i++)
-		status = check_numbers(numbers + 3 * i, i < 2 ? 3 : 1, fields[i], &why);
-	if (status == STATUS_OK)
-		status = ask(world, &query, &in, &why);
-	if (status == STATUS_OK && wire_take_list(&in, &list) != STATUS_OK)
-		status = malformed(&why, "ray");
-	if (status == STATUS_OK && list.count > 0) {
-		struct wire_cursor items = wire_cursor_list(&list);
-		if (answer_take_hit(&items, &found) != STATUS_OK)
-			status = malformed(&why, "ray");
-		else
-			*hit = (cairn_hit){ found.body, found.fraction * length,
-					    library_vec3(found.point), library_vec3(found.normal) };
-	}
-	return library_fail(status, &why, error);
-}
-
-static enum status read_contacts(cairn_client *client, struct wire_cursor *in, struct reason *why)
-{
-	struct wire_list list;
-	client->contacts.count = 0;
-	if (wire_take_list(in, &list) != STATUS_OK)
-		return malformed(why, "contacts");
-	struct wire_cursor items = wire_cursor_list(&list);
-	if (ARRAY_RESERVE(&client->contacts, MAX_OF(list.count, 1u)) != STATUS_OK)
-		return no_memory(why);
-	for (uint32_t i = 0; i < list.count; i++) {
-		struct wire_contact from;
-		if (answer_take_contact(&items, &from) != STATUS_OK)
-			return malformed(why, "contacts");
-		client->contacts.items[client->contacts.count++] = (cairn_contact){
-			from.a,
-			from.b,
-			library_vec3(from.point),
-			library_vec3(from.normal),
-			from.separation,
-			from.impulse,
-			library_vec3(from.friction),
-		};
-	}
-	return STATUS_OK;
-}
-
-int cairn_world_contacts(cairn_world *world, uint32_t body, const cairn_contact **contacts,
-			 uint32_t *count, cairn_error *error)
-{
-	struct reason why = library_reason();
-	struct wire_query query;
-	struct wire_cursor in;
-	query_init(&query, WIRE_QUERY_CONTACTS);
-	query.body = body;
-	query.limit = WIRE_QUERY_LIMIT_MAX;
-	enum status status = ask(world, &query, &in, &why);
-	if (status == STATUS_OK)
-		status = read_contacts(world->client, &in, &why);
-	*contacts = world->client->contacts.items;
-	*count = status == STATUS_OK ? world->client->contacts.count : 0;
-	return library_fail(status, &why, error);
-}
-
-int cairn_world_body(cairn_world *world, uint32_t body, cairn_body_facts *facts, cairn_error *error)
-{
-	uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
-	struct reason why = library_reason();
-	struct wire_body_facts found;
-	struct wire_query query;
-	struct wire_cursor in;
-	query_init(&query, WIRE_QUERY_BODY);
-	query.body = body;
-	memset(facts, 0, sizeof *facts);
-	enum status status = ask(world, &query, &in, &why);
-	if (status == STATUS_OK && answer_take_body(&in, &found, shapes) != STATUS_OK)
-		status = malformed(&why, "body");
-	if (status == STATUS_OK) {
-		library_body(&found.body, &facts->body);
-		facts->mass = found.mass;
-		facts->centre = library_vec3(found.centre);
-		facts->shapes = found.body.shape_count;
-	}
-	return library_fail(status, &why, error);
-}
-
-int cairn_world_totals(cairn_world *world, cairn_totals *totals, cairn_error *error)
-{
-	struct reason why = library_reason();
-	struct wire_totals found;
-	struct wire_query query;
-	struct wire_cursor in;
-	query_init(&query, WIRE_QUERY_TOTALS);
-	memset(totals, 0, sizeof *totals);
-	enum status status = ask(world, &query, &in, &why);
-	if (status == STATUS_OK && answer_take_totals(&in, &found) != STATUS_OK)
-		status = malformed(&why, "totals");
-	if (status == STATUS_OK)
-		*totals = (cairn_totals){ found.kinetic, found.potential,
-					  library_vec3(found.linear), library_vec3(found.angular) };
-	return library_fail(status, &why, error);
-}
-
-static enum status read_joints(cairn_client *client, struct wire_cursor *in, struct reason *why)
-{
-	uint32_t count;
-	client->joints.count = 0;
-	if (wire_take_array(in, &count) != STATUS_OK)
-		return malformed(why, "joints");
-	for (uint32_t i = 0; i < count; i++) {
-		struct wire_joint_facts from;
-		if (answer_take_joints_item(in, &from) != STATUS_OK)
-			return malformed(why, "joints");
-		if (ARRAY_RESERVE(&client->joints, client->joints.count + 1u) != STATUS_OK)
-			return no_memory(why);
-		cairn_joint *to = &client->joints.items[client->joints.count++];
-		*to = (cairn_joint){
-			.id = from.joint.id,
-			.a = from.joint.a,
-			.b = from.joint.b,
-			.type = from.joint.type,
-			.force = library_vec3(from.joint.force),
-			.torque = library_vec3(from.joint.torque),
-			.anchor_a = library_vec3(from.anchor_a),
-			.anchor_b = library_vec3(from.anchor_b),
-		};
-		memcpy(to->coordinates, from.joint.coordinates, sizeof to->coordinates);
-	}
-	return STATUS_OK;
-}
-
-int cairn_world_joints(cairn_world *world, uint32_t body, uint32_t first,
-		       const cairn_joint **joints, uint32_t *count, cairn_error *error)
-{
-	enum { PAGE = 1024 };
-	struct reason why = library_reason();
-	struct wire_query query;
-	struct wire_cursor in;
-	query_init(&query, WIRE_QUERY_JOINTS);
-	query.body = body;
-	query.first = first;
-	query.limit = PAGE;
-	enum status status = ask(world, &query, &in, &why);
-	if (status == STATUS_OK)
-		status = read_joints(world->client, &in, &why);
-	*joints = world->client->joints.items;
-	*count = status == STATUS_OK ? world->client->joints.count : 0;
-	return library_fail(status, &why, error);
-}
-
 /* ---- frames -------------------------------------------------------------------------------------- */
 
 struct cairn_joined *library_watched(const struct cairn_connected *self, uint64_t sub)
@@ -348,12 +170,16 @@ void library_frame(void *context, uint64_t sub, const struct mirror *mirror)
 	world->info.tick = mirror->tick;
 	world->info.bodies = mirror->count;
 	/* Without memory for its bodies a frame is left out, as one that the network lost. */
+	const struct mirror_joints *joints = &mirror->joints;
 	if (self->options.frame == NULL ||
-	    ARRAY_RESERVE(&self->watched, MAX_OF(mirror->count, 1u)) != STATUS_OK)
+	    ARRAY_RESERVE(&self->watched, MAX_OF(mirror->count, 1u)) != STATUS_OK ||
+	    ARRAY_RESERVE(&self->watched_joints, MAX_OF(joints->count, 1u)) != STATUS_OK)
 		return;
 	self->watched.count = mirror->count;
 	for (uint32_t i = 0; i < mirror->count; i++)
 		library_body(&mirror->bodies[i], &self->watched.items[i]);
+	for (uint32_t i = 0; i < joints->count; i++)
+		library_joint(&joints->items[i], &self->watched_joints.items[i]);
 	const cairn_frame frame = {
 		.state = { .epoch = mirror->epoch,
 			   .tick = mirror->tick,
@@ -362,6 +188,8 @@ void library_frame(void *context, uint64_t sub, const struct mirror *mirror)
 			   .count = mirror->count,
 			   .bodies = self->watched.items },
 		.verified = mirror->checked,
+		.joint_count = joints->count,
+		.joints = self->watched_joints.items,
 	};
 	self->options.frame(self->options.context, world, &frame);
 }
@@ -382,27 +210,6 @@ void library_event(void *context, uint64_t sub, uint64_t tick, const struct even
 		.normal = { event->normal.x, event->normal.y, event->normal.z },
 	};
 	self->options.event(self->options.context, world, &out);
-}
-
-int cairn_world_watch(cairn_world *world, uint32_t divisor, uint64_t events, cairn_error *error)
-{
-	struct reason why = library_reason();
-	if (world->sub != 0)
-		return library_fail(
-			reason_set(&why, STATUS_EXISTS, -1, "world",
-				   "the world is watched already; cairn_world_unwatch ends that"),
-			&why, error);
-	const struct cairn_subscription wanted = {
-		.sub = ++world->client->last_sub,
-		.world = world->info.number,
-		.profile = WIRE_PROFILE_EXACT,
-		.divisor = divisor,
-		.events = events,
-	};
-	enum status status = cairn_subscribe(world->client->wire, &wanted, &why);
-	if (status == STATUS_OK)
-		world->sub = wanted.sub;
-	return library_fail(status, &why, error);
 }
 
 int cairn_world_unwatch(cairn_world *world, cairn_error *error)
@@ -457,15 +264,75 @@ static enum status copy_areas(const cairn_area *from, uint32_t count,
 	return STATUS_OK;
 }
 
+/* What an application asks to see; *sight borrows from it and from `copied`. NULL: the whole world. */
+static enum status make_sight(const cairn_area *areas, uint32_t area_count, const uint32_t *follow,
+			      uint32_t follow_count, struct wire_area copied[WIRE_AREAS_MAX],
+			      struct cairn_sight *sight, const struct cairn_sight **out,
+			      struct reason *why)
+{
+	*sight = (struct cairn_sight){ copied, area_count, follow, follow_count };
+	*out = area_count + follow_count > 0 ? sight : NULL;
+	return copy_areas(areas, area_count, copied, why);
+}
+
 int cairn_world_focus(cairn_world *world, const cairn_area *areas, uint32_t area_count,
 		      const uint32_t *follow, uint32_t follow_count, cairn_error *error)
 {
 	struct reason why = library_reason();
 	struct wire_area copied[WIRE_AREAS_MAX];
-	const struct cairn_sight sight = { copied, area_count, follow, follow_count };
-	enum status status = copy_areas(areas, area_count, copied, &why);
+	struct cairn_sight sight;
+	const struct cairn_sight *seen;
+	enum status status =
+		make_sight(areas, area_count, follow, follow_count, copied, &sight, &seen, &why);
 	if (status == STATUS_OK)
-		status = cairn_focus(world->client->wire, world->sub,
-				     area_count + follow_count > 0 ? &sight : NULL, &why);
+		status = cairn_focus(world->client->wire, world->sub, seen, &why);
 	return library_fail(status, &why, error);
+}
+
+int cairn_world_watch_with(cairn_world *world, const cairn_watch_options *options,
+			   cairn_error *error)
+{
+	static const cairn_watch_options none;
+	const cairn_watch_options *given = options != NULL ? options : &none;
+	struct reason why = library_reason();
+	struct wire_area copied[WIRE_AREAS_MAX];
+	struct cairn_sight sight;
+	struct cairn_subscription wanted = {
+		.sub = ++world->client->last_sub,
+		.world = world->info.number,
+		.profile = WIRE_PROFILE_EXACT,
+		.divisor = given->divisor,
+		.events = given->events,
+		.budget = given->budget,
+		.joints = given->joints ? WIRE_JOINT_COLUMNS_ALL : 0,
+	};
+	enum status status = make_sight(given->areas, given->area_count, given->follow,
+					given->follow_count, copied, &sight, &wanted.sight, &why);
+	if (status == STATUS_OK && world->sub != 0)
+		status = reason_set(&why, STATUS_EXISTS, -1, "world",
+				    "the world is watched already; cairn_world_unwatch ends that");
+	if (status == STATUS_OK)
+		status = cairn_subscribe(world->client->wire, &wanted, &why);
+	if (status == STATUS_OK)
+		world->sub = wanted.sub;
+	return library_fail(status, &why, error);
+}
+
+int cairn_world_watch(cairn_world *world, uint32_t divisor, uint64_t events, cairn_error *error)
+{
+	const cairn_watch_options options = { .divisor = divisor, .events = events };
+	return cairn_world_watch_with(world, &options, error);
+}
+
+int cairn_world_seek(cairn_world *world, const cairn_instant *tick, double speed,
+		     cairn_error *error)
+{
+	struct message sought;
+	struct reason why = library_reason();
+	struct cairn_tick place = { 0 };
+	if (tick != NULL)
+		place = (struct cairn_tick){ .tick = tick->tick, .epoch = tick->epoch };
+	return library_fail(cairn_seek(world->client->wire, world->sub,
+				       tick != NULL ? &place : NULL, speed, &sought, &why),
+			    &why, error);
 }

@@ -20,6 +20,7 @@ cairn_SOURCES = \
 	clients/cli/verb_load.c \
 	clients/cli/verb_operations.c \
 	clients/cli/verb_past.c \
+	clients/cli/verb_record.c \
 	clients/cli/verb_query.c \
 	clients/cli/verb_replay.c \
 	clients/cli/verb_schema.c \

@@ -156,6 +156,7 @@ static bool take_value(struct cli *cli, const char *text, const struct command_f
 	case FIELD_BODY:
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
+	case FIELD_FORCE_FIELD:
 	case FIELD_INTEGER:
 		return take_integer(cli, text, field->name, out);
 	case FIELD_ENUM:

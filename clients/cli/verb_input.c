@@ -20,6 +20,7 @@ static bool spawn_numbers(struct cli *cli, struct command_SPAWN *spawn)
 		{ "rolling-friction", &spawn->rolling_friction },
 		{ "spinning-friction", &spawn->spinning_friction },
 		{ "axis-friction", &spawn->axis_friction },
+		{ "tolerance", &spawn->tolerance },
 	};
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		const char *text = cli_option(cli, numbers[i].name, 0);
@@ -48,13 +49,48 @@ static bool spawn_vectors(struct cli *cli, struct command_SPAWN *spawn)
 	return true;
 }
 
+/* Finds one of the words 0 … last of a list; `allowed` names them in the error. */
+static bool word_option(struct cli *cli, const char *name, enum word_list words, uint8_t last,
+			const char *allowed, uint8_t *value)
+{
+	const char *text = cli_option(cli, name, 0);
+	if (text == NULL)
+		return true;
+	for (uint8_t k = 0; k <= last; k++)
+		if (strcmp(text, command_word(words, k)) == 0) {
+			*value = k;
+			return true;
+		}
+	reason_set(&cli->why, STATUS_RANGE, -1, name, "--%s %.40s: it must be %s", name, text,
+		   allowed);
+	return false;
+}
+
+/* Fills the fields of a SPAWN that choose its integrator, but for the tolerance. */
+static bool spawn_integrator(struct cli *cli, struct command_SPAWN *spawn)
+{
+	const char *substeps = cli_option(cli, "substeps", 0);
+	uint64_t count = 0;
+	if (substeps != NULL && !cli_count(cli, substeps, "substeps", &count))
+		return false;
+	if (count > SUBSTEPS_MAX) {
+		reason_set(&cli->why, STATUS_RANGE, -1, "substeps",
+			   "--substeps %.40s: at most %d are allowed", substeps, SUBSTEPS_MAX);
+		return false;
+	}
+	spawn->substeps = (uint32_t)count;
+	return word_option(cli, "integrator", WORDS_INTEGRATOR, INTEGRATORS_END - 1,
+			   "automatic, euler, implicit_euler, rk2, rk4 or rk45",
+			   &spawn->integrator);
+}
+
 /* Fills the optional fields of a SPAWN from the options. */
 static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 {
 	const char *rotation = cli_option(cli, "rotation", 0);
-	const char *status = cli_option(cli, "status", 0);
 	double q[4];
-	if (!spawn_vectors(cli, spawn) || !spawn_numbers(cli, spawn))
+	if (!spawn_vectors(cli, spawn) || !spawn_numbers(cli, spawn) ||
+	    !spawn_integrator(cli, spawn))
 		return false;
 	if (rotation != NULL) {
 		if (!cli_numbers(cli, rotation, "rotation", q, 4))
@@ -63,16 +99,8 @@ static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 	}
 	if (cli_flag(cli, "fast"))
 		spawn->flags |= BODY_FAST;
-	if (status == NULL)
-		return true;
-	for (uint8_t k = 0; k <= BODY_ANIMATED; k++)
-		if (strcmp(status, command_word(WORDS_BODY_STATUS, k)) == 0) {
-			spawn->status = k;
-			return true;
-		}
-	reason_set(&cli->why, STATUS_RANGE, -1, "status",
-		   "--status %.40s: it must be inactive, static, dynamic or animated", status);
-	return false;
+	return word_option(cli, "status", WORDS_BODY_STATUS, BODY_ANIMATED,
+			   "inactive, static, dynamic or animated", &spawn->status);
 }
 
 int verb_spawn(struct cli *cli)

@@ -113,7 +113,7 @@ static int print_list(struct cli *cli, enum wire_query_kind kind,
 				 kind == WIRE_QUERY_METHODS ? "methods WORLD" : "parameters WORLD");
 	query_init(&query, kind);
 	if (!cli_options_known(cli) || !cli_join(cli, &world) ||
-	    cairn_query(cli->client, world.number, &query, &answer, &cli->why) != STATUS_OK)
+	    cairn_ask(cli->client, world.number, &query, &answer, &cli->why) != STATUS_OK)
 		return cli_fail(cli);
 	struct wire_cursor in = wire_cursor_of(answer.answer.answer);
 	if (wire_take_list(&in, &list) != STATUS_OK)

@@ -12,7 +12,7 @@ static bool ask_world(struct cli *cli, const struct wire_query *query, struct me
 {
 	struct cairn_world world;
 	if (!cli_join(cli, &world) ||
-	    cairn_query(cli->client, world.number, query, answer, &cli->why) != STATUS_OK)
+	    cairn_ask(cli->client, world.number, query, answer, &cli->why) != STATUS_OK)
 		return false;
 	struct wire_cursor in = wire_cursor_of(answer->answer.answer);
 	if (wire_take_list(&in, list) == STATUS_OK)
@@ -209,10 +209,9 @@ int verb_diff(struct cli *cli)
 	uint64_t tick, other;
 	query_init(&query, WIRE_QUERY_DIFFERENCE);
 	if (cli->operand_count != 3)
-		return cli_usage(cli, "diff WORLD|FILE TICK TICK [--epoch N] [--other-epoch N]");
-	if (!cli_count(cli, cli->operands[1], "TICK", &tick) ||
-	    !cli_count(cli, cli->operands[2], "TICK", &other) ||
-	    !take_epoch(cli, "epoch", &query.epoch) ||
+		return cli_usage(cli, "diff WORLD|FILE TICK|SNAPSHOT TICK|SNAPSHOT "
+				      "[--epoch N] [--other-epoch N]");
+	if (!take_epoch(cli, "epoch", &query.epoch) ||
 	    !take_epoch(cli, "other-epoch", &query.other_epoch) || !cli_options_known(cli))
 		return cli_fail(cli);
 	if (cli_names_file(cli)) {
@@ -226,6 +225,9 @@ int verb_diff(struct cli *cli)
 					NULL };
 		return cli_run_daemon(cli, words);
 	}
+	if (!cli_count(cli, cli->operands[1], "TICK", &tick) ||
+	    !cli_count(cli, cli->operands[2], "TICK", &other))
+		return cli_fail(cli);
 	query.tick = (double)tick;
 	query.other_tick = (double)other;
 	return ask_world(cli, &query, &answer, &list) ? print_difference(cli, &list)

@@ -81,6 +81,10 @@ static bool read_geometry(struct cli *cli, const char *kind, struct wire_query *
 		query->representative = cli_flag(cli, "least-norm");
 		return take_body(cli, 2, &query->body);
 	}
+	if (strcmp(kind, "fields") == 0 && cli->operand_count <= 3) {
+		query_init(query, WIRE_QUERY_FIELDS);
+		return cli->operand_count == 2 || take_vector(cli, 2, "POSITION", query->origin);
+	}
 	return read_joints(cli, kind, query);
 }
 
@@ -216,6 +220,52 @@ static void print_move(const struct cli *cli, struct wire_cursor *in)
 	out_end(cli);
 }
 
+static bool print_field(const struct cli *cli, struct wire_cursor *in)
+{
+	struct wire_force_field field;
+	if (answer_take_field(in, &field) != STATUS_OK)
+		return false;
+	out_begin(cli);
+	out_u64(cli, "id", field.id);
+	out_text(cli, "kind", command_word(WORDS_FIELD_KIND, field.kind));
+	out_text(cli, "region", command_word(WORDS_FIELD_REGION, field.region));
+	out_reals(cli, "position", field.position, 3);
+	out_reals(cli, "rotation", field.rotation, 4);
+	out_reals(cli, "half", field.half, 3);
+	out_text(cli, "falloff", command_word(WORDS_FIELD_FALLOFF, field.falloff));
+	out_reals(cli, "strength", field.strength, 3);
+	out_reals(cli, "velocity", field.velocity, 3);
+	out_real(cli, "linear", field.linear);
+	out_real(cli, "quadratic", field.quadratic);
+	out_real(cli, "angular", field.angular);
+	out_u64(cli, "power", field.power);
+	out_real(cli, "core", field.core);
+	out_u64(cli, "flags", field.flags);
+	out_u64(cli, "mask", field.mask);
+	out_real(cli, "tag", (double)field.tag);
+	out_end(cli);
+	return true;
+}
+
+/* One record for the place, then one a field. */
+static void print_fields(const struct cli *cli, struct wire_cursor *in)
+{
+	struct wire_field_force head;
+	if (answer_take_fields(in, &head) != STATUS_OK)
+		return;
+	out_begin(cli);
+	out_reals(cli, "acceleration", head.acceleration, 3);
+	out_reals(cli, "force", head.force, 3);
+	out_u64(cli, "fields", head.count);
+	out_end(cli);
+	for (uint32_t i = 0; i < head.count; i++) {
+		if (!cli->json)
+			putchar('\n');
+		if (!print_field(cli, in))
+			return;
+	}
+}
+
 /* Prints one item of an answer as a record. */
 static bool print_item(const struct cli *cli, enum wire_query_kind kind, struct wire_cursor *in)
 {
@@ -297,6 +347,8 @@ static void print_answer(const struct cli *cli, enum wire_query_kind kind,
 		print_mass(cli, &in);
 	} else if (kind == WIRE_QUERY_MOVE) {
 		print_move(cli, &in);
+	} else if (kind == WIRE_QUERY_FIELDS) {
+		print_fields(cli, &in);
 	} else if (kind == WIRE_QUERY_JOINT) {
 		cli_joint(cli, &in);
 	} else if (kind == WIRE_QUERY_OVERLAP || kind == WIRE_QUERY_LINKED) {
@@ -337,8 +389,7 @@ static int print_joints(struct cli *cli, uint32_t world, struct wire_query *quer
 	do {
 		good = print_page(cli, query, &answer->answer, &more);
 		if (more)
-			good = cairn_query(cli->client, world, query, answer, &cli->why) ==
-			       STATUS_OK;
+			good = cairn_ask(cli->client, world, query, answer, &cli->why) == STATUS_OK;
 	} while (good && more);
 	return good ? EXIT_SUCCESS : cli_fail(cli);
 }
@@ -357,7 +408,7 @@ int verb_query(struct cli *cli)
 			"query %.40s: unknown kind or wrong operands; `cairn help query` lists them",
 			cli->operand_count > 1 ? cli->operands[1] : "without a kind");
 	good = good && cli_options_known(cli) && cli_join(cli, &world) &&
-	       cairn_query(cli->client, world.number, &query, &answer, &cli->why) == STATUS_OK;
+	       cairn_ask(cli->client, world.number, &query, &answer, &cli->why) == STATUS_OK;
 	bytes_release(&canonical);
 	if (!good)
 		return cli_fail(cli);

@@ -56,13 +56,13 @@ bool cli_names_file(const struct cli *cli)
 
 int verb_export(struct cli *cli)
 {
-	static const char *const names[] = { "from", "to", "epoch", "every" };
-	static const char *const options[] = { "--from", "--to", "--epoch", "--every" };
+	static const char *const names[] = { "from", "to", "epoch", "every", "names" };
+	static const char *const options[] = { "--from", "--to", "--epoch", "--every", "--names" };
 	const char *words[16] = { "cairnd", "past" };
 	size_t count = 2;
 	if (cli->operand_count != 2)
 		return cli_usage(cli, "export FILE OUT [--from TICK] [--to TICK] [--epoch N] "
-				      "[--every N]");
+				      "[--every N] [--names SCENE]");
 	words[count++] = cli->operands[0];
 	words[count++] = "--export";
 	words[count++] = cli->operands[1];

@@ -150,38 +150,15 @@ static void say_message(const struct message_info *info)
 	close_with('}');
 }
 
-static const char *type_name(enum field_type type)
-{
-	static const char *const names[] = {
-		[FIELD_BODY] = "body",
-		[FIELD_SHAPE] = "shape",
-		[FIELD_JOINT] = "joint",
-		[FIELD_ENUM] = "enum",
-		[FIELD_U32] = "u32",
-		[FIELD_INTEGER] = "integer",
-		[FIELD_F64] = "f64",
-		[FIELD_VEC3] = "vec3",
-		[FIELD_QUAT] = "quat",
-		[FIELD_TEXT] = "text",
-		[FIELD_NAME] = "name",
-		[FIELD_SEED] = "seed",
-		[FIELD_ATTACHMENTS] = "attachments",
-		[FIELD_TARGETS] = "targets",
-		[FIELD_POINTS] = "points",
-	};
-	return names[type];
-}
-
 static void say_command(const struct command_info *info)
 {
-	static const char *const results[] = { "nothing", "body", "shape", "joint" };
 	open_with(NULL, '{');
 	say_number("number", info->op);
 	say_text("name", info->name);
 	say_truth("reserved", info->reserved);
 	if (!info->reserved) {
 		say_text("doc", info->doc);
-		say_text("result", results[info->result]);
+		say_text("result", command_result_name(info->result));
 		say_number("needed", info->needed);
 	}
 	open_with("fields", '[');
@@ -189,7 +166,7 @@ static void say_command(const struct command_info *info)
 		const struct command_field *field = &info->fields[i];
 		open_with(NULL, '{');
 		say_text("name", field->name);
-		say_text("type", type_name(field->type));
+		say_text("type", field_type_name(field->type));
 		say_number("min", field->min);
 		say_number("max", field->max);
 		say_number("default", field->initial);

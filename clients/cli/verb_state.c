@@ -99,6 +99,7 @@ int verb_step(struct cli *cli)
 	struct message stepped;
 	uint64_t n = 1;
 	struct cairn_step step = { .want = WIRE_WANT_HASH };
+	const char *back = cli_option(cli, "restore", 0), *keep = cli_option(cli, "save", 0);
 	if (cli_flag(cli, "bodies"))
 		step.want |= WIRE_WANT_BODIES;
 	if (cli_flag(cli, "totals"))
@@ -110,10 +111,20 @@ int verb_step(struct cli *cli)
 	/* A STEP makes at most WIRE_STEPS_MAX ticks, so more ticks need several. */
 	do {
 		step.n = (uint32_t)MIN_OF(n, (uint64_t)WIRE_STEPS_MAX);
+		step.restore = back;
+		step.save = n == step.n ? keep : NULL;
+		back = NULL;
 		if (cairn_step(cli->client, world.number, &step, &stepped, &cli->why) != STATUS_OK)
 			return cli_fail(cli);
 		n -= step.n;
 	} while (n > 0);
+	if (keep != NULL && stepped.stepped.code != STATUS_OK) {
+		enum status code = (enum status)stepped.stepped.code;
+		reason_set(&cli->why, code, -1, "save",
+			   "the ticks were made, but the state is not kept as \"%.64s\": %s", keep,
+			   status_text(code));
+		return cli_fail(cli);
+	}
 	print_stepped(cli, &stepped.stepped);
 	return EXIT_SUCCESS;
 }
@@ -138,23 +149,29 @@ int verb_save(struct cli *cli)
 {
 	struct cairn_world world;
 	struct message saved;
+	bool moment = cli_flag(cli, "rollback");
 	if (cli->operand_count != 2)
-		return cli_usage(cli, "save WORLD NAME");
-	if (!cli_options_known(cli) || !cli_join(cli, &world) ||
-	    cairn_save(cli->client, world.number, cli->operands[1], &saved, &cli->why) != STATUS_OK)
+		return cli_usage(cli, "save WORLD NAME [--rollback]");
+	if (!cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	if ((moment ? cairn_save_moment : cairn_save)(cli->client, world.number, cli->operands[1],
+						      &saved, &cli->why) != STATUS_OK)
 		return cli_fail(cli);
 	return print_state(cli, saved.saved.epoch, saved.saved.tick, saved.saved.edit,
 			   saved.saved.hash, 0, false);
 }
 
-/* Restores snapshot `name`, or (NULL) the tick, and prints the state. */
-static int restore_and_print(struct cli *cli, uint32_t world, const char *name,
+/* Restores snapshot or moment `name`, or (NULL) the tick, and prints the state. */
+static int restore_and_print(struct cli *cli, uint32_t world, const char *name, bool moment,
 			     struct cairn_tick tick)
 {
 	struct message restored;
-	enum status status =
-		name != NULL ? cairn_restore(cli->client, world, name, &restored, &cli->why)
-			     : cairn_restore_tick(cli->client, world, tick, &restored, &cli->why);
+	enum status status;
+	if (name == NULL)
+		status = cairn_restore_tick(cli->client, world, tick, &restored, &cli->why);
+	else
+		status = (moment ? cairn_restore_moment : cairn_restore)(cli->client, world, name,
+									 &restored, &cli->why);
 	if (status != STATUS_OK)
 		return cli_fail(cli);
 	return print_state(cli, restored.restored.epoch, restored.restored.tick,
@@ -166,7 +183,7 @@ bool cli_tick(struct cli *cli, const char *option, struct cairn_tick *tick, bool
 {
 	const char *text = cli_option(cli, option, 0), *epoch = cli_option(cli, "epoch", 0);
 	uint64_t number = 0;
-	*tick = (struct cairn_tick){ 0, 0 };
+	*tick = (struct cairn_tick){ .tick = 0 };
 	*given = text != NULL;
 	if (text != NULL && !cli_count(cli, text, option, &tick->tick))
 		return false;
@@ -186,14 +203,15 @@ int verb_restore(struct cli *cli)
 {
 	struct cairn_world world;
 	struct cairn_tick tick;
-	bool given;
+	bool given, moment = cli_flag(cli, "rollback");
 	if (!cli_tick(cli, "tick", &tick, &given))
 		return cli_fail(cli);
-	if (cli->operand_count != (given ? 1 : 2))
-		return cli_usage(cli, "restore WORLD NAME | WORLD --tick N [--epoch N]");
+	if (cli->operand_count != (given ? 1 : 2) || (given && moment))
+		return cli_usage(cli,
+				 "restore WORLD NAME [--rollback] | WORLD --tick N [--epoch N]");
 	if (!cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	return restore_and_print(cli, world.number, given ? NULL : cli->operands[1], tick);
+	return restore_and_print(cli, world.number, given ? NULL : cli->operands[1], moment, tick);
 }
 
 int verb_restart(struct cli *cli)
@@ -203,7 +221,8 @@ int verb_restart(struct cli *cli)
 		return cli_usage(cli, "restart WORLD");
 	if (!cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	return restore_and_print(cli, world.number, "start", (struct cairn_tick){ 0, 0 });
+	return restore_and_print(cli, world.number, "start", false,
+				 (struct cairn_tick){ .tick = 0 });
 }
 
 int verb_back(struct cli *cli)
@@ -215,8 +234,8 @@ int verb_back(struct cli *cli)
 	if ((cli->operand_count > 1 && !cli_count(cli, cli->operands[1], "N", &n)) ||
 	    !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	struct cairn_tick tick = { world.tick - MIN_OF(n, world.tick), 0 };
-	return restore_and_print(cli, world.number, NULL, tick);
+	struct cairn_tick tick = { .tick = world.tick - MIN_OF(n, world.tick) };
+	return restore_and_print(cli, world.number, NULL, false, tick);
 }
 
 int verb_fork(struct cli *cli)
@@ -228,8 +247,14 @@ int verb_fork(struct cli *cli)
 	const char *snapshot = cli_option(cli, "snapshot", 0);
 	if (!cli_tick(cli, "tick", &tick, &given))
 		return cli_fail(cli);
-	if (cli->operand_count != 2 || (given && snapshot != NULL))
-		return cli_usage(cli, "fork WORLD NEW [--snapshot NAME | --tick N [--epoch N]]");
+	tick.recording = cli_option(cli, "recording", 0);
+	if (cli->operand_count != 2 || ((given || tick.recording != NULL) && snapshot != NULL))
+		return cli_usage(cli, "fork WORLD NEW [--snapshot NAME | [--recording NAME] "
+				      "[--tick N [--epoch N]]]");
+	if (tick.recording != NULL && !given) {
+		tick.tick = WIRE_INTEGER_MAX; /* its end */
+		given = true;
+	}
 	if (!cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
 	enum status status = given ? cairn_fork_tick(cli->client, world.number, cli->operands[1],

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "clients/cli/verbs.h"
+#include "server/base/array.h"
 
 /* The value of a key of a map of INFO; false if it has none. */
 static bool find_key(struct wire_slice map, const char *key, struct wire_slice *out)
@@ -50,6 +51,99 @@ static void text_of(struct wire_slice map, const char *key, char *text, size_t b
 		snprintf(text, bytes, "%.*s", (int)token.count, (const char *)token.at);
 }
 
+/* ---- stages -------------------------------------------------------------------------------------- */
+
+enum { STAGES_KEPT = 32, STAGES_SHOWN = 3 };
+
+/* Time in each stage of a world's ticks, of those that the server profiled. */
+struct stage_times {
+	char world[WIRE_NAME_MAX + 1];
+	uint32_t count;
+	struct stage_time {
+		char name[WIRE_NAME_MAX + 1];
+		double ns;
+	} items[STAGES_KEPT];
+};
+
+/* A page's worlds as they were on the page before. */
+struct top {
+	double bytes_in, bytes_out; /* of the server, so far */
+	ARRAY_OF(struct stage_times) worlds;
+};
+
+static struct stage_times read_stages(struct wire_slice world)
+{
+	struct stage_times times = { .count = 0 };
+	struct wire_slice map;
+	struct wire_token token;
+	text_of(world, "name", times.world, sizeof times.world);
+	if (!find_key(world, "stage_ns", &map))
+		return times;
+	struct wire_cursor in = wire_cursor_of(map);
+	if (wire_next(&in, &token) != STATUS_OK || token.type != WIRE_TOKEN_MAP)
+		return times;
+	while (times.count < MIN_OF(token.count, (uint32_t)STAGES_KEPT)) {
+		struct stage_time *item = &times.items[times.count];
+		struct wire_token name;
+		if (wire_next(&in, &name) != STATUS_OK || name.type != WIRE_TOKEN_TEXT ||
+		    wire_take_real(&in, &item->ns) != STATUS_OK)
+			break;
+		snprintf(item->name, sizeof item->name, "%.*s", (int)name.count,
+			 (const char *)name.at);
+		times.count++;
+	}
+	return times;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	double x = ((const struct stage_time *)a)->ns, y = ((const struct stage_time *)b)->ns;
+	return (x < y) - (x > y);
+}
+
+/* What was spent since the page before, as parts of 1, the largest first. A world whose ticks were not
+ * profiled since then has what was spent since it began. */
+static struct stage_times shares_since(struct top *top, struct wire_slice world)
+{
+	struct stage_times now = read_stages(world), shares = now;
+	struct stage_times *before = NULL;
+	double sum = 0, all = 0;
+	for (uint32_t i = 0; i < top->worlds.count && before == NULL; i++)
+		if (strcmp(top->worlds.items[i].world, now.world) == 0)
+			before = &top->worlds.items[i];
+	for (uint32_t i = 0; i < now.count; i++) {
+		double earlier = before != NULL && i < before->count ? before->items[i].ns : 0;
+		/* A world that was made anew under its name begins at 0. */
+		shares.items[i].ns = now.items[i].ns >= earlier ? now.items[i].ns - earlier : 0;
+		sum += shares.items[i].ns;
+		all += now.items[i].ns;
+	}
+	for (uint32_t i = 0; i < now.count; i++)
+		shares.items[i].ns = sum > 0   ? shares.items[i].ns / sum
+				     : all > 0 ? now.items[i].ns / all
+					       : 0;
+	if (before == NULL && ARRAY_RESERVE(&top->worlds, top->worlds.count + 1u) == STATUS_OK)
+		before = &top->worlds.items[top->worlds.count++];
+	if (before != NULL)
+		*before = now;
+	qsort(shares.items, shares.count, sizeof *shares.items, by_time);
+	return shares;
+}
+
+static void print_shares(const struct cli *cli, const struct stage_times *shares)
+{
+	uint32_t shown = cli->json ? shares->count : MIN_OF(shares->count, (uint32_t)STAGES_SHOWN);
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct stage_time *share = &shares->items[i];
+		char key[sizeof share->name + sizeof "stage_"];
+		snprintf(key, sizeof key, "stage_%s", share->name);
+		if (cli->json)
+			out_real(cli, key, share->ns);
+		else if (share->ns > 0)
+			printf(" %s %.0f%%", share->name, 100 * share->ns);
+	}
+}
+
 /* ---- what is printed ----------------------------------------------------------------------------- */
 
 struct world_line {
@@ -83,15 +177,18 @@ static struct world_line read_line(struct wire_slice world)
 	return line;
 }
 
-static void print_world(const struct cli *cli, struct wire_slice world)
+static void print_world(const struct cli *cli, struct top *top, struct wire_slice world)
 {
 	const struct world_line line = read_line(world);
+	const struct stage_times shares = shares_since(top, world);
 	if (!cli->json) {
 		printf("%-20.20s %-8s %-10.10s %10.0f %7.0f %7.0f %8.0f %5.0f %8.3f %8.3f "
-		       "%6.0f %7.0f %6.0f %9.0f\n",
+		       "%6.0f %7.0f %6.0f %9.0f ",
 		       line.name, mode_name(line.mode), line.method, line.tick, line.bodies,
 		       line.awake, line.contacts, line.iterations, line.p50_ms, line.p99_ms,
 		       line.late, line.dropped, line.behind, line.file_kib);
+		print_shares(cli, &shares);
+		putchar('\n');
 		return;
 	}
 	out_begin(cli);
@@ -109,31 +206,27 @@ static void print_world(const struct cli *cli, struct wire_slice world)
 	out_real(cli, "ticks_dropped", line.dropped);
 	out_real(cli, "ticks_not_on_disk", line.behind);
 	out_real(cli, "file_kib", line.file_kib);
+	print_shares(cli, &shares);
 	out_end(cli);
 }
 
-/* Bytes that the server has sent and received so far. */
-struct traffic {
-	double in, out;
-};
-
-static void print_server(const struct cli *cli, struct wire_slice server, struct traffic *before,
+static void print_server(const struct cli *cli, struct top *top, struct wire_slice server,
 			 double seconds)
 {
-	const struct traffic now = { number_of(server, "bytes_in"),
-				     number_of(server, "bytes_out") };
-	double in = seconds > 0 ? (now.in - before->in) / seconds : 0;
-	double out = seconds > 0 ? (now.out - before->out) / seconds : 0;
-	*before = now;
+	double all_in = number_of(server, "bytes_in"), all_out = number_of(server, "bytes_out");
+	double in = seconds > 0 ? (all_in - top->bytes_in) / seconds : 0;
+	double out = seconds > 0 ? (all_out - top->bytes_out) / seconds : 0;
+	top->bytes_in = all_in;
+	top->bytes_out = all_out;
 	if (!cli->json) {
 		printf("sessions %.0f  lost %.0f  queued %.0f B  in %.0f B/s  out %.0f B/s  "
 		       "workers %.0f  files refused %.0f\n\n",
 		       number_of(server, "sessions"), number_of(server, "sessions_lost"),
 		       number_of(server, "queued_bytes"), in, out, number_of(server, "workers"),
 		       number_of(server, "files_refused"));
-		printf("%-20s %-8s %-10s %10s %7s %7s %8s %5s %8s %8s %6s %7s %6s %9s\n", "world",
-		       "mode", "method", "tick", "bodies", "awake", "contacts", "iter", "ms p50",
-		       "ms p99", "late", "dropped", "behind", "file KiB");
+		printf("%-20s %-8s %-10s %10s %7s %7s %8s %5s %8s %8s %6s %7s %6s %9s  %s\n",
+		       "world", "mode", "method", "tick", "bodies", "awake", "contacts", "iter",
+		       "ms p50", "ms p99", "late", "dropped", "behind", "file KiB", "stages");
 		return;
 	}
 	out_begin(cli);
@@ -147,7 +240,7 @@ static void print_server(const struct cli *cli, struct wire_slice server, struct
 	out_end(cli);
 }
 
-static enum status print_page(struct cli *cli, struct traffic *before, double seconds)
+static enum status print_page(struct cli *cli, struct top *top, double seconds)
 {
 	struct message reply;
 	struct wire_slice server, worlds;
@@ -164,10 +257,10 @@ static enum status print_page(struct cli *cli, struct traffic *before, double se
 				  "the server's answer to INFO has no worlds");
 	if (!cli->json && isatty(STDOUT_FILENO) == 1)
 		fputs("\033[H\033[J", stdout); /* clears the screen */
-	print_server(cli, server, before, seconds);
+	print_server(cli, top, server, seconds);
 	struct wire_cursor items = wire_cursor_list(&list);
 	for (uint32_t i = 0; i < list.count && wire_skip(&items, &worlds) == STATUS_OK; i++)
-		print_world(cli, worlds);
+		print_world(cli, top, worlds);
 	fflush(stdout);
 	return STATUS_OK;
 }
@@ -175,7 +268,7 @@ static enum status print_page(struct cli *cli, struct traffic *before, double se
 int verb_top(struct cli *cli)
 {
 	const char *every = cli_option(cli, "every", 0), *times = cli_option(cli, "times", 0);
-	struct traffic before = { 0 };
+	struct top top = { 0 };
 	uint64_t left = UINT64_MAX;
 	double seconds = 2;
 	if ((every != NULL && !cli_number(cli, every, "every", &seconds)) ||
@@ -189,8 +282,9 @@ int verb_top(struct cli *cli)
 	for (double passed = 0; left > 0; left--, passed = seconds) {
 		if (passed > 0)
 			poll(NULL, 0, (int)(seconds * 1000));
-		if (print_page(cli, &before, passed) != STATUS_OK)
-			return cli_fail(cli);
+		if (print_page(cli, &top, passed) != STATUS_OK)
+			break;
 	}
-	return EXIT_SUCCESS;
+	ARRAY_RELEASE(&top.worlds);
+	return cli->why.status == STATUS_OK ? EXIT_SUCCESS : cli_fail(cli);
 }

@@ -161,6 +161,7 @@ int verb_watch(struct cli *cli)
 	if (!cli_tick(cli, "from", &tick, &watching.held) ||
 	    (factor != NULL && !cli_number(cli, factor, "speed", &speed)))
 		return cli_fail(cli);
+	tick.recording = cli_option(cli, "recording", 0);
 	struct cairn_world world;
 	struct cairn_subscription ask = { .sub = 1, .profile = WIRE_PROFILE_EXACT };
 	static const char *const profiles[] = { "plain", "exact", "view", "sim" };
@@ -183,6 +184,8 @@ int verb_watch(struct cli *cli)
 					 profile);
 		ask.profile = (enum wire_profile)found;
 	}
+	if (tick.recording != NULL && !watching.held)
+		return cli_usage(cli, "--recording NAME needs --from TICK");
 	watching.wanted = UINT64_MAX;
 	if ((ticks != NULL && !cli_count(cli, ticks, "ticks", &watching.wanted)) ||
 	    !cli_options_known(cli) || !cli_join(cli, &world))

@@ -8,18 +8,18 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "python"))
-from make_manifest import FRICTION_DOC, bounds, calls, field_text, limits_of, number_text, query_limits, words_of, write_or_check  # noqa: E402
+sys.path.insert(0, str(HERE.parent))
+from manifests import (FRICTION_DOC, bound, bounds, calls, commands, field_text, grouped, limits_of,  # noqa: E402
+                       named_numbers, number_text, query_limits, words_of, write_or_check)
 
 TARGET = HERE / "src" / "manifest.js"
 TYPES = HERE / "src" / "manifest.d.ts"
 # Fallbacks in JavaScript, by type; those of other types are numbers, copied unchanged.
 EMPTY = {"TEXT": '""', "BIN": "null", "CAPS": "[]", "LIMITS": "null", "RATE": "null", "BOX": "null", "HASH": "null",
          "OPTION": "null", "IDS": "[]", "REALS": "[]", "LIST": "[]", "MAP": "null", "RAW": "null"}
-
-
-# Named bounds that commands.def uses as defaults.
-NUMBERS = {"LENGTH_MAX": "1e6"}
+# Defaults of commands' fields that are no numbers.
+DEFAULTS = {"QUAT": "[1, 0, 0, 0]", "ATTACHMENTS": "[]", "TARGETS": "[]", "POINTS": "[]", "TEXT": '""', "NAME": "null"}
+BOUNDS = bounds()
 
 
 def entry(name, head, fields):
@@ -31,40 +31,28 @@ def entry(name, head, fields):
 
 
 def messages():
-    fields = []
-    for macro, words in calls("protocol/messages.def", ["MESSAGE", "RESERVED", "NEED", "FIELD", "END"]):
-        if macro == "MESSAGE":
-            head, fields = words, []
-        elif macro == "NEED":
-            fields.append((words[1], "undefined"))
-        elif macro == "FIELD":
-            fields.append((words[1], EMPTY.get(words[0], words[3])))
-        elif macro == "END":
-            yield from entry(head[2], f"number: {head[0]}, map: {str(head[4] == 'MAP').lower()}", fields)
+    for head, fields in grouped("protocol/messages.def", "MESSAGE", ["NEED", "FIELD"]):
+        fallbacks = [(words[1], "undefined" if macro == "NEED" else EMPTY.get(words[0], words[3])) for macro, words in fields]
+        yield from entry(head[2], f"number: {head[0]}, map: {str(head[4] == 'MAP').lower()}", fallbacks)
 
 
 def default_of(kind, value):
-    for name, number in NUMBERS.items():
-        value = value.replace(name, number)
-    if kind == "VEC3":
-        return f"[{value}, {value}, {value}]"
-    return {"QUAT": "[1, 0, 0, 0]", "ATTACHMENTS": "[]", "TARGETS": "[]", "POINTS": "[]"}.get(kind, value)
+    if kind in DEFAULTS:
+        return DEFAULTS[kind]
+    number = number_text(bound(value, BOUNDS))
+    return f"[{number}, {number}, {number}]" if kind == "VEC3" else number
 
 
-def commands():
-    fields = []
-    for macro, words in calls("server/engine/world/commands.def", ["COMMAND", "FIELD", "END"]):
-        if macro == "COMMAND":
-            head, fields = words, []
-        elif macro == "FIELD":
-            needed = len(fields) < int(head[3])
-            fields.append((words[2], "undefined" if needed else default_of(words[1], words[5])))
-        else:
-            yield from entry(head[2], f"number: {head[0]}", fields)
+def command_entries():
+    for head, fields in commands():
+        needed = int(head[3])
+        yield from entry(head[2], f"number: {head[0]}",
+                         [(words[2], "undefined" if place < needed else default_of(words[1], words[5]))
+                          for place, words in enumerate(fields)])
 
 
 def limits():
-    yield f"export const LENGTH_MAX = {number_text(bounds()['LENGTH_MAX'])};"
+    yield f"export const LENGTH_MAX = {number_text(BOUNDS['LENGTH_MAX'])};"
     yield ""
     yield "/** Of each command's field with numbers: [type, least, most, unit], types as in server/engine/world/commands.def. */"
     yield "export const LIMITS = {"
@@ -88,6 +76,7 @@ def limits():
 
 def lines():
     yield "// Numbers and fields of the wire. Written by make_manifest.py; do not edit."
+    yield "/* table */"
     yield ""
     yield "/** Statuses by number: [name, meaning]. */"
     yield "export const STATUS = {"
@@ -102,7 +91,7 @@ def lines():
     yield ""
     yield "/** Commands by name: number, and [name, default] of each field in order; a field with default undefined is required. */"
     yield "export const COMMAND = {"
-    yield from commands()
+    yield from command_entries()
     yield "};"
     yield ""
     yield from limits()
@@ -122,29 +111,13 @@ def lines():
         yield f"  {command}: {{ {fields} }},"
     yield "};"
     yield ""
-    yield "/** Kinds of QUERY by name. */"
-    yield "export const QUERY = {"
-    for _, words in calls("protocol/queries.def", ["QUERY"]):
-        yield f"  {words[2]}: {words[0]},"
-    yield "};"
-    yield ""
-    yield "/** Kinds of observations of STEP_WORLDS. */"
-    yield "export const OBSERVATION = {"
-    for _, words in calls("protocol/observations.def", ["OBSERVATION"]):
-        yield f"  {words[2]}: {words[0]},"
-    yield "};"
-    yield ""
-    yield "/** Bits of SUBSCRIBE.fields by column. */"
-    yield "export const COLUMN = {"
-    for _, words in calls("protocol/columns.def", ["COLUMN"]):
-        yield f"  {words[2]}: {1 << int(words[0])},"
-    yield "};"
-    yield ""
-    yield "/** Bits of SUBSCRIBE.joints by column. */"
-    yield "export const JOINT_COLUMN = {"
-    for _, words in calls("protocol/columns.def", ["JOINT_COLUMN"]):
-        yield f"  {words[2]}: {1 << int(words[0])},"
-    yield "};"
+    for place, (name, about, numbers) in enumerate(named_numbers()):
+        if place > 0:
+            yield ""
+        yield f"/** {about} */"
+        yield f"export const {name} = {{"
+        yield from (f"  {word}: {number}," for word, number in numbers.items())
+        yield "};"
 
 
 # ---- manifest.d.ts ----------------------------------------------------------------------------------
@@ -163,30 +136,24 @@ def name_type(name, names):
 
 
 def command_types():
-    known, (lists, worded) = bounds(), words_of()
+    lists, worded = words_of()
     yield "/** The fields of each command; one with `?` has the default of docs/COMMANDS.md. */"
     yield "export interface CommandFields {"
-    fields = []
-    for macro, words in calls("server/engine/world/commands.def", ["COMMAND", "FIELD", "END"]):
-        if macro == "COMMAND":
-            head, fields = words, []
-        elif macro == "FIELD":
-            fields.append(words)
-        else:
-            yield f"  /** {head[5].strip(chr(34))} */"
-            yield f"  {head[2]}: {{"
-            for place, words_of_field in enumerate(fields):
-                kind, name = words_of_field[1], words_of_field[2]
-                typed = TYPED.get(kind, "number")
-                if (head[2], name) in worded:
-                    typed = " | ".join(["number", *(f'"{word}"' for word in lists[worded[head[2], name]] if word)])
-                yield f"    /** {field_text(kind, words_of_field, known)} */"
-                given = place < int(head[3]) and name not in ("static_friction", "dynamic_friction")
-                yield f"    {name}{'' if given else '?'}: {typed};"
-            if any(words_of_field[2] == "static_friction" for words_of_field in fields):
-                yield f"    /** friction: {FRICTION_DOC} */"
-                yield "    friction?: Placed;"
-            yield "  };"
+    for head, fields in commands():
+        yield f"  /** {head[5].strip(chr(34))} */"
+        yield f"  {head[2]}: {{"
+        for place, words_of_field in enumerate(fields):
+            kind, name = words_of_field[1], words_of_field[2]
+            typed = TYPED.get(kind, "number")
+            if (head[2], name) in worded:
+                typed = " | ".join(["number", *(f'"{word}"' for word in lists[worded[head[2], name]] if word)])
+            yield f"    /** {field_text(kind, words_of_field, BOUNDS)} */"
+            given = place < int(head[3]) and name not in ("static_friction", "dynamic_friction")
+            yield f"    {name}{'' if given else '?'}: {typed};"
+        if any(words_of_field[2] == "static_friction" for words_of_field in fields):
+            yield f"    /** friction: {FRICTION_DOC} */"
+            yield "    friction?: Placed;"
+        yield "  };"
     yield "}"
     yield ""
 

@@ -165,6 +165,9 @@ struct cairn_step {
 	uint32_t command_count;
 	uint8_t want; /* enum wire_want bits */
 	struct wire_option from;
+	/* Names of moments, states in the server's memory: to return to before the commands, and to keep the
+	 * state after the ticks as (not kept: STEPPED's code says why). NULL or "": none. */
+	const char *restore, *save;
 };
 /* One round trip. *out (MESSAGE_STEPPED) borrows from the client. The status does not tell whether
  * the batch was refused: read the results and pass them to cairn_result_status. */
@@ -215,6 +218,11 @@ MUST_CHECK enum status cairn_save(struct cairn *self, uint32_t world, const char
 				  struct message *out, struct reason *why);
 MUST_CHECK enum status cairn_restore(struct cairn *self, uint32_t world, const char *name,
 				     struct message *out, struct reason *why);
+/* The same for a moment: a state in the server's memory, for rollbacks. */
+MUST_CHECK enum status cairn_save_moment(struct cairn *self, uint32_t world, const char *name,
+					 struct message *out, struct reason *why);
+MUST_CHECK enum status cairn_restore_moment(struct cairn *self, uint32_t world, const char *name,
+					    struct message *out, struct reason *why);
 /* `snapshot`: the name of a saved state; "" or NULL: the current state. */
 MUST_CHECK enum status cairn_fork(struct cairn *self, uint32_t world, const char *name,
 				  const char *snapshot, struct message *out, struct reason *why);
@@ -222,6 +230,7 @@ MUST_CHECK enum status cairn_fork(struct cairn *self, uint32_t world, const char
 struct cairn_tick {
 	uint64_t tick;
 	uint32_t epoch;
+	const char *recording; /* of the world, in place of its past; NULL: none */
 };
 MUST_CHECK enum status cairn_restore_tick(struct cairn *self, uint32_t world,
 					  struct cairn_tick tick, struct message *out,
@@ -233,9 +242,20 @@ MUST_CHECK enum status cairn_fork_tick(struct cairn *self, uint32_t world, const
  * negative backward. NULL: the present again. *out (MESSAGE_SOUGHT) comes before the first such frame. */
 MUST_CHECK enum status cairn_seek(struct cairn *self, uint64_t sub, const struct cairn_tick *tick,
 				  double speed, struct message *out, struct reason *why);
-MUST_CHECK enum status cairn_query(struct cairn *self, uint32_t world,
-				   const struct wire_query *query, struct message *out,
-				   struct reason *why);
+/* RECORD (PROTOCOL.md): recordings of a world on the server. *out is MESSAGE_RECORDED. */
+struct cairn_recording {
+	uint32_t world;
+	enum wire_record action;
+	const char *name, *title; /* title: NULL none */
+	bool has_from;		  /* save: from that tick on */
+	struct cairn_tick from;
+	uint64_t seconds, bytes, offset;
+	struct wire_slice data;
+};
+MUST_CHECK enum status cairn_record(struct cairn *self, const struct cairn_recording *recording,
+				    struct message *out, struct reason *why);
+MUST_CHECK enum status cairn_ask(struct cairn *self, uint32_t world, const struct wire_query *query,
+				 struct message *out, struct reason *why);
 /* `what`: "server", "worlds" or "" for both; *out (MESSAGE_REPLY). */
 MUST_CHECK enum status cairn_info(struct cairn *self, const char *what, struct message *out,
 				  struct reason *why);

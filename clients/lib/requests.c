@@ -1,5 +1,6 @@
 /* requests.c: one function for each request of cairn.h: it packs the message and waits for its
  * answer. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +31,8 @@ uint64_t client_ref(const struct message *answer)
 		return answer->forked.ref;
 	case MESSAGE_SOUGHT:
 		return answer->sought.ref;
+	case MESSAGE_RECORDED:
+		return answer->recorded.ref;
 	case MESSAGE_REPLY:
 		return answer->reply.ref;
 	case MESSAGE_PONG:
@@ -298,6 +301,8 @@ enum status cairn_step(struct cairn *self, uint32_t world, const struct cairn_st
 	request.step.from = step->from;
 	request.step.n = step->n;
 	request.step.want = step->want;
+	request.step.restore = wire_text(step->restore != NULL ? step->restore : "");
+	request.step.save = wire_text(step->save != NULL ? step->save : "");
 	enum status status = STATUS_OK;
 	if (step->command_count > 0)
 		status = pack_commands(step->commands, step->command_count, &packed,
@@ -388,26 +393,52 @@ double cairn_observed(const struct message *stepped, uint64_t index)
 
 /* ---- states and queries ------------------------------------------------------------------------ */
 
-enum status cairn_save(struct cairn *self, uint32_t world, const char *name, struct message *out,
-		       struct reason *why)
+static enum status save(struct cairn *self, uint32_t world, const char *name, enum wire_save kind,
+			struct message *out, struct reason *why)
 {
 	struct message request;
 	message_init(&request, MESSAGE_SAVE);
 	request.save.ref = cairn_next_ref(self);
 	request.save.world = world;
 	request.save.name = wire_text(name);
+	request.save.kind = kind;
 	return cairn_request(self, &request, MESSAGE_SAVED, out, why);
 }
 
-enum status cairn_restore(struct cairn *self, uint32_t world, const char *name, struct message *out,
-			  struct reason *why)
+static enum status restore(struct cairn *self, uint32_t world, const char *name,
+			   enum wire_save kind, struct message *out, struct reason *why)
 {
 	struct message request;
 	message_init(&request, MESSAGE_RESTORE);
 	request.restore.ref = cairn_next_ref(self);
 	request.restore.world = world;
 	request.restore.name = wire_text(name);
+	request.restore.kind = kind;
 	return cairn_request(self, &request, MESSAGE_RESTORED, out, why);
+}
+
+enum status cairn_save(struct cairn *self, uint32_t world, const char *name, struct message *out,
+		       struct reason *why)
+{
+	return save(self, world, name, WIRE_SAVE_SNAPSHOT, out, why);
+}
+
+enum status cairn_save_moment(struct cairn *self, uint32_t world, const char *name,
+			      struct message *out, struct reason *why)
+{
+	return save(self, world, name, WIRE_SAVE_MOMENT, out, why);
+}
+
+enum status cairn_restore(struct cairn *self, uint32_t world, const char *name, struct message *out,
+			  struct reason *why)
+{
+	return restore(self, world, name, WIRE_SAVE_SNAPSHOT, out, why);
+}
+
+enum status cairn_restore_moment(struct cairn *self, uint32_t world, const char *name,
+				 struct message *out, struct reason *why)
+{
+	return restore(self, world, name, WIRE_SAVE_MOMENT, out, why);
 }
 
 enum status cairn_fork(struct cairn *self, uint32_t world, const char *name, const char *snapshot,
@@ -444,6 +475,7 @@ enum status cairn_fork_tick(struct cairn *self, uint32_t world, const char *name
 	request.fork.name = wire_text(name);
 	request.fork.tick = (struct wire_option){ true, tick.tick };
 	request.fork.epoch = tick.epoch;
+	request.fork.recording = wire_text(tick.recording != NULL ? tick.recording : "");
 	return cairn_request(self, &request, MESSAGE_FORKED, out, why);
 }
 
@@ -458,21 +490,44 @@ enum status cairn_seek(struct cairn *self, uint64_t sub, const struct cairn_tick
 	if (tick != NULL) {
 		request.seek.tick = (struct wire_option){ true, tick->tick };
 		request.seek.epoch = tick->epoch;
+		request.seek.recording = wire_text(tick->recording != NULL ? tick->recording : "");
 	}
 	return cairn_request(self, &request, MESSAGE_SOUGHT, out, why);
 }
 
-enum status cairn_query(struct cairn *self, uint32_t world, const struct wire_query *query,
-			struct message *out, struct reason *why)
+enum status cairn_record(struct cairn *self, const struct cairn_recording *recording,
+			 struct message *out, struct reason *why)
+{
+	struct message request;
+	message_init(&request, MESSAGE_RECORD);
+	request.record.ref = cairn_next_ref(self);
+	request.record.world = recording->world;
+	request.record.action = recording->action;
+	request.record.name = wire_text(recording->name);
+	request.record.title = wire_text(recording->title != NULL ? recording->title : "");
+	request.record.tick = (struct wire_option){ recording->has_from, recording->from.tick };
+	request.record.epoch = recording->from.epoch;
+	request.record.seconds = recording->seconds;
+	request.record.bytes = recording->bytes;
+	request.record.offset = recording->offset;
+	request.record.data = recording->data;
+	return cairn_request(self, &request, MESSAGE_RECORDED, out, why);
+}
+
+enum status cairn_ask(struct cairn *self, uint32_t world, const struct wire_query *query,
+		      struct message *out, struct reason *why)
 {
 	struct message request;
 	uint8_t packed[WIRE_QUERY_SHAPE_MAX + 512];
 	struct wire_packer packer = wire_packer_over(packed, sizeof packed);
+	enum status status = query_check(query, why);
+	if (status != STATUS_OK)
+		return status;
 	message_init(&request, MESSAGE_QUERY);
 	request.query.id = cairn_next_ref(self);
 	request.query.world = world;
 	uint32_t count = query_pack(&packer, query);
-	enum status status = wire_packer_status(&packer);
+	status = wire_packer_status(&packer);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "query", "%s", status_text(status));
 	request.query.query = (struct wire_list){ packed, packer.bytes, count };
@@ -496,6 +551,20 @@ struct packed_sight {
 	struct wire_list area_list, follow_list;
 };
 
+/* What the server would refuse, and what MessagePack carries but no frame may. */
+static enum status check_areas(const struct cairn_sight *sight, const struct wire_list *packed,
+			       struct reason *why)
+{
+	struct wire_area copies[WIRE_AREAS_MAX];
+	uint32_t count;
+	for (uint32_t i = 0; i < sight->area_count; i++)
+		for (uint32_t k = 0; k < wire_area_numbers(sight->areas[i].kind); k++)
+			if (!isfinite(sight->areas[i].numbers[k]))
+				return reason_set(why, STATUS_NOT_FINITE, i, "areas",
+						  "number %u of area %u is not finite", k, i);
+	return wire_areas_take(packed, copies, &count, why);
+}
+
 static enum status pack_sight(const struct cairn_sight *sight, struct packed_sight *out,
 			      struct reason *why)
 {
@@ -515,7 +584,7 @@ static enum status pack_sight(const struct cairn_sight *sight, struct packed_sig
 		wire_pack_uint(&follow, sight->follow[i]);
 	out->area_list = (struct wire_list){ out->areas, areas.bytes, sight->area_count };
 	out->follow_list = (struct wire_list){ out->follow, follow.bytes, sight->follow_count };
-	return STATUS_OK;
+	return check_areas(sight, &out->area_list, why);
 }
 
 enum status cairn_focus(struct cairn *self, uint64_t sub, const struct cairn_sight *sight,

@@ -12,6 +12,7 @@ PYTHON_TESTS += \
 	clients/python/tests/test_vector.py
 EXTRA_DIST += \
 	clients/python/README.md \
+	clients/manifests.py \
 	clients/python/make_manifest.py \
 	clients/python/pyproject.toml \
 	clients/python/cairn/__init__.py \
@@ -20,9 +21,11 @@ EXTRA_DIST += \
 	clients/python/cairn/aio.py \
 	clients/python/cairn/arrays.py \
 	clients/python/cairn/client.py \
+	clients/python/cairn/recordings.py \
 	clients/python/cairn/columns.py \
 	clients/python/cairn/commands.py \
 	clients/python/cairn/gym.py \
+	clients/python/cairn/hashes.py \
 	clients/python/cairn/joints.py \
 	clients/python/cairn/manifest.py \
 	clients/python/cairn/observe.py \

@@ -8,6 +8,7 @@ VIEWER_FILES = \
 	clients/web/src/banner.js \
 	clients/web/src/contacts.js \
 	clients/web/src/crowd.js \
+	clients/web/src/fields.js \
 	clients/web/src/focus.js \
 	clients/web/src/geometry.js \
 	clients/web/src/hand.js \
@@ -44,6 +45,13 @@ viewer:
 joint-pictures: viewer cairnd
 	cd npm/web && CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
 		./test/joint_pictures $(abs_top_builddir)/pictures
+
+# The picture of force fields, docs/images/fields.jpg, in BUILD/pictures.
+.PHONY: field-pictures
+field-pictures: viewer cairnd
+	mkdir -p pictures
+	cd npm/web && CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
+		node test/screenshot.mjs $(abs_top_builddir)/pictures/fields.jpg fields 1 fields bare ticks=100 near=1.05 960x480
 
 # Checks the decoding time of frames with 5000 moving bodies in headless Chromium, and that the heap does not grow; not part of
 # check.

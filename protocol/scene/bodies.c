@@ -278,6 +278,9 @@ static struct command_SPAWN spawn_of(const struct body_keys *body)
 	spawn.spinning_friction = body->spinning_friction;
 	spawn.friction_axis = body->friction_axis;
 	spawn.axis_friction = body->axis_friction;
+	spawn.integrator = (uint8_t)body->integrator;
+	spawn.tolerance = body->tolerance;
+	spawn.substeps = body->substeps;
 	spawn.category = body->category;
 	spawn.mask = body->mask;
 	spawn.group = body->group;

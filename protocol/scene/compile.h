@@ -75,6 +75,7 @@ MUST_CHECK enum status compile_shapes(struct compile *self, const struct yaml_no
 MUST_CHECK enum status compile_prototypes(struct compile *self);
 MUST_CHECK enum status compile_bodies(struct compile *self, const struct yaml_node *bodies);
 MUST_CHECK enum status compile_joints(struct compile *self, const struct yaml_node *joints);
+MUST_CHECK enum status compile_fields(struct compile *self, const struct yaml_node *fields);
 MUST_CHECK enum status compile_compare(struct compile *self, const struct yaml_node *node,
 				       struct scene_compare *out);
 MUST_CHECK enum status compile_expect(struct compile *self, const struct yaml_node *expect);

@@ -8,6 +8,7 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/generate.c \
 	protocol/scene/joints.c \
 	protocol/scene/joint_axes.c \
+	protocol/scene/fields.c \
 	protocol/scene/expect.c \
 	protocol/scene/cloud.h \
 	protocol/scene/cloud.c \
@@ -52,6 +53,7 @@ SCENES = \
 	clients/scenes/gallery/spikes.yaml \
 	clients/scenes/gallery/tippetop.yaml \
 	clients/scenes/gallery/top.yaml \
+	clients/scenes/fields.yaml \
 	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \
 	clients/scenes/joints.yaml \

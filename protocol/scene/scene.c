@@ -193,10 +193,50 @@ static enum status compile_all(struct compile *self, const struct yaml_node *roo
 	if (status == STATUS_OK)
 		status = compile_joints(self, file.joints);
 	if (status == STATUS_OK)
+		status = compile_fields(self, file.fields);
+	if (status == STATUS_OK)
 		status = compile_compare(self, file.compare, compare);
 	if (status == STATUS_OK)
 		status = compile_expect(self, file.expect);
 	return status;
+}
+
+/* The names of bodies, by the number of their SPAWN. */
+static enum status keep_names(struct compile *self, struct scene *scene)
+{
+	uint32_t spawns = 0, next = 0;
+	scene->names = heap_alloc(MAX_OF(self->bodies.count, 1u) * sizeof *scene->names);
+	if (scene->names == NULL)
+		return source_no_memory(&self->source);
+	for (uint32_t i = 0; i < self->commands.count && next < self->bodies.count; i++) {
+		spawns += self->commands.items[i].op == COMMAND_SPAWN;
+		const struct named_bodies *bodies = &self->bodies.items[next];
+		if (bodies->first != i)
+			continue;
+		struct scene_name *name = &scene->names[next++];
+		*name = (struct scene_name){ .first = spawns,
+					     .count = bodies->count,
+					     .several = bodies->count > 1 };
+		snprintf(name->name, sizeof name->name, "%s", bodies->name);
+	}
+	scene->name_count = next;
+	return STATUS_OK;
+}
+
+bool scene_body_name(const struct scene *scene, uint32_t body, char out[SCENE_BODY_NAME])
+{
+	for (uint32_t i = 0; i < scene->name_count; i++) {
+		const struct scene_name *name = &scene->names[i];
+		if (body < name->first || body - name->first >= name->count)
+			continue;
+		if (name->several)
+			snprintf(out, SCENE_BODY_NAME, "%s[%u]", name->name,
+				 (unsigned)(body - name->first));
+		else
+			snprintf(out, SCENE_BODY_NAME, "%s", name->name);
+		return true;
+	}
+	return false;
 }
 
 /* Moves the lists into the scene, and sets the pointers of commands to their shapes and points,
@@ -236,10 +276,13 @@ static enum status parse_scene(const char *text, size_t bytes, const char *file,
 	enum status status = document_parse(&document, &compile.source, text, bytes);
 	if (status == STATUS_OK) {
 		status = compile_all(&compile, document.root, &scene->world, &scene->compare);
+		if (status == STATUS_OK)
+			status = keep_names(&compile, scene);
 		document_release(&document);
 	}
 	if (status != STATUS_OK) {
 		compile_release(&compile);
+		heap_free(scene->names);
 		heap_free(scene);
 		return status;
 	}
@@ -314,6 +357,7 @@ void scene_destroy(struct scene *scene)
 	heap_free(scene->attachments);
 	heap_free(scene->points);
 	heap_free(scene->expectations);
+	heap_free(scene->names);
 	heap_free(scene);
 }
 

@@ -85,12 +85,21 @@ struct scene_expectation {
 	struct scene_methods methods;
 };
 
+/* The bodies of an entry with a name: those of the file's SPAWNs `first` …
+ * `first + count − 1`, from 1. */
+enum { SCENE_BODY_NAME = 80 }; /* bytes of NAME[i] with its end */
+struct scene_name {
+	char name[64];
+	uint32_t first, count;
+	bool several; /* bodies of a generator: NAME[0], NAME[1], … */
+};
+
 struct scene {
 	struct scene_world world;
 	struct scene_shape *shapes; /* owned */
 	uint32_t shape_count;
-	/* Parameters, bounds, bodies, then joints, each followed by the commands of its axes,
-	 * without SHAPE_USE. Until scene_resolve, a shape −k is the k-th of `shapes` (from 1).
+	/* Parameters, bounds, bodies, joints, each followed by the commands of its axes, then force
+	 * fields; without SHAPE_USE. Until scene_resolve, a shape −k is the k-th of `shapes` (from 1).
 	 * Until scene_link, a body or a joint −k is that which the k-th of all commands makes. */
 	struct command *commands; /* owned */
 	uint32_t *lines;	  /* owned; for each command: its line in the file */
@@ -101,8 +110,13 @@ struct scene {
 	struct scene_compare compare;
 	struct scene_expectation *expectations; /* owned */
 	uint32_t expectation_count;
+	struct scene_name *names; /* owned; ascending bodies */
+	uint32_t name_count;
 };
 
+/* The name of the body that the file's SPAWN number `body` makes: its id in a world of its own. False: it has
+ * none. */
+bool scene_body_name(const struct scene *scene, uint32_t body, char name[SCENE_BODY_NAME]);
 /* Reads a file (YAML, so also JSON). Mesh files are searched beside it, then in the directories of
  * CAIRN_MESH_PATH (colon-separated), then in /usr/share/glmark2/models. On a refusal, `why->text` starts
  * with "FILE:LINE: ", `field` is the key, and the limit is named. *out is returned owned. */

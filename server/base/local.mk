@@ -6,9 +6,14 @@ libbase_a_SOURCES += \
 	server/base/status.c \
 	server/base/parallel.h \
 	server/base/prefetch.h \
+	server/base/profile.h \
+	server/base/profile.c \
+	server/base/stages.def \
 	server/base/parallel.c \
 	server/base/heap.h \
 	server/base/heap.c \
+	server/base/min_heap.h \
+	server/base/min_heap.c \
 	server/base/arena.h \
 	server/base/arena.c \
 	server/base/array.h \
@@ -38,6 +43,7 @@ libbase_a_SOURCES += \
 UNIT_TESTS += tests/unit/base/test_status
 UNIT_TESTS += \
 	tests/unit/server/base/test_arena \
+	tests/unit/server/base/test_profile \
 	tests/unit/server/base/test_bitset \
 	tests/unit/server/base/test_bytes \
 	tests/unit/server/base/test_hash \
@@ -45,5 +51,6 @@ UNIT_TESTS += \
 	tests/unit/server/base/test_json_text \
 	tests/unit/server/base/test_progress_text \
 	tests/unit/server/base/test_rng \
+	tests/unit/server/base/test_min_heap \
 	tests/unit/server/base/test_sort \
 	tests/unit/server/base/test_table

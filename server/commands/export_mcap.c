@@ -427,6 +427,22 @@ static uint32_t say_shape(struct mcap *self, const struct placement_view *at, en
 	return 1;
 }
 
+/* A string of JSON without control characters. */
+static void say_name(struct mcap *self, body_id body)
+{
+	char name[SCENE_BODY_NAME], text[2 * SCENE_BODY_NAME];
+	size_t bytes = 0;
+	export_name(&self->sink, body, name);
+	for (const char *at = name; *at != '\0'; at++) {
+		if (*at == '"' || *at == '\\')
+			text[bytes++] = '\\';
+		text[bytes++] = (unsigned char)*at < 0x20 ? ' ' : *at;
+	}
+	text[bytes] = '\0';
+	if (bytes > 0)
+		say(self, "{\"key\":\"name\",\"value\":\"%s\"}", text);
+}
+
 static void say_entity(struct mcap *self, const struct world *world, body_id body, uint64_t time)
 {
 	struct placement_view placements[ATTACHMENTS_MAX];
@@ -435,9 +451,10 @@ static void say_entity(struct mcap *self, const struct world *world, body_id bod
 	say_time(self, "timestamp", time);
 	say(self,
 	    ",\"frame_id\":\"body/%u\",\"id\":\"%u\",\"lifetime\":{\"sec\":0,\"nsec\":0},"
-	    "\"frame_locked\":true,\"metadata\":[],\"arrows\":[],\"lines\":[],\"texts\":[],"
-	    "\"models\":[]",
+	    "\"frame_locked\":true,\"metadata\":[",
 	    (unsigned)body, (unsigned)body);
+	say_name(self, body);
+	say(self, "],\"arrows\":[],\"lines\":[],\"texts\":[],\"models\":[]");
 	for (enum primitive kind = PRIMITIVE_CUBE; kind < PRIMITIVES; kind++) {
 		uint32_t said = 0;
 		say(self, ",\"%s\":[", primitive_names[kind]);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "server/base/heap.h"
+#include "server/base/json_text.h"
 #include "server/commands/export.h"
 
 /* ---- shared -------------------------------------------------------------------------------------- */
@@ -18,6 +19,13 @@ double export_time(const struct world *world, uint64_t tick)
 {
 	struct world_info info = world_info(world);
 	return (double)tick * info.rate_den / info.rate_num;
+}
+
+void export_name(const struct export_sink *self, body_id body, char name[SCENE_BODY_NAME])
+{
+	name[0] = '\0';
+	if (self->names != NULL)
+		(void)scene_body_name(self->names, body, name);
 }
 
 enum status export_bodies(struct export_sink *self, const struct world *world)
@@ -56,8 +64,21 @@ static void numbers_of(const struct body_view *view, double out[NUMBERS])
 static enum status begin_csv(struct export_sink *self, struct reason *why)
 {
 	UNUSED(why);
-	fputs("epoch,tick,time,body,tag,asleep,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n", self->file);
+	fprintf(self->file,
+		"epoch,tick,time,body,tag,asleep,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz%s\n",
+		self->names != NULL ? ",name" : "");
 	return STATUS_OK;
+}
+
+/* In quotes, with quotes in it doubled (RFC 4180). */
+static void put_csv_name(struct export_sink *self, body_id body)
+{
+	char name[SCENE_BODY_NAME];
+	export_name(self, body, name);
+	fputs(",\"", self->file);
+	for (const char *at = name; *at != '\0'; at++)
+		fprintf(self->file, *at == '"' ? "\"\"" : "%c", *at);
+	fputs("\"", self->file);
 }
 
 static enum status state_csv(struct export_sink *self, const struct world *world,
@@ -75,6 +96,8 @@ static enum status state_csv(struct export_sink *self, const struct world *world
 			(int)view.asleep);
 		for (int k = 0; k < NUMBERS; k++)
 			fprintf(self->file, ",%.17g", numbers[k]);
+		if (self->names != NULL)
+			put_csv_name(self, view.id);
 		fputc('\n', self->file);
 		self->rows++;
 	}
@@ -99,9 +122,9 @@ static enum status write_npy_header(struct export_sink *self)
 			    "{'descr': [('epoch', '<u4'), ('tick', '<u8'), ('time', '<f8'), "
 			    "('body', '<u4'), ('tag', '<i8'), ('position', '<f8', (3,)), "
 			    "('rotation', '<f8', (4,)), ('velocity', '<f8', (3,)), "
-			    "('spin', '<f8', (3,))], 'fortran_order': False, 'shape': (%" PRIu64
+			    "('spin', '<f8', (3,))%s], 'fortran_order': False, 'shape': (%" PRIu64
 			    ",), }",
-			    self->rows);
+			    self->names != NULL ? ", ('name', 'S80')" : "", self->rows);
 	header[10 + used] = ' ';
 	header[NPY_HEADER - 1] = '\n';
 	return fwrite(header, 1, sizeof header, self->file) == sizeof header ? STATUS_OK
@@ -132,6 +155,12 @@ static enum status state_npy(struct export_sink *self, const struct world *world
 		write_u64(&writer, (uint64_t)view.tag);
 		for (int k = 0; k < NUMBERS; k++)
 			write_f64(&writer, numbers[k]);
+		if (self->names != NULL) {
+			char name[SCENE_BODY_NAME] = "";
+			export_name(self, view.id, name);
+			memset(name + strlen(name), 0, sizeof name - strlen(name));
+			write_raw(&writer, name, sizeof name);
+		}
 		self->rows++;
 	}
 	if (writer_status(&writer) != STATUS_OK)
@@ -177,6 +206,12 @@ static enum status state_json(struct export_sink *self, const struct world *worl
 		numbers_of(&view, numbers);
 		fprintf(self->file, "%s{\"body\": %u, \"tag\": %" PRId64, i > 0 ? ", " : "",
 			(unsigned)view.id, view.tag);
+		char name[SCENE_BODY_NAME];
+		export_name(self, view.id, name);
+		if (name[0] != '\0') {
+			fputs(", \"name\": ", self->file);
+			json_text_print(self->file, name, strlen(name));
+		}
 		put_numbers(self->file, "position", numbers, 3);
 		put_numbers(self->file, "rotation", numbers + 3, 4);
 		put_numbers(self->file, "velocity", numbers + 7, 3);
@@ -250,13 +285,22 @@ static enum status open_export(struct export_sink *self, struct reason *why)
 	return self->file != NULL ? STATUS_OK : export_failed(STATUS_IO, why);
 }
 
-enum status export_file(const char *source, const char *path, const struct past_range *range,
-			uint64_t *states, uint64_t *rows, struct reason *why)
+enum status export_file(const char *source, const char *path, const char *names,
+			const struct past_range *range, uint64_t *states, uint64_t *rows,
+			struct reason *why)
 {
 	struct export_sink *self;
-	enum status status = export_sink_create(path, &self, why);
+	struct scene *scene = NULL;
+	enum status status = names != NULL ? scene_load(names, &scene, why) : STATUS_OK;
 	if (status != STATUS_OK)
 		return status;
+	status = export_sink_create(path, &self, why);
+	if (status != STATUS_OK) {
+		if (scene != NULL)
+			scene_destroy(scene);
+		return status;
+	}
+	self->names = scene;
 	self->source = source;
 	self->path = path;
 	self->range = *range;
@@ -275,6 +319,8 @@ enum status export_file(const char *source, const char *path, const struct past_
 	ARRAY_RELEASE(&self->ids);
 	bytes_release(&self->bytes);
 	self->ops->release(self);
+	if (scene != NULL)
+		scene_destroy(scene);
 	if (made && status != STATUS_OK)
 		unlink(path);
 	return status;

@@ -10,7 +10,7 @@
 #include "server/commands/export.h"
 #include "server/store/recording.h"
 
-enum { PUT_TICK, PUT_BODY, PUT_EVENT, PUT_COMMAND, STATEMENTS };
+enum { PUT_TICK, PUT_BODY, PUT_EVENT, PUT_COMMAND, PUT_NAME, STATEMENTS };
 
 struct table_export {
 	struct export_sink sink; /* first */
@@ -32,6 +32,8 @@ static const char tables_text[] =
 	" value REAL);"
 	"CREATE TABLE commands (epoch INTEGER, tick INTEGER, session INTEGER, batch INTEGER,"
 	" item INTEGER, command TEXT, fields TEXT, result TEXT);"
+	"CREATE TABLE names (body INTEGER PRIMARY KEY, name TEXT);"
+	"CREATE VIEW named AS SELECT name, bodies.* FROM bodies JOIN names USING (body);"
 	"CREATE VIEW speeds AS SELECT epoch, tick, body, sqrt(vx * vx + vy * vy + vz * vz) AS speed"
 	" FROM bodies;"
 	"BEGIN;";
@@ -42,6 +44,7 @@ static const char *const puts_text[STATEMENTS] = {
 		("INSERT INTO bodies VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
 		 " ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)"),
 	[PUT_EVENT] = "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+	[PUT_NAME] = "INSERT OR IGNORE INTO names VALUES (?1, ?2)",
 	[PUT_COMMAND] = "INSERT INTO commands VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 };
 
@@ -71,6 +74,18 @@ static enum status put_tick(struct table_export *self, const struct world *world
 	sql_bind(put, 5, self->sink.ids.count);
 	sqlite3_bind_double(put, 6, energy.kinetic);
 	sqlite3_bind_double(put, 7, energy.potential);
+	return sql_run(self->db, put, why);
+}
+
+static enum status put_name(struct table_export *self, body_id body, struct reason *why)
+{
+	sqlite3_stmt *put = self->puts[PUT_NAME];
+	char name[SCENE_BODY_NAME];
+	export_name(&self->sink, body, name);
+	if (name[0] == '\0')
+		return STATUS_OK;
+	sql_bind(put, 1, body);
+	sql_bind_text(put, 2, name);
 	return sql_run(self->db, put, why);
 }
 
@@ -130,6 +145,8 @@ static enum status state_tables(struct export_sink *sink, const struct world *wo
 		struct body_view view;
 		if (world_body(world, sink->ids.items[i], &view) == STATUS_OK)
 			status = put_body(self, &view, place, why);
+		if (status == STATUS_OK && sink->names != NULL)
+			status = put_name(self, sink->ids.items[i], why);
 	}
 	return status;
 }

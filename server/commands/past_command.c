@@ -113,6 +113,15 @@ static int ask_when(const char *file, const char *condition, bool latest)
 	return code;
 }
 
+/* A tick, or the name of a snapshot: what is no number. */
+static enum status read_state(const char *text, const char *option, struct recorded_place *place,
+			      const char **snapshot, struct reason *why)
+{
+	bool number = text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+	*snapshot = number ? NULL : text;
+	return number ? read_tick(text, option, &place->tick, why) : STATUS_OK;
+}
+
 static int ask_difference(const char *file, const struct options *options)
 {
 	struct past_ask ask = { .kind = PAST_DIFFERENCE };
@@ -120,8 +129,9 @@ static int ask_difference(const char *file, const struct options *options)
 	struct reason why;
 	ask.place.epoch = (uint32_t)options->past_epoch;
 	ask.other.epoch = (uint32_t)options->past_other_epoch;
-	if (read_tick(options->past_from, "from", &ask.place.tick, &why) != STATUS_OK ||
-	    read_tick(options->past_to, "to", &ask.other.tick, &why) != STATUS_OK)
+	if (read_state(options->past_from, "from", &ask.place, &ask.snapshots[0], &why) !=
+		    STATUS_OK ||
+	    read_state(options->past_to, "to", &ask.other, &ask.snapshots[1], &why) != STATUS_OK)
 		return fail(file, &why);
 	enum status status = past_answer_file(file, &ask, &answer);
 	int code = status != STATUS_OK ? fail(file, &answer.why) : PAST_EXIT_YES;
@@ -146,7 +156,8 @@ static int write_export(const char *file, const struct options *options)
 		return fail(file, &why);
 	if (range.has_to && read_tick(options->past_to, "to", &range.to, &why) != STATUS_OK)
 		return fail(file, &why);
-	if (export_file(file, options->past_export, &range, &states, &rows, &why) != STATUS_OK)
+	if (export_file(file, options->past_export, options->past_names, &range, &states, &rows,
+			&why) != STATUS_OK)
 		return fail(file, &why);
 	printf("%s: %" PRIu64 " states, %" PRIu64 " rows of bodies\n", options->past_export, states,
 	       rows);

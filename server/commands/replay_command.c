@@ -73,7 +73,8 @@ static void print_json(const struct replay_options *options, const struct replay
 		       report->ticks, report->checkpoints, report->skipped, report->states,
 		       report->epoch, report->tick, report->state_hash);
 	if (options->against != NULL)
-		printf(", \"longer\": %s", longer_one[report->longer]);
+		printf(", \"longer\": %s, \"compared_from\": %" PRIu64, longer_one[report->longer],
+		       report->started);
 	printf(", \"difference\": ");
 	if (report->verdict == REPLAY_DIFFERS)
 		print_difference(report, options->against != NULL);
@@ -94,6 +95,9 @@ static void print_lines(const struct replay_options *options, const struct repla
 		printf("begins at epoch %" PRIu32 " tick %" PRIu64 ": earlier records were pruned "
 		       "(--journal-keep)\n",
 		       report->begins_epoch, report->begins_tick);
+	if (options->against != NULL && report->begins_differ)
+		printf("compared from tick %" PRIu64 " on, where the later of the files begins\n",
+		       report->started);
 	if (report->verdict == REPLAY_SAME)
 		printf("same: %" PRIu64 " ticks recomputed, %" PRIu64 " checkpoints compared; "
 		       "state hash %016" PRIx64 " at tick %" PRIu64 "\n",

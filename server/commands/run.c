@@ -29,6 +29,7 @@ struct run {
 	struct run_condition until;
 	bool stopped; /* by the condition */
 	struct run_output output;
+	struct profile profile; /* with --profile */
 };
 
 /* ---- making and stepping ------------------------------------------------------------------------- */
@@ -62,13 +63,34 @@ static enum status prepare_run(struct run *run, struct reason *why)
 	return run_output_open(&run->output, options, run->world, &run->shapes, why);
 }
 
-static enum status step_all(struct run *run, struct reason *why)
+static uint64_t read_clock(const void *context)
+{
+	UNUSED(context);
+	return instant_now();
+}
+
+static enum status step_once(struct run *run, struct reason *why)
 {
 	const struct parallel *parallel = parallel_pool_parallel(run->pool);
+	struct profile *profile = run->options->run_profile ? &run->profile : NULL;
+	uint64_t begun = instant_now();
+	if (profile != NULL)
+		profile_begin(profile, PROFILE_APPLY);
+	enum status status = world_step(run->world, parallel, why);
+	if (profile != NULL)
+		profile_end(profile, 1);
+	run->ms[run->ticks] = (double)(instant_now() - begun) / (double)NS_PER_MS;
+	return status;
+}
+
+static enum status step_all(struct run *run, struct reason *why)
+{
+	if (run->options->run_profile) {
+		run->profile.now = read_clock;
+		world_set_profile(run->world, &run->profile);
+	}
 	for (; run->ticks < run->options->run_ticks && !run->stopped; run->ticks++) {
-		uint64_t begun = instant_now();
-		enum status status = world_step(run->world, parallel, why);
-		run->ms[run->ticks] = (double)(instant_now() - begun) / (double)NS_PER_MS;
+		enum status status = step_once(run, why);
 		run->joint_error = MAX_OF(run->joint_error, world_stats(run->world).joint_error);
 		if (status == STATUS_OK)
 			status = run_output_tick(&run->output, run->world, why);
@@ -98,6 +120,17 @@ static void print_times(struct run *run)
 	double max = run->ticks > 0 ? run->ms[run->ticks - 1] : 0;
 	printf("\"ms\": {\"median\": %.6g, \"p99\": %.6g, \"max\": %.6g, \"total\": %.6g}, ",
 	       median, p99, max, total);
+}
+
+/* ms of all ticks by stage. Together they are the total of "ms" but for what reading the clock takes. */
+static void print_stages(const struct run *run)
+{
+	printf("\"stages\": {");
+	for (int stage = 0; stage < PROFILE_STAGES; stage++)
+		printf("%s\"%s\": %.6g", stage > 0 ? ", " : "",
+		       profile_stage_name((enum profile_stage)stage),
+		       (double)run->profile.sums.ns[stage] / (double)NS_PER_MS);
+	printf("}, ");
 }
 
 /* Contacts of the state. Unlike world_stats they include the contacts of sleeping bodies. */
@@ -152,6 +185,8 @@ static void report_run(struct run *run, const struct contact_summary *contacts)
 	printf("\"tick_hash\": \"%016" PRIx64 "\", ", world_tick_hash(world));
 	printf("\"stopped\": \"%s\", ", run->stopped ? "until" : "ticks");
 	print_times(run);
+	if (run->options->run_profile)
+		print_stages(run);
 	printf("\"bodies\": %u, \"awake\": %u, \"contacts\": %u, ", (unsigned)stats.bodies,
 	       (unsigned)stats.awake, (unsigned)contacts->contacts);
 	printf("\"penetration\": {\"max\": %.9g, \"mean\": %.9g}, ", contacts->max, contacts->mean);
@@ -170,6 +205,12 @@ static void report_run(struct run *run, const struct contact_summary *contacts)
 	       stats.push_work_total);
 	printf("\"joints\": {\"count\": %u, \"broken\": %" PRIu64 ", \"error\": %.9g}, ",
 	       (unsigned)stats.joints, stats.joints_broken_total, run->joint_error);
+#define PRINT_COUNT(name, NAME, text)                                                              \
+	printf("\"" #name "\": %" PRIu64 ", ", stats.impact_total.name);
+	printf("\"impact\": {");
+	IMPACT_COUNTS(PRINT_COUNT)
+#undef PRINT_COUNT
+	printf("\"error\": %.9g}, ", stats.impact_error);
 	const struct sweep_totals *sweeps = &stats.sweeps_total;
 	printf("\"sweeps\": {\"bodies\": %" PRIu64 ", \"stops\": %" PRIu64 ", \"cores\": %" PRIu64
 	       ", \"pairs\": %" PRIu64 ", \"limits\": %" PRIu64 "}, ",

@@ -10,6 +10,7 @@
 
 #include "server/base/bytes.h"
 #include "server/base/parallel.h"
+#include "server/base/profile.h"
 #include "server/base/status.h"
 #include "server/engine/collision/placed.h" /* queries of a list that world_near returned */
 #include "server/engine/geometry/shape.h"   /* shape_cook, shape_retain, shape_release, limits */
@@ -160,6 +161,8 @@ void world_shares(const struct world *world, struct world_share *shares, uint32_
 MUST_CHECK enum status world_step(struct world *world, const struct parallel *parallel,
 				  struct reason *why);
 bool world_stopped(const struct world *world);
+/* Steps enter their stages in `profile` from now on; borrowed, NULL ends it. The state is unaffected. */
+void world_set_profile(struct world *world, struct profile *profile);
 /* After a step: the next world_step adds its changes (world_changes, world_joint_changes,
  * world_contacts_changed) to those of this boundary, for a caller that reports several ticks at once.
  * Its events and results of stored batches replace those of this boundary. The state is unaffected. */
@@ -187,6 +190,8 @@ struct world_stats {
 	uint32_t islands_dense, islands_sparse, islands_dependent;
 	uint64_t fallbacks_total, quarantined_total;
 	struct sweep_totals sweeps_total;
+	struct impact_figures impact_total; /* of method impact, since the process began */
+	double impact_error; /* m: largest estimated error of a part of the last tick; 0: no estimate */
 	double residual, penetration_max, penetration_mean;
 	/* J: work done against forces by pushing bodies out of penetration; in the last step, and
 	 * since the world was made or loaded. */
@@ -313,6 +318,27 @@ struct world_joint_changes {
 MUST_CHECK enum status world_joint_changes(const struct world *world,
 					   struct world_joint_changes *out);
 
+/* ---- force fields ---------------------------------------------------------------------------- */
+
+/* A force field, as FIELD_CREATE and FIELD_SET make it (types.h). */
+struct field_view {
+	field_id id;
+	uint8_t kind, region, falloff, flags, power;
+	uint32_t mask;
+	int64_t tag;
+	vec3 position, half; /* m */
+	quat rotation;	     /* field axes → world */
+	vec3 strength;	     /* N or m/s², field axes */
+	vec3 velocity;	     /* m/s, of a drag's medium, world axes */
+	double linear, quadratic, angular, core;
+};
+/* All fields, ids ascending; returns how many there are. */
+uint32_t world_fields(const struct world *world, struct field_view out[FIELDS_MAX]);
+/* What all fields together exert at a place (m) on a point mass (kg) that moves at `velocity` (m/s), is of
+ * every category and has no size: an acceleration (m/s²), to which a force (N) is added. */
+void world_field_force(const struct world *world, vec3 at, vec3 velocity, double mass,
+		       vec3 *acceleration, vec3 *force);
+
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
 /* Hash of the state that every client can know: id, status, pose, velocities of all bodies
@@ -331,6 +357,10 @@ const char *world_table_name(uint32_t table);
 
 /* Appends the world's image. Field by field, little-endian, no padding, no pointers. */
 MUST_CHECK enum status world_save(const struct world *world, struct bytes *out);
+/* The same without the checksum at its end, which costs two thirds of the time; world_image_seal computes it,
+ * perhaps on another thread, and again without harm. Bytes that are no image stay as they are. */
+MUST_CHECK enum status world_save_open(const struct world *world, struct bytes *out);
+void world_image_seal(struct bytes *image);
 /* Makes a world from an image (FORK, recovery). CORRUPT, VERSION (of a later build),
  * UNKNOWN_SHAPE (why names it), METHOD_REFUSES (the method in force does not support the
  * content), NO_MEMORY. *out is returned owned. */
@@ -372,6 +402,29 @@ uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *na
 
 /* The limit `memory_max` of an image's world, from its first bytes; false if they do not contain it. */
 bool world_image_memory_max(const uint8_t *head, size_t bytes, uint64_t *out);
+
+/* ---- rollback --------------------------------------------------------------------------------- */
+
+/* A state of a world against which rollback images are differences: a copy of all its tables. Immutable: any
+ * thread may use it. */
+struct rollback_base;
+/* The present state. NO_MEMORY. *out is returned owned. */
+MUST_CHECK enum status rollback_base_create(const struct world *world, struct rollback_base **out);
+void rollback_base_destroy(struct rollback_base *base);		/* NULL is ignored */
+uint64_t rollback_base_bytes(const struct rollback_base *base); /* of memory */
+
+/* Appends the present state as what differs from `base`: whole and exact, with bodies and joints made and
+ * removed since, and small if little but motion has changed (docs/RECORDING.md). It belongs to this process
+ * and needs `base` to be restored. Allocates only while `out` and the world's own buffers grow.
+ * NO_MEMORY: nothing is appended. */
+MUST_CHECK enum status world_save_rollback(struct world *world, const struct rollback_base *base,
+					   struct bytes *out);
+/* Replaces the world's state by the image's; on failure nothing changed. The epoch is kept, and so are
+ * stats' totals; changes and events are empty after. CORRUPT (damaged, or saved with another base), errors of
+ * world_restore. */
+MUST_CHECK enum status world_restore_rollback(struct world *world, const struct rollback_base *base,
+					      const uint8_t *data, size_t bytes,
+					      struct reason *why);
 
 /* Builds every derived cache again (trees, indexes, free rows). Changes no hash, now or later. NO_MEMORY. */
 MUST_CHECK enum status world_rebuild_caches(struct world *world);

@@ -15,6 +15,7 @@
 typedef uint32_t body_id;
 typedef uint32_t shape_id;
 typedef uint32_t joint_id;
+typedef uint32_t field_id;
 
 /* The body that carries the walls of BOUNDS_WALLS: static, in the body table while there are walls, in
  * contacts and their events, nowhere else. Its contacts are not filtered. No command may name it. */
@@ -57,6 +58,7 @@ enum bounds_mode {
 #define GRAVITY_MAX 1e4		       /* m/s² */
 #define FRICTION_MAX 10.0	       /* 1 */
 #define ROLLING_MAX 1e3		       /* m */
+#define TOLERANCE_MAX 1.0	       /* m */
 #define DAMPING_MAX 1e3		       /* 1/s */
 #define STIFFNESS_MAX 1e12	       /* N/m, N·m/rad, and N·s/m, N·m·s/rad of its damping */
 #define JOINT_HERTZ_MAX 1e4	       /* 1/s */
@@ -69,6 +71,40 @@ enum {
 	BODY_FIXED_ROTATION = 1u << 1, /* infinite moment of inertia */
 	BODY_FAST = 1u << 2, /* when it is fast it does not pass through dynamic bodies either */
 };
+
+/* Whether a command changes a flag. */
+enum command_switch { SWITCH_KEEP = 0, SWITCH_OFF = 1, SWITCH_ON = 2 };
+
+/* How method impact integrates the motion of a body. */
+enum body_integrator {
+	INTEGRATOR_AUTOMATIC =
+		0, /* exact without contact, else second order; springs are implicit */
+	INTEGRATOR_EULER = 1,
+	INTEGRATOR_IMPLICIT_EULER = 2,
+	INTEGRATOR_RK2 = 3,
+	INTEGRATOR_RK4 = 4,
+	INTEGRATOR_RK45 = 5, /* Dormand and Prince's pair of orders 5 and 4 */
+};
+enum { INTEGRATORS_END = 6, SUBSTEPS_MAX = 1024 };
+
+/* What method impact counts, in the order of its documentation: X(name, NAME, text). */
+#define IMPACT_COUNTS(X)                                                                           \
+	X(events, EVENTS, "Collisions and arrivals at limits within ticks.")                       \
+	X(groups, GROUPS, "Sets of these that were resolved together.")                            \
+	X(inelastic, INELASTIC, "Collisions that lost their restitution, beyond impact.rounds.")   \
+	X(settled, SETTLED, "Bodies that had twice as many events.")                               \
+	X(unresolved, UNRESOLVED, "Searches for a time of collision without an answer.")           \
+	X(dead_ends, DEAD_ENDS, "Sliding contacts without consistent accelerations.")              \
+	X(substeps, SUBSTEPS, "Parts of ticks that ended before the tick's end.")                  \
+	X(redone, REDONE, "Parts of ticks that were done again, shorter.")                         \
+	X(forced, FORCED, "Parts over their tolerance that could not be shorter.")                 \
+	X(rejected, REJECTED, "Motions for which the body's integrator was replaced.")
+#define IMPACT_COUNT_MEMBER(name, NAME, text) uint64_t name;
+struct impact_figures {
+	IMPACT_COUNTS(IMPACT_COUNT_MEMBER)
+};
+#define IMPACT_COUNT_NUMBER(name, NAME, text) IMPACT_COUNT_##NAME,
+enum impact_count { IMPACT_COUNTS(IMPACT_COUNT_NUMBER) IMPACT_COUNTS_END };
 
 /* A shape placed on a body by SPAWN. `shape` is a shape id, or −k for the k-th command's result. */
 struct attachment {
@@ -148,6 +184,40 @@ struct joint_point {
 	double value;
 };
 enum { JOINT_POINTS_MAX = 256 }; /* of one axis */
+
+/* A force field acts on dynamic bodies whose mass centre is in its region. Vectors are in the field's axes,
+ * d is the vector from its centre to the mass centre, w the weight that its fall-off gives there. */
+enum field_kind {
+	FIELD_WIND = 1, /* w × strength */
+	FIELD_VORTEX =
+		2, /* about the field's y axis (in a planar world z): w × (x of strength around it,
+				y along it, z towards it) */
+	FIELD_ATTRACTOR =
+		3, /* towards the centre, w × x of strength × |d| / (d² + core²)^((power + 1) / 2);
+				negative: away from it */
+	FIELD_DRAG = 4, /* −w (linear + quadratic |u|) u, u: velocity relative to the medium's, and
+				−w angular × inertia × angular velocity; both at most what stops that motion
+				within the time for which the force is held */
+};
+enum field_region {
+	FIELD_EVERYWHERE = 0,
+	FIELD_BALL = 1, /* radius: x of the half size */
+	FIELD_BOX = 2,	/* half sizes along the field's axes */
+};
+enum field_falloff {
+	FIELD_CONSTANT = 0, /* 1 */
+	FIELD_LINEAR =
+		1, /* ball: 1 − |d| / radius; box: the product of 1 − |dᵢ| / halfᵢ; 0 at the border */
+	FIELD_COMPONENTS =
+		2, /* wind in a box: each component has its own factor 1 − |dᵢ| / halfᵢ */
+};
+/* Flags of a force field. */
+enum {
+	FIELD_PER_MASS = 1u << 0, /* strengths are m/s² in place of N; linear 1/s, quadratic 1/m */
+};
+/* m: least core of an attractor, so that its force stays finite. */
+#define FIELD_CORE_MIN 1e-3
+enum { FIELDS_MAX = 256 }; /* of one world: each is compared with each awake body in each tick */
 
 /* What is known of a contact force (ch. 4 K3). All solutions that move the bodies alike are equally
  * right; a method finds one of them. */

@@ -17,6 +17,8 @@ struct host_options host_options_default(void)
 		.players = { .horizon_ticks = 600, .pending = 64, .forces = 64, .bodies = 256 },
 		.snapshots_max = 64,
 		.snapshot_bytes_max = 1u << 30,
+		.moments_max = 256,
+		.moment_bytes_max = 256u << 20,
 	};
 }
 
@@ -113,6 +115,7 @@ struct report *host_take_report(struct host *host)
 		return NULL;
 	if (report->kind == REPORT_TICK) {
 		host->counters.costs = report->ticked.costs;
+		host->counters.stages = report->ticked.stages;
 		host->counters.bodies = report->ticked.stats.bodies;
 		host->counters.late = report->ticked.late;
 		host->counters.dropped = report->ticked.dropped;
@@ -158,6 +161,12 @@ static enum status copy_pending(struct host *host, const struct world *world)
 	return status;
 }
 
+/* The clock of profiles. */
+static uint64_t read_clock(const void *executor)
+{
+	return executor_now(executor);
+}
+
 enum status host_create(const struct host_options *options, struct world *world,
 			struct shape_library *shapes, struct executor *executor,
 			host_reports *reports, void *context, struct host **out)
@@ -189,12 +198,16 @@ enum status host_create(const struct host_options *options, struct world *world,
 	host->options = *options;
 	host->world = world;
 	host->executor = executor;
+	host->profile = (struct profile){ .now = read_clock, .context = executor };
 	host->journal = options->journal;
 	host->on_reports = reports;
 	host->reports_context = context;
 	host->mode = WIRE_MODE_PAUSED;
 	atomic_init(&host->not_running, true);
 	atomic_init(&host->ticks_watched, true);
+	atomic_init(&host->moments_kept, 0);
+	atomic_init(&host->moments_bytes, 0);
+	atomic_init(&host->rollbacks, 0);
 	host->whole_due = true;
 	host->start_due = options->is_new || info.tick == 0;
 	/* Changes that a scene made before the first tick belong to a boundary that no step has closed. */
@@ -227,6 +240,7 @@ void host_destroy(struct host *host)
 		step_job_release(&host->jobs.items[i]);
 	ARRAY_RELEASE(&host->jobs);
 	host_snapshots_release(host);
+	host_moments_release(host);
 	report_queue_release(&host->reports);
 	world_destroy(host->world);
 	shape_library_release(&host->shapes);
@@ -314,6 +328,9 @@ void host_counters(const struct host *host, struct host_counters *out)
 {
 	*out = host->counters;
 	out->reports = report_queue_count(&host->reports);
+	out->moments = atomic_load_explicit(&host->moments_kept, memory_order_relaxed);
+	out->moment_bytes = atomic_load_explicit(&host->moments_bytes, memory_order_relaxed);
+	out->rollbacks = atomic_load_explicit(&host->rollbacks, memory_order_relaxed);
 	struct inbox_counters inbox;
 	inbox_counters(host->inbox, &inbox);
 	out->inbox = inbox.entries;

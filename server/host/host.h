@@ -50,6 +50,8 @@ struct host_options {
 	uint32_t inbox_bytes;	     /* of those batches, at most */
 	uint32_t snapshots_max;	     /* stored by name */
 	uint64_t snapshot_bytes_max; /* of all snapshots */
+	uint32_t moments_max;	     /* kept in memory by name */
+	uint64_t moment_bytes_max;   /* of all moments */
 	struct player_limits players;
 	struct journal_pace pace;    /* mode and speed at the start; speed 0: normal */
 	struct journal *journal;     /* taken; NULL: nothing is stored on disk */
@@ -112,8 +114,11 @@ struct host_step {
 	struct wire_option from;
 	uint32_t n;	       /* ≤ WIRE_STEPS_MAX */
 	struct wire_list list; /* packed commands; copied */
-	uint8_t want;	       /* enum wire_want bits */
-	bool anyway;	       /* the ticks are made even where the commands are refused */
+	const char *back; /* moment to return to before the commands; NULL or "": none. Copied */
+	const char *
+		keep; /* name under which the state after the ticks is kept as a moment; likewise */
+	uint8_t want; /* enum wire_want bits */
+	bool anyway;  /* the ticks are made even where the commands are refused */
 	bool restricted;
 	/* Of STEP_WORLDS: `n` ticks after each of the plan's steps, for the world of this row; retained.
 	 * NULL: one STEP. */
@@ -142,13 +147,19 @@ void host_post_notes(struct host *host);
 /* A query as packed on the wire (protocol/query_wire.h), answered between two ticks. */
 MUST_CHECK enum status host_query(struct host *host, uint32_t session, uint64_t id,
 				  struct wire_list query);
+/* A snapshot, or a moment: a state in memory to which a rollback returns (host_moments.c). */
 MUST_CHECK enum status host_save(struct host *host, uint32_t session, uint64_t ref,
-				 const char *name);
+				 const char *name, bool moment);
 MUST_CHECK enum status host_restore(struct host *host, uint32_t session, uint64_t ref,
-				    const char *name);
+				    const char *name, bool moment);
 /* Returns to a state of the world's past, given as an image; its contents are taken on OK. */
 MUST_CHECK enum status host_restore_state(struct host *host, uint32_t session, uint64_t ref,
 					  struct bytes *image);
+/* Writes a checkpoint, and unless `keep` is NULL the beginning of a recording. REPLY_RECORDED. */
+MUST_CHECK enum status host_record(struct host *host, uint32_t session, uint64_t ref,
+				   const struct journal_keep *keep);
+/* The running recording ends. NO_MEMORY. */
+MUST_CHECK enum status host_record_end(struct host *host);
 /* Copies snapshot `snapshot`, or the present state if "". The copy comes in REPLY_FORKED with the new
  * world's `name`. */
 MUST_CHECK enum status host_fork(struct host *host, uint32_t session, uint64_t ref,
@@ -170,10 +181,13 @@ MUST_CHECK enum status host_watch_joints(struct host *host, bool watch);
 void host_watch_ticks(struct host *host, bool watch);
 
 struct host_counters {
-	struct tick_costs costs; /* of all ticks */
+	struct tick_costs costs;    /* of all ticks */
+	struct profile_sums stages; /* of the ticks that were profiled */
 	uint64_t late, dropped, stalls, batches, refused, fallbacks;
 	uint64_t slices_on_loop;
 	uint32_t inbox, reports, bodies;
+	uint32_t moments; /* kept at present */
+	uint64_t moment_bytes, rollbacks;
 };
 /* Any time; a copy as of the last report taken. */
 void host_counters(const struct host *host, struct host_counters *out);

@@ -66,6 +66,8 @@ MUST_CHECK enum status host_answer_joint(struct host *host, const struct wire_qu
 					 struct bytes *out, struct reason *why);
 MUST_CHECK enum status host_answer_joints(struct host *host, const struct wire_query *query,
 					  struct bytes *out);
+MUST_CHECK enum status host_answer_fields(struct host *host, const struct wire_query *query,
+					  struct bytes *out);
 MUST_CHECK enum status host_answer_linked(struct host *host, const struct wire_query *query,
 					  struct bytes *out);
 /* All joints as rows of profile `plain`, with all columns. */

@@ -490,11 +490,11 @@ static enum status record_restore(struct host *host)
 	return STATUS_OK;
 }
 
-void host_boundary_restored(struct host *host)
+void host_boundary_restored(struct host *host, bool drags_end)
 {
 	host->boundary.mark = arena_mark(&host->scratch);
 	host->boundary.stepping = false;
-	host->all_drags_due = true;
+	host->all_drags_due = host->all_drags_due || drags_end;
 	host->boundary.stage = BOUNDARY_RESTORE;
 	host_run_stages(host);
 }
@@ -597,9 +597,17 @@ void host_run_stages(struct host *host)
 		[BOUNDARY_STEP] = step_world,	      [BOUNDARY_HASH] = record_hash,
 		[BOUNDARY_REPORT] = report_boundary,  [BOUNDARY_ANSWER] = answer_steps,
 	};
+	static const enum profile_stage profiled[] = {
+		[BOUNDARY_BEGIN] = PROFILE_JOURNAL,   [BOUNDARY_RESTORE] = PROFILE_JOURNAL,
+		[BOUNDARY_COLLECT] = PROFILE_COLLECT, [BOUNDARY_APPLY] = PROFILE_APPLY,
+		[BOUNDARY_RECORD] = PROFILE_JOURNAL,  [BOUNDARY_EDIT] = PROFILE_COLLECT,
+		[BOUNDARY_STEP] = PROFILE_JOURNAL,    [BOUNDARY_HASH] = PROFILE_JOURNAL,
+		[BOUNDARY_REPORT] = PROFILE_REPORT,   [BOUNDARY_ANSWER] = PROFILE_REPORT,
+	};
 	struct boundary *boundary = &host->boundary;
 	enum status status = STATUS_OK;
 	while (boundary->stage != BOUNDARY_IDLE && status == STATUS_OK) {
+		profile_enter(host->profiling, profiled[boundary->stage]);
 		status = stages[boundary->stage](host);
 		if (boundary->stage == BOUNDARY_IDLE && host->control_due) {
 			boundary->stepping = false;
@@ -628,6 +636,9 @@ static void take_inbox(struct host *host)
 static bool make_turn(struct host *host, uint64_t now)
 {
 	struct boundary *boundary = &host->boundary;
+	host_step_go_back(host);
+	if (boundary->stage != BOUNDARY_IDLE)
+		return false;
 	boundary->edits = !(host->mode == WIRE_MODE_RUNNING || host_step_wanted(host));
 	boundary->turn = (struct schedule_turn){ .deadline = now };
 	if (boundary->edits && !host_edit_wanted(host))
@@ -648,6 +659,28 @@ static bool make_turn(struct host *host, uint64_t now)
 	return true;
 }
 
+/* Runs the stages of a slice, profiled if the world has saved enough for it. */
+static void run_slice(struct host *host, uint64_t now)
+{
+	const struct boundary *boundary = &host->boundary;
+	struct profile *profile = &host->profile;
+	uint64_t entered = profile->sums.entered;
+	if (boundary->stepping && !boundary->edits && profile_credit_suffices(&host->credit)) {
+		host->profiling = profile;
+		profile_begin(profile, PROFILE_COLLECT);
+		world_set_profile(host->world, profile);
+	}
+	host_run_stages(host);
+	if (host->profiling != NULL) {
+		world_set_profile(host->world, NULL);
+		profile_end(profile, boundary->ticks);
+		profile_credit_pay(&host->credit, profile->sums.entered - entered);
+		host->profiling = NULL;
+	}
+	if (boundary->ticks > 0)
+		profile_credit_save(&host->credit, boundary->tick_at - now);
+}
+
 uint32_t host_run(struct runnable *runnable, uint64_t now, uint64_t until)
 {
 	struct host *host = (struct host *)runnable;
@@ -658,7 +691,7 @@ uint32_t host_run(struct runnable *runnable, uint64_t now, uint64_t until)
 	host->boundary.until = until;
 	host->boundary.ticks = 0;
 	if (host->boundary.stage != BOUNDARY_IDLE || make_turn(host, now))
-		host_run_stages(host);
+		run_slice(host, now);
 	host->in_slice = false;
 	if (host->sent_in_slice)
 		executor_wake(host->executor, EXECUTOR_LOOP, &host->wakeup);

@@ -44,6 +44,16 @@ static void remove_job(struct host *host, uint32_t index)
 		(host->jobs.count - index) * sizeof *host->jobs.items);
 }
 
+/* Sessions at a barrier step a world together, so none of them may put it at another time alone. */
+static enum status refuse_at_barrier(const struct host *host, const struct step_job *job,
+				     struct reason *why)
+{
+	if (host->mode != WIRE_MODE_BARRIER || job->back[0] == '\0')
+		return STATUS_OK;
+	return reason_set(why, STATUS_RANGE, -1, "restore",
+			  "at a barrier no STEP returns to a moment: send RESTORE instead");
+}
+
 /* OK if the STEP may be queued; else `why` is set. */
 static enum status check_step(const struct host *host, const struct step_job *job,
 			      struct reason *why)
@@ -62,7 +72,7 @@ static enum status check_step(const struct host *host, const struct step_job *jo
 			why, STATUS_BUSY, -1, "world",
 			"%d STEPs are waiting, which is the limit: wait for answers first",
 			STEP_JOBS_MAX);
-	return STATUS_OK;
+	return refuse_at_barrier(host, job, why);
 }
 
 static bool has_earlier_job(const struct host *host, uint32_t session, uint32_t before)
@@ -170,8 +180,13 @@ static enum status answer_step(struct host *host, struct step_job *job)
 		bytes_release(&observation);
 		return status;
 	}
+	struct reason why;
+	enum status kept = STATUS_OK;
+	if (job->keep[0] != '\0' && (!job->refused || job->anyway))
+		kept = host_keep_moment(host, job->keep, &why);
 	struct report *report = host_reply(host, &job->requester);
 	struct reply_report *reply = &report->reply;
+	reply->kept = kept;
 	reply->raw = observation;
 	reply->results = job->results;
 	reply->result_count = job->result_count;
@@ -226,19 +241,30 @@ enum status host_step_result(struct step_job *job, const struct batch_result *re
 	return STATUS_OK;
 }
 
+/* The tick at which a job begins: the world's, or that of its moment; of an unknown moment any tick, because
+ * the job is refused for that. */
+static uint64_t first_tick(const struct host *host, const struct step_job *job)
+{
+	struct reason why;
+	uint64_t tick = job->from.value;
+	if (job->back[0] == '\0')
+		return world_info(host->world).tick;
+	return host_moment_tick(host, job->back, &tick, &why) == STATUS_OK ? tick : job->from.value;
+}
+
 /* The `from` of a job is checked when its turn comes, because earlier jobs may still step the
  * world to it. */
 static bool is_at_requested_tick(const struct host *host, const struct step_job *job)
 {
-	return job->begun || !job->from.set || job->from.value == world_info(host->world).tick;
+	return job->begun || !job->from.set || job->from.value == first_tick(host, job);
 }
 
 static void refuse_wrong_tick(struct host *host, struct step_job *job)
 {
 	struct reason why;
-	reason_set(&why, STATUS_TICK, -1, "from", "from is %llu, but the world is at tick %llu",
-		   (unsigned long long)job->from.value,
-		   (unsigned long long)world_info(host->world).tick);
+	reason_set(&why, STATUS_TICK, -1, "from", "from is %llu, but the %s is at tick %llu",
+		   (unsigned long long)job->from.value, job->back[0] == '\0' ? "world" : "moment",
+		   (unsigned long long)first_tick(host, job));
 	refuse_job(host, job, &why);
 }
 
@@ -267,7 +293,8 @@ static void settle_jobs(struct host *host)
 		bool turn = has_turn(host, i) && !job->takes_part;
 		if (turn && !is_at_requested_tick(host, job))
 			refuse_wrong_tick(host, job);
-		else if (turn && job->ticks_left == 0 && job->commands == NULL)
+		else if (turn && job->ticks_left == 0 && job->commands == NULL &&
+			 job->back[0] == '\0')
 			answer_observer(host, job);
 		else {
 			i++;
@@ -309,6 +336,35 @@ void host_do_step(struct host *host, struct step_job *job)
 	}
 	host->jobs.items[host->jobs.count++] = *job;
 	settle_jobs(host);
+}
+
+/* Index of a job whose turn it is and that has to return to its moment first; the number of jobs: none. */
+static uint32_t find_returning(const struct host *host)
+{
+	uint32_t i = 0;
+	while (i < host->jobs.count && (host->jobs.items[i].back[0] == '\0' || !has_turn(host, i)))
+		i++;
+	return i;
+}
+
+void host_step_go_back(struct host *host)
+{
+	uint32_t i;
+	while (host->boundary.stage == BOUNDARY_IDLE &&
+	       (i = find_returning(host)) < host->jobs.count) {
+		struct step_job *job = &host->jobs.items[i];
+		struct requester nobody = { .session = job->requester.session };
+		struct reason why;
+		enum status status = refuse_at_barrier(host, job, &why);
+		if (status == STATUS_OK)
+			status = host_go_back(host, &nobody, job->back, &why);
+		job->back[0] = '\0';
+		if (status != STATUS_OK) {
+			refuse_job(host, job, &why);
+			remove_job(host, i);
+		}
+		settle_jobs(host);
+	}
 }
 
 enum status host_step_answer(struct host *host)

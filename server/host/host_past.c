@@ -169,7 +169,7 @@ static void keep_keyframe(struct host *host, uint64_t tick)
 	if (!keyframes_has_room(keyframes))
 		return;
 	/* Without memory the next tick tries again. */
-	if (world_save(host->world, &image) != STATUS_OK) {
+	if (world_save_open(host->world, &image) != STATUS_OK) {
 		bytes_release(&image);
 		return;
 	}

@@ -19,7 +19,8 @@
  *
  * Drags of a session, of any role, end when it leaves, in the same way (LATE_REMOVE_DRAGS), after
  * all its batches. All drags of a world end before its first batch where their sessions do not
- * exist: after a restart, in a copy, and after RESTORE, which puts the world at another time.
+ * exist: after a restart, in a copy, and after RESTORE, which puts the world at another time; after a return
+ * to a moment only if a session has left since, because that session's drags would live again.
  */
 #include <string.h>
 
@@ -320,6 +321,7 @@ void host_players_gone(struct host *host, struct host_request *closing)
 	     request = host_request_next(request))
 		leaves = leaves && host_request_session(request) != session;
 	host->drags_due |= drags;
+	host->departures++;
 	if (leaves)
 		host_request_put(&host->leaving, closing);
 	else

@@ -179,6 +179,8 @@ static enum status answer_query(struct host *host, const struct wire_query *quer
 		return host_answer_joint(host, query, out, why);
 	case WIRE_QUERY_JOINTS:
 		return host_answer_joints(host, query, out);
+	case WIRE_QUERY_FIELDS:
+		return host_answer_fields(host, query, out);
 	case WIRE_QUERY_LINKED:
 		return host_answer_linked(host, query, out);
 	default: /* host_shape_query.c */

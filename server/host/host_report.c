@@ -252,6 +252,7 @@ static void add_figures(const struct host *host, const struct boundary *boundary
 	ticked->pace = schedule_pace(&host->schedule);
 	ticked->stalls = host->stalls;
 	ticked->costs = host->costs;
+	ticked->stages = host->profile.sums;
 	ticked->failure = host->failure;
 	if (!boundary->stepping)
 		return;

@@ -20,6 +20,7 @@ struct host_request {
 	struct bytes image;		   /* owned */
 	struct shape *shape;		   /* a reference */
 	struct step_job job;		   /* its commands owned */
+	struct journal_keep *keep;	   /* owned */
 	uint32_t query_bytes, query_count; /* behind the struct */
 };
 
@@ -30,6 +31,7 @@ void host_request_destroy(struct host_request *request)
 	requester_release(&request->requester);
 	step_job_release(&request->job);
 	bytes_release(&request->image);
+	heap_free(request->keep);
 	if (request->shape != NULL)
 		shape_release(request->shape);
 	heap_free(request);
@@ -268,6 +270,8 @@ static enum status fill_job(struct step_job *job, const struct host_step *step)
 	job->want = step->want;
 	job->anyway = step->anyway;
 	job->restricted = step->restricted;
+	snprintf(job->back, sizeof job->back, "%s", step->back != NULL ? step->back : "");
+	snprintf(job->keep, sizeof job->keep, "%s", step->keep != NULL ? step->keep : "");
 	if (step->plan != NULL) {
 		job->plan = step_plan_retain(step->plan);
 		job->row = step->row;
@@ -319,6 +323,9 @@ static bool fits_loop(const struct host *host, const struct host_step *step)
 {
 	struct inbox_counters inbox;
 	uint64_t ahead = host->options.checkpoint_ticks;
+	/* The state that a rollback returns to is recorded whole. */
+	if (host_journal(host) != NULL && step->back != NULL && step->back[0] != '\0')
+		return false;
 	if (host_journal(host) != NULL && ahead > 0 && host->steps_unsaved + step->n >= ahead)
 		return false;
 	if (!host->inbox_filled)
@@ -406,14 +413,20 @@ enum status host_query(struct host *host, uint32_t session, uint64_t id, struct 
 static void execute_save(struct runnable *runnable, void *context)
 {
 	struct host_request *request = context;
-	host_do_save((struct host *)runnable, &request->requester, request->name);
+	if (request->action == WIRE_SAVE_MOMENT)
+		host_do_keep((struct host *)runnable, &request->requester, request->name);
+	else
+		host_do_save((struct host *)runnable, &request->requester, request->name);
 	host_request_destroy(request);
 }
 
 static void execute_restore(struct runnable *runnable, void *context)
 {
 	struct host_request *request = context;
-	host_do_restore((struct host *)runnable, &request->requester, request->name);
+	if (request->action == WIRE_SAVE_MOMENT)
+		host_do_go_back((struct host *)runnable, &request->requester, request->name);
+	else
+		host_do_restore((struct host *)runnable, &request->requester, request->name);
 	host_request_destroy(request);
 }
 
@@ -426,33 +439,38 @@ static void execute_fork(struct runnable *runnable, void *context)
 }
 
 static enum status post_named(struct host *host, runnable_task *execute, struct requester requester,
-			      const char *name, const char *snapshot)
+			      const char *name, const char *snapshot, uint32_t action)
 {
 	struct host_request *request = create_request(host, execute, requester, 0);
 	if (request == NULL)
 		return STATUS_NO_MEMORY;
+	request->action = action;
 	snprintf(request->name, sizeof request->name, "%s", name);
 	snprintf(request->snapshot, sizeof request->snapshot, "%s", snapshot);
 	return post_request(host, request);
 }
 
-enum status host_save(struct host *host, uint32_t session, uint64_t ref, const char *name)
+enum status host_save(struct host *host, uint32_t session, uint64_t ref, const char *name,
+		      bool moment)
 {
 	struct requester requester = { session, ref, REPLY_SAVED, MESSAGE_SAVE, NULL };
-	return post_named(host, execute_save, requester, name, "");
+	return post_named(host, execute_save, requester, name, "",
+			  moment ? WIRE_SAVE_MOMENT : WIRE_SAVE_SNAPSHOT);
 }
 
-enum status host_restore(struct host *host, uint32_t session, uint64_t ref, const char *name)
+enum status host_restore(struct host *host, uint32_t session, uint64_t ref, const char *name,
+			 bool moment)
 {
 	struct requester requester = { session, ref, REPLY_RESTORED, MESSAGE_RESTORE, NULL };
-	return post_named(host, execute_restore, requester, name, "");
+	return post_named(host, execute_restore, requester, name, "",
+			  moment ? WIRE_SAVE_MOMENT : WIRE_SAVE_SNAPSHOT);
 }
 
 enum status host_fork(struct host *host, uint32_t session, uint64_t ref, const char *name,
 		      const char *snapshot)
 {
 	struct requester requester = { session, ref, REPLY_FORKED, MESSAGE_FORK, NULL };
-	return post_named(host, execute_fork, requester, name, snapshot);
+	return post_named(host, execute_fork, requester, name, snapshot, 0);
 }
 
 static void execute_restore_state(struct runnable *runnable, void *context)
@@ -472,6 +490,46 @@ enum status host_restore_state(struct host *host, uint32_t session, uint64_t ref
 	request->image = *image;
 	bytes_init(image);
 	return post_request(host, request);
+}
+
+static void execute_record(struct runnable *runnable, void *context)
+{
+	struct host_request *request = context;
+	host_do_record((struct host *)runnable, &request->requester, request->keep);
+	host_request_destroy(request);
+}
+
+enum status host_record(struct host *host, uint32_t session, uint64_t ref,
+			const struct journal_keep *keep)
+{
+	struct requester requester = { session, ref, REPLY_RECORDED, MESSAGE_RECORD, NULL };
+	struct host_request *request = create_request(host, execute_record, requester, 0);
+	if (request == NULL)
+		return STATUS_NO_MEMORY;
+	if (keep != NULL) {
+		request->keep = heap_alloc(sizeof *keep);
+		if (request->keep == NULL) {
+			host_request_destroy(request);
+			return STATUS_NO_MEMORY;
+		}
+		*request->keep = *keep;
+	}
+	return post_request(host, request);
+}
+
+static void execute_record_end(struct runnable *runnable, void *context)
+{
+	host_do_record_end((struct host *)runnable);
+	host_request_destroy(context);
+}
+
+enum status host_record_end(struct host *host)
+{
+	struct host_request *note = create_note(0, execute_record_end);
+	if (note == NULL)
+		return STATUS_NO_MEMORY;
+	post_note(host, note);
+	return STATUS_OK;
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
+#include "server/io/log.h"
 
 static struct snapshot *find_snapshot(const struct host *host, const char *name)
 {
@@ -23,27 +24,30 @@ void host_snapshots_release(struct host *host)
 	for (uint32_t i = 0; i < host->snapshots.count; i++)
 		bytes_release(&host->snapshots.items[i].image);
 	ARRAY_RELEASE(&host->snapshots);
+	bytes_release(&host->image);
 }
 
 enum status host_checkpoint(struct host *host, const char *name, const struct bytes *image)
 {
-	struct bytes own = { 0 };
+	uint64_t tables[WORLD_TABLES_MAX];
+	uint32_t count;
+	struct bytes *own = &host->image;
 	enum status status = STATUS_OK;
-	if (image == NULL) {
-		status = world_save(host->world, &own);
-		image = &own;
-	}
-	if (status == STATUS_OK) {
-		uint64_t tables[WORLD_TABLES_MAX];
-		uint32_t count;
-		uint64_t hash = world_state_hash(host->world, tables, &count);
-		struct world_info info = world_info(host->world);
+	bytes_reset(own);
+	if (image == NULL)
+		status = world_save_open(host->world, own);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t hash = world_state_hash(host->world, tables, &count);
+	struct world_info info = world_info(host->world);
+	if (image != NULL)
 		status = journal_checkpoint(host->journal, info.epoch, info.tick, info.edit, name,
 					    image, hash, tables, count);
-		if (status == STATUS_OK)
-			host->steps_unsaved = 0;
-	}
-	bytes_release(&own);
+	else
+		status = journal_swap_checkpoint(host->journal, info.epoch, info.tick, info.edit,
+						 name, own, hash, tables, count);
+	if (status == STATUS_OK)
+		host->steps_unsaved = 0;
 	return status;
 }
 
@@ -151,36 +155,39 @@ static bool is_of_incompatible_build(const struct host *host, const struct bytes
 	       !motion_is_same(&numbers, &own, world_info(host->world).method);
 }
 
-static enum status restore_image(struct host *host, const struct bytes *image, struct reason *why)
+enum status host_check_restore(const struct host *host, struct reason *why)
 {
-	uint32_t epoch = world_info(host->world).epoch + 1;
-	if (host->journal_failed)
-		return reason_set(why, host->failure.status, -1, "journal", "%s",
-				  host->failure.text);
-	enum status status = world_restore(host->world, image->data, image->count, why);
-	if (status != STATUS_OK)
-		return status;
-	host->restored_other_bits = is_of_incompatible_build(host, image);
-	world_new_epoch(host->world, epoch);
-	host->whole_due = true;
-	host->open = false;
-	host->stored_reported = 0;
-	return STATUS_OK;
+	if (!host->journal_failed)
+		return STATUS_OK;
+	return reason_set(why, host->failure.status, -1, "journal", "%s", host->failure.text);
 }
 
 /* The restore is recorded in the journal, then reported, before the world changes again. */
+void host_restored(struct host *host, struct requester *requester, const char *name,
+		   bool other_bits, bool drags_end)
+{
+	world_new_epoch(host->world, world_info(host->world).epoch + 1);
+	host->restored_other_bits = other_bits;
+	host->whole_due = true;
+	host->open = false;
+	host->stored_reported = 0;
+	host->restorer = *requester;
+	requester->report = NULL;
+	snprintf(host->restored, sizeof host->restored, "%s", name);
+	host_boundary_restored(host, drags_end);
+}
+
 static void restore_to(struct host *host, struct requester *requester, const struct bytes *image,
 		       const char *name)
 {
 	struct reason why;
-	if (restore_image(host, image, &why) != STATUS_OK) {
+	enum status status = host_check_restore(host, &why);
+	if (status == STATUS_OK)
+		status = world_restore(host->world, image->data, image->count, &why);
+	if (status == STATUS_OK)
+		host_restored(host, requester, name, is_of_incompatible_build(host, image), true);
+	else
 		host_refuse(host, requester, &why);
-		return;
-	}
-	host->restorer = *requester;
-	requester->report = NULL;
-	snprintf(host->restored, sizeof host->restored, "%s", name);
-	host_boundary_restored(host);
 }
 
 void host_do_restore(struct host *host, struct requester *requester, const char *name)
@@ -241,4 +248,42 @@ void host_do_fork(struct host *host, struct requester *requester, const char *na
 			reason_set(&reply->why, status, -1, "snapshot", "%s", status_text(status));
 	}
 	host_send(host, report);
+}
+
+/* ---- recordings ---------------------------------------------------------------------------------- */
+
+void host_do_record(struct host *host, struct requester *requester, const struct journal_keep *keep)
+{
+	struct reason why;
+	if (host_refuse_in_boundary(host, requester))
+		return;
+	enum status status = STATUS_UNSUPPORTED;
+	reason_set(&why, status, -1, "world", "the world has no file, so it cannot be recorded");
+	if (host->journal != NULL)
+		status = journal_status(host->journal, &why);
+	if (status == STATUS_OK) {
+		struct world_info info = world_info(host->world);
+		status = host_checkpoint(host, NULL, NULL);
+		if (status == STATUS_OK && keep != NULL)
+			status = journal_keep(host->journal, info.epoch, info.tick, keep);
+		journal_flush(host->journal);
+		reason_set(&why, status, -1, "journal", "%s", status_text(status));
+	}
+	if (status != STATUS_OK)
+		host_refuse(host, requester, &why);
+	else
+		host_send(host, host_reply(host, requester));
+}
+
+void host_do_record_end(struct host *host)
+{
+	struct world_info info = world_info(host->world);
+	struct journal_keep none = { 0 };
+	/* Refused only by a journal that has failed, or holds more than it may: then the recording goes on,
+	 * as its file says. */
+	if (host_journal(host) != NULL &&
+	    journal_keep(host->journal, info.epoch, info.tick, &none) != STATUS_OK)
+		log_warn("recording_goes_on", "world=%s", host->options.name);
+	else if (host_journal(host) != NULL)
+		journal_flush(host->journal);
 }

@@ -8,6 +8,7 @@
  *	host_modes.c        pause, speed, lease, barrier, the queue of STEP requests
  *	host_plan.c         the steps of one world of a STEP_WORLDS: their commands, observations and answer
  *	host_snapshots.c    SAVE, RESTORE, FORK and periodic checkpoints
+ *	host_moments.c      moments: states to return to, kept in memory
  *	host_past.c         the snapshot "start", and keyframes
  *	host_query.c        queries and observations, packed; host_joints.c, host_lists.c
  *	host_shape_query.c  queries of shapes; long ones are answered by the ANSWERS thread
@@ -25,6 +26,7 @@
 #include "server/host/report_queue.h"
 #include "server/store/shape_library.h"
 #include "server/tick/inbox.h"
+#include "server/tick/profile_credit.h"
 #include "server/tick/schedule.h"
 
 /* A batch between host_submit and its boundary: in the inbox, then in the boundary. One allocation. */
@@ -63,6 +65,9 @@ struct step_job {
 	bool restricted;
 	struct reason why;     /* of the first refused commands; status OK: none were */
 	struct bytes observed; /* f64 little-endian, of the steps that are done */
+	/* Moments: where to return before the commands (emptied once it is done), and as what to keep the
+	 * state after the last tick; "": none. */
+	char back[WIRE_NAME_MAX + 1], keep[WIRE_NAME_MAX + 1];
 };
 enum { STEP_JOBS_MAX = 256 };
 enum { HOST_POSTED_MAX = 16 }; /* shape queries of one world at ANSWERS */
@@ -127,6 +132,19 @@ struct snapshot {
 	struct bytes image; /* owned */
 };
 
+/* A state to return to (host_moments.c). */
+struct moment {
+	char name[WIRE_NAME_MAX + 1];
+	uint64_t tick;
+	uint64_t departures;	    /* of the host when it was kept */
+	struct rollback_base *base; /* one of the host's moment_bases */
+	struct bytes image;	    /* owned */
+};
+struct moment_base {
+	struct rollback_base *base; /* owned */
+	uint32_t moments;	    /* that need it */
+};
+
 /* The present span of keyframes (host_past.c): the ticks after `from`, the last of which is `seen`. */
 struct follow {
 	bool begun, bounded, moved;
@@ -159,8 +177,17 @@ struct host {
 	bool all_drags_due; /* all drags are removed, because their sessions do not exist here */
 	ARRAY_OF(struct snapshot) snapshots; /* by name, any order; looked up */
 	uint64_t snapshot_bytes;
+	ARRAY_OF(struct moment) moments;	   /* by name, any order; looked up */
+	ARRAY_OF(struct moment_base) moment_bases; /* the last is that of new moments */
+	uint64_t moment_bytes;			   /* of images and bases */
+	struct bytes moment_image;		   /* work */
+	uint64_t departures;			   /* sessions that have left the world so far */
+	/* What LOOP tells of moments. */
+	atomic_uint moments_kept;
+	atomic_ullong moments_bytes, rollbacks;
 	bool start_due; /* the next step is the world's first one */
 	struct follow follow;
+	struct bytes image;	/* of checkpoints: kept memory, exchanged with the journal's */
 	uint64_t steps_unsaved; /* made since the last checkpoint; a RESTORE does not change it */
 	bool whole_due;		/* the next report lists every body */
 	bool control_due;	/* a report of mode and pace is due */
@@ -216,6 +243,9 @@ struct host {
 
 	uint64_t stalls, batches, refused; /* the worker's counters */
 	struct tick_costs costs;	   /* of all ticks; the worker's */
+	struct profile profile;		   /* of some slices; the worker's */
+	struct profile_credit credit;	   /* decides of which */
+	struct profile *profiling;	   /* of the present slice; NULL: none */
 	struct host_counters counters;	   /* LOOP's copy, from the last report taken */
 };
 
@@ -260,8 +290,8 @@ void host_run_stages(struct host *host);
 /* Reports mode and pace, after a restore also the whole state: now, or as soon as there is memory. */
 void host_report_control(struct host *host);
 /* The world was restored from snapshot `restored`, "" for another state of its past: records, reports and
- * answers that. */
-void host_boundary_restored(struct host *host);
+ * answers that. `drags_end`: all drags are removed. */
+void host_boundary_restored(struct host *host, bool drags_end);
 /* The first records and the first report. */
 void host_boundary_begin(struct host *host);
 /* Frees the batches that a boundary in progress owns. */
@@ -300,6 +330,9 @@ void host_do_control(struct host *host, struct requester *requester, enum wire_c
 		     double value);
 void host_do_session_gone(struct host *host, struct host_request *closing); /* taken */
 void host_do_step(struct host *host, struct step_job *job);		    /* contents taken */
+/* If it is the turn of a job that begins at a moment, returns there. The boundary may not be finished
+ * then. */
+void host_step_go_back(struct host *host);
 /* True: requested ticks can be made now. */
 bool host_step_wanted(const struct host *host);
 /* True: commands wait that can be applied without a tick, because the world does not run. */
@@ -351,11 +384,36 @@ MUST_CHECK enum status host_checkpoint(struct host *host, const char *name,
 				       const struct bytes *image);
 void host_snapshots_release(struct host *host);
 
+/* OK: the world may be restored; else the journal has failed. */
+MUST_CHECK enum status host_check_restore(const struct host *host, struct reason *why);
+/* The state was replaced by that of snapshot `name` ("": another one): begins a new epoch, which is recorded
+ * in the journal, reported, and answered if `requester`, taken, has a report. */
+void host_restored(struct host *host, struct requester *requester, const char *name,
+		   bool other_bits, bool drags_end);
 /* OK: the present state is stored under `name`, here and in the journal. LIMIT, NO_MEMORY, FULL. */
 MUST_CHECK enum status host_store_snapshot(struct host *host, const char *name, uint64_t hash,
 					   struct reason *why);
 void host_do_restore_state(struct host *host, struct requester *requester,
 			   const struct bytes *image);
+
+/* ---- host_moments.c ---- */
+/* SAVE and RESTORE of moments. */
+void host_do_keep(struct host *host, struct requester *requester, const char *name);
+void host_do_go_back(struct host *host, struct requester *requester, const char *name);
+/* Keeps the present state as a moment. LIMIT, NO_MEMORY: nothing has changed. */
+MUST_CHECK enum status host_keep_moment(struct host *host, const char *name, struct reason *why);
+/* The tick of a moment. UNKNOWN_SNAPSHOT. */
+MUST_CHECK enum status host_moment_tick(const struct host *host, const char *name, uint64_t *tick,
+					struct reason *why);
+/* Outside a boundary: returns to a moment, as host_restored says. UNKNOWN_SNAPSHOT, and errors of
+ * world_restore_rollback: nothing has changed, and `requester` still has its report. */
+MUST_CHECK enum status host_go_back(struct host *host, struct requester *requester,
+				    const char *name, struct reason *why);
+void host_moments_release(struct host *host);
+/* `keep` NULL: a checkpoint only. */
+void host_do_record(struct host *host, struct requester *requester,
+		    const struct journal_keep *keep);
+void host_do_record_end(struct host *host);
 
 /* ---- host_past.c ---- */
 /* The name of the snapshot that is made before a world's first step. */

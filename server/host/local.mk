@@ -3,9 +3,11 @@ libcairnd_a_SOURCES += \
 	server/host/host.h \
 	server/host/host_boundary.c \
 	server/host/host_joints.c \
+	server/host/host_fields.c \
 	server/host/host_lists.c \
 	server/host/host_requests.c \
 	server/host/host_modes.c \
+	server/host/host_moments.c \
 	server/host/host_players.c \
 	server/host/host_answer.h \
 	server/host/host_query.c \

@@ -13,6 +13,7 @@
 #include "protocol/contacts.h"
 #include "protocol/joint_rows.h"
 #include "server/base/bytes.h"
+#include "server/base/profile.h"
 #include "server/engine/engine.h"
 #include "server/store/shape_library.h"
 #include "server/tick/tick_costs.h"
@@ -76,7 +77,8 @@ struct tick_report {
 	uint64_t lateness_ns, cost_ns; /* of this tick; of several the largest cost */
 	uint64_t late, dropped; /* so far: ticks begun a period late, ticks given up by the clock */
 	uint32_t pace;		/* world time per wall time, thousandths */
-	struct tick_costs costs; /* of all ticks so far */
+	struct tick_costs costs;    /* of all ticks so far */
+	struct profile_sums stages; /* of those that were profiled */
 	uint32_t body_count, shape_count, removed_count, event_count, result_count, value_count;
 	/* Capacity of each list below; a reused report keeps its lists. */
 	uint32_t body_room, shape_room, removed_room, event_room, result_room, value_room;
@@ -102,7 +104,8 @@ enum reply_kind {
 	REPLY_RESTORED,
 	REPLY_FORKED, /* `image` holds the copy; the server makes the world */
 	REPLY_ANSWER, /* `raw` is the answer, packed */
-	REPLY_SHAPE,  /* the shape is in the world's library */
+	REPLY_RECORDED, /* a checkpoint, and with it the beginning of a recording, is in the journal */
+	REPLY_SHAPE,	/* the shape is in the world's library */
 	REPLY_CREATED, /* LOOP's own: the world's beginning is on disk; answers WORLD_CREATE or FORK */
 };
 struct reply_report {
@@ -127,9 +130,11 @@ struct reply_report {
 	 * `results` the ids that the world's own commands made; `status` may be set although steps
 	 * were made. */
 	uint32_t steps;
-	char name[WIRE_NAME_MAX +
-		  1];		/* REPLY_FORKED: of the new world; REPLY_SAVED: of the snapshot */
+	char name
+		[WIRE_NAME_MAX +
+		 1]; /* REPLY_FORKED: of the new world; REPLY_SAVED: of the snapshot, "" for a moment */
 	struct wire_name shape; /* REPLY_SHAPE */
+	enum status kept;	/* REPLY_STEPPED: not OK if the requested moment was not kept */
 };
 
 struct report {

@@ -8,7 +8,7 @@ server_package_manual_LDADD = $(CLIENT_LIBS)
 MANUALS = package/man/cairn.1 package/man/cairn-bot.1 package/man/libcairn.3 package/man/cairnd.yaml.5 \
 	package/man/cairn-scene.5 package/man/cairnd.8
 man_MANS = $(MANUALS)
-$(MANUALS): server/package/manual clients/c/cairn.h
+$(MANUALS): server/package/manual clients/c/cairn.h clients/c/cairn_manifest.h
 	@$(MKDIR_P) package/man
 	$(AM_V_GEN)page=$(@F); server/package/manual page "$${page%.*}" $(top_srcdir)/clients/c/cairn.h >$@.new && mv $@.new $@
 

@@ -283,6 +283,12 @@ static void page_library(const char *header)
 #undef FIELD
 #undef END
 #undef RESERVED
+	roff_section("QUERIES");
+	roff_paragraph(
+		"cairn_query_make(CAIRN_QUERY_NAME) makes each of these with its defaults for "
+		"cairn_world_query; cairn_manifest.h has their members and answers.");
+#define QUERY(number, NAME, name, where, doc, answer, about) roff_entry(#name, doc);
+#include "protocol/queries.def"
 	roff_section("ERRORS");
 #define STATUS(number, NAME, name, text) roff_entry("CAIRN_STATUS_" #NAME, text);
 #include "server/base/status.def"

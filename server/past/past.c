@@ -79,6 +79,16 @@ void past_release(struct past *past)
 	drop_reference(past);
 }
 
+const char *past_path(const struct past *past)
+{
+	return past->path;
+}
+
+void past_let_go(struct past *past)
+{
+	drop_reference(past);
+}
+
 struct keyframes *past_keyframes(struct past *past)
 {
 	return past->keyframes;
@@ -140,10 +150,12 @@ void past_answer_release(struct past_answer *answer)
 
 static void destroy_job(struct past_job *job)
 {
+	archive_copy_destroy(job->copy);
 	past_walk_close(&job->walk);
 	past_answer_release(&job->answer);
 	ARRAY_RELEASE(&job->events);
 	bytes_release(&job->other);
+	bytes_release(&job->ask.archive.part);
 	drop_reference(job->past);
 	if (job->ask.owns_context)
 		heap_free(job->context);
@@ -287,13 +299,29 @@ static void wake_jobs(struct past_desk *desk)
 	executor_set_alarm(desk->executor, next);
 }
 
+/* Whether a job reads the world's file. */
+static bool reads_world(const struct past_ask *ask)
+{
+	return ask->kind != PAST_ARCHIVE || ask->archive.action == PAST_ARCHIVE_LIST ||
+	       ask->archive.action == PAST_ARCHIVE_COPY;
+}
+
+/* Whether the file must have the job's place. */
+static bool has_place(const struct past_ask *ask)
+{
+	return ask->kind == PAST_STATES || ask->kind == PAST_IMAGE ||
+	       (ask->kind == PAST_DIFFERENCE && ask->snapshots[0] == NULL) ||
+	       (ask->kind == PAST_ARCHIVE && ask->archive.action == PAST_ARCHIVE_COPY);
+}
+
 enum status past_open_job(struct past_job *job)
 {
 	struct reason *why = &job->answer.why;
-	enum status status = past_walk_open(&job->walk, job->past, why);
 	job->stage = STAGE_PLAY;
-	if (status != STATUS_OK || job->ask.kind == PAST_WHEN || job->ask.kind == PAST_OUTLINE ||
-	    job->ask.kind == PAST_CHECK)
+	if (!reads_world(&job->ask))
+		return STATUS_OK;
+	enum status status = past_walk_open(&job->walk, job->past, why);
+	if (status != STATUS_OK || !has_place(&job->ask))
 		return status;
 	job->target = job->ask.place;
 	status = past_walk_find(&job->walk, job->ask.nearby, &job->target, &job->stretch, why);
@@ -309,7 +337,8 @@ enum status past_open_job(struct past_job *job)
 static enum status open_job(struct past_desk *desk, struct past_job *job)
 {
 	enum status status = past_open_job(job);
-	if (status == STATUS_RANGE && sleep_job(desk, job)) {
+	/* MISSING: not even the world's beginning is in its file yet. */
+	if ((status == STATUS_RANGE || status == STATUS_MISSING) && sleep_job(desk, job)) {
 		job->stage = STAGE_SLEEP;
 		return STATUS_OK;
 	}
@@ -333,6 +362,8 @@ enum status past_play_job(struct past_job *job, uint64_t until)
 		return past_play_difference(job, until);
 	case PAST_CHECK:
 		return past_play_check(job, until);
+	case PAST_ARCHIVE:
+		return past_play_archive(job, until);
 	}
 	return STATUS_UNSUPPORTED;
 }
@@ -341,6 +372,8 @@ void past_end_job(struct past_job *job, enum status status)
 {
 	job->answer.status = status;
 	job->answer.ticks = job->walk.ticks;
+	archive_copy_destroy(job->copy);
+	job->copy = NULL;
 	past_walk_close(&job->walk);
 	ARRAY_RELEASE(&job->events);
 	bytes_release(&job->other);

@@ -21,6 +21,7 @@
 #include "protocol/query_wire.h"
 #include "server/host/report.h"
 #include "server/io/executor.h"
+#include "server/store/archive.h"
 #include "server/store/keyframes.h"
 #include "server/store/shape_library.h"
 
@@ -49,6 +50,10 @@ MUST_CHECK enum status past_create(struct past_desk *desk, const char *path,
 /* LOOP; asks still under way end without a callback. NULL is ignored. */
 void past_release(struct past *past);
 struct keyframes *past_keyframes(struct past *past);
+/* The path of its file; borrowed. */
+const char *past_path(const struct past *past);
+/* LOOP: like past_release, but asks under way are answered; the past ends with the last of them. */
+void past_let_go(struct past *past);
 
 enum past_kind {
 	PAST_STATES,	 /* whole states, as reports */
@@ -56,7 +61,26 @@ enum past_kind {
 	PAST_WHEN,	 /* query WHEN */
 	PAST_OUTLINE,	 /* query PAST */
 	PAST_DIFFERENCE, /* query DIFFERENCE */
+	PAST_ARCHIVE,	 /* recordings: archive.h */
 	PAST_CHECK, /* the ticks between two keyframes are computed again and the states compared */
+};
+
+enum past_archive_action {
+	PAST_ARCHIVE_LIST, /* query RECORDINGS */
+	PAST_ARCHIVE_COPY,
+	PAST_ARCHIVE_REMOVE,
+	PAST_ARCHIVE_READ,
+	PAST_ARCHIVE_PUT,
+};
+struct past_archive {
+	enum past_archive_action action;
+	char name[WIRE_NAME_MAX + 1], title[WIRE_TITLE_MAX + 1];
+	/* LIST: one runs. COPY: what the running one keeps, with its title; otherwise from `other` on, or
+	 * without `has_from` all that the file has. */
+	bool running, has_from;
+	uint64_t room;	   /* COPY, PUT: bytes that all recordings may take */
+	uint64_t offset;   /* READ, PUT */
+	struct bytes part; /* PUT: taken by past_ask; none: the last part has come */
 };
 
 struct past_ask {
@@ -75,8 +99,11 @@ struct past_ask {
 	uint64_t since;
 	struct keyframe_condition condition; /* WHEN */
 	bool latest;
-	struct recorded_place other; /* DIFFERENCE */
-	uint32_t limit;		     /* OUTLINE */
+	struct recorded_place other; /* DIFFERENCE; ARCHIVE */
+	/* DIFFERENCE: names of snapshots in place of `place` and `other`, borrowed; NULL: none. */
+	const char *snapshots[2];
+	struct past_archive archive; /* ARCHIVE; of COPY, `place` is what the file must have */
+	uint32_t limit;		     /* OUTLINE, ARCHIVE */
 };
 
 struct past_answer {
@@ -90,16 +117,17 @@ struct past_answer {
 	struct bytes image;		  /* IMAGE */
 	uint64_t state_hash;
 	struct shape_library shapes;
-	struct bytes raw; /* the answer to a query, packed */
-	uint64_t ticks;	  /* that were computed again */
-	uint64_t used_ns; /* processor time */
+	struct bytes raw;	    /* the answer to a query, packed */
+	struct archive_entry entry; /* ARCHIVE: the recording; of READ its size only */
+	uint64_t ticks;		    /* that were computed again */
+	uint64_t used_ns;	    /* processor time */
 	bool checked; /* CHECK: two keyframes were compared; they differ where status is DIVERGED */
 };
 
 /* LOOP. The callback may take parts of the answer, and the rest is released after it. */
 typedef void past_answered(void *context, struct past_answer *answer);
 struct past_job;
-/* BUSY: PAST_WAITING_MAX asks wait; NO_MEMORY. */
+/* BUSY: PAST_WAITING_MAX asks wait; NO_MEMORY. On OK the ask's `archive.part` is taken. */
 MUST_CHECK enum status past_ask(struct past *past, const struct past_ask *ask,
 				past_answered *answered, void *context, struct past_job **out);
 /* LOOP; its callback is not called. Only before its callback was called. */

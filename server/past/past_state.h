@@ -5,6 +5,7 @@
  *	past_states.c   STATES, IMAGE, DIFFERENCE and CHECK
  *	past_when.c     WHEN
  *	past_outline.c  OUTLINE
+ *	past_archive.c  ARCHIVE
  */
 #ifndef CAIRN_PAST_PAST_STATE_H
 #define CAIRN_PAST_PAST_STATE_H
@@ -86,7 +87,8 @@ struct past_job {
 	bool backward;
 	uint64_t wake_at, give_up_at; /* instants; of an ask whose place is not in the file yet */
 	ARRAY_OF(struct event) events;
-	struct bytes other; /* DIFFERENCE, CHECK: the first image */
+	struct bytes other;	   /* DIFFERENCE, CHECK: the first image */
+	struct archive_copy *copy; /* ARCHIVE: owned, or NULL */
 	/* WHEN */
 	struct recorded_place best;
 	bool found, standing;	    /* standing: the first segment (state, image) is made */
@@ -103,6 +105,7 @@ MUST_CHECK enum status past_play_difference(struct past_job *job, uint64_t until
 MUST_CHECK enum status past_play_check(struct past_job *job, uint64_t until);
 MUST_CHECK enum status past_play_when(struct past_job *job, uint64_t until);
 MUST_CHECK enum status past_play_outline(struct past_job *job);
+MUST_CHECK enum status past_play_archive(struct past_job *job, uint64_t until);
 /* Opens the file and finds the job's place. */
 MUST_CHECK enum status past_open_job(struct past_job *job);
 MUST_CHECK enum status past_play_job(struct past_job *job, uint64_t until);

@@ -197,21 +197,62 @@ static enum status pack_difference(struct past_job *job, const struct bytes *a,
 	return STATUS_OK;
 }
 
+/* The latest state that was saved under a name, as it is stored. */
+static enum status load_snapshot(struct past_job *job, const char *name, struct bytes *image)
+{
+	struct past_walk *walk = &job->walk;
+	struct reason *why = &job->answer.why;
+	struct recorded_checkpoint checkpoint;
+	sqlite3_stmt *find = NULL;
+	enum status status = sql_prepare(
+		walk->db, "SELECT max(seq) FROM checkpoints WHERE name = ?1", &find, why);
+	uint64_t seq = 0;
+	if (status == STATUS_OK) {
+		sql_bind_text(find, 1, name);
+		status = sql_row(walk->db, find, why);
+		seq = status == STATUS_OK ? sql_column(find, 0) : 0;
+	}
+	sqlite3_finalize(find);
+	if (status == STATUS_OK && seq == 0)
+		return reason_set(why, STATUS_UNKNOWN_SNAPSHOT, -1, "tick",
+				  "the file has no snapshot named \"%.64s\"; a tick is a number",
+				  name);
+	return status == STATUS_OK
+		       ? recording_checkpoint(walk->recording, seq, &checkpoint, image, why)
+		       : status;
+}
+
+/* Appends the state of the job's target, or of the snapshot; *reached: it did. */
+static enum status take_state(struct past_job *job, uint64_t until, const char *snapshot,
+			      struct bytes *image, bool *reached)
+{
+	*reached = snapshot != NULL;
+	if (snapshot != NULL)
+		return load_snapshot(job, snapshot, image);
+	enum status status = play_to(job, until, NULL, reached);
+	if (status != STATUS_OK || !*reached)
+		return status;
+	return world_save(job->walk.player->world, image) == STATUS_OK ? STATUS_OK : no_memory(job);
+}
+
 enum status past_play_difference(struct past_job *job, uint64_t until)
 {
 	struct bytes image = { 0 };
 	struct past_stretch stretch;
 	bool reached;
-	enum status status = play_to(job, until, NULL, &reached);
-	if (status != STATUS_OK || !reached)
+	const char *const *snapshots = job->ask.snapshots;
+	enum status status =
+		take_state(job, until, snapshots[job->standing ? 1 : 0], &image, &reached);
+	if (status != STATUS_OK || !reached) {
+		bytes_release(&image);
 		return status;
-	status = world_save(job->walk.player->world, &image);
-	if (status != STATUS_OK)
-		return no_memory(job);
+	}
 	if (!job->standing) {
 		job->standing = true;
 		job->other = image;
 		job->target = job->ask.other;
+		if (snapshots[1] != NULL)
+			return STATUS_OK;
 		return past_walk_find(&job->walk, false, &job->target, &stretch, &job->answer.why);
 	}
 	status = pack_difference(job, &job->other, &image);

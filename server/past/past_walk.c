@@ -186,6 +186,45 @@ static void take_nearer(struct stored_state *nearest, struct stored_state other)
 		*nearest = other;
 }
 
+/* Whether the last commands before the checkpoint are of the boundary of `place`. */
+static enum status is_edited(struct past_walk *walk, struct recorded_place place, uint64_t seq,
+			     bool *edited, struct reason *why)
+{
+	sqlite3_stmt *find = NULL;
+	enum status status = sql_prepare(
+		walk->db,
+		"SELECT epoch, tick FROM applies WHERE seq < ?1 ORDER BY seq DESC LIMIT 1", &find,
+		why);
+	*edited = false;
+	if (status == STATUS_OK) {
+		sql_bind(find, 1, seq);
+		status = sql_row(walk->db, find, why);
+		*edited = status == STATUS_OK && sql_column(find, 0) == place.epoch &&
+			  sql_column(find, 1) == place.tick;
+	}
+	sqlite3_finalize(find);
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
+/* A checkpoint at the place itself may have been made after commands of its boundary (SAVE of a paused
+ * world). It is not the state right after the step, so an earlier one takes its part, if there is one. At the
+ * beginning of an epoch the commands belong to the state. */
+static enum status pass_edited(struct past_walk *walk, struct recorded_place place, uint64_t *seq,
+			       struct reason *why)
+{
+	const struct recorded_epoch *epoch = past_walk_epoch(walk, place.epoch);
+	uint64_t older = *seq;
+	bool edited = epoch == NULL || place.tick > epoch->begin.tick;
+	enum status status = STATUS_OK;
+	while (status == STATUS_OK && edited && older != 0) {
+		status = is_edited(walk, place, older, &edited, why);
+		if (status == STATUS_OK && edited)
+			status = recording_last(walk->recording, older, &older, why);
+	}
+	*seq = older != 0 ? older : *seq;
+	return status;
+}
+
 static enum status find_nearest(struct past_walk *walk, struct recorded_place place,
 				struct stored_state *out, struct reason *why)
 {
@@ -195,6 +234,8 @@ static enum status find_nearest(struct past_walk *walk, struct recorded_place pl
 	uint64_t seq;
 	*out = (struct stored_state){ .kind = NEAREST_NONE };
 	enum status status = recording_before(walk->recording, place, &seq, why);
+	if (status == STATUS_OK && seq != 0)
+		status = pass_edited(walk, place, &seq, why);
 	if (status == STATUS_OK && seq != 0)
 		status = recording_checkpoint(walk->recording, seq, &checkpoint, NULL, why);
 	if (status != STATUS_OK)

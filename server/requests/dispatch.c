@@ -67,6 +67,8 @@ static session_handler *handler_of(enum message_type type)
 		return handle_save;
 	case MESSAGE_RESTORE:
 		return handle_restore;
+	case MESSAGE_RECORD:
+		return handle_record;
 	case MESSAGE_FORK:
 		return handle_fork;
 	default:

@@ -184,6 +184,17 @@ static void pack_world_file(struct wire_packer *out, const struct served_world *
 	pack_uint_pair(out, "sync_failures", world->sync_failures);
 }
 
+/* Where the time of the world's ticks goes: ns by stage, of the ticks that were profiled. */
+static void pack_stages(struct wire_packer *out, const struct profile_sums *stages)
+{
+	pack_uint_pair(out, "profiled_ticks", stages->ticks);
+	wire_pack_string(out, "stage_ns");
+	wire_pack_map(out, PROFILE_STAGES);
+	for (int stage = 0; stage < PROFILE_STAGES; stage++)
+		pack_uint_pair(out, profile_stage_name((enum profile_stage)stage),
+			       stages->ns[stage]);
+}
+
 /* table: the counters of a world, by the names people see. */
 static void pack_world(struct wire_packer *out, struct served_world *world)
 {
@@ -191,7 +202,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	struct fanout_counters fanout;
 	host_counters(world->host, &host);
 	fanout_counters(world->fanout, &fanout);
-	wire_pack_map(out, 61);
+	wire_pack_map(out, 67 + IMPACT_COUNTS_END);
 	wire_pack_string(out, "name");
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
@@ -225,8 +236,16 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pack_real_pair(out, "residual", world->stats.residual);
 	pack_real_pair(out, "push_work", world->stats.push_work_total);
 	pack_uint_pair(out, "fallbacks", world->stats.fallbacks_total);
+#define PACK_COUNT(name, NAME, text)                                                               \
+	pack_uint_pair(out, "impact_" #name, world->stats.impact_total.name);
+	IMPACT_COUNTS(PACK_COUNT)
+#undef PACK_COUNT
+	pack_real_pair(out, "impact_error", world->stats.impact_error);
 	pack_uint_pair(out, "quarantined", world->stats.quarantined_total);
 	pack_uint_pair(out, "memory_bytes", world->stats.memory_bytes);
+	pack_uint_pair(out, "moments", host.moments);
+	pack_uint_pair(out, "moment_bytes", host.moment_bytes);
+	pack_uint_pair(out, "rollbacks", host.rollbacks);
 	pack_uint_pair(out, "subscriptions", fanout.subscriptions);
 	pack_uint_pair(out, "frames_sent", fanout.frames);
 	pack_uint_pair(out, "frames_skipped", fanout.skipped);
@@ -238,6 +257,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pack_uint_pair(out, "events_lost", fanout.events_lost);
 	pack_uint_pair(out, "contacts_cut", fanout.contacts_cut);
 	pack_world_file(out, world);
+	pack_stages(out, &host.stages);
 	world->lateness_max = world->cost_max = 0;
 }
 

@@ -1,16 +1,19 @@
-/* handlers_input.c: messages that change or query one world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK.
+/* handlers_input.c: messages that change or query one world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK
+ * and RECORD.
  *
  * Each is checked here (joined, number, quota, name) and handed to the world's host; a STEP of a
  * small world may be done at once (host.h). The outcome comes back as a report (world_reports.c).
  * COMMANDS with a number are answered by a RESULT even where they are refused, because the number
  * is used up then.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "protocol/command_wire.h"
 #include "protocol/query_wire.h"
 #include "server/requests/requests.h"
 #include "server/session/service.h"
+#include "server/worlds/recordings.h"
 #include "server/worlds/travel.h"
 
 /* The session's membership of the world that a message names; refuses the message and returns NULL
@@ -225,13 +228,38 @@ static bool answer_repeated_step(struct session *self, struct membership *member
 	return true;
 }
 
+/* Copies the name of a snapshot, a moment or a new world; refuses the message and returns false where it is
+ * invalid. */
+static bool copy_valid_name(struct session *self, const struct message *message,
+			    struct wire_slice from, char to[WIRE_NAME_MAX + 1], bool may_be_empty)
+{
+	struct reason why;
+	uint32_t bytes = MIN_OF(from.bytes, (uint32_t)WIRE_NAME_MAX);
+	if (bytes > 0)
+		memcpy(to, from.at, bytes);
+	to[bytes] = '\0';
+	if ((bytes == from.bytes && worlds_name_valid(to)) || (may_be_empty && from.bytes == 0))
+		return true;
+	reason_set(&why, STATUS_RANGE, -1, "name",
+		   "a name must be 1 to %d letters, digits, '-', '_' or '.', and must not "
+		   "begin with '.'",
+		   WIRE_NAME_MAX);
+	session_refuse(self, message, &why);
+	return false;
+}
+
 void handle_step(struct session *self, const struct message *message)
 {
 	const struct msg_step *ask = &message->step;
 	struct membership *membership = require_membership(self, message, ask->world);
-	if (membership == NULL || answer_repeated_step(self, membership, message))
+	char back[WIRE_NAME_MAX + 1], keep[WIRE_NAME_MAX + 1];
+	if (membership == NULL || answer_repeated_step(self, membership, message) ||
+	    !copy_valid_name(self, message, ask->restore, back, true) ||
+	    !copy_valid_name(self, message, ask->save, keep, true))
 		return;
 	const struct host_step step = {
+		.back = back,
+		.keep = keep,
 		.session = self->number,
 		.request = ask->request,
 		.from = ask->from,
@@ -299,26 +327,6 @@ void handle_query(struct session *self, const struct message *message)
 				  message->query.query));
 }
 
-/* Copies the name of a snapshot or new world; refuses the message and returns false where it is
- * invalid. */
-static bool copy_valid_name(struct session *self, const struct message *message,
-			    struct wire_slice from, char to[WIRE_NAME_MAX + 1], bool may_be_empty)
-{
-	struct reason why;
-	uint32_t bytes = MIN_OF(from.bytes, (uint32_t)WIRE_NAME_MAX);
-	if (bytes > 0)
-		memcpy(to, from.at, bytes);
-	to[bytes] = '\0';
-	if ((bytes == from.bytes && worlds_name_valid(to)) || (may_be_empty && from.bytes == 0))
-		return true;
-	reason_set(&why, STATUS_RANGE, -1, "name",
-		   "a name must be 1 to %d letters, digits, '-', '_' or '.', and must not "
-		   "begin with '.'",
-		   WIRE_NAME_MAX);
-	session_refuse(self, message, &why);
-	return false;
-}
-
 void handle_save(struct session *self, const struct message *message)
 {
 	struct membership *membership = require_membership(self, message, message->save.world);
@@ -326,14 +334,15 @@ void handle_save(struct session *self, const struct message *message)
 	if (membership == NULL || !copy_valid_name(self, message, message->save.name, name, false))
 		return;
 	refuse_request(self, message,
-		       host_save(membership->world->host, self->number, message->save.ref, name));
+		       host_save(membership->world->host, self->number, message->save.ref, name,
+				 message->save.kind == WIRE_SAVE_MOMENT));
 }
 
 static void refuse_both(struct session *self, const struct message *message)
 {
 	struct reason why;
 	reason_set(&why, STATUS_RANGE, -1, "tick",
-		   "a snapshot and a tick were given: give one of them");
+		   "a snapshot or a moment, and a tick were given: give one of them");
 	session_refuse(self, message, &why);
 }
 
@@ -349,16 +358,16 @@ void handle_restore(struct session *self, const struct message *message)
 		struct recorded_place place = { (uint32_t)ask->epoch, ask->tick.value };
 		if (requests_refuse_past(self, message))
 			return;
-		if (name[0] != '\0')
+		if (name[0] != '\0' || ask->kind == WIRE_SAVE_MOMENT)
 			refuse_both(self, message);
 		else if (travel_restore(self, membership->world, ask->ref, place, &why) !=
 			 STATUS_OK)
 			session_refuse(self, message, &why);
 		return;
 	}
-	refuse_request(
-		self, message,
-		host_restore(membership->world->host, self->number, message->restore.ref, name));
+	refuse_request(self, message,
+		       host_restore(membership->world->host, self->number, message->restore.ref,
+				    name, ask->kind == WIRE_SAVE_MOMENT));
 }
 
 void handle_fork(struct session *self, const struct message *message)
@@ -376,19 +385,51 @@ void handle_fork(struct session *self, const struct message *message)
 		return;
 	}
 	const struct msg_fork *ask = &message->fork;
-	struct recorded_place place = { (uint32_t)ask->epoch, ask->tick.value };
 	struct reason why;
 	if (ask->tick.set && snapshot[0] != '\0') {
 		refuse_both(self, message);
 		return;
 	}
-	if (ask->tick.set) {
+	if (ask->tick.set || ask->recording.bytes > 0) {
 		if (!requests_refuse_past(self, message) &&
-		    travel_fork(self, membership->world, ask->ref, place, name, &why) != STATUS_OK)
+		    travel_fork(self, membership->world, ask, name, &why) != STATUS_OK)
 			session_refuse(self, message, &why);
 		return;
 	}
 	refuse_request(self, message,
 		       host_fork(membership->world->host, self->number, message->fork.ref, name,
 				 snapshot));
+}
+
+/* Copies a title; refuses the message and returns false where it has characters that no terminal should
+ * get. */
+static bool copy_title(struct session *self, const struct message *message,
+		       char title[WIRE_TITLE_MAX + 1])
+{
+	struct reason why;
+	const struct wire_slice *from = &message->record.title;
+	for (uint32_t i = 0; i < from->bytes; i++)
+		if (from->at[i] < 0x20 || from->at[i] == 0x7f) {
+			reason_set(&why, STATUS_RANGE, -1, "title",
+				   "a title has no control characters");
+			session_refuse(self, message, &why);
+			return false;
+		}
+	snprintf(title, WIRE_TITLE_MAX + 1, "%.*s", (int)from->bytes, (const char *)from->at);
+	return true;
+}
+
+void handle_record(struct session *self, const struct message *message)
+{
+	const struct msg_record *ask = &message->record;
+	struct membership *membership = require_membership(self, message, ask->world);
+	char name[WIRE_NAME_MAX + 1], title[WIRE_TITLE_MAX + 1];
+	struct reason why;
+	bool unnamed = ask->action == WIRE_RECORD_STOP;
+	if (membership == NULL || requests_refuse_past(self, message) ||
+	    !copy_valid_name(self, message, ask->name, name, unnamed) ||
+	    !copy_title(self, message, title))
+		return;
+	if (recordings_request(self, membership->world, ask, name, title, &why) != STATUS_OK)
+		session_refuse(self, message, &why);
 }

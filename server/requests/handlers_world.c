@@ -93,8 +93,9 @@ void handle_world_create(struct session *self, const struct message *message)
 void handle_world_join(struct session *self, const struct message *message)
 {
 	struct service *service = self->service;
-	char name[WIRE_NAME_MAX + 1];
+	char name[WIRE_NAME_MAX + 1] = "";
 	struct served_world *world = NULL;
+	struct reason why;
 	if (message->world_join.world != 0) {
 		world = worlds_find(service->worlds, (uint32_t)message->world_join.world);
 	} else if (copy_name(message->world_join.name, name)) {
@@ -104,14 +105,21 @@ void handle_world_join(struct session *self, const struct message *message)
 		world = worlds_find_name(service->worlds, name);
 	}
 	if (world == NULL || world->stopping) {
-		session_refuse_status(self, message, STATUS_UNKNOWN_WORLD);
+		if (name[0] != '\0')
+			reason_set(&why, STATUS_UNKNOWN_WORLD, -1, "name",
+				   "there is no world %s; a list of the worlds has their names",
+				   name);
+		else
+			reason_set(&why, STATUS_UNKNOWN_WORLD, -1, "world",
+				   "there is no world of number %u",
+				   (unsigned)message->world_join.world);
+		session_refuse(self, message, &why);
 		return;
 	}
 	if (session_refuses_world(self, message, world->name))
 		return;
 	if (session_membership(self, world->number) == NULL) {
 		enum status status = worlds_admit(world, self);
-		struct reason why;
 		if (status != STATUS_OK) {
 			if (status == STATUS_LIMIT)
 				reason_set(
@@ -152,6 +160,15 @@ void handle_world_destroy(struct session *self, const struct message *message)
 	}
 	if (session_refuses_world(self, message, world->name))
 		return;
+	if (world->recording.running || world->recording.busy) {
+		struct reason why;
+		reason_set(
+			&why, STATUS_IN_USE, -1, "world",
+			"the recording %s of the world runs: stop it first (cairn record %s stop)",
+			world->recording.name, world->name);
+		session_refuse(self, message, &why);
+		return;
+	}
 	world->destroyed_by = self->number;
 	world->destroyed_ref = message->world_destroy.ref;
 	log_audit("world_destroyed", "world=%u name=%s session=%u", (unsigned)world->number,

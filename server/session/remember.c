@@ -194,7 +194,8 @@ static enum status restore_session(void *context, uint32_t number, const uint8_t
 	self->handshake.state = HANDSHAKE_OPEN;
 	self->peer.kind = ADDRESS_UNIX;
 	self->has_token = self->heard_anew = self->remembered = true;
-	self->opened_at = self->heard_at = self->lost_at = now;
+	self->opened_at = self->heard_at = now;
+	self->lost_at = 0; /* its time begins when the daemon serves clients (resume_expire) */
 	self->frame_since = INSTANT_NEVER;
 	service->sessions.lost++;
 	session_prepare(self);

@@ -106,6 +106,9 @@ void resume_detach(struct session *self)
 
 bool resume_expire(struct session *self, uint64_t now)
 {
+	/* The recovery of the worlds may have taken longer than a client has to resume. */
+	if (self->lost_at == 0)
+		self->lost_at = now;
 	bool over = self->ended || now - self->lost_at > WIRE_RESUME_MS * NS_PER_MS;
 	if (self->state != SESSION_LOST || !over)
 		return false;

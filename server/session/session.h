@@ -111,7 +111,7 @@ struct session {
 	bool heard_anew;  /* a message has arrived since the resume: token_before is void */
 	bool ended;	  /* must not become LOST */
 	bool remembered;  /* it is in the file of sessions (remember.h) */
-	uint64_t lost_at; /* instant */
+	uint64_t lost_at; /* instant; 0: of an earlier daemon, and not counted yet */
 	/* The resumed session that has taken over this one's connection, and gets the rest of its
 	 * input. */
 	struct session *successor;

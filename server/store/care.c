@@ -12,13 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "server/store/new_file.h"
 #include "server/store/player.h"
 #include "server/store/schema.h"
 
-enum { PATH_BYTES = 4096, PROOFS_MAX = 16 };
+enum { PROOFS_MAX = 16 };
 
 /* ---- proving ----------------------------------------------------------------------------------- */
 
@@ -250,84 +250,12 @@ enum status care_check(const char *path, struct care_report *report, struct reas
 	return status;
 }
 
-/* ---- new files --------------------------------------------------------------------------------- */
-
-static enum status fail_errno(const char *path, struct reason *why)
-{
-	int code = errno;
-	enum status status = code == EEXIST   ? STATUS_EXISTS
-			     : code == ENOENT ? STATUS_MISSING
-			     : code == ENOSPC ? STATUS_FULL
-					      : STATUS_IO;
-	return reason_set(why, status, -1, "file", "%.100s: %s", path, strerror(code));
-}
-
-/* Makes an empty file that only its owner may read. EXISTS. */
-static enum status claim_file(const char *path, struct reason *why)
-{
-	int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (file < 0)
-		return fail_errno(path, why);
-	bool own = fchmod(file, 0600) == 0;
-	enum status status = own ? STATUS_OK : fail_errno(path, why);
-	close(file);
-	return status;
-}
-
-static void remove_file(const char *path)
-{
-	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
-	char name[PATH_BYTES + 16];
-	for (size_t i = 0; i < COUNT_OF(suffixes); i++) {
-		snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
-		(void)unlink(name);
-	}
-}
-
-/* DIR of DIR/NAME. */
-static void folder_of(const char *path, char folder[PATH_BYTES])
-{
-	const char *slash = strrchr(path, '/');
-	int bytes = slash != NULL ? (int)(slash - path) : 1;
-	snprintf(folder, PATH_BYTES, "%.*s", bytes, slash != NULL ? path : ".");
-	if (folder[0] == '\0')
-		snprintf(folder, PATH_BYTES, "/");
-}
-
-/* The file, and its name in the folder, are on disk when this returns. */
-static enum status sync_file(const char *path, uint64_t *bytes, struct reason *why)
-{
-	char folder[PATH_BYTES];
-	struct stat found;
-	folder_of(path, folder);
-	int file = open(path, O_RDONLY | O_CLOEXEC);
-	int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool synced = file >= 0 && directory >= 0 && fstat(file, &found) == 0 && fsync(file) == 0 &&
-		      fsync(directory) == 0;
-	enum status status = synced ? STATUS_OK : fail_errno(path, why);
-	*bytes = synced ? (uint64_t)found.st_size : 0;
-	if (file >= 0)
-		close(file);
-	if (directory >= 0)
-		close(directory);
-	return status;
-}
-
-/* Ends the write-ahead log, so that the file is complete without others, and closes it. */
-static enum status finish_file(sqlite3 *db, enum status status, struct reason *why)
-{
-	if (status == STATUS_OK)
-		status = sql_exec(db, "PRAGMA journal_mode = DELETE", why);
-	sql_close(db);
-	return status;
-}
-
 /* ---- backup and restore ------------------------------------------------------------------------ */
 
 static enum status copy_database(sqlite3 *from, const char *out, struct reason *why)
 {
 	sqlite3 *to = NULL;
-	enum status status = claim_file(out, why);
+	enum status status = new_file_claim(out, why);
 	if (status != STATUS_OK)
 		return status;
 	status = sql_open(out, SQL_CREATE, &to, why);
@@ -341,7 +269,7 @@ static enum status copy_database(sqlite3 *from, const char *out, struct reason *
 	if (code != SQLITE_DONE)
 		status = reason_set(why, sql_status(code == SQLITE_OK ? SQLITE_IOERR : code), -1,
 				    "file", "copying to %.100s: %s", out, sqlite3_errstr(code));
-	return finish_file(to, status, why);
+	return new_file_finish(to, status, why);
 }
 
 enum status care_backup(const char *path, const char *out, struct care_report *report,
@@ -358,17 +286,17 @@ enum status care_backup(const char *path, const char *out, struct care_report *r
 		status = copy_database(db, out, why);
 	sql_close(db);
 	if (status == STATUS_OK)
-		status = sync_file(out, &report->bytes, why);
+		status = new_file_sync(out, &report->bytes, why);
 	if (status != STATUS_OK && status != STATUS_EXISTS && written)
-		remove_file(out);
+		new_file_remove(out);
 	return status;
 }
 
 /* Takes the lock of a data directory, so that no daemon starts meanwhile. −1 in *lock: it has none yet. */
 static enum status lock_folder(const char *path, int *lock, struct reason *why)
 {
-	char folder[PATH_BYTES], name[PATH_BYTES + 16];
-	folder_of(path, folder);
+	char folder[NEW_FILE_PATH], name[NEW_FILE_PATH + 16];
+	new_file_folder(path, folder);
 	snprintf(name, sizeof name, "%s/cairnd.lock", folder);
 	*lock = open(name, O_RDWR | O_CLOEXEC);
 	if (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) != 0) {
@@ -382,19 +310,19 @@ static enum status lock_folder(const char *path, int *lock, struct reason *why)
 static enum status place_backup(const char *backup, const char *path, struct care_report *report,
 				struct reason *why)
 {
-	char beside[PATH_BYTES + 16];
+	char beside[NEW_FILE_PATH + 16];
 	struct care_report copied;
 	if (access(path, F_OK) == 0)
 		return reason_set(why, STATUS_EXISTS, -1, "file",
 				  "%.100s exists: move it away first, with its -wal", path);
-	if ((size_t)snprintf(beside, sizeof beside, "%s.restoring", path) >= PATH_BYTES)
+	if ((size_t)snprintf(beside, sizeof beside, "%s.restoring", path) >= NEW_FILE_PATH)
 		return reason_set(why, STATUS_RANGE, -1, "file", "the path is too long");
-	remove_file(beside); /* of a restore that was interrupted */
+	new_file_remove(beside); /* of a restore that was interrupted */
 	enum status status = care_backup(backup, beside, &copied, why);
 	if (status == STATUS_OK && link(beside, path) != 0)
-		status = fail_errno(path, why);
-	remove_file(beside);
-	return status == STATUS_OK ? sync_file(path, &report->bytes, why) : status;
+		status = new_file_fail(path, why);
+	new_file_remove(beside);
+	return status == STATUS_OK ? new_file_sync(path, &report->bytes, why) : status;
 }
 
 enum status care_restore(const char *backup, const char *path, struct care_report *report,
@@ -417,48 +345,19 @@ enum status care_restore(const char *backup, const char *path, struct care_repor
 
 /* ---- repair ------------------------------------------------------------------------------------ */
 
-struct copied_table {
-	const char *name, *select, *insert;
-};
-
-/* table: every table with its rows in the order of its key. */
-static const struct copied_table TABLES[] = {
-	{ "meta", "SELECT * FROM meta ORDER BY key", "REPLACE INTO meta VALUES (?1, ?2)" },
-	{ "tables", "SELECT * FROM tables ORDER BY place", "INSERT INTO tables VALUES (?1, ?2)" },
-	{ "epochs", "SELECT * FROM epochs ORDER BY epoch",
-	  "INSERT INTO epochs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)" },
-	{ "shapes", "SELECT * FROM shapes ORDER BY seq",
-	  "INSERT INTO shapes VALUES (?1, ?2, ?3, ?4, ?5, ?6)" },
-	{ "applies", "SELECT * FROM applies ORDER BY seq",
-	  "INSERT INTO applies VALUES (?1, ?2, ?3, ?4)" },
-	{ "batches", "SELECT * FROM batches ORDER BY seq",
-	  "INSERT INTO batches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)" },
-	{ "stops", "SELECT * FROM stops ORDER BY seq",
-	  "INSERT INTO stops VALUES (?1, ?2, ?3, ?4)" },
-	{ "hashes", "SELECT * FROM hashes ORDER BY epoch, tick",
-	  "INSERT INTO hashes VALUES (?1, ?2, ?3, ?4)" },
-	{ "checkpoints", "SELECT * FROM checkpoints ORDER BY seq",
-	  "INSERT INTO checkpoints VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)" },
-};
-
 /* Copies rows until one cannot be read, which is a damage and no failure. */
-static enum status copy_rows(sqlite3 *from, sqlite3 *to, const struct copied_table *table,
+static enum status copy_rows(sqlite3 *from, sqlite3 *to, const struct store_table *table,
 			     struct care_report *report, struct reason *why)
 {
 	sqlite3_stmt *get = NULL, *put = NULL;
 	struct reason read;
+	char select[96];
+	snprintf(select, sizeof select, "SELECT * FROM %s ORDER BY %s", table->name, table->key);
 	enum status status = sql_prepare(to, table->insert, &put, why);
-	enum status got = sql_prepare(from, table->select, &get, &read);
-	int columns = got == STATUS_OK ? sqlite3_column_count(get) : 0;
+	enum status got = sql_prepare(from, select, &get, &read);
 	while (status == STATUS_OK && got == STATUS_OK &&
-	       (got = sql_row(from, get, &read)) == STATUS_OK) {
-		for (int i = 0; i < columns && i < sqlite3_bind_parameter_count(put); i++)
-			if (sqlite3_bind_value(put, i + 1, sqlite3_column_value(get, i)) !=
-			    SQLITE_OK)
-				status = sql_fail(to, "copying", why);
-		if (status == STATUS_OK)
-			status = sql_run(to, put, why);
-	}
+	       (got = sql_row(from, get, &read)) == STATUS_OK)
+		status = sql_copy_row(get, to, put, why);
 	if (got != STATUS_MISSING && got != STATUS_OK && report->damage[0] == '\0')
 		snprintf(report->damage, sizeof report->damage, "table %s: %.150s", table->name,
 			 read.text);
@@ -473,8 +372,8 @@ static enum status copy_tables(sqlite3 *from, sqlite3 *to, struct care_report *r
 	enum status status = sql_exec(to, "BEGIN IMMEDIATE", why);
 	if (status == STATUS_OK)
 		status = schema_create(to, "", NULL, why);
-	for (size_t i = 0; i < COUNT_OF(TABLES) && status == STATUS_OK; i++)
-		status = copy_rows(from, to, &TABLES[i], report, why);
+	for (size_t i = 0; i < STORE_TABLES && status == STATUS_OK; i++)
+		status = copy_rows(from, to, &store_tables[i], report, why);
 	return status == STATUS_OK ? sql_exec(to, "COMMIT", why) : status;
 }
 
@@ -557,7 +456,7 @@ static enum status repair_into(sqlite3 *from, const char *out, struct care_repor
 		status = cut_to_proof(to, report, why);
 	if (sqlite3_get_autocommit(to) == 0)
 		sqlite3_exec(to, "ROLLBACK", NULL, NULL, NULL);
-	return finish_file(to, status, why);
+	return new_file_finish(to, status, why);
 }
 
 enum status care_repair(const char *path, const char *out, struct care_report *report,
@@ -576,13 +475,13 @@ enum status care_repair(const char *path, const char *out, struct care_report *r
 			"its tables are of version %u, not %d: start cairnd with it once",
 			(unsigned)version, SCHEMA_VERSION);
 	if (status == STATUS_OK)
-		status = claim_file(out, why);
+		status = new_file_claim(out, why);
 	if (status == STATUS_OK) {
 		status = repair_into(from, out, report, why);
 		if (status == STATUS_OK)
-			status = sync_file(out, &report->bytes, why);
+			status = new_file_sync(out, &report->bytes, why);
 		if (status != STATUS_OK)
-			remove_file(out);
+			new_file_remove(out);
 	}
 	sql_close(from);
 	return status;

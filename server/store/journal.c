@@ -95,6 +95,20 @@ enum status journal_checkpoint(struct journal *journal, uint32_t epoch, uint64_t
 	return end_put(journal, status, charged);
 }
 
+enum status journal_swap_checkpoint(struct journal *journal, uint32_t epoch, uint64_t tick,
+				    uint32_t edit, const char *name, struct bytes *image,
+				    uint64_t state_hash, const uint64_t *table_hashes,
+				    uint32_t table_count)
+{
+	enum status status = begin_put(journal, record_checkpoint_charge(image));
+	if (status != STATUS_OK)
+		return status;
+	uint64_t charged = journal->waiting.charged;
+	status = record_buffer_swap_checkpoint(&journal->waiting, epoch, tick, edit, name, image,
+					       state_hash, table_hashes, table_count);
+	return end_put(journal, status, charged);
+}
+
 enum status journal_shape(struct journal *journal, uint32_t epoch, uint64_t tick,
 			  const struct shape *shape)
 {
@@ -138,6 +152,17 @@ enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
 		return status;
 	uint64_t charged = journal->waiting.charged;
 	status = record_buffer_put_pace(&journal->waiting, epoch, tick, pace);
+	return end_put(journal, status, charged);
+}
+
+enum status journal_keep(struct journal *journal, uint32_t epoch, uint64_t tick,
+			 const struct journal_keep *keep)
+{
+	enum status status = begin_put(journal, RECORD_KEEP_CHARGE);
+	if (status != STATUS_OK)
+		return status;
+	uint64_t charged = journal->waiting.charged;
+	status = record_buffer_put_keep(&journal->waiting, epoch, tick, keep);
 	return end_put(journal, status, charged);
 }
 

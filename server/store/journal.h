@@ -11,6 +11,7 @@
 #ifndef CAIRN_STORE_JOURNAL_H
 #define CAIRN_STORE_JOURNAL_H
 
+#include "protocol/limits.h"
 #include "server/base/bytes.h"
 #include "server/base/status.h"
 #include "server/engine/engine.h"
@@ -36,6 +37,12 @@ struct journal_pace {
 	uint8_t mode;	  /* enum wire_mode: RUNNING, PAUSED, LOCKSTEP or BARRIER */
 	uint32_t speed;	  /* requested, thousandths of real time */
 	uint32_t barrier; /* sessions, with BARRIER */
+};
+
+/* A recording that begins, or with the name "" ends (keep.h). */
+struct journal_keep {
+	char name[WIRE_NAME_MAX + 1], title[WIRE_TITLE_MAX + 1];
+	uint64_t ticks, bytes; /* bounds of the part of the history it keeps; 0: none */
 };
 
 /* Sizes of the world's file, and counts of what retention (store_set_retention) removed since the start. */
@@ -90,6 +97,12 @@ MUST_CHECK enum status journal_checkpoint(struct journal *journal, uint32_t epoc
 					  uint32_t edit, const char *name,
 					  const struct bytes *image, uint64_t state_hash,
 					  const uint64_t *table_hashes, uint32_t table_count);
+/* The same for an image that may be open (world_save_open), and whose contents are taken on OK: the
+ * caller gets other memory for its next one. */
+MUST_CHECK enum status journal_swap_checkpoint(struct journal *journal, uint32_t epoch,
+					       uint64_t tick, uint32_t edit, const char *name,
+					       struct bytes *image, uint64_t state_hash,
+					       const uint64_t *table_hashes, uint32_t table_count);
 /* A shape was added to the world's library at boundary `tick`. */
 MUST_CHECK enum status journal_shape(struct journal *journal, uint32_t epoch, uint64_t tick,
 				     const struct shape *shape);
@@ -104,6 +117,9 @@ MUST_CHECK enum status journal_restore_state(struct journal *journal, uint32_t e
 /* Mode and speed have changed. */
 MUST_CHECK enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
 				    const struct journal_pace *pace);
+/* A recording begins at the checkpoint put before this record, or ends. */
+MUST_CHECK enum status journal_keep(struct journal *journal, uint32_t epoch, uint64_t tick,
+				    const struct journal_keep *keep);
 /* The number of records put so far; an answer to what they hold may be sent when `stored` has told as many.
  * UINT64_MAX after `failed`. */
 uint64_t journal_records(struct journal *journal);

@@ -287,6 +287,7 @@ bool keyframes_pack(struct keyframes *self)
 	lock_give(&self->lock);
 	if (entry == NULL)
 		return false;
+	world_image_seal(&raw);
 	enum status status = image_pack(&raw, &packed);
 	lock_take(&self->lock);
 	entry = &self->entries.items[count_until(self, place) - 1];

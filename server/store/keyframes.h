@@ -59,8 +59,9 @@ void keyframes_release(struct keyframes *self); /* NULL is ignored */
 uint32_t keyframes_spacing(struct keyframes *self);
 /* Whether an image may be put now. */
 bool keyframes_has_room(struct keyframes *self);
-/* Takes the contents of both lists in any case. `from`: the tick after which the bounds count, of the same
- * epoch. `bounded`: they are complete. `image` NULL: the span's bounds only, at the end of an epoch. */
+/* Takes the contents of both lists in any case. The image may be open (world_save_open).
+ * `from`: the tick after which the bounds count, of the same epoch. `bounded`: they are complete. `image`
+ * NULL: the span's bounds only, at the end of an epoch. */
 void keyframes_put(struct keyframes *self, struct recorded_place place, uint64_t from,
 		   struct bytes *image, struct keyframe_bounds_list *bounds, bool bounded);
 /* Compresses one image; false: none waits. */

@@ -17,6 +17,12 @@ libcairnd_a_SOURCES += \
 	server/store/sql.c \
 	server/store/schema.h \
 	server/store/schema.c \
+	server/store/keep.h \
+	server/store/keep.c \
+	server/store/archive.h \
+	server/store/archive.c \
+	server/store/new_file.h \
+	server/store/new_file.c \
 	server/store/record.h \
 	server/store/record.c \
 	server/store/image.h \
@@ -38,6 +44,7 @@ libcairnd_a_SOURCES += \
 
 tests_lib_libtests_a_SOURCES += tests/lib/recorder.h tests/lib/recorder.c
 UNIT_TESTS += \
+	tests/unit/server/store/test_archive \
 	tests/unit/server/store/test_care \
 	tests/unit/server/store/test_image \
 	tests/unit/server/store/test_journal \
@@ -53,7 +60,7 @@ THREAD_TESTS += tests/unit/server/store/test_store_threads
 # make soak-flips: one wrong bit in each byte of a small file in turn; not part of check.
 .PHONY: soak-flips
 soak-flips: tests/unit/server/store/test_care
-	EVERY=1 tests/unit/server/store/test_care
+	EVERY=1 CK_TIMEOUT_MULTIPLIER=10 tests/unit/server/store/test_care
 
 FUZZ_TARGETS += tests/fuzz/fuzz_journal
 tests_fuzz_fuzz_journal_LDADD = $(LDADD_FUZZ)

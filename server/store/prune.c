@@ -1,7 +1,8 @@
 /* prune.c: bounds the size of a world's file, however old the world is. See prune.h.
  *
- * The plan is made after each checkpoint: the records begin at the K-th newest checkpoint, unless
- * `from_birth` is set. Then, slice by slice, these rows are removed:
+ * The plan is made after each checkpoint: the records begin at the K-th newest checkpoint, or where a
+ * running recording begins (keep.h), if that is earlier, unless `from_birth` is set. Then, slice by slice,
+ * these rows are removed:
  *
  *	checkpoints   older than the K newest, except the one where the records begin, the newest of each
  *	              name, and those that a RESTORE in the retained history goes back to
@@ -22,6 +23,8 @@
 #include "server/store/prune.h"
 
 #include <stdio.h>
+
+#include "server/store/keep.h"
 
 /* Rows of hashes hold up to 256 ticks. */
 enum { HASH_ROWS_SHARE = 16 };
@@ -132,10 +135,21 @@ static enum status oldest_of(sqlite3 *db, uint32_t checkpoints, uint64_t *seq, s
 	return sql_number(db, text, 0, seq, why);
 }
 
+/* With records from birth on, a recovery would replay the whole history for the results of RESULT_TICKS
+ * ticks, if the K newest checkpoints are of the last few. */
+static enum status reach_results(sqlite3 *db, uint64_t *oldest, struct reason *why)
+{
+	uint64_t seq;
+	enum status status = keep_before_ticks(db, RESULT_TICKS, &seq, why);
+	if (status == STATUS_OK && seq != 0)
+		*oldest = MIN_OF(*oldest, seq);
+	return status;
+}
+
 static enum status plan_pruning(struct pruner *self, sqlite3 *db, const struct retention *keep,
 				struct reason *why)
 {
-	uint64_t begun = 0, first = 0, epoch = 0;
+	uint64_t begun = 0, first = 0, epoch = 0, kept = UINT64_MAX;
 	enum status status = prune_begins(db, &begun, why);
 	if (status == STATUS_OK)
 		status = prune_session_max(db, &self->session_max, why);
@@ -143,8 +157,13 @@ static enum status plan_pruning(struct pruner *self, sqlite3 *db, const struct r
 		status = sql_number(db, "SELECT min(seq) FROM checkpoints", 0, &first, why);
 	if (status == STATUS_OK)
 		status = oldest_of(db, keep->checkpoints, &self->oldest_kept, why);
+	if (status == STATUS_OK && keep->from_birth)
+		status = reach_results(db, &self->oldest_kept, why);
+	if (status == STATUS_OK)
+		status = keep_advance(db, self->oldest_kept, &kept, why);
 	if (status != STATUS_OK)
 		return status;
+	self->oldest_kept = MIN_OF(self->oldest_kept, kept);
 	begun = begun > 0 ? begun : first;
 	self->begins = keep->from_birth ? begun : MAX_OF(begun, self->oldest_kept);
 	if (self->begins != begun)

@@ -12,6 +12,10 @@
 
 #include "server/store/sql.h"
 
+/* Results are recomputed by a recovery for at least this many ticks, where the file has them, because clients
+ * that resume may have missed them: ten seconds at 60 Hz. */
+enum { RESULT_TICKS = 600 };
+
 struct retention {
 	uint32_t checkpoints; /* newest ones to retain; 0: all, with every record */
 	bool from_birth; /* all present and later records are retained; only checkpoints are removed */

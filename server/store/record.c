@@ -7,11 +7,25 @@
 
 /* Bytes that an empty buffer retains: more than the records of a busy tick. */
 enum { RETAINED_BYTES_MAX = 256 << 10 };
+/* Bytes of one image that it retains: new memory costs as much as filling it. */
+enum { RETAINED_IMAGE_MAX = 64 << 20 };
+
+/* Keeps the memory of the larger one of two images, and frees the other. */
+static void retain_image(struct record_buffer *self, struct bytes *image)
+{
+	if (image->capacity > self->spare.capacity && image->capacity <= RETAINED_IMAGE_MAX) {
+		struct bytes smaller = self->spare;
+		self->spare = *image;
+		*image = smaller;
+	}
+	bytes_release(image);
+	bytes_reset(&self->spare);
+}
 
 void record_buffer_reset(struct record_buffer *self)
 {
 	for (uint32_t i = 0; i < self->images.count; i++)
-		bytes_release(&self->images.items[i]);
+		retain_image(self, &self->images.items[i]);
 	for (uint32_t i = 0; i < self->shapes.count; i++)
 		shape_release(self->shapes.items[i]);
 	self->images.count = 0;
@@ -28,6 +42,7 @@ void record_buffer_release(struct record_buffer *self)
 {
 	record_buffer_reset(self);
 	bytes_release(&self->records);
+	bytes_release(&self->spare);
 	ARRAY_RELEASE(&self->images);
 	ARRAY_RELEASE(&self->shapes);
 }
@@ -105,17 +120,14 @@ enum status record_buffer_put_tick(struct record_buffer *self, uint32_t epoch, u
 	return end_record(self, &writer, start, RECORD_CHARGE);
 }
 
-enum status record_buffer_put_checkpoint(struct record_buffer *self, uint32_t epoch, uint64_t tick,
-					 uint32_t edit, const char *name, const struct bytes *image,
-					 uint64_t state_hash, const uint64_t *table_hashes,
-					 uint32_t table_count)
+enum status record_buffer_swap_checkpoint(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+					  uint32_t edit, const char *name, struct bytes *image,
+					  uint64_t state_hash, const uint64_t *table_hashes,
+					  uint32_t table_count)
 {
 	ASSERT(table_count <= WORLD_TABLES_MAX);
 	ASSERT(name == NULL || strlen(name) <= WIRE_NAME_MAX);
-	struct bytes copy = { 0 };
 	enum status status = ARRAY_RESERVE(&self->images, self->images.count + 1u);
-	if (status == STATUS_OK)
-		status = bytes_append(&copy, image->data, image->count);
 	if (status != STATUS_OK)
 		return status;
 	size_t start = self->records.count;
@@ -127,8 +139,26 @@ enum status record_buffer_put_checkpoint(struct record_buffer *self, uint32_t ep
 	write_u8(&writer, name != NULL);
 	write_blob(&writer, name, name != NULL ? (uint32_t)strlen(name) : 0);
 	status = end_record(self, &writer, start, record_checkpoint_charge(image));
+	if (status != STATUS_OK)
+		return status;
+	self->images.items[self->images.count++] = *image;
+	*image = self->spare;
+	bytes_init(&self->spare);
+	return STATUS_OK;
+}
+
+enum status record_buffer_put_checkpoint(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+					 uint32_t edit, const char *name, const struct bytes *image,
+					 uint64_t state_hash, const uint64_t *table_hashes,
+					 uint32_t table_count)
+{
+	struct bytes copy = { 0 };
+	enum status status = bytes_append(&copy, image->data, image->count);
 	if (status == STATUS_OK)
-		self->images.items[self->images.count++] = copy;
+		status = record_buffer_swap_checkpoint(self, epoch, tick, edit, name, &copy,
+						       state_hash, table_hashes, table_count);
+	if (status == STATUS_OK)
+		retain_image(self, &copy); /* it is the spare one now */
 	else
 		bytes_release(&copy);
 	return status;
@@ -196,6 +226,23 @@ enum status record_buffer_put_pace(struct record_buffer *self, uint32_t epoch, u
 	return end_record(self, &writer, start, RECORD_CHARGE);
 }
 
+static void write_text(struct writer *writer, const char *text)
+{
+	write_blob(writer, text, (uint32_t)strlen(text));
+}
+
+enum status record_buffer_put_keep(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+				   const struct journal_keep *keep)
+{
+	size_t start = self->records.count;
+	struct writer writer = begin_record(self, RECORD_KEEP, epoch, tick, 0);
+	write_u64(&writer, keep->ticks);
+	write_u64(&writer, keep->bytes);
+	write_text(&writer, keep->name);
+	write_text(&writer, keep->title);
+	return end_record(self, &writer, start, RECORD_KEEP_CHARGE);
+}
+
 /* ---- taking ------------------------------------------------------------------------------------ */
 
 struct record_reader record_buffer_read(const struct record_buffer *records)
@@ -206,15 +253,27 @@ struct record_reader record_buffer_read(const struct record_buffer *records)
 	};
 }
 
-static bool take_name(struct reader *reader, char name[WIRE_NAME_MAX + 1])
+static bool take_text(struct reader *reader, char *out, uint32_t most)
 {
 	uint32_t bytes;
 	const uint8_t *text = read_blob(reader, &bytes);
-	if (reader->failed || bytes > WIRE_NAME_MAX || memchr(text, 0, bytes) != NULL)
+	if (reader->failed || bytes > most || memchr(text, 0, bytes) != NULL)
 		return false;
-	memcpy(name, text, bytes);
-	name[bytes] = '\0';
+	memcpy(out, text, bytes);
+	out[bytes] = '\0';
 	return true;
+}
+
+static bool take_name(struct reader *reader, char name[WIRE_NAME_MAX + 1])
+{
+	return take_text(reader, name, WIRE_NAME_MAX);
+}
+
+static bool take_keep(struct reader *reader, struct journal_keep *keep)
+{
+	keep->ticks = read_u64(reader);
+	keep->bytes = read_u64(reader);
+	return take_name(reader, keep->name) && take_text(reader, keep->title, WIRE_TITLE_MAX);
 }
 
 static bool take_checkpoint(struct record_reader *self, struct record_checkpoint *out)
@@ -272,6 +331,8 @@ static bool take_body(struct record_reader *self, struct record *out)
 		out->pace.speed = read_u32(&self->reader);
 		out->pace.barrier = read_u32(&self->reader);
 		return true;
+	case RECORD_KEEP:
+		return take_keep(&self->reader, &out->keep);
 	}
 	return false;
 }

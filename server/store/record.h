@@ -14,6 +14,7 @@
  *   RESTORE     u32 bytes, the snapshot's name; 0 bytes: the state is in the CHECKPOINT that follows
  *   STOP        u8 status
  *   PACE        u8 mode, u32 speed, u32 barrier
+ *   KEEP        u64 ticks, u64 bytes, u32 bytes of the name, the name, u32 bytes of the title, the title
  *
  * A record is charged with its size in memory; see journal.h for the bounds.
  */
@@ -32,6 +33,7 @@ enum record_kind {
 	RECORD_RESTORE = 5,
 	RECORD_STOP = 6,
 	RECORD_PACE = 7,
+	RECORD_KEEP = 8,
 };
 
 struct record_checkpoint {
@@ -40,7 +42,7 @@ struct record_checkpoint {
 	uint64_t state_hash;
 	uint32_t table_count; /* at most WORLD_TABLES_MAX */
 	uint64_t table_hashes[WORLD_TABLES_MAX];
-	const struct bytes *image; /* borrowed from the buffer */
+	struct bytes *image; /* borrowed from the buffer; world_image_seal is due */
 };
 
 /* A record as read; slices and pointers are borrowed from the buffer. */
@@ -59,12 +61,14 @@ struct record {
 		char snapshot[WIRE_NAME_MAX + 1];
 		enum status stop;
 		struct journal_pace pace;
+		struct journal_keep keep;
 	};
 };
 
 struct record_buffer {
 	struct bytes records;
 	ARRAY_OF(struct bytes) images;	 /* owned */
+	struct bytes spare;		 /* memory for the next image */
 	ARRAY_OF(struct shape *) shapes; /* a reference each */
 	uint64_t charged;		 /* bytes */
 };
@@ -79,6 +83,8 @@ uint64_t record_apply_charge(const struct journal_batch *batches, uint32_t count
 uint64_t record_checkpoint_charge(const struct bytes *image);
 enum { RECORD_CHARGE = 64 }; /* of every other record, and of each batch beside its commands */
 
+enum { RECORD_KEEP_CHARGE = RECORD_CHARGE + WIRE_NAME_MAX + WIRE_TITLE_MAX };
+
 /* Append a record, copied. NO_MEMORY: the buffer is unchanged. A name is at most WIRE_NAME_MAX bytes. */
 MUST_CHECK enum status record_buffer_put_apply(struct record_buffer *self, uint32_t epoch,
 					       uint64_t tick, uint32_t edit,
@@ -90,6 +96,13 @@ MUST_CHECK enum status record_buffer_put_checkpoint(struct record_buffer *self, 
 						    const struct bytes *image, uint64_t state_hash,
 						    const uint64_t *table_hashes,
 						    uint32_t table_count);
+/* The same with the contents of `image`, for which the caller gets other memory, empty. On failure it keeps
+ * its own. */
+MUST_CHECK enum status record_buffer_swap_checkpoint(struct record_buffer *self, uint32_t epoch,
+						     uint64_t tick, uint32_t edit, const char *name,
+						     struct bytes *image, uint64_t state_hash,
+						     const uint64_t *table_hashes,
+						     uint32_t table_count);
 MUST_CHECK enum status record_buffer_put_shape(struct record_buffer *self, uint32_t epoch,
 					       uint64_t tick, const struct shape *shape);
 MUST_CHECK enum status record_buffer_put_restore(struct record_buffer *self, uint32_t epoch,
@@ -105,6 +118,9 @@ MUST_CHECK enum status record_buffer_put_stop(struct record_buffer *self, uint32
 
 MUST_CHECK enum status record_buffer_put_pace(struct record_buffer *self, uint32_t epoch,
 					      uint64_t tick, const struct journal_pace *pace);
+
+MUST_CHECK enum status record_buffer_put_keep(struct record_buffer *self, uint32_t epoch,
+					      uint64_t tick, const struct journal_keep *keep);
 
 /* Takes records out in order. */
 struct record_reader {

@@ -13,16 +13,13 @@
 #include <string.h>
 
 #include "server/io/log.h"
+#include "server/store/keep.h"
 #include "server/store/player.h"
 #include "server/store/schema.h"
 #include "server/store/store_state.h"
 
 /* An owner over this was set by a command and is not the number of a session. */
 enum { OWNER_SESSION_MAX = 0x7fffffff };
-
-/* Results are recomputed for at least this many ticks, where the file has them, because clients that resume
- * may have missed them: ten seconds at 60 Hz. */
-enum { RESULT_TICKS = 600 };
 
 /* The last checkpoint with RESULT_TICKS ticks behind it, else the first one, among those since which this
  * build, or one with the same motion numbers, has made the ticks. */
@@ -284,6 +281,15 @@ static void hand_over(struct record_player *player, struct recovered *out)
 	player_release(player);
 }
 
+static enum status find_recording(sqlite3 *db, struct recovered *out, struct reason *why)
+{
+	struct keep keep;
+	enum status status = keep_read(db, &keep, why);
+	if (status == STATUS_OK)
+		memcpy(out->recording, keep.is.name, sizeof out->recording);
+	return status;
+}
+
 /* Opens the file read-only, so that a refused file is not changed. */
 static enum status read_file(const char *path, struct journal *journal,
 			     const struct recovery_events *events, struct record_player *player,
@@ -299,6 +305,8 @@ static enum status read_file(const char *path, struct journal *journal,
 		out->has_pace = status == STATUS_OK;
 	}
 	if (status == STATUS_OK || status == STATUS_MISSING)
+		status = find_recording(db, out, why);
+	if (status == STATUS_OK)
 		status = schema_durability(db, &journal->durability, why);
 	journal->own_durability = status == STATUS_OK;
 	out->durability = journal->durability;

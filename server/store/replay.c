@@ -309,6 +309,66 @@ static enum status catch_up(struct tape *tape, uint64_t tick, struct reason *why
 	return status;
 }
 
+static struct recorded_place place_of(const struct tape *tape)
+{
+	return (struct recorded_place){ tape->player.epoch, world_info(tape->player.world).tick };
+}
+
+static bool is_before(struct recorded_place a, struct recorded_place b)
+{
+	return a.epoch != b.epoch ? a.epoch < b.epoch : a.tick < b.tick;
+}
+
+/* Plays up to `place`, in an epoch that the recording has. */
+static enum status play_up_to(struct tape *tape, struct recorded_place place, struct reason *why)
+{
+	struct player_event event = { .kind = PLAYER_TICK };
+	enum status status = STATUS_OK;
+	while (status == STATUS_OK && event.kind != PLAYER_END && is_before(place_of(tape), place))
+		status = player_next(&tape->player, &event, why);
+	return status;
+}
+
+static enum status has_epoch(struct tape *tape, uint32_t number, bool *has, struct reason *why)
+{
+	struct recorded_epoch epoch;
+	enum status status = recording_epoch(tape->recording, number - 1, &epoch, why);
+	*has = status == STATUS_OK && epoch.begin.epoch == number;
+	return status == STATUS_MISSING ? STATUS_OK : status;
+}
+
+/* Brings both to the first state that they have in common: where the later one begins. Files of one world,
+ * pruned differently, have its epochs; otherwise ticks are matched by number. */
+static enum status meet(struct tape *one, struct tape *other, struct replay_report *report,
+			struct reason *why)
+{
+	struct recorded_place a = place_of(one), b = place_of(other);
+	struct recorded_place later = is_before(a, b) ? b : a;
+	bool known = false;
+	report->begins_differ = is_before(a, b) || is_before(b, a);
+	enum status status = has_epoch(is_before(a, b) ? one : other, later.epoch, &known, why);
+	if (status == STATUS_OK && known) {
+		status = play_up_to(one, later, why);
+		if (status == STATUS_OK)
+			status = play_up_to(other, later, why);
+	}
+	uint64_t start = MAX_OF(place_of(one).tick, place_of(other).tick);
+	if (status == STATUS_OK)
+		status = catch_up(one, start, why);
+	if (status == STATUS_OK)
+		status = catch_up(other, start, why);
+	/* A checkpoint between the commands of a boundary: after the next tick all of them are applied. */
+	struct player_event event;
+	if (status == STATUS_OK &&
+	    world_info(one->player.world).edit != world_info(other->player.world).edit) {
+		status = next_tick(one, &event, why);
+		if (status == STATUS_OK)
+			status = next_tick(other, &event, why);
+	}
+	report->started = place_of(one).tick;
+	return status;
+}
+
 static enum status compare_worlds(struct tape *one, struct tape *other, uint64_t tick,
 				  struct replay_report *report, struct reason *why)
 {
@@ -484,20 +544,16 @@ static enum status compare_tapes(struct tape *one, struct tape *other,
 	uint64_t from = options->from;
 	enum status status =
 		options->bisect ? find_equal_states(one, other, &from, why) : STATUS_OK;
-	report->started = from;
 	if (status == STATUS_OK)
 		status = tape_play(one, from, PLAYER_REFUSE, why);
 	if (status == STATUS_OK)
 		status = tape_play(other, from, PLAYER_REFUSE, why);
 	if (status != STATUS_OK)
 		return status;
-	uint64_t start =
-		MAX_OF(world_info(one->player.world).tick, world_info(other->player.world).tick);
-	status = catch_up(one, start, why);
-	if (status == STATUS_OK)
-		status = catch_up(other, start, why);
+	status = meet(one, other, report, why);
 	if (status != STATUS_OK)
 		return status;
+	uint64_t start = report->started;
 	uint64_t x = world_state_hash(one->player.world, NULL, NULL);
 	uint64_t y = world_state_hash(other->player.world, NULL, NULL);
 	if (x != y) {

@@ -53,7 +53,10 @@ struct replay_report {
 	 * tick of its boundary; empty: none. */
 	char command[2][160];
 	uint64_t command_tick[2];
-	uint64_t started; /* --bisect: tick of the equal states at which the replay began */
+	/* --against: tick of the states at which the comparison began: where the later file begins, or with
+	 * --bisect the last stored states that are equal; whether the two began at different places. */
+	uint64_t started;
+	bool begins_differ;
 
 	/* --against: which file goes on after the other's end. */
 	enum { REPLAY_NEITHER, REPLAY_FILE, REPLAY_AGAINST } longer;

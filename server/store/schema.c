@@ -96,6 +96,21 @@ static const char columns_text[] = "ALTER TABLE epochs ADD COLUMN motion TEXT;"
 static const char views_1_text[] = VIEWS("");
 static const char views_text[] = VIEWS(", b.result");
 
+const struct store_table store_tables[STORE_TABLES] = {
+	{ "meta", "key", "REPLACE INTO meta VALUES (?1, ?2)" },
+	{ "tables", "place", "INSERT INTO tables VALUES (?1, ?2)" },
+	{ "epochs", "epoch",
+	  "INSERT INTO epochs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)" },
+	{ "shapes", "seq", "INSERT INTO shapes VALUES (?1, ?2, ?3, ?4, ?5, ?6)" },
+	{ "applies", "seq", "INSERT INTO applies VALUES (?1, ?2, ?3, ?4)" },
+	{ "batches", "seq",
+	  "INSERT INTO batches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)" },
+	{ "stops", "seq", "INSERT INTO stops VALUES (?1, ?2, ?3, ?4)" },
+	{ "hashes", "epoch, tick", "INSERT INTO hashes VALUES (?1, ?2, ?3, ?4)" },
+	{ "checkpoints", "seq",
+	  "INSERT INTO checkpoints VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)" },
+};
+
 static enum status put_meta(sqlite3 *db, sqlite3_stmt *put, const char *key, const char *value,
 			    struct reason *why)
 {

@@ -35,4 +35,11 @@ MUST_CHECK enum status schema_pace(sqlite3 *db, struct journal_pace *pace, struc
 MUST_CHECK enum status schema_durability(sqlite3 *db, enum durability *durability,
 					 struct reason *why);
 
+/* Every table: the columns of its key, and a statement that puts a whole row. */
+struct store_table {
+	const char *name, *key, *insert;
+};
+enum { STORE_TABLES = 9 };
+extern const struct store_table store_tables[STORE_TABLES];
+
 #endif

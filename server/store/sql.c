@@ -235,6 +235,15 @@ enum status sql_row(sqlite3 *db, sqlite3_stmt *statement, struct reason *why)
 	return status;
 }
 
+enum status sql_copy_row(sqlite3_stmt *get, sqlite3 *to, sqlite3_stmt *put, struct reason *why)
+{
+	int columns = sqlite3_column_count(get), parameters = sqlite3_bind_parameter_count(put);
+	for (int i = 0; i < columns && i < parameters; i++)
+		if (sqlite3_bind_value(put, i + 1, sqlite3_column_value(get, i)) != SQLITE_OK)
+			return sql_fail(to, "copying", why);
+	return sql_run(to, put, why);
+}
+
 enum status sql_number(sqlite3 *db, const char *text, uint64_t fallback, uint64_t *out,
 		       struct reason *why)
 {

@@ -40,6 +40,9 @@ MUST_CHECK enum status sql_prepare(sqlite3 *db, const char *text, sqlite3_stmt *
 MUST_CHECK enum status sql_run(sqlite3 *db, sqlite3_stmt *statement, struct reason *why);
 /* The next row: OK, MISSING when there is none (the statement is then reset), or a failure. */
 MUST_CHECK enum status sql_row(sqlite3 *db, sqlite3_stmt *statement, struct reason *why);
+/* Puts the row at which `get` stands with `put`, a statement of `to` with a parameter for each column. */
+MUST_CHECK enum status sql_copy_row(sqlite3_stmt *get, sqlite3 *to, sqlite3_stmt *put,
+				    struct reason *why);
 /* The one number of a query's first row; `fallback` when it has none. */
 MUST_CHECK enum status sql_number(sqlite3 *db, const char *text, uint64_t fallback, uint64_t *out,
 				  struct reason *why);

@@ -87,7 +87,8 @@ struct recovered {
 	bool has_pace; /* false: the file is older than the pace record */
 	struct journal_pace pace;
 	enum durability durability;
-	uint32_t checkpoints_corrupt; /* skipped; the log names them */
+	char recording[WIRE_NAME_MAX + 1]; /* that runs; "" none */
+	uint32_t checkpoints_corrupt;	   /* skipped; the log names them */
 	ARRAY_OF(struct recovered_snapshot) snapshots;
 };
 /* What a recovery tells about sessions of the last daemon: the numbers of their batches in the file (with bit

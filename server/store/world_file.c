@@ -6,6 +6,7 @@
 
 #include "server/base/hash.h"
 #include "server/store/image.h"
+#include "server/store/keep.h"
 #include "server/store/schema.h"
 
 static const char *const texts[WORLD_FILE_STATEMENTS] = {
@@ -249,6 +250,7 @@ static enum status put_checkpoint(struct world_file *self, const struct record *
 				  struct reason *why)
 {
 	const struct record_checkpoint *checkpoint = &record->checkpoint;
+	world_image_seal(checkpoint->image);
 	uint8_t state[8], image[8], tables[WORLD_TABLES_MAX * 8];
 	put_be64(state, checkpoint->state_hash);
 	put_be64(image, hash64(checkpoint->image->data, checkpoint->image->count, 0));
@@ -354,6 +356,9 @@ static enum status put_record(struct world_file *self, struct record *record, st
 		return put_stop(self, record, why);
 	case RECORD_PACE:
 		return put_pace(self, record, why);
+	case RECORD_KEEP:
+		prune_is_due(&self->pruner);
+		return keep_write(self->db, &record->keep, why);
 	case RECORD_RESTORE:
 		break;
 	}

@@ -9,6 +9,8 @@ libcairnd_a_SOURCES += \
 	server/tick/runnable.h \
 	server/tick/tick_costs.h \
 	server/tick/tick_costs.c \
+	server/tick/profile_credit.h \
+	server/tick/profile_credit.c \
 	server/tick/pool.h \
 	server/tick/pool.c
 
@@ -17,6 +19,7 @@ TICK_TESTS = \
 	tests/unit/server/tick/test_pool
 UNIT_TESTS += $(TICK_TESTS) \
 	tests/unit/server/tick/test_clock \
+	tests/unit/server/tick/test_profile_credit \
 	tests/unit/server/tick/test_schedule \
 	tests/unit/server/tick/test_tick_costs
 THREAD_TESTS += $(TICK_TESTS)

@@ -66,7 +66,10 @@ enum world_metric {
 	WORLD_SWEEP_CORES,
 	WORLD_SWEEP_PAIRS,
 	WORLD_SWEEP_LIMITS,
-	WORLD_BATCHES,
+#define IMPACT_METRIC(name, NAME, text) WORLD_IMPACT_##NAME,
+	IMPACT_COUNTS(IMPACT_METRIC)
+#undef IMPACT_METRIC
+		WORLD_BATCHES,
 	WORLD_REFUSED,
 	WORLD_INBOX,
 	WORLD_SUBSCRIPTIONS,
@@ -126,7 +129,12 @@ static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 				"Pairs of fast bodies that stopped each other." },
 	[WORLD_SWEEP_LIMITS] = { "world_sweep_limits_total", "counter",
 				 "Searches of a path that ended without an answer." },
-	[WORLD_BATCHES] = { "world_batches_total", "counter", "Batches of commands applied." },
+#define IMPACT_METRIC(name, NAME, text)                                                            \
+	[WORLD_IMPACT_##NAME] = { "world_impact_" #name "_total", "counter", text },
+	IMPACT_COUNTS(IMPACT_METRIC)
+#undef IMPACT_METRIC
+		[WORLD_BATCHES] = { "world_batches_total", "counter",
+				    "Batches of commands applied." },
 	[WORLD_REFUSED] = { "world_batches_refused_total", "counter", "Batches refused." },
 	[WORLD_INBOX] = { "world_inbox_batches", "gauge", "Batches that wait for a tick." },
 	[WORLD_SUBSCRIPTIONS] = { "world_subscriptions", "gauge", "Subscriptions." },
@@ -184,6 +192,10 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 	values[WORLD_SWEEP_CORES] = world->stats.sweeps_total.cores;
 	values[WORLD_SWEEP_PAIRS] = world->stats.sweeps_total.pairs;
 	values[WORLD_SWEEP_LIMITS] = world->stats.sweeps_total.limits;
+#define IMPACT_METRIC(name, NAME, text)                                                            \
+	values[WORLD_IMPACT_##NAME] = world->stats.impact_total.name;
+	IMPACT_COUNTS(IMPACT_METRIC)
+#undef IMPACT_METRIC
 	values[WORLD_BATCHES] = host.batches;
 	values[WORLD_REFUSED] = host.refused;
 	values[WORLD_INBOX] = host.inbox;
@@ -207,8 +219,9 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 struct world_row {
 	const char *name;
 	uint64_t values[WORLD_METRICS];
-	double residual, push_work; /* the greatest, and the sum */
+	double residual, impact_error, push_work; /* the greatest, and the sum */
 	struct tick_costs costs;
+	struct profile_sums stages;
 };
 
 static void add_figures(struct world_row *row, const struct served_world *world)
@@ -217,7 +230,12 @@ static void add_figures(struct world_row *row, const struct served_world *world)
 	struct host_counters host;
 	host_counters(world->host, &host);
 	tick_costs_merge(&row->costs, &host.costs);
+	for (int stage = 0; stage < PROFILE_STAGES; stage++)
+		row->stages.ns[stage] += host.stages.ns[stage];
+	row->stages.ticks += host.stages.ticks;
 	row->residual = stats->residual > row->residual ? stats->residual : row->residual;
+	row->impact_error =
+		stats->impact_error > row->impact_error ? stats->impact_error : row->impact_error;
 	row->push_work += stats->push_work_total;
 }
 
@@ -269,6 +287,13 @@ static void put_reals(struct page *page, const struct world_row *rows, uint32_t 
 		put(page, "cairn_world_residual{world=\"%s\"} %.9g\n", rows[i].name,
 		    rows[i].residual);
 	if (count > 0)
+		put(page, "# HELP cairn_world_impact_error_meters Largest estimated error of a "
+			  "part of the last tick under impact.\n"
+			  "# TYPE cairn_world_impact_error_meters gauge\n");
+	for (uint32_t i = 0; i < count; i++)
+		put(page, "cairn_world_impact_error_meters{world=\"%s\"} %.9g\n", rows[i].name,
+		    rows[i].impact_error);
+	if (count > 0)
 		put(page, "# HELP cairn_world_push_work_joules_total Energy that correcting "
 			  "penetration has added to bodies.\n"
 			  "# TYPE cairn_world_push_work_joules_total counter\n");
@@ -304,6 +329,27 @@ static void put_costs(struct page *page, const struct world_row *rows, uint32_t 
 	}
 }
 
+/* Divide the rate of a stage by that of all stages: not every tick is profiled. */
+static void put_stages(struct page *page, const struct world_row *rows, uint32_t count)
+{
+	if (count > 0)
+		put(page,
+		    "# HELP cairn_world_stage_seconds_total Time in a stage, of the ticks that were "
+		    "profiled.\n# TYPE cairn_world_stage_seconds_total counter\n");
+	for (uint32_t i = 0; i < count; i++)
+		for (int stage = 0; stage < PROFILE_STAGES; stage++)
+			put(page,
+			    "cairn_world_stage_seconds_total{world=\"%s\",stage=\"%s\"} %.9g\n",
+			    rows[i].name, profile_stage_name((enum profile_stage)stage),
+			    (double)rows[i].stages.ns[stage] / (double)NS_PER_S);
+	if (count > 0)
+		put(page, "# HELP cairn_world_profiled_ticks_total Ticks that were profiled.\n"
+			  "# TYPE cairn_world_profiled_ticks_total counter\n");
+	for (uint32_t i = 0; i < count; i++)
+		put(page, "cairn_world_profiled_ticks_total{world=\"%s\"} %" PRIu64 "\n",
+		    rows[i].name, rows[i].stages.ticks);
+}
+
 static void put_worlds(struct page *page, const struct service *service, const struct grant *grant)
 {
 	static struct world_row rows[METRICS_WORLDS + 1];
@@ -321,6 +367,7 @@ static void put_worlds(struct page *page, const struct service *service, const s
 	}
 	put_reals(page, rows, count);
 	put_costs(page, rows, count);
+	put_stages(page, rows, count);
 }
 
 static void put_sessions(struct page *page, const struct service *service)

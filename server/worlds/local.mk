@@ -1,4 +1,6 @@
 libcairnd_a_SOURCES += \
+	server/worlds/recordings.c \
+	server/worlds/recordings.h \
 	server/worlds/scene_world.c \
 	server/worlds/scene_world.h \
 	server/worlds/travel.c \

@@ -193,7 +193,7 @@ static void send_world_infos(struct session *self)
 {
 	for (uint32_t i = 0; i < self->memberships.count; i++) {
 		struct message info;
-		uint8_t counts[512];
+		uint8_t counts[WORLD_INFO_BYTES];
 		if (self->memberships.items[i].world == NULL)
 			continue;
 		worlds_fill_info(self->memberships.items[i].world, &info, 0, counts, sizeof counts);

@@ -6,6 +6,7 @@
 #include "server/base/heap.h"
 #include "server/io/log.h"
 #include "server/session/service.h"
+#include "server/worlds/recordings.h"
 
 /* The least time between two looks at the clock of a played view. */
 #define TRAVEL_PERIOD (NS_PER_S / TRAVEL_RATE)
@@ -15,8 +16,9 @@ struct travel {
 	struct served_world *world;	   /* borrowed */
 	struct subscription *subscription; /* borrowed */
 	struct fanout *fanout;		   /* owned */
-	bool moved;			   /* the subscription is in `fanout` */
-	struct past_job *job;		   /* under way, or NULL */
+	bool begun;			   /* a state was shown */
+	struct past *recording; /* owned; of a recording, in place of the world's past, or NULL */
+	struct past_job *job;	/* under way, or NULL */
 	/* The SEEK that is not answered yet. */
 	bool seeking;
 	uint64_t ref;
@@ -58,6 +60,7 @@ static void destroy_travel(struct travel *self)
 			worlds->travels.items[i] = worlds->travels.items[--worlds->travels.count];
 	if (self->job != NULL)
 		past_cancel(self->job);
+	past_release(self->recording);
 	drop_ahead(self);
 	ARRAY_RELEASE(&self->ahead);
 	if (self->shown != NULL)
@@ -74,8 +77,7 @@ static struct session_subscription *entry_of(const struct travel *self)
 
 struct fanout *travel_fanout(const struct session_subscription *entry)
 {
-	return entry->travel != NULL && entry->travel->moved ? entry->travel->fanout
-							     : entry->world->fanout;
+	return entry->travel != NULL ? entry->travel->fanout : entry->world->fanout;
 }
 
 void travel_end(struct session_subscription *entry)
@@ -85,8 +87,8 @@ void travel_end(struct session_subscription *entry)
 		return;
 	entry->travel = NULL;
 	/* Without memory the client could not be told, so its connection ends. */
-	if (self->moved && fanout_move(self->fanout, entry->world->fanout, self->subscription,
-				       io_now(self->world->service->io)) != STATUS_OK) {
+	if (fanout_move(self->fanout, entry->world->fanout, self->subscription,
+			io_now(self->world->service->io)) != STATUS_OK) {
 		fanout_unsubscribe(self->fanout, self->subscription);
 		self->session->outbox.failed = true;
 	}
@@ -112,6 +114,15 @@ static enum status create_travel(struct session *session, struct session_subscri
 		return reason_set(why, STATUS_NO_MEMORY, -1, "sub", "%s",
 				  status_text(STATUS_NO_MEMORY));
 	}
+	uint64_t now = io_now(service->io);
+	if (fanout_move(entry->world->fanout, self->fanout, entry->subscription, now) !=
+	    STATUS_OK) {
+		fanout_destroy(self->fanout);
+		heap_free(self);
+		return reason_set(why, STATUS_NO_MEMORY, -1, "sub", "%s",
+				  status_text(STATUS_NO_MEMORY));
+	}
+	worlds_watch(entry->world);
 	self->session = session;
 	self->world = entry->world;
 	self->subscription = entry->subscription;
@@ -200,11 +211,7 @@ static void show_state(struct travel *self, struct report *report)
 		make_whole(self, ticked);
 		status = fanout_report(self->fanout, ticked, now);
 	}
-	if (status == STATUS_OK && !self->moved) {
-		self->moved = fanout_move(self->world->fanout, self->fanout, self->subscription,
-					  now) == STATUS_OK;
-		worlds_watch(self->world);
-	}
+	self->begun = true;
 	service_turn_spend(service, TURN_REPORTS,
 			   ticked->body_count + fanout_work(self->fanout) - before);
 	self->state_bytes = sizeof *report + ticked->body_count * sizeof *ticked->bodies +
@@ -273,12 +280,13 @@ static enum status ask_states(struct travel *self, struct recorded_place place, 
 		.count = speed == 0 || (self->seeking && speed > 0) ? 1 : count_of(self),
 		.contacts = (self->subscription->fields & WIRE_COLUMN_CONTACTS) != 0,
 		.joints = self->subscription->joints != 0,
-		.soon = travel_is_present(self->world, place),
+		.soon = self->recording == NULL && travel_is_present(self->world, place),
 	};
 	if (!self->seeking && self->shown != NULL && speed > 0)
 		ask.since = self->shown->ticked.tick;
 	self->asked = self->serial;
-	return past_ask(self->world->past, &ask, take_answer, self, &self->job);
+	return past_ask(self->recording != NULL ? self->recording : self->world->past, &ask,
+			take_answer, self, &self->job);
 }
 
 static void refuse_seek(struct travel *self, const struct reason *why)
@@ -295,7 +303,7 @@ static void stop_travel(struct travel *self)
 {
 	self->speed = 0;
 	drop_ahead(self);
-	if (!self->moved)
+	if (!self->begun)
 		travel_end(entry_of(self));
 }
 
@@ -303,7 +311,7 @@ static void stop_travel(struct travel *self)
 static void ask_wanted(struct travel *self)
 {
 	struct reason why;
-	enum status status = ask_states(self, self->wanted, false);
+	enum status status = ask_states(self, self->wanted, self->recording != NULL);
 	if (status == STATUS_OK)
 		return;
 	reason_set(&why, status, -1, "tick", "%s", status_text(status));
@@ -373,13 +381,6 @@ static void take_sought(struct travel *self, struct past_answer *answer)
 	answer->states.items[0] = NULL;
 	send_sought(self, self->ref, &first->ticked);
 	show_state(self, first);
-	if (!self->moved) {
-		struct reason why;
-		reason_set(&why, STATUS_NO_MEMORY, -1, "sub", "%s", status_text(STATUS_NO_MEMORY));
-		refuse_seek(self, &why);
-		stop_travel(self);
-		return;
-	}
 	set_clock(self, now);
 	take_states(self, answer, 1);
 	if (self->speed == 0)
@@ -453,7 +454,7 @@ void travels_play(void *context)
 	service->travel_armed = false;
 	for (uint32_t i = 0; i < service->worlds->travels.count; i++) {
 		struct travel *self = service->worlds->travels.items[i];
-		if (self->speed == 0 || !self->moved || self->seeking)
+		if (self->speed == 0 || self->shown == NULL || self->seeking)
 			continue;
 		advance(self, now);
 		playing = playing || self->speed != 0;
@@ -466,8 +467,6 @@ void travels_check(struct service *service, uint64_t now)
 {
 	for (uint32_t i = 0; i < service->worlds->travels.count; i++) {
 		struct travel *self = service->worlds->travels.items[i];
-		if (!self->moved)
-			continue;
 		fanout_check(self->fanout, now);
 		while (fanout_is_serving(self->fanout) && fanout_continue(self->fanout, now))
 			;
@@ -477,8 +476,31 @@ void travels_check(struct service *service, uint64_t now)
 void travel_show(struct session_subscription *entry, uint64_t now)
 {
 	const struct travel *self = entry->travel;
-	if (self != NULL && self->moved && self->speed == 0)
+	if (self != NULL && self->speed == 0)
 		fanout_show(self->fanout, self->subscription, now);
+}
+
+/* The view is of the recording (NULL: of the world's past) from now on. What was asked of another source is
+ * not wanted any more, and states of two sources have no differences. */
+static void set_source(struct travel *self, struct past *recording)
+{
+	const char *old = self->recording != NULL ? past_path(self->recording) : "";
+	const char *new = recording != NULL ? past_path(recording) : "";
+	bool same = strcmp(old, new) == 0;
+	if (same) {
+		past_release(recording);
+		return;
+	}
+	if (self->job != NULL)
+		past_cancel(self->job);
+	self->job = NULL;
+	past_release(self->recording);
+	self->recording = recording;
+	drop_ahead(self);
+	if (self->shown != NULL)
+		report_destroy(self->shown);
+	self->shown = NULL;
+	self->speed = 0;
 }
 
 enum status travel_seek(struct session *session, struct session_subscription *entry,
@@ -488,10 +510,18 @@ enum status travel_seek(struct session *session, struct session_subscription *en
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "sub",
 				  "the world has no file, so it has no past: start cairnd with "
 				  "--data DIR");
-	enum status status = entry->travel != NULL ? STATUS_OK : create_travel(session, entry, why);
-	if (status != STATUS_OK)
+	struct past *recording = NULL;
+	enum status status = STATUS_OK;
+	if (seek->recording.bytes > 0)
+		status = recordings_past(entry->world, seek->recording, &recording, why);
+	if (status == STATUS_OK && entry->travel == NULL)
+		status = create_travel(session, entry, why);
+	if (status != STATUS_OK) {
+		past_release(recording);
 		return status;
+	}
 	struct travel *self = entry->travel;
+	set_source(self, recording);
 	/* An earlier SEEK without an answer ends with this one. */
 	if (self->seeking) {
 		struct reason replaced;

@@ -3,8 +3,9 @@
  *	SEEK ─► past_ask(STATES) ─► whole states ─► differences ─► a private fanout ─► the same subscription
  *
  * A *travel* is a private view of one subscription: a fanout of its own, fed with states of the past. The
- * world, its own fanout and its other clients are not involved. The subscription stays in the world's fanout
- * until the first state has arrived, so a refused SEEK changes nothing.
+ * world, its own fanout and its other clients are not involved. The subscription leaves the world's fanout at
+ * once: frames of the present, sent while the first state is computed, would only delay a client that has
+ * asked for another tick, and its PONG. A first SEEK that is refused returns it, with a SNAPSHOT.
  *
  * Played, the view has a clock, and a buffer of states ahead; the stride of states follows from the speed,
  * for at most TRAVEL_RATE states a second. A clock that finds no state waits for it, so a slow computation
@@ -43,7 +44,7 @@ MUST_CHECK enum status travel_restore(struct session *session, struct served_wor
 				      uint64_t ref, struct recorded_place place,
 				      struct reason *why);
 MUST_CHECK enum status travel_fork(struct session *session, struct served_world *world,
-				   uint64_t ref, struct recorded_place place, const char *name,
+				   const struct msg_fork *ask, const char *name,
 				   struct reason *why);
 MUST_CHECK enum status travel_query(struct session *session, struct served_world *world,
 				    uint64_t id, const struct wire_query *query,

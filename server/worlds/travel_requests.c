@@ -6,6 +6,7 @@
 #include "server/base/heap.h"
 #include "server/io/log.h"
 #include "server/session/service.h"
+#include "server/worlds/recordings.h"
 #include "server/worlds/travel.h"
 #include "server/worlds/world_reports.h"
 
@@ -73,11 +74,11 @@ static void take_reply(void *context, struct past_answer *answer)
 	shape_library_release(&reply.shapes);
 }
 
-static enum status ask_past(struct session *session, struct served_world *world,
+static enum status ask_past(struct session *session, struct served_world *world, struct past *past,
 			    const struct request *from, struct past_ask *ask, struct reason *why)
 {
 	struct past_job *job;
-	if (world->past == NULL)
+	if (past == NULL)
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "world",
 				  "the world has no file, so it has no past: start cairnd with "
 				  "--data DIR");
@@ -95,8 +96,8 @@ static enum status ask_past(struct session *session, struct served_world *world,
 	request->session = session->number;
 	request->world = world->number;
 	ask->owns_context = true;
-	ask->soon = travel_is_present(world, ask->place);
-	enum status status = past_ask(world->past, ask, take_reply, request, &job);
+	ask->soon = past == world->past && travel_is_present(world, ask->place);
+	enum status status = past_ask(past, ask, take_reply, request, &job);
 	if (status != STATUS_OK) {
 		heap_free(request);
 		return reason_set(why, status, -1, "world", "%s", status_text(status));
@@ -110,16 +111,28 @@ enum status travel_restore(struct session *session, struct served_world *world, 
 {
 	struct request request = { .ref = ref, .kind = REPLY_RESTORED, .about = MESSAGE_RESTORE };
 	struct past_ask image = { .kind = PAST_IMAGE, .place = place };
-	return ask_past(session, world, &request, &image, why);
+	return ask_past(session, world, world->past, &request, &image, why);
 }
 
-enum status travel_fork(struct session *session, struct served_world *world, uint64_t ref,
-			struct recorded_place place, const char *name, struct reason *why)
+enum status travel_fork(struct session *session, struct served_world *world,
+			const struct msg_fork *ask, const char *name, struct reason *why)
 {
-	struct request request = { .ref = ref, .kind = REPLY_FORKED, .about = MESSAGE_FORK };
-	struct past_ask image = { .kind = PAST_IMAGE, .place = place };
+	struct request request = { .ref = ask->ref, .kind = REPLY_FORKED, .about = MESSAGE_FORK };
+	struct past_ask image = { .kind = PAST_IMAGE,
+				  .place = { (uint32_t)ask->epoch, ask->tick.value } };
+	struct past *recording;
 	snprintf(request.name, sizeof request.name, "%s", name);
-	return ask_past(session, world, &request, &image, why);
+	if (ask->recording.bytes == 0)
+		return ask_past(session, world, world->past, &request, &image, why);
+	enum status status = recordings_past(world, ask->recording, &recording, why);
+	if (status != STATUS_OK)
+		return status;
+	image.nearby = true;
+	if (!ask->tick.set)
+		image.place.tick = WIRE_INTEGER_MAX; /* its end */
+	status = ask_past(session, world, recording, &request, &image, why);
+	past_let_go(recording);
+	return status;
 }
 
 static bool is_tick(double tick)
@@ -132,13 +145,15 @@ enum status travel_query(struct session *session, struct served_world *world, ui
 {
 	struct request request = { .ref = id, .kind = REPLY_ANSWER, .about = MESSAGE_QUERY };
 	struct past_ask past = { .limit = query->limit, .latest = query->latest != 0 };
+	past.archive.running = world->recording.running;
 	past.condition = (struct keyframe_condition){ .body = query->body,
 						      .quantity = query->quantity,
 						      .above = query->above != 0,
 						      .value = query->value };
-	past.kind = query->kind == WIRE_QUERY_WHEN   ? PAST_WHEN
-		    : query->kind == WIRE_QUERY_PAST ? PAST_OUTLINE
-						     : PAST_DIFFERENCE;
+	past.kind = query->kind == WIRE_QUERY_RECORDINGS ? PAST_ARCHIVE
+		    : query->kind == WIRE_QUERY_WHEN	 ? PAST_WHEN
+		    : query->kind == WIRE_QUERY_PAST	 ? PAST_OUTLINE
+							 : PAST_DIFFERENCE;
 	if (past.kind == PAST_DIFFERENCE) {
 		if (!is_tick(query->tick) || !is_tick(query->other_tick))
 			return reason_set(why, STATUS_RANGE, -1, "tick",
@@ -147,7 +162,7 @@ enum status travel_query(struct session *session, struct served_world *world, ui
 		past.other =
 			(struct recorded_place){ query->other_epoch, (uint64_t)query->other_tick };
 	}
-	return ask_past(session, world, &request, &past, why);
+	return ask_past(session, world, world->past, &request, &past, why);
 }
 
 /* ---- --sync-test --------------------------------------------------------------------------------- */

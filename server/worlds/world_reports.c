@@ -2,6 +2,7 @@
  * and the state to the fanout. A reply report becomes one message to its session; SAVED waits until
  * the snapshot is on disk. */
 #include "server/worlds/step_groups.h"
+#include "server/worlds/recordings.h"
 #include "server/worlds/world_reports.h"
 
 #include <string.h>
@@ -109,7 +110,7 @@ static void deliver_results(struct served_world *world, const struct tick_report
 static void send_world_info(struct served_world *world)
 {
 	struct message info;
-	uint8_t counts[512];
+	uint8_t counts[WORLD_INFO_BYTES];
 	worlds_fill_info(world, &info, 0, counts, sizeof counts);
 	for (uint32_t i = 0; i < world->members.count; i++)
 		session_send(world->members.items[i], &info);
@@ -271,6 +272,7 @@ static void reply_stepped(struct session *session, struct membership *membership
 	stepped->tick = reply->tick;
 	stepped->epoch = reply->epoch;
 	stepped->edit = reply->edit;
+	stepped->code = (uint64_t)reply->kept;
 	stepped->state_hash = reply->state_hash;
 	stepped->tick_hash = reply->tick_hash;
 	stepped->joints_hash = reply->joints_hash;
@@ -340,7 +342,7 @@ static void answer_created(const struct served_world *world, struct session *ses
 			   uint64_t ref, struct wire_hash hash)
 {
 	struct message message;
-	uint8_t counts[512];
+	uint8_t counts[WORLD_INFO_BYTES];
 	if (about == MESSAGE_FORK) {
 		message_init(&message, MESSAGE_FORKED);
 		message.forked.ref = ref;
@@ -461,7 +463,7 @@ static void reply_control(struct session *session, const struct served_world *wo
 			  const struct reply_report *reply)
 {
 	struct message message;
-	uint8_t counts[512];
+	uint8_t counts[WORLD_INFO_BYTES];
 	worlds_fill_info(world, &message, reply->ref, counts, sizeof counts);
 	message.world_info.mode = reply->mode;
 	message.world_info.epoch = reply->epoch;
@@ -561,6 +563,10 @@ static void deliver_reply(struct served_world *world, struct reply_report *reply
 		reply_created(world, reply);
 		return;
 	}
+	if (reply->kind == REPLY_RECORDED) {
+		recordings_reply(world, reply);
+		return;
+	}
 	struct session *session = find_requester(world, reply->session, &membership);
 	if (session == NULL)
 		return;
@@ -596,6 +602,7 @@ static void deliver_reply(struct served_world *world, struct reply_report *reply
 	case REPLY_SHAPE:
 		reply_shape(session, world, reply);
 		break;
+	case REPLY_RECORDED:
 	case REPLY_CREATED:
 		break;
 	}
@@ -619,7 +626,9 @@ static bool promises_disk(const struct served_world *world, const struct report 
 		return waits && report->ticked.result_count > 0;
 	if (report->reply.status != STATUS_OK || report->reply.kind == REPLY_ANSWER)
 		return false;
-	return waits || report->reply.kind == REPLY_SAVED;
+	/* A moment has no name here: it is in memory only. */
+	return waits || (report->reply.kind == REPLY_SAVED && report->reply.name[0] != '\0') ||
+	       report->reply.kind == REPLY_RECORDED;
 }
 
 /* What the answers of a report acknowledge is not on disk: they get the code NOT_STORED. Whether it survives

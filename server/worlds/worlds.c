@@ -76,7 +76,10 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 		{ "sweep_cores", stats->sweeps_total.cores },
 		{ "sweep_pairs", stats->sweeps_total.pairs },
 		{ "sweep_limits", stats->sweeps_total.limits },
-		{ "islands", stats->islands },
+#define IMPACT_PAIR(name, NAME, text) { "impact_" #name, stats->impact_total.name },
+		IMPACT_COUNTS(IMPACT_PAIR)
+#undef IMPACT_PAIR
+			{ "islands", stats->islands },
 		{ "islands_dense", stats->islands_dense },
 		{ "islands_sparse", stats->islands_sparse },
 		{ "islands_dependent", stats->islands_dependent },
@@ -96,6 +99,8 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 	wire_pack_real(&counts, stats->push_work_total);
 	wire_pack_string(&counts, "joint_error");
 	wire_pack_real(&counts, stats->joint_error);
+	wire_pack_string(&counts, "impact_error");
+	wire_pack_real(&counts, stats->impact_error);
 	ASSERT(wire_packer_status(&counts) == STATUS_OK);
 	message_init(message, MESSAGE_WORLD_INFO);
 	struct msg_world_info *info = &message->world_info;
@@ -112,7 +117,7 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 	memcpy(info->bounds.max, &world->info.bounds_max, sizeof info->bounds.max);
 	info->bodies = stats->bodies;
 	info->name = wire_text(world->name);
-	info->counts = (struct wire_list){ scratch, counts.bytes, COUNT_OF(pairs) + 3 };
+	info->counts = (struct wire_list){ scratch, counts.bytes, COUNT_OF(pairs) + 4 };
 }
 
 enum { SLICE_WORK = 64 }; /* fixed cost of a slice, in watched changes */
@@ -270,6 +275,10 @@ static enum status make_host(struct service *service, struct served_world *world
 		return reason_set(why, status, -1, "name", "%s", status_text(status));
 	}
 	add_snapshots(world->host, recovered);
+	if (recovered != NULL) {
+		memcpy(world->recording.name, recovered->recording, sizeof world->recording.name);
+		world->recording.running = recovered->recording[0] != '\0';
+	}
 	return STATUS_OK;
 }
 

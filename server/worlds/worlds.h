@@ -32,6 +32,12 @@ struct served_world {
 	uint64_t sync_tests,
 		sync_failures;	    /* of --sync-test: tests made, and those that differed */
 	bool stopping, remove_file; /* it is ending, and its file is to be removed */
+	struct {
+		bool running;		      /* a recording (recordings.h) */
+		bool busy;		      /* it starts, or one is being written */
+		char name[WIRE_NAME_MAX + 1]; /* of the one that runs or starts */
+		char as[WIRE_NAME_MAX + 1];   /* of the file that a stop makes */
+	} recording;
 	/* As of the last TICK report. */
 	uint64_t tick;
 	uint32_t edit;
@@ -130,8 +136,10 @@ void worlds_end_rounds(struct service *service);
 /* Ends a world and informs its members; `remove_file` removes its file, too. */
 void worlds_stop(struct service *service, struct served_world *world, bool remove_file);
 
+/* Room for the counts of one world (worlds_fill_info). */
+enum { WORLD_INFO_BYTES = 1536 };
 /* Fills a WORLD_INFO with the present state; texts are borrowed from the world. `scratch` holds the
- * packed counts, 512 bytes suffice. */
+ * packed counts, WORLD_INFO_BYTES suffice. */
 void worlds_fill_info(const struct served_world *world, struct message *message, uint64_t ref,
 		      uint8_t *scratch, uint32_t scratch_bytes);
 

@@ -25,21 +25,23 @@ static void report(const char *what, uint64_t *times, uint32_t count, uint32_t b
 }
 
 /* One checkpoint as host_checkpoint and the journal make it; `image` is kept or empty. */
-static void checkpoint(const struct world *world, struct bytes *image,
-		       struct record_buffer *records, uint64_t times[4])
+static size_t checkpoint(const struct world *world, struct bytes *image,
+			 struct record_buffer *records, uint64_t times[4])
 {
 	uint64_t tables[WORLD_TABLES_MAX], begun = instant_now();
 	uint32_t count;
 	struct world_info info = world_info(world);
 	bytes_reset(image);
-	ASSERT(world_save(world, image) == STATUS_OK);
+	ASSERT(world_save_open(world, image) == STATUS_OK);
 	times[0] = instant_now() - begun;
 	uint64_t hash = world_state_hash(world, tables, &count);
 	times[1] = instant_now() - begun - times[0];
-	ASSERT(record_buffer_put_checkpoint(records, info.epoch, info.tick, info.edit, NULL, image,
-					    hash, tables, count) == STATUS_OK);
+	size_t bytes = image->count;
+	ASSERT(record_buffer_swap_checkpoint(records, info.epoch, info.tick, info.edit, NULL, image,
+					     hash, tables, count) == STATUS_OK);
 	times[3] = instant_now() - begun;
 	times[2] = times[3] - times[0] - times[1];
+	return bytes;
 }
 
 int main(int argc, char **argv)
@@ -64,19 +66,22 @@ int main(int argc, char **argv)
 	for (int kept = 0; kept < 2; kept++) {
 		uint64_t *times = malloc(4 * (size_t)rounds * sizeof *times);
 		struct bytes image = { 0 };
+		size_t bytes = 0;
 		struct record_buffer records = { 0 };
 		ASSERT(times != NULL);
 		for (uint32_t i = 0; i < rounds; i++) {
 			uint64_t one[4];
-			checkpoint(world, &image, &records, one);
+			bytes = checkpoint(world, &image, &records, one);
 			for (int k = 0; k < 4; k++)
 				times[(size_t)k * rounds + i] = one[k];
 			record_buffer_reset(&records);
-			if (!kept)
+			if (!kept) {
 				bytes_release(&image);
+				record_buffer_release(&records);
+			}
 		}
 		printf("%u bodies, %s memory, image of %zu bytes a body\n", (unsigned)bodies,
-		       kept ? "kept" : "new", image.count / bodies);
+		       kept ? "kept" : "new", bytes / bodies);
 		for (int k = 0; k < 4; k++)
 			report(parts[k], times + (size_t)k * rounds, rounds, bodies);
 		bytes_release(&image);

@@ -1,5 +1,5 @@
 /* bench_contact: quality of contacts at default settings: heights, energy, momentum, rest, loads,
- * and walls. Pyramids and grids are scenes of bench_cairn.
+ * walls, seams, and what a floor costs by its triangles. Pyramids and grids are scenes of bench_cairn.
  *
  * Each line measures one property under one method: the figure, its unit, and the target. The
  * trials of tunnelling are seeded. A trial is a miss if the body's centre ends on the far side of
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "server/base/rng.h"
 #include "tests/lib/poses.h"
@@ -340,6 +341,84 @@ static double seams(double ball)
 	return worst;
 }
 
+/* ---- floors ------------------------------------------------------------------------------------ */
+
+enum { FLOOR_BODIES = 100, FLOOR_SETTLE = 60, FLOOR_TICKS = 240, FLOOR_SMALL = 22 };
+
+/* Bodies that fall on a flat floor of squares, then rest or slide on it. The floor has `cells` squared
+ * squares of 1 m; of one cell, one of 40 m. */
+static void floor_scene(struct stage *stage, uint32_t cells, double speed)
+{
+	begin(stage, down());
+	stage_parameter(stage, PARAMETER_SLEEP_ENABLED, 0);
+	struct shape *mesh = make_terrain(cells, cells == 1 ? 40 : 1, 0, 1);
+	stage_add(stage, (struct stage_body){ .status = BODY_STATIC,
+					      .shape = stage_shape(stage, mesh),
+					      .friction = speed > 0 ? -1 : 0 });
+	uint32_t shapes[3] = { stage_shape(stage, make_sphere(0.3)),
+			       stage_shape(stage, make_box(0.3, 0.2, 0.4)),
+			       stage_shape(stage, make_capsule(0.3, 0.2)) };
+	for (uint32_t i = 0; i < FLOOR_BODIES; i++)
+		stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
+						      .shape = shapes[i % 3],
+						      .friction = speed > 0 ? -1 : 0,
+						      .position = { 1.3 * (i % 10) - 6, 0.6,
+								    1.3 * (i / 10.0) - 6 },
+						      .velocity = { speed, 0, 0 } });
+}
+
+static double seconds_of(struct stage *stage, uint32_t ticks)
+{
+	struct timespec from, to;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+	stage_run(stage, ticks);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+	return (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+}
+
+/* Time of a tick over that on a floor of FLOOR_SMALL cells; by turns, because the machine has other work. */
+static double floor_ratio(uint32_t cells, double speed)
+{
+	struct stage small, large;
+	double times[2] = { 0, 0 };
+	floor_scene(&small, FLOOR_SMALL, speed);
+	floor_scene(&large, cells, speed);
+	stage_run(&small, FLOOR_SETTLE);
+	stage_run(&large, FLOOR_SETTLE);
+	for (uint32_t k = 0; k < FLOOR_TICKS / 10; k++) {
+		times[0] += seconds_of(&small, 10);
+		times[1] += seconds_of(&large, 10);
+	}
+	stage_release(&small);
+	stage_release(&large);
+	return times[1] / times[0];
+}
+
+static double floor_rest(double cells)
+{
+	return floor_ratio((uint32_t)cells, 0);
+}
+
+static double floor_slide(double cells)
+{
+	return floor_ratio((uint32_t)cells, 1);
+}
+
+/* The first FLOOR_SETTLE ticks, in which all fall and land. */
+static double floor_fall(double cells)
+{
+	double times[2] = { 0, 0 };
+	for (uint32_t k = 0; k < 5; k++)
+		for (uint32_t i = 0; i < 2; i++) {
+			struct stage stage;
+			floor_scene(&stage, i == 0 ? FLOOR_SMALL : (uint32_t)cells, 0);
+			stage_run(&stage, 1); /* which finds all pairs */
+			times[i] += seconds_of(&stage, FLOOR_SETTLE);
+			stage_release(&stage);
+		}
+	return times[1] / times[0];
+}
+
 /* ---- the table --------------------------------------------------------------------------------- */
 
 static const struct {
@@ -366,6 +445,14 @@ static const struct {
 	{ "drop from 200 m on terrain: lost", drops, 200, "%", "0" },
 	{ "seams, box: velocity changed", seams, 0, "m/s", "<= 1e-3" },
 	{ "seams, ball: velocity changed", seams, 1, "m/s", "<= 1e-3" },
+	{ "floor of 2 to 968 triangles, rest", floor_rest, 1, "", "below 1" },
+	{ "floor of 10 082 to 968, rest", floor_rest, 71, "", "1" },
+	{ "floor of 99 458 to 968, rest", floor_rest, 223, "", "1" },
+	{ "floor of 2 to 968, slide", floor_slide, 1, "", "below 1" },
+	{ "floor of 10 082 to 968, slide", floor_slide, 71, "", "1" },
+	{ "floor of 99 458 to 968, slide", floor_slide, 223, "", "1" },
+	{ "floor of 10 082 to 968, fall", floor_fall, 71, "", "1" },
+	{ "floor of 99 458 to 968, fall", floor_fall, 223, "", "1" },
 };
 
 static void usage(void)

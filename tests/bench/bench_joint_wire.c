@@ -260,7 +260,7 @@ static uint32_t query_all(struct daemon *self, uint64_t *bytes)
 	query_init(&query, WIRE_QUERY_JOINTS);
 	query.limit = WIRE_QUERY_LIMIT_MAX;
 	do {
-		check(cairn_query(self->client, self->world, &query, &answer, &why) == STATUS_OK,
+		check(cairn_ask(self->client, self->world, &query, &answer, &why) == STATUS_OK,
 		      why.text);
 		struct wire_cursor in = wire_cursor_of(answer.answer.answer);
 		check(wire_take_array(&in, &count) == STATUS_OK, "no list");

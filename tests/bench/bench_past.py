@@ -67,20 +67,31 @@ def timed(what):
     return value, time.perf_counter() - begun
 
 
-async def scrub(address, last, until, counts):
+async def scrub(address, last, until, waits, closed):
+    """Seeks random ticks until then; each wait for a frame, s. A connection that the daemon closes is counted."""
     client = await aio.connect(address, role="observer", timeout=90.0)
     world = await client.join("w")
     chance = random.Random()
-    await world.subscribe(1, profile="view", fields=3)
-    while time.monotonic() < until:
-        try:
-            await world.seek(chance.randrange(last))
-        except cairn.Refused:
-            await asyncio.sleep(0.05)
-            continue
-        async for _ in world.frames(1):
-            counts.append(1)
+    try:
+        await world.subscribe(1, profile="view", fields=3)
+        while time.monotonic() < until:
+            begun = time.monotonic()
+            try:
+                await world.seek(chance.randrange(last))
+            except cairn.Refused:
+                await asyncio.sleep(0.05)
+                continue
+            async for _ in world.frames(1):
+                waits.append(time.monotonic() - begun)
+    except cairn.Closed as why:
+        closed.append(str(why))
     await client.close()
+
+
+def peak_mb(pid):
+    """Resident memory of the daemon, MB."""
+    text = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(next(line for line in text.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
 
 
 def lateness(client):
@@ -132,28 +143,35 @@ def main():
         done, spent = timed(lambda: subprocess.run(words, capture_output=True, text=True, check=False))
         report = json.loads(done.stdout.splitlines()[-1])["difference"]
         print(f"bisect: {spent:.1f} s, tick {report['tick']}, {report['table']}.{report['column']} of body {report['body']}")
-        live(running, client, world, ticks)
+        # Idle for as long as the bisect took, the first client has not answered PING.
+        client = running.connect()
+        live(running, client, client.join("w"), ticks)
         server.__exit__(None, None, None)
 
 
 def live(running, client, world, ticks):
     """The running world's lateness while clients scrub, and while as much time is burnt elsewhere."""
-    counts = []
+    waits, closed, pid = [], [], running.process.pid
     world.resume()
     time.sleep(1)
     lateness(client)
-    before, used = lateness(client), thread_seconds(running.process.pid)
+    before, used, size = lateness(client), thread_seconds(pid), peak_mb(pid)
+    begun = time.monotonic()
 
     async def all_clients():
         until = time.monotonic() + SECONDS
-        await asyncio.gather(*(scrub(running.address, ticks, until, counts) for _ in range(CLIENTS)))
+        await asyncio.gather(*(scrub(running.address, ticks, until, waits, closed) for _ in range(CLIENTS)))
     asyncio.run(all_clients())
-    after, spent = lateness(client), thread_seconds(running.process.pid) - used
+    passed = time.monotonic() - begun
+    client = running.connect()
+    after, spent = lateness(client), thread_seconds(pid) - used
     made = after[2] - before[2]
-    print(f"{CLIENTS} clients scrub: {len(counts) / SECONDS:.0f} states/s, {spent / SECONDS:.2f} of a core; late ticks "
-          f"{after[0] - before[0]} of {made}, largest lateness {after[1]:.1f} ms")
+    print(f"{CLIENTS} clients scrub: {len(waits) / passed:.0f} states/s in {passed:.0f} s, {spent / passed:.2f} of a core; waits "
+          f"{statistics.median(waits or [0]):.1f} s, largest {max(waits, default=0):.1f} s; {len(closed)} closed; memory {size:.0f} to {peak_mb(pid):.0f} MB; "
+          f"late ticks {after[0] - before[0]} of {made}, largest lateness {after[1]:.1f} ms")
+    share = min(spent / passed, 1)
     burn = subprocess.Popen(["nice", "-n", "10", sys.executable, "-c",
-                             f"import time\nend = time.monotonic() + {SECONDS}\nshare = {min(spent / SECONDS, 1):.3f}\n"
+                             f"import time\nend = time.monotonic() + {SECONDS}\nshare = {share:.3f}\n"
                              "while time.monotonic() < end:\n  begun = time.process_time()\n"
                              "  while time.process_time() - begun < 0.01 * share: pass\n  time.sleep(0.01 * (1 - share))\n"])
     before = lateness(client)

@@ -123,7 +123,7 @@ bench-closest: tests/bench/bench_closest
 bench: $(BENCHES)
 	$(PYTHON) $(top_srcdir)/tests/bench/run $(abs_top_builddir)
 
-EXTRA_DIST += tests/bench/run tests/bench/bench_lcp_bullet.cpp tests/bench/bench_lcp_alone.c \
+EXTRA_DIST += tests/bench/run tests/bench/scaling.py tests/bench/bench_lcp_bullet.cpp tests/bench/bench_lcp_alone.c \
 	tests/bench/bench_lcp_ode.cpp tests/bench/bench_lcp_no_ode.c
 
 # make bench-server: a cairnd of this build and its clients: round trips, fan-out, many worlds, commands.
@@ -140,6 +140,14 @@ bench-durable: cairnd tests/bench/bench_checkpoint
 	tests/bench/bench_checkpoint $(abs_top_srcdir)/clients/scenes/spheres.yaml
 	$(PYTHON) $(top_srcdir)/tests/bench/durable $(abs_top_srcdir) $(abs_top_builddir)
 EXTRA_DIST += tests/bench/durable
+# make bench-rollback: bytes of rollback images by what they are for, and what saving and restoring cost.
+EXTRA_PROGRAMS += tests/bench/bench_rollback
+tests_bench_bench_rollback_SOURCES = tests/bench/bench_rollback.c
+.PHONY: bench-rollback
+bench-rollback: tests/bench/bench_rollback
+	tests/bench/bench_rollback 5 55 $(addprefix $(abs_top_srcdir)/clients/scenes/,\
+		spheres.yaml grid.yaml mixed.yaml tower.yaml meshes.yaml solids.yaml joints.yaml chain.yaml \
+		ragdolls.yaml bridge.yaml)
 EXTRA_DIST += tests/bench/server tests/bench/fair tests/bench/attacks
 EXTRA_PROGRAMS += tests/bench/bench_commands
 tests_bench_bench_commands_SOURCES = tests/bench/bench_commands.c

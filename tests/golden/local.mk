@@ -1,7 +1,10 @@
 noinst_PROGRAMS += tests/golden/golden
 tests_golden_golden_SOURCES = tests/golden/golden.c tests/golden/scenes.h tests/golden/scenes.c \
 	tests/golden/solvers.h tests/golden/solvers.c tests/golden/closest.h tests/golden/closest.c \
-	tests/golden/shapes.h tests/golden/shapes.c tests/golden/overlap.h tests/golden/overlap.c
+	tests/golden/shapes.h tests/golden/shapes.c tests/golden/overlap.h tests/golden/overlap.c \
+	server/io/parallel_pool.h server/io/parallel_pool.c
+# The engine and threads alone, so that a build for other hashes compiles nothing else.
+tests_golden_golden_LDADD = tests/lib/libtests.a $(ENGINE_LIBS) $(CHECK_LIBS)
 TESTS += tests/golden/run
 EXTRA_DIST += tests/golden/run tests/golden/motion.txt tests/golden/state.txt \
 	tests/golden/answers.txt

@@ -64,6 +64,13 @@ static int64_t any_joint(struct gen_commands *gen)
 	return count > 0 ? ids[rng_below(&gen->rng, count)] : 1;
 }
 
+static int64_t any_field(struct gen_commands *gen)
+{
+	struct field_view fields[FIELDS_MAX];
+	uint32_t count = world_fields(gen->world, fields);
+	return count > 0 ? fields[rng_below(&gen->rng, count)].id : 1;
+}
+
 static struct target_list targets(struct gen_commands *gen)
 {
 	uint32_t count = rng_below(&gen->rng, COUNT_OF(gen->targets));
@@ -125,6 +132,9 @@ static void gen_field(struct gen_commands *gen, struct command *command,
 		return;
 	case FIELD_JOINT:
 		PUT(int64_t, any_joint(gen));
+		return;
+	case FIELD_FORCE_FIELD:
+		PUT(int64_t, any_field(gen));
 		return;
 	case FIELD_ENUM:
 		PUT(uint8_t, (uint8_t)(low + rng_below(rng, (uint32_t)(high - low) + 1)));
@@ -263,6 +273,27 @@ static void reconcile_rough(struct gen_commands *gen, double *rolling, double *s
 		*rolling = *spinning = 0;
 }
 
+/* Sets what the kind of a force field does not use to 0. FIELD_CREATE and FIELD_SET have the same fields. */
+#define RECONCILE_FORCE_FIELD(gen, field)                                                          \
+	do {                                                                                       \
+		(field)->half = vec3_make(rng_range(&(gen)->rng, 0.5, 5),                          \
+					  rng_range(&(gen)->rng, 0.5, 5), 3);                      \
+		(field)->falloff = (field)->region == FIELD_EVERYWHERE ? 0 : (field)->falloff;     \
+		if ((field)->falloff == FIELD_COMPONENTS &&                                        \
+		    ((field)->kind != FIELD_WIND || (field)->region != FIELD_BOX))                 \
+			(field)->falloff = FIELD_LINEAR;                                           \
+		if ((field)->kind == FIELD_DRAG)                                                   \
+			(field)->strength = vec3_zero();                                           \
+		else                                                                               \
+			(field)->velocity = vec3_zero();                                           \
+		if ((field)->kind != FIELD_DRAG)                                                   \
+			(field)->linear = (field)->quadratic = (field)->angular = 0;               \
+		if ((field)->kind == FIELD_ATTRACTOR)                                              \
+			(field)->strength.y = (field)->strength.z = 0;                             \
+		if ((field)->kind == FIELD_VORTEX && (gen)->planar)                                \
+			(field)->strength.y = 0;                                                   \
+	} while (0)
+
 /* Makes fields agree that depend on each other. */
 static void reconcile(struct gen_commands *gen, struct command *out)
 {
@@ -309,6 +340,12 @@ static void reconcile(struct gen_commands *gen, struct command *out)
 	case COMMAND_JOINT_TABLE:
 		out->joint_table.axis = axis_of_joint(gen, out->joint_table.joint);
 		out->joint_table.period = rng_below(&gen->rng, 2) * 10.0;
+		return;
+	case COMMAND_FIELD_CREATE:
+		RECONCILE_FORCE_FIELD(gen, &out->field_create);
+		return;
+	case COMMAND_FIELD_SET:
+		RECONCILE_FORCE_FIELD(gen, &out->field_set);
 		return;
 	case COMMAND_BOUNDS:
 		out->bounds.minimum = vec3_make(-20, -20, -20);
@@ -412,7 +449,8 @@ static bool spoil_id(struct command *command, const struct command_field *field,
 		way++; /* 0 is the world */
 	enum status unknown = field->type == FIELD_BODY	   ? STATUS_UNKNOWN_BODY
 			      : field->type == FIELD_SHAPE ? STATUS_UNKNOWN_SHAPE
-							   : STATUS_UNKNOWN_JOINT;
+			      : field->type == FIELD_JOINT ? STATUS_UNKNOWN_JOINT
+							   : STATUS_UNKNOWN_FIELD;
 	*expected = values[way] < 0 ? STATUS_BACK_REFERENCE : unknown;
 	put(command, field, &values[way], sizeof values[way]);
 	return true;
@@ -548,6 +586,7 @@ bool gen_spoil(struct command *command, const struct command_field *field, uint3
 	case FIELD_BODY:
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
+	case FIELD_FORCE_FIELD:
 		return spoil_id(command, field, way, expected);
 	case FIELD_TARGETS:
 		return spoil_targets(command, field, way, expected);

@@ -113,11 +113,13 @@ static void save_and_restore(struct life *life)
 		message.save.ref = sim_ref(keeper);
 		message.save.world = world;
 		message.save.name = wire_text("s");
+		message.save.kind = message.save.ref % 2; /* a snapshot or a moment */
 	} else {
 		message_init(&message, MESSAGE_RESTORE);
 		message.restore.ref = sim_ref(keeper);
 		message.restore.world = world;
 		message.restore.name = wire_text("s");
+		message.restore.kind = message.restore.ref % 2;
 	}
 	sim_send(keeper, &message);
 }

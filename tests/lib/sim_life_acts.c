@@ -329,7 +329,7 @@ static void query(struct life *life, struct sim_client *client, uint32_t w)
 		WIRE_QUERY_RAY,	    WIRE_QUERY_CONTACTS, WIRE_QUERY_TOTALS,  WIRE_QUERY_BODY,
 		WIRE_QUERY_CLOSEST, WIRE_QUERY_MASS,	 WIRE_QUERY_OVERLAP, WIRE_QUERY_CAST,
 		WIRE_QUERY_REGIONS, WIRE_QUERY_JOINT,	 WIRE_QUERY_JOINTS,  WIRE_QUERY_LINKED,
-		WIRE_QUERY_FORCES,
+		WIRE_QUERY_FORCES,  WIRE_QUERY_FIELDS,
 	};
 	const struct shape *shape = test_shape(draw(life, 2) ? TEST_BOX : TEST_SPHERE);
 	query_init(&query, kinds[draw(life, COUNT_OF(kinds))]);

@@ -7,7 +7,8 @@
 #   tally_close                the closing line; exits 1 if anything failed or nothing was run
 passed=0
 failed=0
-jobs=$(nproc 2>/dev/null || echo 2)
+# More than processors, because many tests wait for a daemon.
+jobs=$(($(nproc 2>/dev/null || echo 2) + 2))
 
 tally_note()
 {

@@ -203,6 +203,31 @@ static void pack_joint(struct wire_packer *out, bool alone)
 	answer_pack_joints_item(out, &facts);
 }
 
+static void pack_fields(struct wire_packer *out)
+{
+	const struct wire_field_force head = { .acceleration = { 0, 2.5, 0 },
+					       .force = { -1, 0, 0 },
+					       .count = 1 };
+	struct wire_force_field field = { .id = 2,
+					  .kind = 4,
+					  .region = 2,
+					  .falloff = 1,
+					  .flags = 1,
+					  .power = 2,
+					  .mask = UINT32_MAX,
+					  .tag = -3,
+					  .rotation = { 1 },
+					  .linear = 0.5,
+					  .quadratic = 0.25,
+					  .angular = 2,
+					  .core = 0.125 };
+	set3(field.position, 1, 2, 3);
+	set3(field.half, 4, 5, 6);
+	set3(field.velocity, 0, 0, -7);
+	answer_pack_fields(out, &head);
+	answer_pack_field(out, &field);
+}
+
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 {
 	static const struct wire_totals totals = { .kinetic = 2,
@@ -228,6 +253,9 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 		return;
 	case WIRE_QUERY_FORCES:
 		pack_force(out);
+		return;
+	case WIRE_QUERY_FIELDS:
+		pack_fields(out);
 		return;
 	case WIRE_QUERY_TOTALS:
 		answer_pack_totals(out, &totals);

@@ -29,6 +29,7 @@ UNIT_TESTS += \
 	tests/sim/test_memory \
 	tests/sim/test_random \
 	tests/sim/test_resume \
+	tests/sim/test_rollback \
 	tests/sim/test_rules \
 	tests/sim/test_shares \
 	tests/sim/test_smoke \

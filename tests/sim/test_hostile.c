@@ -403,8 +403,8 @@ struct message_row {
 
 static const struct message_row messages[] = {
 	{ "a number that is no message", "[99 7]", STATUS_UNKNOWN_MESSAGE, 0, false },
-	{ "a reserved one", "[69 7 1]", STATUS_UNSUPPORTED, 0, false },
-	{ "another reserved one", "[71]", STATUS_UNSUPPORTED, 0, false },
+	{ "a reserved one", "[71 7 1]", STATUS_UNSUPPORTED, 0, false },
+	{ "the same without fields", "[71]", STATUS_UNSUPPORTED, 0, false },
 	{ "a second HELLO", "[1 {'protocol' [1 0]}]", STATUS_PROTOCOL, 0, false },
 	{ "a message that only a server sends", "[41 1 []]", STATUS_PROTOCOL, 0, false },
 	{ "a field too few", "[12 7]", STATUS_TYPE, 7, false },
@@ -771,6 +771,7 @@ static const struct {
 	{ MESSAGE_STEP_WORLDS, WIRE_ROLE_CONTROLLER, "[73 7 [[99 1]] 1]" },
 	{ MESSAGE_SAVE, WIRE_ROLE_CONTROLLER, "[63 7 99 's']" },
 	{ MESSAGE_RESTORE, WIRE_ROLE_CONTROLLER, "[65 7 99 's']" },
+	{ MESSAGE_RECORD, WIRE_ROLE_CONTROLLER, "[69 7 99 1 'r']" },
 	{ MESSAGE_FORK, WIRE_ROLE_CONTROLLER, "[67 7 99 'f']" },
 	{ MESSAGE_SEEK, WIRE_ROLE_OBSERVER, "[70 7 99 nil]" },
 	{ MESSAGE_INFO, WIRE_ROLE_CONTROLLER, "[80 7]" },

@@ -4,6 +4,7 @@ PYTHON_TESTS += \
 	tests/system/test_compare.py \
 	tests/system/test_disk.py \
 	tests/system/test_export.py \
+	tests/system/test_extremes.py \
 	tests/system/test_past.py \
 	tests/system/test_fairness.py \
 	tests/system/test_files.py \
@@ -19,8 +20,11 @@ PYTHON_TESTS += \
 	tests/system/test_metrics_names.py \
 	tests/system/test_museum.py \
 	tests/system/test_operations.py \
+	tests/system/test_recordings.py \
+	tests/system/test_profile.py \
 	tests/system/test_replica.py \
 	tests/system/test_same_history.py \
+	tests/system/test_run.py \
 	tests/system/test_sessions.py \
 	tests/system/test_stalled.py \
 	tests/system/test_stepping.py \

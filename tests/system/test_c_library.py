@@ -1,4 +1,5 @@
 """libcairn as a program of another project meets it: names, headers, and the examples in C and C++."""
+import json
 import os
 import pathlib
 import re
@@ -10,6 +11,8 @@ from support import BUILD, SANITIZED, SOURCE, TOWER, Cli, cairn, daemon
 
 LIBRARY = BUILD / "package" / "lib"
 HEADER = SOURCE / "clients" / "c" / "cairn.h"
+# Without comments, as a compiler sees it.
+DECLARATIONS = re.sub(r"/\*.*?\*/", "", HEADER.read_text() + (HEADER.parent / "cairn_manifest.h").read_text(), flags=re.S)
 EXAMPLES = SOURCE / "clients" / "c" / "examples"
 CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
 needs_cxx = pytest.mark.skipif(shutil.which(CXX) is None, reason="no C++ compiler is installed")
@@ -23,7 +26,7 @@ def names(path, *options):
 
 
 def declared():
-    return set(re.findall(r"\b(cairn_\w+)\(", re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)))
+    return set(re.findall(r"\b(cairn_\w+)\(", DECLARATIONS))
 
 
 @plain
@@ -34,7 +37,7 @@ def test_both_libraries_define_exactly_the_functions_of_the_header():
 
 
 def test_the_header_declares_prefixed_names_only():
-    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
+    text = DECLARATIONS
     tags = re.findall(r"\b(?:struct|enum|union)\s+(\w+)", text)
     macros = re.findall(r"#define\s+(\w+)", text)
     typedefs = re.findall(r"^}\s*(\w+);|^typedef struct \w+ (\w+);", text, re.M)
@@ -96,6 +99,10 @@ def test_the_example_in_cpp_lives_in_a_foreign_loop(server, tmp_path):
     assert len(lines) == 2 and all(a == b for a, b in lines) and int(lines[-1][1]) > 20
 
 
+# Fields of queries whose members have other names.
+MEMBER = {"position": "origin", "way": "direction", "velocity": "direction", "mass": "value", "reach": "length"}
+
+
 HOSTILE = """
 #include <cairn.h>
 #include <math.h>
@@ -113,27 +120,59 @@ static void expect(cairn_world *world, const cairn_command *command, const char 
 	if (cairn_world_totals(world, &totals, &error) != CAIRN_STATUS_OK)
 		wrong++, printf("the connection is gone: %s\\n", error.text);
 }
+static void expect_query(cairn_world *world, const cairn_query *query, const char *field)
+{
+	cairn_error error;
+	const cairn_value *answer;
+	int status = cairn_world_query(world, query, &answer, &error);
+	if ((status != CAIRN_STATUS_NOT_FINITE && status != CAIRN_STATUS_RANGE) || strcmp(error.field, field) != 0)
+		wrong++, printf("query %d %s: %d %s %s\\n", query->kind, field, status, error.field, error.text);
+}
 int main(int argc, char **argv)
 {
-	static const double values[] = { NAN, INFINITY, -INFINITY, 1e308 };
+	static const double values[] = { NAN, INFINITY, -INFINITY, 1e308, -1e308 };
+	int status;
+	cairn_totals totals;
+	cairn_world *never;
 	cairn_client *client;
 	cairn_world *world;
 	cairn_error error;
-	cairn_hit hit;
 	const cairn_vec3 zero = { 0, 0, 0 }, up = { 0, 1, 0 };
 	const cairn_joint_point point = { 0, 0 };
 	if (argc < 2 || cairn_client_open(argv[1], NULL, &client, &error) != 0 ||
 	    cairn_client_create(client, "hostile-c", NULL, &world, &error) != 0)
 		return 1;
-	for (int i = 0; i < 4; i++) {
-		const cairn_vec3 bad = { 0, values[i], 0 };
+	for (int i = 0; i < 5; i++) {
+		const double bad = values[i];
+		const cairn_attachment place = { 1, { 0, bad, 0 }, { 1, 0, 0, 0 } }, turn = { 1, { 0, 0, 0 }, { 1, bad, 0, 0 } };
+		const cairn_joint_target target = { 1, 0, bad };
+		const cairn_joint_point early = { bad, 0 }, far = { 0, bad };
 		cairn_command c;
-BODY
-		if (cairn_world_set(world, "sleep.speed", values[i], &error) == 0 || error.field[0] == 0)
+		cairn_query q;
+COMMANDS
+QUERIES
+		if (cairn_world_set(world, "sleep.speed", bad, &error) == 0 || error.field[0] == 0)
 			wrong++, puts("set");
-		if (i < 3 && (cairn_world_ray(world, bad, up, 5, &hit, &error) == 0 || strcmp(error.field, "origin") != 0 ||
-			      cairn_world_ray(world, zero, up, values[i], &hit, &error) == 0))
-			wrong++, puts("ray");
+		if (cairn_world_speed(world, bad, &error) == 0 || error.field[0] == 0)
+			wrong++, puts("speed");
+		const cairn_vec3 off = { 0, bad, 0 };
+		const cairn_area areas[] = { cairn_area_box(off, up), cairn_area_ball(off, 1), cairn_area_ball(zero, bad) };
+		for (int k = 0; k < 3; k++) {
+			const cairn_watch_options watch = { .areas = &areas[k], .area_count = 1 };
+			if (cairn_world_watch_with(world, &watch, &error) == 0) /* refused later, by the server */
+				while ((status = cairn_client_poll(client, 2000, &error)) == 0)
+					;
+			else
+				status = error.status;
+			if ((status != CAIRN_STATUS_NOT_FINITE && status != CAIRN_STATUS_RANGE) || error.text[0] == 0)
+				wrong++, printf("area %d %d: %d %s\\n", k, i, status, error.text);
+			cairn_world_unwatch(world, NULL);
+			if (cairn_world_totals(world, &totals, &error) != 0)
+				wrong++, puts("the connection is gone after an area");
+		}
+		const cairn_world_options options = { .gravity_given = true, .gravity = off };
+		if (cairn_client_create(client, "never", &options, &never, &error) == 0 || never != NULL || error.text[0] == 0)
+			wrong++, puts("create");
 	}
 	cairn_client_close(client);
 	printf("%d wrong\\n", wrong);
@@ -142,22 +181,43 @@ BODY
 """
 
 
-@plain
-def test_no_number_of_any_command_harms_the_server(server, tmp_path):
-    body = []
+def spoiled_commands():
+    """Statements that spoil each number of each command in turn."""
+    places = {"F64": [" = bad"], "VEC3": [".x = bad", ".y = bad", ".z = bad"], "QUAT": [".w = bad", ".z = bad"],
+              "ATTACHMENTS": [".items = &place", ".items = &turn"], "TARGETS": [".items = &target"], "POINTS": [".items = &early", ".items = &far"]}
     for name, (_, _, fields) in cairn.manifest.COMMAND.items():
-        ids = "".join(f"c.{name}.{field} = 1; " for field, kind in fields if kind in ("BODY", "SHAPE", "JOINT"))
-        ids += "".join(f"c.{name}.{field}.items = &point; c.{name}.{field}.count = 1; " for field, kind in fields if kind == "POINTS")
+        usual = "".join(f"c.{name}.{field} = 1; " for field, kind in fields if kind in ("BODY", "SHAPE", "JOINT", "FORCE_FIELD"))
+        usual += "".join(f"c.{name}.{field}.items = &point; c.{name}.{field}.count = 1; " for field, kind in fields if kind == "POINTS")
         if name == "parameter":
-            ids += 'strcpy(c.parameter.name.text, "sleep.speed"); '
+            usual += 'strcpy(c.parameter.name.text, "sleep.speed"); '
         for field, kind in fields:
-            member = {"F64": "", "VEC3": ".y", "QUAT": ".w"}.get(kind)
-            if member is not None:
-                body.append(f"\t\tc = cairn_command_make(CAIRN_COMMAND_{name.upper()}); {ids}c.{name}.{field}{member} = values[i]; "
-                            f'expect(world, &c, "{field}");')
-    assert len(body) > 40
+            for place in places.get(kind, ()):
+                count = f"c.{name}.{field}.count = 1; " if "items" in place else ""
+                yield (f"\t\tc = cairn_command_make(CAIRN_COMMAND_{name.upper()}); {usual}{count}c.{name}.{field}{place}; "
+                       f'expect(world, &c, "{field}");')
+
+
+def spoiled_queries():
+    """The same for queries; what a field may be is left out."""
+    places = {"REAL": [""], "LENGTH": [""], "PLACE": [".x", ".z"], "WAY": [".y"], "DIRECTION": [".y"], "ROTATION": [".x"]}
+    for name, number in cairn.manifest.QUERY.items():
+        fields = cairn.manifest.QUERY_LIMITS.get(number, ())
+        kinds = [kind for _, kind, *_ in fields]
+        usual = "".join(f"q.{MEMBER.get(field, field)}.y = 1; " for field, kind, *_ in fields if kind in ("DIRECTION", "WAY"))
+        usual += "q.length = 1; " * ("LENGTH" in kinds) + 'q.shape = "sphere:1"; ' * ("SHAPE" in kinds)
+        for field, kind, least, most in fields:
+            for place in places.get(kind, ()):
+                when = "if (!(bad - bad == 0)) " if kind == "DIRECTION" else f"if (!(bad >= {least} && bad <= {most})) " if kind == "REAL" else ""
+                yield (f"\t\tq = cairn_query_make(CAIRN_QUERY_{name.upper()}); {usual}q.{MEMBER.get(field, field)}{place} = bad; "
+                       f'{when}expect_query(world, &q, "{field}");')
+
+
+@plain
+def test_no_number_of_any_command_or_query_harms_the_server(server, tmp_path):
+    commands, queries = list(spoiled_commands()), list(spoiled_queries())
+    assert len(commands) > 90 and len(queries) > 20
     source = tmp_path / "hostile.c"
-    source.write_text(HOSTILE.replace("BODY", "\n".join(body)))
+    source.write_text(HOSTILE.replace("COMMANDS", "\n".join(commands)).replace("QUERIES", "\n".join(queries)))
     assert run_example(tmp_path, source, server.address) == "0 wrong\n"
 
 
@@ -248,3 +308,206 @@ def test_a_session_resumes_with_its_areas(server, tmp_path, words, expected):
     source = tmp_path / "resumes.c"
     source.write_text(RESUMES, encoding="utf-8")
     assert run_example(tmp_path, source, server.address, *words) == expected + "\n"
+
+
+QUERIES = """
+#include <cairn.h>
+#include <stdio.h>
+static void show(const cairn_value *value)
+{
+	switch (value->type) {
+	case CAIRN_VALUE_NIL: printf("null"); return;
+	case CAIRN_VALUE_BOOLEAN: printf(value->integer ? "true" : "false"); return;
+	case CAIRN_VALUE_INTEGER: printf("%lld", (long long)value->integer); return;
+	case CAIRN_VALUE_REAL: printf("%.17g", value->number); return;
+	case CAIRN_VALUE_TEXT:
+	case CAIRN_VALUE_BYTES:
+		printf("\\"");
+		for (uint32_t i = 0; i < value->count; i++)
+			printf("%02x", value->bytes[i]);
+		printf("\\"");
+		return;
+	default:
+		printf("[");
+		for (uint32_t i = 0; i < value->count; i++) {
+			printf(i > 0 ? "," : "");
+			show(cairn_value_at(value, i));
+		}
+		printf("]");
+	}
+}
+static void ask(cairn_world *world, const cairn_query *query)
+{
+	cairn_error error;
+	const cairn_value *answer;
+	int status = cairn_world_query(world, query, &answer, &error);
+	if (status == CAIRN_STATUS_OK)
+		show(answer);
+	else
+		printf("{\\"code\\": %d, \\"field\\": \\"%s\\", \\"nil\\": %d}", status, error.field,
+		       answer->type == CAIRN_VALUE_NIL && cairn_value_at(answer, 3)->type == CAIRN_VALUE_NIL);
+	printf("\\n");
+}
+int main(int argc, char **argv)
+{
+	cairn_client *client;
+	cairn_world *world;
+	cairn_error error;
+	const cairn_value *facts;
+	if (argc < 3 || cairn_client_open(argv[1], NULL, &client, &error) != 0 ||
+	    cairn_client_join(client, argv[2], &world, &error) != 0)
+		return 1;
+	cairn_query q;
+BODY
+	if (cairn_client_inspect(client, "server", &facts, &error) != 0)
+		return 2;
+	printf("%g\\n", cairn_value_get(cairn_value_get(facts, "server"), "workers")->number);
+	cairn_client_close(client);
+	return 0;
+}
+"""
+# What each query is asked, by members of cairn_query; and their names in queries.def where they differ.
+ASKED = {
+    "ray": {"origin": (0, 50, 0), "direction": (0, -1, 0), "length": 100.0, "limit": 3},
+    "overlap": {"shape": "sphere:2", "origin": (0, 1, 0)}, "contacts": {"body": 5}, "totals": {}, "body": {"body": 7},
+    "geometry": {"name": None}, "cast": {"shape": "box:1,1,1", "origin": (0, 20, 0), "direction": (0, -40, 0)},
+    "closest": {"body": 7}, "mass": {}, "move": {"shape": "capsule:0.5,0.3", "origin": (8, 5, 8), "direction": (0, -6, 0), "slope": 0.5},
+    "regions": {"body": 7, "other": 8}, "methods": {}, "parameters": {}, "joint": {"joint": 1}, "joints": {}, "linked": {"body": 7},
+    "when": {"body": 7, "quantity": 1, "above": 0, "value": 1000.0}, "past": {}, "difference": {"epoch": 1, "tick": 0.0, "other_epoch": 1, "other_tick": 1.0},
+    "forces": {"body": 5, "representative": 1}, "fields": {"origin": (1, 2, 3), "direction": (0, 1, 0)}, "recordings": {},
+}
+
+def c_value(value):
+    if isinstance(value, tuple):
+        return "(cairn_vec3){ %r, %r, %r }" % value
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def as_python(value):
+    """A value as the program prints it: bytes and texts in hexadecimal."""
+    if isinstance(value, (list, tuple)):
+        return [as_python(item) for item in value]
+    return (value if isinstance(value, bytes) else value.encode()).hex() if isinstance(value, (bytes, str)) else value
+
+
+def of_python(world, name, asked):
+    """The same query by the Python client, with all fields."""
+    words = []
+    for field, *_ in cairn.manifest.QUERY_LIMITS.get(cairn.manifest.QUERY[name], ()):
+        member = MEMBER.get(field, field)
+        if member == "shape":
+            kind, numbers = asked["shape"].split(":")
+            words.append(getattr(cairn.shapes, kind)(*map(float, numbers.split(","))))
+        elif member in asked:
+            words.append(asked[member])
+        else:
+            break
+    try:
+        return as_python(world.query(cairn.manifest.QUERY[name], *words))
+    except cairn.Refused as why:
+        return {"code": why.code, "field": why.field, "nil": 1}
+
+
+@plain
+def test_every_query_has_the_answer_that_python_gets(server, tmp_path):
+    assert set(ASKED) == set(cairn.manifest.QUERY)
+    with cairn.connect(server.address) as client:
+        world = client.join("tower")
+        world.pause()
+        shape = world.query(cairn.manifest.QUERY["body"], 7)[11][0][0]
+        ASKED["geometry"]["name"] = shape
+        body = []
+        for name, asked in ASKED.items():
+            body.append(f"\tq = cairn_query_make(CAIRN_QUERY_{name.upper()});")
+            for member, value in asked.items():
+                body += [f"\tq.name.bytes[{i}] = {byte};" for i, byte in enumerate(shape)] if member == "name" else \
+                    [f"\tq.{member} = {c_value(value)};"]
+            body.append("\task(world, &q);")
+        source = tmp_path / "queries.c"
+        source.write_text(QUERIES.replace("BODY", "\n".join(body)))
+        lines = run_example(tmp_path, source, server.address, "tower").splitlines()
+        found = dict(zip(ASKED, map(json.loads, lines)))
+        for name, asked in ASKED.items():
+            assert found[name] == of_python(world, name, asked), name
+    refused = [name for name in found if isinstance(found[name], dict)]
+    assert len(refused) <= 5 and found["ray"] and found["forces"] and int(lines[-1]) >= 1
+
+
+# Requests of messages.def that libcairn has no function for, and where they are.
+ELSEWHERE = {
+    "ping": "answered within cairn_client_poll", "pong": "answered within cairn_client_poll", "ack": "sent within cairn_client_poll",
+    "resync": "sent within cairn_client_poll", "world_leave": "at the end of the session", "step_worlds": "Python's and JavaScript's",
+    "record": "Python's, JavaScript's and cairn record", "config": "cairn config", "sessions": "cairn sessions", "kick": "cairn kick", "monitor": "cairn monitor", "drain": "cairn drain",
+}
+OFFERED = {
+    "hello": "cairn_client_open", "goodbye": "cairn_client_close", "world_list": "cairn_client_worlds", "world_create": "cairn_client_create",
+    "world_join": "cairn_client_join", "world_destroy": "cairn_world_destroy", "shape_upload": "cairn_world_shape",
+    "subscribe": "cairn_world_watch_with", "unsubscribe": "cairn_world_unwatch", "focus": "cairn_world_focus", "commands": "cairn_world_apply",
+    "query": "cairn_world_query", "control": "cairn_world_pause", "step": "cairn_world_step", "save": "cairn_world_save",
+    "restore": "cairn_world_restore", "fork": "cairn_world_fork", "seek": "cairn_world_seek", "info": "cairn_client_inspect",
+}
+
+
+def test_every_request_of_the_protocol_has_a_function_or_a_place():
+    listed = re.findall(r"^MESSAGE\(\d+, \w+, (\w+), (?:CLIENT|EITHER),", (SOURCE / "protocol" / "messages.def").read_text(), re.M)
+    assert sorted([*OFFERED, *ELSEWHERE]) == sorted(listed)
+    assert set(OFFERED.values()) <= declared()
+    for op, *_ in cairn.manifest.COMMAND.values():
+        assert re.search(rf"\bCAIRN_COMMAND_\w+ = {op}\b", DECLARATIONS)
+
+
+PAST = """
+#include <cairn.h>
+#include <stdio.h>
+#include <string.h>
+static uint64_t shown;
+static uint32_t joints;
+static void on_frame(void *context, cairn_world *world, const cairn_frame *frame)
+{
+	(void)context, (void)world;
+	if (frame->verified)
+		shown = frame->state.tick, joints = frame->joint_count > 0 ? frame->joints[0].id : 0;
+}
+#define CHECK(condition) do { if (!(condition)) { printf("line %d: %s\\n", __LINE__, error.text); return 1; } } while (0)
+int main(int argc, char **argv)
+{
+	const cairn_client_options options = { .frame = on_frame };
+	cairn_client *client;
+	cairn_world *world, *copy;
+	cairn_error error = { 0 };
+	cairn_state then, now;
+	CHECK(argc == 3 && cairn_client_open(argv[1], &options, &client, &error) == 0);
+	CHECK(cairn_client_load(client, "past-c", argv[2], &world, &error) == 0);
+	CHECK(cairn_world_step(world, 20, &then, &error) == 0);
+	const uint64_t hash = then.tick_hash;
+	CHECK(cairn_world_save(world, "mark", &error) == 0 && cairn_world_step(world, 20, NULL, &error) == 0);
+	const cairn_watch_options watch = { .joints = true };
+	CHECK(cairn_world_watch_with(world, &watch, &error) == 0);
+	CHECK(cairn_world_watch_with(world, NULL, &error) == CAIRN_STATUS_EXISTS);
+	while (shown != 40)
+		CHECK(cairn_client_poll(client, 1000, &error) == 0);
+	CHECK(joints == 1);
+	const cairn_instant moment = { 20, 0 };
+	CHECK(cairn_world_seek(world, &moment, 0, &error) == 0);
+	while (shown != 20)
+		CHECK(cairn_client_poll(client, 1000, &error) == 0);
+	CHECK(cairn_world_seek(world, NULL, 0, &error) == 0);
+	CHECK(cairn_world_fork(world, "copy-a", "mark", &moment, &copy, &error) == CAIRN_STATUS_RANGE && copy == NULL);
+	CHECK(cairn_world_fork(world, "copy-a", "mark", NULL, &copy, &error) == 0);
+	CHECK(cairn_world_step(copy, 0, &now, &error) == 0 && now.tick_hash == hash);
+	CHECK(cairn_world_fork(world, "copy-b", NULL, &moment, &copy, &error) == 0);
+	CHECK(cairn_world_step(copy, 0, &now, &error) == 0 && now.tick_hash == hash);
+	CHECK(cairn_world_unwatch(world, &error) == 0 && cairn_world_restore_tick(world, moment, &error) == 0);
+	CHECK(cairn_world_step(world, 0, &now, &error) == 0 && now.tick_hash == hash && now.tick == 20);
+	cairn_client_close(client);
+	return puts("right") < 0;
+}
+"""
+
+
+@plain
+def test_the_past_and_joints_in_frames(tmp_path):
+    source = tmp_path / "past.c"
+    source.write_text(PAST)
+    with daemon("--data", str(tmp_path / "d")) as stored:
+        assert run_example(tmp_path, source, stored.address, str(SOURCE / "clients" / "scenes" / "door.yaml")) == "right\n"

@@ -87,6 +87,26 @@ def test_spawn_has_the_frictions_and_the_fast_flag_of_the_command(cli):
     assert len(without) == len(words) and whole not in without
 
 
+def test_spawn_and_set_integrator_choose_how_impact_moves_a_body(cli):
+    """By options, by the command, and by the Python client: the same state; the report counts its parts."""
+    for name in ("by-options", "by-command"):
+        cli.text("create", name, "--method", "impact")
+    cli.text("spawn", "by-options", "--shape", "sphere:0.5", "--integrator", "rk4", "--tolerance", "1e-6", "--substeps", "4")
+    cli.text("spawn", "by-command", "--shape", "sphere:0.5")
+    cli.text("command", "by-command", "set_integrator", "body=1", "integrator=4", "tolerance=1e-6", "substeps=4")
+    with cairn.connect(cli.address) as client:
+        world = client.create("by-client", method="impact")
+        world.spawn(shapes=[world.shape(sphere=0.5)], integrator=4, tolerance=1e-6, substeps=4)
+        hashes = {world.step(5).hash, *(cli.json("step", name, 5)["hash"] for name in ("by-options", "by-command"))}
+        assert len(hashes) == 1
+    (counts,) = [told for told in cli.json("info", "worlds")["worlds"] if told["name"] == "by-options"]
+    assert counts["impact_substeps"] >= 5 * 3 and counts["impact_error"] <= 1e-6 and counts["impact_groups"] == 0
+    text, code = cli.error("spawn", "by-options", "--shape", "sphere:0.5", "--integrator", "rk3")
+    assert code != 0 and "--integrator rk3: it must be automatic, euler, implicit_euler, rk2, rk4 or rk45" in text
+    text, code = cli.error("spawn", "by-options", "--shape", "sphere:0.5", "--substeps", "5000")
+    assert code != 0 and "1024" in text
+
+
 def test_remove_removes_the_body(cli, world):
     cli.text("remove", world, 2)
     text, code = cli.error("query", world, "body", 2)
@@ -258,6 +278,22 @@ def test_restore_returns_to_a_snapshot_and_fork_copies(cli, world):
     now = cli.json("fork", world, world + "-now")
     assert now["hash"] == there
     assert records(cli.text("save", world, "again"))[0]["hash"] == there
+
+
+def test_rollbacks_return_to_states_in_memory(cli, world):
+    saved = cli.json("save", world, "then", "--rollback")
+    there = cli.json("step", world, 20)["hash"]
+    back = cli.json("restore", world, "then", "--rollback")
+    assert (back["hash"], back["epoch"]) == (saved["hash"], saved["epoch"] + 1)
+    # From the state to 20 ticks later in one step, twice.
+    assert cli.json("step", world, 20, "--restore", "then", "--save", "later")["hash"] == there
+    assert cli.json("step", world, 20, "--restore", "then")["hash"] == there
+    assert cli.json("restore", world, "later", "--rollback")["hash"] == there
+    info, = (w for w in cli.json("info", "worlds")["worlds"] if w["name"] == world)
+    assert (info["moments"], info["rollbacks"]) == (2, 4) and info["moment_bytes"] > 500
+    # They are no snapshots.
+    text, code = cli.error("restore", world, "then")
+    assert code == 1 and "[unknown_snapshot]" in text
 
 
 def test_a_scene_has_the_same_history_by_every_way_in(cli):

@@ -9,7 +9,7 @@ import subprocess
 import zlib
 
 import pytest
-from support import CLIENT, SOURCE, command, daemon
+from support import CLIENT, DAEMON, SEEDLESS, SOURCE, command, daemon
 from test_past import recorded
 
 
@@ -149,3 +149,57 @@ def test_bisect_finds_a_planted_difference_of_one_bit(tmp_path):
     assert json.loads(whole.stdout.splitlines()[-1])["difference"]["tick"] == 331
     assert json.loads(done.stdout.splitlines()[-1])["ticks"] <= 50 < json.loads(whole.stdout.splitlines()[-1])["ticks"]
     shutil.rmtree(tmp_path / "a")
+
+
+NAMED = """world: { name: named, rate: 60 }
+shapes: { floor: { kind: box, size: [20, 1, 20] }, ball: { kind: sphere, radius: 0.5 } }
+bodies:
+  - { shape: floor, status: static, at: [0, -0.5, 0] }
+  - { name: 'a "ball", red', shape: ball, at: [0, 5, 0] }
+  - { name: row, shape: ball, at: [3, 2, 0], array: { count: 2, step: [2, 0, 0] } }
+"""
+
+
+def test_bodies_have_the_names_of_their_scene(tmp_path):
+    scene, file = tmp_path / "named.yaml", tmp_path / "named.cairn"
+    scene.write_text(NAMED)
+    subprocess.run([DAEMON, "run", str(scene), "--ticks", "3", "--record", str(file)], check=True, capture_output=True, env=SEEDLESS)
+
+    def export(ending):
+        out = tmp_path / f"named.{ending}"
+        done = cairn("export", file, out, "--names", scene)
+        assert done.returncode == 0, done.stderr
+        return out
+    names = {1: "", 2: 'a "ball", red', 3: "row[0]", 4: "row[1]"}
+    with open(export("csv"), newline="", encoding="ascii") as text:
+        assert {int(row["body"]): row["name"] for row in csv.DictReader(text)} == names
+    array = pytest.importorskip("numpy").load(export("npy"))
+    assert {int(row["body"]): row["name"].decode() for row in array} == names
+    for line in export("json").read_text().splitlines():
+        assert {body["body"]: body.get("name", "") for body in json.loads(line)["bodies"]} == names
+    db = sqlite3.connect(export("sqlite"))
+    assert dict(db.execute("SELECT body, name FROM names")) == {body: name for body, name in names.items() if name}
+    assert db.execute("SELECT y FROM named WHERE name = 'row[1]' AND tick = 0").fetchall() == [(2.0,)]
+    db.close()
+    assert export("mcap").stat().st_size > 0
+
+
+def test_snapshots_are_compared_by_name(tmp_path):
+    data = tmp_path / "data"
+    with daemon("--data", str(data)) as server, server.connect() as client:
+        world = client.create("w")
+        ball = world.spawn(shapes=[world.shape(sphere=0.5)], position=(0, 9, 0))
+        world.step(5)
+        world.save("before")
+        world.apply(command("impulse", ball, (1, 0, 0)))
+        world.save("after")
+        file = data / "w.cairn"
+        same, other = cairn("diff", file, "before", "before"), cairn("diff", file, "before", "after")
+        assert (same.returncode, other.returncode) == (0, 2), other.stderr
+        assert "velocity" in other.stdout
+        # The tick's own state is the one before the command.
+        assert cairn("diff", file, "before", "5").returncode == 0
+        assert cairn("diff", file, "5", "after").returncode == 2
+        gone = cairn("diff", file, "before", "nothing")
+        assert gone.returncode not in (0, 2) and "nothing" in gone.stderr
+

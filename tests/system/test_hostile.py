@@ -230,7 +230,7 @@ def answers(wire, data):
 
 SEMANTIC = [
     ("an unknown message", (99,), "unknown_message"),
-    ("a reserved message", (69,), "unsupported"),
+    ("a reserved message", (71,), "unsupported"),
     ("too few fields", (12,), "type"),
     ("a text for a number", (12, "x", 0), "type"),
     ("a number for a text", (12, 1, 0, 7), "type"),

@@ -192,9 +192,12 @@ def test_refusals(tmp_path):
             world.fork("g", tick=500)
         with refused("unknown_subscription"):
             world.seek(3, sub=77)
-        # A refused SEEK leaves the subscription in the present.
+        # A refused first SEEK returns the subscription to the present, whole.
         world.step(1, want=0)
-        assert next(world.frames(1)).tick == 61
+        shown = [next(world.frames(1)).tick]
+        while shown[-1] != 61:
+            shown.append(next(world.frames(1)).tick)
+        assert set(shown) <= {60, 61}
         for sub in (2, 3, 4):
             world.subscribe(sub, **EXACT)
         world.seek(5, sub=2)

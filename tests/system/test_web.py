@@ -636,6 +636,22 @@ def test_quality_of_a_step_is_equal_in_info_and_metrics(server):
     assert {name: counts[name] for name in pairs} == {name: told[name] for name in pairs}
 
 
+def test_what_impact_counts_is_equal_in_info_and_metrics(server):
+    world = server.client.create("counted", method="impact")
+    world.spawn(status=1, shapes=[world.shape(cairn.plane((0, 1, 0)))], restitution=0.9)
+    world.spawn(shapes=[world.shape(cairn.sphere(0.5))], position=(0, 0.6, 0), tolerance=1e-5, substeps=3)
+    world.step(60)
+    (told,) = [w for w in server.client.info("worlds")["worlds"] if w["name"] == "counted"]
+    counts = server.client.ask("world_info", "world_join", 0, "counted")[12]
+    lines = metrics(server)
+    names = [name for name in told if name.startswith("impact_") and name != "impact_error"]
+    assert len(names) == 10 and told["impact_groups"] >= 3 and told["impact_substeps"] > 60
+    for name in names:
+        assert lines[f'cairn_world_{name}_total{{world="counted"}}'] == told[name] == counts[name], name
+    assert lines['cairn_world_impact_error_meters{world="counted"}'] == pytest.approx(told["impact_error"], rel=1e-6)
+    assert told["impact_error"] == counts["impact_error"] <= 1e-5
+
+
 def test_the_histogram_of_tick_costs_counts_every_tick(server):
     world = server.client.create("timed")
     world.spawn()

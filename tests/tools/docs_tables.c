@@ -11,28 +11,6 @@
 
 /* ---- commands --------------------------------------------------------------------------------- */
 
-static const char *type_text(enum field_type type)
-{
-	static const char *const names[] = {
-		[FIELD_BODY] = "body",
-		[FIELD_SHAPE] = "shape",
-		[FIELD_JOINT] = "joint",
-		[FIELD_ENUM] = "enum",
-		[FIELD_U32] = "u32",
-		[FIELD_INTEGER] = "int",
-		[FIELD_F64] = "f64",
-		[FIELD_VEC3] = "vec3",
-		[FIELD_QUAT] = "quat",
-		[FIELD_TEXT] = "text",
-		[FIELD_NAME] = "name",
-		[FIELD_SEED] = "seed",
-		[FIELD_ATTACHMENTS] = "attachments",
-		[FIELD_TARGETS] = "targets",
-		[FIELD_POINTS] = "points",
-	};
-	return names[type];
-}
-
 static void say_range(const struct command_field *field)
 {
 	switch (field->type) {
@@ -84,14 +62,15 @@ static void say_default(const struct command_field *field, bool needed)
 
 static void say_command(const struct command_info *info)
 {
-	static const char *const results[] = { "nothing", "a body id", "a shape id", "a joint id" };
 	printf("\n### %u %s\n\n", info->op, info->name);
 	say_cell(info->doc);
-	printf(". Yields %s.\n\n", results[info->result]);
+	bool id = info->result != RESULT_NOTHING;
+	printf(". Yields %s%s%s.\n\n", id ? "a " : "", command_result_name(info->result),
+	       id ? " id" : "");
 	printf("| # | field | type | range | default | unit | |\n|---|---|---|---|---|---|---|\n");
 	for (uint32_t i = 0; i < info->field_count; i++) {
 		const struct command_field *field = &info->fields[i];
-		printf("| %u | `%s` | %s | ", i + 1, field->name, type_text(field->type));
+		printf("| %u | `%s` | %s | ", i + 1, field->name, field_type_name(field->type));
 		say_range(field);
 		printf(" | ");
 		say_default(field, i < info->needed);
@@ -226,7 +205,7 @@ static void say_commands(void)
 	       "| type | on the wire | |\n|---|---|---|\n"
 	       "| body, shape, joint | integer | an id; −k for what the k-th command of the same "
 	       "batch makes, with k from 1 |\n"
-	       "| enum, u32, int | integer | |\n"
+	       "| enum, u32, integer | integer | |\n"
 	       "| f64 | number | finite |\n"
 	       "| vec3 | three numbers | x, y, z; limits hold for each |\n"
 	       "| quat | four numbers | w, x, y, z; of length 0.5 to 2, normalised |\n"

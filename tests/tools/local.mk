@@ -21,6 +21,15 @@ gallery: cairnd
 			&& echo "ok $$name" || { cat gallery.txt; echo "not ok $$name"; failed=1; }; \
 	done; rm -f gallery.txt; exit $$failed
 
+# make verify-recordings CAIRNDS="A/cairnd B/cairnd": recordings of the gallery and of the other scenes by builds of several
+# compilers and levels, each verified by all; not part of check.
+.PHONY: verify-recordings
+VERIFY_TICKS = 120
+verify-recordings: cairnd
+	for folder in gallery .; do $(PYTHON) $(top_srcdir)/tests/tools/verify_recordings \
+		$(top_srcdir)/clients/scenes/$$folder $(VERIFY_TICKS) ./cairnd $(CAIRNDS) || exit 1; done
+EXTRA_DIST += tests/tools/verify_recordings
+
 # Pictures of shapes: docs/images/draw_shapes.py draws the output of this program.
 EXTRA_PROGRAMS += tests/tools/shape_dump
 tests_tools_shape_dump_SOURCES = tests/tools/shape_dump.c

@@ -119,7 +119,7 @@ static void say_table(const struct schema_table *table)
 static const struct schema_table *named(const char *line)
 {
 	char name[32];
-	if (sscanf(line, "<!-- table: %31[a-z] -->", name) != 1)
+	if (sscanf(line, "<!-- table: %31[a-z_] -->", name) != 1)
 		return NULL;
 	for (uint32_t i = 0; i < SCHEMA_TABLES; i++)
 		if (strcmp(schema_tables[i].name, name) == 0)

@@ -7,6 +7,7 @@
  * opens a new one that joins the same worlds and repeats the subscriptions. `comeBack` tries `resume`, then `rejoin`, until one
  * succeeds.
  */
+import { checkFinite } from "./numbers.js";
 import { MODES } from "./commands.js";
 import { stepWorlds } from "./group.js";
 import { MESSAGE, STATUS } from "./manifest.js";
@@ -403,8 +404,10 @@ export class Client {
     return (await this.request("info", { what }, "reply")).value;
   }
 
-  /** A new, paused world: options rate (Hz), gravity, seed, method, running, … */
+  /** A new, paused world: options rate (Hz), gravity, seed, method, running, … @throws {BadNumber} */
   async create(name, options = {}) {
+    for (const [option, value] of Object.entries(options))
+      for (const number of Array.isArray(value) ? value : [value]) checkFinite(option, number);
     if (typeof options.rate === "number") options = { ...options, rate: [options.rate, 1] };
     await this.request("world_create", { name, options }, "world_info");
     return this.join(name);

@@ -169,6 +169,8 @@ export interface Stepped {
   tickHash: Uint8Array;
   /** The ids that the commands made. */
   values: number[];
+  /** False: the state was to be kept (`save`), and is not: a limit, or no memory. */
+  kept: boolean;
 }
 export interface Result { batch: number, tick: number, edit: number, values: number[] }
 export interface State { epoch: number, tick: number, edit: number, hash: Uint8Array }
@@ -183,6 +185,18 @@ export interface Contact {
 export interface Force {
   a: number, b: number, childA: number, childB: number, point: number[], normal: number[];
   separation: number, force: number, friction: number[], known: "as_found" | "unique" | "not_determined" | "least_norm";
+}
+export interface Place { epoch: number, tick: number }
+/** What a request about a recording answers. */
+export interface Recorded { name: string, first: Place, last: Place, bytes: number, data: Uint8Array }
+export interface Recording {
+  name: string, title: string, since: string, bytes: number, first: Place, last: Place, running: boolean;
+}
+export interface Field {
+  id: number, kind: "wind" | "vortex" | "attractor" | "drag", region: "everywhere" | "ball" | "box";
+  falloff: "constant" | "linear" | "components", flags: number, power: number, mask: number, tag: number;
+  position: number[], rotation: number[], half: number[], strength: number[], velocity: number[];
+  linear: number, quadratic: number, angular: number, core: number;
 }
 export interface Side { body: number, placement: number, child: number, point: number[], vertices: number[] }
 export interface WorldEvent {
@@ -249,15 +263,21 @@ export class World {
   onInfo: (world: World) => void;
   refresh(): Promise<void>;
   control(action: "pause" | "resume" | "speed" | "lockstep" | "barrier", value?: number): Promise<void>;
-  step(n?: number, commands?: readonly Command[]): Promise<Stepped>;
+  step(n?: number, commands?: readonly Command[], moments?: { restore?: string, save?: string }): Promise<Stepped>;
   nextStep(): number;
   destroy(): Promise<void>;
-  save(name: string): Promise<State>;
-  restore(name: string | null, past?: { tick?: number | null, epoch?: number }): Promise<State & { otherBits: boolean }>;
+  save(name: string, options?: { rollback?: boolean }): Promise<State>;
+  restore(name: string | null, past?: { tick?: number | null, epoch?: number, rollback?: boolean }): Promise<State & { otherBits: boolean }>;
   restart(): Promise<State & { otherBits: boolean }>;
   stepBack(ticks?: number): Promise<State & { otherBits: boolean }>;
-  fork(name: string, snapshot?: string, past?: { tick?: number | null, epoch?: number }): Promise<World>;
-  seek(subscription: Subscription, tick?: number | null, options?: { speed?: number, epoch?: number }): Promise<Sought>;
+  fork(name: string, snapshot?: string, past?: { tick?: number | null, epoch?: number, recording?: string }): Promise<World>;
+  seek(subscription: Subscription, tick?: number | null, options?: { speed?: number, epoch?: number, recording?: string }): Promise<Sought>;
+  record(name: string, options?: { title?: string, seconds?: number, bytes?: number }): Promise<Recorded>;
+  stopRecording(name?: string): Promise<Recorded>;
+  saveRecording(name: string, options?: { title?: string, tick?: number | null, epoch?: number }): Promise<Recorded>;
+  removeRecording(name: string): Promise<void>;
+  readRecording(name: string): Promise<Uint8Array>;
+  recordings(limit?: number): Promise<Recording[]>;
   past(limit?: number): Promise<{
     epochs: { epoch: number, first: number, last: number, cause: string }[], spacing: number, keyframes: number,
     bytes: number, marks: { epoch: number, tick: number, kind: "epoch" | "snapshot" | "commands", text: string }[],
@@ -273,6 +293,7 @@ export class World {
   apply(...commands: Command[]): Promise<Result | Stepped>;
   shape(data: Uint8Array): Promise<number>;
   spawn(fields: Partial<CommandFields["spawn"]>): Promise<number>;
+  push(body: number, vector: Vector, options?: { impulse?: boolean, point?: Vector, ticks?: number }): Promise<Result | Stepped>;
   subscribe(options?: SubscribeOptions): Promise<Subscription>;
   focus(subscription: Subscription, part?: { areas?: readonly object[], follow?: readonly number[], area?: object | null }): void;
   resync(subscription: Subscription): void;
@@ -286,6 +307,8 @@ export class World {
   joint(joint: number): Promise<Joint>;
   joints(body?: number): Promise<Joint[]>;
   linked(body: number): Promise<number[]>;
+  fields(): Promise<Field[]>;
+  fieldForce(position: Vector, options?: { velocity?: Vector, mass?: number }): Promise<{ acceleration: number[], force: number[] }>;
   totals(): Promise<{ kinetic: number, potential: number, linear: number[], angular: number[] }>;
   facts(body: number): Promise<{
     id: number, status: number, flags: number, owner: number, tag: number, position: number[], rotation: number[],

@@ -65,7 +65,8 @@ export type StatusName =
   | "not_joined"
   | "waiting"
   | "unknown_joint"
-  | "not_stored";
+  | "not_stored"
+  | "unknown_field";
 
 export type Column =
   | "position"
@@ -90,6 +91,14 @@ export type BodyStatus =
   | "static"
   | "dynamic"
   | "animated";
+
+export type Integrator =
+  | "automatic"
+  | "euler"
+  | "implicit_euler"
+  | "rk2"
+  | "rk4"
+  | "rk45";
 
 export type JointType =
   | "spherical"
@@ -122,6 +131,27 @@ export type JointWave =
   | "constant"
   | "sine"
   | "table";
+
+export type FieldKind =
+  | "wind"
+  | "vortex"
+  | "attractor"
+  | "drag";
+
+export type FieldRegion =
+  | "everywhere"
+  | "ball"
+  | "box";
+
+export type FieldFalloff =
+  | "constant"
+  | "linear"
+  | "components";
+
+export type Switch =
+  | "keep"
+  | "off"
+  | "on";
 
 /** The fields of each command; one with `?` has the default of docs/COMMANDS.md. */
 export interface CommandFields {
@@ -187,6 +217,12 @@ export interface CommandFields {
     friction_axis?: Vector;
     /** axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
     axis_friction?: Placed;
+    /** integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; read by method impact */
+    integrator?: number | "automatic" | "euler" | "implicit_euler" | "rk2" | "rk4" | "rk45";
+    /** tolerance (0 … 1 m): largest estimated error of its motion in a tick; 0: that of impact.accuracy; read by method impact */
+    tolerance?: Placed;
+    /** substeps: least number of equal parts of a tick; 0: one; read by method impact */
+    substeps?: number;
     /** friction: static_friction and dynamic_friction, where they are not given, as in scenes */
     friction?: Placed;
   };
@@ -219,6 +255,8 @@ export interface CommandFields {
     body: number;
     /** status: 0 inactive, 1 static, 2 dynamic, 3 animated */
     status: number | "inactive" | "static" | "dynamic" | "animated";
+    /** fast: 0 keep, 1 off, 2 on: whether it does not pass through dynamic bodies either (bit 2 of spawn's flags) */
+    fast?: number | "keep" | "off" | "on";
   };
   /** apply a constant force for a number of ticks */
   force: {
@@ -319,6 +357,17 @@ export interface CommandFields {
   wake: {
     /** body: the body */
     body: number;
+  };
+  /** choose how method impact integrates a body's motion; other methods do not read it */
+  set_integrator: {
+    /** body: the body */
+    body: number;
+    /** integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; linked bodies: implicit_euler if any has it, else the highest */
+    integrator: number | "automatic" | "euler" | "implicit_euler" | "rk2" | "rk4" | "rk45";
+    /** tolerance (0 … 1 m): largest estimated error of its motion in a tick, by step doubling (rk45: by its embedded pair); 0: that of impact.accuracy; linked bodies take the smallest */
+    tolerance?: Placed;
+    /** substeps: least number of equal parts of a tick, each with its own contacts and forces; linked bodies take the largest; 0: one */
+    substeps?: number;
   };
   /** set gravity; wakes everything */
   gravity: {
@@ -465,6 +514,83 @@ export interface CommandFields {
     joint: number;
     /** point (-1000000 … 1000000 m): the new point_a, world axes */
     point: Vector;
+  };
+  /** make a force field; wakes the bodies in its region */
+  field_create: {
+    /** kind: 1 wind, 2 vortex, 3 attractor, 4 drag */
+    kind: number | "wind" | "vortex" | "attractor" | "drag";
+    /** region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre */
+    region?: number | "everywhere" | "ball" | "box";
+    /** position (-1000000 … 1000000 m): centre of the field */
+    position?: Vector;
+    /** rotation: the field's axes to the world's */
+    rotation?: Rotation;
+    /** half (0 … 1000000 m): half sizes of a box; x is the radius of a ball */
+    half?: Vector;
+    /** falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a box) */
+    falloff?: number | "constant" | "linear" | "components";
+    /** strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y axis; attractor: x, towards the centre */
+    strength?: Vector;
+    /** velocity (-10000 … 10000 m/s): of a drag's medium, world axes */
+    velocity?: Vector;
+    /** linear (0 … 1e+12 N s/m): of a drag: force by relative velocity */
+    linear?: Placed;
+    /** quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square */
+    quadratic?: Placed;
+    /** angular (0 … 1000 1/s): of a drag: decay rate of angular velocity */
+    angular?: Placed;
+    /** power: of an attractor: its force falls with this power of the distance */
+    power?: number;
+    /** core (0.001 … 1000000 m): of an attractor: within about this distance the force falls again, to 0 at the centre */
+    core?: Placed;
+    /** flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m */
+    flags?: number;
+    /** mask: bodies whose category has one of these bits feel the field */
+    mask?: number;
+    /** tag: number for the user's own purpose */
+    tag?: number;
+  };
+  /** remove a force field; wakes the bodies in its region */
+  field_remove: {
+    /** field: the field */
+    field: number;
+  };
+  /** set all properties of a force field; wakes the bodies in its old and new region */
+  field_set: {
+    /** field: the field */
+    field: number;
+    /** kind: 1 wind, 2 vortex, 3 attractor, 4 drag */
+    kind: number | "wind" | "vortex" | "attractor" | "drag";
+    /** region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre */
+    region?: number | "everywhere" | "ball" | "box";
+    /** position (-1000000 … 1000000 m): centre of the field */
+    position?: Vector;
+    /** rotation: the field's axes to the world's */
+    rotation?: Rotation;
+    /** half (0 … 1000000 m): half sizes of a box; x is the radius of a ball */
+    half?: Vector;
+    /** falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a box) */
+    falloff?: number | "constant" | "linear" | "components";
+    /** strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y axis; attractor: x, towards the centre */
+    strength?: Vector;
+    /** velocity (-10000 … 10000 m/s): of a drag's medium, world axes */
+    velocity?: Vector;
+    /** linear (0 … 1e+12 N s/m): of a drag: force by relative velocity */
+    linear?: Placed;
+    /** quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square */
+    quadratic?: Placed;
+    /** angular (0 … 1000 1/s): of a drag: decay rate of angular velocity */
+    angular?: Placed;
+    /** power: of an attractor: its force falls with this power of the distance */
+    power?: number;
+    /** core (0.001 … 1000000 m): of an attractor: within about this distance the force falls again, to 0 at the centre */
+    core?: Placed;
+    /** flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m */
+    flags?: number;
+    /** mask: bodies whose category has one of these bits feel the field */
+    mask?: number;
+    /** tag: number for the user's own purpose */
+    tag?: number;
   };
 }
 

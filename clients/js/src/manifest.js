@@ -1,4 +1,5 @@
 // Numbers and fields of the wire. Written by make_manifest.py; do not edit.
+/* table */
 
 /** Statuses by number: [name, meaning]. */
 export const STATUS = {
@@ -57,6 +58,7 @@ export const STATUS = {
   66: ["waiting", "accepted; waits for its tick, then a second result follows"],
   67: ["unknown_joint", "no such joint"],
   68: ["not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"],
+  71: ["unknown_field", "no such force field"],
 };
 
 /** Messages by name: number, whether fields are a map, and [name, fallback] of each field in order. */
@@ -289,6 +291,8 @@ export const MESSAGE = {
     ["commands", []],
     ["want", 0],
     ["anyway", 0],
+    ["restore", ""],
+    ["save", ""],
   ] },
   stepped: { number: 62, map: false, fields: [
     ["world", undefined],
@@ -307,6 +311,7 @@ export const MESSAGE = {
     ["ref", undefined],
     ["world", undefined],
     ["name", undefined],
+    ["kind", 0],
   ] },
   saved: { number: 64, map: false, fields: [
     ["ref", undefined],
@@ -321,6 +326,7 @@ export const MESSAGE = {
     ["name", undefined],
     ["tick", null],
     ["epoch", 0],
+    ["kind", 0],
   ] },
   restored: { number: 66, map: false, fields: [
     ["ref", undefined],
@@ -337,6 +343,7 @@ export const MESSAGE = {
     ["snapshot", ""],
     ["tick", null],
     ["epoch", 0],
+    ["recording", ""],
   ] },
   forked: { number: 68, map: false, fields: [
     ["ref", undefined],
@@ -346,12 +353,26 @@ export const MESSAGE = {
     ["world", 0],
     ["edit", 0],
   ] },
+  record: { number: 69, map: false, fields: [
+    ["ref", undefined],
+    ["world", undefined],
+    ["action", undefined],
+    ["name", undefined],
+    ["title", ""],
+    ["tick", null],
+    ["epoch", 0],
+    ["seconds", 0],
+    ["bytes", 0],
+    ["offset", 0],
+    ["data", null],
+  ] },
   seek: { number: 70, map: false, fields: [
     ["ref", undefined],
     ["sub", undefined],
     ["tick", undefined],
     ["speed", 0],
     ["epoch", 0],
+    ["recording", ""],
   ] },
   step_worlds: { number: 73, map: false, fields: [
     ["ref", undefined],
@@ -419,6 +440,16 @@ export const MESSAGE = {
     ["ref", undefined],
     ["redirect", ""],
   ] },
+  recorded: { number: 88, map: false, fields: [
+    ["ref", undefined],
+    ["name", undefined],
+    ["first_epoch", 0],
+    ["first", 0],
+    ["last_epoch", 0],
+    ["last", 0],
+    ["bytes", 0],
+    ["data", null],
+  ] },
 };
 
 /** Commands by name: number, and [name, default] of each field in order; a field with default undefined is required. */
@@ -444,7 +475,7 @@ export const COMMAND = {
     ["friction_rule", 4],
     ["restitution_rule", 3],
     ["category", 1],
-    ["mask", 4294967295.0],
+    ["mask", 4294967295],
     ["group", 0],
     ["owner", 0],
     ["tag", 0],
@@ -455,6 +486,9 @@ export const COMMAND = {
     ["spinning_friction", 0],
     ["friction_axis", [0, 0, 0]],
     ["axis_friction", 0],
+    ["integrator", 0],
+    ["tolerance", 0],
+    ["substeps", 0],
   ] },
   remove: { number: 11, fields: [
     ["body", undefined],
@@ -472,6 +506,7 @@ export const COMMAND = {
   set_status: { number: 14, fields: [
     ["body", undefined],
     ["status", undefined],
+    ["fast", 0],
   ] },
   force: { number: 15, fields: [
     ["body", undefined],
@@ -527,6 +562,12 @@ export const COMMAND = {
   wake: { number: 24, fields: [
     ["body", undefined],
   ] },
+  set_integrator: { number: 26, fields: [
+    ["body", undefined],
+    ["integrator", undefined],
+    ["tolerance", 0],
+    ["substeps", 0],
+  ] },
   gravity: { number: 30, fields: [
     ["gravity", undefined],
   ] },
@@ -542,8 +583,8 @@ export const COMMAND = {
   ] },
   bounds: { number: 34, fields: [
     ["mode", undefined],
-    ["minimum", [-1e6, -1e6, -1e6]],
-    ["maximum", [1e6, 1e6, 1e6]],
+    ["minimum", [-1000000, -1000000, -1000000]],
+    ["maximum", [1000000, 1000000, 1000000]],
   ] },
   joint_create: { number: 50, fields: [
     ["type", undefined],
@@ -606,6 +647,46 @@ export const COMMAND = {
     ["joint", undefined],
     ["point", undefined],
   ] },
+  field_create: { number: 70, fields: [
+    ["kind", undefined],
+    ["region", 0],
+    ["position", [0, 0, 0]],
+    ["rotation", [1, 0, 0, 0]],
+    ["half", [1, 1, 1]],
+    ["falloff", 0],
+    ["strength", [0, 0, 0]],
+    ["velocity", [0, 0, 0]],
+    ["linear", 0],
+    ["quadratic", 0],
+    ["angular", 0],
+    ["power", 2],
+    ["core", 0.1],
+    ["flags", 0],
+    ["mask", 4294967295],
+    ["tag", 0],
+  ] },
+  field_remove: { number: 71, fields: [
+    ["field", undefined],
+  ] },
+  field_set: { number: 72, fields: [
+    ["field", undefined],
+    ["kind", undefined],
+    ["region", 0],
+    ["position", [0, 0, 0]],
+    ["rotation", [1, 0, 0, 0]],
+    ["half", [1, 1, 1]],
+    ["falloff", 0],
+    ["strength", [0, 0, 0]],
+    ["velocity", [0, 0, 0]],
+    ["linear", 0],
+    ["quadratic", 0],
+    ["angular", 0],
+    ["power", 2],
+    ["core", 0.1],
+    ["flags", 0],
+    ["mask", 4294967295],
+    ["tag", 0],
+  ] },
 };
 
 export const LENGTH_MAX = 1000000;
@@ -638,6 +719,9 @@ export const LIMITS = {
     spinning_friction: ["F64", 0, 1000, "m"],
     friction_axis: ["VEC3", -1, 1, ""],
     axis_friction: ["F64", 0, 10, ""],
+    integrator: ["ENUM", 0, 5, ""],
+    tolerance: ["F64", 0, 1, "m"],
+    substeps: ["U32", 0, 1024, ""],
   },
   set_pose: {
     position: ["VEC3", -1000000, 1000000, "m"],
@@ -649,6 +733,7 @@ export const LIMITS = {
   },
   set_status: {
     status: ["ENUM", 0, 3, ""],
+    fast: ["ENUM", 0, 2, ""],
   },
   force: {
     force: ["VEC3", -1000000000000, 1000000000000, "N"],
@@ -691,6 +776,11 @@ export const LIMITS = {
   set_damping: {
     linear_damping: ["F64", 0, 1000, "1/s"],
     angular_damping: ["F64", 0, 1000, "1/s"],
+  },
+  set_integrator: {
+    integrator: ["ENUM", 0, 5, ""],
+    tolerance: ["F64", 0, 1, "m"],
+    substeps: ["U32", 0, 1024, ""],
   },
   gravity: {
     gravity: ["VEC3", -10000, 10000, "m/s2"],
@@ -754,6 +844,42 @@ export const LIMITS = {
   },
   joint_move: {
     point: ["VEC3", -1000000, 1000000, "m"],
+  },
+  field_create: {
+    kind: ["ENUM", 1, 4, ""],
+    region: ["ENUM", 0, 2, ""],
+    position: ["VEC3", -1000000, 1000000, "m"],
+    rotation: ["QUAT", 0, 0, ""],
+    half: ["VEC3", 0, 1000000, "m"],
+    falloff: ["ENUM", 0, 2, ""],
+    strength: ["VEC3", -1000000000000, 1000000000000, "N"],
+    velocity: ["VEC3", -10000, 10000, "m/s"],
+    linear: ["F64", 0, 1000000000000, "N s/m"],
+    quadratic: ["F64", 0, 1000000000000, "N s2/m2"],
+    angular: ["F64", 0, 1000, "1/s"],
+    power: ["U32", 0, 2, ""],
+    core: ["F64", 0.001, 1000000, "m"],
+    flags: ["U32", 0, 1, ""],
+    mask: ["U32", 0, 4294967295, ""],
+    tag: ["INTEGER", -9007199254740991, 9007199254740991, ""],
+  },
+  field_set: {
+    kind: ["ENUM", 1, 4, ""],
+    region: ["ENUM", 0, 2, ""],
+    position: ["VEC3", -1000000, 1000000, "m"],
+    rotation: ["QUAT", 0, 0, ""],
+    half: ["VEC3", 0, 1000000, "m"],
+    falloff: ["ENUM", 0, 2, ""],
+    strength: ["VEC3", -1000000000000, 1000000000000, "N"],
+    velocity: ["VEC3", -10000, 10000, "m/s"],
+    linear: ["F64", 0, 1000000000000, "N s/m"],
+    quadratic: ["F64", 0, 1000000000000, "N s2/m2"],
+    angular: ["F64", 0, 1000, "1/s"],
+    power: ["U32", 0, 2, ""],
+    core: ["F64", 0.001, 1000000, "m"],
+    flags: ["U32", 0, 1, ""],
+    mask: ["U32", 0, 4294967295, ""],
+    tag: ["INTEGER", -9007199254740991, 9007199254740991, ""],
   },
 };
 
@@ -827,6 +953,14 @@ export const QUERY_LIMITS = {
   14: [
     ["joint", "U32", 0, 4294967295],
   ],
+  18: [
+    ["position", "PLACE", 0, 0],
+    ["velocity", "WAY", 0, 0],
+    ["mass", "REAL", 1e-06, 1000000000],
+  ],
+  19: [
+    ["limit", "U32", 0, 4096],
+  ],
   20: [
     ["body", "U32", 0, 4294967295],
     ["limit", "U32", 0, 4096],
@@ -868,6 +1002,14 @@ export const WORDS = {
     "dynamic",
     "animated",
   ],
+  integrator: [
+    "automatic",
+    "euler",
+    "implicit_euler",
+    "rk2",
+    "rk4",
+    "rk45",
+  ],
   joint_type: [
     "",
     "spherical",
@@ -901,14 +1043,39 @@ export const WORDS = {
     "sine",
     "table",
   ],
+  field_kind: [
+    "",
+    "wind",
+    "vortex",
+    "attractor",
+    "drag",
+  ],
+  field_region: [
+    "everywhere",
+    "ball",
+    "box",
+  ],
+  field_falloff: [
+    "constant",
+    "linear",
+    "components",
+  ],
+  switch: [
+    "keep",
+    "off",
+    "on",
+  ],
 };
 
 /** The list of words of each command field that has one. */
 export const WORDED = {
-  spawn: { status: WORDS.body_status },
-  set_status: { status: WORDS.body_status },
+  spawn: { status: WORDS.body_status, integrator: WORDS.integrator },
+  set_status: { status: WORDS.body_status, fast: WORDS.switch },
+  set_integrator: { integrator: WORDS.integrator },
   joint_create: { type: WORDS.joint_type },
   joint_axis: { mode: WORDS.joint_mode, spring: WORDS.joint_spring, motor: WORDS.joint_motor, wave: WORDS.joint_wave },
+  field_create: { kind: WORDS.field_kind, region: WORDS.field_region, falloff: WORDS.field_falloff },
+  field_set: { kind: WORDS.field_kind, region: WORDS.field_region, falloff: WORDS.field_falloff },
 };
 
 /** Kinds of QUERY by name. */
@@ -927,6 +1094,8 @@ export const QUERY = {
   methods: 12,
   parameters: 13,
   joint: 14,
+  fields: 18,
+  recordings: 19,
   joints: 20,
   linked: 21,
   when: 22,

@@ -8,7 +8,7 @@
  * come some ticks later; `answered` has the tick that it describes.
  */
 import { jointItemOf, jointOf } from "./joints.js";
-import { QUERY } from "./manifest.js";
+import { QUERY, WORDS } from "./manifest.js";
 import { checkQuery } from "./numbers.js";
 
 const ALL_BITS = 0xffffffff;
@@ -105,6 +105,25 @@ export class Queries {
       if (items.length < PAGE) return found;
       first = idOf(items.at(-1)) + 1;
     }
+  }
+
+  /** The force fields by id: [{id, and the fields of the command field_create}, …]. */
+  async fields() {
+    const [, , items] = await this.query(QUERY.fields);
+    return items.map(([id, kind, region, falloff, flags, power, mask, tag, position, rotation, half, strength, velocity, linear,
+      quadratic, angular, core]) => ({
+      id, kind: WORDS.field_kind[kind], region: WORDS.field_region[region], falloff: WORDS.field_falloff[falloff], flags, power,
+      mask, tag, position, rotation, half, strength, velocity, linear, quadratic, angular, core,
+    }));
+  }
+
+  /**
+   * What all force fields together exert at a place (m) on a point of `mass` kg that moves at `velocity` (m/s): {acceleration
+   * (m/s²), force (N, to be added)}.
+   */
+  async fieldForce(position, { velocity = [0, 0, 0], mass = 1 } = {}) {
+    const [acceleration, force] = await this.query(QUERY.fields, position, velocity, mass);
+    return { acceleration, force };
   }
 
   /** Sums over all bodies: {kinetic, potential (J; zero at the origin), linear (N s), angular (N m s, about the origin)}. */
@@ -237,6 +256,16 @@ export class Queries {
       epoch, tick, body: found, value, commands: commands.map(([session, batch, name]) => ({ session, batch, name })),
       contacts: contacts.map(([other, impulse]) => ({ body: other, impulse })),
     };
+  }
+
+  /**
+   * The recordings of the world: [{name, title, since, bytes, first: {epoch, tick}, last: {epoch, tick}, running}, …], the running
+   * one first; `since`: begun or written then, UTC.
+   */
+  async recordings(limit = 256) {
+    const place = ([epoch, tick]) => ({ epoch, tick });
+    return (await this.query(QUERY.recordings, limit)).map(([name, title, since, bytes, first, last, running]) =>
+      ({ name, title, since, bytes, first: place(first), last: place(last), running: running !== 0 }));
   }
 
   /** The first difference between the states of two ticks of the past: {text, table, row, column}, or null: they are equal. */

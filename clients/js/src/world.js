@@ -9,6 +9,7 @@ import { Closed, Refused } from "./wire.js";
 
 /** Bytes of a shape in one SHAPE_UPLOAD. */
 const PART = 57344;
+const NONE = new Uint8Array(0);
 /** Columns of a subscription that names none: position, rotation, velocity, spin, status. */
 const FIELDS = 31;
 
@@ -70,17 +71,19 @@ export class World extends Queries {
 
   /**
    * Applies commands, then n ticks (0: none), to a world that is not running: {tick, edit, epoch, hash, tickHash, values};
-   * values: the ids the commands made.
+   * values: the ids the commands made. A rollback in one round trip: `restore` is a state kept with save(…, {rollback: true})
+   * or an earlier step, to return to before the commands; `save` is the name to keep the state after the ticks as (kept:
+   * whether it is).
    * @throws {Refused}
    */
-  async step(n = 1, commands = []) {
+  async step(n = 1, commands = [], { restore = "", save = "" } = {}) {
     const request = this.nextStep();
     const message = await this.#numbered(this.#steps, request, "step",
-      { world: this.number, request, from: null, n, commands, want: 1 });
+      { world: this.number, request, from: null, n, commands, want: 1, restore, save });
     this.tick = message.tick;
     const values = message.results.length > 0 ? resultOf(message.results[0]).values : [];
     const { tick, edit, epoch, state_hash: hash, tick_hash: tickHash } = message;
-    return { tick, edit, epoch, hash, tickHash, values };
+    return { tick, edit, epoch, hash, tickHash, values, kept: message.code === 0 };
   }
 
   /** The number of the next STEP; Client.stepWorlds uses it too. */
@@ -94,19 +97,24 @@ export class World extends Queries {
 
   // ---- saving ---------------------------------------------------------------------------------
 
-  /** Saves the state on the server under a name: {epoch, tick, edit, hash}. */
-  async save(name) {
-    const { epoch, tick, edit, hash } = await this.client.request("save", { world: this.number, name }, "saved");
+  /**
+   * Saves the state on the server under a name: {epoch, tick, edit, hash}. `rollback`: in memory only, for rollbacks; such
+   * states have names of their own, and end with the server.
+   */
+  async save(name, { rollback = false } = {}) {
+    const { epoch, tick, edit, hash } =
+      await this.client.request("save", { world: this.number, name, kind: rollback ? 1 : 0 }, "saved");
     return { epoch, tick, edit, hash: hash.slice() };
   }
 
   /**
-   * Restores a saved state, or with `tick` any tick of the past (epoch 0: the last epoch that has it); a new epoch begins:
+   * Restores a saved state (`rollback`: one saved with rollback), or with `tick` any tick of the past (epoch 0: the last epoch that has it); a new epoch begins:
    * {epoch, tick, edit, hash, otherBits}. otherBits is true if the state was saved by a build whose floating-point results
    * differ in their bits.
    */
-  async restore(name, { tick = null, epoch = 0 } = {}) {
-    const answer = await this.client.request("restore", { world: this.number, name: name ?? "", tick, epoch }, "restored");
+  async restore(name, { tick = null, epoch = 0, rollback = false } = {}) {
+    const answer = await this.client.request("restore",
+      { world: this.number, name: name ?? "", tick, epoch, kind: rollback ? 1 : 0 }, "restored");
     Object.assign(this, { epoch: answer.epoch, tick: answer.tick });
     return {
       epoch: answer.epoch, tick: answer.tick, edit: answer.edit, hash: answer.hash.slice(), otherBits: answer.other_bits !== 0,
@@ -119,20 +127,57 @@ export class World extends Queries {
   /** Returns a world that does not run to the state `ticks` ticks ago. @throws {Refused} "range" */
   stepBack(ticks = 1) { return this.restore("", { tick: Math.max(this.tick - ticks, 0) }); }
 
-  /** Copies the present state, a saved one or that of a tick of the past to a new, paused world. @returns {Promise<World>} joined */
-  async fork(name, snapshot = "", { tick = null, epoch = 0 } = {}) {
-    await this.client.request("fork", { world: this.number, name, snapshot, tick, epoch }, "forked");
+  /** Copies the present state, a saved one or that of a tick of the past or of a recording (null: its end) to a new, paused world. @returns {Promise<World>} joined */
+  async fork(name, snapshot = "", { tick = null, epoch = 0, recording = "" } = {}) {
+    await this.client.request("fork", { world: this.number, name, snapshot, tick, epoch, recording }, "forked");
     return this.client.join(name);
+  }
+
+  // ---- recordings -----------------------------------------------------------------------------
+
+  async #record(action, name, values = {}) {
+    const fields = { world: this.number, action, name, title: "", tick: null, epoch: 0, seconds: 0, bytes: 0, offset: 0, data: NONE };
+    const answer = await this.client.request("record", { ...fields, ...values }, "recorded");
+    const { bytes, data } = answer;
+    const first = { epoch: answer.first_epoch, tick: answer.first }, last = { epoch: answer.last_epoch, tick: answer.last };
+    return { name: answer.name, first, last, bytes, data: (data ?? NONE).slice() };
+  }
+
+  /**
+   * Starts a recording of the world, a file on the server: {name, first, last, bytes}. `seconds`: only the last so many of world time
+   * are kept. `bytes`: the oldest part is dropped while the world's file is larger. @throws {Refused} exists, range, unsupported
+   */
+  record(name, { title = "", seconds = 0, bytes = 0 } = {}) { return this.#record(0, name, { title, seconds, bytes }); }
+
+  /** Ends the running recording and writes its file. @throws {Refused} missing, exists, full */
+  stopRecording(name = "") { return this.#record(1, name); }
+
+  /** Writes the past from a tick on (null: all of it) as a recording. */
+  saveRecording(name, { title = "", tick = null, epoch = 0 } = {}) { return this.#record(2, name, { title, tick, epoch }); }
+
+  /** @throws {Refused} missing */
+  async removeRecording(name) { await this.#record(3, name); }
+
+  /** The bytes of a recording's file, which `cairn replay`, `export` and a data directory take. */
+  async readRecording(name) {
+    const parts = [];
+    for (let offset = 0; ;) {
+      const { data } = await this.#record(4, name, { offset });
+      if (data.length === 0) break;
+      parts.push(data);
+      offset += data.length;
+    }
+    return new Uint8Array(await new Blob(parts).arrayBuffer());
   }
 
   /**
    * Shows `tick` of the world's past in a subscription, or plays from there; null: the present again. Nobody else sees it.
-   * `speed`: world time per wall time, negative backward, 0: the tick stands. Resolves with {epoch, tick, speed, first, last,
-   * present}; first and last are the ticks that can be shown. The subscription's onSought gets the same when playing reaches
+   * `speed`: world time per wall time, negative backward, 0: the tick stands. `recording`: of this one in place of the past.
+   * Resolves with {epoch, tick, speed, first, last, present}; first and last are the ticks that can be shown. The subscription's onSought gets the same when playing reaches
    * an end. @throws {Refused} range, unsupported, busy, forbidden
    */
-  async seek({ sub }, tick = null, { speed = 0, epoch = 0 } = {}) {
-    return soughtOf(await this.client.request("seek", { sub, tick, speed, epoch }, "sought"));
+  async seek({ sub }, tick = null, { speed = 0, epoch = 0, recording = "" } = {}) {
+    return soughtOf(await this.client.request("seek", { sub, tick, speed, epoch, recording }, "sought"));
   }
 
   /** A SOUGHT: what follows is of the past, or of the present again. */
@@ -247,6 +292,11 @@ export class World extends Queries {
   /** Makes a body; fields of the command `spawn`, status 2 (dynamic) if none is given. @returns {Promise<number>} its id */
   async spawn(fields) {
     return (await this.apply(command("spawn", { status: 2, position: [0, 0, 0], ...fields }))).values[0];
+  }
+
+  /** Pushes a body with a force (N, world axes) for some ticks, or with an impulse (N s), at its mass centre or at `point`. */
+  push(body, vector, { impulse = false, point = [0, 0, 0], ticks = 1 } = {}) {
+    return this.apply(impulse ? command("impulse", { body, impulse: vector, point }) : command("force", { body, force: vector, point, ticks }));
   }
 
   // ---- watching --------------------------------------------------------------------------------

@@ -99,6 +99,22 @@ for (const profile of ["plain", "exact"])
     assert.equal(mirror.body(body), null);
   });
 
+test("a rollback takes one round trip and leaves no trace", async () => {
+  const world = await client.create("rolled", { method: "free" });
+  const body = await world.spawn({ position: [0, 9, 0] });
+  const saved = await world.save("then", { rollback: true });
+  const push = command("impulse", { body, impulse: [9, 0, 0] });
+  const right = await world.step(5, [push]);
+  const wrong = await world.step(5);
+  const again = await world.step(5, [push], { restore: "then", save: "now" });
+  assert.equal(again.kept, true);
+  assert.equal(again.epoch, wrong.epoch + 1);
+  assert.deepEqual(again.hash, right.hash);
+  const back = await world.restore("then", { rollback: true });
+  assert.deepEqual(back.hash, saved.hash);
+  await assert.rejects(world.restore("then"), { status: "unknown_snapshot" });
+});
+
 test("positions in profiles view and sim stay within half a step over many deltas", async () => {
   const { world, body } = await falling({ seed: 5 });
   await world.spawn({ status: 1, shapes: [[await world.shape(shapes.plane([0, 1, 0]))]] });

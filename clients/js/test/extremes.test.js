@@ -8,11 +8,20 @@ import { COMMAND, BadNumber, command, shapes } from "../src/index.js";
 import { connect } from "../src/tcp.js";
 import { daemon } from "./daemon.js";
 
-const COUNTS = { F64: 1, VEC3: 3, QUAT: 4 };
+const COUNTS = { VEC3: 3, QUAT: 4 };
 const VALID = {
-  BODY: 1, SHAPE: 1, JOINT: 1, ENUM: 1, U32: 1, INTEGER: 1, SEED: 1, F64: 1, VEC3: [0, 0, 0], QUAT: [1, 0, 0, 0], TEXT: "lcp",
+  BODY: 1, SHAPE: 1, JOINT: 1, FORCE_FIELD: 1, ENUM: 1, U32: 1, INTEGER: 1, SEED: 1, F64: 1, VEC3: [0, 0, 0], QUAT: [1, 0, 0, 0], TEXT: "lcp",
   NAME: new Uint8Array(32), ATTACHMENTS: [], TARGETS: [[1, 0, 0]], POINTS: [[0, 0]],
 };
+
+/** A field's values with `value` in each place of a number in turn. */
+function spoiled(kind, value) {
+  const rows = {
+    F64: [value], TARGETS: [[[1, 0, value]]], POINTS: [[[value, 0]], [[0, value]]],
+    ATTACHMENTS: [[[1, [0, value, 0]]], [[1, [0, 0, 0], [1, value, 0, 0]]]],
+  };
+  return rows[kind] ?? Array.from({ length: COUNTS[kind] ?? 0 }, (_, k) => VALID[kind].map((usual, i) => i === k ? value : usual));
+}
 
 /** {command: {field: kind}} of the server's manifest. */
 function kinds() {
@@ -37,10 +46,9 @@ test("every number of every command", async () => {
     assert.ok(COMMAND[name], name);
     for (const [field, kind] of Object.entries(fields)) {
       for (const value of [NaN, Infinity, -Infinity, 1e308, -1e308]) {
-        for (let k = 0; k < (COUNTS[kind] ?? 0); k++) {
+        for (const bad of spoiled(kind, value)) {
           const needed = COMMAND[name].fields.filter(([, fallback]) => fallback === undefined)
             .map(([other]) => [other, name === "parameter" && other === "name" ? "sleep.time" : VALID[fields[other]]]);
-          const bad = kind === "F64" ? value : VALID[kind].map((usual, i) => i === k ? value : usual);
           const usual = kind === "F64" ? COMMAND[name].fields.find(([other]) => other === field)[1] ?? 0 : VALID[kind];
           const given = { ...Object.fromEntries(needed), [field]: usual };
           const packed = command(name, given);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ACTION, BadNumber, COMMAND, Refused, command } from "../src/index.js";
+import { ball, box, frustum } from "../src/areas.js";
 import { LIMITS, QUERY_LIMITS } from "../src/manifest.js";
 import { Queries } from "../src/queries.js";
 import { connect } from "../src/tcp.js";
@@ -63,6 +64,26 @@ test("each number of each query is checked before it is sent", async () => {
       }
   }
   assert.ok(count > 200);
+});
+
+test("each number of areas and of new worlds is checked before it is sent", async () => {
+  const zero = [0, 0, 0], one = [1, 0, 0, 0];
+  for (const value of [NaN, Infinity, -Infinity]) {
+    const bad = [0, value, 0];
+    for (const [field, area] of [
+      ["minimum", () => box(bad, zero)], ["maximum", () => box(zero, bad)], ["centre", () => ball(bad, 1)],
+      ["radius", () => ball(zero, value)], ["eye", () => frustum(bad, one, 1, 1, 1, 2)],
+      ["rotation", () => frustum(zero, [1, 0, value, 0], 1, 1, 1, 2)], ["halfWidth", () => frustum(zero, one, value, 1, 1, 2)],
+      ["far", () => frustum(zero, one, 1, 1, 1, value)],
+    ]) assert.throws(area, isBad(field), field);
+  }
+  const server = await daemon(), client = await connect(server.address);
+  await assert.rejects(client.create("never", { gravity: [0, NaN, 0] }), isBad("gravity"));
+  await assert.rejects(client.create("never", { rate: Infinity }), isBad("rate"));
+  await assert.rejects(client.create("never", { gravity: [0, 1e308, 0] }), (error) => error.field === "gravity");
+  assert.equal((await client.list()).length, 0);
+  client.close();
+  await server.stop();
 });
 
 test("friction is the static and the dynamic friction that are not given", async () => {

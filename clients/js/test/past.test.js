@@ -67,3 +67,27 @@ test("any tick is shown again with the bits it had, and can be returned to", asy
   assert.equal((await world.stepBack(10)).tick, 140);
   assert.equal((await world.restart()).tick, 0);
 });
+
+test("a recording is made, read, shown and copied", async () => {
+  const world = await client.create("recorded");
+  const ball = await world.shape(shapes.sphere(0.5));
+  const body = await world.spawn({ shapes: [[ball]], position: [0, 50, 0] });
+  await world.step(10);
+  assert.deepEqual((await world.record("js", { title: "a fall", seconds: 60 })).first, { epoch: 1, tick: 10 });
+  await world.step(30);
+  const high = (await world.query(5, body))[5];
+  const [running] = await world.recordings();
+  assert.deepEqual([running.name, running.title, running.running], ["js", "a fall", true]);
+  const made = await world.stopRecording();
+  assert.deepEqual([made.first.tick, made.last.tick], [10, 40]);
+  assert.equal((await world.readRecording("js")).length, made.bytes);
+  const subscription = await world.subscribe({ profile: PROFILE.exact });
+  assert.equal((await world.seek(subscription, 20, { recording: "js" })).last, 40);
+  const copy = await world.fork("recorded-2", "", { recording: "js" });
+  assert.equal(copy.tick, 40);
+  assert.deepEqual((await copy.query(5, body))[5], high);
+  await world.saveRecording("all");
+  await world.removeRecording("js");
+  assert.deepEqual((await world.recordings()).map(({ name }) => name), ["all"]);
+  await assert.rejects(world.stopRecording(), (error) => error instanceof Refused);
+});

@@ -57,6 +57,7 @@ wire.status = {
 	[66] = "waiting",
 	[67] = "unknown_joint",
 	[68] = "not_stored",
+	[71] = "unknown_field",
 }
 
 -- Messages by name: number, layout, and the names of the fields in order.
@@ -91,15 +92,16 @@ wire.message = {
 	query = {number = 50, layout = "array", fields = {"id", "world", "query"}},
 	answer = {number = 51, layout = "array", fields = {"id", "tick", "answer", "epoch", "edit"}},
 	control = {number = 60, layout = "array", fields = {"ref", "world", "action", "value"}},
-	step = {number = 61, layout = "array", fields = {"world", "request", "from", "n", "commands", "want", "anyway"}},
+	step = {number = 61, layout = "array", fields = {"world", "request", "from", "n", "commands", "want", "anyway", "restore", "save"}},
 	stepped = {number = 62, layout = "array", fields = {"world", "request", "tick", "state_hash", "observation", "results", "epoch", "tick_hash", "code", "edit", "joints_hash"}},
-	save = {number = 63, layout = "array", fields = {"ref", "world", "name"}},
+	save = {number = 63, layout = "array", fields = {"ref", "world", "name", "kind"}},
 	saved = {number = 64, layout = "array", fields = {"ref", "epoch", "tick", "hash", "edit"}},
-	restore = {number = 65, layout = "array", fields = {"ref", "world", "name", "tick", "epoch"}},
+	restore = {number = 65, layout = "array", fields = {"ref", "world", "name", "tick", "epoch", "kind"}},
 	restored = {number = 66, layout = "array", fields = {"ref", "epoch", "tick", "hash", "other_bits", "edit"}},
-	fork = {number = 67, layout = "array", fields = {"ref", "world", "name", "snapshot", "tick", "epoch"}},
+	fork = {number = 67, layout = "array", fields = {"ref", "world", "name", "snapshot", "tick", "epoch", "recording"}},
 	forked = {number = 68, layout = "array", fields = {"ref", "epoch", "tick", "hash", "world", "edit"}},
-	seek = {number = 70, layout = "array", fields = {"ref", "sub", "tick", "speed", "epoch"}},
+	record = {number = 69, layout = "array", fields = {"ref", "world", "action", "name", "title", "tick", "epoch", "seconds", "bytes", "offset", "data"}},
+	seek = {number = 70, layout = "array", fields = {"ref", "sub", "tick", "speed", "epoch", "recording"}},
 	step_worlds = {number = 73, layout = "array", fields = {"ref", "worlds", "n", "steps", "actions", "values", "observe", "batch", "hash", "anyway"}},
 	stepped_worlds = {number = 74, layout = "array", fields = {"ref", "worlds", "width", "data"}},
 	sought = {number = 75, layout = "array", fields = {"ref", "sub", "epoch", "tick", "speed", "first", "last", "present"}},
@@ -111,6 +113,7 @@ wire.message = {
 	monitor = {number = 85, layout = "array", fields = {"ref", "on"}},
 	monitor_line = {number = 86, layout = "array", fields = {"time_us", "session", "message", "ref", "bytes", "lost"}},
 	drain = {number = 87, layout = "array", fields = {"ref", "redirect"}},
+	recorded = {number = 88, layout = "array", fields = {"ref", "name", "first_epoch", "first", "last_epoch", "last", "bytes", "data"}},
 }
 
 -- Commands by name: number and fields in order; a field without default is required.
@@ -144,7 +147,10 @@ wire.command = {
 		{name = "rolling_friction", type = "f64", min = 0, max = 1000, default = 0.0},
 		{name = "spinning_friction", type = "f64", min = 0, max = 1000, default = 0.0},
 		{name = "friction_axis", type = "vec3", min = -1, max = 1, default = {0.0, 0.0, 0.0}},
-		{name = "axis_friction", type = "f64", min = 0, max = 10, default = 0.0}}},
+		{name = "axis_friction", type = "f64", min = 0, max = 10, default = 0.0},
+		{name = "integrator", type = "enum", min = 0, max = 5, default = 0},
+		{name = "tolerance", type = "f64", min = 0, max = 1, default = 0.0},
+		{name = "substeps", type = "u32", min = 0, max = 1024, default = 0}}},
 	remove = {number = 11, fields = {
 		{name = "body", type = "body", min = 0, max = 0}}},
 	set_pose = {number = 12, fields = {
@@ -157,7 +163,8 @@ wire.command = {
 		{name = "angular_velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}}}},
 	set_status = {number = 14, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
-		{name = "status", type = "enum", min = 0, max = 3}}},
+		{name = "status", type = "enum", min = 0, max = 3},
+		{name = "fast", type = "enum", min = 0, max = 2, default = 0}}},
 	force = {number = 15, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "force", type = "vec3", min = -1000000000000, max = 1000000000000},
@@ -202,6 +209,11 @@ wire.command = {
 		{name = "angular_damping", type = "f64", min = 0, max = 1000}}},
 	wake = {number = 24, fields = {
 		{name = "body", type = "body", min = 0, max = 0}}},
+	set_integrator = {number = 26, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "integrator", type = "enum", min = 0, max = 5},
+		{name = "tolerance", type = "f64", min = 0, max = 1, default = 0.0},
+		{name = "substeps", type = "u32", min = 0, max = 1024, default = 0}}},
 	gravity = {number = 30, fields = {
 		{name = "gravity", type = "vec3", min = -10000, max = 10000}}},
 	parameter = {number = 31, fields = {
@@ -269,6 +281,43 @@ wire.command = {
 	joint_move = {number = 56, fields = {
 		{name = "joint", type = "joint", min = 0, max = 0},
 		{name = "point", type = "vec3", min = -1000000, max = 1000000}}},
+	field_create = {number = 70, fields = {
+		{name = "kind", type = "enum", min = 1, max = 4},
+		{name = "region", type = "enum", min = 0, max = 2, default = 0},
+		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
+		{name = "half", type = "vec3", min = 0, max = 1000000, default = {1.0, 1.0, 1.0}},
+		{name = "falloff", type = "enum", min = 0, max = 2, default = 0},
+		{name = "strength", type = "vec3", min = -1000000000000, max = 1000000000000, default = {0.0, 0.0, 0.0}},
+		{name = "velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}},
+		{name = "linear", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "quadratic", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "angular", type = "f64", min = 0, max = 1000, default = 0.0},
+		{name = "power", type = "u32", min = 0, max = 2, default = 2},
+		{name = "core", type = "f64", min = 0.001, max = 1000000, default = 0.1},
+		{name = "flags", type = "u32", min = 0, max = 1, default = 0},
+		{name = "mask", type = "u32", min = 0, max = 4294967295, default = 4294967295},
+		{name = "tag", type = "integer", min = -9007199254740991, max = 9007199254740991, default = 0}}},
+	field_remove = {number = 71, fields = {
+		{name = "field", type = "field", min = 0, max = 0}}},
+	field_set = {number = 72, fields = {
+		{name = "field", type = "field", min = 0, max = 0},
+		{name = "kind", type = "enum", min = 1, max = 4},
+		{name = "region", type = "enum", min = 0, max = 2, default = 0},
+		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
+		{name = "half", type = "vec3", min = 0, max = 1000000, default = {1.0, 1.0, 1.0}},
+		{name = "falloff", type = "enum", min = 0, max = 2, default = 0},
+		{name = "strength", type = "vec3", min = -1000000000000, max = 1000000000000, default = {0.0, 0.0, 0.0}},
+		{name = "velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}},
+		{name = "linear", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "quadratic", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "angular", type = "f64", min = 0, max = 1000, default = 0.0},
+		{name = "power", type = "u32", min = 0, max = 2, default = 2},
+		{name = "core", type = "f64", min = 0.001, max = 1000000, default = 0.1},
+		{name = "flags", type = "u32", min = 0, max = 1, default = 0},
+		{name = "mask", type = "u32", min = 0, max = 4294967295, default = 4294967295},
+		{name = "tag", type = "integer", min = -9007199254740991, max = 9007199254740991, default = 0}}},
 }
 
 wire.query = {
@@ -286,6 +335,8 @@ wire.query = {
 	methods = {number = 12, fields = {}},
 	parameters = {number = 13, fields = {}},
 	joint = {number = 14, fields = {{name = "joint"}}},
+	fields = {number = 18, fields = {{name = "position", default = 0}, {name = "velocity", default = 0}, {name = "mass", default = 1}}},
+	recordings = {number = 19, fields = {{name = "limit", default = 256}}},
 	joints = {number = 20, fields = {{name = "body", default = 0}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	linked = {number = 21, fields = {{name = "body"}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	when = {number = 22, fields = {{name = "body"}, {name = "quantity"}, {name = "above"}, {name = "value"}, {name = "latest", default = 0}}},
@@ -307,22 +358,36 @@ wire.column = {
 
 wire.words = {
 	body_status = {inactive = 0, static = 1, dynamic = 2, animated = 3},
+	integrator = {automatic = 0, euler = 1, implicit_euler = 2, rk2 = 3, rk4 = 4, rk45 = 5},
 	joint_type = {spherical = 1, revolute = 2, prismatic = 3, cylindrical = 4, universal = 5, fixed = 6, distance = 7, six_dof = 8, wheel = 9, drag = 10},
 	joint_mode = {free = 0, locked = 1, limited = 2},
 	joint_spring = {none = 0, stiffness = 1, hertz = 2},
 	joint_motor = {none = 0, velocity = 1, position = 2},
 	joint_wave = {constant = 0, sine = 1, table = 2},
+	field_kind = {wind = 1, vortex = 2, attractor = 3, drag = 4},
+	field_region = {everywhere = 0, ball = 1, box = 2},
+	field_falloff = {constant = 0, linear = 1, components = 2},
+	switch = {keep = 0, off = 1, on = 2},
 }
 
 -- The list of words of a command's field: wire.worded["spawn.status"].
 wire.worded = {
 	["spawn.status"] = wire.words.body_status,
 	["set_status.status"] = wire.words.body_status,
+	["set_status.fast"] = wire.words.switch,
+	["spawn.integrator"] = wire.words.integrator,
+	["set_integrator.integrator"] = wire.words.integrator,
 	["joint_create.type"] = wire.words.joint_type,
 	["joint_axis.mode"] = wire.words.joint_mode,
 	["joint_axis.spring"] = wire.words.joint_spring,
 	["joint_axis.motor"] = wire.words.joint_motor,
 	["joint_axis.wave"] = wire.words.joint_wave,
+	["field_create.kind"] = wire.words.field_kind,
+	["field_create.region"] = wire.words.field_region,
+	["field_create.falloff"] = wire.words.field_falloff,
+	["field_set.kind"] = wire.words.field_kind,
+	["field_set.region"] = wire.words.field_region,
+	["field_set.falloff"] = wire.words.field_falloff,
 }
 
 return wire

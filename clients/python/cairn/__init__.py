@@ -15,6 +15,7 @@ a request, the call raises cairn.Refused with status, field and text.
 """
 from . import areas, observe
 from .client import Body, Client, Closed, Frame, Result, Sought, State, Stepped, When, World, connect
+from .hashes import tick_hash
 from .joints import Joint
 from .manifest import VERSION as __version__
 from .pack import ACTION, BadNumber, Refused, command
@@ -23,7 +24,7 @@ from .shapes import box, capsule, hull, mesh, plane, polygon, solid, sphere
 
 __all__ = ["ACTION", "BadNumber", "Body", "Client", "Closed", "Frame", "Joint", "Refused", "Result", "Sought", "State", "Stepped",
            "When", "World", "__version__",
-           "areas", "box", "capsule", "command", "connect", "hull", "launch", "mesh", "observe", "plane", "polygon", "solid", "sphere", "tasks", "vector"]
+           "areas", "box", "capsule", "command", "connect", "hull", "launch", "mesh", "observe", "plane", "polygon", "solid", "sphere", "tasks", "tick_hash", "vector"]
 
 
 def __getattr__(name):

@@ -40,10 +40,11 @@ import msgpack
 from . import shapes as shape_bytes
 from .client import MODES, PAGE, PART, STATE, WANT_EXACT, Refused, Result, Session, Sought, State
 from .client import World as _World
-from .client import _hash, load_scene, past_fields
+from .client import _hash, load_scene, moments, past_fields, restore_fields, seek_fields
 from .joints import of_list
 from .manifest import MESSAGE, QUERY
-from .pack import check_query, command, finite, given_command
+from .pack import check_query, command, finite, given_command, world_options
+from .recordings import AsyncWorldRecordings
 from .wire import FRAME_MAX, NAMES, Closed
 
 __all__ = ["Client", "Closed", "Refused", "World", "connect"]
@@ -271,11 +272,7 @@ class Client(Session):
 
     async def create(self, name, **options):
         """Creates a world, paused unless running=True, and joins it. Options as of cairn.Client.create."""
-        if isinstance(options.get("rate"), int):
-            options["rate"] = [options["rate"], 1]
-        if "gravity" in options:
-            options["gravity"] = [float(v) for v in options["gravity"]]
-        await self.ask("world_info", "world_create", name, options)
+        await self.ask("world_info", "world_create", name, world_options(options))
         return await self.join(name)
 
     async def join(self, name):
@@ -298,7 +295,7 @@ class Client(Session):
         return (await self.ask("reply", "info", what))[1]
 
 
-class World(_World):
+class World(AsyncWorldRecordings, _World):
     """A world this client has joined; as cairn.World, with coroutines for the methods that wait."""
 
     def __init__(self, client, number, name):
@@ -348,8 +345,7 @@ class World(_World):
         """The id of a shape in this world: shape(sphere=0.5), shape(box=(1, 2, 3)), or canonical bytes. Uploads the shape
         once; a player may only name shapes that the world has."""
         if data is None:
-            (name, value), = kind.items()
-            data = shape_bytes.KINDS[name](value)
+            data = shape_bytes.of_kind(**kind)
         name = hashlib.sha256(data).digest()
         if name not in self.shape_ids:
             if self.client.role != "player":
@@ -405,7 +401,7 @@ class World(_World):
     # ---- harness ---------------------------------------------------------------------------------
 
     async def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False,
-                   arrays=False):
+                   arrays=False, restore="", save=""):
         """Applies commands, then n ticks, as cairn.World.step."""
         self.request += 1
         request = self.request
@@ -413,7 +409,7 @@ class World(_World):
             want = self._want(bodies, totals, joints, arrays)
         return self._stepped(await self.client._request(
             ["stepped"], lambda f: f[0] == self.number and f[1] == request, request,
-            "step", self.number, request, from_tick, n, list(commands), want))
+            "step", self.number, request, from_tick, n, list(commands), want, *moments(restore, save)))
 
     async def state(self):
         """All bodies as NumPy arrays, as cairn.World.state."""
@@ -424,12 +420,14 @@ class World(_World):
         await self.client.ask("reply", "world_destroy", self.number)
         self.client.worlds.pop(self.number, None)
 
-    async def save(self, name):
-        fields = await self.client.ask("saved", "save", self.number, name)
+    async def save(self, name, rollback=False):
+        """Saves the state, as cairn.World.save."""
+        fields = await self.client.ask("saved", "save", self.number, name, *((1,) if rollback else ()))
         return State(fields[1], fields[2], _hash(fields[3]), edit=fields[4] if len(fields) > 4 else 0)
 
-    async def restore(self, name="", tick=None, epoch=0):
-        fields = await self.client.ask("restored", "restore", self.number, name, *past_fields(tick, epoch))
+    async def restore(self, name="", tick=None, epoch=0, rollback=False):
+        """Restores a saved state or a tick of the past, as cairn.World.restore."""
+        fields = await self.client.ask("restored", "restore", self.number, name, *restore_fields(tick, epoch, rollback))
         self.epoch, self.tick = fields[1], fields[2]
         return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]),
                      edit=fields[5] if len(fields) > 5 else 0)
@@ -442,14 +440,14 @@ class World(_World):
         """Returns a world that does not run to the state `ticks` ticks ago. Raises Refused ("range")."""
         return await self.restore(tick=max(self.tick - ticks, 0))
 
-    async def fork(self, name, snapshot="", tick=None, epoch=0):
-        """Copies the present state (or the saved state `snapshot`, or that of a `tick` of the past) into a new, paused world
-        `name`; returns it joined."""
-        await self.client.ask("forked", "fork", self.number, name, snapshot, *past_fields(tick, epoch))
+    async def fork(self, name, snapshot="", tick=None, epoch=0, recording=""):
+        """Copies the present state (or the saved state `snapshot`, or that of a `tick` of the past, or of a recording) into a new,
+        paused world `name`; returns it joined."""
+        await self.client.ask("forked", "fork", self.number, name, snapshot, *past_fields(tick, epoch, recording))
         return await self.client.join(name)
 
-    async def seek(self, tick=None, sub=1, speed=0.0, epoch=0):
-        fields = await self.client.ask("sought", "seek", sub, tick, float(speed), epoch)
+    async def seek(self, tick=None, sub=1, speed=0.0, epoch=0, recording=""):
+        fields = await self.client.ask("sought", "seek", *seek_fields(sub, tick, speed, epoch, recording))
         return Sought.take(fields)
 
     async def wait_durable(self, tick, timeout=10.0, edit=0):
@@ -561,5 +559,5 @@ def _query_coroutine(method):
 
 
 for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions",
-              "methods", "parameters", "joint", "forces", "past", "when", "difference"):
+              "methods", "parameters", "joint", "forces", "fields", "field_force", "past", "when", "difference"):
     setattr(World, _name, _query_coroutine(getattr(_World, _name)))

@@ -11,7 +11,8 @@ from . import arrays, columns, joints
 from . import shapes as shape_bytes
 from .commands import Commands
 from .manifest import COLUMN, QUERY, STATUS, WORDS
-from .pack import Refused, check_query, command, finite, given_command
+from .pack import Refused, check_query, command, finite, given_command, world_options
+from .recordings import WorldRecordings
 from .view import View
 from .wire import Closed, Wire
 
@@ -20,6 +21,7 @@ PAGE = 1024  # items in one page of a list that QUERY returns in pages
 EXPIRED = 35
 RESULTS_KEPT = 1024  # results that result() has not returned; older ones are dropped
 WAITING = next(number for number, (name, _) in STATUS.items() if name == "waiting")
+FULL = next(number for number, (name, _) in STATUS.items() if name == "full")
 WANT_HASH, WANT_BODIES, WANT_TOTALS, WANT_EXACT, WANT_JOINTS, WANT_JOINTS_HASH = 1, 2, 4, 8, 16, 32
 MODES = ["running", "paused", "lockstep", "barrier", "failed"]
 STATUSES = WORDS["body_status"]
@@ -130,6 +132,7 @@ class Stepped:
     joints: dict = None  # id -> Joint
     joints_hash: str = None  # given together with joints
     arrays: object = None  # arrays.Arrays: all bodies
+    kept: bool = True  # False: the state was to be kept for rollbacks (`save`), and is not: a limit, or no memory
 
 
 @dataclass
@@ -331,11 +334,7 @@ class Client(Session):
     def create(self, name, **options):
         """Creates a world, paused unless running=True, and joins it. Options: rate (Hz or (num, den)), planar, gravity (m/s²),
         seed, method, running, and others of WORLD_CREATE. Raises Refused ("exists", "range", ...)."""
-        if isinstance(options.get("rate"), int):
-            options["rate"] = [options["rate"], 1]
-        if "gravity" in options:
-            options["gravity"] = [float(v) for v in options["gravity"]]
-        self.ask("world_info", "world_create", name, options)
+        self.ask("world_info", "world_create", name, world_options(options))
         return self.join(name)
 
     def join(self, name):
@@ -384,9 +383,25 @@ MARKS = ("epoch", "snapshot", "commands")
 QUANTITIES = ("x", "y", "z", "speed", "spin")
 
 
-def past_fields(tick, epoch):
+def moments(restore, save):
+    """The last fields of STEP."""
+    return (0, restore, save) if restore or save else ()
+
+
+def restore_fields(tick, epoch, rollback):
+    """The last fields of RESTORE."""
+    return (tick, epoch, 1) if rollback else past_fields(tick, epoch)
+
+
+def past_fields(tick, epoch, recording=""):
     """The last fields of RESTORE and FORK."""
+    if recording:
+        return tick, epoch, recording
     return () if tick is None else (tick, epoch)
+
+
+def seek_fields(sub, tick, speed, epoch, recording):
+    return (sub, tick, float(speed), epoch, *([recording] if recording else []))
 
 
 def _floats(values):
@@ -397,7 +412,7 @@ def _side(side):
     return side[0], side[1], side[2], tuple(side[3]), tuple(side[4])
 
 
-class World(Commands):
+class World(WorldRecordings, Commands):
     """A world this client has joined."""
 
     def __init__(self, client, number, name):
@@ -450,8 +465,7 @@ class World(Commands):
         """The id of a shape in this world: shape(sphere=0.5), shape(box=(1, 2, 3)), or canonical bytes. Uploads the shape
         once; a player may only name shapes that the world has."""
         if data is None:
-            (name, value), = kind.items()
-            data = shape_bytes.KINDS[name](value)
+            data = shape_bytes.of_kind(**kind)
         name = hashlib.sha256(data).digest()
         if name not in self.shape_ids:
             if self.client.role != "player":
@@ -532,24 +546,27 @@ class World(Commands):
         """Applies one command; the id that it made, or None."""
         return self.apply(given_command(name, fields)).values[0] or None
 
-    def push(self, body, vector, ticks=1, impulse=False):
-        """Pushes a body at its mass centre with a force (N, world axes) for some ticks, or with an impulse (N s). Raises
-        Refused."""
+    def push(self, body, vector, ticks=1, impulse=False, point=None):
+        """Pushes a body with a force (N, world axes) for some ticks, or with an impulse (N s), at its mass centre or at `point`
+        (m, from there in body axes). Raises Refused."""
         if impulse:
-            return self.impulse(body, vector)
-        return self.force(body, vector, ticks=ticks)
+            return self.impulse(body, vector, point)
+        return self.force(body, vector, point, ticks)
 
     # ---- harness ---------------------------------------------------------------------------------
 
-    def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False, arrays=False):
+    def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False, arrays=False,
+             restore="", save=""):
         """Applies commands, then n ticks (0: none), to a world that is not running; returns a Stepped with the state's hash
         and the observations chosen by bodies, totals, joints and arrays (or by `want`, the mask of STEP). `arrays` needs
-        NumPy and costs a tenth of `bodies`. `from_tick`: the tick the world must be at, or Refused ("tick"); None: any."""
+        NumPy and costs a tenth of `bodies`. `from_tick`: the tick the world must be at, or Refused ("tick"); None: any.
+        A rollback in one round trip: `restore` is a state kept with save(rollback=True) or an earlier step, to return to before
+        the commands; `save` is the name to keep the state after the ticks as (Stepped.kept: whether it is)."""
         self.request += 1
         if want is None:
             want = self._want(bodies, totals, joints, arrays)
         request = self.request
-        self.client.wire.send("step", self.number, request, from_tick, n, list(commands), want)
+        self.client.wire.send("step", self.number, request, from_tick, n, list(commands), want, *moments(restore, save))
         fields = self.client.wait(["stepped"], lambda f: f[0] == self.number and f[1] == request, request)
         return self._stepped(fields)
 
@@ -567,6 +584,7 @@ class World(Commands):
         _, _, tick, state_hash, observation, results, epoch, tick_hash = fields[:8]
         self.tick, self.epoch = tick, epoch
         stepped = Stepped(tick, epoch, _hash(state_hash), _hash(tick_hash), edit=fields[9] if len(fields) > 9 else 0)
+        stepped.kept = len(fields) <= 8 or fields[8] in (0, FULL)
         if len(fields) > 10 and fields[10] is not None:
             stepped.joints_hash = _hash(fields[10])
         if observation is not None and observation[0] is not None:
@@ -597,15 +615,16 @@ class World(Commands):
         self.client.ask("reply", "world_destroy", self.number)
         self.client.worlds.pop(self.number, None)
 
-    def save(self, name):
-        """Saves the state on the server under a name. Raises Refused."""
-        fields = self.client.ask("saved", "save", self.number, name)
+    def save(self, name, rollback=False):
+        """Saves the state on the server under a name. `rollback`: in memory only, for rollbacks; such states have names
+        of their own, and end with the server. Raises Refused."""
+        fields = self.client.ask("saved", "save", self.number, name, *((1,) if rollback else ()))
         return State(fields[1], fields[2], _hash(fields[3]), edit=fields[4] if len(fields) > 4 else 0)
 
-    def restore(self, name="", tick=None, epoch=0):
-        """Restores a saved state, or any `tick` of the past (epoch 0: the last epoch that has it); a new epoch begins. Raises
-        Refused ("unknown_snapshot", "range")."""
-        fields = self.client.ask("restored", "restore", self.number, name, *past_fields(tick, epoch))
+    def restore(self, name="", tick=None, epoch=0, rollback=False):
+        """Restores a saved state (`rollback`: one saved with rollback=True), or any `tick` of the past (epoch 0: the last epoch
+        that has it); a new epoch begins. Raises Refused ("unknown_snapshot", "range")."""
+        fields = self.client.ask("restored", "restore", self.number, name, *restore_fields(tick, epoch, rollback))
         self.epoch, self.tick = fields[1], fields[2]
         return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]),
                      edit=fields[5] if len(fields) > 5 else 0)
@@ -618,19 +637,20 @@ class World(Commands):
         """Returns a world that does not run to the state `ticks` ticks ago. Raises Refused ("range")."""
         return self.restore(tick=max(self.tick - ticks, 0))
 
-    def fork(self, name, snapshot="", tick=None, epoch=0):
-        """Copies the present state (or the saved state `snapshot`, or that of a `tick` of the past) into a new, paused world
-        `name`; returns it joined."""
-        self.client.ask("forked", "fork", self.number, name, snapshot, *past_fields(tick, epoch))
+    def fork(self, name, snapshot="", tick=None, epoch=0, recording=""):
+        """Copies the present state (or the saved state `snapshot`, or that of a `tick` of the past, or of a recording: its end
+        without a tick) into a new, paused world `name`; returns it joined."""
+        self.client.ask("forked", "fork", self.number, name, snapshot, *past_fields(tick, epoch, recording))
         return self.client.join(name)
 
     # ---- the past --------------------------------------------------------------------------------
 
-    def seek(self, tick=None, sub=1, speed=0.0, epoch=0):
+    def seek(self, tick=None, sub=1, speed=0.0, epoch=0, recording=""):
         """Shows `tick` of the world's past in a subscription, or plays from there: `speed` is world time per wall time,
         negative backward. tick None: the present again. frames() then yields states of the past; nobody else sees them.
+        `recording`: of this recording of the world in place of its past; a tick beyond it is its end.
         Returns a Sought. Raises Refused ("range", "unsupported", "busy", "forbidden")."""
-        fields = self.client.ask("sought", "seek", sub, tick, float(speed), epoch)
+        fields = self.client.ask("sought", "seek", *seek_fields(sub, tick, speed, epoch, recording))
         return Sought.take(fields)
 
     def past(self, limit=256):
@@ -788,6 +808,24 @@ class World(Commands):
             if len(items) < PAGE:
                 return found
             first = id_of(items[-1]) + 1
+
+    def fields(self):
+        """The force fields by id, as dicts with the arguments of field_create, and `id`."""
+        names = ("id", "kind", "region", "falloff", "flags", "power", "mask", "tag", "position", "rotation", "half", "strength",
+                 "velocity", "linear", "quadratic", "angular", "core")
+        found = [dict(zip(names, item)) for item in self.query(QUERY["fields"])[2]]
+        for field in found:
+            for name in ("kind", "region", "falloff"):
+                field[name] = WORDS[f"field_{name}"][field[name]]
+            for name in ("position", "rotation", "half", "strength", "velocity"):
+                field[name] = tuple(field[name])
+        return found
+
+    def field_force(self, position, velocity=(0, 0, 0), mass=1.0):
+        """What all force fields together exert at a place (m) on a point of `mass` kg that moves at `velocity` (m/s):
+        (acceleration (m/s2), force (N) to be added)."""
+        acceleration, force, _ = self.query(QUERY["fields"], position, velocity, mass)
+        return tuple(acceleration), tuple(force)
 
     def totals(self):
         """Sums over all bodies: (kinetic (J), potential (J; zero at the origin), linear momentum (N s), angular momentum

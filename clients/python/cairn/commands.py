@@ -36,7 +36,8 @@ class Commands:
               angular_damping: Optional[float] = None, flags: Optional[int] = None,
               rolling_friction: Optional[float] = None, spinning_friction: Optional[float] = None,
               friction_axis: Optional[Vector] = None, axis_friction: Optional[float] = None,
-              friction: Optional[float] = None):
+              integrator: Optional[Union[int, str]] = None, tolerance: Optional[float] = None,
+              substeps: Optional[int] = None, friction: Optional[float] = None):
         """Make a body. Returns the body's id. Raises Refused.
 
         - status: 0 inactive, 1 static, 2 dynamic, 3 animated
@@ -66,6 +67,10 @@ class Commands:
         - friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero:
           none
         - axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding
+        - integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; read by method impact
+        - tolerance (0 … 1 m): largest estimated error of its motion in a tick; 0: that of impact.accuracy; read
+          by method impact
+        - substeps: least number of equal parts of a tick; 0: one; read by method impact
         - friction: static_friction and dynamic_friction, where they are not given, as in scenes
         """
         return self._command("spawn", status=status, position=position, shapes=shapes, rotation=rotation,
@@ -76,7 +81,8 @@ class Commands:
                              owner=owner, tag=tag, linear_damping=linear_damping,
                              angular_damping=angular_damping, flags=flags, rolling_friction=rolling_friction,
                              spinning_friction=spinning_friction, friction_axis=friction_axis,
-                             axis_friction=axis_friction, friction=friction)
+                             axis_friction=axis_friction, integrator=integrator, tolerance=tolerance,
+                             substeps=substeps, friction=friction)
 
     def remove(self, body: int):
         """Remove a body and its contacts. Raises Refused.
@@ -103,13 +109,15 @@ class Commands:
         """
         return self._command("set_velocity", body=body, velocity=velocity, angular_velocity=angular_velocity)
 
-    def set_status(self, body: int, status: Union[int, str]):
+    def set_status(self, body: int, status: Union[int, str], fast: Optional[Union[int, str]] = None):
         """Change a body's status; lifts quarantine. Raises Refused.
 
         - body: the body
         - status: 0 inactive, 1 static, 2 dynamic, 3 animated
+        - fast: 0 keep, 1 off, 2 on: whether it does not pass through dynamic bodies either (bit 2 of spawn's
+          flags)
         """
-        return self._command("set_status", body=body, status=status)
+        return self._command("set_status", body=body, status=status, fast=fast)
 
     def force(self, body: int, force: Vector, point: Optional[Vector] = None, ticks: Optional[int] = None):
         """Apply a constant force for a number of ticks. Raises Refused.
@@ -217,6 +225,21 @@ class Commands:
         - body: the body
         """
         return self._command("wake", body=body)
+
+    def set_integrator(self, body: int, integrator: Union[int, str], tolerance: Optional[float] = None,
+                       substeps: Optional[int] = None):
+        """Choose how method impact integrates a body's motion; other methods do not read it. Raises Refused.
+
+        - body: the body
+        - integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; linked bodies:
+          implicit_euler if any has it, else the highest
+        - tolerance (0 … 1 m): largest estimated error of its motion in a tick, by step doubling (rk45: by its
+          embedded pair); 0: that of impact.accuracy; linked bodies take the smallest
+        - substeps: least number of equal parts of a tick, each with its own contacts and forces; linked bodies
+          take the largest; 0: one
+        """
+        return self._command("set_integrator", body=body, integrator=integrator, tolerance=tolerance,
+                             substeps=substeps)
 
     def set_gravity(self, gravity: Vector):
         """Set gravity; wakes everything. Raises Refused.
@@ -371,3 +394,77 @@ class Commands:
         - point (-1000000 … 1000000 m): the new point_a, world axes
         """
         return self._command("joint_move", joint=joint, point=point)
+
+    def field_create(self, kind: Union[int, str], region: Optional[Union[int, str]] = None,
+                     position: Optional[Vector] = None, rotation: Optional[Rotation] = None,
+                     half: Optional[Vector] = None, falloff: Optional[Union[int, str]] = None,
+                     strength: Optional[Vector] = None, velocity: Optional[Vector] = None,
+                     linear: Optional[float] = None, quadratic: Optional[float] = None,
+                     angular: Optional[float] = None, power: Optional[int] = None, core: Optional[float] = None,
+                     flags: Optional[int] = None, mask: Optional[int] = None, tag: Optional[int] = None):
+        """Make a force field; wakes the bodies in its region. Returns the field's id. Raises Refused.
+
+        - kind: 1 wind, 2 vortex, 3 attractor, 4 drag
+        - region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre
+        - position (-1000000 … 1000000 m): centre of the field
+        - rotation: the field's axes to the world's
+        - half (0 … 1000000 m): half sizes of a box; x is the radius of a ball
+        - falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a box)
+        - strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y axis;
+          attractor: x, towards the centre
+        - velocity (-10000 … 10000 m/s): of a drag's medium, world axes
+        - linear (0 … 1e+12 N s/m): of a drag: force by relative velocity
+        - quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square
+        - angular (0 … 1000 1/s): of a drag: decay rate of angular velocity
+        - power: of an attractor: its force falls with this power of the distance
+        - core (0.001 … 1000000 m): of an attractor: within about this distance the force falls again, to 0 at
+          the centre
+        - flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m
+        - mask: bodies whose category has one of these bits feel the field
+        - tag: number for the user's own purpose
+        """
+        return self._command("field_create", kind=kind, region=region, position=position, rotation=rotation,
+                             half=half, falloff=falloff, strength=strength, velocity=velocity, linear=linear,
+                             quadratic=quadratic, angular=angular, power=power, core=core, flags=flags,
+                             mask=mask, tag=tag)
+
+    def field_remove(self, field: int):
+        """Remove a force field; wakes the bodies in its region. Raises Refused.
+
+        - field: the field
+        """
+        return self._command("field_remove", field=field)
+
+    def field_set(self, field: int, kind: Union[int, str], region: Optional[Union[int, str]] = None,
+                  position: Optional[Vector] = None, rotation: Optional[Rotation] = None,
+                  half: Optional[Vector] = None, falloff: Optional[Union[int, str]] = None,
+                  strength: Optional[Vector] = None, velocity: Optional[Vector] = None,
+                  linear: Optional[float] = None, quadratic: Optional[float] = None, angular: Optional[float] = None,
+                  power: Optional[int] = None, core: Optional[float] = None, flags: Optional[int] = None,
+                  mask: Optional[int] = None, tag: Optional[int] = None):
+        """Set all properties of a force field; wakes the bodies in its old and new region. Raises Refused.
+
+        - field: the field
+        - kind: 1 wind, 2 vortex, 3 attractor, 4 drag
+        - region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre
+        - position (-1000000 … 1000000 m): centre of the field
+        - rotation: the field's axes to the world's
+        - half (0 … 1000000 m): half sizes of a box; x is the radius of a ball
+        - falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a box)
+        - strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y axis;
+          attractor: x, towards the centre
+        - velocity (-10000 … 10000 m/s): of a drag's medium, world axes
+        - linear (0 … 1e+12 N s/m): of a drag: force by relative velocity
+        - quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square
+        - angular (0 … 1000 1/s): of a drag: decay rate of angular velocity
+        - power: of an attractor: its force falls with this power of the distance
+        - core (0.001 … 1000000 m): of an attractor: within about this distance the force falls again, to 0 at
+          the centre
+        - flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m
+        - mask: bodies whose category has one of these bits feel the field
+        - tag: number for the user's own purpose
+        """
+        return self._command("field_set", field=field, kind=kind, region=region, position=position,
+                             rotation=rotation, half=half, falloff=falloff, strength=strength,
+                             velocity=velocity, linear=linear, quadratic=quadratic, angular=angular,
+                             power=power, core=core, flags=flags, mask=mask, tag=tag)

@@ -58,6 +58,7 @@ STATUS = {
     66: ("waiting", "accepted; waits for its tick, then a second result follows"),
     67: ("unknown_joint", "no such joint"),
     68: ("not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"),
+    71: ("unknown_field", "no such force field"),
 }
 
 MESSAGE = {
@@ -115,6 +116,7 @@ MESSAGE = {
     "monitor": 85,
     "monitor_line": 86,
     "drain": 87,
+    "recorded": 88,
 }
 
 # name: (number, count of required fields, [(field, type), ...])
@@ -151,6 +153,9 @@ COMMAND = {
         ("spinning_friction", "F64"),
         ("friction_axis", "VEC3"),
         ("axis_friction", "F64"),
+        ("integrator", "ENUM"),
+        ("tolerance", "F64"),
+        ("substeps", "U32"),
     ]),
     "remove": (11, 1, [
         ("body", "BODY"),
@@ -168,6 +173,7 @@ COMMAND = {
     "set_status": (14, 2, [
         ("body", "BODY"),
         ("status", "ENUM"),
+        ("fast", "ENUM"),
     ]),
     "force": (15, 2, [
         ("body", "BODY"),
@@ -222,6 +228,12 @@ COMMAND = {
     ]),
     "wake": (24, 1, [
         ("body", "BODY"),
+    ]),
+    "set_integrator": (26, 2, [
+        ("body", "BODY"),
+        ("integrator", "ENUM"),
+        ("tolerance", "F64"),
+        ("substeps", "U32"),
     ]),
     "gravity": (30, 1, [
         ("gravity", "VEC3"),
@@ -302,6 +314,46 @@ COMMAND = {
         ("joint", "JOINT"),
         ("point", "VEC3"),
     ]),
+    "field_create": (70, 1, [
+        ("kind", "ENUM"),
+        ("region", "ENUM"),
+        ("position", "VEC3"),
+        ("rotation", "QUAT"),
+        ("half", "VEC3"),
+        ("falloff", "ENUM"),
+        ("strength", "VEC3"),
+        ("velocity", "VEC3"),
+        ("linear", "F64"),
+        ("quadratic", "F64"),
+        ("angular", "F64"),
+        ("power", "U32"),
+        ("core", "F64"),
+        ("flags", "U32"),
+        ("mask", "U32"),
+        ("tag", "INTEGER"),
+    ]),
+    "field_remove": (71, 1, [
+        ("field", "FORCE_FIELD"),
+    ]),
+    "field_set": (72, 2, [
+        ("field", "FORCE_FIELD"),
+        ("kind", "ENUM"),
+        ("region", "ENUM"),
+        ("position", "VEC3"),
+        ("rotation", "QUAT"),
+        ("half", "VEC3"),
+        ("falloff", "ENUM"),
+        ("strength", "VEC3"),
+        ("velocity", "VEC3"),
+        ("linear", "F64"),
+        ("quadratic", "F64"),
+        ("angular", "F64"),
+        ("power", "U32"),
+        ("core", "F64"),
+        ("flags", "U32"),
+        ("mask", "U32"),
+        ("tag", "INTEGER"),
+    ]),
 }
 
 # The value of a field that is omitted before a given one. A field without a default is required.
@@ -330,12 +382,18 @@ DEFAULTS = {
         "spinning_friction": 0.0,
         "friction_axis": (0.0, 0.0, 0.0),
         "axis_friction": 0.0,
+        "integrator": 0,
+        "tolerance": 0.0,
+        "substeps": 0,
     },
     "set_pose": {
         "rotation": (1.0, 0.0, 0.0, 0.0),
     },
     "set_velocity": {
         "angular_velocity": (0.0, 0.0, 0.0),
+    },
+    "set_status": {
+        "fast": 0,
     },
     "force": {
         "point": (0.0, 0.0, 0.0),
@@ -354,6 +412,10 @@ DEFAULTS = {
         "spinning_friction": 0.0,
         "friction_axis": (0.0, 0.0, 0.0),
         "axis_friction": 0.0,
+    },
+    "set_integrator": {
+        "tolerance": 0.0,
+        "substeps": 0,
     },
     "bounds": {
         "minimum": (-1000000.0, -1000000.0, -1000000.0),
@@ -401,6 +463,40 @@ DEFAULTS = {
     "joint_table": {
         "period": 0.0,
     },
+    "field_create": {
+        "region": 0,
+        "position": (0.0, 0.0, 0.0),
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+        "half": (1.0, 1.0, 1.0),
+        "falloff": 0,
+        "strength": (0.0, 0.0, 0.0),
+        "velocity": (0.0, 0.0, 0.0),
+        "linear": 0.0,
+        "quadratic": 0.0,
+        "angular": 0.0,
+        "power": 2,
+        "core": 0.1,
+        "flags": 0,
+        "mask": 4294967295,
+        "tag": 0,
+    },
+    "field_set": {
+        "region": 0,
+        "position": (0.0, 0.0, 0.0),
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+        "half": (1.0, 1.0, 1.0),
+        "falloff": 0,
+        "strength": (0.0, 0.0, 0.0),
+        "velocity": (0.0, 0.0, 0.0),
+        "linear": 0.0,
+        "quadratic": 0.0,
+        "angular": 0.0,
+        "power": 2,
+        "core": 0.1,
+        "flags": 0,
+        "mask": 4294967295,
+        "tag": 0,
+    },
 }
 
 LENGTH_MAX = 1000000
@@ -432,6 +528,9 @@ LIMITS = {
         "spinning_friction": (0, 1000, "m"),
         "friction_axis": (-1, 1, ""),
         "axis_friction": (0, 10, ""),
+        "integrator": (0, 5, ""),
+        "tolerance": (0, 1, "m"),
+        "substeps": (0, 1024, ""),
     },
     "set_pose": {
         "position": (-1000000, 1000000, "m"),
@@ -442,6 +541,7 @@ LIMITS = {
     },
     "set_status": {
         "status": (0, 3, ""),
+        "fast": (0, 2, ""),
     },
     "force": {
         "force": (-1000000000000, 1000000000000, "N"),
@@ -484,6 +584,11 @@ LIMITS = {
     "set_damping": {
         "linear_damping": (0, 1000, "1/s"),
         "angular_damping": (0, 1000, "1/s"),
+    },
+    "set_integrator": {
+        "integrator": (0, 5, ""),
+        "tolerance": (0, 1, "m"),
+        "substeps": (0, 1024, ""),
     },
     "gravity": {
         "gravity": (-10000, 10000, "m/s2"),
@@ -545,6 +650,40 @@ LIMITS = {
     },
     "joint_move": {
         "point": (-1000000, 1000000, "m"),
+    },
+    "field_create": {
+        "kind": (1, 4, ""),
+        "region": (0, 2, ""),
+        "position": (-1000000, 1000000, "m"),
+        "half": (0, 1000000, "m"),
+        "falloff": (0, 2, ""),
+        "strength": (-1000000000000, 1000000000000, "N"),
+        "velocity": (-10000, 10000, "m/s"),
+        "linear": (0, 1000000000000, "N s/m"),
+        "quadratic": (0, 1000000000000, "N s2/m2"),
+        "angular": (0, 1000, "1/s"),
+        "power": (0, 2, ""),
+        "core": (0.001, 1000000, "m"),
+        "flags": (0, 1, ""),
+        "mask": (0, 4294967295, ""),
+        "tag": (-9007199254740991, 9007199254740991, ""),
+    },
+    "field_set": {
+        "kind": (1, 4, ""),
+        "region": (0, 2, ""),
+        "position": (-1000000, 1000000, "m"),
+        "half": (0, 1000000, "m"),
+        "falloff": (0, 2, ""),
+        "strength": (-1000000000000, 1000000000000, "N"),
+        "velocity": (-10000, 10000, "m/s"),
+        "linear": (0, 1000000000000, "N s/m"),
+        "quadratic": (0, 1000000000000, "N s2/m2"),
+        "angular": (0, 1000, "1/s"),
+        "power": (0, 2, ""),
+        "core": (0.001, 1000000, "m"),
+        "flags": (0, 1, ""),
+        "mask": (0, 4294967295, ""),
+        "tag": (-9007199254740991, 9007199254740991, ""),
     },
 }
 
@@ -618,6 +757,14 @@ QUERY_LIMITS = {
     14: (
         ("joint", "U32", 0, 4294967295),
     ),
+    18: (
+        ("position", "PLACE", 0, 0),
+        ("velocity", "WAY", 0, 0),
+        ("mass", "REAL", 1e-06, 1000000000),
+    ),
+    19: (
+        ("limit", "U32", 0, 4096),
+    ),
     20: (
         ("body", "U32", 0, 4294967295),
         ("limit", "U32", 0, 4096),
@@ -654,22 +801,36 @@ QUERY_LIMITS = {
 # Words for numbers, by list; the first word of a list that begins with 1 is "".
 WORDS = {
     "body_status": ["inactive", "static", "dynamic", "animated"],
+    "integrator": ["automatic", "euler", "implicit_euler", "rk2", "rk4", "rk45"],
     "joint_type": ["", "spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance", "six_dof", "wheel", "drag"],
     "joint_mode": ["free", "locked", "limited"],
     "joint_spring": ["none", "stiffness", "hertz"],
     "joint_motor": ["none", "velocity", "position"],
     "joint_wave": ["constant", "sine", "table"],
+    "field_kind": ["", "wind", "vortex", "attractor", "drag"],
+    "field_region": ["everywhere", "ball", "box"],
+    "field_falloff": ["constant", "linear", "components"],
+    "switch": ["keep", "off", "on"],
 }
 
 # The list of words of each command field that has one.
 WORDED = {
     ("spawn", "status"): "body_status",
     ("set_status", "status"): "body_status",
+    ("set_status", "fast"): "switch",
+    ("spawn", "integrator"): "integrator",
+    ("set_integrator", "integrator"): "integrator",
     ("joint_create", "type"): "joint_type",
     ("joint_axis", "mode"): "joint_mode",
     ("joint_axis", "spring"): "joint_spring",
     ("joint_axis", "motor"): "joint_motor",
     ("joint_axis", "wave"): "joint_wave",
+    ("field_create", "kind"): "field_kind",
+    ("field_create", "region"): "field_region",
+    ("field_create", "falloff"): "field_falloff",
+    ("field_set", "kind"): "field_kind",
+    ("field_set", "region"): "field_region",
+    ("field_set", "falloff"): "field_falloff",
 }
 
 # Kinds of QUERY by name.
@@ -688,6 +849,8 @@ QUERY = {
     "methods": 12,
     "parameters": 13,
     "joint": 14,
+    "fields": 18,
+    "recordings": 19,
     "joints": 20,
     "linked": 21,
     "when": 22,

@@ -154,6 +154,18 @@ def given_command(name, fields):
     return command(name, **{field_name: value for field_name, value in fields.items() if value is not None})
 
 
+# ---- worlds ------------------------------------------------------------------------------------------
+
+def world_options(options):
+    """Options of WORLD_CREATE as they are packed: a rate may be a number. Raises BadNumber."""
+    packed = {name: finite(name, value) if isinstance(value, float) else value for name, value in options.items()}
+    if isinstance(packed.get("rate"), int):
+        packed["rate"] = [packed["rate"], 1]
+    if "gravity" in packed:
+        packed["gravity"] = [finite("gravity", value) for value in packed["gravity"]]
+    return packed
+
+
 # ---- queries -----------------------------------------------------------------------------------------
 
 def _check_asked(field, kind, value, least, most):

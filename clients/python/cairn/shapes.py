@@ -67,3 +67,11 @@ KINDS = {"sphere": lambda v: sphere(v), "box": lambda v: box(*v),
          "capsule": lambda v: capsule(**v) if isinstance(v, dict) else capsule(*v),
          "hull": hull, "plane": lambda v: plane(*v), "mesh": lambda v: mesh(*v),
          "polygon": polygon, "solid": solid}
+
+
+def of_kind(**kind):
+    """Canonical bytes of a shape by one keyword, its kind: of_kind(sphere=0.5), of_kind(box=(1, 2, 3))."""
+    if len(kind) != 1 or not set(kind) <= set(KINDS):
+        raise TypeError(f"a shape is one of {', '.join(f'{name}=…' for name in KINDS)}; {', '.join(kind) or 'nothing'} was given")
+    (name, value), = kind.items()
+    return KINDS[name](value)

@@ -35,6 +35,18 @@ def test_it_steps_to_the_same_hash_as_the_synchronous_client():
     run(body)
 
 
+def test_a_rollback_takes_one_round_trip():
+    async def body(server):
+        async with aio.connect(server.address) as client:
+            world, ball = await falling(client)
+            saved = await world.save("then", rollback=True)
+            there = await world.step(20)
+            again = await world.step(20, restore="then", save="later")
+            assert again.kept and (again.hash, again.epoch) == (there.hash, there.epoch + 1)
+            assert (await world.restore("then", rollback=True)).hash == saved.hash
+    run(body)
+
+
 def test_queries_have_the_same_answers():
     async def body(server):
         async with aio.connect(server.address) as client:

@@ -49,6 +49,24 @@ def test_a_restored_snapshot_and_a_fork_have_the_same_hashes(cairn_client):
     assert fork.step(50).hash == there
 
 
+def test_a_rollback_takes_one_round_trip_and_leaves_no_trace(cairn_client):
+    world, ball = falling(cairn_client)
+    assert world.step(3, save="then").kept
+    straight = world.fork("straight").step(7)
+    world.set_velocity(ball, (9, 0, 0))
+    wrong = world.step(7)
+    right = world.step(7, restore="then", save="now")
+    assert right.kept and (right.tick, right.epoch) == (10, wrong.epoch + 1)
+    assert right.hash == straight.hash != wrong.hash
+    saved = world.save("once", rollback=True)
+    world.step(4)
+    assert world.restore("once", rollback=True).hash == saved.hash == right.hash
+    for refused in (lambda: world.restore("once"), lambda: world.step(1, restore="never")):
+        with pytest.raises(cairn.Refused) as refusal:
+            refused()
+        assert refusal.value.status == "unknown_snapshot"
+
+
 def test_frames_have_the_ticks_and_bodies_of_the_world(cairn_client):
     world, body = falling(cairn_client)
     world.subscribe(fields=31)
@@ -425,3 +443,20 @@ def test_a_lost_connection_is_resumed_with_its_numbers_and_mirrors():
         with pytest.raises(cairn.Refused) as refused:
             client.resume()
         assert refused.value.status == "expired"
+
+
+def test_the_tick_hash_is_computed_from_the_bodies(cairn_server):
+    with cairn_server.connect() as client:
+        world = client.create("hashed")
+        world.spawn(status="static", shapes=[world.shape(plane=((0, 1, 0), 0))])
+        for k in range(20):
+            world.spawn(shapes=[world.shape(box=(1, 1, 1))], position=(0.3 * k, 2 + k, 0), tag=k)
+        for n in (1, 100):
+            stepped = world.step(n, bodies=True)
+            assert cairn.tick_hash(stepped.tick, stepped.bodies) == stepped.tick_hash
+        stepped.bodies[5].position = (0, *stepped.bodies[5].position[1:])
+        assert cairn.tick_hash(stepped.tick, stepped.bodies) != stepped.tick_hash
+        with pytest.raises(TypeError, match="a shape is one of sphere=…, box=…"):
+            world.shape(cube=1)
+        with pytest.raises(cairn.Refused, match="there is no world nowhere"):
+            client.join("nowhere")

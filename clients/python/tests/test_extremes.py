@@ -9,7 +9,7 @@ from cairn.manifest import COMMAND, DEFAULTS, LIMITS, QUERY, QUERY_LIMITS
 EXTREMES = (float("nan"), float("inf"), float("-inf"), 1e308, -1e308)
 COUNTS = {"F64": 1, "VEC3": 3, "QUAT": 4}
 # Valid values of required fields, by kind; some by name.
-VALID = {"BODY": 1, "SHAPE": 1, "JOINT": 1, "ENUM": 1, "U32": 1, "INTEGER": 1, "SEED": 1, "F64": 1.0, "VEC3": [0, 0, 0],
+VALID = {"BODY": 1, "SHAPE": 1, "JOINT": 1, "FORCE_FIELD": 1, "ENUM": 1, "U32": 1, "INTEGER": 1, "SEED": 1, "F64": 1.0, "VEC3": [0, 0, 0],
          "QUAT": [1, 0, 0, 0], "TEXT": "lcp", "NAME": bytes(32), "ATTACHMENTS": [], "TARGETS": [[1, 0, 0.0]],
          "POINTS": [[0.0, 0.0]]}
 NAMED = {("parameter", "name"): "sleep.time"}
@@ -164,3 +164,22 @@ def test_every_number_of_every_query(world):
                 ("skin", lambda: world.move(sphere, zero, up, skin=value))):
             refused(call, field)
     assert world.totals()[0] == 0
+
+
+def test_the_numbers_of_areas_and_of_new_worlds(world):
+    areas, zero = cairn.areas, (0, 0, 0)
+    for value in EXTREMES:
+        bad = (0, value, 0)
+        for field, area in (("minimum", lambda: areas.box(bad, zero)), ("maximum", lambda: areas.box(zero, bad)),
+                            ("centre", lambda: areas.ball(bad, 1)), ("radius", lambda: areas.ball(zero, value)),
+                            ("eye", lambda: areas.frustum(bad, (1, 0, 0, 0), 1, 1, 1, 2)),
+                            ("rotation", lambda: areas.frustum(zero, (1, *bad), 1, 1, 1, 2)),
+                            ("half_width", lambda: areas.frustum(zero, (1, 0, 0, 0), value, 1, 1, 2)),
+                            ("near", lambda: areas.frustum(zero, (1, 0, 0, 0), 1, 1, value, 2)),
+                            ("far", lambda: areas.frustum(zero, (1, 0, 0, 0), 1, 1, 1, value))):
+            if not math.isfinite(value):  # the limits are the server's
+                refused(area, field)
+        refused(lambda: world.client.create("never", gravity=bad), "gravity")
+    with pytest.raises(cairn.BadNumber, match="rate is nan"):
+        world.client.create("never", rate=math.nan)
+    assert world.step(0).tick == 0 and "never" not in [name for _, name, *_ in world.client.list()]

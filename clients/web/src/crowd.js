@@ -105,6 +105,12 @@ export class Crowd {
     this.chosen = 0;
   }
 
+  /** True if all shapes are polygons, which exist in planar worlds only. */
+  get planar() {
+    const kinds = [...this.#batches.values()].map(({ kind }) => kind);
+    return kinds.length > 0 && kinds.every((kind) => kind === "polygon");
+  }
+
   /** True once every shape has arrived and is drawn. */
   get complete() { return [...this.#batches.values()].every((batch) => batch.mesh !== null); }
 

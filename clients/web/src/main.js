@@ -3,6 +3,7 @@ import { Vector3 } from "three";
 import { Banner } from "./banner.js";
 import { Contacts } from "./contacts.js";
 import { Crowd } from "./crowd.js";
+import { Fields } from "./fields.js";
 import { Focus } from "./focus.js";
 import { Hand } from "./hand.js";
 import { Inspector } from "./inspector.js";
@@ -21,6 +22,7 @@ const statistics = new Statistics(element("statistics").querySelector("dl"));
 const inspector = new Inspector(element("inspector"));
 const contacts = new Contacts(stage.scene);
 const joints = new JointLines(stage.scene);
+const fields = new Fields(stage.scene);
 const crowd = new Crowd(stage.scene, (name) => link.world.geometry(name));
 const focus = new Focus(stage);
 const banner = new Banner(element("banner"), () => link.start());
@@ -177,6 +179,7 @@ element("speed").onchange = ({ target }) => {
 };
 element("contacts").onchange = ({ target }) => { contacts.on = crowd.faded = target.checked; };
 element("joints").onchange = ({ target }) => { joints.on = target.checked; };
+element("fields").onchange = ({ target }) => { fields.on = target.checked; };
 element("focus").onchange = ({ target }) => focus.set(target.checked, link);
 element("shadows").onchange = ({ target }) => { stage.shadows = target.checked; };
 element("reset").onclick = () => { if (link.mirror !== null) lookAt(link.mirror); };
@@ -192,6 +195,7 @@ const KEYS = {
   f: follow,
   c: () => toggle("contacts"),
   j: () => toggle("joints"),
+  e: () => toggle("fields"),
   v: () => toggle("focus"),
   r: () => toggle("reset"),
   m: () => physics.toggle(),
@@ -224,6 +228,7 @@ function picture() {
     hand.pull(now);
     if (world !== null && link.connected) {
       contacts.refresh(world, inspector.id, now);
+      fields.refresh(world, crowd.planar, now);
       inspector.refresh(world, mirror, contacts, now);
       focus.refresh(link, inspector.id, now);
       statistics.picture(now, client, world, mirror, playback);
@@ -238,7 +243,8 @@ function picture() {
 
 // For the console, and for tests of the page.
 window.cairn = {
-  link, stage, crowd, playback, statistics, inspector, contacts, joints, focus, physics, hand, timeline, choose, moment: () => moment,
+  link, stage, crowd, playback, statistics, inspector, contacts, joints, fields, focus, physics, hand, timeline, choose,
+  moment: () => moment,
 };
 link.start();
 requestAnimationFrame(picture);

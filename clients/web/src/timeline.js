@@ -1,6 +1,6 @@
 /**
  * The timeline: the past of the joined world, in the page's own subscription. Scrubbing and playing change nothing for others;
- * "Restart" and "Continue here" change the world, for roles that may command.
+ * "Restart" and "Continue here" change the world, for roles that may command. Recordings of the world are shown in the same way.
  *
  * While the slider is moved, at most one SEEK is under way; the last position is sent when it is answered.
  */
@@ -27,6 +27,9 @@ export class Timeline {
     /** Where the subscription is: {epoch, tick, speed, first, last}; null: in the present. */
     this.where = null;
     this.open = false;
+    /** The recording that is shown in place of the world's past; "": none. */
+    this.source = "";
+    element("source").onchange = ({ target }) => this.choose(target.value);
     element("moment").oninput = ({ target }) => this.seek(Number(target.value), 0);
     element("backward").onclick = () => this.play(-this.speed);
     element("forward").onclick = () => this.play(this.speed);
@@ -55,9 +58,20 @@ export class Timeline {
   /** Another world was joined, or the session is new: the present is shown. */
   reset() {
     this.where = this.#wanted = this.#outline = null;
+    this.source = "";
+    this.#list([]);
     this.#busy = false;
     this.#at = 0;
     this.#direct(false);
+  }
+
+  /** Shows the beginning of a recording, or ("") the end of the past. */
+  choose(source) {
+    const back = this.#link.world?.tick ?? 0;
+    this.source = source;
+    this.where = null;
+    element("marks").replaceChildren();
+    this.seek(source === "" ? back : 0, 0);
   }
 
   play(speed) {
@@ -82,8 +96,8 @@ export class Timeline {
     if (world === null || subscription === null) return;
     this.#busy = true;
     try {
-      const where = await world.seek(subscription, tick, { speed, epoch: tick === null ? 0 : this.where?.epoch ?? 0 });
-      this.take(where);
+      const epoch = tick === null ? 0 : this.where?.epoch ?? 0, recording = tick === null ? "" : this.source;
+      this.take(await world.seek(subscription, tick, { speed, epoch, recording }));
     } catch (error) {
       this.#report(error);
     }
@@ -94,6 +108,7 @@ export class Timeline {
   /** SOUGHT: the subscription is at another place, or has stopped at an end. */
   take(where) {
     this.where = where.present ? null : where;
+    if (where.present) this.source = element("source").value = "";
     this.#direct(this.where !== null);
     this.show();
   }
@@ -115,10 +130,11 @@ export class Timeline {
     this.show();
     if (now - this.#at < REFRESH_MS) return;
     this.#at = now;
-    world.past().then((outline) => {
+    Promise.all([world.past(), world.recordings()]).then(([outline, recordings]) => {
       this.#outline = outline;
       element("timeline-why").textContent = "";
-      this.#drawMarks();
+      this.#list(recordings.filter(({ running, bytes }) => !running && bytes > 0));
+      if (this.source === "") this.#drawMarks();
     }).catch((error) => { element("timeline-why").textContent = error.message; });
   }
 
@@ -136,11 +152,20 @@ export class Timeline {
     slider.max = last;
     if (!(slider.matches(":active") && this.#busy)) slider.value = tick;
     element("where").textContent = where === null ? `live, tick ${tick}`
-      : `tick ${tick} of epoch ${where.epoch}, ${(Math.max(behind, 0) / rate).toFixed(1)} s ago`;
+      : this.source !== "" ? `tick ${tick} of ${first} to ${last}` : `tick ${tick} of epoch ${where.epoch}, ${(Math.max(behind, 0) / rate).toFixed(1)} s ago`;
     element("timeline").dataset.state = where === null ? "live" : where.speed === 0 ? "still" : "plays";
     element("halt").disabled = where === null || where.speed === 0;
     element("live").disabled = where === null;
-    element("resume-here").disabled = where === null;
+    element("resume-here").disabled = where === null || this.source !== "";
+  }
+
+  /** The recordings to choose from; what is chosen stays so. */
+  #list(recordings) {
+    const names = recordings.map(({ name }) => name), select = element("source");
+    if (this.source !== "" && !names.includes(this.source)) names.push(this.source);
+    if ([...select.options].slice(1).map(({ value }) => value).join("/") !== names.join("/"))
+      select.replaceChildren(select.options[0], ...names.map((name) => new Option(name, name)));
+    select.value = this.source;
   }
 
   #drawMarks() {

@@ -1,6 +1,6 @@
 /**
  * Makes the pictures of the README: node test/screenshot.mjs OUT.png|OUT.jpg SCENE SECONDS [CHOICE…], in BUILD/npm/web with
- * CAIRN_BUILDDIR and CAIRN_SRCDIR set. Choices: `contacts` of all bodies; `joints`; `body` chooses the topmost dynamic body;
+ * CAIRN_BUILDDIR and CAIRN_SRCDIR set. Choices: `contacts` of all bodies; `joints`; `fields`; `body` chooses the topmost dynamic body;
  * `physics` opens the panel of methods and parameters, as a controller; `near=0.7` multiplies the camera's distance; `front` looks
  * along −z; `bare` hides the panels; `ticks=N` shows the world after N ticks, on a machine of any speed; WIDTHxHEIGHT.
  */
@@ -33,10 +33,11 @@ try {
   await page.waitForFunction(() => window.cairn?.moment() && cairn.crowd.complete);
   if (ticks > 0) await page.evaluate((n) => cairn.link.world.step(n), ticks);
   await page.waitForTimeout(Number(seconds) * 1000);
-  await page.evaluate(([contacts, joints, body, share, panel, front]) => {
+  await page.evaluate(([contacts, joints, fields, body, share, panel, front]) => {
     const { camera, controls } = cairn.stage, { mirror } = cairn.link;
     if (contacts) document.getElementById("contacts").click();
     if (joints) document.getElementById("joints").click();
+    if (fields) document.getElementById("fields").click();
     camera.position.sub(controls.target).multiplyScalar(share);
     if (front) camera.position.set(0, 0, camera.position.length());
     camera.position.add(controls.target);
@@ -45,7 +46,7 @@ try {
     const height = (id) => mirror.position[mirror.slots.get(id) * 3 + 1];
     cairn.choose([...mirror.slots.keys()].filter((id) => mirror.body(id).status === "dynamic")
       .reduce((top, id) => (height(id) > height(top) ? id : top)));
-  }, [choices.includes("contacts"), choices.includes("joints"), choices.includes("body"), near, physics, choices.includes("front")]);
+  }, [...["contacts", "joints", "fields", "body"].map((choice) => choices.includes(choice)), near, physics, choices.includes("front")]);
   await page.waitForTimeout(4000);
   if (choices.includes("bare")) await page.evaluate(() => document.body.classList.add("bare"));
   await page.screenshot({ path: out, timeout: 120000, ...(out.endsWith(".jpg") ? { type: "jpeg", quality: 80 } : {}) });

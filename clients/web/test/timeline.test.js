@@ -95,6 +95,22 @@ test("a controller restarts the world, and continues it from a tick", async () =
   await page.close();
 });
 
+test("a recording is opened in the timeline, and left again", async () => {
+  const page = await open(server, `#world=tower&token=${encodeURIComponent(TOKEN)}`);
+  const made = await page.evaluate(() => cairn.link.world.saveRecording("fall"));
+  await page.click("#past");
+  await page.waitForFunction(() => document.getElementById("source").options.length === 2);
+  await page.selectOption("#source", "fall");
+  await page.waitForFunction((first) => cairn.timeline.where?.tick === first, made.first.tick);
+  await scrub(page, made.last.tick);
+  await page.waitForFunction((last) => cairn.link.mirror.tick === last, made.last.tick);
+  assert.equal(await page.isDisabled("#resume-here"), true);
+  await page.click("#live");
+  await page.waitForFunction(() => cairn.timeline.where === null && document.getElementById("source").value === "");
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+});
+
 test("a world without a file says why it has no past", async () => {
   const page = await open(plain);
   await page.click("#past");

@@ -197,6 +197,35 @@ static double core_radius(const struct impact_options *options, double apart)
 	return apart <= near ? -1 : scalar_min(apart - near, options->core_a);
 }
 
+/* Of the distance that is left: how much of it a core's centre may go in one search. */
+#define CENTRE_PART 0.5
+
+/* A centre that is too near for a ball stops at the start if it would go far towards the piece: else it would
+ * pass in many searches, each of which brings it a little nearer. One in the piece goes on. */
+static void stop_centre(const struct advance_body *centre, const struct advance_body *b,
+			const struct motion *motion_a, struct impact_result *found)
+{
+	pose from = motion_a->from, from_b = b->motion->from, b_in_a = pose_relative(from, from_b);
+	mat3 rotation = mat3_from_quat(b_in_a.rotation);
+	struct gjk_result gap;
+	gjk_distance(&centre->core, &b->core, &rotation, b_in_a.position, NULL, &gap);
+	double apart = gap.distance - b->core.radius;
+	if (gap.touching || !(apart > 0))
+		return;
+	vec3 normal = pose_vector(from, gap.normal), point = pose_point(from, gap.point_b);
+	vec3 of_b = motion_point_velocity(b->motion, from_b.position, point);
+	double closing = vec3_dot(vec3_sub(motion_a->velocity, of_b), normal);
+	if (!(closing * (motion_a->t1 - motion_a->t0) > CENTRE_PART * apart))
+		return;
+	found->outcome = IMPACT_HIT;
+	found->time = motion_a->t0;
+	found->distance = apart;
+	found->normal = normal;
+	found->point_a = from.position;
+	found->point_b = vec3_mul_sub(point, normal, b->core.radius);
+	found->core = true;
+}
+
 /* Searches for A's core in place of a piece that touches B's from the start; *found is replaced. */
 static void search_core(const struct impact_search *self, const struct advance_body *b,
 			const struct motion *motion_a, struct impact_result *found)
@@ -211,8 +240,10 @@ static void search_core(const struct impact_search *self, const struct advance_b
 	*found = (struct impact_result){ .outcome = IMPACT_APART,
 					 .time = motion_a->t1,
 					 .iterations = iterations };
-	if (radius < 0)
+	if (radius < 0) {
+		stop_centre(&ball, b, motion_a, found);
 		return;
+	}
 	ball.core.radius = ball.reach = radius;
 	advance_convex(&ball, b, &options, NULL, &end);
 	found->iterations += end.iterations;
@@ -430,6 +461,25 @@ static struct impact_result advance_to_plane(const struct impact_points *cloud,
 	return out;
 }
 
+/* As stop_centre, for the plane B. */
+static void stop_centre_at_plane(const struct impact_points *centre, const struct half_space *plane,
+				 struct impact_result *found)
+{
+	const struct motion *motion = centre->motion;
+	struct low_point low = lowest_point(centre, plane, motion->t0);
+	vec3 of_plane =
+		motion_point_velocity(plane->motion, plane->motion->from.position, low.point);
+	double closing = -vec3_dot(vec3_sub(motion->velocity, of_plane), low.normal);
+	if (!(low.gap > 0) || !(closing * (motion->t1 - motion->t0) > CENTRE_PART * low.gap))
+		return;
+	*found = (struct impact_result){ .outcome = IMPACT_HIT,
+					 .time = motion->t0,
+					 .distance = low.gap,
+					 .normal = vec3_negate(low.normal),
+					 .point_a = low.point,
+					 .point_b = vec3_mul_sub(low.point, low.normal, low.gap) };
+}
+
 /* As cut_short, for A's points and the plane B. */
 static void cut_short_at_plane(const struct impact_search *self, struct impact_points *cloud,
 			       struct half_space *plane, struct impact_result *found)
@@ -457,6 +507,8 @@ static void cut_short_at_plane(const struct impact_search *self, struct impact_p
 		finer.tolerance *= CORE_TOLERANCE;
 		if (radius >= 0)
 			*found = advance_to_plane(&ball, plane, &finer);
+		else
+			stop_centre_at_plane(&ball, plane, found);
 		found->iterations += iterations;
 		found->core = found->outcome != IMPACT_APART;
 	} else if (options->grazing > 0 &&

@@ -37,7 +37,8 @@ struct impact_options {
 	 *
 	 * core_a     m: pieces that are nearer than the tolerance at t0 do not count. Instead, a ball about
 	 *            the origin of A's frame is searched, of this radius, or smaller if that is so near B's
-	 *            piece that the ball would touch it. If the origin itself touches, the pieces are
+	 *            piece that the ball would touch it. If even the origin does, to within rounding, A is
+	 *            stopped at the start if it goes towards the piece; if the origin is inside, they are
 	 *            passed over. So OVERLAP is no outcome.
 	 * grazing    m: a hit is passed over if at t1 A is less than this deep behind the plane of the hit,
 	 *            or at t0 and t1 behind a face of B's piece, so that A ends on its own side of the

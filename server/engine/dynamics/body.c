@@ -450,9 +450,14 @@ static void store_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	ASSERT(last <= ((const struct store_work *)context)->step->body_count);
 	UNUSED(worker);
 	const struct store_work *work = context;
-	for (uint32_t i = first; i < last; i++)
-		work->changed[i] = store_columns(work->step->dynamics, work->step->bodies[i],
-						 work->motions[i], work->step->dt);
+	const uint32_t *sleep_set = work->step->dynamics->tables->body.sleep_set;
+	for (uint32_t i = first; i < last; i++) {
+		uint32_t body = work->step->bodies[i];
+		work->changed[i] = sleep_set[body] != 0
+					   ? 0
+					   : store_columns(work->step->dynamics, body,
+							   work->motions[i], work->step->dt);
+	}
 }
 
 void step_store_all(struct step *self, const struct body_motion *motions)

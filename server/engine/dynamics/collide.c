@@ -23,6 +23,7 @@
 #include "server/engine/collision/pairs.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/step.h"
 #include "server/engine/dynamics/sweep_path.h"
 
@@ -330,16 +331,30 @@ static bool sweeps_over_sleeper(const struct step *self, const struct contact_si
 	return hit.fraction < 1;
 }
 
-/* True if one body takes part, the other sleeps, and a point may close within this step. */
-static bool reaches_sleeper(const struct step *self, const struct contact_side *a,
-			    const struct contact_side *b, const struct contact_state *contact,
-			    double dt)
+static bool is_asleep(const struct step *self, const struct contact_side *side)
 {
-	const uint32_t *set = self->dynamics->tables->body.sleep_set;
-	bool asleep = (set[a->body] != 0 && !step_takes_part(self, a->body)) ||
-		      (set[b->body] != 0 && !step_takes_part(self, b->body));
-	if (!asleep)
-		return false;
+	return self->dynamics->tables->body.sleep_set[side->body] != 0 &&
+	       !step_takes_part(self, side->body);
+}
+
+/* True if a sleeping body does not move until the method finds that `other` pushes it. Those that an
+ * animated body meets wake at once, because the two alone are not solved for; and a body that may not
+ * sleep lets nothing sleep that it touches. */
+static bool holds_still(const struct step *self, const struct contact_side *asleep,
+			const struct contact_side *other)
+{
+	const struct tables *tables = self->dynamics->tables;
+	return tables->body.status[other->body] == BODY_DYNAMIC &&
+	       (tables->body.flags[other->body] & BODY_MAY_SLEEP) != 0 &&
+	       step_takes_part(self, other->body) &&
+	       joint_first(tables, asleep->body) == DYNAMICS_NONE;
+}
+
+/* True if a point of the two closes within this step; one of them sleeps. */
+static bool reaches_sleeper(const struct step *self, const struct contact_side *asleep,
+			    const struct contact_side *a, const struct contact_side *b,
+			    const struct contact_state *contact, double dt)
+{
 	for (uint32_t i = 0; i < contact->point_count; i++) {
 		const struct contact_point *point = &contact->points[i];
 		vec3 closing =
@@ -348,8 +363,21 @@ static bool reaches_sleeper(const struct step *self, const struct contact_side *
 		if (point->separation <= scalar_max(0, CONTACT_WAKE_REACH * way))
 			return true;
 	}
-	bool sleeps_b = set[b->body] != 0 && !step_takes_part(self, b->body);
-	return sweeps_over_sleeper(self, sleeps_b ? a : b, sleeps_b ? b : a, dt);
+	return sweeps_over_sleeper(self, asleep == b ? a : b, asleep, dt);
+}
+
+/* Whether the contact holds or reaches a sleeping body. */
+static void meet_sleeper(const struct step *self, const struct contact_side *a,
+			 const struct contact_side *b, const struct collide_options *options,
+			 struct contact_state *out)
+{
+	out->holds = out->reaches = false;
+	bool sleeps_b = is_asleep(self, b);
+	if (!sleeps_b && !is_asleep(self, a))
+		return;
+	const struct contact_side *asleep = sleeps_b ? b : a;
+	out->holds = options->hold && holds_still(self, asleep, sleeps_b ? a : b);
+	out->reaches = !out->holds && reaches_sleeper(self, asleep, a, b, out, options->dt);
 }
 
 /* ---- near by turning ----------------------------------------------------------------------- */
@@ -437,7 +465,7 @@ static void collide_one(const struct step *self, struct contact_state *out,
 		place_made(tables, &a, &b, &made->manifold, out);
 	}
 	ASSERT(out->point_count <= MANIFOLD_POINTS_MAX);
-	out->reaches = reaches_sleeper(self, &a, &b, out, options->dt);
+	meet_sleeper(self, &a, &b, options, out);
 	/* A contact that is not near in this step has no points for the method. */
 	double nearest = __builtin_inf();
 	for (uint32_t i = 0; i < out->point_count; i++)
@@ -501,7 +529,9 @@ void step_collide(const struct step *self, struct contact_list *list, uint32_t f
 	ASSERT(first <= list->count && list->count <= list->capacity);
 	ASSERT(options->dt >= 0);
 	struct collide_work work = { self, list, first, options };
+	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_NARROW);
 	parallel_run(self->parallel, list->count - first, COLLIDE_GRAIN, collide_piece, &work);
+	profile_enter(self->dynamics->profile, before);
 }
 
 void step_report_contacts(struct step *self, const struct contact_list *list)

@@ -120,6 +120,16 @@ uint32_t contact_find(const struct dynamics *self, const struct contact_pair *pa
 				  pair->b.placement, pair->a.child, pair->b.child);
 }
 
+int contact_compare_pairs(const struct contact_pair *x, const struct contact_pair *y)
+{
+	const uint32_t at_x[4] = { x->a.placement, x->b.placement, x->a.child, x->b.child };
+	const uint32_t at_y[4] = { y->a.placement, y->b.placement, y->a.child, y->b.child };
+	for (uint32_t i = 0; i < 4; i++)
+		if (at_x[i] != at_y[i])
+			return at_x[i] < at_y[i] ? -1 : 1;
+	return 0;
+}
+
 /* ---- materials ----------------------------------------------------------------------------- */
 
 static double combine(uint8_t rule, double a, double b)

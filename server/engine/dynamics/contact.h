@@ -62,6 +62,8 @@ void contact_drop(struct dynamics *self, uint32_t row);
 void contact_refresh_live(struct dynamics *self, uint32_t row);
 /* The row of a pair, or DYNAMICS_NONE. */
 uint32_t contact_find(const struct dynamics *self, const struct contact_pair *pair);
+/* < 0, 0 or > 0: the order of pairs by pieces. */
+int contact_compare_pairs(const struct contact_pair *x, const struct contact_pair *y);
 
 /* The pair's friction and restitution from the materials of both bodies. If their rules differ, the one
  * with the lower number applies, so that any explicit choice beats the default. Of rolling and spinning

@@ -5,9 +5,8 @@
 
 #include <string.h>
 
-/* All 128 bits of the pair reach the high bits, which choose the slot. */
-static uint64_t pair_hash(uint32_t placement_a, uint32_t placement_b, uint32_t child_a,
-			  uint32_t child_b)
+uint64_t contact_index_hash(uint32_t placement_a, uint32_t placement_b, uint32_t child_a,
+			    uint32_t child_b)
 {
 	uint64_t x = ((uint64_t)placement_a << 32 | placement_b) * UINT64_C(0x9e3779b97f4a7c15);
 	x ^= x >> 32;
@@ -25,8 +24,8 @@ static uint32_t home_of(const struct contact_index *self, uint64_t hash)
 static uint32_t home_of_row(const struct contact_index *self, const struct contact_table *table,
 			    uint32_t row)
 {
-	return home_of(self, pair_hash(table->placement_a[row], table->placement_b[row],
-				       table->child_a[row], table->child_b[row]));
+	return home_of(self, contact_index_hash(table->placement_a[row], table->placement_b[row],
+						table->child_a[row], table->child_b[row]));
 }
 
 static uint32_t next_slot(const struct contact_index *self, uint32_t slot)
@@ -117,7 +116,8 @@ uint32_t contact_index_find(const struct contact_index *self, const struct conta
 {
 	if (self->count == 0)
 		return UINT32_MAX;
-	uint32_t slot = home_of(self, pair_hash(placement_a, placement_b, child_a, child_b));
+	uint32_t slot =
+		home_of(self, contact_index_hash(placement_a, placement_b, child_a, child_b));
 	for (; self->slots[slot] != 0; slot = next_slot(self, slot)) {
 		uint32_t row = self->slots[slot] - 1;
 		if (table->placement_a[row] == placement_a &&

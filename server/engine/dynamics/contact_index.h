@@ -16,6 +16,9 @@ struct contact_index {
 	uint32_t count;	   /* rows present; at most three quarters of the slots */
 };
 
+/* All 128 bits of the pair reach the high bits, which choose a slot. */
+uint64_t contact_index_hash(uint32_t placement_a, uint32_t placement_b, uint32_t child_a,
+			    uint32_t child_b);
 /* Zero initialisation is a valid empty index. */
 void contact_index_release(struct contact_index *self);
 void contact_index_reset(struct contact_index *self);

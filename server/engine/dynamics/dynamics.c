@@ -4,6 +4,8 @@
  * by its rows, so that later insertions cannot fail. */
 #include "server/engine/dynamics/dynamics.h"
 
+#include "server/engine/dynamics/force_field.h"
+
 #include "server/base/array.h"
 #include "server/base/heap.h"
 #include "server/engine/dynamics/body.h"
@@ -33,6 +35,7 @@ enum status dynamics_init(struct dynamics *self, struct tables *tables, const st
 	bitset_init(&self->moved);
 	table_init(&self->joint_index);
 	bitset_init(&self->joint_used);
+	bitset_init(&self->field_used);
 	bitset_init(&self->joint_notes.moved);
 	bitset_init(&self->joint_notes.changed);
 	enum status status = arena_init(&self->scratch, 0);
@@ -56,6 +59,7 @@ void dynamics_release(struct dynamics *self)
 	bitset_release(&self->placement_used);
 	bitset_release(&self->contact_used);
 	bitset_release(&self->moved);
+	bitset_release(&self->field_used);
 	joints_release(self);
 	ARRAY_RELEASE(&self->bodies);
 	ARRAY_RELEASE(&self->edges);
@@ -217,6 +221,8 @@ enum status dynamics_rebuild(struct dynamics *self)
 		status = dynamics_body_reserve(self, 0, 0);
 	if (status == STATUS_OK)
 		status = joints_rebuild(self);
+	if (status == STATUS_OK)
+		status = dynamics_field_reserve(self, 0);
 	if (status != STATUS_OK)
 		return status;
 	table_reset(&self->body_index);
@@ -228,9 +234,11 @@ enum status dynamics_rebuild(struct dynamics *self)
 	bitset_reset(&self->placement_used);
 	bitset_reset(&self->contact_used);
 	bitset_reset(&self->moved);
+	bitset_reset(&self->field_used);
 	broad_phase_reset(self->broad_phase);
 	/* Fat boxes are columns and are not made anew, because pairs are a function of them. */
 	tables_find_rows(tables, TABLE_PLACEMENT, &self->placement_used, NULL);
+	tables_find_rows(tables, TABLE_FIELD, &self->field_used, NULL);
 	tables_find_rows(tables, TABLE_BODY, &self->body_used, &self->body_index);
 	for (uint32_t body = bitset_next(&self->body_used, 0); body != BITSET_NONE;
 	     body = bitset_next(&self->body_used, body + 1)) {

@@ -28,6 +28,7 @@
 #include "server/base/arena.h"
 #include "server/base/bitset.h"
 #include "server/base/parallel.h"
+#include "server/base/profile.h"
 #include "server/base/table.h"
 #include "server/engine/collision/broad_phase.h"
 #include "server/engine/dynamics/contact_index.h"
@@ -60,7 +61,9 @@ struct step_report {
 	uint32_t sweep_pairs; /* pairs of fast bodies that stopped each other */
 	uint64_t
 		sweep_limits; /* searches without an answer; the path ends where it is known to be free */
-	double joint_error; /* m or rad: the largest of any joint after the step */
+	struct impact_figures impact;
+	double impact_error; /* m: largest estimated error of a part of the tick (impact.h) */
+	double joint_error;  /* m or rad: the largest of any joint after the step */
 };
 
 /* Events of the boundary, in the order they happened; the world sorts them, and then applies its
@@ -106,12 +109,15 @@ struct dynamics {
 	struct tables *tables;		 /* borrowed from the world */
 	const struct shape **shapes;	 /* by row of the shape table; borrowed from the world */
 	const struct parallel *parallel; /* for this step; borrowed */
+	struct profile *profile;	 /* borrowed; NULL: nobody asked for one */
 	double ahead; /* s: boxes of a body that a command moves reach this far along its velocity */
 	struct table body_index;	    /* body id → row */
 	struct contact_index contact_index; /* pair of pieces → contact row */
 	struct bitset awake, live;
-	struct bitset parted; /* rows of bodies that lost contact points; the reader empties it */
-	struct bitset body_used, placement_used, contact_used, joint_used;
+	struct bitset
+		parted; /* rows of bodies that lost contact points, or sleep and have contacts with
+				 other impulses; the reader empties it */
+	struct bitset body_used, placement_used, contact_used, joint_used, field_used;
 	struct table joint_index; /* joint id → row */
 	/* Changes of joints that the boundary reports (joint_list.h). */
 	struct {
@@ -173,6 +179,8 @@ struct body_motion dynamics_motion(const struct dynamics *self, uint32_t body);
 
 /* Wakes a body's whole sleep set, with events; for an awake body it only resets sleep_time. */
 void dynamics_wake(struct dynamics *self, uint32_t body);
+/* Wakes the bodies of its sleep set that have their bits set; no effect on an awake body. */
+void dynamics_wake_some(struct dynamics *self, uint32_t body, const uint64_t *rows);
 /* Wakes all bodies and resets all sleep times. */
 void dynamics_wake_all(struct dynamics *self);
 

@@ -1,4 +1,4 @@
-/* force.c: the list of forces; gravity and drives.
+/* force.c: the list of forces; gravity, drives and fields.
  *
  * A drive applies a constant force, in world axes, at a point fixed in its body, and a constant
  * torque. Forces on one body are summed in the order of the list, drives in the order of their
@@ -9,6 +9,7 @@
 #include "server/engine/dynamics/force.h"
 
 #include "server/base/sort.h"
+#include "server/engine/dynamics/force_field.h"
 
 struct force_state force_state_of(const struct tables *tables, uint32_t body,
 				  const struct body_motion *motion)
@@ -134,6 +135,19 @@ static void drives_add_all(const struct force *self, const struct force_bodies *
 	}
 }
 
+/* ---- fields -------------------------------------------------------------------------------- */
+
+static void fields_add(const struct force *self, uint32_t body, const struct force_state *state,
+		       double time, struct force_sum *sum)
+{
+	UNUSED(time);
+	const struct force_list *list = self->context;
+	const struct field_table *table = &list->tables->field;
+	for (uint32_t row = 0; row < table->count; row++)
+		if (table->id[row] != 0)
+			force_field_add(list->tables, row, body, state, list->span, sum);
+}
+
 /* ---- the list ------------------------------------------------------------------------------ */
 
 void force_list_init(struct force_list *self, const struct tables *tables)
@@ -145,6 +159,8 @@ void force_list_init(struct force_list *self, const struct tables *tables)
 	force_list_push(
 		self,
 		(struct force){ .add = drives_add, .add_all = drives_add_all, .context = self });
+	if (tables->field.count > 0)
+		force_list_push(self, (struct force){ .add = fields_add, .context = self });
 }
 
 void force_list_push(struct force_list *self, struct force force)
@@ -237,11 +253,12 @@ void force_list_at(const struct force_list *self, uint32_t body, const struct fo
 			self->items[k].add(&self->items[k], body, state, time, sum);
 }
 
-void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t count,
+void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t count, double span,
 	       struct force_sum *sums)
 {
 	struct force_list list;
 	struct force_bodies all = { bodies, NULL, count };
 	force_list_init(&list, self->tables);
+	list.span = span;
 	force_list_all(&list, &all, 0, FORCES_ALL, sums);
 }

@@ -1,5 +1,5 @@
-/* force.h: a list of forces, evaluated at any state and time: gravity, drives, and forces that a
- * method adds.
+/* force.h: a list of forces, evaluated at any state and time: gravity, drives, force fields, and forces
+ * that a method adds.
  *
  * A force is a pure function of its arguments, so multi-stage integrators may evaluate it at stage
  * states, and methods that go back in time at any time within a tick. Damping is not in the list,
@@ -50,18 +50,20 @@ struct force {
 enum { FORCES_MAX = 8 };
 
 /* All forces of a world, in the order in which they are summed: gravity, drives in the order of their
- * commands, then those of force_list_push. */
+ * commands, fields in the order of their rows, then those of force_list_push. */
 struct force_list {
 	const struct tables *tables; /* borrowed */
 	struct force items[FORCES_MAX];
 	uint32_t count;
+	/* s for which the caller holds the forces, or 0, the initial value (force_field.h). */
+	double span;
 	/* Drives sorted by (body, row), for force_list_at. */
 	const uint64_t *drive_body;
 	const uint32_t *drive_row;
 	uint32_t drive_count;
 };
 
-/* Gravity and drives. The list must not be moved or copied, because its forces point to it. */
+/* Gravity, drives and fields. The list must not be moved or copied, because its forces point to it. */
 void force_list_init(struct force_list *self, const struct tables *tables);
 /* Appends a force; at most FORCES_MAX in all. */
 void force_list_push(struct force_list *self, struct force force);
@@ -77,9 +79,9 @@ void force_list_all(const struct force_list *self, const struct force_bodies *bo
 /* The sum on one body, with the same bits; after force_list_index. */
 void force_list_at(const struct force_list *self, uint32_t body, const struct force_state *state,
 		   double time, enum force_part part, struct force_sum *sum);
-/* Gravity and drives on `count` bodies, rows ascending, at the motions in the tables: sums[i] for
- * bodies[i]. */
-void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t count,
+/* Gravity, drives and fields on `count` bodies, rows ascending, at the motions in the tables, held for
+ * `span` seconds: sums[i] for bodies[i]. */
+void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t count, double span,
 	       struct force_sum *sums);
 /* A body's state at a motion; NULL: that of the tables. */
 struct force_state force_state_of(const struct tables *tables, uint32_t body,

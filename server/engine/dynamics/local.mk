@@ -17,6 +17,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/dynamics.h \
 	server/engine/dynamics/force.c \
 	server/engine/dynamics/force.h \
+	server/engine/dynamics/force_field.c \
+	server/engine/dynamics/force_field.h \
 	server/engine/dynamics/frame_rate.c \
 	server/engine/dynamics/frame_rate.h \
 	server/engine/dynamics/integrate.c \

@@ -4,6 +4,7 @@
  *   RK2 (midpoint)   k1 = f(t, Y), k2 = f(t + h/2, Y + h/2 k1); Y += h k2          h³
  *   RK4              k3 = f(t + h/2, Y + h/2 k2), k4 = f(t + h, Y + h k3);         h⁵
  *                    Y += h/6 (k1 + 2 k2 + 2 k3 + k4)
+ *   RK45             Dormand and Prince's pair of orders 5 and 4 in 7 stages         h⁶, estimated as h⁵
  *   IMPLICIT_EULER   (1 − h J) ΔY = h f(t + h, Y), J = ∂f/∂Y; Y += ΔY              h²
  *
  * (The print has k4 at Y + h/2 k3, which is of first order only.) J is taken by central differences,
@@ -96,6 +97,63 @@ static void step_rk2(struct ode_work *self, const struct ode *ode, double time, 
 		self->k[0][i] = h * self->k[1][i];
 }
 
+/* ---- tableaus ------------------------------------------------------------------------------ */
+
+const struct ode_tableau *ode_tableau(enum ode_method method)
+{
+	static const struct ode_tableau tableaus[ODE_METHODS] = {
+		[ODE_EULER] = { 1, { 0 }, { { 0 } }, { 1 }, { 0 } },
+		[ODE_RK2] = { 2, { 0, 0.5 }, { { 0 }, { 0.5 } }, { 0, 1 }, { 0 } },
+		[ODE_RK4] = { 4,
+			      { 0, 0.5, 0.5, 1 },
+			      { { 0 }, { 0.5 }, { 0, 0.5 }, { 0, 0, 1 } },
+			      { 1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6 },
+			      { 0 } },
+		[ODE_RK45] = { 7,
+			       { 0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1, 1 },
+			       { { 0 },
+				 { 1.0 / 5 },
+				 { 3.0 / 40, 9.0 / 40 },
+				 { 44.0 / 45, -56.0 / 15, 32.0 / 9 },
+				 { 19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729 },
+				 { 9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176,
+				   -5103.0 / 18656 },
+				 { 35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784,
+				   11.0 / 84 } },
+			       { 35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784,
+				 11.0 / 84, 0 },
+			       { 71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200,
+				 22.0 / 525, -1.0 / 40 } },
+	};
+	ASSERT((uint32_t)method < ODE_METHODS);
+	return method == ODE_IMPLICIT_EULER ? NULL : &tableaus[method];
+}
+
+/* ΔY to k[0], and the estimate of its error to k[1]. */
+static void step_rk45(struct ode_work *self, const struct ode *ode, double time, double h,
+		      const double *state)
+{
+	const struct ode_tableau *t = ode_tableau(ODE_RK45);
+	double **k = self->k;
+	for (uint32_t s = 0; s < t->stages; s++) {
+		dense_copy(self->stage, state, ode->size);
+		for (uint32_t j = 0; j < s; j++)
+			dense_mul_add(self->stage, k[j], h * t->a[s][j], ode->size);
+		if (s > 0)
+			repair_state(ode, self->stage);
+		ode->rate(ode, time + t->c[s] * h, self->stage, k[s]);
+	}
+	for (uint32_t i = 0; i < ode->size; i++) {
+		double sum = 0, error = 0;
+		for (uint32_t s = 0; s < t->stages; s++) {
+			sum += t->b[s] * k[s][i];
+			error += t->error[s] * k[s][i];
+		}
+		k[0][i] = h * sum;
+		k[1][i] = h * error;
+	}
+}
+
 static void step_rk4(struct ode_work *self, const struct ode *ode, double time, double h,
 		     const double *state)
 {
@@ -160,6 +218,8 @@ bool ode_step(struct ode_work *self, const struct ode *ode, enum ode_method meth
 		step_rk2(self, ode, time, h, state);
 	else if (method == ODE_RK4)
 		step_rk4(self, ode, time, h, state);
+	else if (method == ODE_RK45)
+		step_rk45(self, ode, time, h, state);
 	else
 		good = step_implicit_euler(self, ode, time, h, state);
 	/* The sum is made in the stage, because a non-finite state must not replace a good one. */
@@ -177,15 +237,24 @@ bool ode_step(struct ode_work *self, const struct ode *ode, enum ode_method meth
 static double error_order(enum ode_method method)
 {
 	ASSERT((uint32_t)method < ODE_METHODS);
-	return method == ODE_RK4 ? 5 : method == ODE_RK2 ? 3 : 2;
+	return method == ODE_RK4 || method == ODE_RK45 ? 5 : method == ODE_RK2 ? 3 : 2;
 }
 
-/* Two half steps in `state`, one whole step in self->coarse. Returns their scaled distance,
- * SCALAR_MAX if not finite. */
+/* Two half steps in `state`, one whole step in self->coarse; or one step of a pair. Returns their
+ * scaled distance, SCALAR_MAX if not finite. */
 static double step_twice(struct ode_work *self, const struct ode *ode, enum ode_method method,
 			 double time, double h, double *state)
 {
 	double worst = 0;
+	if (method == ODE_RK45) {
+		if (!ode_step(self, ode, method, time, h, state))
+			return SCALAR_MAX;
+		for (uint32_t i = 0; i < ode->size; i++) {
+			double off = scalar_abs(self->k[1][i]);
+			worst = scalar_max(ode->scale != NULL ? off / ode->scale[i] : off, worst);
+		}
+		return worst;
+	}
 	dense_copy(self->coarse, state, ode->size);
 	if (!ode_step(self, ode, method, time, h, self->coarse) ||
 	    !ode_step(self, ode, method, time, 0.5 * h, state) ||

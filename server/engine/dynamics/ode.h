@@ -2,14 +2,26 @@
  *
  * The workspace is sized once for a largest state over the caller's memory (aligned to 64); nothing
  * is allocated while stepping. States are arrays of doubles, changed in place. Each step evaluates
- * f a fixed number of times (EULER 1, RK2 2, RK4 4; IMPLICIT_EULER 1 + 2 × size).
+ * f a fixed number of times (EULER 1, RK2 2, RK4 4, RK45 7; IMPLICIT_EULER 1 + 2 × size).
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_ODE_H
 #define CAIRN_ENGINE_DYNAMICS_ODE_H
 
 #include "server/base/base.h"
 
-enum ode_method { ODE_EULER, ODE_IMPLICIT_EULER, ODE_RK2, ODE_RK4, ODE_METHODS };
+enum ode_method { ODE_EULER, ODE_IMPLICIT_EULER, ODE_RK2, ODE_RK4, ODE_RK45, ODE_METHODS };
+
+enum { ODE_STAGES_MAX = 7 };
+
+/* An explicit method: k_i = f(t + c_i h, Y + h Σ a_ij k_j), Y += h Σ b_i k_i. `error`: with these weights
+ * the k_i sum to the estimate of the local error of a pair; all 0 where there is none. */
+struct ode_tableau {
+	uint32_t stages;
+	double c[ODE_STAGES_MAX], a[ODE_STAGES_MAX][ODE_STAGES_MAX - 1], b[ODE_STAGES_MAX];
+	double error[ODE_STAGES_MAX];
+};
+/* NULL for IMPLICIT_EULER. */
+const struct ode_tableau *ode_tableau(enum ode_method method);
 
 struct ode {
 	uint32_t size;
@@ -24,7 +36,7 @@ struct ode {
 
 struct ode_work {
 	uint32_t size_max;
-	double *k[4], *stage, *saved, *coarse; /* size_max each */
+	double *k[ODE_STAGES_MAX], *stage, *saved, *coarse; /* size_max each */
 	double *matrix, *high; /* for IMPLICIT_EULER: size_max², size_max; else NULL */
 	uint32_t *pivots;
 };
@@ -60,7 +72,8 @@ struct ode_trial {
 	double h_next;	/* what to try next, within the limits */
 };
 
-/* Two steps of h/2, whose error is estimated by one of h. At h ≤ h_min every finite result is
+/* Two steps of h/2, whose error is estimated by one of h; with RK45 one step of h, whose error is that of
+ * its embedded method. At h ≤ h_min every finite result is
  * accepted. The book defines no exponent for IMPLICIT_EULER; EULER's is used. Not accepted, with
  * h_next 0: !ode_fits or !ode_limits_valid. */
 struct ode_trial ode_try(struct ode_work *self, const struct ode *ode, enum ode_method method,

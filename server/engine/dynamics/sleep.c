@@ -5,7 +5,8 @@
  * function of the set of links alone. When every point of every body of an island has been slower
  * than sleep.speed for sleep.time, the island falls asleep as one sleep set, a ring through
  * sleep_next in order of rows. Its bodies leave `awake`, its contacts leave `live`, and no step
- * visits them until one is woken, which wakes the whole set.
+ * visits them until one is woken, which wakes the whole set. (A step of a method that lets sleeping
+ * bodies hold may wake some bodies of a set; the others sleep on as that set.)
  *
  * The speed is the larger of the velocity and the actual motion, removal of penetration included. A
  * moving animated body keeps the bodies awake that it touches or is joined to, and so does a
@@ -203,6 +204,7 @@ void step_sleep(struct step *step)
 {
 	struct dynamics *self = step->dynamics;
 	uint32_t rows = self->tables->body.count;
+	profile_enter(self->profile, PROFILE_SLEEP);
 	struct arena_mark mark = arena_mark(&self->scratch);
 	struct sleep_islands islands = { ARENA_ARRAY(&self->scratch, uint32_t, rows),
 					 ARENA_ARRAY(&self->scratch, double, rows),
@@ -221,6 +223,20 @@ void step_sleep(struct step *step)
 
 /* ---- waking -------------------------------------------------------------------------------- */
 
+static void wake_one(struct dynamics *self, uint32_t body)
+{
+	ASSERT(self->tables->body.sleep_set[body] != 0);
+	struct tables *tables = self->tables;
+	joints_note_moved(self, body);
+	tables->body.sleep_set[body] = 0;
+	tables->body.sleep_time[body] = 0;
+	tables->body.sleep_next[body] = body;
+	body_refresh_awake(self, body);
+	dynamics_event(
+		self,
+		(struct event){ .kind = EVENT_WAKE, .a = tables->body.id[body], .fraction = 1 });
+}
+
 void dynamics_wake(struct dynamics *self, uint32_t body)
 {
 	ASSERT(body < self->tables->body.count);
@@ -230,18 +246,35 @@ void dynamics_wake(struct dynamics *self, uint32_t body)
 		return;
 	for (uint32_t at = body, next;; at = next) {
 		next = tables->body.sleep_next[at];
-		joints_note_moved(self, at);
-		tables->body.sleep_set[at] = 0;
-		tables->body.sleep_time[at] = 0;
-		tables->body.sleep_next[at] = at;
-		body_refresh_awake(self, at);
-		dynamics_event(self, (struct event){ .kind = EVENT_WAKE,
-						     .a = tables->body.id[at],
-						     .fraction = 1 });
+		wake_one(self, at);
 		if (next == body)
 			break;
 	}
 	ASSERT(tables->body.sleep_set[body] == 0);
+}
+
+void dynamics_wake_some(struct dynamics *self, uint32_t body, const uint64_t *rows)
+{
+	struct tables *tables = self->tables;
+	if (tables->body.sleep_set[body] == 0)
+		return;
+	uint32_t first = DYNAMICS_NONE, last = DYNAMICS_NONE; /* of those that sleep on */
+	for (uint32_t at = body, next;; at = next) {
+		next = tables->body.sleep_next[at];
+		if (rows[at / 64] >> (at % 64) & 1) {
+			wake_one(self, at);
+		} else {
+			if (last == DYNAMICS_NONE)
+				first = at;
+			else
+				tables->body.sleep_next[last] = at;
+			last = at;
+		}
+		if (next == body)
+			break;
+	}
+	if (last != DYNAMICS_NONE)
+		tables->body.sleep_next[last] = first;
 }
 
 void dynamics_wake_all(struct dynamics *self)

@@ -11,6 +11,7 @@
 #include "server/base/sort.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/pairs.h"
 
 #include <string.h>
@@ -64,20 +65,48 @@ enum status step_check_limits(const struct step *self, uint64_t more, struct rea
 
 /* ---- bodies that take part ----------------------------------------------------------------- */
 
-/* The whole sleep set of a body takes part from now on. */
-static void wake_set(struct step *self, uint32_t body)
+/* The sleep set of a body takes part from now on; some of it may already. */
+static void wake_rest(struct step *self, uint32_t body)
 {
 	ASSERT(body < self->dynamics->tables->body.count);
 	const struct body_table *table = &self->dynamics->tables->body;
-	if (table->sleep_set[body] == 0 || bit_get(self->woken, body))
-		return;
 	for (uint32_t at = body;; at = table->sleep_next[at]) {
-		bit_set(self->woken, at);
-		ASSERT(self->woken_count < table->count);
-		self->bodies[self->woken_count++] = at;
+		if (!bit_get(self->woken, at)) {
+			bit_set(self->woken, at);
+			ASSERT(self->woken_count < table->count);
+			self->bodies[self->woken_count++] = at;
+		}
 		if (table->sleep_next[at] == body)
 			break;
 	}
+}
+
+static void wake_set(struct step *self, uint32_t body)
+{
+	if (self->dynamics->tables->body.sleep_set[body] != 0 && !bit_get(self->woken, body))
+		wake_rest(self, body);
+}
+
+void step_push(struct step *self, uint32_t body)
+{
+	ASSERT(body < self->dynamics->tables->body.count);
+	const struct tables *tables = self->dynamics->tables;
+	if (tables->body.sleep_set[body] == 0 || bit_get(self->woken, body))
+		return;
+	if (joint_first(tables, body) != DYNAMICS_NONE) {
+		wake_set(self, body);
+		return;
+	}
+	bit_set(self->woken, body);
+	ASSERT(self->woken_count < tables->body.count);
+	self->bodies[self->woken_count++] = body;
+}
+
+void step_doze(struct step *self, uint32_t body)
+{
+	ASSERT(bit_get(self->woken, body));
+	self->woken[body / 64] &= ~(UINT64_C(1) << (body % 64));
+	self->dynamics->report.awake_bodies--;
 }
 
 /* ---- the list of contacts ------------------------------------------------------------------ */
@@ -177,16 +206,11 @@ static void list_woken(struct step *self, uint32_t from)
 /* Puts the list in order of rows, by counting. */
 static void sort_list(struct step *self)
 {
-	struct arena *scratch = &self->dynamics->scratch;
-	struct contact_list *list = &self->contacts, sorted = *list;
-	uint32_t rows = 0, count = 0;
+	struct contact_list *list = &self->contacts, sorted = self->spare;
+	uint32_t rows = 0, count = 0, *place = self->place;
 	for (uint32_t i = 0; i < list->count; i++)
 		rows = MAX_OF(rows, list->items[i].row + 1);
-	sorted.items = ARENA_ARRAY(scratch, struct contact_state, list->capacity);
-	sorted.made = ARENA_ARRAY(scratch, struct contact_made, list->capacity);
-	uint32_t *place = ARENA_ARRAY(scratch, uint32_t, rows);
-	ASSERT(sorted.items != NULL && sorted.made != NULL &&
-	       place != NULL); /* step_begin reserved it */
+	ASSERT(sorted.items != NULL && place != NULL); /* some contacts slept */
 	memset(place, 0xff, rows * sizeof *place);
 	for (uint32_t i = 0; i < list->count; i++)
 		place[list->items[i].row] = i;
@@ -199,10 +223,18 @@ static void sort_list(struct step *self)
 		count++;
 	}
 	ASSERT(count == list->count);
+	sorted.count = count;
+	self->spare = *list;
 	*list = sorted;
 }
 
 /* ---- begin --------------------------------------------------------------------------------- */
+
+/* Room for pairs that step_reach adds, so that the whole list is copied only after so many. */
+static uint64_t spare_pairs(uint64_t contacts)
+{
+	return contacts / 16;
+}
 
 /* Reserves the arena for the whole step and makes the step's own sets and lists. */
 static enum status reserve_scratch(struct step *self, step_need *need, uint64_t contacts,
@@ -216,7 +248,8 @@ static enum status reserve_scratch(struct step *self, step_need *need, uint64_t 
 	uint32_t rows = MAX_OF((uint32_t)contacts, dynamics->tables->contact.count);
 	uint64_t per_body = 2 * sizeof(uint64_t) + 6 * sizeof(uint32_t) + sizeof(double);
 	uint64_t per_contact = sizeof(struct contact_state) + sizeof(struct contact_made) + 1;
-	if (dynamics->live.count < used->count) /* sort_list may need a second list */
+	bool sleeps = dynamics->live.count < used->count; /* sort_list needs a second list */
+	if (sleeps)
 		per_contact += per_contact + sizeof(uint32_t);
 	/* `gone` and `listed` have a bit for each row of the capacity. */
 	uint64_t sets = 2 * (uint64_t)used->size / 8 + (uint64_t)bodies / 8;
@@ -237,6 +270,13 @@ static enum status reserve_scratch(struct step *self, step_need *need, uint64_t 
 	ASSERT(self->bodies != NULL && self->woken != NULL && self->gone != NULL &&
 	       self->listed != NULL);
 	ASSERT(self->contacts.items != NULL && self->contacts.made != NULL);
+	if (!sleeps)
+		return STATUS_OK;
+	self->spare = self->contacts;
+	self->spare.items = ARENA_ARRAY(scratch, struct contact_state, contacts);
+	self->spare.made = ARENA_ARRAY(scratch, struct contact_made, contacts);
+	self->place = ARENA_ARRAY(scratch, uint32_t, rows);
+	ASSERT(self->spare.items != NULL && self->spare.made != NULL && self->place != NULL);
 	return STATUS_OK;
 }
 
@@ -249,6 +289,7 @@ enum status step_begin(struct step *self, struct dynamics *dynamics, double dt, 
 			       .dt = dt,
 			       .block_bytes = dynamics->tables->method_block.count };
 	ASSERT(arena_used(&dynamics->scratch) == 0);
+	profile_enter(dynamics->profile, PROFILE_BROAD);
 	dynamics->slept.count = dynamics->gone.count = dynamics->new_pairs.count = 0;
 	dynamics->limit_met = 0;
 	enum status status = contacts ? pairs_find(dynamics, why) : STATUS_OK;
@@ -261,7 +302,8 @@ enum status step_begin(struct step *self, struct dynamics *dynamics, double dt, 
 	if (contacts)
 		status = check_limits(dynamics, count, why);
 	if (status == STATUS_OK)
-		status = reserve_scratch(self, need, contacts ? count : 0, why);
+		status =
+			reserve_scratch(self, need, contacts ? count + spare_pairs(count) : 0, why);
 	if (status != STATUS_OK)
 		return status;
 	dynamics->report = (struct step_report){ .pairs_new = dynamics->new_pairs.count,
@@ -277,8 +319,9 @@ enum status step_begin(struct step *self, struct dynamics *dynamics, double dt, 
 
 void step_wake_reached(struct step *self, const struct collide_options *options)
 {
-	ASSERT(self->body_count == 0);
 	struct contact_list *list = &self->contacts;
+	self->body_count = 0;
+	profile_enter(self->dynamics->profile, PROFILE_WAKE);
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (!list->items[i].reaches)
 			continue;
@@ -294,11 +337,44 @@ void step_wake_reached(struct step *self, const struct collide_options *options)
 	self->unsorted = false;
 }
 
+/* The bodies woken since number `first`, and those of their sets that touch them, in layers. */
+static void push_layers(struct step *self, uint32_t first, uint32_t layers)
+{
+	const struct dynamics *dynamics = self->dynamics;
+	const struct tables *tables = dynamics->tables;
+	for (uint32_t layer = 0, end; layer < layers && first < self->woken_count; layer++) {
+		end = self->woken_count;
+		for (; first < end; first++) {
+			uint32_t e = dynamics->bodies.items[self->bodies[first]].first_edge;
+			for (; e != DYNAMICS_NONE; e = dynamics->edges.items[e].next)
+				if (tables->contact.touching[edge_row(e)])
+					step_push(self, edge_other(tables, e));
+		}
+	}
+}
+
+void step_wake_pushed(struct step *self, uint32_t from, uint32_t layers,
+		      const struct collide_options *options)
+{
+	ASSERT(from < self->woken_count);
+	struct contact_list *list = &self->contacts;
+	uint32_t pushed = self->woken_count, first = list->count;
+	if (layers < STEP_WHOLE_SETS)
+		push_layers(self, from, layers);
+	for (uint32_t i = from; i < pushed && layers == STEP_WHOLE_SETS; i++)
+		wake_rest(self, self->bodies[i]);
+	list_woken(self, from);
+	self->unsorted |= list->count > first;
+	step_collide(self, list, first, options);
+	step_wake_reached(self, options);
+}
+
 void step_number(struct step *self)
 {
 	struct dynamics *dynamics = self->dynamics;
 	const struct bitset *awake = &dynamics->awake;
 	uint32_t count = 0, words = words_of(dynamics->tables->body.count);
+	profile_enter(dynamics->profile, PROFILE_WAKE);
 	for (uint32_t w = 0; w < words; w++) {
 		uint64_t bits = (w < awake->size / 64 ? awake->words[w] : 0) | self->woken[w];
 		for (; bits != 0; bits &= bits - 1) {
@@ -310,6 +386,8 @@ void step_number(struct step *self)
 	ASSERT(count <= dynamics->tables->body.count);
 	self->body_count = count;
 	dynamics->report.awake_bodies = count;
+	/* What follows is the method's own. */
+	profile_enter(dynamics->profile, PROFILE_SOLVE);
 }
 
 /* ---- views and copies ---------------------------------------------------------------------- */
@@ -489,6 +567,9 @@ static void commit_contacts(struct step *self, struct contact_list *list)
 		if (!contact->kept)
 			commit_manifold(&dynamics->tables->contact, contact->row, &list->made[i]);
 	}
+	for (uint32_t i = 0; i < self->body_count; i++)
+		if (bit_get(self->woken, self->bodies[i]))
+			dynamics_wake_some(dynamics, self->bodies[i], self->woken);
 	ASSERT(dynamics->contact_index.count == dynamics->contact_used.count);
 	broad_phase_settle(dynamics->broad_phase);
 	bitset_reset(&dynamics->moved);
@@ -499,6 +580,7 @@ enum status step_commit(struct step *self, struct contact_list *list, struct rea
 	struct dynamics *dynamics = self->dynamics;
 	struct tables *tables = dynamics->tables;
 	uint64_t rows;
+	profile_enter(dynamics->profile, PROFILE_STORE);
 	enum status status = reserve_commit(self, list, &rows, why);
 	if (status != STATUS_OK)
 		return status;
@@ -592,6 +674,7 @@ void step_contacts_solved(struct step *self, const struct contact_list *list)
 void step_finish(struct step *self)
 {
 	struct dynamics *dynamics = self->dynamics;
+	profile_enter(dynamics->profile, PROFILE_STORE);
 	/* Drops rows of scratch pairs whose fat boxes do not overlap, because invariant 1 of
 	 * dynamics.h does not have them. */
 	uint32_t count = self->committed != NULL && self->reached ? self->committed->count : 0;

@@ -6,6 +6,7 @@
  *   step_collide          manifolds, at the tables' motions or at any others, as often as the method
  *                         needs
  *   step_wake_reached     sleeping bodies that an awake body reaches take part from now on
+ *                         (a method may let them hold until they are pushed: step_wake_pushed)
  *   step_number           slots 0, 1 … for the bodies that take part
  *   (the method)          constraints, islands (islands.h), rows (constraint.h), solve
  *   step_commit           the last stage that may fail
@@ -20,6 +21,9 @@
  *   updates no report. Within a step its hints are always those of the step's start and never of an
  *   earlier trial, because hints decide between equal features and so the last bits of results.
  * Invariant 3: the result does not depend on the number of workers.
+ *
+ * Stages enter those of the profile (server/base/profile.h) by themselves; what a method does between
+ * step_number and step_commit counts as PROFILE_SOLVE unless it enters others.
  *
  * Memory is pushed on dynamics->scratch, which is empty between steps. step_begin reserves what the
  * method needs (step_need), so that a steady tick makes no heap call.
@@ -51,6 +55,8 @@ struct contact_state {
 	bool met;     /* a new pair of which neither body took part before; both do now */
 	bool scratch; /* found by step_reach */
 	bool reaches; /* one body takes part, the other sleeps, and a point may close within the step */
+	bool holds; /* one body takes part and is dynamic, the other sleeps and does not move until it is
+		       pushed (collide_options.hold) */
 	double fraction; /* of the step at which it began to touch, 0 … 1, for the event; 1 unless a
 			    method that resolves time within a step sets it */
 	vec3 normal;	 /* unit, a → b */
@@ -78,6 +84,14 @@ struct contact_list {
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
+/* The scratch pairs of the list that step_reach completes: the last `count` of it. Private to
+ * step_reach.c. */
+struct step_scratch {
+	uint32_t *slots; /* hash index by pieces: place in the list + 1, 0 free */
+	uint32_t capacity, count;
+	uint64_t *leaves; /* bit a slot: it leaves its fat boxes; 0 between calls */
+};
+
 struct step {
 	struct dynamics *dynamics;	 /* borrowed; read only until step_commit */
 	const struct parallel *parallel; /* borrowed */
@@ -92,7 +106,10 @@ struct step {
 	uint64_t *listed; /* bit a contact row: gone, or in the list */
 	uint32_t woken_count;
 	bool unsorted; /* contacts of woken bodies are at the end of the list, out of order */
-	bool reached;  /* there may be scratch pairs */
+	struct contact_list spare; /* room to sort them; only if some contacts sleep */
+	uint32_t *place;	   /* by row: index in the list while it is sorted */
+	bool reached;		   /* there may be scratch pairs */
+	struct step_scratch scratch;
 	uint32_t
 		block_bytes; /* of the method's block after this step; unchanged unless the method sets it */
 	const struct contact_list *committed;
@@ -126,6 +143,7 @@ struct collide_options {
 	double near; /* m ≥ 0: points nearer than this matter even at rest */
 	bool anew;   /* every manifold is made at full precision; else those of pieces that moved
 			little are kept */
+	bool hold; /* a dynamic body does not wake sleeping ones without joints: contacts `hold` */
 	/* The multipliers that a point with a known feature keeps: a point's normal multiplier
 	 * (entries 0, 3, 6, 9; the other entries stay where they are), or all three. New points
 	 * begin with none. */
@@ -133,7 +151,7 @@ struct collide_options {
 };
 static inline struct collide_options collide_options_default(double dt)
 {
-	return (struct collide_options){ NULL, dt, CONTACT_NEAR, false, CARRY_NOTHING };
+	return (struct collide_options){ .dt = dt, .near = CONTACT_NEAR, .carry = CARRY_NOTHING };
 }
 
 /* Narrow phase of the list's contacts first … count-1, in parallel. */
@@ -147,11 +165,23 @@ void step_polygon(const struct step *self, const struct contact_state *contact,
 		  const struct collide_options *options, struct contact_polygon *out);
 /* Sleeping bodies that are reached take part from now on, with their whole sleep sets and their
  * contacts, until no more are reached; contacts that become live are collided too. The list stays
- * in order. Before step_number. */
+ * in order. step_number follows. */
 void step_wake_reached(struct step *self, const struct collide_options *options);
 /* Assigns slots to the bodies that take part, in order of rows. After it no body is woken in this
- * step. */
+ * step, but by step_push. */
 void step_number(struct step *self);
+/* For a method that lets sleeping bodies hold: after a solve, step_push for each body that is to wake,
+ * without the others of its sleep set (if it has joints, with them); `bodies` is no longer valid then.
+ * step_wake_pushed: those pushed since woken_count was `from` take part, with the sleeping bodies of
+ * their sets that touch them in `layers` layers (STEP_WHOLE_SETS: their whole sets); their contacts are
+ * listed and collided as by step_wake_reached. step_number follows, and the method solves again. */
+void step_push(struct step *self, uint32_t body);
+void step_wake_pushed(struct step *self, uint32_t from, uint32_t layers,
+		      const struct collide_options *options);
+#define STEP_WHOLE_SETS UINT32_MAX
+/* Before the commit: a body that was pushed and took part sleeps on, unless its set wakes for another reason.
+ * Its motion is not stored. */
+void step_doze(struct step *self, uint32_t body);
 
 /* A list of the step's own pairs, to be collided at other motions. NO_MEMORY. */
 MUST_CHECK enum status step_list_copy(struct step *self, struct contact_list *out);
@@ -163,9 +193,9 @@ struct step_way {
 };
 /* Adds to `list` the pairs of pieces that come near when these bodies, each slot once, take these
  * paths and the others stay within the fat boxes of their placements. No pair is added twice. Pairs
- * found are scratch (STEP_NO_ROW) at the end of the list, ascending by pieces, so indices of
- * earlier scratch pairs change. After step_number. LIMIT (contacts_max, memory_max), NO_MEMORY: the
- * list is as it was. */
+ * found are scratch (STEP_NO_ROW) at the end of the list, those of a call ascending by pieces. Costs with
+ * the ways and what is found, and not with the list. One list a step, after step_number. LIMIT
+ * (contacts_max, memory_max), NO_MEMORY: the list is as it was. */
 MUST_CHECK enum status step_reach(struct step *self, struct contact_list *list,
 				  const struct step_way *ways, uint32_t count, struct reason *why);
 
@@ -205,7 +235,8 @@ void step_contacts_solved(struct step *self, const struct contact_list *list);
  * body_count-1, clamped to SPEED_MAX and ANGULAR_SPEED_MAX, and refreshes placement boxes; in a
  * planar world motions out of the plane are removed. If a number is not finite or the place is beyond
  * LENGTH_MAX: quarantine, that is, the body keeps its last good pose, stops, becomes inactive, and
- * an event says so. In parallel. May be called several times in a step. */
+ * an event says so. Bodies that sleep on (step_doze) are left as they are. In parallel. May be called
+ * several times in a step. */
 void step_store_all(struct step *self, const struct body_motion *motions);
 
 /* Finds islands of the bodies that took part; those that were slow for long enough fall asleep

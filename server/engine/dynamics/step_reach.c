@@ -11,6 +11,7 @@
 #include "server/base/sort.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/contact_index.h"
 #include "server/engine/dynamics/pairs.h"
 #include "server/engine/dynamics/step.h"
 
@@ -18,7 +19,6 @@
 
 struct reach_work {
 	struct step *step;
-	uint64_t *leaves;	     /* bit a slot */
 	const struct pair_reach *at; /* the placement whose pairs are being found */
 	enum status status;
 };
@@ -31,7 +31,7 @@ static bool placement_leaves(const struct reach_work *work, uint32_t placement)
 	if (!step_takes_part(work->step, body))
 		return false;
 	uint32_t slot = dynamics->bodies.items[body].slot;
-	return work->leaves[slot / 64] >> (slot % 64) & 1;
+	return work->step->scratch.leaves[slot / 64] >> (slot % 64) & 1;
 }
 
 static enum status add_pair(struct dynamics *dynamics, const struct pair_reach *x,
@@ -79,12 +79,12 @@ static enum status find_pairs(struct reach_work *work, const struct step_way *wa
 			placements++;
 	struct pair_reach *leaving = ARENA_ARRAY(scratch, struct pair_reach, placements);
 	struct pair_reach *merged = ARENA_ARRAY(scratch, struct pair_reach, placements);
-	work->leaves = arena_push_zero(scratch, (step->body_count + 63) / 64 * sizeof(uint64_t));
-	if (leaving == NULL || merged == NULL || work->leaves == NULL)
+	uint64_t *leaves = step->scratch.leaves;
+	if (leaving == NULL || merged == NULL)
 		return STATUS_NO_MEMORY;
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		work->leaves[ways[i].slot / 64] |= UINT64_C(1) << (ways[i].slot % 64);
+		leaves[ways[i].slot / 64] |= UINT64_C(1) << (ways[i].slot % 64);
 		for (uint32_t p = tables->body.first_placement[step->bodies[ways[i].slot]]; p != 0;
 		     p = tables->placement.next[p - 1])
 			leaving[found++] =
@@ -101,21 +101,17 @@ static enum status find_pairs(struct reach_work *work, const struct step_way *wa
 			if (aabb_overlaps(work->at->box, leaving[k].box))
 				work->status = add_pair(dynamics, work->at, &leaving[k]);
 	}
+	for (uint32_t i = 0; i < count; i++)
+		leaves[ways[i].slot / 64] = 0;
 	return work->status;
 }
 
 /* ---- into the list ------------------------------------------------------------------------- */
 
-static int compare_pairs(const void *a, const void *b, void *context)
+static int compare_items(const void *a, const void *b, void *context)
 {
 	UNUSED(context);
-	const struct contact_pair *x = a, *y = b;
-	const uint32_t at_x[4] = { x->a.placement, x->b.placement, x->a.child, x->b.child };
-	const uint32_t at_y[4] = { y->a.placement, y->b.placement, y->a.child, y->b.child };
-	for (uint32_t i = 0; i < 4; i++)
-		if (at_x[i] != at_y[i])
-			return at_x[i] < at_y[i] ? -1 : 1;
-	return 0;
+	return contact_compare_pairs(a, b);
 }
 
 static struct contact_pair pair_at(const struct contact_list *list, uint32_t i)
@@ -124,41 +120,64 @@ static struct contact_pair pair_at(const struct contact_list *list, uint32_t i)
 	return (struct contact_pair){ list->items[i].a, list->items[i].b };
 }
 
-/* Index of the list's first scratch pair. */
-static uint32_t first_scratch(const struct contact_list *list)
+/* The slot of the index of scratch pairs that holds this one, or the free one in which it belongs. */
+static uint32_t scratch_slot(const struct step_scratch *self, const struct contact_list *list,
+			     const struct contact_pair *pair)
 {
-	uint32_t first = list->count;
-	while (first > 0 && list->items[first - 1].scratch)
-		first--;
-	return first;
+	ASSERT(self->count < self->capacity && (self->capacity & (self->capacity - 1)) == 0);
+	uint64_t hash = contact_index_hash(pair->a.placement, pair->b.placement, pair->a.child,
+					   pair->b.child);
+	uint32_t slot = (uint32_t)(hash >> 32) & (self->capacity - 1);
+	for (; self->slots[slot] != 0; slot = (slot + 1) & (self->capacity - 1)) {
+		struct contact_pair there = pair_at(list, self->slots[slot] - 1);
+		if (contact_compare_pairs(&there, pair) == 0)
+			break;
+	}
+	return slot;
+}
+
+/* Room in the index for `more` scratch pairs. */
+static enum status reserve_index(struct step *self, const struct contact_list *list, uint32_t more)
+{
+	struct step_scratch *index = &self->scratch;
+	uint64_t capacity = MAX_OF(index->capacity, 16u);
+	while ((uint64_t)index->count + more > capacity / 4 * 3)
+		capacity *= 2;
+	if (capacity == index->capacity)
+		return STATUS_OK;
+	if (capacity > UINT32_MAX / 2)
+		return STATUS_NO_MEMORY;
+	uint32_t *slots =
+		arena_push_zero(&self->dynamics->scratch, (size_t)capacity * sizeof *slots);
+	if (slots == NULL)
+		return STATUS_NO_MEMORY;
+	index->slots = slots;
+	index->capacity = (uint32_t)capacity;
+	for (uint32_t i = list->count - index->count; i < list->count; i++) {
+		struct contact_pair pair = pair_at(list, i);
+		slots[scratch_slot(index, list, &pair)] = i + 1;
+	}
+	return STATUS_OK;
 }
 
 /* True if the pair has a row that stays, gets a row at commit (new_pairs before `begun`), or is
- * among the list's scratch pairs, which begin at `scratch`. */
-static bool is_known(const struct step *self, const struct contact_list *list, uint32_t scratch,
+ * among the list's scratch pairs. */
+static bool is_known(const struct step *self, const struct contact_list *list,
 		     const struct contact_pair *pair, uint32_t begun)
 {
-	ASSERT(scratch <= list->count);
 	const struct dynamics *dynamics = self->dynamics;
 	uint32_t row = contact_find(dynamics, pair), low = 0, high = begun;
 	if (row != DYNAMICS_NONE && !(self->gone[row / 64] >> (row % 64) & 1))
 		return true;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		int order = compare_pairs(&dynamics->new_pairs.items[middle], pair, NULL);
+		int order = contact_compare_pairs(&dynamics->new_pairs.items[middle], pair);
 		if (order == 0)
 			return true;
 		*(order < 0 ? &low : &high) = order < 0 ? middle + 1 : middle;
 	}
-	for (low = scratch, high = list->count; low < high;) {
-		uint32_t middle = low + (high - low) / 2;
-		struct contact_pair there = pair_at(list, middle);
-		int order = compare_pairs(&there, pair, NULL);
-		if (order == 0)
-			return true;
-		*(order < 0 ? &low : &high) = order < 0 ? middle + 1 : middle;
-	}
-	return false;
+	return self->scratch.count > 0 &&
+	       self->scratch.slots[scratch_slot(&self->scratch, list, pair)] != 0;
 }
 
 /* Sorts new_pairs from `begun` on and removes duplicates and known pairs. */
@@ -169,29 +188,30 @@ static enum status remove_known(struct step *self, const struct contact_list *li
 	uint32_t found = dynamics->new_pairs.count - begun, unknown = 0;
 	if (found == 0)
 		return STATUS_OK;
-	uint32_t scratch = first_scratch(list);
 	struct contact_pair *items = dynamics->new_pairs.items + begun;
 	struct contact_pair *merged = ARENA_ARRAY(&dynamics->scratch, struct contact_pair, found);
 	if (merged == NULL)
 		return STATUS_NO_MEMORY;
-	sort_items(items, merged, found, sizeof *items, compare_pairs, NULL);
+	sort_items(items, merged, found, sizeof *items, compare_items, NULL);
 	for (uint32_t i = 0; i < found; i++)
-		if ((i == 0 || compare_pairs(&items[i - 1], &items[i], NULL) != 0) &&
-		    !is_known(self, list, scratch, &items[i], begun))
+		if ((i == 0 || contact_compare_pairs(&items[i - 1], &items[i]) != 0) &&
+		    !is_known(self, list, &items[i], begun))
 			merged[unknown++] = items[i];
 	memcpy(items, merged, unknown * sizeof *items);
 	dynamics->new_pairs.count = begun + unknown;
 	return STATUS_OK;
 }
 
-/* Merges new_pairs from `begun` on (ascending, each once, none known) into the scratch pairs, from
- * the end. The list grows if it must. */
-static enum status merge_scratch(struct step *self, struct contact_list *list, uint32_t begun)
+/* Appends new_pairs from `begun` on (ascending, each once, none known) to the list, which grows if it
+ * must. */
+static enum status append_scratch(struct step *self, struct contact_list *list, uint32_t begun)
 {
 	struct dynamics *dynamics = self->dynamics;
 	struct arena *scratch = &dynamics->scratch;
-	uint32_t next = dynamics->new_pairs.count, more = next - begun;
-	ASSERT(begun <= next);
+	uint32_t more = dynamics->new_pairs.count - begun;
+	enum status status = reserve_index(self, list, more);
+	if (status != STATUS_OK)
+		return status;
 	if (list->capacity - list->count < more) {
 		uint32_t capacity = MAX_OF(list->capacity, more) + list->count;
 		struct contact_list grown = { ARENA_ARRAY(scratch, struct contact_state, capacity),
@@ -206,18 +226,9 @@ static enum status merge_scratch(struct step *self, struct contact_list *list, u
 		*list = grown;
 	}
 	ASSERT(list->capacity - list->count >= more);
-	uint32_t low = first_scratch(list), left = list->count;
-	list->count += more;
-	for (uint32_t to = list->count; next > begun; to--) {
-		const struct contact_pair *pair = &dynamics->new_pairs.items[next - 1];
-		struct contact_pair there = left > low ? pair_at(list, left - 1) : *pair;
-		if (left > low && compare_pairs(&there, pair, NULL) > 0) {
-			left--;
-			list->items[to - 1] = list->items[left];
-			list->made[to - 1] = list->made[left];
-			continue;
-		}
-		list->items[to - 1] = (struct contact_state){
+	for (uint32_t i = 0; i < more; i++) {
+		const struct contact_pair *pair = &dynamics->new_pairs.items[begun + i];
+		list->items[list->count] = (struct contact_state){
 			.row = STEP_NO_ROW,
 			.body_a = placement_body(dynamics->tables, pair->a.placement),
 			.body_b = placement_body(dynamics->tables, pair->b.placement),
@@ -227,7 +238,9 @@ static enum status merge_scratch(struct step *self, struct contact_list *list, u
 			.scratch = true,
 			.fraction = 1
 		};
-		next--;
+		uint32_t slot = scratch_slot(&self->scratch, list, pair);
+		self->scratch.slots[slot] = ++list->count;
+		self->scratch.count++;
 	}
 	return STATUS_OK;
 }
@@ -238,6 +251,12 @@ enum status step_reach(struct step *self, struct contact_list *list, const struc
 	ASSERT(count <= self->body_count);
 	struct dynamics *dynamics = self->dynamics;
 	uint32_t begun = dynamics->new_pairs.count;
+	if (self->scratch.leaves == NULL)
+		self->scratch.leaves = arena_push_zero(
+			&dynamics->scratch, (self->body_count + 63) / 64 * sizeof(uint64_t));
+	if (self->scratch.leaves == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory",
+				  "no memory for paths within a step");
 	struct arena_mark mark = arena_mark(&dynamics->scratch);
 	struct reach_work work = { .step = self };
 	enum status status = find_pairs(&work, ways, count);
@@ -246,10 +265,9 @@ enum status step_reach(struct step *self, struct contact_list *list, const struc
 	arena_rewind(&dynamics->scratch, mark);
 	uint32_t more = dynamics->new_pairs.count - begun;
 	if (status == STATUS_OK)
-		status = step_check_limits(
-			self, (uint64_t)(list->count - first_scratch(list)) + more, why);
+		status = step_check_limits(self, (uint64_t)self->scratch.count + more, why);
 	if (status == STATUS_OK)
-		status = merge_scratch(self, list, begun);
+		status = append_scratch(self, list, begun);
 	dynamics->new_pairs.count = begun;
 	self->reached |= more > 0;
 	if (status == STATUS_NO_MEMORY)

@@ -352,6 +352,7 @@ enum status step_sweep(struct step *self, struct body_motion *motions, const boo
 	struct fast_search search = { .step = self, .motions = motions };
 	struct sweep_list list = { 0 };
 	struct sweep_work work = { self, motions, alone, &list, false };
+	enum profile_stage before = profile_enter(dynamics->profile, PROFILE_SWEEP);
 	search.fast = arena_push_zero(scratch, (self->body_count + 63) / 64 * sizeof(uint64_t));
 	struct arena_mark mark = arena_mark(scratch);
 	search.moved = ARENA_ARRAY(scratch, double, self->body_count);
@@ -368,6 +369,7 @@ enum status step_sweep(struct step *self, struct body_motion *motions, const boo
 	if (status == STATUS_OK && list.count > 0)
 		status = sweep_all(&work);
 	arena_rewind(scratch, mark);
+	profile_enter(dynamics->profile, before);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "memory", "no memory to sweep fast bodies");
 	return STATUS_OK;

@@ -7,6 +7,7 @@
  * searched that ends where the bodies end. */
 #include "server/engine/dynamics/sweep.h"
 
+#include "server/base/min_heap.h"
 #include "server/base/sort.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
@@ -117,22 +118,26 @@ static void find_pairs(struct pair_work *work, const uint32_t *order)
 	}
 }
 
+/* By ids: rows have others after a body was removed. */
 static int compare_fast_pairs(const void *x, const void *y, void *context)
 {
-	UNUSED(context);
+	const struct pair_work *work = context;
+	const uint32_t *id = work->step->dynamics->tables->body.id;
 	const struct fast_pair *p = x, *q = y;
-	if (p->a != q->a)
-		return p->a < q->a ? -1 : 1;
-	return p->body_b < q->body_b ? -1 : p->body_b > q->body_b;
+	uint32_t p_a = id[work->list->items[p->a].body], q_a = id[work->list->items[q->a].body];
+	uint32_t p_b = id[p->body_b], q_b = id[q->body_b];
+	if (p_a != q_a)
+		return p_a < q_a ? -1 : 1;
+	return p_b < q_b ? -1 : p_b > q_b;
 }
 
-/* Sorts the pairs and removes those that are there twice. */
+/* Sorts the pairs by ids and removes those that are there twice. */
 static void sort_pairs(struct pair_work *work, struct fast_pair *merged)
 {
 	uint32_t kept = 0;
-	sort_items(work->pairs, merged, work->count, sizeof *merged, compare_fast_pairs, NULL);
+	sort_items(work->pairs, merged, work->count, sizeof *merged, compare_fast_pairs, work);
 	for (uint32_t i = 0; i < work->count; i++)
-		if (i == 0 || compare_fast_pairs(&work->pairs[i - 1], &work->pairs[i], NULL) != 0)
+		if (i == 0 || compare_fast_pairs(&work->pairs[i - 1], &work->pairs[i], work) != 0)
 			merged[kept++] = work->pairs[i];
 	for (uint32_t i = 0; i < kept; i++)
 		work->pairs[i] = merged[i];
@@ -184,70 +189,120 @@ static void pairs_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 		search_pair(work, &work->pairs[i]);
 }
 
-/* True if pair p is to come before q: by (fraction, id, id). The list's order is that of rows, so equal
- * fractions compare the ids. */
-static bool is_earlier(const struct pair_work *work, const struct fast_pair *p,
-		       const struct fast_pair *q)
+/* ---- stopping, the earliest touch first ---------------------------------------------------- */
+
+/* The pairs whose touch may still end paths, and the pairs of each body of the list. */
+struct pair_queue {
+	const struct pair_work *work;
+	struct min_heap heap; /* by fraction; pairs are numbered by ids */
+	uint32_t *first_of;   /* by body of the list, and one more: where its pairs begin in `of` */
+	uint32_t *of;
+};
+
+static void queue_pair(struct pair_queue *self, uint32_t i)
 {
-	const uint32_t *id = work->step->dynamics->tables->body.id;
-	if (p->hit.fraction != q->hit.fraction)
-		return p->hit.fraction < q->hit.fraction;
-	uint32_t p_a = id[work->list->items[p->a].body], q_a = id[work->list->items[q->a].body];
-	return p_a != q_a ? p_a < q_a : id[p->body_b] < id[q->body_b];
+	const struct fast_pair *pair = &self->work->pairs[i];
+	if (pair->hit.fraction < 1 && pair->stops < PAIR_STOPS_MAX)
+		min_heap_put(&self->heap, i, pair->hit.fraction);
+	else
+		min_heap_remove(&self->heap, i);
 }
 
-static void stop_body(struct sweep_body *body, double fraction)
+/* Lists the pairs of each body. `first_of` is all zero. */
+static void list_pairs_of_bodies(struct pair_queue *self)
 {
+	const struct pair_work *work = self->work;
+	uint32_t *first_of = self->first_of;
+	for (uint32_t i = 0; i < work->count; i++) {
+		first_of[work->pairs[i].a]++;
+		if (work->pairs[i].b != DYNAMICS_NONE)
+			first_of[work->pairs[i].b]++;
+	}
+	for (uint32_t body = 0; body < work->list->count; body++)
+		first_of[body + 1] += first_of[body];
+	/* Each start is now where the next body's begins, and goes back with each pair that is listed. */
+	for (uint32_t i = work->count; i-- > 0;) {
+		self->of[--first_of[work->pairs[i].a]] = i;
+		if (work->pairs[i].b != DYNAMICS_NONE)
+			self->of[--first_of[work->pairs[i].b]] = i;
+	}
+}
+
+static enum status create_queue(struct pair_queue *self, const struct pair_work *work)
+{
+	struct arena *scratch = &work->step->dynamics->scratch;
+	struct min_heap_entry *items = ARENA_ARRAY(scratch, struct min_heap_entry, work->count);
+	uint32_t *place = ARENA_ARRAY(scratch, uint32_t, work->count);
+	self->work = work;
+	self->of = ARENA_ARRAY(scratch, uint32_t, 2 * (uint64_t)work->count);
+	self->first_of =
+		arena_push_zero(scratch, (work->list->count + 1u) * sizeof *self->first_of);
+	if (items == NULL || place == NULL || self->of == NULL || self->first_of == NULL)
+		return STATUS_NO_MEMORY;
+	min_heap_init(&self->heap, items, place, work->count);
+	list_pairs_of_bodies(self);
+	for (uint32_t i = 0; i < work->count; i++)
+		queue_pair(self, i);
+	return STATUS_OK;
+}
+
+static void stop_body(struct pair_queue *self, uint32_t index, uint32_t pair)
+{
+	struct sweep_body *body = &self->work->list->items[index];
+	double fraction = self->work->pairs[pair].hit.fraction;
 	sweep_path_cut(&body->path, fraction);
 	body->left *= fraction;
 	body->stops = true;
 }
 
-static void stop_pair(const struct pair_work *work, struct fast_pair *pair)
+/* Searches the other pairs of a body again, because its path is shorter. */
+static void search_again(struct pair_queue *self, uint32_t index, uint32_t pair)
 {
+	for (uint32_t k = self->first_of[index]; k < self->first_of[index + 1]; k++) {
+		if (self->of[k] == pair)
+			continue;
+		search_pair(self->work, &self->work->pairs[self->of[k]]);
+		queue_pair(self, self->of[k]);
+	}
+}
+
+static void stop_pair(struct pair_queue *self, uint32_t index)
+{
+	const struct pair_work *work = self->work;
+	struct fast_pair *pair = &work->pairs[index];
 	struct sweep_body *a = &work->list->items[pair->a];
-	double fraction = pair->hit.fraction;
 	pair->stops++;
 	if (pair->hit.core) {
 		a->core = true;
 		a->core_normal = pair->hit.normal;
 		a->core_way = pair->hit.obstacle_way;
 	}
-	stop_body(a, fraction);
+	stop_body(self, pair->a, index);
 	if (pair->b != DYNAMICS_NONE) {
-		stop_body(&work->list->items[pair->b], fraction);
+		stop_body(self, pair->b, index);
 		work->step->dynamics->report.sweep_pairs++;
-	}
-	for (uint32_t i = 0; i < work->count; i++) {
-		struct fast_pair *other = &work->pairs[i];
-		if (other == pair)
-			continue;
-		if (other->a == pair->a || other->b == pair->a || other->a == pair->b ||
-		    (pair->b != DYNAMICS_NONE && other->b == pair->b))
-			search_pair(work, other);
 	}
 	/* Its own bodies now end where they touch. */
 	pair->hit.fraction = 1;
+	queue_pair(self, index);
+	search_again(self, pair->a, index);
+	if (pair->b != DYNAMICS_NONE)
+		search_again(self, pair->b, index);
 }
 
-static void stop_pairs(const struct pair_work *work)
+static enum status stop_pairs(const struct pair_work *work)
 {
-	for (;;) {
-		struct fast_pair *earliest = NULL;
-		for (uint32_t i = 0; i < work->count; i++) {
-			struct fast_pair *pair = &work->pairs[i];
-			if (pair->hit.fraction < 1 && pair->stops < PAIR_STOPS_MAX &&
-			    (earliest == NULL || is_earlier(work, pair, earliest)))
-				earliest = pair;
-		}
-		if (earliest == NULL)
-			break;
-		stop_pair(work, earliest);
-	}
+	struct pair_queue queue;
+	enum status status = create_queue(&queue, work);
+	if (status != STATUS_OK)
+		return status;
+	for (const struct min_heap_entry *first; (first = min_heap_first(&queue.heap)) != NULL;)
+		stop_pair(&queue, first->item);
 	for (uint32_t i = 0; i < work->count; i++) {
 		const struct fast_pair *pair = &work->pairs[i];
 		work->list->items[pair->a].limits += pair->hit.limits + (pair->hit.fraction < 1);
 	}
+	return STATUS_OK;
 }
 
 enum status sweep_pairs(struct step *self, const struct body_motion *motions,
@@ -282,6 +337,5 @@ enum status sweep_pairs(struct step *self, const struct body_motion *motions,
 	find_pairs(&work, order);
 	sort_pairs(&work, room);
 	parallel_run(self->parallel, work.count, PAIR_GRAIN, pairs_piece, &work);
-	stop_pairs(&work);
-	return STATUS_OK;
+	return stop_pairs(&work);
 }

@@ -38,7 +38,8 @@ static enum status step_free(void *state, struct dynamics *dynamics, double dt, 
 	struct force_sum *sums = ARENA_ARRAY(&dynamics->scratch, struct force_sum, count);
 	struct body_motion *motions = ARENA_ARRAY(&dynamics->scratch, struct body_motion, count);
 	ASSERT(sums != NULL && motions != NULL); /* step_begin reserved scratch_needed */
-	force_all(dynamics, step.bodies, count, sums);
+	force_all(dynamics, step.bodies, count, dt, sums);
+	profile_enter(dynamics->profile, PROFILE_INTEGRATE);
 	for (uint32_t slot = 0; slot < count; slot++) {
 		uint32_t row = step.bodies[slot];
 		ASSERT(row < dynamics->tables->body.count);

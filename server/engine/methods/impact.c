@@ -28,11 +28,14 @@
  * costs with n. So the cost of a tick is bounded. Both are counted as fallbacks, and so is a time of
  * collision that could not be found.
  *
+ * Bodies with sub-steps or a tolerance reach the tick's end in parts (impact_parts.c). The end of a
+ * part is an event of their group that is no collision: contacts are found anew, and the next part
+ * begins.
+ *
  * A collision that would end within END of the tick's end happens as the next one begins.
  */
 #include "server/engine/methods/impact.h"
 
-#include "server/base/sort.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/methods/method.h"
 #include "server/engine/world/parameters.h"
@@ -44,9 +47,6 @@
 
 enum {
 	TIME_GRAIN = 16,
-	/* Bodies. An event of so many linked bodies counts twice, of twice as many three times. Larger: heaps
-	 * are solved more often in a tick; smaller: they lose their restitution earlier. */
-	ROUND_BODIES = 2,
 	/* Of one solution of a large island with friction. Heaps that need more need hundreds, and are solved
 	 * several times a tick. */
 	SOLVER_ROUNDS = 120,
@@ -54,75 +54,14 @@ enum {
 
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
 
-/* ---- lists ------------------------------------------------------------------------------------ */
-
-static void link_pairs(struct impact_step *self)
-{
-	for (uint32_t slot = 0; slot < self->step->body_count; slot++)
-		self->first_pair[slot] = UINT32_MAX;
-	for (uint32_t p = self->list->count; p-- > 0;) {
-		uint32_t a = impact_slot(self, self->list->items[p].body_a);
-		uint32_t b = impact_slot(self, self->list->items[p].body_b);
-		self->next_a[p] = self->next_b[p] = UINT32_MAX;
-		if (a != ROW_NO_BODY) {
-			self->next_a[p] = self->first_pair[a];
-			self->first_pair[a] = p;
-		}
-		if (b != ROW_NO_BODY) {
-			self->next_b[p] = self->first_pair[b];
-			self->first_pair[b] = p;
-		}
-	}
-}
-
-static void link_joints(struct impact_step *self)
-{
-	for (uint32_t slot = 0; slot < self->step->body_count; slot++)
-		self->first_joint[slot] = UINT32_MAX;
-	for (uint32_t j = self->joints.count; j-- > 0;) {
-		uint32_t a = self->joints.constraints[j].body_a;
-		uint32_t b = self->joints.constraints[j].body_b;
-		self->joint_next_a[j] = self->joint_next_b[j] = UINT32_MAX;
-		if (a != ROW_NO_BODY) {
-			self->joint_next_a[j] = self->first_joint[a];
-			self->first_joint[a] = j;
-		}
-		if (b != ROW_NO_BODY) {
-			self->joint_next_b[j] = self->first_joint[b];
-			self->first_joint[b] = j;
-		}
-	}
-}
-
-static struct impact_pair new_pair(void)
-{
-	return (struct impact_pair){ .time = __builtin_inf(), .first = __builtin_inf() };
-}
-
-/* Arrays by pair for `capacity` pairs; those of the present arrays are copied by the caller. */
-static enum status allocate_pairs(struct impact_step *self, uint32_t capacity)
-{
-	self->pairs = ALLOCATE(struct impact_pair, capacity);
-	self->records =
-		arena_push_zero(&self->step->dynamics->scratch, capacity * sizeof *self->records);
-	self->next_a = ALLOCATE(uint32_t, capacity);
-	self->next_b = ALLOCATE(uint32_t, capacity);
-	self->pending = ALLOCATE(uint32_t, capacity);
-	return self->pairs != NULL && self->records != NULL && self->next_a != NULL &&
-			       self->next_b != NULL && self->pending != NULL
-		       ? STATUS_OK
-		       : STATUS_NO_MEMORY;
-}
-
-static bool is_same_pair(const struct contact_state *x, const struct contact_state *y)
-{
-	return x->a.placement == y->a.placement && x->b.placement == y->b.placement &&
-	       x->a.child == y->a.child && x->b.child == y->b.child;
-}
+/* ---- bodies ----------------------------------------------------------------------------------- */
 
 static enum status allocate_bodies(struct impact_step *self)
 {
 	uint32_t n = self->step->body_count;
+	enum status status = impact_parts_begin(self);
+	if (status != STATUS_OK)
+		return status;
 	self->first_pair = ALLOCATE(uint32_t, n);
 	self->first_joint = ALLOCATE(uint32_t, n);
 	self->clock = ALLOCATE(double, n);
@@ -131,11 +70,10 @@ static enum status allocate_bodies(struct impact_step *self)
 	self->now = ALLOCATE(struct body_motion, n);
 	self->rounds = ALLOCATE(uint32_t, n);
 	self->local = ALLOCATE(uint32_t, n);
-	self->movable = ALLOCATE(bool, n);
 	self->reached = ALLOCATE(struct aabb, n);
 	if (self->first_pair == NULL || self->first_joint == NULL || self->clock == NULL ||
 	    self->from == NULL || self->to == NULL || self->now == NULL || self->rounds == NULL ||
-	    self->local == NULL || self->movable == NULL || self->reached == NULL)
+	    self->local == NULL || self->reached == NULL)
 		return STATUS_NO_MEMORY;
 	const struct dynamics *dynamics = self->step->dynamics;
 	struct force_sum none = { vec3_zero(), vec3_zero(), vec3_zero() };
@@ -146,7 +84,6 @@ static enum status allocate_bodies(struct impact_step *self)
 		self->rounds[slot] = 0;
 		self->local[slot] = UINT32_MAX;
 		self->reached[slot] = aabb_empty();
-		self->movable[slot] = dynamics->tables->body.status[body] == BODY_DYNAMIC;
 		struct body_start start = integrate_start_at(dynamics, body, &self->from[slot],
 							     &none, self->step->dt);
 		self->to[slot] = integrate_free_at(dynamics, body, &self->from[slot], &start,
@@ -154,165 +91,6 @@ static enum status allocate_bodies(struct impact_step *self)
 		self->now[slot] = self->from[slot];
 	}
 	return STATUS_OK;
-}
-
-/* ---- sets of bodies --------------------------------------------------------------------------- */
-
-struct slot_set {
-	uint32_t *items, count;
-};
-
-static void add_slot(const struct impact_step *self, struct slot_set *set, uint32_t slot)
-{
-	if (slot == ROW_NO_BODY || self->local[slot] != UINT32_MAX)
-		return;
-	self->local[slot] = set->count;
-	set->items[set->count++] = slot;
-}
-
-/* Adds all bodies linked to those of the set; a body that cannot move links no others. */
-static void add_linked(const struct impact_step *self, struct slot_set *set)
-{
-	for (uint32_t i = 0; i < set->count; i++) {
-		uint32_t slot = set->items[i], body = self->step->bodies[slot];
-		if (!self->movable[slot])
-			continue;
-		for (uint32_t p = self->first_pair[slot]; p != UINT32_MAX;) {
-			const struct contact_state *contact = &self->list->items[p];
-			bool is_a = contact->body_a == body;
-			if (self->pairs[p].touching || self->pairs[p].hit)
-				add_slot(self, set,
-					 impact_slot(self,
-						     is_a ? contact->body_b : contact->body_a));
-			p = is_a ? self->next_a[p] : self->next_b[p];
-		}
-		for (uint32_t j = self->first_joint[slot]; j != UINT32_MAX;) {
-			const struct constraint *joint = &self->joints.constraints[j];
-			bool is_a = joint->body_a == slot;
-			add_slot(self, set, is_a ? joint->body_b : joint->body_a);
-			j = is_a ? self->joint_next_a[j] : self->joint_next_b[j];
-		}
-	}
-}
-
-static void forget_members(const struct impact_step *self, const struct slot_set *set)
-{
-	for (uint32_t i = 0; i < set->count; i++)
-		self->local[set->items[i]] = UINT32_MAX;
-}
-
-static int compare_numbers(const void *a, const void *b, void *context)
-{
-	UNUSED(context);
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
-static enum status sort_slots(struct impact_step *self, struct slot_set *set)
-{
-	uint32_t *merged = ALLOCATE(uint32_t, set->count);
-	if (merged == NULL)
-		return STATUS_NO_MEMORY;
-	sort_items(set->items, merged, set->count, sizeof *merged, compare_numbers, NULL);
-	return STATUS_OK;
-}
-
-/* The pairs of the movable bodies of a set, ascending, each once. */
-static enum status pairs_of(struct impact_step *self, const struct slot_set *set, uint32_t **out,
-			    uint32_t *out_count)
-{
-	uint32_t count = 0, *pairs = NULL;
-	for (int pass = 0; pass < 2; pass++) {
-		count = 0;
-		for (uint32_t i = 0; i < set->count; i++) {
-			uint32_t slot = set->items[i], body = self->step->bodies[slot];
-			for (uint32_t p = self->first_pair[slot];
-			     self->movable[slot] && p != UINT32_MAX;) {
-				bool is_a = self->list->items[p].body_a == body;
-				if (pairs != NULL)
-					pairs[count] = p;
-				count++;
-				p = is_a ? self->next_a[p] : self->next_b[p];
-			}
-		}
-		if (pass == 0)
-			pairs = ALLOCATE(uint32_t, count);
-		if (pairs == NULL)
-			return STATUS_NO_MEMORY;
-	}
-	uint32_t *merged = ALLOCATE(uint32_t, count), unique = 0;
-	if (merged == NULL)
-		return STATUS_NO_MEMORY;
-	sort_items(pairs, merged, count, sizeof *pairs, compare_numbers, NULL);
-	for (uint32_t i = 0; i < count; i++)
-		if (i == 0 || pairs[i] != pairs[i - 1])
-			pairs[unique++] = pairs[i];
-	*out = pairs;
-	*out_count = unique;
-	return STATUS_OK;
-}
-
-/* ---- pairs within reach ----------------------------------------------------------------------- */
-
-/* Arrays by pair after step_reach added scratch pairs, which it keeps in order of pieces. */
-static enum status regrow_pairs(struct impact_step *self, const struct contact_state *old,
-				uint32_t old_count)
-{
-	const struct impact_pair *pairs = self->pairs;
-	const struct impact_record *records = self->records;
-	uint32_t count = self->list->count;
-	enum status status = allocate_pairs(self, count);
-	if (status != STATUS_OK)
-		return status;
-	for (uint32_t p = 0, from = 0; p < count; p++) {
-		struct contact_state *contact = &self->list->items[p];
-		if (from < old_count && is_same_pair(&old[from], contact)) {
-			self->pairs[p] = pairs[from];
-			self->records[p] = records[from++];
-			continue;
-		}
-		self->pairs[p] = new_pair();
-		contact->point_count = 0;
-		contact->kept = false;
-	}
-	link_pairs(self);
-	self->pending_count = 0;
-	for (uint32_t p = 0; p < count; p++)
-		if (self->pairs[p].time < __builtin_inf())
-			self->pending[self->pending_count++] = p;
-	return STATUS_OK;
-}
-
-/* Completes the pairs for the paths of a set. *grown: there are new ones. */
-static enum status reach_pairs(struct impact_step *self, const struct slot_set *set, bool *grown,
-			       struct reason *why)
-{
-	struct step_way *ways = ALLOCATE(struct step_way, set->count);
-	if (ways == NULL)
-		return STATUS_NO_MEMORY;
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < set->count; i++) {
-		struct step_way *way = &ways[count];
-		bool leaves = false;
-		way->slot = set->items[i];
-		way->box = impact_path_box(self, way->slot, &way->motion, &leaves);
-		if (!leaves || aabb_contains(self->reached[way->slot], way->box))
-			continue;
-		self->reached[way->slot] = way->box;
-		count++;
-	}
-	*grown = false;
-	if (count == 0)
-		return STATUS_OK;
-	uint32_t before = self->list->count;
-	struct contact_state *old = ALLOCATE(struct contact_state, before);
-	if (old == NULL)
-		return STATUS_NO_MEMORY;
-	if (before > 0)
-		memcpy(old, self->list->items, before * sizeof *old);
-	enum status status = step_reach(self->step, self->list, ways, count, why);
-	*grown = status == STATUS_OK && self->list->count > before;
-	return *grown ? regrow_pairs(self, old, before) : status;
 }
 
 /* ---- times ------------------------------------------------------------------------------------ */
@@ -336,47 +114,49 @@ static void find_times(uint32_t first, uint32_t last, uint32_t worker, void *con
 	}
 }
 
-static bool is_pending(const struct impact_step *self, uint32_t p)
+/* An event at or after the tick's end is none of this tick. */
+static void note_time(const struct impact_step *self, struct min_heap *heap, uint32_t item,
+		      double time)
 {
-	return self->pairs[p].time < self->step->dt * (1 - END);
+	if (time < self->step->dt * (1 - END))
+		min_heap_put(heap, item, time);
+	else
+		min_heap_remove(heap, item);
 }
 
-/* The times of all pairs of a set. */
-static enum status update_times(struct impact_step *self, const struct slot_set *set)
+/* The times of all pairs and joints of a set. */
+static enum status update_times(struct impact_step *self, const struct impact_set *set)
 {
+	struct arena *scratch = &self->step->dynamics->scratch;
+	struct arena_mark mark = arena_mark(scratch);
 	uint32_t *pairs, count;
-	enum status status = pairs_of(self, set, &pairs, &count);
+	enum status status = impact_pairs_of(self, set, &pairs, &count);
 	if (status != STATUS_OK)
 		return status;
 	struct time_work work = { self, pairs };
 	parallel_run(self->step->parallel, count, TIME_GRAIN, find_times, &work);
-	/* `pending` keeps pairs that are not of the set; a pair of it is moved to the end, once. */
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < self->pending_count; i++) {
-		uint32_t p = self->pending[i], low = 0, high = count;
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-			if (pairs[middle] < p)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low == count || pairs[low] != p)
-			self->pending[kept++] = p;
-	}
-	self->pending_count = kept;
 	for (uint32_t i = 0; i < count; i++) {
-		self->counts.unresolved += self->pairs[pairs[i]].unresolved;
-		if (is_pending(self, pairs[i]))
-			self->pending[self->pending_count++] = pairs[i];
+		const struct impact_pair *pair = &self->pairs[pairs[i]];
+		self->counts.unresolved += pair->unresolved;
+		note_time(self, &self->coming, pairs[i], pair->time);
+	}
+	arena_rewind(scratch, mark);
+	for (uint32_t i = 0; i < set->count; i++) {
+		uint32_t slot = set->items[i];
+		for (uint32_t j = self->first_joint[slot]; j != UINT32_MAX;) {
+			bool is_a = self->joints.constraints[j].body_a == slot;
+			if (self->bounces[j])
+				note_time(self, &self->limits, j, impact_limit_time(self, j));
+			j = is_a ? self->joint_next_a[j] : self->joint_next_b[j];
+		}
 	}
 	return STATUS_OK;
 }
 
 /* ---- motion ----------------------------------------------------------------------------------- */
 
-static void forget_coming(const struct impact_step *self, const uint32_t *pairs, uint32_t count,
-			  const struct slot_set *set)
+void impact_forget_coming(const struct impact_step *self, const uint32_t *pairs, uint32_t count,
+			  const struct impact_set *set)
 {
 	for (uint32_t i = 0; i < count; i++)
 		self->records[pairs[i]].coming = (struct impact_impulses){ .count = 0 };
@@ -391,49 +171,8 @@ static void forget_coming(const struct impact_step *self, const uint32_t *pairs,
 	}
 }
 
-static void count_rounds(struct impact_step *self, const struct impact_batch *batch)
-{
-	const struct islands *islands = &batch->solve.islands;
-	uint32_t settled = 2 * self->rounds_max;
-	for (uint32_t i = 0; i < batch->count; i++) {
-		uint32_t slot = batch->slots[i], before = self->rounds[slot];
-		uint32_t island = islands->island_of[i];
-		if (!self->movable[slot])
-			continue;
-		self->rounds[slot]++;
-		if (island != UINT32_MAX)
-			self->rounds[slot] += islands->items[island].slot_count / ROUND_BODIES;
-		self->counts.settled += before <= settled && self->rounds[slot] > settled;
-	}
-}
-
-/* Impulses at the clocks of a set, then its motion to the tick's end. */
-static enum status resolve(struct impact_step *self, const struct slot_set *set, bool event)
-{
-	struct arena *scratch = &self->step->dynamics->scratch;
-	struct arena_mark mark = arena_mark(scratch);
-	struct impact_batch batch;
-	double begin = 0;
-	for (uint32_t i = 0; i < set->count; i++)
-		begin = scalar_max(begin, self->clock[set->items[i]]);
-	double span = self->step->dt - begin;
-	enum status status = impact_batch_make(&batch, self, set->items, set->count, span);
-	if (status == STATUS_OK)
-		status = impact_batch_collide(&batch);
-	if (status == STATUS_OK && batch.changed) {
-		arena_rewind(scratch, mark);
-		status = impact_batch_make(&batch, self, set->items, set->count, span);
-	}
-	if (status == STATUS_OK)
-		status = impact_batch_move(&batch, self->to, true);
-	if (status == STATUS_OK && event)
-		count_rounds(self, &batch);
-	arena_rewind(scratch, mark);
-	return status;
-}
-
 /* Brings the bodies of a set from their clocks to `time`. Linked bodies have equal clocks. */
-static enum status go_to(struct impact_step *self, const struct slot_set *set, double time)
+static enum status go_to(struct impact_step *self, const struct impact_set *set, double time)
 {
 	struct arena *scratch = &self->step->dynamics->scratch;
 	uint32_t *part = ALLOCATE(uint32_t, set->count);
@@ -452,7 +191,7 @@ static enum status go_to(struct impact_step *self, const struct slot_set *set, d
 				part[count++] = set->items[i];
 		struct arena_mark mark = arena_mark(scratch);
 		struct impact_batch batch;
-		forget_members(self, set);
+		impact_set_forget(self, set);
 		enum status status = STATUS_OK;
 		if (time - clock > END * END * self->step->dt) {
 			status = impact_batch_make(&batch, self, part, count, time - clock);
@@ -460,7 +199,7 @@ static enum status go_to(struct impact_step *self, const struct slot_set *set, d
 				status = impact_batch_move(&batch, self->from, false);
 		}
 		arena_rewind(scratch, mark);
-		forget_members(self, set);
+		impact_set_forget(self, set);
 		if (status != STATUS_OK)
 			return status;
 		for (uint32_t i = 0; i < count; i++)
@@ -471,7 +210,7 @@ static enum status go_to(struct impact_step *self, const struct slot_set *set, d
 
 /* Contacts of the pairs at `time`, and whether they touch: with bodies of the set (`local`), and with
  * bodies that cannot move. */
-static enum status find_contacts(struct impact_step *self, const struct slot_set *set,
+enum status impact_find_contacts(struct impact_step *self, const struct impact_set *set,
 				 const uint32_t *pairs, uint32_t count, double time)
 {
 	struct contact_list list = { ALLOCATE(struct contact_state, count),
@@ -510,77 +249,95 @@ static enum status find_contacts(struct impact_step *self, const struct slot_set
 		if (pair->touching && pair->first > time && !pair->rested)
 			pair->first = time;
 	}
-	forget_members(self, set);
+	impact_set_forget(self, set);
 	return STATUS_OK;
 }
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
-/* The bodies of the earliest event (collisions, or a joint on its way to a limit) and all that are linked to
- * them. False: there is no event. */
-static bool next_event(struct impact_step *self, struct slot_set *set, double *time)
+/* Adds the bodies whose parts of the tick end at `time`, and all that are linked to them. */
+static void add_ending(struct impact_step *self, struct impact_set *set, double time)
 {
-	double first = __builtin_inf(), limit = __builtin_inf();
-	uint32_t joint = UINT32_MAX;
-	for (uint32_t i = 0; i < self->pending_count; i++)
-		first = scalar_min(first, self->pairs[self->pending[i]].time);
-	for (uint32_t i = 0; i < self->bouncing_count; i++) {
-		double at = impact_limit_time(self, self->bouncing[i]);
-		if (at < self->step->dt * (1 - END) && at < limit) {
-			limit = at;
-			joint = self->bouncing[i];
-		}
-	}
-	if (!(scalar_min(first, limit) < __builtin_inf()))
-		return false;
-	set->count = 0;
-	if (limit < first) {
-		first = limit;
-		add_slot(self, set, self->joints.constraints[joint].body_a);
-		add_slot(self, set, self->joints.constraints[joint].body_b);
-	}
-	for (uint32_t i = 0; i < self->pending_count; i++) {
-		uint32_t p = self->pending[i];
-		if (self->pairs[p].time > first + self->time_tolerance)
-			continue;
-		self->pairs[p].hit = true;
-		const struct contact_state *contact = &self->list->items[p];
-		add_slot(self, set, impact_slot(self, contact->body_a));
-		add_slot(self, set, impact_slot(self, contact->body_b));
-	}
-	add_linked(self, set);
-	forget_members(self, set);
-	*time = first;
-	return true;
+	while (impact_parts_next(self) == time)
+		impact_set_add(self, set, impact_parts_take(self));
+	impact_set_add_linked(self, set);
+	impact_set_forget(self, set);
+	self->counts.substeps++;
 }
 
-static enum status resolve_event(struct impact_step *self, struct slot_set *set, double time,
-				 struct reason *why)
+/* The bodies of the earliest event (collisions, or a joint on its way to a limit; or ends of parts of the
+ * tick, which are no *collision) and all that are linked to them. *time is infinite if there is no event.
+ * NO_MEMORY. */
+static enum status next_event(struct impact_step *self, struct impact_set *set, double *time,
+			      bool *collision)
+{
+	struct arena *scratch = &self->step->dynamics->scratch;
+	struct arena_mark mark = arena_mark(scratch);
+	const struct min_heap_entry *pair = min_heap_first(&self->coming);
+	const struct min_heap_entry *joint = min_heap_first(&self->limits);
+	double first = pair != NULL ? pair->key : __builtin_inf();
+	double end = impact_parts_next(self);
+	bool is_joint = joint != NULL && joint->key < first;
+	if (is_joint)
+		first = joint->key;
+	set->count = 0;
+	*collision = first < __builtin_inf() && first <= end;
+	*time = *collision ? first : end;
+	if (!*collision) {
+		if (end < __builtin_inf())
+			add_ending(self, set, end);
+		return STATUS_OK;
+	}
+	self->counts.groups++;
+	if (is_joint) {
+		const struct constraint *of = &self->joints.constraints[joint->item];
+		self->counts.events++;
+		impact_set_add(self, set, of->body_a);
+		impact_set_add(self, set, of->body_b);
+	}
+	uint32_t *hit = ALLOCATE(uint32_t, self->coming.count);
+	if (hit == NULL)
+		return STATUS_NO_MEMORY;
+	uint32_t count = min_heap_up_to(&self->coming, first + self->time_tolerance, hit);
+	self->counts.events += count;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct contact_state *contact = &self->list->items[hit[i]];
+		self->pairs[hit[i]].hit = true;
+		impact_set_add(self, set, impact_slot(self, contact->body_a));
+		impact_set_add(self, set, impact_slot(self, contact->body_b));
+	}
+	arena_rewind(scratch, mark);
+	impact_set_add_linked(self, set);
+	impact_set_forget(self, set);
+	return STATUS_OK;
+}
+
+static enum status resolve_event(struct impact_step *self, struct impact_set *set, double time,
+				 bool collision, struct reason *why)
 {
 	struct arena *scratch = &self->step->dynamics->scratch;
 	struct arena_mark mark = arena_mark(scratch);
 	uint32_t *pairs, count;
-	enum status status = sort_slots(self, set);
+	enum status status = impact_set_sort(self, set);
 	if (status == STATUS_OK)
-		status = pairs_of(self, set, &pairs, &count);
+		status = impact_pairs_of(self, set, &pairs, &count);
 	if (status != STATUS_OK)
 		return status;
-	forget_coming(self, pairs, count, set);
-	self->counts.events++;
+	impact_parts_end(self, set, pairs, count, time);
+	impact_forget_coming(self, pairs, count, set);
 	status = go_to(self, set, time);
 	if (status == STATUS_OK)
-		status = find_contacts(self, set, pairs, count, time);
+		status = impact_find_contacts(self, set, pairs, count, time);
 	if (status == STATUS_OK)
-		status = resolve(self, set, true);
-	forget_members(self, set);
+		status = impact_parts_resolve(self, set, collision);
+	impact_set_forget(self, set);
 	for (uint32_t i = 0; i < count; i++)
 		self->pairs[pairs[i]].hit = false;
 	arena_rewind(scratch, mark);
 	if (status != STATUS_OK)
 		return status;
 	/* The list may grow, and stays on the arena. */
-	bool grown;
-	status = reach_pairs(self, set, &grown, why);
+	status = impact_reach(self, set, why);
 	return status == STATUS_OK ? update_times(self, set) : status;
 }
 
@@ -616,21 +373,18 @@ static bool rested_before(const struct impact_step *self, const struct contact_s
 static enum status begin_pairs(struct impact_step *self)
 {
 	uint32_t count = self->list->count;
-	enum status status = allocate_pairs(self, count);
+	enum status status = impact_link_pairs(self);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t p = 0; p < count; p++) {
 		struct contact_state *contact = &self->list->items[p];
 		struct body_motion a = impact_motion_at(self, contact->body_a, 0);
 		struct body_motion b = impact_motion_at(self, contact->body_b, 0);
-		self->pairs[p] = new_pair();
 		self->pairs[p].rested = rested_before(self, contact);
 		self->pairs[p].touching = impact_touches(self, p, &a, &b);
 		if (self->pairs[p].touching)
 			self->pairs[p].first = 0;
 	}
-	self->pending_count = 0;
-	link_pairs(self);
 	return STATUS_OK;
 }
 
@@ -646,40 +400,86 @@ static enum status begin_joints(struct impact_step *self, struct reason *why)
 					      count * sizeof *self->joint_records);
 	if (self->joint_next_a == NULL || self->joint_next_b == NULL || self->joint_records == NULL)
 		return STATUS_NO_MEMORY;
-	self->bouncing = ALLOCATE(uint32_t, count);
-	if (self->bouncing == NULL)
+	self->bounces = ALLOCATE(bool, count);
+	struct min_heap_entry *entries = ALLOCATE(struct min_heap_entry, count);
+	uint32_t *place = ALLOCATE(uint32_t, count);
+	if (self->bounces == NULL || entries == NULL || place == NULL)
 		return STATUS_NO_MEMORY;
-	self->bouncing_count = 0;
+	min_heap_init(&self->limits, entries, place, count);
 	for (uint32_t j = 0; j < count; j++) {
-		bool bounces = false;
+		self->bounces[j] = false;
 		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-			bounces |= self->joints.joints[j].axes[axis].mode == JOINT_LIMITED &&
-				   self->joints.joints[j].axes[axis].restitution > 0;
-		if (bounces)
-			self->bouncing[self->bouncing_count++] = j;
+			self->bounces[j] |=
+				self->joints.joints[j].axes[axis].mode == JOINT_LIMITED &&
+				self->joints.joints[j].axes[axis].restitution > 0;
 	}
-	link_joints(self);
+	impact_link_joints(self);
 	return STATUS_OK;
+}
+
+/* Moves all bodies from the tick's start: those whose tick is not divided at once, the others with all that
+ * are linked to them. Leaves all slots in the set. */
+static enum status move_all(struct impact_step *self, struct impact_set *set)
+{
+	uint32_t n = self->step->body_count, count = 0;
+	uint32_t *whole = ALLOCATE(uint32_t, n);
+	bool *done = arena_push_zero(&self->step->dynamics->scratch, n * sizeof *done);
+	enum status status = whole == NULL || done == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+	for (uint32_t slot = 0; slot < n && status == STATUS_OK; slot++) {
+		bool divides = false;
+		if (done[slot])
+			continue;
+		set->count = 0;
+		impact_set_add(self, set, slot);
+		if (self->parted)
+			impact_set_add_linked(self, set);
+		impact_set_forget(self, set);
+		for (uint32_t i = 0; i < set->count; i++)
+			divides |= impact_parts_divide(self, set->items[i]);
+		for (uint32_t i = 0; i < set->count; i++) {
+			uint32_t member = set->items[i];
+			if (!divides && !done[member])
+				whole[count++] = member;
+			done[member] |= self->movable[member] || !divides;
+		}
+		if (divides)
+			status = impact_set_sort(self, set);
+		if (divides && status == STATUS_OK) {
+			status = impact_parts_resolve(self, set, false);
+			impact_set_forget(self, set);
+		}
+	}
+	struct impact_set rest = { whole, count };
+	if (status == STATUS_OK && self->parted)
+		status = impact_set_sort(self, &rest);
+	if (status == STATUS_OK)
+		status = impact_parts_resolve(self, &rest, false);
+	impact_set_forget(self, &rest);
+	for (uint32_t slot = 0; slot < n; slot++)
+		set->items[slot] = slot;
+	set->count = n;
+	return status;
 }
 
 static enum status solve_tick(struct impact_step *self, struct reason *why)
 {
-	struct slot_set set = { ALLOCATE(uint32_t, self->step->body_count),
-				self->step->body_count };
+	struct impact_set set = { ALLOCATE(uint32_t, self->step->body_count),
+				  self->step->body_count };
 	if (set.items == NULL)
 		return STATUS_NO_MEMORY;
-	for (uint32_t slot = 0; slot < set.count; slot++)
-		set.items[slot] = slot;
-	enum status status = resolve(self, &set, false);
-	forget_members(self, &set);
-	bool grown;
+	enum status status = move_all(self, &set);
 	if (status == STATUS_OK)
-		status = reach_pairs(self, &set, &grown, why);
+		status = impact_reach(self, &set, why);
 	if (status == STATUS_OK)
 		status = update_times(self, &set);
-	double time;
-	while (status == STATUS_OK && next_event(self, &set, &time))
-		status = resolve_event(self, &set, time, why);
+	while (status == STATUS_OK) {
+		double time;
+		bool collision;
+		status = next_event(self, &set, &time, &collision);
+		if (status != STATUS_OK || !(time < __builtin_inf()))
+			break;
+		status = resolve_event(self, &set, time, collision, why);
+	}
 	return status;
 }
 
@@ -788,7 +588,11 @@ static void store_joints(const struct impact_step *self, struct joint_result *re
 static void report_counts(const struct impact_step *self)
 {
 	struct step_report *to = &self->step->dynamics->report;
-	to->fallbacks += self->counts.inelastic + self->counts.settled + self->counts.unresolved;
+	const struct impact_figures *counts = &self->counts;
+	to->fallbacks += (uint32_t)(counts->inelastic + counts->settled + counts->unresolved +
+				    counts->forced + counts->rejected);
+	to->impact = *counts;
+	to->impact_error = self->error;
 }
 
 static enum status finish_tick(struct impact_step *self, struct reason *why)
@@ -797,8 +601,11 @@ static enum status finish_tick(struct impact_step *self, struct reason *why)
 	struct joint_result *results = ALLOCATE(struct joint_result, self->joints.count);
 	if (results == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for joints");
+	enum status status = impact_pairs_finish(self);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "memory", "no memory to sort pairs");
 	find_last_contacts(self);
-	enum status status = step_commit(step, self->list, why);
+	status = step_commit(step, self->list, why);
 	if (status != STATUS_OK)
 		return status;
 	note_passing(self);
@@ -835,10 +642,13 @@ static enum status step_impact(void *state, struct dynamics *dynamics, double dt
 		.list = &step.contacts,
 		.rounds_max = to_count(parameter[PARAMETER_IMPACT_ROUNDS]),
 		.time_tolerance = parameter[PARAMETER_IMPACT_TIME_TOLERANCE],
+		.accuracy = parameter[PARAMETER_IMPACT_ACCURACY],
+		.substeps_max = to_count(parameter[PARAMETER_IMPACT_SUBSTEPS_MAX]),
 	};
 	self.settings.printed = false;
 	self.settings.solver_rounds = SOLVER_ROUNDS;
 	force_list_init(&self.forces, dynamics->tables);
+	self.forces.span = step.dt;
 	status = allocate_bodies(&self);
 	if (status == STATUS_OK)
 		status = begin_joints(&self, why);

@@ -2,14 +2,16 @@
  * groups of linked bodies that are solved together. impact.c describes the method. Private to
  * server/engine/methods.
  *
- * Every body has a clock: the time within the tick of its state `from`, and a state `to` at the tick's
- * end that it reaches if nothing happens to it in between. Between them it follows a cubic path
+ * Every body has a clock: the time within the tick of its state `from`, and a state `to` at the end of
+ * its part of the tick (impact_parts.c: mostly the tick's end), which it reaches if nothing happens to it
+ * in between. Between them it follows a cubic path
  * (impact_motion_at). A *batch* is a set of bodies with equal clocks, which contains with each body all
  * bodies that are linked to it.
  */
 #ifndef CAIRN_ENGINE_METHODS_IMPACT_H
 #define CAIRN_ENGINE_METHODS_IMPACT_H
 
+#include "server/base/min_heap.h"
 #include "server/engine/methods/velocity.h"
 
 /* m. Points no farther apart than this touch. Larger: bodies that are apart get forces; smaller:
@@ -63,14 +65,6 @@ struct impact_joint_record {
 	struct joint_result past, coming;
 };
 
-/* Counts of a tick, for the report. */
-struct impact_counts {
-	uint32_t events;     /* simultaneous groups of collisions */
-	uint32_t inelastic;  /* collisions that lost their restitution */
-	uint32_t settled;    /* bodies that had too many events even so */
-	uint32_t unresolved; /* searches for a time without an answer */
-};
-
 struct impact_step {
 	struct step *step;
 	struct velocity_settings settings;
@@ -82,8 +76,7 @@ struct impact_step {
 	struct impact_pair *pairs;
 	struct impact_record *records;
 	uint32_t *next_a, *next_b; /* the next pair in the list of body a, of body b */
-	uint32_t *pending,
-		pending_count; /* pairs with a time before the tick's end, in any order */
+	struct min_heap coming;	   /* pairs with a time before the tick's end, by that time */
 	/* By slot. */
 	uint32_t *first_pair, *first_joint; /* UINT32_MAX: none */
 	double *clock;
@@ -96,10 +89,54 @@ struct impact_step {
 	struct step_joints joints;
 	struct impact_joint_record *joint_records;
 	uint32_t *joint_next_a, *joint_next_b;
-	uint32_t *bouncing,
-		bouncing_count; /* joints with limits that have restitution, ascending */
-	struct impact_counts counts;
+	bool *bounces; /* by joint: it has limits with restitution */
+	struct min_heap
+		limits; /* joints that reach such a limit before the tick's end, by that time */
+	struct impact_figures counts;
+	double error; /* m: largest estimate of a part that was accepted */
+	/* Parts of the tick (impact_parts.c), by slot. */
+	double *until;	      /* s: time of the state `to` */
+	double *part;	      /* s: longest part that its group may take next */
+	double *sure;	      /* s: parts up to this time need no estimate any more */
+	struct min_heap ends; /* slots with a part that ends before the tick, by that time */
+	bool parted;	      /* some body's tick may be divided */
+	double accuracy;      /* m; 0: not estimated */
+	uint32_t substeps_max;
 };
+
+/* ---- impact_links.c: the pairs and joints of bodies, and sets of bodies */
+
+/* Bodies by slot, each once: those with a place in impact_step.local, until it is forgotten. */
+struct impact_set {
+	uint32_t *items, count; /* borrowed; room for all bodies of the step */
+};
+
+/* The lists of all joints by body. */
+void impact_link_joints(struct impact_step *self);
+/* Arrays by pair and the lists by body for all pairs of the list. NO_MEMORY. */
+MUST_CHECK enum status impact_link_pairs(struct impact_step *self);
+/* Adds a body; nothing happens if it is there, or takes no part. */
+void impact_set_add(const struct impact_step *self, struct impact_set *set, uint32_t slot);
+/* Adds all bodies that are linked to those of the set by touching or by joints; a body that cannot
+ * move links no others. */
+void impact_set_add_linked(const struct impact_step *self, struct impact_set *set);
+void impact_set_forget(const struct impact_step *self, const struct impact_set *set);
+/* Ascending. NO_MEMORY. */
+MUST_CHECK enum status impact_set_sort(struct impact_step *self, struct impact_set *set);
+/* The pairs of the movable bodies of a set, each once, in the order in which pairs are solved. In the step's
+ * scratch. NO_MEMORY. */
+MUST_CHECK enum status impact_pairs_of(struct impact_step *self, const struct impact_set *set,
+				       uint32_t **out, uint32_t *out_count);
+/* Into the order in which pairs are solved: by row, then scratch pairs by pieces. NO_MEMORY. */
+MUST_CHECK enum status impact_pairs_sort(struct impact_step *self, uint32_t *pairs, uint32_t count);
+/* Of two numbers (uint32_t), for sort_items. */
+int impact_compare_numbers(const void *a, const void *b, void *context);
+/* Completes the pairs for the paths of a set. LIMIT, NO_MEMORY. */
+MUST_CHECK enum status impact_reach(struct impact_step *self, const struct impact_set *set,
+				    struct reason *why);
+/* Puts scratch pairs in order of their pieces, as step_commit numbers them. The lists by body, `coming` and
+ * list->made are of no use afterwards. NO_MEMORY. */
+MUST_CHECK enum status impact_pairs_finish(struct impact_step *self);
 
 /* ---- impact_path.c: paths and times of collision */
 
@@ -117,6 +154,38 @@ double impact_limit_time(const struct impact_step *self, uint32_t joint);
 struct aabb impact_path_box(const struct impact_step *self, uint32_t slot, double *motion,
 			    bool *leaves);
 
+/* ---- impact.c: of use to impact_parts.c */
+
+/* The pairs of the movable bodies of a set, ascending, each once; in the step's scratch. NO_MEMORY. */
+MUST_CHECK enum status impact_pairs_of(struct impact_step *self, const struct impact_set *set,
+				       uint32_t **out, uint32_t *out_count);
+/* Withdraws the impulses that pairs and joints of a set have in the motion from its clocks. */
+void impact_forget_coming(const struct impact_step *self, const uint32_t *pairs, uint32_t count,
+			  const struct impact_set *set);
+/* Contacts of the pairs at `time`, and whether they touch: with bodies of the set, and with bodies that
+ * cannot move. NO_MEMORY. */
+MUST_CHECK enum status impact_find_contacts(struct impact_step *self, const struct impact_set *set,
+					    const uint32_t *pairs, uint32_t count, double time);
+
+/* ---- impact_parts.c: parts of a tick, and their errors */
+
+/* Fills the arrays of parts, for clocks at 0 and paths to the tick's end. NO_MEMORY. */
+MUST_CHECK enum status impact_parts_begin(struct impact_step *self);
+/* True if the body's tick may be divided. */
+bool impact_parts_divide(const struct impact_step *self, uint32_t slot);
+/* Impulses at the clocks of a set, then its motion to the end of its part, whose length the set's bodies and
+ * their estimated errors decide. `event`: it counts as one. NO_MEMORY. */
+MUST_CHECK enum status impact_parts_resolve(struct impact_step *self, const struct impact_set *set,
+					    bool event);
+/* The earliest end of a part before the tick's end, s; infinite: there is none. */
+double impact_parts_next(const struct impact_step *self);
+/* Removes a slot with that end from those that have one. */
+uint32_t impact_parts_take(struct impact_step *self);
+/* Bodies of the set whose part ends at `time` are in its state `to`, and the impulses of the part are
+ * past. `pairs`: those of the set. */
+void impact_parts_end(struct impact_step *self, const struct impact_set *set, const uint32_t *pairs,
+		      uint32_t count, double time);
+
 /* ---- impact_batch.c: the constraints of linked bodies, their impulses and their motion */
 
 struct impact_batch {
@@ -128,9 +197,12 @@ struct impact_batch {
 	bool changed;		   /* impact_batch_collide changed a velocity */
 	double begin;		   /* s: the clocks */
 	struct body_motion *start; /* by slot of the batch */
-	struct contact_list list;  /* the points that touch */
-	uint32_t *pair;		   /* by index of the list */
-	uint32_t *joint;	   /* by joint of the batch: its index in the step's joints */
+	uint8_t *integrator; /* by slot of the batch: enum body_integrator, one for each island */
+	bool embedded; /* every body that moves has INTEGRATOR_RK45, which estimated `error` */
+	double error;  /* m: of the last motion, at the tolerance's measure */
+	struct contact_list list; /* the points that touch */
+	uint32_t *pair;		  /* by index of the list */
+	uint32_t *joint;	  /* by joint of the batch: its index in the step's joints */
 };
 /* Collects the batch of these slots, which are linked to no other movable body, at their clocks, for a motion
  * of `span` s. In the step's scratch. NO_MEMORY. */
@@ -148,8 +220,34 @@ MUST_CHECK enum status impact_batch_collide(struct impact_batch *self);
 MUST_CHECK enum status impact_batch_move(struct impact_batch *self, struct body_motion *out,
 					 bool coming);
 
+/* Adds the impulses of `from`. */
+void impact_add_impulses(struct impact_impulses *to, const struct impact_impulses *from);
+void impact_add_joint(struct joint_result *to, const struct joint_result *from);
+/* The difference of two states after a motion of h seconds, m: of positions, and of velocities times h. */
+double impact_batch_distance(const struct impact_step *self, uint32_t slot,
+			     const struct body_motion *x, const struct body_motion *y, double h);
+
+/* ---- impact_stages.c: motion by explicit integrators */
+
+/* Moves the bodies of the batch that have an explicit integrator: fills motions, after and impulses, and sets
+ * the integrator of those to automatic, or to implicit_euler where a spring is too stiff, for which it has
+ * no result; they are counted. NO_MEMORY. */
+MUST_CHECK enum status impact_stages_move(struct impact_batch *self);
+static inline bool impact_is_explicit(uint8_t integrator)
+{
+	return integrator != INTEGRATOR_AUTOMATIC && integrator != INTEGRATOR_IMPLICIT_EULER;
+}
+
 /* ---- impact_island.c: contacts of one island without joints */
 
+/* Adds share × x to the impulses of the island's blocks. */
+void impact_island_add(const struct velocity_island *self, const double *x, double share);
+/* Points that slide, carry an impulse x and have no consistent acceleration: their own friction turns the
+ * body so that a greater normal force makes a smaller acceleration of the gap (Painlevé). Each is counted as
+ * a fallback. */
+uint32_t impact_island_dead_ends(const struct velocity_island *self, const double *x);
+/* J'v of a row; of tangents as they were rotated. */
+double impact_island_bias(const struct velocity_island *self, uint32_t i);
 /* Solves the forces at the beginning, at the level of accelerations, and sets `moving`. */
 island_solve impact_island_forces;
 /* Removes penetration at the end, then solves the velocities there. The context of both is an
@@ -157,7 +255,6 @@ island_solve impact_island_forces;
 struct impact_island_stage {
 	struct velocity_step *begin;
 	const struct velocity_step *end; /* of the end only; else NULL */
-	const double *bias;		 /* m/s², by row of the beginning: J' v */
 };
 island_solve impact_island_end;
 /* Displaces bodies out of penetration that the motion left. */

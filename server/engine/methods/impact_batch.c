@@ -36,10 +36,11 @@ static enum status make_bodies(struct impact_batch *self)
 	v->motions = ALLOCATE(struct body_motion, n);
 	v->constrained = ALLOCATE(bool, n);
 	self->start = ALLOCATE(struct body_motion, n);
+	self->integrator = ALLOCATE(uint8_t, n);
 	if (rows == NULL || v->masses == NULL || v->masses_end == NULL || v->starts == NULL ||
 	    v->before == NULL || v->forced == NULL || v->arriving == NULL || v->moving == NULL ||
 	    v->after == NULL || v->push == NULL || v->force == NULL || v->motions == NULL ||
-	    v->constrained == NULL || self->start == NULL)
+	    v->constrained == NULL || self->start == NULL || self->integrator == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t slot = self->slots[i];
@@ -76,13 +77,6 @@ static struct body_motion motion_of(const struct impact_batch *self, uint32_t bo
 {
 	uint32_t at = local_of(self, body);
 	return at == ROW_NO_BODY ? impact_motion_at(self->of, body, self->begin) : self->start[at];
-}
-
-static int compare_numbers(const void *a, const void *b, void *context)
-{
-	UNUSED(context);
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
 }
 
 /* Calls for each pair of the lists of the batch's bodies once; counts only with `out` NULL. */
@@ -192,7 +186,11 @@ static void find_normal_of(const struct impact_batch *self, const struct contact
 								    : CONTACT_NORMAL_OF_A;
 	found->radius_a = shape_is_round(a) ? a->extent_min : 0;
 	found->radius_b = shape_is_round(b) ? b->extent_min : 0;
-	if (!moves(&found->a, &found->b))
+	const uint8_t *integrator = dynamics->tables->body.integrator;
+	/* Stages of an explicit integrator move from rest within their step. */
+	bool steps = impact_is_explicit(integrator[contact->body_a]) ||
+		     impact_is_explicit(integrator[contact->body_b]);
+	if (!steps && !moves(&found->a, &found->b))
 		return;
 	struct collide_options options = collide_options_default(0);
 	options.motions = self->of->now;
@@ -212,28 +210,8 @@ static void find_normal_of(const struct impact_batch *self, const struct contact
 static void make_found(const struct impact_batch *self, const struct contact_state *contact,
 		       struct contact_found *out, struct contact_found_point *points)
 {
-	struct contact_material material =
-		contact_material(self->of->step->dynamics->tables, contact->a, contact->b);
-	*out = (struct contact_found){
-		.a = motion_of(self, contact->body_a),
-		.b = motion_of(self, contact->body_b),
-		.normal = contact->normal,
-		.normal_of = CONTACT_NORMAL_GIVEN,
-		.child_a = contact->a.child,
-		.child_b = contact->b.child,
-		.surface = { .static_friction = { material.static_friction,
-						  material.static_friction },
-			     .dynamic_friction = { material.dynamic_friction,
-						   material.dynamic_friction },
-			     .restitution = material.restitution },
-		.points = points,
-		.point_count = contact->point_count,
-	};
-	for (uint32_t p = 0; p < contact->point_count; p++) {
-		const struct contact_point *from = &contact->points[p];
-		points[p] = (struct contact_found_point){ from->arm_a, from->arm_b,
-							  from->separation, from->feature };
-	}
+	velocity_find_contact(&self->solve, contact, motion_of(self, contact->body_a),
+			      motion_of(self, contact->body_b), out, points);
 	find_normal_of(self, contact, out);
 }
 
@@ -241,7 +219,6 @@ static enum status make_contacts(struct impact_batch *self, uint32_t joints)
 {
 	struct velocity_step *v = &self->solve;
 	uint32_t count = collect_pairs(self, NULL), *pairs = ALLOCATE(uint32_t, count);
-	uint32_t *merged = ALLOCATE(uint32_t, count);
 	self->pair = ALLOCATE(uint32_t, count);
 	self->list = (struct contact_list){ ALLOCATE(struct contact_state, count),
 					    ALLOCATE(struct contact_made, count), 0, count };
@@ -250,12 +227,14 @@ static enum status make_contacts(struct impact_batch *self, uint32_t joints)
 		ALLOCATE(struct contact_found_point, (size_t)MANIFOLD_POINTS_MAX * count);
 	v->constraints = ALLOCATE(struct constraint, (size_t)count + joints);
 	v->contact_of = ALLOCATE(uint32_t, count);
-	if (pairs == NULL || merged == NULL || self->pair == NULL || self->list.items == NULL ||
+	if (pairs == NULL || self->pair == NULL || self->list.items == NULL ||
 	    self->list.made == NULL || found == NULL || points == NULL || v->constraints == NULL ||
 	    v->contact_of == NULL)
 		return STATUS_NO_MEMORY;
 	collect_pairs(self, pairs);
-	sort_items(pairs, merged, count, sizeof *pairs, compare_numbers, NULL);
+	enum status status = impact_pairs_sort(self->of, pairs, count);
+	if (status != STATUS_OK)
+		return status;
 	v->list = &self->list;
 	v->constraint_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -320,7 +299,7 @@ static enum status make_joints(struct impact_batch *self, uint32_t count)
 	    v->joint_results == NULL)
 		return STATUS_NO_MEMORY;
 	collect_joints(self, self->joint);
-	sort_items(self->joint, merged, count, sizeof *merged, compare_numbers, NULL);
+	sort_items(self->joint, merged, count, sizeof *merged, impact_compare_numbers, NULL);
 	for (uint32_t k = 0; k < count; k++) {
 		const struct constraint *from = &of->joints.constraints[self->joint[k]];
 		struct constraint *to = &v->constraints[v->constraint_count++];
@@ -340,42 +319,39 @@ static enum status make_joints(struct impact_batch *self, uint32_t count)
 static enum status make_rows(struct impact_batch *self)
 {
 	struct velocity_step *v = &self->solve;
-	struct constraint_options options = { .level = CONSTRAINT_ACCELERATION,
-					      .friction = CONSTRAINT_PYRAMID };
-	struct constraint_room room =
-		constraint_room(v->constraints, v->constraint_count, &options);
-	v->rows = (struct row_list){ .rows = ALLOCATE(struct constraint_row, room.rows),
-				     .blocks = ALLOCATE(struct row_block, room.blocks),
-				     .parts = ALLOCATE(struct row_part, room.parts),
-				     .row_capacity = room.rows,
-				     .block_capacity = room.blocks,
-				     .part_capacity = room.parts };
-	v->first_block = ALLOCATE(uint32_t, v->constraint_count + 1);
-	v->impulses = arena_push_zero(&self->of->step->dynamics->scratch,
-				      room.blocks * sizeof *v->impulses);
-	if (v->rows.rows == NULL || v->rows.blocks == NULL || v->rows.parts == NULL ||
-	    v->first_block == NULL || v->impulses == NULL)
-		return STATUS_NO_MEMORY;
-	constraint_rows(v->constraints, v->contact_count, NULL, &options, &v->rows);
-	for (uint32_t c = v->contact_count; c < v->constraint_count; c++) {
-		const struct constraint *joint = &v->constraints[c];
-		joint->kind->rows(joint, c,
-				  joint->body_a == ROW_NO_BODY ? NULL : &self->start[joint->body_a],
-				  joint->body_b == ROW_NO_BODY ? NULL : &self->start[joint->body_b],
-				  &options, &v->rows);
-	}
-	for (uint32_t block = 0, c = 0; c <= v->constraint_count; c++) {
-		while (block < v->rows.block_count && v->rows.blocks[block].constraint < c)
-			block++;
-		v->first_block[c] = block;
-	}
-	enum status status = islands_make(&self->of->step->dynamics->scratch, &v->mass,
-					  v->constraints, v->constraint_count, &v->islands);
+	enum status status = velocity_rows(v, self->start, false, CONSTRAINT_ACCELERATION);
+	if (status == STATUS_OK)
+		status = islands_make(&self->of->step->dynamics->scratch, &v->mass, v->constraints,
+				      v->constraint_count, &v->islands);
 	if (status != STATUS_OK)
 		return status;
 	v->outcomes = arena_push_zero(&self->of->step->dynamics->scratch,
 				      v->islands.count * sizeof *v->outcomes);
 	return v->outcomes == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+/* One integrator for all bodies of an island: implicit Euler if any has it, because something is stiff;
+ * otherwise the highest. */
+static void choose_integrators(struct impact_batch *self)
+{
+	const struct body_table *table = &self->of->step->dynamics->tables->body;
+	struct velocity_step *v = &self->solve;
+	for (uint32_t i = 0; i < self->count; i++)
+		self->integrator[i] = table->integrator[self->step.bodies[i]];
+	for (uint32_t k = 0; k < v->islands.count; k++) {
+		const struct island *island = &v->islands.items[k];
+		uint8_t chosen = INTEGRATOR_AUTOMATIC;
+		for (uint32_t i = 0; i < island->slot_count; i++) {
+			uint8_t of = self->integrator[island->slots[i]];
+			if (of == INTEGRATOR_IMPLICIT_EULER || chosen == INTEGRATOR_IMPLICIT_EULER)
+				chosen = INTEGRATOR_IMPLICIT_EULER;
+			else if (of > chosen)
+				chosen = of;
+		}
+		for (uint32_t i = 0; i < island->slot_count; i++)
+			self->integrator[island->slots[i]] = chosen;
+	}
+	v->integrator = self->integrator;
 }
 
 enum status impact_batch_make(struct impact_batch *self, struct impact_step *of,
@@ -396,7 +372,21 @@ enum status impact_batch_make(struct impact_batch *self, struct impact_step *of,
 		status = make_joints(self, joints);
 	if (status == STATUS_OK)
 		status = make_rows(self);
+	if (status == STATUS_OK)
+		choose_integrators(self);
 	return status;
+}
+
+double impact_batch_distance(const struct impact_step *self, uint32_t slot,
+			     const struct body_motion *x, const struct body_motion *y, double h)
+{
+	double reach = self->step->dynamics->bodies.items[self->step->bodies[slot]].reach;
+	quat turn = quat_mul(x->rotation, quat_conjugate(y->rotation));
+	double way =
+		vec3_distance(x->centre, y->centre) + h * vec3_distance(x->velocity, y->velocity);
+	double angle = vec3_length(quat_to_rotation_vector(turn)) +
+		       h * vec3_distance(x->angular_velocity, y->angular_velocity);
+	return way + reach * angle;
 }
 
 /* ---- impulses --------------------------------------------------------------------------------- */
@@ -418,6 +408,13 @@ static void add_point(struct impact_impulses *to, uint32_t feature, double norma
 	to->normal[at] += normal;
 }
 
+void impact_add_impulses(struct impact_impulses *to, const struct impact_impulses *from)
+{
+	for (uint32_t k = 0; k < from->count; k++)
+		add_point(to, from->feature[k], from->normal[k]);
+	to->friction = vec3_add(to->friction, from->friction);
+}
+
 static void record_contacts(const struct impact_batch *self, bool coming)
 {
 	const struct velocity_step *v = &self->solve;
@@ -436,7 +433,7 @@ static void record_contacts(const struct impact_batch *self, bool coming)
 	}
 }
 
-static void add_joint_result(struct joint_result *to, const struct joint_result *from)
+void impact_add_joint(struct joint_result *to, const struct joint_result *from)
 {
 	for (uint32_t k = 0; k < JOINT_MULTIPLIERS; k++)
 		to->multiplier[k] += from->multiplier[k];
@@ -450,7 +447,7 @@ static void record_joints(struct impact_batch *self, bool coming)
 	velocity_joints_finish_results(v);
 	for (uint32_t k = 0; k < v->joints.count; k++) {
 		struct impact_joint_record *record = &self->of->joint_records[self->joint[k]];
-		add_joint_result(coming ? &record->coming : &record->past, &v->joint_results[k]);
+		impact_add_joint(coming ? &record->coming : &record->past, &v->joint_results[k]);
 	}
 }
 
@@ -550,7 +547,13 @@ static void move_bodies(struct impact_batch *self)
 	for (uint32_t i = 0; i < self->count; i++) {
 		uint32_t body = self->step.bodies[i];
 		struct spatial by = spatial_mul_add(v->moving[i], v->push[i], 1);
-		if (v->constrained[i] && mass_moves(&v->mass, i))
+		if (impact_is_explicit(self->integrator[i]) && mass_moves(&v->mass, i))
+			continue;
+		if (self->integrator[i] == INTEGRATOR_IMPLICIT_EULER && !v->constrained[i] &&
+		    mass_moves(&v->mass, i))
+			v->motions[i] = integrate_motion(dynamics, body, &self->start[i],
+							 v->forced[i], v->forced[i], self->step.dt);
+		else if (v->constrained[i] && mass_moves(&v->mass, i))
 			v->motions[i] = integrate_motion(dynamics, body, &self->start[i],
 							 v->moving[i], by, self->step.dt);
 		else
@@ -561,23 +564,11 @@ static void move_bodies(struct impact_batch *self)
 	}
 }
 
-static void set_masses_end(struct impact_batch *self)
-{
-	mass_bodies_from_tables(self->of->step->dynamics->tables, self->step.bodies, self->count,
-				self->solve.motions, self->solve.masses_end);
-}
-
-/* The rows at the end of the motion, with the blocks' impulses. */
+/* The rows at the end of the motion, where tangents are rotated by the slip of `after`. */
 static enum status make_end(struct impact_batch *self, struct velocity_step *end)
 {
-	*end = self->solve;
-	set_masses_end(self);
-	end->masses = self->solve.masses_end;
-	end->mass = mass_operator_free(end->masses, self->count);
+	enum status status = velocity_state_at_end(&self->solve, end);
 	end->forced = self->solve.after;
-	enum status status = velocity_state_moved(end, self->solve.motions);
-	end->impulses = self->solve.impulses;
-	end->outcomes = self->solve.end_outcomes;
 	return status;
 }
 
@@ -593,7 +584,7 @@ static enum status finish_motion(struct impact_batch *self)
 		return STATUS_NO_MEMORY;
 	if (v->contact_count > 0) {
 		status = make_end(self, &end);
-		struct impact_island_stage stage = { v, &end, NULL };
+		struct impact_island_stage stage = { v, &end };
 		if (status == STATUS_OK)
 			status = islands_solve(step, &v->islands, impact_island_push, &stage);
 	}
@@ -601,48 +592,66 @@ static enum status finish_motion(struct impact_batch *self)
 		status = velocity_joints_project(v);
 	if (status != STATUS_OK)
 		return status;
-	set_masses_end(self);
+	velocity_masses_at_end(v);
 	velocity_finish_pushes(v);
 	if (v->joints.count > 0)
 		status = velocity_joints_solve_end(v);
 	if (status != STATUS_OK || v->contact_count == 0)
 		return status;
 	status = make_end(self, &end);
-	struct impact_island_stage stage = { v, &end, NULL };
+	struct impact_island_stage stage = { v, &end };
 	return status == STATUS_OK ? islands_solve(step, &v->islands, impact_island_end, &stage)
 				   : status;
 }
 
-/* The kinetic energy that the motion of an island gained beyond the work of its forces and what its pushes
- * count already: the error of its integration. It is counted with them, if positive. */
-static void count_gain(struct impact_batch *self, uint32_t index)
+/* The kinetic energy that bodies gained in their motion beyond the work of their forces: the error of its
+ * integration. */
+static double energy_gain(const struct impact_batch *self, const uint32_t *slots, uint32_t count)
 {
-	struct velocity_step *v = &self->solve;
-	const struct island *island = &v->islands.items[index];
-	double work = 0, h = self->step.dt;
-	for (uint32_t i = 0; i < island->slot_count; i++) {
-		uint32_t at = island->slots[i];
+	const struct velocity_step *v = &self->solve;
+	double gain = 0, h = self->step.dt;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = slots[i];
 		vec3 way = vec3_sub(v->motions[at].centre, self->start[at].centre);
-		work += vec3_dot(v->force[at].linear, way) +
+		gain += velocity_body_energy(&v->masses_end[at], v->after[at]) -
+			velocity_body_energy(&v->masses[at], v->before[at]) -
+			vec3_dot(v->force[at].linear, way) -
 			h * vec3_dot(v->force[at].angular, v->moving[at].angular);
 	}
-	double gain = velocity_energy(v->masses_end, v->after, island) -
-		      velocity_energy(v->masses, v->before, island) - work;
-	v->outcomes[index].push_work = scalar_max(v->outcomes[index].push_work, gain);
+	return gain;
+}
+
+/* Counts what the motion gained beyond what its pushes count already with them. A free body under
+ * its automatic integrator gains nothing. */
+static void count_gains(struct impact_batch *self)
+{
+	struct velocity_step *v = &self->solve;
+	for (uint32_t i = 0; i < v->islands.count; i++) {
+		const struct island *island = &v->islands.items[i];
+		double gain = energy_gain(self, island->slots, island->slot_count);
+		v->outcomes[i].push_work = scalar_max(v->outcomes[i].push_work, gain);
+		self->of->counts.dead_ends += v->outcomes[i].dead_ends;
+	}
+	for (uint32_t i = 0; i < self->count; i++) {
+		if (v->islands.island_of[i] != UINT32_MAX || !mass_moves(&v->mass, i) ||
+		    self->integrator[i] == INTEGRATOR_AUTOMATIC)
+			continue;
+		mass_bodies_from_tables(self->of->step->dynamics->tables, &self->step.bodies[i], 1,
+					&v->motions[i], &v->masses_end[i]);
+		double gain = energy_gain(self, &i, 1);
+		self->of->step->dynamics->report.push_work += scalar_max(gain, 0);
+	}
 }
 
 enum status impact_batch_move(struct impact_batch *self, struct body_motion *out, bool coming)
 {
 	struct velocity_step *v = &self->solve;
-	double *bias = ALLOCATE(double, v->rows.row_count);
-	if (bias == NULL)
-		return STATUS_NO_MEMORY;
-	for (uint32_t i = 0; i < v->rows.row_count; i++)
-		bias[i] = v->rows.rows[i].bias;
 	for (uint32_t b = 0; b < v->rows.block_count; b++)
 		v->rows.blocks[b].restitution = 0; /* collisions are resolved */
 	enum status status = apply_forces(self);
-	struct impact_island_stage stage = { v, NULL, bias };
+	struct impact_island_stage stage = { v, NULL };
+	if (status == STATUS_OK)
+		status = impact_stages_move(self);
 	if (status == STATUS_OK)
 		status = islands_solve(self->of->step, &v->islands, impact_island_forces, &stage);
 	if (status != STATUS_OK)
@@ -659,8 +668,7 @@ enum status impact_batch_move(struct impact_batch *self, struct body_motion *out
 		v->motions[i].angular_velocity = v->after[i].angular;
 		out[self->slots[i]] = v->motions[i];
 	}
-	for (uint32_t i = 0; i < v->islands.count; i++)
-		count_gain(self, i);
+	count_gains(self);
 	velocity_merge_outcomes(&self->of->step->dynamics->report, v->outcomes, v->islands.count);
 	if (v->end_outcomes != NULL)
 		velocity_merge_outcomes(&self->of->step->dynamics->report, v->end_outcomes,

@@ -1,8 +1,8 @@
 /* impact_path.c: paths of bodies within a tick, and when pairs of pieces meet on them.
  *
- * A body moves from the state at its clock to its state at the tick's end on a cubic path: position and
- * rotation vector are those polynomials that have the poses and velocities of both states. Under a
- * constant force the path is the exact parabola.
+ * A body moves from the state at its clock to its state at the end of its part of the tick on a
+ * cubic path: position and rotation vector are those polynomials that have the poses and velocities
+ * of both states. Under a constant force the path is the exact parabola.
  *
  * Collisions are found in three stages, each of which can only be too early:
  *   time_of_impact on the chord (constant velocities between both poses, ch1-3 A-02), with the distance of
@@ -16,6 +16,7 @@
  * overlap by more than they did, which is looked for at SAMPLES times of the path.
  */
 #include "server/engine/collision/time_of_impact.h"
+#include "server/engine/collision/vclip.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/math/trig.h"
@@ -104,7 +105,8 @@ struct body_motion impact_motion_at(const struct impact_step *self, uint32_t bod
 	uint32_t slot = impact_slot(self, body);
 	if (slot == ROW_NO_BODY)
 		return dynamics_motion(self->step->dynamics, body);
-	return path_at(&self->from[slot], &self->to[slot], self->clock[slot], self->step->dt, time);
+	return path_at(&self->from[slot], &self->to[slot], self->clock[slot], self->until[slot],
+		       time);
 }
 
 /* ---- one body of a pair ----------------------------------------------------------------------- */
@@ -132,7 +134,7 @@ static double bend_of(const struct body_motion *from, const struct body_motion *
 }
 
 static struct path_side make_side(const struct impact_step *self, struct contact_piece piece,
-				  uint32_t body, double begin)
+				  uint32_t body, double begin, double end)
 {
 	const struct dynamics *dynamics = self->step->dynamics;
 	const struct tables *tables = dynamics->tables;
@@ -145,10 +147,10 @@ static struct path_side make_side(const struct impact_step *self, struct contact
 		.from = impact_motion_at(self, body, begin),
 		.begin = begin,
 	};
-	side.to = slot == ROW_NO_BODY ? side.from : self->to[slot];
+	side.to = slot == ROW_NO_BODY ? side.from : impact_motion_at(self, body, end);
 	if (slot == ROW_NO_BODY)
 		return side;
-	double span = self->step->dt - begin;
+	double span = end - begin;
 	side.bend = bend_of(&side.from, &side.to, span, &side.off);
 	vec3 turn = turn_between(&side.from, &side.to, span);
 	vec3 spin = vec3_scale(turn, 1 / span);
@@ -183,6 +185,9 @@ struct path_pair {
 	double begin, end; /* s */
 	double margin;	   /* m: pieces farther apart cannot meet in this time */
 	struct pair_cache hints;
+	/* Of two convex polyhedra, else NULL: the closest features of the last distance, where the next
+	 * search begins. */
+	struct vclip_features *nearest;
 };
 
 struct path_gap {
@@ -198,6 +203,39 @@ static vec3 point_velocity(const struct body_motion *motion, vec3 point)
 	return vec3_add(motion->velocity, vec3_cross(motion->angular_velocity, arm));
 }
 
+/* The hull of a piece; NULL: it is no convex polyhedron. */
+static const struct hull *hull_of(const struct path_side *side)
+{
+	uint32_t child = side->child;
+	return shape_part(side->shape, &child)->hull;
+}
+
+/* Two convex polyhedra that are apart, by their closest features: their distance is
+ * continuous on the path, where the narrow phase's separation jumps from axis to axis. False: they touch. */
+static bool find_distance(const struct path_pair *pair, const pose *b_in_a, struct manifold *out)
+{
+	struct placing there = { mat3_from_quat(b_in_a->rotation), b_in_a->position };
+	struct vclip_result found;
+	vclip_distance(hull_of(&pair->a), hull_of(&pair->b), &there, pair->nearest, &found);
+	*pair->nearest = found.features;
+	if (found.touching || !(found.distance > 0))
+		return false;
+	out->normal = found.normal;
+	out->count = found.distance > pair->margin ? 0 : 1;
+	out->points[0].point = vec3_scale(vec3_add(found.point_a, found.point_b), 0.5);
+	out->points[0].separation = found.distance;
+	return true;
+}
+
+/* m; infinite: no points. */
+static double least_separation(const struct manifold *of)
+{
+	double least = __builtin_inf();
+	for (uint32_t k = 0; k < of->count; k++)
+		least = scalar_min(least, of->points[k].separation);
+	return least;
+}
+
 static struct path_gap gap_at(const struct path_pair *pair, double time)
 {
 	struct body_motion at_a = side_at(&pair->a, pair->end, time);
@@ -205,10 +243,17 @@ static struct path_gap gap_at(const struct path_pair *pair, double time)
 	pose a = piece_pose(&pair->a, &at_a), b = piece_pose(&pair->b, &at_b);
 	pose b_in_a = pose_relative(a, b);
 	struct pair_cache cache = pair->hints;
-	struct manifold found;
-	collide_pieces((struct piece){ pair->a.shape, pair->a.child },
-		       (struct piece){ pair->b.shape, pair->b.child }, &b_in_a, pair->margin,
-		       &cache, &found);
+	struct manifold found = { .count = 0 };
+	if (pair->nearest == NULL || !find_distance(pair, &b_in_a, &found) ||
+	    least_separation(&found) <= IMPACT_TOUCH) {
+		struct manifold nearest = found;
+		collide_pieces((struct piece){ pair->a.shape, pair->a.child },
+			       (struct piece){ pair->b.shape, pair->b.child }, &b_in_a,
+			       pair->margin, &cache, &found);
+		/* An event needs points. Where clipping lost the nearest ones, it waits for others. */
+		if (nearest.count > 0 && least_separation(&found) <= least_separation(&nearest))
+			found = nearest;
+	}
 	struct path_gap out = { .gap = __builtin_inf() };
 	if (found.count == 0)
 		return out;
@@ -351,6 +396,26 @@ static double time_on_chords(const struct path_pair *pair, uint32_t *unresolved)
 	return pair->end;
 }
 
+/* Where steps that pass no collision have become too short: the path from `before` on, at which the gap is
+ * positive, is looked at at some times. Counts a search without an answer if none shows an overlap. */
+static double find_overlap(const struct path_pair *pair, double before, double gap_before,
+			   uint32_t *unresolved)
+{
+	bool slow;
+	uint32_t samples = samples_of(pair, &slow);
+	double begin = before;
+	for (uint32_t k = 1; k <= samples; k++) {
+		double time = k == samples ? pair->end : begin + (pair->end - begin) * k / samples;
+		double gap = gap_at(pair, time).gap;
+		if (gap < 0)
+			return find_root(pair, before, gap_before, time, gap, 0);
+		before = time;
+		gap_before = gap;
+	}
+	*unresolved += 1;
+	return __builtin_inf();
+}
+
 /* The first time from `time` on at which the gap is at most IMPACT_GAP. */
 static double advance_on_path(const struct path_pair *pair, double time, uint32_t *unresolved)
 {
@@ -384,10 +449,7 @@ static double advance_on_path(const struct path_pair *pair, double time, uint32_
 				       : __builtin_inf();
 		}
 	}
-	*unresolved += 1;
-	struct path_gap last = gap_at(pair, pair->end);
-	return last.gap < 0 ? find_root(pair, before, gap_before, pair->end, last.gap, 0)
-			    : __builtin_inf();
+	return find_overlap(pair, before, gap_before, unresolved);
 }
 
 double impact_time(const struct impact_step *self, uint32_t index, uint32_t *unresolved)
@@ -399,12 +461,14 @@ double impact_time(const struct impact_step *self, uint32_t index, uint32_t *unr
 	uint32_t slot_b = impact_slot(self, contact->body_b);
 	double begin = scalar_max(slot_a == ROW_NO_BODY ? 0 : self->clock[slot_a],
 				  slot_b == ROW_NO_BODY ? 0 : self->clock[slot_b]);
-	if (!(begin < self->step->dt))
+	double end = scalar_min(slot_a == ROW_NO_BODY ? self->step->dt : self->until[slot_a],
+				slot_b == ROW_NO_BODY ? self->step->dt : self->until[slot_b]);
+	if (!(begin < end))
 		return __builtin_inf();
-	struct path_pair pair = { .a = make_side(self, contact->a, contact->body_a, begin),
-				  .b = make_side(self, contact->b, contact->body_b, begin),
+	struct path_pair pair = { .a = make_side(self, contact->a, contact->body_a, begin, end),
+				  .b = make_side(self, contact->b, contact->body_b, begin, end),
 				  .begin = begin,
-				  .end = self->step->dt };
+				  .end = end };
 	pair.margin = pair.a.length + pair.b.length + IMPACT_TOUCH;
 	double apart = vec3_distance(pair.a.from.centre, pair.b.from.centre) -
 		       dynamics->bodies.items[contact->body_a].reach -
@@ -425,6 +489,10 @@ double impact_time(const struct impact_step *self, uint32_t index, uint32_t *unr
 		return __builtin_inf();
 	if (self->pairs[index].touching)
 		return time_of_return(&pair, first.gap, scalar_min(first.gap, 0) - IMPACT_SINK);
+	/* Most pairs need the first separation only, which is never more than the distance. */
+	struct vclip_features nearest = { { VCLIP_FACE, 0 }, { VCLIP_FACE, 0 } }; /* none */
+	if (hull_of(&pair.a) != NULL && hull_of(&pair.b) != NULL)
+		pair.nearest = &nearest;
 	if (first.gap <= IMPACT_TOUCH)
 		return time_of_return(&pair, first.gap, scalar_min(first.gap, 0) - IMPACT_DEPTH);
 	double from =
@@ -444,10 +512,12 @@ double impact_limit_time(const struct impact_step *self, uint32_t joint)
 	const struct joint *data = &self->joints.joints[joint];
 	const uint32_t slots[2] = { constraint->body_a, constraint->body_b };
 	struct body_motion motion[2] = { data->a, data->b };
-	double begin = 0, first = __builtin_inf();
+	double begin = 0, end = self->step->dt, first = __builtin_inf();
 	for (uint32_t k = 0; k < 2; k++)
-		if (slots[k] != ROW_NO_BODY)
+		if (slots[k] != ROW_NO_BODY) {
 			begin = scalar_max(begin, self->clock[slots[k]]);
+			end = scalar_min(end, self->until[slots[k]]);
+		}
 	for (uint32_t k = 0; k < 2; k++)
 		if (slots[k] != ROW_NO_BODY) {
 			if (self->rounds[slots[k]] > self->rounds_max)
@@ -472,7 +542,7 @@ double impact_limit_time(const struct impact_step *self, uint32_t joint)
 		    !(row->gap > IMPACT_LIMIT) || !(speed < -self->settings.restitution_speed))
 			continue;
 		double time = begin - row->gap / speed;
-		if (time < self->step->dt)
+		if (time < end)
 			first = scalar_min(first, begin - LIMIT_PART * row->gap / speed);
 	}
 	return first;
@@ -487,7 +557,7 @@ struct aabb impact_path_box(const struct impact_step *self, uint32_t slot, doubl
 	const struct tables *tables = dynamics->tables;
 	uint32_t body = self->step->bodies[slot];
 	const struct body_motion *from = &self->from[slot], *to = &self->to[slot];
-	double span = self->step->dt - self->clock[slot], off = 0;
+	double span = self->until[slot] - self->clock[slot], off = 0;
 	double reach = dynamics->bodies.items[body].reach;
 	struct aabb box = aabb_empty();
 	*leaves = false;

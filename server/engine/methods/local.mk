@@ -5,7 +5,10 @@ libengine_a_SOURCES += \
 	server/engine/methods/impact.h \
 	server/engine/methods/impact_batch.c \
 	server/engine/methods/impact_island.c \
+	server/engine/methods/impact_links.c \
+	server/engine/methods/impact_parts.c \
 	server/engine/methods/impact_path.c \
+	server/engine/methods/impact_stages.c \
 	server/engine/methods/lcp.c \
 	server/engine/methods/method.c \
 	server/engine/methods/method.h \
@@ -27,12 +30,14 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_lanes.h \
 	server/engine/methods/soft_prepare.c \
 	server/engine/methods/soft_seams.c \
+	server/engine/methods/soft_sleepers.c \
 	server/engine/methods/soft_sides.h \
 	server/engine/methods/soft_solve.c \
 	server/engine/methods/soft_step.c \
 	server/engine/methods/soft_step.h \
 	server/engine/methods/velocity.c \
 	server/engine/methods/velocity.h \
+	server/engine/methods/velocity_end.c \
 	server/engine/methods/velocity_impact.c \
 	server/engine/methods/velocity_island.c \
 	server/engine/methods/velocity_joint.c \
@@ -46,6 +51,8 @@ tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.
 
 UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_impact \
+	tests/unit/server/engine/methods/test_impact_book \
+	tests/unit/server/engine/methods/test_impact_integrators \
 	tests/unit/server/engine/methods/test_impact_rough \
 	tests/unit/server/engine/methods/test_method \
 	tests/unit/server/engine/methods/test_free \
@@ -63,4 +70,17 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_soft_motion \
 	tests/unit/server/engine/methods/test_soft_joint \
 	tests/unit/server/engine/methods/test_soft_loop \
+	tests/unit/server/engine/methods/test_soft_sleepers \
 	tests/unit/server/engine/methods/test_soft_step
+
+# Times of collisions by distances alone, work in another order, towers and clouds; 1000 scenes and 10^4 ticks with
+# `make soak-impact`.
+UNIT_TESTS += tests/property/test_impact_events
+SOAKS_IMPACT = tests/property/test_impact_events tests/unit/server/engine/methods/test_impact \
+	tests/unit/server/engine/methods/test_velocity_scenes
+.PHONY: soak-impact
+soak-impact: $(SOAKS_IMPACT)
+	for program in $(SOAKS_IMPACT); do \
+		CAIRN_IMPACT_SCENES=$${CAIRN_IMPACT_SCENES:-1000} CAIRN_SCENES=$${CAIRN_SCENES:-1000} \
+		CAIRN_IMPACT_TICKS=$${CAIRN_IMPACT_TICKS:-10000} CK_TIMEOUT_MULTIPLIER=100 \
+		./$$program || exit 1; done

@@ -101,7 +101,7 @@ static enum status prepare_bodies(struct penalty *self)
 	self->bodies = ARENA_ARRAY(arena, struct penalty_body, count);
 	if (sums == NULL || masses == NULL || motions == NULL || self->bodies == NULL)
 		return STATUS_NO_MEMORY;
-	force_all(dynamics, step->bodies, count, sums);
+	force_all(dynamics, step->bodies, count, step->dt, sums);
 	for (uint32_t slot = 0; slot < count; slot++)
 		motions[slot] = dynamics_motion(dynamics, step->bodies[slot]);
 	mass_bodies_from_tables(dynamics->tables, step->bodies, count, motions, masses);
@@ -378,6 +378,7 @@ static enum status end_motions(struct penalty *self, struct body_motion **out)
 		ARENA_ARRAY(&dynamics->scratch, struct body_motion, step->body_count);
 	if (motions == NULL)
 		return STATUS_NO_MEMORY;
+	profile_enter(dynamics->profile, PROFILE_INTEGRATE);
 	for (uint32_t slot = 0; slot < step->body_count; slot++) {
 		const struct penalty_body *body = &self->bodies[slot];
 		motions[slot] = body->contacts > 0 && body->dynamic
@@ -416,9 +417,11 @@ static enum status step_penalty(void *state, struct dynamics *dynamics, double d
 	step_wake_reached(&step, &options);
 	step_number(&step);
 	step_report_contacts(&step, &step.contacts);
+	profile_enter(dynamics->profile, PROFILE_PREPARE);
 	status = prepare_bodies(&self);
 	if (status == STATUS_OK)
 		status = prepare_points(&self);
+	profile_enter(dynamics->profile, PROFILE_SOLVE);
 	for (uint32_t i = 0; i < substeps && status == STATUS_OK; i++)
 		make_substep(&self);
 	if (status == STATUS_OK)

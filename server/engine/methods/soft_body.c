@@ -131,7 +131,7 @@ void soft_prepare_bodies(struct soft_step *self)
 	struct arena_mark mark = arena_mark(scratch);
 	struct force_sum *sums = ARENA_ARRAY(scratch, struct force_sum, count);
 	ASSERT(self->bodies != NULL && self->drives != NULL && self->turns != NULL && sums != NULL);
-	force_all(dynamics, self->rows, count, sums);
+	force_all(dynamics, self->rows, count, self->step->dt, sums);
 	self->bodies[0] = (struct soft_body){ .turn = { 0, 0, 0, 1 } };
 	self->drives[0] = (struct soft_drive){ .keep = 1, .spin_keep = 1 };
 	struct body_work work = { self, sums, NULL };
@@ -321,13 +321,17 @@ static void positions_piece(uint32_t first, uint32_t last, uint32_t worker, void
 
 void soft_integrate_velocities(struct soft_step *self)
 {
+	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_INTEGRATE);
 	parallel_run(self->dynamics->parallel, self->body_count, BODY_GRAIN, velocities_piece,
 		     self);
+	profile_enter(self->dynamics->profile, before);
 }
 
 void soft_integrate_positions(struct soft_step *self)
 {
+	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_INTEGRATE);
 	parallel_run(self->dynamics->parallel, self->body_count, BODY_GRAIN, positions_piece, self);
+	profile_enter(self->dynamics->profile, before);
 }
 
 /* ---- into the tables -------------------------------------------------------------------------- */
@@ -424,6 +428,7 @@ enum status soft_finish_bodies(struct soft_step *self, struct reason *why)
 {
 	struct dynamics *dynamics = self->dynamics;
 	struct arena *scratch = &dynamics->scratch;
+	profile_enter(dynamics->profile, PROFILE_INTEGRATE);
 	self->motions = ARENA_ARRAY(scratch, struct body_motion, self->body_count);
 	struct body_work work = { self, NULL, ARENA_ARRAY(scratch, bool, self->body_count) };
 	ASSERT(self->motions != NULL && work.alone != NULL);

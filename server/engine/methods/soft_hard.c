@@ -3,7 +3,8 @@
  * Sweeps carry a load through a light body by at most its own mass at a time: under a load of a thousand
  * times its mass it takes a thousand sweeps, in which it is pressed flat; and a soft contact whose spring
  * fits the light body's mass gives way to the heavy one. An island is *hard* if two of its bodies that meet
- * differ in mass by more than HARD_RATIO, if it has at most HARD_ROWS rows, and neither joints nor rough
+ * differ in mass by more than HARD_RATIO and the light one meets another body too (a pebble on a box presses
+ * nothing flat), if it has at most HARD_ROWS rows, and neither joints nor rough
  * manifolds (soft_rough). After each sweep the normal impulses of all its points are solved for exactly, in
  * double and without springs:
  *
@@ -62,17 +63,22 @@ static bool is_pair(const struct soft_block *block, uint32_t lane)
 	return (block->writes_a & block->writes_b) >> lane & 1;
 }
 
-static bool is_hard(const struct soft_block *block, uint32_t lane)
+/* The number of the much lighter body of a lane's two, or 0. */
+static uint32_t light_of(const struct soft_block *block, uint32_t lane)
 {
 	float a = block->mass_inv_a.at[lane], b = block->mass_inv_b.at[lane];
-	return is_pair(block, lane) && (a > HARD_RATIO * b || b > HARD_RATIO * a) && a > 0 && b > 0;
+	if (!is_pair(block, lane) || !(a > 0 && b > 0))
+		return 0;
+	if (a > HARD_RATIO * b)
+		return block->body_a[lane];
+	return b > HARD_RATIO * a ? block->body_b[lane] : 0;
 }
 
 static bool has_hard_pair(const struct soft_step *self)
 {
 	for (uint32_t b = 0; b < self->block_count; b++)
 		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++)
-			if (is_hard(&self->blocks[b], lane))
+			if (light_of(&self->blocks[b], lane) != 0)
 				return true;
 	return false;
 }
@@ -120,7 +126,33 @@ struct hard_group {
 	bool hard, swept; /* swept: by sweeps only */
 };
 
-static void group_islands(const struct soft_step *self, uint32_t *above, struct hard_group *groups)
+/* What a body meets: a number, 0 for one that does not move, or one of these. */
+enum { MEETS_NONE = UINT32_MAX, MEETS_SEVERAL = UINT32_MAX - 1 };
+
+static void note_met(uint32_t *meets, uint32_t body, uint32_t other)
+{
+	if (meets[body] == MEETS_NONE)
+		meets[body] = other;
+	else if (meets[body] != other)
+		meets[body] = MEETS_SEVERAL;
+}
+
+static void note_all_met(const struct soft_step *self, uint32_t *meets)
+{
+	for (uint32_t i = 0; i <= self->body_count; i++)
+		meets[i] = MEETS_NONE;
+	for (uint32_t b = 0; b < self->block_count; b++)
+		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
+			const struct soft_block *block = &self->blocks[b];
+			if (block->contact[lane] == DYNAMICS_NONE)
+				continue;
+			note_met(meets, block->body_a[lane], block->body_b[lane]);
+			note_met(meets, block->body_b[lane], block->body_a[lane]);
+		}
+}
+
+static void group_islands(const struct soft_step *self, uint32_t *above, const uint32_t *meets,
+			  struct hard_group *groups)
 {
 	for (uint32_t i = 0; i <= self->body_count; i++) {
 		above[i] = i;
@@ -142,7 +174,8 @@ static void group_islands(const struct soft_step *self, uint32_t *above, struct 
 			struct hard_group *group = &groups[root_of(above, mover_of(block, lane))];
 			group->points += points_of(self, block, lane);
 			group->manifolds++;
-			group->hard |= is_hard(block, lane);
+			uint32_t light = light_of(block, lane);
+			group->hard |= light != 0 && meets[light] == MEETS_SEVERAL;
 			group->swept |= is_rough(self, b, lane);
 		}
 }
@@ -222,10 +255,12 @@ static enum status make_islands(struct soft_step *self)
 {
 	struct arena *scratch = &self->dynamics->scratch;
 	uint32_t *above = ARENA_ARRAY(scratch, uint32_t, self->body_count + 1), rows;
+	uint32_t *meets = ARENA_ARRAY(scratch, uint32_t, self->body_count + 1);
 	struct hard_group *groups = ARENA_ARRAY(scratch, struct hard_group, self->body_count + 1);
-	if (above == NULL || groups == NULL)
+	if (above == NULL || meets == NULL || groups == NULL)
 		return STATUS_NO_MEMORY;
-	group_islands(self, above, groups);
+	note_all_met(self, meets);
+	group_islands(self, above, meets, groups);
 	uint32_t count = number_islands(self, groups, &rows);
 	struct soft_hard *hard = &self->hard;
 	hard->islands = ARENA_ARRAY(scratch, struct soft_hard_island, count);

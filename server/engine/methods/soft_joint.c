@@ -291,6 +291,7 @@ void soft_joints_solve(struct soft_step *self, double half)
 	struct soft_joints *joints = &self->joints;
 	if (joints->list.count == 0)
 		return;
+	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_JOINTS);
 	if (joints->driven)
 		update_motor_rates(self, half);
 	struct soft_pass pass = pass_of(self, true);
@@ -299,6 +300,7 @@ void soft_joints_solve(struct soft_step *self, double half)
 		warm_joint(joints, &joints->items[i]);
 	solve_all(self, &pass);
 	scatter_velocities(self);
+	profile_enter(self->dynamics->profile, before);
 }
 
 void soft_joints_relax(struct soft_step *self)
@@ -306,12 +308,14 @@ void soft_joints_relax(struct soft_step *self)
 	struct soft_joints *joints = &self->joints;
 	if (joints->list.count == 0)
 		return;
+	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_JOINTS);
 	struct soft_pass pass = pass_of(self, false);
 	gather_velocities(self);
 	solve_all(self, &pass);
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		add_totals(&joints->items[i], 1);
 	scatter_velocities(self);
+	profile_enter(self->dynamics->profile, before);
 }
 
 double soft_joints_residual(struct soft_step *self)

@@ -471,11 +471,13 @@ void soft_joints_measure(struct soft_step *self, double now)
 	struct measure measure = { self, now };
 	if (joints->list.count == 0)
 		return;
+	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_JOINTS);
 	if (joints->driven)
 		step_joints_at(self->step, &joints->list, now);
 	parallel_run(parallel, joints->jointed_count - 1, JOINTED_GRAIN, motions_piece, &measure);
 	parallel_run(parallel, joints->list.count, JOINT_GRAIN, rows_piece, &measure);
 	soft_forest_factor(self);
+	profile_enter(self->dynamics->profile, before);
 }
 
 /* ---- into the tables ------------------------------------------------------------------------ */

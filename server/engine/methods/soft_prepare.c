@@ -139,6 +139,13 @@ static vec3 friction_centre(const struct contact_state *contact, const double *w
 	return centre;
 }
 
+vec3 soft_friction_arm(const struct contact_state *contact)
+{
+	double weights[MANIFOLD_POINTS_MAX];
+	friction_weights(contact, weights);
+	return friction_centre(contact, weights);
+}
+
 /* m², from the friction centre to the farthest point. */
 static double reach_squared(const struct contact_state *contact, vec3 centre)
 {

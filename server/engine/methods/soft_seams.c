@@ -18,6 +18,10 @@
  * the body is over it. Only flat seams are seams: at the foot of a ramp n of floor and ramp differ, and
  * all contacts stay.
  *
+ * The pieces near a body of many contacts lie in a grid over the two longest sides of the box of its contact
+ * points. A point asks the pieces of its cell only, so the cost grows with the number of pieces, not with its
+ * square. A piece that covers many cells is asked by all points.
+ *
  * Invariant: the result is a function of the contacts of one body, and each body writes its own
  *   contacts only.
  */
@@ -31,9 +35,8 @@
 enum {
 	SEAM_GRAIN = 16,
 	SEAM_FACES = 4,
-	/* A body near more pieces than this is not searched, because each is compared with each: it lies
-	 * on many, whose clusters support it, and one border more moves it little. */
-	SEAM_PIECES_MAX = 32,
+	SEAM_GRID_LEAST = 8, /* pieces: of fewer, each is compared with each */
+	SEAM_CELLS_MOST = 9, /* cells of one piece; a piece in more is asked by all points */
 };
 
 /* Cosine of 1°: normals that differ by less are those of one face. Larger: bumps on nearly flat floors;
@@ -56,10 +59,25 @@ struct seam_piece {
 	pose at;
 };
 
+/* The pieces near a body, in the order of its members. */
+struct seam_pieces {
+	const struct seam_piece *items;
+	uint32_t count;
+	/* The grid; `cells` NULL: every piece is asked. */
+	uint8_t axes[2]; /* of the world */
+	double low[2], per_metre[2];
+	uint32_t sides[2];
+	uint32_t *cells;   /* first entry of each cell, and one more */
+	uint32_t *entries; /* pieces */
+	uint32_t *wide;	   /* pieces of many cells */
+	uint32_t wide_count;
+};
+
 struct seam_work {
 	struct step *step;
 	const uint32_t *firsts;	 /* by slot, and one more: into members */
 	const uint32_t *members; /* indexes of contacts */
+	bool *failed;		 /* by worker: no memory */
 };
 
 static struct seam_piece piece_of(const struct dynamics *self, struct contact_piece piece)
@@ -153,45 +171,161 @@ static vec3 nearest_on(const struct seam_piece *piece, vec3 p)
 	return near.touching ? p : vec3_add(p, near.point_b);
 }
 
+/* ---- the grid -------------------------------------------------------------------------------- */
+
+static double along(vec3 v, uint32_t axis)
+{
+	return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
+
+static uint32_t cell_along(const struct seam_pieces *self, uint32_t k, double at)
+{
+	double cell = scalar_floor((at - self->low[k]) * self->per_metre[k]);
+	return (uint32_t)scalar_clamp(cell, 0, self->sides[k] - 1);
+}
+
+/* Cells first … last along both axes that a piece, grown by `near`, may touch. False: all. */
+static bool cells_of(const struct seam_pieces *self, const struct seam_piece *piece, double near,
+		     uint32_t first[2], uint32_t last[2])
+{
+	if (piece->shape->kind == SHAPE_PLANE)
+		return false;
+	struct aabb box;
+	if (piece->shape->kind == SHAPE_MESH) {
+		vec3 corners[3];
+		for (uint32_t c = 0; c < 3; c++)
+			corners[c] = pose_point(piece->at,
+						mesh_corner(piece->shape->mesh, piece->child, c));
+		box.min = vec3_min(corners[0], vec3_min(corners[1], corners[2]));
+		box.max = vec3_max(corners[0], vec3_max(corners[1], corners[2]));
+	} else {
+		box = shape_aabb(piece->shape, &piece->at);
+	}
+	box = aabb_grow(box, SEAM_BEYOND * near);
+	for (uint32_t k = 0; k < 2; k++) {
+		first[k] = cell_along(self, k, along(box.min, self->axes[k]));
+		last[k] = cell_along(self, k, along(box.max, self->axes[k]));
+	}
+	return (last[0] - first[0] + 1) * (last[1] - first[1] + 1) <= SEAM_CELLS_MOST;
+}
+
+/* Lays a grid of about as many cells as pieces over the box of the contact points. */
+static void lay_grid(struct seam_pieces *self, struct aabb points)
+{
+	vec3 size = vec3_sub(points.max, points.min);
+	uint32_t least = size.x < size.y ? 0 : 1;
+	least = size.z < along(size, least) ? 2 : least;
+	double sides[2], most = 0;
+	for (uint32_t k = 0; k < 2; k++) {
+		self->axes[k] = (uint8_t)((least + 1 + k) % 3);
+		self->low[k] = along(points.min, self->axes[k]);
+		sides[k] = along(size, self->axes[k]);
+		most = scalar_max(most, sides[k]);
+	}
+	/* No side is so short that cells along the other would be all the pieces have. */
+	double shorter = scalar_max(scalar_min(sides[0], sides[1]), most / self->count);
+	double cell = scalar_sqrt(most * shorter / self->count);
+	for (uint32_t k = 0; k < 2; k++) {
+		uint32_t cells = 1;
+		if (!(cell > 0) || !scalar_to_u32(scalar_ceil(sides[k] / cell), &cells))
+			cells = 1;
+		self->sides[k] = MAX_OF(MIN_OF(cells, self->count), 1u);
+		self->per_metre[k] = sides[k] > 0 ? self->sides[k] / sides[k] : 0;
+	}
+}
+
+/* Puts the pieces into their cells, by counting. Without memory every piece is asked, with the same
+ * result. */
+static void fill_grid(struct seam_pieces *self, double near, struct arena *arena)
+{
+	uint32_t cells = self->sides[0] * self->sides[1], first[2], last[2];
+	uint32_t *starts = arena_push_zero(arena, ((size_t)cells + 2) * sizeof *starts);
+	self->entries = ARENA_ARRAY(arena, uint32_t, (size_t)self->count * SEAM_CELLS_MOST);
+	self->wide = ARENA_ARRAY(arena, uint32_t, self->count);
+	if (starts == NULL || self->entries == NULL || self->wide == NULL)
+		return;
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < self->count; i++) {
+			if (self->items[i].shape == NULL)
+				continue;
+			if (!cells_of(self, &self->items[i], near, first, last)) {
+				if (pass == 0)
+					self->wide[self->wide_count++] = i;
+				continue;
+			}
+			for (uint32_t y = first[1]; y <= last[1]; y++)
+				for (uint32_t x = first[0]; x <= last[0]; x++) {
+					uint32_t cell = y * self->sides[0] + x;
+					if (pass == 0)
+						starts[cell + 2]++;
+					else
+						self->entries[starts[cell + 1]++] = i;
+				}
+		}
+		for (uint32_t cell = 0; cell < cells && pass == 0; cell++)
+			starts[cell + 2] += starts[cell + 1];
+	}
+	self->cells = starts;
+}
+
 static bool is_b(const struct seam_work *work, const struct contact_state *contact, uint32_t slot)
 {
 	return contact->body_a == work->step->bodies[slot];
 }
 
-/* Whether point p of T's contact, with direction d, is at a seam with one of the body's other pieces. */
-static bool is_at_seam(const struct seam_work *work, uint32_t slot, uint32_t member,
-		       const struct seam_piece *t, vec3 p, vec3 d, double near)
+static bool any_continues(const struct seam_pieces *pieces, const uint32_t *which, uint32_t count,
+			  uint32_t but, vec3 place, vec3 n, double near)
 {
-	const struct step *step = work->step;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t f = which != NULL ? which[i] : i;
+		if (f != but && pieces->items[f].shape != NULL &&
+		    continues(&pieces->items[f], place, n, near))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a piece other than `but` has a face with normal n at `place`. */
+static bool continues_somewhere(const struct seam_pieces *pieces, uint32_t but, vec3 place, vec3 n,
+				double near)
+{
+	if (pieces->cells == NULL)
+		return any_continues(pieces, NULL, pieces->count, but, place, n, near);
+	uint32_t x = cell_along(pieces, 0, along(place, pieces->axes[0]));
+	uint32_t y = cell_along(pieces, 1, along(place, pieces->axes[1]));
+	const uint32_t *range = &pieces->cells[y * pieces->sides[0] + x];
+	return any_continues(pieces, pieces->wide, pieces->wide_count, but, place, n, near) ||
+	       any_continues(pieces, &pieces->entries[range[0]], range[1] - range[0], but, place, n,
+			     near);
+}
+
+/* Whether point p of the contact with piece t, with direction d, is at a seam with another of the pieces. */
+static bool is_at_seam(const struct seam_pieces *pieces, uint32_t t, vec3 p, vec3 d, double near)
+{
 	vec3 normals[SEAM_FACES];
-	uint32_t count = faces_at(t, p, near, normals);
+	uint32_t count = faces_at(&pieces->items[t], p, near, normals);
 	for (uint32_t n = 0; n < count; n++) {
 		if (!directions_apart(normals[n], d))
 			continue;
-		vec3 along = vec3_normalize(vec3_mul_sub(d, normals[n], vec3_dot(d, normals[n])));
-		vec3 beyond = vec3_mul_add(p, along, SEAM_BEYOND * near);
-		for (uint32_t m = work->firsts[slot]; m < work->firsts[slot + 1]; m++) {
-			const struct contact_state *other = &step->contacts.items[work->members[m]];
-			if (m == member)
-				continue;
-			bool b = is_b(work, other, slot);
-			struct seam_piece f = piece_of(step->dynamics, b ? other->b : other->a);
-			if (f.shape != NULL && continues(&f, beyond, normals[n], near))
-				return true;
-		}
+		vec3 away = vec3_normalize(vec3_mul_sub(d, normals[n], vec3_dot(d, normals[n])));
+		vec3 beyond = vec3_mul_add(p, away, SEAM_BEYOND * near);
+		if (continues_somewhere(pieces, t, beyond, normals[n], near))
+			return true;
 	}
 	return false;
 }
 
 /* Whether the deepest points of a member are at seams. Others may be any points of T's face that lie
  * farther on in the direction of motion. */
-static bool is_ghost(const struct seam_work *work, uint32_t slot, uint32_t member, double near)
+static bool is_ghost(const struct seam_work *work, uint32_t slot, const struct seam_pieces *pieces,
+		     uint32_t number, double near)
 {
 	const struct step *step = work->step;
-	const struct contact_state *contact = &step->contacts.items[work->members[member]];
+	const struct contact_state *contact =
+		&step->contacts.items[work->members[work->firsts[slot] + number]];
 	bool b = is_b(work, contact, slot);
-	struct seam_piece t = piece_of(step->dynamics, b ? contact->b : contact->a);
-	if (t.shape == NULL)
+	const struct seam_piece *t = &pieces->items[number];
+	if (t->shape == NULL)
 		return false;
 	double deepest = contact->points[0].separation;
 	for (uint32_t k = 1; k < contact->point_count; k++)
@@ -200,8 +334,8 @@ static bool is_ghost(const struct seam_work *work, uint32_t slot, uint32_t membe
 		if (contact->points[k].separation > deepest + near)
 			continue;
 		vec3 d, p = point_on_piece(step->dynamics, contact, k, b, &d);
-		p = nearest_on(&t, p);
-		if (!is_at_seam(work, slot, member, &t, p, d, near))
+		p = nearest_on(t, p);
+		if (!is_at_seam(pieces, number, p, d, near))
 			return false;
 	}
 	return true;
@@ -225,22 +359,63 @@ static bool may_have_ghosts(const struct seam_work *work, uint32_t slot)
 	return count == 1;
 }
 
+/* The pieces near a body, and their grid. False: no memory. */
+static bool gather_pieces(const struct seam_work *work, uint32_t slot, double near,
+			  struct arena *arena, struct seam_pieces *out)
+{
+	const struct step *step = work->step;
+	uint32_t first = work->firsts[slot];
+	*out = (struct seam_pieces){ .count = work->firsts[slot + 1] - first };
+	struct seam_piece *items = ARENA_ARRAY(arena, struct seam_piece, out->count);
+	if (items == NULL)
+		return false;
+	struct aabb box = aabb_make(vec3_all(__builtin_inf()), vec3_all(-__builtin_inf()));
+	for (uint32_t i = 0; i < out->count; i++) {
+		const struct contact_state *contact =
+			&step->contacts.items[work->members[first + i]];
+		bool b = is_b(work, contact, slot);
+		items[i] = piece_of(step->dynamics, b ? contact->b : contact->a);
+		for (uint32_t k = 0; k < contact->point_count; k++) {
+			vec3 d, p = point_on_piece(step->dynamics, contact, k, b, &d);
+			box = aabb_make(vec3_min(box.min, p), vec3_max(box.max, p));
+		}
+	}
+	out->items = items;
+	if (out->count < SEAM_GRID_LEAST)
+		return true;
+	lay_grid(out, box);
+	fill_grid(out, near, arena);
+	return true;
+}
+
+/* False: no memory. */
+static bool drop_ghosts(const struct seam_work *work, uint32_t slot, struct arena *arena)
+{
+	struct step *step = work->step;
+	struct seam_pieces pieces;
+	double inner = step->dynamics->bodies.items[step->bodies[slot]].inner;
+	double near = scalar_min(SEAM_NEAR, SEAM_NEAR_PART * inner);
+	if (!gather_pieces(work, slot, near, arena, &pieces))
+		return false;
+	for (uint32_t i = 0; i < pieces.count; i++) {
+		struct contact_state *contact =
+			&step->contacts.items[work->members[work->firsts[slot] + i]];
+		if (contact->point_count > 0 && is_ghost(work, slot, &pieces, i, near))
+			contact->point_count = 0;
+	}
+	return true;
+}
+
 static void seams_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
-	UNUSED(worker);
 	const struct seam_work *work = context;
-	struct step *step = work->step;
+	struct arena *arena = &work->step->dynamics->worker_arenas[worker];
 	for (uint32_t slot = first; slot < last; slot++) {
-		uint32_t pieces = work->firsts[slot + 1] - work->firsts[slot];
-		if (pieces < 2 || pieces > SEAM_PIECES_MAX || !may_have_ghosts(work, slot))
+		if (work->firsts[slot + 1] - work->firsts[slot] < 2 || !may_have_ghosts(work, slot))
 			continue;
-		double inner = step->dynamics->bodies.items[step->bodies[slot]].inner;
-		double near = scalar_min(SEAM_NEAR, SEAM_NEAR_PART * inner);
-		for (uint32_t m = work->firsts[slot]; m < work->firsts[slot + 1]; m++) {
-			struct contact_state *contact = &step->contacts.items[work->members[m]];
-			if (contact->point_count > 0 && is_ghost(work, slot, m, near))
-				contact->point_count = 0;
-		}
+		if (!drop_ghosts(work, slot, arena))
+			work->failed[worker] = true;
+		arena_reset(arena);
 	}
 }
 
@@ -261,31 +436,51 @@ uint64_t soft_seams_need(uint64_t bodies, uint64_t contacts)
 	return (bodies + 2 + contacts) * sizeof(uint32_t);
 }
 
-void soft_drop_seams(struct soft_step *self)
+/* The contacts of each slot, in `firsts` and `members`; false if no slot has several. */
+static bool group_contacts(const struct step *step, uint32_t *firsts, uint32_t *members)
 {
-	struct step *step = self->step;
-	struct arena *scratch = &self->dynamics->scratch;
-	struct arena_mark mark = arena_mark(scratch);
 	uint32_t slots = step->body_count, count = step->contacts.count;
-	uint32_t *firsts = arena_push_zero(scratch, ((size_t)slots + 2) * sizeof *firsts);
-	uint32_t *members = ARENA_ARRAY(scratch, uint32_t, count);
-	ASSERT(firsts != NULL && members != NULL); /* step_begin reserved it */
 	bool several = false;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t slot = slot_of(step, &step->contacts.items[i]);
 		if (slot != DYNAMICS_NONE)
 			several |= ++firsts[slot + 2] > 1;
 	}
-	if (several) {
-		for (uint32_t slot = 0; slot < slots; slot++)
-			firsts[slot + 2] += firsts[slot + 1];
-		for (uint32_t i = 0; i < count; i++) {
-			uint32_t slot = slot_of(step, &step->contacts.items[i]);
-			if (slot != DYNAMICS_NONE)
-				members[firsts[slot + 1]++] = i;
-		}
-		struct seam_work work = { step, firsts, members };
-		parallel_run(step->parallel, slots, SEAM_GRAIN, seams_piece, &work);
+	for (uint32_t slot = 0; slot < slots && several; slot++)
+		firsts[slot + 2] += firsts[slot + 1];
+	for (uint32_t i = 0; i < count && several; i++) {
+		uint32_t slot = slot_of(step, &step->contacts.items[i]);
+		if (slot != DYNAMICS_NONE)
+			members[firsts[slot + 1]++] = i;
 	}
+	return several;
+}
+
+enum status soft_drop_seams(struct soft_step *self, struct reason *why)
+{
+	struct step *step = self->step;
+	struct dynamics *dynamics = self->dynamics;
+	struct arena *scratch = &dynamics->scratch;
+	struct arena_mark mark = arena_mark(scratch);
+	uint32_t slots = step->body_count;
+	uint32_t *firsts = arena_push_zero(scratch, ((size_t)slots + 2) * sizeof *firsts);
+	uint32_t *members = ARENA_ARRAY(scratch, uint32_t, step->contacts.count);
+	bool failed[PARALLEL_WORKERS_MAX] = { false }, any = false;
+	ASSERT(firsts != NULL && members != NULL); /* step_begin reserved it */
+	if (group_contacts(step, firsts, members)) {
+		struct seam_work work = { step, firsts, members, failed };
+		/* An arena that had to grow becomes one block again (islands_solve). */
+		for (uint32_t i = 0; i < step->parallel->workers && !any; i++)
+			any = arena_reserve(&dynamics->worker_arenas[i],
+					    dynamics->worker_arenas[i].peak) != STATUS_OK;
+		if (!any)
+			parallel_run(step->parallel, slots, SEAM_GRAIN, seams_piece, &work);
+	}
+	for (uint32_t i = 0; i < step->parallel->workers; i++)
+		any |= failed[i];
 	arena_rewind(scratch, mark);
+	if (any)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory",
+				  "no memory to search for seams");
+	return STATUS_OK;
 }

@@ -15,6 +15,7 @@
  *             gaps, and arms that changed          soft_arms.c
  *             rows of joints at the new positions  soft_joint_rows.c
  *             joints, then contacts, without the springs' bias, and friction   relax
+ *   all of this again with sleeping bodies that were pushed               soft_sleepers.c
  *   fast bodies end before obstacles (sweep.h)
  *   impulses and poses back into the tables, in double; sleep
  *
@@ -94,6 +95,83 @@ static struct soft_step soft_step_of(struct step *step)
 	return self;
 }
 
+/* From the contacts to the velocities and impulses at the end of the last sub-step. */
+static enum status solve_step(struct soft_step *self, struct reason *why)
+{
+	struct profile *profile = self->step->dynamics->profile;
+	profile_enter(profile, PROFILE_PREPARE);
+	soft_prepare_bodies(self);
+	enum status status = soft_joints_make(self, why);
+	if (status == STATUS_OK)
+		status = soft_drop_seams(self, why);
+	if (status != STATUS_OK)
+		return status;
+	step_report_contacts(self->step, &self->step->contacts);
+	soft_clusters_make(&self->clusters, self->step, self->dt);
+	soft_colour(self);
+	soft_prepare_turns(self);
+	soft_prepare_contacts(self);
+	status = soft_hard_make(self, why);
+	if (status != STATUS_OK)
+		return status;
+	soft_joints_measure(self, 0);
+	profile_enter(profile, PROFILE_SOLVE);
+	for (uint32_t i = 0; i < self->substeps; i++) {
+		double now = self->dt * (i + 1) / self->substeps;
+		soft_integrate_velocities(self);
+		soft_warm_start(self);
+		soft_bounce(self);
+		soft_joints_solve(self, self->dt * (i + 0.5) / self->substeps);
+		soft_solve(self);
+		soft_hard_solve(self, true);
+		self->time = (float)now;
+		soft_integrate_positions(self);
+		soft_measure(self);
+		soft_joints_measure(self, now);
+		soft_joints_relax(self);
+		soft_relax(self);
+		soft_hard_solve(self, false);
+	}
+	soft_residual(self);
+	soft_hard_report(self);
+	soft_joints_restitution(self);
+	ASSERT(self->body_count == self->step->body_count);
+	return STATUS_OK;
+}
+
+/* A solve in which sleeping bodies are pushed enough to wake does not count: they take part in the next
+ * one. After some solves those around them do too, in more layers each time, so that a hit on a long stack
+ * needs few. */
+enum { SOLVES_ALONE = 1, SOLVES_BY_LAYERS = 7 };
+
+static uint32_t layers_after(uint32_t solve)
+{
+	if (solve < SOLVES_ALONE)
+		return 0;
+	return solve < SOLVES_BY_LAYERS ? 1u << (solve - SOLVES_ALONE) : STEP_WHOLE_SETS;
+}
+
+static enum status solve_until_held(struct soft_step *self, struct step *step,
+				    const struct collide_options *options, struct reason *why)
+{
+	struct dynamics *dynamics = step->dynamics;
+	for (uint32_t solve = 0;; solve++) {
+		struct arena_mark mark = arena_mark(&dynamics->scratch);
+		struct step_report before = dynamics->report;
+		uint32_t woken = step->woken_count;
+		*self = soft_step_of(step);
+		enum status status = solve_step(self, why);
+		if (status == STATUS_OK)
+			status = soft_push_sleepers(self, why);
+		if (status != STATUS_OK || step->woken_count == woken)
+			return status;
+		arena_rewind(&dynamics->scratch, mark);
+		dynamics->report = before;
+		step_wake_pushed(step, woken, layers_after(solve), options);
+		step_number(step);
+	}
+}
+
 static enum status step_soft_step(void *state, struct dynamics *dynamics, double dt,
 				  struct reason *why)
 {
@@ -104,51 +182,23 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 		return status;
 	struct collide_options options = collide_options_default(dt);
 	options.carry = CARRY_NORMALS;
+	options.hold = true;
 	step_collide(&step, &step.contacts, 0, &options);
 	step_wake_reached(&step, &options);
 	step_number(&step);
-	struct soft_step self = soft_step_of(&step);
-	soft_prepare_bodies(&self);
-	status = soft_joints_make(&self, why);
-	if (status != STATUS_OK)
-		return status;
-	soft_drop_seams(&self);
-	step_report_contacts(&step, &step.contacts);
-	soft_clusters_make(&self.clusters, &step, dt);
-	soft_colour(&self);
-	soft_prepare_turns(&self);
-	soft_prepare_contacts(&self);
-	status = soft_hard_make(&self, why);
-	if (status != STATUS_OK)
-		return status;
-	soft_joints_measure(&self, 0);
-	for (uint32_t i = 0; i < self.substeps; i++) {
-		double now = dt * (i + 1) / self.substeps;
-		soft_integrate_velocities(&self);
-		soft_warm_start(&self);
-		soft_bounce(&self);
-		soft_joints_solve(&self, dt * (i + 0.5) / self.substeps);
-		soft_solve(&self);
-		soft_hard_solve(&self, true);
-		self.time = (float)now;
-		soft_integrate_positions(&self);
-		soft_measure(&self);
-		soft_joints_measure(&self, now);
-		soft_joints_relax(&self);
-		soft_relax(&self);
-		soft_hard_solve(&self, false);
+	struct soft_step self;
+	status = solve_until_held(&self, &step, &options, why);
+	if (status == STATUS_OK) {
+		soft_doze(&self);
+		status = soft_finish_bodies(&self, why);
 	}
-	soft_residual(&self);
-	soft_hard_report(&self);
-	soft_joints_restitution(&self);
-	ASSERT(self.body_count == step.body_count);
-	status = soft_finish_bodies(&self, why);
 	if (status == STATUS_OK)
 		status = step_commit(&step, &step.contacts, why);
 	if (status != STATUS_OK)
 		return status;
 	soft_store_contacts(&self);
 	soft_clusters_store(&self.clusters, &step);
+	soft_store_sleepers(&self);
 	step_contacts_solved(&step, &step.contacts);
 	step_store_all(&step, self.motions);
 	step_sweep_commit(&step);
@@ -163,7 +213,7 @@ const struct method method_soft_step = {
 	.name = "soft-step",
 	.summary = "sub-stepped soft contacts with islands and sleep: the default",
 	.number = 2,
-	.motion = 3,
+	.motion = 4,
 	.attach = attach_soft_step,
 	.detach = detach_soft_step,
 	.step = step_soft_step,

@@ -147,6 +147,13 @@ struct soft_hard {
 	uint32_t count;
 };
 
+/* Sleeping bodies that took part and sleep on (soft_sleepers.c). */
+struct soft_sleepers {
+	uint32_t *rows;
+	double *left; /* s, by number: their sleep_time after this step */
+	uint32_t count;
+};
+
 struct soft_step {
 	struct step *step;
 	struct dynamics *dynamics;
@@ -173,6 +180,7 @@ struct soft_step {
 	struct soft_joints joints;
 	struct body_motion *motions; /* by slot, at the step's end */
 	struct soft_hard hard;
+	struct soft_sleepers dozing;
 };
 
 /* The greatest number of blocks for this many manifolds. */
@@ -190,11 +198,13 @@ void soft_integrate_positions(struct soft_step *self);
 /* Computes `motions`, of which fast bodies end before obstacles (sweep.h). NO_MEMORY. */
 MUST_CHECK enum status soft_finish_bodies(struct soft_step *self, struct reason *why);
 
-/* soft_seams.c: removes the points of contacts at seams of flat surfaces. Its bytes of scratch. */
-void soft_drop_seams(struct soft_step *self);
+/* soft_seams.c: removes the points of contacts at seams of flat surfaces. NO_MEMORY. Its bytes of scratch. */
+MUST_CHECK enum status soft_drop_seams(struct soft_step *self, struct reason *why);
 uint64_t soft_seams_need(uint64_t bodies, uint64_t contacts);
 
 /* soft_prepare.c: lanes of constraints from manifolds, and their impulses back into the table. */
+/* Where a manifold's friction acts: its arm from A's mass centre, m. It has points. */
+vec3 soft_friction_arm(const struct contact_state *contact);
 void soft_prepare_contacts(struct soft_step *self);
 void soft_store_contacts(struct soft_step *self);
 
@@ -213,6 +223,14 @@ MUST_CHECK enum status soft_hard_make(struct soft_step *self, struct reason *why
 /* Solves them exactly, after a sweep with or without bias. */
 void soft_hard_solve(struct soft_step *self, bool biased);
 void soft_hard_report(const struct soft_step *self);
+
+/* soft_sleepers.c: after the last sub-step: calls step_push for the sleeping bodies that are pushed so much
+ * that they are to take part. NO_MEMORY: nothing changed. */
+MUST_CHECK enum status soft_push_sleepers(struct soft_step *self, struct reason *why);
+/* After the last solve: those that took part and hardly move sleep on. */
+void soft_doze(struct soft_step *self);
+/* After the commit: the sleep times of those that are pushed less. */
+void soft_store_sleepers(const struct soft_step *self);
 
 /* soft_solve.c: one sub-step's passes over all colours. */
 void soft_warm_start(struct soft_step *self);

@@ -167,7 +167,7 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 	    self->after == NULL || self->push == NULL || self->force == NULL ||
 	    self->motions == NULL || sums == NULL)
 		return STATUS_NO_MEMORY;
-	force_all(dynamics, step->bodies, count, sums);
+	force_all(dynamics, step->bodies, count, step->dt, sums);
 	for (uint32_t slot = 0; slot < count; slot++) {
 		uint32_t row = step->bodies[slot];
 		self->starts[slot] = integrate_start(dynamics, row, &sums[slot], step->dt);
@@ -602,6 +602,7 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	if (start == NULL || self->joint_results == NULL)
 		return STATUS_NO_MEMORY;
 	memset(self->joint_results, 0, self->joints.count * sizeof *self->joint_results);
+	profile_enter(step->dynamics->profile, PROFILE_PREPARE);
 	enum status status = prepare_bodies(self, start);
 	if (status == STATUS_OK)
 		status = velocity_state(self, &step->contacts, NULL);
@@ -614,6 +615,7 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	if (self->outcomes == NULL)
 		return STATUS_NO_MEMORY;
 	memset(self->outcomes, 0, self->islands.count * sizeof *self->outcomes);
+	profile_enter(step->dynamics->profile, PROFILE_SOLVE);
 	status = islands_solve(step, &self->islands, velocity_motion_island, self);
 	if (status != STATUS_OK)
 		return status;
@@ -623,11 +625,14 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	status = mark_constrained(self);
 	if (status != STATUS_OK)
 		return status;
+	profile_enter(step->dynamics->profile, PROFILE_INTEGRATE);
 	move_bodies(self, start);
+	profile_enter(step->dynamics->profile, PROFILE_JOINTS);
 	if (self->joints.count > 0)
 		status = velocity_joints_project(self);
 	if (status != STATUS_OK)
 		return status;
+	profile_enter(step->dynamics->profile, PROFILE_SOLVE);
 	velocity_finish_pushes(self);
 	*first = self->impulses;
 	bool impact = any_impact(self);

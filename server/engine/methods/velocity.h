@@ -31,6 +31,7 @@ struct velocity_method {
 /* One step's settings, from parameters. */
 struct velocity_settings {
 	struct velocity_method method;
+	bool accelerations;  /* velocity_state and velocity_state_moved state rows at that level */
 	bool printed;	     /* polygon contacts as the source prints them (velocity_printed.c) */
 	uint32_t dense_rows; /* islands of at most this many rows are solved dense */
 	/* Rounds of the projection's friction, each bounded by the last one's normal impulses; 0: none. */
@@ -47,6 +48,7 @@ struct velocity_outcome {
 	double residual;  /* m/s: the worst violation of a row */
 	double push_work; /* J that the correction of positions did against forces, at least 0 */
 	uint32_t iterations, fallbacks;
+	uint32_t dead_ends; /* of the fallbacks: contacts without consistent accelerations */
 	bool solved, dense;
 	bool dependent; /* active rows are dependent: their impulses are one choice of many */
 	bool pushed;	/* penetration was removed */
@@ -97,7 +99,23 @@ struct velocity_step {
 	const struct velocity_outcome *impact_outcomes; /* by island of the end */
 	uint32_t impact_count;
 	struct velocity_impulse *impulses; /* by block */
+	/* By slot: enum body_integrator, the same in all of an island; NULL: automatic. */
+	const uint8_t *integrator;
 };
+
+/* Whether the island moves by implicit Euler. */
+static inline bool velocity_is_implicit(const struct velocity_step *self,
+					const struct island *island)
+{
+	return self->integrator != NULL &&
+	       self->integrator[island->slots[0]] == INTEGRATOR_IMPLICIT_EULER;
+}
+/* Whether all of its change of velocity by forces comes with the motion, and none after it. */
+static inline bool velocity_is_whole(const struct velocity_step *self, const struct island *island)
+{
+	return self->integrator != NULL &&
+	       self->integrator[island->slots[0]] != INTEGRATOR_AUTOMATIC;
+}
 
 /* ---- velocity_rows.c: contacts as constraints and rows */
 
@@ -108,6 +126,15 @@ MUST_CHECK enum status velocity_state(struct velocity_step *self, struct contact
 /* Makes the rows of the same constraints anew at `motions` (by slot, borrowed). NO_MEMORY. */
 MUST_CHECK enum status velocity_state_moved(struct velocity_step *self,
 					    const struct body_motion *motions);
+/* Makes the rows of the constraints and `first_block` at `motions`, with impulses 0. `moved`: the contacts
+ * were found elsewhere than at `motions`. NO_MEMORY. */
+MUST_CHECK enum status velocity_rows(struct velocity_step *self, const struct body_motion *motions,
+				     bool moved, enum constraint_level level);
+/* Translates a contact whose bodies have these motions into the form that constraint_contact reads; `points`
+ * has room for its points. */
+void velocity_find_contact(const struct velocity_step *self, const struct contact_state *contact,
+			   struct body_motion a, struct body_motion b, struct contact_found *out,
+			   struct contact_found_point *points);
 /* Appends the rows of constraint `index` < constraint_count at these motions (by slot; NULL: the
  * beginning). */
 void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
@@ -276,12 +303,42 @@ MUST_CHECK enum status velocity_newton(struct velocity_island *self, const bool 
 MUST_CHECK enum status velocity_reflect(struct velocity_island *self, const bool *selected,
 					const double *u, double *b, double *x);
 
+/* ---- velocity_end.c: the end of a motion */
+
+/* Whether the island of the step has a joint. */
+bool velocity_has_joints(const struct velocity_step *step, const struct island *island);
+/* Adds the second half of the velocity change by forces to `after`. */
+void velocity_add_half_of_forces(struct velocity_step *begin, const struct island *members);
+/* Sets `masses_end` for the rotations of `motions`. */
+void velocity_masses_at_end(struct velocity_step *begin);
+/* Makes the state of the end: masses and rows at `motions`, with the impulses and the end_outcomes of the
+ * beginning. NO_MEMORY. */
+MUST_CHECK enum status velocity_state_at_end(struct velocity_step *begin,
+					     struct velocity_step *end);
+/* One island's problem at the end. */
+struct velocity_end {
+	struct velocity_island island;
+	bool *selected;
+	double *b, *x; /* as in velocity_problem; x is 0 at first */
+};
+/* In `arena`; statistics do not count the island as solved. NO_MEMORY. */
+MUST_CHECK enum status velocity_end_make(struct velocity_end *self, const struct velocity_step *end,
+					 uint32_t index, struct arena *arena);
+/* Solves the problem and applies x to `out` (by slot). NO_MEMORY. */
+MUST_CHECK enum status velocity_end_solve(struct velocity_end *self, struct spatial *out);
+/* Moves the bodies of island `index` by h d (by slot), which gives them no velocity, and counts the work. */
+void velocity_displace(struct velocity_step *begin, const struct island *members, uint32_t index,
+		       const struct spatial *d);
+
 /* ---- velocity_joint.c: rows and stages of joints */
 
 /* Fills `joints` for the rows from contact_rows to taut_from. NO_MEMORY. */
 MUST_CHECK enum status velocity_joints_gather(struct velocity_island *self);
 /* Sets the springs' compliance and the island's noise. */
 void velocity_joints_soften(struct velocity_island *self);
+/* Stiffness and damping of the spring of row i, N/m and N·s/m (N·m/rad, N·m·s/rad). */
+void velocity_joints_spring(const struct velocity_island *self, uint32_t i, double *stiffness,
+			    double *damping);
 /* Warm start of the joints' rows into x: the last step's multipliers within this step's bounds. */
 void velocity_joints_warm_start(const struct velocity_island *self, double *x);
 /* Adds x of the joints' rows to their joints' results. */

@@ -221,19 +221,28 @@ static double compliance_at_joint(const struct velocity_island *self, uint32_t i
 	return remaining_diagonal(self, &held, rows, i, coupled);
 }
 
+void velocity_joints_spring(const struct velocity_island *self, uint32_t i, double *stiffness,
+			    double *damping)
+{
+	const struct constraint_row *row = &self->rows[i];
+	ASSERT(self->joints[i - self->contact_rows].role == VELOCITY_SPRING);
+	*stiffness = row->stiffness;
+	*damping = row->damping;
+	if (row->softness != ROW_FREQUENCY)
+		return;
+	double a = compliance_at_joint(self, i);
+	double mass = a > 0 ? 1 / a : 0, rate = TWO_PI * row->stiffness;
+	*stiffness = mass * rate * rate;
+	*damping = 2 * mass * row->damping * rate;
+}
+
 /* Compliance and bias of a spring. The bounds of one without stiffness and damping are 0. */
 static void soften_spring(const struct velocity_island *self, uint32_t i)
 {
 	const struct constraint_row *row = &self->rows[i];
 	struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
-	double k = row->stiffness, c = row->damping, h = self->step->step->dt;
-	ASSERT(joint->role == VELOCITY_SPRING);
-	if (row->softness == ROW_FREQUENCY) {
-		double a = compliance_at_joint(self, i);
-		double mass = a > 0 ? 1 / a : 0, rate = TWO_PI * row->stiffness;
-		k = mass * rate * rate;
-		c = 2 * mass * row->damping * rate;
-	}
+	double k, c, h = self->step->step->dt;
+	velocity_joints_spring(self, i, &k, &c);
 	joint->soft = 1 / (h * (k * h + c));
 	joint->pull = k * row->gap / (k * h + c);
 	if (scalar_is_finite(joint->soft) && scalar_is_finite(joint->pull))
@@ -330,7 +339,8 @@ static bool is_bound_by_joints_alone(const struct velocity_step *step, const str
 void velocity_joints_initial_velocities(const struct velocity_island *self)
 {
 	const struct velocity_step *step = self->step;
-	if (!is_bound_by_joints_alone(step, self->island))
+	if (!is_bound_by_joints_alone(step, self->island) ||
+	    velocity_is_implicit(step, self->island))
 		return;
 	for (uint32_t i = 0; i < self->island->slot_count; i++) {
 		uint32_t slot = self->island->slots[i];
@@ -493,12 +503,6 @@ void velocity_joints_push_targets(const struct velocity_island *self, bool *sele
 
 /* ---- the end of the motion -------------------------------------------------------------------- */
 
-static bool has_joints(const struct velocity_step *step, const struct island *island)
-{
-	return island->constraint_count > 0 &&
-	       island->constraints[island->constraint_count - 1] >= step->contact_count;
-}
-
 struct joint_stage {
 	struct velocity_step *begin;
 	const struct velocity_step *end; /* the same, with the rows of the end */
@@ -541,50 +545,34 @@ static bool set_end_targets(const struct velocity_island *self, bool impact, con
 	return any;
 }
 
-/* Adds the second half of the velocity change by forces. */
-static void add_half_of_forces(struct velocity_step *begin, const struct island *members)
-{
-	for (uint32_t i = 0; i < members->slot_count; i++) {
-		uint32_t slot = members->slots[i];
-		struct spatial more = spatial_mul_add(begin->forced[slot], begin->before[slot], -1);
-		begin->after[slot] = spatial_mul_add(begin->after[slot], more, 0.5);
-	}
-}
-
 static enum status end_island(const struct island *members, uint32_t index, struct arena *arena,
 			      void *context)
 {
 	struct joint_stage *stage = context;
 	struct velocity_step *begin = stage->begin;
-	struct velocity_island self;
-	if (!has_joints(begin, members))
+	struct velocity_end self;
+	const struct velocity_island *island = &self.island;
+	if (!velocity_has_joints(begin, members))
 		return STATUS_OK;
-	enum status status = velocity_island_make(&self, stage->end, index, arena);
-	self.outcome->solved = false; /* statistics count its motion */
+	enum status status = velocity_end_make(&self, stage->end, index, arena);
 	if (status != STATUS_OK)
 		return status;
-	double *b = ARENA_ARRAY(arena, double, self.count),
-	       *before = ARENA_ARRAY(arena, double, self.count);
-	double *x = arena_push_zero(arena, self.count * sizeof *x);
-	bool *selected = ARENA_ARRAY(arena, bool, self.count);
-	if (b == NULL || before == NULL || x == NULL || selected == NULL)
+	double *before = ARENA_ARRAY(arena, double, island->count);
+	if (before == NULL)
 		return STATUS_NO_MEMORY;
-	row_system_speeds(&self.system, begin->after, before);
-	if (is_bound_by_joints_alone(begin, members))
-		add_half_of_forces(begin, members);
-	row_system_speeds(&self.system, begin->after, b);
-	if (!set_end_targets(&self, begin->outcomes[index].impact, before, selected, b))
+	row_system_speeds(&island->system, begin->after, before);
+	if (is_bound_by_joints_alone(begin, members) && !velocity_is_whole(begin, members))
+		velocity_add_half_of_forces(begin, members);
+	row_system_speeds(&island->system, begin->after, self.b);
+	if (!set_end_targets(island, begin->outcomes[index].impact, before, self.selected, self.b))
 		return STATUS_OK;
-	struct velocity_problem problem = { selected, b, x };
-	status = velocity_island_solve(&self, &problem);
-	self.outcome->dependent = false;
+	status = velocity_end_solve(&self, begin->after);
 	if (status != STATUS_OK)
 		return status;
-	row_system_apply(&self.system, x, begin->after);
-	for (uint32_t i = 0; i < self.contact_rows; i++)
-		if (self.place[i] == 0)
-			begin->impulses[self.block[i]].normal += x[i];
-	velocity_joints_add_results(&self, x);
+	for (uint32_t i = 0; i < island->contact_rows; i++)
+		if (island->place[i] == 0)
+			begin->impulses[island->block[i]].normal += self.x[i];
+	velocity_joints_add_results(island, self.x);
 	return STATUS_OK;
 }
 
@@ -640,68 +628,35 @@ static bool set_projection_targets(const struct velocity_island *self,
 	return off;
 }
 
-/* Moves a body by h d without giving it velocity; its angular momentum stays. */
-static void displace_body(struct velocity_step *begin, uint32_t slot, struct spatial d)
-{
-	const struct step *step = begin->step;
-	const struct body_table *table = &step->dynamics->tables->body;
-	struct body_motion *motion = &begin->motions[slot];
-	ASSERT(slot < step->body_count);
-	uint32_t body = step->bodies[slot];
-	sym3 inverse = sym3_load(table->inertia_inv[body]);
-	begin->push[slot] = spatial_mul_add(begin->push[slot], d, 1);
-	motion->centre = vec3_mul_add(motion->centre, d.linear, step->dt);
-	if (vec3_equal(d.angular, vec3_zero()))
-		return;
-	vec3 momentum = integrate_tensor_at(sym3_load(table->inertia[body]), motion->rotation,
-					    motion->angular_velocity);
-	motion->rotation = quat_integrate(motion->rotation, d.angular, step->dt);
-	if (!step->dynamics->tables->world.planar[0] && sym3_trace(inverse) > 0)
-		motion->angular_velocity = integrate_tensor_at(inverse, motion->rotation, momentum);
-	begin->after[slot].angular = motion->angular_velocity;
-}
-
 static enum status project_island(const struct island *members, uint32_t index, struct arena *arena,
 				  void *context)
 {
 	struct joint_stage *stage = context;
 	struct velocity_step *begin = stage->begin;
-	struct velocity_island self;
+	struct velocity_end self;
 	/* An island without a solution is as near to one as its compliance permits. */
-	if (!has_joints(begin, members) || begin->end_outcomes[index].fallbacks > 0)
+	if (!velocity_has_joints(begin, members) || begin->end_outcomes[index].fallbacks > 0)
 		return STATUS_OK;
-	enum status status = velocity_island_make(&self, stage->end, index, arena);
-	self.outcome->solved = false;
+	enum status status = velocity_end_make(&self, stage->end, index, arena);
 	if (status != STATUS_OK)
 		return status;
-	double *b = ARENA_ARRAY(arena, double, self.count);
-	double *x = arena_push_zero(arena, self.count * sizeof *x);
-	bool *selected = ARENA_ARRAY(arena, bool, self.count);
 	struct spatial *d = arena_push_zero(arena, begin->step->body_count * sizeof *d);
-	if (b == NULL || x == NULL || selected == NULL || d == NULL)
+	if (d == NULL)
 		return STATUS_NO_MEMORY;
-	if (!set_projection_targets(&self, begin, selected, b))
+	if (!set_projection_targets(&self.island, begin, self.selected, self.b))
 		return STATUS_OK;
-	struct velocity_problem problem = { selected, b, x };
-	status = velocity_island_solve(&self, &problem);
-	self.outcome->dependent = false;
+	status = velocity_end_solve(&self, d);
 	if (status != STATUS_OK)
 		return status;
-	row_system_apply(&self.system, x, d);
-	double work = 0, turn = 0;
+	double turn = 0;
 	for (uint32_t i = 0; i < members->slot_count; i++)
 		turn = scalar_max(turn, vec3_length(d[members->slots[i]].angular));
 	turn *= begin->step->dt;
 	double share = turn > PROJECTION_TURN_MAX ? PROJECTION_TURN_MAX / turn : 1;
 	ASSERT(share >= 0 && share <= 1);
-	for (uint32_t i = 0; i < members->slot_count; i++) {
-		uint32_t slot = members->slots[i];
-		d[slot] = spatial_scale(d[slot], share);
-		displace_body(begin, slot, d[slot]);
-		work -= begin->step->dt * spatial_dot(begin->force[slot], d[slot]);
-	}
-	begin->outcomes[index].pushed = true;
-	begin->outcomes[index].push_work += scalar_max(work, 0);
+	for (uint32_t i = 0; i < members->slot_count; i++)
+		d[members->slots[i]] = spatial_scale(d[members->slots[i]], share);
+	velocity_displace(begin, members, index, d);
 	return STATUS_OK;
 }
 
@@ -722,25 +677,6 @@ static bool any_position_error(const struct velocity_step *self, const struct ve
 	return false;
 }
 
-static void set_masses(struct velocity_step *begin, struct velocity_step *end)
-{
-	mass_bodies_from_tables(begin->step->dynamics->tables, begin->step->bodies,
-				begin->step->body_count, begin->motions, begin->masses_end);
-	end->masses = begin->masses_end;
-	end->mass = mass_operator_free(end->masses, begin->step->body_count);
-}
-
-/* Makes the state of the end: masses and rows at `motions`. */
-static enum status state_at_end(struct velocity_step *begin, struct velocity_step *end)
-{
-	*end = *begin;
-	set_masses(begin, end);
-	enum status status = velocity_state_moved(end, begin->motions);
-	end->impulses = begin->impulses;
-	end->outcomes = begin->end_outcomes;
-	return status;
-}
-
 enum status velocity_joints_project(struct velocity_step *begin)
 {
 	struct arena *scratch = &begin->step->dynamics->scratch;
@@ -751,14 +687,14 @@ enum status velocity_joints_project(struct velocity_step *begin)
 		return STATUS_NO_MEMORY;
 	for (uint32_t round = 0; round < PROJECTION_ROUNDS; round++) {
 		struct velocity_step end;
-		enum status status = state_at_end(begin, &end);
+		enum status status = velocity_state_at_end(begin, &end);
 		if (status != STATUS_OK || !any_position_error(&end, begin))
 			return status;
 		struct joint_stage stage = { begin, &end };
 		status = islands_solve(begin->step, &begin->islands, project_island, &stage);
 		if (status != STATUS_OK)
 			return status;
-		set_masses(begin, &end);
+		velocity_masses_at_end(begin);
 	}
 	return STATUS_OK;
 }
@@ -766,7 +702,7 @@ enum status velocity_joints_project(struct velocity_step *begin)
 enum status velocity_joints_solve_end(struct velocity_step *begin)
 {
 	struct velocity_step end;
-	enum status status = state_at_end(begin, &end);
+	enum status status = velocity_state_at_end(begin, &end);
 	struct joint_stage stage = { begin, &end };
 	return status == STATUS_OK ? islands_solve(begin->step, &begin->islands, end_island, &stage)
 				   : status;

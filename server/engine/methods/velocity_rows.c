@@ -33,16 +33,15 @@ static bool has_movable_body(const struct velocity_step *self, const struct cont
 	       (b != ROW_NO_BODY && mass_moves(&self->mass, b));
 }
 
-/* Translates a contact of the list at `motions` into the form that constraint_contact reads. */
-static void find_contact(const struct velocity_step *self, const struct contact_state *contact,
-			 const struct body_motion *motions, struct contact_found *out,
-			 struct contact_found_point *points)
+void velocity_find_contact(const struct velocity_step *self, const struct contact_state *contact,
+			   struct body_motion a, struct body_motion b, struct contact_found *out,
+			   struct contact_found_point *points)
 {
 	struct contact_material material =
 		contact_material(self->step->dynamics->tables, contact->a, contact->b);
 	*out = (struct contact_found){
-		.a = motion_of(self, contact->body_a, motions),
-		.b = motion_of(self, contact->body_b, motions),
+		.a = a,
+		.b = b,
 		.normal = contact->normal,
 		.normal_of = CONTACT_NORMAL_GIVEN,
 		.child_a = contact->a.child,
@@ -64,31 +63,44 @@ static void find_contact(const struct velocity_step *self, const struct contact_
 	}
 }
 
-static struct constraint_options options_of(const struct velocity_step *self)
+/* The level of the rows that a state has. */
+static enum constraint_level level_of(const struct velocity_step *self)
+{
+	return self->settings.accelerations ? CONSTRAINT_ACCELERATION : CONSTRAINT_VELOCITY;
+}
+
+static struct constraint_options options_of(const struct velocity_step *self,
+					    enum constraint_level level)
 {
 	return (struct constraint_options){
-		.level = CONSTRAINT_VELOCITY,
+		.level = level,
 		.friction = self->settings.method.friction ? CONSTRAINT_PYRAMID : CONSTRAINT_SMOOTH,
 	};
+}
+
+static void append_rows(const struct velocity_step *self, uint32_t index,
+			const struct body_motion *motions, const struct constraint_options *options,
+			struct row_list *out)
+{
+	ASSERT(index < self->constraint_count);
+	const struct constraint *of = &self->constraints[index];
+	bool given_a = motions == NULL || of->body_a == ROW_NO_BODY;
+	bool given_b = motions == NULL || of->body_b == ROW_NO_BODY;
+	of->kind->rows(of, index, given_a ? NULL : &motions[of->body_a],
+		       given_b ? NULL : &motions[of->body_b], options, out);
 }
 
 void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
 			      const struct body_motion *motions, struct row_list *out)
 {
-	ASSERT(index < self->constraint_count);
-	const struct constraint *of = &self->constraints[index];
-	struct constraint_options options = options_of(self);
-	bool given_a = motions == NULL || of->body_a == ROW_NO_BODY;
-	bool given_b = motions == NULL || of->body_b == ROW_NO_BODY;
-	of->kind->rows(of, index, given_a ? NULL : &motions[of->body_a],
-		       given_b ? NULL : &motions[of->body_b], &options, out);
+	struct constraint_options options = options_of(self, level_of(self));
+	append_rows(self, index, motions, &options, out);
 }
 
-/* Makes the rows and `first_block`. `moved`: the contacts were found elsewhere than at `motions`. */
-static enum status make_rows(struct velocity_step *self, const struct body_motion *motions,
-			     bool moved)
+enum status velocity_rows(struct velocity_step *self, const struct body_motion *motions, bool moved,
+			  enum constraint_level level)
 {
-	struct constraint_options options = options_of(self);
+	struct constraint_options options = options_of(self, level);
 	self->at = motions;
 	struct constraint_room room =
 		constraint_room(self->constraints, self->constraint_count, &options);
@@ -106,7 +118,7 @@ static enum status make_rows(struct velocity_step *self, const struct body_motio
 	constraint_rows(self->constraints, self->contact_count, moved ? motions : NULL, &options,
 			&self->rows);
 	for (uint32_t c = self->contact_count; c < self->constraint_count; c++)
-		velocity_constraint_rows(self, c, motions, &self->rows);
+		append_rows(self, c, motions, &options, &self->rows);
 	ASSERT(self->rows.block_count <= room.blocks && self->rows.row_count <= room.rows);
 	memset(self->impulses, 0, self->rows.block_count * sizeof *self->impulses);
 	for (uint32_t block = 0, c = 0; c <= self->constraint_count; c++) {
@@ -166,7 +178,8 @@ enum status velocity_state(struct velocity_step *self, struct contact_list *list
 		if (capacity_of(self, contact, &more) == 0)
 			continue;
 		uint32_t made = 1;
-		find_contact(self, contact, motions, found, point);
+		velocity_find_contact(self, contact, motion_of(self, contact->body_a, motions),
+				      motion_of(self, contact->body_b, motions), found, point);
 		if (velocity_is_printed(self, contact)) {
 			struct contact_found like = *found;
 			made = velocity_find_printed(self, contact, &like, found, point);
@@ -182,12 +195,12 @@ enum status velocity_state(struct velocity_step *self, struct contact_list *list
 	ASSERT(self->contact_count <= count);
 	for (uint32_t j = 0; j < self->joints.count; j++)
 		self->constraints[self->constraint_count++] = self->joints.constraints[j];
-	return make_rows(self, motions, false);
+	return velocity_rows(self, motions, false, level_of(self));
 }
 
 enum status velocity_state_moved(struct velocity_step *self, const struct body_motion *motions)
 {
-	return make_rows(self, motions, true);
+	return velocity_rows(self, motions, true, level_of(self));
 }
 
 /* The first constraint of a contact at or after `contact`; contact_count if there is none. */

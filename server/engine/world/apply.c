@@ -8,6 +8,7 @@
  */
 #include "server/base/array.h"
 #include "server/base/sort.h"
+#include "server/engine/dynamics/force_field.h"
 #include "server/engine/world/joints.h"
 #include "server/engine/world/pending.h"
 #include "server/engine/world/plan.h"
@@ -169,6 +170,10 @@ static enum status reserve_rows(struct boundary_apply *self)
 					  world->dynamics.joint_used.count);
 	if (status == STATUS_OK)
 		status = dynamics_joint_reserve(&world->dynamics, joints);
+	uint32_t fields =
+		rows_to_reserve(size->fields, FIELDS_MAX, world->dynamics.field_used.count);
+	if (status == STATUS_OK)
+		status = dynamics_field_reserve(&world->dynamics, fields);
 	if (status == STATUS_OK && size->points > 0)
 		status = tables_reserve(tables, TABLE_JOINT_POINT,
 					tables->joint_point.count + (uint32_t)size->points);

@@ -24,6 +24,14 @@ struct checking {
 				      "is out of range or disagrees with other columns");          \
 	} while (0)
 
+/* tables_check with `work`, whose arena is made and whose memory stays, for a caller that checks often. */
+MUST_CHECK enum status tables_check_with(const struct tables *tables, struct checking *work,
+					 struct reason *why);
+/* Contacts refer to existing pieces; a world is planar if and only if its shapes are polygons; bodies with
+ * planes or meshes do not move. `shapes` by row of the shape table (checks.c). CORRUPT. */
+MUST_CHECK enum status tables_check_pieces(const struct tables *tables,
+					   const struct shape *const *shapes, struct reason *why);
+
 /* low ≤ value ≤ high; false for NaN. */
 bool check_within(double value, double low, double high);
 /* True if each component is within ±most. */
@@ -34,5 +42,7 @@ bool check_unit(quat q);
 /* Checks joints and their points (joints_invariants.c). CORRUPT. */
 MUST_CHECK enum status joints_check_tables(const struct tables *tables, struct checking *work,
 					   struct reason *why);
+/* Checks force fields (force_fields_invariants.c). CORRUPT. */
+MUST_CHECK enum status force_fields_check_tables(const struct tables *tables, struct reason *why);
 
 #endif

@@ -4,30 +4,31 @@
 
 #include <string.h>
 
-static bool child_exists(const struct world *world, uint32_t placement, uint32_t child)
+static bool child_exists(const struct tables *tables, const struct shape *const *shapes,
+			 uint32_t placement, uint32_t child)
 {
-	return child < shape_piece_count(world->shapes[world->tables.placement.shape[placement]]);
+	return child < shape_piece_count(shapes[tables->placement.shape[placement]]);
 }
 
-/* Contacts refer to existing pieces; a world is planar if and only if its shapes are polygons;
- * bodies with planes or meshes do not move. */
-static enum status check_pieces(const struct world *world, struct reason *why)
+enum status tables_check_pieces(const struct tables *tables, const struct shape *const *shapes,
+				struct reason *why)
 {
-	const struct tables *tables = &world->tables;
 	const struct contact_table *contact = &tables->contact;
 	for (uint32_t row = 0; row < contact->count; row++) {
 		if (!contact->used[row])
 			continue;
-		EXPECT(child_exists(world, contact->placement_a[row], contact->child_a[row]),
+		EXPECT(child_exists(tables, shapes, contact->placement_a[row],
+				    contact->child_a[row]),
 		       TABLE_CONTACT, row, "child_a");
-		EXPECT(child_exists(world, contact->placement_b[row], contact->child_b[row]),
+		EXPECT(child_exists(tables, shapes, contact->placement_b[row],
+				    contact->child_b[row]),
 		       TABLE_CONTACT, row, "child_b");
 	}
 	bool planar = tables->world.planar[0] != 0;
 	for (uint32_t row = 0; row < tables->placement.count; row++) {
 		if (tables->placement.body[row] == 0)
 			continue;
-		enum shape_kind kind = world->shapes[tables->placement.shape[row]]->kind;
+		enum shape_kind kind = shapes[tables->placement.shape[row]]->kind;
 		uint8_t status = tables->body.status[tables->placement.body[row] - 1];
 		EXPECT(planar == (kind == SHAPE_POLYGON), TABLE_PLACEMENT, row, "shape");
 		EXPECT((kind != SHAPE_PLANE && kind != SHAPE_MESH) || status == BODY_STATIC ||
@@ -79,6 +80,9 @@ static enum status check_body_cache(const struct world *world, struct reason *wh
 	if (status == STATUS_OK)
 		status = tables_check_sets(&world->tables, TABLE_JOINT, &dynamics->joint_used,
 					   &dynamics->joint_index, why);
+	if (status == STATUS_OK)
+		status = tables_check_sets(&world->tables, TABLE_FIELD, &dynamics->field_used, NULL,
+					   why);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t row = 0; row < body->count; row++) {
@@ -111,7 +115,7 @@ enum status world_check(const struct world *world, struct reason *why)
 	why = why != NULL ? why : &own;
 	enum status status = tables_check(&world->tables, why);
 	if (status == STATUS_OK)
-		status = check_pieces(world, why);
+		status = tables_check_pieces(&world->tables, world->shapes, why);
 	if (status == STATUS_OK)
 		status = check_shape_cache(world, why);
 	if (status == STATUS_OK)

@@ -82,6 +82,30 @@ const struct command_info *command_info(uint32_t op)
 	return op < COMMAND_OPS_MAX && places[op] > 0 ? &infos[places[op] - 1] : NULL;
 }
 
+const char *field_type_name(enum field_type type)
+{
+	static const char *const names[] = {
+#define TYPE(NAME, ctype, name) [FIELD_##NAME] = name,
+		FIELD_TYPES(TYPE)
+#undef TYPE
+	};
+	ASSERT((size_t)type < COUNT_OF(names));
+	return names[type];
+}
+
+const char *command_result_name(enum command_result result)
+{
+	static const char *const names[] = {
+		[RESULT_NOTHING] = "nothing",
+		[RESULT_BODY] = "body",
+		[RESULT_SHAPE] = "shape",
+		[RESULT_JOINT] = "joint",
+		[RESULT_FORCE_FIELD] = "force field",
+	};
+	ASSERT((size_t)result < COUNT_OF(names));
+	return names[result];
+}
+
 const struct command_info *command_find(const char *name)
 {
 	for (uint32_t i = 0; i < COUNT_OF(infos); i++)
@@ -111,6 +135,7 @@ static void field_set(struct command *command, const struct command_field *field
 #define INITIAL_BODY(initial) (int64_t)(initial)
 #define INITIAL_SHAPE(initial) (int64_t)(initial)
 #define INITIAL_JOINT(initial) (int64_t)(initial)
+#define INITIAL_FORCE_FIELD(initial) (int64_t)(initial)
 #define INITIAL_INTEGER(initial) (int64_t)(initial)
 #define INITIAL_ENUM(initial) (uint8_t)(initial)
 #define INITIAL_U32(initial) (uint32_t)(initial)
@@ -230,7 +255,8 @@ static enum status check_id(int64_t id, const struct command_field *field, int64
 {
 	enum status unknown = field->type == FIELD_BODY	   ? STATUS_UNKNOWN_BODY
 			      : field->type == FIELD_SHAPE ? STATUS_UNKNOWN_SHAPE
-							   : STATUS_UNKNOWN_JOINT;
+			      : field->type == FIELD_JOINT ? STATUS_UNKNOWN_JOINT
+							   : STATUS_UNKNOWN_FIELD;
 	if (id == 0 && field->type == FIELD_BODY && field->max == 1)
 		return STATUS_OK; /* the world */
 	if (id == 0 || id > (int64_t)UINT32_MAX)
@@ -346,7 +372,8 @@ static enum status check_field(struct command *command, const struct command_fie
 	switch (field->type) {
 	case FIELD_BODY:
 	case FIELD_SHAPE:
-	case FIELD_JOINT: {
+	case FIELD_JOINT:
+	case FIELD_FORCE_FIELD: {
 		FIELD_GET(command, field, int64_t, id);
 		return check_id(id, field, index, why);
 	}
@@ -571,6 +598,7 @@ static void describe_field(struct text_line *line, const struct command *command
 	case FIELD_BODY:
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
+	case FIELD_FORCE_FIELD:
 	case FIELD_INTEGER:
 		memcpy(&integer, at, sizeof integer);
 		append_text(line, "%lld", (long long)integer);

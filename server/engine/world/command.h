@@ -29,38 +29,33 @@ struct point_list {
 	uint32_t count;
 };
 
+/* TYPE(NAME, C type, name): the name is that in docs/COMMANDS.md and in the schema of the wire. */
+#define FIELD_TYPES(TYPE)                                                                          \
+	TYPE(BODY, int64_t, "body")                                                                \
+	TYPE(SHAPE, int64_t, "shape")                                                              \
+	TYPE(JOINT, int64_t, "joint")                                                              \
+	TYPE(FORCE_FIELD, int64_t, "field")                                                        \
+	TYPE(ENUM, uint8_t, "enum")                                                                \
+	TYPE(U32, uint32_t, "u32")                                                                 \
+	TYPE(INTEGER, int64_t, "integer")                                                          \
+	TYPE(F64, double, "f64")                                                                   \
+	TYPE(VEC3, vec3, "vec3")                                                                   \
+	TYPE(QUAT, quat, "quat")                                                                   \
+	TYPE(TEXT, struct text32, "text")                                                          \
+	TYPE(NAME, struct name32, "name")                                                          \
+	TYPE(SEED, uint64_t, "seed")                                                               \
+	TYPE(ATTACHMENTS, struct attachment_list, "attachments")                                   \
+	TYPE(TARGETS, struct target_list, "targets")                                               \
+	TYPE(POINTS, struct point_list, "points")
+
 enum field_type {
-	FIELD_BODY,
-	FIELD_SHAPE,
-	FIELD_JOINT,
-	FIELD_ENUM,
-	FIELD_U32,
-	FIELD_INTEGER,
-	FIELD_F64,
-	FIELD_VEC3,
-	FIELD_QUAT,
-	FIELD_TEXT,
-	FIELD_NAME,
-	FIELD_SEED,
-	FIELD_ATTACHMENTS,
-	FIELD_TARGETS,
-	FIELD_POINTS,
+#define TYPE(NAME, ctype, name) FIELD_##NAME,
+	FIELD_TYPES(TYPE)
+#undef TYPE
 };
-typedef int64_t field_c_BODY;
-typedef int64_t field_c_SHAPE;
-typedef int64_t field_c_JOINT;
-typedef uint8_t field_c_ENUM;
-typedef uint32_t field_c_U32;
-typedef int64_t field_c_INTEGER;
-typedef double field_c_F64;
-typedef vec3 field_c_VEC3;
-typedef quat field_c_QUAT;
-typedef struct text32 field_c_TEXT;
-typedef struct name32 field_c_NAME;
-typedef uint64_t field_c_SEED;
-typedef struct attachment_list field_c_ATTACHMENTS;
-typedef struct target_list field_c_TARGETS;
-typedef struct point_list field_c_POINTS;
+#define TYPE(NAME, ctype, name) typedef ctype field_c_##NAME;
+FIELD_TYPES(TYPE)
+#undef TYPE
 
 /* enum command_op { COMMAND_SPAWN = 10, … } */
 enum command_op {
@@ -104,7 +99,7 @@ struct command {
 	};
 };
 
-enum command_result { RESULT_NOTHING, RESULT_BODY, RESULT_SHAPE, RESULT_JOINT };
+enum command_result { RESULT_NOTHING, RESULT_BODY, RESULT_SHAPE, RESULT_JOINT, RESULT_FORCE_FIELD };
 
 struct command_field {
 	const char *name, *unit, *doc;
@@ -123,6 +118,10 @@ struct command_info {
 
 /* NULL for a number that is not in the list. */
 const struct command_info *command_info(uint32_t op);
+/* "vec3", "attachments", … */
+const char *field_type_name(enum field_type type);
+/* "body": what the command makes; "nothing". */
+const char *command_result_name(enum command_result result);
 /* By name ("spawn"); NULL when there is none. */
 const struct command_info *command_find(const char *name);
 /* The list in order of numbers, for documentation and help. */
@@ -140,11 +139,16 @@ MUST_CHECK enum status command_check_values(struct command *command, int64_t ind
 /* Lists of words for the numbers of ENUM fields (words.def). */
 enum word_list {
 	WORDS_BODY_STATUS,
+	WORDS_INTEGRATOR,
 	WORDS_JOINT_TYPE,
 	WORDS_JOINT_MODE,
 	WORDS_JOINT_SPRING,
 	WORDS_JOINT_MOTOR,
 	WORDS_JOINT_WAVE,
+	WORDS_FIELD_KIND,
+	WORDS_FIELD_REGION,
+	WORDS_FIELD_FALLOFF,
+	WORDS_SWITCH,
 };
 /* "revolute"; "?" where the list has no such number. */
 const char *command_word(enum word_list list, uint32_t number);

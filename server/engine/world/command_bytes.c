@@ -77,6 +77,7 @@ static void write_field(struct writer *writer, const struct command *command,
 	case FIELD_BODY:
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
+	case FIELD_FORCE_FIELD:
 	case FIELD_INTEGER:
 		write_i64(writer, *(const int64_t *)at);
 		return;
@@ -187,6 +188,7 @@ static enum status read_field(struct reader *reader, struct arena *arena, struct
 	case FIELD_BODY:
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
+	case FIELD_FORCE_FIELD:
 	case FIELD_INTEGER:
 		*(int64_t *)at = read_i64(reader);
 		return STATUS_OK;

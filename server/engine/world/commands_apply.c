@@ -8,6 +8,7 @@
 #include "server/base/rng.h"
 #include "server/engine/world/command_bytes.h"
 #include "server/engine/world/drives.h"
+#include "server/engine/world/force_fields.h"
 #include "server/engine/world/joints.h"
 #include "server/engine/world/parameters.h"
 #include "server/engine/world/plan.h"
@@ -90,6 +91,9 @@ static void fill_body(struct body_table *body, uint32_t row, const struct comman
 	body->spinning_friction[row] = spawn->spinning_friction;
 	body->friction_axis[row] = spawn->friction_axis;
 	body->axis_friction[row] = spawn->axis_friction;
+	body->integrator[row] = spawn->integrator;
+	body->tolerance[row] = spawn->tolerance;
+	body->substeps[row] = (uint16_t)spawn->substeps;
 	body->category[row] = spawn->category;
 	body->mask[row] = spawn->mask;
 	body->group[row] = spawn->group;
@@ -160,6 +164,10 @@ static void apply_set_status(const struct apply_context *context, const struct c
 	uint32_t row = body_row(context, command->set_status.body);
 	ASSERT(command->set_status.status <= BODY_ANIMATED);
 	body->status[row] = command->set_status.status;
+	if (command->set_status.fast == SWITCH_ON)
+		body->flags[row] |= BODY_FAST;
+	else if (command->set_status.fast == SWITCH_OFF)
+		body->flags[row] &= (uint8_t)~BODY_FAST;
 	body->quarantined[row] = 0;
 	if (body->status[row] == BODY_STATIC)
 		body->velocity[row] = body->angular_velocity[row] = vec3_zero();
@@ -271,6 +279,17 @@ static void apply_set_damping(const struct apply_context *context, const struct 
 	body->angular_damping[row] = command->set_damping.angular_damping;
 }
 
+static void apply_set_integrator(const struct apply_context *context, const struct command *command)
+{
+	struct body_table *body = &context->world->tables.body;
+	const struct command_SET_INTEGRATOR *set = &command->set_integrator;
+	uint32_t row = body_row(context, set->body);
+	dynamics_wake(&context->world->dynamics, row);
+	body->integrator[row] = set->integrator;
+	body->tolerance[row] = set->tolerance;
+	body->substeps[row] = (uint16_t)set->substeps;
+}
+
 static void apply_wake(const struct apply_context *context, const struct command *command)
 {
 	dynamics_wake(&context->world->dynamics, body_row(context, command->wake.body));
@@ -353,4 +372,5 @@ void plan_apply(const struct batch_plan *plan, struct world *world)
 	ASSERT(world->tables.world.next_body[0] == plan->next_body);
 	ASSERT(world->tables.world.next_shape[0] == plan->next_shape);
 	ASSERT(world->tables.world.next_joint[0] == plan->next_joint);
+	ASSERT(world->tables.world.next_field[0] == plan->next_field);
 }

@@ -19,6 +19,7 @@
  *              is never accepted.
  */
 #include "server/engine/world/command_bytes.h"
+#include "server/engine/world/force_fields.h"
 #include "server/engine/world/joints.h"
 #include "server/engine/world/parameters.h"
 #include "server/engine/world/plan_find.h"
@@ -28,7 +29,7 @@
 
 /* ---- rules of many commands ------------------------------------------------------------------- */
 
-static enum status check_world_command(struct check *check)
+enum status check_world_command(struct check *check)
 {
 	if (!check->plan->restricted)
 		return STATUS_OK;
@@ -39,7 +40,7 @@ static enum status check_world_command(struct check *check)
 }
 
 /* A position, velocity or force of a planar world. */
-static enum status check_in_plane(struct check *check, vec3 v, const char *field)
+enum status check_in_plane(struct check *check, vec3 v, const char *field)
 {
 	if (!check->planar || v.z == 0)
 		return STATUS_OK;
@@ -48,7 +49,7 @@ static enum status check_in_plane(struct check *check, vec3 v, const char *field
 }
 
 /* An angular velocity or torque of a planar world. */
-static enum status check_about_z(struct check *check, vec3 v, const char *field)
+enum status check_about_z(struct check *check, vec3 v, const char *field)
 {
 	if (!check->planar || (v.x == 0 && v.y == 0))
 		return STATUS_OK;
@@ -433,6 +434,12 @@ static enum status check_set_tag(struct check *check, struct command *command)
 	return plan_find_body(check, &command->set_tag.body, &body);
 }
 
+static enum status check_set_integrator(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	return plan_find_body(check, &command->set_integrator.body, &body);
+}
+
 static enum status check_set_damping(struct check *check, struct command *command)
 {
 	struct planned_body *body;
@@ -561,10 +568,12 @@ static void start_plan(struct batch_plan *plan, const struct world *world,
 	plan->session = batch->session;
 	plan->restricted = batch->restricted;
 	plan->attachment_count = plan->body_count = plan->shape_count = 0;
-	plan->joint_count = plan->target_count = 0;
+	plan->joint_count = plan->field_count = plan->target_count = 0;
 	plan->next_joint = world->tables.world.next_joint[0];
 	plan->joints_after = world->dynamics.joint_used.count;
-	plan->new_joints = plan->new_points = 0;
+	plan->new_joints = plan->new_points = plan->new_fields = 0;
+	plan->next_field = world->tables.world.next_field[0];
+	plan->fields_after = world->dynamics.field_used.count;
 	plan->next_body = world->tables.world.next_body[0];
 	plan->next_shape = world->tables.world.next_shape[0];
 	plan->bodies_after = world_body_count(world);
@@ -588,8 +597,9 @@ static enum status check_memory(const struct batch_plan *plan, const struct worl
 	bytes += (uint64_t)plan->new_drives * table_row_charge(TABLE_DRIVE);
 	bytes += (uint64_t)plan->new_joints * table_row_charge(TABLE_JOINT);
 	bytes += (uint64_t)plan->new_points * table_row_charge(TABLE_JOINT_POINT);
+	bytes += (uint64_t)plan->new_fields * table_row_charge(TABLE_FIELD);
 	bool grows = plan->new_bodies + plan->new_placements + plan->new_shapes + plan->new_drives +
-			     plan->new_joints + plan->new_points >
+			     plan->new_joints + plan->new_points + plan->new_fields >
 		     0;
 	if (!grows || bytes <= tables->world.memory_max[0])
 		return STATUS_OK;
@@ -639,5 +649,7 @@ enum status plan_check(struct batch_plan *plan, struct world *world, const struc
 		table_remove(&world->plan_index, plan_shape_key(plan->shapes[i].id));
 	for (uint32_t i = 0; i < plan->joint_count; i++)
 		table_remove(&world->plan_index, plan_joint_key(plan->joints[i].id));
+	for (uint32_t i = 0; i < plan->field_count; i++)
+		table_remove(&world->plan_index, plan_field_key(plan->fields[i].id));
 	return status;
 }

@@ -69,6 +69,7 @@ static enum status check_world(const struct tables *tables, struct reason *why)
 	EXPECT(t->events_max[0] >= 1, TABLE_WORLD, 0, "events_max");
 	EXPECT(t->next_joint[0] >= 1 && t->next_joint[0] <= IDS_END, TABLE_WORLD, 0, "next_joint");
 	EXPECT(t->joints_max[0] >= 1, TABLE_WORLD, 0, "joints_max");
+	EXPECT(t->next_field[0] >= 1 && t->next_field[0] <= IDS_END, TABLE_WORLD, 0, "next_field");
 	return STATUS_OK;
 }
 
@@ -192,6 +193,9 @@ static enum status check_body_settings(const struct tables *tables, uint32_t row
 	EXPECT(check_vector_within(body->friction_axis[row], 1), TABLE_BODY, row, "friction_axis");
 	EXPECT(check_within(body->axis_friction[row], 0, FRICTION_MAX), TABLE_BODY, row,
 	       "axis_friction");
+	EXPECT(body->integrator[row] < INTEGRATORS_END, TABLE_BODY, row, "integrator");
+	EXPECT(check_within(body->tolerance[row], 0, TOLERANCE_MAX), TABLE_BODY, row, "tolerance");
+	EXPECT(body->substeps[row] <= SUBSTEPS_MAX, TABLE_BODY, row, "substeps");
 	EXPECT(check_within(body->linear_damping[row], 0, DAMPING_MAX), TABLE_BODY, row,
 	       "linear_damping");
 	EXPECT(check_within(body->angular_damping[row], 0, DAMPING_MAX), TABLE_BODY, row,
@@ -420,6 +424,8 @@ static enum status check_all(const struct tables *tables, struct checking *work,
 	if (status == STATUS_OK)
 		status = joints_check_tables(tables, work, why);
 	if (status == STATUS_OK)
+		status = force_fields_check_tables(tables, why);
+	if (status == STATUS_OK)
 		status = check_pending(tables, work, why);
 	return status;
 }
@@ -427,22 +433,33 @@ static enum status check_all(const struct tables *tables, struct checking *work,
 enum status tables_check(const struct tables *tables, struct reason *why)
 {
 	struct checking work = { 0 };
+	enum status status = arena_init(&work.arena, 0);
+	if (status == STATUS_OK)
+		status = tables_check_with(tables, &work, why);
+	else
+		reason_set(why, status, -1, "image", "out of memory");
+	table_release(&work.ids);
+	arena_release(&work.arena);
+	return status;
+}
+
+enum status tables_check_with(const struct tables *tables, struct checking *work,
+			      struct reason *why)
+{
 	uint32_t most = MAX_OF(MAX_OF(tables->body.count, tables->placement.count),
 			       MAX_OF(tables->shape.count, 1u));
 	most = MAX_OF(most, 2 * tables->joint.count);
 	uint64_t keys =
-		(uint64_t)tables->body.count * 2 + MAX_OF(tables->shape.count, tables->joint.count);
-	enum status status = arena_init(&work.arena, 0);
-	work.counts = ARENA_ARRAY(&work.arena, uint32_t, most);
+		(uint64_t)tables->body.count * 2 +
+		MAX_OF(MAX_OF(tables->shape.count, tables->joint.count), tables->field.count);
+	work->counts = ARENA_ARRAY(&work->arena, uint32_t, most);
+	enum status status = keys <= UINT32_MAX / 2 && work->counts != NULL
+				     ? table_reserve(&work->ids, (uint32_t)keys)
+				     : STATUS_NO_MEMORY;
 	if (status == STATUS_OK)
-		status = keys <= UINT32_MAX / 2 && work.counts != NULL
-				 ? table_reserve(&work.ids, (uint32_t)keys)
-				 : STATUS_NO_MEMORY;
-	if (status == STATUS_OK)
-		status = check_all(tables, &work, why);
+		status = check_all(tables, work, why);
 	if (status == STATUS_NO_MEMORY)
 		reason_set(why, status, -1, "image", "out of memory");
-	table_release(&work.ids);
-	arena_release(&work.arena);
+	arena_reset(&work->arena);
 	return status;
 }

@@ -13,13 +13,6 @@ enum joint_violated {
 	JOINT_VIOLATED_PROJECT = 2, /* moves the bodies and changes their velocities */
 };
 
-/* One planned command being applied. */
-struct apply_context {
-	struct world *world;
-	const struct batch_plan *plan;
-	uint32_t index;
-};
-
 enum status check_joint_create(struct check *check, struct command *command);
 enum status check_joint_remove(struct check *check, struct command *command);
 enum status check_joint_set(struct check *check, struct command *command);

@@ -20,6 +20,9 @@ libengine_a_SOURCES += \
 	server/engine/world/drives.h \
 	server/engine/world/drives.c \
 	server/engine/world/forces.c \
+	server/engine/world/force_fields.c \
+	server/engine/world/force_fields.h \
+	server/engine/world/force_fields_invariants.c \
 	server/engine/world/image.h \
 	server/engine/world/image_difference.c \
 	server/engine/world/image_read.c \
@@ -39,6 +42,9 @@ libengine_a_SOURCES += \
 	server/engine/world/plan_find.h \
 	server/engine/world/plan_find.c \
 	server/engine/world/queries.c \
+	server/engine/world/rollback.h \
+	server/engine/world/rollback.c \
+	server/engine/world/rollback_code.c \
 	server/engine/world/shapes.c \
 	server/engine/world/snapshot.c \
 	server/engine/world/tables.h \
@@ -57,9 +63,11 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_command \
 	tests/unit/server/engine/world/test_commands \
 	tests/unit/server/engine/world/test_forces \
+	tests/unit/server/engine/world/test_force_fields \
 	tests/unit/server/engine/world/test_joints \
 	tests/unit/server/engine/world/test_one_by_one \
 	tests/unit/server/engine/world/test_queries \
+	tests/unit/server/engine/world/test_rollback \
 	tests/unit/server/engine/world/test_slots \
 	tests/unit/server/engine/world/test_snapshot \
 	tests/unit/server/engine/world/test_step \

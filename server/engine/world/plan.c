@@ -30,6 +30,9 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 		case COMMAND_JOINT_CREATE:
 			size->joints++;
 			break;
+		case COMMAND_FIELD_CREATE:
+			size->fields++;
+			break;
 		case COMMAND_JOINT_TARGETS:
 			targets += MIN_OF(command->joint_targets.targets.count,
 					  (uint32_t)JOINT_TARGETS_MAX);
@@ -65,7 +68,8 @@ enum status plan_init(struct batch_plan *plan, struct arena *arena, const struct
 		ARENA_ARRAY(arena, struct planned_shape, (uint64_t)size->shapes_known + commands);
 	plan->joints = ARENA_ARRAY(arena, struct planned_joint, (uint64_t)commands + size->targets);
 	plan->targets = ARENA_ARRAY(arena, struct joint_target, size->targets);
-	bool good = plan->joints != NULL && plan->targets != NULL;
+	plan->fields = ARENA_ARRAY(arena, struct planned_field, commands);
+	bool good = plan->joints != NULL && plan->fields != NULL && plan->targets != NULL;
 	good = good && plan->commands != NULL && plan->values != NULL && plan->added != NULL &&
 	       plan->attachments != NULL && plan->attached != NULL && plan->bodies != NULL &&
 	       plan->shapes != NULL;

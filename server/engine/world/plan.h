@@ -38,6 +38,11 @@ struct planned_joint {
 	bool removed;
 };
 
+struct planned_field {
+	field_id id;
+	bool removed;
+};
+
 struct planned_shape {
 	shape_id id;
 	uint32_t row; /* ROW_NONE: an earlier command makes it usable */
@@ -65,17 +70,19 @@ struct batch_plan {
 	struct planned_body *bodies;
 	struct planned_shape *shapes;
 	struct planned_joint *joints;
+	struct planned_field *fields;
 	/* Targets of all JOINT_TARGETS, resolved. */
 	struct joint_target *targets;
-	uint32_t body_count, shape_count, joint_count, target_count;
+	uint32_t body_count, shape_count, joint_count, field_count, target_count;
 
 	/* The world after the commands checked so far. */
-	uint32_t next_body, next_shape, next_joint;
+	uint32_t next_body, next_shape, next_joint, next_field;
 	uint32_t joints_after; /* upper bound: joints removed with a body are still counted */
+	uint32_t fields_after;
 	uint32_t bodies_after, placements_after, shapes_after; /* without the walls' */
 	uint64_t shape_bytes_after;
 	uint32_t new_bodies, new_placements, new_shapes, new_drives; /* upper bounds of new rows */
-	uint32_t new_joints, new_points;
+	uint32_t new_joints, new_points, new_fields;
 	const struct method *method;
 };
 
@@ -84,7 +91,8 @@ struct batch_plan {
 struct plan_size {
 	uint32_t commands, attachments, targets; /* of the largest batch */
 	uint32_t shapes_known;			 /* usable before; set by the caller */
-	uint64_t bodies, placements, shapes, drives, removes, joints, points; /* of all batches */
+	uint64_t bodies, placements, shapes, drives, removes, joints, points,
+		fields; /* of all batches */
 	bool walls;
 };
 void plan_size_add(struct plan_size *size, const struct batch *batch);
@@ -93,6 +101,13 @@ void plan_size_add(struct plan_size *size, const struct batch *batch);
  * NO_MEMORY. */
 MUST_CHECK enum status plan_init(struct batch_plan *plan, struct arena *arena,
 				 const struct plan_size *size);
+
+/* One planned command being applied. */
+struct apply_context {
+	struct world *world;
+	const struct batch_plan *plan;
+	uint32_t index;
+};
 
 /* Checks a batch against the world and fills the plan; changes no table; rotations in the batch
  * are normalised. commands_check.c */

@@ -5,6 +5,7 @@
  */
 #include "server/engine/world/plan_find.h"
 
+#include "server/engine/dynamics/force_field.h"
 #include "server/engine/dynamics/joint_list.h"
 
 #include <string.h>
@@ -22,6 +23,11 @@ uint64_t plan_shape_key(shape_id id)
 uint64_t plan_joint_key(joint_id id)
 {
 	return (uint64_t)2 << 32 | id;
+}
+
+uint64_t plan_field_key(field_id id)
+{
+	return (uint64_t)3 << 32 | id;
 }
 
 void plan_index_put(struct check *check, uint64_t key, uint32_t value)
@@ -97,10 +103,7 @@ static enum status resolve_id(struct check *check, int64_t *id, enum command_res
 	if (command_info(check->plan->commands[earlier].op)->result != kind)
 		return REFUSE(check, STATUS_BACK_REFERENCE, field,
 			      "%s is %lld: command %lld of the batch makes no %s", field,
-			      (long long)*id, (long long)earlier,
-			      kind == RESULT_BODY    ? "body"
-			      : kind == RESULT_SHAPE ? "shape"
-						     : "joint");
+			      (long long)*id, (long long)earlier, command_result_name(kind));
 	ASSERT(earlier >= 0 && earlier < check->index);
 	*id = check->plan->values[earlier];
 	ASSERT(*id > 0);
@@ -191,6 +194,35 @@ enum status plan_find_joint(struct check *check, int64_t *id, struct planned_joi
 			      "%s is %u: it belongs to session %u, and a player (session %u) may "
 			      "command only its own; a controller may command it",
 			      field, (*joint)->id, (*joint)->owner, check->plan->session);
+	return STATUS_OK;
+}
+
+static struct planned_field *plan_field(struct check *check, field_id id)
+{
+	struct batch_plan *plan = check->plan;
+	uint32_t at;
+	if (table_find(&check->world->plan_index, plan_field_key(id), &at))
+		return plan->fields[at].removed ? NULL : &plan->fields[at];
+	if (dynamics_find_field(&check->world->dynamics, id) == ROW_NONE)
+		return NULL;
+	struct planned_field *field = &plan->fields[plan->field_count];
+	*field = (struct planned_field){ .id = id };
+	plan_index_put(check, plan_field_key(id), plan->field_count++);
+	return field;
+}
+
+enum status plan_find_field(struct check *check, int64_t *id, struct planned_field **field)
+{
+	enum status status = resolve_id(check, id, RESULT_FORCE_FIELD, "field");
+	if (status != STATUS_OK)
+		return status;
+	*field = plan_field(check, (field_id)*id);
+	if (*field == NULL)
+		return REFUSE(
+			check, STATUS_UNKNOWN_FIELD, "field",
+			"field is %lld: there is no such force field in this world; it may have "
+			"been removed",
+			(long long)*id);
 	return STATUS_OK;
 }
 

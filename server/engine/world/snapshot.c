@@ -36,7 +36,26 @@ static void write_table(struct writer *writer, const struct tables *tables, enum
 	}
 }
 
+void world_image_seal(struct bytes *image)
+{
+	if (image->count < IMAGE_MAGIC_BYTES + 8 ||
+	    memcmp(image->data, IMAGE_MAGIC, IMAGE_MAGIC_BYTES) != 0)
+		return;
+	size_t body = image->count - 8;
+	put_le64(image->data + body, hash64(image->data, body, 0));
+}
+
 enum status world_save(const struct world *world, struct bytes *out)
+{
+	size_t start = out->count;
+	enum status status = world_save_open(world, out);
+	struct bytes image = { out->data + start, out->count - start, 0 };
+	if (status == STATUS_OK)
+		world_image_seal(&image);
+	return status;
+}
+
+enum status world_save_open(const struct world *world, struct bytes *out)
 {
 	size_t start = out->count;
 	method_save(&world->method, &world->dynamics);
@@ -53,8 +72,7 @@ enum status world_save(const struct world *world, struct bytes *out)
 	write_u32(&writer, TABLE_COUNT);
 	for (uint32_t table = 0; table < TABLE_COUNT; table++)
 		write_table(&writer, &world->tables, table);
-	if (!writer.failed)
-		write_u64(&writer, hash64(out->data + start, out->count - start, 0));
+	write_u64(&writer, 0); /* the place of the checksum */
 	if (writer.failed)
 		out->count = start;
 	return writer_status(&writer);
@@ -74,8 +92,14 @@ enum status world_load(const uint8_t *data, size_t bytes, struct shape_source sh
 		tables_release(&tables);
 		return status;
 	}
+	return world_of_tables(&tables, shapes, out, why);
+}
+
+enum status world_of_tables(struct tables *tables, struct shape_source shapes, struct world **out,
+			    struct reason *why)
+{
 	struct world *world;
-	status = world_make(&tables, shapes, &world, why);
+	enum status status = world_make(tables, shapes, &world, why);
 	if (status != STATUS_OK)
 		return status;
 	status = world_check(world, why);
@@ -91,8 +115,8 @@ enum status world_load(const uint8_t *data, size_t bytes, struct shape_source sh
 	return STATUS_OK;
 }
 
-static enum status check_same_rate_and_space(const struct tables *ours, const struct tables *theirs,
-					     struct reason *why)
+enum status check_same_rate_and_space(const struct tables *ours, const struct tables *theirs,
+				      struct reason *why)
 {
 	const struct world_table *a = &ours->world, *b = &theirs->world;
 	if (a->rate_num[0] == b->rate_num[0] && a->rate_den[0] == b->rate_den[0] &&
@@ -105,6 +129,15 @@ static enum status check_same_rate_and_space(const struct tables *ours, const st
 		a->planar[0]);
 }
 
+void world_trade(struct world *a, struct world *b)
+{
+	struct world old = *a;
+	*a = *b;
+	*b = old;
+	a->dynamics.tables = &a->tables;
+	b->dynamics.tables = &b->tables;
+}
+
 enum status world_restore(struct world *world, const uint8_t *data, size_t bytes,
 			  struct reason *why)
 {
@@ -115,11 +148,7 @@ enum status world_restore(struct world *world, const uint8_t *data, size_t bytes
 	status = check_same_rate_and_space(&world->tables, &fresh->tables, why);
 	if (status == STATUS_OK) {
 		fresh->tables.world.epoch[0] = world->tables.world.epoch[0];
-		struct world old = *world;
-		*world = *fresh;
-		*fresh = old;
-		world->dynamics.tables = &world->tables;
-		fresh->dynamics.tables = &fresh->tables;
+		world_trade(world, fresh);
 	}
 	world_destroy(fresh);
 	return status;

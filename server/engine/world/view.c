@@ -76,11 +76,13 @@ struct world_stats world_stats(const struct world *world)
 		.push_work_total = world->push_work_total,
 		.fallbacks_total = world->fallbacks_total,
 		.sweeps_total = world->sweeps_total,
+		.impact_total = world->impact_total,
+		.impact_error = report->impact_error,
 		.quarantined_total = world->quarantined_total,
 		.residual = report->residual,
 		.penetration_max = report->penetration_max,
 		.penetration_mean = report->penetration_mean,
-		.memory_bytes = sizeof *world + world->tables.bytes +
+		.memory_bytes = sizeof *world + world->tables.bytes + rollback_memory(world) +
 				dynamics_memory(&world->dynamics) + changes_memory(&world->changes),
 	};
 }

@@ -35,6 +35,8 @@ struct value_list {
 	uint32_t count, capacity;
 };
 
+struct rollback_work;
+
 struct joint_ids {
 	joint_id *items; /* owned */
 	uint32_t count, capacity;
@@ -70,9 +72,12 @@ struct world {
 	/* Work of world_apply, empty between calls. */
 	struct table plan_index;
 	struct bytes encoded;
+	struct rollback_work
+		*rollback; /* owned; NULL before the first rollback image (rollback.h) */
 
 	uint64_t fallbacks_total, quarantined_total, joints_broken_total;
 	struct sweep_totals sweeps_total;
+	struct impact_figures impact_total;
 	double push_work_total;
 };
 
@@ -91,6 +96,24 @@ uint32_t world_placement_count(const struct world *world);
  * method. Takes the tables; on failure they are released. *out is returned owned. */
 MUST_CHECK enum status world_make(struct tables *tables, struct shape_source source,
 				  struct world **out, struct reason *why);
+
+/* ---- snapshot.c */
+/* Makes a world of checked tables: world_make, then the checks against shapes, and the method. Takes the
+ * tables; on failure they are released. */
+MUST_CHECK enum status world_of_tables(struct tables *tables, struct shape_source shapes,
+				       struct world **out, struct reason *why);
+/* Each gets the other's contents. */
+void world_trade(struct world *a, struct world *b);
+/* RANGE: a state has another rate than the world, or is planar where the world is spatial. */
+MUST_CHECK enum status check_same_rate_and_space(const struct tables *ours,
+						 const struct tables *theirs, struct reason *why);
+
+/* ---- rollback_code.c */
+/* NULL is ignored. */
+void rollback_work_destroy(struct rollback_work *work);
+/* ---- rollback.c */
+/* Bytes that the world keeps for rollbacks. */
+uint64_t rollback_memory(const struct world *world);
 
 /* ---- shapes.c */
 MUST_CHECK enum status shapes_reserve(struct world *world, uint32_t more);

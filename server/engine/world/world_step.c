@@ -103,6 +103,9 @@ static void add_step_report(struct world *world)
 	world->sweeps_total.cores += report->sweep_cores;
 	world->sweeps_total.pairs += report->sweep_pairs;
 	world->sweeps_total.limits += report->sweep_limits;
+#define ADD_COUNT(name, NAME, text) world->impact_total.name += report->impact.name;
+	IMPACT_COUNTS(ADD_COUNT)
+#undef ADD_COUNT
 	if (report->fallbacks > 0)
 		dynamics_event(&world->dynamics, (struct event){ .kind = EVENT_FALLBACK,
 								 .fraction = 1,
@@ -114,6 +117,8 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	struct reason own;
 	why = why != NULL ? why : &own;
 	memset(why, 0, sizeof *why);
+	struct profile *profile = world->dynamics.profile;
+	profile_enter(profile, PROFILE_APPLY);
 	world_open_boundary(world);
 	enum status status = world_apply_due(world, NULL, 0, NULL);
 	if (status != STATUS_OK)
@@ -124,6 +129,7 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	memset(&world->dynamics.report, 0, sizeof world->dynamics.report);
 	status = method_step(&world->method, &world->dynamics, world_dt(world), why);
 	world->dynamics.parallel = &parallel_serial;
+	profile_enter(profile, PROFILE_CHANGES);
 	if (status != STATUS_OK)
 		return refuse_step(world, status);
 	add_step_report(world);
@@ -141,6 +147,11 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	world_sort_events(world);
 	world->open = false;
 	return STATUS_OK;
+}
+
+void world_set_profile(struct world *world, struct profile *profile)
+{
+	world->dynamics.profile = profile;
 }
 
 bool world_stopped(const struct world *world)

@@ -73,6 +73,7 @@ static void gen_field(struct rng *rng, enum field_type type, void *at)
 	case FIELD_BODY:
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
+	case FIELD_FORCE_FIELD:
 	case FIELD_INTEGER:
 		*(int64_t *)at = (int64_t)(rng_u64(rng) >> 10) - (INT64_C(1) << 53);
 		return;
@@ -150,9 +151,10 @@ static bool points_same(const struct point_list *a, const struct point_list *b)
 static bool fields_same(enum field_type type, const void *a, const void *b)
 {
 	static const size_t BYTES[] = {
-		[FIELD_BODY] = 8,  [FIELD_SHAPE] = 8,	[FIELD_JOINT] = 8, [FIELD_ENUM] = 1,
-		[FIELD_U32] = 4,   [FIELD_INTEGER] = 8, [FIELD_F64] = 8,   [FIELD_VEC3] = 24,
-		[FIELD_QUAT] = 32, [FIELD_TEXT] = 32,	[FIELD_NAME] = 32, [FIELD_SEED] = 8,
+		[FIELD_BODY] = 8,	 [FIELD_SHAPE] = 8,   [FIELD_JOINT] = 8, [FIELD_ENUM] = 1,
+		[FIELD_U32] = 4,	 [FIELD_INTEGER] = 8, [FIELD_F64] = 8,	 [FIELD_VEC3] = 24,
+		[FIELD_QUAT] = 32,	 [FIELD_TEXT] = 32,   [FIELD_NAME] = 32, [FIELD_SEED] = 8,
+		[FIELD_FORCE_FIELD] = 8,
 	};
 	switch (type) {
 	case FIELD_ATTACHMENTS:

@@ -102,6 +102,53 @@ START_TEST(every_query_is_read_as_it_was_packed)
 }
 END_TEST
 
+/* One field of a valid query gets a number that may be wrong; client and server must agree. */
+static void spoil_field(struct rng *rng, const struct wire_query *valid,
+			const struct query_field *field)
+{
+	static const double numbers[] = { 1e308, -1e308, 5e6, -5e6, 0, -1, 1e-7, 0.9, 2.5 };
+	struct wire_query query = *valid, got;
+	struct reason here = { 0 }, there = { 0 };
+	double *at = (double *)(void *)((uint8_t *)&query + field->offset);
+	if (field->type == WIRE_ASK_U32)
+		*(uint32_t *)(void *)at = rng_below(rng, 2) ? UINT32_MAX : 5000;
+	else
+		*at = numbers[rng_below(rng, COUNT_OF(numbers))];
+	struct wire_packer out = wire_packer_over(data, sizeof data);
+	uint32_t count = query_pack(&out, &query);
+	ck_assert_int_eq(wire_packer_status(&out), STATUS_OK);
+	struct wire_list packed = { data, out.bytes, count };
+	enum status server = query_take(&packed, &got, &there);
+	ck_assert_int_eq(query_check(&query, &here), server);
+	if (server != STATUS_OK)
+		ck_assert_str_eq(here.field, there.field);
+	if (field->type == WIRE_ASK_U32)
+		return;
+	*at = rng_below(rng, 2) ? __builtin_nan("") : -__builtin_inf();
+	ck_assert_int_eq(query_check(&query, &here), STATUS_NOT_FINITE);
+	ck_assert_str_eq(here.field, field->name);
+}
+
+START_TEST(a_client_refuses_what_the_server_would)
+{
+	struct rng rng = rng_seeded(check_seed());
+	uint32_t kinds;
+	const struct query_info *list = query_list(&kinds);
+	for (uint32_t round = 0; round < ROUNDS * 5; round++) {
+		const struct query_info *info = &list[round % kinds];
+		const struct wire_query query = gen_query(&rng, info);
+		ck_assert_int_eq(query_check(&query, NULL),
+				 info->reserved ? STATUS_UNSUPPORTED : STATUS_OK);
+		for (uint32_t i = 0; i < info->field_count; i++)
+			if (info->fields[i].type != WIRE_ASK_SHAPE &&
+			    info->fields[i].type != WIRE_ASK_NAME)
+				spoil_field(&rng, &query, &info->fields[i]);
+	}
+	struct wire_query query = { .kind = (enum wire_query_kind)99 };
+	ck_assert_int_eq(query_check(&query, NULL), STATUS_UNSUPPORTED);
+}
+END_TEST
+
 static enum status ask(const uint8_t *bytes, uint32_t size, uint32_t count, struct reason *why)
 {
 	struct wire_query query;
@@ -119,7 +166,7 @@ START_TEST(queries_keep_their_numbers)
 					     "body",	   "geometry", "cast",	     "closest",
 					     "mass",	   "move",     "regions",    "methods",
 					     "parameters", "joint",    "particles",  "framework",
-					     "stability",  "field",    "recordings", "joints",
+					     "stability",  "fields",   "recordings", "joints",
 					     "linked",	   "when",     "past",	     "difference",
 					     "forces" };
 	uint32_t count;
@@ -472,6 +519,7 @@ static Suite *make(void)
 	tcase_add_test(queries, queries_keep_their_numbers);
 	tcase_add_test(queries, a_query_may_end_after_its_required_fields);
 	tcase_add_test(queries, every_query_is_read_as_it_was_packed);
+	tcase_add_test(queries, a_client_refuses_what_the_server_would);
 	tcase_add_test(queries, the_error_of_an_invalid_query_names_the_field);
 	tcase_add_test(queries, default_masks_select_all_bodies);
 	suite_add_tcase(suite, queries);

@@ -423,7 +423,8 @@ static void set_valid(const struct command_info *info, struct command *command)
 	command_defaults(command, info->op);
 	for (uint32_t i = 0; i < info->field_count; i++) {
 		enum field_type type = info->fields[i].type;
-		if (type == FIELD_BODY || type == FIELD_JOINT || type == FIELD_SHAPE)
+		if (type == FIELD_BODY || type == FIELD_JOINT || type == FIELD_SHAPE ||
+		    type == FIELD_FORCE_FIELD)
 			*(int64_t *)((uint8_t *)command + info->fields[i].offset) = 1;
 	}
 	static const struct joint_point POINT = { 0, 0 };

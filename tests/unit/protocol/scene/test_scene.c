@@ -124,6 +124,7 @@ static const struct {
 	{ "mixed", 40 },    { "cubes901", 902 }, { "solids", 15 }, { "door", 6 },
 	{ "bridge", 51 },   { "chain", 30 },	 { "crane", 7 },   { "car", 19 },
 	{ "ragdolls", 75 }, { "escapement", 3 }, { "cradle", 6 },  { "joints", 36 },
+	{ "fields", 114 },
 };
 
 START_TEST(every_shipped_scene_makes_a_world_that_steps)
@@ -509,7 +510,8 @@ START_TEST(every_key_of_a_body_reaches_its_command)
 		"     restitution: 0.12, friction_rule: minimum, restitution_rule: multiply, category: 13,\n"
 		"     mask: 14, group: -15, tag: 16, linear_damping: 17, angular_damping: 18,\n"
 		"     may_sleep: false, fixed_rotation: false}\n"
-		"  - {status: inactive, fixed_rotation: true, fast: true, rotation: [0, 0, 1, 0]}\n");
+		"  - {status: inactive, fixed_rotation: true, fast: true, integrator: rk45,\n"
+		"     tolerance: 0.001, substeps: 7, rotation: [0, 0, 1, 0]}\n");
 	const struct command_SPAWN *b = spawn(scene, 0);
 	ck_assert_uint_eq(b->status, BODY_ANIMATED);
 	assert_vec3(b->position, 1, 2, 3);
@@ -532,6 +534,10 @@ START_TEST(every_key_of_a_body_reaches_its_command)
 	ck_assert_uint_eq(spawn(scene, 1)->status, BODY_INACTIVE);
 	ck_assert_uint_eq(spawn(scene, 1)->flags, BODY_MAY_SLEEP | BODY_FIXED_ROTATION | BODY_FAST);
 	ck_assert(quat_equal(spawn(scene, 1)->rotation, quat_make(0, 0, 1, 0)));
+	ck_assert_uint_eq(spawn(scene, 0)->integrator, INTEGRATOR_AUTOMATIC);
+	ck_assert_uint_eq(spawn(scene, 1)->integrator, INTEGRATOR_RK45);
+	ck_assert_double_eq(spawn(scene, 1)->tolerance, 0.001);
+	ck_assert_uint_eq(spawn(scene, 1)->substeps, 7);
 	scene_destroy(scene);
 }
 END_TEST

@@ -190,6 +190,44 @@ START_TEST(a_recording_from_birth_keeps_all_ticks_and_few_images)
 }
 END_TEST
 
+static void no_number(void *context, uint32_t session, uint64_t batch)
+{
+	UNUSED(context);
+	UNUSED(session);
+	UNUSED(batch);
+}
+
+static void no_result(void *context, const struct batch_result *result)
+{
+	UNUSED(context);
+	UNUSED(result);
+}
+
+/* What a recovery replays for the results of RESULT_TICKS ticks does not grow with the world's age. */
+START_TEST(from_birth_a_checkpoint_before_the_last_results_is_kept)
+{
+	struct recovery_events events = { no_number, no_result, NULL };
+	struct recovered recovered;
+	struct reason why;
+	set_retention(2, true);
+	recorder_begin(&recorder, "w", "free", false, check_seed());
+	for (int i = 0; i < 70; i++) {
+		for (int tick = 0; tick < 20; tick++)
+			recorder_step(&recorder);
+		recorder_checkpoint(&recorder, NULL);
+		recorder_settle(&recorder);
+	}
+	recorder_close(&recorder);
+	recorder_open(&recorder, directory, 7);
+	ck_assert_int_eq(store_recover(recorder.store, "w", &events, &recovered, &why), STATUS_OK);
+	ck_assert_uint_ge(recovered.replayed, RESULT_TICKS);
+	ck_assert_uint_le(recovered.replayed, RESULT_TICKS + 20);
+	recorder.world = recovered.world;
+	recorder.journal = recovered.journal;
+	shape_library_release(&recovered.shapes);
+}
+END_TEST
+
 START_TEST(a_snapshot_is_kept_while_a_name_or_a_restore_needs_it)
 {
 	struct replay_report report;
@@ -329,6 +367,7 @@ static Suite *make(void)
 		tests, every_tick_after_the_first_checkpoint_has_a_hash_and_no_earlier_row_is_left,
 		0, 3);
 	tcase_add_test(tests, a_recording_from_birth_keeps_all_ticks_and_few_images);
+	tcase_add_test(tests, from_birth_a_checkpoint_before_the_last_results_is_kept);
 	tcase_add_test(tests, a_snapshot_is_kept_while_a_name_or_a_restore_needs_it);
 	tcase_add_test(tests, the_file_does_not_grow_with_the_worlds_age);
 	tcase_add_test(tests,

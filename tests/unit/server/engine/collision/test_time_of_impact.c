@@ -367,6 +367,38 @@ START_TEST(a_single_piece_is_searched_without_the_others)
 }
 END_TEST
 
+/* A body whose centre is nearer to a wall than any ball that could be searched stops if it goes on towards
+ * the wall, and may leave it. */
+START_TEST(a_centre_at_a_wall_does_not_creep_through_it)
+{
+	struct shape *rod = make_box(0.02, 1, 0.02), *wall = make_box(0.05, 2, 2);
+	struct shape *plane = make_plane(vec3_make(-1, 0, 0), 0.05);
+	struct impact_options cut = { .tolerance = 5e-4, .iterations_max = 25, .core_a = 0.01 };
+	double x = -0.05 - 4e-7;
+	for (uint32_t k = 0; k < 4; k++) {
+		bool enters = k % 2 == 0;
+		struct motion moves =
+			straight(vec3_make(x, 0, 0), vec3_make(enters ? x + 1e-6 : x - 1, 0, 0));
+		struct motion still = straight(vec3_zero(), vec3_zero());
+		struct impact_side a = { { rod, IMPACT_WHOLE }, pose_identity(), &moves };
+		struct impact_side b = { { k < 2 ? wall : plane, IMPACT_WHOLE },
+					 pose_identity(),
+					 &still };
+		struct impact_result found;
+		ck_assert_int_eq(time_of_impact(&a, &b, &cut, &found), STATUS_OK);
+		ck_assert_int_eq(found.outcome, enters ? IMPACT_HIT : IMPACT_APART);
+		if (!enters)
+			continue;
+		ck_assert_double_eq(found.time, moves.t0);
+		ck_assert(found.core);
+		ck_assert_double_eq_tol(found.normal.x, 1, 1e-9);
+	}
+	shape_release(rod);
+	shape_release(wall);
+	shape_release(plane);
+}
+END_TEST
+
 START_TEST(unsupported_pairs_are_refused_and_failed_allocations_reported)
 {
 	struct motion rests = straight(vec3_zero(), vec3_zero());
@@ -405,6 +437,7 @@ static Suite *make(void)
 	tcase_add_test(tests, rotating_bodies_are_hit_at_the_analytic_angle);
 	tcase_add_test(tests, a_body_inside_a_field_overlaps_without_crossing_surfaces);
 	tcase_add_test(tests, a_single_piece_is_searched_without_the_others);
+	tcase_add_test(tests, a_centre_at_a_wall_does_not_creep_through_it);
 	tcase_add_test(tests, unsupported_pairs_are_refused_and_failed_allocations_reported);
 	suite_add_tcase(suite, tests);
 	return suite;

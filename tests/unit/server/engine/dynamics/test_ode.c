@@ -58,7 +58,7 @@ END_TEST
 /* D5: a step evaluates the rate once a stage. */
 START_TEST(a_step_evaluates_the_rate_once_a_stage)
 {
-	static const uint32_t stages[ODE_METHODS] = { 1, 3, 2, 4 };
+	static const uint32_t stages[ODE_METHODS] = { 1, 3, 2, 4, 7 };
 	for (uint32_t m = 0; m < ODE_METHODS; m++) {
 		calls = 0;
 		(void)one_step((enum ode_method)m, 0.1);
@@ -108,9 +108,9 @@ END_TEST
 
 START_TEST(an_adaptive_run_meets_its_tolerance_and_ends_at_its_end_time)
 {
-	static const enum ode_method methods[] = { ODE_EULER, ODE_RK2, ODE_RK4 };
-	uint32_t steps[3];
-	for (uint32_t m = 0; m < 3; m++) {
+	static const enum ode_method methods[] = { ODE_EULER, ODE_RK2, ODE_RK4, ODE_RK45 };
+	uint32_t steps[4];
+	for (uint32_t m = 0; m < 4; m++) {
 		const struct ode_limits limits = { 1e-6, 1e-6, 1, 5, 0 };
 		double y = 1;
 		struct ode_run run = ode_run(&work, &decay, methods[m], 0, 3, 1, &limits, &y);
@@ -122,6 +122,45 @@ START_TEST(an_adaptive_run_meets_its_tolerance_and_ends_at_its_end_time)
 	}
 	ck_assert_uint_gt(steps[0], steps[1]);
 	ck_assert_uint_gt(steps[1], steps[2]);
+}
+END_TEST
+
+/* B-07: rows sum to their times, weights to 1, and the weights of the error to 0. */
+START_TEST(tableaus_are_consistent)
+{
+	for (uint32_t m = 0; m < ODE_METHODS; m++) {
+		const struct ode_tableau *t = ode_tableau((enum ode_method)m);
+		double weights = 0, errors = 0, third = 0;
+		ck_assert((t == NULL) == (m == ODE_IMPLICIT_EULER));
+		for (uint32_t s = 0; t != NULL && s < t->stages; s++) {
+			double row = 0;
+			for (uint32_t k = 0; k < s; k++)
+				row += t->a[s][k];
+			ck_assert_double_eq_tol(row, t->c[s], 1e-14);
+			weights += t->b[s];
+			errors += t->error[s];
+			third += t->b[s] * t->c[s] * t->c[s];
+		}
+		ck_assert(t == NULL || scalar_abs(weights - 1) < 1e-14);
+		ck_assert_double_eq_tol(errors, 0, 1e-14);
+		if (m == ODE_RK4 || m == ODE_RK45)
+			ck_assert_double_eq_tol(third, 1.0 / 3, 1e-14);
+	}
+}
+END_TEST
+
+/* B-07: of order 5 with an estimate of order 4's error: halving h divides them by 2^6 and 2^5. */
+START_TEST(the_embedded_pair_has_its_orders)
+{
+	double off[2], error[2];
+	for (uint32_t k = 0; k < 2; k++) {
+		double h = k == 0 ? 0.4 : 0.2;
+		off[k] = scalar_abs(one_step(ODE_RK45, h) - exp(-h));
+		error[k] = try_decay(ODE_RK45, h).error;
+		ck_assert_double_lt(off[k], error[k]);
+	}
+	ck_assert_double_eq_tol(off[0] / off[1], 64, 10);
+	ck_assert_double_eq_tol(error[0] / error[1], 32, 4);
 }
 END_TEST
 
@@ -513,6 +552,8 @@ static Suite *make(void)
 	tcase_add_test(numbers, step_doubling_measures_the_books_differences);
 	tcase_add_test(numbers, a_rejected_step_proposes_0_02_and_restores_the_state);
 	tcase_add_test(numbers, an_adaptive_run_meets_its_tolerance_and_ends_at_its_end_time);
+	tcase_add_test(numbers, tableaus_are_consistent);
+	tcase_add_test(numbers, the_embedded_pair_has_its_orders);
 	tcase_add_test(numbers, invalid_arguments_are_refused_and_leave_the_state);
 	tcase_add_test(numbers, a_run_of_endless_time_stops_or_fails);
 	tcase_add_test(numbers, a_stiff_spring_decays_implicitly_and_diverges_explicitly);

@@ -38,14 +38,16 @@ START_TEST(any_length_of_step_ends_finite)
 		struct stage stage;
 		open_stage(&stage, steps[k]);
 		stage_mixed(&stage, 24, check_seed());
+		double worst = 0;
 		for (uint32_t tick = 0; tick < 30; tick++) {
 			double before = energy_of(&stage);
 			stage_step(&stage);
 			assert_finite(&stage, "step");
 			double gained =
 				energy_of(&stage) - before - stage.dynamics.report.push_work;
-			printf("# dt %g tick %u gained %g of %g\n", steps[k], tick, gained, before);
+			worst = scalar_max(worst, gained / (scalar_abs(before) + 1));
 		}
+		ck_assert_msg(worst <= 1e-9, "dt %g: gained %g of the energy", steps[k], worst);
 		stage_release(&stage);
 	}
 }
@@ -199,6 +201,95 @@ START_TEST(masses_and_friction_of_any_size)
 }
 END_TEST
 
+/* Every integrator, with and without sub-steps and tolerances, on a heap of masses of 1 to 10^8 kg
+ * that falls in steps of any length. */
+START_TEST(integrators_gain_no_energy_that_is_not_counted)
+{
+	static const double steps[] = { 1e-4, 1.0 / 60, 0.1, 1 };
+	for (uint8_t k = 0; k < INTEGRATORS_END; k++)
+		for (uint32_t t = 0; t < 2 * COUNT_OF(steps); t++) {
+			struct stage stage;
+			open_stage(&stage, steps[t / 2]);
+			stage_parameter(&stage, PARAMETER_IMPACT_SUBSTEPS_MAX, 8);
+			stage_ground(&stage);
+			uint32_t box = stage_shape(&stage, make_box(0.5, 0.4, 0.6));
+			for (uint32_t i = 0; i < 4; i++) {
+				uint32_t body = stage_add(
+					&stage, (struct stage_body){
+							.status = BODY_DYNAMIC,
+							.shape = box,
+							.position = { 0.2 * i, 0.6 + 1.1 * i, 0 },
+							.velocity = { 1.0 * i, -2, 0.3 },
+							.spin = { 0.5, 1, 2.0 * i },
+							.mass = i == 3 ? 1e8 : 1,
+							.restitution = 0.3 });
+				stage.tables.body.integrator[body] = k;
+				stage.tables.body.tolerance[body] = t % 2 * 1e-4;
+				stage.tables.body.substeps[body] = (uint16_t)i;
+			}
+			for (uint32_t tick = 0; tick < 25; tick++) {
+				double before = energy_of(&stage);
+				stage_step(&stage);
+				char what[64];
+				snprintf(what, sizeof what, "integrator %u, step %g, tick %u", k,
+					 steps[t / 2], tick);
+				assert_finite(&stage, what);
+				double gained = energy_of(&stage) - before -
+						stage.dynamics.report.push_work;
+				ck_assert_msg(gained <= 1e-9 * (scalar_abs(before) + 1),
+					      "integrator %u, step %g, tick %u: gained %g of %g", k,
+					      steps[t / 2], tick, gained, before);
+			}
+			stage_release(&stage);
+		}
+}
+END_TEST
+
+/* Tetrahedra a thousand times as long as they are thick, thrown onto each other. */
+START_TEST(slivers_pile_up_within_the_caps)
+{
+	static const double thicknesses[] = { 0.005, 5e-4 };
+	for (uint32_t k = 0; k < COUNT_OF(thicknesses); k++) {
+		struct stage stage;
+		struct rng rng = rng_seeded(check_seed());
+		open_stage(&stage, 1.0 / 60);
+		stage_ground(&stage);
+		double thin = thicknesses[k];
+		vec3 points[] = { { 0.25, 0, thin },
+				  { -0.25, 0, thin },
+				  { 0, 0.25, -thin },
+				  { 0, -0.25, -thin } };
+		uint32_t sliver = stage_shape(&stage, make_hull(points, COUNT_OF(points)));
+		for (uint32_t i = 0; i < 6; i++) {
+			double x = rng_range(&rng, -1, 1), y = rng_range(&rng, -1, 1);
+			double z = rng_range(&rng, -1, 1), turn = rng_range(&rng, -1, 1);
+			vec3 spin = vec3_make(5 * y, 5 * z, 5 * x);
+			stage_add(&stage,
+				  (struct stage_body){
+					  .status = BODY_DYNAMIC,
+					  .shape = sliver,
+					  .mass = 1,
+					  .position = { 0.2 * x, 0.5 + 0.3 * i, 0.2 * z },
+					  .rotation = quat_normalize(quat_make(turn, x, y, z)),
+					  .velocity = { 0, -3, 0 },
+					  .spin = spin,
+					  .restitution = 0.3 });
+		}
+		for (uint32_t tick = 0; tick < 30; tick++) {
+			double before = energy_of(&stage);
+			stage_step(&stage);
+			assert_finite(&stage, "slivers");
+			double gained =
+				energy_of(&stage) - before - stage.dynamics.report.push_work;
+			ck_assert_msg(gained <= 1e-9 * (scalar_abs(before) + 1),
+				      "thickness %g, tick %u: gained %g of %g", thin, tick, gained,
+				      before);
+		}
+		stage_release(&stage);
+	}
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("methods/impact: bad input");
@@ -210,6 +301,8 @@ static Suite *make(void)
 	tcase_add_test(tcase, sequences_of_collisions_without_end_are_cut);
 	tcase_add_test(tcase, thousands_of_simultaneous_collisions_are_one_event);
 	tcase_add_test(tcase, masses_and_friction_of_any_size);
+	tcase_add_test(tcase, integrators_gain_no_energy_that_is_not_counted);
+	tcase_add_test(tcase, slivers_pile_up_within_the_caps);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

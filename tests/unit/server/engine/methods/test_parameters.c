@@ -93,18 +93,22 @@ static uint64_t motion_of(const char *method, double core, uint32_t parameter, d
 	return hasher_digest(&hash);
 }
 
-/* Whether one of two other values of the parameter changes the motion under the method, with any core of
- * `reflection`. */
-static bool changes_motion(const char *method, uint32_t parameter)
+/* How many cores a method has (`reflection.core`), each of which may read other parameters. */
+static int cores_of(const char *method)
+{
+	return strcmp(method, "reflection") == 0 ? 2 : 1;
+}
+
+/* Whether one of two other values of the parameter changes the motion under the method, with any core.
+ * `usual`: by core, the motion with every parameter at its initial value. */
+static bool changes_motion(const char *method, uint32_t parameter, const uint64_t usual[2])
 {
 	const struct parameter_entry *entry = &parameter_entries[parameter];
+	double low = entry->min, high = MIN_OF(entry->max, 3 * entry->initial + 2);
 	bool differs = false;
-	for (int core = 0; core < (strcmp(method, "reflection") == 0 ? 2 : 1); core++) {
-		uint64_t before = motion_of(method, core, PARAMETER_COUNT, 0);
-		double low = entry->min, high = MIN_OF(entry->max, 3 * entry->initial + 2);
-		differs |= motion_of(method, core, parameter, low) != before ||
-			   motion_of(method, core, parameter, high) != before;
-	}
+	for (int core = 0; core < cores_of(method) && !differs; core++)
+		differs = motion_of(method, core, parameter, low) != usual[core] ||
+			  motion_of(method, core, parameter, high) != usual[core];
 	return differs;
 }
 
@@ -112,7 +116,10 @@ START_TEST(a_parameter_changes_the_motion_of_exactly_its_listed_methods)
 {
 	uint32_t count, wrong = 0;
 	const struct method *const *methods = method_list(&count);
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t usual[2] = { 0 };
+		for (int core = 0; core < cores_of(methods[i]->name); core++)
+			usual[core] = motion_of(methods[i]->name, core, PARAMETER_COUNT, 0);
 		for (uint32_t row = 0; row < PARAMETER_COUNT; row++) {
 			const struct parameter_entry *entry = &parameter_entries[row];
 			/* Usual scenes need fewer rounds than this limit; test_velocity.c tests
@@ -120,12 +127,18 @@ START_TEST(a_parameter_changes_the_motion_of_exactly_its_listed_methods)
 			if (row == PARAMETER_REFLECTION_ROUNDS &&
 			    strcmp(methods[i]->name, "reflection") == 0)
 				continue;
-			if (changes_motion(methods[i]->name, row) == reads(entry, methods[i]->name))
+			/* It acts only with a tolerance; test_impact_integrators.c tests it. */
+			if (row == PARAMETER_IMPACT_SUBSTEPS_MAX &&
+			    strcmp(methods[i]->name, "impact") == 0)
+				continue;
+			if (changes_motion(methods[i]->name, row, usual) ==
+			    reads(entry, methods[i]->name))
 				continue;
 			printf("# %s under %s: it is said to be read by '%s'\n", entry->name,
 			       methods[i]->name, entry->methods);
 			wrong++;
 		}
+	}
 	ck_assert_uint_eq(wrong, 0);
 }
 END_TEST

@@ -404,8 +404,9 @@ START_TEST(a_slab_falls_asleep_and_wakes)
 	uint32_t ball = stage_shape(&stage, make_sphere(0.3));
 	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 					       .shape = ball,
-					       .position = { 0.3, 1.5, 0.2 },
-					       .velocity = { 0, -5, 0 } });
+					       .mass = stage.tables.body.mass[slab],
+					       .position = { -SIDE * HALF - 0.35, 0.35, 0.2 },
+					       .velocity = { 3, 0, 0 } });
 	uint32_t woken = 0;
 	for (uint32_t tick = 0; tick < 60; tick++) {
 		stage_step(&stage);

@@ -193,6 +193,10 @@ START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 			command.joint_create.body_b = other;
 		if (first == FIELD_JOINT)
 			command.joint_remove.joint = others;
+		if (list[i].op == COMMAND_FIELD_REMOVE)
+			command.field_remove.field = 1;
+		if (list[i].op == COMMAND_FIELD_SET)
+			command.field_set.field = 1;
 		if (list[i].op == COMMAND_JOINT_TARGETS)
 			command.joint_targets.targets = (struct target_list){ &target, 1 };
 		if (list[i].op == COMMAND_JOINT_TABLE)

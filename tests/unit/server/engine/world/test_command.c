@@ -73,6 +73,7 @@ START_TEST(every_spoiled_value_is_refused_and_names_its_field)
 				if (type == FIELD_NAME || expected == STATUS_UNKNOWN_BODY ||
 				    expected == STATUS_UNKNOWN_SHAPE ||
 				    expected == STATUS_UNKNOWN_JOINT ||
+				    expected == STATUS_UNKNOWN_FIELD ||
 				    expected == STATUS_BACK_REFERENCE ||
 				    expected == STATUS_UNKNOWN_METHOD ||
 				    expected == STATUS_UNKNOWN_PARAMETER ||

@@ -229,6 +229,37 @@ START_TEST(the_status_decides_what_moves_a_body)
 }
 END_TEST
 
+/* A bullet passes a thin plate, and another does not: the flag is set after it was made, and taken away. */
+START_TEST(set_status_changes_whether_a_body_is_fast)
+{
+	static const struct {
+		uint8_t first, then;
+		bool stops;
+	} rows[] = { { SWITCH_KEEP, SWITCH_KEEP, false },
+		     { SWITCH_ON, SWITCH_KEEP, true },
+		     { SWITCH_ON, SWITCH_OFF, false } };
+	struct command method = test_command(COMMAND_METHOD);
+	method.method.name = test_text("soft-step");
+	test_do(world, &method);
+	body_id wall = test_spawn(world, TEST_BOX, vec3_make(0, 50, 0));
+	body_id bullet = test_spawn(world, TEST_SPHERE, vec3_make(-4, 50, 0));
+	struct command shoot = command_about(COMMAND_SET_VELOCITY, bullet);
+	shoot.set_velocity.velocity = vec3_make(600, 0, 0);
+	test_do(world, &shoot);
+	struct command status = command_about(COMMAND_SET_STATUS, bullet);
+	status.set_status.status = BODY_DYNAMIC;
+	status.set_status.fast = rows[_i].first;
+	test_do(world, &status);
+	status.set_status.fast = rows[_i].then;
+	test_do(world, &status);
+	test_step(world, 1);
+	ck_assert_int_eq(test_body(world, bullet).position.x < test_body(world, wall).position.x,
+			 rows[_i].stops);
+	status.set_status.fast = 3;
+	ck_assert_int_eq(test_try(world, &status), STATUS_RANGE);
+}
+END_TEST
+
 START_TEST(planes_and_meshes_never_move)
 {
 	for (int shape = TEST_PLANE; shape <= TEST_MESH; shape++) {
@@ -553,6 +584,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, ids_are_monotone_while_slots_are_reused);
 	tcase_add_test(tcase, set_pose_and_set_velocity_store_their_fields);
 	tcase_add_test(tcase, the_status_decides_what_moves_a_body);
+	tcase_add_loop_test(tcase, set_status_changes_whether_a_body_is_fast, 0, 3);
 	tcase_add_test(tcase, planes_and_meshes_never_move);
 	tcase_add_test(tcase, a_force_acts_for_its_ticks_and_no_longer);
 	tcase_add_test(tcase, a_force_off_the_centre_turns_the_body);

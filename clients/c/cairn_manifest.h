@@ -1,0 +1,1016 @@
+/* cairn_manifest.h: the part of cairn.h that follows from the server's lists: statuses, commands and queries.
+ * cairn.h includes it. Written by make_header.py; do not edit. */
+/* table */
+#ifndef CAIRN_MANIFEST_H
+#define CAIRN_MANIFEST_H
+
+#include <stdint.h>
+
+typedef struct cairn_vec3 {
+	double x, y, z;
+} cairn_vec3;
+typedef struct cairn_quat {
+	double w, x, y, z;
+} cairn_quat;
+/* Zero-terminated. */
+typedef struct cairn_text {
+	char text[32];
+} cairn_text;
+/* SHA-256 of the canonical bytes of a shape. */
+typedef struct cairn_name {
+	uint8_t bytes[32];
+} cairn_name;
+/* A shape on a body: its id in the world, and its place in body axes. A rotation of all zeros is
+ * none. */
+typedef struct cairn_attachment {
+	int64_t shape;
+	cairn_vec3 position;
+	cairn_quat rotation;
+} cairn_attachment;
+/* A target of one axis (0 … 5) of a joint. */
+typedef struct cairn_joint_target {
+	int64_t joint;
+	uint8_t axis;
+	double value;
+} cairn_joint_target;
+/* A point of a motor's table: s since the table was set, and the value. */
+typedef struct cairn_joint_point {
+	double time;
+	double value;
+} cairn_joint_point;
+/* Lists are borrowed for the call that gets the command. */
+typedef struct cairn_attachments {
+	const cairn_attachment *items;
+	uint32_t count;
+} cairn_attachments;
+typedef struct cairn_joint_targets {
+	const cairn_joint_target *items;
+	uint32_t count;
+} cairn_joint_targets;
+typedef struct cairn_joint_points {
+	const cairn_joint_point *items;
+	uint32_t count;
+} cairn_joint_points;
+
+#define CAIRN_VERSION "0.1.0"
+
+/* Results; numbers are permanent (cairn_status_text explains them). */
+enum cairn_status {
+	CAIRN_STATUS_OK = 0,
+	CAIRN_STATUS_NO_MEMORY = 1,
+	CAIRN_STATUS_IO = 2,
+	CAIRN_STATUS_CLOSED = 3,
+	CAIRN_STATUS_FULL = 4,
+	CAIRN_STATUS_AGAIN = 5,
+	CAIRN_STATUS_CORRUPT = 6,
+	CAIRN_STATUS_VERSION = 7,
+	CAIRN_STATUS_EXISTS = 8,
+	CAIRN_STATUS_MISSING = 9,
+	CAIRN_STATUS_MALFORMED = 20,
+	CAIRN_STATUS_TOO_LARGE = 21,
+	CAIRN_STATUS_TOO_DEEP = 22,
+	CAIRN_STATUS_PROTOCOL = 23,
+	CAIRN_STATUS_HANDSHAKE = 24,
+	CAIRN_STATUS_SLOW = 25,
+	CAIRN_STATUS_DRAINING = 26,
+	CAIRN_STATUS_FRAMING = 27,
+	CAIRN_STATUS_UNKNOWN_MESSAGE = 30,
+	CAIRN_STATUS_UNSUPPORTED = 31,
+	CAIRN_STATUS_TYPE = 32,
+	CAIRN_STATUS_FORBIDDEN = 33,
+	CAIRN_STATUS_BUSY = 34,
+	CAIRN_STATUS_EXPIRED = 35,
+	CAIRN_STATUS_SEQUENCE = 36,
+	CAIRN_STATUS_AUTH = 37,
+	CAIRN_STATUS_RANGE = 40,
+	CAIRN_STATUS_NOT_FINITE = 41,
+	CAIRN_STATUS_UNKNOWN_WORLD = 42,
+	CAIRN_STATUS_UNKNOWN_BODY = 43,
+	CAIRN_STATUS_UNKNOWN_SHAPE = 44,
+	CAIRN_STATUS_UNKNOWN_COMMAND = 45,
+	CAIRN_STATUS_UNKNOWN_METHOD = 46,
+	CAIRN_STATUS_UNKNOWN_PARAMETER = 47,
+	CAIRN_STATUS_NOT_OWNER = 48,
+	CAIRN_STATUS_LIMIT = 49,
+	CAIRN_STATUS_LATE = 50,
+	CAIRN_STATUS_TICK = 51,
+	CAIRN_STATUS_METHOD_REFUSES = 52,
+	CAIRN_STATUS_DEGENERATE = 53,
+	CAIRN_STATUS_IN_USE = 54,
+	CAIRN_STATUS_STATUS_WRONG = 55,
+	CAIRN_STATUS_BACK_REFERENCE = 56,
+	CAIRN_STATUS_PAUSED = 57,
+	CAIRN_STATUS_QUARANTINED = 58,
+	CAIRN_STATUS_PLANAR = 59,
+	CAIRN_STATUS_UNKNOWN_SNAPSHOT = 60,
+	CAIRN_STATUS_UNKNOWN_SUBSCRIPTION = 61,
+	CAIRN_STATUS_LEASED = 62,
+	CAIRN_STATUS_DIVERGED = 63,
+	CAIRN_STATUS_RUNNING = 64,
+	CAIRN_STATUS_NOT_JOINED = 65,
+	CAIRN_STATUS_WAITING = 66,
+	CAIRN_STATUS_UNKNOWN_JOINT = 67,
+	CAIRN_STATUS_NOT_STORED = 68,
+	CAIRN_STATUS_UNKNOWN_FIELD = 71
+};
+
+/* Kinds of events (docs/PROTOCOL.md, EVENTS). */
+enum cairn_event_kind {
+	CAIRN_EVENT_CONTACT_BEGIN = 1,
+	CAIRN_EVENT_CONTACT_END = 2,
+	CAIRN_EVENT_SLEEP = 3,
+	CAIRN_EVENT_WAKE = 4,
+	CAIRN_EVENT_OUT_OF_BOUNDS = 5,
+	CAIRN_EVENT_QUARANTINE = 6,
+	CAIRN_EVENT_FALLBACK = 7,
+	CAIRN_EVENT_LIMIT = 8,
+	CAIRN_EVENT_JOINT_BREAK = 9,
+	CAIRN_EVENT_BIRTHS = 10,
+	CAIRN_EVENT_DEATHS = 11
+};
+
+/* Values of body status fields. */
+enum cairn_body_status {
+	CAIRN_BODY_STATUS_INACTIVE = 0,
+	CAIRN_BODY_STATUS_STATIC = 1,
+	CAIRN_BODY_STATUS_DYNAMIC = 2,
+	CAIRN_BODY_STATUS_ANIMATED = 3
+};
+
+/* Values of integrator fields. */
+enum cairn_integrator {
+	CAIRN_INTEGRATOR_AUTOMATIC = 0,
+	CAIRN_INTEGRATOR_EULER = 1,
+	CAIRN_INTEGRATOR_IMPLICIT_EULER = 2,
+	CAIRN_INTEGRATOR_RK2 = 3,
+	CAIRN_INTEGRATOR_RK4 = 4,
+	CAIRN_INTEGRATOR_RK45 = 5
+};
+
+/* Values of joint type fields. */
+enum cairn_joint_type {
+	CAIRN_JOINT_TYPE_SPHERICAL = 1,
+	CAIRN_JOINT_TYPE_REVOLUTE = 2,
+	CAIRN_JOINT_TYPE_PRISMATIC = 3,
+	CAIRN_JOINT_TYPE_CYLINDRICAL = 4,
+	CAIRN_JOINT_TYPE_UNIVERSAL = 5,
+	CAIRN_JOINT_TYPE_FIXED = 6,
+	CAIRN_JOINT_TYPE_DISTANCE = 7,
+	CAIRN_JOINT_TYPE_SIX_DOF = 8,
+	CAIRN_JOINT_TYPE_WHEEL = 9,
+	CAIRN_JOINT_TYPE_DRAG = 10
+};
+
+/* Values of joint mode fields. */
+enum cairn_joint_mode {
+	CAIRN_JOINT_MODE_FREE = 0,
+	CAIRN_JOINT_MODE_LOCKED = 1,
+	CAIRN_JOINT_MODE_LIMITED = 2
+};
+
+/* Values of joint spring fields. */
+enum cairn_joint_spring {
+	CAIRN_JOINT_SPRING_NONE = 0,
+	CAIRN_JOINT_SPRING_STIFFNESS = 1,
+	CAIRN_JOINT_SPRING_HERTZ = 2
+};
+
+/* Values of joint motor fields. */
+enum cairn_joint_motor {
+	CAIRN_JOINT_MOTOR_NONE = 0,
+	CAIRN_JOINT_MOTOR_VELOCITY = 1,
+	CAIRN_JOINT_MOTOR_POSITION = 2
+};
+
+/* Values of joint wave fields. */
+enum cairn_joint_wave {
+	CAIRN_JOINT_WAVE_CONSTANT = 0,
+	CAIRN_JOINT_WAVE_SINE = 1,
+	CAIRN_JOINT_WAVE_TABLE = 2
+};
+
+/* Values of field kind fields. */
+enum cairn_field_kind {
+	CAIRN_FIELD_KIND_WIND = 1,
+	CAIRN_FIELD_KIND_VORTEX = 2,
+	CAIRN_FIELD_KIND_ATTRACTOR = 3,
+	CAIRN_FIELD_KIND_DRAG = 4
+};
+
+/* Values of field region fields. */
+enum cairn_field_region {
+	CAIRN_FIELD_REGION_EVERYWHERE = 0,
+	CAIRN_FIELD_REGION_BALL = 1,
+	CAIRN_FIELD_REGION_BOX = 2
+};
+
+/* Values of field falloff fields. */
+enum cairn_field_falloff {
+	CAIRN_FIELD_FALLOFF_CONSTANT = 0,
+	CAIRN_FIELD_FALLOFF_LINEAR = 1,
+	CAIRN_FIELD_FALLOFF_COMPONENTS = 2
+};
+
+/* Values of switch fields. */
+enum cairn_switch { CAIRN_SWITCH_KEEP = 0, CAIRN_SWITCH_OFF = 1, CAIRN_SWITCH_ON = 2 };
+
+/* `ticks` of a force that lasts until its body is removed. */
+#define CAIRN_FOREVER UINT32_MAX
+
+/* make an uploaded shape usable in this world; yields its id in the world; yields a shape. */
+struct cairn_command_shape_use {
+	/* name: SHA-256 of the canonical bytes */
+	cairn_name name;
+};
+
+/* remove a shape that no body uses from the world. */
+struct cairn_command_shape_drop {
+	/* shape: the shape */
+	int64_t shape;
+};
+
+/* make a body; yields a body. */
+struct cairn_command_spawn {
+	/* status: 0 inactive, 1 static, 2 dynamic, 3 animated */
+	uint8_t status;
+	/* position (-1000000 … 1000000 m): of the body's origin */
+	cairn_vec3 position;
+	/* shapes: shapes and their places on the body; none: a point mass */
+	cairn_attachments shapes;
+	/* rotation: body axes to world axes, w first */
+	cairn_quat rotation;
+	/* velocity (-10000 … 10000 m/s): of the mass centre */
+	cairn_vec3 velocity;
+	/* angular_velocity (-10000 … 10000 rad/s): world axes */
+	cairn_vec3 angular_velocity;
+	/* density (0.001 … 1000000 kg/m3): of all shapes (kg/m2 in a planar world) */
+	double density;
+	/* mass (0 … 1000000000 kg): in place of density if above 0; a point mass with mass 0 has 1 kg */
+	double mass;
+	/* static_friction (0 … 10): Coulomb, sticking */
+	double static_friction;
+	/* dynamic_friction (0 … 10): Coulomb, sliding; not above static */
+	double dynamic_friction;
+	/* restitution (0 … 1): of normal speed */
+	double restitution;
+	/* friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean */
+	uint8_t friction_rule;
+	/* restitution_rule: as friction_rule */
+	uint8_t restitution_rule;
+	/* category: bits: the groups this body belongs to */
+	uint32_t category;
+	/* mask: bits: the groups this body collides with */
+	uint32_t mask;
+	/* group: two bodies with the same: > 0 always collide, < 0 never */
+	int64_t group;
+	/* owner: session that may command it; 0 none */
+	uint32_t owner;
+	/* tag: number for the user's own purpose */
+	int64_t tag;
+	/* linear_damping (0 … 1000 1/s): velocity decay rate */
+	double linear_damping;
+	/* angular_damping (0 … 1000 1/s): angular velocity decay rate */
+	double angular_damping;
+	/* flags: bit 0 may sleep, bit 1 fixed rotation, bit 2 fast: does not pass through dynamic
+	 * bodies either */
+	uint32_t flags;
+	/* rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of
+	 * load; of two bodies the larger */
+	double rolling_friction;
+	/* spinning_friction (0 … 1000 m): the same about the normal */
+	double spinning_friction;
+	/* friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the
+	 * frictions; zero: none */
+	cairn_vec3 friction_axis;
+	/* axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
+	double axis_friction;
+	/* integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; read by method
+	 * impact */
+	uint8_t integrator;
+	/* tolerance (0 … 1 m): largest estimated error of its motion in a tick; 0: that of
+	 * impact.accuracy; read by method impact */
+	double tolerance;
+	/* substeps: least number of equal parts of a tick; 0: one; read by method impact */
+	uint32_t substeps;
+};
+
+/* remove a body and its contacts. */
+struct cairn_command_remove {
+	/* body: the body */
+	int64_t body;
+};
+
+/* move a body to a pose; wakes it and the bodies it touched. */
+struct cairn_command_set_pose {
+	/* body: the body */
+	int64_t body;
+	/* position (-1000000 … 1000000 m): of the body's origin */
+	cairn_vec3 position;
+	/* rotation: body axes to world axes, w first */
+	cairn_quat rotation;
+};
+
+/* set velocities; wakes the body. */
+struct cairn_command_set_velocity {
+	/* body: the body, dynamic or animated */
+	int64_t body;
+	/* velocity (-10000 … 10000 m/s): of the mass centre */
+	cairn_vec3 velocity;
+	/* angular_velocity (-10000 … 10000 rad/s): world axes */
+	cairn_vec3 angular_velocity;
+};
+
+/* change a body's status; lifts quarantine. */
+struct cairn_command_set_status {
+	/* body: the body */
+	int64_t body;
+	/* status: 0 inactive, 1 static, 2 dynamic, 3 animated */
+	uint8_t status;
+	/* fast: 0 keep, 1 off, 2 on: whether it does not pass through dynamic bodies either (bit 2 of
+	 * spawn's flags) */
+	uint8_t fast;
+};
+
+/* apply a constant force for a number of ticks. */
+struct cairn_command_force {
+	/* body: the body, dynamic */
+	int64_t body;
+	/* force (-1e+12 … 1e+12 N): world axes */
+	cairn_vec3 force;
+	/* point (-1000000 … 1000000 m): where, from the mass centre in body axes; moves with the body */
+	cairn_vec3 point;
+	/* ticks (ticks): how long; 4294967295 until the body is removed */
+	uint32_t ticks;
+};
+
+/* apply a constant torque for a number of ticks. */
+struct cairn_command_torque {
+	/* body: the body, dynamic */
+	int64_t body;
+	/* torque (-1e+12 … 1e+12 N m): world axes */
+	cairn_vec3 torque;
+	/* ticks (ticks): how long; 4294967295 until the body is removed */
+	uint32_t ticks;
+};
+
+/* change momentum at once. */
+struct cairn_command_impulse {
+	/* body: the body, dynamic */
+	int64_t body;
+	/* impulse (-1e+12 … 1e+12 N s): world axes */
+	cairn_vec3 impulse;
+	/* point (-1000000 … 1000000 m): where, from the mass centre in body axes */
+	cairn_vec3 point;
+};
+
+/* change angular momentum at once. */
+struct cairn_command_angular_impulse {
+	/* body: the body, dynamic */
+	int64_t body;
+	/* impulse (-1e+12 … 1e+12 N m s): world axes */
+	cairn_vec3 impulse;
+};
+
+/* change friction and restitution. */
+struct cairn_command_set_material {
+	/* body: the body */
+	int64_t body;
+	/* static_friction (0 … 10): Coulomb, sticking */
+	double static_friction;
+	/* dynamic_friction (0 … 10): Coulomb, sliding; not above static */
+	double dynamic_friction;
+	/* restitution (0 … 1): of normal speed */
+	double restitution;
+	/* friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean */
+	uint8_t friction_rule;
+	/* restitution_rule: as friction_rule */
+	uint8_t restitution_rule;
+	/* rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of
+	 * load; of two bodies the larger */
+	double rolling_friction;
+	/* spinning_friction (0 … 1000 m): the same about the normal */
+	double spinning_friction;
+	/* friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the
+	 * frictions; zero: none */
+	cairn_vec3 friction_axis;
+	/* axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
+	double axis_friction;
+};
+
+/* change what a body collides with. */
+struct cairn_command_set_filter {
+	/* body: the body */
+	int64_t body;
+	/* category: bits: the groups this body belongs to */
+	uint32_t category;
+	/* mask: bits: the groups this body collides with */
+	uint32_t mask;
+	/* group: two bodies with the same: > 0 always collide, < 0 never */
+	int64_t group;
+};
+
+/* give a body to a session. */
+struct cairn_command_set_owner {
+	/* body: the body */
+	int64_t body;
+	/* owner: session that may command it; 0 none */
+	uint32_t owner;
+};
+
+/* set the number for the user's own purpose. */
+struct cairn_command_set_tag {
+	/* body: the body */
+	int64_t body;
+	/* tag: number for the user's own purpose */
+	int64_t tag;
+};
+
+/* change the damping of a body's motion. */
+struct cairn_command_set_damping {
+	/* body: the body */
+	int64_t body;
+	/* linear_damping (0 … 1000 1/s): velocity decay rate */
+	double linear_damping;
+	/* angular_damping (0 … 1000 1/s): angular velocity decay rate */
+	double angular_damping;
+};
+
+/* wake a sleeping body and its sleep set. */
+struct cairn_command_wake {
+	/* body: the body */
+	int64_t body;
+};
+
+/* choose how method impact integrates a body's motion; other methods do not read it. */
+struct cairn_command_set_integrator {
+	/* body: the body */
+	int64_t body;
+	/* integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; linked bodies:
+	 * implicit_euler if any has it, else the highest */
+	uint8_t integrator;
+	/* tolerance (0 … 1 m): largest estimated error of its motion in a tick, by step doubling
+	 * (rk45: by its embedded pair); 0: that of impact.accuracy; linked bodies take the smallest */
+	double tolerance;
+	/* substeps: least number of equal parts of a tick, each with its own contacts and forces;
+	 * linked bodies take the largest; 0: one */
+	uint32_t substeps;
+};
+
+/* set gravity; wakes everything. */
+struct cairn_command_gravity {
+	/* gravity (-10000 … 10000 m/s2): acceleration of free fall */
+	cairn_vec3 gravity;
+};
+
+/* set a parameter of the table below; wakes everything. */
+struct cairn_command_parameter {
+	/* name: its name, e.g. soft_step.substeps */
+	cairn_text name;
+	/* value (-1e+300 … 1e+300): within the parameter's own limits */
+	double value;
+};
+
+/* choose the method that makes the steps from this tick on. */
+struct cairn_command_method {
+	/* name: its name, e.g. soft-step */
+	cairn_text name;
+};
+
+/* restart the world's random numbers from a seed. */
+struct cairn_command_seed {
+	/* seed: 64 bits */
+	uint64_t seed;
+};
+
+/* set the world's bounds. */
+struct cairn_command_bounds {
+	/* mode: 0 none, 1 a body that leaves becomes inactive, 2 walls */
+	uint8_t mode;
+	/* minimum (-1000000 … 1000000 m): lowest corner */
+	cairn_vec3 minimum;
+	/* maximum (-1000000 … 1000000 m): highest corner */
+	cairn_vec3 maximum;
+};
+
+/* join two bodies, or one and the world; yields a joint. */
+struct cairn_command_joint_create {
+	/* type: 1 spherical, 2 revolute, 3 prismatic, 4 cylindrical, 5 universal, 6 fixed, 7
+	 * distance, 8 six_dof, 9 wheel, 10 drag */
+	uint8_t type;
+	/* body_a: the first body; 0 the world */
+	int64_t body_a;
+	/* body_b: the second body; 0 the world */
+	int64_t body_b;
+	/* point_a (-1000000 … 1000000 m): a's anchor, from its origin in its axes; of the world, or
+	 * with place 1: in world axes */
+	cairn_vec3 point_a;
+	/* frame_a: the joint's axes to a's; of the world, or with place 1: to the world's */
+	cairn_quat frame_a;
+	/* point_b (-1000000 … 1000000 m): b's anchor, likewise */
+	cairn_vec3 point_b;
+	/* frame_b: the joint's axes to b's; with place 1 it is frame_a, in the world */
+	cairn_quat frame_b;
+	/* place: 0 each side in its body's axes; 1 point_a and frame_a are in the world, and both
+	 * sides take them from there (a distance and a drag: point_b, too) */
+	uint8_t place;
+	/* violated: 0 refuse poses that violate the joint; 1 refuse such poses and velocities; 2 move
+	 * the bodies and change their velocities */
+	uint8_t violated;
+	/* flags: bit 0: its bodies do not collide with each other */
+	uint32_t flags;
+	/* break_force (0 … 1e+12 N): the joint breaks above it; 0 never */
+	double break_force;
+	/* break_torque (0 … 1e+12 N m): the joint breaks above it; 0 never */
+	double break_torque;
+	/* owner: session that may command it; 0 none */
+	uint32_t owner;
+	/* tag: number for the user's own purpose */
+	int64_t tag;
+};
+
+/* remove a joint; its bodies keep pose and velocity. */
+struct cairn_command_joint_remove {
+	/* joint: the joint */
+	int64_t joint;
+};
+
+/* change the properties of a joint that belong to no axis. */
+struct cairn_command_joint_set {
+	/* joint: the joint */
+	int64_t joint;
+	/* flags: bit 0: its bodies do not collide with each other */
+	uint32_t flags;
+	/* break_force (0 … 1e+12 N): the joint breaks above it; 0 never */
+	double break_force;
+	/* break_torque (0 … 1e+12 N m): the joint breaks above it; 0 never */
+	double break_torque;
+	/* owner: session that may command it; 0 none */
+	uint32_t owner;
+	/* tag: number for the user's own purpose */
+	int64_t tag;
+};
+
+/* set all properties of one axis of a joint. */
+struct cairn_command_joint_axis {
+	/* joint: the joint */
+	int64_t joint;
+	/* axis: 0, 1, 2 along, 3, 4, 5 about x, y, z; see the types of joints */
+	uint32_t axis;
+	/* mode: 0 free, 1 locked, 2 limited; locked, where the type does not lock it, only of a
+	 * six_dof and a distance */
+	uint8_t mode;
+	/* lower (-1000000 … 1000000 m, rad): lower limit */
+	double lower;
+	/* upper (-1000000 … 1000000 m, rad): upper limit, not below lower */
+	double upper;
+	/* restitution (0 … 1): of its limits */
+	double restitution;
+	/* friction (0 … 1e+12 N, N m): greatest friction against motion along the axis */
+	double friction;
+	/* spring: 0 none, 1 by stiffness and damping, 2 by hertz and damping ratio */
+	uint8_t spring;
+	/* stiffness (0 … 1e+12 N/m, N m/rad, Hz): of the spring; with spring 2 hertz */
+	double stiffness;
+	/* damping (0 … 1e+12 N s/m, N m s/rad, 1): of the spring; with spring 2 the ratio */
+	double damping;
+	/* rest (-1000000 … 1000000 m, rad): coordinate at which the spring has no force; the length
+	 * of a locked distance */
+	double rest;
+	/* spring_limit (0 … 1e+12 N, N m): greatest pull of the spring; 0 any */
+	double spring_limit;
+	/* motor: 0 none, 1 holds a velocity, 2 holds a position */
+	uint8_t motor;
+	/* target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds */
+	double target;
+	/* motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any */
+	double motor_limit;
+	/* wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table
+	 * sets a table */
+	uint8_t wave;
+	/* amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine */
+	double amplitude;
+	/* hertz (0 … 10000 Hz): of the sine */
+	double hertz;
+	/* phase (-1000000 … 1000000 rad): of the sine */
+	double phase;
+};
+
+/* set the targets of motors of many joints. */
+struct cairn_command_joint_targets {
+	/* targets: [joint, axis, value] each; this ends the axis's sine or table */
+	cairn_joint_targets targets;
+};
+
+/* set a motor's target as a function of time, by a table of points. */
+struct cairn_command_joint_table {
+	/* joint: the joint */
+	int64_t joint;
+	/* axis: an axis with a motor */
+	uint32_t axis;
+	/* points: [time s, value] each, times ascending from 0 on */
+	cairn_joint_points points;
+	/* period (0 … 1000000 s): the table repeats after this time, at least the last point's; 0: no
+	 * repetition, the last value stays */
+	double period;
+};
+
+/* move the anchor of a joint that is in the world, such as a drag's. */
+struct cairn_command_joint_move {
+	/* joint: a joint whose body a is the world */
+	int64_t joint;
+	/* point (-1000000 … 1000000 m): the new point_a, world axes */
+	cairn_vec3 point;
+};
+
+/* make a force field; wakes the bodies in its region; yields a force_field. */
+struct cairn_command_field_create {
+	/* kind: 1 wind, 2 vortex, 3 attractor, 4 drag */
+	uint8_t kind;
+	/* region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre */
+	uint8_t region;
+	/* position (-1000000 … 1000000 m): centre of the field */
+	cairn_vec3 position;
+	/* rotation: the field's axes to the world's */
+	cairn_quat rotation;
+	/* half (0 … 1000000 m): half sizes of a box; x is the radius of a ball */
+	cairn_vec3 half;
+	/* falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a
+	 * box) */
+	uint8_t falloff;
+	/* strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y
+	 * axis; attractor: x, towards the centre */
+	cairn_vec3 strength;
+	/* velocity (-10000 … 10000 m/s): of a drag's medium, world axes */
+	cairn_vec3 velocity;
+	/* linear (0 … 1e+12 N s/m): of a drag: force by relative velocity */
+	double linear;
+	/* quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square */
+	double quadratic;
+	/* angular (0 … 1000 1/s): of a drag: decay rate of angular velocity */
+	double angular;
+	/* power: of an attractor: its force falls with this power of the distance */
+	uint32_t power;
+	/* core (0.001 … 1000000 m): of an attractor: within about this distance the force falls
+	 * again, to 0 at the centre */
+	double core;
+	/* flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m */
+	uint32_t flags;
+	/* mask: bodies whose category has one of these bits feel the field */
+	uint32_t mask;
+	/* tag: number for the user's own purpose */
+	int64_t tag;
+};
+
+/* remove a force field; wakes the bodies in its region. */
+struct cairn_command_field_remove {
+	/* field: the field */
+	int64_t field;
+};
+
+/* set all properties of a force field; wakes the bodies in its old and new region. */
+struct cairn_command_field_set {
+	/* field: the field */
+	int64_t field;
+	/* kind: 1 wind, 2 vortex, 3 attractor, 4 drag */
+	uint8_t kind;
+	/* region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre */
+	uint8_t region;
+	/* position (-1000000 … 1000000 m): centre of the field */
+	cairn_vec3 position;
+	/* rotation: the field's axes to the world's */
+	cairn_quat rotation;
+	/* half (0 … 1000000 m): half sizes of a box; x is the radius of a ball */
+	cairn_vec3 half;
+	/* falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a
+	 * box) */
+	uint8_t falloff;
+	/* strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y
+	 * axis; attractor: x, towards the centre */
+	cairn_vec3 strength;
+	/* velocity (-10000 … 10000 m/s): of a drag's medium, world axes */
+	cairn_vec3 velocity;
+	/* linear (0 … 1e+12 N s/m): of a drag: force by relative velocity */
+	double linear;
+	/* quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square */
+	double quadratic;
+	/* angular (0 … 1000 1/s): of a drag: decay rate of angular velocity */
+	double angular;
+	/* power: of an attractor: its force falls with this power of the distance */
+	uint32_t power;
+	/* core (0.001 … 1000000 m): of an attractor: within about this distance the force falls
+	 * again, to 0 at the centre */
+	double core;
+	/* flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m */
+	uint32_t flags;
+	/* mask: bodies whose category has one of these bits feel the field */
+	uint32_t mask;
+	/* tag: number for the user's own purpose */
+	int64_t tag;
+};
+
+/* Commands (docs/COMMANDS.md). */
+enum cairn_command_op {
+	CAIRN_COMMAND_SHAPE_USE = 1,
+	CAIRN_COMMAND_SHAPE_DROP = 2,
+	CAIRN_COMMAND_SPAWN = 10,
+	CAIRN_COMMAND_REMOVE = 11,
+	CAIRN_COMMAND_SET_POSE = 12,
+	CAIRN_COMMAND_SET_VELOCITY = 13,
+	CAIRN_COMMAND_SET_STATUS = 14,
+	CAIRN_COMMAND_FORCE = 15,
+	CAIRN_COMMAND_TORQUE = 16,
+	CAIRN_COMMAND_IMPULSE = 17,
+	CAIRN_COMMAND_ANGULAR_IMPULSE = 18,
+	CAIRN_COMMAND_SET_MATERIAL = 19,
+	CAIRN_COMMAND_SET_FILTER = 20,
+	CAIRN_COMMAND_SET_OWNER = 21,
+	CAIRN_COMMAND_SET_TAG = 22,
+	CAIRN_COMMAND_SET_DAMPING = 23,
+	CAIRN_COMMAND_WAKE = 24,
+	CAIRN_COMMAND_SET_INTEGRATOR = 26,
+	CAIRN_COMMAND_GRAVITY = 30,
+	CAIRN_COMMAND_PARAMETER = 31,
+	CAIRN_COMMAND_METHOD = 32,
+	CAIRN_COMMAND_SEED = 33,
+	CAIRN_COMMAND_BOUNDS = 34,
+	CAIRN_COMMAND_JOINT_CREATE = 50,
+	CAIRN_COMMAND_JOINT_REMOVE = 51,
+	CAIRN_COMMAND_JOINT_SET = 52,
+	CAIRN_COMMAND_JOINT_AXIS = 53,
+	CAIRN_COMMAND_JOINT_TARGETS = 54,
+	CAIRN_COMMAND_JOINT_TABLE = 55,
+	CAIRN_COMMAND_JOINT_MOVE = 56,
+	CAIRN_COMMAND_FIELD_CREATE = 70,
+	CAIRN_COMMAND_FIELD_REMOVE = 71,
+	CAIRN_COMMAND_FIELD_SET = 72
+};
+
+/* Made by cairn_command_make; then set the fields of the member of the same name. */
+typedef struct cairn_command {
+	uint16_t op; /* enum cairn_command_op */
+	union {
+		struct cairn_command_shape_use shape_use;
+		struct cairn_command_shape_drop shape_drop;
+		struct cairn_command_spawn spawn;
+		struct cairn_command_remove remove;
+		struct cairn_command_set_pose set_pose;
+		struct cairn_command_set_velocity set_velocity;
+		struct cairn_command_set_status set_status;
+		struct cairn_command_force force;
+		struct cairn_command_torque torque;
+		struct cairn_command_impulse impulse;
+		struct cairn_command_angular_impulse angular_impulse;
+		struct cairn_command_set_material set_material;
+		struct cairn_command_set_filter set_filter;
+		struct cairn_command_set_owner set_owner;
+		struct cairn_command_set_tag set_tag;
+		struct cairn_command_set_damping set_damping;
+		struct cairn_command_wake wake;
+		struct cairn_command_set_integrator set_integrator;
+		struct cairn_command_gravity gravity;
+		struct cairn_command_parameter parameter;
+		struct cairn_command_method method;
+		struct cairn_command_seed seed;
+		struct cairn_command_bounds bounds;
+		struct cairn_command_joint_create joint_create;
+		struct cairn_command_joint_remove joint_remove;
+		struct cairn_command_joint_set joint_set;
+		struct cairn_command_joint_axis joint_axis;
+		struct cairn_command_joint_targets joint_targets;
+		struct cairn_command_joint_table joint_table;
+		struct cairn_command_joint_move joint_move;
+		struct cairn_command_field_create field_create;
+		struct cairn_command_field_remove field_remove;
+		struct cairn_command_field_set field_set;
+		uint64_t reserved[64]; /* for fields of later versions */
+	};
+} cairn_command;
+
+/* Queries (docs/PROTOCOL.md). */
+enum cairn_query_kind {
+	CAIRN_QUERY_RAY = 1,
+	CAIRN_QUERY_OVERLAP = 2,
+	CAIRN_QUERY_CONTACTS = 3,
+	CAIRN_QUERY_TOTALS = 4,
+	CAIRN_QUERY_BODY = 5,
+	CAIRN_QUERY_GEOMETRY = 6,
+	CAIRN_QUERY_CAST = 7,
+	CAIRN_QUERY_CLOSEST = 8,
+	CAIRN_QUERY_MASS = 9,
+	CAIRN_QUERY_MOVE = 10,
+	CAIRN_QUERY_REGIONS = 11,
+	CAIRN_QUERY_METHODS = 12,
+	CAIRN_QUERY_PARAMETERS = 13,
+	CAIRN_QUERY_JOINT = 14,
+	CAIRN_QUERY_FIELDS = 18,
+	CAIRN_QUERY_RECORDINGS = 19,
+	CAIRN_QUERY_JOINTS = 20,
+	CAIRN_QUERY_LINKED = 21,
+	CAIRN_QUERY_WHEN = 22,
+	CAIRN_QUERY_PAST = 23,
+	CAIRN_QUERY_DIFFERENCE = 24,
+	CAIRN_QUERY_FORCES = 25
+};
+
+/* Made by cairn_query_make; then set what the kind reads. In brackets: what may stay as it is.
+ * Below each kind is the layout of its answer (cairn_world_query).
+ *
+ * CAIRN_QUERY_RAY: ray
+ *	reads origin, direction, length, [limit, category, mask, ignore]
+ *	[[body, placement, child, fraction, point, normal], …]
+ *	nearest first
+ *
+ * CAIRN_QUERY_OVERLAP: overlap
+ *	reads shape, origin, [rotation, limit, category, mask, ignore]
+ *	[id, …]
+ *	ascending
+ *
+ * CAIRN_QUERY_CONTACTS: contacts of a body, or of all
+ *	reads [body, limit]
+ *	[[a, b, child a, child b, point, normal, separation, impulse, friction], …]
+ *
+ * CAIRN_QUERY_TOTALS: totals
+ *	reads nothing
+ *	[kinetic, potential, linear momentum, angular momentum]
+ *
+ * CAIRN_QUERY_BODY: body
+ *	reads body
+ *	[id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre,
+ *	[[name, position, rotation], …]]
+ *
+ * CAIRN_QUERY_GEOMETRY: geometry of a shape that the world has
+ *	reads name, [part]
+ *	[part, of, bin]
+ *	canonical bytes, 57344 to a part
+ *
+ * CAIRN_QUERY_CAST: cast: hits of a shape that moves along `way` (m) without turning
+ *	reads shape, origin, direction, [rotation, limit, category, mask, ignore]
+ *	[[body, placement, child, fraction, point, normal, depth, own child], …]
+ *	nearest first; an overlap at the start has fraction 0 and its depth
+ *
+ * CAIRN_QUERY_CLOSEST: nearest points of two bodies; other 0: of the body and its nearest
+ * neighbour
+ *	reads body, [other, length]
+ *	[] or [distance, normal, side, side]
+ *	a side is `[body, placement, child, point, [vertex, …]]`; a negative distance is a
+ *	depth
+ *
+ * CAIRN_QUERY_MASS: mass properties of a body; 0: of all dynamic bodies
+ *	reads [body]
+ *	[mass, centre, [xx, yy, zz, xy, xz, yz], moments, axes, radius, bodies]
+ *
+ * CAIRN_QUERY_MOVE: move of a walking character
+ *	reads shape, origin, direction, [rotation, iterations, slope, step, skin, category,
+ *	mask, ignore]
+ *	[position, left, flags, iterations, climbed, ground or nil, [contact, …]]
+ *	ground and contacts have the form of a cast's hits; flags: 1 grounded, 2 stuck
+ *
+ * CAIRN_QUERY_REGIONS: overlap regions of two closed solids
+ *	reads body, other, [limit]
+ *	[[placement, other's placement, depth, volume, point, other's point, normal,
+ *	contours], …]
+ *	deepest first
+ *
+ * CAIRN_QUERY_METHODS: methods of this build
+ *	reads nothing
+ *	[[number, name, motion, shapes, abilities, code, why, summary, [[name, parameter,
+ *	value], …]], …]
+ *	`motion` is the number of its motion, `shapes` a sum of 2^kind, `abilities` a sum of
+ *	1 friction, 2 restitution, 4 sleep, 8 planar, 16 spatial, 32 joints; `code` is 0 if
+ *	the world can switch to it now, else the status, and `why` is its text; the other
+ *	names of the method come last, each with the parameter that it sets or nil
+ *
+ * CAIRN_QUERY_PARAMETERS: parameters, and their values in this world
+ *	reads nothing
+ *	[[number, name, value, initial, least, most, whole, unit, [method, …], [old name,
+ *	…], meaning], …]
+ *	the methods are those that read the parameter; old names are accepted for good
+ *
+ * CAIRN_QUERY_JOINT: joint
+ *	reads joint
+ *	[id, type, flags, a, b, owner, tag, point a, frame a, point b, frame b, coordinates,
+ *	force, torque, anchor a, anchor b, [break force, break torque], [axis, …]]
+ *	six axes, each with the fields of JOINT_AXIS from mode to phase; for a motor that
+ *	follows a table, `wave` is 2 and `hertz` is 1 / period; anchors are present
+ *	positions in the world
+ *
+ * CAIRN_QUERY_FIELDS: force fields of the world, and what they exert at a place
+ *	reads [origin, direction, value]
+ *	[acceleration, force, [[id, kind, region, falloff, flags, power, mask, tag,
+ *	position, rotation, half, strength, velocity, linear, quadratic, angular, core], …]]
+ *	m/s2, and N to be added: on a point of `mass` kg that moves at `velocity` m/s and is
+ *	of every category; fields as field_create sets them, ids ascend
+ *
+ * CAIRN_QUERY_RECORDINGS: recordings of the world
+ *	reads [limit]
+ *	[[name, title, since, bytes, [epoch, tick], [epoch, tick], running], …]
+ *	since when it was begun or made (UTC), first and last state; one that runs comes
+ *	first, the others by name; one that cannot be read has no ticks and the reason as
+ *	its title
+ *
+ * CAIRN_QUERY_JOINTS: joints of a body, or of all
+ *	reads [body, limit, first]
+ *	[[id, type, flags, a, b, coordinates, force, torque, anchor a, anchor b, owner,
+ *	tag], …]
+ *	ids ascend; if there are `limit` of them, query the next page with `first` above the
+ *	last id
+ *
+ * CAIRN_QUERY_LINKED: bodies that joints connect with a body
+ *	reads body, [limit, first]
+ *	[id, …]
+ *	ascending, with the body itself; a body that is not dynamic is listed if a joint
+ *	ends at it, but it connects no further bodies; `limit` and `first` as in joints
+ *
+ * CAIRN_QUERY_WHEN: first or last tick of the past at which a quantity of a body (0: of any)
+ * is above or below a value
+ *	reads body, quantity, above, value, [latest]
+ *	[] or [epoch, tick, body, value, [[session, batch, op], …], [[other body, impulse],
+ *	…]]
+ *	the commands that name the body, applied at the boundary before the tick, and the
+ *	bodies that it touches at the tick, strongest first
+ *
+ * CAIRN_QUERY_PAST: what there is of the past
+ *	reads [limit]
+ *	[[[epoch, first tick, last tick, cause], …], [spacing, keyframes, bytes], [[epoch,
+ *	tick, kind, text], …]]
+ *	the keyframes of this run of the server: ticks between them, their number and size;
+ *	marks: kind 0 an epoch, 1 a snapshot, 2 commands, at most `limit` of each, the
+ *	latest
+ *
+ * CAIRN_QUERY_DIFFERENCE: first difference between the states of two ticks of the past
+ *	reads epoch, tick, other_epoch, other_tick
+ *	[] or [text, table, row or -1, column]
+ *	nothing where the states are equal apart from the epoch
+ *
+ * CAIRN_QUERY_FORCES: forces of the touching contact points of a body, or of all
+ *	reads [body, limit, representative]
+ *	[[a, b, child a, child b, point, normal, separation, normal force, friction force,
+ *	known], …]
+ *	N, means over the last tick, on b; friction is that of the whole pair, in its first
+ *	point; `known`: 0 not unique, as the method found it, 1 unique, 2 as found, its
+ *	island is too large to examine, 3 not unique, of least norm; `representative` 1 asks
+ *	for the least norm
+ *
+ */
+typedef struct cairn_query {
+	int kind; /* enum cairn_query_kind */
+	/* m; start of the ray, or position of the shape */
+	cairn_vec3 origin;
+	/* a direction, or a displacement in m */
+	cairn_vec3 direction;
+	/* m; length of the ray, or the largest distance */
+	double length;
+	/* w first */
+	cairn_quat rotation;
+	/* as in cairn_world_shape; borrowed */
+	const char *shape;
+	/* of a shape */
+	cairn_name name;
+	/* 0: all bodies, or any, if the query allows it */
+	uint32_t body;
+	/* the second body; 0: any */
+	uint32_t other;
+	/* most straight segments of a move; 4 unless set */
+	uint32_t iterations;
+	/* cosine of the steepest ground to walk on; 0.7 unless set */
+	double slope;
+	/* m; highest step to climb */
+	double step;
+	/* m; distance kept from surfaces; 0.001 unless set */
+	double skin;
+	/* most items of the answer; 1024 unless set */
+	uint32_t limit;
+	/* bits */
+	uint32_t category;
+	/* bits */
+	uint32_t mask;
+	/* a body to leave out */
+	uint32_t ignore;
+	/* a joint */
+	uint32_t joint;
+	/* ids below it are left out: for the next page */
+	uint32_t first;
+	/* index of the part of the canonical bytes, from 0 */
+	uint32_t part;
+	/* which of several possible solutions */
+	uint32_t representative;
+	/* of a body: 0 x, 1 y, 2 z (m), 3 speed (m/s), 4 spin (rad/s) */
+	uint32_t quantity;
+	/* 1: the quantity is above the value, 0: below; 1 unless set */
+	uint32_t above;
+	/* compared with the quantity */
+	double value;
+	/* 0: the first tick, 1: the last one */
+	uint32_t latest;
+	/* of the tick; 0: the last epoch that has it */
+	uint32_t epoch;
+	/* an integer */
+	double tick;
+	/* of the other tick */
+	uint32_t other_epoch;
+	/* an integer */
+	double other_tick;
+	uint64_t reserved[16]; /* for members of later versions */
+} cairn_query;
+
+#endif
