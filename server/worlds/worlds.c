@@ -55,6 +55,32 @@ bool worlds_name_valid(const char *name)
 	return true;
 }
 
+/* The counts of method impact, where there are any: lists of worlds are long, and few worlds have the
+ * method. Returns how many pairs there are. */
+static uint32_t pack_impact(struct wire_packer *out, const struct world_stats *stats)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} pairs[] = {
+#define IMPACT_PAIR(name, NAME, text) { "impact_" #name, stats->impact_total.name },
+		IMPACT_COUNTS(IMPACT_PAIR)
+#undef IMPACT_PAIR
+	};
+	uint64_t all = 0;
+	for (size_t i = 0; i < COUNT_OF(pairs); i++)
+		all |= pairs[i].value;
+	if (all == 0)
+		return 0;
+	for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+		wire_pack_string(out, pairs[i].key);
+		wire_pack_uint(out, pairs[i].value);
+	}
+	wire_pack_string(out, "impact_error");
+	wire_pack_real(out, stats->impact_error);
+	return COUNT_OF(pairs) + 1;
+}
+
 void worlds_fill_info(const struct served_world *world, struct message *message, uint64_t ref,
 		      uint8_t *scratch, uint32_t scratch_bytes)
 {
@@ -76,10 +102,7 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 		{ "sweep_cores", stats->sweeps_total.cores },
 		{ "sweep_pairs", stats->sweeps_total.pairs },
 		{ "sweep_limits", stats->sweeps_total.limits },
-#define IMPACT_PAIR(name, NAME, text) { "impact_" #name, stats->impact_total.name },
-		IMPACT_COUNTS(IMPACT_PAIR)
-#undef IMPACT_PAIR
-			{ "islands", stats->islands },
+		{ "islands", stats->islands },
 		{ "islands_dense", stats->islands_dense },
 		{ "islands_sparse", stats->islands_sparse },
 		{ "islands_dependent", stats->islands_dependent },
@@ -99,8 +122,7 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 	wire_pack_real(&counts, stats->push_work_total);
 	wire_pack_string(&counts, "joint_error");
 	wire_pack_real(&counts, stats->joint_error);
-	wire_pack_string(&counts, "impact_error");
-	wire_pack_real(&counts, stats->impact_error);
+	uint32_t more = pack_impact(&counts, stats);
 	ASSERT(wire_packer_status(&counts) == STATUS_OK);
 	message_init(message, MESSAGE_WORLD_INFO);
 	struct msg_world_info *info = &message->world_info;
@@ -117,7 +139,7 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 	memcpy(info->bounds.max, &world->info.bounds_max, sizeof info->bounds.max);
 	info->bodies = stats->bodies;
 	info->name = wire_text(world->name);
-	info->counts = (struct wire_list){ scratch, counts.bytes, COUNT_OF(pairs) + 4 };
+	info->counts = (struct wire_list){ scratch, counts.bytes, COUNT_OF(pairs) + 3 + more };
 }
 
 enum { SLICE_WORK = 64 }; /* fixed cost of a slice, in watched changes */
