@@ -535,11 +535,11 @@ static enum status examine(struct work *self, const struct force_contact *contac
 	struct rows rows = { .width = COLUMNS * self->member_count,
 			     .length = arm_length(self, contacts, count) };
 	size_t square = (size_t)ROWS_MAX * rows.width;
-	double *numbers = heap_alloc((2 * square + ROWS_MAX) * sizeof *numbers),
-	       *u = numbers + square;
+	double *numbers = heap_alloc((2 * square + ROWS_MAX) * sizeof *numbers);
 	bool presses[ROWS_MAX], unique[ROWS_MAX], fits = true, solved = true;
 	if (numbers == NULL)
 		return STATUS_NO_MEMORY;
+	double *u = numbers + square;
 	rows.j = numbers;
 	rows.lambda = u + square;
 	rows.presses = presses;
