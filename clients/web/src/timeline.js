@@ -18,6 +18,7 @@ export class Timeline {
   #at = 0;
   #busy = false;
   #wanted = null;
+  #recordings = [];
 
   /** @param {object} parts {link, report(error), direct(on): the pictures show frames as they come} */
   constructor({ link, report, direct }) {
@@ -30,6 +31,7 @@ export class Timeline {
     /** The recording that is shown in place of the world's past; "": none. */
     this.source = "";
     element("source").onchange = ({ target }) => this.choose(target.value);
+    element("past-epoch").onchange = ({ target }) => this.chooseEpoch(Number(target.value));
     element("moment").oninput = ({ target }) => this.seek(Number(target.value), 0);
     element("backward").onclick = () => this.play(-this.speed);
     element("forward").onclick = () => this.play(this.speed);
@@ -67,11 +69,26 @@ export class Timeline {
 
   /** Shows the beginning of a recording, or ("") the end of the past. */
   choose(source) {
-    const back = this.#link.world?.tick ?? 0;
+    const back = this.#link.world?.tick ?? 0, first = this.#recordings.find(({ name }) => name === source)?.first;
     this.source = source;
     this.where = null;
     element("marks").replaceChildren();
-    this.seek(source === "" ? back : 0, 0);
+    if (source === "") this.seek(back, 0);
+    else this.seek(first?.tick ?? 0, 0, first?.epoch ?? 0);
+  }
+
+  /** Shows the beginning of an epoch; of a recording's, the server takes the nearest tick that it has. */
+  chooseEpoch(epoch) {
+    element("marks").replaceChildren();
+    this.seek(this.source === "" ? this.#outline.epochs.find((each) => each.epoch === epoch).first : 0, 0, epoch);
+  }
+
+  /** The epochs of what is shown, ascending. */
+  get epochs() {
+    if (this.source === "") return (this.#outline?.epochs ?? []).map(({ epoch }) => epoch);
+    const recording = this.#recordings.find(({ name }) => name === this.source);
+    if (recording === undefined) return [];
+    return Array.from({ length: recording.last.epoch - recording.first.epoch + 1 }, (_, i) => recording.first.epoch + i);
   }
 
   play(speed) {
@@ -83,20 +100,20 @@ export class Timeline {
     this.seek(from, speed);
   }
 
-  /** Shows a tick, or plays from it; null: the present. */
-  seek(tick, speed) {
-    this.#wanted = { tick: tick === null ? null : Math.max(Math.round(tick), 0), speed };
+  /** Shows a tick, or plays from it; null: the present. Without an epoch it stays in the one that is shown. */
+  seek(tick, speed, epoch = null) {
+    this.#wanted = { tick: tick === null ? null : Math.max(Math.round(tick), 0), speed, epoch };
     if (!this.#busy) this.#send();
   }
 
   async #send() {
     const { world, subscription } = this.#link;
-    const { tick, speed } = this.#wanted;
+    const { tick, speed, epoch: wanted } = this.#wanted;
     this.#wanted = null;
     if (world === null || subscription === null) return;
     this.#busy = true;
     try {
-      const epoch = tick === null ? 0 : this.where?.epoch ?? 0, recording = tick === null ? "" : this.source;
+      const epoch = tick === null ? 0 : wanted ?? this.where?.epoch ?? 0, recording = tick === null ? "" : this.source;
       this.take(await world.seek(subscription, tick, { speed, epoch, recording }));
     } catch (error) {
       this.#report(error);
@@ -134,6 +151,7 @@ export class Timeline {
       this.#outline = outline;
       element("timeline-why").textContent = "";
       this.#list(recordings.filter(({ running, bytes }) => !running && bytes > 0));
+      this.#listEpochs();
       if (this.source === "") this.#drawMarks();
     }).catch((error) => { element("timeline-why").textContent = error.message; });
   }
@@ -151,6 +169,7 @@ export class Timeline {
     slider.min = first;
     slider.max = last;
     if (!(slider.matches(":active") && this.#busy)) slider.value = tick;
+    if (where !== null) this.#listEpochs();
     element("where").textContent = where === null ? `live, tick ${tick}`
       : this.source !== "" ? `tick ${tick} of ${first} to ${last}` : `tick ${tick} of epoch ${where.epoch}, ${(Math.max(behind, 0) / rate).toFixed(1)} s ago`;
     element("timeline").dataset.state = where === null ? "live" : where.speed === 0 ? "still" : "plays";
@@ -162,10 +181,20 @@ export class Timeline {
   /** The recordings to choose from; what is chosen stays so. */
   #list(recordings) {
     const names = recordings.map(({ name }) => name), select = element("source");
+    this.#recordings = recordings;
     if (this.source !== "" && !names.includes(this.source)) names.push(this.source);
     if ([...select.options].slice(1).map(({ value }) => value).join("/") !== names.join("/"))
       select.replaceChildren(select.options[0], ...names.map((name) => new Option(name, name)));
     select.value = this.source;
+  }
+
+  /** The epochs to choose from, where there are several: ticks of one are not those of another. */
+  #listEpochs() {
+    const epochs = this.epochs, select = element("past-epoch");
+    select.parentElement.hidden = epochs.length < 2;
+    if ([...select.options].map(({ value }) => value).join("/") !== epochs.join("/"))
+      select.replaceChildren(...epochs.map((epoch) => new Option(epoch)));
+    select.value = this.where?.epoch ?? epochs.at(-1) ?? "";
   }
 
   #drawMarks() {

@@ -95,15 +95,20 @@ test("a controller restarts the world, and continues it from a tick", async () =
   await page.close();
 });
 
-test("a recording is opened in the timeline, and left again", async () => {
+test("a recording is opened in the timeline, in each of its epochs, and left again", async () => {
   const page = await open(server, `#world=tower&token=${encodeURIComponent(TOKEN)}`);
   const made = await page.evaluate(() => cairn.link.world.saveRecording("fall"));
   await page.click("#past");
   await page.waitForFunction(() => document.getElementById("source").options.length === 2);
   await page.selectOption("#source", "fall");
-  await page.waitForFunction((first) => cairn.timeline.where?.tick === first, made.first.tick);
+  const shows = ({ epoch, tick }) => cairn.timeline.where?.epoch === epoch && cairn.link.mirror.tick === tick;
+  await page.waitForFunction(shows, made.first);
+  // The world was restarted and continued from a tick, so the recording's end is in a later epoch.
+  assert.ok(made.last.epoch > made.first.epoch);
+  await page.selectOption("#past-epoch", String(made.last.epoch));
+  await page.waitForFunction((last) => cairn.timeline.where?.epoch === last.epoch, made.last);
   await scrub(page, made.last.tick);
-  await page.waitForFunction((last) => cairn.link.mirror.tick === last, made.last.tick);
+  await page.waitForFunction(shows, made.last);
   assert.equal(await page.isDisabled("#resume-here"), true);
   await page.click("#live");
   await page.waitForFunction(() => cairn.timeline.where === null && document.getElementById("source").value === "");
