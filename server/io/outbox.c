@@ -24,6 +24,14 @@ static void drop_frames(struct outbox *self)
 	self->bytes = 0;
 }
 
+static void drop_list(struct outbox *self)
+{
+	while (self->listed < self->list.count)
+		frame_release(self->list.items[self->listed++]);
+	self->listed = self->list.count = 0;
+	self->list_bytes = 0;
+}
+
 static void leave_set(struct outbox *self)
 {
 	struct outbox *before = NULL;
@@ -56,7 +64,9 @@ void outbox_release(struct outbox *self)
 	leave_set(self);
 	leave_roomy(self);
 	drop_frames(self);
+	drop_list(self);
 	ARRAY_RELEASE(&self->frames);
+	ARRAY_RELEASE(&self->list);
 	self->stream = NULL;
 }
 
@@ -66,6 +76,7 @@ void outbox_detach(struct outbox *self)
 	leave_roomy(self);
 	self->parts_wait = false;
 	drop_frames(self);
+	drop_list(self);
 	self->stream = NULL;
 }
 
@@ -153,6 +164,33 @@ enum status outbox_send(struct outbox *self, const struct message *message)
 	return status;
 }
 
+enum status outbox_send_listed(struct outbox *self, const struct message *message)
+{
+	struct frame *frame;
+	enum status status = ARRAY_RESERVE(&self->list, self->list.count + 1u);
+	if (status == STATUS_OK)
+		status = outbox_pack(self, message, &frame);
+	self->failed = self->failed || status == STATUS_NO_MEMORY;
+	if (status != STATUS_OK)
+		return status;
+	self->list.items[self->list.count++] = frame;
+	self->list_bytes += frame->bytes;
+	return STATUS_OK;
+}
+
+void outbox_list_more(struct outbox *self)
+{
+	while (outbox_has_list(self) && outbox_takes_state(self)) {
+		struct frame *frame = self->list.items[self->listed++];
+		self->list_bytes -= frame->bytes;
+		outbox_put(self, frame);
+	}
+	if (outbox_has_list(self))
+		self->parts_wait = true;
+	else
+		drop_list(self);
+}
+
 void outbox_flush(struct outbox *self)
 {
 	uint32_t done = 0;
@@ -224,7 +262,7 @@ enum status outbox_verdict(struct outbox *self, uint64_t now)
 	queued -= MIN_OF(queued, self->state_bytes);
 	if (self->failed || queued > OUTBOX_HARD_BYTES)
 		return STATUS_SLOW;
-	if (queued <= OUTBOX_SOFT_BYTES) {
+	if (queued + self->list_bytes <= OUTBOX_SOFT_BYTES) {
 		self->soft_since = INSTANT_NEVER;
 		return STATUS_OK;
 	}

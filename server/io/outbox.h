@@ -8,6 +8,10 @@
  *   control  answers, results, events: never dropped. A client over the soft bound for longer than
  *            OUTBOX_SOFT_MS, or over the hard bound, is too slow: `outbox_verdict` reports it, and the
  *            session ends with GOODBYE.
+ *
+ * The frames of an answer of any length (a list) wait apart, and are queued as the client takes those
+ * before them, so that a list larger than the hard bound reaches a client that reads. They count for
+ * the soft bound.
  */
 #ifndef CAIRN_IO_OUTBOX_H
 #define CAIRN_IO_OUTBOX_H
@@ -36,6 +40,9 @@ struct outbox {
 	ARRAY_OF(struct frame *) frames; /* owned references, in order */
 	uint64_t bytes;			 /* of these frames */
 	uint64_t state_bytes; /* of state since it was last idle; outbox_verdict subtracts it */
+	ARRAY_OF(struct frame *) list;	 /* owned from `listed` on: the frames of a list */
+	uint32_t listed;
+	uint64_t list_bytes;  /* of those */
 	uint64_t soft_since;  /* instant, or INSTANT_NEVER */
 	uint64_t sent_frames, sent_bytes;
 	bool failed;		   /* a frame could not be queued; the session must end */
@@ -75,6 +82,15 @@ MUST_CHECK enum status outbox_pack(struct outbox *self, const struct message *me
 /* Packs a message and queues it. Not OK: nothing was queued. After NO_MEMORY the session must end,
  * because control is never dropped. */
 enum status outbox_send(struct outbox *self, const struct message *message);
+/* Packs a message of a list; outbox_list_more queues it. Status as outbox_send. */
+enum status outbox_send_listed(struct outbox *self, const struct message *message);
+/* Queues frames of the list while at most OUTBOX_STATE_BYTES are queued. Call it after the last message
+ * of a list, and in on_room while outbox_has_list. */
+void outbox_list_more(struct outbox *self);
+static inline bool outbox_has_list(const struct outbox *self)
+{
+	return self->listed < self->list.count;
+}
 /* Writes the queued frames. */
 void outbox_flush(struct outbox *self);
 /* Flushes every dirty outbox of the set, in the order of the list. True: owners of idle outboxes

@@ -19,7 +19,7 @@ static void send_info(struct session *self, const struct served_world *world, ui
 	worlds_fill_info(world, &info, ref, counts, sizeof counts);
 	info.world_info.index = index;
 	info.world_info.of = of;
-	session_send(self, &info);
+	session_send_listed(self, &info);
 }
 
 void handle_world_list(struct session *self, const struct message *message)
@@ -32,8 +32,10 @@ void handle_world_list(struct session *self, const struct message *message)
 		if (grant_allows_world(self->grant, worlds->items.items[i]->name))
 			send_info(self, worlds->items.items[i], message->world_list.ref, index++,
 				  of);
-	if (of > 0)
+	if (of > 0) {
+		outbox_list_more(&self->outbox);
 		return;
+	}
 	struct message none;
 	message_init(&none, MESSAGE_WORLD_INFO);
 	none.world_info.ref = message->world_list.ref;

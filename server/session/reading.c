@@ -18,7 +18,7 @@ bool reading_allowed(struct session *session)
 {
 	const struct reading *self = &session->reading;
 	reset_counts(session);
-	return self->messages < READING_MESSAGES && self->bytes < READING_BYTES &&
+	return !outbox_has_list(&session->outbox) && self->messages < READING_MESSAGES && self->bytes < READING_BYTES &&
 	       (self->messages == 0 || service_turn_has_budget(session->service, TURN_READING));
 }
 
@@ -30,9 +30,10 @@ void reading_count_message(struct session *session, uint32_t bytes)
 			   READING_WORK + bytes / READING_WORK_BYTES);
 }
 
-static bool must_wait(const struct reading *self)
+static bool must_wait(const struct session *session)
 {
-	return self->paused || self->over_quota;
+	const struct reading *self = &session->reading;
+	return self->paused || self->over_quota || outbox_has_list(&session->outbox);
 }
 
 void reading_hold(struct session *session)
@@ -54,7 +55,7 @@ void reading_hold(struct session *session)
 		service->pause_armed = true;
 		io_timer_start(service->pause, io_now(service->io) + READING_PAUSE_MS * NS_PER_MS);
 	}
-	if (!must_wait(self))
+	if (!must_wait(session))
 		executor_wake(service->executor, EXECUTOR_LOOP, &service->reading);
 }
 
@@ -84,7 +85,7 @@ void reading_resume(void *context)
 	 * once. */
 	while (session != NULL && service_turn_has_budget(service, TURN_READING)) {
 		struct session *next = session == last ? NULL : session->reading.next;
-		if (!must_wait(&session->reading)) {
+		if (!must_wait(session)) {
 			reading_release(session);
 			session_resume_reading(session);
 		}
@@ -92,8 +93,14 @@ void reading_resume(void *context)
 	}
 	for (session = service->held_first; session != NULL && !more;
 	     session = session->reading.next)
-		more = !must_wait(&session->reading);
+		more = !must_wait(session);
 	if (more)
+		executor_wake(service->executor, EXECUTOR_LOOP, &service->reading);
+}
+
+void reading_continue(struct service *service)
+{
+	if (service->held_first != NULL)
 		executor_wake(service->executor, EXECUTOR_LOOP, &service->reading);
 }
 
@@ -104,8 +111,7 @@ void reading_end_pause(void *context)
 	for (struct session *session = service->held_first; session != NULL;
 	     session = session->reading.next)
 		session->reading.paused = false;
-	if (service->held_first != NULL)
-		executor_wake(service->executor, EXECUTOR_LOOP, &service->reading);
+	reading_continue(service);
 }
 
 void reading_release_refused(struct service *service)
@@ -113,6 +119,5 @@ void reading_release_refused(struct service *service)
 	for (struct session *session = service->held_first; session != NULL;
 	     session = session->reading.next)
 		session->reading.over_quota = false;
-	if (service->held_first != NULL)
-		executor_wake(service->executor, EXECUTOR_LOOP, &service->reading);
+	reading_continue(service);
 }

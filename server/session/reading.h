@@ -10,7 +10,8 @@
  * 000 messages a second without waiting for an answer are more than a client needs, and a loop that
  * continued at once would use up its share of a busy machine, so that the scheduler would delay the
  * frames of all clients. A session that was refused for its quota is held until the next
- * quarter-second check, so it costs no more parsing or answers than that. TCP flow control slows a
+ * quarter-second check, so it costs no more parsing or answers than that. A session whose list is not
+ * sent yet (outbox.h) is held until it is. TCP flow control slows a
  * held client down, because its kernel buffers fill; no byte it has sent is lost.
  */
 #ifndef CAIRN_SESSION_READING_H
@@ -51,6 +52,8 @@ void reading_release(struct session *session);
 /* Callback of service->reading: resumes held sessions in order, while the turn has budget left.
  * `context` is the service. */
 void reading_resume(void *context);
+/* A session may be resumed now: calls reading_resume soon. */
+void reading_continue(struct service *service);
 /* Callback of service->pause: ends the pause of all paused sessions. `context` is the service. */
 void reading_end_pause(void *context);
 /* Each quarter second: sessions held for their quota may be resumed. */

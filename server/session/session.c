@@ -29,14 +29,24 @@ struct log_site *session_log(struct session *self)
 
 /* ---- sending ----------------------------------------------------------------------------------- */
 
-enum status session_send(struct session *self, const struct message *message)
+static enum status report_sent(struct session *self, const struct message *message,
+			       enum status status)
 {
-	enum status status = outbox_send(&self->outbox, message);
 	if (status != STATUS_OK)
 		LOG_FROM(session_log(self), LOG_ERROR, "message_not_sent",
 			 "session=%u message=%d status=%s", (unsigned)self->number,
 			 (int)message->type, status_name(status));
 	return status;
+}
+
+enum status session_send(struct session *self, const struct message *message)
+{
+	return report_sent(self, message, outbox_send(&self->outbox, message));
+}
+
+enum status session_send_listed(struct session *self, const struct message *message)
+{
+	return report_sent(self, message, outbox_send_listed(&self->outbox, message));
 }
 
 void session_refuse(struct session *self, const struct message *about, const struct reason *why)
@@ -122,6 +132,14 @@ void session_greeted(struct session *self)
 static void on_drained(void *context)
 {
 	struct session *self = context;
+	if (outbox_has_list(&self->outbox)) {
+		/* The client reads, even if it sends nothing. */
+		self->heard_at = io_now(self->service->io);
+		self->pinged = false;
+		outbox_list_more(&self->outbox);
+		if (!outbox_has_list(&self->outbox))
+			reading_continue(self->service);
+	}
 	self->service->calls->on_writable(self);
 }
 
@@ -589,8 +607,9 @@ void session_check_deadlines(struct session *self, uint64_t now)
 	uint64_t silence = options->ping_ms * NS_PER_MS;
 	if (self->short_of_memory && self->stream != NULL)
 		stream_resume(self->stream);
-	/* A held session is not read, so its silence is ours. */
-	if (self->reading.held)
+	/* A held session is not read, so its silence is ours; while a list waits it is the client's, which
+	 * takes nothing. */
+	if (self->reading.held && !outbox_has_list(&self->outbox))
 		self->heard_at = self->pinged_at = now;
 	if (self->state == SESSION_LEAVING) {
 		if (now - self->heard_at > 2 * silence && self->stream != NULL)

@@ -156,6 +156,8 @@ void session_destroy(struct session *self);
 /* FULL: the message exceeds the client's frame limit, and nothing was sent. Without memory for it the
  * session ends, because an answer is never left out. */
 enum status session_send(struct session *self, const struct message *message);
+/* The same for a message of a list of any length; outbox_list_more after the last one. */
+enum status session_send_listed(struct session *self, const struct message *message);
 /* ERROR about a message. */
 void session_refuse(struct session *self, const struct message *about, const struct reason *why);
 void session_refuse_status(struct session *self, const struct message *about, enum status status);

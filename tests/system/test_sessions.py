@@ -148,6 +148,16 @@ def test_the_number_of_worlds_is_limited_and_a_list_beyond_a_frame_is_answered()
         with refused("full"):
             client.info("worlds")
         assert client.info("server")["server"]["worlds"] == 3500
+        # The list is longer than what may wait for a client; one that reads late gets it whole, and then what it asked next.
+        late = Wire(server.address, 10)
+        late.send("hello", {"protocol": [1, 0]})
+        assert late.receive()[0] == "welcome"
+        late.send("world_list", 7)
+        late.send("ping", 4711)
+        time.sleep(0.6)
+        assert [late.receive()[1][1] for _ in range(3500)] == list(range(1, 3501))
+        assert late.receive()[0] == "pong"
+        late.close()
 
 
 def test_sigterm_sends_goodbye_and_keeps_the_world(tmp_path):
