@@ -11,6 +11,7 @@
 #include "server/worlds/world_reports.h"
 #include "server/worlds/worlds.h"
 
+/* `of` > 1: one of a list. */
 static void send_info(struct session *self, const struct served_world *world, uint64_t ref,
 		      uint32_t index, uint32_t of)
 {
@@ -19,7 +20,10 @@ static void send_info(struct session *self, const struct served_world *world, ui
 	worlds_fill_info(world, &info, ref, counts, sizeof counts);
 	info.world_info.index = index;
 	info.world_info.of = of;
-	session_send_listed(self, &info);
+	if (of > 1)
+		session_send_listed(self, &info);
+	else
+		session_send(self, &info);
 }
 
 void handle_world_list(struct session *self, const struct message *message)
