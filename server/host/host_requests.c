@@ -87,10 +87,14 @@ static struct host_request *create_request(struct host *host, runnable_task *exe
 	return request;
 }
 
+static void execute_step(struct runnable *runnable, void *context);
+
 /* Posts a request; it is taken in any case. */
 static enum status post_request(struct host *host, struct host_request *request)
 {
-	enum status status = pool_post(&host->runnable, request->execute, request);
+	enum status status = request->execute == execute_step
+				     ? pool_post_brief(&host->runnable, execute_step, request)
+				     : pool_post(&host->runnable, request->execute, request);
 	if (status != STATUS_OK)
 		host_request_destroy(request);
 	return status;

@@ -59,6 +59,18 @@ void executor_destroy(struct executor *self)
 	self->ops->destroy(self);
 }
 
+void executor_hold(struct executor *self)
+{
+	if (self->ops->hold != NULL)
+		self->ops->hold(self);
+}
+
+void executor_ring(struct executor *self)
+{
+	if (self->ops->ring != NULL)
+		self->ops->ring(self);
+}
+
 uint32_t executor_workers(const struct executor *self)
 {
 	return self->options.workers;

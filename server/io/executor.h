@@ -97,6 +97,11 @@ MUST_CHECK enum status executor_post(struct executor *self, enum executor_thread
 /* Makes `wakeup` pending: its callback is called on `to`. Any thread may call. If it is pending
  * already, nothing changes, not even its thread. After executor_stop it does nothing. */
 void executor_wake(struct executor *self, enum executor_thread to, struct wakeup *wakeup);
+/* Between hold and ring, wakeups that the calling worker makes pending for LOOP do not interrupt LOOP while
+ * it sleeps; it is rung once, by executor_ring. A worker that runs many small worlds in a row so costs
+ * LOOP one turn and not one for each. Another thread's post or wakeup rings LOOP for all. */
+void executor_hold(struct executor *self);
+void executor_ring(struct executor *self); /* nothing, if nothing is held */
 
 /* Calls `due(context)` on `thread` at the instant its alarm is set to. Before executor_start. */
 void executor_on_alarm(struct executor *self, enum executor_thread thread, executor_work *due,
@@ -131,6 +136,8 @@ void executor_counters(struct executor *self, struct executor_counters *out);
 struct executor_ops {
 	enum status (*post)(struct executor *, enum executor_thread, executor_work *, void *);
 	void (*wake)(struct executor *, enum executor_thread, struct wakeup *);
+	void (*hold)(struct executor *); /* NULL: wakeups are never held */
+	void (*ring)(struct executor *);
 	void (*on_alarm)(struct executor *, enum executor_thread, executor_work *, void *);
 	void (*set_alarm)(struct executor *, uint64_t);
 	enum status (*start)(struct executor *, struct reason *);

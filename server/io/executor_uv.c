@@ -83,6 +83,8 @@ struct executor_uv {
 
 /* The seat of the running thread. */
 static _Thread_local const struct thread_seat *seat_here;
+/* The thread holds wakeups of LOOP back; some are held. */
+static _Thread_local bool holds_here, held_here;
 
 static struct executor_uv *uv_of(const struct executor *executor)
 {
@@ -143,7 +145,7 @@ static void make_pending(struct executor *executor, enum executor_thread to, str
 	struct thread_seat *seat = &uv_of(executor)->seats[to];
 	if (atomic_exchange_explicit(&wakeup->pending, true, memory_order_acq_rel))
 		return;
-	bool first = false;
+	bool first = false, held = holds_here && to == EXECUTOR_LOOP;
 	lock_take(&seat->lock);
 	if (!seat->ended) {
 		wakeup->next = NULL;
@@ -153,9 +155,31 @@ static void make_pending(struct executor *executor, enum executor_thread to, str
 			seat->wakeups_first = wakeup;
 		seat->wakeups_last = wakeup;
 		seat->wakeups++;
-		first = !seat->pending;
-		seat->pending = true;
+		first = !seat->pending && !held;
+		seat->pending = seat->pending || first;
 	}
+	lock_give(&seat->lock);
+	held_here = held_here || held;
+	if (first)
+		wake_seat(seat);
+}
+
+static void hold_wakeups(struct executor *executor)
+{
+	UNUSED(executor);
+	holds_here = true;
+}
+
+static void ring_held(struct executor *executor)
+{
+	struct thread_seat *seat = &uv_of(executor)->seats[EXECUTOR_LOOP];
+	bool held = held_here;
+	holds_here = held_here = false;
+	if (!held)
+		return;
+	lock_take(&seat->lock);
+	bool first = !seat->pending && seat->wakeups_first != NULL;
+	seat->pending = seat->pending || first;
 	lock_give(&seat->lock);
 	if (first)
 		wake_seat(seat);
@@ -502,6 +526,8 @@ static enum status seat_init(struct thread_seat *seat, uv_loop_t *loop)
 static const struct executor_ops OPS = {
 	.post = post_work,
 	.wake = make_pending,
+	.hold = hold_wakeups,
+	.ring = ring_held,
 	.on_alarm = on_alarm,
 	.set_alarm = set_alarm,
 	.start = start_threads,

@@ -40,10 +40,10 @@ struct outbox {
 	ARRAY_OF(struct frame *) frames; /* owned references, in order */
 	uint64_t bytes;			 /* of these frames */
 	uint64_t state_bytes; /* of state since it was last idle; outbox_verdict subtracts it */
-	ARRAY_OF(struct frame *) list;	 /* owned from `listed` on: the frames of a list */
+	ARRAY_OF(struct frame *) list; /* owned from `listed` on: the frames of a list */
 	uint32_t listed;
-	uint64_t list_bytes;  /* of those */
-	uint64_t soft_since;  /* instant, or INSTANT_NEVER */
+	uint64_t list_bytes; /* of those */
+	uint64_t soft_since; /* instant, or INSTANT_NEVER */
 	uint64_t sent_frames, sent_bytes;
 	bool failed;		   /* a frame could not be queued; the session must end */
 	bool parts_wait;	   /* the owner has further parts of a state frame */

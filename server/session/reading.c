@@ -18,7 +18,8 @@ bool reading_allowed(struct session *session)
 {
 	const struct reading *self = &session->reading;
 	reset_counts(session);
-	return !outbox_has_list(&session->outbox) && self->messages < READING_MESSAGES && self->bytes < READING_BYTES &&
+	return !outbox_has_list(&session->outbox) && self->messages < READING_MESSAGES &&
+	       self->bytes < READING_BYTES &&
 	       (self->messages == 0 || service_turn_has_budget(session->service, TURN_READING));
 }
 

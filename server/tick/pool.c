@@ -34,6 +34,8 @@
 
 enum { NOWHERE = UINT32_MAX, TASKS_FIRST = 8, TASKS_IN_TURN = 64, MOVES_MAX = 64 };
 #define TASKS_NS (500 * NS_PER_US)
+/* A worker rings LOOP for the reports of small worlds at most so late. */
+#define HOLD_NS (200 * NS_PER_US)
 
 const struct pool_options pool_options_default = { 1024, 256, 100 * NS_PER_US, 500 * NS_PER_US };
 
@@ -42,6 +44,7 @@ enum holder { NOBODY, WORKER, LOOP };
 struct task {
 	runnable_task *run;
 	void *context;
+	bool brief; /* LOOP's wakeups may be held while it runs */
 };
 
 struct pooled {
@@ -86,6 +89,10 @@ struct run_queue {
 	struct pool *pool;
 	uint32_t worker;
 	struct wakeup wakeup; /* the pending list is not empty */
+	/* the worker's own */
+	uint64_t used; /* processor time at the end of its last slice, or when it began to serve */
+	uint64_t
+		held_at; /* instant since which it holds LOOP's wakeups; INSTANT_NEVER: it does not */
 	atomic_ullong
 		inside_since; /* instant at which the present slice or task began; 0: none runs */
 	/* under `lock` */
@@ -199,15 +206,38 @@ static void mark_outside(struct run_queue *queue)
 	atomic_store_explicit(&queue->inside_since, 0, memory_order_relaxed);
 }
 
+static void ring_loop(struct run_queue *queue)
+{
+	executor_ring(queue->pool->executor);
+	queue->held_at = INSTANT_NEVER;
+}
+
+/* LOOP is rung for all slices of HOLD_NS at once; before one that may take long, at once. */
+static void hold_loop(struct run_queue *queue, uint64_t now, uint64_t cost)
+{
+	if (queue->held_at != INSTANT_NEVER && now - queue->held_at < HOLD_NS && cost < HOLD_NS)
+		return;
+	ring_loop(queue);
+	if (cost >= HOLD_NS)
+		return;
+	executor_hold(queue->pool->executor);
+	queue->held_at = now;
+}
+
+/* A slice is charged with what its worker used since the slice before, so the thread's clock, a system
+ * call, is read once. */
 static void run_slice(struct run_queue *queue, struct pooled *pooled)
 {
 	struct executor *executor = queue->pool->executor;
-	uint64_t before = executor_used(executor), now = executor_now(executor);
+	uint64_t now = executor_now(executor);
+	hold_loop(queue, now, pooled->cost);
 	mark_inside(queue);
 	uint64_t until = now + queue->pool->options.slice_ns;
 	uint32_t steps = pooled->runnable->ops->run(pooled->runnable, now, until);
 	mark_outside(queue);
-	uint64_t used = executor_used(executor) - before;
+	uint64_t before = queue->used;
+	queue->used = executor_used(executor);
+	uint64_t used = queue->used - before;
 	pooled->cost = used / MAX_OF(steps, 1u);
 	atomic_fetch_add_explicit(&pooled->busy, used, memory_order_relaxed);
 }
@@ -271,9 +301,8 @@ static void unpick(struct run_queue *queue, struct pooled *pooled)
 
 /* One round: every runnable that is due now runs once, earliest first. One that is due again at once
  * waits for the next round, after the thread's queue. */
-static void run_queue_round(void *context)
+static void run_round(struct run_queue *queue)
 {
-	struct run_queue *queue = context;
 	uint64_t now = executor_now(queue->pool->executor);
 	uint32_t count = begin_round(queue, now);
 	for (uint32_t i = 0; i < count; i++) {
@@ -292,6 +321,14 @@ static void run_queue_round(void *context)
 		vacate(pooled);
 	}
 	run_queue_set_alarm(queue);
+}
+
+static void on_alarm(void *context)
+{
+	struct run_queue *queue = context;
+	queue->used = executor_used(queue->pool->executor);
+	run_round(queue);
+	ring_loop(queue);
 }
 
 /* ---- pending runnables ----------------------------------------------------------------------- */
@@ -388,6 +425,8 @@ static bool run_tasks(struct run_queue *queue, struct pooled *pooled)
 		lock_give(&pooled->lock);
 		if (!some)
 			return false;
+		if (!task.brief)
+			ring_loop(queue);
 		mark_inside(queue);
 		task.run(pooled->runnable, task.context);
 		mark_outside(queue);
@@ -451,7 +490,7 @@ static void serve_runnable(struct run_queue *queue, struct pooled *pooled)
 			unlock_and_wake(pooled, note_wakeup(pooled));
 		}
 		/* A step that a client waits for does not wait for the timer. */
-		run_queue_round(queue);
+		run_round(queue);
 	}
 	drop_ref(pooled);
 }
@@ -471,6 +510,7 @@ static struct pooled *pop_pending(struct run_queue *queue)
 static void serve_pending(void *context)
 {
 	struct run_queue *queue = context;
+	queue->used = executor_used(queue->pool->executor);
 	lock_take(&queue->lock);
 	const struct pooled *last = queue->pending_last;
 	lock_give(&queue->lock);
@@ -480,6 +520,7 @@ static void serve_pending(void *context)
 		if (pooled != NULL)
 			serve_runnable(queue, pooled);
 	}
+	ring_loop(queue);
 }
 
 static void report_removed(void *context)
@@ -516,6 +557,7 @@ enum status pool_create(struct executor *executor, const struct pool_options *op
 		queue->worker = i;
 		lock_init(&queue->lock);
 		atomic_init(&queue->inside_since, 0);
+		queue->held_at = INSTANT_NEVER;
 		wakeup_init(&queue->wakeup, serve_pending, queue);
 		queue->heap = heap_alloc(options->runnables_max * sizeof *queue->heap);
 		queue->round = heap_alloc(options->runnables_max * sizeof *queue->round);
@@ -523,8 +565,8 @@ enum status pool_create(struct executor *executor, const struct pool_options *op
 			pool_destroy(self);
 			return STATUS_NO_MEMORY;
 		}
-		executor_on_alarm(executor, (enum executor_thread)(EXECUTOR_WORKER + i),
-				  run_queue_round, queue);
+		executor_on_alarm(executor, (enum executor_thread)(EXECUTOR_WORKER + i), on_alarm,
+				  queue);
 	}
 	*out = self;
 	return STATUS_OK;
@@ -661,13 +703,18 @@ static enum status put_task(struct runnable *runnable, struct task task, uint32_
 
 enum status pool_post(struct runnable *runnable, runnable_task *task, void *context)
 {
-	return put_task(runnable, (struct task){ task, context }, 0);
+	return put_task(runnable, (struct task){ task, context, false }, 0);
+}
+
+enum status pool_post_brief(struct runnable *runnable, runnable_task *task, void *context)
+{
+	return put_task(runnable, (struct task){ task, context, true }, 0);
 }
 
 enum status pool_post_deferrable(struct runnable *runnable, runnable_task *task, void *context)
 {
 	uint32_t most = runnable->pooled->pool->options.tasks_max;
-	return put_task(runnable, (struct task){ task, context }, most / 2);
+	return put_task(runnable, (struct task){ task, context, false }, most / 2);
 }
 
 void pool_wake(struct runnable *runnable)

@@ -66,6 +66,9 @@ void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *rem
 /* Any thread: queues a task for the runnable and wakes its worker. First in, first out. FULL,
  * NO_MEMORY, or CLOSED once the runnable is being removed. */
 MUST_CHECK enum status pool_post(struct runnable *runnable, runnable_task *task, void *context);
+/* The same for a task that takes microseconds: reports of worlds before it may wait for it. */
+MUST_CHECK enum status pool_post_brief(struct runnable *runnable, runnable_task *task,
+				       void *context);
 /* The same for a task that can be posted again later: FULL already at half of `tasks_max`, so that
  * a thousand of them at once leave space for requests of clients. */
 MUST_CHECK enum status pool_post_deferrable(struct runnable *runnable, runnable_task *task,

@@ -92,6 +92,7 @@ bool schedule_begin(struct schedule *self, uint64_t now, struct schedule_turn *t
 	if (self->requested > 0) {
 		self->requested--;
 		self->steps++;
+		turn->requested = true;
 		return true;
 	}
 	if (schedule_due(self) > now)

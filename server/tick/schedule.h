@@ -65,6 +65,7 @@ struct schedule_turn {
 	uint64_t deadline; /* of the step to take; `now` for a requested one */
 	uint64_t lateness; /* ns after it */
 	uint64_t dropped;  /* ticks dropped just now */
+	bool requested;
 };
 
 /* Paused at normal speed. `budget` in thousandths of the period, 0 for none. */

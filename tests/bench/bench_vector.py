@@ -2,7 +2,7 @@
 """Figures of the Python client's fast ways, as ratios within one run (make bench-vector):
 
   worlds   64 worlds of 20 bodies stepped by one message with actions and observations; the same worlds in two `cairnd run`
-           at once: ticks per second, and processor time of a tick, client included
+           at once: ticks per second, and processor time of a tick, client included; `sequence` with five actions a message
   arrays   a step of 1001 bodies that is read into NumPy; the same step unobserved
 
 Usage: bench_vector.py SOURCE BUILD"""
@@ -66,7 +66,8 @@ def step_group(vector, actions, steps):
     start, used = time.perf_counter(), time.process_time() + processor_time(process)
     for _ in range(steps):
         seen = vector.step(actions)
-    assert not seen.refused and seen.observations.shape == (WORLDS, 20 * 13)
+    assert not seen.refused and seen.observations.shape[-1] == 20 * 13
+    steps *= actions.shape[1] if actions.ndim == 3 else 1
     used = time.process_time() + processor_time(process) - used
     return WORLDS * steps / (time.perf_counter() - start), used / (WORLDS * steps)
 
@@ -84,15 +85,19 @@ def bench_worlds(folder):
                                observe=[cairn.observe.bodies(boxes)])
         actions = numpy.random.default_rng(1).uniform(-1, 1, (WORLDS, 60))
         step_group(vector, actions, STEPS)
+        sequence = numpy.repeat(actions[:, None, :], 5, axis=1)
         rounds = []
         for _ in range(ROUNDS):
-            rounds.append((*step_group(vector, actions, STEPS), *run_alone(scenes[0], 10000)))
+            rounds.append((*step_group(vector, actions, STEPS), *run_alone(scenes[0], 10000),
+                           *step_group(vector, sequence, STEPS // 5)))
             client.info("server")  # a client that is silent for long is taken for gone
-    group, group_used, alone, alone_used = (statistics.median(values) for values in zip(*rounds))
+    group, group_used, alone, alone_used, _, _ = (statistics.median(values) for values in zip(*rounds))
     return {"group_ticks_per_s": round(group), "alone_ticks_per_s": round(alone),
             "ratio": round(statistics.median(row[0] / row[2] for row in rounds), 3),
             "group_us_used": round(1e6 * group_used, 1), "alone_us_used": round(1e6 * alone_used, 1),
-            "ratio_used": round(statistics.median(row[3] / row[1] for row in rounds), 3)}
+            "ratio_used": round(statistics.median(row[3] / row[1] for row in rounds), 3),
+            "sequence_ratio": round(statistics.median(row[4] / row[2] for row in rounds), 3),
+            "sequence_ratio_used": round(statistics.median(row[3] / row[5] for row in rounds), 3)}
 
 
 def time_steps(world, arrays, steps=200):

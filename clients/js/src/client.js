@@ -271,7 +271,10 @@ export class Client {
   /** Sends a message that has no answer, or whose answer comes as a callback. */
   send(name, values) {
     if (this.#error !== null) throw this.#error;
-    this.#transport.send(encode(name, values));
+    const message = encode(name, values), most = this.welcome?.limits?.frame_up ?? 0;
+    if (name !== "hello" && most > 0 && message.length > most)
+      throw new RangeError(`the message ${name} takes ${message.length} bytes, and the server takes at most ${most} (frame_up) from this session: send its contents in several messages`);
+    this.#transport.send(message);
   }
 
   nextRef() { return ++this.#ref; }

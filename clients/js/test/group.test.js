@@ -61,3 +61,11 @@ test("a message that is wrong as a whole is refused", async () => {
     (error) => error instanceof Refused && error.status === "range" && error.field === "values");
   await assert.rejects(client.stepWorlds([worlds[0], worlds[0]]), { status: "exists" });
 });
+
+test("a message that the server would not take is refused before it is sent", async () => {
+  const worlds = await worldsOf(1);
+  await assert.rejects(client.stepWorlds(worlds, {
+    actions: [command("force", { body: 1, force: ACTION })], values: new Float64Array(3 * 12000), steps: 12000,
+  }), (error) => error instanceof RangeError && /step_worlds takes 288\d\d\d bytes.*262144/.test(error.message));
+  assert.equal((await client.stepWorlds(worlds)).worlds[0].tick, 1);
+});

@@ -45,7 +45,7 @@ from .joints import of_list
 from .manifest import MESSAGE, QUERY
 from .pack import check_query, command, finite, given_command, world_options
 from .recordings import AsyncWorldRecordings
-from .wire import FRAME_MAX, NAMES, Closed
+from .wire import FRAME_MAX, NAMES, Closed, frame_of
 
 __all__ = ["Client", "Closed", "Refused", "World", "connect"]
 
@@ -140,8 +140,8 @@ class Client(Session):
     # ---- messages --------------------------------------------------------------------------------
 
     def _write(self, name, *fields):
-        content = msgpack.packb([MESSAGE[name], *fields], use_bin_type=True)
-        self._writer.write(b"\xc6" + struct.pack(">I", len(content)) + content)
+        most = 0 if name == "hello" else self.welcome.get("limits", {}).get("frame_up", 0)
+        self._writer.write(frame_of(name, fields, most))
 
     def send(self, name, *fields):
         """Queues a message; the event loop sends it."""

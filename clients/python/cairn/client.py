@@ -247,6 +247,7 @@ class Client(Session):
         if kind != "welcome":
             raise Refused(fields[1], fields[2])
         self._welcomed(fields[0])
+        self.wire.frame_up = self.welcome.get("limits", {}).get("frame_up", 0)
 
     def __enter__(self):
         return self

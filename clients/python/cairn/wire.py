@@ -55,6 +55,16 @@ def _open(address, timeout, tls=None):
     return WebSocket(sock, host_port, "/" + (path or "ws")) if scheme in ("ws", "wss") else sock
 
 
+def frame_of(name, fields, most):
+    """The bytes of a message's frame. Raises ValueError if its content is longer than `most` bytes (0: not known yet), which the
+    server would skip."""
+    content = msgpack.packb([MESSAGE[name], *fields], use_bin_type=True)
+    if 0 < most < len(content):
+        raise ValueError(f"the message {name} takes {len(content)} bytes, and the server takes at most {most} (frame_up) from "
+                         "this session: send its contents in several messages")
+    return b"\xc6" + struct.pack(">I", len(content)) + content
+
+
 class Wire:
     """One connection: send(name, fields…), receive() → (name, [field, …])."""
 
@@ -62,13 +72,13 @@ class Wire:
         self.socket = _open(address, timeout, tls)
         self.timeout = timeout
         self.buffer = bytearray()
+        self.frame_up = 0  # most bytes of a message, from WELCOME
 
     def close(self):
         self.socket.close()
 
     def send(self, name, *fields):
-        content = msgpack.packb([MESSAGE[name], *fields], use_bin_type=True)
-        self.socket.sendall(b"\xc6" + struct.pack(">I", len(content)) + content)
+        self.socket.sendall(frame_of(name, fields, self.frame_up))
 
     def _split(self):
         if len(self.buffer) < 5:

@@ -305,3 +305,19 @@ def test_a_group_is_journalled_and_replays(tmp_path):
         file = next(file for file in files if file.name.startswith(name) and "-" not in file.name)
         done = subprocess.run([find_program(), "replay", str(file), "--verify"], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_message_that_the_server_would_not_take_is_refused_before_it_is_sent(client):
+    worlds = worlds_of(client, 1)
+    vector = client.vector(worlds, PUSH)
+    with pytest.raises(ValueError, match=r"step_worlds takes 288\d\d\d bytes.*262144"):
+        vector.step(numpy.zeros((1, 36000 // vector.action_width, vector.action_width)))
+    assert vector.step(numpy.zeros((1, vector.action_width))).tick.tolist() == [1]
+
+    async def asynchronous():
+        async with aio.connect(client.address) as other:
+            world = await other.join(worlds[0].name)
+            with pytest.raises(ValueError, match="commands takes"):
+                await world.send(*[cairn.command("force", SPHERE, (0.1, 0.2, 0.3)) for _ in range(9000)])
+            assert (await world.step(0)).tick == 1
+    asyncio.run(asynchronous())
