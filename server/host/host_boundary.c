@@ -231,9 +231,9 @@ static enum status collect_batches(struct host *host)
 }
 
 /* The cost of a tick is the processor time of apply and step. Where reading it would cost more than the
- * tick, on LOOP, in a series of ticks and where they are requested, it is the wall time since the slice or the tick before
- * began, which is never less. That is accurate enough, because the schedule does not limit steps on
- * request by their cost. */
+ * tick, on LOOP, in a series of ticks and where they are requested, it is the wall time since the slice
+ * or the tick before began, which is never less. That is accurate enough, because the schedule does not
+ * limit steps on request by their cost. */
 static bool reads_used_time(const struct host *host)
 {
 	return !host->on_loop && host->boundary.ticks == 0 && !host->boundary.turn.requested;
