@@ -68,11 +68,12 @@ def frame_of(name, fields, most):
 class Wire:
     """One connection: send(name, fields…), receive() → (name, [field, …])."""
 
+    frame_up = 0  # most bytes of a message, from WELCOME; 0: not known yet
+
     def __init__(self, address, timeout, tls=None):
         self.socket = _open(address, timeout, tls)
         self.timeout = timeout
         self.buffer = bytearray()
-        self.frame_up = 0  # most bytes of a message, from WELCOME
 
     def close(self):
         self.socket.close()
