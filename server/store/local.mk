@@ -60,7 +60,9 @@ THREAD_TESTS += tests/unit/server/store/test_store_threads
 # make soak-flips: one wrong bit in each byte of a small file in turn; not part of check.
 .PHONY: soak-flips
 soak-flips: tests/unit/server/store/test_care
-	EVERY=1 CK_TIMEOUT_MULTIPLIER=10 tests/unit/server/store/test_care
+	export CK_TIMEOUT_MULTIPLIER=10 EVERY=2; \
+	FIRST=0 tests/unit/server/store/test_care & other=$$!; \
+	FIRST=1 tests/unit/server/store/test_care && wait $$other
 
 FUZZ_TARGETS += tests/fuzz/fuzz_journal
 tests_fuzz_fuzz_journal_LDADD = $(LDADD_FUZZ)

@@ -30,6 +30,13 @@ verify-recordings: cairnd
 		$(top_srcdir)/clients/scenes/$$folder $(VERIFY_TICKS) ./cairnd $(CAIRNDS) || exit 1; done
 EXTRA_DIST += tests/tools/verify_recordings
 
+# make verify-aarch64: the same with a cairnd for aarch64 under qemu-user, which is some thirty times slower.
+.PHONY: verify-aarch64
+verify-aarch64: cairnd
+	$(top_srcdir)/tests/tools/aarch64_daemon $(abs_top_srcdir) aarch64
+	$(MAKE) verify-recordings CAIRNDS=aarch64/cairnd VERIFY_TICKS=15
+EXTRA_DIST += tests/tools/aarch64_daemon
+
 # Pictures of shapes: docs/images/draw_shapes.py draws the output of this program.
 EXTRA_PROGRAMS += tests/tools/shape_dump
 tests_tools_shape_dump_SOURCES = tests/tools/shape_dump.c

@@ -1,7 +1,7 @@
 /* Check, repair, backup and restore of world files; files that are cut, or have one wrong bit.
  *
- * EVERY=N in the environment flips a bit in every N-th byte (make check: 197 bytes apart; `make soak-flips`:
- * every byte). */
+ * EVERY=N in the environment flips a bit in every N-th byte, from byte FIRST on (make check: 197 bytes apart;
+ * `make soak-flips`: every byte, half of them in each of two processes). */
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -178,11 +178,13 @@ START_TEST(one_wrong_bit_is_found_or_harmless)
 {
 	const char *every_text = getenv("EVERY");
 	uint32_t every = every_text != NULL ? (uint32_t)atoi(every_text) : EVERY_DEFAULT;
+	const char *first_text = getenv("FIRST");
+	size_t first = first_text != NULL ? (size_t)atoi(first_text) : check_seed() % every;
 	struct bytes bytes = read_bytes(file);
 	struct care_report whole = checked(file);
 	struct rng rng = rng_seeded(check_seed());
 	uint32_t found = 0, refused = 0, repaired = 0;
-	for (size_t at = check_seed() % every; at < bytes.count; at += every) {
+	for (size_t at = first; at < bytes.count; at += every) {
 		struct care_report report;
 		struct reason why;
 		uint8_t bit = (uint8_t)(1u << rng_below(&rng, 8));
@@ -206,8 +208,9 @@ START_TEST(one_wrong_bit_is_found_or_harmless)
 		report = checked(other);
 		ck_assert_msg(report.sound, "byte %zu: %s", at, report.damage);
 	}
-	printf("# %u damages found, %u files refused, %u repaired\n", (unsigned)found,
-	       (unsigned)refused, (unsigned)repaired);
+	printf("# %zu bytes in steps of %u: %u damages found, %u files refused, %u repaired\n",
+	       bytes.count, (unsigned)every, (unsigned)found, (unsigned)refused,
+	       (unsigned)repaired);
 	ck_assert_uint_gt(found, 0);
 	ck_assert_uint_gt(repaired, 0);
 	bytes_release(&bytes);
