@@ -30,7 +30,14 @@ enum {
 enum wire_body_flags {
 	WIRE_BODY_ASLEEP = 1,
 	WIRE_BODY_QUARANTINED = 2,
+	WIRE_BODY_FAST = 4, /* it does not pass through dynamic bodies either */
 };
+
+static inline uint8_t wire_body_flags(bool asleep, bool quarantined, bool fast)
+{
+	return (uint8_t)((asleep ? WIRE_BODY_ASLEEP : 0) | (quarantined ? WIRE_BODY_QUARANTINED : 0) |
+			 (fast ? WIRE_BODY_FAST : 0));
+}
 
 struct wire_body {
 	uint32_t id;

@@ -16,6 +16,7 @@ void library_body(const struct wire_body *from, cairn_body *to)
 		.id = from->id,
 		.status = from->status,
 		.asleep = (from->flags & WIRE_BODY_ASLEEP) != 0,
+		.fast = (from->flags & WIRE_BODY_FAST) != 0,
 		.owner = from->owner,
 		.tag = from->tag,
 		.position = library_vec3(from->position),

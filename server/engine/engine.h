@@ -233,7 +233,7 @@ void world_begin(struct world *world);
 struct body_view {
 	body_id id;
 	uint8_t status; /* enum body_status */
-	bool asleep, quarantined;
+	bool asleep, quarantined, fast;
 	uint32_t owner;
 	int64_t tag;
 	vec3 position; /* of the origin */

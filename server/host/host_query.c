@@ -100,8 +100,7 @@ static enum status body_facts(const struct world *world, body_id id, uint8_t *sh
 	memset(facts, 0, sizeof *facts);
 	body->id = view.id;
 	body->status = view.status;
-	body->flags = (uint8_t)((view.asleep ? WIRE_BODY_ASLEEP : 0) |
-				(view.quarantined ? WIRE_BODY_QUARANTINED : 0));
+	body->flags = wire_body_flags(view.asleep, view.quarantined, view.fast);
 	body->owner = view.owner;
 	body->tag = view.tag;
 	put_vec3(body->position, view.position);

@@ -36,8 +36,7 @@ static void read_bodies(struct cubes *self)
 		*to = (struct wire_body){
 			.id = view.id,
 			.status = view.status,
-			.flags = (uint8_t)((view.asleep ? WIRE_BODY_ASLEEP : 0) |
-					   (view.quarantined ? WIRE_BODY_QUARANTINED : 0)),
+			.flags = wire_body_flags(view.asleep, view.quarantined, view.fast),
 			.owner = view.owner,
 			.tag = view.tag,
 		};

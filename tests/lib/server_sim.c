@@ -180,8 +180,7 @@ static void read_body(const struct world *world, body_id id, struct wire_body *t
 	*to = (struct wire_body){
 		.id = id,
 		.status = view.status,
-		.flags = (uint8_t)((view.asleep ? WIRE_BODY_ASLEEP : 0) |
-				   (view.quarantined ? WIRE_BODY_QUARANTINED : 0)),
+		.flags = wire_body_flags(view.asleep, view.quarantined, view.fast),
 		.owner = view.owner,
 		.tag = view.tag,
 	};

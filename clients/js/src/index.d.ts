@@ -348,7 +348,7 @@ export class World {
 export interface MirrorBody {
   id: number;
   position?: number[], rotation?: number[], velocity?: number[], spin?: number[];
-  status?: BodyStatus, asleep?: boolean, quarantine?: boolean;
+  status?: BodyStatus, asleep?: boolean, fast?: boolean, quarantine?: boolean;
   owner?: number, tag?: number;
   shapes?: any, contacts?: any;
 }
@@ -407,7 +407,7 @@ export function jointsHash(mirror: Mirror): Uint8Array;
 // ---- constants -------------------------------------------------------------------------------------
 
 export const PROFILE: { readonly plain: 0, readonly exact: 1, readonly view: 2, readonly sim: 3 };
-export const FLAG: { readonly asleep: 1, readonly quarantine: 2 };
+export const FLAG: { readonly asleep: 1, readonly quarantine: 2, readonly fast: 4 };
 export const ALL: number;
 export const ALL_EVENTS: number;
 export const ALL_JOINTS: number;

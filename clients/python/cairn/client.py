@@ -48,6 +48,7 @@ class Body:
     spin: tuple = None
     status: str = None
     asleep: bool = None
+    fast: bool = None  # it does not pass through dynamic bodies either
     owner: int = None
     tag: int = None
     shapes: list = None  # of (name: 32 bytes, position, rotation)
@@ -68,7 +69,8 @@ class Body:
             body.spin = take(3)
         if fields & COLUMN["status"]:
             body.status = STATUSES[next(items)]
-            body.asleep = bool(next(items) & 1)
+            flags = next(items)
+            body.asleep, body.fast = bool(flags & 1), bool(flags & 4)
         if fields & COLUMN["owner"]:
             body.owner, body.tag = take(2)
         if fields & COLUMN["shapes"]:
@@ -81,7 +83,7 @@ class Body:
     def set(self, name, value):
         """Sets a column from a value that `columns.read_block` yields."""
         if name == "status":
-            self.status, self.asleep = STATUSES[value[0]], bool(value[1] & 1)
+            self.status, self.asleep, self.fast = STATUSES[value[0]], bool(value[1] & 1), bool(value[1] & 4)
         elif name == "owner":
             self.owner, self.tag = value
         else:

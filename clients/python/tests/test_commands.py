@@ -128,6 +128,11 @@ def test_arrays_equal_the_bodies(cairn_client):
             assert tuple(getattr(found, name)[row]) == getattr(body, name)
         assert cairn.client.STATUSES[found.status[row]] == body.status and bool(found.asleep[row]) == body.asleep
     assert numpy.array_equal(found.id[found.rows(ids[:3])], ids[:3])
+    assert not found.fast.any()
+    world.apply(cairn.command("set_status", ids[0], "dynamic", "on"))
+    assert list(world.state().fast) == [True] + 5 * [False] and world.step(1, bodies=True).bodies[ids[0]].fast
+    world.apply(cairn.command("set_status", ids[0], "dynamic", "off"))
+    assert not world.state().fast.any()
     again = world.state()
     assert numpy.array_equal(again.position, found.position) and world.tick == stepped.tick
     with pytest.raises(KeyError):

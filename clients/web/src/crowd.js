@@ -14,6 +14,8 @@ const GROUND = new Color(0x6a747e);
 /** Opacity of translucent bodies. */
 const FADED = 0.35;
 const BROKEN = new Color(0xff3355);
+/** Bodies that do not pass through dynamic ones either are shaded toward it. */
+const FAST = new Color(0xff8c1a);
 const STATUS_STATIC = 1;
 
 /** Instances of one shape. */
@@ -206,8 +208,13 @@ export class Crowd {
     const status = mirror.status[item.slot * 2], flags = mirror.status[item.slot * 2 + 1];
     if (flags & FLAG.quarantine) return BROKEN;
     if (status === STATUS_STATIC) return item.batch.kind === "plane" ? GROUND : STATIC;
-    item.colour ??= colourOf(item.id);
-    item.dim ??= item.colour.clone().multiplyScalar(0.7);
+    const fast = (flags & FLAG.fast) !== 0;
+    if (item.colour === undefined || item.fast !== fast) {
+      item.fast = fast;
+      item.colour = colourOf(item.id);
+      if (fast) item.colour.lerp(FAST, 0.7);
+      item.dim = item.colour.clone().multiplyScalar(0.7);
+    }
     return flags & FLAG.asleep ? item.dim : item.colour;
   }
 

@@ -21,7 +21,7 @@ struct changes {
 	uint32_t rows;	/* body rows there is room for */
 	uint64_t *hash; /* owned, by row: the body's share of `sum`, 0 for a free row */
 	uint8_t *
-		seen; /* owned, by row: 0 unless in the sum; asleep and quarantined at the last update */
+		seen; /* owned, by row: 0 unless in the sum; asleep, quarantined, fast at the last update */
 	uint8_t *marks;		  /* owned, by row: what happened since the boundary opened */
 	struct bitset candidates; /* rows that may have moved since the boundary opened */
 	struct bitset marked;	  /* rows with marks */

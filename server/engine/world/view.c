@@ -110,6 +110,7 @@ enum status world_body(const struct world *world, body_id id, struct body_view *
 		.status = body->status[row],
 		.asleep = body->sleep_set[row] != 0,
 		.quarantined = body->quarantined[row] != 0,
+		.fast = (body->flags[row] & BODY_FAST) != 0,
 		.owner = body->owner[row],
 		.tag = body->tag[row],
 		.position = body->position[row],
