@@ -249,8 +249,8 @@ MUST_CHECK enum status soft_forest_plan(struct soft_step *self);
 
 /* soft_joint_tree.c. Factors the groups; call it after their rows are made. */
 void soft_forest_factor(struct soft_step *self);
-/* soft_joint_taut.c. At the present motions, before rows are made: which bodies joints make too stiff, and the
- * inertia_inv of these. */
+/* soft_joint_taut.c. At the present motions, before rows are made: which bodies joints make too
+ * stiff, and the inertia_inv of these. */
 void soft_forest_tighten(struct soft_step *self);
 /* Damps the rotations of a group's taut bodies; before its joints are solved with bias. */
 void soft_group_calm(struct soft_joints *joints, const struct soft_group *group);

@@ -1,40 +1,42 @@
 /* soft_joint_taut.c: the lateral stiffness of joints under a great tension.
  *
- * A joint that pulls with the force f at the arm r of a body also turns the body into the line of the pull.
- * If the body rotates by δθ, the torque r × f changes by
+ * A joint that pulls with the force f at the arm r of a body also turns the body into the line
+ * of the pull. If the body rotates by δθ, the torque r × f changes by
  *
  *   (δθ × r) × f = −[(f·r) 1 − r fᵀ] δθ
  *
- * so the joint acts on the body as a spring of stiffness s = f·r, N m/rad, about the axes across r. A light
- * link that carries a heavy load then swings across the line at a frequency ω, ω² = s/I, which grows with the
- * load. Rows are those of one place of the bodies, so a sub-step integrates this spring explicitly; with
- * h ω above 2 that diverges. With a load of a thousand times the chain's mass h ω is 14 at 60 Hz, and the
- * joints opened by 9 m.
+ * so the joint acts on the body as a spring of stiffness s = f·r, N m/rad, about the axes across
+ * r. A light link that carries a heavy load then swings across the line at a frequency ω, ω² =
+ * s/I, which grows with the load. Rows are those of one place of the bodies, so a sub-step
+ * integrates this spring explicitly; with h ω above 2 that diverges. With a load of a thousand
+ * times the chain's mass h ω is 14 at 60 Hz, and the joints opened by 9 m.
  *
- * Therefore the spring is made implicit, where it is too stiff for a sub-step. With S = h² Σ s (1 − r rᵀ/r²)
- * of a body's joints, at the forces of the last sub-step, its rotation obeys
+ * Therefore the spring is made implicit, where it is too stiff for a sub-step. With S = h² Σ s
+ * (1 − r rᵀ/r²) of a body's joints, at the forces of the last sub-step, its rotation obeys
  *
  *   I (ω⁺ − ω) = h τ + Σ J_ωᵀ λ − S (ω⁺ − ω̄)          so   ω ← ω − I_S⁻¹ S (ω − ω̄),   I_S = I + S
  *
- * before the joints are solved, and I_S⁻¹ takes the place of I⁻¹ in the responses of joints. S belongs to one
- * body, so trees are eliminated as before. A line that rotates as a whole takes its forces with it; therefore
- * only rotation relative to the group's mean ω̄ is damped. Weights of the mean are S' = S − S I_S⁻¹ S, with which
- * the torques −S' (ω − ω̄) add up to 0.
+ * before the joints are solved, and I_S⁻¹ takes the place of I⁻¹ in the responses of joints. S
+ * belongs to one body, so trees are eliminated as before. A line that rotates as a whole takes
+ * its forces with it; therefore only rotation relative to the group's mean ω̄ is damped. Weights
+ * of the mean are S' = S − S I_S⁻¹ S, with which the torques −S' (ω − ω̄) add up to 0.
  *
- * S is a function of the tables: at the step's start the forces are those of the last tick. Forces that push
- * (s < 0) are left out: they lead away from the line, and not too fast for a step. So is the stiffness across a
- * rod or rope, T/L, which acts on whole masses.
+ * S is a function of the tables: at the step's start the forces are those of the last tick.
+ * Forces that push (s < 0) are left out: they lead away from the line, and not too fast for a
+ * step. So is the stiffness across a rod or rope, T/L, which acts on whole masses.
  *
- * Tried and dropped (100 links, a load of 1000 chains, 60 Hz): damping of the whole rotation (ω̄ = 0) loses 0.91 %
- * of the energy in place of 0.06 %, and 7.5 % in place of 0.4 % of ten links; all of the spring implicit once it
- * is too stiff loses 0.13 to 3.7 %, where the part above PLAIN loses 0.06 to 0.44 %.
+ * Tried and dropped (100 links, a load of 1000 chains, 60 Hz): damping of the whole rotation (ω̄
+ * = 0) loses 0.91 % of the energy in place of 0.06 %, and 7.5 % in place of 0.4 % of ten links;
+ * all of the spring implicit once it is too stiff loses 0.13 to 3.7 %, where the part above
+ * PLAIN loses 0.06 to 0.44 %.
  */
 #include "server/engine/methods/soft_step.h"
 
 enum { GROUP_GRAIN = 8 };
 
-/* 1. Of the inertia, in (h ω)²: the part of S that a sub-step integrates explicitly, without numerical damping.
- * It must stay below 4. Larger: light links ring; smaller: swings lose energy that they could keep. */
+/* 1. Of the inertia, in (h ω)²: the part of S that a sub-step integrates explicitly, without
+ * numerical damping. It must stay below 4. Larger: light links ring; smaller: swings lose energy
+ * that they could keep. */
 #define PLAIN 2.0
 
 /* 1, of the trace: makes the sum of weights regular about an axis along all lines. */
@@ -61,8 +63,8 @@ static void add_stiffness(struct soft_jointed *jointed, vec3 pull, vec3 arm, dou
 	jointed->stiff = sym3_add(jointed->stiff, across);
 }
 
-/* Leaves of S what is too stiff, and replaces I⁻¹ by (I + S)⁻¹ = (1 + I⁻¹ S)⁻¹ I⁻¹, which exists for locked
- * axes, too. */
+/* Leaves of S what is too stiff, and replaces I⁻¹ by (I + S)⁻¹ = (1 + I⁻¹ S)⁻¹ I⁻¹, which exists for
+ * locked axes, too. */
 static void make_implicit(struct soft_jointed *jointed)
 {
 	const sym3 *w = &jointed->inertia_inv, *s = &jointed->stiff;

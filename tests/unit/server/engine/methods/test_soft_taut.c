@@ -1,5 +1,5 @@
-/* Joints under a great tension under soft-step: loads of up to 10⁵ times a link, lines that spin, that land,
- * are wound, break and sleep; equal results for any number of workers. */
+/* Joints under a great tension under soft-step: loads of up to 10⁵ times a link; lines that spin, hit a
+ * wall, are driven, sleep and break; equal results for any number of workers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
