@@ -26,6 +26,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_joint_core.c \
 	server/engine/methods/soft_joint_plan.c \
 	server/engine/methods/soft_joint_rows.c \
+	server/engine/methods/soft_joint_taut.c \
 	server/engine/methods/soft_joint_tree.c \
 	server/engine/methods/soft_lanes.h \
 	server/engine/methods/soft_prepare.c \
@@ -69,6 +70,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_soft_rows \
 	tests/unit/server/engine/methods/test_soft_motion \
 	tests/unit/server/engine/methods/test_soft_joint \
+	tests/unit/server/engine/methods/test_soft_taut \
 	tests/unit/server/engine/methods/test_soft_loop \
 	tests/unit/server/engine/methods/test_soft_sleepers \
 	tests/unit/server/engine/methods/test_soft_step

@@ -261,6 +261,7 @@ static struct soft_pass pass_of(struct soft_step *self, bool biased)
 
 static void add_totals(struct soft_joint *joint, double sign)
 {
+	soft_joint_take_pull(joint);
 	for (uint32_t r = 0; r < joint->lock_count; r++)
 		joint->total[r] += sign * joint->impulse[r];
 	for (uint32_t r = 0; r < joint->extra_count; r++) {

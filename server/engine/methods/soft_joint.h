@@ -20,6 +20,8 @@ struct soft_jointed {
 	vec3 mass_inv;		 /* 1/kg, along world axes */
 	sym3 inertia_inv;	 /* world axes, at the present rotation */
 	uint32_t number;	 /* index of its soft_body */
+	bool taut;  /* joints make it stiff: inertia_inv is (I + S)⁻¹ (soft_joint_taut.c) */
+	sym3 stiff; /* kg m²: S */
 	bool moves; /* impulses move it; else several trees may share it, and none writes to it */
 	/* Only during a pass over groups (soft_joint_tree.c): */
 	struct spatial trial;	/* velocity as changed by the joints below */
@@ -86,6 +88,8 @@ struct soft_joint {
 	 * centre; earlier ones, about b's anchor, which is at `arm` from the centre. */
 	struct spatial pushed, total_pushed;
 	vec3 arm;
+	vec3 pull;	  /* N s: its impulse on b in the last sub-step */
+	vec3 pull_before; /* N s: sum of such impulses before that, in the form of `pushed` */
 	/* Of a joint in a core: rates at which an impulse at the anchor of 1 N s and a couple of 1 N m s
 	 * rotate the bodies, 1/(N s s) and 1/(N m s s). */
 	double force_strain, couple_strain;
@@ -245,6 +249,13 @@ MUST_CHECK enum status soft_forest_plan(struct soft_step *self);
 
 /* soft_joint_tree.c. Factors the groups; call it after their rows are made. */
 void soft_forest_factor(struct soft_step *self);
+/* soft_joint_taut.c. At the present motions, before rows are made: which bodies joints make too
+ * stiff, and the inertia_inv of these. */
+void soft_forest_tighten(struct soft_step *self);
+/* Damps the rotations of a group's taut bodies; before its joints are solved with bias. */
+void soft_group_calm(struct soft_joints *joints, const struct soft_group *group);
+/* After a sub-step: sets `pull` to its impulse. */
+void soft_joint_take_pull(struct soft_joint *joint);
 /* Solves all groups in a pass. */
 void soft_forest_solve(const struct soft_step *self, const struct soft_pass *pass);
 /* Chooses a joint's members: the rows that act within their bounds; with the locked rows at most

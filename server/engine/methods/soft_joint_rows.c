@@ -140,6 +140,8 @@ static void init_joints(struct soft_step *self)
 		joint->a = jointed_index(self, constraint->body_a);
 		joint->b = jointed_index(self, constraint->body_b);
 		const double *multiplier = joints->list.joints[i].multiplier;
+		joint->pull = vec3_scale(self->dynamics->tables->joint.force[constraint->source],
+					 self->dt / self->substeps);
 		for (uint32_t r = 0; r < joint->row_count; r++) {
 			uint8_t place = joint->place[r];
 			double impulse = multiplier[place] / self->substeps;
@@ -204,7 +206,7 @@ static void motions_piece(uint32_t first, uint32_t last, uint32_t worker, void *
 	for (uint32_t i = first + 1; i <= last; i++) {
 		uint32_t number = joints->jointed[i].number;
 		joints->motions[i] = soft_motion(self, number, measure->now);
-		if (measure->now == 0 || self->drives[number].spins)
+		if (measure->now == 0 || self->drives[number].spins || joints->jointed[i].taut)
 			set_mass_inv(self, &joints->jointed[i], joints->motions[i].rotation);
 	}
 }
@@ -475,6 +477,7 @@ void soft_joints_measure(struct soft_step *self, double now)
 	if (joints->driven)
 		step_joints_at(self->step, &joints->list, now);
 	parallel_run(parallel, joints->jointed_count - 1, JOINTED_GRAIN, motions_piece, &measure);
+	soft_forest_tighten(self);
 	parallel_run(parallel, joints->list.count, JOINT_GRAIN, rows_piece, &measure);
 	soft_forest_factor(self);
 	profile_enter(self->dynamics->profile, before);

@@ -403,6 +403,8 @@ static void solve_group(const struct soft_pass *pass, struct soft_group *group)
 	struct soft_joints *joints = pass->joints;
 	const uint32_t *order = joints->forest.order;
 	bool extras = false;
+	if (pass->biased)
+		soft_group_calm(joints, group);
 	for (uint32_t i = group->first; i < group->last; i++) {
 		set_targets(pass, &joints->items[order[i]]);
 		extras |= joints->items[order[i]].extra_count > 0;
