@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -327,10 +328,26 @@ static void set_nice(const struct thread_seat *seat)
 		(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
 }
 
+/* For `top -H` and debuggers; LOOP keeps the program's name. */
+static void set_name(const struct thread_seat *seat)
+{
+	static const char *const names[] = { [EXECUTOR_STORE] = "store",
+					     [EXECUTOR_HELPER] = "helper",
+					     [EXECUTOR_ANSWERS] = "answers" };
+	char name[16];
+	if (seat->thread >= EXECUTOR_WORKER)
+		snprintf(name, sizeof name, "worker-%u",
+			 (unsigned)(seat->thread - EXECUTOR_WORKER) % 100);
+	else
+		snprintf(name, sizeof name, "%s", names[seat->thread]);
+	(void)pthread_setname_np(pthread_self(), name);
+}
+
 static void *thread_main(void *context)
 {
 	struct thread_seat *seat = context;
 	seat_here = seat;
+	set_name(seat);
 	set_fifo(seat);
 	set_nice(seat);
 	uv_run(seat->loop, UV_RUN_DEFAULT);
