@@ -1,7 +1,7 @@
 /** `cairn export FILE.mcap`, read by the reader of MCAP's authors (@mcap/core), which checks every checksum. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -74,6 +74,32 @@ test("an export is a valid MCAP with geometry once, transforms a tick, and the r
     for (let record; (record = stream.nextRecord());) messages += record.type === "Message";
     assert.ok(stream.done());
     assert.equal(messages, 124);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+});
+
+test("the names of a scene are read back from the bodies' metadata", async () => {
+  const home = mkdtempSync(join(tmpdir(), "cairn-mcap-"));
+  try {
+    const scene = join(home, "named.yaml"), file = join(home, "named.cairn"), out = join(home, "named.mcap");
+    writeFileSync(scene, `shapes:
+  ball: { kind: sphere, radius: 0.5 }
+bodies:
+  - { shape: ball, at: [0, 1, 0] }
+  - { name: 'a "ball" \\ red', shape: ball, at: [2, 1, 0] }
+`);
+    const tool = (name, ...words) => execFileSync(join(process.env.CAIRN_BUILDDIR, name), words);
+    tool("cairnd", "run", scene, "--ticks", "3", "--record", file);
+    tool("cairn", "export", file, out, "--names", scene);
+    const stream = new McapStreamReader({ decompressHandlers: zstd, validateCrcs: true }), names = [];
+    stream.append(readFileSync(out));
+    for (let record; (record = stream.nextRecord());) {
+      if (record.type !== "Message") continue;
+      for (const { id, metadata } of JSON.parse(new TextDecoder().decode(record.data)).entities ?? [])
+        names.push([id, metadata.find(({ key }) => key === "name")?.value]);
+    }
+    assert.deepEqual(names, [["1", undefined], ["2", 'a "ball" \\ red']]);
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
