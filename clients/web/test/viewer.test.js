@@ -149,6 +149,11 @@ test("a body is drawn at its place, and the chosen body in its colour", async ()
   assert.ok(distance(lit, plain) > 25, `${plain} before the choice`);
   assert.ok(lit[0] > lit[2] + 20, `yellow, not ${lit}`);
   assert.ok(distance(lit, above) > 40, `${above} above the body`);
+  const fast = (word) => page.evaluate(([id, on]) => cairn.link.world.apply([14, id, 2, on]), [spot.id, word]);
+  await fast(2);
+  await page.waitForFunction(() => document.getElementById("facts").textContent.includes("dynamic, fast"));
+  await fast(1);
+  await page.waitForFunction(() => !document.getElementById("facts").textContent.includes("fast"));
   await page.click("#pause");
   await page.waitForFunction(() => cairn.link.world.mode === "running");
   assert.deepEqual(page.wrong, []);
