@@ -35,8 +35,8 @@ enum wire_body_flags {
 
 static inline uint8_t wire_body_flags(bool asleep, bool quarantined, bool fast)
 {
-	return (uint8_t)((asleep ? WIRE_BODY_ASLEEP : 0) | (quarantined ? WIRE_BODY_QUARANTINED : 0) |
-			 (fast ? WIRE_BODY_FAST : 0));
+	return (uint8_t)((asleep ? WIRE_BODY_ASLEEP : 0) |
+			 (quarantined ? WIRE_BODY_QUARANTINED : 0) | (fast ? WIRE_BODY_FAST : 0));
 }
 
 struct wire_body {

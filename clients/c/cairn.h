@@ -209,7 +209,7 @@ typedef struct cairn_body {
 	uint32_t id;
 	uint8_t status; /* 0 inactive, 1 static, 2 dynamic, 3 animated */
 	bool asleep;
-	bool fast; /* it does not pass through dynamic bodies either */
+	bool fast;	/* it does not pass through dynamic bodies either */
 	uint32_t owner; /* session; 0 none */
 	int64_t tag;
 	cairn_vec3 position; /* m, of the body's origin */

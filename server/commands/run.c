@@ -203,8 +203,10 @@ static void report_run(struct run *run, const struct contact_summary *contacts)
 	       (unsigned)stats.islands, (unsigned)stats.islands_dense,
 	       (unsigned)stats.islands_sparse, (unsigned)stats.islands_dependent,
 	       stats.push_work_total);
-	printf("\"joints\": {\"count\": %u, \"broken\": %" PRIu64 ", \"error\": %.9g}, ",
-	       (unsigned)stats.joints, stats.joints_broken_total, run->joint_error);
+	printf("\"joints\": {\"count\": %u, \"broken\": %" PRIu64
+	       ", \"error\": %.9g, \"taut\": %u}, ",
+	       (unsigned)stats.joints, stats.joints_broken_total, run->joint_error,
+	       (unsigned)stats.taut);
 #define PRINT_COUNT(name, NAME, text)                                                              \
 	printf("\"" #name "\": %" PRIu64 ", ", stats.impact_total.name);
 	printf("\"impact\": {");

@@ -58,6 +58,7 @@ enum world_metric {
 	WORLD_ISLANDS_DENSE,
 	WORLD_ISLANDS_SPARSE,
 	WORLD_ISLANDS_DEPENDENT,
+	WORLD_TAUT,
 	WORLD_ITERATIONS,
 	WORLD_FALLBACKS,
 	WORLD_QUARANTINED,
@@ -115,6 +116,8 @@ static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 				   "Islands solved by the sparse solver." },
 	[WORLD_ISLANDS_DEPENDENT] = { "world_islands_dependent", "gauge",
 				      "Islands whose contact forces are not unique." },
+	[WORLD_TAUT] = { "world_taut", "gauge",
+			 "Bodies that joints made too stiff for a sub-step." },
 	[WORLD_ITERATIONS] = { "world_iterations", "gauge",
 			       "Iterations of the solvers in the last tick." },
 	[WORLD_FALLBACKS] = { "world_fallbacks_total", "counter",
@@ -184,6 +187,7 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 	values[WORLD_ISLANDS_DENSE] = world->stats.islands_dense;
 	values[WORLD_ISLANDS_SPARSE] = world->stats.islands_sparse;
 	values[WORLD_ISLANDS_DEPENDENT] = world->stats.islands_dependent;
+	values[WORLD_TAUT] = world->stats.taut;
 	values[WORLD_ITERATIONS] = world->stats.iterations;
 	values[WORLD_FALLBACKS] = world->stats.fallbacks_total;
 	values[WORLD_QUARANTINED] = world->stats.quarantined_total;

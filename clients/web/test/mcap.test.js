@@ -83,12 +83,8 @@ test("the names of a scene are read back from the bodies' metadata", async () =>
   const home = mkdtempSync(join(tmpdir(), "cairn-mcap-"));
   try {
     const scene = join(home, "named.yaml"), file = join(home, "named.cairn"), out = join(home, "named.mcap");
-    writeFileSync(scene, `shapes:
-  ball: { kind: sphere, radius: 0.5 }
-bodies:
-  - { shape: ball, at: [0, 1, 0] }
-  - { name: 'a "ball" \\ red', shape: ball, at: [2, 1, 0] }
-`);
+    writeFileSync(scene, ["shapes:", "  ball: { kind: sphere, radius: 0.5 }", "bodies:", "  - { shape: ball, at: [0, 1, 0] }",
+      "  - { name: 'a \"ball\" \\ red', shape: ball, at: [2, 1, 0] }", ""].join("\n"));
     const tool = (name, ...words) => execFileSync(join(process.env.CAIRN_BUILDDIR, name), words);
     tool("cairnd", "run", scene, "--ticks", "3", "--record", file);
     tool("cairn", "export", file, out, "--names", scene);

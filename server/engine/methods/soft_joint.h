@@ -252,6 +252,8 @@ void soft_forest_factor(struct soft_step *self);
 /* soft_joint_taut.c. At the present motions, before rows are made: which bodies joints make too
  * stiff, and the inertia_inv of these. */
 void soft_forest_tighten(struct soft_step *self);
+/* How many bodies are taut. */
+uint32_t soft_joints_taut(const struct soft_joints *joints);
 /* Damps the rotations of a group's taut bodies; before its joints are solved with bias. */
 void soft_group_calm(struct soft_joints *joints, const struct soft_group *group);
 /* After a sub-step: sets `pull` to its impulse. */

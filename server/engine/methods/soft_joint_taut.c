@@ -135,6 +135,14 @@ void soft_forest_tighten(struct soft_step *self)
 		     tighten_piece, &work);
 }
 
+uint32_t soft_joints_taut(const struct soft_joints *joints)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 1; joints->list.count > 0 && i < joints->jointed_count; i++)
+		count += joints->jointed[i].taut;
+	return count;
+}
+
 /* S' = S − S I_S⁻¹ S. */
 static sym3 weight_of(const struct soft_jointed *jointed)
 {

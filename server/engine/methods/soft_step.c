@@ -205,6 +205,7 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 	soft_joints_store(&self);
 	step_sleep(&step);
 	dynamics->report.iterations = self.substeps;
+	dynamics->report.taut = soft_joints_taut(&self.joints);
 	step_finish(&step);
 	return STATUS_OK;
 }

@@ -70,6 +70,7 @@ struct world_stats world_stats(const struct world *world)
 		.islands_sparse = report->islands_sparse,
 		.islands_dependent = report->islands_dependent,
 		.joints = world->dynamics.joint_used.count,
+		.taut = report->taut,
 		.joints_broken_total = world->joints_broken_total,
 		.joint_error = report->joint_error,
 		.push_work = report->push_work,

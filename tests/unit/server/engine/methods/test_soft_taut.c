@@ -109,14 +109,19 @@ START_TEST(a_load_of_a_thousand_chains_swings_and_holds)
 	hang(vec3_zero(), vec3_axis(0), cases[_i].links, cases[_i].load, 0, NULL);
 	double begun = energy_of(&momentum), worst = 0, off = 0;
 	double fall = cases[_i].load * GRAVITY * cases[_i].links;
+	uint32_t taut = 0;
 	for (uint32_t tick = 0; tick < 600; tick++) {
 		worst = fmax(worst, step_all(1));
+		taut = MAX_OF(taut, world_stats(world).taut);
 		off = fmax(off, fabs(energy_of(&momentum) - begun) / fall);
 	}
 	printf("  %u links, load %g: apart by %.2g m, energy off by %.2g %%\n", cases[_i].links,
 	       cases[_i].load, worst, 100 * off);
 	ck_assert_double_lt(worst, 0.010);
 	ck_assert_double_lt(off, 0.03);
+	/* It is told; the load itself is not taut. */
+	ck_assert_uint_gt(taut, 0);
+	ck_assert_uint_le(taut, cases[_i].links);
 	close_world();
 }
 END_TEST
