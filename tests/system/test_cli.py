@@ -142,7 +142,7 @@ def test_set_changes_parameters_method_and_seed(cli, world):
 def test_step_prints_bodies_and_totals(cli, world):
     stepped = cli.json("step", world, "10", "--bodies", "--totals")
     assert [row["id"] for row in stepped["bodies"]] == [1, 2]
-    assert list(stepped["bodies"][0]) == ["id", "position", "rotation", "velocity", "spin", "status", "asleep"]
+    assert list(stepped["bodies"][0]) == ["id", "position", "rotation", "velocity", "spin", "status", "asleep", "fast"]
     assert stepped["bodies"][0]["status"] == "static" and len(stepped["bodies"][1]["rotation"]) == 4
     assert stepped["kinetic"] > 0 and len(stepped["linear"]) == 3
     table = cli.text("step", world, "0", "--bodies", "--totals").splitlines()
