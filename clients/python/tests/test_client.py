@@ -332,6 +332,7 @@ def test_a_ring_is_cut_into_parts_that_leave_its_hole_free(cairn_client):
 
 def test_the_end_of_a_world_waits_for_its_queries_in_the_helper():
     with daemon() as server, server.connect() as client:
+        client.timeout = 100  # on a busy machine the thread of low priority that answers hardly runs
         corners, faces = torus(160, 60)
         for round_ in range(3):
             world = client.create("ring%d" % round_, method="free", gravity=(0, 0, 0))
