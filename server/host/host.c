@@ -208,6 +208,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 	atomic_init(&host->moments_kept, 0);
 	atomic_init(&host->moments_bytes, 0);
 	atomic_init(&host->rollbacks, 0);
+	atomic_init(&host->ending, false);
 	host->whole_due = true;
 	host->start_due = options->is_new || info.tick == 0;
 	/* Changes that a scene made before the first tick belong to a boundary that no step has closed. */
@@ -316,6 +317,7 @@ void host_stop(struct host *host, host_stopped *on_stopped, void *context)
 {
 	host->on_stopped = on_stopped;
 	host->stopped_context = context;
+	atomic_store(&host->ending, true);
 	pool_remove(host->pool, &host->runnable, on_runnable_removed, NULL);
 }
 

@@ -8,7 +8,7 @@
  *
  * The number of queries at ANSWERS is limited per world (HOST_POSTED_MAX) and per session, and so are the
  * bytes of their images; beyond a limit a query is refused with BUSY, before its image is made where that
- * is known. A host does not end before they have returned (host.c).
+ * is known. A host does not end before they have returned (host.c); then those not begun are refused.
  */
 #include <string.h>
 
@@ -567,7 +567,12 @@ static void return_query(void *context)
 static void answer_posted(void *context)
 {
 	struct shape_query *self = context;
-	answer_query(self);
+	/* The end of the world waits for its queries, so those not begun are refused. */
+	if (atomic_load(&self->host->ending))
+		self->status = refuse_query(self, STATUS_UNKNOWN_WORLD, "query",
+					    "the world ended before the query was answered");
+	else
+		answer_query(self);
 	executor_wake(self->host->executor, EXECUTOR_LOOP, &self->done);
 }
 

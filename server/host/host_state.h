@@ -231,6 +231,7 @@ struct host {
 	 * is free. */
 	atomic_uint posted, posted_by[HOST_POSTED_MAX];
 	atomic_ullong posted_bytes; /* of their images */
+	atomic_bool ending;	    /* ANSWERS refuses queries that it has not begun */
 	bool stop_due; /* LOOP's: stopped, but the wakeup is pending or shape queries are at ANSWERS */
 	void *stopped_context;
 

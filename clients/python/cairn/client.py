@@ -280,7 +280,7 @@ class Client(Session):
     def take(self, timeout=None):
         """Receives one message, and handles it if it is not an answer (PING, frames, RESULT, ...). Returns it, or None after
         `timeout` seconds. Raises Closed at GOODBYE."""
-        message = self.wire.receive(timeout)
+        message = self.wire.receive(self.timeout if timeout is None else timeout)
         if message is None:
             return None
         kind, fields = message
