@@ -6,6 +6,7 @@
 #include "server/base/json_text.h"
 #include "server/base/progress_text.h"
 #include "server/commands/replay_command.h"
+#include "server/io/parallel_pool.h"
 #include "server/store/replay.h"
 
 static const char *const verdicts[] = { "unchecked", "same", "differs", "states" };
@@ -152,7 +153,13 @@ int replay_command(const struct options *options)
 		replay.progress = show_progress;
 		replay.context = &text;
 	}
+	struct parallel_pool *pool = NULL;
+	/* Without a second thread the sides are played one after the other. */
+	if (replay.against != NULL && parallel_pool_create(2, &pool) == STATUS_OK)
+		replay.parallel = parallel_pool_parallel(pool);
 	enum status status = replay_file(&replay, &report, &why);
+	if (pool != NULL)
+		parallel_pool_destroy(pool);
 	if (options->replay_progress)
 		fputs(PROGRESS_TEXT_AWAY, stderr);
 	if (status != STATUS_OK) {

@@ -5,7 +5,8 @@
  * these rows are removed:
  *
  *	checkpoints   older than the K newest, except the one where the records begin, the newest of each
- *	              name, and those that a RESTORE in the retained history goes back to
+ *	              name, and those that a RESTORE in the retained history goes back to; with `from_birth`
+ *	              also the first one of each OLD_SPACING ticks, so that no tick is far from a stored state
  *	batches, applies, stops, hashes, epochs   before the beginning; the epoch of the beginning stays
  *	shapes        none: a shape is valid from its record on for ever
  *
@@ -34,7 +35,9 @@ static const char *const texts[PRUNE_STATEMENTS] = {
 		"SELECT seq FROM checkpoints c WHERE seq < ?1 AND seq <> ?2 AND (name IS NULL"
 		" OR EXISTS (SELECT 1 FROM checkpoints n WHERE n.name = c.name"
 		" AND n.seq > c.seq)) AND NOT EXISTS (SELECT 1 FROM epochs e"
-		" WHERE e.checkpoint = c.seq AND e.seq > ?2) LIMIT 1",
+		" WHERE e.checkpoint = c.seq AND e.seq > ?2) AND (?3 = 0 OR (SELECT"
+		" p.epoch = c.epoch AND p.tick / ?3 = c.tick / ?3 FROM checkpoints p"
+		" WHERE p.seq < c.seq ORDER BY p.seq DESC LIMIT 1)) LIMIT 1",
 	[PRUNE_DROP] = "DELETE FROM checkpoints WHERE seq = ?1",
 	[PRUNE_SESSION] = "SELECT max(session) FROM (SELECT session FROM batches WHERE seq < ?1"
 			  " ORDER BY seq LIMIT ?2)",
@@ -180,12 +183,13 @@ static enum status plan_pruning(struct pruner *self, sqlite3 *db, const struct r
 /* ---- one slice --------------------------------------------------------------------------------- */
 
 /* Deletes one old checkpoint; *found: there was one. */
-static enum status drop_checkpoint(struct pruner *self, sqlite3 *db, bool *found,
+static enum status drop_checkpoint(struct pruner *self, sqlite3 *db, uint64_t spacing, bool *found,
 				   struct reason *why)
 {
 	sqlite3_stmt *find = self->statements[PRUNE_FIND];
 	sql_bind(find, 1, self->oldest_kept);
 	sql_bind(find, 2, self->begins);
+	sql_bind(find, 3, spacing);
 	enum status status = sql_row(db, find, why);
 	*found = status == STATUS_OK;
 	if (status != STATUS_OK)
@@ -198,12 +202,13 @@ static enum status drop_checkpoint(struct pruner *self, sqlite3 *db, bool *found
 }
 
 static enum status drop_checkpoints(struct pruner *self, sqlite3 *db, uint64_t most,
-				    struct prune_counts *counts, bool *more, struct reason *why)
+				    uint64_t spacing, struct prune_counts *counts, bool *more,
+				    struct reason *why)
 {
 	enum status status = STATUS_OK;
 	*more = true;
 	for (uint64_t i = 0; i < most && *more && status == STATUS_OK; i++) {
-		status = drop_checkpoint(self, db, more, why);
+		status = drop_checkpoint(self, db, spacing, more, why);
 		counts->checkpoints += *more && status == STATUS_OK;
 	}
 	return status;
@@ -241,9 +246,11 @@ static enum status drop_rows(struct pruner *self, sqlite3 *db, enum prune_statem
 	return status;
 }
 
-static enum status prune_tables(struct pruner *self, sqlite3 *db, const struct prune_counts *most,
-				struct prune_counts *counts, bool *more, struct reason *why)
+static enum status prune_tables(struct pruner *self, sqlite3 *db, const struct retention *keep,
+				const struct prune_counts *most, struct prune_counts *counts,
+				bool *more, struct reason *why)
 {
+	uint64_t spacing = keep->from_birth ? OLD_SPACING : 0;
 	uint32_t rows = (uint32_t)MIN_OF(most->records, (uint64_t)1 << 20);
 	const struct {
 		enum prune_statement which;
@@ -256,7 +263,8 @@ static enum status prune_tables(struct pruner *self, sqlite3 *db, const struct p
 		{ PRUNE_HASHES, self->epoch, 1 + rows / HASH_ROWS_SHARE },
 		{ PRUNE_EPOCHS, self->epoch, rows },
 	};
-	enum status status = drop_checkpoints(self, db, most->checkpoints, counts, more, why);
+	enum status status =
+		drop_checkpoints(self, db, most->checkpoints, spacing, counts, more, why);
 	if (status == STATUS_OK)
 		status = keep_session(self, db, rows, why);
 	for (size_t i = 0; i < COUNT_OF(tables) && status == STATUS_OK; i++)
@@ -283,7 +291,7 @@ enum status prune_slice(struct pruner *self, sqlite3 *db, const struct retention
 	if (status == STATUS_OK && !self->planned)
 		status = plan_pruning(self, db, keep, why);
 	if (status == STATUS_OK)
-		status = prune_tables(self, db, most, &made, more, why);
+		status = prune_tables(self, db, keep, most, &made, more, why);
 	if (status == STATUS_OK)
 		status = sql_exec(db, "COMMIT", why);
 	if (status != STATUS_OK) {

@@ -16,9 +16,13 @@
  * that resume may have missed them: ten seconds at 60 Hz. */
 enum { RESULT_TICKS = 600 };
 
+/* With `from_birth`, the first checkpoint of each so many ticks is retained: a replay that begins at the one
+ * before any tick makes about five minutes at 60 Hz again. */
+enum { OLD_SPACING = 18000 };
+
 struct retention {
 	uint32_t checkpoints; /* newest ones to retain; 0: all, with every record */
-	bool from_birth; /* all present and later records are retained; only checkpoints are removed */
+	bool from_birth; /* all present and later records are retained; checkpoints are thinned */
 };
 
 enum prune_statement {

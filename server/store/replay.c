@@ -392,16 +392,40 @@ static enum status compare_worlds(struct tape *one, struct tape *other, uint64_t
 	return STATUS_OK;
 }
 
-/* One tick of both. */
-static enum status compare_next_tick(struct tape *one, struct tape *other,
-				     struct replay_report *report, bool *over, struct reason *why)
+/* One tick of one side: its event, and the hash of the state after it. */
+struct side {
+	struct tape *tape;
+	struct player_event event;
+	uint64_t hash;
+	enum status status;
+	struct reason why;
+};
+
+static void play_side(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
-	struct player_event a, b;
-	enum status status = next_tick(one, &a, why);
-	if (status == STATUS_OK)
-		status = next_tick(other, &b, why);
-	if (status != STATUS_OK)
-		return status;
+	struct side *sides = context;
+	UNUSED(worker);
+	for (uint32_t i = first; i < last; i++) {
+		struct side *side = &sides[i];
+		side->status = next_tick(side->tape, &side->event, &side->why);
+		if (side->status == STATUS_OK)
+			side->hash = world_state_hash(side->tape->player.world, NULL, NULL);
+	}
+}
+
+/* One tick of both, at the same time if there are two workers. */
+static enum status compare_next_tick(struct tape *one, struct tape *other,
+				     const struct parallel *parallel, struct replay_report *report,
+				     bool *over, struct reason *why)
+{
+	struct side sides[2] = { { .tape = one }, { .tape = other } };
+	parallel_run(parallel, 2, 1, play_side, sides);
+	for (int i = 0; i < 2; i++)
+		if (sides[i].status != STATUS_OK) {
+			*why = sides[i].why;
+			return sides[i].status;
+		}
+	struct player_event a = sides[0].event, b = sides[1].event;
 	*over = a.kind == PLAYER_END || b.kind == PLAYER_END;
 	if (a.kind != b.kind) {
 		/* One recording is longer. */
@@ -416,8 +440,7 @@ static enum status compare_next_tick(struct tape *one, struct tape *other,
 		*over = true;
 		return STATUS_OK;
 	}
-	uint64_t x = world_state_hash(one->player.world, NULL, NULL);
-	uint64_t y = world_state_hash(other->player.world, NULL, NULL);
+	uint64_t x = sides[0].hash, y = sides[1].hash;
 	if (a.kind == PLAYER_TICK && a.recorded != b.recorded)
 		first_difference(report, REPLAY_TICK_HASH, &a, a.recorded, b.recorded);
 	else if (x != y)
@@ -542,6 +565,8 @@ static enum status compare_tapes(struct tape *one, struct tape *other,
 {
 	bool over = false;
 	uint64_t from = options->from;
+	const struct parallel *parallel =
+		options->parallel != NULL ? options->parallel : &parallel_serial;
 	enum status status =
 		options->bisect ? find_equal_states(one, other, &from, why) : STATUS_OK;
 	if (status == STATUS_OK)
@@ -563,7 +588,7 @@ static enum status compare_tapes(struct tape *one, struct tape *other,
 		over = true;
 	}
 	while (status == STATUS_OK && !over) {
-		status = compare_next_tick(one, other, report, &over, why);
+		status = compare_next_tick(one, other, parallel, report, &over, why);
 		report_replay_progress(options, one, report);
 	}
 	if (status == STATUS_OK)

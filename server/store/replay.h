@@ -2,6 +2,7 @@
 #ifndef CAIRN_STORE_REPLAY_H
 #define CAIRN_STORE_REPLAY_H
 
+#include "server/base/parallel.h"
 #include "server/base/status.h"
 #include "server/store/recording.h"
 
@@ -11,6 +12,8 @@ struct replay_options {
 	bool bisect;	     /* with `against`: start at the last stored states that are equal */
 	bool verify;	     /* recompute every tick; else only count the records */
 	uint64_t from; /* start at the checkpoint nearest at or before this tick; 0: the first */
+	/* With `against`: makes a tick of both at the same time; borrowed. NULL: one after the other. */
+	const struct parallel *parallel;
 	/* Called after each tick with the number of ticks replayed and of those in the file; may
 	 * be NULL. */
 	void (*progress)(void *context, uint64_t ticks, uint64_t total);

@@ -2,8 +2,9 @@
 """bench_past.py [MINUTES] [BODIES]: what the past of a world costs (docs/RECORDING.md has the last figures).
 
 One world is stepped for MINUTES of its time (60), with bodies that never sleep and are pushed once a second. Then: seeks to
-random ticks, `when` first and last, `replay --bisect` against a copy of the run with one bit changed near its end. Then the
-world runs while 100 clients scrub it, and while as much processor time is burnt elsewhere. `make bench-past`."""
+random ticks, `when` first and last, `replay --bisect` against a copy of the run with one bit changed at the worst place: half
+way, at the end of the ticks between two stored states (`OLD_SPACING` of server/store/prune.h). Then the world runs while
+100 clients scrub it, and while as much processor time is burnt elsewhere. `make bench-past`."""
 import asyncio
 import json
 import os
@@ -23,6 +24,7 @@ from cairn.client import command  # noqa: E402
 from cairn.testing import daemon  # noqa: E402
 
 RATE, CLIENTS, SECONDS = 60, 100, 15
+OLD_SPACING = 18000
 
 
 def build(client, bodies, name="w"):
@@ -113,14 +115,15 @@ def thread_seconds(pid, name="answers"):
 def main():
     minutes, bodies = (int(word) for word in (sys.argv[1:] + ["60", "250"][len(sys.argv) - 1:])[:2])
     ticks = minutes * 60 * RATE
+    odd = max(ticks // 2 // OLD_SPACING, 1) * OLD_SPACING // RATE - 1
     with tempfile.TemporaryDirectory() as folder:
         options = ("--journal-keep", "--keyframe-bytes", "1G", "--past-views", "128")
-        for name, odd in (("b", ticks // RATE * 9 // 10), ("a", None)):
+        for name, changed in (("b", odd), ("a", None)):
             server = daemon("--data", f"{folder}/{name}", *options)
             running = server.__enter__()
             client = running.connect()
             world, ids = build(client, bodies)
-            _, spent = timed(lambda: drive(world, ids, ticks, odd))
+            _, spent = timed(lambda: drive(world, ids, ticks, changed))
             world.wait_durable(ticks, timeout=60)
             if name == "b":
                 server.__exit__(None, None, None)

@@ -190,6 +190,26 @@ START_TEST(a_recording_from_birth_keeps_all_ticks_and_few_images)
 }
 END_TEST
 
+/* No tick is further than OLD_SPACING from a stored state, however old it is, and few states are kept. */
+START_TEST(a_recording_from_birth_keeps_a_state_of_each_spacing)
+{
+	set_retention(2, true);
+	recorder_begin(&recorder, "w", "free", false, check_seed());
+	for (int i = 0; i < 14; i++) {
+		for (int tick = 0; tick < 3600; tick++)
+			recorder_step(&recorder);
+		recorder_checkpoint(&recorder, NULL);
+		recorder_settle(&recorder);
+	}
+	ck_assert_uint_eq(read_number("SELECT max(tick - earlier) FROM (SELECT tick, lag(tick) OVER"
+				      " (ORDER BY tick) AS earlier FROM checkpoints)"),
+			  OLD_SPACING);
+	/* 0, 18 000 and 36 000; 46 800 and 50 400 are the newest. */
+	ck_assert_uint_eq(read_number("SELECT count(*) FROM checkpoints"), 5);
+	recover_and_compare();
+}
+END_TEST
+
 static void no_number(void *context, uint32_t session, uint64_t batch)
 {
 	UNUSED(context);
@@ -367,6 +387,7 @@ static Suite *make(void)
 		tests, every_tick_after_the_first_checkpoint_has_a_hash_and_no_earlier_row_is_left,
 		0, 3);
 	tcase_add_test(tests, a_recording_from_birth_keeps_all_ticks_and_few_images);
+	tcase_add_test(tests, a_recording_from_birth_keeps_a_state_of_each_spacing);
 	tcase_add_test(tests, from_birth_a_checkpoint_before_the_last_results_is_kept);
 	tcase_add_test(tests, a_snapshot_is_kept_while_a_name_or_a_restore_needs_it);
 	tcase_add_test(tests, the_file_does_not_grow_with_the_worlds_age);
