@@ -147,6 +147,16 @@ enum cairn_integrator {
 	CAIRN_INTEGRATOR_RK45 = 5
 };
 
+/* Values of mass rule fields. */
+enum cairn_mass_rule {
+	CAIRN_MASS_RULE_SHAPES = 0,
+	CAIRN_MASS_RULE_CENTRE = 1,
+	CAIRN_MASS_RULE_GIVEN = 2
+};
+
+/* Values of shadow fields. */
+enum cairn_shadow { CAIRN_SHADOW_NONE = 0, CAIRN_SHADOW_STATIC = 1 };
+
 /* Values of joint type fields. */
 enum cairn_joint_type {
 	CAIRN_JOINT_TYPE_SPHERICAL = 1,
@@ -279,8 +289,8 @@ struct cairn_command_spawn {
 	double rolling_friction;
 	/* spinning_friction (0 … 1000 m): the same about the normal */
 	double spinning_friction;
-	/* friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the
-	 * frictions; zero: none */
+	/* friction_axis (-1 … 1): body axes; along it axis_friction replaces the frictions; zero:
+	 * none */
 	cairn_vec3 friction_axis;
 	/* axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
 	double axis_friction;
@@ -292,6 +302,21 @@ struct cairn_command_spawn {
 	double tolerance;
 	/* substeps: least number of equal parts of a tick; 0: one; read by method impact */
 	uint32_t substeps;
+	/* gravity_scale (-1000 … 1000): factor of gravity; 0: none */
+	double gravity_scale;
+	/* speed_max (0 … 10000 m/s): bound of its velocity at both ends of a tick; 0: none */
+	double speed_max;
+	/* angular_speed_max (0 … 10000 rad/s): the same of its angular velocity */
+	double angular_speed_max;
+	/* mass_rule: 0 shapes, 1 centre: it is given, 2 given: centre, inertia and mass */
+	uint8_t mass_rule;
+	/* centre (-1000000 … 1000000 m): of mass, from the origin, body axes; read with mass_rule 1,
+	 * 2 */
+	cairn_vec3 centre;
+	/* inertia (0 … 1e+18 kg m2): principal (planar: z); read with mass_rule 2 */
+	cairn_vec3 inertia;
+	/* inertia_rotation: principal axes to body axes; read with mass_rule 2 */
+	cairn_quat inertia_rotation;
 };
 
 /* remove a body and its contacts. */
@@ -390,8 +415,8 @@ struct cairn_command_set_material {
 	double rolling_friction;
 	/* spinning_friction (0 … 1000 m): the same about the normal */
 	double spinning_friction;
-	/* friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the
-	 * frictions; zero: none */
+	/* friction_axis (-1 … 1): body axes; along it axis_friction replaces the frictions; zero:
+	 * none */
 	cairn_vec3 friction_axis;
 	/* axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
 	double axis_friction;
@@ -454,6 +479,46 @@ struct cairn_command_set_integrator {
 	/* substeps: least number of equal parts of a tick, each with its own contacts and forces;
 	 * linked bodies take the largest; 0: one */
 	uint32_t substeps;
+};
+
+/* change how gravity acts on a body, and its greatest speeds; wakes it. */
+struct cairn_command_set_motion {
+	/* body: the body */
+	int64_t body;
+	/* gravity_scale (-1000 … 1000): factor of gravity; 0: none */
+	double gravity_scale;
+	/* speed_max (0 … 10000 m/s): bound of its velocity at both ends of a tick; 0: none */
+	double speed_max;
+	/* angular_speed_max (0 … 10000 rad/s): the same of its angular velocity */
+	double angular_speed_max;
+};
+
+/* give an animated body the pose of the next tick's end: it gets the velocities that take it
+ * there, and stops after that tick unless it gets another target. */
+struct cairn_command_move_to {
+	/* body: the body, animated */
+	int64_t body;
+	/* position (-1000000 … 1000000 m): of the body's origin */
+	cairn_vec3 position;
+	/* rotation: body axes to world axes, w first; the shorter way */
+	cairn_quat rotation;
+};
+
+/* push the dynamic bodies around a point away from it at once; wakes them. */
+struct cairn_command_explode {
+	/* position (-1000000 … 1000000 m): the centre */
+	cairn_vec3 position;
+	/* radius (0 … 1000000 m): bodies whose nearest point is farther get nothing */
+	double radius;
+	/* impulse (-1e+12 … 1e+12 N s): on each body whose nearest point is within core, along the
+	 * line from the centre to that point; negative: towards the centre */
+	double impulse;
+	/* core (0 … 1000000 m): from here to radius the impulse falls off linearly; at most radius */
+	double core;
+	/* mask: bits: the groups of bodies it acts on */
+	uint32_t mask;
+	/* shadow: 1: a static body between the centre and a body's nearest point shields it */
+	uint8_t shadow;
 };
 
 /* set gravity; wakes everything. */
@@ -728,6 +793,9 @@ enum cairn_command_op {
 	CAIRN_COMMAND_SET_DAMPING = 23,
 	CAIRN_COMMAND_WAKE = 24,
 	CAIRN_COMMAND_SET_INTEGRATOR = 26,
+	CAIRN_COMMAND_SET_MOTION = 27,
+	CAIRN_COMMAND_MOVE_TO = 28,
+	CAIRN_COMMAND_EXPLODE = 29,
 	CAIRN_COMMAND_GRAVITY = 30,
 	CAIRN_COMMAND_PARAMETER = 31,
 	CAIRN_COMMAND_METHOD = 32,
@@ -767,6 +835,9 @@ typedef struct cairn_command {
 		struct cairn_command_set_damping set_damping;
 		struct cairn_command_wake wake;
 		struct cairn_command_set_integrator set_integrator;
+		struct cairn_command_set_motion set_motion;
+		struct cairn_command_move_to move_to;
+		struct cairn_command_explode explode;
 		struct cairn_command_gravity gravity;
 		struct cairn_command_parameter parameter;
 		struct cairn_command_method method;

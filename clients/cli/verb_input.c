@@ -1,4 +1,4 @@
-/* verb_input.c: the verbs spawn, remove, push and set. */
+/* verb_input.c: the verbs spawn, remove, push, explode, target, motion and set. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,13 +6,25 @@
 #include "clients/cli/verbs.h"
 #include "server/base/bytes.h"
 
+struct number_option {
+	const char *name;
+	double *to;
+};
+
+static bool number_options(struct cli *cli, const struct number_option *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *text = cli_option(cli, numbers[i].name, 0);
+		if (text != NULL && !cli_number(cli, text, numbers[i].name, numbers[i].to))
+			return false;
+	}
+	return true;
+}
+
 /* Fills the fields of a SPAWN that are one number from the options. */
 static bool spawn_numbers(struct cli *cli, struct command_SPAWN *spawn)
 {
-	const struct {
-		const char *name;
-		double *to;
-	} numbers[] = {
+	const struct number_option numbers[] = {
 		{ "density", &spawn->density },
 		{ "restitution", &spawn->restitution },
 		{ "friction", &spawn->static_friction },
@@ -21,13 +33,11 @@ static bool spawn_numbers(struct cli *cli, struct command_SPAWN *spawn)
 		{ "spinning-friction", &spawn->spinning_friction },
 		{ "axis-friction", &spawn->axis_friction },
 		{ "tolerance", &spawn->tolerance },
+		{ "gravity-scale", &spawn->gravity_scale },
+		{ "speed-max", &spawn->speed_max },
+		{ "angular-speed-max", &spawn->angular_speed_max },
 	};
-	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-		const char *text = cli_option(cli, numbers[i].name, 0);
-		if (text != NULL && !cli_number(cli, text, numbers[i].name, numbers[i].to))
-			return false;
-	}
-	return true;
+	return number_options(cli, numbers, COUNT_OF(numbers));
 }
 
 /* Fills the fields of a SPAWN that are vectors from the options. */
@@ -84,19 +94,24 @@ static bool spawn_integrator(struct cli *cli, struct command_SPAWN *spawn)
 			   &spawn->integrator);
 }
 
-/* Fills the optional fields of a SPAWN from the options. */
-static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
+static bool rotation_option(struct cli *cli, quat *to)
 {
 	const char *rotation = cli_option(cli, "rotation", 0);
 	double q[4];
-	if (!spawn_vectors(cli, spawn) || !spawn_numbers(cli, spawn) ||
-	    !spawn_integrator(cli, spawn))
+	if (rotation == NULL)
+		return true;
+	if (!cli_numbers(cli, rotation, "rotation", q, 4))
 		return false;
-	if (rotation != NULL) {
-		if (!cli_numbers(cli, rotation, "rotation", q, 4))
-			return false;
-		spawn->rotation = (quat){ q[0], q[1], q[2], q[3] };
-	}
+	*to = quat_make(q[0], q[1], q[2], q[3]);
+	return true;
+}
+
+/* Fills the optional fields of a SPAWN from the options. */
+static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
+{
+	if (!spawn_vectors(cli, spawn) || !spawn_numbers(cli, spawn) ||
+	    !spawn_integrator(cli, spawn) || !rotation_option(cli, &spawn->rotation))
+		return false;
 	if (cli_flag(cli, "fast"))
 		spawn->flags |= BODY_FAST;
 	return word_option(cli, "status", WORDS_BODY_STATUS, BODY_ANIMATED,
@@ -173,6 +188,65 @@ int verb_push(struct cli *cli)
 		command.force.force = vector;
 		command.force.ticks = (uint32_t)MIN_OF(ticks, (uint64_t)UINT32_MAX);
 	}
+	return cli_apply_and_print(cli, &world, &command, 1);
+}
+
+int verb_explode(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	uint64_t mask = UINT32_MAX;
+	command_defaults(&command, COMMAND_EXPLODE);
+	struct command_EXPLODE *explode = &command.explode;
+	const struct number_option numbers[] = {
+		{ "radius", &explode->radius },
+		{ "core", &explode->core },
+	};
+	const char *mask_text = cli_option(cli, "mask", 0);
+	explode->shadow = cli_flag(cli, "shadow");
+	if (cli->operand_count != 3 || cli_option(cli, "radius", 0) == NULL)
+		return cli_usage(cli, "explode WORLD X,Y,Z IMPULSE --radius M");
+	if (!cli_vec3(cli, cli->operands[1], "X,Y,Z", &explode->position) ||
+	    !cli_number(cli, cli->operands[2], "IMPULSE", &explode->impulse) ||
+	    !number_options(cli, numbers, COUNT_OF(numbers)) ||
+	    (mask_text != NULL && !cli_count(cli, mask_text, "mask", &mask)) ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	explode->mask = (uint32_t)MIN_OF(mask, (uint64_t)UINT32_MAX);
+	return cli_apply_and_print(cli, &world, &command, 1);
+}
+
+int verb_target(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	command_defaults(&command, COMMAND_MOVE_TO);
+	if (cli->operand_count != 3)
+		return cli_usage(cli, "target WORLD BODY X,Y,Z [--rotation W,X,Y,Z]");
+	if (!body_operand(cli, &command.move_to.body) ||
+	    !cli_vec3(cli, cli->operands[2], "X,Y,Z", &command.move_to.position) ||
+	    !rotation_option(cli, &command.move_to.rotation) || !cli_options_known(cli) ||
+	    !cli_join(cli, &world))
+		return cli_fail(cli);
+	return cli_apply_and_print(cli, &world, &command, 1);
+}
+
+int verb_motion(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	command_defaults(&command, COMMAND_SET_MOTION);
+	struct command_SET_MOTION *set = &command.set_motion;
+	const struct number_option numbers[] = {
+		{ "gravity-scale", &set->gravity_scale },
+		{ "speed-max", &set->speed_max },
+		{ "angular-speed-max", &set->angular_speed_max },
+	};
+	if (cli->operand_count != 2)
+		return cli_usage(cli, "motion WORLD BODY [--gravity-scale N] [--speed-max N]");
+	if (!body_operand(cli, &set->body) || !number_options(cli, numbers, COUNT_OF(numbers)) ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
 	return cli_apply_and_print(cli, &world, &command, 1);
 }
 

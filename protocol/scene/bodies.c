@@ -281,6 +281,15 @@ static struct command_SPAWN spawn_of(const struct body_keys *body)
 	spawn.integrator = (uint8_t)body->integrator;
 	spawn.tolerance = body->tolerance;
 	spawn.substeps = body->substeps;
+	spawn.gravity_scale = body->gravity_scale;
+	spawn.speed_max = body->speed_max;
+	spawn.angular_speed_max = body->angular_speed_max;
+	spawn.mass_rule = KEY_GIVEN(body, BODY, inertia)  ? MASS_GIVEN
+			  : KEY_GIVEN(body, BODY, centre) ? MASS_WITH_CENTRE
+							  : MASS_OF_SHAPES;
+	spawn.centre = body->centre;
+	spawn.inertia = body->inertia;
+	spawn.inertia_rotation = body->inertia_rotation;
 	spawn.category = body->category;
 	spawn.mask = body->mask;
 	spawn.group = body->group;

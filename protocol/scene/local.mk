@@ -53,6 +53,7 @@ SCENES = \
 	clients/scenes/gallery/spikes.yaml \
 	clients/scenes/gallery/tippetop.yaml \
 	clients/scenes/gallery/top.yaml \
+	clients/scenes/controls.yaml \
 	clients/scenes/fields.yaml \
 	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \

@@ -59,6 +59,8 @@ enum bounds_mode {
 #define FRICTION_MAX 10.0	       /* 1 */
 #define ROLLING_MAX 1e3		       /* m */
 #define TOLERANCE_MAX 1.0	       /* m */
+#define GRAVITY_SCALE_MAX 1e3	       /* 1 */
+#define INERTIA_MAX 1e18	       /* kg m² */
 #define DAMPING_MAX 1e3		       /* 1/s */
 #define STIFFNESS_MAX 1e12	       /* N/m, N·m/rad, and N·s/m, N·m·s/rad of its damping */
 #define JOINT_HERTZ_MAX 1e4	       /* 1/s */
@@ -70,6 +72,18 @@ enum {
 	BODY_MAY_SLEEP = 1u << 0,
 	BODY_FIXED_ROTATION = 1u << 1, /* infinite moment of inertia */
 	BODY_FAST = 1u << 2, /* when it is fast it does not pass through dynamic bodies either */
+	/* Set by commands, not by SPAWN's flags: */
+	BODY_SCALED = 1u << 3,	/* gravity acts with the factor gravity_scale */
+	BODY_LIMITED = 1u << 6, /* it has a greatest speed or angular speed of its own */
+	BODY_AIMED = 1u << 4,	/* animated: its velocity takes it to a target in the next tick */
+	BODY_ARRIVES = 1u << 5, /* that tick has been made: without a new target it stops */
+};
+
+/* Where SPAWN's mass properties come from. */
+enum mass_rule {
+	MASS_OF_SHAPES = 0,
+	MASS_WITH_CENTRE = 1, /* the centre is given */
+	MASS_GIVEN = 2,	      /* centre and moments of inertia are given */
 };
 
 /* Whether a command changes a flag. */

@@ -294,6 +294,15 @@ static void reconcile_rough(struct gen_commands *gen, double *rolling, double *s
 			(field)->strength.y = 0;                                                   \
 	} while (0)
 
+/* Moments that a body can have. */
+static void reconcile_mass(struct gen_commands *gen, struct command_SPAWN *out)
+{
+	double least = rng_range(&gen->rng, 0.1, 2), wide = rng_range(&gen->rng, 1, 1.5);
+	out->inertia = vec3_make(least, least * wide, 1.5 * least);
+	if (out->mass_rule == MASS_GIVEN)
+		out->mass = rng_range(&gen->rng, 0.1, 10);
+}
+
 /* Makes fields agree that depend on each other. */
 static void reconcile(struct gen_commands *gen, struct command *out)
 {
@@ -307,10 +316,15 @@ static void reconcile(struct gen_commands *gen, struct command *out)
 			out->spawn.velocity = out->spawn.angular_velocity = vec3_zero();
 		if (out->spawn.flags & BODY_FIXED_ROTATION)
 			out->spawn.angular_velocity = vec3_zero();
+		reconcile_mass(gen, &out->spawn);
 		out->spawn.category = 1;
 		out->spawn.mask = UINT32_MAX;
 		reconcile_rough(gen, &out->spawn.rolling_friction, &out->spawn.spinning_friction,
 				&out->spawn.friction_axis);
+		return;
+	case COMMAND_EXPLODE:
+		out->explode.radius = rng_range(&gen->rng, 0.5, 4);
+		out->explode.core = rng_range(&gen->rng, 0, 1) * out->explode.radius;
 		return;
 	case COMMAND_SET_MATERIAL:
 		out->set_material.dynamic_friction = 0.5 * out->set_material.static_friction;

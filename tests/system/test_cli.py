@@ -125,6 +125,33 @@ def test_push_adds_momentum(cli, world):
     assert after[0] - before[0] == pytest.approx(60, rel=1e-4)
 
 
+def test_motion_target_and_explode_are_their_commands(cli):
+    """The same state by options, by the verbs, and by the Python client."""
+    for name in ("told-by-options", "told-by-verbs"):
+        cli.text("create", name)
+    cli.text("spawn", "told-by-options", "--shape", "sphere:0.5", "--gravity-scale", "0.5", "--speed-max", "3",
+             "--angular-speed-max", "2")
+    cli.text("spawn", "told-by-verbs", "--shape", "sphere:0.5")
+    cli.text("motion", "told-by-verbs", 1, "--gravity-scale", "0.5", "--speed-max", "3", "--angular-speed-max", "2")
+    for name in ("told-by-options", "told-by-verbs"):
+        cli.text("spawn", name, "--shape", "box:1,1,1", "--at", "5,0,0", "--status", "animated")
+        cli.text("target", name, 2, "5.5,0,0", "--rotation", "1,0,0.1,0")
+        cli.text("explode", name, "0,-2,0", 900, "--radius", 4, "--core", 1, "--mask", 3, "--shadow")
+    with cairn.connect(cli.address) as client:
+        world = client.create("told-by-client")
+        world.spawn(shapes=[world.shape(sphere=0.5)], gravity_scale=0.5, speed_max=3, angular_speed_max=2)
+        box = world.spawn(shapes=[world.shape(box=(1, 1, 1))], position=(5, 0, 0), status="animated")
+        world.move_to(box, (5.5, 0, 0), rotation=(1, 0, 0.1, 0))
+        world.explode((0, -2, 0), radius=4, impulse=900, core=1, mask=3, shadow="static")
+        hashes = {world.step(3).hash, *(cli.json("step", name, 3)["hash"] for name in ("told-by-options", "told-by-verbs"))}
+        assert len(hashes) == 1
+    assert cli.json("query", "told-by-verbs", "body", 2)["position"] == pytest.approx([5.5, 0, 0])
+    text, code = cli.error("explode", "told-by-verbs", "0,0,0", 1, "--radius", 1, "--core", 2)
+    assert code != 0 and "core is 2 m: at most radius, which is 1 m" in text
+    text, code = cli.error("target", "told-by-verbs", 1, "0,0,0")
+    assert code != 0 and "only an animated body has a target" in text
+
+
 def test_set_changes_parameters_method_and_seed(cli, world):
     """A value was stored if setting it again leaves the state hash and another value changes it."""
     for name, value, other in (("soft_step.substeps", "8", "9"), ("seed", "77", "78")):

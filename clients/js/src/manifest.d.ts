@@ -100,6 +100,15 @@ export type Integrator =
   | "rk4"
   | "rk45";
 
+export type MassRule =
+  | "shapes"
+  | "centre"
+  | "given";
+
+export type Shadow =
+  | "none"
+  | "static";
+
 export type JointType =
   | "spherical"
   | "revolute"
@@ -213,7 +222,7 @@ export interface CommandFields {
     rolling_friction?: Placed;
     /** spinning_friction (0 … 1000 m): the same about the normal */
     spinning_friction?: Placed;
-    /** friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero: none */
+    /** friction_axis (-1 … 1): body axes; along it axis_friction replaces the frictions; zero: none */
     friction_axis?: Vector;
     /** axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
     axis_friction?: Placed;
@@ -223,6 +232,20 @@ export interface CommandFields {
     tolerance?: Placed;
     /** substeps: least number of equal parts of a tick; 0: one; read by method impact */
     substeps?: number;
+    /** gravity_scale (-1000 … 1000): factor of gravity; 0: none */
+    gravity_scale?: Placed;
+    /** speed_max (0 … 10000 m/s): bound of its velocity at both ends of a tick; 0: none */
+    speed_max?: Placed;
+    /** angular_speed_max (0 … 10000 rad/s): the same of its angular velocity */
+    angular_speed_max?: Placed;
+    /** mass_rule: 0 shapes, 1 centre: it is given, 2 given: centre, inertia and mass */
+    mass_rule?: number | "shapes" | "centre" | "given";
+    /** centre (-1000000 … 1000000 m): of mass, from the origin, body axes; read with mass_rule 1, 2 */
+    centre?: Vector;
+    /** inertia (0 … 1e+18 kg m2): principal (planar: z); read with mass_rule 2 */
+    inertia?: Vector;
+    /** inertia_rotation: principal axes to body axes; read with mass_rule 2 */
+    inertia_rotation?: Rotation;
     /** friction: static_friction and dynamic_friction, where they are not given, as in scenes */
     friction?: Placed;
   };
@@ -312,7 +335,7 @@ export interface CommandFields {
     rolling_friction?: Placed;
     /** spinning_friction (0 … 1000 m): the same about the normal */
     spinning_friction?: Placed;
-    /** friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero: none */
+    /** friction_axis (-1 … 1): body axes; along it axis_friction replaces the frictions; zero: none */
     friction_axis?: Vector;
     /** axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
     axis_friction?: Placed;
@@ -368,6 +391,41 @@ export interface CommandFields {
     tolerance?: Placed;
     /** substeps: least number of equal parts of a tick, each with its own contacts and forces; linked bodies take the largest; 0: one */
     substeps?: number;
+  };
+  /** change how gravity acts on a body, and its greatest speeds; wakes it */
+  set_motion: {
+    /** body: the body */
+    body: number;
+    /** gravity_scale (-1000 … 1000): factor of gravity; 0: none */
+    gravity_scale: Placed;
+    /** speed_max (0 … 10000 m/s): bound of its velocity at both ends of a tick; 0: none */
+    speed_max?: Placed;
+    /** angular_speed_max (0 … 10000 rad/s): the same of its angular velocity */
+    angular_speed_max?: Placed;
+  };
+  /** give an animated body the pose of the next tick's end: it gets the velocities that take it there, and stops after that tick unless it gets another target */
+  move_to: {
+    /** body: the body, animated */
+    body: number;
+    /** position (-1000000 … 1000000 m): of the body's origin */
+    position: Vector;
+    /** rotation: body axes to world axes, w first; the shorter way */
+    rotation?: Rotation;
+  };
+  /** push the dynamic bodies around a point away from it at once; wakes them */
+  explode: {
+    /** position (-1000000 … 1000000 m): the centre */
+    position: Vector;
+    /** radius (0 … 1000000 m): bodies whose nearest point is farther get nothing */
+    radius: Placed;
+    /** impulse (-1e+12 … 1e+12 N s): on each body whose nearest point is within core, along the line from the centre to that point; negative: towards the centre */
+    impulse: Placed;
+    /** core (0 … 1000000 m): from here to radius the impulse falls off linearly; at most radius */
+    core?: Placed;
+    /** mask: bits: the groups of bodies it acts on */
+    mask?: number;
+    /** shadow: 1: a static body between the centre and a body's nearest point shields it */
+    shadow?: number | "none" | "static";
   };
   /** set gravity; wakes everything */
   gravity: {

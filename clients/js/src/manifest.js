@@ -489,6 +489,13 @@ export const COMMAND = {
     ["integrator", 0],
     ["tolerance", 0],
     ["substeps", 0],
+    ["gravity_scale", 1],
+    ["speed_max", 0],
+    ["angular_speed_max", 0],
+    ["mass_rule", 0],
+    ["centre", [0, 0, 0]],
+    ["inertia", [0, 0, 0]],
+    ["inertia_rotation", [1, 0, 0, 0]],
   ] },
   remove: { number: 11, fields: [
     ["body", undefined],
@@ -567,6 +574,25 @@ export const COMMAND = {
     ["integrator", undefined],
     ["tolerance", 0],
     ["substeps", 0],
+  ] },
+  set_motion: { number: 27, fields: [
+    ["body", undefined],
+    ["gravity_scale", undefined],
+    ["speed_max", 0],
+    ["angular_speed_max", 0],
+  ] },
+  move_to: { number: 28, fields: [
+    ["body", undefined],
+    ["position", undefined],
+    ["rotation", [1, 0, 0, 0]],
+  ] },
+  explode: { number: 29, fields: [
+    ["position", undefined],
+    ["radius", undefined],
+    ["impulse", undefined],
+    ["core", 0],
+    ["mask", 4294967295],
+    ["shadow", 0],
   ] },
   gravity: { number: 30, fields: [
     ["gravity", undefined],
@@ -722,6 +748,13 @@ export const LIMITS = {
     integrator: ["ENUM", 0, 5, ""],
     tolerance: ["F64", 0, 1, "m"],
     substeps: ["U32", 0, 1024, ""],
+    gravity_scale: ["F64", -1000, 1000, ""],
+    speed_max: ["F64", 0, 10000, "m/s"],
+    angular_speed_max: ["F64", 0, 10000, "rad/s"],
+    mass_rule: ["ENUM", 0, 2, ""],
+    centre: ["VEC3", -1000000, 1000000, "m"],
+    inertia: ["VEC3", 0, 1e+18, "kg m2"],
+    inertia_rotation: ["QUAT", 0, 0, ""],
   },
   set_pose: {
     position: ["VEC3", -1000000, 1000000, "m"],
@@ -781,6 +814,23 @@ export const LIMITS = {
     integrator: ["ENUM", 0, 5, ""],
     tolerance: ["F64", 0, 1, "m"],
     substeps: ["U32", 0, 1024, ""],
+  },
+  set_motion: {
+    gravity_scale: ["F64", -1000, 1000, ""],
+    speed_max: ["F64", 0, 10000, "m/s"],
+    angular_speed_max: ["F64", 0, 10000, "rad/s"],
+  },
+  move_to: {
+    position: ["VEC3", -1000000, 1000000, "m"],
+    rotation: ["QUAT", 0, 0, ""],
+  },
+  explode: {
+    position: ["VEC3", -1000000, 1000000, "m"],
+    radius: ["F64", 0, 1000000, "m"],
+    impulse: ["F64", -1000000000000, 1000000000000, "N s"],
+    core: ["F64", 0, 1000000, "m"],
+    mask: ["U32", 0, 4294967295, ""],
+    shadow: ["ENUM", 0, 1, ""],
   },
   gravity: {
     gravity: ["VEC3", -10000, 10000, "m/s2"],
@@ -1010,6 +1060,15 @@ export const WORDS = {
     "rk4",
     "rk45",
   ],
+  mass_rule: [
+    "shapes",
+    "centre",
+    "given",
+  ],
+  shadow: [
+    "none",
+    "static",
+  ],
   joint_type: [
     "",
     "spherical",
@@ -1069,9 +1128,10 @@ export const WORDS = {
 
 /** The list of words of each command field that has one. */
 export const WORDED = {
-  spawn: { status: WORDS.body_status, integrator: WORDS.integrator },
+  spawn: { status: WORDS.body_status, integrator: WORDS.integrator, mass_rule: WORDS.mass_rule },
   set_status: { status: WORDS.body_status, fast: WORDS.switch },
   set_integrator: { integrator: WORDS.integrator },
+  explode: { shadow: WORDS.shadow },
   joint_create: { type: WORDS.joint_type },
   joint_axis: { mode: WORDS.joint_mode, spring: WORDS.joint_spring, motor: WORDS.joint_motor, wave: WORDS.joint_wave },
   field_create: { kind: WORDS.field_kind, region: WORDS.field_region, falloff: WORDS.field_falloff },

@@ -150,7 +150,14 @@ wire.command = {
 		{name = "axis_friction", type = "f64", min = 0, max = 10, default = 0.0},
 		{name = "integrator", type = "enum", min = 0, max = 5, default = 0},
 		{name = "tolerance", type = "f64", min = 0, max = 1, default = 0.0},
-		{name = "substeps", type = "u32", min = 0, max = 1024, default = 0}}},
+		{name = "substeps", type = "u32", min = 0, max = 1024, default = 0},
+		{name = "gravity_scale", type = "f64", min = -1000, max = 1000, default = 1.0},
+		{name = "speed_max", type = "f64", min = 0, max = 10000, default = 0.0},
+		{name = "angular_speed_max", type = "f64", min = 0, max = 10000, default = 0.0},
+		{name = "mass_rule", type = "enum", min = 0, max = 2, default = 0},
+		{name = "centre", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "inertia", type = "vec3", min = 0, max = 1e+18, default = {0.0, 0.0, 0.0}},
+		{name = "inertia_rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}}}},
 	remove = {number = 11, fields = {
 		{name = "body", type = "body", min = 0, max = 0}}},
 	set_pose = {number = 12, fields = {
@@ -214,6 +221,22 @@ wire.command = {
 		{name = "integrator", type = "enum", min = 0, max = 5},
 		{name = "tolerance", type = "f64", min = 0, max = 1, default = 0.0},
 		{name = "substeps", type = "u32", min = 0, max = 1024, default = 0}}},
+	set_motion = {number = 27, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "gravity_scale", type = "f64", min = -1000, max = 1000},
+		{name = "speed_max", type = "f64", min = 0, max = 10000, default = 0.0},
+		{name = "angular_speed_max", type = "f64", min = 0, max = 10000, default = 0.0}}},
+	move_to = {number = 28, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "position", type = "vec3", min = -1000000, max = 1000000},
+		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}}}},
+	explode = {number = 29, fields = {
+		{name = "position", type = "vec3", min = -1000000, max = 1000000},
+		{name = "radius", type = "f64", min = 0, max = 1000000},
+		{name = "impulse", type = "f64", min = -1000000000000, max = 1000000000000},
+		{name = "core", type = "f64", min = 0, max = 1000000, default = 0.0},
+		{name = "mask", type = "u32", min = 0, max = 4294967295, default = 4294967295},
+		{name = "shadow", type = "enum", min = 0, max = 1, default = 0}}},
 	gravity = {number = 30, fields = {
 		{name = "gravity", type = "vec3", min = -10000, max = 10000}}},
 	parameter = {number = 31, fields = {
@@ -359,6 +382,8 @@ wire.column = {
 wire.words = {
 	body_status = {inactive = 0, static = 1, dynamic = 2, animated = 3},
 	integrator = {automatic = 0, euler = 1, implicit_euler = 2, rk2 = 3, rk4 = 4, rk45 = 5},
+	mass_rule = {shapes = 0, centre = 1, given = 2},
+	shadow = {none = 0, static = 1},
 	joint_type = {spherical = 1, revolute = 2, prismatic = 3, cylindrical = 4, universal = 5, fixed = 6, distance = 7, six_dof = 8, wheel = 9, drag = 10},
 	joint_mode = {free = 0, locked = 1, limited = 2},
 	joint_spring = {none = 0, stiffness = 1, hertz = 2},
@@ -377,6 +402,8 @@ wire.worded = {
 	["set_status.fast"] = wire.words.switch,
 	["spawn.integrator"] = wire.words.integrator,
 	["set_integrator.integrator"] = wire.words.integrator,
+	["spawn.mass_rule"] = wire.words.mass_rule,
+	["explode.shadow"] = wire.words.shadow,
 	["joint_create.type"] = wire.words.joint_type,
 	["joint_axis.mode"] = wire.words.joint_mode,
 	["joint_axis.spring"] = wire.words.joint_spring,

@@ -37,7 +37,11 @@ class Commands:
               rolling_friction: Optional[float] = None, spinning_friction: Optional[float] = None,
               friction_axis: Optional[Vector] = None, axis_friction: Optional[float] = None,
               integrator: Optional[Union[int, str]] = None, tolerance: Optional[float] = None,
-              substeps: Optional[int] = None, friction: Optional[float] = None):
+              substeps: Optional[int] = None, gravity_scale: Optional[float] = None,
+              speed_max: Optional[float] = None, angular_speed_max: Optional[float] = None,
+              mass_rule: Optional[Union[int, str]] = None, centre: Optional[Vector] = None,
+              inertia: Optional[Vector] = None, inertia_rotation: Optional[Rotation] = None,
+              friction: Optional[float] = None):
         """Make a body. Returns the body's id. Raises Refused.
 
         - status: 0 inactive, 1 static, 2 dynamic, 3 animated
@@ -64,13 +68,19 @@ class Commands:
         - rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two
           bodies the larger
         - spinning_friction (0 … 1000 m): the same about the normal
-        - friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero:
-          none
+        - friction_axis (-1 … 1): body axes; along it axis_friction replaces the frictions; zero: none
         - axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding
         - integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; read by method impact
         - tolerance (0 … 1 m): largest estimated error of its motion in a tick; 0: that of impact.accuracy; read
           by method impact
         - substeps: least number of equal parts of a tick; 0: one; read by method impact
+        - gravity_scale (-1000 … 1000): factor of gravity; 0: none
+        - speed_max (0 … 10000 m/s): bound of its velocity at both ends of a tick; 0: none
+        - angular_speed_max (0 … 10000 rad/s): the same of its angular velocity
+        - mass_rule: 0 shapes, 1 centre: it is given, 2 given: centre, inertia and mass
+        - centre (-1000000 … 1000000 m): of mass, from the origin, body axes; read with mass_rule 1, 2
+        - inertia (0 … 1e+18 kg m2): principal (planar: z); read with mass_rule 2
+        - inertia_rotation: principal axes to body axes; read with mass_rule 2
         - friction: static_friction and dynamic_friction, where they are not given, as in scenes
         """
         return self._command("spawn", status=status, position=position, shapes=shapes, rotation=rotation,
@@ -82,7 +92,9 @@ class Commands:
                              angular_damping=angular_damping, flags=flags, rolling_friction=rolling_friction,
                              spinning_friction=spinning_friction, friction_axis=friction_axis,
                              axis_friction=axis_friction, integrator=integrator, tolerance=tolerance,
-                             substeps=substeps, friction=friction)
+                             substeps=substeps, gravity_scale=gravity_scale, speed_max=speed_max,
+                             angular_speed_max=angular_speed_max, mass_rule=mass_rule, centre=centre,
+                             inertia=inertia, inertia_rotation=inertia_rotation, friction=friction)
 
     def remove(self, body: int):
         """Remove a body and its contacts. Raises Refused.
@@ -172,8 +184,7 @@ class Commands:
         - rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two
           bodies the larger
         - spinning_friction (0 … 1000 m): the same about the normal
-        - friction_axis (-1 … 1): body axes, any length; along it axis_friction replaces the frictions; zero:
-          none
+        - friction_axis (-1 … 1): body axes; along it axis_friction replaces the frictions; zero: none
         - axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding
         - friction: static_friction and dynamic_friction, where they are not given, as in scenes
         """
@@ -240,6 +251,43 @@ class Commands:
         """
         return self._command("set_integrator", body=body, integrator=integrator, tolerance=tolerance,
                              substeps=substeps)
+
+    def set_motion(self, body: int, gravity_scale: float, speed_max: Optional[float] = None,
+                   angular_speed_max: Optional[float] = None):
+        """Change how gravity acts on a body, and its greatest speeds; wakes it. Raises Refused.
+
+        - body: the body
+        - gravity_scale (-1000 … 1000): factor of gravity; 0: none
+        - speed_max (0 … 10000 m/s): bound of its velocity at both ends of a tick; 0: none
+        - angular_speed_max (0 … 10000 rad/s): the same of its angular velocity
+        """
+        return self._command("set_motion", body=body, gravity_scale=gravity_scale, speed_max=speed_max,
+                             angular_speed_max=angular_speed_max)
+
+    def move_to(self, body: int, position: Vector, rotation: Optional[Rotation] = None):
+        """Give an animated body the pose of the next tick's end: it gets the velocities that take it there, and
+        stops after that tick unless it gets another target. Raises Refused.
+
+        - body: the body, animated
+        - position (-1000000 … 1000000 m): of the body's origin
+        - rotation: body axes to world axes, w first; the shorter way
+        """
+        return self._command("move_to", body=body, position=position, rotation=rotation)
+
+    def explode(self, position: Vector, radius: float, impulse: float, core: Optional[float] = None,
+                mask: Optional[int] = None, shadow: Optional[Union[int, str]] = None):
+        """Push the dynamic bodies around a point away from it at once; wakes them. Raises Refused.
+
+        - position (-1000000 … 1000000 m): the centre
+        - radius (0 … 1000000 m): bodies whose nearest point is farther get nothing
+        - impulse (-1e+12 … 1e+12 N s): on each body whose nearest point is within core, along the line from the
+          centre to that point; negative: towards the centre
+        - core (0 … 1000000 m): from here to radius the impulse falls off linearly; at most radius
+        - mask: bits: the groups of bodies it acts on
+        - shadow: 1: a static body between the centre and a body's nearest point shields it
+        """
+        return self._command("explode", position=position, radius=radius, impulse=impulse, core=core, mask=mask,
+                             shadow=shadow)
 
     def set_gravity(self, gravity: Vector):
         """Set gravity; wakes everything. Raises Refused.

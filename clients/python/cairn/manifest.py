@@ -156,6 +156,13 @@ COMMAND = {
         ("integrator", "ENUM"),
         ("tolerance", "F64"),
         ("substeps", "U32"),
+        ("gravity_scale", "F64"),
+        ("speed_max", "F64"),
+        ("angular_speed_max", "F64"),
+        ("mass_rule", "ENUM"),
+        ("centre", "VEC3"),
+        ("inertia", "VEC3"),
+        ("inertia_rotation", "QUAT"),
     ]),
     "remove": (11, 1, [
         ("body", "BODY"),
@@ -234,6 +241,25 @@ COMMAND = {
         ("integrator", "ENUM"),
         ("tolerance", "F64"),
         ("substeps", "U32"),
+    ]),
+    "set_motion": (27, 2, [
+        ("body", "BODY"),
+        ("gravity_scale", "F64"),
+        ("speed_max", "F64"),
+        ("angular_speed_max", "F64"),
+    ]),
+    "move_to": (28, 2, [
+        ("body", "BODY"),
+        ("position", "VEC3"),
+        ("rotation", "QUAT"),
+    ]),
+    "explode": (29, 3, [
+        ("position", "VEC3"),
+        ("radius", "F64"),
+        ("impulse", "F64"),
+        ("core", "F64"),
+        ("mask", "U32"),
+        ("shadow", "ENUM"),
     ]),
     "gravity": (30, 1, [
         ("gravity", "VEC3"),
@@ -385,6 +411,13 @@ DEFAULTS = {
         "integrator": 0,
         "tolerance": 0.0,
         "substeps": 0,
+        "gravity_scale": 1.0,
+        "speed_max": 0.0,
+        "angular_speed_max": 0.0,
+        "mass_rule": 0,
+        "centre": (0.0, 0.0, 0.0),
+        "inertia": (0.0, 0.0, 0.0),
+        "inertia_rotation": (1.0, 0.0, 0.0, 0.0),
     },
     "set_pose": {
         "rotation": (1.0, 0.0, 0.0, 0.0),
@@ -416,6 +449,18 @@ DEFAULTS = {
     "set_integrator": {
         "tolerance": 0.0,
         "substeps": 0,
+    },
+    "set_motion": {
+        "speed_max": 0.0,
+        "angular_speed_max": 0.0,
+    },
+    "move_to": {
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+    },
+    "explode": {
+        "core": 0.0,
+        "mask": 4294967295,
+        "shadow": 0,
     },
     "bounds": {
         "minimum": (-1000000.0, -1000000.0, -1000000.0),
@@ -531,6 +576,12 @@ LIMITS = {
         "integrator": (0, 5, ""),
         "tolerance": (0, 1, "m"),
         "substeps": (0, 1024, ""),
+        "gravity_scale": (-1000, 1000, ""),
+        "speed_max": (0, 10000, "m/s"),
+        "angular_speed_max": (0, 10000, "rad/s"),
+        "mass_rule": (0, 2, ""),
+        "centre": (-1000000, 1000000, "m"),
+        "inertia": (0, 1e+18, "kg m2"),
     },
     "set_pose": {
         "position": (-1000000, 1000000, "m"),
@@ -589,6 +640,22 @@ LIMITS = {
         "integrator": (0, 5, ""),
         "tolerance": (0, 1, "m"),
         "substeps": (0, 1024, ""),
+    },
+    "set_motion": {
+        "gravity_scale": (-1000, 1000, ""),
+        "speed_max": (0, 10000, "m/s"),
+        "angular_speed_max": (0, 10000, "rad/s"),
+    },
+    "move_to": {
+        "position": (-1000000, 1000000, "m"),
+    },
+    "explode": {
+        "position": (-1000000, 1000000, "m"),
+        "radius": (0, 1000000, "m"),
+        "impulse": (-1000000000000, 1000000000000, "N s"),
+        "core": (0, 1000000, "m"),
+        "mask": (0, 4294967295, ""),
+        "shadow": (0, 1, ""),
     },
     "gravity": {
         "gravity": (-10000, 10000, "m/s2"),
@@ -802,6 +869,8 @@ QUERY_LIMITS = {
 WORDS = {
     "body_status": ["inactive", "static", "dynamic", "animated"],
     "integrator": ["automatic", "euler", "implicit_euler", "rk2", "rk4", "rk45"],
+    "mass_rule": ["shapes", "centre", "given"],
+    "shadow": ["none", "static"],
     "joint_type": ["", "spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance", "six_dof", "wheel", "drag"],
     "joint_mode": ["free", "locked", "limited"],
     "joint_spring": ["none", "stiffness", "hertz"],
@@ -820,6 +889,8 @@ WORDED = {
     ("set_status", "fast"): "switch",
     ("spawn", "integrator"): "integrator",
     ("set_integrator", "integrator"): "integrator",
+    ("spawn", "mass_rule"): "mass_rule",
+    ("explode", "shadow"): "shadow",
     ("joint_create", "type"): "joint_type",
     ("joint_axis", "mode"): "joint_mode",
     ("joint_axis", "spring"): "joint_spring",

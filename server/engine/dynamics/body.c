@@ -27,6 +27,25 @@ vec3 dynamics_centre(const struct tables *tables, uint32_t body)
 			quat_rotate(tables->body.rotation[body], tables->body.centre[body]));
 }
 
+/* The flag saves reading the columns of all bodies in every tick. */
+static bool is_limited(const struct body_table *table, uint32_t body)
+{
+	ASSERT(body < table->count);
+	return (table->flags[body] & BODY_LIMITED) != 0 && table->status[body] == BODY_DYNAMIC;
+}
+
+double dynamics_speed_max(const struct tables *tables, uint32_t body)
+{
+	bool own = is_limited(&tables->body, body) && tables->body.speed_max[body] > 0;
+	return own ? tables->body.speed_max[body] : SPEED_MAX;
+}
+
+double dynamics_angular_speed_max(const struct tables *tables, uint32_t body)
+{
+	bool own = is_limited(&tables->body, body) && tables->body.angular_speed_max[body] > 0;
+	return own ? tables->body.angular_speed_max[body] : ANGULAR_SPEED_MAX;
+}
+
 void body_cache_pose(struct dynamics *self, uint32_t body)
 {
 	ASSERT(body < self->bodies.capacity);
@@ -349,7 +368,8 @@ static bool motion_is_good(const struct body_motion *motion)
 }
 
 /* Makes a motion storable: in the plane of a planar world, a unit rotation, speeds within the limits. */
-static void bound_motion(const struct tables *tables, struct body_motion *motion, double centre_z)
+static void bound_motion(const struct tables *tables, uint32_t body, struct body_motion *motion,
+			 double centre_z)
 {
 	if (tables->world.planar[0]) {
 		motion->centre.z = centre_z;
@@ -358,8 +378,8 @@ static void bound_motion(const struct tables *tables, struct body_motion *motion
 		motion->angular_velocity.x = motion->angular_velocity.y = 0;
 	}
 	motion->rotation = quat_normalize(motion->rotation);
-	clamp_length(&motion->velocity, SPEED_MAX);
-	clamp_length(&motion->angular_velocity, ANGULAR_SPEED_MAX);
+	clamp_length(&motion->velocity, dynamics_speed_max(tables, body));
+	clamp_length(&motion->angular_velocity, dynamics_angular_speed_max(tables, body));
 }
 
 /* m: bound of how far any point of the body moved: the centre's path plus the arc at its reach. */
@@ -385,7 +405,7 @@ static uint64_t store_columns(struct dynamics *self, uint32_t body, struct body_
 	if (!motion_is_good(&motion))
 		return STORE_QUARANTINE;
 	struct body_cache *cache = &self->bodies.items[body];
-	bound_motion(tables, &motion, cache->centre.z);
+	bound_motion(tables, body, &motion, cache->centre.z);
 	cache->motion += motion_length(cache, tables->body.rotation[body], &motion);
 	tables->body.rotation[body] = motion.rotation;
 	tables->body.velocity[body] = motion.velocity;

@@ -225,6 +225,10 @@ void dynamics_release(struct dynamics *self);
 /* Row of a body id, or UINT32_MAX. */
 uint32_t dynamics_find_body(const struct dynamics *self, body_id id);
 
+/* m/s and rad/s: the bounds of a body row's velocities at the start and the end of each tick: SPEED_MAX and
+ * ANGULAR_SPEED_MAX, or a dynamic body's own. */
+double dynamics_speed_max(const struct tables *tables, uint32_t body);
+double dynamics_angular_speed_max(const struct tables *tables, uint32_t body);
 /* World-space mass centre of a body row. */
 vec3 dynamics_centre(const struct tables *tables, uint32_t body);
 /* Bytes of heap held by the caches. */

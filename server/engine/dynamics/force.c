@@ -39,13 +39,20 @@ static vec3 gravity_of(const struct tables *tables)
 	return gravity;
 }
 
+static vec3 gravity_on(const struct tables *tables, vec3 gravity, uint32_t body)
+{
+	bool scaled = (tables->body.flags[body] & BODY_SCALED) != 0;
+	return scaled ? vec3_scale(gravity, tables->body.gravity_scale[body]) : gravity;
+}
+
 static void gravity_add(const struct force *self, uint32_t body, const struct force_state *state,
 			double time, struct force_sum *sum)
 {
-	UNUSED(body);
 	UNUSED(state);
 	UNUSED(time);
-	sum->acceleration = vec3_add(sum->acceleration, gravity_of(self->context));
+	const struct tables *tables = self->context;
+	sum->acceleration =
+		vec3_add(sum->acceleration, gravity_on(tables, gravity_of(tables), body));
 }
 
 static void gravity_add_all(const struct force *self, const struct force_bodies *bodies,
@@ -56,7 +63,8 @@ static void gravity_add_all(const struct force *self, const struct force_bodies 
 	vec3 gravity = gravity_of(tables);
 	for (uint32_t i = 0; i < bodies->count; i++)
 		if (is_pushed(tables, bodies->rows[i]))
-			sums[i].acceleration = vec3_add(sums[i].acceleration, gravity);
+			sums[i].acceleration = vec3_add(
+				sums[i].acceleration, gravity_on(tables, gravity, bodies->rows[i]));
 }
 
 /* ---- drives -------------------------------------------------------------------------------- */

@@ -104,9 +104,11 @@ struct body_start integrate_start_at(const struct dynamics *self, uint32_t body,
 		a->angular = mat3_mul_vec(inverse, sum->torque);
 	}
 	limit_speed(&start.velocity.linear, &a->linear,
-		    integrate_damped(table->linear_damping[body], dt), SPEED_MAX);
+		    integrate_damped(table->linear_damping[body], dt),
+		    dynamics_speed_max(self->tables, body));
 	limit_speed(&start.velocity.angular, &a->angular,
-		    integrate_damped(table->angular_damping[body], dt), ANGULAR_SPEED_MAX);
+		    integrate_damped(table->angular_damping[body], dt),
+		    dynamics_angular_speed_max(self->tables, body));
 	return start;
 }
 

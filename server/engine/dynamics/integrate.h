@@ -30,8 +30,8 @@ static inline struct damped integrate_damped(double rate, double time)
 }
 
 /* Velocity and acceleration of a body at the start of a step, without constraints. Both are reduced
- * so that the velocity is at most SPEED_MAX and ANGULAR_SPEED_MAX at the start and at the end of
- * the step. */
+ * so that the velocity is at most dynamics_speed_max and dynamics_angular_speed_max at the start and at the
+ * end of the step. */
 struct body_start {
 	struct spatial velocity;     /* m/s, rad/s */
 	struct spatial acceleration; /* m/s², rad/s²; the angular one at the step's start */

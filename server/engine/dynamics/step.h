@@ -232,10 +232,10 @@ MUST_CHECK enum status step_commit(struct step *self, struct contact_list *list,
 void step_contacts_solved(struct step *self, const struct contact_list *list);
 
 /* Stores pose (of the body's origin, from the mass centre) and velocities of slots 0 …
- * body_count-1, clamped to SPEED_MAX and ANGULAR_SPEED_MAX, and refreshes placement boxes; in a
- * planar world motions out of the plane are removed. If a number is not finite or the place is beyond
- * LENGTH_MAX: quarantine, that is, the body keeps its last good pose, stops, becomes inactive, and
- * an event says so. Bodies that sleep on (step_doze) are left as they are. In parallel. May be called
+ * body_count-1, clamped to dynamics_speed_max and dynamics_angular_speed_max, and refreshes placement
+ * boxes; in a planar world motions out of the plane are removed. If a number is not finite or the place
+ * is beyond LENGTH_MAX: quarantine, that is, the body keeps its last good pose, stops, becomes inactive,
+ * and an event says so. Bodies that sleep on (step_doze) are left as they are. In parallel. May be called
  * several times in a step. */
 void step_store_all(struct step *self, const struct body_motion *motions);
 

@@ -2,7 +2,9 @@
  *
  * Each shape has volume, centre and inertia for unit density (geometry/mass.h); they are summed over the
  * placed shapes (app D-01). A given mass scales the sum; otherwise the density multiplies it. The sum is
- * over shapes, not over their union, so a volume in which two shapes overlap counts twice.
+ * over shapes, not over their union, so a volume in which two shapes overlap counts twice. SPAWN's
+ * mass_rule replaces the centre, or the centre and the inertia; without the latter, the moments of the
+ * shapes about their own centre stay.
  *
  * A very thin body has no usable inverse inertia: a needle of 10⁵ m by 10⁻⁴ m turned by 45° has tensor
  * entries whose difference, the inertia about the long axis, is smaller than their rounding errors. The
@@ -40,8 +42,8 @@ static void pack_inertia(const mat3 *m, bool planar, double out[6])
 	out[5] = m->z.x;
 }
 
-struct body_mass body_mass_of(const struct command_SPAWN *spawn, const struct shape *const *shapes,
-			      bool planar)
+static struct body_mass mass_of_shapes(const struct command_SPAWN *spawn,
+				       const struct shape *const *shapes, bool planar)
 {
 	struct body_mass result = { 0 };
 	if (spawn->shapes.count == 0) {
@@ -62,6 +64,23 @@ struct body_mass body_mass_of(const struct command_SPAWN *spawn, const struct sh
 	mat3 inertia = mat3_scale(total.inertia, scale);
 	result.mass = spawn->mass > 0 && total.mass > 0 ? spawn->mass : total.mass;
 	result.centre = total.centre;
+	pack_inertia(&inertia, planar, result.inertia);
+	return result;
+}
+
+struct body_mass body_mass_of(const struct command_SPAWN *spawn, const struct shape *const *shapes,
+			      bool planar)
+{
+	struct body_mass result = mass_of_shapes(spawn, shapes, planar);
+	if (result.mass == 0 || spawn->mass_rule == MASS_OF_SHAPES)
+		return result;
+	result.centre = spawn->centre;
+	if (spawn->mass_rule != MASS_GIVEN)
+		return result;
+	quat axes = planar ? quat_identity() : command_rotation(spawn->inertia_rotation);
+	vec3 m = spawn->inertia;
+	mat3 inertia = mat3_rotate_tensor(mat3_from_quat(axes), mat3_diagonal(m));
+	result.mass = spawn->mass;
 	pack_inertia(&inertia, planar, result.inertia);
 	return result;
 }

@@ -17,7 +17,7 @@ struct body_mass {
 bool shape_is_static_only(const struct shape *shape);
 
 /* Sums the shapes of a SPAWN in their order, at the SPAWN's density, or scaled to its mass if that is
- * given. */
+ * given; its mass_rule may give the centre and the inertia. */
 struct body_mass body_mass_of(const struct command_SPAWN *spawn, const struct shape *const *shapes,
 			      bool planar);
 

@@ -140,6 +140,8 @@ MUST_CHECK enum status command_check_values(struct command *command, int64_t ind
 enum word_list {
 	WORDS_BODY_STATUS,
 	WORDS_INTEGRATOR,
+	WORDS_MASS_RULE,
+	WORDS_SHADOW,
 	WORDS_JOINT_TYPE,
 	WORDS_JOINT_MODE,
 	WORDS_JOINT_SPRING,

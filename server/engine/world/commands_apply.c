@@ -7,6 +7,7 @@
  */
 #include "server/base/rng.h"
 #include "server/engine/world/command_bytes.h"
+#include "server/engine/world/controls.h"
 #include "server/engine/world/drives.h"
 #include "server/engine/world/force_fields.h"
 #include "server/engine/world/joints.h"
@@ -77,6 +78,8 @@ static void fill_body(struct body_table *body, uint32_t row, const struct comman
 	body->tag[row] = spawn->tag;
 	body->position[row] = spawn->position;
 	body->rotation[row] = spawn->rotation;
+	controls_set_motion(body, row, spawn->gravity_scale, spawn->speed_max,
+			    spawn->angular_speed_max);
 	body->velocity[row] = spawn->velocity;
 	body->angular_velocity[row] = spawn->angular_velocity;
 	body->mass[row] = mass->mass;
@@ -151,6 +154,7 @@ static void apply_set_velocity(const struct apply_context *context, const struct
 {
 	struct world *world = context->world;
 	uint32_t row = body_row(context, command->set_velocity.body);
+	world->tables.body.flags[row] &= (uint8_t) ~(BODY_AIMED | BODY_ARRIVES);
 	world->tables.body.velocity[row] = command->set_velocity.velocity;
 	world->tables.body.angular_velocity[row] = command->set_velocity.angular_velocity;
 	dynamics_body_moved(&world->dynamics, row);
@@ -168,6 +172,7 @@ static void apply_set_status(const struct apply_context *context, const struct c
 		body->flags[row] |= BODY_FAST;
 	else if (command->set_status.fast == SWITCH_OFF)
 		body->flags[row] &= (uint8_t)~BODY_FAST;
+	body->flags[row] &= (uint8_t) ~(BODY_AIMED | BODY_ARRIVES);
 	body->quarantined[row] = 0;
 	if (body->status[row] == BODY_STATIC)
 		body->velocity[row] = body->angular_velocity[row] = vec3_zero();
@@ -192,30 +197,14 @@ static void apply_torque(const struct apply_context *context, const struct comma
 		   command->torque.ticks);
 }
 
-/* Adds I⁻¹ l to the angular velocity, l in world axes. */
-static void add_angular_impulse(struct body_table *body, uint32_t row, vec3 l)
-{
-	const double *inverse = body->inertia_inv[row];
-	quat q = body->rotation[row];
-	vec3 local = quat_rotate_inverse(q, l);
-	vec3 spin = vec3_make(inverse[0] * local.x + inverse[3] * local.y + inverse[5] * local.z,
-			      inverse[3] * local.x + inverse[1] * local.y + inverse[4] * local.z,
-			      inverse[5] * local.x + inverse[4] * local.y + inverse[2] * local.z);
-	body->angular_velocity[row] = vec3_add(body->angular_velocity[row], quat_rotate(q, spin));
-}
-
 static void apply_impulse(const struct apply_context *context, const struct command *command)
 {
 	struct world *world = context->world;
-	struct body_table *body = &world->tables.body;
+	const struct body_table *body = &world->tables.body;
 	uint32_t row = body_row(context, command->impulse.body);
 	ASSERT(body->status[row] == BODY_DYNAMIC);
-	vec3 impulse = command->impulse.impulse;
-	vec3 arm = quat_rotate(body->rotation[row], command->impulse.point);
-	body->velocity[row] = vec3_mul_add(body->velocity[row], impulse, body->mass_inv[row]);
-	add_angular_impulse(body, row, vec3_cross(arm, impulse));
-	dynamics_body_moved(&world->dynamics, row);
-	changes_update(&world->changes, &world->tables, row);
+	controls_push(world, row, command->impulse.impulse,
+		      quat_rotate(body->rotation[row], command->impulse.point));
 }
 
 static void apply_angular_impulse(const struct apply_context *context,
@@ -224,7 +213,7 @@ static void apply_angular_impulse(const struct apply_context *context,
 	struct world *world = context->world;
 	uint32_t row = body_row(context, command->angular_impulse.body);
 	dynamics_wake(&world->dynamics, row);
-	add_angular_impulse(&world->tables.body, row, command->angular_impulse.impulse);
+	controls_turn(&world->tables.body, row, command->angular_impulse.impulse);
 	changes_update(&world->changes, &world->tables, row);
 }
 

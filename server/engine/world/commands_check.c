@@ -19,6 +19,7 @@
  *              is never accepted.
  */
 #include "server/engine/world/command_bytes.h"
+#include "server/engine/world/controls.h"
 #include "server/engine/world/force_fields.h"
 #include "server/engine/world/joints.h"
 #include "server/engine/world/parameters.h"
@@ -228,6 +229,34 @@ static enum status check_spawn_motion(struct check *check, const struct command_
 	return status;
 }
 
+/* Moments of mass_rule 2: those of a body that can be. In a planar world only z counts. */
+static enum status check_spawn_mass(struct check *check, const struct command_SPAWN *spawn)
+{
+	if (spawn->mass_rule == MASS_OF_SHAPES)
+		return STATUS_OK;
+	enum status status = check_in_plane(check, spawn->centre, "centre");
+	if (status != STATUS_OK || spawn->mass_rule != MASS_GIVEN)
+		return status;
+	vec3 m = spawn->inertia;
+	double most = vec3_max_component(m), sum = m.x + m.y + m.z;
+	if (!(spawn->mass > 0))
+		return REFUSE(check, STATUS_RANGE, "mass",
+			      "mass_rule is given: mass must be above 0 kg, too");
+	if (check->planar ? !(m.z > 0) : !(m.x > 0 && m.y > 0 && m.z > 0))
+		return REFUSE(
+			check, STATUS_RANGE, "inertia",
+			"inertia is [%.10g, %.10g, %.10g] kg m2: %s must be above 0; to keep a "
+			"body from rotating, fix its rotation",
+			m.x, m.y, m.z, check->planar ? "z" : "each");
+	if (!check->planar && most > (sum - most) * (1 + 1e-9))
+		return REFUSE(
+			check, STATUS_DEGENERATE, "inertia",
+			"inertia is [%.10g, %.10g, %.10g] kg m2: no body has a principal moment "
+			"above the sum of the others",
+			m.x, m.y, m.z);
+	return STATUS_OK;
+}
+
 static enum status check_spawn_limits(struct check *check, const struct command_SPAWN *spawn)
 {
 	struct batch_plan *plan = check->plan;
@@ -269,6 +298,8 @@ static enum status check_spawn(struct check *check, struct command *command)
 	enum status status = check_spawn_limits(check, spawn);
 	if (status == STATUS_OK)
 		status = check_spawn_motion(check, spawn);
+	if (status == STATUS_OK)
+		status = check_spawn_mass(check, spawn);
 	if (status == STATUS_OK)
 		status = check_spawn_shapes(check, spawn, body);
 	if (status == STATUS_OK)

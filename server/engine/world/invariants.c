@@ -171,8 +171,11 @@ static enum status check_body_settings(const struct tables *tables, uint32_t row
 {
 	const struct body_table *body = &tables->body;
 	EXPECT(body->status[row] <= BODY_ANIMATED, TABLE_BODY, row, "status");
-	EXPECT(body->flags[row] <= (BODY_MAY_SLEEP | BODY_FIXED_ROTATION | BODY_FAST), TABLE_BODY,
-	       row, "flags");
+	uint8_t targets = BODY_AIMED | BODY_ARRIVES, flags = body->flags[row];
+	bool limited = body->speed_max[row] > 0 || body->angular_speed_max[row] > 0;
+	EXPECT(flags < 1u << 7 && limited == ((flags & BODY_LIMITED) != 0) &&
+		       (!(flags & targets) || body->status[row] == BODY_ANIMATED),
+	       TABLE_BODY, row, "flags");
 	EXPECT(body->quarantined[row] == 0 ||
 		       (body->quarantined[row] == 1 && body->status[row] == BODY_INACTIVE),
 	       TABLE_BODY, row, "quarantined");
@@ -193,6 +196,13 @@ static enum status check_body_settings(const struct tables *tables, uint32_t row
 	EXPECT(check_vector_within(body->friction_axis[row], 1), TABLE_BODY, row, "friction_axis");
 	EXPECT(check_within(body->axis_friction[row], 0, FRICTION_MAX), TABLE_BODY, row,
 	       "axis_friction");
+	bool scaled = (body->flags[row] & BODY_SCALED) != 0;
+	EXPECT(check_within(body->gravity_scale[row], -GRAVITY_SCALE_MAX, GRAVITY_SCALE_MAX) &&
+		       (scaled || body->gravity_scale[row] == 0),
+	       TABLE_BODY, row, "gravity_scale");
+	EXPECT(check_within(body->speed_max[row], 0, SPEED_MAX), TABLE_BODY, row, "speed_max");
+	EXPECT(check_within(body->angular_speed_max[row], 0, ANGULAR_SPEED_MAX), TABLE_BODY, row,
+	       "angular_speed_max");
 	EXPECT(body->integrator[row] < INTEGRATORS_END, TABLE_BODY, row, "integrator");
 	EXPECT(check_within(body->tolerance[row], 0, TOLERANCE_MAX), TABLE_BODY, row, "tolerance");
 	EXPECT(body->substeps[row] <= SUBSTEPS_MAX, TABLE_BODY, row, "substeps");

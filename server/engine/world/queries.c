@@ -521,8 +521,10 @@ struct world_energy world_energy(const struct world *world)
 		vec3 w = quat_rotate_inverse(body->rotation[row], body->angular_velocity[row]);
 		vec3 spin = sym3_apply(sym3_load(body->inertia[row]), w);
 		vec3 momentum = vec3_scale(v, mass);
+		double factor =
+			(body->flags[row] & BODY_SCALED) != 0 ? body->gravity_scale[row] : 1;
 		sum.kinetic += 0.5 * mass * vec3_dot(v, v) + 0.5 * vec3_dot(w, spin);
-		sum.potential -= mass * vec3_dot(tables->world.gravity[0], at);
+		sum.potential -= factor * mass * vec3_dot(tables->world.gravity[0], at);
 		sum.linear = vec3_add(sum.linear, momentum);
 		sum.angular =
 			vec3_add(sum.angular, vec3_add(vec3_cross(at, momentum),

@@ -6,6 +6,7 @@
  */
 #include "server/base/array.h"
 #include "server/engine/world/body_mass.h"
+#include "server/engine/world/controls.h"
 #include "server/engine/world/drives.h"
 #include "server/engine/world/world.h"
 
@@ -123,6 +124,7 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	enum status status = world_apply_due(world, NULL, 0, NULL);
 	if (status != STATUS_OK)
 		return refuse_step(world, reason_set(why, status, -1, "memory", "out of memory"));
+	controls_begin(world);
 	mark_awake_as_candidates(world);
 	uint32_t first_event = world->dynamics.events.count;
 	world->dynamics.parallel = parallel;

@@ -124,7 +124,7 @@ static const struct {
 	{ "mixed", 40 },    { "cubes901", 902 }, { "solids", 15 }, { "door", 6 },
 	{ "bridge", 51 },   { "chain", 30 },	 { "crane", 7 },   { "car", 19 },
 	{ "ragdolls", 75 }, { "escapement", 3 }, { "cradle", 6 },  { "joints", 36 },
-	{ "fields", 114 },
+	{ "fields", 114 },  { "controls", 8 },
 };
 
 START_TEST(every_shipped_scene_makes_a_world_that_steps)
@@ -511,7 +511,10 @@ START_TEST(every_key_of_a_body_reaches_its_command)
 		"     mask: 14, group: -15, tag: 16, linear_damping: 17, angular_damping: 18,\n"
 		"     may_sleep: false, fixed_rotation: false}\n"
 		"  - {status: inactive, fixed_rotation: true, fast: true, integrator: rk45,\n"
-		"     tolerance: 0.001, substeps: 7, rotation: [0, 0, 1, 0]}\n");
+		"     tolerance: 0.001, substeps: 7, rotation: [0, 0, 1, 0], gravity_scale: 0.25,\n"
+		"     speed_max: 8, angular_speed_max: 9, mass: 2, inertia: [1, 2, 3],\n"
+		"     inertia_rotation: [0, 1, 0, 0]}\n"
+		"  - {shape: {kind: sphere, radius: 1}, centre: [0.1, 0.2, 0.3]}\n");
 	const struct command_SPAWN *b = spawn(scene, 0);
 	ck_assert_uint_eq(b->status, BODY_ANIMATED);
 	assert_vec3(b->position, 1, 2, 3);
@@ -538,6 +541,16 @@ START_TEST(every_key_of_a_body_reaches_its_command)
 	ck_assert_uint_eq(spawn(scene, 1)->integrator, INTEGRATOR_RK45);
 	ck_assert_double_eq(spawn(scene, 1)->tolerance, 0.001);
 	ck_assert_uint_eq(spawn(scene, 1)->substeps, 7);
+	ck_assert_double_eq(spawn(scene, 0)->gravity_scale, 1);
+	ck_assert_uint_eq(spawn(scene, 0)->mass_rule, MASS_OF_SHAPES);
+	ck_assert_double_eq(spawn(scene, 1)->gravity_scale, 0.25);
+	ck_assert_double_eq(spawn(scene, 1)->speed_max, 8);
+	ck_assert_double_eq(spawn(scene, 1)->angular_speed_max, 9);
+	ck_assert_uint_eq(spawn(scene, 1)->mass_rule, MASS_GIVEN);
+	assert_vec3(spawn(scene, 1)->inertia, 1, 2, 3);
+	ck_assert(quat_equal(spawn(scene, 1)->inertia_rotation, quat_make(0, 1, 0, 0)));
+	ck_assert_uint_eq(spawn(scene, 2)->mass_rule, MASS_WITH_CENTRE);
+	assert_vec3(spawn(scene, 2)->centre, 0.1, 0.2, 0.3);
 	scene_destroy(scene);
 }
 END_TEST
