@@ -153,6 +153,70 @@ START_TEST(a_joint_locks_axes)
 }
 END_TEST
 
+/* Locks the axes of `locked` (bits 0 to 2 along, 3 to 5 about x, y, z of the world) of a cube of
+ * 1000 kg that then gets an impulse and an angular impulse at its centre; returns the cube after a
+ * second. */
+static struct body_view kicked_with_locks(const char *method, uint32_t locked, double *coordinates)
+{
+	struct world *world = test_world(false, method);
+	no_gravity(world);
+	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
+	struct command joint = test_command(COMMAND_JOINT_CREATE);
+	joint.joint_create.type = JOINT_SIX_DOF;
+	joint.joint_create.body_b = body;
+	joint_id id = test_do(world, &joint);
+	for (uint8_t i = 0; i < JOINT_AXES; i++) {
+		struct command axis = test_command(COMMAND_JOINT_AXIS);
+		axis.joint_axis.joint = id;
+		axis.joint_axis.axis = i;
+		axis.joint_axis.mode = JOINT_FREE;
+		if (!(locked & 1u << i))
+			test_do(world, &axis);
+	}
+	struct command kick = test_command(COMMAND_IMPULSE),
+		       turn = test_command(COMMAND_ANGULAR_IMPULSE);
+	kick.impulse.body = turn.angular_impulse.body = body;
+	kick.impulse.impulse = vec3_make(1000, 500, 700);
+	turn.angular_impulse.impulse = vec3_make(30, 40, 20);
+	test_do(world, &kick);
+	test_do(world, &turn);
+	test_step(world, 60);
+	struct body_view view = test_body(world, body);
+	struct joint_view joined;
+	ck_assert_int_eq(world_joint(world, id, &joined), STATUS_OK);
+	for (uint32_t i = 0; i < JOINT_AXES; i++)
+		coordinates[i] = joined.coordinates[i];
+	test_check(world);
+	world_destroy(world);
+	return view;
+}
+
+/* Every set of locked axes: what is locked stays at 0, what is free moves as if nothing was locked. A
+ * cube has the same moment (1000 / 6 kg m2) about every axis, so it turns uniformly, if it turns
+ * about one axis or about all. */
+START_TEST(every_set_of_locked_axes_holds)
+{
+	static const double impulse[] = { 1000, 500, 700 }, turn[] = { 30, 40, 20 };
+	for (uint32_t locked = 0; locked < 1u << JOINT_AXES; locked++) {
+		double at[JOINT_AXES];
+		struct body_view view = kicked_with_locks(METHODS[_i], locked, at);
+		uint32_t turning = 3 - (locked >> 3 & 1) - (locked >> 4 & 1) - (locked >> 5);
+		double found[] = { view.position.x, view.position.y, view.position.z };
+		double spin[] = { view.angular_velocity.x, view.angular_velocity.y,
+				  view.angular_velocity.z };
+		for (uint32_t i = 0; i < 3; i++) {
+			bool slides = !(locked & 1u << i), turns = !(locked & 8u << i);
+			ck_assert_double_eq_tol(found[i], slides ? impulse[i] / 1000 : 0, 2e-3);
+			if (!turns)
+				ck_assert_double_eq_tol(at[3 + i], 0, 2e-3);
+			if (turning != 2)
+				ck_assert_double_eq_tol(spin[i], turns ? turn[i] * 6 / 1000 : 0,
+							1e-3);
+		}
+	}
+}
+END_TEST
+
 /* ---- mass ------------------------------------------------------------------------------------- */
 
 /* A torque-free body with moments 1, 2, 2.5 keeps L and its energy; an impulse at the given centre does not
@@ -467,6 +531,7 @@ static Suite *make(void)
 	tcase_add_loop_test(tests, gravity_acts_with_the_bodys_factor, 0, METHOD_COUNT);
 	tcase_add_loop_test(tests, a_body_is_no_faster_than_its_greatest_speeds, 0, METHOD_COUNT);
 	tcase_add_loop_test(tests, a_joint_locks_axes, 1, 6);
+	tcase_add_loop_test(tests, every_set_of_locked_axes_holds, 1, 6);
 	tcase_add_loop_test(tests, given_moments_and_centres_are_those_of_the_motion, 0,
 			    METHOD_COUNT);
 	tcase_add_test(tests, a_given_centre_alone_keeps_the_moments_of_the_shapes);
