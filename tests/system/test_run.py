@@ -117,3 +117,35 @@ def test_the_recording_opens_as_a_world_and_as_a_recording(tmp_path):
         world.write_recording("copy", file.read_bytes())
         assert world.fork("again", recording="copy").tick == 80
         assert world.seek(80, recording="copy").last == 80
+
+
+PAIRS = """world: { name: pairs, rate: 60 }
+shapes:
+  ball: { kind: sphere, radius: 0.3 }
+  wall: { kind: box, size: [0.2, 4, 4] }
+bodies:
+  - { shape: { kind: plane }, status: static }
+  - { name: gate, shape: wall, at: [0, 2, 0], status: static }
+  - { name: guest, shape: ball, at: [-2, 0.3, 0], velocity: [3, 0, 0], friction: 0, array: { count: 2, step: [0, 0, 1] } }
+  - { name: stranger, shape: ball, at: [-2, 0.3, -1], velocity: [3, 0, 0], friction: 0 }
+joints:
+  - { type: six_dof, a: gate, b: guest, at: [0, 0, 0], x: {}, y: {}, z: {}, rx: {}, ry: {}, rz: {} }
+"""
+
+
+@pytest.mark.parametrize("method", ["soft-step", "lcp", "projection", "reflection", "impact"])
+def test_only_guests_pass_the_gate_that_a_joint_of_free_axes_opens_for_them(tmp_path, method):
+    (tmp_path / "drop.yaml").write_text(PAIRS)
+    file, trajectory = tmp_path / "r.cairn", tmp_path / "t.csv"
+    report = run(tmp_path, "--ticks", 120, "--method", method, "--record", file, "--trajectory", trajectory, "--every", 120)
+    assert replay(file)["last"]["hash"] == report["hash"]
+    last = {int(line["id"]): float(line["px"]) for line in rows_of(trajectory) if line["tick"] == "120"}
+    assert abs(last[3] - 4) < 1e-3 and abs(last[4] - 4) < 1e-3
+    # Half the wall and the ball's radius; methods without restitution stop it there.
+    assert last[5] < -0.4 + 0.01
+
+
+@pytest.mark.parametrize("method", ["penalty", "free"])
+def test_methods_without_joints_refuse_them_by_name(tmp_path, method):
+    (tmp_path / "drop.yaml").write_text(PAIRS)
+    assert f"{method} does not support joints" in run(tmp_path, "--ticks", 1, "--method", method, status=1)

@@ -653,6 +653,59 @@ START_TEST(joined_bodies_collide_only_if_the_flag_is_set)
 }
 END_TEST
 
+/* Two balls fly at each other, and beyond them a third rests. Returns whether the two ever touched. */
+static bool fly_through(struct world *own, bool grouped, bool joined, struct body_view out[3])
+{
+	static const double at[] = { -3, 3, 6 }, speed[] = { 4, -4, 0 };
+	struct command still = test_command(COMMAND_GRAVITY);
+	body_id id[3];
+	bool touched = false;
+	test_do(own, &still);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct attachment item;
+		struct command spawn =
+			test_spawn_command(own, TEST_SPHERE, vec3_make(at[i], 0, 0), &item);
+		spawn.spawn.velocity = vec3_make(speed[i], 0, 0);
+		spawn.spawn.group = grouped && i < 2 ? -1 : 0;
+		id[i] = test_do(own, &spawn);
+	}
+	struct command pair = join(JOINT_SIX_DOF, id[0], id[1], vec3_zero());
+	joint_id joint = joined ? test_do(own, &pair) : 0;
+	for (uint8_t axis = 0; joined && axis < JOINT_AXES; axis++) {
+		struct command set = axis_of(joint, axis);
+		set.joint_axis.mode = JOINT_FREE;
+		test_do(own, &set);
+	}
+	for (int i = 0; i < 150; i++) {
+		struct contact_view views[8];
+		test_step(own, 1);
+		uint32_t count = test_contacts(own, id[1], views, 8);
+		for (uint32_t k = 0; k < count; k++)
+			touched |= views[k].a == id[0] || views[k].b == id[0];
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		out[i] = test_body(own, id[i]);
+	test_check(own);
+	world_destroy(own);
+	return touched;
+}
+
+/* The pair moves as it does with a negative group of its own; the first still hits the third. */
+START_TEST(a_joint_of_free_axes_only_keeps_a_pair_from_meeting)
+{
+	static const char *const methods[] = { "soft-step", "lcp", "projection", "reflection",
+					       "impact" };
+	struct body_view with[3], grouped[3], meeting[3];
+	ck_assert(!fly_through(test_world(false, methods[_i]), false, true, with));
+	ck_assert(!fly_through(test_world(false, methods[_i]), true, false, grouped));
+	ck_assert(fly_through(test_world(false, methods[_i]), false, false, meeting));
+	for (uint32_t i = 0; i < 3; i++)
+		ck_assert_double_le(vec3_distance(with[i].position, grouped[i].position), 1e-9);
+	ck_assert_double_gt(with[2].position.x, 6.1);
+	ck_assert_double_eq_tol(meeting[2].position.x, 6, 1e-9);
+}
+END_TEST
+
 /* A cube of 1000 kg, welded at its face, loads the joint with 9810 N and 4905 N·m about the anchor.
  * Returns the number of break events. */
 static uint32_t count_breaks(double force, double torque)
@@ -775,6 +828,7 @@ static Suite *make_suite(void)
 	tcase_add_test(steps, joined_bodies_sleep_and_wake_together);
 	tcase_add_test(steps, a_body_with_a_running_motor_does_not_sleep);
 	tcase_add_test(steps, joined_bodies_collide_only_if_the_flag_is_set);
+	tcase_add_loop_test(steps, a_joint_of_free_axes_only_keeps_a_pair_from_meeting, 0, 5);
 	tcase_add_test(steps, a_joint_breaks_by_force_or_torque_once);
 	tcase_add_test(steps, a_broken_joint_is_removed_and_the_saved_world_continues);
 	tcase_add_loop_test(steps, a_ring_with_redundant_welds_keeps_its_shape, 0, 5);
