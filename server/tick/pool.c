@@ -33,6 +33,8 @@
 #include "server/io/lock.h"
 
 enum { NOWHERE = UINT32_MAX, TASKS_FIRST = 8, TASKS_IN_TURN = 64, MOVES_MAX = 64 };
+/* Steps after which a slice ends, also under a clock that stands still. */
+enum { SLICE_STEPS_MAX = 1000 };
 #define TASKS_NS (500 * NS_PER_US)
 /* A worker rings LOOP for the reports of small worlds at most so late. */
 #define HOLD_NS (200 * NS_PER_US)
@@ -224,16 +226,23 @@ static void hold_loop(struct run_queue *queue, uint64_t now, uint64_t cost)
 	queue->held_at = now;
 }
 
-/* A slice is charged with what its worker used since the slice before, so the thread's clock, a system
- * call, is read once. */
+/* Runs steps on request until the slice's time is up: each has a report, which LOOP delivers
+ * meanwhile, and a slice for each would cost two hand-overs between threads. A slice is charged with
+ * what its worker used since the slice before, so the thread's clock, a system call, is read once. */
 static void run_slice(struct run_queue *queue, struct pooled *pooled)
 {
 	struct executor *executor = queue->pool->executor;
-	uint64_t now = executor_now(executor);
-	hold_loop(queue, now, pooled->cost);
+	const struct runnable_ops *ops = pooled->runnable->ops;
+	uint64_t now = executor_now(executor), until = now + queue->pool->options.slice_ns;
+	uint32_t steps = 0, made;
 	mark_inside(queue);
-	uint64_t until = now + queue->pool->options.slice_ns;
-	uint32_t steps = pooled->runnable->ops->run(pooled->runnable, now, until);
+	do {
+		hold_loop(queue, now, pooled->cost);
+		made = ops->run(pooled->runnable, now, until);
+		steps += made;
+		now = executor_now(executor);
+	} while (made > 0 && steps < SLICE_STEPS_MAX && now < until &&
+		 ops->due(pooled->runnable) == 0);
 	mark_outside(queue);
 	uint64_t before = queue->used;
 	queue->used = executor_used(executor);
