@@ -185,6 +185,8 @@ struct soft_step {
 
 /* The greatest number of blocks for this many manifolds. */
 uint64_t soft_blocks_max(uint64_t contacts);
+/* Bytes of scratch of soft_colour. */
+uint64_t soft_colouring_need(uint64_t contacts);
 
 /* soft_body.c: bodies and forces from the tables, through sub-steps, and back. Sub-steps skip
  * unconstrained bodies. */

@@ -738,7 +738,9 @@ static Suite *make(void)
 			    BACKENDS);
 	tcase_add_test(run, many_small_worlds_are_spread_again);
 	tcase_add_test(run, a_world_with_many_requested_steps_delays_others_by_one_step_at_most);
-	tcase_add_test(run, a_slice_makes_requested_steps_until_its_time_is_up_and_of_the_clock_one_at_a_time);
+	tcase_add_test(
+		run,
+		a_slice_makes_requested_steps_until_its_time_is_up_and_of_the_clock_one_at_a_time);
 	tcase_add_test(run, balancing_moves_costly_worlds_to_other_workers_and_no_tick_is_dropped);
 	tcase_add_test(run, worlds_behind_a_long_slice_move_to_other_workers);
 	suite_add_tcase(suite, run);
