@@ -1,5 +1,6 @@
-/* Random scenes give the same state hashes for any number of workers, and after a restore that rebuilds
- * the caches. */
+/* Random scenes give the same state hashes for any number of workers, for any width of vectors, and after
+ * a restore that rebuilds the caches. */
+#include "server/base/processor.h"
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/stage_scenes.h"
@@ -56,6 +57,37 @@ START_TEST(mixed_scenes_have_one_hash_for_any_number_of_workers)
 }
 END_TEST
 
+/* Elastic balls and boxes in a heap, so that blocks have balls and others, and some bounce. */
+static void make_bouncing(struct stage *stage, uint64_t seed)
+{
+	make_mixed(stage, seed);
+	for (uint32_t body = 0; body < stage->tables.body.count; body += 2)
+		stage->tables.body.restitution[body] = 0.8;
+}
+
+START_TEST(scenes_have_one_hash_for_any_width_of_vectors)
+{
+	static const uint32_t LANES[] = { 1, 4, 8 };
+	enum { WIDTHS = 3 };
+	static void (*const SCENES[])(struct stage *, uint64_t) = { make_overlap_bomb, make_mixed,
+								    make_bouncing };
+	struct stage stages[WIDTHS];
+	for (uint32_t w = 0; w < WIDTHS; w++) {
+		stage_init(&stages[w], "soft-step");
+		SCENES[_i](&stages[w], check_seed());
+	}
+	for (uint32_t tick = 0; tick < (_i == 0 ? 6 : 60); tick++)
+		for (uint32_t w = 0; w < WIDTHS; w++) {
+			processor_limit_lanes(LANES[w]);
+			stage_step(&stages[w]);
+			ck_assert_msg(stage_hash(&stages[w]) == stage_hash(&stages[0]),
+				      "%u lanes: tick %u differs", LANES[w], tick);
+		}
+	for (uint32_t w = 0; w < WIDTHS; w++)
+		stage_release(&stages[w]);
+}
+END_TEST
+
 START_TEST(restoring_at_random_ticks_changes_no_hash)
 {
 	struct rng rng = rng_seeded(check_seed());
@@ -82,6 +114,7 @@ static Suite *make(void)
 	TCase *workers = tcase_create("workers");
 	tcase_add_test(workers, the_overlap_bomb_has_one_hash_for_any_number_of_workers);
 	tcase_add_test(workers, mixed_scenes_have_one_hash_for_any_number_of_workers);
+	tcase_add_loop_test(workers, scenes_have_one_hash_for_any_width_of_vectors, 0, 3);
 	tcase_add_test(workers, restoring_at_random_ticks_changes_no_hash);
 	suite_add_tcase(suite, workers);
 	return suite;

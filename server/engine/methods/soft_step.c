@@ -76,7 +76,9 @@ static struct soft_step soft_step_of(struct step *step)
 	struct dynamics *dynamics = step->dynamics;
 	const double *parameter = dynamics->tables->parameter.value;
 	double dt = step->dt;
-	struct soft_step self = { .step = step, .dynamics = dynamics, .dt = dt };
+	struct soft_step self = {
+		.kernels = soft_kernels_choose(), .step = step, .dynamics = dynamics, .dt = dt
+	};
 	uint32_t substeps = 1;
 	if (scalar_to_u32(parameter[PARAMETER_SUBSTEPS], &substeps))
 		substeps = MAX_OF(substeps, 1u);
