@@ -5,6 +5,8 @@ libbase_a_SOURCES += \
 	server/base/status.h \
 	server/base/status.c \
 	server/base/parallel.h \
+	server/base/processor.h \
+	server/base/processor.c \
 	server/base/prefetch.h \
 	server/base/profile.h \
 	server/base/profile.c \

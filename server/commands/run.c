@@ -14,6 +14,7 @@
 
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
+#include "server/base/processor.h"
 #include "server/commands/batch_world.h"
 #include "server/io/instant.h"
 #include "server/io/parallel_pool.h"
@@ -57,6 +58,7 @@ static enum status prepare_run(struct run *run, struct reason *why)
 	if (run->ms == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "ticks", "%s",
 				  status_text(STATUS_NO_MEMORY));
+	processor_limit_lanes((uint32_t)options->run_lanes);
 	status = parallel_pool_create((uint32_t)options->run_workers, &run->pool);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "workers", "%s", status_text(status));

@@ -684,7 +684,7 @@ static void run_slice(struct host *host, uint64_t now)
 uint32_t host_run(struct runnable *runnable, uint64_t now, uint64_t until)
 {
 	struct host *host = (struct host *)runnable;
-	/* All reports of the slice wake LOOP once, at its end. */
+	/* All reports of a boundary wake LOOP once, at its end. */
 	host->in_slice = true;
 	host->sent_in_slice = false;
 	host->boundary.tick_at = now;
@@ -695,6 +695,9 @@ uint32_t host_run(struct runnable *runnable, uint64_t now, uint64_t until)
 	host->in_slice = false;
 	if (host->sent_in_slice)
 		executor_wake(host->executor, EXECUTOR_LOOP, &host->wakeup);
+	/* LOOP begins before the queue is full, so that the host does not wait for it. */
+	if (!host->on_loop && report_queue_count(&host->reports) == REPORTS_MAX / 2)
+		executor_ring(host->executor);
 	return host->boundary.ticks;
 }
 

@@ -33,6 +33,7 @@
 #include "server/io/lock.h"
 
 enum { NOWHERE = UINT32_MAX, TASKS_FIRST = 8, TASKS_IN_TURN = 64, MOVES_MAX = 64 };
+enum { SLICE_STEPS_MAX = 1000 }; /* ends a slice also under a clock that stands still */
 #define TASKS_NS (500 * NS_PER_US)
 /* A worker rings LOOP for the reports of small worlds at most so late. */
 #define HOLD_NS (200 * NS_PER_US)
@@ -224,20 +225,26 @@ static void hold_loop(struct run_queue *queue, uint64_t now, uint64_t cost)
 	queue->held_at = now;
 }
 
-/* A slice is charged with what its worker used since the slice before, so the thread's clock, a system
- * call, is read once. */
+/* Steps on request run until the slice's time is up, because a slice for each would cost two hand-overs
+ * between threads. A slice is charged with what its worker used since the slice before, so the thread's
+ * clock, a system call, is read once. */
 static void run_slice(struct run_queue *queue, struct pooled *pooled)
 {
 	struct executor *executor = queue->pool->executor;
-	uint64_t now = executor_now(executor);
-	hold_loop(queue, now, pooled->cost);
+	const struct runnable_ops *ops = pooled->runnable->ops;
+	uint64_t now = executor_now(executor), until = now + queue->pool->options.slice_ns;
+	uint32_t steps = 0, made;
 	mark_inside(queue);
-	uint64_t until = now + queue->pool->options.slice_ns;
-	uint32_t steps = pooled->runnable->ops->run(pooled->runnable, now, until);
+	do {
+		hold_loop(queue, now, pooled->cost);
+		made = ops->run(pooled->runnable, now, until);
+		steps += made;
+		now = executor_now(executor);
+	} while (made > 0 && steps < SLICE_STEPS_MAX && now < until &&
+		 ops->due(pooled->runnable) == 0);
 	mark_outside(queue);
-	uint64_t before = queue->used;
-	queue->used = executor_used(executor);
-	uint64_t used = queue->used - before;
+	uint64_t used = executor_used(executor) - queue->used;
+	queue->used += used;
 	pooled->cost = used / MAX_OF(steps, 1u);
 	atomic_fetch_add_explicit(&pooled->busy, used, memory_order_relaxed);
 }
@@ -835,11 +842,6 @@ static void measure_loads(struct pool *pool, uint64_t elapsed)
 	}
 }
 
-static double abs_difference(double a, double b)
-{
-	return a < b ? b - a : a - b;
-}
-
 /* The runnable whose move from `from` narrows the gap most; the lowest id among equals. */
 static struct pooled *best_move(struct pool *pool, uint32_t from, double gap, double *narrowed)
 {
@@ -848,7 +850,7 @@ static struct pooled *best_move(struct pool *pool, uint32_t from, double gap, do
 	for (struct pooled *pooled = pool->first; pooled != NULL; pooled = pooled->next) {
 		if (pooled->removed_reported || pooled->target != from)
 			continue;
-		double gain = gap - abs_difference(gap, 2 * pooled->share);
+		double left = gap - 2 * pooled->share, gain = gap - MAX_OF(left, -left);
 		bool better = gain > *narrowed;
 		if (gain == *narrowed && best != NULL)
 			better = pooled->runnable->id < best->runnable->id;

@@ -13,9 +13,10 @@
 struct runnable;
 
 struct runnable_ops {
-	/* The instant of its next slice; INSTANT_NEVER while paused. Called after every run and task. */
+	/* The instant of its next slice; INSTANT_NEVER while paused; 0 for steps on request, of which a
+	 * slice may take several runs. Called after every run and task. */
 	uint64_t (*due)(struct runnable *self);
-	/* One slice: a step at most, so that neighbours on the worker take turns while it catches up;
+	/* A part of a slice: a step at most, so that neighbours on the worker take turns while it catches up;
 	 * further steps only on request, each begun before the instant `until`. `now` is the
 	 * instant of the call, not before the one that `due` returned. Returns the steps made. */
 	uint32_t (*run)(struct runnable *self, uint64_t now, uint64_t until);

@@ -41,6 +41,15 @@ endif
 EXTRA_PROGRAMS += tests/bench/bench_lcp_sparse
 tests_bench_bench_lcp_sparse_SOURCES = tests/bench/bench_lcp_sparse.c
 
+# How steps divide among workers: make bench-workers
+EXTRA_PROGRAMS += tests/bench/bench_workers
+tests_bench_bench_workers_SOURCES = tests/bench/bench_workers.c server/commands/batch_world.c
+.PHONY: bench-workers
+bench-workers: tests/bench/bench_workers
+	tests/bench/bench_workers $(addprefix $(abs_top_srcdir)/tests/bench/scenes/,pyramid100.yaml grid16.yaml) \
+		$(addprefix $(abs_top_srcdir)/clients/scenes/,pyramid.yaml spheres.yaml ragdolls.yaml)
+EXTRA_DIST += tests/bench/scenes/pyramid100.yaml tests/bench/scenes/grid16.yaml
+
 # Steps of the exact velocity methods: make bench-velocity
 EXTRA_PROGRAMS += tests/bench/bench_velocity
 tests_bench_bench_velocity_SOURCES = tests/bench/bench_velocity.c

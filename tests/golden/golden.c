@@ -9,9 +9,10 @@
  *   state.txt     SCENE TICK STATE_HASH                   contents of the tables
  *   answers.txt   PROBLEM COUNT VALUES WAYS               of solvers, distances, shapes, overlaps
  *
- * --print writes such a list of this build instead of TAP. Each scene runs four times: plainly;
- * with several workers; saved and loaded at one tick, with all caches rebuilt at another; and with
- * every kind of broad phase in turn, two of them interrupted. */
+ * --print writes such a list of this build instead of TAP. Each scene runs several times: plainly;
+ * with several workers and four lanes; lane by lane, saved and loaded at one tick, with all caches
+ * rebuilt at another; and with every kind of broad phase in turn, two of them interrupted. */
+#include "server/base/processor.h"
 #include "server/base/rng.h"
 #include "server/io/parallel_pool.h"
 #include "tests/golden/closest.h"
@@ -131,14 +132,15 @@ static struct world *reload(struct world *world)
 }
 
 static void run(const struct scene *scene, const char *broad_phase, const struct parallel *parallel,
-		bool interrupt)
+		uint32_t lanes, bool interrupt)
 {
+	processor_limit_lanes(lanes);
 	struct world_options options = test_options(scene->planar, scene->method);
 	snprintf(options.broad_phase, sizeof options.broad_phase, "%s", broad_phase);
 	struct world *world = test_world_of(&options);
 	char way[64];
-	snprintf(way, sizeof way, "%s %u workers%s", broad_phase, parallel->workers,
-		 interrupt ? " interrupted" : "");
+	snprintf(way, sizeof way, "%s %u workers, %u lanes%s", broad_phase, parallel->workers,
+		 processor_lanes(), interrupt ? " interrupted" : "");
 	struct rng rng = rng_seeded(scene->ticks);
 	uint32_t load_at = interrupt ? 1 + rng_below(&rng, scene->ticks - 1) : 0;
 	uint32_t rebuild_at = interrupt ? 1 + rng_below(&rng, scene->ticks - 1) : 0;
@@ -179,13 +181,13 @@ static enum list list_by_name(const char *name)
 static void run_scenes(const struct parallel_pool *pool)
 {
 	for (uint32_t i = 0; i < scene_count; i++) {
-		run(&scenes[i], "tree", &parallel_serial, false);
+		run(&scenes[i], "tree", &parallel_serial, 8, false);
 		if (printed != LISTS)
 			continue;
-		run(&scenes[i], "tree", parallel_pool_parallel(pool), false);
-		run(&scenes[i], "grid", &parallel_serial, true);
-		run(&scenes[i], "levels", parallel_pool_parallel(pool), true);
-		run(&scenes[i], "sweep", &parallel_serial, false);
+		run(&scenes[i], "tree", parallel_pool_parallel(pool), 4, false);
+		run(&scenes[i], "grid", &parallel_serial, 1, true);
+		run(&scenes[i], "levels", parallel_pool_parallel(pool), 8, true);
+		run(&scenes[i], "sweep", &parallel_serial, 4, false);
 	}
 }
 

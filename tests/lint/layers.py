@@ -71,6 +71,8 @@ SYSTEM = {
     # only atomic of the engine.
     "stdatomic.h": ["server/base/", "server/io/", "server/tick/", "server/host/",
                     ENGINE + "geometry/shape.c", "clients/", "tests/"],
+    # Which vectors the processor has: results never depend on it.
+    "cpuid.h": ["server/base/processor.c"],
     "xxhash.h": ["server/base/", "tests/"],
     "openssl/sha.h": ["server/base/", "server/io/", "tests/"],
     "openssl/evp.h": ["server/base/", "server/io/", "tests/"],

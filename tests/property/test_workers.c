@@ -1,10 +1,13 @@
-/* Random scenes give the same state hashes for any number of workers, and after a restore that rebuilds
- * the caches. */
+/* Random scenes give the same state hashes for any number of workers, for any width of vectors, and after
+ * a restore that rebuilds the caches. */
+#include "server/base/processor.h"
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/stage_scenes.h"
 
-static const uint32_t WORKERS[] = { 2, 3, 4 };
+static const uint32_t WORKERS[] = { 2, 3, 8 };
+/* More threads than processors take turns, so scenes with many workers have few ticks. */
+enum { MANY = 4, MANY_TICKS = 5 };
 
 static void make_overlap_bomb(struct stage *stage, uint64_t seed)
 {
@@ -17,7 +20,7 @@ static void make_mixed(struct stage *stage, uint64_t seed)
 	stage_mixed(stage, 80, seed);
 }
 
-/* Steps the scene with one worker and with 2, 3 and 4. The hashes must be equal after every tick. */
+/* Steps the scene with one worker and with others. The hashes must be equal after every tick. */
 static void compare_workers(void (*scene)(struct stage *, uint64_t), uint64_t seed, uint32_t ticks)
 {
 	for (uint32_t w = 0; w < COUNT_OF(WORKERS); w++) {
@@ -27,7 +30,8 @@ static void compare_workers(void (*scene)(struct stage *, uint64_t), uint64_t se
 		many.parallel = parallel_threads_create(WORKERS[w]);
 		scene(&one, seed);
 		scene(&many, seed);
-		for (uint32_t tick = 0; tick < ticks; tick++) {
+		uint32_t count = WORKERS[w] < MANY ? ticks : MIN_OF(ticks, (uint32_t)MANY_TICKS);
+		for (uint32_t tick = 0; tick < count; tick++) {
 			stage_step(&one);
 			stage_step(&many);
 			ck_assert_msg(stage_hash(&one) == stage_hash(&many),
@@ -50,6 +54,37 @@ START_TEST(mixed_scenes_have_one_hash_for_any_number_of_workers)
 {
 	compare_workers(make_mixed, check_seed(), 40);
 	compare_workers(make_mixed, check_seed() + 1, 40);
+}
+END_TEST
+
+/* Elastic balls and boxes in a heap, so that blocks have balls and others, and some bounce. */
+static void make_bouncing(struct stage *stage, uint64_t seed)
+{
+	make_mixed(stage, seed);
+	for (uint32_t body = 0; body < stage->tables.body.count; body += 2)
+		stage->tables.body.restitution[body] = 0.8;
+}
+
+START_TEST(scenes_have_one_hash_for_any_width_of_vectors)
+{
+	static const uint32_t LANES[] = { 1, 4, 8 };
+	enum { WIDTHS = 3 };
+	static void (*const SCENES[])(struct stage *, uint64_t) = { make_overlap_bomb, make_mixed,
+								    make_bouncing };
+	struct stage stages[WIDTHS];
+	for (uint32_t w = 0; w < WIDTHS; w++) {
+		stage_init(&stages[w], "soft-step");
+		SCENES[_i](&stages[w], check_seed());
+	}
+	for (uint32_t tick = 0; tick < (_i == 0 ? 6 : 60); tick++)
+		for (uint32_t w = 0; w < WIDTHS; w++) {
+			processor_limit_lanes(LANES[w]);
+			stage_step(&stages[w]);
+			ck_assert_msg(stage_hash(&stages[w]) == stage_hash(&stages[0]),
+				      "%u lanes: tick %u differs", LANES[w], tick);
+		}
+	for (uint32_t w = 0; w < WIDTHS; w++)
+		stage_release(&stages[w]);
 }
 END_TEST
 
@@ -79,6 +114,7 @@ static Suite *make(void)
 	TCase *workers = tcase_create("workers");
 	tcase_add_test(workers, the_overlap_bomb_has_one_hash_for_any_number_of_workers);
 	tcase_add_test(workers, mixed_scenes_have_one_hash_for_any_number_of_workers);
+	tcase_add_loop_test(workers, scenes_have_one_hash_for_any_width_of_vectors, 0, 3);
 	tcase_add_test(workers, restoring_at_random_ticks_changes_no_hash);
 	suite_add_tcase(suite, workers);
 	return suite;

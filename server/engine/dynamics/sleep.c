@@ -54,25 +54,38 @@ static bool is_awake_dynamic(const struct dynamics *self, uint32_t body)
 	return self->tables->body.status[body] == BODY_DYNAMIC && bitset_get(&self->awake, body);
 }
 
-/* Raises or resets sleep_time, the time for which each awake body has been slow, s. */
-static void update_sleep_times(struct dynamics *self, double dt)
+struct sleep_work {
+	struct dynamics *self;
+	uint32_t *parent;
+	double dt;
+};
+
+enum { WORD_GRAIN = 4 };
+
+/* Raises or resets sleep_time, the time for which each awake body has been slow, s; each is an island of
+ * its own at first. First and last are words of the set of awake bodies. */
+static void sleep_times_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
-	ASSERT(dt > 0);
-	struct tables *tables = self->tables;
-	double slow = tables->parameter.value[PARAMETER_SLEEP_SPEED];
-	for (uint32_t body = bitset_next(&self->awake, 0); body != BITSET_NONE;
-	     body = bitset_next(&self->awake, body + 1)) {
-		const struct body_cache *cache = &self->bodies.items[body];
-		if (tables->body.status[body] != BODY_DYNAMIC)
-			continue;
-		double speed = vec3_length(tables->body.velocity[body]) +
-			       vec3_length(tables->body.angular_velocity[body]) * cache->reach;
-		speed = scalar_max(speed, cache->motion / dt);
-		if (speed > slow || !(tables->body.flags[body] & BODY_MAY_SLEEP))
-			tables->body.sleep_time[body] = 0;
-		else
-			tables->body.sleep_time[body] += dt;
-	}
+	UNUSED(worker);
+	const struct sleep_work *work = context;
+	const struct dynamics *self = work->self;
+	struct body_table *table = &self->tables->body;
+	double slow = self->tables->parameter.value[PARAMETER_SLEEP_SPEED], dt = work->dt;
+	for (uint32_t w = first; w < last; w++)
+		for (uint64_t bits = self->awake.words[w]; bits != 0; bits &= bits - 1) {
+			uint32_t body = w * 64 + (uint32_t)__builtin_ctzll(bits);
+			const struct body_cache *cache = &self->bodies.items[body];
+			work->parent[body] = body;
+			if (table->status[body] != BODY_DYNAMIC)
+				continue;
+			double speed = vec3_length(table->velocity[body]) +
+				       vec3_length(table->angular_velocity[body]) * cache->reach;
+			speed = scalar_max(speed, cache->motion / dt);
+			if (speed > slow || !(table->flags[body] & BODY_MAY_SLEEP))
+				table->sleep_time[body] = 0;
+			else
+				table->sleep_time[body] += dt;
+		}
 }
 
 static void link_touching(struct dynamics *self, struct sleep_islands *islands)
@@ -211,10 +224,10 @@ void step_sleep(struct step *step)
 					 ARENA_ARRAY(&self->scratch, uint32_t, rows) };
 	ASSERT(islands.parent != NULL && islands.slow != NULL &&
 	       islands.last != NULL); /* reserved */
-	for (uint32_t body = bitset_next(&self->awake, 0); body != BITSET_NONE;
-	     body = bitset_next(&self->awake, body + 1))
-		islands.parent[body] = body;
-	update_sleep_times(self, step->dt);
+	ASSERT(step->dt > 0);
+	struct sleep_work work = { self, islands.parent, step->dt };
+	uint32_t words = (MIN_OF(rows, self->awake.size) + 63) / 64;
+	parallel_run(step->parallel, words, WORD_GRAIN, sleep_times_piece, &work);
 	link_touching(self, &islands);
 	link_joined(self, &islands);
 	sleep_slow_islands(self, &islands);

@@ -28,7 +28,14 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_joint_rows.c \
 	server/engine/methods/soft_joint_taut.c \
 	server/engine/methods/soft_joint_tree.c \
+	server/engine/methods/soft_calm.h \
+	server/engine/methods/soft_contact.h \
+	server/engine/methods/soft_kernels.c \
+	server/engine/methods/soft_kernels_1.c \
+	server/engine/methods/soft_kernels_4.c \
+	server/engine/methods/soft_kernels_8.c \
 	server/engine/methods/soft_lanes.h \
+	server/engine/methods/soft_passes.h \
 	server/engine/methods/soft_prepare.c \
 	server/engine/methods/soft_seams.c \
 	server/engine/methods/soft_sleepers.c \

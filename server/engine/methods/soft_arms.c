@@ -18,7 +18,7 @@
  * that body's arm gets all. The normal of two balls follows their centres: n = (n₀ + x/D) / |n₀ + x/D|,
  * D their distance at the start.
  */
-#include "server/engine/methods/soft_sides.h"
+#include "server/engine/methods/soft_calm.h"
 
 enum { MEASURE_GRAIN = 16 };
 
@@ -154,82 +154,6 @@ void soft_derive(struct soft_block *block)
 {
 	for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH)
 		derive_half(block, first);
-}
-
-/* ---- relative motion of bodies ---------------------------------------------------------------- */
-
-struct relative_motion {
-	struct lanes3 apart;	      /* m, displacement of B's mass centre less that of A's */
-	struct lanes3 turn_a, turn_b; /* vector parts of the rotations */
-	lanes scalar_a, scalar_b;
-};
-
-LANES_INLINE struct lanes3 gather_turns(const struct soft_body *bodies, const uint32_t *index,
-					lanes *scalar)
-{
-	lanes x = bodies[index[0]].turn, y = bodies[index[1]].turn;
-	lanes z = bodies[index[2]].turn, w = bodies[index[3]].turn;
-	lanes_transpose(&x, &y, &z, &w);
-	*scalar = w;
-	return (struct lanes3){ x, y, z };
-}
-
-/* Whether all lanes are contacts of balls. Their arms are along the normal: J is 0, masses do not
- * change, and one point has no twist. */
-LANES_INLINE bool all_balls(const struct soft_block *block, uint32_t first)
-{
-	lanes zero = lanes_all(0);
-	lanes_mask sways = (lanes_load(&block->sway_a, first) > zero) |
-			   (lanes_load(&block->sway_b, first) > zero);
-	lanes_mask flat = (lanes_load(&block->follows, first) > zero) &
-			  (lanes_load(&block->bend, first) <= zero);
-	return !lanes_any(sways | flat);
-}
-
-LANES_INLINE struct relative_motion gather_motion(const struct soft_step *step,
-						  const struct soft_block *block, uint32_t first,
-						  bool balls)
-{
-	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
-	const struct soft_body *bodies = step->bodies;
-	struct relative_motion motion = { 0 };
-	struct lanes3 drift = lanes3_load(&block->drift, first);
-	motion.apart = lanes3_sub(GATHER(bodies, b, shift), GATHER(bodies, a, shift));
-	motion.apart = lanes3_mul_add(motion.apart, drift, lanes_all(step->time));
-	if (balls)
-		return motion;
-	motion.turn_a = gather_turns(bodies, a, &motion.scalar_a);
-	motion.turn_b = gather_turns(bodies, b, &motion.scalar_b);
-	return motion;
-}
-
-/* ---- calm ------------------------------------------------------------------------------------- */
-
-/* Updates the gaps of a calm block; false if some lane's arms have changed too much. */
-LANES_INLINE bool measure_calm(struct soft_block *block, uint32_t first,
-			       const struct relative_motion *motion, bool balls)
-{
-	struct lanes3 normal = lanes3_load(&block->normal, first);
-	lanes along = lanes3_dot(normal, motion->apart);
-	lanes square = lanes3_dot(motion->apart, motion->apart);
-	lanes swayed = (square - along * along) * lanes_load(&block->follows, first);
-	if (!balls)
-		swayed += lanes3_dot(motion->turn_a, motion->turn_a) *
-				  lanes_load(&block->sway_a, first) +
-			  lanes3_dot(motion->turn_b, motion->turn_b) *
-				  lanes_load(&block->sway_b, first);
-	if (lanes_any(swayed > lanes_load(&block->calm, first)))
-		return false;
-	for (uint32_t p = 0; p < block->point_count; p++) {
-		struct soft_point *point = &block->points[p];
-		lanes turned = { 0 };
-		if (!balls)
-			turned = lanes3_dot(lanes3_load(&point->j_b, first), motion->turn_b) -
-				 lanes3_dot(lanes3_load(&point->j_a, first), motion->turn_a);
-		lanes_store(&point->gap, first,
-			    lanes_load(&point->separation, first) + (along + (turned + turned)));
-	}
-	return true;
 }
 
 /* ---- sliding ---------------------------------------------------------------------------------- */
@@ -406,25 +330,31 @@ static void measure_sliding(const struct soft_step *step, struct soft_block *blo
 
 /* ---- all blocks ------------------------------------------------------------------------------- */
 
+/* Four lanes at a time, because the first four may be calm in a sub-step in which others are not. */
+static void measure_block(struct soft_step *step, uint32_t i)
+{
+	struct soft_block *block = &step->blocks[i];
+	for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH) {
+		bool balls = !lanes_any(not_balls(block, first));
+		struct relative_motion motion = gather_motion(step, block, first, balls);
+		if (!block->slides && measure_calm(block, first, &motion, balls))
+			continue;
+		if (!block->slides) {
+			slide_init(block, &step->slides[i], 0);
+			slide_init(block, &step->slides[i], LANES_WIDTH);
+			block->slides = true;
+		}
+		measure_sliding(step, block, &step->slides[i], first, &motion, balls);
+	}
+}
+
 static void measure_piece(uint32_t from, uint32_t to, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	struct soft_step *step = context;
-	for (uint32_t i = from; i < to; i++) {
-		struct soft_block *block = &step->blocks[i];
-		for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH) {
-			bool balls = all_balls(block, first);
-			struct relative_motion motion = gather_motion(step, block, first, balls);
-			if (!block->slides && measure_calm(block, first, &motion, balls))
-				continue;
-			if (!block->slides) {
-				slide_init(block, &step->slides[i], 0);
-				slide_init(block, &step->slides[i], LANES_WIDTH);
-				block->slides = true;
-			}
-			measure_sliding(step, block, &step->slides[i], first, &motion, balls);
-		}
-	}
+	for (uint32_t i = from; i < to; i++)
+		if (step->blocks[i].slides || !step->kernels->measure(step, &step->blocks[i]))
+			measure_block(step, i);
 }
 
 void soft_measure(struct soft_step *self)

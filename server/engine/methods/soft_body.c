@@ -27,12 +27,12 @@ enum { BODY_GRAIN = 128 };
 
 /* ---- conversions ------------------------------------------------------------------------------ */
 
-static lanes lanes_of(vec3 v)
+static float4 float4_of(vec3 v)
 {
-	return (lanes){ (float)v.x, (float)v.y, (float)v.z, 0 };
+	return (float4){ (float)v.x, (float)v.y, (float)v.z, 0 };
 }
 
-static vec3 to_vec3(lanes v)
+static vec3 to_vec3(float4 v)
 {
 	return vec3_make((double)v[0], (double)v[1], (double)v[2]);
 }
@@ -40,9 +40,9 @@ static vec3 to_vec3(lanes v)
 /* ---- from the tables -------------------------------------------------------------------------- */
 
 /* Change of velocity v in a sub-step, (k − 1) v + gain a. */
-static lanes change_of(vec3 velocity, vec3 acceleration, struct damped d)
+static float4 change_of(vec3 velocity, vec3 acceleration, struct damped d)
 {
-	return lanes_of(vec3_mul_add(vec3_scale(velocity, d.keep - 1), acceleration, d.gain));
+	return float4_of(vec3_mul_add(vec3_scale(velocity, d.keep - 1), acceleration, d.gain));
 }
 
 /* rad a step. For smaller rotations the first derivative of the spin, at the inertia of the start, is
@@ -70,7 +70,7 @@ static void drive_init(const struct soft_step *self, struct soft_drive *drive, u
 	const struct body_table *table = &dynamics->tables->body;
 	*drive = (struct soft_drive){ .keep = 1, .spin_keep = 1 };
 	drive->start = integrate_start(dynamics, body, sum, self->dt);
-	drive->spin = lanes_of(drive->start.velocity.angular);
+	drive->spin = float4_of(drive->start.velocity.angular);
 	drive->dynamic = table->status[body] == BODY_DYNAMIC;
 	if (!drive->dynamic)
 		return;
@@ -93,7 +93,7 @@ static void drive_init(const struct soft_step *self, struct soft_drive *drive, u
 	}
 	if (start->uneven && !drive->spins) {
 		vec3 turned = spin_turned(table, body, start->velocity.angular, self->dt);
-		drive->spin_change += lanes_of(vec3_scale(turned, 1.0 / self->substeps));
+		drive->spin_change += float4_of(vec3_scale(turned, 1.0 / self->substeps));
 	}
 	drive->inertia_inv = sym3f_from(inertia_inv);
 	VALIDATE(drive->keep >= 0 && drive->keep <= 1 && drive->spin_keep >= 0 &&
@@ -177,7 +177,7 @@ static void update_spin(const struct soft_step *self, uint32_t number)
 {
 	vec3 start = self->drives[number].start.velocity.angular;
 	vec3 beyond = vec3_sub(spin_of_momentum(self, number), start);
-	self->turns[number].spin = self->bodies[number].spin = lanes_of(beyond);
+	self->turns[number].spin = self->bodies[number].spin = float4_of(beyond);
 }
 
 static void turn_velocity(const struct soft_step *self, uint32_t number)
@@ -200,7 +200,7 @@ static void turn_position(const struct soft_step *self, uint32_t number)
 	turn->rotation =
 		integrate_turn(turn->rotation, inverse, turn->momentum, self->dt / self->substeps);
 	quat q = quat_mul(turn->rotation, quat_conjugate(start));
-	self->bodies[number].turn = (lanes){ (float)q.x, (float)q.y, (float)q.z, (float)q.w };
+	self->bodies[number].turn = (float4){ (float)q.x, (float)q.y, (float)q.z, (float)q.w };
 	mat3 axes = mat3_from_quat(turn->rotation);
 	turn->inertia_inv = sym3f_from(sym3_of(mat3_rotate_tensor(axes, sym3_matrix(inverse))));
 	update_spin(self, number);
@@ -242,14 +242,14 @@ struct quatf {
 	float x, y, z, w;
 };
 
-static inline struct quatf quatf_of(lanes q)
+static inline struct quatf quatf_of(float4 q)
 {
 	return (struct quatf){ q[0], q[1], q[2], q[3] };
 }
 
-static inline lanes quatf_lanes(struct quatf q)
+static inline float4 quatf_float4(struct quatf q)
 {
-	return (lanes){ q.x, q.y, q.z, q.w };
+	return (float4){ q.x, q.y, q.z, q.w };
 }
 
 static inline struct quatf quatf_mul(struct quatf a, struct quatf b)
@@ -268,7 +268,7 @@ static inline struct quatf quatf_normalize(struct quatf q)
 
 /* exp(h ω) as a quaternion: the series of sine and cosine of half the angle θ to θ⁵, brought to unit
  * length. At a radian a sub-step it is 1e-6 off; beyond, the exact one. */
-static inline struct quatf spin_to_turn(lanes spin, float h)
+static inline struct quatf spin_to_turn(float4 spin, float h)
 {
 	float x = spin[0], y = spin[1], z = spin[2];
 	float xx = h * h * (x * x + y * y + z * z);
@@ -290,11 +290,11 @@ static void velocities_piece(uint32_t first, uint32_t last, uint32_t worker, voi
 		const struct soft_drive *drive = &self->drives[i];
 		if (!drive->constrained)
 			continue;
-		body->velocity = body->velocity * lanes_all(drive->keep) + drive->change;
+		body->velocity = body->velocity * float4_all(drive->keep) + drive->change;
 		if (drive->spins)
 			turn_velocity(self, i);
 		else
-			body->spin = body->spin * lanes_all(drive->spin_keep) + drive->spin_change;
+			body->spin = body->spin * float4_all(drive->spin_keep) + drive->spin_change;
 	}
 }
 
@@ -302,7 +302,7 @@ static void positions_piece(uint32_t first, uint32_t last, uint32_t worker, void
 {
 	UNUSED(worker);
 	struct soft_step *self = context;
-	lanes h = lanes_all(self->h);
+	float4 h = float4_all(self->h);
 	for (uint32_t i = first + 1; i <= last; i++) {
 		struct soft_body *body = &self->bodies[i];
 		const struct soft_drive *drive = &self->drives[i];
@@ -315,7 +315,7 @@ static void positions_piece(uint32_t first, uint32_t last, uint32_t worker, void
 		}
 		struct quatf turn = spin_to_turn(drive->spin + body->spin, self->h);
 		turn = quatf_normalize(quatf_mul(turn, quatf_of(body->turn)));
-		body->turn = quatf_lanes(turn);
+		body->turn = quatf_float4(turn);
 	}
 }
 
@@ -338,7 +338,7 @@ void soft_integrate_positions(struct soft_step *self)
 
 /* A rotation in double: the scalar is recomputed, because a float's vector part is exact relative to
  * its own size and the scalar part is not. */
-static quat turn_widened(lanes turn)
+static quat turn_widened(float4 turn)
 {
 	vec3 v = to_vec3(turn);
 	double w = scalar_sqrt(scalar_max(1 - vec3_length_squared(v), 0));
@@ -350,9 +350,9 @@ static vec3 spin_added(const struct soft_step *self, uint32_t number)
 {
 	VALIDATE(!self->drives[number].spins);
 	const struct soft_drive *drive = &self->drives[number];
-	lanes alone = lanes_all(0);
+	float4 alone = float4_all(0);
 	for (uint32_t i = 0; i < self->substeps; i++)
-		alone = alone * lanes_all(drive->spin_keep) + drive->spin_change;
+		alone = alone * float4_all(drive->spin_keep) + drive->spin_change;
 	return to_vec3(self->bodies[number].spin - alone);
 }
 

@@ -20,14 +20,36 @@ uint64_t soft_blocks_max(uint64_t contacts)
 	return MIN_OF(contacts, contacts / BLOCK_LANES + GROUPS_MAX);
 }
 
+enum { ITEM_GRAIN = 256, BODY_GRAIN = 512, FILL_GRAIN = 32 };
+
+/* What the colouring has to know of a manifold, apart from it: manifolds and bodies are large. */
+struct coloured {
+	uint32_t a, b;	/* numbers of soft bodies */
+	uint16_t group; /* colour × classes + class; NO_GROUP: it is not solved here */
+	uint8_t points;
+	bool dynamic_a, dynamic_b;
+};
+
+enum { NO_GROUP = UINT16_MAX, NO_MANIFOLD = UINT32_MAX };
+
 struct colouring {
-	uint64_t *used;	   /* by soft body: bit per colour of this round that it has */
-	uint32_t *waiting; /* contacts without a colour, in order */
-	uint16_t *group;   /* by contact: colour × classes + class */
+	struct soft_step *step;
+	uint64_t *used;		/* by soft body: bit per colour of this round that it has */
+	uint32_t *waiting;	/* manifolds without a colour, in order */
+	struct coloured *items; /* by manifold */
+	uint32_t *lanes;	/* by block and lane: the manifold, or NO_MANIFOLD */
 	uint32_t waiting_count;
 	uint32_t counts[GROUPS_MAX];
 	uint32_t first_block[GROUPS_MAX];
 };
+
+uint64_t soft_colouring_need(uint64_t contacts)
+{
+	/* Clusters are numbered after the contacts; there is at most one for two of these. */
+	return (contacts + contacts / 2) * (sizeof(uint32_t) + sizeof(struct coloured)) +
+	       soft_blocks_max(contacts) * BLOCK_LANES * sizeof(uint32_t) +
+	       sizeof(struct colouring) + COLOURS_MAX * sizeof(struct soft_colour);
+}
 
 /* Number of a soft body, 0 for one that does not take part. */
 static uint32_t number_of(const struct soft_step *self, uint32_t body)
@@ -43,15 +65,31 @@ static bool is_dynamic(const struct soft_step *self, uint32_t number)
 	return number != 0 && self->drives[number].dynamic;
 }
 
-static const struct contact_state *manifold_of(const struct soft_step *self, uint32_t i)
+static uint32_t class_of(const struct coloured *item)
 {
-	return soft_manifold(&self->clusters, self->step, i);
+	VALIDATE(item->points > 0);
+	return item->points == 1 ? 0 : item->points == 2 ? 1 : 2;
 }
 
-static uint32_t class_of(const struct contact_state *contact)
+/* Manifolds with points and a dynamic body get a colour; of the others `group` is NO_GROUP. */
+static void items_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
-	VALIDATE(contact->point_count > 0);
-	return contact->point_count == 1 ? 0 : contact->point_count == 2 ? 1 : 2;
+	UNUSED(worker);
+	const struct colouring *c = context;
+	const struct soft_step *self = c->step;
+	for (uint32_t i = first; i < last; i++) {
+		const struct contact_state *contact = soft_manifold(&self->clusters, self->step, i);
+		struct coloured *item = &c->items[i];
+		*item = (struct coloured){ .group = NO_GROUP };
+		if (contact->point_count == 0 || soft_is_clustered(&self->clusters, i))
+			continue;
+		item->a = number_of(self, contact->body_a);
+		item->b = number_of(self, contact->body_b);
+		item->dynamic_a = is_dynamic(self, item->a);
+		item->dynamic_b = is_dynamic(self, item->b);
+		item->points = (uint8_t)contact->point_count;
+		item->group = item->dynamic_a || item->dynamic_b ? 0 : NO_GROUP;
+	}
 }
 
 /* One round over the waiting manifolds; those without a free colour remain waiting. */
@@ -61,40 +99,46 @@ static void colour_round(struct soft_step *self, struct colouring *c, uint32_t r
 	memset(c->used, 0, (self->body_count + 1) * sizeof *c->used);
 	for (uint32_t i = 0; i < c->waiting_count; i++) {
 		uint32_t index = c->waiting[i];
-		const struct contact_state *contact = manifold_of(self, index);
-		uint32_t a = number_of(self, contact->body_a);
-		uint32_t b = number_of(self, contact->body_b);
-		bool dynamic_a = is_dynamic(self, a), dynamic_b = is_dynamic(self, b);
-		uint64_t free = ~((dynamic_a ? c->used[a] : 0) | (dynamic_b ? c->used[b] : 0));
+		struct coloured *item = &c->items[index];
+		uint32_t a = item->a, b = item->b;
+		uint64_t free =
+			~((item->dynamic_a ? c->used[a] : 0) | (item->dynamic_b ? c->used[b] : 0));
 		if (free == 0) {
 			c->waiting[left++] = index;
 			continue;
 		}
-		uint32_t bit = dynamic_a && dynamic_b ? (uint32_t)__builtin_ctzll(free)
-						      : 63 - (uint32_t)__builtin_clzll(free);
+		uint32_t bit = item->dynamic_a && item->dynamic_b
+				       ? (uint32_t)__builtin_ctzll(free)
+				       : 63 - (uint32_t)__builtin_clzll(free);
 		c->used[a] |= UINT64_C(1) << bit;
 		c->used[b] |= UINT64_C(1) << bit;
-		uint32_t group =
-			(round * COLOUR_BITS + bit + 1) * COLOUR_CLASSES + class_of(contact);
-		VALIDATE(bit < COLOUR_BITS && group < GROUPS_MAX && (dynamic_a || dynamic_b));
-		c->group[index] = (uint16_t)group;
+		uint32_t group = (round * COLOUR_BITS + bit + 1) * COLOUR_CLASSES + class_of(item);
+		VALIDATE(bit < COLOUR_BITS && group < GROUPS_MAX);
+		item->group = (uint16_t)group;
 		c->counts[group]++;
 	}
 	ASSERT(left <= c->waiting_count);
 	c->waiting_count = left;
 }
 
-/* Manifolds with points and a dynamic body wait, in order; the rest get no group. */
-static void collect_manifolds(struct soft_step *self, struct colouring *c)
+/* Marks the bodies with a colour of this round. */
+static void constrained_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
-	uint32_t count = soft_manifolds(&self->clusters);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct contact_state *contact = manifold_of(self, i);
-		c->group[i] = UINT16_MAX;
-		if (contact->point_count > 0 && !soft_is_clustered(&self->clusters, i) &&
-		    (is_dynamic(self, number_of(self, contact->body_a)) ||
-		     is_dynamic(self, number_of(self, contact->body_b))))
-			c->waiting[c->waiting_count++] = i;
+	UNUSED(worker);
+	const struct colouring *c = context;
+	for (uint32_t i = first; i < last; i++)
+		if (c->used[i] != 0)
+			c->step->drives[i].constrained = true;
+}
+
+/* Manifolds for which no round has a colour. */
+static void collect_serial(struct soft_step *self, struct colouring *c)
+{
+	for (uint32_t i = 0; i < c->waiting_count; i++) {
+		struct coloured *item = &c->items[c->waiting[i]];
+		item->group = (uint16_t)class_of(item);
+		c->counts[item->group]++;
+		self->drives[item->a].constrained = self->drives[item->b].constrained = true;
 	}
 }
 
@@ -129,30 +173,44 @@ static void block_init(struct soft_block *block)
 	block->slides = block->spins = false;
 }
 
-static void fill_blocks(struct soft_step *self, struct colouring *c)
+/* Gives each manifold its lane: of a group in order of their numbers. */
+static void place_manifolds(struct soft_step *self, struct colouring *c)
 {
-	for (uint32_t b = 0; b < self->block_count; b++)
-		block_init(&self->blocks[b]);
 	uint32_t count = soft_manifolds(&self->clusters);
+	memset(c->lanes, 0xff, (size_t)self->block_count * BLOCK_LANES * sizeof *c->lanes);
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t group = c->group[i];
-		if (group == UINT16_MAX)
+		uint32_t group = c->items[i].group;
+		if (group == NO_GROUP)
 			continue;
-		const struct contact_state *contact = manifold_of(self, i);
-		uint32_t at = c->counts[group]++, lane = at % BLOCK_LANES;
-		struct soft_block *block = &self->blocks[c->first_block[group] + at / BLOCK_LANES];
-		VALIDATE(block < &self->blocks[self->block_count]);
-		uint32_t a = number_of(self, contact->body_a);
-		uint32_t b = number_of(self, contact->body_b);
-		block->contact[lane] = i;
-		block->body_a[lane] = a;
-		block->body_b[lane] = b;
-		self->drives[a].constrained = self->drives[b].constrained = true;
-		block->spins |= self->drives[a].spins || self->drives[b].spins;
-		block->writes_a |= (uint8_t)(is_dynamic(self, a) << lane);
-		block->writes_b |= (uint8_t)(is_dynamic(self, b) << lane);
-		block->point_count = MAX_OF(block->point_count, contact->point_count);
-		block->serial = group < COLOUR_CLASSES;
+		uint32_t at = c->first_block[group] * BLOCK_LANES + c->counts[group]++;
+		VALIDATE(at < self->block_count * BLOCK_LANES);
+		c->lanes[at] = i;
+	}
+}
+
+static void fill_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct colouring *c = context;
+	const struct soft_step *self = c->step;
+	for (uint32_t k = first; k < last; k++) {
+		struct soft_block *block = &self->blocks[k];
+		block_init(block);
+		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
+			uint32_t i = c->lanes[k * BLOCK_LANES + lane];
+			if (i == NO_MANIFOLD)
+				break;
+			const struct coloured *item = &c->items[i];
+			uint32_t a = item->a, b = item->b;
+			block->contact[lane] = i;
+			block->body_a[lane] = a;
+			block->body_b[lane] = b;
+			block->spins |= self->drives[a].spins || self->drives[b].spins;
+			block->writes_a |= (uint8_t)(item->dynamic_a << lane);
+			block->writes_b |= (uint8_t)(item->dynamic_b << lane);
+			block->point_count = MAX_OF(block->point_count, item->points);
+			block->serial = item->group < COLOUR_CLASSES;
+		}
 	}
 }
 
@@ -175,6 +233,23 @@ static bool has_own_bodies(const struct soft_block *block)
 }
 #endif
 
+/* Colours all manifolds and lays out the blocks. */
+static void assign_colours(struct soft_step *self, struct colouring *c)
+{
+	const struct parallel *parallel = self->dynamics->parallel;
+	uint32_t count = soft_manifolds(&self->clusters);
+	parallel_run(parallel, count, ITEM_GRAIN, items_piece, c);
+	for (uint32_t i = 0; i < count; i++)
+		if (c->items[i].group != NO_GROUP)
+			c->waiting[c->waiting_count++] = i;
+	for (uint32_t round = 0; round < COLOUR_ROUNDS && c->waiting_count > 0; round++) {
+		colour_round(self, c, round);
+		parallel_run(parallel, self->body_count + 1, BODY_GRAIN, constrained_piece, c);
+	}
+	collect_serial(self, c);
+	lay_out_blocks(self, c);
+}
+
 void soft_colour(struct soft_step *self)
 {
 	struct arena *scratch = &self->dynamics->scratch;
@@ -185,25 +260,21 @@ void soft_colour(struct soft_step *self)
 	self->colours = ARENA_ARRAY(scratch, struct soft_colour, COLOURS_MAX);
 	struct colouring *c = arena_push_zero(scratch, sizeof *c);
 	ASSERT(self->colours != NULL && c != NULL);
+	c->step = self;
 	c->used = ARENA_ARRAY(scratch, uint64_t, self->body_count + 1);
 	c->waiting = ARENA_ARRAY(scratch, uint32_t, contacts);
-	c->group = ARENA_ARRAY(scratch, uint16_t, contacts);
-	ASSERT(c->used != NULL && c->waiting != NULL && c->group != NULL);
-	collect_manifolds(self, c);
-	for (uint32_t round = 0; round < COLOUR_ROUNDS && c->waiting_count > 0; round++)
-		colour_round(self, c, round);
-	for (uint32_t i = 0; i < c->waiting_count; i++) {
-		uint32_t group = class_of(manifold_of(self, c->waiting[i]));
-		c->group[c->waiting[i]] = (uint16_t)group;
-		c->counts[group]++;
-	}
-	lay_out_blocks(self, c);
+	c->items = ARENA_ARRAY(scratch, struct coloured, contacts);
+	ASSERT(c->used != NULL && c->waiting != NULL && c->items != NULL);
+	assign_colours(self, c);
 	ASSERT(self->block_count <= soft_blocks_max(contacts));
 	self->blocks = ARENA_ARRAY(scratch, struct soft_block, self->block_count);
 	self->slides = ARENA_ARRAY(scratch, struct soft_slide, self->block_count);
 	self->roughs = ARENA_ARRAY(scratch, struct soft_rough, self->block_count);
+	c->lanes = ARENA_ARRAY(scratch, uint32_t, self->block_count * BLOCK_LANES);
 	ASSERT(self->blocks != NULL && self->slides != NULL && self->roughs != NULL);
-	fill_blocks(self, c);
+	ASSERT(c->lanes != NULL);
+	place_manifolds(self, c);
+	parallel_run(self->dynamics->parallel, self->block_count, FILL_GRAIN, fill_piece, c);
 	for (uint32_t b = 0; b < self->block_count; b++)
 		VALIDATE(has_own_bodies(&self->blocks[b]));
 	self->dynamics->report.colours = self->colour_count;

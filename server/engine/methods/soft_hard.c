@@ -309,7 +309,7 @@ static vec3 lane_vec3(const struct lane8x3 *from, uint32_t lane)
 			 (double)from->z.at[lane]);
 }
 
-static vec3 wide(lanes v)
+static vec3 wide(float4 v)
 {
 	return vec3_make((double)v[0], (double)v[1], (double)v[2]);
 }
@@ -369,8 +369,8 @@ static void apply_change(const struct soft_step *self, const struct hard_row *ro
 		double along = (double)self->drives[row->body[k]].mass_inv * change;
 		vec3 v = vec3_scale(row->axis, k == 0 ? -along : along);
 		vec3 w = vec3_scale(row->answer[k], change);
-		body->velocity += (lanes){ (float)v.x, (float)v.y, (float)v.z, 0 };
-		body->spin += (lanes){ (float)w.x, (float)w.y, (float)w.z, 0 };
+		body->velocity += (float4){ (float)v.x, (float)v.y, (float)v.z, 0 };
+		body->spin += (float4){ (float)w.x, (float)w.y, (float)w.z, 0 };
 	}
 }
 

@@ -35,14 +35,14 @@
 
 /* ---- bodies --------------------------------------------------------------------------------- */
 
-static vec3 to_double(lanes v)
+static vec3 to_double(float4 v)
 {
 	return vec3_make((double)v[0], (double)v[1], (double)v[2]);
 }
 
-static lanes to_lanes(vec3 v)
+static float4 to_float4(vec3 v)
 {
-	return (lanes){ (float)v.x, (float)v.y, (float)v.z, 0 };
+	return (float4){ (float)v.x, (float)v.y, (float)v.z, 0 };
 }
 
 static void gather_velocities(struct soft_step *self)
@@ -66,8 +66,8 @@ static void scatter_velocities(struct soft_step *self)
 		if (!self->drives[jointed->number].dynamic)
 			continue;
 		struct soft_body *body = &self->bodies[jointed->number];
-		body->velocity = to_lanes(vec3_sub(jointed->velocity.linear, start->linear));
-		body->spin = to_lanes(vec3_sub(jointed->velocity.angular, start->angular));
+		body->velocity = to_float4(vec3_sub(jointed->velocity.linear, start->linear));
+		body->spin = to_float4(vec3_sub(jointed->velocity.angular, start->angular));
 	}
 }
 

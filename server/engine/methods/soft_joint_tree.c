@@ -28,7 +28,7 @@
 #include <string.h>
 
 enum {
-	GROUP_GRAIN = 8,
+	RUN_JOINTS = 8, /* a worker's share at a time: a few µs, ten times the hand-over */
 	SETS_MAX = 6, /* sets of members that a pass tries; further ones only fix rows at bounds */
 };
 
@@ -142,6 +142,12 @@ static void factor_group(struct soft_joints *joints, const struct soft_group *gr
 		store_group_masses(&joints->items[forest->order[i]]);
 }
 
+/* Groups of a worker's share, by their mean number of joints: one of a ragdoll, many of a door. */
+static uint32_t group_grain(const struct soft_joints *joints)
+{
+	return MAX_OF(RUN_JOINTS * joints->forest.group_count / MAX_OF(joints->list.count, 1u), 1u);
+}
+
 static void factor_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
@@ -153,7 +159,7 @@ static void factor_piece(uint32_t first, uint32_t last, uint32_t worker, void *c
 void soft_forest_factor(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;
-	parallel_run(self->dynamics->parallel, joints->forest.group_count, GROUP_GRAIN,
+	parallel_run(self->dynamics->parallel, joints->forest.group_count, group_grain(joints),
 		     factor_piece, joints);
 }
 
@@ -444,5 +450,6 @@ void soft_forest_solve(const struct soft_step *self, const struct soft_pass *pas
 {
 	struct forest_work work = { pass };
 	uint32_t groups = pass->joints->forest.group_count;
-	parallel_run(self->dynamics->parallel, groups, GROUP_GRAIN, solve_piece, &work);
+	parallel_run(self->dynamics->parallel, groups, group_grain(pass->joints), solve_piece,
+		     &work);
 }

@@ -1,10 +1,10 @@
-/* soft_lanes.h: vectors of floats: eight contacts side by side.
+/* soft_lanes.h: vectors of floats: contacts side by side.
  *
- * A block always has eight lanes of floats. Kernels process LANES_WIDTH of them in a vector that every
- * baseline processor has (SSE2, NEON: four floats), and go over the block in steps of that width.
- * Vectors are a compiler extension: each operation is the IEEE one per lane, without approximate
- * reciprocals and fused multiply-adds, so results do not depend on the width. Wider registers change
- * only LANES_WIDTH and the transposes below.
+ * A block always has eight lanes of floats. Kernels process LANES_WIDTH of them in a vector and go over
+ * the block in steps of that width: 4 unless a file defines it before this header, because every
+ * baseline processor has vectors of four (SSE2, NEON); 8 for AVX2; 1 is the plain computation, to which
+ * tests hold the others. Vectors are a compiler extension: each operation is the IEEE one per lane,
+ * without approximate reciprocals and fused multiply-adds, so results do not depend on the width.
  */
 #ifndef CAIRN_ENGINE_METHODS_SOFT_LANES_H
 #define CAIRN_ENGINE_METHODS_SOFT_LANES_H
@@ -13,17 +13,29 @@
 
 #include <string.h>
 
-enum { BLOCK_LANES = 8, LANES_WIDTH = 4 };
+#ifndef LANES_WIDTH
+#define LANES_WIDTH 4
+#endif
+
+enum { BLOCK_LANES = 8 };
 
 /* Always inline, because a call would spill the registers that kernels depend on. */
 #define LANES_INLINE static inline __attribute__((always_inline))
 
-typedef float lanes __attribute__((vector_size(16)));
-typedef int32_t lanes_mask __attribute__((vector_size(16)));
+/* Four floats of a body, whatever the width of kernels. */
+typedef float float4 __attribute__((vector_size(16)));
+
+LANES_INLINE float4 float4_all(float s)
+{
+	return (float4){ s, s, s, s };
+}
+
+typedef float lanes __attribute__((vector_size(4 * LANES_WIDTH)));
+typedef int32_t lanes_mask __attribute__((vector_size(4 * LANES_WIDTH)));
 
 /* Eight floats of a block. */
 struct lane8 {
-	_Alignas(16) float at[BLOCK_LANES];
+	_Alignas(32) float at[BLOCK_LANES];
 };
 struct lane8x3 {
 	struct lane8 x, y, z;
@@ -35,13 +47,13 @@ struct lanes3 {
 
 LANES_INLINE lanes lanes_all(float s)
 {
-	return (lanes){ s, s, s, s };
+	return (lanes){ 0 } + s;
 }
 
-/* Lanes first … first+3; `first` is a multiple of the width. */
+/* Lanes first … first+LANES_WIDTH-1; `first` is a multiple of the width. */
 LANES_INLINE lanes lanes_load(const struct lane8 *from, uint32_t first)
 {
-	VALIDATE(first == 0 || first == LANES_WIDTH);
+	VALIDATE(first < BLOCK_LANES && first % LANES_WIDTH == 0);
 	lanes v;
 	memcpy(&v, &from->at[first], sizeof v);
 	return v;
@@ -49,7 +61,7 @@ LANES_INLINE lanes lanes_load(const struct lane8 *from, uint32_t first)
 
 LANES_INLINE void lanes_store(struct lane8 *to, uint32_t first, lanes v)
 {
-	VALIDATE(first == 0 || first == LANES_WIDTH);
+	VALIDATE(first < BLOCK_LANES && first % LANES_WIDTH == 0);
 	memcpy(&to->at[first], &v, sizeof v);
 }
 
@@ -68,7 +80,10 @@ LANES_INLINE void lanes3_store(struct lane8x3 *to, uint32_t first, struct lanes3
 
 LANES_INLINE bool lanes_any(lanes_mask mask)
 {
-	return (mask[0] | mask[1] | mask[2] | mask[3]) != 0;
+	int32_t any = 0;
+	for (uint32_t i = 0; i < LANES_WIDTH; i++)
+		any |= mask[i];
+	return any != 0;
 }
 
 LANES_INLINE lanes lanes_select(lanes_mask mask, lanes yes, lanes no)
@@ -97,8 +112,15 @@ LANES_INLINE lanes lanes_inverse(lanes a)
 
 LANES_INLINE lanes lanes_sqrt(lanes a)
 {
-	return (lanes){ __builtin_sqrtf(a[0]), __builtin_sqrtf(a[1]), __builtin_sqrtf(a[2]),
-			__builtin_sqrtf(a[3]) };
+#if LANES_WIDTH == 8 && defined(__x86_64__)
+	return __builtin_ia32_sqrtps256(a);
+#elif LANES_WIDTH == 4 && defined(__x86_64__)
+	return __builtin_ia32_sqrtps(a);
+#else
+	for (uint32_t i = 0; i < LANES_WIDTH; i++)
+		a[i] = __builtin_sqrtf(a[i]);
+	return a;
+#endif
 }
 
 LANES_INLINE struct lanes3 lanes3_add(struct lanes3 a, struct lanes3 b)
@@ -137,17 +159,77 @@ LANES_INLINE struct lanes3 lanes3_cross(struct lanes3 a, struct lanes3 b)
 				a.x * b.y - a.y * b.x };
 }
 
-/* Four rows of (x, y, z, w) into four columns, or back: it is its own inverse. */
+#if LANES_WIDTH == 8
+#define LANES_SHUFFLE(a, b, i, j, k, l)                                                            \
+	__builtin_shufflevector(a, b, (i) % 4 + (i) / 4 * 8, (j) % 4 + (j) / 4 * 8,                \
+				(k) % 4 + (k) / 4 * 8, (l) % 4 + (l) / 4 * 8,                      \
+				(i) % 4 + (i) / 4 * 8 + 4, (j) % 4 + (j) / 4 * 8 + 4,              \
+				(k) % 4 + (k) / 4 * 8 + 4, (l) % 4 + (l) / 4 * 8 + 4)
+#elif LANES_WIDTH == 4
+#define LANES_SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#endif
+
+#if LANES_WIDTH >= 4
+/* In each group of four lanes: four rows of (x, y, z, w) into four columns, or back, as it is its own
+ * inverse. */
 LANES_INLINE void lanes_transpose(lanes *a, lanes *b, lanes *c, lanes *d)
 {
-	lanes ab_low = __builtin_shufflevector(*a, *b, 0, 4, 1, 5);
-	lanes ab_high = __builtin_shufflevector(*a, *b, 2, 6, 3, 7);
-	lanes cd_low = __builtin_shufflevector(*c, *d, 0, 4, 1, 5);
-	lanes cd_high = __builtin_shufflevector(*c, *d, 2, 6, 3, 7);
-	*a = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
-	*b = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
-	*c = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
-	*d = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+	lanes ab_low = LANES_SHUFFLE(*a, *b, 0, 4, 1, 5);
+	lanes ab_high = LANES_SHUFFLE(*a, *b, 2, 6, 3, 7);
+	lanes cd_low = LANES_SHUFFLE(*c, *d, 0, 4, 1, 5);
+	lanes cd_high = LANES_SHUFFLE(*c, *d, 2, 6, 3, 7);
+	*a = LANES_SHUFFLE(ab_low, cd_low, 0, 1, 4, 5);
+	*b = LANES_SHUFFLE(ab_low, cd_low, 2, 3, 6, 7);
+	*c = LANES_SHUFFLE(ab_high, cd_high, 0, 1, 4, 5);
+	*d = LANES_SHUFFLE(ab_high, cd_high, 2, 3, 6, 7);
+}
+#endif
+
+/* Row i of the vectors, one for each lane: of lanes i and i + 4 of eight. */
+LANES_INLINE lanes lanes_row(const float4 *const rows[LANES_WIDTH], uint32_t i)
+{
+#if LANES_WIDTH == 8
+	return __builtin_shufflevector(*rows[i], *rows[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+#elif LANES_WIDTH == 4
+	return *rows[i];
+#else
+	return (lanes){ (*rows[0])[i] };
+#endif
+}
+
+/* x y z and w of a row for each lane. */
+LANES_INLINE struct lanes3 lanes_gather(const float4 *const rows[LANES_WIDTH], lanes *w)
+{
+	lanes x = lanes_row(rows, 0), y = lanes_row(rows, 1);
+	lanes z = lanes_row(rows, 2), last = lanes_row(rows, 3);
+#if LANES_WIDTH >= 4
+	lanes_transpose(&x, &y, &z, &last);
+#endif
+	*w = last;
+	return (struct lanes3){ x, y, z };
+}
+
+/* Back: the row of each lane, its w 0. */
+LANES_INLINE void lanes_rows(struct lanes3 v, float4 rows[LANES_WIDTH])
+{
+	lanes w = lanes_all(0);
+#if LANES_WIDTH >= 4
+	lanes_transpose(&v.x, &v.y, &v.z, &w);
+#endif
+#if LANES_WIDTH == 8
+	const lanes pairs[] = { v.x, v.y, v.z, w };
+	for (uint32_t i = 0; i < 4; i++) {
+		rows[i] = __builtin_shufflevector(pairs[i], pairs[i], 0, 1, 2, 3);
+		rows[i + 4] = __builtin_shufflevector(pairs[i], pairs[i], 4, 5, 6, 7);
+	}
+#elif LANES_WIDTH == 4
+	rows[0] = v.x;
+	rows[1] = v.y;
+	rows[2] = v.z;
+	rows[3] = w;
+#else
+	rows[0] = (float4){ v.x[0], v.y[0], v.z[0], w[0] };
+#endif
 }
 
 #endif

@@ -123,7 +123,8 @@ static void friction_weights(const struct contact_state *contact, double *weight
 	nearest = scalar_max(nearest, 0);
 	for (uint32_t p = 0; p < contact->point_count; p++) {
 		double beyond = contact->points[p].separation - nearest;
-		weights[p] = scalar_clamp(1 - beyond / FRICTION_FADE, 0, 1);
+		/* At rest all points are within; these take no division. */
+		weights[p] = beyond > 0 ? scalar_max(1 - beyond / FRICTION_FADE, 0) : 1;
 		sum += weights[p];
 	}
 	for (uint32_t p = 0; p < contact->point_count; p++)
@@ -162,6 +163,8 @@ static double reach_squared(const struct contact_state *contact, vec3 centre)
 static bool axis_in_plane(const struct lane_work *w, vec3 *out)
 {
 	vec3 axis = w->material.axis, normal = w->contact->normal;
+	if (axis.x == 0 && axis.y == 0 && axis.z == 0)
+		return false; /* most materials */
 	double length = vec3_length(axis);
 	vec3 flat = vec3_mul_add(axis, normal, -vec3_dot(axis, normal));
 	if (!(vec3_length(flat) > AXIS_LEAST * length))
@@ -281,14 +284,14 @@ static void write_lane(const struct prepare_work *prepare, struct soft_block *bl
 	struct soft_step *self = prepare->step;
 	const struct contact_state *contact =
 		soft_manifold(&self->clusters, self->step, block->contact[lane]);
-	struct lane_work w = {
-		.step = self,
-		.block = block,
-		.lane = lane,
-		.contact = contact,
-		.a = &self->drives[block->body_a[lane]],
-		.b = &self->drives[block->body_b[lane]],
-	};
+	struct lane_work w; /* all is set below; clearing it first would take as long as a point */
+	w.step = self;
+	w.block = block;
+	w.lane = lane;
+	w.contact = contact;
+	w.a = &self->drives[block->body_a[lane]];
+	w.b = &self->drives[block->body_b[lane]];
+	w.slips = false;
 	w.drift = vec3_sub(w.b->start.velocity.linear, w.a->start.velocity.linear);
 	VALIDATE(block->body_a[lane] <= self->body_count &&
 		 block->body_b[lane] <= self->body_count);

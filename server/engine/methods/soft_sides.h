@@ -1,21 +1,22 @@
-/* soft_sides.h: members of the bodies of four lanes, gathered into vectors. */
+/* soft_sides.h: members of the bodies of LANES_WIDTH lanes, gathered into vectors. */
 #ifndef CAIRN_ENGINE_METHODS_SOFT_SIDES_H
 #define CAIRN_ENGINE_METHODS_SOFT_SIDES_H
 
 #include "server/engine/methods/soft_step.h"
 
-LANES_INLINE struct lanes3 gather_lanes(const lanes *a, const lanes *b, const lanes *c,
-					const lanes *d)
+/* A member of soft bodies or drives, one for each lane. `from`: that of number 0; the next one is `stride`
+ * bytes on. */
+LANES_INLINE struct lanes3 gather_lanes(const float4 *from, size_t stride, const uint32_t *index,
+					lanes *w)
 {
-	lanes x = *a, y = *b, z = *c, w = *d;
-	lanes_transpose(&x, &y, &z, &w);
-	return (struct lanes3){ x, y, z };
+	const float4 *rows[LANES_WIDTH];
+	for (uint32_t i = 0; i < LANES_WIDTH; i++)
+		rows[i] = (const float4 *)((const char *)from + index[i] * stride);
+	return lanes_gather(rows, w);
 }
 
-/* A member of four soft bodies or drives, by their numbers. */
 #define GATHER(from, index, member)                                                                \
-	gather_lanes(&(from)[(index)[0]].member, &(from)[(index)[1]].member,                       \
-		     &(from)[(index)[2]].member, &(from)[(index)[3]].member)
+	gather_lanes(&(from)->member, sizeof *(from), index, &(lanes){ 0 })
 
 /* T v, lane by lane. */
 LANES_INLINE struct lanes3 tensor_lanes(const struct lane8 tensor[6], uint32_t first,

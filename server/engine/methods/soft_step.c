@@ -44,7 +44,6 @@
 enum {
 	SHAPES_ALL = 1 << SHAPE_SPHERE | 1 << SHAPE_CAPSULE | 1 << SHAPE_BOX | 1 << SHAPE_HULL |
 		     1 << SHAPE_PLANE | 1 << SHAPE_MESH | 1 << SHAPE_POLYGON | 1 << SHAPE_SOLID,
-	COLOURING_BYTES = 1 << 15, /* colours and counts of a step, at most */
 };
 
 static void attach_soft_step(struct dynamics *dynamics)
@@ -68,10 +67,8 @@ static uint64_t soft_scratch_needed(uint64_t bodies, uint64_t contacts)
 	uint64_t blocks =
 		soft_blocks_max(contacts) *
 		(sizeof(struct soft_block) + sizeof(struct soft_slide) + sizeof(struct soft_rough));
-	/* Clusters are numbered after the contacts; there is at most one for two of these. */
-	uint64_t colouring = (contacts + contacts / 2) * (sizeof(uint32_t) + sizeof(uint16_t));
 	return (bodies + 1) * per_body + blocks + soft_seams_need(bodies, contacts) +
-	       soft_clusters_need(contacts) + colouring + (contacts > 0 ? COLOURING_BYTES : 0);
+	       soft_clusters_need(contacts) + (contacts > 0 ? soft_colouring_need(contacts) : 0);
 }
 
 static struct soft_step soft_step_of(struct step *step)
@@ -79,7 +76,9 @@ static struct soft_step soft_step_of(struct step *step)
 	struct dynamics *dynamics = step->dynamics;
 	const double *parameter = dynamics->tables->parameter.value;
 	double dt = step->dt;
-	struct soft_step self = { .step = step, .dynamics = dynamics, .dt = dt };
+	struct soft_step self = {
+		.kernels = soft_kernels_choose(), .step = step, .dynamics = dynamics, .dt = dt
+	};
 	uint32_t substeps = 1;
 	if (scalar_to_u32(parameter[PARAMETER_SUBSTEPS], &substeps))
 		substeps = MAX_OF(substeps, 1u);

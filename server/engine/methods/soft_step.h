@@ -14,19 +14,19 @@
  * no float has to represent a great speed or a far position. Number 0 is the world (static, inactive or
  * sleeping): it never moves and is never written. */
 struct soft_body {
-	_Alignas(64) lanes velocity; /* x y z, m/s, of the mass centre, less that at the start */
-	lanes spin;		     /* x y z, rad/s, world axes, less that at the start */
-	lanes shift; /* x y z, m, of the mass centre, less time × velocity at the start */
-	lanes turn;  /* x y z w: unit quaternion, the rotation since the start */
+	_Alignas(64) float4 velocity; /* x y z, m/s, of the mass centre, less that at the start */
+	float4 spin;		      /* x y z, rad/s, world axes, less that at the start */
+	float4 shift; /* x y z, m, of the mass centre, less time × velocity at the start */
+	float4 turn;  /* x y z w: unit quaternion, the rotation since the start */
 };
 
 /* Forces and constants of a body, which the solver reads. Over a sub-step a difference of velocities u
  * becomes keep u + change. */
 struct soft_drive {
 	struct body_start start;
-	lanes change, spin_change; /* m/s, rad/s; zero for an animated body */
-	lanes spin;		   /* rad/s, at the start */
-	float keep, spin_keep;	   /* factors of damping, 0 … 1 */
+	float4 change, spin_change; /* m/s, rad/s; zero for an animated body */
+	float4 spin;		    /* rad/s, at the start */
+	float keep, spin_keep;	    /* factors of damping, 0 … 1 */
 	float mass_inv;
 	sym3f inertia_inv; /* world axes at the step's start */
 	bool dynamic;	   /* else animated: it follows its script */
@@ -41,7 +41,7 @@ struct soft_turn {
 	vec3 momentum;	   /* kg m²/s, world axes */
 	vec3 push;	   /* its change by torque in a sub-step, kg m²/s */
 	quat rotation;	   /* now */
-	lanes spin;	   /* soft_body.spin as last computed from these; contacts add to that */
+	float4 spin;	   /* soft_body.spin as last computed from these; contacts add to that */
 	sym3f inertia_inv; /* world axes, now */
 };
 
@@ -154,7 +154,21 @@ struct soft_sleepers {
 	uint32_t count;
 };
 
+struct colour_work {
+	struct soft_step *step;
+	const struct soft_colour *colour;
+};
+
+/* The passes over blocks of one width of vectors (soft_passes.h). */
+struct soft_kernels {
+	/* Items: blocks of a colour; context: struct colour_work. */
+	parallel_piece *warm, *solve, *relax;
+	/* Updates the gaps of a block whose lanes are all calm; false: not all are, nothing is changed. */
+	bool (*measure)(const struct soft_step *step, struct soft_block *block);
+};
+
 struct soft_step {
+	const struct soft_kernels *kernels;
 	struct step *step;
 	struct dynamics *dynamics;
 	double dt;
@@ -185,6 +199,8 @@ struct soft_step {
 
 /* The greatest number of blocks for this many manifolds. */
 uint64_t soft_blocks_max(uint64_t contacts);
+/* Bytes of scratch of soft_colour. */
+uint64_t soft_colouring_need(uint64_t contacts);
 
 /* soft_body.c: bodies and forces from the tables, through sub-steps, and back. Sub-steps skip
  * unconstrained bodies. */
@@ -214,6 +230,13 @@ void soft_store_contacts(struct soft_step *self);
 void soft_derive(struct soft_block *block);
 /* Updates gaps after bodies have moved, and arms where they have changed by more than CALM. */
 void soft_measure(struct soft_step *self);
+
+/* soft_kernels.c: the widest kernels that the processor has and processor_limit_lanes allows. */
+const struct soft_kernels *soft_kernels_choose(void);
+extern const struct soft_kernels soft_kernels_1, soft_kernels_4;
+#if defined(__x86_64__)
+extern const struct soft_kernels soft_kernels_8; /* needs AVX2 */
+#endif
 
 /* soft_colour.c: assigns manifolds to lanes. Marks their bodies `constrained`. */
 void soft_colour(struct soft_step *self);

@@ -107,12 +107,11 @@ static uint8_t row_seen_flags(const struct body_table *body, uint32_t row)
 			 ((body->flags[row] & BODY_FAST) != 0 ? SEEN_FAST : 0));
 }
 
-void changes_update(struct changes *self, const struct tables *tables, uint32_t row)
+static void update_row(struct changes *self, const struct body_table *body, uint32_t row,
+		       uint64_t hash)
 {
-	const struct body_table *body = &tables->body;
 	ASSERT(row < body->count && row < self->rows);
 	ASSERT(body->id[row] != 0 && body->id[row] != BODY_WALLS);
-	uint64_t hash = row_hash(body, row);
 	uint8_t seen = row_seen_flags(body, row);
 	if (self->seen[row] == 0) {
 		self->count++;
@@ -125,6 +124,42 @@ void changes_update(struct changes *self, const struct tables *tables, uint32_t 
 	self->sum += hash - self->hash[row];
 	self->hash[row] = hash;
 	self->seen[row] = seen;
+}
+
+void changes_update(struct changes *self, const struct tables *tables, uint32_t row)
+{
+	ASSERT(row < tables->body.count);
+	update_row(self, &tables->body, row, row_hash(&tables->body, row));
+}
+
+struct hash_work {
+	struct changes *self;
+	const struct body_table *body;
+};
+
+enum { WORD_GRAIN = 2 };
+
+/* Hashes of the candidates in these words of the set, into `keys`. */
+static void hash_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct hash_work *work = context;
+	for (uint32_t w = first; w < last; w++)
+		for (uint64_t bits = work->self->candidates.words[w]; bits != 0; bits &= bits - 1) {
+			uint32_t row = w * 64 + (uint32_t)__builtin_ctzll(bits);
+			work->self->keys[row] = row_hash(work->body, row);
+		}
+}
+
+void changes_update_candidates(struct changes *self, const struct tables *tables,
+			       const struct parallel *parallel)
+{
+	const struct body_table *body = &tables->body;
+	struct hash_work work = { self, body };
+	parallel_run(parallel, (body->count + 63) / 64, WORD_GRAIN, hash_piece, &work);
+	for (uint32_t row = bitset_next(&self->candidates, 0); row != BITSET_NONE;
+	     row = bitset_next(&self->candidates, row + 1))
+		update_row(self, body, row, self->keys[row]);
 }
 
 void changes_update_sleep(struct changes *self, const struct tables *tables, uint32_t row)

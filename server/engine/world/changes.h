@@ -9,6 +9,7 @@
 #define CAIRN_ENGINE_WORLD_CHANGES_H
 
 #include "server/base/bitset.h"
+#include "server/base/parallel.h"
 #include "server/engine/types.h"
 #include "server/engine/world/tables.h"
 
@@ -25,7 +26,7 @@ struct changes {
 	uint8_t *marks;		  /* owned, by row: what happened since the boundary opened */
 	struct bitset candidates; /* rows that may have moved since the boundary opened */
 	struct bitset marked;	  /* rows with marks */
-	uint64_t *keys, *scratch; /* owned: for sorting ids */
+	uint64_t *keys, *scratch; /* owned: for sorting ids; keys also for hashes by row */
 	uint64_t sum;
 	uint32_t count;	    /* bodies in the sum */
 	uint32_t first_new; /* ids ≥ this were created since the boundary opened */
@@ -44,6 +45,9 @@ void changes_open(struct changes *self, uint32_t next_body);
 void changes_update(struct changes *self, const struct tables *tables, uint32_t row);
 /* The same if sleep or quarantine of the body changed; otherwise does nothing. */
 void changes_update_sleep(struct changes *self, const struct tables *tables, uint32_t row);
+/* changes_update of all candidates; the workers share the hashes. */
+void changes_update_candidates(struct changes *self, const struct tables *tables,
+			       const struct parallel *parallel);
 /* Marks a body changed: its owner, tag, flags or placements were set. */
 void changes_mark(struct changes *self, uint32_t row);
 /* Removes a body from the sum and marks it removed. Call it before the row is cleared. */

@@ -59,14 +59,6 @@ static void mark_awake_as_candidates(struct world *world)
 		bitset_set(&world->changes.candidates, row);
 }
 
-static void update_candidates(struct world *world)
-{
-	const struct bitset *candidates = &world->changes.candidates;
-	for (uint32_t row = bitset_next(candidates, 0); row != BITSET_NONE;
-	     row = bitset_next(candidates, row + 1))
-		changes_update(&world->changes, &world->tables, row);
-}
-
 /* ---- the step --------------------------------------------------------------------------------- */
 
 static bool has_step_refusal(const struct event_list *events)
@@ -142,7 +134,7 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	world->tables.world.stopped[0] = 0;
 	world->starved = false;
 	mark_awake_as_candidates(world);
-	update_candidates(world);
+	changes_update_candidates(&world->changes, &world->tables, parallel);
 	/* A body that the step woke and then put to sleep or into quarantine was awake neither before
 	 * nor after the step, so mark_awake_as_candidates has missed it. */
 	world_note_woken(world, first_event);

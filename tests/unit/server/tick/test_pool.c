@@ -91,7 +91,7 @@ static const struct runnable_ops WORLD_OPS = { world_due, world_run };
 
 static struct world worlds[WORLDS];
 
-static void rig_open(struct rig *rig, int backend)
+static void rig_open_slices(struct rig *rig, int backend, uint64_t slice_ns)
 {
 	memset(rig, 0, sizeof *rig);
 	struct executor_options executor = { WORKERS, 1, 64, 0 };
@@ -108,7 +108,7 @@ static void rig_open(struct rig *rig, int backend)
 	/* The machine may be busy, so on threads LOOP may spend a whole second of a turn on
 	 * borrowed worlds. */
 	struct pool_options options = { WORLDS, TASKS,
-					rig->sim != NULL ? 100 * NS_PER_US : NS_PER_S, 0 };
+					rig->sim != NULL ? 100 * NS_PER_US : NS_PER_S, slice_ns };
 	ck_assert_int_eq(pool_create(rig->executor, &options, &rig->pool), STATUS_OK);
 	memset(worlds, 0, sizeof worlds);
 	for (uint32_t i = 0; i < WORLDS; i++) {
@@ -119,6 +119,12 @@ static void rig_open(struct rig *rig, int backend)
 	}
 	struct reason why;
 	ck_assert_int_eq(executor_start(rig->executor, &why), STATUS_OK);
+}
+
+/* A slice is one step. */
+static void rig_open(struct rig *rig, int backend)
+{
+	rig_open_slices(rig, backend, 0);
 }
 
 static void stop_io(void *context)
@@ -217,6 +223,35 @@ START_TEST(a_world_with_many_requested_steps_delays_others_by_one_step_at_most)
 		ck_assert_uint_le(worlds[i].late_max, 6 * NS_PER_MS);
 	}
 	ck_assert_uint_gt(worlds[0].steps, 900);
+	rig_close(&rig);
+}
+END_TEST
+
+START_TEST(a_slice_makes_requested_steps_until_its_time_is_up_and_of_the_clock_one_at_a_time)
+{
+	struct rig rig;
+	rig_open_slices(&rig, SIM, 500 * NS_PER_US);
+	/* World 0 has requested steps of 7 µs, so a slice makes 72 of them; world 1 is due by its clock. */
+	for (uint32_t i = 0; i < WORLDS; i++)
+		worlds[i].cost = 7 * NS_PER_US;
+	schedule_request(&worlds[0].schedule, 1000);
+	ck_assert_int_eq(pool_add(rig.pool, &worlds[0].runnable), STATUS_OK);
+	schedule_run(&worlds[1].schedule, executor_now(rig.executor));
+	ck_assert_int_eq(pool_add(rig.pool, &worlds[1].runnable), STATUS_OK);
+	/* With one step a slice, 1000 steps would take 1000 turns of the worker. */
+	uint32_t turns = 0, steps = 0, most = 0;
+	while (worlds[0].steps < 1000 && turns < 1000) {
+		ck_assert(io_sim_step(rig.sim));
+		most = MAX_OF(most, (uint32_t)worlds[0].steps - steps);
+		turns += worlds[0].steps > steps;
+		steps = (uint32_t)worlds[0].steps;
+	}
+	ck_assert_uint_eq(worlds[0].steps, 1000);
+	ck_assert_uint_eq(most, 72);
+	ck_assert_uint_le(turns, 1000 / 72 + 1);
+	run_for(&rig, NS_PER_S);
+	ck_assert_uint_ge(worlds[1].steps, 99);
+	ck_assert_uint_le(worlds[1].steps, 102);
 	rig_close(&rig);
 }
 END_TEST
@@ -703,6 +738,9 @@ static Suite *make(void)
 			    BACKENDS);
 	tcase_add_test(run, many_small_worlds_are_spread_again);
 	tcase_add_test(run, a_world_with_many_requested_steps_delays_others_by_one_step_at_most);
+	tcase_add_test(
+		run,
+		a_slice_makes_requested_steps_until_its_time_is_up_and_of_the_clock_one_at_a_time);
 	tcase_add_test(run, balancing_moves_costly_worlds_to_other_workers_and_no_tick_is_dropped);
 	tcase_add_test(run, worlds_behind_a_long_slice_move_to_other_workers);
 	suite_add_tcase(suite, run);

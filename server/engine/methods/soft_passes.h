@@ -1,0 +1,39 @@
+/* soft_passes.h: defines the passes over blocks for LANES_WIDTH lanes. A file per width defines the width
+ * and SOFT_KERNELS, the name of its table, and includes this once. */
+#ifndef CAIRN_ENGINE_METHODS_SOFT_PASSES_H
+#define CAIRN_ENGINE_METHODS_SOFT_PASSES_H
+
+#include "server/engine/methods/soft_calm.h"
+#include "server/engine/methods/soft_contact.h"
+
+#ifndef SOFT_KERNELS
+#define SOFT_KERNELS soft_kernels_4
+#endif
+
+PASS_BLOCK(half_warm)
+PASS_BLOCK(half_solve)
+PASS_BLOCK(half_relax)
+
+/* Gaps of eight lanes at a time are those of four and four only if all of them are calm, and if the
+ * balls among them fill whole groups of four. */
+static bool measure_all(const struct soft_step *step, struct soft_block *block)
+{
+#if LANES_WIDTH == 8
+	lanes_mask other = not_balls(block, 0);
+	bool low = (other[0] | other[1] | other[2] | other[3]) != 0;
+	bool high = (other[4] | other[5] | other[6] | other[7]) != 0;
+	if (low != high)
+		return false;
+	struct relative_motion motion = gather_motion(step, block, 0, !low);
+	return measure_calm(block, 0, &motion, !low);
+#else
+	UNUSED(step);
+	UNUSED(block);
+	return false; /* soft_arms.c goes over it four by four */
+#endif
+}
+
+const struct soft_kernels SOFT_KERNELS = { half_warm_piece, half_solve_piece, half_relax_piece,
+					   measure_all };
+
+#endif
