@@ -189,7 +189,7 @@ static bool take_value(struct cli *cli, const char *text, const struct command_f
 
 /* Parses one word NAME=VALUE; sets the field's bit in *given. */
 static bool take_field(struct cli *cli, const struct command_info *info, const char *word,
-		       struct command *command, uint32_t *given)
+		       struct command *command, uint64_t *given)
 {
 	size_t bytes = strcspn(word, "=");
 	for (uint32_t i = 0; i < info->field_count; i++) {
@@ -197,7 +197,7 @@ static bool take_field(struct cli *cli, const struct command_info *info, const c
 		if (word[bytes] != '=' || strlen(field->name) != bytes ||
 		    strncmp(field->name, word, bytes) != 0)
 			continue;
-		*given |= 1u << i;
+		*given |= UINT64_C(1) << i;
 		return take_value(cli, word + bytes + 1, field, (char *)command + field->offset);
 	}
 	reason_set(&cli->why, STATUS_UNKNOWN_PARAMETER, -1, info->name,
@@ -209,7 +209,7 @@ static bool take_field(struct cli *cli, const struct command_info *info, const c
 static bool take_command(struct cli *cli, struct command *command)
 {
 	const struct command_info *info = command_find(cli->operands[1]);
-	uint32_t given = 0;
+	uint64_t given = 0;
 	if (info == NULL || info->reserved) {
 		reason_set(&cli->why, STATUS_UNKNOWN_COMMAND, -1, "COMMAND",
 			   "command %s does not exist; docs/COMMANDS.md lists the commands",

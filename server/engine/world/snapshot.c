@@ -49,10 +49,11 @@ enum status world_save(const struct world *world, struct bytes *out)
 {
 	size_t start = out->count;
 	enum status status = world_save_open(world, out);
+	if (status != STATUS_OK)
+		return status;
 	struct bytes image = { out->data + start, out->count - start, 0 };
-	if (status == STATUS_OK)
-		world_image_seal(&image);
-	return status;
+	world_image_seal(&image);
+	return STATUS_OK;
 }
 
 enum status world_save_open(const struct world *world, struct bytes *out)
