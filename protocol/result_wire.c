@@ -192,8 +192,19 @@ enum status event_take(struct wire_cursor *in, struct event *event)
 
 const char *event_name(uint8_t kind)
 {
-	static const char *const names[] = { "?",     "contact_begin", "contact_end", "sleep",
-					     "wake",  "out_of_bounds", "quarantine",  "fallback",
-					     "limit", "joint_break",   "births",      "deaths" };
+	static const char *const names[] = { "?",
+					     "contact_begin",
+					     "contact_end",
+					     "sleep",
+					     "wake",
+					     "out_of_bounds",
+					     "quarantine",
+					     "fallback",
+					     "limit",
+					     "joint_break",
+					     "births",
+					     "deaths",
+					     "sensor_begin",
+					     "sensor_end" };
 	return kind < COUNT_OF(names) ? names[kind] : "?";
 }

@@ -126,7 +126,9 @@ enum cairn_event_kind {
 	CAIRN_EVENT_LIMIT = 8,
 	CAIRN_EVENT_JOINT_BREAK = 9,
 	CAIRN_EVENT_BIRTHS = 10,
-	CAIRN_EVENT_DEATHS = 11
+	CAIRN_EVENT_DEATHS = 11,
+	CAIRN_EVENT_SENSOR_BEGIN = 12,
+	CAIRN_EVENT_SENSOR_END = 13
 };
 
 /* Values of body status fields. */
@@ -281,8 +283,8 @@ struct cairn_command_spawn {
 	double linear_damping;
 	/* angular_damping (0 … 1000 1/s): angular velocity decay rate */
 	double angular_damping;
-	/* flags: bit 0 may sleep, bit 1 fixed rotation, bit 2 fast: does not pass through dynamic
-	 * bodies either */
+	/* flags: bit 0 may sleep, 1 fixed rotation, 2 fast: does not pass dynamic bodies either, 3
+	 * sensor */
 	uint32_t flags;
 	/* rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of
 	 * load; of two bodies the larger */
@@ -432,6 +434,9 @@ struct cairn_command_set_filter {
 	uint32_t mask;
 	/* group: two bodies with the same: > 0 always collide, < 0 never */
 	int64_t group;
+	/* sensor: 0 keep, 1 off, 2 on: whether it has no contacts and tells which bodies it overlaps
+	 * (bit 3 of spawn's flags) */
+	uint8_t sensor;
 };
 
 /* give a body to a session. */
@@ -880,7 +885,8 @@ enum cairn_query_kind {
 	CAIRN_QUERY_WHEN = 22,
 	CAIRN_QUERY_PAST = 23,
 	CAIRN_QUERY_DIFFERENCE = 24,
-	CAIRN_QUERY_FORCES = 25
+	CAIRN_QUERY_FORCES = 25,
+	CAIRN_QUERY_SENSED = 26
 };
 
 /* Made by cairn_query_make; then set what the kind reads. In brackets: what may stay as it is.
@@ -1021,6 +1027,11 @@ enum cairn_query_kind {
  *	point; `known`: 0 not unique, as the method found it, 1 unique, 2 as found, its
  *	island is too large to examine, 3 not unique, of least norm; `representative` 1 asks
  *	for the least norm
+ *
+ * CAIRN_QUERY_SENSED: bodies that a sensor overlapped at the end of the last tick
+ *	reads body, [limit]
+ *	[id, …]
+ *	ascending; none for a body that is no sensor
  *
  */
 typedef struct cairn_query {

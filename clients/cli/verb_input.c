@@ -114,6 +114,8 @@ static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 		return false;
 	if (cli_flag(cli, "fast"))
 		spawn->flags |= BODY_FAST;
+	if (cli_flag(cli, "sensor"))
+		spawn->flags |= BODY_SENSOR;
 	return word_option(cli, "status", WORDS_BODY_STATUS, BODY_ANIMATED,
 			   "inactive, static, dynamic or animated", &spawn->status);
 }

@@ -76,6 +76,10 @@ static bool read_geometry(struct cli *cli, const char *kind, struct wire_query *
 		query_init(query, WIRE_QUERY_MASS);
 		return take_body(cli, 2, &query->body);
 	}
+	if (strcmp(kind, "sensed") == 0 && cli->operand_count == 3) {
+		query_init(query, WIRE_QUERY_SENSED);
+		return take_body(cli, 2, &query->body);
+	}
 	if (strcmp(kind, "forces") == 0) {
 		query_init(query, WIRE_QUERY_FORCES);
 		query->representative = cli_flag(cli, "least-norm");
@@ -351,7 +355,8 @@ static void print_answer(const struct cli *cli, enum wire_query_kind kind,
 		print_fields(cli, &in);
 	} else if (kind == WIRE_QUERY_JOINT) {
 		cli_joint(cli, &in);
-	} else if (kind == WIRE_QUERY_OVERLAP || kind == WIRE_QUERY_LINKED) {
+	} else if (kind == WIRE_QUERY_OVERLAP || kind == WIRE_QUERY_LINKED ||
+		   kind == WIRE_QUERY_SENSED) {
 		out_ids(cli, "bodies", answer->answer);
 	} else if (wire_take_list(&in, &list) == STATUS_OK) {
 		struct wire_cursor items = wire_cursor_list(&list);

@@ -298,7 +298,8 @@ static struct command_SPAWN spawn_of(const struct body_keys *body)
 	spawn.angular_damping = body->angular_damping;
 	spawn.flags = (body->may_sleep ? (uint32_t)BODY_MAY_SLEEP : 0) |
 		      (body->fixed_rotation ? (uint32_t)BODY_FIXED_ROTATION : 0) |
-		      (body->fast ? (uint32_t)BODY_FAST : 0);
+		      (body->fast ? (uint32_t)BODY_FAST : 0) |
+		      (body->sensor ? (uint32_t)BODY_SENSOR : 0);
 	return spawn;
 }
 

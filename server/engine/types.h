@@ -71,12 +71,13 @@ enum bounds_mode {
 enum {
 	BODY_MAY_SLEEP = 1u << 0,
 	BODY_FIXED_ROTATION = 1u << 1, /* infinite moment of inertia */
-	BODY_FAST = 1u << 2, /* when it is fast it does not pass through dynamic bodies either */
+	BODY_FAST = 1u << 2,   /* when it is fast it does not pass through dynamic bodies either */
+	BODY_SENSOR = 1u << 3, /* it has no contacts, and tells which bodies it overlaps */
 	/* Set by commands, not by SPAWN's flags: */
-	BODY_SCALED = 1u << 3,	/* gravity acts with the factor gravity_scale */
-	BODY_LIMITED = 1u << 6, /* it has a greatest speed or angular speed of its own */
-	BODY_AIMED = 1u << 4,	/* animated: its velocity takes it to a target in the next tick */
-	BODY_ARRIVES = 1u << 5, /* that tick has been made: without a new target it stops */
+	BODY_SCALED = 1u << 4,	/* gravity acts with the factor gravity_scale */
+	BODY_LIMITED = 1u << 5, /* it has a greatest speed or angular speed of its own */
+	BODY_AIMED = 1u << 6,	/* animated: its velocity takes it to a target in the next tick */
+	BODY_ARRIVES = 1u << 7, /* that tick has been made: without a new target it stops */
 };
 
 /* Where SPAWN's mass properties come from. */
@@ -261,6 +262,11 @@ enum event_kind {
 	EVENT_JOINT_BREAK = 9,
 	EVENT_BIRTHS = 10, /* reserved: particles */
 	EVENT_DEATHS = 11, /* reserved: particles */
+	/* Sensor a began to overlap body b in this tick; fraction 1: it does at the tick's end. Where b has
+	 * crossed it within the tick, both events have the fraction at which their surfaces met. */
+	EVENT_SENSOR_BEGIN = 12,
+	EVENT_SENSOR_END =
+		13, /* sensor a does not overlap body b any more, or one of them is gone */
 };
 
 /* Events of a tick are sorted by kind, then a, then b, then child a, then child b. */

@@ -70,6 +70,23 @@ static enum status answer_forces(struct host *host, const struct wire_query *que
 	return packed(out, &packer);
 }
 
+static enum status answer_sensed(struct host *host, const struct wire_query *query,
+				 struct bytes *out)
+{
+	body_id *ids = ARENA_ARRAY(&host->scratch, body_id, query->limit);
+	uint32_t count;
+	if (ids == NULL)
+		return STATUS_NO_MEMORY;
+	enum status status = world_overlaps(host->world, query->body, ids, query->limit, &count);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_packer packer = packer_into(out, 8 + (size_t)count * 5);
+	wire_pack_array(&packer, count);
+	for (uint32_t i = 0; i < count; i++)
+		wire_pack_uint(&packer, ids[i]);
+	return packed(out, &packer);
+}
+
 static void pack_totals(const struct world *world, struct wire_packer *packer)
 {
 	struct world_energy energy = world_energy(world);
@@ -164,6 +181,8 @@ static enum status answer_query(struct host *host, const struct wire_query *quer
 		return answer_contacts(host, query, out);
 	case WIRE_QUERY_FORCES:
 		return answer_forces(host, query, out);
+	case WIRE_QUERY_SENSED:
+		return answer_sensed(host, query, out);
 	case WIRE_QUERY_TOTALS:
 		return answer_totals(host, out);
 	case WIRE_QUERY_BODY:

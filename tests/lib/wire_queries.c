@@ -243,6 +243,7 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 		pack_joint(out, kind == WIRE_QUERY_JOINT);
 		return;
 	case WIRE_QUERY_LINKED:
+	case WIRE_QUERY_SENSED:
 	case WIRE_QUERY_OVERLAP:
 		wire_pack_array(out, 2);
 		wire_pack_uint(out, 1);

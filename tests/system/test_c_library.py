@@ -374,7 +374,7 @@ ASKED = {
     "closest": {"body": 7}, "mass": {}, "move": {"shape": "capsule:0.5,0.3", "origin": (8, 5, 8), "direction": (0, -6, 0), "slope": 0.5},
     "regions": {"body": 7, "other": 8}, "methods": {}, "parameters": {}, "joint": {"joint": 1}, "joints": {}, "linked": {"body": 7},
     "when": {"body": 7, "quantity": 1, "above": 0, "value": 1000.0}, "past": {}, "difference": {"epoch": 1, "tick": 0.0, "other_epoch": 1, "other_tick": 1.0},
-    "forces": {"body": 5, "representative": 1}, "fields": {"origin": (1, 2, 3), "direction": (0, 1, 0)}, "recordings": {},
+    "forces": {"body": 5, "representative": 1}, "fields": {"origin": (1, 2, 3), "direction": (0, 1, 0)}, "recordings": {}, "sensed": {"body": 5},
 }
 
 def c_value(value):

@@ -152,6 +152,33 @@ def test_motion_target_and_explode_are_their_commands(cli):
     assert code != 0 and "only an animated body has a target" in text
 
 
+def test_a_sensor_tells_what_it_overlaps(cli):
+    """By the CLI and the Python client: the list, and events when a body leaves and comes back."""
+    cli.text("create", "sensing", "--gravity", "0,0,0")
+    cli.text("spawn", "sensing", "--shape", "box:2,2,2", "--status", "static", "--sensor")
+    cli.text("spawn", "sensing", "--shape", "sphere:0.5", "--velocity", "0,6,0")
+    cli.text("step", "sensing", 1)
+    assert cli.json("query", "sensing", "sensed", 1)["bodies"] == [2]
+    assert cli.json("query", "sensing", "sensed", 2)["bodies"] == []
+    with cairn.connect(cli.address) as client:
+        world = client.join("sensing")
+        assert world.sensed(1) == [2]
+        world.subscribe(1, events=2**12 | 2**13)
+        told = []
+        for velocity in ((0, 6, 0), (0, -6, 0)):
+            world.set_velocity(2, velocity)
+            world.step(60)
+            told += [event[1:4] for frame in world.frames(100, timeout=1) for event in frame.events]
+        assert told == [("sensor_end", 1, 2), ("sensor_begin", 1, 2)]
+        assert world.sensed(1) == [2]
+        world.set_filter(1, 1, 2**32 - 1, 0, sensor="off")
+        world.step(1)
+        assert world.sensed(1) == []
+        with pytest.raises(cairn.Refused) as refused:
+            world.sensed(99)
+        assert refused.value.status == "unknown_body"
+
+
 def test_set_changes_parameters_method_and_seed(cli, world):
     """A value was stored if setting it again leaves the state hash and another value changes it."""
     for name, value, other in (("soft_step.substeps", "8", "9"), ("seed", "77", "78")):

@@ -302,6 +302,7 @@ export class World {
   ray(origin: Vector, direction: Vector, length: number, options?: Filter & { limit?: number }): Promise<Hit[]>;
   overlap(shape: Uint8Array | string, position: Vector, rotation?: Rotation, options?: Filter & { limit?: number }):
     Promise<number[]>;
+  sensed(sensor: number, limit?: number): Promise<number[]>;
   contacts(body?: number, limit?: number): Promise<Contact[]>;
   forces(body?: number, options?: { leastNorm?: boolean, limit?: number }): Promise<Force[]>;
   joint(joint: number): Promise<Joint>;

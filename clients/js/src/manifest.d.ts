@@ -216,7 +216,7 @@ export interface CommandFields {
     linear_damping?: Placed;
     /** angular_damping (0 … 1000 1/s): angular velocity decay rate */
     angular_damping?: Placed;
-    /** flags: bit 0 may sleep, bit 1 fixed rotation, bit 2 fast: does not pass through dynamic bodies either */
+    /** flags: bit 0 may sleep, 1 fixed rotation, 2 fast: does not pass dynamic bodies either, 3 sensor */
     flags?: number;
     /** rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two bodies the larger */
     rolling_friction?: Placed;
@@ -352,6 +352,8 @@ export interface CommandFields {
     mask: number;
     /** group: two bodies with the same: > 0 always collide, < 0 never */
     group: number;
+    /** sensor: 0 keep, 1 off, 2 on: whether it has no contacts and tells which bodies it overlaps (bit 3 of spawn's flags) */
+    sensor?: number | "keep" | "off" | "on";
   };
   /** give a body to a session */
   set_owner: {

@@ -552,6 +552,7 @@ export const COMMAND = {
     ["category", undefined],
     ["mask", undefined],
     ["group", undefined],
+    ["sensor", 0],
   ] },
   set_owner: { number: 21, fields: [
     ["body", undefined],
@@ -740,7 +741,7 @@ export const LIMITS = {
     tag: ["INTEGER", -9007199254740991, 9007199254740991, ""],
     linear_damping: ["F64", 0, 1000, "1/s"],
     angular_damping: ["F64", 0, 1000, "1/s"],
-    flags: ["U32", 0, 7, ""],
+    flags: ["U32", 0, 15, ""],
     rolling_friction: ["F64", 0, 1000, "m"],
     spinning_friction: ["F64", 0, 1000, "m"],
     friction_axis: ["VEC3", -1, 1, ""],
@@ -799,6 +800,7 @@ export const LIMITS = {
     category: ["U32", 0, 4294967295, ""],
     mask: ["U32", 0, 4294967295, ""],
     group: ["INTEGER", -2147483647, 2147483647, ""],
+    sensor: ["ENUM", 0, 2, ""],
   },
   set_owner: {
     owner: ["U32", 0, 4294967295, ""],
@@ -1042,6 +1044,10 @@ export const QUERY_LIMITS = {
     ["limit", "U32", 0, 4096],
     ["representative", "U32", 0, 1],
   ],
+  26: [
+    ["body", "U32", 0, 4294967295],
+    ["limit", "U32", 0, 4096],
+  ],
 };
 
 /** Words for numbers, by list; the first word of a list that begins with 1 is "". */
@@ -1131,6 +1137,7 @@ export const WORDED = {
   spawn: { status: WORDS.body_status, integrator: WORDS.integrator, mass_rule: WORDS.mass_rule },
   set_status: { status: WORDS.body_status, fast: WORDS.switch },
   set_integrator: { integrator: WORDS.integrator },
+  set_filter: { sensor: WORDS.switch },
   explode: { shadow: WORDS.shadow },
   joint_create: { type: WORDS.joint_type },
   joint_axis: { mode: WORDS.joint_mode, spring: WORDS.joint_spring, motor: WORDS.joint_motor, wave: WORDS.joint_wave },
@@ -1162,6 +1169,7 @@ export const QUERY = {
   past: 23,
   difference: 24,
   forces: 25,
+  sensed: 26,
 };
 
 /** Kinds of observations of STEP_WORLDS. */

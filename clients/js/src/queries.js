@@ -54,6 +54,11 @@ export class Queries {
     return this.query(2, bytesOf(shape), position, rotation, limit, category, mask, ignore);
   }
 
+  /** Ids, ascending, of the bodies that a sensor overlapped at the end of the last tick. */
+  sensed(sensor, limit = 1024) {
+    return this.query(QUERY.sensed, sensor, limit);
+  }
+
   /**
    * Contact points of a body, or (0) of all: [{a, b, childA, childB, point, normal, separation, impulse, friction}, …]. The
    * normal runs from a to b; a separation < 0 is a depth; friction is a vector, given with a contact's first point.

@@ -143,7 +143,7 @@ wire.command = {
 		{name = "tag", type = "integer", min = -9007199254740991, max = 9007199254740991, default = 0},
 		{name = "linear_damping", type = "f64", min = 0, max = 1000, default = 0.0},
 		{name = "angular_damping", type = "f64", min = 0, max = 1000, default = 0.0},
-		{name = "flags", type = "u32", min = 0, max = 7, default = 1},
+		{name = "flags", type = "u32", min = 0, max = 15, default = 1},
 		{name = "rolling_friction", type = "f64", min = 0, max = 1000, default = 0.0},
 		{name = "spinning_friction", type = "f64", min = 0, max = 1000, default = 0.0},
 		{name = "friction_axis", type = "vec3", min = -1, max = 1, default = {0.0, 0.0, 0.0}},
@@ -203,7 +203,8 @@ wire.command = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "category", type = "u32", min = 0, max = 4294967295},
 		{name = "mask", type = "u32", min = 0, max = 4294967295},
-		{name = "group", type = "integer", min = -2147483647, max = 2147483647}}},
+		{name = "group", type = "integer", min = -2147483647, max = 2147483647},
+		{name = "sensor", type = "enum", min = 0, max = 2, default = 0}}},
 	set_owner = {number = 21, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "owner", type = "u32", min = 0, max = 4294967295}}},
@@ -366,6 +367,7 @@ wire.query = {
 	past = {number = 23, fields = {{name = "limit", default = 256}}},
 	difference = {number = 24, fields = {{name = "epoch"}, {name = "tick"}, {name = "other_epoch"}, {name = "other_tick"}}},
 	forces = {number = 25, fields = {{name = "body", default = 0}, {name = "limit", default = 1024}, {name = "representative", default = 0}}},
+	sensed = {number = 26, fields = {{name = "body"}, {name = "limit", default = 1024}}},
 }
 
 wire.column = {
@@ -402,6 +404,7 @@ wire.worded = {
 	["set_status.fast"] = wire.words.switch,
 	["spawn.integrator"] = wire.words.integrator,
 	["set_integrator.integrator"] = wire.words.integrator,
+	["set_filter.sensor"] = wire.words.switch,
 	["spawn.mass_rule"] = wire.words.mass_rule,
 	["explode.shadow"] = wire.words.shadow,
 	["joint_create.type"] = wire.words.joint_type,

@@ -559,5 +559,5 @@ def _query_coroutine(method):
 
 
 for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions",
-              "methods", "parameters", "joint", "forces", "fields", "field_force", "past", "when", "difference"):
+              "methods", "parameters", "joint", "forces", "fields", "field_force", "past", "when", "difference", "sensed"):
     setattr(World, _name, _query_coroutine(getattr(_World, _name)))

@@ -26,7 +26,7 @@ WANT_HASH, WANT_BODIES, WANT_TOTALS, WANT_EXACT, WANT_JOINTS, WANT_JOINTS_HASH =
 MODES = ["running", "paused", "lockstep", "barrier", "failed"]
 STATUSES = WORDS["body_status"]
 EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", "quarantine", "fallback",
-          "limit", "joint_break", "births", "deaths"]
+          "limit", "joint_break", "births", "deaths", "sensor_begin", "sensor_end"]
 
 
 # Messages that update a subscription's mirror.
@@ -695,6 +695,10 @@ class World(WorldRecordings, Commands):
     def overlap(self, shape, position, rotation=(1, 0, 0, 0), limit=1024, category=ANY, mask=ANY, ignore=0):
         """Ids of the bodies that a placed shape (canonical bytes) overlaps."""
         return self.query(2, shape, _floats(position), _floats(rotation), limit, category, mask, ignore)
+
+    def sensed(self, sensor, limit=1024):
+        """Ids of the bodies that a sensor overlapped at the end of the last tick, ascending."""
+        return self.query(QUERY["sensed"], sensor, limit)
 
     def contacts(self, body=0, limit=1024):
         """Contact points of a body, or (0) of all, as [(a, b, point, normal, separation, impulse), …]. The normal points

@@ -64,7 +64,7 @@ class Commands:
         - tag: number for the user's own purpose
         - linear_damping (0 … 1000 1/s): velocity decay rate
         - angular_damping (0 … 1000 1/s): angular velocity decay rate
-        - flags: bit 0 may sleep, bit 1 fixed rotation, bit 2 fast: does not pass through dynamic bodies either
+        - flags: bit 0 may sleep, 1 fixed rotation, 2 fast: does not pass dynamic bodies either, 3 sensor
         - rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two
           bodies the larger
         - spinning_friction (0 … 1000 m): the same about the normal
@@ -194,15 +194,17 @@ class Commands:
                              rolling_friction=rolling_friction, spinning_friction=spinning_friction,
                              friction_axis=friction_axis, axis_friction=axis_friction, friction=friction)
 
-    def set_filter(self, body: int, category: int, mask: int, group: int):
+    def set_filter(self, body: int, category: int, mask: int, group: int, sensor: Optional[Union[int, str]] = None):
         """Change what a body collides with. Raises Refused.
 
         - body: the body
         - category: bits: the groups this body belongs to
         - mask: bits: the groups this body collides with
         - group: two bodies with the same: > 0 always collide, < 0 never
+        - sensor: 0 keep, 1 off, 2 on: whether it has no contacts and tells which bodies it overlaps (bit 3 of
+          spawn's flags)
         """
-        return self._command("set_filter", body=body, category=category, mask=mask, group=group)
+        return self._command("set_filter", body=body, category=category, mask=mask, group=group, sensor=sensor)
 
     def set_owner(self, body: int, owner: int):
         """Give a body to a session. Raises Refused.

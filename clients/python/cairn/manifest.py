@@ -219,6 +219,7 @@ COMMAND = {
         ("category", "U32"),
         ("mask", "U32"),
         ("group", "INTEGER"),
+        ("sensor", "ENUM"),
     ]),
     "set_owner": (21, 2, [
         ("body", "BODY"),
@@ -446,6 +447,9 @@ DEFAULTS = {
         "friction_axis": (0.0, 0.0, 0.0),
         "axis_friction": 0.0,
     },
+    "set_filter": {
+        "sensor": 0,
+    },
     "set_integrator": {
         "tolerance": 0.0,
         "substeps": 0,
@@ -568,7 +572,7 @@ LIMITS = {
         "tag": (-9007199254740991, 9007199254740991, ""),
         "linear_damping": (0, 1000, "1/s"),
         "angular_damping": (0, 1000, "1/s"),
-        "flags": (0, 7, ""),
+        "flags": (0, 15, ""),
         "rolling_friction": (0, 1000, "m"),
         "spinning_friction": (0, 1000, "m"),
         "friction_axis": (-1, 1, ""),
@@ -625,6 +629,7 @@ LIMITS = {
         "category": (0, 4294967295, ""),
         "mask": (0, 4294967295, ""),
         "group": (-2147483647, 2147483647, ""),
+        "sensor": (0, 2, ""),
     },
     "set_owner": {
         "owner": (0, 4294967295, ""),
@@ -863,6 +868,10 @@ QUERY_LIMITS = {
         ("limit", "U32", 0, 4096),
         ("representative", "U32", 0, 1),
     ),
+    26: (
+        ("body", "U32", 0, 4294967295),
+        ("limit", "U32", 0, 4096),
+    ),
 }
 
 # Words for numbers, by list; the first word of a list that begins with 1 is "".
@@ -889,6 +898,7 @@ WORDED = {
     ("set_status", "fast"): "switch",
     ("spawn", "integrator"): "integrator",
     ("set_integrator", "integrator"): "integrator",
+    ("set_filter", "sensor"): "switch",
     ("spawn", "mass_rule"): "mass_rule",
     ("explode", "shadow"): "shadow",
     ("joint_create", "type"): "joint_type",
@@ -928,6 +938,7 @@ QUERY = {
     "past": 23,
     "difference": 24,
     "forces": 25,
+    "sensed": 26,
 }
 
 # Kinds of observations of STEP_WORLDS.

@@ -34,7 +34,7 @@
 
 /* ---- wanted pairs -------------------------------------------------------------------------- */
 
-static bool filter_allows(const struct body_table *body, uint32_t a, uint32_t b)
+bool pairs_filter_allows(const struct body_table *body, uint32_t a, uint32_t b)
 {
 	if (body->id[a] == BODY_WALLS || body->id[b] == BODY_WALLS)
 		return true;
@@ -71,7 +71,9 @@ static bool placements_may_meet(const struct dynamics *self, uint32_t a, uint32_
 	if (body_a == body_b || (tables->body.status[body_a] != BODY_DYNAMIC &&
 				 tables->body.status[body_b] != BODY_DYNAMIC))
 		return false;
-	if (!filter_allows(&tables->body, body_a, body_b) ||
+	if ((tables->body.flags[body_a] | tables->body.flags[body_b]) & BODY_SENSOR)
+		return false;
+	if (!pairs_filter_allows(&tables->body, body_a, body_b) ||
 	    dynamics_bodies_pass(self, body_a, body_b))
 		return false;
 	return collide_supported(placement_shape(self, a)->kind, placement_shape(self, b)->kind);

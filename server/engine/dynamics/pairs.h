@@ -9,6 +9,9 @@
  * NO_MEMORY. */
 MUST_CHECK enum status pairs_find(struct dynamics *self, struct reason *why);
 
+/* Whether the filters of two bodies let them meet: groups, else categories and masks. */
+bool pairs_filter_allows(const struct body_table *body, uint32_t a, uint32_t b);
+
 /* A placement and a box that holds it for the time considered. */
 struct pair_reach {
 	uint32_t placement;

@@ -242,6 +242,10 @@ static void apply_set_filter(const struct apply_context *context, const struct c
 	body->category[row] = command->set_filter.category;
 	body->mask[row] = command->set_filter.mask;
 	body->group[row] = command->set_filter.group;
+	if (command->set_filter.sensor == SWITCH_ON)
+		body->flags[row] |= BODY_SENSOR;
+	else if (command->set_filter.sensor == SWITCH_OFF)
+		body->flags[row] &= (uint8_t)~BODY_SENSOR;
 	dynamics_body_changed(&context->world->dynamics, row);
 }
 

@@ -203,7 +203,7 @@ static double cast_shadow(uint32_t placement, double fraction_max, void *context
 	const struct tables *tables = &shadow->world->tables;
 	uint32_t row = tables->placement.body[placement] - 1;
 	struct query_hit hit;
-	if (tables->body.status[row] != BODY_STATIC)
+	if (tables->body.status[row] != BODY_STATIC || (tables->body.flags[row] & BODY_SENSOR))
 		return fraction_max;
 	pose body = pose_make(tables->body.position[row], tables->body.rotation[row]);
 	pose at = pose_mul(body, pose_make(tables->placement.position[placement],
@@ -283,7 +283,8 @@ void apply_explode(const struct apply_context *context, const struct command *co
 		aabb_grow(aabb_make(explode->position, explode->position), explode->radius);
 	for (uint32_t row = 0; row < body->count; row++)
 		if (body->id[row] != 0 && body->status[row] == BODY_DYNAMIC &&
-		    !body->quarantined[row] && (body->category[row] & explode->mask) != 0 &&
+		    !body->quarantined[row] && !(body->flags[row] & BODY_SENSOR) &&
+		    (body->category[row] & explode->mask) != 0 &&
 		    comes_near(&world->tables, row, &box))
 			push_away(world, row, explode);
 }

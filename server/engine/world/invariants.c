@@ -173,7 +173,7 @@ static enum status check_body_settings(const struct tables *tables, uint32_t row
 	EXPECT(body->status[row] <= BODY_ANIMATED, TABLE_BODY, row, "status");
 	uint8_t targets = BODY_AIMED | BODY_ARRIVES, flags = body->flags[row];
 	bool limited = body->speed_max[row] > 0 || body->angular_speed_max[row] > 0;
-	EXPECT(flags < 1u << 7 && limited == ((flags & BODY_LIMITED) != 0) &&
+	EXPECT(limited == ((flags & BODY_LIMITED) != 0) &&
 		       (!(flags & targets) || body->status[row] == BODY_ANIMATED),
 	       TABLE_BODY, row, "flags");
 	EXPECT(body->quarantined[row] == 0 ||
@@ -360,6 +360,23 @@ static enum status check_contacts(const struct tables *tables, struct reason *wh
 	return STATUS_OK;
 }
 
+static enum status check_overlaps(const struct tables *tables, struct reason *why)
+{
+	const struct overlap_table *overlap = &tables->overlap;
+	for (uint32_t row = 0; row < overlap->count; row++) {
+		uint32_t sensor = overlap->sensor[row], body = overlap->body[row];
+		EXPECT(sensor > 0 && sensor < tables->world.next_body[0], TABLE_OVERLAP, row,
+		       "sensor");
+		EXPECT(body > 0 && body < tables->world.next_body[0] && body != sensor,
+		       TABLE_OVERLAP, row, "body");
+		bool ascends =
+			row == 0 || overlap->sensor[row - 1] < sensor ||
+			(overlap->sensor[row - 1] == sensor && overlap->body[row - 1] < body);
+		EXPECT(ascends, TABLE_OVERLAP, row, "body");
+	}
+	return STATUS_OK;
+}
+
 static enum status check_drives(const struct tables *tables, struct reason *why)
 {
 	const struct drive_table *drive = &tables->drive;
@@ -431,6 +448,8 @@ static enum status check_all(const struct tables *tables, struct checking *work,
 		status = check_contacts(tables, why);
 	if (status == STATUS_OK)
 		status = check_drives(tables, why);
+	if (status == STATUS_OK)
+		status = check_overlaps(tables, why);
 	if (status == STATUS_OK)
 		status = joints_check_tables(tables, work, why);
 	if (status == STATUS_OK)

@@ -5,6 +5,8 @@ libengine_a_SOURCES += \
 	server/engine/world/parameters.def \
 	server/engine/world/words.def \
 	server/engine/world/apply.c \
+	server/engine/world/sensors.h \
+	server/engine/world/sensors.c \
 	server/engine/world/controls.h \
 	server/engine/world/controls.c \
 	server/engine/world/body_mass.h \
@@ -66,6 +68,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_commands \
 	tests/unit/server/engine/world/test_forces \
 	tests/unit/server/engine/world/test_controls \
+	tests/unit/server/engine/world/test_sensors \
 	tests/unit/server/engine/world/test_force_fields \
 	tests/unit/server/engine/world/test_joints \
 	tests/unit/server/engine/world/test_one_by_one \

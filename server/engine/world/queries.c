@@ -32,7 +32,8 @@ static bool passes_filter(const struct tables *tables, uint32_t placement,
 			  struct query_filter filter)
 {
 	uint32_t body = tables->placement.body[placement] - 1;
-	if (tables->body.id[body] == BODY_WALLS || tables->body.id[body] == filter.ignore)
+	if (tables->body.id[body] == BODY_WALLS || tables->body.id[body] == filter.ignore ||
+	    (tables->body.flags[body] & BODY_SENSOR))
 		return false;
 	return (filter.category & tables->body.mask[body]) != 0 &&
 	       (tables->body.category[body] & filter.mask) != 0;

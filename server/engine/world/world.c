@@ -248,6 +248,7 @@ void world_destroy(struct world *world)
 		ARRAY_RELEASE(&world->joint_lists[i]);
 	table_release(&world->plan_index);
 	bytes_release(&world->encoded);
+	sensors_release(&world->sensors);
 	rollback_work_destroy(world->rollback);
 	tables_release(&world->tables);
 	heap_free(world);

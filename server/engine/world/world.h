@@ -14,6 +14,7 @@
 #include "server/engine/engine.h"
 #include "server/engine/methods/method.h"
 #include "server/engine/world/changes.h"
+#include "server/engine/world/sensors.h"
 #include "server/engine/world/tables.h"
 
 #define ROW_NONE UINT32_MAX
@@ -72,6 +73,7 @@ struct world {
 	/* Work of world_apply, empty between calls. */
 	struct table plan_index;
 	struct bytes encoded;
+	struct sensors sensors;
 	struct rollback_work
 		*rollback; /* owned; NULL before the first rollback image (rollback.h) */
 

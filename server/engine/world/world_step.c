@@ -117,6 +117,7 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	if (status != STATUS_OK)
 		return refuse_step(world, reason_set(why, status, -1, "memory", "out of memory"));
 	controls_begin(world);
+	sensors_begin(world);
 	mark_awake_as_candidates(world);
 	uint32_t first_event = world->dynamics.events.count;
 	world->dynamics.parallel = parallel;
@@ -128,6 +129,7 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 		return refuse_step(world, status);
 	add_step_report(world);
 	enforce_bounds(world);
+	sensors_end(world);
 	drives_count_down(world);
 	world->tables.world.tick[0]++;
 	world->tables.world.edit[0] = 0;

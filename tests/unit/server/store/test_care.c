@@ -135,8 +135,9 @@ START_TEST(a_repair_keeps_what_precedes_the_damage)
 	report = checked(file);
 	ck_assert(!report.sound);
 	ck_assert_str_ne(report.damage, "");
-	/* Only the records around one that is gone tell its tick, if no hash misses its batches. */
-	if (_i == 3 && report.tick < tick)
+	/* Only the records around one that is gone tell its tick, if no hash misses its batches. What these
+	 * changed may be hidden from the hashes until the last checkpoint. */
+	if (_i == 3 && (report.tick < tick || report.tick == TICKS))
 		tick = report.tick;
 	ck_assert_uint_eq(report.tick, tick);
 	before = read_bytes(file);

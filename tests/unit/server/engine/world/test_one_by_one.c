@@ -352,6 +352,8 @@ START_TEST(setting_fields_gives_the_body_that_spawning_with_them_gives)
 			set.remove.body = body;
 			if (set.op == COMMAND_SET_STATUS)
 				set.set_status.fast = SWITCH_KEEP; /* SPAWN has it in its flags */
+			if (set.op == COMMAND_SET_FILTER)
+				set.set_filter.sensor = SWITCH_KEEP; /* likewise */
 			test_do(set_world, &set);
 			test_use(spawn_world, TEST_CAPSULE);
 			ck_assert_uint_eq(copy_common(&set, &spawn), sets[i].fields);

@@ -1,0 +1,42 @@
+/* sensors.h: bodies with BODY_SENSOR have no contacts; the world tells which bodies they overlap,
+ * and when that begins and ends. Private to the world's step. */
+#ifndef CAIRN_ENGINE_WORLD_SENSORS_H
+#define CAIRN_ENGINE_WORLD_SENSORS_H
+
+#include "server/base/array.h"
+#include "server/engine/math/pose.h"
+#include "server/engine/world/tables.h"
+
+struct world;
+
+/* A body that moves far in this tick, at its beginning. */
+struct sensor_path {
+	uint32_t row;
+	pose from;
+};
+
+/* A pair that met and parted within a tick. */
+struct sensor_crossing {
+	uint64_t pair;	 /* id of the sensor << 32 | id of the body */
+	double fraction; /* of the tick: when their surfaces met */
+};
+
+/* Memory of the pass, kept from tick to tick. All zero at first. */
+struct sensors {
+	ARRAY_OF(uint64_t)
+	pairs, scratch; /* sensor << 32 | body: overlaps at the tick's end, ascending */
+	ARRAY_OF(struct sensor_path) paths;
+	ARRAY_OF(struct sensor_crossing) crossings;
+	bool any;  /* there is a sensor in this tick */
+	bool lost; /* memory ran out: the overlaps of the last tick stay */
+};
+
+void sensors_release(struct sensors *self);
+/* Before the method's step: notes the bodies that are fast. */
+void sensors_begin(struct world *world);
+/* After it: finds the overlaps, notes EVENT_SENSOR_BEGIN and EVENT_SENSOR_END for what changed, and
+ * stores them. Nothing without sensors. Costs with the sensors, what is near them, and the fast
+ * bodies. */
+void sensors_end(struct world *world);
+
+#endif
