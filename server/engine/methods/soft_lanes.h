@@ -47,7 +47,7 @@ struct lanes3 {
 
 LANES_INLINE lanes lanes_all(float s)
 {
-	return (lanes){ 0 } + s;
+	return s - (lanes){ 0 }; /* a sum would turn −0 into 0 */
 }
 
 /* Lanes first … first+LANES_WIDTH-1; `first` is a multiple of the width. */
