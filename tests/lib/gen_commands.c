@@ -298,9 +298,12 @@ static void reconcile_rough(struct gen_commands *gen, double *rolling, double *s
 static void reconcile_mass(struct gen_commands *gen, struct command_SPAWN *out)
 {
 	double least = rng_range(&gen->rng, 0.1, 2), wide = rng_range(&gen->rng, 1, 1.5);
-	out->inertia = vec3_make(least, least * wide, 1.5 * least);
-	if (out->mass_rule == MASS_GIVEN)
+	bool given = out->mass_rule == MASS_GIVEN;
+	out->inertia = given ? vec3_make(least, least * wide, 1.5 * least) : vec3_zero();
+	if (given)
 		out->mass = rng_range(&gen->rng, 0.1, 10);
+	if (out->mass_rule == MASS_OF_SHAPES)
+		out->centre = vec3_zero();
 }
 
 /* Makes fields agree that depend on each other. */

@@ -191,6 +191,12 @@ struct command test_spawn_command(struct world *world, enum test_shape shape, ve
 	return spawn;
 }
 
+void test_no_gravity(struct world *world)
+{
+	struct command command = test_command(COMMAND_GRAVITY);
+	test_do(world, &command);
+}
+
 body_id test_spawn(struct world *world, enum test_shape shape, vec3 position)
 {
 	struct attachment item;

@@ -43,6 +43,8 @@ struct command test_command(enum command_op op);
 /* SPAWN of a dynamic body with one shape (TEST_SHAPES: none); `item` is filled and borrowed. */
 struct command test_spawn_command(struct world *world, enum test_shape shape, vec3 position,
 				  struct attachment *item);
+/* Sets gravity to 0. */
+void test_no_gravity(struct world *world);
 body_id test_spawn(struct world *world, enum test_shape shape, vec3 position);
 struct body_view test_body(const struct world *world, body_id id);
 /* world_contacts, which must have memory; returns how many were written. */

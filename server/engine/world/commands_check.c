@@ -232,7 +232,16 @@ static enum status check_spawn_motion(struct check *check, const struct command_
 /* Moments of mass_rule 2: those of a body that can be. In a planar world only z counts. */
 static enum status check_spawn_mass(struct check *check, const struct command_SPAWN *spawn)
 {
-	if (spawn->mass_rule == MASS_OF_SHAPES)
+	bool centred = spawn->mass_rule != MASS_OF_SHAPES;
+	if (!centred && !vec3_equal(spawn->centre, vec3_zero()))
+		return REFUSE(
+			check, STATUS_RANGE, "mass_rule",
+			"centre is given and mass_rule is shapes: it must be centre or given");
+	if (spawn->mass_rule != MASS_GIVEN && !vec3_equal(spawn->inertia, vec3_zero()))
+		return REFUSE(check, STATUS_RANGE, "mass_rule",
+			      "inertia is given and mass_rule is %s: it must be given",
+			      command_word(WORDS_MASS_RULE, spawn->mass_rule));
+	if (!centred)
 		return STATUS_OK;
 	enum status status = check_in_plane(check, spawn->centre, "centre");
 	if (status != STATUS_OK || spawn->mass_rule != MASS_GIVEN)

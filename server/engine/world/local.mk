@@ -87,5 +87,6 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/gen_commands.h \
 	tests/lib/gen_commands.c \
 	tests/lib/joined.h tests/lib/joined.c \
+	tests/lib/near.h \
 	tests/lib/worlds.h \
 	tests/lib/worlds.c

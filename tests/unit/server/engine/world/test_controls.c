@@ -1,7 +1,7 @@
 /* How bodies move by command: gravity's factor and greatest speeds under every method, given centres and
  * moments, targets of animated bodies, explosions; refusals; images. Analytic solutions are the reference. */
 #include "server/engine/math/scalar.h"
-#include "tests/lib/check_main.h"
+#include "tests/lib/near.h"
 #include "tests/lib/worlds.h"
 
 #include <math.h>
@@ -9,19 +9,6 @@
 static const char *const METHODS[] = { "free",	     "soft-step", "lcp",    "projection",
 				       "reflection", "impact",	  "penalty" };
 enum { METHOD_COUNT = 7 };
-
-static void expect_near(vec3 found, vec3 expected, double tolerance)
-{
-	ck_assert_double_eq_tol(found.x, expected.x, tolerance);
-	ck_assert_double_eq_tol(found.y, expected.y, tolerance);
-	ck_assert_double_eq_tol(found.z, expected.z, tolerance);
-}
-
-static void no_gravity(struct world *world)
-{
-	struct command command = test_command(COMMAND_GRAVITY);
-	test_do(world, &command);
-}
 
 static struct command motion_of(body_id body, double scale, double speed, double spin)
 {
@@ -70,7 +57,7 @@ END_TEST
 START_TEST(a_body_is_no_faster_than_its_greatest_speeds)
 {
 	struct world *world = test_world(false, METHODS[_i]);
-	no_gravity(world);
+	test_no_gravity(world);
 	struct attachment item;
 	struct command spawn = test_spawn_command(world, TEST_SPHERE, vec3_zero(), &item);
 	spawn.spawn.mass = 1;
@@ -117,7 +104,7 @@ END_TEST
 START_TEST(a_joint_locks_axes)
 {
 	struct world *world = test_world(false, METHODS[_i]);
-	no_gravity(world);
+	test_no_gravity(world);
 	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
 	struct command joint = test_command(COMMAND_JOINT_CREATE);
 	joint.joint_create.type = JOINT_SIX_DOF;
@@ -159,7 +146,7 @@ END_TEST
 static struct body_view kicked_with_locks(const char *method, uint32_t locked, double *coordinates)
 {
 	struct world *world = test_world(false, method);
-	no_gravity(world);
+	test_no_gravity(world);
 	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
 	struct command joint = test_command(COMMAND_JOINT_CREATE);
 	joint.joint_create.type = JOINT_SIX_DOF;
@@ -225,7 +212,7 @@ START_TEST(given_moments_and_centres_are_those_of_the_motion)
 {
 	struct world *world = test_world(false, METHODS[_i]);
 	struct mass_view mass;
-	no_gravity(world);
+	test_no_gravity(world);
 	struct attachment item;
 	struct command spawn = test_spawn_command(world, TEST_BOX, vec3_zero(), &item);
 	spawn.spawn.mass = 3;
@@ -276,6 +263,27 @@ START_TEST(a_given_centre_alone_keeps_the_moments_of_the_shapes)
 	ck_assert_double_eq(moved.mass, plain.mass);
 	expect_near(moved.moments, plain.moments, 1e-9 * plain.moments.x);
 	expect_near(moved.centre, vec3_make(5, -0.4, 0), 1e-12);
+	world_destroy(world);
+}
+END_TEST
+
+/* What a rule does not read is refused, because it would have no effect. */
+START_TEST(a_centre_or_moments_without_their_rule_are_refused)
+{
+	struct world *world = test_world(false, "soft-step");
+	struct attachment item;
+	for (uint8_t rule = MASS_OF_SHAPES; rule <= MASS_GIVEN; rule++)
+		for (uint32_t given = 0; given < 4; given++) {
+			struct command spawn =
+				test_spawn_command(world, TEST_BOX, vec3_zero(), &item);
+			spawn.spawn.mass = 1;
+			spawn.spawn.mass_rule = rule;
+			spawn.spawn.centre = vec3_make(given & 1 ? 0.1 : 0, 0, 0);
+			spawn.spawn.inertia = vec3_all(given & 2 ? 1 : 0);
+			bool read = (!(given & 1) || rule != MASS_OF_SHAPES) &&
+				    ((given & 2) != 0) == (rule == MASS_GIVEN);
+			ck_assert_int_eq(test_try(world, &spawn), read ? STATUS_OK : STATUS_RANGE);
+		}
 	world_destroy(world);
 }
 END_TEST
@@ -433,7 +441,7 @@ static struct command explosion_of(vec3 at, double radius, double core, double i
 START_TEST(an_explosion_falls_off_with_the_distance)
 {
 	struct world *world = test_world(false, METHODS[_i]);
-	no_gravity(world);
+	test_no_gravity(world);
 	body_id balls[8];
 	for (uint32_t i = 0; i < COUNT_OF(balls); i++) {
 		struct attachment item;
@@ -464,7 +472,7 @@ END_TEST
 START_TEST(an_explosion_turns_what_it_hits_off_centre)
 {
 	struct world *world = test_world(false, "soft-step");
-	no_gravity(world);
+	test_no_gravity(world);
 	struct attachment item;
 	struct command spawn = test_spawn_command(world, TEST_BOX, vec3_make(2, 0, 0), &item);
 	spawn.spawn.mass = 1;
@@ -482,7 +490,7 @@ END_TEST
 START_TEST(a_static_wall_shields_what_is_behind_it)
 {
 	struct world *world = test_world(false, "soft-step");
-	no_gravity(world);
+	test_no_gravity(world);
 	struct attachment item;
 	struct command wall = test_spawn_command(world, TEST_BOX, vec3_make(2, 0, 0), &item);
 	wall.spawn.status = BODY_STATIC;
@@ -535,6 +543,7 @@ static Suite *make(void)
 	tcase_add_loop_test(tests, given_moments_and_centres_are_those_of_the_motion, 0,
 			    METHOD_COUNT);
 	tcase_add_test(tests, a_given_centre_alone_keeps_the_moments_of_the_shapes);
+	tcase_add_test(tests, a_centre_or_moments_without_their_rule_are_refused);
 	tcase_add_test(tests, moments_that_no_body_has_are_refused);
 	tcase_add_loop_test(tests, an_animated_body_arrives_at_its_target_and_stops, 0,
 			    METHOD_COUNT);

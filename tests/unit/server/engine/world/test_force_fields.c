@@ -2,7 +2,7 @@
  * method makes of them, drags of any size, waking, limits, refusals, and images. */
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
-#include "tests/lib/check_main.h"
+#include "tests/lib/near.h"
 #include "tests/lib/poses.h"
 #include "tests/lib/worlds.h"
 
@@ -26,19 +26,6 @@ static vec3 force_at(const struct world *world, vec3 at)
 	world_field_force(world, at, vec3_zero(), 1, &acceleration, &force);
 	ck_assert(vec3_equal(acceleration, vec3_zero()));
 	return force;
-}
-
-static void expect_near(vec3 found, vec3 expected, double tolerance)
-{
-	ck_assert_double_eq_tol(found.x, expected.x, tolerance);
-	ck_assert_double_eq_tol(found.y, expected.y, tolerance);
-	ck_assert_double_eq_tol(found.z, expected.z, tolerance);
-}
-
-static void no_gravity(struct world *world)
-{
-	struct command command = test_command(COMMAND_GRAVITY);
-	test_do(world, &command);
 }
 
 START_TEST(fall_off_has_the_numbers_of_the_book)
@@ -136,7 +123,7 @@ START_TEST(every_method_feels_a_wind_by_force_and_by_mass)
 {
 	struct world *world = test_world(false, METHODS[_i]);
 	struct command wind = field_of(FIELD_WIND, FIELD_EVERYWHERE, vec3_all(1));
-	no_gravity(world);
+	test_no_gravity(world);
 	wind.field_create.strength = vec3_make(3, 0, -1);
 	test_do(world, &wind);
 	wind.field_create.strength = vec3_make(0, 2, 0);
@@ -191,7 +178,7 @@ END_TEST
 START_TEST(a_drag_of_any_size_only_slows)
 {
 	struct world *world = test_world(false, METHODS[_i]);
-	no_gravity(world);
+	test_no_gravity(world);
 	struct command drag = field_of(FIELD_DRAG, FIELD_EVERYWHERE, vec3_all(1));
 	drag.field_create.linear = 1e9;
 	drag.field_create.quadratic = 1e9;
@@ -227,7 +214,7 @@ END_TEST
 START_TEST(a_body_orbits_an_attractor)
 {
 	struct world *world = test_world(false, "soft-step");
-	no_gravity(world);
+	test_no_gravity(world);
 	struct command pull = field_of(FIELD_ATTRACTOR, FIELD_EVERYWHERE, vec3_all(1));
 	pull.field_create.strength = vec3_make(160, 0, 0);
 	pull.field_create.flags = FIELD_PER_MASS;
@@ -399,7 +386,7 @@ START_TEST(planar_fields_act_in_the_plane)
 {
 	struct world *world = test_world(true, "soft-step");
 	struct command vortex = field_of(FIELD_VORTEX, FIELD_BOX, vec3_make(5, 5, 0));
-	no_gravity(world);
+	test_no_gravity(world);
 	vortex.field_create.strength = vec3_make(2, 0, 1);
 	test_do(world, &vortex);
 	expect_near(force_at(world, vec3_make(3, 0, 0)), vec3_make(-1, 2, 0), 1e-12);
