@@ -477,8 +477,8 @@ MUST_CHECK enum status world_mass(const struct world *world, body_id body, struc
 
 /* The ids of the bodies that a sensor (BODY_SENSOR) overlapped at the end of the last tick, ascending,
  * at most `capacity`; none for a body that is no sensor. UNKNOWN_BODY. */
-MUST_CHECK enum status world_overlaps(const struct world *world, body_id sensor, body_id *out,
-				      uint32_t capacity, uint32_t *count);
+MUST_CHECK enum status world_sensed(const struct world *world, body_id sensor, body_id *out,
+				    uint32_t capacity, uint32_t *count);
 
 /* A contact point with its impulses of the last tick. */
 struct contact_view {

@@ -77,7 +77,7 @@ static enum status answer_sensed(struct host *host, const struct wire_query *que
 	uint32_t count;
 	if (ids == NULL)
 		return STATUS_NO_MEMORY;
-	enum status status = world_overlaps(host->world, query->body, ids, query->limit, &count);
+	enum status status = world_sensed(host->world, query->body, ids, query->limit, &count);
 	if (status != STATUS_OK)
 		return status;
 	struct wire_packer packer = packer_into(out, 8 + (size_t)count * 5);

@@ -43,6 +43,18 @@ test("overlap takes canonical bytes, a name or its hex", async () => {
   assert.deepEqual(await world.overlap(crateShape, [0, 20, 0]), []);
 });
 
+test("a sensor lists the bodies that overlap it", async () => {
+  const sensing = await client.create("sensing", { gravity: [0, 0, 0] });
+  const ball = [[await sensing.shape(shapes.sphere(0.5))]];
+  const sensor = await sensing.spawn({ status: 1, flags: 1 | 8, shapes: ball });
+  const within = await sensing.spawn({ shapes: ball, position: [0.3, 0, 0] });
+  await sensing.spawn({ shapes: ball, position: [3, 0, 0] });
+  await sensing.step(1);
+  assert.deepEqual(await sensing.sensed(sensor), [within]);
+  assert.deepEqual(await sensing.sensed(within), []);
+  await assert.rejects(sensing.sensed(99), { status: "unknown_body" });
+});
+
 test("methods and parameters are listed with names, abilities and former names", async () => {
   const methods = new Map((await world.methods()).map((method) => [method.name, method]));
   for (const name of ["free", "soft-step", "lcp", "projection", "reflection"]) assert.ok(methods.has(name), name);

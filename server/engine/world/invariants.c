@@ -364,15 +364,11 @@ static enum status check_overlaps(const struct tables *tables, struct reason *wh
 {
 	const struct overlap_table *overlap = &tables->overlap;
 	for (uint32_t row = 0; row < overlap->count; row++) {
-		uint32_t sensor = overlap->sensor[row], body = overlap->body[row];
-		EXPECT(sensor > 0 && sensor < tables->world.next_body[0], TABLE_OVERLAP, row,
-		       "sensor");
-		EXPECT(body > 0 && body < tables->world.next_body[0] && body != sensor,
-		       TABLE_OVERLAP, row, "body");
-		bool ascends =
-			row == 0 || overlap->sensor[row - 1] < sensor ||
-			(overlap->sensor[row - 1] == sensor && overlap->body[row - 1] < body);
-		EXPECT(ascends, TABLE_OVERLAP, row, "body");
+		uint32_t sensor = (uint32_t)(overlap->pair[row] >> 32);
+		uint32_t body = (uint32_t)overlap->pair[row], end = tables->world.next_body[0];
+		EXPECT(sensor > 0 && sensor < end && body > 0 && body < end && body != sensor &&
+			       (row == 0 || overlap->pair[row - 1] < overlap->pair[row]),
+		       TABLE_OVERLAP, row, "pair");
 	}
 	return STATUS_OK;
 }

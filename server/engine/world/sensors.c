@@ -31,7 +31,8 @@ void sensors_release(struct sensors *self)
 {
 	ARRAY_RELEASE(&self->pairs);
 	ARRAY_RELEASE(&self->scratch);
-	ARRAY_RELEASE(&self->paths);
+	ARRAY_RELEASE(&self->fast);
+	ARRAY_RELEASE(&self->from);
 	ARRAY_RELEASE(&self->crossings);
 }
 
@@ -145,31 +146,13 @@ static void sort_pairs(struct sensors *self)
 	self->pairs.count = kept;
 }
 
-static bool overlaps_now(const struct sensors *self, uint64_t pair)
+/* The first of ascending keys that is not less; `count`: all are. */
+static uint32_t first_from(const uint64_t *keys, uint32_t count, uint64_t key)
 {
-	uint32_t low = 0, high = self->pairs.count;
+	uint32_t low = 0, high = count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (self->pairs.items[middle] < pair)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < self->pairs.count && self->pairs.items[low] == pair;
-}
-
-static uint64_t stored_pair(const struct overlap_table *table, uint32_t row)
-{
-	return (uint64_t)table->sensor[row] << 32 | table->body[row];
-}
-
-/* The first row whose pair is not less. */
-static uint32_t stored_index(const struct overlap_table *table, uint64_t pair)
-{
-	uint32_t low = 0, high = table->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (stored_pair(table, middle) < pair)
+		if (keys[middle] < key)
 			low = middle + 1;
 		else
 			high = middle;
@@ -177,10 +160,10 @@ static uint32_t stored_index(const struct overlap_table *table, uint64_t pair)
 	return low;
 }
 
-static bool overlapped_before(const struct overlap_table *table, uint64_t pair)
+static bool has_key(const uint64_t *keys, uint32_t count, uint64_t key)
 {
-	uint32_t row = stored_index(table, pair);
-	return row < table->count && stored_pair(table, row) == pair;
+	uint32_t at = first_from(keys, count, key);
+	return at < count && keys[at] == key;
 }
 
 /* ---- crossings ---------------------------------------------------------------------------------
@@ -192,7 +175,7 @@ void sensors_begin(struct world *world)
 	const struct tables *tables = &world->tables;
 	const struct body_table *body = &tables->body;
 	const struct bitset *awake = &world->dynamics.awake;
-	self->paths.count = self->crossings.count = self->pairs.count = 0;
+	self->fast.count = self->from.count = self->crossings.count = self->pairs.count = 0;
 	self->lost = false;
 	self->any = has_sensors(body);
 	if (!self->any)
@@ -203,10 +186,12 @@ void sensors_begin(struct world *world)
 		double way = vec3_length(body->velocity[row]) * dt;
 		if (!(way > SENSOR_FAST * world->dynamics.bodies.items[row].inner))
 			continue;
-		self->lost |= ARRAY_RESERVE(&self->paths, self->paths.count + 1u) != STATUS_OK;
-		if (!self->lost)
-			self->paths.items[self->paths.count++] =
-				(struct sensor_path){ row, body_at(body, row) };
+		self->lost |= ARRAY_RESERVE(&self->fast, self->fast.count + 1u) != STATUS_OK ||
+			      ARRAY_RESERVE(&self->from, self->from.count + 1u) != STATUS_OK;
+		if (self->lost)
+			return;
+		self->fast.items[self->fast.count++] = row;
+		self->from.items[self->from.count++] = body_at(body, row);
 	}
 }
 
@@ -222,16 +207,9 @@ struct crossing_work {
 static pose begin_of(const struct world *world, uint32_t row)
 {
 	const struct sensors *self = &world->sensors;
-	uint32_t low = 0, high = self->paths.count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (self->paths.items[middle].row < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool fast = low < self->paths.count && self->paths.items[low].row == row;
-	return fast ? self->paths.items[low].from : body_at(&world->tables.body, row);
+	uint32_t at = first_from(self->fast.items, self->fast.count, row);
+	bool fast = at < self->fast.count && self->fast.items[at] == row;
+	return fast ? self->from.items[at] : body_at(&world->tables.body, row);
 }
 
 static bool visit_crossed(uint32_t placement, void *context)
@@ -245,8 +223,9 @@ static bool visit_crossed(uint32_t placement, void *context)
 		return true;
 	uint32_t a = sensor ? work->row : other, b = sensor ? other : work->row;
 	uint64_t pair = pair_of(&tables->body, a, b);
-	if (!body_is_solid(tables, a) || !may_sense(tables, a, b) || overlaps_now(self, pair) ||
-	    overlapped_before(&tables->overlap, pair))
+	if (!body_is_solid(tables, a) || !may_sense(tables, a, b) ||
+	    has_key(self->pairs.items, self->pairs.count, pair) ||
+	    has_key(tables->overlap.pair, tables->overlap.count, pair))
 		return true;
 	pose begin = begin_of(work->world, other);
 	vec3 its_way = vec3_sub(tables->body.position[other], begin.position);
@@ -269,17 +248,17 @@ static void find_crossings(struct world *world)
 {
 	const struct tables *tables = &world->tables;
 	const struct sensors *self = &world->sensors;
-	for (uint32_t i = 0; i < self->paths.count; i++) {
-		const struct sensor_path *path = &self->paths.items[i];
-		pose to = body_at(&tables->body, path->row);
-		if (!body_is_solid(tables, path->row))
+	for (uint32_t i = 0; i < self->fast.count; i++) {
+		uint32_t row = (uint32_t)self->fast.items[i];
+		pose begin = self->from.items[i], to = body_at(&tables->body, row);
+		if (!body_is_solid(tables, row))
 			continue;
-		for (uint32_t p = tables->body.first_placement[path->row]; p != 0;
+		for (uint32_t p = tables->body.first_placement[row]; p != 0;
 		     p = tables->placement.next[p - 1]) {
-			pose from = placement_in(tables, p - 1, path->from);
+			pose from = placement_in(tables, p - 1, begin);
 			pose end = placement_in(tables, p - 1, to);
-			struct crossing_work work = { world, path->row, shape_of(world, p - 1),
-						      from, vec3_sub(end.position, from.position) };
+			struct crossing_work work = { world, row, shape_of(world, p - 1), from,
+						      vec3_sub(end.position, from.position) };
 			end.rotation = from.rotation;
 			struct aabb box = aabb_union(shape_aabb(work.shape, &from),
 						     shape_aabb(work.shape, &end));
@@ -336,7 +315,7 @@ static void tell_changes(struct world *world)
 	uint32_t i = 0, row = 0;
 	while (i < self->pairs.count || row < table->count) {
 		uint64_t now = i < self->pairs.count ? self->pairs.items[i] : UINT64_MAX;
-		uint64_t before = row < table->count ? stored_pair(table, row) : UINT64_MAX;
+		uint64_t before = row < table->count ? table->pair[row] : UINT64_MAX;
 		if (now < before)
 			tell(world, EVENT_SENSOR_BEGIN, now, 1);
 		else if (before < now)
@@ -350,11 +329,8 @@ static void store(struct tables *tables, const struct sensors *self)
 {
 	ASSERT(self->pairs.count <= tables->overlap.capacity);
 	tables_truncate(tables, TABLE_OVERLAP, 0);
-	for (uint32_t i = 0; i < self->pairs.count; i++) {
-		uint32_t row = tables_append(tables, TABLE_OVERLAP);
-		tables->overlap.sensor[row] = (uint32_t)(self->pairs.items[i] >> 32);
-		tables->overlap.body[row] = (uint32_t)self->pairs.items[i];
-	}
+	for (uint32_t i = 0; i < self->pairs.count; i++)
+		tables->overlap.pair[tables_append(tables, TABLE_OVERLAP)] = self->pairs.items[i];
 }
 
 void sensors_end(struct world *world)
@@ -380,18 +356,15 @@ void sensors_end(struct world *world)
 /* ---- reading -----------------------------------------------------------------------------------
  * */
 
-enum status world_overlaps(const struct world *world, body_id sensor, body_id *out,
-			   uint32_t capacity, uint32_t *count)
+enum status world_sensed(const struct world *world, body_id sensor, body_id *out, uint32_t capacity,
+			 uint32_t *count)
 {
 	const struct overlap_table *table = &world->tables.overlap;
-	uint32_t row = dynamics_find_body(&world->dynamics, sensor);
 	*count = 0;
-	if (row == DYNAMICS_NONE || sensor == BODY_WALLS)
+	if (sensor == BODY_WALLS || dynamics_find_body(&world->dynamics, sensor) == DYNAMICS_NONE)
 		return STATUS_UNKNOWN_BODY;
-	uint32_t first = stored_index(table, (uint64_t)sensor << 32), last = first;
-	while (last < table->count && table->sensor[last] == sensor)
-		last++;
-	for (uint32_t i = first; i < last && *count < capacity; i++)
-		out[(*count)++] = table->body[i];
+	uint32_t row = first_from(table->pair, table->count, (uint64_t)sensor << 32);
+	for (; row < table->count && table->pair[row] >> 32 == sensor && *count < capacity; row++)
+		out[(*count)++] = (body_id)table->pair[row];
 	return STATUS_OK;
 }

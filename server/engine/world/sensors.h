@@ -9,12 +9,6 @@
 
 struct world;
 
-/* A body that moves far in this tick, at its beginning. */
-struct sensor_path {
-	uint32_t row;
-	pose from;
-};
-
 /* A pair that met and parted within a tick. */
 struct sensor_crossing {
 	uint64_t pair;	 /* id of the sensor << 32 | id of the body */
@@ -24,8 +18,9 @@ struct sensor_crossing {
 /* Memory of the pass, kept from tick to tick. All zero at first. */
 struct sensors {
 	ARRAY_OF(uint64_t)
-	pairs, scratch; /* sensor << 32 | body: overlaps at the tick's end, ascending */
-	ARRAY_OF(struct sensor_path) paths;
+	pairs, scratch;		 /* sensor << 32 | body: overlaps at the tick's end, ascending */
+	ARRAY_OF(uint64_t) fast; /* rows of bodies that move far in this tick, ascending … */
+	ARRAY_OF(pose) from;	 /* … and their poses at its beginning */
 	ARRAY_OF(struct sensor_crossing) crossings;
 	bool any;  /* there is a sensor in this tick */
 	bool lost; /* memory ran out: the overlaps of the last tick stay */

@@ -27,16 +27,10 @@ static body_id spawn_as(struct world *world, enum test_shape shape, vec3 at, uin
 	return test_do(world, &spawn);
 }
 
-static void no_gravity(struct world *world)
-{
-	struct command command = test_command(COMMAND_GRAVITY);
-	test_do(world, &command);
-}
-
 static uint32_t sensed(const struct world *world, body_id sensor, body_id *out)
 {
 	uint32_t count;
-	ck_assert_int_eq(world_overlaps(world, sensor, out, BODIES, &count), STATUS_OK);
+	ck_assert_int_eq(world_sensed(world, sensor, out, BODIES, &count), STATUS_OK);
 	return count;
 }
 
@@ -153,7 +147,7 @@ START_TEST(overlaps_and_events_are_those_of_all_pairs)
 		struct world *world = test_world(false, METHODS[_i]);
 		struct member all[BODIES];
 		bool *before = calloc(PAIRS_MAX, sizeof *before);
-		no_gravity(world);
+		test_no_gravity(world);
 		for (uint32_t i = 0; i < BODIES; i++) {
 			struct member *m = &all[i];
 			*m = (struct member){ .shape = shapes[rng_below(&rng, 4)],
@@ -249,7 +243,7 @@ START_TEST(sleeping_and_removed_bodies_are_told_right)
 	ck_assert_uint_eq(events_of(world, EVENT_SENSOR_END, sensor, ball, NULL), 1);
 	ck_assert_uint_eq(sensed(world, sensor, found), 0);
 	uint32_t count;
-	ck_assert_int_eq(world_overlaps(world, ball, found, BODIES, &count), STATUS_UNKNOWN_BODY);
+	ck_assert_int_eq(world_sensed(world, ball, found, BODIES, &count), STATUS_UNKNOWN_BODY);
 	test_check(world);
 	world_destroy(world);
 }
@@ -263,7 +257,7 @@ START_TEST(what_crosses_within_a_tick_is_told)
 	uint32_t crossed = 0;
 	for (uint32_t run = 0; run < 40; run++) {
 		struct world *world = test_world(false, METHODS[_i]);
-		no_gravity(world);
+		test_no_gravity(world);
 		body_id sensor = spawn_as(world, TEST_BOX, vec3_zero(), BODY_STATIC, BODY_SENSOR,
 					  vec3_zero());
 		double speed = rng_range(&rng, 20, 600), from = -rng_range(&rng, 2, 9);
@@ -296,7 +290,7 @@ END_TEST
 START_TEST(a_fast_sensor_crosses_what_stands_still)
 {
 	struct world *world = test_world(false, "soft-step");
-	no_gravity(world);
+	test_no_gravity(world);
 	body_id sensor = spawn_as(world, TEST_SPHERE, vec3_make(-4, 0, 0), BODY_ANIMATED,
 				  BODY_SENSOR, vec3_make(480, 0, 0));
 	body_id still = spawn_as(world, TEST_SPHERE, vec3_zero(), BODY_DYNAMIC, 0, vec3_zero());
