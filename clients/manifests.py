@@ -105,6 +105,8 @@ def limits_of():
         for words in fields:
             if words[1] in LIMITED + PLACED:
                 ends = words[3:5] if words[1] in LIMITED else ("-LENGTH_MAX", "LENGTH_MAX")
+                if words[1] == "POINTS" and words[5] != "0":
+                    ends = (f"-{words[5]}", words[5])
                 limits[words[2]] = (words[1], *(number_text(bound(end, known)) for end in ends), words[6].strip('"'))
             elif words[1] == "QUAT":
                 limits[words[2]] = ("QUAT", "0", "0", "")

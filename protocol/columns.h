@@ -30,13 +30,15 @@ enum {
 enum wire_body_flags {
 	WIRE_BODY_ASLEEP = 1,
 	WIRE_BODY_QUARANTINED = 2,
-	WIRE_BODY_FAST = 4, /* it does not pass through dynamic bodies either */
+	WIRE_BODY_FAST = 4,   /* it does not pass through dynamic bodies either */
+	WIRE_BODY_SENSOR = 8, /* it has no contacts and tells which bodies it overlaps */
 };
 
-static inline uint8_t wire_body_flags(bool asleep, bool quarantined, bool fast)
+static inline uint8_t wire_body_flags(bool asleep, bool quarantined, bool fast, bool sensor)
 {
 	return (uint8_t)((asleep ? WIRE_BODY_ASLEEP : 0) |
-			 (quarantined ? WIRE_BODY_QUARANTINED : 0) | (fast ? WIRE_BODY_FAST : 0));
+			 (quarantined ? WIRE_BODY_QUARANTINED : 0) | (fast ? WIRE_BODY_FAST : 0) |
+			 (sensor ? WIRE_BODY_SENSOR : 0));
 }
 
 struct wire_body {

@@ -69,6 +69,7 @@ static void pack_field(struct wire_packer *out, const struct command_field *fiel
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
 	case FIELD_FORCE_FIELD:
+	case FIELD_PARTICLES:
 	case FIELD_INTEGER:
 		wire_pack_int(out, *(const int64_t *)at);
 		return;
@@ -345,6 +346,7 @@ static enum status take_field(struct wire_cursor *in, struct arena *arena,
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
 	case FIELD_FORCE_FIELD:
+	case FIELD_PARTICLES:
 	case FIELD_INTEGER:
 		return wire_take_int(in, at);
 	case FIELD_ENUM:
@@ -390,6 +392,7 @@ static void allowed_of(const struct command_field *field, char text[ALLOWED_BYTE
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
 	case FIELD_FORCE_FIELD:
+	case FIELD_PARTICLES:
 		snprintf(text, ALLOWED_BYTES, "an id, or -k for what the k-th command makes");
 		return;
 	case FIELD_ENUM:

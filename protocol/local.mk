@@ -1,6 +1,8 @@
 # libcairnproto.a: messages, their encoding and validation, for server and clients.
 libcairnproto_a_SOURCES += \
 	protocol/limits.h \
+	protocol/locks_text.h \
+	protocol/locks_text.c \
 	protocol/messages.def \
 	protocol/message.h \
 	protocol/message.c \
@@ -63,8 +65,12 @@ libcairnproto_a_SOURCES += \
 	protocol/query_items.h \
 	protocol/query_joints.c \
 	protocol/query_fields.c \
+	protocol/query_particles.c \
 	protocol/query_lists.c \
 	protocol/query_long.c \
+	protocol/query_stability.c \
+	protocol/stability_text.h \
+	protocol/stability_text.c \
 	protocol/query_wire.h \
 	protocol/query_wire.c
 

@@ -171,11 +171,20 @@ static void take_bounded(struct taker *self, const struct query_field *field, do
 		self->status = STATUS_RANGE;
 }
 
+static void take_whole(struct taker *self, const struct query_field *field, uint32_t *value)
+{
+	take_u32(self, field->name, field->needed, (uint32_t)field->max, value);
+	if (self->status != STATUS_OK || *value >= field->min)
+		return;
+	self->min = field->min;
+	self->status = STATUS_RANGE;
+}
+
 static void take_field(struct taker *self, const struct query_field *field, void *value)
 {
 	switch (field->type) {
 	case WIRE_ASK_U32:
-		take_u32(self, field->name, field->needed, (uint32_t)field->max, value);
+		take_whole(self, field, value);
 		return;
 	case WIRE_ASK_REAL:
 		take_bounded(self, field, value);

@@ -27,7 +27,7 @@ enum status answer_take_fields(struct wire_cursor *in, struct wire_field_force *
 
 void answer_pack_field(struct wire_packer *out, const struct wire_force_field *field)
 {
-	wire_pack_array(out, 17);
+	wire_pack_array(out, 18);
 	wire_pack_uint(out, field->id);
 	wire_pack_uint(out, field->kind);
 	wire_pack_uint(out, field->region);
@@ -45,6 +45,7 @@ void answer_pack_field(struct wire_packer *out, const struct wire_force_field *f
 	wire_pack_real(out, field->quadratic);
 	wire_pack_real(out, field->angular);
 	wire_pack_real(out, field->core);
+	wire_pack_real(out, field->density);
 }
 
 enum status answer_take_field(struct wire_cursor *in, struct wire_force_field *field)
@@ -71,5 +72,6 @@ enum status answer_take_field(struct wire_cursor *in, struct wire_force_field *f
 	take_real(&taker, "quadratic", &field->quadratic);
 	take_real(&taker, "angular", &field->angular);
 	take_real(&taker, "core", &field->core);
+	take_real(&taker, "density", &field->density);
 	return taker.status;
 }

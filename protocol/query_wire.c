@@ -64,10 +64,25 @@ static void pack_placements(struct wire_packer *out, const struct wire_body *bod
 	}
 }
 
+static void pack_mover(struct wire_packer *out, const struct wire_mover *mover)
+{
+	wire_pack_array(out, 10);
+	wire_pack_uint(out, mover->flags);
+	wire_pack_uint(out, mover->ground);
+	wire_pack_uint(out, mover->squeezes);
+	pack_vector(out, mover->normal, 3);
+	pack_vector(out, mover->velocity, 3);
+	pack_vector(out, mover->wish, 3);
+	wire_pack_real(out, mover->step_height);
+	wire_pack_real(out, mover->slope);
+	wire_pack_real(out, mover->push_force);
+	wire_pack_real(out, mover->snap);
+}
+
 void answer_pack_body(struct wire_packer *out, const struct wire_body_facts *facts)
 {
 	const struct wire_body *body = &facts->body;
-	wire_pack_array(out, 12);
+	wire_pack_array(out, facts->walks ? 13 : 12);
 	wire_pack_uint(out, body->id);
 	wire_pack_uint(out, body->status);
 	wire_pack_uint(out, body->flags);
@@ -80,6 +95,8 @@ void answer_pack_body(struct wire_packer *out, const struct wire_body_facts *fac
 	wire_pack_real(out, facts->mass);
 	pack_vector(out, facts->centre, 3);
 	pack_placements(out, body);
+	if (facts->walks)
+		pack_mover(out, &facts->mover);
 }
 
 void answer_pack_geometry(struct wire_packer *out, const struct wire_geometry *geometry)
@@ -197,6 +214,30 @@ static enum status take_placements(struct taker *taker, struct wire_body *body, 
 	return STATUS_OK;
 }
 
+/* Only the facts of a mover have it. */
+static enum status take_mover(struct taker *outer, struct wire_body_facts *facts)
+{
+	struct taker taker;
+	struct wire_mover *mover = &facts->mover;
+	facts->walks = more(outer, "mover", false);
+	if (!facts->walks || outer->status != STATUS_OK)
+		return outer->status;
+	enum status status = open_item(&outer->in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	take_u32(&taker, "flags", true, UINT32_MAX, &mover->flags);
+	take_u32(&taker, "ground", true, UINT32_MAX, &mover->ground);
+	take_u32(&taker, "squeezes", true, UINT32_MAX, &mover->squeezes);
+	take_vector(&taker, "normal", true, mover->normal, 3);
+	take_vector(&taker, "velocity", true, mover->velocity, 3);
+	take_vector(&taker, "wish", true, mover->wish, 3);
+	take_real(&taker, "step_height", &mover->step_height);
+	take_real(&taker, "slope", &mover->slope);
+	take_real(&taker, "push_force", &mover->push_force);
+	take_real(&taker, "snap", &mover->snap);
+	return taker.status;
+}
+
 enum status answer_take_body(struct wire_cursor *in, struct wire_body_facts *facts, uint8_t *shapes)
 {
 	struct taker taker;
@@ -220,7 +261,10 @@ enum status answer_take_body(struct wire_cursor *in, struct wire_body_facts *fac
 	take_vector(&taker, "centre", true, facts->centre, 3);
 	body->status = (uint8_t)body_status;
 	body->flags = (uint8_t)flags;
-	return take_placements(&taker, body, shapes);
+	status = take_placements(&taker, body, shapes);
+	if (status == STATUS_OK)
+		status = take_mover(&taker, facts);
+	return status;
 }
 
 enum status answer_take_geometry(struct wire_cursor *in, struct wire_geometry *geometry)

@@ -29,8 +29,16 @@
  *     DIFFERENCE  [] or [text, table, row, column]
  *     FIELDS    [acceleration, force, [[id, kind, region, falloff, flags, power, mask, tag, position,
  *                rotation, half, strength, velocity, linear, quadratic, angular, core], …]]
+ *     SYSTEMS   [[id, name, owner, tag, emitter, alive, capacity, born, lost, refused, cut, position,
+ *                rotation, half, size, mass, life, speed, spread, drag, gravity scale, category, mask,
+ *                colours], …]
+ *     PARTICLES [0, count, serials, positions, velocities, radii, masses, ages]
+ *                or [1, count, last, corner, step, positions, colours]
  *     REGIONS   [[placement, other's placement, depth, volume, point, other's point, normal, contours], …],
  *                deepest first
+ *     STABILITY [verdict, law, [residual, kkt, gap, witness], rounds, fallbacks, [bodies, points, rows],
+ *                [lower, upper, stands], [[body, acceleration, angular], …], [[a, b, child a, child b, point,
+ *                normal, separation, normal force, friction force, parting, breaks], …]]
  *
  * Vectors are [x, y, z], rotations [w, x, y, z], `shape` is a bin of canonical bytes (those of
  * SHAPE_UPLOAD, at most 4096 and no solid) or, in 32 bytes, the name of a shape that the world has.
@@ -63,6 +71,7 @@ enum wire_query_kind {
 #include "protocol/queries.def"
 };
 enum { WIRE_QUERY_LIMIT_MAX = 4096, WIRE_QUERY_SHAPE_MAX = 4096, WIRE_MOVE_ITERATIONS_MAX = 16 };
+enum { WIRE_PARTICLES_MAX = 2048 }; /* of one page: each column is a bin within WIRE_STRING_DOWN */
 /* m. */
 #define WIRE_REACH_MAX 1e6
 #define WIRE_STEP_MAX 100.0
@@ -149,10 +158,18 @@ struct wire_totals {
 	double kinetic, potential;
 	double linear[3], angular[3];
 };
+/* A mover's state after the last tick, and what it can. */
+struct wire_mover {
+	uint32_t flags, ground, squeezes;
+	double normal[3], velocity[3], wish[3];
+	double step_height, slope, push_force, snap;
+};
 struct wire_body_facts {
 	struct wire_body body; /* with its shapes */
 	double mass;
 	double centre[3];
+	bool walks;
+	struct wire_mover mover; /* if it walks */
 };
 
 struct wire_cast_hit {
@@ -189,6 +206,25 @@ struct wire_region {
 	uint32_t placement, other_placement, contours;
 	double depth, volume;
 	double point[3], other_point[3], normal[3];
+};
+
+#define WIRE_STABILITY_ENDLESS 1e300 /* of a margin: no limit */
+struct wire_stability {
+	uint32_t verdict, law; /* enums stability_verdict and stability_law (types.h) */
+	uint32_t rounds, fallbacks;
+	double quality[4]; /* residual, KKT, duality gap, witness */
+	uint32_t bodies, points, rows;
+	double margin[3];	    /* lower, upper, stands */
+	uint32_t motions, contacts; /* of the lists */
+};
+struct wire_stability_motion {
+	uint32_t body;
+	double acceleration[3], angular[3];
+};
+struct wire_stability_contact {
+	uint32_t a, b, child_a, child_b;
+	double point[3], normal[3], separation, force, friction[3], parting[3];
+	bool breaks;
 };
 
 enum wire_method_abilities {
@@ -239,12 +275,37 @@ struct wire_force_field {
 	uint8_t kind, region, falloff, flags, power;
 	int64_t tag;
 	double position[3], rotation[4], half[3], strength[3], velocity[3];
-	double linear, quadratic, angular, core;
+	double linear, quadratic, angular, core, density;
 };
 /* The beginning of the answer to FIELDS. */
 struct wire_field_force {
 	double acceleration[3], force[3];
 	uint32_t count; /* of the items that follow */
+};
+
+enum { WIRE_COLOURS_MAX = 8 };
+/* A particle system, with numbers of PARTICLES_CREATE; means with their deviations. */
+struct wire_system {
+	uint32_t id, owner, alive, capacity, category, mask, colours;
+	struct wire_slice name; /* borrowed */
+	int64_t tag;
+	uint8_t emitter;
+	uint64_t born, lost, refused, cut;
+	double position[3], rotation[4], half[3];
+	double size[2], mass[2], life[2], speed[2];
+	double spread, drag, gravity_scale;
+	double colour[WIRE_COLOURS_MAX][2]; /* age s, 0xRRGGBB */
+};
+enum wire_particle_form { WIRE_PARTICLES_EXACT = 0, WIRE_PARTICLES_VIEW = 1 };
+/* A page of particles. Columns are little-endian and borrowed. */
+struct wire_particles {
+	uint32_t form, count;
+	/* Exact. */
+	struct wire_slice serials, positions, velocities, radii, masses, ages;
+	/* View: positions in steps of `step` m from the corner. */
+	uint64_t last;
+	double corner[3], step;
+	struct wire_slice places, colours;
 };
 
 struct wire_geometry {
@@ -275,6 +336,27 @@ void answer_pack_fields(struct wire_packer *out, const struct wire_field_force *
 void answer_pack_field(struct wire_packer *out, const struct wire_force_field *field);
 MUST_CHECK enum status answer_take_fields(struct wire_cursor *in, struct wire_field_force *head);
 MUST_CHECK enum status answer_take_field(struct wire_cursor *in, struct wire_force_field *field);
+/* The answer to SYSTEMS is an array of these items. */
+void answer_pack_system(struct wire_packer *out, const struct wire_system *system);
+MUST_CHECK enum status answer_take_system(struct wire_cursor *in, struct wire_system *system);
+/* The whole answer to PARTICLES. TYPE: a column has another length than `count` asks for. */
+void answer_pack_particles(struct wire_packer *out, const struct wire_particles *page);
+MUST_CHECK enum status answer_take_particles(struct wire_cursor *in, struct wire_particles *page);
+/* The answer to STABILITY: the head, then the motions, the count of contacts, and the contacts. */
+void answer_pack_stability(struct wire_packer *out, const struct wire_stability *head);
+void answer_pack_stability_motion(struct wire_packer *out,
+				  const struct wire_stability_motion *motion);
+void answer_pack_stability_contacts(struct wire_packer *out, const struct wire_stability *head);
+void answer_pack_stability_contact(struct wire_packer *out,
+				   const struct wire_stability_contact *contact);
+/* In the same order; each list is taken item by item. */
+MUST_CHECK enum status answer_take_stability(struct wire_cursor *in, struct wire_stability *head);
+MUST_CHECK enum status answer_take_stability_motion(struct wire_cursor *in,
+						    struct wire_stability_motion *motion);
+MUST_CHECK enum status answer_take_stability_contacts(struct wire_cursor *in,
+						      struct wire_stability *head);
+MUST_CHECK enum status answer_take_stability_contact(struct wire_cursor *in,
+						     struct wire_stability_contact *contact);
 void answer_pack_region(struct wire_packer *out, const struct wire_region *region);
 /* The lists of a method and of a parameter are given as items that are packed already. */
 void answer_pack_method(struct wire_packer *out, const struct wire_method *method);

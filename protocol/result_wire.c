@@ -96,6 +96,8 @@ static bool is_zero(vec3 v)
 /* Items up to the last that is not zero; kind and both bodies always. */
 static uint32_t event_items(const struct event *event)
 {
+	if (event->speed != 0)
+		return 10;
 	if (event->child_b != 0)
 		return 9;
 	if (event->child_a != 0)
@@ -136,6 +138,8 @@ void event_pack(struct wire_packer *out, const struct event *event)
 		wire_pack_uint(out, event->child_a);
 	if (items > 8)
 		wire_pack_uint(out, event->child_b);
+	if (items > 9)
+		wire_pack_real(out, event->speed);
 }
 
 static enum status take_vec3(struct wire_cursor *in, vec3 *v)
@@ -185,6 +189,8 @@ enum status event_take(struct wire_cursor *in, struct event *event)
 		status = wire_take_uint(&items, UINT32_MAX, &child_a);
 	if (status == STATUS_OK && list.count > 8)
 		status = wire_take_uint(&items, UINT32_MAX, &child_b);
+	if (status == STATUS_OK && list.count > 9)
+		status = wire_take_real(&items, &event->speed);
 	event->child_a = (uint32_t)child_a;
 	event->child_b = (uint32_t)child_b;
 	return status;
@@ -205,6 +211,8 @@ const char *event_name(uint8_t kind)
 					     "births",
 					     "deaths",
 					     "sensor_begin",
-					     "sensor_end" };
+					     "sensor_end",
+					     "hit",
+					     "squeezed" };
 	return kind < COUNT_OF(names) ? names[kind] : "?";
 }

@@ -17,6 +17,7 @@
 #include "server/commands/past_command.h"
 #include "server/commands/replay_command.h"
 #include "server/commands/run.h"
+#include "server/commands/stability_command.h"
 #include "server/commands/store_command.h"
 #include "server/io/config_file.h"
 #include "server/io/executor_uv.h"
@@ -346,6 +347,9 @@ int main(int argc, char **argv)
 		return replay_command(&options);
 	case OPTIONS_MESH:
 		return mesh_command(&options);
+	case OPTIONS_STABILITY:
+		log_set_level(LOG_WARN);
+		return stability_command(&options);
 	case OPTIONS_STORE:
 		return store_command(&options);
 	case OPTIONS_PAST:

@@ -385,6 +385,14 @@ static enum status check_report(const char *format, struct reason *why)
 	return STATUS_OK;
 }
 
+static enum status check_stability(const struct options *options, struct reason *why)
+{
+	if (options->operands.count == 0)
+		return reason_set(why, STATUS_MISSING, -1, "scene",
+				  "cairnd stability needs a SCENE");
+	return check_report(options->stability_report, why);
+}
+
 static enum status check_mesh(const struct options *options, struct reason *why)
 {
 	if (options->operands.count == 0)
@@ -554,6 +562,8 @@ static enum status check_command(const struct options *options, struct reason *w
 		return check_replay(options, why);
 	case OPTIONS_MESH:
 		return check_mesh(options, why);
+	case OPTIONS_STABILITY:
+		return check_stability(options, why);
 	case OPTIONS_STORE:
 		return check_report(options->store_report, why);
 	case OPTIONS_PAST:
@@ -614,6 +624,9 @@ enum status options_parse_with(struct options *out, int argc, const char *const 
 		line.at = 2;
 	} else if (argc > 1 && strcmp(argv[1], "mesh") == 0) {
 		out->command = OPTIONS_MESH;
+		line.at = 2;
+	} else if (argc > 1 && strcmp(argv[1], "stability") == 0) {
+		out->command = OPTIONS_STABILITY;
 		line.at = 2;
 	} else if (argc > 1 && strcmp(argv[1], "store") == 0) {
 		out->command = OPTIONS_STORE;
@@ -766,6 +779,10 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 		put(&writer, "cairnd mesh FILE [OPTION]…\n"
 			     "Checks whether a mesh is a solid, and prints its mass properties "
 			     "and parts.\n\n");
+	else if (command == OPTIONS_STABILITY)
+		put(&writer, "cairnd stability SCENE [OPTION]…\n"
+			     "Whether the bodies of a scene stand, with which forces, and how they "
+			     "begin to fall.\n\n");
 	else if (command == OPTIONS_STORE)
 		put(&writer,
 		    "cairnd store check FILE\n"
@@ -784,7 +801,8 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 		    "Serves physics worlds. Other commands, each with its own --help:\n"
 		    "`cairnd run` steps a scene without a network, `cairnd compare` does so under\n"
 		    "several methods, `cairnd replay` and `cairnd past` read recordings, `cairnd\n"
-		    "store` cares for files of worlds, `cairnd mesh` reads meshes.\n\n");
+		    "store` cares for files of worlds, `cairnd mesh` reads meshes, `cairnd\n"
+		    "stability` tells whether a scene stands.\n\n");
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];
 		if (option->command != command)

@@ -187,6 +187,9 @@ CAIRN_API int cairn_world_destroy(cairn_world *world, cairn_error *error);
  *	box:X,Y,Z (full sizes)
  *	plane:NX,NY,NZ,D
  *	hull:X,Y,Z,X,Y,Z,…
+ *	rounded:X,Y,Z,R (a box of these full sizes, rounded outwards by R)
+ *	cylinder:length=L,radius=R, cone:length=L,radius=R (along y; or cylinder:L/2,R, cone:L/2,R)
+ *	ellipsoid:X,Y,Z (full sizes)
  */
 CAIRN_API int cairn_world_shape(cairn_world *world, const char *text, int64_t *shape,
 				cairn_error *error);
@@ -210,6 +213,7 @@ typedef struct cairn_body {
 	uint8_t status; /* 0 inactive, 1 static, 2 dynamic, 3 animated */
 	bool asleep;
 	bool fast;	/* it does not pass through dynamic bodies either */
+	bool sensor;	/* it has no contacts and tells which bodies it overlaps */
 	uint32_t owner; /* session; 0 none */
 	int64_t tag;
 	cairn_vec3 position; /* m, of the body's origin */
@@ -268,6 +272,33 @@ typedef struct cairn_body_facts {
 } cairn_body_facts;
 CAIRN_API int cairn_world_body(cairn_world *world, uint32_t body, cairn_body_facts *facts,
 			       cairn_error *error);
+
+/* A mover's state after the last tick, and what it can (CAIRN_COMMAND_SET_MOVER, CAIRN_COMMAND_STEER). */
+typedef struct cairn_mover {
+	uint32_t on_ground, blocked, squeezed, pushes, rests; /* 0 or 1 */
+	uint32_t ground;				      /* body on which it stands, 0 none */
+	uint32_t squeezes;				      /* ticks in which it had no place */
+	cairn_vec3 normal;				      /* of its ground */
+	cairn_vec3 velocity;				      /* m/s, in the air beside the wish */
+	cairn_vec3 wish;				      /* m/s */
+	double step_height;				      /* m */
+	double slope;					      /* rad */
+	double push_force;				      /* N */
+	double snap;					      /* m */
+} cairn_mover;
+/* Error status_wrong if the body is no mover. */
+CAIRN_API int cairn_world_mover(cairn_world *world, uint32_t body, cairn_mover *mover,
+				cairn_error *error);
+
+/* Bodies first … first + count − 1 have this colour, 0xRRGGBB. */
+typedef struct cairn_colour_run {
+	uint32_t first, count, colour;
+} cairn_colour_run;
+/* The colours of the bodies with ids from `from` on; bodies in no run have none. *runs is borrowed. If
+ * *count is 1024 there may be more, from the last run's last id + 1 on. Commands set them
+ * (CAIRN_COMMAND_SET_COLOUR). */
+CAIRN_API int cairn_world_colours(cairn_world *world, uint32_t from, const cairn_colour_run **runs,
+				  uint32_t *count, cairn_error *error);
 
 typedef struct cairn_totals {
 	double kinetic, potential;  /* J */
@@ -340,6 +371,7 @@ typedef struct cairn_event {
 	uint32_t a, b;
 	double value;
 	cairn_vec3 point, normal;
+	double speed; /* m/s, of a hit */
 } cairn_event;
 /* A part of space. Set `body` (an id) to let it move with that body: it is then relative to the
  * body's position, but not to its rotation. */

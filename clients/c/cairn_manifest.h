@@ -111,6 +111,7 @@ enum cairn_status {
 	CAIRN_STATUS_WAITING = 66,
 	CAIRN_STATUS_UNKNOWN_JOINT = 67,
 	CAIRN_STATUS_NOT_STORED = 68,
+	CAIRN_STATUS_UNKNOWN_PARTICLES = 69,
 	CAIRN_STATUS_UNKNOWN_FIELD = 71
 };
 
@@ -128,7 +129,9 @@ enum cairn_event_kind {
 	CAIRN_EVENT_BIRTHS = 10,
 	CAIRN_EVENT_DEATHS = 11,
 	CAIRN_EVENT_SENSOR_BEGIN = 12,
-	CAIRN_EVENT_SENSOR_END = 13
+	CAIRN_EVENT_SENSOR_END = 13,
+	CAIRN_EVENT_HIT = 14,
+	CAIRN_EVENT_SQUEEZED = 15
 };
 
 /* Values of body status fields. */
@@ -206,7 +209,8 @@ enum cairn_field_kind {
 	CAIRN_FIELD_KIND_WIND = 1,
 	CAIRN_FIELD_KIND_VORTEX = 2,
 	CAIRN_FIELD_KIND_ATTRACTOR = 3,
-	CAIRN_FIELD_KIND_DRAG = 4
+	CAIRN_FIELD_KIND_DRAG = 4,
+	CAIRN_FIELD_KIND_FLUID = 5
 };
 
 /* Values of field region fields. */
@@ -221,6 +225,15 @@ enum cairn_field_falloff {
 	CAIRN_FIELD_FALLOFF_CONSTANT = 0,
 	CAIRN_FIELD_FALLOFF_LINEAR = 1,
 	CAIRN_FIELD_FALLOFF_COMPONENTS = 2
+};
+
+/* Values of emitter fields. */
+enum cairn_emitter {
+	CAIRN_EMITTER_NONE = 0,
+	CAIRN_EMITTER_POINT = 1,
+	CAIRN_EMITTER_PLANAR = 2,
+	CAIRN_EMITTER_BOX = 3,
+	CAIRN_EMITTER_SPHERE = 4
 };
 
 /* Values of switch fields. */
@@ -286,8 +299,8 @@ struct cairn_command_spawn {
 	/* flags: bit 0 may sleep, 1 fixed rotation, 2 fast: does not pass dynamic bodies either, 3
 	 * sensor */
 	uint32_t flags;
-	/* rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of
-	 * load; of two bodies the larger */
+	/* rolling_friction (0 … 1000 m): greatest rolling torque a newton of load, N m; of two the
+	 * larger */
 	double rolling_friction;
 	/* spinning_friction (0 … 1000 m): the same about the normal */
 	double spinning_friction;
@@ -299,8 +312,8 @@ struct cairn_command_spawn {
 	/* integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; read by method
 	 * impact */
 	uint8_t integrator;
-	/* tolerance (0 … 1 m): largest estimated error of its motion in a tick; 0: that of
-	 * impact.accuracy; read by method impact */
+	/* tolerance (0 … 1 m): largest estimated error of a tick; 0: impact.accuracy; read by method
+	 * impact */
 	double tolerance;
 	/* substeps: least number of equal parts of a tick; 0: one; read by method impact */
 	uint32_t substeps;
@@ -319,6 +332,19 @@ struct cairn_command_spawn {
 	cairn_vec3 inertia;
 	/* inertia_rotation: principal axes to body axes; read with mass_rule 2 */
 	cairn_quat inertia_rotation;
+	/* ends_with: body with which it is removed; it goes with no other; 0 none */
+	int64_t ends_with;
+	/* ends_with_owner: 1: removed when the session that owns it ends */
+	uint8_t ends_with_owner;
+	/* one_way (-1 … 1): body axes: bodies land from this side, others pass; zero: solid from all
+	 * sides */
+	cairn_vec3 one_way;
+	/* surface_velocity (-10000 … 10000 m/s): of its surface against the body (conveyor), body
+	 * axes */
+	cairn_vec3 surface_velocity;
+	/* locks: world axes that it does not move along (bits 0, 1, 2: x, y, z, of the mass centre)
+	 * or turn about (bits 3, 4, 5), while it is dynamic */
+	uint32_t locks;
 };
 
 /* remove a body and its contacts. */
@@ -562,6 +588,16 @@ struct cairn_command_bounds {
 	cairn_vec3 maximum;
 };
 
+/* give a body a colour; no motion and no hash depends on it. */
+struct cairn_command_set_colour {
+	/* body: the body */
+	int64_t body;
+	/* colour: 0xRRGGBB, as on screens (sRGB) */
+	uint32_t colour;
+	/* given: 0: take the colour away */
+	uint8_t given;
+};
+
 /* join two bodies, or one and the world; yields a joint. */
 struct cairn_command_joint_create {
 	/* type: 1 spherical, 2 revolute, 3 prismatic, 4 cylindrical, 5 universal, 6 fixed, 7
@@ -692,11 +728,166 @@ struct cairn_command_joint_move {
 	cairn_vec3 point;
 };
 
+/* make a particle system: an emitter and its particles; yields a particles. */
+struct cairn_command_particles_create {
+	/* name: a name for people, need not be unique */
+	cairn_text name;
+	/* emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface) */
+	uint8_t emitter;
+	/* position (-1000000 … 1000000 m): centre of the emitter */
+	cairn_vec3 position;
+	/* rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a
+	 * sphere outwards */
+	cairn_quat rotation;
+	/* half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius
+	 * of a sphere */
+	cairn_vec3 half;
+	/* capacity: most particles alive; with recycle 0 also most ever emitted */
+	uint32_t capacity;
+	/* recycle: 1: particles that have died make room for new ones */
+	uint8_t recycle;
+	/* rate: particles of an emission; a planar emitter has room for fewer, if its side is small */
+	uint32_t rate;
+	/* rate_deviation: largest deviation of rate */
+	uint32_t rate_deviation;
+	/* delay (ticks): from one emission to the next; the first is in the first tick */
+	uint32_t delay;
+	/* size (0.0001 … 100 m): diameter */
+	double size;
+	/* size_deviation (0 … 100 m): largest deviation: drawn numbers are normal about the mean,
+	 * with a third of this as standard deviation */
+	double size_deviation;
+	/* mass (1e-09 … 1000000000 kg): of a particle */
+	double mass;
+	/* mass_deviation (0 … 1000000000 kg): largest deviation */
+	double mass_deviation;
+	/* life (0 … 1000000 s): age at which a particle is removed; 0: never */
+	double life;
+	/* life_deviation (0 … 1000000 s): largest deviation */
+	double life_deviation;
+	/* speed (0 … 10000 m/s): at birth */
+	double speed;
+	/* speed_deviation (0 … 10000 m/s): largest deviation */
+	double speed_deviation;
+	/* spread (0 … 3.141592654 rad): largest angle between the velocity at birth and the emitter's
+	 * direction there */
+	double spread;
+	/* drag (0 … 1e+12 N s/m): force against the velocity, by the velocity */
+	double drag;
+	/* gravity_scale (-1000 … 1000): factor of gravity; 0: none */
+	double gravity_scale;
+	/* static_friction (0 … 10): of a contact with a body: the mean of both partners */
+	double static_friction;
+	/* dynamic_friction (0 … 10): likewise, at most static_friction */
+	double dynamic_friction;
+	/* restitution (0 … 1): of an impact on a body, combined by the body's rule */
+	double restitution;
+	/* category: bits: force fields whose mask has one of them act on the particles */
+	uint32_t category;
+	/* mask: bits: the particles collide with bodies whose category has one of them; 0: with none */
+	uint32_t mask;
+	/* colours: [age s, 0xRRGGBB] each: from this age on it has this colour */
+	cairn_joint_points colours;
+	/* owner: session that may command it; 0 none */
+	uint32_t owner;
+	/* tag: number for the user's own purpose */
+	int64_t tag;
+	/* seed: of the random numbers of its births, with its id */
+	uint64_t seed;
+};
+
+/* remove a particle system and its particles; impulses that they gave in the last tick are
+ * lost. */
+struct cairn_command_particles_remove {
+	/* system: the system */
+	int64_t system;
+};
+
+/* set all properties of a particle system but its name; its particles keep size, mass and age
+ * of death. */
+struct cairn_command_particles_set {
+	/* system: the system */
+	int64_t system;
+	/* emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface) */
+	uint8_t emitter;
+	/* position (-1000000 … 1000000 m): centre of the emitter */
+	cairn_vec3 position;
+	/* rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a
+	 * sphere outwards */
+	cairn_quat rotation;
+	/* half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius
+	 * of a sphere */
+	cairn_vec3 half;
+	/* capacity: most particles alive; with recycle 0 also most ever emitted */
+	uint32_t capacity;
+	/* recycle: 1: particles that have died make room for new ones */
+	uint8_t recycle;
+	/* rate: particles of an emission; a planar emitter has room for fewer, if its side is small */
+	uint32_t rate;
+	/* rate_deviation: largest deviation of rate */
+	uint32_t rate_deviation;
+	/* delay (ticks): from one emission to the next; the first is in the first tick */
+	uint32_t delay;
+	/* size (0.0001 … 100 m): diameter */
+	double size;
+	/* size_deviation (0 … 100 m): largest deviation: drawn numbers are normal about the mean,
+	 * with a third of this as standard deviation */
+	double size_deviation;
+	/* mass (1e-09 … 1000000000 kg): of a particle */
+	double mass;
+	/* mass_deviation (0 … 1000000000 kg): largest deviation */
+	double mass_deviation;
+	/* life (0 … 1000000 s): age at which a particle is removed; 0: never */
+	double life;
+	/* life_deviation (0 … 1000000 s): largest deviation */
+	double life_deviation;
+	/* speed (0 … 10000 m/s): at birth */
+	double speed;
+	/* speed_deviation (0 … 10000 m/s): largest deviation */
+	double speed_deviation;
+	/* spread (0 … 3.141592654 rad): largest angle between the velocity at birth and the emitter's
+	 * direction there */
+	double spread;
+	/* drag (0 … 1e+12 N s/m): force against the velocity, by the velocity */
+	double drag;
+	/* gravity_scale (-1000 … 1000): factor of gravity; 0: none */
+	double gravity_scale;
+	/* static_friction (0 … 10): of a contact with a body: the mean of both partners */
+	double static_friction;
+	/* dynamic_friction (0 … 10): likewise, at most static_friction */
+	double dynamic_friction;
+	/* restitution (0 … 1): of an impact on a body, combined by the body's rule */
+	double restitution;
+	/* category: bits: force fields whose mask has one of them act on the particles */
+	uint32_t category;
+	/* mask: bits: the particles collide with bodies whose category has one of them; 0: with none */
+	uint32_t mask;
+	/* colours: [age s, 0xRRGGBB] each: from this age on it has this colour */
+	cairn_joint_points colours;
+	/* owner: session that may command it; 0 none */
+	uint32_t owner;
+	/* tag: number for the user's own purpose */
+	int64_t tag;
+	/* seed: of the random numbers of its births, with its id */
+	uint64_t seed;
+};
+
+/* add one particle to a system, with the system's mean size, mass and life. */
+struct cairn_command_particles_add {
+	/* system: the system */
+	int64_t system;
+	/* position (-1000000 … 1000000 m): of its centre */
+	cairn_vec3 position;
+	/* velocity (-10000 … 10000 m/s) */
+	cairn_vec3 velocity;
+};
+
 /* make a force field; wakes the bodies in its region; yields a force_field. */
 struct cairn_command_field_create {
-	/* kind: 1 wind, 2 vortex, 3 attractor, 4 drag */
+	/* kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it */
 	uint8_t kind;
-	/* region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre */
+	/* region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre; a fluid has no
+	 * ball, and reaches from the top of its box, or from its position, down */
 	uint8_t region;
 	/* position (-1000000 … 1000000 m): centre of the field */
 	cairn_vec3 position;
@@ -710,13 +901,13 @@ struct cairn_command_field_create {
 	/* strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y
 	 * axis; attractor: x, towards the centre */
 	cairn_vec3 strength;
-	/* velocity (-10000 … 10000 m/s): of a drag's medium, world axes */
+	/* velocity (-10000 … 10000 m/s): of the medium of a drag or fluid, world axes */
 	cairn_vec3 velocity;
-	/* linear (0 … 1e+12 N s/m): of a drag: force by relative velocity */
+	/* linear (0 … 1e+12 N s/m): of a drag or fluid: force by relative velocity */
 	double linear;
-	/* quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square */
+	/* quadratic (0 … 1e+12 N s2/m2): of a drag or fluid: force by its square */
 	double quadratic;
-	/* angular (0 … 1000 1/s): of a drag: decay rate of angular velocity */
+	/* angular (0 … 1000 1/s): of a drag or fluid: decay rate of angular velocity */
 	double angular;
 	/* power: of an attractor: its force falls with this power of the distance */
 	uint32_t power;
@@ -729,6 +920,8 @@ struct cairn_command_field_create {
 	uint32_t mask;
 	/* tag: number for the user's own purpose */
 	int64_t tag;
+	/* density (0 … 1000000 kg/m3): of a fluid, above 0 (kg/m2 in a planar world) */
+	double density;
 };
 
 /* remove a force field; wakes the bodies in its region. */
@@ -741,9 +934,10 @@ struct cairn_command_field_remove {
 struct cairn_command_field_set {
 	/* field: the field */
 	int64_t field;
-	/* kind: 1 wind, 2 vortex, 3 attractor, 4 drag */
+	/* kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it */
 	uint8_t kind;
-	/* region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre */
+	/* region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre; a fluid has no
+	 * ball, and reaches from the top of its box, or from its position, down */
 	uint8_t region;
 	/* position (-1000000 … 1000000 m): centre of the field */
 	cairn_vec3 position;
@@ -757,13 +951,13 @@ struct cairn_command_field_set {
 	/* strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y
 	 * axis; attractor: x, towards the centre */
 	cairn_vec3 strength;
-	/* velocity (-10000 … 10000 m/s): of a drag's medium, world axes */
+	/* velocity (-10000 … 10000 m/s): of the medium of a drag or fluid, world axes */
 	cairn_vec3 velocity;
-	/* linear (0 … 1e+12 N s/m): of a drag: force by relative velocity */
+	/* linear (0 … 1e+12 N s/m): of a drag or fluid: force by relative velocity */
 	double linear;
-	/* quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square */
+	/* quadratic (0 … 1e+12 N s2/m2): of a drag or fluid: force by its square */
 	double quadratic;
-	/* angular (0 … 1000 1/s): of a drag: decay rate of angular velocity */
+	/* angular (0 … 1000 1/s): of a drag or fluid: decay rate of angular velocity */
 	double angular;
 	/* power: of an attractor: its force falls with this power of the distance */
 	uint32_t power;
@@ -776,6 +970,112 @@ struct cairn_command_field_set {
 	uint32_t mask;
 	/* tag: number for the user's own purpose */
 	int64_t tag;
+	/* density (0 … 1000000 kg/m3): of a fluid, above 0 (kg/m2 in a planar world) */
+	double density;
+};
+
+/* set from which side a body is solid, and how its surface moves; wakes it and the bodies it
+ * touches. */
+struct cairn_command_set_surface {
+	/* body: the body */
+	int64_t body;
+	/* one_way (-1 … 1): body axes: bodies land from this side, others pass; zero: solid from all
+	 * sides */
+	cairn_vec3 one_way;
+	/* surface_velocity (-10000 … 10000 m/s): of its surface against the body (conveyor), body
+	 * axes */
+	cairn_vec3 surface_velocity;
+};
+
+/* set all that a piece of a body has of its own; the rest it has from its body; wakes the body
+ * and what it touches. */
+struct cairn_command_set_piece {
+	/* body: the body */
+	int64_t body;
+	/* piece: which of its shapes, in the order of spawn, from 0 */
+	uint32_t piece;
+	/* own: what it has of its own: bit 0 friction and restitution, 1 category, mask and group, 2
+	 * sensor, 3 surface_velocity, 4 density; 0: nothing */
+	uint32_t own;
+	/* patch: 0 the whole piece; else the triangles of a mesh with this number, which have bits 0
+	 * and 3 only */
+	uint32_t patch;
+	/* static_friction (0 … 10): Coulomb, sticking */
+	double static_friction;
+	/* dynamic_friction (0 … 10): Coulomb, sliding; not above static */
+	double dynamic_friction;
+	/* restitution (0 … 1): of normal speed */
+	double restitution;
+	/* friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean */
+	uint8_t friction_rule;
+	/* restitution_rule: as friction_rule */
+	uint8_t restitution_rule;
+	/* rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of
+	 * load; of two pieces the larger */
+	double rolling_friction;
+	/* spinning_friction (0 … 1000 m): the same about the normal */
+	double spinning_friction;
+	/* friction_axis (-1 … 1): body axes; along it axis_friction replaces the frictions; zero:
+	 * none */
+	cairn_vec3 friction_axis;
+	/* axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
+	double axis_friction;
+	/* category: bits: the groups this piece belongs to */
+	uint32_t category;
+	/* mask: bits: the groups this piece collides with */
+	uint32_t mask;
+	/* group: two pieces with the same: > 0 always collide, < 0 never */
+	int64_t group;
+	/* sensor: 1: it has no contacts, and tells which bodies it overlaps; 0: it has contacts */
+	uint8_t sensor;
+	/* surface_velocity (-10000 … 10000 m/s): of its surface against the body (conveyor), body
+	 * axes */
+	cairn_vec3 surface_velocity;
+	/* density (0.001 … 1000000 kg/m3): of its shape (kg/m2 in a planar world); the body's mass,
+	 * centre and inertia become those of all its shapes */
+	double density;
+};
+
+/* make an animated body with one convex shape a mover: it walks, climbs steps, falls and rides
+ * on what it stands on; or change what it can. */
+struct cairn_command_set_mover {
+	/* body: the body, animated */
+	int64_t body;
+	/* step_height (0 … 100 m): the highest step that it climbs */
+	double step_height;
+	/* slope (0 … 1.5 rad): the steepest ground on which it stands */
+	double slope;
+	/* push_force (0 … 1e+12 N): the most with which it pushes dynamic bodies in its way or below
+	 * it */
+	double push_force;
+	/* snap (0 … 100 m): it stays on ground that falls away by so much in a tick */
+	double snap;
+	/* enabled: 0: it is no mover any more */
+	uint8_t enabled;
+};
+
+/* lock axes of a body; its velocity along and about them becomes 0; wakes it and the bodies it
+ * touches. */
+struct cairn_command_set_locks {
+	/* body: the body */
+	int64_t body;
+	/* locks: world axes that it does not move along (bits 0, 1, 2: x, y, z, of the mass centre)
+	 * or turn about (bits 3, 4, 5), while it is dynamic */
+	uint32_t locks;
+};
+
+/* say where a mover is to go. */
+struct cairn_command_steer {
+	/* body: the mover */
+	int64_t body;
+	/* velocity (-10000 … 10000 m/s): against its ground; the part along gravity counts only
+	 * without gravity */
+	cairn_vec3 velocity;
+	/* jump (0 … 10000 m/s): speed at which it leaves its ground in the next tick, if it is on
+	 * ground then; 0: it stays */
+	double jump;
+	/* ticks (ticks): how long it has that velocity; 4294967295 until another is given */
+	uint32_t ticks;
 };
 
 /* Commands (docs/COMMANDS.md). */
@@ -806,6 +1106,7 @@ enum cairn_command_op {
 	CAIRN_COMMAND_METHOD = 32,
 	CAIRN_COMMAND_SEED = 33,
 	CAIRN_COMMAND_BOUNDS = 34,
+	CAIRN_COMMAND_SET_COLOUR = 40,
 	CAIRN_COMMAND_JOINT_CREATE = 50,
 	CAIRN_COMMAND_JOINT_REMOVE = 51,
 	CAIRN_COMMAND_JOINT_SET = 52,
@@ -813,9 +1114,18 @@ enum cairn_command_op {
 	CAIRN_COMMAND_JOINT_TARGETS = 54,
 	CAIRN_COMMAND_JOINT_TABLE = 55,
 	CAIRN_COMMAND_JOINT_MOVE = 56,
+	CAIRN_COMMAND_PARTICLES_CREATE = 60,
+	CAIRN_COMMAND_PARTICLES_REMOVE = 61,
+	CAIRN_COMMAND_PARTICLES_SET = 62,
+	CAIRN_COMMAND_PARTICLES_ADD = 63,
 	CAIRN_COMMAND_FIELD_CREATE = 70,
 	CAIRN_COMMAND_FIELD_REMOVE = 71,
-	CAIRN_COMMAND_FIELD_SET = 72
+	CAIRN_COMMAND_FIELD_SET = 72,
+	CAIRN_COMMAND_SET_SURFACE = 73,
+	CAIRN_COMMAND_SET_PIECE = 74,
+	CAIRN_COMMAND_SET_MOVER = 75,
+	CAIRN_COMMAND_SET_LOCKS = 77,
+	CAIRN_COMMAND_STEER = 79
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -848,6 +1158,7 @@ typedef struct cairn_command {
 		struct cairn_command_method method;
 		struct cairn_command_seed seed;
 		struct cairn_command_bounds bounds;
+		struct cairn_command_set_colour set_colour;
 		struct cairn_command_joint_create joint_create;
 		struct cairn_command_joint_remove joint_remove;
 		struct cairn_command_joint_set joint_set;
@@ -855,9 +1166,18 @@ typedef struct cairn_command {
 		struct cairn_command_joint_targets joint_targets;
 		struct cairn_command_joint_table joint_table;
 		struct cairn_command_joint_move joint_move;
+		struct cairn_command_particles_create particles_create;
+		struct cairn_command_particles_remove particles_remove;
+		struct cairn_command_particles_set particles_set;
+		struct cairn_command_particles_add particles_add;
 		struct cairn_command_field_create field_create;
 		struct cairn_command_field_remove field_remove;
 		struct cairn_command_field_set field_set;
+		struct cairn_command_set_surface set_surface;
+		struct cairn_command_set_piece set_piece;
+		struct cairn_command_set_mover set_mover;
+		struct cairn_command_set_locks set_locks;
+		struct cairn_command_steer steer;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;
@@ -878,6 +1198,7 @@ enum cairn_query_kind {
 	CAIRN_QUERY_METHODS = 12,
 	CAIRN_QUERY_PARAMETERS = 13,
 	CAIRN_QUERY_JOINT = 14,
+	CAIRN_QUERY_STABILITY = 17,
 	CAIRN_QUERY_FIELDS = 18,
 	CAIRN_QUERY_RECORDINGS = 19,
 	CAIRN_QUERY_JOINTS = 20,
@@ -886,7 +1207,9 @@ enum cairn_query_kind {
 	CAIRN_QUERY_PAST = 23,
 	CAIRN_QUERY_DIFFERENCE = 24,
 	CAIRN_QUERY_FORCES = 25,
-	CAIRN_QUERY_SENSED = 26
+	CAIRN_QUERY_SENSED = 26,
+	CAIRN_QUERY_SYSTEMS = 28,
+	CAIRN_QUERY_PARTICLES = 29
 };
 
 /* Made by cairn_query_make; then set what the kind reads. In brackets: what may stay as it is.
@@ -913,7 +1236,11 @@ enum cairn_query_kind {
  * CAIRN_QUERY_BODY: body
  *	reads body
  *	[id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre,
- *	[[name, position, rotation], …]]
+ *	[[name, position, rotation], …], mover]
+ *	only a mover has the last one: [flags, ground, squeezes, normal, velocity, wish,
+ *	step height, slope, push force, snap]; its flags: 1 on ground, 2 blocked, 4
+ *	squeezed, 8 it pushes, 16 it rests; `squeezes` counts ticks without a place;
+ *	`velocity` (m/s) is what fall, jump and the ground it left add to the wish
  *
  * CAIRN_QUERY_GEOMETRY: geometry of a shape that the world has
  *	reads name, [part]
@@ -970,6 +1297,18 @@ enum cairn_query_kind {
  *	six axes, each with the fields of JOINT_AXIS from mode to phase; for a motor that
  *	follows a table, `wave` is 2 and `hertz` is 1 / period; anchors are present
  *	positions in the world
+ *
+ * CAIRN_QUERY_STABILITY: whether the bodies stand, at rest where they are, with which forces,
+ * and how they begin to fall
+ *	reads [limit, touch, sides, margin, body, direction]
+ *	[verdict, law, [residual, kkt, gap, witness], rounds, fallbacks, [bodies, points,
+ *	rows], [lower, upper, stands], [[body, acceleration, angular acceleration], …], [[a,
+ *	b, child a, child b, point, normal, separation, normal force, friction force,
+ *	parting, breaks], …]]
+ *	verdict: 0 falls, 1 stands, 2 may stand, 3 undecided; law of the forces: 0 settled,
+ *	1 Coulomb's, 2 associative; a margin without end is 1e300; `body` bears the load or
+ *	push along `direction` (0: along x); at most `limit` items of each list; TOWERS has
+ *	the meaning
  *
  * CAIRN_QUERY_FIELDS: force fields of the world, and what they exert at a place
  *	reads [origin, direction, value]
@@ -1033,6 +1372,25 @@ enum cairn_query_kind {
  *	[id, …]
  *	ascending; none for a body that is no sensor
  *
+ * CAIRN_QUERY_SYSTEMS: particle systems of the world
+ *	reads nothing
+ *	[[id, name, owner, tag, emitter, alive, capacity, born, lost, refused, cut,
+ *	position, rotation, half, [size, deviation], [mass, deviation], [life, deviation],
+ *	[speed, deviation], spread, drag, gravity scale, category, mask, [[age, colour],
+ *	…]], …]
+ *	as particles_create sets them, ids ascend; counts so far: births, births beyond a
+ *	limit, births inside a body, paths that ended before their tick
+ *
+ * CAIRN_QUERY_PARTICLES: particles of a system, in the order of their serial numbers
+ *	reads system, [after, limit, form]
+ *	exact: [0, count, serials, positions, velocities, radii, masses, ages]; view: [1,
+ *	count, last serial, corner, step, positions, colours]
+ *	columns are bins, little-endian: serials u64, the others f64, positions and
+ *	velocities with three each; in view positions are three u16 in steps (m) from the
+ *	corner, and colours u8: how many of the system's colours have begun. Query the next
+ *	page with `after`; a page that is not full is the last one, and pages are of one
+ *	state if their ticks are equal
+ *
  */
 typedef struct cairn_query {
 	int kind; /* enum cairn_query_kind */
@@ -1092,6 +1450,18 @@ typedef struct cairn_query {
 	uint32_t other_epoch;
 	/* an integer */
 	double other_tick;
+	/* m; pieces no farther apart touch; 0: 1 % of the smaller one's least half-width */
+	double touch;
+	/* of a pyramid of friction in space; even; 8 unless set */
+	uint32_t sides;
+	/* a particle system */
+	uint32_t system;
+	/* serial numbers up to it are left out: for the next page */
+	double after;
+	/* of particles: 0 exact, 1 view */
+	uint32_t form;
+	/* 0 none, 1 load (N, along gravity), 2 push (N), 3 tilt (tangent) */
+	uint32_t margin;
 	uint64_t reserved[16]; /* for members of later versions */
 } cairn_query;
 

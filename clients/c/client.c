@@ -107,6 +107,7 @@ void cairn_client_close(cairn_client *client)
 	heap_free(client->values.items);
 	heap_free(client->watched.items);
 	heap_free(client->contacts.items);
+	heap_free(client->colours.items);
 	heap_free(client->joints.items);
 	heap_free(client);
 }
@@ -259,7 +260,7 @@ int cairn_client_load(cairn_client *client, const char *name, const char *path, 
 	struct cairn_world info;
 	struct reason why = library_reason();
 	*world = NULL;
-	enum status status = cairn_load(client->wire, name, path, NULL, &info, &why);
+	enum status status = cairn_load(client->wire, name, path, NULL, NULL, &info, &why);
 	if (status == STATUS_OK)
 		status = keep_world(client, &info, world);
 	return library_fail(status, &why, error);

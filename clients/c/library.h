@@ -36,6 +36,10 @@ struct cairn_connected {
 		cairn_value *items;
 		uint32_t count, capacity;
 	} values;
+	struct {
+		cairn_colour_run *items;
+		uint32_t count, capacity;
+	} colours;
 };
 
 /* Copies a reason to the caller's error, which may be NULL; returns `status` as a number. */

@@ -18,7 +18,7 @@ CAIRN_SONAME = libcairn.so.0
 CAIRN_SO = $(CAIRN_SONAME).1.0
 API_ARCHIVES = libcairn.a libcairnscene.a libcairnproto.a libengine.a libbase.a
 API_LINK = -Wl,--whole-archive libcairnapi.a -Wl,--no-whole-archive $(API_ARCHIVES)
-API_LIBS = $(YAML_LIBS) $(ASSIMP_LIBS) $(MSGPACK_LIBS) $(XXHASH_LIBS) $(SSL_LIBS) $(CRYPTO_LIBS) $(LIBS)
+API_LIBS = $(YAML_LIBS) $(EXPAT_LIBS) $(ASSIMP_LIBS) $(MSGPACK_LIBS) $(XXHASH_LIBS) $(SSL_LIBS) $(CRYPTO_LIBS) $(LIBS)
 
 cairnlibdir = $(libdir)
 cairnlib_DATA = package/lib/$(CAIRN_SO) package/lib/libcairn.a

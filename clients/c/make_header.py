@@ -71,7 +71,7 @@ typedef struct cairn_joint_points {
 } cairn_joint_points;
 
 """
-TYPES = {"BODY": "int64_t", "SHAPE": "int64_t", "JOINT": "int64_t", "FORCE_FIELD": "int64_t", "ENUM": "uint8_t", "U32": "uint32_t",
+TYPES = {"BODY": "int64_t", "SHAPE": "int64_t", "JOINT": "int64_t", "FORCE_FIELD": "int64_t", "PARTICLES": "int64_t", "ENUM": "uint8_t", "U32": "uint32_t",
          "INTEGER": "int64_t", "F64": "double", "VEC3": "cairn_vec3", "QUAT": "cairn_quat", "TEXT": "cairn_text",
          "NAME": "cairn_name", "SEED": "uint64_t", "ATTACHMENTS": "cairn_attachments",
          "TARGETS": "cairn_joint_targets", "POINTS": "cairn_joint_points"}

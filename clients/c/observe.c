@@ -17,6 +17,7 @@ void library_body(const struct wire_body *from, cairn_body *to)
 		.status = from->status,
 		.asleep = (from->flags & WIRE_BODY_ASLEEP) != 0,
 		.fast = (from->flags & WIRE_BODY_FAST) != 0,
+		.sensor = (from->flags & WIRE_BODY_SENSOR) != 0,
 		.owner = from->owner,
 		.tag = from->tag,
 		.position = library_vec3(from->position),
@@ -209,6 +210,7 @@ void library_event(void *context, uint64_t sub, uint64_t tick, const struct even
 		.value = event->value,
 		.point = { event->point.x, event->point.y, event->point.z },
 		.normal = { event->normal.x, event->normal.y, event->normal.z },
+		.speed = event->speed,
 	};
 	self->options.event(self->options.context, world, &out);
 }

@@ -106,25 +106,83 @@ int cairn_world_contacts(cairn_world *world, uint32_t body, const cairn_contact 
 	return library_fail(status, &why, error);
 }
 
-int cairn_world_body(cairn_world *world, uint32_t body, cairn_body_facts *facts, cairn_error *error)
+static enum status ask_body(cairn_world *world, uint32_t body, struct wire_body_facts *found,
+			    struct reason *why)
 {
+	static const struct wire_body_facts none = { .mass = 0 };
 	uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
-	struct reason why = library_reason();
-	struct wire_body_facts found;
 	struct wire_query query;
 	struct wire_cursor in;
 	query_init(&query, WIRE_QUERY_BODY);
 	query.body = body;
+	*found = none;
+	enum status status = ask(world, &query, &in, why);
+	if (status == STATUS_OK && answer_take_body(&in, found, shapes) != STATUS_OK)
+		status = library_malformed(why, "body");
+	found->body.shapes = NULL; /* they were in `shapes` */
+	return status;
+}
+
+int cairn_world_body(cairn_world *world, uint32_t body, cairn_body_facts *facts, cairn_error *error)
+{
+	struct reason why = library_reason();
+	struct wire_body_facts found;
 	memset(facts, 0, sizeof *facts);
-	enum status status = ask(world, &query, &in, &why);
-	if (status == STATUS_OK && answer_take_body(&in, &found, shapes) != STATUS_OK)
-		status = library_malformed(&why, "body");
+	enum status status = ask_body(world, body, &found, &why);
 	if (status == STATUS_OK) {
 		library_body(&found.body, &facts->body);
 		facts->mass = found.mass;
 		facts->centre = library_vec3(found.centre);
 		facts->shapes = found.body.shape_count;
 	}
+	return library_fail(status, &why, error);
+}
+
+int cairn_world_mover(cairn_world *world, uint32_t body, cairn_mover *mover, cairn_error *error)
+{
+	struct reason why = library_reason();
+	struct wire_body_facts found;
+	memset(mover, 0, sizeof *mover);
+	enum status status = ask_body(world, body, &found, &why);
+	const struct wire_mover *m = &found.mover;
+	if (status == STATUS_OK && !found.walks)
+		status = reason_set(&why, STATUS_STATUS_WRONG, -1, "body",
+				    "body %u is no mover: set_mover makes an animated body one",
+				    (unsigned)body);
+	if (status == STATUS_OK)
+		*mover = (cairn_mover){ .on_ground = (m->flags & MOVER_ON_GROUND) != 0,
+					.blocked = (m->flags & MOVER_BLOCKED) != 0,
+					.squeezed = (m->flags & MOVER_SQUEEZED) != 0,
+					.pushes = (m->flags & MOVER_PUSHES) != 0,
+					.rests = (m->flags & MOVER_RESTS) != 0,
+					.ground = m->ground,
+					.squeezes = m->squeezes,
+					.normal = library_vec3(m->normal),
+					.velocity = library_vec3(m->velocity),
+					.wish = library_vec3(m->wish),
+					.step_height = m->step_height,
+					.slope = m->slope,
+					.push_force = m->push_force,
+					.snap = m->snap };
+	return library_fail(status, &why, error);
+}
+
+int cairn_world_colours(cairn_world *world, uint32_t from, const cairn_colour_run **runs,
+			uint32_t *count, cairn_error *error)
+{
+	struct reason why = library_reason();
+	cairn_client *client = world->client;
+	struct cairn_run found[CAIRN_RUNS_MAX];
+	enum status status = ARRAY_RESERVE(&client->colours, CAIRN_RUNS_MAX);
+	*count = 0;
+	if (status != STATUS_OK)
+		status = library_no_memory(&why);
+	else
+		status = cairn_colours(client->wire, world->info.number, from, found, count, &why);
+	for (uint32_t i = 0; status == STATUS_OK && i < *count; i++)
+		client->colours.items[i] =
+			(cairn_colour_run){ found[i].first, found[i].count, found[i].colour };
+	*runs = client->colours.items;
 	return library_fail(status, &why, error);
 }
 

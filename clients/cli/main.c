@@ -276,8 +276,9 @@ int main(int argc, char **argv)
 		.timeout_ms = cli.timeout_ms,
 		.callbacks = verb_callbacks(&cli),
 	};
-	/* A verb for WORLD|FILE reads a file without a server. */
-	bool offline = strstr(verb->usage, "|FILE") != NULL && cli_names_file(&cli);
+	/* A verb for WORLD|FILE or WORLD|SCENE reads a file without a server. */
+	bool reads = strstr(verb->usage, "|FILE") != NULL || strstr(verb->usage, "|SCENE") != NULL;
+	bool offline = reads && cli_names_file(&cli);
 	if (verb->connects && !offline &&
 	    cairn_connect(cli.address, &options, &cli.client, &cli.why) != STATUS_OK)
 		return cli_fail(&cli);

@@ -157,6 +157,7 @@ static bool take_value(struct cli *cli, const char *text, const struct command_f
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
 	case FIELD_FORCE_FIELD:
+	case FIELD_PARTICLES:
 	case FIELD_INTEGER:
 		return take_integer(cli, text, field->name, out);
 	case FIELD_ENUM:

@@ -1,9 +1,11 @@
-/* verb_input.c: the verbs spawn, remove, push, explode, target, motion and set. */
+/* verb_input.c: the verbs spawn, remove, push, explode, target, motion, lock, surface, mover,
+ * steer, piece, colour and set. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clients/cli/verbs.h"
+#include "protocol/locks_text.h"
 #include "server/base/bytes.h"
 
 struct number_option {
@@ -50,6 +52,8 @@ static bool spawn_vectors(struct cli *cli, struct command_SPAWN *spawn)
 		{ "position", &spawn->position },
 		{ "velocity", &spawn->velocity },
 		{ "friction-axis", &spawn->friction_axis },
+		{ "one-way", &spawn->one_way },
+		{ "surface-velocity", &spawn->surface_velocity },
 	};
 	for (size_t i = 0; i < COUNT_OF(vectors); i++) {
 		const char *text = cli_option(cli, vectors[i].name, 0);
@@ -116,6 +120,15 @@ static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 		spawn->flags |= BODY_FAST;
 	if (cli_flag(cli, "sensor"))
 		spawn->flags |= BODY_SENSOR;
+	spawn->ends_with_owner = cli_flag(cli, "ends-with-owner");
+	const char *with = cli_option(cli, "ends-with", 0);
+	uint64_t id = 0;
+	if (with != NULL && !cli_count(cli, with, "ends-with", &id))
+		return false;
+	spawn->ends_with = (int64_t)MIN_OF(id, (uint64_t)UINT32_MAX);
+	const char *locks = cli_option(cli, "locks", 0);
+	if (locks != NULL && locks_read(locks, &spawn->locks, &cli->why) != STATUS_OK)
+		return false;
 	return word_option(cli, "status", WORDS_BODY_STATUS, BODY_ANIMATED,
 			   "inactive, static, dynamic or animated", &spawn->status);
 }
@@ -250,6 +263,213 @@ int verb_motion(struct cli *cli)
 	    !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
 	return cli_apply_and_print(cli, &world, &command, 1);
+}
+
+int verb_lock(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	command_defaults(&command, COMMAND_SET_LOCKS);
+	struct command_SET_LOCKS *set = &command.set_locks;
+	if (cli->operand_count != 3)
+		return cli_usage(cli, "lock WORLD BODY AXES, such as x,z,ry; or none");
+	if (!body_operand(cli, &set->body) ||
+	    locks_read(cli->operands[2], &set->locks, &cli->why) != STATUS_OK ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	return cli_apply_and_print(cli, &world, &command, 1);
+}
+
+int verb_surface(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	command_defaults(&command, COMMAND_SET_SURFACE);
+	struct command_SET_SURFACE *set = &command.set_surface;
+	const char *one_way = cli_option(cli, "one-way", 0);
+	const char *velocity = cli_option(cli, "surface-velocity", 0);
+	if (cli->operand_count != 2)
+		return cli_usage(cli,
+				 "surface WORLD BODY [--one-way X,Y,Z] [--surface-velocity X,Y,Z]");
+	if (!body_operand(cli, &set->body) ||
+	    (one_way != NULL && !cli_vec3(cli, one_way, "one-way", &set->one_way)) ||
+	    (velocity != NULL &&
+	     !cli_vec3(cli, velocity, "surface-velocity", &set->surface_velocity)) ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	return cli_apply_and_print(cli, &world, &command, 1);
+}
+
+int verb_mover(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	command_defaults(&command, COMMAND_SET_MOVER);
+	struct command_SET_MOVER *set = &command.set_mover;
+	double degrees = set->slope / RADIANS_PER_DEGREE;
+	const struct number_option numbers[] = {
+		{ "step-height", &set->step_height },
+		{ "slope-degrees", &degrees },
+		{ "push-force", &set->push_force },
+		{ "snap", &set->snap },
+	};
+	set->enabled = !cli_flag(cli, "end");
+	if (cli->operand_count != 2)
+		return cli_usage(cli, "mover WORLD BODY [--step-height M] [--slope-degrees N] "
+				      "[--push-force N] [--snap M] [--end]");
+	if (!body_operand(cli, &set->body) || !number_options(cli, numbers, COUNT_OF(numbers)) ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	if (cli_option(cli, "slope-degrees", 0) != NULL)
+		set->slope = degrees * RADIANS_PER_DEGREE;
+	return cli_apply_and_print(cli, &world, &command, 1);
+}
+
+int verb_steer(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	command_defaults(&command, COMMAND_STEER);
+	struct command_STEER *steer = &command.steer;
+	const struct number_option numbers[] = { { "jump", &steer->jump } };
+	const char *ticks = cli_option(cli, "ticks", 0);
+	uint64_t count = steer->ticks;
+	if (cli->operand_count != 3)
+		return cli_usage(cli, "steer WORLD BODY X,Y,Z [--jump N] [--ticks N]");
+	if (!body_operand(cli, &steer->body) ||
+	    !cli_vec3(cli, cli->operands[2], "X,Y,Z", &steer->velocity) ||
+	    !number_options(cli, numbers, COUNT_OF(numbers)) ||
+	    (ticks != NULL && !cli_count(cli, ticks, "ticks", &count)) || !cli_options_known(cli) ||
+	    !cli_join(cli, &world))
+		return cli_fail(cli);
+	steer->ticks = (uint32_t)MIN_OF(count, (uint64_t)UINT32_MAX);
+	return cli_apply_and_print(cli, &world, &command, 1);
+}
+
+/* An option that is a whole number of 32 bits; *own gets `bit` if it is given. */
+static bool bits_option(struct cli *cli, const char *name, uint32_t *to, uint32_t *own,
+			uint32_t bit)
+{
+	uint64_t value;
+	const char *text = cli_option(cli, name, 0);
+	if (text == NULL)
+		return true;
+	if (!cli_count(cli, text, name, &value))
+		return false;
+	if (value > UINT32_MAX) {
+		reason_set(&cli->why, STATUS_RANGE, -1, name,
+			   "%s %s: it must be at most 4294967295", name, text);
+		return false;
+	}
+	*to = (uint32_t)value;
+	*own |= bit;
+	return true;
+}
+
+/* Fills what a piece has of its own from the options. */
+static bool piece_options(struct cli *cli, struct command_SET_PIECE *set)
+{
+	const struct {
+		struct number_option number;
+		uint32_t own;
+	} numbers[] = {
+		{ { "friction", &set->static_friction }, OWN_MATERIAL },
+		{ { "friction", &set->dynamic_friction }, OWN_MATERIAL },
+		{ { "restitution", &set->restitution }, OWN_MATERIAL },
+		{ { "rolling-friction", &set->rolling_friction }, OWN_MATERIAL },
+		{ { "spinning-friction", &set->spinning_friction }, OWN_MATERIAL },
+		{ { "density", &set->density }, OWN_DENSITY },
+	};
+	uint32_t none = 0;
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+		if (cli_option(cli, numbers[i].number.name, 0) != NULL)
+			set->own |= numbers[i].own;
+		if (!number_options(cli, &numbers[i].number, 1))
+			return false;
+	}
+	const char *velocity = cli_option(cli, "surface-velocity", 0);
+	set->own |= velocity != NULL ? (uint32_t)OWN_SURFACE : 0;
+	bool sensor = cli_flag(cli, "sensor"), solid = cli_flag(cli, "solid");
+	set->own |= sensor || solid ? (uint32_t)OWN_SENSOR : 0;
+	set->sensor = sensor && !solid;
+	return (velocity == NULL ||
+		cli_vec3(cli, velocity, "surface-velocity", &set->surface_velocity)) &&
+	       bits_option(cli, "patch", &set->patch, &none, 0) &&
+	       bits_option(cli, "category", &set->category, &set->own, OWN_FILTER) &&
+	       bits_option(cli, "mask", &set->mask, &set->own, OWN_FILTER);
+}
+
+int verb_piece(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	uint64_t piece = 0;
+	command_defaults(&command, COMMAND_SET_PIECE);
+	struct command_SET_PIECE *set = &command.set_piece;
+	if (cli->operand_count != 3)
+		return cli_usage(cli, "piece WORLD BODY PIECE [--patch N] [--friction N] …");
+	if (!body_operand(cli, &set->body) || !cli_count(cli, cli->operands[2], "PIECE", &piece) ||
+	    !piece_options(cli, set) || !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	set->piece = (uint32_t)MIN_OF(piece, (uint64_t)UINT32_MAX);
+	return cli_apply_and_print(cli, &world, &command, 1);
+}
+
+/* Reads RRGGBB, with # or 0x before it or without, or "none". */
+static bool colour_operand(struct cli *cli, const char *text, struct command_SET_COLOUR *set)
+{
+	if (strcmp(text, "none") == 0) {
+		set->given = 0;
+		return true;
+	}
+	const char *digits = text + (text[0] == '#' ? 1 : strncmp(text, "0x", 2) == 0 ? 2 : 0);
+	if (strspn(digits, "0123456789abcdefABCDEF") != 6 || digits[6] != '\0') {
+		reason_set(&cli->why, STATUS_RANGE, -1, "RRGGBB",
+			   "colour %.40s: it must be RRGGBB, six hexadecimal digits, or none",
+			   text);
+		return false;
+	}
+	set->colour = (uint32_t)strtoul(digits, NULL, 16);
+	return true;
+}
+
+static int print_colours(struct cli *cli, const struct cairn_world *world)
+{
+	static struct cairn_run runs[CAIRN_RUNS_MAX];
+	uint32_t from = 0, count = CAIRN_RUNS_MAX;
+	while (count == CAIRN_RUNS_MAX) {
+		if (cairn_colours(cli->client, world->number, from, runs, &count, &cli->why) !=
+		    STATUS_OK)
+			return cli_fail(cli);
+		for (uint32_t i = 0; i < count; i++) {
+			char colour[8];
+			snprintf(colour, sizeof colour, "%06X",
+				 (unsigned)runs[i].colour & 0xFFFFFF);
+			out_begin(cli);
+			out_u64(cli, "body", runs[i].first);
+			out_u64(cli, "count", runs[i].count);
+			out_text(cli, "colour", colour);
+			out_end(cli);
+		}
+		if (count > 0)
+			from = runs[count - 1].first + runs[count - 1].count;
+	}
+	return EXIT_SUCCESS;
+}
+
+int verb_colour(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	command_defaults(&command, COMMAND_SET_COLOUR);
+	if (cli->operand_count != 1 && cli->operand_count != 3)
+		return cli_usage(cli, "colour WORLD [BODY RRGGBB|none]");
+	bool sets = cli->operand_count == 3;
+	if ((sets && (!body_operand(cli, &command.set_colour.body) ||
+		      !colour_operand(cli, cli->operands[2], &command.set_colour))) ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	return sets ? cli_apply_and_print(cli, &world, &command, 1) : print_colours(cli, &world);
 }
 
 /* Copies a name; refuses one of more than 31 bytes. */

@@ -1,9 +1,13 @@
-/* verb_load.c: the verb load: sends the shapes, bodies and joints of a scene to a world. */
+/* verb_load.c: the verbs load and convert: send the shapes, bodies and joints of a scene or a robot
+ * to a world, and print the scene that a robot file stands for. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clients/cli/progress.h"
 #include "clients/cli/verbs.h"
+#include "protocol/scene/scene.h"
+#include "server/base/heap.h"
 
 struct shown {
 	const struct cli *cli;
@@ -22,17 +26,69 @@ static void show_progress(void *context, const char *what, uint64_t done, uint64
 	progress_at(&shown->bar, done);
 }
 
+static void show_notes(void *context, const char *text)
+{
+	UNUSED(context);
+	fputs(text, stderr);
+}
+
+/* --base and --balance; false with cli->why set. */
+static bool read_options(struct cli *cli, struct scene_options *options)
+{
+	const char *base = cli_option(cli, "base", 0);
+	*options = (struct scene_options){ .balance = cli_flag(cli, "balance") };
+	if (base == NULL)
+		return true;
+	options->base = strcmp(base, "fixed") == 0	? SCENE_BASE_FIXED
+			: strcmp(base, "floating") == 0 ? SCENE_BASE_FLOATING
+							: SCENE_BASE_UNKNOWN;
+	if (options->base != SCENE_BASE_UNKNOWN)
+		return true;
+	reason_set(&cli->why, STATUS_TYPE, -1, "base",
+		   "--base is '%.40s'; it must be fixed or floating", base);
+	return false;
+}
+
+/* The notes as comments, then the text. */
+static void print_scene(const char *text, const char *notes)
+{
+	for (const char *at = notes; *at != '\0';) {
+		size_t bytes = strcspn(at, "\n");
+		printf("# %.*s\n", (int)bytes, at);
+		at += bytes + (at[bytes] == '\n');
+	}
+	fputs(text, stdout);
+}
+
+int verb_convert(struct cli *cli)
+{
+	struct scene_options options;
+	char *text, *notes;
+	if (cli->operand_count != 1)
+		return cli_usage(cli, "convert ROBOT [--base fixed|floating] [--balance]");
+	if (!read_options(cli, &options) || !cli_options_known(cli))
+		return cli_fail(cli);
+	if (scene_convert(cli->operands[0], &options, &text, &notes, &cli->why) != STATUS_OK)
+		return cli_fail(cli);
+	print_scene(text, notes);
+	fputs(notes, stderr);
+	heap_free(text);
+	heap_free(notes);
+	return ferror(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int verb_load(struct cli *cli)
 {
+	struct scene_options options;
 	struct cairn_world world;
 	struct shown shown = { .cli = cli };
-	const struct cairn_progress progress = { show_progress, &shown };
+	const struct cairn_progress progress = { show_progress, &shown, show_notes };
 	if (cli->operand_count != 2)
-		return cli_usage(cli, "load WORLD SCENE");
-	if (!cli_options_known(cli))
+		return cli_usage(cli, "load WORLD SCENE [--base fixed|floating] [--balance]");
+	if (!read_options(cli, &options) || !cli_options_known(cli))
 		return cli_fail(cli);
-	enum status status = cairn_load(cli->client, cli->operands[0], cli->operands[1], &progress,
-					&world, &cli->why);
+	enum status status = cairn_load(cli->client, cli->operands[0], cli->operands[1], &options,
+					&progress, &world, &cli->why);
 	progress_stop(&shown.bar);
 	if (status != STATUS_OK)
 		return cli_fail(cli);

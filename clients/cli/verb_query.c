@@ -89,6 +89,15 @@ static bool read_geometry(struct cli *cli, const char *kind, struct wire_query *
 		query_init(query, WIRE_QUERY_FIELDS);
 		return cli->operand_count == 2 || take_vector(cli, 2, "POSITION", query->origin);
 	}
+	if (strcmp(kind, "systems") == 0 && cli->operand_count == 2) {
+		query_init(query, WIRE_QUERY_SYSTEMS);
+		return true;
+	}
+	if (strcmp(kind, "particles") == 0 && cli->operand_count == 3) {
+		query_init(query, WIRE_QUERY_PARTICLES);
+		query->limit = WIRE_PARTICLES_MAX;
+		return take_body(cli, 2, &query->system);
+	}
 	return read_joints(cli, kind, query);
 }
 
@@ -244,6 +253,7 @@ static bool print_field(const struct cli *cli, struct wire_cursor *in)
 	out_real(cli, "angular", field.angular);
 	out_u64(cli, "power", field.power);
 	out_real(cli, "core", field.core);
+	out_real(cli, "density", field.density);
 	out_u64(cli, "flags", field.flags);
 	out_u64(cli, "mask", field.mask);
 	out_real(cli, "tag", (double)field.tag);
@@ -278,6 +288,8 @@ static bool print_item(const struct cli *cli, enum wire_query_kind kind, struct 
 	struct wire_cast_hit cast;
 	if (kind == WIRE_QUERY_REGIONS)
 		return print_region(cli, in);
+	if (kind == WIRE_QUERY_SYSTEMS)
+		return cli_system(cli, in);
 	if (kind == WIRE_QUERY_FORCES)
 		return print_force(cli, in);
 	if (kind == WIRE_QUERY_CAST) {
@@ -310,6 +322,24 @@ static bool print_item(const struct cli *cli, enum wire_query_kind kind, struct 
 	return true;
 }
 
+static void print_mover(const struct cli *cli, const struct wire_mover *mover)
+{
+	out_u64(cli, "on_ground", (mover->flags & MOVER_ON_GROUND) != 0);
+	out_u64(cli, "blocked", (mover->flags & MOVER_BLOCKED) != 0);
+	out_u64(cli, "squeezed", (mover->flags & MOVER_SQUEEZED) != 0);
+	out_u64(cli, "pushes", (mover->flags & MOVER_PUSHES) != 0);
+	out_u64(cli, "rests", (mover->flags & MOVER_RESTS) != 0);
+	out_u64(cli, "ground", mover->ground);
+	out_reals(cli, "ground_normal", mover->normal, 3);
+	out_reals(cli, "air_velocity", mover->velocity, 3);
+	out_reals(cli, "wish", mover->wish, 3);
+	out_u64(cli, "squeezes", mover->squeezes);
+	out_real(cli, "step_height", mover->step_height);
+	out_real(cli, "slope", mover->slope);
+	out_real(cli, "push_force", mover->push_force);
+	out_real(cli, "snap", mover->snap);
+}
+
 static void print_body(const struct cli *cli, struct wire_cursor *in)
 {
 	static uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
@@ -328,6 +358,8 @@ static void print_body(const struct cli *cli, struct wire_cursor *in)
 	out_real(cli, "mass", facts.mass);
 	out_reals(cli, "centre", facts.centre, 3);
 	out_u64(cli, "shapes", facts.body.shape_count);
+	if (facts.walks)
+		print_mover(cli, &facts.mover);
 	out_end(cli);
 }
 
@@ -399,6 +431,26 @@ static int print_joints(struct cli *cli, uint32_t world, struct wire_query *quer
 	return good ? EXIT_SUCCESS : cli_fail(cli);
 }
 
+/* Prints all pages of PARTICLES; `answer` contains the first one. */
+static int print_particles(struct cli *cli, uint32_t world, struct wire_query *query,
+			   struct message *answer)
+{
+	uint64_t last = 0;
+	uint32_t count = 0;
+	bool good;
+	do {
+		struct wire_cursor in = wire_cursor_of(answer->answer.answer);
+		good = cli_particles(cli, &in, &last, &count);
+		query->after = (double)last;
+		if (!good)
+			reason_set(&cli->why, STATUS_MALFORMED, -1, "particles",
+				   "the server's answer to PARTICLES is malformed");
+		else if (count == query->limit)
+			good = cairn_ask(cli->client, world, query, answer, &cli->why) == STATUS_OK;
+	} while (good && count == query->limit);
+	return good ? EXIT_SUCCESS : cli_fail(cli);
+}
+
 int verb_query(struct cli *cli)
 {
 	struct cairn_world world;
@@ -417,6 +469,8 @@ int verb_query(struct cli *cli)
 	bytes_release(&canonical);
 	if (!good)
 		return cli_fail(cli);
+	if (query.kind == WIRE_QUERY_PARTICLES)
+		return print_particles(cli, world.number, &query, &answer);
 	if (query.kind == WIRE_QUERY_JOINTS)
 		return print_joints(cli, world.number, &query, &answer);
 	print_answer(cli, query.kind, &answer.answer);

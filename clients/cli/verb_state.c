@@ -22,12 +22,13 @@ static void print_row(const struct cli *cli, const double row[ROW])
 	const char *status = command_word(WORDS_BODY_STATUS, (uint8_t)row[14]);
 	bool asleep = ((unsigned)row[15] & WIRE_BODY_ASLEEP) != 0;
 	bool fast = ((unsigned)row[15] & WIRE_BODY_FAST) != 0;
+	bool sensor = ((unsigned)row[15] & WIRE_BODY_SENSOR) != 0;
 	if (!cli->json) {
 		char position[64], velocity[64];
 		snprintf(position, sizeof position, "%.6g %.6g %.6g", row[1], row[2], row[3]);
 		snprintf(velocity, sizeof velocity, "%.6g %.6g %.6g", row[8], row[9], row[10]);
-		printf("%8.0f  %-32s %-32s %s%s%s\n", row[0], position, velocity, status,
-		       fast ? ", fast" : "", asleep ? ", asleep" : "");
+		printf("%8.0f  %-32s %-32s %s%s%s%s\n", row[0], position, velocity, status,
+		       fast ? ", fast" : "", sensor ? ", sensor" : "", asleep ? ", asleep" : "");
 		return;
 	}
 	out_item_begin(cli);
@@ -39,6 +40,7 @@ static void print_row(const struct cli *cli, const double row[ROW])
 	out_text(cli, "status", status);
 	out_u64(cli, "asleep", asleep);
 	out_u64(cli, "fast", fast);
+	out_u64(cli, "sensor", sensor);
 	out_item_end(cli);
 }
 

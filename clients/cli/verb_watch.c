@@ -99,6 +99,9 @@ static void on_event(void *context, uint64_t sub, uint64_t tick, const struct ev
 		else if (event->child_a != 0 || event->child_b != 0)
 			printf(" children %u %u", (unsigned)event->child_a,
 			       (unsigned)event->child_b);
+		if (event->kind == EVENT_HIT)
+			printf(" speed %g at %g %g %g", event->speed, event->point.x,
+			       event->point.y, event->point.z);
 		printf("\n");
 		return;
 	}
@@ -112,6 +115,11 @@ static void on_event(void *context, uint64_t sub, uint64_t tick, const struct ev
 	out_u64(cli, "child_b", event->child_b);
 	if (event->kind == EVENT_JOINT_BREAK)
 		out_u64(cli, "joint", event->child_a);
+	if (event->kind == EVENT_HIT) {
+		out_real(cli, "speed", event->speed);
+		out_reals(cli, "point", &event->point.x, 3);
+		out_reals(cli, "normal", &event->normal.x, 3);
+	}
 	out_end(cli);
 }
 

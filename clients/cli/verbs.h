@@ -19,6 +19,10 @@ void cli_monitor_line(void *context, const struct msg_monitor_line *line);
  * it is malformed); the answer to JOINT; the joints of a mirror, one line each. */
 void cli_joints_head(void);
 bool cli_joints_item(const struct cli *cli, struct wire_cursor *in, uint32_t *id);
+/* particles.c */
+bool cli_system(const struct cli *cli, struct wire_cursor *in);
+/* One page of PARTICLES; sets the page's last serial number and its count. */
+bool cli_particles(const struct cli *cli, struct wire_cursor *in, uint64_t *last, uint32_t *count);
 void cli_joint(const struct cli *cli, struct wire_cursor *in);
 void cli_watched_joints(const struct cli *cli, const struct mirror *mirror);
 

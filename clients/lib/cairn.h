@@ -181,16 +181,20 @@ MUST_CHECK enum status cairn_apply_now(struct cairn *self, const struct cairn_wo
 				       const struct command *commands, uint32_t count,
 				       struct wire_result *result, struct reason *why);
 
+struct scene_options; /* protocol/scene/scene.h */
 /* `at` is called now and then: `done` of `total` shapes' bytes ("shapes") or commands ("bodies")
  * are sent. */
 struct cairn_progress {
 	void (*at)(void *context, const char *what, uint64_t done, uint64_t total);
 	void *context;
+	/* Once, if a robot file asks for what it does not get: lines "FILE:LINE: …"; may be NULL. */
+	void (*notes)(void *context, const char *text);
 };
-/* Reads a scene file and sends its shapes, bodies and joints to a world, which is created with
- * the scene's options if it does not exist. `progress` may be NULL. *world is the world
- * afterwards. */
+/* Reads a scene file, or a robot file with `options` (may be NULL), and sends its shapes, bodies and
+ * joints to a world, which is created with the scene's options if it does not exist. `progress` may
+ * be NULL. *world is the world afterwards. */
 MUST_CHECK enum status cairn_load(struct cairn *self, const char *name, const char *path,
+				  const struct scene_options *options,
 				  const struct cairn_progress *progress, struct cairn_world *world,
 				  struct reason *why);
 
@@ -259,6 +263,15 @@ MUST_CHECK enum status cairn_ask(struct cairn *self, uint32_t world, const struc
 /* `what`: "server", "worlds" or "" for both; *out (MESSAGE_REPLY). */
 MUST_CHECK enum status cairn_info(struct cairn *self, const char *what, struct message *out,
 				  struct reason *why);
+
+/* The colours of the bodies from id `from` on, as runs of consecutive ids: one page, into an array of
+ * CAIRN_RUNS_MAX. A full page may be followed by another one, from its last id + 1 on. */
+enum { CAIRN_RUNS_MAX = 1024 };
+struct cairn_run {
+	uint32_t first, count, colour; /* 0xRRGGBB */
+};
+MUST_CHECK enum status cairn_colours(struct cairn *self, uint32_t world, uint32_t from,
+				     struct cairn_run *runs, uint32_t *count, struct reason *why);
 
 /* ---- subscriptions ------------------------------------------------------------------------------- */
 

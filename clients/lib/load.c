@@ -221,15 +221,17 @@ static enum status send_shapes(struct loading *self, const struct cairn_world *w
 }
 
 enum status cairn_load(struct cairn *client, const char *name, const char *path,
-		       const struct cairn_progress *progress, struct cairn_world *world,
-		       struct reason *why)
+		       const struct scene_options *options, const struct cairn_progress *progress,
+		       struct cairn_world *world, struct reason *why)
 {
 	struct reason unread = { .index = -1 };
 	struct loading self = { client, why != NULL ? why : &unread, progress };
 	struct scene *scene;
-	enum status status = scene_load(path, &scene, self.why);
+	enum status status = scene_load_with(path, options, &scene, self.why);
 	if (status != STATUS_OK)
 		return status;
+	if (scene->notes != NULL && progress != NULL && progress->notes != NULL)
+		progress->notes(progress->context, scene->notes);
 	status = cairn_join(client, name, world, self.why);
 	if (status == STATUS_UNKNOWN_WORLD)
 		status = create_for(&self, name, &scene->world, world);

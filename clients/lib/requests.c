@@ -544,6 +544,40 @@ enum status cairn_info(struct cairn *self, const char *what, struct message *out
 	return cairn_request(self, &request, MESSAGE_REPLY, out, why);
 }
 
+enum status cairn_colours(struct cairn *self, uint32_t world, uint32_t from, struct cairn_run *runs,
+			  uint32_t *count, struct reason *why)
+{
+	struct message request, reply;
+	struct wire_list list;
+	message_init(&request, MESSAGE_LOOKS);
+	request.looks.ref = cairn_next_ref(self);
+	request.looks.world = world;
+	request.looks.from = from;
+	*count = 0;
+	enum status status = cairn_request(self, &request, MESSAGE_REPLY, &reply, why);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_cursor in = wire_cursor_of(reply.reply.value);
+	bool good = wire_take_list(&in, &list) == STATUS_OK && list.count <= CAIRN_RUNS_MAX;
+	struct wire_cursor items = good ? wire_cursor_list(&list) : in;
+	for (uint32_t i = 0; good && i < list.count; i++) {
+		uint64_t numbers[3];
+		struct wire_list run;
+		good = wire_take_list(&items, &run) == STATUS_OK && run.count == 3;
+		struct wire_cursor values = good ? wire_cursor_list(&run) : items;
+		for (uint32_t k = 0; good && k < 3; k++)
+			good = wire_take_uint(&values, UINT32_MAX, &numbers[k]) == STATUS_OK;
+		if (good)
+			runs[i] = (struct cairn_run){ (uint32_t)numbers[0], (uint32_t)numbers[1],
+						      (uint32_t)numbers[2] };
+	}
+	if (!good)
+		return reason_set(why, STATUS_MALFORMED, -1, "value",
+				  "the answer to LOOKS is no list of [first id, count, colour]");
+	*count = list.count;
+	return STATUS_OK;
+}
+
 /* ---- subscriptions ------------------------------------------------------------------------------- */
 
 struct packed_sight {

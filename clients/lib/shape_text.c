@@ -24,7 +24,7 @@ int numbers_text_parse(const char *text, double *values, uint32_t capacity)
 
 /* ---- shapes -------------------------------------------------------------------------------------- */
 
-enum { HULL_NUMBERS_MAX = 768, CAPSULE = 2, BOX = 3 };
+enum { HULL_NUMBERS_MAX = 768, CAPSULE = 2, BOX = 3, ROUNDED = 9, ELLIPSOID = 12 };
 
 /* table: kinds of shapes by name: their number in canonical bytes, and how many numbers follow the
  * colon. */
@@ -33,17 +33,18 @@ static const struct {
 	uint8_t kind;
 	int numbers; /* −1: a multiple of three */
 } kinds[] = {
-	{ "sphere", 1, 1 }, { "capsule", CAPSULE, 2 }, { "box", BOX, 3 },
-	{ "hull", 4, -1 },  { "plane", 5, 4 },
+	{ "sphere", 1, 1 },    { "capsule", CAPSULE, 2 }, { "box", BOX, 3 },
+	{ "hull", 4, -1 },     { "plane", 5, 4 },	  { "rounded", ROUNDED, 4 },
+	{ "cylinder", 10, 2 }, { "cone", 11, 2 },	  { "ellipsoid", ELLIPSOID, 3 },
 };
 
-/* capsule:length=L,radius=R, the words of scenes; false: the text is something else. */
-static bool parse_named_capsule(const char *text, double numbers[2])
+/* KIND:length=L,radius=R, the words of scenes; false: the text is something else. */
+static bool parse_named_round(const char *colon, double numbers[2])
 {
 	char *end;
-	if (strncmp(text, "capsule:length=", 15) != 0)
+	if (strncmp(colon, ":length=", 8) != 0)
 		return false;
-	numbers[0] = strtod(text + 15, &end) / 2;
+	numbers[0] = strtod(colon + 8, &end) / 2;
 	if (strncmp(end, ",radius=", 8) != 0)
 		return false;
 	const char *radius = end + 8;
@@ -59,21 +60,29 @@ enum status shape_text_parse(const char *text, struct bytes *canonical, struct r
 	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
 		if (length != strlen(kinds[k].name) || strncmp(text, kinds[k].name, length) != 0)
 			continue;
-		int count = kinds[k].kind == CAPSULE && parse_named_capsule(text, numbers)
+		int count = kinds[k].numbers == 2 && parse_named_round(colon, numbers)
 				    ? 2
 				    : numbers_text_parse(colon + 1, numbers, HULL_NUMBERS_MAX);
 		bool fits = kinds[k].numbers >= 0 ? count == kinds[k].numbers
 						  : count > 0 && count % 3 == 0;
 		if (!fits)
 			break;
-		/* A box is given by full sizes; canonical bytes contain half sizes. */
-		for (int i = 0; kinds[k].kind == BOX && i < count; i++)
+		/* Boxes and ellipsoids are given by full sizes; canonical bytes contain half sizes. */
+		bool sizes = kinds[k].kind == BOX || kinds[k].kind == ROUNDED ||
+			     kinds[k].kind == ELLIPSOID;
+		for (int i = 0; sizes && i < 3; i++)
 			numbers[i] /= 2;
 		struct writer writer = writer_into(canonical);
 		write_u8(&writer, kinds[k].kind);
 		write_u8(&writer, 1);
 		if (kinds[k].numbers < 0)
 			write_u32(&writer, (uint32_t)count / 3);
+		if (kinds[k].kind == ROUNDED) {
+			/* The radius, which is given last, comes first. */
+			write_u8(&writer, 1);
+			write_u8(&writer, 0);
+			write_f64(&writer, numbers[--count]);
+		}
 		for (int i = 0; i < count; i++)
 			write_f64(&writer, numbers[i]);
 		if (writer_status(&writer) == STATUS_OK)
@@ -82,6 +91,7 @@ enum status shape_text_parse(const char *text, struct bytes *canonical, struct r
 	return reason_set(
 		why, STATUS_TYPE, -1, "shape",
 		"shape %s is not one of sphere:R capsule:length=L,radius=R box:X,Y,Z hull:X,Y,Z,… "
-		"plane:NX,NY,NZ,D",
+		"plane:NX,NY,NZ,D rounded:X,Y,Z,R cylinder:length=L,radius=R cone:length=L,radius=R "
+		"ellipsoid:X,Y,Z",
 		text);
 }

@@ -13,6 +13,9 @@
  *	box:X,Y,Z (full sizes)
  *	plane:NX,NY,NZ,D
  *	hull:X,Y,Z,X,Y,Z,…
+ *	rounded:X,Y,Z,R (a box of these full sizes, rounded outwards by R)
+ *	cylinder:length=L,radius=R, cone:length=L,radius=R (along y; or cylinder:L/2,R, cone:L/2,R)
+ *	ellipsoid:X,Y,Z (full sizes)
  *
  * Writes canonical bytes (server/engine/geometry/shape.h) into `canonical`, which the caller frees with
  * bytes_release. TYPE: the text is none of these, or a number is not finite. */

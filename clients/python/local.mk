@@ -21,6 +21,7 @@ EXTRA_DIST += \
 	clients/python/cairn/aio.py \
 	clients/python/cairn/arrays.py \
 	clients/python/cairn/client.py \
+	clients/python/cairn/queries.py \
 	clients/python/cairn/recordings.py \
 	clients/python/cairn/columns.py \
 	clients/python/cairn/commands.py \

@@ -19,7 +19,7 @@ COMMANDS = FOLDER / "commands.py"
 BOUNDS = bounds()
 
 
-WHOLE = ("BODY", "SHAPE", "JOINT", "FORCE_FIELD", "ENUM", "U32", "INTEGER", "SEED")
+WHOLE = ("BODY", "SHAPE", "JOINT", "FORCE_FIELD", "PARTICLES", "ENUM", "U32", "INTEGER", "SEED")
 EMPTY = {"ATTACHMENTS": [], "TARGETS": [], "POINTS": [], "QUAT": (1.0, 0.0, 0.0, 0.0), "TEXT": "", "NAME": b""}
 
 
@@ -85,6 +85,7 @@ def number_lines():
 
 def lines():
     yield '"""Numbers and fields of the wire. Written by make_manifest.py; do not edit."""'
+    yield '# table: a line for each number and field'
     yield ""
     yield f'VERSION = "{version()}"'
     yield ""
@@ -125,11 +126,12 @@ def lines():
 
 # Commands to the whole world whose plain name would be an attribute of World.
 RENAMED = {name: f"set_{name}" for name in ("gravity", "parameter", "method", "seed", "bounds")}
-TYPES = {"BODY": "int", "SHAPE": "int", "JOINT": "int", "FORCE_FIELD": "int", "ENUM": "int", "U32": "int", "INTEGER": "int", "SEED": "int",
+TYPES = {"BODY": "int", "SHAPE": "int", "JOINT": "int", "FORCE_FIELD": "int", "PARTICLES": "int", "ENUM": "int", "U32": "int", "INTEGER": "int", "SEED": "int",
          "F64": "float", "VEC3": "Vector", "QUAT": "Rotation", "TEXT": "str", "NAME": "bytes",
          "ATTACHMENTS": "Sequence", "TARGETS": "Sequence", "POINTS": "Sequence"}
+OPTIONAL = {"int": "Whole", "float": "Real"}
 YIELDS = {"BODY": "the body's id", "SHAPE": "the shape's id in the world", "JOINT": "the joint's id",
-          "FORCE_FIELD": "the field's id"}
+          "FORCE_FIELD": "the field's id", "PARTICLES": "the system's id"}
 # What spawn() makes if these are not given: a dynamic body at the origin.
 SPAWNED = {"status": '"dynamic"', "position": "(0, 0, 0)"}
 
@@ -152,9 +154,9 @@ def method_lines(head, fields, worded):
         elif place < needed:
             parameters.append(f"{field}: {kind}")
         else:
-            parameters.append(f"{field}: Optional[{kind}] = None")
+            parameters.append(f"{field}: {OPTIONAL.get(kind, f'Optional[{kind}]')} = None")
     if frictions:
-        parameters.append("friction: Optional[float] = None")
+        parameters.append("friction: Real = None")
     # A parameter stays on one line.
     text = textwrap.wrap(", ".join(parameter.replace(" ", "\0") for parameter in parameters), 108 - len(called),
                          break_on_hyphens=False, break_long_words=False)
@@ -179,10 +181,12 @@ def method_lines(head, fields, worded):
 def command_lines():
     _, worded = words_of()
     yield '"""A method for each command. Written by make_manifest.py; do not edit."""'
+    yield '# table: methods have a line for each field'
     yield "from typing import Optional, Sequence, Tuple, Union"
     yield ""
     yield "Vector = Sequence[float]"
     yield "Rotation = Tuple[float, float, float, float]"
+    yield "Whole, Real = Optional[int], Optional[float]"
     yield ""
     yield ""
     yield "class Commands:"

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/locks_text.h"
 #include "server/base/rng.h"
 
 struct command *compile_command(struct compile *self, uint16_t op, uint32_t line)
@@ -35,6 +36,7 @@ struct entry {
 	const struct yaml_node *node;
 	struct body_keys body;
 	const struct yaml_node *shape, *shapes; /* at most one of them */
+	const struct yaml_node *colour;		/* NULL: none */
 };
 
 static enum status find_named(struct compile *self, const struct yaml_node *map,
@@ -87,37 +89,38 @@ static enum status find_layers(struct compile *self, const struct yaml_node *nod
 	}
 }
 
-/* `friction` sets both kinds that the layer does not set separately. */
-#define SPREAD_FRICTION(values, NAME)                                                              \
-	do {                                                                                       \
-		const uint64_t one = 1;                                                            \
-		if (!KEY_GIVEN(values, NAME, friction))                                            \
-			break;                                                                     \
-		if (!KEY_GIVEN(values, NAME, static_friction))                                     \
-			(values)->static_friction = (values)->friction;                            \
-		if (!KEY_GIVEN(values, NAME, dynamic_friction))                                    \
-			(values)->dynamic_friction = (values)->friction;                           \
-		(values)->given |= one << KEY_##NAME##_static_friction;                            \
-		(values)->given |= one << KEY_##NAME##_dynamic_friction;                           \
-	} while (0)
-
 #define TAKE_FROM_MATERIAL(body, material, key)                                                    \
 	do {                                                                                       \
 		if (KEY_GIVEN(material, MATERIAL, key))                                            \
 			(body)->key = (material)->key;                                             \
 	} while (0)
 
-static enum status apply_material(struct compile *self, const struct yaml_node *use,
-				  struct body_keys *body)
+enum status compile_material(struct compile *self, const struct yaml_node *use,
+			     struct material_keys *material, const struct yaml_node **colour)
 {
 	const struct yaml_node *node;
-	struct material_keys material;
 	enum status status = find_named(self, self->materials, use, "material", &node);
 	if (status == STATUS_OK)
-		status = schema_read(&self->source, node, SCHEMA_MATERIAL, &material);
+		status = schema_read(&self->source, node, SCHEMA_MATERIAL, material);
+	if (status == STATUS_OK)
+		status = compile_colour_key(self, node, material->colour, material->color, colour);
 	if (status != STATUS_OK)
 		return status;
-	SPREAD_FRICTION(&material, MATERIAL);
+	SPREAD_FRICTION(material, MATERIAL);
+	return STATUS_OK;
+}
+
+static enum status apply_material(struct compile *self, const struct yaml_node *use,
+				  struct entry *entry)
+{
+	const struct yaml_node *colour;
+	struct body_keys *body = &entry->body;
+	struct material_keys material;
+	enum status status = compile_material(self, use, &material, &colour);
+	if (status != STATUS_OK)
+		return status;
+	if (colour != NULL)
+		entry->colour = colour;
 	TAKE_FROM_MATERIAL(body, &material, density);
 	TAKE_FROM_MATERIAL(body, &material, static_friction);
 	TAKE_FROM_MATERIAL(body, &material, dynamic_friction);
@@ -152,9 +155,14 @@ static enum status apply_layer(struct compile *self, const struct yaml_node *nod
 	if (status == STATUS_OK)
 		status = compile_refuse_both(self, node, mass && density, "mass", "density");
 	if (status == STATUS_OK && layer.material != NULL)
-		status = apply_material(self, node_find(node, "material"), &entry->body);
+		status = apply_material(self, node_find(node, "material"), entry);
+	const struct yaml_node *colour = NULL;
+	if (status == STATUS_OK)
+		status = compile_colour_key(self, node, layer.colour, layer.color, &colour);
 	if (status != STATUS_OK)
 		return status;
+	if (colour != NULL)
+		entry->colour = colour;
 	SPREAD_FRICTION(&layer, BODY);
 	schema_merge(SCHEMA_BODY, &entry->body, &layer);
 	if (density)
@@ -178,7 +186,9 @@ static enum status read_entry(struct compile *self, const struct yaml_node *node
 		status = apply_layer(self, layers[--count], entry);
 	if (status != STATUS_OK)
 		return status;
-	const struct body_keys *body = &entry->body;
+	struct body_keys *body = &entry->body;
+	if (body->mover != NULL && !KEY_GIVEN(body, BODY, status))
+		body->status = BODY_ANIMATED;
 	if (body->dynamic_friction > body->static_friction)
 		return source_fail(&self->source, node->line, STATUS_RANGE, "dynamic_friction",
 				   "dynamic_friction %g is above static_friction %g",
@@ -278,10 +288,15 @@ static struct command_SPAWN spawn_of(const struct body_keys *body)
 	spawn.spinning_friction = body->spinning_friction;
 	spawn.friction_axis = body->friction_axis;
 	spawn.axis_friction = body->axis_friction;
+	spawn.one_way = body->one_way;
+	spawn.surface_velocity = body->surface_velocity;
 	spawn.integrator = (uint8_t)body->integrator;
 	spawn.tolerance = body->tolerance;
 	spawn.substeps = body->substeps;
 	spawn.gravity_scale = body->gravity_scale;
+	if (KEY_GIVEN(body, BODY, locks) &&
+	    locks_read(body->locks, &spawn.locks, NULL) != STATUS_OK)
+		spawn.locks = 0; /* refused by check_locks */
 	spawn.speed_max = body->speed_max;
 	spawn.angular_speed_max = body->angular_speed_max;
 	spawn.mass_rule = KEY_GIVEN(body, BODY, inertia)  ? MASS_GIVEN
@@ -328,6 +343,16 @@ static pose jittered(const struct compile *self, pose at, const struct body_keys
 		at.rotation = quat_mul(quat_from_rotation_vector(turn), at.rotation);
 	}
 	return at;
+}
+
+static enum status check_locks(struct compile *self, const struct entry *entry)
+{
+	uint32_t locks = 0;
+	struct reason why;
+	if (!KEY_GIVEN(&entry->body, BODY, locks) ||
+	    locks_read(entry->body.locks, &locks, &why) == STATUS_OK)
+		return STATUS_OK;
+	return source_fail(&self->source, entry->node->line, STATUS_RANGE, "locks", "%s", why.text);
 }
 
 /* The world's rules for velocities, checked here because the error can name a line. */
@@ -418,24 +443,88 @@ static enum status name_bodies(struct compile *self, const struct entry *entry, 
 	return STATUS_OK;
 }
 
+/* The bodies with which those of an entry are removed; none: the world. */
+static enum status find_ends_with(struct compile *self, const struct entry *entry, uint64_t count,
+				  struct body_range *with)
+{
+	const char *name = entry->body.ends_with;
+	*with = (struct body_range){ COMPILE_WORLD, 1 };
+	if (name == NULL)
+		return STATUS_OK;
+	if (node_find(entry->node, "ends_with") == NULL)
+		return source_fail(
+			&self->source, entry->node->line, STATUS_EXISTS, "ends_with",
+			"ends_with '%.32s' is in a prototype; give it in the body's entry", name);
+	enum status status = compile_find_bodies(self, entry->node, "ends_with", name, with);
+	if (status == STATUS_OK && with->count != 1 && with->count != count)
+		return source_fail(
+			&self->source, node_find(entry->node, "ends_with")->line, STATUS_RANGE,
+			"ends_with",
+			"ends_with '%.32s' are %u bodies, these are %llu; name one of them", name,
+			(unsigned)with->count, (unsigned long long)count);
+	return status;
+}
+
+/* Notes the colour of the bodies that are made next. */
+static enum status note_colour(struct compile *self, const struct entry *entry, uint64_t count)
+{
+	if (ARRAY_RESERVE(&self->coloured, (uint64_t)self->coloured.count + 1) != STATUS_OK)
+		return source_no_memory(&self->source);
+	self->coloured.items[self->coloured.count++] =
+		(struct coloured_bodies){ entry->colour, self->commands.count, (uint32_t)count };
+	return STATUS_OK;
+}
+
+/* Notes that the bodies that are made next walk. */
+static enum status note_mover(struct compile *self, const struct entry *entry, uint64_t count)
+{
+	if (self->planar)
+		return source_fail(&self->source, entry->body.mover->line, STATUS_PLANAR, "mover",
+				   "in a planar world there are no movers; leave it out");
+	if (entry->body.status != BODY_ANIMATED)
+		return source_fail(
+			&self->source, entry->body.mover->line, STATUS_STATUS_WRONG, "status",
+			"a mover is animated; leave `status` out, or set it to animated");
+	if (ARRAY_RESERVE(&self->walking, (uint64_t)self->walking.count + 1) != STATUS_OK)
+		return source_no_memory(&self->source);
+	self->walking.items[self->walking.count++] =
+		(struct walking_bodies){ entry->body.mover, self->commands.count, (uint32_t)count };
+	return STATUS_OK;
+}
+
 static enum status compile_entry(struct compile *self, const struct yaml_node *node,
 				 uint32_t number)
 {
 	struct entry entry;
 	struct generator generator;
+	struct body_range with;
+	struct piece_range pieces;
 	uint32_t first = self->attachments.count;
 	enum status status = read_entry(self, node, &entry);
 	if (status == STATUS_OK)
 		status = generator_read(&self->source, node, &entry.body, &generator);
 	if (status == STATUS_OK)
+		status = check_locks(self, &entry);
+	if (status == STATUS_OK)
 		status = check_motion(self, &entry);
 	if (status == STATUS_OK)
 		status = attach_all(self, &entry);
+	if (status == STATUS_OK)
+		status =
+			compile_pieces(self, &entry.body, self->attachments.count - first, &pieces);
 	uint64_t count = status == STATUS_OK ? generator_count(&generator) : 0;
 	if (status == STATUS_OK)
 		status = check_room(self, &entry, count);
 	if (status == STATUS_OK)
+		status = find_ends_with(self, &entry, count, &with);
+	if (status == STATUS_OK)
 		status = name_bodies(self, &entry, count);
+	if (status == STATUS_OK && entry.colour != NULL)
+		status = note_colour(self, &entry, count);
+	if (status == STATUS_OK && entry.body.mover != NULL)
+		status = note_mover(self, &entry, count);
+	if (status == STATUS_OK && pieces.count > 0)
+		status = compile_pieces_of(self, pieces, node->line, count);
 	if (status != STATUS_OK)
 		return status;
 	struct command_SPAWN spawn = spawn_of(&entry.body);
@@ -446,6 +535,8 @@ static enum status compile_entry(struct compile *self, const struct yaml_node *n
 		pose place = generator_pose(&generator, i);
 		pose at = pose_make(vec3_add(entry.body.at, place.position),
 				    quat_mul(place.rotation, entry.body.rotation));
+		if (with.first != COMPILE_WORLD)
+			spawn.ends_with = -(int64_t)(with.first + (with.count == 1 ? 0 : i)) - 1;
 		status = spawn_one(self, &entry, &spawn, jittered(self, at, &entry.body, &rng),
 				   first);
 	}
@@ -460,7 +551,11 @@ enum status compile_prototypes(struct compile *self)
 	for (const struct yaml_node *key = map != NULL ? map->first : NULL;
 	     key != NULL && status == STATUS_OK; key = key->next->next) {
 		struct material_keys material;
+		const struct yaml_node *colour;
 		status = schema_read(&self->source, key->next, SCHEMA_MATERIAL, &material);
+		if (status == STATUS_OK)
+			status = compile_colour_key(self, key->next, material.colour,
+						    material.color, &colour);
 	}
 	map = self->prototypes;
 	for (const struct yaml_node *key = map != NULL ? map->first : NULL;

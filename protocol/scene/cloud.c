@@ -25,6 +25,7 @@ void cloud_release(struct point_cloud *cloud)
 {
 	ARRAY_RELEASE(&cloud->points);
 	ARRAY_RELEASE(&cloud->triangles);
+	ARRAY_RELEASE(&cloud->patches);
 }
 
 /* ---- transformation ------------------------------------------------------------------------------ */
@@ -134,12 +135,16 @@ static enum status renumber_triangles(struct point_cloud *cloud, const uint32_t 
 		if (is_thin(cloud->points.items, &t))
 			continue;
 		status = table_insert(&seen, corners_key(&t), 0);
-		if (status == STATUS_OK)
+		if (status == STATUS_OK) {
+			if (cloud->patches.count > 0)
+				cloud->patches.items[kept] = cloud->patches.items[i];
 			cloud->triangles.items[kept++] = t;
-		else if (status == STATUS_EXISTS)
+		} else if (status == STATUS_EXISTS) {
 			status = STATUS_OK;
+		}
 	}
 	cloud->triangles.count = kept;
+	cloud->patches.count = MIN_OF(cloud->patches.count, kept);
 	table_release(&seen);
 	return status;
 }

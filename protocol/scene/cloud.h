@@ -17,6 +17,8 @@ struct mesh_triangle {
 struct point_cloud {
 	ARRAY_OF(vec3) points;
 	ARRAY_OF(struct mesh_triangle) triangles;
+	/* One number a triangle, 0: it has none, as mesh_read says; empty: no triangle has one. */
+	ARRAY_OF(uint32_t) patches;
 };
 
 void cloud_release(struct point_cloud *cloud);

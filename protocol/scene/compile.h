@@ -18,6 +18,10 @@ enum canonical_kind {
 	CANONICAL_MESH = 6,
 	CANONICAL_POLYGON = 7,
 	CANONICAL_SOLID = 8,
+	CANONICAL_ROUNDED = 9,
+	CANONICAL_CYLINDER = 10,
+	CANONICAL_CONE = 11,
+	CANONICAL_ELLIPSOID = 12,
 };
 enum {
 	SCENE_SHAPES_MAX = 4096,
@@ -32,6 +36,20 @@ enum {
 	SCENE_POINTS_MAX = 1 << 20, /* of all tables of motors */
 };
 
+/* `friction` sets both kinds that the layer does not set separately. */
+#define SPREAD_FRICTION(values, NAME)                                                              \
+	do {                                                                                       \
+		const uint64_t one = 1;                                                            \
+		if (!KEY_GIVEN(values, NAME, friction))                                            \
+			break;                                                                     \
+		if (!KEY_GIVEN(values, NAME, static_friction))                                     \
+			(values)->static_friction = (values)->friction;                            \
+		if (!KEY_GIVEN(values, NAME, dynamic_friction))                                    \
+			(values)->dynamic_friction = (values)->friction;                           \
+		(values)->given |= one << KEY_##NAME##_static_friction;                            \
+		(values)->given |= one << KEY_##NAME##_dynamic_friction;                           \
+	} while (0)
+
 /* A shape name of the file, and its shape. */
 struct named_shape {
 	const char *name; /* borrowed from the document */
@@ -41,6 +59,27 @@ struct named_shape {
 /* The bodies of an entry with a name: commands first … first + count − 1. */
 struct named_bodies {
 	const char *name; /* borrowed from the document */
+	uint32_t first, count, line;
+};
+
+/* The bodies of an entry that has colours: commands first … first + count − 1. */
+struct coloured_bodies {
+	const struct yaml_node *colour; /* of the entry, its prototype or material (borrowed) */
+	uint32_t first, count;
+};
+
+/* The bodies of an entry that walk: commands first … first + count − 1. */
+struct walking_bodies {
+	const struct yaml_node *mover; /* of the entry or its prototype (borrowed) */
+	uint32_t first, count;
+};
+/* Commands first … first + count − 1 of piece_sets. */
+struct piece_range {
+	uint32_t first, count;
+};
+/* The bodies of an entry whose pieces have something of their own: commands first … first + count − 1. */
+struct pieced_bodies {
+	struct piece_range pieces;
 	uint32_t first, count, line;
 };
 
@@ -54,14 +93,19 @@ struct compile {
 	ARRAY_OF(struct named_shape) named;
 	ARRAY_OF(struct scene_shape) shapes;
 	ARRAY_OF(struct command) commands;
-	/* For each command: index of its first shape in `attachments`; for a JOINT_TABLE: of its first
-	 * point in `points`. */
+	/* For each command: index of its first shape in `attachments`; for a JOINT_TABLE or
+	 * PARTICLES_CREATE: of its first point in `points`. */
 	ARRAY_OF(uint32_t) firsts;
 	/* For each command: its line in the file. */
 	ARRAY_OF(uint32_t) lines;
 	ARRAY_OF(struct attachment) attachments;
 	ARRAY_OF(struct joint_point) points;
 	ARRAY_OF(struct named_bodies) bodies;
+	ARRAY_OF(struct coloured_bodies) coloured;
+	ARRAY_OF(struct walking_bodies) walking;
+	ARRAY_OF(struct command_SET_PIECE) piece_sets; /* without bodies */
+	ARRAY_OF(struct pieced_bodies) pieced;
+	uint64_t piece_commands; /* of these bodies, together */
 	ARRAY_OF(struct scene_expectation) expectations;
 };
 
@@ -74,8 +118,21 @@ MUST_CHECK enum status compile_world(struct compile *self, const struct yaml_nod
 MUST_CHECK enum status compile_shapes(struct compile *self, const struct yaml_node *shapes);
 MUST_CHECK enum status compile_prototypes(struct compile *self);
 MUST_CHECK enum status compile_bodies(struct compile *self, const struct yaml_node *bodies);
+/* 0xRRGGBB of a scalar; refused by line and value if it is none. */
+MUST_CHECK enum status compile_colour(struct compile *self, const struct yaml_node *node,
+				      uint32_t *out);
+/* The colours of the bodies, after all bodies: joints and names count on consecutive SPAWNs. */
+MUST_CHECK enum status compile_colours(struct compile *self);
+/* The one of `colour` and `color` that `map` has, checked; NULL: none. */
+MUST_CHECK enum status compile_colour_key(struct compile *self, const struct yaml_node *map,
+					  const struct yaml_node *colour,
+					  const struct yaml_node *color,
+					  const struct yaml_node **out);
+/* The movers, after all bodies for the same reason. */
+MUST_CHECK enum status compile_movers(struct compile *self);
 MUST_CHECK enum status compile_joints(struct compile *self, const struct yaml_node *joints);
 MUST_CHECK enum status compile_fields(struct compile *self, const struct yaml_node *fields);
+MUST_CHECK enum status compile_particles(struct compile *self, const struct yaml_node *systems);
 MUST_CHECK enum status compile_compare(struct compile *self, const struct yaml_node *node,
 				       struct scene_compare *out);
 MUST_CHECK enum status compile_expect(struct compile *self, const struct yaml_node *expect);
@@ -90,6 +147,20 @@ struct body_range {
 MUST_CHECK enum status compile_find_bodies(struct compile *self, const struct yaml_node *entry,
 					   const char *key, const char *text,
 					   struct body_range *out);
+
+/* The material that `use` names, with `friction` as both kinds, and its colour (NULL: none). */
+MUST_CHECK enum status compile_material(struct compile *self, const struct yaml_node *use,
+					struct material_keys *material,
+					const struct yaml_node **colour);
+/* What the pieces of an entry's bodies have of their own, as commands without a body in `piece_sets`.
+ * `shapes`: how many the bodies have. */
+MUST_CHECK enum status compile_pieces(struct compile *self, const struct body_keys *body,
+				      uint32_t shapes, struct piece_range *out);
+/* Notes that the `count` bodies that are made next have these. */
+MUST_CHECK enum status compile_pieces_of(struct compile *self, struct piece_range pieces,
+					 uint32_t line, uint64_t count);
+/* The SET_PIECEs of all bodies, after all bodies. */
+MUST_CHECK enum status compile_all_pieces(struct compile *self);
 
 /* Refuses the entry if both of two exclusive keys are given. */
 MUST_CHECK enum status compile_refuse_both(struct compile *self, const struct yaml_node *node,

@@ -26,6 +26,7 @@ static const char *const MEASURES[SCENE_MEASURES] = {
 	[MEASURE_JOINT_ERROR] = "joint_error",
 	[MEASURE_PUSH_WORK] = "push_work",
 	[MEASURE_AWAKE] = "awake",
+	[MEASURE_IMPACT_ERROR] = "impact_error",
 };
 
 const char *scene_measure_name(enum scene_measure measure)

@@ -42,6 +42,7 @@ static enum status compile_field(struct compile *self, const struct yaml_node *n
 	out->flags = keys.per_mass ? (uint32_t)FIELD_PER_MASS : 0;
 	out->mask = keys.mask;
 	out->tag = keys.tag;
+	out->density = keys.density;
 	return STATUS_OK;
 }
 

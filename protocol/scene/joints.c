@@ -22,16 +22,18 @@ struct joint_entry {
 static enum status find_name(struct compile *self, const struct yaml_node *use, const char *key,
 			     const char *name, struct body_range *out)
 {
-	char room[64];
-	struct suggestion suggestion = suggestion_for(name);
 	for (uint32_t i = 0; i < self->bodies.count; i++) {
 		const struct named_bodies *named = &self->bodies.items[i];
 		if (strcmp(named->name, name) == 0) {
 			*out = (struct body_range){ named->first, named->count };
 			return STATUS_OK;
 		}
-		suggestion_offer(&suggestion, named->name);
 	}
+	/* Suggestions cost far more than comparisons, so they are sought only for an error. */
+	char room[64];
+	struct suggestion suggestion = suggestion_for(name);
+	for (uint32_t i = 0; i < self->bodies.count; i++)
+		suggestion_offer(&suggestion, self->bodies.items[i].name);
 	return source_fail(&self->source, use->line, STATUS_MISSING, key,
 			   "%s: no body has the name '%.32s'%s", key, name,
 			   suggestion_text(&suggestion, room, sizeof room));

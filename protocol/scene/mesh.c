@@ -6,6 +6,8 @@
  */
 #include "protocol/scene/mesh.h"
 
+#include "server/base/suggestion.h"
+
 #include <assimp/cimport.h>
 #include <assimp/config.h>
 #include <assimp/postprocess.h>
@@ -18,13 +20,13 @@
 #include <sys/stat.h>
 
 #define MESH_DIRECTORY "/usr/share/glmark2/models"
+#define MESH_PACKAGE "glmark2-data"
 
 enum { PATH_BYTES = 4096 };
 
 /* ---- finding ------------------------------------------------------------------------------------- */
 
-/* A relative path without "..". */
-static bool is_below(const char *name)
+bool mesh_name_is_below(const char *name)
 {
 	if (name[0] == '/' || strchr(name, '\\') != NULL)
 		return false;
@@ -57,6 +59,12 @@ static bool find_file(const char *base, const char *name, char *path)
 		list += bytes + (list[bytes] == ':');
 	}
 	return is_file(MESH_DIRECTORY, strlen(MESH_DIRECTORY), name, path);
+}
+
+bool mesh_exists(const char *base, const char *name)
+{
+	char path[PATH_BYTES];
+	return mesh_name_is_below(name) && find_file(base, name, path);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------- */
@@ -98,11 +106,13 @@ static enum status check_size(const struct source *source, uint32_t line, const 
 }
 
 static enum status take_mesh(const struct source *source, uint32_t line, const struct aiMesh *mesh,
-			     struct point_cloud *out)
+			     uint32_t patch, struct point_cloud *out)
 {
 	uint32_t before = out->points.count;
 	if (ARRAY_RESERVE(&out->points, (uint64_t)before + mesh->mNumVertices) != STATUS_OK ||
 	    ARRAY_RESERVE(&out->triangles, (uint64_t)out->triangles.count + mesh->mNumFaces) !=
+		    STATUS_OK ||
+	    ARRAY_RESERVE(&out->patches, (uint64_t)out->patches.count + mesh->mNumFaces) !=
 		    STATUS_OK)
 		return source_no_memory(source);
 	for (uint32_t i = 0; i < mesh->mNumVertices; i++) {
@@ -126,12 +136,55 @@ static enum status take_mesh(const struct source *source, uint32_t line, const s
 			t.corner[k] = before + face->mIndices[k];
 		}
 		out->triangles.items[out->triangles.count++] = t;
+		out->patches.items[out->patches.count++] = patch;
+	}
+	return STATUS_OK;
+}
+
+/* The number of a material's name in the list, from 1; 0: it is not there. */
+static uint32_t patch_of(const struct aiMaterial *material, const struct yaml_node *patches)
+{
+	struct aiString name;
+	uint32_t number = 1;
+	if (patches == NULL || aiGetMaterialString(material, AI_MATKEY_NAME, &name) != AI_SUCCESS)
+		return 0;
+	for (const struct yaml_node *at = patches->first; at != NULL; at = at->next, number++)
+		if (strcmp(at->text, name.data) == 0)
+			return number;
+	return 0;
+}
+
+/* Every name must be one of a material that triangles have. */
+static enum status check_patches(const struct source *source, const char *name,
+				 const struct aiScene *scene, const struct yaml_node *patches)
+{
+	char room[64];
+	uint32_t number = 1;
+	for (const struct yaml_node *at = patches != NULL ? patches->first : NULL; at != NULL;
+	     at = at->next, number++) {
+		struct suggestion suggestion = suggestion_for(at->text);
+		bool found = false;
+		for (uint32_t m = 0; m < scene->mNumMeshes; m++) {
+			const struct aiMaterial *material =
+				scene->mMaterials[scene->mMeshes[m]->mMaterialIndex];
+			const struct aiMaterialProperty *has;
+			found |= patch_of(material, patches) == number;
+			/* A text with a NUL, behind its length; it lives as long as the material. */
+			if (aiGetMaterialProperty(material, AI_MATKEY_NAME, &has) == AI_SUCCESS)
+				suggestion_offer(&suggestion, has->mData + sizeof(uint32_t));
+		}
+		if (!found)
+			return source_fail(source, at->line, STATUS_MISSING, "patches",
+					   "no triangle of %.40s has the material '%.32s'%s", name,
+					   at->text,
+					   suggestion_text(&suggestion, room, sizeof room));
 	}
 	return STATUS_OK;
 }
 
 static enum status read_at(const struct source *source, uint32_t line, const char *name,
-			   const char *path, struct point_cloud *out)
+			   const char *path, const struct yaml_node *patches,
+			   struct point_cloud *out)
 {
 	const struct aiScene *scene = import(path);
 	if (scene == NULL)
@@ -139,25 +192,31 @@ static enum status read_at(const struct source *source, uint32_t line, const cha
 				   "%.40s cannot be read as a mesh: %.80s", name,
 				   aiGetErrorString());
 	enum status status = check_size(source, line, name, scene);
-	for (uint32_t m = 0; m < scene->mNumMeshes && status == STATUS_OK; m++)
-		status = take_mesh(source, line, scene->mMeshes[m], out);
+	if (status == STATUS_OK)
+		status = check_patches(source, name, scene, patches);
+	for (uint32_t m = 0; m < scene->mNumMeshes && status == STATUS_OK; m++) {
+		const struct aiMesh *mesh = scene->mMeshes[m];
+		status = take_mesh(source, line, mesh,
+				   patch_of(scene->mMaterials[mesh->mMaterialIndex], patches), out);
+	}
 	aiReleaseImport(scene);
 	return status;
 }
 
 enum status mesh_read(const struct source *source, uint32_t line, const char *base,
-		      const char *name, struct point_cloud *out)
+		      const char *name, const struct yaml_node *patches, struct point_cloud *out)
 {
 	char path[PATH_BYTES];
 	*out = (struct point_cloud){ 0 };
-	if (!is_below(name))
+	if (!mesh_name_is_below(name))
 		return source_fail(source, line, STATUS_RANGE, "file",
 				   "%.60s must be a relative name without '..'", name);
 	if (!find_file(base, name, path))
 		return source_fail(source, line, STATUS_MISSING, "file",
-				   "no %.60s beside the scene, in CAIRN_MESH_PATH or in %s", name,
-				   MESH_DIRECTORY);
-	enum status status = read_at(source, line, name, path, out);
+				   "no %.60s beside the scene, in CAIRN_MESH_PATH or in %s, which "
+				   "Debian's package %s fills",
+				   name, MESH_DIRECTORY, MESH_PACKAGE);
+	enum status status = read_at(source, line, name, path, patches, out);
 	if (status != STATUS_OK)
 		cloud_release(out);
 	return status;

@@ -11,10 +11,17 @@ enum { MESH_POINTS_MAX = 1 << 21, MESH_TRIANGLES_MAX = 1 << 21 };
 /* Searches `name` in `base` (may be NULL), then in the directories of CAIRN_MESH_PATH, then in
  * /usr/share/glmark2/models. Reads all meshes of the file as one, each at its pose in the file's
  * scene. `name` is relative and stays below those directories. The caller owns the cloud and
- * releases it; its points are as in the file, not welded. Errors: MISSING, RANGE (the name),
- * MALFORMED (with assimp's text), DEGENERATE (no triangle), TOO_LARGE, NOT_FINITE, NO_MEMORY; field
- * "file". */
+ * releases it; its points are as in the file, not welded. `patches` (may be NULL): names of the
+ * file's materials, checked; the triangles of the n-th, from 1, get the patch n. Errors: MISSING
+ * (also a material), RANGE (the name), MALFORMED (with assimp's text), DEGENERATE (no triangle),
+ * TOO_LARGE, NOT_FINITE, NO_MEMORY; field "file". */
 MUST_CHECK enum status mesh_read(const struct source *source, uint32_t line, const char *base,
-				 const char *name, struct point_cloud *out);
+				 const char *name, const struct yaml_node *patches,
+				 struct point_cloud *out);
+
+/* A relative name without "..". */
+bool mesh_name_is_below(const char *name);
+/* Whether mesh_read would find a file of this name. */
+bool mesh_exists(const char *base, const char *name);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "protocol/scene/compile.h"
+#include "protocol/scene/robot/convert.h"
 
 /* ---- the world ----------------------------------------------------------------------------------- */
 
@@ -171,6 +172,10 @@ static void compile_release(struct compile *self)
 	ARRAY_RELEASE(&self->attachments);
 	ARRAY_RELEASE(&self->points);
 	ARRAY_RELEASE(&self->bodies);
+	ARRAY_RELEASE(&self->coloured);
+	ARRAY_RELEASE(&self->walking);
+	ARRAY_RELEASE(&self->piece_sets);
+	ARRAY_RELEASE(&self->pieced);
 	ARRAY_RELEASE(&self->expectations);
 }
 
@@ -191,9 +196,17 @@ static enum status compile_all(struct compile *self, const struct yaml_node *roo
 	if (status == STATUS_OK)
 		status = compile_bodies(self, file.bodies);
 	if (status == STATUS_OK)
+		status = compile_all_pieces(self);
+	if (status == STATUS_OK)
+		status = compile_colours(self);
+	if (status == STATUS_OK)
+		status = compile_movers(self);
+	if (status == STATUS_OK)
 		status = compile_joints(self, file.joints);
 	if (status == STATUS_OK)
 		status = compile_fields(self, file.fields);
+	if (status == STATUS_OK)
+		status = compile_particles(self, file.particles);
 	if (status == STATUS_OK)
 		status = compile_compare(self, file.compare, compare);
 	if (status == STATUS_OK)
@@ -259,22 +272,41 @@ static void hand_over(struct compile *self, struct scene *scene)
 			command->spawn.shapes.items = scene->attachments + self->firsts.items[i];
 		if (command->op == COMMAND_JOINT_TABLE)
 			command->joint_table.points.items = scene->points + self->firsts.items[i];
+		if (command->op == COMMAND_PARTICLES_CREATE)
+			command->particles_create.colours.items =
+				scene->points + self->firsts.items[i];
 	}
 	ARRAY_RELEASE(&self->named);
 	ARRAY_RELEASE(&self->bodies);
+	ARRAY_RELEASE(&self->coloured);
+	ARRAY_RELEASE(&self->walking);
+	ARRAY_RELEASE(&self->piece_sets);
+	ARRAY_RELEASE(&self->pieced);
 	ARRAY_RELEASE(&self->firsts);
 }
 
-static enum status parse_scene(const char *text, size_t bytes, const char *file, const char *base,
-			       struct scene **out, struct reason *why)
+/* What is parsed, and where it is from. */
+struct input {
+	const char *text;
+	size_t bytes;
+	struct source source;
+	const char *base; /* the folder, or NULL */
+	const struct scene_options *options;
+};
+
+/* Compiles a text of YAML. `lines` are those of the robot's file for each line of the text; NULL: its own. */
+static enum status parse_yaml(const struct input *input, const struct robot_scene *robot,
+			      struct scene **out)
 {
 	struct document document;
-	struct compile compile = { .source = { .file = file, .why = why }, .base = base };
+	struct compile compile = { .source = input->source, .base = input->base };
 	struct scene *scene = heap_alloc_zero(sizeof *scene);
 	if (scene == NULL)
 		return source_no_memory(&compile.source);
-	enum status status = document_parse(&document, &compile.source, text, bytes);
+	enum status status = document_parse(&document, &compile.source, input->text, input->bytes);
 	if (status == STATUS_OK) {
+		if (robot != NULL)
+			document_set_lines(&document, robot->lines, robot->line_count);
 		status = compile_all(&compile, document.root, &scene->world, &scene->compare);
 		if (status == STATUS_OK)
 			status = keep_names(&compile, scene);
@@ -291,10 +323,32 @@ static enum status parse_scene(const char *text, size_t bytes, const char *file,
 	return STATUS_OK;
 }
 
+static enum status parse_scene(const struct input *input, struct scene **out)
+{
+	struct robot_scene robot;
+	if (!robot_is_file(input->text, input->bytes))
+		return parse_yaml(input, NULL, out);
+	enum status status = robot_convert(&input->source, input->text, input->bytes, input->base,
+					   input->options, &robot);
+	if (status != STATUS_OK)
+		return status;
+	struct input yaml = *input;
+	yaml.text = robot.text;
+	yaml.bytes = robot.bytes;
+	status = parse_yaml(&yaml, &robot, out);
+	if (status == STATUS_OK && robot.notes[0] != '\0') {
+		(*out)->notes = robot.notes;
+		robot.notes = NULL;
+	}
+	robot_scene_release(&robot);
+	return status;
+}
+
 enum status scene_parse(const char *text, size_t bytes, const char *base, struct scene **out,
 			struct reason *why)
 {
-	return parse_scene(text, bytes, "scene", base, out, why);
+	const struct input input = { text, bytes, { "scene", why }, base, NULL };
+	return parse_scene(&input, out);
 }
 
 /* ---- files --------------------------------------------------------------------------------------- */
@@ -320,31 +374,90 @@ static enum status read_file(const struct source *source, char **text, size_t *b
 	return status;
 }
 
-enum status scene_load(const char *path, struct scene **out, struct reason *why)
+/* "/scene.yaml" lies in "/", "scene.yaml" in "."; returned owned, NULL: no memory. */
+static char *folder_of(const char *path)
 {
-	struct source source = { .file = path, .why = why };
-	char *text = NULL;
-	size_t bytes = 0;
-	enum status status = read_file(&source, &text, &bytes);
-	if (status != STATUS_OK)
-		return status;
 	const char *slash = strrchr(path, '/');
 	size_t directory = slash != NULL ? (size_t)(slash - path) : 0;
 	char *base = heap_alloc(directory + 2);
-	if (base == NULL) {
-		heap_free(text);
-		return source_no_memory(&source);
-	}
-	/* "/scene.yaml" lies in "/", "scene.yaml" in ".". */
+	if (base == NULL)
+		return NULL;
 	snprintf(base, directory + 2, "%s", slash == NULL ? "." : "/");
 	if (directory > 0) {
 		memcpy(base, path, directory);
 		base[directory] = '\0';
 	}
-	status = parse_scene(text, bytes, path, base, out, why);
-	heap_free(base);
+	return base;
+}
+
+/* The file's text and folder, both to be freed. */
+static enum status read_input(const char *path, const struct scene_options *options,
+			      struct reason *why, struct input *input)
+{
+	char *text = NULL;
+	*input = (struct input){ .source = { path, why }, .options = options };
+	enum status status = read_file(&input->source, &text, &input->bytes);
+	if (status != STATUS_OK)
+		return status;
+	input->text = text;
+	input->base = folder_of(path);
+	if (input->base != NULL)
+		return STATUS_OK;
 	heap_free(text);
+	return source_no_memory(&input->source);
+}
+
+static void free_input(struct input *input)
+{
+	heap_free((char *)(uintptr_t)input->text);
+	heap_free((char *)(uintptr_t)input->base);
+}
+
+enum status scene_load_with(const char *path, const struct scene_options *options,
+			    struct scene **out, struct reason *why)
+{
+	struct input input;
+	enum status status = read_input(path, options, why, &input);
+	if (status != STATUS_OK)
+		return status;
+	status = parse_scene(&input, out);
+	free_input(&input);
 	return status;
+}
+
+enum status scene_load(const char *path, struct scene **out, struct reason *why)
+{
+	return scene_load_with(path, NULL, out, why);
+}
+
+enum status scene_convert(const char *path, const struct scene_options *options, char **text,
+			  char **notes, struct reason *why)
+{
+	struct input input;
+	struct robot_scene robot;
+	struct scene *scene;
+	enum status status = read_input(path, options, why, &input);
+	if (status != STATUS_OK)
+		return status;
+	/* The scene is compiled as well, so that what is printed is one that loads. */
+	if (!robot_is_file(input.text, input.bytes))
+		status = source_fail(&input.source, 1, STATUS_MALFORMED, "scene",
+				     "is no robot file: URDF and MJCF are XML");
+	if (status == STATUS_OK)
+		status = parse_scene(&input, &scene);
+	if (status == STATUS_OK) {
+		scene_destroy(scene);
+		status = robot_convert(&input.source, input.text, input.bytes, input.base, options,
+				       &robot);
+	}
+	free_input(&input);
+	if (status != STATUS_OK)
+		return status;
+	*text = robot.text;
+	*notes = robot.notes;
+	robot.text = robot.notes = NULL;
+	robot_scene_release(&robot);
+	return STATUS_OK;
 }
 
 void scene_destroy(struct scene *scene)
@@ -358,6 +471,7 @@ void scene_destroy(struct scene *scene)
 	heap_free(scene->points);
 	heap_free(scene->expectations);
 	heap_free(scene->names);
+	heap_free(scene->notes);
 	heap_free(scene);
 }
 
@@ -378,6 +492,24 @@ static uint32_t references(struct command *command, int64_t *ids[2])
 		ids[0] = &command->joint_create.body_a;
 		ids[1] = &command->joint_create.body_b;
 		return 2;
+	case COMMAND_SPAWN:
+		ids[0] = &command->spawn.ends_with;
+		return 1;
+	case COMMAND_SET_COLOUR:
+		ids[0] = &command->set_colour.body;
+		return 1;
+	case COMMAND_SET_MOVER:
+		ids[0] = &command->set_mover.body;
+		return 1;
+	case COMMAND_STEER:
+		ids[0] = &command->steer.body;
+		return 1;
+	case COMMAND_SET_PIECE:
+		ids[0] = &command->set_piece.body;
+		return 1;
+	case COMMAND_SET_VELOCITY:
+		ids[0] = &command->set_velocity.body;
+		return 1;
 	case COMMAND_JOINT_AXIS:
 		ids[0] = &command->joint_axis.joint;
 		return 1;

@@ -66,8 +66,9 @@ enum scene_measure {
 	MEASURE_RESIDUAL,
 	MEASURE_FALLBACKS, /* since the beginning */
 	MEASURE_JOINT_ERROR,
-	MEASURE_PUSH_WORK, /* J, since the beginning */
-	MEASURE_AWAKE,	   /* bodies */
+	MEASURE_PUSH_WORK,    /* J, since the beginning */
+	MEASURE_AWAKE,	      /* bodies */
+	MEASURE_IMPACT_ERROR, /* m: estimated, of impact; 0: nothing was estimated */
 	SCENE_MEASURES,
 };
 enum { MEASURES_OF_BODIES = MEASURE_ENERGY };
@@ -94,6 +95,14 @@ struct scene_name {
 	bool several; /* bodies of a generator: NAME[0], NAME[1], … */
 };
 
+/* What a robot file (docs/ROBOTS.md) does not say. */
+enum scene_base { SCENE_BASE_UNKNOWN, SCENE_BASE_FIXED, SCENE_BASE_FLOATING };
+struct scene_options {
+	enum scene_base
+		base; /* of an URDF without a link `world`, which is refused if this is unknown */
+	bool balance; /* moments of inertia that no body has are made equal, not refused */
+};
+
 struct scene {
 	struct scene_world world;
 	struct scene_shape *shapes; /* owned */
@@ -112,16 +121,26 @@ struct scene {
 	uint32_t expectation_count;
 	struct scene_name *names; /* owned; ascending bodies */
 	uint32_t name_count;
+	/* Owned; of a robot file: what it asks for and does not get, lines "FILE:LINE: …"; NULL: nothing. */
+	char *notes;
 };
 
 /* The name of the body that the file's SPAWN number `body` makes: its id in a world of its own. False: it has
  * none. */
 bool scene_body_name(const struct scene *scene, uint32_t body, char name[SCENE_BODY_NAME]);
-/* Reads a file (YAML, so also JSON). Mesh files are searched beside it, then in the directories of
- * CAIRN_MESH_PATH (colon-separated), then in /usr/share/glmark2/models. On a refusal, `why->text` starts
- * with "FILE:LINE: ", `field` is the key, and the limit is named. *out is returned owned. */
+/* Reads a file: YAML, so also JSON; or a robot, URDF or MJCF. Mesh files are searched beside it, then in
+ * the directories of CAIRN_MESH_PATH (colon-separated), then in /usr/share/glmark2/models. On a refusal,
+ * `why->text` starts with "FILE:LINE: ", `field` is the key, and the limit is named. *out is returned
+ * owned. */
 MUST_CHECK enum status scene_load(const char *path, struct scene **out, struct reason *why);
-/* The same from memory; `base` is the directory for meshes (may be NULL). */
+/* The same with options, which may be NULL. */
+MUST_CHECK enum status scene_load_with(const char *path, const struct scene_options *options,
+				       struct scene **out, struct reason *why);
+/* The scene file that a robot file stands for, returned owned with a zero byte at its end; *notes as
+ * in struct scene, "" for nothing. */
+MUST_CHECK enum status scene_convert(const char *path, const struct scene_options *options,
+				     char **text, char **notes, struct reason *why);
+/* The same as scene_load from memory; `base` is the directory for meshes (may be NULL). */
 MUST_CHECK enum status scene_parse(const char *text, size_t bytes, const char *base,
 				   struct scene **out, struct reason *why);
 void scene_destroy(struct scene *scene);

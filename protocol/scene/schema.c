@@ -60,7 +60,7 @@ static enum status unknown_key(const struct source *source, const struct yaml_no
 	char room[64];
 	struct suggestion suggestion = suggestion_for(key->text);
 	for (uint32_t i = 0; i < table->key_count; i++)
-		suggestion_offer(&suggestion, table->keys[i].name);
+		schema_offer(&suggestion, table->keys[i].name);
 	return source_fail(source, key->line, STATUS_MALFORMED, key->text,
 			   "%s has no key '%.32s'%s", table->name, key->text,
 			   suggestion_text(&suggestion, room, sizeof room));
@@ -325,6 +325,15 @@ static enum status read_counts(const struct source *source, const struct yaml_no
 	return STATUS_OK;
 }
 
+/* About x, then y, then z, fixed axes: R = Rz Ry Rx. */
+static quat turn_from_euler(vec3 degrees)
+{
+	quat x = quat_from_axis_angle(vec3_make(1, 0, 0), degrees.x * RADIANS_PER_DEGREE);
+	quat y = quat_from_axis_angle(vec3_make(0, 1, 0), degrees.y * RADIANS_PER_DEGREE);
+	quat z = quat_from_axis_angle(vec3_make(0, 0, 1), degrees.z * RADIANS_PER_DEGREE);
+	return quat_mul(z, quat_mul(y, x));
+}
+
 static enum status read_axis_turn(const struct source *source, const struct yaml_node *node,
 				  const struct schema_key *key, quat *out)
 {
@@ -333,6 +342,22 @@ static enum status read_axis_turn(const struct source *source, const struct yaml
 	enum status status = schema_read(source, node, SCHEMA_TURNING, &turn);
 	if (status != STATUS_OK)
 		return status;
+	bool euler = (turn.given >> KEY_TURNING_euler & 1) != 0;
+	bool axis_given = (turn.given >> KEY_TURNING_axis & 1) != 0;
+	bool degrees_given = (turn.given >> KEY_TURNING_degrees & 1) != 0;
+	if (euler && (axis_given || degrees_given))
+		return source_fail(source, node->line, STATUS_EXISTS, "euler",
+				   "%s has euler and an axis or degrees: give one of them",
+				   key->name);
+	if (euler) {
+		*out = turn_from_euler(turn.euler);
+		return STATUS_OK;
+	}
+	if (!axis_given || !degrees_given)
+		return source_fail(source, node->line, STATUS_MISSING,
+				   axis_given ? "degrees" : "axis",
+				   "rotation needs the key '%s', or euler in place of both",
+				   axis_given ? "degrees" : "axis");
 	vec3 axis = vec3_normalize_length(turn.axis, &length);
 	if (!(length > 1e-9))
 		return source_fail(source, node->line, STATUS_DEGENERATE, key->name,
@@ -349,7 +374,8 @@ static enum status read_turn(const struct source *source, const struct yaml_node
 		return read_axis_turn(source, node, key, out);
 	double v[4];
 	if (node->kind != NODE_LIST)
-		return wrong_type(source, node, key->name, "[w, x, y, z] or {axis, degrees}");
+		return wrong_type(source, node, key->name,
+				  "[w, x, y, z], {axis, degrees} or {euler}");
 	enum status status = schema_vector(source, node, key->name, -2, 2, "", 4, v);
 	if (status != STATUS_OK)
 		return status;

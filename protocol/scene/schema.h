@@ -118,6 +118,10 @@ void schema_defaults(enum schema_name table, void *values);
 MUST_CHECK enum status schema_read(const struct source *source, const struct yaml_node *map,
 				   enum schema_name table, void *values);
 
+/* Offers a known name to an error about an unknown one, as suggestion_offer() does; a name for which other
+ * engines and formats have the unknown word is the nearest. */
+void schema_offer(struct suggestion *self, const char *name);
+
 /* Copies the keys that `from` has given over those of `into`. */
 void schema_merge(enum schema_name table, void *into, const void *from);
 

@@ -66,6 +66,17 @@ static void write_kind(struct writer *writer, enum canonical_kind kind)
 	write_u8(writer, CANONICAL_VERSION);
 }
 
+enum { ROUNDED_BOX = 1, ROUNDED_HULL = 2 }; /* engine/geometry/rounded.c */
+
+/* The head of a box or hull with a radius. */
+static void write_rounded(struct writer *writer, uint8_t form, double radius)
+{
+	write_kind(writer, CANONICAL_ROUNDED);
+	write_u8(writer, form);
+	write_u8(writer, 0);
+	write_f64(writer, radius);
+}
+
 /* ---- simple shapes ------------------------------------------------------------------------------- */
 
 typedef enum status shape_write(struct compile *self, const struct yaml_node *node,
@@ -103,8 +114,49 @@ static enum status box_write(struct compile *self, const struct yaml_node *node,
 	enum status status = schema_read(&self->source, node, SCHEMA_BOX, &box);
 	if (status != STATUS_OK)
 		return status;
-	write_kind(writer, CANONICAL_BOX);
+	if (box.radius > 0)
+		write_rounded(writer, ROUNDED_BOX, box.radius);
+	else
+		write_kind(writer, CANONICAL_BOX);
 	write_vec3(writer, vec3_scale(box.size, 0.5));
+	return STATUS_OK;
+}
+
+static enum status cylinder_write(struct compile *self, const struct yaml_node *node,
+				  struct writer *writer)
+{
+	struct cylinder_keys cylinder;
+	enum status status = schema_read(&self->source, node, SCHEMA_CYLINDER, &cylinder);
+	if (status != STATUS_OK)
+		return status;
+	write_kind(writer, CANONICAL_CYLINDER);
+	write_f64(writer, 0.5 * cylinder.length);
+	write_f64(writer, cylinder.radius);
+	return STATUS_OK;
+}
+
+static enum status cone_write(struct compile *self, const struct yaml_node *node,
+			      struct writer *writer)
+{
+	struct cone_keys cone;
+	enum status status = schema_read(&self->source, node, SCHEMA_CONE, &cone);
+	if (status != STATUS_OK)
+		return status;
+	write_kind(writer, CANONICAL_CONE);
+	write_f64(writer, 0.5 * cone.length);
+	write_f64(writer, cone.radius);
+	return STATUS_OK;
+}
+
+static enum status ellipsoid_write(struct compile *self, const struct yaml_node *node,
+				   struct writer *writer)
+{
+	struct ellipsoid_keys ellipsoid;
+	enum status status = schema_read(&self->source, node, SCHEMA_ELLIPSOID, &ellipsoid);
+	if (status != STATUS_OK)
+		return status;
+	write_kind(writer, CANONICAL_ELLIPSOID);
+	write_vec3(writer, vec3_scale(ellipsoid.size, 0.5));
 	return STATUS_OK;
 }
 
@@ -193,6 +245,50 @@ static enum status read_triangles(struct compile *self, const struct yaml_node *
 	return STATUS_OK;
 }
 
+/* One number a triangle. */
+static enum status read_patches(struct compile *self, const struct yaml_node *list,
+				struct point_cloud *out)
+{
+	if (list->count != out->triangles.count)
+		return source_fail(&self->source, list->line, STATUS_RANGE, "patches",
+				   "%u patches for %u triangles; give one number each",
+				   (unsigned)list->count, (unsigned)out->triangles.count);
+	if (ARRAY_RESERVE(&out->patches, list->count) != STATUS_OK)
+		return source_no_memory(&self->source);
+	for (const struct yaml_node *at = list->first; at != NULL; at = at->next) {
+		int64_t patch;
+		enum status status =
+			schema_integer(&self->source, at, "patches", 0, PATCHES_END - 1, &patch);
+		if (status != STATUS_OK)
+			return status;
+		out->patches.items[out->patches.count++] = (uint32_t)patch;
+	}
+	return STATUS_OK;
+}
+
+/* Names of a file's materials: different texts, no more than there are patches. */
+static enum status check_patch_names(struct compile *self, const struct yaml_node *list)
+{
+	if (list->count >= PATCHES_END)
+		return source_fail(&self->source, list->line, STATUS_LIMIT, "patches",
+				   "%u names of materials; a mesh has at most %d patches",
+				   (unsigned)list->count, PATCHES_END - 1);
+	for (const struct yaml_node *at = list->first; at != NULL; at = at->next) {
+		if (at->kind != NODE_SCALAR)
+			return source_fail(
+				&self->source, at->line, STATUS_TYPE, "patches",
+				"with a file, patches are names of its materials, not %s",
+				node_kind_text(at));
+		for (const struct yaml_node *before = list->first; before != at;
+		     before = before->next)
+			if (strcmp(before->text, at->text) == 0)
+				return source_fail(&self->source, at->line, STATUS_EXISTS,
+						   "patches", "'%.32s' is in the list twice",
+						   at->text);
+	}
+	return STATUS_OK;
+}
+
 static enum status check_points(struct compile *self, uint32_t line,
 				const struct point_cloud *cloud)
 {
@@ -209,7 +305,8 @@ static enum status check_points(struct compile *self, uint32_t line,
 
 /* The keys that hull, mesh and solid share. */
 struct cloud_options {
-	const struct yaml_node *points, *triangles; /* NULL: not given, or not used by the kind */
+	const struct yaml_node *points, *triangles,
+		*patches; /* NULL: not given, or not used by the kind */
 	const char *file;
 	uint32_t up;
 	bool centre;
@@ -227,11 +324,13 @@ static enum status read_cloud(struct compile *self, const struct yaml_node *node
 				   "give either 'points' or 'file'");
 	if (options->file != NULL)
 		status = mesh_read(&self->source, node_find(node, "file")->line, self->base,
-				   options->file, out);
+				   options->file, options->patches, out);
 	else
 		status = read_points(self, options->points, out);
 	if (status == STATUS_OK && options->triangles != NULL)
 		status = read_triangles(self, options->triangles, out);
+	if (status == STATUS_OK && options->triangles != NULL && options->patches != NULL)
+		status = read_patches(self, options->patches, out);
 	if (status != STATUS_OK)
 		return status;
 	cloud_transform(out, options->up, options->centre, options->scale);
@@ -272,7 +371,10 @@ static enum status hull_write(struct compile *self, const struct yaml_node *node
 	if (status == STATUS_OK)
 		status = hull_points(self, node, &hull, &cloud);
 	if (status == STATUS_OK) {
-		write_kind(writer, CANONICAL_HULL);
+		if (hull.radius > 0)
+			write_rounded(writer, ROUNDED_HULL, hull.radius);
+		else
+			write_kind(writer, CANONICAL_HULL);
 		write_u32(writer, cloud.points.count);
 		for (uint32_t i = 0; i < cloud.points.count; i++)
 			write_vec3(writer, cloud.points.items[i]);
@@ -286,6 +388,7 @@ static enum status mesh_cloud(struct compile *self, const struct yaml_node *node
 {
 	struct cloud_options options = { .points = mesh->points,
 					 .triangles = mesh->triangles,
+					 .patches = mesh->patches,
 					 .file = mesh->file,
 					 .up = mesh->up,
 					 .centre = mesh->centre,
@@ -294,7 +397,11 @@ static enum status mesh_cloud(struct compile *self, const struct yaml_node *node
 	if ((mesh->triangles != NULL) != (mesh->points != NULL))
 		return source_fail(&self->source, node->line, STATUS_MISSING, "triangles",
 				   "'points' and 'triangles' go together");
-	enum status status = read_cloud(self, node, &options, cloud);
+	enum status status = STATUS_OK;
+	if (mesh->patches != NULL && mesh->file != NULL)
+		status = check_patch_names(self, mesh->patches);
+	if (status == STATUS_OK)
+		status = read_cloud(self, node, &options, cloud);
 	if (status == STATUS_OK && cloud->triangles.count == 0)
 		status = source_fail(&self->source, node->line, STATUS_DEGENERATE, "triangles",
 				     "no triangle has an area; a mesh needs at least one");
@@ -313,6 +420,16 @@ static void write_cloud(struct writer *writer, const struct point_cloud *cloud)
 			write_u32(writer, cloud->triangles.items[i].corner[k]);
 }
 
+/* A byte for each triangle, if any has a patch. */
+static void write_patches(struct writer *writer, const struct point_cloud *cloud)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < cloud->patches.count; i++)
+		any |= cloud->patches.items[i] != 0;
+	for (uint32_t i = 0; i < cloud->patches.count && any; i++)
+		write_u8(writer, (uint8_t)cloud->patches.items[i]);
+}
+
 static enum status mesh_write(struct compile *self, const struct yaml_node *node,
 			      struct writer *writer)
 {
@@ -324,6 +441,7 @@ static enum status mesh_write(struct compile *self, const struct yaml_node *node
 	if (status == STATUS_OK) {
 		write_kind(writer, CANONICAL_MESH);
 		write_cloud(writer, &cloud);
+		write_patches(writer, &cloud);
 	}
 	cloud_release(&cloud);
 	return status;
@@ -377,9 +495,17 @@ static const struct {
 	const char *name;
 	shape_write *write;
 } KINDS[] = {
-	{ "sphere", sphere_write },   { "capsule", capsule_write }, { "box", box_write },
-	{ "plane", plane_write },     { "hull", hull_write },	    { "mesh", mesh_write },
-	{ "polygon", polygon_write }, { "solid", solid_write },
+	{ "sphere", sphere_write },
+	{ "capsule", capsule_write },
+	{ "box", box_write },
+	{ "plane", plane_write },
+	{ "hull", hull_write },
+	{ "mesh", mesh_write },
+	{ "polygon", polygon_write },
+	{ "solid", solid_write },
+	{ "cylinder", cylinder_write },
+	{ "cone", cone_write },
+	{ "ellipsoid", ellipsoid_write },
 };
 
 static enum status find_kind(struct compile *self, const struct yaml_node *node, shape_write **out)
@@ -394,7 +520,7 @@ static enum status find_kind(struct compile *self, const struct yaml_node *node,
 				   "kind must be a word, not %s", node_kind_text(kind));
 	struct suggestion suggestion = suggestion_for(kind->text);
 	for (size_t i = 0; i < COUNT_OF(KINDS); i++) {
-		suggestion_offer(&suggestion, KINDS[i].name);
+		schema_offer(&suggestion, KINDS[i].name);
 		if (strcmp(KINDS[i].name, kind->text) == 0) {
 			*out = KINDS[i].write;
 			return STATUS_OK;

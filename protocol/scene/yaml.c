@@ -301,6 +301,15 @@ void document_release(struct document *document)
 	*document = (struct document){ 0 };
 }
 
+void document_set_lines(struct document *document, const uint32_t *lines, uint32_t count)
+{
+	for (uint32_t i = 0; i < document->node_count; i++) {
+		struct yaml_node *node = &document->nodes[i];
+		ASSERT(node->line >= 1 && node->line <= count);
+		node->line = lines[node->line - 1];
+	}
+}
+
 const struct yaml_node *node_find(const struct yaml_node *map, const char *key)
 {
 	ASSERT(map->kind == NODE_MAP);

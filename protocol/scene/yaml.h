@@ -56,6 +56,8 @@ struct document {
 MUST_CHECK enum status document_parse(struct document *document, const struct source *source,
 				      const char *text, size_t bytes);
 void document_release(struct document *document);
+/* Gives the nodes of line i the line lines[i − 1], for a text that was made of another file. */
+void document_set_lines(struct document *document, const uint32_t *lines, uint32_t count);
 
 /* The value of a key of a map; NULL if the key is absent. */
 const struct yaml_node *node_find(const struct yaml_node *map, const char *key);

@@ -25,8 +25,7 @@ static inline void ring_init(struct ring *self, void *storage, uint32_t capacity
 	*self = (struct ring){ storage, item_bytes, capacity, 0, 0 };
 }
 
-/* The item at `position` from the oldest (0); borrowed until it is popped. NULL when there is none.
- * */
+/* The item at `position` from the oldest (0); borrowed until it is popped. NULL when there is none. */
 static inline void *ring_at(const struct ring *self, uint32_t position)
 {
 	VALIDATE(self->count <= self->capacity);

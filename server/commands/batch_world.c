@@ -1,6 +1,7 @@
 /* See batch_world.h. */
 #include "server/commands/batch_world.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,8 @@ enum status batch_world_make(const struct batch_scene *from, struct shape_librar
 	enum status status = scene_load(from->path, scene, why);
 	if (status != STATUS_OK)
 		return status;
+	if ((*scene)->notes != NULL)
+		fputs((*scene)->notes, stderr);
 	if (from->seed != NULL) {
 		(*scene)->world.seed = *from->seed;
 		(*scene)->world.seed_given = true;

@@ -19,6 +19,7 @@ const struct compare_figure_info compare_figures[FIGURES] = {
 	[FIGURE_PENETRATION] = { "penetration", "deepest penetration", "m" },
 	[FIGURE_RESIDUAL] = { "residual", "residual", "m/s" },
 	[FIGURE_FALLBACKS] = { "fallbacks", "fallbacks so far", "" },
+	[FIGURE_IMPACT_ERROR] = { "impact_error", "estimated error of a part", "m" },
 	[FIGURE_MS] = { "ms", "time of a step", "ms" },
 };
 
@@ -122,6 +123,8 @@ static double measure_world(const struct compare_run *run, const struct scene_ex
 		return stats.push_work_total;
 	case MEASURE_AWAKE:
 		return stats.awake;
+	case MEASURE_IMPACT_ERROR:
+		return stats.impact_error;
 	default:
 		ASSERT(false);
 		return 0;
@@ -158,6 +161,7 @@ static void measure_run(struct comparison *self, struct compare_run *run, uint64
 	run->series[FIGURE_PENETRATION][tick] = stats.penetration_max;
 	run->series[FIGURE_RESIDUAL][tick] = stats.residual;
 	run->series[FIGURE_FALLBACKS][tick] = (double)stats.fallbacks_total;
+	run->series[FIGURE_IMPACT_ERROR][tick] = stats.impact_error;
 	run->series[FIGURE_MS][tick] = ms;
 	for (uint32_t i = 0; i < run->scene->expectation_count; i++) {
 		const struct scene_expectation *of = &run->scene->expectations[i];
@@ -434,6 +438,22 @@ double comparison_largest(const struct comparison *self, uint32_t run, enum comp
 		if (series[tick] * series[tick] > most * most)
 			most = series[tick];
 	return most;
+}
+
+bool comparison_has(const struct comparison *self, uint32_t run, enum compare_figure figure)
+{
+	ASSERT(figure < FIGURES);
+	if (self->runs[run].world == NULL)
+		return false;
+	return figure != FIGURE_IMPACT_ERROR || comparison_largest(self, run, figure) > 0;
+}
+
+bool comparison_shows(const struct comparison *self, enum compare_figure figure)
+{
+	for (uint32_t i = 0; i < self->count; i++)
+		if (comparison_has(self, i, figure))
+			return true;
+	return figure != FIGURE_IMPACT_ERROR;
 }
 
 static int by_value(const void *a, const void *b)

@@ -16,8 +16,9 @@ enum compare_figure {
 	FIGURE_ANGULAR_MOMENTUM, /* kg m²/s */
 	FIGURE_PENETRATION,	 /* m */
 	FIGURE_RESIDUAL,
-	FIGURE_FALLBACKS, /* since the beginning */
-	FIGURE_MS,	  /* of the step; 0 at tick 0 */
+	FIGURE_FALLBACKS,    /* since the beginning */
+	FIGURE_IMPACT_ERROR, /* m: largest estimate of a part of the tick; 0: none was estimated */
+	FIGURE_MS,	     /* of the step; 0 at tick 0 */
 	FIGURES,
 };
 struct compare_figure_info {
@@ -68,6 +69,10 @@ const double *comparison_measured(const struct comparison *self, uint32_t run,
 /* Figures of a run: the last value, and the largest by size. */
 double comparison_last(const struct comparison *self, uint32_t run, enum compare_figure figure);
 double comparison_largest(const struct comparison *self, uint32_t run, enum compare_figure figure);
+/* Whether a run has the figure: FIGURE_IMPACT_ERROR only if something was estimated. */
+bool comparison_has(const struct comparison *self, uint32_t run, enum compare_figure figure);
+/* Whether any run has it: tables and plots have no place for what nobody has. */
+bool comparison_shows(const struct comparison *self, enum compare_figure figure);
 /* Milliseconds a step: the value that `share` of the steps do not exceed. */
 double comparison_ms(const struct comparison *self, uint32_t run, double share);
 

@@ -191,7 +191,8 @@ static void print_panel(FILE *file, struct panel *panel)
 	if (panel->figure == FIGURES)
 		print_band(file, panel);
 	for (uint32_t i = 0; i < panel->comparison->count; i++)
-		print_line(file, panel, i);
+		if (panel->figure == FIGURES || comparison_has(panel->comparison, i, panel->figure))
+			print_line(file, panel, i);
 }
 
 static void print_head(FILE *file, const struct comparison *self, uint32_t panels)
@@ -225,16 +226,21 @@ static void print_plot(FILE *file, const struct comparison *self)
 				? self->runs[i].scene
 				: NULL;
 	uint32_t bounds = scene != NULL ? scene->expectation_count : 0;
-	print_head(file, self, FIGURES + bounds);
-	for (uint32_t p = 0; p < FIGURES + bounds && scene != NULL; p++) {
+	uint32_t figures[FIGURES], count = 0;
+	for (uint32_t f = 0; f < FIGURES; f++)
+		if (comparison_shows(self, f))
+			figures[count++] = f;
+	print_head(file, self, count + bounds);
+	for (uint32_t p = 0; p < count + bounds && scene != NULL; p++) {
 		/* Bounds first: they are what the scene is about. */
 		bool bound = p < bounds;
+		uint32_t figure = bound ? (uint32_t)FIGURES : figures[p - bounds];
 		struct panel panel = { .comparison = self,
-				       .figure = bound ? (uint32_t)FIGURES : p - bounds,
+				       .figure = figure,
 				       .expectation = p,
 				       .bound = bound ? &scene->expectations[p] : NULL,
-				       .logarithmic = !bound && p - bounds != FIGURE_MS &&
-						      p - bounds != FIGURE_FALLBACKS,
+				       .logarithmic = !bound && figure != FIGURE_MS &&
+						      figure != FIGURE_FALLBACKS,
 				       .x = PANEL_WIDTH * (p % COLUMNS),
 				       .y = HEAD + PANEL_HEIGHT * (p / COLUMNS) };
 		print_panel(file, &panel);

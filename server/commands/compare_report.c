@@ -17,13 +17,18 @@ static void print_run(const struct comparison *self, uint32_t i)
 		return;
 	}
 	struct world_stats stats = world_stats(run->world);
-	printf("%-24s %10.3g %10.3g %10.3g %10.3g %11.3g %9.3g %9" PRIu64 " %9.3g %8.3g\n",
+	printf("%-24s %10.3g %10.3g %10.3g %10.3g %11.3g %9.3g %9" PRIu64 " %9.3g %8.3g",
 	       run->method, comparison_last(self, i, FIGURE_DIVERGENCE),
 	       comparison_last(self, i, FIGURE_ENERGY), comparison_last(self, i, FIGURE_MOMENTUM),
 	       comparison_last(self, i, FIGURE_ANGULAR_MOMENTUM),
 	       comparison_largest(self, i, FIGURE_PENETRATION),
 	       comparison_largest(self, i, FIGURE_RESIDUAL), stats.fallbacks_total,
 	       stats.push_work_total, comparison_ms(self, i, 0.5));
+	if (comparison_has(self, i, FIGURE_IMPACT_ERROR))
+		printf(" %9.3g", comparison_largest(self, i, FIGURE_IMPACT_ERROR));
+	else if (comparison_shows(self, FIGURE_IMPACT_ERROR))
+		printf(" %9s", "-");
+	putchar('\n');
 }
 
 static void print_bound(double least, double most)
@@ -55,10 +60,12 @@ static void print_expectation(const struct comparison *self, const struct scene 
 void compare_print_text(const struct comparison *self)
 {
 	printf("%s: %" PRIu64 " ticks at %g/s\n\n", self->path, self->ticks, self->rate);
-	printf("%-24s %10s %10s %10s %10s %11s %9s %9s %9s %8s\n", "method", "diverged", "energy",
-	       "momentum", "angular", "penetration", "residual", "fallbacks", "push", "ms");
-	printf("%-24s %10s %10s %10s %10s %11s %9s %9s %9s %8s\n", "", "m", "change", "kg m/s",
-	       "kg m2/s", "m", "largest", "", "J", "median");
+	bool estimates = comparison_shows(self, FIGURE_IMPACT_ERROR);
+	printf("%-24s %10s %10s %10s %10s %11s %9s %9s %9s %8s%s\n", "method", "diverged", "energy",
+	       "momentum", "angular", "penetration", "residual", "fallbacks", "push", "ms",
+	       estimates ? "  estimate" : "");
+	printf("%-24s %10s %10s %10s %10s %11s %9s %9s %9s %8s%s\n", "", "m", "change", "kg m/s",
+	       "kg m2/s", "m", "largest", "", "J", "median", estimates ? "         m" : "");
 	const struct scene *scene = NULL;
 	for (uint32_t i = 0; i < self->count; i++) {
 		print_run(self, i);
@@ -104,6 +111,10 @@ static void print_run_json(const struct comparison *self, uint32_t i)
 	printf(", \"refused\": null, \"tick_hash\": \"%016" PRIx64 "\"",
 	       world_tick_hash(run->world));
 	for (uint32_t f = 0; f < FIGURE_MS; f++) {
+		if (!comparison_has(self, i, f)) {
+			printf(", \"%s\": null", compare_figures[f].name);
+			continue;
+		}
 		printf(", \"%s\": {", compare_figures[f].name);
 		print_number("last", comparison_last(self, i, f));
 		printf(", ");

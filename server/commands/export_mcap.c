@@ -354,7 +354,7 @@ static void say_sized(struct mcap *self, vec3 p, quat q, vec3 size, const char *
 	    more, color_text);
 }
 
-/* A box that contains a shape without a primitive: solids, planes, polygons. */
+/* A box that contains a shape without a primitive: solids, planes, polygons, rounded hulls. */
 static void say_bounds(struct mcap *self, const struct shape *shape, vec3 p, quat q)
 {
 	vec3 half = vec3_scale(vec3_sub(shape->aabb_max, shape->aabb_min), 0.5);
@@ -372,7 +372,11 @@ static enum primitive primitive_of(const struct shape *shape)
 	switch (shape->kind) {
 	case SHAPE_SPHERE:
 		return PRIMITIVE_SPHERE;
+	case SHAPE_ELLIPSOID:
+		return PRIMITIVE_SPHERE;
 	case SHAPE_CAPSULE:
+	case SHAPE_CYLINDER:
+	case SHAPE_CONE:
 		return PRIMITIVE_CYLINDER;
 	case SHAPE_MESH:
 	case SHAPE_HULL:
@@ -397,6 +401,15 @@ static uint32_t say_shape(struct mcap *self, const struct placement_view *at, en
 	if (shape->kind == SHAPE_SPHERE) {
 		double d = 2 * shape->sphere.radius;
 		say_sized(self, p, q, (vec3){ d, d, d }, "");
+	} else if (shape->kind == SHAPE_ELLIPSOID) {
+		say_sized(self, p, q, vec3_scale(shape->ellipsoid.half, 2), "");
+	} else if (shape->kind == SHAPE_CYLINDER || shape->kind == SHAPE_CONE) {
+		/* Along −z, turned to y: the top of Foxglove's cylinder is the lower end. */
+		double d = 2 * shape->cylinder.radius, length = 2 * shape->cylinder.half_length;
+		quat turned = quat_mul(q, (quat){ 0.70710678118654752, 0.70710678118654752, 0, 0 });
+		say_sized(self, p, turned, (vec3){ d, d, length },
+			  shape->kind == SHAPE_CONE ? "\"bottom_scale\":0,\"top_scale\":1,"
+						    : "\"bottom_scale\":1,\"top_scale\":1,");
 	} else if (shape->kind == SHAPE_CAPSULE) {
 		double d = 2 * shape->capsule.radius, half = shape->capsule.half_length;
 		/* Foxglove's cylinders are along z, capsules along y: a quarter turn about x. */

@@ -24,5 +24,7 @@ cairnd_SOURCES += \
 	server/commands/run.h \
 	server/commands/run_output.c \
 	server/commands/run_output.h \
+	server/commands/stability_command.c \
+	server/commands/stability_command.h \
 	server/commands/store_command.c \
 	server/commands/store_command.h

@@ -385,7 +385,7 @@ static enum status read_mesh(struct job *job, struct reason *why)
 				  job->options->mesh_tolerance, (double)SHAPE_LENGTH_MAX);
 	if (slash != NULL && (size_t)(slash - path) < sizeof base)
 		snprintf(base, sizeof base, "%.*s/", (int)(slash - path), path);
-	return mesh_read(&source, 0, base, slash != NULL ? slash + 1 : path, &job->mesh);
+	return mesh_read(&source, 0, base, slash != NULL ? slash + 1 : path, NULL, &job->mesh);
 }
 
 int mesh_command(const struct options *options)

@@ -92,8 +92,9 @@ void world_set_shape_source(struct world *world, struct shape_source shapes);
 
 enum { BATCH_COMMANDS_MAX = 4096 };
 /* LATE_WITHDRAW: the session's restricted batches that are stored for a later tick are removed before
- * anything else of this call. LATE_REMOVE_DRAGS: the drags that the session owns (0: of all sessions) are
- * removed, in the order of batches. Such batches have no commands and no tick. */
+ * anything else of this call. LATE_REMOVE_DRAGS: the drags that the session owns (0: of all sessions)
+ * and its bodies that end with their owner are removed, in the order of batches. Such batches have no
+ * commands and no tick. */
 enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1, LATE_WITHDRAW = 2, LATE_REMOVE_DRAGS = 3 };
 
 /* Commands that are applied together or not at all. */
@@ -103,6 +104,9 @@ struct batch {
 	uint64_t at;	  /* tick before which to apply; a batch for a later tick is stored */
 	uint8_t late;	  /* enum late_policy, if `at` has passed */
 	bool restricted; /* a player's: only bodies that `session` owns; SPAWN gives it the new ones */
+	/* It was applied before, perhaps by an earlier build: it is not asked whether the method ignores a
+	 * property of a material, which earlier builds did not refuse. */
+	bool recorded;
 	struct command *commands; /* borrowed; normalised in place */
 	uint32_t count;
 };
@@ -234,10 +238,11 @@ void world_begin(struct world *world);
 struct body_view {
 	body_id id;
 	uint8_t status; /* enum body_status */
-	bool asleep, quarantined, fast;
+	bool asleep, quarantined, fast, sensor;
 	uint32_t owner;
 	int64_t tag;
-	vec3 position; /* of the origin */
+	uint32_t colour; /* 0xRRGGBB + COLOUR_GIVEN; 0: none */
+	vec3 position;	 /* of the origin */
 	quat rotation;
 	vec3 velocity; /* of the mass centre */
 	vec3 angular_velocity;
@@ -246,6 +251,21 @@ struct body_view {
 	uint32_t placement_count;
 };
 MUST_CHECK enum status world_body(const struct world *world, body_id id, struct body_view *out);
+/* A mover's state after the last tick, and what it can (commands SET_MOVER, STEER). */
+struct mover_view {
+	uint8_t flags;	    /* MOVER_ON_GROUND … */
+	body_id ground;	    /* on which it stands, 0 none */
+	uint32_t squeezes;  /* ticks in which it had no place */
+	vec3 normal;	    /* of its ground, unit; zero without ground */
+	vec3 velocity;	    /* m/s, in the air: beside the wish */
+	vec3 wish;	    /* m/s */
+	double step_height; /* m */
+	double slope;	    /* rad */
+	double push_force;  /* N */
+	double snap;	    /* m */
+};
+/* False if there is no such body, or it is no mover. */
+bool world_mover(const struct world *world, body_id id, struct mover_view *out);
 /* Ids of all bodies, ascending; returns how many there are, writes at most `capacity`. */
 uint32_t world_bodies(const struct world *world, body_id *ids, uint32_t capacity);
 /* A body's shapes and their places on it; writes at most `capacity`, returns how many it has, 0 if there
@@ -293,6 +313,9 @@ MUST_CHECK enum status world_joint(const struct world *world, joint_id id, struc
 uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, uint32_t capacity);
 /* The number of drags that a session owns; 0: that all sessions own. */
 uint32_t world_drags(const struct world *world, uint32_t owner);
+/* True if LATE_REMOVE_DRAGS of that session (0: of all sessions) would remove something.
+ * O(joints + bodies). */
+bool world_session_leaves(const struct world *world, uint32_t session);
 /* Bodies that joints link with `body`, itself included, ids ascending. A body that is not dynamic is
  * listed but links no further. *count is 0 if there is no such body. O(linked joints). NO_MEMORY. */
 MUST_CHECK enum status world_linked(const struct world *world, body_id body, body_id *ids,
@@ -331,7 +354,7 @@ struct field_view {
 	quat rotation;	     /* field axes → world */
 	vec3 strength;	     /* N or m/s², field axes */
 	vec3 velocity;	     /* m/s, of a drag's medium, world axes */
-	double linear, quadratic, angular, core;
+	double linear, quadratic, angular, core, density;
 };
 /* All fields, ids ascending; returns how many there are. */
 uint32_t world_fields(const struct world *world, struct field_view out[FIELDS_MAX]);
@@ -339,6 +362,41 @@ uint32_t world_fields(const struct world *world, struct field_view out[FIELDS_MA
  * every category and has no size: an acceleration (m/s²), to which a force (N) is added. */
 void world_field_force(const struct world *world, vec3 at, vec3 velocity, double mass,
 		       vec3 *acceleration, vec3 *force);
+
+/* ---- particles ------------------------------------------------------------------------------- */
+
+/* A particle system, as PARTICLES_CREATE and PARTICLES_SET make it (commands.def), and its counts so far. */
+struct system_view {
+	system_id id;
+	char name[32];
+	uint32_t owner, capacity, rate, rate_deviation, delay, category, mask;
+	int64_t tag;
+	uint8_t emitter, recycle, colour_count;
+	vec3 position, half; /* m */
+	quat rotation;	     /* emitter axes → world */
+	/* Mean and largest deviation; borrowed until the world changes: m, kg, s, m/s. */
+	const double *size, *mass, *life, *speed;
+	double spread, drag, gravity_scale;
+	double static_friction, dynamic_friction, restitution;
+	uint64_t seed;
+	const double *colour_age; /* s; borrowed, as colour, 0xRRGGBB */
+	const uint32_t *colour;
+	uint32_t alive;
+	uint64_t born, lost, refused, cut; /* fields.def */
+};
+struct particle_view {
+	uint64_t serial;
+	vec3 position, velocity;  /* m, m/s */
+	double radius, mass, age; /* m, kg, s */
+};
+/* All systems, ids ascending; returns how many there are. */
+uint32_t world_systems(const struct world *world, struct system_view out[SYSTEMS_MAX]);
+/* Particles of all systems. */
+uint32_t world_particle_count(const struct world *world);
+/* The particles of a system with serial numbers above `after`, ascending, at most `capacity`; returns their
+ * number. O(particles of the world). */
+uint32_t world_particles(const struct world *world, system_id system, uint64_t after,
+			 struct particle_view *out, uint32_t capacity);
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
@@ -509,6 +567,46 @@ struct force_view {
  * forces stay). UNKNOWN_BODY; NO_MEMORY: none. */
 MUST_CHECK enum status world_forces(const struct world *world, body_id body, bool least,
 				    struct force_view *out, uint32_t capacity, uint32_t *count);
+
+/* Whether the bodies stand, taken at rest at their present places (statics/stability.h). */
+struct stability_query {
+	double touch; /* m: pieces no farther apart touch; 0: 1 % of the smaller one's least half-width */
+	uint32_t sides; /* of a pyramid of friction in space: even, 4 … 16 */
+	uint8_t margin; /* enum stability_margin */
+	body_id body;	/* of LOAD and PUSH */
+	vec3 direction; /* of PUSH and TILT, of any length but 0 */
+};
+struct stability_contact {
+	body_id a, b;
+	uint32_t child_a, child_b; /* indices of the shapes in their bodies */
+	vec3 point, normal;	   /* m, world; unit, a → b */
+	double separation;	   /* m */
+	double normal_force;	   /* N ≥ 0 */
+	vec3 friction_force;	   /* N, on b */
+	vec3 parting;		   /* m/s²: initial acceleration of b's surface against a's */
+	bool breaks;		   /* it parts along the normal */
+};
+struct stability_motion {
+	body_id body;
+	vec3 acceleration, angular; /* m/s², rad/s²: with which it begins to fall */
+};
+struct stability_view {
+	uint8_t verdict, law;		    /* enum stability_verdict, stability_law */
+	double residual, kkt, gap, witness; /* 1 */
+	uint32_t rounds;		    /* factors made */
+	uint32_t fallbacks; /* problems solved in steps, because rows are too dependent */
+	uint32_t bodies, points, rows;	    /* rows: of joints */
+	double lower, upper, stands;	    /* the margin; infinite: without end */
+	struct stability_contact *contacts; /* owned; `points` of them, by pairs of shapes */
+	struct stability_motion *motions;   /* owned; `bodies` of them, by rows */
+};
+/* UNKNOWN_BODY; RANGE: a number of the query, a body that does not move; LIMIT; UNSUPPORTED: shapes
+ * that are not convex, motors that turn; DEGENERATE: bodies overlap; NO_MEMORY. Release `out` if the
+ * call succeeded. */
+MUST_CHECK enum status world_stability(const struct world *world,
+				       const struct stability_query *query,
+				       struct stability_view *out, struct reason *why);
+void stability_view_release(struct stability_view *self);
 
 /* Points of the contacts assigned to `body`. A contact belongs to its dynamic body; of two dynamic bodies to
  * that with the higher id. As above, but with `body` as b (so `a` is the other), sorted by (a, child_b,

@@ -16,6 +16,7 @@ typedef uint32_t body_id;
 typedef uint32_t shape_id;
 typedef uint32_t joint_id;
 typedef uint32_t field_id;
+typedef uint32_t system_id;
 
 /* The body that carries the walls of BOUNDS_WALLS: static, in the body table while there are walls, in
  * contacts and their events, nowhere else. Its contacts are not filtered. No command may name it. */
@@ -60,6 +61,8 @@ enum bounds_mode {
 #define ROLLING_MAX 1e3		       /* m */
 #define TOLERANCE_MAX 1.0	       /* m */
 #define GRAVITY_SCALE_MAX 1e3	       /* 1 */
+#define MOVER_STEP_MAX 100.0	       /* m */
+#define MOVER_SLOPE_MAX 1.5	       /* rad: at π/2 a wall would be ground */
 #define INERTIA_MAX 1e18	       /* kg m² */
 #define DAMPING_MAX 1e3		       /* 1/s */
 #define STIFFNESS_MAX 1e12	       /* N/m, N·m/rad, and N·s/m, N·m·s/rad of its damping */
@@ -79,6 +82,9 @@ enum {
 	BODY_AIMED = 1u << 6,	/* animated: its velocity takes it to a target in the next tick */
 	BODY_ARRIVES = 1u << 7, /* that tick has been made: without a new target it stops */
 };
+
+/* A body's colour is 0xRRGGBB plus this; 0: it has none. */
+enum { COLOUR_GIVEN = 1 << 24 };
 
 /* Where SPAWN's mass properties come from. */
 enum mass_rule {
@@ -128,6 +134,19 @@ struct attachment {
 	quat rotation;
 };
 enum { ATTACHMENTS_MAX = 64 }; /* shapes of one body */
+
+/* What a piece of a body, that is one of its shapes, has of its own (bits). The rest it has from the body. */
+enum piece_own {
+	OWN_MATERIAL = 1 << 0, /* frictions, restitution and their rules */
+	OWN_FILTER = 1 << 1,   /* category, mask, group */
+	OWN_SENSOR = 1 << 2,   /* whether it is a sensor */
+	OWN_SURFACE = 1 << 3,  /* surface_velocity */
+	OWN_DENSITY = 1 << 4,
+	OWN_ALL = 31,
+	OWN_OF_PATCH = OWN_MATERIAL | OWN_SURFACE,
+};
+/* Numbers of triangles of a mesh, by which they have materials, are below. 0: those of the piece. */
+enum { PATCHES_END = 65 };
 
 /* The type of a joint determines which of its six axes are locked, and how its coordinates are measured.
  *
@@ -213,6 +232,11 @@ enum field_kind {
 	FIELD_DRAG = 4, /* −w (linear + quadratic |u|) u, u: velocity relative to the medium's, and
 				−w angular × inertia × angular velocity; both at most what stops that motion
 				within the time for which the force is held */
+	FIELD_FLUID =
+		5, /* a liquid at rest or in steady flow, below the plane through its centre (of a
+				box: through its top) across the field's y axis; −density × submerged
+				volume × gravity at the centre of that part, and a drag with w the submerged
+				part of the volume */
 };
 enum field_region {
 	FIELD_EVERYWHERE = 0,
@@ -234,6 +258,52 @@ enum {
 #define FIELD_CORE_MIN 1e-3
 enum { FIELDS_MAX = 256 }; /* of one world: each is compared with each awake body in each tick */
 
+/* Where a particle system's particles are born, and in which direction they fly. */
+enum emitter_kind {
+	EMITTER_NONE = 0, /* only PARTICLES_ADD makes particles */
+	EMITTER_POINT = 1,
+	EMITTER_PLANAR = 2, /* a square grid across y, with cells of two largest diameters */
+	EMITTER_BOX = 3,    /* anywhere on the surface of a box, along its normal */
+	EMITTER_SPHERE = 4, /* on a sphere, one in each of as many equal cells, along the radius */
+};
+/* Limits of particles. One that is lighter or smaller gives impulses or contacts below rounding. */
+#define PARTICLE_SIZE_MIN 1e-4 /* m */
+#define PARTICLE_SIZE_MAX 100.0
+#define PARTICLE_MASS_MIN 1e-9 /* kg */
+#define PARTICLE_LIFE_MAX 1e6  /* s */
+#define PARTICLE_SPREAD_MAX 3.141592653589793
+enum {
+	PARTICLES_MAX = 1048576, /* of one world: the sum of the capacities of its systems */
+	SYSTEMS_MAX = 64,	 /* of one world */
+	PARTICLE_COLOURS_MAX = 8,
+	PARTICLE_HITS_MAX = 8, /* of one particle in a tick; then its path ends */
+};
+
+/* Whether bodies stand (statics/stability.h). */
+enum stability_verdict {
+	STABILITY_FALLS = 0,
+	STABILITY_STANDS = 1,
+	STABILITY_MAY_STAND = 2,
+	STABILITY_UNDECIDED = 3,
+	STABILITY_VERDICTS = 4,
+};
+
+enum stability_margin {
+	STABILITY_NO_MARGIN = 0,
+	STABILITY_LOAD = 1, /* N, along gravity, on the mass centre of a body */
+	STABILITY_PUSH = 2, /* N, along a direction, on the mass centre of a body */
+	STABILITY_TILT = 3, /* 1, the tangent of the angle: gravity g becomes g + s |g| direction */
+	STABILITY_MARGINS = 4,
+};
+
+/* Which forces are given. */
+enum stability_law {
+	STABILITY_SETTLED = 0, /* those that build up over equally stiff contacts */
+	STABILITY_COULOMB = 1, /* of the initial fall, friction consistent with the slip */
+	STABILITY_ASSOCIATIVE =
+		2, /* of the initial fall, or as found: contacts open as they slide */
+};
+
 /* What is known of a contact force (ch. 4 K3). All solutions that move the bodies alike are equally
  * right; a method finds one of them. */
 enum force_known {
@@ -242,6 +312,15 @@ enum force_known {
 	FORCE_NOT_DETERMINED, /* as the method found it; its island is too large to examine */
 	FORCE_LEAST_NORM,     /* not unique: that of the solution of least norm */
 	FORCE_KNOWN_KINDS,
+};
+
+/* Flags of a mover after the last tick. */
+enum {
+	MOVER_ON_GROUND = 1u << 0,
+	MOVER_BLOCKED = 1u << 1,  /* it went less than half of its wish */
+	MOVER_SQUEEZED = 1u << 2, /* it overlaps something, and no free way leads out: it stayed */
+	MOVER_PUSHES = 1u << 3,	  /* it pushed a dynamic body */
+	MOVER_RESTS = 1u << 4,	  /* it stands on ground that does not move, without a wish */
 };
 
 enum event_kind {
@@ -267,6 +346,12 @@ enum event_kind {
 	EVENT_SENSOR_BEGIN = 12,
 	EVENT_SENSOR_END =
 		13, /* sensor a does not overlap body b any more, or one of them is gone */
+	/* Bodies a < b met faster than the parameter hit.speed: `speed` is that of their fastest pieces,
+	 * `point`, `normal` a → b and the children are theirs; value = sum of the normal impulses between
+	 * the bodies in this tick, N·s */
+	EVENT_HIT = 14,
+	EVENT_SQUEEZED =
+		15, /* mover a found no place in this tick, for the first time; point: where it is */
 };
 
 /* Events of a tick are sorted by kind, then a, then b, then child a, then child b. */
@@ -278,6 +363,7 @@ struct event {
 	double fraction; /* of the tick at which it happened, 0 … 1; 1 if the method does not resolve it */
 	vec3 point, normal;
 	double value;
+	double speed; /* m/s, of a hit; 0 else */
 };
 
 #endif

@@ -147,6 +147,8 @@ void host_post_notes(struct host *host);
 /* A query as packed on the wire (protocol/query_wire.h), answered between two ticks. */
 MUST_CHECK enum status host_query(struct host *host, uint32_t session, uint64_t id,
 				  struct wire_list query);
+/* The colours of the bodies from id `from` on, as REPLY of LOOKS has them. */
+MUST_CHECK enum status host_looks(struct host *host, uint32_t session, uint64_t ref, uint32_t from);
 /* A snapshot, or a moment: a state in memory to which a rollback returns (host_moments.c). */
 MUST_CHECK enum status host_save(struct host *host, uint32_t session, uint64_t ref,
 				 const char *name, bool moment);

@@ -20,6 +20,7 @@ static struct wire_force_field field_facts(const struct field_view *view)
 		.quadratic = view->quadratic,
 		.angular = view->angular,
 		.core = view->core,
+		.density = view->density,
 	};
 	put_vec3(facts.position, view->position);
 	put_quat(facts.rotation, view->rotation);

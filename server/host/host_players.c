@@ -190,21 +190,37 @@ enum status host_players_check(struct host *host, struct boundary *boundary,
 	return STATUS_OK;
 }
 
-/* True if a command applied at this tick boundary may give the session a drag joint: the command
- * creates one for the session, or makes the session the owner of one. */
-static bool may_get_drag(const struct boundary *boundary, uint32_t session)
+/* The session to which a command may give a drag or a body that ends with its owner; 0: none. *any: it
+ * may. */
+static uint32_t owner_given(const struct command *command, bool *any)
+{
+	*any = true;
+	switch (command->op) {
+	case COMMAND_JOINT_CREATE:
+		return command->joint_create.owner;
+	case COMMAND_JOINT_SET:
+		return command->joint_set.owner;
+	case COMMAND_SET_OWNER:
+		return command->set_owner.owner;
+	case COMMAND_SPAWN:
+		*any = command->spawn.ends_with_owner != 0;
+		return command->spawn.owner;
+	default:
+		*any = false;
+		return 0;
+	}
+}
+
+/* True if a command applied at this tick boundary may give the session something that ends with it: in
+ * its own name, or in that of the session. */
+static bool may_get_ending(const struct boundary *boundary, uint32_t session)
 {
 	for (uint32_t i = 0; i < boundary->count; i++) {
 		const struct batch *batch = &boundary->batches[i];
 		for (uint32_t k = 0; k < batch->count; k++) {
-			const struct command *command = &batch->commands[k];
-			uint32_t owner =
-				command->op == COMMAND_JOINT_CREATE ? command->joint_create.owner
-				: command->op == COMMAND_JOINT_SET  ? command->joint_set.owner
-								    : 0;
-			bool joint = command->op == COMMAND_JOINT_CREATE ||
-				     command->op == COMMAND_JOINT_SET;
-			if (joint &&
+			bool any;
+			uint32_t owner = owner_given(&batch->commands[k], &any);
+			if (any &&
 			    (owner == session || (batch->restricted && batch->session == session)))
 				return true;
 		}
@@ -231,14 +247,14 @@ void host_players_leave(struct host *host, struct boundary *boundary)
 {
 	struct host_request *request;
 	boundary->own_count = 0;
-	if (host->all_drags_due && world_drags(host->world, 0) > 0)
+	if (host->all_drags_due && world_session_leaves(host->world, 0))
 		add_own_batch(boundary, 0, 0, LATE_REMOVE_DRAGS);
 	while ((request = host_request_take(&host->leaving)) != NULL) {
 		uint32_t session = host_request_session(request);
 		const struct player *player = find_player(host, session);
 		if (player != NULL && boundary->shares[player - host->players.items].pending > 0)
 			add_own_batch(boundary, session, 0, LATE_WITHDRAW);
-		if (world_drags(host->world, session) > 0 || may_get_drag(boundary, session))
+		if (world_session_leaves(host->world, session) || may_get_ending(boundary, session))
 			add_own_batch(boundary, session, UINT64_MAX, LATE_REMOVE_DRAGS);
 		host_request_put(&host->closing, request);
 	}
@@ -299,7 +315,7 @@ void host_players_end(struct host *host)
 	host->all_drags_due = false;
 	host->drags_due = false;
 	for (request = host->leaving; request != NULL; request = host_request_next(request))
-		host->drags_due |= world_drags(host->world, host_request_session(request)) > 0;
+		host->drags_due |= world_session_leaves(host->world, host_request_session(request));
 }
 
 /* True: a batch of the session is still to be applied. */
@@ -315,7 +331,7 @@ static bool has_unapplied(struct host *host, uint32_t session)
 void host_players_gone(struct host *host, struct host_request *closing)
 {
 	uint32_t session = host_request_session(closing);
-	bool drags = world_drags(host->world, session) > 0;
+	bool drags = world_session_leaves(host->world, session);
 	bool leaves = drags || find_player(host, session) != NULL || has_unapplied(host, session);
 	for (struct host_request *request = host->leaving; request != NULL;
 	     request = host_request_next(request))

@@ -103,6 +103,21 @@ static enum status answer_totals(struct host *host, struct bytes *out)
 	return packed(out, &packer);
 }
 
+static struct wire_mover wire_mover_of(const struct mover_view *view)
+{
+	struct wire_mover mover = { .flags = view->flags,
+				    .ground = view->ground,
+				    .squeezes = view->squeezes,
+				    .step_height = view->step_height,
+				    .slope = view->slope,
+				    .push_force = view->push_force,
+				    .snap = view->snap };
+	put_vec3(mover.normal, view->normal);
+	put_vec3(mover.velocity, view->velocity);
+	put_vec3(mover.wish, view->wish);
+	return mover;
+}
+
 /* The neutral form of a body; `shapes` has room for WIRE_BODY_SHAPES of them and is borrowed. */
 static enum status body_facts(const struct world *world, body_id id, uint8_t *shapes,
 			      struct wire_body_facts *facts)
@@ -117,7 +132,7 @@ static enum status body_facts(const struct world *world, body_id id, uint8_t *sh
 	memset(facts, 0, sizeof *facts);
 	body->id = view.id;
 	body->status = view.status;
-	body->flags = wire_body_flags(view.asleep, view.quarantined, view.fast);
+	body->flags = wire_body_flags(view.asleep, view.quarantined, view.fast, view.sensor);
 	body->owner = view.owner;
 	body->tag = view.tag;
 	put_vec3(body->position, view.position);
@@ -133,6 +148,10 @@ static enum status body_facts(const struct world *world, body_id id, uint8_t *sh
 		put_quat(placement.rotation, placements[i].rotation);
 		wire_placement_put(shapes + i * WIRE_SHAPE_BYTES, &placement);
 	}
+	struct mover_view mover;
+	facts->walks = world_mover(world, id, &mover);
+	if (facts->walks)
+		facts->mover = wire_mover_of(&mover);
 	facts->mass = view.mass;
 	put_vec3(facts->centre, view.centre);
 	return STATUS_OK;
@@ -146,7 +165,7 @@ static enum status answer_body(struct host *host, const struct wire_query *query
 	if (status != STATUS_OK)
 		return status;
 	struct wire_packer packer =
-		packer_into(out, 256 + (size_t)facts.body.shape_count * ITEM_BYTES_MAX);
+		packer_into(out, 512 + (size_t)facts.body.shape_count * ITEM_BYTES_MAX);
 	answer_pack_body(&packer, &facts);
 	return packed(out, &packer);
 }
@@ -201,6 +220,10 @@ static enum status answer_query(struct host *host, const struct wire_query *quer
 		return host_answer_fields(host, query, out);
 	case WIRE_QUERY_LINKED:
 		return host_answer_linked(host, query, out);
+	case WIRE_QUERY_SYSTEMS:
+		return host_answer_systems(host, out);
+	case WIRE_QUERY_PARTICLES:
+		return host_answer_particles(host, query, out, why);
 	default: /* host_shape_query.c */
 		return STATUS_UNSUPPORTED;
 	}
@@ -211,12 +234,13 @@ static uint64_t work_of(const struct host *host, const struct wire_query *query,
 			const struct bytes *out)
 {
 	struct world_stats stats = world_stats(host->world);
-	uint64_t looked = query->kind == WIRE_QUERY_TOTALS     ? stats.bodies
-			  : query->kind == WIRE_QUERY_LINKED   ? stats.bodies
-			  : query->kind == WIRE_QUERY_JOINTS   ? stats.joints
-			  : query->kind == WIRE_QUERY_CONTACTS ? stats.contacts
-			  : query->kind == WIRE_QUERY_FORCES   ? 64 * (uint64_t)stats.contacts
-							       : 1;
+	uint64_t looked = query->kind == WIRE_QUERY_TOTALS	? stats.bodies
+			  : query->kind == WIRE_QUERY_LINKED	? stats.bodies
+			  : query->kind == WIRE_QUERY_JOINTS	? stats.joints
+			  : query->kind == WIRE_QUERY_CONTACTS	? stats.contacts
+			  : query->kind == WIRE_QUERY_PARTICLES ? world_particle_count(host->world)
+			  : query->kind == WIRE_QUERY_FORCES	? 64 * (uint64_t)stats.contacts
+								: 1;
 	return looked + out->count / 64;
 }
 

@@ -414,6 +414,25 @@ enum status host_query(struct host *host, uint32_t session, uint64_t id, struct 
 	return post_request(host, request);
 }
 
+static void execute_looks(struct runnable *runnable, void *context)
+{
+	struct host_request *request = context;
+	host_do_looks((struct host *)runnable, &request->requester, (uint32_t)request->value);
+	host_request_destroy(request);
+}
+
+enum status host_looks(struct host *host, uint32_t session, uint64_t ref, uint32_t from)
+{
+	struct requester requester = {
+		.session = session, .ref = ref, .kind = REPLY_ANSWER, .about = MESSAGE_LOOKS
+	};
+	struct host_request *request = create_request(host, execute_looks, requester, 0);
+	if (request == NULL)
+		return STATUS_NO_MEMORY;
+	request->value = from;
+	return post_request(host, request);
+}
+
 static void execute_save(struct runnable *runnable, void *context)
 {
 	struct host_request *request = context;

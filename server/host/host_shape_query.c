@@ -1,4 +1,4 @@
-/* host_shape_query.c: queries of shapes (RAY, OVERLAP, CAST, CLOSEST, MASS, MOVE, REGIONS).
+/* host_shape_query.c: queries of shapes (RAY, OVERLAP, CAST, CLOSEST, MASS, MOVE, REGIONS), and STABILITY.
  *
  * The worker lists the shapes near the query, retained, with their poses at the tick: an immutable image
  * of all that the query needs. If the expected work is small the worker answers at once; otherwise the
@@ -14,6 +14,7 @@
 
 #include "server/base/heap.h"
 #include "server/host/host_answer.h"
+#include "server/host/host_stability.h"
 #include "server/host/host_state.h"
 
 enum {
@@ -40,6 +41,8 @@ struct shape_query {
 	struct placed_shape *a, *b; /* one block, owned; shapes are references once `retained` */
 	uint32_t a_count, b_count;
 	bool retained;
+	struct stability_image image; /* of STABILITY: the whole state */
+	bool has_image;
 	uint32_t slot; /* index in host->posted_by */
 	uint64_t work;
 	struct aabb near; /* of CLOSEST without other: the box that was searched */
@@ -60,6 +63,8 @@ static void shape_query_destroy(struct shape_query *self)
 		shape_release((struct shape *)self->b[i].shape);
 	heap_free(self->a);
 	shape_release(self->shape);
+	if (self->has_image)
+		stability_image_release(&self->image);
 	bytes_release(&self->raw);
 	heap_free(self->report);
 	heap_free(self);
@@ -165,7 +170,8 @@ static enum status list_near(struct shape_query *self, struct aabb box, struct q
 
 static uint64_t image_bytes(const struct shape_query *self)
 {
-	return ((uint64_t)self->a_count + self->b_count) * sizeof *self->a;
+	return ((uint64_t)self->a_count + self->b_count) * sizeof *self->a +
+	       (self->has_image ? self->image.image.count : 0);
 }
 
 /* Finds a free slot in posted_by; BUSY over a limit. Only the worker takes slots. */
@@ -288,6 +294,16 @@ static enum status prepare_pair(struct shape_query *self)
 				 : STATUS_OK;
 }
 
+/* The image is made only if ANSWERS takes the query. */
+static enum status prepare_stability(struct shape_query *self)
+{
+	enum status status = take_query_slot(self);
+	if (status != STATUS_OK)
+		return status;
+	self->has_image = true;
+	return stability_image_make(&self->image, self->host, &self->why);
+}
+
 /* Pairs of pieces that may be examined, at most WORK_MAX. A mesh counts as at most 256 pieces, because its
  * hierarchy is searched; a move counts four sweeps an iteration. */
 static uint64_t work_of(const struct shape_query *self)
@@ -303,6 +319,8 @@ static uint64_t work_of(const struct shape_query *self)
 	}
 	if (self->query.kind == WIRE_QUERY_RAY)
 		own = 1;
+	if (self->query.kind == WIRE_QUERY_STABILITY)
+		return WORK_AT_ONCE + 1u + self->image.image.count / 64;
 	if (self->query.kind == WIRE_QUERY_MOVE)
 		own *= 4 * (uint64_t)self->query.iterations;
 	uint64_t work = own > 0 && others > WORK_MAX / own ? WORK_MAX : own * others;
@@ -525,6 +543,10 @@ static void answer_query(struct shape_query *self)
 	case WIRE_QUERY_MOVE:
 		self->status = answer_move(self);
 		return;
+	case WIRE_QUERY_STABILITY:
+		self->status =
+			stability_image_answer(&self->image, &self->query, &self->raw, &self->why);
+		return;
 	default:
 		self->status = answer_regions(self);
 		return;
@@ -621,6 +643,8 @@ static enum status prepare_query(struct shape_query *self)
 	case WIRE_QUERY_CLOSEST:
 	case WIRE_QUERY_REGIONS:
 		return prepare_pair(self);
+	case WIRE_QUERY_STABILITY:
+		return prepare_stability(self);
 	default:
 		return STATUS_OK;
 	}

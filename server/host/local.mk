@@ -4,13 +4,17 @@ libcairnd_a_SOURCES += \
 	server/host/host_boundary.c \
 	server/host/host_joints.c \
 	server/host/host_fields.c \
+	server/host/host_particles.c \
 	server/host/host_lists.c \
+	server/host/host_looks.c \
 	server/host/host_requests.c \
 	server/host/host_modes.c \
 	server/host/host_moments.c \
 	server/host/host_players.c \
 	server/host/host_answer.h \
 	server/host/host_query.c \
+	server/host/host_stability.h \
+	server/host/host_stability.c \
 	server/host/host_shape_query.c \
 	server/host/host_report.c \
 	server/host/host_report_joints.c \

@@ -42,10 +42,12 @@ package/cairnd.service: server/cairnd.service Makefile
 
 scenesdir = $(pkgdatadir)/scenes
 galleryscenesdir = $(scenesdir)/gallery
-dist_scenes_DATA = $(filter-out clients/scenes/gallery/%,$(SCENES))
+dist_scenes_DATA = $(filter-out clients/scenes/gallery/% clients/scenes/robots/%,$(SCENES))
+robotscenesdir = $(scenesdir)/robots
+dist_robotscenes_DATA = $(filter clients/scenes/robots/%,$(SCENES))
 dist_galleryscenes_DATA = $(filter clients/scenes/gallery/%,$(SCENES))
 dist_doc_DATA = README.md docs/ARCHITECTURE.md docs/CHANGELOG.md docs/COMMANDS.md docs/DETERMINISM.md docs/FIELDS.md \
-	docs/METHODS.md docs/OPERATIONS.md docs/PROTOCOL.md docs/RECORDING.md docs/SCENES.md
+	docs/METHODS.md docs/OPERATIONS.md docs/PROTOCOL.md docs/RECORDING.md docs/ROBOTS.md docs/SCENES.md
 examplesdir = $(docdir)/examples
 dist_examples_DATA = clients/c/examples/hello.c clients/c/examples/watch.cpp
 

@@ -108,6 +108,7 @@ static void page_cairnd(void)
 	roff_paragraph("cairnd past FILE [OPTION]…");
 	roff_paragraph("cairnd store check|repair|backup|restore FILE [NEW]");
 	roff_paragraph("cairnd mesh FILE [OPTION]…");
+	roff_paragraph("cairnd stability SCENE [OPTION]…");
 	roff_section("DESCRIPTION");
 	roff_paragraph(
 		"cairnd owns worlds of rigid bodies and joints, advances each at a fixed rate with a step "
@@ -139,6 +140,11 @@ static void page_cairnd(void)
 	roff_paragraph(
 		"Checks whether a mesh is a solid, and prints its mass properties and parts.");
 	say_daemon_options("MESH");
+	roff_section("CAIRND STABILITY");
+	roff_paragraph(
+		"Whether the bodies of a scene stand, with which forces, and how they begin to "
+		"fall.");
+	say_daemon_options("STABILITY");
 	roff_section("SIGNALS");
 	roff_entry("SIGTERM, SIGINT",
 		   "drain: clients are told to disconnect, worlds are written, the daemon ends; "
@@ -337,6 +343,7 @@ static bool print_completion(const char *shell, const char *program)
 	enum { USAGE_BYTES = 8192 };
 	static char serve[USAGE_BYTES], run[USAGE_BYTES], compare[USAGE_BYTES], replay[USAGE_BYTES];
 	static char past[USAGE_BYTES], store[USAGE_BYTES], mesh[USAGE_BYTES];
+	static char stability[USAGE_BYTES];
 	struct completion_program out = { .name = program };
 	const struct completion_verb commands[] = {
 		{ "run", run, "step a scene without a network" },
@@ -345,6 +352,7 @@ static bool print_completion(const char *shell, const char *program)
 		{ "past", past, "ask a world's file about its past, or export it" },
 		{ "store", store, "check, repair, back up or restore a world's file" },
 		{ "mesh", mesh, "report a mesh file as a solid" },
+		{ "stability", stability, "tell whether a scene stands" },
 	};
 	if (strcmp(program, "cairn") == 0) {
 		out.options = CLI_GLOBALS;
@@ -359,6 +367,7 @@ static bool print_completion(const char *shell, const char *program)
 		daemon_usage("PAST", past, sizeof past);
 		daemon_usage("STORE", store, sizeof store);
 		daemon_usage("MESH", mesh, sizeof mesh);
+		daemon_usage("STABILITY", stability, sizeof stability);
 		out.options = serve;
 		out.verbs = commands;
 		out.verb_count = COUNT_OF(commands);

@@ -63,6 +63,8 @@ static session_handler *handler_of(enum message_type type)
 		return handle_step_worlds;
 	case MESSAGE_QUERY:
 		return handle_query;
+	case MESSAGE_LOOKS:
+		return handle_looks;
 	case MESSAGE_SAVE:
 		return handle_save;
 	case MESSAGE_RESTORE:

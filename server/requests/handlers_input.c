@@ -306,18 +306,32 @@ static void query_past(struct session *self, const struct message *message,
 		session_refuse(self, message, &why);
 }
 
+/* Takes a query from the session's quota; refuses the message and returns false where it is used up. */
+static bool take_query(struct session *self, const struct message *message)
+{
+	uint64_t now = io_now(self->service->io);
+	if (quota_take(&self->quota, QUOTA_QUERIES, 1, now))
+		return true;
+	session_refuse_status(self, message, STATUS_BUSY);
+	if (quota_exhausted(&self->quota, now))
+		session_goodbye(self, STATUS_BUSY, "over the quota for more than 5 s");
+	return false;
+}
+
+void handle_looks(struct session *self, const struct message *message)
+{
+	struct membership *membership = require_membership(self, message, message->looks.world);
+	if (membership != NULL && take_query(self, message))
+		refuse_request(self, message,
+			       host_looks(membership->world->host, self->number, message->looks.ref,
+					  (uint32_t)message->looks.from));
+}
+
 void handle_query(struct session *self, const struct message *message)
 {
 	struct membership *membership = require_membership(self, message, message->query.world);
-	if (membership == NULL)
+	if (membership == NULL || !take_query(self, message))
 		return;
-	uint64_t now = io_now(self->service->io);
-	if (!quota_take(&self->quota, QUOTA_QUERIES, 1, now)) {
-		session_refuse_status(self, message, STATUS_BUSY);
-		if (quota_exhausted(&self->quota, now))
-			session_goodbye(self, STATUS_BUSY, "over the quota for more than 5 s");
-		return;
-	}
 	if (concerns_past(&message->query.query)) {
 		query_past(self, message, membership->world);
 		return;

@@ -25,7 +25,7 @@ session_handler handle_subscribe, handle_unsubscribe, handle_ack, handle_resync,
 session_handler handle_step_worlds; /* handlers_groups.c */
 /* True: the session's role may not see the past, and the message was refused. */
 bool requests_refuse_past(struct session *self, const struct message *message);
-session_handler handle_commands, handle_step, handle_query, handle_save, handle_restore,
-	handle_fork, handle_record; /* handlers_input.c */
+session_handler handle_commands, handle_step, handle_query, handle_looks, handle_save,
+	handle_restore, handle_fork, handle_record; /* handlers_input.c */
 
 #endif

@@ -151,8 +151,7 @@ struct log_site *session_log(struct session *self);
 /* Takes the session out of every world and frees it; the stream is gone. */
 void session_destroy(struct session *self);
 
-/* ---- for handlers ------------------------------------------------------------------------------
- * */
+/* ---- for handlers ---------------------------------------------------------------------------- */
 /* FULL: the message exceeds the client's frame limit, and nothing was sent. Without memory for it the
  * session ends, because an answer is never left out. */
 enum status session_send(struct session *self, const struct message *message);

@@ -251,6 +251,7 @@ static enum status take_batch(struct record_player *self, uint32_t position, str
 		.at = from.at,
 		.late = from.late,
 		.restricted = from.restricted,
+		.recorded = from.result != STATUS_METHOD_REFUSES,
 		.commands = commands,
 		.count = from.count,
 	};

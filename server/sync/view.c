@@ -53,7 +53,7 @@ static void body_of_view(struct wire_body *to, const struct body_view *from)
 {
 	to->id = from->id;
 	to->status = from->status;
-	to->flags = wire_body_flags(from->asleep, from->quarantined, from->fast);
+	to->flags = wire_body_flags(from->asleep, from->quarantined, from->fast, from->sensor);
 	to->owner = from->owner;
 	to->tag = from->tag;
 	memcpy(to->position, &from->position, sizeof to->position);

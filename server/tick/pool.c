@@ -36,7 +36,7 @@ enum { NOWHERE = UINT32_MAX, TASKS_FIRST = 8, TASKS_IN_TURN = 64, MOVES_MAX = 64
 enum { SLICE_STEPS_MAX = 1000 }; /* ends a slice also under a clock that stands still */
 #define TASKS_NS (500 * NS_PER_US)
 /* A worker rings LOOP for the reports of small worlds at most so late. */
-#define HOLD_NS (200 * NS_PER_US)
+#define HOLD_NS (500 * NS_PER_US)
 
 const struct pool_options pool_options_default = { 1024, 256, 100 * NS_PER_US, 500 * NS_PER_US };
 
@@ -485,8 +485,6 @@ static bool move_or_leave(struct pooled *pooled, struct run_queue *queue)
 static void serve_runnable(struct run_queue *queue, struct pooled *pooled)
 {
 	if (take_wakeup(pooled, queue->worker)) {
-		if (pooled->slot == NOWHERE)
-			run_queue_put(queue, pooled);
 		bool more = run_tasks(queue, pooled);
 		if (!move_or_leave(pooled, queue)) {
 			run_queue_put(queue, pooled);

@@ -318,6 +318,9 @@ static void message_about(struct message *about, const struct reply_report *repl
 	case MESSAGE_QUERY:
 		about->query.id = reply->ref;
 		break;
+	case MESSAGE_LOOKS:
+		about->looks.ref = reply->ref;
+		break;
 	case MESSAGE_SHAPE_UPLOAD:
 		about->shape_upload.ref = reply->ref;
 		break;
@@ -438,8 +441,31 @@ static void charge_answer(struct session *session, const struct reply_report *re
 	quota_charge(&session->quota, QUOTA_QUERIES, queries, io_now(session->service->io));
 }
 
+/* REPLY with a page of LOOKS. */
+static void reply_looks(struct session *session, const struct reply_report *reply)
+{
+	struct message message;
+	message_init(&message, MESSAGE_REPLY);
+	message.reply.ref = reply->ref;
+	message.reply.about = MESSAGE_LOOKS;
+	message.reply.value = (struct wire_slice){ reply->raw.data, (uint32_t)reply->raw.count };
+	if (session_send(session, &message) != STATUS_FULL)
+		return;
+	struct message about;
+	struct reason why;
+	message_init(&about, MESSAGE_LOOKS);
+	about.looks.ref = reply->ref;
+	reason_set(&why, STATUS_FULL, -1, "from",
+		   "the answer exceeds the client's frame limit; raise the limit in HELLO");
+	session_refuse(session, &about, &why);
+}
+
 static void reply_answer(struct session *session, const struct reply_report *reply)
 {
+	if (reply->about == MESSAGE_LOOKS) {
+		reply_looks(session, reply);
+		return;
+	}
 	struct message message;
 	message_init(&message, MESSAGE_ANSWER);
 	message.answer.id = reply->ref;

@@ -181,6 +181,16 @@ static bool is_refused(const struct service *service, const char *name)
 	return false;
 }
 
+/* What a robot file asks for and does not get, a line of the log for each. */
+static void log_notes(const char *name, const char *notes)
+{
+	while (notes != NULL && *notes != '\0') {
+		size_t bytes = strcspn(notes, "\n");
+		log_warn("scene_not_taken", "name=%s: %.*s", name, (int)bytes, notes);
+		notes += bytes + (notes[bytes] == '\n');
+	}
+}
+
 static enum status open_scene(struct service *service, const char *text, struct reason *why)
 {
 	char name[WIRE_NAME_MAX + 1];
@@ -206,6 +216,7 @@ static enum status open_scene(struct service *service, const char *text, struct 
 	enum status status = scene_load(file, &scene, why);
 	if (status != STATUS_OK)
 		return status;
+	log_notes(name, scene->notes);
 	struct shape_library book;
 	struct world *world;
 	struct served_world *served;

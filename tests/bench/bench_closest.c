@@ -49,7 +49,7 @@ static struct epa_workspace work;
 
 static struct gjk_core core_of(const struct hull *hull)
 {
-	return (struct gjk_core){ hull->vertices, hull->vertex_count, hull, 0 };
+	return (struct gjk_core){ hull->vertices, hull->vertex_count, hull, 0, NULL };
 }
 
 static double by_vclip(const struct row *row, uint32_t k, bool warm)

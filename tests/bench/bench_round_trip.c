@@ -48,8 +48,7 @@ static void check(bool fine, const char *what)
 	exit(EXIT_FAILURE);
 }
 
-/* ---- the server --------------------------------------------------------------------------------
- * */
+/* ---- the server ------------------------------------------------------------------------------ */
 static void reply(void *context)
 {
 	struct bench *bench = context;
@@ -124,8 +123,7 @@ static uint32_t run_nothing(struct runnable *runnable, uint64_t now, uint64_t un
 
 static const struct runnable_ops OPS = { never, run_nothing };
 
-/* ---- the client --------------------------------------------------------------------------------
- * */
+/* ---- the client ------------------------------------------------------------------------------ */
 static int dial(const struct address *address)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };

@@ -41,6 +41,13 @@ endif
 EXTRA_PROGRAMS += tests/bench/bench_lcp_sparse
 tests_bench_bench_lcp_sparse_SOURCES = tests/bench/bench_lcp_sparse.c
 
+# The verdict on walls of 100 to 10000 bricks: make bench-stability
+EXTRA_PROGRAMS += tests/bench/bench_stability
+tests_bench_bench_stability_SOURCES = tests/bench/bench_stability.c
+.PHONY: bench-stability
+bench-stability: tests/bench/bench_stability
+	tests/bench/bench_stability
+
 # How steps divide among workers: make bench-workers
 EXTRA_PROGRAMS += tests/bench/bench_workers
 tests_bench_bench_workers_SOURCES = tests/bench/bench_workers.c server/commands/batch_world.c
@@ -48,7 +55,7 @@ tests_bench_bench_workers_SOURCES = tests/bench/bench_workers.c server/commands/
 bench-workers: tests/bench/bench_workers
 	tests/bench/bench_workers $(addprefix $(abs_top_srcdir)/tests/bench/scenes/,pyramid100.yaml grid16.yaml) \
 		$(addprefix $(abs_top_srcdir)/clients/scenes/,pyramid.yaml spheres.yaml ragdolls.yaml)
-EXTRA_DIST += tests/bench/scenes/pyramid100.yaml tests/bench/scenes/grid16.yaml
+EXTRA_DIST += tests/bench/scenes/pyramid100.yaml tests/bench/scenes/sensors.yaml tests/bench/scenes/grid16.yaml
 
 # Steps of the exact velocity methods: make bench-velocity
 EXTRA_PROGRAMS += tests/bench/bench_velocity
@@ -219,3 +226,10 @@ bench-past: cairnd cairn
 		/usr/bin/python3 $(top_srcdir)/tests/bench/bench_past.py $(PAST_MINUTES) $(PAST_BODIES)
 PAST_MINUTES = 60
 PAST_BODIES = 250
+
+# Cost of particles: ns a particle-step, ticks/s with hashing.
+EXTRA_PROGRAMS += tests/bench/bench_particles
+tests_bench_bench_particles_SOURCES = tests/bench/bench_particles.c
+.PHONY: bench-particles
+bench-particles: tests/bench/bench_particles
+	tests/bench/bench_particles

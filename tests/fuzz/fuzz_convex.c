@@ -105,8 +105,8 @@ static void compare_methods(const struct hull *a, const struct hull *b, const st
 	static struct oracle_hull wide_a, wide_b;
 	struct answers x;
 	struct pair_cache none = { 0 }, wild = { 2, { 0 }, 9, 7 };
-	struct gjk_core core_a = { a->vertices, a->vertex_count, a, 0 };
-	struct gjk_core core_b = { b->vertices, b->vertex_count, b, 0 };
+	struct gjk_core core_a = { a->vertices, a->vertex_count, a, 0, NULL };
+	struct gjk_core core_b = { b->vertices, b->vertex_count, b, 0, NULL };
 	oracle_hull_make(&wide_a, a, NULL);
 	oracle_hull_make(&wide_b, b, at);
 	/* Faces merged from triangles are flat only to the hull's tolerance. In that case the

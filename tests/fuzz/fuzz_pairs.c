@@ -92,9 +92,17 @@ static struct shape *field_shape(uint32_t which)
 	return shape_retain(fields[which]);
 }
 
+/* Round shapes are refused as slivers from a ratio of 10⁴ on. */
+static vec3 thickened(vec3 size)
+{
+	double least = vec3_max_component(size) / 5000;
+	return vec3_max(size, vec3_all(least));
+}
+
 static struct shape *shape_of(uint8_t kind, vec3 numbers)
 {
 	vec3 size = vec3_make(length_of(numbers.x), length_of(numbers.y), length_of(numbers.z));
+	vec3 thick = thickened(size);
 	switch (SHAPE_SPHERE + kind % (SHAPE_KINDS - SHAPE_SPHERE)) {
 	case SHAPE_SPHERE:
 		return make_sphere(size.x);
@@ -109,7 +117,15 @@ static struct shape *shape_of(uint8_t kind, vec3 numbers)
 	case SHAPE_MESH:
 		return make_terrain(2, size.x, size.y, kind);
 	case SHAPE_SOLID:
-		return field_shape(kind / 8 % 3);
+		return field_shape(kind / 16 % 3);
+	case SHAPE_ROUNDED:
+		return make_rounded_box(thick.x, thick.y, thick.z, thick.x / 4);
+	case SHAPE_CYLINDER:
+		return make_cylinder(thick.x, thick.y);
+	case SHAPE_CONE:
+		return make_cone(thick.x, thick.y);
+	case SHAPE_ELLIPSOID:
+		return make_ellipsoid(thick.x, thick.y, thick.z);
 	default:
 		return polygon_shape(size);
 	}

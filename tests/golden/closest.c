@@ -49,8 +49,8 @@ static void add_simplex(struct sums *sums, const struct gjk_simplex *simplex)
 
 static struct gjk_core core_of(const struct shape *shape)
 {
-	return (struct gjk_core){ shape->hull->vertices, shape->hull->vertex_count, shape->hull,
-				  0 };
+	return (struct gjk_core){ shape->hull->vertices, shape->hull->vertex_count, shape->hull, 0,
+				  NULL };
 }
 
 static void add_depth(struct closest *self, const struct gjk_core *a, const struct gjk_core *b,

@@ -281,6 +281,40 @@ static void send_joints(struct world *world, uint64_t tick)
 	}
 }
 
+/* ---- towers, under a method without friction ---------------------------------------------------- */
+
+static void put_brick(struct world *world, enum test_shape shape, double x, double y,
+		      uint8_t status)
+{
+	struct attachment item;
+	struct command spawn = test_spawn_command(world, shape, vec3_make(x, y, 0), &item);
+	spawn.spawn.status = status;
+	spawn.spawn.mass = 1;
+	spawn.spawn.static_friction = spawn.spawn.dynamic_friction = spawn.spawn.restitution = 0;
+	test_do(world, &spawn);
+}
+
+/* An inverted triangle of 10 bricks, one of which is out of its place. */
+static void send_triangle(struct world *world, enum test_shape shape, uint64_t tick)
+{
+	for (int i = -8; i <= 8 && tick == 0; i++)
+		put_brick(world, shape, i, -0.5, BODY_STATIC);
+	for (uint32_t row = 0; row < 4 && tick == 0; row++)
+		for (uint32_t i = 0; i <= row; i++)
+			put_brick(world, shape, 1.002 * (i - 0.5 * row) + (i == 2 ? 0.01 : 0),
+				  row + 0.5, BODY_DYNAMIC);
+}
+
+static void send_tower(struct world *world, uint64_t tick)
+{
+	send_triangle(world, TEST_POLYGON, tick);
+}
+
+static void send_cubes(struct world *world, uint64_t tick)
+{
+	send_triangle(world, TEST_BOX, tick);
+}
+
 const struct scene scenes[] = {
 	{ "two-fall", "free", false, 300, 100, send_two_fall },
 	{ "heap", "soft-step", false, 600, 200, send_heap },
@@ -290,5 +324,7 @@ const struct scene scenes[] = {
 	{ "switch", "soft-step", false, 240, 60, send_switch },
 	{ "fields", "soft-step", false, 240, 80, send_fields },
 	{ "joints", "soft-step", false, 300, 60, send_joints },
+	{ "tower", "gauss", true, 240, 80, send_tower },
+	{ "cubes", "gauss", false, 240, 80, send_cubes },
 };
 const uint32_t scene_count = COUNT_OF(scenes);

@@ -262,8 +262,8 @@ void agree_pair(struct agree *self, const struct hull *a, const struct hull *b, 
 		const char *what, struct agree_tally *tally)
 {
 	struct placing there = { mat3_from_quat(at->rotation), at->position };
-	struct gjk_core core_a = { a->vertices, a->vertex_count, a, 0 };
-	struct gjk_core core_b = { b->vertices, b->vertex_count, b, 0 };
+	struct gjk_core core_a = { a->vertices, a->vertex_count, a, 0, NULL };
+	struct gjk_core core_b = { b->vertices, b->vertex_count, b, 0, NULL };
 	struct comparison x = { .self = self, .tally = tally, .what = what, .at = at };
 	struct gjk_result gjk;
 	struct vclip_result vclip;
@@ -338,8 +338,8 @@ static double tiny_number(struct rng *rng, uint32_t first, uint32_t last)
 /* Moves b along the line through the nearest points until the gap is `gap` (negative: a depth). */
 static void bring_near(const struct hull *a, const struct hull *b, pose *at, double gap)
 {
-	struct gjk_core core_a = { a->vertices, a->vertex_count, a, 0 };
-	struct gjk_core core_b = { b->vertices, b->vertex_count, b, 0 };
+	struct gjk_core core_a = { a->vertices, a->vertex_count, a, 0, NULL };
+	struct gjk_core core_b = { b->vertices, b->vertex_count, b, 0, NULL };
 	mat3 rotation = mat3_from_quat(at->rotation);
 	struct gjk_result near;
 	gjk_distance(&core_a, &core_b, &rotation, at->position, NULL, &near);

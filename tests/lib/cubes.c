@@ -36,7 +36,8 @@ static void read_bodies(struct cubes *self)
 		*to = (struct wire_body){
 			.id = view.id,
 			.status = view.status,
-			.flags = wire_body_flags(view.asleep, view.quarantined, view.fast),
+			.flags = wire_body_flags(view.asleep, view.quarantined, view.fast,
+						 view.sensor),
 			.owner = view.owner,
 			.tag = view.tag,
 		};

@@ -71,6 +71,13 @@ static int64_t any_field(struct gen_commands *gen)
 	return count > 0 ? fields[rng_below(&gen->rng, count)].id : 1;
 }
 
+static int64_t any_system(struct gen_commands *gen)
+{
+	struct system_view systems[SYSTEMS_MAX];
+	uint32_t count = world_systems(gen->world, systems);
+	return count > 0 ? systems[rng_below(&gen->rng, count)].id : 1;
+}
+
 static struct target_list targets(struct gen_commands *gen)
 {
 	uint32_t count = rng_below(&gen->rng, COUNT_OF(gen->targets));
@@ -135,6 +142,9 @@ static void gen_field(struct gen_commands *gen, struct command *command,
 		return;
 	case FIELD_FORCE_FIELD:
 		PUT(int64_t, any_field(gen));
+		return;
+	case FIELD_PARTICLES:
+		PUT(int64_t, any_system(gen));
 		return;
 	case FIELD_ENUM:
 		PUT(uint8_t, (uint8_t)(low + rng_below(rng, (uint32_t)(high - low) + 1)));
@@ -273,26 +283,83 @@ static void reconcile_rough(struct gen_commands *gen, double *rolling, double *s
 		*rolling = *spinning = 0;
 }
 
+static void reconcile_explosion(struct gen_commands *gen, struct command_EXPLODE *explode)
+{
+	explode->radius = rng_range(&gen->rng, 0.5, 4);
+	explode->core = rng_range(&gen->rng, 0, 1) * explode->radius;
+}
+
+/* Most bodies are solid from all sides, and their surfaces do not move. */
+static void reconcile_surface(struct gen_commands *gen, vec3 *direction, vec3 *velocity)
+{
+	bool is = rng_below(&gen->rng, 4) == 0;
+	if (gen->planar)
+		direction->z = velocity->z = 0;
+	double length = vec3_length(*direction);
+	*direction = is && length > 0 ? vec3_scale(*direction, 0.9 / length) : vec3_zero();
+	bool moves = rng_below(&gen->rng, 4) == 0;
+	double speed = vec3_length(*velocity);
+	*velocity = moves && speed > 0 ? vec3_scale(*velocity, 2 / speed) : vec3_zero();
+}
+
 /* Sets what the kind of a force field does not use to 0. FIELD_CREATE and FIELD_SET have the same fields. */
 #define RECONCILE_FORCE_FIELD(gen, field)                                                          \
 	do {                                                                                       \
 		(field)->half = vec3_make(rng_range(&(gen)->rng, 0.5, 5),                          \
 					  rng_range(&(gen)->rng, 0.5, 5), 3);                      \
-		(field)->falloff = (field)->region == FIELD_EVERYWHERE ? 0 : (field)->falloff;     \
+		bool fluid = (field)->kind == FIELD_FLUID,                                         \
+		     drag = (field)->kind == FIELD_DRAG || fluid;                                  \
+		if (fluid && (field)->region == FIELD_BALL)                                        \
+			(field)->region = FIELD_EVERYWHERE;                                        \
+		if (fluid || (field)->region == FIELD_EVERYWHERE)                                  \
+			(field)->falloff = FIELD_CONSTANT;                                         \
 		if ((field)->falloff == FIELD_COMPONENTS &&                                        \
 		    ((field)->kind != FIELD_WIND || (field)->region != FIELD_BOX))                 \
 			(field)->falloff = FIELD_LINEAR;                                           \
-		if ((field)->kind == FIELD_DRAG)                                                   \
+		(field)->density = fluid ? rng_range(&(gen)->rng, 300, 3000) : 0;                  \
+		if (drag)                                                                          \
 			(field)->strength = vec3_zero();                                           \
 		else                                                                               \
 			(field)->velocity = vec3_zero();                                           \
-		if ((field)->kind != FIELD_DRAG)                                                   \
+		if (!drag)                                                                         \
 			(field)->linear = (field)->quadratic = (field)->angular = 0;               \
 		if ((field)->kind == FIELD_ATTRACTOR)                                              \
 			(field)->strength.y = (field)->strength.z = 0;                             \
 		if ((field)->kind == FIELD_VORTEX && (gen)->planar)                                \
 			(field)->strength.y = 0;                                                   \
 	} while (0)
+
+/* Deviations within their means, few particles. PARTICLES_CREATE and PARTICLES_SET have the same fields. */
+#define RECONCILE_PARTICLES(gen, system)                                                           \
+	do {                                                                                       \
+		(system)->half = vec3_make(2, 1, 2);                                               \
+		(system)->size = rng_range(&(gen)->rng, 0.02, 0.4);                                \
+		(system)->size_deviation = 0.5 * (system)->size;                                   \
+		(system)->mass = rng_range(&(gen)->rng, 0.01, 1);                                  \
+		(system)->mass_deviation = 0.5 * (system)->mass;                                   \
+		(system)->life = rng_range(&(gen)->rng, 0, 0.5);                                   \
+		(system)->life_deviation = 0.5 * (system)->life;                                   \
+		(system)->speed_deviation = 0.5 * (system)->speed;                                 \
+		(system)->rate_deviation = (system)->rate / 2;                                     \
+		(system)->capacity = 40;                                                           \
+		(system)->dynamic_friction = 0.5 * (system)->static_friction;                      \
+		(system)->colours.count = 0;                                                       \
+	} while (0)
+
+/* Force fields and particle systems. */
+static void reconcile_made(struct gen_commands *gen, struct command *out)
+{
+	if (out->op == COMMAND_FIELD_SET) {
+		RECONCILE_FORCE_FIELD(gen, &out->field_set);
+	} else if (out->op == COMMAND_FIELD_CREATE) {
+		RECONCILE_FORCE_FIELD(gen, &out->field_create);
+	} else if (out->op == COMMAND_PARTICLES_SET) {
+		RECONCILE_PARTICLES(gen, &out->particles_set);
+	} else {
+		out->particles_create.name = test_text("dust");
+		RECONCILE_PARTICLES(gen, &out->particles_create);
+	}
+}
 
 /* Moments that a body can have. */
 static void reconcile_mass(struct gen_commands *gen, struct command_SPAWN *out)
@@ -306,28 +373,128 @@ static void reconcile_mass(struct gen_commands *gen, struct command_SPAWN *out)
 		out->centre = vec3_zero();
 }
 
+/* The body of the lowest id goes with no other, so others may go with it. */
+static void reconcile_end(struct gen_commands *gen, struct command_SPAWN *out)
+{
+	body_id lowest;
+	bool any = world_bodies(gen->world, &lowest, 1) > 0;
+	out->ends_with = any && rng_below(&gen->rng, 4) == 0 ? lowest : 0;
+}
+
+/* What cannot move begins at rest, and so do bodies with locks; most have none. */
+static void reconcile_rest(struct gen_commands *gen, struct command_SPAWN *spawn)
+{
+	if (spawn->status < BODY_DYNAMIC)
+		spawn->velocity = spawn->angular_velocity = vec3_zero();
+	if (spawn->flags & BODY_FIXED_ROTATION)
+		spawn->angular_velocity = vec3_zero();
+	if (rng_below(&gen->rng, 8) != 0)
+		spawn->locks = 0;
+	if (spawn->locks != 0)
+		spawn->velocity = spawn->angular_velocity = vec3_zero();
+}
+
+/* The first piece of the body; what it does not own has no value. */
+static void reconcile_piece(struct gen_commands *gen, struct command_SET_PIECE *out)
+{
+	struct command initial;
+	command_defaults(&initial, COMMAND_SET_PIECE);
+	struct command_SET_PIECE given = *out;
+	*out = initial.set_piece;
+	out->body = given.body;
+	out->own = rng_below(&gen->rng, OWN_ALL + 1);
+	if (out->own & OWN_MATERIAL) {
+		out->static_friction = given.static_friction;
+		out->dynamic_friction = 0.5 * given.static_friction;
+		out->restitution = given.restitution;
+		out->friction_rule = given.friction_rule;
+		reconcile_rough(gen, &out->rolling_friction, &out->spinning_friction,
+				&out->friction_axis);
+	}
+	if (out->own & OWN_FILTER)
+		out->mask = given.mask;
+	if (out->own & OWN_SENSOR)
+		out->sensor = given.sensor;
+	if (out->own & OWN_SURFACE) {
+		vec3 unused = vec3_zero();
+		out->surface_velocity = given.surface_velocity;
+		reconcile_surface(gen, &unused, &out->surface_velocity);
+	}
+	if (out->own & OWN_DENSITY)
+		out->density = rng_range(&gen->rng, 100, 2000);
+}
+
+static void reconcile_spawn(struct gen_commands *gen, struct command *out)
+{
+	out->spawn.static_friction = 0.8;
+	out->spawn.dynamic_friction = 0.5;
+	out->spawn.density = rng_range(&gen->rng, 100, 2000);
+	out->spawn.mass = rng_below(&gen->rng, 2) ? 0 : rng_range(&gen->rng, 0.1, 10);
+	reconcile_mass(gen, &out->spawn);
+	reconcile_end(gen, &out->spawn);
+	out->spawn.category = 1;
+	out->spawn.mask = UINT32_MAX;
+	reconcile_rough(gen, &out->spawn.rolling_friction, &out->spawn.spinning_friction,
+			&out->spawn.friction_axis);
+	reconcile_surface(gen, &out->spawn.one_way, &out->spawn.surface_velocity);
+	reconcile_rest(gen, &out->spawn);
+}
+
+/* A mover, or an animated body, if there is one. */
+static void choose_walker(struct gen_commands *gen, bool mover, int64_t *body)
+{
+	body_id ids[64];
+	uint32_t count = world_bodies(gen->world, ids, COUNT_OF(ids));
+	uint32_t first = rng_below(&gen->rng, COUNT_OF(ids));
+	count = count < COUNT_OF(ids) ? count : (uint32_t)COUNT_OF(ids);
+	for (uint32_t i = 0; i < count; i++) {
+		body_id id = ids[(first + i) % count];
+		struct mover_view walker;
+		struct body_view view;
+		bool fits = mover ? world_mover(gen->world, id, &walker)
+				  : world_body(gen->world, id, &view) == STATUS_OK &&
+					    view.status == BODY_ANIMATED;
+		if (fits) {
+			*body = id;
+			return;
+		}
+	}
+}
+
+static void reconcile_walker(struct gen_commands *gen, struct command *out)
+{
+	switch (out->op) {
+	case COMMAND_SET_MOVER:
+		choose_walker(gen, false, &out->set_mover.body);
+		return;
+	case COMMAND_STEER:
+		choose_walker(gen, true, &out->steer.body);
+		return;
+	case COMMAND_BOUNDS:
+		out->bounds.minimum = vec3_make(-20, -20, -20);
+		out->bounds.maximum = vec3_make(20, 20, 20);
+		return;
+	default:
+		return;
+	}
+}
+
 /* Makes fields agree that depend on each other. */
 static void reconcile(struct gen_commands *gen, struct command *out)
 {
 	switch (out->op) {
 	case COMMAND_SPAWN:
-		out->spawn.static_friction = 0.8;
-		out->spawn.dynamic_friction = 0.5;
-		out->spawn.density = rng_range(&gen->rng, 100, 2000);
-		out->spawn.mass = rng_below(&gen->rng, 2) ? 0 : rng_range(&gen->rng, 0.1, 10);
-		if (out->spawn.status < BODY_DYNAMIC)
-			out->spawn.velocity = out->spawn.angular_velocity = vec3_zero();
-		if (out->spawn.flags & BODY_FIXED_ROTATION)
-			out->spawn.angular_velocity = vec3_zero();
-		reconcile_mass(gen, &out->spawn);
-		out->spawn.category = 1;
-		out->spawn.mask = UINT32_MAX;
-		reconcile_rough(gen, &out->spawn.rolling_friction, &out->spawn.spinning_friction,
-				&out->spawn.friction_axis);
+		reconcile_spawn(gen, out);
+		return;
+	case COMMAND_SET_SURFACE:
+		reconcile_surface(gen, &out->set_surface.one_way,
+				  &out->set_surface.surface_velocity);
+		return;
+	case COMMAND_SET_PIECE:
+		reconcile_piece(gen, &out->set_piece);
 		return;
 	case COMMAND_EXPLODE:
-		out->explode.radius = rng_range(&gen->rng, 0.5, 4);
-		out->explode.core = rng_range(&gen->rng, 0, 1) * out->explode.radius;
+		reconcile_explosion(gen, &out->explode);
 		return;
 	case COMMAND_SET_MATERIAL:
 		out->set_material.dynamic_friction = 0.5 * out->set_material.static_friction;
@@ -359,17 +526,13 @@ static void reconcile(struct gen_commands *gen, struct command *out)
 		out->joint_table.period = rng_below(&gen->rng, 2) * 10.0;
 		return;
 	case COMMAND_FIELD_CREATE:
-		RECONCILE_FORCE_FIELD(gen, &out->field_create);
-		return;
 	case COMMAND_FIELD_SET:
-		RECONCILE_FORCE_FIELD(gen, &out->field_set);
-		return;
-	case COMMAND_BOUNDS:
-		out->bounds.minimum = vec3_make(-20, -20, -20);
-		out->bounds.maximum = vec3_make(20, 20, 20);
+	case COMMAND_PARTICLES_CREATE:
+	case COMMAND_PARTICLES_SET:
+		reconcile_made(gen, out);
 		return;
 	default:
-		return;
+		reconcile_walker(gen, out);
 	}
 }
 
@@ -392,13 +555,15 @@ void gen_joint_axis(struct gen_commands *gen, uint8_t type, int64_t joint, struc
 void gen_any_command(struct gen_commands *gen, struct command *out)
 {
 	/* Bodies are spawned more often than the rest, so that there are bodies to command. */
-	static const uint16_t often[] = { COMMAND_SPAWN,   COMMAND_SPAWN,    COMMAND_SPAWN,
-					  COMMAND_IMPULSE, COMMAND_SET_POSE, COMMAND_FORCE };
+	static const uint16_t often[] = { COMMAND_SPAWN, COMMAND_SPAWN,	  COMMAND_SPAWN,
+					  COMMAND_SPAWN, COMMAND_IMPULSE, COMMAND_SET_POSE,
+					  COMMAND_FORCE };
 	uint32_t count;
 	const struct command_info *list = command_list(&count);
 	uint32_t pick = rng_below(&gen->rng, count + (uint32_t)COUNT_OF(often));
 	uint16_t op = pick < count ? list[pick].op : often[pick - count];
-	if (command_info(op)->reserved || op == COMMAND_METHOD)
+	bool particles = op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_ADD;
+	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && particles))
 		op = COMMAND_SPAWN;
 	gen_command(gen, op, out);
 }
@@ -464,10 +629,11 @@ static bool spoil_id(struct command *command, const struct command_field *field,
 		return false;
 	if (values[way] == 0 && field->max == 1)
 		way++; /* 0 is the world */
-	enum status unknown = field->type == FIELD_BODY	   ? STATUS_UNKNOWN_BODY
-			      : field->type == FIELD_SHAPE ? STATUS_UNKNOWN_SHAPE
-			      : field->type == FIELD_JOINT ? STATUS_UNKNOWN_JOINT
-							   : STATUS_UNKNOWN_FIELD;
+	enum status unknown = field->type == FIELD_BODY	       ? STATUS_UNKNOWN_BODY
+			      : field->type == FIELD_SHAPE     ? STATUS_UNKNOWN_SHAPE
+			      : field->type == FIELD_JOINT     ? STATUS_UNKNOWN_JOINT
+			      : field->type == FIELD_PARTICLES ? STATUS_UNKNOWN_PARTICLES
+							       : STATUS_UNKNOWN_FIELD;
 	*expected = values[way] < 0 ? STATUS_BACK_REFERENCE : unknown;
 	put(command, field, &values[way], sizeof values[way]);
 	return true;
@@ -486,6 +652,8 @@ static bool spoil_text(struct command *command, const struct command_field *fiel
 		memcpy(text.text, "\xff", 2);
 	else if (way == 4)
 		memcpy(text.text, "no such thing", 14);
+	if (way == 4 && command->op == COMMAND_PARTICLES_CREATE)
+		return false; /* any name will do */
 	if (way == 4)
 		*expected = command->op == COMMAND_METHOD ? STATUS_UNKNOWN_METHOD
 							  : STATUS_UNKNOWN_PARAMETER;
@@ -568,7 +736,7 @@ static bool spoil_points(struct command *command, const struct command_field *fi
 	*expected = STATUS_RANGE;
 	switch (way) {
 	case 0:
-		list.count = 0;
+		list.count = field->min > 0 ? 0 : (uint32_t)field->max + 1;
 		break;
 	case 1:
 		list.count = JOINT_POINTS_MAX + 1;
@@ -604,6 +772,7 @@ bool gen_spoil(struct command *command, const struct command_field *field, uint3
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
 	case FIELD_FORCE_FIELD:
+	case FIELD_PARTICLES:
 		return spoil_id(command, field, way, expected);
 	case FIELD_TARGETS:
 		return spoil_targets(command, field, way, expected);

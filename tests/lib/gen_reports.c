@@ -106,6 +106,7 @@ static void report_body(const struct gen_reports *gen, struct report *report,
 	to->view.asleep = body->flags & WIRE_BODY_ASLEEP;
 	to->view.quarantined = body->flags & WIRE_BODY_QUARANTINED;
 	to->view.fast = body->flags & WIRE_BODY_FAST;
+	to->view.sensor = body->flags & WIRE_BODY_SENSOR;
 	to->view.owner = body->owner;
 	to->view.tag = body->tag;
 	memcpy(&to->view.position, body->position, sizeof body->position);

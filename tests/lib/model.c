@@ -12,7 +12,7 @@ enum status model_read(const char *name, struct shape **out, struct reason *why)
 	struct point_cloud cloud = { 0 };
 	struct bytes bytes = { 0 };
 	setenv("CAIRN_MESH_PATH", "/usr/share/assimp/models", 0);
-	enum status status = mesh_read(&source, 1, NULL, name, &cloud);
+	enum status status = mesh_read(&source, 1, NULL, name, NULL, &cloud);
 	if (status == STATUS_OK)
 		status = cloud_weld(&cloud, 0);
 	if (status == STATUS_OK) {

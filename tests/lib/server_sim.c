@@ -180,7 +180,7 @@ static void read_body(const struct world *world, body_id id, struct wire_body *t
 	*to = (struct wire_body){
 		.id = id,
 		.status = view.status,
-		.flags = wire_body_flags(view.asleep, view.quarantined, view.fast),
+		.flags = wire_body_flags(view.asleep, view.quarantined, view.fast, view.sensor),
 		.owner = view.owner,
 		.tag = view.tag,
 	};

@@ -111,6 +111,88 @@ void bytes_of_solid(struct bytes *out, uint32_t form, uint32_t detail, const vec
 	end(&writer);
 }
 
+void bytes_of_rounded_box(struct bytes *out, vec3 half, double radius)
+{
+	struct writer writer = begin(out, SHAPE_ROUNDED);
+	write_u8(&writer, 1);
+	write_u8(&writer, 0);
+	write_f64(&writer, radius);
+	write_vec3(&writer, half);
+	end(&writer);
+}
+
+void bytes_of_rounded_hull(struct bytes *out, const vec3 *points, uint32_t count, double radius)
+{
+	struct writer writer = begin(out, SHAPE_ROUNDED);
+	write_u8(&writer, 2);
+	write_u8(&writer, 0);
+	write_f64(&writer, radius);
+	write_u32(&writer, count);
+	for (uint32_t i = 0; i < count; i++)
+		write_vec3(&writer, points[i]);
+	end(&writer);
+}
+
+static void bytes_of_two(struct bytes *out, enum shape_kind kind, double one, double two)
+{
+	struct writer writer = begin(out, kind);
+	write_f64(&writer, one);
+	write_f64(&writer, two);
+	end(&writer);
+}
+
+void bytes_of_cylinder(struct bytes *out, double half_length, double radius)
+{
+	bytes_of_two(out, SHAPE_CYLINDER, half_length, radius);
+}
+
+void bytes_of_cone(struct bytes *out, double half_length, double radius)
+{
+	bytes_of_two(out, SHAPE_CONE, half_length, radius);
+}
+
+void bytes_of_ellipsoid(struct bytes *out, vec3 half)
+{
+	struct writer writer = begin(out, SHAPE_ELLIPSOID);
+	write_vec3(&writer, half);
+	end(&writer);
+}
+
+struct shape *make_rounded_box(double half_x, double half_y, double half_z, double radius)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_rounded_box(&bytes, vec3_make(half_x, half_y, half_z), radius);
+	return shape_of_bytes(&bytes);
+}
+
+struct shape *make_rounded_hull(const vec3 *points, uint32_t count, double radius)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_rounded_hull(&bytes, points, count, radius);
+	return shape_of_bytes(&bytes);
+}
+
+struct shape *make_cylinder(double half_length, double radius)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_cylinder(&bytes, half_length, radius);
+	return shape_of_bytes(&bytes);
+}
+
+struct shape *make_cone(double half_length, double radius)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_cone(&bytes, half_length, radius);
+	return shape_of_bytes(&bytes);
+}
+
+struct shape *make_ellipsoid(double half_x, double half_y, double half_z)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_ellipsoid(&bytes, vec3_make(half_x, half_y, half_z));
+	return shape_of_bytes(&bytes);
+}
+
 struct shape *make_boxes_solid(const vec3 (*boxes)[2], uint32_t count)
 {
 	static const uint32_t CUBE[12][3] = { { 0, 2, 1 }, { 1, 2, 3 }, { 4, 5, 6 }, { 5, 7, 6 },

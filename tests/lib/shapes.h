@@ -18,6 +18,11 @@ void bytes_of_polygon(struct bytes *out, const vec3 *vertices, uint32_t count, d
 /* A closed mesh that moves, in the given form (solid.h), with defaults for the rest. */
 void bytes_of_solid(struct bytes *out, uint32_t form, uint32_t detail, const vec3 *vertices,
 		    uint32_t vertex_count, const uint32_t (*triangles)[3], uint32_t triangle_count);
+void bytes_of_rounded_box(struct bytes *out, vec3 half, double radius);
+void bytes_of_rounded_hull(struct bytes *out, const vec3 *points, uint32_t count, double radius);
+void bytes_of_cylinder(struct bytes *out, double half_length, double radius);
+void bytes_of_cone(struct bytes *out, double half_length, double radius);
+void bytes_of_ellipsoid(struct bytes *out, vec3 half);
 
 /* Cooks and releases `bytes`. */
 struct shape *shape_of_bytes(struct bytes *bytes);
@@ -29,6 +34,11 @@ struct shape *make_hull(const vec3 *points, uint32_t count);
 struct shape *make_plane(vec3 normal, double offset);
 struct shape *make_mesh(const vec3 *vertices, uint32_t vertex_count, const uint32_t (*triangles)[3],
 			uint32_t triangle_count);
+struct shape *make_rounded_box(double half_x, double half_y, double half_z, double radius);
+struct shape *make_rounded_hull(const vec3 *points, uint32_t count, double radius);
+struct shape *make_cylinder(double half_length, double radius);
+struct shape *make_cone(double half_length, double radius);
+struct shape *make_ellipsoid(double half_x, double half_y, double half_z);
 struct shape *make_polygon(const vec3 *vertices, uint32_t count, double radius);
 
 /* Separate boxes (centre, half) as one solid of convex parts, at most 16. */

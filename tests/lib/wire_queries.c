@@ -228,6 +228,85 @@ static void pack_fields(struct wire_packer *out)
 	answer_pack_field(out, &field);
 }
 
+static void pack_systems(struct wire_packer *out)
+{
+	static const char title[] = "smoke";
+	struct wire_system system = { .id = 3,
+				      .name = { (const uint8_t *)title, sizeof title - 1 },
+				      .owner = 9,
+				      .tag = -4,
+				      .emitter = 4,
+				      .alive = 70,
+				      .capacity = 80,
+				      .born = UINT64_C(1) << 40,
+				      .lost = 5,
+				      .refused = 6,
+				      .cut = 7,
+				      .rotation = { 1 },
+				      .size = { 0.5, 0.25 },
+				      .mass = { 2, 1 },
+				      .life = { 8, 4 },
+				      .speed = { 16, 2 },
+				      .spread = 0.125,
+				      .drag = 0.5,
+				      .gravity_scale = -1,
+				      .category = 3,
+				      .mask = UINT32_MAX,
+				      .colours = 2,
+				      .colour = { { 0, 16711680 }, { 1.5, 255 } } };
+	set3(system.position, 1, 2, 3);
+	set3(system.half, 4, 5, 6);
+	wire_pack_array(out, 1);
+	answer_pack_system(out, &system);
+}
+
+static void pack_particles(struct wire_packer *out)
+{
+	static const uint8_t bytes[48] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	const struct wire_particles page = { .form = WIRE_PARTICLES_EXACT,
+					     .count = 2,
+					     .serials = { bytes, 16 },
+					     .positions = { bytes, 48 },
+					     .velocities = { bytes, 48 },
+					     .radii = { bytes, 16 },
+					     .masses = { bytes, 16 },
+					     .ages = { bytes, 16 } };
+	answer_pack_particles(out, &page);
+}
+
+static void pack_stability(struct wire_packer *out)
+{
+	const struct wire_stability head = { .verdict = 0,
+					     .law = 1,
+					     .quality = { 0.25, 0, -0.5, 2 },
+					     .rounds = 7,
+					     .fallbacks = 1,
+					     .bodies = 2,
+					     .points = 4,
+					     .rows = 5,
+					     .margin = { 0.5, WIRE_STABILITY_ENDLESS, 0 },
+					     .motions = 1,
+					     .contacts = 1 };
+	struct wire_stability_motion motion = { .body = 300 };
+	struct wire_stability_contact contact = { .a = 1,
+						  .b = 300,
+						  .child_a = 2,
+						  .child_b = 3,
+						  .separation = -0.125,
+						  .force = 9,
+						  .breaks = true };
+	set3(motion.acceleration, 0, -1, 0);
+	set3(motion.angular, 0, 0, 0.5);
+	set3(contact.point, 1, 2, 3);
+	set3(contact.normal, 0, 1, 0);
+	set3(contact.friction, 4, 0, 0);
+	set3(contact.parting, 0, 0.25, 0);
+	answer_pack_stability(out, &head);
+	answer_pack_stability_motion(out, &motion);
+	answer_pack_stability_contacts(out, &head);
+	answer_pack_stability_contact(out, &contact);
+}
+
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 {
 	static const struct wire_totals totals = { .kinetic = 2,
@@ -255,8 +334,15 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 	case WIRE_QUERY_FORCES:
 		pack_force(out);
 		return;
+	case WIRE_QUERY_STABILITY:
+		pack_stability(out);
+		return;
 	case WIRE_QUERY_FIELDS:
 		pack_fields(out);
+		return;
+	case WIRE_QUERY_SYSTEMS:
+	case WIRE_QUERY_PARTICLES:
+		(kind == WIRE_QUERY_SYSTEMS ? pack_systems : pack_particles)(out);
 		return;
 	case WIRE_QUERY_TOTALS:
 		answer_pack_totals(out, &totals);
@@ -307,8 +393,9 @@ void wire_vectors_queries(FILE *out)
 	uint32_t kinds;
 	const struct query_info *infos = query_list(&kinds);
 	fputs("[\n", out);
-	for (uint32_t kind = 1; kind <= kinds; kind++) {
-		if (query_info(kind)->reserved)
+	for (uint32_t i = 0; i < kinds; i++) {
+		uint32_t kind = infos[i].number;
+		if (infos[i].reserved)
 			continue;
 		uint8_t items[1024], packed[4096];
 		struct wire_query query = query_of_kind(kind);
@@ -320,7 +407,7 @@ void wire_vectors_queries(FILE *out)
 		memcpy(packed + whole.bytes, items, list.bytes);
 		whole.bytes += list.bytes;
 		fprintf(out, "%s  {\"name\": \"%s\", \"kind\": %u", kind > 1 ? ",\n" : "",
-			infos[kind - 1].name, kind);
+			infos[i].name, kind);
 		write_part(out, "query", &whole);
 		struct wire_packer answer = wire_packer_over(packed, sizeof packed);
 		pack_answer(&answer, (enum wire_query_kind)kind);

@@ -22,6 +22,7 @@ DATA = [ENGINE + "world/tables.h", ENGINE + "world/command.h", ENGINE + "world/p
 DYNAMICS = COLLISION + SOLVERS + DATA + [ENGINE + "dynamics/"]
 JOINTS = DYNAMICS + [ENGINE + "joints/"]
 PARTICLES = DYNAMICS + [ENGINE + "particles/"]
+STATICS = DYNAMICS + [ENGINE + "statics/"]
 METHODS = JOINTS + PARTICLES + [ENGINE + "methods/"]
 
 MANIFESTS = [ENGINE + "world/commands.def", ENGINE + "world/fields.def"]
@@ -46,7 +47,8 @@ MAY = {
     ENGINE + "joints/": JOINTS,
     ENGINE + "particles/": PARTICLES,
     ENGINE + "methods/": METHODS,
-    ENGINE + "world/": METHODS + [ENGINE + "engine.h"],
+    ENGINE + "statics/": STATICS,
+    ENGINE + "world/": METHODS + [ENGINE + "statics/", ENGINE + "engine.h"],
     ENGINE: METHODS + [ENGINE],
     **{room: ROOM + DAEMON[:place] for place, room in enumerate(DAEMON)},
     "protocol/": ["server/base/"] + VOCABULARY,

@@ -163,7 +163,7 @@ static enum status read_file(const char *name, struct point_cloud *mesh, struct 
 {
 	struct source source = { .file = "test", .why = why };
 	*mesh = (struct point_cloud){ 0 };
-	return mesh_read(&source, 0, NULL, name, mesh);
+	return mesh_read(&source, 0, NULL, name, NULL, mesh);
 }
 
 START_TEST(hulls_of_meshes_have_the_volume_of_qhull_and_contain_all_points)

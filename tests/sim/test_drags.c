@@ -103,6 +103,12 @@ static bool drag_exists(struct room *room, int64_t id)
 	return there;
 }
 
+static bool body_exists(const struct room *room, int64_t id)
+{
+	struct body_view view;
+	return world_body(engine(room), (body_id)id, &view) == STATUS_OK;
+}
+
 static void end_session(struct sim_client *client, uint32_t world, int how)
 {
 	struct message message;
@@ -178,7 +184,8 @@ START_TEST(a_drag_survives_a_resume_and_ends_with_the_resume_period)
 }
 END_TEST
 
-/* A drag sent just before the session ends is applied and ended at the same boundary. */
+/* A drag sent just before the session ends is applied and ended at the same boundary; so is a body that
+ * ends with its owner. */
 START_TEST(a_drag_in_the_inbox_ends_with_its_session)
 {
 	struct room room = open_room(check_seed() + (uint64_t)_i, NULL, false);
@@ -187,13 +194,16 @@ START_TEST(a_drag_in_the_inbox_ends_with_its_session)
 	sim_join(holder, room.world);
 	struct command commands[] = { sim_spawn(0, 3, 0, 9, false),
 				      joint(JOINT_DRAG, -1, holder->session) };
-	sim_commands(holder, room.world, commands, 2, 0, WIRE_LATE_APPLY);
+	bool ends = (_i & 2) != 0;
+	commands[0].spawn.owner = holder->session;
+	commands[0].spawn.ends_with_owner = ends;
+	sim_commands(holder, room.world, commands, ends ? 1 : 2, 0, WIRE_LATE_APPLY);
 	server_sim_run(room.sim, NS_PER_S);
 	sim_disconnect(holder);
 	server_sim_run(room.sim, NS_PER_S);
 	ck_assert_uint_eq(world_stats(engine(&room)).bodies, 4);
 	sim_step(room.keeper, room.world, 1, 0, NULL, 0);
-	ck_assert_uint_eq(world_stats(engine(&room)).bodies, 5);
+	ck_assert_uint_eq(world_stats(engine(&room)).bodies, ends ? 4 : 5);
 	ck_assert_uint_eq(world_joints(engine(&room), 0, NULL, 0), 0);
 	ck_assert(sim_caught_up(room.keeper, 1, 5 * NS_PER_S));
 	close_room(&room);
@@ -276,10 +286,15 @@ START_TEST(a_replay_ends_drags_at_the_recorded_ticks_and_recovery_ends_the_rest)
 	sim_join(holder, room.world);
 	sim_join(late, room.world);
 	int64_t held = make_drag(holder, room.world), left = make_drag(late, room.world);
+	struct command spawn = sim_spawn(1, 3, 0, 9, false);
+	spawn.spawn.ends_with_owner = 1;
+	int64_t ends = send_and_await(holder, room.world, &spawn, 1);
+	int64_t later = send_and_await(late, room.world, &spawn, 1);
 	server_sim_run(room.sim, 20 * TICK);
 	sim_disconnect(holder);
 	server_sim_run(room.sim, 20 * TICK);
 	ck_assert(!drag_exists(&room, held) && drag_exists(&room, left));
+	ck_assert(!body_exists(&room, ends) && body_exists(&room, later));
 	ck_assert_int_eq(sim_control(room.keeper, room.world, WIRE_CONTROL_PAUSE, 0), STATUS_OK);
 	sim_step(room.keeper, room.world, 5, 0, NULL, 0);
 	uint64_t hash = world_state_hash(engine(&room), NULL, NULL);
@@ -291,6 +306,7 @@ START_TEST(a_replay_ends_drags_at_the_recorded_ticks_and_recovery_ends_the_rest)
 	sim_join(room.keeper, room.world);
 	sim_step(room.keeper, room.world, 3, 0, NULL, 0);
 	ck_assert_uint_eq(world_drags(engine(&room), 0), 0);
+	ck_assert(!body_exists(&room, later));
 	hash = world_state_hash(engine(&room), NULL, NULL);
 	close_room(&room);
 	check_file(directory, hash);

@@ -580,7 +580,7 @@ struct command_row {
 
 static const struct command_row commands[] = {
 	{ "an op that is none", "[[99 1]]", STATUS_UNKNOWN_COMMAND, 0 },
-	{ "an op to come", "[[60 1]]", STATUS_UNSUPPORTED, 0 },
+	{ "an op to come", "[[64 1]]", STATUS_UNSUPPORTED, 0 },
 	{ "no op", "[[]]", STATUS_TYPE, 0 },
 	{ "a command that is a number", "[7]", STATUS_TYPE, 0 },
 	{ "an op that is text", "[['spawn']]", STATUS_TYPE, 0 },
@@ -774,6 +774,7 @@ static const struct {
 	{ MESSAGE_RECORD, WIRE_ROLE_CONTROLLER, "[69 7 99 1 'r']" },
 	{ MESSAGE_FORK, WIRE_ROLE_CONTROLLER, "[67 7 99 'f']" },
 	{ MESSAGE_SEEK, WIRE_ROLE_OBSERVER, "[70 7 99 nil]" },
+	{ MESSAGE_LOOKS, WIRE_ROLE_OBSERVER, "[92 7 1]" },
 	{ MESSAGE_INFO, WIRE_ROLE_CONTROLLER, "[80 7]" },
 	{ MESSAGE_CONFIG, WIRE_ROLE_ADMIN, "[82 7]" },
 	{ MESSAGE_SESSIONS, WIRE_ROLE_ADMIN, "[83 7]" },

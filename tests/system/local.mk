@@ -23,6 +23,7 @@ PYTHON_TESTS += \
 	tests/system/test_recordings.py \
 	tests/system/test_profile.py \
 	tests/system/test_replica.py \
+	tests/system/test_robots.py \
 	tests/system/test_same_history.py \
 	tests/system/test_run.py \
 	tests/system/test_sessions.py \
@@ -30,6 +31,8 @@ PYTHON_TESTS += \
 	tests/system/test_stepping.py \
 	tests/system/test_tls.py \
 	tests/system/test_tokens.py \
+	tests/system/test_particles.py \
+	tests/system/test_stability.py \
 	tests/system/test_tutorials.py \
 	tests/system/test_unit_file.py \
 	tests/system/test_web.py

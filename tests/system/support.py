@@ -133,6 +133,22 @@ def until(true, seconds=10.0, pause=0.01):
     return value
 
 
+def idle_memory(server):
+    """Waits until server.client is the only session; returns resident memory and heap blocks
+    without frames, which are kept for reuse."""
+    seen = []
+
+    def still():
+        # Connections that were reset may still wait to be accepted, so the count must stay
+        # unchanged for a while.
+        info = server.client.info("server")["server"]
+        seen.append((info["sessions"], info["heap_blocks"] - info["frames_made"]))
+        return len(seen) > 8 and set(seen[-8:]) == {(1, seen[-1][1])}
+
+    until(still, 20, 0.02)
+    return memory(server.process.pid), seen[-1][1]
+
+
 def listens(path):
     """Whether a process listens at a Unix socket; the file exists a moment earlier."""
     with socket.socket(socket.AF_UNIX) as peer:

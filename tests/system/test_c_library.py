@@ -186,8 +186,10 @@ def spoiled_commands():
     places = {"F64": [" = bad"], "VEC3": [".x = bad", ".y = bad", ".z = bad"], "QUAT": [".w = bad", ".z = bad"],
               "ATTACHMENTS": [".items = &place", ".items = &turn"], "TARGETS": [".items = &target"], "POINTS": [".items = &early", ".items = &far"]}
     for name, (_, _, fields) in cairn.manifest.COMMAND.items():
-        usual = "".join(f"c.{name}.{field} = 1; " for field, kind in fields if kind in ("BODY", "SHAPE", "JOINT", "FORCE_FIELD"))
+        usual = "".join(f"c.{name}.{field} = 1; " for field, kind in fields if kind in ("BODY", "SHAPE", "JOINT", "FORCE_FIELD", "PARTICLES"))
         usual += "".join(f"c.{name}.{field}.items = &point; c.{name}.{field}.count = 1; " for field, kind in fields if kind == "POINTS")
+        if name == "particles_create":
+            usual += 'strcpy(c.particles_create.name.text, "smoke"); '
         if name == "parameter":
             usual += 'strcpy(c.parameter.name.text, "sleep.speed"); '
         for field, kind in fields:
@@ -375,6 +377,7 @@ ASKED = {
     "regions": {"body": 7, "other": 8}, "methods": {}, "parameters": {}, "joint": {"joint": 1}, "joints": {}, "linked": {"body": 7},
     "when": {"body": 7, "quantity": 1, "above": 0, "value": 1000.0}, "past": {}, "difference": {"epoch": 1, "tick": 0.0, "other_epoch": 1, "other_tick": 1.0},
     "forces": {"body": 5, "representative": 1}, "fields": {"origin": (1, 2, 3), "direction": (0, 1, 0)}, "recordings": {}, "sensed": {"body": 5},
+    "stability": {"limit": 16, "touch": 0.001, "sides": 4}, "systems": {}, "particles": {"system": 1},
 }
 
 def c_value(value):
@@ -430,7 +433,7 @@ def test_every_query_has_the_answer_that_python_gets(server, tmp_path):
         for name, asked in ASKED.items():
             assert found[name] == of_python(world, name, asked), name
     refused = [name for name in found if isinstance(found[name], dict)]
-    assert len(refused) <= 5 and found["ray"] and found["forces"] and int(lines[-1]) >= 1
+    assert len(refused) <= 6 and found["ray"] and found["forces"] and int(lines[-1]) >= 1
 
 
 # Requests of messages.def that libcairn has no function for, and where they are.
@@ -443,7 +446,7 @@ OFFERED = {
     "hello": "cairn_client_open", "goodbye": "cairn_client_close", "world_list": "cairn_client_worlds", "world_create": "cairn_client_create",
     "world_join": "cairn_client_join", "world_destroy": "cairn_world_destroy", "shape_upload": "cairn_world_shape",
     "subscribe": "cairn_world_watch_with", "unsubscribe": "cairn_world_unwatch", "focus": "cairn_world_focus", "commands": "cairn_world_apply",
-    "query": "cairn_world_query", "control": "cairn_world_pause", "step": "cairn_world_step", "save": "cairn_world_save",
+    "query": "cairn_world_query", "looks": "cairn_world_colours", "control": "cairn_world_pause", "step": "cairn_world_step", "save": "cairn_world_save",
     "restore": "cairn_world_restore", "fork": "cairn_world_fork", "seek": "cairn_world_seek", "info": "cairn_client_inspect",
 }
 

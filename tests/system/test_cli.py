@@ -2,6 +2,7 @@
 refused."""
 import contextlib
 import json
+import math
 import os
 import pathlib
 import pty
@@ -152,6 +153,157 @@ def test_motion_target_and_explode_are_their_commands(cli):
     assert code != 0 and "only an animated body has a target" in text
 
 
+def test_a_platform_is_solid_from_above_only(cli):
+    """The same state by an option, by the verb, by the command and by the Python client; a ball passes and lands."""
+    names = ("one-way-option", "one-way-verb", "one-way-command")
+    for name, option in zip(names, (("--one-way", "0,1,0"), (), ())):
+        cli.text("create", name)
+        cli.text("spawn", name, "--shape", "box:3,0.4,3", "--status", "static", *option)
+        cli.text("spawn", name, "--shape", "sphere:0.3", "--at", "0,-1,0", "--velocity", "0,7,0")
+    cli.text("surface", "one-way-verb", 1, "--one-way", "0,0.5,0")
+    cli.text("command", "one-way-command", "set_surface", "body=1", "one_way=0,0.2,0")
+    with cairn.connect(cli.address) as client:
+        world = client.create("one-way-client")
+        platform = world.spawn(shapes=[world.shape(box=(3, 0.4, 3))], status="static", one_way=(0, 1, 0))
+        ball = world.spawn(shapes=[world.shape(sphere=0.3)], position=(0, -1, 0), velocity=(0, 7, 0))
+        hashes = {world.step(120).hash, *(cli.json("step", name, 120)["hash"] for name in names)}
+        assert len(hashes) == 1
+        assert cli.json("query", names[0], "body", 2)["position"][1] == pytest.approx(0.5, abs=0.01)
+        world.set_surface(platform, (0, 0, 0))
+        world.set_pose(ball, (0, -1, 0))
+        world.set_velocity(ball, (0, 7, 0))
+        cli.text("surface", names[0], 1)
+        cli.text("command", names[0], "set_pose", "body=2", "position=0,-1,0")
+        cli.text("command", names[0], "set_velocity", "body=2", "velocity=0,7,0")
+        assert world.step(120).hash == cli.json("step", names[0], 120)["hash"]
+        assert cli.json("query", names[0], "body", 2)["position"][1] < -1
+    text, code = cli.error("surface", names[1], 1, "--one-way", "0,1e-8,0")
+    assert code != 0 and "a direction has at least 1e-06" in text
+
+
+def test_a_belt_carries_a_box(cli):
+    """The same state by an option, by the verb and by the Python client; the box goes along."""
+    for name, option in (("belt-option", ("--surface-velocity", "0.5,0,0")), ("belt-verb", ())):
+        cli.text("create", name)
+        cli.text("spawn", name, "--shape", "box:20,0.4,3", "--status", "static", *option)
+        cli.text("spawn", name, "--shape", "box:0.6,0.6,0.6", "--at", "0,0.5,0")
+    cli.text("surface", "belt-verb", 1, "--surface-velocity", "0.5,0,0")
+    with cairn.connect(cli.address) as client:
+        world = client.create("belt-client")
+        belt = world.spawn(shapes=[world.shape(box=(20, 0.4, 3))], status="static")
+        world.spawn(shapes=[world.shape(box=(0.6, 0.6, 0.6))], position=(0, 0.5, 0))
+        world.set_surface(belt, surface_velocity=(0.5, 0, 0))
+        hashes = {world.step(120).hash, *(cli.json("step", name, 120)["hash"] for name in ("belt-option", "belt-verb"))}
+        assert len(hashes) == 1
+    assert cli.json("query", "belt-verb", "body", 2)["velocity"][0] == pytest.approx(0.5, abs=1e-3)
+    text, code = cli.error("surface", "belt-verb", 1, "--surface-velocity", "20000,0,0")
+    assert code != 0 and "surface_velocity" in text and "10000" in text
+
+
+def test_a_mover_walks(cli):
+    """The same state by the verbs, the generic verb, the Python client and a fork; refusals name body and remedy."""
+    man = ("--shape", "capsule:0.6,0.3", "--status", "animated", "--at", "0,0.901,0")
+    for name in ("mover-verb", "mover-command"):
+        cli.text("create", name)
+        cli.text("spawn", name, "--shape", "box:40,1,40", "--at", "0,-0.5,0", "--status", "static")
+        cli.text("spawn", name, *man)
+    cli.text("mover", "mover-verb", 2, "--step-height", 0.4, "--push-force", 100)
+    cli.text("steer", "mover-verb", 2, "1.5,0,0", "--ticks", 60)
+    cli.text("command", "mover-command", "set_mover", "body=2", "step_height=0.4", "push_force=100")
+    cli.text("command", "mover-command", "steer", "body=2", "velocity=1.5,0,0", "ticks=60")
+    with cairn.connect(cli.address) as client:
+        world = client.create("mover-client")
+        ground = world.spawn(shapes=[world.shape(box=(40, 1, 40))], position=(0, -0.5, 0), status="static")
+        body = world.spawn(shapes=[world.shape(capsule=(0.6, 0.3))], position=(0, 0.901, 0), status="animated")
+        world.set_mover(body, step_height=0.4, push_force=100)
+        world.steer(body, (1.5, 0, 0), ticks=60)
+        hashes = {world.step(90).hash, *(cli.json("step", name, 90)["hash"] for name in ("mover-verb", "mover-command"))}
+        assert len(hashes) == 1
+        state = world.body(body)
+        assert state["position"] == pytest.approx((1.5, 0.901, 0), abs=2e-3)
+        mover = state["mover"]
+        assert mover["on_ground"] and mover["rests"] and mover["ground"] == ground and mover["normal"] == (0, 1, 0)
+        assert (mover["step_height"], mover["push_force"], mover["wish"]) == (0.4, 100, (0, 0, 0))
+        assert world.body(ground)["mover"] is None
+        with pytest.raises(cairn.Refused, match="is a mover.*steer moves it"):
+            world.set_velocity(body, (1, 0, 0))
+    shown = cli.json("query", "mover-verb", "body", 2)
+    assert (shown["on_ground"], shown["ground"], shown["squeezes"]) == (1, 1, 0)
+    cli.text("steer", "mover-verb", 2, "0,0,0", "--jump", 4)
+    cli.text("step", "mover-verb", 12)
+    air = cli.json("query", "mover-verb", "body", 2)
+    assert air["on_ground"] == 0 and air["position"][1] == pytest.approx(0.901 + 0.8 - 4.905 * 0.04, abs=1e-3)
+    cli.text("fork", "mover-verb", "mover-fork")
+    assert cli.json("step", "mover-fork", 40)["hash"] == cli.json("step", "mover-verb", 40)["hash"]
+    text, code = cli.error("steer", "mover-verb", 1, "1,0,0")
+    assert code != 0 and "body 1 is no mover: set_mover" in text
+    text, code = cli.error("mover", "mover-verb", 1)
+    assert code != 0 and "must be animated" in text
+    text, code = cli.error("mover", "mover-verb", 2, "--slope-degrees", 89)
+    assert code != 0 and "slope" in text and "1.5" in text
+    cli.text("mover", "mover-verb", 2, "--end")
+    assert "on_ground" not in cli.json("query", "mover-verb", "body", 2)
+
+RINK = ([(-8, 0, -2), (-8, 0, 2), (0, 0, -2), (0, 0, 2), (8, 0, -2), (8, 0, 2)], [(0, 1, 2), (2, 1, 3), (2, 3, 4), (4, 3, 5)])
+
+
+def test_a_mesh_has_ice_and_a_body_has_pieces(cli):
+    """The same state by the verb, by the command and by the Python client; on ice a box slides on."""
+    with cairn.connect(cli.address) as client:
+        hashes = set()
+        for name in ("pieces-verb", "pieces-command", "pieces-client"):
+            world = client.create(name)
+            rink = world.spawn(shapes=[world.shape(mesh=(*RINK, (1, 1, 2, 2)))], status="static")
+            box = world.shape(box=(0.5, 0.5, 0.5))
+            for x, z in ((-7, -1), (1, 1)):
+                world.spawn(shapes=[(box, (0, 0, 0.3)), (box, (0, 0, -0.3))], position=(x, 0.25, z), velocity=(3, 0, 0))
+            if name == "pieces-client":
+                world.set_piece(rink, 0, 1, patch=1, static_friction=0, dynamic_friction=0)
+                world.set_piece(3, 1, 16 + 4, density=3000, sensor=0)
+            elif name == "pieces-verb":
+                cli.text("piece", name, rink, 0, "--patch", 1, "--friction", 0)
+                cli.text("piece", name, 3, 1, "--density", 3000, "--solid")
+            else:
+                cli.text("command", name, "set_piece", f"body={rink}", "piece=0", "own=1", "patch=1", "static_friction=0",
+                         "dynamic_friction=0")
+                cli.text("command", name, "set_piece", "body=3", "piece=1", "own=20", "density=3000")
+            hashes.add(world.step(60).hash)
+            ice, rubber = (cli.json("query", name, "body", body) for body in (2, 3))
+            assert ice["velocity"][0] == pytest.approx(3, abs=1e-6) and rubber["velocity"][0] < 0.01
+            assert ice["mass"] == pytest.approx(250) and rubber["mass"] == pytest.approx(500)
+        assert len(hashes) == 1
+    text, code = cli.error("piece", "pieces-verb", 1, 0, "--patch", 3, "--friction", 0)
+    assert code != 0 and "patch is 3" in text
+    text, code = cli.error("piece", "pieces-verb", 1, 0, "--friction", "nan")
+    assert code != 0
+
+
+def test_locks_by_option_verb_client_and_scene(cli, tmp_path):
+    """One state by an option, the verb, the Python client and a scene; the box moves along x only."""
+    for name, option in (("lock-option", ("--locks", "y,z,rx")), ("lock-verb", ())):
+        cli.text("create", name)
+        cli.text("spawn", name, "--shape", "box:1,1,1", "--at", "0,2,0", *option)
+    cli.text("lock", "lock-verb", 1, "y,z,rx")
+    scene = tmp_path / "locks.yaml"
+    scene.write_text("bodies: [{ shape: { kind: box, size: 1 }, at: [0, 2, 0], locks: y z rx }]\n")
+    cli.text("load", "lock-scene", str(scene))
+    with cairn.connect(cli.address) as client:
+        world = client.create("lock-client")
+        world.spawn(shapes=[world.shape(box=(1, 1, 1))], position=(0, 2, 0), locks=2 | 4 | 8)
+        hashes = {world.step(60).hash, *(cli.json("step", name, 60)["hash"] for name in ("lock-option", "lock-verb"))}
+        assert len(hashes) == 1
+    assert cli.json("query", "lock-verb", "body", 1)["position"] == [0, 2, 0]
+    cli.json("step", "lock-scene", 60)
+    assert cli.json("query", "lock-scene", "body", 1)["position"] == [0, 2, 0]
+    cli.text("lock", "lock-verb", 1, "none")
+    cli.json("step", "lock-verb", 60)
+    assert cli.json("query", "lock-verb", "body", 1)["position"][1] < 0
+    text, code = cli.error("lock", "lock-verb", 1, "x,q")
+    assert code != 0 and "q" in text and "rx" in text
+    text, code = cli.error("spawn", "lock-verb", "--shape", "box:1,1,1", "--locks", "x", "--velocity", "1,0,0")
+    assert code != 0 and "velocity" in text
+
+
 def test_a_sensor_tells_what_it_overlaps(cli):
     """By the CLI and the Python client: the list, and events when a body leaves and comes back."""
     cli.text("create", "sensing", "--gravity", "0,0,0")
@@ -179,6 +331,108 @@ def test_a_sensor_tells_what_it_overlaps(cli):
         assert refused.value.status == "unknown_body"
 
 
+def test_a_body_goes_with_another(cli, tmp_path):
+    """By options, the Python client and a scene: the same bodies, and the same ones go."""
+    scene = tmp_path / "ends.yaml"
+    scene.write_text("""
+shapes: { ball: { kind: sphere, radius: 0.5 } }
+bodies:
+  - { name: tank, shape: ball, grid: { count: [2, 1, 1], spacing: [3, 1, 1] } }
+  - { shape: ball, at: [0, 2, 0], grid: { count: [2, 1, 1], spacing: [3, 1, 1] }, ends_with: tank }
+  - { shape: ball, at: [0, 4, 0], ends_with: "tank[0]" }
+""")
+    cli.text("load", "ending", scene)
+    cli.text("spawn", "ending", "--shape", "sphere:0.5", "--at", "0,6,0", "--ends-with", 1)
+    with cairn.connect(cli.address) as client:
+        world = client.join("ending")
+        world.spawn(shapes=[world.shape(sphere=0.5)], position=(0, 8, 0), ends_with=2)
+        mine = world.spawn(shapes=[world.shape(sphere=0.5)], position=(0, 9, 0), owner=client.session, ends_with_owner=1)
+        assert [row["id"] for row in cli.json("step", "ending", 1, "--bodies")["bodies"]] == [1, 2, 3, 4, 5, 6, 7, mine]
+        world.remove(1)
+        assert [row["id"] for row in cli.json("step", "ending", 1, "--bodies")["bodies"]] == [2, 4, 7, mine]
+        with pytest.raises(cairn.Refused) as refused:
+            world.spawn(ends_with=4)
+        assert refused.value.status == "range"
+    cli.text("remove", "ending", 2)
+    assert cli.json("step", "ending", 1, "--bodies")["bodies"] == []
+    text, code = cli.error("load", "not-ending", write_scene(tmp_path, "ends_with: nobody"))
+    assert code != 0 and "no body has the name 'nobody'" in text
+
+
+def test_colours_of_a_scene_are_the_same_for_all_clients_and_in_every_state(cli, tmp_path):
+    """By materials, entries, lists and commands; saved, restored and forked; and no hash depends on them."""
+    scene = tmp_path / "colours.yaml"
+    text = """
+materials: { brick: { density: 1800, colour: 0xA0522D } }
+shapes: { ball: { kind: sphere, radius: 0.5 } }
+prototypes: { marble: { shape: ball, color: "#00ff7f" } }
+bodies:
+  - { shape: ball, material: brick, grid: { count: [2, 1, 1], spacing: [3, 1, 1] } }
+  - { shape: ball, material: brick, at: [0, 2, 0], colour: 0x000000 }
+  - { like: marble, at: [0, 4, 0], grid: { count: [3, 1, 1], spacing: [3, 1, 1] }, colour: [0xFFFFFF, 0x0000FF] }
+  - { like: marble, at: [0, 6, 0] }
+  - { name: plain, shape: ball, at: [0, 8, 0] }
+joints:
+  - { type: spherical, a: plain, at: [0, 9, 0] }
+"""
+    scene.write_text(text)
+    cli.text("load", "coloured", scene)
+    meant = {1: 0xA0522D, 2: 0xA0522D, 3: 0, 4: 0xFFFFFF, 5: 0x0000FF, 6: 0xFFFFFF, 7: 0x00FF7F}
+    with cairn.connect(cli.address) as client:
+        world = client.join("coloured")
+        assert world.colours() == meant
+        cli.text("save", "coloured", "before")
+        first = cli.json("step", "coloured", 5)
+        cli.text("colour", "coloured", 8, "#C87941")
+        cli.text("colour", "coloured", 1, "none")
+        changed = {**{body: colour for body, colour in meant.items() if body != 1}, 8: 0xC87941}
+        assert world.colours() == changed
+        cli.text("fork", "coloured", "coloured-too")
+        assert client.join("coloured-too").colours() == changed
+        cli.text("restore", "coloured", "before")
+        assert world.colours() == meant
+        assert cli.json("step", "coloured", 5)["hash"] == first["hash"]
+    scene.write_text(re.sub(r"colou?r: (\[[^]]*\]|\"?[#\w]+\"?)", "tag: 0", text.replace(", colour: 0xA0522D", "")))
+    assert "colour" not in scene.read_text() and "color" not in scene.read_text()
+    cli.text("load", "grey", scene)
+    assert cli.json("step", "grey", 5)["hash"] == first["hash"]
+    assert cli.text("colour", "grey") == ""
+    for key, says in (("colour: red", "colour is red; it must be 0xRRGGBB"), ("colour: 0xFFF", "it must be"),
+                      ("colour: []", "the list of colours is empty"), ("colour: 0x000000, color: 0x000000", "exclude each other")):
+        text, code = cli.error("load", "wrong", write_scene(tmp_path, key))
+        assert code != 0 and says in text
+    text, code = cli.error("colour", "coloured", 1, "12345")
+    assert code != 0 and "six hexadecimal digits" in text
+
+
+def write_scene(folder, key):
+    """A scene of one body with this key."""
+    path = folder / "one.yaml"
+    path.write_text("shapes: { ball: { kind: sphere, radius: 0.5 } }\nbodies:\n  - { shape: ball, %s }\n" % key)
+    return path
+
+
+def test_a_hit_tells_speed_and_impulse(cli):
+    """By the CLI and the Python client: m (1 + e) v once, and only where hit.speed asks for it."""
+    cli.text("create", "hitting", "--gravity", "0,0,0")
+    cli.text("spawn", "hitting", "--shape", "plane:0,1,0,0", "--status", "static", "--restitution", 0.5)
+    cli.text("spawn", "hitting", "--shape", "sphere:0.5", "--position", "1,0.6,2", "--velocity", "0,-6,0",
+             "--restitution", 0.5)
+    cli.text("fork", "hitting", "not-asking")
+    cli.text("set", "hitting", "hit.speed", 1)
+    told = []
+    for name in ("hitting", "not-asking"):
+        with cairn.connect(cli.address) as client:
+            world = client.join(name)
+            world.subscribe(1, events=2**14)
+            world.step(10)
+            told += [event for frame in world.frames(100, timeout=1) for event in frame.events]
+    [(name, a, b, impulse, fraction, point, normal, child_a, child_b, speed)] = [event[1:11] for event in told]
+    assert (name, a, b, child_a, child_b, normal) == ("hit", 1, 2, 0, 0, [0, 1, 0])
+    assert impulse == pytest.approx(1000 * math.pi / 6 * 1.5 * 6, rel=1e-3) and speed == pytest.approx(6)
+    assert point == pytest.approx([1, 0, 2], abs=0.1) and fraction == 1
+
+
 def test_set_changes_parameters_method_and_seed(cli, world):
     """A value was stored if setting it again leaves the state hash and another value changes it."""
     for name, value, other in (("soft_step.substeps", "8", "9"), ("seed", "77", "78")):
@@ -196,7 +450,7 @@ def test_set_changes_parameters_method_and_seed(cli, world):
 def test_step_prints_bodies_and_totals(cli, world):
     stepped = cli.json("step", world, "10", "--bodies", "--totals")
     assert [row["id"] for row in stepped["bodies"]] == [1, 2]
-    assert list(stepped["bodies"][0]) == ["id", "position", "rotation", "velocity", "spin", "status", "asleep", "fast"]
+    assert list(stepped["bodies"][0]) == ["id", "position", "rotation", "velocity", "spin", "status", "asleep", "fast", "sensor"]
     assert stepped["bodies"][0]["status"] == "static" and len(stepped["bodies"][1]["rotation"]) == 4
     assert stepped["kinetic"] > 0 and len(stepped["linear"]) == 3
     table = cli.text("step", world, "0", "--bodies", "--totals").splitlines()
@@ -531,7 +785,7 @@ REFUSED = [
     (["set", "{w}", "soft_step.substeps", "1000"], "range"),
     (["set", "{w}", "method", "magic"], "unknown_method"),
     (["command", "{w}", "magic"], "unknown_command"),
-    (["command", "{w}", "emitter_create"], "unknown_command"),
+    (["command", "{w}", "particles_split"], "unknown_command"),
     (["command", "{w}", "wake"], "missing"),
     (["command", "{w}", "wake", "body=99"], "unknown_body"),
     (["command", "{w}", "wake", "body=x"], "type"),
@@ -698,7 +952,9 @@ def test_a_player_spawns_shapes_that_the_world_has(cli, world):
 @pytest.mark.parametrize("old, new", [
     (["--at", "1,2,3"], ["--position", "1,2,3"]),
     (["--shape", "capsule:0.5,0.25"], ["--shape", "capsule:length=1,radius=0.25"]),
-], ids=["position", "capsule"])
+    (["--shape", "cylinder:0.5,0.25"], ["--shape", "cylinder:length=1,radius=0.25"]),
+    (["--shape", "cone:0.5,0.25"], ["--shape", "cone:length=1,radius=0.25"]),
+], ids=["position", "capsule", "cylinder", "cone"])
 def test_a_word_and_its_older_one_mean_the_same(cli, old, new):
     shape = [] if "--shape" in old else ["--shape", "sphere:0.5"]
     hashes = set()
@@ -709,6 +965,17 @@ def test_a_word_and_its_older_one_mean_the_same(cli, old, new):
         hashes.add(cli.json("step", name, 3)["hash"])
         cli.text("--role", "admin", "destroy", name)
     assert len(hashes) == 1
+
+
+@pytest.mark.parametrize("text, volume", [
+    ("rounded:1,2,3,0.1", 6 + 22 * 0.1 + 6 * math.pi * 0.01 + 4 / 3 * math.pi * 0.001),
+    ("ellipsoid:1,2,3", math.pi), ("cylinder:0.5,0.25", math.pi / 16), ("cone:0.5,0.25", math.pi / 48),
+], ids=["rounded", "ellipsoid", "cylinder", "cone"])
+def test_shapes_with_curved_surfaces_have_their_volume(cli, text, volume):
+    name = "curved-" + text.partition(":")[0]
+    cli.text("create", name)
+    body = cli.json("spawn", name, "--shape", text)["id"]
+    assert cli.json("query", name, "body", body)["mass"] == pytest.approx(1000 * volume, rel=1e-12)
 
 
 def test_a_scene_may_say_position_for_at(cli, tmp_path):

@@ -85,6 +85,15 @@ def test_a_method_that_refuses_the_scene_ends_with_1(scene):
     assert code == 1 and "refused: " in out and "joints" in out
 
 
+def test_a_property_that_a_method_would_ignore_is_refused_with_line_value_and_remedy(scene):
+    rough = SCENE.replace("name: ball,", "name: ball, rolling_friction: 0.02,")
+    assert rough != SCENE
+    code, out, _ = compare(scene(rough), "--methods", "soft-step,impact,penalty,lcp,projection")
+    assert code == 1 and out.count("refused: ") == 4
+    for method in ("impact", "penalty", "lcp", "projection"):
+        assert (f"rolling_friction is 0.02, which {method} does not support: leave it out, or choose soft-step") in out
+
+
 @pytest.mark.parametrize("change, words, says", [
     (("at_most: 1e-9", "until: 121, at_most: 1"), (), "scene.yaml:9: tick 121 is after the last tick, 120"),
     (("at_most: 1e-9", "methods: [lpc], at_most: 1"), (), "scene.yaml:9: there is no method 'lpc'"),
@@ -97,6 +106,26 @@ def test_a_method_that_refuses_the_scene_ends_with_1(scene):
 def test_what_cannot_be_compared_ends_with_2_and_says_why(scene, change, words, says):
     code, out, err = compare(scene(SCENE.replace(*change)), *words)
     assert code == 2 and out == "" and says in err, err
+
+
+def test_estimated_errors_are_told_of_the_method_that_estimates(scene, tmp_path):
+    # A spinning cube that falls on a corner, with and without an accuracy.
+    text = SCENE.replace("shape: { kind: sphere, radius: 0.5 }, at: [0, 5, 0]",
+                         "shape: { kind: box, size: [1, 0.4, 0.2] }, at: [0, 1, 0], angular_velocity: [3, 2, 1]")
+    text = text[:text.index("expect:")] + "expect: [{ measure: impact_error, take: largest, at_most: 1e-4 }]\n"
+    words = ("--methods", "lcp,impact", "--set", "impact.accuracy=1e-4", "--plot", tmp_path / "plot.svg")
+    code, out, _ = compare(scene(text), *words)
+    row, = [line for line in out.splitlines() if line.startswith("impact ")]
+    other, = [line for line in out.splitlines() if line.startswith("lcp ")]
+    assert code == 0 and "estimate" in out and other.split()[-1] == "-"
+    code, out, _ = compare(scene(text), *words[:4], "--json")
+    methods = {method["method"]: method for method in json.loads(out)["methods"]}
+    assert methods["lcp"]["impact_error"] is None
+    assert 0 < methods["impact"]["impact_error"]["largest"] <= 1e-4
+    assert float(row.split()[-1]) == pytest.approx(methods["impact"]["impact_error"]["largest"], rel=1e-2)
+    assert "estimated error of a part" in (tmp_path / "plot.svg").read_text()
+    code, out, _ = compare(scene(text), *words[:2])
+    assert code == 0 and "  estimate" not in out
 
 
 def test_the_plot_has_a_panel_for_every_figure_and_bound(scene, tmp_path):

@@ -35,7 +35,7 @@ def spoiled(kind, value):
 
 
 # Valid values of required fields, by type.
-VALID = {"body": "1", "shape": "1", "joint": "1", "field": "1", "enum": "1", "u32": "1", "integer": "1", "seed": "1", "f64": "1", "vec3": "0,0,0",
+VALID = {"body": "1", "shape": "1", "joint": "1", "field": "1", "particles": "1", "enum": "1", "u32": "1", "integer": "1", "seed": "1", "f64": "1", "vec3": "0,0,0",
          "quat": "1,0,0,0", "text": "sleep.time", "name": "00" * 32, "attachments": "1", "targets": "1,0,0", "points": "0,0"}
 
 
@@ -76,7 +76,7 @@ local client = cairn.connect(arg[1])
 local world = client:join("extremes")
 local before = world:step(0).state_hash.bin
 local extremes = {0 / 0, 1 / 0, -1 / 0, 1e308, -1e308}
-local valid = {body = 1, shape = 1, joint = 1, field = 1, enum = 1, u32 = 1, integer = 1, seed = 1, f64 = 1.0, vec3 = {0.0, 0.0, 0.0},
+local valid = {body = 1, shape = 1, joint = 1, field = 1, particles = 1, enum = 1, u32 = 1, integer = 1, seed = 1, f64 = 1.0, vec3 = {0.0, 0.0, 0.0},
 	quat = {1.0, 0.0, 0.0, 0.0}, text = "sleep.time", name = {bin = string.rep("\\0", 32)}, attachments = {{1}},
 	targets = {{1, 0, 0.0}}, points = {{0.0, 0.0}}}
 local count = 0

@@ -13,13 +13,22 @@ SCENES = [path.stem for path in sorted(GALLERY.glob("*.yaml"))]
 
 def test_the_gallery_is_whole():
     page = (SOURCE / "docs" / "GALLERY.md").read_text()
-    assert len(SCENES) >= 22
+    assert len(SCENES) >= 24
     for name in SCENES:
         assert f"gallery/{name}.yaml" in page and f"images/gallery/{name}.svg" in page, name
         assert "expect:" in (GALLERY / f"{name}.yaml").read_text(), name
     pictures = list(pathlib.Path(SOURCE / "docs" / "images" / "gallery").glob("*.svg"))
     assert {path.stem for path in pictures} == set(SCENES)
     assert sum(path.stat().st_size for path in pictures) < 1.5e6
+
+
+def test_every_scene_has_a_small_picture():
+    page, images = (SOURCE / "docs" / "PICTURES.md").read_text(), SOURCE / "docs" / "images" / "scenes"
+    scenes = [path.relative_to(GALLERY.parent).with_suffix("") for path in GALLERY.parent.rglob("*.yaml")]
+    assert len(scenes) >= 48
+    for scene in scenes:
+        assert f"(images/scenes/{scene}.jpg)" in page and f"(../clients/scenes/{scene}.yaml)" in page, scene
+        assert 2500 < (images / f"{scene}.jpg").stat().st_size <= 30000, scene
 
 
 @pytest.mark.parametrize("name", [name for name in SCENES if name not in LONG])

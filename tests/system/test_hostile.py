@@ -5,12 +5,11 @@ import json
 import os
 import random
 import socket
-import statistics
 import struct
 
 import msgpack
 import pytest
-from support import SANITIZED, SOURCE, Wire, cairn, command, falling, frame, log_of, memory, raw, tcp_daemon, until
+from support import SANITIZED, SOURCE, Wire, cairn, command, falling, frame, idle_memory, log_of, memory, raw, tcp_daemon, until
 
 HELLO = frame(1, {"protocol": [1, 0], "caps": ["ack"]})
 STATUS = {name: number for number, (name, _) in cairn.client.STATUS.items()}
@@ -285,7 +284,7 @@ COMMANDS = [
     ("no command", [[]], "type"),
     ("a number for a command", [7], "type"),
     ("an unknown one", [[9999]], "unknown_command"),
-    ("a reserved one", [[60]], "unsupported"),
+    ("a reserved one", [[64]], "unsupported"),
     ("a body that is not", [[11, 4711]], "unknown_body"),
     ("a body that comes later", [[11, -2]], "back_reference"),
     ("a shape that is not", [[10, 2, [0, 0, 0], [[4711]]]], "unknown_shape"),
@@ -366,11 +365,6 @@ def test_valid_messages_with_flipped_bits_do_no_harm(server):
     server.client.ask("reply", "world_destroy", copy.number)
 
 
-def settled(server):
-    until(lambda: server.client.info("server")["server"]["sessions"] == 1)
-    return memory(server.process.pid), server.client.info("server")["server"]["heap_blocks"]
-
-
 @measures_memory
 def test_hostile_connections_leave_no_memory_behind(server):
     """Connections that announce much and send little, many at once, again and again."""
@@ -389,15 +383,19 @@ def test_hostile_connections_leave_no_memory_behind(server):
         high = memory(server.process.pid)
         for sock in socks:
             sock.close()
-        return high, *settled(server)
-    # The allocator keeps some memory, so the bound is that repeating the input needs no more.
-    first = [round() for _ in range(8)][3:]
-    then = [round() for _ in range(5)]
-    before, after = (statistics.median(r[1] for r in rounds) for rounds in (first, then))
-    highest = max(r[0] for r in then)
+        until(lambda: server.client.info("server")["server"]["sessions"] == 1)
+        return high
+
+    def rounds(count):
+        highest = max(round() for _ in range(count))
+        return highest, *idle_memory(server)
+    # The allocator keeps some memory, and how much depends on how many frames arrived at once, so
+    # the bound is on what 4000 more connections add: less than a kibibyte each.
+    _, before, blocks = rounds(10)
+    highest, after, blocks_after = rounds(20)
     print(f"memory before {before >> 10} KiB, with 200 open {highest >> 10} KiB, after {after >> 10} KiB")
-    assert then[-1][2] == first[-1][2], "blocks left on the heap"
-    assert SANITIZED or after - before < 1 << 20
+    assert blocks_after <= blocks, "blocks left on the heap"
+    assert SANITIZED or after - before < 20 * 200 << 10
     # Half a frame each is the most that a peer can make the server store.
     assert SANITIZED or highest - before < 200 * (128 << 10)
 
@@ -419,7 +417,7 @@ def test_one_connection_cannot_make_the_daemon_grow(server):
 
 @measures_memory
 def test_unfinished_uploads_are_bounded(server):
-    before, _ = settled(server)
+    before, _ = idle_memory(server)
     wire = joined(server.address)
     part = bytes(57000)
     refusals = 0

@@ -10,7 +10,7 @@ import time
 
 import pytest
 from hostile_rows import DEMO, KEY, ROWS, STATUS, Peer, bin32, connect_token, hello, hostile_daemon, play, upload
-from support import DAEMON, SANITIZED, cairn, command, frame, memory, refused, until
+from support import DAEMON, SANITIZED, cairn, command, frame, idle_memory, memory, refused, until
 
 measures_memory = pytest.mark.skipif(bool(os.environ.get("CAIRN_SANITIZE")),
                                      reason="a sanitizer keeps freed memory")
@@ -30,23 +30,6 @@ def nothing_changes(request):
         assert server.world.step(0).hash == server.hash and server.process.poll() is None
 
 
-def alone(server):
-    """Waits until only the keeper is connected; returns resident memory and heap blocks without
-    frames, which are kept for reuse."""
-    seen = []
-
-    def still():
-        # Connections that were reset may still wait to be accepted, so the count must stay
-        # unchanged for a while.
-        info = server.client.info("server")["server"]
-        seen.append((info["sessions"], info["heap_blocks"] - info["frames_made"]))
-        return len(seen) > 8 and set(seen[-8:]) == {(1, seen[-1][1])}
-
-    until(still, 20, 0.02)
-    info = server.client.info("server")["server"]
-    return memory(server.process.pid), info["heap_blocks"] - info["frames_made"]
-
-
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.role or 'stranger'}: {row.what}")
 def test_a_row_is_refused_as_stated(server, row):
     assert play(server.tcp, row) == (row.status, row.closes)
@@ -57,7 +40,7 @@ def test_repeating_all_rows_keeps_less_than_a_mebibyte(server):
     def round():
         for row in ROWS:
             play(server.tcp, row)
-        return alone(server)
+        return idle_memory(server)
     first = [round() for _ in range(5)][2:]
     then = [round() for _ in range(4)]
     growth = min(m for m, _ in then) - min(m for m, _ in first)
@@ -115,7 +98,7 @@ def test_a_flood_of_hello_blocks_no_client_and_leaks_nothing(server):
         took = time.monotonic() - began
         for index, peer in enumerate(peers):
             peer.reset() if index % 2 else peer.close()
-        return took, *alone(server)
+        return took, *idle_memory(server)
     first = [flood() for _ in range(4)][2:]
     then = [flood() for _ in range(4)]
     growth = min(m for _, m, _ in then) - min(m for _, m, _ in first)
@@ -180,7 +163,7 @@ def test_floods_are_refused_as_busy_then_closed_and_others_are_served(server):
 
 @measures_memory
 def test_uploads_are_bounded_in_number_and_bytes_and_end_with_their_session(server):
-    before, _ = alone(server)
+    before, _ = idle_memory(server)
     peer = Peer(server.tcp, "controller")
     for ref in range(16):
         peer.send(upload(0, 1024, bytes(57344), ref=ref + 1, name=bytes([ref]) * 32))
@@ -191,7 +174,7 @@ def test_uploads_are_bounded_in_number_and_bytes_and_end_with_their_session(serv
     assert peer.until(lambda m: m[0] == 3)[2] == STATUS["limit"]
     assert SANITIZED or memory(server.process.pid) - before < 80 << 20
     peer.close()
-    until(lambda: SANITIZED or alone(server)[0] - before < 2 << 20)
+    until(lambda: SANITIZED or idle_memory(server)[0] - before < 2 << 20)
 
 
 def test_memberships_and_subscriptions_of_a_session_are_bounded(server):
@@ -239,13 +222,13 @@ def test_a_used_token_is_refused_at_every_listener_and_closes(tmp_path):
 
 
 def test_a_peer_that_resets_at_any_point_leaks_nothing(server):
-    _, blocks = alone(server)
+    _, blocks = idle_memory(server)
     for row in ROWS:
         for part in (2, 5, len(row.data) // 2):
             peer = Peer(server.tcp, row.role)
             peer.send(row.data[:part])
             peer.reset()
-    assert alone(server)[1] - blocks < len(ROWS)
+    assert idle_memory(server)[1] - blocks < len(ROWS)
 
 
 # ---- shares -------------------------------------------------------------------------------------------------------

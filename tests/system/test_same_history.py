@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from support import BUILD, DAEMON, SANITIZED, SEEDLESS, SOURCE, Cli, daemon
 
-SCENES = sorted((SOURCE / "clients" / "scenes").glob("*.yaml"))
+SCENES = sorted((SOURCE / "clients" / "scenes").glob("*.yaml")) + sorted((SOURCE / "clients" / "scenes" / "robots").iterdir())
 TICKS = 4
 LOAD_BY_JS = """
 import { connect, load } from "./src/tcp.js";
@@ -58,7 +58,7 @@ def load_by_c(address, name, scene):
     assert status == 0, error.raw[48:]
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("scene", SCENES, ids=lambda path: path.name)
 def test_a_scene_has_one_history_by_every_way_in(server, js, scene):
     cli = Cli(server.address)
     ran = json.loads(subprocess.run([DAEMON, "run", str(scene), "--ticks", str(TICKS)], check=True, capture_output=True,

@@ -1,16 +1,19 @@
 # Programs that generate parts of docs/ from the lists of the source.
-noinst_PROGRAMS += tests/tools/docs_tables tests/tools/scene_tables
+noinst_PROGRAMS += tests/tools/docs_tables tests/tools/scene_tables tests/tools/robot_tables
 tests_tools_docs_tables_SOURCES = tests/tools/docs_tables.c tests/tools/say.h
 tests_tools_scene_tables_SOURCES = tests/tools/scene_tables.c tests/tools/say.h
+tests_tools_robot_tables_SOURCES = tests/tools/robot_tables.c tests/tools/say.h
 TESTS += tests/tools/docs_current
 EXTRA_DIST += tests/tools/docs_current docs/COMMANDS.md docs/FIELDS.md docs/DETERMINISM.md
 
 .PHONY: docs-tables
-docs-tables: tests/tools/docs_tables tests/tools/scene_tables
+docs-tables: tests/tools/docs_tables tests/tools/scene_tables tests/tools/robot_tables
 	tests/tools/docs_tables commands >$(top_srcdir)/docs/COMMANDS.md
 	tests/tools/docs_tables fields >$(top_srcdir)/docs/FIELDS.md
 	tests/tools/scene_tables $(top_srcdir)/docs/SCENES.md >SCENES.md.new
 	mv SCENES.md.new $(top_srcdir)/docs/SCENES.md
+	tests/tools/robot_tables $(top_srcdir)/docs/ROBOTS.md >ROBOTS.md.new
+	mv ROBOTS.md.new $(top_srcdir)/docs/ROBOTS.md
 
 # The gallery: every scene must give the numbers that it states; draws the plots of docs/GALLERY.md.
 .PHONY: gallery
@@ -33,9 +36,9 @@ EXTRA_DIST += tests/tools/verify_recordings
 # make verify-aarch64: the same with a cairnd for aarch64 under qemu-user, which is some thirty times slower.
 .PHONY: verify-aarch64
 verify-aarch64: cairnd
-	$(top_srcdir)/tests/tools/aarch64_daemon $(abs_top_srcdir) aarch64
-	$(MAKE) verify-recordings CAIRNDS=aarch64/cairnd VERIFY_TICKS=15
-EXTRA_DIST += tests/tools/aarch64_daemon
+	$(top_srcdir)/tests/tools/aarch64_build $(abs_top_srcdir) aarch64 cairnd -O2
+	$(MAKE) verify-recordings CAIRNDS=aarch64/cairnd-O2 VERIFY_TICKS=15
+EXTRA_DIST += tests/tools/aarch64_build
 
 # Pictures of shapes: docs/images/draw_shapes.py draws the output of this program.
 EXTRA_PROGRAMS += tests/tools/shape_dump

@@ -7,7 +7,7 @@ import { Refused } from "./wire.js";
 export const MODES = ["running", "paused", "lockstep", "barrier", "failed"];
 /** Kinds of events by number; SUBSCRIBE.events is the sum of 2^number. */
 export const EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", "quarantine", "fallback",
-  "limit", "joint_break", "births", "deaths", "sensor_begin", "sensor_end"];
+  "limit", "joint_break", "births", "deaths", "sensor_begin", "sensor_end", "hit", "squeezed"];
 export const ALL_EVENTS = EVENTS.reduce((sum, name, kind) => name ? sum + 2 ** kind : sum, 0);
 /** CONTROL.action by name. */
 export const CONTROL = { pause: 0, resume: 1, speed: 2, lockstep: 3, barrier: 4 };
@@ -69,9 +69,13 @@ export function resultOf([batch, tick, code, index, values, field, text, edit = 
   return { batch, tick, edit, values };
 }
 
-/** An item of EVENTS: {kind, a, b, value, fraction, point, normal, childA, childB}; a child is a piece of the body's shape. */
+/**
+ * An item of EVENTS: {kind, a, b, value, fraction, point, normal, childA, childB, speed}; a child is a piece of the body's
+ * shape, speed (m/s) that of a hit.
+ */
 export function eventOf([
   kind, a = 0, b = 0, value = 0, fraction = 0, point = [0, 0, 0], normal = [0, 0, 0], childA = 0, childB = 0,
+  speed = 0,
 ]) {
-  return { kind: EVENTS[kind] ?? String(kind), a, b, value, fraction, point, normal, childA, childB };
+  return { kind: EVENTS[kind] ?? String(kind), a, b, value, fraction, point, normal, childA, childB, speed };
 }

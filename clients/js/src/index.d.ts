@@ -182,6 +182,16 @@ export interface Contact {
   a: number, b: number, childA: number, childB: number, point: number[], normal: number[];
   separation: number, impulse: number, friction?: number[];
 }
+export interface Stability {
+  verdict: "falls" | "stands" | "may stand" | "undecided", forces: "settled" | "coulomb" | "associative";
+  residual: number, kkt: number, gap: number, witness: number, rounds: number, fallbacks: number;
+  bodies: number, points: number, rows: number, lower?: number, upper?: number, stands?: number;
+  falling: { body: number, acceleration: number[], angular: number[] }[];
+  contacts: {
+    a: number, b: number, childA: number, childB: number, point: number[], normal: number[], separation: number,
+    force: number, friction: number[], parting: number[], breaks: boolean,
+  }[];
+}
 export interface Force {
   a: number, b: number, childA: number, childB: number, point: number[], normal: number[];
   separation: number, force: number, friction: number[], known: "as_found" | "unique" | "not_determined" | "least_norm";
@@ -192,8 +202,15 @@ export interface Recorded { name: string, first: Place, last: Place, bytes: numb
 export interface Recording {
   name: string, title: string, since: string, bytes: number, first: Place, last: Place, running: boolean;
 }
+export interface ParticleSystem {
+  id: number, name: string, owner: number, tag: number, emitter: "none" | "point" | "planar" | "box" | "sphere", alive: number,
+  capacity: number, born: number, lost: number, refused: number, cut: number, position: number[], rotation: number[], half: number[],
+  size: [number, number], mass: [number, number], life: [number, number], speed: [number, number], spread: number, drag: number,
+  gravity_scale: number, category: number, mask: number, colours: [number, number][],
+}
+
 export interface Field {
-  id: number, kind: "wind" | "vortex" | "attractor" | "drag", region: "everywhere" | "ball" | "box";
+  id: number, kind: "wind" | "vortex" | "attractor" | "drag" | "fluid", region: "everywhere" | "ball" | "box";
   falloff: "constant" | "linear" | "components", flags: number, power: number, mask: number, tag: number;
   position: number[], rotation: number[], half: number[], strength: number[], velocity: number[];
   linear: number, quadratic: number, angular: number, core: number;
@@ -202,6 +219,8 @@ export interface Side { body: number, placement: number, child: number, point: n
 export interface WorldEvent {
   kind: string, a: number, b: number, value: number, fraction: number, point: number[], normal: number[];
   childA: number, childB: number;
+  /** m/s, of a hit */
+  speed: number;
 }
 export interface Joint {
   id: number, type: JointType, passes: boolean, asleep: boolean, a: number, b: number, owner: number, tag: number;
@@ -225,6 +244,8 @@ export interface SubscribeOptions {
   joints?: number | readonly JointColumn[] | true;
   hash_every?: number;
   onFrame?: (mirror: Mirror, bytes: number, ms: number) => void;
+  /** each message of a frame before it is applied; its bytes are valid during the call only */
+  onMessage?: (message: object, past: boolean) => void;
   onEvents?: (tick: number, events: WorldEvent[]) => void;
   onNotice?: (notice: { skipped: number, lost: number, divisor: number }) => void;
   onRefused?: (error: Refused) => void;
@@ -303,12 +324,22 @@ export class World {
   overlap(shape: Uint8Array | string, position: Vector, rotation?: Rotation, options?: Filter & { limit?: number }):
     Promise<number[]>;
   sensed(sensor: number, limit?: number): Promise<number[]>;
+  colours(): Promise<Map<number, number>>;
   contacts(body?: number, limit?: number): Promise<Contact[]>;
+  stability(options?: {
+    margin?: "" | "load" | "push" | "tilt", body?: number, direction?: Vector, touch?: number, sides?: number, limit?: number,
+  }): Promise<Stability>;
   forces(body?: number, options?: { leastNorm?: boolean, limit?: number }): Promise<Force[]>;
   joint(joint: number): Promise<Joint>;
   joints(body?: number): Promise<Joint[]>;
   linked(body: number): Promise<number[]>;
   fields(): Promise<Field[]>;
+  systems(): Promise<ParticleSystem[]>;
+  particles(system: number): Promise<{
+    count: number, serials: BigUint64Array, positions: Float64Array, velocities: Float64Array, radii: Float64Array, masses: Float64Array,
+    ages: Float64Array,
+  }>;
+  particlesView(system: number): Promise<{ count: number, positions: Float32Array, colours: Uint8Array }>;
   fieldForce(position: Vector, options?: { velocity?: Vector, mass?: number }): Promise<{ acceleration: number[], force: number[] }>;
   totals(): Promise<{ kinetic: number, potential: number, linear: number[], angular: number[] }>;
   facts(body: number): Promise<{
@@ -349,7 +380,7 @@ export class World {
 export interface MirrorBody {
   id: number;
   position?: number[], rotation?: number[], velocity?: number[], spin?: number[];
-  status?: BodyStatus, asleep?: boolean, fast?: boolean, quarantine?: boolean;
+  status?: BodyStatus, asleep?: boolean, fast?: boolean, sensor?: boolean, quarantine?: boolean;
   owner?: number, tag?: number;
   shapes?: any, contacts?: any;
 }
@@ -408,7 +439,7 @@ export function jointsHash(mirror: Mirror): Uint8Array;
 // ---- constants -------------------------------------------------------------------------------------
 
 export const PROFILE: { readonly plain: 0, readonly exact: 1, readonly view: 2, readonly sim: 3 };
-export const FLAG: { readonly asleep: 1, readonly quarantine: 2, readonly fast: 4 };
+export const FLAG: { readonly asleep: 1, readonly quarantine: 2, readonly fast: 4, readonly sensor: 8 };
 export const ALL: number;
 export const ALL_EVENTS: number;
 export const ALL_JOINTS: number;

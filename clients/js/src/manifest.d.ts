@@ -66,6 +66,7 @@ export type StatusName =
   | "waiting"
   | "unknown_joint"
   | "not_stored"
+  | "unknown_particles"
   | "unknown_field";
 
 export type Column =
@@ -145,7 +146,8 @@ export type FieldKind =
   | "wind"
   | "vortex"
   | "attractor"
-  | "drag";
+  | "drag"
+  | "fluid";
 
 export type FieldRegion =
   | "everywhere"
@@ -156,6 +158,13 @@ export type FieldFalloff =
   | "constant"
   | "linear"
   | "components";
+
+export type Emitter =
+  | "none"
+  | "point"
+  | "planar"
+  | "box"
+  | "sphere";
 
 export type Switch =
   | "keep"
@@ -218,7 +227,7 @@ export interface CommandFields {
     angular_damping?: Placed;
     /** flags: bit 0 may sleep, 1 fixed rotation, 2 fast: does not pass dynamic bodies either, 3 sensor */
     flags?: number;
-    /** rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two bodies the larger */
+    /** rolling_friction (0 … 1000 m): greatest rolling torque a newton of load, N m; of two the larger */
     rolling_friction?: Placed;
     /** spinning_friction (0 … 1000 m): the same about the normal */
     spinning_friction?: Placed;
@@ -228,7 +237,7 @@ export interface CommandFields {
     axis_friction?: Placed;
     /** integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; read by method impact */
     integrator?: number | "automatic" | "euler" | "implicit_euler" | "rk2" | "rk4" | "rk45";
-    /** tolerance (0 … 1 m): largest estimated error of its motion in a tick; 0: that of impact.accuracy; read by method impact */
+    /** tolerance (0 … 1 m): largest estimated error of a tick; 0: impact.accuracy; read by method impact */
     tolerance?: Placed;
     /** substeps: least number of equal parts of a tick; 0: one; read by method impact */
     substeps?: number;
@@ -246,6 +255,16 @@ export interface CommandFields {
     inertia?: Vector;
     /** inertia_rotation: principal axes to body axes; read with mass_rule 2 */
     inertia_rotation?: Rotation;
+    /** ends_with: body with which it is removed; it goes with no other; 0 none */
+    ends_with?: number;
+    /** ends_with_owner: 1: removed when the session that owns it ends */
+    ends_with_owner?: number;
+    /** one_way (-1 … 1): body axes: bodies land from this side, others pass; zero: solid from all sides */
+    one_way?: Vector;
+    /** surface_velocity (-10000 … 10000 m/s): of its surface against the body (conveyor), body axes */
+    surface_velocity?: Vector;
+    /** locks: world axes that it does not move along (bits 0, 1, 2: x, y, z, of the mass centre) or turn about (bits 3, 4, 5), while it is dynamic */
+    locks?: number;
     /** friction: static_friction and dynamic_friction, where they are not given, as in scenes */
     friction?: Placed;
   };
@@ -460,6 +479,15 @@ export interface CommandFields {
     /** maximum (-1000000 … 1000000 m): highest corner */
     maximum?: Vector;
   };
+  /** give a body a colour; no motion and no hash depends on it */
+  set_colour: {
+    /** body: the body */
+    body: number;
+    /** colour: 0xRRGGBB, as on screens (sRGB) */
+    colour: number;
+    /** given: 0: take the colour away */
+    given?: number;
+  };
   /** join two bodies, or one and the world */
   joint_create: {
     /** type: 1 spherical, 2 revolute, 3 prismatic, 4 cylindrical, 5 universal, 6 fixed, 7 distance, 8 six_dof, 9 wheel, 10 drag */
@@ -575,11 +603,155 @@ export interface CommandFields {
     /** point (-1000000 … 1000000 m): the new point_a, world axes */
     point: Vector;
   };
+  /** make a particle system: an emitter and its particles */
+  particles_create: {
+    /** name: a name for people, need not be unique */
+    name: string;
+    /** emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface) */
+    emitter?: number | "none" | "point" | "planar" | "box" | "sphere";
+    /** position (-1000000 … 1000000 m): centre of the emitter */
+    position?: Vector;
+    /** rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a sphere outwards */
+    rotation?: Rotation;
+    /** half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius of a sphere */
+    half?: Vector;
+    /** capacity: most particles alive; with recycle 0 also most ever emitted */
+    capacity?: number;
+    /** recycle: 1: particles that have died make room for new ones */
+    recycle?: number;
+    /** rate: particles of an emission; a planar emitter has room for fewer, if its side is small */
+    rate?: number;
+    /** rate_deviation: largest deviation of rate */
+    rate_deviation?: number;
+    /** delay (ticks): from one emission to the next; the first is in the first tick */
+    delay?: number;
+    /** size (0.0001 … 100 m): diameter */
+    size?: Placed;
+    /** size_deviation (0 … 100 m): largest deviation: drawn numbers are normal about the mean, with a third of this as standard deviation */
+    size_deviation?: Placed;
+    /** mass (1e-09 … 1000000000 kg): of a particle */
+    mass?: Placed;
+    /** mass_deviation (0 … 1000000000 kg): largest deviation */
+    mass_deviation?: Placed;
+    /** life (0 … 1000000 s): age at which a particle is removed; 0: never */
+    life?: Placed;
+    /** life_deviation (0 … 1000000 s): largest deviation */
+    life_deviation?: Placed;
+    /** speed (0 … 10000 m/s): at birth */
+    speed?: Placed;
+    /** speed_deviation (0 … 10000 m/s): largest deviation */
+    speed_deviation?: Placed;
+    /** spread (0 … 3.141592654 rad): largest angle between the velocity at birth and the emitter's direction there */
+    spread?: Placed;
+    /** drag (0 … 1e+12 N s/m): force against the velocity, by the velocity */
+    drag?: Placed;
+    /** gravity_scale (-1000 … 1000): factor of gravity; 0: none */
+    gravity_scale?: Placed;
+    /** static_friction (0 … 10): of a contact with a body: the mean of both partners */
+    static_friction?: Placed;
+    /** dynamic_friction (0 … 10): likewise, at most static_friction */
+    dynamic_friction?: Placed;
+    /** restitution (0 … 1): of an impact on a body, combined by the body's rule */
+    restitution?: Placed;
+    /** category: bits: force fields whose mask has one of them act on the particles */
+    category?: number;
+    /** mask: bits: the particles collide with bodies whose category has one of them; 0: with none */
+    mask?: number;
+    /** colours: [age s, 0xRRGGBB] each: from this age on it has this colour */
+    colours?: [time: number, value: number][];
+    /** owner: session that may command it; 0 none */
+    owner?: number;
+    /** tag: number for the user's own purpose */
+    tag?: number;
+    /** seed: of the random numbers of its births, with its id */
+    seed?: number;
+    /** friction: static_friction and dynamic_friction, where they are not given, as in scenes */
+    friction?: Placed;
+  };
+  /** remove a particle system and its particles; impulses that they gave in the last tick are lost */
+  particles_remove: {
+    /** system: the system */
+    system: number;
+  };
+  /** set all properties of a particle system but its name; its particles keep size, mass and age of death */
+  particles_set: {
+    /** system: the system */
+    system: number;
+    /** emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface) */
+    emitter?: number | "none" | "point" | "planar" | "box" | "sphere";
+    /** position (-1000000 … 1000000 m): centre of the emitter */
+    position?: Vector;
+    /** rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a sphere outwards */
+    rotation?: Rotation;
+    /** half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius of a sphere */
+    half?: Vector;
+    /** capacity: most particles alive; with recycle 0 also most ever emitted */
+    capacity?: number;
+    /** recycle: 1: particles that have died make room for new ones */
+    recycle?: number;
+    /** rate: particles of an emission; a planar emitter has room for fewer, if its side is small */
+    rate?: number;
+    /** rate_deviation: largest deviation of rate */
+    rate_deviation?: number;
+    /** delay (ticks): from one emission to the next; the first is in the first tick */
+    delay?: number;
+    /** size (0.0001 … 100 m): diameter */
+    size?: Placed;
+    /** size_deviation (0 … 100 m): largest deviation: drawn numbers are normal about the mean, with a third of this as standard deviation */
+    size_deviation?: Placed;
+    /** mass (1e-09 … 1000000000 kg): of a particle */
+    mass?: Placed;
+    /** mass_deviation (0 … 1000000000 kg): largest deviation */
+    mass_deviation?: Placed;
+    /** life (0 … 1000000 s): age at which a particle is removed; 0: never */
+    life?: Placed;
+    /** life_deviation (0 … 1000000 s): largest deviation */
+    life_deviation?: Placed;
+    /** speed (0 … 10000 m/s): at birth */
+    speed?: Placed;
+    /** speed_deviation (0 … 10000 m/s): largest deviation */
+    speed_deviation?: Placed;
+    /** spread (0 … 3.141592654 rad): largest angle between the velocity at birth and the emitter's direction there */
+    spread?: Placed;
+    /** drag (0 … 1e+12 N s/m): force against the velocity, by the velocity */
+    drag?: Placed;
+    /** gravity_scale (-1000 … 1000): factor of gravity; 0: none */
+    gravity_scale?: Placed;
+    /** static_friction (0 … 10): of a contact with a body: the mean of both partners */
+    static_friction?: Placed;
+    /** dynamic_friction (0 … 10): likewise, at most static_friction */
+    dynamic_friction?: Placed;
+    /** restitution (0 … 1): of an impact on a body, combined by the body's rule */
+    restitution?: Placed;
+    /** category: bits: force fields whose mask has one of them act on the particles */
+    category?: number;
+    /** mask: bits: the particles collide with bodies whose category has one of them; 0: with none */
+    mask?: number;
+    /** colours: [age s, 0xRRGGBB] each: from this age on it has this colour */
+    colours?: [time: number, value: number][];
+    /** owner: session that may command it; 0 none */
+    owner?: number;
+    /** tag: number for the user's own purpose */
+    tag?: number;
+    /** seed: of the random numbers of its births, with its id */
+    seed?: number;
+    /** friction: static_friction and dynamic_friction, where they are not given, as in scenes */
+    friction?: Placed;
+  };
+  /** add one particle to a system, with the system's mean size, mass and life */
+  particles_add: {
+    /** system: the system */
+    system: number;
+    /** position (-1000000 … 1000000 m): of its centre */
+    position: Vector;
+    /** velocity (-10000 … 10000 m/s) */
+    velocity?: Vector;
+  };
   /** make a force field; wakes the bodies in its region */
   field_create: {
-    /** kind: 1 wind, 2 vortex, 3 attractor, 4 drag */
-    kind: number | "wind" | "vortex" | "attractor" | "drag";
-    /** region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre */
+    /** kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it */
+    kind: number | "wind" | "vortex" | "attractor" | "drag" | "fluid";
+    /** region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre; a fluid has no ball, and reaches from the top of its box, or from its position, down */
     region?: number | "everywhere" | "ball" | "box";
     /** position (-1000000 … 1000000 m): centre of the field */
     position?: Vector;
@@ -591,13 +763,13 @@ export interface CommandFields {
     falloff?: number | "constant" | "linear" | "components";
     /** strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y axis; attractor: x, towards the centre */
     strength?: Vector;
-    /** velocity (-10000 … 10000 m/s): of a drag's medium, world axes */
+    /** velocity (-10000 … 10000 m/s): of the medium of a drag or fluid, world axes */
     velocity?: Vector;
-    /** linear (0 … 1e+12 N s/m): of a drag: force by relative velocity */
+    /** linear (0 … 1e+12 N s/m): of a drag or fluid: force by relative velocity */
     linear?: Placed;
-    /** quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square */
+    /** quadratic (0 … 1e+12 N s2/m2): of a drag or fluid: force by its square */
     quadratic?: Placed;
-    /** angular (0 … 1000 1/s): of a drag: decay rate of angular velocity */
+    /** angular (0 … 1000 1/s): of a drag or fluid: decay rate of angular velocity */
     angular?: Placed;
     /** power: of an attractor: its force falls with this power of the distance */
     power?: number;
@@ -609,6 +781,8 @@ export interface CommandFields {
     mask?: number;
     /** tag: number for the user's own purpose */
     tag?: number;
+    /** density (0 … 1000000 kg/m3): of a fluid, above 0 (kg/m2 in a planar world) */
+    density?: Placed;
   };
   /** remove a force field; wakes the bodies in its region */
   field_remove: {
@@ -619,9 +793,9 @@ export interface CommandFields {
   field_set: {
     /** field: the field */
     field: number;
-    /** kind: 1 wind, 2 vortex, 3 attractor, 4 drag */
-    kind: number | "wind" | "vortex" | "attractor" | "drag";
-    /** region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre */
+    /** kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it */
+    kind: number | "wind" | "vortex" | "attractor" | "drag" | "fluid";
+    /** region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre; a fluid has no ball, and reaches from the top of its box, or from its position, down */
     region?: number | "everywhere" | "ball" | "box";
     /** position (-1000000 … 1000000 m): centre of the field */
     position?: Vector;
@@ -633,13 +807,13 @@ export interface CommandFields {
     falloff?: number | "constant" | "linear" | "components";
     /** strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y axis; attractor: x, towards the centre */
     strength?: Vector;
-    /** velocity (-10000 … 10000 m/s): of a drag's medium, world axes */
+    /** velocity (-10000 … 10000 m/s): of the medium of a drag or fluid, world axes */
     velocity?: Vector;
-    /** linear (0 … 1e+12 N s/m): of a drag: force by relative velocity */
+    /** linear (0 … 1e+12 N s/m): of a drag or fluid: force by relative velocity */
     linear?: Placed;
-    /** quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square */
+    /** quadratic (0 … 1e+12 N s2/m2): of a drag or fluid: force by its square */
     quadratic?: Placed;
-    /** angular (0 … 1000 1/s): of a drag: decay rate of angular velocity */
+    /** angular (0 … 1000 1/s): of a drag or fluid: decay rate of angular velocity */
     angular?: Placed;
     /** power: of an attractor: its force falls with this power of the distance */
     power?: number;
@@ -651,6 +825,93 @@ export interface CommandFields {
     mask?: number;
     /** tag: number for the user's own purpose */
     tag?: number;
+    /** density (0 … 1000000 kg/m3): of a fluid, above 0 (kg/m2 in a planar world) */
+    density?: Placed;
+  };
+  /** set from which side a body is solid, and how its surface moves; wakes it and the bodies it touches */
+  set_surface: {
+    /** body: the body */
+    body: number;
+    /** one_way (-1 … 1): body axes: bodies land from this side, others pass; zero: solid from all sides */
+    one_way?: Vector;
+    /** surface_velocity (-10000 … 10000 m/s): of its surface against the body (conveyor), body axes */
+    surface_velocity?: Vector;
+  };
+  /** set all that a piece of a body has of its own; the rest it has from its body; wakes the body and what it touches */
+  set_piece: {
+    /** body: the body */
+    body: number;
+    /** piece: which of its shapes, in the order of spawn, from 0 */
+    piece: number;
+    /** own: what it has of its own: bit 0 friction and restitution, 1 category, mask and group, 2 sensor, 3 surface_velocity, 4 density; 0: nothing */
+    own: number;
+    /** patch: 0 the whole piece; else the triangles of a mesh with this number, which have bits 0 and 3 only */
+    patch?: number;
+    /** static_friction (0 … 10): Coulomb, sticking */
+    static_friction?: Placed;
+    /** dynamic_friction (0 … 10): Coulomb, sliding; not above static */
+    dynamic_friction?: Placed;
+    /** restitution (0 … 1): of normal speed */
+    restitution?: Placed;
+    /** friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean */
+    friction_rule?: number;
+    /** restitution_rule: as friction_rule */
+    restitution_rule?: number;
+    /** rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two pieces the larger */
+    rolling_friction?: Placed;
+    /** spinning_friction (0 … 1000 m): the same about the normal */
+    spinning_friction?: Placed;
+    /** friction_axis (-1 … 1): body axes; along it axis_friction replaces the frictions; zero: none */
+    friction_axis?: Vector;
+    /** axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding */
+    axis_friction?: Placed;
+    /** category: bits: the groups this piece belongs to */
+    category?: number;
+    /** mask: bits: the groups this piece collides with */
+    mask?: number;
+    /** group: two pieces with the same: > 0 always collide, < 0 never */
+    group?: number;
+    /** sensor: 1: it has no contacts, and tells which bodies it overlaps; 0: it has contacts */
+    sensor?: number;
+    /** surface_velocity (-10000 … 10000 m/s): of its surface against the body (conveyor), body axes */
+    surface_velocity?: Vector;
+    /** density (0.001 … 1000000 kg/m3): of its shape (kg/m2 in a planar world); the body's mass, centre and inertia become those of all its shapes */
+    density?: Placed;
+    /** friction: static_friction and dynamic_friction, where they are not given, as in scenes */
+    friction?: Placed;
+  };
+  /** make an animated body with one convex shape a mover: it walks, climbs steps, falls and rides on what it stands on; or change what it can */
+  set_mover: {
+    /** body: the body, animated */
+    body: number;
+    /** step_height (0 … 100 m): the highest step that it climbs */
+    step_height?: Placed;
+    /** slope (0 … 1.5 rad): the steepest ground on which it stands */
+    slope?: Placed;
+    /** push_force (0 … 1e+12 N): the most with which it pushes dynamic bodies in its way or below it */
+    push_force?: Placed;
+    /** snap (0 … 100 m): it stays on ground that falls away by so much in a tick */
+    snap?: Placed;
+    /** enabled: 0: it is no mover any more */
+    enabled?: number;
+  };
+  /** lock axes of a body; its velocity along and about them becomes 0; wakes it and the bodies it touches */
+  set_locks: {
+    /** body: the body */
+    body: number;
+    /** locks: world axes that it does not move along (bits 0, 1, 2: x, y, z, of the mass centre) or turn about (bits 3, 4, 5), while it is dynamic */
+    locks: number;
+  };
+  /** say where a mover is to go */
+  steer: {
+    /** body: the mover */
+    body: number;
+    /** velocity (-10000 … 10000 m/s): against its ground; the part along gravity counts only without gravity */
+    velocity: Vector;
+    /** jump (0 … 10000 m/s): speed at which it leaves its ground in the next tick, if it is on ground then; 0: it stays */
+    jump?: Placed;
+    /** ticks (ticks): how long it has that velocity; 4294967295 until another is given */
+    ticks?: number;
   };
 }
 

@@ -13,7 +13,7 @@ const ABSOLUTE = 1;
 const TICK_HASH = 2;
 const PARTIAL = 64;
 /** Bits of `flags` in column status. */
-export const FLAG = { asleep: 1, quarantine: 2, fast: 4 };
+export const FLAG = { asleep: 1, quarantine: 2, fast: 4, sensor: 8 };
 export const STATUSES = WORDS.body_status;
 
 const FIRST_CAPACITY = 64;
@@ -258,6 +258,7 @@ export class Mirror {
         body.status = STATUSES[array[slot * 2]];
         body.asleep = (array[slot * 2 + 1] & FLAG.asleep) !== 0;
         body.fast = (array[slot * 2 + 1] & FLAG.fast) !== 0;
+        body.sensor = (array[slot * 2 + 1] & FLAG.sensor) !== 0;
         body.quarantine = (array[slot * 2 + 1] & FLAG.quarantine) !== 0;
       } else if (name === "owner") {
         [body.owner, body.tag] = array.subarray(slot * 2, slot * 2 + 2);

@@ -12,6 +12,22 @@ import { QUERY, WORDS } from "./manifest.js";
 import { checkQuery } from "./numbers.js";
 
 const ALL_BITS = 0xffffffff;
+/** Particles in one answer. */
+const PARTICLES_PAGE = 2048;
+
+/** A column of an answer as numbers; bytes are copied, because they need not be aligned. */
+const whole = (bytes, Kind) => new Kind(new Uint8Array(bytes).buffer);
+
+/** The columns of all pages as one. */
+function joined(parts, Kind) {
+  const all = new Kind(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
 const ABILITIES = ["friction", "restitution", "sleep", "planar", "spatial", "joints"];
 const KNOWN = ["as_found", "unique", "not_determined", "least_norm"];
 const MARKS = ["epoch", "snapshot", "commands"];
@@ -23,6 +39,9 @@ const UPRIGHT = [1, 0, 0, 0];
 const hitOf = ([body, placement, child, fraction, point, normal]) => ({ body, placement, child, fraction, point, normal });
 const castOf = (hit) => ({ ...hitOf(hit), depth: hit[6], ownChild: hit[7] });
 const sideOf = ([body, placement, child, point, vertices]) => ({ body, placement, child, point, vertices });
+const moverOf = ([flags, ground, squeezes, normal, velocity, wish, stepHeight, slope, pushForce, snap]) => ({
+  onGround: (flags & 1) > 0, blocked: (flags & 2) > 0, squeezed: (flags & 4) > 0, pushes: (flags & 8) > 0,
+  rests: (flags & 16) > 0, ground, squeezes, normal, velocity, wish, stepHeight, slope, pushForce, snap });
 const bytesOf = (name) =>
   typeof name === "string" ? Uint8Array.from(name.match(/../g) ?? [], (pair) => parseInt(pair, 16)) : name;
 
@@ -54,6 +73,17 @@ export class Queries {
     return this.query(2, bytesOf(shape), position, rotation, limit, category, mask, ignore);
   }
 
+  /** The colours of the bodies that have one. @returns {Promise<Map<number, number>>} id → 0xRRGGBB */
+  async colours() {
+    const found = new Map();
+    for (let from = 0; ;) {
+      const { value: runs } = await this.client.request("looks", { world: this.number, from }, "reply");
+      for (const [first, count, colour] of runs) for (let id = first; id < first + count; id++) found.set(id, colour);
+      if (runs.length < PAGE) return found;
+      from = runs.at(-1)[0] + runs.at(-1)[1];
+    }
+  }
+
   /** Ids, ascending, of the bodies that a sensor overlapped at the end of the last tick. */
   sensed(sensor, limit = 1024) {
     return this.query(QUERY.sensed, sensor, limit);
@@ -79,6 +109,29 @@ export class Queries {
     return (await this.query(QUERY.forces, body, limit, leastNorm ? 1 : 0)).map(
       ([a, b, childA, childB, point, normal, separation, force, friction, known]) =>
         ({ a, b, childA, childB, point, normal, separation, force, friction, known: KNOWN[known] }));
+  }
+
+  /**
+   * Whether the bodies stand, taken at rest where they are: {verdict, forces, residual, kkt, gap, witness, rounds, fallbacks, bodies, points,
+   * rows, lower, upper, stands, falling: [{body, acceleration, angular}, …], contacts: [{a, b, childA, childB, point, normal,
+   * separation, force, friction, parting, breaks}, …]}. `verdict`: "falls", "stands", "may stand" (only forces that nothing builds
+   * up) or "undecided". `margin`: "load" or "push" (N, of `body`) or "tilt" (tangent) along `direction`: how much is borne, with
+   * Coulomb's friction (`stands`) and by limit analysis (`lower`, `upper`); Infinity without limit, undefined without `margin`.
+   */
+  async stability({ margin = "", body = 0, direction = [0, 0, 0], touch = 0, sides = 8, limit = 4096 } = {}) {
+    const kind = ["", "load", "push", "tilt"].indexOf(margin);
+    const [verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts] =
+      await this.query(QUERY.stability, limit, touch, sides, kind, body, direction);
+    const [lower, upper, stands] = kind > 0 ? bounds.map(bound => (bound >= 1e300 ? Infinity : bound)) : [];
+    return {
+      verdict: ["falls", "stands", "may stand", "undecided"][verdict],
+      forces: ["settled", "coulomb", "associative"][law],
+      residual: quality[0], kkt: quality[1], gap: quality[2], witness: quality[3], rounds, fallbacks,
+      bodies: counts[0], points: counts[1], rows: counts[2], lower, upper, stands,
+      falling: falling.map(([id, acceleration, angular]) => ({ body: id, acceleration, angular })),
+      contacts: contacts.map(([a, b, childA, childB, point, normal, separation, force, friction, parting, breaks]) =>
+        ({ a, b, childA, childB, point, normal, separation, force, friction, parting, breaks: breaks === 1 })),
+    };
   }
 
   /**
@@ -116,9 +169,9 @@ export class Queries {
   async fields() {
     const [, , items] = await this.query(QUERY.fields);
     return items.map(([id, kind, region, falloff, flags, power, mask, tag, position, rotation, half, strength, velocity, linear,
-      quadratic, angular, core]) => ({
+      quadratic, angular, core, density]) => ({
       id, kind: WORDS.field_kind[kind], region: WORDS.field_region[region], falloff: WORDS.field_falloff[falloff], flags, power,
-      mask, tag, position, rotation, half, strength, velocity, linear, quadratic, angular, core,
+      mask, tag, position, rotation, half, strength, velocity, linear, quadratic, angular, core, density,
     }));
   }
 
@@ -131,6 +184,59 @@ export class Queries {
     return { acceleration, force };
   }
 
+  /**
+   * The particle systems by id: [{id, name, owner, tag, emitter, counts (alive, capacity, born, lost, refused, cut), the numbers of
+   * particles_create as [mean, deviation] where they have one, and colours: [[age (s), 0xRRGGBB], …]}, …].
+   */
+  async systems() {
+    const names = ["id", "name", "owner", "tag", "emitter", "alive", "capacity", "born", "lost", "refused", "cut", "position", "rotation",
+      "half", "size", "mass", "life", "speed", "spread", "drag", "gravity_scale", "category", "mask", "colours"];
+    const items = await this.query(QUERY.systems);
+    return items.map((item) => {
+      const system = Object.fromEntries(names.map((name, i) => [name, item[i]]));
+      return { ...system, emitter: WORDS.emitter[system.emitter] };
+    });
+  }
+
+  /**
+   * The particles of a system by serial number, exactly: {count, serials (BigUint64Array), positions, velocities (m, m/s; three numbers
+   * each), radii, masses, ages (m, kg, s)}, Float64Arrays. Of a world that runs, the pages may be of different ticks.
+   */
+  async particles(system) {
+    const pages = await this.#particlePages((after) => this.query(QUERY.particles, system, after, PARTICLES_PAGE, 0), ([, , serials]) => {
+      const last = whole(serials, BigUint64Array);
+      return last.length > 0 ? Number(last[last.length - 1]) : 0;
+    });
+    const column = (index, Kind) => joined(pages.map((page) => whole(page[index], Kind)), Kind);
+    return {
+      count: pages.reduce((sum, page) => sum + page[1], 0), serials: column(2, BigUint64Array), positions: column(3, Float64Array),
+      velocities: column(4, Float64Array), radii: column(5, Float64Array), masses: column(6, Float64Array), ages: column(7, Float64Array),
+    };
+  }
+
+  /**
+   * The particles of a system for drawing, 7 bytes each on the wire: {count, positions (Float32Array, m), colours (Uint8Array: how many
+   * of the system's colours have begun)}. Positions are within 1/65535 of the extent of their page.
+   */
+  async particlesView(system) {
+    const pages = await this.#particlePages((after) => this.query(QUERY.particles, system, after, PARTICLES_PAGE, 1), (page) => page[2]);
+    const count = pages.reduce((sum, page) => sum + page[1], 0), positions = new Float32Array(3 * count);
+    let at = 0;
+    for (const [, , , corner, step, places] of pages)
+      for (const place of whole(places, Uint16Array)) positions[at] = corner[at++ % 3] + step * place;
+    return { count, positions, colours: joined(pages.map((page) => whole(page[6], Uint8Array)), Uint8Array) };
+  }
+
+  async #particlePages(ask, lastOf) {
+    const pages = [];
+    for (let after = 0; ;) {
+      const page = await ask(after);
+      pages.push(page);
+      if (page[1] < PARTICLES_PAGE) return pages;
+      after = lastOf(page);
+    }
+  }
+
   /** Sums over all bodies: {kinetic, potential (J; zero at the origin), linear (N s), angular (N m s, about the origin)}. */
   async totals() {
     const [kinetic, potential, linear, angular] = await this.query(4);
@@ -138,14 +244,17 @@ export class Queries {
   }
 
   /**
-   * A body: {id, status, flags, owner, tag, position, rotation, velocity, spin, mass (kg), centre, shapes}. `centre` is the
-   * centre of mass in body axes; `shapes` is [{name (32 bytes), position, rotation}, …].
+   * A body: {id, status, flags, owner, tag, position, rotation, velocity, spin, mass (kg), centre, shapes, mover}. `centre`
+   * is the centre of mass in body axes; `shapes` is [{name (32 bytes), position, rotation}, …]; `mover` is null or
+   * {onGround, blocked, squeezed, pushes, rests, ground (id or 0), squeezes (ticks without a place), normal, velocity (m/s, in
+   * the air beside the wish), wish (m/s), stepHeight (m), slope (rad), pushForce (N), snap (m)}.
    */
   async facts(body) {
-    const [id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre, placed = []] =
-      await this.query(5, body);
+    const [id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre, placed = [],
+      walker = null] = await this.query(5, body);
     const shapes = placed.map(([name, at, turn]) => ({ name, position: at, rotation: turn }));
-    return { id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre, shapes };
+    return { id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre, shapes,
+      mover: walker && moverOf(walker) };
   }
 
   /** Canonical bytes of a shape by its name: 32 bytes, or their hex. */

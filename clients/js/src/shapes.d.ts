@@ -2,17 +2,21 @@ import { Vector } from "./manifest.js";
 
 export const KIND: {
   readonly sphere: 1, readonly capsule: 2, readonly box: 3, readonly hull: 4, readonly plane: 5, readonly mesh: 6,
-  readonly polygon: 7, readonly solid: 8,
+  readonly polygon: 7, readonly solid: 8, readonly rounded: 9, readonly cylinder: 10, readonly cone: 11, readonly ellipsoid: 12,
 };
 /** Canonical bytes (docs/SHAPES.md); m. */
 export function sphere(radius: number): Uint8Array;
 export function capsule(halfLength: number, radius: number): Uint8Array;
 export function capsule(words: { length: number, radius: number }): Uint8Array;
+/** Full sizes; a radius rounds outwards. */
+export function box(x: number, y: number, z: number, radius?: number): Uint8Array;
+export function hull(points: readonly Vector[], radius?: number): Uint8Array;
+export function cylinder(length: number, radius: number): Uint8Array;
+export function cone(length: number, radius: number): Uint8Array;
 /** Full sizes. */
-export function box(x: number, y: number, z: number): Uint8Array;
-export function hull(points: readonly Vector[]): Uint8Array;
+export function ellipsoid(x: number, y: number, z: number): Uint8Array;
 export function plane(normal: Vector, offset?: number): Uint8Array;
-export function mesh(vertices: readonly Vector[], triangles: readonly (readonly number[])[]): Uint8Array;
+export function mesh(vertices: readonly Vector[], triangles: readonly (readonly number[])[], patches?: readonly number[]): Uint8Array;
 export function polygon(points: readonly (readonly number[])[], radius?: number): Uint8Array;
 export function solid(vertices: readonly Vector[], triangles: readonly (readonly number[])[],
   options?: { form?: "hull" | "parts" | "field", detail?: number, weld?: number, tolerance?: number }): Uint8Array;

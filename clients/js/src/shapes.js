@@ -1,6 +1,7 @@
 /** Encodes and decodes canonical bytes of shapes (docs/PROTOCOL.md, "shapes"). Lengths in metres. */
 
-export const KIND = { sphere: 1, capsule: 2, box: 3, hull: 4, plane: 5, mesh: 6, polygon: 7, solid: 8 };
+export const KIND = { sphere: 1, capsule: 2, box: 3, hull: 4, plane: 5, mesh: 6, polygon: 7, solid: 8, rounded: 9, cylinder: 10,
+  cone: 11, ellipsoid: 12 };
 const FORMS = ["", "hull", "parts", "field"];
 const NAMES = Object.fromEntries(Object.entries(KIND).map(([name, number]) => [number, name]));
 
@@ -20,15 +21,43 @@ export const sphere = (radius) => build(KIND.sphere, [], [radius]);
  * scenes, with length = 2 halfLength. */
 export const capsule = (halfLength, radius) => typeof halfLength === "object"
   ? build(KIND.capsule, [], [halfLength.length / 2, halfLength.radius]) : build(KIND.capsule, [], [halfLength, radius]);
+const ROUNDED = { box: 1, hull: 2 };
+
+/** A rounded box or hull: form and radius, then the bytes of the core after its kind. */
+function rounded(form, radius, core) {
+  const bytes = new Uint8Array(core.length + 10);
+  bytes.set([KIND.rounded, 1, form, 0]);
+  new DataView(bytes.buffer).setFloat64(4, radius, true);
+  bytes.set(core.subarray(2), 12);
+  return bytes;
+}
+
+/** Full sizes along the axes. With a radius: rounded outwards, so the body is larger by the radius on every side. */
+export function box(x, y, z, radius = 0) {
+  const core = build(KIND.box, [], [x / 2, y / 2, z / 2]);
+  return radius === 0 ? core : rounded(ROUNDED.box, radius, core);
+}
+/** The convex hull of [[x, y, z], …]; the server finds it. With a radius: rounded outwards. */
+export function hull(points, radius = 0) {
+  const core = build(KIND.hull, [points.length], points.flat());
+  return radius === 0 ? core : rounded(ROUNDED.hull, radius, core);
+}
+/** Axis along y, flat ends at y = ±length / 2. */
+export const cylinder = (length, radius) => build(KIND.cylinder, [], [length / 2, radius]);
+/** Axis along y, the apex at y = length / 2, the base of that radius at y = −length / 2. */
+export const cone = (length, radius) => build(KIND.cone, [], [length / 2, radius]);
 /** Full sizes along the axes. */
-export const box = (x, y, z) => build(KIND.box, [], [x / 2, y / 2, z / 2]);
-/** The convex hull of [[x, y, z], …]; the server finds it. */
-export const hull = (points) => build(KIND.hull, [points.length], points.flat());
+export const ellipsoid = (x, y, z) => build(KIND.ellipsoid, [], [x / 2, y / 2, z / 2]);
 /** The half-space normal · x ≤ offset; static bodies only. */
 export const plane = (normal, offset = 0) => build(KIND.plane, [], [...normal, offset]);
-/** A surface of triangles [[a, b, c], …], counter-clockwise from outside; static bodies only. */
-export const mesh = (vertices, triangles) =>
-  build(KIND.mesh, [vertices.length, triangles.length], vertices.flat(), triangles.flat());
+/** A surface of triangles [[a, b, c], …], counter-clockwise from outside; static bodies only. `patches`: a number from 0 to 64 for
+ * each triangle, by which set_piece gives it a material. */
+export function mesh(vertices, triangles, patches = []) {
+  if (patches.length > 0 && patches.length !== triangles.length)
+    throw new RangeError(`${patches.length} patches for ${triangles.length} triangles: give one number each`);
+  const surface = build(KIND.mesh, [vertices.length, triangles.length], vertices.flat(), triangles.flat());
+  return patches.some((patch) => patch !== 0) ? Uint8Array.from([...surface, ...patches]) : surface;
+}
 /** A convex polygon of [[x, y], …] rounded by a radius; planar worlds only. */
 export const polygon = (points, radius = 0) => build(KIND.polygon, [points.length], [radius, ...points.flat()]);
 
@@ -47,17 +76,19 @@ export function solid(vertices, triangles, { form = "hull", detail = 0, weld = 0
   return bytes;
 }
 
-/** Reads counts, vertices and triangles from byte `at`. */
+/** Reads counts, vertices, triangles and, if they have any, their patches from byte `at`. */
 function surface(view, at) {
   const vertices = view.getUint32(at, true), triangles = view.getUint32(at + 4, true), corners = at + 8 + vertices * 24;
+  const end = corners + triangles * 12;
   return {
+    ...(view.byteLength > end ? { patches: Uint8Array.from({ length: triangles }, (_, i) => view.getUint8(end + i)) } : {}),
     points: Float64Array.from({ length: vertices * 3 }, (_, i) => view.getFloat64(at + 8 + i * 8, true)),
     triangles: Uint32Array.from({ length: triangles * 3 }, (_, i) => view.getUint32(corners + i * 4, true)),
   };
 }
 
 /**
- * Decodes canonical bytes: {kind, radius?, halfLength?, half?, normal?, offset?, points?, triangles?, form?, detail?}; points and
+ * Decodes canonical bytes: {kind, radius?, halfLength?, half?, normal?, offset?, points?, triangles?, patches?, form?, detail?}; points and
  * triangles are flat typed arrays. An unknown kind gives {kind: ""}.
  */
 export function describe(bytes) {
@@ -69,6 +100,13 @@ export function describe(bytes) {
     case "sphere": return { kind, radius: real(0) };
     case "capsule": return { kind, halfLength: real(0), radius: real(1) };
     case "box": return { kind, half: [real(0), real(1), real(2)] };
+    case "cylinder": case "cone": return { kind, halfLength: real(0), radius: real(1) };
+    case "ellipsoid": return { kind, half: [real(0), real(1), real(2)] };
+    case "rounded": {
+      const radius = view.getFloat64(4, true);
+      if (bytes[2] === ROUNDED.box) return { kind, form: "box", radius, half: [...reals(12, 3)] };
+      return { kind, form: "hull", radius, points: reals(16, view.getUint32(12, true) * 3) };
+    }
     case "plane": return { kind, normal: [real(0), real(1), real(2)], offset: real(3) };
     case "hull": return { kind, points: reals(6, view.getUint32(2, true) * 3) };
     case "polygon": return { kind, radius: view.getFloat64(6, true), points: reals(14, view.getUint32(2, true) * 2) };

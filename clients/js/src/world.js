@@ -316,19 +316,21 @@ export class World extends Queries {
    *   the joints of the mirror's bodies
    * @param {number} [options.hash_every] a hash with every n-th frame, 0: with none (hash.js)
    * @param {(mirror, bytes, ms) => void} [options.onFrame] a complete frame: its bytes, and milliseconds to decode it
-   * @param {(tick, events) => void} [options.onEvents] [{kind, a, b, value, fraction, point, normal, childA, childB}, …]
+   * @param {(message, past: boolean) => void} [options.onMessage] each SNAPSHOT, DELTA and ROWS before it is applied, and whether
+   *   it is of the past; its bytes are valid during the call only
+   * @param {(tick, events) => void} [options.onEvents] [{kind, a, b, value, fraction, point, normal, childA, childB, speed}, …]
    * @param {(notice: {skipped, lost, divisor}) => void} [options.onNotice] frames were skipped or events lost
    * @param {(error: Refused) => void} [options.onRefused] a FOCUS was refused
    * @param {(sought: object) => void} [options.onSought] a past that was played (`seek`) has reached its end
    * @param {(error: Refused) => void} [options.onEnd] the server ended the subscription, because its world no longer exists
    */
-  async subscribe({ fields = FIELDS, profile = PROFILE.exact, joints = 0, onFrame, onEvents, onNotice, onRefused, onSought,
+  async subscribe({ fields = FIELDS, profile = PROFILE.exact, joints = 0, onFrame, onMessage, onEvents, onNotice, onRefused, onSought,
     onEnd, ...rest } = {}) {
     const mask = maskOf(fields), sub = this.client.nextRef(), options = { fields: mask, profile, ...rest };
     if (joints !== 0) options.joints = jointMask(joints);
     const subscription = {
       sub, mirror: new Mirror(mask, profile, options.joints), options, focus: null,
-      onFrame, onEvents, onNotice, onRefused, onSought, onEnd, past: false, events: 0, skipped: 0, lost: 0, bytes: 0, ms: 0, resyncing: false,
+      onFrame, onMessage, onEvents, onNotice, onRefused, onSought, onEnd, past: false, events: 0, skipped: 0, lost: 0, bytes: 0, ms: 0, resyncing: false,
     };
     try {
       await this.#watch(subscription);
@@ -380,6 +382,7 @@ export class World extends Queries {
       subscription.onNotice?.(message);
       return;
     }
+    subscription.onMessage?.(message, subscription.past);
     if (message.part === 0 && message.type !== "rows") subscription.bytes = subscription.ms = 0;
     subscription.bytes += size;
     if (message.type === "snapshot") subscription.resyncing = false;

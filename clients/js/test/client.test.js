@@ -175,7 +175,8 @@ test("a refusal names its status and field", async () => {
 test("geometry returns the uploaded bytes of a shape, and describe decodes them", async () => {
   const { world } = await falling();
   const points = Array.from({ length: 4000 }, (_, i) => [Math.sin(i) * (i % 7), Math.cos(i) * (i % 5), i / 1000]);
-  for (const data of [shapes.box(1, 2, 3), shapes.hull(points), shapes.capsule(1, 0.25),
+  for (const data of [shapes.box(1, 2, 3), shapes.hull(points), shapes.capsule(1, 0.25), shapes.cylinder(1, 0.25),
+    shapes.cone(1, 0.25), shapes.ellipsoid(1, 2, 3), shapes.box(1, 2, 3, 0.1), shapes.hull(points.slice(0, 40), 0.1),
     shapes.mesh([[0, 0, 0], [1, 0, 0], [0, 0, 1]], [[0, 2, 1]])]) {
     await world.shape(data);
     const name = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
@@ -184,6 +185,10 @@ test("geometry returns the uploaded bytes of a shape, and describe decodes them"
   }
   assert.deepEqual(shapes.describe(shapes.box(1, 2, 3)), { kind: "box", half: [0.5, 1, 1.5] });
   assert.equal(shapes.describe(shapes.hull(points)).points.length, 12000);
+  assert.deepEqual(shapes.describe(shapes.cone(1, 0.25)), { kind: "cone", halfLength: 0.5, radius: 0.25 });
+  assert.deepEqual(shapes.describe(shapes.ellipsoid(1, 2, 3)), { kind: "ellipsoid", half: [0.5, 1, 1.5] });
+  assert.deepEqual(shapes.describe(shapes.box(1, 2, 3, 0.1)), { kind: "rounded", form: "box", radius: 0.1, half: [0.5, 1, 1.5] });
+  assert.deepEqual([...shapes.describe(shapes.hull([[0, 0, 0], [1, 2, 3]], 0.1)).points], [0, 0, 0, 1, 2, 3]);
 });
 
 test("a solid of each form is accepted, and describe returns its form, detail and mesh", async () => {

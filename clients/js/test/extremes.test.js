@@ -10,7 +10,7 @@ import { daemon } from "./daemon.js";
 
 const COUNTS = { VEC3: 3, QUAT: 4 };
 const VALID = {
-  BODY: 1, SHAPE: 1, JOINT: 1, FORCE_FIELD: 1, ENUM: 1, U32: 1, INTEGER: 1, SEED: 1, F64: 1, VEC3: [0, 0, 0], QUAT: [1, 0, 0, 0], TEXT: "lcp",
+  BODY: 1, SHAPE: 1, JOINT: 1, FORCE_FIELD: 1, PARTICLES: 1, ENUM: 1, U32: 1, INTEGER: 1, SEED: 1, F64: 1, VEC3: [0, 0, 0], QUAT: [1, 0, 0, 0], TEXT: "lcp",
   NAME: new Uint8Array(32), ATTACHMENTS: [], TARGETS: [[1, 0, 0]], POINTS: [[0, 0]],
 };
 

@@ -55,6 +55,26 @@ test("a sensor lists the bodies that overlap it", async () => {
   await assert.rejects(sensing.sensed(99), { status: "unknown_body" });
 });
 
+test("stability tells what stands, what falls and how, and the margin of a tilt", async () => {
+  const tower = await client.create("stability", { gravity: [0, -10, 0] });
+  const box = [[await tower.shape(crateShape)]];
+  await tower.spawn({ status: 1, shapes: [[await tower.shape(shapes.plane([0, 1, 0]))]] });
+  await tower.spawn({ shapes: box, position: [0, 0.5, 0], mass: 2 });
+  const stands = await tower.stability({ margin: "tilt" });
+  assert.equal(stands.verdict, "stands");
+  assert.equal(stands.forces, "settled");
+  near(stands.contacts.reduce((sum, { force }) => sum + force, 0), 20, 1e-8);
+  near(stands.lower, 0.6, 1e-5);
+  near(stands.stands, 0.6, 1e-5);
+  const top = await tower.spawn({ shapes: box, position: [0.6, 1.5, 0], mass: 2 });
+  const falls = await tower.stability();
+  assert.equal(falls.verdict, "falls");
+  assert.equal(falls.lower, undefined);
+  assert.ok(falls.falling.find(({ body }) => body === top).acceleration[1] < -0.1);
+  assert.ok(falls.contacts.some(({ breaks }) => breaks));
+  await assert.rejects(tower.stability({ margin: "push", body: 99 }), { status: "unknown_body" });
+});
+
 test("methods and parameters are listed with names, abilities and former names", async () => {
   const methods = new Map((await world.methods()).map((method) => [method.name, method]));
   for (const name of ["free", "soft-step", "lcp", "projection", "reflection"]) assert.ok(methods.has(name), name);
@@ -149,6 +169,18 @@ test("a query about an unknown body, with direction 0 or of wrong bytes is refus
   await assert.rejects(world.facts(999), (error) => error instanceof Refused && error.status === "unknown_body");
   await assert.rejects(world.ray([0, 0, 0], [0, 0, 0], 1), Refused);
   await assert.rejects(world.cast(Uint8Array.of(9, 9), [0, 0, 0], [1, 0, 0]), Refused);
+});
+
+test("colours are told of more bodies than a page has runs", async () => {
+  const bright = await client.create("bright", { gravity: [0, 0, 0] }), ids = [];
+  const spawn = () => command("spawn", { status: 2, position: [0, 0, 0] });
+  for (let page = 0; page < 3; page++) ids.push(...(await bright.apply(...Array.from({ length: 500 }, spawn))).values);
+  for (let page = 0; page < 3; page++)
+    await bright.apply(...ids.slice(page * 500, page * 500 + 500).map((body) => command("set_colour", { body, colour: body * 7 })));
+  await bright.apply(command("set_colour", { body: ids[3], colour: 0, given: 0 }));
+  const colours = await bright.colours();
+  assert.equal(colours.size, 1499);
+  for (const id of ids) assert.equal(colours.get(id), id === ids[3] ? undefined : id * 7);
 });
 
 test("a subscription is limited by areas, followed bodies, columns and divisor", async () => {

@@ -13,7 +13,7 @@ const STREAMS = JSON.parse(readFileSync(`${process.env.CAIRN_SRCDIR}/tests/data/
 const messageOf = (hex) => decode([...new Splitter().take(Uint8Array.from(Buffer.from(hex, "hex")))][0]);
 
 function meantOf({ flags, status, ...rest }) {
-  return { ...rest, status: STATUSES[status], asleep: (flags & 1) !== 0, fast: (flags & 4) !== 0, quarantine: (flags & 2) !== 0 };
+  return { ...rest, status: STATUSES[status], asleep: (flags & 1) !== 0, fast: (flags & 4) !== 0, sensor: (flags & 8) !== 0, quarantine: (flags & 2) !== 0 };
 }
 
 function meantJointOf({ type, flags, point_a: pointA, frame_a: frameA, point_b: pointB, frame_b: frameB, breaks, ...rest }) {

@@ -57,6 +57,7 @@ wire.status = {
 	[66] = "waiting",
 	[67] = "unknown_joint",
 	[68] = "not_stored",
+	[69] = "unknown_particles",
 	[71] = "unknown_field",
 }
 
@@ -114,6 +115,7 @@ wire.message = {
 	monitor_line = {number = 86, layout = "array", fields = {"time_us", "session", "message", "ref", "bytes", "lost"}},
 	drain = {number = 87, layout = "array", fields = {"ref", "redirect"}},
 	recorded = {number = 88, layout = "array", fields = {"ref", "name", "first_epoch", "first", "last_epoch", "last", "bytes", "data"}},
+	looks = {number = 92, layout = "array", fields = {"ref", "world", "from"}},
 }
 
 -- Commands by name: number and fields in order; a field without default is required.
@@ -157,7 +159,12 @@ wire.command = {
 		{name = "mass_rule", type = "enum", min = 0, max = 2, default = 0},
 		{name = "centre", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
 		{name = "inertia", type = "vec3", min = 0, max = 1e+18, default = {0.0, 0.0, 0.0}},
-		{name = "inertia_rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}}}},
+		{name = "inertia_rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
+		{name = "ends_with", type = "body", min = 0, max = 1, default = 0},
+		{name = "ends_with_owner", type = "enum", min = 0, max = 1, default = 0},
+		{name = "one_way", type = "vec3", min = -1, max = 1, default = {0.0, 0.0, 0.0}},
+		{name = "surface_velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}},
+		{name = "locks", type = "u32", min = 0, max = 63, default = 0}}},
 	remove = {number = 11, fields = {
 		{name = "body", type = "body", min = 0, max = 0}}},
 	set_pose = {number = 12, fields = {
@@ -251,6 +258,10 @@ wire.command = {
 		{name = "mode", type = "enum", min = 0, max = 2},
 		{name = "minimum", type = "vec3", min = -1000000, max = 1000000, default = {-1000000.0, -1000000.0, -1000000.0}},
 		{name = "maximum", type = "vec3", min = -1000000, max = 1000000, default = {1000000.0, 1000000.0, 1000000.0}}}},
+	set_colour = {number = 40, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "colour", type = "u32", min = 0, max = 16777215},
+		{name = "given", type = "enum", min = 0, max = 1, default = 1}}},
 	joint_create = {number = 50, fields = {
 		{name = "type", type = "enum", min = 1, max = 10},
 		{name = "body_a", type = "body", min = 0, max = 1},
@@ -305,8 +316,76 @@ wire.command = {
 	joint_move = {number = 56, fields = {
 		{name = "joint", type = "joint", min = 0, max = 0},
 		{name = "point", type = "vec3", min = -1000000, max = 1000000}}},
+	particles_create = {number = 60, fields = {
+		{name = "name", type = "text", min = 0, max = 0},
+		{name = "emitter", type = "enum", min = 0, max = 4, default = 1},
+		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
+		{name = "half", type = "vec3", min = 0, max = 1000000, default = {1.0, 1.0, 1.0}},
+		{name = "capacity", type = "u32", min = 1, max = 1048576, default = 10000},
+		{name = "recycle", type = "enum", min = 0, max = 1, default = 1},
+		{name = "rate", type = "u32", min = 0, max = 1048576, default = 10},
+		{name = "rate_deviation", type = "u32", min = 0, max = 1048576, default = 0},
+		{name = "delay", type = "u32", min = 1, max = 1000000000, default = 1},
+		{name = "size", type = "f64", min = 0.0001, max = 100, default = 0.02},
+		{name = "size_deviation", type = "f64", min = 0, max = 100, default = 0.0},
+		{name = "mass", type = "f64", min = 1e-09, max = 1000000000, default = 0.001},
+		{name = "mass_deviation", type = "f64", min = 0, max = 1000000000, default = 0.0},
+		{name = "life", type = "f64", min = 0, max = 1000000, default = 2.0},
+		{name = "life_deviation", type = "f64", min = 0, max = 1000000, default = 0.0},
+		{name = "speed", type = "f64", min = 0, max = 10000, default = 1.0},
+		{name = "speed_deviation", type = "f64", min = 0, max = 10000, default = 0.0},
+		{name = "spread", type = "f64", min = 0, max = 3.141592653589793, default = 0.0},
+		{name = "drag", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "gravity_scale", type = "f64", min = -1000, max = 1000, default = 1.0},
+		{name = "static_friction", type = "f64", min = 0, max = 10, default = 0.3},
+		{name = "dynamic_friction", type = "f64", min = 0, max = 10, default = 0.3},
+		{name = "restitution", type = "f64", min = 0, max = 1, default = 0.3},
+		{name = "category", type = "u32", min = 0, max = 4294967295, default = 4294967295},
+		{name = "mask", type = "u32", min = 0, max = 4294967295, default = 4294967295},
+		{name = "colours", type = "points", min = 0, max = 8, default = {}},
+		{name = "owner", type = "u32", min = 0, max = 4294967295, default = 0},
+		{name = "tag", type = "integer", min = -9007199254740991, max = 9007199254740991, default = 0},
+		{name = "seed", type = "seed", min = 0, max = 0, default = 0}}},
+	particles_remove = {number = 61, fields = {
+		{name = "system", type = "particles", min = 0, max = 0}}},
+	particles_set = {number = 62, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "emitter", type = "enum", min = 0, max = 4, default = 1},
+		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
+		{name = "half", type = "vec3", min = 0, max = 1000000, default = {1.0, 1.0, 1.0}},
+		{name = "capacity", type = "u32", min = 1, max = 1048576, default = 10000},
+		{name = "recycle", type = "enum", min = 0, max = 1, default = 1},
+		{name = "rate", type = "u32", min = 0, max = 1048576, default = 10},
+		{name = "rate_deviation", type = "u32", min = 0, max = 1048576, default = 0},
+		{name = "delay", type = "u32", min = 1, max = 1000000000, default = 1},
+		{name = "size", type = "f64", min = 0.0001, max = 100, default = 0.02},
+		{name = "size_deviation", type = "f64", min = 0, max = 100, default = 0.0},
+		{name = "mass", type = "f64", min = 1e-09, max = 1000000000, default = 0.001},
+		{name = "mass_deviation", type = "f64", min = 0, max = 1000000000, default = 0.0},
+		{name = "life", type = "f64", min = 0, max = 1000000, default = 2.0},
+		{name = "life_deviation", type = "f64", min = 0, max = 1000000, default = 0.0},
+		{name = "speed", type = "f64", min = 0, max = 10000, default = 1.0},
+		{name = "speed_deviation", type = "f64", min = 0, max = 10000, default = 0.0},
+		{name = "spread", type = "f64", min = 0, max = 3.141592653589793, default = 0.0},
+		{name = "drag", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "gravity_scale", type = "f64", min = -1000, max = 1000, default = 1.0},
+		{name = "static_friction", type = "f64", min = 0, max = 10, default = 0.3},
+		{name = "dynamic_friction", type = "f64", min = 0, max = 10, default = 0.3},
+		{name = "restitution", type = "f64", min = 0, max = 1, default = 0.3},
+		{name = "category", type = "u32", min = 0, max = 4294967295, default = 4294967295},
+		{name = "mask", type = "u32", min = 0, max = 4294967295, default = 4294967295},
+		{name = "colours", type = "points", min = 0, max = 8, default = {}},
+		{name = "owner", type = "u32", min = 0, max = 4294967295, default = 0},
+		{name = "tag", type = "integer", min = -9007199254740991, max = 9007199254740991, default = 0},
+		{name = "seed", type = "seed", min = 0, max = 0, default = 0}}},
+	particles_add = {number = 63, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "position", type = "vec3", min = -1000000, max = 1000000},
+		{name = "velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}}}},
 	field_create = {number = 70, fields = {
-		{name = "kind", type = "enum", min = 1, max = 4},
+		{name = "kind", type = "enum", min = 1, max = 5},
 		{name = "region", type = "enum", min = 0, max = 2, default = 0},
 		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
 		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
@@ -321,12 +400,13 @@ wire.command = {
 		{name = "core", type = "f64", min = 0.001, max = 1000000, default = 0.1},
 		{name = "flags", type = "u32", min = 0, max = 1, default = 0},
 		{name = "mask", type = "u32", min = 0, max = 4294967295, default = 4294967295},
-		{name = "tag", type = "integer", min = -9007199254740991, max = 9007199254740991, default = 0}}},
+		{name = "tag", type = "integer", min = -9007199254740991, max = 9007199254740991, default = 0},
+		{name = "density", type = "f64", min = 0, max = 1000000, default = 0.0}}},
 	field_remove = {number = 71, fields = {
 		{name = "field", type = "field", min = 0, max = 0}}},
 	field_set = {number = 72, fields = {
 		{name = "field", type = "field", min = 0, max = 0},
-		{name = "kind", type = "enum", min = 1, max = 4},
+		{name = "kind", type = "enum", min = 1, max = 5},
 		{name = "region", type = "enum", min = 0, max = 2, default = 0},
 		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
 		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
@@ -341,7 +421,47 @@ wire.command = {
 		{name = "core", type = "f64", min = 0.001, max = 1000000, default = 0.1},
 		{name = "flags", type = "u32", min = 0, max = 1, default = 0},
 		{name = "mask", type = "u32", min = 0, max = 4294967295, default = 4294967295},
-		{name = "tag", type = "integer", min = -9007199254740991, max = 9007199254740991, default = 0}}},
+		{name = "tag", type = "integer", min = -9007199254740991, max = 9007199254740991, default = 0},
+		{name = "density", type = "f64", min = 0, max = 1000000, default = 0.0}}},
+	set_surface = {number = 73, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "one_way", type = "vec3", min = -1, max = 1, default = {0.0, 0.0, 0.0}},
+		{name = "surface_velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}}}},
+	set_piece = {number = 74, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "piece", type = "u32", min = 0, max = 63},
+		{name = "own", type = "u32", min = 0, max = 31},
+		{name = "patch", type = "u32", min = 0, max = 64, default = 0},
+		{name = "static_friction", type = "f64", min = 0, max = 10, default = 0.6},
+		{name = "dynamic_friction", type = "f64", min = 0, max = 10, default = 0.6},
+		{name = "restitution", type = "f64", min = 0, max = 1, default = 0.0},
+		{name = "friction_rule", type = "enum", min = 0, max = 4, default = 4},
+		{name = "restitution_rule", type = "enum", min = 0, max = 4, default = 3},
+		{name = "rolling_friction", type = "f64", min = 0, max = 1000, default = 0.0},
+		{name = "spinning_friction", type = "f64", min = 0, max = 1000, default = 0.0},
+		{name = "friction_axis", type = "vec3", min = -1, max = 1, default = {0.0, 0.0, 0.0}},
+		{name = "axis_friction", type = "f64", min = 0, max = 10, default = 0.0},
+		{name = "category", type = "u32", min = 0, max = 4294967295, default = 1},
+		{name = "mask", type = "u32", min = 0, max = 4294967295, default = 4294967295},
+		{name = "group", type = "integer", min = -2147483647, max = 2147483647, default = 0},
+		{name = "sensor", type = "enum", min = 0, max = 1, default = 0},
+		{name = "surface_velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}},
+		{name = "density", type = "f64", min = 0.001, max = 1000000, default = 1000.0}}},
+	set_mover = {number = 75, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "step_height", type = "f64", min = 0, max = 100, default = 0.3},
+		{name = "slope", type = "f64", min = 0, max = 1.5, default = 0.8726646259971648},
+		{name = "push_force", type = "f64", min = 0, max = 1000000000000, default = 500.0},
+		{name = "snap", type = "f64", min = 0, max = 100, default = 0.3},
+		{name = "enabled", type = "enum", min = 0, max = 1, default = 1}}},
+	set_locks = {number = 77, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "locks", type = "u32", min = 0, max = 63}}},
+	steer = {number = 79, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "velocity", type = "vec3", min = -10000, max = 10000},
+		{name = "jump", type = "f64", min = 0, max = 10000, default = 0.0},
+		{name = "ticks", type = "u32", min = 1, max = 4294967295, default = 4294967295}}},
 }
 
 wire.query = {
@@ -359,6 +479,7 @@ wire.query = {
 	methods = {number = 12, fields = {}},
 	parameters = {number = 13, fields = {}},
 	joint = {number = 14, fields = {{name = "joint"}}},
+	stability = {number = 17, fields = {{name = "limit", default = 1024}, {name = "touch", default = 0}, {name = "sides", default = 8}, {name = "margin", default = 0}, {name = "body", default = 0}, {name = "direction", default = 0}}},
 	fields = {number = 18, fields = {{name = "position", default = 0}, {name = "velocity", default = 0}, {name = "mass", default = 1}}},
 	recordings = {number = 19, fields = {{name = "limit", default = 256}}},
 	joints = {number = 20, fields = {{name = "body", default = 0}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
@@ -368,6 +489,8 @@ wire.query = {
 	difference = {number = 24, fields = {{name = "epoch"}, {name = "tick"}, {name = "other_epoch"}, {name = "other_tick"}}},
 	forces = {number = 25, fields = {{name = "body", default = 0}, {name = "limit", default = 1024}, {name = "representative", default = 0}}},
 	sensed = {number = 26, fields = {{name = "body"}, {name = "limit", default = 1024}}},
+	systems = {number = 28, fields = {}},
+	particles = {number = 29, fields = {{name = "system"}, {name = "after", default = 0}, {name = "limit", default = 1024}, {name = "form", default = 0}}},
 }
 
 wire.column = {
@@ -391,9 +514,10 @@ wire.words = {
 	joint_spring = {none = 0, stiffness = 1, hertz = 2},
 	joint_motor = {none = 0, velocity = 1, position = 2},
 	joint_wave = {constant = 0, sine = 1, table = 2},
-	field_kind = {wind = 1, vortex = 2, attractor = 3, drag = 4},
+	field_kind = {wind = 1, vortex = 2, attractor = 3, drag = 4, fluid = 5},
 	field_region = {everywhere = 0, ball = 1, box = 2},
 	field_falloff = {constant = 0, linear = 1, components = 2},
+	emitter = {none = 0, point = 1, planar = 2, box = 3, sphere = 4},
 	switch = {keep = 0, off = 1, on = 2},
 }
 
@@ -418,6 +542,8 @@ wire.worded = {
 	["field_set.kind"] = wire.words.field_kind,
 	["field_set.region"] = wire.words.field_region,
 	["field_set.falloff"] = wire.words.field_falloff,
+	["particles_create.emitter"] = wire.words.emitter,
+	["particles_set.emitter"] = wire.words.emitter,
 }
 
 return wire

@@ -38,12 +38,13 @@ import struct
 import msgpack
 
 from . import shapes as shape_bytes
-from .client import MODES, PAGE, PART, STATE, WANT_EXACT, Refused, Result, Session, Sought, State
+from .client import MODES, PART, STATE, WANT_EXACT, Refused, Result, Session, Sought, State
 from .client import World as _World
 from .client import _hash, load_scene, moments, past_fields, restore_fields, seek_fields
 from .joints import of_list
 from .manifest import MESSAGE, QUERY
 from .pack import check_query, command, finite, given_command, world_options
+from .queries import PAGE, PARTICLES_PAGE, particles_of
 from .recordings import AsyncWorldRecordings
 from .wire import FRAME_MAX, NAMES, Closed, frame_of
 
@@ -282,9 +283,9 @@ class Client(Session):
         self.worlds[info[1]].take_info(info)
         return self.worlds[info[1]]
 
-    async def load(self, scene, name=None):
+    async def load(self, scene, name=None, base=None, balance=False):
         """As cairn.Client.load."""
-        return await self.join(await asyncio.to_thread(load_scene, self, scene, name))
+        return await self.join(await asyncio.to_thread(load_scene, self, scene, name, base, balance))
 
     def vector(self, worlds, actions=(), observe=(), ticks=1, batch=None, hashes=False, anyway=False):
         """As cairn.Client.vector, with coroutines for the methods that wait (vector.AsyncVector). Needs NumPy."""
@@ -325,6 +326,17 @@ class World(AsyncWorldRecordings, _World):
 
     async def control(self, action, value=1.0):
         self.take_info(await self.client.ask("world_info", "control", self.number, action, finite("value", value)))
+
+    async def colours(self):
+        """{id: 0xRRGGBB} of the bodies that have a colour."""
+        found, first = {}, 0
+        while True:
+            runs = (await self.client.ask("reply", "looks", self.number, first))[1]
+            for body, count, colour in runs:
+                found.update(dict.fromkeys(range(body, body + count), colour))
+            if len(runs) < PAGE:
+                return found
+            first = runs[-1][0] + runs[-1][1]
 
     async def pause(self):
         await self.control(0)
@@ -477,6 +489,15 @@ class World(AsyncWorldRecordings, _World):
         """Ids of all bodies connected to `body` by joints, `body` included."""
         return await self._pages("linked", body, lambda item: item)
 
+    async def particles(self, system):
+        """The particles of a system, as cairn.World.particles."""
+        found, page = [], None
+        while page is None or len(page) == PARTICLES_PAGE:
+            after = found[-1][0] if found else 0
+            page = particles_of(await self.query(QUERY["particles"], system, after, PARTICLES_PAGE, 0))
+            found += page
+        return found
+
     async def _pages(self, name, body, id_of):
         found, first = [], 0
         while True:
@@ -559,5 +580,5 @@ def _query_coroutine(method):
 
 
 for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions",
-              "methods", "parameters", "joint", "forces", "fields", "field_force", "past", "when", "difference", "sensed"):
+              "methods", "parameters", "joint", "forces", "fields", "field_force", "past", "when", "difference", "sensed", "stability"):
     setattr(World, _name, _query_coroutine(getattr(_World, _name)))

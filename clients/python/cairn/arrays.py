@@ -13,8 +13,8 @@ class Arrays:
     """All n bodies of a state, ids ascending: row i of every array is body id[i]. World axes, SI units.
 
     id (n) uint32; position (n, 3) m, of the origin; rotation (n, 4) w first; velocity (n, 3) m/s, of the mass centre;
-    spin (n, 3) rad/s; status (n) uint8 (0 inactive, 1 static, 2 dynamic, 3 animated); asleep and fast (n) bool. The arrays
-    are read-only views of one message; copy() what must change."""
+    spin (n, 3) rad/s; status (n) uint8 (0 inactive, 1 static, 2 dynamic, 3 animated); asleep, fast and sensor (n) bool. The
+    arrays are read-only views of one message; copy() what must change."""
     id: object
     position: object
     rotation: object
@@ -23,6 +23,7 @@ class Arrays:
     status: object
     asleep: object
     fast: object
+    sensor: object
 
     def rows(self, ids):
         """The rows of these bodies, as an array of indices. Raises KeyError for an id that is not in the state."""
@@ -81,4 +82,4 @@ def read(data):
     if at + 2 * count != len(data):
         raise Malformed("a block has bytes after its end")
     return Arrays(ids, **columns, status=status[:, 0], asleep=(status[:, 1] & 1).astype(bool),
-                  fast=(status[:, 1] & 4).astype(bool))
+                  fast=(status[:, 1] & 4).astype(bool), sensor=(status[:, 1] & 8).astype(bool))

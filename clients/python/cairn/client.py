@@ -10,23 +10,22 @@ from dataclasses import dataclass, field, replace
 from . import arrays, columns, joints
 from . import shapes as shape_bytes
 from .commands import Commands
-from .manifest import COLUMN, QUERY, STATUS, WORDS
-from .pack import Refused, check_query, command, finite, given_command, world_options
+from .manifest import COLUMN, QUERY, STATUS
+from .pack import Refused, command, finite, given_command, world_options
+from .queries import STATUSES, WorldQueries
 from .recordings import WorldRecordings
 from .view import View
 from .wire import Closed, Wire
 
 PART = 57344  # bytes of a shape in one SHAPE_UPLOAD
-PAGE = 1024  # items in one page of a list that QUERY returns in pages
 EXPIRED = 35
 RESULTS_KEPT = 1024  # results that result() has not returned; older ones are dropped
 WAITING = next(number for number, (name, _) in STATUS.items() if name == "waiting")
 FULL = next(number for number, (name, _) in STATUS.items() if name == "full")
 WANT_HASH, WANT_BODIES, WANT_TOTALS, WANT_EXACT, WANT_JOINTS, WANT_JOINTS_HASH = 1, 2, 4, 8, 16, 32
 MODES = ["running", "paused", "lockstep", "barrier", "failed"]
-STATUSES = WORDS["body_status"]
 EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", "quarantine", "fallback",
-          "limit", "joint_break", "births", "deaths", "sensor_begin", "sensor_end"]
+          "limit", "joint_break", "births", "deaths", "sensor_begin", "sensor_end", "hit", "squeezed"]
 
 
 # Messages that update a subscription's mirror.
@@ -49,6 +48,7 @@ class Body:
     status: str = None
     asleep: bool = None
     fast: bool = None  # it does not pass through dynamic bodies either
+    sensor: bool = None  # it has no contacts and tells which bodies it overlaps
     owner: int = None
     tag: int = None
     shapes: list = None  # of (name: 32 bytes, position, rotation)
@@ -70,7 +70,7 @@ class Body:
         if fields & COLUMN["status"]:
             body.status = STATUSES[next(items)]
             flags = next(items)
-            body.asleep, body.fast = bool(flags & 1), bool(flags & 4)
+            body.asleep, body.fast, body.sensor = bool(flags & 1), bool(flags & 4), bool(flags & 8)
         if fields & COLUMN["owner"]:
             body.owner, body.tag = take(2)
         if fields & COLUMN["shapes"]:
@@ -83,7 +83,8 @@ class Body:
     def set(self, name, value):
         """Sets a column from a value that `columns.read_block` yields."""
         if name == "status":
-            self.status, self.asleep, self.fast = STATUSES[value[0]], bool(value[1] & 1), bool(value[1] & 4)
+            self.status, flags = STATUSES[value[0]], value[1]
+            self.asleep, self.fast, self.sensor = bool(flags & 1), bool(flags & 4), bool(flags & 8)
         elif name == "owner":
             self.owner, self.tag = value
         else:
@@ -349,11 +350,11 @@ class Client(Session):
         self.worlds[number].take_info(info)
         return self.worlds[number]
 
-    def load(self, scene, name=None):
-        """Sends the scene file to a world `name` (default: the file's name without its ending), which is made if it does not
-        exist, and returns it joined. The program `cairn` reads the file (server.find_program). Raises RuntimeError with its
-        error, FileNotFoundError."""
-        return self.join(load_scene(self, scene, name))
+    def load(self, scene, name=None, base=None, balance=False):
+        """Sends the scene file or robot file to a world `name` (default: the file's name without its ending), which is made if
+        it does not exist, and returns it joined. `base`, `balance`: as of `cairn load`, for robots. The program `cairn` reads
+        the file (server.find_program). Raises RuntimeError with its error, FileNotFoundError."""
+        return self.join(load_scene(self, scene, name, base, balance))
 
     def vector(self, worlds, actions=(), observe=(), ticks=1, batch=None, hashes=False, anyway=False):
         """Many worlds that are stepped by one message (vector.Vector). Needs NumPy."""
@@ -365,11 +366,12 @@ class Client(Session):
         return self.ask("reply", "info", what)[1]
 
 
-def load_scene(client, scene, name=None):
+def load_scene(client, scene, name=None, base=None, balance=False):
     """Runs `cairn load` against the client's server; returns the world's name."""
     from .server import find_program  # which needs this module
     name = name or pathlib.Path(scene).stem
     words = [find_program("cairn"), "--connect", client.address, "load", name, os.fspath(scene)]
+    words += ([] if base is None else ["--base", base]) + (["--balance"] if balance else [])
     environment = dict(os.environ)
     if client.token is not None:
         environment["CAIRN_TOKEN"] = client.token.decode()
@@ -381,7 +383,6 @@ def load_scene(client, scene, name=None):
     return name
 
 
-ANY = 0xFFFFFFFF  # every category, and any mask
 MARKS = ("epoch", "snapshot", "commands")
 QUANTITIES = ("x", "y", "z", "speed", "spin")
 
@@ -407,15 +408,7 @@ def seek_fields(sub, tick, speed, epoch, recording):
     return (sub, tick, float(speed), epoch, *([recording] if recording else []))
 
 
-def _floats(values):
-    return [float(value) for value in values]
-
-
-def _side(side):
-    return side[0], side[1], side[2], tuple(side[3]), tuple(side[4])
-
-
-class World(WorldRecordings, Commands):
+class World(WorldQueries, WorldRecordings, Commands):
     """A world this client has joined."""
 
     def __init__(self, client, number, name):
@@ -675,170 +668,6 @@ class World(WorldRecordings, Commands):
         equal. A row is -1 if the tables differ in their length."""
         answer = self.query(QUERY["difference"], epoch, tick, other_epoch, other_tick)
         return tuple(answer) if answer else None
-
-    # ---- queries ---------------------------------------------------------------------------------
-
-    def query(self, *query):
-        """Sends QUERY with [kind, …] (docs/PROTOCOL.md, "queries") and returns the answer, not decoded further. Raises
-        Refused."""
-        ref = self.client.next_ref()
-        self.client.wire.send("query", ref, self.number, list(check_query(query)))
-        return self.client.wait(["answer"], lambda f: f[0] == ref)[2]
-
-    def ray(self, origin, direction, length, limit=1, category=ANY, mask=ANY, ignore=0):
-        """The hits of a ray as [(body, fraction, point, normal), …], nearest first; `length` in m, fraction 0 to 1.
-        `direction` may have any length but 0. In this and other queries `category` and `mask` filter bodies, and `ignore`
-        is the id of a body to skip (0: none)."""
-        hits = self.query(1, _floats(origin), _floats(direction), float(length), limit, category, mask, ignore)
-        return [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5])) for hit in hits]
-
-    def overlap(self, shape, position, rotation=(1, 0, 0, 0), limit=1024, category=ANY, mask=ANY, ignore=0):
-        """Ids of the bodies that a placed shape (canonical bytes) overlaps."""
-        return self.query(2, shape, _floats(position), _floats(rotation), limit, category, mask, ignore)
-
-    def sensed(self, sensor, limit=1024):
-        """Ids of the bodies that a sensor overlapped at the end of the last tick, ascending."""
-        return self.query(QUERY["sensed"], sensor, limit)
-
-    def contacts(self, body=0, limit=1024):
-        """Contact points of a body, or (0) of all, as [(a, b, point, normal, separation, impulse), …]. The normal points
-        from a to b; separation in m, < 0 in an overlap; impulse in N s over the last tick."""
-        return [(c[0], c[1], tuple(c[4]), tuple(c[5]), c[6], c[7]) for c in self.query(3, body, limit)]
-
-    def forces(self, body=0, least_norm=False, limit=1024):
-        """Forces of the touching contact points of a body, or (0) of all: [(a, b, point, normal, separation (m), normal force
-        (N), friction force (N, on b, with a contact's first point), known), …], means over the last tick. `known`:
-        "as_found" (not unique: what the method found), "unique", "not_determined" (the island is too large to examine),
-        "least_norm" (not unique: of the solution of least norm, if `least_norm` asks for it)."""
-        known = ("as_found", "unique", "not_determined", "least_norm")
-        return [(f[0], f[1], tuple(f[4]), tuple(f[5]), f[6], f[7], tuple(f[8]), known[f[9]])
-                for f in self.query(QUERY["forces"], body, limit, int(least_norm))]
-
-    def body(self, body):
-        """The facts of a body as a dict: id, status, flags, owner, tag, position, rotation, velocity, spin, mass (kg), centre
-        (of mass, in body axes), shapes as [(name, position, rotation), …]. Raises Refused ("unknown_body")."""
-        names = ("id", "status", "flags", "owner", "tag", "position", "rotation", "velocity", "spin", "mass", "centre",
-                 "shapes")
-        found = dict(zip(names, self.query(5, body)))
-        found["status"] = STATUSES[found["status"]]
-        for name in ("position", "rotation", "velocity", "spin", "centre"):
-            found[name] = tuple(found[name])
-        found["shapes"] = [(name, tuple(position), tuple(rotation)) for name, position, rotation in found["shapes"]]
-        return found
-
-    def geometry(self, name):
-        """The canonical bytes of a shape (its 32-byte name) that this world may use."""
-        data, part, of = b"", 0, 1
-        while part < of:
-            _, of, more = self.query(6, name, part)
-            data, part = data + more, part + 1
-        return data
-
-    def cast(self, shape, position, way, rotation=(1, 0, 0, 0), limit=1, category=ANY, mask=ANY, ignore=0):
-        """The hits of a convex shape (canonical bytes, or the 32-byte name of a shape of this world) that moves along
-        `way` (m) without turning: [(body, fraction, point, normal, depth), …], nearest first. depth (m) is that of an
-        overlap at the start."""
-        hits = self.query(7, shape, _floats(position), _floats(way), _floats(rotation), limit, category, mask,
-                          ignore)
-        return [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5]), hit[6]) for hit in hits]
-
-    def closest(self, body, other=0, reach=1000.0):
-        """The nearest points of two bodies, or with other = 0 of a body and the body nearest to it: (distance, normal, side,
-        side); None if no body is within `reach` (m). A distance < 0 is a depth. A side is (body, placement, child, point,
-        vertices)."""
-        answer = self.query(8, body, other, float(reach))
-        if not answer:
-            return None
-        return answer[0], tuple(answer[1]), _side(answer[2]), _side(answer[3])
-
-    def mass(self, body=0):
-        """Mass properties of a body, or (0) of all dynamic bodies together, about their centre in world axes, as a dict: mass
-        (kg), centre, inertia [xx, yy, zz, xy, xz, yz] (kg m²), moments (principal, largest first), axes (rotation of the
-        principal axes), radius (m), bodies (count)."""
-        names = ("mass", "centre", "inertia", "moments", "axes", "radius", "bodies")
-        return dict(zip(names, self.query(9, body)))
-
-    def move(self, shape, position, way, rotation=(1, 0, 0, 0), iterations=4, slope=0.7, step=0.0, skin=0.001,
-             category=ANY, mask=ANY, ignore=0):
-        """Moves a character of this shape along `way` (m) with sliding, without changing the world. Returns a dict;
-        `contacts` and `ground` are hits as cast() returns them. `slope`: cosine of the steepest walkable ground; `step`:
-        highest ledge (m) that it climbs; `skin`: distance (m) it stays from obstacles."""
-        position, left, flags, used, climbed, ground, contacts = self.query(
-            10, shape, _floats(position), _floats(way), _floats(rotation), iterations, float(slope),
-            float(step), float(skin), category, mask, ignore)
-        short = [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5]), hit[6]) for hit in contacts + [ground or []]
-                 if hit]
-        return {"position": tuple(position), "left": tuple(left), "grounded": bool(flags & 1),
-                "stuck": bool(flags & 2), "iterations": used, "climbed": climbed,
-                "ground": short.pop() if ground else None, "contacts": short}
-
-    def regions(self, body, other, limit=64):
-        """The regions in which two closed solids overlap, deepest first: [(depth (m), volume (m³), point, other's point,
-        normal), …]. Spheres, capsules and planes have no regions."""
-        return [(r[2], r[3], tuple(r[4]), tuple(r[5]), tuple(r[6])) for r in self.query(11, body, other, limit)]
-
-    def methods(self):
-        """All methods, as dicts; `why` is None if the world could switch to it now, else the reason; `abilities` a set of
-        words, `names` {other name: (parameter, value) or None}."""
-        words = ("friction", "restitution", "sleep", "planar", "spatial", "joints")
-        return [{"number": number, "name": name, "motion": motion, "shapes": shapes,
-                 "abilities": {word for bit, word in enumerate(words) if abilities >> bit & 1},
-                 "why": why if code else None, "summary": summary,
-                 "names": {other: (parameter, value) if parameter else None for other, parameter, value in names}}
-                for number, name, motion, shapes, abilities, code, why, summary, names in self.query(QUERY["methods"])]
-
-    def parameters(self):
-        """{name: dict} of the parameters, with their values in this world; `methods` lists the methods that read it."""
-        words = ("number", "name", "value", "initial", "least", "most", "whole", "unit", "methods", "old", "meaning")
-        return {row[1]: dict(zip(words, row[:6] + [bool(row[6])] + row[7:])) for row in self.query(QUERY["parameters"])}
-
-    def joint(self, joint):
-        """One joint as a dict; `axes` are six dicts with the fields of the command joint_axis. Raises Refused
-        ("unknown_joint")."""
-        return joints.of_answer(self.query(QUERY["joint"], joint))
-
-    def joints(self, body=0):
-        """The joints of a body, or (0) all joints, by id, as dicts: id, type, passes, asleep, a, b, coordinates (m, rad), force
-        (N), torque (N m), anchor_a, anchor_b (m, world), owner, tag."""
-        return [joints.of_list(item) for item in self._pages("joints", body, lambda item: item[0])]
-
-    def linked(self, body):
-        """Ids of all bodies connected to `body` by joints, `body` included."""
-        return self._pages("linked", body, lambda item: item)
-
-    def _pages(self, name, body, id_of):
-        """All items of a query that returns at most PAGE items per request."""
-        found, first = [], 0
-        while True:
-            items = self.query(QUERY[name], body, PAGE, first)
-            found += items
-            if len(items) < PAGE:
-                return found
-            first = id_of(items[-1]) + 1
-
-    def fields(self):
-        """The force fields by id, as dicts with the arguments of field_create, and `id`."""
-        names = ("id", "kind", "region", "falloff", "flags", "power", "mask", "tag", "position", "rotation", "half", "strength",
-                 "velocity", "linear", "quadratic", "angular", "core")
-        found = [dict(zip(names, item)) for item in self.query(QUERY["fields"])[2]]
-        for field in found:
-            for name in ("kind", "region", "falloff"):
-                field[name] = WORDS[f"field_{name}"][field[name]]
-            for name in ("position", "rotation", "half", "strength", "velocity"):
-                field[name] = tuple(field[name])
-        return found
-
-    def field_force(self, position, velocity=(0, 0, 0), mass=1.0):
-        """What all force fields together exert at a place (m) on a point of `mass` kg that moves at `velocity` (m/s):
-        (acceleration (m/s2), force (N) to be added)."""
-        acceleration, force, _ = self.query(QUERY["fields"], position, velocity, mass)
-        return tuple(acceleration), tuple(force)
-
-    def totals(self):
-        """Sums over all bodies: (kinetic (J), potential (J; zero at the origin), linear momentum (N s), angular momentum
-        (N m s, about the origin))."""
-        kinetic, potential, linear, angular = self.query(4)
-        return kinetic, potential, tuple(linear), tuple(angular)
 
     # ---- watching --------------------------------------------------------------------------------
 

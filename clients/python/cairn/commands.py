@@ -1,8 +1,10 @@
 """A method for each command. Written by make_manifest.py; do not edit."""
+# table: methods have a line for each field
 from typing import Optional, Sequence, Tuple, Union
 
 Vector = Sequence[float]
 Rotation = Tuple[float, float, float, float]
+Whole, Real = Optional[int], Optional[float]
 
 
 class Commands:
@@ -27,21 +29,19 @@ class Commands:
 
     def spawn(self, status: Union[int, str] = "dynamic", position: Vector = (0, 0, 0),
               shapes: Optional[Sequence] = None, rotation: Optional[Rotation] = None,
-              velocity: Optional[Vector] = None, angular_velocity: Optional[Vector] = None,
-              density: Optional[float] = None, mass: Optional[float] = None, static_friction: Optional[float] = None,
-              dynamic_friction: Optional[float] = None, restitution: Optional[float] = None,
-              friction_rule: Optional[int] = None, restitution_rule: Optional[int] = None,
-              category: Optional[int] = None, mask: Optional[int] = None, group: Optional[int] = None,
-              owner: Optional[int] = None, tag: Optional[int] = None, linear_damping: Optional[float] = None,
-              angular_damping: Optional[float] = None, flags: Optional[int] = None,
-              rolling_friction: Optional[float] = None, spinning_friction: Optional[float] = None,
-              friction_axis: Optional[Vector] = None, axis_friction: Optional[float] = None,
-              integrator: Optional[Union[int, str]] = None, tolerance: Optional[float] = None,
-              substeps: Optional[int] = None, gravity_scale: Optional[float] = None,
-              speed_max: Optional[float] = None, angular_speed_max: Optional[float] = None,
-              mass_rule: Optional[Union[int, str]] = None, centre: Optional[Vector] = None,
-              inertia: Optional[Vector] = None, inertia_rotation: Optional[Rotation] = None,
-              friction: Optional[float] = None):
+              velocity: Optional[Vector] = None, angular_velocity: Optional[Vector] = None, density: Real = None,
+              mass: Real = None, static_friction: Real = None, dynamic_friction: Real = None,
+              restitution: Real = None, friction_rule: Whole = None, restitution_rule: Whole = None,
+              category: Whole = None, mask: Whole = None, group: Whole = None, owner: Whole = None,
+              tag: Whole = None, linear_damping: Real = None, angular_damping: Real = None, flags: Whole = None,
+              rolling_friction: Real = None, spinning_friction: Real = None, friction_axis: Optional[Vector] = None,
+              axis_friction: Real = None, integrator: Optional[Union[int, str]] = None, tolerance: Real = None,
+              substeps: Whole = None, gravity_scale: Real = None, speed_max: Real = None,
+              angular_speed_max: Real = None, mass_rule: Optional[Union[int, str]] = None,
+              centre: Optional[Vector] = None, inertia: Optional[Vector] = None,
+              inertia_rotation: Optional[Rotation] = None, ends_with: Whole = None, ends_with_owner: Whole = None,
+              one_way: Optional[Vector] = None, surface_velocity: Optional[Vector] = None, locks: Whole = None,
+              friction: Real = None):
         """Make a body. Returns the body's id. Raises Refused.
 
         - status: 0 inactive, 1 static, 2 dynamic, 3 animated
@@ -65,14 +65,12 @@ class Commands:
         - linear_damping (0 … 1000 1/s): velocity decay rate
         - angular_damping (0 … 1000 1/s): angular velocity decay rate
         - flags: bit 0 may sleep, 1 fixed rotation, 2 fast: does not pass dynamic bodies either, 3 sensor
-        - rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two
-          bodies the larger
+        - rolling_friction (0 … 1000 m): greatest rolling torque a newton of load, N m; of two the larger
         - spinning_friction (0 … 1000 m): the same about the normal
         - friction_axis (-1 … 1): body axes; along it axis_friction replaces the frictions; zero: none
         - axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding
         - integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; read by method impact
-        - tolerance (0 … 1 m): largest estimated error of its motion in a tick; 0: that of impact.accuracy; read
-          by method impact
+        - tolerance (0 … 1 m): largest estimated error of a tick; 0: impact.accuracy; read by method impact
         - substeps: least number of equal parts of a tick; 0: one; read by method impact
         - gravity_scale (-1000 … 1000): factor of gravity; 0: none
         - speed_max (0 … 10000 m/s): bound of its velocity at both ends of a tick; 0: none
@@ -81,6 +79,12 @@ class Commands:
         - centre (-1000000 … 1000000 m): of mass, from the origin, body axes; read with mass_rule 1, 2
         - inertia (0 … 1e+18 kg m2): principal (planar: z); read with mass_rule 2
         - inertia_rotation: principal axes to body axes; read with mass_rule 2
+        - ends_with: body with which it is removed; it goes with no other; 0 none
+        - ends_with_owner: 1: removed when the session that owns it ends
+        - one_way (-1 … 1): body axes: bodies land from this side, others pass; zero: solid from all sides
+        - surface_velocity (-10000 … 10000 m/s): of its surface against the body (conveyor), body axes
+        - locks: world axes that it does not move along (bits 0, 1, 2: x, y, z, of the mass centre) or turn
+          about (bits 3, 4, 5), while it is dynamic
         - friction: static_friction and dynamic_friction, where they are not given, as in scenes
         """
         return self._command("spawn", status=status, position=position, shapes=shapes, rotation=rotation,
@@ -94,7 +98,9 @@ class Commands:
                              axis_friction=axis_friction, integrator=integrator, tolerance=tolerance,
                              substeps=substeps, gravity_scale=gravity_scale, speed_max=speed_max,
                              angular_speed_max=angular_speed_max, mass_rule=mass_rule, centre=centre,
-                             inertia=inertia, inertia_rotation=inertia_rotation, friction=friction)
+                             inertia=inertia, inertia_rotation=inertia_rotation, ends_with=ends_with,
+                             ends_with_owner=ends_with_owner, one_way=one_way,
+                             surface_velocity=surface_velocity, locks=locks, friction=friction)
 
     def remove(self, body: int):
         """Remove a body and its contacts. Raises Refused.
@@ -131,7 +137,7 @@ class Commands:
         """
         return self._command("set_status", body=body, status=status, fast=fast)
 
-    def force(self, body: int, force: Vector, point: Optional[Vector] = None, ticks: Optional[int] = None):
+    def force(self, body: int, force: Vector, point: Optional[Vector] = None, ticks: Whole = None):
         """Apply a constant force for a number of ticks. Raises Refused.
 
         - body: the body, dynamic
@@ -141,7 +147,7 @@ class Commands:
         """
         return self._command("force", body=body, force=force, point=point, ticks=ticks)
 
-    def torque(self, body: int, torque: Vector, ticks: Optional[int] = None):
+    def torque(self, body: int, torque: Vector, ticks: Whole = None):
         """Apply a constant torque for a number of ticks. Raises Refused.
 
         - body: the body, dynamic
@@ -167,12 +173,10 @@ class Commands:
         """
         return self._command("angular_impulse", body=body, impulse=impulse)
 
-    def set_material(self, body: int, static_friction: Optional[float] = None,
-                     dynamic_friction: Optional[float] = None, restitution: Optional[float] = None,
-                     friction_rule: Optional[int] = None, restitution_rule: Optional[int] = None,
-                     rolling_friction: Optional[float] = None, spinning_friction: Optional[float] = None,
-                     friction_axis: Optional[Vector] = None, axis_friction: Optional[float] = None,
-                     friction: Optional[float] = None):
+    def set_material(self, body: int, static_friction: Real = None, dynamic_friction: Real = None,
+                     restitution: Real = None, friction_rule: Whole = None, restitution_rule: Whole = None,
+                     rolling_friction: Real = None, spinning_friction: Real = None,
+                     friction_axis: Optional[Vector] = None, axis_friction: Real = None, friction: Real = None):
         """Change friction and restitution. Raises Refused.
 
         - body: the body
@@ -239,8 +243,7 @@ class Commands:
         """
         return self._command("wake", body=body)
 
-    def set_integrator(self, body: int, integrator: Union[int, str], tolerance: Optional[float] = None,
-                       substeps: Optional[int] = None):
+    def set_integrator(self, body: int, integrator: Union[int, str], tolerance: Real = None, substeps: Whole = None):
         """Choose how method impact integrates a body's motion; other methods do not read it. Raises Refused.
 
         - body: the body
@@ -254,8 +257,7 @@ class Commands:
         return self._command("set_integrator", body=body, integrator=integrator, tolerance=tolerance,
                              substeps=substeps)
 
-    def set_motion(self, body: int, gravity_scale: float, speed_max: Optional[float] = None,
-                   angular_speed_max: Optional[float] = None):
+    def set_motion(self, body: int, gravity_scale: float, speed_max: Real = None, angular_speed_max: Real = None):
         """Change how gravity acts on a body, and its greatest speeds; wakes it. Raises Refused.
 
         - body: the body
@@ -276,8 +278,8 @@ class Commands:
         """
         return self._command("move_to", body=body, position=position, rotation=rotation)
 
-    def explode(self, position: Vector, radius: float, impulse: float, core: Optional[float] = None,
-                mask: Optional[int] = None, shadow: Optional[Union[int, str]] = None):
+    def explode(self, position: Vector, radius: float, impulse: float, core: Real = None, mask: Whole = None,
+                shadow: Optional[Union[int, str]] = None):
         """Push the dynamic bodies around a point away from it at once; wakes them. Raises Refused.
 
         - position (-1000000 … 1000000 m): the centre
@@ -329,11 +331,20 @@ class Commands:
         """
         return self._command("bounds", mode=mode, minimum=minimum, maximum=maximum)
 
+    def set_colour(self, body: int, colour: int, given: Whole = None):
+        """Give a body a colour; no motion and no hash depends on it. Raises Refused.
+
+        - body: the body
+        - colour: 0xRRGGBB, as on screens (sRGB)
+        - given: 0: take the colour away
+        """
+        return self._command("set_colour", body=body, colour=colour, given=given)
+
     def joint_create(self, type: Union[int, str], body_a: int, body_b: int, point_a: Optional[Vector] = None,
                      frame_a: Optional[Rotation] = None, point_b: Optional[Vector] = None,
-                     frame_b: Optional[Rotation] = None, place: Optional[int] = None, violated: Optional[int] = None,
-                     flags: Optional[int] = None, break_force: Optional[float] = None,
-                     break_torque: Optional[float] = None, owner: Optional[int] = None, tag: Optional[int] = None):
+                     frame_b: Optional[Rotation] = None, place: Whole = None, violated: Whole = None,
+                     flags: Whole = None, break_force: Real = None, break_torque: Real = None, owner: Whole = None,
+                     tag: Whole = None):
         """Join two bodies, or one and the world. Returns the joint's id. Raises Refused.
 
         - type: 1 spherical, 2 revolute, 3 prismatic, 4 cylindrical, 5 universal, 6 fixed, 7 distance, 8
@@ -367,8 +378,8 @@ class Commands:
         """
         return self._command("joint_remove", joint=joint)
 
-    def joint_set(self, joint: int, flags: Optional[int] = None, break_force: Optional[float] = None,
-                  break_torque: Optional[float] = None, owner: Optional[int] = None, tag: Optional[int] = None):
+    def joint_set(self, joint: int, flags: Whole = None, break_force: Real = None, break_torque: Real = None,
+                  owner: Whole = None, tag: Whole = None):
         """Change the properties of a joint that belong to no axis. Raises Refused.
 
         - joint: the joint
@@ -381,14 +392,12 @@ class Commands:
         return self._command("joint_set", joint=joint, flags=flags, break_force=break_force,
                              break_torque=break_torque, owner=owner, tag=tag)
 
-    def joint_axis(self, joint: int, axis: int, mode: Optional[Union[int, str]] = None,
-                   lower: Optional[float] = None, upper: Optional[float] = None, restitution: Optional[float] = None,
-                   friction: Optional[float] = None, spring: Optional[Union[int, str]] = None,
-                   stiffness: Optional[float] = None, damping: Optional[float] = None, rest: Optional[float] = None,
-                   spring_limit: Optional[float] = None, motor: Optional[Union[int, str]] = None,
-                   target: Optional[float] = None, motor_limit: Optional[float] = None,
-                   wave: Optional[Union[int, str]] = None, amplitude: Optional[float] = None,
-                   hertz: Optional[float] = None, phase: Optional[float] = None):
+    def joint_axis(self, joint: int, axis: int, mode: Optional[Union[int, str]] = None, lower: Real = None,
+                   upper: Real = None, restitution: Real = None, friction: Real = None,
+                   spring: Optional[Union[int, str]] = None, stiffness: Real = None, damping: Real = None,
+                   rest: Real = None, spring_limit: Real = None, motor: Optional[Union[int, str]] = None,
+                   target: Real = None, motor_limit: Real = None, wave: Optional[Union[int, str]] = None,
+                   amplitude: Real = None, hertz: Real = None, phase: Real = None):
         """Set all properties of one axis of a joint. Raises Refused.
 
         - joint: the joint
@@ -426,7 +435,7 @@ class Commands:
         """
         return self._command("joint_targets", targets=targets)
 
-    def joint_table(self, joint: int, axis: int, points: Sequence, period: Optional[float] = None):
+    def joint_table(self, joint: int, axis: int, points: Sequence, period: Real = None):
         """Set a motor's target as a function of time, by a table of points. Raises Refused.
 
         - joint: the joint
@@ -445,38 +454,174 @@ class Commands:
         """
         return self._command("joint_move", joint=joint, point=point)
 
+    def particles_create(self, name: str, emitter: Optional[Union[int, str]] = None,
+                         position: Optional[Vector] = None, rotation: Optional[Rotation] = None,
+                         half: Optional[Vector] = None, capacity: Whole = None, recycle: Whole = None,
+                         rate: Whole = None, rate_deviation: Whole = None, delay: Whole = None, size: Real = None,
+                         size_deviation: Real = None, mass: Real = None, mass_deviation: Real = None,
+                         life: Real = None, life_deviation: Real = None, speed: Real = None,
+                         speed_deviation: Real = None, spread: Real = None, drag: Real = None,
+                         gravity_scale: Real = None, static_friction: Real = None, dynamic_friction: Real = None,
+                         restitution: Real = None, category: Whole = None, mask: Whole = None,
+                         colours: Optional[Sequence] = None, owner: Whole = None, tag: Whole = None,
+                         seed: Whole = None, friction: Real = None):
+        """Make a particle system: an emitter and its particles. Returns the system's id. Raises Refused.
+
+        - name: a name for people, need not be unique
+        - emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface)
+        - position (-1000000 … 1000000 m): centre of the emitter
+        - rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a sphere
+          outwards
+        - half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius of a
+          sphere
+        - capacity: most particles alive; with recycle 0 also most ever emitted
+        - recycle: 1: particles that have died make room for new ones
+        - rate: particles of an emission; a planar emitter has room for fewer, if its side is small
+        - rate_deviation: largest deviation of rate
+        - delay (ticks): from one emission to the next; the first is in the first tick
+        - size (0.0001 … 100 m): diameter
+        - size_deviation (0 … 100 m): largest deviation: drawn numbers are normal about the mean, with a third
+          of this as standard deviation
+        - mass (1e-09 … 1000000000 kg): of a particle
+        - mass_deviation (0 … 1000000000 kg): largest deviation
+        - life (0 … 1000000 s): age at which a particle is removed; 0: never
+        - life_deviation (0 … 1000000 s): largest deviation
+        - speed (0 … 10000 m/s): at birth
+        - speed_deviation (0 … 10000 m/s): largest deviation
+        - spread (0 … 3.141592654 rad): largest angle between the velocity at birth and the emitter's direction
+          there
+        - drag (0 … 1e+12 N s/m): force against the velocity, by the velocity
+        - gravity_scale (-1000 … 1000): factor of gravity; 0: none
+        - static_friction (0 … 10): of a contact with a body: the mean of both partners
+        - dynamic_friction (0 … 10): likewise, at most static_friction
+        - restitution (0 … 1): of an impact on a body, combined by the body's rule
+        - category: bits: force fields whose mask has one of them act on the particles
+        - mask: bits: the particles collide with bodies whose category has one of them; 0: with none
+        - colours: [age s, 0xRRGGBB] each: from this age on it has this colour
+        - owner: session that may command it; 0 none
+        - tag: number for the user's own purpose
+        - seed: of the random numbers of its births, with its id
+        - friction: static_friction and dynamic_friction, where they are not given, as in scenes
+        """
+        return self._command("particles_create", name=name, emitter=emitter, position=position,
+                             rotation=rotation, half=half, capacity=capacity, recycle=recycle, rate=rate,
+                             rate_deviation=rate_deviation, delay=delay, size=size,
+                             size_deviation=size_deviation, mass=mass, mass_deviation=mass_deviation, life=life,
+                             life_deviation=life_deviation, speed=speed, speed_deviation=speed_deviation,
+                             spread=spread, drag=drag, gravity_scale=gravity_scale,
+                             static_friction=static_friction, dynamic_friction=dynamic_friction,
+                             restitution=restitution, category=category, mask=mask, colours=colours,
+                             owner=owner, tag=tag, seed=seed, friction=friction)
+
+    def particles_remove(self, system: int):
+        """Remove a particle system and its particles; impulses that they gave in the last tick are lost. Raises
+        Refused.
+
+        - system: the system
+        """
+        return self._command("particles_remove", system=system)
+
+    def particles_set(self, system: int, emitter: Optional[Union[int, str]] = None,
+                      position: Optional[Vector] = None, rotation: Optional[Rotation] = None,
+                      half: Optional[Vector] = None, capacity: Whole = None, recycle: Whole = None,
+                      rate: Whole = None, rate_deviation: Whole = None, delay: Whole = None, size: Real = None,
+                      size_deviation: Real = None, mass: Real = None, mass_deviation: Real = None, life: Real = None,
+                      life_deviation: Real = None, speed: Real = None, speed_deviation: Real = None,
+                      spread: Real = None, drag: Real = None, gravity_scale: Real = None,
+                      static_friction: Real = None, dynamic_friction: Real = None, restitution: Real = None,
+                      category: Whole = None, mask: Whole = None, colours: Optional[Sequence] = None,
+                      owner: Whole = None, tag: Whole = None, seed: Whole = None, friction: Real = None):
+        """Set all properties of a particle system but its name; its particles keep size, mass and age of death.
+        Raises Refused.
+
+        - system: the system
+        - emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface)
+        - position (-1000000 … 1000000 m): centre of the emitter
+        - rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a sphere
+          outwards
+        - half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius of a
+          sphere
+        - capacity: most particles alive; with recycle 0 also most ever emitted
+        - recycle: 1: particles that have died make room for new ones
+        - rate: particles of an emission; a planar emitter has room for fewer, if its side is small
+        - rate_deviation: largest deviation of rate
+        - delay (ticks): from one emission to the next; the first is in the first tick
+        - size (0.0001 … 100 m): diameter
+        - size_deviation (0 … 100 m): largest deviation: drawn numbers are normal about the mean, with a third
+          of this as standard deviation
+        - mass (1e-09 … 1000000000 kg): of a particle
+        - mass_deviation (0 … 1000000000 kg): largest deviation
+        - life (0 … 1000000 s): age at which a particle is removed; 0: never
+        - life_deviation (0 … 1000000 s): largest deviation
+        - speed (0 … 10000 m/s): at birth
+        - speed_deviation (0 … 10000 m/s): largest deviation
+        - spread (0 … 3.141592654 rad): largest angle between the velocity at birth and the emitter's direction
+          there
+        - drag (0 … 1e+12 N s/m): force against the velocity, by the velocity
+        - gravity_scale (-1000 … 1000): factor of gravity; 0: none
+        - static_friction (0 … 10): of a contact with a body: the mean of both partners
+        - dynamic_friction (0 … 10): likewise, at most static_friction
+        - restitution (0 … 1): of an impact on a body, combined by the body's rule
+        - category: bits: force fields whose mask has one of them act on the particles
+        - mask: bits: the particles collide with bodies whose category has one of them; 0: with none
+        - colours: [age s, 0xRRGGBB] each: from this age on it has this colour
+        - owner: session that may command it; 0 none
+        - tag: number for the user's own purpose
+        - seed: of the random numbers of its births, with its id
+        - friction: static_friction and dynamic_friction, where they are not given, as in scenes
+        """
+        return self._command("particles_set", system=system, emitter=emitter, position=position,
+                             rotation=rotation, half=half, capacity=capacity, recycle=recycle, rate=rate,
+                             rate_deviation=rate_deviation, delay=delay, size=size,
+                             size_deviation=size_deviation, mass=mass, mass_deviation=mass_deviation, life=life,
+                             life_deviation=life_deviation, speed=speed, speed_deviation=speed_deviation,
+                             spread=spread, drag=drag, gravity_scale=gravity_scale,
+                             static_friction=static_friction, dynamic_friction=dynamic_friction,
+                             restitution=restitution, category=category, mask=mask, colours=colours,
+                             owner=owner, tag=tag, seed=seed, friction=friction)
+
+    def particles_add(self, system: int, position: Vector, velocity: Optional[Vector] = None):
+        """Add one particle to a system, with the system's mean size, mass and life. Raises Refused.
+
+        - system: the system
+        - position (-1000000 … 1000000 m): of its centre
+        - velocity (-10000 … 10000 m/s)
+        """
+        return self._command("particles_add", system=system, position=position, velocity=velocity)
+
     def field_create(self, kind: Union[int, str], region: Optional[Union[int, str]] = None,
                      position: Optional[Vector] = None, rotation: Optional[Rotation] = None,
                      half: Optional[Vector] = None, falloff: Optional[Union[int, str]] = None,
-                     strength: Optional[Vector] = None, velocity: Optional[Vector] = None,
-                     linear: Optional[float] = None, quadratic: Optional[float] = None,
-                     angular: Optional[float] = None, power: Optional[int] = None, core: Optional[float] = None,
-                     flags: Optional[int] = None, mask: Optional[int] = None, tag: Optional[int] = None):
+                     strength: Optional[Vector] = None, velocity: Optional[Vector] = None, linear: Real = None,
+                     quadratic: Real = None, angular: Real = None, power: Whole = None, core: Real = None,
+                     flags: Whole = None, mask: Whole = None, tag: Whole = None, density: Real = None):
         """Make a force field; wakes the bodies in its region. Returns the field's id. Raises Refused.
 
-        - kind: 1 wind, 2 vortex, 3 attractor, 4 drag
-        - region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre
+        - kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it
+        - region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre; a fluid has no ball, and
+          reaches from the top of its box, or from its position, down
         - position (-1000000 … 1000000 m): centre of the field
         - rotation: the field's axes to the world's
         - half (0 … 1000000 m): half sizes of a box; x is the radius of a ball
         - falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a box)
         - strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y axis;
           attractor: x, towards the centre
-        - velocity (-10000 … 10000 m/s): of a drag's medium, world axes
-        - linear (0 … 1e+12 N s/m): of a drag: force by relative velocity
-        - quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square
-        - angular (0 … 1000 1/s): of a drag: decay rate of angular velocity
+        - velocity (-10000 … 10000 m/s): of the medium of a drag or fluid, world axes
+        - linear (0 … 1e+12 N s/m): of a drag or fluid: force by relative velocity
+        - quadratic (0 … 1e+12 N s2/m2): of a drag or fluid: force by its square
+        - angular (0 … 1000 1/s): of a drag or fluid: decay rate of angular velocity
         - power: of an attractor: its force falls with this power of the distance
         - core (0.001 … 1000000 m): of an attractor: within about this distance the force falls again, to 0 at
           the centre
         - flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m
         - mask: bodies whose category has one of these bits feel the field
         - tag: number for the user's own purpose
+        - density (0 … 1000000 kg/m3): of a fluid, above 0 (kg/m2 in a planar world)
         """
         return self._command("field_create", kind=kind, region=region, position=position, rotation=rotation,
                              half=half, falloff=falloff, strength=strength, velocity=velocity, linear=linear,
                              quadratic=quadratic, angular=angular, power=power, core=core, flags=flags,
-                             mask=mask, tag=tag)
+                             mask=mask, tag=tag, density=density)
 
     def field_remove(self, field: int):
         """Remove a force field; wakes the bodies in its region. Raises Refused.
@@ -488,33 +633,122 @@ class Commands:
     def field_set(self, field: int, kind: Union[int, str], region: Optional[Union[int, str]] = None,
                   position: Optional[Vector] = None, rotation: Optional[Rotation] = None,
                   half: Optional[Vector] = None, falloff: Optional[Union[int, str]] = None,
-                  strength: Optional[Vector] = None, velocity: Optional[Vector] = None,
-                  linear: Optional[float] = None, quadratic: Optional[float] = None, angular: Optional[float] = None,
-                  power: Optional[int] = None, core: Optional[float] = None, flags: Optional[int] = None,
-                  mask: Optional[int] = None, tag: Optional[int] = None):
+                  strength: Optional[Vector] = None, velocity: Optional[Vector] = None, linear: Real = None,
+                  quadratic: Real = None, angular: Real = None, power: Whole = None, core: Real = None,
+                  flags: Whole = None, mask: Whole = None, tag: Whole = None, density: Real = None):
         """Set all properties of a force field; wakes the bodies in its old and new region. Raises Refused.
 
         - field: the field
-        - kind: 1 wind, 2 vortex, 3 attractor, 4 drag
-        - region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre
+        - kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it
+        - region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre; a fluid has no ball, and
+          reaches from the top of its box, or from its position, down
         - position (-1000000 … 1000000 m): centre of the field
         - rotation: the field's axes to the world's
         - half (0 … 1000000 m): half sizes of a box; x is the radius of a ball
         - falloff: 0 none, 1 linear to 0 at the border, 2 each component of a wind by itself (in a box)
         - strength (-1e+12 … 1e+12 N): in the field's axes; vortex: around, along and towards its y axis;
           attractor: x, towards the centre
-        - velocity (-10000 … 10000 m/s): of a drag's medium, world axes
-        - linear (0 … 1e+12 N s/m): of a drag: force by relative velocity
-        - quadratic (0 … 1e+12 N s2/m2): of a drag: force by its square
-        - angular (0 … 1000 1/s): of a drag: decay rate of angular velocity
+        - velocity (-10000 … 10000 m/s): of the medium of a drag or fluid, world axes
+        - linear (0 … 1e+12 N s/m): of a drag or fluid: force by relative velocity
+        - quadratic (0 … 1e+12 N s2/m2): of a drag or fluid: force by its square
+        - angular (0 … 1000 1/s): of a drag or fluid: decay rate of angular velocity
         - power: of an attractor: its force falls with this power of the distance
         - core (0.001 … 1000000 m): of an attractor: within about this distance the force falls again, to 0 at
           the centre
         - flags: bit 0: per mass, so strength is in m/s2, linear in 1/s, quadratic in 1/m
         - mask: bodies whose category has one of these bits feel the field
         - tag: number for the user's own purpose
+        - density (0 … 1000000 kg/m3): of a fluid, above 0 (kg/m2 in a planar world)
         """
         return self._command("field_set", field=field, kind=kind, region=region, position=position,
                              rotation=rotation, half=half, falloff=falloff, strength=strength,
                              velocity=velocity, linear=linear, quadratic=quadratic, angular=angular,
-                             power=power, core=core, flags=flags, mask=mask, tag=tag)
+                             power=power, core=core, flags=flags, mask=mask, tag=tag, density=density)
+
+    def set_surface(self, body: int, one_way: Optional[Vector] = None, surface_velocity: Optional[Vector] = None):
+        """Set from which side a body is solid, and how its surface moves; wakes it and the bodies it touches.
+        Raises Refused.
+
+        - body: the body
+        - one_way (-1 … 1): body axes: bodies land from this side, others pass; zero: solid from all sides
+        - surface_velocity (-10000 … 10000 m/s): of its surface against the body (conveyor), body axes
+        """
+        return self._command("set_surface", body=body, one_way=one_way, surface_velocity=surface_velocity)
+
+    def set_piece(self, body: int, piece: int, own: int, patch: Whole = None, static_friction: Real = None,
+                  dynamic_friction: Real = None, restitution: Real = None, friction_rule: Whole = None,
+                  restitution_rule: Whole = None, rolling_friction: Real = None, spinning_friction: Real = None,
+                  friction_axis: Optional[Vector] = None, axis_friction: Real = None, category: Whole = None,
+                  mask: Whole = None, group: Whole = None, sensor: Whole = None,
+                  surface_velocity: Optional[Vector] = None, density: Real = None, friction: Real = None):
+        """Set all that a piece of a body has of its own; the rest it has from its body; wakes the body and what
+        it touches. Raises Refused.
+
+        - body: the body
+        - piece: which of its shapes, in the order of spawn, from 0
+        - own: what it has of its own: bit 0 friction and restitution, 1 category, mask and group, 2 sensor, 3
+          surface_velocity, 4 density; 0: nothing
+        - patch: 0 the whole piece; else the triangles of a mesh with this number, which have bits 0 and 3 only
+        - static_friction (0 … 10): Coulomb, sticking
+        - dynamic_friction (0 … 10): Coulomb, sliding; not above static
+        - restitution (0 … 1): of normal speed
+        - friction_rule: 0 average, 1 least, 2 product, 3 largest, 4 geometric mean
+        - restitution_rule: as friction_rule
+        - rolling_friction (0 … 1000 m): greatest torque against rolling, N m for each newton of load; of two
+          pieces the larger
+        - spinning_friction (0 … 1000 m): the same about the normal
+        - friction_axis (-1 … 1): body axes; along it axis_friction replaces the frictions; zero: none
+        - axis_friction (0 … 10): Coulomb, along friction_axis, sticking and sliding
+        - category: bits: the groups this piece belongs to
+        - mask: bits: the groups this piece collides with
+        - group: two pieces with the same: > 0 always collide, < 0 never
+        - sensor: 1: it has no contacts, and tells which bodies it overlaps; 0: it has contacts
+        - surface_velocity (-10000 … 10000 m/s): of its surface against the body (conveyor), body axes
+        - density (0.001 … 1000000 kg/m3): of its shape (kg/m2 in a planar world); the body's mass, centre and
+          inertia become those of all its shapes
+        - friction: static_friction and dynamic_friction, where they are not given, as in scenes
+        """
+        return self._command("set_piece", body=body, piece=piece, own=own, patch=patch,
+                             static_friction=static_friction, dynamic_friction=dynamic_friction,
+                             restitution=restitution, friction_rule=friction_rule,
+                             restitution_rule=restitution_rule, rolling_friction=rolling_friction,
+                             spinning_friction=spinning_friction, friction_axis=friction_axis,
+                             axis_friction=axis_friction, category=category, mask=mask, group=group,
+                             sensor=sensor, surface_velocity=surface_velocity, density=density,
+                             friction=friction)
+
+    def set_mover(self, body: int, step_height: Real = None, slope: Real = None, push_force: Real = None,
+                  snap: Real = None, enabled: Whole = None):
+        """Make an animated body with one convex shape a mover: it walks, climbs steps, falls and rides on what
+        it stands on; or change what it can. Raises Refused.
+
+        - body: the body, animated
+        - step_height (0 … 100 m): the highest step that it climbs
+        - slope (0 … 1.5 rad): the steepest ground on which it stands
+        - push_force (0 … 1e+12 N): the most with which it pushes dynamic bodies in its way or below it
+        - snap (0 … 100 m): it stays on ground that falls away by so much in a tick
+        - enabled: 0: it is no mover any more
+        """
+        return self._command("set_mover", body=body, step_height=step_height, slope=slope,
+                             push_force=push_force, snap=snap, enabled=enabled)
+
+    def set_locks(self, body: int, locks: int):
+        """Lock axes of a body; its velocity along and about them becomes 0; wakes it and the bodies it touches.
+        Raises Refused.
+
+        - body: the body
+        - locks: world axes that it does not move along (bits 0, 1, 2: x, y, z, of the mass centre) or turn
+          about (bits 3, 4, 5), while it is dynamic
+        """
+        return self._command("set_locks", body=body, locks=locks)
+
+    def steer(self, body: int, velocity: Vector, jump: Real = None, ticks: Whole = None):
+        """Say where a mover is to go. Raises Refused.
+
+        - body: the mover
+        - velocity (-10000 … 10000 m/s): against its ground; the part along gravity counts only without gravity
+        - jump (0 … 10000 m/s): speed at which it leaves its ground in the next tick, if it is on ground then;
+          0: it stays
+        - ticks (ticks): how long it has that velocity; 4294967295 until another is given
+        """
+        return self._command("steer", body=body, velocity=velocity, jump=jump, ticks=ticks)

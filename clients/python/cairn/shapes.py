@@ -22,14 +22,34 @@ def capsule(half_length=None, radius=None, *, length=None):
     return struct.pack("<BB", 2, 1) + _doubles([half_length, radius])
 
 
-def box(x, y, z):
+def box(x, y, z, radius=0.0):
+    """Full sizes along the axes. With a radius: rounded outwards, so the body is larger by the radius on every side."""
+    halves = _doubles([x / 2, y / 2, z / 2])
+    if radius:
+        return struct.pack("<BBBBd", 9, 1, 1, 0, radius) + halves
+    return struct.pack("<BB", 3, 1) + halves
+
+
+def cylinder(length, radius):
+    """Axis along y, flat ends at y = -length / 2 and length / 2."""
+    return struct.pack("<BB", 10, 1) + _doubles([length / 2, radius])
+
+
+def cone(length, radius):
+    """Axis along y, the apex at y = length / 2, the base of that radius at y = -length / 2."""
+    return struct.pack("<BB", 11, 1) + _doubles([length / 2, radius])
+
+
+def ellipsoid(x, y, z):
     """Full sizes along the axes."""
-    return struct.pack("<BB", 3, 1) + _doubles([x / 2, y / 2, z / 2])
+    return struct.pack("<BB", 12, 1) + _doubles([x / 2, y / 2, z / 2])
 
 
-def hull(points):
-    """The convex hull of (x, y, z) points; the server finds it."""
+def hull(points, radius=0.0):
+    """The convex hull of (x, y, z) points; the server finds it. With a radius: rounded outwards."""
     flat = [value for point in points for value in point]
+    if radius:
+        return struct.pack("<BBBBdI", 9, 1, 2, 0, radius, len(points)) + _doubles(flat)
     return struct.pack("<BBI", 4, 1, len(points)) + _doubles(flat)
 
 
@@ -38,12 +58,15 @@ def plane(normal, offset=0.0):
     return struct.pack("<BB", 5, 1) + _doubles([*normal, offset])
 
 
-def mesh(vertices, triangles):
-    """A surface of triangles, counter-clockwise seen from outside; static bodies only."""
+def mesh(vertices, triangles, patches=None):
+    """A surface of triangles, counter-clockwise seen from outside; static bodies only. `patches`: a number from 0 to 64
+    for each triangle, by which set_piece gives it a material."""
+    if patches is not None and len(patches) != len(triangles):
+        raise ValueError(f"{len(patches)} patches for {len(triangles)} triangles: give one number each")
     flat = [value for vertex in vertices for value in vertex]
     indices = [index for triangle in triangles for index in triangle]
     return (struct.pack("<BBII", 6, 1, len(vertices), len(triangles)) + _doubles(flat) +
-            struct.pack(f"<{len(indices)}I", *indices))
+            struct.pack(f"<{len(indices)}I", *indices) + bytes(patches if patches and any(patches) else ()))
 
 
 def polygon(points, radius=0.0):
@@ -63,8 +86,13 @@ def solid(vertices, triangles, form="hull", detail=0, weld=0.0, tolerance=0.0):
             + _doubles(flat) + struct.pack("<%dI" % len(corners), *corners))
 
 
+def _named(make, value):
+    return make(**value) if isinstance(value, dict) else make(*value)
+
+
 KINDS = {"sphere": lambda v: sphere(v), "box": lambda v: box(*v),
          "capsule": lambda v: capsule(**v) if isinstance(v, dict) else capsule(*v),
+         "cylinder": lambda v: _named(cylinder, v), "cone": lambda v: _named(cone, v), "ellipsoid": lambda v: ellipsoid(*v),
          "hull": hull, "plane": lambda v: plane(*v), "mesh": lambda v: mesh(*v),
          "polygon": polygon, "solid": solid}
 

@@ -361,7 +361,7 @@ def test_the_end_of_a_world_waits_for_its_queries_in_the_helper():
     ((9, 4711), "unknown_body", "body"),
     ((10, cairn.sphere(1), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], 99), "range", "iterations"),
     ((11, 1, 0), "unknown_body", "body"),
-    ((17, 1), "unsupported", "kind"),
+    ((17, 1, 0.0, 5), "range", "sides"),
     ((126, 1), "unsupported", "kind"),
 ])
 def test_a_bad_query_is_refused_by_name(cairn_client, query, status, field):

@@ -9,7 +9,7 @@ from cairn.manifest import COMMAND, DEFAULTS, LIMITS, QUERY, QUERY_LIMITS
 EXTREMES = (float("nan"), float("inf"), float("-inf"), 1e308, -1e308)
 COUNTS = {"F64": 1, "VEC3": 3, "QUAT": 4}
 # Valid values of required fields, by kind; some by name.
-VALID = {"BODY": 1, "SHAPE": 1, "JOINT": 1, "FORCE_FIELD": 1, "ENUM": 1, "U32": 1, "INTEGER": 1, "SEED": 1, "F64": 1.0, "VEC3": [0, 0, 0],
+VALID = {"BODY": 1, "SHAPE": 1, "JOINT": 1, "FORCE_FIELD": 1, "PARTICLES": 1, "ENUM": 1, "U32": 1, "INTEGER": 1, "SEED": 1, "F64": 1.0, "VEC3": [0, 0, 0],
          "QUAT": [1, 0, 0, 0], "TEXT": "lcp", "NAME": bytes(32), "ATTACHMENTS": [], "TARGETS": [[1, 0, 0.0]],
          "POINTS": [[0.0, 0.0]]}
 NAMED = {("parameter", "name"): "sleep.time"}

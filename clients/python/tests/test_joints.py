@@ -91,7 +91,7 @@ def test_queries_return_joints_their_axes_and_linked_bodies(cairn_client):
 
 
 def test_a_list_is_requested_in_pages(cairn_client, monkeypatch):
-    monkeypatch.setattr("cairn.client.PAGE", 2)
+    monkeypatch.setattr("cairn.queries.PAGE", 2)
     world = cairn_client.create("pages")
     pair(world)
     for _ in range(4):

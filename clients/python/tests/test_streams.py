@@ -24,13 +24,14 @@ def message_of(part):
 def shown(body):
     return {"id": body.id, "position": list(body.position), "rotation": list(body.rotation),
             "velocity": list(body.velocity), "spin": list(body.spin), "status": body.status, "asleep": body.asleep,
-            "fast": body.fast, "owner": body.owner, "tag": body.tag}
+            "fast": body.fast, "sensor": body.sensor, "owner": body.owner, "tag": body.tag}
 
 
 def meant(body):
     flags = body["flags"]
     return {key: value for key, value in body.items() if key != "flags"} | {
-        "status": STATUSES[body["status"]], "asleep": bool(flags & 1), "fast": bool(flags & 4)}
+        "status": STATUSES[body["status"]], "asleep": bool(flags & 1), "fast": bool(flags & 4),
+        "sensor": bool(flags & 8)}
 
 
 def shown_joint(joint):

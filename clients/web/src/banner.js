@@ -13,13 +13,15 @@ const REMEDIES = {
 export class Banner {
   #timer = 0;
 
-  /** @param again called when the user presses Try now */
-  constructor(root, again) {
+  /** @param again called when the user presses Try now, lookOn when they press Look on without a token */
+  constructor(root, again, lookOn) {
     this.root = root;
     this.trouble = root.querySelector("#trouble");
     this.remedy = root.querySelector("#remedy");
     this.button = root.querySelector("#again");
     this.button.onclick = again;
+    this.look = root.querySelector("#look-on");
+    this.look.onclick = lookOn;
   }
 
   /**
@@ -37,6 +39,7 @@ export class Banner {
     write();
     if (wait !== null) this.#timer = setInterval(write, 1000);
     this.button.hidden = !again;
+    this.look.hidden = error.status !== "auth";
     this.root.hidden = false;
   }
 

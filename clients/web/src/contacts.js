@@ -60,6 +60,8 @@ export class Contacts {
     }
     /** Points drawn. */
     this.count = 0;
+    /** Grows with each change of the drawing. */
+    this.version = 0;
     /** Contacts of the chosen body: [{a, b, impulse, separation, …}], as World.contacts returns them. */
     this.list = [];
   }
@@ -145,6 +147,7 @@ export class Contacts {
   }
 
   #fit() {
+    this.version++;
     this.points.geometry.setDrawRange(0, this.count);
     this.forces.geometry.setDrawRange(0, this.count * 2);
   }

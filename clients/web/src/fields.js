@@ -1,14 +1,18 @@
 /**
- * Draws force fields: the border of the region, and arrows that tell the direction of the force in it (of a drag: of the
- * medium's motion). The page asks the server for the fields while they are shown.
+ * Draws force fields: the border of the region, and arrows that tell the direction of the force in it (of a drag or
+ * fluid: of the medium's motion). The page asks the server for the fields often while they are shown, else from time to
+ * time, because the surfaces of fluids are always drawn.
  */
-import { BoxGeometry, BufferGeometry, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Quaternion, Vector3 } from "three";
+import { BoxGeometry, BufferGeometry, DoubleSide, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial,
+  PlaneGeometry, Quaternion, Vector3 } from "three";
 
-/** Time between two queries, ms. */
-const QUERY_MS = 500;
-const COLOURS = { wind: 0x8fd3ff, vortex: 0xc7a6ff, attractor: 0xff9f6b, drag: 0x9be39b };
+/** Time between two queries while fields are shown, and while only fluids are, ms. */
+const QUERY_MS = 500, FLUID_MS = 3000;
+const COLOURS = { wind: 0x8fd3ff, vortex: 0xc7a6ff, attractor: 0xff9f6b, drag: 0x9be39b, fluid: 0x4a90c8 };
 /** Half size of what stands for a field without a border, m. */
 const NOMINAL = 2;
+/** Side of the surface of a fluid without a border, and its depth in a planar world, m. */
+const SEA = 400;
 const CIRCLE = Array.from({ length: 49 }, (_, i) => [Math.cos(i * Math.PI / 24), Math.sin(i * Math.PI / 24)]);
 const Y = new Vector3(0, 1, 0), Z = new Vector3(0, 0, 1);
 
@@ -50,6 +54,12 @@ function stream(lines, direction, size) {
       }
 }
 
+/** Arrows along the motion of a medium. */
+function flow(lines, { velocity, rotation }, size) {
+  const medium = new Vector3(...velocity), [w, x, y, z] = rotation;
+  if (medium.length() > 0) stream(lines, medium.applyQuaternion(new Quaternion(-x, -y, -z, w)), size);
+}
+
 const GLYPHS = {
   wind(lines, { strength }, size) {
     stream(lines, new Vector3(...strength), size);
@@ -72,17 +82,26 @@ const GLYPHS = {
         arrow(lines, pull >= 0 ? far : near, pull >= 0 ? near : far);
       }
   },
-  drag(lines, { velocity, rotation }, size) {
-    const medium = new Vector3(...velocity), [w, x, y, z] = rotation;
-    if (medium.length() > 0) stream(lines, medium.applyQuaternion(new Quaternion(-x, -y, -z, w)), size);
-  },
+  drag: flow,
+  fluid: flow,
 };
 
-/** The border and arrows of one field. */
+/** The surface of a fluid, in the field's axes; in a planar world, where it is a line, the fluid below it. */
+function surface({ region, half: [x, y, z] }, planar) {
+  const box = region === "box", top = box ? y : 0, wide = box ? 2 * x : SEA, deep = box ? 2 * (planar ? y : z) : SEA;
+  const material = new MeshBasicMaterial({ color: COLOURS.fluid, transparent: true, opacity: 0.4, side: DoubleSide, depthWrite: false });
+  const sheet = new Mesh(new PlaneGeometry(wide, deep), material);
+  sheet.position.y = planar ? top - deep / 2 : top;
+  if (!planar) sheet.rotation.x = -Math.PI / 2;
+  return sheet;
+}
+
+/** The border and arrows of one field, and of a fluid its surface. */
 function figure(field, planar) {
   const { position, rotation: [w, x, y, z], region, kind } = field;
   const size = extent(field), group = new Group(), lines = [];
   const material = new LineBasicMaterial({ color: COLOURS[kind], transparent: true, opacity: 0.8 });
+  if (kind === "fluid") group.add(surface(field, planar));
   if (region === "ball") for (const axis of [0, 1, 2]) circle(lines, axis, size.x);
   GLYPHS[kind](lines, field, size, planar);
   group.add(new LineSegments(new BufferGeometry().setFromPoints(lines), material));
@@ -96,6 +115,7 @@ export class Fields {
   #asked = -Infinity;
   #waiting = false;
   #shown = "";
+  #world = null;
 
   constructor(scene) {
     this.group = new Group();
@@ -103,21 +123,29 @@ export class Fields {
     this.on = false;
     /** Fields drawn. */
     this.count = 0;
+    /** Grows with each change of the drawing. */
+    this.version = 0;
   }
 
-  /** Called once per picture: asks for the fields if that is due. */
+  /** Called once per picture: asks for the fields if that is due. Those of a world that was left are not shown. */
   refresh(world, planar, now) {
-    this.group.visible = this.on;
-    if (!this.on || this.#waiting || now - this.#asked < QUERY_MS) return;
+    if (world !== this.#world) {
+      this.#world = world;
+      this.#asked = -Infinity;
+      this.#draw([], planar);
+    }
+    this.group.traverse((object) => { if (object instanceof LineSegments) object.visible = this.on; });
+    if (this.#waiting || now - this.#asked < (this.on ? QUERY_MS : FLUID_MS)) return;
     this.#asked = now;
     this.#waiting = true;
-    world.fields().then((fields) => this.#draw(fields, planar), () => {}).finally(() => { this.#waiting = false; });
+    world.fields().then((fields) => { if (world === this.#world) this.#draw(fields, planar); }, () => {}).finally(() => { this.#waiting = false; });
   }
 
   #draw(fields, planar) {
     const shown = JSON.stringify(fields);
     if (shown === this.#shown) return;
     this.#shown = shown;
+    this.version++;
     this.group.traverse(({ geometry, material }) => { geometry?.dispose(); material?.dispose(); });
     this.group.clear();
     for (const field of fields) this.group.add(figure(field, planar));

@@ -49,7 +49,10 @@ export class Focus {
     const { camera } = this.stage, tall = Math.tan((camera.fov * Math.PI) / 360) * WIDER;
     const way = camera.getWorldDirection(new Vector3()), turn = camera.getWorldQuaternion(new Quaternion());
     const eye = camera.position.clone().addScaledVector(way, -BACK);
-    const area = areas.frustum(eye.toArray(), [turn.w, turn.x, turn.y, turn.z], tall * camera.aspect, tall, 0.1,
+    // The picture may be shifted between the panels; the area is wide enough for a shift to either side.
+    const { offsetX, offsetY, fullWidth, fullHeight } = camera.view;
+    const [wide, high] = [offsetX / fullWidth, offsetY / fullHeight].map((share) => 1 + 2 * Math.abs(share));
+    const area = areas.frustum(eye.toArray(), [turn.w, turn.x, turn.y, turn.z], tall * camera.aspect * wide, tall * high, 0.1,
       this.stage.scene.fog.far);
     const follow = chosen === 0 || this.#grounds.includes(chosen) ? this.#grounds : [...this.#grounds, chosen];
     const key = JSON.stringify([area, follow]);

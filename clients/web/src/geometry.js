@@ -1,7 +1,7 @@
 /** Triangles of a shape from the description of its canonical bytes, in metres, in the shape's axes. */
 import {
-  BoxGeometry, BufferAttribute, BufferGeometry, CanvasTexture, CapsuleGeometry, ExtrudeGeometry, PlaneGeometry, Quaternion,
-  RepeatWrapping, SRGBColorSpace, Shape, SphereGeometry, Vector3,
+  BoxGeometry, BufferAttribute, BufferGeometry, CanvasTexture, CapsuleGeometry, ConeGeometry, CylinderGeometry, ExtrudeGeometry,
+  PlaneGeometry, Quaternion, RepeatWrapping, SRGBColorSpace, Shape, SphereGeometry, Vector3,
 } from "three";
 import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js";
 
@@ -88,10 +88,35 @@ function polygonGeometry({ points, radius }) {
   return new ExtrudeGeometry(shape, { depth: PLANAR_DEPTH, bevelEnabled: false }).translate(0, 0, -PLANAR_DEPTH / 2);
 }
 
+/** Directions of a sphere's surface for the sectors of a rounded hull. */
+const ROUNDING_RINGS = 8;
+
+/** The hull of balls at the core's corners. */
+function roundedGeometry({ form, radius, half, points }) {
+  const corners = form === "box"
+    ? Array.from({ length: 8 }, (_, i) => [0, 1, 2].map((k) => ((i >> k) & 1 ? half[k] : -half[k])))
+    : Array.from({ length: points.length / 3 }, (_, i) => [...points.slice(3 * i, 3 * i + 3)]);
+  const rings = Math.max(3, Math.min(ROUNDING_RINGS, Math.floor(Math.sqrt(2000 / corners.length))));
+  const around = [];
+  for (let i = 0; i <= rings; i++) {
+    const polar = (Math.PI * i) / rings, sine = Math.sin(polar), steps = i % rings === 0 ? 1 : 2 * rings;
+    for (let k = 0; k < steps; k++) {
+      const angle = (Math.PI * k) / rings;
+      around.push([sine * Math.cos(angle), Math.cos(polar), sine * Math.sin(angle)]);
+    }
+  }
+  return new ConvexGeometry(corners.flatMap((corner) =>
+    around.map((d) => new Vector3(...corner.map((value, k) => value + radius * d[k])))));
+}
+
 const MAKERS = {
   sphere: ({ radius }) => new SphereGeometry(radius, 24, 16),
   capsule: ({ radius, halfLength }) => new CapsuleGeometry(radius, 2 * halfLength, 8, 16),
   box: ({ half }) => new BoxGeometry(2 * half[0], 2 * half[1], 2 * half[2]),
+  cylinder: ({ radius, halfLength }) => new CylinderGeometry(radius, radius, 2 * halfLength, 32),
+  cone: ({ radius, halfLength }) => new ConeGeometry(radius, 2 * halfLength, 32),
+  ellipsoid: ({ half }) => new SphereGeometry(1, 24, 16).scale(...half),
+  rounded: roundedGeometry,
   plane: planeGeometry,
   mesh: meshGeometry,
   // The mesh as uploaded; collision may use its hull or convex parts.

@@ -3,6 +3,7 @@
  */
 import { BufferGeometry, Line, LineBasicMaterial, Plane, Vector3 } from "three";
 import { command } from "cairn-client";
+import { throwBall } from "./ball.js";
 
 /** Between press and release, a pointer that moves at most this many pixels is a click. */
 const CLICK = 4;
@@ -23,6 +24,10 @@ export class Hand {
   /** @param viewer {stage, crowd, world(), mirror(), moment(), connected(), mayCommand(), choose(id), report(error)} */
   constructor(viewer) {
     this.viewer = viewer;
+    /** Grows with each change of the line. */
+    this.version = 0;
+    /** A click throws a ball and grips nothing. */
+    this.throwing = false;
     this.line = new Line(new BufferGeometry().setFromPoints([new Vector3(), new Vector3()]),
       new LineBasicMaterial({ color: 0xffd166, depthTest: false }));
     this.line.visible = false;
@@ -41,7 +46,7 @@ export class Hand {
     if (event.button !== 0) return;
     const { stage, crowd, mirror, mayCommand } = this.viewer;
     this.#down = { x: event.clientX, y: event.clientY };
-    if (mirror() === null || !mayCommand()) return;
+    if (mirror() === null || !mayCommand() || this.throwing) return;
     const hit = crowd.pick(stage.rayAt(event.clientX, event.clientY));
     if (hit === null || mirror().body(hit.id)?.status !== "dynamic") return;
     stage.controls.enabled = false;
@@ -92,13 +97,15 @@ export class Hand {
     this.#down = null;
     this.#letGo();
     if (moved > CLICK || mirror() === null) return;
-    choose(crowd.pick(stage.rayAt(event.clientX, event.clientY))?.id ?? 0);
+    if (this.throwing) this.throw(event.clientX, event.clientY);
+    else choose(crowd.pick(stage.rayAt(event.clientX, event.clientY))?.id ?? 0);
   }
 
   #letGo() {
     if (this.#grip !== null && this.#grip.joint !== null) this.#remove(this.#grip);
     this.#grip = null;
     this.line.visible = false;
+    this.version++;
     this.viewer.stage.controls.enabled = true;
   }
 
@@ -114,6 +121,7 @@ export class Hand {
     const held = grip.local.clone().applyQuaternion(pose.rotation).add(pose.position);
     this.line.geometry.setFromPoints([held, grip.target]);
     this.line.visible = true;
+    this.version++;
     if (grip.joint === null || now - this.#sent < 1000 / SENDS || grip.target.equals(grip.sent)) return;
     if (!connected()) return; // queued commands would all act at once after a reconnect
     this.#sent = now;
@@ -124,6 +132,25 @@ export class Hand {
         report(error);
         this.#letGo();
       });
+  }
+
+  /** What is under a point of the window: the point of a body, or of the ground; null: neither. */
+  pointAt(x, y) {
+    const { stage, crowd } = this.viewer, raycaster = stage.rayAt(x, y), hit = crowd.pick(raycaster);
+    if (hit !== null || stage.ground === null) return hit?.point ?? null;
+    return raycaster.ray.intersectPlane(new Plane(new Vector3(0, 1, 0), -stage.ground), new Vector3());
+  }
+
+  /** Throws a ball at what is under a point of the window; where nothing is, as far as the camera's target. */
+  async throw(x, y) {
+    const { stage, crowd, world, report } = this.viewer, { ray } = stage.rayAt(x, y);
+    const away = this.pointAt(x, y)?.distanceTo(ray.origin) ?? stage.camera.position.distanceTo(stage.controls.target);
+    const middle = crowd.planar ? ray.distanceToPlane(new Plane(new Vector3(0, 0, 1))) : null;
+    try {
+      await throwBall(world(), ray, middle ?? away, crowd.planar);
+    } catch (error) {
+      report(error);
+    }
   }
 
   /** Pushes a body along the view direction: its speed changes by PUSH. */

@@ -75,7 +75,7 @@ export class Inspector {
     const points = this.touching.reduce((sum, entry) => sum + entry.points, 0);
     const pressed = this.touching.reduce((sum, entry) => sum + entry.force, 0);
     this.#write({
-      Status: body.quarantine ? "in quarantine" : `${body.status}${body.fast ? ", fast" : ""}${body.asleep ? ", asleep" : ""}`,
+      Status: body.quarantine ? "in quarantine" : `${body.status}${body.fast ? ", fast" : ""}${body.sensor ? ", sensor" : ""}${body.asleep ? ", asleep" : ""}`,
       Position: `${VECTOR(body.position)} m`,
       Velocity: `${VECTOR(body.velocity)} m/s`,
       Speed: `${Math.hypot(...body.velocity).toFixed(3)} m/s`,

@@ -21,7 +21,8 @@ export class Link {
 
   /**
    * @param events {joined(client, world, worlds), resumed(world), frame(mirror, bytes, ms, first), notice(notice),
-   *   lost(error, ms until the next attempt, or null: none), empty(), sought(where)}
+   *   lost(error, ms until the next attempt, or null: none), empty(), sought(where),
+   *   unknown(name, instead)}
    */
   constructor(events) {
     this.events = events;
@@ -107,6 +108,7 @@ export class Link {
       return;
     }
     const chosen = worlds.find((world) => world.name === name) ?? worlds[0];
+    if (name !== null && chosen.name !== name) this.events.unknown(name, chosen.name);
     const old = this.subscription, from = this.world;
     this.wanted = chosen.name;
     this.subscription = null;
@@ -118,6 +120,7 @@ export class Link {
       fields: FIELDS,
       joints: ["bodies", "frames"],
       profile: PROFILE[this.options.get("profile")] ?? PROFILE.sim,
+      budget: Number(this.options.get("budget")) || 0,
       events: ALL_EVENTS,
       onFrame: (mirror, bytes, ms) => {
         const first = this.mirror === null;

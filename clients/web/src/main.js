@@ -1,33 +1,69 @@
 /** The viewer's page: connects its parts and draws the pictures. */
-import { Vector3 } from "three";
+import { shapes } from "cairn-client";
+import { dropToken, linkTo, showWorld, viewOf } from "./address.js";
+import { removeBody } from "./ball.js";
 import { Banner } from "./banner.js";
+import { Bodies } from "./bodies.js";
+import { Capture } from "./capture.js";
 import { Contacts } from "./contacts.js";
 import { Crowd } from "./crowd.js";
+import { Drop } from "./drop.js";
 import { Fields } from "./fields.js";
+import { Film } from "./film.js";
+import { Particles } from "./particles.js";
+import { FirstView } from "./first_view.js";
 import { Focus } from "./focus.js";
 import { Hand } from "./hand.js";
 import { Inspector } from "./inspector.js";
 import { JointLines } from "./joints.js";
+import { Layers } from "./layers.js";
 import { Link } from "./link.js";
+import { Looks } from "./looks.js";
+import { Keys } from "./keys.js";
+import { Menu } from "./menu.js";
 import { Physics } from "./physics.js";
 import { Playback } from "./playback.js";
+import { Plots } from "./plots.js";
+import { Pulse } from "./pulse.js";
 import { Stage } from "./stage.js";
 import { Statistics } from "./statistics.js";
 import { Timeline } from "./timeline.js";
 
 const element = (id) => document.getElementById(id);
-const stage = new Stage(element("stage"));
+
+/** Without WebGL the page says so and does nothing else. */
+function makeStage() {
+  try {
+    return new Stage(element("stage"));
+  } catch (error) {
+    element("unavailable").hidden = false;
+    document.body.classList.add("bare");
+    throw error;
+  }
+}
+
+const stage = makeStage();
 const playback = new Playback();
 const statistics = new Statistics(element("statistics").querySelector("dl"));
 const inspector = new Inspector(element("inspector"));
 const contacts = new Contacts(stage.scene);
 const joints = new JointLines(stage.scene);
 const fields = new Fields(stage.scene);
+const particles = new Particles(stage.scene);
 const crowd = new Crowd(stage.scene, (name) => link.world.geometry(name));
+const looks = new Looks(crowd);
 const focus = new Focus(stage);
-const banner = new Banner(element("banner"), () => link.start());
+const banner = new Banner(element("banner"), () => link.start(), () => {
+  dropToken(link.options);
+  link.start();
+});
 let moment = null;
 let following = false;
+/** Tick of the last frame in which bodies changed; playhead and epoch of the last picture. */
+let changedAt = -Infinity, drawnAt = -Infinity, drawnEpoch = 0;
+const pulse = new Pulse(picture);
+/** The world is started as soon as all of it is on the screen. */
+let waiting = false;
 /** A loss shorter than this, ms, is shown in the status text only, without the banner. */
 const BANNER_MS = 800;
 let bannerTimer = 0;
@@ -40,7 +76,15 @@ function showState(text, state) {
 }
 
 const mayCommand = () => ["controller", "admin"].includes(link.client?.role);
+const menu = new Menu(element("world"), (name) => link.join(name).catch(report));
 const physics = new Physics(element("physics"), element("method"), mayCommand);
+const bodies = new Bodies({
+  root: element("bodies"), button: element("list"), choose: (id) => choose(id), kindsOf: (id) => crowd.kindsOf(id),
+});
+const layers = new Layers({
+  root: element("layers"), button: element("layer"), scene: stage.scene, painted: (paint) => { crowd.paint = paint; },
+});
+const plots = new Plots(element("plots"), element("plot"));
 
 function showPace(world) {
   const running = world.mode === "running", own = mayCommand();
@@ -48,6 +92,7 @@ function showPace(world) {
   element("pause").textContent = running ? "Pause" : "Resume";
   element("pause").disabled = element("speed").disabled = !own;
   element("step").disabled = !own || running;
+  element("restart").disabled = element("throw").disabled = !own;
   showState(`${link.client.role}, ${world.method}, ${world.mode}`, world.mode);
 }
 
@@ -66,19 +111,27 @@ function trouble(error, wait) {
 
 function clear(rate) {
   crowd.clear();
+  looks.clear();
+  layers.clear();
+  plots.clear();
   playback.clear(rate);
   focus.clear();
   timeline.reset();
   element("focus").checked = false;
   moment = null;
+  waiting = false;
+  view.clear();
+  stage.ground = null;
   choose(0);
 }
 
 function joined(client, world, worlds) {
   hideBanner();
+  film.end();
   clear(world.rate);
   document.title = `${world.name} · Cairn`;
-  element("world").replaceChildren(...worlds.map(({ name }) => new Option(name, name, false, name === world.name)));
+  menu.show(worlds, world.name);
+  showWorld(world.name, world.name === link.options.get("world"));
   world.onInfo = showPace;
   showPace(world);
   contacts.watch(world);
@@ -89,29 +142,45 @@ function empty() {
   clear(60);
   contacts.watch(null);
   physics.watch(null);
-  element("world").replaceChildren(new Option("none"));
+  menu.empty();
   showState(`${link.client.role}, no world`, "empty");
   banner.show(new Error("The server has no world yet. The first one will appear here."));
 }
 
-/** Points the camera at the bodies that are not static. In each axis the outermost tenth at both ends is ignored. */
+/** Points the camera at what is to be seen first. */
 function lookAt(mirror) {
-  const slots = [...mirror.slots.values()], moving = slots.filter((slot) => mirror.status[slot * 2] !== 1);
-  const shown = moving.length > 0 ? moving : slots;
-  if (shown.length === 0) return;
-  const ends = [0, 1, 2].map((axis) => {
-    const values = shown.map((slot) => mirror.position[slot * 3 + axis]).sort((a, b) => a - b);
-    const cut = Math.floor(values.length / 10);
-    return [values[cut], values[values.length - 1 - cut]];
-  });
-  stage.frame(new Vector3(...ends.map(([low]) => low)), new Vector3(...ends.map(([, high]) => high)));
+  const boxes = crowd.subject(mirror);
+  if (boxes.length > 0) stage.frame(boxes, crowd.planar);
+}
+
+const view = new FirstView(stage, lookAt);
+
+/** Shortest time between two fits of the shadow map, ms. */
+const FIT_MS = 500;
+let fitted = -Infinity;
+
+function fitShadows(mirror, now) {
+  if (now - fitted < FIT_MS) return;
+  fitted = now;
+  const box = crowd.bounds(mirror, { statics: true });
+  if (box !== null) stage.fitShadows(box);
 }
 
 function frame(mirror, bytes, ms, first) {
+  const changed = first || mirror.changed.length > 0 || mirror.removed.length > 0;
+  if (changed) {
+    changedAt = mirror.tick;
+    pulse.wake();
+  }
+  if (mirror.epoch !== drawnEpoch) drawnAt = -Infinity;
+  drawnEpoch = mirror.epoch;
   crowd.follow(mirror, first || mirror.changed.length === mirror.count);
   playback.push(mirror, performance.now());
-  statistics.frame(bytes, ms);
+  statistics.frame(bytes, ms, changed);
+  view.take(mirror);
   if (first) lookAt(mirror);
+  // A demonstration waits for its first visitor.
+  if (first) waiting = mirror.tick === 0 && link.world.mode === "paused" && link.options.get("start") === "seen" && mayCommand();
 }
 
 const link = new Link({
@@ -124,6 +193,7 @@ const link = new Link({
   frame,
   notice: (notice) => statistics.notice(notice),
   sought: (where) => timeline.take(where),
+  unknown: (name, instead) => note(`There is no world “${name}” here; this is “${instead}”.`, 8000),
   lost: trouble,
 });
 
@@ -143,6 +213,29 @@ function report(error) {
   bannerTimer = setTimeout(() => banner.hide(), 5000);
 }
 
+let noteTimer = 0;
+
+/** Shows a text for `ms` milliseconds. */
+function note(text, ms = 5000) {
+  clearTimeout(noteTimer);
+  element("note").textContent = text;
+  element("note").hidden = false;
+  noteTimer = setTimeout(() => { element("note").hidden = true; }, ms);
+}
+
+/** Copies a link to what is on the screen. */
+async function share() {
+  if (link.world === null || link.mirror === null) return;
+  const { tick, epoch } = link.mirror, [camera, target] = [stage.camera.position, stage.controls.target].map((at) => at.toArray());
+  const address = linkTo({ name: link.world.name, camera, target, tick, epoch });
+  try {
+    await navigator.clipboard.writeText(address);
+    note("The link is in the clipboard. It has no token: it lets others watch.");
+  } catch {
+    note(address, 30000); // to be copied by hand: the browser refuses the clipboard
+  }
+}
+
 function choose(id) {
   crowd.chosen = id;
   inspector.choose(id);
@@ -158,12 +251,20 @@ const hand = new Hand({
   moment: () => moment,
 });
 
+const capture = new Capture({ stage, button: element("video"), report,
+  name: () => `${link.world?.name ?? "cairn"}-${link.mirror?.tick ?? 0}` });
+
+const drop = new Drop({ stage, hand, input: element("file"), note, report, mayCommand, world: () => link.world });
+const film = new Film({ link, stage, timeline, button: element("film"), note, report });
+
 const pace = (action, value) => link.world?.control(action, value).then(() => showPace(link.world)).catch(report);
 const pauseOrResume = () => pace(link.world?.mode === "running" ? "pause" : "resume");
 const step = () => link.world?.step(1).catch(report);
 
 function follow() {
   following = !following && inspector.id !== 0;
+  const pose = following && moment !== null ? crowd.poseOf(link.mirror, moment, inspector.id) : null;
+  if (pose !== null) stage.centre(pose.position);
   element("follow").setAttribute("aria-pressed", following);
 }
 
@@ -171,8 +272,24 @@ function toggle(id) {
   element(id).click();
 }
 
+function throwOrGrip() {
+  hand.throwing = !hand.throwing;
+  element("throw").setAttribute("aria-pressed", hand.throwing);
+}
+
+function remove() {
+  if (inspector.id !== 0) removeBody(link.world, inspector.id).catch(report);
+}
+
 element("pause").onclick = pauseOrResume;
 element("step").onclick = step;
+element("throw").onclick = throwOrGrip;
+element("delete").onclick = remove;
+element("load").onclick = () => element("file").click();
+element("share").onclick = share;
+element("picture").onclick = () => capture.picture();
+element("video").onclick = () => capture.video();
+element("film").onclick = () => film.toggle();
 element("speed").onchange = ({ target }) => {
   statistics.speed = Number(target.value);
   pace("speed", statistics.speed);
@@ -183,32 +300,56 @@ element("fields").onchange = ({ target }) => { fields.on = target.checked; };
 element("focus").onchange = ({ target }) => focus.set(target.checked, link);
 element("shadows").onchange = ({ target }) => { stage.shadows = target.checked; };
 element("reset").onclick = () => { if (link.mirror !== null) lookAt(link.mirror); };
-element("world").onchange = ({ target }) => link.join(target.value).catch(report);
 element("past").onclick = () => timeline.toggle();
 element("push").onclick = () => hand.push(inspector.id);
 element("leave").onclick = () => choose(0);
 element("follow").onclick = follow;
 
-/** Keys for all roles; COMMANDS are the keys of roles that may command. */
-const KEYS = {
-  Escape: () => choose(0),
-  f: follow,
-  c: () => toggle("contacts"),
-  j: () => toggle("joints"),
-  e: () => toggle("fields"),
-  v: () => toggle("focus"),
-  r: () => toggle("reset"),
-  m: () => physics.toggle(),
-  t: () => timeline.toggle(),
-  h: () => document.body.classList.toggle("bare"),
+element("stage").ondblclick = ({ clientX, clientY }) => {
+  if (hand.throwing || moment === null) return;
+  const point = hand.pointAt(clientX, clientY);
+  if (point !== null) stage.centre(point);
 };
-const COMMANDS = { " ": pauseOrResume, ".": step, p: () => { if (inspector.id !== 0) hand.push(inspector.id); } };
-window.addEventListener("keydown", (event) => {
-  if (["INPUT", "SELECT", "BUTTON", "SUMMARY"].includes(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
-  const action = KEYS[event.key] ?? (mayCommand() && link.connected ? COMMANDS[event.key] : undefined);
-  if (action === undefined) return;
-  event.preventDefault();
-  action();
+
+/** Angle of a turn by a key, radians, and factor of a step nearer. */
+const TURN = 0.08, NEARER = 0.9;
+
+new Keys({
+  everybody: {
+    ArrowLeft: () => stage.turn(-TURN, 0),
+    ArrowRight: () => stage.turn(TURN, 0),
+    ArrowUp: () => stage.turn(0, TURN),
+    ArrowDown: () => stage.turn(0, -TURN),
+    "+": () => stage.approach(NEARER),
+    "=": () => stage.approach(NEARER),
+    "-": () => stage.approach(1 / NEARER),
+    Escape: () => choose(0),
+    f: follow,
+    c: () => toggle("contacts"),
+    j: () => toggle("joints"),
+    e: () => toggle("fields"),
+    v: () => toggle("focus"),
+    r: () => toggle("reset"),
+    m: () => physics.toggle(),
+    k: share,
+    i: () => capture.picture(),
+    o: () => capture.video(),
+    a: () => film.toggle(),
+    l: () => bodies.toggle(),
+    g: () => plots.toggle(),
+    y: () => layers.toggle(),
+    t: () => timeline.toggle(),
+    h: () => document.body.classList.toggle("bare"),
+  },
+  commands: {
+    " ": pauseOrResume,
+    ".": step,
+    p: () => { if (inspector.id !== 0) hand.push(inspector.id); },
+    b: throwOrGrip,
+    0: () => toggle("restart"),
+    Delete: remove,
+  },
+  mayCommand: () => mayCommand() && link.connected,
 });
 
 // ---- pictures ------------------------------------------------------------------------------------------
@@ -216,35 +357,107 @@ window.addEventListener("keydown", (event) => {
 /** Empty pictures still to render after a world was left, so that its bodies disappear from the screen. */
 let emptyPictures = 0;
 
-function picture() {
-  requestAnimationFrame(picture);
-  const now = performance.now(), { mirror, world, client } = link;
-  moment = mirror === null ? null : playback.at(now);
-  if (moment !== null) {
-    crowd.draw(mirror, moment);
-    joints.draw(crowd, mirror, moment, stage.camera);
-    const pose = following ? crowd.poseOf(mirror, moment, inspector.id) : null;
-    stage.follow(pose?.position ?? null);
-    hand.pull(now);
-    if (world !== null && link.connected) {
-      contacts.refresh(world, inspector.id, now);
-      fields.refresh(world, crowd.planar, now);
-      inspector.refresh(world, mirror, contacts, now);
-      focus.refresh(link, inspector.id, now);
-      statistics.picture(now, client, world, mirror, playback);
-    }
+/** What the last picture was made from: if nothing of it has changed, the next one would be the same. */
+let drawnState = "";
+
+function refresh(now) {
+  const { mirror, world } = link;
+  const pose = following ? crowd.poseOf(mirror, moment, inspector.id) : null;
+  stage.follow(pose?.position ?? null);
+  hand.pull(now);
+  if (world === null || !link.connected) return;
+  contacts.refresh(world, inspector.id, now);
+  fields.refresh(world, crowd.planar, now);
+  particles.refresh(world, now);
+  looks.refresh(world, mirror, now);
+  layers.refresh(world, mirror, now);
+  inspector.refresh(world, mirror, contacts, now);
+  focus.refresh(link, inspector.id, now);
+  bodies.refresh(mirror, inspector.id, now);
+  plots.refresh(world, mirror, inspector.id, statistics, mayCommand(), now);
+}
+
+/** Whether the picture of `moment` differs from the last one. */
+function isNew() {
+  const { playhead, direct } = playback;
+  const moves = playhead !== drawnAt && (direct || drawnAt < changedAt);
+  const state = [crowd, contacts, fields, particles, hand, layers, stage].map(({ version }) => version)
+    .concat(crowd.chosen, contacts.points.visible, joints.on, fields.on, moment === null, emptyPictures).join();
+  const moved = stage.move();
+  if (!moves && !moved && state === drawnState) return false;
+  drawnState = state;
+  drawnAt = playhead;
+  return true;
+}
+
+/** Shows the view and the tick that the address names, once. */
+function showNamedView(mirror) {
+  if (link.world.name !== link.options.get("world")) return;
+  const { camera, target, tick, epoch } = viewOf(link.options);
+  for (const key of ["camera", "tick", "epoch"]) link.options.delete(key);
+  if (camera !== null) {
+    stage.look(camera, target);
   }
-  if (link.connected) physics.refresh(mirror, now);
-  if (link.connected) timeline.refresh(now);
+  if (tick === null || (tick === mirror.tick && (epoch ?? mirror.epoch) === mirror.epoch)) return;
+  if (!timeline.open) timeline.toggle();
+  timeline.seek(tick, 0, epoch);
+}
+
+/** The shapes of the bodies that arrived are on the screen. */
+function allShown(mirror, now) {
+  if (view.refresh(mirror, now)) {
+    fitted = -Infinity;
+    showNamedView(mirror);
+  }
+  stage.ground = crowd.ground;
+  if (waiting && view.framed) {
+    pace("resume");
+    waiting = false;
+  }
+}
+
+/** Makes the next picture. @returns {boolean} whether something was drawn */
+function picture(now) {
+  const { mirror, world, client } = link;
+  moment = mirror === null ? null : playback.at(now);
+  if (moment !== null) refresh(now);
+  if (link.connected) {
+    physics.refresh(mirror, now);
+    timeline.refresh(now);
+    if (world !== null) menu.refresh(client, world.name, now);
+  }
+  const fresh = isNew();
+  if (moment !== null && world !== null && link.connected) statistics.picture(now, client, world, mirror, playback, fresh);
+  const shown = () => { if (crowd.complete && moment !== null) allShown(mirror, now); };
+  if (!fresh) {
+    if (!view.framed) shown();
+    return false;
+  }
+  if (moment !== null) {
+    fitShadows(mirror, now);
+    crowd.draw(mirror, moment, stage.metresPerPixel);
+    joints.draw(crowd, mirror, moment, stage.camera);
+    layers.draw(crowd, mirror, moment, stage.camera);
+  }
   // Before the first frame there is nothing to draw, and rendering would delay loading.
   if (moment !== null || emptyPictures > 0) stage.render();
   emptyPictures = moment === null ? Math.max(emptyPictures - 1, 0) : 2;
+  shown();
+  return true;
 }
 
 // For the console, and for tests of the page.
 window.cairn = {
-  link, stage, crowd, playback, statistics, inspector, contacts, joints, fields, focus, physics, hand, timeline, choose,
-  moment: () => moment,
+  link, shapes, stage, crowd, looks, playback, statistics, inspector, contacts, joints, fields, particles, focus, physics, bodies, plots, layers, hand, timeline, film, drop, choose,
+  moment: () => moment, wake: () => pulse.wake(), framed: () => view.framed,
+  fittedFor: () => view.fitted,
 };
+// The address was changed by hand, or another link was opened in this page.
+window.addEventListener("hashchange", () => {
+  link.options = new URLSearchParams(location.hash.slice(1));
+  view.clear();
+  const name = link.options.get("world");
+  if (link.connected && name !== null && name !== link.world?.name) link.join(name).catch(report);
+});
 link.start();
-requestAnimationFrame(picture);
+pulse.wake();

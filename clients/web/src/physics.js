@@ -6,6 +6,7 @@
 import { command } from "cairn-client";
 import { Method } from "./method.js";
 import { Parameter } from "./parameter.js";
+import { Side } from "./side.js";
 
 /** Shortest time between two requests while the panel is open, ms. */
 const QUERY_MS = 1000;
@@ -19,7 +20,7 @@ function arrange(container, rows) {
   });
 }
 
-export class Physics {
+export class Physics extends Side {
   #world = null;
   #asked = -Infinity;
   /** The world's state, "epoch tick edit", at the query whose answer is shown. */
@@ -33,33 +34,17 @@ export class Physics {
    * @param {() => boolean} mayCommand
    */
   constructor(root, button, mayCommand) {
-    this.root = root;
-    this.button = button;
+    super(root, button);
     this.mayCommand = mayCommand;
     [this.trouble, this.methods, this.title, this.read, this.others, this.rest] =
       ["#unanswered", "#methods", "#readby", "#parameters", "#others", "#unread"].map((name) => root.querySelector(name));
-    button.onclick = () => this.toggle();
-    root.querySelector("#shut").onclick = () => this.toggle(false);
-    root.onkeydown = (event) => {
-      if (event.key !== "Escape") return;
-      event.stopPropagation();
-      this.toggle(false);
-    };
     /** The facts shown: {method, methods, parameters} as the server sent them, or null. */
     this.shown = null;
   }
 
-  get open() { return !this.root.hidden; }
-
-  /** Opens or closes the panel; the focus moves to the panel or to the button. */
-  toggle(open = !this.open) {
-    if (open === this.open) return;
-    this.root.hidden = !open;
-    this.button.setAttribute("aria-expanded", open);
+  changed() {
     this.#state = "";
     this.#asked = -Infinity;
-    if (open) this.root.focus();
-    else this.button.focus();
   }
 
   /** Sets the world whose methods and parameters are shown, or null. */

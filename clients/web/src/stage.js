@@ -1,26 +1,47 @@
 /** The renderer, sky, light, shadows and camera. This module does not depend on bodies. */
 import {
-  AmbientLight, BackSide, Box3, BufferAttribute, Color, DirectionalLight, Fog, HemisphereLight, Mesh, MeshBasicMaterial,
-  PCFShadowMap, PerspectiveCamera, Raycaster, Scene, SphereGeometry, Vector2, Vector3, WebGLRenderer,
+  BackSide, Box3, BufferAttribute, Color, DirectionalLight, Fog, HemisphereLight, Mesh, MeshBasicMaterial,
+  NeutralToneMapping, PCFShadowMap, Quaternion, Scene, SphereGeometry, Spherical, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { Eye } from "./eye.js";
+import { freePart, placeFor, shiftInto } from "./view.js";
 
-/** Colours of the sky: overhead, and at the horizon, where it is also the colour of the fog. */
-const ZENITH = new Color(0x2c3f54), HAZE = new Color(0x7f94a6);
-/** Bounds of the half width of the region around the camera's target in which shadows are cast, metres. */
-const SHADOW_REACH = [12, 150];
-/** Distance of the sun from the target, in half widths of that region. */
-const SUN_AWAY = 2.6;
+/** Colours of a scheme: overhead, at the horizon (where it is also the fog's), and the light from sky and ground. */
+const SCHEMES = {
+  light: { zenith: 0x6d9acb, haze: 0xdde6ec, above: 0xd3e4f7, below: 0xb5a48e, ambient: 1.9, sun: 3 },
+  dark: { zenith: 0x16202c, haze: 0x55677a, above: 0xb4cbe6, below: 0x6e6458, ambient: 1.2, sun: 2.6 },
+};
+/** The sun: its colour, and the way to it. */
+const WARM = 0xffecd2, SUNWARD = new Vector3(-0.5, 0.8, 0.3).normalize();
+/** Texels of the shadow map's side, and bounds of half the side of what it covers, m. */
+const SHADOW_MAP = 2048, SHADOW_REACH = [3, 150];
+/** Room around what is framed as a share of half its size; and of one body more, which would fill the window. */
+const AROUND = 0.03, AROUND_FEW = 0.45;
+/** Least half of the size of what is framed, m. */
+const REACH_LEAST = 0.05;
+/** Least height of the camera above the ground, m. */
+const ABOVE = 0.1;
+/**
+ * A camera that turns less, rad, or moves less, as a share of its distance, makes the same picture: about a thirtieth of a pixel.
+ * The damping of the controls ends only where numbers do, some ten seconds after a drag.
+ */
+const STILL = 3e-5;
+/** What is left of a drag's motion decays at this rate, 1/s, whatever the number of pictures a second. */
+const DAMPING = 6;
+/** The shadow map is fitted anew when what it has to cover has become larger, or this much smaller, or has moved by this share. */
+const SMALLER = 0.55, MOVED = 0.2;
 
 /** The sky: a dome around the camera, darker towards the zenith. */
-function sky() {
+function sky({ zenith, haze }) {
   const geometry = new SphereGeometry(2000, 32, 24), at = geometry.attributes.position, colours = new Float32Array(at.count * 3);
+  const high = new Color(zenith), low = new Color(haze);
   for (let i = 0; i < at.count; i++) {
     const height = Math.max(at.getY(i) / 2000, 0);
-    new Color().lerpColors(HAZE, ZENITH, Math.min(height ** 0.6 * 1.3, 1)).toArray(colours, i * 3);
+    new Color().lerpColors(low, high, Math.min(height ** 0.6 * 1.3, 1)).toArray(colours, i * 3);
   }
   geometry.setAttribute("color", new BufferAttribute(colours, 3));
-  const dome = new Mesh(geometry, new MeshBasicMaterial({ vertexColors: true, side: BackSide, fog: false, depthWrite: false }));
+  const dome = new Mesh(geometry, new MeshBasicMaterial({ vertexColors: true, side: BackSide, fog: false, depthWrite: false, toneMapped: false }));
   dome.renderOrder = -1;
   dome.frustumCulled = false;
   return dome;
@@ -29,63 +50,155 @@ function sky() {
 export class Stage {
   constructor(canvas) {
     this.canvas = canvas;
+    /** Grows with each change of the light or of the window. */
+    this.version = 0;
     this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFShadowMap;
+    // Keeps the hue of bright faces, so that colours mean the same in light and shade.
+    this.renderer.toneMapping = NeutralToneMapping;
+    this.renderer.toneMappingExposure = 1.15;
     this.scene = new Scene();
-    this.sky = sky();
-    this.scene.add(this.sky);
-    this.scene.fog = new Fog(HAZE, 80, 500);
-    this.camera = new PerspectiveCamera(50, 1, 0.05, 3000);
+    const dark = window.matchMedia("(prefers-color-scheme: dark)");
+    this.#paint(dark.matches ? SCHEMES.dark : SCHEMES.light);
+    dark.addEventListener("change", ({ matches }) => this.#paint(matches ? SCHEMES.dark : SCHEMES.light));
+    this.camera = new Eye(50, 1, 0.05, 3000);
     this.camera.position.set(14, 9, 18);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = true;
+    this.controls.addEventListener("start", () => { this.handled = true; });
     this.controls.target.set(0, 2, 0);
-    this.#light();
-    this.raycaster = new Raycaster();
     window.addEventListener("resize", () => this.#resize());
     this.#resize();
   }
 
+  /** Height of the ground, m; null: there is none. */
+  ground = null;
+  /** The user, a key or a link has moved the camera since frame(). */
+  handled = false;
   #followed = null;
+  #moved = 0;
+  /** The camera's pose in the last picture. */
+  #drawn = { position: new Vector3(), quaternion: new Quaternion() };
 
-  #light() {
-    this.scene.add(new AmbientLight(0xffffff, 0.5), new HemisphereLight(0xcfe3ff, 0x55504a, 1));
-    this.sun = new DirectionalLight(0xfff2dd, 2.4);
-    this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(2048, 2048);
-    this.sun.shadow.normalBias = 0.05;
-    this.scene.add(this.sun, this.sun.target);
-    this.#reach(40);
+  /** Sets sky, fog and light to a scheme's colours. */
+  #paint(scheme) {
+    this.version++;
+    this.sky?.removeFromParent();
+    this.sky = sky(scheme);
+    this.scene.fog ??= new Fog(scheme.haze, 80, 500);
+    this.scene.fog.color.set(scheme.haze);
+    this.ambient ??= new HemisphereLight();
+    this.ambient.color.set(scheme.above);
+    this.ambient.groundColor.set(scheme.below);
+    this.ambient.intensity = scheme.ambient;
+    if (this.sun === undefined) this.#rise();
+    this.sun.intensity = scheme.sun;
+    this.scene.add(this.sky, this.ambient, this.sun, this.sun.target);
   }
 
-  /** Sets the region of shadows and the fog for a scene of this radius, metres. */
-  #reach(metres) {
-    const half = Math.min(Math.max(metres * 1.6, SHADOW_REACH[0]), SHADOW_REACH[1]), { camera } = this.sun.shadow;
-    Object.assign(camera, { left: -half, right: half, top: half, bottom: -half, near: 1, far: half * SUN_AWAY * 2 });
+  #rise() {
+    this.sun = new DirectionalLight(WARM);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(SHADOW_MAP, SHADOW_MAP);
+    this.sun.shadow.radius = 2;
+    this.#cover(new Vector3(), 40);
+  }
+
+  /** Points the sun at a ball, whose inside casts and receives shadows. */
+  #cover(centre, radius) {
+    const half = Math.min(Math.max(radius, SHADOW_REACH[0]), SHADOW_REACH[1]), { camera } = this.sun.shadow;
+    Object.assign(camera, { left: -half, right: half, top: half, bottom: -half, near: half * 0.1, far: half * 4 });
     camera.updateProjectionMatrix();
-    this.sunAt = new Vector3(0.42, 0.84, 0.34).multiplyScalar(half * SUN_AWAY);
+    this.sun.target.position.copy(centre);
+    this.sun.position.copy(centre).addScaledVector(SUNWARD, half * 2);
+    // One texel and a half: less shows stripes, more parts the shadow from its body.
+    this.sun.shadow.normalBias = (1.5 * 2 * half) / SHADOW_MAP;
+    this.sun.shadow.bias = -0.0003;
+    this.covered = { centre: centre.clone(), radius: half };
+    this.version++;
+  }
+
+  /** Fits the shadow map to a box (three.js), if it fits badly. */
+  fitShadows(box) {
+    const { centre, radius } = this.covered;
+    // The shadow on the ground belongs to what is to be covered.
+    if (box.min.y > 0) box.min.y = 0;
+    const middle = box.getCenter(new Vector3());
+    const needs = Math.min(Math.max(box.getSize(new Vector3()).length() / 2, SHADOW_REACH[0]), SHADOW_REACH[1] / 1.25);
+    if (needs > radius || needs < radius * SMALLER || middle.distanceTo(centre) > radius * MOVED) this.#cover(middle, needs * 1.25);
+  }
+
+  /** Sets the fog for a scene of this radius, metres. */
+  #reach(metres) {
     this.scene.fog.near = 60 + metres * 4;
     this.scene.fog.far = Math.min(300 + metres * 10, 950);
   }
 
   #resize() {
+    this.version++;
     const { innerWidth: width, innerHeight: height } = window;
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
-    this.camera.updateProjectionMatrix();
+    shiftInto(this.camera, freePart());
   }
 
-  set shadows(on) { this.sun.castShadow = on; }
+  set shadows(on) {
+    this.sun.castShadow = on;
+    this.version++;
+  }
 
-  /** Points the camera at the box between two corners, from the side of +x, +y and +z. */
-  frame(min, max) {
-    const box = new Box3(min, max), centre = box.getCenter(new Vector3());
-    const reach = Math.min(Math.max(box.getSize(new Vector3()).length() / 2, 3), 150);
+  /**
+   * Points the camera at boxes (three.js), so that they fill the part of the window that is free of panels; from the side of +x, +y
+   * and +z, or (`front`) along −z, without perspective.
+   */
+  frame(boxes, front = false) {
+    this.handled = false;
+    this.camera.flat = front;
+    const whole = boxes.reduce((all, box) => all.union(box), new Box3());
+    // Bodies whose shapes have not arrived are points, from which a camera would have no distance.
+    const reach = Math.max(whole.getSize(new Vector3()).length() / 2, REACH_LEAST);
+    const back = front ? new Vector3(0, 0, 1) : new Vector3(0.55, 0.4, 0.75).normalize();
     this.#reach(reach);
-    this.controls.target.copy(centre);
-    this.camera.position.copy(centre).addScaledVector(new Vector3(0.55, 0.4, 0.75).normalize(), reach * 3.1);
+    this.controls.minDistance = Math.min(0.2, reach);
+    this.controls.maxDistance = Math.min(Math.max(reach * 12, 50), 1500);
+    const around = reach * (AROUND + AROUND_FEW / boxes.length ** 2);
+    const { target, away } = placeFor(boxes.map((box) => box.clone().expandByScalar(around)), back, shiftInto(this.camera, freePart()), front);
+    this.camera.position.copy(target).addScaledVector(back, away);
+    // What is turned about is not below what is seen, where the ground may be.
+    this.controls.target.copy(target).addScaledVector(back, Math.max((whole.min.y - target.y) / back.y, 0) || 0);
+  }
+
+  /** Puts the camera at a place and points it at another. */
+  look(camera, target) {
+    this.handled = true;
+    this.camera.position.fromArray(camera);
+    this.controls.target.fromArray(target);
+  }
+
+  /** Brings a point to the middle; the direction of the view stays. */
+  centre(point) {
+    this.handled = true;
+    this.camera.position.add(point).sub(this.controls.target);
+    this.controls.target.copy(point);
+  }
+
+  /** Turns the camera about its target: to the right and up, radians. */
+  turn(right, up) {
+    this.handled = true;
+    const around = new Spherical().setFromVector3(this.camera.position.clone().sub(this.controls.target));
+    around.theta += right;
+    around.phi = Math.min(Math.max(around.phi - up, 0.02), this.controls.maxPolarAngle - 0.02);
+    this.camera.position.setFromSpherical(around).add(this.controls.target);
+  }
+
+  /** Multiplies the distance between the camera and its target. */
+  approach(factor) {
+    this.handled = true;
+    const way = this.camera.position.clone().sub(this.controls.target), { minDistance, maxDistance } = this.controls;
+    way.setLength(Math.min(Math.max(way.length() * factor, minDistance), maxDistance));
+    this.camera.position.copy(this.controls.target).add(way);
   }
 
   /** Moves the camera with a point from picture to picture; null: the camera does not move. */
@@ -98,17 +211,41 @@ export class Stage {
     this.#followed = position === null ? null : position.clone();
   }
 
+  /** What one pixel spans at the camera's target, m. */
+  get metresPerPixel() {
+    const { camera, controls } = this;
+    return (2 * camera.position.distanceTo(controls.target) * Math.tan((camera.fov * Math.PI) / 360)) / window.innerHeight;
+  }
+
   /** A ray through a point of the window, in pixels. */
   rayAt(x, y) {
-    const at = new Vector2((x / window.innerWidth) * 2 - 1, 1 - (y / window.innerHeight) * 2);
-    this.raycaster.setFromCamera(at, this.camera);
-    return this.raycaster;
+    return this.camera.rayThrough((x / window.innerWidth) * 2 - 1, 1 - (y / window.innerHeight) * 2);
+  }
+
+  /** Moves the camera by what the user did. @returns {boolean} whether it has another pose than in the last picture */
+  move() {
+    const now = performance.now();
+    this.controls.dampingFactor = 1 - Math.exp((-DAMPING * Math.min(now - this.#moved, 200)) / 1000);
+    this.#moved = now;
+    this.controls.update();
+    // The camera and its target stay above the ground.
+    if (this.ground !== null) {
+      this.controls.target.y = Math.max(this.controls.target.y, this.ground);
+      const least = this.ground + ABOVE;
+      if (this.camera.position.y < least) {
+        this.camera.position.y = least;
+        this.camera.lookAt(this.controls.target);
+      }
+    }
+    const { position, quaternion } = this.camera, away = position.distanceTo(this.controls.target);
+    this.camera.focusAt(away);
+    return position.distanceTo(this.#drawn.position) > STILL * away || quaternion.angleTo(this.#drawn.quaternion) > STILL;
   }
 
   render() {
-    this.controls.update();
-    this.sun.target.position.copy(this.controls.target);
-    this.sun.position.copy(this.controls.target).add(this.sunAt);
+    this.move();
+    this.#drawn.position.copy(this.camera.position);
+    this.#drawn.quaternion.copy(this.camera.quaternion);
     this.sky.position.copy(this.camera.position);
     this.renderer.render(this.scene, this.camera);
   }

@@ -13,6 +13,7 @@ export class Statistics {
   #bytes = 0;
   #pictures = 0;
   #decoding = 0;
+  #changing = false;
 
   constructor(list) {
     this.list = list;
@@ -23,8 +24,9 @@ export class Statistics {
     this.speed = 1;
   }
 
-  /** Counts a frame of the subscription: its bytes, and the milliseconds to decode it. */
-  frame(bytes, ms) {
+  /** Counts a frame of the subscription: its bytes, the milliseconds to decode it, and whether bodies changed in it. */
+  frame(bytes, ms, changed) {
+    this.#changing ||= changed;
     this.#frames++;
     this.#bytes += bytes;
     this.#decoding += ms;
@@ -35,9 +37,9 @@ export class Statistics {
     this.lost += lost;
   }
 
-  /** Called once per picture. */
-  picture(now, client, world, mirror, playback) {
-    this.#pictures++;
+  /** Called once per picture; `drawn`: something had changed. */
+  picture(now, client, world, mirror, playback, drawn) {
+    if (drawn) this.#pictures++;
     if (now - this.#pinged > PING_MS) {
       this.#pinged = now;
       client.ping().then((ms) => { this.lag = ms; }, () => {});
@@ -54,12 +56,14 @@ export class Statistics {
       kilobits: (this.#bytes * 8) / 1000 / seconds,
       decode: this.#frames > 0 ? this.#decoding / this.#frames : 0,
       pictures: this.#pictures / seconds,
+      moving: this.#changing,
       lag: this.lag,
       skipped: this.skipped,
       lost: this.lost,
     };
     this.#shown = now;
     this.#frames = this.#bytes = this.#pictures = this.#decoding = 0;
+    this.#changing = false;
     this.#write();
   }
 
@@ -72,10 +76,10 @@ export class Statistics {
       Frames: `${v.frames.toFixed(0)} /s, ${v.decode.toFixed(2)} ms each`,
       Bandwidth: `${v.kilobits.toFixed(0)} kbit/s`,
       Lag: v.lag === null ? "–" : `${v.lag.toFixed(1)} ms`,
-      Pictures: `${v.pictures.toFixed(0)} /s`,
+      Pictures: v.pictures > 0 ? `${v.pictures.toFixed(0)} /s` : "nothing changes",
       Skipped: `${v.skipped} frames, ${v.lost} events`,
     };
-    const warm = { Time: v.dilation > 0 && v.dilation < this.speed * 0.9, Lag: v.lag > LAG_MS, Pictures: v.pictures < 10 };
+    const warm = { Time: v.dilation > 0 && v.dilation < this.speed * 0.9, Lag: v.lag > LAG_MS, Pictures: v.moving && v.frames > 10 && v.pictures < 10 };
     Object.entries(rows).forEach(([name, value], i) => {
       if (this.list.children.length <= i * 2) this.list.append(document.createElement("dt"), document.createElement("dd"));
       const [term, text] = [this.list.children[i * 2], this.list.children[i * 2 + 1]];

@@ -13,10 +13,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { chromium } from "playwright-core";
 import { daemon } from "../../js/test/daemon.js";
 import { ALL, Mirror, PROFILE, command } from "../../js/src/index.js";
 import { connect } from "../../js/src/tcp.js";
+import { launch } from "./browser.js";
 
 const MINUTES = Number(process.argv[2] ?? 10);
 const BODIES = [20, 25, 10];
@@ -120,10 +120,7 @@ function sway(client) {
 }
 
 async function watchPage(address) {
-  const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
-    args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
-  });
+  const browser = await launch();
   try {
     const page = await browser.newPage({ viewport: { width: 320, height: 200 } });
     const wrong = [];

@@ -4,32 +4,26 @@
  * `physics` opens the panel of methods and parameters, as a controller; `near=0.7` multiplies the camera's distance; `front` looks
  * along −z; `bare` hides the panels; `ticks=N` shows the world after N ticks, on a machine of any speed; WIDTHxHEIGHT.
  */
-import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
 import { daemon } from "../../js/test/daemon.js";
+import { TOKEN, launch, writeTokens } from "./browser.js";
 
 const [out, scene, seconds, ...choices] = process.argv.slice(2);
 const size = choices.map((choice) => /^(\d+)x(\d+)$/.exec(choice)).find((match) => match !== null);
 const near = Number(choices.find((choice) => choice.startsWith("near="))?.slice(5) ?? 1);
 const ticks = Number(choices.find((choice) => choice.startsWith("ticks="))?.slice(6) ?? 0);
-const token = "a token for this picture", home = mkdtempSync(join(tmpdir(), "cairn-picture-"));
-writeFileSync(join(home, "tokens"), `bearer painter controller ${createHash("sha256").update(token).digest("hex")}\n`,
-  { mode: 0o600 });
-const server = await daemon("--tokens", join(home, "tokens"), "--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--scene",
+const home = mkdtempSync(join(tmpdir(), "cairn-picture-"));
+const server = await daemon("--tokens", writeTokens(home), "--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--scene",
   `${process.env.CAIRN_SRCDIR}/clients/scenes/${scene}.yaml`, ...(ticks > 0 ? ["--paused"] : []));
 const address = await server.logged(/listening address=(http:\S+)/);
-const browser = await chromium.launch({
-  executablePath: "/usr/bin/chromium",
-  args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
-});
+const browser = await launch();
 try {
   const page = await browser.newPage({ viewport: { width: Number(size?.[1] ?? 1280), height: Number(size?.[2] ?? 720) } });
   page.setDefaultTimeout(120000);
   const physics = choices.includes("physics");
-  await page.goto(`${address}#world=${scene}${physics || ticks > 0 ? `&token=${encodeURIComponent(token)}` : ""}`);
+  await page.goto(`${address}#world=${scene}${physics || ticks > 0 ? `&token=${encodeURIComponent(TOKEN)}` : ""}`);
   await page.waitForFunction(() => window.cairn?.moment() && cairn.crowd.complete);
   if (ticks > 0) await page.evaluate((n) => cairn.link.world.step(n), ticks);
   await page.waitForTimeout(Number(seconds) * 1000);

@@ -1,27 +1,20 @@
 /** The viewer's timeline in headless Chromium, on a running world with a file. */
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
 import { daemon } from "../../js/test/daemon.js";
+import { TOKEN, launch, writeTokens } from "./browser.js";
 
-const TOKEN = "a token for this test";
 let server, plain, browser, home;
 before(async () => {
   home = mkdtempSync(join(tmpdir(), "cairn-timeline-"));
-  const hash = createHash("sha256").update(TOKEN).digest("hex");
-  writeFileSync(join(home, "tokens"), `bearer tester controller ${hash}\n`, { mode: 0o600 });
   const scene = ["--scene", `${process.env.CAIRN_SRCDIR}/clients/scenes/tower.yaml`];
-  const web = ["--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--tokens", join(home, "tokens"), ...scene];
+  const web = ["--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--tokens", writeTokens(home), ...scene];
   server = await daemon("--data", join(home, "data"), ...web);
   plain = await daemon(...web);
-  browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
-    args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
-  });
+  browser = await launch();
 });
 after(async () => {
   await browser?.close();

@@ -29,10 +29,7 @@ struct advance_body advance_body_of(const struct shape *shape, uint32_t child,
 	ASSERT(shape->kind != SHAPE_PLANE);
 	struct gjk_core core = gjk_core_of(shape, child, room);
 	ASSERT(core.count > 0);
-	double square = 0;
-	for (uint32_t i = 0; i < core.count; i++)
-		square = scalar_max(square, vec3_length_squared(core.points[i]));
-	return (struct advance_body){ core, scalar_sqrt(square) + core.radius, motion };
+	return (struct advance_body){ core, gjk_reach(&core) + core.radius, motion };
 }
 
 /* A direction along which the pieces are proved to be separated by `safe` m. */
@@ -46,8 +43,8 @@ double advance_apart_along(const struct advance_body *a, const struct advance_bo
 {
 	vec3 in_a = pose_inverse_vector(at_a, axis);
 	vec3 in_b = pose_inverse_vector(at_b, vec3_negate(axis));
-	vec3 far_a = a->core.points[gjk_support(&a->core, in_a, 0)];
-	vec3 far_b = b->core.points[gjk_support(&b->core, in_b, 0)];
+	vec3 far_a = gjk_support_point(&a->core, in_a);
+	vec3 far_b = gjk_support_point(&b->core, in_b);
 	vec3 between = vec3_sub(pose_point(at_b, far_b), pose_point(at_a, far_a));
 	return vec3_dot(axis, between) - a->core.radius - b->core.radius;
 }

@@ -58,6 +58,9 @@ struct broad_kind {
 			     uint32_t limit, struct proxy_pairs *out);
 	void (*query)(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
 		      void *context);
+	/* NULL, or as `query` without the still ones, where that saves a walk. */
+	void (*query_moving)(const struct broad_index *index, const struct aabb *box,
+			     proxy_visit *visit, void *context);
 	void (*ray)(const struct broad_index *index, vec3 origin, vec3 direction,
 		    double fraction_max, proxy_ray_visit *visit, void *context);
 	struct broad_phase_work (*work)(const struct broad_index *index); /* or NULL */

@@ -192,6 +192,12 @@ bool broad_phase_has(const struct broad_phase *self, uint32_t slot)
 	return slot < self->proxies.count && self->proxies.items[slot].flags != 0;
 }
 
+struct aabb broad_phase_box(const struct broad_phase *self, uint32_t slot)
+{
+	ASSERT(broad_phase_has(self, slot));
+	return *self->kind->box(self->index, slot, is_still(&self->proxies.items[slot]));
+}
+
 /* ---- pairs ------------------------------------------------------------------------------------ */
 
 struct partner_search {
@@ -288,6 +294,28 @@ void broad_phase_query(const struct broad_phase *self, const struct aabb *box, p
 		       void *context)
 {
 	self->kind->query(self->index, box, visit, context);
+}
+
+struct moving_query {
+	const struct broad_phase *self;
+	proxy_visit *visit;
+	void *context;
+};
+
+static bool visit_moving(uint32_t slot, void *context)
+{
+	const struct moving_query *query = context;
+	return is_still(&query->self->proxies.items[slot]) || query->visit(slot, query->context);
+}
+
+void broad_phase_query_moving(const struct broad_phase *self, const struct aabb *box,
+			      proxy_visit *visit, void *context)
+{
+	struct moving_query query = { self, visit, context };
+	if (self->kind->query_moving != NULL)
+		self->kind->query_moving(self->index, box, visit, context);
+	else
+		self->kind->query(self->index, box, visit_moving, &query);
 }
 
 void broad_phase_ray(const struct broad_phase *self, vec3 origin, vec3 direction,

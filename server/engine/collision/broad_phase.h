@@ -88,6 +88,8 @@ void broad_phase_move(struct broad_phase *self, uint32_t slot, const struct aabb
  * changed). */
 void broad_phase_touch(struct broad_phase *self, uint32_t slot);
 bool broad_phase_has(const struct broad_phase *self, uint32_t slot);
+/* The fat box of a slot in use. */
+struct aabb broad_phase_box(const struct broad_phase *self, uint32_t slot);
 
 /* Writes the pairs of moved proxies for which `filter` is true (NULL: all) to `out`, replacing its contents.
  * Errors: LIMIT if there are more than `limit`, NO_MEMORY; then `out->count` is 0 and nothing else has
@@ -104,6 +106,9 @@ void broad_phase_settle(struct broad_phase *self);
 typedef bool proxy_visit(uint32_t slot, void *context);
 void broad_phase_query(const struct broad_phase *self, const struct aabb *box, proxy_visit *visit,
 		       void *context);
+/* The same without static proxies. */
+void broad_phase_query_moving(const struct broad_phase *self, const struct aabb *box,
+			      proxy_visit *visit, void *context);
 /* Visits proxies whose fat box meets origin + f direction, 0 ≤ f ≤ fraction_max. `visit` returns the new
  * fraction_max: the current one to continue, that of its hit to continue with nearer boxes only (equal
  * ones are still visited; the caller breaks ties by id), a negative one to stop. */

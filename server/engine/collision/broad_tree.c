@@ -87,16 +87,28 @@ static void partners_of(const struct broad_index *index, const struct pair_searc
 	*out = found;
 }
 
-static void query_tree(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
-		       void *context)
+static void query_trees(const struct broad_index *index, int first, const struct aabb *box,
+			proxy_visit *visit, void *context)
 {
-	for (int t = STILL; t <= MOVING; t++) {
+	for (int t = first; t <= MOVING; t++) {
 		const struct tree *tree = &index->trees[t];
 		struct tree_walk walk = tree_walk_begin(tree, box);
 		for (uint32_t n = tree_walk_next(&walk); n != TREE_NONE; n = tree_walk_next(&walk))
 			if (!visit(tree->nodes[n].item, context))
 				return;
 	}
+}
+
+static void query_all(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
+		      void *context)
+{
+	query_trees(index, STILL, box, visit, context);
+}
+
+static void query_moving(const struct broad_index *index, const struct aabb *box,
+			 proxy_visit *visit, void *context)
+{
+	query_trees(index, MOVING, box, visit, context);
 }
 
 static void ray_trees(const struct broad_index *index, vec3 origin, vec3 direction,
@@ -125,6 +137,7 @@ const struct broad_kind broad_kind_tree = {
 	.move = move_tree,
 	.box = box_of,
 	.partners = partners_of,
-	.query = query_tree,
+	.query = query_all,
+	.query_moving = query_moving,
 	.ray = ray_trees,
 };

@@ -8,6 +8,7 @@
 
 #include "server/engine/collision/pairs.h"
 #include "server/engine/collision/sat.h"
+#include "server/engine/geometry/closest.h"
 
 /* Sine of the angle below which a normal is that of a face: above the rounding of a rotation into the other
  * frame and back, below the angle of two different faces. */
@@ -220,6 +221,7 @@ static void find_centres(double radius_a, double radius_b, struct contact_polygo
 
 /* ---- all ---------------------------------------------------------------------------------------- */
 
+/* slop: by how much corners may lie outside the face, doubled. */
 static void find_face(const struct placed_piece sides[2], struct flat flats[2],
 		      const struct manifold *found, double margin, double slop,
 		      struct contact_polygon *out)
@@ -242,8 +244,8 @@ static void find_face(const struct placed_piece sides[2], struct flat flats[2],
 	}
 }
 
-void contact_polygon(struct piece a, struct piece b, const pose *b_in_a, double margin,
-		     const struct manifold *found, struct contact_polygon *out)
+static void make_polygon(struct piece a, struct piece b, const pose *b_in_a, double margin,
+			 bool exact, const struct manifold *found, struct contact_polygon *out)
 {
 	struct placed_piece sides[2] = { { NULL, a.child, pose_identity(), false },
 					 { NULL, b.child, *b_in_a, true } };
@@ -264,9 +266,391 @@ void contact_polygon(struct piece a, struct piece b, const pose *b_in_a, double 
 	flat_of(&sides[0], found->normal, &flats[0]);
 	flat_of(&sides[1], vec3_negate(found->normal), &flats[1]);
 	if (flats[0].aligned || flats[1].aligned)
-		find_face(sides, flats, found, margin, slop, out);
+		find_face(sides, flats, found, margin, exact ? 0 : slop, out);
 	else if (radius_a >= 0 && radius_b >= 0)
 		find_centres(radius_a, radius_b, out);
 	else if (sides[0].shape->hull != NULL && sides[1].shape->hull != NULL)
 		find_edges(&sides[0], &sides[1], slop, out);
+}
+
+void contact_polygon(struct piece a, struct piece b, const pose *b_in_a, double margin,
+		     const struct manifold *found, struct contact_polygon *out)
+{
+	make_polygon(a, b, b_in_a, margin, false, found, out);
+}
+
+void contact_polygon_exact(struct piece a, struct piece b, const pose *b_in_a, double margin,
+			   const struct manifold *found, struct contact_polygon *out)
+{
+	make_polygon(a, b, b_in_a, margin, true, found, out);
+}
+
+/* ---- corners as pairs of features --------------------------------------------------------------- */
+
+/* 1, of the smaller extent. A vertex no farther outside a face counts as above it: that of a brick which
+ * stands exactly on another, in spite of rounding. */
+#define CORNER_OUTSIDE 1e-6
+
+/* Cosine. A face whose normal is no farther from the best axis touches the other piece; only where both are
+ * steeper the axis of two edges is a contact by itself. */
+#define FACES_TOUCH 0.99
+
+static void add_corner(struct contact_corner *out, uint32_t *count, double margin,
+		       struct contact_corner corner)
+{
+	if (corner.separation <= margin && *count < CONTACT_CORNERS_MAX)
+		out[(*count)++] = corner;
+}
+
+/* A vertex of one piece above the face of the other, `of_b`: b's. */
+static struct contact_corner vertex_on_face(vec3 vertex, vec3 face_normal, vec3 on_face, bool of_b,
+					    uint32_t feature)
+{
+	double separation = vec3_dot(face_normal, vec3_sub(vertex, on_face));
+	return (struct contact_corner){
+		.normal_of = of_b ? CONTACT_NORMAL_OF_B : CONTACT_NORMAL_OF_A,
+		.normal = of_b ? vec3_negate(face_normal) : face_normal,
+		.point = vec3_mul_sub(vertex, face_normal, 0.5 * separation),
+		.separation = separation,
+		.feature = feature,
+	};
+}
+
+/* The axis of two edges: `on_a` is a point of a's, `on_b` one of b's; normal unit, a → b. */
+static struct contact_corner edge_on_edge(vec3 edge_a, vec3 on_a, vec3 edge_b, vec3 on_b,
+					  vec3 normal, uint32_t feature)
+{
+	double separation = vec3_dot(normal, vec3_sub(on_b, on_a));
+	return (struct contact_corner){
+		.normal_of = CONTACT_NORMAL_OF_EDGES,
+		.normal = normal,
+		.edge_a = edge_a,
+		.edge_b = edge_b,
+		.point = vec3_mul_sub(on_b, normal, 0.5 * separation),
+		.separation = separation,
+		.feature = feature,
+	};
+}
+
+/* The side of a flat with this number (feature_side). */
+static uint32_t find_side(const struct flat *flat, uint32_t side)
+{
+	for (uint32_t k = 0; k < flat->count; k++)
+		if (flat->corners[k].after == side)
+			return k;
+	return 0;
+}
+
+/* Clips a face to the prism along `middle` over another; corners outside it by at most `outside`
+ * stay. Returns the number of corners, in *out, one of both rooms. */
+static uint32_t clip_to_prism(const struct flat *cut, const struct flat *over, vec3 middle,
+			      double outside, struct clip_corner rooms[2][CLIP_CORNERS_MAX],
+			      struct clip_corner **out)
+{
+	struct clip_corner *from = rooms[0], *to = rooms[1];
+	ASSERT(cut->count <= CLIP_CORNERS_MAX);
+	uint32_t count = cut->count;
+	/* Corners run counter-clockwise about the normal of their own face. */
+	vec3 up = vec3_dot(over->normal, middle) < 0 ? vec3_negate(middle) : middle;
+	for (uint32_t k = 0; k < count; k++)
+		from[k] = cut->corners[k];
+	for (uint32_t k = 0; k < over->count && count > 0; k++) {
+		const struct clip_corner *p = &over->corners[k];
+		const struct clip_corner *q = &over->corners[(k + 1) % over->count];
+		vec3 outward = vec3_normalize(vec3_cross(vec3_sub(q->point, p->point), up));
+		count = clip_polygon(from, count, outward, vec3_dot(outward, p->point), outside,
+				     p->after, to);
+		struct clip_corner *swap = from;
+		from = to;
+		to = swap;
+	}
+	*out = from;
+	return count;
+}
+
+/* The distance of two points across `middle`, m. */
+static double distance_across(vec3 p, vec3 q, vec3 middle)
+{
+	return vec3_length(vec3_cross(vec3_sub(p, q), middle));
+}
+
+/* The crossing of an edge of a and one of b, unless it lies at an end of a's, which counts as a vertex. */
+static void add_crossing(const struct flat flats[2], const struct clip_corner *c, vec3 middle,
+			 double margin, double outside, struct contact_corner *out, uint32_t *made)
+{
+	const struct flat *a = &flats[0], *b = &flats[1];
+	bool before_b = c->before >> 13 & 1;
+	uint32_t i = find_side(a, before_b ? c->after : c->before);
+	uint32_t j = find_side(b, before_b ? c->before : c->after);
+	vec3 from_a = a->corners[i].point, to_a = a->corners[(i + 1) % a->count].point;
+	vec3 from_b = b->corners[j].point, to_b = b->corners[(j + 1) % b->count].point;
+	if (distance_across(c->point, from_a, middle) <= outside ||
+	    distance_across(c->point, to_a, middle) <= outside)
+		return;
+	/* Edges that are parallel across `middle` cross anywhere; their axis is none of the pieces. */
+	uint32_t feature = feature_corner(c->before, c->after, false);
+	vec3 edge_a = vec3_sub(to_a, from_a), edge_b = vec3_sub(to_b, from_b);
+	vec3 across = vec3_normalize(vec3_cross(edge_a, edge_b));
+	if (vec3_dot(across, middle) < 0)
+		across = vec3_negate(across);
+	bool parallel = !(vec3_dot(across, middle) > FACES_TOUCH);
+	add_corner(out, made, margin,
+		   parallel ? vertex_on_face(c->point, a->normal, from_a, false, feature)
+			    : edge_on_edge(edge_a, from_a, edge_b, c->point, across, feature));
+}
+
+/* The corners of the overlap of two faces, seen along the direction midway between their normals: vertices
+ * of b over a's face, crossings of edges, and vertices of a over b's face. Vertices that coincide are both
+ * counted, because no piece is preferred. */
+static uint32_t corners_of_flats(const struct flat flats[2], double margin, double outside,
+				 struct contact_corner *out)
+{
+	const struct flat *a = &flats[0], *b = &flats[1];
+	struct clip_corner rooms[2][CLIP_CORNERS_MAX], *corners;
+	vec3 middle = vec3_normalize(vec3_sub(a->normal, b->normal));
+	uint32_t made = 0;
+	ASSERT(margin >= 0);
+	if (!(vec3_dot(a->normal, middle) > 0))
+		return 0; /* the faces do not face each other */
+	uint32_t count = clip_to_prism(b, a, middle, outside, rooms, &corners);
+	for (uint32_t k = 0; k < count; k++) {
+		const struct clip_corner *c = &corners[k];
+		bool before_b = c->before >> 13 & 1, after_b = c->after >> 13 & 1;
+		if (before_b != after_b)
+			add_crossing(flats, c, middle, margin, outside, out, &made);
+		else if (before_b)
+			add_corner(out, &made, margin,
+				   vertex_on_face(c->point, a->normal, a->corners[0].point, false,
+						  feature_corner(c->before, c->after, false)));
+	}
+	count = clip_to_prism(a, b, middle, outside, rooms, &corners);
+	for (uint32_t k = 0; k < count; k++) {
+		const struct clip_corner *c = &corners[k];
+		if ((c->before >> 13 & 1) == 0 && (c->after >> 13 & 1) == 0)
+			add_corner(out, &made, margin,
+				   vertex_on_face(c->point, b->normal, b->corners[0].point, true,
+						  feature_corner(c->before, c->after, true)));
+	}
+	return made;
+}
+
+static struct contact_corner corner_of_edges(const struct hull *a, const struct hull *b,
+					     const pose *b_in_a, const struct sat_axis *axis)
+{
+	const struct half_edge *e = &a->edges[axis->axis.feature_a];
+	const struct half_edge *f = &b->edges[axis->axis.feature_b];
+	vec3 a0 = a->vertices[e->origin], a1 = a->vertices[a->edges[e->twin].origin];
+	vec3 b0 = pose_point(*b_in_a, b->vertices[f->origin]);
+	vec3 b1 = pose_point(*b_in_a, b->vertices[b->edges[f->twin].origin]);
+	struct segment_pair near = closest_segment_segment(a0, a1, b0, b1);
+	return edge_on_edge(
+		vec3_sub(a1, a0), near.first, vec3_sub(b1, b0), near.second, axis->normal,
+		feature_make(FEATURE_EDGES, axis->axis.feature_a, axis->axis.feature_b));
+}
+
+/* The best axis is found anew, without the narrow phase's preference for the one of the last step,
+ * because the nearest features of bodies that slide past each other change at once. */
+static uint32_t corners_of_hulls(const struct placed_piece sides[2], double margin, double outside,
+				 struct contact_corner *out)
+{
+	const struct hull *a = sides[0].shape->hull, *b = sides[1].shape->hull;
+	const pose *b_in_a = &sides[1].in_a;
+	struct placing placing = { mat3_from_quat(b_in_a->rotation), b_in_a->position };
+	struct pair_cache none = { 0 };
+	struct sat_axis axis;
+	struct flat flats[2];
+	uint32_t count = 0;
+	sat_greatest(a, b, &placing, SCALAR_MAX, &none, &axis);
+	flat_of(&sides[0], axis.normal, &flats[0]);
+	flat_of(&sides[1], vec3_negate(axis.normal), &flats[1]);
+	bool edges = axis.axis.kind == CACHE_EDGES;
+	if (!edges || vec3_dot(flats[0].normal, axis.normal) > FACES_TOUCH ||
+	    vec3_dot(flats[1].normal, axis.normal) < -FACES_TOUCH)
+		count = corners_of_flats(flats, margin, outside, out);
+	if (count > 0)
+		return count;
+	struct contact_corner corner;
+	if (edges)
+		corner = corner_of_edges(a, b, b_in_a, &axis);
+	else if (axis.axis.kind == CACHE_FACE_B)
+		corner = vertex_on_face(a->vertices[axis.axis.feature_a], flats[1].normal,
+					flats[1].corners[0].point, true,
+					feature_make(FEATURE_VERTEX, axis.axis.feature_a, 0));
+	else
+		corner = vertex_on_face(pose_point(*b_in_a, b->vertices[axis.axis.feature_b]),
+					flats[0].normal, flats[0].corners[0].point, false,
+					feature_make(FEATURE_NEAREST, 0, axis.axis.feature_b));
+	add_corner(out, &count, margin, corner);
+	return count;
+}
+
+/* A polygon in a's frame. */
+struct polygon_in_a {
+	uint32_t count;
+	vec3 vertices[SHAPE_POLYGON_VERTICES_MAX], normals[SHAPE_POLYGON_VERTICES_MAX];
+};
+
+static void place_polygon(const struct polygon *polygon, const pose *at, struct polygon_in_a *out)
+{
+	ASSERT(polygon->count <= SHAPE_POLYGON_VERTICES_MAX);
+	out->count = polygon->count;
+	for (uint32_t i = 0; i < out->count; i++) {
+		out->vertices[i] = pose_point(*at, polygon->vertices[i]);
+		out->normals[i] = pose_vector(*at, polygon->normals[i]);
+	}
+}
+
+/* The edge of `mine` from which the nearest vertex of `other` is farthest; that vertex, its distance. */
+static uint32_t best_edge(const struct polygon_in_a *mine, const struct polygon_in_a *other,
+			  uint32_t *vertex, double *separation)
+{
+	uint32_t best = 0;
+	*separation = -SCALAR_MAX;
+	for (uint32_t i = 0; i < mine->count; i++) {
+		double least = SCALAR_MAX;
+		uint32_t nearest = 0;
+		for (uint32_t k = 0; k < other->count; k++) {
+			double s = vec3_dot(mine->normals[i],
+					    vec3_sub(other->vertices[k], mine->vertices[i]));
+			if (s < least) {
+				least = s;
+				nearest = k;
+			}
+		}
+		if (least > *separation) {
+			*separation = least;
+			*vertex = nearest;
+			best = i;
+		}
+	}
+	ASSERT(best < mine->count);
+	return best;
+}
+
+static uint32_t opposed_edge(const struct polygon_in_a *of, vec3 normal)
+{
+	uint32_t best = 0;
+	ASSERT(of->count > 0);
+	for (uint32_t i = 1; i < of->count; i++)
+		if (vec3_dot(of->normals[i], normal) < vec3_dot(of->normals[best], normal))
+			best = i;
+	return best;
+}
+
+/* The ends of two edges that face each other, along the direction midway between them, which no polygon
+ * is preferred in. */
+struct facing_edges {
+	const struct polygon_in_a *a, *b;
+	uint32_t edge_a, edge_b;
+	vec3 along;
+	double outside;
+};
+
+/* Adds the lower (upper) end of the interval in which both edges lie: the vertex of that edge which ends
+ * first; where both end, both vertices. */
+static void add_end(const struct facing_edges *self, bool upper, double margin,
+		    struct contact_corner *out, uint32_t *count)
+{
+	const struct polygon_in_a *a = self->a, *b = self->b;
+	/* a's edge runs along, b's against it. */
+	uint32_t i = upper ? (self->edge_a + 1) % a->count : self->edge_a;
+	uint32_t j = upper ? self->edge_b : (self->edge_b + 1) % b->count;
+	vec3 p = a->vertices[i], q = b->vertices[j];
+	double apart = vec3_dot(vec3_sub(q, p), self->along);
+	double beyond = upper ? apart : -apart; /* b's end beyond a's */
+	ASSERT(i < a->count && j < b->count);
+	if (beyond <= self->outside)
+		add_corner(out, count, margin,
+			   vertex_on_face(q, a->normals[self->edge_a], a->vertices[self->edge_a],
+					  false, feature_make(FEATURE_NEAREST, self->edge_a, j)));
+	if (beyond >= -self->outside)
+		add_corner(out, count, margin,
+			   vertex_on_face(p, b->normals[self->edge_b], b->vertices[self->edge_b],
+					  true, feature_make(FEATURE_VERTEX, i, self->edge_b)));
+}
+
+/* How far both edges lie beside each other, m; negative: they have passed each other. */
+static double facing_length(const struct facing_edges *self)
+{
+	const struct polygon_in_a *a = self->a, *b = self->b;
+	double from_a = vec3_dot(a->vertices[self->edge_a], self->along);
+	double to_a = vec3_dot(a->vertices[(self->edge_a + 1) % a->count], self->along);
+	double from_b = vec3_dot(b->vertices[(self->edge_b + 1) % b->count], self->along);
+	double to_b = vec3_dot(b->vertices[self->edge_b], self->along);
+	return scalar_min(to_a, to_b) - scalar_max(from_a, from_b);
+}
+
+static uint32_t corners_of_polygons(const struct polygon *of_a, const struct polygon *of_b,
+				    const pose *b_in_a, double margin, double outside,
+				    struct contact_corner *out)
+{
+	struct polygon_in_a a, b;
+	pose here = pose_identity();
+	double by_a, by_b;
+	uint32_t vertex_a = 0, vertex_b = 0, count = 0;
+	place_polygon(of_a, &here, &a);
+	place_polygon(of_b, b_in_a, &b);
+	uint32_t edge_a = best_edge(&a, &b, &vertex_b, &by_a);
+	uint32_t edge_b = best_edge(&b, &a, &vertex_a, &by_b);
+	bool best_is_b = by_b > by_a;
+	uint32_t facing_b = best_is_b ? edge_b : opposed_edge(&b, a.normals[edge_a]);
+	uint32_t facing_a = best_is_b ? opposed_edge(&a, b.normals[edge_b]) : edge_a;
+	vec3 middle = vec3_sub(a.normals[facing_a], b.normals[facing_b]);
+	vec3 along = vec3_normalize(vec3_make(-middle.y, middle.x, 0));
+	struct facing_edges facing = { &a, &b, facing_a, facing_b, along, outside };
+	if (facing_length(&facing) >= -outside) {
+		add_end(&facing, false, margin, out, &count);
+		add_end(&facing, true, margin, out, &count);
+	}
+	if (count > 0)
+		return count;
+	struct contact_corner corner =
+		best_is_b ? vertex_on_face(a.vertices[vertex_a], b.normals[edge_b],
+					   b.vertices[edge_b], true,
+					   feature_make(FEATURE_VERTEX, vertex_a, edge_b))
+			  : vertex_on_face(b.vertices[vertex_b], a.normals[edge_a],
+					   a.vertices[edge_a], false,
+					   feature_make(FEATURE_NEAREST, edge_a, vertex_b));
+	add_corner(out, &count, margin, corner);
+	return count;
+}
+
+/* The manifold's points and normal. */
+static uint32_t corners_of_manifold(struct piece a, struct piece b, const pose *b_in_a,
+				    double margin, const struct manifold *found,
+				    struct contact_corner *out)
+{
+	struct contact_polygon polygon;
+	uint32_t count = 0;
+	contact_polygon_exact(a, b, b_in_a, margin, found, &polygon);
+	for (uint32_t k = 0; k < polygon.count; k++)
+		add_corner(out, &count, margin,
+			   (struct contact_corner){ polygon.normal_of, polygon.normal,
+						    polygon.edge_a, polygon.edge_b, polygon.ball_a,
+						    polygon.ball_b, polygon.points[k].point,
+						    polygon.points[k].separation,
+						    polygon.points[k].feature });
+	return count;
+}
+
+uint32_t contact_corners(struct piece a, struct piece b, const pose *b_in_a, double margin,
+			 const struct manifold *found, struct contact_corner *out)
+{
+	struct placed_piece sides[2] = { { NULL, a.child, pose_identity(), false },
+					 { NULL, b.child, *b_in_a, true } };
+	sides[0].shape = shape_part(a.shape, &sides[0].child);
+	sides[1].shape = shape_part(b.shape, &sides[1].child);
+	const struct shape *of_a = sides[0].shape, *of_b = sides[1].shape;
+	double outside = CORNER_OUTSIDE * scalar_min(of_a->extent_min, of_b->extent_min);
+	uint32_t count = 0;
+	ASSERT(found->count <= MANIFOLD_POINTS_MAX);
+	if (found->count == 0)
+		return 0;
+	bool polygons = of_a->kind == SHAPE_POLYGON && of_b->kind == SHAPE_POLYGON;
+	if (polygons && !(of_a->polygon->radius > 0) && !(of_b->polygon->radius > 0))
+		return corners_of_polygons(of_a->polygon, of_b->polygon, b_in_a, margin, outside,
+					   out);
+	if (of_a->hull != NULL && of_b->hull != NULL)
+		count = corners_of_hulls(sides, margin, outside, out);
+	return count > 0 ? count : corners_of_manifold(a, b, b_in_a, margin, found, out);
 }

@@ -33,5 +33,30 @@ struct contact_polygon {
  * complete in this case. count = 0 if the manifold has no points. Never fails; O(vertices + edges). */
 void contact_polygon(struct piece a, struct piece b, const pose *b_in_a, double margin,
 		     const struct manifold *found, struct contact_polygon *out);
+/* The same, but corners are cut off exactly at the border of the face, while contact_polygon keeps
+ * those within the slop of the narrow phase outside it (pairs.h), which carry no force in statics. */
+void contact_polygon_exact(struct piece a, struct piece b, const pose *b_in_a, double margin,
+			   const struct manifold *found, struct contact_polygon *out);
+
+/* A corner of the overlap of two faces as what it is: a vertex of one piece on the face of the other, or the
+ * crossing of two edges. Its separation is exact while the pieces turn, and no piece is the reference:
+ * mirrored or swapped pieces have mirrored or swapped corners (papers R-10). */
+struct contact_corner {
+	enum contact_normal normal_of;
+	vec3 normal;	     /* unit, a → b */
+	vec3 edge_a, edge_b; /* of EDGES: directions, m */
+	vec3 ball_a, ball_b; /* of CENTRES */
+	vec3 point;	     /* midway between the surfaces */
+	double separation;   /* m, along `normal` */
+	uint32_t feature;
+};
+enum { CONTACT_CORNERS_MAX = CLIP_CORNERS_MAX };
+
+/* Frames, margin and pieces as for contact_polygon. Returns the number of corners in out (room for
+ * CONTACT_CORNERS_MAX), without those farther apart than the margin. Two polygons in the plane: the ends
+ * of the interval in which their edges face each other, or, if these have passed each other, the vertex
+ * on the edge that separates them best. Where not both pieces have a face, the points of the manifold. */
+uint32_t contact_corners(struct piece a, struct piece b, const pose *b_in_a, double margin,
+			 const struct manifold *found, struct contact_corner *out);
 
 #endif

@@ -55,8 +55,7 @@ struct epa_search {
 	uint32_t round; /* iterations */
 };
 
-/* ---- supports
- * ------------------------------------------------------------------------------------- */
+/* ---- supports -------------------------------------------------------------------------------- */
 
 static struct epa_vertex vertex_make(struct epa_search *self, uint32_t i, uint32_t j)
 {
@@ -77,8 +76,7 @@ static struct epa_vertex support(struct epa_search *self, vec3 along, const stru
 	return vertex_make(self, i, j);
 }
 
-/* ---- triangles
- * ------------------------------------------------------------------------------------ */
+/* ---- triangles ------------------------------------------------------------------------------- */
 
 static vec3 corner(const struct epa_workspace *work, const struct epa_face *face, uint32_t k)
 {
@@ -232,8 +230,7 @@ static bool expand(struct epa_search *self, uint32_t first, const struct epa_ver
 	return true;
 }
 
-/* ---- the start
- * ------------------------------------------------------------------------------------ */
+/* ---- the start ------------------------------------------------------------------------------- */
 
 static bool spans(const struct epa_vertex *s, uint32_t count, vec3 w)
 {
@@ -333,8 +330,7 @@ static bool start(struct epa_search *self, const struct gjk_simplex *touching, v
 	return true;
 }
 
-/* ---- the rounds
- * ----------------------------------------------------------------------------------- */
+/* ---- the rounds ------------------------------------------------------------------------------ */
 
 static uint32_t nearest_face(const struct epa_workspace *work)
 {

@@ -1,24 +1,25 @@
 /* gjk.c: distance of two convex sets by their supports (Gilbert, Johnson, Keerthi).
  *
- * Problem: find the point v of W = B − A nearest to the origin; |v| is the distance, and v points from A to
- * B. W is never built: its support point against v is w = s_B(−v) − s_A(v). Each round computes w.
- * The plane through w across v has all of W on its far side, so
+ * Problem: find the point v of W = B − A nearest to the origin; |v| is the distance, and v points
+ * from A to B. W is never built: its support point against v is w = s_B(−v) − s_A(v). Each round
+ * computes w. The plane through w across v has all of W on its far side, so
  *   lower = v·w / |v| ≤ distance ≤ |v|;
- * the search ends when both meet (relative GAP). Otherwise w joins the simplex, v becomes the simplex's
- * point nearest to the origin, and vertices that do not carry it are removed. If four vertices remain, they
- * contain the origin: the pieces overlap.
+ * the search ends when both meet (relative GAP). Otherwise w joins the simplex, v becomes the
+ * simplex's point nearest to the origin, and vertices that do not carry it are removed. If four
+ * vertices remain, they contain the origin: the pieces overlap.
  *
- * Nearest point of a simplex: by the Voronoi regions of its vertices, edges and triangles, from signs of
- * products; for a tetrahedron, on each of its faces that has the origin outside, by exact signs.
+ * Nearest point of a simplex: by the Voronoi regions of its vertices, edges and triangles, from
+ * signs of products; for a tetrahedron, on each of its faces that has the origin outside, by exact
+ * signs.
  *
- * What goes wrong: near the limit w repeats or v stops shrinking because of rounding, or |v| is below SMALL
- * times the coordinates, where v and the signs of a simplex are mostly rounding. If the gap is still open
- * then, a second search with 106 bits continues (gjk_exact.c), and the result has handed_over set.
- * Touching is reported only with a proof: four vertices around the origin, by exact signs, or |v| within
- * GJK_TOUCHING, the rounding of the vertices themselves.
+ * What goes wrong: near the limit w repeats or v stops shrinking because of rounding, or |v| is
+ * below SMALL times the coordinates, where v and the signs of a simplex are mostly rounding. If the
+ * gap is still open then, a second search with 106 bits continues (gjk_exact.c), and the result has
+ * handed_over set. Touching is reported only with a proof: four vertices around the origin, by
+ * exact signs, or |v| within GJK_TOUCHING, the rounding of the vertices themselves.
  *
- * Invariant: the vertices of a simplex are distinct: those that carry v have v·w = v², and a new one joins
- * only with v·w < v² (1 − GAP).
+ * Invariant: the vertices of a simplex are distinct: those that carry v have v·w = v², and a new
+ * one joins only with v·w < v² (1 − GAP).
  */
 #include "server/engine/collision/gjk.h"
 
@@ -29,7 +30,8 @@
 #define SMALL 1e-11 /* of the largest coordinate: a shorter vector has lost too many digits */
 #define OPEN 1e-14  /* of the largest coordinate: a narrower gap is rounding */
 
-/* From this number of vertices on, a climb over the edges is faster than a scan of all (measured). */
+/* From this number of vertices on, a climb over the edges is faster than a scan of all (measured).
+ * */
 enum { CLIMB_FROM = 40 };
 
 struct vertex {
@@ -43,7 +45,7 @@ struct simplex {
 	struct vertex vertices[4];
 };
 
-/* ---- supports --------------------------------------------------------------------------------- */
+/* ---- supports -------------------------------------------------------------------------------- */
 
 static uint32_t climb(const struct hull *hull, vec3 direction, uint32_t at)
 {
@@ -88,7 +90,7 @@ uint32_t gjk_climb(const struct gjk_core *core, vec3 direction, uint32_t start)
 	return climb(core->hull, direction, start);
 }
 
-/* ---- the nearest point of a simplex to the origin --------------------------------------------- */
+/* ---- the nearest point of a simplex to the origin -------------------------------------------- */
 
 /* Reduces the simplex to the vertices `which`, with the given coordinates. */
 static void keep_vertices(struct simplex *s, uint32_t count, const uint32_t *which,
@@ -214,7 +216,7 @@ static void simplex_solve(struct simplex *s)
 		s->vertices[0].part = 1;
 }
 
-/* ---- the rounds ------------------------------------------------------------------------------- */
+/* ---- the rounds ------------------------------------------------------------------------------ */
 
 static struct vertex vertex_make(const struct gjk_core *a, const struct gjk_core *b,
 				 const mat3 *rotation, vec3 translation, uint32_t i, uint32_t j)
@@ -254,8 +256,9 @@ static bool simplex_has(const struct simplex *s, const struct vertex *vertex)
 	return false;
 }
 
-/* Barycentric coordinates of the origin in a tetrahedron that contains it, from the volumes opposite its
- * corners. If it is so thin that these miss the origin, they are computed with 106 bits. */
+/* Barycentric coordinates of the origin in a tetrahedron that contains it, from the volumes
+ * opposite its corners. If it is so thin that these miss the origin, they are computed with 106
+ * bits. */
 static void tetrahedron_shares(struct simplex *s, double scale2)
 {
 	ASSERT(s->count == 4);
@@ -274,8 +277,8 @@ static void tetrahedron_shares(struct simplex *s, double scale2)
 		s->vertices[k].part = parts[k];
 }
 
-/* The direction of v computed from the vertices that carry it, more accurate than v itself when v is short
- * against them; zero for a single vertex and for four. */
+/* The direction of v computed from the vertices that carry it, more accurate than v itself when v
+ * is short against them; zero for a single vertex and for four. */
 static vec3 direction_of(const struct simplex *s, vec3 v)
 {
 	vec3 a = s->vertices[0].w, n = vec3_zero();
@@ -368,8 +371,8 @@ static void run_rounds(struct rounds *r)
 	}
 }
 
-/* The search has stopped before the bounds met. They may meet along another direction; otherwise the exact
- * search continues. */
+/* The search has stopped before the bounds met. They may meet along another direction; otherwise
+ * the exact search continues. */
 static void close_gap(struct rounds *r, struct gjk_result *out)
 {
 	double open = OPEN * scalar_sqrt(r->scale2);
@@ -410,6 +413,10 @@ void gjk_distance(const struct gjk_core *a, const struct gjk_core *b, const mat3
 		  vec3 translation, const struct gjk_simplex *start, struct gjk_result *out)
 {
 	struct rounds r;
+	if (a->curve != NULL || b->curve != NULL) {
+		gjk_curved(a, b, rotation, translation, SCALAR_MAX, out);
+		return;
+	}
 	rounds_init(&r, a, b, rotation, translation, start);
 	run_rounds(&r);
 	out->iterations = r.count;
@@ -425,7 +432,12 @@ bool gjk_apart_by(const struct gjk_core *a, const struct gjk_core *b, const mat3
 	struct rounds r;
 	struct gjk_simplex looking = { 1, { 0 }, { 0 } };
 	struct gjk_result full;
-	/* Start with the vertices that are extreme along the line of centres; their plane often separates. */
+	if (a->curve != NULL || b->curve != NULL) {
+		gjk_curved(a, b, rotation, translation, gap, &full);
+		return !full.touching && full.lower > gap;
+	}
+	/* Start with the vertices that are extreme along the line of centres; their plane often
+	 * separates. */
 	if (start == NULL && a->hull != NULL && b->hull != NULL) {
 		vec3 centre = vec3_add(translation, mat3_mul_vec(*rotation, b->hull->centre));
 		vec3 d = vec3_sub(centre, a->hull->centre);
@@ -451,11 +463,20 @@ bool gjk_apart_by(const struct gjk_core *a, const struct gjk_core *b, const mat3
 	return !full.touching && full.lower > gap;
 }
 
-/* ---- pieces ----------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* Not inlined, to keep the frame of the other kinds short. */
+static __attribute__((noinline)) void core_of_curve(const struct shape *shape,
+						    struct gjk_points *room, struct gjk_core *out)
+{
+	room->points[0] = shape->mass.centre;
+	room->curve = curve_of(shape);
+	out->curve = &room->curve;
+}
 
 struct gjk_core gjk_core_of(const struct shape *shape, uint32_t child, struct gjk_points *room)
 {
-	struct gjk_core core = { room->points, 1, NULL, 0 };
+	struct gjk_core core = { room->points, 1, NULL, 0, NULL };
 	shape = shape_part(shape, &child);
 	if (shape->kind == SHAPE_SOLID) /* a distance field: its convex hull */
 		shape = shape->solid->parts[0];
@@ -468,8 +489,9 @@ struct gjk_core gjk_core_of(const struct shape *shape, uint32_t child, struct gj
 		break;
 	case SHAPE_BOX:
 	case SHAPE_HULL:
-		core = (struct gjk_core){ shape->hull->vertices, shape->hull->vertex_count,
-					  shape->hull, 0 };
+		core.points = shape->hull->vertices;
+		core.count = shape->hull->vertex_count;
+		core.hull = shape->hull;
 		break;
 	case SHAPE_MESH:
 		ASSERT(child < shape->mesh->triangle_count);
@@ -479,7 +501,18 @@ struct gjk_core gjk_core_of(const struct shape *shape, uint32_t child, struct gj
 		break;
 	case SHAPE_POLYGON:
 		core = (struct gjk_core){ shape->polygon->vertices, shape->polygon->count, NULL,
-					  shape->polygon->radius };
+					  shape->polygon->radius, NULL };
+		break;
+	case SHAPE_ROUNDED:
+		core.points = shape->stand_in->hull->vertices;
+		core.count = shape->stand_in->hull->vertex_count;
+		core.hull = shape->stand_in->hull;
+		core.radius = shape->rounded.radius;
+		break;
+	case SHAPE_CYLINDER:
+	case SHAPE_CONE:
+	case SHAPE_ELLIPSOID:
+		core_of_curve(shape, room, &core);
 		break;
 	case SHAPE_SPHERE:
 	case SHAPE_SOLID:

@@ -4,6 +4,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/advance.c \
 	server/engine/collision/bisect.h \
 	server/engine/collision/bisect.c \
+	server/engine/collision/box_queries.h \
+	server/engine/collision/box_queries.c \
 	server/engine/collision/broad_grid.c \
 	server/engine/collision/broad_kind.h \
 	server/engine/collision/broad_levels.c \
@@ -25,6 +27,10 @@ libengine_a_SOURCES += \
 	server/engine/collision/continuous_triangle.c \
 	server/engine/collision/crossing.h \
 	server/engine/collision/crossing.c \
+	server/engine/collision/curved_axis.c \
+	server/engine/collision/curved_face.c \
+	server/engine/collision/curved_pair.h \
+	server/engine/collision/pairs_curved.c \
 	server/engine/collision/epa.h \
 	server/engine/collision/epa.c \
 	server/engine/collision/face_contact.h \
@@ -33,6 +39,7 @@ libengine_a_SOURCES += \
 	server/engine/collision/free_region.c \
 	server/engine/collision/gjk.h \
 	server/engine/collision/gjk.c \
+	server/engine/collision/gjk_curved.c \
 	server/engine/collision/gjk_exact.h \
 	server/engine/collision/gjk_exact.c \
 	server/engine/collision/grid.h \
@@ -46,6 +53,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/mesh_pair.h \
 	server/engine/collision/mesh_pair.c \
 	server/engine/collision/mover.c \
+	server/engine/collision/walker.c \
+	server/engine/collision/walker.h \
 	server/engine/collision/obb.h \
 	server/engine/collision/obb.c \
 	server/engine/collision/pairs.h \
@@ -76,6 +85,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/sat.c \
 	server/engine/collision/sphere_tree.h \
 	server/engine/collision/sphere_tree.c \
+	server/engine/collision/swept_ball.h \
+	server/engine/collision/swept_ball.c \
 	server/engine/collision/tree.h \
 	server/engine/collision/time_of_impact.c \
 	server/engine/collision/time_of_impact.h \
@@ -90,6 +101,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_broad_phase \
 	tests/unit/server/engine/collision/test_contact_polygon \
 	tests/unit/server/engine/collision/test_field \
+	tests/unit/server/engine/collision/test_curved_pairs \
 	tests/unit/server/engine/collision/test_continuous \
 	tests/unit/server/engine/collision/test_continuous_mesh \
 	tests/unit/server/engine/collision/test_epa \

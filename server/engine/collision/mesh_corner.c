@@ -92,7 +92,7 @@ static void offer_axis(struct corner_search *x, double separation, vec3 normal, 
 static void test_triangle_normals(struct corner_search *x)
 {
 	ASSERT(x->fan->count > 0);
-	struct gjk_core core = { x->hull->vertices, x->hull->vertex_count, x->hull, 0 };
+	struct gjk_core core = { x->hull->vertices, x->hull->vertex_count, x->hull, 0, NULL };
 	for (uint32_t f = 0; f < x->fan->count; f++) {
 		vec3 into = vec3_negate(x->normals[f]);
 		uint32_t lowest = gjk_support(&core, into, 0);
@@ -172,7 +172,7 @@ double mesh_corner_along(const struct hull *hull, const struct mesh *mesh,
 			 vec3 normal)
 {
 	ASSERT(fan->count > 0 && fan->count <= MESH_FAN_MAX);
-	struct gjk_core core = { hull->vertices, hull->vertex_count, hull, 0 };
+	struct gjk_core core = { hull->vertices, hull->vertex_count, hull, 0, NULL };
 	double least = SCALAR_MAX;
 	for (uint32_t f = 0; f < fan->count; f++) {
 		const uint32_t *t = mesh->triangles[fan->triangles[f]];

@@ -1,7 +1,30 @@
 /* See manifold.h and pairs.h. Selects the routine for a pair of shapes. */
 #include "server/engine/collision/pairs.h"
 
-enum { __, SS, SC, SB, SH, SP, SM, CC, CH, CP, CM, BB, HH, HP, HM, GG, FX, ROUTINES };
+enum {
+	__,
+	SS,
+	SC,
+	SB,
+	SH,
+	SP,
+	SM,
+	CC,
+	CH,
+	CP,
+	CM,
+	BB,
+	HH,
+	HP,
+	HM,
+	GG,
+	FX,
+	XX,
+	XP,
+	XM,
+	FR,
+	ROUTINES
+};
 
 static pair_routine *const ROUTINE[ROUTINES] = {
 	[SS] = pair_sphere_sphere,   [SC] = pair_sphere_capsule, [SB] = pair_sphere_box,
@@ -9,25 +32,30 @@ static pair_routine *const ROUTINE[ROUTINES] = {
 	[CC] = pair_capsule_capsule, [CH] = pair_capsule_hull,	 [CP] = pair_capsule_plane,
 	[CM] = pair_capsule_mesh,    [BB] = pair_box_box,	 [HH] = pair_hull_hull,
 	[HP] = pair_hull_plane,	     [HM] = pair_hull_mesh,	 [GG] = pair_polygon_polygon,
-	[FX] = pair_field,
+	[FX] = pair_field,	     [XX] = pair_curved,	 [XP] = pair_curved_plane,
+	[XM] = pair_curved_mesh,     [FR] = pair_field_curved,
 };
 
 /* Row: kind of A; column: kind of B. `-XY`: routine XY is written for (B, A); it is called with the pose
  * inverted, and its manifold is transformed back. `__`: no routine, because both kinds are static or only
  * one is planar. A box is treated as a hull where it has no routine of its own. */
 /* clang-format off */
-enum { TABLE_KINDS = SHAPE_SOLID + 1 };
+enum { TABLE_KINDS = SHAPE_KINDS };
 static const int8_t TABLE[TABLE_KINDS][TABLE_KINDS] = {
-	/* A \ B        none  sphere capsule box   hull  plane  mesh  polygon field */
-	/* none    */ {  __,    __,    __,    __,   __,   __,    __,    __,   __ },
-	/* sphere  */ {  __,    SS,    SC,    SB,   SH,   SP,    SM,    __,  -FX },
-	/* capsule */ {  __,   -SC,    CC,    CH,   CH,   CP,    CM,    __,  -FX },
-	/* box     */ {  __,   -SB,   -CH,    BB,   HH,   HP,    HM,    __,  -FX },
-	/* hull    */ {  __,   -SH,   -CH,    HH,   HH,   HP,    HM,    __,  -FX },
-	/* plane   */ {  __,   -SP,   -CP,   -HP,  -HP,   __,    __,    __,  -FX },
-	/* mesh    */ {  __,   -SM,   -CM,   -HM,  -HM,   __,    __,    __,  -FX },
-	/* polygon */ {  __,    __,    __,    __,   __,   __,    __,    GG,   __ },
-	/* field   */ {  __,    FX,    FX,    FX,   FX,   FX,    FX,    __,   FX },
+	/* A \ B        none sphere capsule box hull plane mesh polyg. field round. cyl.     cone  ellips. */
+	/* none      */ {  __,    __,    __,   __,  __,   __,   __,  __,   __,    __,     __,      __,   __ },
+	/* sphere    */ {  __,    SS,    SC,   SB,  SH,   SP,   SM,  __,  -FX,    XX,     XX,      XX,   XX },
+	/* capsule   */ {  __,   -SC,    CC,   CH,  CH,   CP,   CM,  __,  -FX,    XX,     XX,      XX,   XX },
+	/* box       */ {  __,   -SB,   -CH,   BB,  HH,   HP,   HM,  __,  -FX,    XX,     XX,      XX,   XX },
+	/* hull      */ {  __,   -SH,   -CH,   HH,  HH,   HP,   HM,  __,  -FX,    XX,     XX,      XX,   XX },
+	/* plane     */ {  __,   -SP,   -CP,  -HP, -HP,   __,   __,  __,  -FX,   -XP,    -XP,     -XP,  -XP },
+	/* mesh      */ {  __,   -SM,   -CM,  -HM, -HM,   __,   __,  __,  -FX,   -XM,    -XM,     -XM,  -XM },
+	/* polygon   */ {  __,    __,    __,   __,  __,   __,   __,  GG,   __,    __,     __,      __,   __ },
+	/* field     */ {  __,    FX,    FX,   FX,  FX,   FX,   FX,  __,   FX,    FR,     FR,      FR,   FR },
+	/* rounded   */ {  __,   -XX,   -XX,  -XX, -XX,   XP,   XM,  __,  -FR,    XX,     XX,      XX,   XX },
+	/* cylinder  */ {  __,   -XX,   -XX,  -XX, -XX,   XP,   XM,  __,  -FR,   -XX,     XX,      XX,   XX },
+	/* cone      */ {  __,   -XX,   -XX,  -XX, -XX,   XP,   XM,  __,  -FR,   -XX,    -XX,      XX,   XX },
+	/* ellipsoid */ {  __,   -XX,   -XX,  -XX, -XX,   XP,   XM,  __,  -FR,   -XX,    -XX,     -XX,   XX },
 };
 /* clang-format on */
 

@@ -33,6 +33,8 @@ pair_routine pair_sphere_plane, pair_capsule_plane, pair_hull_plane;	    /* pair
 pair_routine pair_sphere_mesh, pair_capsule_mesh, pair_hull_mesh;	    /* pairs_mesh.c */
 pair_routine pair_polygon_polygon;					    /* pairs_polygon.c */
 pair_routine pair_field;						    /* pairs_field.c */
+pair_routine pair_curved, pair_curved_plane, pair_field_curved;		    /* pairs_curved.c */
+pair_routine pair_curved_mesh;						    /* pairs_mesh.c */
 
 /* pair_cache.kind: the meaning of feature_a and feature_b. Faces and axes belong to the shapes in the
  * routine's own order of kinds. The values are saved with worlds and never change. */

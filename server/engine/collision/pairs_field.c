@@ -293,6 +293,10 @@ static void gather_points(struct field_pair *self)
 	case SHAPE_BOX:
 	case SHAPE_HULL:
 	case SHAPE_POLYGON:
+	case SHAPE_ROUNDED: /* as the hull that stands for them */
+	case SHAPE_CYLINDER:
+	case SHAPE_CONE:
+	case SHAPE_ELLIPSOID:
 	case SHAPE_KINDS:
 		break;
 	}

@@ -6,14 +6,16 @@
  * surface to the body at the nearest point:
  *
  *   inside the face   d is the triangle's normal; the contact is always its own.
- *   on an edge        its own if d does not lean over the neighbour, that is d·m ≤ 0 with m pointing into
- *                     the neighbour, across the edge, in its plane; otherwise the neighbour has a nearer
- *                     point and reports it. At flat and concave edges d always leans over one of the two.
+ *   on an edge        its own if d does not lean over the neighbour, that is d·m ≤ 0 with m
+ *   pointing into
+ *                     the neighbour, across the edge, in its plane; otherwise the neighbour has a
+ *                     nearer point and reports it. At flat and concave edges d always leans over
+ *                     one of the two.
  *   on a corner       the same for all edges that leave the corner.
  *
- * A contact that belongs to both sides of an edge is reported by the triangle with the lower index. For
- * spheres and capsules this is exact. The best axis of a polyhedron is tested in the same way at
- * the feature of the triangle that it touches. If the feature is not the triangle's own, the
+ * A contact that belongs to both sides of an edge is reported by the triangle with the lower index.
+ * For spheres and capsules this is exact. The best axis of a polyhedron is tested in the same way
+ * at the feature of the triangle that it touches. If the feature is not the triangle's own, the
  * triangle's normal is used instead, which gives points only where the body is over the triangle.
  * If no triangle around reports a contact although the body overlaps them, the triangles around a
  * corner are tested together (mesh_corner.c).
@@ -21,12 +23,14 @@
  * One-sided: a body whose centre is behind the triangle's plane (a sphere: by more than its radius)
  * has no contact with the triangle.
  */
+#include "server/engine/collision/curved_pair.h"
 #include "server/engine/collision/face_contact.h"
 #include "server/engine/collision/gjk.h"
 #include "server/engine/collision/mesh_corner.h"
 #include "server/engine/collision/pairs.h"
 #include "server/engine/collision/sat.h"
 #include "server/engine/geometry/closest.h"
+#include "server/engine/geometry/support.h"
 
 /* Sine up to which a direction does not count as leaning. With 0, rounding on a seam could make
  * each of the two triangles leave the contact to the other. */
@@ -34,7 +38,8 @@
 /* The same for polyhedra at a convex edge, which is no seam. Where two corners overlap, the best
  * axis of one triangle may lean beyond the neighbour's normal by as much. */
 #define LEAN_OPEN 0.25
-/* A capsule whose axis of contact has a greater cosine to the normal lies on the face (2.6 degrees). */
+/* A capsule whose axis of contact has a greater cosine to the normal lies on the face (2.6
+ * degrees). */
 #define LYING_COSINE 0.999
 /* At an edge that is not convex a direction d is tested against the neighbour only if its cosine to
  * the normal is greater. Must be less than the cosine of the fold of a flat edge (MESH_FLAT_SINE:
@@ -73,7 +78,7 @@ static double height_over(const struct triangle *t, vec3 p)
 	return vec3_dot(t->normal, vec3_sub(p, t->corners[0]));
 }
 
-/* ---- ownership of contacts ---------------------------------------------------------------------- */
+/* ---- ownership of contacts ------------------------------------------------------------------- */
 
 static bool edge_is_open(const struct mesh *mesh, uint32_t index, uint32_t e)
 {
@@ -175,7 +180,7 @@ static bool is_own(const struct triangle *t, enum triangle_feature feature, vec3
 	return true;
 }
 
-/* ---- spheres ---------------------------------------------------------------------------------- */
+/* ---- spheres --------------------------------------------------------------------------------- */
 
 /* The contact point, in A's frame, for the nearest point q on the triangle and the direction d, in
  * the mesh frame. */
@@ -222,7 +227,7 @@ void pair_sphere_mesh(const struct pair *pair, struct pair_cache *cache, struct 
 				    feature_make(FEATURE_NEAREST, 0, near.feature));
 }
 
-/* ---- capsules --------------------------------------------------------------------------------- */
+/* ---- capsules -------------------------------------------------------------------------------- */
 
 struct nearest_pair {
 	vec3 on_segment, on_triangle;
@@ -352,7 +357,7 @@ void pair_capsule_mesh(const struct pair *pair, struct pair_cache *cache, struct
 				    feature_make(FEATURE_NEAREST, 0, near.feature));
 }
 
-/* ---- polyhedra -------------------------------------------------------------------------------- */
+/* ---- polyhedra ------------------------------------------------------------------------------- */
 
 /* A triangle as a polyhedron of two faces: 0 the outside, 1 the inside. Half-edges 0, 1, 2 run
  * round the outside, 3, 4, 5 are their twins. */
@@ -471,8 +476,8 @@ static bool edges_manifold(const struct hull_triangle *x, const struct sat_edges
 static void nearest_manifold(const struct hull_triangle *x, struct manifold *out)
 {
 	double bar = out->count > 0 ? manifold_deepest(out) - x->slop : SCALAR_MAX;
-	struct gjk_core a = { x->hull->vertices, x->hull->vertex_count, x->hull, 0 };
-	struct gjk_core b = { x->flat.vertices, 3, NULL, 0 };
+	struct gjk_core a = { x->hull->vertices, x->hull->vertex_count, x->hull, 0, NULL };
+	struct gjk_core b = { x->flat.vertices, 3, NULL, 0, NULL };
 	struct gjk_result near;
 	gjk_distance(&a, &b, &x->here.rotation, x->here.translation, NULL, &near);
 	if (near.touching || near.distance > x->pair->margin || near.distance >= bar)
@@ -508,7 +513,8 @@ static void hull_contact(const struct hull_triangle *x, struct sat_face up, stru
 		if (out->count > 0)
 			return;
 	}
-	/* The triangle's normal. If another axis is better, neighbours report the points nearer to them. */
+	/* The triangle's normal. If another axis is better, neighbours report the points nearer to
+	 * them. */
 	struct face_contact of_triangle = { &x->flat.hull,   x->hull, &x->here, up,
 					    x->pair->margin, x->slop, true };
 	face_contact(&of_triangle, out);
@@ -639,4 +645,96 @@ void pair_hull_mesh(const struct pair *pair, struct pair_cache *cache, struct ma
 			return;
 	}
 	manifold_one(out, corner.normal, corner.on_hull, corner.separation, corner.feature);
+}
+
+/* ---- curved and rounded shapes --------------------------------------------------------------- */
+
+/* The feature of the triangle that is farthest along d (mesh frame), within the slop. */
+static enum triangle_feature feature_along(const struct triangle *t, vec3 d, double slop)
+{
+	double along[3], top = -SCALAR_MAX;
+	for (int k = 0; k < 3; k++) {
+		along[k] = vec3_dot(t->corners[k], d);
+		top = scalar_max(top, along[k]);
+	}
+	uint32_t set = 0;
+	for (int k = 0; k < 3; k++)
+		set |= (uint32_t)(along[k] >= top - slop) << k;
+	return feature_of(set);
+}
+
+/* As drop_points_of_neighbours. */
+static void drop_curved_points(const struct pair *pair, const struct triangle *t, double slop,
+			       struct manifold *out)
+{
+	for (uint32_t e = 0; e < 3; e++) {
+		uint32_t neighbour = t->mesh->adjacent[t->index][e], kept = 0;
+		if (!edge_is_open(t->mesh, t->index, e) || neighbour == UINT32_MAX)
+			continue;
+		struct triangle other = triangle_of(t->mesh, neighbour);
+		for (uint32_t k = 0; k < out->count; k++) {
+			struct manifold_point point = out->points[k];
+			vec3 on_a = vec3_mul_sub(point.point, out->normal, 0.5 * point.separation);
+			double height = height_over(&other, pose_inverse_point(pair->b_in_a, on_a));
+			if (point.separation >= -slop || height <= point.separation + slop)
+				out->points[kept++] = point;
+		}
+		out->count = kept;
+	}
+}
+
+/* A corner in a corner of the surface: no triangle's axis may belong to it. The hull that stands
+ * for the shape is then collided, whose triangles are tested together there. */
+static void hull_instead(const struct pair *pair, struct manifold *out)
+{
+	struct placing there = { mat3_from_quat(pair->b_in_a.rotation), pair->b_in_a.position };
+	struct pair hull = *pair;
+	struct pair_cache none = { 0 };
+	double radius = support_radius(pair->a);
+	hull.a = pair->a->stand_in;
+	if (!intersects_open_edge(hull.a->hull, pair->b->mesh, pair->child, &there))
+		return;
+	pair_hull_mesh(&hull, &none, out);
+	for (uint32_t k = 0; k < out->count; k++) {
+		struct manifold_point *point = &out->points[k];
+		point->separation -= radius;
+		point->point = vec3_mul_add(point->point, out->normal, 0.5 * radius);
+	}
+}
+
+/* The axis decides as for a capsule: a contact at an edge or corner counts if it is the triangle's
+ * own. In every other case the triangle's normal is used, which gives points only where the body is
+ * over it. */
+void pair_curved_mesh(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
+{
+	struct triangle t = triangle_of(pair->b->mesh, pair->child);
+	struct curved_pair self;
+	struct curved_axis axis;
+	struct pair_cache last = *cache;
+	out->count = 0;
+	cache_set(cache, CACHE_NEIGHBOUR, 0, 0);
+	if (height_over(&t, pose_inverse_point(pair->b_in_a, pair->a->mass.centre)) < 0)
+		return;
+	curved_pair_init(&self, pair);
+	if (!curved_axis_find(&self, &axis)) {
+		cache_set(cache, CACHE_NONE, 0, 0);
+		return;
+	}
+	vec3 d = vec3_negate(quat_rotate_inverse(pair->b_in_a.rotation, axis.normal));
+	vec3 normal = vec3_negate(quat_rotate(pair->b_in_a.rotation, t.normal));
+	double upward = vec3_dot(d, t.normal), up = curved_separation(&self, normal);
+	enum triangle_feature feature = feature_along(&t, d, self.slop);
+	bool flat = up >= axis.separation - self.slop;
+	bool own = feature != TRIANGLE_FACE && upward > 0 && is_own(&t, feature, d, false);
+	if ((!own || (flat && upward > LYING_COSINE)) && up - self.radii <= pair->margin) {
+		curved_over_face(&self, normal, out);
+		if (!flat)
+			drop_curved_points(pair, &t, self.slop, out);
+	}
+	if (own && manifold_deepest(out) > axis.separation - self.radii + self.slop)
+		curved_manifold(&self, &axis, &last, out);
+	if (out->count == 0 && axis.separation < 0)
+		hull_instead(pair, out);
+	if (out->count > 0)
+		*cache = last;
 }

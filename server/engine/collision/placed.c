@@ -1,19 +1,19 @@
 /* See placed.h. Casts and nearest points over lists of placed shapes, piece by piece.
  *
- * A cast tests each piece of the moving shape against the pieces of the placed one that its swept box
- * overlaps, by conservative advancement (advance.h) without rotation. The computation is in the frame of
- * the placed shape, so the precision does not depend on its position in the world. A half-space needs no
- * search: the vertex that is lowest along its normal decides.
+ * A cast tests each piece of the moving shape against the pieces of the placed one that its swept
+ * box overlaps, by conservative advancement (advance.h) without rotation. The computation is in the
+ * frame of the placed shape, so the precision does not depend on its position in the world. A
+ * half-space needs no search: the vertex that is lowest along its normal decides.
  *
- * An overlap at the start has fraction 0 and the normal and depth of the narrow phase's manifold. If the
- * narrow phase has no routine for the two kinds, or finds no point, the normal is opposite to the
- * displacement and the depth is 0.
+ * An overlap at the start has fraction 0 and the normal and depth of the narrow phase's manifold.
+ * If the narrow phase has no routine for the two kinds, or finds no point, the normal is opposite
+ * to the displacement and the depth is 0.
  *
- * A solid that is a field is represented by the triangles of its mesh. One of its points decides whether a
- * shape lies wholly inside a field.
+ * A solid that is a field is represented by the triangles of its mesh. One of its points decides
+ * whether a shape lies wholly inside a field.
  *
- * Nearest points are found by GJK for each pair of pieces whose boxes are nearer than the best distance so
- * far. Overlapping pieces are ordered by the depth of their manifold.
+ * Nearest points are found by GJK for each pair of pieces whose boxes are nearer than the best
+ * distance so far. Overlapping pieces are ordered by the depth of their manifold.
  */
 #include "server/engine/collision/placed.h"
 
@@ -26,7 +26,7 @@
 
 enum { ADVANCE_ITERATIONS = 256 };
 
-/* ---- pieces in a box -------------------------------------------------------------------------- */
+/* ---- pieces in a box ------------------------------------------------------------------------- */
 
 /* Walks the pieces of a shape whose boxes meet a box, in a fixed order. */
 struct piece_walk {
@@ -60,13 +60,39 @@ static bool pieces_next(struct piece_walk *self, uint32_t *piece)
 
 static struct aabb core_box(const struct gjk_core *core, const pose *at)
 {
+	if (core->curve != NULL) {
+		mat3 rotation = mat3_from_quat(at->rotation);
+		return gjk_box(core, &rotation, at->position);
+	}
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < core->count; i++)
 		box = aabb_add_point(box, pose_point(*at, core->points[i]));
 	return aabb_grow(box, core->radius);
 }
 
-/* ---- casts ------------------------------------------------------------------------------------ */
+/* The point of a core, without its radius, that is lowest along n, and which vertex it is (of a
+ * curve 0). */
+static vec3 lowest_of(const struct gjk_core *core, const pose *at, vec3 n, uint32_t *vertex)
+{
+	vec3 lowest = vec3_zero();
+	double least = SCALAR_MAX;
+	*vertex = 0;
+	if (core->curve != NULL) {
+		vec3 down = pose_inverse_vector(*at, vec3_negate(n));
+		return pose_point(*at, curve_support(core->curve, down));
+	}
+	for (uint32_t i = 0; i < core->count; i++) {
+		vec3 p = pose_point(*at, core->points[i]);
+		if (vec3_dot(n, p) < least) {
+			least = vec3_dot(n, p);
+			lowest = p;
+			*vertex = i;
+		}
+	}
+	return lowest;
+}
+
+/* ---- casts ----------------------------------------------------------------------------------- */
 
 /* A moving piece in the frame of the placed shape. */
 struct piece_cast {
@@ -112,16 +138,10 @@ static void overlap_at_start(const struct piece_cast *flight, struct piece other
 static bool cast_at_plane(const struct piece_cast *flight, const struct shape *plane,
 			  struct cast_hit *hit)
 {
-	vec3 n = plane->plane.normal, lowest = vec3_zero();
-	double least = SCALAR_MAX;
-	for (uint32_t i = 0; i < flight->core.count; i++) {
-		vec3 p = pose_point(flight->from, flight->core.points[i]);
-		if (vec3_dot(n, p) < least) {
-			least = vec3_dot(n, p);
-			lowest = p;
-		}
-	}
-	double gap = least - flight->core.radius - plane->plane.offset;
+	vec3 n = plane->plane.normal;
+	uint32_t vertex;
+	vec3 lowest = lowest_of(&flight->core, &flight->from, n, &vertex);
+	double gap = vec3_dot(n, lowest) - flight->core.radius - plane->plane.offset;
 	double speed = -vec3_dot(n, flight->way);
 	hit->normal = n;
 	hit->depth = scalar_max(-gap, 0);
@@ -184,7 +204,8 @@ static bool cast_piece(const struct piece_cast *flight, const struct shape *shap
 				   found ? best->fraction : 1, &hit))
 			continue;
 		hit.child = piece;
-		/* Equal hits are ordered by triangle, because the order of a mesh's leaves is arbitrary. */
+		/* Equal hits are ordered by triangle, because the order of a mesh's leaves is
+		 * arbitrary. */
 		if (found && !hit_precedes(&hit, best) &&
 		    !(hit.fraction == best->fraction && hit.depth == best->depth &&
 		      hit.own_child == best->own_child && hit.child < best->child))
@@ -294,7 +315,7 @@ uint32_t placed_cast(const struct placed_shape *placed, uint32_t count, const st
 	return written;
 }
 
-/* ---- nearest points --------------------------------------------------------------------------- */
+/* ---- nearest points -------------------------------------------------------------------------- */
 
 static double box_distance(struct aabb a, struct aabb b)
 {
@@ -360,18 +381,10 @@ static bool plane_closest(const struct shape *plane, struct piece b, const pose 
 {
 	struct gjk_points room;
 	struct gjk_core core = gjk_core_of(b.shape, b.child, &room);
-	vec3 n = plane->plane.normal, lowest = vec3_zero();
-	double least = SCALAR_MAX;
-	uint32_t vertex = 0;
-	for (uint32_t i = 0; i < core.count; i++) {
-		vec3 p = pose_point(*b_in_a, core.points[i]);
-		if (vec3_dot(n, p) < least) {
-			least = vec3_dot(n, p);
-			lowest = p;
-			vertex = i;
-		}
-	}
-	double distance = least - core.radius - plane->plane.offset;
+	vec3 n = plane->plane.normal;
+	uint32_t vertex;
+	vec3 lowest = lowest_of(&core, b_in_a, n, &vertex);
+	double distance = vec3_dot(n, lowest) - core.radius - plane->plane.offset;
 	if (distance >= out->distance)
 		return false;
 	out->distance = distance;
@@ -381,7 +394,7 @@ static bool plane_closest(const struct shape *plane, struct piece b, const pose 
 	out->a.child = 0;
 	out->b.child = b.child;
 	out->a.feature_count = 0;
-	out->b.feature_count = 1;
+	out->b.feature_count = core.curve != NULL ? 0 : 1;
 	out->b.feature[0] = vertex;
 	return true;
 }
@@ -437,8 +450,8 @@ static void to_world(struct closest_pair *pair, const pose *at)
 	pair->normal = pose_vector(*at, pair->normal);
 }
 
-/* If one lies wholly inside the other, which is a field: the depth is the distance of its far side from the
- * surface. */
+/* If one lies wholly inside the other, which is a field: the depth is the distance of its far side
+ * from the surface. */
 static void turn_if_inside(const struct shape *a, const struct shape *b, const pose *b_in_a,
 			   struct closest_pair *out)
 {

@@ -30,15 +30,18 @@ static bool cores_overlap(const struct gjk_core *a, const struct gjk_core *b,
 
 static struct aabb core_box(const struct gjk_core *core, const struct placing *placing)
 {
-	struct aabb box = aabb_empty();
-	for (uint32_t i = 0; i < core->count; i++)
-		box = aabb_add_point(box, placing_point(placing, core->points[i]));
-	return aabb_grow(box, core->radius);
+	return gjk_box(core, &placing->rotation, placing->translation);
 }
 
 static bool plane_overlaps_core(const struct shape *plane, const struct gjk_core *core,
 				const struct placing *placing)
 {
+	if (core->curve != NULL) {
+		vec3 n = plane->plane.normal;
+		vec3 down = mat3_transposed_mul_vec(placing->rotation, vec3_negate(n));
+		vec3 p = placing_point(placing, curve_support(core->curve, down));
+		return vec3_dot(n, p) <= plane->plane.offset;
+	}
 	for (uint32_t i = 0; i < core->count; i++) {
 		vec3 p = placing_point(placing, core->points[i]);
 		if (vec3_dot(plane->plane.normal, p) - core->radius <= plane->plane.offset)
@@ -60,7 +63,7 @@ static struct gjk_core triangle_core(const struct mesh *mesh, uint32_t triangle,
 {
 	for (uint32_t k = 0; k < 3; k++)
 		room[k] = mesh->vertices[mesh->triangles[triangle][k]];
-	return (struct gjk_core){ room, 3, NULL, 0 };
+	return (struct gjk_core){ room, 3, NULL, 0, NULL };
 }
 
 static bool solid_overlaps_core(const struct shape *solid, const struct gjk_core *core,
@@ -97,7 +100,7 @@ static bool mesh_overlaps_core(const struct mesh *mesh, const struct gjk_core *c
 static bool field_overlaps_core(const struct solid *solid, const struct gjk_core *core,
 				const struct placing *placing)
 {
-	struct gjk_core vertex = { solid->mesh->vertices, 1, NULL, 0 };
+	struct gjk_core vertex = { solid->mesh->vertices, 1, NULL, 0, NULL };
 	return mesh_overlaps_core(solid->mesh, core, placing) ||
 	       cores_overlap(&vertex, core, placing) ||
 	       intersect_point_mesh(solid->mesh, placing_point(placing, core->points[0])) !=
@@ -163,8 +166,75 @@ static bool field_overlap(const struct shape *field, const struct shape *other,
 		intersect_point_mesh(other_surface->mesh, point_of_field) != POINT_MESH_OUTSIDE);
 }
 
+/* ---- overlaps that balls decide -------------------------------------------------------------- */
+
+enum ball_verdict { APART, OVERLAPPING, UNDECIDED };
+
+/* Of the sizes involved: within this of touching, the distance of the cores decides. It is far above
+ * the errors of both, so that balls never contradict it. */
+#define BALL_SLACK 1e-9
+
+/* Shapes whose distance GJK finds to rounding, and which contain the ball of their extent_min. */
+static bool is_solid_polytope(const struct shape *shape)
+{
+	return shape->kind == SHAPE_SPHERE || shape->kind == SHAPE_CAPSULE ||
+	       shape->kind == SHAPE_BOX || shape->kind == SHAPE_HULL ||
+	       shape->kind == SHAPE_ROUNDED;
+}
+
+/* Bounds of the distance from the shape to a point in its frame; negative: it is inside at least so
+ * deep. */
+static void bound_distance(const struct shape *shape, vec3 point, double *lower, double *upper)
+{
+	double radius = 0;
+	ASSERT(shape->extent_min <= shape->radius_max);
+	vec3 rest = point; /* from the nearest point of the core */
+	if (shape->kind == SHAPE_BOX) {
+		vec3 half = shape->box.half;
+		rest = vec3_sub(point, vec3_max(vec3_negate(half), vec3_min(half, point)));
+	} else if (shape->kind == SHAPE_SPHERE) {
+		radius = shape->sphere.radius;
+	} else if (shape->kind == SHAPE_CAPSULE) {
+		double h = shape->capsule.half_length;
+		rest.y = point.y - scalar_max(-h, scalar_min(h, point.y));
+		radius = shape->capsule.radius;
+	} else {
+		double way = vec3_distance(point, shape->mass.centre);
+		*lower = way - shape->radius_max;
+		*upper = way - shape->extent_min;
+		return;
+	}
+	*lower = *upper = vec3_length(rest) - radius;
+}
+
+/* By the balls in and around b, whose mass centre in a's frame is given. */
+static enum ball_verdict judge_balls(const struct shape *a, const struct shape *b, vec3 centre)
+{
+	double lower, upper;
+	double size = a->radius_max + b->radius_max + vec3_length(centre);
+	bound_distance(a, centre, &lower, &upper);
+	ASSERT(lower <= upper);
+	if (lower > b->radius_max + BALL_SLACK * size)
+		return APART;
+	return upper < b->extent_min - BALL_SLACK * size ? OVERLAPPING : UNDECIDED;
+}
+
+static enum ball_verdict judge_quickly(const struct shape *a, const struct shape *b,
+				       const pose *b_in_a)
+{
+	if (!is_solid_polytope(a) || !is_solid_polytope(b))
+		return UNDECIDED;
+	enum ball_verdict verdict = judge_balls(a, b, pose_point(*b_in_a, b->mass.centre));
+	return verdict != UNDECIDED
+		       ? verdict
+		       : judge_balls(b, a, pose_inverse_point(*b_in_a, a->mass.centre));
+}
+
 bool shape_overlap(const struct shape *a, const struct shape *b, const pose *b_in_a)
 {
+	enum ball_verdict verdict = judge_quickly(a, b, b_in_a);
+	if (verdict != UNDECIDED)
+		return verdict == OVERLAPPING;
 	bool field_a = shape_is_field(a), field_b = shape_is_field(b);
 	if (field_a && (field_b || b->kind != SHAPE_SOLID))
 		return field_overlap(a, b, b_in_a);
@@ -209,7 +279,7 @@ bool shape_overlap(const struct shape *a, const struct shape *b, const pose *b_i
 
 bool shape_overlap_sphere(const struct shape *shape, vec3 centre, double radius)
 {
-	struct gjk_core core = { &centre, 1, NULL, radius };
+	struct gjk_core core = { &centre, 1, NULL, radius, NULL };
 	struct placing here = { mat3_identity(), vec3_zero() };
 	return shape_overlaps_core(shape, &core, &here);
 }
@@ -220,7 +290,7 @@ bool shape_overlap_box(const struct shape *shape, const pose *at, vec3 half)
 	for (int k = 0; k < 8; k++)
 		corners[k] = vec3_make(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y,
 				       k & 4 ? half.z : -half.z);
-	struct gjk_core core = { corners, 8, NULL, 0 };
+	struct gjk_core core = { corners, 8, NULL, 0, NULL };
 	struct placing placing = placing_of(at);
 	return shape_overlaps_core(shape, &core, &placing);
 }

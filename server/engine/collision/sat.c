@@ -48,7 +48,7 @@ struct sat_face sat_face(const struct hull *a, const struct hull *b, const struc
 	VALIDATE(face < a->face_count);
 	VALIDATE(start < b->vertex_count);
 	const struct hull_face *f = &a->faces[face];
-	struct gjk_core core = { b->vertices, b->vertex_count, b, 0 };
+	struct gjk_core core = { b->vertices, b->vertex_count, b, 0, NULL };
 	vec3 against = mat3_transposed_mul_vec(b_in_a->rotation, vec3_negate(f->normal));
 	uint32_t vertex = gjk_support(&core, against, start);
 	double separation =
@@ -351,8 +351,7 @@ struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const str
 	return search_edges(a, b, b_in_a, least, reach, of_b, of_a, PAIR_PARALLEL_SINE);
 }
 
-/* ---- all axes
- * ------------------------------------------------------------------------------------- */
+/* ---- all axes -------------------------------------------------------------------------------- */
 
 /* The separation along the cached axis; false if the cache holds no axis of this pair. */
 static bool sat_remembered(const struct hull *a, const struct hull *b, const struct placing *b_in_a,

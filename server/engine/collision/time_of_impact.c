@@ -79,15 +79,15 @@ static void convex_init(struct impact_convex *self, const struct impact_side *si
 			self->hull.centre = pose_point(side->in_frame, self->hull.centre);
 			core.hull = &self->hull;
 		}
+		if (core.curve != NULL)
+			self->few.curve =
+				curve_placed(core.curve, mat3_from_quat(side->in_frame.rotation),
+					     side->in_frame.position);
 	}
-	double square = 0;
-	for (uint32_t i = 0; i < core.count; i++)
-		square = scalar_max(square, vec3_length_squared(core.points[i]));
-	self->body = (struct advance_body){ core, scalar_sqrt(square) + core.radius, motion };
+	self->body = (struct advance_body){ core, gjk_reach(&core) + core.radius, motion };
 }
 
-/* ---- the earliest result
- * ------------------------------------------------------------------------------- */
+/* ---- the earliest result --------------------------------------------------------------------- */
 
 static struct motion part_of(const struct motion *motion, double from, double to)
 {
@@ -131,8 +131,7 @@ static bool has_ended(const struct impact_search *self)
 	return self->best->outcome == IMPACT_OVERLAP;
 }
 
-/* ---- cutting motions short
- * ------------------------------------------------------------------------------- */
+/* ---- cutting motions short ------------------------------------------------------------------- */
 
 /* Whether A begins and ends at most `grazing` deep behind a face of B, whose normal this is in B's frame. */
 static bool stays_outside(const struct impact_search *self, const struct advance_body *a,
@@ -231,7 +230,7 @@ static void search_core(const struct impact_search *self, const struct advance_b
 			const struct motion *motion_a, struct impact_result *found)
 {
 	static const vec3 ORIGIN = { 0, 0, 0 };
-	struct advance_body ball = { { &ORIGIN, 1, NULL, 0 }, 0, motion_a };
+	struct advance_body ball = { { &ORIGIN, 1, NULL, 0, NULL }, 0, motion_a };
 	struct advance_options options = { CORE_TOLERANCE * self->options->tolerance,
 					   self->options->iterations_max };
 	struct advance_result end;
@@ -271,13 +270,12 @@ static void cut_short(const struct impact_search *self, const struct advance_bod
 		found->outcome = IMPACT_APART;
 }
 
-/* ---- two convex pieces
- * ------------------------------------------------------------------------------- */
+/* ---- two convex pieces ----------------------------------------------------------------------- */
 
 /* Whether the body is a ball whose centre moves in a straight line. */
 static bool is_straight_ball(const struct advance_body *body)
 {
-	return body->core.count == 1 &&
+	return body->core.count == 1 && body->core.curve == NULL &&
 	       (body->motion->rate == 0 || vec3_equal(body->core.points[0], vec3_zero()));
 }
 
@@ -353,8 +351,7 @@ static void search_convex(struct impact_search *self, struct impact_convex *a,
 	update_result(self, &found);
 }
 
-/* ---- a plane
- * ----------------------------------------------------------------------------------------- */
+/* ---- a plane --------------------------------------------------------------------------------- */
 
 /* The half-space n·x ≤ offset in the frame that moves. */
 struct half_space {
@@ -394,8 +391,11 @@ static struct low_point lowest_point(const struct impact_points *cloud,
 	pose at = motion_at(cloud->motion, t), of_plane = motion_at(plane->motion, t);
 	low.normal = pose_vector(of_plane, plane->normal);
 	vec3 down = pose_inverse_vector(at, vec3_negate(low.normal));
-	low.vertex = gjk_support(&cloud->core, pose_inverse_vector(cloud->in_frame, down), 0);
-	vec3 corner = pose_point(at, pose_point(cloud->in_frame, cloud->core.points[low.vertex]));
+	vec3 along = pose_inverse_vector(cloud->in_frame, down);
+	low.vertex = cloud->core.curve != NULL ? 0 : gjk_support(&cloud->core, along, 0);
+	vec3 lowest = cloud->core.curve != NULL ? curve_support(cloud->core.curve, along)
+						: cloud->core.points[low.vertex];
+	vec3 corner = pose_point(at, pose_point(cloud->in_frame, lowest));
 	low.point = vec3_mul_sub(corner, low.normal, cloud->core.radius);
 	low.gap = vec3_dot(low.normal, vec3_sub(low.point, of_plane.position)) - plane->offset;
 	return low;
@@ -494,7 +494,7 @@ static void cut_short_at_plane(const struct impact_search *self, struct impact_p
 	if (options->core_a > 0 &&
 	    lowest_point(cloud, plane, cloud->motion->t0).gap <= options->tolerance) {
 		struct impact_points ball = {
-			{ &ORIGIN, 1, NULL, 0 }, pose_identity(), 0, self->a->motion
+			{ &ORIGIN, 1, NULL, 0, NULL }, pose_identity(), 0, self->a->motion
 		};
 		double apart = lowest_point(&ball, plane, ball.motion->t0).gap;
 		double radius = core_radius(options, apart);
@@ -557,16 +557,18 @@ static void search_plane(struct impact_search *self, const struct impact_side *s
 		half_space_of(swapped ? self->a : self->b, swapped ? &motion_a : &motion_b);
 	const struct shape *surface = surface_of(side);
 	struct gjk_points room;
-	struct gjk_core core = surface != NULL
-				       ? (struct gjk_core){ surface->mesh->vertices,
-							    surface->mesh->vertex_count, NULL, 0 }
-				       : gjk_core_of(shape_exact(side->piece.shape), child, &room);
+	struct gjk_core core =
+		surface != NULL ? (struct gjk_core){ surface->mesh->vertices,
+						     surface->mesh->vertex_count, NULL, 0, NULL }
+				: gjk_core_of(shape_exact(side->piece.shape), child, &room);
 	double square = 0;
 	for (uint32_t i = 0; i < core.count; i++)
 		square = scalar_max(
 			square, vec3_length_squared(pose_point(side->in_frame, core.points[i])));
 	struct impact_points cloud = { core, side->in_frame, scalar_sqrt(square) + core.radius,
 				       swapped ? &motion_b : &motion_a };
+	if (core.curve != NULL)
+		cloud.reach = curve_reach(core.curve) + vec3_length(side->in_frame.position);
 	self->best->pairs++;
 	struct impact_result found = advance_to_plane(&cloud, &plane, self->options);
 	if (!swapped)
@@ -577,8 +579,7 @@ static void search_plane(struct impact_search *self, const struct impact_side *s
 	update_result(self, &found);
 }
 
-/* ---- a surface
- * --------------------------------------------------------------------------------------- */
+/* ---- a surface ------------------------------------------------------------------------------- */
 
 /* The number of intervals of time; *sag: the greatest deviation of the path from the chord of an
  * interval, m. */
@@ -697,8 +698,7 @@ static void test_start_inside(struct impact_search *self, const struct impact_si
 	update_result(self, &found);
 }
 
-/* ---- two surfaces
- * ------------------------------------------------------------------------------------ */
+/* ---- two surfaces ---------------------------------------------------------------------------- */
 
 /* A mesh in the frame that moves, with the tree of its motion. */
 struct moving_mesh {
@@ -770,8 +770,7 @@ static enum status search_surfaces(struct impact_search *self)
 	return STATUS_OK;
 }
 
-/* ---- all pairs of pieces
- * ----------------------------------------------------------------------------- */
+/* ---- all pairs of pieces --------------------------------------------------------------------- */
 
 /* The convex pieces of a side: first … last − 1. */
 static void pieces_of(const struct impact_side *side, uint32_t *first, uint32_t *last)

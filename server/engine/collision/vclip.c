@@ -91,8 +91,7 @@ static struct vclip_feature make_feature(enum vclip_kind kind, uint32_t index)
 
 enum vclip_outcome { VCLIP_MOVED, VCLIP_STAY, VCLIP_TOUCH };
 
-/* ---- clipping an edge to a region (V3)
- * ------------------------------------------------------------ */
+/* ---- clipping an edge to a region (V3) ------------------------------------------------------- */
 
 struct clip {
 	double low, high;
@@ -183,8 +182,7 @@ static enum vclip_outcome clip_decide(const struct vclip_side *s, const struct c
 	return met ? VCLIP_TOUCH : VCLIP_STAY;
 }
 
-/* ---- states
- * --------------------------------------------------------------------------------------- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 /* Stays if p lies in the region of the vertex; else moves to the edge whose plane p violates. */
 static enum vclip_outcome point_in_vertex(const struct vclip_side *s, struct vclip_feature *vertex,
@@ -439,8 +437,7 @@ static enum vclip_outcome move_features(const struct vclip_side *a, const struct
 	return STATES[at->b.kind][at->a.kind](b, a, &at->b, &at->a);
 }
 
-/* ---- the result
- * ----------------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 /* The nearest points x of p's feature and y of q's, where kind of v ≤ kind of w. Returns the unit
  * direction x → y from the features, which is accurate also if x and y nearly coincide; 0 if y − x
@@ -504,8 +501,8 @@ static bool prove_distance(const struct vclip_side *a, const struct vclip_side *
 	if (!(out->distance > 0))
 		return false;
 	out->normal = vec3_dot(n, d) > 0 ? n : vec3_scale(d, 1.0 / out->distance);
-	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0 };
-	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0 };
+	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0, NULL };
+	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0, NULL };
 	vec3 towards = mat3_transposed_mul_vec(b->at->rotation, vec3_negate(out->normal));
 	vec3 far_a = place_point(a, gjk_climb(&core_a, out->normal, feature_vertex(a->hull, at.a)));
 	vec3 far_b = place_point(b, gjk_climb(&core_b, towards, feature_vertex(b->hull, at.b)));
@@ -520,8 +517,8 @@ static bool prove_distance(const struct vclip_side *a, const struct vclip_side *
 static void compute_by_gjk(const struct vclip_side *a, const struct vclip_side *b, bool counted,
 			   struct vclip_result *out)
 {
-	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0 };
-	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0 };
+	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0, NULL };
+	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0, NULL };
 	struct gjk_simplex start = { 1,
 				     { (uint16_t)feature_vertex(a->hull, out->features.a) },
 				     { (uint16_t)feature_vertex(b->hull, out->features.b) } };
@@ -554,8 +551,8 @@ static struct vclip_features start_features(const struct vclip_side *a, const st
 	    feature_exists(b->hull, start->b) &&
 	    (start->a.kind != VCLIP_FACE || start->b.kind != VCLIP_FACE))
 		return *start;
-	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0 };
-	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0 };
+	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0, NULL };
+	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0, NULL };
 	vec3 d = vec3_sub(placing_point(b->at, b->hull->centre), a->hull->centre);
 	vec3 towards = mat3_transposed_mul_vec(b->at->rotation, vec3_negate(d));
 	return (struct vclip_features){ make_feature(VCLIP_VERTEX, gjk_support(&core_a, d, 0)),

@@ -16,8 +16,13 @@
  */
 #include "server/engine/dynamics/body.h"
 
+#include "server/engine/dynamics/belt.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
+#include "server/engine/dynamics/locks.h"
+#include "server/engine/dynamics/mover_list.h"
+#include "server/engine/dynamics/one_way.h"
+#include "server/engine/dynamics/piece.h"
 #include "server/engine/dynamics/step.h"
 
 vec3 dynamics_centre(const struct tables *tables, uint32_t body)
@@ -27,23 +32,22 @@ vec3 dynamics_centre(const struct tables *tables, uint32_t body)
 			quat_rotate(tables->body.rotation[body], tables->body.centre[body]));
 }
 
-/* The flag saves reading the columns of all bodies in every tick. */
-static bool is_limited(const struct body_table *table, uint32_t body)
+uint8_t dynamics_all_flags(const struct tables *tables)
 {
-	ASSERT(body < table->count);
-	return (table->flags[body] & BODY_LIMITED) != 0 && table->status[body] == BODY_DYNAMIC;
-}
-
-double dynamics_speed_max(const struct tables *tables, uint32_t body)
-{
-	bool own = is_limited(&tables->body, body) && tables->body.speed_max[body] > 0;
-	return own ? tables->body.speed_max[body] : SPEED_MAX;
-}
-
-double dynamics_angular_speed_max(const struct tables *tables, uint32_t body)
-{
-	bool own = is_limited(&tables->body, body) && tables->body.angular_speed_max[body] > 0;
-	return own ? tables->body.angular_speed_max[body] : ANGULAR_SPEED_MAX;
+	const struct body_table *table = &tables->body;
+	uint64_t words = 0, word;
+	uint8_t rest = 0;
+	uint32_t row = 0;
+	for (; row + sizeof word <= table->count; row += (uint32_t)sizeof word) {
+		memcpy(&word, &table->flags[row], sizeof word);
+		words |= word;
+	}
+	for (; row < table->count; row++)
+		rest |= table->flags[row];
+	words |= words >> 32;
+	words |= words >> 16;
+	words |= words >> 8;
+	return (uint8_t)words | rest;
 }
 
 void body_cache_pose(struct dynamics *self, uint32_t body)
@@ -269,6 +273,7 @@ void body_refresh_pairs(struct dynamics *self, uint32_t body)
 void dynamics_body_added(struct dynamics *self, uint32_t body)
 {
 	ASSERT(self->tables->body.id[body] != 0);
+	self->disturbed = true;
 	struct tables *tables = self->tables;
 	enum status status = table_insert(&self->body_index, tables->body.id[body], body);
 	ASSERT(status == STATUS_OK);
@@ -279,17 +284,22 @@ void dynamics_body_added(struct dynamics *self, uint32_t body)
 		placement_refresh_box(self, body, p - 1, self->ahead, true);
 	body_refresh_proxies(self, body);
 	body_refresh_awake(self, body);
+	one_way_refresh(self, body);
+	belt_refresh(self, body);
 }
 
 void dynamics_body_moved(struct dynamics *self, uint32_t body)
 {
 	ASSERT(self->tables->body.id[body] != 0);
 	struct tables *tables = self->tables;
+	self->disturbed = true;
 	body_wake_touched(self, body);
 	dynamics_wake(self, body);
 	body_cache_pose(self, body);
 	joints_note_moved(self, body);
 	body_contacts_stale(self, body);
+	if (self->one_way.count > 0)
+		one_way_forget(self, body);
 	for (uint32_t p = tables->body.first_placement[body]; p != 0;
 	     p = tables->placement.next[p - 1]) {
 		placement_refresh_box(self, body, p - 1, self->ahead, true);
@@ -299,10 +309,30 @@ void dynamics_body_moved(struct dynamics *self, uint32_t body)
 	body_refresh_awake(self, body);
 }
 
+void dynamics_body_steered(struct dynamics *self, uint32_t body, vec3 velocity)
+{
+	struct tables *tables = self->tables;
+	ASSERT(tables->body.status[body] == BODY_ANIMATED);
+	ASSERT(vec3_is_finite(velocity));
+	if (vec3_equal(tables->body.velocity[body], velocity) &&
+	    vec3_equal(tables->body.angular_velocity[body], vec3_zero()))
+		return;
+	tables->body.velocity[body] = velocity;
+	tables->body.angular_velocity[body] = vec3_zero();
+	body_wake_touched(self, body);
+	for (uint32_t p = tables->body.first_placement[body]; p != 0;
+	     p = tables->placement.next[p - 1])
+		if (placement_refresh_box(self, body, p - 1, self->ahead, false) &&
+		    tables->placement.active[p - 1])
+			mark_moved(self, p - 1);
+	body_refresh_awake(self, body);
+}
+
 void dynamics_body_changed(struct dynamics *self, uint32_t body)
 {
 	ASSERT(self->tables->body.id[body] != 0);
 	struct tables *tables = self->tables;
+	self->disturbed = true;
 	body_wake_touched(self, body);
 	dynamics_wake(self, body);
 	body_cache_pose(self, body);
@@ -320,6 +350,16 @@ void dynamics_body_changed(struct dynamics *self, uint32_t body)
 	body_refresh_awake(self, body);
 }
 
+void dynamics_surface_changed(struct dynamics *self, uint32_t body, bool direction)
+{
+	ASSERT(self->tables->body.id[body] != 0);
+	one_way_refresh(self, body);
+	belt_refresh(self, body);
+	if (direction)
+		one_way_forget(self, body);
+	dynamics_body_changed(self, body);
+}
+
 void dynamics_body_removed(struct dynamics *self, uint32_t body)
 {
 	ASSERT(self->tables->body.id[body] != 0);
@@ -333,9 +373,15 @@ void dynamics_body_removed(struct dynamics *self, uint32_t body)
 		if (broad_phase_has(self->broad_phase, p - 1))
 			broad_phase_remove(self->broad_phase, p - 1);
 		bitset_clear(&self->moved, p - 1);
+		dynamics_pieces_drop(self, p - 1);
 		tables_free_row(tables, TABLE_PLACEMENT, p - 1, &self->placement_used, NULL);
 	}
 	bitset_clear(&self->awake, body);
+	bitset_clear(&self->one_way, body);
+	bitset_clear(&self->belts, body);
+	self->disturbed = true;
+	dynamics_mover_free(self, body);
+	bitset_clear(&self->sensing, body);
 	tables_free_row(tables, TABLE_BODY, body, &self->body_used, &self->body_index);
 }
 
@@ -349,13 +395,19 @@ struct body_motion dynamics_motion(const struct dynamics *self, uint32_t body)
 
 /* ---- store --------------------------------------------------------------------------------- */
 
-static double clamp_length(vec3 *v, double most)
+static void shorten(vec3 *v, double most)
 {
 	ASSERT(most > 0);
 	double length = vec3_length(*v);
 	if (length > most)
 		*v = vec3_scale(*v, most / length);
-	return length;
+}
+
+/* The square tells of most vectors that they are short. */
+static inline void clamp_length(vec3 *v, double most)
+{
+	if (!(vec3_length_squared(*v) < 0.5 * most * most))
+		shorten(v, most);
 }
 
 static bool motion_is_good(const struct body_motion *motion)
@@ -367,17 +419,39 @@ static bool motion_is_good(const struct body_motion *motion)
 	       quat_dot(motion->rotation, motion->rotation) > 0.25;
 }
 
+/* Of the vector `kept` the locked components, of `v` the others. */
+static vec3 lock_components(uint32_t locks, vec3 kept, vec3 v)
+{
+	return vec3_make(locks & MASS_LOCK_X ? kept.x : v.x, locks & MASS_LOCK_Y ? kept.y : v.y,
+			 locks & MASS_LOCK_Z ? kept.z : v.z);
+}
+
+/* Removes what rounding and the removal of penetration have moved along locked axes. */
+static void lock_motion(const struct tables *tables, uint32_t body, uint32_t locks, vec3 centre,
+			struct body_motion *motion)
+{
+	ASSERT(locks != 0);
+	motion->centre = lock_components(locks, centre, motion->centre);
+	motion->velocity = locks_along(locks, motion->velocity);
+	motion->angular_velocity = locks_about(locks, motion->angular_velocity);
+	if ((locks & MASS_LOCK_TURNING) == MASS_LOCK_TURNING)
+		motion->rotation = tables->body.rotation[body];
+}
+
 /* Makes a motion storable: in the plane of a planar world, a unit rotation, speeds within the limits. */
-static void bound_motion(const struct tables *tables, uint32_t body, struct body_motion *motion,
-			 double centre_z)
+static void bound_motion(const struct tables *tables, uint32_t body,
+			 const struct body_cache *before, uint32_t locks,
+			 struct body_motion *motion)
 {
 	if (tables->world.planar[0]) {
-		motion->centre.z = centre_z;
+		motion->centre.z = before->centre.z;
 		motion->rotation.x = motion->rotation.y = 0;
 		motion->velocity.z = 0;
 		motion->angular_velocity.x = motion->angular_velocity.y = 0;
 	}
 	motion->rotation = quat_normalize(motion->rotation);
+	if (locks != 0)
+		lock_motion(tables, body, locks, before->centre, motion);
 	clamp_length(&motion->velocity, dynamics_speed_max(tables, body));
 	clamp_length(&motion->angular_velocity, dynamics_angular_speed_max(tables, body));
 }
@@ -405,13 +479,18 @@ static uint64_t store_columns(struct dynamics *self, uint32_t body, struct body_
 	if (!motion_is_good(&motion))
 		return STORE_QUARANTINE;
 	struct body_cache *cache = &self->bodies.items[body];
-	bound_motion(tables, body, &motion, cache->centre.z);
+	uint32_t locks = locks_of(tables, body);
+	bound_motion(tables, body, cache, locks, &motion);
 	cache->motion += motion_length(cache, tables->body.rotation[body], &motion);
 	tables->body.rotation[body] = motion.rotation;
 	tables->body.velocity[body] = motion.velocity;
 	tables->body.angular_velocity[body] = motion.angular_velocity;
-	tables->body.position[body] =
+	vec3 origin =
 		vec3_sub(motion.centre, quat_rotate(motion.rotation, tables->body.centre[body]));
+	/* The origin of a body that does not turn is held with its centre, to the last bit. */
+	if ((locks & MASS_LOCK_TURNING) == MASS_LOCK_TURNING)
+		origin = lock_components(locks, tables->body.position[body], origin);
+	tables->body.position[body] = origin;
 	body_cache_pose(self, body);
 	uint64_t changed = 0;
 	uint32_t i = 0;

@@ -21,9 +21,11 @@
  * concerns several contacts, follows in step.c.
  */
 #include "server/engine/collision/pairs.h"
+#include "server/engine/collision/vclip.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
+#include "server/engine/dynamics/one_way.h"
 #include "server/engine/dynamics/step.h"
 #include "server/engine/dynamics/sweep_path.h"
 
@@ -143,7 +145,7 @@ static bool may_keep_manifold(const struct tables *tables, uint32_t row,
 	bool sided = shape_is_sided(a->shape, b->shape) || shape_is_sided(b->shape, a->shape);
 	bool empty = contact->point_count[row] == 0 && !sided;
 	bool neighbour = empty && contact->cache_kind[row] == CACHE_NEIGHBOUR;
-	if (!empty && (shape_is_round(a->shape) || shape_is_round(b->shape)))
+	if (!empty && (shape_is_smooth(a->shape) || shape_is_smooth(b->shape)))
 		return false;
 	pose before = { contact->relative_position[row], contact->relative_rotation[row] };
 	double angle;
@@ -163,17 +165,43 @@ static inline bool is_identity(const pose *at)
 	return vec3_equal(at->position, vec3_zero()) && quat_equal(at->rotation, quat_identity());
 }
 
+/* Replaces a manifold of convex polyhedra that are apart, but by at most `touch`, by their nearest points, if
+ * its points do not show that: clipping has lost the nearest ones, or its axis is another one. */
+static void keep_nearest(struct piece a, struct piece b, const pose *b_in_a, double touch,
+			 struct manifold *out)
+{
+	ASSERT(touch > 0);
+	const struct hull *hull_a = shape_part(a.shape, &a.child)->hull;
+	const struct hull *hull_b = shape_part(b.shape, &b.child)->hull;
+	double least = __builtin_inf();
+	for (uint32_t i = 0; i < out->count; i++)
+		least = scalar_min(least, out->points[i].separation);
+	if (hull_a == NULL || hull_b == NULL || scalar_abs(least) <= touch)
+		return;
+	struct placing there = { mat3_from_quat(b_in_a->rotation), b_in_a->position };
+	struct vclip_result found;
+	vclip_distance(hull_a, hull_b, &there, NULL, &found);
+	if (found.touching || found.distance > touch)
+		return;
+	vec3 middle = vec3_scale(vec3_add(found.point_a, found.point_b), 0.5);
+	out->normal = found.normal;
+	out->count = 1;
+	out->points[0] = (struct manifold_point){ .point = middle, .separation = found.distance };
+}
+
 /* Runs the narrow phase; the manifold is in the frame of A's body. */
 static void narrow_phase(const struct tables *tables, const struct contact_side *a,
 			 const struct contact_side *b, const pose *b_in_a, double margin,
-			 struct pair_cache *cache, struct manifold *out)
+			 double nearest, struct pair_cache *cache, struct manifold *out)
 {
 	pose on_a = placement_pose(tables, a->piece.placement);
 	pose on_b = placement_pose(tables, b->piece.placement);
 	bool plain = is_identity(&on_a) && is_identity(&on_b);
 	pose shapes = plain ? *b_in_a : pose_relative(on_a, pose_mul(*b_in_a, on_b));
-	collide_pieces((struct piece){ a->shape, a->piece.child },
-		       (struct piece){ b->shape, b->piece.child }, &shapes, margin, cache, out);
+	struct piece piece_a = { a->shape, a->piece.child }, piece_b = { b->shape, b->piece.child };
+	collide_pieces(piece_a, piece_b, &shapes, margin, cache, out);
+	if (nearest > 0)
+		keep_nearest(piece_a, piece_b, &shapes, nearest, out);
 	if (is_identity(&on_a))
 		return;
 	ASSERT(out->count <= MANIFOLD_POINTS_MAX);
@@ -214,13 +242,15 @@ static inline void carry_multipliers(const struct contact_table *table, uint32_t
 
 static void make_manifold(const struct tables *tables, const struct contact_state *contact,
 			  const struct contact_side *a, const struct contact_side *b,
-			  const pose *b_in_a, double needed, enum collide_carry carry,
+			  const pose *b_in_a, double needed, const struct collide_options *options,
 			  struct contact_made *made)
 {
 	made->margin = needed + CONTACT_SPARE;
 	made->b_in_a = *b_in_a;
 	made->cache = hints_of(tables, contact);
-	narrow_phase(tables, a, b, b_in_a, made->margin, &made->cache, &made->manifold);
+	narrow_phase(tables, a, b, b_in_a, made->margin, options->nearest, &made->cache,
+		     &made->manifold);
+	enum collide_carry carry = options->carry;
 	if (contact->is_new || carry == CARRY_NOTHING)
 		memset(made->multiplier, 0, sizeof made->multiplier);
 	else if (carry == CARRY_NORMALS)
@@ -437,7 +467,7 @@ static bool turns_near(const struct tables *tables, const struct contact_side *a
 					    pose_later(b, later.turn_b, later.time));
 		struct pair_cache none = { 0 };
 		struct manifold there;
-		narrow_phase(tables, a, b, &b_in_a, options->near, &none, &there);
+		narrow_phase(tables, a, b, &b_in_a, options->near, options->nearest, &none, &there);
 		if (there.count > 0)
 			return true;
 	}
@@ -445,6 +475,23 @@ static bool turns_near(const struct tables *tables, const struct contact_side *a
 }
 
 /* ---- one contact --------------------------------------------------------------------------- */
+
+static struct body_motion motion_of_side(const struct contact_side *side)
+{
+	return (struct body_motion){ side->centre, side->at.rotation, side->velocity, side->spin };
+}
+
+/* Whether the contact is refused because a body is one-way; then no sleeping one wakes either. */
+static bool is_let_through(const struct step *self, const struct contact_side *a,
+			   const struct contact_side *b, struct contact_state *out)
+{
+	struct body_motion at_a = motion_of_side(a), at_b = motion_of_side(b);
+	one_way_judge(self, out, &at_a, &at_b);
+	if (!(out->one_way & ONE_WAY_REFUSED))
+		return false;
+	out->holds = out->reaches = false;
+	return true;
+}
 
 static void collide_one(const struct step *self, struct contact_state *out,
 			struct contact_made *made, const struct collide_options *options)
@@ -461,10 +508,13 @@ static void collide_one(const struct step *self, struct contact_state *out,
 	if (out->kept) {
 		place_kept(tables, &a, &b, &b_in_a, out);
 	} else {
-		make_manifold(tables, out, &a, &b, &b_in_a, needed.far, options->carry, made);
+		make_manifold(tables, out, &a, &b, &b_in_a, needed.far, options, made);
 		place_made(tables, &a, &b, &made->manifold, out);
 	}
 	ASSERT(out->point_count <= MANIFOLD_POINTS_MAX);
+	out->one_way = 0;
+	if (one_way_concerns(self->dynamics, a.body, b.body) && is_let_through(self, &a, &b, out))
+		return;
 	meet_sleeper(self, &a, &b, options, out);
 	/* A contact that is not near in this step has no points for the method. */
 	double nearest = __builtin_inf();
@@ -477,24 +527,41 @@ static void collide_one(const struct step *self, struct contact_state *out,
 
 /* ---- contact polygon ----------------------------------------------------------------------- */
 
-void step_polygon(const struct step *self, const struct contact_state *contact,
-		  const struct collide_options *options, struct contact_polygon *out)
+/* A contact whose narrow phase ran again, with the hints of the step's start. */
+struct found_again {
+	pose at_a, b_in_a; /* of the placements: in the world; b's in a's */
+	struct piece a, b;
+	double margin;
+	struct manifold manifold;
+};
+
+static void find_again(const struct step *self, const struct contact_state *contact,
+		       const struct collide_options *options, struct found_again *out)
 {
 	const struct tables *tables = self->dynamics->tables;
 	struct contact_side a, b;
 	init_side(&a, self, contact->a, contact->body_a, options);
 	init_side(&b, self, contact->b, contact->body_b, options);
-	pose at_a = pose_mul(a.at, placement_pose(tables, a.piece.placement));
+	out->at_a = pose_mul(a.at, placement_pose(tables, a.piece.placement));
 	pose at_b = pose_mul(b.at, placement_pose(tables, b.piece.placement));
-	pose b_in_a = pose_relative(at_a, at_b);
-	struct piece piece_a = { a.shape, a.piece.child }, piece_b = { b.shape, b.piece.child };
+	out->b_in_a = pose_relative(out->at_a, at_b);
+	out->a = (struct piece){ a.shape, a.piece.child };
+	out->b = (struct piece){ b.shape, b.piece.child };
 	struct pair_cache hints = hints_of(tables, contact);
-	double margin = find_needed(tables, &a, &b, options).far;
-	struct manifold found;
-	collide_pieces(piece_a, piece_b, &b_in_a, margin, &hints, &found);
-	contact_polygon(piece_a, piece_b, &b_in_a, margin, &found, out);
+	out->margin = find_needed(tables, &a, &b, options).far;
+	ASSERT(out->margin >= 0);
+	collide_pieces(out->a, out->b, &out->b_in_a, out->margin, &hints, &out->manifold);
+}
+
+void step_polygon(const struct step *self, const struct contact_state *contact,
+		  const struct collide_options *options, struct contact_polygon *out)
+{
+	struct found_again again;
+	find_again(self, contact, options, &again);
+	contact_polygon(again.a, again.b, &again.b_in_a, again.margin, &again.manifold, out);
 	if (out->count == 0)
 		return;
+	pose at_a = again.at_a;
 	out->normal = pose_vector(at_a, out->normal);
 	out->edge_a = pose_vector(at_a, out->edge_a);
 	out->edge_b = pose_vector(at_a, out->edge_b);
@@ -504,6 +571,24 @@ void step_polygon(const struct step *self, const struct contact_state *contact,
 	}
 	for (uint32_t k = 0; k < out->count; k++)
 		out->points[k].point = pose_point(at_a, out->points[k].point);
+}
+
+uint32_t step_corners(const struct step *self, const struct contact_state *contact,
+		      const struct collide_options *options, struct contact_corner *out)
+{
+	struct found_again again;
+	find_again(self, contact, options, &again);
+	uint32_t count = contact_corners(again.a, again.b, &again.b_in_a, again.margin,
+					 &again.manifold, out);
+	for (uint32_t k = 0; k < count; k++) {
+		out[k].normal = pose_vector(again.at_a, out[k].normal);
+		out[k].edge_a = pose_vector(again.at_a, out[k].edge_a);
+		out[k].edge_b = pose_vector(again.at_a, out[k].edge_b);
+		out[k].ball_a = pose_point(again.at_a, out[k].ball_a);
+		out[k].ball_b = pose_point(again.at_a, out[k].ball_b);
+		out[k].point = pose_point(again.at_a, out[k].point);
+	}
+	return count;
 }
 
 /* ---- the list ------------------------------------------------------------------------------ */

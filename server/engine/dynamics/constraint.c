@@ -16,6 +16,7 @@
 #include "server/engine/dynamics/constraint.h"
 
 #include "server/engine/dynamics/frame_rate.h"
+#include "server/engine/dynamics/tuning.h"
 
 struct constraint_room constraint_room(const struct constraint *constraints, uint32_t count,
 				       const struct constraint_options *options)
@@ -61,6 +62,9 @@ struct contact_at {
 	vec3 edge_a,
 		edge_b; /* now; their cross product's length, with the sign of the normal against it */
 	double edges;
+	bool rough;	 /* the surface has a friction axis */
+	double along[2]; /* its direction, as in row_block */
+	double swing;	 /* 1/s: how fast it turns in the frame of the tangents */
 };
 
 static vec3 turn_found(const struct contact_at *at, quat turn, vec3 found)
@@ -173,6 +177,31 @@ static void find_frame_rates(struct contact_at *at)
 			    &at->tangent_rate[0], &at->tangent_rate[1]);
 }
 
+/* The friction axis p = c t + s k in the tangent plane, and the rate of its angle against t. */
+static void find_axis(struct contact_at *at)
+{
+	const struct contact_surface *surface = &at->found->surface;
+	const struct body_motion *of = surface->axis_of_b ? at->b : at->a;
+	vec3 axis = turn_found(at, surface->axis_of_b ? at->turn_b : at->turn_a, surface->axis);
+	double c = vec3_dot(axis, at->tangent[0]), s = vec3_dot(axis, at->tangent[1]);
+	double square = c * c + s * s, length = scalar_sqrt(square);
+	if (!(length > FRICTION_AXIS_LEAST * vec3_length(axis)))
+		return;
+	at->along[0] = c / length;
+	at->along[1] = s / length;
+	if (at->options->level != CONSTRAINT_ACCELERATION)
+		return;
+	vec3 rate = vec3_cross(spin_of(of), axis);
+	double c1 = vec3_dot(rate, at->tangent[0]) + vec3_dot(axis, at->tangent_rate[0]);
+	double s1 = vec3_dot(rate, at->tangent[1]) + vec3_dot(axis, at->tangent_rate[1]);
+	at->swing = (c * s1 - s * c1) / square;
+}
+
+static bool has_axis(const struct contact_at *at)
+{
+	return at->along[0] != 0 || at->along[1] != 0;
+}
+
 static struct contact_at contact_at(const struct constraint *self, const struct body_motion *a,
 				    const struct body_motion *b,
 				    const struct constraint_options *options)
@@ -188,6 +217,10 @@ static struct contact_at contact_at(const struct constraint *self, const struct 
 	row_frame(at.normal, &at.tangent[0], &at.tangent[1]);
 	if (options->level == CONSTRAINT_ACCELERATION)
 		find_frame_rates(&at);
+	at.rough = options->friction != CONSTRAINT_SMOOTH &&
+		   !vec3_equal(found->surface.axis, vec3_zero());
+	if (at.rough)
+		find_axis(&at);
 	return at;
 }
 
@@ -299,15 +332,22 @@ static void add_normal_row(const struct contact_at *at, const struct point_place
 			    vec3_dot(at->normal_bend, place->apart);
 }
 
-/* Slip directions of two friction rows: joint for a cone, separate for a pyramid. */
-static void find_slip(const struct constraint_options *options, struct constraint_row *rows)
+/* Slip directions of two friction rows: joint for a cone, separate for a pyramid. With a friction axis those
+ * of the rows that are rotated to it. */
+static void find_slip(const struct constraint_options *options, const double along[2],
+		      struct constraint_row *rows)
 {
 	double u[2], weighted[2];
 	bool rough = rows[0].dynamic_friction > 0 || rows[1].dynamic_friction > 0;
-	for (uint32_t k = 0; k < 2; k++) {
+	for (uint32_t k = 0; k < 2; k++)
 		u[k] = rows[k].approach - rows[k].wanted;
-		weighted[k] = u[k] * (rough ? rows[k].dynamic_friction : 1);
+	if (along[0] != 0 || along[1] != 0) {
+		double first = along[0] * u[0] + along[1] * u[1];
+		u[1] = along[0] * u[1] - along[1] * u[0];
+		u[0] = first;
 	}
+	for (uint32_t k = 0; k < 2; k++)
+		weighted[k] = u[k] * (rough ? rows[k].dynamic_friction : 1);
 	ASSERT(options->slip_speed >= 0);
 	double speed = scalar_sqrt(u[0] * u[0] + u[1] * u[1]);
 	double length = scalar_sqrt(weighted[0] * weighted[0] + weighted[1] * weighted[1]);
@@ -347,12 +387,49 @@ static double round_slip_bias(const struct contact_at *at, const struct point_pl
 	return vec3_dot(axis_rate, u) + vec3_dot(axis, vec3_sub(on_b, on_a));
 }
 
+/* J'v of tangent k where there is a friction axis: the tangents turn with the axis in their plane, not
+ * with row_frame, and a point of one body passes over the face of the other, which turns, too. */
+static double axis_slip_bias(const struct contact_at *at, const struct point_place *place,
+			     uint32_t k, vec3 turning, vec3 u)
+{
+	const struct contact_found *found = at->found;
+	vec3 axis = at->tangent[k];
+	double swing = k == 0 ? at->swing : -at->swing;
+	vec3 rate = vec3_mul_add(at->tangent_rate[k], at->tangent[1 - k], swing);
+	if (found->radius_a > 0 || found->radius_b > 0)
+		return round_slip_bias(at, place, axis, rate, u);
+	vec3 face = at->tangent_rate[k];
+	if (found->normal_of == CONTACT_NORMAL_OF_A || found->normal_of == CONTACT_NORMAL_OF_B)
+		face = vec3_cross(spin_of(found->normal_of == CONTACT_NORMAL_OF_A ? at->a : at->b),
+				  axis);
+	return vec3_dot(axis, turning) + vec3_dot(u, rate) + vec3_dot(u, face);
+}
+
+/* The place where friction along an axis acts, after a motion: at the point of the body that passes over
+ * the other's face. Midway between that point and where it was found, a force that is not along the slip
+ * would turn the body. */
+static struct point_place place_friction(const struct contact_at *at, struct point_place place)
+{
+	enum contact_normal of = at->found->normal_of;
+	ASSERT(at->moved && has_axis(at));
+	if (of == CONTACT_NORMAL_OF_A) {
+		place.middle_a = vec3_add(place.on_a, place.apart);
+		place.middle_b = place.on_b;
+	} else if (of == CONTACT_NORMAL_OF_B) {
+		place.middle_a = place.on_a;
+		place.middle_b = vec3_sub(place.on_b, place.apart);
+	}
+	return place;
+}
+
 static void add_tangent_rows(const struct contact_at *at, const struct point_place *place,
 			     struct row_list *out)
 {
 	ASSERT(out->row_count > 0 && out->rows[out->row_count - 1].set == ROW_POSITIVE);
 	const struct contact_surface *surface = &at->found->surface;
 	bool is_round = at->found->radius_a > 0 || at->found->radius_b > 0;
+	bool along = at->rough && has_axis(at);
+	bool across = at->rough && !along;
 	struct constraint_row *first = out->rows + out->row_count;
 	vec3 turning = vec3_sub(point_turning(at->b, place->middle_b),
 				point_turning(at->a, place->middle_a));
@@ -363,15 +440,19 @@ static void add_tangent_rows(const struct contact_at *at, const struct point_pla
 		struct constraint_row *row =
 			add_row(at, out, spatial_negate(spatial_along(place->middle_a, axis)),
 				spatial_along(place->middle_b, axis));
-		bound_by_normal(at, row, surface->static_friction[k], surface->dynamic_friction[k]);
+		uint32_t of = across ? 1 : k;
+		bound_by_normal(at, row, surface->static_friction[of],
+				surface->dynamic_friction[of]);
 		row->wanted = vec3_dot(axis, surface->velocity);
-		if (at->options->level == CONSTRAINT_ACCELERATION && is_round)
+		if (at->options->level == CONSTRAINT_ACCELERATION && along)
+			row->bias = axis_slip_bias(at, place, k, turning, u);
+		else if (at->options->level == CONSTRAINT_ACCELERATION && is_round)
 			row->bias = round_slip_bias(at, place, axis, at->tangent_rate[k], u);
 		else if (at->options->level == CONSTRAINT_ACCELERATION)
 			row->bias = vec3_dot(axis, turning) + 2 * vec3_dot(u, at->tangent_rate[k]);
 	}
 	if (at->options->level == CONSTRAINT_ACCELERATION)
-		find_slip(at->options, first);
+		find_slip(at->options, at->along, first);
 }
 
 /* A row of twist or rolling friction: about the normal or a tangent. */
@@ -403,7 +484,7 @@ static void add_turning_friction(const struct contact_at *at, struct row_list *o
 		add_turning_row(at, at->tangent[k], at->tangent_rate[k], surface->rolling_friction,
 				out);
 	if (at->options->level == CONSTRAINT_ACCELERATION)
-		find_slip(at->options, &out->rows[out->row_count - 2]);
+		find_slip(at->options, (double[2]){ 0, 0 }, &out->rows[out->row_count - 2]);
 }
 
 static struct constraint_room contact_room(const struct constraint *self,
@@ -431,9 +512,13 @@ static void write_contact_rows(const struct constraint *self, uint32_t index,
 		struct row_key key = { found->child_a, found->child_b, point->feature };
 		struct row_block *block = row_list_block(out, index, key);
 		block->restitution = found->surface.restitution;
+		block->along[0] = at.along[0];
+		block->along[1] = at.along[1];
 		add_normal_row(&at, &place, out);
 		if (options->friction == CONSTRAINT_SMOOTH)
 			continue;
+		if (at.rough && at.moved && has_axis(&at))
+			place = place_friction(&at, place);
 		add_tangent_rows(&at, &place, out);
 		add_turning_friction(&at, out);
 	}

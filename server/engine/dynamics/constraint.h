@@ -99,11 +99,16 @@ void constraint_rows(const struct constraint *constraints, uint32_t count,
 
 struct contact_surface {
 	double static_friction[2],
-		dynamic_friction[2]; /* 1, along the first and second tangent; static ≥
-							 * dynamic ≥ 0 */
+		dynamic_friction[2];		 /* 1, along the first and second tangent, or as
+							 * `axis` says; static ≥ dynamic ≥ 0 */
 	double twist_friction, rolling_friction; /* m ≥ 0 */
 	double restitution;			 /* 0 … 1 */
 	vec3 velocity; /* m/s: of b's point against a's when they do not slip (conveyors), world axes */
+	/* Friction axis, of any length, world axes, as found; it turns with body a or b. Zero: none.
+	 * Otherwise the coefficients hold along the axis and across it, and those across it in all
+	 * directions where the axis is along the normal (ch4-5 I3b). */
+	vec3 axis;
+	bool axis_of_b;
 };
 
 struct contact_found_point {
@@ -134,7 +139,8 @@ struct contact_found {
 
 /* The kind of constraint of a contact; its data is a struct contact_found. Tangents are row_frame's.
  * Each block of rows holds the restitution, which applies to the approach speed of the normal row.
- * The axes of anisotropic friction are those of row_frame: they do not turn with a body. */
+ * Without a friction axis the axes of anisotropic friction are those of row_frame: they do not turn with a
+ * body. */
 extern const struct constraint_kind constraint_contact;
 
 #endif

@@ -6,6 +6,22 @@
  */
 #include "server/engine/dynamics/contact.h"
 
+#include "server/engine/dynamics/body.h"
+#include "server/engine/dynamics/piece.h"
+#include "server/engine/geometry/curve.h"
+#include "server/engine/geometry/support.h"
+
+double placement_rounding(const struct dynamics *self, uint32_t placement, vec3 normal)
+{
+	const struct shape *shape = placement_shape(self, placement);
+	if (!shape_is_curved(shape))
+		return support_radius(shape);
+	uint32_t body = placement_body(self->tables, placement);
+	vec3 local = mat3_transposed_mul_vec(self->bodies.items[body].rotation, normal);
+	quat own = self->tables->placement.rotation[placement];
+	return curve_rounding(shape, quat_rotate_inverse(own, local));
+}
+
 bool body_is_solid(const struct tables *tables, uint32_t body)
 {
 	return tables->body.id[body] != 0 && tables->body.status[body] != BODY_INACTIVE &&
@@ -148,47 +164,113 @@ static double combine(uint8_t rule, double a, double b)
 	}
 }
 
-static bool has_axis(const struct body_table *body, uint32_t row)
+double contact_combine(uint8_t rule, double a, double b)
 {
-	return vec3_length_squared(body->friction_axis[row]) > 0;
+	ASSERT(rule <= COMBINE_GEOMETRIC);
+	return combine(rule, a, b);
 }
 
-/* Friction along the axis of one of the bodies, against the other's ordinary friction. */
-static void mix_axes(const struct body_table *body, uint32_t a, uint32_t b, uint8_t rule,
-		     struct contact_material *mixed)
+/* Where the material of one piece is: in its own row, or in that of its body. */
+struct material_place {
+	uint32_t body, own;
+};
+
+/* No struct is copied: a contact of most materials reads a few columns only. */
+#define MATERIAL_OF(tables, column, place)                                                         \
+	((place).own == DYNAMICS_NONE ? (tables)->body.column[(place).body]                        \
+				      : (tables)->piece.column[(place).own])
+
+static inline struct material_place find_material(const struct dynamics *self,
+						  struct contact_piece piece)
 {
-	bool axis_a = has_axis(body, a), axis_b = has_axis(body, b);
+	return (struct material_place){ placement_body(self->tables, piece.placement),
+					piece_own(self, piece, OWN_MATERIAL) };
+}
+
+struct piece_surface piece_surface(const struct dynamics *self, struct contact_piece piece)
+{
+	const struct tables *tables = self->tables;
+	struct material_place at = find_material(self, piece);
+	return (struct piece_surface){ MATERIAL_OF(tables, static_friction, at),
+				       MATERIAL_OF(tables, dynamic_friction, at),
+				       MATERIAL_OF(tables, restitution, at),
+				       MATERIAL_OF(tables, restitution_rule, at) };
+}
+
+static inline bool has_axis(const struct tables *tables, struct material_place place)
+{
+	return vec3_length_squared(MATERIAL_OF(tables, friction_axis, place)) > 0;
+}
+
+/* Friction along the axis of one of the pieces, against the other's ordinary friction. */
+static inline struct contact_axis find_axis(const struct tables *tables, struct material_place a,
+					    struct material_place b)
+{
+	bool axis_a = has_axis(tables, a), axis_b = has_axis(tables, b);
 	if (!axis_a && !axis_b)
-		return;
-	bool from_a = axis_a && (!axis_b || body->id[a] < body->id[b]);
-	uint32_t of = from_a ? a : b, other = from_a ? b : a;
-	mixed->axis = quat_rotate(body->rotation[of], body->friction_axis[of]);
-	double along = body->axis_friction[of];
-	mixed->axis_static = combine(rule, along, body->static_friction[other]);
-	mixed->axis_dynamic = combine(rule, along, body->dynamic_friction[other]);
-	VALIDATE(mixed->axis_static >= 0 && mixed->axis_dynamic >= 0);
+		return (struct contact_axis){ .body = DYNAMICS_NONE };
+	bool from_a = axis_a && (!axis_b || tables->body.id[a.body] < tables->body.id[b.body]);
+	struct material_place of = from_a ? a : b, other = from_a ? b : a;
+	uint8_t rule = MIN_OF(MATERIAL_OF(tables, friction_rule, a),
+			      MATERIAL_OF(tables, friction_rule, b));
+	double along = MATERIAL_OF(tables, axis_friction, of);
+	struct contact_axis axis = {
+		.body = of.body,
+		.axis = MATERIAL_OF(tables, friction_axis, of),
+		.resting = combine(rule, along, MATERIAL_OF(tables, static_friction, other)),
+		.sliding = combine(rule, along, MATERIAL_OF(tables, dynamic_friction, other)),
+	};
+	VALIDATE(axis.resting >= 0 && axis.sliding >= 0);
+	return axis;
 }
 
-struct contact_material contact_material(const struct tables *tables, struct contact_piece piece_a,
-					 struct contact_piece piece_b)
+struct contact_axis contact_axis(const struct dynamics *self, struct contact_piece a,
+				 struct contact_piece b)
 {
-	const struct body_table *body = &tables->body;
-	uint32_t a = placement_body(tables, piece_a.placement);
-	uint32_t b = placement_body(tables, piece_b.placement);
-	uint8_t friction = MIN_OF(body->friction_rule[a], body->friction_rule[b]);
-	uint8_t restitution = MIN_OF(body->restitution_rule[a], body->restitution_rule[b]);
+	return find_axis(self->tables, find_material(self, a), find_material(self, b));
+}
+
+static inline __attribute__((always_inline)) struct contact_material
+mix_materials(const struct tables *tables, struct material_place a, struct material_place b)
+{
+	uint8_t friction = MIN_OF(MATERIAL_OF(tables, friction_rule, a),
+				  MATERIAL_OF(tables, friction_rule, b));
+	uint8_t restitution = MIN_OF(MATERIAL_OF(tables, restitution_rule, a),
+				     MATERIAL_OF(tables, restitution_rule, b));
 	struct contact_material mixed = {
-		.static_friction =
-			combine(friction, body->static_friction[a], body->static_friction[b]),
-		.dynamic_friction =
-			combine(friction, body->dynamic_friction[a], body->dynamic_friction[b]),
-		.restitution = combine(restitution, body->restitution[a], body->restitution[b]),
-		.rolling = scalar_max(body->rolling_friction[a], body->rolling_friction[b]),
-		.spinning = scalar_max(body->spinning_friction[a], body->spinning_friction[b]),
+		.static_friction = combine(friction, MATERIAL_OF(tables, static_friction, a),
+					   MATERIAL_OF(tables, static_friction, b)),
+		.dynamic_friction = combine(friction, MATERIAL_OF(tables, dynamic_friction, a),
+					    MATERIAL_OF(tables, dynamic_friction, b)),
+		.restitution = combine(restitution, MATERIAL_OF(tables, restitution, a),
+				       MATERIAL_OF(tables, restitution, b)),
+		.rolling = scalar_max(MATERIAL_OF(tables, rolling_friction, a),
+				      MATERIAL_OF(tables, rolling_friction, b)),
+		.spinning = scalar_max(MATERIAL_OF(tables, spinning_friction, a),
+				       MATERIAL_OF(tables, spinning_friction, b)),
 	};
-	mix_axes(body, a, b, friction, &mixed);
+	struct contact_axis axis = find_axis(tables, a, b);
+	if (axis.body != DYNAMICS_NONE) {
+		mixed.axis = quat_rotate(tables->body.rotation[axis.body], axis.axis);
+		mixed.axis_static = axis.resting;
+		mixed.axis_dynamic = axis.sliding;
+	}
 	/* Each rule is monotone, so dynamic ≤ static holds but for the rounding of the square root. */
 	mixed.dynamic_friction = scalar_min(mixed.dynamic_friction, mixed.static_friction);
 	ASSERT(mixed.dynamic_friction <= mixed.static_friction);
 	return mixed;
+}
+
+struct contact_material contact_material(const struct dynamics *self, struct contact_piece a,
+					 struct contact_piece b)
+{
+	/* Most worlds: the choice of places is made when this is compiled. */
+	if (self->piece_used.count == 0)
+		return mix_materials(
+			self->tables,
+			(struct material_place){ placement_body(self->tables, a.placement),
+						 DYNAMICS_NONE },
+			(struct material_place){ placement_body(self->tables, b.placement),
+						 DYNAMICS_NONE });
+	return mix_materials(self->tables, find_material(self, a), find_material(self, b));
 }

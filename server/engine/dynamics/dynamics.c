@@ -8,9 +8,14 @@
 
 #include "server/base/array.h"
 #include "server/base/heap.h"
+#include "server/engine/dynamics/belt.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
+#include "server/engine/dynamics/mover_list.h"
+#include "server/engine/dynamics/particles.h"
+#include "server/engine/dynamics/one_way.h"
+#include "server/engine/dynamics/piece.h"
 
 #include <string.h>
 
@@ -29,6 +34,9 @@ enum status dynamics_init(struct dynamics *self, struct tables *tables, const st
 	bitset_init(&self->awake);
 	bitset_init(&self->live);
 	bitset_init(&self->parted);
+	bitset_init(&self->one_way);
+	bitset_init(&self->belts);
+	bitset_init(&self->sensing);
 	bitset_init(&self->body_used);
 	bitset_init(&self->placement_used);
 	bitset_init(&self->contact_used);
@@ -36,6 +44,9 @@ enum status dynamics_init(struct dynamics *self, struct tables *tables, const st
 	table_init(&self->joint_index);
 	bitset_init(&self->joint_used);
 	bitset_init(&self->field_used);
+	bitset_init(&self->mover_used);
+	bitset_init(&self->piece_used);
+	bitset_init(&self->system_used);
 	bitset_init(&self->joint_notes.moved);
 	bitset_init(&self->joint_notes.changed);
 	enum status status = arena_init(&self->scratch, 0);
@@ -55,11 +66,17 @@ void dynamics_release(struct dynamics *self)
 	bitset_release(&self->awake);
 	bitset_release(&self->live);
 	bitset_release(&self->parted);
+	bitset_release(&self->one_way);
+	bitset_release(&self->belts);
+	bitset_release(&self->sensing);
 	bitset_release(&self->body_used);
 	bitset_release(&self->placement_used);
 	bitset_release(&self->contact_used);
 	bitset_release(&self->moved);
 	bitset_release(&self->field_used);
+	bitset_release(&self->mover_used);
+	bitset_release(&self->piece_used);
+	bitset_release(&self->system_used);
 	joints_release(self);
 	ARRAY_RELEASE(&self->bodies);
 	ARRAY_RELEASE(&self->edges);
@@ -70,6 +87,9 @@ void dynamics_release(struct dynamics *self)
 	ARRAY_RELEASE(&self->sort_scratch);
 	ARRAY_RELEASE(&self->triangles);
 	ARRAY_RELEASE(&self->events);
+	ARRAY_RELEASE(&self->hits);
+	ARRAY_RELEASE(&self->starts);
+	ARRAY_RELEASE(&self->cuts);
 	broad_phase_destroy(self->broad_phase);
 	self->broad_phase = NULL;
 	arena_release(&self->scratch);
@@ -90,9 +110,11 @@ uint64_t dynamics_memory(const struct dynamics *self)
 	       (uint64_t)self->bodies.capacity * sizeof *self->bodies.items +
 	       (uint64_t)self->edges.capacity * sizeof *self->edges.items +
 	       (uint64_t)self->near_pairs.capacity * 8 +
+	       (uint64_t)self->starts.capacity * sizeof *self->starts.items + self->cuts.capacity +
 	       (uint64_t)self->new_pairs.capacity * sizeof *self->new_pairs.items +
 	       (uint64_t)self->sort_scratch.capacity * 8 + joints_memory(self) +
-	       (uint64_t)self->events.capacity * sizeof *self->events.items + self->scratch.peak;
+	       ((uint64_t)self->events.capacity + self->hits.capacity) * sizeof(struct event) +
+	       self->scratch.peak;
 }
 
 void dynamics_trim(struct dynamics *self)
@@ -104,6 +126,9 @@ void dynamics_trim(struct dynamics *self)
 	ARRAY_RELEASE(&self->gone);
 	ARRAY_RELEASE(&self->sort_scratch);
 	ARRAY_RELEASE(&self->triangles);
+	ARRAY_RELEASE(&self->hits);
+	ARRAY_RELEASE(&self->starts);
+	ARRAY_RELEASE(&self->cuts);
 }
 
 /* ---- growth -------------------------------------------------------------------------------- */
@@ -118,6 +143,12 @@ static enum status reserve_bodies(struct dynamics *self, uint32_t rows)
 		status = bitset_reserve(&self->awake, room);
 	if (status == STATUS_OK)
 		status = bitset_reserve(&self->parted, room);
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->one_way, room);
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->belts, room);
+	if (status == STATUS_OK)
+		status = bitset_reserve(&self->sensing, room);
 	if (status == STATUS_OK)
 		status = bitset_reserve(&self->body_used, room);
 	if (status == STATUS_OK)
@@ -223,28 +254,47 @@ enum status dynamics_rebuild(struct dynamics *self)
 		status = joints_rebuild(self);
 	if (status == STATUS_OK)
 		status = dynamics_field_reserve(self, 0);
+	if (status == STATUS_OK)
+		status = dynamics_mover_reserve(self, 0);
+	if (status == STATUS_OK)
+		status = dynamics_piece_reserve(self, 0);
+	if (status == STATUS_OK)
+		status = dynamics_system_reserve(self, 0, 0);
 	if (status != STATUS_OK)
 		return status;
 	table_reset(&self->body_index);
 	contact_index_reset(&self->contact_index);
 	bitset_reset(&self->awake);
 	bitset_reset(&self->parted);
+	bitset_reset(&self->one_way);
+	bitset_reset(&self->belts);
+	bitset_reset(&self->sensing);
 	bitset_reset(&self->live);
 	bitset_reset(&self->body_used);
 	bitset_reset(&self->placement_used);
 	bitset_reset(&self->contact_used);
 	bitset_reset(&self->moved);
 	bitset_reset(&self->field_used);
+	bitset_reset(&self->mover_used);
+	self->disturbed = true;
+	bitset_reset(&self->piece_used);
+	bitset_reset(&self->system_used);
 	broad_phase_reset(self->broad_phase);
 	/* Fat boxes are columns and are not made anew, because pairs are a function of them. */
 	tables_find_rows(tables, TABLE_PLACEMENT, &self->placement_used, NULL);
 	tables_find_rows(tables, TABLE_FIELD, &self->field_used, NULL);
+	tables_find_rows(tables, TABLE_MOVER, &self->mover_used, NULL);
+	tables_find_rows(tables, TABLE_PIECE, &self->piece_used, NULL);
+	tables_find_rows(tables, TABLE_SYSTEM, &self->system_used, NULL);
 	tables_find_rows(tables, TABLE_BODY, &self->body_used, &self->body_index);
 	for (uint32_t body = bitset_next(&self->body_used, 0); body != BITSET_NONE;
 	     body = bitset_next(&self->body_used, body + 1)) {
 		body_cache_init(self, body);
 		body_refresh_proxies(self, body);
 		body_refresh_awake(self, body);
+		one_way_refresh(self, body);
+		belt_refresh(self, body);
+		piece_refresh(self, body);
 	}
 	for (uint32_t row = 0; row < tables->contact.count; row++)
 		if (tables->contact.used[row])

@@ -106,6 +106,13 @@ struct contact_pair {
 	struct contact_piece a, b;
 };
 
+/* A body as a tick began, for particles. */
+struct body_start_state {
+	pose at; /* of its origin */
+	vec3 velocity, angular_velocity;
+	bool moved; /* in this tick */
+};
+
 struct dynamics {
 	struct tables *tables;		 /* borrowed from the world */
 	const struct shape **shapes;	 /* by row of the shape table; borrowed from the world */
@@ -118,7 +125,14 @@ struct dynamics {
 	struct bitset
 		parted; /* rows of bodies that lost contact points, or sleep and have contacts with
 				 other impulses; the reader empties it */
-	struct bitset body_used, placement_used, contact_used, joint_used, field_used;
+	struct bitset one_way; /* rows of bodies that are solid from one side only */
+	struct bitset
+		belts; /* rows of bodies whose surface, or that of a piece, moves against them */
+	struct bitset sensing; /* rows of bodies with pieces that are sensors by themselves */
+	struct bitset body_used, placement_used, contact_used, joint_used, field_used, mover_used,
+		piece_used, system_used;
+	bool disturbed; /* a body that is not dynamic was made, changed or removed since the last step; more
+			 * often set than needed, it changes nothing (world/movers.h) */
 	struct table joint_index; /* joint id → row */
 	/* Changes of joints that the boundary reports (joint_list.h). */
 	struct {
@@ -164,7 +178,18 @@ struct dynamics {
 	struct arena scratch; /* empty between steps */
 	struct arena worker_arenas
 		[PARALLEL_WORKERS_MAX]; /* of workers that solve islands; empty between steps */
+	/* Of a tick with particles (particles.h): each body row before the step, and by particle row
+	 * whether its path was ended early. */
+	struct {
+		struct body_start_state *items;
+		uint32_t count, capacity;
+	} starts;
+	struct {
+		uint8_t *items;
+		uint32_t count, capacity;
+	} cuts;
 	struct event_list events;
+	struct event_list hits; /* of the step in progress (step_hits.c), with room to sort them */
 	struct step_report report;
 	double limit_met; /* the value of the limit that stopped the last step; 0: none */
 };
@@ -211,6 +236,12 @@ void dynamics_body_moved(struct dynamics *self, uint32_t body);
  * awake, broad phase and contacts. A body that leaves `dynamic` must wake its set first:
  * called with the new columns in place, its sleep ring still as it was. */
 void dynamics_body_changed(struct dynamics *self, uint32_t body);
+/* An animated body gets a velocity (m/s) for the coming tick and turns no more: its boxes are made to
+ * hold that motion, and the bodies that it touches wake. Its contacts stay. */
+void dynamics_body_steered(struct dynamics *self, uint32_t body, vec3 velocity);
+/* Of the body or a piece: surface_velocity or one_way was set, which wakes it and the bodies it
+ * touched. If the `direction` (one_way) has changed, the next touch decides anew. */
+void dynamics_surface_changed(struct dynamics *self, uint32_t body, bool direction);
 /* Wakes the bodies it touched, drops its contacts (with end events) and joints, clears and frees
  * its rows. The caller has dropped its drives and its shapes' uses before. */
 void dynamics_body_removed(struct dynamics *self, uint32_t body);
@@ -227,8 +258,24 @@ uint32_t dynamics_find_body(const struct dynamics *self, body_id id);
 
 /* m/s and rad/s: the bounds of a body row's velocities at the start and the end of each tick: SPEED_MAX and
  * ANGULAR_SPEED_MAX, or a dynamic body's own. */
-double dynamics_speed_max(const struct tables *tables, uint32_t body);
-double dynamics_angular_speed_max(const struct tables *tables, uint32_t body);
+static inline double dynamics_speed_max(const struct tables *tables, uint32_t body)
+{
+	/* The flag saves reading the columns of all bodies in every tick. */
+	if ((tables->body.flags[body] & BODY_LIMITED) == 0)
+		return SPEED_MAX;
+	bool own = tables->body.status[body] == BODY_DYNAMIC && tables->body.speed_max[body] > 0;
+	return own ? tables->body.speed_max[body] : SPEED_MAX;
+}
+static inline double dynamics_angular_speed_max(const struct tables *tables, uint32_t body)
+{
+	if ((tables->body.flags[body] & BODY_LIMITED) == 0)
+		return ANGULAR_SPEED_MAX;
+	bool own = tables->body.status[body] == BODY_DYNAMIC &&
+		   tables->body.angular_speed_max[body] > 0;
+	return own ? tables->body.angular_speed_max[body] : ANGULAR_SPEED_MAX;
+}
+/* Every flag that some body has. O(bodies), eight at a time. */
+uint8_t dynamics_all_flags(const struct tables *tables);
 /* World-space mass centre of a body row. */
 vec3 dynamics_centre(const struct tables *tables, uint32_t body);
 /* Bytes of heap held by the caches. */

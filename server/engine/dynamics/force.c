@@ -31,7 +31,7 @@ static bool is_pushed(const struct tables *tables, uint32_t body)
 
 /* ---- gravity ------------------------------------------------------------------------------- */
 
-static vec3 gravity_of(const struct tables *tables)
+vec3 force_gravity(const struct tables *tables)
 {
 	vec3 gravity = tables->world.gravity[0];
 	if (tables->world.planar[0])
@@ -52,7 +52,7 @@ static void gravity_add(const struct force *self, uint32_t body, const struct fo
 	UNUSED(time);
 	const struct tables *tables = self->context;
 	sum->acceleration =
-		vec3_add(sum->acceleration, gravity_on(tables, gravity_of(tables), body));
+		vec3_add(sum->acceleration, gravity_on(tables, force_gravity(tables), body));
 }
 
 static void gravity_add_all(const struct force *self, const struct force_bodies *bodies,
@@ -60,7 +60,7 @@ static void gravity_add_all(const struct force *self, const struct force_bodies 
 {
 	UNUSED(time);
 	const struct tables *tables = self->context;
-	vec3 gravity = gravity_of(tables);
+	vec3 gravity = force_gravity(tables);
 	for (uint32_t i = 0; i < bodies->count; i++)
 		if (is_pushed(tables, bodies->rows[i]))
 			sums[i].acceleration = vec3_add(
@@ -153,14 +153,15 @@ static void fields_add(const struct force *self, uint32_t body, const struct for
 	const struct field_table *table = &list->tables->field;
 	for (uint32_t row = 0; row < table->count; row++)
 		if (table->id[row] != 0)
-			force_field_add(list->tables, row, body, state, list->span, sum);
+			force_field_add(list, row, body, state, sum);
 }
 
 /* ---- the list ------------------------------------------------------------------------------ */
 
-void force_list_init(struct force_list *self, const struct tables *tables)
+void force_list_init(struct force_list *self, const struct tables *tables,
+		     const struct shape *const *shapes)
 {
-	*self = (struct force_list){ .tables = tables };
+	*self = (struct force_list){ .tables = tables, .shapes = shapes };
 	force_list_push(self, (struct force){ .add = gravity_add,
 					      .add_all = gravity_add_all,
 					      .context = tables });
@@ -266,7 +267,8 @@ void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t cou
 {
 	struct force_list list;
 	struct force_bodies all = { bodies, NULL, count };
-	force_list_init(&list, self->tables);
+	force_list_init(&list, self->tables, self->shapes);
 	list.span = span;
+	list.ahead = 0.5 * span;
 	force_list_all(&list, &all, 0, FORCES_ALL, sums);
 }

@@ -52,11 +52,16 @@ enum { FORCES_MAX = 8 };
 /* All forces of a world, in the order in which they are summed: gravity, drives in the order of their
  * commands, fields in the order of their rows, then those of force_list_push. */
 struct force_list {
-	const struct tables *tables; /* borrowed */
+	const struct tables *tables;	   /* borrowed */
+	const struct shape *const *shapes; /* by row of the shape table, borrowed */
 	struct force items[FORCES_MAX];
 	uint32_t count;
 	/* s for which the caller holds the forces, or 0, the initial value (force_field.h). */
 	double span;
+	/* s, initially 0: a buoyancy is that of the pose after so long. Half of `span` for a caller that
+	 * holds the force while the body falls along a parabola: the motion then keeps its energy, while
+	 * the force of the pose at the beginning would feed it. */
+	double ahead;
 	/* Drives sorted by (body, row), for force_list_at. */
 	const uint64_t *drive_body;
 	const uint32_t *drive_row;
@@ -64,7 +69,8 @@ struct force_list {
 };
 
 /* Gravity, drives and fields. The list must not be moved or copied, because its forces point to it. */
-void force_list_init(struct force_list *self, const struct tables *tables);
+void force_list_init(struct force_list *self, const struct tables *tables,
+		     const struct shape *const *shapes);
 /* Appends a force; at most FORCES_MAX in all. */
 void force_list_push(struct force_list *self, struct force force);
 /* Sorts drives by body, on the arena; force_list_at needs it. O(drives). NO_MEMORY: the list is
@@ -83,6 +89,8 @@ void force_list_at(const struct force_list *self, uint32_t body, const struct fo
  * `span` seconds: sums[i] for bodies[i]. */
 void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t count, double span,
 	       struct force_sum *sums);
+/* m/s², of the world: without z in a planar one. */
+vec3 force_gravity(const struct tables *tables);
 /* A body's state at a motion; NULL: that of the tables. */
 struct force_state force_state_of(const struct tables *tables, uint32_t body,
 				  const struct body_motion *motion);

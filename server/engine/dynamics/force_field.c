@@ -1,6 +1,8 @@
 /* See force_field.h. */
 #include "server/engine/dynamics/force_field.h"
 
+#include "server/engine/dynamics/body.h"
+#include "server/engine/geometry/submerged.h"
 #include "server/engine/math/sym3.h"
 
 /* ---- the table ----------------------------------------------------------------------------- */
@@ -80,18 +82,34 @@ static vec3 in_field_axes(const struct field_table *table, uint32_t row, vec3 ce
 	return quat_rotate_inverse(table->rotation[row], vec3_sub(centre, table->position[row]));
 }
 
+/* Whether a fluid is around a body, as its mass centre's place across the surface tells; its pieces tell
+ * how deep they are in it. */
+static bool is_over(const struct field_table *table, uint32_t row, vec3 d, bool planar)
+{
+	vec3 half = table->half[row];
+	return table->region[row] == FIELD_EVERYWHERE ||
+	       (scalar_abs(d.x) <= half.x && (planar || scalar_abs(d.z) <= half.z));
+}
+
+static bool acts_at(const struct field_table *table, uint32_t row, vec3 d, bool planar)
+{
+	vec3 weights;
+	if (table->kind[row] == FIELD_FLUID)
+		return is_over(table, row, d, planar);
+	return weights_at(table, row, d, planar, &weights);
+}
+
 void dynamics_field_wake(struct dynamics *self, uint32_t row)
 {
 	const struct tables *tables = self->tables;
 	bool planar = tables->world.planar[0] != 0;
-	vec3 weights;
 	for (uint32_t body = bitset_next(&self->body_used, 0); body != BITSET_NONE;
 	     body = bitset_next(&self->body_used, body + 1)) {
 		if (tables->body.sleep_set[body] == 0 ||
 		    !(tables->body.category[body] & tables->field.mask[row]))
 			continue;
 		vec3 d = in_field_axes(&tables->field, row, dynamics_centre(tables, body));
-		if (weights_at(&tables->field, row, d, planar, &weights))
+		if (acts_at(&tables->field, row, d, planar))
 			dynamics_wake(self, body);
 	}
 }
@@ -148,6 +166,83 @@ static void add_angular_drag(const struct tables *tables, uint32_t row, uint32_t
 	sum->torque = vec3_mul_sub(sum->torque, momentum, rate);
 }
 
+/* ---- fluids -------------------------------------------------------------------------------------- */
+
+/* What a body displaces. */
+struct displaced {
+	double volume, whole; /* m³: below the surface, and of all shapes */
+	vec3 moment; /* m⁴: ∫ x dV of the part below, world axes, from the mass centre */
+};
+
+/* Adds the part of a placement with up·x <= level, x from the mass centre; `sign` −1 takes it away. */
+static void add_below(struct displaced *sum, const struct shape *shape, const pose *at, vec3 up,
+		      double level, double sign)
+{
+	vec3 normal = quat_rotate_inverse(at->rotation, up);
+	struct submerged part = shape_submerged(shape, normal, level - vec3_dot(up, at->position));
+	sum->volume += sign * part.volume;
+	sum->moment = vec3_mul_add(sum->moment, pose_point(*at, part.centre), sign * part.volume);
+}
+
+/* The state after `ahead` seconds without forces. */
+static struct force_state ahead_of(const struct force_state *state, double ahead)
+{
+	struct force_state at = *state;
+	at.centre = vec3_mul_add(at.centre, at.velocity, ahead);
+	at.rotation = quat_integrate(at.rotation, at.angular_velocity, ahead);
+	return at;
+}
+
+static struct displaced displaced_by(const struct force_list *list, uint32_t row, uint32_t body,
+				     const struct force_state *state)
+{
+	ASSERT(row < list->tables->field.count && body < list->tables->body.count);
+	const struct tables *tables = list->tables;
+	const struct field_table *table = &tables->field;
+	bool box = table->region[row] == FIELD_BOX;
+	vec3 up = quat_rotate(table->rotation[row], vec3_make(0, 1, 0));
+	double level = vec3_dot(up, vec3_sub(table->position[row], state->centre));
+	double top = box ? level + table->half[row].y : level;
+	vec3 centre = tables->body.centre[body];
+	struct displaced sum = { 0, 0, vec3_zero() };
+	for (uint32_t p = tables->body.first_placement[body]; p != 0;
+	     p = tables->placement.next[p - 1]) {
+		const struct shape *shape = list->shapes[tables->placement.shape[p - 1]];
+		vec3 arm = vec3_sub(tables->placement.position[p - 1], centre);
+		pose at = pose_make(quat_rotate(state->rotation, arm),
+				    quat_mul(state->rotation, tables->placement.rotation[p - 1]));
+		add_below(&sum, shape, &at, up, top, 1);
+		if (box)
+			add_below(&sum, shape, &at, up, level - table->half[row].y, -1);
+		sum.whole += shape->mass.volume;
+	}
+	return sum;
+}
+
+static void add_fluid(const struct force_list *list, uint32_t row, uint32_t body,
+		      const struct force_state *state, struct force_sum *sum)
+{
+	const struct tables *tables = list->tables;
+	const struct field_table *table = &tables->field;
+	bool planar = tables->world.planar[0] != 0;
+	struct force_state at = list->ahead > 0 ? ahead_of(state, list->ahead) : *state;
+	if (!is_over(table, row, in_field_axes(table, row, at.centre), planar))
+		return;
+	struct displaced displaced = displaced_by(list, row, body, &at);
+	if (!(displaced.volume > 0))
+		return;
+	ASSERT(displaced.whole > 0);
+	vec3 weight = vec3_scale(force_gravity(tables), -table->density[row]);
+	sum->force = vec3_mul_add(sum->force, weight, displaced.volume);
+	sum->torque = vec3_add(sum->torque, vec3_cross(displaced.moment, weight));
+	double wet = displaced.volume / displaced.whole;
+	add_drag(table, row, state, wet, list->span, sum);
+	if (table->angular[row] > 0)
+		add_angular_drag(tables, row, body, state, wet, list->span, sum);
+}
+
+/* ---- all kinds ----------------------------------------------------------------------------------- */
+
 /* Adds all but the torque; false outside the region. */
 static bool add_at(const struct tables *tables, uint32_t row, const struct force_state *state,
 		   double span, struct force_sum *sum, vec3 *weights)
@@ -174,19 +269,33 @@ static bool add_at(const struct tables *tables, uint32_t row, const struct force
 	return true;
 }
 
-void force_field_add(const struct tables *tables, uint32_t row, uint32_t body,
-		     const struct force_state *state, double span, struct force_sum *sum)
+void force_field_add(const struct force_list *list, uint32_t row, uint32_t body,
+		     const struct force_state *state, struct force_sum *sum)
 {
+	const struct tables *tables = list->tables;
 	ASSERT(body < tables->body.count);
+	if (!(tables->body.category[body] & tables->field.mask[row]))
+		return;
 	vec3 weights;
-	if ((tables->body.category[body] & tables->field.mask[row]) &&
-	    add_at(tables, row, state, span, sum, &weights) && tables->field.angular[row] > 0)
-		add_angular_drag(tables, row, body, state, weights.x, span, sum);
+	if (tables->field.kind[row] == FIELD_FLUID)
+		add_fluid(list, row, body, state, sum);
+	else if (add_at(tables, row, state, list->span, sum, &weights) &&
+		 tables->field.angular[row] > 0)
+		add_angular_drag(tables, row, body, state, weights.x, list->span, sum);
 }
 
 void force_field_at(const struct tables *tables, uint32_t row, const struct force_state *state,
-		    struct force_sum *sum)
+		    double span, struct force_sum *sum)
 {
+	const struct field_table *table = &tables->field;
 	vec3 weights;
-	(void)add_at(tables, row, state, 0, sum, &weights);
+	if (table->kind[row] != FIELD_FLUID) {
+		(void)add_at(tables, row, state, span, sum, &weights);
+		return;
+	}
+	vec3 d = in_field_axes(table, row, state->centre), half = table->half[row];
+	bool box = table->region[row] == FIELD_BOX;
+	if (is_over(table, row, d, tables->world.planar[0] != 0) && d.y <= (box ? half.y : 0) &&
+	    (!box || d.y >= -half.y))
+		add_drag(table, row, state, 1, span, sum);
 }

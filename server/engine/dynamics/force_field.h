@@ -17,12 +17,12 @@ uint32_t dynamics_find_field(const struct dynamics *self, field_id id);
 /* Wakes the sleeping bodies that the field acts on. O(bodies). */
 void dynamics_field_wake(struct dynamics *self, uint32_t row);
 
-/* Adds the force of the field in `row` on a body. `span`: s for which the caller holds the force, 0: it
- * follows the motion; a drag then takes at most the whole relative motion within that time. */
-void force_field_add(const struct tables *tables, uint32_t row, uint32_t body,
-		     const struct force_state *state, double span, struct force_sum *sum);
-/* The same for a point mass of every category: no torque. */
+/* Adds the force of the field in `row` on a body. With a `span` above 0, a drag takes at most the whole
+ * relative motion within that time. */
+void force_field_add(const struct force_list *list, uint32_t row, uint32_t body,
+		     const struct force_state *state, struct force_sum *sum);
+/* The same for a point mass of every category: no torque, and no buoyancy, because it displaces nothing. */
 void force_field_at(const struct tables *tables, uint32_t row, const struct force_state *state,
-		    struct force_sum *sum);
+		    double span, struct force_sum *sum);
 
 #endif

@@ -13,11 +13,16 @@
  */
 #include "server/engine/dynamics/integrate.h"
 
+#include "server/engine/dynamics/locks.h"
 #include "server/engine/math/trig.h"
 
 mat3 integrate_inertia_inv(const struct dynamics *self, uint32_t body)
 {
 	ASSERT(body < self->tables->body.count);
+	uint32_t locks = locks_of(self->tables, body);
+	if (locks & MASS_LOCK_TURNING)
+		return sym3_matrix(locks_inertia_inv(&self->tables->body, body,
+						     self->tables->body.rotation[body], locks));
 	return mat3_rotate_tensor(self->bodies.items[body].rotation,
 				  sym3_matrix(sym3_load(self->tables->body.inertia_inv[body])));
 }
@@ -34,7 +39,7 @@ static bool is_uneven(const struct dynamics *self, uint32_t body)
 	if (t.xx == t.yy && t.yy == t.zz && t.xy == 0 && t.yz == 0 && t.zx == 0)
 		return false; /* a quick test: many bodies are balls or cubes */
 	if (table->status[body] != BODY_DYNAMIC || self->tables->world.planar[0] ||
-	    !(sym3_trace(inverse) > 0))
+	    !(sym3_trace(inverse) > 0) || locks_of(self->tables, body) & MASS_LOCK_TURNING)
 		return false;
 	double spread = scalar_max(scalar_abs(t.xx - t.yy), scalar_abs(t.yy - t.zz));
 	double off = scalar_max(scalar_max(scalar_abs(t.xy), scalar_abs(t.yz)), scalar_abs(t.zx));
@@ -71,17 +76,36 @@ static vec3 clamp_vector(vec3 v, double most)
 }
 
 /* Reduces both, so that v and keep v + gain a are at most `most` long. */
-static void limit_speed(vec3 *velocity, vec3 *acceleration, struct damped d, double most)
+static void limit_fast(vec3 *velocity, vec3 *acceleration, struct damped d, double most)
 {
-	double fast = vec3_length_squared(*velocity);
-	double faster = vec3_length_squared(*acceleration) * d.gain * d.gain;
-	if (scalar_max(fast, faster) <= 0.25 * most * most)
-		return;
 	*velocity = clamp_vector(*velocity, most);
 	vec3 kept = vec3_scale(*velocity, d.keep);
 	vec3 after = vec3_mul_add(kept, *acceleration, d.gain);
 	if (vec3_length_squared(after) > most * most)
 		*acceleration = vec3_scale(vec3_sub(clamp_vector(after, most), kept), 1 / d.gain);
+}
+
+/* The same; the squares tell of most motions that they are slow. */
+static inline void limit_speed(vec3 *velocity, vec3 *acceleration, struct damped d, double most)
+{
+	double fast = vec3_length_squared(*velocity);
+	double faster = vec3_length_squared(*acceleration) * d.gain * d.gain;
+	if (!(scalar_max(fast, faster) <= 0.25 * most * most))
+		limit_fast(velocity, acceleration, d, most);
+}
+
+/* A body with locks starts without locked components of velocity and acceleration. */
+static void lock_start(const struct body_table *table, uint32_t body,
+		       const struct body_motion *from, const struct force_sum *sum, uint32_t locks,
+		       struct body_start *start)
+{
+	ASSERT(locks != 0);
+	start->velocity.linear = locks_along(locks, start->velocity.linear);
+	start->velocity.angular = locks_about(locks, start->velocity.angular);
+	start->acceleration.linear = locks_along(locks, start->acceleration.linear);
+	if (locks & MASS_LOCK_TURNING)
+		start->acceleration.angular = locks_accelerate(
+			table, body, from->rotation, start->velocity.angular, sum->torque, locks);
 }
 
 struct body_start integrate_start_at(const struct dynamics *self, uint32_t body,
@@ -103,6 +127,9 @@ struct body_start integrate_start_at(const struct dynamics *self, uint32_t body,
 						  sym3_matrix(sym3_load(table->inertia_inv[body])));
 		a->angular = mat3_mul_vec(inverse, sum->torque);
 	}
+	uint32_t locks = locks_of(self->tables, body);
+	if (locks != 0)
+		lock_start(table, body, from, sum, locks, &start);
 	limit_speed(&start.velocity.linear, &a->linear,
 		    integrate_damped(table->linear_damping[body], dt),
 		    dynamics_speed_max(self->tables, body));
@@ -171,7 +198,7 @@ static quat turn_midpoint(quat q, sym3 inertia_inv, vec3 momentum, double energy
 /* rad. The longest turn in one step of the midpoint rule: beyond, Newton may not restore the energy. */
 #define TURN_MAX 0.5
 /* The most midpoint steps in one call: bounds the cost at any spin. */
-#define PIECES_MAX 64
+#define PIECES_MAX (INTEGRATE_TURN_MAX / TURN_MAX)
 
 static quat turn_in_parts(quat q, sym3 inertia_inv, vec3 momentum, double energy, double time)
 {
@@ -262,7 +289,7 @@ struct body_motion integrate_motion(const struct dynamics *self, uint32_t body,
 				      velocity.linear, velocity.angular };
 	sym3 inverse = sym3_load(table->inertia_inv[body]);
 	if (table->status[body] != BODY_DYNAMIC || self->tables->world.planar[0] ||
-	    !(sym3_trace(inverse) > 0))
+	    !(sym3_trace(inverse) > 0) || locks_of(self->tables, body) & MASS_LOCK_TURNING)
 		return motion;
 	sym3 inertia = sym3_load(table->inertia[body]);
 	vec3 momentum = integrate_tensor_at(inertia, start->rotation, velocity.angular);

@@ -11,7 +11,7 @@
 #include "server/engine/dynamics/row.h"
 #include "server/engine/math/sym3.h"
 
-/* R I⁻¹ Rᵀ of a body in the tables, 1/(kg m²); zero unless dynamic. */
+/* R I⁻¹ Rᵀ of a body in the tables, 1/(kg m²); zero unless dynamic, and about its locked axes. */
 mat3 integrate_inertia_inv(const struct dynamics *self, uint32_t body);
 /* Exact solution of v' = a − c v: the velocity becomes keep v + gain a, the displacement is gain v
  * + rise a. */
@@ -36,7 +36,8 @@ struct body_start {
 	struct spatial velocity;     /* m/s, rad/s */
 	struct spatial acceleration; /* m/s², rad/s²; the angular one at the step's start */
 	bool uneven; /* its spin changes without torque: a dynamic body, free to turn in space,
-		      * whose principal moments of inertia differ */
+		      * whose principal moments of inertia differ; of one with locked axes the
+		      * acceleration has that change */
 };
 /* `sum`: the forces on it. A body that is not dynamic has its velocities and no accelerations. */
 struct body_start integrate_start(const struct dynamics *self, uint32_t body,
@@ -59,8 +60,12 @@ struct body_motion integrate_free_at(const struct dynamics *self, uint32_t body,
 				     const struct body_motion *from, const struct body_start *start,
 				     double dt, uint32_t pieces);
 
+/* rad. Uneven bodies that turn farther in one call may gain or lose energy, because a call makes at most
+ * so many steps of the midpoint rule. */
+#define INTEGRATE_TURN_MAX 32
+
 /* The rotation `q` after `time` s without torque at angular momentum L (kg m²/s, world axes); the inverse
- * inertia in body axes. Keeps ½ L·I(q)⁻¹L to rounding. */
+ * inertia in body axes. Keeps ½ L·I(q)⁻¹L to rounding, unless it turns by more than INTEGRATE_TURN_MAX. */
 quat integrate_turn(quat q, sym3 inertia_inv, vec3 momentum, double time);
 /* A tensor of body axes at a rotation, applied to a world vector. */
 vec3 integrate_tensor_at(sym3 tensor, quat q, vec3 v);

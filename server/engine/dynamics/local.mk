@@ -1,5 +1,9 @@
 # Bodies, contacts, forces, islands and sleep: the base of the methods.
 libengine_a_SOURCES += \
+	server/engine/dynamics/belt.c \
+	server/engine/dynamics/mover_list.c \
+	server/engine/dynamics/mover_list.h \
+	server/engine/dynamics/belt.h \
 	server/engine/dynamics/body.c \
 	server/engine/dynamics/body.h \
 	server/engine/dynamics/collide.c \
@@ -32,12 +36,24 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/joint_project.c \
 	server/engine/dynamics/joint_turn.c \
 	server/engine/dynamics/joint_turn.h \
+	server/engine/dynamics/locks.h \
+	server/engine/dynamics/locks.c \
+	server/engine/dynamics/mass_blocks.c \
+	server/engine/dynamics/mass_blocks.h \
 	server/engine/dynamics/mass_operator.c \
 	server/engine/dynamics/mass_operator.h \
 	server/engine/dynamics/ode.c \
 	server/engine/dynamics/ode.h \
+	server/engine/dynamics/one_way.c \
+	server/engine/dynamics/one_way.h \
 	server/engine/dynamics/pairs.c \
 	server/engine/dynamics/pairs.h \
+	server/engine/dynamics/particle_birth.c \
+	server/engine/dynamics/particle_path.c \
+	server/engine/dynamics/particles.c \
+	server/engine/dynamics/particles.h \
+	server/engine/dynamics/piece.c \
+	server/engine/dynamics/piece.h \
 	server/engine/dynamics/row.h \
 	server/engine/dynamics/row_system.c \
 	server/engine/dynamics/row_system.h \
@@ -46,6 +62,7 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/step.h \
 	server/engine/dynamics/step_joints.c \
 	server/engine/dynamics/step_joints.h \
+	server/engine/dynamics/step_hits.c \
 	server/engine/dynamics/step_reach.c \
 	server/engine/dynamics/sweep.c \
 	server/engine/dynamics/sweep.h \
@@ -75,6 +92,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/dynamics/test_island \
 	tests/unit/server/engine/dynamics/test_pair_sides \
 	tests/unit/server/engine/dynamics/test_solid \
+	tests/unit/server/engine/dynamics/test_hits \
 	tests/unit/server/engine/dynamics/test_sweep \
 	tests/property/test_extremes \
 	tests/property/test_workers

@@ -8,6 +8,7 @@
 #include "server/engine/dynamics/mass_operator.h"
 
 #include "server/engine/dynamics/dynamics.h"
+#include "server/engine/dynamics/locks.h"
 
 static double sym3_get(sym3 t, uint32_t row, uint32_t column)
 {
@@ -81,9 +82,10 @@ void mass_bodies_from_tables(const struct tables *tables, const uint32_t *bodies
 	const struct body_table *table = &tables->body;
 	for (uint32_t slot = 0; slot < count; slot++) {
 		uint32_t row = bodies[slot];
-		out[slot] = mass_body_make(
-			table->mass[row], table->mass_inv[row], sym3_load(table->inertia[row]),
-			sym3_load(table->inertia_inv[row]), motions[slot].rotation, locks);
+		out[slot] = mass_body_make(table->mass[row], table->mass_inv[row],
+					   sym3_load(table->inertia[row]),
+					   sym3_load(table->inertia_inv[row]),
+					   motions[slot].rotation, locks | locks_of(tables, row));
 	}
 }
 

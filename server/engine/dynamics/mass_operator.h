@@ -127,7 +127,7 @@ static inline double mass_entry(const struct mass_operator *self, uint32_t group
 
 /* ---- free bodies --------------------------------------------------------------------------- */
 
-/* Locked degrees of freedom, along and about world axes. */
+/* Locked degrees of freedom, along and about world axes; the numbers of body.locks. */
 enum mass_lock {
 	MASS_LOCK_X = 1,
 	MASS_LOCK_Y = 2,
@@ -153,7 +153,7 @@ struct mass_body mass_body_make(double mass, double mass_inv, sym3 inertia, sym3
 				quat rotation, uint32_t locks);
 
 /* Slot i is row bodies[i] of the body table, with the rotation of motions[i]. A planar world locks
- * motions out of its plane. */
+ * motions out of its plane, a body its own locks (locks.h). */
 struct tables;
 struct body_motion;
 void mass_bodies_from_tables(const struct tables *tables, const uint32_t *bodies, uint32_t count,

@@ -1,9 +1,10 @@
 /* pairs.c: the pairs of pieces that are near.
  *
- * Two placements are `wanted` as a pair by a function of their bodies' columns and fat boxes: their
- * bodies are solid and different, one of them dynamic, not filtered out, and without a joint that
- * lets them pass; their kinds of shape can collide; their boxes overlap; and, for a plane, whose
- * box may be infinite, the other's box reaches its half-space.
+ * Two placements are `wanted` as a pair by a function of their bodies' columns and fat boxes:
+ * their bodies are solid and different, one of them dynamic, and without a joint that lets them
+ * pass; they are no sensors and not filtered out, by what they have of their own or by their
+ * bodies; their kinds of shape can collide; their boxes overlap; and, for a plane, whose box may
+ * be infinite, the other's box reaches its half-space.
  *
  * Shapes of several pieces (meshes, solids of parts) have a pair for each near piece. Boxes are
  * compared in one frame: the mesh's, else A's, or B's if A has one piece. A piece is near if its
@@ -28,19 +29,23 @@
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
+#include "server/engine/dynamics/piece.h"
 #include "server/engine/dynamics/tuning.h"
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/world/parameters.h"
 
 /* ---- wanted pairs -------------------------------------------------------------------------- */
 
-bool pairs_filter_allows(const struct body_table *body, uint32_t a, uint32_t b)
+bool pairs_filter_allows(const struct dynamics *self, uint32_t a, uint32_t b)
 {
-	if (body->id[a] == BODY_WALLS || body->id[b] == BODY_WALLS)
+	const struct tables *tables = self->tables;
+	if (tables->body.id[placement_body(tables, a)] == BODY_WALLS ||
+	    tables->body.id[placement_body(tables, b)] == BODY_WALLS)
 		return true;
-	if (body->group[a] == body->group[b] && body->group[a] != 0)
-		return body->group[a] > 0;
-	return (body->category[a] & body->mask[b]) != 0 && (body->category[b] & body->mask[a]) != 0;
+	struct piece_filter at_a = piece_filter(self, a), at_b = piece_filter(self, b);
+	if (at_a.group == at_b.group && at_a.group != 0)
+		return at_a.group > 0;
+	return (at_a.category & at_b.mask) != 0 && (at_b.category & at_a.mask) != 0;
 }
 
 /* True if the box, moved by at most `motion` m, comes within CONTACT_NEAR of the half-space. */
@@ -71,10 +76,9 @@ static bool placements_may_meet(const struct dynamics *self, uint32_t a, uint32_
 	if (body_a == body_b || (tables->body.status[body_a] != BODY_DYNAMIC &&
 				 tables->body.status[body_b] != BODY_DYNAMIC))
 		return false;
-	if ((tables->body.flags[body_a] | tables->body.flags[body_b]) & BODY_SENSOR)
+	if (piece_is_sensor(self, a) || piece_is_sensor(self, b))
 		return false;
-	if (!pairs_filter_allows(&tables->body, body_a, body_b) ||
-	    dynamics_bodies_pass(self, body_a, body_b))
+	if (!pairs_filter_allows(self, a, b) || dynamics_bodies_pass(self, body_a, body_b))
 		return false;
 	return collide_supported(placement_shape(self, a)->kind, placement_shape(self, b)->kind);
 }

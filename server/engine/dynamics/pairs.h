@@ -1,4 +1,4 @@
-/* pairs.h: the pairs of pieces that are near. Private to dynamics. */
+/* pairs.h: the pairs of pieces that are near. Private to dynamics and statics. */
 #ifndef CAIRN_ENGINE_DYNAMICS_PAIRS_H
 #define CAIRN_ENGINE_DYNAMICS_PAIRS_H
 
@@ -9,8 +9,8 @@
  * NO_MEMORY. */
 MUST_CHECK enum status pairs_find(struct dynamics *self, struct reason *why);
 
-/* Whether the filters of two bodies let them meet: groups, else categories and masks. */
-bool pairs_filter_allows(const struct body_table *body, uint32_t a, uint32_t b);
+/* Whether the filters of two placements let them meet: groups, else categories and masks. */
+bool pairs_filter_allows(const struct dynamics *self, uint32_t a, uint32_t b);
 
 /* A placement and a box that holds it for the time considered. */
 struct pair_reach {

@@ -153,6 +153,10 @@ struct row_block {
 	uint32_t first, count; /* in the list of rows */
 	struct row_key key;
 	double restitution; /* 0 … 1, of its first row, applied to that row's `approach` */
+	/* Of a contact with a friction axis: cosine and sine of the angle from the first tangent to it. The
+	 * coefficients of the tangents' rows are those along the axis and across it, so a solver rotates
+	 * both rows by this angle first. 0, 0: there is no axis. */
+	double along[2];
 };
 
 /* A list of rows in the caller's arrays. */

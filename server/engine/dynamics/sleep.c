@@ -12,6 +12,7 @@
  * moving animated body keeps the bodies awake that it touches or is joined to, and so does a
  * running motor. A body without BODY_MAY_SLEEP keeps its island awake.
  */
+#include "server/engine/dynamics/belt.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
@@ -88,6 +89,16 @@ static void sleep_times_piece(uint32_t first, uint32_t last, uint32_t worker, vo
 		}
 }
 
+/* Whether one of a contact's surfaces is a conveyor. */
+static bool row_on_belt(const struct dynamics *self, uint32_t row)
+{
+	const struct contact_table *contact = &self->tables->contact;
+	ASSERT(contact->used[row]);
+	return belt_touches(
+		self, (struct contact_piece){ contact->placement_a[row], contact->child_a[row] },
+		(struct contact_piece){ contact->placement_b[row], contact->child_b[row] });
+}
+
 static void link_touching(struct dynamics *self, struct sleep_islands *islands)
 {
 	struct tables *tables = self->tables;
@@ -96,6 +107,8 @@ static void link_touching(struct dynamics *self, struct sleep_islands *islands)
 		if (!tables->contact.touching[row])
 			continue;
 		uint32_t a = contact_body_a(tables, row), b = contact_body_b(tables, row);
+		if (belt_concerns(self, a, b) && row_on_belt(self, row))
+			tables->body.sleep_time[a] = tables->body.sleep_time[b] = 0;
 		if (is_moving_animated(self, a) || is_moving_animated(self, b)) {
 			tables->body.sleep_time[a] = tables->body.sleep_time[b] = 0;
 			continue;
@@ -292,6 +305,7 @@ void dynamics_wake_some(struct dynamics *self, uint32_t body, const uint64_t *ro
 
 void dynamics_wake_all(struct dynamics *self)
 {
+	self->disturbed = true;
 	for (uint32_t body = bitset_next(&self->body_used, 0); body != BITSET_NONE;
 	     body = bitset_next(&self->body_used, body + 1))
 		dynamics_wake(self, body);

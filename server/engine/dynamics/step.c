@@ -12,6 +12,7 @@
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
+#include "server/engine/dynamics/one_way.h"
 #include "server/engine/dynamics/pairs.h"
 
 #include <string.h>
@@ -248,6 +249,8 @@ static enum status reserve_scratch(struct step *self, step_need *need, uint64_t 
 	uint32_t rows = MAX_OF((uint32_t)contacts, dynamics->tables->contact.count);
 	uint64_t per_body = 2 * sizeof(uint64_t) + 6 * sizeof(uint32_t) + sizeof(double);
 	uint64_t per_contact = sizeof(struct contact_state) + sizeof(struct contact_made) + 1;
+	if (dynamics->one_way.count > 0)
+		per_contact += 2 * (sizeof(uint64_t) + sizeof(uint32_t));
 	bool sleeps = dynamics->live.count < used->count; /* sort_list needs a second list */
 	if (sleeps)
 		per_contact += per_contact + sizeof(uint32_t);
@@ -480,16 +483,21 @@ static enum status reserve_commit(struct step *self, const struct contact_list *
 		rows = MAX_OF(rows, (uint64_t)list->items[listed - 1 - scratch].row + 1);
 	rows += scratch;
 	*contact_rows = rows;
-	/* Two events per contact: it may begin and, if bounds or quarantine remove its body, end.
+	/* Three events per contact: it may begin, be hit and, if bounds or quarantine remove its body, end.
 	 * Four per body: it may wake, fall asleep, be removed, and be woken by the removal of a
 	 * neighbour. */
 	uint64_t contacts = dynamics->contact_used.count + dynamics->new_pairs.count + scratch;
-	uint64_t events = dynamics->events.count + 2 * contacts + dynamics->gone.count +
+	bool hits = step_hit_speed(self) > 0;
+	uint64_t events = dynamics->events.count + (2 + hits) * contacts + dynamics->gone.count +
 			  4 * (uint64_t)dynamics->body_used.count + EVENTS_SPARE;
 	enum status status =
 		rows >= BITSET_NONE ? STATUS_NO_MEMORY : ARRAY_RESERVE(&dynamics->events, events);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&dynamics->slept, self->body_count);
+	if (status == STATUS_OK && hits)
+		status = ARRAY_RESERVE(&dynamics->hits, 2 * (uint64_t)listed);
+	if (status == STATUS_OK && list != NULL)
+		status = one_way_reserve(self, list);
 	if (status == STATUS_OK && list != NULL)
 		status = dynamics_contact_reserve(dynamics, (uint32_t)rows);
 	if (status == STATUS_OK)
@@ -648,7 +656,8 @@ static void clear_impulses(struct contact_table *table, uint32_t row)
 	memset(multiplier, 0, sizeof table->multiplier[row]);
 }
 
-void step_contacts_solved(struct step *self, const struct contact_list *list)
+void step_contacts_solved(struct step *self, const struct contact_list *list,
+			  const struct step_met *met)
 {
 	ASSERT(self->committed == list);
 	struct dynamics *dynamics = self->dynamics;
@@ -669,6 +678,9 @@ void step_contacts_solved(struct step *self, const struct contact_list *list)
 			note_contact_event(dynamics, contact, touching, impulse);
 		table->touching[contact->row] = touching;
 	}
+	one_way_store(self, list);
+	if (step_hit_speed(self) > 0)
+		step_note_hits(self, list, met);
 }
 
 void step_finish(struct step *self)

@@ -51,9 +51,10 @@ struct contact_state {
 	struct contact_piece a, b; /* a.placement < b.placement */
 	uint8_t point_count;	   /* 0: nothing near enough to matter in this step */
 	bool is_new;		   /* it has no row before the commit, so no hints or multipliers */
-	bool kept;    /* the manifold is that of the table; else it is in the list's `made` */
-	bool met;     /* a new pair of which neither body took part before; both do now */
-	bool scratch; /* found by step_reach */
+	bool kept;	 /* the manifold is that of the table; else it is in the list's `made` */
+	bool met;	 /* a new pair of which neither body took part before; both do now */
+	bool scratch;	 /* found by step_reach */
+	uint8_t one_way; /* bits of one_way.h; 0: both bodies are solid from all sides */
 	bool reaches; /* one body takes part, the other sleeps, and a point may close within the step */
 	bool holds; /* one body takes part and is dynamic, the other sleeps and does not move until it is
 		       pushed (collide_options.hold) */
@@ -113,6 +114,10 @@ struct step {
 	uint32_t
 		block_bytes; /* of the method's block after this step; unchanged unless the method sets it */
 	const struct contact_list *committed;
+	struct { /* room for one_way_store */
+		uint64_t *keys;
+		uint32_t *items, count;
+	} one_way;
 	uint64_t *swept; /* bit a slot: step_sweep searched its path; NULL: it was not called */
 };
 
@@ -141,7 +146,10 @@ struct collide_options {
 					      motions in the tables */
 	double dt; /* s ≥ 0, duration of these motions: fast points matter at a larger distance */
 	double near; /* m ≥ 0: points nearer than this matter even at rest */
-	bool anew;   /* every manifold is made at full precision; else those of pieces that moved
+	/* m: two convex polyhedra that are apart, but no farther than this, get their nearest points if
+	 * clipping lost these, or found an axis on which they overlap. 0: they do not. */
+	double nearest;
+	bool anew; /* every manifold is made at full precision; else those of pieces that moved
 			little are kept */
 	bool hold; /* a dynamic body does not wake sleeping ones without joints: contacts `hold` */
 	/* The multipliers that a point with a known feature keeps: a point's normal multiplier
@@ -163,6 +171,10 @@ void step_collide(const struct step *self, struct contact_list *list, uint32_t f
  * points. */
 void step_polygon(const struct step *self, const struct contact_state *contact,
 		  const struct collide_options *options, struct contact_polygon *out);
+/* The same as corners, each with its own feature; returns their number. `out` has room for
+ * CONTACT_CORNERS_MAX. */
+uint32_t step_corners(const struct step *self, const struct contact_state *contact,
+		      const struct collide_options *options, struct contact_corner *out);
 /* Sleeping bodies that are reached take part from now on, with their whole sleep sets and their
  * contacts, until no more are reached; contacts that become live are collided too. The list stays
  * in order. step_number follows. */
@@ -227,9 +239,23 @@ void step_report_contacts(struct step *self, const struct contact_list *list);
 MUST_CHECK enum status step_commit(struct step *self, struct contact_list *list,
 				   struct reason *why);
 
-/* After normal_impulse is stored: sets `touching`, notes begin and end events, clears the impulses
- * of contacts without points. */
-void step_contacts_solved(struct step *self, const struct contact_list *list);
+/* m/s: the parameter hit.speed; 0: nobody asks for hits. */
+double step_hit_speed(const struct step *self);
+/* How a method that resolves time within a step says that two pieces met. */
+struct step_met {
+	double speed;	    /* m/s, of the fastest collision; 0: they did not meet */
+	double impulse;	    /* N s, normal, of the step */
+	double fraction;    /* of the step, at that collision */
+	vec3 point, normal; /* m, world axes, at that collision; normal unit, a → b */
+};
+/* After normal_impulse is stored, before step_store_all: sets `touching`, notes begin and end events,
+ * clears the impulses of contacts without points; if the world asks for hits, notes them (step_hits.c).
+ * `met`: by contact of the list; NULL: pieces met where an impulse acted, with the speeds of the
+ * tables, which are those of the step's start. */
+void step_contacts_solved(struct step *self, const struct contact_list *list,
+			  const struct step_met *met);
+/* Of step_contacts_solved; step_hit_speed > 0. */
+void step_note_hits(struct step *self, const struct contact_list *list, const struct step_met *met);
 
 /* Stores pose (of the body's origin, from the mass centre) and velocities of slots 0 …
  * body_count-1, clamped to dynamics_speed_max and dynamics_angular_speed_max, and refreshes placement

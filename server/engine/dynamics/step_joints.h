@@ -18,6 +18,17 @@
 void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time,
 		       struct joint *out);
 
+/* A joint's rows at the motions in the tables, stated for positions. Not to be copied: lists point inside. */
+struct joint_standing {
+	uint32_t ends
+		[2]; /* rows of its bodies, by the slots of the parts; DYNAMICS_NONE: the world */
+	uint32_t count;
+	struct constraint_row rows[JOINT_ROWS_MAX];
+	struct row_block blocks[1 + JOINT_MULTIPLIERS];
+	struct row_part parts[2 * JOINT_ROWS_MAX];
+};
+void joint_standing_rows(const struct dynamics *dynamics, uint32_t row, struct joint_standing *out);
+
 struct step_joints {
 	struct joint *joints; /* in the step's scratch */
 	struct constraint

@@ -4,6 +4,7 @@
 #include "server/engine/collision/time_of_impact.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/one_way.h"
 
 /* m, and of the body's inner radius. Pieces nearer than this touch: a body is stopped this far before an
  * obstacle, so that the contact is there in the next tick. Larger: bodies hover for a tick; smaller: rounding
@@ -166,6 +167,10 @@ void sweep_placements(const struct dynamics *self, const struct sweep_path *path
 	if (status != STATUS_OK)
 		return; /* two kinds that do not collide */
 	hit->limits += found.limits;
+	uint32_t body_a = placement_body(self->tables, a), body_b = placement_body(self->tables, b);
+	if (found.outcome != IMPACT_APART &&
+	    !one_way_ends_path(self, body_a, body_b, found.normal, found.core))
+		return;
 	if (found.outcome == IMPACT_APART || found.time > hit->fraction ||
 	    (found.time == hit->fraction && (hit->fraction == 1 || b > hit->placement)))
 		return;

@@ -37,6 +37,10 @@
  * centre would turn a resting body. */
 #define FRICTION_FADE 0.01
 
+/* 1, of the axis's length. A friction axis whose part in the plane of contact is shorter has no direction
+ * there. Larger: axes that lean are lost; smaller: rounding decides the direction. */
+#define FRICTION_AXIS_LEAST 1e-3
+
 /* m and 1. Margin of a fat box beyond half of CONTACT_NEAR: at most BOX_ROOM_MAX, and at most
  * BOX_ROOM_PART of the piece's largest side. Larger: fewer updates of boxes, more pairs. */
 #define BOX_ROOM_MAX 0.03

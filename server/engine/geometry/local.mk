@@ -6,6 +6,9 @@ libengine_a_SOURCES += \
 	server/engine/geometry/closest.h \
 	server/engine/geometry/closest.c \
 	server/engine/geometry/cook.h \
+	server/engine/geometry/curve.h \
+	server/engine/geometry/curve.c \
+	server/engine/geometry/curve_cook.c \
 	server/engine/geometry/decompose.h \
 	server/engine/geometry/decompose.c \
 	server/engine/geometry/decompose_box.h \
@@ -67,11 +70,19 @@ libengine_a_SOURCES += \
 	server/engine/geometry/polyhedron.c \
 	server/engine/geometry/ray.h \
 	server/engine/geometry/ray.c \
+	server/engine/geometry/rounded.h \
+	server/engine/geometry/rounded.c \
+	server/engine/geometry/ray_curved.h \
+	server/engine/geometry/ray_curved.c \
 	server/engine/geometry/shape.h \
 	server/engine/geometry/shape.c \
 	server/engine/geometry/solid.h \
 	server/engine/geometry/solid.c \
 	server/engine/geometry/sphere.c \
+	server/engine/geometry/submerged.h \
+	server/engine/geometry/submerged.c \
+	server/engine/geometry/submerged_parts.h \
+	server/engine/geometry/submerged_rounded.c \
 	server/engine/geometry/support.h \
 	server/engine/geometry/support.c
 tests_lib_libtests_a_SOURCES += tests/lib/shapes.h tests/lib/shapes.c \
@@ -81,6 +92,7 @@ tests_lib_libtests_a_SOURCES += tests/lib/shapes.h tests/lib/shapes.c \
 
 UNIT_TESTS += \
 	tests/unit/server/engine/geometry/test_closest \
+	tests/unit/server/engine/geometry/test_curved \
 	tests/unit/server/engine/geometry/test_decompose \
 	tests/unit/server/engine/geometry/test_decompose_models \
 	tests/unit/server/engine/geometry/test_distance_field \
@@ -88,6 +100,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/geometry/test_intersect \
 	tests/unit/server/engine/geometry/test_intersect_mesh \
 	tests/unit/server/engine/geometry/test_mass \
+	tests/unit/server/engine/geometry/test_submerged \
 	tests/unit/server/engine/geometry/test_mesh \
 	tests/unit/server/engine/geometry/test_minkowski \
 	tests/unit/server/engine/geometry/test_mesh_repair \

@@ -21,6 +21,7 @@
 #include "server/engine/geometry/closest.h"
 #include "server/engine/geometry/cook.h"
 #include "server/engine/geometry/mass.h"
+#include "server/engine/types.h"
 
 #include <string.h>
 
@@ -64,11 +65,12 @@ size_t mesh_bytes(uint32_t vertices, uint32_t triangles)
 	       vertices * sizeof(vec3) + triangles * (7 * sizeof(uint32_t) + 1);
 }
 
-static struct mesh *mesh_alloc(uint32_t vertices, uint32_t triangles)
+/* With `more` bytes after the edge flags. */
+static struct mesh *mesh_alloc(uint32_t vertices, uint32_t triangles, uint32_t more)
 {
 	ASSERT(vertices > 0 && triangles > 0);
 	uint32_t nodes = mesh_tree_nodes_max(triangles);
-	struct mesh *mesh = heap_alloc(mesh_bytes(vertices, triangles));
+	struct mesh *mesh = heap_alloc(mesh_bytes(vertices, triangles) + more);
 	if (mesh == NULL)
 		return NULL;
 	*mesh = (struct mesh){ .vertex_count = vertices, .triangle_count = triangles };
@@ -158,6 +160,25 @@ static enum status read_triangles(struct cook *cook, struct mesh *mesh)
 		if (status != STATUS_OK)
 			return status;
 	}
+	return STATUS_OK;
+}
+
+/* `patches` is their room. */
+static enum status read_patches(struct cook *cook, struct mesh *mesh, uint8_t *patches)
+{
+	ASSERT(patches != NULL && mesh->patch_max == 0);
+	for (uint32_t t = 0; t < mesh->triangle_count; t++) {
+		patches[t] = read_u8(&cook->reader);
+		if (patches[t] >= PATCHES_END)
+			return reason_set(cook->why, STATUS_RANGE, t, "patches",
+					  "triangle %u has patch %u: it must be at most %u", t,
+					  patches[t], PATCHES_END - 1);
+		mesh->patch_max = MAX_OF(mesh->patch_max, patches[t]);
+	}
+	if (mesh->patch_max == 0)
+		return reason_set(cook->why, STATUS_RANGE, -1, "patches",
+				  "all patches are 0: leave them out");
+	mesh->patches = patches;
 	return STATUS_OK;
 }
 
@@ -361,7 +382,7 @@ enum status mesh_of_triangles(const vec3 *vertices, uint32_t vertex_count,
 			      const uint32_t (*triangles)[3], uint32_t triangle_count,
 			      struct mesh **out, struct reason *why)
 {
-	struct mesh *mesh = mesh_alloc(vertex_count, triangle_count);
+	struct mesh *mesh = mesh_alloc(vertex_count, triangle_count, 0);
 	if (mesh == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "shape", "out of memory");
 	memcpy(mesh->vertices, vertices, vertex_count * sizeof *vertices);
@@ -407,18 +428,24 @@ enum status mesh_cook(struct cook *cook)
 	enum status status = cook_count(cook, "vertices", 3, SHAPE_MESH_VERTICES_MAX, &vertices);
 	if (status == STATUS_OK)
 		status = cook_count(cook, "triangles", 1, SHAPE_MESH_TRIANGLES_MAX, &triangles);
-	if (status == STATUS_OK)
-		status = cook_expect(cook, (uint64_t)vertices * 24 + (uint64_t)triangles * 12);
 	if (status != STATUS_OK)
 		return status;
-	struct mesh *mesh = mesh_alloc(vertices, triangles);
+	uint64_t bytes = (uint64_t)vertices * 24 + (uint64_t)triangles * 12;
+	bool patched = reader_left(&cook->reader) == bytes + triangles;
+	status = cook_expect(cook, patched ? bytes + triangles : bytes);
+	if (status != STATUS_OK)
+		return status;
+	uint32_t more = patched ? triangles : 0;
+	struct mesh *mesh = mesh_alloc(vertices, triangles, more);
 	if (mesh == NULL)
 		return cook_no_memory(cook);
-	cook->shape->memory_bytes += mesh_bytes(vertices, triangles);
+	cook->shape->memory_bytes += mesh_bytes(vertices, triangles) + more;
 	cook->shape->mesh = mesh;
 	status = cook_points(cook, vertices, 3, mesh->vertices);
 	if (status == STATUS_OK)
 		status = read_triangles(cook, mesh);
+	if (status == STATUS_OK && patched)
+		status = read_patches(cook, mesh, mesh->edge_flags + triangles);
 	if (status == STATUS_OK)
 		status = build_mesh(cook->why, mesh);
 	if (status == STATUS_OK)

@@ -18,6 +18,7 @@
 
 #include "server/engine/geometry/closest.h"
 #include "server/engine/geometry/intersect_point_mesh.h"
+#include "server/engine/geometry/ray_curved.h"
 #include "server/engine/geometry/solid.h"
 
 static bool hit_inside(vec3 along, struct shape_hit *hit)
@@ -382,6 +383,17 @@ bool ray_shape(const struct shape *shape, vec3 from, vec3 along, double limit,
 		return ray_mesh(shape->mesh, from, along, limit, hit);
 	case SHAPE_POLYGON:
 		return ray_polygon(shape->polygon, from, along, limit, hit);
+	case SHAPE_ROUNDED:
+		return ray_rounded(shape->stand_in->hull, shape->rounded.radius, from, along, limit,
+				   hit);
+	case SHAPE_CYLINDER:
+		return ray_cylinder(shape->cylinder.half_length, shape->cylinder.radius, from,
+				    along, limit, hit);
+	case SHAPE_CONE:
+		return ray_cone(shape->cone.half_length, shape->cone.radius, from, along, limit,
+				hit);
+	case SHAPE_ELLIPSOID:
+		return ray_ellipsoid(shape->ellipsoid.half, from, along, limit, hit);
 	case SHAPE_SOLID:
 		return ray_solid(shape->solid, from, along, limit, hit);
 	case SHAPE_PLANE:

@@ -8,6 +8,7 @@
 
 #include "server/base/heap.h"
 #include "server/engine/geometry/cook.h"
+#include "server/engine/geometry/curve.h"
 #include "server/engine/geometry/distance_field_sides.h"
 #include "server/engine/geometry/hull.h"
 #include "server/engine/geometry/mesh.h"
@@ -31,6 +32,10 @@ static const struct {
 	[SHAPE_MESH] = { "mesh", mesh_cook },
 	[SHAPE_POLYGON] = { "polygon", polygon_cook },
 	[SHAPE_SOLID] = { "solid", solid_cook },
+	[SHAPE_ROUNDED] = { "rounded", rounded_cook },
+	[SHAPE_CYLINDER] = { "cylinder", cylinder_cook },
+	[SHAPE_CONE] = { "cone", cone_cook },
+	[SHAPE_ELLIPSOID] = { "ellipsoid", ellipsoid_cook },
 };
 
 const char *shape_kind_name(enum shape_kind kind)
@@ -39,7 +44,7 @@ const char *shape_kind_name(enum shape_kind kind)
 	return number > 0 && number < SHAPE_KINDS ? KINDS[number].name : "unknown";
 }
 
-/* ---- checks ----------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static enum status report_truncated(struct cook *cook)
 {
@@ -131,7 +136,7 @@ void *cook_alloc(struct cook *cook, size_t bytes)
 	return block;
 }
 
-/* ---- life ------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static void destroy_shape(struct shape *shape)
 {
@@ -142,6 +147,7 @@ static void destroy_shape(struct shape *shape)
 		heap_free(shape->polygon);
 	if (shape->kind == SHAPE_SOLID)
 		solid_destroy(shape->solid);
+	shape_release(shape->stand_in);
 	heap_free(shape->hull);
 	heap_free(shape->canonical);
 	heap_free(shape);
@@ -278,6 +284,11 @@ uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX])
 		facts[0] = shape->hull->vertex_count;
 		facts[1] = shape->hull->edge_count / 2;
 		facts[2] = shape->hull->face_count;
+	} else if (shape->kind == SHAPE_ROUNDED) {
+		const struct hull *core = shape->stand_in->hull;
+		facts[0] = core->vertex_count;
+		facts[1] = core->edge_count / 2;
+		facts[2] = core->face_count;
 	} else if (shape->kind == SHAPE_MESH) {
 		facts[0] = shape->mesh->vertex_count;
 		facts[2] = shape->mesh->triangle_count;
@@ -317,7 +328,7 @@ bool shape_warning(const struct shape *shape, uint32_t i, char *text, size_t byt
 	return true;
 }
 
-/* ---- pieces ----------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 bool shape_is_field(const struct shape *shape)
 {
@@ -367,7 +378,7 @@ const struct shape *shape_part(const struct shape *shape, uint32_t *child)
 	return part;
 }
 
-/* ---- bounds ----------------------------------------------------------------------------------- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 static struct aabb box_of_points(const vec3 *points, uint32_t count, mat3 r, vec3 position)
 {
@@ -410,6 +421,14 @@ static struct aabb box_of_parts(const struct solid *solid, mat3 r, vec3 position
 	return box;
 }
 
+/* Not inlined: its curve would lengthen the frame of every other kind. */
+static __attribute__((noinline)) struct aabb box_of_curve(const struct shape *shape, const pose *at)
+{
+	struct curve curve = curve_of(shape);
+	mat3 rotation = mat3_from_quat(at->rotation);
+	return curve_box(&curve, &rotation, at->position);
+}
+
 struct aabb shape_aabb(const struct shape *shape, const pose *at)
 {
 	mat3 r = mat3_from_quat(at->rotation);
@@ -433,6 +452,14 @@ struct aabb shape_aabb(const struct shape *shape, const pose *at)
 			shape->polygon->radius);
 	case SHAPE_SOLID:
 		return box_of_parts(shape->solid, r, p);
+	case SHAPE_ROUNDED:
+		return aabb_grow(box_of_points(shape->stand_in->hull->vertices,
+					       shape->stand_in->hull->vertex_count, r, p),
+				 shape->rounded.radius);
+	case SHAPE_CYLINDER:
+	case SHAPE_CONE:
+	case SHAPE_ELLIPSOID:
+		return box_of_curve(shape, at);
 	case SHAPE_PLANE:
 	case SHAPE_KINDS:
 		break;

@@ -8,13 +8,23 @@
  *   box      f64 half_x, half_y, half_z
  *   hull     u32 count, count × 3 f64                  a point cloud, whose hull is computed
  *   plane    3 f64 normal (unit), f64 offset           half-space normal·x <= offset; static only
- *   mesh     u32 vertices, u32 triangles, vertices × 3 f64, triangles × 3 u32   static only
- *   polygon  u32 count, f64 radius, count × 2 f64      planar: convex, in x-y, rounded by radius >= 0
- *   solid    u8 form, u8 0, u16 detail, f64 weld, f64 tolerance, then as mesh   a closed mesh, moving:
+ *   mesh     u32 vertices, u32 triangles, vertices × 3 f64, triangles × 3 u32   static only;
+ *            then, if the triangles have numbers (patches, by which a body gives them materials):
+ *            triangles × u8, each below PATCHES_END, not all 0
+ *   polygon  u32 count, f64 radius, count × 2 f64      planar: convex, in x-y, rounded by radius >=
+ *   0 solid    u8 form, u8 0, u16 detail, f64 weld, f64 tolerance, then as mesh   a closed mesh,
+ *   moving:
  *              form 1 its hull, of at most `detail` vertices (0: 1024); 2 convex parts, at most
- *              `detail` (0: 64), each within `tolerance` metres of the mesh (0: 1/50 of its size); 3 a
- *              distance field of `detail` cells (0: 64) along its longest side. Vertices at
+ *              `detail` (0: 64), each within `tolerance` metres of the mesh (0: 1/50 of its size);
+ *              3 a distance field of `detail` cells (0: 64) along its longest side. Vertices at
  *              most `weld` metres apart are one (0: equal ones); see solid.h
+ *   rounded  u8 form, u8 0, f64 radius, then the core: form 1 a box, 3 f64 half; form 2 a hull, u32
+ *   count,
+ *              count × 3 f64. All points within `radius` of the core: rounded outwards; see
+ *              rounded.c
+ *   cylinder f64 half_length, f64 radius               axis along y, flat ends at y = ±h
+ *   cone     f64 half_length, f64 radius               apex (0,h,0), base of that radius at y = −h
+ *   ellipsoid 3 f64 half axes
  *
  * A polygon's vertices may run either way round and are kept counter-clockwise. Coordinates and
  * offsets are at most SHAPE_LENGTH_MAX in size; radii and half lengths at least SHAPE_LENGTH_MIN (a
@@ -40,7 +50,11 @@ enum shape_kind {
 	SHAPE_MESH = 6,
 	SHAPE_POLYGON = 7,
 	SHAPE_SOLID = 8,
-	SHAPE_KINDS = 9, /* one more than the last */
+	SHAPE_ROUNDED = 9, /* a box or hull with a radius */
+	SHAPE_CYLINDER = 10,
+	SHAPE_CONE = 11,
+	SHAPE_ELLIPSOID = 12,
+	SHAPE_KINDS = 13, /* one more than the last */
 };
 
 enum {
@@ -55,6 +69,9 @@ enum {
  * shape would lose millimetres in world coordinates. */
 #define SHAPE_LENGTH_MIN 1e-4
 #define SHAPE_LENGTH_MAX 1e5
+/* Greatest ratio of the lengths of a cylinder, cone or ellipsoid. A thinner one is a sliver: its
+ * curvature spans so many orders of magnitude that no tolerance of a contact suits both ends. */
+#define SHAPE_SLENDER_MAX 1e4
 
 /* A convex polyhedron. Faces are planar polygons (coplanar triangles are merged), counter-clockwise
  * seen from outside. Half-edge h: `origin` vertex, `twin` on the neighbour, `next` around its face. */
@@ -91,6 +108,8 @@ struct mesh {
 	uint32_t (*adjacent)[3]; /* triangle across edge i → i+1, or UINT32_MAX */
 	uint8_t *edge_flags; /* bit i: edge i is convex or a boundary (may give an edge normal) */
 	uint32_t *order;     /* triangles in leaf order */
+	const uint8_t *patches; /* number of each triangle; NULL: all are 0 */
+	uint32_t patch_max;	/* the largest of them */
 	struct mesh_node *nodes;
 	bool closed;	      /* every edge has exactly two triangles, consistently oriented */
 	uint32_t loose_edges; /* the number of other edges */
@@ -138,18 +157,32 @@ struct shape {
 		struct mesh *mesh;	 /* owned */
 		struct polygon *polygon; /* owned */
 		struct solid *solid;	 /* owned; solid.h */
+		struct {
+			double radius;
+			vec3 half; /* of a rounded box; zero of a rounded hull */
+		} rounded;	   /* the core is the hull of `stand_in` */
+		struct {
+			double half_length, radius;
+		} cylinder, cone;
+		struct {
+			vec3 half;
+		} ellipsoid;
 	};
 	struct hull *hull; /* owned; of a hull, and of a box (8 vertices, 6 faces); else NULL */
+	/* Owned, a hull; NULL except for rounded shapes, whose core it is, and cylinders, cones and
+	 * ellipsoids: the hull of points of their surface (curve.h says how far it is off), used
+	 * against distance fields. */
+	struct shape *stand_in;
 	size_t memory_bytes;
 	uint64_t
 		serial; /* unique in this process; for caches only, because it is not deterministic */
 	_Atomic uint32_t references;
 };
 
-/* Makes a shape from canonical bytes. `name` (32 bytes, may be NULL → zeros) is copied in, not checked.
- * On success *out is returned owned with one reference. Errors: RANGE, NOT_FINITE, DEGENERATE,
- * TOO_LARGE, MALFORMED, VERSION, NO_MEMORY, each with `why` (may be NULL). Reads nothing outside
- * data[0 … bytes). */
+/* Makes a shape from canonical bytes. `name` (32 bytes, may be NULL → zeros) is copied in, not
+ * checked. On success *out is returned owned with one reference. Errors: RANGE, NOT_FINITE,
+ * DEGENERATE, TOO_LARGE, MALFORMED, VERSION, NO_MEMORY, each with `why` (may be NULL). Reads
+ * nothing outside data[0 … bytes). */
 MUST_CHECK enum status shape_cook(const uint8_t *data, size_t bytes, const uint8_t *name,
 				  struct shape **out, struct reason *why);
 
@@ -183,6 +216,17 @@ bool shape_is_sided(const struct shape *field, const struct shape *other);
  * field, else the shape itself. Borrowed. */
 const struct shape *shape_exact(const struct shape *shape);
 
+/* Whether the shape is a cylinder, a cone or an ellipsoid: its core is no polytope (curve.h). */
+static inline bool shape_is_curved(const struct shape *shape)
+{
+	return shape->kind >= SHAPE_CYLINDER;
+}
+/* Whether the surface has a curvature, so that contacts roll over it. */
+static inline bool shape_is_smooth(const struct shape *shape)
+{
+	return shape->kind <= SHAPE_CAPSULE || shape->kind >= SHAPE_ROUNDED;
+}
+
 /* References may be taken and dropped from any thread; the last drop frees the shape. */
 struct shape *shape_retain(const struct shape *shape);
 void shape_release(struct shape *shape);
@@ -190,7 +234,7 @@ void shape_release(struct shape *shape);
  * left to retain it. True may be outdated when it is read. */
 bool shape_shared(const struct shape *shape);
 
-/* "sphere" … "solid"; "unknown" for a number outside the kinds. Never NULL. */
+/* "sphere" … "ellipsoid"; "unknown" for a number outside the kinds. Never NULL. */
 const char *shape_kind_name(enum shape_kind kind);
 
 /* The least box around the shape at `at`. A mesh's is the box of its vertices; a plane's reaches to

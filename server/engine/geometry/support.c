@@ -1,6 +1,7 @@
 /* See support.h. */
 #include "server/engine/geometry/support.h"
 
+#include "server/engine/geometry/curve.h"
 #include "server/engine/geometry/solid.h"
 
 struct support support_core(const struct shape *shape, uint32_t child, vec3 direction)
@@ -19,6 +20,14 @@ struct support support_core(const struct shape *shape, uint32_t child, vec3 dire
 		return support_triangle(shape->mesh, child, direction);
 	case SHAPE_POLYGON:
 		return support_points(shape->polygon->vertices, shape->polygon->count, direction);
+	case SHAPE_ROUNDED:
+		return support_hull(shape->stand_in->hull, direction);
+	case SHAPE_CYLINDER:
+	case SHAPE_CONE:
+	case SHAPE_ELLIPSOID: {
+		struct curve curve = curve_of(shape);
+		return (struct support){ curve_support(&curve, direction), 0 };
+	}
 	case SHAPE_SPHERE:
 	case SHAPE_SOLID:
 	case SHAPE_PLANE:
@@ -39,6 +48,11 @@ double support_radius(const struct shape *shape)
 		return shape->capsule.radius;
 	case SHAPE_POLYGON:
 		return shape->polygon->radius;
+	case SHAPE_ROUNDED:
+		return shape->rounded.radius;
+	case SHAPE_CYLINDER:
+	case SHAPE_CONE:
+	case SHAPE_ELLIPSOID:
 	case SHAPE_BOX:
 	case SHAPE_HULL:
 	case SHAPE_MESH:

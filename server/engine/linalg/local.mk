@@ -14,6 +14,8 @@ libengine_a_SOURCES += \
 	server/engine/linalg/ldl.h \
 	server/engine/linalg/ldl.c \
 	server/engine/linalg/eigen3.h \
+	server/engine/linalg/eigen.c \
+	server/engine/linalg/eigen.h \
 	server/engine/linalg/eigen3.c \
 	server/engine/linalg/poly.h \
 	server/engine/linalg/poly.c

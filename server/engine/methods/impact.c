@@ -229,6 +229,7 @@ enum status impact_find_contacts(struct impact_step *self, const struct impact_s
 	}
 	struct collide_options options = collide_options_default(self->step->dt - time);
 	options.motions = self->now;
+	options.nearest = IMPACT_TOUCH;
 	options.anew = true;
 	options.carry = CARRY_POINTS;
 	step_collide(self->step, &list, 0, &options);
@@ -595,13 +596,33 @@ static void report_counts(const struct impact_step *self)
 	to->impact_error = self->error;
 }
 
+/* How the pairs met; *met stays NULL if nobody asks. NO_MEMORY. */
+static enum status collect_met(const struct impact_step *self, const struct step_met **met)
+{
+	if (!(step_hit_speed(self->step) > 0) || self->list->count == 0)
+		return STATUS_OK;
+	struct step_met *out = ALLOCATE(struct step_met, self->list->count);
+	if (out == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t p = 0; p < self->list->count; p++) {
+		ASSERT(self->records[p].met.speed >= 0);
+		out[p] = self->records[p].met;
+		out[p].impulse = pair_impulse(&self->records[p]);
+	}
+	*met = out;
+	return STATUS_OK;
+}
+
 static enum status finish_tick(struct impact_step *self, struct reason *why)
 {
 	struct step *step = self->step;
 	struct joint_result *results = ALLOCATE(struct joint_result, self->joints.count);
 	if (results == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for joints");
+	const struct step_met *met = NULL;
 	enum status status = impact_pairs_finish(self);
+	if (status == STATUS_OK)
+		status = collect_met(self, &met);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "memory", "no memory to sort pairs");
 	find_last_contacts(self);
@@ -610,7 +631,7 @@ static enum status finish_tick(struct impact_step *self, struct reason *why)
 		return status;
 	note_passing(self);
 	store_impulses(self);
-	step_contacts_solved(step, self->list);
+	step_contacts_solved(step, self->list, met);
 	step_store_all(step, self->to);
 	store_joints(self, results);
 	step_sleep(step);
@@ -647,7 +668,7 @@ static enum status step_impact(void *state, struct dynamics *dynamics, double dt
 	};
 	self.settings.printed = false;
 	self.settings.solver_rounds = SOLVER_ROUNDS;
-	force_list_init(&self.forces, dynamics->tables);
+	force_list_init(&self.forces, dynamics->tables, dynamics->shapes);
 	self.forces.span = step.dt;
 	status = allocate_bodies(&self);
 	if (status == STATUS_OK)
@@ -678,4 +699,6 @@ const struct method method_impact = {
 	.planar = true,
 	.three_d = true,
 	.joints = true,
+	.no_locks = true,
+	.ignores = MATERIAL_ROLLING | MATERIAL_SPINNING,
 };

@@ -12,6 +12,7 @@
 #define CAIRN_ENGINE_METHODS_IMPACT_H
 
 #include "server/base/min_heap.h"
+#include "server/engine/dynamics/mass_blocks.h"
 #include "server/engine/methods/velocity.h"
 
 /* m. Points no farther apart than this touch. Larger: bodies that are apart get forces; smaller:
@@ -59,6 +60,7 @@ struct impact_impulses {
 };
 struct impact_record {
 	struct impact_impulses past, coming;
+	struct step_met met; /* its fastest collision in this tick; the impulse is not filled */
 };
 
 struct impact_joint_record {
@@ -203,6 +205,7 @@ struct impact_batch {
 	struct contact_list list; /* the points that touch */
 	uint32_t *pair;		  /* by index of the list */
 	uint32_t *joint;	  /* by joint of the batch: its index in the step's joints */
+	struct mass_blocks stiff; /* of linked bodies with implicit forces; `blocks` NULL: none */
 };
 /* Collects the batch of these slots, which are linked to no other movable body, at their clocks, for a motion
  * of `span` s. In the step's scratch. NO_MEMORY. */
@@ -238,10 +241,16 @@ static inline bool impact_is_explicit(uint8_t integrator)
 	return integrator != INTEGRATOR_AUTOMATIC && integrator != INTEGRATOR_IMPLICIT_EULER;
 }
 
+/* ---- impact_stiff.c: forces of the list, implicitly */
+
+/* Replaces the sums (by slot of the batch) of members with implicit Euler by those of the end of their
+ * motion without constraints, and fills `stiff`, if the world has fields. NO_MEMORY. */
+MUST_CHECK enum status impact_stiff_forces(struct impact_batch *self, struct force_sum *sums);
+/* After the islands' motion: the forces of the list that linked members have with their constraints. */
+void impact_stiff_finish(struct impact_batch *self);
+
 /* ---- impact_island.c: contacts of one island without joints */
 
-/* Adds share × x to the impulses of the island's blocks. */
-void impact_island_add(const struct velocity_island *self, const double *x, double share);
 /* Points that slide, carry an impulse x and have no consistent acceleration: their own friction turns the
  * body so that a greater normal force makes a smaller acceleration of the gap (Painlevé). Each is counted as
  * a fallback. */
@@ -250,12 +259,8 @@ uint32_t impact_island_dead_ends(const struct velocity_island *self, const doubl
 double impact_island_bias(const struct velocity_island *self, uint32_t i);
 /* Solves the forces at the beginning, at the level of accelerations, and sets `moving`. */
 island_solve impact_island_forces;
-/* Removes penetration at the end, then solves the velocities there. The context of both is an
- * impact_island_stage. */
-struct impact_island_stage {
-	struct velocity_step *begin;
-	const struct velocity_step *end; /* of the end only; else NULL */
-};
+/* Removes penetration at the end, then solves the velocities there. The context of both is a
+ * velocity_stage. */
 island_solve impact_island_end;
 /* Displaces bodies out of penetration that the motion left. */
 island_solve impact_island_push;

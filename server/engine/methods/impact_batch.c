@@ -23,24 +23,10 @@ static enum status make_bodies(struct impact_batch *self)
 	struct impact_step *of = self->of;
 	struct velocity_step *v = &self->solve;
 	uint32_t n = self->count, *rows = ALLOCATE(uint32_t, n);
-	v->masses = ALLOCATE(struct mass_body, n);
-	v->masses_end = ALLOCATE(struct mass_body, n);
-	v->starts = ALLOCATE(struct body_start, n);
-	v->before = ALLOCATE(struct spatial, n);
-	v->forced = ALLOCATE(struct spatial, n);
-	v->arriving = ALLOCATE(struct spatial, n);
-	v->moving = ALLOCATE(struct spatial, n);
-	v->after = ALLOCATE(struct spatial, n);
-	v->push = ALLOCATE(struct spatial, n);
-	v->force = ALLOCATE(struct spatial, n);
-	v->motions = ALLOCATE(struct body_motion, n);
-	v->constrained = ALLOCATE(bool, n);
+	enum status status = velocity_take_bodies(v, &of->step->dynamics->scratch, n);
 	self->start = ALLOCATE(struct body_motion, n);
 	self->integrator = ALLOCATE(uint8_t, n);
-	if (rows == NULL || v->masses == NULL || v->masses_end == NULL || v->starts == NULL ||
-	    v->before == NULL || v->forced == NULL || v->arriving == NULL || v->moving == NULL ||
-	    v->after == NULL || v->push == NULL || v->force == NULL || v->motions == NULL ||
-	    v->constrained == NULL || self->start == NULL || self->integrator == NULL)
+	if (status != STATUS_OK || rows == NULL || self->start == NULL || self->integrator == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t slot = self->slots[i];
@@ -52,7 +38,6 @@ static enum status make_bodies(struct impact_batch *self)
 		v->forced[i] = v->arriving[i] = v->moving[i] = v->after[i] = v->before[i];
 		v->push[i] = v->force[i] = spatial_zero();
 		v->motions[i] = self->start[i];
-		v->constrained[i] = false;
 	}
 	mass_bodies_from_tables(of->step->dynamics->tables, rows, n, self->start, v->masses);
 	v->mass = mass_operator_free(v->masses, n);
@@ -172,39 +157,45 @@ static bool is_fixed(const struct impact_batch *self, uint32_t body)
 	return slot == ROW_NO_BODY || !self->of->movable[slot];
 }
 
-/* What the normal turns with. It is looked for only between bodies that move. Otherwise, and where the
- * narrow phase names no feature, it is a body: the fixed one, or one whose surface is not round, because
- * impulses along a normal that turns with neither body would not conserve angular momentum. */
+/* The feature that the normal turns with is looked for only between bodies that move. */
 static void find_normal_of(const struct impact_batch *self, const struct contact_state *contact,
 			   struct contact_found *found)
 {
 	const struct dynamics *dynamics = self->of->step->dynamics;
-	const struct shape *a = placement_shape(dynamics, contact->a.placement);
-	const struct shape *b = placement_shape(dynamics, contact->b.placement);
-	bool by_b = is_fixed(self, contact->body_b) || (shape_is_round(a) && !shape_is_round(b));
-	found->normal_of = by_b && !is_fixed(self, contact->body_a) ? CONTACT_NORMAL_OF_B
-								    : CONTACT_NORMAL_OF_A;
-	found->radius_a = shape_is_round(a) ? a->extent_min : 0;
-	found->radius_b = shape_is_round(b) ? b->extent_min : 0;
 	const uint8_t *integrator = dynamics->tables->body.integrator;
+	bool fixed_a = is_fixed(self, contact->body_a), fixed_b = is_fixed(self, contact->body_b);
 	/* Stages of an explicit integrator move from rest within their step. */
 	bool steps = impact_is_explicit(integrator[contact->body_a]) ||
 		     impact_is_explicit(integrator[contact->body_b]);
-	if (!steps && !moves(&found->a, &found->b))
-		return;
-	struct collide_options options = collide_options_default(0);
-	options.motions = self->of->now;
-	struct contact_polygon polygon;
-	step_polygon(self->of->step, contact, &options, &polygon);
-	if (polygon.count == 0 || polygon.normal_of == CONTACT_NORMAL_GIVEN)
-		return;
-	found->normal_of = polygon.normal_of;
-	found->edge_a = polygon.edge_a;
-	found->edge_b = polygon.edge_b;
-	if (polygon.normal_of == CONTACT_NORMAL_OF_CENTRES) {
-		found->ball_a = vec3_sub(polygon.ball_a, found->a.centre);
-		found->ball_b = vec3_sub(polygon.ball_b, found->b.centre);
+	struct contact_corner by = { .normal_of = CONTACT_NORMAL_GIVEN };
+	if (steps || moves(&found->a, &found->b)) {
+		struct collide_options options = collide_options_default(0);
+		options.motions = self->of->now;
+		struct contact_polygon polygon;
+		step_polygon(self->of->step, contact, &options, &polygon);
+		if (polygon.count > 0)
+			by = (struct contact_corner){ .normal_of = polygon.normal_of,
+						      .edge_a = polygon.edge_a,
+						      .edge_b = polygon.edge_b,
+						      .ball_a = polygon.ball_a,
+						      .ball_b = polygon.ball_b };
 	}
+	velocity_find_turning(&self->solve, contact, fixed_a, fixed_b, &by, found);
+}
+
+/* Friction along the axis of one of the bodies, which turns with it within the tick. */
+static void find_friction_axis(const struct impact_batch *self, const struct contact_state *contact,
+			       struct contact_found *found)
+{
+	struct contact_axis axis = contact_axis(self->of->step->dynamics, contact->a, contact->b);
+	if (axis.body == DYNAMICS_NONE)
+		return;
+	struct contact_surface *surface = &found->surface;
+	surface->axis_of_b = axis.body == contact->body_b;
+	surface->axis =
+		quat_rotate(surface->axis_of_b ? found->b.rotation : found->a.rotation, axis.axis);
+	surface->static_friction[0] = axis.resting;
+	surface->dynamic_friction[0] = scalar_min(axis.sliding, axis.resting);
 }
 
 static void make_found(const struct impact_batch *self, const struct contact_state *contact,
@@ -212,6 +203,7 @@ static void make_found(const struct impact_batch *self, const struct contact_sta
 {
 	velocity_find_contact(&self->solve, contact, motion_of(self, contact->body_a),
 			      motion_of(self, contact->body_b), out, points);
+	find_friction_axis(self, contact, out);
 	find_normal_of(self, contact, out);
 }
 
@@ -245,13 +237,8 @@ static enum status make_contacts(struct impact_batch *self, uint32_t joints)
 			continue;
 		self->list.count++;
 		make_found(self, contact, &found[at], &points[(size_t)MANIFOLD_POINTS_MAX * at]);
-		v->contact_of[v->constraint_count] = at;
-		v->constraints[v->constraint_count++] =
-			(struct constraint){ .kind = &constraint_contact,
-					     .body_a = local_of(self, contact->body_a),
-					     .body_b = local_of(self, contact->body_b),
-					     .source = contact->row,
-					     .data = &found[at] };
+		velocity_add_contact(v, at, &found[at], local_of(self, contact->body_a),
+				     local_of(self, contact->body_b));
 	}
 	v->contact_count = v->constraint_count;
 	return STATUS_OK;
@@ -480,9 +467,48 @@ static void limit_restitution(struct impact_batch *self)
 	}
 }
 
+/* How fast the points that got an impulse had approached, if that is the fastest of their pair in this
+ * tick. */
+static void record_met(const struct impact_batch *self)
+{
+	const struct velocity_step *v = &self->solve;
+	for (uint32_t c = 0; c < v->contact_count; c++) {
+		uint32_t at = v->contact_of[c];
+		const struct contact_state *contact = &self->list.items[at];
+		struct step_met *met = &self->of->records[self->pair[at]].met;
+		for (uint32_t b = v->first_block[c]; b < v->first_block[c + 1]; b++) {
+			double speed = -v->rows.rows[v->rows.blocks[b].first].approach;
+			uint32_t p = MIN_OF(b - v->first_block[c], contact->point_count - 1u);
+			if (!(speed > met->speed) || !(v->impulses[b].normal > 0))
+				continue;
+			ASSERT(p < contact->point_count);
+			vec3 centre = motion_of(self, contact->body_a).centre;
+			*met = (struct step_met){
+				.speed = speed,
+				.fraction = self->begin / self->of->step->dt,
+				.point = vec3_add(centre, contact->points[p].arm_a),
+				.normal = contact->normal,
+			};
+		}
+	}
+}
+
+/* Bodies that cannot give way and press another one from both sides make it faster with each event,
+ * without end: its speed is bounded within the tick as at its end, and counted. */
+static vec3 bounded(vec3 v, double most, uint32_t *cut)
+{
+	double size = vec3_length(v);
+	ASSERT(most > 0);
+	if (!(size > most))
+		return v;
+	(*cut)++;
+	return vec3_scale(v, most / size);
+}
+
 enum status impact_batch_collide(struct impact_batch *self)
 {
 	struct velocity_step *v = &self->solve;
+	uint32_t cut = 0;
 	limit_restitution(self);
 	enum status status = islands_solve(self->of->step, &v->islands, impact_island_collide, v);
 	if (status != STATUS_OK)
@@ -493,11 +519,15 @@ enum status impact_batch_collide(struct impact_batch *self)
 			continue;
 		self->changed |= !vec3_equal(v->after[i].linear, v->before[i].linear) ||
 				 !vec3_equal(v->after[i].angular, v->before[i].angular);
-		self->of->from[slot].velocity = v->after[i].linear;
-		self->of->from[slot].angular_velocity = v->after[i].angular;
+		self->of->from[slot].velocity = bounded(v->after[i].linear, SPEED_MAX, &cut);
+		self->of->from[slot].angular_velocity =
+			bounded(v->after[i].angular, ANGULAR_SPEED_MAX, &cut);
 	}
+	self->of->step->dynamics->report.fallbacks += cut;
 	velocity_merge_outcomes(&self->of->step->dynamics->report, v->outcomes, v->islands.count);
 	record_contacts(self, false);
+	if (step_hit_speed(self->of->step) > 0)
+		record_met(self);
 	if (v->joints.count > 0)
 		record_joints(self, false);
 	return STATUS_OK;
@@ -515,7 +545,12 @@ static enum status apply_forces(struct impact_batch *self)
 	if (sums == NULL)
 		return STATUS_NO_MEMORY;
 	struct force_bodies bodies = { self->step.bodies, self->start, self->count };
+	self->of->forces.ahead = 0.5 * self->step.dt;
 	force_list_all(&of->forces, &bodies, self->begin, FORCES_ALL, sums);
+	self->of->forces.ahead = 0;
+	enum status status = impact_stiff_forces(self, sums);
+	if (status != STATUS_OK)
+		return status;
 	for (uint32_t i = 0; i < self->count; i++) {
 		uint32_t body = self->step.bodies[i];
 		double mass = dynamics->tables->body.mass[body];
@@ -533,17 +568,28 @@ static enum status apply_forces(struct impact_batch *self)
 	return STATUS_OK;
 }
 
+/* The islands' motion. Forces that are implicit are part of the masses until it is solved. */
+static enum status solve_forces(struct impact_batch *self)
+{
+	struct velocity_step *v = &self->solve;
+	struct velocity_stage stage = { v, NULL };
+	bool stiff = self->stiff.blocks != NULL;
+	if (stiff)
+		v->mass = mass_operator_blocks(&self->stiff);
+	enum status status =
+		islands_solve(self->of->step, &v->islands, impact_island_forces, &stage);
+	if (stiff)
+		v->mass = self->stiff.plain;
+	if (stiff && status == STATUS_OK)
+		impact_stiff_finish(self);
+	return status;
+}
+
 static void move_bodies(struct impact_batch *self)
 {
 	struct velocity_step *v = &self->solve;
 	const struct dynamics *dynamics = self->of->step->dynamics;
-	for (uint32_t i = 0; i < v->constraint_count; i++) {
-		const struct constraint *constraint = &v->constraints[i];
-		if (constraint->body_a != ROW_NO_BODY)
-			v->constrained[constraint->body_a] = true;
-		if (constraint->body_b != ROW_NO_BODY)
-			v->constrained[constraint->body_b] = true;
-	}
+	velocity_mark_constrained(v);
 	for (uint32_t i = 0; i < self->count; i++) {
 		uint32_t body = self->step.bodies[i];
 		struct spatial by = spatial_mul_add(v->moving[i], v->push[i], 1);
@@ -584,7 +630,7 @@ static enum status finish_motion(struct impact_batch *self)
 		return STATUS_NO_MEMORY;
 	if (v->contact_count > 0) {
 		status = make_end(self, &end);
-		struct impact_island_stage stage = { v, &end };
+		struct velocity_stage stage = { v, &end };
 		if (status == STATUS_OK)
 			status = islands_solve(step, &v->islands, impact_island_push, &stage);
 	}
@@ -599,7 +645,7 @@ static enum status finish_motion(struct impact_batch *self)
 	if (status != STATUS_OK || v->contact_count == 0)
 		return status;
 	status = make_end(self, &end);
-	struct impact_island_stage stage = { v, &end };
+	struct velocity_stage stage = { v, &end };
 	return status == STATUS_OK ? islands_solve(step, &v->islands, impact_island_end, &stage)
 				   : status;
 }
@@ -621,8 +667,17 @@ static double energy_gain(const struct impact_batch *self, const uint32_t *slots
 	return gain;
 }
 
-/* Counts what the motion gained beyond what its pushes count already with them. A free body under
- * its automatic integrator gains nothing. */
+/* Whether the motion of a body without constraints may gain energy. Under its automatic integrator it gains
+ * nothing, unless it turns farther than that keeps its energy. */
+static bool may_gain(const struct impact_batch *self, uint32_t i)
+{
+	const struct velocity_step *v = &self->solve;
+	return mass_moves(&v->mass, i) &&
+	       (self->integrator[i] != INTEGRATOR_AUTOMATIC ||
+		vec3_length(v->forced[i].angular) * self->step.dt > INTEGRATE_TURN_MAX);
+}
+
+/* Counts what the motion gained beyond what its pushes count already with them. */
 static void count_gains(struct impact_batch *self)
 {
 	struct velocity_step *v = &self->solve;
@@ -633,8 +688,7 @@ static void count_gains(struct impact_batch *self)
 		self->of->counts.dead_ends += v->outcomes[i].dead_ends;
 	}
 	for (uint32_t i = 0; i < self->count; i++) {
-		if (v->islands.island_of[i] != UINT32_MAX || !mass_moves(&v->mass, i) ||
-		    self->integrator[i] == INTEGRATOR_AUTOMATIC)
+		if (v->islands.island_of[i] != UINT32_MAX || !may_gain(self, i))
 			continue;
 		mass_bodies_from_tables(self->of->step->dynamics->tables, &self->step.bodies[i], 1,
 					&v->motions[i], &v->masses_end[i]);
@@ -649,11 +703,10 @@ enum status impact_batch_move(struct impact_batch *self, struct body_motion *out
 	for (uint32_t b = 0; b < v->rows.block_count; b++)
 		v->rows.blocks[b].restitution = 0; /* collisions are resolved */
 	enum status status = apply_forces(self);
-	struct impact_island_stage stage = { v, NULL };
 	if (status == STATUS_OK)
 		status = impact_stages_move(self);
 	if (status == STATUS_OK)
-		status = islands_solve(self->of->step, &v->islands, impact_island_forces, &stage);
+		status = solve_forces(self);
 	if (status != STATUS_OK)
 		return status;
 	move_bodies(self);

@@ -21,8 +21,6 @@
  */
 #include "server/engine/methods/impact.h"
 
-/* m/s. Slower approaches at the end of a motion are rounding. */
-#define STILL 1e-13
 /* m/s. Slower approaches need no impulse, because the forces include them. Smaller: contacts at rest are
  * solved once more a tick for what the solver's tolerance left, which is slow because nothing but rounding
  * decides. */
@@ -31,17 +29,6 @@
 static bool is_explicit(const struct velocity_step *step, const struct island *island)
 {
 	return step->integrator != NULL && impact_is_explicit(step->integrator[island->slots[0]]);
-}
-
-void impact_island_add(const struct velocity_island *self, const double *x, double share)
-{
-	for (uint32_t i = 0; i < self->contact_rows; i++) {
-		struct velocity_impulse *to = &self->step->impulses[self->block[i]];
-		double c = self->turned[i][0], s = self->turned[i][1], p = share * x[i];
-		to->normal += self->place[i] == 0 ? p : 0;
-		to->tangent[0] += self->place[i] == 1 ? c * p : self->place[i] == 2 ? -s * p : 0;
-		to->tangent[1] += self->place[i] == 1 ? s * p : self->place[i] == 2 ? c * p : 0;
-	}
 }
 
 /* Index of the normal row of row i's block. */
@@ -76,15 +63,21 @@ uint32_t impact_island_dead_ends(const struct velocity_island *self, const doubl
 		double t = of[1].approach - of[1].wanted, k = of[2].approach - of[2].wanted;
 		double c = self->turned[i + 1][0], s = self->turned[i + 1][1];
 		double u[2] = { c * t + s * k, c * k - s * t };
+		bool along = block->along[0] != 0 || block->along[1] != 0;
 		double speed = scalar_sqrt(u[0] * u[0] + u[1] * u[1]), left;
 		if (!(speed > SLIDE_SPEED))
 			continue;
 		const struct mass_operator *mass = &self->step->mass;
 		left = mass_couple(mass, self->rows[i].j, &self->system.responses[i]);
-		for (uint32_t axis = 0; axis < 2; axis++)
-			left -= of[1 + axis].dynamic_friction * u[axis] / speed *
+		for (uint32_t axis = 0; axis < 2; axis++) {
+			/* With a friction axis each tangent slides or sticks by itself. */
+			double part = !along				  ? u[axis] / speed
+				      : scalar_abs(u[axis]) > SLIDE_SPEED ? scalar_sign(u[axis])
+									  : 0;
+			left -= of[1 + axis].dynamic_friction * part *
 				mass_couple(mass, self->rows[i].j,
 					    &self->system.responses[i + 1 + axis]);
+		}
 		count += left < 0;
 	}
 	return count;
@@ -93,7 +86,7 @@ uint32_t impact_island_dead_ends(const struct velocity_island *self, const doubl
 enum status impact_island_forces(const struct island *members, uint32_t index, struct arena *arena,
 				 void *context)
 {
-	struct impact_island_stage *stage = context;
+	struct velocity_stage *stage = context;
 	struct velocity_step *begin = stage->begin;
 	if (is_explicit(begin, members))
 		return STATUS_OK;
@@ -135,14 +128,14 @@ enum status impact_island_forces(const struct island *members, uint32_t index, s
 		if (share < 1)
 			begin->moving[slot] = spatial_scale(both, 0.5);
 	}
-	impact_island_add(&self, x, share);
+	velocity_add_impulses(&self, x, share);
 	return STATUS_OK;
 }
 
 enum status impact_island_push(const struct island *members, uint32_t index, struct arena *arena,
 			       void *context)
 {
-	struct impact_island_stage *stage = context;
+	struct velocity_stage *stage = context;
 	struct velocity_step *begin = stage->begin;
 	if (velocity_has_joints(begin, members))
 		return STATUS_OK;
@@ -227,14 +220,14 @@ static enum status end_again(struct velocity_end *self, struct spatial *after, b
 		return STATUS_OK;
 	for (uint32_t i = 0; i < of->count; i++)
 		x[i] -= self->selected[i] ? p[i] : 0;
-	impact_island_add(of, x, 1);
+	velocity_add_impulses(of, x, 1);
 	return STATUS_OK;
 }
 
 enum status impact_island_end(const struct island *members, uint32_t index, struct arena *arena,
 			      void *context)
 {
-	struct impact_island_stage *stage = context;
+	struct velocity_stage *stage = context;
 	struct velocity_step *begin = stage->begin;
 	if (velocity_has_joints(begin, members))
 		return STATUS_OK;
@@ -250,16 +243,15 @@ enum status impact_island_end(const struct island *members, uint32_t index, stru
 	for (uint32_t i = 0; i < island->count; i++) {
 		uint32_t normal = normal_of(island, i);
 		const struct velocity_impulse *half = &island->step->impulses[island->block[i]];
-		double c = island->turned[i][0], s = island->turned[i][1];
 		bool pressed = half->normal > 0;
 		/* The other half of the forces is much like the first. */
-		self.x[i] = island->place[i] == 0   ? half->normal
-			    : island->place[i] == 1 ? c * half->tangent[0] + s * half->tangent[1]
-						    : c * half->tangent[1] - s * half->tangent[0];
+		self.x[i] = velocity_row_impulse(island, i, half->normal, half->tangent[0],
+						 half->tangent[1]);
 		self.selected[i] = pressed || island->rows[normal].gap <= IMPACT_TOUCH;
 		self.b[i] -= island->rows[i].wanted;
 		any |= self.selected[i] && island->place[i] == 0 &&
-		       (self.b[i] < -STILL || (again && pressed && self.b[i] > STILL));
+		       (self.b[i] < -VELOCITY_STILL ||
+			(again && pressed && self.b[i] > VELOCITY_STILL));
 	}
 	if (!any)
 		return STATUS_OK;
@@ -270,7 +262,7 @@ enum status impact_island_end(const struct island *members, uint32_t index, stru
 		return status;
 	status = velocity_end_solve(&self, begin->after);
 	if (status == STATUS_OK)
-		impact_island_add(island, self.x, 1);
+		velocity_add_impulses(island, self.x, 1);
 	return status;
 }
 
@@ -311,7 +303,7 @@ enum status impact_island_collide(const struct island *members, uint32_t index, 
 	if (status != STATUS_OK)
 		return status;
 	row_system_apply(&self->system, problem.x, begin->after);
-	impact_island_add(self, problem.x, 1);
+	velocity_add_impulses(self, problem.x, 1);
 	if (self->joints != NULL)
 		velocity_joints_add_results(self, problem.x);
 	return STATUS_OK;

@@ -19,6 +19,7 @@
 #include "server/engine/collision/vclip.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/one_way.h"
 #include "server/engine/math/trig.h"
 #include "server/engine/methods/impact.h"
 
@@ -227,15 +228,6 @@ static bool find_distance(const struct path_pair *pair, const pose *b_in_a, stru
 	return true;
 }
 
-/* m; infinite: no points. */
-static double least_separation(const struct manifold *of)
-{
-	double least = __builtin_inf();
-	for (uint32_t k = 0; k < of->count; k++)
-		least = scalar_min(least, of->points[k].separation);
-	return least;
-}
-
 static struct path_gap gap_at(const struct path_pair *pair, double time)
 {
 	struct body_motion at_a = side_at(&pair->a, pair->end, time);
@@ -244,16 +236,10 @@ static struct path_gap gap_at(const struct path_pair *pair, double time)
 	pose b_in_a = pose_relative(a, b);
 	struct pair_cache cache = pair->hints;
 	struct manifold found = { .count = 0 };
-	if (pair->nearest == NULL || !find_distance(pair, &b_in_a, &found) ||
-	    least_separation(&found) <= IMPACT_TOUCH) {
-		struct manifold nearest = found;
+	if (pair->nearest == NULL || !find_distance(pair, &b_in_a, &found))
 		collide_pieces((struct piece){ pair->a.shape, pair->a.child },
 			       (struct piece){ pair->b.shape, pair->b.child }, &b_in_a,
 			       pair->margin, &cache, &found);
-		/* An event needs points. Where clipping lost the nearest ones, it waits for others. */
-		if (nearest.count > 0 && least_separation(&found) <= least_separation(&nearest))
-			found = nearest;
-	}
 	struct path_gap out = { .gap = __builtin_inf() };
 	if (found.count == 0)
 		return out;
@@ -452,10 +438,10 @@ static double advance_on_path(const struct path_pair *pair, double time, uint32_
 	return find_overlap(pair, before, gap_before, unresolved);
 }
 
-double impact_time(const struct impact_step *self, uint32_t index, uint32_t *unresolved)
+/* The paths of a contact's pieces; false: they end where they begin, or the pieces cannot meet on them. */
+static bool make_pair(const struct impact_step *self, const struct contact_state *contact,
+		      struct path_pair *out)
 {
-	ASSERT(index < self->list->count);
-	const struct contact_state *contact = &self->list->items[index];
 	const struct dynamics *dynamics = self->step->dynamics;
 	uint32_t slot_a = impact_slot(self, contact->body_a);
 	uint32_t slot_b = impact_slot(self, contact->body_b);
@@ -464,40 +450,76 @@ double impact_time(const struct impact_step *self, uint32_t index, uint32_t *unr
 	double end = scalar_min(slot_a == ROW_NO_BODY ? self->step->dt : self->until[slot_a],
 				slot_b == ROW_NO_BODY ? self->step->dt : self->until[slot_b]);
 	if (!(begin < end))
-		return __builtin_inf();
-	struct path_pair pair = { .a = make_side(self, contact->a, contact->body_a, begin, end),
-				  .b = make_side(self, contact->b, contact->body_b, begin, end),
-				  .begin = begin,
-				  .end = end };
-	pair.margin = pair.a.length + pair.b.length + IMPACT_TOUCH;
-	double apart = vec3_distance(pair.a.from.centre, pair.b.from.centre) -
+		return false;
+	*out = (struct path_pair){ .a = make_side(self, contact->a, contact->body_a, begin, end),
+				   .b = make_side(self, contact->b, contact->body_b, begin, end),
+				   .begin = begin,
+				   .end = end };
+	out->margin = out->a.length + out->b.length + IMPACT_TOUCH;
+	double apart = vec3_distance(out->a.from.centre, out->b.from.centre) -
 		       dynamics->bodies.items[contact->body_a].reach -
 		       dynamics->bodies.items[contact->body_b].reach;
-	if (apart > pair.margin)
-		return __builtin_inf();
+	if (apart > out->margin)
+		return false;
 	if (!contact->is_new) {
 		const struct contact_table *table = &dynamics->tables->contact;
-		pair.hints = (struct pair_cache){ .kind = table->cache_kind[contact->row],
+		out->hints = (struct pair_cache){ .kind = table->cache_kind[contact->row],
 						  .feature_a = table->cache_a[contact->row],
 						  .feature_b = table->cache_b[contact->row] };
 	}
-	struct path_gap first = gap_at(&pair, begin);
+	return true;
+}
+
+/* The time of the next event, s, whether or not a body is one-way. */
+static double time_of_pair(const struct impact_step *self, uint32_t index, struct path_pair *pair,
+			   uint32_t *unresolved)
+{
+	struct path_gap first = gap_at(pair, pair->begin);
 	if (!(first.gap < __builtin_inf()))
 		return __builtin_inf();
 	/* Bodies deep in each other are pushed apart; features that change there are no collisions. */
 	if (self->pairs[index].touching && first.gap < -IMPACT_SINK)
 		return __builtin_inf();
 	if (self->pairs[index].touching)
-		return time_of_return(&pair, first.gap, scalar_min(first.gap, 0) - IMPACT_SINK);
+		return time_of_return(pair, first.gap, scalar_min(first.gap, 0) - IMPACT_SINK);
 	/* Most pairs need the first separation only, which is never more than the distance. */
 	struct vclip_features nearest = { { VCLIP_FACE, 0 }, { VCLIP_FACE, 0 } }; /* none */
-	if (hull_of(&pair.a) != NULL && hull_of(&pair.b) != NULL)
-		pair.nearest = &nearest;
-	if (first.gap <= IMPACT_TOUCH)
-		return time_of_return(&pair, first.gap, scalar_min(first.gap, 0) - IMPACT_DEPTH);
-	double from =
-		first.gap > pair.a.off + pair.b.off ? time_on_chords(&pair, unresolved) : begin;
-	return from < pair.end ? advance_on_path(&pair, from, unresolved) : __builtin_inf();
+	if (hull_of(&pair->a) != NULL && hull_of(&pair->b) != NULL)
+		pair->nearest = &nearest;
+	double time = __builtin_inf(), from = pair->begin;
+	if (first.gap <= IMPACT_TOUCH) {
+		time = time_of_return(pair, first.gap, scalar_min(first.gap, 0) - IMPACT_DEPTH);
+	} else {
+		if (first.gap > pair->a.off + pair->b.off)
+			from = time_on_chords(pair, unresolved);
+		if (from < pair->end)
+			time = advance_on_path(pair, from, unresolved);
+	}
+	pair->nearest = NULL;
+	return time;
+}
+
+double impact_time(const struct impact_step *self, uint32_t index, uint32_t *unresolved)
+{
+	ASSERT(index < self->list->count);
+	const struct contact_state *contact = &self->list->items[index];
+	const struct dynamics *dynamics = self->step->dynamics;
+	struct path_pair pair;
+	if (!make_pair(self, contact, &pair))
+		return __builtin_inf();
+	if (!one_way_concerns(dynamics, contact->body_a, contact->body_b))
+		return time_of_pair(self, index, &pair, unresolved);
+	enum passage passage = one_way_passage(dynamics, contact);
+	/* A pair that is about to be let through overlaps at its clock, and was refused there. */
+	if (passage == PASSAGE_THROUGH ||
+	    (passage != PASSAGE_SOLID && (contact->one_way & ONE_WAY_ENTERS)))
+		return __builtin_inf();
+	double time = time_of_pair(self, index, &pair, unresolved);
+	if (passage == PASSAGE_SOLID || !(time < __builtin_inf()))
+		return time;
+	vec3 normal = gap_at(&pair, time).normal;
+	bool lands = one_way_faces(dynamics, contact->body_a, contact->body_b, normal);
+	return lands ? time : __builtin_inf();
 }
 
 /* ---- limits of joints ------------------------------------------------------------------------- */

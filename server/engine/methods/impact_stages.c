@@ -115,6 +115,9 @@ static bool is_at_rest(const struct velocity_island *self, uint32_t i, const dou
 		return row->gap <= IMPACT_TOUCH && scalar_abs(speeds[i]) <= REST_SPEED;
 	if (self->place[i] > 2)
 		return false;
+	const double *along = self->step->rows.blocks[self->block[i]].along;
+	if (along[0] != 0 || along[1] != 0)
+		return scalar_abs(speeds[i] - row->wanted) <= REST_SPEED;
 	/* Both tangents of a point. */
 	uint32_t first = i - self->place[i] + 1;
 	double u = speeds[first] - self->rows[first].wanted;
@@ -191,7 +194,7 @@ static enum status solve_stage(const struct island *members, uint32_t index, str
 	double weight = self->tableau->b[self->stage];
 	for (uint32_t i = 0; i < island.count; i++)
 		x[i] = weight * (x[i] + springs[i]);
-	impact_island_add(&island, x, 1);
+	velocity_add_impulses(&island, x, 1);
 	if (island.joints != NULL)
 		velocity_joints_add_results(&island, x);
 	return STATUS_OK;

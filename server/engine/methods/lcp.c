@@ -14,9 +14,7 @@ const struct method method_lcp = {
 	.name = "lcp",
 	.summary = "velocity-level complementarity, exact, with friction",
 	.number = 3,
-	.motion = 2,
-	.supports = velocity_supports,
-	.admit = velocity_admit,
+	.motion = 3,
 	.attach = velocity_attach,
 	.detach = velocity_detach,
 	.step = step_lcp,
@@ -27,4 +25,5 @@ const struct method method_lcp = {
 	.planar = true,
 	.three_d = true,
 	.joints = true,
+	.refuses = MATERIAL_ROLLING | MATERIAL_SPINNING | MATERIAL_AXIS,
 };

@@ -1,6 +1,9 @@
 # Methods: interchangeable solvers of a step.
 libengine_a_SOURCES += \
 	server/engine/methods/free.c \
+	server/engine/methods/gauss.c \
+	server/engine/methods/gauss.h \
+	server/engine/methods/gauss_mirror.c \
 	server/engine/methods/impact.c \
 	server/engine/methods/impact.h \
 	server/engine/methods/impact_batch.c \
@@ -9,6 +12,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/impact_parts.c \
 	server/engine/methods/impact_path.c \
 	server/engine/methods/impact_stages.c \
+	server/engine/methods/impact_stiff.c \
 	server/engine/methods/lcp.c \
 	server/engine/methods/method.c \
 	server/engine/methods/method.h \
@@ -58,10 +62,16 @@ libengine_a_SOURCES += \
 tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.c
 
 UNIT_TESTS += \
+	tests/unit/server/engine/methods/test_gauss \
 	tests/unit/server/engine/methods/test_impact \
 	tests/unit/server/engine/methods/test_impact_book \
+	tests/unit/server/engine/methods/test_impact_checks \
 	tests/unit/server/engine/methods/test_impact_integrators \
 	tests/unit/server/engine/methods/test_impact_rough \
+	tests/unit/server/engine/methods/test_impact_rows \
+	tests/unit/server/engine/methods/test_impact_shapes \
+	tests/unit/server/engine/methods/test_impact_stiff \
+	tests/unit/server/engine/methods/test_friction_axis \
 	tests/unit/server/engine/methods/test_method \
 	tests/unit/server/engine/methods/test_free \
 	tests/unit/server/engine/methods/test_parameters \
@@ -80,6 +90,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_soft_taut \
 	tests/unit/server/engine/methods/test_soft_loop \
 	tests/unit/server/engine/methods/test_soft_sleepers \
+	tests/unit/server/engine/methods/test_curved_bodies \
 	tests/unit/server/engine/methods/test_soft_step
 
 # Times of collisions by distances alone, work in another order, towers and clouds; 1000 scenes and 10^4 ticks with

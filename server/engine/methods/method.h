@@ -1,11 +1,11 @@
 /* method.h: the interface of a method, which makes the steps of a world, and the state of a world's
  * method.
  *
- * The state of a world is neutral (the tables). What a method stores of its own between steps is its
- * state: an object made from the tables and the method's block, the bytes that it saved, and from
- * nothing else. So a state may be destroyed and made again at any tick boundary without effect on the
- * motion; a world that is restored, forked or loaded does so. History that is no function of the tables
- * (a basis, an active set) is in the block.
+ * The state of a world is neutral (the tables). What a method stores of its own between steps is
+ * its state: an object made from the tables and the method's block, the bytes that it saved, and
+ * from nothing else. So a state may be destroyed and made again at any tick boundary without
+ * effect on the motion; a world that is restored, forked or loaded does so. History that is no
+ * function of the tables (a basis, an active set) is in the block.
  *
  *   attach       the method becomes the world's: neutral state only, no block; its state is made when
  *                it is first needed
@@ -29,26 +29,26 @@ struct method {
 	uint32_t motion;     /* raised with every change of its bits; 0: experimental (engine.h) */
 	/* OK, or METHOD_REFUSES with why ("lcp needs spheres or planar boxes: body 17 is a hull"). */
 	enum status (*supports)(const struct dynamics *dynamics, struct reason *why);
-	/* The same for one command about to be applied. Its ids are resolved; a body may be one that an
-	 * earlier command of the batch will make, not yet in the tables. Shapes of a SPAWN are in the
-	 * order of its attachments. */
+	/* The same for one command about to be applied. Its ids are resolved; a body may be one
+	 * that an earlier command of the batch will make, not yet in the tables. Shapes of a
+	 * SPAWN are in the order of its attachments. */
 	enum status (*admit)(const struct dynamics *dynamics, const struct command *command,
 			     const struct shape *const *spawn_shapes, uint32_t spawn_shape_count,
 			     struct reason *why);
-	/* Functions of the tables alone; they neither fail nor allocate. Not called after a restore,
-	 * because tables and block are all that a method leaves. */
+	/* Functions of the tables alone; they neither fail nor allocate. Not called after a
+	 * restore, because tables and block are all that a method leaves. */
 	void (*attach)(struct dynamics *dynamics);
 	void (*detach)(struct dynamics *dynamics);
-	/* NULL for a method without a state; the functions below then get NULL for it. Makes the state
-	 * from the tables and a block of `bytes` (0 after attach). *state is returned owned, to be
-	 * freed by destroy. NO_MEMORY: called again at the next step; CORRUPT: the method never saved
-	 * such a block. */
+	/* NULL for a method without a state; the functions below then get NULL for it. Makes the
+	 * state from the tables and a block of `bytes` (0 after attach). *state is returned
+	 * owned, to be freed by destroy. NO_MEMORY: called again at the next step; CORRUPT: the
+	 * method never saved such a block. */
 	enum status (*create)(const struct dynamics *dynamics, const uint8_t *block, uint32_t bytes,
 			      void **state, struct reason *why);
 	void (*destroy)(void *state);
-	/* One tick of dt seconds, dt > 0. Fills dynamics->report, and its step.block_bytes with the
-	 * size of the method's block from now on. LIMIT, NO_MEMORY: nothing changed, and method_step
-	 * resets the scratch memory. */
+	/* One tick of dt seconds, dt > 0. Fills dynamics->report, and its step.block_bytes with
+	 * the size of the method's block from now on. LIMIT, NO_MEMORY: nothing changed, and
+	 * method_step resets the scratch memory. */
 	enum status (*step)(void *state, struct dynamics *dynamics, double dt, struct reason *why);
 	/* Writes the block, as many bytes as the table method_block has rows. NULL where there is
 	 * no create. */
@@ -59,7 +59,24 @@ struct method {
 	/* Capabilities, for the generated table of methods. */
 	uint32_t shapes; /* bit per enum shape_kind */
 	bool friction, restitution, sleep, planar, three_d, joints;
+	bool no_locks; /* bodies with locked axes are refused, in method_supports and method_admit */
+	/* Bits of enum material_property that no world has under it: part of method_supports and
+	 * method_admit. */
+	uint8_t refuses;
+	/* Bits of those that have no effect under it. Worlds with them are stepped, because builds
+	 * that did not refuse them have made some; method_asks_world and method_asks_command refuse
+	 * to make more. */
+	uint8_t ignores;
 	enum broad_phase_kind broad_phase; /* default of worlds created with it */
+};
+
+/* Properties of a material, of which a method may have none (struct method, `ignores`). */
+enum material_property {
+	MATERIAL_ROLLING = 1,  /* rolling_friction */
+	MATERIAL_SPINNING = 2, /* spinning_friction */
+	MATERIAL_AXIS = 4,     /* friction_axis */
+	MATERIAL_FRICTION = 8, /* static_friction, dynamic_friction */
+	MATERIAL_RESTITUTION = 16,
 };
 
 /* OK if a method can step the world as it is (method_supports), or after the command
@@ -71,6 +88,17 @@ MUST_CHECK enum status method_admit(const struct method *method, const struct dy
 				    const struct command *command,
 				    const struct shape *const *spawn_shapes,
 				    uint32_t spawn_shape_count, struct reason *why);
+
+/* Refuses what the method would ignore: in the bodies and pieces of a world whose method it is to
+ * become, and in a command. Asked of METHOD, SPAWN, SET_MATERIAL and SET_PIECE that a client or a
+ * scene sends; never of a world that is opened, and never of a recorded batch that is applied
+ * again. METHOD_REFUSES with field, value and remedy. */
+MUST_CHECK enum status method_asks_world(const struct method *method, const struct tables *tables,
+					 struct reason *why);
+/* Bits of enum material_property that a command asks for. */
+uint8_t material_properties(const struct command *command);
+MUST_CHECK enum status method_asks_command(const struct method *method,
+					   const struct command *command, struct reason *why);
 
 /* A world's method and its state. */
 struct method_instance {
@@ -92,7 +120,7 @@ void method_switch(struct method_instance *self, const struct method *to,
 void method_release(struct method_instance *self);
 
 extern const struct method method_free, method_soft_step, method_lcp, method_projection,
-	method_reflection, method_impact, method_penalty;
+	method_reflection, method_impact, method_penalty, method_gauss;
 
 /* Another name of a method, from its source; it may also set a parameter's value. */
 struct method_alias {

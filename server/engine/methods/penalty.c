@@ -29,8 +29,10 @@
  * The contact columns hold all that outlives a tick: multiplier = (v, ξ₁, ξ₂) of each point, ξ along
  * row_frame's tangents. There are no islands, no sleep and no joints.
  */
+#include "server/engine/dynamics/belt.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/integrate.h"
+#include "server/engine/dynamics/locks.h"
 #include "server/engine/dynamics/mass_operator.h"
 #include "server/engine/dynamics/step.h"
 #include "server/engine/methods/method.h"
@@ -61,6 +63,7 @@ struct penalty_point {
 	double gap, mass[3]; /* m; kg along each axis */
 	double arrival;	     /* m/s ≥ 0: fastest closing speed since it came into the shell */
 	double slip[2];	     /* m: ξ */
+	double belt[2]; /* m/s: slip of points at rest, because surfaces move; 0 without belts */
 	double share;
 	double friction[2]; /* static, dynamic */
 	double restitution;
@@ -121,6 +124,8 @@ static enum status prepare_bodies(struct penalty *self)
 			.dynamic = table->status[row] == BODY_DYNAMIC,
 		};
 		struct penalty_body *body = &self->bodies[slot];
+		if (locks_of(dynamics->tables, row) & MASS_LOCK_TURNING)
+			body->steady.angular = start.acceleration.angular;
 		body->by = spatial_mul_add(body->velocity, body->steady, -0.5 * self->h);
 	}
 	return STATUS_OK;
@@ -146,19 +151,25 @@ static double speed_along(const struct penalty *self, const struct penalty_point
 	return speed;
 }
 
+/* 1, of 1/m. What moves less by a unit force is held by locked axes and rounding. */
+#define HELD 1e-9
+
 /* The mass that moves along an axis at a point, kg; 0 if nothing moves. */
 static double mass_along(const struct penalty *self, const struct penalty_point *point, vec3 axis)
 {
-	double inverse = 0;
+	double inverse = 0, free = 0;
+	VALIDATE(vec3_length_squared(axis) > 0.5);
 	for (uint32_t k = 0; k < 2; k++) {
 		if (point->slot[k] == ROW_NO_BODY)
 			continue;
 		const struct mass_body *mass = &self->bodies[point->slot[k]].mass;
 		vec3 turn = vec3_cross(point->arm[k], axis);
+		uint32_t row = self->step->bodies[point->slot[k]];
+		free += self->step->dynamics->tables->body.mass_inv[row];
 		inverse += vec3_dot(axis, vec3_hadamard(mass->mass_inv, axis)) +
 			   vec3_dot(turn, sym3_apply(mass->inertia_inv, turn));
 	}
-	return inverse > 0 ? 1 / inverse : 0;
+	return inverse > HELD * free ? 1 / inverse : 0;
 }
 
 static void prepare_point(struct penalty *self, const struct contact_state *contact, uint32_t index,
@@ -166,7 +177,7 @@ static void prepare_point(struct penalty *self, const struct contact_state *cont
 {
 	struct penalty_point *point = &self->points[self->point_count++];
 	struct contact_material material =
-		contact_material(self->step->dynamics->tables, contact->a, contact->b);
+		contact_material(self->step->dynamics, contact->a, contact->b);
 	*point = (struct penalty_point){
 		.contact = index,
 		.slot = { slot_of(self->step, contact->body_a),
@@ -180,6 +191,11 @@ static void prepare_point(struct penalty *self, const struct contact_state *cont
 		.restitution = material.restitution,
 	};
 	row_frame(contact->normal, &point->axes[1], &point->axes[2]);
+	if (belt_concerns(self->step->dynamics, contact->body_a, contact->body_b)) {
+		vec3 belt = belt_velocity(self->step->dynamics, contact->a, contact->b);
+		for (uint32_t k = 0; k < 2; k++)
+			point->belt[k] = -vec3_dot(belt, point->axes[1 + k]);
+	}
 	uint32_t most = 2;
 	for (uint32_t k = 0; k < 3; k++)
 		point->mass[k] = mass_along(self, point, point->axes[k]);
@@ -246,6 +262,8 @@ static void rub(const struct penalty *self, struct penalty_point *point)
 	for (uint32_t k = 0; k < 2; k++) {
 		double mass = point->mass[1 + k] * point->share;
 		double slip = speed_along(self, point, point->axes[1 + k]);
+		if (point->belt[k] != 0) /* + 0 would change the sign of −0 */
+			slip += point->belt[k];
 		stiffness[k] = mass * self->cap;
 		point->slip[k] += slip * self->h;
 		double damping = 2 * mass * __builtin_sqrt(self->cap);
@@ -431,7 +449,7 @@ static enum status step_penalty(void *state, struct dynamics *dynamics, double d
 	if (status != STATUS_OK)
 		return status;
 	store_points(&self);
-	step_contacts_solved(&step, &step.contacts);
+	step_contacts_solved(&step, &step.contacts, NULL);
 	step_store_all(&step, motions);
 	dynamics->report.iterations = substeps;
 	dynamics->report.fallbacks = self.fallbacks;
@@ -465,4 +483,5 @@ const struct method method_penalty = {
 	.restitution = true,
 	.planar = true,
 	.three_d = true,
+	.ignores = MATERIAL_ROLLING | MATERIAL_SPINNING | MATERIAL_AXIS,
 };

@@ -20,9 +20,7 @@ const struct method method_projection = {
 	.summary = "projection of velocities onto those that contacts permit; frictionless unless "
 		   "projection.friction_rounds is above 0",
 	.number = 4,
-	.motion = 2,
-	.supports = velocity_supports,
-	.admit = velocity_admit,
+	.motion = 3,
 	.attach = velocity_attach,
 	.detach = velocity_detach,
 	.step = step_projection,
@@ -32,4 +30,5 @@ const struct method method_projection = {
 	.planar = true,
 	.three_d = true,
 	.joints = true,
+	.refuses = MATERIAL_ROLLING | MATERIAL_SPINNING | MATERIAL_AXIS,
 };

@@ -26,7 +26,7 @@ const struct method method_reflection = {
 	.summary =
 		"generalized reflections: elastic impacts of many contacts at once; frictionless",
 	.number = 5,
-	.motion = 2,
+	.motion = 3,
 	.attach = velocity_attach,
 	.detach = velocity_detach,
 	.step = step_reflection,

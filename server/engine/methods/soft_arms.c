@@ -32,6 +32,16 @@ enum { MEASURE_GRAIN = 16 };
 
 /* ---- J, masses and friction blocks from arms -------------------------------------------------- */
 
+/* 1/kg: t1 M⁻¹ t2 by the masses of both sides; 0 without locked axes. */
+LANES_INLINE lanes mass_across(const struct soft_block *block, uint32_t first, struct lanes3 t1,
+			       struct lanes3 t2)
+{
+	return lanes_load(&block->mass_inv_a, first) *
+		       lanes3_dot(free_part(block->locks, &block->free_a, first, t1), t2) +
+	       lanes_load(&block->mass_inv_b, first) *
+		       lanes3_dot(free_part(block->locks, &block->free_b, first, t1), t2);
+}
+
 /* The inverse of the 2×2 block of the tangents at the friction centre. */
 LANES_INLINE void derive_tangents(struct soft_block *block, uint32_t first, struct lanes3 normal)
 {
@@ -44,11 +54,11 @@ LANES_INLINE void derive_tangents(struct soft_block *block, uint32_t first, stru
 	struct lanes3 ia2 = tensor_lanes(block->inertia_inv_a, first, a2);
 	struct lanes3 ib1 = tensor_lanes(block->inertia_inv_b, first, b1);
 	struct lanes3 ib2 = tensor_lanes(block->inertia_inv_b, first, b2);
-	lanes masses =
-		lanes_load(&block->mass_inv_a, first) + lanes_load(&block->mass_inv_b, first);
-	lanes k11 = masses + lanes3_dot(a1, ia1) + lanes3_dot(b1, ib1);
-	lanes k22 = masses + lanes3_dot(a2, ia2) + lanes3_dot(b2, ib2);
+	lanes k11 = mass_along(block, first, t1) + lanes3_dot(a1, ia1) + lanes3_dot(b1, ib1);
+	lanes k22 = mass_along(block, first, t2) + lanes3_dot(a2, ia2) + lanes3_dot(b2, ib2);
 	lanes k12 = lanes3_dot(a1, ia2) + lanes3_dot(b1, ib2);
+	if (block->locks)
+		k12 += mass_across(block, first, t1, t2);
 	lanes inverse = lanes_inverse(k11 * k22 - k12 * k12);
 	lanes_store(&block->tangent_mass[0], first, k22 * inverse);
 	lanes_store(&block->tangent_mass[1], first, k11 * inverse);
@@ -72,8 +82,8 @@ LANES_INLINE void derive_point(const struct soft_block *block, struct soft_point
 	struct lanes3 j_a = lanes3_cross(arm_a, normal), j_b = lanes3_cross(arm_b, normal);
 	struct lanes3 spin_a = tensor_lanes(block->inertia_inv_a, first, j_a);
 	struct lanes3 spin_b = tensor_lanes(block->inertia_inv_b, first, j_b);
-	lanes k = lanes_load(&block->mass_inv_a, first) + lanes_load(&block->mass_inv_b, first) +
-		  lanes3_dot(j_a, spin_a) + lanes3_dot(j_b, spin_b);
+	lanes k = mass_along(block, first, normal) + lanes3_dot(j_a, spin_a) +
+		  lanes3_dot(j_b, spin_b);
 	lanes3_store(&point->j_a, first, j_a);
 	lanes3_store(&point->j_b, first, j_b);
 	lanes3_store(&point->spin_a, first, spin_a);
@@ -256,13 +266,17 @@ LANES_INLINE struct lanes3 slide_frame(struct soft_block *block, const struct so
 }
 
 /* Slips at the new friction centre, of the velocities at the start. */
-LANES_INLINE void slide_slips(struct soft_block *block, uint32_t first, struct lanes3 normal,
-			      struct lanes3 w_a, struct lanes3 w_b)
+LANES_INLINE void slide_slips(const struct soft_step *step, struct soft_block *block,
+			      uint32_t first, struct lanes3 normal, struct lanes3 w_a,
+			      struct lanes3 w_b)
 {
 	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
 	struct lanes3 at_a = lanes3_cross(w_a, lanes3_load(&block->arm_a, first));
 	struct lanes3 at_b = lanes3_cross(w_b, lanes3_load(&block->arm_b, first));
 	struct lanes3 slip = lanes3_add(lanes3_load(&block->drift, first), lanes3_sub(at_b, at_a));
+	if (block->belts)
+		slip = lanes3_add(slip,
+				  lanes3_load(&step->roughs[block - step->blocks].belt, first));
 	lanes_store(&block->slip[0], first, lanes3_dot(slip, t1));
 	lanes_store(&block->slip[1], first, lanes3_dot(slip, t2));
 	lanes_store(&block->spin_slip, first, lanes3_dot(normal, lanes3_sub(w_b, w_a)));
@@ -325,7 +339,7 @@ static void measure_sliding(const struct soft_step *step, struct soft_block *blo
 		derive_twist(block, first, normal);
 		derive_tangents(block, first, normal);
 	}
-	slide_slips(block, first, normal, w_a, w_b);
+	slide_slips(step, block, first, normal, w_a, w_b);
 }
 
 /* ---- all blocks ------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@
  */
 #include "server/engine/methods/soft_step.h"
 
+#include "server/engine/dynamics/locks.h"
 #include "server/engine/dynamics/sweep.h"
 
 enum { BODY_GRAIN = 128 };
@@ -85,11 +86,12 @@ static void drive_init(const struct soft_step *self, struct soft_drive *drive, u
 	drive->spin_change =
 		change_of(start->velocity.angular, start->acceleration.angular, angular);
 	drive->mass_inv = (float)table->mass_inv[body];
+	drive->locks = (uint8_t)locks_of(dynamics->tables, body);
 	/* Equal inertias, and rotation in a plane, make it independent of the rotation. */
 	sym3 inertia_inv = sym3_load(table->inertia_inv[body]);
-	if (start->uneven) {
+	if (start->uneven || drive->locks & MASS_LOCK_TURNING) {
 		inertia_inv = sym3_of(integrate_inertia_inv(dynamics, body));
-		drive->spins = turns_far(start->velocity.angular, self->dt);
+		drive->spins = start->uneven && turns_far(start->velocity.angular, self->dt);
 	}
 	if (start->uneven && !drive->spins) {
 		vec3 turned = spin_turned(table, body, start->velocity.angular, self->dt);

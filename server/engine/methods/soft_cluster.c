@@ -23,8 +23,8 @@
  * points of that row, or else in the first one: in another manifold they would act at another place, and
  * bodies at rest would creep.
  *
- * A contact alone in its cluster is solved unchanged. Materials belong to bodies; if pieces ever get
- * materials, a cluster must be of one material.
+ * A contact alone in its cluster is solved unchanged. A cluster is of pieces with one material and one
+ * surface velocity.
  *
  * Invariant 1: a cluster's points are points of its contacts, so the sum of stored impulses over a
  *   pair's rows is the impulse that acted.
@@ -34,6 +34,7 @@
 #include "server/engine/methods/soft_cluster.h"
 
 #include "server/base/sort.h"
+#include "server/engine/dynamics/piece.h"
 #include "server/engine/dynamics/tuning.h"
 #include "server/engine/math/vec2.h"
 
@@ -424,22 +425,35 @@ static uint32_t make_clusters(const struct cluster_work *work, const struct cont
 
 /* ---- groups ----------------------------------------------------------------------------------- */
 
+/* Whether two contacts of a pair of bodies are of the same two surfaces. */
+static bool is_alike(const struct dynamics *dynamics, const struct contact_state *x,
+		     const struct contact_state *y)
+{
+	ASSERT(x->body_a == y->body_a && x->body_b == y->body_b);
+	return dynamics->piece_used.count == 0 ||
+	       (piece_alike(dynamics, x->a, y->a) && piece_alike(dynamics, x->b, y->b));
+}
+
 static void cluster_group(const struct cluster_work *work, struct contact_group *group)
 {
 	ASSERT(group->count >= 2);
 	const struct contact_state *items = work->step->contacts.items;
 	vec3 leaders[LEADERS_MAX];
+	const struct contact_state *firsts[LEADERS_MAX];
 	uint32_t counts[LEADERS_MAX], leader_count = 0;
 	for (uint32_t m = group->first; m < group->first + group->count; m++) {
-		vec3 normal = items[work->members[m]].normal;
+		const struct contact_state *contact = &items[work->members[m]];
+		vec3 normal = contact->normal;
 		uint32_t k = 0;
-		while (k < leader_count && vec3_dot(normal, leaders[k]) < CLUSTER_COS)
+		while (k < leader_count && (vec3_dot(normal, leaders[k]) < CLUSTER_COS ||
+					    !is_alike(work->step->dynamics, contact, firsts[k])))
 			k++;
 		work->labels[m] = k < LEADERS_MAX ? (uint8_t)k : ALONE;
 		if (k == LEADERS_MAX)
 			continue;
 		if (k == leader_count) {
 			leaders[leader_count] = normal;
+			firsts[leader_count] = contact;
 			counts[leader_count++] = 0;
 		}
 		counts[k]++;

@@ -169,8 +169,8 @@ static void block_init(struct soft_block *block)
 	memset(block->body_b, 0, sizeof block->body_b);
 	memset(block->contact, 0xff, sizeof block->contact); /* DYNAMICS_NONE */
 	block->writes_a = block->writes_b = block->point_count = 0;
-	block->serial = block->bounces = block->rough = block->strikes = false;
-	block->slides = block->spins = false;
+	block->serial = block->bounces = block->rough = block->belts = block->strikes = false;
+	block->slides = block->spins = block->locks = false;
 }
 
 /* Gives each manifold its lane: of a group in order of their numbers. */

@@ -11,6 +11,7 @@
 
 struct sides {
 	struct lanes3 v_a, w_a, v_b, w_b;
+	bool locks; /* the block's; a pass is compiled for blocks without locks, too */
 };
 
 LANES_INLINE struct sides sides_gather(const struct soft_body *bodies,
@@ -18,7 +19,7 @@ LANES_INLINE struct sides sides_gather(const struct soft_body *bodies,
 {
 	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
 	return (struct sides){ GATHER(bodies, a, velocity), GATHER(bodies, a, spin),
-			       GATHER(bodies, b, velocity), GATHER(bodies, b, spin) };
+			       GATHER(bodies, b, velocity), GATHER(bodies, b, spin), block->locks };
 }
 
 LANES_INLINE void scatter_lanes(struct soft_body *bodies, const uint32_t *index, uint32_t writes,
@@ -52,8 +53,10 @@ LANES_INLINE void apply_normal(struct sides *s, const struct soft_block *block,
 {
 	lanes m_a = lanes_load(&block->mass_inv_a, first);
 	lanes m_b = lanes_load(&block->mass_inv_b, first);
-	s->v_a = lanes3_mul_sub(s->v_a, normal, impulse * m_a);
-	s->v_b = lanes3_mul_add(s->v_b, normal, impulse * m_b);
+	struct lanes3 on_a = free_part(s->locks, &block->free_a, first, normal);
+	struct lanes3 on_b = free_part(s->locks, &block->free_b, first, normal);
+	s->v_a = lanes3_mul_sub(s->v_a, on_a, impulse * m_a);
+	s->v_b = lanes3_mul_add(s->v_b, on_b, impulse * m_b);
 	s->w_a = lanes3_mul_sub(s->w_a, lanes3_load(&point->spin_a, first), impulse);
 	s->w_b = lanes3_mul_add(s->w_b, lanes3_load(&point->spin_b, first), impulse);
 }
@@ -134,8 +137,10 @@ LANES_INLINE void apply_tangent(struct sides *s, const struct soft_block *block,
 {
 	struct lanes3 arm_a = lanes3_load(&block->arm_a, first);
 	struct lanes3 arm_b = lanes3_load(&block->arm_b, first);
-	s->v_a = lanes3_mul_sub(s->v_a, impulse, lanes_load(&block->mass_inv_a, first));
-	s->v_b = lanes3_mul_add(s->v_b, impulse, lanes_load(&block->mass_inv_b, first));
+	struct lanes3 on_a = free_part(s->locks, &block->free_a, first, impulse);
+	struct lanes3 on_b = free_part(s->locks, &block->free_b, first, impulse);
+	s->v_a = lanes3_mul_sub(s->v_a, on_a, lanes_load(&block->mass_inv_a, first));
+	s->v_b = lanes3_mul_add(s->v_b, on_b, lanes_load(&block->mass_inv_b, first));
 	s->w_a = lanes3_sub(
 		s->w_a, tensor_lanes(block->inertia_inv_a, first, lanes3_cross(arm_a, impulse)));
 	s->w_b = lanes3_add(
@@ -341,7 +346,10 @@ LANES_INLINE void half_relax(const struct soft_step *step, struct soft_block *bl
 		const lanes_mask all = ~(lanes_mask){ 0 };                                         \
 		for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH) {              \
 			struct sides s = sides_gather(step->bodies, block, first);                 \
-			half(step, block, first, &s, all);                                         \
+			if (s.locks)                                                               \
+				half(step, block, first, &s, all);                                 \
+			else                                                                       \
+				half(step, block, first, &s, all);                                 \
 			sides_scatter(step->bodies, block, first, ~0u, &s);                        \
 		}                                                                                  \
 	}                                                                                          \

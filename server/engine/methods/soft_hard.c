@@ -17,6 +17,7 @@
  * the four points of a face share their load in one way. Larger islands are swept only.
  */
 #include "server/engine/methods/soft_step.h"
+#include "server/engine/dynamics/locks.h"
 #include "server/engine/solvers/lcp_dantzig.h"
 
 #include <string.h>
@@ -34,6 +35,8 @@ enum {
 /* Of a diagonal, added to it. Larger: loads sink at a speed of this part of what they would gain; smaller:
  * points that depend on each other share their load by rounding. */
 #define COMPLIANCE 1e-7
+/* 1, of 1/m. As of the lanes (soft_sides.h). */
+#define HELD 1e-4
 
 struct hard_row {
 	uint32_t block;
@@ -353,8 +356,9 @@ static double couple(const struct soft_step *self, const struct hard_row *i,
 		for (uint32_t l = 0; l < 2; l++) {
 			if (i->body[k] == 0 || i->body[k] != j->body[l])
 				continue;
-			double along = vec3_dot(i->axis, j->axis) *
-				       (double)self->drives[i->body[k]].mass_inv;
+			const struct soft_drive *drive = &self->drives[i->body[k]];
+			double along = vec3_dot(locks_along(drive->locks, i->axis), j->axis) *
+				       (double)drive->mass_inv;
 			sum += (k == l ? along : -along) + vec3_dot(i->turning[k], j->answer[l]);
 		}
 	return sum;
@@ -366,12 +370,24 @@ static void apply_change(const struct soft_step *self, const struct hard_row *ro
 		if (row->body[k] == 0)
 			continue;
 		struct soft_body *body = &self->bodies[row->body[k]];
-		double along = (double)self->drives[row->body[k]].mass_inv * change;
-		vec3 v = vec3_scale(row->axis, k == 0 ? -along : along);
+		const struct soft_drive *drive = &self->drives[row->body[k]];
+		double along = (double)drive->mass_inv * change;
+		vec3 v = vec3_scale(locks_along(drive->locks, row->axis), k == 0 ? -along : along);
 		vec3 w = vec3_scale(row->answer[k], change);
 		body->velocity += (float4){ (float)v.x, (float)v.y, (float)v.z, 0 };
 		body->spin += (float4){ (float)w.x, (float)w.y, (float)w.z, 0 };
 	}
+}
+
+/* 1/kg: added for bodies with locked axes, which may leave a row nothing that moves. */
+static double held(const struct soft_step *self, const struct hard_row *row)
+{
+	double sum = 0;
+	ASSERT(row->body[0] <= self->body_count && row->body[1] <= self->body_count);
+	for (uint32_t k = 0; k < 2; k++)
+		if (row->body[k] != 0 && self->drives[row->body[k]].locks != 0)
+			sum += HELD * (double)self->drives[row->body[k]].mass_inv;
+	return sum;
 }
 
 /* Solves for the impulses of `count` rows, whose q holds J v and bias, and applies their change. False:
@@ -387,7 +403,7 @@ static bool solve_rows(const struct soft_step *self, struct soft_hard_island *is
 		for (uint32_t j = 0; j < count; j++)
 			island->q[i] -= a[i * count + j] * island->before[j];
 	for (uint32_t i = 0; i < count; i++)
-		a[i * count + i] *= 1 + COMPLIANCE;
+		a[i * count + i] = (1 + COMPLIANCE) * a[i * count + i] + held(self, &rows[i]);
 	struct lcp_problem problem = { .count = count,
 				       .stride = count,
 				       .a = a,

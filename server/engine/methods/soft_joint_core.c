@@ -316,7 +316,9 @@ static void set_strain(const struct soft_joints *joints, uint32_t i)
 	joint->couple_strain = (sym3_trace(a->inertia_inv) + sym3_trace(b->inertia_inv)) / 3;
 	double length = vec3_distance(end_a, end_b);
 	if (data->type == JOINT_DISTANCE && length > 0) /* a rod rotates with its ends */
-		joint->force_strain += (a->mass_inv.x + b->mass_inv.x) / length;
+		joint->force_strain +=
+			(vec3_max_component(a->mass_inv) + vec3_max_component(b->mass_inv)) /
+			length;
 }
 
 /* A_jj, the rows of its lower half; `own` gets its diagonal without SOFTNESS. */

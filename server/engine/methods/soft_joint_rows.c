@@ -12,6 +12,7 @@
  */
 #include "server/engine/methods/soft_step.h"
 
+#include "server/engine/dynamics/locks.h"
 #include "server/engine/world/parameters.h"
 
 #include <string.h>
@@ -119,10 +120,10 @@ static void set_mass_inv(const struct soft_step *self, struct soft_jointed *join
 	const struct tables *tables = self->dynamics->tables;
 	uint32_t body = self->rows[jointed->number - 1];
 	bool planar = tables->world.planar[0];
-	struct mass_body mass = mass_body_make(tables->body.mass[body], tables->body.mass_inv[body],
-					       sym3_load(tables->body.inertia[body]),
-					       sym3_load(tables->body.inertia_inv[body]), rotation,
-					       planar ? MASS_LOCK_PLANAR : 0);
+	struct mass_body mass = mass_body_make(
+		tables->body.mass[body], tables->body.mass_inv[body],
+		sym3_load(tables->body.inertia[body]), sym3_load(tables->body.inertia_inv[body]),
+		rotation, (planar ? (uint32_t)MASS_LOCK_PLANAR : 0) | locks_of(tables, body));
 	jointed->mass_inv = mass.mass_inv;
 	jointed->inertia_inv = mass.inertia_inv;
 }
@@ -310,7 +311,7 @@ static void derive_extra(const struct soft_joints *joints, const struct soft_joi
 		extra->push.on_b =
 			spatial_mul_add(extra->push.on_b, joint->locks[i].on_b, extra->answer[i]);
 	}
-	bool moves = along > PIVOT_MIN * response_scale(joints, joint, &extra->row);
+	bool moves = along > 0 && along > PIVOT_MIN * response_scale(joints, joint, &extra->row);
 	extra->mass = moves ? 1 / along : 0;
 	ASSERT(extra->mass >= 0);
 	if (!moves)

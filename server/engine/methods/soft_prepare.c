@@ -19,7 +19,9 @@
 #include "server/engine/methods/soft_step.h"
 
 #include "server/base/prefetch.h"
+#include "server/engine/dynamics/belt.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/locks.h"
 #include "server/engine/dynamics/tuning.h"
 #include "server/engine/geometry/support.h"
 
@@ -156,9 +158,6 @@ static double reach_squared(const struct contact_state *contact, vec3 centre)
 	return most;
 }
 
-/* Of the axis's length: an axis nearer to the normal than this has no direction in the plane. */
-#define AXIS_LEAST 1e-3
-
 /* The part of the friction axis in the plane; false if there is none. */
 static bool axis_in_plane(const struct lane_work *w, vec3 *out)
 {
@@ -167,7 +166,7 @@ static bool axis_in_plane(const struct lane_work *w, vec3 *out)
 		return false; /* most materials */
 	double length = vec3_length(axis);
 	vec3 flat = vec3_mul_add(axis, normal, -vec3_dot(axis, normal));
-	if (!(vec3_length(flat) > AXIS_LEAST * length))
+	if (!(vec3_length(flat) > FRICTION_AXIS_LEAST * length))
 		return false;
 	*out = vec3_normalize(flat);
 	return true;
@@ -180,6 +179,19 @@ static vec3 first_tangent(const struct lane_work *w)
 		return t1;
 	vec3_frame(w->contact->normal, &t1, &k);
 	return t1;
+}
+
+/* The velocity at which points do not slip; into the lane, too. The first lane of a block that has one clears
+ * the others. */
+static vec3 write_belt(const struct lane_work *w)
+{
+	struct soft_rough *rough = &w->step->roughs[w->block - w->step->blocks];
+	vec3 belt = belt_velocity(w->step->dynamics, w->contact->a, w->contact->b);
+	if (!w->block->belts)
+		memset(&rough->belt, 0, sizeof rough->belt);
+	w->block->belts = true;
+	store_vec3(&rough->belt, w->lane, vec3_negate(belt));
+	return belt;
 }
 
 static void write_friction(struct lane_work *w, const double *weights, const double *multiplier)
@@ -197,6 +209,8 @@ static void write_friction(struct lane_work *w, const double *weights, const dou
 	store_vec3(&block->arm_a, lane, arm_a);
 	store_vec3(&block->arm_b, lane, arm_b);
 	vec3 slip = relative_velocity(w, arm_a, arm_b);
+	if (belt_concerns(dynamics, w->contact->body_a, w->contact->body_b))
+		slip = vec3_sub(slip, write_belt(w));
 	vec3 spin = vec3_sub(w->b->start.velocity.angular, w->a->start.velocity.angular);
 	double slip1 = vec3_dot(slip, t1), slip2 = vec3_dot(slip, t2),
 	       twist = vec3_dot(spin, normal);
@@ -213,6 +227,26 @@ static void write_friction(struct lane_work *w, const double *weights, const dou
 	block->twist_impulse.at[lane] = (float)multiplier[5];
 	block->tangent_total[0].at[lane] = block->tangent_total[1].at[lane] = 0;
 	block->pushed.at[lane] = 0;
+}
+
+static void write_free(struct lane8x3 *free, uint32_t lane, uint32_t locks)
+{
+	store_vec3(free, lane, locks_along(locks, vec3_all(1)));
+}
+
+/* The first lane with locks sets the axes of all others free. */
+static void write_locks(const struct lane_work *w)
+{
+	struct soft_block *block = w->block;
+	if ((w->a->locks | w->b->locks) == 0)
+		return;
+	for (uint32_t lane = 0; lane < BLOCK_LANES && !block->locks; lane++) {
+		write_free(&block->free_a, lane, 0);
+		write_free(&block->free_b, lane, 0);
+	}
+	block->locks = true;
+	write_free(&block->free_a, w->lane, w->a->locks);
+	write_free(&block->free_b, w->lane, w->b->locks);
 }
 
 static void write_shared(const struct prepare_work *prepare, const struct lane_work *w)
@@ -239,6 +273,7 @@ static void write_shared(const struct prepare_work *prepare, const struct lane_w
 		(float)(w->slips ? material->dynamic_friction : material->static_friction);
 	block->restitution.at[lane] = (float)material->restitution;
 	block->bounces |= material->restitution > 0;
+	write_locks(w);
 }
 
 /* Data of a rough lane. The first rough lane of a block clears the others. */
@@ -252,7 +287,7 @@ static void write_rough(const struct lane_work *w)
 	struct soft_rough *rough = &w->step->roughs[w->block - w->step->blocks];
 	uint32_t lane = w->lane;
 	if (!w->block->rough)
-		memset(rough, 0, sizeof *rough);
+		memset(rough, 0, offsetof(struct soft_rough, belt));
 	w->block->rough = true;
 	rough->rolling.at[lane] = (float)material->rolling;
 	rough->spinning.at[lane] = (float)material->spinning;
@@ -269,6 +304,12 @@ static void write_rounding(const struct lane_work *w)
 	const struct shape *a = dynamics->shapes[shape[w->contact->a.placement]];
 	const struct shape *b = dynamics->shapes[shape[w->contact->b.placement]];
 	double rounding_a = support_radius(a), rounding_b = support_radius(b);
+	if (shape_is_curved(a))
+		rounding_a =
+			placement_rounding(dynamics, w->contact->a.placement, w->contact->normal);
+	if (shape_is_curved(b))
+		rounding_b = placement_rounding(dynamics, w->contact->b.placement,
+						vec3_negate(w->contact->normal));
 	w->block->rounding_a.at[w->lane] = (float)rounding_a;
 	w->block->rounding_b.at[w->lane] = (float)rounding_b;
 	w->block->bend.at[w->lane] = 0;
@@ -299,7 +340,7 @@ static void write_lane(const struct prepare_work *prepare, struct soft_block *bl
 		soft_multipliers(&self->clusters, self->step, block->contact[lane]);
 	double weights[MANIFOLD_POINTS_MAX];
 	friction_weights(contact, weights);
-	w.material = contact_material(self->dynamics->tables, contact->a, contact->b);
+	w.material = contact_material(self->dynamics, contact->a, contact->b);
 	write_friction(&w, weights, multiplier);
 	write_shared(prepare, &w);
 	write_rough(&w);

@@ -164,7 +164,7 @@ static vec3 nearest_on(const struct seam_piece *piece, vec3 p)
 		return p;
 	struct gjk_points room;
 	struct gjk_core core = gjk_core_of(piece->shape, piece->child, &room);
-	struct gjk_core point = { &ORIGIN, 1, NULL, 0 };
+	struct gjk_core point = { &ORIGIN, 1, NULL, 0, NULL };
 	struct gjk_result near;
 	mat3 rotation = mat3_from_quat(piece->at.rotation);
 	gjk_distance(&point, &core, &rotation, vec3_sub(piece->at.position, p), NULL, &near);

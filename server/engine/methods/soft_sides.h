@@ -29,4 +29,31 @@ LANES_INLINE struct lanes3 tensor_lanes(const struct lane8 tensor[6], uint32_t f
 				zx * v.x + yz * v.y + zz * v.z };
 }
 
+/* The part of a vector along the axes of side a or b (`free`) that are not locked. */
+LANES_INLINE struct lanes3 free_part(bool locks, const struct lane8x3 *free, uint32_t first,
+				     struct lanes3 v)
+{
+	if (!locks)
+		return v;
+	struct lanes3 f = lanes3_load(free, first);
+	return (struct lanes3){ f.x * v.x, f.y * v.y, f.z * v.z };
+}
+
+/* 1, of 1/m: what a contact that only locked axes hold has as inverse mass, because its own is
+ * rounding. Locked axes do not move, whatever its impulse is; smaller: such impulses grow without
+ * bound. */
+#define HELD 1e-4f
+
+/* 1/kg: u M⁻¹ u of a unit vector, by the masses of both sides. */
+LANES_INLINE lanes mass_along(const struct soft_block *block, uint32_t first, struct lanes3 u)
+{
+	lanes m_a = lanes_load(&block->mass_inv_a, first);
+	lanes m_b = lanes_load(&block->mass_inv_b, first);
+	if (!block->locks)
+		return m_a + m_b;
+	return m_a * lanes3_dot(free_part(true, &block->free_a, first, u), u) +
+	       m_b * lanes3_dot(free_part(true, &block->free_b, first, u), u) +
+	       lanes_all(HELD) * (m_a + m_b);
+}
+
 #endif

@@ -28,6 +28,7 @@
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/force.h"
 #include "server/engine/dynamics/joint_list.h"
+#include "server/engine/dynamics/locks.h"
 #include "server/engine/methods/soft_step.h"
 #include "server/engine/world/parameters.h"
 
@@ -263,6 +264,9 @@ static double speed_of(const struct dynamics *dynamics, uint32_t body, struct sp
 	const struct tables *tables = dynamics->tables;
 	vec3 v = vec3_scale(momentum.linear, tables->body.mass_inv[body]);
 	vec3 w = mat3_mul_vec(integrate_inertia_inv(dynamics, body), momentum.angular);
+	uint32_t locks = locks_of(tables, body);
+	v = locks_along(locks, v);
+	w = locks_about(locks, w);
 	if (tables->world.planar[0]) {
 		v.z = 0;
 		w.x = w.y = 0;

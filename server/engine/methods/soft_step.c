@@ -43,7 +43,9 @@
 
 enum {
 	SHAPES_ALL = 1 << SHAPE_SPHERE | 1 << SHAPE_CAPSULE | 1 << SHAPE_BOX | 1 << SHAPE_HULL |
-		     1 << SHAPE_PLANE | 1 << SHAPE_MESH | 1 << SHAPE_POLYGON | 1 << SHAPE_SOLID,
+		     1 << SHAPE_PLANE | 1 << SHAPE_MESH | 1 << SHAPE_POLYGON | 1 << SHAPE_SOLID |
+		     1 << SHAPE_ROUNDED | 1 << SHAPE_CYLINDER | 1 << SHAPE_CONE |
+		     1 << SHAPE_ELLIPSOID,
 };
 
 static void attach_soft_step(struct dynamics *dynamics)
@@ -198,7 +200,7 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 	soft_store_contacts(&self);
 	soft_clusters_store(&self.clusters, &step);
 	soft_store_sleepers(&self);
-	step_contacts_solved(&step, &step.contacts);
+	step_contacts_solved(&step, &step.contacts, NULL);
 	step_store_all(&step, self.motions);
 	step_sweep_commit(&step);
 	soft_joints_store(&self);

@@ -33,6 +33,7 @@ struct soft_drive {
 	bool spins; /* unequal inertias, and a large rotation in the step: it has a soft_turn */
 	bool constrained; /* it has a manifold or joint to solve */
 	bool pushed;	  /* some contact's impulse acted on it in this step */
+	uint8_t locks;	  /* enum mass_lock, of a body with locks (locks.h) */
 };
 
 /* A body of unequal inertias with a large rotation in a step: its angular momentum, its rotation and
@@ -75,7 +76,9 @@ struct soft_block {
 	bool serial;		    /* lanes share bodies: solved one lane after the other */
 	bool bounces;		    /* some lane has restitution */
 	bool rough;		    /* some lane has a friction of soft_rough */
+	bool belts;		    /* some lane's surfaces move: soft_rough.belt */
 	bool spins;		    /* some lane's body has `spins` */
+	bool locks;		    /* some lane's body has locked axes: free_a, free_b */
 	bool strikes;		    /* some lane bounced in the last sweep of restitution */
 	bool slides;	/* arms have changed much since the step's start (soft_arms.c) */
 	float residual; /* m/s, as defined in soft_step.c; of the last pass */
@@ -104,6 +107,8 @@ struct soft_block {
 	struct lane8
 		pushed; /* N s: the greatest normal impulse of any pass; above 0 the contact acted */
 	struct soft_point points[MANIFOLD_POINTS_MAX];
+	/* 1 along the axes that are free, 0 along locked ones; only of a block with `locks`. */
+	struct lane8x3 free_a, free_b;
 };
 
 /* Of a rough block: one with friction beyond that of Coulomb alike in all directions. */
@@ -113,6 +118,8 @@ struct soft_rough {
 	struct lane8 has_axis;		/* 1: it has one, else 0 */
 	struct lane8x3 spin;		/* rad/s, relative, at the step's start */
 	struct lane8x3 rolled;		/* N m s: impulse against rolling, of this sub-step */
+	/* m/s: slip of points at rest; of blocks with `belts` only, which may not be rough. */
+	struct lane8x3 belt;
 };
 
 /* How the arms of eight manifolds follow their bodies. A part of each rotates with its body, a part

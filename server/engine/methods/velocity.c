@@ -36,6 +36,8 @@
 #include "server/engine/methods/velocity.h"
 
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/locks.h"
+#include "server/engine/dynamics/one_way.h"
 #include "server/engine/world/parameters.h"
 
 #include <string.h>
@@ -49,57 +51,6 @@ void velocity_detach(struct dynamics *dynamics)
 {
 	dynamics_contacts_reset(dynamics);
 	dynamics_wake_all(dynamics);
-}
-
-/* The property that the exact methods refuse; NULL if there is none. */
-static const char *refused_property(double rolling, double spinning, vec3 axis)
-{
-	if (rolling > 0)
-		return "rolling_friction";
-	if (spinning > 0)
-		return "spinning_friction";
-	return vec3_length_squared(axis) > 0 ? "friction_axis" : NULL;
-}
-
-enum status velocity_supports(const struct dynamics *dynamics, struct reason *why)
-{
-	const struct body_table *body = &dynamics->tables->body;
-	for (uint32_t row = 0; row < body->count; row++) {
-		const char *refused = body->id[row] == 0
-					      ? NULL
-					      : refused_property(body->rolling_friction[row],
-								 body->spinning_friction[row],
-								 body->friction_axis[row]);
-		if (refused != NULL)
-			return reason_set(why, STATUS_METHOD_REFUSES, -1, refused,
-					  "body %u has %s, which only soft-step supports: set it "
-					  "to 0, or choose soft-step",
-					  body->id[row], refused);
-	}
-	return STATUS_OK;
-}
-
-enum status velocity_admit(const struct dynamics *dynamics, const struct command *command,
-			   const struct shape *const *spawn_shapes, uint32_t spawn_shape_count,
-			   struct reason *why)
-{
-	UNUSED(dynamics);
-	UNUSED(spawn_shapes);
-	UNUSED(spawn_shape_count);
-	const char *refused = NULL;
-	if (command->op == COMMAND_SPAWN)
-		refused = refused_property(command->spawn.rolling_friction,
-					   command->spawn.spinning_friction,
-					   command->spawn.friction_axis);
-	else if (command->op == COMMAND_SET_MATERIAL)
-		refused = refused_property(command->set_material.rolling_friction,
-					   command->set_material.spinning_friction,
-					   command->set_material.friction_axis);
-	if (refused == NULL)
-		return STATUS_OK;
-	return reason_set(why, STATUS_METHOD_REFUSES, -1, refused,
-			  "%s: only soft-step supports it: leave it out, or choose soft-step",
-			  refused);
 }
 
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
@@ -146,26 +97,35 @@ static void prepare_jointed_bodies(struct velocity_step *self)
 	}
 }
 
-static enum status prepare_bodies(struct velocity_step *self, struct body_motion *start)
+enum status velocity_take_bodies(struct velocity_step *self, struct arena *arena, uint32_t count)
+{
+	self->masses = ARENA_ARRAY(arena, struct mass_body, count);
+	self->masses_end = ARENA_ARRAY(arena, struct mass_body, count);
+	self->starts = ARENA_ARRAY(arena, struct body_start, count);
+	self->before = ARENA_ARRAY(arena, struct spatial, count);
+	self->forced = ARENA_ARRAY(arena, struct spatial, count);
+	self->arriving = ARENA_ARRAY(arena, struct spatial, count);
+	self->moving = ARENA_ARRAY(arena, struct spatial, count);
+	self->after = ARENA_ARRAY(arena, struct spatial, count);
+	self->push = ARENA_ARRAY(arena, struct spatial, count);
+	self->force = ARENA_ARRAY(arena, struct spatial, count);
+	self->motions = ARENA_ARRAY(arena, struct body_motion, count);
+	self->constrained = ARENA_ARRAY(arena, bool, count);
+	bool taken = self->masses != NULL && self->masses_end != NULL && self->starts != NULL &&
+		     self->before != NULL && self->forced != NULL && self->arriving != NULL &&
+		     self->moving != NULL && self->after != NULL && self->push != NULL &&
+		     self->force != NULL && self->motions != NULL && self->constrained != NULL;
+	return taken ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+enum status velocity_prepare_bodies(struct velocity_step *self, struct body_motion *start)
 {
 	const struct step *step = self->step;
 	const struct dynamics *dynamics = step->dynamics;
 	uint32_t count = step->body_count;
-	self->masses = ALLOCATE(struct mass_body, count);
-	self->starts = ALLOCATE(struct body_start, count);
-	self->before = ALLOCATE(struct spatial, count);
-	self->forced = ALLOCATE(struct spatial, count);
-	self->arriving = ALLOCATE(struct spatial, count);
-	self->moving = ALLOCATE(struct spatial, count);
-	self->after = ALLOCATE(struct spatial, count);
-	self->push = ALLOCATE(struct spatial, count);
-	self->force = ALLOCATE(struct spatial, count);
-	self->motions = ALLOCATE(struct body_motion, count);
+	enum status status = velocity_take_bodies(self, &step->dynamics->scratch, count);
 	struct force_sum *sums = ALLOCATE(struct force_sum, count);
-	if (self->masses == NULL || self->starts == NULL || self->before == NULL ||
-	    self->forced == NULL || self->arriving == NULL || self->moving == NULL ||
-	    self->after == NULL || self->push == NULL || self->force == NULL ||
-	    self->motions == NULL || sums == NULL)
+	if (status != STATUS_OK || sums == NULL)
 		return STATUS_NO_MEMORY;
 	force_all(dynamics, step->bodies, count, step->dt, sums);
 	for (uint32_t slot = 0; slot < count; slot++) {
@@ -192,12 +152,8 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 	return STATUS_OK;
 }
 
-/* Marks the bodies that some constraint involves. */
-static enum status mark_constrained(struct velocity_step *self)
+void velocity_mark_constrained(struct velocity_step *self)
 {
-	self->constrained = ALLOCATE(bool, self->step->body_count);
-	if (self->constrained == NULL)
-		return STATUS_NO_MEMORY;
 	memset(self->constrained, 0, self->step->body_count * sizeof *self->constrained);
 	for (uint32_t i = 0; i < self->constraint_count; i++) {
 		const uint32_t slots[2] = { self->constraints[i].body_a,
@@ -209,11 +165,9 @@ static enum status mark_constrained(struct velocity_step *self)
 				self->constrained[slots[k]] = true;
 			}
 	}
-	return STATUS_OK;
 }
 
-/* Moves bodies by `moving` and `push` into `motions`; a body without constraints takes its free path. */
-static void move_bodies(struct velocity_step *self, const struct body_motion *start)
+void velocity_move_bodies(struct velocity_step *self, const struct body_motion *start)
 {
 	const struct step *step = self->step;
 	for (uint32_t slot = 0; slot < step->body_count; slot++) {
@@ -306,10 +260,7 @@ void velocity_warm_start(const struct velocity_island *island, double *x)
 		}
 		double t = from[3 * point + 1], k = from[3 * point + 2];
 		ASSERT(point < self->list->items[contact].point_count);
-		double c = island->turned[i][0], s = island->turned[i][1];
-		x[i] = island->place[i] == 0   ? from[3 * point]
-		       : island->place[i] == 1 ? c * t + s * k
-					       : c * k - s * t;
+		x[i] = velocity_row_impulse(island, i, from[3 * point], t, k);
 	}
 }
 
@@ -401,9 +352,13 @@ double velocity_energy(const struct mass_body *masses, const struct spatial *vel
 	return sum;
 }
 
-/* Whether every constraint of the island is between two movable bodies. */
+/* Whether every constraint of the island is between two movable bodies, none of which has locked axes. */
 static bool is_unsupported(const struct velocity_step *self, const struct island *island)
 {
+	for (uint32_t i = 0; i < island->slot_count; i++)
+		if (locks_of(self->step->dynamics->tables, self->step->bodies[island->slots[i]]) !=
+		    0)
+			return false;
 	for (uint32_t i = 0; i < island->constraint_count; i++) {
 		const struct constraint *constraint = &self->constraints[island->constraints[i]];
 		const uint32_t slots[2] = { constraint->body_a, constraint->body_b };
@@ -518,6 +473,7 @@ static enum status solve_impacts(struct velocity_step *self)
 	options.motions = self->motions;
 	options.anew = true;
 	step_collide(step, &list, 0, &options);
+	one_way_note_end(step, &list);
 	end.masses = self->masses_end;
 	end.mass = mass_operator_free(end.masses, step->body_count);
 	enum status status = velocity_state(&end, &list, self->motions);
@@ -603,7 +559,7 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 		return STATUS_NO_MEMORY;
 	memset(self->joint_results, 0, self->joints.count * sizeof *self->joint_results);
 	profile_enter(step->dynamics->profile, PROFILE_PREPARE);
-	enum status status = prepare_bodies(self, start);
+	enum status status = velocity_prepare_bodies(self, start);
 	if (status == STATUS_OK)
 		status = velocity_state(self, &step->contacts, NULL);
 	if (status == STATUS_OK)
@@ -619,14 +575,9 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	status = islands_solve(step, &self->islands, velocity_motion_island, self);
 	if (status != STATUS_OK)
 		return status;
-	self->masses_end = ALLOCATE(struct mass_body, step->body_count);
-	if (self->masses_end == NULL)
-		return STATUS_NO_MEMORY;
-	status = mark_constrained(self);
-	if (status != STATUS_OK)
-		return status;
+	velocity_mark_constrained(self);
 	profile_enter(step->dynamics->profile, PROFILE_INTEGRATE);
-	move_bodies(self, start);
+	velocity_move_bodies(self, start);
 	profile_enter(step->dynamics->profile, PROFILE_JOINTS);
 	if (self->joints.count > 0)
 		status = velocity_joints_project(self);
@@ -679,7 +630,7 @@ enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velo
 	if (status != STATUS_OK)
 		return status;
 	store_impulses(&self, first);
-	step_contacts_solved(&step, &step.contacts);
+	step_contacts_solved(&step, &step.contacts, NULL);
 	for (uint32_t slot = 0; slot < step.body_count; slot++) {
 		self.motions[slot].velocity = self.after[slot].linear;
 		self.motions[slot].angular_velocity = self.after[slot].angular;

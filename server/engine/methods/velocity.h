@@ -39,7 +39,11 @@ struct velocity_settings {
 	uint32_t rounds_max; /* of reflections; the rest of an impact then ends inelastically */
 	uint32_t
 		solver_rounds; /* of the sparse solver with friction, before its fallback; 0: its own */
-	double push_speed;     /* m/s, greatest speed at which penetration is removed */
+	/* Solutions after the compliant one of rows that have none or are too dependent, each without the
+	 * compliance's force at the one before: they lead to rigid rows. */
+	uint32_t proximal_rounds;
+	double tolerance;  /* 1: of the solvers, where rows have no noise; 0: their default */
+	double push_speed; /* m/s, greatest speed at which penetration is removed */
 	double restitution_speed; /* m/s, slower approaches do not bounce */
 };
 
@@ -117,6 +121,20 @@ static inline bool velocity_is_whole(const struct velocity_step *self, const str
 	       self->integrator[island->slots[0]] != INTEGRATOR_AUTOMATIC;
 }
 
+/* ---- velocity.c: arrays by slot */
+
+/* Takes the arrays by slot for `count` bodies from an arena: not filled. NO_MEMORY. */
+MUST_CHECK enum status velocity_take_bodies(struct velocity_step *self, struct arena *arena,
+					    uint32_t count);
+/* Takes the arrays by slot from the step's scratch and fills `start` (by slot, borrowed), masses, forces and
+ * velocities of the beginning. NO_MEMORY. */
+MUST_CHECK enum status velocity_prepare_bodies(struct velocity_step *self,
+					       struct body_motion *start);
+/* Moves bodies by `moving` and `push` into `motions`; a body without constraints takes its free path. */
+void velocity_move_bodies(struct velocity_step *self, const struct body_motion *start);
+/* Fills `constrained` from the constraints. */
+void velocity_mark_constrained(struct velocity_step *self);
+
 /* ---- velocity_rows.c: contacts as constraints and rows */
 
 /* Fills the constraints of the list's contacts and of the step's joints at `motions` (by slot, borrowed;
@@ -135,6 +153,17 @@ MUST_CHECK enum status velocity_rows(struct velocity_step *self, const struct bo
 void velocity_find_contact(const struct velocity_step *self, const struct contact_state *contact,
 			   struct body_motion a, struct body_motion b, struct contact_found *out,
 			   struct contact_found_point *points);
+/* What the normal turns with and the surfaces' radii; `fixed_a`, `fixed_b`: bodies that cannot move. `by`:
+ * a corner of the contact, of which the normal and the point are not read; NULL: not looked for. Where it
+ * names no feature, it is a body: the fixed one, or one whose surface is not round, because impulses along
+ * a normal that turns with neither body would not conserve angular momentum. */
+void velocity_find_turning(const struct velocity_step *self, const struct contact_state *contact,
+			   bool fixed_a, bool fixed_b, const struct contact_corner *by,
+			   struct contact_found *out);
+/* Appends the constraint of contact `index` of the list between these slots; indices ascend. `found` is
+ * borrowed. */
+void velocity_add_contact(struct velocity_step *self, uint32_t index,
+			  const struct contact_found *found, uint32_t slot_a, uint32_t slot_b);
 /* Appends the rows of constraint `index` < constraint_count at these motions (by slot; NULL: the
  * beginning). */
 void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
@@ -233,6 +262,16 @@ static inline double velocity_row_soft(const struct velocity_island *self, uint3
 {
 	return i < self->contact_rows ? 0 : self->joints[i - self->contact_rows].soft;
 }
+/* The part along contact row i of an impulse with these components in row_frame. */
+static inline double velocity_row_impulse(const struct velocity_island *self, uint32_t i,
+					  double normal, double t, double k)
+{
+	double c = self->turned[i][0], s = self->turned[i][1];
+	VALIDATE(i < self->contact_rows && self->place[i] < 3);
+	return self->place[i] == 0 ? normal : self->place[i] == 1 ? c * t + s * k : c * k - s * t;
+}
+/* Adds share × x of the contacts' rows to the impulses of their blocks, in row_frame. */
+void velocity_add_impulses(const struct velocity_island *self, const double *x, double share);
 /* Whether row i is part of the problem: it is selected, its bounds differ, and it is no tangent without
  * friction (whose multiplier is 0). */
 bool velocity_row_included(const struct velocity_island *self,
@@ -240,7 +279,7 @@ bool velocity_row_included(const struct velocity_island *self,
 
 /* The solvers' tolerance, as a part of the largest b. Where all of b is small (a motion that hardly
  * curves), dependent rows contradict each other by rounding, which is then more than the solvers'
- * default part of b. 0: the solvers' default is enough. */
+ * default part of b. Without such rows the settings' tolerance; 0: the solvers' default. */
 double velocity_tolerance(const struct velocity_island *self,
 			  const struct velocity_problem *problem);
 
@@ -304,6 +343,19 @@ MUST_CHECK enum status velocity_reflect(struct velocity_island *self, const bool
 					const double *u, double *b, double *x);
 
 /* ---- velocity_end.c: the end of a motion */
+
+/* m/s. Slower speeds of rows at the end of the motion are rounding. */
+#define VELOCITY_STILL 1e-13
+
+/* m. Contacts no farther apart than this at the end touch. Larger: bodies apart take part in an impact;
+ * smaller: bodies that met do not, because motions are straight within a step and gaps are not. */
+#define VELOCITY_TOUCH 1e-6
+
+/* What islands are solved with at the end, or on the way to it: their context. */
+struct velocity_stage {
+	struct velocity_step *begin;
+	const struct velocity_step *end; /* the same, with the rows of the end; NULL on the way */
+};
 
 /* Whether the island of the step has a joint. */
 bool velocity_has_joints(const struct velocity_step *step, const struct island *island);
@@ -396,7 +448,8 @@ void velocity_taut_soften(struct velocity_island *self, const double *x, bool *s
 enum {
 	VELOCITY_SHAPES = 1 << SHAPE_SPHERE | 1 << SHAPE_CAPSULE | 1 << SHAPE_BOX |
 			  1 << SHAPE_HULL | 1 << SHAPE_PLANE | 1 << SHAPE_MESH |
-			  1 << SHAPE_POLYGON | 1 << SHAPE_SOLID,
+			  1 << SHAPE_POLYGON | 1 << SHAPE_SOLID | 1 << SHAPE_ROUNDED |
+			  1 << SHAPE_CYLINDER | 1 << SHAPE_CONE | 1 << SHAPE_ELLIPSOID,
 };
 /* Kinetic energy ½ v·M v, J: of a body; of an island's bodies (arrays by slot). */
 double velocity_body_energy(const struct mass_body *mass, struct spatial v);
@@ -417,12 +470,6 @@ void velocity_merge_outcomes(struct step_report *report, const struct velocity_o
 			     uint32_t count);
 /* The functions `attach`, `detach` and `step` of the methods (method.h). */
 void velocity_attach(struct dynamics *dynamics);
-/* `supports` and `admit` of the exact methods that have friction: they refuse rolling and spinning
- * friction and friction axes. METHOD_REFUSES names the body and the property. */
-enum status velocity_supports(const struct dynamics *dynamics, struct reason *why);
-enum status velocity_admit(const struct dynamics *dynamics, const struct command *command,
-			   const struct shape *const *spawn_shapes, uint32_t spawn_shape_count,
-			   struct reason *why);
 void velocity_detach(struct dynamics *dynamics);
 MUST_CHECK enum status velocity_step_make(struct dynamics *dynamics, double dt,
 					  struct velocity_method method, struct reason *why);

@@ -4,6 +4,8 @@
  */
 #include "server/engine/methods/velocity.h"
 
+#include "server/engine/dynamics/locks.h"
+
 bool velocity_has_joints(const struct velocity_step *step, const struct island *island)
 {
 	return island->constraint_count > 0 &&
@@ -82,7 +84,9 @@ static void displace_body(struct velocity_step *begin, uint32_t slot, struct spa
 	vec3 momentum = integrate_tensor_at(sym3_load(table->inertia[body]), motion->rotation,
 					    motion->angular_velocity);
 	motion->rotation = quat_integrate(motion->rotation, d.angular, step->dt);
-	if (!step->dynamics->tables->world.planar[0] && sym3_trace(inverse) > 0)
+	uint32_t locks = locks_of(step->dynamics->tables, body);
+	if (!step->dynamics->tables->world.planar[0] && sym3_trace(inverse) > 0 &&
+	    !(locks & MASS_LOCK_TURNING))
 		motion->angular_velocity = integrate_tensor_at(inverse, motion->rotation, momentum);
 	begin->after[slot].angular = motion->angular_velocity;
 }

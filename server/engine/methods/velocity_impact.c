@@ -21,10 +21,6 @@
 
 #include <string.h>
 
-/* m. Contacts no farther apart than this at the end touch. Larger: bodies apart take part in an impact;
- * smaller: bodies that met do not, because motions are straight within a step and gaps are not. */
-#define TOUCH 1e-6
-
 bool velocity_bounces(const struct velocity_island *self, const double *x)
 {
 	const struct velocity_step *step = self->step;
@@ -73,11 +69,8 @@ static void transfer_contact_impulses(const struct velocity_island *self,
 		points += self->place[i] == 0;
 		if (found == NULL)
 			continue;
-		double c = self->turned[i][0], s = self->turned[i][1];
-		x[i] = self->place[i] == 0   ? found->normal
-		       : self->place[i] == 1 ? c * found->tangent[0] + s * found->tangent[1]
-		       : self->place[i] == 2 ? c * found->tangent[1] - s * found->tangent[0]
-					     : 0;
+		x[i] = velocity_row_impulse(self, i, found->normal, found->tangent[0],
+					    found->tangent[1]);
 		if (self->place[i] == 0)
 			left -= found->normal;
 	}
@@ -246,17 +239,7 @@ static void apply_impact(const struct velocity_island *self, struct velocity_ste
 	row_system_apply(&self->system, x, begin->after);
 	if (self->joints != NULL)
 		velocity_joints_add_results(self, x);
-	for (uint32_t i = 0; i < self->contact_rows; i++) {
-		struct velocity_impulse *to = &self->step->impulses[self->block[i]];
-		double c = self->turned[i][0], s = self->turned[i][1];
-		to->normal += self->place[i] == 0 ? x[i] : 0;
-		to->tangent[0] += self->place[i] == 1	? c * x[i]
-				  : self->place[i] == 2 ? -s * x[i]
-							: 0;
-		to->tangent[1] += self->place[i] == 1	? s * x[i]
-				  : self->place[i] == 2 ? c * x[i]
-							: 0;
-	}
+	velocity_add_impulses(self, x, 1);
 }
 
 enum status velocity_impact_island(const struct island *members, uint32_t index,
@@ -289,7 +272,7 @@ enum status velocity_impact_island(const struct island *members, uint32_t index,
 	for (uint32_t i = 0, normal = 0; i < n; i++) {
 		normal = self.place[i] == 0 ? i : normal;
 		VALIDATE(i >= self.contact_rows || i - normal < 3);
-		selected[i] = self.rows[normal].gap <= TOUCH || back[normal] > 0;
+		selected[i] = self.rows[normal].gap <= VELOCITY_TOUCH || back[normal] > 0;
 		if (i >= self.contact_rows)
 			selected[i] = velocity_joints_impact(&self, i, back[i], &u[i]);
 		back[i] *= -share;

@@ -8,14 +8,17 @@
  *
  * Tangents are rotated so that the first points along the slip that the contact would have without
  * friction. For a body that slides straight the pyramid's limit then equals the cone's, and a block on
- * a slope holds and slides by the analytic rule.
+ * a slope holds and slides by the analytic rule. With a friction axis the first points along the axis, and
+ * each tangent has its own coefficient (ch4-5 I3b).
  *
  * If rows contradict each other, the solver proves it (INFEASIBLE). Then every row gets a compliance of
  * COMPLIANCE times its own diagonal. That system always has a solution, and the residual is the
- * violation of the original rows.
+ * violation of the original rows. Rows that contradict each other by friction, or all but, are proved by no
+ * solver: they are told by how they grow (find_growth).
  */
 #include "server/engine/methods/velocity.h"
 
+#include "server/engine/dynamics/locks.h"
 #include "server/engine/solvers/lcp_dantzig.h"
 #include "server/engine/solvers/lcp_friction_sparse.h"
 #include "server/engine/solvers/qp_dual_active_set.h"
@@ -25,6 +28,13 @@
 /* 1, of a row's diagonal. Larger: scripted plates pass through a body between them sooner; smaller:
  * forces between them grow, and rounding with them. */
 #define COMPLIANCE 1e-6
+
+/* 1, of the greatest speed that rows ask for. A body that changes its velocity by more is pressed by
+ * rows that nearly contradict each other; COMPLIANCE lets them amplify it by 1 / (2 √COMPLIANCE) = 500. */
+#define SPEED_GROWTH 1e3
+/* The same of the speed that a single impulse causes. A heavy body on a light one needs the ratio of
+ * their masses, up to 1e8; compliance lets it come to 1 / COMPLIANCE. */
+#define IMPULSE_GROWTH 1e9
 
 /* Islands with joints of at most this many rows are projected dense; above, the sparse solver is
  * faster. */
@@ -65,23 +75,38 @@ static void rotate_tangents(struct constraint_row *rows, struct row_part *parts,
 	rows[1].wanted = c * wanted1 - s * wanted0;
 }
 
-/* Rotates a contact's tangents so that the first points along its slip without friction. */
+static void turn_block(struct velocity_island *self, uint32_t first, struct row_part *parts,
+		       double c, double s)
+{
+	struct constraint_row *t = &self->rows[first + 1];
+	double u = t[0].approach, v = t[1].approach;
+	rotate_tangents(t, parts, c, s);
+	t[0].approach = c * u + s * v;
+	t[1].approach = c * v - s * u;
+	for (uint32_t k = 1; k <= 2; k++) {
+		self->turned[first + k][0] = c;
+		self->turned[first + k][1] = s;
+	}
+}
+
+/* Rotates a contact's tangents so that the first points along its friction axis, or, without one, along its
+ * slip without friction. */
 static void align_block(struct velocity_island *self, uint32_t first, struct row_part *parts)
 {
 	ASSERT(first + 2 < self->count);
 	const struct spatial *velocities = self->step->forced;
+	const double *along = self->step->rows.blocks[self->block[first]].along;
 	struct constraint_row *t = &self->rows[first + 1];
+	if (along[0] != 0 || along[1] != 0) {
+		turn_block(self, first, parts, along[0], along[1]);
+		return;
+	}
 	double u = jacobian_speed(t[0].j, velocities) - t[0].wanted;
 	double v = jacobian_speed(t[1].j, velocities) - t[1].wanted;
 	double speed = scalar_sqrt(u * u + v * v);
 	if (!(speed > SLIP_MIN))
 		return;
-	double c = u / speed, s = v / speed;
-	rotate_tangents(t, parts, c, s);
-	for (uint32_t k = 1; k <= 2; k++) {
-		self->turned[first + k][0] = c;
-		self->turned[first + k][1] = s;
-	}
+	turn_block(self, first, parts, u / speed, v / speed);
 }
 
 #ifdef CAIRN_VALIDATE
@@ -190,6 +215,17 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 	return STATUS_OK;
 }
 
+void velocity_add_impulses(const struct velocity_island *self, const double *x, double share)
+{
+	for (uint32_t i = 0; i < self->contact_rows; i++) {
+		struct velocity_impulse *to = &self->step->impulses[self->block[i]];
+		double c = self->turned[i][0], s = self->turned[i][1], p = share * x[i];
+		to->normal += self->place[i] == 0 ? p : 0;
+		to->tangent[0] += self->place[i] == 1 ? c * p : self->place[i] == 2 ? -s * p : 0;
+		to->tangent[1] += self->place[i] == 1 ? s * p : self->place[i] == 2 ? c * p : 0;
+	}
+}
+
 /* ---- dense ------------------------------------------------------------------------------------ */
 
 /* The rows of a problem that are included, with their part of A. */
@@ -232,10 +268,36 @@ struct velocity_bounds velocity_row_bounds(const struct velocity_island *self, u
 	return bounds;
 }
 
+/* 1, of 1/m. A contact whose normal moves its bodies by less is held by locked axes and rounding: nothing
+ * can press it, and it has no friction. */
+#define HELD 1e-9
+
+/* Whether locked axes hold the bodies of contact row i along its normal. */
+static bool is_held(const struct velocity_island *self, uint32_t i)
+{
+	const struct step *step = self->step->step;
+	ASSERT(i < self->contact_rows && self->place[i] <= i);
+	const struct jacobian *j = &self->rows[i - self->place[i]].j;
+	double moves = 0, free = 0;
+	uint32_t locks = 0;
+	for (uint32_t k = 0; k < j->count; k++) {
+		const struct mass_body *body = &self->step->masses[j->parts[k].slot];
+		struct spatial on = j->parts[k].on;
+		uint32_t row = step->bodies[j->parts[k].slot];
+		locks |= locks_of(step->dynamics->tables, row);
+		free += step->dynamics->tables->body.mass_inv[row];
+		moves += vec3_dot(on.linear, vec3_hadamard(body->mass_inv, on.linear)) +
+			 sym3_quadratic(body->inertia_inv, on.angular);
+	}
+	return locks != 0 && !(moves > HELD * free);
+}
+
 bool velocity_row_included(const struct velocity_island *self,
 			   const struct velocity_problem *problem, uint32_t i)
 {
 	if (problem->selected != NULL && !problem->selected[i])
+		return false;
+	if (i < self->contact_rows && is_held(self, i))
 		return false;
 	struct velocity_bounds bounds = velocity_row_bounds(self, i);
 	return bounds.lower < bounds.upper &&
@@ -476,11 +538,48 @@ double velocity_tolerance(const struct velocity_island *self,
 {
 	double size = 0;
 	if (!(self->noise > 0))
-		return 0;
+		return self->step->settings.tolerance;
 	for (uint32_t i = 0; i < self->count; i++)
 		if (velocity_row_included(self, problem, i))
 			size = scalar_max(size, scalar_abs(problem->b[i]));
 	return size > 0 ? scalar_clamp(self->noise / size, TOLERANCE, 1) : 0;
+}
+
+/* The largest change of a body's velocity by x, m/s. */
+static enum status fastest_change(struct velocity_island *self, const struct dense_problem *dense,
+				  double *fastest)
+{
+	size_t bytes = self->step->mass.slots * sizeof(struct spatial);
+	struct spatial *change = arena_push_zero(self->arena, bytes);
+	*fastest = 0;
+	if (change == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < dense->count; i++)
+		mass_apply(&self->step->mass, &self->system.responses[dense->row[i]], dense->x[i],
+			   change);
+	for (uint32_t i = 0; i < self->island->slot_count; i++)
+		*fastest = scalar_max(*fastest, vec3_length(change[self->island->slots[i]].linear));
+	return STATUS_OK;
+}
+
+/* Whether the rows nearly contradict each other, which no solver proves: bodies become far faster than their
+ * rows ask, or the rounding of the speeds that single impulses cause is not small against them. */
+static enum status find_growth(struct velocity_island *self, const struct dense_problem *dense,
+			       bool *grows)
+{
+	double most = 0, wanted = 0, fastest;
+	for (uint32_t i = 0; i < dense->count; i++) {
+		double speed = dense->a[(size_t)i * dense->count + i] * dense->x[i];
+		most = scalar_max(most, scalar_abs(speed));
+		wanted = scalar_max(wanted, scalar_abs(dense->b[i]));
+	}
+	ASSERT(!(most < 0));
+	*grows = most > IMPULSE_GROWTH * wanted;
+	if (*grows || !(most > SPEED_GROWTH * wanted))
+		return STATUS_OK;
+	enum status status = fastest_change(self, dense, &fastest);
+	*grows = fastest > SPEED_GROWTH * wanted;
+	return status;
 }
 
 enum status velocity_island_solve(struct velocity_island *self,
@@ -497,7 +596,12 @@ enum status velocity_island_solve(struct velocity_island *self,
 	if (status != STATUS_OK)
 		return status;
 	count_result(self, &result);
-	if (result.status == SOLVER_INFEASIBLE || result.status == SOLVER_UNBOUNDED) {
+	bool grows = false;
+	status = find_growth(self, &dense, &grows);
+	if (status != STATUS_OK)
+		return status;
+	self->outcome->fallbacks += grows;
+	if (grows || result.status == SOLVER_INFEASIBLE || result.status == SOLVER_UNBOUNDED) {
 		uint32_t m = dense.count;
 		double *soft = arena_push_array(self->arena, (size_t)m * m, sizeof(double));
 		if (soft == NULL)

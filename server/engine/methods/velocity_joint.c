@@ -64,12 +64,6 @@ enum {
  * hold, and long chains are thrown about. */
 #define PROJECTION_TURN_MAX 0.05
 
-/* m/s. Slower speeds of rows at the end of the motion are rounding. */
-#define STILL 1e-13
-
-/* m. As in velocity_impact.c. */
-#define TOUCH 1e-6
-
 /* 1. Rounding error of an island's rows, as a part of its greatest coordinate and speed. */
 #define ROUNDING 0x1p-50
 
@@ -175,10 +169,16 @@ enum status velocity_joints_gather(struct velocity_island *self)
 	return STATUS_OK;
 }
 
-/* J M⁻¹ J_iᵀ of rows k and i. */
+/* J M⁻¹ J_iᵀ of rows k and i, with the masses of the bodies: what a step's forces add to them
+ * (mass_blocks.h) makes no spring stiffer. */
 static double couple_rows(const struct velocity_island *self, uint32_t k, uint32_t i)
 {
-	return mass_couple(&self->step->mass, self->rows[k].j, &self->system.responses[i]);
+	struct mass_operator mass = mass_operator_free(self->step->masses, self->step->mass.slots);
+	struct spatial room[ROW_PARTS_MAX];
+	struct mass_response response;
+	ASSERT(mass_room(&mass, self->rows[i].j) <= ROW_PARTS_MAX);
+	mass_respond(&mass, self->rows[i].j, room, &response);
+	return mass_couple(&mass, self->rows[k].j, &response);
 }
 
 /* Row i's diagonal of A, reduced by the rows that hold (`held`, their factored part of A); 0 if it
@@ -503,11 +503,6 @@ void velocity_joints_push_targets(const struct velocity_island *self, bool *sele
 
 /* ---- the end of the motion -------------------------------------------------------------------- */
 
-struct joint_stage {
-	struct velocity_step *begin;
-	const struct velocity_step *end; /* the same, with the rows of the end */
-};
-
 /* b of the joints' and contacts' rows at the end; whether any of them is violated. `before`: their
  * speeds without the second half of the forces. A contact or limit that approaches with these may go
  * on, and is stopped in the next step's motion. */
@@ -518,11 +513,11 @@ static bool set_end_targets(const struct velocity_island *self, bool impact, con
 	bool any = false;
 	ASSERT(self->taut_from == self->count); /* taut lines have rows in the motion only */
 	for (uint32_t i = 0; i < self->contact_rows; i++) {
-		bool touches =
-			self->rows[i].gap <= TOUCH || step->impulses[self->block[i]].normal > 0;
+		bool touches = self->rows[i].gap <= VELOCITY_TOUCH ||
+			       step->impulses[self->block[i]].normal > 0;
 		selected[i] = self->place[i] == 0 && touches && !impact;
 		b[i] -= scalar_min(before[i], 0);
-		any |= selected[i] && b[i] < -STILL;
+		any |= selected[i] && b[i] < -VELOCITY_STILL;
 	}
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
@@ -532,13 +527,13 @@ static bool set_end_targets(const struct velocity_island *self, bool impact, con
 		b[i] -= self->rows[i].wanted;
 		if (row->role == VELOCITY_LIMIT) {
 			b[i] -= scalar_min(before[i], 0);
-			selected[i] =
-				can_act(row) && !impact && (self->rows[i].gap <= TOUCH || used > 0);
-			any |= selected[i] && b[i] < -STILL;
+			selected[i] = can_act(row) && !impact &&
+				      (self->rows[i].gap <= VELOCITY_TOUCH || used > 0);
+			any |= selected[i] && b[i] < -VELOCITY_STILL;
 			continue;
 		}
 		selected[i] = row->role != VELOCITY_SPRING && strong;
-		any |= selected[i] && scalar_abs(b[i]) > STILL;
+		any |= selected[i] && scalar_abs(b[i]) > VELOCITY_STILL;
 		row->lower -= used;
 		row->upper -= used;
 	}
@@ -548,7 +543,7 @@ static bool set_end_targets(const struct velocity_island *self, bool impact, con
 static enum status end_island(const struct island *members, uint32_t index, struct arena *arena,
 			      void *context)
 {
-	struct joint_stage *stage = context;
+	struct velocity_stage *stage = context;
 	struct velocity_step *begin = stage->begin;
 	struct velocity_end self;
 	const struct velocity_island *island = &self.island;
@@ -631,7 +626,7 @@ static bool set_projection_targets(const struct velocity_island *self,
 static enum status project_island(const struct island *members, uint32_t index, struct arena *arena,
 				  void *context)
 {
-	struct joint_stage *stage = context;
+	struct velocity_stage *stage = context;
 	struct velocity_step *begin = stage->begin;
 	struct velocity_end self;
 	/* An island without a solution is as near to one as its compliance permits. */
@@ -690,7 +685,7 @@ enum status velocity_joints_project(struct velocity_step *begin)
 		enum status status = velocity_state_at_end(begin, &end);
 		if (status != STATUS_OK || !any_position_error(&end, begin))
 			return status;
-		struct joint_stage stage = { begin, &end };
+		struct velocity_stage stage = { begin, &end };
 		status = islands_solve(begin->step, &begin->islands, project_island, &stage);
 		if (status != STATUS_OK)
 			return status;
@@ -703,7 +698,7 @@ enum status velocity_joints_solve_end(struct velocity_step *begin)
 {
 	struct velocity_step end;
 	enum status status = velocity_state_at_end(begin, &end);
-	struct joint_stage stage = { begin, &end };
+	struct velocity_stage stage = { begin, &end };
 	return status == STATUS_OK ? islands_solve(begin->step, &begin->islands, end_island, &stage)
 				   : status;
 }
@@ -736,7 +731,7 @@ bool velocity_joints_impact(const struct velocity_island *self, uint32_t i, doub
 	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
 	*u -= self->rows[i].wanted;
 	if (row->role == VELOCITY_LIMIT)
-		return can_act(row) && (self->rows[i].gap <= TOUCH || back > 0);
+		return can_act(row) && (self->rows[i].gap <= VELOCITY_TOUCH || back > 0);
 	return velocity_holds(self, i);
 }
 

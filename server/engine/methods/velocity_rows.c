@@ -5,6 +5,8 @@
  * that cannot move, have none. The rows of a state are the blocks of its constraints, in the same
  * order.
  */
+#include "server/engine/dynamics/belt.h"
+#include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/methods/velocity.h"
 
@@ -38,7 +40,7 @@ void velocity_find_contact(const struct velocity_step *self, const struct contac
 			   struct contact_found_point *points)
 {
 	struct contact_material material =
-		contact_material(self->step->dynamics->tables, contact->a, contact->b);
+		contact_material(self->step->dynamics, contact->a, contact->b);
 	*out = (struct contact_found){
 		.a = a,
 		.b = b,
@@ -50,7 +52,9 @@ void velocity_find_contact(const struct velocity_step *self, const struct contac
 						  material.static_friction },
 			     .dynamic_friction = { material.dynamic_friction,
 						   material.dynamic_friction },
-			     .restitution = material.restitution },
+			     .restitution = material.restitution,
+			     .velocity =
+				     belt_velocity(self->step->dynamics, contact->a, contact->b) },
 		.points = points,
 		.point_count = contact->point_count,
 	};
@@ -60,6 +64,35 @@ void velocity_find_contact(const struct velocity_step *self, const struct contac
 		const struct contact_point *from = &contact->points[p];
 		points[p] = (struct contact_found_point){ from->arm_a, from->arm_b,
 							  from->separation, from->feature };
+	}
+}
+
+void velocity_find_turning(const struct velocity_step *self, const struct contact_state *contact,
+			   bool fixed_a, bool fixed_b, const struct contact_corner *by,
+			   struct contact_found *out)
+{
+	const struct dynamics *dynamics = self->step->dynamics;
+	const struct shape *a = placement_shape(dynamics, contact->a.placement);
+	const struct shape *b = placement_shape(dynamics, contact->b.placement);
+	ASSERT(out->point_count > 0);
+	double radius_a = shape_is_smooth(a)
+				  ? placement_rounding(dynamics, contact->a.placement, out->normal)
+				  : 0;
+	double radius_b = shape_is_smooth(b) ? placement_rounding(dynamics, contact->b.placement,
+								  vec3_negate(out->normal))
+					     : 0;
+	bool by_b = fixed_b || (radius_a > 0 && !(radius_b > 0));
+	out->normal_of = by_b && !fixed_a ? CONTACT_NORMAL_OF_B : CONTACT_NORMAL_OF_A;
+	out->radius_a = radius_a;
+	out->radius_b = radius_b;
+	if (by == NULL || by->normal_of == CONTACT_NORMAL_GIVEN)
+		return;
+	out->normal_of = by->normal_of;
+	out->edge_a = by->edge_a;
+	out->edge_b = by->edge_b;
+	if (by->normal_of == CONTACT_NORMAL_OF_CENTRES) {
+		out->ball_a = vec3_sub(by->ball_a, out->a.centre);
+		out->ball_b = vec3_sub(by->ball_b, out->b.centre);
 	}
 }
 
@@ -143,17 +176,16 @@ static uint32_t capacity_of(const struct velocity_step *self, const struct conta
 	return prints ? *points : 1;
 }
 
-static void add_constraint(struct velocity_step *self, uint32_t index,
-			   const struct contact_found *found)
+void velocity_add_contact(struct velocity_step *self, uint32_t index,
+			  const struct contact_found *found, uint32_t slot_a, uint32_t slot_b)
 {
-	const struct contact_state *contact = &self->list->items[index];
 	uint32_t at = self->constraint_count++;
 	VALIDATE(at == 0 || self->contact_of[at - 1] <= index);
 	self->contact_of[at] = index;
 	self->constraints[at] = (struct constraint){ .kind = &constraint_contact,
-						     .body_a = slot_of(self->step, contact->body_a),
-						     .body_b = slot_of(self->step, contact->body_b),
-						     .source = contact->row,
+						     .body_a = slot_a,
+						     .body_b = slot_b,
+						     .source = self->list->items[index].row,
 						     .data = found };
 }
 
@@ -187,7 +219,9 @@ enum status velocity_state(struct velocity_step *self, struct contact_list *list
 			more = made;
 		}
 		for (uint32_t k = 0; k < made; k++)
-			add_constraint(self, i, &found[k]);
+			velocity_add_contact(self, i, &found[k],
+					     slot_of(self->step, contact->body_a),
+					     slot_of(self->step, contact->body_b));
 		found += made;
 		point += more;
 	}

@@ -249,31 +249,53 @@ static enum status violation_of(struct velocity_island *self, const struct spars
 	return STATUS_OK;
 }
 
-/* Solves again with a compliance of COMPLIANCE times each row's diagonal, which always has a solution.
- * The new x stays if it violates the rows by less, else the old one. */
-static enum status solve_compliant(struct velocity_island *self, struct lcp_sparse *solver,
-				   struct sparse_problem *sparse, double *violation)
+/* Adds compliances to the rows' w, as forces against a change of x from what it is (proximal points):
+ * a fixed point of this solves the rows without them. */
+static void solve_proximal(struct velocity_island *self, const struct velocity_problem *problem,
+			   struct lcp_sparse *solver, struct sparse_problem *sparse,
+			   const double *added, struct solver_result *result)
+{
+	for (uint32_t i = 0; i < sparse->problem.rows; i++)
+		sparse->b[i] = problem->b[sparse->row[i]] - added[i] * sparse->x[i];
+	solve_rows(self, solver, sparse, result);
+	for (uint32_t i = 0; i < sparse->problem.rows; i++)
+		sparse->b[i] = problem->b[sparse->row[i]];
+}
+
+/* Solves again with a compliance of COMPLIANCE times each row's diagonal, which always has a solution, and
+ * proximal_rounds times more from that solution. The best x of these stays if it violates the rows by
+ * less than the one given. */
+static enum status solve_compliant(struct velocity_island *self,
+				   const struct velocity_problem *problem,
+				   struct lcp_sparse *solver, struct sparse_problem *sparse,
+				   double *violation)
 {
 	struct solver_result result;
 	uint32_t rows = sparse->problem.rows;
-	double given, *first = ALLOCATE(double, rows);
-	if (first == NULL)
+	double given, *first = ALLOCATE(double, rows), *added = ALLOCATE(double, rows);
+	if (first == NULL || added == NULL)
 		return STATUS_NO_MEMORY;
 	memcpy(first, sparse->x, rows * sizeof *first);
 	for (uint32_t i = 0; i < rows; i++) {
 		double diagonal = mass_couple(&self->step->mass, self->rows[sparse->row[i]].j,
 					      &self->system.responses[sparse->row[i]]);
-		sparse->compliance[i] += COMPLIANCE * (diagonal > 0 ? diagonal : 1);
+		added[i] = COMPLIANCE * (diagonal > 0 ? diagonal : 1);
+		sparse->compliance[i] += added[i];
 		sparse->x[i] = 0;
 	}
 	sparse->problem.compliance = sparse->compliance;
-	solve_rows(self, solver, sparse, &result);
-	enum status status = violation_of(self, sparse, &given);
-	if (given < *violation)
-		*violation = given;
-	else
-		memcpy(sparse->x, first, rows * sizeof *first);
-	return status;
+	for (uint32_t round = 0; round <= self->step->settings.proximal_rounds; round++) {
+		solve_proximal(self, problem, solver, sparse, added, &result);
+		enum status status = violation_of(self, sparse, &given);
+		if (status != STATUS_OK)
+			return status;
+		if (given < *violation) {
+			*violation = given;
+			memcpy(first, sparse->x, rows * sizeof *first);
+		}
+	}
+	memcpy(sparse->x, first, rows * sizeof *first);
+	return STATUS_OK;
 }
 
 enum status velocity_island_sparse(struct velocity_island *self,
@@ -294,7 +316,7 @@ enum status velocity_island_sparse(struct velocity_island *self,
 	bool proved = result.status == SOLVER_INFEASIBLE;
 	violation = proved ? __builtin_inf() : result.violation;
 	if (proved || (result.status != SOLVER_SOLVED && !sparse.frictional))
-		status = solve_compliant(self, &solver, &sparse, &violation);
+		status = solve_compliant(self, problem, &solver, &sparse, &violation);
 	if (status != STATUS_OK)
 		return status;
 	ASSERT(!(violation < 0));

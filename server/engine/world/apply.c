@@ -9,9 +9,13 @@
 #include "server/base/array.h"
 #include "server/base/sort.h"
 #include "server/engine/dynamics/force_field.h"
+#include "server/engine/dynamics/mover_list.h"
+#include "server/engine/dynamics/particles.h"
+#include "server/engine/dynamics/piece.h"
 #include "server/engine/world/joints.h"
 #include "server/engine/world/pending.h"
 #include "server/engine/world/plan.h"
+#include "server/engine/world/removal.h"
 
 #include <string.h>
 
@@ -32,7 +36,7 @@ struct boundary_apply {
 	uint32_t due_count;
 	size_t *encoded_bytes; /* by given batch: 0, or its size in world->encoded */
 	uint32_t to_store;
-	bool drags_removed;
+	bool session_ended; /* what ends with a session was removed */
 	struct plan_size size;
 	struct batch_plan plan;
 };
@@ -87,8 +91,12 @@ static enum status gather_given(struct boundary_apply *self)
 		start_result(result, batch, tick);
 		self->encoded_bytes[i] = 0;
 		if (batch->at > tick) {
-			enum status status = pending_encode(world, batch, self->to_store,
-							    &self->encoded_bytes[i], &result->why);
+			enum status status = STATUS_OK;
+			if (!batch->recorded)
+				status = batch_asks(world, batch, &result->why);
+			if (status == STATUS_OK)
+				status = pending_encode(world, batch, self->to_store,
+							&self->encoded_bytes[i], &result->why);
 			if (status == STATUS_NO_MEMORY)
 				return status;
 			set_result_status(result, status);
@@ -174,6 +182,18 @@ static enum status reserve_rows(struct boundary_apply *self)
 		rows_to_reserve(size->fields, FIELDS_MAX, world->dynamics.field_used.count);
 	if (status == STATUS_OK)
 		status = dynamics_field_reserve(&world->dynamics, fields);
+	uint32_t movers = rows_to_reserve(size->movers, limits->bodies_max[0],
+					  world->dynamics.mover_used.count);
+	if (status == STATUS_OK)
+		status = dynamics_mover_reserve(&world->dynamics, movers);
+	if (status == STATUS_OK && size->pieces > 0)
+		status = dynamics_piece_reserve(&world->dynamics, (uint32_t)size->pieces);
+	uint32_t systems =
+		rows_to_reserve(size->systems, SYSTEMS_MAX, world->dynamics.system_used.count);
+	uint32_t particles =
+		rows_to_reserve(size->particles, PARTICLES_MAX, tables->particle.count);
+	if (status == STATUS_OK)
+		status = dynamics_system_reserve(&world->dynamics, systems, particles);
 	if (status == STATUS_OK && size->points > 0)
 		status = tables_reserve(tables, TABLE_JOINT_POINT,
 					tables->joint_point.count + (uint32_t)size->points);
@@ -188,6 +208,8 @@ static enum status reserve_memory(struct boundary_apply *self)
 {
 	struct world *world = self->world;
 	self->size.shapes_known = world->shape_used.count;
+	if (self->size.removes > 0)
+		self->size.followers = world->follower_count + (uint32_t)self->size.bodies;
 	uint64_t applied = 0, given = 0;
 	for (uint32_t i = 0; i < self->given_count; i++)
 		given += self->given[i].count <= BATCH_COMMANDS_MAX ? self->given[i].count : 0;
@@ -199,9 +221,9 @@ static enum status reserve_memory(struct boundary_apply *self)
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&world->values, given);
 	if (status == STATUS_OK)
-		status = table_reserve(&world->plan_index, self->size.shapes_known +
-								   3 * self->size.commands +
-								   self->size.targets);
+		status = table_reserve(&world->plan_index,
+				       self->size.shapes_known + 3 * self->size.commands +
+					       self->size.followers + self->size.targets);
 	if (status == STATUS_OK)
 		status = plan_init(&self->plan, &world->dynamics.scratch, &self->size);
 	return status;
@@ -225,9 +247,15 @@ static void store_values(struct boundary_apply *self, struct batch_result *resul
 static void apply_batch(struct boundary_apply *self, struct due *due)
 {
 	struct world *world = self->world;
-	if (due->batch->late == LATE_REMOVE_DRAGS && due->batch->count == 0)
-		self->drags_removed |= joints_remove_drags(world, due->batch->session);
+	if (due->batch->late == LATE_REMOVE_DRAGS && due->batch->count == 0) {
+		bool drags = joints_remove_drags(world, due->batch->session);
+		bool bodies = removal_of_session(world, due->batch->session);
+		self->session_ended |= drags || bodies;
+	}
 	enum status status = plan_check(&self->plan, world, due->batch, &due->result->why);
+	/* A stored batch was asked when it came. */
+	if (status == STATUS_OK && !due->stored && !due->batch->recorded)
+		status = batch_asks(world, due->batch, &due->result->why);
 	set_result_status(due->result, status);
 	if (status != STATUS_OK)
 		return;
@@ -261,10 +289,10 @@ void world_note_woken(struct world *world, uint32_t first)
 }
 
 /* True if the call changed the state: stored batches were due, batches were applied or stored,
- * or drags were removed. */
+ * or what ends with a session was removed. */
 static bool state_has_changed(const struct boundary_apply *self)
 {
-	bool edited = self->stored_count > 0 || self->to_store > 0 || self->drags_removed;
+	bool edited = self->stored_count > 0 || self->to_store > 0 || self->session_ended;
 	for (uint32_t i = 0; i < self->given_count && !edited; i++) {
 		const struct batch *batch = &self->given[i];
 		bool withdraws = batch->late == LATE_WITHDRAW && batch->count == 0;

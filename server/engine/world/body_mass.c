@@ -13,7 +13,6 @@
  */
 #include "server/engine/world/body_mass.h"
 
-#include "server/engine/geometry/mass.h"
 #include "server/engine/types.h"
 #include "server/engine/world/command_bytes.h"
 
@@ -65,6 +64,15 @@ static struct body_mass mass_of_shapes(const struct command_SPAWN *spawn,
 	result.mass = spawn->mass > 0 && total.mass > 0 ? spawn->mass : total.mass;
 	result.centre = total.centre;
 	pack_inertia(&inertia, planar, result.inertia);
+	return result;
+}
+
+struct body_mass body_mass_of_parts(const struct mass_part *parts, uint32_t count, bool planar)
+{
+	struct mass_total total = mass_combine(parts, count);
+	struct body_mass result = { .mass = total.mass, .centre = total.centre };
+	ASSERT(count <= ATTACHMENTS_MAX);
+	pack_inertia(&total.inertia, planar, result.inertia);
 	return result;
 }
 

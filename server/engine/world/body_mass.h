@@ -2,7 +2,7 @@
 #ifndef CAIRN_ENGINE_WORLD_BODY_MASS_H
 #define CAIRN_ENGINE_WORLD_BODY_MASS_H
 
-#include "server/engine/geometry/shape.h"
+#include "server/engine/geometry/mass.h"
 #include "server/engine/world/command.h"
 #include "server/engine/world/tables.h"
 
@@ -20,6 +20,9 @@ bool shape_is_static_only(const struct shape *shape);
  * given; its mass_rule may give the centre and the inertia. */
 struct body_mass body_mass_of(const struct command_SPAWN *spawn, const struct shape *const *shapes,
 			      bool planar);
+
+/* The sum over parts with densities (app D-01), in their order. */
+struct body_mass body_mass_of_parts(const struct mass_part *parts, uint32_t count, bool planar);
 
 /* OK if a dynamic body may have this mass: it must be within MASS_MIN … MASS_MAX (else RANGE), and the
  * inertia must be positive about every axis by more than rounding (else DEGENERATE). Zero inertia is

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { MARK_CREATED = 1, MARK_MOVED = 2, MARK_CHANGED = 4 };
-enum { SEEN = 1, SEEN_ASLEEP = 2, SEEN_QUARANTINED = 4, SEEN_FAST = 8 };
+enum { SEEN = 1, SEEN_ASLEEP = 2, SEEN_QUARANTINED = 4, SEEN_FAST = 8, SEEN_SENSOR = 16 };
 
 void changes_release(struct changes *self)
 {
@@ -104,7 +104,8 @@ static uint8_t row_seen_flags(const struct body_table *body, uint32_t row)
 {
 	return (uint8_t)(SEEN | (body->sleep_set[row] != 0 ? SEEN_ASLEEP : 0) |
 			 (body->quarantined[row] != 0 ? SEEN_QUARANTINED : 0) |
-			 ((body->flags[row] & BODY_FAST) != 0 ? SEEN_FAST : 0));
+			 ((body->flags[row] & BODY_FAST) != 0 ? SEEN_FAST : 0) |
+			 ((body->flags[row] & BODY_SENSOR) != 0 ? SEEN_SENSOR : 0));
 }
 
 static void update_row(struct changes *self, const struct body_table *body, uint32_t row,

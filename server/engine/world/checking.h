@@ -44,5 +44,11 @@ MUST_CHECK enum status joints_check_tables(const struct tables *tables, struct c
 					   struct reason *why);
 /* Checks force fields (force_fields_invariants.c). CORRUPT. */
 MUST_CHECK enum status force_fields_check_tables(const struct tables *tables, struct reason *why);
+/* Checks particle systems and their particles (particle_invariants.c). CORRUPT. */
+MUST_CHECK enum status particles_check_tables(const struct tables *tables, struct reason *why);
+
+/* Checks what pieces have of their own (pieces_invariants.c). CORRUPT. */
+MUST_CHECK enum status pieces_check(const struct tables *tables, struct checking *work,
+				    struct reason *why);
 
 #endif

@@ -101,6 +101,7 @@ const char *command_result_name(enum command_result result)
 		[RESULT_SHAPE] = "shape",
 		[RESULT_JOINT] = "joint",
 		[RESULT_FORCE_FIELD] = "force field",
+		[RESULT_PARTICLES] = "particles",
 	};
 	ASSERT((size_t)result < COUNT_OF(names));
 	return names[result];
@@ -136,6 +137,7 @@ static void field_set(struct command *command, const struct command_field *field
 #define INITIAL_SHAPE(initial) (int64_t)(initial)
 #define INITIAL_JOINT(initial) (int64_t)(initial)
 #define INITIAL_FORCE_FIELD(initial) (int64_t)(initial)
+#define INITIAL_PARTICLES(initial) (int64_t)(initial)
 #define INITIAL_INTEGER(initial) (int64_t)(initial)
 #define INITIAL_ENUM(initial) (uint8_t)(initial)
 #define INITIAL_U32(initial) (uint32_t)(initial)
@@ -253,10 +255,11 @@ quat command_rotation(quat q)
 static enum status check_id(int64_t id, const struct command_field *field, int64_t index,
 			    struct reason *why)
 {
-	enum status unknown = field->type == FIELD_BODY	   ? STATUS_UNKNOWN_BODY
-			      : field->type == FIELD_SHAPE ? STATUS_UNKNOWN_SHAPE
-			      : field->type == FIELD_JOINT ? STATUS_UNKNOWN_JOINT
-							   : STATUS_UNKNOWN_FIELD;
+	enum status unknown = field->type == FIELD_BODY	       ? STATUS_UNKNOWN_BODY
+			      : field->type == FIELD_SHAPE     ? STATUS_UNKNOWN_SHAPE
+			      : field->type == FIELD_JOINT     ? STATUS_UNKNOWN_JOINT
+			      : field->type == FIELD_PARTICLES ? STATUS_UNKNOWN_PARTICLES
+							       : STATUS_UNKNOWN_FIELD;
 	if (id == 0 && field->type == FIELD_BODY && field->max == 1)
 		return STATUS_OK; /* the world */
 	if (id == 0 || id > (int64_t)UINT32_MAX)
@@ -348,9 +351,8 @@ static enum status check_points(const struct point_list *list, const struct comm
 				  "%s has %u points: a table has %.10g to %.10g", field->name,
 				  list->count, field->min, field->max);
 	const struct command_field time = { .name = field->name, .max = LENGTH_MAX };
-	const struct command_field value = { .name = field->name,
-					     .min = -LENGTH_MAX,
-					     .max = LENGTH_MAX };
+	double most = field->initial > 0 ? field->initial : LENGTH_MAX;
+	const struct command_field value = { .name = field->name, .min = -most, .max = most };
 	for (uint32_t i = 0; i < list->count; i++) {
 		enum status status = check_number(list->items[i].time, &time, index, why);
 		if (status == STATUS_OK)
@@ -373,7 +375,8 @@ static enum status check_field(struct command *command, const struct command_fie
 	case FIELD_BODY:
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
-	case FIELD_FORCE_FIELD: {
+	case FIELD_FORCE_FIELD:
+	case FIELD_PARTICLES: {
 		FIELD_GET(command, field, int64_t, id);
 		return check_id(id, field, index, why);
 	}
@@ -501,6 +504,9 @@ enum status command_check_values(struct command *command, int64_t index, struct 
 	case COMMAND_SET_MATERIAL:
 		return check_friction(command->set_material.dynamic_friction,
 				      command->set_material.static_friction, index, why);
+	case COMMAND_SET_PIECE:
+		return check_friction(command->set_piece.dynamic_friction,
+				      command->set_piece.static_friction, index, why);
 	case COMMAND_BOUNDS:
 		return check_bounds(&command->bounds, index, why);
 	case COMMAND_JOINT_AXIS:
@@ -599,6 +605,7 @@ static void describe_field(struct text_line *line, const struct command *command
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
 	case FIELD_FORCE_FIELD:
+	case FIELD_PARTICLES:
 	case FIELD_INTEGER:
 		memcpy(&integer, at, sizeof integer);
 		append_text(line, "%lld", (long long)integer);

@@ -35,6 +35,7 @@ struct point_list {
 	TYPE(SHAPE, int64_t, "shape")                                                              \
 	TYPE(JOINT, int64_t, "joint")                                                              \
 	TYPE(FORCE_FIELD, int64_t, "field")                                                        \
+	TYPE(PARTICLES, int64_t, "particles")                                                      \
 	TYPE(ENUM, uint8_t, "enum")                                                                \
 	TYPE(U32, uint32_t, "u32")                                                                 \
 	TYPE(INTEGER, int64_t, "integer")                                                          \
@@ -99,7 +100,14 @@ struct command {
 	};
 };
 
-enum command_result { RESULT_NOTHING, RESULT_BODY, RESULT_SHAPE, RESULT_JOINT, RESULT_FORCE_FIELD };
+enum command_result {
+	RESULT_NOTHING,
+	RESULT_BODY,
+	RESULT_SHAPE,
+	RESULT_JOINT,
+	RESULT_FORCE_FIELD,
+	RESULT_PARTICLES
+};
 
 struct command_field {
 	const char *name, *unit, *doc;
@@ -150,6 +158,7 @@ enum word_list {
 	WORDS_FIELD_KIND,
 	WORDS_FIELD_REGION,
 	WORDS_FIELD_FALLOFF,
+	WORDS_EMITTER,
 	WORDS_SWITCH,
 };
 /* "revolute"; "?" where the list has no such number. */

@@ -78,6 +78,7 @@ static void write_field(struct writer *writer, const struct command *command,
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
 	case FIELD_FORCE_FIELD:
+	case FIELD_PARTICLES:
 	case FIELD_INTEGER:
 		write_i64(writer, *(const int64_t *)at);
 		return;
@@ -189,6 +190,7 @@ static enum status read_field(struct reader *reader, struct arena *arena, struct
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
 	case FIELD_FORCE_FIELD:
+	case FIELD_PARTICLES:
 	case FIELD_INTEGER:
 		*(int64_t *)at = read_i64(reader);
 		return STATUS_OK;

@@ -6,13 +6,20 @@
  * command that affects all bodies (gravity, a parameter, bounds, a method) wakes all of them.
  */
 #include "server/base/rng.h"
+#include "server/engine/dynamics/locks.h"
 #include "server/engine/world/command_bytes.h"
 #include "server/engine/world/controls.h"
 #include "server/engine/world/drives.h"
 #include "server/engine/world/force_fields.h"
+#include "server/engine/world/particle_systems.h"
 #include "server/engine/world/joints.h"
+#include "server/engine/world/locks.h"
+#include "server/engine/world/movers.h"
 #include "server/engine/world/parameters.h"
+#include "server/engine/world/pieces.h"
 #include "server/engine/world/plan.h"
+#include "server/engine/world/removal.h"
+#include "server/engine/world/surface.h"
 #include "server/engine/world/walls.h"
 
 #include <string.h>
@@ -75,6 +82,8 @@ static void fill_body(struct body_table *body, uint32_t row, const struct comman
 	body->status[row] = spawn->status;
 	body->flags[row] = (uint8_t)spawn->flags;
 	body->owner[row] = spawn->owner;
+	body->ends_with[row] = (uint32_t)spawn->ends_with;
+	body->ends_with_owner[row] = spawn->ends_with_owner;
 	body->tag[row] = spawn->tag;
 	body->position[row] = spawn->position;
 	body->rotation[row] = spawn->rotation;
@@ -94,6 +103,8 @@ static void fill_body(struct body_table *body, uint32_t row, const struct comman
 	body->spinning_friction[row] = spawn->spinning_friction;
 	body->friction_axis[row] = spawn->friction_axis;
 	body->axis_friction[row] = spawn->axis_friction;
+	surface_set(body, row, spawn->one_way, spawn->surface_velocity);
+	body->locks[row] = (uint8_t)spawn->locks;
 	body->integrator[row] = spawn->integrator;
 	body->tolerance[row] = spawn->tolerance;
 	body->substeps[row] = (uint16_t)spawn->substeps;
@@ -116,6 +127,7 @@ static void apply_spawn(const struct apply_context *context, const struct comman
 	tables->body.id[row] = tables->world.next_body[0]++;
 	ASSERT(tables->body.id[row] == context->plan->values[context->index]);
 	fill_body(&tables->body, row, spawn, &mass);
+	world->follower_count += spawn->ends_with != 0;
 	body_inverses_set(tables, row);
 	place_shapes(world, row, &spawn->shapes);
 	dynamics_body_added(&world->dynamics, row);
@@ -124,18 +136,11 @@ static void apply_spawn(const struct apply_context *context, const struct comman
 
 static void apply_remove(const struct apply_context *context, const struct command *command)
 {
-	struct world *world = context->world;
-	struct tables *tables = &world->tables;
-	uint32_t row = body_row(context, command->remove.body);
-	for (uint32_t p = tables->body.first_placement[row]; p != 0;
-	     p = tables->placement.next[p - 1]) {
-		uint32_t *uses = &tables->shape.uses[tables->placement.shape[p - 1]];
-		ASSERT(*uses > 0);
-		--*uses;
-	}
-	drives_drop_body(tables, row);
-	changes_remove(&world->changes, tables, row);
-	dynamics_body_removed(&world->dynamics, row);
+	const struct batch_plan *plan = context->plan;
+	removal_body(context->world, body_row(context, command->remove.body));
+	uint32_t at = context->index > 0 ? plan->gone_end[context->index - 1] : 0;
+	for (; at < plan->gone_end[context->index]; at++)
+		removal_body(context->world, body_row(context, plan->gone[at]));
 }
 
 static void apply_set_pose(const struct apply_context *context, const struct command *command)
@@ -144,6 +149,7 @@ static void apply_set_pose(const struct apply_context *context, const struct com
 	uint32_t row = body_row(context, command->set_pose.body);
 	world->tables.body.position[row] = command->set_pose.position;
 	world->tables.body.rotation[row] = command->set_pose.rotation;
+	movers_displaced(&world->tables, row);
 	dynamics_body_moved(&world->dynamics, row);
 	changes_update(&world->changes, &world->tables, row);
 }
@@ -177,6 +183,7 @@ static void apply_set_status(const struct apply_context *context, const struct c
 	if (body->status[row] == BODY_STATIC)
 		body->velocity[row] = body->angular_velocity[row] = vec3_zero();
 	body_inverses_set(&world->tables, row);
+	locks_hold(&world->tables, row);
 	dynamics_body_changed(&world->dynamics, row);
 	changes_update(&world->changes, &world->tables, row);
 }
@@ -213,7 +220,7 @@ static void apply_angular_impulse(const struct apply_context *context,
 	struct world *world = context->world;
 	uint32_t row = body_row(context, command->angular_impulse.body);
 	dynamics_wake(&world->dynamics, row);
-	controls_turn(&world->tables.body, row, command->angular_impulse.impulse);
+	controls_turn(world, row, command->angular_impulse.impulse);
 	changes_update(&world->changes, &world->tables, row);
 }
 
@@ -247,6 +254,7 @@ static void apply_set_filter(const struct apply_context *context, const struct c
 	else if (command->set_filter.sensor == SWITCH_OFF)
 		body->flags[row] &= (uint8_t)~BODY_SENSOR;
 	dynamics_body_changed(&context->world->dynamics, row);
+	changes_update(&context->world->changes, &context->world->tables, row);
 }
 
 static void apply_set_owner(const struct apply_context *context, const struct command *command)
@@ -261,6 +269,15 @@ static void apply_set_tag(const struct apply_context *context, const struct comm
 	uint32_t row = body_row(context, command->set_tag.body);
 	context->world->tables.body.tag[row] = command->set_tag.tag;
 	changes_mark(&context->world->changes, row);
+}
+
+/* A colour is for pictures only: it neither wakes the body nor reports a change. */
+static void apply_set_colour(const struct apply_context *context, const struct command *command)
+{
+	const struct command_SET_COLOUR *set = &command->set_colour;
+	ASSERT(set->colour < COLOUR_GIVEN);
+	context->world->tables.body.colour[body_row(context, set->body)] =
+		set->given != 0 ? set->colour + COLOUR_GIVEN : 0;
 }
 
 static void apply_set_damping(const struct apply_context *context, const struct command *command)
@@ -366,4 +383,5 @@ void plan_apply(const struct batch_plan *plan, struct world *world)
 	ASSERT(world->tables.world.next_shape[0] == plan->next_shape);
 	ASSERT(world->tables.world.next_joint[0] == plan->next_joint);
 	ASSERT(world->tables.world.next_field[0] == plan->next_field);
+	ASSERT(world->tables.world.next_system[0] == plan->next_system);
 }

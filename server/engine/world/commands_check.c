@@ -18,12 +18,19 @@
  *              then switch to that method; this is stricter than necessary, but an unsupported state
  *              is never accepted.
  */
+#include "server/base/sort.h"
 #include "server/engine/world/command_bytes.h"
 #include "server/engine/world/controls.h"
+#include "server/engine/dynamics/particles.h"
 #include "server/engine/world/force_fields.h"
+#include "server/engine/world/particle_systems.h"
 #include "server/engine/world/joints.h"
+#include "server/engine/world/locks.h"
+#include "server/engine/world/movers.h"
 #include "server/engine/world/parameters.h"
+#include "server/engine/world/pieces.h"
 #include "server/engine/world/plan_find.h"
+#include "server/engine/world/surface.h"
 #include "server/engine/world/walls.h"
 
 #include <string.h>
@@ -226,6 +233,10 @@ static enum status check_spawn_motion(struct check *check, const struct command_
 		status = check_about_z(check, spawn->angular_velocity, "angular_velocity");
 	if (status == STATUS_OK)
 		status = check_spin(check, (uint8_t)spawn->flags, spawn->angular_velocity);
+	if (status == STATUS_OK && spawn->status == BODY_DYNAMIC)
+		status = locks_check(check, spawn->locks, spawn->velocity, spawn->angular_velocity);
+	if (status == STATUS_OK)
+		status = surface_check(check, spawn->one_way, spawn->surface_velocity);
 	return status;
 }
 
@@ -288,23 +299,43 @@ static enum status check_spawn_limits(struct check *check, const struct command_
 	return STATUS_OK;
 }
 
+/* A body that goes with another has none that goes with it, so one pass removes all (removal.h). */
+static enum status check_spawn_end(struct check *check, struct command_SPAWN *spawn)
+{
+	struct planned_body *with;
+	if (spawn->ends_with == 0)
+		return STATUS_OK;
+	enum status status = plan_find_named_body(check, &spawn->ends_with, &with, "ends_with");
+	if (status == STATUS_OK && with->ends_with != 0)
+		return REFUSE(
+			check, STATUS_RANGE, "ends_with",
+			"ends_with is %u, a body that goes with body %u itself: name that one",
+			with->id, with->ends_with);
+	return status;
+}
+
 static enum status check_spawn(struct check *check, struct command *command)
 {
 	struct batch_plan *plan = check->plan;
 	struct command_SPAWN *spawn = &command->spawn;
-	struct planned_body *body = &plan->bodies[plan->body_count];
 	if (plan->restricted)
 		spawn->owner = plan->session;
+	enum status status = check_spawn_end(check, spawn);
+	if (status != STATUS_OK)
+		return status;
+	struct planned_body *body = &plan->bodies[plan->body_count];
 	*body = (struct planned_body){ .row = ROW_NONE,
 				       .spawn = check->index,
 				       .owner = spawn->owner,
+				       .ends_with = (body_id)spawn->ends_with,
 				       .status = spawn->status,
 				       .flags = (uint8_t)spawn->flags,
+				       .locks = (uint8_t)spawn->locks,
 				       .position = spawn->position,
 				       .rotation = spawn->rotation,
 				       .velocity = spawn->velocity,
 				       .angular_velocity = spawn->angular_velocity };
-	enum status status = check_spawn_limits(check, spawn);
+	status = check_spawn_limits(check, spawn);
 	if (status == STATUS_OK)
 		status = check_spawn_motion(check, spawn);
 	if (status == STATUS_OK)
@@ -319,6 +350,7 @@ static enum status check_spawn(struct check *check, struct command *command)
 	plan_index_put(check, plan_body_key(body->id), plan->body_count++);
 	plan->values[check->index] = body->id;
 	plan->bodies_after++;
+	plan->born_followers += spawn->ends_with != 0;
 	plan->new_bodies++;
 	plan->placements_after += spawn->shapes.count;
 	plan->new_placements += spawn->shapes.count;
@@ -345,6 +377,41 @@ static void release_shape_uses(struct check *check, const struct planned_body *b
 	}
 }
 
+static void remove_follower(struct check *check, struct planned_body *body)
+{
+	struct batch_plan *plan = check->plan;
+	ASSERT(!body->removed && plan->bodies_after > 0);
+	release_shape_uses(check, body);
+	body->removed = true;
+	plan->bodies_after--;
+	plan->gone[plan->gone_count++] = body->id;
+}
+
+/* The bodies that go with a body: of the tables, then of the batch, by ids. */
+static void remove_followers(struct check *check, body_id with)
+{
+	struct batch_plan *plan = check->plan;
+	uint32_t low = 0, high = plan->follower_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (plan->followers[middle].with < with)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < plan->follower_count && plan->followers[low].with == with; low++) {
+		struct planned_body *body = plan_body(check, plan->followers[low].id);
+		if (body != NULL)
+			remove_follower(check, body);
+	}
+	uint32_t known = plan->born_followers > 0 ? plan->body_count : 0;
+	for (uint32_t i = 0; i < known; i++) {
+		struct planned_body *body = &plan->bodies[i];
+		if (body->row == ROW_NONE && body->ends_with == with && !body->removed)
+			remove_follower(check, body);
+	}
+}
+
 static enum status check_remove(struct check *check, struct command *command)
 {
 	struct planned_body *body;
@@ -354,6 +421,7 @@ static enum status check_remove(struct check *check, struct command *command)
 	release_shape_uses(check, body);
 	body->removed = true;
 	check->plan->bodies_after--;
+	remove_followers(check, body->id);
 	return STATUS_OK;
 }
 
@@ -376,13 +444,17 @@ static enum status check_set_velocity(struct check *check, struct command *comma
 {
 	struct command_SET_VELOCITY *set = &command->set_velocity;
 	struct planned_body *body;
-	enum status status = plan_find_moving(check, &set->body, false, &body);
+	enum status status = plan_find_moving(check, &set->body, &body);
+	if (status == STATUS_OK)
+		status = check_no_mover(check, body);
 	if (status == STATUS_OK)
 		status = check_in_plane(check, set->velocity, "velocity");
 	if (status == STATUS_OK)
 		status = check_about_z(check, set->angular_velocity, "angular_velocity");
 	if (status == STATUS_OK)
 		status = check_spin(check, body->flags, set->angular_velocity);
+	if (status == STATUS_OK && body->status == BODY_DYNAMIC)
+		status = locks_check(check, body->locks, set->velocity, set->angular_velocity);
 	if (status != STATUS_OK)
 		return status;
 	body->velocity = set->velocity;
@@ -402,13 +474,13 @@ static enum status check_set_status(struct check *check, struct command *command
 	body->quarantined = false;
 	if (body->status == BODY_STATIC)
 		body->velocity = body->angular_velocity = vec3_zero();
+	locks_hold_planned(body);
 	return STATUS_OK;
 }
 
 static enum status check_force(struct check *check, struct command *command)
 {
-	struct planned_body *body;
-	enum status status = plan_find_moving(check, &command->force.body, true, &body);
+	enum status status = plan_find_pushed(check, &command->force.body);
 	if (status == STATUS_OK)
 		status = check_in_plane(check, command->force.force, "force");
 	if (status == STATUS_OK)
@@ -419,8 +491,7 @@ static enum status check_force(struct check *check, struct command *command)
 
 static enum status check_torque(struct check *check, struct command *command)
 {
-	struct planned_body *body;
-	enum status status = plan_find_moving(check, &command->torque.body, true, &body);
+	enum status status = plan_find_pushed(check, &command->torque.body);
 	if (status == STATUS_OK)
 		status = check_about_z(check, command->torque.torque, "torque");
 	check->plan->new_drives++;
@@ -429,8 +500,7 @@ static enum status check_torque(struct check *check, struct command *command)
 
 static enum status check_impulse(struct check *check, struct command *command)
 {
-	struct planned_body *body;
-	enum status status = plan_find_moving(check, &command->impulse.body, true, &body);
+	enum status status = plan_find_pushed(check, &command->impulse.body);
 	if (status == STATUS_OK)
 		status = check_in_plane(check, command->impulse.impulse, "impulse");
 	if (status == STATUS_OK)
@@ -440,8 +510,7 @@ static enum status check_impulse(struct check *check, struct command *command)
 
 static enum status check_angular_impulse(struct check *check, struct command *command)
 {
-	struct planned_body *body;
-	enum status status = plan_find_moving(check, &command->angular_impulse.body, true, &body);
+	enum status status = plan_find_pushed(check, &command->angular_impulse.body);
 	if (status == STATUS_OK)
 		status = check_about_z(check, command->angular_impulse.impulse, "impulse");
 	return status;
@@ -478,6 +547,12 @@ static enum status check_set_integrator(struct check *check, struct command *com
 {
 	struct planned_body *body;
 	return plan_find_body(check, &command->set_integrator.body, &body);
+}
+
+static enum status check_set_colour(struct check *check, struct command *command)
+{
+	struct planned_body *body;
+	return plan_find_body(check, &command->set_colour.body, &body);
 }
 
 static enum status check_set_damping(struct check *check, struct command *command)
@@ -600,6 +675,35 @@ static check_function *const checks[COMMAND_OPS_MAX] = {
 #undef RESERVED
 };
 
+static int compare_followers(const void *a, const void *b, void *context)
+{
+	UNUSED(context);
+	const struct planned_follower *x = a, *y = b;
+	if (x->with != y->with)
+		return x->with < y->with ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void list_followers(struct batch_plan *plan, const struct world *world)
+{
+	const struct body_table *body = &world->tables.body;
+	for (uint32_t row = 0; row < body->count; row++)
+		if (body->ends_with[row] != 0)
+			plan->followers[plan->follower_count++] =
+				(struct planned_follower){ body->ends_with[row], body->id[row] };
+	ASSERT(plan->follower_count == world->follower_count);
+	sort_items(plan->followers, plan->follower_scratch, plan->follower_count,
+		   sizeof *plan->followers, compare_followers, NULL);
+}
+
+static void start_systems(struct batch_plan *plan, const struct world *world)
+{
+	plan->next_system = world->tables.world.next_system[0];
+	plan->systems_after = world->dynamics.system_used.count;
+	plan->capacity_after = dynamics_system_capacity(&world->dynamics);
+	plan->new_systems = plan->new_particles = 0;
+}
+
 static void start_plan(struct batch_plan *plan, const struct world *world,
 		       const struct batch *batch)
 {
@@ -608,12 +712,15 @@ static void start_plan(struct batch_plan *plan, const struct world *world,
 	plan->session = batch->session;
 	plan->restricted = batch->restricted;
 	plan->attachment_count = plan->body_count = plan->shape_count = 0;
-	plan->joint_count = plan->field_count = plan->target_count = 0;
+	plan->joint_count = plan->field_count = plan->target_count = plan->weight_count = 0;
+	plan->system_count = 0;
 	plan->next_joint = world->tables.world.next_joint[0];
 	plan->joints_after = world->dynamics.joint_used.count;
-	plan->new_joints = plan->new_points = plan->new_fields = 0;
+	plan->new_joints = plan->new_points = plan->new_fields = plan->new_pieces = 0;
+	plan->new_movers = 0;
 	plan->next_field = world->tables.world.next_field[0];
 	plan->fields_after = world->dynamics.field_used.count;
+	start_systems(plan, world);
 	plan->next_body = world->tables.world.next_body[0];
 	plan->next_shape = world->tables.world.next_shape[0];
 	plan->bodies_after = world_body_count(world);
@@ -622,6 +729,12 @@ static void start_plan(struct batch_plan *plan, const struct world *world,
 	plan->shape_bytes_after = world->shape_bytes;
 	plan->new_bodies = plan->new_placements = plan->new_shapes = plan->new_drives = 0;
 	plan->method = world->method.method;
+	plan->follower_count = plan->gone_count = plan->born_followers = 0;
+	bool removes = false;
+	for (uint32_t i = 0; i < batch->count && world->follower_count > 0; i++)
+		removes |= batch->commands[i].op == COMMAND_REMOVE;
+	if (removes)
+		list_followers(plan, world);
 }
 
 /* The memory limit. New rows are counted as if no row were free, so that the answer depends only
@@ -638,8 +751,14 @@ static enum status check_memory(const struct batch_plan *plan, const struct worl
 	bytes += (uint64_t)plan->new_joints * table_row_charge(TABLE_JOINT);
 	bytes += (uint64_t)plan->new_points * table_row_charge(TABLE_JOINT_POINT);
 	bytes += (uint64_t)plan->new_fields * table_row_charge(TABLE_FIELD);
+	bytes += (uint64_t)plan->new_pieces * table_row_charge(TABLE_PIECE);
+	bytes += (uint64_t)plan->new_movers * table_row_charge(TABLE_MOVER);
+	bytes += (uint64_t)plan->new_systems * table_row_charge(TABLE_SYSTEM);
+	bytes += (uint64_t)plan->new_particles * table_row_charge(TABLE_PARTICLE);
 	bool grows = plan->new_bodies + plan->new_placements + plan->new_shapes + plan->new_drives +
-			     plan->new_joints + plan->new_points + plan->new_fields >
+			     plan->new_joints + plan->new_points + plan->new_fields +
+			     plan->new_pieces + plan->new_movers + plan->new_systems +
+			     plan->new_particles >
 		     0;
 	if (!grows || bytes <= tables->world.memory_max[0])
 		return STATUS_OK;
@@ -665,12 +784,39 @@ static enum status check_commands(struct batch_plan *plan, struct world *world,
 		plan->added[i] = NULL;
 		if (status == STATUS_OK)
 			status = checks[batch->commands[i].op](&check, &plan->commands[i]);
+		plan->gone_end[i] = plan->gone_count;
 		if (status == STATUS_OK)
 			status = check_method_admits(&check, plan->method, i);
 		if (status != STATUS_OK)
 			return status;
 	}
 	return check_memory(plan, world, why);
+}
+
+enum status batch_asks(const struct world *world, const struct batch *batch, struct reason *why)
+{
+	const struct method *method = world->method.method;
+	enum status status = STATUS_OK;
+	uint8_t asked = 0; /* by earlier commands */
+	for (uint32_t i = 0; i < batch->count && status == STATUS_OK; i++) {
+		const struct command *command = &batch->commands[i];
+		if (command->op == COMMAND_METHOD) {
+			method = method_find(command->method.name.text);
+			if (method == NULL)
+				return STATUS_OK; /* refused when it is checked */
+			status = method_asks_world(method, &world->tables, why);
+			for (uint32_t k = 0; (asked & method->ignores) != 0 && k < i; k++)
+				if (status == STATUS_OK)
+					status = method_asks_command(method, &batch->commands[k],
+								     why);
+		} else {
+			status = method_asks_command(method, command, why);
+			asked |= material_properties(command);
+		}
+		if (status != STATUS_OK && why != NULL)
+			why->index = (int32_t)i;
+	}
+	return status;
 }
 
 enum status plan_check(struct batch_plan *plan, struct world *world, const struct batch *batch,
@@ -691,5 +837,7 @@ enum status plan_check(struct batch_plan *plan, struct world *world, const struc
 		table_remove(&world->plan_index, plan_joint_key(plan->joints[i].id));
 	for (uint32_t i = 0; i < plan->field_count; i++)
 		table_remove(&world->plan_index, plan_field_key(plan->fields[i].id));
+	for (uint32_t i = 0; i < plan->system_count; i++)
+		table_remove(&world->plan_index, plan_system_key(plan->systems[i].id));
 	return status;
 }

@@ -13,7 +13,10 @@
 
 #include "server/engine/collision/placed.h"
 #include "server/engine/collision/query.h"
+#include "server/engine/dynamics/locks.h"
+#include "server/engine/dynamics/piece.h"
 #include "server/engine/dynamics/row.h"
+#include "server/engine/world/movers.h"
 
 /* m. Nearer to the centre of an explosion than this, a body has no direction from it. */
 #define EXPLOSION_LEAST 1e-9
@@ -29,8 +32,21 @@ static uint32_t row_of(const struct apply_context *context, int64_t id)
 
 /* ---- impulses ---------------------------------------------------------------------------------- */
 
-void controls_turn(struct body_table *body, uint32_t row, vec3 l)
+/* The change of spin of a body with locked axes by an angular impulse. */
+static void turn_locked(struct body_table *body, uint32_t row, vec3 l, uint32_t locks)
 {
+	sym3 inverse = locks_inertia_inv(body, row, body->rotation[row], locks);
+	body->angular_velocity[row] = vec3_add(body->angular_velocity[row], sym3_apply(inverse, l));
+}
+
+void controls_turn(struct world *world, uint32_t row, vec3 l)
+{
+	struct body_table *body = &world->tables.body;
+	uint32_t locks = locks_of(&world->tables, row);
+	if (locks & MASS_LOCK_TURNING) {
+		turn_locked(body, row, l, locks);
+		return;
+	}
 	const double *inverse = body->inertia_inv[row];
 	quat q = body->rotation[row];
 	vec3 local = quat_rotate_inverse(q, l);
@@ -43,8 +59,9 @@ void controls_turn(struct body_table *body, uint32_t row, vec3 l)
 void controls_push(struct world *world, uint32_t row, vec3 impulse, vec3 arm)
 {
 	struct body_table *body = &world->tables.body;
-	body->velocity[row] = vec3_mul_add(body->velocity[row], impulse, body->mass_inv[row]);
-	controls_turn(body, row, vec3_cross(arm, impulse));
+	vec3 felt = locks_along(locks_of(&world->tables, row), impulse);
+	body->velocity[row] = vec3_mul_add(body->velocity[row], felt, body->mass_inv[row]);
+	controls_turn(world, row, vec3_cross(arm, impulse));
 	dynamics_body_moved(&world->dynamics, row);
 	changes_update(&world->changes, &world->tables, row);
 }
@@ -96,12 +113,14 @@ enum status check_move_to(struct check *check, struct command *command)
 {
 	struct command_MOVE_TO *to = &command->move_to;
 	struct planned_body *body;
-	enum status status = plan_find_moving(check, &to->body, false, &body);
+	enum status status = plan_find_moving(check, &to->body, &body);
 	if (status == STATUS_OK && body->status != BODY_ANIMATED)
 		return REFUSE(check, STATUS_STATUS_WRONG, "body",
 			      "body %u is dynamic: only an animated body has a target; set_status "
 			      "changes that, a drag pulls a dynamic body",
 			      body->id);
+	if (status == STATUS_OK)
+		status = check_no_mover(check, body);
 	if (status == STATUS_OK)
 		status = check_in_plane(check, to->position, "position");
 	if (status == STATUS_OK)
@@ -158,6 +177,8 @@ void controls_begin(struct world *world)
 {
 	const struct bitset *awake = &world->dynamics.awake;
 	struct body_table *body = &world->tables.body;
+	if (!(dynamics_all_flags(&world->tables) & (BODY_AIMED | BODY_ARRIVES)))
+		return;
 	for (uint32_t row = bitset_next(awake, 0); row != BITSET_NONE;
 	     row = bitset_next(awake, row + 1)) {
 		uint8_t flags = body->flags[row];
@@ -203,7 +224,8 @@ static double cast_shadow(uint32_t placement, double fraction_max, void *context
 	const struct tables *tables = &shadow->world->tables;
 	uint32_t row = tables->placement.body[placement] - 1;
 	struct query_hit hit;
-	if (tables->body.status[row] != BODY_STATIC || (tables->body.flags[row] & BODY_SENSOR))
+	if (tables->body.status[row] != BODY_STATIC ||
+	    piece_is_sensor(&shadow->world->dynamics, placement))
 		return fraction_max;
 	pose body = pose_make(tables->body.position[row], tables->body.rotation[row]);
 	pose at = pose_mul(body, pose_make(tables->placement.position[placement],

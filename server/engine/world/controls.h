@@ -15,7 +15,7 @@ void apply_move_to(const struct apply_context *context, const struct command *co
 void apply_explode(const struct apply_context *context, const struct command *command);
 
 /* Adds I⁻¹ l to the angular velocity; l in world axes, N m s. */
-void controls_turn(struct body_table *body, uint32_t row, vec3 l);
+void controls_turn(struct world *world, uint32_t row, vec3 l);
 /* An impulse (N s, world axes) at `arm` (m, world axes) from the mass centre of a dynamic body; wakes it. */
 void controls_push(struct world *world, uint32_t row, vec3 impulse, vec3 arm);
 /* Sets a body's columns and flag; factor 1 has none. */

@@ -27,6 +27,7 @@ static struct command_FIELD_CREATE properties_of(const struct command_FIELD_SET 
 		.flags = set->flags,
 		.mask = set->mask,
 		.tag = set->tag,
+		.density = set->density,
 	};
 }
 
@@ -45,6 +46,16 @@ static enum status check_region(struct check *check, const struct command_FIELD_
 			check, STATUS_RANGE, "half",
 			"half is [%.10g, %.10g, %.10g]: the half sizes of a box must be above 0",
 			half.x, half.y, half.z);
+	if (field->kind == FIELD_FLUID && field->region == FIELD_BALL)
+		return REFUSE(
+			check, STATUS_RANGE, "region",
+			"region is ball: a fluid has a level surface; choose everywhere (below "
+			"position) or box (below its top)");
+	if (field->kind == FIELD_FLUID && field->falloff != FIELD_CONSTANT)
+		return REFUSE(
+			check, STATUS_RANGE, "falloff",
+			"falloff is %s: a fluid has the same density everywhere; leave it constant",
+			command_word(WORDS_FIELD_FALLOFF, field->falloff));
 	if (field->region == FIELD_EVERYWHERE && field->falloff != FIELD_CONSTANT)
 		return REFUSE(
 			check, STATUS_RANGE, "falloff",
@@ -61,14 +72,20 @@ static enum status check_region(struct check *check, const struct command_FIELD_
 static enum status check_kind(struct check *check, const struct command_FIELD_CREATE *field)
 {
 	const char *kind = command_word(WORDS_FIELD_KIND, field->kind);
-	bool drag = field->kind == FIELD_DRAG;
+	bool fluid = field->kind == FIELD_FLUID, drag = field->kind == FIELD_DRAG || fluid;
 	vec3 s = field->strength, v = field->velocity;
 	if (drag && !vec3_equal(s, vec3_zero()))
 		return REFUSE(
 			check, STATUS_RANGE, "strength",
-			"strength is [%.10g, %.10g, %.10g]: a drag has none; set linear, quadratic "
+			"strength is [%.10g, %.10g, %.10g]: a %s has none; set linear, quadratic "
 			"and the medium's velocity",
-			s.x, s.y, s.z);
+			s.x, s.y, s.z, kind);
+	if (fluid != (field->density > 0))
+		return REFUSE(
+			check, STATUS_RANGE, "density",
+			fluid ? "density is %.10g: that of a fluid must be above 0 (water: 1000)"
+			      : "density is %.10g: only a fluid has one; use the kind fluid",
+			field->density);
 	if (field->kind == FIELD_ATTRACTOR && (s.y != 0 || s.z != 0))
 		return REFUSE(
 			check, STATUS_RANGE, "strength",
@@ -82,12 +99,12 @@ static enum status check_kind(struct check *check, const struct command_FIELD_CR
 			: field->quadratic != 0 ? "quadratic"
 						: "angular",
 			"linear is %.10g, quadratic %.10g, angular %.10g: a %s has none of these, "
-			"only a drag",
+			"only a drag or fluid",
 			field->linear, field->quadratic, field->angular, kind);
 	if (!drag && !vec3_equal(v, vec3_zero()))
 		return REFUSE(
 			check, STATUS_RANGE, "velocity",
-			"velocity is [%.10g, %.10g, %.10g]: only a drag has a medium that moves, "
+			"velocity is [%.10g, %.10g, %.10g]: only a drag or fluid has a medium that moves, "
 			"and this is a %s",
 			v.x, v.y, v.z, kind);
 	return STATUS_OK;
@@ -201,6 +218,7 @@ static void fill_field(struct field_table *table, uint32_t row,
 	table->quadratic[row] = from->quadratic;
 	table->angular[row] = from->angular;
 	table->core[row] = from->core;
+	table->density[row] = from->density;
 }
 
 void apply_field_create(const struct apply_context *context, const struct command *command)
@@ -267,6 +285,7 @@ uint32_t world_fields(const struct world *world, struct field_view out[FIELDS_MA
 			.quadratic = table->quadratic[row],
 			.angular = table->angular[row],
 			.core = table->core[row],
+			.density = table->density[row],
 		};
 	}
 	/* Rows are in order of ids unless a later field has reused the row of a removed one. */
@@ -282,7 +301,7 @@ void world_field_force(const struct world *world, vec3 at, vec3 velocity, double
 	const struct force_state state = { at, quat_identity(), velocity, vec3_zero(), mass };
 	for (uint32_t row = 0; row < tables->field.count; row++)
 		if (tables->field.id[row] != 0)
-			force_field_at(tables, row, &state, &sum);
+			force_field_at(tables, row, &state, 0, &sum);
 	*acceleration = sum.acceleration;
 	*force = sum.force;
 }

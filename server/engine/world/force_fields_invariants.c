@@ -16,6 +16,7 @@ static enum status check_numbers(const struct field_table *t, uint32_t row, stru
 	EXPECT(check_within(t->quadratic[row], 0, STIFFNESS_MAX), TABLE_FIELD, row, "quadratic");
 	EXPECT(check_within(t->angular[row], 0, DAMPING_MAX), TABLE_FIELD, row, "angular");
 	EXPECT(check_within(t->core[row], FIELD_CORE_MIN, LENGTH_MAX), TABLE_FIELD, row, "core");
+	EXPECT(check_within(t->density[row], 0, DENSITY_MAX), TABLE_FIELD, row, "density");
 	return STATUS_OK;
 }
 
@@ -26,7 +27,7 @@ static enum status check_field(const struct tables *tables, uint32_t row, struct
 	bool planar = tables->world.planar[0] != 0;
 	vec3 half = t->half[row];
 	EXPECT(t->id[row] < tables->world.next_field[0], TABLE_FIELD, row, "id");
-	EXPECT(t->kind[row] >= FIELD_WIND && t->kind[row] <= FIELD_DRAG, TABLE_FIELD, row, "kind");
+	EXPECT(t->kind[row] >= FIELD_WIND && t->kind[row] <= FIELD_FLUID, TABLE_FIELD, row, "kind");
 	EXPECT(t->region[row] <= FIELD_BOX, TABLE_FIELD, row, "region");
 	EXPECT(t->falloff[row] <= FIELD_COMPONENTS &&
 		       (t->falloff[row] == FIELD_CONSTANT || ball || box),

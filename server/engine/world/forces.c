@@ -23,6 +23,7 @@
 #include "server/engine/collision/manifold.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
+#include "server/engine/dynamics/locks.h"
 #include "server/engine/dynamics/step_joints.h"
 #include "server/engine/linalg/dense.h"
 #include "server/engine/solvers/qp_dual_active_set.h"
@@ -220,6 +221,9 @@ static void put_part(const struct work *self, struct rows *rows, double *line, u
 	const struct tables *tables = &self->world->tables;
 	bool planar = tables->world.planar[0];
 	bool turns = !(tables->body.flags[body] & BODY_FIXED_ROTATION);
+	uint32_t locks = locks_of(tables, body);
+	on.linear = locks_along(locks, on.linear);
+	on.angular = locks_about(locks, on.angular);
 	for (uint32_t k = 0; k < 3; k++) {
 		line[at + k] += planar && k == 2 ? 0 : vec3_get(on.linear, k);
 		line[at + 3 + k] +=
@@ -257,12 +261,13 @@ static bool put_row(const struct work *self, struct rows *rows, uint32_t contact
 	return true;
 }
 
-static bool has_friction(const struct tables *tables, uint32_t row)
+static bool has_friction(const struct dynamics *dynamics, uint32_t row)
 {
-	const struct contact_table *contact = &tables->contact;
+	const struct contact_table *contact = &dynamics->tables->contact;
 	struct contact_piece a = { contact->placement_a[row], contact->child_a[row] };
 	struct contact_piece b = { contact->placement_b[row], contact->child_b[row] };
-	return contact_material(tables, a, b).static_friction > 0;
+	struct contact_material material = contact_material(dynamics, a, b);
+	return material.static_friction > 0 || material.axis_static > 0;
 }
 
 /* The rows of a contact: a normal a point, then two tangents and the twist. False: too many. */
@@ -276,7 +281,7 @@ static bool put_contact(const struct work *self, struct rows *rows,
 	for (uint32_t i = 0; i < contact->count; i++)
 		fits = fits && put_row(self, rows, contact->row, points[i].point, points[i].normal,
 				       false, points[i].normal_force, true);
-	if (!has_friction(&self->world->tables, contact->row))
+	if (!has_friction(&self->world->dynamics, contact->row))
 		return fits;
 	vec3 axes[2];
 	row_frame(points[0].normal, &axes[0], &axes[1]);
@@ -292,27 +297,10 @@ static bool put_contact(const struct work *self, struct rows *rows,
 /* Rows of a joint that may carry an unknown: locked axes, limits that are reached, motors, friction. */
 static bool put_joint(const struct work *self, struct rows *rows, uint32_t joint_row)
 {
-	enum { BLOCKS = 1 + JOINT_MULTIPLIERS };
-	const struct tables *tables = &self->world->tables;
-	struct joint joint;
-	struct constraint_row list_rows[JOINT_ROWS_MAX];
-	struct row_block blocks[BLOCKS];
-	struct row_part parts[2 * JOINT_ROWS_MAX];
-	struct row_list list = { .rows = list_rows,
-				 .blocks = blocks,
-				 .parts = parts,
-				 .row_capacity = JOINT_ROWS_MAX,
-				 .block_capacity = BLOCKS,
-				 .part_capacity = 2 * JOINT_ROWS_MAX };
-	struct constraint constraint = {
-		.kind = &constraint_joint, .body_a = 0, .body_b = 1, .data = &joint
-	};
-	struct constraint_options options = { .level = CONSTRAINT_POSITION };
-	uint32_t ends[2] = { joint_body(tables, joint_row, 0), joint_body(tables, joint_row, 1) };
-	joint_from_tables(&self->world->dynamics, joint_row, 0, &joint);
-	constraint.kind->rows(&constraint, 0, NULL, NULL, &options, &list);
-	for (uint32_t i = 0; i < list.row_count; i++) {
-		const struct constraint_row *row = &list_rows[i];
+	struct joint_standing joint;
+	joint_standing_rows(&self->world->dynamics, joint_row, &joint);
+	for (uint32_t i = 0; i < joint.count; i++) {
+		const struct constraint_row *row = &joint.rows[i];
 		bool holds = row->set == ROW_FREE && row->softness == ROW_RIGID;
 		bool reached = row->set == ROW_POSITIVE && row->gap <= TOUCHING;
 		bool bounded = row->set == ROW_BOX && row->softness == ROW_RIGID;
@@ -322,7 +310,8 @@ static bool put_joint(const struct work *self, struct rows *rows, uint32_t joint
 		if (line == NULL)
 			return false;
 		for (uint32_t k = 0; k < row->j.count; k++)
-			put_part(self, rows, line, ends[row->j.parts[k].slot], row->j.parts[k].on);
+			put_part(self, rows, line, joint.ends[row->j.parts[k].slot],
+				 row->j.parts[k].on);
 	}
 	return true;
 }
@@ -450,7 +439,7 @@ static void take_contact(struct work *self, const struct rows *rows,
 {
 	struct force_view *points = self->points + contact->first;
 	uint8_t otherwise = least ? FORCE_LEAST_NORM : FORCE_AS_FOUND;
-	bool friction = contact->count > 0 && has_friction(&self->world->tables, contact->row);
+	bool friction = contact->count > 0 && has_friction(&self->world->dynamics, contact->row);
 	for (uint32_t i = 0; i < contact->count; i++, ++*row) {
 		points[i].known = unique[*row] ? FORCE_UNIQUE : otherwise;
 		points[i].normal_force = least ? rows->lambda[*row] : points[i].normal_force;

@@ -7,6 +7,7 @@
 #include "server/base/arena.h"
 #include "server/base/bitset.h"
 #include "server/base/table.h"
+#include "server/engine/dynamics/one_way.h"
 #include "server/engine/world/body_mass.h"
 #include "server/engine/world/checking.h"
 #include "server/engine/world/parameters.h"
@@ -70,6 +71,8 @@ static enum status check_world(const struct tables *tables, struct reason *why)
 	EXPECT(t->next_joint[0] >= 1 && t->next_joint[0] <= IDS_END, TABLE_WORLD, 0, "next_joint");
 	EXPECT(t->joints_max[0] >= 1, TABLE_WORLD, 0, "joints_max");
 	EXPECT(t->next_field[0] >= 1 && t->next_field[0] <= IDS_END, TABLE_WORLD, 0, "next_field");
+	EXPECT(t->next_system[0] >= 1 && t->next_system[0] <= IDS_END, TABLE_WORLD, 0,
+	       "next_system");
 	return STATUS_OK;
 }
 
@@ -196,6 +199,12 @@ static enum status check_body_settings(const struct tables *tables, uint32_t row
 	EXPECT(check_vector_within(body->friction_axis[row], 1), TABLE_BODY, row, "friction_axis");
 	EXPECT(check_within(body->axis_friction[row], 0, FRICTION_MAX), TABLE_BODY, row,
 	       "axis_friction");
+	double one_way = vec3_length(body->one_way[row]);
+	EXPECT(one_way == 0 || scalar_abs(one_way - 1) <= 1e-9, TABLE_BODY, row, "one_way");
+	EXPECT(check_vector_within(body->surface_velocity[row], SPEED_MAX), TABLE_BODY, row,
+	       "surface_velocity");
+	EXPECT(check_within(body->density[row], 0, SCALAR_MAX), TABLE_BODY, row, "density");
+	EXPECT(body->locks[row] < 64, TABLE_BODY, row, "locks");
 	bool scaled = (body->flags[row] & BODY_SCALED) != 0;
 	EXPECT(check_within(body->gravity_scale[row], -GRAVITY_SCALE_MAX, GRAVITY_SCALE_MAX) &&
 		       (scaled || body->gravity_scale[row] == 0),
@@ -203,6 +212,10 @@ static enum status check_body_settings(const struct tables *tables, uint32_t row
 	EXPECT(check_within(body->speed_max[row], 0, SPEED_MAX), TABLE_BODY, row, "speed_max");
 	EXPECT(check_within(body->angular_speed_max[row], 0, ANGULAR_SPEED_MAX), TABLE_BODY, row,
 	       "angular_speed_max");
+	EXPECT(body->ends_with[row] == 0 || body->ends_with[row] < body->id[row], TABLE_BODY, row,
+	       "ends_with");
+	EXPECT(body->ends_with_owner[row] <= 1, TABLE_BODY, row, "ends_with_owner");
+	EXPECT(body->colour[row] == 0 || body->colour[row] >> 24 == 1, TABLE_BODY, row, "colour");
 	EXPECT(body->integrator[row] < INTEGRATORS_END, TABLE_BODY, row, "integrator");
 	EXPECT(check_within(body->tolerance[row], 0, TOLERANCE_MAX), TABLE_BODY, row, "tolerance");
 	EXPECT(body->substeps[row] <= SUBSTEPS_MAX, TABLE_BODY, row, "substeps");
@@ -325,6 +338,7 @@ static enum status check_contact(const struct tables *tables, uint32_t row, stru
 	EXPECT(contact->touching[row] <= 1, TABLE_CONTACT, row, "touching");
 	EXPECT(contact->fresh[row] <= 1, TABLE_CONTACT, row, "fresh");
 	EXPECT(contact->point_count[row] <= 4, TABLE_CONTACT, row, "point_count");
+	EXPECT(contact->passage[row] <= PASSAGE_ABOVE, TABLE_CONTACT, row, "passage");
 	EXPECT(check_vector_within(contact->normal[row], 2), TABLE_CONTACT, row, "normal");
 	/* Methods convert these to float, so they must be within its range. */
 	for (uint32_t i = 0; i < 12; i++) {
@@ -424,6 +438,42 @@ static enum status check_pending(const struct tables *tables, struct checking *w
 
 /* ---- all -------------------------------------------------------------------------------------- */
 
+static enum status check_movers(const struct tables *tables, struct reason *why)
+{
+	const struct mover_table *t = &tables->mover;
+	uint32_t linked = 0;
+	for (uint32_t body = 0; body < tables->body.count; body++)
+		linked += tables->body.mover[body] != 0;
+	for (uint32_t row = 0; row < t->count; row++) {
+		uint32_t body = t->body[row] - 1;
+		if (t->body[row] == 0)
+			continue;
+		EXPECT(body < tables->body.count && tables->body.id[body] != 0 &&
+			       tables->body.mover[body] == row + 1 && !tables->world.planar[0],
+		       TABLE_MOVER, row, "body");
+		uint32_t first = tables->body.first_placement[body];
+		EXPECT(first != 0 && first <= tables->placement.count &&
+			       tables->placement.next[first - 1] == 0,
+		       TABLE_MOVER, row, "body");
+		EXPECT(t->flags[row] < 2 * MOVER_RESTS, TABLE_MOVER, row, "flags");
+		EXPECT(check_within(t->step_height[row], 0, MOVER_STEP_MAX), TABLE_MOVER, row,
+		       "step_height");
+		EXPECT(check_within(t->slope[row], 0, MOVER_SLOPE_MAX), TABLE_MOVER, row, "slope");
+		EXPECT(check_within(t->push_force[row], 0, FORCE_MAX), TABLE_MOVER, row,
+		       "push_force");
+		EXPECT(check_within(t->snap[row], 0, MOVER_STEP_MAX), TABLE_MOVER, row, "snap");
+		EXPECT(check_vector_within(t->wish[row], SPEED_MAX), TABLE_MOVER, row, "wish");
+		EXPECT(t->ticks[row] > 0, TABLE_MOVER, row, "ticks");
+		EXPECT(check_within(t->jump[row], 0, SPEED_MAX), TABLE_MOVER, row, "jump");
+		EXPECT(check_vector_within(t->velocity[row], 2 * SPEED_MAX), TABLE_MOVER, row,
+		       "velocity");
+		EXPECT(check_vector_within(t->normal[row], 1 + 1e-9), TABLE_MOVER, row, "normal");
+		linked--;
+	}
+	EXPECT(linked == 0, TABLE_MOVER, 0, "body");
+	return STATUS_OK;
+}
+
 static enum status check_all(const struct tables *tables, struct checking *work, struct reason *why)
 {
 	enum status status = check_world(tables, why);
@@ -451,6 +501,12 @@ static enum status check_all(const struct tables *tables, struct checking *work,
 	if (status == STATUS_OK)
 		status = force_fields_check_tables(tables, why);
 	if (status == STATUS_OK)
+		status = check_movers(tables, why);
+	if (status == STATUS_OK)
+		status = pieces_check(tables, work, why);
+	if (status == STATUS_OK)
+		status = particles_check_tables(tables, why);
+	if (status == STATUS_OK)
 		status = check_pending(tables, work, why);
 	return status;
 }
@@ -473,10 +529,10 @@ enum status tables_check_with(const struct tables *tables, struct checking *work
 {
 	uint32_t most = MAX_OF(MAX_OF(tables->body.count, tables->placement.count),
 			       MAX_OF(tables->shape.count, 1u));
-	most = MAX_OF(most, 2 * tables->joint.count);
-	uint64_t keys =
-		(uint64_t)tables->body.count * 2 +
-		MAX_OF(MAX_OF(tables->shape.count, tables->joint.count), tables->field.count);
+	most = MAX_OF(most, MAX_OF(2 * tables->joint.count, tables->piece.count));
+	uint64_t keys = (uint64_t)tables->body.count * 2 +
+			MAX_OF(MAX_OF(tables->shape.count, tables->joint.count),
+			       MAX_OF(tables->field.count, tables->system.count));
 	work->counts = ARENA_ARRAY(&work->arena, uint32_t, most);
 	enum status status = keys <= UINT32_MAX / 2 && work->counts != NULL
 				     ? table_reserve(&work->ids, (uint32_t)keys)

@@ -36,7 +36,7 @@ static struct mass_body side_mass(const struct check *check, const struct planne
 		     body_inertia_inverse(body->mass.inertia, check->planar, inverse);
 	return mass_body_make(body->mass.mass, 1 / body->mass.mass, sym3_load(body->mass.inertia),
 			      turns ? sym3_load(inverse) : (sym3){ 0 }, body->rotation,
-			      check->planar ? MASS_LOCK_PLANAR : 0);
+			      body->locks | (check->planar ? (uint32_t)MASS_LOCK_PLANAR : 0));
 }
 
 static enum status find_side(struct check *check, int64_t *id, const char *field,

@@ -5,6 +5,9 @@ libengine_a_SOURCES += \
 	server/engine/world/parameters.def \
 	server/engine/world/words.def \
 	server/engine/world/apply.c \
+	server/engine/world/removal.h \
+	server/engine/world/removal.c \
+	server/engine/world/stability.c \
 	server/engine/world/sensors.h \
 	server/engine/world/sensors.c \
 	server/engine/world/controls.h \
@@ -31,6 +34,8 @@ libengine_a_SOURCES += \
 	server/engine/world/image_difference.c \
 	server/engine/world/image_read.c \
 	server/engine/world/invariants.c \
+	server/engine/world/locks.h \
+	server/engine/world/locks.c \
 	server/engine/world/motion.c \
 	server/engine/world/joints.h \
 	server/engine/world/joints.c \
@@ -39,8 +44,14 @@ libengine_a_SOURCES += \
 	server/engine/world/joints_invariants.c \
 	server/engine/world/parameters.h \
 	server/engine/world/parameters.c \
+	server/engine/world/particle_systems.h \
+	server/engine/world/particle_systems.c \
+	server/engine/world/particle_invariants.c \
 	server/engine/world/pending.h \
 	server/engine/world/pending.c \
+	server/engine/world/pieces.h \
+	server/engine/world/pieces.c \
+	server/engine/world/pieces_invariants.c \
 	server/engine/world/plan.h \
 	server/engine/world/plan.c \
 	server/engine/world/plan_find.h \
@@ -55,6 +66,12 @@ libengine_a_SOURCES += \
 	server/engine/world/tables.c \
 	server/engine/world/tables_slots.c \
 	server/engine/world/view.c \
+	server/engine/world/surface.h \
+	server/engine/world/surface.c \
+	server/engine/world/mover_work.h \
+	server/engine/world/movers.c \
+	server/engine/world/movers.h \
+	server/engine/world/movers_step.c \
 	server/engine/world/walls.h \
 	server/engine/world/walls.c \
 	server/engine/world/world.h \
@@ -69,10 +86,21 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_forces \
 	tests/unit/server/engine/world/test_controls \
 	tests/unit/server/engine/world/test_sensors \
+	tests/unit/server/engine/world/test_one_way \
+	tests/unit/server/engine/world/test_belts \
+	tests/unit/server/engine/world/test_locks \
+	tests/unit/server/engine/world/test_movers \
+	tests/unit/server/engine/world/test_pieces \
 	tests/unit/server/engine/world/test_force_fields \
+	tests/unit/server/engine/world/test_particles \
+	tests/unit/server/engine/world/test_particle_impacts \
+	tests/unit/server/engine/world/test_fluids \
+	tests/unit/server/engine/world/test_ignored \
 	tests/unit/server/engine/world/test_joints \
 	tests/unit/server/engine/world/test_one_by_one \
 	tests/unit/server/engine/world/test_queries \
+	tests/unit/server/engine/world/test_colours \
+	tests/unit/server/engine/world/test_removal \
 	tests/unit/server/engine/world/test_rollback \
 	tests/unit/server/engine/world/test_slots \
 	tests/unit/server/engine/world/test_snapshot \
@@ -80,11 +108,24 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_tables \
 	tests/unit/server/engine/world/test_waking
 
+# Events of sensors, contacts and hits against all pairs of bodies; 10^4 random worlds with `make soak-streams`.
+UNIT_TESTS += tests/property/test_streams
+.PHONY: soak-streams
+soak-streams: tests/property/test_streams
+	CAIRN_POSES=$${CAIRN_POSES:-15} ./tests/property/test_streams
+
+# Movers are inside nothing after random moves; 10^5 of them with `make soak-movers`.
+UNIT_TESTS += tests/property/test_mover_walks
+.PHONY: soak-movers
+soak-movers: tests/property/test_mover_walks
+	CAIRN_POSES=$${CAIRN_POSES:-38} ./tests/property/test_mover_walks
+
 tests_lib_libtests_a_SOURCES += \
 	tests/lib/eliminate.h \
 	tests/lib/motions.h \
 	tests/lib/eliminate.c \
 	tests/lib/gen_commands.h \
+	tests/lib/hall.h tests/lib/hall.c \
 	tests/lib/gen_commands.c \
 	tests/lib/joined.h tests/lib/joined.c \
 	tests/lib/near.h \

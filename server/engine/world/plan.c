@@ -8,7 +8,7 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 {
 	if (batch->count > BATCH_COMMANDS_MAX)
 		return; /* will be refused */
-	uint64_t attachments = 0, targets = 0;
+	uint64_t attachments = 0, targets = 0, pieces = 0;
 	for (uint32_t i = 0; i < batch->count; i++) {
 		const struct command *command = &batch->commands[i];
 		switch (command->op) {
@@ -30,8 +30,20 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 		case COMMAND_JOINT_CREATE:
 			size->joints++;
 			break;
+		case COMMAND_SET_PIECE:
+			pieces++;
+			break;
 		case COMMAND_FIELD_CREATE:
 			size->fields++;
+			break;
+		case COMMAND_SET_MOVER:
+			size->movers++;
+			break;
+		case COMMAND_PARTICLES_CREATE:
+			size->systems++;
+			break;
+		case COMMAND_PARTICLES_ADD:
+			size->particles++;
 			break;
 		case COMMAND_JOINT_TARGETS:
 			targets += MIN_OF(command->joint_targets.targets.count,
@@ -49,9 +61,11 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 		}
 	}
 	size->placements += attachments;
+	size->pieces += pieces;
 	size->commands = MAX_OF(size->commands, batch->count);
 	size->attachments = (uint32_t)MAX_OF(size->attachments, attachments);
 	size->targets = (uint32_t)MAX_OF(size->targets, targets);
+	size->weights = (uint32_t)MAX_OF(size->weights, pieces);
 }
 
 enum status plan_init(struct batch_plan *plan, struct arena *arena, const struct plan_size *size)
@@ -62,14 +76,24 @@ enum status plan_init(struct batch_plan *plan, struct arena *arena, const struct
 	plan->added = ARENA_ARRAY(arena, const struct shape *, commands);
 	plan->attachments = ARENA_ARRAY(arena, struct attachment, attachments);
 	plan->attached = ARENA_ARRAY(arena, const struct shape *, attachments);
-	/* A joint's command may name two bodies. */
-	plan->bodies = ARENA_ARRAY(arena, struct planned_body, 2 * (uint64_t)commands);
+	/* A joint's command may name two bodies, and a SPAWN one besides its own. */
+	plan->bodies =
+		ARENA_ARRAY(arena, struct planned_body, 2 * (uint64_t)commands + size->followers);
+	plan->followers = ARENA_ARRAY(arena, struct planned_follower, size->followers);
+	plan->follower_scratch = ARENA_ARRAY(arena, struct planned_follower, size->followers);
+	plan->gone = ARENA_ARRAY(arena, body_id, size->followers);
+	plan->gone_end = ARENA_ARRAY(arena, uint32_t, commands);
 	plan->shapes =
 		ARENA_ARRAY(arena, struct planned_shape, (uint64_t)size->shapes_known + commands);
 	plan->joints = ARENA_ARRAY(arena, struct planned_joint, (uint64_t)commands + size->targets);
 	plan->targets = ARENA_ARRAY(arena, struct joint_target, size->targets);
 	plan->fields = ARENA_ARRAY(arena, struct planned_field, commands);
-	bool good = plan->joints != NULL && plan->fields != NULL && plan->targets != NULL;
+	plan->weights = ARENA_ARRAY(arena, struct planned_weight, size->weights);
+	plan->systems = ARENA_ARRAY(arena, struct planned_system, commands);
+	bool good = plan->followers != NULL && plan->follower_scratch != NULL &&
+		    plan->gone != NULL && plan->gone_end != NULL;
+	good = good && plan->weights != NULL && plan->joints != NULL && plan->fields != NULL &&
+	       plan->targets != NULL && plan->systems != NULL;
 	good = good && plan->commands != NULL && plan->values != NULL && plan->added != NULL &&
 	       plan->attachments != NULL && plan->attached != NULL && plan->bodies != NULL &&
 	       plan->shapes != NULL;

@@ -7,6 +7,7 @@
 
 #include "server/engine/dynamics/force_field.h"
 #include "server/engine/dynamics/joint_list.h"
+#include "server/engine/dynamics/particles.h"
 
 #include <string.h>
 
@@ -30,13 +31,18 @@ uint64_t plan_field_key(field_id id)
 	return (uint64_t)3 << 32 | id;
 }
 
+uint64_t plan_system_key(system_id id)
+{
+	return (uint64_t)4 << 32 | id;
+}
+
 void plan_index_put(struct check *check, uint64_t key, uint32_t value)
 {
 	enum status status = table_insert(&check->world->plan_index, key, value);
 	ASSERT(status == STATUS_OK);
 }
 
-static struct planned_body *plan_body(struct check *check, body_id id)
+struct planned_body *plan_body(struct check *check, body_id id)
 {
 	struct batch_plan *plan = check->plan;
 	uint32_t at;
@@ -51,13 +57,17 @@ static struct planned_body *plan_body(struct check *check, body_id id)
 	*body = (struct planned_body){ .id = id,
 				       .row = row,
 				       .owner = table->owner[row],
+				       .ends_with = table->ends_with[row],
 				       .status = table->status[row],
 				       .flags = table->flags[row],
+				       .locks = table->locks[row],
 				       .quarantined = table->quarantined[row] != 0,
+				       .mover = table->mover[row] != 0,
 				       .position = table->position[row],
 				       .rotation = table->rotation[row],
 				       .velocity = table->velocity[row],
 				       .angular_velocity = table->angular_velocity[row],
+				       .density = table->density[row],
 				       .mass.mass = table->mass[row],
 				       .mass.centre = table->centre[row] };
 	memcpy(body->mass.inertia, table->inertia[row], sizeof body->mass.inertia);
@@ -110,6 +120,25 @@ static enum status resolve_id(struct check *check, int64_t *id, enum command_res
 	return STATUS_OK;
 }
 
+/* The body may be commanded by the batch's session. */
+static enum status check_owned(const struct check *check, body_id id, uint32_t owner,
+			       const char *field)
+{
+	if (check->plan->restricted && owner != check->plan->session)
+		return REFUSE(check, STATUS_NOT_OWNER, field,
+			      "%s is %u: it belongs to session %u, and a player (session %u) may "
+			      "command only its own; a controller may give it away (set_owner)",
+			      field, id, owner, check->plan->session);
+	return STATUS_OK;
+}
+
+static enum status refuse_unknown_body(const struct check *check, int64_t id, const char *field)
+{
+	return REFUSE(check, STATUS_UNKNOWN_BODY, field,
+		      "%s is %lld: there is no such body in this world; it may have been removed",
+		      field, (long long)id);
+}
+
 enum status plan_find_named_body(struct check *check, int64_t *id, struct planned_body **body,
 				 const char *field)
 {
@@ -118,16 +147,8 @@ enum status plan_find_named_body(struct check *check, int64_t *id, struct planne
 		return status;
 	*body = plan_body(check, (body_id)*id);
 	if (*body == NULL)
-		return REFUSE(
-			check, STATUS_UNKNOWN_BODY, field,
-			"%s is %lld: there is no such body in this world; it may have been removed",
-			field, (long long)*id);
-	if (check->plan->restricted && (*body)->owner != check->plan->session)
-		return REFUSE(check, STATUS_NOT_OWNER, field,
-			      "%s is %u: it belongs to session %u, and a player (session %u) may "
-			      "command only its own; a controller may give it away (set_owner)",
-			      field, (*body)->id, (*body)->owner, check->plan->session);
-	return STATUS_OK;
+		return refuse_unknown_body(check, *id, field);
+	return check_owned(check, (*body)->id, (*body)->owner, field);
 }
 
 enum status plan_find_body(struct check *check, int64_t *id, struct planned_body **body)
@@ -226,6 +247,45 @@ enum status plan_find_field(struct check *check, int64_t *id, struct planned_fie
 	return STATUS_OK;
 }
 
+static struct planned_system *plan_system(struct check *check, system_id id)
+{
+	struct batch_plan *plan = check->plan;
+	uint32_t at;
+	if (table_find(&check->world->plan_index, plan_system_key(id), &at))
+		return plan->systems[at].removed ? NULL : &plan->systems[at];
+	uint32_t row = dynamics_find_system(&check->world->dynamics, id);
+	if (row == ROW_NONE)
+		return NULL;
+	const struct system_table *table = &check->world->tables.system;
+	struct planned_system *system = &plan->systems[plan->system_count];
+	*system = (struct planned_system){ .id = id,
+					   .owner = table->owner[row],
+					   .capacity = table->most[row],
+					   .alive = table->alive[row] };
+	plan_index_put(check, plan_system_key(id), plan->system_count++);
+	return system;
+}
+
+enum status plan_find_system(struct check *check, int64_t *id, struct planned_system **system)
+{
+	enum status status = resolve_id(check, id, RESULT_PARTICLES, "system");
+	if (status != STATUS_OK)
+		return status;
+	*system = plan_system(check, (system_id)*id);
+	if (*system == NULL)
+		return REFUSE(check, STATUS_UNKNOWN_PARTICLES, "system",
+			      "system is %lld: there is no such particle system in this world; it "
+			      "may have been removed",
+			      (long long)*id);
+	if (check->plan->restricted && (*system)->owner != check->plan->session)
+		return REFUSE(
+			check, STATUS_NOT_OWNER, "system",
+			"system is %u: it belongs to session %u, and a player (session %u) may "
+			"command only its own; a controller may command it",
+			(*system)->id, (*system)->owner, check->plan->session);
+	return STATUS_OK;
+}
+
 enum status plan_find_shape(struct check *check, int64_t *id, struct planned_shape **shape,
 			    const char *field)
 {
@@ -241,22 +301,61 @@ enum status plan_find_shape(struct check *check, int64_t *id, struct planned_sha
 	return STATUS_OK;
 }
 
-enum status plan_find_moving(struct check *check, int64_t *id, bool dynamic,
-			     struct planned_body **body)
+/* The body may be given velocity, or, if `dynamic`, force. */
+static enum status check_moving(const struct check *check, body_id id, bool quarantined,
+				uint8_t body_status, bool dynamic)
+{
+	if (quarantined)
+		return REFUSE(check, STATUS_QUARANTINED, "body",
+			      "body %u is in quarantine: set_status returns it to the simulation",
+			      id);
+	bool fits = body_status == BODY_DYNAMIC || (!dynamic && body_status == BODY_ANIMATED);
+	if (!fits)
+		return REFUSE(check, STATUS_STATUS_WRONG, "body",
+			      "body %u is %s: it must be dynamic%s; set_status changes that", id,
+			      command_word(WORDS_BODY_STATUS, body_status),
+			      dynamic ? "" : " or animated");
+	return STATUS_OK;
+}
+
+enum status plan_find_moving(struct check *check, int64_t *id, struct planned_body **body)
 {
 	enum status status = plan_find_body(check, id, body);
 	if (status != STATUS_OK)
 		return status;
-	if ((*body)->quarantined)
-		return REFUSE(check, STATUS_QUARANTINED, "body",
-			      "body %u is in quarantine: set_status returns it to the simulation",
-			      (*body)->id);
-	bool fits =
-		(*body)->status == BODY_DYNAMIC || (!dynamic && (*body)->status == BODY_ANIMATED);
-	if (!fits)
-		return REFUSE(check, STATUS_STATUS_WRONG, "body",
-			      "body %u is %s: it must be dynamic%s; set_status changes that",
-			      (*body)->id, command_word(WORDS_BODY_STATUS, (*body)->status),
-			      dynamic ? "" : " or animated");
-	return STATUS_OK;
+	return check_moving(check, (*body)->id, (*body)->quarantined, (*body)->status, false);
+}
+
+enum status plan_find_pushed(struct check *check, int64_t *id)
+{
+	enum status status = resolve_id(check, id, RESULT_BODY, "body");
+	if (status != STATUS_OK)
+		return status;
+	const struct batch_plan *plan = check->plan;
+	const struct body_table *table = &check->world->tables.body;
+	body_id body = (body_id)*id;
+	uint32_t at, owner;
+	uint8_t body_status;
+	bool quarantined;
+	if (plan->body_count > 0 &&
+	    table_find(&check->world->plan_index, plan_body_key(body), &at)) {
+		const struct planned_body *planned = &plan->bodies[at];
+		if (planned->removed)
+			return refuse_unknown_body(check, *id, "body");
+		owner = planned->owner;
+		body_status = planned->status;
+		quarantined = planned->quarantined;
+	} else {
+		uint32_t row = body < IDS_END ? dynamics_find_body(&check->world->dynamics, body)
+					      : ROW_NONE;
+		if (row == ROW_NONE)
+			return refuse_unknown_body(check, *id, "body");
+		owner = table->owner[row];
+		body_status = table->status[row];
+		quarantined = table->quarantined[row] != 0;
+	}
+	status = check_owned(check, body, owner, "body");
+	if (status != STATUS_OK)
+		return status;
+	return check_moving(check, body, quarantined, body_status, true);
 }

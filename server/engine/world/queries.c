@@ -8,6 +8,7 @@
 #include "server/base/heap.h"
 #include "server/base/sort.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/piece.h"
 #include "server/engine/linalg/eigen3.h"
 #include "server/engine/math/sym3.h"
 #include "server/engine/world/world.h"
@@ -28,15 +29,16 @@ static pose placement_at(const struct tables *tables, uint32_t placement)
 				  tables->placement.rotation[placement]));
 }
 
-static bool passes_filter(const struct tables *tables, uint32_t placement,
+static bool passes_filter(const struct dynamics *dynamics, uint32_t placement,
 			  struct query_filter filter)
 {
+	const struct tables *tables = dynamics->tables;
 	uint32_t body = tables->placement.body[placement] - 1;
 	if (tables->body.id[body] == BODY_WALLS || tables->body.id[body] == filter.ignore ||
-	    (tables->body.flags[body] & BODY_SENSOR))
+	    piece_is_sensor(dynamics, placement))
 		return false;
-	return (filter.category & tables->body.mask[body]) != 0 &&
-	       (tables->body.category[body] & filter.mask) != 0;
+	struct piece_filter own = piece_filter(dynamics, placement);
+	return (filter.category & own.mask) != 0 && (own.category & filter.mask) != 0;
 }
 
 /* The index of a placement among its body's placements. */
@@ -73,7 +75,7 @@ static struct placed_shape placed_of(const struct world *world, uint32_t placeme
 static bool visit_near(uint32_t placement, void *context)
 {
 	struct near_work *work = context;
-	if (!passes_filter(&work->world->tables, placement, work->filter))
+	if (!passes_filter(&work->world->dynamics, placement, work->filter))
 		return true;
 	if (work->count < work->capacity)
 		work->out[work->count] = placed_of(work->world, placement);

@@ -8,6 +8,7 @@
 #include "server/base/hash.h"
 #include "server/base/heap.h"
 #include "server/engine/dynamics/joint_list.h"
+#include "server/engine/world/removal.h"
 #include "server/engine/world/rollback.h"
 
 #include <string.h>
@@ -148,6 +149,7 @@ static void begin_boundary(struct world *world)
 	dynamics->limit_met = 0;
 	world->stored_results.count = world->stored_values.count = world->values.count = 0;
 	changes_rebuild(&world->changes, &world->tables);
+	removal_recount(world);
 	changes_open(&world->changes, world->tables.world.next_body[0]);
 	dynamics_joints_open(dynamics, world->tables.world.next_joint[0]);
 }

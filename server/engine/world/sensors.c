@@ -1,15 +1,16 @@
 /* sensors.c: see sensors.h.
  *
  * Overlaps are a function of the poses at the end of the tick: of each sensor with each other solid
- * body that is no sensor and whose filter fits, unless both are static, whether it sleeps or not.
+ * body that is no sensor and whose filter fits (by pieces: sensors, filters and what is solid may be
+ * single pieces of bodies), unless both are static, whether it sleeps or not.
  * The table holds those of the last tick, so a world that is loaded tells the same events.
  *
  * A body whose way in the tick is long against its size may cross a thin sensor without overlapping
  * it at either end. Its shapes are cast along the straight line from its pose at the beginning to
  * that at the end, without turning; what is met on the way and not overlapped at the ends begins
  * and ends within the tick. Sensors that are fast are cast against the other bodies likewise. If
- * both are fast, the relative way counts, where the end of one is near the way of the other. What
- * overlaps at either end, or bounces back, is not searched for.
+ * both are fast, the relative way counts. A body that was slow as the tick began counts as standing
+ * where it ends. What overlaps at either end, or bounces back, is not searched for.
  *
  * The order of the broad phase is unspecified, so pairs are sorted before anything is told.
  */
@@ -20,6 +21,7 @@
 #include "server/engine/collision/query.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/pairs.h"
+#include "server/engine/dynamics/piece.h"
 #include "server/engine/world/world.h"
 
 #include <string.h>
@@ -29,24 +31,14 @@
 
 void sensors_release(struct sensors *self)
 {
+	box_queries_release(&self->queries);
+	ARRAY_RELEASE(&self->querying);
 	ARRAY_RELEASE(&self->pairs);
 	ARRAY_RELEASE(&self->scratch);
 	ARRAY_RELEASE(&self->fast);
 	ARRAY_RELEASE(&self->from);
 	ARRAY_RELEASE(&self->crossings);
-}
-
-static bool is_sensor(const struct body_table *body, uint32_t row)
-{
-	return (body->flags[row] & BODY_SENSOR) != 0;
-}
-
-static bool has_sensors(const struct body_table *body)
-{
-	uint8_t all = 0;
-	for (uint32_t row = 0; row < body->count; row++)
-		all |= body->flags[row];
-	return (all & BODY_SENSOR) != 0;
+	ARRAY_RELEASE(&self->sweeps);
 }
 
 static pose body_at(const struct body_table *body, uint32_t row)
@@ -65,15 +57,17 @@ static const struct shape *shape_of(const struct world *world, uint32_t placemen
 	return world->shapes[world->tables.placement.shape[placement]];
 }
 
-/* Whether the sensor tells of the other body. */
-static bool may_sense(const struct tables *tables, uint32_t sensor, uint32_t other)
+/* Whether a placement, which is a sensor, tells of another one's body. */
+static bool may_sense(const struct dynamics *dynamics, uint32_t placement, uint32_t of)
 {
+	const struct tables *tables = dynamics->tables;
 	const struct body_table *body = &tables->body;
+	uint32_t sensor = placement_body(tables, placement), other = placement_body(tables, of);
 	ASSERT(sensor < body->count && other < body->count);
-	return other != sensor && body->id[other] != BODY_WALLS && !is_sensor(body, other) &&
+	return other != sensor && body->id[other] != BODY_WALLS && !piece_is_sensor(dynamics, of) &&
 	       body_is_solid(tables, other) &&
 	       (body->status[sensor] != BODY_STATIC || body->status[other] != BODY_STATIC) &&
-	       pairs_filter_allows(body, sensor, other);
+	       pairs_filter_allows(dynamics, placement, of);
 }
 
 static uint64_t pair_of(const struct body_table *body, uint32_t sensor, uint32_t other)
@@ -81,23 +75,36 @@ static uint64_t pair_of(const struct body_table *body, uint32_t sensor, uint32_t
 	return (uint64_t)body->id[sensor] << 32 | body->id[other];
 }
 
-/* ---- overlaps ----------------------------------------------------------------------------------
- * */
+/* ---- overlaps -------------------------------------------------------------------------------- */
 
 struct sensing {
 	struct world *world;
-	uint32_t sensor;
+	uint32_t query; /* the one that the rest is of */
+	uint32_t sensor, placement;
 	const struct shape *shape; /* of the sensor */
 	pose at;
 };
 
-static bool visit_near(uint32_t placement, void *context)
+static void turn_to_query(struct sensing *work, uint32_t query)
+{
+	const struct tables *tables = &work->world->tables;
+	uint32_t placement = work->world->sensors.querying.items[query];
+	work->query = query;
+	work->placement = placement;
+	work->sensor = tables->placement.body[placement] - 1;
+	work->shape = shape_of(work->world, placement);
+	work->at = placement_in(tables, placement, body_at(&tables->body, work->sensor));
+}
+
+static bool visit_near(uint32_t placement, uint32_t query, void *context)
 {
 	struct sensing *work = context;
 	struct sensors *self = &work->world->sensors;
 	const struct tables *tables = &work->world->tables;
 	uint32_t other = tables->placement.body[placement] - 1;
-	if (!may_sense(tables, work->sensor, other))
+	if (query != work->query)
+		turn_to_query(work, query);
+	if (!may_sense(&work->world->dynamics, work->placement, placement))
 		return true;
 	uint64_t pair = pair_of(&tables->body, work->sensor, other);
 	if (self->pairs.count > 0 && self->pairs.items[self->pairs.count - 1] == pair)
@@ -112,23 +119,49 @@ static bool visit_near(uint32_t placement, void *context)
 	return !self->lost;
 }
 
-static void find_overlaps(struct world *world)
+/* A query for each shape of the body that is a sensor. */
+static void add_queries(struct world *world, uint32_t sensor)
 {
 	const struct tables *tables = &world->tables;
-	const struct body_table *body = &tables->body;
-	struct sensing work = { .world = world };
-	for (uint32_t row = 0; row < body->count; row++) {
-		if (!is_sensor(body, row) || !body_is_solid(tables, row))
+	struct sensors *self = &world->sensors;
+	for (uint32_t p = tables->body.first_placement[sensor]; p != 0 && !self->lost;
+	     p = tables->placement.next[p - 1]) {
+		if (!piece_is_sensor(&world->dynamics, p - 1))
 			continue;
-		work.sensor = row;
-		for (uint32_t p = body->first_placement[row]; p != 0;
-		     p = tables->placement.next[p - 1]) {
-			work.shape = shape_of(world, p - 1);
-			work.at = placement_in(tables, p - 1, body_at(body, row));
-			struct aabb box = shape_aabb(work.shape, &work.at);
-			broad_phase_query(world->dynamics.broad_phase, &box, visit_near, &work);
-		}
+		pose at = placement_in(tables, p - 1, body_at(&tables->body, sensor));
+		struct aabb box = shape_aabb(shape_of(world, p - 1), &at);
+		self->lost |=
+			box_queries_add(&self->queries, &box) != STATUS_OK ||
+			ARRAY_RESERVE(&self->querying, self->querying.count + 1u) != STATUS_OK;
+		if (!self->lost)
+			self->querying.items[self->querying.count++] = p - 1;
 	}
+}
+
+/* Of static sensors, which static bodies do not concern, or of the others. */
+static void find_overlaps_of(struct world *world, bool still)
+{
+	struct sensors *self = &world->sensors;
+	const struct body_table *body = &world->tables.body;
+	struct sensing work = { .world = world, .query = UINT32_MAX };
+	box_queries_clear(&self->queries);
+	self->querying.count = 0;
+	for (uint32_t row = 0; row < body->count && !self->lost; row++)
+		if (piece_any_sensor(&world->dynamics, row) && body_is_solid(&world->tables, row) &&
+		    (body->status[row] == BODY_STATIC) == still)
+			add_queries(world, row);
+	if (self->lost || self->querying.count == 0)
+		return;
+	ASSERT(self->querying.count == self->queries.boxes.count);
+	self->lost |= box_queries_run(&self->queries, world->dynamics.broad_phase,
+				      still ? BOX_QUERY_MOVING : BOX_QUERY_ALL, visit_near,
+				      &work) != STATUS_OK;
+}
+
+static void find_overlaps(struct world *world)
+{
+	find_overlaps_of(world, true);
+	find_overlaps_of(world, false);
 }
 
 /* Sorts the pairs, each once. */
@@ -166,8 +199,7 @@ static bool has_key(const uint64_t *keys, uint32_t count, uint64_t key)
 	return at < count && keys[at] == key;
 }
 
-/* ---- crossings ---------------------------------------------------------------------------------
- * */
+/* ---- crossings ------------------------------------------------------------------------------- */
 
 void sensors_begin(struct world *world)
 {
@@ -177,7 +209,8 @@ void sensors_begin(struct world *world)
 	const struct bitset *awake = &world->dynamics.awake;
 	self->fast.count = self->from.count = self->crossings.count = self->pairs.count = 0;
 	self->lost = false;
-	self->any = has_sensors(body);
+	self->any = (dynamics_all_flags(tables) & BODY_SENSOR) != 0 ||
+		    world->dynamics.sensing.count > 0;
 	if (!self->any)
 		return;
 	double dt = world_dt(world);
@@ -197,7 +230,7 @@ void sensors_begin(struct world *world)
 
 struct crossing_work {
 	struct world *world;
-	uint32_t row; /* the fast body */
+	uint32_t row, placement; /* the fast body, and the shape of it */
 	const struct shape *shape;
 	pose from;
 	vec3 way;
@@ -218,12 +251,14 @@ static bool visit_crossed(uint32_t placement, void *context)
 	struct sensors *self = &work->world->sensors;
 	const struct tables *tables = &work->world->tables;
 	uint32_t other = tables->placement.body[placement] - 1;
-	bool sensor = is_sensor(&tables->body, work->row);
-	if (sensor == is_sensor(&tables->body, other))
+	bool sensor = piece_is_sensor(&work->world->dynamics, work->placement);
+	if (sensor == piece_is_sensor(&work->world->dynamics, placement))
 		return true;
+	uint32_t sensing = sensor ? work->placement : placement;
+	uint32_t sensed = sensor ? placement : work->placement;
 	uint32_t a = sensor ? work->row : other, b = sensor ? other : work->row;
 	uint64_t pair = pair_of(&tables->body, a, b);
-	if (!body_is_solid(tables, a) || !may_sense(tables, a, b) ||
+	if (!body_is_solid(tables, a) || !may_sense(&work->world->dynamics, sensing, sensed) ||
 	    has_key(self->pairs.items, self->pairs.count, pair) ||
 	    has_key(tables->overlap.pair, tables->overlap.count, pair))
 		return true;
@@ -244,27 +279,109 @@ static bool visit_crossed(uint32_t placement, void *context)
 	return !self->lost;
 }
 
-static void find_crossings(struct world *world)
+/* Casts a shape of the i-th fast body; `placement` is the shape's. */
+static struct crossing_work begin_crossing(struct world *world, uint32_t i, uint32_t placement,
+					   struct aabb *swept)
 {
 	const struct tables *tables = &world->tables;
-	const struct sensors *self = &world->sensors;
-	for (uint32_t i = 0; i < self->fast.count; i++) {
+	ASSERT(i < world->sensors.fast.count);
+	uint32_t row = (uint32_t)world->sensors.fast.items[i];
+	pose from = placement_in(tables, placement, world->sensors.from.items[i]);
+	pose end = placement_in(tables, placement, body_at(&tables->body, row));
+	struct crossing_work work = { world,	 row,
+				      placement, shape_of(world, placement),
+				      from,	 vec3_sub(end.position, from.position) };
+	end.rotation = from.rotation;
+	*swept = aabb_union(shape_aabb(work.shape, &from), shape_aabb(work.shape, &end));
+	return work;
+}
+
+/* What stands or is slow; of fast bodies those whose end is near. Notes the space that the fast
+ * ones sweep. */
+static void cross_standing(struct world *world)
+{
+	const struct tables *tables = &world->tables;
+	struct sensors *self = &world->sensors;
+	self->sweeps.count = 0;
+	self->lost |= ARRAY_RESERVE(&self->sweeps, self->fast.count) != STATUS_OK;
+	for (uint32_t i = 0; i < self->fast.count && !self->lost; i++) {
 		uint32_t row = (uint32_t)self->fast.items[i];
-		pose begin = self->from.items[i], to = body_at(&tables->body, row);
+		struct aabb all = aabb_empty(), swept;
 		if (!body_is_solid(tables, row))
 			continue;
 		for (uint32_t p = tables->body.first_placement[row]; p != 0;
 		     p = tables->placement.next[p - 1]) {
-			pose from = placement_in(tables, p - 1, begin);
-			pose end = placement_in(tables, p - 1, to);
-			struct crossing_work work = { world, row, shape_of(world, p - 1), from,
-						      vec3_sub(end.position, from.position) };
-			end.rotation = from.rotation;
-			struct aabb box = aabb_union(shape_aabb(work.shape, &from),
-						     shape_aabb(work.shape, &end));
-			broad_phase_query(world->dynamics.broad_phase, &box, visit_crossed, &work);
+			struct crossing_work work = begin_crossing(world, i, p - 1, &swept);
+			broad_phase_query(world->dynamics.broad_phase, &swept, visit_crossed,
+					  &work);
+			all = aabb_union(all, swept);
 		}
+		self->sweeps.items[self->sweeps.count++] = (struct sensor_sweep){ all, i };
 	}
+}
+
+static int compare_sweeps(const void *a, const void *b, void *context)
+{
+	UNUSED(context);
+	const struct sensor_sweep *x = a, *y = b;
+	if (x->box.min.x != y->box.min.x)
+		return x->box.min.x < y->box.min.x ? -1 : 1;
+	return x->fast < y->fast ? -1 : x->fast > y->fast;
+}
+
+/* Casts the fast sensor of a sweep against the shapes of another fast body. */
+static void cross_fast(struct world *world, const struct sensor_sweep *sensor,
+		       const struct sensor_sweep *other)
+{
+	const struct tables *tables = &world->tables;
+	const struct sensors *self = &world->sensors;
+	uint32_t row = (uint32_t)self->fast.items[sensor->fast];
+	uint32_t of = (uint32_t)self->fast.items[other->fast];
+	struct aabb swept;
+	ASSERT(piece_any_sensor(&world->dynamics, row));
+	for (uint32_t p = tables->body.first_placement[row]; p != 0;
+	     p = tables->placement.next[p - 1]) {
+		struct crossing_work work = begin_crossing(world, sensor->fast, p - 1, &swept);
+		for (uint32_t q = tables->body.first_placement[of]; q != 0;
+		     q = tables->placement.next[q - 1])
+			(void)visit_crossed(q - 1, &work);
+	}
+}
+
+/* Fast sensors and fast bodies whose ways cross, by a sweep along x: the broad phase knows their
+ * ends only. */
+static void cross_moving(struct world *world)
+{
+	struct sensors *self = &world->sensors;
+	uint32_t count = self->sweeps.count;
+	struct sensor_sweep *scratch = heap_alloc(MAX_OF(count, 1u) * sizeof *scratch);
+	double widest = 0;
+	self->lost |= scratch == NULL;
+	if (self->lost)
+		return;
+	sort_items(self->sweeps.items, scratch, count, sizeof *scratch, compare_sweeps, NULL);
+	heap_free(scratch);
+	for (uint32_t i = 0; i < count; i++)
+		widest = scalar_max(widest, self->sweeps.items[i].box.max.x -
+						    self->sweeps.items[i].box.min.x);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct sensor_sweep *sensor = &self->sweeps.items[i];
+		uint32_t k = i;
+		if (!piece_any_sensor(&world->dynamics, (uint32_t)self->fast.items[sensor->fast]))
+			continue;
+		while (k > 0 && self->sweeps.items[k - 1].box.min.x >= sensor->box.min.x - widest)
+			k--;
+		for (; k < count && self->sweeps.items[k].box.min.x <= sensor->box.max.x; k++)
+			if (aabb_overlaps(sensor->box, self->sweeps.items[k].box))
+				cross_fast(world, sensor, &self->sweeps.items[k]);
+	}
+}
+
+static void find_crossings(struct world *world)
+{
+	cross_standing(world);
+	if (world->sensors.sweeps.count > 1)
+		cross_moving(world);
 }
 
 static int compare_crossings(const void *a, const void *b, void *context)
@@ -276,8 +393,7 @@ static int compare_crossings(const void *a, const void *b, void *context)
 	return x->fraction < y->fraction ? -1 : x->fraction > y->fraction;
 }
 
-/* ---- telling -----------------------------------------------------------------------------------
- * */
+/* ---- telling --------------------------------------------------------------------------------- */
 
 static void tell(struct world *world, enum event_kind kind, uint64_t pair, double fraction)
 {
@@ -353,8 +469,7 @@ void sensors_end(struct world *world)
 	store(tables, self);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- * */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 enum status world_sensed(const struct world *world, body_id sensor, body_id *out, uint32_t capacity,
 			 uint32_t *count)

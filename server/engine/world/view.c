@@ -112,8 +112,10 @@ enum status world_body(const struct world *world, body_id id, struct body_view *
 		.asleep = body->sleep_set[row] != 0,
 		.quarantined = body->quarantined[row] != 0,
 		.fast = (body->flags[row] & BODY_FAST) != 0,
+		.sensor = (body->flags[row] & BODY_SENSOR) != 0,
 		.owner = body->owner[row],
 		.tag = body->tag[row],
+		.colour = body->colour[row],
 		.position = body->position[row],
 		.rotation = body->rotation[row],
 		.velocity = body->velocity[row],
@@ -222,7 +224,8 @@ enum status world_supports(const struct world *world, const char *method, struct
 			why, STATUS_UNKNOWN_METHOD, -1, "method",
 			"method is %.31s: there is no such method; docs/METHODS.md lists them",
 			method);
-	return method_supports(found, &world->dynamics, why);
+	enum status status = method_supports(found, &world->dynamics, why);
+	return status == STATUS_OK ? method_asks_world(found, &world->tables, why) : status;
 }
 
 uint32_t world_parameters(struct parameter_info *out, uint32_t capacity)

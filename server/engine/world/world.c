@@ -1,4 +1,5 @@
 /* world.c: creation of worlds from options or tables, boundaries, destruction. */
+#include "server/engine/world/removal.h"
 #include "server/engine/world/world.h"
 
 #include "server/base/array.h"
@@ -199,6 +200,7 @@ enum status world_make(struct tables *tables, struct shape_source source, struct
 		return status;
 	}
 	changes_rebuild(&world->changes, &world->tables);
+	removal_recount(world);
 	changes_open(&world->changes, world->tables.world.next_body[0]);
 	dynamics_joints_open(&world->dynamics, world->tables.world.next_joint[0]);
 	*out = world;
@@ -249,6 +251,7 @@ void world_destroy(struct world *world)
 	table_release(&world->plan_index);
 	bytes_release(&world->encoded);
 	sensors_release(&world->sensors);
+	mover_work_release(&world->mover_work);
 	rollback_work_destroy(world->rollback);
 	tables_release(&world->tables);
 	heap_free(world);
@@ -421,5 +424,6 @@ enum status world_rebuild_caches(struct world *world)
 	enum status status = dynamics_rebuild(&world->dynamics);
 	if (status == STATUS_OK)
 		changes_rebuild(&world->changes, &world->tables);
+	removal_recount(world);
 	return status;
 }

@@ -14,6 +14,7 @@
 #include "server/engine/engine.h"
 #include "server/engine/methods/method.h"
 #include "server/engine/world/changes.h"
+#include "server/engine/world/mover_work.h"
 #include "server/engine/world/sensors.h"
 #include "server/engine/world/tables.h"
 
@@ -70,10 +71,13 @@ struct world {
 	/* Lists of world_joint_changes: created, moved, changed, removed, and scratch for sorting. */
 	struct joint_ids joint_lists[5];
 
+	uint32_t follower_count; /* bodies with an ends_with; derived */
+
 	/* Work of world_apply, empty between calls. */
 	struct table plan_index;
 	struct bytes encoded;
 	struct sensors sensors;
+	struct mover_work mover_work;
 	struct rollback_work
 		*rollback; /* owned; NULL before the first rollback image (rollback.h) */
 

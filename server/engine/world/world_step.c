@@ -1,13 +1,16 @@
 /* world_step.c: one tick.
  *
- * In this order: apply the stored batches that are due, make the method's step, enforce the bounds,
- * count the drives down, then update the changes and sort the events. If the step would exceed a
- * limit or memory runs out, no step is made, and the world reports that once per boundary.
+ * In this order: apply the stored batches that are due, give movers their velocities, make the
+ * method's step, enforce the bounds, move the particles, count the drives down, then update the
+ * changes and sort the events. If the step would exceed a limit or memory runs out, no step is
+ * made, and the world reports that once per boundary.
  */
 #include "server/base/array.h"
+#include "server/engine/dynamics/particles.h"
 #include "server/engine/world/body_mass.h"
 #include "server/engine/world/controls.h"
 #include "server/engine/world/drives.h"
+#include "server/engine/world/movers.h"
 #include "server/engine/world/world.h"
 
 #include <string.h>
@@ -117,18 +120,32 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	if (status != STATUS_OK)
 		return refuse_step(world, reason_set(why, status, -1, "memory", "out of memory"));
 	controls_begin(world);
+	if (particles_prepare(&world->dynamics) != STATUS_OK)
+		return refuse_step(
+			world, reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory"));
+	status = movers_begin(world);
+	if (status != STATUS_OK) {
+		particles_undo(&world->dynamics);
+		return refuse_step(world, reason_set(why, status, -1, "memory", "out of memory"));
+	}
 	sensors_begin(world);
 	mark_awake_as_candidates(world);
 	uint32_t first_event = world->dynamics.events.count;
 	world->dynamics.parallel = parallel;
 	memset(&world->dynamics.report, 0, sizeof world->dynamics.report);
 	status = method_step(&world->method, &world->dynamics, world_dt(world), why);
-	world->dynamics.parallel = &parallel_serial;
-	profile_enter(profile, PROFILE_CHANGES);
-	if (status != STATUS_OK)
+	if (status != STATUS_OK) {
+		world->dynamics.parallel = &parallel_serial;
+		movers_undo(world);
+		particles_undo(&world->dynamics);
 		return refuse_step(world, status);
+	}
+	movers_end(world);
 	add_step_report(world);
 	enforce_bounds(world);
+	particles_step(&world->dynamics, world_dt(world));
+	world->dynamics.parallel = &parallel_serial;
+	profile_enter(profile, PROFILE_CHANGES);
 	sensors_end(world);
 	drives_count_down(world);
 	world->tables.world.tick[0]++;

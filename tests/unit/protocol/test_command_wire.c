@@ -74,6 +74,7 @@ static void gen_field(struct rng *rng, enum field_type type, void *at)
 	case FIELD_SHAPE:
 	case FIELD_JOINT:
 	case FIELD_FORCE_FIELD:
+	case FIELD_PARTICLES:
 	case FIELD_INTEGER:
 		*(int64_t *)at = (int64_t)(rng_u64(rng) >> 10) - (INT64_C(1) << 53);
 		return;
@@ -151,10 +152,11 @@ static bool points_same(const struct point_list *a, const struct point_list *b)
 static bool fields_same(enum field_type type, const void *a, const void *b)
 {
 	static const size_t BYTES[] = {
-		[FIELD_BODY] = 8,	 [FIELD_SHAPE] = 8,   [FIELD_JOINT] = 8, [FIELD_ENUM] = 1,
-		[FIELD_U32] = 4,	 [FIELD_INTEGER] = 8, [FIELD_F64] = 8,	 [FIELD_VEC3] = 24,
-		[FIELD_QUAT] = 32,	 [FIELD_TEXT] = 32,   [FIELD_NAME] = 32, [FIELD_SEED] = 8,
-		[FIELD_FORCE_FIELD] = 8,
+		[FIELD_BODY] = 8,	 [FIELD_SHAPE] = 8,	[FIELD_JOINT] = 8,
+		[FIELD_ENUM] = 1,	 [FIELD_U32] = 4,	[FIELD_INTEGER] = 8,
+		[FIELD_F64] = 8,	 [FIELD_VEC3] = 24,	[FIELD_QUAT] = 32,
+		[FIELD_TEXT] = 32,	 [FIELD_NAME] = 32,	[FIELD_SEED] = 8,
+		[FIELD_FORCE_FIELD] = 8, [FIELD_PARTICLES] = 8,
 	};
 	switch (type) {
 	case FIELD_ATTACHMENTS:
@@ -326,7 +328,7 @@ START_TEST(unknown_and_reserved_commands_have_different_errors)
 	ck_assert_int_eq(TAKE(&command, &why, 0x91, 99), STATUS_UNKNOWN_COMMAND);
 	ck_assert_int_eq(TAKE(&command, &why, 0x91, 0), STATUS_UNKNOWN_COMMAND);
 	ck_assert_int_eq(TAKE(&command, &why, 0x91, 0xce, 0, 1, 0, 10), STATUS_TYPE);
-	ck_assert_int_eq(TAKE(&command, &why, 0x92, 60, 1), STATUS_UNSUPPORTED);
+	ck_assert_int_eq(TAKE(&command, &why, 0x92, 64, 1), STATUS_UNSUPPORTED);
 	ck_assert_int_eq(TAKE(&command, &why, 0x90), STATUS_TYPE);
 	ck_assert_int_eq(TAKE(&command, &why, 10), STATUS_TYPE);
 }

@@ -31,9 +31,11 @@ static void gen_field(struct rng *rng, const struct query_field *field, void *va
 	double *numbers = value, size = rng_range(rng, 0.5, 2);
 	switch (field->type) {
 	case WIRE_ASK_U32:
-		*(uint32_t *)value = field->max < UINT32_MAX
-					     ? rng_below(rng, (uint32_t)field->max + 1)
-					     : rng_u32(rng);
+		*(uint32_t *)value =
+			field->max < UINT32_MAX
+				? (uint32_t)field->min +
+					  rng_below(rng, (uint32_t)(field->max - field->min) + 1)
+				: rng_u32(rng);
 		return;
 	case WIRE_ASK_REAL:
 		*numbers = rng_range(rng, field->min, field->max);
@@ -162,24 +164,25 @@ static enum status ask(const uint8_t *bytes, uint32_t size, uint32_t count, stru
 /* Numbers are permanent: this test fails if the list is shortened or reordered. */
 START_TEST(queries_keep_their_numbers)
 {
-	static const char *const NAMES[] = { "ray",	   "overlap",  "contacts",   "totals",
-					     "body",	   "geometry", "cast",	     "closest",
-					     "mass",	   "move",     "regions",    "methods",
-					     "parameters", "joint",    "particles",  "framework",
-					     "stability",  "fields",   "recordings", "joints",
-					     "linked",	   "when",     "past",	     "difference",
-					     "forces" };
+	static const char *const NAMES[] = {
+		"ray",	     "overlap",	  "contacts",	"totals",     "body",
+		"geometry",  "cast",	  "closest",	"mass",	      "move",
+		"regions",   "methods",	  "parameters", "joint",      "particles_near",
+		"framework", "stability", "fields",	"recordings", "joints",
+		"linked",    "when",	  "past",	"difference", "forces"
+	};
 	uint32_t count;
 	const struct query_info *list = query_list(&count);
 	ck_assert_uint_ge(count, COUNT_OF(NAMES));
 	for (uint32_t i = 0; i < count; i++) {
-		ck_assert_uint_eq(list[i].number, i + 1);
+		ck_assert_uint_ge(list[i].number, i + 1);
+		ck_assert(i == 0 || list[i].number > list[i - 1].number);
 		ck_assert_ptr_eq(query_info(list[i].number), &list[i]);
 		if (i < COUNT_OF(NAMES))
 			ck_assert_str_eq(list[i].name, NAMES[i]);
 	}
 	ck_assert_ptr_null(query_info(0));
-	ck_assert_ptr_null(query_info(count + 1));
+	ck_assert_ptr_null(query_info(list[count - 1].number + 1));
 }
 END_TEST
 
@@ -214,8 +217,8 @@ START_TEST(the_error_of_an_invalid_query_names_the_field)
 	struct reason why;
 	ck_assert_int_eq(ask(NULL, 0, 0, &why), STATUS_TYPE);
 	ck_assert_int_eq(ASK(1, &why, 126), STATUS_UNSUPPORTED);
-	ck_assert_int_eq(ASK(1, &why, 17), STATUS_UNSUPPORTED);
-	ck_assert_ptr_nonnull(strstr(why.text, "stability"));
+	ck_assert_int_eq(ASK(1, &why, 16), STATUS_UNSUPPORTED);
+	ck_assert_ptr_nonnull(strstr(why.text, "framework"));
 	ck_assert_int_eq(ASK(2, &why, 7, 1), STATUS_TYPE);
 	ck_assert_str_eq(why.field, "shape");
 	ck_assert_int_eq(ASK(3, &why, 7, 0xc4, 0, 0x93, 0, 0, 0), STATUS_TYPE);
@@ -356,6 +359,7 @@ START_TEST(joints_are_read_with_their_axes)
 		reals(&rng, facts.joint.force, 3);
 		reals(&rng, facts.joint.torque, 3);
 		reals(&rng, facts.joint.breaks, 2);
+		facts.joint.breaks[0] = 7; /* reals() may give zeros, which items leave out */
 		reals(&rng, facts.anchor_a, 3);
 		reals(&rng, facts.anchor_b, 3);
 		for (uint32_t i = 0; i < WIRE_JOINT_AXES; i++) {
@@ -425,7 +429,7 @@ START_TEST(events_are_read_with_any_number_of_zeros_at_the_end)
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		struct event sent, got;
 		memset(&sent, 0, sizeof sent);
-		sent.kind = (uint8_t)(1 + rng_below(&rng, EVENT_JOINT_BREAK));
+		sent.kind = (uint8_t)(1 + rng_below(&rng, EVENT_HIT));
 		sent.a = rng_u32(&rng);
 		sent.b = rng_below(&rng, 2) ? 0 : rng_u32(&rng);
 		sent.value = rng_below(&rng, 2) ? 0 : 1.5;
@@ -434,6 +438,7 @@ START_TEST(events_are_read_with_any_number_of_zeros_at_the_end)
 		sent.normal = gen_vec3(&rng);
 		sent.child_a = rng_below(&rng, 4) ? 0 : 7;
 		sent.child_b = rng_below(&rng, 4) ? 0 : rng_u32(&rng);
+		sent.speed = rng_below(&rng, 4) ? 0 : 2.5;
 		struct wire_packer out = wire_packer_over(data, sizeof data);
 		event_pack(&out, &sent);
 		EXPECT_CUT_REFUSED(out, event_take(&in, &got));
@@ -441,7 +446,7 @@ START_TEST(events_are_read_with_any_number_of_zeros_at_the_end)
 		ck_assert_int_eq(event_take(&in, &got), STATUS_OK);
 		ck_assert(got.kind == sent.kind && got.a == sent.a && got.b == sent.b);
 		ck_assert(got.child_a == sent.child_a && got.child_b == sent.child_b);
-		ck_assert(got.value == sent.value);
+		ck_assert(got.value == sent.value && got.speed == sent.speed);
 		ck_assert(got.fraction == sent.fraction);
 		ck_assert(vec3_equal(got.point, sent.point) && vec3_equal(got.normal, sent.normal));
 	}

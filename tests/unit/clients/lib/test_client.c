@@ -424,10 +424,12 @@ static void set_valid(const struct command_info *info, struct command *command)
 	for (uint32_t i = 0; i < info->field_count; i++) {
 		enum field_type type = info->fields[i].type;
 		if (type == FIELD_BODY || type == FIELD_JOINT || type == FIELD_SHAPE ||
-		    type == FIELD_FORCE_FIELD)
+		    type == FIELD_FORCE_FIELD || type == FIELD_PARTICLES)
 			*(int64_t *)((uint8_t *)command + info->fields[i].offset) = 1;
 	}
 	static const struct joint_point POINT = { 0, 0 };
+	if (info->op == COMMAND_PARTICLES_CREATE)
+		command->particles_create.name = (struct text32){ "dust" };
 	if (info->op == COMMAND_JOINT_TABLE)
 		command->joint_table.points = (struct point_list){ &POINT, 1 };
 	if (info->op == COMMAND_PARAMETER)

@@ -119,12 +119,14 @@ static const struct {
 	const char *name;
 	uint32_t bodies;
 } SHIPPED[] = {
-	{ "tower", 194 },   { "pyramid", 211 },	 { "grid", 1001 }, { "spheres", 1001 },
-	{ "meshes", 92 },   { "falling", 2 },	 { "bomb", 201 },  { "planar", 47 },
-	{ "mixed", 40 },    { "cubes901", 902 }, { "solids", 15 }, { "door", 6 },
-	{ "bridge", 51 },   { "chain", 30 },	 { "crane", 7 },   { "car", 19 },
-	{ "ragdolls", 75 }, { "escapement", 3 }, { "cradle", 6 },  { "joints", 36 },
-	{ "fields", 114 },  { "controls", 8 },
+	{ "tower", 194 },   { "pyramid", 211 },	 { "grid", 1001 },   { "spheres", 1001 },
+	{ "meshes", 92 },   { "falling", 2 },	 { "bomb", 201 },    { "planar", 47 },
+	{ "mixed", 40 },    { "cubes901", 902 }, { "solids", 15 },   { "door", 6 },
+	{ "bridge", 51 },   { "chain", 30 },	 { "crane", 7 },     { "car", 19 },
+	{ "ragdolls", 75 }, { "escapement", 3 }, { "cradle", 6 },    { "joints", 36 },
+	{ "fields", 114 },  { "controls", 8 },	 { "harbour", 19 },  { "platforms", 15 },
+	{ "conveyor", 13 }, { "shapes", 32 },	 { "mover", 21 },    { "diamond", 26 },
+	{ "pieces", 9 },    { "locks", 17 },	 { "fountain", 12 },
 };
 
 START_TEST(every_shipped_scene_makes_a_world_that_steps)
@@ -221,7 +223,9 @@ START_TEST(the_tower_collapses_only_because_of_the_ball)
 	for (int hit = 0; hit < 2; hit++) {
 		struct shape_library book;
 		struct scene *scene = load("tower");
-		/* The ball is the last body. */
+		/* The ball is the last body; only colours follow. */
+		while (hit == 0 && scene->commands[scene->command_count - 1].op != COMMAND_SPAWN)
+			scene->command_count--;
 		scene->command_count -= hit == 0;
 		struct world *world = world_of(scene, &book);
 		scene_destroy(scene);
@@ -419,6 +423,11 @@ START_TEST(limits_equal_those_of_the_engine)
 	ck_assert_int_eq(CANONICAL_PLANE, SHAPE_PLANE);
 	ck_assert_int_eq(CANONICAL_MESH, SHAPE_MESH);
 	ck_assert_int_eq(CANONICAL_POLYGON, SHAPE_POLYGON);
+	ck_assert_int_eq(CANONICAL_SOLID, SHAPE_SOLID);
+	ck_assert_int_eq(CANONICAL_ROUNDED, SHAPE_ROUNDED);
+	ck_assert_int_eq(CANONICAL_CYLINDER, SHAPE_CYLINDER);
+	ck_assert_int_eq(CANONICAL_CONE, SHAPE_CONE);
+	ck_assert_int_eq(CANONICAL_ELLIPSOID, SHAPE_ELLIPSOID);
 	ck_assert_int_eq(HULL_POINTS_MAX, SHAPE_CLOUD_MAX);
 	ck_assert_int_eq(HULL_VERTICES_MAX, SHAPE_HULL_VERTICES_MAX);
 	ck_assert_int_eq(MESH_POINTS_MAX, SHAPE_MESH_VERTICES_MAX);
@@ -514,7 +523,8 @@ START_TEST(every_key_of_a_body_reaches_its_command)
 		"     tolerance: 0.001, substeps: 7, rotation: [0, 0, 1, 0], gravity_scale: 0.25,\n"
 		"     speed_max: 8, angular_speed_max: 9, mass: 2, inertia: [1, 2, 3],\n"
 		"     inertia_rotation: [0, 1, 0, 0]}\n"
-		"  - {shape: {kind: sphere, radius: 1}, centre: [0.1, 0.2, 0.3]}\n");
+		"  - {shape: {kind: sphere, radius: 1}, centre: [0.1, 0.2, 0.3], one_way: [0, 0.5, 0],\n"
+		"     surface_velocity: [1, 2, 3], locks: x rz ry}\n");
 	const struct command_SPAWN *b = spawn(scene, 0);
 	ck_assert_uint_eq(b->status, BODY_ANIMATED);
 	assert_vec3(b->position, 1, 2, 3);
@@ -548,6 +558,11 @@ START_TEST(every_key_of_a_body_reaches_its_command)
 	ck_assert_double_eq(spawn(scene, 1)->angular_speed_max, 9);
 	ck_assert_uint_eq(spawn(scene, 1)->mass_rule, MASS_GIVEN);
 	assert_vec3(spawn(scene, 1)->inertia, 1, 2, 3);
+	assert_vec3(spawn(scene, 1)->one_way, 0, 0, 0);
+	assert_vec3(spawn(scene, 2)->one_way, 0, 0.5, 0);
+	assert_vec3(spawn(scene, 2)->surface_velocity, 1, 2, 3);
+	ck_assert_uint_eq(spawn(scene, 1)->locks, 0);
+	ck_assert_uint_eq(spawn(scene, 2)->locks, 1 | 16 | 32);
 	ck_assert(quat_equal(spawn(scene, 1)->inertia_rotation, quat_make(0, 1, 0, 0)));
 	ck_assert_uint_eq(spawn(scene, 2)->mass_rule, MASS_WITH_CENTRE);
 	assert_vec3(spawn(scene, 2)->centre, 0.1, 0.2, 0.3);
@@ -604,6 +619,25 @@ START_TEST(a_parameter_may_be_given_by_an_old_name)
 END_TEST
 
 /* ---- generators ---------------------------------------------------------------------------------- */
+
+START_TEST(euler_angles_turn_about_fixed_axes_one_after_the_other)
+{
+	/* By quarter turns: about x, y becomes z; then about y, z becomes x; then about z, x becomes y. */
+	struct scene *scene = parse("bodies:\n"
+				    "- {rotation: {euler: [90, 0, 0]}}\n"
+				    "- {rotation: {euler: [90, 90, 0]}}\n"
+				    "- {rotation: {euler: [90, 90, 90]}}\n"
+				    "- {rotation: {euler: [0, 33, 0]}}\n"
+				    "- {rotation: {axis: [0, 1, 0], degrees: 33}}\n");
+	const vec3 y = vec3_axis(1);
+	assert_near(quat_rotate(spawn(scene, 0)->rotation, y), 0, 0, 1);
+	assert_near(quat_rotate(spawn(scene, 1)->rotation, y), 1, 0, 0);
+	assert_near(quat_rotate(spawn(scene, 2)->rotation, y), 0, 1, 0);
+	vec3 same = quat_rotate(spawn(scene, 4)->rotation, vec3_axis(0));
+	assert_near(quat_rotate(spawn(scene, 3)->rotation, vec3_axis(0)), same.x, same.y, same.z);
+	scene_destroy(scene);
+}
+END_TEST
 
 START_TEST(a_stack_turns_as_it_grows)
 {
@@ -921,6 +955,7 @@ static Suite *make(void)
 	tcase_add_test(parts, a_parameter_may_be_given_by_an_old_name);
 	suite_add_tcase(suite, parts);
 	TCase *generators = tcase_create("generators");
+	tcase_add_test(generators, euler_angles_turn_about_fixed_axes_one_after_the_other);
 	tcase_add_test(generators, a_stack_turns_as_it_grows);
 	tcase_add_test(generators, a_square_pyramid_has_square_layers);
 	tcase_add_test(generators, bodies_of_a_ring_face_outwards);

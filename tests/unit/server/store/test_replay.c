@@ -168,10 +168,10 @@ static void record(const char *name, const char *method, bool planar, uint64_t s
 	recorder_run(&recorder, 10);
 }
 
-/* Applies and journals a batch of one command. */
-static void apply_and_record(struct command *command, uint64_t number)
+/* Applies and journals a batch of one command with its result. `older`: as a build that asks less. */
+static enum status apply_and_record_as(struct command *command, uint64_t number, bool older)
 {
-	uint8_t packed[64];
+	uint8_t packed[256];
 	struct wire_packer packer = wire_packer_over(packed, sizeof packed);
 	command_pack(&packer, command);
 	struct wire_slice slice = wire_packer_slice(&packer);
@@ -182,14 +182,23 @@ static void apply_and_record(struct command *command, uint64_t number)
 		.bytes = slice.bytes,
 		.count = 1,
 	};
-	struct batch batch = { .session = 1, .number = number, .commands = command, .count = 1 };
+	struct batch batch = {
+		.session = 1, .number = number, .commands = command, .count = 1, .recorded = older
+	};
 	struct batch_result result;
 	struct world_info info = world_info(recorder.world);
+	ck_assert_int_eq(wire_packer_status(&packer), STATUS_OK);
 	ck_assert_int_eq(world_apply(recorder.world, &batch, 1, &result), STATUS_OK);
-	ck_assert_int_eq(result.status, STATUS_OK);
-	ck_assert_int_eq(
-		journal_apply(recorder.journal, info.epoch, info.tick, info.edit + 1, &record, 1),
-		STATUS_OK);
+	record.result = (uint8_t)result.status;
+	ck_assert_int_eq(journal_apply(recorder.journal, info.epoch, info.tick,
+				       world_info(recorder.world).edit, &record, 1),
+			 STATUS_OK);
+	return result.status;
+}
+
+static void apply_and_record(struct command *command, uint64_t number)
+{
+	ck_assert_int_eq(apply_and_record_as(command, number, false), STATUS_OK);
 }
 
 /* Four spheres in free flight, so that a changed bit of a velocity stays visible; at tick tag_at
@@ -314,6 +323,39 @@ END_TEST
 
 /* A step exceeds the limit of contacts and the world stops. Two batches remove bodies, then the
  * step succeeds. */
+/* impact refuses rolling friction, which earlier builds took and ignored. */
+START_TEST(a_batch_that_an_older_build_took_is_replayed_and_recovered)
+{
+	recorder_make(&recorder, "w", "impact", false, 1);
+	body_id ball = test_spawn(recorder.world, TEST_SPHERE, vec3_make(0, 5, 0));
+	recorder_beginning(&recorder);
+	struct command rough = test_command(COMMAND_SET_MATERIAL);
+	rough.set_material.body = ball;
+	rough.set_material.restitution = 0.5;
+	rough.set_material.rolling_friction = 0.01;
+	recorder_step(&recorder);
+	ck_assert_int_eq(apply_and_record_as(&rough, 1, false), STATUS_METHOD_REFUSES);
+	recorder_step(&recorder);
+	ck_assert_int_eq(apply_and_record_as(&rough, 2, true), STATUS_OK);
+	recorder_step(&recorder);
+	recorder_checkpoint(&recorder, NULL);
+	recorder_step(&recorder);
+	uint64_t last = test_hash(recorder.world);
+	recorder_settle(&recorder);
+	recorder_end(&recorder);
+	replay(NULL, 0);
+	ck_assert_msg(report.verdict == REPLAY_SAME, "%s", report.detail);
+	ck_assert_uint_eq(report.ticks, 4);
+	struct recovered recovered;
+	recorder_recover(&recorder, "w", &recovered);
+	ck_assert_uint_eq(test_hash(recorder.world), last);
+	/* Its owner may go on, and is refused only what is new. */
+	ck_assert_int_eq(test_try(recorder.world, &rough), STATUS_METHOD_REFUSES);
+	recorder_step(&recorder);
+	recorder_close(&recorder);
+}
+END_TEST
+
 START_TEST(a_refused_step_is_part_of_the_recording)
 {
 	struct world_options options = test_options(false, "soft-step");
@@ -441,6 +483,7 @@ static Suite *make(void)
 	tcase_add_test(
 		tests,
 		a_changed_initial_state_is_reported_at_its_first_tick_and_located_at_a_checkpoint);
+	tcase_add_test(tests, a_batch_that_an_older_build_took_is_replayed_and_recovered);
 	tcase_add_test(tests, a_refused_step_is_part_of_the_recording);
 	tcase_add_test(tests, an_unreadable_image_is_a_difference);
 	tcase_add_test(tests, two_recordings_are_compared_to_the_tick_and_field);

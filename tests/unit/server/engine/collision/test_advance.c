@@ -34,8 +34,8 @@ START_TEST(h02_the_rod_meets_the_wall_at_the_angle_of_the_spec)
 	pose still = pose_identity();
 	pose turned = { vec3_zero(), quat_from_axis_angle(vec3_make(0, 0, -1), 1.2) };
 	struct motion turning = motion_of(still, turned), resting = motion_of(still, still);
-	struct advance_body rod = { { ROD, 2, NULL, 0 }, 1, &turning };
-	struct advance_body wall = { { WALL, 4, NULL, 0 }, 3, &resting };
+	struct advance_body rod = { { ROD, 2, NULL, 0, NULL }, 1, &turning };
+	struct advance_body wall = { { WALL, 4, NULL, 0, NULL }, 3, &resting };
 	double touch = asin(0.8);
 	for (uint32_t k = 0; k < 3; k++) {
 		struct advance_options options = { TOLERANCE[k], 100 };

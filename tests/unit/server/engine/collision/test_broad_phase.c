@@ -3,6 +3,7 @@
  * (_i). */
 #include "server/engine/collision/broad_phase.h"
 
+#include "server/engine/collision/box_queries.h"
 #include "server/base/array.h"
 #include "server/base/heap.h"
 #include "server/base/rng.h"
@@ -353,6 +354,60 @@ START_TEST(queries_find_static_and_moving_proxies)
 }
 END_TEST
 
+enum { QUERIES = 90 };
+
+struct seen_by_each {
+	struct seen seen[QUERIES];
+};
+
+static bool count_query_visit(uint32_t slot, uint32_t query, void *context)
+{
+	((struct seen_by_each *)context)->seen[query].count[slot]++;
+	return true;
+}
+
+/* Clusters of near boxes, boxes far from all others, and equal ones; all proxies or moving ones. */
+START_TEST(queries_at_once_find_what_each_finds_alone)
+{
+	struct world world;
+	struct box_queries queries = { 0 };
+	world_init(&world, _i % BROAD_PHASE_KINDS, 160 + (uint64_t)_i);
+	world.mix = _i / BROAD_PHASE_KINDS;
+	for (int k = 0; k < 900; k++)
+		world_change(&world);
+	uint32_t found = 0;
+	for (int round = 0; round < 20; round++) {
+		static struct seen_by_each each;
+		memset(&each, 0, sizeof each);
+		bool moving = round % 2;
+		uint32_t count = round < 2 ? (uint32_t)round : QUERIES;
+		box_queries_clear(&queries);
+		for (uint32_t q = 0; q < count; q++) {
+			struct aabb box =
+				q % 9 == 0 || q == 0 ? box_for(&world) : queries.boxes.items[q - 1];
+			vec3 step = q % 4 == 3 ? vec3_zero() : random_point(&world.rng, 0.4);
+			box = aabb_make(vec3_add(box.min, step), vec3_add(box.max, step));
+			ck_assert_int_eq(box_queries_add(&queries, &box), STATUS_OK);
+		}
+		ck_assert_int_eq(box_queries_run(&queries, world.broad_phase,
+						 moving ? BOX_QUERY_MOVING : BOX_QUERY_ALL,
+						 count_query_visit, &each),
+				 STATUS_OK);
+		for (uint32_t q = 0; q < count; q++)
+			for (uint32_t i = 0; i < SLOTS; i++) {
+				const struct model *model = &world.models[i];
+				bool wanted = model->used && !(moving && model->still) &&
+					      aabb_overlaps(model->box, queries.boxes.items[q]);
+				ck_assert_uint_eq(each.seen[q].count[i], wanted);
+				found += wanted;
+			}
+	}
+	ck_assert_uint_gt(found, 0);
+	box_queries_release(&queries);
+	world_release(&world);
+}
+END_TEST
+
 struct shorter {
 	const struct world *world;
 	vec3 from, along;
@@ -514,6 +569,7 @@ static Suite *make(void)
 	tcase_add_loop_test(tcase, too_many_pairs_are_refused_and_found_by_the_next_call, 0, kinds);
 	tcase_add_loop_test(tcase, a_steady_state_does_not_touch_the_heap, 0, kinds);
 	tcase_add_loop_test(tcase, queries_find_static_and_moving_proxies, 0, mixed);
+	tcase_add_loop_test(tcase, queries_at_once_find_what_each_finds_alone, 0, mixed);
 	tcase_add_loop_test(tcase, a_ray_that_shortens_finds_the_nearest, 0, kinds);
 	tcase_add_loop_test(tcase, a_reset_removes_all_proxies_and_growth_none, 0, kinds);
 	tcase_add_test(

@@ -28,8 +28,8 @@ static struct epa_result depth_of(const struct gjk_core *a, const struct gjk_cor
 
 static struct gjk_core core_of(const struct shape *shape)
 {
-	return (struct gjk_core){ shape->hull->vertices, shape->hull->vertex_count, shape->hull,
-				  0 };
+	return (struct gjk_core){ shape->hull->vertices, shape->hull->vertex_count, shape->hull, 0,
+				  NULL };
 }
 
 static void check_depth(struct epa_result r, double depth, vec3 normal)
@@ -89,7 +89,7 @@ START_TEST(a_flat_minkowski_difference_is_reported)
 {
 	static const vec3 TRIANGLE[3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 } };
 	static const vec3 SEGMENT[2] = { { 0, 0, 0 }, { 1, 0, 0 } };
-	struct gjk_core flat = { TRIANGLE, 3, NULL, 0 }, line = { SEGMENT, 2, NULL, 0 };
+	struct gjk_core flat = { TRIANGLE, 3, NULL, 0, NULL }, line = { SEGMENT, 2, NULL, 0, NULL };
 	struct epa_result r = depth_of(&flat, &flat, vec3_make(0.2, 0.2, 0), quat_identity(), NULL);
 	ck_assert_int_eq(r.status, EPA_FLAT);
 	ck_assert_double_eq(r.depth, 0);
@@ -139,7 +139,8 @@ START_TEST(a_full_workspace_is_reported_and_its_bounds_are_correct)
 		points[1][k] = random_direction(&rng);
 	}
 	/* Two point-sampled balls with a common centre: nearly all of the surface is nearest. */
-	struct gjk_core a = { points[0], 4096, NULL, 0 }, b = { points[1], 4096, NULL, 0 };
+	struct gjk_core a = { points[0], 4096, NULL, 0, NULL },
+			b = { points[1], 4096, NULL, 0, NULL };
 	struct epa_result r = depth_of(&a, &b, vec3_make(0.01, 0, 0), quat_identity(), NULL);
 	ck_assert_int_eq(r.status, EPA_CAPACITY);
 	ck_assert_double_gt(r.lower, 1.5);

@@ -57,6 +57,39 @@ START_TEST(shapes_overlap_exactly_when_they_have_no_gap)
 }
 END_TEST
 
+/* Balls in and around the pieces decide most overlaps; they must never contradict the distance of the
+ * cores (piece_overlap), however near to touching the shapes are. */
+START_TEST(balls_agree_with_distances_near_touching)
+{
+	struct shape *rounded[2] = { make_rounded_box(0.3, 0.2, 0.4, 0.1), make_box(1e-3, 2, 30) };
+	uint32_t overlapping = 0, count = 0;
+	for (int k = 0; k < 8000; k++) {
+		uint32_t i = rng_below(&rng, PLANE + 2), j = rng_below(&rng, PLANE + 2);
+		const struct shape *a = i < PLANE ? shapes[i] : rounded[i - PLANE];
+		const struct shape *b = j < PLANE ? shapes[j] : rounded[j - PLANE];
+		pose at = pose_make(vec3_zero(), awkward_rotation(&rng));
+		vec3 away = random_direction(&rng);
+		struct piece_gap gap;
+		at.position = vec3_scale(away, a->radius_max + b->radius_max + 1);
+		piece_distance((struct piece){ a, 0 }, (struct piece){ b, 0 }, &at, &gap);
+		/* Along the line of nearest points, to within a little of touching. */
+		double left = rng_range(&rng, -1, 1);
+		for (uint32_t power = rng_below(&rng, 14); power > 0; power--)
+			left *= 0.1;
+		at.position = vec3_mul_sub(at.position, gap.normal, gap.distance - left);
+		bool overlap = shape_overlap(a, b, &at);
+		ck_assert(overlap ==
+			  piece_overlap((struct piece){ a, 0 }, (struct piece){ b, 0 }, &at));
+		overlapping += overlap;
+		count++;
+	}
+	ck_assert_uint_gt(overlapping, count / 4);
+	ck_assert_uint_lt(overlapping, count / 4 * 3);
+	shape_release(rounded[0]);
+	shape_release(rounded[1]);
+}
+END_TEST
+
 START_TEST(overlap_does_not_depend_on_the_order_of_the_shapes)
 {
 	for (int k = 0; k < 4000; k++) {
@@ -150,6 +183,7 @@ static Suite *make(void)
 	TCase *tcase = tcase_create("query");
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, shapes_overlap_exactly_when_they_have_no_gap);
+	tcase_add_test(tcase, balls_agree_with_distances_near_touching);
 	tcase_add_test(tcase, overlap_does_not_depend_on_the_order_of_the_shapes);
 	tcase_add_test(tcase, a_mesh_overlaps_a_shape_if_one_of_its_triangles_does);
 	tcase_add_test(tcase, overlap_by_radius_or_extents_agrees_with_overlap_by_shape);

@@ -170,8 +170,8 @@ static double epa_of_boxes(vec3 half_a, vec3 half_b, pose at)
 	static struct epa_workspace work;
 	struct shape *a = make_box(half_a.x, half_a.y, half_a.z);
 	struct shape *b = make_box(half_b.x, half_b.y, half_b.z);
-	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0 };
-	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0 };
+	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0, NULL };
+	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0, NULL };
 	mat3 rotation = mat3_from_quat(at.rotation);
 	struct gjk_result near;
 	struct epa_result found = { 0 };

@@ -38,7 +38,7 @@ START_TEST(materials_mix_by_the_lower_rule_from_both_sides)
 		double back = mix(restitution, body->restitution[0], body->restitution[1]);
 		for (uint32_t first = 0; first < 2; first++) {
 			struct contact_material found =
-				contact_material(&stage.tables, piece[first], piece[1 - first]);
+				contact_material(&stage.dynamics, piece[first], piece[1 - first]);
 			ck_assert_double_eq_tol(found.static_friction, held, 1e-14);
 			ck_assert_double_eq_tol(found.dynamic_friction, slid, 1e-14);
 			ck_assert_double_eq_tol(found.restitution, back, 1e-14);

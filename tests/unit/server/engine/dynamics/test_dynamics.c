@@ -552,9 +552,9 @@ START_TEST(the_lower_rule_mixes_two_materials)
 		body->static_friction[1] = body->dynamic_friction[1] = 0.8;
 		body->friction_rule[0] = rule;
 		body->friction_rule[1] = COMBINE_GEOMETRIC;
-		struct contact_material mixed = contact_material(&stage.tables, a, b);
+		struct contact_material mixed = contact_material(&stage.dynamics, a, b);
 		ck_assert(scalar_near(mixed.static_friction, expected[rule], 1e-15));
-		mixed = contact_material(&stage.tables, b, a);
+		mixed = contact_material(&stage.dynamics, b, a);
 		ck_assert(scalar_near(mixed.dynamic_friction, expected[rule], 1e-15));
 	}
 	stage_release(&stage);

@@ -49,7 +49,7 @@ static void set_up(void)
 		drive->torque[row] = random_vector(&rng, size);
 		drive->ticks[row] = d % 7 == 6 ? 0 : 1 + d;
 	}
-	force_list_init(&list, &stage.tables);
+	force_list_init(&list, &stage.tables, stage.dynamics.shapes);
 	ck_assert_int_eq(force_list_index(&list, &arena), STATUS_OK);
 }
 

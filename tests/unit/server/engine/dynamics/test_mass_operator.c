@@ -5,6 +5,7 @@
 
 #include "server/base/rng.h"
 #include "server/engine/dynamics/frame_rate.h"
+#include "server/engine/dynamics/mass_blocks.h"
 #include "server/engine/dynamics/row_system.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/poses.h"
@@ -16,6 +17,10 @@ enum { SLOTS = 8, ROWS = 14, NUMBERS = 6 * SLOTS, CASES = 150 };
 static struct rng rng;
 static struct mass_body bodies[SLOTS];
 static struct mass_operator mass;
+static bool with_blocks; /* forces hold some of the bodies back */
+static struct mass_block held[SLOTS];
+static const struct mass_block *held_of[SLOTS];
+static struct mass_blocks blocks;
 static double inverse[NUMBERS][NUMBERS]; /* M⁻¹ by its definition */
 static struct constraint_row rows[ROWS];
 static struct row_part parts[ROWS * ROW_PARTS_MAX];
@@ -28,6 +33,7 @@ static void *memory;
 static void set_up(void)
 {
 	rng = rng_seeded(check_seed());
+	with_blocks = false;
 	struct row_system_sizes sizes = { ROWS, ROWS * ROW_PARTS_MAX, ROWS * ROW_PARTS_MAX };
 	memory = aligned_alloc(64, row_system_bytes(sizes));
 	ck_assert_ptr_nonnull(memory);
@@ -87,6 +93,39 @@ static void invert_free(double m[6][6], uint32_t locks, double out[6][6])
 			out[axes[i]][axes[k]] = work[i][6 + k];
 }
 
+/* A random S = B Bᵀ, which has no negative part, of any rank. */
+static void make_stiffness(double s[6][6])
+{
+	double b[6][6] = { { 0 } };
+	uint32_t rank = rng_below(&rng, 7);
+	for (uint32_t i = 0; i < 6; i++)
+		for (uint32_t k = 0; k < rank; k++)
+			b[i][k] = rng_range(&rng, -3, 3);
+	for (uint32_t i = 0; i < 6; i++)
+		for (uint32_t k = 0; k < 6; k++) {
+			s[i][k] = 0;
+			for (uint32_t n = 0; n < 6; n++)
+				s[i][k] += b[i][n] * b[k][n];
+		}
+}
+
+/* Blocks for some of the bodies; their M gets S. */
+static void hold_back(uint32_t slot, double m[6][6])
+{
+	double s[6][6];
+	held_of[slot] = NULL;
+	if (!with_blocks || bodies[slot].locks == 63 || rng_below(&rng, 3) == 0)
+		return;
+	make_stiffness(s);
+	struct mass_operator plain = mass_operator_free(bodies, SLOTS);
+	memset(&held[slot], 0xa5, sizeof held[slot]);
+	ck_assert(mass_block_make(&held[slot], &plain, slot, s));
+	held_of[slot] = &held[slot];
+	for (uint32_t i = 0; i < 6; i++)
+		for (uint32_t k = 0; k < 6; k++)
+			m[i][k] += s[i][k];
+}
+
 static void make_bodies(void)
 {
 	memset(inverse, 0, sizeof inverse);
@@ -109,12 +148,16 @@ static void make_bodies(void)
 			for (uint32_t k = 0; k < 3; k++)
 				m[3 + i][3 + k] = mat3_get(world, i, k);
 		}
+		hold_back(slot, m);
 		invert_free(m, locks, inverted);
 		for (uint32_t i = 0; i < 6; i++)
 			for (uint32_t k = 0; k < 6; k++)
 				inverse[6 * slot + i][6 * slot + k] = inverted[i][k];
 	}
 	mass = mass_operator_free(bodies, SLOTS);
+	blocks = (struct mass_blocks){ mass, held_of };
+	if (with_blocks)
+		mass = mass_operator_blocks(&blocks);
 }
 
 static void make_rows(void)
@@ -172,6 +215,7 @@ static double number_of(const struct spatial *values, uint32_t i)
 
 START_TEST(the_dense_system_is_j_times_the_inverse_mass_times_j_transposed)
 {
+	with_blocks = _i != 0;
 	for (uint32_t i = 0; i < CASES; i++) {
 		make_case();
 		uint32_t n = list.row_count;
@@ -192,6 +236,7 @@ END_TEST
 
 START_TEST(multipliers_change_velocities_by_the_inverse_mass)
 {
+	with_blocks = _i != 0;
 	for (uint32_t i = 0; i < CASES; i++) {
 		make_case();
 		uint32_t n = list.row_count;
@@ -229,6 +274,7 @@ END_TEST
 
 START_TEST(momentum_is_mass_times_velocity_and_infinite_mass_is_refused)
 {
+	with_blocks = _i != 0;
 	for (uint32_t i = 0; i < CASES; i++) {
 		make_bodies();
 		struct spatial forces[SLOTS], velocities[SLOTS], momenta[SLOTS], again[SLOTS];
@@ -279,6 +325,7 @@ END_TEST
  * velocities and the complementarity problem solve the same system. */
 START_TEST(coordinates_give_the_same_system_as_rows)
 {
+	with_blocks = _i != 0;
 	static double m[NUMBERS * NUMBERS], value[ROWS * NUMBERS], storage[NUMBERS * NUMBERS];
 	uint32_t start[ROWS + 1], column[ROWS * NUMBERS];
 	for (uint32_t i = 0; i < CASES; i++) {
@@ -378,6 +425,54 @@ START_TEST(a_body_of_infinite_mass_couples_no_rows)
 }
 END_TEST
 
+/* Of any S, also one that drives away or is not symmetric, the block has what holds back: for every v,
+ * v (M + S+) v is at least v M v and v (M + S) v. Of -M there is nothing. */
+START_TEST(a_block_is_never_lighter_than_its_body)
+{
+	for (uint32_t i = 0; i < CASES; i++) {
+		make_bodies();
+		for (uint32_t slot = 0; slot < SLOTS; slot++) {
+			uint32_t n = mass_coordinates(&mass, slot);
+			double s[6][6], minus[6][6] = { { 0 } };
+			for (uint32_t k = 0; k < 36; k++)
+				s[k / 6][k % 6] = rng_range(&rng, -20, 20);
+			struct mass_block some, none;
+			if (n == 0)
+				continue;
+			ck_assert(mass_block_make(&some, &mass, slot, s));
+			struct spatial v[SLOTS], p[SLOTS];
+			memset(v, 0, sizeof v);
+			for (uint32_t k = 0; k < n; k++)
+				v[slot] = spatial_mul_add(v[slot], mass_axis(&mass, slot, k),
+							  rng_range(&rng, -2, 2));
+			ck_assert(mass_multiply(&mass, v, p));
+			struct spatial with = mass_block_momentum(&some, &mass, slot, v[slot]);
+			double bare = spatial_dot(v[slot], p[slot]);
+			double all = spatial_dot(v[slot], with), asked = bare;
+			for (uint32_t k = 0; k < 36; k++)
+				asked += number_of(&v[slot], k / 6) * s[k / 6][k % 6] *
+					 number_of(&v[slot], k % 6);
+			ck_assert_double_ge(all, bare - 1e-10);
+			ck_assert_double_ge(all, asked - 1e-10);
+			struct spatial back = mass_block_velocity(&some, &mass, slot, with);
+			for (uint32_t k = 0; k < 6; k++)
+				ck_assert_double_eq_tol(number_of(&back, k), number_of(&v[slot], k),
+							1e-10);
+			for (uint32_t k = 0; k < 6; k++)
+				minus[k][k] = -1;
+			ck_assert(mass_block_make(&none, &mass, slot, minus));
+			for (uint32_t k = 0; k < n * n; k++)
+				ck_assert_double_eq_tol(none.matrix[k / n][k % n],
+							mass_entry(&mass, slot, k / n, k % n),
+							1e-12);
+			for (uint32_t k = 0; k < 6; k++)
+				s[k][k] = NAN;
+			ck_assert(!mass_block_make(&some, &mass, slot, s));
+		}
+	}
+}
+END_TEST
+
 /* Dynamic bodies, bodies of fixed rotation and animated bodies, in space and in a planar world. */
 START_TEST(masses_are_read_from_the_tables_and_rotated)
 {
@@ -426,12 +521,15 @@ static Suite *make(void)
 	Suite *suite = suite_create("mass_operator");
 	TCase *tests = tcase_create("masses and systems");
 	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, the_dense_system_is_j_times_the_inverse_mass_times_j_transposed);
-	tcase_add_test(tests, multipliers_change_velocities_by_the_inverse_mass);
-	tcase_add_test(tests, momentum_is_mass_times_velocity_and_infinite_mass_is_refused);
+	tcase_add_loop_test(tests, the_dense_system_is_j_times_the_inverse_mass_times_j_transposed,
+			    0, 2);
+	tcase_add_loop_test(tests, multipliers_change_velocities_by_the_inverse_mass, 0, 2);
+	tcase_add_loop_test(tests, momentum_is_mass_times_velocity_and_infinite_mass_is_refused, 0,
+			    2);
 	tcase_add_test(tests, a_body_without_torque_turns_by_eulers_equation);
-	tcase_add_test(tests, coordinates_give_the_same_system_as_rows);
+	tcase_add_loop_test(tests, coordinates_give_the_same_system_as_rows, 0, 2);
 	tcase_add_test(tests, a_body_of_infinite_mass_couples_no_rows);
+	tcase_add_test(tests, a_block_is_never_lighter_than_its_body);
 	tcase_add_test(tests, masses_are_read_from_the_tables_and_rotated);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -369,7 +369,7 @@ static bool read_file(const char *name, struct point_cloud *mesh)
 {
 	struct reason why = { 0 };
 	struct source source = { .file = "test", .why = &why };
-	return mesh_read(&source, 0, NULL, name, mesh) == STATUS_OK;
+	return mesh_read(&source, 0, NULL, name, NULL, mesh) == STATUS_OK;
 }
 
 START_TEST(real_meshes_agree_with_sums_over_tetrahedra)

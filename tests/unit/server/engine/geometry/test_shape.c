@@ -47,6 +47,18 @@ static void bytes_of_kind(struct bytes *out, uint32_t kind)
 	case SHAPE_SOLID:
 		bytes_of_solid(out, 2, 0, PYRAMID, 5, PYRAMID_TRIANGLES, 6);
 		break;
+	case SHAPE_ROUNDED:
+		bytes_of_rounded_hull(out, PYRAMID, 5, 0.1);
+		break;
+	case SHAPE_CYLINDER:
+		bytes_of_cylinder(out, 0.75, 0.25);
+		break;
+	case SHAPE_CONE:
+		bytes_of_cone(out, 0.75, 0.25);
+		break;
+	case SHAPE_ELLIPSOID:
+		bytes_of_ellipsoid(out, vec3_make(1, 2, 3));
+		break;
 	default:
 		abort();
 	}
@@ -254,7 +266,7 @@ START_TEST(unknown_kinds_and_versions_are_refused)
 	expect_refused(&b, STATUS_MALFORMED, -1, "0 is no kind");
 	bytes_of_sphere(&b, 1);
 	b.data[0] = SHAPE_KINDS;
-	expect_refused(&b, STATUS_MALFORMED, -1, "9 is no kind");
+	expect_refused(&b, STATUS_MALFORMED, -1, "13 is no kind");
 	bytes_of_sphere(&b, 1);
 	b.data[1] = 2;
 	expect_refused(&b, STATUS_VERSION, -1, "version 2");

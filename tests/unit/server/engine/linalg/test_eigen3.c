@@ -1,6 +1,8 @@
 /* Eigenvalues and axes, checked by their defining properties (ch1-3 G-05). */
 #include "server/engine/linalg/eigen3.h"
 
+#include "server/engine/linalg/eigen.h"
+
 #include <string.h>
 
 #include "server/base/rng.h"
@@ -56,6 +58,41 @@ START_TEST(random_matrices_of_every_size_are_decomposed)
 }
 END_TEST
 
+/* A = Q L Qᵀ and QᵀQ = 1 of every order. */
+START_TEST(matrices_of_every_order_are_decomposed)
+{
+	struct rng rng = rng_seeded(check_seed());
+	for (uint32_t n = 0; n < 3000; n++) {
+		uint32_t order = 1 + n % EIGEN_MAX;
+		double a[EIGEN_MAX][EIGEN_MAX + 1], size = n % 2 == 0 ? 1 : 1e200;
+		memset(a, 0x5a, sizeof a);
+		for (uint32_t i = 0; i < order; i++)
+			for (uint32_t k = 0; k <= i; k++)
+				a[i][k] =
+					rng_below(&rng, 4) == 0 ? 0 : rng_range(&rng, -size, size);
+		struct eigen e = eigen_symmetric(&a[0][0], order, EIGEN_MAX + 1);
+		ck_assert_double_eq(e.residue, 0);
+		ck_assert_uint_le(e.sweeps, 10);
+		for (uint32_t i = 0; i < order; i++)
+			for (uint32_t k = 0; k <= i; k++) {
+				double back = 0, square = 0;
+				for (uint32_t axis = 0; axis < order; axis++) {
+					back += e.values[axis] * e.vectors[i][axis] *
+						e.vectors[k][axis];
+					square += e.vectors[axis][i] * e.vectors[axis][k];
+				}
+				ck_assert_double_le(scalar_abs(back - a[i][k]), 1e-14 * size);
+				ck_assert_double_le(scalar_abs(square - (i == k)), 1e-14);
+			}
+		for (uint32_t i = 1; i < order; i++)
+			ck_assert_double_ge(e.values[i - 1], e.values[i]);
+		a[order - 1][0] = NAN;
+		ck_assert(
+			!scalar_is_finite(eigen_symmetric(&a[0][0], order, EIGEN_MAX + 1).residue));
+	}
+}
+END_TEST
+
 START_TEST(repeated_and_widely_spread_values_are_found)
 {
 	struct rng rng = rng_seeded(check_seed());
@@ -99,6 +136,7 @@ static Suite *make(void)
 	TCase *all = tcase_create("eigen3");
 	tcase_add_test(all, a_diagonal_matrix_has_descending_values_and_right_handed_axes);
 	tcase_add_test(all, random_matrices_of_every_size_are_decomposed);
+	tcase_add_test(all, matrices_of_every_order_are_decomposed);
 	tcase_add_test(all, repeated_and_widely_spread_values_are_found);
 	tcase_add_test(all, only_the_lower_triangle_is_read);
 	tcase_add_test(all, a_matrix_that_is_not_finite_has_a_defined_result);

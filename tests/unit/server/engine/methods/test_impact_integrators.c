@@ -101,6 +101,27 @@ static struct world *open_rolling(uint32_t rate, body_id *body)
 	return world;
 }
 
+/* A ball that spins about the vertical and slides along a friction axis of its own, across which it sticks:
+ * it rolls sideways on a curve. */
+static struct world *open_skating(uint32_t rate, body_id *body)
+{
+	struct world *world = joined_world("impact", rate, DOWN);
+	joined_put(world, (struct joined_thing){
+				  .shape = TEST_PLANE, .status = BODY_STATIC, .meets = true });
+	*body = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE,
+							 .at = { 0, 0.5, 0 },
+							 .velocity = { 2, 0, 0 },
+							 .spin = { 0, 1.5, 0 },
+							 .mass = 1,
+							 .meets = true });
+	struct command rough = test_command(COMMAND_SET_MATERIAL);
+	rough.set_material.body = *body;
+	rough.set_material.static_friction = rough.set_material.dynamic_friction = 10;
+	rough.set_material.friction_axis = vec3_make(1, 0, 0);
+	test_do(world, &rough);
+	return world;
+}
+
 static const struct {
 	const char *name;
 	struct world *(*open)(uint32_t rate, body_id *body);
@@ -111,6 +132,7 @@ static const struct {
 	{ "top", open_top, 0.8, { 1.9, 0.9, 0.9, 1.9, 3.6, 4.7 } },
 	{ "springs", open_springs, 0.8, { 0.9, 0.9, 0.9, 1.9, 3.8, 4.5 } },
 	{ "rolling", open_rolling, 0.5, { 1.9, 0.9, 0.9, 1.9, 3.8, 4.7 } },
+	{ "skating", open_skating, 0.5, { 1.9, 0.9, 0.9, 1.9, 3.8, 4.7 } },
 };
 
 struct place {

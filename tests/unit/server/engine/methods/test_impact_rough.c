@@ -2,6 +2,7 @@
 #include "server/base/rng.h"
 #include "server/engine/collision/manifold.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/poses.h"
 #include "tests/lib/shapes.h"
 #include "tests/lib/stage_scenes.h"
 
@@ -97,6 +98,60 @@ START_TEST(a_press_into_a_wall_ends)
 	       vec3_length(stage.tables.body.velocity[body]), stage.dynamics.report.fallbacks);
 	ck_assert(vec3_length(stage.tables.body.velocity[body]) < 10);
 	stage_release(&stage);
+}
+END_TEST
+
+/* N s, of a point in this tick. */
+static double largest_impulse(const struct stage *stage)
+{
+	const struct contact_table *contact = &stage->tables.contact;
+	double most = 0;
+	for (uint32_t row = 0; row < contact->count; row++)
+		for (uint32_t k = 0; contact->used[row] && k < contact->point_count[row]; k++)
+			most = scalar_max(most, contact->normal_impulse[row][k]);
+	return most;
+}
+
+/* Two fast animated balls press a box between them with friction. Each event makes it faster, without
+ * end, and rows that only friction makes contradict each other have impulses without bounds. */
+START_TEST(what_fast_balls_press_stays_within_the_limits)
+{
+	struct rng rng = rng_seeded(check_seed());
+	double impulse = 0;
+	uint32_t fallbacks = 0;
+	for (uint32_t run = 0; run < 300; run++) {
+		struct stage stage;
+		open_stage(&stage, 1.0 / 60);
+		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
+		uint32_t ball = stage_shape(&stage, make_sphere(0.5));
+		vec3 side = random_direction(&rng);
+		uint32_t body = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								       .shape = box,
+								       .friction = 0.6 });
+		for (uint32_t k = 0; k < 2; k++) {
+			double speed = rng_range(&rng, 1, 200), far = rng_range(&rng, 0.6, 1.2);
+			vec3 off = random_vector(&rng, 0.3), to = vec3_scale(side, k ? 1 : -1);
+			stage_add(&stage,
+				  (struct stage_body){ .status = BODY_ANIMATED,
+						       .shape = ball,
+						       .friction = 0.6,
+						       .position = vec3_mul_add(off, to, far),
+						       .velocity = vec3_scale(to, -speed) });
+		}
+		for (uint32_t tick = 0; tick < 2; tick++) {
+			stage_step(&stage);
+			assert_finite(&stage, "pressed");
+			double speed = vec3_length(stage.tables.body.velocity[body]);
+			ck_assert_double_le(speed, SPEED_MAX * (1 + 1e-12));
+			fallbacks += stage.dynamics.report.fallbacks;
+			impulse = scalar_max(impulse, largest_impulse(&stage));
+		}
+		stage_release(&stage);
+	}
+	printf("# pressed: %u fallbacks, impulses up to %g N s\n", fallbacks, impulse);
+	/* 1e9 times the momentum of the box at the balls' speed is the bound of find_growth. */
+	ck_assert_double_lt(impulse, 1e9 * 1000 * 200);
+	ck_assert_uint_gt(fallbacks, 50);
 }
 END_TEST
 
@@ -245,6 +300,31 @@ START_TEST(integrators_gain_no_energy_that_is_not_counted)
 }
 END_TEST
 
+/* A free body that turns by 1000 rad in a tick is beyond what its integrator resolves
+ * (INTEGRATE_TURN_MAX): its energy changes, and what it gains is counted. */
+START_TEST(what_a_fast_spin_gains_is_counted)
+{
+	struct stage stage;
+	open_stage(&stage, 0.2);
+	stage.tables.world.gravity[0] = vec3_zero();
+	stage_add(&stage,
+		  (struct stage_body){ .status = BODY_DYNAMIC,
+				       .shape = stage_shape(&stage, make_box(0.3, 0.15, 0.5)),
+				       .spin = { -1152, 2238, -4696 },
+				       .mass = 1 });
+	double gains = 0;
+	for (uint32_t tick = 0; tick < 40; tick++) {
+		double before = energy_of(&stage);
+		stage_step(&stage);
+		double gained = energy_of(&stage) - before;
+		gains += scalar_max(gained, 0);
+		ck_assert_double_le(gained - stage.dynamics.report.push_work, 1e-9 * before);
+	}
+	ck_assert_double_gt(gains, 0);
+	stage_release(&stage);
+}
+END_TEST
+
 /* Tetrahedra a thousand times as long as they are thick, thrown onto each other. */
 START_TEST(slivers_pile_up_within_the_caps)
 {
@@ -295,6 +375,7 @@ static Suite *make(void)
 	Suite *suite = suite_create("methods/impact: bad input");
 	TCase *tcase = tcase_create("rough");
 	tcase_set_timeout(tcase, 120);
+	tcase_add_test(tcase, what_fast_balls_press_stays_within_the_limits);
 	tcase_add_test(tcase, any_length_of_step_ends_finite);
 	tcase_add_test(tcase, penetrating_starts_come_apart_without_energy);
 	tcase_add_test(tcase, a_press_into_a_wall_ends);
@@ -302,6 +383,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, thousands_of_simultaneous_collisions_are_one_event);
 	tcase_add_test(tcase, masses_and_friction_of_any_size);
 	tcase_add_test(tcase, integrators_gain_no_energy_that_is_not_counted);
+	tcase_add_test(tcase, what_a_fast_spin_gains_is_counted);
 	tcase_add_test(tcase, slivers_pile_up_within_the_caps);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -173,6 +173,9 @@ START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 	struct command create_drags = test_command(COMMAND_JOINT_CREATE);
 	create_drags.joint_create.body_b = other;
 	joint_id others = test_do(world, &create_drags);
+	struct command create_system = test_command(COMMAND_PARTICLES_CREATE);
+	create_system.particles_create.name = test_text("others");
+	system_id others_system = test_do(world, &create_system);
 	struct joint_target target = { .joint = others };
 	struct joint_point point = { 0, 0 };
 
@@ -183,7 +186,8 @@ START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 		    list[i].op == COMMAND_SHAPE_USE)
 			continue;
 		enum field_type first = list[i].fields[0].type;
-		bool owned = first == FIELD_BODY || strncmp(list[i].name, "joint_", 6) == 0;
+		bool owned = first == FIELD_BODY || first == FIELD_PARTICLES ||
+			     strncmp(list[i].name, "joint_", 6) == 0;
 		struct command command = first == FIELD_BODY
 						 ? command_about((enum command_op)list[i].op, other)
 						 : test_command((enum command_op)list[i].op);
@@ -193,6 +197,8 @@ START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 			command.joint_create.body_b = other;
 		if (first == FIELD_JOINT)
 			command.joint_remove.joint = others;
+		if (first == FIELD_PARTICLES)
+			command.particles_remove.system = others_system;
 		if (list[i].op == COMMAND_FIELD_REMOVE)
 			command.field_remove.field = 1;
 		if (list[i].op == COMMAND_FIELD_SET)

@@ -98,12 +98,13 @@ static void refer_back(struct gen_commands *gen, struct row *row)
 	uint32_t last = row->count - 1;
 	struct command *command = &row->commands[last];
 	const struct command_field *field = &command_info(command->op)->fields[0];
-	if (field->type > FIELD_FORCE_FIELD)
+	if (field->type > FIELD_PARTICLES)
 		return;
 	static const enum command_result makes[] = { [FIELD_BODY] = RESULT_BODY,
 						     [FIELD_SHAPE] = RESULT_SHAPE,
 						     [FIELD_JOINT] = RESULT_JOINT,
-						     [FIELD_FORCE_FIELD] = RESULT_FORCE_FIELD };
+						     [FIELD_FORCE_FIELD] = RESULT_FORCE_FIELD,
+						     [FIELD_PARTICLES] = RESULT_PARTICLES };
 	enum command_result wanted = makes[field->type];
 	for (uint32_t k = last; k-- > 0;) {
 		if (result_of(&row->commands[k]) != wanted || rng_below(&gen->rng, 3) == 0)
@@ -118,7 +119,7 @@ static void refer_back(struct gen_commands *gen, struct row *row)
 static void resolve_back(struct command *command, const uint32_t *made)
 {
 	const struct command_info *info = command_info(command->op);
-	if (info->field_count == 0 || info->fields[0].type > FIELD_FORCE_FIELD)
+	if (info->field_count == 0 || info->fields[0].type > FIELD_PARTICLES)
 		return;
 	char *at = (char *)command + info->fields[0].offset;
 	int64_t id;

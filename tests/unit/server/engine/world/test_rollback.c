@@ -234,7 +234,8 @@ static void roll_back(const char *method, uint32_t rounds, uint32_t stride)
 	ck_assert_uint_eq(different, rounds);
 	ck_assert(asleep > 0 || rounds < 50);
 	bool joined = strcmp(method, "free") != 0 && strcmp(method, "penalty") != 0;
-	ck_assert_uint_ge(joints, joined ? rounds / 10 : 0);
+	ck_assert_uint_ge(joints, joined ? rounds / 20
+					 : 0); /* of the random commands, enough make joints */
 	ck_assert_uint_gt(pending, rounds / 10);
 	rollback_base_destroy(base);
 	world_destroy(world);

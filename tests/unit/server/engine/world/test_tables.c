@@ -227,7 +227,7 @@ START_TEST(every_hashed_byte_changes_the_hash_and_no_other_does)
 		/* One more row changes the hash; new parameters are not at their absent value. */
 		ck_assert_uint_ne(tables_hash(&tables, t), before);
 	}
-	ck_assert_uint_eq(unhashed, 3); /* the epoch, the edit and the kind of broad phase */
+	ck_assert_uint_eq(unhashed, 4); /* the epoch, the edit, the kind of broad phase, colours */
 }
 END_TEST
 

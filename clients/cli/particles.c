@@ -1,0 +1,93 @@
+/* particles.c: particle systems and their particles as text and JSON, for the verb query. */
+#include <stdio.h>
+#include <string.h>
+
+#include "clients/cli/verbs.h"
+#include "server/base/bytes.h"
+#include "server/engine/world/command.h"
+
+enum { NAME_BYTES = 32 };
+
+bool cli_system(const struct cli *cli, struct wire_cursor *in)
+{
+	struct wire_system system;
+	char name[NAME_BYTES];
+	if (answer_take_system(in, &system) != STATUS_OK)
+		return false;
+	snprintf(name, sizeof name, "%.*s",
+		 (int)MIN_OF(system.name.bytes, (uint32_t)NAME_BYTES - 1),
+		 (const char *)system.name.at);
+	out_begin(cli);
+	out_u64(cli, "system", system.id);
+	out_text(cli, "name", name);
+	out_text(cli, "emitter", command_word(WORDS_EMITTER, system.emitter));
+	out_u64(cli, "alive", system.alive);
+	out_u64(cli, "capacity", system.capacity);
+	out_u64(cli, "born", system.born);
+	out_u64(cli, "lost", system.lost);
+	out_u64(cli, "refused", system.refused);
+	out_u64(cli, "cut", system.cut);
+	out_u64(cli, "owner", system.owner);
+	out_real(cli, "tag", (double)system.tag);
+	out_reals(cli, "position", system.position, 3);
+	out_reals(cli, "rotation", system.rotation, 4);
+	out_reals(cli, "half", system.half, 3);
+	out_reals(cli, "size", system.size, 2);
+	out_reals(cli, "mass", system.mass, 2);
+	out_reals(cli, "life", system.life, 2);
+	out_reals(cli, "speed", system.speed, 2);
+	out_real(cli, "spread", system.spread);
+	out_real(cli, "drag", system.drag);
+	out_real(cli, "gravity_scale", system.gravity_scale);
+	out_u64(cli, "category", system.category);
+	out_u64(cli, "mask", system.mask);
+	out_end(cli);
+	return true;
+}
+
+static double real_at(struct wire_slice column, uint32_t index)
+{
+	uint64_t bits = get_le64(column.at + 8 * (size_t)index);
+	double value;
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+/* Text is one line: serial number, position, velocity, radius, mass, age. */
+static void print_particle(const struct cli *cli, const struct wire_particles *page, uint32_t i)
+{
+	double position[3], velocity[3];
+	for (uint32_t axis = 0; axis < 3; axis++) {
+		position[axis] = real_at(page->positions, 3 * i + axis);
+		velocity[axis] = real_at(page->velocities, 3 * i + axis);
+	}
+	uint64_t serial = get_le64(page->serials.at + 8 * (size_t)i);
+	if (!cli->json) {
+		printf("%8llu %12.6g %12.6g %12.6g %11.5g %11.5g %11.5g %9.4g %9.4g %8.4g\n",
+		       (unsigned long long)serial, position[0], position[1], position[2],
+		       velocity[0], velocity[1], velocity[2], real_at(page->radii, i),
+		       real_at(page->masses, i), real_at(page->ages, i));
+		return;
+	}
+	out_begin(cli);
+	out_u64(cli, "serial", serial);
+	out_reals(cli, "position", position, 3);
+	out_reals(cli, "velocity", velocity, 3);
+	out_real(cli, "radius", real_at(page->radii, i));
+	out_real(cli, "mass", real_at(page->masses, i));
+	out_real(cli, "age", real_at(page->ages, i));
+	out_end(cli);
+}
+
+bool cli_particles(const struct cli *cli, struct wire_cursor *in, uint64_t *last, uint32_t *count)
+{
+	struct wire_particles page;
+	if (answer_take_particles(in, &page) != STATUS_OK || page.form != WIRE_PARTICLES_EXACT)
+		return false;
+	*count = page.count;
+	for (uint32_t i = 0; i < page.count; i++)
+		print_particle(cli, &page, i);
+	if (page.count > 0)
+		*last = get_le64(page.serials.at + 8 * (size_t)(page.count - 1));
+	return true;
+}

@@ -1,0 +1,96 @@
+/* verb_stability.c: the verb stability: of a world, asked of the server; of a scene, by cairnd
+ * without a network. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "clients/cli/verbs.h"
+#include "protocol/stability_text.h"
+#include "server/base/bytes.h"
+
+enum { EXIT_NOT = 3 }; /* the bodies do not stand */
+
+static int ask_cairnd(struct cli *cli)
+{
+	static const char *const names[] = { "margin", "body",	"direction",
+					     "sides",  "touch", "limit" };
+	static const char *const flags[] = { "--margin", "--body",  "--direction",
+					     "--sides",	 "--touch", "--limit" };
+	const char *words[20] = { "cairnd", "stability", cli->operands[0] };
+	size_t count = 3;
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		const char *value = cli_option(cli, names[i], 0);
+		if (value == NULL)
+			continue;
+		words[count++] = flags[i];
+		words[count++] = value;
+	}
+	if (cli->json) {
+		words[count++] = "--report";
+		words[count++] = "json";
+	}
+	return cli_options_known(cli) ? cli_run_daemon(cli, words) : cli_fail(cli);
+}
+
+static bool take_number(struct cli *cli, const char *option, uint32_t *value)
+{
+	const char *text = cli_option(cli, option, 0);
+	uint64_t number = *value;
+	if (text != NULL && !cli_count(cli, text, option, &number))
+		return false;
+	*value = (uint32_t)MIN_OF(number, (uint64_t)UINT32_MAX);
+	return true;
+}
+
+static bool read_question(struct cli *cli, struct wire_query *query)
+{
+	const char *margin = cli_option(cli, "margin", 0);
+	const char *direction = cli_option(cli, "direction", 0);
+	const char *touch = cli_option(cli, "touch", 0);
+	query_init(query, WIRE_QUERY_STABILITY);
+	query->limit = WIRE_QUERY_LIMIT_MAX;
+	if (margin != NULL) {
+		query->margin = stability_margin_number(margin);
+		if (query->margin == UINT32_MAX) {
+			reason_set(&cli->why, STATUS_RANGE, -1, "margin",
+				   "\"%.40s\" is no margin: use load, push or tilt", margin);
+			return false;
+		}
+	}
+	return take_number(cli, "body", &query->body) && take_number(cli, "sides", &query->sides) &&
+	       take_number(cli, "limit", &query->limit) &&
+	       (touch == NULL || cli_number(cli, touch, "touch", &query->touch)) &&
+	       (direction == NULL || cli_numbers(cli, direction, "direction", query->direction, 3));
+}
+
+int verb_stability(struct cli *cli)
+{
+	struct cairn_world world;
+	struct wire_query query;
+	struct message answer;
+	struct bytes text = { 0 };
+	struct wire_stability head;
+	cli->why.status = STATUS_OK;
+	if (cli->operand_count != 1)
+		return cli_usage(cli,
+				 "stability WORLD|SCENE [--margin load|push|tilt] [--body BODY] "
+				 "[--direction X,Y,Z] [--sides N] [--touch M] [--limit N]");
+	if (cli_names_file(cli))
+		return ask_cairnd(cli);
+	if (!read_question(cli, &query) || !cli_options_known(cli) || !cli_join(cli, &world) ||
+	    cairn_ask(cli->client, world.number, &query, &answer, &cli->why) != STATUS_OK)
+		return cli_fail(cli);
+	struct wire_cursor in = wire_cursor_of(answer.answer.answer), again = in;
+	struct stability_state state = { answer.answer.epoch, answer.answer.tick };
+	enum status status = answer_take_stability(&again, &head);
+	if (status == STATUS_OK)
+		status = stability_text(in, query.margin, &state, cli->json, &text);
+	if (status == STATUS_OK)
+		fwrite(text.data, 1, text.count, stdout);
+	bytes_release(&text);
+	if (status != STATUS_OK) {
+		reason_set(&cli->why, STATUS_MALFORMED, -1, "stability",
+			   "the server's answer to STABILITY is malformed");
+		return cli_fail(cli);
+	}
+	return head.verdict == STABILITY_STANDS ? EXIT_SUCCESS : EXIT_NOT;
+}

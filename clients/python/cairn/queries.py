@@ -1,0 +1,257 @@
+"""Queries about a world: methods of World (docs/PROTOCOL.md, "queries")."""
+import struct
+
+from . import joints
+from .manifest import QUERY, WORDS
+from .pack import check_query
+
+PARTICLES_PAGE = 2048  # particles in one answer
+PAGE = 1024  # items in one page of a list that QUERY returns in pages
+ANY = 0xFFFFFFFF  # every category, and any mask
+STATUSES = WORDS["body_status"]
+
+
+def _floats(values):
+    return [float(value) for value in values]
+
+
+MOVER_FLAGS = "on_ground", "blocked", "squeezed", "pushes", "rests"
+
+
+def _side(side):
+    return side[0], side[1], side[2], tuple(side[3]), tuple(side[4])
+
+
+def _mover(facts):
+    flags, ground, squeezes, normal, velocity, wish, step_height, slope, push_force, snap = facts[:10]
+    found = {name: bool(flags & 1 << bit) for bit, name in enumerate(MOVER_FLAGS)}
+    found.update(ground=ground, squeezes=squeezes, normal=tuple(normal), velocity=tuple(velocity), wish=tuple(wish),
+                 step_height=step_height, slope=slope, push_force=push_force, snap=snap)
+    return found
+
+
+def particles_of(answer):
+    """[(serial, position, velocity, radius, mass, age), …] of one page."""
+    _, count, serials, *columns = answer
+    ids = struct.unpack(f"<{count}Q", serials)
+    x, v, *rest = [struct.unpack(f"<{len(column) // 8}d", column) for column in columns]
+    return [(ids[i], x[3 * i:3 * i + 3], v[3 * i:3 * i + 3], *(column[i] for column in rest)) for i in range(count)]
+
+
+class WorldQueries:
+    """Answers about the world as it is; a base of World."""
+
+    def query(self, *query):
+        """Sends QUERY with [kind, …] (docs/PROTOCOL.md, "queries") and returns the answer, not decoded further. Raises
+        Refused."""
+        ref = self.client.next_ref()
+        self.client.wire.send("query", ref, self.number, list(check_query(query)))
+        return self.client.wait(["answer"], lambda f: f[0] == ref)[2]
+
+    def ray(self, origin, direction, length, limit=1, category=ANY, mask=ANY, ignore=0):
+        """The hits of a ray as [(body, fraction, point, normal), …], nearest first; `length` in m, fraction 0 to 1.
+        `direction` may have any length but 0. In this and other queries `category` and `mask` filter bodies, and `ignore`
+        is the id of a body to skip (0: none)."""
+        hits = self.query(1, _floats(origin), _floats(direction), float(length), limit, category, mask, ignore)
+        return [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5])) for hit in hits]
+
+    def overlap(self, shape, position, rotation=(1, 0, 0, 0), limit=1024, category=ANY, mask=ANY, ignore=0):
+        """Ids of the bodies that a placed shape (canonical bytes) overlaps."""
+        return self.query(2, shape, _floats(position), _floats(rotation), limit, category, mask, ignore)
+
+    def sensed(self, sensor, limit=1024):
+        """Ids of the bodies that a sensor overlapped at the end of the last tick, ascending."""
+        return self.query(QUERY["sensed"], sensor, limit)
+
+    def contacts(self, body=0, limit=1024):
+        """Contact points of a body, or (0) of all, as [(a, b, point, normal, separation, impulse), …]. The normal points
+        from a to b; separation in m, < 0 in an overlap; impulse in N s over the last tick."""
+        return [(c[0], c[1], tuple(c[4]), tuple(c[5]), c[6], c[7]) for c in self.query(3, body, limit)]
+
+    def forces(self, body=0, least_norm=False, limit=1024):
+        """Forces of the touching contact points of a body, or (0) of all: [(a, b, point, normal, separation (m), normal force
+        (N), friction force (N, on b, with a contact's first point), known), …], means over the last tick. `known`:
+        "as_found" (not unique: what the method found), "unique", "not_determined" (the island is too large to examine),
+        "least_norm" (not unique: of the solution of least norm, if `least_norm` asks for it)."""
+        known = ("as_found", "unique", "not_determined", "least_norm")
+        return [(f[0], f[1], tuple(f[4]), tuple(f[5]), f[6], f[7], tuple(f[8]), known[f[9]])
+                for f in self.query(QUERY["forces"], body, limit, int(least_norm))]
+
+    def stability(self, margin=None, body=0, direction=(0, 0, 0), touch=0.0, sides=8, limit=4096):
+        """Whether the bodies stand, at rest where they are (docs/TOWERS.md): a dict. With a `margin` ("load", "push", "tilt") also
+        `stands`, `lower`, `upper` (N or tangent). `falling`: [(body, acceleration, angular), …]; `contacts`: [(a, b, point, normal,
+        separation, normal force, friction, parting, breaks), …]."""
+        ask = limit, float(touch), sides, (None, "load", "push", "tilt").index(margin), body, _floats(direction)
+        verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts, *_ = self.query(QUERY["stability"], *ask)
+        names = ("falls", "stands", "may stand", "undecided"), ("settled", "coulomb", "associative")
+        answer = {"verdict": names[0][verdict], "forces": names[1][law], "rounds": rounds, "fallbacks": fallbacks}
+        answer.update(zip(("residual", "kkt", "gap", "witness", "bodies", "points", "rows"), quality + counts))
+        if margin is not None:
+            answer.update(zip(("lower", "upper", "stands"), (float("inf") if b >= 1e300 else b for b in bounds)))
+        answer["falling"] = [(b, tuple(a), tuple(w)) for b, a, w in falling]
+        answer["contacts"] = [(*c[:2], *map(tuple, c[4:6]), *c[6:8], *map(tuple, c[8:10]), bool(c[10])) for c in contacts]
+        return answer
+
+    def body(self, body):
+        """The facts of a body as a dict: id, status, flags, owner, tag, position, rotation, velocity, spin, mass (kg), centre
+        (of mass, in body axes), shapes as [(name, position, rotation), …], and mover: None, or a dict of on_ground, blocked,
+        squeezed, pushes, rests (bools), ground (id of the body on which it stands, or 0), squeezes (ticks without a place),
+        normal (of its ground), velocity (m/s, in the air beside the wish), wish (m/s), step_height (m), slope (rad),
+        push_force (N), snap (m). Raises Refused ("unknown_body")."""
+        names = ("id", "status", "flags", "owner", "tag", "position", "rotation", "velocity", "spin", "mass", "centre",
+                 "shapes")
+        facts = self.query(5, body)
+        found = dict(zip(names, facts))
+        found["mover"] = _mover(facts[12]) if len(facts) > 12 else None
+        found["status"] = STATUSES[found["status"]]
+        for name in ("position", "rotation", "velocity", "spin", "centre"):
+            found[name] = tuple(found[name])
+        found["shapes"] = [(name, tuple(position), tuple(rotation)) for name, position, rotation in found["shapes"]]
+        return found
+
+    def geometry(self, name):
+        """The canonical bytes of a shape (its 32-byte name) that this world may use."""
+        data, part, of = b"", 0, 1
+        while part < of:
+            _, of, more = self.query(6, name, part)
+            data, part = data + more, part + 1
+        return data
+
+    def cast(self, shape, position, way, rotation=(1, 0, 0, 0), limit=1, category=ANY, mask=ANY, ignore=0):
+        """The hits of a convex shape (canonical bytes, or the 32-byte name of a shape of this world) that moves along
+        `way` (m) without turning: [(body, fraction, point, normal, depth), …], nearest first. depth (m) is that of an
+        overlap at the start."""
+        hits = self.query(7, shape, _floats(position), _floats(way), _floats(rotation), limit, category, mask,
+                          ignore)
+        return [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5]), hit[6]) for hit in hits]
+
+    def closest(self, body, other=0, reach=1000.0):
+        """The nearest points of two bodies, or with other = 0 of a body and the body nearest to it: (distance, normal, side,
+        side); None if no body is within `reach` (m). A distance < 0 is a depth. A side is (body, placement, child, point,
+        vertices)."""
+        answer = self.query(8, body, other, float(reach))
+        if not answer:
+            return None
+        return answer[0], tuple(answer[1]), _side(answer[2]), _side(answer[3])
+
+    def mass(self, body=0):
+        """Mass properties of a body, or (0) of all dynamic bodies together, about their centre in world axes, as a dict: mass
+        (kg), centre, inertia [xx, yy, zz, xy, xz, yz] (kg m²), moments (principal, largest first), axes (rotation of the
+        principal axes), radius (m), bodies (count)."""
+        names = ("mass", "centre", "inertia", "moments", "axes", "radius", "bodies")
+        return dict(zip(names, self.query(9, body)))
+
+    def move(self, shape, position, way, rotation=(1, 0, 0, 0), iterations=4, slope=0.7, step=0.0, skin=0.001,
+             category=ANY, mask=ANY, ignore=0):
+        """Moves a character of this shape along `way` (m) with sliding, without changing the world. Returns a dict;
+        `contacts` and `ground` are hits as cast() returns them. `slope`: cosine of the steepest walkable ground; `step`:
+        highest ledge (m) that it climbs; `skin`: distance (m) it stays from obstacles."""
+        position, left, flags, used, climbed, ground, contacts = self.query(
+            10, shape, _floats(position), _floats(way), _floats(rotation), iterations, float(slope),
+            float(step), float(skin), category, mask, ignore)
+        short = [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5]), hit[6]) for hit in contacts + [ground or []]
+                 if hit]
+        return {"position": tuple(position), "left": tuple(left), "grounded": bool(flags & 1),
+                "stuck": bool(flags & 2), "iterations": used, "climbed": climbed,
+                "ground": short.pop() if ground else None, "contacts": short}
+
+    def regions(self, body, other, limit=64):
+        """The regions in which two closed solids overlap, deepest first: [(depth (m), volume (m³), point, other's point,
+        normal), …]. Spheres, capsules and planes have no regions."""
+        return [(r[2], r[3], tuple(r[4]), tuple(r[5]), tuple(r[6])) for r in self.query(11, body, other, limit)]
+
+    def methods(self):
+        """All methods, as dicts; `why` is None if the world could switch to it now, else the reason; `abilities` a set of
+        words, `names` {other name: (parameter, value) or None}."""
+        words = ("friction", "restitution", "sleep", "planar", "spatial", "joints")
+        return [{"number": number, "name": name, "motion": motion, "shapes": shapes,
+                 "abilities": {word for bit, word in enumerate(words) if abilities >> bit & 1},
+                 "why": why if code else None, "summary": summary,
+                 "names": {other: (parameter, value) if parameter else None for other, parameter, value in names}}
+                for number, name, motion, shapes, abilities, code, why, summary, names in self.query(QUERY["methods"])]
+
+    def parameters(self):
+        """{name: dict} of the parameters, with their values in this world; `methods` lists the methods that read it."""
+        words = ("number", "name", "value", "initial", "least", "most", "whole", "unit", "methods", "old", "meaning")
+        return {row[1]: dict(zip(words, row[:6] + [bool(row[6])] + row[7:])) for row in self.query(QUERY["parameters"])}
+
+    def joint(self, joint):
+        """One joint as a dict; `axes` are six dicts with the fields of the command joint_axis. Raises Refused
+        ("unknown_joint")."""
+        return joints.of_answer(self.query(QUERY["joint"], joint))
+
+    def joints(self, body=0):
+        """The joints of a body, or (0) all joints, by id, as dicts: id, type, passes, asleep, a, b, coordinates (m, rad), force
+        (N), torque (N m), anchor_a, anchor_b (m, world), owner, tag."""
+        return [joints.of_list(item) for item in self._pages("joints", body, lambda item: item[0])]
+
+    def linked(self, body):
+        """Ids of all bodies connected to `body` by joints, `body` included."""
+        return self._pages("linked", body, lambda item: item)
+
+    def _pages(self, name, body, id_of):
+        """All items of a query that returns at most PAGE items per request."""
+        found, first = [], 0
+        while True:
+            items = self.query(QUERY[name], body, PAGE, first)
+            found += items
+            if len(items) < PAGE:
+                return found
+            first = id_of(items[-1]) + 1
+
+    def fields(self):
+        """The force fields by id, as dicts with the arguments of field_create, and `id`."""
+        names = ("id", "kind", "region", "falloff", "flags", "power", "mask", "tag", "position", "rotation", "half", "strength",
+                 "velocity", "linear", "quadratic", "angular", "core", "density")
+        found = [dict(zip(names, item)) for item in self.query(QUERY["fields"])[2]]
+        for field in found:
+            for name in ("kind", "region", "falloff"):
+                field[name] = WORDS[f"field_{name}"][field[name]]
+            for name in ("position", "rotation", "half", "strength", "velocity"):
+                field[name] = tuple(field[name])
+        return found
+
+    def systems(self):
+        """The particle systems by id, as dicts: id, name, owner, tag, emitter, counts (alive, capacity, born, lost, refused, cut), and
+        the numbers of particles_create, as (mean, deviation) where they have one; colours: [(age, 0xRRGGBB), …]."""
+        names = ("id", "name", "owner", "tag", "emitter", "alive", "capacity", "born", "lost", "refused", "cut", "position",
+                 "rotation", "half", "size", "mass", "life", "speed", "spread", "drag", "gravity_scale", "category", "mask", "colours")
+        found = [dict(zip(names, item)) for item in self.query(QUERY["systems"])]
+        for system in found:
+            system["emitter"] = WORDS["emitter"][system["emitter"]]
+            system["colours"] = [(age, int(colour)) for age, colour in system["colours"]]
+            for name in ("position", "rotation", "half", "size", "mass", "life", "speed"):
+                system[name] = tuple(system[name])
+        return found
+
+    def particles(self, system):
+        """The particles of a system by serial number, exactly: [(serial, position, velocity, radius, mass, age), …] in m, m/s, kg, s. Of
+        a world that runs, pages of 2048 may be of different ticks."""
+        found, page = [], None
+        while page is None or len(page) == PARTICLES_PAGE:
+            page = particles_of(self.query(QUERY["particles"], system, found[-1][0] if found else 0, PARTICLES_PAGE, 0))
+            found += page
+        return found
+
+    def field_force(self, position, velocity=(0, 0, 0), mass=1.0):
+        """What all force fields together exert at a place (m) on a point of `mass` kg that moves at `velocity` (m/s):
+        (acceleration (m/s2), force (N) to be added)."""
+        acceleration, force, _ = self.query(QUERY["fields"], position, velocity, mass)
+        return tuple(acceleration), tuple(force)
+
+    def colours(self):
+        """{id: 0xRRGGBB} of the bodies that have a colour (command set_colour, key colour of scenes)."""
+        found, first = {}, 0
+        while True:
+            runs = self.client.ask("reply", "looks", self.number, first)[1]
+            for body, count, colour in runs:
+                found.update(dict.fromkeys(range(body, body + count), colour))
+            if len(runs) < PAGE:
+                return found
+            first = runs[-1][0] + runs[-1][1]
+
+    def totals(self):
+        """Sums over all bodies: (kinetic (J), potential (J; zero at the origin), linear momentum (N s), angular momentum
+        (N m s, about the origin))."""
+        kinetic, potential, linear, angular = self.query(4)
+        return kinetic, potential, tuple(linear), tuple(angular)

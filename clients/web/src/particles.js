@@ -1,0 +1,108 @@
+/**
+ * Draws particles: each system is one instanced mesh of small balls of its mean diameter, coloured by age. The page asks for the
+ * systems from time to time, and, while there are any, for the places of their particles again as soon as they have come.
+ */
+import { Color, DynamicDrawUsage, Group, IcosahedronGeometry, InstancedMesh, Matrix4, MeshLambertMaterial } from "three";
+
+/** Times between two queries for the systems, and for the particles of one, ms. */
+const SYSTEMS_MS = 1000, PARTICLES_MS = 30;
+/** The colour of particles whose system has none. */
+const PLAIN = new Color(0xcfd8dc);
+/** Smallest drawn diameter, m, so that dust is seen. */
+const SMALLEST = 0.004;
+
+class Cloud {
+  constructor(system) {
+    this.system = system;
+    this.colours = [PLAIN, ...system.colours.map(([, colour]) => new Color(colour))];
+    this.mesh = null;
+    this.asked = -Infinity;
+    this.waiting = false;
+  }
+
+  /** A mesh with room for so many. */
+  #reserve(group, count) {
+    if (this.mesh !== null && this.mesh.instanceMatrix.count >= count) return;
+    const room = Math.max(256, 2 * count), diameter = Math.max(this.system.size[0], SMALLEST);
+    this.dispose(group);
+    this.mesh = new InstancedMesh(new IcosahedronGeometry(diameter / 2, 1), new MeshLambertMaterial(), room);
+    this.mesh.instanceMatrix.setUsage(DynamicDrawUsage);
+    this.mesh.setColorAt(0, PLAIN);
+    this.mesh.frustumCulled = false;
+    group.add(this.mesh);
+  }
+
+  draw(group, { count, positions, colours }) {
+    const matrix = new Matrix4();
+    this.#reserve(group, count);
+    for (let i = 0; i < count; i++) {
+      this.mesh.setMatrixAt(i, matrix.makeTranslation(positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]));
+      this.mesh.setColorAt(i, this.colours[Math.min(colours[i], this.colours.length - 1)]);
+    }
+    this.mesh.count = count;
+    this.mesh.instanceMatrix.needsUpdate = true;
+    this.mesh.instanceColor.needsUpdate = true;
+  }
+
+  dispose(group) {
+    if (this.mesh === null) return;
+    group.remove(this.mesh);
+    this.mesh.geometry.dispose();
+    this.mesh.material.dispose();
+    this.mesh.dispose();
+    this.mesh = null;
+  }
+}
+
+export class Particles {
+  #asked = -Infinity;
+  #waiting = false;
+  #clouds = new Map();
+
+  constructor(scene) {
+    this.group = new Group();
+    scene.add(this.group);
+    /** Grows with each change of the drawing. */
+    this.version = 0;
+  }
+
+  /** Particles drawn. */
+  get count() { return [...this.#clouds.values()].reduce((sum, { mesh }) => sum + (mesh?.count ?? 0), 0); }
+
+  /** Called once per picture: asks for systems and particles if that is due. */
+  refresh(world, now) {
+    for (const cloud of this.#clouds.values()) this.#ask(world, cloud, now);
+    if (this.#waiting || now - this.#asked < SYSTEMS_MS) return;
+    this.#asked = now;
+    this.#waiting = true;
+    world.systems().then((systems) => this.#take(systems), () => {}).finally(() => { this.#waiting = false; });
+  }
+
+  #ask(world, cloud, now) {
+    if (cloud.waiting || now - cloud.asked < PARTICLES_MS) return;
+    cloud.asked = now;
+    cloud.waiting = true;
+    const { id } = cloud.system;
+    world.particlesView(id).then((view) => {
+      if (this.#clouds.get(id) !== cloud) return;
+      cloud.draw(this.group, view);
+      this.version++;
+    }, () => {}).finally(() => { cloud.waiting = false; });
+  }
+
+  /** Keeps the clouds of systems that look as before. */
+  #take(systems) {
+    const kept = new Map();
+    for (const system of systems) {
+      const cloud = this.#clouds.get(system.id);
+      const same = cloud !== undefined && `${cloud.system.size}|${cloud.system.colours}` === `${system.size}|${system.colours}`;
+      kept.set(system.id, same ? cloud : new Cloud(system));
+    }
+    for (const [id, cloud] of this.#clouds) {
+      if (kept.get(id) === cloud) continue;
+      cloud.dispose(this.group);
+      this.version++;
+    }
+    this.#clouds = kept;
+  }
+}

@@ -1,0 +1,124 @@
+/** Layers of the page: velocities, frames, boxes, islands, sleep. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { daemon } from "../../js/test/daemon.js";
+import { islandsOf } from "../src/islands.js";
+import { TOKEN, launch, writeTokens } from "./browser.js";
+
+let server, browser, home, page;
+const wrong = [];
+
+before(async () => {
+  home = mkdtempSync(join(tmpdir(), "cairn-layers-"));
+  server = await daemon("--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--tokens", writeTokens(home), "--paused",
+    "--scene", `${process.env.CAIRN_SRCDIR}/clients/scenes/falling.yaml`);
+  const address = await server.logged(/listening address=(http:\S+)/);
+  browser = await launch();
+  page = await (await browser.newContext({ viewport: { width: 800, height: 500 } })).newPage();
+  page.on("pageerror", (error) => wrong.push(error.message));
+  page.on("console", (line) => { if (line.type() === "error") wrong.push(line.text()); });
+  await page.goto(`${address}#world=falling&token=${encodeURIComponent(TOKEN)}`);
+  await page.waitForFunction(() => window.cairn?.moment() && cairn.framed());
+  await page.click("#layer");
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** Ends of the lines that are drawn: [[x, y, z, x, y, z], …], after a picture. */
+async function lines() {
+  await page.waitForFunction((old) => cairn.stage.renderer.info.render.frame > old,
+    await page.evaluate(() => { cairn.layers.version++; cairn.wake(); return cairn.stage.renderer.info.render.frame; }));
+  return page.evaluate(() => Array.from({ length: cairn.layers.count }, (_, i) =>
+    Array.from(cairn.layers.lines.geometry.attributes.position.array.subarray(i * 6, i * 6 + 6))));
+}
+const near = (a, b, off = 1e-3) => a.every((v, i) => Math.abs(v - b[i]) < off);
+
+test("velocities are arrows of a quarter of a second, frames the axes of bodies, boxes hold their corners", async () => {
+  await page.check("[name=velocity]");
+  const [arrow, ...heads] = await lines();
+  // Of two bodies one is at rest: an arrow and its head.
+  assert.equal(heads.length, 2);
+  assert.ok(near(arrow, [1, 12, 0, 1, 12.25, 0.125]), `${arrow}`);
+  for (const head of heads) assert.ok(near(head.slice(0, 3), arrow.slice(3)));
+  await page.uncheck("[name=velocity]");
+  await page.evaluate(() => cairn.link.world.step(20));
+  await page.waitForFunction(() => cairn.playback.playhead === cairn.link.mirror.tick && cairn.link.mirror.tick === 20);
+  await page.check("[name=frames]");
+  const axes = await lines();
+  assert.equal(axes.length, 6);
+  const ways = axes.map((line) => [3, 4, 5].map((k) => line[k] - line[k - 3]));
+  for (const three of [ways.slice(0, 3), ways.slice(3)])
+    for (const [i, k] of [[0, 1], [1, 2], [2, 0]]) {
+      const dot = three[i].reduce((sum, v, n) => sum + v * three[k][n], 0), length = Math.hypot(...three[i]);
+      assert.ok(Math.abs(dot) < 1e-4 * length * length && Math.abs(Math.hypot(...three[k]) - length) < 1e-4 * length);
+    }
+  await page.uncheck("[name=frames]");
+  await page.check("[name=boxes]");
+  const edges = await lines();
+  assert.equal(edges.length, 24);
+  const ball = edges.slice(0, 12), position = await page.evaluate(() => cairn.link.mirror.body(1).position);
+  for (let k = 0; k < 3; k++) {
+    const ends = ball.flatMap((line) => [line[k], line[k + 3]]);
+    assert.ok(Math.abs(Math.min(...ends) - position[k] + 0.5) < 0.02 && Math.abs(Math.max(...ends) - position[k] - 0.5) < 0.02);
+  }
+  await page.uncheck("[name=boxes]");
+  await page.waitForFunction(() => cairn.layers.count === 0);
+  assert.deepEqual(wrong, []);
+});
+
+test("islands are what contacts and joints connect, but not through static bodies; sleep is told apart", async () => {
+  assert.deepEqual([...islandsOf([[1, 2], [3, 2], [5, 4], [9, 1], [9, 4]], (id) => id !== 9)].sort((a, b) => a[0] - b[0]),
+    [[1, 1], [2, 1], [3, 1], [4, 4], [5, 4]]);
+  await page.evaluate(async () => {
+    const world = await cairn.link.client.create("stacks"), { shapes } = cairn;
+    const ground = await world.shape(shapes.plane([0, 1, 0])), box = await world.shape(shapes.box(1, 1, 1));
+    await world.spawn({ status: 1, shapes: [[ground]] });
+    for (const x of [0, 5]) for (const y of [0.5, 1.5, 2.5]) await world.spawn({ position: [x, y, 0], shapes: [[box]] });
+    await world.spawn({ position: [10, 0.5, 0], shapes: [[box]] });
+    await world.step(10);
+    await cairn.link.join("stacks");
+  });
+  await page.waitForFunction(() => cairn.framed() && cairn.link.mirror.count === 8);
+  await page.check("[name=islands]");
+  await page.waitForFunction(() => cairn.layers.islands === 2);
+  assert.match(await page.textContent("#layers output"), /^2 islands/);
+  const colours = () => page.evaluate(() => {
+    const found = {};
+    cairn.stage.scene.traverse(({ userData: { batch } }) => {
+      if (batch?.kind !== "box") return;
+      for (let i = 0; i < batch.mesh.count; i++) {
+        const colour = cairn.stage.scene.fog.color.clone();
+        batch.mesh.colourAt(i, colour);
+        found[batch.shown[i].id] = colour.getHexString();
+      }
+    });
+    return found;
+  });
+  await lines();
+  const islands = await colours();
+  assert.equal(islands[2], islands[3]);
+  assert.equal(islands[2], islands[4]);
+  assert.equal(islands[5], islands[7]);
+  assert.equal(new Set([islands[2], islands[5], islands[8]]).size, 3);
+  await page.check("[name=sleep]");
+  assert.equal(await page.isChecked("[name=islands]"), false);
+  await lines();
+  assert.deepEqual([...new Set(Object.values(await colours()))], ["e0843a"]);
+  await page.evaluate(() => cairn.link.world.step(400));
+  await page.waitForFunction(() => cairn.link.mirror.body(8)?.asleep && cairn.playback.playhead === cairn.link.mirror.tick);
+  await lines();
+  assert.deepEqual([...new Set(Object.values(await colours()))], ["4a78b8"]);
+  if (process.env.CAIRN_PICTURES) {
+    for (const name of ["velocity", "frames", "boxes", "islands"]) await page.check(`[name=${name}]`);
+    await page.waitForFunction(() => cairn.layers.islands === 2);
+    await lines();
+    await page.screenshot({ path: `${process.env.CAIRN_PICTURES}/layers.png` });
+  }
+  assert.deepEqual(wrong, []);
+});

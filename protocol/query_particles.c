@@ -1,0 +1,159 @@
+/* query_particles.c: the answers about particle systems and their particles. */
+#include "protocol/query_items.h"
+
+#include <string.h>
+
+/* ---- systems ------------------------------------------------------------------------------------- */
+
+void answer_pack_system(struct wire_packer *out, const struct wire_system *system)
+{
+	ASSERT(system->colours <= WIRE_COLOURS_MAX);
+	wire_pack_array(out, 24);
+	wire_pack_uint(out, system->id);
+	wire_pack_text(out, system->name);
+	wire_pack_uint(out, system->owner);
+	wire_pack_int(out, system->tag);
+	wire_pack_uint(out, system->emitter);
+	wire_pack_uint(out, system->alive);
+	wire_pack_uint(out, system->capacity);
+	wire_pack_uint(out, system->born);
+	wire_pack_uint(out, system->lost);
+	wire_pack_uint(out, system->refused);
+	wire_pack_uint(out, system->cut);
+	pack_vector(out, system->position, 3);
+	pack_vector(out, system->rotation, 4);
+	pack_vector(out, system->half, 3);
+	pack_vector(out, system->size, 2);
+	pack_vector(out, system->mass, 2);
+	pack_vector(out, system->life, 2);
+	pack_vector(out, system->speed, 2);
+	wire_pack_real(out, system->spread);
+	wire_pack_real(out, system->drag);
+	wire_pack_real(out, system->gravity_scale);
+	wire_pack_uint(out, system->category);
+	wire_pack_uint(out, system->mask);
+	wire_pack_array(out, system->colours);
+	for (uint32_t i = 0; i < system->colours; i++)
+		pack_vector(out, system->colour[i], 2);
+}
+
+static void take_count(struct taker *taker, const char *field, uint64_t *value)
+{
+	if (more(taker, field, true))
+		taker->status = wire_take_uint(&taker->in, WIRE_INTEGER_MAX, value);
+}
+
+static void take_colours(struct taker *taker, struct wire_system *system)
+{
+	uint32_t count = 0;
+	if (!more(taker, "colours", true))
+		return;
+	taker->status = wire_take_array(&taker->in, &count);
+	if (taker->status == STATUS_OK && count > WIRE_COLOURS_MAX)
+		taker->status = STATUS_RANGE;
+	for (uint32_t i = 0; i < count && taker->status == STATUS_OK; i++)
+		taker->status = wire_take_tuple(&taker->in, system->colour[i], 2);
+	system->colours = taker->status == STATUS_OK ? count : 0;
+}
+
+enum status answer_take_system(struct wire_cursor *in, struct wire_system *system)
+{
+	struct taker taker;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	memset(system, 0, sizeof *system);
+	take_u32(&taker, "id", true, UINT32_MAX, &system->id);
+	if (more(&taker, "name", true))
+		taker.status = answer_take_text(&taker.in, &system->name);
+	take_u32(&taker, "owner", true, UINT32_MAX, &system->owner);
+	take_tag(&taker, &system->tag);
+	take_u8(&taker, "emitter", &system->emitter);
+	take_u32(&taker, "alive", true, UINT32_MAX, &system->alive);
+	take_u32(&taker, "capacity", true, UINT32_MAX, &system->capacity);
+	take_count(&taker, "born", &system->born);
+	take_count(&taker, "lost", &system->lost);
+	take_count(&taker, "refused", &system->refused);
+	take_count(&taker, "cut", &system->cut);
+	take_vector(&taker, "position", true, system->position, 3);
+	take_vector(&taker, "rotation", true, system->rotation, 4);
+	take_vector(&taker, "half", true, system->half, 3);
+	take_vector(&taker, "size", true, system->size, 2);
+	take_vector(&taker, "mass", true, system->mass, 2);
+	take_vector(&taker, "life", true, system->life, 2);
+	take_vector(&taker, "speed", true, system->speed, 2);
+	take_real(&taker, "spread", &system->spread);
+	take_real(&taker, "drag", &system->drag);
+	take_real(&taker, "gravity scale", &system->gravity_scale);
+	take_u32(&taker, "category", true, UINT32_MAX, &system->category);
+	take_u32(&taker, "mask", true, UINT32_MAX, &system->mask);
+	take_colours(&taker, system);
+	return taker.status;
+}
+
+/* ---- particles ----------------------------------------------------------------------------------- */
+
+static void pack_column(struct wire_packer *out, struct wire_slice column)
+{
+	wire_pack_bin(out, column.at, column.bytes);
+}
+
+void answer_pack_particles(struct wire_packer *out, const struct wire_particles *page)
+{
+	bool view = page->form == WIRE_PARTICLES_VIEW;
+	ASSERT(page->count <= WIRE_PARTICLES_MAX);
+	wire_pack_array(out, view ? 7 : 8);
+	wire_pack_uint(out, page->form);
+	wire_pack_uint(out, page->count);
+	if (view) {
+		wire_pack_uint(out, page->last);
+		pack_vector(out, page->corner, 3);
+		wire_pack_real(out, page->step);
+		pack_column(out, page->places);
+		pack_column(out, page->colours);
+		return;
+	}
+	pack_column(out, page->serials);
+	pack_column(out, page->positions);
+	pack_column(out, page->velocities);
+	pack_column(out, page->radii);
+	pack_column(out, page->masses);
+	pack_column(out, page->ages);
+}
+
+/* A column of `count` rows of so many bytes. */
+static void take_column(struct taker *taker, const char *field, uint32_t count, uint32_t bytes,
+			struct wire_slice *column)
+{
+	if (!more(taker, field, true))
+		return;
+	taker->status = wire_take_bin(&taker->in, column);
+	if (taker->status == STATUS_OK && column->bytes != count * bytes)
+		taker->status = STATUS_TYPE;
+}
+
+enum status answer_take_particles(struct wire_cursor *in, struct wire_particles *page)
+{
+	struct taker taker;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	memset(page, 0, sizeof *page);
+	take_u32(&taker, "form", true, WIRE_PARTICLES_VIEW, &page->form);
+	take_u32(&taker, "count", true, WIRE_PARTICLES_MAX, &page->count);
+	if (page->form == WIRE_PARTICLES_VIEW) {
+		take_count(&taker, "last", &page->last);
+		take_vector(&taker, "corner", true, page->corner, 3);
+		take_real(&taker, "step", &page->step);
+		take_column(&taker, "positions", page->count, 6, &page->places);
+		take_column(&taker, "colours", page->count, 1, &page->colours);
+		return taker.status;
+	}
+	take_column(&taker, "serials", page->count, 8, &page->serials);
+	take_column(&taker, "positions", page->count, 24, &page->positions);
+	take_column(&taker, "velocities", page->count, 24, &page->velocities);
+	take_column(&taker, "radii", page->count, 8, &page->radii);
+	take_column(&taker, "masses", page->count, 8, &page->masses);
+	take_column(&taker, "ages", page->count, 8, &page->ages);
+	return taker.status;
+}

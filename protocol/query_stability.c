@@ -1,0 +1,139 @@
+/* query_stability.c: answers about stability. */
+#include "protocol/query_items.h"
+
+#include <string.h>
+
+void answer_pack_stability(struct wire_packer *out, const struct wire_stability *head)
+{
+	wire_pack_array(out, 9);
+	wire_pack_uint(out, head->verdict);
+	wire_pack_uint(out, head->law);
+	pack_vector(out, head->quality, 4);
+	wire_pack_uint(out, head->rounds);
+	wire_pack_uint(out, head->fallbacks);
+	wire_pack_array(out, 3);
+	wire_pack_uint(out, head->bodies);
+	wire_pack_uint(out, head->points);
+	wire_pack_uint(out, head->rows);
+	pack_vector(out, head->margin, 3);
+	wire_pack_array(out, head->motions);
+}
+
+static enum status take_number(struct wire_cursor *in, uint64_t max, uint32_t *value)
+{
+	uint64_t number = 0;
+	enum status status = wire_take_uint(in, max, &number);
+	*value = (uint32_t)number;
+	return status;
+}
+
+static enum status take_counts(struct wire_cursor *in, struct wire_stability *head)
+{
+	uint32_t count;
+	enum status status = wire_take_array(in, &count);
+	if (status == STATUS_OK && count != 3)
+		status = STATUS_TYPE;
+	if (status == STATUS_OK)
+		status = take_number(in, UINT32_MAX, &head->bodies);
+	if (status == STATUS_OK)
+		status = take_number(in, UINT32_MAX, &head->points);
+	return status == STATUS_OK ? take_number(in, UINT32_MAX, &head->rows) : status;
+}
+
+enum status answer_take_stability(struct wire_cursor *in, struct wire_stability *head)
+{
+	uint32_t items;
+	memset(head, 0, sizeof *head);
+	enum status status = wire_take_array(in, &items);
+	if (status == STATUS_OK && items < 9)
+		status = STATUS_TYPE;
+	if (status == STATUS_OK)
+		status = take_number(in, UINT8_MAX, &head->verdict);
+	if (status == STATUS_OK)
+		status = take_number(in, UINT8_MAX, &head->law);
+	if (status == STATUS_OK)
+		status = wire_take_tuple(in, head->quality, 4);
+	if (status == STATUS_OK)
+		status = take_number(in, UINT32_MAX, &head->rounds);
+	if (status == STATUS_OK)
+		status = take_number(in, UINT32_MAX, &head->fallbacks);
+	if (status == STATUS_OK)
+		status = take_counts(in, head);
+	if (status == STATUS_OK)
+		status = wire_take_tuple(in, head->margin, 3);
+	return status == STATUS_OK ? wire_take_array(in, &head->motions) : status;
+}
+
+void answer_pack_stability_motion(struct wire_packer *out,
+				  const struct wire_stability_motion *motion)
+{
+	wire_pack_array(out, 3);
+	wire_pack_uint(out, motion->body);
+	pack_vector(out, motion->acceleration, 3);
+	pack_vector(out, motion->angular, 3);
+}
+
+enum status answer_take_stability_motion(struct wire_cursor *in,
+					 struct wire_stability_motion *motion)
+{
+	struct taker taker;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	memset(motion, 0, sizeof *motion);
+	take_u32(&taker, "body", true, UINT32_MAX, &motion->body);
+	take_vector(&taker, "acceleration", true, motion->acceleration, 3);
+	take_vector(&taker, "angular", true, motion->angular, 3);
+	return taker.status;
+}
+
+void answer_pack_stability_contacts(struct wire_packer *out, const struct wire_stability *head)
+{
+	wire_pack_array(out, head->contacts);
+}
+
+enum status answer_take_stability_contacts(struct wire_cursor *in, struct wire_stability *head)
+{
+	return wire_take_array(in, &head->contacts);
+}
+
+void answer_pack_stability_contact(struct wire_packer *out,
+				   const struct wire_stability_contact *contact)
+{
+	wire_pack_array(out, 11);
+	wire_pack_uint(out, contact->a);
+	wire_pack_uint(out, contact->b);
+	wire_pack_uint(out, contact->child_a);
+	wire_pack_uint(out, contact->child_b);
+	pack_vector(out, contact->point, 3);
+	pack_vector(out, contact->normal, 3);
+	wire_pack_real(out, contact->separation);
+	wire_pack_real(out, contact->force);
+	pack_vector(out, contact->friction, 3);
+	pack_vector(out, contact->parting, 3);
+	wire_pack_uint(out, contact->breaks);
+}
+
+enum status answer_take_stability_contact(struct wire_cursor *in,
+					  struct wire_stability_contact *contact)
+{
+	struct taker taker;
+	uint32_t breaks = 0;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	memset(contact, 0, sizeof *contact);
+	take_u32(&taker, "a", true, UINT32_MAX, &contact->a);
+	take_u32(&taker, "b", true, UINT32_MAX, &contact->b);
+	take_u32(&taker, "child_a", true, UINT32_MAX, &contact->child_a);
+	take_u32(&taker, "child_b", true, UINT32_MAX, &contact->child_b);
+	take_vector(&taker, "point", true, contact->point, 3);
+	take_vector(&taker, "normal", true, contact->normal, 3);
+	take_real(&taker, "separation", &contact->separation);
+	take_real(&taker, "force", &contact->force);
+	take_vector(&taker, "friction", true, contact->friction, 3);
+	take_vector(&taker, "parting", true, contact->parting, 3);
+	take_u32(&taker, "breaks", true, 1, &breaks);
+	contact->breaks = breaks != 0;
+	return taker.status;
+}

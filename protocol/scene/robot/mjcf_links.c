@@ -1,0 +1,136 @@
+/* mjcf_links.c: what connects the bodies of MJCF beside its joints: actuators, equalities,
+ * excluded contacts. */
+#include "protocol/scene/robot/mjcf.h"
+
+#include <string.h>
+
+/* ---- actuators ----------------------------------------------------------------------------- */
+
+/* The range of an attribute; false: there is none, or it does not hold. */
+static bool read_range(const struct mjcf *self, const struct xml_node *node, uint32_t class_,
+		       const char *range, const char *limited, double out[2])
+{
+	double v[GRAMMAR_REALS_MAX];
+	uint32_t word = text_word(mjcf_text(self, node, class_, limited), "false|true|auto");
+	if (mjcf_reals(self, node, class_, range, v) == 0 || word == 0 ||
+	    (word == 2 && !self->autolimits))
+		return false;
+	out[0] = v[0];
+	out[1] = v[1];
+	return true;
+}
+
+static void drive_joint(const struct mjcf *self, const struct xml_node *node, uint32_t class_,
+			struct robot_joint *joint)
+{
+	static const int twice = 0;
+	enum robot_drive drive =
+		grammar_is(node, ELEMENT_position) ? DRIVE_POSITION : DRIVE_VELOCITY;
+	double gear[GRAMMAR_REALS_MAX], range[2], control = 0;
+	if (joint->drive != DRIVE_NONE)
+		node_note(self->robot, node, &twice,
+			  "<%s> is not taken: a joint has one motor, a position before a velocity",
+			  node->name);
+	if (joint->drive == DRIVE_POSITION)
+		return;
+	mjcf_reals(self, node, class_, "gear", gear);
+	if (read_range(self, node, class_, "ctrlrange", "ctrllimited", range))
+		control = MIN_OF(MAX_OF(control, range[0]), range[1]);
+	joint->drive = drive;
+	joint->target = gear[0] != 0 ? control / gear[0] : 0;
+	if (drive == DRIVE_POSITION)
+		joint->target -= joint->ref;
+	joint->drive_limit = 0;
+	if (read_range(self, node, class_, "forcerange", "forcelimited", range))
+		joint->drive_limit =
+			scalar_abs(gear[0]) * MAX_OF(scalar_abs(range[0]), scalar_abs(range[1]));
+}
+
+static enum status read_actuator(const struct mjcf *self, const struct xml_node *node)
+{
+	static const int other = 0;
+	uint32_t class_, index;
+	enum status status = mjcf_class_of(self, node, 0, &class_);
+	const char *name = status == STATUS_OK ? mjcf_text(self, node, class_, "joint") : NULL;
+	/* The attribute that it has in place of a joint has been noted. */
+	if (status != STATUS_OK || name == NULL)
+		return status;
+	status = names_find(&self->joints, "joint", node, "joint", name, &index);
+	if (status != STATUS_OK)
+		return status;
+	if (index == ROBOT_NONE || self->robot->joints.items[index].type == ROBOT_BALL)
+		node_note(self->robot, node, &other,
+			  "<%s> is not taken: only a hinge or a slide has a motor", node->name);
+	else
+		drive_joint(self, node, class_, &self->robot->joints.items[index]);
+	return STATUS_OK;
+}
+
+/* ---- equalities and contacts --------------------------------------------------------------- */
+
+static enum status find_body(const struct mjcf *self, const struct xml_node *node, const char *key,
+			     uint32_t *out)
+{
+	const char *name = grammar_text(node, key);
+	*out = ROBOT_NONE;
+	if (name == NULL || strcmp(name, "world") == 0)
+		return STATUS_OK;
+	return names_find(&self->bodies, "body", node, key, name, out);
+}
+
+static vec3 position_of(const struct robot *robot, uint32_t link)
+{
+	return link != ROBOT_NONE ? robot->links.items[link].at.position : vec3_zero();
+}
+
+static enum status read_loop(const struct mjcf *self, const struct xml_node *node,
+			     enum robot_tie tie)
+{
+	struct robot *robot = self->robot;
+	struct robot_loop loop = { .node = node, .tie = tie };
+	if (tie != TIE_PASS && !grammar_bool(node, "active"))
+		return STATUS_OK;
+	enum status status = find_body(self, node, "body1", &loop.a);
+	if (status == STATUS_OK)
+		status = find_body(self, node, "body2", &loop.b);
+	if (status != STATUS_OK)
+		return status;
+	loop.anchor = position_of(robot, loop.b);
+	if (tie == TIE_CONNECT) {
+		double v[GRAMMAR_REALS_MAX];
+		grammar_reals(node, "anchor", v);
+		pose at = loop.a != ROBOT_NONE ? robot->links.items[loop.a].at : pose_identity();
+		loop.anchor = pose_point(at, vec3_make(v[0], v[1], v[2]));
+	}
+	if (ARRAY_RESERVE(&robot->loops, (uint64_t)robot->loops.count + 1) != STATUS_OK)
+		return source_no_memory(node->source);
+	robot->loops.items[robot->loops.count++] = loop;
+	return STATUS_OK;
+}
+
+static enum status read_connection(const struct mjcf *self, const struct xml_node *node)
+{
+	if (grammar_is(node, ELEMENT_position) || grammar_is(node, ELEMENT_velocity))
+		return read_actuator(self, node);
+	if (grammar_is(node, ELEMENT_exclude))
+		return read_loop(self, node, TIE_PASS);
+	if (grammar_is(node, ELEMENT_connect))
+		return read_loop(self, node, TIE_CONNECT);
+	ASSERT(grammar_is(node, ELEMENT_weld));
+	return read_loop(self, node, TIE_WELD);
+}
+
+enum status mjcf_connections(struct mjcf *self)
+{
+	const struct xml_node *root = self->robot->tree->root;
+	enum status status = STATUS_OK;
+	for (struct xml_node *section = root->first; section != NULL; section = section->next) {
+		if (!grammar_is(section, ELEMENT_actuator) &&
+		    !grammar_is(section, ELEMENT_equality) && !grammar_is(section, ELEMENT_contact))
+			continue;
+		for (struct xml_node *at = section->first; at != NULL && status == STATUS_OK;
+		     at = at->next)
+			status = read_connection(self, at);
+	}
+	return status;
+}

@@ -1,0 +1,174 @@
+/* See stability_text.h. */
+#include "protocol/stability_text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const VERDICTS[STABILITY_VERDICTS] = { "falls", "stands", "may stand",
+							  "undecided" };
+static const char *const LAWS[] = { "settled", "coulomb", "associative" };
+static const char *const MARGINS[STABILITY_MARGINS] = { "", "load", "push", "tilt" };
+
+const char *stability_margin_word(uint32_t margin)
+{
+	return margin < STABILITY_MARGINS ? MARGINS[margin] : "";
+}
+
+uint32_t stability_margin_number(const char *word)
+{
+	for (uint32_t i = 1; i < STABILITY_MARGINS; i++)
+		if (strcmp(word, MARGINS[i]) == 0)
+			return i;
+	return UINT32_MAX;
+}
+
+struct text {
+	struct bytes *out;
+	enum status status;
+	bool json;
+	bool more; /* an item stands before this one in the list */
+};
+
+PRINTF_LIKE(2, 3) static void say(struct text *self, const char *format, ...)
+{
+	char line[512];
+	va_list values;
+	va_start(values, format);
+	int size = vsnprintf(line, sizeof line, format, values);
+	va_end(values);
+	size = size < (int)sizeof line ? size : (int)sizeof line - 1;
+	if (self->status == STATUS_OK)
+		self->status = bytes_append(self->out, line, (size_t)size);
+}
+
+static void say_vector(struct text *self, const char *name, const double v[3])
+{
+	say(self, self->json ? ", \"%s\": [%.12g, %.12g, %.12g]" : " %s [%.6g, %.6g, %.6g]", name,
+	    v[0], v[1], v[2]);
+}
+
+/* A margin without end is null, or "no limit". */
+static void say_margin(struct text *self, const char *name, double value)
+{
+	bool endless = value >= WIRE_STABILITY_ENDLESS;
+	if (self->json && endless)
+		say(self, "\"%s\": null", name);
+	else if (self->json)
+		say(self, "\"%s\": %.12g", name, value);
+	else if (endless)
+		say(self, " %s without limit", name);
+	else
+		say(self, " %s %.9g", name, value);
+}
+
+static void say_head(struct text *self, const struct wire_stability *head,
+		     const struct stability_state *state)
+{
+	const char *verdict = head->verdict < STABILITY_VERDICTS ? VERDICTS[head->verdict] : "?";
+	const char *law = head->law < COUNT_OF(LAWS) ? LAWS[head->law] : "?";
+	const double *q = head->quality;
+	if (self->json)
+		say(self,
+		    "{\"verdict\": \"%s\", \"forces\": \"%s\", \"residual\": %.6g, \"kkt\": %.6g, "
+		    "\"gap\": %.6g, \"witness\": %.6g, \"rounds\": %u, \"fallbacks\": %u, \"bodies\": %u, "
+		    "\"points\": %u, \"rows\": %u",
+		    verdict, law, q[0], q[1], q[2], q[3], head->rounds, head->fallbacks,
+		    head->bodies, head->points, head->rows);
+	else
+		say(self,
+		    "verdict: %s\nforces: %s\nresidual: %.4g (kkt %.2g, duality gap %.2g, witness "
+		    "%.2g)\nproblem: %u bodies, %u points, %u rows of joints\n",
+		    verdict, law, q[0], q[1], q[2], q[3], head->bodies, head->points, head->rows);
+	if (!self->json && head->fallbacks > 0)
+		say(self, "fallbacks: %u\n", head->fallbacks);
+	if (state != NULL)
+		say(self,
+		    self->json ? ", \"epoch\": %u, \"tick\": %" PRIu64 : "state: %u/%" PRIu64 "\n",
+		    state->epoch, state->tick);
+}
+
+static void say_margins(struct text *self, const struct wire_stability *head, uint32_t margin)
+{
+	if (margin == STABILITY_NO_MARGIN)
+		return;
+	const char *comma = self->json ? ", " : ",";
+	say(self, self->json ? ", \"margin\": {\"kind\": \"%s\", " : "margin: %s",
+	    stability_margin_word(margin));
+	say_margin(self, "stands", head->margin[2]);
+	say(self, "%s", comma);
+	say_margin(self, "lower", head->margin[0]);
+	say(self, "%s", comma);
+	say_margin(self, "upper", head->margin[1]);
+	say(self, "%s", self->json ? "}" : "\n");
+}
+
+static bool is_zero(const double v[3])
+{
+	return v[0] == 0 && v[1] == 0 && v[2] == 0;
+}
+
+static void say_motion(struct text *self, const struct wire_stability_motion *motion)
+{
+	if (is_zero(motion->acceleration) && is_zero(motion->angular))
+		return;
+	say(self,
+	    self->json ? "%s{\"body\": %u" : "%sbody %u:", self->json && self->more ? ", " : "",
+	    motion->body);
+	say_vector(self, "acceleration", motion->acceleration);
+	say_vector(self, "angular", motion->angular);
+	say(self, "%s", self->json ? "}" : "\n");
+	self->more = true;
+}
+
+static void say_contact(struct text *self, const struct wire_stability_contact *contact)
+{
+	say(self,
+	    self->json ? "%s{\"a\": %u, \"b\": %u, \"force\": %.12g"
+		       : "%scontact %u %u: force %.6g",
+	    self->json && self->more ? ", " : "", contact->a, contact->b, contact->force);
+	say_vector(self, "friction", contact->friction);
+	say_vector(self, "point", contact->point);
+	say_vector(self, "normal", contact->normal);
+	if (self->json)
+		say(self, ", \"separation\": %.6g", contact->separation);
+	if (self->json || !is_zero(contact->parting))
+		say_vector(self, "parting", contact->parting);
+	if (self->json)
+		say(self, ", \"breaks\": %s}", contact->breaks ? "true" : "false");
+	else
+		say(self, "%s\n", contact->breaks ? " breaks" : "");
+	self->more = true;
+}
+
+enum status stability_text(struct wire_cursor answer, uint32_t margin,
+			   const struct stability_state *state, bool json, struct bytes *out)
+{
+	struct text text = { .out = out, .json = json };
+	struct wire_stability head;
+	struct wire_stability_motion motion;
+	struct wire_stability_contact contact;
+	enum status status = answer_take_stability(&answer, &head);
+	if (status != STATUS_OK)
+		return STATUS_MALFORMED;
+	say_head(&text, &head, state);
+	say_margins(&text, &head, margin);
+	say(&text, "%s", json ? ", \"falling\": [" : "");
+	for (uint32_t i = 0; i < head.motions && status == STATUS_OK; i++) {
+		status = answer_take_stability_motion(&answer, &motion);
+		if (status == STATUS_OK)
+			say_motion(&text, &motion);
+	}
+	if (status == STATUS_OK)
+		status = answer_take_stability_contacts(&answer, &head);
+	text.more = false;
+	say(&text, "%s", json ? "], \"contacts\": [" : "");
+	for (uint32_t i = 0; i < head.contacts && status == STATUS_OK; i++) {
+		status = answer_take_stability_contact(&answer, &contact);
+		if (status == STATUS_OK)
+			say_contact(&text, &contact);
+	}
+	say(&text, "%s", json ? "]}\n" : "");
+	return status == STATUS_OK ? text.status : STATUS_MALFORMED;
+}

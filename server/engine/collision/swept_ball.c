@@ -1,0 +1,113 @@
+/* See swept_ball.h. */
+#include "server/engine/collision/swept_ball.h"
+
+#include "server/engine/collision/placed.h"
+
+/* A Newton step doubles the number of correct digits, so a search ends far earlier. */
+enum { NEWTON_STEPS = 64 };
+
+/* ---- signed distance of a point and the outward normal there, in the shape's frame --------------- */
+
+static double gap_of_centre(vec3 p, double radius, vec3 *normal)
+{
+	ASSERT(radius > 0);
+	double length = vec3_length(p);
+	*normal = length > 0 ? vec3_scale(p, 1 / length) : vec3_make(0, 1, 0);
+	return length - radius;
+}
+
+static double gap_of_box(vec3 p, vec3 half, vec3 *normal)
+{
+	vec3 inside = vec3_min(vec3_max(p, vec3_negate(half)), half);
+	vec3 out = vec3_sub(p, inside), room = vec3_sub(half, vec3_abs(p));
+	double distance = vec3_length(out);
+	if (distance > 0) {
+		*normal = vec3_scale(out, 1 / distance);
+		return distance;
+	}
+	uint32_t axis = vec3_smallest_axis(room);
+	*normal = vec3_zero();
+	vec3_set(normal, axis, vec3_get(p, axis) < 0 ? -1 : 1);
+	return -vec3_get(room, axis);
+}
+
+static double gap_of(const struct shape *shape, vec3 p, vec3 *normal)
+{
+	double h;
+	switch (shape->kind) {
+	case SHAPE_SPHERE:
+		return gap_of_centre(p, shape->sphere.radius, normal);
+	case SHAPE_CAPSULE:
+		h = shape->capsule.half_length;
+		p.y -= scalar_min(scalar_max(p.y, -h), h);
+		return gap_of_centre(p, shape->capsule.radius, normal);
+	case SHAPE_PLANE:
+		*normal = shape->plane.normal;
+		return vec3_dot(*normal, p) - shape->plane.offset;
+	default:
+		ASSERT(shape->kind == SHAPE_BOX);
+		return gap_of_box(p, shape->box.half, normal);
+	}
+}
+
+/* ---- searches ---------------------------------------------------------------------------------- */
+
+static bool has_gap(const struct shape *shape)
+{
+	return shape->kind == SHAPE_SPHERE || shape->kind == SHAPE_CAPSULE ||
+	       shape->kind == SHAPE_BOX || shape->kind == SHAPE_PLANE;
+}
+
+/* The way goes into the shape, not along it. */
+static bool goes_in(vec3 way, vec3 normal)
+{
+	return -vec3_dot(way, normal) > SWEPT_BALL_GRAZING * vec3_length(way);
+}
+
+static bool search(const struct shape *shape, vec3 from, vec3 way, double radius, double limit,
+		   struct swept_hit *hit)
+{
+	vec3 normal;
+	double time = 0, gap = gap_of(shape, from, &normal) - radius;
+	double depth = scalar_max(-gap, 0);
+	for (uint32_t i = 0; i < NEWTON_STEPS && gap > SWEPT_BALL_TOLERANCE; i++) {
+		double closing = -vec3_dot(way, normal);
+		if (!(closing > 0) || gap > closing * (limit - time))
+			return false;
+		time += gap / closing;
+		gap = gap_of(shape, vec3_mul_add(from, way, time), &normal) - radius;
+	}
+	if (!goes_in(way, normal))
+		return false;
+	*hit = (struct swept_hit){ time, normal, depth };
+	return true;
+}
+
+static bool cast(const struct shape *shape, const pose *at, vec3 from, vec3 way, double radius,
+		 double limit, struct swept_hit *out)
+{
+	struct shape ball = { .kind = SHAPE_SPHERE, .sphere = { radius } };
+	struct placed_shape placed = { shape, *at, 0, 0 };
+	struct cast_hit hit;
+	enum status status;
+	uint32_t count = placed_cast(&placed, 1, &ball, pose_make(from, quat_identity()), way, &hit,
+				     1, &status);
+	ASSERT(status == STATUS_OK);
+	if (count == 0 || hit.fraction > limit || !goes_in(way, hit.normal))
+		return false;
+	*out = (struct swept_hit){ hit.fraction, hit.normal, hit.depth };
+	return true;
+}
+
+bool swept_ball(const struct shape *shape, const pose *at, vec3 from, vec3 way, double radius,
+		double limit, struct swept_hit *hit)
+{
+	ASSERT(radius >= 0 && limit >= 0);
+	if (!has_gap(shape))
+		return cast(shape, at, from, way, radius, limit, hit);
+	if (!search(shape, pose_inverse_point(*at, from), pose_inverse_vector(*at, way), radius,
+		    limit, hit))
+		return false;
+	hit->normal = pose_vector(*at, hit->normal);
+	return true;
+}

@@ -1,0 +1,28 @@
+/* swept_ball.h: the first contact of a ball in straight motion with a shape at rest (ch1-3 P-19, P-54).
+ *
+ * Spheres, capsules, boxes and planes are searched by Newton's method on the gap, which is exact for a
+ * face and never passes the contact, because the tangent plane at the nearest point of a convex shape
+ * separates it from the ball. Other kinds are cast (placed.h), within SWEEP_TOLERANCE. */
+#ifndef CAIRN_ENGINE_COLLISION_SWEPT_BALL_H
+#define CAIRN_ENGINE_COLLISION_SWEPT_BALL_H
+
+#include "server/engine/geometry/shape.h"
+
+struct swept_hit {
+	double fraction; /* of the way, in [0, limit]; apart until there */
+	vec3 normal;	 /* unit, out of the shape, world */
+	double depth;	 /* m: how deep the ball is in the shape at the start; then fraction is 0 */
+};
+
+/* m: a ball that is nearer touches. */
+#define SWEPT_BALL_TOLERANCE 1e-10
+/* A ball that touches hits only if its way goes into the shape by more than this part of its length, so
+ * that one that slides along a face is not stopped by rounding. */
+#define SWEPT_BALL_GRAZING 1e-9
+
+/* The centre goes from `from` to from + way. False, and *hit unchanged: they do not meet, or the ball
+ * touches at the start and goes along the surface or away from it. */
+bool swept_ball(const struct shape *shape, const pose *at, vec3 from, vec3 way, double radius,
+		double limit, struct swept_hit *hit);
+
+#endif

@@ -1,0 +1,314 @@
+/* particle_birth.c: emitters (ch1-3 P-36…P-41, P-44).
+ *
+ * Every delay-th tick, from the first on, an emitter makes `rate` particles at the tick's end.
+ * Every number is drawn from a normal distribution about its mean with a third of the deviation
+ * as standard deviation; numbers beyond the deviation are drawn again (P-38). Each particle has a
+ * generator of its own, seeded by the system's seed and id and the particle's serial number. A
+ * birth that would overlap a solid body does not happen (P-37), nor one outside of the world.
+ * Births beyond the capacity or the world's memory_max do not happen either. Both are counted;
+ * serial numbers are given to every attempt, so what one birth is does not depend on another.
+ *
+ *   point    at the emitter's position, along its y axis
+ *   planar   at the centres of a square grid across the y axis, with cells of two largest
+ *            diameters of this release and ceil(sqrt n) cells a side; as many as fit into a side
+ *            of 2 half.x (P-36, parameter 5)
+ *   box      anywhere on the surface, evenly by area, along the face's normal
+ *   sphere   the k-th of n in the k-th of n cells of equal area (a spiral), along the radius
+ *
+ * The direction is turned away from these by a normal angle within `spread`, to any side. */
+#include "server/engine/dynamics/particles.h"
+
+#include "server/base/rng.h"
+#include "server/engine/collision/query.h"
+#include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/piece.h"
+#include "server/engine/math/trig.h"
+
+#define TURN 6.283185307179586	      /* rad */
+#define GOLDEN_TURN 2.399963229728653 /* rad: π (3 − √5), between neighbours of the spiral */
+#define DEVIATION_SIGMAS 3.0	      /* a deviation in standard deviations */
+
+/* ---- random numbers ------------------------------------------------------------------------------ */
+
+/* Within mean ± deviation: a number that is evenly distributed there is kept with the probability that the
+ * normal density has at it, by its greatest. */
+static double draw(struct rng *rng, const double parameter[2])
+{
+	ASSERT(parameter[1] >= 0);
+	if (parameter[1] == 0)
+		return parameter[0];
+	double x, chance;
+	do {
+		x = rng_range(rng, -DEVIATION_SIGMAS, DEVIATION_SIGMAS);
+		chance = rng_double(rng);
+	} while (chance >= trig_exp(-0.5 * x * x));
+	return parameter[0] + parameter[1] * (x / DEVIATION_SIGMAS);
+}
+
+static struct rng generator_of(const struct system_table *table, uint32_t row, uint64_t serial)
+{
+	uint64_t system = rng_mix(table->seed[row] + table->id[row]);
+	return rng_seeded(rng_mix(system ^ serial));
+}
+
+/* ---- emitters ------------------------------------------------------------------------------------- */
+
+/* One emission. */
+struct release {
+	const struct system_table *table;
+	uint32_t row;
+	uint32_t count; /* births that are tried */
+	uint32_t side;	/* planar: cells a side */
+	double cell;	/* planar: m */
+};
+
+/* In emitter axes. */
+struct birth_source {
+	vec3 position, direction; /* unit */
+};
+
+static struct birth_source source_of_plane(const struct release *release, uint32_t index)
+{
+	ASSERT(index < release->side * release->side);
+	double middle = 0.5 * (release->side - 1);
+	double x = (index % release->side - middle) * release->cell;
+	double z = (index / release->side - middle) * release->cell;
+	return (struct birth_source){ vec3_make(x, 0, z), vec3_make(0, 1, 0) };
+}
+
+static struct birth_source source_of_box(vec3 half, struct rng *rng)
+{
+	double areas[3] = { half.y * half.z, half.z * half.x, half.x * half.y };
+	double at = rng_range(rng, 0, areas[0] + areas[1] + areas[2]);
+	uint32_t axis = at < areas[0] ? 0 : at < areas[0] + areas[1] ? 1 : 2;
+	double sign = rng_u32(rng) & 1 ? 1 : -1;
+	vec3 p;
+	p.x = rng_range(rng, -half.x, half.x);
+	p.y = rng_range(rng, -half.y, half.y);
+	p.z = rng_range(rng, -half.z, half.z);
+	vec3_set(&p, axis, sign * vec3_get(half, axis));
+	return (struct birth_source){ p, vec3_scale(vec3_axis(axis), sign) };
+}
+
+static struct birth_source source_of_sphere(double radius, uint32_t index, uint32_t count)
+{
+	ASSERT(index < count);
+	double y = 1 - (2 * index + 1.0) / count, sine, cosine;
+	double across = scalar_sqrt(scalar_max(1 - y * y, 0));
+	trig_sincos(GOLDEN_TURN * index, &sine, &cosine);
+	vec3 out = vec3_make(across * cosine, y, across * sine);
+	return (struct birth_source){ vec3_scale(out, radius), out };
+}
+
+static struct birth_source source_of(const struct release *release, uint32_t index, struct rng *rng)
+{
+	vec3 half = release->table->half[release->row];
+	switch (release->table->emitter[release->row]) {
+	case EMITTER_PLANAR:
+		return source_of_plane(release, index);
+	case EMITTER_BOX:
+		return source_of_box(half, rng);
+	case EMITTER_SPHERE:
+		return source_of_sphere(half.x, index, release->count);
+	default:
+		return (struct birth_source){ vec3_zero(), vec3_make(0, 1, 0) };
+	}
+}
+
+/* A direction at a drawn angle from the given one. */
+static vec3 turn_away(vec3 direction, double spread, struct rng *rng)
+{
+	if (spread == 0)
+		return direction;
+	double angle = draw(rng, (const double[2]){ 0, spread }), sine, cosine, x, y;
+	vec3 t, k;
+	vec3_frame(direction, &t, &k);
+	trig_sincos(rng_range(rng, 0, TURN), &y, &x);
+	trig_sincos(angle, &sine, &cosine);
+	vec3 side = vec3_add(vec3_scale(t, x), vec3_scale(k, y));
+	return vec3_add(vec3_scale(direction, cosine), vec3_scale(side, sine));
+}
+
+/* ---- admission (P-37) ------------------------------------------------------------------------------ */
+
+struct admission {
+	const struct dynamics *dynamics;
+	uint32_t mask;
+	vec3 position;
+	double radius;
+	bool blocked;
+};
+
+static bool check_obstacle(uint32_t placement, void *context)
+{
+	struct admission *admission = context;
+	const struct tables *tables = admission->dynamics->tables;
+	uint32_t body = placement_body(tables, placement);
+	bool met = (piece_filter(admission->dynamics, placement).category & admission->mask) != 0 ||
+		   tables->body.id[body] == BODY_WALLS;
+	if (!met || !body_is_solid(tables, body) ||
+	    piece_is_sensor(admission->dynamics, placement) ||
+	    bitset_get(&admission->dynamics->one_way, body))
+		return true;
+	pose frame = pose_make(tables->body.position[body], tables->body.rotation[body]);
+	pose in_body = pose_make(tables->placement.position[placement],
+				 tables->placement.rotation[placement]);
+	vec3 centre = pose_inverse_point(pose_mul(frame, in_body), admission->position);
+	const struct shape *shape = admission->dynamics->shapes[tables->placement.shape[placement]];
+	admission->blocked = shape_overlap_sphere(shape, centre, admission->radius);
+	return !admission->blocked;
+}
+
+static bool is_blocked(const struct dynamics *self, uint32_t mask, vec3 position, double radius)
+{
+	struct admission admission = { self, mask, position, radius, false };
+	struct aabb box = aabb_grow(aabb_of_point(position), radius);
+	if (mask != 0)
+		broad_phase_query(self->broad_phase, &box, check_obstacle, &admission);
+	return admission.blocked;
+}
+
+/* ---- births ---------------------------------------------------------------------------------------- */
+
+uint32_t dynamics_system_room(const struct tables *tables, uint32_t row)
+{
+	const struct system_table *table = &tables->system;
+	uint32_t capacity = table->most[row];
+	ASSERT(table->alive[row] <= capacity);
+	if (table->recycle[row])
+		return capacity > table->alive[row] ? capacity - table->alive[row] : 0;
+	uint64_t made = table->born[row] - table->refused[row];
+	return capacity > made ? capacity - (uint32_t)made : 0;
+}
+
+/* The tick of a death so many seconds after `now`: the first whose particles would be older. */
+static uint64_t death_of(const struct tables *tables, uint64_t now, double life)
+{
+	double rate = (double)tables->world.rate_num[0] / (double)tables->world.rate_den[0];
+	ASSERT(life >= 0 && life <= PARTICLE_LIFE_MAX);
+	return life > 0 ? now + 1 + (uint64_t)(life * rate) : 0;
+}
+
+static void append(struct dynamics *self, uint32_t system, uint64_t serial, uint64_t death,
+		   const struct birth_source *motion, double size, double mass)
+{
+	struct tables *tables = self->tables;
+	struct particle_table *table = &tables->particle;
+	ASSERT(serial <= tables->system.born[system]);
+	ASSERT(size > 0 && mass > 0);
+	uint32_t row = tables_append(tables, TABLE_PARTICLE);
+	table->serial[row] = serial;
+	table->system[row] = system;
+	table->birth[row] = tables->world.tick[0];
+	table->death[row] = death;
+	table->position[row] = motion->position;
+	table->velocity[row] = motion->direction;
+	table->radius[row] = 0.5 * size;
+	table->mass[row] = mass;
+	tables->system.alive[system]++;
+}
+
+void dynamics_particle_add(struct dynamics *self, uint32_t system, vec3 position, vec3 velocity)
+{
+	struct tables *tables = self->tables;
+	struct system_table *table = &tables->system;
+	ASSERT(dynamics_system_room(tables, system) > 0);
+	const struct birth_source motion = { position, velocity };
+	append(self, system, ++table->born[system],
+	       death_of(tables, tables->world.tick[0], table->life[system][0]), &motion,
+	       table->size[system][0], table->mass[system][0]);
+}
+
+static bool give_birth(struct dynamics *self, const struct release *release, uint32_t index,
+		       uint64_t serial, uint64_t now)
+{
+	struct tables *tables = self->tables;
+	const struct system_table *table = &tables->system;
+	uint32_t row = release->row;
+	struct rng rng = generator_of(table, row, serial);
+	double size = draw(&rng, table->size[row]), mass = draw(&rng, table->mass[row]);
+	double life = draw(&rng, table->life[row]), speed = draw(&rng, table->speed[row]);
+	struct birth_source at = source_of(release, index, &rng);
+	vec3 direction = turn_away(at.direction, table->spread[row], &rng);
+	at.position =
+		vec3_add(table->position[row], quat_rotate(table->rotation[row], at.position));
+	at.direction = vec3_scale(quat_rotate(table->rotation[row], direction), speed);
+	if (vec3_max_component(vec3_abs(at.position)) > LENGTH_MAX ||
+	    is_blocked(self, table->mask[row], at.position, 0.5 * size))
+		return false;
+	append(self, row, serial, death_of(tables, now, life), &at, size, mass);
+	tables->particle.birth[tables->particle.count - 1] = now;
+	return true;
+}
+
+/* How many the emission has; of a planar one, its grid. */
+static struct release release_of(const struct system_table *table, uint32_t row)
+{
+	struct release release = { .table = table, .row = row };
+	struct rng rng = generator_of(table, row, UINT64_MAX - table->born[row]);
+	const double rate[2] = { table->rate[row], table->rate_deviation[row] };
+	double count = draw(&rng, rate) + 0.5;
+	release.count = count < 1 ? 0 : (uint32_t)count;
+	if (table->emitter[row] != EMITTER_PLANAR || release.count == 0)
+		return release;
+	double largest = table->size[row][0];
+	for (uint32_t i = 0; i < release.count && table->size[row][1] > 0; i++) {
+		rng = generator_of(table, row, table->born[row] + 1 + i);
+		largest = scalar_max(largest, draw(&rng, table->size[row]));
+	}
+	release.cell = 2 * largest;
+	double fits = 2 * table->half[row].x / release.cell * (1 + 4 * SCALAR_EPSILON);
+	uint32_t most = fits < 1024 ? (uint32_t)fits : 1024;
+	while (release.side < most && release.side * release.side < release.count)
+		release.side++;
+	release.count = MIN_OF(release.count, release.side * release.side);
+	return release;
+}
+
+static bool emits_at(const struct tables *tables, uint32_t row, uint64_t tick)
+{
+	const struct system_table *table = &tables->system;
+	return table->id[row] != 0 && table->emitter[row] != EMITTER_NONE && table->rate[row] > 0 &&
+	       (table->recycle[row] || dynamics_system_room(tables, row) > 0) &&
+	       (tick - table->since[row]) % table->delay[row] == 0;
+}
+
+static void emit(struct dynamics *self, uint32_t row, uint64_t now)
+{
+	struct tables *tables = self->tables;
+	struct system_table *table = &tables->system;
+	struct release release = release_of(table, row);
+	uint64_t first = table->born[row];
+	for (uint32_t i = 0; i < release.count; i++) {
+		bool room = dynamics_system_room(tables, row) > 0 &&
+			    tables_fit(tables, TABLE_PARTICLE, tables->particle.count + 1);
+		if (!room) {
+			table->lost[row] += release.count - i;
+			return;
+		}
+		table->born[row]++;
+		if (!give_birth(self, &release, i, first + 1 + i, now))
+			table->refused[row]++;
+	}
+}
+
+void particle_births(struct dynamics *self, uint64_t now)
+{
+	const struct tables *tables = self->tables;
+	ASSERT(now > 0);
+	for (uint32_t row = 0; row < tables->system.count; row++)
+		if (emits_at(tables, row, now - 1))
+			emit(self, row, now);
+}
+
+uint64_t particle_births_max(const struct tables *tables)
+{
+	uint64_t sum = 0;
+	for (uint32_t row = 0; row < tables->system.count; row++)
+		if (emits_at(tables, row, tables->world.tick[0]))
+			sum += MIN_OF((uint64_t)tables->system.rate[row] +
+					      tables->system.rate_deviation[row] + 1,
+				      (uint64_t)tables->system.most[row]);
+	ASSERT(sum <= PARTICLES_MAX);
+	return sum;
+}

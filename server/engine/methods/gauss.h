@@ -1,0 +1,25 @@
+/* gauss.h: the part of `gauss` that keeps mirrored bodies mirrored (gauss_mirror.c). Private to
+ * server/engine/methods. */
+#ifndef CAIRN_ENGINE_METHODS_GAUSS_H
+#define CAIRN_ENGINE_METHODS_GAUSS_H
+
+#include "server/engine/dynamics/mass_operator.h"
+#include "server/engine/dynamics/step.h"
+
+struct gauss_mirror {
+	const struct step *step;	 /* borrowed, as `start` is */
+	const struct body_motion *start; /* by slot */
+	uint32_t *partner;		 /* by slot: its image; UINT32_MAX: it does not move */
+	uint32_t count;			 /* of moving bodies */
+	double plane;			 /* m: x0 */
+	bool mirrored;			 /* every moving body has an image */
+};
+
+/* Looks for the images of the moving bodies at `start`, in the step's scratch. NO_MEMORY. */
+MUST_CHECK enum status gauss_mirror_find(struct gauss_mirror *self, const struct step *step,
+					 const struct mass_operator *mass,
+					 const struct body_motion *start);
+/* Makes the motions (by slot) at the end of the step images of each other, if they are up to rounding. */
+void gauss_mirror_apply(const struct gauss_mirror *self, struct body_motion *motions);
+
+#endif

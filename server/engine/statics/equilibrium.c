@@ -1,0 +1,597 @@
+/* equilibrium.c: see equilibrium.h. One sparse complementarity problem over bodies (lcp_sparse.h):
+ * rows J, b = J (M⁻¹ f + u) + shift, bounds of λ, and when bodies settle a compliance.
+ *
+ * Settling is a sequence of such problems, because the springs' u has no term of mass: u grows by
+ * what is left of M⁻¹ (f + Jᵀ λ) after each, as in the method of multipliers, so that the forces
+ * balance in the end to rounding. The springs are stiff (SOFTNESS), so a few problems suffice
+ * unless the settlement is large in units of springs, as in tall towers. The shift of friction is
+ * brought up to date at the same time.
+ */
+#include "server/engine/statics/equilibrium.h"
+
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/engine/math/scalar.h"
+#include "server/engine/math/trig.h"
+
+/* 1, of a row's diagonal. A larger one needs more problems in tall towers; a smaller one leaves
+ * fewer digits of the forces where they are not unique. */
+#define SOFTNESS 1e-6
+/* Settling ends if so many rounds leave more than this part of what was left: the bodies fall. */
+#define STALLED 0.9
+#define EXTRAPOLATION_MAX 1e4
+enum { STALL_ROUNDS = 10 };
+enum { SETTLE_ROUNDS = 80, SLIP_ROUNDS = 60, ROUNDS_MAX = 60 };
+/* 1: of the scale. Balanced, and consistent with the slip. */
+#define BALANCED 1e-11
+#define SLIP_BALANCED 1e-9
+/* 1. A point that presses is closed by at least so much of what the law of its spring asks for.
+ * Pressure that nothing builds up has 0; a smaller value ends sooner where slip is large. */
+#define CLOSED 1e-3
+/* 1: of that closing; and of the largest force, below which a point does not press. */
+#define WITNESS 1e-6
+#define TOLERANCE 1e-12
+/* Of the solver. Where rows are so dependent that a factor loses more, λ is found by steps that
+ * each may change it by as much as soft springs allow; the steps end at the same λ (proximal
+ * points). */
+#define GOOD 1e-11
+enum { PROXIMAL_ROUNDS = 12 };
+/* Factors of one call: after so many the result is what there is, and its errors tell. */
+enum { FACTORS_MAX = 300 };
+
+/* ---- pyramids -------------------------------------------------------------------------------- */
+
+uint32_t statics_edge_count(const struct statics_problem *problem,
+			    const struct statics_point *point)
+{
+	return point->friction > 0 ? problem->sides : 1;
+}
+
+/* Direction k of friction, unit. */
+static vec3 slip_axis(const struct statics_problem *problem, vec3 normal, uint32_t k)
+{
+	ASSERT(k < problem->sides);
+	if (problem->planar)
+		return k == 0 ? vec3_make(-normal.y, normal.x, 0)
+			      : vec3_make(normal.y, -normal.x, 0);
+	vec3 t, s;
+	double sine, cosine;
+	row_frame(normal, &t, &s);
+	/* Opposite directions are exactly opposite, so that mirrored problems have mirrored edges. */
+	uint32_t half = problem->sides / 2;
+	trig_sincos(PI * (k % half) / half, &sine, &cosine);
+	vec3 axis = vec3_mul_add(vec3_scale(t, cosine), s, sine);
+	return k < half ? axis : vec3_negate(axis);
+}
+
+vec3 statics_edge(const struct statics_problem *problem, const struct statics_point *point,
+		  uint32_t k)
+{
+	ASSERT(k < statics_edge_count(problem, point));
+	if (!(point->friction > 0))
+		return point->normal;
+	return vec3_mul_add(point->normal, slip_axis(problem, point->normal, k), point->friction);
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static void put_entry(struct equilibrium *self, uint32_t *at, uint32_t body, struct spatial on)
+{
+	double *to = self->jacobian[*at];
+	ASSERT(body < self->problem->body_count);
+	ASSERT(body < self->problem->body_count);
+	for (uint32_t k = 0; k < 3; k++) {
+		to[k] = vec3_get(on.linear, k);
+		to[3 + k] = vec3_get(on.angular, k);
+	}
+	self->body[(*at)++] = body;
+}
+
+/* J M⁻¹ Jᵀ of one row. */
+static double diagonal_of(const struct equilibrium *self, uint32_t row)
+{
+	double sum = 0;
+	ASSERT(row < self->rows);
+	for (uint32_t e = self->start[row]; e < self->start[row + 1]; e++)
+		for (uint32_t i = 0; i < LCP_BODY; i++)
+			for (uint32_t k = 0; k < LCP_BODY; k++)
+				sum += self->jacobian[e][i] * self->mass_inv[self->body[e]][i][k] *
+				       self->jacobian[e][k];
+	return sum;
+}
+
+static void put_point(struct equilibrium *self, uint32_t index, uint32_t *row, uint32_t *at)
+{
+	const struct statics_point *point = &self->problem->points[index];
+	uint32_t edges = statics_edge_count(self->problem, point);
+	ASSERT(point->a != ROW_NO_BODY || point->b != ROW_NO_BODY);
+	self->first[index] = *row;
+	for (uint32_t k = 0; k < edges; k++, ++*row) {
+		vec3 edge = statics_edge(self->problem, point, k);
+		vec3 about_a = vec3_cross(point->arm_a, edge);
+		vec3 about_b = vec3_cross(point->arm_b, edge);
+		self->start[*row] = *at;
+		if (point->a != ROW_NO_BODY)
+			put_entry(self, at, point->a,
+				  (struct spatial){ vec3_negate(edge), vec3_negate(about_a) });
+		if (point->b != ROW_NO_BODY)
+			put_entry(self, at, point->b, (struct spatial){ edge, about_b });
+		self->lower[*row] = 0;
+		self->upper[*row] = __builtin_inf();
+	}
+	self->frictional |= edges > 1;
+}
+
+/* The springs of a point are equally stiff along all edges. */
+static void soften(struct equilibrium *self)
+{
+	for (uint32_t p = 0; p < self->problem->point_count; p++) {
+		double most = 0;
+		for (uint32_t i = self->first[p]; i < self->first[p + 1]; i++)
+			most = scalar_max(most, diagonal_of(self, i));
+		for (uint32_t i = self->first[p]; i < self->first[p + 1]; i++)
+			self->softness[i] = SOFTNESS * most;
+	}
+	for (uint32_t i = self->first[self->problem->point_count]; i < self->rows; i++)
+		self->softness[i] = SOFTNESS * diagonal_of(self, i);
+}
+
+static void fill_rows(struct equilibrium *self)
+{
+	const struct statics_problem *problem = self->problem;
+	uint32_t row = 0, at = 0;
+	for (uint32_t i = 0; i < problem->body_count; i++)
+		memcpy(self->mass_inv[i], problem->bodies[i].mass_inv, sizeof self->mass_inv[i]);
+	for (uint32_t i = 0; i < problem->point_count; i++)
+		put_point(self, i, &row, &at);
+	self->first[problem->point_count] = row;
+	for (uint32_t i = 0; i < problem->row_count; i++, row++) {
+		const struct statics_row *from = &problem->rows[i];
+		self->start[row] = at;
+		for (uint32_t k = 0; k < from->count; k++)
+			put_entry(self, &at, from->parts[k].slot, from->parts[k].on);
+		self->lower[row] = from->lower;
+		self->upper[row] = from->upper;
+	}
+	self->start[row] = at;
+	ASSERT(row == self->rows);
+	soften(self);
+}
+
+static struct lcp_sparse_problem lcp_of(const struct equilibrium *self)
+{
+	return (struct lcp_sparse_problem){
+		.rows = self->rows,
+		.bodies = self->problem->body_count,
+		.start = self->start,
+		.body = self->body,
+		.jacobian = (const double(*)[LCP_BODY])self->jacobian,
+		.mass_inv = (const double(*)[LCP_BODY][LCP_BODY])self->mass_inv,
+		.b = self->b,
+		.lower = self->lower,
+		.upper = self->upper,
+	};
+}
+
+/* The workspace, with room for the factor. */
+static enum status make_solver(struct equilibrium *self)
+{
+	struct lcp_sparse_problem problem = lcp_of(self);
+	struct lcp_sparse_size size = lcp_sparse_size_of(&problem);
+	for (uint32_t round = 0; round < 2; round++) {
+		size_t blocks;
+		self->solver_memory = heap_alloc_aligned(lcp_sparse_bytes(size));
+		if (self->solver_memory == NULL)
+			return STATUS_NO_MEMORY;
+		lcp_sparse_init(&self->solver, self->solver_memory, size);
+		if (lcp_sparse_order(&self->solver, &problem, &blocks) != SOLVER_LIMIT)
+			return STATUS_OK;
+		heap_free(self->solver_memory);
+		self->solver_memory = NULL;
+		size.blocks = blocks;
+	}
+	return STATUS_NO_MEMORY;
+}
+
+static enum status allocate_rows(struct equilibrium *self, uint32_t entries)
+{
+	size_t rows = self->rows + 1u, points = self->problem->point_count + 1u;
+	size_t bodies = self->problem->body_count + 1u;
+	self->first = heap_alloc(points * sizeof *self->first);
+	self->start = heap_alloc(rows * sizeof *self->start);
+	self->body = heap_alloc((entries + 1u) * sizeof *self->body);
+	self->jacobian = heap_alloc((entries + 1u) * sizeof *self->jacobian);
+	self->mass_inv = heap_alloc(bodies * sizeof *self->mass_inv);
+	self->b = heap_alloc_zero((6 * rows + points) * sizeof *self->b);
+	self->acceleration = heap_alloc_zero(5 * bodies * sizeof *self->acceleration);
+	if (self->first == NULL || self->start == NULL || self->body == NULL ||
+	    self->jacobian == NULL || self->mass_inv == NULL || self->b == NULL ||
+	    self->acceleration == NULL)
+		return STATUS_NO_MEMORY;
+	self->lower = self->b + rows;
+	self->upper = self->lower + rows;
+	self->compliance = self->upper + rows;
+	self->softness = self->compliance + rows;
+	self->lambda = self->softness + rows;
+	self->shift = self->lambda + rows;
+	self->free = self->acceleration + bodies;
+	self->settlement = self->free + bodies;
+	self->last_settlement = self->settlement + bodies;
+	self->last_change = self->last_settlement + bodies;
+	return STATUS_OK;
+}
+
+enum status equilibrium_init(struct equilibrium *self, const struct statics_problem *problem)
+{
+	uint64_t rows = problem->row_count, entries = 2 * (uint64_t)problem->row_count;
+	*self = (struct equilibrium){ .problem = problem };
+	ASSERT(problem->sides >= 2 && problem->sides % 2 == 0);
+	for (uint32_t i = 0; i < problem->point_count; i++) {
+		uint32_t edges = statics_edge_count(problem, &problem->points[i]);
+		rows += edges;
+		entries += 2 * edges;
+	}
+	if (rows > STATICS_ROWS_MAX)
+		return STATUS_LIMIT;
+	self->rows = (uint32_t)rows;
+	enum status status = allocate_rows(self, (uint32_t)entries);
+	if (status != STATUS_OK)
+		return status;
+	fill_rows(self);
+	return make_solver(self);
+}
+
+void equilibrium_release(struct equilibrium *self)
+{
+	heap_free(self->first);
+	heap_free(self->start);
+	heap_free(self->body);
+	heap_free(self->jacobian);
+	heap_free(self->mass_inv);
+	heap_free(self->b);
+	heap_free(self->acceleration);
+	heap_free(self->solver_memory);
+	*self = (struct equilibrium){ 0 };
+}
+
+/* ---- one problem ----------------------------------------------------------------------------- */
+
+static struct spatial respond_to(const double mass_inv[6][6], struct spatial force)
+{
+	double f[6] = { force.linear.x,	 force.linear.y,  force.linear.z,
+			force.angular.x, force.angular.y, force.angular.z },
+	       a[6];
+	for (uint32_t i = 0; i < 6; i++) {
+		a[i] = 0;
+		for (uint32_t k = 0; k < 6; k++)
+			a[i] += mass_inv[i][k] * f[k];
+	}
+	return (struct spatial){ vec3_make(a[0], a[1], a[2]), vec3_make(a[3], a[4], a[5]) };
+}
+
+static double row_speed(const struct equilibrium *self, uint32_t row,
+			const struct spatial *velocities)
+{
+	double sum = 0;
+	for (uint32_t e = self->start[row]; e < self->start[row + 1]; e++) {
+		const double *j = self->jacobian[e];
+		const struct spatial *v = &velocities[self->body[e]];
+		sum += j[0] * v->linear.x + j[1] * v->linear.y + j[2] * v->linear.z +
+		       j[3] * v->angular.x + j[4] * v->angular.y + j[5] * v->angular.z;
+	}
+	return sum;
+}
+
+static double size_of(const struct equilibrium *self, uint32_t body, const struct spatial *a)
+{
+	return vec3_length(a->linear) +
+	       self->problem->bodies[body].gyration * vec3_length(a->angular);
+}
+
+static double largest_of(const struct equilibrium *self, const struct spatial *of)
+{
+	double most = 0;
+	for (uint32_t i = 0; i < self->problem->body_count; i++)
+		most = scalar_max(most, size_of(self, i, &of[i]));
+	return most;
+}
+
+static void set_loads(struct equilibrium *self, const struct spatial *loads)
+{
+	for (uint32_t i = 0; i < self->problem->body_count; i++)
+		self->free[i] = respond_to(self->mass_inv[i], loads[i]);
+	self->scale = largest_of(self, self->free);
+}
+
+/* a = M⁻¹ f + M⁻¹ Jᵀ λ, summed anew. */
+static void find_accelerations(struct equilibrium *self)
+{
+	uint32_t bodies = self->problem->body_count;
+	struct spatial *a = self->acceleration;
+	for (uint32_t i = 0; i < bodies; i++)
+		a[i] = spatial_zero();
+	for (uint32_t row = 0; row < self->rows; row++)
+		for (uint32_t e = self->start[row]; e < self->start[row + 1]; e++) {
+			const double *j = self->jacobian[e];
+			struct spatial on = { vec3_make(j[0], j[1], j[2]),
+					      vec3_make(j[3], j[4], j[5]) };
+			a[self->body[e]] = spatial_mul_add(a[self->body[e]], on, self->lambda[row]);
+		}
+	for (uint32_t i = 0; i < bodies; i++)
+		a[i] = spatial_mul_add(respond_to(self->mass_inv[i], a[i]), self->free[i], 1);
+}
+
+/* b without the springs' own terms; `settling`: from the settlement. */
+static void set_b(struct equilibrium *self, bool settling)
+{
+	const struct statics_problem *problem = self->problem;
+	for (uint32_t p = 0; p < problem->point_count; p++)
+		for (uint32_t i = self->first[p]; i < self->first[p + 1]; i++)
+			self->b[i] = self->shift[p];
+	for (uint32_t i = self->first[problem->point_count]; i < self->rows; i++)
+		self->b[i] = 0;
+	for (uint32_t i = 0; i < self->rows; i++) {
+		self->b[i] += row_speed(self, i, self->free);
+		if (settling)
+			self->b[i] += row_speed(self, i, self->settlement);
+	}
+}
+
+static struct solver_result solve_once(struct equilibrium *self, bool soft, bool warm)
+{
+	struct lcp_sparse_problem lcp = lcp_of(self);
+	struct solver_options options = solver_options_default();
+	lcp.compliance = soft ? self->softness : NULL;
+	options.tolerance = TOLERANCE;
+	options.rounds_max = ROUNDS_MAX;
+	options.warm = warm;
+	struct solver_result result =
+		lcp_sparse_solve(&self->solver, &lcp, &options, self->lambda, NULL);
+	for (uint32_t i = 0; i < self->rows; i++)
+		self->lambda[i] = scalar_clamp(self->lambda[i], self->lower[i], self->upper[i]);
+	return result;
+}
+
+/* Solves with the present shift; `settling`: from the settlement, with springs. */
+static uint32_t solve_forces(struct equilibrium *self, bool settling, bool warm)
+{
+	set_b(self, settling);
+	struct solver_result result = solve_once(self, settling, warm);
+	uint32_t rounds = result.rounds;
+	bool good = result.residual <= GOOD;
+	if (!good && !settling) {
+		for (uint32_t i = 0; i < self->rows; i++)
+			self->lambda[i] = 0;
+		for (uint32_t round = 0; round < PROXIMAL_ROUNDS && rounds < FACTORS_MAX; round++) {
+			set_b(self, false);
+			for (uint32_t i = 0; i < self->rows; i++)
+				self->b[i] -= self->softness[i] * self->lambda[i];
+			rounds += solve_once(self, true, round > 0).rounds;
+		}
+		self->fallbacks++;
+	}
+	find_accelerations(self);
+	return rounds;
+}
+
+/* The conditions of the solution, without springs. */
+static void measure_solution(const struct equilibrium *self, struct statics_outcome *out)
+{
+	double gap = 0, worst = 0, loads = 0;
+	ASSERT(self->first[self->problem->point_count] <= self->rows);
+	for (uint32_t p = 0; p < self->problem->point_count; p++)
+		for (uint32_t i = self->first[p]; i < self->first[p + 1]; i++) {
+			double w = row_speed(self, i, self->acceleration) + self->shift[p];
+			worst = scalar_max(worst, -w);
+			gap += self->lambda[i] * w;
+		}
+	for (uint32_t i = self->first[self->problem->point_count]; i < self->rows; i++) {
+		double w = row_speed(self, i, self->acceleration);
+		double below = self->lambda[i] - self->lower[i];
+		double above = self->upper[i] - self->lambda[i];
+		if (scalar_is_finite(below) && w > 0)
+			gap += below * w;
+		else if (scalar_is_finite(above) && w < 0)
+			gap -= above * w;
+		else
+			worst = scalar_max(worst, scalar_abs(w));
+	}
+	/* fᵀM⁻¹f = fᵀ free; the loads themselves are not kept, so M⁻¹ is inverted by its diagonal. */
+	for (uint32_t i = 0; i < self->problem->body_count; i++)
+		for (uint32_t k = 0; k < 3; k++) {
+			double inv = self->problem->bodies[i].mass_inv[k][k];
+			double a = vec3_get(self->free[i].linear, k);
+			loads += inv > 0 ? a * a / inv : 0;
+		}
+	out->residual = self->scale > 0 ? largest_of(self, self->acceleration) / self->scale : 0;
+	out->kkt = self->scale > 0 ? worst / self->scale : 0;
+	out->gap = loads > 0 ? scalar_abs(gap) / loads : 0;
+}
+
+/* ---- slip ------------------------------------------------------------------------------------ */
+
+static vec3 point_speed(const struct equilibrium *self, uint32_t index, const struct spatial *of)
+{
+	const struct statics_point *point = &self->problem->points[index];
+	vec3 speed = vec3_zero();
+	ASSERT(index < self->problem->point_count);
+	ASSERT(index < self->problem->point_count);
+	if (point->b != ROW_NO_BODY)
+		speed = vec3_add(of[point->b].linear,
+				 vec3_cross(of[point->b].angular, point->arm_b));
+	if (point->a != ROW_NO_BODY)
+		speed = vec3_sub(speed, vec3_add(of[point->a].linear,
+						 vec3_cross(of[point->a].angular, point->arm_a)));
+	return speed;
+}
+
+/* Sets the shifts of friction to those of motions `of`; returns the largest change. */
+static double update_shift(struct equilibrium *self, const struct spatial *of)
+{
+	double most = 0;
+	for (uint32_t p = 0; p < self->problem->point_count; p++) {
+		const struct statics_point *point = &self->problem->points[p];
+		uint32_t edges = statics_edge_count(self->problem, point);
+		vec3 speed = point_speed(self, p, of);
+		double shift = 0;
+		for (uint32_t k = 0; k < edges && edges > 1; k++)
+			shift = scalar_max(
+				shift, -point->friction *
+					       vec3_dot(slip_axis(self->problem, point->normal, k),
+							speed));
+		most = scalar_max(most, scalar_abs(shift - self->shift[p]));
+		self->shift[p] = shift;
+	}
+	return most;
+}
+
+static void reset_shift(struct equilibrium *self)
+{
+	for (uint32_t p = 0; p < self->problem->point_count; p++)
+		self->shift[p] = 0;
+}
+
+struct statics_outcome equilibrium_fall(struct equilibrium *self, const struct spatial *loads,
+					bool coulomb)
+{
+	struct statics_outcome out = { 0 };
+	ASSERT(loads != NULL);
+	reset_shift(self);
+	set_loads(self, loads);
+	out.rounds = solve_forces(self, false, false);
+	measure_solution(self, &out);
+	out.coulomb = !self->frictional || out.residual <= SLIP_BALANCED;
+	if (out.coulomb || !coulomb)
+		return out;
+	for (uint32_t round = 0; round < SLIP_ROUNDS && out.rounds < FACTORS_MAX; round++) {
+		if (update_shift(self, self->acceleration) <= SLIP_BALANCED * self->scale) {
+			out.coulomb = true;
+			break;
+		}
+		out.rounds += solve_forces(self, false, true);
+	}
+	if (!out.coulomb) {
+		reset_shift(self);
+		out.rounds += solve_forces(self, false, false);
+	}
+	measure_solution(self, &out);
+	return out;
+}
+
+/* ---- settling -------------------------------------------------------------------------------- */
+
+/* How far a point is from the signs: it presses although the settlement closes it by less than
+ * CLOSED of what its spring needs, or it is rubbed along its slip. 0: it keeps them. */
+static double violation_of_signs(const struct equilibrium *self, uint32_t index, double force)
+{
+	const struct statics_point *point = &self->problem->points[index];
+	struct statics_force f = equilibrium_force(self, index);
+	double rubs = vec3_length(f.friction);
+	if (!(f.normal > WITNESS * force))
+		return 0;
+	vec3 speed = point_speed(self, index, self->settlement);
+	double needed = CLOSED * self->softness[self->first[index]] * f.normal;
+	if (!(needed > 0))
+		return 1;
+	double worst = scalar_max(0, 1 + vec3_dot(speed, point->normal) / needed);
+	if (rubs > WITNESS * force)
+		worst = scalar_max(worst, vec3_dot(f.friction, speed) / (rubs * needed));
+	return worst;
+}
+
+static double check_witness(const struct equilibrium *self)
+{
+	double worst = 0, force = 0;
+	for (uint32_t p = 0; p < self->problem->point_count; p++)
+		force = scalar_max(force, equilibrium_force(self, p).normal);
+	for (uint32_t p = 0; p < self->problem->point_count; p++)
+		worst = scalar_max(worst, violation_of_signs(self, p, force));
+	return worst;
+}
+
+/* Extrapolates a settlement that grows by a nearly constant factor a round (Anderson's method of
+ * depth 1), as that of a steep wedge does. `first`: there is no settlement before the present one. */
+static void extrapolate_settlement(struct equilibrium *self, bool first)
+{
+	double across = 0, square = 0;
+	for (uint32_t i = 0; i < self->problem->body_count && !first; i++) {
+		double arm = scalar_square(self->problem->bodies[i].gyration);
+		struct spatial f = self->acceleration[i];
+		struct spatial d = spatial_mul_add(f, self->last_change[i], -1);
+		across += vec3_dot(f.linear, d.linear) + arm * vec3_dot(f.angular, d.angular);
+		square += vec3_dot(d.linear, d.linear) + arm * vec3_dot(d.angular, d.angular);
+	}
+	double more = square > 0 ? scalar_clamp(-across / square, 0, EXTRAPOLATION_MAX) : 0;
+	for (uint32_t i = 0; i < self->problem->body_count; i++) {
+		struct spatial now = self->settlement[i];
+		struct spatial grown = spatial_mul_add(now, self->last_settlement[i], -1);
+		self->last_settlement[i] = now;
+		self->last_change[i] = self->acceleration[i];
+		self->settlement[i] = spatial_mul_add(now, grown, more);
+	}
+}
+
+struct statics_outcome equilibrium_settle(struct equilibrium *self, const struct spatial *loads)
+{
+	struct statics_outcome out = { 0 };
+	uint32_t bodies = self->problem->body_count;
+	double before = __builtin_inf();
+	ASSERT(loads != NULL);
+	bool fresh = true;
+	reset_shift(self);
+	set_loads(self, loads);
+	for (uint32_t i = 0; i < bodies; i++)
+		self->settlement[i] = spatial_zero();
+	for (uint32_t round = 0; round < SETTLE_ROUNDS && !out.found && out.rounds < FACTORS_MAX;
+	     round++) {
+		out.rounds += solve_forces(self, true, round > 0);
+		for (uint32_t i = 0; i < bodies; i++)
+			self->settlement[i] =
+				spatial_mul_add(self->settlement[i], self->acceleration[i], 1);
+		double left = largest_of(self, self->acceleration);
+		out.witness = check_witness(self);
+		out.found = left <= BALANCED * self->scale && out.witness <= WITNESS;
+		if (round % STALL_ROUNDS == 0 && left > STALLED * before)
+			break;
+		before = round % STALL_ROUNDS == 0 ? left : before;
+		if (out.found)
+			break;
+		/* While the signs hold the shift stays, because the problem is convex then. */
+		fresh |= out.witness <= WITNESS;
+		if (!self->frictional || out.witness <= WITNESS)
+			continue;
+		extrapolate_settlement(self, fresh);
+		update_shift(self, self->settlement);
+		fresh = false;
+	}
+	/* As a solution without springs: λ balances, so J a is as small as what is left. */
+	reset_shift(self);
+	measure_solution(self, &out);
+	out.coulomb = out.found;
+	return out;
+}
+
+/* ---- what was found -------------------------------------------------------------------------- */
+
+struct statics_force equilibrium_force(const struct equilibrium *self, uint32_t index)
+{
+	const struct statics_point *point = &self->problem->points[index];
+	struct statics_force force = { 0, vec3_zero() };
+	ASSERT(index < self->problem->point_count);
+	ASSERT(index < self->problem->point_count);
+	for (uint32_t i = self->first[index]; i < self->first[index + 1]; i++) {
+		force.normal += self->lambda[i];
+		if (point->friction > 0)
+			force.friction = vec3_mul_add(
+				force.friction,
+				slip_axis(self->problem, point->normal, i - self->first[index]),
+				point->friction * self->lambda[i]);
+	}
+	return force;
+}
+
+vec3 equilibrium_parting(const struct equilibrium *self, uint32_t point)
+{
+	return point_speed(self, point, self->acceleration);
+}

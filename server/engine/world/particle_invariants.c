@@ -1,0 +1,111 @@
+/* particle_invariants.c: the invariants of particle systems and their particles; see invariants.c. */
+#include "server/engine/world/checking.h"
+
+/* A mean and a deviation: what is drawn stays within the limits. */
+static bool is_drawn_within(const double parameter[2], double least, double most)
+{
+	return check_within(parameter[1], 0, most) &&
+	       check_within(parameter[0] - parameter[1], least, most) &&
+	       check_within(parameter[0] + parameter[1], least, most);
+}
+
+static enum status check_emitter(const struct system_table *t, uint32_t row, struct reason *why)
+{
+	EXPECT(t->emitter[row] <= EMITTER_SPHERE, TABLE_SYSTEM, row, "emitter");
+	EXPECT(t->recycle[row] <= 1, TABLE_SYSTEM, row, "recycle");
+	EXPECT(check_vector_within(t->position[row], LENGTH_MAX), TABLE_SYSTEM, row, "position");
+	EXPECT(check_unit(t->rotation[row]), TABLE_SYSTEM, row, "rotation");
+	EXPECT(check_vector_within(t->half[row], LENGTH_MAX) &&
+		       vec3_min_component(t->half[row]) >= 0,
+	       TABLE_SYSTEM, row, "half");
+	EXPECT(t->most[row] >= 1 && t->most[row] <= PARTICLES_MAX, TABLE_SYSTEM, row, "most");
+	EXPECT(t->rate_deviation[row] <= t->rate[row] &&
+		       (uint64_t)t->rate[row] + t->rate_deviation[row] <= PARTICLES_MAX,
+	       TABLE_SYSTEM, row, "rate");
+	EXPECT(t->delay[row] >= 1, TABLE_SYSTEM, row, "delay");
+	EXPECT(is_drawn_within(t->size[row], PARTICLE_SIZE_MIN, PARTICLE_SIZE_MAX), TABLE_SYSTEM,
+	       row, "size");
+	EXPECT(is_drawn_within(t->mass[row], PARTICLE_MASS_MIN, MASS_MAX), TABLE_SYSTEM, row,
+	       "mass");
+	EXPECT(is_drawn_within(t->life[row], 0, PARTICLE_LIFE_MAX), TABLE_SYSTEM, row, "life");
+	EXPECT(is_drawn_within(t->speed[row], 0, SPEED_MAX), TABLE_SYSTEM, row, "speed");
+	EXPECT(check_within(t->spread[row], 0, PARTICLE_SPREAD_MAX), TABLE_SYSTEM, row, "spread");
+	return STATUS_OK;
+}
+
+static enum status check_system(const struct tables *tables, uint32_t row, struct reason *why)
+{
+	const struct system_table *t = &tables->system;
+	EXPECT(t->id[row] < tables->world.next_system[0], TABLE_SYSTEM, row, "id");
+	EXPECT(check_within((double)t->tag[row], -INTEGER_MAX, INTEGER_MAX), TABLE_SYSTEM, row,
+	       "tag");
+	EXPECT(check_within(t->drag[row], 0, STIFFNESS_MAX), TABLE_SYSTEM, row, "drag");
+	EXPECT(check_within(t->gravity_scale[row], -GRAVITY_SCALE_MAX, GRAVITY_SCALE_MAX),
+	       TABLE_SYSTEM, row, "gravity_scale");
+	EXPECT(check_within(t->static_friction[row], 0, FRICTION_MAX), TABLE_SYSTEM, row,
+	       "static_friction");
+	EXPECT(check_within(t->dynamic_friction[row], 0, t->static_friction[row]), TABLE_SYSTEM,
+	       row, "dynamic_friction");
+	EXPECT(check_within(t->restitution[row], 0, 1), TABLE_SYSTEM, row, "restitution");
+	EXPECT(t->colour_count[row] <= PARTICLE_COLOURS_MAX, TABLE_SYSTEM, row, "colour_count");
+	for (uint32_t i = 0; i < t->colour_count[row]; i++)
+		EXPECT(t->colour[row][i] <= 0xffffff &&
+			       check_within(t->colour_age[row][i],
+					    i > 0 ? t->colour_age[row][i - 1] : 0, LENGTH_MAX),
+		       TABLE_SYSTEM, row, "colour");
+	EXPECT(t->since[row] <= tables->world.tick[0], TABLE_SYSTEM, row, "since");
+	EXPECT(t->alive[row] <= t->most[row] && t->alive[row] <= t->born[row], TABLE_SYSTEM, row,
+	       "alive");
+	EXPECT(t->refused[row] <= t->born[row], TABLE_SYSTEM, row, "refused");
+	return check_emitter(t, row, why);
+}
+
+static enum status check_particle(const struct tables *tables, uint32_t row, struct reason *why)
+{
+	const struct particle_table *t = &tables->particle;
+	uint32_t system = t->system[row];
+	EXPECT(system < tables->system.count && tables->system.id[system] != 0, TABLE_PARTICLE, row,
+	       "system");
+	EXPECT(t->serial[row] >= 1 && t->serial[row] <= tables->system.born[system], TABLE_PARTICLE,
+	       row, "serial");
+	EXPECT(t->birth[row] <= tables->world.tick[0], TABLE_PARTICLE, row, "birth");
+	EXPECT(check_vector_within(t->position[row], LENGTH_MAX), TABLE_PARTICLE, row, "position");
+	EXPECT(check_vector_within(t->velocity[row], SPEED_MAX), TABLE_PARTICLE, row, "velocity");
+	EXPECT(check_within(t->radius[row], 0.5 * PARTICLE_SIZE_MIN, 0.5 * PARTICLE_SIZE_MAX),
+	       TABLE_PARTICLE, row, "radius");
+	EXPECT(check_within(t->mass[row], PARTICLE_MASS_MIN, MASS_MAX), TABLE_PARTICLE, row,
+	       "mass");
+	EXPECT(vec3_is_finite(t->impulse[row]), TABLE_PARTICLE, row, "impulse");
+	EXPECT(vec3_is_finite(t->twist[row]), TABLE_PARTICLE, row, "twist");
+	EXPECT(t->hit[row] != 0 || (vec3_equal(t->impulse[row], vec3_zero()) &&
+				    vec3_equal(t->twist[row], vec3_zero())),
+	       TABLE_PARTICLE, row, "hit");
+	return STATUS_OK;
+}
+
+enum status particles_check_tables(const struct tables *tables, struct reason *why)
+{
+	uint32_t alive[SYSTEMS_MAX] = { 0 };
+	uint64_t last[SYSTEMS_MAX] = { 0 }, capacity = 0;
+	EXPECT(tables->system.count <= SYSTEMS_MAX, TABLE_SYSTEM, 0, "id");
+	for (uint32_t row = 0; row < tables->system.count; row++) {
+		enum status status =
+			tables->system.id[row] != 0 ? check_system(tables, row, why) : STATUS_OK;
+		if (status != STATUS_OK)
+			return status;
+		capacity += tables->system.most[row];
+	}
+	EXPECT(capacity <= PARTICLES_MAX, TABLE_SYSTEM, 0, "most");
+	for (uint32_t row = 0; row < tables->particle.count; row++) {
+		enum status status = check_particle(tables, row, why);
+		if (status != STATUS_OK)
+			return status;
+		uint32_t system = tables->particle.system[row];
+		EXPECT(tables->particle.serial[row] > last[system], TABLE_PARTICLE, row, "serial");
+		last[system] = tables->particle.serial[row];
+		alive[system]++;
+	}
+	for (uint32_t row = 0; row < tables->system.count; row++)
+		EXPECT(alive[row] == tables->system.alive[row], TABLE_SYSTEM, row, "alive");
+	return STATUS_OK;
+}

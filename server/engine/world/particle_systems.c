@@ -1,0 +1,409 @@
+/* particle_systems.c: particle systems as clients command and read them.
+ *
+ * PARTICLES_CREATE and PARTICLES_SET have the same properties in the same order, so one function
+ * checks both and one writes both. */
+#include "server/engine/world/particle_systems.h"
+
+#include "server/base/sort.h"
+#include "server/engine/dynamics/particles.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The properties of either command. */
+static struct command_PARTICLES_CREATE properties_of(const struct command_PARTICLES_SET *set)
+{
+	return (struct command_PARTICLES_CREATE){
+		.emitter = set->emitter,
+		.position = set->position,
+		.rotation = set->rotation,
+		.half = set->half,
+		.capacity = set->capacity,
+		.recycle = set->recycle,
+		.rate = set->rate,
+		.rate_deviation = set->rate_deviation,
+		.delay = set->delay,
+		.size = set->size,
+		.size_deviation = set->size_deviation,
+		.mass = set->mass,
+		.mass_deviation = set->mass_deviation,
+		.life = set->life,
+		.life_deviation = set->life_deviation,
+		.speed = set->speed,
+		.speed_deviation = set->speed_deviation,
+		.spread = set->spread,
+		.drag = set->drag,
+		.gravity_scale = set->gravity_scale,
+		.static_friction = set->static_friction,
+		.dynamic_friction = set->dynamic_friction,
+		.restitution = set->restitution,
+		.category = set->category,
+		.mask = set->mask,
+		.colours = set->colours,
+		.owner = set->owner,
+		.tag = set->tag,
+		.seed = set->seed,
+	};
+}
+
+/* ---- checks ------------------------------------------------------------------------------------ */
+
+/* Drawn numbers must stay within the limits of their mean. */
+static enum status check_deviation(struct check *check, const char *name, double mean,
+				   double deviation, double least, double most)
+{
+	if (mean - deviation >= least && mean + deviation <= most)
+		return STATUS_OK;
+	char field[48];
+	snprintf(field, sizeof field, "%s_deviation", name);
+	return REFUSE(check, STATUS_RANGE, field,
+		      "%s is %.10g: with %s %.10g the numbers drawn must stay within %.10g and "
+		      "%.10g",
+		      field, deviation, name, mean, least, most);
+}
+
+static enum status check_deviations(struct check *check,
+				    const struct command_PARTICLES_CREATE *system)
+{
+	enum status status = check_deviation(check, "rate", system->rate, system->rate_deviation, 0,
+					     PARTICLES_MAX);
+	if (status == STATUS_OK)
+		status = check_deviation(check, "size", system->size, system->size_deviation,
+					 PARTICLE_SIZE_MIN, PARTICLE_SIZE_MAX);
+	if (status == STATUS_OK)
+		status = check_deviation(check, "mass", system->mass, system->mass_deviation,
+					 PARTICLE_MASS_MIN, MASS_MAX);
+	if (status == STATUS_OK)
+		status = check_deviation(check, "life", system->life, system->life_deviation, 0,
+					 PARTICLE_LIFE_MAX);
+	if (status == STATUS_OK)
+		status = check_deviation(check, "speed", system->speed, system->speed_deviation, 0,
+					 SPEED_MAX);
+	return status;
+}
+
+static enum status check_emitter(struct check *check, const struct command_PARTICLES_CREATE *system)
+{
+	vec3 half = system->half;
+	bool square = system->emitter == EMITTER_PLANAR || system->emitter == EMITTER_SPHERE;
+	if (square && !(half.x > 0))
+		return REFUSE(check, STATUS_RANGE, "half",
+			      "half.x is %.10g: it is the %s of the emitter and must be above 0",
+			      half.x, system->emitter == EMITTER_SPHERE ? "radius" : "half side");
+	if (system->emitter == EMITTER_BOX && !(vec3_min_component(half) > 0))
+		return REFUSE(
+			check, STATUS_RANGE, "half",
+			"half is [%.10g, %.10g, %.10g]: the half sizes of a box must be above 0",
+			half.x, half.y, half.z);
+	if (system->emitter == EMITTER_PLANAR && 2 * half.x < 2 * system->size)
+		return REFUSE(
+			check, STATUS_RANGE, "half",
+			"half.x is %.10g: a planar emitter needs a side of two diameters, so it "
+			"must be at least size, %.10g",
+			half.x, system->size);
+	return STATUS_OK;
+}
+
+static enum status check_colours(struct check *check, const struct point_list *colours)
+{
+	for (uint32_t i = 0; i < colours->count; i++) {
+		double value = colours->items[i].value;
+		if (!(value >= 0 && value <= 0xffffff && value == (double)(uint32_t)value))
+			return REFUSE(check, STATUS_RANGE, "colours",
+				      "colour %u is %.10g: it must be a whole number within 0 and "
+				      "16777215, 0xRRGGBB",
+				      i, value);
+	}
+	return STATUS_OK;
+}
+
+static enum status check_properties(struct check *check,
+				    const struct command_PARTICLES_CREATE *system)
+{
+	if (check->planar)
+		return REFUSE(check, STATUS_PLANAR, "system",
+			      "a planar world has no particle systems: make a spatial world");
+	if (system->dynamic_friction > system->static_friction)
+		return REFUSE(check, STATUS_RANGE, "dynamic_friction",
+			      "dynamic_friction is %.10g: it must be at most static_friction, "
+			      "%.10g",
+			      system->dynamic_friction, system->static_friction);
+	enum status status = check_deviations(check, system);
+	if (status == STATUS_OK)
+		status = check_emitter(check, system);
+	if (status == STATUS_OK)
+		status = check_colours(check, &system->colours);
+	return status;
+}
+
+static enum status check_capacity(struct check *check, uint64_t others, uint32_t capacity)
+{
+	if (others + capacity <= PARTICLES_MAX)
+		return STATUS_OK;
+	return REFUSE(check, STATUS_LIMIT, "capacity",
+		      "capacity is %u: with %llu of the other particle systems it exceeds the "
+		      "world's limit of %u particles",
+		      capacity, (unsigned long long)others, PARTICLES_MAX);
+}
+
+enum status check_particles_create(struct check *check, struct command *command)
+{
+	struct batch_plan *plan = check->plan;
+	const struct command_PARTICLES_CREATE *create = &command->particles_create;
+	enum status status = check_world_command(check);
+	if (status == STATUS_OK)
+		status = check_properties(check, create);
+	if (status == STATUS_OK)
+		status = check_capacity(check, plan->capacity_after, create->capacity);
+	if (status != STATUS_OK)
+		return status;
+	if (plan->systems_after >= SYSTEMS_MAX)
+		return REFUSE(check, STATUS_LIMIT, "systems",
+			      "the world has %u particle systems, the limit is %u: "
+			      "particles_remove makes room",
+			      plan->systems_after, SYSTEMS_MAX);
+	if (plan->next_system >= IDS_END)
+		return REFUSE(check, STATUS_LIMIT, "systems",
+			      "all ids of particle systems of this world are used up");
+	system_id id = plan->next_system++;
+	plan->values[check->index] = id;
+	plan->systems[plan->system_count] = (struct planned_system){ .id = id,
+								     .owner = create->owner,
+								     .capacity = create->capacity };
+	plan_index_put(check, plan_system_key(id), plan->system_count++);
+	plan->systems_after++;
+	plan->new_systems++;
+	plan->capacity_after += create->capacity;
+	return STATUS_OK;
+}
+
+enum status check_particles_remove(struct check *check, struct command *command)
+{
+	struct planned_system *system;
+	enum status status = plan_find_system(check, &command->particles_remove.system, &system);
+	if (status != STATUS_OK)
+		return status;
+	system->removed = true;
+	check->plan->systems_after--;
+	check->plan->capacity_after -= system->capacity;
+	return STATUS_OK;
+}
+
+enum status check_particles_set(struct check *check, struct command *command)
+{
+	struct planned_system *system;
+	struct command_PARTICLES_CREATE set = properties_of(&command->particles_set);
+	enum status status = plan_find_system(check, &command->particles_set.system, &system);
+	if (status == STATUS_OK)
+		status = check_properties(check, &set);
+	if (status == STATUS_OK)
+		status = check_capacity(check, check->plan->capacity_after - system->capacity,
+					set.capacity);
+	if (status != STATUS_OK)
+		return status;
+	if (set.capacity < system->alive)
+		return REFUSE(check, STATUS_RANGE, "capacity",
+			      "capacity is %u: the system has %u particles, it must be at least "
+			      "that",
+			      set.capacity, system->alive);
+	if (check->plan->restricted && set.owner != system->owner)
+		return REFUSE(check, STATUS_NOT_OWNER, "owner",
+			      "owner is %u: a player may not give its particle systems away",
+			      set.owner);
+	check->plan->capacity_after += set.capacity - system->capacity;
+	system->capacity = set.capacity;
+	system->owner = set.owner;
+	return STATUS_OK;
+}
+
+enum status check_particles_add(struct check *check, struct command *command)
+{
+	struct planned_system *system;
+	enum status status = plan_find_system(check, &command->particles_add.system, &system);
+	if (status != STATUS_OK)
+		return status;
+	const struct tables *tables = &check->world->tables;
+	uint32_t row = dynamics_find_system(&check->world->dynamics, system->id);
+	uint64_t made = system->alive;
+	if (row != ROW_NONE && !tables->system.recycle[row])
+		made = tables->system.born[row] - tables->system.refused[row] + system->alive -
+		       tables->system.alive[row];
+	if (made >= system->capacity)
+		return REFUSE(check, STATUS_LIMIT, "system",
+			      "system %u has %llu particles, its capacity is %u: particles_set "
+			      "raises it",
+			      system->id, (unsigned long long)made, system->capacity);
+	system->alive++;
+	check->plan->new_particles++;
+	return STATUS_OK;
+}
+
+/* ---- applying ---------------------------------------------------------------------------------- */
+
+static uint32_t row_of(const struct apply_context *context, int64_t id)
+{
+	uint32_t row = dynamics_find_system(&context->world->dynamics, (system_id)id);
+	ASSERT(row != ROW_NONE);
+	return row;
+}
+
+static void fill_system(struct system_table *table, uint32_t row,
+			const struct command_PARTICLES_CREATE *from)
+{
+	ASSERT(row < table->count && from->colours.count <= PARTICLE_COLOURS_MAX);
+	table->emitter[row] = from->emitter;
+	table->recycle[row] = from->recycle;
+	table->owner[row] = from->owner;
+	table->tag[row] = from->tag;
+	table->position[row] = from->position;
+	table->rotation[row] = from->rotation;
+	table->half[row] = from->half;
+	table->most[row] = from->capacity;
+	table->rate[row] = from->rate;
+	table->rate_deviation[row] = from->rate_deviation;
+	table->delay[row] = from->delay;
+	table->spread[row] = from->spread;
+	table->drag[row] = from->drag;
+	table->gravity_scale[row] = from->gravity_scale;
+	table->static_friction[row] = from->static_friction;
+	table->dynamic_friction[row] = from->dynamic_friction;
+	table->restitution[row] = from->restitution;
+	table->category[row] = from->category;
+	table->mask[row] = from->mask;
+	table->seed[row] = from->seed;
+	table->size[row][0] = from->size;
+	table->size[row][1] = from->size_deviation;
+	table->mass[row][0] = from->mass;
+	table->mass[row][1] = from->mass_deviation;
+	table->life[row][0] = from->life;
+	table->life[row][1] = from->life_deviation;
+	table->speed[row][0] = from->speed;
+	table->speed[row][1] = from->speed_deviation;
+	table->colour_count[row] = (uint8_t)from->colours.count;
+	for (uint32_t i = 0; i < PARTICLE_COLOURS_MAX; i++) {
+		bool given = i < from->colours.count;
+		table->colour_age[row][i] = given ? from->colours.items[i].time : 0;
+		table->colour[row][i] = given ? (uint32_t)from->colours.items[i].value : 0;
+	}
+}
+
+void apply_particles_create(const struct apply_context *context, const struct command *command)
+{
+	struct world *world = context->world;
+	struct system_table *table = &world->tables.system;
+	uint32_t row = dynamics_system_take(&world->dynamics);
+	ASSERT(world->tables.world.planar[0] == 0);
+	table->id[row] = world->tables.world.next_system[0]++;
+	ASSERT(table->id[row] == context->plan->values[context->index]);
+	memcpy(table->name[row], command->particles_create.name.text, sizeof table->name[row]);
+	table->since[row] = world->tables.world.tick[0];
+	fill_system(table, row, &command->particles_create);
+}
+
+void apply_particles_remove(const struct apply_context *context, const struct command *command)
+{
+	dynamics_system_free(&context->world->dynamics,
+			     row_of(context, command->particles_remove.system));
+}
+
+void apply_particles_set(const struct apply_context *context, const struct command *command)
+{
+	struct command_PARTICLES_CREATE properties = properties_of(&command->particles_set);
+	fill_system(&context->world->tables.system, row_of(context, command->particles_set.system),
+		    &properties);
+}
+
+void apply_particles_add(const struct apply_context *context, const struct command *command)
+{
+	const struct command_PARTICLES_ADD *add = &command->particles_add;
+	ASSERT(context->world->tables.particle.count < PARTICLES_MAX);
+	dynamics_particle_add(&context->world->dynamics, row_of(context, add->system),
+			      add->position, add->velocity);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static int compare_ids(const void *a, const void *b, void *context)
+{
+	UNUSED(context);
+	const struct system_view *x = a, *y = b;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static struct system_view view_of(const struct system_table *table, uint32_t row)
+{
+	struct system_view view = {
+		.id = table->id[row],
+		.emitter = table->emitter[row],
+		.recycle = table->recycle[row],
+		.owner = table->owner[row],
+		.tag = table->tag[row],
+		.position = table->position[row],
+		.rotation = table->rotation[row],
+		.half = table->half[row],
+		.capacity = table->most[row],
+		.rate = table->rate[row],
+		.rate_deviation = table->rate_deviation[row],
+		.delay = table->delay[row],
+		.spread = table->spread[row],
+		.drag = table->drag[row],
+		.gravity_scale = table->gravity_scale[row],
+		.static_friction = table->static_friction[row],
+		.dynamic_friction = table->dynamic_friction[row],
+		.restitution = table->restitution[row],
+		.category = table->category[row],
+		.mask = table->mask[row],
+		.seed = table->seed[row],
+		.size = table->size[row],
+		.mass = table->mass[row],
+		.life = table->life[row],
+		.speed = table->speed[row],
+		.colour_count = table->colour_count[row],
+		.colour_age = table->colour_age[row],
+		.colour = table->colour[row],
+		.alive = table->alive[row],
+		.born = table->born[row],
+		.lost = table->lost[row],
+		.refused = table->refused[row],
+		.cut = table->cut[row],
+	};
+	memcpy(view.name, table->name[row], sizeof view.name);
+	return view;
+}
+
+uint32_t world_systems(const struct world *world, struct system_view out[SYSTEMS_MAX])
+{
+	const struct system_table *table = &world->tables.system;
+	struct system_view scratch[SYSTEMS_MAX];
+	uint32_t count = 0;
+	for (uint32_t row = 0; row < table->count; row++)
+		if (table->id[row] != 0)
+			out[count++] = view_of(table, row);
+	/* Rows are in order of ids unless a later system has reused the row of a removed one. */
+	sort_items(out, scratch, count, sizeof *out, compare_ids, NULL);
+	return count;
+}
+
+uint32_t world_particle_count(const struct world *world)
+{
+	return world->tables.particle.count;
+}
+
+uint32_t world_particles(const struct world *world, system_id id, uint64_t after,
+			 struct particle_view *out, uint32_t capacity)
+{
+	const struct particle_table *table = &world->tables.particle;
+	uint32_t system = dynamics_find_system(&world->dynamics, id), count = 0;
+	for (uint32_t row = 0; row < table->count && count < capacity; row++)
+		if (table->system[row] == system && table->serial[row] > after)
+			out[count++] = (struct particle_view){
+				.serial = table->serial[row],
+				.position = table->position[row],
+				.velocity = table->velocity[row],
+				.radius = table->radius[row],
+				.mass = table->mass[row],
+				.age = (double)(world->tables.world.tick[0] - table->birth[row]) *
+				       world_dt(world),
+			};
+	return count;
+}

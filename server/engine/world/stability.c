@@ -1,0 +1,125 @@
+/* stability.c: whether the bodies stand: the question of statics/stability.h about a world. */
+#include "server/base/heap.h"
+#include "server/engine/statics/stability.h"
+#include "server/engine/world/world.h"
+
+static void view_contacts(const struct world *world, const struct stability *found,
+			  struct stability_view *out)
+{
+	ASSERT(out->points == found->support.places.count);
+	const struct body_table *body = &world->tables.body;
+	for (uint32_t i = 0; i < out->points; i++) {
+		const struct support_place *place = &found->support.places.items[i];
+		struct statics_force force = equilibrium_force(&found->equilibrium, i);
+		bool falls = found->verdict == STABILITY_FALLS;
+		vec3 normal = found->support.points.items[i].normal;
+		vec3 parting = falls ? equilibrium_parting(&found->equilibrium, i) : vec3_zero();
+		double least = STABILITY_FALLING * found->equilibrium.scale;
+		out->contacts[i] = (struct stability_contact){
+			.a = body->id[place->a],
+			.b = body->id[place->b],
+			.child_a = place->child_a,
+			.child_b = place->child_b,
+			.point = place->point,
+			.normal = normal,
+			.separation = place->separation,
+			.normal_force = force.normal,
+			.friction_force = force.friction,
+			.parting = parting,
+			.breaks = falls && vec3_dot(parting, normal) > least,
+		};
+	}
+}
+
+static enum status view_stability(const struct world *world, const struct stability *found,
+				  struct stability_view *out)
+{
+	const struct statics_problem *problem = &found->support.problem;
+	*out = (struct stability_view){
+		.verdict = (uint8_t)found->verdict,
+		.law = (uint8_t)found->law,
+		.residual = found->residual,
+		.kkt = found->kkt,
+		.gap = found->gap,
+		.witness = found->witness,
+		.rounds = found->rounds,
+		.fallbacks = found->equilibrium.fallbacks,
+		.bodies = problem->body_count,
+		.points = problem->point_count,
+		.rows = problem->row_count,
+		.lower = found->margin_lower,
+		.upper = found->margin_upper,
+		.stands = found->margin_stands,
+	};
+	out->contacts = heap_alloc((out->points + 1u) * sizeof *out->contacts);
+	out->motions = heap_alloc((out->bodies + 1u) * sizeof *out->motions);
+	if (out->contacts == NULL || out->motions == NULL) {
+		stability_view_release(out);
+		return STATUS_NO_MEMORY;
+	}
+	view_contacts(world, found, out);
+	for (uint32_t i = 0; i < out->bodies; i++) {
+		bool falls = found->verdict == STABILITY_FALLS;
+		struct spatial a = falls ? found->equilibrium.acceleration[i] : spatial_zero();
+		out->motions[i] =
+			(struct stability_motion){ world->tables.body.id[found->support.rows[i]],
+						   a.linear, a.angular };
+	}
+	return STATUS_OK;
+}
+
+static enum status check_query(const struct stability_query *query, struct reason *why)
+{
+	if (query->sides < STATICS_SIDES_MIN || query->sides > STATICS_SIDES_MAX ||
+	    query->sides % 2 != 0)
+		return reason_set(why, STATUS_RANGE, -1, "sides",
+				  "sides is %u: a pyramid has an even number of %u to %u",
+				  query->sides, (unsigned)STATICS_SIDES_MIN,
+				  (unsigned)STATICS_SIDES_MAX);
+	if (query->margin >= STABILITY_MARGINS)
+		return reason_set(why, STATUS_RANGE, -1, "margin",
+				  "margin is %u: it must be 0 none, 1 load, 2 push or 3 tilt",
+				  query->margin);
+	if (!(query->touch >= 0) || !(query->touch <= LENGTH_MAX) ||
+	    !vec3_is_finite(query->direction))
+		return reason_set(
+			why, STATUS_RANGE, -1, "touch",
+			"touch is %.4g m: it must be at least 0 and finite, and so must a "
+			"direction",
+			query->touch);
+	return STATUS_OK;
+}
+
+enum status world_stability(const struct world *world, const struct stability_query *query,
+			    struct stability_view *out, struct reason *why)
+{
+	struct stability found;
+	struct stability_options options = { .support = { query->touch, query->sides },
+					     .margin = query->margin,
+					     .direction = query->direction };
+	enum status status = check_query(query, why);
+	if (status != STATUS_OK)
+		return status;
+	bool of_body = query->margin == STABILITY_LOAD || query->margin == STABILITY_PUSH;
+	if (of_body) {
+		options.body = dynamics_find_body(&world->dynamics, query->body);
+		if (options.body == DYNAMICS_NONE || query->body == BODY_WALLS)
+			return reason_set(why, STATUS_UNKNOWN_BODY, -1, "body",
+					  "there is no body %u: a load or push needs one",
+					  query->body);
+	}
+	status = stability_find(&found, &world->dynamics, &options, why);
+	if (status == STATUS_OK)
+		status = view_stability(world, &found, out);
+	if (status == STATUS_NO_MEMORY)
+		reason_set(why, status, -1, "memory", "out of memory");
+	stability_release(&found);
+	return status;
+}
+
+void stability_view_release(struct stability_view *self)
+{
+	heap_free(self->contacts);
+	heap_free(self->motions);
+	*self = (struct stability_view){ 0 };
+}

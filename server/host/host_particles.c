@@ -1,0 +1,200 @@
+/* host_particles.c: the queries about particle systems and their particles, answered between two ticks. */
+#include <string.h>
+
+#include "server/host/host_answer.h"
+#include "server/host/host_state.h"
+
+/* Largest packed sizes, in bytes, of a system and of what is not a column in a page. */
+enum { SYSTEM_BYTES_MAX = 640, HEAD_BYTES_MAX = 128 };
+enum { STEPS = 65535 }; /* of positions in view */
+
+/* ---- systems ------------------------------------------------------------------------------------- */
+
+static struct wire_system system_facts(const struct system_view *view)
+{
+	struct wire_system facts = {
+		.id = view->id,
+		.name = { (const uint8_t *)view->name,
+			  (uint32_t)strnlen(view->name, sizeof view->name) },
+		.owner = view->owner,
+		.tag = view->tag,
+		.emitter = view->emitter,
+		.alive = view->alive,
+		.capacity = view->capacity,
+		.born = view->born,
+		.lost = view->lost,
+		.refused = view->refused,
+		.cut = view->cut,
+		.spread = view->spread,
+		.drag = view->drag,
+		.gravity_scale = view->gravity_scale,
+		.category = view->category,
+		.mask = view->mask,
+		.colours = view->colour_count,
+	};
+	put_vec3(facts.position, view->position);
+	put_quat(facts.rotation, view->rotation);
+	put_vec3(facts.half, view->half);
+	memcpy(facts.size, view->size, sizeof facts.size);
+	memcpy(facts.mass, view->mass, sizeof facts.mass);
+	memcpy(facts.life, view->life, sizeof facts.life);
+	memcpy(facts.speed, view->speed, sizeof facts.speed);
+	for (uint32_t i = 0; i < view->colour_count; i++) {
+		facts.colour[i][0] = view->colour_age[i];
+		facts.colour[i][1] = view->colour[i];
+	}
+	return facts;
+}
+
+enum status host_answer_systems(struct host *host, struct bytes *out)
+{
+	struct system_view *systems = ARENA_ARRAY(&host->scratch, struct system_view, SYSTEMS_MAX);
+	if (systems == NULL)
+		return STATUS_NO_MEMORY;
+	uint32_t count = world_systems(host->world, systems);
+	struct wire_packer packer = packer_into(out, 8 + (size_t)count * SYSTEM_BYTES_MAX);
+	wire_pack_array(&packer, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_system facts = system_facts(&systems[i]);
+		answer_pack_system(&packer, &facts);
+	}
+	return packed(out, &packer);
+}
+
+/* ---- particles ----------------------------------------------------------------------------------- */
+
+/* A page's columns, in memory of the arena. */
+struct columns {
+	uint8_t *serials, *positions, *velocities, *radii, *masses, *ages, *colours;
+};
+
+static bool make_columns(struct arena *arena, uint32_t count, struct columns *columns)
+{
+	columns->serials = ARENA_ARRAY(arena, uint8_t, count * 8u);
+	columns->positions = ARENA_ARRAY(arena, uint8_t, count * 24u);
+	columns->velocities = ARENA_ARRAY(arena, uint8_t, count * 24u);
+	columns->radii = ARENA_ARRAY(arena, uint8_t, count * 8u);
+	columns->masses = ARENA_ARRAY(arena, uint8_t, count * 8u);
+	columns->ages = ARENA_ARRAY(arena, uint8_t, count * 8u);
+	columns->colours = ARENA_ARRAY(arena, uint8_t, count);
+	return columns->serials != NULL && columns->positions != NULL &&
+	       columns->velocities != NULL && columns->radii != NULL && columns->masses != NULL &&
+	       columns->ages != NULL && columns->colours != NULL;
+}
+
+static void put_real(uint8_t *to, double value)
+{
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	put_le64(to, bits);
+}
+
+static void put_reals(uint8_t *to, vec3 v)
+{
+	put_real(to, v.x);
+	put_real(to + 8, v.y);
+	put_real(to + 16, v.z);
+}
+
+static struct wire_slice slice_of(const uint8_t *data, uint32_t bytes)
+{
+	return (struct wire_slice){ data, bytes };
+}
+
+static struct wire_particles exact_page(const struct particle_view *views, uint32_t count,
+					const struct columns *columns)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		put_le64(columns->serials + 8 * (size_t)i, views[i].serial);
+		put_reals(columns->positions + 24 * (size_t)i, views[i].position);
+		put_reals(columns->velocities + 24 * (size_t)i, views[i].velocity);
+		put_real(columns->radii + 8 * (size_t)i, views[i].radius);
+		put_real(columns->masses + 8 * (size_t)i, views[i].mass);
+		put_real(columns->ages + 8 * (size_t)i, views[i].age);
+	}
+	return (struct wire_particles){ .form = WIRE_PARTICLES_EXACT,
+					.count = count,
+					.serials = slice_of(columns->serials, count * 8),
+					.positions = slice_of(columns->positions, count * 24),
+					.velocities = slice_of(columns->velocities, count * 24),
+					.radii = slice_of(columns->radii, count * 8),
+					.masses = slice_of(columns->masses, count * 8),
+					.ages = slice_of(columns->ages, count * 8) };
+}
+
+/* How many of the system's colours have begun at that age. */
+static uint8_t colour_at(const struct system_view *system, double age)
+{
+	uint8_t begun = 0;
+	while (begun < system->colour_count && system->colour_age[begun] <= age)
+		begun++;
+	return begun;
+}
+
+static struct wire_particles view_page(const struct particle_view *views, uint32_t count,
+				       const struct system_view *system,
+				       const struct columns *columns)
+{
+	vec3 low = count > 0 ? views[0].position : vec3_zero(), high = low;
+	for (uint32_t i = 1; i < count; i++) {
+		low = vec3_min(low, views[i].position);
+		high = vec3_max(high, views[i].position);
+	}
+	double step = vec3_max_component(vec3_sub(high, low)) / STEPS;
+	step = step > 0 ? step : 1;
+	for (uint32_t i = 0; i < count; i++) {
+		vec3 at = vec3_scale(vec3_sub(views[i].position, low), 1 / step);
+		for (uint32_t axis = 0; axis < 3; axis++) {
+			double steps = vec3_get(at, axis) + 0.5;
+			uint32_t whole = (uint32_t)(steps < STEPS ? steps : STEPS);
+			uint8_t *to = columns->positions + 6 * (size_t)i + 2 * (size_t)axis;
+			to[0] = (uint8_t)whole;
+			to[1] = (uint8_t)(whole >> 8);
+		}
+		columns->colours[i] = colour_at(system, views[i].age);
+	}
+	struct wire_particles page = { .form = WIRE_PARTICLES_VIEW,
+				       .count = count,
+				       .last = count > 0 ? views[count - 1].serial : 0,
+				       .step = step,
+				       .places = slice_of(columns->positions, count * 6),
+				       .colours = slice_of(columns->colours, count) };
+	put_vec3(page.corner, low);
+	return page;
+}
+
+static const struct system_view *find_system(const struct system_view *systems, uint32_t count,
+					     uint32_t id)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (systems[i].id == id)
+			return &systems[i];
+	return NULL;
+}
+
+enum status host_answer_particles(struct host *host, const struct wire_query *query,
+				  struct bytes *out, struct reason *why)
+{
+	struct arena *arena = &host->scratch;
+	struct system_view *systems = ARENA_ARRAY(arena, struct system_view, SYSTEMS_MAX);
+	uint32_t room = MAX_OF(query->limit, 1u);
+	struct particle_view *views = ARENA_ARRAY(arena, struct particle_view, room);
+	struct columns columns;
+	if (systems == NULL || views == NULL || !make_columns(arena, room, &columns))
+		return STATUS_NO_MEMORY;
+	const struct system_view *system =
+		find_system(systems, world_systems(host->world, systems), query->system);
+	if (system == NULL)
+		return reason_set(why, STATUS_UNKNOWN_PARTICLES, -1, "system",
+				  "system is %u: there is no such particle system in this world; "
+				  "the query systems lists them",
+				  query->system);
+	uint32_t count = world_particles(host->world, query->system, (uint64_t)query->after, views,
+					 query->limit);
+	struct wire_particles page = query->form == WIRE_PARTICLES_VIEW
+					     ? view_page(views, count, system, &columns)
+					     : exact_page(views, count, &columns);
+	struct wire_packer packer = packer_into(out, HEAD_BYTES_MAX + (size_t)count * 80);
+	answer_pack_particles(&packer, &page);
+	return packed(out, &packer);
+}

@@ -1,0 +1,84 @@
+/* bench_particles.c: the cost of particles: 10^5 (or the number given) in free flight, over ground
+ * with impacts, and at rest on it.
+ *
+ * bench_particles [particles [workers]]: ns a particle and tick, ticks/s with the state hash. */
+#include "server/engine/math/scalar.h"
+#include "tests/lib/stage.h"
+#include "tests/lib/worlds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { BATCHES = 10, TICKS = 20 }; /* the fastest batch counts: others share the machine */
+
+static double now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Particles that an emitter strews over 60 m by 60 m. */
+static struct world *make(uint32_t count, double height, double speed, uint32_t mask)
+{
+	struct world *world = test_world(false, "soft-step");
+	struct attachment item;
+	struct command ground = test_spawn_command(world, TEST_PLANE, vec3_zero(), &item);
+	ground.spawn.status = BODY_STATIC;
+	test_do(world, &ground);
+	struct command create = test_command(COMMAND_PARTICLES_CREATE);
+	create.particles_create.name = test_text("bench");
+	create.particles_create.emitter = EMITTER_BOX;
+	create.particles_create.position = vec3_make(0, height, 0);
+	create.particles_create.half = vec3_make(30, 0.4 * height, 30);
+	create.particles_create.capacity = create.particles_create.rate = count;
+	create.particles_create.recycle = 0;
+	create.particles_create.life = 0;
+	create.particles_create.speed = speed;
+	create.particles_create.restitution = 0.5;
+	create.particles_create.mask = mask;
+	test_do(world, &create);
+	test_step(world, 1);
+	return world;
+}
+
+static void measure(const char *name, struct world *world, uint32_t count,
+		    const struct parallel *parallel, uint32_t warm)
+{
+	uint64_t hashes[WORLD_TABLES_MAX], sum = 0;
+	for (uint32_t i = 0; i < warm; i++)
+		if (world_step(world, parallel, NULL) != STATUS_OK)
+			exit(1);
+	double stepping = 1e30, hashing = 1e30;
+	for (uint32_t batch = 0; batch < BATCHES; batch++) {
+		double start = now();
+		for (uint32_t i = 0; i < TICKS; i++)
+			if (world_step(world, parallel, NULL) != STATUS_OK)
+				exit(1);
+		double between = now();
+		for (uint32_t i = 0; i < TICKS; i++)
+			sum += world_state_hash(world, hashes, NULL);
+		hashing = scalar_min(hashing, (now() - between) / TICKS);
+		stepping = scalar_min(stepping, (between - start) / TICKS);
+	}
+	printf("%-28s %7.2f ns a particle-step, hash %5.2f ns, %7.1f ticks/s with hash (%016llx)\n",
+	       name, 1e9 * stepping / count, 1e9 * hashing / count, 1 / (stepping + hashing),
+	       (unsigned long long)sum);
+	world_destroy(world);
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 100000;
+	uint32_t workers = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1;
+	if (count < 1 || count > PARTICLES_MAX || workers < 1 || workers > PARALLEL_WORKERS_MAX)
+		return fprintf(stderr, "usage: bench_particles [particles [workers]]\n"), 2;
+	struct parallel *parallel = parallel_threads_create(workers);
+	measure("free flight, no bodies", make(count, 2000, 20, 0), count, parallel, 0);
+	measure("free flight over ground", make(count, 2000, 20, UINT32_MAX), count, parallel, 0);
+	measure("impacts on the ground", make(count, 3, 2, UINT32_MAX), count, parallel, 20);
+	measure("at rest on the ground", make(count, 1, 0, UINT32_MAX), count, parallel, 400);
+	parallel_threads_destroy(parallel);
+	return 0;
+}

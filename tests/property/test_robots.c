@@ -1,0 +1,116 @@
+/* The shipped robots (clients/scenes/robots): each stands or moves for 1000 ticks under soft-
+ * step and under an exact method, with joints that hold and residuals that are numbers. */
+#include "protocol/scene/scene.h"
+#include "server/worlds/scene_world.h"
+#include "tests/lib/check_main.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct robot_run {
+	struct shape_library shapes;
+	struct world *world;
+	struct scene *scene;
+	double error; /* m, rad: the largest of any tick */
+};
+
+static void run_make(struct robot_run *self, const char *file, const char *method)
+{
+	char path[2048];
+	struct reason why = { 0 };
+	const char *source = getenv("CAIRN_SRCDIR");
+	snprintf(path, sizeof path, "%s/clients/scenes/robots/%s", source != NULL ? source : ".",
+		 file);
+	*self = (struct robot_run){ 0 };
+	shape_library_init(&self->shapes);
+	enum status status = scene_load(path, &self->scene, &why);
+	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
+	status = scene_world_make(self->scene, method, &self->shapes, &self->world, &why);
+	ck_assert_msg(status == STATUS_OK, "%s: %s: %s", status_name(status), why.field, why.text);
+}
+
+static void run_steps(struct robot_run *self, uint32_t ticks)
+{
+	for (uint32_t i = 0; i < ticks; i++) {
+		struct reason why = { 0 };
+		enum status status = world_step(self->world, &parallel_serial, &why);
+		ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
+		struct world_stats stats = world_stats(self->world);
+		ck_assert_uint_eq(stats.quarantined_total, 0);
+		ck_assert(isfinite(stats.residual));
+		self->error = fmax(self->error, stats.joint_error);
+	}
+}
+
+static struct body_view body(const struct robot_run *self, const char *name)
+{
+	struct body_view view;
+	for (uint32_t i = 0; i < self->scene->name_count; i++)
+		if (strcmp(self->scene->names[i].name, name) == 0) {
+			ck_assert_int_eq(
+				world_body(self->world, self->scene->names[i].first, &view),
+				STATUS_OK);
+			return view;
+		}
+	ck_abort_msg("no body '%s'", name);
+	return view;
+}
+
+static void run_release(struct robot_run *self)
+{
+	world_destroy(self->world);
+	shape_library_release(&self->shapes);
+	scene_destroy(self->scene);
+}
+
+/* What a body must have done: it is at least this high at the end, and has moved at least so
+ * far. */
+static const struct {
+	const char *file, *method, *body;
+	double height, moved; /* m */
+	double error;	      /* m, rad: upper limit of the joint error */
+} RUNS[] = {
+	{ "arm.urdf", "soft-step", "upper_arm", 0.3, 0, 0.01 },
+	{ "arm.urdf", "lcp", "upper_arm", 0.3, 0, 1e-6 },
+	{ "quadruped.xml", "soft-step", "trunk", 0.33, 0, 0.02 },
+	{ "quadruped.xml", "lcp", "trunk", 0.33, 0, 1e-6 },
+	{ "humanoid.xml", "soft-step", "chest", 1.1, 0, 0.06 },
+	{ "humanoid.xml", "lcp", "chest", 1.1, 0, 1e-6 },
+	{ "crane.xml", "soft-step", "load", 1, 3, 0.02 },
+	{ "crane.xml", "lcp", "load", 1, 3, 1e-6 },
+	{ "excavator.xml", "soft-step", "bucket", 0.2, 1, 0.02 },
+	{ "excavator.xml", "lcp", "bucket", 0.2, 1, 1e-6 },
+};
+
+START_TEST(a_shipped_robot_stands_or_moves)
+{
+	struct robot_run run;
+	run_make(&run, RUNS[_i].file, RUNS[_i].method);
+	struct body_view before = body(&run, RUNS[_i].body);
+	run_steps(&run, 1000);
+	struct body_view after = body(&run, RUNS[_i].body);
+	double moved = vec3_distance(before.position, after.position);
+	ck_assert_msg(after.position.y > RUNS[_i].height, "%s is at %g m", RUNS[_i].body,
+		      after.position.y);
+	ck_assert_msg(moved >= RUNS[_i].moved, "%s has moved %g m", RUNS[_i].body, moved);
+	ck_assert_msg(run.error <= RUNS[_i].error, "joint error %g", run.error);
+	run_release(&run);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("shipped robots");
+	TCase *runs = tcase_create("runs");
+	tcase_add_loop_test(runs, a_shipped_robot_stands_or_moves, 0,
+			    (int)(sizeof RUNS / sizeof *RUNS));
+	suite_add_tcase(suite, runs);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}

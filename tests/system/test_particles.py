@@ -1,0 +1,97 @@
+"""Particles by every way: the scene fountain, commands, queries from Python, asyncio, JavaScript and the command line with the same bits,
+refusals by name, and a journal that gives the same state again."""
+import asyncio
+import json
+import os
+import struct
+import subprocess
+
+import pytest
+from cairn import aio
+from support import BUILD, DAEMON, SOURCE, Cli, cairn, daemon, refused
+from test_same_history import js  # noqa: F401
+
+FOUNTAIN = SOURCE / "clients" / "scenes" / "fountain.yaml"
+READ_BY_JS = """
+import { connect } from "./src/tcp.js";
+const [address, name] = process.argv.slice(1), client = await connect(address);
+const world = await client.join(name), [system] = await world.systems();
+const hex = ({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength).toString("hex");
+const { count, serials, positions, velocities, ages } = await world.particles(system.id);
+const view = await world.particlesView(system.id);
+const off = Math.max(...view.positions.map((x, i) => Math.abs(x - positions[i])));
+console.log(JSON.stringify({ count, name: system.name, emitter: system.emitter, alive: system.alive, off, colours: [...view.colours],
+  serials: hex(serials), positions: hex(positions), velocities: hex(velocities), ages: hex(ages) }));
+client.close();
+"""
+
+
+@pytest.fixture(scope="module")
+def server():
+    with daemon() as running:
+        yield running
+
+
+def test_all_clients_read_the_same_bits(server, js):  # noqa: F811
+    cli = Cli(server.address)
+    cli.text("load", "jet", FOUNTAIN)
+    with cairn.connect(server.address) as client:
+        world = client.join("jet")
+        world.step(90)
+        (system,) = world.systems()
+        assert (system["name"], system["emitter"]) == ("jet", "point")
+        assert system["born"] == 90 * 60 and system["lost"] == 0
+        found = world.particles(system["id"])
+        assert len(found) == system["alive"] > 4000  # several pages
+        serials = [particle[0] for particle in found]
+        assert serials == sorted(set(serials))
+        assert all(particle[1][1] > -1e-6 for particle in found)  # above the ground
+
+        async def read():
+            other = await aio.connect(server.address)
+            try:
+                return await (await other.join("jet")).particles(system["id"])
+            finally:
+                await other.close()
+        assert asyncio.run(read()) == found
+        rows = [json.loads(line) for line in cli.text("--json", "query", "jet", "particles", system["id"]).splitlines()]
+        assert [(r["serial"], tuple(r["position"]), r["age"]) for r in rows] == [(p[0], p[1], p[5]) for p in found]
+        if js is not None:
+            done = subprocess.run(["node", "--input-type=module", "--eval", READ_BY_JS, server.address, "jet"], cwd=js, check=True,
+                                  capture_output=True, text=True, env={**os.environ, "CAIRN": str(BUILD.resolve() / "cairn")})
+            seen = json.loads(done.stdout)
+            flat = [x for p in found for x in p[1]]
+            assert seen["positions"] == struct.pack(f"<{len(flat)}d", *flat).hex()
+            assert seen["velocities"] == struct.pack(f"<{len(flat)}d", *(x for p in found for x in p[2])).hex()
+            assert seen["serials"] == struct.pack(f"<{len(found)}Q", *serials).hex()
+            assert seen["ages"] == struct.pack(f"<{len(found)}d", *(p[5] for p in found)).hex()
+            assert seen["off"] < 1e-3
+            ages = [age for age, _ in system["colours"]]
+            assert seen["colours"] == [sum(age <= p[5] for age in ages) for p in found]
+
+
+def test_systems_are_made_changed_and_removed_and_bad_input_is_named(server):
+    with cairn.connect(server.address) as client:
+        world = client.create("systems", gravity=(0, 0, 0))
+        system = world.particles_create("smoke", emitter="sphere", rate=5, speed=2, life=0)
+        world.step(2)
+        assert len(world.particles(system)) == 10
+        world.particles_add(system, (1, 2, 3), (0, 0, 1))
+        world.step(1)
+        assert (1, 2, 3 + 1 / 60) in [particle[1] for particle in world.particles(system)]
+        with refused("range"):
+            world.particles_set(system, capacity=3)
+        with refused("unknown_particles"):
+            world.particles_remove(system + 1)
+        with refused("unknown_particles"):
+            world.particles(system + 1)
+        world.particles_remove(system)
+        assert world.systems() == []
+
+
+def test_a_journal_gives_the_same_particles_again(tmp_path):
+    run = subprocess.run([DAEMON, "run", FOUNTAIN, "--ticks", "120", "--record", tmp_path / "jet.cairn"], capture_output=True, text=True,
+                         check=False)
+    assert run.returncode == 0, run.stderr
+    done = subprocess.run([DAEMON, "replay", tmp_path / "jet.cairn", "--verify"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "same" in done.stdout, done.stdout + done.stderr

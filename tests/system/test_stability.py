@@ -1,0 +1,120 @@
+"""Stability by every way to ask: `cairn stability` of a scene and of a world, Python, asyncio, and the commands of docs/TOWERS.md."""
+import asyncio
+import json
+import math
+import re
+import subprocess
+
+import pytest
+from cairn import aio
+from support import BUILD, SOURCE, TOWER, Cli, cairn, daemon
+from test_tutorials import Shell, pattern, steps
+
+STACK = """
+world: { name: stack, gravity: [0, -10, 0] }
+shapes: { brick: { kind: box, size: [1, 0.5, 1] }, ground: { kind: plane } }
+bodies:
+  - { shape: ground, status: static }
+  - { shape: brick, at: [0, 0.25, 0], mass: 2 }
+  - { shape: brick, at: [SHIFT, 0.75, 0], mass: 2 }
+"""
+
+
+@pytest.fixture(scope="module")
+def cli():
+    with daemon() as server:
+        yield Cli(server.address)
+
+
+def write(folder, shift):
+    scene = folder / f"stack-{shift}.yaml"
+    scene.write_text(STACK.replace("SHIFT", str(shift)), encoding="utf-8")
+    return scene
+
+
+def ask(*words):
+    done = subprocess.run([str(BUILD / "cairn"), "--json", "stability", *map(str, words)], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(("shift", "verdict", "code"), [(0.4, "stands", 0), (0.6, "falls", 3)])
+def test_a_scene_and_its_world_get_the_same_answer(cli, tmp_path, shift, verdict, code):
+    scene, name = write(tmp_path, shift), f"stack{shift}"
+    status, text, _ = ask(scene)
+    assert status == code
+    of_scene = json.loads(text)
+    assert of_scene["verdict"] == verdict and of_scene["bodies"] == 2 and of_scene["kkt"] <= 1e-10
+    cli.text("load", name, scene)
+    with cairn.connect(cli.address) as client:
+        world = client.join(name)
+        found = world.stability()
+    assert found["verdict"] == verdict
+    assert [c[5] for c in found["contacts"]] == pytest.approx([c["force"] for c in of_scene["contacts"]])
+    assert len(of_scene["falling"]) == (0 if verdict == "stands" else 2)
+    assert any(c["breaks"] for c in of_scene["contacts"]) == (verdict == "falls")
+    if verdict == "stands":
+        assert sum(c[5] for c in found["contacts"] if 1 in c[:2]) == pytest.approx(40)
+        assert cli.json("stability", name)["verdict"] == "stands"
+        assert cli.json("stability", name)["tick"] == 0
+
+
+def test_margins_are_given_by_every_client(cli, tmp_path):
+    scene = write(tmp_path, 0)
+    cli.text("load", "margins", scene)
+    # Two bricks as one: 1 m wide, 1 m high; the friction of 0.6 slides before they tip.
+    expected = 0.6
+    margin = cli.json("stability", "margins", "--margin", "tilt", "--direction", "1,0,0")["margin"]
+    assert margin["kind"] == "tilt"
+    for name in ("stands", "lower", "upper"):
+        assert margin[name] == pytest.approx(expected, rel=1e-5)
+    assert json.loads(ask(scene, "--margin", "tilt")[1])["margin"]["lower"] == pytest.approx(expected, rel=1e-5)
+    with cairn.connect(cli.address) as client:
+        world = client.join("margins")
+        push = world.stability("push", body=3, direction=(0, 0, 1))
+        assert push["lower"] == pytest.approx(0.6 * 20, rel=1e-5)
+        assert world.stability("load", body=3)["upper"] == math.inf
+        with pytest.raises(cairn.Refused) as refused:
+            world.stability("push", body=77, direction=(1, 0, 0))
+        assert refused.value.status == "unknown_body" and "77" in str(refused.value)
+        with pytest.raises(cairn.Refused):
+            world.stability(sides=7)
+
+    async def by_asyncio():
+        async with aio.connect(cli.address) as client:
+            return (await (await client.join("margins")).stability())["verdict"]
+
+    assert asyncio.run(by_asyncio()) == "stands"
+
+
+def test_what_is_wrong_is_named(cli, tmp_path):
+    scene = tmp_path / "overlap.yaml"
+    scene.write_text(STACK.replace("SHIFT, 0.75", "0, 0.5"), encoding="utf-8")
+    status, _, errors = ask(scene)
+    assert status == 1 and "bodies 2 and 3 overlap by 0.25 m" in errors
+    status, _, errors = ask(write(tmp_path, 0), "--margin", "shake")
+    assert status == 1 and "load, push or tilt" in errors
+    text, code = cli.error("stability", "nowhere")
+    assert code == 1 and "nowhere" in text
+
+
+def test_a_shipped_scene_is_answered():
+    status, text, _ = ask(TOWER)
+    assert status in (0, 3)
+    assert json.loads(text)["residual"] >= 0
+
+
+def test_each_command_of_the_page_does_what_it_says(tmp_path):
+    for link, target in (("build", BUILD.resolve()), ("clients", SOURCE / "clients")):
+        (tmp_path / link).symlink_to(target)
+    shell, ran = Shell(tmp_path), 0
+    try:
+        for kind, name, rest in steps(SOURCE / "docs" / "TOWERS.md"):
+            if kind == "file":
+                (tmp_path / name).write_text(rest, encoding="utf-8")
+                continue
+            output, status = shell.run(name)
+            ran += 1
+            assert status == 0 and re.fullmatch(pattern(rest), output), f"$ {name}\n{output}"
+    finally:
+        shell.end()
+    assert ran > 2
