@@ -52,11 +52,13 @@ fuzz-minimise: $(FUZZ_TARGETS)
 # Seconds after which a test program is killed as hung. Tests of `make check` must stay far below this.
 TEST_SECONDS = 300
 TEST_TIMEOUT = timeout -k 10 $(TEST_SECONDS)
-TEST_EXTENSIONS = .py
+TEST_EXTENSIONS = .py .js
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_COMPILER = $(TEST_TIMEOUT)
 PY_LOG_DRIVER = $(LOG_DRIVER)
 PY_LOG_COMPILER = $(TEST_TIMEOUT) $(PYTHON) $(top_srcdir)/tests/lib/pytest_tap.py
+JS_LOG_DRIVER = $(LOG_DRIVER)
+JS_LOG_COMPILER = $(TEST_TIMEOUT) $(top_srcdir)/clients/web/check
 
 # CAIRN_SANITIZE names the sanitizers of the build, for tests that measure memory or time.
 # Tests find their data in CAIRN_SRCDIR and write only below CAIRN_BUILDDIR or $TMPDIR. Check's limit

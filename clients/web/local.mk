@@ -47,27 +47,31 @@ VIEWER_FILES = \
 	clients/web/src/statistics.js \
 	clients/web/src/timeline.js \
 	clients/web/src/view.js
+# Each is a program of its own, because all together take minutes.
+VIEWER_TESTS = \
+	clients/web/test/axe.test.js \
+	clients/web/test/drop.test.js \
+	clients/web/test/faces.test.js \
+	clients/web/test/film.test.js \
+	clients/web/test/first_view.test.js \
+	clients/web/test/layers.test.js \
+	clients/web/test/mcap.test.js \
+	clients/web/test/playback.test.js \
+	clients/web/test/timeline.test.js \
+	clients/web/test/viewer.test.js
 EXTRA_DIST += \
 	$(VIEWER_FILES) \
 	clients/web/README.md \
 	clients/web/build \
 	clients/web/check \
-	clients/web/test/axe.test.js \
 	clients/web/test/browser.js \
-	clients/web/test/drop.test.js \
 	clients/web/test/endurance.mjs \
-	clients/web/test/faces.test.js \
 	clients/web/test/figures.mjs \
-	clients/web/test/film.test.js \
-	clients/web/test/first_view.test.js \
 	clients/web/test/joint_pictures \
-	clients/web/test/layers.test.js \
-	clients/web/test/mcap.test.js \
 	clients/web/test/scene_pictures.mjs \
 	clients/web/test/screenshot.mjs \
-	clients/web/test/timeline.test.js \
-	clients/web/test/viewer.test.js
-TESTS += clients/web/check
+	$(VIEWER_TESTS)
+TESTS += $(VIEWER_TESTS)
 
 .PHONY: viewer
 viewer:
