@@ -431,7 +431,7 @@ function picture(now) {
   const shown = () => { if (crowd.complete && moment !== null) allShown(mirror, now); };
   if (!fresh) {
     if (!view.framed) shown();
-    return false;
+    return moment !== null && view.framed && stage.refine();
   }
   if (moment !== null) {
     fitShadows(mirror, now);
