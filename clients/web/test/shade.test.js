@@ -31,7 +31,7 @@ before(async () => {
   server = await daemon("--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--tokens", writeTokens(home), "--paused", "--scene", scene);
   const address = await server.logged(/listening address=(http:\S+)/);
   browser = await launch();
-  page = await browser.newPage({ viewport: { width: 320, height: 200 } });
+  page = await browser.newPage({ viewport: { width: 480, height: 320 } });
   page.setDefaultTimeout(60000);
   page.on("pageerror", (error) => wrong.push(error.message));
   page.on("console", (line) => { if (["error", "warning"].includes(line.type()) && !/ReadPixels/.test(line.text())) wrong.push(line.text()); });
@@ -108,7 +108,7 @@ test("under a body that moves the ground is darker the nearer the body is", asyn
     const { stage } = cairn, gl = stage.renderer.getContext(), pixel = new Uint8Array(4);
     const id = [...cairn.link.mirror.slots.keys()].find((body) => cairn.link.mirror.body(body).status === "dynamic");
     const slot = cairn.link.mirror.slots.get(id), moment = cairn.moment();
-    stage.look([8, 0.4, 6], [8, 0, 0.49]);
+    stage.look([8, 1.5, 6], [8, 0, 0.49]);
     for (const frame of [moment.from, moment.to]) frame.position[slot * 3 + 1] = y;
     stage.sun.intensity = 0; // the sun's shadow lies there, too
     cairn.crowd.draw(cairn.link.mirror, moment, stage.metresPerPixel);
