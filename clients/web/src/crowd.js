@@ -2,7 +2,7 @@
  * All bodies as instances: one draw call for each shape, however many bodies have it. A placement of a body is one
  * instance of its shape's batch.
  */
-import { Box3, Color, Matrix4, MeshLambertMaterial, Quaternion, Vector3 } from "three";
+import { Box3, Box3Helper, Color, Matrix4, MeshLambertMaterial, Quaternion, Vector3 } from "three";
 import { FLAG, shapes } from "cairn-client";
 import { edgeLines, edgesOf } from "./edges.js";
 import { geometryOf, groundTexture } from "./geometry.js";
@@ -13,6 +13,8 @@ import { HIDES, MOVES, RECEIVES } from "./shade.js";
 
 const FIRST_INSTANCES = 32;
 const CHOSEN = new Color(0xffd166);
+/** A chosen half-space, which has no outline. */
+const CHOSEN_GROUND = new Color(0xc2c6c2).lerp(CHOSEN, 0.25);
 const STATIC = new Color(0xb2b6b8);
 const GROUND = new Color(0xc2c6c2);
 /** Colours of dynamic bodies: one for each shape, in the order in which shapes appear. */
@@ -194,6 +196,10 @@ export class Crowd {
     this.scene = scene;
     this.#fetch = fetch;
     this.chosen = 0;
+    /** Around a chosen static body, which may be a whole terrain and keeps its colour. */
+    this.outline = new Box3Helper(new Box3(), CHOSEN);
+    this.outline.visible = false;
+    scene.add(this.outline);
     /** Grows when bodies, their states or the look of all of them change. */
     this.version = 0;
   }
@@ -345,11 +351,20 @@ export class Crowd {
       batch.visible = shown;
       batch.fineEdges(metresPerPixel);
     }
+    this.#outlineChosen(mirror, moment);
+  }
+
+  #outlineChosen(mirror, moment) {
+    const slot = mirror.slots.get(this.chosen), still = slot !== undefined && mirror.status[slot * 2] === STATUS_STATIC;
+    const drawn = still ? this.drawnBox(mirror, moment, this.chosen) : null;
+    this.outline.visible = drawn !== null;
+    if (drawn !== null) this.outline.box.copy(drawn.box);
   }
 
   #colour(mirror, item) {
-    if (item.id === this.chosen) return CHOSEN;
     const status = mirror.status[item.slot * 2], flags = mirror.status[item.slot * 2 + 1];
+    if (item.id === this.chosen && status !== STATUS_STATIC) return CHOSEN;
+    if (item.id === this.chosen && item.batch.kind === "plane") return CHOSEN_GROUND;
     if (flags & FLAG.quarantine) return BROKEN;
     const painted = this.#paint?.(mirror, item.id) ?? null;
     if (painted !== null) return painted;

@@ -1,4 +1,4 @@
-/** The light of the sky: what a still picture converges to, that it then costs nothing, and what moving pictures have instead. */
+/** The light of the sky: what a still picture converges to, that it then costs nothing, and what moving pictures have instead; what is chosen. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -119,5 +119,29 @@ test("under a body that moves the ground is darker the nearer the body is", asyn
   }, height);
   const [resting, low, high] = [await darkness(0.75), await darkness(1.2), await darkness(6)];
   assert.ok(resting > low + 10 && low > high + 10, `${resting}, ${low}, ${high}`);
+  assert.deepEqual(wrong, []);
+});
+
+test("a chosen static body keeps its colour and has an outline, a chosen half-space a little of the colour", async () => {
+  const seen = await page.evaluate(() => {
+    const { crowd, link, stage } = cairn, { mirror } = link, of = (kind) => [...mirror.slots.keys()]
+      .find((id) => mirror.body(id).status === "static" && crowd.kindsOf(id).includes(kind));
+    const colourOf = (id) => {
+      let hex = null;
+      stage.scene.traverse(({ userData: { batch } }) => {
+        const at = batch?.shown.slice(0, batch.mesh.count).findIndex((item) => item.id === id) ?? -1;
+        if (at >= 0) hex = batch.mesh.colourAt(at, stage.scene.fog.color.clone()).getHexString();
+      });
+      return hex;
+    };
+    return ["plane", "box"].map((kind) => {
+      const id = of(kind), before = colourOf(id);
+      cairn.choose(id);
+      crowd.draw(mirror, cairn.moment(), stage.metresPerPixel);
+      return { kind, same: colourOf(id) === before, outlined: crowd.outline.visible, size: crowd.outline.box.min.distanceTo(crowd.outline.box.max) };
+    });
+  });
+  assert.deepEqual(seen.map(({ kind, same, outlined }) => [kind, same, outlined]), [["plane", false, false], ["box", true, true]]);
+  assert.ok(Math.abs(seen[1].size - Math.hypot(0.2, 4, 40)) < 1e-3, `${seen[1].size}`);
   assert.deepEqual(wrong, []);
 });
