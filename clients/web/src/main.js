@@ -375,7 +375,7 @@ function refresh(now) {
   if (world === null || !link.connected) return;
   contacts.refresh(world, inspector.id, now);
   fields.refresh(world, crowd.planar, now);
-  particles.refresh(world, now);
+  particles.refresh(world, mirror, now);
   looks.refresh(world, mirror, now);
   layers.refresh(world, mirror, now);
   inspector.refresh(world, mirror, contacts, now);

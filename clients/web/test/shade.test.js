@@ -28,7 +28,8 @@ before(async () => {
   home = mkdtempSync(join(tmpdir(), "cairn-shade-"));
   const scene = join(home, "wall.yaml");
   writeFileSync(scene, SCENE);
-  server = await daemon("--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--tokens", writeTokens(home), "--paused", "--scene", scene);
+  server = await daemon("--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--tokens", writeTokens(home), "--paused", "--scene", scene,
+    "--scene", `${process.env.CAIRN_SRCDIR}/clients/scenes/fountain.yaml`);
   const address = await server.logged(/listening address=(http:\S+)/);
   browser = await launch();
   page = await browser.newPage({ viewport: { width: 480, height: 320 } });
@@ -143,5 +144,23 @@ test("a chosen static body keeps its colour and has an outline, a chosen half-sp
   });
   assert.deepEqual(seen.map(({ kind, same, outlined }) => [kind, same, outlined]), [["plane", false, false], ["box", true, true]]);
   assert.ok(Math.abs(seen[1].size - Math.hypot(0.2, 4, 40)) < 1e-3, `${seen[1].size}`);
+  assert.deepEqual(wrong, []);
+});
+
+test("a paused world with particles is refined, too: they are asked for again only when the world's state changes", async () => {
+  await page.evaluate(() => cairn.link.join("fountain"));
+  await page.waitForFunction(() => cairn.framed() && cairn.link.world.name === "fountain");
+  const counts = [];
+  for (let i = 0; i < 2; i++) {
+    const before = counts.at(-1) ?? 0;
+    await page.evaluate(() => cairn.link.world.step(30));
+    await page.waitForFunction((count) => cairn.particles.count > count, before);
+    await page.waitForFunction(() => cairn.stage.shade.complete && cairn.playback.playhead === cairn.link.mirror.tick);
+    const [version, count] = await page.evaluate(() => [cairn.particles.version, cairn.particles.count]);
+    await page.waitForTimeout(1000);
+    assert.equal(await page.evaluate(() => cairn.particles.version), version);
+    counts.push(count);
+  }
+  assert.ok(counts[1] > counts[0]);
   assert.deepEqual(wrong, []);
 });
