@@ -40,8 +40,10 @@ VIEWER_FILES = \
 	clients/web/src/playback.js \
 	clients/web/src/player.js \
 	clients/web/src/plots.js \
+	clients/web/src/posed.js \
 	clients/web/src/pulse.js \
 	clients/web/src/save.js \
+	clients/web/src/shade.js \
 	clients/web/src/side.js \
 	clients/web/src/stage.js \
 	clients/web/src/statistics.js \
@@ -57,6 +59,7 @@ VIEWER_TESTS = \
 	clients/web/test/layers.test.js \
 	clients/web/test/mcap.test.js \
 	clients/web/test/playback.test.js \
+	clients/web/test/shade.test.js \
 	clients/web/test/timeline.test.js \
 	clients/web/test/viewer.test.js
 EXTRA_DIST += \
