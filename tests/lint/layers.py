@@ -52,6 +52,8 @@ MAY = {
     ENGINE: METHODS + [ENGINE],
     **{room: ROOM + DAEMON[:place] for place, room in enumerate(DAEMON)},
     "protocol/": ["server/base/"] + VOCABULARY,
+    # Formulas of scenes have the engine's sine.
+    "protocol/scene/": ["server/base/", "protocol/", ENGINE + "math/"] + VOCABULARY,
     "clients/": ["server/base/", "protocol/", "clients/"] + VOCABULARY,
     # Programs of the build, which write pages from every list.
     "server/package/": [""],
