@@ -16,8 +16,8 @@
 /* 1, in that scale. Larger: rows that hardly differ count as dependent and leave a residual;
  * smaller: rounding of exactly dependent rows (about 1e-14) counts as independent. */
 #define CLOSURE_DEPENDENT 1e-10
-/* Rows: the matrix is dense, at most 2 MB. */
-enum { CLOSURE_ROWS_MAX = 512 };
+/* Rows: the matrix is dense, at most 1.5 MB with its factors. */
+enum { CLOSURE_ROWS_MAX = 256 };
 
 struct closures {
 	struct constraint_row *rows; /* owned, as all below are */
