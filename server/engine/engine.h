@@ -612,9 +612,10 @@ void stability_view_release(struct stability_view *self);
  * after its parent, and their axes in the order of the links. */
 enum { ROBOT_LINKS_MAX = 1024, ROBOT_MATRIX_MAX = 96, ROBOT_JACOBIAN_MAX = 1024 };
 struct robot_link {
-	body_id body, parent; /* parent 0: the world, a body that is not dynamic, or (joint 0) none */
-	joint_id joint;	      /* 0: a floating base */
-	uint8_t kind;	      /* 0 floating base, 1 axes with a coordinate each, 2 a ball after its slides */
+	body_id body,
+		parent; /* parent 0: the world, a body that is not dynamic, or (joint 0) none */
+	joint_id joint; /* 0: a floating base */
+	uint8_t kind; /* 0 floating base, 1 axes with a coordinate each, 2 a ball after its slides */
 	uint8_t axes;
 	uint8_t axis[6]; /* of the joint; of a base 0 … 2 along x, y, z and 3 … 5 about them */
 };

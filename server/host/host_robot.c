@@ -7,8 +7,7 @@ enum { LINK_BYTES_MAX = 32, REST_BYTES_MAX = 96 };
 
 static struct wire_slice column_of(const double *numbers, size_t count)
 {
-	return (struct wire_slice){ (const uint8_t *)numbers,
-				    (uint32_t)(count * sizeof *numbers) };
+	return (struct wire_slice){ (const uint8_t *)numbers, (uint32_t)(count * sizeof *numbers) };
 }
 
 static void pack_links(struct wire_packer *packer, const struct robot_view *view)
@@ -81,7 +80,7 @@ enum status host_answer_jacobian(struct host *host, const struct wire_query *que
 {
 	uint32_t axes;
 	double *matrix;
-	enum status status = world_robot_jacobian(host->world, query->body,
-						  get_vec3(query->origin), &matrix, &axes, why);
+	enum status status = world_robot_jacobian(host->world, query->body, get_vec3(query->origin),
+						  &matrix, &axes, why);
 	return status == STATUS_OK ? pack_matrix(out, axes, matrix, 6 * (size_t)axes) : status;
 }

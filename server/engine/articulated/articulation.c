@@ -40,8 +40,8 @@ static vec3 middle_axis(const struct joint *joint, mat3 a, mat3 b, bool first_lo
 {
 	double at = joint_locked_value(joint, first_locked ? 3 : 5);
 	double c = trig_cos(at), s = trig_sin(at);
-	return first_locked ? vec3_add(vec3_scale(a.y, c), vec3_scale(a.z, s)) :
-			      vec3_add(vec3_scale(b.y, c), vec3_scale(b.x, s));
+	return first_locked ? vec3_add(vec3_scale(a.y, c), vec3_scale(a.z, s))
+			    : vec3_add(vec3_scale(b.y, c), vec3_scale(b.x, s));
 }
 
 /* The free turns from a to b, world axes. */
@@ -55,9 +55,9 @@ static struct hinge_axes find_hinges(const struct joint *joint, uint32_t locked,
 	for (uint8_t k = 3; k < 6; k++) {
 		if (locked >> k & 1)
 			continue;
-		out.axis[out.count] = k == 3 ? a.x :
-				      k == 5 ? b.z :
-					       middle_axis(joint, a, b, (locked >> 3 & 1) != 0);
+		out.axis[out.count] = k == 3   ? a.x
+				      : k == 5 ? b.z
+					       : middle_axis(joint, a, b, (locked >> 3 & 1) != 0);
 		out.number[out.count++] = k;
 	}
 	ASSERT(out.count < 3);
@@ -124,7 +124,8 @@ static void add_link(struct articulation *self, uint32_t body, uint32_t parent, 
 /* Bodies beyond the joints of `place` that no link has yet. */
 static void reach_from(struct articulation *self, struct adjacency *from, uint32_t place)
 {
-	uint32_t parent = place < self->source.body_count ? self->link_of[place] : ARTICULATION_NONE;
+	uint32_t parent =
+		place < self->source.body_count ? self->link_of[place] : ARTICULATION_NONE;
 	for (uint32_t i = from->start[place]; i < from->start[place + 1]; i++) {
 		uint32_t joint = from->list[i];
 		const uint32_t *body = self->source.joints[joint].body;
@@ -193,8 +194,8 @@ static bool axis_moves(struct spatial axis, uint32_t locks, bool *mixed)
 }
 
 /* Appends an axis and its rate; an axis that the locks hold is left out. */
-static void add_axis(struct articulation *self, struct articulation_link *link,
-		     struct spatial axis, uint8_t number, double rate, bool *mixed)
+static void add_axis(struct articulation *self, struct articulation_link *link, struct spatial axis,
+		     uint8_t number, double rate, bool *mixed)
 {
 	ASSERT(link->count < ARTICULATION_AXES_MAX);
 	if (!axis_moves(axis, self->source.masses[link->body].locks, mixed))
@@ -215,8 +216,7 @@ static void place_base(struct articulation *self, struct articulation_link *link
 			 mixed);
 	}
 	for (uint32_t k = link->first; k < self->axis_count; k++)
-		link->velocity =
-			spatial_mul_add(link->velocity, self->axes[k], self->rates[k]);
+		link->velocity = spatial_mul_add(link->velocity, self->axes[k], self->rates[k]);
 }
 
 /* The rates of the turns that are nearest to the spin. */
@@ -235,10 +235,11 @@ static void find_turn_rates(const struct hinge_axes *hinges, vec3 spin, double r
 
 struct placing {
 	const struct joint *joint;
-	vec3 lever, reach; /* from b's anchor to the link's centre, and from the parent's centre to it */
-	vec3 slide, spin;  /* s, and the spin so far, world axes */
-	vec3 turning;	   /* β */
-	double sign;	   /* −1: reversed */
+	vec3 lever,
+		reach; /* from b's anchor to the link's centre, and from the parent's centre to it */
+	vec3 slide, spin; /* s, and the spin so far, world axes */
+	vec3 turning;	  /* β */
+	double sign;	  /* −1: reversed */
 };
 
 static void place_slides(struct articulation *self, struct articulation_link *link,
@@ -279,8 +280,8 @@ static void place_turns(struct articulation *self, struct articulation_link *lin
 		if (self->axis_count == before)
 			continue;
 		vec3 turn = vec3_scale(h, rates[k]);
-		at->turning = vec3_add(at->turning,
-				       vec3_cross(hinges->ball ? base : at->spin, turn));
+		at->turning =
+			vec3_add(at->turning, vec3_cross(hinges->ball ? base : at->spin, turn));
 		at->spin = vec3_add(at->spin, turn);
 	}
 }
@@ -297,9 +298,9 @@ static void place_link(struct articulation *self, struct articulation_link *link
 	bool on_ground = link->parent == ARTICULATION_NONE;
 	const struct body_motion *parent = link->reversed ? &joint->b : &joint->a;
 	const struct body_motion *child = link->reversed ? &joint->a : &joint->b;
-	struct spatial base = on_ground ? (struct spatial){ parent->velocity,
-							    parent->angular_velocity } :
-					  self->links[link->parent].velocity;
+	struct spatial base =
+		on_ground ? (struct spatial){ parent->velocity, parent->angular_velocity }
+			  : self->links[link->parent].velocity;
 	vec3 p = joint_anchor_b(joint, &joint->b);
 	struct placing at = { .joint = joint,
 			      .lever = vec3_sub(child->centre, p),
@@ -315,8 +316,7 @@ static void place_link(struct articulation *self, struct articulation_link *link
 	place_turns(self, link, &at, &hinges, mixed);
 	link->velocity = articulation_carry(link->arm, base);
 	for (uint32_t k = link->first; k < self->axis_count; k++)
-		link->velocity =
-			spatial_mul_add(link->velocity, self->axes[k], self->rates[k]);
+		link->velocity = spatial_mul_add(link->velocity, self->axes[k], self->rates[k]);
 	vec3 carrier = link->reversed ? link->velocity.angular : base.angular;
 	vec3 bias = centripetal(base.angular, at.reach);
 	bias = vec3_mul_add(bias, vec3_cross(carrier, at.slide), 2);
@@ -347,10 +347,11 @@ static enum status place_links(struct articulation *self, struct reason *why)
 		else if (!mixed)
 			place_link(self, link, &mixed);
 		if (mixed)
-			return reason_set(why, STATUS_UNSUPPORTED, (int32_t)link->body, "locks",
-					  "a body's locks hold a part of an axis of its joint: reduced "
-					  "coordinates need bodies without locks, or a planar world "
-					  "whose joints stay in the plane");
+			return reason_set(
+				why, STATUS_UNSUPPORTED, (int32_t)link->body, "locks",
+				"a body's locks hold a part of an axis of its joint: reduced "
+				"coordinates need bodies without locks, or a planar world "
+				"whose joints stay in the plane");
 	}
 	return STATUS_OK;
 }

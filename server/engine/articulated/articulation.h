@@ -58,12 +58,12 @@ enum articulation_link_kind {
 };
 
 struct articulation_link {
-	uint32_t body;	       /* of the source */
-	uint32_t parent;       /* a link, or ARTICULATION_NONE */
-	uint32_t joint;	       /* of the source, or ARTICULATION_NONE */
-	uint32_t first, count; /* its axes */
-	uint8_t kind;	       /* enum articulation_link_kind */
-	bool reversed;	       /* its body is the joint's a */
+	uint32_t body;			     /* of the source */
+	uint32_t parent;		     /* a link, or ARTICULATION_NONE */
+	uint32_t joint;			     /* of the source, or ARTICULATION_NONE */
+	uint32_t first, count;		     /* its axes */
+	uint8_t kind;			     /* enum articulation_link_kind */
+	bool reversed;			     /* its body is the joint's a */
 	uint8_t axis[ARTICULATION_AXES_MAX]; /* of the joint, or of the world (a base) */
 	double mass;
 	sym3 inertia; /* about the mass centre, world axes */
@@ -76,8 +76,8 @@ struct articulation {
 	struct articulation_source source;
 	struct articulation_link *links; /* owned, as all below are */
 	struct spatial *axes;
-	double *rates; /* q', by axis */
-	uint32_t *link_of; /* by body */
+	double *rates;	    /* q', by axis */
+	uint32_t *link_of;  /* by body */
 	uint32_t *closures; /* joints of the source, ascending */
 	uint32_t link_count, axis_count, closure_count;
 };

@@ -13,8 +13,7 @@ static uint32_t count_rows(const struct articulation *tree)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < tree->closure_count; i++) {
-		uint32_t locked =
-			joint_locked_axes(&tree->source.joints[tree->closures[i]].joint);
+		uint32_t locked = joint_locked_axes(&tree->source.joints[tree->closures[i]].joint);
 		for (; locked != 0; locked &= locked - 1)
 			count++;
 	}
@@ -89,9 +88,9 @@ enum status closures_make(struct closures *self, const struct articulation *tree
 	self->work = heap_alloc(2 * (size_t)CLOSURE_ROWS_MAX * sizeof *self->work);
 	self->loads = heap_alloc(((size_t)tree->link_count + 1) * sizeof *self->loads);
 	self->rates = heap_alloc(((size_t)tree->axis_count + 1) * sizeof *self->rates);
-	if (self->rates == NULL || self->rows == NULL || self->parts == NULL || self->force == NULL ||
-	    self->matrix == NULL || self->factor == NULL || self->scale == NULL ||
-	    self->work == NULL || self->loads == NULL)
+	if (self->rates == NULL || self->rows == NULL || self->parts == NULL ||
+	    self->force == NULL || self->matrix == NULL || self->factor == NULL ||
+	    self->scale == NULL || self->work == NULL || self->loads == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
 	for (uint32_t i = 0; i < tree->closure_count; i++)
 		append_closure(self, tree, tree->closures[i]);

@@ -238,8 +238,8 @@ void tree_forward(struct tree_dynamics *self, const double *forces, const struct
 {
 	const struct articulation *tree = self->tree;
 	for (uint32_t i = 0; i < tree->link_count; i++)
-		self->force[i] = resting_force(&tree->links[i], loads == NULL ? NULL : &loads[i],
-					       moving);
+		self->force[i] =
+			resting_force(&tree->links[i], loads == NULL ? NULL : &loads[i], moving);
 	for (uint32_t i = tree->link_count; i-- > 0;) {
 		const struct articulation_link *link = &tree->links[i];
 		double scaled[ARTICULATION_AXES_MAX];
@@ -256,8 +256,8 @@ void tree_forward(struct tree_dynamics *self, const double *forces, const struct
 			p = spatial_add(p, inertia_apply(&self->inertia[i], link->bias));
 		for (uint32_t k = 0; k < link->count; k++)
 			p = spatial_mul_add(p, self->push[link->first + k], scaled[k]);
-		self->force[link->parent] = spatial_add(self->force[link->parent],
-							articulation_bear(link->arm, p));
+		self->force[link->parent] =
+			spatial_add(self->force[link->parent], articulation_bear(link->arm, p));
 	}
 	for (uint32_t i = 0; i < tree->link_count; i++) {
 		const struct articulation_link *link = &tree->links[i];

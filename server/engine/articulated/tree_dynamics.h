@@ -21,8 +21,8 @@ struct spatial_inertia {
 
 /* Storage of one articulation, reused by all functions below. */
 struct tree_dynamics {
-	const struct articulation *tree; /* borrowed */
-	struct spatial_inertia *inertia; /* owned, as all below are; by link */
+	const struct articulation *tree;      /* borrowed */
+	struct spatial_inertia *inertia;      /* owned, as all below are; by link */
 	struct spatial *acceleration, *force; /* by link: the results of the last call */
 	struct spatial *push;		      /* by axis: U */
 	double *pivot; /* by axis, ARTICULATION_AXES_MAX each: the factor of Sᵀ U of its link */

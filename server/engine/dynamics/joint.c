@@ -380,7 +380,8 @@ static void add_locked_rows(const struct joint_at *at, const struct joint_layout
 	for (uint32_t axis = 0; axis < 3; axis++)
 		if (layout->locked >> axis & 1) {
 			struct joint_coordinate q = linear_coordinate(at, axis);
-			add_row(at, to, &q, false)->gap = q.value - joint_locked_value(at->joint, axis);
+			add_row(at, to, &q, false)->gap =
+				q.value - joint_locked_value(at->joint, axis);
 		}
 	if (layout->locked >> 3 != 0)
 		add_locked_angles(at, layout, to);

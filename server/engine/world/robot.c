@@ -86,10 +86,11 @@ static enum status find_bodies(struct robot_work *work, body_id body)
 	}
 	if (work->count <= ROBOT_LINKS_MAX)
 		return STATUS_OK;
-	return reason_set(work->why, STATUS_LIMIT, -1, "links",
-			  "%u bodies are linked, one answer has at most %u: ask for one robot of the "
-			  "world by one of its bodies",
-			  (unsigned)work->count, (unsigned)ROBOT_LINKS_MAX);
+	return reason_set(
+		work->why, STATUS_LIMIT, -1, "links",
+		"%u bodies are linked, one answer has at most %u: ask for one robot of the "
+		"world by one of its bodies",
+		(unsigned)work->count, (unsigned)ROBOT_LINKS_MAX);
 }
 
 static uint32_t end_of(const struct robot_work *work, uint32_t row, uint32_t side)
@@ -146,11 +147,12 @@ static enum status make_tree(struct robot_work *work)
 	enum status status = articulation_make(&work->tree, &source, work->why);
 	if (status == STATUS_UNSUPPORTED) {
 		uint32_t row = work->rows[work->why != NULL ? work->why->index : 0];
-		return reason_set(work->why, status, -1, "locks",
-				  "the locks of body %u hold a part of an axis of its joint: reduced "
-				  "coordinates need bodies without locks, or a planar world whose "
-				  "joints stay in the plane",
-				  (unsigned)work->tables->body.id[row]);
+		return reason_set(
+			work->why, status, -1, "locks",
+			"the locks of body %u hold a part of an axis of its joint: reduced "
+			"coordinates need bodies without locks, or a planar world whose "
+			"joints stay in the plane",
+			(unsigned)work->tables->body.id[row]);
 	}
 	if (status == STATUS_OK)
 		status = tree_dynamics_make(&work->dynamics, &work->tree);
@@ -160,8 +162,9 @@ static enum status make_tree(struct robot_work *work)
 		uint32_t body = work->tree.links[i].body;
 		const struct force_sum *sum = &work->sums[body];
 		double mass = work->tables->body.mass[work->rows[body]];
-		work->loads[i] = (struct spatial){ vec3_mul_add(sum->force, sum->acceleration, mass),
-						   sum->torque };
+		work->loads[i] =
+			(struct spatial){ vec3_mul_add(sum->force, sum->acceleration, mass),
+					  sum->torque };
 	}
 	return status;
 }

@@ -34,7 +34,7 @@ static const struct mass_body HELD;
 
 static struct joint random_joint(void)
 {
-	static const uint8_t TYPES[] = { JOINT_SPHERICAL,   JOINT_REVOLUTE, JOINT_PRISMATIC,
+	static const uint8_t TYPES[] = { JOINT_SPHERICAL,   JOINT_REVOLUTE,  JOINT_PRISMATIC,
 					 JOINT_CYLINDRICAL, JOINT_UNIVERSAL, JOINT_FIXED,
 					 JOINT_WHEEL,	    JOINT_SIX_DOF };
 	struct joint joint = { .type = TYPES[rng_below(&rng, 8)],
@@ -44,8 +44,7 @@ static struct joint random_joint(void)
 			       .frame_b = random_rotation(&rng) };
 	uint32_t free = joint.type == JOINT_SIX_DOF ? rng_below(&rng, 63) : 0;
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
-		joint.axes[axis].mode =
-			joint_axis_kind((enum joint_type)joint.type, axis).mode;
+		joint.axes[axis].mode = joint_axis_kind((enum joint_type)joint.type, axis).mode;
 		if (free >> axis & 1)
 			joint.axes[axis].mode = JOINT_FREE;
 		/* Some are locked away from 0. */
@@ -73,8 +72,7 @@ static bool attach(struct articulation_joint *out, uint32_t parent, uint32_t chi
 	out->joint.b = reversed ? base : own;
 	struct mass_body pair[2] = { HELD, HELD };
 	pair[!reversed] = masses[child];
-	struct joint_error error =
-		joint_project(&out->joint, pair, &out->joint.a, &out->joint.b);
+	struct joint_error error = joint_project(&out->joint, pair, &out->joint.a, &out->joint.b);
 	/* Twice, because the first leaves the rounding of a large displacement. */
 	error = joint_project(&out->joint, pair, &out->joint.a, &out->joint.b);
 	motions[child] = reversed ? out->joint.a : out->joint.b;
@@ -214,9 +212,9 @@ START_TEST(links_move_as_their_bodies)
 			const struct body_motion *motion = &motions[link->body];
 			ck_assert_double_le(vec3_distance(link->velocity.linear, motion->velocity),
 					    1e-10);
-			ck_assert_double_le(vec3_distance(link->velocity.angular,
-							  motion->angular_velocity),
-					    1e-10);
+			ck_assert_double_le(
+				vec3_distance(link->velocity.angular, motion->angular_velocity),
+				1e-10);
 		}
 		/* J is linear in q'. */
 		uint32_t last = tree.link_count - 1, n = tree.axis_count, at = last;
@@ -225,9 +223,9 @@ START_TEST(links_move_as_their_bodies)
 		while (tree.links[at].parent != ARTICULATION_NONE)
 			at = tree.links[at].parent;
 		const struct articulation_link *link = &tree.links[last];
-		vec3 speed = vec3_add(link->velocity.linear,
-				      vec3_cross(link->velocity.angular,
-						 vec3_sub(point, link->centre)));
+		vec3 speed =
+			vec3_add(link->velocity.linear,
+				 vec3_cross(link->velocity.angular, vec3_sub(point, link->centre)));
 		for (uint32_t r = 0; r < 3 && tree.links[at].joint == ARTICULATION_NONE; r++) {
 			double sum = 0;
 			for (uint32_t c = 0; c < n; c++)
@@ -258,14 +256,15 @@ static uint32_t free_accelerations(struct spatial *out)
 				 .part_capacity = 2 * ROWS };
 	struct constraint_options options = { .level = CONSTRAINT_ACCELERATION };
 	for (uint32_t i = 0; i < source.joint_count; i++) {
-		struct constraint of = { &constraint_joint, joints[i].body[0], joints[i].body[1],
-					 0, &joints[i].joint };
+		struct constraint of = { &constraint_joint, joints[i].body[0], joints[i].body[1], 0,
+					 &joints[i].joint };
 		constraint_joint.rows(&of, i, NULL, NULL, &options, &list);
 	}
 	struct mass_operator mass = mass_operator_free(masses, source.body_count);
 	struct spatial velocities[BODIES];
 	for (uint32_t i = 0; i < source.body_count; i++)
-		velocities[i] = (struct spatial){ motions[i].velocity, motions[i].angular_velocity };
+		velocities[i] =
+			(struct spatial){ motions[i].velocity, motions[i].angular_velocity };
 	mass_accelerate(&mass, loads, velocities, out);
 	for (uint32_t i = 0; i < list.row_count; i++) {
 		struct spatial push[BODIES];
@@ -291,8 +290,7 @@ static void near_accelerations(const struct spatial *expected, double tolerance)
 		size = fmax(size, fmax(vec3_length(expected[i].linear),
 				       vec3_length(expected[i].angular)));
 	for (uint32_t i = 0; i < tree.link_count; i++) {
-		struct spatial is = dynamics.acceleration[i],
-			       should = expected[tree.links[i].body];
+		struct spatial is = dynamics.acceleration[i], should = expected[tree.links[i].body];
 		double off = fmax(vec3_distance(is.linear, should.linear),
 				  vec3_distance(is.angular, should.angular));
 		ck_assert_msg(off <= tolerance * size, "body %u: off by %.3g of %.3g",
@@ -328,8 +326,9 @@ static void make_four_bar(const uint32_t order[4], quat turn)
 			    vec3_add(vec3_scale(crank, 0.5), vec3_make(2, 0, 0)) };
 	vec3 anchors[4] = { vec3_zero(), crank, vec3_add(crank, vec3_make(2, 0, 0)),
 			    vec3_make(2, 0, 0) };
-	uint32_t ends[4][2] = { { ARTICULATION_NONE, 0 }, { 0, 1 }, { 1, 2 },
-				{ ARTICULATION_NONE, 2 } };
+	uint32_t ends[4][2] = {
+		{ ARTICULATION_NONE, 0 }, { 0, 1 }, { 1, 2 }, { ARTICULATION_NONE, 2 }
+	};
 	begin();
 	source.body_count = 3;
 	source.joint_count = 4;
@@ -339,8 +338,7 @@ static void make_four_bar(const uint32_t order[4], quat turn)
 		vec3 v = i == 1 ? speed : vec3_scale(speed, 0.5);
 		motions[i].velocity = quat_rotate(turn, v);
 		if (i != 1)
-			motions[i].angular_velocity =
-				quat_rotate(turn, vec3_make(0, 0, rate));
+			motions[i].angular_velocity = quat_rotate(turn, vec3_make(0, 0, rate));
 		masses[i] = mass_body_make(1.0 + i, 1 / (1.0 + i), sym3_diagonal(vec3_all(0.5)),
 					   sym3_diagonal(vec3_all(2)), turn, 0);
 		loads[i] = (struct spatial){ vec3_make(1.0 + i, -9.81, 0.3), vec3_make(0, 1, 2) };
@@ -350,12 +348,14 @@ static void make_four_bar(const uint32_t order[4], quat turn)
 		const uint32_t *end = ends[order[i]];
 		struct joint *joint = &joints[i].joint;
 		memcpy(joints[i].body, end, sizeof joints[i].body);
-		*joint = (struct joint){ .type = JOINT_REVOLUTE, .frame_a = along, .frame_b = along };
+		*joint = (struct joint){ .type = JOINT_REVOLUTE,
+					 .frame_a = along,
+					 .frame_b = along };
 		joint->a = end[0] == ARTICULATION_NONE ? still() : motions[end[0]];
 		joint->b = motions[end[1]];
-		joint->point_a = end[0] == ARTICULATION_NONE ?
-					 quat_rotate(turn, anchors[order[i]]) :
-					 vec3_sub(anchors[order[i]], centres[end[0]]);
+		joint->point_a = end[0] == ARTICULATION_NONE
+					 ? quat_rotate(turn, anchors[order[i]])
+					 : vec3_sub(anchors[order[i]], centres[end[0]]);
 		joint->point_b = vec3_sub(anchors[order[i]], centres[end[1]]);
 		if (end[0] == ARTICULATION_NONE)
 			joint->frame_a = quat_mul(turn, along);
