@@ -611,7 +611,7 @@ void stability_view_release(struct stability_view *self);
 /* The bodies that joints link with a body, in reduced coordinates (articulated/articulation.h): links, each
  * after its parent, and their axes in the order of the links. */
 enum { ROBOT_LINKS_MAX = 1024, ROBOT_MATRIX_MAX = 96, ROBOT_JACOBIAN_MAX = 1024 };
-struct robot_link {
+struct robot_view_link {
 	body_id body,
 		parent; /* parent 0: the world, a body that is not dynamic, or (joint 0) none */
 	joint_id joint; /* 0: a floating base */
@@ -620,7 +620,7 @@ struct robot_link {
 	uint8_t axis[6]; /* of the joint; of a base 0 … 2 along x, y, z and 3 … 5 about them */
 };
 struct robot_view {
-	struct robot_link *link; /* owned; `links` of them */
+	struct robot_view_link *link; /* owned; `links` of them */
 	double *q; /* owned, with the three below: `coordinates`, then `axes` of each */
 	double *rates, *accelerations, *bias;
 	uint32_t links, axes, coordinates;
@@ -630,8 +630,8 @@ struct robot_view {
 };
 /* `body` 0: all dynamic bodies of the world. `accelerations`: under gravity, drives and fields alone, loops
  * closed; springs, motors, limits and friction of joints, and contacts, exert nothing. `bias`: the forces
- * of the axes for which all accelerations of axes are 0. UNKNOWN_BODY; RANGE: not dynamic; LIMIT; UNSUPPORTED:
- * locks; NO_MEMORY. Release `out` if the call succeeded. */
+ * of the axes for which all accelerations of axes are 0. UNKNOWN_BODY; RANGE: not dynamic; LIMIT;
+ * UNSUPPORTED: locks; NO_MEMORY. Release `out` if the call succeeded. */
 MUST_CHECK enum status world_robot(const struct world *world, body_id body, struct robot_view *out,
 				   struct reason *why);
 void robot_view_release(struct robot_view *self);

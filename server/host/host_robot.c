@@ -14,7 +14,7 @@ static void pack_links(struct wire_packer *packer, const struct robot_view *view
 {
 	answer_pack_robot_links(packer, view->links);
 	for (uint32_t i = 0; i < view->links; i++) {
-		const struct robot_link *from = &view->link[i];
+		const struct robot_view_link *from = &view->link[i];
 		struct wire_robot_link link = { .body = from->body,
 						.parent = from->parent,
 						.joint = from->joint,

@@ -357,20 +357,16 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 		pack_contact(out);
 		return;
 	case WIRE_QUERY_FORCES:
-		pack_force(out);
-		return;
 	case WIRE_QUERY_STABILITY:
-		pack_stability(out);
+		(kind == WIRE_QUERY_FORCES ? pack_force : pack_stability)(out);
 		return;
 	case WIRE_QUERY_FIELDS:
 		pack_fields(out);
 		return;
 	case WIRE_QUERY_ROBOT:
-		pack_robot(out);
-		return;
 	case WIRE_QUERY_INERTIA:
 	case WIRE_QUERY_JACOBIAN:
-		pack_matrix(out);
+		(kind == WIRE_QUERY_ROBOT ? pack_robot : pack_matrix)(out);
 		return;
 	case WIRE_QUERY_SYSTEMS:
 	case WIRE_QUERY_PARTICLES:

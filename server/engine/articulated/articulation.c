@@ -233,7 +233,7 @@ static void find_turn_rates(const struct hinge_axes *hinges, vec3 spin, double r
 	rates[1] = (second - between * first) / d;
 }
 
-struct placing {
+struct link_placing {
 	const struct joint *joint;
 	vec3 lever,
 		reach; /* from b's anchor to the link's centre, and from the parent's centre to it */
@@ -243,7 +243,7 @@ struct placing {
 };
 
 static void place_slides(struct articulation *self, struct articulation_link *link,
-			 struct placing *at, uint32_t locked, mat3 frame, bool *mixed)
+			 struct link_placing *at, uint32_t locked, mat3 frame, bool *mixed)
 {
 	const struct body_motion *a = &at->joint->a, *b = &at->joint->b;
 	vec3 p = joint_anchor_b(at->joint, b);
@@ -265,7 +265,7 @@ static void place_slides(struct articulation *self, struct articulation_link *li
 
 /* Turns in their order from the parent; their biases. */
 static void place_turns(struct articulation *self, struct articulation_link *link,
-			struct placing *at, const struct hinge_axes *hinges, bool *mixed)
+			struct link_placing *at, const struct hinge_axes *hinges, bool *mixed)
 {
 	double rates[3];
 	vec3 spin = vec3_sub(at->joint->b.angular_velocity, at->joint->a.angular_velocity);
@@ -286,7 +286,7 @@ static void place_turns(struct articulation *self, struct articulation_link *lin
 	}
 }
 
-static vec3 centripetal(vec3 spin, vec3 arm)
+static vec3 turn_arm(vec3 spin, vec3 arm)
 {
 	return vec3_cross(spin, vec3_cross(spin, arm));
 }
@@ -302,11 +302,11 @@ static void place_link(struct articulation *self, struct articulation_link *link
 		on_ground ? (struct spatial){ parent->velocity, parent->angular_velocity }
 			  : self->links[link->parent].velocity;
 	vec3 p = joint_anchor_b(joint, &joint->b);
-	struct placing at = { .joint = joint,
-			      .lever = vec3_sub(child->centre, p),
-			      .reach = vec3_sub(p, parent->centre),
-			      .spin = base.angular,
-			      .sign = link->reversed ? -1 : 1 };
+	struct link_placing at = { .joint = joint,
+				   .lever = vec3_sub(child->centre, p),
+				   .reach = vec3_sub(p, parent->centre),
+				   .spin = base.angular,
+				   .sign = link->reversed ? -1 : 1 };
 	mat3 a = axes_of(joint->a.rotation, joint->frame_a),
 	     b = axes_of(joint->b.rotation, joint->frame_b);
 	struct hinge_axes hinges = find_hinges(joint, locked, a, b);
@@ -318,10 +318,10 @@ static void place_link(struct articulation *self, struct articulation_link *link
 	for (uint32_t k = link->first; k < self->axis_count; k++)
 		link->velocity = spatial_mul_add(link->velocity, self->axes[k], self->rates[k]);
 	vec3 carrier = link->reversed ? link->velocity.angular : base.angular;
-	vec3 bias = centripetal(base.angular, at.reach);
+	vec3 bias = turn_arm(base.angular, at.reach);
 	bias = vec3_mul_add(bias, vec3_cross(carrier, at.slide), 2);
 	bias = vec3_add(bias, vec3_cross(at.turning, at.lever));
-	bias = vec3_add(bias, centripetal(link->velocity.angular, at.lever));
+	bias = vec3_add(bias, turn_arm(link->velocity.angular, at.lever));
 	link->bias = (struct spatial){ bias, at.turning };
 }
 

@@ -1,4 +1,4 @@
-/* articulation.h: bodies and joints as a forest in reduced coordinates (spec ch4-5 A1, M1).
+/* articulation.h: bodies and joints as a forest in reduced coordinates.
  *
  * Bodies are links. A link hangs on its parent, or on the ground, by one joint; a link without one is a
  * floating base. The velocity of a link is that of its mass centre and its spin, world axes (row.h):

@@ -124,6 +124,7 @@ static void clear_loads(struct closures *self, const struct articulation *tree)
 static double free_response(const struct articulation *tree, struct jacobian j)
 {
 	double sum = 0;
+	ASSERT(j.count <= 2);
 	for (uint32_t k = 0; k < j.count; k++) {
 		const struct mass_body *mass =
 			&tree->source.masses[tree->links[j.parts[k].slot].body];
@@ -180,6 +181,7 @@ static void factor_matrix(struct closures *self, double *left)
 			left[i] = i == best ? 0 : left[i] - l[i * n + k] * l[i * n + k];
 		self->rank++;
 	}
+	ASSERT(self->rank <= n);
 }
 
 /* The factor of Lᵀ L, behind L. */
@@ -224,6 +226,8 @@ static void add_forces(struct closures *self, double *change)
 {
 	uint32_t n = self->row_count, rank = self->rank;
 	double *inner = self->work + CLOSURE_ROWS_MAX;
+	ASSERT(rank <= n);
+	ASSERT(n <= CLOSURE_ROWS_MAX);
 	struct chol chol = inner_factor(self);
 	if (rank == 0)
 		return;

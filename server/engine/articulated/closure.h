@@ -5,8 +5,9 @@
  * Each column of J M⁻¹ Jᵀ is a forward pass over the tree, so no mass matrix is formed. A planar loop
  * in space has rows that depend on others. The rows are scaled so that between free bodies their
  * diagonal would be 1; the matrix is factored with exchanges, and rows whose pivot falls below
- * CLOSURE_DEPENDENT depend on those before. λ is then the solution of least norm in that scale (AR4). Rows that contradict each other (a mechanism that is locked,
- * or whose loops are open) leave a residual, which is told.
+ * CLOSURE_DEPENDENT depend on those before. λ is then the solution of least norm in that scale. Rows
+ * that contradict each other (a mechanism that is locked, or whose loops are open) leave a residual,
+ * which is told.
  */
 #ifndef CAIRN_ENGINE_ARTICULATED_CLOSURE_H
 #define CAIRN_ENGINE_ARTICULATED_CLOSURE_H

@@ -109,8 +109,10 @@ void tree_inverse(struct tree_dynamics *self, const double *accelerations,
 		  const struct spatial *loads, double *forces)
 {
 	const struct articulation *tree = self->tree;
+	ASSERT(forces != NULL || tree->axis_count == 0);
 	for (uint32_t i = 0; i < tree->link_count; i++) {
 		const struct articulation_link *link = &tree->links[i];
+		ASSERT(link->parent == ARTICULATION_NONE || link->parent < i); /* invariant 1 */
 		struct spatial a = carried_of(self, link, true);
 		for (uint32_t k = link->first;
 		     accelerations != NULL && k < link->first + link->count; k++)
@@ -153,6 +155,7 @@ void tree_mass_matrix(struct tree_dynamics *self, double *out)
 {
 	const struct articulation *tree = self->tree;
 	size_t axes = tree->axis_count;
+	ASSERT(out != NULL);
 	for (size_t i = 0; i < axes * axes; i++)
 		out[i] = 0;
 	for (uint32_t i = 0; i < tree->link_count; i++)
@@ -172,6 +175,7 @@ void tree_mass_matrix(struct tree_dynamics *self, double *out)
 static struct chol factor_at(const struct tree_dynamics *self, const struct articulation_link *link)
 {
 	struct chol factor;
+	ASSERT(link->first + link->count <= self->tree->axis_count);
 	chol_init(&factor, self->pivot + (size_t)link->first * ARTICULATION_AXES_MAX, link->count);
 	factor.size = link->count;
 	return factor;

@@ -30,6 +30,7 @@ struct robot_work {
 
 static bool body_moves(const struct tables *tables, uint32_t row)
 {
+	ASSERT(row < tables->body.count);
 	return tables->body.id[row] != 0 && tables->body.status[row] == BODY_DYNAMIC &&
 	       tables->body.mass_inv[row] > 0;
 }
@@ -95,6 +96,7 @@ static enum status find_bodies(struct robot_work *work, body_id body)
 
 static uint32_t end_of(const struct robot_work *work, uint32_t row, uint32_t side)
 {
+	ASSERT(side < 2);
 	uint32_t body = joint_body(work->tables, row, side);
 	return body == DYNAMICS_NONE ? ARTICULATION_NONE : work->index[body];
 }
@@ -126,6 +128,7 @@ static enum status find_joints(struct robot_work *work)
 static enum status find_motions(struct robot_work *work)
 {
 	uint32_t count = work->count;
+	ASSERT(count <= ROBOT_LINKS_MAX);
 	work->motions = heap_alloc((count + 1u) * sizeof *work->motions);
 	work->masses = heap_alloc((count + 1u) * sizeof *work->masses);
 	work->sums = heap_alloc_zero((count + 1u) * sizeof *work->sums);
@@ -204,10 +207,12 @@ static void close_robot(struct robot_work *work)
 
 static void view_links(const struct robot_work *work, struct robot_view *out)
 {
+	ASSERT(out->links == work->tree.link_count);
+	ASSERT(out->links <= ROBOT_LINKS_MAX);
 	for (uint32_t i = 0; i < out->links; i++) {
 		const struct articulation_link *link = &work->tree.links[i];
-		struct robot_link *to = &out->link[i];
-		*to = (struct robot_link){
+		struct robot_view_link *to = &out->link[i];
+		*to = (struct robot_view_link){
 			.body = work->tables->body.id[work->rows[link->body]],
 			.kind = link->kind,
 			.axes = (uint8_t)link->count,
