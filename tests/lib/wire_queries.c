@@ -353,15 +353,13 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 		wire_pack_uint(out, 1);
 		wire_pack_uint(out, 300);
 		return;
-	case WIRE_QUERY_CONTACTS:
-		pack_contact(out);
-		return;
 	case WIRE_QUERY_FORCES:
 	case WIRE_QUERY_STABILITY:
 		(kind == WIRE_QUERY_FORCES ? pack_force : pack_stability)(out);
 		return;
+	case WIRE_QUERY_CONTACTS:
 	case WIRE_QUERY_FIELDS:
-		pack_fields(out);
+		(kind == WIRE_QUERY_CONTACTS ? pack_contact : pack_fields)(out);
 		return;
 	case WIRE_QUERY_ROBOT:
 	case WIRE_QUERY_INERTIA:
