@@ -8,6 +8,7 @@ cairn_SOURCES = \
 	clients/cli/draw.c \
 	clients/cli/draw.h \
 	clients/cli/joints.c \
+	clients/cli/robots.c \
 	clients/cli/particles.c \
 	clients/cli/main.c \
 	clients/cli/output.c \
