@@ -156,13 +156,13 @@ static void add_drop(struct stage *stage)
 	for (uint32_t k = 0; k < BOXES; k++) {
 		double w = rng_range(&rng, -1, 1), x = rng_range(&rng, -1, 1);
 		double y = rng_range(&rng, -1, 1), z = rng_range(&rng, -1, 1);
-		stage_add(stage, (struct stage_body){
-					 .status = BODY_DYNAMIC,
-					 .shape = box,
-					 .friction = 0.6,
-					 .rotation = quat_normalize(quat_make(w, x, y, z)),
-					 .position = { 1.8 * (k % 8), 1 + 1.8 * (k / 64),
-						       1.8 * (k / 8 % 8) } });
+		stage_add(stage,
+			  (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = box,
+					       .friction = 0.6,
+					       .rotation = quat_normalize(quat_make(w, x, y, z)),
+					       .position = { 1.8 * (k % 8), 1 + 1.8 * (k / 64),
+							     1.8 * (k / 8 % 8) } });
 	}
 	stage_parameter(stage, PARAMETER_SLEEP_ENABLED, 0);
 }

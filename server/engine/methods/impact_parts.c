@@ -160,7 +160,8 @@ static void set_ends(struct impact_step *self, const struct impact_set *set, dou
 /* What an event of `bodies` linked ones counts more than that of one. */
 static uint32_t rounds_of(uint32_t bodies)
 {
-	const uint32_t most = 1u << 12; /* ends the tick for any parameter, and its square has no overflow */
+	const uint32_t most =
+		1u << 12; /* ends the tick for any parameter, and its square has no overflow */
 	uint32_t n = MIN_OF(bodies, most);
 	return n <= ROUND_BODIES_MANY ? n / ROUND_BODIES
 				      : n * n / (ROUND_BODIES * ROUND_BODIES_MANY);
@@ -175,9 +176,9 @@ static void count_rounds(struct impact_step *self, const struct impact_batch *ba
 		uint32_t island = islands->island_of[i];
 		if (!self->movable[slot])
 			continue;
-		self->rounds[slot] += 1 + (island != UINT32_MAX
-						   ? rounds_of(islands->items[island].slot_count)
-						   : 0);
+		self->rounds[slot] +=
+			1 +
+			(island != UINT32_MAX ? rounds_of(islands->items[island].slot_count) : 0);
 		self->counts.settled += before <= settled && self->rounds[slot] > settled;
 	}
 }

@@ -18,7 +18,8 @@
  *      closer; then problems with fixed bounds from the normals of the previous round.
  *   5. Sweeps over the rows (lcp_friction_sweep.c), which come close if no other method ends; in small
  *      problems the rounds from there.
- * With options.swept_from, larger problems get a few sweeps, few rounds from there, and step 5 with few sweeps.
+ * With options.swept_from, larger problems get a few sweeps, few rounds from there, and a short
+ * step 5.
  * An inexact x is returned only if it adds no energy; otherwise the solution without friction, or 0.
  */
 #include "server/engine/solvers/lcp_friction_sparse.h"

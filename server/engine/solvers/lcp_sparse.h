@@ -77,7 +77,7 @@ struct lcp_sparse {
 	 * rows), LCP_MIX × rows, unknowns + 2 × rows. */
 	double *mix_step, *mix_moved, *mix_last;
 	double mix_products[LCP_MIX][LCP_MIX]; /* of the rows of mix_moved */
-	double goal; /* the gap at which the solver stops */
+	double goal;			       /* the gap at which the solver stops */
 	/* ε of the active set: a smaller one loses digits of the factor, a larger one needs more
 	 * refinements. */
 	double soft;

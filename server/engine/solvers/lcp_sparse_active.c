@@ -120,8 +120,8 @@ static void multiply_changes(struct lcp_sparse *self, uint32_t at, uint32_t coun
 	ASSERT(at < count && count <= LCP_MIX);
 	const double *own = self->mix_moved + (size_t)at * self->rows;
 	for (uint32_t k = 0; k < count; k++)
-		self->mix_products[at][k] = self->mix_products[k][at] = dense_dot(
-			own, self->mix_moved + (size_t)k * self->rows, self->rows);
+		self->mix_products[at][k] = self->mix_products[k][at] =
+			dense_dot(own, self->mix_moved + (size_t)k * self->rows, self->rows);
 }
 
 /* Least squares of moved ≈ Σ γ_j change_j over `count` changes; γ of a change that depends on those
