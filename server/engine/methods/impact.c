@@ -50,9 +50,6 @@ enum {
 	/* Of one solution of a large island with friction. Heaps that need more need hundreds, and are solved
 	 * several times a tick. */
 	SOLVER_ROUNDS = 120,
-	/* Rows. Larger islands with friction are swept in events (solver.h). Larger: landing heaps take more
-	 * time; smaller: small groups get inexact impulses. */
-	SWEPT_ROWS = 128,
 };
 
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
@@ -322,7 +319,6 @@ static enum status resolve_event(struct impact_step *self, struct impact_set *se
 	struct arena *scratch = &self->step->dynamics->scratch;
 	struct arena_mark mark = arena_mark(scratch);
 	uint32_t *pairs, count;
-	self->settings.swept_from = collision ? SWEPT_ROWS : 0;
 	enum status status = impact_set_sort(self, set);
 	if (status == STATUS_OK)
 		status = impact_pairs_of(self, set, &pairs, &count);

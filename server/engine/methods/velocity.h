@@ -38,8 +38,7 @@ struct velocity_settings {
 	uint32_t friction_rounds;
 	uint32_t rounds_max; /* of reflections; the rest of an impact then ends inelastically */
 	uint32_t
-		solver_rounds, /* of the sparse solver with friction, before its fallback; 0: its own */
-		swept_from; /* rows from which on that solver only sweeps (solver.h); 0: none */
+		solver_rounds; /* of the sparse solver with friction, before its fallback; 0: its own */
 	/* Solutions after the compliant one of rows that have none or are too dependent, each without the
 	 * compliance's force at the one before: they lead to rigid rows. */
 	uint32_t proximal_rounds;

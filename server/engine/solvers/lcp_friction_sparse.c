@@ -18,8 +18,6 @@
  *      closer; then problems with fixed bounds from the normals of the previous round.
  *   5. Sweeps over the rows (lcp_friction_sweep.c), which come close if no other method ends; in small
  *      problems the rounds from there.
- * With options.swept_from, larger problems get a few sweeps, few rounds from there, and a short
- * step 5.
  * An inexact x is returned only if it adds no energy; otherwise the solution without friction, or 0.
  */
 #include "server/engine/solvers/lcp_friction_sparse.h"
@@ -32,11 +30,10 @@
 #include "server/engine/solvers/lcp_sparse_core.h"
 
 /* Limits of rounds. In large problems rounds of the active set end soon or not at all. */
-enum { TIED = 40, TIED_AGAIN = 20, TIED_LARGE = 8, TIED_SWEPT = 3 };
+enum { TIED = 40, TIED_AGAIN = 20, TIED_LARGE = 8 };
 enum { CONVEX_ROUNDS = 8, BOUND_ROUNDS = 30, STALLED = 8 };
 enum { FACTORS_MAX = 500, LAST_FACTORS = 60 };
 enum { SWEEP_ROUNDS = 6, SWEEP_ROUNDS_MAX = 12, SWEEPS = 50 };
-enum { SWEEPS_FIRST = 20, SWEEP_ROUNDS_SWEPT = 2 };
 
 #define NO_ENERGY 1e-12	      /* of the largest b squared: more energy excludes an inexact x */
 #define ENERGY_ROUNDING 1e-10 /* of the largest b squared: more excludes an exact x */
@@ -322,14 +319,14 @@ static bool iterate_fixed_bounds(struct lcp_sparse *self, double best)
 /* Sweeps over the rows, and in small problems rounds from their x. False: x is the attempt with the
  * smallest gap that adds no energy, which may be the given x; *gap: its gap, infinite if there is
  * none. Momentum is halved whenever the gap does not shrink. */
-static bool iterate_sweeps(struct lcp_sparse *self, uint32_t most, double *gap)
+static bool iterate_sweeps(struct lcp_sparse *self, double *gap)
 {
 	double *kept = self->kept_best,
 	       best = clamp_within_energy(self) ? coulomb_gap(self) : __builtin_inf();
 	double momentum = MOMENTUM;
 	lcp_friction_sweep_begin(self);
 	memcpy(kept, self->x, self->rows * sizeof *kept);
-	for (uint32_t k = 0; k < most && best > self->goal; k++) {
+	for (uint32_t k = 0; k < SWEEP_ROUNDS_MAX && best > self->goal; k++) {
 		if (k >= SWEEP_ROUNDS && best <= NEAR * self->size)
 			break;
 		lcp_sparse_transposed_mul(self, self->x, self->u);
@@ -402,7 +399,7 @@ static enum solver_status run_friction(struct lcp_sparse *self, bool warm)
 		if ((coulomb_gap(self) <= self->goal && is_plausible(self)) ||
 		    solve_tied(self, rounds_max_tied(self, TIED)))
 			return SOLVER_SOLVED;
-		if (self->diverged && iterate_sweeps(self, SWEEP_ROUNDS_MAX, &gap))
+		if (self->diverged && iterate_sweeps(self, &gap))
 			return SOLVER_SOLVED;
 		if (self->diverged && gap <= ENOUGH * self->size)
 			return SOLVER_INEXACT;
@@ -422,24 +419,9 @@ static enum solver_status run_friction(struct lcp_sparse *self, bool warm)
 	if (few && iterate_fixed_bounds(self, clamp_within_energy(self) ? coulomb_gap(self)
 									: __builtin_inf()))
 		return SOLVER_SOLVED;
-	if (iterate_sweeps(self, SWEEP_ROUNDS_MAX, &gap))
+	if (iterate_sweeps(self, &gap))
 		return SOLVER_SOLVED;
 	return self->result.refactorings >= self->factors_max ? SOLVER_LIMIT : SOLVER_INEXACT;
-}
-
-/* Some sweeps, rounds from their x, and more sweeps if these do not end. */
-static enum solver_status run_swept(struct lcp_sparse *self)
-{
-	ASSERT(self->ordered && !self->tied);
-	double gap;
-	lcp_sparse_transposed_mul(self, self->x, self->u);
-	if (coulomb_gap(self) <= self->goal && is_plausible(self))
-		return SOLVER_SOLVED;
-	lcp_friction_sweep_begin(self);
-	lcp_friction_sweep(self, SWEEPS_FIRST, MOMENTUM);
-	if (solve_tied(self, TIED_SWEPT) || iterate_sweeps(self, SWEEP_ROUNDS_SWEPT, &gap))
-		return SOLVER_SOLVED;
-	return SOLVER_INEXACT;
 }
 
 struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
@@ -466,8 +448,7 @@ struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 	used.rounds_max = used.rounds_max > 0 ? used.rounds_max : FACTORS_MAX;
 	lcp_sparse_begin(self, &used);
 	load_friction(self, problem);
-	bool swept = options->swept_from > 0 && self->rows >= options->swept_from;
-	status = swept ? run_swept(self) : run_friction(self, options->warm);
+	status = run_friction(self, options->warm);
 	if (status == SOLVER_INEXACT || status == SOLVER_LIMIT)
 		ensure_no_energy(self);
 	lcp_sparse_unload(self, &problem->rows, x, v);

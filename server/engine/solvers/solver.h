@@ -58,9 +58,6 @@ struct solver_options {
 	/* Rounds of the outer loop around the pivoting (re-ordering, refinement, reflections); 0:
 	 * the solver's default. */
 	uint32_t rounds_max;
-	/* Rows; 0: none. From so many on lcp_friction_sparse makes only sweeps and few rounds, after
-	 * which a problem may be INEXACT. Other solvers do not read it. */
-	uint32_t swept_from;
 	/* Relative diagonal regularisation for dependent rows, of the row's own diagonal. Only used
 	 * where a factor would be singular, and removed again by refinement. */
 	double regularisation;
