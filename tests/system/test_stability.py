@@ -97,6 +97,54 @@ def test_what_is_wrong_is_named(cli, tmp_path):
     assert code == 1 and "nowhere" in text
 
 
+TOWERS = [
+    *(("stands" if m < 5 else "falls", "diamond", "--count", m, *space) for m in (1, 4, 5, 6) for space in ((), ("--space",))),
+    ("stands", "triangle", "--count", 2), ("falls", "triangle"),
+    ("stands", "harmonic"), ("falls", "harmonic", "--factor", 1.0001),
+    ("stands", "harmonic", "--count", 1), ("falls", "harmonic", "--count", 1, "--factor", 1.0001),
+    ("stands", "parabola", "--count", 6), ("stands", "parabola", "--space"),
+    ("stands", "wall"), ("stands", "wall", "--without", "1,3", "--space"),
+    ("falls", "wall", "--without", "8,0"),
+    ("stands", "arch", "--factor", 1.05), ("falls", "arch", "--factor", 0.9), ("falls", "arch", "--friction", 0.1),
+    ("stands", "bridge"), ("falls", "bridge", "--factor", 1.0001),
+    ("falls", "dominoes"), ("stands", "cards"), ("falls", "cards", "--friction", 0.1),
+]
+
+
+def tower(path, *words, kind="diamond"):
+    done = subprocess.run([str(BUILD / "cairn"), "scene", "tower", "--kind", kind, *map(str, words)], capture_output=True, text=True, check=False)
+    path.write_text(done.stdout, encoding="utf-8")
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(("verdict", "kind", "words"), [(v, kind, w) for v, kind, *w in TOWERS])
+def test_generated_towers_stand_or_fall_as_the_source_says(tmp_path, verdict, kind, words):
+    scene = tmp_path / "tower.yaml"
+    assert tower(scene, *words, kind=kind) == (0, "")
+    status, text, _ = ask(scene)
+    found = json.loads(text)
+    assert (found["verdict"], status) == (verdict, 0 if verdict == "stands" else 3)
+    assert found["kkt"] <= 1e-10
+
+
+def test_an_overhang_of_thirty_reaches_half_the_harmonic_number(tmp_path):
+    tower(tmp_path / "h.yaml", kind="harmonic")
+    places = re.findall(r"like: brick, at: \[([-0-9.e]+), ([-0-9.e]+)", (tmp_path / "h.yaml").read_text())
+    assert len(places) == 30
+    assert max(float(x) for x, _ in places) + 0.5 == pytest.approx(1.9974935654, abs=1e-10)
+    tower(tmp_path / "p.yaml", "--count", 5, kind="parabola")
+    places = re.findall(r"like: brick, at: \[([-0-9.e]+)", (tmp_path / "p.yaml").read_text())
+    assert len(places) == 61 and max(map(float, places)) + 0.5 == pytest.approx(2.5)
+
+
+def test_what_no_tower_can_be_made_of_is_refused_by_name(tmp_path):
+    for words, kind, said in [((), "tower", "there are harmonic"), (("--factor", 2), "wall", "has none"), (("--without", "0,0"), "arch", "wall"),
+                              (("--brick", "0,1,1"), "wall", "0.001 to 1000"), (("--gap", 1), "wall", "quarter"),
+                              (("--count", 10000), "wall", "at most 100000 pieces"), (("--factor", "x"), "harmonic", "no number")]:
+        status, errors = tower(tmp_path / "t.yaml", *words, kind=kind)
+        assert status == 1 and said in errors, errors
+
+
 def test_a_shipped_scene_is_answered():
     status, text, _ = ask(TOWER)
     assert status in (0, 3)
