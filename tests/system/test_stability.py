@@ -1,5 +1,6 @@
 """Stability by every way to ask: `cairn stability` of a scene and of a world, Python, asyncio, and the commands of docs/TOWERS.md."""
 import asyncio
+import csv
 import json
 import math
 import re
@@ -135,6 +136,22 @@ def test_an_overhang_of_thirty_reaches_half_the_harmonic_number(tmp_path):
     tower(tmp_path / "p.yaml", "--count", 5, kind="parabola")
     places = re.findall(r"like: brick, at: \[([-0-9.e]+)", (tmp_path / "p.yaml").read_text())
     assert len(places) == 61 and max(map(float, places)) + 0.5 == pytest.approx(2.5)
+
+
+@pytest.mark.parametrize("words", [(), ("--space",)])
+def test_a_tower_of_25_bricks_falls_mirrored_to_its_end(tmp_path, words):
+    """R-all: 1000 steps of the collapse; every brick has its image to 1e-9, nothing overlaps by 1e-6 at the end."""
+    scene, poses = tmp_path / "diamond.yaml", tmp_path / "poses.csv"
+    tower(scene, "--gravity", 1, *words)
+    done = subprocess.run([str(BUILD / "cairnd"), "run", str(scene), "--method", "gauss", "--ticks", "1000", "--poses", str(poses)],
+                          capture_output=True, text=True, check=True)
+    report = json.loads(done.stdout)
+    assert report["residual"] <= 1e-10 and report["penetration"]["max"] <= 1e-6
+    with poses.open(encoding="utf-8") as file:
+        places = sorted((float(row["py"]), float(row["px"]), float(row["pz"])) for row in csv.DictReader(file) if row["id"] != "1")
+    assert len(places) == 25 and max(abs(x) for _, x, _ in places) > 5
+    for y, x, z in places:
+        assert min(max(abs(y - v), abs(x + u), abs(z - w)) for v, u, w in places) <= 1e-9
 
 
 def test_what_no_tower_can_be_made_of_is_refused_by_name(tmp_path):
