@@ -1,4 +1,5 @@
-/* scene_command.c: `cairnd scene tower`: reads an order of a tower from the options and prints its scene. */
+/* scene_command.c: `cairnd scene tower`: reads an order of a tower from the options and
+ * prints its scene. */
 #include "server/commands/scene_command.h"
 
 #include <stdio.h>

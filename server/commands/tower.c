@@ -154,12 +154,13 @@ void tower_release(struct tower *self)
 /* ---- the text ------------------------------------------------------------------------------------ */
 
 /* Lines of at most 400 bytes. */
-struct text {
+struct tower_writer {
 	struct bytes *out;
 	enum status status;
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct text *text, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void put(struct tower_writer *text, const char *format,
+						      ...)
 {
 	char line[400];
 	va_list list;
@@ -188,7 +189,8 @@ static double depth_of(const struct tower *self, const struct tower_shape *shape
 	return shape->fixed ? 4 * self->order.brick[2] : self->order.brick[2];
 }
 
-static void put_shape(struct text *text, const struct tower *self, const struct tower_shape *shape)
+static void put_shape(struct tower_writer *text, const struct tower *self,
+		      const struct tower_shape *shape)
 {
 	double deep = 0.5 * depth_of(self, shape);
 	if (self->order.space && shape->rectangle) {
@@ -210,7 +212,8 @@ static void put_shape(struct text *text, const struct tower *self, const struct 
 	put(text, "] }\n");
 }
 
-/* How far the ground must reach to both sides: what falls may slide as far again as the tower is wide and high. */
+/* How far the ground must reach to both sides: what falls may slide as far again as the
+ * tower is wide and high. */
 static double reach_of(const struct tower *self)
 {
 	double most = 10 * self->order.brick[0];
@@ -219,7 +222,7 @@ static double reach_of(const struct tower *self)
 	return most;
 }
 
-static void put_head(struct text *text, const struct tower *self)
+static void put_head(struct tower_writer *text, const struct tower *self)
 {
 	const struct tower_order *order = &self->order;
 	double brick = order->brick[0] * order->brick[1], reach = reach_of(self);
@@ -254,7 +257,7 @@ static void put_head(struct text *text, const struct tower *self)
 enum status tower_text(const struct tower *self, struct bytes *out)
 {
 	static const char *const COLOURS[] = { "0xC08552", "0xB5764A", "0xCB9462" };
-	struct text text = { .out = out };
+	struct tower_writer text = { .out = out };
 	put_head(&text, self);
 	for (uint32_t i = 0; i < self->count; i++) {
 		const struct tower_piece *piece = &self->pieces[i];

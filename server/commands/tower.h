@@ -1,8 +1,11 @@
-/* tower.h: towers, arches, dominoes and card houses as pieces in the plane, and as the text of a scene
+/* tower.h: towers, arches, dominoes and card houses as pieces in the plane, and as the
+ * text of a scene
  * (papers R-05, R-06, R-13).
  *
- * A tower is a list of convex pieces, each a shape at a place. Bricks are brick[0] long, brick[1] high and, in
- * space, brick[2] deep, of 1 kg; other shapes have their share of it by area. Rows of several bricks leave
+ * A tower is a list of convex pieces, each a shape at a place. Bricks are brick[0] long,
+ * brick[1] high and, in
+ * space, brick[2] deep, of 1 kg; other shapes have their share of it by area. Rows of
+ * several bricks leave
  * `gap` between neighbours: bricks are shorter by it, so overhangs keep their lengths.
  */
 #ifndef CAIRN_COMMANDS_TOWER_H
@@ -49,7 +52,8 @@ struct tower {
 	enum status status; /* the first failure: NO_MEMORY, or LIMIT: TOWER_PIECES_MAX */
 };
 
-/* Makes the pieces. RANGE: an unknown kind, or a number that the kind cannot have. Release it in any case. */
+/* Makes the pieces. RANGE: an unknown kind, or a number that the kind cannot have. Release
+ * it in any case. */
 MUST_CHECK enum status tower_make(struct tower *self, const struct tower_order *order,
 				  struct reason *why);
 void tower_release(struct tower *self);

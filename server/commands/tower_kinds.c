@@ -1,4 +1,5 @@
-/* tower_kinds.c: where the pieces of each kind of tower are. The letters are those of papers R-06 and R-13: l and
+/* tower_kinds.c: where the pieces of each kind of tower are. The letters are those of
+ * papers R-06 and R-13: l and
  * h are the length and height of a brick. */
 #include "server/commands/tower.h"
 
@@ -6,7 +7,8 @@
 
 #define HALF_TURN 3.14159265358979323846
 #define DEGREES (180 / HALF_TURN)
-/* The thickness over the mean radius at which a semicircular arch of many stones is about to fall (Heyman 1969). */
+/* The thickness over the mean radius at which a semicircular arch of many stones is about
+ * to fall (Heyman 1969). */
 #define ARCH_THICKNESS 0.1075
 /* Of a card from upright. */
 #define LEAN (15 / DEGREES)
@@ -34,7 +36,8 @@ static void add_row(struct tower *self, uint32_t shape, uint32_t bricks, uint32_
 			  height_of(self) * (row + 0.5), 0);
 }
 
-/* A table whose top is y = 0 and which ends at x = edge, to the left (side −1) or to the right. The floor is so
+/* A table whose top is y = 0 and which ends at x = edge, to the left (side −1) or to the
+ * right. The floor is so
  * deep that a tower of this height may fall. */
 static void add_table(struct tower *self, double edge, double side, double high)
 {
@@ -99,8 +102,10 @@ static void make_diamond(struct tower *self)
 		add_row(self, 0, k, 2 * m - 1 - k);
 }
 
-/* A brick over the table's edge, on it slabs of 2, 3, …, d: a slab of r has rows of r and r − 1 by turns, r − 1 and
- * r − 2 of them. It reaches d/2 with (d − 1) d (2d − 1)/3 + 1 bricks: as the third root of their number. */
+/* A brick over the table's edge, on it slabs of 2, 3, …, d: a slab of r has rows of r and
+ * r − 1 by turns, r − 1 and
+ * r − 2 of them. It reaches d/2 with (d − 1) d (2d − 1)/3 + 1 bricks: as the third root of
+ * their number. */
 static void make_parabola(struct tower *self)
 {
 	uint32_t row = 0, d = self->order.count;
@@ -166,7 +171,8 @@ static void make_dominoes(struct tower *self)
 		tower_add(self, shape, i * (h + l * self->order.factor), 0.5 * l, 0);
 }
 
-/* A leaning card, cut flat at its ends, and upright where it meets its neighbour at `reach` from its foot. */
+/* A leaning card, cut flat at its ends, and upright where it meets its neighbour at
+ * `reach` from its foot. */
 static uint32_t add_leaning(struct tower *self, const char *name, double side, double wide,
 			    double reach, double high)
 {
@@ -182,7 +188,8 @@ static uint32_t add_leaning(struct tower *self, const char *name, double side, d
 	return tower_add_shape(self, &card);
 }
 
-/* Pairs of leaning cards; a flat card lies on each two neighbours, and the next floor stands on those. */
+/* Pairs of leaning cards; a flat card lies on each two neighbours, and the next floor
+ * stands on those. */
 static void make_cards(struct tower *self)
 {
 	double l = length_of(self), thick = height_of(self), high = l * cos(LEAN);
@@ -208,7 +215,8 @@ static void make_cards(struct tower *self)
 	{                                                                                          \
 		1, 0.25, 0.5                                                                       \
 	}
-/* A factor of 0: the kind has none. Kinds whose rows reach exactly as far as they can have no gap. */
+/* A factor of 0: the kind has none. Kinds whose rows reach exactly as far as they can have
+ * no gap. */
 static const struct tower_kind KINDS[] = {
 	{ "harmonic", 30, 1, 0, 0, BRICK, make_harmonic },
 	{ "parabola", 4, 0, 0, 0, BRICK, make_parabola },

@@ -1,41 +1,63 @@
-/* gauss.c: `gauss`: the new places of all bodies as the nearest permitted ones to where forces alone
+/* gauss.c: `gauss`: the new places of all bodies as the nearest permitted ones to where
+ * forces alone
  * would bring them (papers R-03, R-08, R-11; Gauss's principle of least restraint).
  *
- * With d the displacement of a body in a step of h seconds, D the one of the step before (h v, the
+ * With d the displacement of a body in a step of h seconds, D the one of the step before
+ * (h v, the
  * velocity of the tables) and G = h² M⁻¹ f that of forces, the step solves
  *
  *   min ½ (d − D − G)ᵀ M (d − D − G)    subject to    gap + J d + c ≥ 0 at every contact point
  *
- * and v' = d / h. No collision is looked for: a body that arrives within the step stops at the surface,
- * which is a perfectly inelastic impact with any number of contacts (papers R-11). As d = 0 is permitted, the
+ * and v' = d / h. No collision is looked for: a body that arrives within the step stops at
+ * the surface,
+ * which is a perfectly inelastic impact with any number of contacts (papers R-11). As d =
+ * 0 is permitted, the
  * optimum has ½ |d|² − G·d ≤ ½ |D|² − ½ |d − D|²: energy never grows while forces are constant.
  *
- * c stands for the bend of the gap, which is not linear in d because surfaces turn. q = J'v is its second
- * derivative at the velocity of the beginning, exact for bodies that turn, as are lengths within a body:
+ * c stands for the bend of the gap, which is not linear in d because surfaces turn. q =
+ * J'v is its second
+ * derivative at the velocity of the beginning, exact for bodies that turn, as are lengths
+ * within a body:
  *
  *   gauss.separation 0   c = ½ h² q: the gap at the end to second order            (S″)
- *                    1   c = h² q: the place that the accelerations of (S2) lead to (S′), theorem 5.1
+ *                    1   c = h² q: the place that the accelerations of (S2) lead to (S′),
+ * theorem 5.1
  *                    2   J and gap at d = D + G, c = 0: the form of the slides
  *
- * Where bodies meet or part, d is not near D. Then the gap after the motion differs from gap + J d + c, and
- * the difference becomes part of c for another round (gauss.rounds), until no point overlaps and none
- * is pushed too far by more than gauss.overlap. Problems of later rounds start from the multipliers
+ * Where bodies meet or part, d is not near D. Then the gap after the motion differs from
+ * gap + J d + c, and
+ * the difference becomes part of c for another round (gauss.rounds), until no point
+ * overlaps and none
+ * is pushed too far by more than gauss.overlap. Problems of later rounds start from the
+ * multipliers
  * of the one before, those of a step from the last step's, which are in the contact table.
  *
- * Contact points are the corners of the overlap of two faces, each as the pair of features that it is
- * (contact_corners): a vertex over a face, or two edges (papers R-06, R-10). So a brick may tip over the
- * end of another, which constraints of the whole edge would forbid, and no piece of a pair is preferred. The
- * rows are those of `lcp` without friction, and so are islands and solvers (velocity_island.c). Pivoting goes on to
- * larger islands than there (DENSE_ROWS): the rows of bricks are so dependent that active sets which change many
- * rows at once cycle, and later rounds are solved from their predecessor's set with hardly a pivot.
+ * Contact points are the corners of the overlap of two faces, each as the pair of features
+ * that it is
+ * (contact_corners): a vertex over a face, or two edges (papers R-06, R-10). So a brick
+ * may tip over the
+ * end of another, which constraints of the whole edge would forbid, and no piece of a pair
+ * is preferred. The
+ * rows are those of `lcp` without friction, and so are islands and solvers
+ * (velocity_island.c). Pivoting goes on to
+ * larger islands than there (DENSE_ROWS): the rows of bricks are so dependent that active
+ * sets which change many
+ * rows at once cycle, and later rounds are solved from their predecessor's set with hardly
+ * a pivot.
  *
- * What goes wrong, and what then happens. Where surfaces bend towards each other, d = 0 is not permitted,
- * and energy may grow by O(h²): velocities of islands at rest on something are then shortened until it
+ * What goes wrong, and what then happens. Where surfaces bend towards each other, d = 0 is
+ * not permitted,
+ * and energy may grow by O(h²): velocities of islands at rest on something are then
+ * shortened until it
  * does not (limit_energy). Bodies that overlap as the step begins part by no more than
- * contact.push_speed, and get no more velocity from it than energy permits. If rounds diverge, all bodies
- * must be permitted to rest (permit_rest). If rounds end before all gaps are good, the last solution stays;
- * this counts as a fallback, as does a problem without solution, whose rows become compliant. Friction
- * and restitution have no place in the principle and are refused. Bodies near others lose ½ m |G|² / h² a
+ * contact.push_speed, and get no more velocity from it than energy permits. If rounds
+ * diverge, all bodies
+ * must be permitted to rest (permit_rest). If rounds end before all gaps are good, the
+ * last solution stays;
+ * this counts as a fallback, as does a problem without solution, whose rows become
+ * compliant. Friction
+ * and restitution have no place in the principle and are refused. Bodies near others lose
+ * ½ m |G|² / h² a
  * step as they fall, as the source's do; without contacts a body takes the exact free path.
  */
 #include "server/engine/methods/gauss.h"
@@ -51,9 +73,12 @@
 /* m/s: a larger residual of a solution counts as none. */
 #define GOOD 1e-10
 
-/* Islands of at most this many rows are solved by pivoting, larger ones sparse. Walls that stand take the same time both
- * ways at about 700 rows. Where towers fall, sparse active sets cycle: 300 steps of a diamond of 100 bricks (700 rows)
- * take 1.2 s by pivoting and 17 s without; of 25 boxes in space (300 rows) 84 of 1000 steps fell back, by pivoting one. */
+/* Islands of at most this many rows are solved by pivoting, larger ones sparse. Walls that
+ * stand take the same time both
+ * ways at about 700 rows. Where towers fall, sparse active sets cycle: 300 steps of a
+ * diamond of 100 bricks (700 rows)
+ * take 1.2 s by pivoting and 17 s without; of 25 boxes in space (300 rows) 84 of 1000
+ * steps fell back, by pivoting one. */
 enum { DENSE_ROWS = 1000 };
 
 /* As in statics/equilibrium.c: of a solution in steps, where a factor loses too many digits. */
@@ -184,7 +209,8 @@ static enum status make_rows(struct gauss *self)
 	return velocity_rows(v, slides ? v->motions : v->start, slides, CONSTRAINT_ACCELERATION);
 }
 
-/* The point of the manifold that is nearest to a corner; its multiplier is that of the corners near it. */
+/* The point of the manifold that is nearest to a corner; its multiplier is that of the
+ * corners near it. */
 static uint32_t point_of(const struct contact_state *contact, vec3 arm_a)
 {
 	uint32_t best = 0;
@@ -244,7 +270,8 @@ static enum status make_island(const struct gauss *self, uint32_t index, struct 
 	return STATUS_OK;
 }
 
-/* Where rows nearly contradict each other, as around a wedge, a bend of a micrometre asks for a motion of
+/* Where rows nearly contradict each other, as around a wedge, a bend of a micrometre asks
+ * for a motion of
  * decimetres, which bends more. Then all bodies must be permitted to stay where they are, so that
  * energy bounds their motion; overlaps by the bend are left for the next step. */
 static void permit_rest(struct gauss_island *at)
@@ -271,7 +298,8 @@ static enum status solve_rows_once(const struct gauss *self, struct gauss_island
 	return STATUS_OK;
 }
 
-/* Solves the rows; if they have no good solution, those that permit rest, which have one. The residual
+/* Solves the rows; if they have no good solution, those that permit rest, which have one.
+ * The residual
  * is that of the last solution. */
 static enum status solve_round(const struct gauss *self, struct gauss_island *at)
 {
@@ -288,7 +316,8 @@ static enum status solve_round(const struct gauss *self, struct gauss_island *at
 	return solve_rows_once(self, at);
 }
 
-/* Moves the island's bodies and measures the gaps that the motion leaves. Sets `offset` so that the linear
+/* Moves the island's bodies and measures the gaps that the motion leaves. Sets `offset` so
+ * that the linear
  * gap is the true one. *off: the worst overlap, or distance of a point that presses. */
 static enum status follow_gaps(const struct gauss *self, struct gauss_island *at, double *off)
 {
@@ -346,7 +375,8 @@ static bool is_passive(const struct gauss *self, const struct island *members)
 	return rests;
 }
 
-/* Takes from the velocities, in equal parts, what kinetic energy they have beyond that of the beginning and
+/* Takes from the velocities, in equal parts, what kinetic energy they have beyond that of
+ * the beginning and
  * the work of the forces. */
 static void limit_energy(const struct gauss *self, const struct island *members)
 {

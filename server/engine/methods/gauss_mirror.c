@@ -1,25 +1,37 @@
 /* gauss_mirror.c: keeps what begins mirrored mirrored.
  *
- * The optimum of a mirrored problem is mirrored, but a solver reaches it up to rounding, and a tower that
- * falls amplifies that (papers R, failure cases). If the moving bodies are images of each other in a plane
- * x = x0 as the step begins, and so are the motions found, up to rounding, then each pair gets the mean of
+ * The optimum of a mirrored problem is mirrored, but a solver reaches it up to rounding,
+ * and a tower that
+ * falls amplifies that (papers R, failure cases). If the moving bodies are images of each
+ * other in a plane
+ * x = x0 as the step begins, and so are the motions found, up to rounding, then each pair
+ * gets the mean of
  * its motion and the image of the other's.
  *
- * x0 is the mean of all mass centres. A body and its image have the same |x − x0|, y and z, so also the same
- * |x − x0| + √2 y + √3 z. Bodies are sorted by that; only those whose keys differ by no more than two images' may are
- * compared. The bodies of a tower lie on a lattice, of which no two points that are not images have equal keys,
- * because 1, √2 and √3 have no rational relation (by |x − x0| alone, all bricks of two columns would be compared with
- * each other). What does not move is not looked at: if it is not mirrored, the motions are not. O(n log n).
+ * x0 is the mean of all mass centres. A body and its image have the same |x − x0|, y and
+ * z, so also the same
+ * |x − x0| + √2 y + √3 z. Bodies are sorted by that; only those whose keys differ by no
+ * more than two images' may are
+ * compared. The bodies of a tower lie on a lattice, of which no two points that are not
+ * images have equal keys,
+ * because 1, √2 and √3 have no rational relation (by |x − x0| alone, all bricks of two
+ * columns would be compared with
+ * each other). What does not move is not looked at: if it is not mirrored, the motions are
+ * not. O(n log n).
  *
- * Solutions whose rows are all good may differ: each gap by gauss.overlap and each row by the solver's residual, over
- * the step, times what nearly dependent rows make of it (velocity_island.c takes rows for contradictory
- * beyond that). Motions that differ by less are equally good, and so is their mean, because rows are linear; energy is
+ * Solutions whose rows are all good may differ: each gap by gauss.overlap and each row by
+ * the solver's residual, over
+ * the step, times what nearly dependent rows make of it (velocity_island.c takes rows for
+ * contradictory
+ * beyond that). Motions that differ by less are equally good, and so is their mean,
+ * because rows are linear; energy is
  * convex, so the mean has no more of it. Motions that differ by more are left alone.
  */
 #include "server/base/sort.h"
 #include "server/engine/methods/gauss.h"
 
-/* m, m/s, rad/s, 1: what begins no farther from its image is mirrored (papers R-all asks for it). */
+/* m, m/s, rad/s, 1: what begins no farther from its image is mirrored (papers R-all asks
+ * for it). */
 #define MIRRORED 1e-9
 #define ROOT_2 1.4142135623730951
 #define ROOT_3 1.7320508075688772
