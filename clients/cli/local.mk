@@ -25,6 +25,7 @@ cairn_SOURCES = \
 	clients/cli/verb_record.c \
 	clients/cli/verb_query.c \
 	clients/cli/verb_replay.c \
+	clients/cli/verb_scene.c \
 	clients/cli/verb_schema.c \
 	clients/cli/verb_stability.c \
 	clients/cli/verb_state.c \
