@@ -397,7 +397,7 @@ static enum status expand_instances(struct scene_expansion *self, const struct e
 	uint64_t seed =
 		KEY_GIVEN(&all.keys, INSTANCE, seed) ? all.keys.seed : rng_mix(self->entry_count);
 	self->entry_count++;
-	status = generator_read(&self->source, entry, &maps, seed, false, &all.generator);
+	status = generator_read(&self->source, entry, &maps, seed, self->planar, &all.generator);
 	if (status != STATUS_OK)
 		return status;
 	status = check_instances(self, entry, all.assembly, generator_count(&all.generator));
@@ -510,12 +510,22 @@ static enum status substitute_rest(struct scene_expansion *self, struct scope *s
 	return status;
 }
 
+static enum status read_planar(struct scene_expansion *self, const struct yaml_node *world)
+{
+	struct world_keys keys;
+	enum status status = schema_read(&self->source, world, SCHEMA_WORLD, &keys);
+	self->planar = status == STATUS_OK && keys.planar;
+	return status;
+}
+
 static enum status add_parts(struct scene_expansion *self, struct scope *scope,
 			     const struct scene_keys *keys, const struct open_file *file,
 			     struct parts *out)
 {
 	struct emplacement nowhere = { .frame = pose_identity() };
 	enum status status = substitute_rest(self, scope, keys);
+	if (status == STATUS_OK && keys->world != NULL && file->around == NULL)
+		status = read_planar(self, keys->world);
 	if (status == STATUS_OK && keys->include != NULL)
 		status = expand_includes(self, own(keys->include), file, scope, out);
 	if (status == STATUS_OK)

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "server/base/heap.h"
 
@@ -24,6 +26,12 @@ enum status scene_file_read(const struct source *source, char **text, size_t *by
 		heap_free(*text);
 	fclose(file);
 	return status;
+}
+
+bool scene_file_is_readable(const char *path)
+{
+	struct stat about;
+	return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, R_OK) == 0;
 }
 
 char *scene_file_folder(const char *path)

@@ -6,6 +6,8 @@
 
 /* The text of the file that `source` names, at most YAML_BYTES_MAX + 1 bytes; returned owned. */
 MUST_CHECK enum status scene_file_read(const struct source *source, char **text, size_t *bytes);
+/* An ordinary file that may be read: no folder, and no pipe, which would be waited for. */
+bool scene_file_is_readable(const char *path);
 /* "/scene.yaml" lies in "/", "scene.yaml" in "."; returned owned, NULL: no memory. */
 char *scene_file_folder(const char *path);
 

@@ -71,6 +71,9 @@ static enum status check_file(struct scene_expansion *self, uint32_t line, const
 	if (self->included->count == INCLUDED_MAX)
 		return source_fail(&self->source, line, STATUS_LIMIT, "include",
 				   "more than %d files are included", INCLUDED_MAX);
+	if (!scene_file_is_readable(path))
+		return source_fail(&self->source, line, STATUS_MISSING, "include",
+				   "'%.60s' is not here, or is no file that can be read", name);
 	return STATUS_OK;
 }
 

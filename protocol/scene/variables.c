@@ -8,7 +8,7 @@
 #include "protocol/scene/formula.h"
 #include "protocol/scene/schema.h"
 
-enum { VARIABLES_DEPTH_MAX = 64 };
+enum { VARIABLES_MAX = 1024, VARIABLES_DEPTH_MAX = 64 };
 
 static enum status find_value(void *context, uint32_t line, const char *name, double *value);
 
@@ -106,6 +106,10 @@ enum status scope_fill(struct scope *self, struct nodes *nodes, const struct yam
 		       const struct yaml_node *own, struct scope *outer)
 {
 	uint32_t count = map != NULL ? map->count : 0;
+	if (count > VARIABLES_MAX)
+		return source_fail(self->source, map->line, STATUS_LIMIT, "variables",
+				   "%u variables, more than the limit of %d", (unsigned)count,
+				   VARIABLES_MAX);
 	self->items = nodes_memory(nodes, MAX_OF(count, 1u) * sizeof *self->items);
 	self->count = 0;
 	if (self->items == NULL)

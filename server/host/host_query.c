@@ -193,7 +193,7 @@ static enum status answer_geometry(struct host *host, const struct wire_query *q
 }
 
 static enum status answer_query(struct host *host, const struct wire_query *query,
-				struct bytes *out, struct reason *why)
+				struct bytes *out, uint64_t *work, struct reason *why)
 {
 	switch (query->kind) {
 	case WIRE_QUERY_CONTACTS:
@@ -225,7 +225,7 @@ static enum status answer_query(struct host *host, const struct wire_query *quer
 	case WIRE_QUERY_PARTICLES:
 		return host_answer_particles(host, query, out, why);
 	case WIRE_QUERY_ROBOT:
-		return host_answer_robot(host, query, out, why);
+		return host_answer_robot(host, query, out, work, why);
 	case WIRE_QUERY_INERTIA:
 		return host_answer_inertia(host, query, out, why);
 	case WIRE_QUERY_JACOBIAN:
@@ -256,6 +256,7 @@ void host_do_query(struct host *host, struct requester *requester, struct wire_l
 	struct reason why = { .status = STATUS_OK, .index = -1 };
 	struct wire_query query;
 	struct bytes out = { 0 };
+	uint64_t work = 0;
 	if (host_refuse_in_boundary(host, requester))
 		return;
 	struct arena_mark mark = arena_mark(&host->scratch);
@@ -265,12 +266,12 @@ void host_do_query(struct host *host, struct requester *requester, struct wire_l
 		return;
 	}
 	if (status == STATUS_OK)
-		status = answer_query(host, &query, &out, &why);
+		status = answer_query(host, &query, &out, &work, &why);
 	arena_rewind(&host->scratch, mark);
 	if (status == STATUS_OK) {
 		struct report *report = host_reply(host, requester);
 		report->reply.raw = out;
-		report->reply.work = work_of(host, &query, &out);
+		report->reply.work = work + work_of(host, &query, &out);
 		host_send(host, report);
 		return;
 	}

@@ -27,12 +27,14 @@ static void pack_links(struct wire_packer *packer, const struct robot_view *view
 }
 
 enum status host_answer_robot(struct host *host, const struct wire_query *query, struct bytes *out,
-			      struct reason *why)
+			      uint64_t *work, struct reason *why)
 {
 	struct robot_view view;
 	enum status status = world_robot(host->world, query->body, &view, why);
 	if (status != STATUS_OK)
 		return status;
+	/* Each row of a loop is sent through the whole tree and against the other rows. */
+	*work = view.closure_rows * ((uint64_t)view.axes + view.closure_rows);
 	size_t numbers = view.coordinates + 3 * (size_t)view.axes;
 	struct wire_packer packer =
 		packer_into(out, REST_BYTES_MAX + (size_t)view.links * LINK_BYTES_MAX +

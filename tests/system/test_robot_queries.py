@@ -4,7 +4,7 @@ import math
 
 import pytest
 from cairn import aio
-from support import SOURCE, Cli, cairn, daemon
+from support import SOURCE, Cli, cairn, daemon, refused
 
 ROBOTS = SOURCE / "clients/scenes/robots"
 # Two rods (m, kg): a compound pendulum under another one; both hinges are along z.
@@ -112,3 +112,20 @@ def test_bodies_without_a_robot_are_refused(client):
     for ask in (lambda: world.robot(77), lambda: world.inertia(77), lambda: world.jacobian(0, (0, 0, 0))):
         with pytest.raises(cairn.Refused, match="body"):
             ask()
+
+
+def test_the_work_of_loops_counts_against_the_quota(cli, client, tmp_path):
+    """255 closures cost a world some ten milliseconds: an observer, who has 120 queries a second, cannot ask that often."""
+    (tmp_path / "net.yaml").write_text("""
+bodies:
+  - { name: c, shape: { kind: sphere, radius: 0.1 }, array: { count: 256, step: [0.3, 0, 0] } }
+joints:
+  - { type: distance, chain: c, at_a: [0, 0, 0], at_b: [0, 0, 0] }
+""")
+    load(cli, client, "net", str(tmp_path / "net.yaml"))
+    with cairn.connect(cli.address, role="observer") as observer:
+        world = observer.join("net")
+        assert world.robot(1)["closure_rows"] == 255
+        with refused("busy"):
+            for _ in range(20):
+                world.robot(1)

@@ -1,5 +1,6 @@
 """Robot files by the command line and the client: `cairn convert`, `--base`, `--balance`, and what is told."""
 import json
+import os
 import subprocess
 
 import pytest
@@ -71,3 +72,10 @@ def test_what_is_no_robot_is_refused(tmp_path):
     other.write_text("<svg/>")
     done = cairn("convert", other)
     assert done.returncode == 1 and "<svg> is no robot file: URDF has <robot>, MJCF <mujoco>" in done.stderr
+
+
+def test_an_included_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.xml")
+    (tmp_path / "robot.xml").write_text('<mujoco>\n  <include file="pipe.xml"/>\n  <worldbody/>\n</mujoco>\n')
+    done = cairn("convert", tmp_path / "robot.xml")
+    assert done.returncode == 1 and "robot.xml:2: the file 'pipe.xml' cannot be opened" in done.stderr

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/scene/files.h"
 #include "protocol/scene/mesh.h"
 #include "protocol/scene/robot/model.h"
 
@@ -30,7 +31,7 @@ static enum status read_below(const struct xml_node *node, const char *base, con
 		return node_fail(node, STATUS_RANGE, "file",
 				 "'%.40s' must be a relative name without '..', beside a file",
 				 name);
-	FILE *file = fopen(path, "rb");
+	FILE *file = scene_file_is_readable(path) ? fopen(path, "rb") : NULL;
 	if (file == NULL)
 		return node_fail(node, STATUS_MISSING, "file", "the file '%.60s' cannot be opened",
 				 name);

@@ -421,6 +421,22 @@ START_TEST(a_scatter_keeps_its_distance_and_its_seed)
 }
 END_TEST
 
+START_TEST(instances_of_a_planar_world_turn_about_z)
+{
+	struct scene *scene = parse(
+		"world: {planar: true}\n"
+		"assemblies: {a: {bodies: [{shape: {kind: polygon, points: [[0, 0], [1, 0], "
+		"[0, 1]]}, at: [1, 0, 0]}]}}\n"
+		"bodies: [{assembly: a, scatter: {count: 20, size: [50, 50, 0], turn: upright}}]\n");
+	for (uint32_t i = 0; i < 20; i++) {
+		const struct command_SPAWN *body = spawn(scene, i);
+		ck_assert_double_eq(body->position.z, 0);
+		ck_assert(body->rotation.x == 0 && body->rotation.y == 0 && body->rotation.z != 0);
+	}
+	scene_destroy(scene);
+}
+END_TEST
+
 /* ---- files --------------------------------------------------------------------------------------- */
 
 static char folder[64];
@@ -442,11 +458,14 @@ static void make_folder(void)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(path, sizeof path, "%s/sub", folder);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
+	snprintf(path, sizeof path, "%s/sub/pipe", folder);
+	ck_assert_int_eq(mkfifo(path, 0700), 0);
 }
 
 static void remove_folder(void)
 {
-	static const char *const NAMES[] = { "a.yaml", "sub/b.yaml", "sub/c.yaml", "sub/t.obj" };
+	static const char *const NAMES[] = { "a.yaml", "sub/b.yaml", "sub/c.yaml", "sub/t.obj",
+					     "sub/pipe" };
 	char path[128];
 	for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
 		snprintf(path, sizeof path, "%s/%s", folder, NAMES[i]);
@@ -529,7 +548,11 @@ static const struct {
 	{ "include: /etc/hostname\n", "", "", STATUS_RANGE,
 	  "a.yaml:1: '/etc/hostname' must be a relative" },
 	{ "include: ../a.yaml\n", "", "", STATUS_RANGE, "without '..'" },
-	{ "include: none.yaml\n", "", "", STATUS_MISSING, "none.yaml:0: cannot be opened" },
+	{ "include: none.yaml\n", "", "", STATUS_MISSING,
+	  "a.yaml:1: 'none.yaml' is not here, or is no file" },
+	{ "bodies: []\ninclude: sub\n", "", "", STATUS_MISSING, "a.yaml:2: 'sub' is not here" },
+	{ "include: sub/pipe\n", "", "", STATUS_MISSING, "a.yaml:1: 'sub/pipe' is not here" },
+	{ "include: sub/b.yaml\n", "include:\n- [../a]\n", "", STATUS_TYPE, "sub/b.yaml:2: " },
 	{ "include: {file: sub/b.yaml, variables: {k: 1}}\n",
 	  "variables: {n: 1}\nbodies: "
 	  "[]\n",
@@ -665,6 +688,12 @@ START_TEST(long_chains_and_many_values_are_refused)
 			   "bodies: [{assembly: x, grid: {count: [64, 64, 60]}}]\n";
 	ck_assert_int_eq(scene_parse(many, strlen(many), NULL, &scene, &why), STATUS_LIMIT);
 	ck_assert_msg(strstr(why.text, "values, the limit of a scene") != NULL, "%s", why.text);
+	bytes = (size_t)snprintf(text, sizeof text, "bodies: []\nvariables:\n");
+	for (int i = 0; i < 1025; i++)
+		bytes += (size_t)snprintf(text + bytes, sizeof text - bytes, "  v%d: 1\n", i);
+	ck_assert_int_eq(scene_parse(text, strlen(text), NULL, &scene, &why), STATUS_LIMIT);
+	ck_assert_msg(strstr(why.text, "1025 variables, more than the limit") != NULL, "%s",
+		      why.text);
 }
 END_TEST
 
@@ -751,6 +780,7 @@ static Suite *make(void)
 	tcase_add_test(tests, bodies_of_a_ring_face_as_told);
 	tcase_add_test(tests, a_spirals_bodies_are_its_spacing_apart);
 	tcase_add_test(tests, a_scatter_keeps_its_distance_and_its_seed);
+	tcase_add_test(tests, instances_of_a_planar_world_turn_about_z);
 	tcase_add_loop_test(tests, what_is_wrong_is_refused_by_line, 0, COUNT_OF(REFUSED));
 	tcase_add_test(tests, long_chains_and_many_values_are_refused);
 	tcase_add_loop_test(tests, a_flat_copy_makes_the_same_commands, 0, COUNT_OF(FLATTENED));
