@@ -45,6 +45,7 @@ libengine_a_SOURCES += \
 	server/engine/world/parameters.h \
 	server/engine/world/parameters.c \
 	server/engine/world/particle_systems.h \
+	server/engine/world/particle_interact.c \
 	server/engine/world/particle_systems.c \
 	server/engine/world/particle_invariants.c \
 	server/engine/world/pending.h \
