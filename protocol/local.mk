@@ -68,6 +68,7 @@ libcairnproto_a_SOURCES += \
 	protocol/query_particles.c \
 	protocol/query_lists.c \
 	protocol/query_long.c \
+	protocol/query_robot.c \
 	protocol/query_stability.c \
 	protocol/stability_text.h \
 	protocol/stability_text.c \

@@ -39,6 +39,9 @@
  *     STABILITY [verdict, law, [residual, kkt, gap, witness], rounds, fallbacks, [bodies, points, rows],
  *                [lower, upper, stands], [[body, acceleration, angular], …], [[a, b, child a, child b, point,
  *                normal, separation, normal force, friction force, parting, breaks], …]]
+ *     ROBOT     [[[body, parent, joint, kind, [axis, …]], …], q, rates, accelerations, bias,
+ *                [closure rows, rank, residual], regular]
+ *     INERTIA, JACOBIAN  [axes, bin]
  *
  * Vectors are [x, y, z], rotations [w, x, y, z], `shape` is a bin of canonical bytes (those of
  * SHAPE_UPLOAD, at most 4096 and no solid) or, in 32 bytes, the name of a shape that the world has.
@@ -348,6 +351,29 @@ MUST_CHECK enum status answer_take_system(struct wire_cursor *in, struct wire_sy
 /* The whole answer to PARTICLES. TYPE: a column has another length than `count` asks for. */
 void answer_pack_particles(struct wire_packer *out, const struct wire_particles *page);
 MUST_CHECK enum status answer_take_particles(struct wire_cursor *in, struct wire_particles *page);
+/* The answer to ROBOT: links are packed after the head of as many, then the rest. Columns are f64. */
+struct wire_robot_link {
+	uint32_t body, parent, joint, kind, axis_count;
+	uint32_t axis[WIRE_JOINT_AXES];
+};
+struct wire_robot {
+	struct wire_slice q, rates, accelerations, bias; /* borrowed */
+	uint32_t closure_rows, closure_rank, regular;
+	double residual;
+};
+void answer_pack_robot_links(struct wire_packer *out, uint32_t count);
+void answer_pack_robot_link(struct wire_packer *out, const struct wire_robot_link *link);
+void answer_pack_robot(struct wire_packer *out, const struct wire_robot *robot);
+MUST_CHECK enum status answer_take_robot_links(struct wire_cursor *in, uint32_t *count);
+MUST_CHECK enum status answer_take_robot_link(struct wire_cursor *in, struct wire_robot_link *link);
+MUST_CHECK enum status answer_take_robot(struct wire_cursor *in, struct wire_robot *robot);
+/* The answers to INERTIA and JACOBIAN. */
+void answer_pack_matrix(struct wire_packer *out, uint32_t axes, struct wire_slice entries);
+MUST_CHECK enum status answer_take_matrix(struct wire_cursor *in, uint32_t *axes,
+					  struct wire_slice *entries);
+/* Number `index` of a column. */
+double wire_column_real(struct wire_slice column, uint32_t index);
+
 /* The answer to STABILITY: the head, then the motions, the count of contacts, and the contacts. */
 void answer_pack_stability(struct wire_packer *out, const struct wire_stability *head);
 void answer_pack_stability_motion(struct wire_packer *out,

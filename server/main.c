@@ -17,6 +17,7 @@
 #include "server/commands/past_command.h"
 #include "server/commands/replay_command.h"
 #include "server/commands/run.h"
+#include "server/commands/scene_command.h"
 #include "server/commands/stability_command.h"
 #include "server/commands/store_command.h"
 #include "server/io/config_file.h"
@@ -350,6 +351,8 @@ int main(int argc, char **argv)
 	case OPTIONS_STABILITY:
 		log_set_level(LOG_WARN);
 		return stability_command(&options);
+	case OPTIONS_SCENE:
+		return scene_command(&options);
 	case OPTIONS_STORE:
 		return store_command(&options);
 	case OPTIONS_PAST:

@@ -393,6 +393,14 @@ static enum status check_stability(const struct options *options, struct reason 
 	return check_report(options->stability_report, why);
 }
 
+static enum status check_scene(const struct options *options, struct reason *why)
+{
+	if (options->operands.count == 0)
+		return reason_set(why, STATUS_MISSING, -1, "scene",
+				  "cairnd scene needs to know what: give `tower`");
+	return STATUS_OK;
+}
+
 static enum status check_mesh(const struct options *options, struct reason *why)
 {
 	if (options->operands.count == 0)
@@ -564,6 +572,8 @@ static enum status check_command(const struct options *options, struct reason *w
 		return check_mesh(options, why);
 	case OPTIONS_STABILITY:
 		return check_stability(options, why);
+	case OPTIONS_SCENE:
+		return check_scene(options, why);
 	case OPTIONS_STORE:
 		return check_report(options->store_report, why);
 	case OPTIONS_PAST:
@@ -627,6 +637,9 @@ enum status options_parse_with(struct options *out, int argc, const char *const 
 		line.at = 2;
 	} else if (argc > 1 && strcmp(argv[1], "stability") == 0) {
 		out->command = OPTIONS_STABILITY;
+		line.at = 2;
+	} else if (argc > 1 && strcmp(argv[1], "scene") == 0) {
+		out->command = OPTIONS_SCENE;
 		line.at = 2;
 	} else if (argc > 1 && strcmp(argv[1], "store") == 0) {
 		out->command = OPTIONS_STORE;
@@ -783,6 +796,9 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 		put(&writer, "cairnd stability SCENE [OPTION]…\n"
 			     "Whether the bodies of a scene stand, with which forces, and how they "
 			     "begin to fall.\n\n");
+	else if (command == OPTIONS_SCENE)
+		put(&writer, "cairnd scene tower [OPTION]…\n"
+			     "Prints the scene of a tower, an arch, dominoes or a card house.\n\n");
 	else if (command == OPTIONS_STORE)
 		put(&writer,
 		    "cairnd store check FILE\n"
@@ -802,7 +818,7 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 		    "`cairnd run` steps a scene without a network, `cairnd compare` does so under\n"
 		    "several methods, `cairnd replay` and `cairnd past` read recordings, `cairnd\n"
 		    "store` cares for files of worlds, `cairnd mesh` reads meshes, `cairnd\n"
-		    "stability` tells whether a scene stands.\n\n");
+		    "stability` tells whether a scene stands, `cairnd scene` prints one.\n\n");
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];
 		if (option->command != command)

@@ -148,6 +148,10 @@ CAIRN_API int cairn_client_join(cairn_client *client, const char *name, cairn_wo
  * created if it does not exist; it then has the tick and the hashes of `cairnd --scene`. */
 CAIRN_API int cairn_client_load(cairn_client *client, const char *name, const char *path,
 				cairn_world **world, cairn_error *error);
+/* The same with other values of `count` variables of the scene, each "NAME=NUMBER" or "NAME=FORMULA". */
+CAIRN_API int cairn_client_load_with(cairn_client *client, const char *name, const char *path,
+				     const char *const *variables, uint32_t count,
+				     cairn_world **world, cairn_error *error);
 /* Counters and facts as `cairn info` prints them: "server", "worlds", "refused", "quotas", or "" for
  * the first two, by name (cairn_value_get). *facts is borrowed. */
 CAIRN_API int cairn_client_inspect(cairn_client *client, const char *what,

@@ -1254,7 +1254,10 @@ enum cairn_query_kind {
 	CAIRN_QUERY_FORCES = 25,
 	CAIRN_QUERY_SENSED = 26,
 	CAIRN_QUERY_SYSTEMS = 28,
-	CAIRN_QUERY_PARTICLES = 29
+	CAIRN_QUERY_PARTICLES = 29,
+	CAIRN_QUERY_ROBOT = 30,
+	CAIRN_QUERY_INERTIA = 31,
+	CAIRN_QUERY_JACOBIAN = 32
 };
 
 /* Made by cairn_query_make; then set what the kind reads. In brackets: what may stay as it is.
@@ -1438,6 +1441,28 @@ enum cairn_query_kind {
  *	corner, and colours u8: how many of the system's colours have begun. Query the next
  *	page with `after`; a page that is not full is the last one, and pages are of one
  *	state if their ticks are equal
+ *
+ * CAIRN_QUERY_ROBOT: the bodies that joints link with a body, in reduced coordinates; 0: all
+ * dynamic bodies
+ *	reads [body]
+ *	[[[body, parent, joint, kind, [axis, …]], …], q, rates, accelerations, bias,
+ *	[closure rows, rank, residual], regular]
+ *	a link comes after its parent; parent 0: the world, or what is not dynamic; joint 0:
+ *	a floating base; kind: 0 floating base, 1 axes with a coordinate each, 2 slides and
+ *	then a ball; the columns are bins of f64, little-endian: q has one for each axis, a
+ *	ball four and a floating base seven (position, rotation), the others one for each
+ *	axis; accelerations are those without forces of joints and contacts, loops closed;
+ *	ROBOTS has the meaning
+ *
+ * CAIRN_QUERY_INERTIA: mass matrix of a robot over the axes of its links
+ *	reads body
+ *	[axes, bin]
+ *	f64, little-endian: the lower triangle by rows
+ *
+ * CAIRN_QUERY_JACOBIAN: Jacobian of a point (m, world) of a body over the axes of its robot
+ *	reads body, origin
+ *	[axes, bin]
+ *	f64, little-endian: six rows, of the velocity of the point and of the spin
  *
  */
 typedef struct cairn_query {

@@ -4,6 +4,7 @@
 
 #include "clients/c/library.h"
 #include "protocol/packer.h"
+#include "protocol/scene/scene.h"
 #include "server/base/heap.h"
 
 struct reason library_reason(void)
@@ -257,10 +258,18 @@ int cairn_client_join(cairn_client *client, const char *name, cairn_world **worl
 int cairn_client_load(cairn_client *client, const char *name, const char *path, cairn_world **world,
 		      cairn_error *error)
 {
+	return cairn_client_load_with(client, name, path, NULL, 0, world, error);
+}
+
+int cairn_client_load_with(cairn_client *client, const char *name, const char *path,
+			   const char *const *variables, uint32_t count, cairn_world **world,
+			   cairn_error *error)
+{
+	const struct scene_options options = { .lets = variables, .let_count = count };
 	struct cairn_world info;
 	struct reason why = library_reason();
 	*world = NULL;
-	enum status status = cairn_load(client->wire, name, path, NULL, NULL, &info, &why);
+	enum status status = cairn_load(client->wire, name, path, &options, NULL, &info, &why);
 	if (status == STATUS_OK)
 		status = keep_world(client, &info, world);
 	return library_fail(status, &why, error);

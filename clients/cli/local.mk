@@ -8,6 +8,7 @@ cairn_SOURCES = \
 	clients/cli/draw.c \
 	clients/cli/draw.h \
 	clients/cli/joints.c \
+	clients/cli/robots.c \
 	clients/cli/particles.c \
 	clients/cli/main.c \
 	clients/cli/output.c \
@@ -24,6 +25,7 @@ cairn_SOURCES = \
 	clients/cli/verb_record.c \
 	clients/cli/verb_query.c \
 	clients/cli/verb_replay.c \
+	clients/cli/verb_scene.c \
 	clients/cli/verb_schema.c \
 	clients/cli/verb_stability.c \
 	clients/cli/verb_state.c \

@@ -1,5 +1,5 @@
 /* verb_load.c: the verbs load and convert: send the shapes, bodies and joints of a scene or a robot
- * to a world, and print the scene that a robot file stands for. */
+ * to a world, and print the flat scene that a scene or robot file stands for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +32,21 @@ static void show_notes(void *context, const char *text)
 	fputs(text, stderr);
 }
 
-/* --base and --balance; false with cli->why set. */
-static bool read_options(struct cli *cli, struct scene_options *options)
+enum { LETS_MAX = 64 };
+struct load_options {
+	struct scene_options scene; /* its list is `lets` */
+	const char *lets[LETS_MAX];
+};
+
+/* --let, --base and --balance; false with cli->why set. */
+static bool read_options(struct cli *cli, struct load_options *out)
 {
-	const char *base = cli_option(cli, "base", 0);
-	*options = (struct scene_options){ .balance = cli_flag(cli, "balance") };
+	const char *base = cli_option(cli, "base", 0), *let;
+	struct scene_options *options = &out->scene;
+	*options = (struct scene_options){ .balance = cli_flag(cli, "balance"), .lets = out->lets };
+	while (options->let_count < LETS_MAX &&
+	       (let = cli_option(cli, "let", options->let_count)) != NULL)
+		out->lets[options->let_count++] = let;
 	if (base == NULL)
 		return true;
 	options->base = strcmp(base, "fixed") == 0	? SCENE_BASE_FIXED
@@ -62,13 +72,15 @@ static void print_scene(const char *text, const char *notes)
 
 int verb_convert(struct cli *cli)
 {
-	struct scene_options options;
+	struct load_options options;
 	char *text, *notes;
 	if (cli->operand_count != 1)
-		return cli_usage(cli, "convert ROBOT [--base fixed|floating] [--balance]");
+		return cli_usage(
+			cli,
+			"convert SCENE|ROBOT [--let NAME=FORMULA]… [--base fixed|floating] [--balance]");
 	if (!read_options(cli, &options) || !cli_options_known(cli))
 		return cli_fail(cli);
-	if (scene_convert(cli->operands[0], &options, &text, &notes, &cli->why) != STATUS_OK)
+	if (scene_convert(cli->operands[0], &options.scene, &text, &notes, &cli->why) != STATUS_OK)
 		return cli_fail(cli);
 	print_scene(text, notes);
 	fputs(notes, stderr);
@@ -79,16 +91,18 @@ int verb_convert(struct cli *cli)
 
 int verb_load(struct cli *cli)
 {
-	struct scene_options options;
+	struct load_options options;
 	struct cairn_world world;
 	struct shown shown = { .cli = cli };
 	const struct cairn_progress progress = { show_progress, &shown, show_notes };
 	if (cli->operand_count != 2)
-		return cli_usage(cli, "load WORLD SCENE [--base fixed|floating] [--balance]");
+		return cli_usage(
+			cli,
+			"load WORLD SCENE [--let NAME=FORMULA]… [--base fixed|floating] [--balance]");
 	if (!read_options(cli, &options) || !cli_options_known(cli))
 		return cli_fail(cli);
-	enum status status = cairn_load(cli->client, cli->operands[0], cli->operands[1], &options,
-					&progress, &world, &cli->why);
+	enum status status = cairn_load(cli->client, cli->operands[0], cli->operands[1],
+					&options.scene, &progress, &world, &cli->why);
 	progress_stop(&shown.bar);
 	if (status != STATUS_OK)
 		return cli_fail(cli);

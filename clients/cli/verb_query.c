@@ -57,6 +57,23 @@ static bool read_joints(struct cli *cli, const char *kind, struct wire_query *qu
 	return take_body(cli, 2, &query->body);
 }
 
+/* ROBOT, INERTIA or JACOBIAN; false if `kind` is none of them. */
+static bool read_robot(struct cli *cli, const char *kind, struct wire_query *query)
+{
+	if (strcmp(kind, "robot") == 0 && cli->operand_count <= 3) {
+		query_init(query, WIRE_QUERY_ROBOT);
+		return take_body(cli, 2, &query->body);
+	}
+	if (strcmp(kind, "inertia") == 0 && cli->operand_count == 3) {
+		query_init(query, WIRE_QUERY_INERTIA);
+		return take_body(cli, 2, &query->body);
+	}
+	if (strcmp(kind, "jacobian") != 0 || cli->operand_count != 4)
+		return read_joints(cli, kind, query);
+	query_init(query, WIRE_QUERY_JACOBIAN);
+	return take_body(cli, 2, &query->body) && take_vector(cli, 3, "POSITION", query->origin);
+}
+
 static bool read_geometry(struct cli *cli, const char *kind, struct wire_query *query,
 			  struct bytes *canonical)
 {
@@ -98,7 +115,7 @@ static bool read_geometry(struct cli *cli, const char *kind, struct wire_query *
 		query->limit = WIRE_PARTICLES_MAX;
 		return take_body(cli, 2, &query->system);
 	}
-	return read_joints(cli, kind, query);
+	return read_robot(cli, kind, query);
 }
 
 /* Reads the query from the operands; it borrows its shape from `canonical`. */
@@ -387,6 +404,10 @@ static void print_answer(const struct cli *cli, enum wire_query_kind kind,
 		print_fields(cli, &in);
 	} else if (kind == WIRE_QUERY_JOINT) {
 		cli_joint(cli, &in);
+	} else if (kind == WIRE_QUERY_ROBOT) {
+		cli_robot(cli, &in);
+	} else if (kind == WIRE_QUERY_INERTIA || kind == WIRE_QUERY_JACOBIAN) {
+		cli_matrix(cli, &in);
 	} else if (kind == WIRE_QUERY_OVERLAP || kind == WIRE_QUERY_LINKED ||
 		   kind == WIRE_QUERY_SENSED) {
 		out_ids(cli, "bodies", answer->answer);

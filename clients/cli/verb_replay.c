@@ -131,12 +131,12 @@ int verb_compare(struct cli *cli)
 	static const char *const names[] = { "methods", "ticks", "workers", "plot" };
 	static const char *const flags[] = { "--methods", "--ticks", "--workers", "--plot" };
 	enum { SETS_MAX = 64 };
-	const char *words[2 * SETS_MAX + 16] = { "cairnd", "compare" }, *value;
+	const char *words[4 * SETS_MAX + 16] = { "cairnd", "compare" }, *value;
 	size_t count = 2;
 	if (cli->operand_count != 1)
 		return cli_usage(cli,
 				 "compare SCENE [--methods A,B,C] [--ticks N] [--set KEY=VALUE]… "
-				 "[--workers N] [--plot FILE]");
+				 "[--let NAME=FORMULA]… [--workers N] [--plot FILE]");
 	words[count++] = cli->operands[0];
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		value = cli_option(cli, names[i], 0);
@@ -147,6 +147,10 @@ int verb_compare(struct cli *cli)
 	}
 	for (uint32_t i = 0; i < SETS_MAX && (value = cli_option(cli, "set", i)) != NULL; i++) {
 		words[count++] = "--set";
+		words[count++] = value;
+	}
+	for (uint32_t i = 0; i < SETS_MAX && (value = cli_option(cli, "let", i)) != NULL; i++) {
+		words[count++] = "--let";
 		words[count++] = value;
 	}
 	if (cli->json) {

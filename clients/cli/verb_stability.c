@@ -15,10 +15,16 @@ static int ask_cairnd(struct cli *cli)
 					     "sides",  "touch", "limit" };
 	static const char *const flags[] = { "--margin", "--body",  "--direction",
 					     "--sides",	 "--touch", "--limit" };
-	const char *words[20] = { "cairnd", "stability", cli->operands[0] };
+	enum { LETS_MAX = 64 };
+	const char *words[2 * LETS_MAX + 20] = { "cairnd", "stability", cli->operands[0] };
+	const char *value;
 	size_t count = 3;
+	for (uint32_t i = 0; i < LETS_MAX && (value = cli_option(cli, "let", i)) != NULL; i++) {
+		words[count++] = "--let";
+		words[count++] = value;
+	}
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
-		const char *value = cli_option(cli, names[i], 0);
+		value = cli_option(cli, names[i], 0);
 		if (value == NULL)
 			continue;
 		words[count++] = flags[i];

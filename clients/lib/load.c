@@ -137,8 +137,10 @@ static enum status apply_batch(struct loading *self, const struct cairn_world *w
 	int64_t index = self->why->index;
 	if (status != STATUS_OK && index >= 0 && index < (int64_t)(end - first)) {
 		struct reason inner = *self->why;
-		reason_set(self->why, status, -1, inner.field, "line %u: %s",
-			   (unsigned)scene->lines[first + (uint32_t)index], inner.text);
+		char place[SCENE_PLACE_BYTES];
+		reason_set(self->why, status, -1, inner.field, "%s: %s",
+			   scene_place(scene, scene->lines[first + (uint32_t)index], place),
+			   inner.text);
 	}
 	return status;
 }

@@ -40,8 +40,10 @@ VIEWER_FILES = \
 	clients/web/src/playback.js \
 	clients/web/src/player.js \
 	clients/web/src/plots.js \
+	clients/web/src/posed.js \
 	clients/web/src/pulse.js \
 	clients/web/src/save.js \
+	clients/web/src/shade.js \
 	clients/web/src/side.js \
 	clients/web/src/stage.js \
 	clients/web/src/statistics.js \
@@ -57,6 +59,7 @@ VIEWER_TESTS = \
 	clients/web/test/layers.test.js \
 	clients/web/test/mcap.test.js \
 	clients/web/test/playback.test.js \
+	clients/web/test/shade.test.js \
 	clients/web/test/timeline.test.js \
 	clients/web/test/viewer.test.js
 EXTRA_DIST += \
@@ -83,7 +86,7 @@ joint-pictures: viewer cairnd
 	cd npm/web && CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
 		./test/joint_pictures $(abs_top_builddir)/pictures
 
-# The pictures of force fields and of the harbour (docs/images), in BUILD/pictures.
+# The pictures of force fields, the harbour and the castle (docs/images), in BUILD/pictures.
 .PHONY: field-pictures
 field-pictures: viewer cairnd
 	mkdir -p pictures
@@ -92,7 +95,9 @@ field-pictures: viewer cairnd
 		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
 		node test/screenshot.mjs $(abs_top_builddir)/pictures/harbour.jpg harbour 1 bare ticks=400 near=0.9 960x480 && \
 		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
-		node test/screenshot.mjs $(abs_top_builddir)/pictures/fountain.jpg fountain 1 bare ticks=200 near=0.6 960x480
+		node test/screenshot.mjs $(abs_top_builddir)/pictures/fountain.jpg fountain 1 bare ticks=200 near=0.6 960x480 && \
+		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
+		node test/screenshot.mjs $(abs_top_builddir)/pictures/castle.jpg castle 1 bare ticks=70 near=0.8 960x480
 
 # A picture of every shipped scene at its first view, and docs/PICTURES.md, which shows them, in BUILD/pictures/scenes.
 .PHONY: scene-pictures

@@ -37,6 +37,7 @@ struct entry {
 	struct body_keys body;
 	const struct yaml_node *shape, *shapes; /* at most one of them */
 	const struct yaml_node *colour;		/* NULL: none */
+	pose frame;				/* the entry's axes to the world's */
 };
 
 static enum status find_named(struct compile *self, const struct yaml_node *map,
@@ -174,12 +175,45 @@ static enum status apply_layer(struct compile *self, const struct yaml_node *nod
 	return STATUS_OK;
 }
 
+/* ---- frames -------------------------------------------------------------------------------------- */
+
+enum status compile_frame(const struct source *source, const struct yaml_node *node, pose *out)
+{
+	struct frame_keys frame;
+	*out = pose_identity();
+	enum status status =
+		node == NULL ? STATUS_OK : schema_read(source, node, SCHEMA_FRAME, &frame);
+	if (status == STATUS_OK && node != NULL)
+		*out = pose_make(frame.at, frame.rotation);
+	return status;
+}
+
+/* Reads the entry's frame and turns its velocities into world axes. */
+static enum status apply_frame(struct compile *self, struct entry *entry)
+{
+	struct body_keys *body = &entry->body;
+	enum status status = compile_frame(&self->source, body->frame, &entry->frame);
+	if (status != STATUS_OK || body->frame == NULL)
+		return status;
+	if (node_find(entry->node, "frame") == NULL)
+		return source_fail(&self->source, entry->node->line, STATUS_EXISTS, "frame",
+				   "frame is in a prototype; give it in the body's entry");
+	bool turned = !vec3_equal(quat_vector(entry->frame.rotation), vec3_zero());
+	if (turned && KEY_GIVEN(body, BODY, locks))
+		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "locks",
+				   "locks are axes of the world; a body in a rotated frame cannot "
+				   "have them");
+	body->velocity = quat_rotate(entry->frame.rotation, body->velocity);
+	body->angular_velocity = quat_rotate(entry->frame.rotation, body->angular_velocity);
+	return STATUS_OK;
+}
+
 static enum status read_entry(struct compile *self, const struct yaml_node *node,
 			      struct entry *entry)
 {
 	const struct yaml_node *layers[LIKE_DEPTH_MAX];
 	uint32_t count;
-	*entry = (struct entry){ .node = node };
+	*entry = (struct entry){ .node = node, .frame = pose_identity() };
 	schema_defaults(SCHEMA_BODY, &entry->body);
 	enum status status = find_layers(self, node, layers, &count);
 	while (count > 0 && status == STATUS_OK)
@@ -187,6 +221,9 @@ static enum status read_entry(struct compile *self, const struct yaml_node *node
 	if (status != STATUS_OK)
 		return status;
 	struct body_keys *body = &entry->body;
+	status = apply_frame(self, entry);
+	if (status != STATUS_OK)
+		return status;
 	if (body->mover != NULL && !KEY_GIVEN(body, BODY, status))
 		body->status = BODY_ANIMATED;
 	if (body->dynamic_friction > body->static_friction)
@@ -411,6 +448,19 @@ static enum status spawn_one(struct compile *self, const struct entry *entry,
 	return STATUS_OK;
 }
 
+/* Whether each bracket of a name is that of an instance: "tower[3].brick", and not "tower[3]", which is
+ * the name of one body of a generator. */
+static bool brackets_are_indices(const char *name)
+{
+	for (const char *open = strpbrk(name, "[]"); open != NULL; open = strpbrk(name, "[]")) {
+		size_t digits = open[0] == '[' ? strspn(open + 1, "0123456789") : 0;
+		if (digits == 0 || open[1 + digits] != ']' || open[2 + digits] != '.')
+			return false;
+		name = open + 3 + digits;
+	}
+	return true;
+}
+
 /* Records the name of the bodies that are made next. */
 static enum status name_bodies(struct compile *self, const struct entry *entry, uint64_t count)
 {
@@ -422,25 +472,23 @@ static enum status name_bodies(struct compile *self, const struct entry *entry, 
 		return source_fail(&self->source, entry->node->line, STATUS_EXISTS, "name",
 				   "name '%.32s' is in a prototype; give it in the body's entry",
 				   name);
-	if (strcmp(name, "world") == 0 || strpbrk(name, "[]") != NULL)
+	if (strcmp(name, "world") == 0 || !brackets_are_indices(name))
 		return source_fail(
 			&self->source, node->line, STATUS_RANGE, "name",
 			"name '%.32s' is not allowed: 'world' is the world, and brackets are indices",
 			name);
-	for (uint32_t i = 0; i < self->bodies.count; i++)
-		if (strcmp(self->bodies.items[i].name, name) == 0)
-			return source_fail(&self->source, node->line, STATUS_EXISTS, "name",
-					   "name '%.32s' was already given in line %u", name,
-					   (unsigned)self->bodies.items[i].line);
+	const struct named_bodies *other = compile_named(self, name);
+	if (other != NULL)
+		return source_fail(&self->source, node->line, STATUS_EXISTS, "name",
+				   "name '%.32s' was already given in line %u", name,
+				   (unsigned)other->line);
 	if (self->bodies.count == SCENE_NAMES_MAX)
 		return source_fail(&self->source, node->line, STATUS_LIMIT, "name",
 				   "more than %d entries have names, the limit of a file",
 				   SCENE_NAMES_MAX);
-	if (ARRAY_RESERVE(&self->bodies, (uint64_t)self->bodies.count + 1) != STATUS_OK)
-		return source_no_memory(&self->source);
-	self->bodies.items[self->bodies.count++] =
-		(struct named_bodies){ name, self->commands.count, (uint32_t)count, node->line };
-	return STATUS_OK;
+	const struct named_bodies named = { name, self->commands.count, (uint32_t)count, node->line,
+					    0 };
+	return compile_name(self, &named);
 }
 
 /* The bodies with which those of an entry are removed; none: the world. */
@@ -488,8 +536,62 @@ static enum status note_mover(struct compile *self, const struct entry *entry, u
 	if (ARRAY_RESERVE(&self->walking, (uint64_t)self->walking.count + 1) != STATUS_OK)
 		return source_no_memory(&self->source);
 	self->walking.items[self->walking.count++] =
-		(struct walking_bodies){ entry->body.mover, self->commands.count, (uint32_t)count };
+		(struct walking_bodies){ entry->body.mover, entry->frame.rotation,
+					 self->commands.count, (uint32_t)count };
 	return STATUS_OK;
+}
+
+/* Checks an entry, and notes what its `count` bodies have beside their SPAWNs. */
+static enum status prepare_entry(struct compile *self, const struct entry *entry, uint32_t first,
+				 uint64_t count, struct body_range *with)
+{
+	struct piece_range pieces = { 0, 0 };
+	enum status status = check_locks(self, entry);
+	if (status == STATUS_OK)
+		status = check_motion(self, entry);
+	if (status == STATUS_OK)
+		status = attach_all(self, entry);
+	if (status == STATUS_OK)
+		status = compile_pieces(self, &entry->body, self->attachments.count - first,
+					&pieces);
+	if (status == STATUS_OK)
+		status = check_room(self, entry, count);
+	if (status == STATUS_OK)
+		status = find_ends_with(self, entry, count, with);
+	if (status == STATUS_OK)
+		status = name_bodies(self, entry, count);
+	if (status == STATUS_OK && entry->colour != NULL)
+		status = note_colour(self, entry, count);
+	if (status == STATUS_OK && entry->body.mover != NULL)
+		status = note_mover(self, entry, count);
+	if (status == STATUS_OK && pieces.count > 0)
+		status = compile_pieces_of(self, pieces, entry->node->line, count);
+	return status;
+}
+
+static enum status spawn_all(struct compile *self, const struct entry *entry, uint64_t seed,
+			     const struct generator *generator)
+{
+	struct body_range with;
+	uint32_t first = self->attachments.count;
+	uint64_t count = generator_count(generator);
+	enum status status = prepare_entry(self, entry, first, count, &with);
+	if (status != STATUS_OK)
+		return status;
+	struct command_SPAWN spawn = spawn_of(&entry->body);
+	struct rng rng = rng_seeded(seed);
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+		pose place = generator_pose(generator, i);
+		pose at = pose_make(vec3_add(entry->body.at, place.position),
+				    quat_mul(place.rotation, entry->body.rotation));
+		at = jittered(self, at, &entry->body, &rng);
+		if (entry->body.frame != NULL)
+			at = pose_mul(entry->frame, at);
+		if (with.first != COMPILE_WORLD)
+			spawn.ends_with = -(int64_t)(with.first + (with.count == 1 ? 0 : i)) - 1;
+		status = spawn_one(self, entry, &spawn, at, first);
+	}
+	return status;
 }
 
 static enum status compile_entry(struct compile *self, const struct yaml_node *node,
@@ -497,49 +599,17 @@ static enum status compile_entry(struct compile *self, const struct yaml_node *n
 {
 	struct entry entry;
 	struct generator generator;
-	struct body_range with;
-	struct piece_range pieces;
-	uint32_t first = self->attachments.count;
 	enum status status = read_entry(self, node, &entry);
-	if (status == STATUS_OK)
-		status = generator_read(&self->source, node, &entry.body, &generator);
-	if (status == STATUS_OK)
-		status = check_locks(self, &entry);
-	if (status == STATUS_OK)
-		status = check_motion(self, &entry);
-	if (status == STATUS_OK)
-		status = attach_all(self, &entry);
-	if (status == STATUS_OK)
-		status =
-			compile_pieces(self, &entry.body, self->attachments.count - first, &pieces);
-	uint64_t count = status == STATUS_OK ? generator_count(&generator) : 0;
-	if (status == STATUS_OK)
-		status = check_room(self, &entry, count);
-	if (status == STATUS_OK)
-		status = find_ends_with(self, &entry, count, &with);
-	if (status == STATUS_OK)
-		status = name_bodies(self, &entry, count);
-	if (status == STATUS_OK && entry.colour != NULL)
-		status = note_colour(self, &entry, count);
-	if (status == STATUS_OK && entry.body.mover != NULL)
-		status = note_mover(self, &entry, count);
-	if (status == STATUS_OK && pieces.count > 0)
-		status = compile_pieces_of(self, pieces, node->line, count);
 	if (status != STATUS_OK)
 		return status;
-	struct command_SPAWN spawn = spawn_of(&entry.body);
-	struct rng rng = rng_seeded(KEY_GIVEN(&entry.body, BODY, seed)
-					    ? entry.body.seed
-					    : rng_mix(self->seed + rng_mix(number)));
-	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-		pose place = generator_pose(&generator, i);
-		pose at = pose_make(vec3_add(entry.body.at, place.position),
-				    quat_mul(place.rotation, entry.body.rotation));
-		if (with.first != COMPILE_WORLD)
-			spawn.ends_with = -(int64_t)(with.first + (with.count == 1 ? 0 : i)) - 1;
-		status = spawn_one(self, &entry, &spawn, jittered(self, at, &entry.body, &rng),
-				   first);
-	}
+	uint64_t seed = KEY_GIVEN(&entry.body, BODY, seed) ? entry.body.seed
+							   : rng_mix(self->seed + rng_mix(number));
+	const struct generator_maps maps = GENERATOR_MAPS(&entry.body);
+	status = generator_read(&self->source, node, &maps, seed, self->planar, &generator);
+	if (status != STATUS_OK)
+		return status;
+	status = spawn_all(self, &entry, seed, &generator);
+	generator_release(&generator);
 	return status;
 }
 

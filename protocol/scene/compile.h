@@ -6,6 +6,7 @@
 #include "protocol/scene/scene.h"
 #include "protocol/scene/schema.h"
 #include "server/base/array.h"
+#include "server/base/table.h"
 
 /* Numbers of the canonical form (engine/geometry/shape.h, which this folder must not include; a test compares
  * them). */
@@ -31,7 +32,7 @@ enum {
 	HULL_VERTICES_MAX = 1024, /* of the finished hull */
 	HULL_DIRECTIONS = 512,	  /* `simplify` of a larger cloud when the file does not say */
 	LIKE_DEPTH_MAX = 16,
-	SCENE_NAMES_MAX = 4096,	    /* of bodies: each is compared with those before it */
+	SCENE_NAMES_MAX = 65536,    /* of bodies */
 	SCENE_JOINTS_MAX = 65536,   /* made by all entries of a file */
 	SCENE_POINTS_MAX = 1 << 20, /* of all tables of motors */
 };
@@ -60,6 +61,7 @@ struct named_shape {
 struct named_bodies {
 	const char *name; /* borrowed from the document */
 	uint32_t first, count, line;
+	uint32_t same; /* index + 1 of the next one whose name has the same hash */
 };
 
 /* The bodies of an entry that has colours: commands first … first + count − 1. */
@@ -71,6 +73,7 @@ struct coloured_bodies {
 /* The bodies of an entry that walk: commands first … first + count − 1. */
 struct walking_bodies {
 	const struct yaml_node *mover; /* of the entry or its prototype (borrowed) */
+	quat rotation;		       /* of the entry's frame */
 	uint32_t first, count;
 };
 /* Commands first … first + count − 1 of piece_sets. */
@@ -101,6 +104,7 @@ struct compile {
 	ARRAY_OF(struct attachment) attachments;
 	ARRAY_OF(struct joint_point) points;
 	ARRAY_OF(struct named_bodies) bodies;
+	struct table names; /* the first of `bodies` by the hash of a name */
 	ARRAY_OF(struct coloured_bodies) coloured;
 	ARRAY_OF(struct walking_bodies) walking;
 	ARRAY_OF(struct command_SET_PIECE) piece_sets; /* without bodies */
@@ -148,6 +152,11 @@ MUST_CHECK enum status compile_find_bodies(struct compile *self, const struct ya
 					   const char *key, const char *text,
 					   struct body_range *out);
 
+/* The bodies whose entry has this name; NULL: none. */
+const struct named_bodies *compile_named(const struct compile *self, const char *name);
+/* Adds a name that no bodies have. */
+MUST_CHECK enum status compile_name(struct compile *self, const struct named_bodies *named);
+
 /* The material that `use` names, with `friction` as both kinds, and its colour (NULL: none). */
 MUST_CHECK enum status compile_material(struct compile *self, const struct yaml_node *use,
 					struct material_keys *material,
@@ -176,38 +185,74 @@ MUST_CHECK enum status compile_shape(struct compile *self, const struct yaml_nod
 				     const char *label, uint32_t *index);
 enum canonical_kind compile_shape_kind(const struct compile *self, uint32_t shape);
 
+/* ---- frames -------------------------------------------------------------------------------------- */
+
+/* The pose that a key `frame` gives; the identity for NULL. */
+MUST_CHECK enum status compile_frame(const struct source *source, const struct yaml_node *node,
+				     pose *out);
+
 /* ---- generators ---------------------------------------------------------------------------------- */
 
-/* The generator of a body's entry. */
+/* All generators: their table, and their key. */
+#define GENERATORS(GENERATOR)                                                                      \
+	GENERATOR(GRID, grid)                                                                      \
+	GENERATOR(STACK, stack)                                                                    \
+	GENERATOR(PYRAMID, pyramid)                                                                \
+	GENERATOR(RING, ring)                                                                      \
+	GENERATOR(SPIRAL, spiral)                                                                  \
+	GENERATOR(TOWER, tower)                                                                    \
+	GENERATOR(ARCH, arch)                                                                      \
+	GENERATOR(ARRAY, array)                                                                    \
+	GENERATOR(SCATTER, scatter)
+
+/* The keys of an entry that may have a generator. */
+struct generator_maps {
+#define GENERATOR(NAME, name) const struct yaml_node *name;
+	GENERATORS(GENERATOR)
+#undef GENERATOR
+};
+#define GENERATOR_MAPS(keys)                                                                       \
+	((struct generator_maps){ .grid = (keys)->grid,                                            \
+				  .stack = (keys)->stack,                                          \
+				  .pyramid = (keys)->pyramid,                                      \
+				  .ring = (keys)->ring,                                            \
+				  .spiral = (keys)->spiral,                                        \
+				  .tower = (keys)->tower,                                          \
+				  .arch = (keys)->arch,                                            \
+				  .array = (keys)->array,                                          \
+				  .scatter = (keys)->scatter })
+
+/* The generator of an entry. */
 struct generator {
 	enum {
 		GENERATE_ONE,
-		GENERATE_GRID,
-		GENERATE_STACK,
-		GENERATE_PYRAMID,
-		GENERATE_RING,
-		GENERATE_TOWER,
-		GENERATE_ARCH,
-		GENERATE_ARRAY
+#define GENERATOR(NAME, name) GENERATE_##NAME,
+		GENERATORS(GENERATOR)
+#undef GENERATOR
 	} kind;
 	union {
-		struct grid_keys grid;
-		struct stack_keys stack;
-		struct pyramid_keys pyramid;
-		struct ring_keys ring;
-		struct tower_keys tower;
-		struct arch_keys arch;
-		struct array_keys array;
+#define GENERATOR(NAME, name) struct name##_keys name;
+		GENERATORS(GENERATOR)
+#undef GENERATOR
 	};
+	pose *places; /* owned: of a scatter; NULL of the others */
 };
 
-/* Reads the generator of the entry, if any. LIMIT if there are two. */
+/* Reads the generator of the entry, if any. LIMIT if there are two. `seed` is of a scatter. A generator
+ * that was read is to be released; after a failure there is nothing to release. */
 MUST_CHECK enum status generator_read(const struct source *source, const struct yaml_node *node,
-				      const struct body_keys *body, struct generator *out);
+				      const struct generator_maps *maps, uint64_t seed, bool planar,
+				      struct generator *out);
+void generator_release(struct generator *self);
 /* The number of bodies; saturates. */
 uint64_t generator_count(const struct generator *self);
 /* The pose of the index-th body: position relative to the entry's `at`, and a rotation that is
  * applied first. */
 pose generator_pose(const struct generator *self, uint32_t index);
+
+/* scatter.c: the poses of a scatter, returned owned in *out. */
+MUST_CHECK enum status scatter_make(const struct source *source, uint32_t line,
+				    const struct scatter_keys *keys, uint64_t seed, bool planar,
+				    pose **out);
 
 #endif

@@ -17,8 +17,16 @@ static enum status compile_field(struct compile *self, const struct yaml_node *n
 					     KEY_GIVEN(&keys, FORCE_FIELD, radius) &&
 						     KEY_GIVEN(&keys, FORCE_FIELD, size),
 					     "radius", "size");
+	pose frame;
+	if (status == STATUS_OK)
+		status = compile_frame(&self->source, keys.frame, &frame);
 	if (status != STATUS_OK)
 		return status;
+	if (keys.frame != NULL) {
+		keys.at = pose_point(frame, keys.at);
+		keys.rotation = quat_normalize(quat_mul(frame.rotation, keys.rotation));
+		keys.velocity = quat_rotate(frame.rotation, keys.velocity);
+	}
 	struct command *command = compile_command(self, COMMAND_FIELD_CREATE, node->line);
 	if (command == NULL)
 		return source_no_memory(&self->source);

@@ -16,8 +16,35 @@ static enum status check_count(const struct source *source, const struct yaml_no
 	return STATUS_OK;
 }
 
+static enum status check_spiral(const struct source *source, const struct yaml_node *node,
+				const struct spiral_keys *spiral)
+{
+	bool degrees = KEY_GIVEN(spiral, SPIRAL, degrees);
+	if (degrees == KEY_GIVEN(spiral, SPIRAL, spacing))
+		return source_fail(source, node->line, degrees ? STATUS_EXISTS : STATUS_MISSING,
+				   "spacing",
+				   "spiral needs one of the keys 'degrees' and 'spacing'");
+	double length = spiral->spacing * (spiral->count - 1);
+	double square = spiral->radius * spiral->radius + spiral->growth / PI * length;
+	if (!degrees && length > 0 && !(square > 0))
+		return source_fail(source, node->line, STATUS_RANGE, "spacing",
+				   "the spiral ends at its centre before its %u bodies have room; "
+				   "its radius or growth is too small",
+				   (unsigned)spiral->count);
+	return STATUS_OK;
+}
+
+/* What a generator's own keys must not be together. */
+static enum status check_kind(const struct source *source, const struct yaml_node *node,
+			      const struct generator *self)
+{
+	return self->kind == GENERATE_SPIRAL ? check_spiral(source, node, &self->spiral)
+					     : STATUS_OK;
+}
+
 enum status generator_read(const struct source *source, const struct yaml_node *node,
-			   const struct body_keys *body, struct generator *out)
+			   const struct generator_maps *maps, uint64_t seed, bool planar,
+			   struct generator *out)
 {
 	const struct {
 		const struct yaml_node *map;
@@ -26,31 +53,41 @@ enum status generator_read(const struct source *source, const struct yaml_node *
 		void *values;
 		const char *name;
 	} kinds[] = {
-		{ body->grid, SCHEMA_GRID, GENERATE_GRID, &out->grid, "grid" },
-		{ body->stack, SCHEMA_STACK, GENERATE_STACK, &out->stack, "stack" },
-		{ body->pyramid, SCHEMA_PYRAMID, GENERATE_PYRAMID, &out->pyramid, "pyramid" },
-		{ body->ring, SCHEMA_RING, GENERATE_RING, &out->ring, "ring" },
-		{ body->tower, SCHEMA_TOWER, GENERATE_TOWER, &out->tower, "tower" },
-		{ body->arch, SCHEMA_ARCH, GENERATE_ARCH, &out->arch, "arch" },
-		{ body->array, SCHEMA_ARRAY, GENERATE_ARRAY, &out->array, "array" },
+#define GENERATOR(NAME, name) { maps->name, SCHEMA_##NAME, GENERATE_##NAME, &out->name, #name },
+		GENERATORS(GENERATOR)
+#undef GENERATOR
 	};
 	const char *first = NULL;
 	out->kind = GENERATE_ONE;
+	out->places = NULL;
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		if (kinds[i].map == NULL)
 			continue;
 		if (first != NULL)
 			return source_fail(source, node->line, STATUS_LIMIT, kinds[i].name,
-					   "the entry has generators %s and %s; it may have one",
+					   "the entry has generators %s and %s; it may have one: "
+					   "put the other into an assembly",
 					   first, kinds[i].name);
 		first = kinds[i].name;
 		out->kind = kinds[i].kind;
 		enum status status =
 			schema_read(source, kinds[i].map, kinds[i].table, kinds[i].values);
+		if (status == STATUS_OK)
+			status = check_kind(source, kinds[i].map, out);
 		if (status != STATUS_OK)
 			return status;
 	}
-	return check_count(source, node, out);
+	enum status status = check_count(source, node, out);
+	if (status == STATUS_OK && out->kind == GENERATE_SCATTER)
+		status = scatter_make(source, maps->scatter->line, &out->scatter, seed, planar,
+				      &out->places);
+	return status;
+}
+
+void generator_release(struct generator *self)
+{
+	heap_free(self->places);
+	self->places = NULL;
 }
 
 /* ---- counting ------------------------------------------------------------------------------------ */
@@ -75,6 +112,10 @@ uint64_t generator_count(const struct generator *self)
 		return pyramid_count(&self->pyramid);
 	case GENERATE_RING:
 		return self->ring.count;
+	case GENERATE_SPIRAL:
+		return self->spiral.count;
+	case GENERATE_SCATTER:
+		return self->scatter.count;
 	case GENERATE_TOWER:
 		return (uint64_t)self->tower.rings * self->tower.bricks;
 	case GENERATE_ARCH:
@@ -126,18 +167,45 @@ static pose pyramid_pose(const struct pyramid_keys *pyramid, uint32_t index)
 	return pose_make(at, quat_identity());
 }
 
-static pose circle_pose(double degrees, double radius, double height)
+/* Words of `facing`, in the manifest's order. */
+enum facing { FACING_OUTWARDS, FACING_INWARDS, FACING_ALONG, FACING_FIXED };
+
+static pose circle_pose(double degrees, double radius, double height, uint32_t facing)
 {
+	static const double TURNS[] = { [FACING_INWARDS] = 180, [FACING_ALONG] = 90 };
 	quat turn = about_y(degrees);
 	vec3 at = quat_rotate(turn, vec3_make(0, 0, radius));
-	return pose_make(vec3_make(at.x, height, at.z), turn);
+	at.y = height;
+	if (facing == FACING_FIXED)
+		return pose_make(at, quat_identity());
+	return pose_make(at, facing == FACING_OUTWARDS ? turn : about_y(degrees + TURNS[facing]));
+}
+
+static pose ring_pose(const struct ring_keys *ring, uint32_t index)
+{
+	return circle_pose(ring->start + ring->degrees * index / ring->count, ring->radius, 0,
+			   ring->facing);
+}
+
+/* The radius at the angle t (rad) is r + b t. The length along the circle up to t is therefore
+ * s = r t + b t²/2, and the angle at s is t = 2 s / (r + sqrt(r² + 2 b s)), which loses no digits
+ * for a small b. */
+static pose spiral_pose(const struct spiral_keys *spiral, uint32_t index)
+{
+	double r = spiral->radius, b = spiral->growth / (2 * PI);
+	double degrees = spiral->degrees * index, s = spiral->spacing * index;
+	if (s > 0)
+		degrees = 2 * s / (r + scalar_sqrt(r * r + 2 * b * s)) / RADIANS_PER_DEGREE;
+	double turns = degrees / 360;
+	return circle_pose(spiral->start + degrees, r + spiral->growth * turns,
+			   spiral->rise * turns, spiral->facing);
 }
 
 static pose tower_pose(const struct tower_keys *tower, uint32_t index)
 {
 	uint32_t ring = index / tower->bricks, brick = index % tower->bricks;
 	double part = (brick + (ring % 2 == 1 ? 0.5 : 0)) / tower->bricks;
-	return circle_pose(360 * part, tower->radius, ring * tower->height);
+	return circle_pose(360 * part, tower->radius, ring * tower->height, FACING_OUTWARDS);
 }
 
 static pose arch_pose(const struct arch_keys *arch, uint32_t index)
@@ -170,8 +238,11 @@ pose generator_pose(const struct generator *self, uint32_t index)
 	case GENERATE_PYRAMID:
 		return pyramid_pose(&self->pyramid, index);
 	case GENERATE_RING:
-		return circle_pose(self->ring.degrees * index / self->ring.count, self->ring.radius,
-				   0);
+		return ring_pose(&self->ring, index);
+	case GENERATE_SPIRAL:
+		return spiral_pose(&self->spiral, index);
+	case GENERATE_SCATTER:
+		return self->places[index];
 	case GENERATE_TOWER:
 		return tower_pose(&self->tower, index);
 	case GENERATE_ARCH:

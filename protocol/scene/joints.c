@@ -10,24 +10,58 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/base/rng.h"
+
 struct joint_entry {
 	const struct yaml_node *node;
 	struct joint_keys keys;
 	struct body_range a, b;
 	uint32_t type; /* enum joint_type */
+	pose frame;    /* the entry's axes to the world's */
 };
 
 /* ---- names --------------------------------------------------------------------------------------- */
 
+static uint64_t name_hash(const char *name)
+{
+	uint64_t hash = 0;
+	for (; *name != '\0'; name++)
+		hash = rng_mix(hash ^ (uint8_t)*name);
+	return hash;
+}
+
+const struct named_bodies *compile_named(const struct compile *self, const char *name)
+{
+	uint32_t at = 0;
+	if (!table_find(&self->names, name_hash(name), &at))
+		return NULL;
+	for (; at != 0; at = self->bodies.items[at - 1].same)
+		if (strcmp(self->bodies.items[at - 1].name, name) == 0)
+			return &self->bodies.items[at - 1];
+	return NULL;
+}
+
+enum status compile_name(struct compile *self, const struct named_bodies *named)
+{
+	uint32_t same = 0;
+	uint64_t hash = name_hash(named->name);
+	ASSERT(compile_named(self, named->name) == NULL);
+	table_find(&self->names, hash, &same);
+	if (ARRAY_RESERVE(&self->bodies, (uint64_t)self->bodies.count + 1) != STATUS_OK ||
+	    table_put(&self->names, hash, self->bodies.count + 1) != STATUS_OK)
+		return source_no_memory(&self->source);
+	self->bodies.items[self->bodies.count] = *named;
+	self->bodies.items[self->bodies.count++].same = same;
+	return STATUS_OK;
+}
+
 static enum status find_name(struct compile *self, const struct yaml_node *use, const char *key,
 			     const char *name, struct body_range *out)
 {
-	for (uint32_t i = 0; i < self->bodies.count; i++) {
-		const struct named_bodies *named = &self->bodies.items[i];
-		if (strcmp(named->name, name) == 0) {
-			*out = (struct body_range){ named->first, named->count };
-			return STATUS_OK;
-		}
+	const struct named_bodies *named = compile_named(self, name);
+	if (named != NULL) {
+		*out = (struct body_range){ named->first, named->count };
+		return STATUS_OK;
 	}
 	/* Suggestions cost far more than comparisons, so they are sought only for an error. */
 	char room[64];
@@ -66,7 +100,10 @@ enum status compile_find_bodies(struct compile *self, const struct yaml_node *en
 	if (text == NULL || strcmp(text, "world") == 0)
 		return STATUS_OK;
 	const struct yaml_node *use = node_find(entry, key);
-	size_t bytes = strcspn(text, "[");
+	/* The brackets of instances, which have a dot behind them, belong to the name. */
+	const char *last = strrchr(text, '[');
+	size_t bytes =
+		last != NULL && strchr(last, '.') == NULL ? (size_t)(last - text) : strlen(text);
 	snprintf(name, sizeof name, "%.*s", (int)bytes, text);
 	enum status status = find_name(self, use, key, name, out);
 	return status == STATUS_OK && text[bytes] != '\0'
@@ -226,6 +263,8 @@ static void place_joint(const struct compile *self, const struct joint_entry *en
 		frame = quat_mul(at_a.rotation, frame);
 	else if (by_b && !KEY_GIVEN(keys, JOINT, at))
 		frame = quat_mul(at_b.rotation, frame);
+	else if (keys->frame != NULL)
+		frame = quat_mul(entry->frame.rotation, frame);
 	out->place = 1;
 	out->point_a = apart(entry) || by_a || !by_b ? point_a : point_b;
 	out->point_b = apart(entry) ? point_b : vec3_zero();
@@ -401,6 +440,13 @@ static enum status compile_joint(struct compile *self, const struct yaml_node *n
 	enum status status = schema_read(&self->source, node, SCHEMA_JOINT, &entry.keys);
 	if (status != STATUS_OK)
 		return status;
+	status = compile_frame(&self->source, entry.keys.frame, &entry.frame);
+	if (status != STATUS_OK)
+		return status;
+	if (entry.keys.frame != NULL) {
+		entry.keys.at = pose_point(entry.frame, entry.keys.at);
+		entry.keys.to = pose_point(entry.frame, entry.keys.to);
+	}
 	entry.type = entry.keys.type + JOINT_SPHERICAL;
 	status = find_sides(self, &entry);
 	if (status == STATUS_OK)

@@ -7,7 +7,14 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/bodies.c \
 	protocol/scene/colours.c \
 	protocol/scene/movers.c \
+	protocol/scene/expand.h \
+	protocol/scene/expand.c \
+	protocol/scene/files.h \
+	protocol/scene/files.c \
+	protocol/scene/formula.h \
+	protocol/scene/formula.c \
 	protocol/scene/generate.c \
+	protocol/scene/include.c \
 	protocol/scene/joints.c \
 	protocol/scene/joint_axes.c \
 	protocol/scene/fields.c \
@@ -21,7 +28,13 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/schema.def \
 	protocol/scene/schema.h \
 	protocol/scene/schema.c \
+	protocol/scene/scatter.c \
 	protocol/scene/synonyms.c \
+	protocol/scene/synonyms.def \
+	protocol/scene/nodes.h \
+	protocol/scene/nodes.c \
+	protocol/scene/variables.h \
+	protocol/scene/variables.c \
 	protocol/scene/yaml.h \
 	protocol/scene/yaml.c \
 	protocol/scene/robot/arrange.c \
@@ -54,6 +67,7 @@ SCENES = \
 	clients/scenes/bomb.yaml \
 	clients/scenes/bridge.yaml \
 	clients/scenes/car.yaml \
+	clients/scenes/castle.yaml \
 	clients/scenes/chain.yaml \
 	clients/scenes/cradle.yaml \
 	clients/scenes/crane.yaml \
@@ -96,6 +110,7 @@ SCENES = \
 	clients/scenes/joints.yaml \
 	clients/scenes/locks.yaml \
 	clients/scenes/meshes.yaml \
+	clients/scenes/parts/masonry.yaml \
 	clients/scenes/pieces.yaml \
 	clients/scenes/platforms.yaml \
 	clients/scenes/mixed.yaml \
@@ -118,6 +133,7 @@ SCENES += \
 UNIT_TESTS += \
 	tests/unit/protocol/scene/test_cloud \
 	tests/unit/protocol/scene/test_errors \
+	tests/unit/protocol/scene/test_expand \
 	tests/unit/protocol/scene/test_expect \
 	tests/unit/protocol/scene/test_joints \
 	tests/unit/protocol/scene/test_robot \

@@ -3,7 +3,7 @@
 #include "server/engine/world/command.h"
 
 static enum status compile_mover(struct compile *self, const struct mover_keys *keys, uint32_t line,
-				 int64_t body)
+				 quat frame, int64_t body)
 {
 	struct command *command = compile_command(self, COMMAND_SET_MOVER, line);
 	if (command == NULL)
@@ -19,7 +19,9 @@ static enum status compile_mover(struct compile *self, const struct mover_keys *
 	if (command == NULL)
 		return source_no_memory(&self->source);
 	command->steer.body = body;
-	command->steer.velocity = keys->walk;
+	command->steer.velocity = vec3_equal(quat_vector(frame), vec3_zero())
+					  ? keys->walk
+					  : quat_rotate(frame, keys->walk);
 	return STATUS_OK;
 }
 
@@ -31,7 +33,7 @@ enum status compile_movers(struct compile *self)
 		struct mover_keys keys;
 		status = schema_read(&self->source, bodies.mover, SCHEMA_MOVER, &keys);
 		for (uint32_t k = 0; k < bodies.count && status == STATUS_OK; k++)
-			status = compile_mover(self, &keys, bodies.mover->line,
+			status = compile_mover(self, &keys, bodies.mover->line, bodies.rotation,
 					       -(int64_t)(bodies.first + k) - 1);
 	}
 	return status;

@@ -150,8 +150,15 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 	enum status status = schema_read(&self->source, node, SCHEMA_PARTICLES, &keys);
 	if (status == STATUS_OK)
 		status = read_colours(self, keys.colours);
+	pose frame;
+	if (status == STATUS_OK)
+		status = compile_frame(&self->source, keys.frame, &frame);
 	if (status != STATUS_OK)
 		return status;
+	if (keys.frame != NULL) {
+		keys.at = pose_point(frame, keys.at);
+		keys.rotation = quat_normalize(quat_mul(frame.rotation, keys.rotation));
+	}
 	struct command *command = compile_command(self, COMMAND_PARTICLES_CREATE, node->line);
 	if (command == NULL)
 		return source_no_memory(&self->source);

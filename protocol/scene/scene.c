@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "protocol/scene/compile.h"
+#include "protocol/scene/expand.h"
+#include "protocol/scene/files.h"
 #include "protocol/scene/robot/convert.h"
 
 /* ---- the world ----------------------------------------------------------------------------------- */
@@ -172,6 +174,7 @@ static void compile_release(struct compile *self)
 	ARRAY_RELEASE(&self->attachments);
 	ARRAY_RELEASE(&self->points);
 	ARRAY_RELEASE(&self->bodies);
+	table_release(&self->names);
 	ARRAY_RELEASE(&self->coloured);
 	ARRAY_RELEASE(&self->walking);
 	ARRAY_RELEASE(&self->piece_sets);
@@ -272,12 +275,14 @@ static void hand_over(struct compile *self, struct scene *scene)
 			command->spawn.shapes.items = scene->attachments + self->firsts.items[i];
 		if (command->op == COMMAND_JOINT_TABLE)
 			command->joint_table.points.items = scene->points + self->firsts.items[i];
-		if (command->op == COMMAND_PARTICLES_CREATE)
+		if (command->op == COMMAND_PARTICLES_CREATE &&
+		    command->particles_create.colours.count > 0)
 			command->particles_create.colours.items =
 				scene->points + self->firsts.items[i];
 	}
 	ARRAY_RELEASE(&self->named);
 	ARRAY_RELEASE(&self->bodies);
+	table_release(&self->names);
 	ARRAY_RELEASE(&self->coloured);
 	ARRAY_RELEASE(&self->walking);
 	ARRAY_RELEASE(&self->piece_sets);
@@ -294,33 +299,79 @@ struct input {
 	const struct scene_options *options;
 };
 
-/* Compiles a text of YAML. `lines` are those of the robot's file for each line of the text; NULL: its own. */
-static enum status parse_yaml(const struct input *input, const struct robot_scene *robot,
-			      struct scene **out)
+/* Parses and expands a text of YAML. `robot`: the text was made of its file, and is flat. */
+static enum status read_tree(const struct input *input, const struct robot_scene *robot,
+			     struct scene_expansion *expansion, struct document *document)
 {
-	struct document document;
-	struct compile compile = { .source = input->source, .base = input->base };
-	struct scene *scene = heap_alloc_zero(sizeof *scene);
-	if (scene == NULL)
-		return source_no_memory(&compile.source);
-	enum status status = document_parse(&document, &compile.source, input->text, input->bytes);
-	if (status == STATUS_OK) {
-		if (robot != NULL)
-			document_set_lines(&document, robot->lines, robot->line_count);
-		status = compile_all(&compile, document.root, &scene->world, &scene->compare);
-		if (status == STATUS_OK)
-			status = keep_names(&compile, scene);
-		document_release(&document);
+	const struct open_file file = {
+		.path = input->source.file, .folder = input->base, .below = "", .depth = 0
+	};
+	*document = (struct document){ 0 };
+	*expansion = (struct scene_expansion){ .source = input->source, .options = input->options };
+	expansion->included = heap_alloc_zero(sizeof *expansion->included);
+	if (expansion->included == NULL)
+		return source_no_memory(&input->source);
+	expansion->source.included = expansion->included;
+	enum status status = document_parse(document, &input->source, input->text, input->bytes);
+	if (status != STATUS_OK)
+		return status;
+	if (robot != NULL) {
+		document_set_lines(document, robot->lines, robot->line_count);
+		return STATUS_OK;
+	}
+	expansion->line_count = 1;
+	for (size_t i = 0; i < input->bytes; i++)
+		expansion->line_count += input->text[i] == '\n';
+	return expand_file(expansion, document, &file);
+}
+
+/* Compiles the tree into the scene, which is zero. */
+static enum status compile_tree(const struct input *input, struct scene_expansion *expansion,
+				const struct document *document, struct scene *scene)
+{
+	struct compile compile = { .source = expansion->source, .base = input->base };
+	enum status status = compile_all(&compile, document->root, &scene->world, &scene->compare);
+	if (status == STATUS_OK)
+		status = keep_names(&compile, scene);
+	if (status == STATUS_OK && expansion->notes.count > 0) {
+		scene->notes = heap_alloc_zero(expansion->notes.count + 1u);
+		if (scene->notes == NULL)
+			status = source_no_memory(&input->source);
+		else
+			memcpy(scene->notes, expansion->notes.items, expansion->notes.count);
 	}
 	if (status != STATUS_OK) {
 		compile_release(&compile);
-		heap_free(scene->names);
-		heap_free(scene);
 		return status;
 	}
 	hand_over(&compile, scene);
-	*out = scene;
+	scene->included = expansion->included;
+	expansion->included = NULL;
 	return STATUS_OK;
+}
+
+/* `robot`: as of read_tree, or NULL. */
+static enum status parse_yaml(const struct input *input, const struct robot_scene *robot,
+			      struct scene **out)
+{
+	struct scene_expansion expansion;
+	struct document document;
+	struct scene *scene = heap_alloc_zero(sizeof *scene);
+	if (scene == NULL)
+		return source_no_memory(&input->source);
+	enum status status = read_tree(input, robot, &expansion, &document);
+	if (status == STATUS_OK)
+		status = compile_tree(input, &expansion, &document, scene);
+	document_release(&document);
+	expansion_release(&expansion);
+	if (status == STATUS_OK) {
+		*out = scene;
+		return STATUS_OK;
+	}
+	heap_free(scene->names);
+	heap_free(scene->notes);
+	heap_free(scene);
+	return status;
 }
 
 static enum status parse_scene(const struct input *input, struct scene **out)
@@ -328,6 +379,9 @@ static enum status parse_scene(const struct input *input, struct scene **out)
 	struct robot_scene robot;
 	if (!robot_is_file(input->text, input->bytes))
 		return parse_yaml(input, NULL, out);
+	if (input->options != NULL && input->options->let_count > 0)
+		return source_fail(&input->source, 1, STATUS_MISSING, "let",
+				   "a robot file has no variables; leave --let out");
 	enum status status = robot_convert(&input->source, input->text, input->bytes, input->base,
 					   input->options, &robot);
 	if (status != STATUS_OK)
@@ -347,60 +401,26 @@ static enum status parse_scene(const struct input *input, struct scene **out)
 enum status scene_parse(const char *text, size_t bytes, const char *base, struct scene **out,
 			struct reason *why)
 {
-	const struct input input = { text, bytes, { "scene", why }, base, NULL };
+	const struct input input = { .text = text,
+				     .bytes = bytes,
+				     .source = { .file = "scene", .why = why },
+				     .base = base };
 	return parse_scene(&input, out);
 }
 
 /* ---- files --------------------------------------------------------------------------------------- */
-
-/* *text is returned owned. */
-static enum status read_file(const struct source *source, char **text, size_t *bytes)
-{
-	FILE *file = fopen(source->file, "rb");
-	if (file == NULL)
-		return source_fail(source, 0, STATUS_MISSING, "scene", "cannot be opened");
-	enum status status = STATUS_OK;
-	*text = heap_alloc(YAML_BYTES_MAX + 1);
-	if (*text == NULL) {
-		status = source_no_memory(source);
-	} else {
-		*bytes = fread(*text, 1, YAML_BYTES_MAX + 1, file);
-		if (ferror(file))
-			status = source_fail(source, 0, STATUS_IO, "scene", "cannot be read");
-	}
-	if (status != STATUS_OK)
-		heap_free(*text);
-	fclose(file);
-	return status;
-}
-
-/* "/scene.yaml" lies in "/", "scene.yaml" in "."; returned owned, NULL: no memory. */
-static char *folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	size_t directory = slash != NULL ? (size_t)(slash - path) : 0;
-	char *base = heap_alloc(directory + 2);
-	if (base == NULL)
-		return NULL;
-	snprintf(base, directory + 2, "%s", slash == NULL ? "." : "/");
-	if (directory > 0) {
-		memcpy(base, path, directory);
-		base[directory] = '\0';
-	}
-	return base;
-}
 
 /* The file's text and folder, both to be freed. */
 static enum status read_input(const char *path, const struct scene_options *options,
 			      struct reason *why, struct input *input)
 {
 	char *text = NULL;
-	*input = (struct input){ .source = { path, why }, .options = options };
-	enum status status = read_file(&input->source, &text, &input->bytes);
+	*input = (struct input){ .source = { .file = path, .why = why }, .options = options };
+	enum status status = scene_file_read(&input->source, &text, &input->bytes);
 	if (status != STATUS_OK)
 		return status;
 	input->text = text;
-	input->base = folder_of(path);
+	input->base = scene_file_folder(path);
 	if (input->base != NULL)
 		return STATUS_OK;
 	heap_free(text);
@@ -430,27 +450,11 @@ enum status scene_load(const char *path, struct scene **out, struct reason *why)
 	return scene_load_with(path, NULL, out, why);
 }
 
-enum status scene_convert(const char *path, const struct scene_options *options, char **text,
-			  char **notes, struct reason *why)
+static enum status convert_robot(const struct input *input, char **text, char **notes)
 {
-	struct input input;
 	struct robot_scene robot;
-	struct scene *scene;
-	enum status status = read_input(path, options, why, &input);
-	if (status != STATUS_OK)
-		return status;
-	/* The scene is compiled as well, so that what is printed is one that loads. */
-	if (!robot_is_file(input.text, input.bytes))
-		status = source_fail(&input.source, 1, STATUS_MALFORMED, "scene",
-				     "is no robot file: URDF and MJCF are XML");
-	if (status == STATUS_OK)
-		status = parse_scene(&input, &scene);
-	if (status == STATUS_OK) {
-		scene_destroy(scene);
-		status = robot_convert(&input.source, input.text, input.bytes, input.base, options,
-				       &robot);
-	}
-	free_input(&input);
+	enum status status = robot_convert(&input->source, input->text, input->bytes, input->base,
+					   input->options, &robot);
 	if (status != STATUS_OK)
 		return status;
 	*text = robot.text;
@@ -458,6 +462,58 @@ enum status scene_convert(const char *path, const struct scene_options *options,
 	robot.text = robot.notes = NULL;
 	robot_scene_release(&robot);
 	return STATUS_OK;
+}
+
+/* The flat tree as text. `scene` is of the same file, and its notes are taken. */
+static enum status convert_yaml(const struct input *input, struct scene *scene, char **text,
+				char **notes)
+{
+	struct scene_expansion expansion;
+	struct document document;
+	enum status status = read_tree(input, NULL, &expansion, &document);
+	*text = status == STATUS_OK ? yaml_write(document.root) : NULL;
+	document_release(&document);
+	expansion_release(&expansion);
+	*notes = scene->notes;
+	scene->notes = NULL;
+	if (*notes == NULL)
+		*notes = heap_alloc_zero(1);
+	if (status == STATUS_OK && *text != NULL && *notes != NULL)
+		return STATUS_OK;
+	heap_free(*text);
+	heap_free(*notes);
+	return status == STATUS_OK ? source_no_memory(&input->source) : status;
+}
+
+enum status scene_convert(const char *path, const struct scene_options *options, char **text,
+			  char **notes, struct reason *why)
+{
+	struct input input;
+	struct scene *scene;
+	enum status status = read_input(path, options, why, &input);
+	if (status != STATUS_OK)
+		return status;
+	/* The scene is compiled as well, so that what is printed is one that loads. */
+	status = parse_scene(&input, &scene);
+	if (status == STATUS_OK) {
+		status = robot_is_file(input.text, input.bytes)
+				 ? convert_robot(&input, text, notes)
+				 : convert_yaml(&input, scene, text, notes);
+		scene_destroy(scene);
+	}
+	free_input(&input);
+	return status;
+}
+
+const char *scene_place(const struct scene *scene, uint32_t line, char out[SCENE_PLACE_BYTES])
+{
+	const struct source source = { .file = NULL, .included = scene->included };
+	const char *file = source_place(&source, &line);
+	if (file == NULL)
+		snprintf(out, SCENE_PLACE_BYTES, "line %u", (unsigned)line);
+	else
+		snprintf(out, SCENE_PLACE_BYTES, "%.60s:%u", file, (unsigned)line);
+	return out;
 }
 
 void scene_destroy(struct scene *scene)
@@ -472,6 +528,8 @@ void scene_destroy(struct scene *scene)
 	heap_free(scene->expectations);
 	heap_free(scene->names);
 	heap_free(scene->notes);
+	included_files_release(scene->included);
+	heap_free(scene->included);
 	heap_free(scene);
 }
 

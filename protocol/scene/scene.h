@@ -95,14 +95,18 @@ struct scene_name {
 	bool several; /* bodies of a generator: NAME[0], NAME[1], … */
 };
 
-/* What a robot file (docs/ROBOTS.md) does not say. */
+/* What is given beside a file: the rest is what a robot file (docs/ROBOTS.md) does not say. */
 enum scene_base { SCENE_BASE_UNKNOWN, SCENE_BASE_FIXED, SCENE_BASE_FLOATING };
 struct scene_options {
 	enum scene_base
 		base; /* of an URDF without a link `world`, which is refused if this is unknown */
 	bool balance; /* moments of inertia that no body has are made equal, not refused */
+	/* Of a scene file: "NAME=FORMULA" in the place of its variables; borrowed. */
+	const char *const *lets;
+	uint32_t let_count;
 };
 
+struct included_files;
 struct scene {
 	struct scene_world world;
 	struct scene_shape *shapes; /* owned */
@@ -121,9 +125,16 @@ struct scene {
 	uint32_t expectation_count;
 	struct scene_name *names; /* owned; ascending bodies */
 	uint32_t name_count;
-	/* Owned; of a robot file: what it asks for and does not get, lines "FILE:LINE: …"; NULL: nothing. */
+	/* Owned; what a robot file or an included file asks for and does not get, lines "FILE:LINE: …";
+	 * NULL: nothing. */
 	char *notes;
+	struct included_files *included; /* owned, private: the files of lines */
 };
+
+/* "line N", or "FILE:N" for a line of an included file: `line` as commands, shapes and expectations
+ * have it. */
+enum { SCENE_PLACE_BYTES = 80 };
+const char *scene_place(const struct scene *scene, uint32_t line, char out[SCENE_PLACE_BYTES]);
 
 /* The name of the body that the file's SPAWN number `body` makes: its id in a world of its own. False: it has
  * none. */
@@ -136,7 +147,8 @@ MUST_CHECK enum status scene_load(const char *path, struct scene **out, struct r
 /* The same with options, which may be NULL. */
 MUST_CHECK enum status scene_load_with(const char *path, const struct scene_options *options,
 				       struct scene **out, struct reason *why);
-/* The scene file that a robot file stands for, returned owned with a zero byte at its end; *notes as
+/* The flat scene file that a robot file, or a scene file with variables, included files and assemblies,
+ * stands for, returned owned with a zero byte at its end; *notes as
  * in struct scene, "" for nothing. */
 MUST_CHECK enum status scene_convert(const char *path, const struct scene_options *options,
 				     char **text, char **notes, struct reason *why);

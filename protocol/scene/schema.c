@@ -68,13 +68,25 @@ static enum status unknown_key(const struct source *source, const struct yaml_no
 
 /* ---- numbers ------------------------------------------------------------------------------------- */
 
+/* ", the value of $n" for errors about a number that a formula gave. */
+enum { FORMULA_ROOM = 64 };
+static const char *of_formula(const struct yaml_node *node, char room[FORMULA_ROOM])
+{
+	if (node->formula == NULL)
+		return "";
+	snprintf(room, FORMULA_ROOM, ", the value of %.40s,", node->formula);
+	return room;
+}
+
 static enum status wrong_type(const struct source *source, const struct yaml_node *node,
 			      const char *name, const char *wanted)
 {
+	char room[FORMULA_ROOM];
 	if (node->kind == NODE_SCALAR)
-		return source_fail(
-			source, node->line, STATUS_TYPE, name, "%s must be %s, not %s%.24s%s", name,
-			wanted, node->quoted ? "\"" : "'", node->text, node->quoted ? "\"" : "'");
+		return source_fail(source, node->line, STATUS_TYPE, name,
+				   "%s must be %s, not %s%.24s%s%s", name, wanted,
+				   node->quoted ? "\"" : "'", node->text, node->quoted ? "\"" : "'",
+				   of_formula(node, room));
 	return source_fail(source, node->line, STATUS_TYPE, name, "%s must be %s, not %s", name,
 			   wanted, node_kind_text(node));
 }
@@ -123,9 +135,10 @@ static bool is_not_finite(const char *text)
 static enum status out_of_range(const struct source *source, const struct yaml_node *node,
 				const char *name, double min, double max, const char *unit)
 {
+	char room[FORMULA_ROOM];
 	return source_fail(source, node->line, STATUS_RANGE, name,
-			   "%s %.24s is not between %.10g and %.10g%s%s", name, node->text, min,
-			   max, unit[0] != '\0' ? " " : "", unit);
+			   "%s %.24s%s is not between %.10g and %.10g%s%s", name, node->text,
+			   of_formula(node, room), min, max, unit[0] != '\0' ? " " : "", unit);
 }
 
 enum status schema_number(const struct source *source, const struct yaml_node *node,

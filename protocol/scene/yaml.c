@@ -15,6 +15,24 @@
 
 /* ---- messages ------------------------------------------------------------------------------------ */
 
+const char *source_place(const struct source *source, uint32_t *line)
+{
+	const struct included_files *files = source->included;
+	for (uint32_t i = files != NULL ? files->count : 0; i-- > 0;)
+		if (*line > files->items[i].before) {
+			*line -= files->items[i].before;
+			return files->items[i].path;
+		}
+	return source->file;
+}
+
+void included_files_release(struct included_files *self)
+{
+	for (uint32_t i = 0; i < self->count; i++)
+		heap_free(self->items[i].path);
+	self->count = 0;
+}
+
 enum status source_fail(const struct source *source, uint32_t line, enum status status,
 			const char *field, const char *format, ...)
 {
@@ -22,7 +40,7 @@ enum status source_fail(const struct source *source, uint32_t line, enum status 
 	 * needs space. */
 	enum { FILE_BYTES_MAX = 56 };
 	char message[sizeof source->why->text];
-	const char *file = source->file;
+	const char *file = source_place(source, &line);
 	size_t bytes = strlen(file);
 	bool cut = bytes > FILE_BYTES_MAX;
 	va_list arguments;
@@ -308,6 +326,12 @@ void document_set_lines(struct document *document, const uint32_t *lines, uint32
 		ASSERT(node->line >= 1 && node->line <= count);
 		node->line = lines[node->line - 1];
 	}
+}
+
+void document_move_lines(struct document *document, uint32_t before)
+{
+	for (uint32_t i = 0; i < document->node_count; i++)
+		document->nodes[i].line += before;
 }
 
 const struct yaml_node *node_find(const struct yaml_node *map, const char *key)

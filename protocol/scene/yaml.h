@@ -23,19 +23,35 @@ enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 
 struct yaml_node {
 	enum node_kind kind;
-	bool quoted;	  /* of a scalar: "5" in quotes is not a number */
-	uint32_t line;	  /* from 1 */
-	uint32_t count;	  /* items of a list, pairs of a map */
-	const char *text; /* of a scalar, ends in zero; borrowed from the document */
+	bool quoted;	     /* of a scalar: "5" in quotes is not a number */
+	uint32_t line;	     /* from 1 */
+	uint32_t count;	     /* items of a list, pairs of a map */
+	const char *text;    /* of a scalar, ends in zero; borrowed from the document */
+	const char *formula; /* of a scalar: what the file has in place of `text`; NULL: the same */
 	/* Items, or key, value, key, value …; NULL for none. */
 	struct yaml_node *first, *next;
 };
 
+/* Files that a file includes. Lines are counted through all files, so that a line names its file as
+ * well: line `before` + 1 is the first one of an included file. */
+enum { INCLUDED_MAX = 64 };
+struct included_files {
+	struct {
+		char *path; /* owned */
+		uint32_t before;
+	} items[INCLUDED_MAX]; /* `before` ascends */
+	uint32_t count;
+};
+void included_files_release(struct included_files *self);
+
 /* The source of an error and its destination. */
 struct source {
-	const char *file;   /* its name in error texts; borrowed */
-	struct reason *why; /* may be NULL */
+	const char *file;		       /* its name in error texts; borrowed */
+	struct reason *why;		       /* may be NULL */
+	const struct included_files *included; /* NULL: none */
 };
+/* The file of a line, and *line in that file. */
+const char *source_place(const struct source *source, uint32_t *line);
 
 /* Fills the reason with "FILE:LINE: " and what follows, and returns `status`. */
 enum status source_fail(const struct source *source, uint32_t line, enum status status,
@@ -58,6 +74,9 @@ MUST_CHECK enum status document_parse(struct document *document, const struct so
 void document_release(struct document *document);
 /* Gives the nodes of line i the line lines[i − 1], for a text that was made of another file. */
 void document_set_lines(struct document *document, const uint32_t *lines, uint32_t count);
+
+/* Moves all nodes to lines that come after `before` others. */
+void document_move_lines(struct document *document, uint32_t before);
 
 /* The value of a key of a map; NULL if the key is absent. */
 const struct yaml_node *node_find(const struct yaml_node *map, const char *key);

@@ -53,7 +53,9 @@ enum status batch_world_make(const struct batch_scene *from, struct shape_librar
 {
 	*scene = NULL;
 	*world = NULL;
-	enum status status = scene_load(from->path, scene, why);
+	const struct scene_options given = { .lets = from->let->items,
+					     .let_count = from->let->count };
+	enum status status = scene_load_with(from->path, &given, scene, why);
 	if (status != STATUS_OK)
 		return status;
 	if ((*scene)->notes != NULL)

@@ -13,6 +13,7 @@ struct batch_scene {
 	const char *rate;	       /* N or N/D, 1/s; NULL: the scene's */
 	const uint64_t *seed;	       /* NULL: the scene's */
 	const struct option_list *set; /* KEY=VALUE of parameters */
+	const struct option_list *let; /* NAME=FORMULA of the scene's variables */
 };
 
 /* Reads a scene and makes its world. The world and the book (initialised, empty) are then the caller's to

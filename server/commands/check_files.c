@@ -63,7 +63,10 @@ static enum status check_scenes(const struct options *options, struct reason *wh
 	for (uint32_t i = 0; i < options->scenes.count; i++) {
 		const char *item = options->scenes.items[i], *equals = strchr(item, '=');
 		struct scene *scene;
-		enum status status = scene_load(equals != NULL ? equals + 1 : item, &scene, why);
+		const struct scene_options given = { .lets = options->scene_let.items,
+						     .let_count = options->scene_let.count };
+		enum status status =
+			scene_load_with(equals != NULL ? equals + 1 : item, &given, &scene, why);
 		if (status != STATUS_OK) {
 			struct reason inner = *why;
 			return reason_set(why, status, -1, "scene", "%s", inner.text);

@@ -228,10 +228,12 @@ static enum status make_run(struct comparison *self, struct compare_run *run,
 				  "there is no method '%s'; `cairn methods` lists them",
 				  run->method);
 	shape_library_init(&run->shapes);
-	enum status status = batch_world_make(
-		&(struct batch_scene){
-			.path = self->path, .method = run->method, .set = &options->compare_set },
-		&run->shapes, &run->scene, &run->world, &run->refusal);
+	enum status status =
+		batch_world_make(&(struct batch_scene){ .path = self->path,
+							.method = run->method,
+							.set = &options->compare_set,
+							.let = &options->compare_let },
+				 &run->shapes, &run->scene, &run->world, &run->refusal);
 	if (status == STATUS_METHOD_REFUSES && run->world == NULL)
 		return STATUS_OK;
 	if (status != STATUS_OK) {
@@ -345,7 +347,9 @@ enum status comparison_make(struct comparison *self, const struct options *optio
 	struct scene *scene;
 	memset(self, 0, sizeof *self);
 	self->path = options->operands.items[0];
-	enum status status = scene_load(self->path, &scene, why);
+	const struct scene_options given = { .lets = options->compare_let.items,
+					     .let_count = options->compare_let.count };
+	enum status status = scene_load_with(self->path, &given, &scene, why);
 	if (status != STATUS_OK)
 		return status;
 	self->ticks = options->compare_ticks != 0 ? options->compare_ticks : scene->compare.ticks;

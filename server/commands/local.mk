@@ -1,4 +1,4 @@
-# server/commands: the commands of cairnd besides serving: run, compare, replay, past, mesh, store.
+# server/commands: the commands of cairnd besides serving: run, compare, replay, past, mesh, stability, scene, store.
 cairnd_SOURCES += \
 	server/commands/check_files.c \
 	server/commands/check_files.h \
@@ -24,7 +24,12 @@ cairnd_SOURCES += \
 	server/commands/run.h \
 	server/commands/run_output.c \
 	server/commands/run_output.h \
+	server/commands/scene_command.c \
+	server/commands/scene_command.h \
 	server/commands/stability_command.c \
 	server/commands/stability_command.h \
 	server/commands/store_command.c \
-	server/commands/store_command.h
+	server/commands/store_command.h \
+	server/commands/tower.c \
+	server/commands/tower.h \
+	server/commands/tower_kinds.c

@@ -48,7 +48,8 @@ static enum status prepare_run(struct run *run, struct reason *why)
 				       .method = options->run_method,
 				       .rate = options->run_rate,
 				       .seed = options->run_seed_given ? &options->run_seed : NULL,
-				       .set = &options->run_set },
+				       .set = &options->run_set,
+				       .let = &options->run_let },
 		&run->shapes, &scene, &run->world, why);
 	if (scene != NULL)
 		scene_destroy(scene);

@@ -74,7 +74,9 @@ static enum status ask_stability(const struct options *options, const struct wor
 int stability_command(const struct options *options)
 {
 	static const struct option_list NOTHING;
-	struct batch_scene from = { .path = options->operands.items[0], .set = &NOTHING };
+	struct batch_scene from = { .path = options->operands.items[0],
+				    .set = &NOTHING,
+				    .let = &options->stability_let };
 	struct shape_library book;
 	struct scene *scene;
 	struct world *world;

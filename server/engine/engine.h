@@ -614,6 +614,40 @@ MUST_CHECK enum status world_stability(const struct world *world,
 				       struct stability_view *out, struct reason *why);
 void stability_view_release(struct stability_view *self);
 
+/* The bodies that joints link with a body, in reduced coordinates (articulated/articulation.h): links, each
+ * after its parent, and their axes in the order of the links. */
+enum { ROBOT_LINKS_MAX = 1024, ROBOT_MATRIX_MAX = 96, ROBOT_JACOBIAN_MAX = 1024 };
+struct robot_view_link {
+	body_id body,
+		parent; /* parent 0: the world, a body that is not dynamic, or (joint 0) none */
+	joint_id joint; /* 0: a floating base */
+	uint8_t kind; /* 0 floating base, 1 axes with a coordinate each, 2 a ball after its slides */
+	uint8_t axes;
+	uint8_t axis[6]; /* of the joint; of a base 0 … 2 along x, y, z and 3 … 5 about them */
+};
+struct robot_view {
+	struct robot_view_link *link; /* owned; `links` of them */
+	double *q; /* owned, with the three below: `coordinates`, then `axes` of each */
+	double *rates, *accelerations, *bias;
+	uint32_t links, axes, coordinates;
+	uint32_t closure_rows, closure_rank; /* of loops; rows that do not depend on others */
+	double residual; /* m/s², rad/s²: the largest acceleration by which a loop opens */
+	bool regular;	 /* false: the mass matrix is singular to rounding; accelerations are 0 */
+};
+/* `body` 0: all dynamic bodies of the world. `accelerations`: under gravity, drives and fields alone, loops
+ * closed; springs, motors, limits and friction of joints, and contacts, exert nothing. `bias`: the forces
+ * of the axes for which all accelerations of axes are 0. UNKNOWN_BODY; RANGE: not dynamic; LIMIT;
+ * UNSUPPORTED: locks; NO_MEMORY. Release `out` if the call succeeded. */
+MUST_CHECK enum status world_robot(const struct world *world, body_id body, struct robot_view *out,
+				   struct reason *why);
+void robot_view_release(struct robot_view *self);
+/* The mass matrix, axes × axes row by row, and the Jacobian of a point (m, world) of the body, 6 × axes: its
+ * velocity, then the body's spin, of the rates. *matrix: owned by the caller (heap_free) if OK. As above. */
+MUST_CHECK enum status world_robot_mass(const struct world *world, body_id body, double **matrix,
+					uint32_t *axes, struct reason *why);
+MUST_CHECK enum status world_robot_jacobian(const struct world *world, body_id body, vec3 point,
+					    double **matrix, uint32_t *axes, struct reason *why);
+
 /* Points of the contacts assigned to `body`. A contact belongs to its dynamic body; of two dynamic bodies to
  * that with the higher id. As above, but with `body` as b (so `a` is the other), sorted by (a, child_b,
  * child_a, point). *count is how many there are, of which at most `capacity` are written. NO_MEMORY. */

@@ -7,5 +7,6 @@ include server/engine/world/local.mk
 include server/engine/geometry/local.mk
 include server/engine/collision/local.mk
 include server/engine/dynamics/local.mk
+include server/engine/articulated/local.mk
 include server/engine/statics/local.mk
 include server/engine/methods/local.mk

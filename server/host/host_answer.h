@@ -61,6 +61,14 @@ struct host;
 MUST_CHECK enum status host_answer_methods(struct host *host, struct bytes *out);
 MUST_CHECK enum status host_answer_parameters(struct host *host, struct bytes *out);
 
+/* host_robot.c */
+MUST_CHECK enum status host_answer_robot(struct host *host, const struct wire_query *query,
+					 struct bytes *out, struct reason *why);
+MUST_CHECK enum status host_answer_inertia(struct host *host, const struct wire_query *query,
+					   struct bytes *out, struct reason *why);
+MUST_CHECK enum status host_answer_jacobian(struct host *host, const struct wire_query *query,
+					    struct bytes *out, struct reason *why);
+
 /* host_joints.c */
 MUST_CHECK enum status host_answer_joint(struct host *host, const struct wire_query *query,
 					 struct bytes *out, struct reason *why);

@@ -224,6 +224,12 @@ static enum status answer_query(struct host *host, const struct wire_query *quer
 		return host_answer_systems(host, out);
 	case WIRE_QUERY_PARTICLES:
 		return host_answer_particles(host, query, out, why);
+	case WIRE_QUERY_ROBOT:
+		return host_answer_robot(host, query, out, why);
+	case WIRE_QUERY_INERTIA:
+		return host_answer_inertia(host, query, out, why);
+	case WIRE_QUERY_JACOBIAN:
+		return host_answer_jacobian(host, query, out, why);
 	default: /* host_shape_query.c */
 		return STATUS_UNSUPPORTED;
 	}
@@ -237,6 +243,7 @@ static uint64_t work_of(const struct host *host, const struct wire_query *query,
 	uint64_t looked = query->kind == WIRE_QUERY_TOTALS	? stats.bodies
 			  : query->kind == WIRE_QUERY_LINKED	? stats.bodies
 			  : query->kind == WIRE_QUERY_JOINTS	? stats.joints
+			  : query->kind >= WIRE_QUERY_ROBOT	? stats.bodies + stats.joints
 			  : query->kind == WIRE_QUERY_CONTACTS	? stats.contacts
 			  : query->kind == WIRE_QUERY_PARTICLES ? world_particle_count(host->world)
 			  : query->kind == WIRE_QUERY_FORCES	? 64 * (uint64_t)stats.contacts

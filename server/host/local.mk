@@ -13,6 +13,7 @@ libcairnd_a_SOURCES += \
 	server/host/host_players.c \
 	server/host/host_answer.h \
 	server/host/host_query.c \
+	server/host/host_robot.c \
 	server/host/host_stability.h \
 	server/host/host_stability.c \
 	server/host/host_shape_query.c \

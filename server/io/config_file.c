@@ -97,7 +97,7 @@ static bool has_only_blanks(const char *text, size_t bytes)
 enum status config_file_parse(struct config_file *self, const char *name, const char *text,
 			      size_t bytes, struct reason *why)
 {
-	struct source source = { name, why };
+	struct source source = { .file = name, .why = why };
 	struct document document;
 	*self = (struct config_file){ 0 };
 	if (has_only_blanks(text, bytes))

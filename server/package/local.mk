@@ -42,7 +42,9 @@ package/cairnd.service: server/cairnd.service Makefile
 
 scenesdir = $(pkgdatadir)/scenes
 galleryscenesdir = $(scenesdir)/gallery
-dist_scenes_DATA = $(filter-out clients/scenes/gallery/% clients/scenes/robots/%,$(SCENES))
+dist_scenes_DATA = $(filter-out clients/scenes/gallery/% clients/scenes/robots/% clients/scenes/parts/%,$(SCENES))
+partscenesdir = $(scenesdir)/parts
+dist_partscenes_DATA = $(filter clients/scenes/parts/%,$(SCENES))
 robotscenesdir = $(scenesdir)/robots
 dist_robotscenes_DATA = $(filter clients/scenes/robots/%,$(SCENES))
 dist_galleryscenes_DATA = $(filter clients/scenes/gallery/%,$(SCENES))

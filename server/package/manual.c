@@ -109,6 +109,7 @@ static void page_cairnd(void)
 	roff_paragraph("cairnd store check|repair|backup|restore FILE [NEW]");
 	roff_paragraph("cairnd mesh FILE [OPTION]…");
 	roff_paragraph("cairnd stability SCENE [OPTION]…");
+	roff_paragraph("cairnd scene tower [OPTION]…");
 	roff_section("DESCRIPTION");
 	roff_paragraph(
 		"cairnd owns worlds of rigid bodies and joints, advances each at a fixed rate with a step "
@@ -145,6 +146,9 @@ static void page_cairnd(void)
 		"Whether the bodies of a scene stand, with which forces, and how they begin to "
 		"fall.");
 	say_daemon_options("STABILITY");
+	roff_section("CAIRND SCENE");
+	roff_paragraph("Prints the scene of a tower, an arch, dominoes or a card house.");
+	say_daemon_options("SCENE");
 	roff_section("SIGNALS");
 	roff_entry("SIGTERM, SIGINT",
 		   "drain: clients are told to disconnect, worlds are written, the daemon ends; "
@@ -343,7 +347,7 @@ static bool print_completion(const char *shell, const char *program)
 	enum { USAGE_BYTES = 8192 };
 	static char serve[USAGE_BYTES], run[USAGE_BYTES], compare[USAGE_BYTES], replay[USAGE_BYTES];
 	static char past[USAGE_BYTES], store[USAGE_BYTES], mesh[USAGE_BYTES];
-	static char stability[USAGE_BYTES];
+	static char stability[USAGE_BYTES], scene[USAGE_BYTES];
 	struct completion_program out = { .name = program };
 	const struct completion_verb commands[] = {
 		{ "run", run, "step a scene without a network" },
@@ -353,6 +357,7 @@ static bool print_completion(const char *shell, const char *program)
 		{ "store", store, "check, repair, back up or restore a world's file" },
 		{ "mesh", mesh, "report a mesh file as a solid" },
 		{ "stability", stability, "tell whether a scene stands" },
+		{ "scene", scene, "print the scene of a tower" },
 	};
 	if (strcmp(program, "cairn") == 0) {
 		out.options = CLI_GLOBALS;
@@ -368,6 +373,7 @@ static bool print_completion(const char *shell, const char *program)
 		daemon_usage("STORE", store, sizeof store);
 		daemon_usage("MESH", mesh, sizeof mesh);
 		daemon_usage("STABILITY", stability, sizeof stability);
+		daemon_usage("SCENE", scene, sizeof scene);
 		out.options = serve;
 		out.verbs = commands;
 		out.verb_count = COUNT_OF(commands);

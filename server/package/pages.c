@@ -22,6 +22,8 @@ void roff_text(const char *text)
 			fputs("\\e", stdout);
 		else if (*text == '-')
 			fputs("\\-", stdout);
+		else if (*text == '|' && text[1] != ' ')
+			fputs("|\\:", stdout); // a list of choices may be broken here
 		else
 			putchar(*text);
 	}
@@ -43,7 +45,9 @@ static void request(const char *name)
 
 void roff_title(const char *name, const char *section, const char *what)
 {
-	printf(".TH %s %s \"\" \"Cairn " PACKAGE_VERSION "\" \"Cairn\"\n.SH NAME\n", name, section);
+	printf(".TH %s %s \"\" \"Cairn " PACKAGE_VERSION "\" \"Cairn\"\n", name, section);
+	// Lists of choices have no spaces to stretch, and a hyphen inside a name would be read as its own.
+	puts(".ad l\n.nh\n.SH NAME");
 	for (const char *at = name; *at != '\0'; at++)
 		putchar(tolower((unsigned char)*at));
 	fputs(" \\- ", stdout);

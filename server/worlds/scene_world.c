@@ -47,12 +47,13 @@ static enum status cook_shapes(const struct scene *scene, struct shape_library *
 		const struct scene_shape *from = &scene->shapes[i];
 		struct shape *shape;
 		struct reason inner;
+		char place[SCENE_PLACE_BYTES];
 		enum status status =
 			shape_cook(from->canonical, from->bytes, from->name.bytes, &shape, &inner);
 		if (status != STATUS_OK)
-			return reason_set(why, status, inner.index, inner.field,
-					  "line %u: shape %s: %s", (unsigned)from->line,
-					  from->label, inner.text);
+			return reason_set(why, status, inner.index, inner.field, "%s: shape %s: %s",
+					  scene_place(scene, from->line, place), from->label,
+					  inner.text);
 		status = shape_library_add(book, shape);
 		shape_release(shape);
 		if (status != STATUS_OK && status != STATUS_EXISTS)
@@ -61,11 +62,13 @@ static enum status cook_shapes(const struct scene *scene, struct shape_library *
 	return STATUS_OK;
 }
 
-/* Applies one batch. A refusal names the command's line in the file (`lines` may be NULL). `values`
- * (may be NULL) receives the ids made, one a command. */
+/* Applies one batch. A refusal names the command's line in the file: `lines` of `scene` (both may be
+ * NULL). `values` (may be NULL) receives the ids made, one a command. */
 static enum status apply_batch(struct world *world, struct command *commands, uint32_t count,
-			       const uint32_t *lines, uint32_t *values, struct reason *why)
+			       const struct scene *scene, const uint32_t *lines, uint32_t *values,
+			       struct reason *why)
 {
+	char place[SCENE_PLACE_BYTES];
 	struct batch batch = { .number = 1, .commands = commands, .count = count };
 	struct batch_result result;
 	enum status status = world_apply(world, &batch, 1, &result);
@@ -77,8 +80,8 @@ static enum status apply_batch(struct world *world, struct command *commands, ui
 		if (!known)
 			*why = *inner;
 		else
-			reason_set(why, result.status, inner->index, inner->field, "line %u: %s",
-				   (unsigned)lines[inner->index], inner->text);
+			reason_set(why, result.status, inner->index, inner->field, "%s: %s",
+				   scene_place(scene, lines[inner->index], place), inner->text);
 		return result.status;
 	}
 	if (values != NULL)
@@ -102,7 +105,7 @@ static enum status use_shapes(struct scene *scene, struct world *world, struct r
 	for (uint32_t first = 0; first < count && status == STATUS_OK; first += BATCH_COMMANDS_MAX)
 		status = apply_batch(world, commands + first,
 				     MIN_OF(count - first, (uint32_t)BATCH_COMMANDS_MAX), NULL,
-				     ids + first, why);
+				     NULL, ids + first, why);
 	if (status == STATUS_OK)
 		scene_resolve(scene, ids);
 	heap_free(commands);
@@ -123,7 +126,7 @@ static enum status apply_scene(struct scene *scene, struct world *world, struct 
 	     first += BATCH_COMMANDS_MAX) {
 		uint32_t end = first + MIN_OF(count - first, (uint32_t)BATCH_COMMANDS_MAX);
 		scene_link(scene, first, end, values);
-		status = apply_batch(world, scene->commands + first, end - first,
+		status = apply_batch(world, scene->commands + first, end - first, scene,
 				     scene->lines + first, values + first, why);
 	}
 	if (status == STATUS_OK)

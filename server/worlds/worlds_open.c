@@ -213,7 +213,9 @@ static enum status open_scene(struct service *service, const char *text, struct 
 		return STATUS_OK;
 	}
 	struct scene *scene;
-	enum status status = scene_load(file, &scene, why);
+	const struct scene_options given = { .lets = service->options->scene_let.items,
+					     .let_count = service->options->scene_let.count };
+	enum status status = scene_load_with(file, &given, &scene, why);
 	if (status != STATUS_OK)
 		return status;
 	log_notes(name, scene->notes);

@@ -3,7 +3,7 @@
  * median of the next ones; the worst residual; how many were solved dense, sparse, or by a
  * fallback.
  *
- *   bench_velocity [walls | heap | towers]…      default: walls heap; towers are 10 000 steps each */
+ *   bench_velocity [walls | heap | drop | towers]…      default: walls heap; towers are 10 000 steps each */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +143,66 @@ static void heap(void)
 	}
 }
 
+/* ---- a heap that lands -------------------------------------------------------------------------- */
+
+enum { LANDING = 30, DROP = 85, BOXES = 512 };
+
+/* 512 boxes of 1 m at random turns, 8 on 8 on 8, just above the ground and each other. */
+static void add_drop(struct stage *stage)
+{
+	struct rng rng = rng_seeded(20);
+	stage_ground(stage);
+	uint32_t box = stage_shape(stage, make_box(0.5, 0.5, 0.5));
+	for (uint32_t k = 0; k < BOXES; k++) {
+		double w = rng_range(&rng, -1, 1), x = rng_range(&rng, -1, 1);
+		double y = rng_range(&rng, -1, 1), z = rng_range(&rng, -1, 1);
+		stage_add(stage,
+			  (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = box,
+					       .friction = 0.6,
+					       .rotation = quat_normalize(quat_make(w, x, y, z)),
+					       .position = { 1.8 * (k % 8), 1 + 1.8 * (k / 64),
+							     1.8 * (k / 8 % 8) } });
+	}
+	stage_parameter(stage, PARAMETER_SLEEP_ENABLED, 0);
+}
+
+/* The ticks in which most of the boxes land: the costliest LANDING in a row of the first DROP. */
+static void drop(void)
+{
+	static const char *const methods[] = { "impact", "lcp" };
+	for (uint32_t m = 0; m < COUNT_OF(methods); m++) {
+		struct stage stage;
+		double times[DROP], sum = 0, most = 0, all = 0, residual = 0;
+		uint32_t at = 0;
+		uint64_t fallbacks = 0, iterations = 0, groups = 0;
+		stage_init(&stage, methods[m]);
+		add_drop(&stage);
+		for (uint32_t k = 0; k < COUNT_OF(times); k++) {
+			times[k] = step_ms(&stage);
+			const struct step_report *report = &stage.dynamics.report;
+			fallbacks += report->fallbacks;
+			iterations += report->iterations;
+			groups += report->impact.groups;
+			residual = scalar_max(residual, report->residual);
+			all += times[k];
+			sum += times[k] - (k >= LANDING ? times[k - LANDING] : 0);
+			if (sum > most) {
+				most = sum;
+				at = k;
+			}
+		}
+		printf("512 boxes dropped, %-10s %8.1f ms a tick to tick %u (all: %.1f), residual %.0e m/s, "
+		       "%llu fallbacks, %llu iterations, %llu groups, penetration %.1e m, %u points\n",
+		       methods[m], most / LANDING, at, all / COUNT_OF(times), residual,
+		       (unsigned long long)fallbacks, (unsigned long long)iterations,
+		       (unsigned long long)groups, stage.dynamics.report.penetration_max,
+		       stage.dynamics.report.points);
+		fflush(stdout);
+		stage_release(&stage);
+	}
+}
+
 /* ---- towers ------------------------------------------------------------------------------------- */
 
 static void towers(void)
@@ -185,6 +245,8 @@ int main(int argc, char **argv)
 			walls();
 		if (all || strcmp(argv[k], "heap") == 0)
 			heap();
+		if (strcmp(argv[k], "drop") == 0)
+			drop();
 		if (strcmp(argv[k], "towers") == 0)
 			towers();
 	}

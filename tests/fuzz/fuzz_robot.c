@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		return 0;
 	}
 	check_commands(scene);
-	const struct source source = { "scene", NULL };
+	const struct source source = { .file = "scene" };
 	status = robot_convert(&source, text, bytes, NULL, NULL, &robot);
 	ASSERT(status == STATUS_OK);
 	check_text(&robot, scene);

@@ -8,7 +8,7 @@
 
 enum status model_read(const char *name, struct shape **out, struct reason *why)
 {
-	struct source source = { name, why };
+	struct source source = { .file = name, .why = why };
 	struct point_cloud cloud = { 0 };
 	struct bytes bytes = { 0 };
 	setenv("CAIRN_MESH_PATH", "/usr/share/assimp/models", 0);

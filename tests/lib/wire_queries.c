@@ -319,6 +319,31 @@ static void pack_stability(struct wire_packer *out)
 	answer_pack_stability_contact(out, &contact);
 }
 
+static void pack_robot(struct wire_packer *out)
+{
+	static const uint8_t bytes[32] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	const struct wire_robot_link link = {
+		.body = 300, .parent = 2, .joint = 7, .kind = 1, .axis_count = 2, .axis = { 0, 3 }
+	};
+	const struct wire_robot robot = { .q = { bytes, 16 },
+					  .rates = { bytes, 16 },
+					  .accelerations = { bytes, 16 },
+					  .bias = { bytes, 16 },
+					  .closure_rows = 5,
+					  .closure_rank = 2,
+					  .residual = 0.5,
+					  .regular = 1 };
+	answer_pack_robot_links(out, 1);
+	answer_pack_robot_link(out, &link);
+	answer_pack_robot(out, &robot);
+}
+
+static void pack_matrix(struct wire_packer *out)
+{
+	static const uint8_t bytes[24] = { 8, 7, 6, 5 };
+	answer_pack_matrix(out, 2, (struct wire_slice){ bytes, sizeof bytes });
+}
+
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 {
 	static const struct wire_totals totals = { .kinetic = 2,
@@ -340,17 +365,18 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 		wire_pack_uint(out, 1);
 		wire_pack_uint(out, 300);
 		return;
-	case WIRE_QUERY_CONTACTS:
-		pack_contact(out);
-		return;
 	case WIRE_QUERY_FORCES:
-		pack_force(out);
-		return;
 	case WIRE_QUERY_STABILITY:
-		pack_stability(out);
+		(kind == WIRE_QUERY_FORCES ? pack_force : pack_stability)(out);
 		return;
+	case WIRE_QUERY_CONTACTS:
 	case WIRE_QUERY_FIELDS:
-		pack_fields(out);
+		(kind == WIRE_QUERY_CONTACTS ? pack_contact : pack_fields)(out);
+		return;
+	case WIRE_QUERY_ROBOT:
+	case WIRE_QUERY_INERTIA:
+	case WIRE_QUERY_JACOBIAN:
+		(kind == WIRE_QUERY_ROBOT ? pack_robot : pack_matrix)(out);
 		return;
 	case WIRE_QUERY_SYSTEMS:
 	case WIRE_QUERY_PARTICLES:

@@ -23,6 +23,7 @@ DYNAMICS = COLLISION + SOLVERS + DATA + [ENGINE + "dynamics/"]
 JOINTS = DYNAMICS + [ENGINE + "joints/"]
 PARTICLES = DYNAMICS + [ENGINE + "particles/"]
 STATICS = DYNAMICS + [ENGINE + "statics/"]
+ARTICULATED = DYNAMICS + [ENGINE + "articulated/"]
 METHODS = JOINTS + PARTICLES + [ENGINE + "methods/"]
 
 MANIFESTS = [ENGINE + "world/commands.def", ENGINE + "world/fields.def"]
@@ -48,10 +49,13 @@ MAY = {
     ENGINE + "particles/": PARTICLES,
     ENGINE + "methods/": METHODS,
     ENGINE + "statics/": STATICS,
-    ENGINE + "world/": METHODS + [ENGINE + "statics/", ENGINE + "engine.h"],
+    ENGINE + "articulated/": ARTICULATED,
+    ENGINE + "world/": METHODS + [ENGINE + "statics/", ENGINE + "articulated/", ENGINE + "engine.h"],
     ENGINE: METHODS + [ENGINE],
     **{room: ROOM + DAEMON[:place] for place, room in enumerate(DAEMON)},
     "protocol/": ["server/base/"] + VOCABULARY,
+    # Formulas of scenes have the engine's sine.
+    "protocol/scene/": ["server/base/", "protocol/", ENGINE + "math/"] + VOCABULARY,
     "clients/": ["server/base/", "protocol/", "clients/"] + VOCABULARY,
     # Programs of the build, which write pages from every list.
     "server/package/": [""],

@@ -15,7 +15,7 @@ VERBS = re.findall(r'^VERB\(\w+, (\w+), "([^"]*)"', (SOURCE / "clients" / "cli" 
 
 def plain(page):
     """A page without the escapes of roff."""
-    return re.sub(r"\\f.|\\&", "", (PACKAGE / "man" / page).read_text()).replace("\\-", "-").replace("\\e", "\\")
+    return re.sub(r"\\f.|\\[&:]", "", (PACKAGE / "man" / page).read_text()).replace("\\-", "-").replace("\\e", "\\")
 
 
 @pytest.mark.skipif(shutil.which("mandoc") is None, reason="mandoc is not installed")

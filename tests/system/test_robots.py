@@ -65,8 +65,8 @@ def test_a_daemon_logs_what_is_not_taken(server):
 
 
 def test_what_is_no_robot_is_refused(tmp_path):
-    done = cairn("convert", SOURCE / "clients" / "scenes" / "tower.yaml")
-    assert done.returncode == 1 and "tower.yaml:1: is no robot file" in done.stderr
+    done = cairn("convert", SOURCE / "clients" / "scenes" / "robots" / "arm.urdf", "--let", "n=3")
+    assert done.returncode == 1 and "a robot file has no variables" in done.stderr
     other = tmp_path / "other.xml"
     other.write_text("<svg/>")
     done = cairn("convert", other)

@@ -7,14 +7,15 @@ import shutil
 import subprocess
 
 import pytest
+from cairn import launch
 from support import BUILD, DAEMON, SANITIZED, SEEDLESS, SOURCE, Cli, daemon
 
 SCENES = sorted((SOURCE / "clients" / "scenes").glob("*.yaml")) + sorted((SOURCE / "clients" / "scenes" / "robots").iterdir())
 TICKS = 4
 LOAD_BY_JS = """
 import { connect, load } from "./src/tcp.js";
-const [address, scene, name] = process.argv.slice(1), client = await connect(address);
-const world = await load(client, scene, name);
+const [address, scene, name, variables] = process.argv.slice(1), client = await connect(address);
+const world = await load(client, scene, name, { variables: JSON.parse(variables) });
 if (world.name !== name || world.tick !== 0) throw new Error(`${world.name} is at tick ${world.tick}`);
 client.close();
 """
@@ -41,21 +42,56 @@ def js(tmp_path_factory):
     return folder
 
 
-def load_by_js(folder, address, name, scene):
-    subprocess.run(["node", "--input-type=module", "--eval", LOAD_BY_JS, address, scene, name], cwd=folder, check=True,
+def load_by_js(folder, address, name, scene, variables=()):
+    words = [address, scene, name, json.dumps(dict(variables))]
+    subprocess.run(["node", "--input-type=module", "--eval", LOAD_BY_JS, *words], cwd=folder, check=True,
                    env={**os.environ, "CAIRN": str(BUILD.resolve() / "cairn")})
 
 
-def load_by_c(address, name, scene):
-    """cairn_client_load of libcairn, called through ctypes."""
+def load_by_c(address, name, scene, lets=()):
+    """cairn_client_load_with of libcairn, called through ctypes."""
     library = ctypes.CDLL(str(BUILD / "package" / "lib" / "libcairn.so"))
     library.cairn_client_close.argtypes = [ctypes.c_void_p]
     client, world = ctypes.c_void_p(), ctypes.c_void_p()
     error = ctypes.create_string_buffer(256)  # cairn_error has 208 bytes
     assert library.cairn_client_open(address.encode(), None, ctypes.byref(client), error) == 0, error.raw[48:]
-    status = library.cairn_client_load(client, name.encode(), str(scene).encode(), ctypes.byref(world), error)
+    array = (ctypes.c_char_p * len(lets))(*(let.encode() for let in lets))
+    status = library.cairn_client_load_with(client, name.encode(), str(scene).encode(), array, len(lets), ctypes.byref(world),
+                                            error)
     library.cairn_client_close(client)
     assert status == 0, error.raw[48:]
+
+
+def test_a_scene_with_other_variables_has_one_history_by_every_way_in(server, js, tmp_path):
+    scene, name, ticks = SOURCE / "clients" / "scenes" / "castle.yaml", "castle", 4
+    variables = {"towers": 4, "rows": "2 + 1"}
+    lets = ["--let", "towers=4", "--let", "rows=2 + 1"]
+    cli, flat = Cli(server.address), tmp_path / "flat.yaml"
+    flat.write_text(cli.text("convert", scene, *lets))
+
+    def run(*words):
+        done = subprocess.run([DAEMON, "run", *words, "--ticks", str(ticks)], check=True, capture_output=True, text=True,
+                              env=SEEDLESS)
+        return {key: json.loads(done.stdout)[key] for key in ("hash", "tick_hash", "bodies")}
+    ran = run(str(scene), *lets)
+    assert ran["bodies"] < run(str(scene))["bodies"] and ran == run(str(flat))
+    with daemon("--scene", str(scene), "--paused", *lets) as other:
+        last = Cli(other.address).json("step", name, ticks)
+    assert (last["hash"], last["tick_hash"]) == (ran["hash"], ran["tick_hash"])
+    with server.connect() as client:
+        ways = {"cli": lambda world: cli.text("load", world, scene, *lets), "flat": lambda world: cli.text("load", world, flat),
+                "python": lambda world: client.load(scene, world, variables=variables)}
+        if js is not None:
+            ways["js"] = lambda world: load_by_js(js, server.address, world, scene, variables)
+        if not SANITIZED:
+            ways["c"] = lambda world: load_by_c(server.address, world, scene, lets[1::2])
+        for way, load in ways.items():
+            load(way)
+            stepped = cli.json("step", way, ticks)
+            assert (stepped["hash"], stepped["tick_hash"]) == (ran["hash"], ran["tick_hash"]), way
+            client.join(way).destroy()
+    with launch(scene=scene, variables=variables) as client:
+        assert client.join(name).step(ticks).hash == ran["hash"]
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda path: path.name)

@@ -1,5 +1,6 @@
 """Stability by every way to ask: `cairn stability` of a scene and of a world, Python, asyncio, and the commands of docs/TOWERS.md."""
 import asyncio
+import csv
 import json
 import math
 import re
@@ -95,6 +96,70 @@ def test_what_is_wrong_is_named(cli, tmp_path):
     assert status == 1 and "load, push or tilt" in errors
     text, code = cli.error("stability", "nowhere")
     assert code == 1 and "nowhere" in text
+
+
+TOWERS = [
+    *(("stands" if m < 5 else "falls", "diamond", "--count", m, *space) for m in (1, 4, 5, 6) for space in ((), ("--space",))),
+    ("stands", "triangle", "--count", 2), ("falls", "triangle"),
+    ("stands", "harmonic"), ("falls", "harmonic", "--factor", 1.0001),
+    ("stands", "harmonic", "--count", 1), ("falls", "harmonic", "--count", 1, "--factor", 1.0001),
+    ("stands", "parabola", "--count", 6), ("stands", "parabola", "--space"),
+    ("stands", "wall"), ("stands", "wall", "--without", "1,3", "--space"),
+    ("falls", "wall", "--without", "8,0"),
+    ("stands", "arch", "--factor", 1.05), ("falls", "arch", "--factor", 0.9), ("falls", "arch", "--friction", 0.1),
+    ("stands", "bridge"), ("falls", "bridge", "--factor", 1.0001),
+    ("falls", "dominoes"), ("stands", "cards"), ("falls", "cards", "--friction", 0.1),
+]
+
+
+def tower(path, *words, kind="diamond"):
+    done = subprocess.run([str(BUILD / "cairn"), "scene", "tower", "--kind", kind, *map(str, words)], capture_output=True, text=True, check=False)
+    path.write_text(done.stdout, encoding="utf-8")
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(("verdict", "kind", "words"), [(v, kind, w) for v, kind, *w in TOWERS])
+def test_generated_towers_stand_or_fall_as_the_source_says(tmp_path, verdict, kind, words):
+    scene = tmp_path / "tower.yaml"
+    assert tower(scene, *words, kind=kind) == (0, "")
+    status, text, _ = ask(scene)
+    found = json.loads(text)
+    assert (found["verdict"], status) == (verdict, 0 if verdict == "stands" else 3)
+    assert found["kkt"] <= 1e-10
+
+
+def test_an_overhang_of_thirty_reaches_half_the_harmonic_number(tmp_path):
+    tower(tmp_path / "h.yaml", kind="harmonic")
+    places = re.findall(r"like: brick, at: \[([-0-9.e]+), ([-0-9.e]+)", (tmp_path / "h.yaml").read_text())
+    assert len(places) == 30
+    assert max(float(x) for x, _ in places) + 0.5 == pytest.approx(1.9974935654, abs=1e-10)
+    tower(tmp_path / "p.yaml", "--count", 5, kind="parabola")
+    places = re.findall(r"like: brick, at: \[([-0-9.e]+)", (tmp_path / "p.yaml").read_text())
+    assert len(places) == 61 and max(map(float, places)) + 0.5 == pytest.approx(2.5)
+
+
+@pytest.mark.parametrize("words", [(), ("--space",)])
+def test_a_tower_of_25_bricks_falls_mirrored_to_its_end(tmp_path, words):
+    """R-all: 1000 steps of the collapse; every brick has its image to 1e-9, nothing overlaps by 1e-6 at the end."""
+    scene, poses = tmp_path / "diamond.yaml", tmp_path / "poses.csv"
+    tower(scene, "--gravity", 1, *words)
+    done = subprocess.run([str(BUILD / "cairnd"), "run", str(scene), "--method", "gauss", "--ticks", "1000", "--poses", str(poses)],
+                          capture_output=True, text=True, check=True)
+    report = json.loads(done.stdout)
+    assert report["residual"] <= 1e-10 and report["penetration"]["max"] <= 1e-6
+    with poses.open(encoding="utf-8") as file:
+        places = sorted((float(row["py"]), float(row["px"]), float(row["pz"])) for row in csv.DictReader(file) if row["id"] != "1")
+    assert len(places) == 25 and max(abs(x) for _, x, _ in places) > 5
+    for y, x, z in places:
+        assert min(max(abs(y - v), abs(x + u), abs(z - w)) for v, u, w in places) <= 1e-9
+
+
+def test_what_no_tower_can_be_made_of_is_refused_by_name(tmp_path):
+    for words, kind, said in [((), "tower", "there are harmonic"), (("--factor", 2), "wall", "has none"), (("--without", "0,0"), "arch", "wall"),
+                              (("--brick", "0,1,1"), "wall", "0.001 to 1000"), (("--gap", 1), "wall", "quarter"),
+                              (("--count", 10000), "wall", "at most 100000 pieces"), (("--factor", "x"), "harmonic", "no number")]:
+        status, errors = tower(tmp_path / "t.yaml", *words, kind=kind)
+        assert status == 1 and said in errors, errors
 
 
 def test_a_shipped_scene_is_answered():

@@ -3,7 +3,8 @@
  *
  *   scene_tables FILE
  *
- * A table begins below a line "<!-- table: NAME -->" and ends at the first empty line. */
+ * A table begins below a line "<!-- table: NAME -->", or "<!-- synonyms -->" for that of synonyms.def,
+ * and ends at the first empty line. */
 #include "protocol/scene/schema.h"
 
 #include <stdio.h>
@@ -116,6 +117,31 @@ static void say_table(const struct schema_table *table)
 	}
 }
 
+/* Each word of a scene once, with all words of others for it. */
+static void say_synonyms(void)
+{
+	static const struct {
+		const char *word, *ours;
+	} all[] = {
+#define SYNONYM(word, ours) { word, ours },
+#include "protocol/scene/synonyms.def"
+#undef SYNONYM
+	};
+	printf("| here | elsewhere |\n|---|---|\n");
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		size_t first = 0;
+		while (strcmp(all[first].ours, all[i].ours) != 0)
+			first++;
+		if (first != i)
+			continue;
+		printf("| `%s` |", all[i].ours);
+		for (size_t k = i; k < COUNT_OF(all); k++)
+			if (strcmp(all[k].ours, all[i].ours) == 0)
+				printf(" `%s`", all[k].word);
+		printf(" |\n");
+	}
+}
+
 static const struct schema_table *named(const char *line)
 {
 	char name[32];
@@ -140,6 +166,10 @@ int main(int count, char **arguments)
 		skipping = skipping && line[0] != '\n';
 		if (!skipping)
 			fputs(line, stdout);
+		if (strcmp(line, "<!-- synonyms -->\n") == 0) {
+			say_synonyms();
+			skipping = true;
+		}
 		if (table != NULL) {
 			say_table(table);
 			skipping = true;

@@ -225,6 +225,13 @@ export interface WorldEvent {
   /** m/s, of a hit */
   speed: number;
 }
+/** Bodies and joints in reduced coordinates. */
+export interface Robot {
+  links: { body: number, parent: number, joint: number, kind: "base" | "axes" | "ball", axes: number[] }[];
+  q: Float64Array, rates: Float64Array, accelerations: Float64Array, bias: Float64Array;
+  closureRows: number, closureRank: number, residual: number;
+  regular: boolean;
+}
 export interface Joint {
   id: number, type: JointType, passes: boolean, asleep: boolean, a: number, b: number, owner: number, tag: number;
   /** m, rad, by axis */
@@ -336,6 +343,9 @@ export class World {
   joint(joint: number): Promise<Joint>;
   joints(body?: number): Promise<Joint[]>;
   linked(body: number): Promise<number[]>;
+  robot(body?: number): Promise<Robot>;
+  inertia(body: number): Promise<{ axes: number, lower: Float64Array }>;
+  jacobian(body: number, position: Vector): Promise<Float64Array[]>;
   fields(): Promise<Field[]>;
   systems(): Promise<ParticleSystem[]>;
   particles(system: number): Promise<{

@@ -1336,6 +1336,16 @@ export const QUERY_LIMITS = {
     ["limit", "U32", 0, 2048],
     ["form", "U32", 0, 1],
   ],
+  30: [
+    ["body", "U32", 0, 4294967295],
+  ],
+  31: [
+    ["body", "U32", 0, 4294967295],
+  ],
+  32: [
+    ["body", "U32", 0, 4294967295],
+    ["position", "PLACE", 0, 0],
+  ],
 };
 
 /** Words for numbers, by list; the first word of a list that begins with 1 is "". */
@@ -1478,6 +1488,9 @@ export const QUERY = {
   sensed: 26,
   systems: 28,
   particles: 29,
+  robot: 30,
+  inertia: 31,
+  jacobian: 32,
 };
 
 /** Kinds of observations of STEP_WORLDS. */

@@ -150,6 +150,32 @@ export class Queries {
     return (await this.#pages(QUERY.joints, body, ([id]) => id)).map(jointItemOf);
   }
 
+  /**
+   * The bodies that joints link with one (0: all dynamic ones) in reduced coordinates (docs/ROBOTS.md): {links: [{body, parent, joint, kind,
+   * axes}, …], q, rates, accelerations, bias, closureRows, closureRank, residual, regular}; `kind`: "base", "axes" or "ball".
+   */
+  async robot(body = 0) {
+    const [links, q, rates, accelerations, bias, [closureRows, closureRank, residual], regular] = await this.query(QUERY.robot, body);
+    return {
+      links: links.map(([id, parent, joint, kind, axes]) => ({ body: id, parent, joint, kind: ["base", "axes", "ball"][kind], axes })),
+      q: whole(q, Float64Array), rates: whole(rates, Float64Array), accelerations: whole(accelerations, Float64Array),
+      bias: whole(bias, Float64Array), closureRows, closureRank, residual, regular: regular === 1,
+    };
+  }
+
+  /** The mass matrix of a robot over the axes of its links: {axes, lower}, the lower triangle by rows. */
+  async inertia(body) {
+    const [axes, entries] = await this.query(QUERY.inertia, body);
+    return { axes, lower: whole(entries, Float64Array) };
+  }
+
+  /** Six rows over the axes of its robot: the velocity of a point (m, world) of a body, and the body's spin. */
+  async jacobian(body, position) {
+    const [axes, entries] = await this.query(QUERY.jacobian, body, position);
+    const values = whole(entries, Float64Array);
+    return Array.from({ length: 6 }, (_, row) => values.slice(row * axes, (row + 1) * axes));
+  }
+
   /** Ids of all bodies connected to one by joints, itself included. */
   linked(body) {
     return this.#pages(QUERY.linked, body, (id) => id);

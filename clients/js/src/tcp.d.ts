@@ -5,4 +5,4 @@ export function openTcp(address: string, events: TransportEvents): Promise<Trans
 /** Opens a session over tcp: or unix:. Rejects with Refused or Closed. */
 export function connect(address: string, options?: ConnectOptions): Promise<Client>;
 /** Sends a scene file to a world, with the program `cairn`, and joins the world. */
-export function load(client: Client, scene: string, name?: string, options?: { token?: string }): Promise<World>;
+export function load(client: Client, scene: string, name?: string, options?: { token?: string, variables?: Record<string, number | string> }): Promise<World>;

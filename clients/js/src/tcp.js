@@ -55,15 +55,16 @@ export function connect(address, options) {
 /**
  * Sends a scene file to a world `name` (default: the file's name without its ending), which is made if it does not exist, and
  * joins it. The program `cairn` reads the file: $CAIRN, or found on the PATH. `token`: a bearer token for it, if the server
- * wants one.
+ * wants one. `variables`: other values of the scene's variables, { name: number or formula }.
  * @returns {Promise<World>}
  * @throws {Error} with the program's text
  */
-export async function load(client, scene, name = path.parse(scene).name, { token } = {}) {
+export async function load(client, scene, name = path.parse(scene).name, { token, variables = {} } = {}) {
   const program = process.env.CAIRN ?? "cairn";
   const env = token === undefined ? process.env : { ...process.env, CAIRN_TOKEN: token };
+  const lets = Object.entries(variables).flatMap(([variable, value]) => ["--let", `${variable}=${value}`]);
   try {
-    await promisify(execFile)(program, ["--connect", client.address, "load", name, scene], { env });
+    await promisify(execFile)(program, ["--connect", client.address, "load", name, scene, ...lets], { env });
   } catch (error) {
     throw new Error(`cairn load ${scene}: ${(error.stderr || error.message).trim()}`, { cause: error });
   }

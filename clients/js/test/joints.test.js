@@ -115,3 +115,29 @@ test("a field with words takes them or their numbers, and refuses other words", 
   // A field without words takes any text.
   assert.deepEqual(command("method", { name: "static" }), [32, "static"]);
 });
+
+test("a robot's mass matrix gives its kinetic energy, and its Jacobian the velocity of a point", async () => {
+  const { world } = await pair("robot");
+  await world.step(1, [command("impulse", { body: 1, impulse: [10, 300, -40] })]);
+  await world.step(20);
+  const { links, q, rates, accelerations, bias, closureRows, residual, regular } = await world.robot(1);
+  assert.deepEqual(links.map(({ body, parent, kind, axes }) => [body, parent, kind, axes.length]), [[1, 0, "base", 6], [2, 1, "axes", 1]]);
+  assert.deepEqual([q.length, rates.length, accelerations.length, bias.length, closureRows, regular], [8, 7, 7, 7, 0, true]);
+  assert.ok(residual < 1e-9);
+  const { axes, lower } = await world.inertia(2), entry = (i, k) => (i < k ? entry(k, i) : lower[(i * (i + 1)) / 2 + k]);
+  const { kinetic } = await world.totals();
+  let twice = 0;
+  for (let i = 0; i < axes; i++) for (let k = 0; k < axes; k++) twice += rates[i] * entry(i, k) * rates[k];
+  assert.ok(Math.abs(twice / 2 - kinetic) < 1e-9 * kinetic, `${twice / 2} and ${kinetic} J`);
+  // Without forces M q'' = −b.
+  for (let i = 0; i < axes; i++) {
+    let sum = bias[i];
+    for (let k = 0; k < axes; k++) sum += entry(i, k) * accelerations[k];
+    assert.ok(Math.abs(sum) < 1e-6 * kinetic, `${sum} of row ${i}`);
+  }
+  const seen = await world.subscribe({ profile: PROFILE.exact }), mirror = await frameAfter(seen, world, () => world.step(0));
+  const { position, velocity, spin } = mirror.body(2);
+  const rows = await world.jacobian(2, position), speeds = rows.map((row) => row.reduce((sum, value, k) => sum + value * rates[k], 0));
+  [...velocity, ...spin].forEach((value, i) => assert.ok(Math.abs(speeds[i] - value) < 1e-3, `${speeds} of ${[...velocity, ...spin]}`));
+  await assert.rejects(world.jacobian(2, [NaN, 0, 0]));
+});

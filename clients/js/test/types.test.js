@@ -16,7 +16,9 @@ const OPTIONS = {
 
 /** A program of one module with this text, and the messages of its errors. */
 function compile(text) {
-  const file = path.join(ROOT, "test", `typed-${process.pid}.mts`);
+  // In dist, which is what the copy of the package has beside its source: a new file elsewhere would make npm_stage renew it.
+  const file = path.join(ROOT, "dist", `typed-${process.pid}.mts`);
+  fs.mkdirSync(path.dirname(file), { recursive: true });
   fs.writeFileSync(file, text);
   try {
     const program = ts.createProgram([file], OPTIONS);

@@ -491,6 +491,9 @@ wire.query = {
 	sensed = {number = 26, fields = {{name = "body"}, {name = "limit", default = 1024}}},
 	systems = {number = 28, fields = {}},
 	particles = {number = 29, fields = {{name = "system"}, {name = "after", default = 0}, {name = "limit", default = 1024}, {name = "form", default = 0}}},
+	robot = {number = 30, fields = {{name = "body", default = 0}}},
+	inertia = {number = 31, fields = {{name = "body"}}},
+	jacobian = {number = 32, fields = {{name = "body"}, {name = "position"}}},
 }
 
 wire.column = {

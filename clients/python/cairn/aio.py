@@ -283,9 +283,10 @@ class Client(Session):
         self.worlds[info[1]].take_info(info)
         return self.worlds[info[1]]
 
-    async def load(self, scene, name=None, base=None, balance=False):
+    async def load(self, scene, name=None, base=None, balance=False, variables=None):
         """As cairn.Client.load."""
-        return await self.join(await asyncio.to_thread(load_scene, self, scene, name, base, balance))
+        return await self.join(await asyncio.to_thread(load_scene, self, scene, name, base, balance,
+                                                 variables))
 
     def vector(self, worlds, actions=(), observe=(), ticks=1, batch=None, hashes=False, anyway=False):
         """As cairn.Client.vector, with coroutines for the methods that wait (vector.AsyncVector). Needs NumPy."""
@@ -580,5 +581,6 @@ def _query_coroutine(method):
 
 
 for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions",
-              "methods", "parameters", "joint", "forces", "fields", "field_force", "past", "when", "difference", "sensed", "stability"):
+              "methods", "parameters", "joint", "forces", "fields", "field_force", "past", "when", "difference", "sensed", "stability",
+              "robot", "inertia", "jacobian"):
     setattr(World, _name, _query_coroutine(getattr(_World, _name)))

@@ -350,11 +350,11 @@ class Client(Session):
         self.worlds[number].take_info(info)
         return self.worlds[number]
 
-    def load(self, scene, name=None, base=None, balance=False):
+    def load(self, scene, name=None, base=None, balance=False, variables=None):
         """Sends the scene file or robot file to a world `name` (default: the file's name without its ending), which is made if
-        it does not exist, and returns it joined. `base`, `balance`: as of `cairn load`, for robots. The program `cairn` reads
+        it does not exist, and returns it joined. `variables`: other values of variables of the scene, {name: number or formula}. `base`, `balance`: as of `cairn load`, for robots. The program `cairn` reads
         the file (server.find_program). Raises RuntimeError with its error, FileNotFoundError."""
-        return self.join(load_scene(self, scene, name, base, balance))
+        return self.join(load_scene(self, scene, name, base, balance, variables))
 
     def vector(self, worlds, actions=(), observe=(), ticks=1, batch=None, hashes=False, anyway=False):
         """Many worlds that are stepped by one message (vector.Vector). Needs NumPy."""
@@ -366,12 +366,18 @@ class Client(Session):
         return self.ask("reply", "info", what)[1]
 
 
-def load_scene(client, scene, name=None, base=None, balance=False):
+def let_words(variables):
+    """The options that give a scene's variables other values; numbers as they are, or formulas as text."""
+    return [word for name, value in (variables or {}).items()
+            for word in ("--let", f"{name}={value if isinstance(value, str) else repr(float(value))}")]
+
+
+def load_scene(client, scene, name=None, base=None, balance=False, variables=None):
     """Runs `cairn load` against the client's server; returns the world's name."""
     from .server import find_program  # which needs this module
     name = name or pathlib.Path(scene).stem
     words = [find_program("cairn"), "--connect", client.address, "load", name, os.fspath(scene)]
-    words += ([] if base is None else ["--base", base]) + (["--balance"] if balance else [])
+    words += ([] if base is None else ["--base", base]) + (["--balance"] if balance else []) + let_words(variables)
     environment = dict(os.environ)
     if client.token is not None:
         environment["CAIRN_TOKEN"] = client.token.decode()

@@ -38,6 +38,11 @@ def particles_of(answer):
     return [(ids[i], x[3 * i:3 * i + 3], v[3 * i:3 * i + 3], *(column[i] for column in rest)) for i in range(count)]
 
 
+def reals_of(column):
+    """The numbers of a column of an answer."""
+    return struct.unpack(f"<{len(column) // 8}d", column)
+
+
 class WorldQueries:
     """Answers about the world as it is; a base of World."""
 
@@ -184,6 +189,29 @@ class WorldQueries:
         """The joints of a body, or (0) all joints, by id, as dicts: id, type, passes, asleep, a, b, coordinates (m, rad), force
         (N), torque (N m), anchor_a, anchor_b (m, world), owner, tag."""
         return [joints.of_list(item) for item in self._pages("joints", body, lambda item: item[0])]
+
+    def robot(self, body=0):
+        """The bodies that joints link with `body` (0: all dynamic ones) in reduced coordinates, a dict (docs/ROBOTS.md): links [(body,
+        parent, joint, kind, axes), …], kind "base", "axes" or "ball"; q, rates, accelerations and bias (tuples); closure_rows,
+        closure_rank, residual, regular."""
+        links, *columns, closures, regular = self.query(QUERY["robot"], body)
+        names = "q", "rates", "accelerations", "bias"
+        found = {"links": [(*link[:3], ("base", "axes", "ball")[link[3]], tuple(link[4])) for link in links]}
+        found.update(zip(names, map(reals_of, columns)))
+        found.update(zip(("closure_rows", "closure_rank", "residual"), closures), regular=bool(regular))
+        return found
+
+    def inertia(self, body):
+        """The mass matrix of a robot over the axes of its links, rows of a symmetric matrix."""
+        axes, entries = self.query(QUERY["inertia"], body)
+        lower = reals_of(entries)
+        return [[lower[max(i, j) * (max(i, j) + 1) // 2 + min(i, j)] for j in range(axes)] for i in range(axes)]
+
+    def jacobian(self, body, position):
+        """Six rows over the axes of the robot: the velocity of a point (m, world) of a body, and the body's spin."""
+        axes, entries = self.query(QUERY["jacobian"], body, _floats(position))
+        values = reals_of(entries)
+        return [list(values[row * axes:(row + 1) * axes]) for row in range(6)]
 
     def linked(self, body):
         """Ids of all bodies connected to `body` by joints, `body` included."""

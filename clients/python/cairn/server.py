@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 
-from .client import Client
+from .client import Client, let_words
 
 
 def find_program(name="cairnd"):
@@ -118,14 +118,15 @@ class _Launched(Client):
         shutil.rmtree(self.server.directory, ignore_errors=True)
 
 
-def launch(scene=None, paused=True, web=False, arguments=(), **options):
+def launch(scene=None, paused=True, web=False, arguments=(), variables=None, **options):
     """Starts a daemon and returns a Client connected to it, whose close() (or the end of its `with` block) ends the daemon.
 
     `scene`: the path of a scene file, or several; each becomes a world with the scene's name, `paused` or running. `web`: the
     viewer is served on a free port of this machine (World.view shows it). `arguments`: further options of cairnd; `options`:
-    those of connect(). Raises RuntimeError with the daemon's log if it does not start, FileNotFoundError without cairnd."""
+    those of connect(). `variables`: other values of variables of the scenes, {name: number or formula}. Raises RuntimeError with the daemon's log if it does not start, FileNotFoundError without cairnd."""
     scenes = [scene] if isinstance(scene, (str, os.PathLike)) else scene or []
     words = [word for path in scenes for word in ("--scene", os.fspath(path))]
+    words += let_words(variables)
     if scenes and paused:
         words.append("--paused")
     if web:

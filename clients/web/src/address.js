@@ -31,3 +31,12 @@ export function linkTo({ name, camera, target, tick, epoch }) {
   const options = new URLSearchParams({ world: name, camera: [...camera, ...target].map(rounded).join(), tick, epoch });
   return `${location.origin}${location.pathname}#${decodeURIComponent(options)}`;
 }
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+/** What else somebody needs who gets a link: the way to a server that listens on its own machine only; "" if nothing. */
+export function reachOf({ hostname, port, protocol }) {
+  if (!LOOPBACK.test(hostname)) return "";
+  const number = port || (protocol === "https:" ? 443 : 80);
+  return ` It opens on the machine of this page only; on another one, run first: ssh -N -L ${number}:127.0.0.1:${number} and the name of that machine.`;
+}

@@ -2,15 +2,19 @@
  * All bodies as instances: one draw call for each shape, however many bodies have it. A placement of a body is one
  * instance of its shape's batch.
  */
-import { Box3, Color, Matrix4, MeshLambertMaterial, Quaternion, Vector3 } from "three";
+import { Box3, Box3Helper, Color, Matrix4, MeshLambertMaterial, Quaternion, Vector3 } from "three";
 import { FLAG, shapes } from "cairn-client";
 import { edgeLines, edgesOf } from "./edges.js";
 import { geometryOf, groundTexture } from "./geometry.js";
-import { Instances, posed } from "./instances.js";
+import { Instances } from "./instances.js";
 import { poseAt } from "./playback.js";
+import { posed } from "./posed.js";
+import { HIDES, MOVES, RECEIVES } from "./shade.js";
 
 const FIRST_INSTANCES = 32;
 const CHOSEN = new Color(0xffd166);
+/** A chosen half-space, which has no outline. */
+const CHOSEN_GROUND = new Color(0xc2c6c2).lerp(CHOSEN, 0.25);
 const STATIC = new Color(0xb2b6b8);
 const GROUND = new Color(0xc2c6c2);
 /** Colours of dynamic bodies: one for each shape, in the order in which shapes appear. */
@@ -37,13 +41,13 @@ const STATUS_STATIC = 1;
 
 /** Instances of one shape. */
 class Batch {
-  /** @param sensor whether its bodies are sensors, which are drawn translucent with an outline */
-  constructor(scene, name, sensor) {
-    this.scene = scene;
-    this.name = name;
-    this.sensor = sensor;
+  /** @param sensor whether its bodies are sensors, which are drawn translucent with an outline; @param fixed whether they are static */
+  constructor(scene, name, sensor, fixed) {
+    Object.assign(this, { scene, name, sensor, fixed });
     // Edges lie on the faces, so the faces step back.
-    this.material = posed(new MeshLambertMaterial({ vertexColors: true, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }));
+    this.material = posed(new MeshLambertMaterial({ vertexColors: true, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }),
+      { lit: true });
+    if (fixed) this.material.defines = { FLOOR: "" };
     this.mesh = null;
     this.edges = null;
     this.edgeGeometry = null;
@@ -76,12 +80,22 @@ class Batch {
     this.mesh = new Instances(this.geometry, this.material, capacity); // the next draw() sets their number
     this.mesh.castShadow = this.kind !== "plane" && !this.sensor;
     this.mesh.receiveShadow = true;
+    this.#layers();
     this.mesh.userData.batch = this;
     this.scene.add(this.mesh);
     if (this.edgeGeometry === null) return;
     this.edges = edgeLines(this.edgeGeometry, this.mesh,
       this.sensor ? { colour: SENSOR, opacity: 0.9 } : { colour: 0x14100c, opacity: EDGE });
     this.scene.add(this.edges);
+  }
+
+  /** What is translucent neither hides the sky nor lies under it. */
+  #layers() {
+    const { layers } = this.mesh, solid = !this.material.transparent;
+    layers.set(0);
+    if (solid) layers.enable(RECEIVES);
+    if (solid && this.mesh.castShadow) layers.enable(HIDES);
+    if (solid && this.mesh.castShadow && !this.fixed) layers.enable(MOVES);
   }
 
   #remove() {
@@ -118,6 +132,7 @@ class Batch {
     const clear = on || this.sensor;
     Object.assign(this.material,
       { transparent: clear, opacity: this.sensor ? GLASS : on ? FADED : 1, depthWrite: !clear, needsUpdate: true });
+    if (this.mesh !== null) this.#layers();
   }
 
   add(item) {
@@ -181,6 +196,10 @@ export class Crowd {
     this.scene = scene;
     this.#fetch = fetch;
     this.chosen = 0;
+    /** Around a chosen static body, which may be a whole terrain and keeps its colour. */
+    this.outline = new Box3Helper(new Box3(), CHOSEN);
+    this.outline.visible = false;
+    scene.add(this.outline);
     /** Grows when bodies, their states or the look of all of them change. */
     this.version = 0;
   }
@@ -229,11 +248,11 @@ export class Crowd {
   /** The colour that a body was given, or undefined. */
   colourGiven(id) { return this.#given.get(id); }
 
-  #batch(name, sensor) {
-    const key = sensor ? `${name} sensor` : name;
+  #batch(name, sensor, fixed) {
+    const key = `${name}${sensor ? " sensor" : ""}${fixed ? " fixed" : ""}`;
     let batch = this.#batches.get(key);
     if (batch === undefined) {
-      batch = new Batch(this.scene, name, sensor);
+      batch = new Batch(this.scene, name, sensor, fixed);
       this.#batches.set(key, batch);
       const bytesOf = name === "" ? Promise.resolve(shapes.sphere(0.05)) : this.#fetch(name);
       bytesOf.then((bytes) => { if (this.#batches.get(key) === batch) this.#shown(batch, shapes.describe(bytes)); })
@@ -271,12 +290,13 @@ export class Crowd {
 
   #make(mirror, slot) {
     const id = mirror.ids[slot], sensor = (mirror.status[slot * 2 + 1] & FLAG.sensor) !== 0;
+    const fixed = mirror.status[slot * 2] === STATUS_STATIC;
     // A point mass has no shape; it is drawn small.
     const placements = mirror.shapes[slot]?.length > 0 ? mirror.shapes[slot]
       : [{ shape: "", position: [0, 0, 0], rotation: [1, 0, 0, 0] }];
     const known = this.#bodies.get(id), given = mirror.shapes[slot];
-    if (known !== undefined && known.shapes === given && known.sensor === sensor) return; // the same list: nothing was made anew
-    const key = placements.map(({ shape, position, rotation }) => `${shape}${position}${rotation}`).join() + sensor;
+    if (known !== undefined && known.shapes === given && known.sensor === sensor && known.fixed === fixed) return; // the same list: nothing was made anew
+    const key = placements.map(({ shape, position, rotation }) => `${shape}${position}${rotation}`).join() + sensor + fixed;
     if (known?.key === key) {
       known.shapes = given;
       return;
@@ -285,10 +305,10 @@ export class Crowd {
     const items = placements.map(({ shape, position: [x, y, z], rotation: [w, i, j, k] }) => {
       const at = new Vector3(x, y, z), turn = new Quaternion(i, j, k, w), local = new Matrix4().compose(at, turn, this.#scratch.one);
       const item = { id, slot, local, at, turn, identity: x === 0 && y === 0 && z === 0 && w === 1 };
-      this.#batch(shape, sensor).add(item);
+      this.#batch(shape, sensor, fixed).add(item);
       return item;
     });
-    Object.assign(items, { key, sensor, shapes: given });
+    Object.assign(items, { key, sensor, fixed, shapes: given });
     this.#bodies.set(id, items);
   }
 
@@ -331,11 +351,20 @@ export class Crowd {
       batch.visible = shown;
       batch.fineEdges(metresPerPixel);
     }
+    this.#outlineChosen(mirror, moment);
+  }
+
+  #outlineChosen(mirror, moment) {
+    const slot = mirror.slots.get(this.chosen), still = slot !== undefined && mirror.status[slot * 2] === STATUS_STATIC;
+    const drawn = still ? this.drawnBox(mirror, moment, this.chosen) : null;
+    this.outline.visible = drawn !== null;
+    if (drawn !== null) this.outline.box.copy(drawn.box);
   }
 
   #colour(mirror, item) {
-    if (item.id === this.chosen) return CHOSEN;
     const status = mirror.status[item.slot * 2], flags = mirror.status[item.slot * 2 + 1];
+    if (item.id === this.chosen && status !== STATUS_STATIC) return CHOSEN;
+    if (item.id === this.chosen && item.batch.kind === "plane") return CHOSEN_GROUND;
     if (flags & FLAG.quarantine) return BROKEN;
     const painted = this.#paint?.(mirror, item.id) ?? null;
     if (painted !== null) return painted;

@@ -5,23 +5,7 @@
 import {
   DynamicDrawUsage, InstancedBufferAttribute, InstancedBufferGeometry, LineSegments, Matrix4, Mesh, MeshDepthMaterial, Quaternion, Vector3,
 } from "three";
-
-const POSE = `
-attribute vec3 place;
-attribute vec4 turn;
-vec3 turned(vec3 v) { return v + 2.0 * cross(turn.xyz, cross(turn.xyz, v) + turn.w * v); }
-`;
-
-/** Lets a material draw instances. */
-export function posed(material) {
-  material.onBeforeCompile = (shader) => {
-    shader.vertexShader = POSE + shader.vertexShader
-      .replace("#include <beginnormal_vertex>", "#include <beginnormal_vertex>\nobjectNormal = turned(objectNormal);")
-      .replace("#include <begin_vertex>", "#include <begin_vertex>\ntransformed = turned(transformed) + place;");
-  };
-  material.customProgramCacheKey = () => "posed";
-  return material;
-}
+import { posed } from "./posed.js";
 
 /** How all instances are drawn into shadow maps. */
 const DEPTH = posed(new MeshDepthMaterial());

@@ -28,7 +28,7 @@ const LIST = [
   { key: "M", does: "methods and parameters" },
   { key: "L", does: "list of bodies" },
   { key: "G", does: "plots" },
-  { key: "Y", does: "layers: velocity, frames, boxes, islands, sleep" },
+  { key: "Y", does: "layers: velocity, frames, boxes, islands, sleep and more" },
   { key: "K", does: "copy a link to this view" },
   { key: "I", does: "save the picture" },
   { key: "O", does: "begin or save a video" },

@@ -1,6 +1,6 @@
 /** The viewer's page: connects its parts and draws the pictures. */
 import { shapes } from "cairn-client";
-import { dropToken, linkTo, showWorld, viewOf } from "./address.js";
+import { dropToken, linkTo, reachOf, showWorld, viewOf } from "./address.js";
 import { removeBody } from "./ball.js";
 import { Banner } from "./banner.js";
 import { Bodies } from "./bodies.js";
@@ -230,7 +230,7 @@ async function share() {
   const address = linkTo({ name: link.world.name, camera, target, tick, epoch });
   try {
     await navigator.clipboard.writeText(address);
-    note("The link is in the clipboard. It has no token: it lets others watch.");
+    note(`The link is in the clipboard. It has no token: it lets others watch.${reachOf(location)}`, 12000);
   } catch {
     note(address, 30000); // to be copied by hand: the browser refuses the clipboard
   }
@@ -275,6 +275,7 @@ function toggle(id) {
 function throwOrGrip() {
   hand.throwing = !hand.throwing;
   element("throw").setAttribute("aria-pressed", hand.throwing);
+  if (hand.throwing) note("Each click throws a ball. B again: clicks choose bodies.");
 }
 
 function remove() {
@@ -297,6 +298,12 @@ element("speed").onchange = ({ target }) => {
 element("contacts").onchange = ({ target }) => { contacts.on = crowd.faded = target.checked; };
 element("joints").onchange = ({ target }) => { joints.on = target.checked; };
 element("fields").onchange = ({ target }) => { fields.on = target.checked; };
+// These switches stand among the layers, too.
+for (const name of ["contacts", "joints", "fields"]) {
+  const line = element("layers").querySelector(`[name=${name}]`);
+  line.onchange = () => toggle(name);
+  element(name).addEventListener("change", ({ target }) => { line.checked = target.checked; });
+}
 element("focus").onchange = ({ target }) => focus.set(target.checked, link);
 element("shadows").onchange = ({ target }) => { stage.shadows = target.checked; };
 element("reset").onclick = () => { if (link.mirror !== null) lookAt(link.mirror); };
@@ -368,7 +375,7 @@ function refresh(now) {
   if (world === null || !link.connected) return;
   contacts.refresh(world, inspector.id, now);
   fields.refresh(world, crowd.planar, now);
-  particles.refresh(world, now);
+  particles.refresh(world, mirror, now);
   looks.refresh(world, mirror, now);
   layers.refresh(world, mirror, now);
   inspector.refresh(world, mirror, contacts, now);
@@ -431,7 +438,7 @@ function picture(now) {
   const shown = () => { if (crowd.complete && moment !== null) allShown(mirror, now); };
   if (!fresh) {
     if (!view.framed) shown();
-    return false;
+    return moment !== null && view.framed && stage.refine();
   }
   if (moment !== null) {
     fitShadows(mirror, now);

@@ -18,6 +18,8 @@ class Cloud {
     this.mesh = null;
     this.asked = -Infinity;
     this.waiting = false;
+    /** The world's state for which particles were asked for last. */
+    this.state = "";
   }
 
   /** A mesh with room for so many. */
@@ -69,25 +71,27 @@ export class Particles {
   /** Particles drawn. */
   get count() { return [...this.#clouds.values()].reduce((sum, { mesh }) => sum + (mesh?.count ?? 0), 0); }
 
-  /** Called once per picture: asks for systems and particles if that is due. */
-  refresh(world, now) {
-    for (const cloud of this.#clouds.values()) this.#ask(world, cloud, now);
+  /** Called once per picture: asks for systems if that is due, and for particles if the world's state has changed. */
+  refresh(world, mirror, now) {
+    const state = `${mirror.epoch}/${mirror.tick}/${mirror.edit}`;
+    for (const cloud of this.#clouds.values()) this.#ask(world, cloud, state, now);
     if (this.#waiting || now - this.#asked < SYSTEMS_MS) return;
     this.#asked = now;
     this.#waiting = true;
     world.systems().then((systems) => this.#take(systems), () => {}).finally(() => { this.#waiting = false; });
   }
 
-  #ask(world, cloud, now) {
-    if (cloud.waiting || now - cloud.asked < PARTICLES_MS) return;
+  #ask(world, cloud, state, now) {
+    if (cloud.waiting || cloud.state === state || now - cloud.asked < PARTICLES_MS) return;
     cloud.asked = now;
+    cloud.state = state;
     cloud.waiting = true;
     const { id } = cloud.system;
     world.particlesView(id).then((view) => {
       if (this.#clouds.get(id) !== cloud) return;
       cloud.draw(this.group, view);
       this.version++;
-    }, () => {}).finally(() => { cloud.waiting = false; });
+    }, () => { cloud.state = ""; }).finally(() => { cloud.waiting = false; });
   }
 
   /** Keeps the clouds of systems that look as before. */

@@ -118,7 +118,7 @@ class Player {
       stage.ground = crowd.ground;
     }
     const state = [crowd.version, stage.version, joints.on, this.#next].join();
-    if (state === this.drawn && !stage.move()) return this.playing;
+    if (state === this.drawn && !stage.move()) return this.playing || stage.refine();
     this.drawn = state;
     this.#fit();
     crowd.draw(mirror, moment, stage.metresPerPixel);

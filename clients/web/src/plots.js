@@ -5,8 +5,8 @@
 import { Side } from "./side.js";
 import { save } from "./save.js";
 
-/** Period of samples, ms, and the number kept. */
-const SAMPLE_MS = 250, KEPT = 240;
+/** Period of samples, ms, the number kept, and how many at least fill a plot from side to side. */
+const SAMPLE_MS = 250, KEPT = 240, FILLING = 40;
 /** Period of the questions for the overlap and for the counters of the step, ms, and contact points that are looked at. */
 const SLOW_MS = 1000, POINTS_MAX = 1024;
 /** The plots: title, unit, and the columns they show. */
@@ -28,12 +28,12 @@ const COLOURS = ["#2f86c2", "#d98a1f"];
 const brief = (value) => (value !== 0 && (Math.abs(value) >= 1e5 || Math.abs(value) < 1e-2) ? value.toExponential(1)
   : String(Number(value.toPrecision(4))));
 
-/** Draws the columns of samples into a canvas; gaps (NaN) are left out. */
+/** Draws the columns of samples into a canvas, with the numbers at its top and bottom; gaps (NaN) are left out. */
 function draw(canvas, samples, columns) {
   const context = canvas.getContext("2d"), values = samples.flatMap((sample) => columns.map((column) => sample[column])).filter(Number.isFinite);
   context.clearRect(0, 0, WIDTH, HEIGHT);
   if (values.length === 0) return;
-  const low = Math.min(...values, 0), high = Math.max(...values, low + 1e-9);
+  const low = Math.min(...values, 0), high = Math.max(...values, low + 1e-9), span = Math.max(samples.length, FILLING) - 1;
   columns.forEach((column, k) => {
     context.strokeStyle = COLOURS[k];
     context.lineWidth = 1.5;
@@ -42,11 +42,14 @@ function draw(canvas, samples, columns) {
     samples.forEach((sample, i) => {
       const y = HEIGHT - 3 - ((sample[column] - low) / (high - low)) * (HEIGHT - 6);
       if (!Number.isFinite(y)) pen = false;
-      else context[pen ? "lineTo" : "moveTo"]((i / (KEPT - 1)) * WIDTH, y);
+      else context[pen ? "lineTo" : "moveTo"]((i / span) * WIDTH, y);
       if (Number.isFinite(y)) pen = true;
     });
     context.stroke();
   });
+  Object.assign(context, { fillStyle: "#7d8790", font: "10px sans-serif", textAlign: "right" });
+  context.fillText(brief(high), WIDTH - 3, 10);
+  context.fillText(brief(low), WIDTH - 3, HEIGHT - 4);
 }
 
 export class Plots extends Side {

@@ -5,6 +5,8 @@ import {
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { Eye } from "./eye.js";
+import { shadeUniforms } from "./posed.js";
+import { Shade } from "./shade.js";
 import { freePart, placeFor, shiftInto } from "./view.js";
 
 /** Colours of a scheme: overhead, at the horizon (where it is also the fog's), and the light from sky and ground. */
@@ -29,6 +31,8 @@ const ABOVE = 0.1;
 const STILL = 3e-5;
 /** What is left of a drag's motion decays at this rate, 1/s, whatever the number of pictures a second. */
 const DAMPING = 6;
+/** A picture that has not changed for so long, ms, is refined. */
+const STILL_MS = 200;
 /** The shadow map is fitted anew when what it has to cover has become larger, or this much smaller, or has moved by this share. */
 const SMALLER = 0.55, MOVED = 0.2;
 
@@ -60,6 +64,7 @@ export class Stage {
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.toneMappingExposure = 1.15;
     this.scene = new Scene();
+    this.shade = new Shade(this.renderer, this.scene, shadeUniforms);
     const dark = window.matchMedia("(prefers-color-scheme: dark)");
     this.#paint(dark.matches ? SCHEMES.dark : SCHEMES.light);
     dark.addEventListener("change", ({ matches }) => this.#paint(matches ? SCHEMES.dark : SCHEMES.light));
@@ -77,8 +82,12 @@ export class Stage {
   ground = null;
   /** The user, a key or a link has moved the camera since frame(). */
   handled = false;
+  /** Whether the light of the sky has shadows, too. */
+  #shaded = true;
   #followed = null;
   #moved = 0;
+  /** When the last picture was made that differs from the one before. */
+  #changed = -Infinity;
   /** The camera's pose in the last picture. */
   #drawn = { position: new Vector3(), quaternion: new Quaternion() };
 
@@ -145,7 +154,8 @@ export class Stage {
   }
 
   set shadows(on) {
-    this.sun.castShadow = on;
+    this.sun.castShadow = this.#shaded = on;
+    if (!on) this.shade.end();
     this.version++;
   }
 
@@ -247,6 +257,15 @@ export class Stage {
     this.#drawn.position.copy(this.camera.position);
     this.#drawn.quaternion.copy(this.camera.quaternion);
     this.sky.position.copy(this.camera.position);
+    if (this.#shaded) this.shade.begin(this.covered);
     this.renderer.render(this.scene, this.camera);
+    this.#changed = performance.now();
+  }
+
+  /** While the picture is still: one pass more of the sky's light. @returns {boolean} whether there is another one to make */
+  refine() {
+    if (this.shade.complete) return false;
+    if (performance.now() - this.#changed > STILL_MS && this.shade.refine(this.camera, this.covered)) this.renderer.render(this.scene, this.camera);
+    return true;
   }
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { daemon } from "../../js/test/daemon.js";
 import { command } from "../../js/src/commands.js";
+import { reachOf } from "../src/address.js";
 import { search } from "../src/bodies.js";
 import { TOKEN, launch, withoutWebGL, writeTokens } from "./browser.js";
 
@@ -275,6 +276,10 @@ test("the address says the joined world; a link carries world, camera and tick; 
   await page.waitForFunction((n) => cairn.link.mirror.tick === n, tick);
   await page.click("#share");
   const copied = await page.evaluate(() => cairn.copied);
+  // The test's server listens on this machine only, so the link alone does not reach it from another one.
+  await page.waitForFunction((port) => document.getElementById("note").textContent.includes(`ssh -N -L ${port}:127.0.0.1:${port}`), new URL(address).port);
+  assert.equal(reachOf(new URL("https://cairn.example/")), "");
+  for (const local of ["http://localhost:80/", "http://[::1]/"]) assert.match(reachOf(new URL(local)), / 80:127\.0\.0\.1:80 /);
   assert.ok(!copied.includes("token") && copied.startsWith(address), copied);
   await page.evaluate(() => cairn.link.world.step(3));
   const other = await open(copied.slice(copied.indexOf("#") + 1));

@@ -122,3 +122,16 @@ test("islands are what contacts and joints connect, but not through static bodie
   }
   assert.deepEqual(wrong, []);
 });
+
+test("contacts, joints and fields are among the layers: one switch in two places, with a legend", async () => {
+  for (const name of ["contacts", "joints", "fields"]) {
+    await page.check(`#layers [name=${name}]`);
+    assert.equal(await page.isChecked(`#${name}`), true, name);
+    await page.uncheck(`#${name}`);
+    assert.equal(await page.isChecked(`#layers [name=${name}]`), false, name);
+  }
+  const unexplained = await page.$$eval("#layers li", (lines) => lines.filter((line) => line.querySelector("i") === null ||
+    getComputedStyle(line.querySelector("i")).width === "0px" || line.lastChild.textContent.trim().length < 8).length);
+  assert.equal(unexplained, 0);
+  assert.deepEqual(wrong, []);
+});

@@ -62,6 +62,7 @@ async function picturesOf(browser, folder, to) {
       await page.waitForFunction(() => cairn.moment() && cairn.framed() && cairn.crowd.complete && cairn.looks.answers > 0 &&
         cairn.playback.playhead === cairn.link.mirror.tick);
       await page.waitForTimeout(1500); // the shadow map is fitted twice a second, and water comes with a query
+      await page.waitForFunction(() => cairn.stage.shade.complete);
       await take(page, join(to, `${names[i]}.jpg`));
     }
     await page.close();

@@ -42,6 +42,7 @@ try {
       .reduce((top, id) => (height(id) > height(top) ? id : top)));
   }, [...["contacts", "joints", "fields", "body"].map((choice) => choices.includes(choice)), near, physics, choices.includes("front")]);
   await page.waitForTimeout(4000);
+  if (ticks > 0) await page.waitForFunction(() => cairn.stage.shade.complete);
   if (choices.includes("bare")) await page.evaluate(() => document.body.classList.add("bare"));
   await page.screenshot({ path: out, timeout: 120000, ...(out.endsWith(".jpg") ? { type: "jpeg", quality: 80 } : {}) });
 } finally {

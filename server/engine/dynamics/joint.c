@@ -73,7 +73,7 @@ struct joint_layout {
 	enum joint_counting counting;
 };
 
-static double locked_value(const struct joint *self, uint32_t axis)
+double joint_locked_value(const struct joint *self, uint32_t axis)
 {
 	ASSERT(axis < JOINT_AXES);
 	const struct joint_axis *data = &self->axes[axis];
@@ -108,7 +108,7 @@ static void lay_out_angles(const struct joint *self, struct joint_layout *layout
 		return;
 	}
 	for (uint32_t k = 0; k < 3; k++)
-		if (layout->locked >> (3 + k) & 1 && locked_value(self, 3 + k) == 0)
+		if (layout->locked >> (3 + k) & 1 && joint_locked_value(self, 3 + k) == 0)
 			zero |= 1u << k;
 	if ((zero & 6) == 4)
 		layout->counting = JOINT_COUNTS_XZY;
@@ -144,6 +144,11 @@ static struct joint_layout lay_out_joint(const struct joint *self)
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 		ASSERT(!(layout.locked >> axis & 1) || layout.parts[axis] == 0);
 	return layout;
+}
+
+uint32_t joint_locked_axes(const struct joint *self)
+{
+	return lay_out_joint(self).locked;
 }
 
 uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
@@ -358,7 +363,7 @@ static void add_locked_angles(const struct joint_at *at, const struct joint_layo
 		if (layout->fold[k] == 0) {
 			angle[k] = joint_turn_angle(&at->turn, layout->counting, k);
 			angle[k].value = angle_value(at, layout->counting, k);
-			at_rest = locked_value(at->joint, 3 + k);
+			at_rest = joint_locked_value(at->joint, 3 + k);
 		}
 		bool twists = layout->counting == JOINT_COUNTS_SWING;
 		struct joint_coordinate q =
@@ -375,7 +380,8 @@ static void add_locked_rows(const struct joint_at *at, const struct joint_layout
 	for (uint32_t axis = 0; axis < 3; axis++)
 		if (layout->locked >> axis & 1) {
 			struct joint_coordinate q = linear_coordinate(at, axis);
-			add_row(at, to, &q, false)->gap = q.value - locked_value(at->joint, axis);
+			add_row(at, to, &q, false)->gap =
+				q.value - joint_locked_value(at->joint, axis);
 		}
 	if (layout->locked >> 3 != 0)
 		add_locked_angles(at, layout, to);

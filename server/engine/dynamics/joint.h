@@ -79,6 +79,10 @@ struct joint_axis_kind {
 };
 struct joint_axis_kind joint_axis_kind(enum joint_type type, uint32_t axis);
 
+/* The locked axes, bit k for axis k: also those with equal limits. And the value at which one is locked. */
+uint32_t joint_locked_axes(const struct joint *self);
+double joint_locked_value(const struct joint *self, uint32_t axis);
+
 /* The coordinates (types.h), m and rad, at two motions; 0 for unused axes. */
 void joint_coordinates(const struct joint *self, const struct body_motion *a,
 		       const struct body_motion *b, double out[JOINT_AXES]);

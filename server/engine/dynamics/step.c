@@ -8,7 +8,6 @@
 #include "server/engine/dynamics/step.h"
 
 #include "server/base/array.h"
-#include "server/base/sort.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
@@ -406,53 +405,6 @@ enum status step_list_copy(struct step *self, struct contact_list *out)
 		return STATUS_NO_MEMORY;
 	if (from->count > 0)
 		memcpy(out->items, from->items, from->count * sizeof *out->items);
-	return STATUS_OK;
-}
-
-static int compare_pieces(const struct contact_state *x, const struct contact_state *y)
-{
-	if (x->a.placement != y->a.placement)
-		return x->a.placement < y->a.placement ? -1 : 1;
-	if (x->b.placement != y->b.placement)
-		return x->b.placement < y->b.placement ? -1 : 1;
-	if (x->a.child != y->a.child)
-		return x->a.child < y->a.child ? -1 : 1;
-	return x->b.child < y->b.child ? -1 : x->b.child > y->b.child;
-}
-
-static int compare_listed(const void *a, const void *b, void *context)
-{
-	const struct contact_state *items = context;
-	return compare_pieces(&items[*(const uint32_t *)a], &items[*(const uint32_t *)b]);
-}
-
-enum status step_pairs(struct step *self, const struct contact_list *list, uint32_t **order,
-		       struct contact_pair_view **views, uint32_t *view_count)
-{
-	struct arena *scratch = &self->dynamics->scratch;
-	uint32_t *by_pair = ARENA_ARRAY(scratch, uint32_t, list->count);
-	struct contact_pair_view *out = ARENA_ARRAY(scratch, struct contact_pair_view, list->count);
-	struct arena_mark mark = arena_mark(scratch);
-	uint32_t *merged = ARENA_ARRAY(scratch, uint32_t, list->count);
-	if (by_pair == NULL || out == NULL || merged == NULL)
-		return STATUS_NO_MEMORY;
-	for (uint32_t i = 0; i < list->count; i++)
-		by_pair[i] = i;
-	sort_items(by_pair, merged, list->count, sizeof *by_pair, compare_listed, list->items);
-	arena_rewind(scratch, mark);
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct contact_state *contact = &list->items[by_pair[i]];
-		uint32_t a = contact->a.placement, b = contact->b.placement;
-		if (count == 0 || out[count - 1].placement_a != a ||
-		    out[count - 1].placement_b != b)
-			out[count++] = (struct contact_pair_view){ a, b, i, 0 };
-		out[count - 1].count++;
-	}
-	*order = by_pair;
-	*views = out;
-	ASSERT(count <= list->count);
-	*view_count = count;
 	return STATUS_OK;
 }
 

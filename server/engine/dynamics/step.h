@@ -211,17 +211,6 @@ struct step_way {
 MUST_CHECK enum status step_reach(struct step *self, struct contact_list *list,
 				  const struct step_way *ways, uint32_t count, struct reason *why);
 
-/* A pair of placements and its manifolds, one for each pair of pieces. */
-struct contact_pair_view {
-	uint32_t placement_a, placement_b;
-	uint32_t first, count; /* range of the order */
-};
-/* Groups the list by pairs of placements: `order` gets the list's indexes by (placement a,
- * placement b, child a, child b), `views` one entry a pair; both in scratch. NO_MEMORY. */
-MUST_CHECK enum status step_pairs(struct step *self, const struct contact_list *list,
-				  uint32_t **order, struct contact_pair_view **views,
-				  uint32_t *view_count);
-
 /* The multipliers that contact i begins with: the made manifold's, or the row's. */
 const double *step_multipliers(const struct step *self, const struct contact_list *list,
 			       uint32_t i);

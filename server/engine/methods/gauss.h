@@ -19,7 +19,8 @@ struct gauss_mirror {
 MUST_CHECK enum status gauss_mirror_find(struct gauss_mirror *self, const struct step *step,
 					 const struct mass_operator *mass,
 					 const struct body_motion *start);
-/* Makes the motions (by slot) at the end of the step images of each other, if they are up to rounding. */
-void gauss_mirror_apply(const struct gauss_mirror *self, struct body_motion *motions);
+/* Makes the motions (by slot) at the end of the step images of each other, if they are up to what
+ * rows that are good to `error` (m/s) leave open. */
+void gauss_mirror_apply(const struct gauss_mirror *self, struct body_motion *motions, double error);
 
 #endif

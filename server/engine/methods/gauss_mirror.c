@@ -5,20 +5,33 @@
  * x = x0 as the step begins, and so are the motions found, up to rounding, then each pair gets the mean of
  * its motion and the image of the other's.
  *
- * x0 is the mean of all mass centres. Bodies are paired along |x − x0|; those of nearly equal distance
- * are compared one by one. What does not move is not looked at: if it is not mirrored, the motions are not.
- * O(n log n), and O(n) where some body has no image.
+ * x0 is the mean of all mass centres. A body and its image have the same |x − x0|, y and z, so also
+ * the same |x − x0| + √2 y + √3 z. Bodies are sorted by that; only those whose keys differ by no
+ * more than two images' may are compared. The bodies of a tower lie on a lattice, of which no two
+ * points that are not images have equal keys, because 1, √2 and √3 have no rational relation (by |x
+ * − x0| alone, all bricks of two columns would be compared with each other). What does not move is
+ * not looked at: if it is not mirrored, the motions are not. O(n log n).
+ *
+ * Solutions whose rows are all good may differ: each gap by gauss.overlap and each row by the
+ * solver's residual, over the step, times what nearly dependent rows make of it (velocity_island.c
+ * takes rows for contradictory beyond that). Motions that differ by less are equally good, and so
+ * is their mean, because rows are linear; energy is convex, so the mean has no more of it. Motions
+ * that differ by more are left alone.
  */
 #include "server/base/sort.h"
 #include "server/engine/methods/gauss.h"
 
 /* m, m/s, rad/s, 1: what begins no farther from its image is mirrored. */
 #define MIRRORED 1e-9
-/* 1, of the fastest motion: a difference of motions up to this is rounding. */
-#define ROUNDING 1e-4
+#define ROOT_2 1.4142135623730951
+#define ROOT_3 1.7320508075688772
+/* m: keys of images differ by no more. */
+#define KEY_WIDTH (MIRRORED * (1 + ROOT_2 + ROOT_3))
+/* 1: by how much nearly dependent rows amplify (SPEED_GROWTH in velocity_island.c). */
+#define GROWTH 1e3
 
 struct mirror_body {
-	double distance; /* |x − x0| */
+	double key; /* |x − x0| + √2 y + √3 z */
 	uint32_t slot;
 };
 
@@ -26,8 +39,8 @@ static int compare_bodies(const void *a, const void *b, void *context)
 {
 	const struct mirror_body *p = a, *q = b;
 	UNUSED(context);
-	if (p->distance != q->distance)
-		return p->distance < q->distance ? -1 : 1;
+	if (p->key != q->key)
+		return p->key < q->key ? -1 : 1;
 	return p->slot < q->slot ? -1 : p->slot > q->slot;
 }
 
@@ -96,10 +109,10 @@ static uint32_t find_image(const struct gauss_mirror *self, const struct mirror_
 	struct body_motion image = image_of(&self->start[slot], self->plane);
 	if (is_image(self, &image, slot, slot))
 		return slot;
-	while (first > 0 && bodies[first - 1].distance >= bodies[at].distance - MIRRORED)
+	while (first > 0 && bodies[first - 1].key >= bodies[at].key - KEY_WIDTH)
 		first--;
 	for (uint32_t k = first; k < self->count; k++) {
-		if (bodies[k].distance > bodies[at].distance + MIRRORED)
+		if (bodies[k].key > bodies[at].key + KEY_WIDTH)
 			break;
 		if (is_image(self, &image, slot, bodies[k].slot))
 			return bodies[k].slot;
@@ -142,17 +155,20 @@ enum status gauss_mirror_find(struct gauss_mirror *self, const struct step *step
 	if (self->count == 0)
 		return STATUS_OK;
 	self->plane /= self->count;
-	for (uint32_t i = 0; i < self->count; i++)
-		bodies[i].distance = scalar_abs(start[bodies[i].slot].centre.x - self->plane);
+	for (uint32_t i = 0; i < self->count; i++) {
+		vec3 at = start[bodies[i].slot].centre;
+		bodies[i].key = scalar_abs(at.x - self->plane) + ROOT_2 * at.y + ROOT_3 * at.z;
+	}
 	sort_items(bodies, merged, self->count, sizeof *bodies, compare_bodies, NULL);
 	self->mirrored = find_pairs(self, bodies);
 	return STATUS_OK;
 }
 
-/* Whether the motions found are images of each other up to rounding. */
-static bool ends_mirrored(const struct gauss_mirror *self, const struct body_motion *motions)
+/* Whether the motions found are images of each other up to `error`, m/s and rad/s. */
+static bool ends_mirrored(const struct gauss_mirror *self, const struct body_motion *motions,
+			  double error)
 {
-	double fastest = 0, most = 0;
+	double most = 0;
 	ASSERT(self->mirrored && self->count > 0);
 	for (uint32_t slot = 0; slot < self->step->body_count; slot++) {
 		uint32_t partner = self->partner[slot];
@@ -162,16 +178,14 @@ static bool ends_mirrored(const struct gauss_mirror *self, const struct body_mot
 		struct body_motion image = image_of(&motions[partner], self->plane);
 		compare_motions(&motions[slot], &image, &places, &velocities);
 		most = scalar_max(most, velocities);
-		fastest = scalar_max(fastest, vec3_length(motions[slot].velocity) +
-						      vec3_length(motions[slot].angular_velocity));
 	}
-	return most <= ROUNDING * fastest;
+	return most <= GROWTH * error;
 }
 
-void gauss_mirror_apply(const struct gauss_mirror *self, struct body_motion *motions)
+void gauss_mirror_apply(const struct gauss_mirror *self, struct body_motion *motions, double error)
 {
-	ASSERT(self->partner != NULL);
-	if (!self->mirrored || !ends_mirrored(self, motions))
+	ASSERT(self->partner != NULL && error > 0);
+	if (!self->mirrored || !ends_mirrored(self, motions, error))
 		return;
 	for (uint32_t slot = 0; slot < self->step->body_count; slot++) {
 		uint32_t partner = self->partner[slot];

@@ -34,6 +34,9 @@ enum {
 	/* Bodies. An event of so many linked bodies counts twice, of twice as many three times. Larger: heaps
 	 * are solved more often in a tick; smaller: they lose their restitution earlier. */
 	ROUND_BODIES = 2,
+	/* Bodies. Linked bodies have events in proportion to their number, so that their cost in a tick grows
+	 * with its square; an event of more than these counts in proportion to the square, too. */
+	ROUND_BODIES_MANY = 8,
 };
 
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
@@ -154,6 +157,16 @@ static void set_ends(struct impact_step *self, const struct impact_set *set, dou
 			set_end(self, set->items[i], until);
 }
 
+/* What an event of `bodies` linked ones counts more than that of one. */
+static uint32_t rounds_of(uint32_t bodies)
+{
+	const uint32_t most =
+		1u << 12; /* ends the tick for any parameter, and its square has no overflow */
+	uint32_t n = MIN_OF(bodies, most);
+	return n <= ROUND_BODIES_MANY ? n / ROUND_BODIES
+				      : n * n / (ROUND_BODIES * ROUND_BODIES_MANY);
+}
+
 static void count_rounds(struct impact_step *self, const struct impact_batch *batch)
 {
 	const struct islands *islands = &batch->solve.islands;
@@ -163,9 +176,9 @@ static void count_rounds(struct impact_step *self, const struct impact_batch *ba
 		uint32_t island = islands->island_of[i];
 		if (!self->movable[slot])
 			continue;
-		self->rounds[slot]++;
-		if (island != UINT32_MAX)
-			self->rounds[slot] += islands->items[island].slot_count / ROUND_BODIES;
+		self->rounds[slot] +=
+			1 +
+			(island != UINT32_MAX ? rounds_of(islands->items[island].slot_count) : 0);
 		self->counts.settled += before <= settled && self->rounds[slot] > settled;
 	}
 }

@@ -76,7 +76,8 @@ struct lcp_sparse {
 	/* Steps that Anderson's acceleration combines (lcp_sparse_active.c): LCP_MIX × (unknowns +
 	 * rows), LCP_MIX × rows, unknowns + 2 × rows. */
 	double *mix_step, *mix_moved, *mix_last;
-	double goal; /* the gap at which the solver stops */
+	double mix_products[LCP_MIX][LCP_MIX]; /* of the rows of mix_moved */
+	double goal;			       /* the gap at which the solver stops */
 	/* ε of the active set: a smaller one loses digits of the factor, a larger one needs more
 	 * refinements. */
 	double soft;

@@ -114,6 +114,16 @@ static void measure_tie_changes(const struct lcp_sparse *self, const double *bef
 		moved[i] = self->normal[i] != i && !self->free[i] ? self->x[i] - before[i] : 0;
 }
 
+/* The products of change `at` with the first `count` ones, itself included, of which no other has changed. */
+static void multiply_changes(struct lcp_sparse *self, uint32_t at, uint32_t count)
+{
+	ASSERT(at < count && count <= LCP_MIX);
+	const double *own = self->mix_moved + (size_t)at * self->rows;
+	for (uint32_t k = 0; k < count; k++)
+		self->mix_products[at][k] = self->mix_products[k][at] =
+			dense_dot(own, self->mix_moved + (size_t)k * self->rows, self->rows);
+}
+
 /* Least squares of moved ≈ Σ γ_j change_j over `count` changes; γ of a change that depends on those
  * before it is 0. */
 static void least_squares(const struct lcp_sparse *self, const double *moved, uint32_t count,
@@ -124,8 +134,7 @@ static void least_squares(const struct lcp_sparse *self, const double *moved, ui
 	const double *change = self->mix_moved;
 	for (uint32_t j = 0; j < count; j++) {
 		for (uint32_t k = 0; k <= j; k++)
-			l[j][k] = dense_dot(change + (size_t)j * self->rows,
-					    change + (size_t)k * self->rows, self->rows);
+			l[j][k] = self->mix_products[j][k];
 		right[j] = dense_dot(change + (size_t)j * self->rows, moved, self->rows);
 	}
 	for (uint32_t j = 0; j < count; j++) {
@@ -169,6 +178,7 @@ static void combine_refinements(struct lcp_sparse *self, uint32_t k, const doubl
 			change[n + i] = self->x[i] - last_x[i];
 			own[i] = moved[i] - last_moved[i];
 		}
+		multiply_changes(self, at, count);
 	}
 	memcpy(last_u, self->u, n * sizeof *last_u);
 	memcpy(last_x, self->x, rows * sizeof *last_x);

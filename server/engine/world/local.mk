@@ -7,6 +7,7 @@ libengine_a_SOURCES += \
 	server/engine/world/apply.c \
 	server/engine/world/removal.h \
 	server/engine/world/removal.c \
+	server/engine/world/robot.c \
 	server/engine/world/stability.c \
 	server/engine/world/sensors.h \
 	server/engine/world/sensors.c \

@@ -273,6 +273,48 @@ END_TEST
 		}                                                                                  \
 	} while (0)
 
+START_TEST(robots_and_their_matrices_are_read_as_packed)
+{
+	const struct wire_robot_link link = { 7, 5, 3, 1, 2, { 0, 3 } };
+	const uint8_t bytes[24] = { 0, 0, 0, 0, 0, 0, 0xf0, 0x3f };
+	const struct wire_slice column = { bytes, sizeof bytes };
+	struct wire_robot robot = { .q = column,
+				    .rates = column,
+				    .accelerations = column,
+				    .bias = column,
+				    .closure_rows = 5,
+				    .closure_rank = 2,
+				    .residual = 0.5,
+				    .regular = 1 };
+	struct wire_robot_link link_got;
+	struct wire_robot got;
+	struct wire_slice entries;
+	uint32_t count, axes;
+	struct wire_packer out = wire_packer_over(data, sizeof data);
+	answer_pack_robot(&out, &robot);
+	EXPECT_CUT_REFUSED(out, answer_take_robot(&in, &got));
+	out = wire_packer_over(data, sizeof data);
+	answer_pack_robot_links(&out, 1);
+	answer_pack_robot_link(&out, &link);
+	answer_pack_robot(&out, &robot);
+	answer_pack_matrix(&out, 2, column);
+	ck_assert_int_eq(wire_packer_status(&out), STATUS_OK);
+	struct wire_cursor in = wire_cursor_over(data, out.bytes);
+	ck_assert_int_eq(answer_take_robot_links(&in, &count), STATUS_OK);
+	ck_assert_uint_eq(count, 1);
+	ck_assert_int_eq(answer_take_robot_link(&in, &link_got), STATUS_OK);
+	ck_assert_mem_eq(&link_got, &link, sizeof link);
+	ck_assert_int_eq(answer_take_robot(&in, &got), STATUS_OK);
+	ck_assert_uint_eq(got.closure_rank, 2);
+	ck_assert(got.residual == 0.5 && got.regular == 1);
+	ck_assert(wire_column_real(got.bias, 0) == 1);
+	ck_assert_int_eq(answer_take_matrix(&in, &axes, &entries), STATUS_OK);
+	ck_assert_uint_eq(axes, 2);
+	ck_assert_uint_eq(entries.bytes, sizeof bytes);
+	ck_assert(wire_at_end(&in));
+}
+END_TEST
+
 START_TEST(hits_contacts_and_totals_are_read_as_packed)
 {
 	struct rng rng = rng_seeded(check_seed());
@@ -532,6 +574,7 @@ static Suite *make(void)
 	tcase_add_test(answers, hits_contacts_and_totals_are_read_as_packed);
 	tcase_add_test(answers, methods_and_parameters_are_read_with_their_lists);
 	tcase_add_test(answers, a_body_is_read_with_its_shapes);
+	tcase_add_test(answers, robots_and_their_matrices_are_read_as_packed);
 	tcase_add_test(answers, joints_are_read_with_their_axes);
 	suite_add_tcase(suite, answers);
 	TCase *items = tcase_create("items");

@@ -126,7 +126,7 @@ static const struct {
 	{ "ragdolls", 75 }, { "escapement", 3 }, { "cradle", 6 },    { "joints", 36 },
 	{ "fields", 114 },  { "controls", 8 },	 { "harbour", 19 },  { "platforms", 15 },
 	{ "conveyor", 13 }, { "shapes", 32 },	 { "mover", 21 },    { "diamond", 26 },
-	{ "pieces", 9 },    { "locks", 17 },	 { "fountain", 12 },
+	{ "pieces", 9 },    { "locks", 17 },	 { "fountain", 12 }, { "castle", 475 },
 };
 
 START_TEST(every_shipped_scene_makes_a_world_that_steps)

@@ -1,0 +1,106 @@
+/* scene_command.c: `cairnd scene tower`: reads an order of a tower from the options and
+ * prints its scene. */
+#include "server/commands/scene_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/commands/tower.h"
+
+static enum status read_real(const char *text, const char *field, double *out, struct reason *why)
+{
+	char *end;
+	*out = strtod(text, &end);
+	if (*end != '\0' || end == text || *out - *out != 0)
+		return reason_set(why, STATUS_TYPE, -1, field, "--%s: \"%.40s\" is no number",
+				  field, text);
+	return STATUS_OK;
+}
+
+/* A number that must not be negative; NULL: −1. */
+static enum status read_size(const char *text, const char *field, double *out, struct reason *why)
+{
+	*out = -1;
+	if (text == NULL)
+		return STATUS_OK;
+	enum status status = read_real(text, field, out, why);
+	if (status == STATUS_OK && *out < 0)
+		status = reason_set(why, STATUS_RANGE, -1, field,
+				    "--%s %g: it must not be negative", field, *out);
+	return status;
+}
+
+static enum status read_brick(const char *text, struct tower_order *out, struct reason *why)
+{
+	double *b = out->brick;
+	int used = 0;
+	if (text == NULL)
+		return STATUS_OK;
+	if (sscanf(text, "%lf,%lf,%lf%n", &b[0], &b[1], &b[2], &used) != 3 || text[used] != '\0')
+		return reason_set(why, STATUS_TYPE, -1, "brick",
+				  "--brick: \"%.40s\" is no size: give three numbers X,Y,Z", text);
+	if (b[0] == 0)
+		return reason_set(why, STATUS_RANGE, -1, "brick",
+				  "--brick %.40s: no size of a brick; give 0.001 to 1000", text);
+	return STATUS_OK;
+}
+
+static enum status read_without(const char *text, struct tower_order *out, struct reason *why)
+{
+	int used = 0;
+	if (text == NULL)
+		return STATUS_OK;
+	out->without = true;
+	if (sscanf(text, "%u,%u%n", &out->without_row, &out->without_column, &used) != 2 ||
+	    text[used] != '\0')
+		return reason_set(why, STATUS_TYPE, -1, "without",
+				  "--without: \"%.40s\" is no brick: give ROW,COLUMN from 0", text);
+	return STATUS_OK;
+}
+
+static enum status read_order(const struct options *options, struct tower_order *out,
+			      struct reason *why)
+{
+	*out = (struct tower_order){ .kind = options->scene_kind,
+				     .count = (uint32_t)options->scene_count,
+				     .columns = (uint32_t)options->scene_columns,
+				     .space = options->scene_space };
+	enum status status = read_brick(options->scene_brick, out, why);
+	if (status == STATUS_OK)
+		status = read_real(options->scene_factor, "factor", &out->factor, why);
+	if (status == STATUS_OK)
+		status = read_size(options->scene_gap, "gap", &out->gap, why);
+	if (status == STATUS_OK)
+		status = read_size(options->scene_friction, "friction", &out->friction, why);
+	if (status == STATUS_OK)
+		status = read_size(options->scene_gravity, "gravity", &out->gravity, why);
+	return status == STATUS_OK ? read_without(options->scene_without, out, why) : status;
+}
+
+int scene_command(const struct options *options)
+{
+	struct tower_order order;
+	struct tower tower = { 0 };
+	struct bytes text = { 0 };
+	struct reason why = { 0 };
+	const char *what = options->operands.items[0];
+	enum status status = STATUS_OK;
+	if (strcmp(what, "tower") != 0)
+		status =
+			reason_set(&why, STATUS_RANGE, -1, "scene",
+				   "\"%.40s\" is no scene that can be made; there is: tower", what);
+	if (status == STATUS_OK)
+		status = read_order(options, &order, &why);
+	if (status == STATUS_OK)
+		status = tower_make(&tower, &order, &why);
+	if (status == STATUS_OK && (status = tower_text(&tower, &text)) != STATUS_OK)
+		reason_set(&why, status, -1, "memory", "no memory for the scene's text");
+	if (status == STATUS_OK)
+		fwrite(text.data, 1, text.count, stdout);
+	else
+		fprintf(stderr, "cairnd scene: %s: %s\n", why.field, why.text);
+	bytes_release(&text);
+	tower_release(&tower);
+	return status == STATUS_OK && ferror(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

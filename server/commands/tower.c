@@ -1,0 +1,273 @@
+/* See tower.h. */
+#include "server/commands/tower.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/base/suggestion.h"
+
+/* The largest piece list needs rows of at most this many. */
+enum { COUNT_MAX = 10000 };
+
+uint32_t tower_add_shape(struct tower *self, const struct tower_shape *shape)
+{
+	ASSERT(self->shape_count < TOWER_SHAPES_MAX);
+	ASSERT(shape->point_count >= 3 && shape->point_count <= TOWER_POINTS_MAX);
+	self->shapes[self->shape_count] = *shape;
+	return self->shape_count++;
+}
+
+uint32_t tower_add_rectangle(struct tower *self, const char *name, double width, double height)
+{
+	double x = 0.5 * width, y = 0.5 * height;
+	struct tower_shape shape = { .name = name,
+				     .points = { { -x, -y }, { x, -y }, { x, y }, { -x, y } },
+				     .point_count = 4,
+				     .rectangle = true };
+	return tower_add_shape(self, &shape);
+}
+
+void tower_add(struct tower *self, uint32_t shape, double x, double y, double degrees)
+{
+	ASSERT(shape < self->shape_count);
+	if (self->status != STATUS_OK)
+		return;
+	if (self->count == TOWER_PIECES_MAX) {
+		self->status = STATUS_LIMIT;
+		return;
+	}
+	if (self->count == self->capacity) {
+		uint32_t capacity = MAX_OF(64u, 2 * self->capacity);
+		struct tower_piece *pieces =
+			heap_realloc(self->pieces, capacity * sizeof *self->pieces);
+		if (pieces == NULL) {
+			self->status = STATUS_NO_MEMORY;
+			return;
+		}
+		self->pieces = pieces;
+		self->capacity = capacity;
+	}
+	self->pieces[self->count++] = (struct tower_piece){ x, y, degrees, shape };
+}
+
+static const struct tower_kind *find_kind(const char *name)
+{
+	uint32_t count;
+	const struct tower_kind *kinds = tower_kinds(&count);
+	for (uint32_t i = 0; i < count; i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+	return NULL;
+}
+
+static enum status refuse_kind(const char *name, struct reason *why)
+{
+	char words[200] = "", near[64];
+	uint32_t count, used = 0;
+	const struct tower_kind *kinds = tower_kinds(&count);
+	struct suggestion suggestion = suggestion_for(name);
+	for (uint32_t i = 0; i < count; i++) {
+		suggestion_offer(&suggestion, kinds[i].name);
+		used += (uint32_t)snprintf(words + used, sizeof words - used, "%s%s",
+					   i > 0 ? ", " : "", kinds[i].name);
+	}
+	return reason_set(why, STATUS_RANGE, -1, "kind",
+			  "--kind: there is no tower \"%.40s\"%s; there are %s", name,
+			  suggestion_text(&suggestion, near, sizeof near), words);
+}
+
+/* Refuses what no kind, or not this one, can be made of. */
+static enum status check_order(const struct tower_order *order, const struct tower_kind *kind,
+			       struct reason *why)
+{
+	if (order->factor != 0 && kind->factor == 0)
+		return reason_set(why, STATUS_RANGE, -1, "factor",
+				  "--factor: a tower of kind %s has none", kind->name);
+	if (order->without && strcmp(kind->name, "wall") != 0)
+		return reason_set(why, STATUS_RANGE, -1, "without",
+				  "--without: of a tower of kind %s no brick can be left out, of a "
+				  "wall it can",
+				  kind->name);
+	if (order->count > COUNT_MAX || order->columns == 0 || order->columns > COUNT_MAX)
+		return reason_set(why, STATUS_RANGE, -1, "count",
+				  "--count %u --columns %u: each must be 1 to %d", order->count,
+				  order->columns, COUNT_MAX);
+	if (!(order->factor >= 0 && order->factor <= 10))
+		return reason_set(why, STATUS_RANGE, -1, "factor",
+				  "--factor %g: it must be above 0 and at most 10", order->factor);
+	return STATUS_OK;
+}
+
+/* Takes the kind's values where the order has none, and refuses sizes that no brick can have. */
+static enum status complete_order(struct tower_order *order, const struct tower_kind *kind,
+				  struct reason *why)
+{
+	order->count = order->count == 0 ? kind->count : order->count;
+	order->factor = order->factor == 0 ? kind->factor : order->factor;
+	order->friction = order->friction < 0 ? kind->friction : order->friction;
+	if (order->brick[0] == 0)
+		memcpy(order->brick, kind->brick, sizeof order->brick);
+	if (order->gap < 0)
+		order->gap = kind->gap * order->brick[0];
+	for (uint32_t k = 0; k < 3; k++)
+		if (!(order->brick[k] >= 1e-3 && order->brick[k] <= 1e3))
+			return reason_set(why, STATUS_RANGE, -1, "brick",
+					  "--brick: %g m is no size of a brick; give 0.001 to 1000",
+					  order->brick[k]);
+	if (!(order->gap < 0.25 * order->brick[0]))
+		return reason_set(why, STATUS_RANGE, -1, "gap",
+				  "--gap %g: it must be less than a quarter of the brick's %g m",
+				  order->gap, order->brick[0]);
+	return STATUS_OK;
+}
+
+enum status tower_make(struct tower *self, const struct tower_order *order, struct reason *why)
+{
+	*self = (struct tower){ .order = *order };
+	const struct tower_kind *kind = find_kind(order->kind);
+	if (kind == NULL)
+		return refuse_kind(order->kind, why);
+	enum status status = check_order(order, kind, why);
+	if (status == STATUS_OK)
+		status = complete_order(&self->order, kind, why);
+	if (status != STATUS_OK)
+		return status;
+	kind->make(self);
+	if (self->status == STATUS_LIMIT)
+		return reason_set(why, STATUS_LIMIT, -1, "count",
+				  "--count %u: a tower has at most %d pieces; take fewer",
+				  self->order.count, TOWER_PIECES_MAX);
+	return self->status == STATUS_OK ? STATUS_OK
+					 : reason_set(why, self->status, -1, "memory",
+						      "no memory for %u pieces", self->count);
+}
+
+void tower_release(struct tower *self)
+{
+	heap_free(self->pieces);
+	self->pieces = NULL;
+}
+
+/* ---- the text ------------------------------------------------------------------------------------ */
+
+/* Lines of at most 400 bytes. */
+struct tower_writer {
+	struct bytes *out;
+	enum status status;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct tower_writer *text, const char *format,
+						      ...)
+{
+	char line[400];
+	va_list list;
+	va_start(list, format);
+	int count = vsnprintf(line, sizeof line, format, list);
+	va_end(list);
+	ASSERT(count >= 0 && (size_t)count < sizeof line);
+	if (text->status == STATUS_OK)
+		text->status = bytes_append(text->out, line, (size_t)count);
+}
+
+static double area_of(const struct tower_shape *shape)
+{
+	double twice = 0;
+	for (uint32_t k = 0; k < shape->point_count; k++) {
+		const double *p = shape->points[k],
+			     *q = shape->points[(k + 1) % shape->point_count];
+		twice += p[0] * q[1] - p[1] * q[0];
+	}
+	ASSERT(twice > 0);
+	return 0.5 * twice;
+}
+
+static double depth_of(const struct tower *self, const struct tower_shape *shape)
+{
+	return shape->fixed ? 4 * self->order.brick[2] : self->order.brick[2];
+}
+
+static void put_shape(struct tower_writer *text, const struct tower *self,
+		      const struct tower_shape *shape)
+{
+	double deep = 0.5 * depth_of(self, shape);
+	if (self->order.space && shape->rectangle) {
+		put(text, "  %s: { kind: box, size: [%.15g, %.15g, %.15g] }\n", shape->name,
+		    2 * shape->points[2][0], 2 * shape->points[2][1], 2 * deep);
+		return;
+	}
+	put(text, "  %s: { kind: %s, points: [", shape->name,
+	    self->order.space ? "hull" : "polygon");
+	for (uint32_t k = 0; k < shape->point_count; k++) {
+		const double *p = shape->points[k];
+		const char *comma = k > 0 ? ", " : "";
+		if (self->order.space)
+			put(text, "%s[%.15g, %.15g, %.15g], [%.15g, %.15g, %.15g]", comma, p[0],
+			    p[1], -deep, p[0], p[1], deep);
+		else
+			put(text, "%s[%.15g, %.15g]", comma, p[0], p[1]);
+	}
+	put(text, "] }\n");
+}
+
+/* How far the ground must reach to both sides: what falls may slide as far again as the
+ * tower is wide and high. */
+static double reach_of(const struct tower *self)
+{
+	double most = 10 * self->order.brick[0];
+	for (uint32_t i = 0; i < self->count; i++)
+		most = fmax(most, 4 * (fabs(self->pieces[i].x) + fabs(self->pieces[i].y)));
+	return most;
+}
+
+static void put_head(struct tower_writer *text, const struct tower *self)
+{
+	const struct tower_order *order = &self->order;
+	double brick = order->brick[0] * order->brick[1], reach = reach_of(self);
+	put(text, "# cairn scene tower --kind %s --count %u: %u pieces.\n", order->kind,
+	    order->count, self->count);
+	put(text, "world: { name: %s, rate: 60%s, gravity: [0, %.15g, 0] }\n\nshapes:\n",
+	    order->kind, order->space ? "" : ", planar: true", -order->gravity);
+	if (order->space)
+		put(text, "  ground: { kind: plane, offset: %.15g }\n", self->floor);
+	else
+		put(text,
+		    "  ground: { kind: polygon, points: [[%.15g, %.15g], [%.15g, %.15g], "
+		    "[%.15g, %.15g], [%.15g, %.15g]] }\n",
+		    -reach, self->floor - order->brick[0], reach, self->floor - order->brick[0],
+		    reach, self->floor, -reach, self->floor);
+	for (uint32_t i = 0; i < self->shape_count; i++)
+		put_shape(text, self, &self->shapes[i]);
+	put(text, "\nprototypes:\n");
+	for (uint32_t i = 0; i < self->shape_count; i++) {
+		const struct tower_shape *shape = &self->shapes[i];
+		put(text, "  %s: { shape: %s, ", shape->name, shape->name);
+		if (shape->fixed)
+			put(text, "status: static");
+		else
+			put(text, "mass: %.15g", area_of(shape) / brick);
+		put(text, ", friction: %.15g }\n", order->friction);
+	}
+	put(text, "\nbodies:\n  - { shape: ground, status: static, friction: %.15g }\n",
+	    order->friction);
+}
+
+enum status tower_text(const struct tower *self, struct bytes *out)
+{
+	static const char *const COLOURS[] = { "0xC08552", "0xB5764A", "0xCB9462" };
+	struct tower_writer text = { .out = out };
+	put_head(&text, self);
+	for (uint32_t i = 0; i < self->count; i++) {
+		const struct tower_piece *piece = &self->pieces[i];
+		const struct tower_shape *shape = &self->shapes[piece->shape];
+		put(&text, "  - { like: %s, at: [%.15g, %.15g, 0]", shape->name, piece->x,
+		    piece->y);
+		if (piece->degrees != 0)
+			put(&text, ", rotation: { axis: [0, 0, 1], degrees: %.15g }",
+			    piece->degrees);
+		put(&text, ", colour: %s }\n", shape->fixed ? "0x777777" : COLOURS[i % 3]);
+	}
+	return text.status;
+}
