@@ -78,8 +78,7 @@ void particle_cells_add(struct particle_cells *self, uint32_t item, vec3 at, dou
 	uint64_t line = line_of(coordinate(at.y, inverse), coordinate(at.z, inverse));
 	uint32_t index = self->entries.count++;
 	self->entries.items[index] = (struct cell_entry){ at, line, item, level };
-	self->buckets.items[index] =
-		(uint32_t)coordinate(at.x, inverse) + line_start(line, level);
+	self->buckets.items[index] = (uint32_t)coordinate(at.x, inverse) + line_start(line, level);
 	self->levels |= 1u << level;
 }
 
@@ -108,7 +107,7 @@ void particle_cells_sort(struct particle_cells *self)
 }
 
 uint32_t particle_cells_near(const struct particle_cells *self, vec3 at, uint32_t level,
-			     struct cell_range out[CELLS_RANGES])
+			     struct cell_span out[CELLS_RANGES])
 {
 	ASSERT(self->levels & 1u << level);
 	double inverse = 1 / edge_of(self, level);
@@ -121,9 +120,9 @@ uint32_t particle_cells_near(const struct particle_cells *self, vec3 at, uint32_
 			uint32_t start = (uint32_t)x + line_start(line, level);
 			for (uint32_t dx = 0; dx < 3; dx++) {
 				uint32_t bucket = (start + dx - 1) & self->mask;
-				struct cell_range range = { line, self->starts.items[bucket],
-							    particle_cells_end(self, bucket),
-							    level };
+				struct cell_span range = { line, self->starts.items[bucket],
+							   particle_cells_end(self, bucket),
+							   level };
 				if (range.first < range.last)
 					out[count++] = range;
 			}

@@ -36,7 +36,7 @@ struct particle_cells {
 };
 
 /* Entries first … last − 1 of `sorted` with this line and level may be near. */
-struct cell_range {
+struct cell_span {
 	uint64_t line;
 	uint32_t first, last, level;
 };
@@ -62,6 +62,6 @@ static inline uint32_t particle_cells_end(const struct particle_cells *self, uin
 
 /* The cells within one of the entry's place on `level`; returns how many ranges have entries. */
 uint32_t particle_cells_near(const struct particle_cells *self, vec3 at, uint32_t level,
-			     struct cell_range out[CELLS_RANGES]);
+			     struct cell_span out[CELLS_RANGES]);
 
 #endif

@@ -109,6 +109,17 @@ enum status particle_pairs_reserve(struct dynamics *self)
 		status = ARRAY_RESERVE(&pairs->accelerations, count);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&pairs->ends, count);
+	uint64_t buckets = 1;
+	while (buckets < count)
+		buckets *= 2;
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->heads, buckets);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->links, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->heap_entries, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->heap_places, count);
 	return status;
 }
 
@@ -120,6 +131,10 @@ void particle_pairs_destroy(struct particle_pairs *self)
 	ARRAY_RELEASE(&self->actors);
 	ARRAY_RELEASE(&self->accelerations);
 	ARRAY_RELEASE(&self->ends);
+	ARRAY_RELEASE(&self->heads);
+	ARRAY_RELEASE(&self->links);
+	ARRAY_RELEASE(&self->heap_entries);
+	ARRAY_RELEASE(&self->heap_places);
 	heap_free(self);
 }
 
@@ -130,7 +145,11 @@ uint64_t particle_pairs_memory(const struct particle_pairs *self)
 	return sizeof *self + particle_cells_memory(&self->cells) +
 	       (uint64_t)self->actors.capacity * sizeof *self->actors.items +
 	       (uint64_t)self->accelerations.capacity * sizeof *self->accelerations.items +
-	       (uint64_t)self->ends.capacity * sizeof *self->ends.items;
+	       (uint64_t)self->ends.capacity * sizeof *self->ends.items +
+	       (uint64_t)self->heads.capacity * sizeof *self->heads.items +
+	       (uint64_t)self->links.capacity * sizeof *self->links.items +
+	       (uint64_t)self->heap_entries.capacity * sizeof *self->heap_entries.items +
+	       (uint64_t)self->heap_places.capacity * sizeof *self->heap_places.items;
 }
 
 static struct actor actor_of(const struct particle_pairs *self, uint32_t row)
@@ -156,7 +175,8 @@ static void find_actors(struct particle_pairs *self)
 	ASSERT(count <= self->actors.capacity && count <= self->ends.capacity);
 	self->actors.count = 0;
 	for (uint32_t row = 0; row < count; row++) {
-		self->ends.items[row].known = is_active(&tables->system, tables->particle.system[row]);
+		self->ends.items[row].known =
+			is_active(&tables->system, tables->particle.system[row]);
 		if (self->ends.items[row].known)
 			self->actors.items[self->actors.count++] = actor_of(self, row);
 	}
@@ -193,7 +213,7 @@ static vec3 pull_on(const struct particle_pairs *self, const struct cell_entry *
 {
 	const struct particle_cells *cells = &self->cells;
 	const struct actor *a = &self->actors.items[entry->item];
-	struct cell_range ranges[CELLS_RANGES];
+	struct cell_span ranges[CELLS_RANGES];
 	uint32_t count = particle_cells_near(cells, entry->at, entry->level, ranges);
 	vec3 sum = vec3_zero();
 	for (uint32_t i = 0; i < count; i++) {
@@ -220,8 +240,8 @@ static void pull_buckets(uint32_t first, uint32_t last, uint32_t worker, void *c
 	ASSERT(last * (uint64_t)PARTICLE_BLOCK < self->cells.mask + (uint64_t)PARTICLE_BLOCK + 1);
 	uint32_t end = MIN_OF(last * PARTICLE_BLOCK, self->cells.mask + 1);
 	for (uint32_t b = first * PARTICLE_BLOCK; b < end; b++)
-		for (uint32_t k = self->cells.starts.items[b]; k < particle_cells_end(&self->cells, b);
-		     k++) {
+		for (uint32_t k = self->cells.starts.items[b];
+		     k < particle_cells_end(&self->cells, b); k++) {
 			const struct cell_entry *entry = &self->cells.sorted.items[k];
 			self->accelerations.items[entry->item] = pull_on(self, entry);
 		}
@@ -250,7 +270,8 @@ static void pull(struct particle_pairs *self)
 	for (uint32_t b = 0; b <= self->cells.mask; b++)
 		for (uint32_t k = particle_cells_end(&self->cells, b);
 		     k < self->cells.starts.items[b + 1]; k++)
-			table->crowded[self->actors.items[self->cells.sorted.items[k].item].system]++;
+			table->crowded[self->actors.items[self->cells.sorted.items[k].item]
+					       .system]++;
 }
 
 /* ---- motion -------------------------------------------------------------------------------------- */

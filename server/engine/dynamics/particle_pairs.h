@@ -14,6 +14,7 @@
 #ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_PAIRS_H
 #define CAIRN_ENGINE_DYNAMICS_PARTICLE_PAIRS_H
 
+#include "server/base/min_heap.h"
 #include "server/engine/dynamics/particle_cells.h"
 #include "server/engine/dynamics/particles.h"
 
@@ -29,37 +30,55 @@ struct particle_end {
 struct actor {
 	vec3 x, v;
 	double mass, radius;
-	uint32_t row, system;	    /* system: its row */
-	double decay, coast, fall;  /* of a sub-step, see struct particle_law */
-	bool lost;		    /* a number overflowed */
+	uint32_t row, system;	   /* system: its row */
+	double decay, coast, fall; /* of a sub-step, see struct particle_law */
+	bool lost;		   /* a number overflowed */
 	/* Of collisions (particle_hits.c). */
-	vec3 to, gain;	    /* end of the path, change of velocity until there */
-	double time;	    /* of x, a part of the tick */
-	double hit_time;    /* of its earliest hit, with the actor `hit`; 2: none */
-	uint32_t hit, hits;
+	vec3 to, gain;			 /* end of the path, change of velocity until there */
+	double time;			 /* of x, a part of the tick */
+	double hit_time;		 /* of its earliest hit, with the actor `hit`; 2: none */
+	uint32_t hit, hit_version, hits; /* hit_version: `hits` of the other as it was found */
 };
 
 /* Between particles of two systems. */
 struct pair_law {
 	bool forces, collisions;
-	double cutoff, core; /* m; cutoff squared, core squared */
-	double coulomb;	     /* N m²: K q1 q2 */
-	double gravitation;  /* N m² / kg² */
+	double cutoff, core;  /* m; cutoff squared, core squared */
+	double coulomb;	      /* N m²: K q1 q2 */
+	double gravitation;   /* N m² / kg² */
 	double depth, sigma2; /* J, m²: Lennard-Jones */
 	double stiffness, damping_ratio;
 	double restitution, sticking, sliding;
 };
 
+/* Where an actor's path is in the grid of collisions. */
+struct hit_cell {
+	int64_t x, y, z;
+	uint32_t level;
+};
+struct hit_link {
+	struct hit_cell cell;
+	uint32_t next; /* in the list of its bucket */
+	bool linked;
+};
+
 struct particle_pairs {
 	struct particle_cells cells;
 	ARRAY_OF(struct actor) actors;
-	ARRAY_OF(vec3) accelerations;	   /* by actor */
+	ARRAY_OF(vec3) accelerations;	    /* by actor */
 	ARRAY_OF(struct particle_end) ends; /* by particle row */
+	ARRAY_OF(struct hit_link) links;    /* by actor, as the next two are */
+	ARRAY_OF(struct min_heap_entry) heap_entries;
+	ARRAY_OF(uint32_t) heap_places;
+	ARRAY_OF(uint32_t) heads; /* of lists, by bucket */
+	struct min_heap earliest; /* hits, by actor */
+	uint32_t head_mask, level_counts[CELLS_LEVELS];
+	double width; /* m: of cells of level 0 */
 	struct pair_law laws[SYSTEMS_MAX][SYSTEMS_MAX];
 	const struct particle_motion *motion; /* of the tick in progress */
 	uint32_t substeps;
-	double step;	/* s: of a sub-step */
-	double reach;	/* m: the largest cutoff; 0: no forces */
+	double step;	 /* s: of a sub-step */
+	double reach;	 /* m: the largest cutoff; 0: no forces */
 	bool collisions; /* of some systems */
 };
 

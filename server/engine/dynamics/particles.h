@@ -78,9 +78,9 @@ struct particle_law {
 struct particle_motion {
 	struct dynamics *dynamics;
 	double dt;
-	double reach;	     /* m: no point of a body moved farther in this tick */
-	double bounce_speed; /* m/s: slower impacts do not bounce */
-	struct aabb bounds;  /* particles beyond are removed */
+	double reach;			 /* m: no point of a body moved farther in this tick */
+	double bounce_speed;		 /* m/s: slower impacts do not bounce */
+	struct aabb bounds;		 /* particles beyond are removed */
 	const struct particle_end *ends; /* by row (particle_pairs.h); NULL: none is an actor */
 	uint32_t fields[FIELDS_MAX], field_count; /* rows of fields that act on some particles */
 	struct particle_law laws[SYSTEMS_MAX];	  /* by row */
