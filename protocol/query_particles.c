@@ -8,7 +8,7 @@
 void answer_pack_system(struct wire_packer *out, const struct wire_system *system)
 {
 	ASSERT(system->colours <= WIRE_COLOURS_MAX);
-	wire_pack_array(out, 24);
+	wire_pack_array(out, 36);
 	wire_pack_uint(out, system->id);
 	wire_pack_text(out, system->name);
 	wire_pack_uint(out, system->owner);
@@ -35,6 +35,18 @@ void answer_pack_system(struct wire_packer *out, const struct wire_system *syste
 	wire_pack_array(out, system->colours);
 	for (uint32_t i = 0; i < system->colours; i++)
 		pack_vector(out, system->colour[i], 2);
+	wire_pack_uint(out, system->forces);
+	wire_pack_uint(out, system->collisions);
+	wire_pack_uint(out, system->substeps);
+	wire_pack_real(out, system->cutoff);
+	wire_pack_real(out, system->core);
+	wire_pack_real(out, system->charge);
+	wire_pack_real(out, system->gravitation);
+	wire_pack_real(out, system->well_depth);
+	wire_pack_real(out, system->well_distance);
+	wire_pack_real(out, system->repulsion);
+	wire_pack_real(out, system->repulsion_damping);
+	wire_pack_uint(out, system->crowded);
 }
 
 static void take_count(struct taker *taker, const char *field, uint64_t *value)
@@ -88,6 +100,18 @@ enum status answer_take_system(struct wire_cursor *in, struct wire_system *syste
 	take_u32(&taker, "category", true, UINT32_MAX, &system->category);
 	take_u32(&taker, "mask", true, UINT32_MAX, &system->mask);
 	take_colours(&taker, system);
+	take_u8(&taker, "forces", &system->forces);
+	take_u8(&taker, "collisions", &system->collisions);
+	take_u32(&taker, "substeps", true, UINT32_MAX, &system->substeps);
+	take_real(&taker, "cutoff", &system->cutoff);
+	take_real(&taker, "core", &system->core);
+	take_real(&taker, "charge", &system->charge);
+	take_real(&taker, "gravitation", &system->gravitation);
+	take_real(&taker, "well depth", &system->well_depth);
+	take_real(&taker, "well distance", &system->well_distance);
+	take_real(&taker, "repulsion", &system->repulsion);
+	take_real(&taker, "repulsion damping", &system->repulsion_damping);
+	take_count(&taker, "crowded", &system->crowded);
 	return taker.status;
 }
 

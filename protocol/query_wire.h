@@ -298,6 +298,12 @@ struct wire_system {
 	double size[2], mass[2], life[2], speed[2];
 	double spread, drag, gravity_scale;
 	double colour[WIRE_COLOURS_MAX][2]; /* age s, 0xRRGGBB */
+	/* Of PARTICLES_INTERACT. */
+	uint8_t forces, collisions;
+	uint32_t substeps; /* 0: it was not given */
+	double cutoff, core, charge, gravitation;
+	double well_depth, well_distance, repulsion, repulsion_damping;
+	uint64_t crowded;
 };
 enum wire_particle_form { WIRE_PARTICLES_EXACT = 0, WIRE_PARTICLES_VIEW = 1 };
 /* A page of particles. Columns are little-endian and borrowed. */

@@ -236,6 +236,14 @@ enum cairn_emitter {
 	CAIRN_EMITTER_SPHERE = 4
 };
 
+/* Values of interact fields. */
+enum cairn_interact {
+	CAIRN_INTERACT_NONE = 0,
+	CAIRN_INTERACT_INTERNAL = 1,
+	CAIRN_INTERACT_EXTERNAL = 2,
+	CAIRN_INTERACT_BOTH = 3
+};
+
 /* Values of switch fields. */
 enum cairn_switch { CAIRN_SWITCH_KEEP = 0, CAIRN_SWITCH_OFF = 1, CAIRN_SWITCH_ON = 2 };
 
@@ -1078,6 +1086,41 @@ struct cairn_command_steer {
 	uint32_t ticks;
 };
 
+/* set all that the particles of a system do to each other and to those of other systems. */
+struct cairn_command_particles_interact {
+	/* system: the system */
+	int64_t system;
+	/* forces: on which particles its own exert forces: 0 none, 1 internal (of the system), 2
+	 * external (of other systems that say so too), 3 both */
+	uint8_t forces;
+	/* collisions: with which particles its own collide, likewise */
+	uint8_t collisions;
+	/* cutoff (0 … 100000 m): particles farther apart exert no forces; of two systems the smaller;
+	 * 0: no forces */
+	double cutoff;
+	/* core (1e-06 … 100000 m): nearer than this, attraction and repulsion at a distance fall to 0
+	 * with the distance; of two systems the larger */
+	double core;
+	/* substeps: of a tick, for forces between particles; all systems use the most of all */
+	uint32_t substeps;
+	/* charge (-1000 … 1000 C): of each particle: Coulomb's force */
+	double charge;
+	/* gravitation (0 … 1e+12 m3/(kg s2)): Newton's constant between the particles; of two systems
+	 * the geometric mean */
+	double gravitation;
+	/* well_depth (0 … 1e+12 J): of the Lennard-Jones potential; of two systems the geometric
+	 * mean; 0: none */
+	double well_depth;
+	/* well_distance (0 … 100 m): at which that potential is 0; of two systems the mean */
+	double well_distance;
+	/* repulsion (0 … 1e+12 N/m): of overlapping particles, by their overlap; of two systems the
+	 * mean */
+	double repulsion;
+	/* repulsion_damping (0 … 10): of overlapping particles, 1: critical for the reduced mass; of
+	 * two systems the mean */
+	double repulsion_damping;
+};
+
 /* Commands (docs/COMMANDS.md). */
 enum cairn_command_op {
 	CAIRN_COMMAND_SHAPE_USE = 1,
@@ -1125,7 +1168,8 @@ enum cairn_command_op {
 	CAIRN_COMMAND_SET_PIECE = 74,
 	CAIRN_COMMAND_SET_MOVER = 75,
 	CAIRN_COMMAND_SET_LOCKS = 77,
-	CAIRN_COMMAND_STEER = 79
+	CAIRN_COMMAND_STEER = 79,
+	CAIRN_COMMAND_PARTICLES_INTERACT = 83
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -1178,6 +1222,7 @@ typedef struct cairn_command {
 		struct cairn_command_set_mover set_mover;
 		struct cairn_command_set_locks set_locks;
 		struct cairn_command_steer steer;
+		struct cairn_command_particles_interact particles_interact;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;
@@ -1379,10 +1424,13 @@ enum cairn_query_kind {
  *	reads nothing
  *	[[id, name, owner, tag, emitter, alive, capacity, born, lost, refused, cut,
  *	position, rotation, half, [size, deviation], [mass, deviation], [life, deviation],
- *	[speed, deviation], spread, drag, gravity scale, category, mask, [[age, colour],
- *	…]], …]
- *	as particles_create sets them, ids ascend; counts so far: births, births beyond a
- *	limit, births inside a body, paths that ended before their tick
+ *	[speed, deviation], spread, drag, gravity scale, category, mask, [[age, colour], …],
+ *	forces, collisions, substeps, cutoff, core, charge, gravitation, well depth, well
+ *	distance, repulsion, repulsion damping, crowded], …]
+ *	as particles_create and particles_interact set them (substeps 0: not given), ids
+ *	ascend; counts so far: births, births beyond a limit, births inside a body, paths
+ *	that ended before their tick, particles left out of a search for neighbours because
+ *	too many were at one place
  *
  * CAIRN_QUERY_PARTICLES: particles of a system, in the order of their serial numbers
  *	reads system, [after, limit, form]

@@ -41,6 +41,18 @@ bool cli_system(const struct cli *cli, struct wire_cursor *in)
 	out_real(cli, "gravity_scale", system.gravity_scale);
 	out_u64(cli, "category", system.category);
 	out_u64(cli, "mask", system.mask);
+	out_text(cli, "forces", command_word(WORDS_INTERACT, system.forces));
+	out_text(cli, "collisions", command_word(WORDS_INTERACT, system.collisions));
+	out_u64(cli, "substeps", system.substeps);
+	out_real(cli, "cutoff", system.cutoff);
+	out_real(cli, "core", system.core);
+	out_real(cli, "charge", system.charge);
+	out_real(cli, "gravitation", system.gravitation);
+	out_real(cli, "well_depth", system.well_depth);
+	out_real(cli, "well_distance", system.well_distance);
+	out_real(cli, "repulsion", system.repulsion);
+	out_real(cli, "repulsion_damping", system.repulsion_damping);
+	out_u64(cli, "crowded", system.crowded);
 	out_end(cli);
 	return true;
 }

@@ -80,6 +80,69 @@ static void fill(struct command_PARTICLES_CREATE *out, const struct particles_ke
 	out->seed = keys->seed;
 }
 
+static enum status compile_interact(struct compile *self, const struct yaml_node *node,
+				    int64_t system)
+{
+	struct interact_keys keys;
+	enum status status = schema_read(&self->source, node, SCHEMA_INTERACT, &keys);
+	if (status != STATUS_OK)
+		return status;
+	struct command *command = compile_command(self, COMMAND_PARTICLES_INTERACT, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_interact = (struct command_PARTICLES_INTERACT){
+		.system = system,
+		.forces = (uint8_t)keys.forces,
+		.collisions = (uint8_t)keys.collisions,
+		.cutoff = keys.cutoff,
+		.core = keys.core,
+		.substeps = keys.substeps,
+		.charge = keys.charge,
+		.gravitation = keys.gravitation,
+		.well_depth = keys.well_depth,
+		.well_distance = keys.well_distance,
+		.repulsion = keys.repulsion,
+		.repulsion_damping = keys.repulsion_damping,
+	};
+	return STATUS_OK;
+}
+
+/* [position] or [position, velocity]. */
+static enum status compile_point(struct compile *self, const struct yaml_node *node, int64_t system)
+{
+	double position[3], velocity[3] = { 0 };
+	if (node->kind != NODE_LIST || node->count < 1 || node->count > 2)
+		return source_fail(&self->source, node->line, STATUS_TYPE, "points",
+				   "an item of points is [position, velocity], as [[0, 1, 0], [2, "
+				   "0, 0]]; the velocity may be left out");
+	enum status status = schema_vector(&self->source, node->first, "points", -LENGTH_MAX,
+					   LENGTH_MAX, "m", 3, position);
+	if (status == STATUS_OK && node->count == 2)
+		status = schema_vector(&self->source, node->first->next, "points", -SPEED_MAX,
+				       SPEED_MAX, "m/s", 3, velocity);
+	if (status != STATUS_OK)
+		return status;
+	struct command *command = compile_command(self, COMMAND_PARTICLES_ADD, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_add = (struct command_PARTICLES_ADD){
+		.system = system,
+		.position = vec3_make(position[0], position[1], position[2]),
+		.velocity = vec3_make(velocity[0], velocity[1], velocity[2]),
+	};
+	return STATUS_OK;
+}
+
+static enum status compile_points(struct compile *self, const struct yaml_node *list,
+				  int64_t system)
+{
+	enum status status = STATUS_OK;
+	for (const struct yaml_node *at = list != NULL ? list->first : NULL;
+	     at != NULL && status == STATUS_OK; at = at->next)
+		status = compile_point(self, at, system);
+	return status;
+}
+
 static enum status compile_system(struct compile *self, const struct yaml_node *node)
 {
 	struct particles_keys keys;
@@ -102,7 +165,11 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 	fill(&command->particles_create, &keys);
 	command->particles_create.colours.count = self->points.count - first;
 	self->firsts.items[self->firsts.count - 1] = first;
-	return STATUS_OK;
+	const int64_t system = -(int64_t)self->commands.count;
+	status = compile_points(self, keys.points, system);
+	if (status == STATUS_OK && keys.interact != NULL)
+		status = compile_interact(self, keys.interact, system);
+	return status;
 }
 
 enum status compile_particles(struct compile *self, const struct yaml_node *systems)

@@ -568,6 +568,12 @@ static uint32_t references(struct command *command, int64_t *ids[2])
 	case COMMAND_SET_VELOCITY:
 		ids[0] = &command->set_velocity.body;
 		return 1;
+	case COMMAND_PARTICLES_INTERACT:
+		ids[0] = &command->particles_interact.system;
+		return 1;
+	case COMMAND_PARTICLES_ADD:
+		ids[0] = &command->particles_add.system;
+		return 1;
 	case COMMAND_JOINT_AXIS:
 		ids[0] = &command->joint_axis.joint;
 		return 1;

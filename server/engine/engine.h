@@ -383,6 +383,12 @@ struct system_view {
 	const uint32_t *colour;
 	uint32_t alive;
 	uint64_t born, lost, refused, cut; /* fields.def */
+	/* As PARTICLES_INTERACT set them. */
+	uint8_t forces, collisions; /* enum interact */
+	uint32_t substeps;	    /* 0: it was not given */
+	double cutoff, core, charge, gravitation;
+	double well_depth, well_distance, repulsion, repulsion_damping;
+	uint64_t crowded;
 };
 struct particle_view {
 	uint64_t serial;

@@ -266,16 +266,30 @@ enum emitter_kind {
 	EMITTER_BOX = 3,    /* anywhere on the surface of a box, along its normal */
 	EMITTER_SPHERE = 4, /* on a sphere, one in each of as many equal cells, along the radius */
 };
+/* Which particles those of a system act on: a pair of systems, if both say so. */
+enum interact {
+	INTERACT_NONE = 0,
+	INTERACT_INTERNAL = 1, /* on those of the same system */
+	INTERACT_EXTERNAL = 2, /* on those of other systems */
+	INTERACT_BOTH = 3,
+};
 /* Limits of particles. One that is lighter or smaller gives impulses or contacts below rounding. */
 #define PARTICLE_SIZE_MIN 1e-4 /* m */
 #define PARTICLE_SIZE_MAX 100.0
 #define PARTICLE_MASS_MIN 1e-9 /* kg */
 #define PARTICLE_LIFE_MAX 1e6  /* s */
 #define PARTICLE_SPREAD_MAX 3.141592653589793
+#define PARTICLE_CORE_MIN 1e-6	      /* m: forces between particles stay finite */
+#define PARTICLE_CORE 1e-3	      /* m: without another one */
+#define PARTICLE_CUTOFF_MAX 1e5	      /* m */
+#define PARTICLE_CHARGE_MAX 1e3	      /* C */
+#define PARTICLE_GRAVITATION_MAX 1e12 /* m³/(kg s²) */
+#define PARTICLE_DAMPING_RATIO_MAX 10.0
 enum {
 	PARTICLES_MAX = 1048576, /* of one world: the sum of the capacities of its systems */
 	SYSTEMS_MAX = 64,	 /* of one world */
 	PARTICLE_COLOURS_MAX = 8,
+	PARTICLE_SUBSTEPS_MAX = 64,
 	PARTICLE_HITS_MAX = 8, /* of one particle in a tick; then its path ends */
 };
 

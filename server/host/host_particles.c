@@ -5,7 +5,7 @@
 #include "server/host/host_state.h"
 
 /* Largest packed sizes, in bytes, of a system and of what is not a column in a page. */
-enum { SYSTEM_BYTES_MAX = 640, HEAD_BYTES_MAX = 128 };
+enum { SYSTEM_BYTES_MAX = 800, HEAD_BYTES_MAX = 128 };
 enum { STEPS = 65535 }; /* of positions in view */
 
 /* ---- systems ------------------------------------------------------------------------------------- */
@@ -31,6 +31,18 @@ static struct wire_system system_facts(const struct system_view *view)
 		.category = view->category,
 		.mask = view->mask,
 		.colours = view->colour_count,
+		.forces = view->forces,
+		.collisions = view->collisions,
+		.substeps = view->substeps,
+		.cutoff = view->cutoff,
+		.core = view->core,
+		.charge = view->charge,
+		.gravitation = view->gravitation,
+		.well_depth = view->well_depth,
+		.well_distance = view->well_distance,
+		.repulsion = view->repulsion,
+		.repulsion_damping = view->repulsion_damping,
+		.crowded = view->crowded,
 	};
 	put_vec3(facts.position, view->position);
 	put_quat(facts.rotation, view->rotation);

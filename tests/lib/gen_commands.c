@@ -531,6 +531,9 @@ static void reconcile(struct gen_commands *gen, struct command *out)
 	case COMMAND_PARTICLES_SET:
 		reconcile_made(gen, out);
 		return;
+	case COMMAND_PARTICLES_INTERACT:
+		out->particles_interact.well_distance += 0.01;
+		return;
 	default:
 		reconcile_walker(gen, out);
 	}
@@ -562,7 +565,8 @@ void gen_any_command(struct gen_commands *gen, struct command *out)
 	const struct command_info *list = command_list(&count);
 	uint32_t pick = rng_below(&gen->rng, count + (uint32_t)COUNT_OF(often));
 	uint16_t op = pick < count ? list[pick].op : often[pick - count];
-	bool particles = op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_ADD;
+	bool particles = (op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_ADD) ||
+			 op == COMMAND_PARTICLES_INTERACT;
 	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && particles))
 		op = COMMAND_SPAWN;
 	gen_command(gen, op, out);

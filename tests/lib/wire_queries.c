@@ -253,7 +253,19 @@ static void pack_systems(struct wire_packer *out)
 				      .category = 3,
 				      .mask = UINT32_MAX,
 				      .colours = 2,
-				      .colour = { { 0, 16711680 }, { 1.5, 255 } } };
+				      .colour = { { 0, 16711680 }, { 1.5, 255 } },
+				      .forces = 1,
+				      .collisions = 3,
+				      .substeps = 4,
+				      .cutoff = 0.5,
+				      .core = 0.125,
+				      .charge = -2,
+				      .gravitation = 3,
+				      .well_depth = 5,
+				      .well_distance = 0.25,
+				      .repulsion = 1000,
+				      .repulsion_damping = 0.75,
+				      .crowded = 8 };
 	set3(system.position, 1, 2, 3);
 	set3(system.half, 4, 5, 6);
 	wire_pack_array(out, 1);

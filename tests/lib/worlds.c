@@ -272,3 +272,21 @@ struct bytes test_save(const struct world *world)
 		fail("world_save", NULL);
 	return bytes;
 }
+
+struct command test_system_command(const char *name)
+{
+	struct command command = test_command(COMMAND_PARTICLES_CREATE);
+	command.particles_create.name = test_text(name);
+	command.particles_create.emitter = EMITTER_NONE;
+	command.particles_create.life = 0;
+	return command;
+}
+
+void test_add_particle(struct world *world, system_id system, vec3 position, vec3 velocity)
+{
+	struct command command = test_command(COMMAND_PARTICLES_ADD);
+	command.particles_add.system = system;
+	command.particles_add.position = position;
+	command.particles_add.velocity = velocity;
+	test_do(world, &command);
+}

@@ -54,6 +54,9 @@ void test_step(struct world *world, uint32_t ticks);
 uint64_t test_hash(const struct world *world);
 /* world_check, and compares the tick hash with one computed from the public state. */
 void test_check(const struct world *world);
+/* A particle system without emitter and end of life, and a particle in a system. */
+struct command test_system_command(const char *name);
+void test_add_particle(struct world *world, system_id system, vec3 position, vec3 velocity);
 struct text32 test_text(const char *text);
 /* The image; returned owned. */
 struct bytes test_save(const struct world *world);

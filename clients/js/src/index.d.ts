@@ -207,7 +207,10 @@ export interface ParticleSystem {
   capacity: number, born: number, lost: number, refused: number, cut: number, position: number[], rotation: number[], half: number[],
   size: [number, number], mass: [number, number], life: [number, number], speed: [number, number], spread: number, drag: number,
   gravity_scale: number, category: number, mask: number, colours: [number, number][],
+  forces: Interact, collisions: Interact, substeps: number, cutoff: number, core: number, charge: number, gravitation: number,
+  well_depth: number, well_distance: number, repulsion: number, repulsion_damping: number, crowded: number,
 }
+export type Interact = "none" | "internal" | "external" | "both";
 
 export interface Field {
   id: number, kind: "wind" | "vortex" | "attractor" | "drag" | "fluid", region: "everywhere" | "ball" | "box";

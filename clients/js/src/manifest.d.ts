@@ -166,6 +166,12 @@ export type Emitter =
   | "box"
   | "sphere";
 
+export type Interact =
+  | "none"
+  | "internal"
+  | "external"
+  | "both";
+
 export type Switch =
   | "keep"
   | "off"
@@ -912,6 +918,33 @@ export interface CommandFields {
     jump?: Placed;
     /** ticks (ticks): how long it has that velocity; 4294967295 until another is given */
     ticks?: number;
+  };
+  /** set all that the particles of a system do to each other and to those of other systems */
+  particles_interact: {
+    /** system: the system */
+    system: number;
+    /** forces: on which particles its own exert forces: 0 none, 1 internal (of the system), 2 external (of other systems that say so too), 3 both */
+    forces?: number | "none" | "internal" | "external" | "both";
+    /** collisions: with which particles its own collide, likewise */
+    collisions?: number | "none" | "internal" | "external" | "both";
+    /** cutoff (0 … 100000 m): particles farther apart exert no forces; of two systems the smaller; 0: no forces */
+    cutoff?: Placed;
+    /** core (1e-06 … 100000 m): nearer than this, attraction and repulsion at a distance fall to 0 with the distance; of two systems the larger */
+    core?: Placed;
+    /** substeps: of a tick, for forces between particles; all systems use the most of all */
+    substeps?: number;
+    /** charge (-1000 … 1000 C): of each particle: Coulomb's force */
+    charge?: Placed;
+    /** gravitation (0 … 1e+12 m3/(kg s2)): Newton's constant between the particles; of two systems the geometric mean */
+    gravitation?: Placed;
+    /** well_depth (0 … 1e+12 J): of the Lennard-Jones potential; of two systems the geometric mean; 0: none */
+    well_depth?: Placed;
+    /** well_distance (0 … 100 m): at which that potential is 0; of two systems the mean */
+    well_distance?: Placed;
+    /** repulsion (0 … 1e+12 N/m): of overlapping particles, by their overlap; of two systems the mean */
+    repulsion?: Placed;
+    /** repulsion_damping (0 … 10): of overlapping particles, 1: critical for the reduced mass; of two systems the mean */
+    repulsion_damping?: Placed;
   };
 }
 

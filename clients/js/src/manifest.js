@@ -848,6 +848,20 @@ export const COMMAND = {
     ["jump", 0],
     ["ticks", 4294967295],
   ] },
+  particles_interact: { number: 83, fields: [
+    ["system", undefined],
+    ["forces", 1],
+    ["collisions", 0],
+    ["cutoff", 0],
+    ["core", 0.001],
+    ["substeps", 1],
+    ["charge", 0],
+    ["gravitation", 0],
+    ["well_depth", 0],
+    ["well_distance", 0],
+    ["repulsion", 0],
+    ["repulsion_damping", 0],
+  ] },
 };
 
 export const LENGTH_MAX = 1000000;
@@ -1180,6 +1194,19 @@ export const LIMITS = {
     jump: ["F64", 0, 10000, "m/s"],
     ticks: ["U32", 1, 4294967295, "ticks"],
   },
+  particles_interact: {
+    forces: ["ENUM", 0, 3, ""],
+    collisions: ["ENUM", 0, 3, ""],
+    cutoff: ["F64", 0, 100000, "m"],
+    core: ["F64", 1e-06, 100000, "m"],
+    substeps: ["U32", 1, 64, ""],
+    charge: ["F64", -1000, 1000, "C"],
+    gravitation: ["F64", 0, 1000000000000, "m3/(kg s2)"],
+    well_depth: ["F64", 0, 1000000000000, "J"],
+    well_distance: ["F64", 0, 100, "m"],
+    repulsion: ["F64", 0, 1000000000000, "N/m"],
+    repulsion_damping: ["F64", 0, 10, ""],
+  },
 };
 
 /** The fields of each QUERY: [field, type, least, most], types as in protocol/queries.def. */
@@ -1404,6 +1431,12 @@ export const WORDS = {
     "box",
     "sphere",
   ],
+  interact: [
+    "none",
+    "internal",
+    "external",
+    "both",
+  ],
   switch: [
     "keep",
     "off",
@@ -1424,6 +1457,7 @@ export const WORDED = {
   field_set: { kind: WORDS.field_kind, region: WORDS.field_region, falloff: WORDS.field_falloff },
   particles_create: { emitter: WORDS.emitter },
   particles_set: { emitter: WORDS.emitter },
+  particles_interact: { forces: WORDS.interact, collisions: WORDS.interact },
 };
 
 /** Kinds of QUERY by name. */

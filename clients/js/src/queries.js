@@ -212,15 +212,18 @@ export class Queries {
 
   /**
    * The particle systems by id: [{id, name, owner, tag, emitter, counts (alive, capacity, born, lost, refused, cut), the numbers of
-   * particles_create as [mean, deviation] where they have one, and colours: [[age (s), 0xRRGGBB], …]}, …].
+   * particles_create (as [mean, deviation] where they have one) and of particles_interact (substeps 0: not given), and colours: [[age (s), 0xRRGGBB], …]}, …].
    */
   async systems() {
     const names = ["id", "name", "owner", "tag", "emitter", "alive", "capacity", "born", "lost", "refused", "cut", "position", "rotation",
-      "half", "size", "mass", "life", "speed", "spread", "drag", "gravity_scale", "category", "mask", "colours"];
+      "half", "size", "mass", "life", "speed", "spread", "drag", "gravity_scale", "category", "mask", "colours",
+      "forces", "collisions", "substeps", "cutoff", "core", "charge", "gravitation", "well_depth", "well_distance", "repulsion",
+      "repulsion_damping", "crowded"];
     const items = await this.query(QUERY.systems);
     return items.map((item) => {
       const system = Object.fromEntries(names.map((name, i) => [name, item[i]]));
-      return { ...system, emitter: WORDS.emitter[system.emitter] };
+      const [forces, collisions] = [WORDS.interact[system.forces], WORDS.interact[system.collisions]];
+      return { ...system, emitter: WORDS.emitter[system.emitter], forces, collisions };
     });
   }
 

@@ -462,6 +462,19 @@ wire.command = {
 		{name = "velocity", type = "vec3", min = -10000, max = 10000},
 		{name = "jump", type = "f64", min = 0, max = 10000, default = 0.0},
 		{name = "ticks", type = "u32", min = 1, max = 4294967295, default = 4294967295}}},
+	particles_interact = {number = 83, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "forces", type = "enum", min = 0, max = 3, default = 1},
+		{name = "collisions", type = "enum", min = 0, max = 3, default = 0},
+		{name = "cutoff", type = "f64", min = 0, max = 100000, default = 0.0},
+		{name = "core", type = "f64", min = 1e-06, max = 100000, default = 0.001},
+		{name = "substeps", type = "u32", min = 1, max = 64, default = 1},
+		{name = "charge", type = "f64", min = -1000, max = 1000, default = 0.0},
+		{name = "gravitation", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "well_depth", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "well_distance", type = "f64", min = 0, max = 100, default = 0.0},
+		{name = "repulsion", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "repulsion_damping", type = "f64", min = 0, max = 10, default = 0.0}}},
 }
 
 wire.query = {
@@ -521,6 +534,7 @@ wire.words = {
 	field_region = {everywhere = 0, ball = 1, box = 2},
 	field_falloff = {constant = 0, linear = 1, components = 2},
 	emitter = {none = 0, point = 1, planar = 2, box = 3, sphere = 4},
+	interact = {none = 0, internal = 1, external = 2, both = 3},
 	switch = {keep = 0, off = 1, on = 2},
 }
 
@@ -547,6 +561,8 @@ wire.worded = {
 	["field_set.falloff"] = wire.words.field_falloff,
 	["particles_create.emitter"] = wire.words.emitter,
 	["particles_set.emitter"] = wire.words.emitter,
+	["particles_interact.forces"] = wire.words.interact,
+	["particles_interact.collisions"] = wire.words.interact,
 }
 
 return wire

@@ -752,3 +752,34 @@ class Commands:
         - ticks (ticks): how long it has that velocity; 4294967295 until another is given
         """
         return self._command("steer", body=body, velocity=velocity, jump=jump, ticks=ticks)
+
+    def particles_interact(self, system: int, forces: Optional[Union[int, str]] = None,
+                           collisions: Optional[Union[int, str]] = None, cutoff: Real = None, core: Real = None,
+                           substeps: Whole = None, charge: Real = None, gravitation: Real = None,
+                           well_depth: Real = None, well_distance: Real = None, repulsion: Real = None,
+                           repulsion_damping: Real = None):
+        """Set all that the particles of a system do to each other and to those of other systems. Raises
+        Refused.
+
+        - system: the system
+        - forces: on which particles its own exert forces: 0 none, 1 internal (of the system), 2 external (of
+          other systems that say so too), 3 both
+        - collisions: with which particles its own collide, likewise
+        - cutoff (0 … 100000 m): particles farther apart exert no forces; of two systems the smaller; 0: no
+          forces
+        - core (1e-06 … 100000 m): nearer than this, attraction and repulsion at a distance fall to 0 with the
+          distance; of two systems the larger
+        - substeps: of a tick, for forces between particles; all systems use the most of all
+        - charge (-1000 … 1000 C): of each particle: Coulomb's force
+        - gravitation (0 … 1e+12 m3/(kg s2)): Newton's constant between the particles; of two systems the
+          geometric mean
+        - well_depth (0 … 1e+12 J): of the Lennard-Jones potential; of two systems the geometric mean; 0: none
+        - well_distance (0 … 100 m): at which that potential is 0; of two systems the mean
+        - repulsion (0 … 1e+12 N/m): of overlapping particles, by their overlap; of two systems the mean
+        - repulsion_damping (0 … 10): of overlapping particles, 1: critical for the reduced mass; of two systems
+          the mean
+        """
+        return self._command("particles_interact", system=system, forces=forces, collisions=collisions,
+                             cutoff=cutoff, core=core, substeps=substeps, charge=charge,
+                             gravitation=gravitation, well_depth=well_depth, well_distance=well_distance,
+                             repulsion=repulsion, repulsion_damping=repulsion_damping)

@@ -512,6 +512,20 @@ COMMAND = {
         ("jump", "F64"),
         ("ticks", "U32"),
     ]),
+    "particles_interact": (83, 1, [
+        ("system", "PARTICLES"),
+        ("forces", "ENUM"),
+        ("collisions", "ENUM"),
+        ("cutoff", "F64"),
+        ("core", "F64"),
+        ("substeps", "U32"),
+        ("charge", "F64"),
+        ("gravitation", "F64"),
+        ("well_depth", "F64"),
+        ("well_distance", "F64"),
+        ("repulsion", "F64"),
+        ("repulsion_damping", "F64"),
+    ]),
 }
 
 # The value of a field that is omitted before a given one. A field without a default is required.
@@ -784,6 +798,19 @@ DEFAULTS = {
     "steer": {
         "jump": 0.0,
         "ticks": 4294967295,
+    },
+    "particles_interact": {
+        "forces": 1,
+        "collisions": 0,
+        "cutoff": 0.0,
+        "core": 0.001,
+        "substeps": 1,
+        "charge": 0.0,
+        "gravitation": 0.0,
+        "well_depth": 0.0,
+        "well_distance": 0.0,
+        "repulsion": 0.0,
+        "repulsion_damping": 0.0,
     },
 }
 
@@ -1107,6 +1134,19 @@ LIMITS = {
         "jump": (0, 10000, "m/s"),
         "ticks": (1, 4294967295, "ticks"),
     },
+    "particles_interact": {
+        "forces": (0, 3, ""),
+        "collisions": (0, 3, ""),
+        "cutoff": (0, 100000, "m"),
+        "core": (1e-06, 100000, "m"),
+        "substeps": (1, 64, ""),
+        "charge": (-1000, 1000, "C"),
+        "gravitation": (0, 1000000000000, "m3/(kg s2)"),
+        "well_depth": (0, 1000000000000, "J"),
+        "well_distance": (0, 100, "m"),
+        "repulsion": (0, 1000000000000, "N/m"),
+        "repulsion_damping": (0, 10, ""),
+    },
 }
 
 # The fields of each QUERY: (field, type, least, most), types as in protocol/queries.def.
@@ -1263,6 +1303,7 @@ WORDS = {
     "field_region": ["everywhere", "ball", "box"],
     "field_falloff": ["constant", "linear", "components"],
     "emitter": ["none", "point", "planar", "box", "sphere"],
+    "interact": ["none", "internal", "external", "both"],
     "switch": ["keep", "off", "on"],
 }
 
@@ -1289,6 +1330,8 @@ WORDED = {
     ("field_set", "falloff"): "field_falloff",
     ("particles_create", "emitter"): "emitter",
     ("particles_set", "emitter"): "emitter",
+    ("particles_interact", "forces"): "interact",
+    ("particles_interact", "collisions"): "interact",
 }
 
 # Kinds of QUERY by name.

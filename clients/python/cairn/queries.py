@@ -241,11 +241,15 @@ class WorldQueries:
 
     def systems(self):
         """The particle systems by id, as dicts: id, name, owner, tag, emitter, counts (alive, capacity, born, lost, refused, cut), and
-        the numbers of particles_create, as (mean, deviation) where they have one; colours: [(age, 0xRRGGBB), …]."""
+        the numbers of particles_create and particles_interact (substeps 0: not given), as (mean, deviation) where they have one; colours: [(age, 0xRRGGBB), …]."""
         names = ("id", "name", "owner", "tag", "emitter", "alive", "capacity", "born", "lost", "refused", "cut", "position",
-                 "rotation", "half", "size", "mass", "life", "speed", "spread", "drag", "gravity_scale", "category", "mask", "colours")
+                 "rotation", "half", "size", "mass", "life", "speed", "spread", "drag", "gravity_scale", "category", "mask", "colours",
+                 "forces", "collisions", "substeps", "cutoff", "core", "charge", "gravitation", "well_depth", "well_distance", "repulsion",
+                 "repulsion_damping", "crowded")
         found = [dict(zip(names, item)) for item in self.query(QUERY["systems"])]
         for system in found:
+            for name in ("forces", "collisions"):
+                system[name] = WORDS["interact"][system[name]]
             system["emitter"] = WORDS["emitter"][system["emitter"]]
             system["colours"] = [(age, int(colour)) for age, colour in system["colours"]]
             for name in ("position", "rotation", "half", "size", "mass", "life", "speed"):

@@ -13,7 +13,7 @@
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/mover_list.h"
-#include "server/engine/dynamics/particles.h"
+#include "server/engine/dynamics/particle_pairs.h"
 #include "server/engine/dynamics/one_way.h"
 #include "server/engine/dynamics/piece.h"
 
@@ -90,6 +90,8 @@ void dynamics_release(struct dynamics *self)
 	ARRAY_RELEASE(&self->hits);
 	ARRAY_RELEASE(&self->starts);
 	ARRAY_RELEASE(&self->cuts);
+	particle_pairs_destroy(self->pairs);
+	self->pairs = NULL;
 	broad_phase_destroy(self->broad_phase);
 	self->broad_phase = NULL;
 	arena_release(&self->scratch);
@@ -113,6 +115,7 @@ uint64_t dynamics_memory(const struct dynamics *self)
 	       (uint64_t)self->starts.capacity * sizeof *self->starts.items + self->cuts.capacity +
 	       (uint64_t)self->new_pairs.capacity * sizeof *self->new_pairs.items +
 	       (uint64_t)self->sort_scratch.capacity * 8 + joints_memory(self) +
+	       particle_pairs_memory(self->pairs) +
 	       ((uint64_t)self->events.capacity + self->hits.capacity) * sizeof(struct event) +
 	       self->scratch.peak;
 }
@@ -129,6 +132,8 @@ void dynamics_trim(struct dynamics *self)
 	ARRAY_RELEASE(&self->hits);
 	ARRAY_RELEASE(&self->starts);
 	ARRAY_RELEASE(&self->cuts);
+	particle_pairs_destroy(self->pairs);
+	self->pairs = NULL;
 }
 
 /* ---- growth -------------------------------------------------------------------------------- */

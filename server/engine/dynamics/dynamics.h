@@ -113,6 +113,8 @@ struct body_start_state {
 	bool moved; /* in this tick */
 };
 
+struct particle_pairs; /* particle_pairs.h */
+
 struct dynamics {
 	struct tables *tables;		 /* borrowed from the world */
 	const struct shape **shapes;	 /* by row of the shape table; borrowed from the world */
@@ -188,6 +190,7 @@ struct dynamics {
 		uint8_t *items;
 		uint32_t count, capacity;
 	} cuts;
+	struct particle_pairs *pairs; /* owned; NULL until particles act on each other */
 	struct event_list events;
 	struct event_list hits; /* of the step in progress (step_hits.c), with room to sort them */
 	struct step_report report;

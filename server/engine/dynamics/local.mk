@@ -49,6 +49,11 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/pairs.c \
 	server/engine/dynamics/pairs.h \
 	server/engine/dynamics/particle_birth.c \
+	server/engine/dynamics/particle_cells.c \
+	server/engine/dynamics/particle_cells.h \
+	server/engine/dynamics/particle_hits.c \
+	server/engine/dynamics/particle_pairs.c \
+	server/engine/dynamics/particle_pairs.h \
 	server/engine/dynamics/particle_path.c \
 	server/engine/dynamics/particles.c \
 	server/engine/dynamics/particles.h \

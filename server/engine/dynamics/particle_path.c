@@ -22,6 +22,7 @@
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/force_field.h"
 #include "server/engine/dynamics/integrate.h"
+#include "server/engine/dynamics/particle_pairs.h"
 #include "server/engine/dynamics/piece.h"
 
 /* A group with more candidates is split. */
@@ -77,12 +78,13 @@ struct strike {
 
 /* ---- free flight -------------------------------------------------------------------------------- */
 
-static vec3 field_acceleration(const struct particle_motion *motion, uint32_t system, vec3 at,
-			       vec3 velocity, double mass)
+vec3 particle_field_acceleration(const struct particle_motion *motion, uint32_t system, vec3 at,
+				 vec3 velocity, double mass)
 {
 	const struct tables *tables = motion->dynamics->tables;
 	const struct force_state state = { at, quat_identity(), velocity, vec3_zero(), mass };
 	struct force_sum sum = { vec3_zero(), vec3_zero(), vec3_zero() };
+	ASSERT(mass > 0);
 	for (uint32_t i = 0; i < motion->field_count; i++)
 		if (tables->field.mask[motion->fields[i]] & tables->system.category[system])
 			force_field_at(tables, motion->fields[i], &state, motion->dt, &sum);
@@ -100,15 +102,20 @@ static void fly_free(struct block *block, uint32_t last)
 		const struct particle_law *law = &motion->laws[table->system[row]];
 		struct particle_law own;
 		vec3 x = table->position[row], v = table->velocity[row], a = law->acceleration;
+		if (motion->ends != NULL && motion->ends[row].known) {
+			block->to[row - block->first] = motion->ends[row].to;
+			block->velocity[row - block->first] = motion->ends[row].velocity;
+			continue;
+		}
 		if (law->drag > 0 && table->mass[row] != law->mass) {
 			own = *law;
 			particle_law_of_mass(&own, table->mass[row], h);
 			law = &own;
 		}
 		if (law->fields)
-			a = vec3_add(a, field_acceleration(motion, table->system[row],
-							   vec3_mul_add(x, v, 0.5 * h), v,
-							   table->mass[row]));
+			a = vec3_add(a, particle_field_acceleration(motion, table->system[row],
+								    vec3_mul_add(x, v, 0.5 * h), v,
+								    table->mass[row]));
 		x = vec3_mul_add(x, v, law->coast * h);
 		block->to[row - block->first] = vec3_mul_add(x, a, law->fall * h * h);
 		block->velocity[row - block->first] =
@@ -409,7 +416,7 @@ static void coast(const struct block *block, uint32_t index)
 {
 	struct dynamics *dynamics = block->motion->dynamics;
 	uint32_t row = block->first + index;
-	dynamics->cuts.items[row] = 0;
+	dynamics->cuts.items[row] = block->motion->ends != NULL && block->motion->ends[row].cut;
 	if (dynamics->tables->particle.hit[row] != 0)
 		note_reaction(dynamics->tables, row, DYNAMICS_NONE, vec3_zero(), vec3_zero());
 	store_motion(block->motion, row, block->to[index], block->velocity[index]);
@@ -436,6 +443,11 @@ static void fly(const struct block *block, uint32_t index, const struct candidat
 		.carried = true,
 		.partner = DYNAMICS_NONE,
 	};
+	const struct particle_end *end = motion->ends != NULL ? &motion->ends[row] : NULL;
+	if (end != NULL && end->known && end->struck) {
+		flight.velocity = end->velocity;
+		flight.gain = vec3_zero();
+	}
 	struct strike strike;
 	uint32_t hits = 0;
 	bool cut = false;
@@ -452,7 +464,7 @@ static void fly(const struct block *block, uint32_t index, const struct candidat
 			flight.gain = vec3_zero();
 		}
 	}
-	motion->dynamics->cuts.items[row] = cut;
+	motion->dynamics->cuts.items[row] = cut || (end != NULL && end->cut);
 	if (hits > 0 || tables->particle.hit[row] != 0)
 		note_reaction(tables, row, flight.partner, flight.impulse, flight.twist);
 	if (hits == 0) /* in its own bits, not as a sum of parts */

@@ -5,6 +5,7 @@
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/force.h"
 #include "server/engine/dynamics/integrate.h"
+#include "server/engine/dynamics/particle_pairs.h"
 #include "server/engine/math/trig.h"
 #include "server/engine/world/parameters.h"
 
@@ -148,6 +149,8 @@ enum status particles_prepare(struct dynamics *self)
 		status = ARRAY_RESERVE(&self->starts, tables->body.count);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->cuts, rows);
+	if (status == STATUS_OK && particle_pairs_active(tables))
+		status = particle_pairs_reserve(self);
 	if (status != STATUS_OK)
 		return status;
 	const struct body_table *body = &tables->body;
@@ -298,6 +301,10 @@ void particles_step(struct dynamics *self, double dt)
 		.bounds = bounds_of(&tables->world),
 	};
 	find_laws(&motion, tables, dt);
+	if (particle_pairs_active(tables)) {
+		particle_pairs_run(self->pairs, &motion);
+		motion.ends = self->pairs->ends.items;
+	}
 	uint32_t blocks = (tables->particle.count + PARTICLE_BLOCK - 1) / PARTICLE_BLOCK;
 	ASSERT(tables->particle.count <= self->cuts.capacity);
 	parallel_run(self->parallel, blocks, 1, move_blocks, &motion);

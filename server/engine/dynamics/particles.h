@@ -10,7 +10,8 @@
  *
  * so bodies are done before any particle meets them, and total momentum balances over two ticks.
  * A particle flies freely for the whole tick first, under gravity, drag (P-05, P-06) and the
- * world's force fields (P-09); then its straight path is searched for bodies (particle_path.c).
+ * world's force fields (P-09), or with others that it pulls, pushes and meets (particle_pairs.h);
+ * then its straight path is searched for bodies (particle_path.c).
  *
  * Births draw from a generator that is seeded with the system's seed and id and the particle's
  * serial number, so a particle does not depend on what else was born (particle_birth.c). */
@@ -51,8 +52,12 @@ void particles_step(struct dynamics *self, double dt);
 
 struct particle_motion;
 struct particle_law;
+struct particle_end;
 /* Moves the particles of rows first … last − 1. */
 void particle_path_block(const struct particle_motion *motion, uint32_t first, uint32_t last);
+/* What the world's fields give a particle (m/s²). */
+vec3 particle_field_acceleration(const struct particle_motion *motion, uint32_t system, vec3 at,
+				 vec3 velocity, double mass);
 /* The coefficients for particles of another mass. */
 void particle_law_of_mass(struct particle_law *law, double mass, double dt);
 /* The births of this tick. The rows are reserved. */
@@ -73,9 +78,10 @@ struct particle_law {
 struct particle_motion {
 	struct dynamics *dynamics;
 	double dt;
-	double reach;	     /* m: no point of a body moved farther in this tick */
-	double bounce_speed; /* m/s: slower impacts do not bounce */
-	struct aabb bounds;  /* particles beyond are removed */
+	double reach;			 /* m: no point of a body moved farther in this tick */
+	double bounce_speed;		 /* m/s: slower impacts do not bounce */
+	struct aabb bounds;		 /* particles beyond are removed */
+	const struct particle_end *ends; /* by row (particle_pairs.h); NULL: none is an actor */
 	uint32_t fields[FIELDS_MAX], field_count; /* rows of fields that act on some particles */
 	struct particle_law laws[SYSTEMS_MAX];	  /* by row */
 };

@@ -159,6 +159,7 @@ enum word_list {
 	WORDS_FIELD_REGION,
 	WORDS_FIELD_FALLOFF,
 	WORDS_EMITTER,
+	WORDS_INTERACT,
 	WORDS_SWITCH,
 };
 /* "revolute"; "?" where the list has no such number. */

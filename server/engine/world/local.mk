@@ -46,6 +46,7 @@ libengine_a_SOURCES += \
 	server/engine/world/parameters.h \
 	server/engine/world/parameters.c \
 	server/engine/world/particle_systems.h \
+	server/engine/world/particle_interact.c \
 	server/engine/world/particle_systems.c \
 	server/engine/world/particle_invariants.c \
 	server/engine/world/pending.h \
@@ -95,6 +96,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_force_fields \
 	tests/unit/server/engine/world/test_particles \
 	tests/unit/server/engine/world/test_particle_impacts \
+	tests/unit/server/engine/world/test_particle_pairs \
 	tests/unit/server/engine/world/test_fluids \
 	tests/unit/server/engine/world/test_ignored \
 	tests/unit/server/engine/world/test_joints \

@@ -33,6 +33,33 @@ static enum status check_emitter(const struct system_table *t, uint32_t row, str
 	return STATUS_OK;
 }
 
+/* Either PARTICLES_INTERACT gave all of it, or all is 0. */
+static enum status check_interaction(const struct system_table *t, uint32_t row, struct reason *why)
+{
+	double given = t->substeps[row] > 0 ? 1 : 0;
+	EXPECT(t->substeps[row] <= PARTICLE_SUBSTEPS_MAX, TABLE_SYSTEM, row, "substeps");
+	EXPECT(t->forces[row] <= given * INTERACT_BOTH, TABLE_SYSTEM, row, "forces");
+	EXPECT(t->collisions[row] <= given * INTERACT_BOTH, TABLE_SYSTEM, row, "collisions");
+	EXPECT(check_within(t->cutoff[row], 0, given * PARTICLE_CUTOFF_MAX), TABLE_SYSTEM, row,
+	       "cutoff");
+	EXPECT(check_within(t->core[row], given * PARTICLE_CORE_MIN, given * PARTICLE_CUTOFF_MAX),
+	       TABLE_SYSTEM, row, "core");
+	EXPECT(check_within(t->charge[row], -given * PARTICLE_CHARGE_MAX,
+			    given * PARTICLE_CHARGE_MAX),
+	       TABLE_SYSTEM, row, "charge");
+	EXPECT(check_within(t->gravitation[row], 0, given * PARTICLE_GRAVITATION_MAX), TABLE_SYSTEM,
+	       row, "gravitation");
+	EXPECT(check_within(t->well_depth[row], 0, given * STIFFNESS_MAX), TABLE_SYSTEM, row,
+	       "well_depth");
+	EXPECT(check_within(t->well_distance[row], 0, given * PARTICLE_SIZE_MAX), TABLE_SYSTEM, row,
+	       "well_distance");
+	EXPECT(check_within(t->repulsion[row], 0, given * STIFFNESS_MAX), TABLE_SYSTEM, row,
+	       "repulsion");
+	EXPECT(check_within(t->repulsion_damping[row], 0, given * PARTICLE_DAMPING_RATIO_MAX),
+	       TABLE_SYSTEM, row, "repulsion_damping");
+	return STATUS_OK;
+}
+
 static enum status check_system(const struct tables *tables, uint32_t row, struct reason *why)
 {
 	const struct system_table *t = &tables->system;
@@ -57,7 +84,8 @@ static enum status check_system(const struct tables *tables, uint32_t row, struc
 	EXPECT(t->alive[row] <= t->most[row] && t->alive[row] <= t->born[row], TABLE_SYSTEM, row,
 	       "alive");
 	EXPECT(t->refused[row] <= t->born[row], TABLE_SYSTEM, row, "refused");
-	return check_emitter(t, row, why);
+	enum status status = check_interaction(t, row, why);
+	return status == STATUS_OK ? check_emitter(t, row, why) : status;
 }
 
 static enum status check_particle(const struct tables *tables, uint32_t row, struct reason *why)

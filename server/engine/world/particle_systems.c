@@ -366,6 +366,18 @@ static struct system_view view_of(const struct system_table *table, uint32_t row
 		.lost = table->lost[row],
 		.refused = table->refused[row],
 		.cut = table->cut[row],
+		.forces = table->forces[row],
+		.collisions = table->collisions[row],
+		.substeps = table->substeps[row],
+		.cutoff = table->cutoff[row],
+		.core = table->core[row],
+		.charge = table->charge[row],
+		.gravitation = table->gravitation[row],
+		.well_depth = table->well_depth[row],
+		.well_distance = table->well_distance[row],
+		.repulsion = table->repulsion[row],
+		.repulsion_damping = table->repulsion_damping[row],
+		.crowded = table->crowded[row],
 	};
 	memcpy(view.name, table->name[row], sizeof view.name);
 	return view;

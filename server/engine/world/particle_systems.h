@@ -9,10 +9,12 @@ enum status check_particles_create(struct check *check, struct command *command)
 enum status check_particles_remove(struct check *check, struct command *command);
 enum status check_particles_set(struct check *check, struct command *command);
 enum status check_particles_add(struct check *check, struct command *command);
+enum status check_particles_interact(struct check *check, struct command *command);
 
 void apply_particles_create(const struct apply_context *context, const struct command *command);
 void apply_particles_remove(const struct apply_context *context, const struct command *command);
 void apply_particles_set(const struct apply_context *context, const struct command *command);
 void apply_particles_add(const struct apply_context *context, const struct command *command);
+void apply_particles_interact(const struct apply_context *context, const struct command *command);
 
 #endif

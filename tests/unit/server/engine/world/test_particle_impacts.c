@@ -18,24 +18,12 @@ static const char *const METHODS[] = { "free",	     "soft-step", "lcp",    "proj
 
 static struct command plain_system(double restitution, double friction)
 {
-	struct command command = test_command(COMMAND_PARTICLES_CREATE);
-	command.particles_create.name = test_text("shot");
-	command.particles_create.emitter = EMITTER_NONE;
-	command.particles_create.life = 0;
+	struct command command = test_system_command("shot");
 	command.particles_create.size = 0.2;
 	command.particles_create.restitution = restitution;
 	command.particles_create.static_friction = friction;
 	command.particles_create.dynamic_friction = friction;
 	return command;
-}
-
-static void add(struct world *world, system_id system, vec3 position, vec3 velocity)
-{
-	struct command command = test_command(COMMAND_PARTICLES_ADD);
-	command.particles_add.system = system;
-	command.particles_add.position = position;
-	command.particles_add.velocity = velocity;
-	test_do(world, &command);
 }
 
 static struct particle_view only(const struct world *world, system_id system)
@@ -75,7 +63,8 @@ START_TEST(a_wall_reflects_a_particle_exactly)
 		struct command create = plain_system(1, 0);
 		system_id system = test_do(world, &create);
 		/* The centre turns at 0.1 m above the surface. */
-		add(world, system, vec3_make(-0.1, top + 0.3, 0.2), vec3_make(0.5, -30, 0.25));
+		test_add_particle(world, system, vec3_make(-0.1, top + 0.3, 0.2),
+				  vec3_make(0.5, -30, 0.25));
 		test_step(world, 1);
 		double y = top + 0.1 - (0.3 - 0.1 - 30 / 60.0);
 		vec3 p = only(world, system).position;
@@ -101,10 +90,10 @@ START_TEST(no_particle_gets_into_a_shape_of_any_kind)
 		create.particles_create.size = 0.05;
 		system_id system = test_do(world, &create);
 		for (uint32_t k = 0; k < 81; k++)
-			add(world, system,
-			    vec3_make(-0.4 + 0.1 * (k % 9) + 0.013, 5,
-				      -0.4 + 0.1 * (k / 9) + 0.011),
-			    vec3_make(0, -100, 0));
+			test_add_particle(world, system,
+					  vec3_make(-0.4 + 0.1 * (k % 9) + 0.013, 5,
+						    -0.4 + 0.1 * (k / 9) + 0.011),
+					  vec3_make(0, -100, 0));
 		test_step(world, 20);
 		uint32_t count = world_particles(world, system, 0, particles, MOST), met = 0;
 		ck_assert_uint_eq(count, 81);
@@ -132,7 +121,7 @@ START_TEST(a_particle_bounces_by_its_restitution_and_comes_to_rest)
 	add_ground(world, TEST_PLANE, vec3_zero(), 0.8, 0.5);
 	struct command create = plain_system(0.8, 0.5);
 	system_id system = test_do(world, &create);
-	add(world, system, vec3_make(0, 1.1, 0), vec3_make(0, 0, 0));
+	test_add_particle(world, system, vec3_make(0, 1.1, 0), vec3_make(0, 0, 0));
 	double apex[3] = { 0 }, last = -1;
 	uint32_t bounces = 0;
 	for (uint32_t tick = 0; tick < 200 && bounces < 3; tick++) {
@@ -165,7 +154,7 @@ START_TEST(friction_holds_or_slides_on_a_slope)
 		add_ground(world, TEST_PLANE, vec3_zero(), 0, mu);
 		struct command create = plain_system(0, mu);
 		system_id system = test_do(world, &create);
-		add(world, system, vec3_make(0, 0.1, 0), vec3_zero());
+		test_add_particle(world, system, vec3_make(0, 0.1, 0), vec3_zero());
 		test_step(world, 60);
 		double wanted = k == 0 ? 0 : 9.81 * (sin(angle) - 0.4 * cos(angle));
 		ck_assert_double_eq_tol(only(world, system).velocity.x, wanted, 1e-9);
@@ -183,7 +172,7 @@ START_TEST(an_impact_with_little_friction_slides)
 	add_ground(world, TEST_PLANE, vec3_zero(), 0, 0.1);
 	struct command create = plain_system(0, 0.1);
 	system_id system = test_do(world, &create);
-	add(world, system, vec3_make(0, 0.11, 0), vec3_make(10, -5, 0));
+	test_add_particle(world, system, vec3_make(0, 0.11, 0), vec3_make(10, -5, 0));
 	test_step(world, 1);
 	expect_near(only(world, system).velocity, vec3_make(9.5, 0, 0), 1e-12);
 	world_destroy(world);
@@ -205,7 +194,7 @@ static void expect_late_impulse(const char *method, double restitution)
 	struct command create = plain_system(restitution, 0);
 	create.particles_create.mass = 0.1;
 	system_id system = test_do(world, &create);
-	add(world, system, vec3_make(-0.7, 0, 0), vec3_make(10, 0, 0));
+	test_add_particle(world, system, vec3_make(-0.7, 0, 0), vec3_make(10, 0, 0));
 	double impulse = (1 + restitution) * 10 / 10.1;
 	test_step(world, 1);
 	ck_assert(vec3_equal(test_body(world, body).velocity, vec3_zero()));
@@ -239,9 +228,10 @@ START_TEST(momentum_is_kept_over_two_ticks)
 	system_id system = test_do(world, &create);
 	struct rng rng = rng_seeded(7);
 	for (uint32_t i = 0; i < 40; i++)
-		add(world, system,
-		    vec3_make(-2 - 0.1 * i, rng_range(&rng, -0.5, 0.5), rng_range(&rng, -0.5, 0.5)),
-		    vec3_make(12, rng_range(&rng, -1, 1), rng_range(&rng, -1, 1)));
+		test_add_particle(world, system,
+				  vec3_make(-2 - 0.1 * i, rng_range(&rng, -0.5, 0.5),
+					    rng_range(&rng, -0.5, 0.5)),
+				  vec3_make(12, rng_range(&rng, -1, 1), rng_range(&rng, -1, 1)));
 	vec3 before = vec3_zero(), after;
 	for (uint32_t i = 0; i < world_particles(world, system, 0, particles, MOST); i++)
 		before = vec3_mul_add(before, particles[i].velocity, 0.05);
@@ -268,7 +258,7 @@ START_TEST(a_moving_body_finds_particles_at_rest)
 	body_id body = test_do(world, &spawn);
 	struct command create = plain_system(0, 0);
 	system_id system = test_do(world, &create);
-	add(world, system, vec3_make(0.3, 0.2, 0.1), vec3_zero());
+	test_add_particle(world, system, vec3_make(0.3, 0.2, 0.1), vec3_zero());
 	test_step(world, 8);
 	ck_assert_double_eq_tol(only(world, system).velocity.x, 120, 1e-9);
 	double gap = only(world, system).position.x - test_body(world, body).position.x;
@@ -285,7 +275,7 @@ START_TEST(filters_and_sensors_let_particles_pass)
 	struct command create = plain_system(0, 0);
 	create.particles_create.mask = 0;
 	system_id system = test_do(world, &create);
-	add(world, system, vec3_make(0, 1, 0), vec3_make(0, -60, 0));
+	test_add_particle(world, system, vec3_make(0, 1, 0), vec3_make(0, -60, 0));
 	test_step(world, 3);
 	ck_assert_double_eq_tol(only(world, system).position.y, -2, 1e-12);
 	world_destroy(world);
@@ -390,7 +380,7 @@ START_TEST(every_method_moves_particles_alike)
 		add_ground(world, TEST_PLANE, vec3_zero(), 0.5, 0.5);
 		struct command create = plain_system(0.5, 0.5);
 		system_id system = test_do(world, &create);
-		add(world, system, vec3_make(0, 2, 0), vec3_make(3, 4, 1));
+		test_add_particle(world, system, vec3_make(0, 2, 0), vec3_make(3, 4, 1));
 		test_step(world, 100);
 		vec3 now = only(world, system).position;
 		ck_assert(i == 0 || vec3_equal(now, first));

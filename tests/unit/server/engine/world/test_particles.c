@@ -10,25 +10,6 @@ enum { MOST = 100000 };
 static struct particle_view particles[MOST];
 static struct system_view systems[SYSTEMS_MAX];
 
-/* A system without emitter and without end of life. */
-static struct command plain_system(void)
-{
-	struct command command = test_command(COMMAND_PARTICLES_CREATE);
-	command.particles_create.name = test_text("dust");
-	command.particles_create.emitter = EMITTER_NONE;
-	command.particles_create.life = 0;
-	return command;
-}
-
-static void add(struct world *world, system_id system, vec3 position, vec3 velocity)
-{
-	struct command command = test_command(COMMAND_PARTICLES_ADD);
-	command.particles_add.system = system;
-	command.particles_add.position = position;
-	command.particles_add.velocity = velocity;
-	test_do(world, &command);
-}
-
 static struct system_view system_of(const struct world *world)
 {
 	ck_assert_uint_eq(world_systems(world, systems), 1);
@@ -45,10 +26,10 @@ static uint32_t read_all(const struct world *world, system_id system)
 START_TEST(a_particle_without_forces_but_gravity_falls_on_a_parabola)
 {
 	struct world *world = test_world(false, "soft-step");
-	struct command create = plain_system();
+	struct command create = test_system_command("dust");
 	system_id system = test_do(world, &create);
 	vec3 from = vec3_make(1, 200, -3), speed = vec3_make(3, 20, -1);
-	add(world, system, from, speed);
+	test_add_particle(world, system, from, speed);
 	double g = -9.81;
 	for (uint32_t tick = 1; tick <= 240; tick++) {
 		test_step(world, 1);
@@ -70,11 +51,11 @@ START_TEST(drag_slows_exactly_and_gives_the_terminal_speed)
 {
 	for (double k = 0.01; k < 1e6; k *= 10) {
 		struct world *world = test_world(false, "soft-step");
-		struct command create = plain_system();
+		struct command create = test_system_command("dust");
 		create.particles_create.mass = 1;
 		create.particles_create.drag = k;
 		system_id system = test_do(world, &create);
-		add(world, system, vec3_make(0, 0, 0), vec3_make(8, 0, 0));
+		test_add_particle(world, system, vec3_make(0, 0, 0), vec3_make(8, 0, 0));
 		test_step(world, 30);
 		ck_assert_uint_eq(read_all(world, system), 1);
 		double t = 0.5, fall = 9.81 / k;
@@ -96,14 +77,14 @@ START_TEST(fields_act_on_particles_of_their_categories)
 	wind.field_create.strength = vec3_make(6, 0, 0);
 	wind.field_create.mask = 2;
 	test_do(world, &wind);
-	struct command create = plain_system();
+	struct command create = test_system_command("dust");
 	create.particles_create.mass = 3;
 	create.particles_create.category = 2;
 	system_id felt = test_do(world, &create);
 	create.particles_create.category = 1;
 	system_id other = test_do(world, &create);
-	add(world, felt, vec3_zero(), vec3_zero());
-	add(world, other, vec3_zero(), vec3_zero());
+	test_add_particle(world, felt, vec3_zero(), vec3_zero());
+	test_add_particle(world, other, vec3_zero(), vec3_zero());
 	test_step(world, 60);
 	ck_assert_uint_eq(read_all(world, felt), 1);
 	ck_assert_double_eq_tol(particles[0].velocity.x, 2, 1e-12);
@@ -122,7 +103,7 @@ START_TEST(drawn_numbers_have_mean_and_deviation_and_stay_within)
 {
 	struct world *world = test_world(false, "soft-step");
 	test_no_gravity(world);
-	struct command create = plain_system();
+	struct command create = test_system_command("dust");
 	struct command_PARTICLES_CREATE *system = &create.particles_create;
 	system->emitter = EMITTER_POINT;
 	system->rate = system->capacity = 50000;
@@ -168,7 +149,7 @@ START_TEST(a_plane_emits_on_a_grid_of_two_diameters)
 {
 	struct world *world = test_world(false, "soft-step");
 	test_no_gravity(world);
-	struct command create = plain_system();
+	struct command create = test_system_command("dust");
 	create.particles_create.emitter = EMITTER_PLANAR;
 	create.particles_create.size = 0.1;
 	create.particles_create.rate = 25;
@@ -195,7 +176,7 @@ START_TEST(spheres_and_boxes_emit_outwards_from_their_surface)
 {
 	struct world *world = test_world(false, "soft-step");
 	test_no_gravity(world);
-	struct command create = plain_system();
+	struct command create = test_system_command("dust");
 	create.particles_create.emitter = EMITTER_SPHERE;
 	create.particles_create.half = vec3_make(2, 1, 3);
 	create.particles_create.rate = 1000;
@@ -233,7 +214,7 @@ END_TEST
 START_TEST(emissions_come_by_delay_and_particles_go_by_age)
 {
 	struct world *world = test_world(false, "soft-step");
-	struct command create = plain_system();
+	struct command create = test_system_command("dust");
 	create.particles_create.emitter = EMITTER_POINT;
 	create.particles_create.rate = 2;
 	create.particles_create.delay = 3;
@@ -255,7 +236,7 @@ START_TEST(capacity_bounds_the_living_or_the_total_and_the_rest_is_counted)
 {
 	for (uint32_t recycle = 0; recycle < 2; recycle++) {
 		struct world *world = test_world(false, "soft-step");
-		struct command create = plain_system();
+		struct command create = test_system_command("dust");
 		create.particles_create.emitter = EMITTER_POINT;
 		create.particles_create.rate = 7;
 		create.particles_create.capacity = 10;
@@ -282,7 +263,7 @@ END_TEST
 START_TEST(a_birth_does_not_depend_on_other_births)
 {
 	struct particle_view kept[64];
-	struct command create = plain_system();
+	struct command create = test_system_command("dust");
 	create.particles_create.emitter = EMITTER_BOX;
 	create.particles_create.rate = 64;
 	create.particles_create.size_deviation = 0.01;
@@ -318,7 +299,7 @@ START_TEST(an_emitter_inside_a_body_is_silent_and_counted)
 	struct world *world = test_world(false, "soft-step");
 	test_no_gravity(world);
 	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
-	struct command create = plain_system();
+	struct command create = test_system_command("dust");
 	create.particles_create.emitter = EMITTER_POINT;
 	create.particles_create.rate = 5;
 	test_do(world, &create);
@@ -335,7 +316,7 @@ END_TEST
 static enum status try_with(void (*spoil)(struct command_PARTICLES_CREATE *system))
 {
 	struct world *world = test_world(false, "soft-step");
-	struct command create = plain_system();
+	struct command create = test_system_command("dust");
 	spoil(&create.particles_create);
 	uint64_t before = test_hash(world);
 	enum status status = test_try(world, &create);
@@ -384,16 +365,17 @@ END_TEST
 START_TEST(systems_are_bounded_found_changed_and_removed)
 {
 	struct world *world = test_world(false, "soft-step");
-	struct command create = plain_system(), remove = test_command(COMMAND_PARTICLES_REMOVE);
+	struct command create = test_system_command("dust"),
+		       remove = test_command(COMMAND_PARTICLES_REMOVE);
 	create.particles_create.capacity = PARTICLES_MAX - 10;
 	system_id first = test_do(world, &create);
 	create.particles_create.capacity = 11;
 	ck_assert_int_eq(test_try(world, &create), STATUS_LIMIT);
 	create.particles_create.capacity = 1;
 	system_id second = test_do(world, &create);
-	add(world, first, vec3_zero(), vec3_zero());
-	add(world, second, vec3_zero(), vec3_zero());
-	add(world, first, vec3_zero(), vec3_zero());
+	test_add_particle(world, first, vec3_zero(), vec3_zero());
+	test_add_particle(world, second, vec3_zero(), vec3_zero());
+	test_add_particle(world, first, vec3_zero(), vec3_zero());
 	struct command more = test_command(COMMAND_PARTICLES_ADD);
 	more.particles_add.system = second;
 	ck_assert_int_eq(test_try(world, &more), STATUS_LIMIT);
@@ -419,7 +401,7 @@ END_TEST
 START_TEST(planar_worlds_refuse_particles)
 {
 	struct world *world = test_world(true, "soft-step");
-	struct command create = plain_system();
+	struct command create = test_system_command("dust");
 	ck_assert_int_eq(test_try(world, &create), STATUS_PLANAR);
 	world_destroy(world);
 }

@@ -1,0 +1,67 @@
+/* particle_cells.h: which particles are near (ch1-3 P-13, G-09, G-11).
+ *
+ * Items lie in cells of a grid; a level has cells twice as wide as the one below. An item of
+ * extent e is in the lowest level whose cells are at least 2 e wide, so two items that overlap
+ * are at most one cell apart on the level of the larger one. Cells are hashed so that neighbours
+ * along x are neighbours in memory: a bucket is x + hash(y, z, level). A counting sort puts the
+ * items of a bucket in the order of their numbers, so every walk has one order, whoever walks,
+ * and the cost is linear.
+ *
+ * Of a bucket only the first CELLS_CROWD items are near anything: places where more are at one
+ * point stay affordable. The rest is crowded; the caller counts it. */
+#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_CELLS_H
+#define CAIRN_ENGINE_DYNAMICS_PARTICLE_CELLS_H
+
+#include "server/base/array.h"
+#include "server/engine/math/vec3.h"
+
+enum { CELLS_CROWD = 512, CELLS_RANGES = 27, CELLS_LEVELS = 32 };
+/* m: smaller cells would have coordinates beyond 32 bits. */
+#define CELLS_EDGE_MIN 1e-3
+
+struct cell_entry {
+	vec3 at;
+	uint64_t line;	/* y and z of its cell */
+	uint32_t item;	/* number */
+	uint32_t level; /* 0 … CELLS_LEVELS − 1 */
+};
+
+struct particle_cells {
+	ARRAY_OF(struct cell_entry) entries, sorted;
+	ARRAY_OF(uint32_t) buckets; /* of each entry */
+	ARRAY_OF(uint32_t) starts;  /* of each bucket in sorted, and the end */
+	double edge;		    /* m: of level 0 */
+	uint32_t mask;		    /* buckets − 1 */
+	uint32_t levels;	    /* bits: those with items */
+};
+
+/* Entries first … last − 1 of `sorted` with this line and level may be near. */
+struct cell_span {
+	uint64_t line;
+	uint32_t first, last, level;
+};
+
+/* Room for so many items. NO_MEMORY. */
+MUST_CHECK enum status particle_cells_reserve(struct particle_cells *self, uint32_t items);
+void particle_cells_release(struct particle_cells *self);
+uint64_t particle_cells_memory(const struct particle_cells *self);
+
+/* Removes all items; `edge` > 0 in m. */
+void particle_cells_begin(struct particle_cells *self, double edge);
+/* Adds an item, in ascending order of numbers; extent ≥ 0 in m. */
+void particle_cells_add(struct particle_cells *self, uint32_t item, vec3 at, double extent);
+/* After the last item. */
+void particle_cells_sort(struct particle_cells *self);
+
+/* The end of a bucket without what is crowded. */
+static inline uint32_t particle_cells_end(const struct particle_cells *self, uint32_t bucket)
+{
+	uint32_t first = self->starts.items[bucket];
+	return MIN_OF(self->starts.items[bucket + 1], first + CELLS_CROWD);
+}
+
+/* The cells within one of the entry's place on `level`; returns how many ranges have entries. */
+uint32_t particle_cells_near(const struct particle_cells *self, vec3 at, uint32_t level,
+			     struct cell_span out[CELLS_RANGES]);
+
+#endif
