@@ -41,7 +41,6 @@ void particle_cells_begin(struct particle_cells *self, double edge)
 	ASSERT(edge > 0);
 	self->edge = scalar_max(edge, CELLS_EDGE_MIN);
 	self->entries.count = 0;
-	self->levels = 0;
 }
 
 static int64_t coordinate(double x, double edge_inv)
@@ -51,35 +50,25 @@ static int64_t coordinate(double x, double edge_inv)
 	return (int64_t)cell;
 }
 
-static double edge_of(const struct particle_cells *self, uint32_t level)
-{
-	ASSERT(level < CELLS_LEVELS);
-	return self->edge * (double)(UINT64_C(1) << level);
-}
-
 static uint64_t line_of(int64_t y, int64_t z)
 {
 	return (uint64_t)y << 32 ^ (uint64_t)(uint32_t)z;
 }
 
-static uint32_t line_start(uint64_t line, uint32_t level)
+static uint32_t line_start(uint64_t line)
 {
-	return (uint32_t)rng_mix(line + level * UINT64_C(0x9e3779b97f4a7c15));
+	return (uint32_t)rng_mix(line);
 }
 
-void particle_cells_add(struct particle_cells *self, uint32_t item, vec3 at, double extent)
+void particle_cells_add(struct particle_cells *self, uint32_t item, vec3 at)
 {
 	ASSERT(self->entries.count < self->entries.capacity);
-	ASSERT(extent >= 0 && self->entries.count <= item);
-	uint32_t level = 0;
-	while (level < CELLS_LEVELS - 1 && edge_of(self, level) < 2 * extent)
-		level++;
-	double inverse = 1 / edge_of(self, level);
+	ASSERT(self->entries.count <= item);
+	double inverse = 1 / self->edge;
 	uint64_t line = line_of(coordinate(at.y, inverse), coordinate(at.z, inverse));
 	uint32_t index = self->entries.count++;
-	self->entries.items[index] = (struct cell_entry){ at, line, item, level };
-	self->buckets.items[index] = (uint32_t)coordinate(at.x, inverse) + line_start(line, level);
-	self->levels |= 1u << level;
+	self->entries.items[index] = (struct cell_entry){ at, line, item };
+	self->buckets.items[index] = (uint32_t)coordinate(at.x, inverse) + line_start(line);
 }
 
 void particle_cells_sort(struct particle_cells *self)
@@ -106,23 +95,22 @@ void particle_cells_sort(struct particle_cells *self)
 	ASSERT(starts[buckets] == count);
 }
 
-uint32_t particle_cells_near(const struct particle_cells *self, vec3 at, uint32_t level,
+uint32_t particle_cells_near(const struct particle_cells *self, vec3 at,
 			     struct cell_span out[CELLS_RANGES])
 {
-	ASSERT(self->levels & 1u << level);
-	double inverse = 1 / edge_of(self, level);
+	ASSERT(self->sorted.count > 0);
+	double inverse = 1 / self->edge;
 	int64_t x = coordinate(at.x, inverse), y = coordinate(at.y, inverse);
 	int64_t z = coordinate(at.z, inverse);
 	uint32_t count = 0;
 	for (int64_t dz = -1; dz <= 1; dz++) {
 		for (int64_t dy = -1; dy <= 1; dy++) {
 			uint64_t line = line_of(y + dy, z + dz);
-			uint32_t start = (uint32_t)x + line_start(line, level);
+			uint32_t start = (uint32_t)x + line_start(line);
 			for (uint32_t dx = 0; dx < 3; dx++) {
 				uint32_t bucket = (start + dx - 1) & self->mask;
 				struct cell_span range = { line, self->starts.items[bucket],
-							   particle_cells_end(self, bucket),
-							   level };
+							   particle_cells_end(self, bucket) };
 				if (range.first < range.last)
 					out[count++] = range;
 			}

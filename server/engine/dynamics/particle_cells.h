@@ -1,11 +1,9 @@
-/* particle_cells.h: which particles are near (ch1-3 P-13, G-09, G-11).
+/* particle_cells.h: which particles are near (ch1-3 P-13, G-09).
  *
- * Items lie in cells of a grid; a level has cells twice as wide as the one below. An item of
- * extent e is in the lowest level whose cells are at least 2 e wide, so two items that overlap
- * are at most one cell apart on the level of the larger one. Cells are hashed so that neighbours
- * along x are neighbours in memory: a bucket is x + hash(y, z, level). A counting sort puts the
- * items of a bucket in the order of their numbers, so every walk has one order, whoever walks,
- * and the cost is linear.
+ * Items lie in cells of a grid whose edge is the reach, so what is within it is at most one cell
+ * apart. Cells are hashed so that neighbours along x are neighbours in memory: a bucket is
+ * x + hash(y, z). A counting sort puts the items of a bucket in the order of their numbers, so every
+ * walk has one order, whoever walks, and the cost is linear.
  *
  * Of a bucket only the first CELLS_CROWD items are near anything: places where more are at one
  * point stay affordable. The rest is crowded; the caller counts it. */
@@ -15,30 +13,28 @@
 #include "server/base/array.h"
 #include "server/engine/math/vec3.h"
 
-enum { CELLS_CROWD = 512, CELLS_RANGES = 27, CELLS_LEVELS = 32 };
+enum { CELLS_CROWD = 512, CELLS_RANGES = 27 };
 /* m: smaller cells would have coordinates beyond 32 bits. */
 #define CELLS_EDGE_MIN 1e-3
 
 struct cell_entry {
 	vec3 at;
-	uint64_t line;	/* y and z of its cell */
-	uint32_t item;	/* number */
-	uint32_t level; /* 0 … CELLS_LEVELS − 1 */
+	uint64_t line; /* y and z of its cell */
+	uint32_t item; /* number */
 };
 
 struct particle_cells {
 	ARRAY_OF(struct cell_entry) entries, sorted;
 	ARRAY_OF(uint32_t) buckets; /* of each entry */
 	ARRAY_OF(uint32_t) starts;  /* of each bucket in sorted, and the end */
-	double edge;		    /* m: of level 0 */
+	double edge;		    /* m: of a cell */
 	uint32_t mask;		    /* buckets − 1 */
-	uint32_t levels;	    /* bits: those with items */
 };
 
-/* Entries first … last − 1 of `sorted` with this line and level may be near. */
+/* Entries first … last − 1 of `sorted` with this line may be near. */
 struct cell_span {
 	uint64_t line;
-	uint32_t first, last, level;
+	uint32_t first, last;
 };
 
 /* Room for so many items. NO_MEMORY. */
@@ -48,8 +44,8 @@ uint64_t particle_cells_memory(const struct particle_cells *self);
 
 /* Removes all items; `edge` > 0 in m. */
 void particle_cells_begin(struct particle_cells *self, double edge);
-/* Adds an item, in ascending order of numbers; extent ≥ 0 in m. */
-void particle_cells_add(struct particle_cells *self, uint32_t item, vec3 at, double extent);
+/* Adds an item, in ascending order of numbers. */
+void particle_cells_add(struct particle_cells *self, uint32_t item, vec3 at);
 /* After the last item. */
 void particle_cells_sort(struct particle_cells *self);
 
@@ -60,8 +56,8 @@ static inline uint32_t particle_cells_end(const struct particle_cells *self, uin
 	return MIN_OF(self->starts.items[bucket + 1], first + CELLS_CROWD);
 }
 
-/* The cells within one of the entry's place on `level`; returns how many ranges have entries. */
-uint32_t particle_cells_near(const struct particle_cells *self, vec3 at, uint32_t level,
+/* The cells within one of the place's; returns how many ranges have entries. */
+uint32_t particle_cells_near(const struct particle_cells *self, vec3 at,
 			     struct cell_span out[CELLS_RANGES]);
 
 #endif

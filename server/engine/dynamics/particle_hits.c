@@ -58,7 +58,7 @@ static double time_of_hit(const struct actor *a, const struct actor *b)
 /* ---- the grid ------------------------------------------------------------------------------------ */
 
 /* A path is in the ball about its middle with this radius. On a level cells are twice as wide as on the
- * one below; a ball is on the lowest level whose cells are at least two radii wide, in the cell of its
+ * one below (G-11); a ball is on the lowest level whose cells are at least two radii wide, in the cell of its
  * middle. */
 static double extent_of(const struct actor *actor)
 {
@@ -67,7 +67,7 @@ static double extent_of(const struct actor *actor)
 
 static double width_of(const struct particle_pairs *self, uint32_t level)
 {
-	ASSERT(level < CELLS_LEVELS);
+	ASSERT(level < HIT_LEVELS);
 	return self->width * (double)(UINT64_C(1) << level);
 }
 
@@ -80,7 +80,7 @@ static struct hit_cell cell_of(vec3 at, double width, uint32_t level)
 
 static uint32_t *head_of(struct particle_pairs *self, struct hit_cell cell)
 {
-	uint64_t key = rng_mix((uint64_t)cell.x + CELLS_LEVELS * (uint64_t)cell.level);
+	uint64_t key = rng_mix((uint64_t)cell.x + HIT_LEVELS * (uint64_t)cell.level);
 	key = rng_mix(key + (uint64_t)cell.y);
 	return &self->heads.items[rng_mix(key + (uint64_t)cell.z) & self->head_mask];
 }
@@ -113,7 +113,7 @@ static void link_actor(struct particle_pairs *self, uint32_t item)
 	double extent = extent_of(actor);
 	uint32_t level = 0, others = 0;
 	ASSERT(!link->linked);
-	while (level < CELLS_LEVELS - 1 && width_of(self, level) < 2 * extent)
+	while (level < HIT_LEVELS - 1 && width_of(self, level) < 2 * extent)
 		level++;
 	link->cell = cell_of(vec3_lerp(actor->x, actor->to, 0.5), width_of(self, level), level);
 	uint32_t *head = head_of(self, link->cell);
@@ -207,7 +207,7 @@ static void find_earliest(struct particle_pairs *self, uint32_t item)
 	min_heap_remove(&self->earliest, item);
 	if (!self->links.items[item].linked)
 		return;
-	for (uint32_t level = 0; level < CELLS_LEVELS; level++)
+	for (uint32_t level = 0; level < HIT_LEVELS; level++)
 		if (self->level_counts[level] > 0)
 			try_level(self, item, level);
 }

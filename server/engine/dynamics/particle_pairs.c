@@ -214,7 +214,7 @@ static vec3 pull_on(const struct particle_pairs *self, const struct cell_entry *
 	const struct particle_cells *cells = &self->cells;
 	const struct actor *a = &self->actors.items[entry->item];
 	struct cell_span ranges[CELLS_RANGES];
-	uint32_t count = particle_cells_near(cells, entry->at, entry->level, ranges);
+	uint32_t count = particle_cells_near(cells, entry->at, ranges);
 	vec3 sum = vec3_zero();
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t k = ranges[i].first; k < ranges[i].last; k++) {
@@ -262,7 +262,7 @@ static void pull(struct particle_pairs *self)
 		const struct actor *actor = &self->actors.items[i];
 		vec3 at = middle_of(self, actor);
 		if (!actor->lost && vec3_max_component(vec3_abs(at)) <= PLACE_MAX)
-			particle_cells_add(&self->cells, i, at, 0);
+			particle_cells_add(&self->cells, i, at);
 	}
 	particle_cells_sort(&self->cells);
 	uint32_t blocks = (self->cells.mask + PARTICLE_BLOCK) / PARTICLE_BLOCK;

@@ -51,7 +51,9 @@ struct pair_law {
 	double restitution, sticking, sliding;
 };
 
-/* Where an actor's path is in the grid of collisions. */
+/* Of the grid of collisions. */
+enum { HIT_LEVELS = 32 };
+/* Where an actor's path is in that grid. */
 struct hit_cell {
 	int64_t x, y, z;
 	uint32_t level;
@@ -72,7 +74,7 @@ struct particle_pairs {
 	ARRAY_OF(uint32_t) heap_places;
 	ARRAY_OF(uint32_t) heads; /* of lists, by bucket */
 	struct min_heap earliest; /* hits, by actor */
-	uint32_t head_mask, level_counts[CELLS_LEVELS];
+	uint32_t head_mask, level_counts[HIT_LEVELS];
 	double width; /* m: of cells of level 0 */
 	struct pair_law laws[SYSTEMS_MAX][SYSTEMS_MAX];
 	const struct particle_motion *motion; /* of the tick in progress */
