@@ -175,9 +175,9 @@ static void find_actors(struct particle_pairs *self)
 	ASSERT(count <= self->actors.capacity && count <= self->ends.capacity);
 	self->actors.count = 0;
 	for (uint32_t row = 0; row < count; row++) {
-		self->ends.items[row].known =
-			is_active(&tables->system, tables->particle.system[row]);
-		if (self->ends.items[row].known)
+		bool known = is_active(&tables->system, tables->particle.system[row]);
+		self->ends.items[row] = (struct particle_end){ .known = known };
+		if (known)
 			self->actors.items[self->actors.count++] = actor_of(self, row);
 	}
 }
