@@ -364,8 +364,7 @@ static void store_struck(struct particle_pairs *self)
 
 void particle_hits_run(struct particle_pairs *self)
 {
-	if (self->actors.count == 0)
-		return;
+	ASSERT(self->actors.count > 0);
 	set_paths(self);
 	find_hits(self);
 	const struct min_heap_entry *first;

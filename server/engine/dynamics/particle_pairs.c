@@ -343,6 +343,8 @@ void particle_pairs_run(struct particle_pairs *self, const struct particle_motio
 	ASSERT(self->substeps >= 1);
 	self->step = motion->dt / self->substeps;
 	find_actors(self);
+	if (self->actors.count == 0)
+		return;
 	move_actors(self);
 	store_ends(self);
 	if (self->collisions)
