@@ -58,8 +58,8 @@ static void make_bodies(struct mechanism *self, uint32_t count, uint32_t fan)
 			vec3_mul_add(base.angular_velocity, about, rng_range(&rng, -0.1, 0.1));
 		vec3 speed = vec3_add(base.velocity, vec3_cross(base.angular_velocity,
 								vec3_sub(anchor, base.centre)));
-		own.velocity = vec3_add(speed, vec3_cross(own.angular_velocity,
-							  vec3_sub(own.centre, anchor)));
+		own.velocity = vec3_add(
+			speed, vec3_cross(own.angular_velocity, vec3_sub(own.centre, anchor)));
 		self->motions[i] = own;
 		self->masses[i] = random_mass(&rng);
 		*link = (struct articulation_joint){ .body = { parent, i } };

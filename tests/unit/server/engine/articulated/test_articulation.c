@@ -441,12 +441,24 @@ static const struct {
 	double angle[2], rate[2], acceleration[2];
 } PENDULUMS[] = {
 	{ { 0, 0 }, { 0, 0 }, { 0, 0 } },
-	{ { 0.5, -0.25 }, { 0, 0 }, { -10.5465126674931006789392995, 12.5930697199776702177587140 } },
-	{ { 0.75, 2.5 }, { 1.5, -2 }, { -5.9882082588229152975145553, -11.3634009894157177456008867 } },
-	{ { 1.5, -1.5 }, { -8, 11 }, { -25.2168209405676755352487817, -7.6281063484905953231418607 } },
-	{ { 3.125, 3 }, { 0.25, -0.5 }, { 3.0936241037615759275070104, -5.5197118269776233034917823 } },
-	{ { -2.25, -2.25 }, { 4, 4 }, { 9.6295320200430793988743972, -2.4761653765825060169447625 } },
-	{ { 0.125, 1.625 }, { -20, 30 }, { 560.9713130815896420244826004, -556.7308439883112214374705218 } },
+	{ { 0.5, -0.25 },
+	  { 0, 0 },
+	  { -10.5465126674931006789392995, 12.5930697199776702177587140 } },
+	{ { 0.75, 2.5 },
+	  { 1.5, -2 },
+	  { -5.9882082588229152975145553, -11.3634009894157177456008867 } },
+	{ { 1.5, -1.5 },
+	  { -8, 11 },
+	  { -25.2168209405676755352487817, -7.6281063484905953231418607 } },
+	{ { 3.125, 3 },
+	  { 0.25, -0.5 },
+	  { 3.0936241037615759275070104, -5.5197118269776233034917823 } },
+	{ { -2.25, -2.25 },
+	  { 4, 4 },
+	  { 9.6295320200430793988743972, -2.4761653765825060169447625 } },
+	{ { 0.125, 1.625 },
+	  { -20, 30 },
+	  { 560.9713130815896420244826004, -556.7308439883112214374705218 } },
 };
 
 static void make_double_pendulum(const double angle[2], const double rate[2], quat turn)
@@ -468,12 +480,10 @@ static void make_double_pendulum(const double angle[2], const double rate[2], qu
 		own->angular_velocity = quat_rotate(turn, vec3_make(0, 0, rate[i]));
 		masses[i] = mass_body_make(mass[i], 1 / mass[i], sym3_diagonal(moments),
 					   sym3_diagonal(inverse), own->rotation, 0);
-		loads[i] = (struct spatial){
-			quat_rotate(turn, vec3_make(0, -9.8125 * mass[i], 0)), vec3_zero()
-		};
-		joints[i] = (struct articulation_joint){
-			.body = { i == 0 ? ARTICULATION_NONE : 0, i }
-		};
+		loads[i] = (struct spatial){ quat_rotate(turn, vec3_make(0, -9.8125 * mass[i], 0)),
+					     vec3_zero() };
+		joints[i] = (struct articulation_joint){ .body = { i == 0 ? ARTICULATION_NONE : 0,
+								   i } };
 		joints[i].joint =
 			(struct joint){ .type = JOINT_REVOLUTE,
 					.point_a = vec3_make(0, i == 0 ? 0 : below[0] - 1, 0),
