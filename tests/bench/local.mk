@@ -233,3 +233,11 @@ tests_bench_bench_particles_SOURCES = tests/bench/bench_particles.c
 .PHONY: bench-particles
 bench-particles: tests/bench/bench_particles
 	tests/bench/bench_particles
+
+# Reduced coordinates: µs a degree of freedom to build a forest, and for its inverse and forward dynamics.
+EXTRA_PROGRAMS += tests/bench/bench_articulated
+tests_bench_bench_articulated_SOURCES = tests/bench/bench_articulated.c
+tests_bench_bench_articulated_LDADD = $(LDADD) -lm
+.PHONY: bench-articulated
+bench-articulated: tests/bench/bench_articulated
+	tests/bench/bench_articulated

@@ -1,8 +1,13 @@
 /* Robot files beside MuJoCo: masses, centres, inertias, poses of bodies and shapes, anchors, axes,
- * limits and springs of joints in the model's own pose are equal. MuJoCo's world has z up, ours y:
- * (x, y, z) is (x, z, −y). */
+ * limits and springs of joints in the model's own pose are equal; Jacobians, mass matrices, bias and
+ * accelerations in random states. MuJoCo's world has z up, ours y: (x, y, z) is (x, z, −y). */
 #include "protocol/scene/scene.h"
+#include "server/base/heap.h"
+#include "server/base/rng.h"
+#include "server/worlds/scene_world.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/eliminate.h"
+#include "tests/lib/worlds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -375,12 +380,306 @@ START_TEST(a_model_is_that_of_mujoco)
 }
 END_TEST
 
+/* ---- dynamics ------------------------------------------------------------------------------------ */
+
+/* Rates of ours are T q̇ of MuJoCo's, with J T = J_mujoco for every body. So
+ *
+ *   M_mujoco = Tᵀ M T,   b_mujoco = Tᵀ (b + M c),   q'' = T q̈ + c
+ *
+ * where c is how our rates change along MuJoCo's path of constant q̇ (not 0 for a base and a ball). */
+enum { AXES = 96, STATES = 10 };
+
+struct beside {
+	struct shape_library shapes;
+	struct world *world;
+	struct robot_view view;
+	uint32_t n;
+	double t[AXES * AXES], change[AXES]; /* T; c */
+};
+
+/* The Jacobian of a body's centre, then of its spin, y up, row by row. */
+static void mujoco_jacobian(int body, double out[6 * AXES])
+{
+	static mjtNum place[3 * AXES], turn[3 * AXES];
+	int n = model->nv;
+	mj_jacBodyCom(model, data, place, turn, body);
+	for (int k = 0; k < n; k++)
+		for (int part = 0; part < 2; part++) {
+			const mjtNum *from = part == 0 ? place : turn;
+			const mjtNum v[3] = { from[k], from[n + k], from[2 * n + k] };
+			vec3 is = up(v);
+			for (uint32_t r = 0; r < 3; r++)
+				out[(3 * part + (int)r) * n + k] = vec3_get(is, r);
+		}
+}
+
+static body_id body_of(const char *name)
+{
+	for (uint32_t i = 0; i < scene->name_count; i++)
+		if (strcmp(scene->names[i].name, name) == 0)
+			return scene->names[i].first;
+	ck_abort_msg("no body '%s'", name);
+	return 0;
+}
+
+/* Each moving body has its pose and velocity in MuJoCo. */
+static void take_state(struct beside *self)
+{
+	static double jacobian[6 * AXES];
+	mj_kinematics(model, data);
+	mj_comPos(model, data);
+	for (int body = 1; body < model->nbody; body++) {
+		char name[64];
+		if (model->body_weldid[body] == 0)
+			continue;
+		name_of(body, name);
+		double v[6] = { 0 }, half = sqrt(0.5);
+		const mjtNum *q = data->xquat + 4 * body;
+		mujoco_jacobian(body, jacobian);
+		for (int r = 0; r < 6; r++)
+			for (int k = 0; k < model->nv; k++)
+				v[r] += jacobian[r * model->nv + k] * data->qvel[k];
+		struct command place = test_command(COMMAND_SET_POSE);
+		place.set_pose.body = body_of(name);
+		place.set_pose.position = up(data->xpos + 3 * body);
+		place.set_pose.rotation =
+			quat_mul(quat_make(half, -half, 0, 0), quat_make(q[0], q[1], q[2], q[3]));
+		test_do(self->world, &place);
+		struct command speed = test_command(COMMAND_SET_VELOCITY);
+		speed.set_velocity.body = body_of(name);
+		speed.set_velocity.velocity = vec3_make(v[0], v[1], v[2]);
+		speed.set_velocity.angular_velocity = vec3_make(v[3], v[4], v[5]);
+		test_do(self->world, &speed);
+	}
+}
+
+static void view_world(struct beside *self)
+{
+	struct reason why = { 0 };
+	enum status status = world_robot(self->world, 0, &self->view, &why);
+	ck_assert_msg(status == STATUS_OK, "%s", why.text);
+	ck_assert_uint_eq(self->view.axes, self->n);
+}
+
+/* The state at `time` on the path of constant q̇ from `from`; adds weight · rates to the change. */
+static void add_rates(struct beside *self, const mjtNum *from, double time, double weight)
+{
+	mju_copy(data->qpos, from, model->nq);
+	mj_integratePos(model, data->qpos, data->qvel, time);
+	take_state(self);
+	view_world(self);
+	for (uint32_t i = 0; i < self->n; i++)
+		self->change[i] += weight * self->view.rates[i];
+	robot_view_release(&self->view);
+}
+
+/* A random state, its change and its view. */
+static void choose_state(struct beside *self, struct rng *rng)
+{
+	const double h = 1e-3; /* the error of five points is of order h⁴ */
+	mjtNum *from = calloc((size_t)model->nq, sizeof *from);
+	mju_copy(data->qpos, model->qpos0, model->nq);
+	for (int k = 0; k < model->nv; k++)
+		data->qvel[k] = rng_range(rng, -0.7, 0.7);
+	mj_integratePos(model, data->qpos, data->qvel, 1);
+	for (int k = 0; k < model->nv; k++)
+		data->qvel[k] = rng_range(rng, -1, 1);
+	mju_copy(from, data->qpos, model->nq);
+	memset(self->change, 0, sizeof self->change);
+	add_rates(self, from, -2 * h, 1 / (12 * h));
+	add_rates(self, from, -h, -8 / (12 * h));
+	add_rates(self, from, h, 8 / (12 * h));
+	add_rates(self, from, 2 * h, -1 / (12 * h));
+	mju_copy(data->qpos, from, model->nq);
+	take_state(self);
+	view_world(self);
+	free(from);
+}
+
+/* Our Jacobian of a body's centre, over the axes of the whole world. */
+static void own_jacobian(const struct beside *self, int body, const char *name, double *out)
+{
+	struct robot_view own;
+	struct reason why = { 0 };
+	double *entries;
+	uint32_t axes, from = 0, n = self->n;
+	body_id id = body_of(name);
+	ck_assert_int_eq(world_robot(self->world, id, &own, &why), STATUS_OK);
+	ck_assert_int_eq(world_robot_jacobian(self->world, id, up(data->xipos + 3 * body), &entries,
+					      &axes, &why),
+			 STATUS_OK);
+	ck_assert_uint_eq(axes, own.axes);
+	memset(out, 0, 6 * n * sizeof *out);
+	for (uint32_t i = 0; i < own.links; from += own.link[i++].axes) {
+		uint32_t to = 0, k = 0;
+		while (k < self->view.links && self->view.link[k].body != own.link[i].body)
+			to += self->view.link[k++].axes;
+		ck_assert_uint_lt(k, self->view.links);
+		for (uint32_t r = 0; r < 6; r++)
+			memcpy(out + r * n + to, entries + r * axes + from,
+			       own.link[i].axes * sizeof *out);
+	}
+	heap_free(entries);
+	robot_view_release(&own);
+}
+
+/* T, by least squares over all bodies. */
+static void find_map(struct beside *self)
+{
+	static double own[6 * AXES], theirs[6 * AXES];
+	static double square[AXES * AXES], right[AXES * AXES], work[AXES * AXES];
+	uint32_t n = self->n;
+	memset(square, 0, sizeof square);
+	memset(right, 0, sizeof right);
+	for (int body = 1; body < model->nbody; body++) {
+		char name[64];
+		if (model->body_weldid[body] == 0)
+			continue;
+		name_of(body, name);
+		own_jacobian(self, body, name, own);
+		mujoco_jacobian(body, theirs);
+		for (uint32_t i = 0; i < n * n; i++)
+			for (uint32_t r = 0; r < 6; r++) {
+				square[i] += own[r * n + i / n] * own[r * n + i % n];
+				right[i] += own[r * n + i / n] * theirs[r * n + i % n];
+			}
+	}
+	for (uint32_t c = 0; c < n; c++) {
+		double column_of[AXES];
+		memcpy(work, square, n * n * sizeof *work);
+		for (uint32_t r = 0; r < n; r++)
+			column_of[r] = right[r * n + c];
+		ck_assert_uint_eq(eliminate(n, work, column_of, 1e-12), n);
+		for (uint32_t r = 0; r < n; r++)
+			self->t[r * n + c] = column_of[r];
+	}
+}
+
+/* J T is MuJoCo's for every body: the least squares leave nothing. */
+static void compare_jacobians(const struct beside *self)
+{
+	static double own[6 * AXES], theirs[6 * AXES];
+	uint32_t n = self->n;
+	for (int body = 1; body < model->nbody; body++) {
+		char name[64];
+		if (model->body_weldid[body] == 0)
+			continue;
+		name_of(body, name);
+		own_jacobian(self, body, name, own);
+		mujoco_jacobian(body, theirs);
+		for (uint32_t i = 0; i < 6 * n; i++) {
+			double sum = 0;
+			for (uint32_t k = 0; k < n; k++)
+				sum += own[i / n * n + k] * self->t[k * n + i % n];
+			near_number("Jacobian", name, sum, theirs[i], 1);
+		}
+	}
+}
+
+static void compare_accelerations(const struct beside *self, const char *file,
+				  const mjtNum *acceleration)
+{
+	uint32_t n = self->n;
+	double size = 1;
+	for (uint32_t i = 0; i < n; i++)
+		size = fmax(size, fabs(acceleration[i]));
+	for (uint32_t i = 0; i < n; i++) {
+		double should = self->change[i];
+		for (uint32_t k = 0; k < n; k++)
+			should += self->t[i * n + k] * acceleration[k];
+		near_number("acceleration", file, self->view.accelerations[i], should, size);
+	}
+}
+
+/* M and b of both; then the accelerations of M and b of MuJoCo. */
+static void compare_dynamics(struct beside *self, const char *file)
+{
+	static mjtNum theirs[AXES * AXES];
+	static double product[AXES * AXES];
+	mjtNum bias[AXES], acceleration[AXES];
+	uint32_t n = self->n, axes;
+	double *mass, size = 1;
+	struct reason why = { 0 };
+	ck_assert_int_eq(world_robot_mass(self->world, 0, &mass, &axes, &why), STATUS_OK);
+	ck_assert_uint_eq(axes, n);
+	mj_crb(model, data);
+	mj_factorM(model, data);
+	mj_fullM(model, theirs, data->qM);
+	mj_comVel(model, data);
+	mj_rne(model, data, 0, bias);
+	double load[AXES];
+	for (uint32_t i = 0; i < n; i++) {
+		load[i] = self->view.bias[i];
+		size = fmax(size, fabs(bias[i]));
+		for (uint32_t k = 0; k < n; k++) {
+			load[i] += mass[i * n + k] * self->change[k];
+			product[i * n + k] = 0;
+			for (uint32_t j = 0; j < n; j++)
+				product[i * n + k] += mass[i * n + j] * self->t[j * n + k];
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		double force = 0;
+		for (uint32_t j = 0; j < n; j++)
+			force += self->t[j * n + i] * load[j];
+		near_number("bias", file, force, bias[i], size);
+		for (uint32_t k = 0; k < n; k++) {
+			double entry = 0;
+			for (uint32_t j = 0; j < n; j++)
+				entry += self->t[j * n + i] * product[j * n + k];
+			near_number("mass matrix", file, entry, theirs[i * n + k],
+				    sqrt(theirs[i * n + i] * theirs[k * n + k]));
+		}
+		bias[i] = -bias[i];
+	}
+	mj_solveM(model, data, acceleration, bias, 1);
+	compare_accelerations(self, file, acceleration);
+	heap_free(mass);
+}
+
+/* Those without loops, and without links of their own, which have a part of a body's mass. */
+static const char *const DYNAMICS[] = {
+	"/usr/share/mujoco/model/slider_crank/slider_crank.xml",
+	"tests/data/robots/kinds.xml",
+	"clients/scenes/robots/quadruped.xml",
+	"clients/scenes/robots/crane.xml",
+};
+
+START_TEST(a_robot_has_the_dynamics_of_mujoco)
+{
+	static struct beside self;
+	if (!load(DYNAMICS[_i]))
+		return; /* the suite says that it is skipped */
+	self = (struct beside){ .n = (uint32_t)model->nv };
+	ck_assert_int_le(model->nv, AXES);
+	/* The inertia of rotors is not taken (docs/ROBOTS.md). */
+	mju_zero(model->dof_armature, model->nv);
+	struct reason why = { 0 };
+	struct rng rng = rng_seeded(check_seed());
+	shape_library_init(&self.shapes);
+	enum status status = scene_world_make(scene, NULL, &self.shapes, &self.world, &why);
+	ck_assert_msg(status == STATUS_OK, "%s: %s", DYNAMICS[_i], why.text);
+	for (uint32_t i = 0; i < STATES; i++) {
+		choose_state(&self, &rng);
+		find_map(&self);
+		compare_jacobians(&self);
+		compare_dynamics(&self, DYNAMICS[_i]);
+		robot_view_release(&self.view);
+	}
+	world_destroy(self.world);
+	shape_library_release(&self.shapes);
+	unload();
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("robots beside MuJoCo");
 	TCase *files = tcase_create("files");
 	tcase_add_loop_test(files, a_model_is_that_of_mujoco, 0,
 			    (int)(sizeof FILES / sizeof *FILES));
+	tcase_add_loop_test(files, a_robot_has_the_dynamics_of_mujoco, 0,
+			    (int)(sizeof DYNAMICS / sizeof *DYNAMICS));
 	suite_add_tcase(suite, files);
 	for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
 		char path[2048];

@@ -107,6 +107,32 @@ def test_the_cli_and_asyncio_tell_the_same(cli, client):
     assert asyncio.run(ask()) == (found, world.inertia(1), world.jacobian(2, (0, 0, 0)))
 
 
+def test_arrays_have_the_numbers_of_the_tuples(cli, client):
+    numpy = pytest.importorskip("numpy")
+    for name in ("quadruped.xml", "excavator.xml"):
+        world = load(cli, client, "arrays-" + name.split(".")[0], ROBOTS / name)
+        world.set_method("lcp")  # joints hold exactly: bodies have the velocities that the rates give
+        world.step(10)
+        found, plain = world.robot(arrays=True), world.robot()
+        body = plain["links"][-1][0]
+        for key, value in plain.items():
+            assert numpy.array_equal(found[key], value) if key in ("q", "rates", "accelerations", "bias") else found[key] == value
+        mass, place = world.inertia(body, arrays=True), world.body(body)["position"]
+        assert (mass == mass.T).all() and mass.tolist() == world.inertia(body)
+        rows = world.jacobian(body, place, arrays=True)
+        assert rows.shape == (6, len(mass)) and rows.tolist() == world.jacobian(body, place)
+        # A robot moves with the kinetic energy of its bodies.
+        own = world.robot(body, arrays=True)
+        assert 0.5 * own["rates"] @ mass @ own["rates"] == pytest.approx(world.totals()[0], rel=1e-6)
+
+    async def ask():
+        async with aio.connect(cli.address) as other:
+            joined = await other.join("arrays-excavator")
+            return await joined.robot(arrays=True), await joined.inertia(body, arrays=True)
+    state, matrix = asyncio.run(ask())
+    assert (state["q"] == found["q"]).all() and (matrix == mass).all()
+
+
 def test_bodies_without_a_robot_are_refused(client):
     world = client.join("pendulum")
     for ask in (lambda: world.robot(77), lambda: world.inertia(77), lambda: world.jacobian(0, (0, 0, 0))):

@@ -1,4 +1,4 @@
-"""Bodies as NumPy arrays, read straight from the columns of a block in profile exact. Needs NumPy (python3-numpy)."""
+"""Bodies and robots as NumPy arrays, read straight from the columns of a message. Needs NumPy (python3-numpy)."""
 from dataclasses import dataclass
 
 from .columns import Malformed
@@ -35,6 +35,21 @@ class Arrays:
         if len(missing):
             raise KeyError(f"no body {int(missing[0])} in this state")
         return at
+
+
+def real_array(column):
+    """The numbers of a column of an answer, as a read-only array. Raises ImportError without NumPy."""
+    import numpy
+    return numpy.frombuffer(column, "<f8")
+
+
+def symmetric_array(size, lower):
+    """The symmetric matrix whose lower triangle a column of an answer has by rows."""
+    import numpy
+    matrix = numpy.empty((size, size))
+    rows, columns = numpy.tril_indices(size)
+    matrix[rows, columns] = matrix[columns, rows] = real_array(lower)
+    return matrix
 
 
 def _numbers(numpy, data, at, count):

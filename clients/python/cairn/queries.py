@@ -2,6 +2,7 @@
 import struct
 
 from . import joints
+from .arrays import real_array, symmetric_array
 from .manifest import QUERY, WORDS
 from .pack import check_query
 
@@ -190,26 +191,32 @@ class WorldQueries:
         (N), torque (N m), anchor_a, anchor_b (m, world), owner, tag."""
         return [joints.of_list(item) for item in self._pages("joints", body, lambda item: item[0])]
 
-    def robot(self, body=0):
+    def robot(self, body=0, arrays=False):
         """The bodies that joints link with `body` (0: all dynamic ones) in reduced coordinates, a dict (docs/ROBOTS.md): links [(body,
-        parent, joint, kind, axes), …], kind "base", "axes" or "ball"; q, rates, accelerations and bias (tuples); closure_rows,
-        closure_rank, residual, regular."""
+        parent, joint, kind, axes), …], kind "base", "axes" or "ball"; q, rates, accelerations and bias (tuples, or with `arrays`
+        read-only NumPy arrays); closure_rows, closure_rank, residual, regular."""
         links, *columns, closures, regular = self.query(QUERY["robot"], body)
         names = "q", "rates", "accelerations", "bias"
         found = {"links": [(*link[:3], ("base", "axes", "ball")[link[3]], tuple(link[4])) for link in links]}
-        found.update(zip(names, map(reals_of, columns)))
+        found.update(zip(names, map(real_array if arrays else reals_of, columns)))
         found.update(zip(("closure_rows", "closure_rank", "residual"), closures), regular=bool(regular))
         return found
 
-    def inertia(self, body):
-        """The mass matrix of a robot over the axes of its links, rows of a symmetric matrix."""
+    def inertia(self, body, arrays=False):
+        """The mass matrix of a robot over the axes of its links, rows of a symmetric matrix; with `arrays` a NumPy array of
+        (axes, axes)."""
         axes, entries = self.query(QUERY["inertia"], body)
+        if arrays:
+            return symmetric_array(axes, entries)
         lower = reals_of(entries)
         return [[lower[max(i, j) * (max(i, j) + 1) // 2 + min(i, j)] for j in range(axes)] for i in range(axes)]
 
-    def jacobian(self, body, position):
-        """Six rows over the axes of the robot: the velocity of a point (m, world) of a body, and the body's spin."""
+    def jacobian(self, body, position, arrays=False):
+        """Six rows over the axes of the robot: the velocity of a point (m, world) of a body, and the body's spin; with `arrays`
+        a read-only NumPy array of (6, axes)."""
         axes, entries = self.query(QUERY["jacobian"], body, _floats(position))
+        if arrays:
+            return real_array(entries).reshape(6, axes)
         values = reals_of(entries)
         return [list(values[row * axes:(row + 1) * axes]) for row in range(6)]
 

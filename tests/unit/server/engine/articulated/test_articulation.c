@@ -427,6 +427,104 @@ START_TEST(loops_accelerate_as_free_bodies_with_rows)
 }
 END_TEST
 
+/* ---- the double pendulum ------------------------------------------------------------------------- */
+
+/* Two bars in the plane z = 0 of any pose: the first on the ground, the second L below that hinge in the
+ * first; mass centres l₁ and l₂ below their hinges. With angles θ from the vertical and k = m₂ L l₂
+ *
+ *   (I₁ + m₁ l₁² + m₂ L²) θ₁'' + k cos(θ₁ − θ₂) θ₂'' = −k sin(θ₁ − θ₂) θ₂'² − (m₁ l₁ + m₂ L) g sin θ₁
+ *   k cos(θ₁ − θ₂) θ₁'' + (I₂ + m₂ l₂²) θ₂''         =  k sin(θ₁ − θ₂) θ₁'² − m₂ l₂ g sin θ₂
+ *
+ * The accelerations below solve these with 60 decimal digits (Python's decimal; sine and cosine by their
+ * series up to terms of 1e-58). Every number of a state and of the bars is exact in binary. */
+static const struct {
+	double angle[2], rate[2], acceleration[2];
+} PENDULUMS[] = {
+	{ { 0, 0 }, { 0, 0 }, { 0, 0 } },
+	{ { 0.5, -0.25 },
+	  { 0, 0 },
+	  { -10.5465126674931006789392995, 12.5930697199776702177587140 } },
+	{ { 0.75, 2.5 },
+	  { 1.5, -2 },
+	  { -5.9882082588229152975145553, -11.3634009894157177456008867 } },
+	{ { 1.5, -1.5 },
+	  { -8, 11 },
+	  { -25.2168209405676755352487817, -7.6281063484905953231418607 } },
+	{ { 3.125, 3 },
+	  { 0.25, -0.5 },
+	  { 3.0936241037615759275070104, -5.5197118269776233034917823 } },
+	{ { -2.25, -2.25 },
+	  { 4, 4 },
+	  { 9.6295320200430793988743972, -2.4761653765825060169447625 } },
+	{ { 0.125, 1.625 },
+	  { -20, 30 },
+	  { 560.9713130815896420244826004, -556.7308439883112214374705218 } },
+};
+
+static void make_double_pendulum(const double angle[2], const double rate[2], quat turn)
+{
+	const double mass[2] = { 2, 3 }, moment[2] = { 0.25, 0.125 }, below[2] = { 0.5, 0.75 };
+	quat along = quat_from_axis_angle(vec3_make(0, 1, 0), -1.5707963267948966);
+	vec3 hinge = vec3_zero(), speed = vec3_zero();
+	begin();
+	source.body_count = source.joint_count = 2;
+	for (uint32_t i = 0; i < 2; i++) {
+		vec3 down = vec3_make(sin(angle[i]), -cos(angle[i]), 0);
+		vec3 way = vec3_make(cos(angle[i]) * rate[i], sin(angle[i]) * rate[i], 0);
+		vec3 moments = vec3_make(0.5, 0.75, moment[i]); /* the first two do not matter */
+		vec3 inverse = vec3_make(1 / moments.x, 1 / moments.y, 1 / moments.z);
+		struct body_motion *own = &motions[i];
+		own->rotation = quat_mul(turn, turn_about(2, angle[i]));
+		own->centre = quat_rotate(turn, vec3_mul_add(hinge, down, below[i]));
+		own->velocity = quat_rotate(turn, vec3_mul_add(speed, way, below[i]));
+		own->angular_velocity = quat_rotate(turn, vec3_make(0, 0, rate[i]));
+		masses[i] = mass_body_make(mass[i], 1 / mass[i], sym3_diagonal(moments),
+					   sym3_diagonal(inverse), own->rotation, 0);
+		loads[i] = (struct spatial){ quat_rotate(turn, vec3_make(0, -9.8125 * mass[i], 0)),
+					     vec3_zero() };
+		joints[i] = (struct articulation_joint){ .body = { i == 0 ? ARTICULATION_NONE : 0,
+								   i } };
+		joints[i].joint =
+			(struct joint){ .type = JOINT_REVOLUTE,
+					.point_a = vec3_make(0, i == 0 ? 0 : below[0] - 1, 0),
+					.point_b = vec3_make(0, below[i], 0),
+					.frame_a = i == 0 ? quat_mul(turn, along) : along,
+					.frame_b = along,
+					.a = i == 0 ? still() : motions[0],
+					.b = *own };
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+			joints[i].joint.axes[axis].mode =
+				joint_axis_kind(JOINT_REVOLUTE, axis).mode;
+		hinge = vec3_add(hinge, down);
+		speed = vec3_add(speed, way);
+	}
+	finish();
+}
+
+START_TEST(a_double_pendulum_has_the_accelerations_of_sixty_digits)
+{
+	for (uint32_t i = 0; i < 20 * sizeof PENDULUMS / sizeof *PENDULUMS; i++) {
+		const double *should = PENDULUMS[i / 20].acceleration;
+		double is[2], forces[2], size = 1;
+		quat turn = i % 20 == 0 ? quat_identity() : random_rotation(&rng);
+		make_double_pendulum(PENDULUMS[i / 20].angle, PENDULUMS[i / 20].rate, turn);
+		ck_assert_uint_eq(tree.axis_count, 2);
+		tree_forward(&dynamics, NULL, link_loads(), true, is);
+		/* The second coordinate is the angle between the bars. */
+		const double relative[2] = { should[0], should[1] - should[0] };
+		for (uint32_t k = 0; k < 2; k++)
+			size += fabs(should[k]);
+		for (uint32_t k = 0; k < 2; k++)
+			ck_assert_msg(fabs(is[k] - relative[k]) <= 1e-13 * size,
+				      "state %u, axis %u: %.17g instead of %.17g", i / 20, k, is[k],
+				      relative[k]);
+		tree_inverse(&dynamics, relative, link_loads(), forces);
+		ck_assert_double_le(norm(forces, 2), 1e-12 * size);
+		end();
+	}
+}
+END_TEST
+
 /* ---- locks and planes ---------------------------------------------------------------------------- */
 
 START_TEST(a_body_with_locks_of_its_own_is_refused)
@@ -459,6 +557,7 @@ static Suite *make(void)
 		       the_mass_matrix_is_the_kinetic_energy_and_the_inertia_of_inverse_dynamics);
 	tcase_add_test(trees, links_move_as_their_bodies);
 	tcase_add_test(trees, trees_accelerate_as_free_bodies_with_rows);
+	tcase_add_test(trees, a_double_pendulum_has_the_accelerations_of_sixty_digits);
 	tcase_add_test(trees, a_body_with_locks_of_its_own_is_refused);
 	suite_add_tcase(suite, trees);
 	tcase_add_checked_fixture(loops, set_up, NULL);
