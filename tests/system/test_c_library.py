@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from support import BUILD, SANITIZED, SOURCE, TOWER, Cli, cairn, daemon
+from support import BUILD, SANITIZED, SOURCE, TOWER, Cli, cairn, daemon, until
 
 LIBRARY = BUILD / "package" / "lib"
 HEADER = SOURCE / "clients" / "c" / "cairn.h"
@@ -417,6 +417,7 @@ def test_every_query_has_the_answer_that_python_gets(server, tmp_path):
     assert set(ASKED) == set(cairn.manifest.QUERY)
     with cairn.connect(server.address) as client:
         world = client.join("tower")
+        until(world.forces)  # there are none before the first ticks
         world.pause()
         shape = world.query(cairn.manifest.QUERY["body"], 7)[11][0][0]
         ASKED["geometry"]["name"] = shape
