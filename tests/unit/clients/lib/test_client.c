@@ -650,8 +650,8 @@ START_TEST(a_lost_connection_resumes_its_session)
 	}
 	while (seen.results < before + 100)
 		expect_ok(cairn_poll(other, 5000, &why));
-	/* A result that was on its way as the connection broke may come again, so their number does not say that
-	 * the last batch, whose body is in the area, has been applied. */
+	/* A result that was on its way as the connection broke may come again, so their number does
+	 * not say that the last batch, whose body is in the area, has been applied. */
 	const struct mirror *mirror = cairn_mirror(other, 7);
 	while (mirror->count < 80)
 		expect_ok(cairn_poll(other, 5000, &why));
