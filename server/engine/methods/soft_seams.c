@@ -18,13 +18,15 @@
  * the body is over it. Only flat seams are seams: at the foot of a ramp n of floor and ramp differ, and
  * all contacts stay.
  *
- * The pieces near a body of many contacts lie in a grid over the two longest sides of the box of its contact
- * points. A point asks the pieces of its cell only, so the cost grows with the number of pieces, not with its
- * square. A piece that covers many cells is asked by all points.
+ * A piece that a body of many parts touches many times is listed once. The pieces near a body of
+ * many contacts lie in a grid over the two longest sides of the box of its contact points. A
+ * point asks the pieces of its cell only, so the cost grows with the number of pieces, not with
+ * its square. A piece that covers many cells is asked by all points.
  *
  * Invariant: the result is a function of the contacts of one body, and each body writes its own
  *   contacts only.
  */
+#include "server/base/sort.h"
 #include "server/engine/collision/gjk.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
@@ -35,7 +37,7 @@
 enum {
 	SEAM_GRAIN = 16,
 	SEAM_FACES = 4,
-	SEAM_GRID_LEAST = 8, /* pieces: of fewer, each is compared with each */
+	SEAM_MANY = 8,	     /* contacts, pieces: of fewer, each is compared with each */
 	SEAM_CELLS_MOST = 9, /* cells of one piece; a piece in more is asked by all points */
 };
 
@@ -56,13 +58,15 @@ enum {
 struct seam_piece {
 	const struct shape *shape; /* NULL: it has none */
 	uint32_t child;
+	bool repeated; /* several contacts are with it */
 	pose at;
 };
 
-/* The pieces near a body, in the order of its members. */
+/* The pieces near a body. */
 struct seam_pieces {
-	const struct seam_piece *items;
+	struct seam_piece *items;
 	uint32_t count;
+	uint32_t *of_member; /* NULL: the pieces are those of the members, in their order */
 	/* The grid; `cells` NULL: every piece is asked. */
 	uint8_t axes[2]; /* of the world */
 	double low[2], per_metre[2];
@@ -285,10 +289,11 @@ static bool any_continues(const struct seam_pieces *pieces, const uint32_t *whic
 	return false;
 }
 
-/* Whether a piece other than `but` has a face with normal n at `place`. */
-static bool continues_somewhere(const struct seam_pieces *pieces, uint32_t but, vec3 place, vec3 n,
+/* Whether a piece of another contact than one with piece t has a face with normal n at `place`. */
+static bool continues_somewhere(const struct seam_pieces *pieces, uint32_t t, vec3 place, vec3 n,
 				double near)
 {
+	uint32_t but = pieces->items[t].repeated ? pieces->count : t;
 	if (pieces->cells == NULL)
 		return any_continues(pieces, NULL, pieces->count, but, place, n, near);
 	uint32_t x = cell_along(pieces, 0, along(place, pieces->axes[0]));
@@ -324,7 +329,8 @@ static bool is_ghost(const struct seam_work *work, uint32_t slot, const struct s
 	const struct contact_state *contact =
 		&step->contacts.items[work->members[work->firsts[slot] + number]];
 	bool b = is_b(work, contact, slot);
-	const struct seam_piece *t = &pieces->items[number];
+	uint32_t piece = pieces->of_member != NULL ? pieces->of_member[number] : number;
+	const struct seam_piece *t = &pieces->items[piece];
 	if (t->shape == NULL)
 		return false;
 	double deepest = contact->points[0].separation;
@@ -335,7 +341,7 @@ static bool is_ghost(const struct seam_work *work, uint32_t slot, const struct s
 			continue;
 		vec3 d, p = point_on_piece(step->dynamics, contact, k, b, &d);
 		p = nearest_on(t, p);
-		if (!is_at_seam(pieces, number, p, d, near))
+		if (!is_at_seam(pieces, piece, p, d, near))
 			return false;
 	}
 	return true;
@@ -359,30 +365,71 @@ static bool may_have_ghosts(const struct seam_work *work, uint32_t slot)
 	return count == 1;
 }
 
+/* The piece that is not the body's of a member. */
+static struct contact_piece piece_met(const struct seam_work *work, uint32_t slot, uint32_t number)
+{
+	const struct contact_state *contact =
+		&work->step->contacts.items[work->members[work->firsts[slot] + number]];
+	return is_b(work, contact, slot) ? contact->b : contact->a;
+}
+
+/* The pieces of a body's `count` contacts, each once if they are many. False: no memory. */
+static bool list_pieces(const struct seam_work *work, uint32_t slot, uint32_t count,
+			struct arena *arena, struct seam_pieces *out)
+{
+	const struct dynamics *dynamics = work->step->dynamics;
+	out->items = ARENA_ARRAY(arena, struct seam_piece, count);
+	if (out->items == NULL)
+		return false;
+	if (count < SEAM_MANY) {
+		out->count = count;
+		for (uint32_t i = 0; i < count; i++)
+			out->items[i] = piece_of(dynamics, piece_met(work, slot, i));
+		return true;
+	}
+	uint64_t *keys = ARENA_ARRAY(arena, uint64_t, 2 * (size_t)count);
+	uint32_t *order = ARENA_ARRAY(arena, uint32_t, 2 * (size_t)count);
+	out->of_member = ARENA_ARRAY(arena, uint32_t, count);
+	if (keys == NULL || order == NULL || out->of_member == NULL)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		struct contact_piece piece = piece_met(work, slot, i);
+		keys[i] = (uint64_t)piece.placement << 32 | piece.child;
+		order[i] = i;
+	}
+	sort_keys(keys, order, keys + count, order + count, count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i > 0 && keys[i] == keys[i - 1])
+			out->items[out->count - 1].repeated = true;
+		else
+			out->items[out->count++] =
+				piece_of(dynamics, piece_met(work, slot, order[i]));
+		out->of_member[order[i]] = out->count - 1;
+	}
+	return true;
+}
+
 /* The pieces near a body, and their grid. False: no memory. */
 static bool gather_pieces(const struct seam_work *work, uint32_t slot, double near,
 			  struct arena *arena, struct seam_pieces *out)
 {
 	const struct step *step = work->step;
-	uint32_t first = work->firsts[slot];
-	*out = (struct seam_pieces){ .count = work->firsts[slot + 1] - first };
-	struct seam_piece *items = ARENA_ARRAY(arena, struct seam_piece, out->count);
-	if (items == NULL)
+	uint32_t first = work->firsts[slot], members = work->firsts[slot + 1] - first;
+	*out = (struct seam_pieces){ .count = 0 };
+	if (!list_pieces(work, slot, members, arena, out))
 		return false;
+	if (out->count < SEAM_MANY)
+		return true;
 	struct aabb box = aabb_make(vec3_all(__builtin_inf()), vec3_all(-__builtin_inf()));
-	for (uint32_t i = 0; i < out->count; i++) {
+	for (uint32_t i = 0; i < members; i++) {
 		const struct contact_state *contact =
 			&step->contacts.items[work->members[first + i]];
 		bool b = is_b(work, contact, slot);
-		items[i] = piece_of(step->dynamics, b ? contact->b : contact->a);
 		for (uint32_t k = 0; k < contact->point_count; k++) {
 			vec3 d, p = point_on_piece(step->dynamics, contact, k, b, &d);
 			box = aabb_make(vec3_min(box.min, p), vec3_max(box.max, p));
 		}
 	}
-	out->items = items;
-	if (out->count < SEAM_GRID_LEAST)
-		return true;
 	lay_grid(out, box);
 	fill_grid(out, near, arena);
 	return true;
@@ -397,7 +444,7 @@ static bool drop_ghosts(const struct seam_work *work, uint32_t slot, struct aren
 	double near = scalar_min(SEAM_NEAR, SEAM_NEAR_PART * inner);
 	if (!gather_pieces(work, slot, near, arena, &pieces))
 		return false;
-	for (uint32_t i = 0; i < pieces.count; i++) {
+	for (uint32_t i = 0; i < work->firsts[slot + 1] - work->firsts[slot]; i++) {
 		struct contact_state *contact =
 			&step->contacts.items[work->members[work->firsts[slot] + i]];
 		if (contact->point_count > 0 && is_ghost(work, slot, &pieces, i, near))
