@@ -105,11 +105,13 @@ SCENES = \
 	clients/scenes/harbour.yaml \
 	clients/scenes/fields.yaml \
 	clients/scenes/fountain.yaml \
+	clients/scenes/frameworks.yaml \
 	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \
 	clients/scenes/joints.yaml \
 	clients/scenes/locks.yaml \
 	clients/scenes/meshes.yaml \
+	clients/scenes/parts/frameworks.yaml \
 	clients/scenes/parts/masonry.yaml \
 	clients/scenes/pieces.yaml \
 	clients/scenes/platforms.yaml \

@@ -336,12 +336,18 @@ static double standing_error(const struct member *m)
 	return way_of(m) > 0.5 || m->status == BODY_STATIC ? 0 : way + turn;
 }
 
-/* m: parts beside the origin turn about it, and are cast along straight lines. */
+/* m: parts beside the origin turn about it, and are cast along straight lines. A body that was hit within the
+ * tick may have turned by more than its speeds before and after tell. */
 static double turning_error(const struct member *m)
 {
 	double spin = scalar_max(vec3_length(m->before.angular_velocity),
 				 vec3_length(m->after.angular_velocity));
-	return m->part_count > 1 ? spin * dt_of() * vec3_length(m->parts[1].at.position) : 0;
+	double turn;
+	vec3 axis;
+	quat_to_axis_angle(quat_mul(quat_conjugate(m->before.rotation), m->after.rotation), &axis,
+			   &turn);
+	turn = scalar_max(turn, spin * dt_of());
+	return m->part_count > 1 ? turn * vec3_length(m->parts[1].at.position) : 0;
 }
 
 static void compare_crossing(struct reference *self, const struct member *a, const struct member *b,

@@ -1,43 +1,61 @@
 /* gauss.c: `gauss`: the new places of all bodies as the nearest permitted ones to where forces alone
- * would bring them (papers R-03, R-08, R-11; Gauss's principle of least restraint).
+ * would bring them (papers R-03, R-07 to R-09, R-11; Gauss's principle of least restraint).
  *
  * With d the displacement of a body in a step of h seconds, D the one of the step before (h v, the
  * velocity of the tables) and G = h² M⁻¹ f that of forces, the step solves
  *
  *   min ½ (d − D − G)ᵀ M (d − D − G)    subject to    gap + J d + c ≥ 0 at every contact point
  *
- * and v' = d / h. No collision is looked for: a body that arrives within the step stops at the surface,
- * which is a perfectly inelastic impact with any number of contacts (papers R-11). As d = 0 is permitted, the
- * optimum has ½ |d|² − G·d ≤ ½ |D|² − ½ |d − D|²: energy never grows while forces are constant.
+ * and v' = d / h. No collision is looked for: a body that arrives within the step stops at the
+ * surface, which is a perfectly inelastic impact with any number of contacts (papers R-11). As d =
+ * 0 is permitted, the optimum has ½ |d|² − G·d ≤ ½ |D|² − ½ |d − D|²: energy never grows while
+ * forces are constant.
  *
- * c stands for the bend of the gap, which is not linear in d because surfaces turn. q = J'v is its second
- * derivative at the velocity of the beginning, exact for bodies that turn, as are lengths within a body:
+ * c stands for the bend of the gap, which is not linear in d because surfaces turn. q = J'v is its
+ * second derivative at the velocity of the beginning, exact for bodies that turn, as are lengths
+ * within a body:
  *
  *   gauss.separation 0   c = ½ h² q: the gap at the end to second order            (S″)
  *                    1   c = h² q: the place that the accelerations of (S2) lead to (S′), theorem 5.1
  *                    2   J and gap at d = D + G, c = 0: the form of the slides
  *
- * Where bodies meet or part, d is not near D. Then the gap after the motion differs from gap + J d + c, and
- * the difference becomes part of c for another round (gauss.rounds), until no point overlaps and none
- * is pushed too far by more than gauss.overlap. Problems of later rounds start from the multipliers
- * of the one before, those of a step from the last step's, which are in the contact table.
+ * Where bodies meet or part, d is not near D. Then the gap after the motion differs from gap + J d
+ * + c, and the difference becomes part of c for another round (gauss.rounds), until no point
+ * overlaps and none is pushed too far by more than gauss.overlap. Problems of later rounds start
+ * from the multipliers of the one before, those of a step from the last step's, which are in the
+ * contact table.
  *
- * Contact points are the corners of the overlap of two faces, each as the pair of features that it is
- * (contact_corners): a vertex over a face, or two edges (papers R-06, R-10). So a brick may tip over the
- * end of another, which constraints of the whole edge would forbid, and no piece of a pair is
- * preferred. The rows are those of `lcp` without friction, and so are islands and solvers
+ * Contact points are the corners of the overlap of two faces, each as the pair of features that it
+ * is (contact_corners): a vertex over a face, or two edges (papers R-06, R-10). So a brick may tip
+ * over the end of another, which constraints of the whole edge would forbid, and no piece of a pair
+ * is preferred. The rows are those of `lcp` without friction, and so are islands and solvers
  * (velocity_island.c). Pivoting goes on to larger islands than there (DENSE_ROWS): the rows of
  * bricks are so dependent that active sets which change many rows at once cycle, and later rounds
  * are solved from their predecessor's set with hardly a pivot.
  *
- * What goes wrong, and what then happens. Where surfaces bend towards each other, d = 0 is not permitted,
- * and energy may grow by O(h²): velocities of islands at rest on something are then shortened until it
- * does not (limit_energy). Bodies that overlap as the step begins part by no more than
- * contact.push_speed, and get no more velocity from it than energy permits. If rounds diverge, all bodies
- * must be permitted to rest (permit_rest). If rounds end before all gaps are good, the last solution stays;
- * this counts as a fallback, as does a problem without solution, whose rows become compliant. Friction
- * and restitution have no place in the principle and are refused. Bodies near others lose ½ m |G|² / h² a
- * step as they fall, as the source's do; without contacts a body takes the exact free path.
+ * Joints are rows of the same problem. Locked axes, limits and position motors leave a gap at the
+ * end; springs, dry friction and other motors act as in the velocity methods (velocity_joint.c). A
+ * rod is a bar of the source, and a body without shapes a point of its frameworks (papers R-01, R-02).
+ * The rules of length:
+ *
+ *   gauss.separation 0   gap + J d = 0 (L″), and the true length in later rounds; forces act along the
+ *                        bar as it was, as in SHAKE, so energy oscillates and does not drift
+ *                    1   J d + h² q = 0 (L′), theorem 5.1: lengths drift
+ *                    2   J and gap at d = D + G: the slides' form, which takes speed from what turns
+ *
+ * The source's bars of penalty M (…)² for frameworks with more bars than they need (papers R-09)
+ * are springs of stiffness 2 M l² / h²; bars that are redundant need none, because the solver finds
+ * dependent rows.
+ *
+ * What goes wrong, and what then happens. Where surfaces bend towards each other, d = 0 is not
+ * permitted, and energy may grow by O(h²): velocities of islands at rest on something are then
+ * shortened until it does not (limit_energy). Bodies that overlap as the step begins part by no
+ * more than contact.push_speed, and get no more velocity from it than energy permits. If rounds
+ * diverge, all bodies must be permitted to rest (permit_rest), and joints hold as in the first
+ * round (improve_gaps). If rounds end before all gaps are good, the last solution stays; this
+ * counts as a fallback, as does a problem without solution, whose rows become compliant. Friction
+ * and restitution have no place in the principle and are refused. Bodies near others lose ½ m |G|²
+ * / h² a step as they fall, as the source's do; without contacts a body takes the exact free path.
  */
 #include "server/engine/methods/gauss.h"
 
@@ -61,6 +79,10 @@ enum { DENSE_ROWS = 1000 };
 /* As in statics/equilibrium.c: of a solution in steps, where a factor loses too many digits. */
 enum { PROXIMAL_ROUNDS = 12 };
 
+/* 1. Rounds of an island with joints that leave gaps larger by this factor lead nowhere. Smaller: rounds in
+ * which contacts change end too soon. */
+#define DIVERGENCE 2
+
 enum gauss_separation { SEPARATION_SECOND, SEPARATION_ACCELERATION, SEPARATION_SLIDES };
 
 struct gauss {
@@ -71,6 +93,7 @@ struct gauss {
 	double overlap;	     /* m */
 	double push;	     /* m: largest removal of an overlap in a step */
 	uint8_t *unfinished; /* by island: its last round left a gap beyond `overlap` */
+	bool *diverged;	     /* by island: its solution is that of the first round (improve_gaps) */
 };
 
 /* An island in its rounds. By row: */
@@ -80,8 +103,9 @@ struct gauss_island {
 	double *b;	/* m/s: as the solver has it */
 	double *x;	/* N s */
 	double *offset; /* m: gap + c */
-	double *floor;	/* m, ≤ 0: the gap that the step must leave */
-	bool cautious;	/* no row asks for more than rest (permit_rest) */
+	double *floor;	/* m: the gap that the step must leave; of a contact or limit ≤ 0 */
+	bool *selected; /* with joints: rows that act; else NULL */
+	bool cautious;	/* no contact asks for more than rest (permit_rest) */
 };
 
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->solve.step->dynamics->scratch, type, count)
@@ -170,7 +194,7 @@ static enum status make_rows(struct gauss *self)
 	struct contact_found *found = ALLOCATE(struct contact_found, count);
 	struct contact_found_point *points = ALLOCATE(struct contact_found_point, count);
 	v->list = list;
-	v->constraints = ALLOCATE(struct constraint, count);
+	v->constraints = ALLOCATE(struct constraint, (size_t)count + v->joints.count);
 	v->contact_of = ALLOCATE(uint32_t, count);
 	if (found == NULL || points == NULL || v->constraints == NULL || v->contact_of == NULL)
 		return STATUS_NO_MEMORY;
@@ -182,6 +206,8 @@ static enum status make_rows(struct gauss *self)
 	}
 	v->contact_count = v->constraint_count;
 	ASSERT(v->constraint_count == count);
+	for (uint32_t j = 0; j < v->joints.count; j++)
+		v->constraints[v->constraint_count++] = v->joints.constraints[j];
 	bool slides = self->separation == SEPARATION_SLIDES;
 	return velocity_rows(v, slides ? v->motions : v->start, slides, CONSTRAINT_ACCELERATION);
 }
@@ -211,6 +237,63 @@ static double last_multiplier(const struct gauss *self, uint32_t block)
 
 /* ---- an island --------------------------------------------------------------------------------- */
 
+/* Whether the step leaves a given gap of row i: of a contact, limit, lock or position motor. The other
+ * rows of joints are forces and speeds. */
+static bool has_gap(const struct gauss_island *at, uint32_t i)
+{
+	if (i < at->island.contact_rows)
+		return true;
+	const struct velocity_joint_row *joint = &at->island.joints[i - at->island.contact_rows];
+	return joint->role == VELOCITY_LOCK || joint->role == VELOCITY_LIMIT ||
+	       joint->role == VELOCITY_POSITION;
+}
+
+/* Whether the gap of row i may be larger than its floor. */
+static bool may_open(const struct gauss_island *at, uint32_t i)
+{
+	return at->island.rows[i].set == ROW_POSITIVE;
+}
+
+/* Whether the solution keeps the gap of row i at its floor: not where it opens, nor where a motor has not
+ * the force. */
+static bool is_held(const struct gauss_island *at, uint32_t i)
+{
+	if (may_open(at, i))
+		return at->x[i] > 0;
+	const struct velocity_joint_row *joint = &at->island.joints[i - at->island.contact_rows];
+	return joint->lower < at->x[i] && at->x[i] < joint->upper;
+}
+
+/* c of a row: what its gap bends by in the step. The source has the whole of h² q for contacts and
+ * bars in (S′) and (L′), half of it in (S″), nothing in (L″) and in the slides. */
+static double bend_of(const struct gauss *self, const struct gauss_island *at, uint32_t i)
+{
+	double h = self->solve.step->dt, whole = h * h * at->island.rows[i].bias;
+	bool equality = !may_open(at, i);
+	switch (self->separation) {
+	case SEPARATION_SECOND:
+		return equality ? 0 : 0.5 * whole;
+	case SEPARATION_ACCELERATION:
+		return whole;
+	default:
+		return 0;
+	}
+}
+
+/* Sets offset and floor of row i. */
+static void set_gap(const struct gauss *self, struct gauss_island *at, uint32_t i)
+{
+	double h = self->solve.step->dt, gap = at->island.rows[i].gap;
+	bool drifts = self->separation == SEPARATION_ACCELERATION && !may_open(at, i);
+	/* (L′) is about lengths as they are. */
+	at->offset[i] = (drifts ? 0 : gap) + bend_of(self, at, i);
+	if (self->separation == SEPARATION_SLIDES) /* the gap is that of the end without contacts */
+		at->offset[i] -= h * at->speed[i];
+	at->floor[i] = scalar_min(0, gap + self->push);
+	if (!may_open(at, i))
+		at->floor[i] = drifts ? 0 : gap - scalar_clamp(gap, -self->push, self->push);
+}
+
 static enum status make_island(const struct gauss *self, uint32_t index, struct arena *arena,
 			       struct gauss_island *out)
 {
@@ -219,30 +302,25 @@ static enum status make_island(const struct gauss *self, uint32_t index, struct 
 	if (status != STATUS_OK)
 		return status;
 	uint32_t count = out->island.count;
-	ASSERT(out->island.contact_rows == count);
+	ASSERT(out->island.taut_from == count);
 	out->cautious = false;
 	out->speed = ARENA_ARRAY(arena, double, count);
 	out->b = ARENA_ARRAY(arena, double, count);
 	out->x = ARENA_ARRAY(arena, double, count);
 	out->offset = ARENA_ARRAY(arena, double, count);
 	out->floor = ARENA_ARRAY(arena, double, count);
+	out->selected = out->island.joints != NULL ? ARENA_ARRAY(arena, bool, count) : NULL;
 	if (out->speed == NULL || out->b == NULL || out->x == NULL || out->offset == NULL ||
-	    out->floor == NULL)
+	    out->floor == NULL || (out->selected == NULL && out->island.joints != NULL))
 		return STATUS_NO_MEMORY;
-	double h = v->step->dt;
-	bool slides = self->separation == SEPARATION_SLIDES;
 	row_system_speeds(&out->island.system, v->forced, out->speed);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct constraint_row *row = &out->island.rows[i];
-		double bend = self->separation == SEPARATION_SECOND	    ? 0.5
-			      : self->separation == SEPARATION_ACCELERATION ? 1
-									    : 0;
-		out->offset[i] = row->gap + bend * h * h * row->bias;
-		if (slides) /* the gap is that of the end without contacts */
-			out->offset[i] -= h * out->speed[i];
-		out->floor[i] = scalar_min(0, row->gap + self->push);
-		out->x[i] = last_multiplier(self, out->island.block[i]);
+		set_gap(self, out, i);
+		if (i < out->island.contact_rows)
+			out->x[i] = last_multiplier(self, out->island.block[i]);
 	}
+	if (out->island.joints != NULL)
+		velocity_joints_warm_start(&out->island, out->x);
 	return STATUS_OK;
 }
 
@@ -251,25 +329,51 @@ static enum status make_island(const struct gauss *self, uint32_t index, struct 
  * energy bounds their motion; overlaps by the bend are left for the next step. */
 static void permit_rest(struct gauss_island *at)
 {
-	for (uint32_t i = 0; i < at->island.count && at->cautious; i++)
+	for (uint32_t i = 0; i < at->island.contact_rows && at->cautious; i++)
 		at->offset[i] = scalar_max(at->offset[i], at->floor[i]);
 }
 
-static enum status solve_rows_once(const struct gauss *self, struct gauss_island *at)
+/* b of all rows. */
+static void set_targets(const struct gauss *self, struct gauss_island *at)
+{
+	const struct velocity_island *island = &at->island;
+	double h = self->solve.step->dt;
+	ASSERT(h > 0);
+	for (uint32_t i = 0; i < island->contact_rows; i++)
+		at->b[i] = at->speed[i] + (at->offset[i] - at->floor[i]) / h;
+	for (uint32_t i = island->contact_rows; i < island->count; i++) {
+		struct velocity_joint_row *joint = &island->joints[i - island->contact_rows];
+		double gap = island->rows[i].gap, plain = 0;
+		/* What velocity_joints_targets has without curvature. */
+		if (joint->role == VELOCITY_LIMIT)
+			plain = scalar_max(gap, 0);
+		else if (joint->role == VELOCITY_POSITION)
+			plain = gap;
+		joint->curvature = has_gap(at, i) ? (at->offset[i] - at->floor[i] - plain) / h : 0;
+		at->b[i] = at->speed[i];
+	}
+	if (island->joints != NULL)
+		velocity_joints_targets(island, at->selected, at->b);
+}
+
+/* Sets `moving` by the multipliers. */
+static void move_island(const struct gauss *self, const struct gauss_island *at)
 {
 	const struct velocity_step *v = &self->solve;
-	double h = v->step->dt;
-	ASSERT(h > 0);
-	for (uint32_t i = 0; i < at->island.count; i++)
-		at->b[i] = at->speed[i] + (at->offset[i] - at->floor[i]) / h;
-	struct velocity_problem problem = { NULL, at->b, at->x };
-	enum status status = velocity_island_solve(&at->island, &problem);
-	if (status != STATUS_OK)
-		return status;
 	const struct island *members = at->island.island;
 	for (uint32_t i = 0; i < members->slot_count; i++)
 		v->moving[members->slots[i]] = v->forced[members->slots[i]];
 	row_system_apply(&at->island.system, at->x, v->moving);
+}
+
+static enum status solve_rows_once(const struct gauss *self, struct gauss_island *at)
+{
+	set_targets(self, at);
+	struct velocity_problem problem = { at->selected, at->b, at->x };
+	enum status status = velocity_island_solve(&at->island, &problem);
+	if (status != STATUS_OK)
+		return status;
+	move_island(self, at);
 	return STATUS_OK;
 }
 
@@ -318,10 +422,15 @@ static enum status follow_gaps(const struct gauss *self, struct gauss_island *at
 		velocity_constraint_rows(v, members->constraints[i], v->motions, &rows);
 	ASSERT(rows.row_count == count);
 	for (place = 0; place < count; place++) {
+		if (!has_gap(at, place))
+			continue;
 		double gap = rows.rows[place].gap - at->floor[place];
 		double speed = jacobian_speed(at->island.rows[place].j, v->moving);
 		at->offset[place] = rows.rows[place].gap - step->dt * speed;
-		*off = scalar_max(*off, at->x[place] > 0 ? scalar_abs(gap) : -gap);
+		if (is_held(at, place))
+			*off = scalar_max(*off, scalar_abs(gap));
+		else if (may_open(at, place))
+			*off = scalar_max(*off, -gap);
 	}
 	return STATUS_OK;
 }
@@ -371,6 +480,40 @@ static void limit_energy(const struct gauss *self, const struct island *members)
 	}
 }
 
+/* Rounds until the gaps are good. Bars that turn far in a step, or have no direction, lead rounds
+ * ever farther away; then `first`, the multipliers of the first round, are the solution, and
+ * displacements that give no velocity close the joints (velocity_joints_project). */
+static enum status improve_gaps(const struct gauss *self, struct gauss_island *at, uint32_t index,
+				const double *first)
+{
+	double last = __builtin_inf();
+	struct arena *arena = at->island.arena;
+	for (uint32_t round = 1; self->rounds > 1; round++) {
+		double off;
+		struct arena_mark mark = arena_mark(arena);
+		enum status status = follow_gaps(self, at, &off);
+		self->unfinished[index] = !(off <= self->overlap);
+		if (status != STATUS_OK || off <= self->overlap)
+			return status;
+		if (first != NULL && !(off <= DIVERGENCE * last)) {
+			memcpy(at->x, first, at->island.count * sizeof *first);
+			move_island(self, at);
+			self->diverged[index] = true;
+			return STATUS_OK;
+		}
+		if (round == self->rounds)
+			return STATUS_OK;
+		if (off > last)
+			at->cautious = true;
+		last = off;
+		status = solve_round(self, at);
+		if (status != STATUS_OK)
+			return status;
+		arena_rewind(arena, mark);
+	}
+	return STATUS_OK;
+}
+
 static enum status solve_island(const struct island *members, uint32_t index, struct arena *arena,
 				void *context)
 {
@@ -379,26 +522,26 @@ static enum status solve_island(const struct island *members, uint32_t index, st
 	enum status status = make_island(self, index, arena, &at);
 	if (status == STATUS_OK)
 		status = solve_round(self, &at);
-	double last = __builtin_inf();
-	for (uint32_t round = 1; self->rounds > 1 && status == STATUS_OK; round++) {
-		double off;
-		struct arena_mark mark = arena_mark(arena);
-		status = follow_gaps(self, &at, &off);
-		self->unfinished[index] = off > self->overlap;
-		if (status != STATUS_OK || off <= self->overlap || round == self->rounds)
-			break;
-		if (off > last)
-			at.cautious = true;
-		last = off;
-		status = solve_round(self, &at);
-		arena_rewind(arena, mark);
+	double *first = NULL;
+	if (status == STATUS_OK && at.island.joints != NULL) {
+		first = ARENA_ARRAY(arena, double, at.island.count);
+		if (first == NULL)
+			return STATUS_NO_MEMORY;
+		memcpy(first, at.x, at.island.count * sizeof *first);
 	}
-	for (uint32_t i = 0; i < at.island.count && status == STATUS_OK; i++)
+	if (status == STATUS_OK)
+		status = improve_gaps(self, &at, index, first);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t i = 0; i < at.island.contact_rows; i++)
 		self->solve.impulses[at.island.block[i]].normal = at.x[i];
-	if (status == STATUS_OK && self->separation != SEPARATION_ACCELERATION &&
-	    is_passive(self, members))
+	if (at.island.joints != NULL)
+		velocity_joints_add_results(&at.island, at.x);
+	/* Joints may do work, and a pendulum's energy oscillates. */
+	bool limited = at.island.joints == NULL || self->diverged[index];
+	if (limited && self->separation != SEPARATION_ACCELERATION && is_passive(self, members))
 		limit_energy(self, members);
-	return status;
+	return STATUS_OK;
 }
 
 /* ---- the step ---------------------------------------------------------------------------------- */
@@ -418,8 +561,10 @@ static enum status solve_all(struct gauss *self)
 	struct velocity_step *v = &self->solve;
 	struct step *step = v->step;
 	struct body_motion *start = ALLOCATE(struct body_motion, step->body_count);
-	if (start == NULL)
+	v->joint_results = ALLOCATE(struct joint_result, v->joints.count);
+	if (start == NULL || v->joint_results == NULL)
 		return STATUS_NO_MEMORY;
+	memset(v->joint_results, 0, v->joints.count * sizeof *v->joint_results);
 	profile_enter(step->dynamics->profile, PROFILE_PREPARE);
 	enum status status = velocity_prepare_bodies(v, start);
 	if (status != STATUS_OK)
@@ -433,10 +578,12 @@ static enum status solve_all(struct gauss *self)
 		return status;
 	v->outcomes = ALLOCATE(struct velocity_outcome, v->islands.count);
 	self->unfinished = ALLOCATE(uint8_t, v->islands.count);
-	if (v->outcomes == NULL || self->unfinished == NULL)
+	self->diverged = ALLOCATE(bool, v->islands.count);
+	if (v->outcomes == NULL || self->unfinished == NULL || self->diverged == NULL)
 		return STATUS_NO_MEMORY;
 	memset(v->outcomes, 0, v->islands.count * sizeof *v->outcomes);
 	memset(self->unfinished, 0, v->islands.count);
+	memset(self->diverged, 0, v->islands.count * sizeof *self->diverged);
 	profile_enter(step->dynamics->profile, PROFILE_SOLVE);
 	status = islands_solve(step, &v->islands, solve_island, self);
 	if (status != STATUS_OK)
@@ -444,8 +591,14 @@ static enum status solve_all(struct gauss *self)
 	velocity_mark_constrained(v);
 	profile_enter(step->dynamics->profile, PROFILE_INTEGRATE);
 	velocity_move_bodies(v, start);
+	bool diverged = false;
+	for (uint32_t i = 0; i < v->islands.count; i++)
+		diverged |= self->diverged[i];
+	status = diverged ? velocity_joints_project(v) : STATUS_OK;
+	if (status != STATUS_OK)
+		return status;
 	struct gauss_mirror mirror;
-	status = gauss_mirror_find(&mirror, step, &v->mass, start);
+	status = gauss_mirror_find(&mirror, step, &v->mass, &v->joints, start);
 	if (status == STATUS_OK)
 		gauss_mirror_apply(&mirror, v->motions, self->overlap / step->dt + GOOD);
 	return status;
@@ -461,7 +614,7 @@ static void store_impulses(const struct gauss *self)
 		memset(table->friction_impulse[row], 0, sizeof table->friction_impulse[row]);
 		memset(table->multiplier[row], 0, sizeof table->multiplier[row]);
 	}
-	for (uint32_t c = 0; c < v->constraint_count; c++) {
+	for (uint32_t c = 0; c < v->contact_count; c++) {
 		const struct contact_state *contact = &v->list->items[v->contact_of[c]];
 		const struct contact_found *found = v->constraints[c].data;
 		uint32_t p = point_of(contact, found->points[0].arm_a);
@@ -518,10 +671,13 @@ static enum status step_gauss(void *state, struct dynamics *dynamics, double dt,
 	step_wake_reached(&step, &self.options);
 	step_number(&step);
 	step_report_contacts(&step, &step.contacts);
-	status = solve_all(&self);
+	status = step_joints_make(&step, dt, &self.solve.joints, why);
+	if (status == STATUS_OK)
+		status = solve_all(&self);
 	if (status == STATUS_NO_MEMORY)
-		return reason_set(why, status, -1, "memory", "no memory to solve %u contacts",
-				  step.contacts.count);
+		return reason_set(why, status, -1, "memory",
+				  "no memory to solve %u contacts and %u joints",
+				  step.contacts.count, self.solve.joints.count);
 	if (status == STATUS_OK)
 		status = step_commit(&step, &step.contacts, why);
 	if (status != STATUS_OK)
@@ -529,6 +685,8 @@ static enum status step_gauss(void *state, struct dynamics *dynamics, double dt,
 	store_impulses(&self);
 	step_contacts_solved(&step, &step.contacts, NULL);
 	step_store_all(&step, self.solve.motions);
+	velocity_joints_finish_results(&self.solve);
+	step_joints_store(&step, &self.solve.joints, self.solve.joint_results);
 	step_sleep(&step);
 	velocity_merge_outcomes(&dynamics->report, self.solve.outcomes, self.solve.islands.count);
 	for (uint32_t i = 0; i < self.solve.islands.count; i++)
@@ -549,6 +707,7 @@ const struct method method_gauss = {
 	.sleep = true,
 	.planar = true,
 	.three_d = true,
+	.joints = true,
 	.refuses = MATERIAL_FRICTION | MATERIAL_RESTITUTION | MATERIAL_ROLLING | MATERIAL_SPINNING |
 		   MATERIAL_AXIS,
 };

@@ -5,6 +5,7 @@
 
 #include "server/engine/dynamics/mass_operator.h"
 #include "server/engine/dynamics/step.h"
+#include "server/engine/dynamics/step_joints.h"
 
 struct gauss_mirror {
 	const struct step *step;	 /* borrowed, as `start` is */
@@ -12,12 +13,14 @@ struct gauss_mirror {
 	uint32_t *partner;		 /* by slot: its image; UINT32_MAX: it does not move */
 	uint32_t count;			 /* of moving bodies */
 	double plane;			 /* m: x0 */
-	bool mirrored;			 /* every moving body has an image */
+	bool mirrored;			 /* every moving body and every joint has an image */
 };
 
-/* Looks for the images of the moving bodies at `start`, in the step's scratch. NO_MEMORY. */
+/* Looks for the images of the moving bodies and of their joints at `start`, in the step's scratch.
+ * NO_MEMORY. */
 MUST_CHECK enum status gauss_mirror_find(struct gauss_mirror *self, const struct step *step,
 					 const struct mass_operator *mass,
+					 const struct step_joints *joints,
 					 const struct body_motion *start);
 /* Makes the motions (by slot) at the end of the step images of each other, if they are up to what
  * rows that are good to `error` (m/s) leave open. */

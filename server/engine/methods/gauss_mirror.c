@@ -12,6 +12,9 @@
  * − x0| alone, all bricks of two columns would be compared with each other). What does not move is
  * not looked at: if it is not mirrored, the motions are not. O(n log n).
  *
+ * The image of a bar (a distance joint) has its ends at the images of the bar's ends and the same data. Other
+ * joints have frames and directions; a world with one is not mirrored.
+ *
  * Solutions whose rows are all good may differ: each gap by gauss.overlap and each row by the
  * solver's residual, over the step, times what nearly dependent rows make of it (velocity_island.c
  * takes rows for contradictory beyond that). Motions that differ by less are equally good, and so
@@ -42,6 +45,11 @@ static int compare_bodies(const void *a, const void *b, void *context)
 	if (p->key != q->key)
 		return p->key < q->key ? -1 : 1;
 	return p->slot < q->slot ? -1 : p->slot > q->slot;
+}
+
+static double key_of(const struct gauss_mirror *self, vec3 at)
+{
+	return scalar_abs(at.x - self->plane) + ROOT_2 * at.y + ROOT_3 * at.z;
 }
 
 static struct body_motion image_of(const struct body_motion *of, double plane)
@@ -133,8 +141,92 @@ static bool find_pairs(struct gauss_mirror *self, struct mirror_body *bodies)
 	return true;
 }
 
+/* ---- bars ------------------------------------------------------------------------------------- */
+
+/* An end of a bar: where it is, m, and the slot of what it is on, if that moves. */
+struct mirror_end {
+	vec3 at;
+	uint32_t slot; /* UINT32_MAX: it does not move */
+};
+
+static uint32_t moving_slot(const struct gauss_mirror *self, uint32_t slot)
+{
+	return slot == ROW_NO_BODY || self->partner[slot] == UINT32_MAX ? UINT32_MAX : slot;
+}
+
+static void ends_of(const struct gauss_mirror *self, const struct step_joints *joints,
+		    uint32_t index, struct mirror_end ends[2])
+{
+	const struct joint *joint = &joints->joints[index];
+	uint32_t a = joints->constraints[index].body_a, b = joints->constraints[index].body_b;
+	const struct body_motion *at_a = a == ROW_NO_BODY ? &joint->a : &self->start[a];
+	const struct body_motion *at_b = b == ROW_NO_BODY ? &joint->b : &self->start[b];
+	ends[0] = (struct mirror_end){ joint_anchor_a(joint, at_a), moving_slot(self, a) };
+	ends[1] = (struct mirror_end){ joint_anchor_b(joint, at_b), moving_slot(self, b) };
+}
+
+/* Whether `of` is the image of an end. */
+static bool is_end_image(const struct gauss_mirror *self, const struct mirror_end *end,
+			 const struct mirror_end *of)
+{
+	vec3 image = vec3_make(2 * self->plane - end->at.x, end->at.y, end->at.z);
+	vec3 off = vec3_abs(vec3_sub(of->at, image));
+	uint32_t slot = end->slot == UINT32_MAX ? UINT32_MAX : self->partner[end->slot];
+	return scalar_max(off.x, scalar_max(off.y, off.z)) <= MIRRORED && of->slot == slot;
+}
+
+static bool is_joint_image(const struct gauss_mirror *self, const struct step_joints *joints,
+			   uint32_t i, uint32_t k)
+{
+	const struct joint_axis *p = &joints->joints[i].axes[0], *q = &joints->joints[k].axes[0];
+	struct mirror_end a[2], b[2];
+	bool alike = p->mode == q->mode && p->spring == q->spring && p->motor == q->motor &&
+		     p->lower == q->lower && p->upper == q->upper && p->friction == q->friction &&
+		     p->stiffness == q->stiffness && p->damping == q->damping &&
+		     scalar_abs(p->rest - q->rest) <= MIRRORED &&
+		     p->spring_limit == q->spring_limit && p->motor_limit == q->motor_limit &&
+		     p->target == q->target && p->rate == q->rate;
+	if (!alike)
+		return false;
+	ends_of(self, joints, i, a);
+	ends_of(self, joints, k, b);
+	return (is_end_image(self, &a[0], &b[0]) && is_end_image(self, &a[1], &b[1])) ||
+	       (is_end_image(self, &a[0], &b[1]) && is_end_image(self, &a[1], &b[0]));
+}
+
+/* Whether every joint is a bar that has an image. */
+static enum status match_joints(struct gauss_mirror *self, const struct step_joints *joints)
+{
+	struct arena *arena = &self->step->dynamics->scratch;
+	struct mirror_body *items = ARENA_ARRAY(arena, struct mirror_body, joints->count);
+	struct mirror_body *merged = ARENA_ARRAY(arena, struct mirror_body, joints->count);
+	if (items == NULL || merged == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < joints->count; i++) {
+		struct mirror_end ends[2];
+		self->mirrored &= joints->joints[i].type == JOINT_DISTANCE;
+		ends_of(self, joints, i, ends);
+		items[i].key = 0.5 * (key_of(self, ends[0].at) + key_of(self, ends[1].at));
+		items[i].slot = i;
+	}
+	if (!self->mirrored)
+		return STATUS_OK;
+	sort_items(items, merged, joints->count, sizeof *items, compare_bodies, NULL);
+	for (uint32_t i = 0; i < joints->count && self->mirrored; i++) {
+		uint32_t k = i;
+		while (k > 0 && items[k - 1].key >= items[i].key - KEY_WIDTH)
+			k--;
+		bool found = false;
+		for (; k < joints->count && !found && items[k].key <= items[i].key + KEY_WIDTH; k++)
+			found = is_joint_image(self, joints, items[i].slot, items[k].slot);
+		self->mirrored = found;
+	}
+	return STATUS_OK;
+}
+
 enum status gauss_mirror_find(struct gauss_mirror *self, const struct step *step,
-			      const struct mass_operator *mass, const struct body_motion *start)
+			      const struct mass_operator *mass, const struct step_joints *joints,
+			      const struct body_motion *start)
 {
 	struct arena *arena = &step->dynamics->scratch;
 	uint32_t slots = step->body_count;
@@ -156,12 +248,11 @@ enum status gauss_mirror_find(struct gauss_mirror *self, const struct step *step
 		return STATUS_OK;
 	self->plane /= self->count;
 	for (uint32_t i = 0; i < self->count; i++) {
-		vec3 at = start[bodies[i].slot].centre;
-		bodies[i].key = scalar_abs(at.x - self->plane) + ROOT_2 * at.y + ROOT_3 * at.z;
+		bodies[i].key = key_of(self, start[bodies[i].slot].centre);
 	}
 	sort_items(bodies, merged, self->count, sizeof *bodies, compare_bodies, NULL);
 	self->mirrored = find_pairs(self, bodies);
-	return STATUS_OK;
+	return self->mirrored && joints->count > 0 ? match_joints(self, joints) : STATUS_OK;
 }
 
 /* Whether the motions found are images of each other up to `error`, m/s and rad/s. */

@@ -63,6 +63,7 @@ tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.
 
 UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_gauss \
+	tests/unit/server/engine/methods/test_gauss_joints \
 	tests/unit/server/engine/methods/test_impact \
 	tests/unit/server/engine/methods/test_impact_book \
 	tests/unit/server/engine/methods/test_impact_checks \
