@@ -598,7 +598,7 @@ static enum status solve_all(struct gauss *self)
 	if (status != STATUS_OK)
 		return status;
 	struct gauss_mirror mirror;
-	status = gauss_mirror_find(&mirror, step, &v->mass, &v->joints, start);
+	status = gauss_mirror_find(&mirror, v);
 	if (status == STATUS_OK)
 		gauss_mirror_apply(&mirror, v->motions, self->overlap / step->dt + GOOD);
 	return status;
@@ -699,7 +699,7 @@ const struct method method_gauss = {
 	.name = "gauss",
 	.summary = "places nearest to those without contact, frictionless and inelastic: towers",
 	.number = 8,
-	.motion = 1,
+	.motion = 2,
 	.attach = velocity_attach,
 	.detach = velocity_detach,
 	.step = step_gauss,

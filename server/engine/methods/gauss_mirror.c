@@ -1,19 +1,21 @@
 /* gauss_mirror.c: keeps what begins mirrored mirrored.
  *
- * The optimum of a mirrored problem is mirrored, but a solver reaches it up to rounding, and a tower that
- * falls amplifies that (papers R, failure cases). If the moving bodies are images of each other in a plane
- * x = x0 as the step begins, and so are the motions found, up to rounding, then each pair gets the mean of
- * its motion and the image of the other's.
+ * The optimum of a mirrored problem is mirrored, but a solver reaches it up to rounding, and a
+ * tower that falls amplifies that (papers R, failure cases). If the moving bodies are images of
+ * each other in a plane x = x0 as the step begins, and so are the motions found, up to rounding,
+ * then each pair gets the mean of its motion and the image of the other's.
  *
  * x0 is the mean of all mass centres. A body and its image have the same |x − x0|, y and z, so also
  * the same |x − x0| + √2 y + √3 z. Bodies are sorted by that; only those whose keys differ by no
  * more than two images' may are compared. The bodies of a tower lie on a lattice, of which no two
  * points that are not images have equal keys, because 1, √2 and √3 have no rational relation (by |x
  * − x0| alone, all bricks of two columns would be compared with each other). What does not move is
- * not looked at: if it is not mirrored, the motions are not. O(n log n).
+ * looked at where bodies touch it: the contact's normal and the velocity of what is touched must
+ * have images at the body's image. Forces must be images too, up to rounding: a body that leans by
+ * a hair, or a wind of a hair's strength, has none, and its small motion is no error. O(n log n).
  *
- * The image of a bar (a distance joint) has its ends at the images of the bar's ends and the same data. Other
- * joints have frames and directions; a world with one is not mirrored.
+ * The image of a bar (a distance joint) has its ends at the images of the bar's ends and the same
+ * data. Other joints have frames and directions; a world with one is not mirrored.
  *
  * Solutions whose rows are all good may differ: each gap by gauss.overlap and each row by the
  * solver's residual, over the step, times what nearly dependent rows make of it (velocity_island.c
@@ -22,6 +24,7 @@
  * that differ by more are left alone.
  */
 #include "server/base/sort.h"
+#include "server/engine/dynamics/locks.h"
 #include "server/engine/methods/gauss.h"
 
 /* m, m/s, rad/s, 1: what begins no farther from its image is mirrored. */
@@ -30,6 +33,12 @@
 #define ROOT_3 1.7320508075688772
 /* m: keys of images differ by no more. */
 #define KEY_WIDTH (MIRRORED * (1 + ROOT_2 + ROOT_3))
+/* 1, m/s, rad/s: obstacles that differ by more from an image are others, not an inexact image. */
+#define FAR_FROM_MIRRORED 1e-2
+/* 1, of the largest change of velocity by forces, and of the largest speed: forces at images differ by no
+ * more if they are computed alike. */
+#define FORCE_ROUNDING 1e-12
+#define SPEED_ROUNDING 0x1p-48
 /* 1: by how much nearly dependent rows amplify (SPEED_GROWTH in velocity_island.c). */
 #define GROWTH 1e3
 
@@ -70,6 +79,11 @@ static double largest_of(vec3 a, vec3 b)
 	return scalar_max(d.x, scalar_max(d.y, d.z));
 }
 
+static double size_of(struct spatial of)
+{
+	return scalar_max(largest_of(of.linear, vec3_zero()), largest_of(of.angular, vec3_zero()));
+}
+
 /* How far two motions differ: places and velocities. */
 static void compare_motions(const struct body_motion *a, const struct body_motion *b,
 			    double *places, double *velocities)
@@ -90,7 +104,8 @@ static bool are_alike(const struct dynamics *dynamics, uint32_t a, uint32_t b)
 	const struct body_table *body = &dynamics->tables->body;
 	uint32_t p = body->first_placement[a], q = body->first_placement[b];
 	const struct placement_table *placement = &dynamics->tables->placement;
-	if (body->mass[a] != body->mass[b] || body->status[a] != body->status[b])
+	if (body->mass[a] != body->mass[b] || body->status[a] != body->status[b] ||
+	    locks_of(dynamics->tables, a) != locks_of(dynamics->tables, b))
 		return false;
 	while (p != 0 && q != 0 && placement->shape[p - 1] == placement->shape[q - 1]) {
 		p = placement->next[p - 1];
@@ -104,9 +119,10 @@ static bool is_image(const struct gauss_mirror *self, const struct body_motion *
 		     uint32_t slot)
 {
 	double places, velocities;
-	compare_motions(image, &self->start[slot], &places, &velocities);
+	compare_motions(image, &self->solve->start[slot], &places, &velocities);
 	return places <= MIRRORED && velocities <= MIRRORED &&
-	       are_alike(self->step->dynamics, self->step->bodies[of], self->step->bodies[slot]);
+	       are_alike(self->solve->step->dynamics, self->solve->step->bodies[of],
+			 self->solve->step->bodies[slot]);
 }
 
 /* The slot of the image of bodies[at]; UINT32_MAX: there is none. */
@@ -114,7 +130,7 @@ static uint32_t find_image(const struct gauss_mirror *self, const struct mirror_
 			   uint32_t at)
 {
 	uint32_t slot = bodies[at].slot, first = at;
-	struct body_motion image = image_of(&self->start[slot], self->plane);
+	struct body_motion image = image_of(&self->solve->start[slot], self->plane);
 	if (is_image(self, &image, slot, slot))
 		return slot;
 	while (first > 0 && bodies[first - 1].key >= bodies[at].key - KEY_WIDTH)
@@ -135,10 +151,130 @@ static bool find_pairs(struct gauss_mirror *self, struct mirror_body *bodies)
 		uint32_t slot = find_image(self, bodies, i);
 		if (slot == UINT32_MAX)
 			return false;
-		ASSERT(slot < self->step->body_count);
+		ASSERT(slot < self->solve->step->body_count);
 		self->partner[bodies[i].slot] = slot;
 	}
 	return true;
+}
+
+/* ---- forces and obstacles ---------------------------------------------------------------------- */
+
+static struct spatial image_of_velocity(struct spatial of)
+{
+	of.linear.x = -of.linear.x;
+	of.angular.y = -of.angular.y;
+	of.angular.z = -of.angular.z;
+	return of;
+}
+
+/* Whether the change of velocity by forces of every body has an image up to rounding. */
+static bool forces_mirrored(const struct gauss_mirror *self)
+{
+	const struct velocity_step *solve = self->solve;
+	double worst = 0, change = 0, speed = 0;
+	for (uint32_t slot = 0; slot < solve->step->body_count; slot++) {
+		uint32_t partner = self->partner[slot];
+		if (partner == UINT32_MAX)
+			continue;
+		struct spatial by = spatial_mul_add(solve->forced[slot], solve->before[slot], -1);
+		struct spatial of =
+			spatial_mul_add(solve->forced[partner], solve->before[partner], -1);
+		of = image_of_velocity(of);
+		worst = scalar_max(worst, size_of(spatial_mul_add(by, of, -1)));
+		change = scalar_max(change, size_of(by));
+		speed = scalar_max(speed, size_of(solve->forced[slot]));
+	}
+	return worst <= FORCE_ROUNDING * change + SPEED_ROUNDING * speed;
+}
+
+static uint32_t moving_slot(const struct gauss_mirror *self, uint32_t slot)
+{
+	return slot == ROW_NO_BODY || self->partner[slot] == UINT32_MAX ? UINT32_MAX : slot;
+}
+
+/* A normal with which an obstacle presses a moving body. */
+struct mirror_touch {
+	uint32_t slot;
+	vec3 normal; /* towards the body */
+	struct spatial velocity;
+};
+
+/* By how much two touches differ in normal, 1, and velocity, m/s and rad/s. */
+static double touches_differ(const struct mirror_touch *p, const struct mirror_touch *q)
+{
+	return scalar_max(largest_of(p->normal, q->normal),
+			  size_of(spatial_mul_add(p->velocity, q->velocity, -1)));
+}
+
+static int compare_touches(const void *a, const void *b, void *context)
+{
+	const struct mirror_touch *p = a, *q = b;
+	UNUSED(context);
+	return p->slot < q->slot ? -1 : p->slot > q->slot;
+}
+
+static bool find_touch(const struct gauss_mirror *self, uint32_t constraint,
+		       struct mirror_touch *out)
+{
+	const struct velocity_step *solve = self->solve;
+	const struct constraint *of = &solve->constraints[constraint];
+	const struct contact_found *found = of->data;
+	uint32_t a = moving_slot(self, of->body_a), b = moving_slot(self, of->body_b);
+	uint32_t block = solve->first_block[constraint];
+	if ((a == UINT32_MAX) == (b == UINT32_MAX) || !(solve->impulses[block].normal > 0))
+		return false;
+	uint32_t other = a == UINT32_MAX ? of->body_a : of->body_b;
+	out->slot = a == UINT32_MAX ? b : a;
+	out->normal = a == UINT32_MAX ? found->normal : vec3_negate(found->normal);
+	out->velocity = other == ROW_NO_BODY ? spatial_zero() : solve->forced[other];
+	return true;
+}
+
+/* Sets `out` to the touches of all bodies by slot, each normal of a body once, and first[slot] to the
+ * first of each slot. Returns their number. */
+static uint32_t list_touches(const struct gauss_mirror *self, struct mirror_touch *out,
+			     struct mirror_touch *merged, uint32_t *first)
+{
+	uint32_t count = 0, kept = 0, slots = self->solve->step->body_count;
+	for (uint32_t i = 0; i < self->solve->contact_count; i++)
+		count += find_touch(self, i, &out[count]);
+	sort_items(out, merged, count, sizeof *out, compare_touches, NULL);
+	for (uint32_t slot = 0, i = 0; slot <= slots; slot++) {
+		first[slot] = kept;
+		for (; i < count && out[i].slot == slot; i++) {
+			bool known = false;
+			for (uint32_t k = first[slot]; k < kept && !known; k++)
+				known = touches_differ(&out[k], &out[i]) == 0;
+			if (!known)
+				out[kept++] = out[i];
+		}
+	}
+	return kept;
+}
+
+/* Whether the obstacles that press bodies are mirrored. Where they are not by far, as at seams, of which
+ * rounding decides the normals, the motions found say whether that matters. */
+static enum status match_touches(struct gauss_mirror *self)
+{
+	struct arena *arena = &self->solve->step->dynamics->scratch;
+	uint32_t most = self->solve->contact_count;
+	struct mirror_touch *items = ARENA_ARRAY(arena, struct mirror_touch, most);
+	struct mirror_touch *merged = ARENA_ARRAY(arena, struct mirror_touch, most);
+	uint32_t *first = ARENA_ARRAY(arena, uint32_t, self->solve->step->body_count + 1);
+	if (items == NULL || merged == NULL || first == NULL)
+		return STATUS_NO_MEMORY;
+	uint32_t count = list_touches(self, items, merged, first);
+	for (uint32_t i = 0; i < count && self->mirrored; i++) {
+		uint32_t partner = self->partner[items[i].slot];
+		struct mirror_touch image = items[i];
+		double least = __builtin_inf();
+		image.normal.x = -image.normal.x;
+		image.velocity = image_of_velocity(image.velocity);
+		for (uint32_t k = first[partner]; k < first[partner + 1]; k++)
+			least = scalar_min(least, touches_differ(&image, &items[k]));
+		self->mirrored = least <= MIRRORED || least > FAR_FROM_MIRRORED;
+	}
+	return STATUS_OK;
 }
 
 /* ---- bars ------------------------------------------------------------------------------------- */
@@ -149,18 +285,14 @@ struct mirror_end {
 	uint32_t slot; /* UINT32_MAX: it does not move */
 };
 
-static uint32_t moving_slot(const struct gauss_mirror *self, uint32_t slot)
-{
-	return slot == ROW_NO_BODY || self->partner[slot] == UINT32_MAX ? UINT32_MAX : slot;
-}
-
 static void ends_of(const struct gauss_mirror *self, const struct step_joints *joints,
 		    uint32_t index, struct mirror_end ends[2])
 {
 	const struct joint *joint = &joints->joints[index];
+	const struct body_motion *start = self->solve->start;
 	uint32_t a = joints->constraints[index].body_a, b = joints->constraints[index].body_b;
-	const struct body_motion *at_a = a == ROW_NO_BODY ? &joint->a : &self->start[a];
-	const struct body_motion *at_b = b == ROW_NO_BODY ? &joint->b : &self->start[b];
+	const struct body_motion *at_a = a == ROW_NO_BODY ? &joint->a : &start[a];
+	const struct body_motion *at_b = b == ROW_NO_BODY ? &joint->b : &start[b];
 	ends[0] = (struct mirror_end){ joint_anchor_a(joint, at_a), moving_slot(self, a) };
 	ends[1] = (struct mirror_end){ joint_anchor_b(joint, at_b), moving_slot(self, b) };
 }
@@ -197,7 +329,7 @@ static bool is_joint_image(const struct gauss_mirror *self, const struct step_jo
 /* Whether every joint is a bar that has an image. */
 static enum status match_joints(struct gauss_mirror *self, const struct step_joints *joints)
 {
-	struct arena *arena = &self->step->dynamics->scratch;
+	struct arena *arena = &self->solve->step->dynamics->scratch;
 	struct mirror_body *items = ARENA_ARRAY(arena, struct mirror_body, joints->count);
 	struct mirror_body *merged = ARENA_ARRAY(arena, struct mirror_body, joints->count);
 	if (items == NULL || merged == NULL)
@@ -224,22 +356,20 @@ static enum status match_joints(struct gauss_mirror *self, const struct step_joi
 	return STATUS_OK;
 }
 
-enum status gauss_mirror_find(struct gauss_mirror *self, const struct step *step,
-			      const struct mass_operator *mass, const struct step_joints *joints,
-			      const struct body_motion *start)
+enum status gauss_mirror_find(struct gauss_mirror *self, const struct velocity_step *solve)
 {
-	struct arena *arena = &step->dynamics->scratch;
-	uint32_t slots = step->body_count;
+	struct arena *arena = &solve->step->dynamics->scratch;
+	const struct body_motion *start = solve->start;
+	uint32_t slots = solve->step->body_count;
 	struct mirror_body *bodies = ARENA_ARRAY(arena, struct mirror_body, slots);
 	struct mirror_body *merged = ARENA_ARRAY(arena, struct mirror_body, slots);
-	*self = (struct gauss_mirror){ .step = step,
-				       .start = start,
+	*self = (struct gauss_mirror){ .solve = solve,
 				       .partner = ARENA_ARRAY(arena, uint32_t, slots) };
 	if (bodies == NULL || merged == NULL || self->partner == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t slot = 0; slot < slots; slot++) {
 		self->partner[slot] = UINT32_MAX;
-		if (!mass_moves(mass, slot))
+		if (!mass_moves(&solve->mass, slot))
 			continue;
 		bodies[self->count++].slot = slot;
 		self->plane += start[slot].centre.x;
@@ -247,12 +377,14 @@ enum status gauss_mirror_find(struct gauss_mirror *self, const struct step *step
 	if (self->count == 0)
 		return STATUS_OK;
 	self->plane /= self->count;
-	for (uint32_t i = 0; i < self->count; i++) {
+	for (uint32_t i = 0; i < self->count; i++)
 		bodies[i].key = key_of(self, start[bodies[i].slot].centre);
-	}
 	sort_items(bodies, merged, self->count, sizeof *bodies, compare_bodies, NULL);
-	self->mirrored = find_pairs(self, bodies);
-	return self->mirrored && joints->count > 0 ? match_joints(self, joints) : STATUS_OK;
+	self->mirrored = find_pairs(self, bodies) && forces_mirrored(self);
+	enum status status = self->mirrored ? match_touches(self) : STATUS_OK;
+	if (status == STATUS_OK && self->mirrored)
+		status = match_joints(self, &solve->joints);
+	return status;
 }
 
 /* Whether the motions found are images of each other up to `error`, m/s and rad/s. */
@@ -261,7 +393,7 @@ static bool ends_mirrored(const struct gauss_mirror *self, const struct body_mot
 {
 	double most = 0;
 	ASSERT(self->mirrored && self->count > 0);
-	for (uint32_t slot = 0; slot < self->step->body_count; slot++) {
+	for (uint32_t slot = 0; slot < self->solve->step->body_count; slot++) {
 		uint32_t partner = self->partner[slot];
 		if (partner == UINT32_MAX)
 			continue;
@@ -278,7 +410,7 @@ void gauss_mirror_apply(const struct gauss_mirror *self, struct body_motion *mot
 	ASSERT(self->partner != NULL && error > 0);
 	if (!self->mirrored || !ends_mirrored(self, motions, error))
 		return;
-	for (uint32_t slot = 0; slot < self->step->body_count; slot++) {
+	for (uint32_t slot = 0; slot < self->solve->step->body_count; slot++) {
 		uint32_t partner = self->partner[slot];
 		if (partner == UINT32_MAX || partner < slot)
 			continue;
