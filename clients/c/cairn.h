@@ -55,7 +55,8 @@ CAIRN_API const char *cairn_status_text(int status);
 /* The version of the library, e.g. "0.1.0". */
 CAIRN_API const char *cairn_version(void);
 
-/* ---- the connection ------------------------------------------------------------------------------ */
+/* ---- the connection
+ * ------------------------------------------------------------------------------ */
 
 typedef struct cairn_connected cairn_client;
 typedef struct cairn_joined cairn_world;
@@ -97,7 +98,8 @@ CAIRN_API int cairn_client_poll(cairn_client *client, int timeout_ms, cairn_erro
  * CAIRN_STATUS_EXPIRED: the server no longer has the session; only cairn_client_close may follow.
  * After other errors it may be called again. */
 CAIRN_API int cairn_client_resume(cairn_client *client, cairn_error *error);
-/* ms to wait before cairn_client_resume, as the server asked when it ended the connection; 0: none. */
+/* ms to wait before cairn_client_resume, as the server asked when it ended the connection; 0:
+ * none. */
 CAIRN_API uint32_t cairn_client_retry_ms(const cairn_client *client);
 
 typedef struct cairn_client_info {
@@ -108,7 +110,8 @@ typedef struct cairn_client_info {
 } cairn_client_info;
 CAIRN_API cairn_client_info cairn_client_facts(const cairn_client *client);
 
-/* ---- worlds -------------------------------------------------------------------------------------- */
+/* ---- worlds
+ * -------------------------------------------------------------------------------------- */
 
 enum cairn_mode {
 	CAIRN_RUNNING = 0,
@@ -148,12 +151,13 @@ CAIRN_API int cairn_client_join(cairn_client *client, const char *name, cairn_wo
  * created if it does not exist; it then has the tick and the hashes of `cairnd --scene`. */
 CAIRN_API int cairn_client_load(cairn_client *client, const char *name, const char *path,
 				cairn_world **world, cairn_error *error);
-/* The same with other values of `count` variables of the scene, each "NAME=NUMBER" or "NAME=FORMULA". */
+/* The same with other values of `count` variables of the scene, each "NAME=NUMBER" or
+ * "NAME=FORMULA". */
 CAIRN_API int cairn_client_load_with(cairn_client *client, const char *name, const char *path,
 				     const char *const *variables, uint32_t count,
 				     cairn_world **world, cairn_error *error);
-/* Counters and facts as `cairn info` prints them: "server", "worlds", "refused", "quotas", or "" for
- * the first two, by name (cairn_value_get). *facts is borrowed. */
+/* Counters and facts as `cairn info` prints them: "server", "worlds", "refused", "quotas", or ""
+ * for the first two, by name (cairn_value_get). *facts is borrowed. */
 CAIRN_API int cairn_client_inspect(cairn_client *client, const char *what,
 				   const struct cairn_value **facts, cairn_error *error);
 /* The names of the server's worlds, each a callback. */
@@ -175,14 +179,16 @@ typedef struct cairn_instant {
 	uint32_t epoch; /* 0: the last one that has the tick */
 } cairn_instant;
 CAIRN_API int cairn_world_restore_tick(cairn_world *world, cairn_instant tick, cairn_error *error);
-/* Makes a new world `name` from the present state, from a snapshot, or from a tick of the past: `snapshot`
- * and `tick` may be NULL, and at most one is given. The client has joined *copy. */
+/* Makes a new world `name` from the present state, from a snapshot, or from a tick of the past:
+ * `snapshot` and `tick` may be NULL, and at most one is given. The client has joined *copy. */
 CAIRN_API int cairn_world_fork(cairn_world *world, const char *name, const char *snapshot,
 			       const cairn_instant *tick, cairn_world **copy, cairn_error *error);
-/* Ends the world on the server and removes its file. The handle remains until the client is closed. */
+/* Ends the world on the server and removes its file. The handle remains until the client is
+ * closed. */
 CAIRN_API int cairn_world_destroy(cairn_world *world, cairn_error *error);
 
-/* ---- shapes and commands ------------------------------------------------------------------------- */
+/* ---- shapes and commands
+ * ------------------------------------------------------------------------- */
 
 /* Makes a shape known to the world; *shape is its id for attachments. `text`, lengths in m:
  *
@@ -210,7 +216,8 @@ CAIRN_API int cairn_world_set(cairn_world *world, const char *name, double value
 			      cairn_error *error);
 CAIRN_API int cairn_world_method(cairn_world *world, const char *name, cairn_error *error);
 
-/* ---- steps and states ---------------------------------------------------------------------------- */
+/* ---- steps and states
+ * ---------------------------------------------------------------------------- */
 
 typedef struct cairn_body {
 	uint32_t id;
@@ -245,14 +252,16 @@ CAIRN_API const cairn_body *cairn_state_find(const cairn_state *state, uint32_t 
  * server. */
 CAIRN_API uint64_t cairn_state_tick_hash(const cairn_state *state);
 
-/* ---- queries ------------------------------------------------------------------------------------- */
+/* ---- queries
+ * ------------------------------------------------------------------------------------- */
 
 typedef struct cairn_hit {
 	uint32_t body;
 	double distance; /* m */
 	cairn_vec3 point, normal;
 } cairn_hit;
-/* The first body on a ray; hit->body is 0 if there is none. `direction` need not be a unit vector. */
+/* The first body on a ray; hit->body is 0 if there is none. `direction` need not be a unit
+ * vector. */
 CAIRN_API int cairn_world_ray(cairn_world *world, cairn_vec3 origin, cairn_vec3 direction,
 			      double length, cairn_hit *hit, cairn_error *error);
 
@@ -277,7 +286,8 @@ typedef struct cairn_body_facts {
 CAIRN_API int cairn_world_body(cairn_world *world, uint32_t body, cairn_body_facts *facts,
 			       cairn_error *error);
 
-/* A mover's state after the last tick, and what it can (CAIRN_COMMAND_SET_MOVER, CAIRN_COMMAND_STEER). */
+/* A mover's state after the last tick, and what it can (CAIRN_COMMAND_SET_MOVER,
+ * CAIRN_COMMAND_STEER). */
 typedef struct cairn_mover {
 	uint32_t on_ground, blocked, squeezed, pushes, rests; /* 0 or 1 */
 	uint32_t ground;				      /* body on which it stands, 0 none */
@@ -298,10 +308,25 @@ CAIRN_API int cairn_world_mover(cairn_world *world, uint32_t body, cairn_mover *
 typedef struct cairn_colour_run {
 	uint32_t first, count, colour;
 } cairn_colour_run;
-/* The colours of the bodies with ids from `from` on; bodies in no run have none. *runs is borrowed. If
- * *count is 1024 there may be more, from the last run's last id + 1 on. Commands set them
- * (CAIRN_COMMAND_SET_COLOUR). */
+/* The colours of the bodies with ids from `from` on; bodies in no run have none. *runs is
+ * borrowed. If *count is 1024 there may be more, from the last run's last id + 1 on. Commands
+ * set them (CAIRN_COMMAND_SET_COLOUR). */
 CAIRN_API int cairn_world_colours(cairn_world *world, uint32_t from, const cairn_colour_run **runs,
+				  uint32_t *count, cairn_error *error);
+
+/* A shape that pictures show of a body in place of its own. */
+typedef struct cairn_visual {
+	uint32_t body;
+	uint8_t shape[32];   /* its name: SHA-256 of its canonical bytes */
+	cairn_vec3 position; /* m, body axes */
+	cairn_quat rotation; /* shape axes to body axes */
+	bool coloured;	     /* it has a colour of its own */
+	uint32_t colour;     /* 0xRRGGBB */
+} cairn_visual;
+/* The visuals of the bodies with ids from `from` on, of whole bodies. *visuals is borrowed. If
+ * *count is not 0 there may be more, from the last body's id + 1 on. Commands make them
+ * (CAIRN_COMMAND_ADD_VISUAL). */
+CAIRN_API int cairn_world_visuals(cairn_world *world, uint32_t from, const cairn_visual **visuals,
 				  uint32_t *count, cairn_error *error);
 
 typedef struct cairn_totals {
@@ -317,7 +342,8 @@ typedef struct cairn_joint {
 	cairn_vec3 force, torque; /* N, N·m: what it exerts on b */
 	cairn_vec3 anchor_a, anchor_b;
 } cairn_joint;
-/* The joints of a body, or with 0 all joints: at most 1024 from id `first` on. *joints is borrowed. */
+/* The joints of a body, or with 0 all joints: at most 1024 from id `first` on. *joints is
+ * borrowed. */
 CAIRN_API int cairn_world_joints(cairn_world *world, uint32_t body, uint32_t first,
 				 const cairn_joint **joints, uint32_t *count, cairn_error *error);
 
@@ -340,7 +366,8 @@ typedef struct cairn_value {
 	const uint8_t *bytes; /* of a text, without a zero at its end, and of bytes */
 	const struct cairn_value *items;
 } cairn_value;
-/* Never NULL: nil for an index or a key that the value does not have, so that calls can be nested. */
+/* Never NULL: nil for an index or a key that the value does not have, so that calls can be
+ * nested. */
 CAIRN_API const cairn_value *cairn_value_at(const cairn_value *value, uint32_t index);
 CAIRN_API const cairn_value *cairn_value_get(const cairn_value *value, const char *key);
 CAIRN_API cairn_vec3 cairn_value_vec3(const cairn_value *value);
@@ -361,7 +388,8 @@ CAIRN_API cairn_query cairn_query_make(int kind);
 CAIRN_API int cairn_world_query(cairn_world *world, const cairn_query *query,
 				const cairn_value **answer, cairn_error *error);
 
-/* ---- frames of a running world ------------------------------------------------------------------- */
+/* ---- frames of a running world
+ * ------------------------------------------------------------------- */
 
 typedef struct cairn_frame {
 	cairn_state state;	   /* `hash` is 0: frames carry the tick hash alone */
@@ -409,8 +437,9 @@ typedef struct cairn_watch_options {
 /* The same with more options; NULL: none. */
 CAIRN_API int cairn_world_watch_with(cairn_world *world, const cairn_watch_options *options,
 				     cairn_error *error);
-/* Frames of a watched world show a tick of its past from now on, and then, with a `speed` that is not 0,
- * the ticks after it (below 0: before it), at world time per wall time. NULL: the present again. */
+/* Frames of a watched world show a tick of its past from now on, and then, with a `speed` that
+ * is not 0, the ticks after it (below 0: before it), at world time per wall time. NULL: the
+ * present again. */
 CAIRN_API int cairn_world_seek(cairn_world *world, const cairn_instant *tick, double speed,
 			       cairn_error *error);
 CAIRN_API int cairn_world_unwatch(cairn_world *world, cairn_error *error);

@@ -46,7 +46,8 @@ const char *cairn_version(void)
 	return CAIRN_VERSION;
 }
 
-/* ---- the connection ------------------------------------------------------------------------------ */
+/* ---- the connection
+ * ------------------------------------------------------------------------------ */
 
 /* A world changed its mode, pace or epoch. */
 static void on_world(void *context, const struct msg_world_info *info)
@@ -109,6 +110,7 @@ void cairn_client_close(cairn_client *client)
 	heap_free(client->watched.items);
 	heap_free(client->contacts.items);
 	heap_free(client->colours.items);
+	heap_free(client->visuals.items);
 	heap_free(client->joints.items);
 	heap_free(client);
 }
@@ -142,7 +144,8 @@ cairn_client_info cairn_client_facts(const cairn_client *client)
 				    session->build };
 }
 
-/* ---- worlds -------------------------------------------------------------------------------------- */
+/* ---- worlds
+ * -------------------------------------------------------------------------------------- */
 
 cairn_world_info library_world_info(const struct cairn_world *info)
 {
@@ -312,7 +315,8 @@ int cairn_client_worlds(cairn_client *client,
 	return library_fail(status, &why, error);
 }
 
-/* ---- the clock and the state of a world ---------------------------------------------------------- */
+/* ---- the clock and the state of a world
+ * ---------------------------------------------------------- */
 
 cairn_world_info cairn_world_facts(const cairn_world *world)
 {

@@ -1,5 +1,5 @@
-/* library.h: the objects behind cairn.h, shared by the files of this room only. A client of cairn.h is a
- * client of clients/lib and the worlds that it joined. */
+/* library.h: the objects behind cairn.h, shared by the files of this room only. A client of
+ * cairn.h is a client of clients/lib and the worlds that it joined. */
 #ifndef CAIRN_CLIENTS_C_LIBRARY_H
 #define CAIRN_CLIENTS_C_LIBRARY_H
 
@@ -18,8 +18,8 @@ struct cairn_connected {
 	cairn_client_options options;
 	ARRAY_OF(struct cairn_joined *) worlds; /* each owned */
 	uint64_t last_sub;
-	/* Owned; what was returned last is borrowed from them. `watched` is of the callbacks' frames, because
-	 * a call that waits for a state runs them. */
+	/* Owned; what was returned last is borrowed from them. `watched` is of the callbacks'
+	 * frames, because a call that waits for a state runs them. */
 	struct library_bodies {
 		cairn_body *items;
 		uint32_t count, capacity;
@@ -40,6 +40,10 @@ struct cairn_connected {
 		cairn_colour_run *items;
 		uint32_t count, capacity;
 	} colours;
+	struct {
+		cairn_visual *items;
+		uint32_t count, capacity;
+	} visuals;
 };
 
 /* Copies a reason to the caller's error, which may be NULL; returns `status` as a number. */

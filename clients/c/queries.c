@@ -21,7 +21,8 @@ static void copy_quat(double to[4], cairn_quat from)
 	to[3] = from.z;
 }
 
-/* ---- queries ------------------------------------------------------------------------------------- */
+/* ---- queries
+ * ------------------------------------------------------------------------------------- */
 
 /* Sends a query; `in` reads the answer. */
 static enum status ask(cairn_world *world, const struct wire_query *query, struct wire_cursor *in,
@@ -186,6 +187,33 @@ int cairn_world_colours(cairn_world *world, uint32_t from, const cairn_colour_ru
 	return library_fail(status, &why, error);
 }
 
+int cairn_world_visuals(cairn_world *world, uint32_t from, const cairn_visual **visuals,
+			uint32_t *count, cairn_error *error)
+{
+	struct reason why = library_reason();
+	cairn_client *client = world->client;
+	struct cairn_look found[CAIRN_VISUALS_MAX];
+	enum status status = ARRAY_RESERVE(&client->visuals, CAIRN_VISUALS_MAX);
+	*count = 0;
+	if (status != STATUS_OK)
+		status = library_no_memory(&why);
+	else
+		status = cairn_visuals(client->wire, world->info.number, from, found, count, &why);
+	for (uint32_t i = 0; status == STATUS_OK && i < *count; i++) {
+		cairn_visual *to = &client->visuals.items[i];
+		quat q = found[i].rotation;
+		*to = (cairn_visual){ .body = found[i].body,
+				      .position = { found[i].position.x, found[i].position.y,
+						    found[i].position.z },
+				      .rotation = { q.w, q.x, q.y, q.z },
+				      .coloured = found[i].coloured,
+				      .colour = found[i].colour };
+		memcpy(to->shape, found[i].shape.bytes, sizeof to->shape);
+	}
+	*visuals = client->visuals.items;
+	return library_fail(status, &why, error);
+}
+
 int cairn_world_totals(cairn_world *world, cairn_totals *totals, cairn_error *error)
 {
 	struct reason why = library_reason();
@@ -242,11 +270,13 @@ int cairn_world_joints(cairn_world *world, uint32_t body, uint32_t first,
 	return library_fail(status, &why, error);
 }
 
-/* ---- values -------------------------------------------------------------------------------------- */
+/* ---- values
+ * -------------------------------------------------------------------------------------- */
 
 static const cairn_value NIL = { .type = CAIRN_VALUE_NIL };
 
-/* Values in a packed answer, which is whole and valid, because the client's frames are validated. */
+/* Values in a packed answer, which is whole and valid, because the client's frames are
+ * validated. */
 static uint32_t count_values(struct wire_slice packed)
 {
 	struct wire_cursor in = wire_cursor_of(packed);
@@ -347,7 +377,8 @@ cairn_vec3 cairn_value_vec3(const cairn_value *value)
 			     cairn_value_at(value, 2)->number };
 }
 
-/* ---- any query ----------------------------------------------------------------------------------- */
+/* ---- any query
+ * ----------------------------------------------------------------------------------- */
 
 cairn_query cairn_query_make(int kind)
 {

@@ -472,6 +472,83 @@ int verb_colour(struct cli *cli)
 	return sets ? cli_apply_and_print(cli, &world, &command, 1) : print_colours(cli, &world);
 }
 
+static int print_visuals(struct cli *cli, const struct cairn_world *world)
+{
+	static struct cairn_look looks[CAIRN_VISUALS_MAX];
+	for (uint32_t from = 0, count = 1; count > 0;) {
+		enum status status =
+			cairn_visuals(cli->client, world->number, from, looks, &count, &cli->why);
+		if (status != STATUS_OK)
+			return cli_fail(cli);
+		for (uint32_t i = 0; i < count; i++) {
+			const struct cairn_look *look = &looks[i];
+			vec3 p = look->position;
+			quat q = look->rotation;
+			const double position[] = { p.x, p.y, p.z };
+			const double rotation[] = { q.w, q.x, q.y, q.z };
+			char name[2 * sizeof look->shape.bytes + 1], colour[8] = "body's";
+			for (size_t k = 0; k < sizeof look->shape.bytes; k++)
+				snprintf(name + 2 * k, 3, "%02x", look->shape.bytes[k]);
+			if (look->coloured)
+				snprintf(colour, sizeof colour, "%06X",
+					 (unsigned)look->colour & 0xFFFFFF);
+			out_begin(cli);
+			out_u64(cli, "body", look->body);
+			out_text(cli, "shape", name);
+			out_reals(cli, "position", position, 3);
+			out_reals(cli, "rotation", rotation, 4);
+			out_text(cli, "colour", colour);
+			out_end(cli);
+		}
+		if (count > 0)
+			from = looks[count - 1].body + 1;
+	}
+	return EXIT_SUCCESS;
+}
+
+/* Adds a visual, made of the third operand and the options. */
+static int add_visual(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command commands[2];
+	struct command_SET_COLOUR colour = { .given = 1 };
+	struct bytes canonical = { 0 };
+	const char *position = cli_option(cli, "position", 0),
+		   *given = cli_option(cli, "colour", 0);
+	command_defaults(&commands[0], COMMAND_SHAPE_USE);
+	command_defaults(&commands[1], COMMAND_ADD_VISUAL);
+	struct command_ADD_VISUAL *add = &commands[1].add_visual;
+	add->shape = -1;
+	bool good = body_operand(cli, &add->body) && rotation_option(cli, &add->rotation) &&
+		    (position == NULL || cli_vec3(cli, position, "position", &add->position)) &&
+		    (given == NULL || colour_operand(cli, given, &colour));
+	add->colour = colour.colour;
+	add->given = given != NULL && colour.given != 0;
+	good = good && cli_shape(cli, cli->operands[2], &canonical) && cli_options_known(cli) &&
+	       cli_join(cli, &world) &&
+	       cairn_shape(cli->client, world.number, canonical.data, canonical.count,
+			   &commands[0].shape_use.name, &cli->why) == STATUS_OK;
+	bytes_release(&canonical);
+	return good ? cli_apply_and_print(cli, &world, commands, 2) : cli_fail(cli);
+}
+
+int verb_visual(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	bool clears = cli->operand_count == 3 && strcmp(cli->operands[2], "none") == 0;
+	if (cli->operand_count != 1 && cli->operand_count != 3)
+		return cli_usage(cli, "visual WORLD [BODY (SHAPE [--position X,Y,Z] "
+				      "[--rotation W,X,Y,Z] [--colour RRGGBB] | none)]");
+	if (cli->operand_count == 3 && !clears)
+		return add_visual(cli);
+	command_defaults(&command, COMMAND_CLEAR_VISUALS);
+	if ((clears && !body_operand(cli, &command.clear_visuals.body)) ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	return clears ? cli_apply_and_print(cli, &world, &command, 1) : print_visuals(cli, &world);
+}
+
 /* Copies a name; refuses one of more than 31 bytes. */
 static bool copy_name(struct cli *cli, const char *from, struct text32 *to)
 {

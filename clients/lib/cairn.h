@@ -4,11 +4,10 @@
  * cairn_poll and the calls that wait; messages that answer no request go to the callbacks. Typical
  * use:
  *
- *	cairn_connect("unix:/run/cairnd.sock", NULL, &client, &why);
- *	cairn_join(client, "demo", &world, &why);
- *	cairn_subscribe(client, &(struct cairn_subscription){ .sub = 1, .world = world.number }, &why);
- *	while (cairn_poll(client, 1000, &why) == STATUS_OK)
- *		draw(cairn_mirror(client, 1));
+ * *       cairn_connect("unix:/run/cairnd.sock", NULL, &client, &why); *  cairn_join(client,
+ * "demo", &world, &why); *     cairn_subscribe(client, &(struct cairn_subscription){ .sub = 1,
+ * .world = world.number }, &why); *       while (cairn_poll(client, 1000, &why) == STATUS_OK) *
+ * draw(cairn_mirror(client, 1));
  *
  * The client acknowledges frames, applies them to one mirror for each subscription and checks the
  * hash that they carry: the tick hash for an `exact` subscription to a whole world, otherwise the
@@ -18,7 +17,7 @@
  * A call that fails returns a status and fills `why` (may be NULL everywhere); a refusal by the
  * server has the server's status and text. Results point into the client's buffer: they are
  * borrowed until the next call.
- */
+ * */
 #ifndef CAIRN_CLIENTS_LIB_CAIRN_H
 #define CAIRN_CLIENTS_LIB_CAIRN_H
 
@@ -100,7 +99,8 @@ int cairn_fd(const struct cairn *self);
  * refused an earlier message. */
 MUST_CHECK enum status cairn_poll(struct cairn *self, int timeout_ms, struct reason *why);
 
-/* ---- messages ------------------------------------------------------------------------------------ */
+/* ---- messages
+ * ------------------------------------------------------------------------------------ */
 
 /* Queues a message; the next cairn_poll sends it. */
 MUST_CHECK enum status cairn_send(struct cairn *self, const struct message *message,
@@ -113,7 +113,8 @@ MUST_CHECK enum status cairn_request(struct cairn *self, const struct message *r
 				     enum message_type answer, struct message *out,
 				     struct reason *why);
 
-/* ---- worlds -------------------------------------------------------------------------------------- */
+/* ---- worlds
+ * -------------------------------------------------------------------------------------- */
 
 struct cairn_world {
 	uint32_t number;
@@ -136,7 +137,8 @@ MUST_CHECK enum status cairn_destroy(struct cairn *self, uint32_t world, struct 
 MUST_CHECK enum status cairn_control(struct cairn *self, uint32_t world, enum wire_control action,
 				     double value, struct cairn_world *out, struct reason *why);
 
-/* ---- shapes and commands ------------------------------------------------------------------------- */
+/* ---- shapes and commands
+ * ------------------------------------------------------------------------- */
 
 /* Uploads canonical bytes (server/engine/geometry/shape.h); `name` gets their SHA-256. A player
  * may not upload: for its session only the name is computed, by which SHAPE_USE finds a shape
@@ -165,8 +167,9 @@ struct cairn_step {
 	uint32_t command_count;
 	uint8_t want; /* enum wire_want bits */
 	struct wire_option from;
-	/* Names of moments, states in the server's memory: to return to before the commands, and to keep the
-	 * state after the ticks as (not kept: STEPPED's code says why). NULL or "": none. */
+	/* Names of moments, states in the server's memory: to return to before the commands, and
+	 * to keep the state after the ticks as (not kept: STEPPED's code says why). NULL or "":
+	 * none. */
 	const char *restore, *save;
 };
 /* One round trip. *out (MESSAGE_STEPPED) borrows from the client. The status does not tell whether
@@ -187,12 +190,13 @@ struct scene_options; /* protocol/scene/scene.h */
 struct cairn_progress {
 	void (*at)(void *context, const char *what, uint64_t done, uint64_t total);
 	void *context;
-	/* Once, if a robot file asks for what it does not get: lines "FILE:LINE: …"; may be NULL. */
+	/* Once, if a robot file asks for what it does not get: lines "FILE:LINE: …"; may be
+	 * NULL. */
 	void (*notes)(void *context, const char *text);
 };
-/* Reads a scene file, or a robot file with `options` (may be NULL), and sends its shapes, bodies and
- * joints to a world, which is created with the scene's options if it does not exist. `progress` may
- * be NULL. *world is the world afterwards. */
+/* Reads a scene file, or a robot file with `options` (may be NULL), and sends its shapes, bodies
+ * and joints to a world, which is created with the scene's options if it does not exist.
+ * `progress` may be NULL. *world is the world afterwards. */
 MUST_CHECK enum status cairn_load(struct cairn *self, const char *name, const char *path,
 				  const struct scene_options *options,
 				  const struct cairn_progress *progress, struct cairn_world *world,
@@ -242,8 +246,9 @@ MUST_CHECK enum status cairn_restore_tick(struct cairn *self, uint32_t world,
 MUST_CHECK enum status cairn_fork_tick(struct cairn *self, uint32_t world, const char *name,
 				       struct cairn_tick tick, struct message *out,
 				       struct reason *why);
-/* Shows a tick of the past in a subscription, or plays from there: `speed` is world time per wall time,
- * negative backward. NULL: the present again. *out (MESSAGE_SOUGHT) comes before the first such frame. */
+/* Shows a tick of the past in a subscription, or plays from there: `speed` is world time per
+ * wall time, negative backward. NULL: the present again. *out (MESSAGE_SOUGHT) comes before the
+ * first such frame. */
 MUST_CHECK enum status cairn_seek(struct cairn *self, uint64_t sub, const struct cairn_tick *tick,
 				  double speed, struct message *out, struct reason *why);
 /* RECORD (PROTOCOL.md): recordings of a world on the server. *out is MESSAGE_RECORDED. */
@@ -264,8 +269,8 @@ MUST_CHECK enum status cairn_ask(struct cairn *self, uint32_t world, const struc
 MUST_CHECK enum status cairn_info(struct cairn *self, const char *what, struct message *out,
 				  struct reason *why);
 
-/* The colours of the bodies from id `from` on, as runs of consecutive ids: one page, into an array of
- * CAIRN_RUNS_MAX. A full page may be followed by another one, from its last id + 1 on. */
+/* The colours of the bodies from id `from` on, as runs of consecutive ids: one page, into an
+ * array of CAIRN_RUNS_MAX. A full page may be followed by another one, from its last id + 1 on. */
 enum { CAIRN_RUNS_MAX = 1024 };
 struct cairn_run {
 	uint32_t first, count, colour; /* 0xRRGGBB */
@@ -273,7 +278,24 @@ struct cairn_run {
 MUST_CHECK enum status cairn_colours(struct cairn *self, uint32_t world, uint32_t from,
 				     struct cairn_run *runs, uint32_t *count, struct reason *why);
 
-/* ---- subscriptions ------------------------------------------------------------------------------- */
+/* A shape that pictures show of a body in place of its own. */
+struct cairn_look {
+	uint32_t body;
+	struct name32 shape;
+	vec3 position; /* m, body axes */
+	quat rotation; /* shape axes to body axes */
+	bool coloured; /* it has a colour of its own */
+	uint32_t colour;
+};
+/* The visuals of the bodies from id `from` on: one page of whole bodies, into an array of
+ * CAIRN_VISUALS_MAX. The next page begins after the last body; an empty one is the last. */
+enum { CAIRN_VISUALS_MAX = 2 * VISUALS_MAX };
+MUST_CHECK enum status cairn_visuals(struct cairn *self, uint32_t world, uint32_t from,
+				     struct cairn_look *visuals, uint32_t *count,
+				     struct reason *why);
+
+/* ---- subscriptions
+ * ------------------------------------------------------------------------------- */
 
 /* A part of a world: the bodies in any of the areas, and the followed bodies at any place. Borrowed
  * for the call. */

@@ -48,7 +48,8 @@ static enum status no_memory(struct reason *why)
 			  status_text(STATUS_NO_MEMORY));
 }
 
-/* ---- worlds -------------------------------------------------------------------------------------- */
+/* ---- worlds
+ * -------------------------------------------------------------------------------------- */
 
 static void copy_world(const struct msg_world_info *info, struct cairn_world *out)
 {
@@ -137,7 +138,8 @@ enum status cairn_control(struct cairn *self, uint32_t world, enum wire_control 
 	return request_world(self, &request, out, why);
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------- */
+/* ---- shapes
+ * -------------------------------------------------------------------------------------- */
 
 enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canonical, size_t bytes,
 			struct name32 *name, struct reason *why)
@@ -170,7 +172,8 @@ enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canon
 	}
 }
 
-/* ---- commands ------------------------------------------------------------------------------------ */
+/* ---- commands
+ * ------------------------------------------------------------------------------------ */
 
 static struct batch_counter *counter_of(struct cairn *self, uint32_t world)
 {
@@ -391,7 +394,8 @@ double cairn_observed(const struct message *stepped, uint64_t index)
 	return index < data->bytes / 8 ? f64_of_bits(get_le64(data->at + 8 * index)) : 0;
 }
 
-/* ---- states and queries ------------------------------------------------------------------------ */
+/* ---- states and queries
+ * ------------------------------------------------------------------------ */
 
 static enum status save(struct cairn *self, uint32_t world, const char *name, enum wire_save kind,
 			struct message *out, struct reason *why)
@@ -578,7 +582,68 @@ enum status cairn_colours(struct cairn *self, uint32_t world, uint32_t from, str
 	return STATUS_OK;
 }
 
-/* ---- subscriptions ------------------------------------------------------------------------------- */
+/* Takes the visuals of one body from a page. */
+static bool take_visuals(struct wire_cursor *in, struct cairn_look *out, uint32_t *count)
+{
+	struct wire_list pair, list, fields;
+	uint64_t body;
+	if (wire_take_list(in, &pair) != STATUS_OK || pair.count != 2)
+		return false;
+	struct wire_cursor both = wire_cursor_list(&pair);
+	if (wire_take_uint(&both, UINT32_MAX, &body) != STATUS_OK ||
+	    wire_take_list(&both, &list) != STATUS_OK || list.count > CAIRN_VISUALS_MAX - *count)
+		return false;
+	struct wire_cursor items = wire_cursor_list(&list);
+	for (uint32_t i = 0; i < list.count; i++) {
+		struct cairn_look *to = &out[(*count)++];
+		struct wire_slice name, last;
+		double p[3], q[4];
+		uint64_t colour = 0;
+		if (wire_take_list(&items, &fields) != STATUS_OK || fields.count != 4)
+			return false;
+		struct wire_cursor at = wire_cursor_list(&fields);
+		if (wire_take_bin(&at, &name) != STATUS_OK || name.bytes != SHA256_BYTES ||
+		    wire_take_tuple(&at, p, 3) != STATUS_OK ||
+		    wire_take_tuple(&at, q, 4) != STATUS_OK || wire_skip(&at, &last) != STATUS_OK)
+			return false;
+		*to = (struct cairn_look){ .body = (uint32_t)body,
+					   .position = vec3_make(p[0], p[1], p[2]),
+					   .rotation = quat_make(q[0], q[1], q[2], q[3]) };
+		memcpy(to->shape.bytes, name.at, SHA256_BYTES);
+		struct wire_cursor given = wire_cursor_of(last);
+		to->coloured =
+			wire_take_uint(&given, 0xFFFFFF, &colour) == STATUS_OK; /* else nil */
+		to->colour = (uint32_t)colour;
+	}
+	return true;
+}
+
+enum status cairn_visuals(struct cairn *self, uint32_t world, uint32_t from,
+			  struct cairn_look *visuals, uint32_t *count, struct reason *why)
+{
+	struct message request, reply;
+	struct wire_list list;
+	message_init(&request, MESSAGE_LOOKS);
+	request.looks.ref = cairn_next_ref(self);
+	request.looks.world = world;
+	request.looks.from = from;
+	request.looks.what = 1;
+	*count = 0;
+	enum status status = cairn_request(self, &request, MESSAGE_REPLY, &reply, why);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_cursor in = wire_cursor_of(reply.reply.value);
+	bool good = wire_take_list(&in, &list) == STATUS_OK;
+	struct wire_cursor items = good ? wire_cursor_list(&list) : in;
+	for (uint32_t i = 0; good && i < list.count; i++)
+		good = take_visuals(&items, visuals, count);
+	return good ? STATUS_OK
+		    : reason_set(why, STATUS_MALFORMED, -1, "value",
+				 "the answer to LOOKS is no list of bodies with visuals");
+}
+
+/* ---- subscriptions
+ * ------------------------------------------------------------------------------- */
 
 struct packed_sight {
 	uint8_t areas[WIRE_AREAS_MAX * 128], follow[WIRE_FOLLOW_MAX * 5];

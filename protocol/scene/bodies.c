@@ -1,12 +1,12 @@
 /* bodies.c: entries of `bodies` as SPAWN commands.
  *
- * The keys of an entry are merged from layers: the prototype of its prototype first, its own keys last. In
- * each layer the material comes before the other keys. A later layer overrides an earlier one: `shape`
- * replaces `shapes` and vice versa, and `density` replaces `mass` and vice versa.
+ * The keys of an entry are merged from layers: the prototype of its prototype first, its own keys
+ * last. In each layer the material comes before the other keys. A later layer overrides an earlier
+ * one: `shape` replaces `shapes` and vice versa, and `density` replaces `mass` and vice versa.
  *
- * Jitter is drawn body by body in the order they are made, position (x, y, z) before rotation, from the
- * entry's own random generator, so that one entry's jitter does not depend on another's.
- */
+ * Jitter is drawn body by body in the order they are made, position (x, y, z) before rotation, from
+ * the entry's own random generator, so that one entry's jitter does not depend on another's.
+ * */
 #include "protocol/scene/compile.h"
 
 #include <stdio.h>
@@ -29,7 +29,8 @@ struct command *compile_command(struct compile *self, uint16_t op, uint32_t line
 	return command;
 }
 
-/* ---- layers -------------------------------------------------------------------------------------- */
+/* ---- layers
+ * -------------------------------------------------------------------------------------- */
 
 /* An entry with all its layers merged. */
 struct entry {
@@ -175,7 +176,8 @@ static enum status apply_layer(struct compile *self, const struct yaml_node *nod
 	return STATUS_OK;
 }
 
-/* ---- frames -------------------------------------------------------------------------------------- */
+/* ---- frames
+ * -------------------------------------------------------------------------------------- */
 
 enum status compile_frame(const struct source *source, const struct yaml_node *node, pose *out)
 {
@@ -233,7 +235,8 @@ static enum status read_entry(struct compile *self, const struct yaml_node *node
 	return STATUS_OK;
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------- */
+/* ---- shapes
+ * -------------------------------------------------------------------------------------- */
 
 static enum status check_shape(struct compile *self, uint32_t line, const struct body_keys *body,
 			       uint32_t shape)
@@ -303,7 +306,8 @@ static enum status attach_all(struct compile *self, const struct entry *entry)
 	return STATUS_OK;
 }
 
-/* ---- commands ------------------------------------------------------------------------------------ */
+/* ---- commands
+ * ------------------------------------------------------------------------------------ */
 
 /* The values that all bodies of an entry share. */
 static struct command_SPAWN spawn_of(const struct body_keys *body)
@@ -448,8 +452,8 @@ static enum status spawn_one(struct compile *self, const struct entry *entry,
 	return STATUS_OK;
 }
 
-/* Whether each bracket of a name is that of an instance: "tower[3].brick", and not "tower[3]", which is
- * the name of one body of a generator. */
+/* Whether each bracket of a name is that of an instance: "tower[3].brick", and not "tower[3]",
+ * which is the name of one body of a generator. */
 static bool brackets_are_indices(const char *name)
 {
 	for (const char *open = strpbrk(name, "[]"); open != NULL; open = strpbrk(name, "[]")) {
@@ -562,6 +566,8 @@ static enum status prepare_entry(struct compile *self, const struct entry *entry
 		status = name_bodies(self, entry, count);
 	if (status == STATUS_OK && entry->colour != NULL)
 		status = note_colour(self, entry, count);
+	if (status == STATUS_OK && entry->body.visuals != NULL)
+		status = compile_note_visuals(self, entry->body.visuals, count);
 	if (status == STATUS_OK && entry->body.mover != NULL)
 		status = note_mover(self, entry, count);
 	if (status == STATUS_OK && pieces.count > 0)

@@ -1,5 +1,5 @@
-/* compile.h: compiles the tree of a scene file into shapes and commands. Private to this folder; its public
- * header is scene.h. */
+/* compile.h: compiles the tree of a scene file into shapes and commands. Private to this folder;
+ * its public header is scene.h. */
 #ifndef CAIRN_PROTOCOL_SCENE_COMPILE_H
 #define CAIRN_PROTOCOL_SCENE_COMPILE_H
 
@@ -8,8 +8,8 @@
 #include "server/base/array.h"
 #include "server/base/table.h"
 
-/* Numbers of the canonical form (engine/geometry/shape.h, which this folder must not include; a test compares
- * them). */
+/* Numbers of the canonical form (engine/geometry/shape.h, which this folder must not include; a
+ * test compares them). */
 enum canonical_kind {
 	CANONICAL_SPHERE = 1,
 	CANONICAL_CAPSULE = 2,
@@ -70,6 +70,13 @@ struct coloured_bodies {
 	uint32_t first, count;
 };
 
+/* The bodies of an entry that pictures show as something else: commands first … first + count −
+ * 1. */
+struct shown_bodies {
+	const struct yaml_node *visuals; /* of the entry or its prototype (borrowed) */
+	uint32_t first, count;
+};
+
 /* The bodies of an entry that walk: commands first … first + count − 1. */
 struct walking_bodies {
 	const struct yaml_node *mover; /* of the entry or its prototype (borrowed) */
@@ -80,7 +87,8 @@ struct walking_bodies {
 struct piece_range {
 	uint32_t first, count;
 };
-/* The bodies of an entry whose pieces have something of their own: commands first … first + count − 1. */
+/* The bodies of an entry whose pieces have something of their own: commands first … first +
+ * count − 1. */
 struct pieced_bodies {
 	struct piece_range pieces;
 	uint32_t first, count, line;
@@ -106,6 +114,8 @@ struct compile {
 	ARRAY_OF(struct named_bodies) bodies;
 	struct table names; /* the first of `bodies` by the hash of a name */
 	ARRAY_OF(struct coloured_bodies) coloured;
+	ARRAY_OF(struct shown_bodies) shown;
+	uint64_t visual_count; /* of these bodies, together */
 	ARRAY_OF(struct walking_bodies) walking;
 	ARRAY_OF(struct command_SET_PIECE) piece_sets; /* without bodies */
 	ARRAY_OF(struct pieced_bodies) pieced;
@@ -132,6 +142,11 @@ MUST_CHECK enum status compile_colour_key(struct compile *self, const struct yam
 					  const struct yaml_node *colour,
 					  const struct yaml_node *color,
 					  const struct yaml_node **out);
+/* Notes that the `count` bodies that are made next have these visuals; and the visuals of all
+ * bodies, after all bodies for the same reason. */
+MUST_CHECK enum status compile_note_visuals(struct compile *self, const struct yaml_node *visuals,
+					    uint64_t count);
+MUST_CHECK enum status compile_visuals(struct compile *self);
 /* The movers, after all bodies for the same reason. */
 MUST_CHECK enum status compile_movers(struct compile *self);
 MUST_CHECK enum status compile_joints(struct compile *self, const struct yaml_node *joints);
@@ -146,8 +161,8 @@ struct body_range {
 	uint32_t first, count; /* COMPILE_WORLD, 1: the world */
 };
 #define COMPILE_WORLD UINT32_MAX
-/* The bodies that a name stands for: NAME, NAME[i], "world" or NULL (the world). `key` is the key of
- * `entry` with the text. */
+/* The bodies that a name stands for: NAME, NAME[i], "world" or NULL (the world). `key` is the
+ * key of `entry` with the text. */
 MUST_CHECK enum status compile_find_bodies(struct compile *self, const struct yaml_node *entry,
 					   const char *key, const char *text,
 					   struct body_range *out);
@@ -161,8 +176,8 @@ MUST_CHECK enum status compile_name(struct compile *self, const struct named_bod
 MUST_CHECK enum status compile_material(struct compile *self, const struct yaml_node *use,
 					struct material_keys *material,
 					const struct yaml_node **colour);
-/* What the pieces of an entry's bodies have of their own, as commands without a body in `piece_sets`.
- * `shapes`: how many the bodies have. */
+/* What the pieces of an entry's bodies have of their own, as commands without a body in
+ * `piece_sets`. `shapes`: how many the bodies have. */
 MUST_CHECK enum status compile_pieces(struct compile *self, const struct body_keys *body,
 				      uint32_t shapes, struct piece_range *out);
 /* Notes that the `count` bodies that are made next have these. */
@@ -174,8 +189,9 @@ MUST_CHECK enum status compile_all_pieces(struct compile *self);
 /* Refuses the entry if both of two exclusive keys are given. */
 MUST_CHECK enum status compile_refuse_both(struct compile *self, const struct yaml_node *node,
 					   bool both, const char *one, const char *other);
-/* The commands of one axis of a joint, from `node` (the axis' mapping) and its keys: a JOINT_AXIS and, if the
- * motor follows a table, a JOINT_TABLE. `length` is the initial length of a distance, m. joint_axes.c */
+/* The commands of one axis of a joint, from `node` (the axis' mapping) and its keys: a
+ * JOINT_AXIS and, if the motor follows a table, a JOINT_TABLE. `length` is the initial length of
+ * a distance, m. joint_axes.c */
 MUST_CHECK enum status compile_axis(struct compile *self, const struct yaml_node *node,
 				    const struct axis_keys *keys, uint32_t joint, uint32_t type,
 				    uint32_t axis, double length);
@@ -185,13 +201,15 @@ MUST_CHECK enum status compile_shape(struct compile *self, const struct yaml_nod
 				     const char *label, uint32_t *index);
 enum canonical_kind compile_shape_kind(const struct compile *self, uint32_t shape);
 
-/* ---- frames -------------------------------------------------------------------------------------- */
+/* ---- frames
+ * -------------------------------------------------------------------------------------- */
 
 /* The pose that a key `frame` gives; the identity for NULL. */
 MUST_CHECK enum status compile_frame(const struct source *source, const struct yaml_node *node,
 				     pose *out);
 
-/* ---- generators ---------------------------------------------------------------------------------- */
+/* ---- generators
+ * ---------------------------------------------------------------------------------- */
 
 /* All generators: their table, and their key. */
 #define GENERATORS(GENERATOR)                                                                      \
@@ -238,8 +256,8 @@ struct generator {
 	pose *places; /* owned: of a scatter; NULL of the others */
 };
 
-/* Reads the generator of the entry, if any. LIMIT if there are two. `seed` is of a scatter. A generator
- * that was read is to be released; after a failure there is nothing to release. */
+/* Reads the generator of the entry, if any. LIMIT if there are two. `seed` is of a scatter. A
+ * generator that was read is to be released; after a failure there is nothing to release. */
 MUST_CHECK enum status generator_read(const struct source *source, const struct yaml_node *node,
 				      const struct generator_maps *maps, uint64_t seed, bool planar,
 				      struct generator *out);

@@ -1,10 +1,11 @@
 /* expand.c: a file's tree without its variables, and each instance of an assembly as the entries
  * that it stands for. See expand.h.
  *
- * An instance is a copy of its assembly's entries: variables have their values for this instance, names have
- * the instance's name before them, and a key `frame` tells where it is. A name in an entry belongs to the
- * innermost assembly that has a body of this name; names that none has are those of the file.
- */
+ * An instance is a copy of its assembly's entries: variables have their values for this instance,
+ * names have the instance's name before them, and a key `frame` tells where it is. A name in an
+ * entry belongs to the innermost assembly that has a body of this name; names that none has are
+ * those of the file.
+ * */
 #include "protocol/scene/expand.h"
 
 #include <stdio.h>
@@ -26,7 +27,8 @@ static enum status no_memory(const struct scene_expansion *self, uint32_t line)
 	return nodes_fail(&self->nodes, &self->source, line);
 }
 
-/* ---- names --------------------------------------------------------------------------------------- */
+/* ---- names
+ * --------------------------------------------------------------------------------------- */
 
 static int compare_names(const void *a, const void *b)
 {
@@ -92,7 +94,8 @@ enum status names_of_bodies(struct scene_expansion *self, const struct yaml_node
 	return STATUS_OK;
 }
 
-/* ---- placing ------------------------------------------------------------------------------------- */
+/* ---- placing
+ * ------------------------------------------------------------------------------------- */
 
 /* Keys whose values are names. */
 static const struct {
@@ -145,6 +148,8 @@ static enum status rename_body(struct scene_expansion *self, const struct emplac
 	enum status status = rename_keys(self, placing, false, entry);
 	if (status == STATUS_OK)
 		status = rename_items(self, placing, entry, "shapes");
+	if (status == STATUS_OK)
+		status = rename_items(self, placing, entry, "visuals");
 	return status == STATUS_OK ? rename_items(self, placing, entry, "pieces") : status;
 }
 
@@ -206,7 +211,8 @@ enum status expand_place(struct scene_expansion *self, const struct emplacement 
 	return status;
 }
 
-/* ---- instances ----------------------------------------------------------------------------------- */
+/* ---- instances
+ * ----------------------------------------------------------------------------------- */
 
 static enum status expand_bodies(struct scene_expansion *self, struct emplacement *placing,
 				 struct scope *scope, struct yaml_node *list, struct parts *out);
@@ -437,7 +443,8 @@ static enum status expand_bodies(struct scene_expansion *self, struct emplacemen
 	return status;
 }
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files
+ * --------------------------------------------------------------------------------------- */
 
 enum status parts_add(struct scene_expansion *self, struct parts *parts, enum name_kind kind,
 		      struct yaml_node *key, struct yaml_node *value)
@@ -578,7 +585,8 @@ enum status expand_parts(struct scene_expansion *self, struct yaml_node *root,
 	return status == STATUS_OK ? add_parts(self, *scope, &keys, file, out) : status;
 }
 
-/* ---- the root ------------------------------------------------------------------------------------ */
+/* ---- the root
+ * ------------------------------------------------------------------------------------ */
 
 static bool is_removed(const char *key)
 {

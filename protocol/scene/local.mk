@@ -34,6 +34,7 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/nodes.h \
 	protocol/scene/nodes.c \
 	protocol/scene/variables.h \
+	protocol/scene/visuals.c \
 	protocol/scene/variables.c \
 	protocol/scene/yaml.h \
 	protocol/scene/yaml.c \
@@ -122,6 +123,7 @@ SCENES = \
 	clients/scenes/ragdolls.yaml \
 	clients/scenes/solids.yaml \
 	clients/scenes/spheres.yaml \
+	clients/scenes/visuals.yaml \
 	clients/scenes/tower.yaml
 
 # Robots, read as scenes.

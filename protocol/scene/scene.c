@@ -11,7 +11,8 @@
 #include "protocol/scene/files.h"
 #include "protocol/scene/robot/convert.h"
 
-/* ---- the world ----------------------------------------------------------------------------------- */
+/* ---- the world
+ * ----------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -160,7 +161,8 @@ enum status compile_world(struct compile *self, const struct yaml_node *node,
 	return status;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------- */
+/* ---- the whole
+ * ----------------------------------------------------------------------------------- */
 
 static void compile_release(struct compile *self)
 {
@@ -176,6 +178,7 @@ static void compile_release(struct compile *self)
 	ARRAY_RELEASE(&self->bodies);
 	table_release(&self->names);
 	ARRAY_RELEASE(&self->coloured);
+	ARRAY_RELEASE(&self->shown);
 	ARRAY_RELEASE(&self->walking);
 	ARRAY_RELEASE(&self->piece_sets);
 	ARRAY_RELEASE(&self->pieced);
@@ -202,6 +205,8 @@ static enum status compile_all(struct compile *self, const struct yaml_node *roo
 		status = compile_all_pieces(self);
 	if (status == STATUS_OK)
 		status = compile_colours(self);
+	if (status == STATUS_OK)
+		status = compile_visuals(self);
 	if (status == STATUS_OK)
 		status = compile_movers(self);
 	if (status == STATUS_OK)
@@ -284,6 +289,7 @@ static void hand_over(struct compile *self, struct scene *scene)
 	ARRAY_RELEASE(&self->bodies);
 	table_release(&self->names);
 	ARRAY_RELEASE(&self->coloured);
+	ARRAY_RELEASE(&self->shown);
 	ARRAY_RELEASE(&self->walking);
 	ARRAY_RELEASE(&self->piece_sets);
 	ARRAY_RELEASE(&self->pieced);
@@ -408,7 +414,8 @@ enum status scene_parse(const char *text, size_t bytes, const char *base, struct
 	return parse_scene(&input, out);
 }
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files
+ * --------------------------------------------------------------------------------------- */
 
 /* The file's text and folder, both to be freed. */
 static enum status read_input(const char *path, const struct scene_options *options,
@@ -540,6 +547,13 @@ void scene_resolve(struct scene *scene, const uint32_t *shape_ids)
 		ASSERT(*shape < 0 && -*shape <= (int64_t)scene->shape_count);
 		*shape = shape_ids[-*shape - 1];
 	}
+	for (uint32_t i = 0; i < scene->command_count; i++) {
+		if (scene->commands[i].op != COMMAND_ADD_VISUAL)
+			continue;
+		int64_t *shape = &scene->commands[i].add_visual.shape;
+		ASSERT(*shape < 0 && -*shape <= (int64_t)scene->shape_count);
+		*shape = shape_ids[-*shape - 1];
+	}
 }
 
 /* The ids in a command that other commands make: none, one or two. */
@@ -555,6 +569,9 @@ static uint32_t references(struct command *command, int64_t *ids[2])
 		return 1;
 	case COMMAND_SET_COLOUR:
 		ids[0] = &command->set_colour.body;
+		return 1;
+	case COMMAND_ADD_VISUAL:
+		ids[0] = &command->add_visual.body;
 		return 1;
 	case COMMAND_SET_MOVER:
 		ids[0] = &command->set_mover.body;

@@ -1,10 +1,10 @@
-/* engine.h: the engine's public header. Code outside server/engine/ that uses the simulation includes
- * this file and nothing deeper.
+/* engine.h: the engine's public header. Code outside server/engine/ that uses the simulation
+ * includes this file and nothing deeper.
  *
  * The engine uses no socket, clock, file, thread or MessagePack. At any time one thread may use a
- * world; different threads may use different worlds. The same build, creation options and batches at
- * the same ticks give the same bits, for any number of workers in `parallel`.
- */
+ * world; different threads may use different worlds. The same build, creation options and batches
+ * at the same ticks give the same bits, for any number of workers in `parallel`.
+ * */
 #ifndef CAIRN_ENGINE_ENGINE_H
 #define CAIRN_ENGINE_ENGINE_H
 
@@ -17,7 +17,8 @@
 #include "server/engine/types.h"
 #include "server/engine/world/command.h"
 
-/* ---- the numbers of motion --------------------------------------------------------------------- */
+/* ---- the numbers of motion
+ * --------------------------------------------------------------------- */
 
 /* Motion is numbered in parts: the core (collision, dynamics, cooking of shapes) and each
  * method. A change of bits raises the number of its part; docs/DETERMINISM.md lists each raise
@@ -50,8 +51,9 @@ struct world;
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
-/* Where a world finds shapes by name. `find` returns a borrowed shape (the world retains it) or NULL.
- * Called only by world_apply (SHAPE_USE), world_restore and world_load, on the caller's thread. */
+/* Where a world finds shapes by name. `find` returns a borrowed shape (the world retains it) or
+ * NULL. Called only by world_apply (SHAPE_USE), world_restore and world_load, on the caller's
+ * thread. */
 struct shape_source {
 	const struct shape *(*find)(void *context, const uint8_t name[SHAPE_NAME_BYTES]);
 	void *context;
@@ -75,9 +77,9 @@ struct world_options {
 	struct world_limits limits;
 	struct shape_source shapes;
 };
-/* 60 Hz, not planar, gravity (0,−9.81,0), seed 1, soft-step and its broad phase, limits 65536 bodies,
- * 131072 placements, 524288 contacts, 16384 shapes, 65536 joints, 1048576 events, 4 GiB, 1 GiB; no
- * shape source. */
+/* 60 Hz, not planar, gravity (0,−9.81,0), seed 1, soft-step and its broad phase, limits 65536
+ * bodies, 131072 placements, 524288 contacts, 16384 shapes, 65536 joints, 1048576 events, 4 GiB,
+ * 1 GiB; no shape source. */
 struct world_options world_options_default(void);
 
 /* Errors: RANGE (why names the field), UNKNOWN_METHOD, METHOD_REFUSES, UNSUPPORTED (this machine's
@@ -91,10 +93,10 @@ void world_set_shape_source(struct world *world, struct shape_source shapes);
 /* ---- commands -------------------------------------------------------------------------------- */
 
 enum { BATCH_COMMANDS_MAX = 4096 };
-/* LATE_WITHDRAW: the session's restricted batches that are stored for a later tick are removed before
- * anything else of this call. LATE_REMOVE_DRAGS: the drags that the session owns (0: of all sessions)
- * and its bodies that end with their owner are removed, in the order of batches. Such batches have no
- * commands and no tick. */
+/* LATE_WITHDRAW: the session's restricted batches that are stored for a later tick are removed
+ * before anything else of this call. LATE_REMOVE_DRAGS: the drags that the session owns (0: of
+ * all sessions) and its bodies that end with their owner are removed, in the order of batches.
+ * Such batches have no commands and no tick. */
 enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1, LATE_WITHDRAW = 2, LATE_REMOVE_DRAGS = 3 };
 
 /* Commands that are applied together or not at all. */
@@ -104,8 +106,8 @@ struct batch {
 	uint64_t at;	  /* tick before which to apply; a batch for a later tick is stored */
 	uint8_t late;	  /* enum late_policy, if `at` has passed */
 	bool restricted; /* a player's: only bodies that `session` owns; SPAWN gives it the new ones */
-	/* It was applied before, perhaps by an earlier build: it is not asked whether the method ignores a
-	 * property of a material, which earlier builds did not refuse. */
+	/* It was applied before, perhaps by an earlier build: it is not asked whether the method
+	 * ignores a property of a material, which earlier builds did not refuse. */
 	bool recorded;
 	struct command *commands; /* borrowed; normalised in place */
 	uint32_t count;
@@ -126,9 +128,10 @@ struct batch_result {
 
 /* Applies batches at the current boundary, in the order (session, number), merged with those stored
  * for this tick; each is checked whole before it changes anything. results[i] is the outcome of
- * batches[i]. A batch for a later tick is stored (`stored`) and reported again by world_stored_results
- * when its tick comes. NO_MEMORY: nothing was applied. The first call of a tick also applies the
- * batches stored for it; without a call, world_step does. Calls at one boundary differ in `edit`
+ * batches[i]. A batch for a later tick is stored (`stored`) and reported again by
+ * world_stored_results when its tick comes. NO_MEMORY: nothing was applied. The first call of a
+ * tick also applies the batches stored for it; without a call, world_step does. Calls at one
+ * boundary differ in `edit`
  * (world_info), and a replay repeats the same calls. */
 MUST_CHECK enum status world_apply(struct world *world, struct batch *batches, uint32_t count,
 				   struct batch_result *results);
@@ -144,8 +147,8 @@ struct pending_batch {
 	uint32_t session;
 	uint64_t number;
 };
-/* Stored batches in the order in which they will be applied. Writes at most `capacity`, returns how many
- * are stored. */
+/* Stored batches in the order in which they will be applied. Writes at most `capacity`, returns
+ * how many are stored. */
 uint32_t world_pending(const struct world *world, struct pending_batch *out, uint32_t capacity);
 
 /* What a session owns in a world at this boundary. */
@@ -160,16 +163,18 @@ void world_shares(const struct world *world, struct world_share *shares, uint32_
 /* ---- stepping -------------------------------------------------------------------------------- */
 
 /* One tick. LIMIT (why names the limit) or NO_MEMORY: the step was not made, nothing moved,
- * world_stopped() is true until a step succeeds, and the events contain an EVENT_LIMIT. `parallel` is
- * borrowed for the call. */
+ * world_stopped() is true until a step succeeds, and the events contain an EVENT_LIMIT.
+ * `parallel` is borrowed for the call. */
 MUST_CHECK enum status world_step(struct world *world, const struct parallel *parallel,
 				  struct reason *why);
 bool world_stopped(const struct world *world);
-/* Steps enter their stages in `profile` from now on; borrowed, NULL ends it. The state is unaffected. */
+/* Steps enter their stages in `profile` from now on; borrowed, NULL ends it. The state is
+ * unaffected. */
 void world_set_profile(struct world *world, struct profile *profile);
 /* After a step: the next world_step adds its changes (world_changes, world_joint_changes,
- * world_contacts_changed) to those of this boundary, for a caller that reports several ticks at once.
- * Its events and results of stored batches replace those of this boundary. The state is unaffected. */
+ * world_contacts_changed) to those of this boundary, for a caller that reports several ticks at
+ * once. Its events and results of stored batches replace those of this boundary. The state is
+ * unaffected. */
 void world_keep_changes(struct world *world);
 
 /* What happened to fast bodies since the process began (docs/METHODS.md, Fast bodies). */
@@ -204,8 +209,8 @@ struct world_stats {
 	uint64_t memory_bytes;
 };
 struct world_stats world_stats(const struct world *world);
-/* Frees the memory that only steps use, for a world that is paused. The next step allocates it again
- * and computes the same state. */
+/* Frees the memory that only steps use, for a world that is paused. The next step allocates it
+ * again and computes the same state. */
 void world_trim(struct world *world);
 
 /* Events of this boundary: of commands since the last step, or, after it, of those and the step, in
@@ -214,9 +219,9 @@ const struct event *world_events(const struct world *world, uint32_t *count);
 
 /* ---- views ----------------------------------------------------------------------------------- */
 
-/* A state's name and the world's settings. The name of a state is (epoch, tick, edit). `edit` counts the
- * calls since the last step that applied or stored at least one command, withdrew stored batches or
- * removed drags; a step sets it to 0. */
+/* A state's name and the world's settings. The name of a state is (epoch, tick, edit). `edit`
+ * counts the calls since the last step that applied or stored at least one command, withdrew
+ * stored batches or removed drags; a step sets it to 0. */
 struct world_info {
 	uint64_t tick;
 	uint32_t edit;
@@ -230,8 +235,8 @@ struct world_info {
 };
 struct world_info world_info(const struct world *world);
 void world_new_epoch(struct world *world, uint32_t epoch);
-/* Ends creation: batches applied so far, as by a scene, belong to the first state, (epoch, 0, 0). The
- * world must be at tick 0. */
+/* Ends creation: batches applied so far, as by a scene, belong to the first state, (epoch, 0,
+ * 0). The world must be at tick 0. */
 void world_begin(struct world *world);
 
 /* A body as clients see it. */
@@ -268,8 +273,8 @@ struct mover_view {
 bool world_mover(const struct world *world, body_id id, struct mover_view *out);
 /* Ids of all bodies, ascending; returns how many there are, writes at most `capacity`. */
 uint32_t world_bodies(const struct world *world, body_id *ids, uint32_t capacity);
-/* A body's shapes and their places on it; writes at most `capacity`, returns how many it has, 0 if there
- * is no such body. */
+/* A body's shapes and their places on it; writes at most `capacity`, returns how many it has, 0
+ * if there is no such body. */
 struct placement_view {
 	const struct shape *shape; /* borrowed */
 	vec3 position;
@@ -286,6 +291,19 @@ struct world_changes {
 	uint32_t created_count, moved_count, changed_count, removed_count;
 };
 struct world_changes world_changes(const struct world *world);
+
+/* A shape that pictures show of a body in place of its own. */
+struct visual_view {
+	shape_id shape;
+	struct name32 name; /* SHA-256 of the shape's canonical bytes */
+	vec3 position;	    /* m, body axes */
+	quat rotation;	    /* shape axes to body axes */
+	uint32_t colour;    /* 0xRRGGBB + COLOUR_GIVEN; 0: the body's */
+};
+/* The visuals of a body in the order of their commands; returns how many there are, writes at
+ * most `capacity`. 0: the body has none, or there is no such body. */
+uint32_t world_visuals(const struct world *world, body_id body, struct visual_view *out,
+		       uint32_t capacity);
 
 /* ---- joints ---------------------------------------------------------------------------------- */
 
@@ -308,16 +326,17 @@ struct joint_view {
 };
 /* UNKNOWN_JOINT. */
 MUST_CHECK enum status world_joint(const struct world *world, joint_id id, struct joint_view *out);
-/* Ids of all joints, or (body ≠ 0) of a body's, ascending; returns how many there are, writes at most
- * `capacity`; if there are more, the written ones are in no order. */
+/* Ids of all joints, or (body ≠ 0) of a body's, ascending; returns how many there are, writes at
+ * most `capacity`; if there are more, the written ones are in no order. */
 uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, uint32_t capacity);
 /* The number of drags that a session owns; 0: that all sessions own. */
 uint32_t world_drags(const struct world *world, uint32_t owner);
 /* True if LATE_REMOVE_DRAGS of that session (0: of all sessions) would remove something.
  * O(joints + bodies). */
 bool world_session_leaves(const struct world *world, uint32_t session);
-/* Bodies that joints link with `body`, itself included, ids ascending. A body that is not dynamic is
- * listed but links no further. *count is 0 if there is no such body. O(linked joints). NO_MEMORY. */
+/* Bodies that joints link with `body`, itself included, ids ascending. A body that is not
+ * dynamic is listed but links no further. *count is 0 if there is no such body. O(linked
+ * joints). NO_MEMORY. */
 MUST_CHECK enum status world_linked(const struct world *world, body_id body, body_id *ids,
 				    uint32_t capacity, uint32_t *count);
 
@@ -358,14 +377,16 @@ struct field_view {
 };
 /* All fields, ids ascending; returns how many there are. */
 uint32_t world_fields(const struct world *world, struct field_view out[FIELDS_MAX]);
-/* What all fields together exert at a place (m) on a point mass (kg) that moves at `velocity` (m/s), is of
- * every category and has no size: an acceleration (m/s²), to which a force (N) is added. */
+/* What all fields together exert at a place (m) on a point mass (kg) that moves at `velocity`
+ * (m/s), is of every category and has no size: an acceleration (m/s²), to which a force (N) is
+ * added. */
 void world_field_force(const struct world *world, vec3 at, vec3 velocity, double mass,
 		       vec3 *acceleration, vec3 *force);
 
 /* ---- particles ------------------------------------------------------------------------------- */
 
-/* A particle system, as PARTICLES_CREATE and PARTICLES_SET make it (commands.def), and its counts so far. */
+/* A particle system, as PARTICLES_CREATE and PARTICLES_SET make it (commands.def), and its
+ * counts so far. */
 struct system_view {
 	system_id id;
 	char name[32];
@@ -399,8 +420,8 @@ struct particle_view {
 uint32_t world_systems(const struct world *world, struct system_view out[SYSTEMS_MAX]);
 /* Particles of all systems. */
 uint32_t world_particle_count(const struct world *world);
-/* The particles of a system with serial numbers above `after`, ascending, at most `capacity`; returns their
- * number. O(particles of the world). */
+/* The particles of a system with serial numbers above `after`, ascending, at most `capacity`;
+ * returns their number. O(particles of the world). */
 uint32_t world_particles(const struct world *world, system_id system, uint64_t after,
 			 struct particle_view *out, uint32_t capacity);
 
@@ -422,8 +443,9 @@ const char *world_table_name(uint32_t table);
 
 /* Appends the world's image. Field by field, little-endian, no padding, no pointers. */
 MUST_CHECK enum status world_save(const struct world *world, struct bytes *out);
-/* The same without the checksum at its end, which costs two thirds of the time; world_image_seal computes it,
- * perhaps on another thread, and again without harm. Bytes that are no image stay as they are. */
+/* The same without the checksum at its end, which costs two thirds of the time; world_image_seal
+ * computes it, perhaps on another thread, and again without harm. Bytes that are no image stay
+ * as they are. */
 MUST_CHECK enum status world_save_open(const struct world *world, struct bytes *out);
 void world_image_seal(struct bytes *image);
 /* Makes a world from an image (FORK, recovery). CORRUPT, VERSION (of a later build),
@@ -431,13 +453,14 @@ void world_image_seal(struct bytes *image);
  * content), NO_MEMORY. *out is returned owned. */
 MUST_CHECK enum status world_load(const uint8_t *data, size_t bytes, struct shape_source shapes,
 				  struct world **out, struct reason *why);
-/* Replaces the world's state by the image's; on failure nothing changed. The epoch is kept; changes
- * and events are empty after. Errors of world_load, and RANGE if the image has another rate or is planar
- * where the world is spatial, or the reverse. */
+/* Replaces the world's state by the image's; on failure nothing changed. The epoch is kept;
+ * changes and events are empty after. Errors of world_load, and RANGE if the image has another
+ * rate or is planar where the world is spatial, or the reverse. */
 MUST_CHECK enum status world_restore(struct world *world, const uint8_t *data, size_t bytes,
 				     struct reason *why);
-/* OK if two images contain the same state apart from the epoch; DIVERGED with the first difference as
- * text: table, row (and body id), column, both values. CORRUPT, VERSION, NO_MEMORY. */
+/* OK if two images contain the same state apart from the epoch; DIVERGED with the first
+ * difference as text: table, row (and body id), column, both values. CORRUPT, VERSION,
+ * NO_MEMORY. */
 MUST_CHECK enum status world_image_difference(const uint8_t *a, size_t a_bytes, const uint8_t *b,
 					      size_t b_bytes, struct reason *difference);
 
@@ -461,37 +484,41 @@ MUST_CHECK enum status world_image_about(const uint8_t *data, size_t bytes, stru
 MUST_CHECK enum status world_image_numbers(const uint8_t *data, size_t bytes,
 					   struct motion_numbers *out, struct reason *why);
 
-/* Names of the shapes an image needs: at most `capacity` are written; returns how many there are. */
+/* Names of the shapes an image needs: at most `capacity` are written; returns how many there
+ * are. */
 uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *names,
 			    uint32_t capacity);
 
-/* The limit `memory_max` of an image's world, from its first bytes; false if they do not contain it. */
+/* The limit `memory_max` of an image's world, from its first bytes; false if they do not contain
+ * it. */
 bool world_image_memory_max(const uint8_t *head, size_t bytes, uint64_t *out);
 
-/* ---- rollback --------------------------------------------------------------------------------- */
+/* ---- rollback
+ * --------------------------------------------------------------------------------- */
 
-/* A state of a world against which rollback images are differences: a copy of all its tables. Immutable: any
- * thread may use it. */
+/* A state of a world against which rollback images are differences: a copy of all its tables.
+ * Immutable: any thread may use it. */
 struct rollback_base;
 /* The present state. NO_MEMORY. *out is returned owned. */
 MUST_CHECK enum status rollback_base_create(const struct world *world, struct rollback_base **out);
 void rollback_base_destroy(struct rollback_base *base);		/* NULL is ignored */
 uint64_t rollback_base_bytes(const struct rollback_base *base); /* of memory */
 
-/* Appends the present state as what differs from `base`: whole and exact, with bodies and joints made and
- * removed since, and small if little but motion has changed (docs/RECORDING.md). It belongs to this process
- * and needs `base` to be restored. Allocates only while `out` and the world's own buffers grow.
- * NO_MEMORY: nothing is appended. */
+/* Appends the present state as what differs from `base`: whole and exact, with bodies and joints
+ * made and removed since, and small if little but motion has changed (docs/RECORDING.md). It
+ * belongs to this process and needs `base` to be restored. Allocates only while `out` and the
+ * world's own buffers grow. NO_MEMORY: nothing is appended. */
 MUST_CHECK enum status world_save_rollback(struct world *world, const struct rollback_base *base,
 					   struct bytes *out);
-/* Replaces the world's state by the image's; on failure nothing changed. The epoch is kept, and so are
- * stats' totals; changes and events are empty after. CORRUPT (damaged, or saved with another base), errors of
- * world_restore. */
+/* Replaces the world's state by the image's; on failure nothing changed. The epoch is kept, and
+ * so are stats' totals; changes and events are empty after. CORRUPT (damaged, or saved with
+ * another base), errors of world_restore. */
 MUST_CHECK enum status world_restore_rollback(struct world *world, const struct rollback_base *base,
 					      const uint8_t *data, size_t bytes,
 					      struct reason *why);
 
-/* Builds every derived cache again (trees, indexes, free rows). Changes no hash, now or later. NO_MEMORY. */
+/* Builds every derived cache again (trees, indexes, free rows). Changes no hash, now or later.
+ * NO_MEMORY. */
 MUST_CHECK enum status world_rebuild_caches(struct world *world);
 /* The slow check of every invariant of the tables; CORRUPT; `why` names the invariant. */
 MUST_CHECK enum status world_check(const struct world *world, struct reason *why);
@@ -502,10 +529,11 @@ struct query_filter {
 	uint32_t category, mask; /* as a body's */
 	body_id ignore;
 };
-/* The placed shapes whose boxes in the broad phase overlap `box`, without the walls, in the order (body,
- * placement); *count is how many there are. Shapes are borrowed; a caller that uses the list after the
- * next world_apply must retain them. The queries of collision/placed.h are exact on the list if `box`
- * contains their whole reach. LIMIT: there are more than `capacity`, and `out` is not usable. NO_MEMORY. */
+/* The placed shapes whose boxes in the broad phase overlap `box`, without the walls, in the
+ * order (body, placement); *count is how many there are. Shapes are borrowed; a caller that uses
+ * the list after the next world_apply must retain them. The queries of collision/placed.h are
+ * exact on the list if `box` contains their whole reach. LIMIT: there are more than `capacity`,
+ * and `out` is not usable. NO_MEMORY. */
 MUST_CHECK enum status world_near(const struct world *world, const struct aabb *box,
 				  struct query_filter filter, struct placed_shape *out,
 				  uint32_t capacity, uint32_t *count);
@@ -513,8 +541,8 @@ MUST_CHECK enum status world_near(const struct world *world, const struct aabb *
 MUST_CHECK enum status world_near_ray(const struct world *world, vec3 origin, vec3 way,
 				      struct query_filter filter, struct placed_shape *out,
 				      uint32_t capacity, uint32_t *count);
-/* placed_ray and placed_overlap on such a list: `direction` of any size, RANGE, NOT_FINITE and NO_MEMORY
- * through `status` (may be NULL). */
+/* placed_ray and placed_overlap on such a list: `direction` of any size, RANGE, NOT_FINITE and
+ * NO_MEMORY through `status` (may be NULL). */
 uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, double length,
 		   struct query_filter filter, struct ray_hit *hits, uint32_t capacity,
 		   enum status *status);
@@ -522,7 +550,8 @@ uint32_t world_overlap(const struct world *world, const struct shape *shape, vec
 		       quat rotation, struct query_filter filter, body_id *ids, uint32_t capacity,
 		       enum status *status);
 
-/* All placed shapes of one body, in order; writes at most `capacity`, returns how many there are. */
+/* All placed shapes of one body, in order; writes at most `capacity`, returns how many there
+ * are. */
 uint32_t world_placed(const struct world *world, body_id body, struct placed_shape *out,
 		      uint32_t capacity);
 
@@ -539,8 +568,8 @@ struct mass_view {
 /* UNKNOWN_BODY. For a body without mass every number is 0 except radius and bodies. */
 MUST_CHECK enum status world_mass(const struct world *world, body_id body, struct mass_view *out);
 
-/* The ids of the bodies that a sensor (BODY_SENSOR) overlapped at the end of the last tick, ascending,
- * at most `capacity`; none for a body that is no sensor. UNKNOWN_BODY. */
+/* The ids of the bodies that a sensor (BODY_SENSOR) overlapped at the end of the last tick,
+ * ascending, at most `capacity`; none for a body that is no sensor. UNKNOWN_BODY. */
 MUST_CHECK enum status world_sensed(const struct world *world, body_id sensor, body_id *out,
 				    uint32_t capacity, uint32_t *count);
 
@@ -553,8 +582,8 @@ struct contact_view {
 	double normal_impulse; /* N·s over the last tick */
 	vec3 friction_impulse; /* N·s on b, of the whole manifold; only in its first point */
 };
-/* Contact points of `body` (0: of all), sorted by (a, b, children, point). *count is how many were written,
- * at most `capacity`. NO_MEMORY: none. */
+/* Contact points of `body` (0: of all), sorted by (a, b, children, point). *count is how many
+ * were written, at most `capacity`. NO_MEMORY: none. */
 MUST_CHECK enum status world_contacts(const struct world *world, body_id body,
 				      struct contact_view *out, uint32_t capacity, uint32_t *count);
 
@@ -568,9 +597,9 @@ struct force_view {
 	vec3 friction_force; /* N on b, of the whole manifold; only in its first point */
 	uint8_t known;	     /* enum force_known: of both forces */
 };
-/* Forces of the touching contact points of `body` (0: of all), sorted as in world_contacts. `least`: where
- * they are not unique, those of least norm that balance the same loads without pulling (joints and unique
- * forces stay). UNKNOWN_BODY; NO_MEMORY: none. */
+/* Forces of the touching contact points of `body` (0: of all), sorted as in world_contacts.
+ * `least`: where they are not unique, those of least norm that balance the same loads without
+ * pulling (joints and unique forces stay). UNKNOWN_BODY; NO_MEMORY: none. */
 MUST_CHECK enum status world_forces(const struct world *world, body_id body, bool least,
 				    struct force_view *out, uint32_t capacity, uint32_t *count);
 
@@ -606,16 +635,16 @@ struct stability_view {
 	struct stability_contact *contacts; /* owned; `points` of them, by pairs of shapes */
 	struct stability_motion *motions;   /* owned; `bodies` of them, by rows */
 };
-/* UNKNOWN_BODY; RANGE: a number of the query, a body that does not move; LIMIT; UNSUPPORTED: shapes
- * that are not convex, motors that turn; DEGENERATE: bodies overlap; NO_MEMORY. Release `out` if the
- * call succeeded. */
+/* UNKNOWN_BODY; RANGE: a number of the query, a body that does not move; LIMIT; UNSUPPORTED:
+ * shapes that are not convex, motors that turn; DEGENERATE: bodies overlap; NO_MEMORY. Release
+ * `out` if the call succeeded. */
 MUST_CHECK enum status world_stability(const struct world *world,
 				       const struct stability_query *query,
 				       struct stability_view *out, struct reason *why);
 void stability_view_release(struct stability_view *self);
 
-/* The bodies that joints link with a body, in reduced coordinates (articulated/articulation.h): links, each
- * after its parent, and their axes in the order of the links. */
+/* The bodies that joints link with a body, in reduced coordinates (articulated/articulation.h):
+ * links, each after its parent, and their axes in the order of the links. */
 enum { ROBOT_LINKS_MAX = 1024, ROBOT_MATRIX_MAX = 96, ROBOT_JACOBIAN_MAX = 1024 };
 struct robot_view_link {
 	body_id body,
@@ -634,29 +663,33 @@ struct robot_view {
 	double residual; /* m/s², rad/s²: the largest acceleration by which a loop opens */
 	bool regular;	 /* false: the mass matrix is singular to rounding; accelerations are 0 */
 };
-/* `body` 0: all dynamic bodies of the world. `accelerations`: under gravity, drives and fields alone, loops
- * closed; springs, motors, limits and friction of joints, and contacts, exert nothing. `bias`: the forces
- * of the axes for which all accelerations of axes are 0. UNKNOWN_BODY; RANGE: not dynamic; LIMIT;
- * UNSUPPORTED: locks; NO_MEMORY. Release `out` if the call succeeded. */
+/* `body` 0: all dynamic bodies of the world. `accelerations`: under gravity, drives and fields
+ * alone, loops closed; springs, motors, limits and friction of joints, and contacts, exert
+ * nothing. `bias`: the forces of the axes for which all accelerations of axes are 0.
+ * UNKNOWN_BODY; RANGE: not dynamic; LIMIT; UNSUPPORTED: locks; NO_MEMORY. Release `out` if the
+ * call succeeded. */
 MUST_CHECK enum status world_robot(const struct world *world, body_id body, struct robot_view *out,
 				   struct reason *why);
 void robot_view_release(struct robot_view *self);
-/* The mass matrix, axes × axes row by row, and the Jacobian of a point (m, world) of the body, 6 × axes: its
- * velocity, then the body's spin, of the rates. *matrix: owned by the caller (heap_free) if OK. As above. */
+/* The mass matrix, axes × axes row by row, and the Jacobian of a point (m, world) of the body, 6
+ * × axes: its velocity, then the body's spin, of the rates. *matrix: owned by the caller
+ * (heap_free) if OK. As above. */
 MUST_CHECK enum status world_robot_mass(const struct world *world, body_id body, double **matrix,
 					uint32_t *axes, struct reason *why);
 MUST_CHECK enum status world_robot_jacobian(const struct world *world, body_id body, vec3 point,
 					    double **matrix, uint32_t *axes, struct reason *why);
 
-/* Points of the contacts assigned to `body`. A contact belongs to its dynamic body; of two dynamic bodies to
- * that with the higher id. As above, but with `body` as b (so `a` is the other), sorted by (a, child_b,
- * child_a, point). *count is how many there are, of which at most `capacity` are written. NO_MEMORY. */
+/* Points of the contacts assigned to `body`. A contact belongs to its dynamic body; of two
+ * dynamic bodies to that with the higher id. As above, but with `body` as b (so `a` is the
+ * other), sorted by (a, child_b, child_a, point). *count is how many there are, of which at most
+ * `capacity` are written. NO_MEMORY. */
 MUST_CHECK enum status world_assigned_contacts(const struct world *world, body_id body,
 					       struct contact_view *out, uint32_t capacity,
 					       uint32_t *count);
-/* Bodies whose contacts may differ from those at the opening of the boundary: bodies awake before or after
- * its step, changed by a command, or with lost contact points; and sleeping bodies to which contacts with
- * these are assigned. In no order, some more than once; returns how many there are. */
+/* Bodies whose contacts may differ from those at the opening of the boundary: bodies awake
+ * before or after its step, changed by a command, or with lost contact points; and sleeping
+ * bodies to which contacts with these are assigned. In no order, some more than once; returns
+ * how many there are. */
 uint32_t world_contacts_changed(const struct world *world, body_id *out, uint32_t capacity);
 
 struct world_energy {

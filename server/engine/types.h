@@ -1,9 +1,9 @@
-/* types.h: ids, enumerations, definitions with defaults and events: the values that
- * engine.h passes in and out.
+/* types.h: ids, enumerations, definitions with defaults and events: the values that engine.h passes
+ * in and out.
  *
- * Ids are 32-bit, one sequence per kind, monotone within a world epoch; 0 is null and never given out.
- * SI units, right-handed, y up. A state is named (world, epoch, tick).
- */
+ * Ids are 32-bit, one sequence per kind, monotone within a world epoch; 0 is null and never given
+ * out. SI units, right-handed, y up. A state is named (world, epoch, tick).
+ * */
 #ifndef CAIRN_ENGINE_TYPES_H
 #define CAIRN_ENGINE_TYPES_H
 
@@ -18,8 +18,9 @@ typedef uint32_t joint_id;
 typedef uint32_t field_id;
 typedef uint32_t system_id;
 
-/* The body that carries the walls of BOUNDS_WALLS: static, in the body table while there are walls, in
- * contacts and their events, nowhere else. Its contacts are not filtered. No command may name it. */
+/* The body that carries the walls of BOUNDS_WALLS: static, in the body table while there are
+ * walls, in contacts and their events, nowhere else. Its contacts are not filtered. No command
+ * may name it. */
 #define BODY_WALLS UINT32_MAX
 
 enum body_status {
@@ -45,8 +46,8 @@ enum bounds_mode {
 	BOUNDS_WALLS = 2,    /* six planes; every shape collides with them from inside */
 };
 
-/* Limits of every magnitude in commands. Beyond them squares and products in a step could overflow, and
- * positions would lose the millimetre: a double at 1e6 m resolves 1e-10 m. */
+/* Limits of every magnitude in commands. Beyond them squares and products in a step could
+ * overflow, and positions would lose the millimetre: a double at 1e6 m resolves 1e-10 m. */
 #define LENGTH_MAX 1e6		       /* m, world coordinates */
 #define SPEED_MAX 1e4		       /* m/s */
 #define ANGULAR_SPEED_MAX 1e4	       /* rad/s */
@@ -134,8 +135,10 @@ struct attachment {
 	quat rotation;
 };
 enum { ATTACHMENTS_MAX = 64 }; /* shapes of one body */
+enum { VISUALS_MAX = 64 };     /* visuals of one body */
 
-/* What a piece of a body, that is one of its shapes, has of its own (bits). The rest it has from the body. */
+/* What a piece of a body, that is one of its shapes, has of its own (bits). The rest it has from
+ * the body. */
 enum piece_own {
 	OWN_MATERIAL = 1 << 0, /* frictions, restitution and their rules */
 	OWN_FILTER = 1 << 1,   /* category, mask, group */
@@ -145,15 +148,17 @@ enum piece_own {
 	OWN_ALL = 31,
 	OWN_OF_PATCH = OWN_MATERIAL | OWN_SURFACE,
 };
-/* Numbers of triangles of a mesh, by which they have materials, are below. 0: those of the piece. */
+/* Numbers of triangles of a mesh, by which they have materials, are below. 0: those of the
+ * piece. */
 enum { PATCHES_END = 65 };
 
-/* The type of a joint determines which of its six axes are locked, and how its coordinates are measured.
+/* The type of a joint determines which of its six axes are locked, and how its coordinates are
+ * measured.
  *
- * A joint has a frame on each of two bodies (one of them may be the world). Axes 0, 1, 2 are the x, y
- * and z components of the vector from a's anchor to b's, in the frame on a, m. Axes 3, 4, 5 are the angles
- * that turn a's frame into b's, rad, about x, then y, then z (R = Rx Ry Rz), unless the type defines other
- * ones. */
+ * A joint has a frame on each of two bodies (one of them may be the world). Axes 0, 1, 2 are the
+ * x, y and z components of the vector from a's anchor to b's, in the frame on a, m. Axes 3, 4, 5
+ * are the angles that turn a's frame into b's, rad, about x, then y, then z (R = Rx Ry Rz),
+ * unless the type defines other ones. */
 enum joint_type {
 	JOINT_SPHERICAL = 1,   /* no axis slides; 3: twist about x, 4: swing, the angle between the
 				  frames' x axes, which has an upper limit only, and whose friction
@@ -219,8 +224,9 @@ struct joint_point {
 };
 enum { JOINT_POINTS_MAX = 256 }; /* of one axis */
 
-/* A force field acts on dynamic bodies whose mass centre is in its region. Vectors are in the field's axes,
- * d is the vector from its centre to the mass centre, w the weight that its fall-off gives there. */
+/* A force field acts on dynamic bodies whose mass centre is in its region. Vectors are in the
+ * field's axes, d is the vector from its centre to the mass centre, w the weight that its
+ * fall-off gives there. */
 enum field_kind {
 	FIELD_WIND = 1, /* w × strength */
 	FIELD_VORTEX =
@@ -347,22 +353,23 @@ enum event_kind {
 	EVENT_QUARANTINE =
 		6, /* body a: its new state was not finite or too far away; it is inactive */
 	EVENT_FALLBACK = 7, /* value = number of times the method used its fallback this tick */
-	/* value = the limit. fraction 0: no step was made, and the world pauses; 1: the step was made,
-	 * and `child_a` events over the limit of events were dropped */
+	/* value = the limit. fraction 0: no step was made, and the world pauses; 1: the step was
+	 * made, and `child_a` events over the limit of events were dropped */
 	EVENT_LIMIT = 8,
-	/* joint `child_a` of bodies a and b (0: the world) broke and was removed; point: its anchor; value:
-	 * load / limit, above 1 */
+	/* joint `child_a` of bodies a and b (0: the world) broke and was removed; point: its
+	 * anchor; value: load / limit, above 1 */
 	EVENT_JOINT_BREAK = 9,
 	EVENT_BIRTHS = 10, /* reserved: particles */
 	EVENT_DEATHS = 11, /* reserved: particles */
-	/* Sensor a began to overlap body b in this tick; fraction 1: it does at the tick's end. Where b has
-	 * crossed it within the tick, both events have the fraction at which their surfaces met. */
+	/* Sensor a began to overlap body b in this tick; fraction 1: it does at the tick's end.
+	 * Where b has crossed it within the tick, both events have the fraction at which their
+	 * surfaces met. */
 	EVENT_SENSOR_BEGIN = 12,
 	EVENT_SENSOR_END =
 		13, /* sensor a does not overlap body b any more, or one of them is gone */
-	/* Bodies a < b met faster than the parameter hit.speed: `speed` is that of their fastest pieces,
-	 * `point`, `normal` a → b and the children are theirs; value = sum of the normal impulses between
-	 * the bodies in this tick, N·s */
+	/* Bodies a < b met faster than the parameter hit.speed: `speed` is that of their fastest
+	 * pieces, `point`, `normal` a → b and the children are theirs; value = sum of the normal
+	 * impulses between the bodies in this tick, N·s */
 	EVENT_HIT = 14,
 	EVENT_SQUEEZED =
 		15, /* mover a found no place in this tick, for the first time; point: where it is */

@@ -1,24 +1,24 @@
 /* host.h: a world in service: engine, schedule and inbox together, driven by a worker.
  *
  * LOOP ──host_* requests (tasks)──► worker: boundary { inbox → world_apply → world_step → journal }
- *	LOOP ◄──────── reports ───────── (report.h)                     │
- *	STORE ◄──────────────── journal records (store/journal.h) ──────┘
+ * *     LOOP ◄──────── reports ───────── (report.h)                     │ *     STORE
+ * ◄──────────────── journal records (store/journal.h) ──────┘
  *
- * Every call here is for the LOOP thread and returns at once; its outcome arrives as a report. Only the
- * worker touches the world, except for a STEP that costs less than the hand-over to the worker and back:
- * LOOP then borrows the world (tick/pool.h) and makes the ticks itself. The result of a tick does not
- * depend on the thread that makes it. Modes:
+ * Every call here is for the LOOP thread and returns at once; its outcome arrives as a report. Only
+ * the worker touches the world, except for a STEP that costs less than the hand-over to the worker
+ * and back: LOOP then borrows the world (tick/pool.h) and makes the ticks itself. The result of a
+ * tick does not depend on the thread that makes it. Modes:
  *
- *	          resume                   lease taken            k sessions named
- *	PAUSED ─────────► RUNNING   any ──────────────► LOCKSTEP   any ─────────► BARRIER
- *	   ▲     pause ◄──────┘            release → PAUSED           release → PAUSED
- *	   └── a limit was met, the tick does not fit its budget, or the journal failed and is not
- *	       optional: FAILED (paused)
+ * *                 resume                   lease taken            k sessions named *    PAUSED
+ * ─────────► RUNNING   any ──────────────► LOCKSTEP   any ─────────► BARRIER *        ▲     pause
+ * ◄──────┘            release → PAUSED           release → PAUSED *           └── a limit was met,
+ * the tick does not fit its budget, or the journal failed and is not *           optional: FAILED
+ * (paused)
  *
- * A state is named by (epoch, tick, edit). While the world is PAUSED or FAILED commands are applied at
- * once, without a tick, and each application raises `edit`; otherwise they wait for the next tick, or for
- * a STEP of no ticks.
- */
+ * A state is named by (epoch, tick, edit). While the world is PAUSED or FAILED commands are applied
+ * at once, without a tick, and each application raises `edit`; otherwise they wait for the next
+ * tick, or for a STEP of no ticks.
+ * */
 #ifndef CAIRN_HOST_HOST_H
 #define CAIRN_HOST_HOST_H
 
@@ -77,8 +77,8 @@ MUST_CHECK enum status host_add_snapshot(struct host *host, const char *name, ui
 /* Gives it to the pool's workers. */
 MUST_CHECK enum status host_start(struct host *host, struct pool *pool);
 typedef void host_stopped(struct host *host, void *context);
-/* Ends after the requests already accepted; writes a last checkpoint, closes the journal. `stopped` is
- * called on LOOP; host_destroy is allowed from then on. */
+/* Ends after the requests already accepted; writes a last checkpoint, closes the journal.
+ * `stopped` is called on LOOP; host_destroy is allowed from then on. */
 void host_stop(struct host *host, host_stopped *stopped, void *context);
 void host_destroy(struct host *host);
 
@@ -89,8 +89,9 @@ void host_return_report(struct host *host, struct report *report);
 
 const char *host_name(const struct host *host);
 
-/* ---- requests ----------------------------------------------------------------------------------
- * FULL: the world's task queue is full, nothing happened; NO_MEMORY likewise. Every accepted request is
+/* ---- requests
+ * ---------------------------------------------------------------------------------- FULL: the
+ * world's task queue is full, nothing happened; NO_MEMORY likewise. Every accepted request is
  * answered. */
 
 struct host_batch {
@@ -101,12 +102,13 @@ struct host_batch {
 	bool restricted;       /* the session is a player */
 	struct wire_list list; /* packed commands; copied */
 };
-/* BUSY over the inbox's bounds. The result comes in a TICK report, also where the commands cannot be
- * decoded. */
+/* BUSY over the inbox's bounds. The result comes in a TICK report, also where the commands
+ * cannot be decoded. */
 MUST_CHECK enum status host_submit(struct host *host, const struct host_batch *batch);
 
-/* The commands of a STEP are a batch whose number is that of the request, with this bit set. Within a tick
- * they are therefore applied after the session's COMMANDS, and the two kinds of numbers never collide. */
+/* The commands of a STEP are a batch whose number is that of the request, with this bit set.
+ * Within a tick they are therefore applied after the session's COMMANDS, and the two kinds of
+ * numbers never collide. */
 #define HOST_STEP_BATCH (UINT64_C(1) << 63)
 struct host_step {
 	uint32_t session;
@@ -120,8 +122,8 @@ struct host_step {
 	uint8_t want; /* enum wire_want bits */
 	bool anyway;  /* the ticks are made even where the commands are refused */
 	bool restricted;
-	/* Of STEP_WORLDS: `n` ticks after each of the plan's steps, for the world of this row; retained.
-	 * NULL: one STEP. */
+	/* Of STEP_WORLDS: `n` ticks after each of the plan's steps, for the world of this row;
+	 * retained. NULL: one STEP. */
 	struct step_plan *plan;
 	uint32_t row;
 };
@@ -131,13 +133,13 @@ MUST_CHECK enum status host_step(struct host *host, const struct host_step *step
 
 MUST_CHECK enum status host_control(struct host *host, uint32_t session, uint64_t ref,
 				    enum wire_control action, double value);
-/* The request that closes a session's part in a world. It is made when the session enters, so that
- * leaving never fails for want of memory. Returned owned, for host_session_gone or host_request_destroy;
- * NULL: out of memory. */
+/* The request that closes a session's part in a world. It is made when the session enters, so
+ * that leaving never fails for want of memory. Returned owned, for host_session_gone or
+ * host_request_destroy; NULL: out of memory. */
 struct host_request *host_closing_request(uint32_t session);
 void host_request_destroy(struct host_request *request);
-/* The session has left: its lease, its place at the barrier and its unanswered steps end. `closing` is
- * taken. Cannot fail. */
+/* The session has left: its lease, its place at the barrier and its unanswered steps end.
+ * `closing` is taken. Cannot fail. */
 void host_session_gone(struct host *host, struct host_request *closing);
 /* The journal has failed: the world goes to FAILED and reports it, or goes on without it if it is
  * optional. Cannot fail. */
@@ -147,8 +149,9 @@ void host_post_notes(struct host *host);
 /* A query as packed on the wire (protocol/query_wire.h), answered between two ticks. */
 MUST_CHECK enum status host_query(struct host *host, uint32_t session, uint64_t id,
 				  struct wire_list query);
-/* The colours of the bodies from id `from` on, as REPLY of LOOKS has them. */
-MUST_CHECK enum status host_looks(struct host *host, uint32_t session, uint64_t ref, uint32_t from);
+/* The colours, or the visuals, of the bodies from id `from` on, as REPLY of LOOKS has them. */
+MUST_CHECK enum status host_looks(struct host *host, uint32_t session, uint64_t ref, uint32_t from,
+				  bool visuals);
 /* A snapshot, or a moment: a state in memory to which a rollback returns (host_moments.c). */
 MUST_CHECK enum status host_save(struct host *host, uint32_t session, uint64_t ref,
 				 const char *name, bool moment);
@@ -162,8 +165,8 @@ MUST_CHECK enum status host_record(struct host *host, uint32_t session, uint64_t
 				   const struct journal_keep *keep);
 /* The running recording ends. NO_MEMORY. */
 MUST_CHECK enum status host_record_end(struct host *host);
-/* Copies snapshot `snapshot`, or the present state if "". The copy comes in REPLY_FORKED with the new
- * world's `name`. */
+/* Copies snapshot `snapshot`, or the present state if "". The copy comes in REPLY_FORKED with
+ * the new world's `name`. */
 MUST_CHECK enum status host_fork(struct host *host, uint32_t session, uint64_t ref,
 				 const char *name, const char *snapshot);
 /* Adds a cooked shape to the world's library (and its journal); retained. */
@@ -173,13 +176,13 @@ MUST_CHECK enum status host_shape(struct host *host, uint32_t session, uint64_t 
 /* The next report lists every body, because the loop's mirror was lost. NO_MEMORY: call again. */
 MUST_CHECK enum status host_report_whole(struct host *host);
 
-/* Reports contain contacts from now on, or no longer; the first such report has those of all bodies.
- * NO_MEMORY: call again. */
+/* Reports contain contacts from now on, or no longer; the first such report has those of all
+ * bodies. NO_MEMORY: call again. */
 MUST_CHECK enum status host_watch_contacts(struct host *host, bool watch);
 /* The same for joints. */
 MUST_CHECK enum status host_watch_joints(struct host *host, bool watch);
-/* Whether anybody sees single ticks. If nobody does, ticks that a STEP requests may share a report, which
- * lists the changes of all of them. Cannot fail; at first true. */
+/* Whether anybody sees single ticks. If nobody does, ticks that a STEP requests may share a
+ * report, which lists the changes of all of them. Cannot fail; at first true. */
 void host_watch_ticks(struct host *host, bool watch);
 
 struct host_counters {

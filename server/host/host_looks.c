@@ -1,12 +1,20 @@
-/* host_looks.c: the colours of bodies (LOOKS), as runs of consecutive ids that have one colour. Pictures need
- * them once and seldom again, so they are no column of a subscription.
- */
+/* host_looks.c: the colours of bodies, as runs of consecutive ids that have one colour, and their
+ * visuals (LOOKS). Pictures need them once and seldom again, so they are no column of a
+ * subscription.
+ * */
 #include "server/base/heap.h"
 #include "server/host/host_answer.h"
 #include "server/host/host_state.h"
 
-/* Runs of a page, and the largest packed size of one. The page fits the smallest frame limit of a client. */
-enum { RUNS_MAX = 1024, RUN_BYTES_MAX = 1 + 5 + 5 + 5 };
+/* Runs and visuals of a page, and the largest packed size of one. A page fits the smallest frame
+ * limit of a client. A page of visuals ends with the body that reaches VISUALS_PAGE. */
+enum {
+	RUNS_MAX = 1024,
+	RUN_BYTES_MAX = 1 + 5 + 5 + 5,
+	VISUALS_PAGE = 64,
+	VISUAL_BYTES_MAX = 1 + 34 + (1 + 3 * 9) + (1 + 4 * 9) + 5,
+	LOOKED_BYTES_MAX = 1 + 5 + 3, /* of a body around its visuals */
+};
 
 struct look_run {
 	uint32_t first, count, colour;
@@ -49,7 +57,69 @@ static enum status pack_runs(const struct look_run *runs, uint32_t count, struct
 	return packed(out, &packer);
 }
 
-void host_do_looks(struct host *host, struct requester *requester, uint32_t from)
+/* ---- visuals ------------------------------------------------------------------------------- */
+
+static void pack_reals(struct wire_packer *packer, const double *values, uint32_t count)
+{
+	wire_pack_array(packer, count);
+	for (uint32_t i = 0; i < count; i++)
+		wire_pack_real(packer, values[i]);
+}
+
+static void pack_visual(struct wire_packer *packer, const struct visual_view *visual)
+{
+	double position[3], rotation[4];
+	put_vec3(position, visual->position);
+	put_quat(rotation, visual->rotation);
+	wire_pack_array(packer, 4);
+	wire_pack_bin(packer, visual->name.bytes, sizeof visual->name.bytes);
+	pack_reals(packer, position, 3);
+	pack_reals(packer, rotation, 4);
+	if (visual->colour == 0)
+		wire_pack_nil(packer);
+	else
+		wire_pack_uint(packer, visual->colour - COLOUR_GIVEN);
+}
+
+/* Packs the bodies with visuals from id `from` on: a page. */
+static enum status pack_visuals(const struct world *world, const body_id *ids, uint32_t count,
+				uint32_t from, struct bytes *out)
+{
+	struct visual_view views[VISUALS_MAX];
+	uint32_t last = count, bodies = 0, visuals = 0;
+	for (uint32_t i = 0; i < count && visuals < VISUALS_PAGE; i++) {
+		uint32_t more = ids[i] < from ? 0 : world_visuals(world, ids[i], NULL, 0);
+		bodies += more > 0;
+		visuals += more;
+		last = i + 1;
+	}
+	ASSERT(visuals < VISUALS_PAGE + VISUALS_MAX);
+	struct wire_packer packer = packer_into(out, 5 + (size_t)bodies * LOOKED_BYTES_MAX +
+							     (size_t)visuals * VISUAL_BYTES_MAX);
+	wire_pack_array(&packer, bodies);
+	for (uint32_t i = 0; i < last; i++) {
+		uint32_t has = ids[i] < from ? 0 : world_visuals(world, ids[i], views, VISUALS_MAX);
+		if (has == 0)
+			continue;
+		wire_pack_array(&packer, 2);
+		wire_pack_uint(&packer, ids[i]);
+		wire_pack_array(&packer, has);
+		for (uint32_t k = 0; k < has; k++)
+			pack_visual(&packer, &views[k]);
+	}
+	return packed(out, &packer);
+}
+
+static enum status pack_colours(const struct world *world, const body_id *ids, uint32_t count,
+				uint32_t from, struct arena *arena, struct bytes *out)
+{
+	struct look_run *runs = ARENA_ARRAY(arena, struct look_run, RUNS_MAX);
+	if (runs == NULL)
+		return STATUS_NO_MEMORY;
+	return pack_runs(runs, find_runs(world, ids, count, from, runs), out);
+}
+
+void host_do_looks(struct host *host, struct requester *requester, uint32_t from, bool visuals)
 {
 	struct bytes out = { 0 };
 	if (host_refuse_in_boundary(host, requester))
@@ -57,11 +127,12 @@ void host_do_looks(struct host *host, struct requester *requester, uint32_t from
 	struct arena_mark mark = arena_mark(&host->scratch);
 	uint32_t count = world_bodies(host->world, NULL, 0);
 	body_id *ids = ARENA_ARRAY(&host->scratch, body_id, MAX_OF(count, 1u));
-	struct look_run *runs = ARENA_ARRAY(&host->scratch, struct look_run, RUNS_MAX);
-	enum status status = ids != NULL && runs != NULL ? STATUS_OK : STATUS_NO_MEMORY;
-	if (status == STATUS_OK) {
+	enum status status = STATUS_NO_MEMORY;
+	if (ids != NULL) {
 		world_bodies(host->world, ids, count);
-		status = pack_runs(runs, find_runs(host->world, ids, count, from, runs), &out);
+		status =
+			visuals ? pack_visuals(host->world, ids, count, from, &out)
+				: pack_colours(host->world, ids, count, from, &host->scratch, &out);
 	}
 	arena_rewind(&host->scratch, mark);
 	if (status == STATUS_OK) {

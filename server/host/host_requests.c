@@ -1,9 +1,10 @@
-/* host_requests.c: requests of the loop thread: one allocation each, posted as a task of the runnable,
- * executed on the worker between two slices; except a STEP of a small world, which LOOP executes at once.
- * A request that needs an answer carries the report for it, so the answer never fails for want of memory.
- * A note is a request without an answer that must arrive: it is deferrable, and where the task queue is
- * half full it waits in a list here until host_post_notes finds room.
- */
+/* host_requests.c: requests of the loop thread: one allocation each, posted as a task of the
+ * runnable, executed on the worker between two slices; except a STEP of a small world, which LOOP
+ * executes at once. A request that needs an answer carries the report for it, so the answer never
+ * fails for want of memory. A note is a request without an answer that must arrive: it is
+ * deferrable, and where the task queue is half full it waits in a list here until host_post_notes
+ * finds room.
+ * */
 #include <stdio.h>
 #include <string.h>
 
@@ -100,7 +101,8 @@ static enum status post_request(struct host *host, struct host_request *request)
 	return status;
 }
 
-/* ---- notes ------------------------------------------------------------------------------------- */
+/* ---- notes
+ * ------------------------------------------------------------------------------------- */
 
 /* Appends the note to those that wait already; if none wait, posts it. */
 static void post_note(struct host *host, struct host_request *note)
@@ -120,7 +122,8 @@ void host_post_notes(struct host *host)
 {
 	while (host->notes != NULL && host->runnable.pooled != NULL) {
 		struct host_request *note = host->notes, *next = note->next;
-		/* Once it is posted, the worker may have executed and freed it: `next` was read before. */
+		/* Once it is posted, the worker may have executed and freed it: `next` was read
+		 * before. */
 		if (pool_post_deferrable(&host->runnable, note->execute, note) != STATUS_OK)
 			return;
 		host->notes = next;
@@ -245,7 +248,8 @@ void host_journal_failed(struct host *host)
 	host->journal_noted = true;
 }
 
-/* ---- requests ---------------------------------------------------------------------------------- */
+/* ---- requests
+ * ---------------------------------------------------------------------------------- */
 
 static void execute_step(struct runnable *runnable, void *context)
 {
@@ -309,10 +313,12 @@ static enum status post_step(struct host *host, const struct host_step *step)
 	return post_request(host, request);
 }
 
-/* ---- a step on the loop thread ----------------------------------------------------------------- */
+/* ---- a step on the loop thread
+ * ----------------------------------------------------------------- */
 
-/* pool_borrow decides by the cost of the host's last slice. A step that may cost much more is left to the
- * worker: one of a world large enough for one impact to wake many bodies, or one with many commands. */
+/* pool_borrow decides by the cost of the host's last slice. A step that may cost much more is
+ * left to the worker: one of a world large enough for one impact to wake many bodies, or one
+ * with many commands. */
 enum { LOOP_BODIES_MAX = 256, LOOP_COMMANDS_MAX = 64, LOOP_INBOX_BYTES_MAX = 16 << 10 };
 
 static bool may_fit_loop(const struct host *host, const struct host_step *step)
@@ -417,11 +423,13 @@ enum status host_query(struct host *host, uint32_t session, uint64_t id, struct 
 static void execute_looks(struct runnable *runnable, void *context)
 {
 	struct host_request *request = context;
-	host_do_looks((struct host *)runnable, &request->requester, (uint32_t)request->value);
+	host_do_looks((struct host *)runnable, &request->requester, (uint32_t)request->value,
+		      request->action != 0);
 	host_request_destroy(request);
 }
 
-enum status host_looks(struct host *host, uint32_t session, uint64_t ref, uint32_t from)
+enum status host_looks(struct host *host, uint32_t session, uint64_t ref, uint32_t from,
+		       bool visuals)
 {
 	struct requester requester = {
 		.session = session, .ref = ref, .kind = REPLY_ANSWER, .about = MESSAGE_LOOKS
@@ -430,6 +438,7 @@ enum status host_looks(struct host *host, uint32_t session, uint64_t ref, uint32
 	if (request == NULL)
 		return STATUS_NO_MEMORY;
 	request->value = from;
+	request->action = visuals;
 	return post_request(host, request);
 }
 
@@ -555,7 +564,8 @@ enum status host_record_end(struct host *host)
 	return STATUS_OK;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------ */
+/* ---- shapes
+ * ------------------------------------------------------------------------------------ */
 
 /* The library of a world is bounded by the limits of the shapes it uses. */
 static enum status add_library_shape(struct host *host, const struct shape *shape,

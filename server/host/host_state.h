@@ -1,19 +1,17 @@
 /* host_state.h: the inside of a host, shared by the files of this room only.
  *
- *	host.c              start and end, replies, batches, the report queue's wakeup
- *	host_requests.c     requests of the loop, posted as tasks
- *	host_boundary.c     one slice: inbox → apply → step → journal → report
- *	host_report.c       builds a TICK report; host_report_joints.c its joints
- *	host_players.c      limits of players, and the batches that end what a session leaves behind
- *	host_modes.c        pause, speed, lease, barrier, the queue of STEP requests
- *	host_plan.c         the steps of one world of a STEP_WORLDS: their commands, observations and answer
- *	host_snapshots.c    SAVE, RESTORE, FORK and periodic checkpoints
- *	host_moments.c      moments: states to return to, kept in memory
- *	host_past.c         the snapshot "start", and keyframes
- *	host_query.c        queries and observations, packed; host_joints.c, host_lists.c
- *	host_shape_query.c  queries of shapes; long ones are answered by the ANSWERS thread
- *	report_queue.c      reports from the worker to the loop
- */
+ * *       host.c              start and end, replies, batches, the report queue's wakeup *
+ * host_requests.c     requests of the loop, posted as tasks *     host_boundary.c     one slice:
+ * inbox → apply → step → journal → report *        host_report.c       builds a TICK report;
+ * host_report_joints.c its joints *     host_players.c      limits of players, and the batches that
+ * end what a session leaves behind *  host_modes.c        pause, speed, lease, barrier, the queue
+ * of STEP requests *  host_plan.c         the steps of one world of a STEP_WORLDS: their commands,
+ * observations and answer *  host_snapshots.c    SAVE, RESTORE, FORK and periodic checkpoints *
+ * host_moments.c      moments: states to return to, kept in memory *      host_past.c         the
+ * snapshot "start", and keyframes *       host_query.c        queries and observations, packed;
+ * host_joints.c, host_lists.c *     host_shape_query.c  queries of shapes; long ones are answered
+ * by the ANSWERS thread *   report_queue.c      reports from the worker to the loop
+ * */
 #ifndef CAIRN_HOST_HOST_STATE_H
 #define CAIRN_HOST_HOST_STATE_H
 
@@ -29,13 +27,15 @@
 #include "server/tick/profile_credit.h"
 #include "server/tick/schedule.h"
 
-/* A batch between host_submit and its boundary: in the inbox, then in the boundary. One allocation. */
+/* A batch between host_submit and its boundary: in the inbox, then in the boundary. One
+ * allocation. */
 struct waiting_batch {
 	struct host_batch batch; /* `list.at` points behind this struct */
 };
 
-/* The session that sent a request, and its number for the request. The report for the answer is allocated
- * when the request is accepted, so every accepted request is answered even if memory runs out. */
+/* The session that sent a request, and its number for the request. The report for the answer is
+ * allocated when the request is accepted, so every accepted request is answered even if memory
+ * runs out. */
 struct requester {
 	uint32_t session;
 	uint64_t ref; /* ref, id or request */
@@ -65,15 +65,15 @@ struct step_job {
 	bool restricted;
 	struct reason why;     /* of the first refused commands; status OK: none were */
 	struct bytes observed; /* f64 little-endian, of the steps that are done */
-	/* Moments: where to return before the commands (emptied once it is done), and as what to keep the
-	 * state after the last tick; "": none. */
+	/* Moments: where to return before the commands (emptied once it is done), and as what to
+	 * keep the state after the last tick; "": none. */
 	char back[WIRE_NAME_MAX + 1], keep[WIRE_NAME_MAX + 1];
 };
 enum { STEP_JOBS_MAX = 256 };
 enum { HOST_POSTED_MAX = 16 }; /* shape queries of one world at ANSWERS */
 
-/* The boundary in progress (host_boundary.c). If memory or room in the journal is short, it stays at its
- * stage and continues from there 10 ms later: no stage is skipped or repeated. */
+/* The boundary in progress (host_boundary.c). If memory or room in the journal is short, it
+ * stays at its stage and continues from there 10 ms later: no stage is skipped or repeated. */
 enum boundary_stage {
 	BOUNDARY_IDLE,
 	BOUNDARY_BEGIN,	  /* the journal's beginning, once for each host */
@@ -109,8 +109,8 @@ struct boundary {
 	uint32_t command_count, count, refused_count;
 	enum status status; /* of the step */
 	struct reason why;
-	/* `shares` is by the index of host->players, and empty if no batch needs it. `own_count` is the
-	 * number of the host's own batches, which follow the `count` others. */
+	/* `shares` is by the index of host->players, and empty if no batch needs it. `own_count`
+	 * is the number of the host's own batches, which follow the `count` others. */
 	struct world_share *shares;
 	uint32_t share_count, own_count;
 };
@@ -145,7 +145,8 @@ struct moment_base {
 	uint32_t moments;	    /* that need it */
 };
 
-/* The present span of keyframes (host_past.c): the ticks after `from`, the last of which is `seen`. */
+/* The present span of keyframes (host_past.c): the ticks after `from`, the last of which is
+ * `seen`. */
 struct follow {
 	bool begun, bounded, moved;
 	uint32_t epoch;
@@ -170,8 +171,8 @@ struct host {
 	uint32_t barrier;		 /* sessions needed, 0 none */
 	ARRAY_OF(struct step_job) jobs;	 /* in order of arrival */
 	ARRAY_OF(struct player) players; /* ascending by session */
-	/* Closing requests of sessions that left drags or batches in the world: in `leaving` until the
-	 * next boundary takes them, then in `closing` until that boundary is recorded. */
+	/* Closing requests of sessions that left drags or batches in the world: in `leaving`
+	 * until the next boundary takes them, then in `closing` until that boundary is recorded. */
 	struct host_request *leaving, *closing;
 	bool drags_due; /* one of them owns drags: a world that does not run is edited to remove them */
 	bool all_drags_due; /* all drags are removed, because their sessions do not exist here */
@@ -207,9 +208,10 @@ struct host {
 	 * reported. */
 	bool open;
 	uint32_t stored_reported;
-	/* Batches that waited in the world when the host was created, in the order of application. They are
-	 * from the world of which this one is a copy, so their session numbers are not of this host's
-	 * sessions: the batches are applied, and no session gets a result. */
+	/* Batches that waited in the world when the host was created, in the order of
+	 * application. They are from the world of which this one is a copy, so their session
+	 * numbers are not of this host's sessions: the batches are applied, and no session gets
+	 * a result. */
 	ARRAY_OF(struct pending_batch) inherited;
 	struct reason failure; /* why the mode is FAILED */
 	/* A RESTORE that is done and not yet recorded, reported and answered. */
@@ -227,16 +229,16 @@ struct host {
 	void *reports_context;
 	struct pool *pool;
 	host_stopped *on_stopped;
-	/* The number of shape queries at ANSWERS, and by slot the session that sent the query; 0: the slot
-	 * is free. */
+	/* The number of shape queries at ANSWERS, and by slot the session that sent the query;
+	 * 0: the slot is free. */
 	atomic_uint posted, posted_by[HOST_POSTED_MAX];
 	atomic_ullong posted_bytes; /* of their images */
 	atomic_bool ending;	    /* ANSWERS refuses queries that it has not begun */
 	bool stop_due; /* LOOP's: stopped, but the wakeup is pending or shape queries are at ANSWERS */
 	void *stopped_context;
 
-	/* LOOP's: notes that found the task queue half full, oldest first (last_note is valid while there
-	 * are some), and the note of a failed journal, allocated beforehand. */
+	/* LOOP's: notes that found the task queue half full, oldest first (last_note is valid
+	 * while there are some), and the note of a failed journal, allocated beforehand. */
 	struct host_request *notes, *last_note, *journal_note;
 	bool journal_noted;   /* it has been posted */
 	bool inbox_filled;    /* LOOP's: the inbox may contain batches */
@@ -258,7 +260,8 @@ static inline struct journal *host_journal(const struct host *host)
 
 /* ---- host.c ---- */
 void host_send(struct host *host, struct report *report); /* taken */
-/* The requester's report, returned owned, filled with epoch, tick, edit and mode of the world now. */
+/* The requester's report, returned owned, filled with epoch, tick, edit and mode of the world
+ * now. */
 struct report *host_reply(struct host *host, struct requester *requester);
 /* Sends the requester's report with a refusal. */
 void host_refuse(struct host *host, struct requester *requester, const struct reason *why);
@@ -273,8 +276,8 @@ struct waiting_batch *waiting_batch_of(const struct host_batch *batch);
 
 /* ---- host_requests.c ---- */
 uint32_t host_request_session(const struct host_request *request);
-/* Lists of requests, which own them. host_request_take returns the first, owned; NULL if the list is
- * empty. */
+/* Lists of requests, which own them. host_request_take returns the first, owned; NULL if the
+ * list is empty. */
 struct host_request *host_request_next(const struct host_request *request);
 void host_request_put(struct host_request **list, struct host_request *request);
 struct host_request *host_request_take(struct host_request **list);
@@ -288,10 +291,11 @@ uint64_t host_due(struct runnable *runnable);
 void waiting_batch_destroy(void *batch, void *context);
 /* Runs the stages of the present boundary until it is done or has to wait. */
 void host_run_stages(struct host *host);
-/* Reports mode and pace, after a restore also the whole state: now, or as soon as there is memory. */
+/* Reports mode and pace, after a restore also the whole state: now, or as soon as there is
+ * memory. */
 void host_report_control(struct host *host);
-/* The world was restored from snapshot `restored`, "" for another state of its past: records, reports and
- * answers that. `drags_end`: all drags are removed. */
+/* The world was restored from snapshot `restored`, "" for another state of its past: records,
+ * reports and answers that. `drags_end`: all drags are removed. */
 void host_boundary_restored(struct host *host, bool drags_end);
 /* The first records and the first report. */
 void host_boundary_begin(struct host *host);
@@ -299,8 +303,8 @@ void host_boundary_begin(struct host *host);
 void host_boundary_release(struct host *host);
 
 /* ---- host_players.c ---- */
-/* Counts the resources that players use as the boundary begins, and an upper bound of the host's own
- * batches. */
+/* Counts the resources that players use as the boundary begins, and an upper bound of the host's
+ * own batches. */
 MUST_CHECK enum status host_players_begin(struct host *host, struct boundary *boundary);
 /* OK: a restricted batch is within its session's limits; else RANGE, LIMIT, NO_MEMORY. */
 MUST_CHECK enum status host_players_check(struct host *host, struct boundary *boundary,
@@ -317,11 +321,12 @@ void host_players_gone(struct host *host, struct host_request *closing);
 void host_players_release(struct host *host);
 
 /* ---- host_report.c ---- */
-/* Reports the changes of the boundary; without a step only those of mode and pace. NO_MEMORY: nothing
- * is lost, call again. */
+/* Reports the changes of the boundary; without a step only those of mode and pace. NO_MEMORY:
+ * nothing is lost, call again. */
 MUST_CHECK enum status host_report_tick(struct host *host, const struct boundary *boundary);
 /* ---- host_report_joints.c ---- */
-/* Adds the joints that the boundary changed, while joints are watched. `ticked->whole` is set. NO_MEMORY. */
+/* Adds the joints that the boundary changed, while joints are watched. `ticked->whole` is set.
+ * NO_MEMORY. */
 MUST_CHECK enum status host_report_joints(struct host *host, bool stepping,
 					  struct tick_report *ticked);
 
@@ -331,8 +336,8 @@ void host_do_control(struct host *host, struct requester *requester, enum wire_c
 		     double value);
 void host_do_session_gone(struct host *host, struct host_request *closing); /* taken */
 void host_do_step(struct host *host, struct step_job *job);		    /* contents taken */
-/* If it is the turn of a job that begins at a moment, returns there. The boundary may not be finished
- * then. */
+/* If it is the turn of a job that begins at a moment, returns there. The boundary may not be
+ * finished then. */
 void host_step_go_back(struct host *host);
 /* True: requested ticks can be made now. */
 bool host_step_wanted(const struct host *host);
@@ -340,13 +345,14 @@ bool host_step_wanted(const struct host *host);
 bool host_edit_wanted(const struct host *host);
 /* True if batches wait in the inbox. */
 bool host_inbox_filled(const struct host *host);
-/* Marks the jobs that take part in the next tick, or (edits) in an application without one; returns how
- * many. */
+/* Marks the jobs that take part in the next tick, or (edits) in an application without one;
+ * returns how many. */
 uint32_t host_step_enlist(struct host *host, bool edits);
-/* After the commands were applied: jobs whose commands were refused need no tick. True if a tick is still
- * to be made. */
+/* After the commands were applied: jobs whose commands were refused need no tick. True if a tick
+ * is still to be made. */
 bool host_step_needs_tick(struct host *host);
-/* The job after `after` (NULL: the first) of those that take part, by session; NULL after the last. */
+/* The job after `after` (NULL: the first) of those that take part, by session; NULL after the
+ * last. */
 struct step_job *host_step_next(struct host *host, const struct step_job *after);
 /* Packs the result of a job's commands, for its answer. */
 MUST_CHECK enum status host_step_result(struct step_job *job, const struct batch_result *result);
@@ -357,7 +363,8 @@ void host_refuse_all_jobs(struct host *host, const struct reason *why);
 void step_job_release(struct step_job *job);
 /* Sets mode FAILED for `why`. */
 void host_fail(struct host *host, const struct reason *why);
-/* The journal has failed for `why`: FAILED, or without the journal from now on if it is optional. */
+/* The journal has failed for `why`: FAILED, or without the journal from now on if it is
+ * optional. */
 void host_fail_journal(struct host *host, const struct reason *why);
 
 /* ---- host_plan.c ---- */
@@ -387,8 +394,8 @@ void host_snapshots_release(struct host *host);
 
 /* OK: the world may be restored; else the journal has failed. */
 MUST_CHECK enum status host_check_restore(const struct host *host, struct reason *why);
-/* The state was replaced by that of snapshot `name` ("": another one): begins a new epoch, which is recorded
- * in the journal, reported, and answered if `requester`, taken, has a report. */
+/* The state was replaced by that of snapshot `name` ("": another one): begins a new epoch, which
+ * is recorded in the journal, reported, and answered if `requester`, taken, has a report. */
 void host_restored(struct host *host, struct requester *requester, const char *name,
 		   bool other_bits, bool drags_end);
 /* OK: the present state is stored under `name`, here and in the journal. LIMIT, NO_MEMORY, FULL. */
@@ -429,7 +436,7 @@ void host_follow_release(struct host *host);
 
 /* ---- host_query.c ---- */
 void host_do_query(struct host *host, struct requester *requester, struct wire_list query);
-void host_do_looks(struct host *host, struct requester *requester, uint32_t from);
+void host_do_looks(struct host *host, struct requester *requester, uint32_t from, bool visuals);
 /* The shape a query carries: cooked from its bytes, or found by its name. Returned owned. */
 MUST_CHECK enum status host_query_shape(struct host *host, const struct wire_query *query,
 					struct shape **out, struct reason *why);
@@ -443,7 +450,8 @@ MUST_CHECK enum status host_hash_joints(struct host *host, struct wire_hash *out
 /* ---- host_shape_query.c ---- */
 void host_do_shape_query(struct host *host, struct requester *requester,
 			 const struct wire_query *query);
-/* LOOP, host.c: a query has returned and its answer is in the report queue. The call may destroy the host. */
+/* LOOP, host.c: a query has returned and its answer is in the report queue. The call may destroy
+ * the host. */
 void host_shape_query_returned(struct host *host);
 
 #endif

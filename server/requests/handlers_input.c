@@ -1,11 +1,11 @@
-/* handlers_input.c: messages that change or query one world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK
- * and RECORD.
+/* handlers_input.c: messages that change or query one world: COMMANDS, STEP, QUERY, SAVE, RESTORE,
+ * FORK and RECORD.
  *
  * Each is checked here (joined, number, quota, name) and handed to the world's host; a STEP of a
  * small world may be done at once (host.h). The outcome comes back as a report (world_reports.c).
  * COMMANDS with a number are answered by a RESULT even where they are refused, because the number
  * is used up then.
- */
+ * */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +28,8 @@ static struct membership *require_membership(struct session *self, const struct 
 	return membership;
 }
 
-/* Refuses a request that the host did not accept. A full queue is BUSY: the client may try again. */
+/* Refuses a request that the host did not accept. A full queue is BUSY: the client may try
+ * again. */
 static void refuse_request(struct session *self, const struct message *message, enum status status)
 {
 	if (status != STATUS_OK)
@@ -161,7 +162,8 @@ void handle_commands(struct session *self, const struct message *message)
 			session_goodbye(self, STATUS_BUSY, "over the quota for more than 5 s");
 		return;
 	}
-	/* An undated batch is for the next tick, but not before the dated batches that came earlier. */
+	/* An undated batch is for the next tick, but not before the dated batches that came
+	 * earlier. */
 	struct host_batch batch = {
 		.session = self->number,
 		.batch = commands->batch,
@@ -228,8 +230,8 @@ static bool answer_repeated_step(struct session *self, struct membership *member
 	return true;
 }
 
-/* Copies the name of a snapshot, a moment or a new world; refuses the message and returns false where it is
- * invalid. */
+/* Copies the name of a snapshot, a moment or a new world; refuses the message and returns false
+ * where it is invalid. */
 static bool copy_valid_name(struct session *self, const struct message *message,
 			    struct wire_slice from, char to[WIRE_NAME_MAX + 1], bool may_be_empty)
 {
@@ -306,7 +308,8 @@ static void query_past(struct session *self, const struct message *message,
 		session_refuse(self, message, &why);
 }
 
-/* Takes a query from the session's quota; refuses the message and returns false where it is used up. */
+/* Takes a query from the session's quota; refuses the message and returns false where it is used
+ * up. */
 static bool take_query(struct session *self, const struct message *message)
 {
 	uint64_t now = io_now(self->service->io);
@@ -324,7 +327,7 @@ void handle_looks(struct session *self, const struct message *message)
 	if (membership != NULL && take_query(self, message))
 		refuse_request(self, message,
 			       host_looks(membership->world->host, self->number, message->looks.ref,
-					  (uint32_t)message->looks.from));
+					  (uint32_t)message->looks.from, message->looks.what == 1));
 }
 
 void handle_query(struct session *self, const struct message *message)
@@ -415,8 +418,8 @@ void handle_fork(struct session *self, const struct message *message)
 				 snapshot));
 }
 
-/* Copies a title; refuses the message and returns false where it has characters that no terminal should
- * get. */
+/* Copies a title; refuses the message and returns false where it has characters that no terminal
+ * should get. */
 static bool copy_title(struct session *self, const struct message *message,
 		       char title[WIRE_TITLE_MAX + 1])
 {

@@ -16,6 +16,7 @@ PYTHON_TESTS += \
 	tests/system/test_library.py \
 	tests/system/test_limits.py \
 	tests/system/test_log.py \
+	tests/system/test_looks.py \
 	tests/system/test_mesh.py \
 	tests/system/test_metrics_names.py \
 	tests/system/test_museum.py \

@@ -188,3 +188,10 @@ def raw(address):
         sock = socket.create_connection((host, int(port)))
     sock.settimeout(10)
     return sock
+
+
+def write_scene(folder, key):
+    """A scene of one body with this key."""
+    path = folder / "one.yaml"
+    path.write_text("shapes: { ball: { kind: sphere, radius: 0.5 } }\nbodies:\n  - { shape: ball, %s }\n" % key)
+    return path

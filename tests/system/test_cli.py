@@ -9,7 +9,7 @@ import pty
 import re
 
 import pytest
-from support import BUILD, CLIENT, DAEMON, SEEDLESS, SOURCE, TOWER, Cli, cairn, command, daemon, records, subprocess
+from support import BUILD, CLIENT, DAEMON, SEEDLESS, SOURCE, TOWER, Cli, cairn, command, daemon, records, subprocess, write_scene
 
 BOT = str(BUILD / "cairn-bot")
 VERBS = re.findall(r"^VERB\(\w+, (\w+)", (SOURCE / "clients" / "cli" / "verbs.def").read_text(), re.M)
@@ -357,59 +357,6 @@ bodies:
     assert cli.json("step", "ending", 1, "--bodies")["bodies"] == []
     text, code = cli.error("load", "not-ending", write_scene(tmp_path, "ends_with: nobody"))
     assert code != 0 and "no body has the name 'nobody'" in text
-
-
-def test_colours_of_a_scene_are_the_same_for_all_clients_and_in_every_state(cli, tmp_path):
-    """By materials, entries, lists and commands; saved, restored and forked; and no hash depends on them."""
-    scene = tmp_path / "colours.yaml"
-    text = """
-materials: { brick: { density: 1800, colour: 0xA0522D } }
-shapes: { ball: { kind: sphere, radius: 0.5 } }
-prototypes: { marble: { shape: ball, color: "#00ff7f" } }
-bodies:
-  - { shape: ball, material: brick, grid: { count: [2, 1, 1], spacing: [3, 1, 1] } }
-  - { shape: ball, material: brick, at: [0, 2, 0], colour: 0x000000 }
-  - { like: marble, at: [0, 4, 0], grid: { count: [3, 1, 1], spacing: [3, 1, 1] }, colour: [0xFFFFFF, 0x0000FF] }
-  - { like: marble, at: [0, 6, 0] }
-  - { name: plain, shape: ball, at: [0, 8, 0] }
-joints:
-  - { type: spherical, a: plain, at: [0, 9, 0] }
-"""
-    scene.write_text(text)
-    cli.text("load", "coloured", scene)
-    meant = {1: 0xA0522D, 2: 0xA0522D, 3: 0, 4: 0xFFFFFF, 5: 0x0000FF, 6: 0xFFFFFF, 7: 0x00FF7F}
-    with cairn.connect(cli.address) as client:
-        world = client.join("coloured")
-        assert world.colours() == meant
-        cli.text("save", "coloured", "before")
-        first = cli.json("step", "coloured", 5)
-        cli.text("colour", "coloured", 8, "#C87941")
-        cli.text("colour", "coloured", 1, "none")
-        changed = {**{body: colour for body, colour in meant.items() if body != 1}, 8: 0xC87941}
-        assert world.colours() == changed
-        cli.text("fork", "coloured", "coloured-too")
-        assert client.join("coloured-too").colours() == changed
-        cli.text("restore", "coloured", "before")
-        assert world.colours() == meant
-        assert cli.json("step", "coloured", 5)["hash"] == first["hash"]
-    scene.write_text(re.sub(r"colou?r: (\[[^]]*\]|\"?[#\w]+\"?)", "tag: 0", text.replace(", colour: 0xA0522D", "")))
-    assert "colour" not in scene.read_text() and "color" not in scene.read_text()
-    cli.text("load", "grey", scene)
-    assert cli.json("step", "grey", 5)["hash"] == first["hash"]
-    assert cli.text("colour", "grey") == ""
-    for key, says in (("colour: red", "colour is red; it must be 0xRRGGBB"), ("colour: 0xFFF", "it must be"),
-                      ("colour: []", "the list of colours is empty"), ("colour: 0x000000, color: 0x000000", "exclude each other")):
-        text, code = cli.error("load", "wrong", write_scene(tmp_path, key))
-        assert code != 0 and says in text
-    text, code = cli.error("colour", "coloured", 1, "12345")
-    assert code != 0 and "six hexadecimal digits" in text
-
-
-def write_scene(folder, key):
-    """A scene of one body with this key."""
-    path = folder / "one.yaml"
-    path.write_text("shapes: { ball: { kind: sphere, radius: 0.5 } }\nbodies:\n  - { shape: ball, %s }\n" % key)
-    return path
 
 
 def test_a_hit_tells_speed_and_impulse(cli):

@@ -144,7 +144,7 @@ export class Reader {
 
 function unzigzag(u) { return u % 2 === 0 ? u / 2 : -(u + 1) / 2; }
 
-function hex(bytes) {
+export function hex(bytes) {
   return new Reader(bytes).hex(bytes.length);
 }
 

@@ -51,6 +51,14 @@ export function command<Name extends keyof CommandFields>(name: Name, values: Co
 
 // ---- connecting ------------------------------------------------------------------------------------
 
+/** A shape that pictures show of a body in place of its own. */
+export interface Visual {
+  shape: string;
+  position: [number, number, number];
+  rotation: [number, number, number, number];
+  colour: number | null;
+}
+
 export interface TransportEvents { content(bytes: Uint8Array): void; closed(error: Closed): void }
 export interface Transport { send(content: Uint8Array): void; close(): void; queued?(): number }
 
@@ -335,6 +343,7 @@ export class World {
     Promise<number[]>;
   sensed(sensor: number, limit?: number): Promise<number[]>;
   colours(): Promise<Map<number, number>>;
+  visuals(): Promise<Map<number, Visual[]>>;
   contacts(body?: number, limit?: number): Promise<Contact[]>;
   stability(options?: {
     margin?: "" | "load" | "push" | "tilt", body?: number, direction?: Vector, touch?: number, sides?: number, limit?: number,

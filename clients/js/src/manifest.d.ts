@@ -901,12 +901,32 @@ export interface CommandFields {
     /** enabled: 0: it is no mover any more */
     enabled?: number;
   };
+  /** take all its visuals from a body */
+  clear_visuals: {
+    /** body: the body */
+    body: number;
+  };
   /** lock axes of a body; its velocity along and about them becomes 0; wakes it and the bodies it touches */
   set_locks: {
     /** body: the body */
     body: number;
     /** locks: world axes that it does not move along (bits 0, 1, 2: x, y, z, of the mass centre) or turn about (bits 3, 4, 5), while it is dynamic */
     locks: number;
+  };
+  /** give a body a shape that pictures show in place of its own; no motion and no hash depends on it */
+  add_visual: {
+    /** body: the body; it may have 64 */
+    body: number;
+    /** shape: the shape; where it is dropped, its visuals go with it */
+    shape: number;
+    /** position (-1000000 … 1000000 m): of the shape's origin, body axes */
+    position?: Vector;
+    /** rotation: shape axes to body axes, w first */
+    rotation?: Rotation;
+    /** colour: 0xRRGGBB, as on screens (sRGB) */
+    colour?: number;
+    /** given: 1: it has that colour; 0: the body's */
+    given?: number;
   };
   /** say where a mover is to go */
   steer: {

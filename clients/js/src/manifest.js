@@ -455,6 +455,7 @@ export const MESSAGE = {
     ["ref", undefined],
     ["world", undefined],
     ["from", 0],
+    ["what", 0],
   ] },
 };
 
@@ -838,9 +839,20 @@ export const COMMAND = {
     ["snap", 0.3],
     ["enabled", 1],
   ] },
+  clear_visuals: { number: 76, fields: [
+    ["body", undefined],
+  ] },
   set_locks: { number: 77, fields: [
     ["body", undefined],
     ["locks", undefined],
+  ] },
+  add_visual: { number: 78, fields: [
+    ["body", undefined],
+    ["shape", undefined],
+    ["position", [0, 0, 0]],
+    ["rotation", [1, 0, 0, 0]],
+    ["colour", 0],
+    ["given", 0],
   ] },
   steer: { number: 79, fields: [
     ["body", undefined],
@@ -1188,6 +1200,12 @@ export const LIMITS = {
   },
   set_locks: {
     locks: ["U32", 0, 63, ""],
+  },
+  add_visual: {
+    position: ["VEC3", -1000000, 1000000, "m"],
+    rotation: ["QUAT", 0, 0, ""],
+    colour: ["U32", 0, 16777215, ""],
+    given: ["ENUM", 0, 1, ""],
   },
   steer: {
     velocity: ["VEC3", -10000, 10000, "m/s"],

@@ -7,6 +7,7 @@
  * many long queries wait, `limit` if too many bodies are within reach. The answer to `closest`, `cast`, `move` and `regions` may
  * come some ticks later; `answered` has the tick that it describes.
  */
+import { hex } from "./columns.js";
 import { jointItemOf, jointOf } from "./joints.js";
 import { QUERY, WORDS } from "./manifest.js";
 import { checkQuery } from "./numbers.js";
@@ -81,6 +82,22 @@ export class Queries {
       for (const [first, count, colour] of runs) for (let id = first; id < first + count; id++) found.set(id, colour);
       if (runs.length < PAGE) return found;
       from = runs.at(-1)[0] + runs.at(-1)[1];
+    }
+  }
+
+  /**
+   * What pictures show of bodies in place of their shapes.
+   * @returns {Promise<Map<number, {shape: string, position: number[], rotation: number[], colour: number|null}[]>>} by id; `shape` as
+   *   geometry() takes it; place in body axes; colour null: the body's
+   */
+  async visuals() {
+    const found = new Map();
+    for (let from = 0; ;) {
+      const { value: page } = await this.client.request("looks", { world: this.number, from, what: 1 }, "reply");
+      for (const [id, list] of page)
+        found.set(id, list.map(([name, position, rotation, colour]) => ({ shape: hex(name), position, rotation, colour })));
+      if (page.length === 0) return found;
+      from = page.at(-1)[0] + 1;
     }
   }
 

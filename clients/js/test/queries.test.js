@@ -183,6 +183,26 @@ test("colours are told of more bodies than a page has runs", async () => {
   for (const id of ids) assert.equal(colours.get(id), id === ids[3] ? undefined : id * 7);
 });
 
+test("visuals are told of more bodies than a page holds, and are those that commands made", async () => {
+  const shown = await client.create("shown", { gravity: [0, 0, 0] }), BODIES = 150;
+  const ball = await shown.shape(shapes.sphere(0.5));
+  const ids = (await shown.apply(...Array.from({ length: BODIES }, () => command("spawn", { status: 2, position: [0, 0, 0] })))).values;
+  assert.equal((await shown.visuals()).size, 0);
+  await shown.apply(...ids.map((body, i) => command("add_visual", { body, shape: ball, position: [i, 0, 0], ...(i % 2 ? { colour: i, given: 1 } : {}) })));
+  await shown.apply(command("add_visual", { body: ids[7], shape: ball, rotation: [0, 2, 0, 0] }), command("clear_visuals", { body: ids[9] }));
+  const visuals = await shown.visuals();
+  assert.equal(visuals.size, BODIES - 1);
+  assert.equal(visuals.get(ids[9]), undefined);
+  for (const [i, id] of ids.entries()) if (i !== 9) {
+    const [first, ...more] = visuals.get(id);
+    assert.deepEqual(first.position, [i, 0, 0]);
+    assert.equal(first.colour, i % 2 ? i : null);
+    assert.equal(more.length, i === 7 ? 1 : 0);
+  }
+  assert.deepEqual(visuals.get(ids[7])[1].rotation, [0, 1, 0, 0]);
+  assert.deepEqual(shapes.describe(await shown.geometry(visuals.get(ids[0])[0].shape)).kind, "sphere");
+});
+
 test("a subscription is limited by areas, followed bodies, columns and divisor", async () => {
   const wide = await client.create("wide", { gravity: [0, 0, 0] }), shape = await wide.shape(shapes.sphere(0.1));
   const ids = [];

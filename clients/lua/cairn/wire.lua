@@ -115,7 +115,7 @@ wire.message = {
 	monitor_line = {number = 86, layout = "array", fields = {"time_us", "session", "message", "ref", "bytes", "lost"}},
 	drain = {number = 87, layout = "array", fields = {"ref", "redirect"}},
 	recorded = {number = 88, layout = "array", fields = {"ref", "name", "first_epoch", "first", "last_epoch", "last", "bytes", "data"}},
-	looks = {number = 92, layout = "array", fields = {"ref", "world", "from"}},
+	looks = {number = 92, layout = "array", fields = {"ref", "world", "from", "what"}},
 }
 
 -- Commands by name: number and fields in order; a field without default is required.
@@ -454,9 +454,18 @@ wire.command = {
 		{name = "push_force", type = "f64", min = 0, max = 1000000000000, default = 500.0},
 		{name = "snap", type = "f64", min = 0, max = 100, default = 0.3},
 		{name = "enabled", type = "enum", min = 0, max = 1, default = 1}}},
+	clear_visuals = {number = 76, fields = {
+		{name = "body", type = "body", min = 0, max = 0}}},
 	set_locks = {number = 77, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "locks", type = "u32", min = 0, max = 63}}},
+	add_visual = {number = 78, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "shape", type = "shape", min = 0, max = 0},
+		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
+		{name = "colour", type = "u32", min = 0, max = 16777215, default = 0},
+		{name = "given", type = "enum", min = 0, max = 1, default = 0}}},
 	steer = {number = 79, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "velocity", type = "vec3", min = -10000, max = 10000},

@@ -44,7 +44,7 @@ from .client import _hash, load_scene, moments, past_fields, restore_fields, see
 from .joints import of_list
 from .manifest import MESSAGE, QUERY
 from .pack import check_query, command, finite, given_command, world_options
-from .queries import PAGE, PARTICLES_PAGE, particles_of
+from .queries import PAGE, PARTICLES_PAGE, particles_of, visuals_of
 from .recordings import AsyncWorldRecordings
 from .wire import FRAME_MAX, NAMES, Closed, frame_of
 
@@ -338,6 +338,16 @@ class World(AsyncWorldRecordings, _World):
             if len(runs) < PAGE:
                 return found
             first = runs[-1][0] + runs[-1][1]
+
+    async def visuals(self):
+        """What pictures show of bodies in place of their shapes, as World.visuals of cairn.client."""
+        found, first = {}, 0
+        while True:
+            page = (await self.client.ask("reply", "looks", self.number, first, 1))[1]
+            found.update(visuals_of(page))
+            if not page:
+                return found
+            first = page[-1][0] + 1
 
     async def pause(self):
         await self.control(0)

@@ -732,6 +732,13 @@ class Commands:
         return self._command("set_mover", body=body, step_height=step_height, slope=slope,
                              push_force=push_force, snap=snap, enabled=enabled)
 
+    def clear_visuals(self, body: int):
+        """Take all its visuals from a body. Raises Refused.
+
+        - body: the body
+        """
+        return self._command("clear_visuals", body=body)
+
     def set_locks(self, body: int, locks: int):
         """Lock axes of a body; its velocity along and about them becomes 0; wakes it and the bodies it touches.
         Raises Refused.
@@ -741,6 +748,21 @@ class Commands:
           about (bits 3, 4, 5), while it is dynamic
         """
         return self._command("set_locks", body=body, locks=locks)
+
+    def add_visual(self, body: int, shape: int, position: Optional[Vector] = None,
+                   rotation: Optional[Rotation] = None, colour: Whole = None, given: Whole = None):
+        """Give a body a shape that pictures show in place of its own; no motion and no hash depends on it.
+        Raises Refused.
+
+        - body: the body; it may have 64
+        - shape: the shape; where it is dropped, its visuals go with it
+        - position (-1000000 … 1000000 m): of the shape's origin, body axes
+        - rotation: shape axes to body axes, w first
+        - colour: 0xRRGGBB, as on screens (sRGB)
+        - given: 1: it has that colour; 0: the body's
+        """
+        return self._command("add_visual", body=body, shape=shape, position=position, rotation=rotation,
+                             colour=colour, given=given)
 
     def steer(self, body: int, velocity: Vector, jump: Real = None, ticks: Whole = None):
         """Say where a mover is to go. Raises Refused.

@@ -502,9 +502,20 @@ COMMAND = {
         ("snap", "F64"),
         ("enabled", "ENUM"),
     ]),
+    "clear_visuals": (76, 1, [
+        ("body", "BODY"),
+    ]),
     "set_locks": (77, 2, [
         ("body", "BODY"),
         ("locks", "U32"),
+    ]),
+    "add_visual": (78, 2, [
+        ("body", "BODY"),
+        ("shape", "SHAPE"),
+        ("position", "VEC3"),
+        ("rotation", "QUAT"),
+        ("colour", "U32"),
+        ("given", "ENUM"),
     ]),
     "steer": (79, 2, [
         ("body", "BODY"),
@@ -794,6 +805,12 @@ DEFAULTS = {
         "push_force": 500.0,
         "snap": 0.3,
         "enabled": 1,
+    },
+    "add_visual": {
+        "position": (0.0, 0.0, 0.0),
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+        "colour": 0,
+        "given": 0,
     },
     "steer": {
         "jump": 0.0,
@@ -1128,6 +1145,11 @@ LIMITS = {
     },
     "set_locks": {
         "locks": (0, 63, ""),
+    },
+    "add_visual": {
+        "position": (-1000000, 1000000, "m"),
+        "colour": (0, 16777215, ""),
+        "given": (0, 1, ""),
     },
     "steer": {
         "velocity": (-10000, 10000, "m/s"),

@@ -39,6 +39,12 @@ def particles_of(answer):
     return [(ids[i], x[3 * i:3 * i + 3], v[3 * i:3 * i + 3], *(column[i] for column in rest)) for i in range(count)]
 
 
+def visuals_of(page):
+    """{id: [(name, position, rotation, colour), …]} of a page of LOOKS."""
+    return {body: [(name, tuple(position), tuple(rotation), colour) for name, position, rotation, colour in visuals]
+            for body, visuals in page}
+
+
 def reals_of(column):
     """The numbers of a column of an answer."""
     return struct.unpack(f"<{len(column) // 8}d", column)
@@ -288,6 +294,17 @@ class WorldQueries:
             if len(runs) < PAGE:
                 return found
             first = runs[-1][0] + runs[-1][1]
+
+    def visuals(self):
+        """{id: [(name of the shape (32 bytes), position (m) and rotation in body axes, 0xRRGGBB or None: the body's), …]} of the
+        bodies that pictures show as something else than their shapes (command add_visual, key visuals of scenes)."""
+        found, first = {}, 0
+        while True:
+            page = self.client.ask("reply", "looks", self.number, first, 1)[1]
+            found.update(visuals_of(page))
+            if not page:
+                return found
+            first = page[-1][0] + 1
 
     def totals(self):
         """Sums over all bodies: (kinetic (J), potential (J; zero at the origin), linear momentum (N s), angular momentum

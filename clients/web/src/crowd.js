@@ -184,6 +184,9 @@ export class Crowd {
   #fetch;
   /** id → 0xRRGGBB that the scene or a command gave */
   #given = new Map();
+  /** id → what pictures show of it in place of its shapes: [{shape, position, rotation, colour}] */
+  #visuals = new Map();
+  #bare = false;
   /** Colours of the palette in use. */
   #tints = 0;
   #scratch = {
@@ -230,6 +233,39 @@ export class Crowd {
     this.#tints = 0;
     this.#bodies.clear();
     this.#given = new Map();
+    this.#visuals = new Map();
+  }
+
+  /** The visuals of bodies, as World.visuals has them. Those of bodies that exist only in the past are kept. */
+  dress(visuals, mirror) {
+    const changed = new Set();
+    for (const [id, list] of visuals) {
+      const known = this.#visuals.get(id);
+      if (known === list || (known !== undefined && JSON.stringify(known) === JSON.stringify(list))) continue;
+      this.#visuals.set(id, list);
+      changed.add(id);
+    }
+    for (const id of this.#visuals.keys())
+      if (!visuals.has(id) && this.#bodies.has(id)) {
+        this.#visuals.delete(id);
+        changed.add(id);
+      }
+    this.#remake(mirror, changed);
+  }
+
+  /** Whether bodies are drawn by the shapes that collide, whatever visuals they have. */
+  bare(on, mirror) {
+    if (this.#bare === on) return;
+    this.#bare = on;
+    if (mirror !== null) this.#remake(mirror, this.#visuals.keys());
+  }
+
+  #remake(mirror, ids) {
+    for (const id of ids) {
+      const slot = mirror.slots.get(id);
+      if (slot !== undefined && this.#bodies.has(id)) this.#make(mirror, slot);
+      this.version++;
+    }
   }
 
   /** The colours that bodies were given: id → 0xRRGGBB. Those of bodies that exist only in the past are kept. */
@@ -291,20 +327,20 @@ export class Crowd {
   #make(mirror, slot) {
     const id = mirror.ids[slot], sensor = (mirror.status[slot * 2 + 1] & FLAG.sensor) !== 0;
     const fixed = mirror.status[slot * 2] === STATUS_STATIC;
+    const visuals = this.#bare ? undefined : this.#visuals.get(id), given = visuals ?? mirror.shapes[slot];
     // A point mass has no shape; it is drawn small.
-    const placements = mirror.shapes[slot]?.length > 0 ? mirror.shapes[slot]
-      : [{ shape: "", position: [0, 0, 0], rotation: [1, 0, 0, 0] }];
-    const known = this.#bodies.get(id), given = mirror.shapes[slot];
+    const placements = given?.length > 0 ? given : [{ shape: "", position: [0, 0, 0], rotation: [1, 0, 0, 0] }];
+    const known = this.#bodies.get(id);
     if (known !== undefined && known.shapes === given && known.sensor === sensor && known.fixed === fixed) return; // the same list: nothing was made anew
-    const key = placements.map(({ shape, position, rotation }) => `${shape}${position}${rotation}`).join() + sensor + fixed;
+    const key = placements.map(({ shape, position, rotation, colour }) => `${shape}${position}${rotation}${colour ?? ""}`).join() + sensor + fixed;
     if (known?.key === key) {
       known.shapes = given;
       return;
     }
     this.#drop(id);
-    const items = placements.map(({ shape, position: [x, y, z], rotation: [w, i, j, k] }) => {
+    const items = placements.map(({ shape, position: [x, y, z], rotation: [w, i, j, k], colour }) => {
       const at = new Vector3(x, y, z), turn = new Quaternion(i, j, k, w), local = new Matrix4().compose(at, turn, this.#scratch.one);
-      const item = { id, slot, local, at, turn, identity: x === 0 && y === 0 && z === 0 && w === 1 };
+      const item = { id, slot, local, at, turn, own: colour ?? undefined, identity: x === 0 && y === 0 && z === 0 && w === 1 };
       this.#batch(shape, sensor, fixed).add(item);
       return item;
     });
@@ -368,7 +404,7 @@ export class Crowd {
     if (flags & FLAG.quarantine) return BROKEN;
     const painted = this.#paint?.(mirror, item.id) ?? null;
     if (painted !== null) return painted;
-    const given = this.#given.get(item.id);
+    const given = item.own ?? this.#given.get(item.id);
     if (given === undefined && status === STATUS_STATIC) return item.batch.kind === "plane" ? GROUND : STATIC;
     if (given === undefined && item.batch.sensor) return SENSOR;
     const fast = (flags & FLAG.fast) !== 0;

@@ -1,6 +1,6 @@
 /**
  * A page that plays by itself: what follows in the joined world, or in its past, as one HTML file that needs no server. The file is
- * player.html with a film in it: the frames of a subscription of its own as the server sent them, the shapes they name, and colours.
+ * player.html with a film in it: the frames of a subscription of its own as the server sent them, the shapes they name, colours and visuals.
  */
 import { encode } from "@msgpack/msgpack";
 import { PROFILE } from "cairn-client";
@@ -40,11 +40,11 @@ export class Film {
   async #begin() {
     const { world } = this.link, { where, source, speed } = this.timeline;
     if (world === null) return;
-    const take = { world, past: where !== null, frames: [], parts: [], bytes: 0, shapes: new Map(), colours: new Map() };
+    const take = { world, past: where !== null, frames: [], parts: [], bytes: 0, shapes: new Map(), colours: new Map(), visuals: new Map() };
     this.#take = take;
     this.button.setAttribute("aria-pressed", true);
     try {
-      await this.#addColours(take);
+      await this.#addLooks(take);
       take.subscription = await world.subscribe({
         fields: FIELDS, joints: JOINTS, profile: PROFILE.view, hash_every: 0,
         onMessage: (message, past) => this.#keep(take, message, past),
@@ -59,10 +59,13 @@ export class Film {
     }
   }
 
-  /** A server without LOOKS has no colours. */
-  async #addColours(take) {
+  /** A server without LOOKS has no colours and no visuals. */
+  async #addLooks(take) {
     const given = await take.world.colours().catch(() => new Map());
     for (const [id, colour] of given) take.colours.set(id, colour);
+    const visuals = await take.world.visuals().catch(() => new Map());
+    for (const [id, list] of visuals) take.visuals.set(id, list);
+    for (const { shape } of [...visuals.values()].flat()) this.#addShape(take, shape);
   }
 
   #keep(take, message, past) {
@@ -79,9 +82,12 @@ export class Film {
     take.bytes += take.parts.reduce((sum, part) => sum + part.length, 0);
     take.parts = [];
     for (const slot of mirror.changed)
-      for (const { shape } of mirror.shapes[slot] ?? [])
-        if (!take.shapes.has(shape)) take.shapes.set(shape, take.world.geometry(shape).catch(() => null));
+      for (const { shape } of mirror.shapes[slot] ?? []) this.#addShape(take, shape);
     if (take.bytes > BYTES_MAX) this.end(`It ended by itself at ${BYTES_MAX >> 20} MiB.`);
+  }
+
+  #addShape(take, shape) {
+    if (!take.shapes.has(shape)) take.shapes.set(shape, take.world.geometry(shape).catch(() => null));
   }
 
   #drop(take) {
@@ -106,13 +112,13 @@ export class Film {
   }
 
   async #page(take) {
-    await this.#addColours(take);
+    await this.#addLooks(take);
     const answer = await fetch("player.html");
     if (!answer.ok) throw new Error("The server has no player.html; build the viewer again (make viewer).");
     const html = await answer.text(), at = html.indexOf(PLACE) + PLACE.length;
     const shapes = (await Promise.all([...take.shapes].map(async ([name, bytes]) => [name, await bytes]))).filter(([, bytes]) => bytes !== null);
     const { name, rate, method } = take.world, [camera, target] = [this.stage.camera.position, this.stage.controls.target].map((p) => p.toArray());
-    const text = await pack({ version: 1, world: name, rate, method, frames: take.frames, shapes, colours: [...take.colours], camera, target });
+    const text = await pack({ version: 1, world: name, rate, method, frames: take.frames, shapes, colours: [...take.colours], visuals: [...take.visuals], camera, target });
     return new Blob([html.slice(0, at), text, html.slice(at)], { type: "text/html" });
   }
 }

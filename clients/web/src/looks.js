@@ -1,5 +1,5 @@
 /**
- * Asks for the colours of bodies. No frame tells of them: they are asked for when a world is joined, when bodies have been made, and
+ * Asks for the colours of bodies and for their visuals. No frame tells of them: they are asked for when a world is joined, when bodies have been made, and
  * from time to time in case that a command has changed one.
  */
 
@@ -38,10 +38,12 @@ export class Looks {
     this.#bodies = mirror.count;
     this.#waiting = true;
     const { joins } = this;
-    world.colours().then((given) => {
+    const visuals = world.visuals().catch(() => new Map()); // a server without visuals
+    Promise.all([world.colours(), visuals]).then(([given, shown]) => {
       if (this.joins !== joins) return; // another world was joined meanwhile
       this.answers++;
       this.#crowd.colour(given);
+      this.#crowd.dress(shown, mirror);
     }, () => {}) // a server without LOOKS; or the connection is lost, and the next one asks again
       .finally(() => { this.#waiting = false; });
   }

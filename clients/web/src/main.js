@@ -298,6 +298,7 @@ element("speed").onchange = ({ target }) => {
 element("contacts").onchange = ({ target }) => { contacts.on = crowd.faded = target.checked; };
 element("joints").onchange = ({ target }) => { joints.on = target.checked; };
 element("fields").onchange = ({ target }) => { fields.on = target.checked; };
+element("layers").querySelector("[name=shapes]").onchange = ({ target }) => crowd.bare(target.checked, link.mirror);
 // These switches stand among the layers, too.
 for (const name of ["contacts", "joints", "fields"]) {
   const line = element("layers").querySelector(`[name=${name}]`);

@@ -52,6 +52,7 @@ class Player {
     this.playing = true;
     this.speed = 1;
     this.#rewind();
+    this.visuals = new Map(this.film.visuals ?? []); // films of older pages have none
     this.#take();
     this.pulse = new Pulse((now) => this.#picture(now));
   }
@@ -72,6 +73,7 @@ class Player {
     for (const part of parts) mirror.take(decode(part));
     crowd.follow(mirror, this.#next === 1 || mirror.changed.length === mirror.count);
     crowd.colour(new Map(this.film.colours));
+    crowd.dress(this.visuals, mirror);
     this.playback.push(mirror, performance.now());
   }
 

@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { command } from "../../js/src/commands.js";
+import * as shapes from "../../js/src/shapes.js";
 import { daemon } from "../../js/test/daemon.js";
 import { islandsOf } from "../src/islands.js";
 import { TOKEN, launch, writeTokens } from "./browser.js";
@@ -133,5 +135,29 @@ test("contacts, joints and fields are among the layers: one switch in two places
   const unexplained = await page.$$eval("#layers li", (lines) => lines.filter((line) => line.querySelector("i") === null ||
     getComputedStyle(line.querySelector("i")).width === "0px" || line.lastChild.textContent.trim().length < 8).length);
   assert.equal(unexplained, 0);
+  assert.deepEqual(wrong, []);
+});
+
+test("bodies are drawn by their visuals, and by what collides while that layer is on", async () => {
+  const drawn = () => page.evaluate(() => {
+    const { mirror } = cairn.link, slot = mirror.slots.get(2), { box } = cairn.crowd.drawnBox(mirror, cairn.moment(), 2);
+    return { kinds: cairn.crowd.kindsOf(2), height: box.max.y - box.min.y, place: mirror.position[slot * 3 + 1] };
+  });
+  const until = (kinds) => page.waitForFunction((wanted) => String(cairn.crowd.kindsOf(2)) === wanted && cairn.crowd.complete, String(kinds));
+  const before = await drawn();
+  const shape = await page.evaluate((bytes) => cairn.link.world.shape(Uint8Array.from(bytes)), Array.from(shapes.cone(4, 0.3)));
+  const apply = (made) => page.evaluate((set) => cairn.link.world.apply(set), made);
+  await apply(command("add_visual", { body: 2, shape, colour: 0x336699, given: 1 }));
+  await until(["cone"]);
+  const shown = await drawn();
+  assert.ok(shown.height > 3, `a cone of 4 m is drawn ${shown.height} m high`);
+  assert.equal(shown.place, before.place);
+  await page.check("[name=shapes]");
+  await until(before.kinds);
+  assert.equal((await drawn()).height, before.height);
+  await page.uncheck("[name=shapes]");
+  await until(["cone"]);
+  await apply(command("clear_visuals", { body: 2 }));
+  await until(before.kinds);
   assert.deepEqual(wrong, []);
 });

@@ -167,6 +167,9 @@ static enum status read_colour(struct mjcf *self, const struct xml_node *node, u
 	return STATUS_OK;
 }
 
+/* MuJoCo's own viewer shows groups below this one. */
+#define HIDDEN_GROUP 3
+
 /* Whole numbers of 32 bits. */
 static uint32_t bits_of(double value)
 {
@@ -182,6 +185,7 @@ static void read_contact(const struct mjcf *self, const struct xml_node *node, u
 	geom->type = bits_of(mjcf_real(self, node, class_, "contype"));
 	geom->affinity = bits_of(mjcf_real(self, node, class_, "conaffinity"));
 	geom->collides = geom->type != 0 || geom->affinity != 0;
+	geom->shown = mjcf_real(self, node, class_, "group") < HIDDEN_GROUP;
 	geom->friction[0] = condim >= 3 ? friction[0] : 0;
 	geom->friction[1] = condim >= 4 ? friction[1] : 0;
 	geom->friction[2] = condim >= 6 ? friction[2] : 0;

@@ -36,6 +36,7 @@ struct robot_geom {
 	pose at;   /* in the link's axes; a capsule and a cylinder are along z */
 	char file[ROBOT_PATH_MAX];
 	bool collides;
+	bool shown; /* pictures show it; if its body has one that is shown and does not collide */
 	uint32_t type, affinity; /* bits */
 	double friction[3];	 /* sliding; spinning and rolling, m */
 	int32_t colour;		 /* 0xRRGGBB, or −1 */

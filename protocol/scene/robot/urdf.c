@@ -6,6 +6,8 @@
  */
 #include "protocol/scene/robot/model.h"
 
+#include "protocol/scene/mesh.h"
+
 #include <string.h>
 
 struct urdf_link {
@@ -124,11 +126,10 @@ static enum status read_collision(const struct urdf *self, const struct xml_node
 	return read_shape(self, geometry->first, geom);
 }
 
-/* The colour of the first visual: its own, or that of the robot's material of its name. */
-static int32_t read_colour(const struct urdf *self, const struct xml_node *link)
+/* The colour of a visual (NULL: none): its own, or that of the robot's material of its name. */
+static int32_t read_colour(const struct urdf *self, const struct xml_node *visual)
 {
 	double rgba[GRAMMAR_REALS_MAX];
-	const struct xml_node *visual = xml_child(link, "visual");
 	const struct xml_node *material = visual != NULL ? xml_child(visual, "material") : NULL;
 	if (material == NULL)
 		return -1;
@@ -143,6 +144,46 @@ static int32_t read_colour(const struct urdf *self, const struct xml_node *link)
 	return robot_colour(rgba);
 }
 
+/* A shape that is looked at only. A mesh whose file is not there is left out and told: robots
+ * are often handed on without their pictures. */
+static enum status read_visual(const struct urdf *self, const struct xml_node *node, uint32_t link)
+{
+	static const int missing = 0;
+	struct robot *robot = self->robot;
+	const struct xml_node *geometry = xml_child(node, "geometry");
+	if (geometry == NULL || geometry->first == NULL || geometry->first->next != NULL)
+		return node_fail(node, STATUS_MISSING, "geometry",
+				 "<visual> needs a <geometry> with one shape");
+	struct robot_geom geom = { .node = geometry->first,
+				   .link = link,
+				   .at = read_origin(node),
+				   .shown = true,
+				   .friction = { -1, 0, 0 },
+				   .colour = read_colour(self, node) };
+	const char *file = grammar_is(geometry->first, ELEMENT_urdf_mesh)
+				   ? grammar_text(geometry->first, "filename")
+				   : NULL;
+	if (file != NULL && strstr(file, "://") != NULL && strncmp(file, "package://", 10) != 0) {
+		node_note(robot, geometry->first, &missing,
+			  "the visual mesh '%.60s' is no file beside the robot's; it is left out",
+			  file);
+		return STATUS_OK;
+	}
+	enum status status = read_shape(self, geometry->first, &geom);
+	if (status != STATUS_OK)
+		return status;
+	if (file != NULL && (robot->base == NULL || !mesh_exists(robot->base, geom.file))) {
+		node_note(robot, geometry->first, &missing,
+			  "the visual mesh '%.60s' is not there; it is left out", geom.file);
+		return STATUS_OK;
+	}
+	if (ARRAY_RESERVE(&robot->geoms, (uint64_t)robot->geoms.count + 1) != STATUS_OK)
+		return source_no_memory(node->source);
+	robot->geoms.items[robot->geoms.count++] = geom;
+	robot->links.items[link].geom_count++;
+	return STATUS_OK;
+}
+
 static enum status read_link(const struct urdf *self, const struct xml_node *node, uint32_t index)
 {
 	static const int unseen = 0;
@@ -150,16 +191,17 @@ static enum status read_link(const struct urdf *self, const struct xml_node *nod
 	struct robot_link *link = &robot->links.items[index];
 	enum status status = read_inertial(node, link);
 	link->given = true;
-	link->colour = read_colour(self, node);
+	link->colour = read_colour(self, xml_child(node, "visual"));
 	link->geom_first = robot->geoms.count;
 	for (const struct xml_node *at = xml_child(node, "collision");
 	     at != NULL && status == STATUS_OK; at = xml_sibling(at))
 		status = read_collision(self, at, index);
 	if (status == STATUS_OK && link->geom_count == 0 && xml_child(node, "visual") != NULL)
-		node_note(
-			robot, node, &unseen,
-			"'%.32s' has a visual and no collision: it touches nothing and has no shape",
-			link->name);
+		node_note(robot, node, &unseen,
+			  "'%.32s' has a visual and no collision: it touches nothing", link->name);
+	for (const struct xml_node *at = xml_child(node, "visual");
+	     at != NULL && status == STATUS_OK; at = xml_sibling(at))
+		status = read_visual(self, at, index);
 	return status;
 }
 

@@ -85,6 +85,8 @@ static void check_units(const struct robot *self, const struct robot_link *link,
 	static const int too_large = 0, too_small = 0;
 	double reach = 0;
 	for (uint32_t i = 0; i < count; i++) {
+		if (geoms[i].shown && !geoms[i].collides)
+			continue;
 		if (geoms[i].shape == SHAPE_MESH)
 			return;
 		reach = MAX_OF(reach, reach_of(&geoms[i], link->centre));

@@ -180,7 +180,8 @@ static quat shape_turn(const struct robot_geom *geom, quat rotation)
 	return along ? quat_mul(rotation, quat_make(half, half, 0, 0)) : rotation;
 }
 
-static void put_shape(struct pen *pen, const struct robot_geom *geom)
+/* `surface`: a mesh as its triangles, not as their hull. */
+static void put_shape(struct pen *pen, const struct robot_geom *geom, bool surface)
 {
 	vec3 s = geom->size;
 	switch (geom->shape) {
@@ -207,7 +208,7 @@ static void put_shape(struct pen *pen, const struct robot_geom *geom)
 	case SHAPE_MESH:
 		break;
 	}
-	pen_put(pen, "{ kind: hull, file: ");
+	pen_put(pen, "{ kind: %s, file: ", surface ? "mesh" : "hull");
 	pen_quote(pen, geom->file);
 	pen_vector(pen, "scale", s);
 	pen_put(pen, " }");
@@ -229,10 +230,12 @@ static void put_surface(struct pen *pen, struct filters *filters, const struct r
 
 /* ---- bodies -------------------------------------------------------------------------------- */
 
-/* The geoms of a body: its own, then those of its parts. */
+/* The geoms of a body: its own, then those of its parts; those that collide, or those that are
+ * shown. */
 struct geom_walk {
 	const struct robot *robot;
 	uint32_t link, next;
+	bool shown;
 };
 static const struct robot_geom *next_geom(struct geom_walk *self)
 {
@@ -241,7 +244,7 @@ static const struct robot_geom *next_geom(struct geom_walk *self)
 		while (self->next < link->geom_count) {
 			const struct robot_geom *geom =
 				&self->robot->geoms.items[link->geom_first + self->next++];
-			if (geom->collides)
+			if (self->shown ? geom->shown : geom->collides)
 				return geom;
 		}
 		self->link = link->part_next;
@@ -252,7 +255,7 @@ static const struct robot_geom *next_geom(struct geom_walk *self)
 
 bool link_collides(const struct robot *robot, uint32_t link)
 {
-	struct geom_walk walk = { robot, link, 0 };
+	struct geom_walk walk = { robot, link, 0, false };
 	return next_geom(&walk) != NULL;
 }
 
@@ -262,25 +265,55 @@ static bool differ(const struct robot_geom *a, const struct robot_geom *b)
 	       memcmp(a->friction, b->friction, sizeof a->friction) != 0;
 }
 
+/* A geom on the body of link `index`, without the closing brace. */
+static void put_placed(struct pen *pen, const struct robot_geom *geom, uint32_t index, bool surface)
+{
+	const struct robot *robot = pen->robot;
+	pose in = pose_mul(pose_inverse(robot->links.items[index].at),
+			   robot->links.items[geom->link].at);
+	pose at = geom->link == index ? geom->at : pose_mul(in, geom->at);
+	pen->line = geom->node->main_line;
+	pen_put(pen, "\n        { shape: ");
+	put_shape(pen, geom, surface);
+	pen_vector(pen, "at", at.position);
+	pen_turn(pen, "rotation", shape_turn(geom, at.rotation));
+}
+
+/* What is shown of a body, if that is not what collides. */
+static void put_visuals(struct pen *pen, uint32_t index)
+{
+	struct geom_walk walk = { pen->robot, index, 0, true };
+	bool other = false, first = true;
+	uint32_t count = 0;
+	for (const struct robot_geom *geom; (geom = next_geom(&walk)) != NULL; count++)
+		other |= !geom->collides;
+	if (!other || count > VISUALS_MAX)
+		return;
+	walk = (struct geom_walk){ pen->robot, index, 0, true };
+	pen_put(pen, ",\n      visuals: [");
+	for (const struct robot_geom *geom; (geom = next_geom(&walk)) != NULL; first = false) {
+		pen_put(pen, "%s", first ? "" : ",");
+		put_placed(pen, geom, index, true);
+		if (geom->colour >= 0)
+			pen_put(pen, ", colour: 0x%06X", (unsigned)geom->colour);
+		pen_put(pen, " }");
+	}
+	pen_put(pen, "]");
+}
+
 static void put_shapes(struct pen *pen, struct filters *filters, uint32_t index)
 {
 	static const int mixed = 0;
 	const struct robot *robot = pen->robot;
-	struct geom_walk walk = { robot, index, 0 };
+	struct geom_walk walk = { robot, index, 0, false };
 	const struct robot_geom *first = next_geom(&walk);
 	if (first == NULL)
 		return;
 	put_surface(pen, filters, first);
 	pen_put(pen, ",\n      shapes: [");
 	for (const struct robot_geom *geom = first; geom != NULL; geom = next_geom(&walk)) {
-		pose in = pose_mul(pose_inverse(robot->links.items[index].at),
-				   robot->links.items[geom->link].at);
-		pose at = geom->link == index ? geom->at : pose_mul(in, geom->at);
-		pen->line = geom->node->main_line;
-		pen_put(pen, "%s\n        { shape: ", geom == first ? "" : ",");
-		put_shape(pen, geom);
-		pen_vector(pen, "at", at.position);
-		pen_turn(pen, "rotation", shape_turn(geom, at.rotation));
+		pen_put(pen, "%s", geom == first ? "" : ",");
+		put_placed(pen, geom, index, false);
 		pen_put(pen, " }");
 		if (differ(first, geom))
 			node_note(
@@ -355,6 +388,7 @@ static void write_link(struct pen *pen, struct filters *filters, uint32_t index)
 		pen_put(pen, ", colour: 0x%06X", (unsigned)link->colour);
 	put_group(pen, link);
 	put_shapes(pen, filters, index);
+	put_visuals(pen, index);
 	pen->line = link->node->main_line;
 	pen_put(pen, " }\n");
 }
@@ -371,7 +405,7 @@ static void write_ground(struct pen *pen, struct filters *filters, const struct 
 		pen_put(pen, ", colour: 0x%06X", (unsigned)geom->colour);
 	put_surface(pen, filters, geom);
 	pen_put(pen, ", shape: ");
-	put_shape(pen, geom);
+	put_shape(pen, geom, false);
 	pen_put(pen, " }\n");
 }
 

@@ -47,6 +47,7 @@ enum status dynamics_init(struct dynamics *self, struct tables *tables, const st
 	bitset_init(&self->mover_used);
 	bitset_init(&self->piece_used);
 	bitset_init(&self->system_used);
+	bitset_init(&self->visual_used);
 	bitset_init(&self->joint_notes.moved);
 	bitset_init(&self->joint_notes.changed);
 	enum status status = arena_init(&self->scratch, 0);
@@ -77,6 +78,7 @@ void dynamics_release(struct dynamics *self)
 	bitset_release(&self->mover_used);
 	bitset_release(&self->piece_used);
 	bitset_release(&self->system_used);
+	bitset_release(&self->visual_used);
 	joints_release(self);
 	ARRAY_RELEASE(&self->bodies);
 	ARRAY_RELEASE(&self->edges);
@@ -242,6 +244,15 @@ void dynamics_event(struct dynamics *self, struct event event)
 	ASSERT(self->events.count <= self->events.capacity);
 }
 
+enum status dynamics_visual_reserve(struct dynamics *self, uint32_t rows)
+{
+	enum status status =
+		tables_reserve(self->tables, TABLE_VISUAL, self->tables->visual.count + rows);
+	return status == STATUS_OK
+		       ? bitset_reserve(&self->visual_used, self->tables->visual.capacity)
+		       : status;
+}
+
 /* ---- rebuilding ---------------------------------------------------------------------------- */
 
 enum status dynamics_rebuild(struct dynamics *self)
@@ -265,6 +276,8 @@ enum status dynamics_rebuild(struct dynamics *self)
 		status = dynamics_piece_reserve(self, 0);
 	if (status == STATUS_OK)
 		status = dynamics_system_reserve(self, 0, 0);
+	if (status == STATUS_OK)
+		status = dynamics_visual_reserve(self, 0);
 	if (status != STATUS_OK)
 		return status;
 	table_reset(&self->body_index);
@@ -284,6 +297,7 @@ enum status dynamics_rebuild(struct dynamics *self)
 	self->disturbed = true;
 	bitset_reset(&self->piece_used);
 	bitset_reset(&self->system_used);
+	bitset_reset(&self->visual_used);
 	broad_phase_reset(self->broad_phase);
 	/* Fat boxes are columns and are not made anew, because pairs are a function of them. */
 	tables_find_rows(tables, TABLE_PLACEMENT, &self->placement_used, NULL);
@@ -291,6 +305,7 @@ enum status dynamics_rebuild(struct dynamics *self)
 	tables_find_rows(tables, TABLE_MOVER, &self->mover_used, NULL);
 	tables_find_rows(tables, TABLE_PIECE, &self->piece_used, NULL);
 	tables_find_rows(tables, TABLE_SYSTEM, &self->system_used, NULL);
+	tables_find_rows(tables, TABLE_VISUAL, &self->visual_used, NULL);
 	tables_find_rows(tables, TABLE_BODY, &self->body_used, &self->body_index);
 	for (uint32_t body = bitset_next(&self->body_used, 0); body != BITSET_NONE;
 	     body = bitset_next(&self->body_used, body + 1)) {

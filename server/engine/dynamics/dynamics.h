@@ -1,8 +1,8 @@
 /* dynamics.h: the data a method works on: the world's tables, everything derived from them, and the
  * services of a step (broad phase, narrow phase, forces, islands, sleep).
  *
- * State is in the tables. All else here is a cache, a pure function of the tables, which dynamics_rebuild
- * makes anew (a test does so at random ticks and expects equal hashes):
+ * State is in the tables. All else here is a cache, a pure function of the tables, which
+ * dynamics_rebuild makes anew (a test does so at random ticks and expects equal hashes):
  *   index       body id → row                           look-up only
  *   awake       rows of bodies that may move now (dynamic and awake, or animated and not at rest)
  *   live        rows of contacts with at least one awake body: the ones a step visits
@@ -16,12 +16,13 @@
  *   that were `wanted` (pairs.c) as it began: of different solid bodies, one of them dynamic, not
  *   filtered out, with overlapping fat boxes. New pairs take the lowest free rows in the order of
  *   (placement a, placement b, child a, child b), so rows are a function of the tables alone.
- * Invariant 2: a sleeping body is in none of the sets that a step visits, and neither is a contact of
+ * Invariant 2: a sleeping body is in none of the sets that a step visits, and neither is a contact
+ * of
  *   sleeping and static bodies only.
  *
- * step.h describes how a step is made. Everything here that a step reads stays unchanged until the step's
- * commit.
- */
+ * step.h describes how a step is made. Everything here that a step reads stays unchanged until the
+ * step's commit.
+ * */
 #ifndef CAIRN_ENGINE_DYNAMICS_DYNAMICS_H
 #define CAIRN_ENGINE_DYNAMICS_DYNAMICS_H
 
@@ -77,8 +78,8 @@ struct event_list {
 
 #define DYNAMICS_NONE UINT32_MAX
 
-/* One end of a contact in the list of its body: edge 2r is the end of row r at A's body, 2r+1 at B's. The
- * order of a list depends on history, so it must reach no result. */
+/* One end of a contact in the list of its body: edge 2r is the end of row r at A's body, 2r+1 at
+ * B's. The order of a list depends on history, so it must reach no result. */
 struct contact_edge {
 	uint32_t next, previous; /* edges, DYNAMICS_NONE at the ends */
 };
@@ -132,7 +133,7 @@ struct dynamics {
 		belts; /* rows of bodies whose surface, or that of a piece, moves against them */
 	struct bitset sensing; /* rows of bodies with pieces that are sensors by themselves */
 	struct bitset body_used, placement_used, contact_used, joint_used, field_used, mover_used,
-		piece_used, system_used;
+		piece_used, system_used, visual_used;
 	bool disturbed; /* a body that is not dynamic was made, changed or removed since the last step; more
 			 * often set than needed, it changes nothing (world/movers.h) */
 	struct table joint_index; /* joint id → row */
@@ -180,8 +181,8 @@ struct dynamics {
 	struct arena scratch; /* empty between steps */
 	struct arena worker_arenas
 		[PARALLEL_WORKERS_MAX]; /* of workers that solve islands; empty between steps */
-	/* Of a tick with particles (particles.h): each body row before the step, and by particle row
-	 * whether its path was ended early. */
+	/* Of a tick with particles (particles.h): each body row before the step, and by particle
+	 * row whether its path was ended early. */
 	struct {
 		struct body_start_state *items;
 		uint32_t count, capacity;
@@ -222,25 +223,26 @@ void dynamics_contacts_reset(struct dynamics *self);
 /* Calls of the world when commands change tables. After dynamics_body_reserve for what a batch
  * makes, none of the others fails or allocates. */
 
-/* Room for `bodies` and `placements` beyond those in use: rows, indexes, sets, proxies, and events for
- * every body and contact there is (a batch may wake or part them all). NO_MEMORY: nothing changed.
- * The caller checks limits. */
+/* Room for `bodies` and `placements` beyond those in use: rows, indexes, sets, proxies, and
+ * events for every body and contact there is (a batch may wake or part them all). NO_MEMORY:
+ * nothing changed. The caller checks limits. */
 MUST_CHECK enum status dynamics_body_reserve(struct dynamics *self, uint32_t bodies,
 					     uint32_t placements);
 /* The lowest free row, marked used, all columns zero (count grows when the row is the last). */
 uint32_t dynamics_body_take(struct dynamics *self);
 uint32_t dynamics_placement_take(struct dynamics *self);
-/* After the world filled the body's columns and its placements (body, shape, next, position, rotation):
- * index, boxes, `active`, sleep_next = own row, proxies, awake. */
+/* After the world filled the body's columns and its placements (body, shape, next, position,
+ * rotation): index, boxes, `active`, sleep_next = own row, proxies, awake. */
 void dynamics_body_added(struct dynamics *self, uint32_t body);
-/* Position or rotation was set: makes boxes and contacts anew; wakes it and the bodies it touched. */
+/* Position or rotation was set: makes boxes and contacts anew; wakes it and the bodies it
+ * touched. */
 void dynamics_body_moved(struct dynamics *self, uint32_t body);
-/* Status, filter or material was set: wakes it and the bodies it touched, then updates its membership in
- * awake, broad phase and contacts. A body that leaves `dynamic` must wake its set first:
- * called with the new columns in place, its sleep ring still as it was. */
+/* Status, filter or material was set: wakes it and the bodies it touched, then updates its
+ * membership in awake, broad phase and contacts. A body that leaves `dynamic` must wake its set
+ * first: called with the new columns in place, its sleep ring still as it was. */
 void dynamics_body_changed(struct dynamics *self, uint32_t body);
-/* An animated body gets a velocity (m/s) for the coming tick and turns no more: its boxes are made to
- * hold that motion, and the bodies that it touches wake. Its contacts stay. */
+/* An animated body gets a velocity (m/s) for the coming tick and turns no more: its boxes are
+ * made to hold that motion, and the bodies that it touches wake. Its contacts stay. */
 void dynamics_body_steered(struct dynamics *self, uint32_t body, vec3 velocity);
 /* Of the body or a piece: surface_velocity or one_way was set, which wakes it and the bodies it
  * touched. If the `direction` (one_way) has changed, the next touch decides anew. */
@@ -248,6 +250,9 @@ void dynamics_surface_changed(struct dynamics *self, uint32_t body, bool directi
 /* Wakes the bodies it touched, drops its contacts (with end events) and joints, clears and frees
  * its rows. The caller has dropped its drives and its shapes' uses before. */
 void dynamics_body_removed(struct dynamics *self, uint32_t body);
+
+/* Memory for more rows of visuals. NO_MEMORY. */
+MUST_CHECK enum status dynamics_visual_reserve(struct dynamics *self, uint32_t rows);
 
 /* Makes every cache anew from the tables. NO_MEMORY. */
 MUST_CHECK enum status dynamics_rebuild(struct dynamics *self);
@@ -259,8 +264,8 @@ void dynamics_release(struct dynamics *self);
 /* Row of a body id, or UINT32_MAX. */
 uint32_t dynamics_find_body(const struct dynamics *self, body_id id);
 
-/* m/s and rad/s: the bounds of a body row's velocities at the start and the end of each tick: SPEED_MAX and
- * ANGULAR_SPEED_MAX, or a dynamic body's own. */
+/* m/s and rad/s: the bounds of a body row's velocities at the start and the end of each tick:
+ * SPEED_MAX and ANGULAR_SPEED_MAX, or a dynamic body's own. */
 static inline double dynamics_speed_max(const struct tables *tables, uint32_t body)
 {
 	/* The flag saves reading the columns of all bodies in every tick. */
@@ -283,8 +288,8 @@ uint8_t dynamics_all_flags(const struct tables *tables);
 vec3 dynamics_centre(const struct tables *tables, uint32_t body);
 /* Bytes of heap held by the caches. */
 uint64_t dynamics_memory(const struct dynamics *self);
-/* Between steps: frees memory that only a step uses. The next step allocates it again; results do not
- * change. */
+/* Between steps: frees memory that only a step uses. The next step allocates it again; results
+ * do not change. */
 void dynamics_trim(struct dynamics *self);
 
 /* Notes an event. There is room after dynamics_body_reserve and step_commit; otherwise the list

@@ -56,7 +56,8 @@ static void set_result_status(struct batch_result *result, enum status status)
 	result->why.status = status;
 }
 
-/* ---- batches that are due --------------------------------------------------------------------- */
+/* ---- batches that are due
+ * --------------------------------------------------------------------- */
 
 static enum status gather_stored(struct boundary_apply *self)
 {
@@ -145,7 +146,8 @@ static enum status gather_due(struct boundary_apply *self)
 	return status;
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory
+ * ----------------------------------------------------------------------------------- */
 
 static uint32_t rows_to_reserve(uint64_t needed, uint32_t limit, uint32_t used)
 {
@@ -188,6 +190,8 @@ static enum status reserve_rows(struct boundary_apply *self)
 		status = dynamics_mover_reserve(&world->dynamics, movers);
 	if (status == STATUS_OK && size->pieces > 0)
 		status = dynamics_piece_reserve(&world->dynamics, (uint32_t)size->pieces);
+	if (status == STATUS_OK && size->visuals > 0)
+		status = dynamics_visual_reserve(&world->dynamics, (uint32_t)size->visuals);
 	uint32_t systems =
 		rows_to_reserve(size->systems, SYSTEMS_MAX, world->dynamics.system_used.count);
 	uint32_t particles =
@@ -229,7 +233,8 @@ static enum status reserve_memory(struct boundary_apply *self)
 	return status;
 }
 
-/* ---- applying --------------------------------------------------------------------------------- */
+/* ---- applying
+ * --------------------------------------------------------------------------------- */
 
 /* Appends the ids that the batch yielded to `list`, which outlives the plan; room is reserved. */
 static void store_values(struct boundary_apply *self, struct batch_result *result,

@@ -20,6 +20,7 @@
 #include "server/engine/world/plan.h"
 #include "server/engine/world/removal.h"
 #include "server/engine/world/surface.h"
+#include "server/engine/world/visuals.h"
 #include "server/engine/world/walls.h"
 
 #include <string.h>
@@ -32,7 +33,8 @@ static uint32_t body_row(const struct apply_context *context, int64_t id)
 	return row;
 }
 
-/* ---- shapes ----------------------------------------------------------------------------------- */
+/* ---- shapes
+ * ----------------------------------------------------------------------------------- */
 
 static void apply_shape_use(const struct apply_context *context, const struct command *command)
 {
@@ -52,7 +54,8 @@ static void apply_shape_drop(const struct apply_context *context, const struct c
 	shapes_remove(context->world, row);
 }
 
-/* ---- bodies ----------------------------------------------------------------------------------- */
+/* ---- bodies
+ * ----------------------------------------------------------------------------------- */
 
 static void place_shapes(struct world *world, uint32_t row, const struct attachment_list *list)
 {
@@ -305,7 +308,8 @@ static void apply_wake(const struct apply_context *context, const struct command
 	dynamics_wake(&context->world->dynamics, body_row(context, command->wake.body));
 }
 
-/* ---- the world -------------------------------------------------------------------------------- */
+/* ---- the world
+ * -------------------------------------------------------------------------------- */
 
 static void apply_gravity(const struct apply_context *context, const struct command *command)
 {
@@ -355,7 +359,8 @@ static void apply_bounds(const struct apply_context *context, const struct comma
 	dynamics_wake_all(&world->dynamics);
 }
 
-/* ---- a batch ---------------------------------------------------------------------------------- */
+/* ---- a batch
+ * ---------------------------------------------------------------------------------- */
 
 typedef void apply_function(const struct apply_context *context, const struct command *command);
 

@@ -1,7 +1,7 @@
 /* commands_check.c: checks a whole batch before any of it is applied.
  *
- * The check changes no table. The plan records the effects of earlier commands of the batch; a command
- * is checked against tables and plan together. Rules for all commands:
+ * The check changes no table. The plan records the effects of earlier commands of the batch; a
+ * command is checked against tables and plan together. Rules for all commands:
  *
  *   ids        −k refers to the id that the k-th command of the batch yields, which must be an earlier
  *              command. Ids are allocated in order, so the check knows them before anything is made.
@@ -17,7 +17,7 @@
  *              batch. So one batch cannot remove a body that the new method does not support and
  *              then switch to that method; this is stricter than necessary, but an unsupported state
  *              is never accepted.
- */
+ * */
 #include "server/base/sort.h"
 #include "server/engine/world/command_bytes.h"
 #include "server/engine/world/controls.h"
@@ -31,11 +31,13 @@
 #include "server/engine/world/pieces.h"
 #include "server/engine/world/plan_find.h"
 #include "server/engine/world/surface.h"
+#include "server/engine/world/visuals.h"
 #include "server/engine/world/walls.h"
 
 #include <string.h>
 
-/* ---- rules of many commands ------------------------------------------------------------------- */
+/* ---- rules of many commands
+ * ------------------------------------------------------------------- */
 
 enum status check_world_command(struct check *check)
 {
@@ -99,7 +101,8 @@ static enum status check_status(struct check *check, uint8_t status, const char 
 			       check->index, check->why);
 }
 
-/* ---- shapes ----------------------------------------------------------------------------------- */
+/* ---- shapes
+ * ----------------------------------------------------------------------------------- */
 
 /* The shape with this name after the commands checked so far, or NULL. */
 static struct planned_shape *find_named_shape(struct check *check, const uint8_t *name)
@@ -179,7 +182,8 @@ static enum status check_shape_drop(struct check *check, struct command *command
 	return STATUS_OK;
 }
 
-/* ---- bodies ----------------------------------------------------------------------------------- */
+/* ---- bodies
+ * ----------------------------------------------------------------------------------- */
 
 static enum status check_spawn_shapes(struct check *check, struct command_SPAWN *spawn,
 				      struct planned_body *body)
@@ -567,7 +571,8 @@ static enum status check_wake(struct check *check, struct command *command)
 	return plan_find_body(check, &command->wake.body, &body);
 }
 
-/* ---- the world -------------------------------------------------------------------------------- */
+/* ---- the world
+ * -------------------------------------------------------------------------------- */
 
 static enum status check_gravity(struct check *check, struct command *command)
 {
@@ -658,7 +663,8 @@ static enum status check_bounds(struct check *check, struct command *command)
 	return status;
 }
 
-/* ---- a batch ---------------------------------------------------------------------------------- */
+/* ---- a batch
+ * ---------------------------------------------------------------------------------- */
 
 typedef enum status check_function(struct check *check, struct command *command);
 
@@ -717,6 +723,7 @@ static void start_plan(struct batch_plan *plan, const struct world *world,
 	plan->next_joint = world->tables.world.next_joint[0];
 	plan->joints_after = world->dynamics.joint_used.count;
 	plan->new_joints = plan->new_points = plan->new_fields = plan->new_pieces = 0;
+	plan->new_visuals = 0;
 	plan->new_movers = 0;
 	plan->next_field = world->tables.world.next_field[0];
 	plan->fields_after = world->dynamics.field_used.count;
@@ -755,10 +762,11 @@ static enum status check_memory(const struct batch_plan *plan, const struct worl
 	bytes += (uint64_t)plan->new_movers * table_row_charge(TABLE_MOVER);
 	bytes += (uint64_t)plan->new_systems * table_row_charge(TABLE_SYSTEM);
 	bytes += (uint64_t)plan->new_particles * table_row_charge(TABLE_PARTICLE);
+	bytes += (uint64_t)plan->new_visuals * table_row_charge(TABLE_VISUAL);
 	bool grows = plan->new_bodies + plan->new_placements + plan->new_shapes + plan->new_drives +
 			     plan->new_joints + plan->new_points + plan->new_fields +
 			     plan->new_pieces + plan->new_movers + plan->new_systems +
-			     plan->new_particles >
+			     plan->new_particles + plan->new_visuals >
 		     0;
 	if (!grows || bytes <= tables->world.memory_max[0])
 		return STATUS_OK;

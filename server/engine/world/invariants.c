@@ -17,8 +17,8 @@
 
 /* m, of an origin: the mass centre is within LENGTH_MAX, and the origin is near it. */
 #define PLACE_MAX (4 * LENGTH_MAX)
-/* CONTACT_FAR, m: distance of two bodies, with their sizes. MULTIPLIER_MAX, N s: far above the largest mass
- * times the largest speed, and representable in float. */
+/* CONTACT_FAR, m: distance of two bodies, with their sizes. MULTIPLIER_MAX, N s: far above the
+ * largest mass times the largest speed, and representable in float. */
 #define CONTACT_FAR (4 * PLACE_MAX)
 #define MULTIPLIER_MAX 1e30
 /* A rotation has length 1 to rounding; errors of many steps may accumulate. */
@@ -40,7 +40,8 @@ bool check_unit(quat q)
 	return check_within(quat_dot(q, q), 1 - UNIT_TOLERANCE, 1 + UNIT_TOLERANCE);
 }
 
-/* ---- the world and its parameters ------------------------------------------------------------- */
+/* ---- the world and its parameters
+ * ------------------------------------------------------------- */
 
 static enum status check_world(const struct tables *tables, struct reason *why)
 {
@@ -86,7 +87,39 @@ static enum status check_parameters(const struct tables *tables, struct reason *
 	return STATUS_OK;
 }
 
-/* ---- shapes ----------------------------------------------------------------------------------- */
+/* Each visual is once in the list of its body and shows a shape of the world. */
+static enum status check_visuals(const struct tables *tables, struct checking *work,
+				 struct reason *why)
+{
+	const struct visual_table *t = &tables->visual;
+	memset(work->counts, 0, t->count * sizeof *work->counts);
+	for (uint32_t row = 0; row < tables->body.count; row++) {
+		uint32_t listed = 0;
+		for (uint32_t at = tables->body.first_visual[row]; at != 0; at = t->next[at - 1]) {
+			EXPECT(at <= t->count, TABLE_BODY, row, "first_visual");
+			EXPECT(t->body[at - 1] == row + 1, TABLE_VISUAL, at - 1, "body");
+			EXPECT(work->counts[at - 1]++ == 0, TABLE_VISUAL, at - 1, "next");
+			EXPECT(++listed <= VISUALS_MAX, TABLE_BODY, row, "first_visual");
+		}
+	}
+	for (uint32_t row = 0; row < t->count; row++) {
+		if (t->body[row] == 0)
+			continue;
+		EXPECT(work->counts[row] == 1, TABLE_VISUAL, row, "body");
+		EXPECT(t->shape[row] < tables->shape.count && tables->shape.id[t->shape[row]] != 0,
+		       TABLE_VISUAL, row, "shape");
+		EXPECT(check_vector_within(t->position[row], LENGTH_MAX), TABLE_VISUAL, row,
+		       "position");
+		EXPECT(check_unit(t->rotation[row]), TABLE_VISUAL, row, "rotation");
+		EXPECT(t->colour[row] == 0 || (t->colour[row] >= COLOUR_GIVEN &&
+					       t->colour[row] < 2 * COLOUR_GIVEN),
+		       TABLE_VISUAL, row, "colour");
+	}
+	return STATUS_OK;
+}
+
+/* ---- shapes
+ * ----------------------------------------------------------------------------------- */
 
 /* Each shape id is below next_shape or is that of a wall; `uses` is the number of placements. */
 static enum status check_shapes(const struct tables *tables, struct checking *work,
@@ -118,7 +151,8 @@ static enum status check_shapes(const struct tables *tables, struct checking *wo
 	return STATUS_OK;
 }
 
-/* ---- bodies ----------------------------------------------------------------------------------- */
+/* ---- bodies
+ * ----------------------------------------------------------------------------------- */
 
 static enum status check_body_motion(const struct tables *tables, uint32_t row, struct reason *why)
 {
@@ -290,7 +324,8 @@ static enum status check_sleep(const struct tables *tables, struct checking *wor
 		       "sleep_set");
 		if (work->counts[row] > 0)
 			continue;
-		/* The first body of a ring: all bodies of the ring have one set, and no other ring has it. */
+		/* The first body of a ring: all bodies of the ring have one set, and no other
+		 * ring has it. */
 		EXPECT(table_insert(&work->ids, (uint64_t)2 << 32 | body->sleep_set[row], row) ==
 			       STATUS_OK,
 		       TABLE_BODY, row, "sleep_set");
@@ -323,7 +358,8 @@ static enum status check_bodies(const struct tables *tables, struct checking *wo
 	return status == STATUS_OK ? check_sleep(tables, work, why) : status;
 }
 
-/* ---- contacts, drives, pending ---------------------------------------------------------------- */
+/* ---- contacts, drives, pending
+ * ---------------------------------------------------------------- */
 
 static enum status check_contact(const struct tables *tables, uint32_t row, struct reason *why)
 {
@@ -436,7 +472,8 @@ static enum status check_pending(const struct tables *tables, struct checking *w
 	return STATUS_OK;
 }
 
-/* ---- all -------------------------------------------------------------------------------------- */
+/* ---- all
+ * -------------------------------------------------------------------------------------- */
 
 static enum status check_movers(const struct tables *tables, struct reason *why)
 {
@@ -504,6 +541,8 @@ static enum status check_all(const struct tables *tables, struct checking *work,
 		status = check_movers(tables, why);
 	if (status == STATUS_OK)
 		status = pieces_check(tables, work, why);
+	if (status == STATUS_OK)
+		status = check_visuals(tables, work, why);
 	if (status == STATUS_OK)
 		status = particles_check_tables(tables, why);
 	if (status == STATUS_OK)

@@ -53,6 +53,8 @@ libengine_a_SOURCES += \
 	server/engine/world/pending.c \
 	server/engine/world/pieces.h \
 	server/engine/world/pieces.c \
+	server/engine/world/visuals.h \
+	server/engine/world/visuals.c \
 	server/engine/world/pieces_invariants.c \
 	server/engine/world/plan.h \
 	server/engine/world/plan.c \
@@ -109,6 +111,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_snapshot \
 	tests/unit/server/engine/world/test_step \
 	tests/unit/server/engine/world/test_tables \
+	tests/unit/server/engine/world/test_visuals \
 	tests/unit/server/engine/world/test_waking
 
 # Events of sensors, contacts and hits against all pairs of bodies; 10^4 random worlds with `make soak-streams`.

@@ -33,6 +33,9 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 		case COMMAND_SET_PIECE:
 			pieces++;
 			break;
+		case COMMAND_ADD_VISUAL:
+			size->visuals++;
+			break;
 		case COMMAND_FIELD_CREATE:
 			size->fields++;
 			break;

@@ -25,6 +25,7 @@ struct planned_body {
 	struct body_mass mass;
 	double density;	  /* kg/m3 of its pieces without their own; 0: none has had one */
 	uint32_t weights; /* the first of plan->weights that is its + 1, 0 none */
+	uint32_t visuals;
 	/* Pose and velocity after the commands checked so far, without the effect of impulses. */
 	vec3 position, velocity, angular_velocity;
 	quat rotation;
@@ -94,8 +95,8 @@ struct batch_plan {
 	struct planned_field *fields;
 	struct planned_weight *weights; /* of all bodies */
 	struct planned_system *systems;
-	/* Followers by (with, id), if the batch removes bodies, and room to sort them. The followers that the
-	 * REMOVEs take along, in the order of commands; gone_end: by command. */
+	/* Followers by (with, id), if the batch removes bodies, and room to sort them. The
+	 * followers that the REMOVEs take along, in the order of commands; gone_end: by command. */
 	struct planned_follower *followers, *follower_scratch;
 	body_id *gone;
 	uint32_t *gone_end;
@@ -115,7 +116,7 @@ struct batch_plan {
 	uint64_t shape_bytes_after;
 	uint32_t new_bodies, new_placements, new_shapes, new_drives; /* upper bounds of new rows */
 	uint32_t new_joints, new_points, new_fields, new_pieces, new_movers, new_systems,
-		new_particles;
+		new_particles, new_visuals;
 	const struct method *method;
 };
 
@@ -126,7 +127,7 @@ struct plan_size {
 	uint32_t shapes_known;				  /* usable before; set by the caller */
 	uint32_t followers; /* that may be removed with others; set by the caller */
 	uint64_t bodies, placements, shapes, drives, removes, joints, points, fields, movers,
-		pieces, systems, particles; /* of all batches */
+		pieces, systems, particles, visuals; /* of all batches */
 	bool walls;
 };
 void plan_size_add(struct plan_size *size, const struct batch *batch);
@@ -147,8 +148,8 @@ struct apply_context {
  * are normalised. commands_check.c */
 MUST_CHECK enum status plan_check(struct batch_plan *plan, struct world *world,
 				  const struct batch *batch, struct reason *why);
-/* Refuses a batch that asks for what the world's method, or one that the batch chooses, would ignore
- * (method_asks_world, method_asks_command). commands_check.c */
+/* Refuses a batch that asks for what the world's method, or one that the batch chooses, would
+ * ignore (method_asks_world, method_asks_command). commands_check.c */
 MUST_CHECK enum status batch_asks(const struct world *world, const struct batch *batch,
 				  struct reason *why);
 /* Applies a plan that plan_check accepted. Rows are reserved; cannot fail. commands_apply.c */

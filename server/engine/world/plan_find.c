@@ -5,6 +5,8 @@
  */
 #include "server/engine/world/plan_find.h"
 
+#include "server/engine/world/visuals.h"
+
 #include "server/engine/dynamics/force_field.h"
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/particles.h"
@@ -63,6 +65,7 @@ struct planned_body *plan_body(struct check *check, body_id id)
 				       .locks = table->locks[row],
 				       .quarantined = table->quarantined[row] != 0,
 				       .mover = table->mover[row] != 0,
+				       .visuals = visuals_of(tables, row),
 				       .position = table->position[row],
 				       .rotation = table->rotation[row],
 				       .velocity = table->velocity[row],

@@ -2,6 +2,7 @@
 #include "server/engine/world/removal.h"
 
 #include "server/engine/world/drives.h"
+#include "server/engine/world/visuals.h"
 
 void removal_recount(struct world *world)
 {
@@ -22,11 +23,13 @@ void removal_body(struct world *world, uint32_t row)
 	}
 	world->follower_count -= tables->body.ends_with[row] != 0;
 	drives_drop_body(tables, row);
+	visuals_drop_body(world, row);
 	changes_remove(&world->changes, tables, row);
 	dynamics_body_removed(&world->dynamics, row);
 }
 
-/* The next row, from `row` on, of a body that ends with `session`, or with any session if it is 0. */
+/* The next row, from `row` on, of a body that ends with `session`, or with any session if it is
+ * 0. */
 static uint32_t next_ending(const struct world *world, uint32_t row, uint32_t session)
 {
 	const struct body_table *body = &world->tables.body;
@@ -46,8 +49,8 @@ bool world_session_leaves(const struct world *world, uint32_t session)
 	return world_drags(world, session) > 0 || next_ending(world, 0, session) != BITSET_NONE;
 }
 
-/* Removes the bodies whose ends_with is gone, in order of rows. One pass is enough, because a body that goes
- * with another has none that goes with it. */
+/* Removes the bodies whose ends_with is gone, in order of rows. One pass is enough, because a
+ * body that goes with another has none that goes with it. */
 static void remove_orphans(struct world *world)
 {
 	const struct body_table *body = &world->tables.body;

@@ -1,12 +1,14 @@
 /* shapes.c: the shapes that a world may use: rows of the shape table, and references to the shapes.
  *
- * A shape is found by id and by name, each with a hash index. Names are SHA-256 hashes, but the key of the
- * index is the first eight bytes of a name, and an attacker can construct two names that share these. So
- * a found row is compared with the whole name; if the names differ, all rows are searched.
- */
+ * A shape is found by id and by name, each with a hash index. Names are SHA-256 hashes, but the key
+ * of the index is the first eight bytes of a name, and an attacker can construct two names that
+ * share these. So a found row is compared with the whole name; if the names differ, all rows are
+ * searched.
+ * */
 #include "server/base/bytes.h"
 #include "server/base/heap.h"
 #include "server/engine/world/world.h"
+#include "server/engine/world/visuals.h"
 
 #include <string.h>
 
@@ -56,8 +58,8 @@ void shapes_release(struct world *world)
 	table_release(&world->shape_names);
 }
 
-/* Sets the shape of a row whose columns are filled, and enters the row in the index of names. Of two
- * names with the same key the first stays in the index. */
+/* Sets the shape of a row whose columns are filled, and enters the row in the index of names. Of
+ * two names with the same key the first stays in the index. */
 static void index_shape(struct world *world, uint32_t row, const struct shape *shape)
 {
 	const struct shape_table *table = &world->tables.shape;
@@ -93,6 +95,7 @@ void shapes_remove(struct world *world, uint32_t row)
 	struct shape_table *table = &world->tables.shape;
 	ASSERT(row < table->count && table->id[row] != 0);
 	ASSERT(table->uses[row] == 0);
+	visuals_drop_shape(world, row);
 	uint64_t key = name_key(table->name[row]);
 	uint32_t named = ROW_NONE;
 	if (table->id[row] < IDS_END)

@@ -134,10 +134,11 @@ void *tables_column(const struct tables *tables, enum table_index table, uint32_
 	return array;
 }
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values
+ * ----------------------------------------------------------------------------------- */
 
-/* Writes one value of a type in the form that it has in memory; returns its size in bytes. Vectors and
- * rotations are doubles. */
+/* Writes one value of a type in the form that it has in memory; returns its size in bytes.
+ * Vectors and rotations are doubles. */
 static size_t put_value(uint8_t type, double value, uint8_t at[sizeof(uint64_t)])
 {
 	ASSERT(type <= COLUMN_QUAT);
@@ -182,7 +183,8 @@ static bool is_absent(const struct column_info *info, const char *at, size_t byt
 	return memcmp(at, one, size) == 0 && memcmp(at, at + size, bytes - size) == 0;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- rows
+ * ------------------------------------------------------------------------------------- */
 
 void tables_init(struct tables *tables)
 {
@@ -214,8 +216,8 @@ size_t table_row_bytes(enum table_index table)
 	return bytes;
 }
 
-/* A column that grew stays grown when a later one fails: `capacity` is raised only after the last, and
- * rows past it are clear either way. */
+/* A column that grew stays grown when a later one fails: `capacity` is raised only after the
+ * last, and rows past it are clear either way. */
 enum status tables_reserve(struct tables *tables, enum table_index table, uint32_t rows)
 {
 	struct table_head *head = head_of(tables, table);
@@ -342,7 +344,8 @@ void tables_truncate(struct tables *tables, enum table_index table, uint32_t row
 	head->count = rows;
 }
 
-/* ---- the limit -------------------------------------------------------------------------------- */
+/* ---- the limit
+ * -------------------------------------------------------------------------------- */
 
 uint64_t tables_charge(const struct tables *tables)
 {
@@ -364,7 +367,8 @@ bool tables_fit(const struct tables *tables, enum table_index table, uint32_t ro
 	       tables->world.memory_max[0];
 }
 
-/* ---- hashes ----------------------------------------------------------------------------------- */
+/* ---- hashes
+ * ----------------------------------------------------------------------------------- */
 
 static uint64_t parameters_hash(uint32_t rows, const uint8_t *values)
 {
@@ -383,11 +387,21 @@ static uint64_t parameters_hash(uint32_t rows, const uint8_t *values)
 	return any ? hasher_digest(&hasher) : 0;
 }
 
+bool table_is_hashed(enum table_index table)
+{
+	bool hashed = false;
+	for (uint32_t column = 0; column < table_infos[table].column_count; column++)
+		hashed |= !(table_infos[table].columns[column].flags & COLUMN_UNHASHED);
+	return hashed;
+}
+
 uint64_t table_hash(enum table_index table, uint32_t rows, const void *const *data)
 {
 	struct hasher hasher;
-	if (rows == 0 || table == TABLE_PARAMETER)
+	if (table == TABLE_PARAMETER)
 		return parameters_hash(rows, data[0]);
+	if (rows == 0 || !table_is_hashed(table))
+		return 0;
 	hasher_init(&hasher, 0);
 	hasher_u32(&hasher, rows);
 	for (uint32_t column = 0; column < table_infos[table].column_count; column++) {

@@ -119,7 +119,8 @@ MUST_CHECK enum status tables_reserve(struct tables *tables, enum table_index ta
 uint32_t tables_count(const struct tables *tables, enum table_index table);
 /* A column's array, borrowed until the table grows; NULL while it has no capacity. */
 void *tables_column(const struct tables *tables, enum table_index table, uint32_t column);
-/* Appends a clear row (`absent` in every column) within the reserved capacity; returns its index. */
+/* Appends a clear row (`absent` in every column) within the reserved capacity; returns its
+ * index. */
 uint32_t tables_append(struct tables *tables, enum table_index table);
 void tables_clear_row(struct tables *tables, enum table_index table, uint32_t row);
 /* Sets every column of a row to `initial`. */
@@ -140,20 +141,22 @@ void tables_copy_row(struct tables *tables, enum table_index table, uint32_t to,
 uint32_t tables_key_column(enum table_index table);
 /* The KEY of a row; 0 if the row is free. */
 uint32_t tables_key(const struct tables *tables, enum table_index table, uint32_t row);
-/* Takes the lowest free row (reserved in the table and in `used`). The caller fills its columns, the
- * KEY first. */
+/* Takes the lowest free row (reserved in the table and in `used`). The caller fills its columns,
+ * the KEY first. */
 uint32_t tables_take_row(struct tables *tables, enum table_index table, struct bitset *used);
 /* Clears and frees the row, and removes its id from `index` (NULL for a table without ID). */
 void tables_free_row(struct tables *tables, enum table_index table, uint32_t row,
 		     struct bitset *used, struct table *index);
-/* Enters every taken row into `used` and, by its ID, into `index` (or NULL); both are empty and have room. */
+/* Enters every taken row into `used` and, by its ID, into `index` (or NULL); both are empty and
+ * have room. */
 void tables_find_rows(const struct tables *tables, enum table_index table, struct bitset *used,
 		      struct table *index);
-/* Checks that free rows are clear and that no ID is in two rows; `ids` (reset, with room) is scratch.
- * CORRUPT; `why` names the row and column. */
+/* Checks that free rows are clear and that no ID is in two rows; `ids` (reset, with room) is
+ * scratch. CORRUPT; `why` names the row and column. */
 MUST_CHECK enum status tables_check_rows(const struct tables *tables, enum table_index table,
 					 struct table *ids, struct reason *why);
-/* Checks that `used` and `index` equal what tables_find_rows would make. CORRUPT; `why` names the row. */
+/* Checks that `used` and `index` equal what tables_find_rows would make. CORRUPT; `why` names
+ * the row. */
 MUST_CHECK enum status tables_check_sets(const struct tables *tables, enum table_index table,
 					 const struct bitset *used, const struct table *index,
 					 struct reason *why);
@@ -163,20 +166,22 @@ uint32_t tables_body_of(const struct tables *tables, enum table_index table, uin
 /* Bytes of one row: the sum over all columns, and over those that memory_max counts. */
 size_t table_row_bytes(enum table_index table);
 size_t table_row_charge(enum table_index table);
-/* The number that memory_max limits, in bytes: count × charge of a row, summed over all tables. Rows
- * are counted and not capacity, because capacity depends on history. So the number is a function of
- * the state, equal in every build with the same number of the core. */
+/* The number that memory_max limits, in bytes: count × charge of a row, summed over all tables.
+ * Rows are counted and not capacity, because capacity depends on history. So the number is a
+ * function of the state, equal in every build with the same number of the core. */
 uint64_t tables_charge(const struct tables *tables);
 /* True if memory_max is not exceeded when `table` has `rows` rows. */
 bool tables_fit(const struct tables *tables, enum table_index table, uint32_t rows);
 
+/* Whether the table has a hashed column. */
+bool table_is_hashed(enum table_index table);
 /* XXH3-64 (seed 0) of a table: u32 rows, then, of each hashed column that does not hold `absent`
  * in every row, u32 number and the values, little-endian. Of the parameters: of each that is not
- * `absent`, u32 number and f64 value. 0 when the table is left out: it has no rows, or no such
- * parameter. */
+ * `absent`, u32 number and f64 value. 0 when the table is left out: it has no rows, no hashed
+ * column, or no such parameter. */
 uint64_t tables_hash(const struct tables *tables, enum table_index table);
-/* The same for columns outside a struct tables: data[i] (any alignment) holds column i; NULL if it is
- * absent. */
+/* The same for columns outside a struct tables: data[i] (any alignment) holds column i; NULL if
+ * it is absent. */
 uint64_t table_hash(enum table_index table, uint32_t rows, const void *const *data);
 /* XXH3-64 of (u32 number, u64 hash) of each table that is not left out, in order. hashes[] is by
  * table_index. */

@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- helpers ------------------------------------------------------------------------------------- */
+/* ---- helpers
+ * ------------------------------------------------------------------------------------- */
 
 static struct scene *parse(const char *text)
 {
@@ -113,7 +114,8 @@ static struct world *world_of(struct scene *scene, struct shape_library *book)
 	return world;
 }
 
-/* ---- shipped scenes ------------------------------------------------------------------------------ */
+/* ---- shipped scenes
+ * ------------------------------------------------------------------------------ */
 
 static const struct {
 	const char *name;
@@ -127,7 +129,7 @@ static const struct {
 	{ "fields", 114 },    { "controls", 8 },   { "harbour", 19 },  { "platforms", 15 },
 	{ "conveyor", 13 },   { "shapes", 32 },	   { "mover", 21 },    { "diamond", 26 },
 	{ "pieces", 9 },      { "locks", 17 },	   { "fountain", 12 }, { "castle", 475 },
-	{ "frameworks", 37 },
+	{ "frameworks", 37 }, { "visuals", 8 },
 };
 
 START_TEST(every_shipped_scene_makes_a_world_that_steps)
@@ -248,7 +250,8 @@ START_TEST(the_tower_collapses_only_because_of_the_ball)
 }
 END_TEST
 
-/* ---- the same everywhere ------------------------------------------------------------------------- */
+/* ---- the same everywhere
+ * ------------------------------------------------------------------------- */
 
 START_TEST(json_gives_the_same_scene_as_yaml)
 {
@@ -345,7 +348,8 @@ START_TEST(jitter_is_drawn_as_documented)
 }
 END_TEST
 
-/* ---- shapes -------------------------------------------------------------------------------------- */
+/* ---- shapes
+ * -------------------------------------------------------------------------------------- */
 
 START_TEST(canonical_bytes_cook_to_the_shape_of_the_file)
 {
@@ -468,7 +472,8 @@ START_TEST(an_empty_body_has_the_defaults_of_the_command)
 }
 END_TEST
 
-/* ---- bodies -------------------------------------------------------------------------------------- */
+/* ---- bodies
+ * -------------------------------------------------------------------------------------- */
 
 START_TEST(later_layers_override_earlier_ones)
 {
@@ -619,11 +624,13 @@ START_TEST(a_parameter_may_be_given_by_an_old_name)
 }
 END_TEST
 
-/* ---- generators ---------------------------------------------------------------------------------- */
+/* ---- generators
+ * ---------------------------------------------------------------------------------- */
 
 START_TEST(euler_angles_turn_about_fixed_axes_one_after_the_other)
 {
-	/* By quarter turns: about x, y becomes z; then about y, z becomes x; then about z, x becomes y. */
+	/* By quarter turns: about x, y becomes z; then about y, z becomes x; then about z, x
+	 * becomes y. */
 	struct scene *scene = parse("bodies:\n"
 				    "- {rotation: {euler: [90, 0, 0]}}\n"
 				    "- {rotation: {euler: [90, 90, 0]}}\n"
@@ -738,7 +745,8 @@ START_TEST(planar_jitter_stays_in_the_plane)
 }
 END_TEST
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files
+ * --------------------------------------------------------------------------------------- */
 
 static const char *folder(void)
 {
@@ -766,7 +774,8 @@ static void remove_file(const char *directory, const char *name)
 	ck_assert_int_eq(unlink(path), 0);
 }
 
-/* Two triangles with a common edge whose points are in the file twice, and a degenerate triangle. */
+/* Two triangles with a common edge whose points are in the file twice, and a degenerate
+ * triangle. */
 #define ROOF                                                                                       \
 	"v 0 0 0\nv 2 0 0\nv 0 1 1\nv 2 0 0\nv 2 1 1\nv 0 1 1\nv 1 0 0\n"                          \
 	"f 1 2 3\nf 4 5 6\nf 1 7 2\n"
@@ -834,7 +843,8 @@ START_TEST(a_large_cloud_is_reduced_to_the_limit_of_a_hull)
 }
 END_TEST
 
-/* ---- errors found by the world ------------------------------------------------------------------- */
+/* ---- errors found by the world
+ * ------------------------------------------------------------------- */
 
 static void refused_by_the_world(const char *text, enum status expected, const char *says)
 {
@@ -864,7 +874,8 @@ START_TEST(an_error_of_the_world_names_the_line)
 }
 END_TEST
 
-/* ---- documentation and memory -------------------------------------------------------------------- */
+/* ---- documentation and memory
+ * -------------------------------------------------------------------- */
 
 START_TEST(every_example_of_the_page_is_a_valid_scene)
 {
