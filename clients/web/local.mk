@@ -86,7 +86,7 @@ joint-pictures: viewer cairnd
 	cd npm/web && CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
 		./test/joint_pictures $(abs_top_builddir)/pictures
 
-# The pictures of force fields, the harbour, the castle and the visuals (docs/images), in BUILD/pictures.
+# The pictures of force fields, the harbour, the castle, visuals and frameworks (docs/images), in BUILD/pictures.
 .PHONY: field-pictures
 field-pictures: viewer cairnd
 	mkdir -p pictures
@@ -99,7 +99,9 @@ field-pictures: viewer cairnd
 		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
 		node test/screenshot.mjs $(abs_top_builddir)/pictures/castle.jpg castle 1 bare ticks=70 near=0.8 960x480 && \
 		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
-		node test/screenshot.mjs $(abs_top_builddir)/pictures/visuals.jpg visuals 1 bare ticks=120 near=0.8 960x480
+		node test/screenshot.mjs $(abs_top_builddir)/pictures/visuals.jpg visuals 1 bare ticks=120 near=0.8 960x480 && \
+		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
+		node test/screenshot.mjs $(abs_top_builddir)/pictures/frameworks.jpg frameworks 1 bare ticks=50 near=0.7 960x480
 
 # A picture of every shipped scene at its first view, and docs/PICTURES.md, which shows them, in BUILD/pictures/scenes.
 .PHONY: scene-pictures

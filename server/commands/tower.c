@@ -1,13 +1,13 @@
 /* See tower.h. */
 #include "server/commands/tower.h"
 
-#include <math.h>
+#include "server/base/heap.h"
+#include "server/base/suggestion.h"
+#include "server/engine/math/scalar.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "server/base/heap.h"
-#include "server/base/suggestion.h"
 
 /* The largest piece list needs rows of at most this many. */
 enum { COUNT_MAX = 10000 };
@@ -218,7 +218,8 @@ static double reach_of(const struct tower *self)
 {
 	double most = 10 * self->order.brick[0];
 	for (uint32_t i = 0; i < self->count; i++)
-		most = fmax(most, 4 * (fabs(self->pieces[i].x) + fabs(self->pieces[i].y)));
+		most = scalar_max(
+			most, 4 * (scalar_abs(self->pieces[i].x) + scalar_abs(self->pieces[i].y)));
 	return most;
 }
 

@@ -2,7 +2,7 @@
  * and R-13: l and h are the length and height of a brick. */
 #include "server/commands/tower.h"
 
-#include <math.h>
+#include "server/engine/math/trig.h"
 
 #define HALF_TURN 3.14159265358979323846
 #define DEGREES (180 / HALF_TURN)
@@ -11,6 +11,11 @@
 #define ARCH_THICKNESS 0.1075
 /* Of a card from upright. */
 #define LEAN (15 / DEGREES)
+
+static double tangent(double angle)
+{
+	return trig_sin(angle) / trig_cos(angle);
+}
 
 static double length_of(const struct tower *self)
 {
@@ -140,30 +145,31 @@ static void make_wall(struct tower *self)
 static void make_arch(struct tower *self)
 {
 	uint32_t n = self->order.count;
-	double half = HALF_TURN / (2 * n), radius = 0.5 * height_of(self) / tan(half);
+	double half = HALF_TURN / (2 * n), radius = 0.5 * height_of(self) / tangent(half);
 	double thick = self->order.factor * ARCH_THICKNESS * radius;
 	double inner = radius - 0.5 * thick, outer = radius + 0.5 * thick;
 	struct tower_shape stone = { .name = "stone", .point_count = 4 };
 	const double radii[4] = { inner, inner, outer, outer }, sides[4] = { -1, 1, 1, -1 };
 	for (uint32_t k = 0; k < 4; k++) {
-		stone.points[k][0] = sides[k] * radii[k] * sin(half);
-		stone.points[k][1] = radii[k] * cos(half) - radius;
+		stone.points[k][0] = sides[k] * radii[k] * trig_sin(half);
+		stone.points[k][1] = radii[k] * trig_cos(half) - radius;
 	}
 	uint32_t shape = tower_add_shape(self, &stone);
 	for (uint32_t i = 0; i < n; i++) {
 		double turn = (2 * i + 1.0 - n) * half; /* from the crown, to the left */
-		tower_add(self, shape, -radius * sin(turn), radius * cos(turn), turn * DEGREES);
+		tower_add(self, shape, -radius * trig_sin(turn), radius * trig_cos(turn),
+			  turn * DEGREES);
 	}
 }
 
 /* Bricks on end with l · factor between them. The first leans a tenth farther than it can. */
 static void make_dominoes(struct tower *self)
 {
-	double l = length_of(self), h = height_of(self), turn = 1.1 * atan2(h, l);
+	double l = length_of(self), h = height_of(self), turn = 1.1 * trig_atan2(h, l);
 	uint32_t shape = tower_add_rectangle(self, "domino", h, l);
 	/* The turn is about the lower right corner. */
-	tower_add(self, shape, 0.5 * h + 0.5 * (l * sin(turn) - h * cos(turn)),
-		  0.5 * (h * sin(turn) + l * cos(turn)), -turn * DEGREES);
+	tower_add(self, shape, 0.5 * h + 0.5 * (l * trig_sin(turn) - h * trig_cos(turn)),
+		  0.5 * (h * trig_sin(turn) + l * trig_cos(turn)), -turn * DEGREES);
 	for (uint32_t i = 1; i < self->order.count; i++)
 		tower_add(self, shape, i * (h + l * self->order.factor), 0.5 * l, 0);
 }
@@ -173,7 +179,7 @@ static void make_dominoes(struct tower *self)
 static uint32_t add_leaning(struct tower *self, const char *name, double side, double wide,
 			    double reach, double high)
 {
-	double slope = tan(LEAN);
+	double slope = tangent(LEAN);
 	const double x[5] = { 0, wide, reach, reach, high * slope };
 	const double y[5] = { 0, 0, (reach - wide) / slope, high, high };
 	struct tower_shape card = { .name = name, .point_count = 5 };
@@ -189,8 +195,8 @@ static uint32_t add_leaning(struct tower *self, const char *name, double side, d
  * stands on those. */
 static void make_cards(struct tower *self)
 {
-	double l = length_of(self), thick = height_of(self), high = l * cos(LEAN);
-	double wide = thick / cos(LEAN), reach = high * tan(LEAN) + 0.5 * wide, y = 0;
+	double l = length_of(self), thick = height_of(self), high = l * trig_cos(LEAN);
+	double wide = thick / trig_cos(LEAN), reach = high * tangent(LEAN) + 0.5 * wide, y = 0;
 	double apart = 2 * reach + self->order.gap;
 	uint32_t left = add_leaning(self, "left", 1, wide, reach, high);
 	uint32_t right = add_leaning(self, "right", -1, wide, reach, high);

@@ -516,3 +516,42 @@ def test_the_past_and_joints_in_frames(tmp_path):
     source.write_text(PAST)
     with daemon("--data", str(tmp_path / "d")) as stored:
         assert run_example(tmp_path, source, stored.address, str(SOURCE / "clients" / "scenes" / "door.yaml")) == "right\n"
+
+
+LOOKS = """
+#include <cairn.h>
+#include <stdio.h>
+#define CHECK(condition) do { if (!(condition)) { printf("line %d: %s\\n", __LINE__, error.text); return 1; } } while (0)
+int main(int argc, char **argv)
+{
+	cairn_client *client;
+	cairn_world *world;
+	cairn_error error = { 0 };
+	const cairn_visual *visuals;
+	uint32_t count = 1;
+	CHECK(argc == 3 && cairn_client_open(argv[1], NULL, &client, &error) == 0);
+	CHECK(cairn_client_load(client, "looks-c", argv[2], &world, &error) == 0);
+	for (uint32_t from = 0; count > 0; from = count > 0 ? visuals[count - 1].body + 1 : 0) {
+		CHECK(cairn_world_visuals(world, from, &visuals, &count, &error) == 0);
+		for (uint32_t i = 0; i < count; i++)
+			printf("%u %g %d %06X\\n", visuals[i].body, visuals[i].position.y, visuals[i].coloured, visuals[i].colour);
+	}
+	cairn_client_close(client);
+	return 0;
+}
+"""
+
+
+@plain
+def test_visuals_are_told_page_by_page(tmp_path):
+    source, scene = tmp_path / "looks.c", tmp_path / "looks.yaml"
+    source.write_text(LOOKS)
+    scene.write_text("""
+shapes: { ball: { kind: sphere, radius: 0.5 } }
+bodies:
+  - { shape: ball }
+  - { shape: ball, array: { count: 100, step: [2, 0, 0] }, visuals: [{ shape: ball, at: [0, 1, 0] }, { shape: ball, at: [0, 2, 0], colour: 0xABCDEF }] }
+""")
+    expected = "".join(f"{body} 1 0 000000\n{body} 2 1 ABCDEF\n" for body in range(2, 102))
+    with daemon() as server:
+        assert run_example(tmp_path, source, server.address, str(scene)) == expected

@@ -1,13 +1,17 @@
 /**
  * Draws joints as thin lines: from each dynamic body to its anchor, between the two anchors, and along the axis about or along
  * which the joint moves. Joints are part of the page's subscription, so that a broken joint disappears with the frame that
- * removes it.
+ * removes it. While they are not asked for, rods, ropes and springs (distance joints) are lines all the same: they are things that one
+ * expects to see.
  */
 import { BufferAttribute, BufferGeometry, Color, LineBasicMaterial, LineSegments, Points, PointsMaterial, Quaternion, Vector3 } from "three";
 
 /** Most lines of a joint: two arms, the line between the anchors, two axes. */
 const LINES = 5;
 const ARM = new Color(0x9fc3d8), BETWEEN = new Color(0xffd166), AXIS = new Color(0xff8f4d), ANCHOR = new Color(0x5fe0ff);
+const LINE = new Color(0x2b2f36);
+/** Of more distance joints, none are drawn unasked. */
+const UNASKED_MAX = 2000;
 /** Half the length of an axis, as a share of the camera's distance. */
 const AXIS_SHARE = 0.018;
 /** Axes that are drawn, by joint type: the side whose frame has the axis, and its index. The axle of a wheel belongs to b. */
@@ -90,17 +94,25 @@ export class JointLines {
 
   /** Called once per picture. */
   draw(crowd, mirror, moment, camera) {
-    const joints = this.on ? mirror.joints.items : new Map();
+    const all = [...mirror.joints.items.values()], distances = this.on ? [] : all.filter(({ type }) => type === "distance");
+    const joints = this.on ? all : distances.length > UNASKED_MAX ? [] : distances;
     this.count = this.shown = this.#lines = 0;
-    this.lines.visible = this.points.visible = joints.size > 0;
-    if (joints.size === 0) return;
-    this.#fit(joints.size);
-    for (const joint of joints.values()) {
+    this.lines.visible = joints.length > 0;
+    this.points.visible = this.on && joints.length > 0;
+    if (joints.length === 0) return;
+    this.#fit(joints.length);
+    // Asked for, they are seen through bodies.
+    this.lines.material.depthTest = !this.on;
+    for (const joint of joints) {
       const sides = {
         a: this.#side(crowd, mirror, moment, joint.a, joint.pointA, joint.frameA),
         b: this.#side(crowd, mirror, moment, joint.b, joint.pointB, joint.frameB),
       };
       for (const side of ["a", "b"]) if (sides[side] === null) delete sides[side];
+      if (!this.on) {
+        if (sides.a && sides.b) this.#line(sides.a.anchor, sides.b.anchor, LINE);
+        continue;
+      }
       this.#draw(joint, sides, camera.position);
       this.count++;
     }

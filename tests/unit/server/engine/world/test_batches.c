@@ -193,6 +193,8 @@ START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 						 : test_command((enum command_op)list[i].op);
 		if (list[i].op == COMMAND_SHAPE_DROP)
 			command.shape_drop.shape = 1;
+		if (list[i].op == COMMAND_ADD_VISUAL)
+			command.add_visual.shape = 1;
 		if (list[i].op == COMMAND_JOINT_CREATE)
 			command.joint_create.body_b = other;
 		if (first == FIELD_JOINT)
