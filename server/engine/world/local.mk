@@ -49,6 +49,7 @@ libengine_a_SOURCES += \
 	server/engine/world/particle_interact.c \
 	server/engine/world/particle_systems.c \
 	server/engine/world/particle_invariants.c \
+	server/engine/world/particle_lattice.c \
 	server/engine/world/pending.h \
 	server/engine/world/pending.c \
 	server/engine/world/pieces.h \
