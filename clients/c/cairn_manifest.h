@@ -112,7 +112,9 @@ enum cairn_status {
 	CAIRN_STATUS_UNKNOWN_JOINT = 67,
 	CAIRN_STATUS_NOT_STORED = 68,
 	CAIRN_STATUS_UNKNOWN_PARTICLES = 69,
-	CAIRN_STATUS_UNKNOWN_FIELD = 71
+	CAIRN_STATUS_UNKNOWN_FIELD = 71,
+	CAIRN_STATUS_UNKNOWN_PARTICLE = 73,
+	CAIRN_STATUS_LINKED = 74
 };
 
 /* Kinds of events (docs/PROTOCOL.md, EVENTS). */
@@ -131,7 +133,8 @@ enum cairn_event_kind {
 	CAIRN_EVENT_SENSOR_BEGIN = 12,
 	CAIRN_EVENT_SENSOR_END = 13,
 	CAIRN_EVENT_HIT = 14,
-	CAIRN_EVENT_SQUEEZED = 15
+	CAIRN_EVENT_SQUEEZED = 15,
+	CAIRN_EVENT_LINK_TORN = 16
 };
 
 /* Values of body status fields. */
@@ -242,6 +245,13 @@ enum cairn_interact {
 	CAIRN_INTERACT_INTERNAL = 1,
 	CAIRN_INTERACT_EXTERNAL = 2,
 	CAIRN_INTERACT_BOTH = 3
+};
+
+/* Values of link kind fields. */
+enum cairn_link_kind {
+	CAIRN_LINK_KIND_ROD = 0,
+	CAIRN_LINK_KIND_ROPE = 1,
+	CAIRN_LINK_KIND_VOLUME = 2
 };
 
 /* Values of switch fields. */
@@ -1121,6 +1131,80 @@ struct cairn_command_particles_interact {
 	double repulsion_damping;
 };
 
+/* add particles in a lattice to a system, with links between neighbours: a rope, a cloth, a
+ * block of jelly. */
+struct cairn_command_particles_lattice {
+	/* system: the system: its size, mass and life are the particles' */
+	int64_t system;
+	/* position (-1000000 … 1000000 m): of the first particle; serial numbers ascend along
+	 * columns, then rows, then layers */
+	cairn_vec3 position;
+	/* rotation: the lattice's axes to the world's: columns are along x, rows along y, layers
+	 * along z */
+	cairn_quat rotation;
+	/* columns: particles along x */
+	uint32_t columns;
+	/* rows: particles along y */
+	uint32_t rows;
+	/* layers: particles along z */
+	uint32_t layers;
+	/* spacing (0.0001 … 100 m): between neighbours */
+	double spacing;
+	/* links: bit 0 edges, 1 diagonals of faces (against shear), 2 to the next but one (against
+	 * bending), 3 volumes of cells */
+	uint32_t links;
+	/* compliance (0 … 1000000 m/N): of edges: 1 by stiffness; 0: rigid */
+	double compliance;
+	/* shear_compliance (0 … 1000000 m/N): of diagonals */
+	double shear_compliance;
+	/* bend_compliance (0 … 1000000 m/N): of links to the next but one */
+	double bend_compliance;
+	/* damping_ratio (0 … 10): of all these, 1: critical for the reduced mass; rigid links have
+	 * none */
+	double damping_ratio;
+	/* tear (0 … 1000): relative elongation beyond which an edge or diagonal tears; 0: never */
+	double tear;
+	/* substeps: of a tick; a system uses the most that it was given */
+	uint32_t substeps;
+};
+
+/* link particles of a system: a spring, a rope, a volume. */
+struct cairn_command_particles_link {
+	/* system: the system */
+	int64_t system;
+	/* a: serial number of a particle */
+	uint32_t a;
+	/* b: of another one */
+	uint32_t b;
+	/* kind: 0 rod: keeps the distance; 1 rope: only pulls; 2 volume: of the tetrahedron a, b, c,
+	 * d */
+	uint8_t kind;
+	/* c: of a volume */
+	uint32_t c;
+	/* d: of a volume */
+	uint32_t d;
+	/* length (0 … 1000000 m): at rest; 0: as it is now, and so is a volume */
+	double length;
+	/* compliance (0 … 1000000 m/N): 1 by stiffness; of a volume m3/Pa; 0: rigid */
+	double compliance;
+	/* damping_ratio (0 … 10): 1: critical for the reduced mass; a rigid link has none */
+	double damping_ratio;
+	/* tear (0 … 1000): relative elongation beyond which it tears; 0: never */
+	double tear;
+	/* substeps: of a tick; a system uses the most that it was given */
+	uint32_t substeps;
+};
+
+/* hold a particle of a system with links where it is, or let it go. */
+struct cairn_command_particles_pin {
+	/* system: the system */
+	int64_t system;
+	/* particle: serial number */
+	uint32_t particle;
+	/* pinned: 1: held; 0: free */
+	uint8_t pinned;
+};
+
 /* Commands (docs/COMMANDS.md). */
 enum cairn_command_op {
 	CAIRN_COMMAND_SHAPE_USE = 1,
@@ -1169,7 +1253,10 @@ enum cairn_command_op {
 	CAIRN_COMMAND_SET_MOVER = 75,
 	CAIRN_COMMAND_SET_LOCKS = 77,
 	CAIRN_COMMAND_STEER = 79,
-	CAIRN_COMMAND_PARTICLES_INTERACT = 83
+	CAIRN_COMMAND_PARTICLES_INTERACT = 83,
+	CAIRN_COMMAND_PARTICLES_LATTICE = 84,
+	CAIRN_COMMAND_PARTICLES_LINK = 85,
+	CAIRN_COMMAND_PARTICLES_PIN = 86
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -1223,6 +1310,9 @@ typedef struct cairn_command {
 		struct cairn_command_set_locks set_locks;
 		struct cairn_command_steer steer;
 		struct cairn_command_particles_interact particles_interact;
+		struct cairn_command_particles_lattice particles_lattice;
+		struct cairn_command_particles_link particles_link;
+		struct cairn_command_particles_pin particles_pin;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;
@@ -1426,11 +1516,13 @@ enum cairn_query_kind {
  *	position, rotation, half, [size, deviation], [mass, deviation], [life, deviation],
  *	[speed, deviation], spread, drag, gravity scale, category, mask, [[age, colour], …],
  *	forces, collisions, substeps, cutoff, core, charge, gravitation, well depth, well
- *	distance, repulsion, repulsion damping, crowded], …]
+ *	distance, repulsion, repulsion damping, crowded, links, pins, link substeps, torn,
+ *	stretch, volume error], …]
  *	as particles_create and particles_interact set them (substeps 0: not given), ids
  *	ascend; counts so far: births, births beyond a limit, births inside a body, paths
  *	that ended before their tick, particles left out of a search for neighbours because
- *	too many were at one place
+ *	too many were at one place, links that tore; stretch and volume error: of its links
+ *	after the last tick, relative
  *
  * CAIRN_QUERY_PARTICLES: particles of a system, in the order of their serial numbers
  *	reads system, [after, limit, form]

@@ -317,7 +317,15 @@ static void gather_system(struct particle_links *self, uint32_t row)
 
 /* ---- sub-steps ----------------------------------------------------------------------------------- */
 
-static void solve_distance(struct node *nodes, const struct bond *bond)
+/* Velocities change with places, not by their differences, so that momentum is kept to the rounding
+ * of velocities; `rate` is 1/h. */
+static void push_node(struct node *node, vec3 along, double push, double rate)
+{
+	node->x = vec3_mul_add(node->x, along, node->mass_inv * push);
+	node->v = vec3_mul_add(node->v, along, node->mass_inv * push * rate);
+}
+
+static void solve_distance(struct node *nodes, const struct bond *bond, double rate)
 {
 	struct node *a = &nodes[bond->node[0]], *b = &nodes[bond->node[1]];
 	double length;
@@ -329,11 +337,11 @@ static void solve_distance(struct node *nodes, const struct bond *bond)
 		error += bond->gamma * vec3_dot(n, vec3_sub(vec3_sub(a->x, a->before),
 							    vec3_sub(b->x, b->before)));
 	double push = -error / ((1 + bond->gamma) * mass_inv + bond->softness);
-	a->x = vec3_mul_add(a->x, n, a->mass_inv * push);
-	b->x = vec3_mul_sub(b->x, n, b->mass_inv * push);
+	push_node(a, n, push, rate);
+	push_node(b, n, -push, rate);
 }
 
-static void solve_volume(struct node *nodes, const struct bond *bond)
+static void solve_volume(struct node *nodes, const struct bond *bond, double rate)
 {
 	vec3 at[LINK_ENDS], slope[LINK_ENDS];
 	double sum = bond->softness;
@@ -349,10 +357,8 @@ static void solve_volume(struct node *nodes, const struct bond *bond)
 	if (!(sum > 0))
 		return;
 	double push = -(volume_of(at) - bond->rest) / sum;
-	for (uint32_t k = 0; k < LINK_ENDS; k++) {
-		struct node *node = &nodes[bond->node[k]];
-		node->x = vec3_mul_add(node->x, slope[k], node->mass_inv * push);
-	}
+	for (uint32_t k = 0; k < LINK_ENDS; k++)
+		push_node(&nodes[bond->node[k]], slope[k], push, rate);
 }
 
 static void predict(const struct particle_links *self, const struct linked_system *system, double h)
@@ -383,13 +389,9 @@ static void move_system(const struct particle_links *self, const struct linked_s
 		for (uint32_t i = 0; i < system->bonds; i++) {
 			const struct bond *bond = &self->bonds.items[system->first_bond + i];
 			if (bond->kind == LINK_VOLUME)
-				solve_volume(self->nodes.items, bond);
+				solve_volume(self->nodes.items, bond, 1 / h);
 			else
-				solve_distance(self->nodes.items, bond);
-		}
-		for (uint32_t i = 0; i < system->nodes; i++) {
-			struct node *node = &self->nodes.items[system->first_node + i];
-			node->v = vec3_scale(vec3_sub(node->x, node->before), 1 / h);
+				solve_distance(self->nodes.items, bond, 1 / h);
 		}
 	}
 }

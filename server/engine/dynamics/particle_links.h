@@ -3,11 +3,12 @@
  * A link keeps a distance or a volume (enum link_kind). The particles of a system that has links
  * move in sub-steps of h seconds by extended position-based dynamics:
  *
- *   v ← v decay + a coast h,  x ← x + v h,  every link once, in the order of rows,  v ← Δx / h
+ *   v ← v decay + a coast h,  x ← x + v h,  every link once, in the order of rows
  *
  * For a link with the error C, gradients ∇C, inverse masses w and the compliance α (1/k):
  *
- *   Δλ = −(C + γ ∇C·Δx) / ((1 + γ) Σ w ∇C² + α/h²),  γ = 2 ζ sqrt(μ α) / h,  x ← x + w ∇C Δλ
+ *   Δλ = −(C + γ ∇C·Δx) / ((1 + γ) Σ w ∇C² + α/h²),  γ = 2 ζ sqrt(μ α) / h,  x ← x + w ∇C Δλ,
+ *   v ← v + w ∇C Δλ / h
  *
  * with μ the reduced mass, so ζ is the damping ratio for unequal masses too (P-08), and momentum is
  * kept to rounding. It is implicit Euler: stable for every α, of first order in h. Links of a
