@@ -190,8 +190,7 @@ static enum status compile_link(struct compile *self, const struct yaml_node *no
 static enum status compile_pin(struct compile *self, const struct yaml_node *node, int64_t system)
 {
 	double serial;
-	enum status status =
-		schema_number(&self->source, node, "pins", 1, UINT32_MAX, "", &serial);
+	enum status status = schema_number(&self->source, node, "pins", 1, UINT32_MAX, "", &serial);
 	if (status != STATUS_OK)
 		return status;
 	if (serial != (double)(uint32_t)serial)

@@ -105,9 +105,8 @@ void dynamics_link_add(struct dynamics *self, uint32_t system, const struct part
 	table->compliance[row] = link->compliance;
 	table->damping_ratio[row] = link->damping_ratio;
 	table->tear[row] = link->tear;
-	table->rest[row] = link->rest > 0
-				   ? link->rest
-				   : measure_link(tables, system, link->kind, link->serial);
+	table->rest[row] = link->rest > 0 ? link->rest
+					  : measure_link(tables, system, link->kind, link->serial);
 	tables->system.links[system]++;
 }
 

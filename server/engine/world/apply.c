@@ -199,7 +199,8 @@ static enum status reserve_rows(struct boundary_apply *self)
 					tables->link.count + rows_to_reserve(size->links, LINKS_MAX,
 									     tables->link.count));
 	if (status == STATUS_OK && size->pins > 0)
-		status = tables_reserve(tables, TABLE_PIN, tables->pin.count + (uint32_t)size->pins);
+		status =
+			tables_reserve(tables, TABLE_PIN, tables->pin.count + (uint32_t)size->pins);
 	if (status == STATUS_OK && size->points > 0)
 		status = tables_reserve(tables, TABLE_JOINT_POINT,
 					tables->joint_point.count + (uint32_t)size->points);

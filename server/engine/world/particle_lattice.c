@@ -86,9 +86,10 @@ static enum status check_serial(struct check *check, const struct planned_system
 	if (serial > before ? serial <= system->born
 			    : dynamics_find_particle(tables, row, serial) != ROW_NONE)
 		return STATUS_OK;
-	return REFUSE(check, STATUS_UNKNOWN_PARTICLE, field,
-		      "%s is %u: system %u has no particle with this serial number; it has made %llu",
-		      field, serial, system->id, (unsigned long long)system->born);
+	return REFUSE(
+		check, STATUS_UNKNOWN_PARTICLE, field,
+		"%s is %u: system %u has no particle with this serial number; it has made %llu",
+		field, serial, system->id, (unsigned long long)system->born);
 }
 
 enum status check_particles_lattice(struct check *check, struct command *command)
@@ -128,9 +129,10 @@ static enum status check_ends(struct check *check, const struct planned_system *
 			return status;
 		for (uint32_t i = 0; i < k && k < ends; i++)
 			if (serial[i] == serial[k])
-				return REFUSE(check, STATUS_RANGE, NAMES[k],
-					      "%s is %u, as %s is: a link needs different particles",
-					      NAMES[k], serial[k], NAMES[i]);
+				return REFUSE(
+					check, STATUS_RANGE, NAMES[k],
+					"%s is %u, as %s is: a link needs different particles",
+					NAMES[k], serial[k], NAMES[i]);
 	}
 	return STATUS_OK;
 }
@@ -144,7 +146,8 @@ enum status check_particles_link(struct check *check, struct command *command)
 		status = check_linkable(check, system);
 	if (status == STATUS_OK)
 		status = check_ends(check, system, link);
-	if (status == STATUS_OK && link->kind == LINK_VOLUME && (link->length > 0 || link->tear > 0))
+	if (status == STATUS_OK && link->kind == LINK_VOLUME &&
+	    (link->length > 0 || link->tear > 0))
 		return REFUSE(check, STATUS_RANGE, link->length > 0 ? "length" : "tear",
 			      "a volume keeps the size that it has and does not tear: length and "
 			      "tear must be 0");

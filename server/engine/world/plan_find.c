@@ -261,7 +261,9 @@ static struct planned_system *plan_system(struct check *check, system_id id)
 	*system = (struct planned_system){ .id = id,
 					   .born = table->born[row],
 					   .linked = table->links[row] + table->pins[row] > 0,
-					   .interacts = (table->forces[row] != 0 && table->cutoff[row] > 0) || table->collisions[row] != 0,
+					   .interacts = (table->forces[row] != 0 &&
+							 table->cutoff[row] > 0) ||
+							table->collisions[row] != 0,
 					   .owner = table->owner[row],
 					   .capacity = table->most[row],
 					   .alive = table->alive[row] };

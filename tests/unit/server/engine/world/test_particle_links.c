@@ -65,8 +65,7 @@ static struct world *make_cloth(uint32_t side, double spacing, double height, do
 	double half = 0.5 * (side - 1) * spacing;
 	cloth.particles_lattice.spacing = spacing;
 	cloth.particles_lattice.position = vec3_make(-half, height, half);
-	cloth.particles_lattice.rotation =
-		quat_from_axis_angle(vec3_axis(0), -1.5707963267948966);
+	cloth.particles_lattice.rotation = quat_from_axis_angle(vec3_axis(0), -1.5707963267948966);
 	cloth.particles_lattice.tear = tear;
 	cloth.particles_lattice.substeps = 64;
 	test_do(world, &cloth);
@@ -102,7 +101,8 @@ static double spring_error(double mass, double ratio, uint32_t substeps)
 		test_step(world, 1);
 		ck_assert_uint_eq(world_particles(world, system, 0, particles, MOST), 2);
 		ck_assert_double_eq(particles[1].mass, mass);
-		double t = tick / 60.0, x = vec3_distance(particles[0].position, particles[1].position) - 1;
+		double t = tick / 60.0,
+		       x = vec3_distance(particles[0].position, particles[1].position) - 1;
 		double damped = w * sqrt(1 - ratio * ratio);
 		double expected = 0.1 * exp(-ratio * w * t) *
 				  (cos(damped * t) + ratio * w / damped * sin(damped * t));
@@ -422,9 +422,9 @@ START_TEST(images_and_rollbacks_leave_no_trace)
 		ck_assert_int_eq(world_save_rollback(world, base, &rollback), STATUS_OK);
 		test_step(world, 5 + round);
 		uint64_t hash = test_hash(world);
-		ck_assert_int_eq(world_restore_rollback(world, base, rollback.data, rollback.count,
-							&why),
-				 STATUS_OK);
+		ck_assert_int_eq(
+			world_restore_rollback(world, base, rollback.data, rollback.count, &why),
+			STATUS_OK);
 		test_step(world, 5 + round);
 		test_step(copy, 5 + round);
 		ck_assert_uint_eq(test_hash(world), hash);
