@@ -6,7 +6,7 @@
 #include "server/engine/dynamics/particle_pairs.h"
 
 /* A particle of a linked system in a tick. */
-struct node {
+struct link_node {
 	vec3 x, before, v;
 	double mass_inv; /* 0: pinned */
 	double decay, coast;
@@ -27,7 +27,7 @@ struct linked_system {
 };
 
 struct particle_links {
-	ARRAY_OF(struct node) nodes;
+	ARRAY_OF(struct link_node) nodes;
 	ARRAY_OF(struct bond) bonds;	    /* by system, then by row */
 	ARRAY_OF(uint32_t) links;	    /* rows, likewise */
 	ARRAY_OF(double) stretches;	    /* of a link after the paths, by row; volumes: 0 */
@@ -114,6 +114,7 @@ void dynamics_pin_add(struct dynamics *self, uint32_t system, uint64_t serial)
 {
 	if (particle_is_pinned(self->tables, system, serial))
 		return;
+	ASSERT(system < self->tables->system.count);
 	uint32_t row = tables_append(self->tables, TABLE_PIN);
 	self->tables->pin.system[row] = system;
 	self->tables->pin.serial[row] = serial;
@@ -148,6 +149,7 @@ void dynamics_pin_remove(struct dynamics *self, uint32_t system, uint64_t serial
 static bool link_is_whole(const struct tables *tables, uint32_t row)
 {
 	const struct link_table *table = &tables->link;
+	ASSERT(row < table->count && table->kind[row] < COUNT_OF(KIND_ENDS));
 	for (uint32_t k = 0; k < KIND_ENDS[table->kind[row]]; k++)
 		if (dynamics_find_particle(tables, table->system[row], table->serial[row][k]) ==
 		    DYNAMICS_NONE)
@@ -159,6 +161,7 @@ void particle_links_prune(struct dynamics *self, uint32_t system)
 {
 	struct tables *tables = self->tables;
 	uint32_t kept = 0;
+	ASSERT(system == DYNAMICS_NONE || system < tables->system.count);
 	for (uint32_t row = 0; row < tables->link.count; row++) {
 		uint32_t of = tables->link.system[row];
 		if (system != DYNAMICS_NONE ? of != system : link_is_whole(tables, row))
@@ -243,13 +246,13 @@ static void gather_nodes(struct particle_links *self, struct linked_system *syst
 		struct particle_law law = self->motion->laws[system->row];
 		particle_law_of_mass(&law, table->mass[row], h);
 		self->nodes.items[self->nodes.count++] =
-			(struct node){ .x = table->position[row],
-				       .v = table->velocity[row],
-				       .mass_inv = 1 / table->mass[row],
-				       .decay = law.decay,
-				       .coast = law.coast,
-				       .serial = table->serial[row],
-				       .row = row };
+			(struct link_node){ .x = table->position[row],
+					    .v = table->velocity[row],
+					    .mass_inv = 1 / table->mass[row],
+					    .decay = law.decay,
+					    .coast = law.coast,
+					    .serial = table->serial[row],
+					    .row = row };
 	}
 	system->nodes = self->nodes.count - system->first_node;
 }
@@ -258,7 +261,7 @@ static void gather_nodes(struct particle_links *self, struct linked_system *syst
 static uint32_t node_of(const struct particle_links *self, const struct linked_system *system,
 			uint64_t serial)
 {
-	const struct node *nodes = self->nodes.items + system->first_node;
+	const struct link_node *nodes = self->nodes.items + system->first_node;
 	ASSERT(system->nodes > 0 && serial >= nodes[0].serial);
 	uint64_t guess = serial - nodes[0].serial, low = 0, high = system->nodes - 1;
 	if (guess < system->nodes && nodes[guess].serial == serial)
@@ -318,16 +321,17 @@ static void gather_system(struct particle_links *self, uint32_t row)
 
 /* Velocities change with places, not by their differences, so that momentum is kept to the rounding
  * of velocities; `rate` is 1/h. */
-static void push_node(struct node *node, vec3 along, double push, double rate)
+static void push_node(struct link_node *node, vec3 along, double push, double rate)
 {
 	node->x = vec3_mul_add(node->x, along, node->mass_inv * push);
 	node->v = vec3_mul_add(node->v, along, node->mass_inv * push * rate);
 }
 
-static void solve_distance(struct node *nodes, const struct bond *bond, double rate)
+static void solve_distance(struct link_node *nodes, const struct bond *bond, double rate)
 {
-	struct node *a = &nodes[bond->node[0]], *b = &nodes[bond->node[1]];
+	struct link_node *a = &nodes[bond->node[0]], *b = &nodes[bond->node[1]];
 	double length;
+	ASSERT(bond->kind != LINK_VOLUME && bond->node[0] != bond->node[1]);
 	vec3 n = vec3_normalize_length(vec3_sub(a->x, b->x), &length);
 	double error = length - bond->rest, mass_inv = a->mass_inv + b->mass_inv;
 	if (!(length > 0) || !(mass_inv > 0) || (bond->kind == LINK_ROPE && error <= 0))
@@ -340,10 +344,11 @@ static void solve_distance(struct node *nodes, const struct bond *bond, double r
 	push_node(b, n, -push, rate);
 }
 
-static void solve_volume(struct node *nodes, const struct bond *bond, double rate)
+static void solve_volume(struct link_node *nodes, const struct bond *bond, double rate)
 {
 	vec3 at[LINK_ENDS], slope[LINK_ENDS];
 	double sum = bond->softness;
+	ASSERT(bond->kind == LINK_VOLUME && sum >= 0);
 	for (uint32_t k = 0; k < LINK_ENDS; k++)
 		at[k] = nodes[bond->node[k]].x;
 	vec3 a = vec3_sub(at[1], at[0]), b = vec3_sub(at[2], at[0]), c = vec3_sub(at[3], at[0]);
@@ -363,8 +368,9 @@ static void solve_volume(struct node *nodes, const struct bond *bond, double rat
 static void predict(const struct particle_links *self, const struct linked_system *system, double h)
 {
 	const struct particle_law *law = &self->motion->laws[system->row];
+	ASSERT(h > 0);
 	for (uint32_t i = 0; i < system->nodes; i++) {
-		struct node *node = &self->nodes.items[system->first_node + i];
+		struct link_node *node = &self->nodes.items[system->first_node + i];
 		vec3 a = law->acceleration;
 		node->before = node->x;
 		if (!(node->mass_inv > 0))
@@ -418,7 +424,7 @@ const struct particle_end *particle_links_run(struct particle_links *self,
 			gather_system(self, row);
 	parallel_run(motion->dynamics->parallel, self->system_count, 1, move_systems, self);
 	for (uint32_t i = 0; i < self->nodes.count; i++) {
-		const struct node *node = &self->nodes.items[i];
+		const struct link_node *node = &self->nodes.items[i];
 		vec3 v = node->v;
 		/* Too fast to stay: particle_path.c removes it. */
 		if (!vec3_is_finite(node->x) || !vec3_is_finite(v))
@@ -487,6 +493,7 @@ void particle_links_settle(struct dynamics *self)
 	struct particle_links *links = self->links;
 	struct link_table *table = &self->tables->link;
 	uint32_t kept = 0, count = table->count;
+	ASSERT(links->bonds.count == count);
 	parallel_run(self->parallel, links->system_count, 1, measure_systems, links);
 	for (uint32_t row = 0; row < count; row++) {
 		double stretch = links->stretches.items[row];

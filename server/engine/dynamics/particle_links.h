@@ -10,7 +10,7 @@
  *   Δλ = −(C + γ ∇C·Δx) / ((1 + γ) Σ w ∇C² + α/h²),  γ = 2 ζ sqrt(μ α) / h,  x ← x + w ∇C Δλ,
  *   v ← v + w ∇C Δλ / h
  *
- * with μ the reduced mass, so ζ is the damping ratio for unequal masses too (P-08), and momentum is
+ * with μ the reduced mass, so ζ is the damping ratio for unequal masses too (ch1-3 P-08), and momentum is
  * kept to rounding. It is implicit Euler: stable for every α, of first order in h. Links of a
  * system are solved one after the other and systems beside each other, so no bit depends on
  * workers. What results is the end of the path; particle_path.c takes it to bodies.

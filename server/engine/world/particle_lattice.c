@@ -222,6 +222,7 @@ static void link_offset(const struct weave *weave, const struct offset *offset)
 	const struct command_PARTICLES_LATTICE *lattice = weave->lattice;
 	double length = 0;
 	uint32_t axis = 0;
+	ASSERT(weave->first >= 1);
 	for (uint32_t k = 0; k < 3; k++)
 		length += (double)(offset->by[k] * offset->by[k]);
 	while (offset->by[axis] == 0)
@@ -252,6 +253,7 @@ static void link_offset(const struct weave *weave, const struct offset *offset)
 
 static void link_cell(const struct weave *weave, const int64_t at[3])
 {
+	ASSERT(at[0] >= 0 && at[1] >= 0 && at[2] >= 0);
 	uint32_t parity = (uint32_t)((at[0] + at[1] + at[2]) & 1);
 	for (uint32_t i = 0; i < CELL_TETRAHEDRA; i++) {
 		struct particle_link link = { .kind = LINK_VOLUME };

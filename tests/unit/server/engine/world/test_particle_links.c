@@ -1,6 +1,6 @@
 /* Links of particles: a damped spring against its solution, a rope against the catenary, cloth by
  * two corners and over a ball, tears where they belong, a jelly's volume, momentum; and that
- * workers, images and rollbacks change no bit (ch1-3 P-07, P-08, P-22). */
+ * workers, images and rollbacks change no bit (ch1-3 P-08, P-22). */
 #include "server/engine/math/scalar.h"
 #include "server/engine/world/rollback.h"
 #include "tests/lib/near.h"
