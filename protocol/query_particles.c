@@ -8,7 +8,7 @@
 void answer_pack_system(struct wire_packer *out, const struct wire_system *system)
 {
 	ASSERT(system->colours <= WIRE_COLOURS_MAX);
-	wire_pack_array(out, 36);
+	wire_pack_array(out, 42);
 	wire_pack_uint(out, system->id);
 	wire_pack_text(out, system->name);
 	wire_pack_uint(out, system->owner);

@@ -169,6 +169,7 @@ enum status check_particles_create(struct check *check, struct command *command)
 	plan->values[check->index] = id;
 	plan->systems[plan->system_count] = (struct planned_system){ .id = id,
 								     .owner = create->owner,
+								     .recycle = create->recycle,
 								     .capacity = create->capacity };
 	plan_index_put(check, plan_system_key(id), plan->system_count++);
 	plan->systems_after++;
@@ -212,6 +213,7 @@ enum status check_particles_set(struct check *check, struct command *command)
 			      set.owner);
 	check->plan->capacity_after += set.capacity - system->capacity;
 	system->capacity = set.capacity;
+	system->recycle = set.recycle;
 	system->owner = set.owner;
 	return STATUS_OK;
 }
@@ -219,12 +221,7 @@ enum status check_particles_set(struct check *check, struct command *command)
 enum status check_particle_room(struct check *check, const struct planned_system *system,
 				uint64_t count)
 {
-	const struct tables *tables = &check->world->tables;
-	uint32_t row = dynamics_find_system(&check->world->dynamics, system->id);
-	uint64_t made = system->alive;
-	if (row != ROW_NONE && !tables->system.recycle[row])
-		made = tables->system.born[row] - tables->system.refused[row] + system->alive -
-		       tables->system.alive[row];
+	uint64_t made = system->recycle ? system->alive : system->born - system->refused;
 	if (made + count <= system->capacity)
 		return STATUS_OK;
 	return REFUSE(check, STATUS_LIMIT, "system",

@@ -61,7 +61,9 @@ struct planned_field {
 struct planned_system {
 	system_id id;
 	uint32_t owner, capacity, alive;
-	uint64_t born;	/* the last serial number */
+	uint64_t born;	  /* the last serial number */
+	uint64_t refused; /* births inside a body */
+	bool recycle;
 	bool linked;	/* it has links or pins */
 	bool interacts; /* PARTICLES_INTERACT gave it forces or collisions */
 	bool removed;

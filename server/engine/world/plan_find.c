@@ -260,6 +260,8 @@ static struct planned_system *plan_system(struct check *check, system_id id)
 	struct planned_system *system = &plan->systems[plan->system_count];
 	*system = (struct planned_system){ .id = id,
 					   .born = table->born[row],
+					   .refused = table->refused[row],
+					   .recycle = table->recycle[row],
 					   .linked = table->links[row] + table->pins[row] > 0,
 					   .interacts = (table->forces[row] != 0 &&
 							 table->cutoff[row] > 0) ||
