@@ -8,7 +8,7 @@
 void answer_pack_system(struct wire_packer *out, const struct wire_system *system)
 {
 	ASSERT(system->colours <= WIRE_COLOURS_MAX);
-	wire_pack_array(out, 36);
+	wire_pack_array(out, 42);
 	wire_pack_uint(out, system->id);
 	wire_pack_text(out, system->name);
 	wire_pack_uint(out, system->owner);
@@ -47,6 +47,12 @@ void answer_pack_system(struct wire_packer *out, const struct wire_system *syste
 	wire_pack_real(out, system->repulsion);
 	wire_pack_real(out, system->repulsion_damping);
 	wire_pack_uint(out, system->crowded);
+	wire_pack_uint(out, system->links);
+	wire_pack_uint(out, system->pins);
+	wire_pack_uint(out, system->link_substeps);
+	wire_pack_uint(out, system->torn);
+	wire_pack_real(out, system->stretch);
+	wire_pack_real(out, system->volume_error);
 }
 
 static void take_count(struct taker *taker, const char *field, uint64_t *value)
@@ -112,6 +118,12 @@ enum status answer_take_system(struct wire_cursor *in, struct wire_system *syste
 	take_real(&taker, "repulsion", &system->repulsion);
 	take_real(&taker, "repulsion damping", &system->repulsion_damping);
 	take_count(&taker, "crowded", &system->crowded);
+	take_u32(&taker, "links", true, UINT32_MAX, &system->links);
+	take_u32(&taker, "pins", true, UINT32_MAX, &system->pins);
+	take_u32(&taker, "link substeps", true, UINT32_MAX, &system->link_substeps);
+	take_count(&taker, "torn", &system->torn);
+	take_real(&taker, "stretch", &system->stretch);
+	take_real(&taker, "volume error", &system->volume_error);
 	return taker.status;
 }
 

@@ -304,6 +304,10 @@ struct wire_system {
 	double cutoff, core, charge, gravitation;
 	double well_depth, well_distance, repulsion, repulsion_damping;
 	uint64_t crowded;
+	/* Of its links. */
+	uint32_t links, pins, link_substeps;
+	uint64_t torn;
+	double stretch, volume_error;
 };
 enum wire_particle_form { WIRE_PARTICLES_EXACT = 0, WIRE_PARTICLES_VIEW = 1 };
 /* A page of particles. Columns are little-endian and borrowed. */

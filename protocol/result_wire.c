@@ -213,6 +213,7 @@ const char *event_name(uint8_t kind)
 					     "sensor_begin",
 					     "sensor_end",
 					     "hit",
-					     "squeezed" };
+					     "squeezed",
+					     "link_torn" };
 	return kind < COUNT_OF(names) ? names[kind] : "?";
 }

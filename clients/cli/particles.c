@@ -53,6 +53,12 @@ bool cli_system(const struct cli *cli, struct wire_cursor *in)
 	out_real(cli, "repulsion", system.repulsion);
 	out_real(cli, "repulsion_damping", system.repulsion_damping);
 	out_u64(cli, "crowded", system.crowded);
+	out_u64(cli, "links", system.links);
+	out_u64(cli, "pins", system.pins);
+	out_u64(cli, "link_substeps", system.link_substeps);
+	out_u64(cli, "torn", system.torn);
+	out_real(cli, "stretch", system.stretch);
+	out_real(cli, "volume_error", system.volume_error);
 	out_end(cli);
 	return true;
 }

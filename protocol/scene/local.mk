@@ -105,6 +105,8 @@ SCENES = \
 	clients/scenes/mover.yaml \
 	clients/scenes/harbour.yaml \
 	clients/scenes/fields.yaml \
+	clients/scenes/curtain.yaml \
+	clients/scenes/droplet.yaml \
 	clients/scenes/fountain.yaml \
 	clients/scenes/frameworks.yaml \
 	clients/scenes/gallery/wrecking.yaml \

@@ -133,13 +133,89 @@ static enum status compile_point(struct compile *self, const struct yaml_node *n
 	return STATUS_OK;
 }
 
-static enum status compile_points(struct compile *self, const struct yaml_node *list,
-				  int64_t system)
+static enum status compile_lattice(struct compile *self, const struct yaml_node *node,
+				   int64_t system)
+{
+	struct lattice_keys keys;
+	enum status status = schema_read(&self->source, node, SCHEMA_LATTICE, &keys);
+	if (status != STATUS_OK)
+		return status;
+	struct command *command = compile_command(self, COMMAND_PARTICLES_LATTICE, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_lattice = (struct command_PARTICLES_LATTICE){
+		.system = system,
+		.position = keys.at,
+		.rotation = keys.rotation,
+		.columns = keys.columns,
+		.rows = keys.rows,
+		.layers = keys.layers,
+		.spacing = keys.spacing,
+		.links = keys.links,
+		.compliance = keys.compliance,
+		.shear_compliance = keys.shear_compliance,
+		.bend_compliance = keys.bend_compliance,
+		.damping_ratio = keys.damping_ratio,
+		.tear = keys.tear,
+		.substeps = keys.substeps,
+	};
+	return STATUS_OK;
+}
+
+static enum status compile_link(struct compile *self, const struct yaml_node *node, int64_t system)
+{
+	struct link_keys keys;
+	enum status status = schema_read(&self->source, node, SCHEMA_LINK, &keys);
+	if (status != STATUS_OK)
+		return status;
+	struct command *command = compile_command(self, COMMAND_PARTICLES_LINK, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_link = (struct command_PARTICLES_LINK){
+		.system = system,
+		.a = keys.a,
+		.b = keys.b,
+		.kind = (uint8_t)keys.kind,
+		.c = keys.c,
+		.d = keys.d,
+		.length = keys.length,
+		.compliance = keys.compliance,
+		.damping_ratio = keys.damping_ratio,
+		.tear = keys.tear,
+		.substeps = keys.substeps,
+	};
+	return STATUS_OK;
+}
+
+static enum status compile_pin(struct compile *self, const struct yaml_node *node, int64_t system)
+{
+	double serial;
+	enum status status = schema_number(&self->source, node, "pins", 1, UINT32_MAX, "", &serial);
+	if (status != STATUS_OK)
+		return status;
+	if (serial != (double)(uint32_t)serial)
+		return source_fail(&self->source, node->line, STATUS_TYPE, "pins",
+				   "%g of pins is no serial number: write a whole number from 1",
+				   serial);
+	struct command *command = compile_command(self, COMMAND_PARTICLES_PIN, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_pin = (struct command_PARTICLES_PIN){ .system = system,
+								 .particle = (uint32_t)serial,
+								 .pinned = 1 };
+	return STATUS_OK;
+}
+
+typedef enum status compile_item(struct compile *self, const struct yaml_node *node,
+				 int64_t system);
+
+static enum status compile_list(struct compile *self, const struct yaml_node *list, int64_t system,
+				compile_item *item)
 {
 	enum status status = STATUS_OK;
 	for (const struct yaml_node *at = list != NULL ? list->first : NULL;
 	     at != NULL && status == STATUS_OK; at = at->next)
-		status = compile_point(self, at, system);
+		status = item(self, at, system);
 	return status;
 }
 
@@ -166,7 +242,13 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 	command->particles_create.colours.count = self->points.count - first;
 	self->firsts.items[self->firsts.count - 1] = first;
 	const int64_t system = -(int64_t)self->commands.count;
-	status = compile_points(self, keys.points, system);
+	status = compile_list(self, keys.points, system, compile_point);
+	if (status == STATUS_OK)
+		status = compile_list(self, keys.lattices, system, compile_lattice);
+	if (status == STATUS_OK)
+		status = compile_list(self, keys.links, system, compile_link);
+	if (status == STATUS_OK)
+		status = compile_list(self, keys.pins, system, compile_pin);
 	if (status == STATUS_OK && keys.interact != NULL)
 		status = compile_interact(self, keys.interact, system);
 	return status;

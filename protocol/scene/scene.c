@@ -588,6 +588,15 @@ static uint32_t references(struct command *command, int64_t *ids[2])
 	case COMMAND_PARTICLES_INTERACT:
 		ids[0] = &command->particles_interact.system;
 		return 1;
+	case COMMAND_PARTICLES_LATTICE:
+		ids[0] = &command->particles_lattice.system;
+		return 1;
+	case COMMAND_PARTICLES_LINK:
+		ids[0] = &command->particles_link.system;
+		return 1;
+	case COMMAND_PARTICLES_PIN:
+		ids[0] = &command->particles_pin.system;
+		return 1;
 	case COMMAND_PARTICLES_ADD:
 		ids[0] = &command->particles_add.system;
 		return 1;

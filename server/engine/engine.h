@@ -410,6 +410,10 @@ struct system_view {
 	double cutoff, core, charge, gravitation;
 	double well_depth, well_distance, repulsion, repulsion_damping;
 	uint64_t crowded;
+	/* Of its links. */
+	uint32_t links, pins, link_substeps;
+	uint64_t torn;
+	double stretch, volume_error; /* see fields.def */
 };
 struct particle_view {
 	uint64_t serial;

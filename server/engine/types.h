@@ -279,6 +279,26 @@ enum interact {
 	INTERACT_EXTERNAL = 2, /* on those of other systems */
 	INTERACT_BOTH = 3,
 };
+/* What a link of particles keeps. */
+enum link_kind {
+	LINK_ROD = 0,	 /* the distance of two */
+	LINK_ROPE = 1,	 /* that they are not farther apart */
+	LINK_VOLUME = 2, /* the volume of the tetrahedron of four */
+};
+/* Which links a lattice gets; bits. */
+enum lattice_links {
+	LATTICE_EDGES = 1u << 0,
+	LATTICE_DIAGONALS = 1u << 1, /* of faces: against shear */
+	LATTICE_SECONDS = 1u << 2,   /* from a particle to the next but one: against bending */
+	LATTICE_VOLUMES = 1u << 3,   /* five tetrahedra a cell */
+};
+enum {
+	LINK_ENDS = 4,
+	LINKS_MAX = 1048576, /* of one world */
+	LATTICE_SIDE_MAX = 4096,
+};
+#define LINK_COMPLIANCE_MAX 1e6 /* m/N */
+#define LINK_TEAR_MAX 1e3
 /* Limits of particles. One that is lighter or smaller gives impulses or contacts below rounding. */
 #define PARTICLE_SIZE_MIN 1e-4 /* m */
 #define PARTICLE_SIZE_MAX 100.0
@@ -373,6 +393,9 @@ enum event_kind {
 	EVENT_HIT = 14,
 	EVENT_SQUEEZED =
 		15, /* mover a found no place in this tick, for the first time; point: where it is */
+	/* A link of particles tore and was removed. child_a: its system, child_b: serial number of its
+	 * first particle, which is at `point`; value: elongation / limit, above 1 */
+	EVENT_LINK_TORN = 16,
 };
 
 /* Events of a tick are sorted by kind, then a, then b, then child a, then child b. */

@@ -43,6 +43,12 @@ static struct wire_system system_facts(const struct system_view *view)
 		.repulsion = view->repulsion,
 		.repulsion_damping = view->repulsion_damping,
 		.crowded = view->crowded,
+		.links = view->links,
+		.pins = view->pins,
+		.link_substeps = view->link_substeps,
+		.torn = view->torn,
+		.stretch = view->stretch,
+		.volume_error = view->volume_error,
 	};
 	put_vec3(facts.position, view->position);
 	put_quat(facts.rotation, view->rotation);

@@ -1,5 +1,5 @@
 /* bench_particles.c: the cost of particles: 10^5 (or the number given) in free flight, over ground
- * with impacts, and at rest on it.
+ * with impacts, and at rest on it; and of a cloth of 64 by 64.
  *
  * bench_particles [particles [workers]]: ns a particle and tick, ticks/s with the state hash. */
 #include "server/engine/math/scalar.h"
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+enum { CLOTH_SIDE = 64 };
 enum { BATCHES = 10, TICKS = 20 }; /* the fastest batch counts: others share the machine */
 
 static double now(void)
@@ -40,6 +41,26 @@ static struct world *make(uint32_t count, double height, double speed, uint32_t 
 	create.particles_create.mask = mask;
 	test_do(world, &create);
 	test_step(world, 1);
+	return world;
+}
+
+/* A cloth by two corners, which swings. */
+static struct world *make_cloth(uint32_t side, uint32_t substeps)
+{
+	struct world *world = test_world(false, "soft-step");
+	struct command create = test_system_command("cloth");
+	create.particles_create.mask = 0;
+	struct command cloth = test_command(COMMAND_PARTICLES_LATTICE);
+	cloth.particles_lattice.system = test_do(world, &create);
+	cloth.particles_lattice.columns = cloth.particles_lattice.rows = side;
+	cloth.particles_lattice.substeps = substeps;
+	test_do(world, &cloth);
+	struct command pin = test_command(COMMAND_PARTICLES_PIN);
+	pin.particles_pin.system = cloth.particles_lattice.system;
+	pin.particles_pin.particle = 1;
+	test_do(world, &pin);
+	pin.particles_pin.particle = side;
+	test_do(world, &pin);
 	return world;
 }
 
@@ -79,6 +100,9 @@ int main(int argc, char **argv)
 	measure("free flight over ground", make(count, 2000, 20, UINT32_MAX), count, parallel, 0);
 	measure("impacts on the ground", make(count, 3, 2, UINT32_MAX), count, parallel, 20);
 	measure("at rest on the ground", make(count, 1, 0, UINT32_MAX), count, parallel, 400);
+	const uint32_t side = CLOTH_SIDE;
+	measure("cloth, 1 sub-step", make_cloth(side, 1), side * side, parallel, 60);
+	measure("cloth, 8 sub-steps", make_cloth(side, 8), side * side, parallel, 60);
 	parallel_threads_destroy(parallel);
 	return 0;
 }

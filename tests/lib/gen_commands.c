@@ -480,6 +480,31 @@ static void reconcile_walker(struct gen_commands *gen, struct command *out)
 }
 
 /* Makes fields agree that depend on each other. */
+/* Small lattices, and serial numbers that a system may have. */
+static void reconcile_linked(struct command *out)
+{
+	struct command_PARTICLES_LATTICE *lattice = &out->particles_lattice;
+	struct command_PARTICLES_LINK *link = &out->particles_link;
+	bool volume = link->kind == LINK_VOLUME;
+	switch (out->op) {
+	case COMMAND_PARTICLES_LATTICE:
+		lattice->columns = 1 + lattice->columns % 4;
+		lattice->rows = 1 + lattice->rows % 3;
+		lattice->layers = 1 + lattice->layers % 2;
+		return;
+	case COMMAND_PARTICLES_LINK:
+		link->a = 1 + link->a % 16;
+		link->b = link->a + 1;
+		link->c = volume ? link->b + 1 : 0;
+		link->d = volume ? link->c + 1 : 0;
+		link->length = volume ? 0 : link->length;
+		link->tear = volume ? 0 : link->tear;
+		return;
+	default:
+		out->particles_pin.particle = 1 + out->particles_pin.particle % 16;
+	}
+}
+
 static void reconcile(struct gen_commands *gen, struct command *out)
 {
 	switch (out->op) {
@@ -534,6 +559,11 @@ static void reconcile(struct gen_commands *gen, struct command *out)
 	case COMMAND_PARTICLES_INTERACT:
 		out->particles_interact.well_distance += 0.01;
 		return;
+	case COMMAND_PARTICLES_LATTICE:
+	case COMMAND_PARTICLES_LINK:
+	case COMMAND_PARTICLES_PIN:
+		reconcile_linked(out);
+		return;
 	default:
 		reconcile_walker(gen, out);
 	}
@@ -566,7 +596,7 @@ void gen_any_command(struct gen_commands *gen, struct command *out)
 	uint32_t pick = rng_below(&gen->rng, count + (uint32_t)COUNT_OF(often));
 	uint16_t op = pick < count ? list[pick].op : often[pick - count];
 	bool particles = (op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_ADD) ||
-			 op == COMMAND_PARTICLES_INTERACT;
+			 (op >= COMMAND_PARTICLES_INTERACT && op <= COMMAND_PARTICLES_PIN);
 	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && particles))
 		op = COMMAND_SPAWN;
 	gen_command(gen, op, out);

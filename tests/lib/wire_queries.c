@@ -265,7 +265,13 @@ static void pack_systems(struct wire_packer *out)
 				      .well_distance = 0.25,
 				      .repulsion = 1000,
 				      .repulsion_damping = 0.75,
-				      .crowded = 8 };
+				      .crowded = 8,
+				      .links = 9,
+				      .pins = 2,
+				      .link_substeps = 8,
+				      .torn = 1,
+				      .stretch = 0.01,
+				      .volume_error = 0.002 };
 	set3(system.position, 1, 2, 3);
 	set3(system.half, 4, 5, 6);
 	wire_pack_array(out, 1);

@@ -7,7 +7,7 @@ import { Refused } from "./wire.js";
 export const MODES = ["running", "paused", "lockstep", "barrier", "failed"];
 /** Kinds of events by number; SUBSCRIBE.events is the sum of 2^number. */
 export const EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", "quarantine", "fallback",
-  "limit", "joint_break", "births", "deaths", "sensor_begin", "sensor_end", "hit", "squeezed"];
+  "limit", "joint_break", "births", "deaths", "sensor_begin", "sensor_end", "hit", "squeezed", "link_torn"];
 export const ALL_EVENTS = EVENTS.reduce((sum, name, kind) => name ? sum + 2 ** kind : sum, 0);
 /** CONTROL.action by name. */
 export const CONTROL = { pause: 0, resume: 1, speed: 2, lockstep: 3, barrier: 4 };

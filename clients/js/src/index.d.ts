@@ -217,6 +217,7 @@ export interface ParticleSystem {
   gravity_scale: number, category: number, mask: number, colours: [number, number][],
   forces: Interact, collisions: Interact, substeps: number, cutoff: number, core: number, charge: number, gravitation: number,
   well_depth: number, well_distance: number, repulsion: number, repulsion_damping: number, crowded: number,
+  links: number, pins: number, link_substeps: number, torn: number, stretch: number, volume_error: number,
 }
 export type Interact = "none" | "internal" | "external" | "both";
 

@@ -67,7 +67,9 @@ export type StatusName =
   | "unknown_joint"
   | "not_stored"
   | "unknown_particles"
-  | "unknown_field";
+  | "unknown_field"
+  | "unknown_particle"
+  | "linked";
 
 export type Column =
   | "position"
@@ -171,6 +173,11 @@ export type Interact =
   | "internal"
   | "external"
   | "both";
+
+export type LinkKind =
+  | "rod"
+  | "rope"
+  | "volume";
 
 export type Switch =
   | "keep"
@@ -965,6 +972,71 @@ export interface CommandFields {
     repulsion?: Placed;
     /** repulsion_damping (0 … 10): of overlapping particles, 1: critical for the reduced mass; of two systems the mean */
     repulsion_damping?: Placed;
+  };
+  /** add particles in a lattice to a system, with links between neighbours: a rope, a cloth, a block of jelly */
+  particles_lattice: {
+    /** system: the system: its size, mass and life are the particles' */
+    system: number;
+    /** position (-1000000 … 1000000 m): of the first particle; serial numbers ascend along columns, then rows, then layers */
+    position?: Vector;
+    /** rotation: the lattice's axes to the world's: columns are along x, rows along y, layers along z */
+    rotation?: Rotation;
+    /** columns: particles along x */
+    columns?: number;
+    /** rows: particles along y */
+    rows?: number;
+    /** layers: particles along z */
+    layers?: number;
+    /** spacing (0.0001 … 100 m): between neighbours */
+    spacing?: Placed;
+    /** links: bit 0 edges, 1 diagonals of faces (against shear), 2 to the next but one (against bending), 3 volumes of cells */
+    links?: number;
+    /** compliance (0 … 1000000 m/N): of edges: 1 by stiffness; 0: rigid */
+    compliance?: Placed;
+    /** shear_compliance (0 … 1000000 m/N): of diagonals */
+    shear_compliance?: Placed;
+    /** bend_compliance (0 … 1000000 m/N): of links to the next but one */
+    bend_compliance?: Placed;
+    /** damping_ratio (0 … 10): of all these, 1: critical for the reduced mass; rigid links have none */
+    damping_ratio?: Placed;
+    /** tear (0 … 1000): relative elongation beyond which an edge or diagonal tears; 0: never */
+    tear?: Placed;
+    /** substeps: of a tick; a system uses the most that it was given */
+    substeps?: number;
+  };
+  /** link particles of a system: a spring, a rope, a volume */
+  particles_link: {
+    /** system: the system */
+    system: number;
+    /** a: serial number of a particle */
+    a: number;
+    /** b: of another one */
+    b: number;
+    /** kind: 0 rod: keeps the distance; 1 rope: only pulls; 2 volume: of the tetrahedron a, b, c, d */
+    kind?: number | "rod" | "rope" | "volume";
+    /** c: of a volume */
+    c?: number;
+    /** d: of a volume */
+    d?: number;
+    /** length (0 … 1000000 m): at rest; 0: as it is now, and so is a volume */
+    length?: Placed;
+    /** compliance (0 … 1000000 m/N): 1 by stiffness; of a volume m3/Pa; 0: rigid */
+    compliance?: Placed;
+    /** damping_ratio (0 … 10): 1: critical for the reduced mass; a rigid link has none */
+    damping_ratio?: Placed;
+    /** tear (0 … 1000): relative elongation beyond which it tears; 0: never */
+    tear?: Placed;
+    /** substeps: of a tick; a system uses the most that it was given */
+    substeps?: number;
+  };
+  /** hold a particle of a system with links where it is, or let it go */
+  particles_pin: {
+    /** system: the system */
+    system: number;
+    /** particle: serial number */
+    particle: number;
+    /** pinned: 1: held; 0: free */
+    pinned?: number | "keep" | "off" | "on";
   };
 }
 

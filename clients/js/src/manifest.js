@@ -60,6 +60,8 @@ export const STATUS = {
   68: ["not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"],
   69: ["unknown_particles", "no such particle system"],
   71: ["unknown_field", "no such force field"],
+  73: ["unknown_particle", "the system has no such particle"],
+  74: ["linked", "particles of a system cannot both be linked and act on each other"],
 };
 
 /** Messages by name: number, whether fields are a map, and [name, fallback] of each field in order. */
@@ -874,6 +876,40 @@ export const COMMAND = {
     ["repulsion", 0],
     ["repulsion_damping", 0],
   ] },
+  particles_lattice: { number: 84, fields: [
+    ["system", undefined],
+    ["position", [0, 0, 0]],
+    ["rotation", [1, 0, 0, 0]],
+    ["columns", 1],
+    ["rows", 1],
+    ["layers", 1],
+    ["spacing", 0.1],
+    ["links", 7],
+    ["compliance", 0],
+    ["shear_compliance", 0.001],
+    ["bend_compliance", 0.01],
+    ["damping_ratio", 0],
+    ["tear", 0],
+    ["substeps", 8],
+  ] },
+  particles_link: { number: 85, fields: [
+    ["system", undefined],
+    ["a", undefined],
+    ["b", undefined],
+    ["kind", 0],
+    ["c", 0],
+    ["d", 0],
+    ["length", 0],
+    ["compliance", 0],
+    ["damping_ratio", 0],
+    ["tear", 0],
+    ["substeps", 8],
+  ] },
+  particles_pin: { number: 86, fields: [
+    ["system", undefined],
+    ["particle", undefined],
+    ["pinned", 1],
+  ] },
 };
 
 export const LENGTH_MAX = 1000000;
@@ -1225,6 +1261,37 @@ export const LIMITS = {
     repulsion: ["F64", 0, 1000000000000, "N/m"],
     repulsion_damping: ["F64", 0, 10, ""],
   },
+  particles_lattice: {
+    position: ["VEC3", -1000000, 1000000, "m"],
+    rotation: ["QUAT", 0, 0, ""],
+    columns: ["U32", 1, 4096, ""],
+    rows: ["U32", 1, 4096, ""],
+    layers: ["U32", 1, 4096, ""],
+    spacing: ["F64", 0.0001, 100, "m"],
+    links: ["U32", 0, 15, ""],
+    compliance: ["F64", 0, 1000000, "m/N"],
+    shear_compliance: ["F64", 0, 1000000, "m/N"],
+    bend_compliance: ["F64", 0, 1000000, "m/N"],
+    damping_ratio: ["F64", 0, 10, ""],
+    tear: ["F64", 0, 1000, ""],
+    substeps: ["U32", 1, 64, ""],
+  },
+  particles_link: {
+    a: ["U32", 1, 4294967295, ""],
+    b: ["U32", 1, 4294967295, ""],
+    kind: ["ENUM", 0, 2, ""],
+    c: ["U32", 0, 4294967295, ""],
+    d: ["U32", 0, 4294967295, ""],
+    length: ["F64", 0, 1000000, "m"],
+    compliance: ["F64", 0, 1000000, "m/N"],
+    damping_ratio: ["F64", 0, 10, ""],
+    tear: ["F64", 0, 1000, ""],
+    substeps: ["U32", 1, 64, ""],
+  },
+  particles_pin: {
+    particle: ["U32", 1, 4294967295, ""],
+    pinned: ["ENUM", 0, 1, ""],
+  },
 };
 
 /** The fields of each QUERY: [field, type, least, most], types as in protocol/queries.def. */
@@ -1455,6 +1522,11 @@ export const WORDS = {
     "external",
     "both",
   ],
+  link_kind: [
+    "rod",
+    "rope",
+    "volume",
+  ],
   switch: [
     "keep",
     "off",
@@ -1476,6 +1548,8 @@ export const WORDED = {
   particles_create: { emitter: WORDS.emitter },
   particles_set: { emitter: WORDS.emitter },
   particles_interact: { forces: WORDS.interact, collisions: WORDS.interact },
+  particles_link: { kind: WORDS.link_kind },
+  particles_pin: { pinned: WORDS.switch },
 };
 
 /** Kinds of QUERY by name. */

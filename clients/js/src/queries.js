@@ -235,7 +235,7 @@ export class Queries {
     const names = ["id", "name", "owner", "tag", "emitter", "alive", "capacity", "born", "lost", "refused", "cut", "position", "rotation",
       "half", "size", "mass", "life", "speed", "spread", "drag", "gravity_scale", "category", "mask", "colours",
       "forces", "collisions", "substeps", "cutoff", "core", "charge", "gravitation", "well_depth", "well_distance", "repulsion",
-      "repulsion_damping", "crowded"];
+      "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error"];
     const items = await this.query(QUERY.systems);
     return items.map((item) => {
       const system = Object.fromEntries(names.map((name, i) => [name, item[i]]));

@@ -59,6 +59,8 @@ wire.status = {
 	[68] = "not_stored",
 	[69] = "unknown_particles",
 	[71] = "unknown_field",
+	[73] = "unknown_particle",
+	[74] = "linked",
 }
 
 -- Messages by name: number, layout, and the names of the fields in order.
@@ -484,6 +486,37 @@ wire.command = {
 		{name = "well_distance", type = "f64", min = 0, max = 100, default = 0.0},
 		{name = "repulsion", type = "f64", min = 0, max = 1000000000000, default = 0.0},
 		{name = "repulsion_damping", type = "f64", min = 0, max = 10, default = 0.0}}},
+	particles_lattice = {number = 84, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
+		{name = "columns", type = "u32", min = 1, max = 4096, default = 1},
+		{name = "rows", type = "u32", min = 1, max = 4096, default = 1},
+		{name = "layers", type = "u32", min = 1, max = 4096, default = 1},
+		{name = "spacing", type = "f64", min = 0.0001, max = 100, default = 0.1},
+		{name = "links", type = "u32", min = 0, max = 15, default = 7},
+		{name = "compliance", type = "f64", min = 0, max = 1000000, default = 0.0},
+		{name = "shear_compliance", type = "f64", min = 0, max = 1000000, default = 0.001},
+		{name = "bend_compliance", type = "f64", min = 0, max = 1000000, default = 0.01},
+		{name = "damping_ratio", type = "f64", min = 0, max = 10, default = 0.0},
+		{name = "tear", type = "f64", min = 0, max = 1000, default = 0.0},
+		{name = "substeps", type = "u32", min = 1, max = 64, default = 8}}},
+	particles_link = {number = 85, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "a", type = "u32", min = 1, max = 4294967295},
+		{name = "b", type = "u32", min = 1, max = 4294967295},
+		{name = "kind", type = "enum", min = 0, max = 2, default = 0},
+		{name = "c", type = "u32", min = 0, max = 4294967295, default = 0},
+		{name = "d", type = "u32", min = 0, max = 4294967295, default = 0},
+		{name = "length", type = "f64", min = 0, max = 1000000, default = 0.0},
+		{name = "compliance", type = "f64", min = 0, max = 1000000, default = 0.0},
+		{name = "damping_ratio", type = "f64", min = 0, max = 10, default = 0.0},
+		{name = "tear", type = "f64", min = 0, max = 1000, default = 0.0},
+		{name = "substeps", type = "u32", min = 1, max = 64, default = 8}}},
+	particles_pin = {number = 86, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "particle", type = "u32", min = 1, max = 4294967295},
+		{name = "pinned", type = "enum", min = 0, max = 1, default = 1}}},
 }
 
 wire.query = {
@@ -544,6 +577,7 @@ wire.words = {
 	field_falloff = {constant = 0, linear = 1, components = 2},
 	emitter = {none = 0, point = 1, planar = 2, box = 3, sphere = 4},
 	interact = {none = 0, internal = 1, external = 2, both = 3},
+	link_kind = {rod = 0, rope = 1, volume = 2},
 	switch = {keep = 0, off = 1, on = 2},
 }
 
@@ -572,6 +606,8 @@ wire.worded = {
 	["particles_set.emitter"] = wire.words.emitter,
 	["particles_interact.forces"] = wire.words.interact,
 	["particles_interact.collisions"] = wire.words.interact,
+	["particles_link.kind"] = wire.words.link_kind,
+	["particles_pin.pinned"] = wire.words.switch,
 }
 
 return wire

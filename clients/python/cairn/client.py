@@ -25,7 +25,7 @@ FULL = next(number for number, (name, _) in STATUS.items() if name == "full")
 WANT_HASH, WANT_BODIES, WANT_TOTALS, WANT_EXACT, WANT_JOINTS, WANT_JOINTS_HASH = 1, 2, 4, 8, 16, 32
 MODES = ["running", "paused", "lockstep", "barrier", "failed"]
 EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", "quarantine", "fallback",
-          "limit", "joint_break", "births", "deaths", "sensor_begin", "sensor_end", "hit", "squeezed"]
+          "limit", "joint_break", "births", "deaths", "sensor_begin", "sensor_end", "hit", "squeezed", "link_torn"]
 
 
 # Messages that update a subscription's mirror.

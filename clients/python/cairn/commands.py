@@ -805,3 +805,63 @@ class Commands:
                              cutoff=cutoff, core=core, substeps=substeps, charge=charge,
                              gravitation=gravitation, well_depth=well_depth, well_distance=well_distance,
                              repulsion=repulsion, repulsion_damping=repulsion_damping)
+
+    def particles_lattice(self, system: int, position: Optional[Vector] = None, rotation: Optional[Rotation] = None,
+                          columns: Whole = None, rows: Whole = None, layers: Whole = None, spacing: Real = None,
+                          links: Whole = None, compliance: Real = None, shear_compliance: Real = None,
+                          bend_compliance: Real = None, damping_ratio: Real = None, tear: Real = None,
+                          substeps: Whole = None):
+        """Add particles in a lattice to a system, with links between neighbours: a rope, a cloth, a block of
+        jelly. Raises Refused.
+
+        - system: the system: its size, mass and life are the particles'
+        - position (-1000000 … 1000000 m): of the first particle; serial numbers ascend along columns, then
+          rows, then layers
+        - rotation: the lattice's axes to the world's: columns are along x, rows along y, layers along z
+        - columns: particles along x
+        - rows: particles along y
+        - layers: particles along z
+        - spacing (0.0001 … 100 m): between neighbours
+        - links: bit 0 edges, 1 diagonals of faces (against shear), 2 to the next but one (against bending), 3
+          volumes of cells
+        - compliance (0 … 1000000 m/N): of edges: 1 by stiffness; 0: rigid
+        - shear_compliance (0 … 1000000 m/N): of diagonals
+        - bend_compliance (0 … 1000000 m/N): of links to the next but one
+        - damping_ratio (0 … 10): of all these, 1: critical for the reduced mass; rigid links have none
+        - tear (0 … 1000): relative elongation beyond which an edge or diagonal tears; 0: never
+        - substeps: of a tick; a system uses the most that it was given
+        """
+        return self._command("particles_lattice", system=system, position=position, rotation=rotation,
+                             columns=columns, rows=rows, layers=layers, spacing=spacing, links=links,
+                             compliance=compliance, shear_compliance=shear_compliance,
+                             bend_compliance=bend_compliance, damping_ratio=damping_ratio, tear=tear,
+                             substeps=substeps)
+
+    def particles_link(self, system: int, a: int, b: int, kind: Optional[Union[int, str]] = None, c: Whole = None,
+                       d: Whole = None, length: Real = None, compliance: Real = None, damping_ratio: Real = None,
+                       tear: Real = None, substeps: Whole = None):
+        """Link particles of a system: a spring, a rope, a volume. Raises Refused.
+
+        - system: the system
+        - a: serial number of a particle
+        - b: of another one
+        - kind: 0 rod: keeps the distance; 1 rope: only pulls; 2 volume: of the tetrahedron a, b, c, d
+        - c: of a volume
+        - d: of a volume
+        - length (0 … 1000000 m): at rest; 0: as it is now, and so is a volume
+        - compliance (0 … 1000000 m/N): 1 by stiffness; of a volume m3/Pa; 0: rigid
+        - damping_ratio (0 … 10): 1: critical for the reduced mass; a rigid link has none
+        - tear (0 … 1000): relative elongation beyond which it tears; 0: never
+        - substeps: of a tick; a system uses the most that it was given
+        """
+        return self._command("particles_link", system=system, a=a, b=b, kind=kind, c=c, d=d, length=length,
+                             compliance=compliance, damping_ratio=damping_ratio, tear=tear, substeps=substeps)
+
+    def particles_pin(self, system: int, particle: int, pinned: Optional[Union[int, str]] = None):
+        """Hold a particle of a system with links where it is, or let it go. Raises Refused.
+
+        - system: the system
+        - particle: serial number
+        - pinned: 1: held; 0: free
+        """
+        return self._command("particles_pin", system=system, particle=particle, pinned=pinned)

@@ -61,6 +61,8 @@ STATUS = {
     68: ("not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"),
     69: ("unknown_particles", "no such particle system"),
     71: ("unknown_field", "no such force field"),
+    73: ("unknown_particle", "the system has no such particle"),
+    74: ("linked", "particles of a system cannot both be linked and act on each other"),
 }
 
 MESSAGE = {
@@ -537,6 +539,40 @@ COMMAND = {
         ("repulsion", "F64"),
         ("repulsion_damping", "F64"),
     ]),
+    "particles_lattice": (84, 1, [
+        ("system", "PARTICLES"),
+        ("position", "VEC3"),
+        ("rotation", "QUAT"),
+        ("columns", "U32"),
+        ("rows", "U32"),
+        ("layers", "U32"),
+        ("spacing", "F64"),
+        ("links", "U32"),
+        ("compliance", "F64"),
+        ("shear_compliance", "F64"),
+        ("bend_compliance", "F64"),
+        ("damping_ratio", "F64"),
+        ("tear", "F64"),
+        ("substeps", "U32"),
+    ]),
+    "particles_link": (85, 3, [
+        ("system", "PARTICLES"),
+        ("a", "U32"),
+        ("b", "U32"),
+        ("kind", "ENUM"),
+        ("c", "U32"),
+        ("d", "U32"),
+        ("length", "F64"),
+        ("compliance", "F64"),
+        ("damping_ratio", "F64"),
+        ("tear", "F64"),
+        ("substeps", "U32"),
+    ]),
+    "particles_pin": (86, 2, [
+        ("system", "PARTICLES"),
+        ("particle", "U32"),
+        ("pinned", "ENUM"),
+    ]),
 }
 
 # The value of a field that is omitted before a given one. A field without a default is required.
@@ -828,6 +864,34 @@ DEFAULTS = {
         "well_distance": 0.0,
         "repulsion": 0.0,
         "repulsion_damping": 0.0,
+    },
+    "particles_lattice": {
+        "position": (0.0, 0.0, 0.0),
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+        "columns": 1,
+        "rows": 1,
+        "layers": 1,
+        "spacing": 0.1,
+        "links": 7,
+        "compliance": 0.0,
+        "shear_compliance": 0.001,
+        "bend_compliance": 0.01,
+        "damping_ratio": 0.0,
+        "tear": 0.0,
+        "substeps": 8,
+    },
+    "particles_link": {
+        "kind": 0,
+        "c": 0,
+        "d": 0,
+        "length": 0.0,
+        "compliance": 0.0,
+        "damping_ratio": 0.0,
+        "tear": 0.0,
+        "substeps": 8,
+    },
+    "particles_pin": {
+        "pinned": 1,
     },
 }
 
@@ -1169,6 +1233,36 @@ LIMITS = {
         "repulsion": (0, 1000000000000, "N/m"),
         "repulsion_damping": (0, 10, ""),
     },
+    "particles_lattice": {
+        "position": (-1000000, 1000000, "m"),
+        "columns": (1, 4096, ""),
+        "rows": (1, 4096, ""),
+        "layers": (1, 4096, ""),
+        "spacing": (0.0001, 100, "m"),
+        "links": (0, 15, ""),
+        "compliance": (0, 1000000, "m/N"),
+        "shear_compliance": (0, 1000000, "m/N"),
+        "bend_compliance": (0, 1000000, "m/N"),
+        "damping_ratio": (0, 10, ""),
+        "tear": (0, 1000, ""),
+        "substeps": (1, 64, ""),
+    },
+    "particles_link": {
+        "a": (1, 4294967295, ""),
+        "b": (1, 4294967295, ""),
+        "kind": (0, 2, ""),
+        "c": (0, 4294967295, ""),
+        "d": (0, 4294967295, ""),
+        "length": (0, 1000000, "m"),
+        "compliance": (0, 1000000, "m/N"),
+        "damping_ratio": (0, 10, ""),
+        "tear": (0, 1000, ""),
+        "substeps": (1, 64, ""),
+    },
+    "particles_pin": {
+        "particle": (1, 4294967295, ""),
+        "pinned": (0, 1, ""),
+    },
 }
 
 # The fields of each QUERY: (field, type, least, most), types as in protocol/queries.def.
@@ -1326,6 +1420,7 @@ WORDS = {
     "field_falloff": ["constant", "linear", "components"],
     "emitter": ["none", "point", "planar", "box", "sphere"],
     "interact": ["none", "internal", "external", "both"],
+    "link_kind": ["rod", "rope", "volume"],
     "switch": ["keep", "off", "on"],
 }
 
@@ -1354,6 +1449,8 @@ WORDED = {
     ("particles_set", "emitter"): "emitter",
     ("particles_interact", "forces"): "interact",
     ("particles_interact", "collisions"): "interact",
+    ("particles_link", "kind"): "link_kind",
+    ("particles_pin", "pinned"): "switch",
 }
 
 # Kinds of QUERY by name.

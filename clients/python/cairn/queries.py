@@ -258,7 +258,7 @@ class WorldQueries:
         names = ("id", "name", "owner", "tag", "emitter", "alive", "capacity", "born", "lost", "refused", "cut", "position",
                  "rotation", "half", "size", "mass", "life", "speed", "spread", "drag", "gravity_scale", "category", "mask", "colours",
                  "forces", "collisions", "substeps", "cutoff", "core", "charge", "gravitation", "well_depth", "well_distance", "repulsion",
-                 "repulsion_damping", "crowded")
+                 "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error")
         found = [dict(zip(names, item)) for item in self.query(QUERY["systems"])]
         for system in found:
             for name in ("forces", "collisions"):

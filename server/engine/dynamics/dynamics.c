@@ -13,6 +13,7 @@
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/mover_list.h"
+#include "server/engine/dynamics/particle_links.h"
 #include "server/engine/dynamics/particle_pairs.h"
 #include "server/engine/dynamics/one_way.h"
 #include "server/engine/dynamics/piece.h"
@@ -94,6 +95,8 @@ void dynamics_release(struct dynamics *self)
 	ARRAY_RELEASE(&self->cuts);
 	particle_pairs_destroy(self->pairs);
 	self->pairs = NULL;
+	particle_links_destroy(self->links);
+	self->links = NULL;
 	broad_phase_destroy(self->broad_phase);
 	self->broad_phase = NULL;
 	arena_release(&self->scratch);
@@ -117,7 +120,7 @@ uint64_t dynamics_memory(const struct dynamics *self)
 	       (uint64_t)self->starts.capacity * sizeof *self->starts.items + self->cuts.capacity +
 	       (uint64_t)self->new_pairs.capacity * sizeof *self->new_pairs.items +
 	       (uint64_t)self->sort_scratch.capacity * 8 + joints_memory(self) +
-	       particle_pairs_memory(self->pairs) +
+	       particle_pairs_memory(self->pairs) + particle_links_memory(self->links) +
 	       ((uint64_t)self->events.capacity + self->hits.capacity) * sizeof(struct event) +
 	       self->scratch.peak;
 }
@@ -136,6 +139,8 @@ void dynamics_trim(struct dynamics *self)
 	ARRAY_RELEASE(&self->cuts);
 	particle_pairs_destroy(self->pairs);
 	self->pairs = NULL;
+	particle_links_destroy(self->links);
+	self->links = NULL;
 }
 
 /* ---- growth -------------------------------------------------------------------------------- */

@@ -52,6 +52,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/particle_cells.c \
 	server/engine/dynamics/particle_cells.h \
 	server/engine/dynamics/particle_hits.c \
+	server/engine/dynamics/particle_links.c \
+	server/engine/dynamics/particle_links.h \
 	server/engine/dynamics/particle_pairs.c \
 	server/engine/dynamics/particle_pairs.h \
 	server/engine/dynamics/particle_path.c \

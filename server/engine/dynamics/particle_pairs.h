@@ -24,6 +24,7 @@ struct particle_end {
 	bool known;  /* the particle is an actor */
 	bool struck; /* it collided: it has `velocity` on all of its way */
 	bool cut;    /* its collisions were too many */
+	bool held;   /* pinned: bodies do not move it */
 };
 
 /* The rest of an actor's path in a tick. */

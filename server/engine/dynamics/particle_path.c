@@ -520,7 +520,8 @@ static void fly_group(const struct block *block, uint16_t *members, uint32_t cou
 	}
 	bool alone = near.complete && near.count == 0;
 	for (uint32_t i = 0; i < count; i++) {
-		if (alone)
+		const struct particle_end *ends = motion->ends;
+		if (alone || (ends != NULL && ends[block->first + members[i]].held))
 			coast(block, members[i]);
 		else
 			fly(block, members[i], &near);

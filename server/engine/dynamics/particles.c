@@ -5,6 +5,7 @@
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/force.h"
 #include "server/engine/dynamics/integrate.h"
+#include "server/engine/dynamics/particle_links.h"
 #include "server/engine/dynamics/particle_pairs.h"
 #include "server/engine/math/trig.h"
 #include "server/engine/world/parameters.h"
@@ -87,6 +88,8 @@ static void remove_particles(struct dynamics *self, uint32_t row, uint64_t now)
 	}
 	move_rows(tables, kept, run, count);
 	tables_truncate(tables, TABLE_PARTICLE, kept + count - run);
+	if (tables->particle.count < count && tables->link.count + tables->pin.count > 0)
+		particle_links_prune(self, row);
 }
 
 void dynamics_system_free(struct dynamics *self, uint32_t row)
@@ -151,6 +154,8 @@ enum status particles_prepare(struct dynamics *self)
 		status = ARRAY_RESERVE(&self->cuts, rows);
 	if (status == STATUS_OK && particle_pairs_active(tables))
 		status = particle_pairs_reserve(self);
+	if (status == STATUS_OK && tables->link.count + tables->pin.count > 0)
+		status = particle_links_reserve(self);
 	if (status != STATUS_OK)
 		return status;
 	const struct body_table *body = &tables->body;
@@ -305,9 +310,14 @@ void particles_step(struct dynamics *self, double dt)
 		particle_pairs_run(self->pairs, &motion);
 		motion.ends = self->pairs->ends.items;
 	}
+	bool linked = tables->link.count + tables->pin.count > 0;
+	if (linked)
+		motion.ends = particle_links_run(self->links, &motion, motion.ends);
 	uint32_t blocks = (tables->particle.count + PARTICLE_BLOCK - 1) / PARTICLE_BLOCK;
 	ASSERT(tables->particle.count <= self->cuts.capacity);
 	parallel_run(self->parallel, blocks, 1, move_blocks, &motion);
 	settle_paths(self);
+	if (linked)
+		particle_links_settle(self);
 	particle_births(self, now);
 }

@@ -198,6 +198,13 @@ static enum status reserve_rows(struct boundary_apply *self)
 		rows_to_reserve(size->particles, PARTICLES_MAX, tables->particle.count);
 	if (status == STATUS_OK)
 		status = dynamics_system_reserve(&world->dynamics, systems, particles);
+	if (status == STATUS_OK && size->links > 0)
+		status = tables_reserve(tables, TABLE_LINK,
+					tables->link.count + rows_to_reserve(size->links, LINKS_MAX,
+									     tables->link.count));
+	if (status == STATUS_OK && size->pins > 0)
+		status =
+			tables_reserve(tables, TABLE_PIN, tables->pin.count + (uint32_t)size->pins);
 	if (status == STATUS_OK && size->points > 0)
 		status = tables_reserve(tables, TABLE_JOINT_POINT,
 					tables->joint_point.count + (uint32_t)size->points);

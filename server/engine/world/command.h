@@ -160,6 +160,7 @@ enum word_list {
 	WORDS_FIELD_FALLOFF,
 	WORDS_EMITTER,
 	WORDS_INTERACT,
+	WORDS_LINK_KIND,
 	WORDS_SWITCH,
 };
 /* "revolute"; "?" where the list has no such number. */

@@ -707,7 +707,8 @@ static void start_systems(struct batch_plan *plan, const struct world *world)
 	plan->next_system = world->tables.world.next_system[0];
 	plan->systems_after = world->dynamics.system_used.count;
 	plan->capacity_after = dynamics_system_capacity(&world->dynamics);
-	plan->new_systems = plan->new_particles = 0;
+	plan->new_systems = plan->new_particles = plan->new_links = plan->new_pins = 0;
+	plan->links_after = world->tables.link.count;
 }
 
 static void start_plan(struct batch_plan *plan, const struct world *world,
@@ -750,7 +751,7 @@ static enum status check_memory(const struct batch_plan *plan, const struct worl
 				struct reason *why)
 {
 	const struct tables *tables = &world->tables;
-	uint64_t bytes = tables_charge(tables);
+	uint64_t before = tables_charge(tables), bytes = before;
 	bytes += (uint64_t)plan->new_bodies * table_row_charge(TABLE_BODY);
 	bytes += (uint64_t)plan->new_placements * table_row_charge(TABLE_PLACEMENT);
 	bytes += (uint64_t)plan->new_shapes * table_row_charge(TABLE_SHAPE);
@@ -763,11 +764,9 @@ static enum status check_memory(const struct batch_plan *plan, const struct worl
 	bytes += (uint64_t)plan->new_systems * table_row_charge(TABLE_SYSTEM);
 	bytes += (uint64_t)plan->new_particles * table_row_charge(TABLE_PARTICLE);
 	bytes += (uint64_t)plan->new_visuals * table_row_charge(TABLE_VISUAL);
-	bool grows = plan->new_bodies + plan->new_placements + plan->new_shapes + plan->new_drives +
-			     plan->new_joints + plan->new_points + plan->new_fields +
-			     plan->new_pieces + plan->new_movers + plan->new_systems +
-			     plan->new_particles + plan->new_visuals >
-		     0;
+	bytes += (uint64_t)plan->new_links * table_row_charge(TABLE_LINK);
+	bytes += (uint64_t)plan->new_pins * table_row_charge(TABLE_PIN);
+	bool grows = bytes > before;
 	if (!grows || bytes <= tables->world.memory_max[0])
 		return STATUS_OK;
 	return reason_set(

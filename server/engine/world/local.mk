@@ -49,6 +49,7 @@ libengine_a_SOURCES += \
 	server/engine/world/particle_interact.c \
 	server/engine/world/particle_systems.c \
 	server/engine/world/particle_invariants.c \
+	server/engine/world/particle_lattice.c \
 	server/engine/world/pending.h \
 	server/engine/world/pending.c \
 	server/engine/world/pieces.h \
@@ -98,6 +99,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_force_fields \
 	tests/unit/server/engine/world/test_particles \
 	tests/unit/server/engine/world/test_particle_impacts \
+	tests/unit/server/engine/world/test_particle_links \
 	tests/unit/server/engine/world/test_particle_pairs \
 	tests/unit/server/engine/world/test_fluids \
 	tests/unit/server/engine/world/test_ignored \

@@ -1,4 +1,5 @@
 /* particle_invariants.c: the invariants of particle systems and their particles; see invariants.c. */
+#include "server/engine/dynamics/particle_links.h"
 #include "server/engine/world/checking.h"
 
 /* A mean and a deviation: what is drawn stays within the limits. */
@@ -111,6 +112,66 @@ static enum status check_particle(const struct tables *tables, uint32_t row, str
 	return STATUS_OK;
 }
 
+static enum status check_link(const struct tables *tables, uint32_t row, struct reason *why)
+{
+	const struct link_table *t = &tables->link;
+	uint32_t system = t->system[row];
+	EXPECT(t->kind[row] <= LINK_VOLUME, TABLE_LINK, row, "kind");
+	uint32_t ends = t->kind[row] == LINK_VOLUME ? LINK_ENDS : 2;
+	EXPECT(system < tables->system.count && tables->system.id[system] != 0, TABLE_LINK, row,
+	       "system");
+	for (uint32_t k = 0; k < LINK_ENDS; k++)
+		EXPECT(k < ends ? dynamics_find_particle(tables, system, t->serial[row][k]) !=
+					  ROW_NONE
+				: t->serial[row][k] == 0,
+		       TABLE_LINK, row, "serial");
+	EXPECT(check_within(t->rest[row], t->kind[row] == LINK_VOLUME ? -SCALAR_MAX : 0,
+			    SCALAR_MAX),
+	       TABLE_LINK, row, "rest");
+	EXPECT(check_within(t->compliance[row], 0, LINK_COMPLIANCE_MAX), TABLE_LINK, row,
+	       "compliance");
+	EXPECT(check_within(t->damping_ratio[row], 0, PARTICLE_DAMPING_RATIO_MAX), TABLE_LINK, row,
+	       "damping_ratio");
+	EXPECT(check_within(t->tear[row], 0, LINK_TEAR_MAX), TABLE_LINK, row, "tear");
+	return STATUS_OK;
+}
+
+/* Links and pins refer to particles that exist, and systems count them. */
+static enum status check_links(const struct tables *tables, struct reason *why)
+{
+	uint32_t links[SYSTEMS_MAX] = { 0 }, pins[SYSTEMS_MAX] = { 0 };
+	const struct system_table *t = &tables->system;
+	EXPECT(tables->link.count <= LINKS_MAX, TABLE_LINK, 0, "system");
+	for (uint32_t row = 0; row < tables->link.count; row++) {
+		enum status status = check_link(tables, row, why);
+		if (status != STATUS_OK)
+			return status;
+		links[tables->link.system[row]]++;
+	}
+	for (uint32_t row = 0; row < tables->pin.count; row++) {
+		uint32_t system = tables->pin.system[row];
+		EXPECT(system < t->count && t->id[system] != 0, TABLE_PIN, row, "system");
+		EXPECT(dynamics_find_particle(tables, system, tables->pin.serial[row]) != ROW_NONE,
+		       TABLE_PIN, row, "serial");
+		pins[system]++;
+	}
+	for (uint32_t row = 0; row < t->count; row++) {
+		bool linked = links[row] + pins[row] > 0;
+		EXPECT(links[row] == t->links[row], TABLE_SYSTEM, row, "links");
+		EXPECT(pins[row] == t->pins[row], TABLE_SYSTEM, row, "pins");
+		EXPECT(t->link_substeps[row] >= linked &&
+			       t->link_substeps[row] <= PARTICLE_SUBSTEPS_MAX,
+		       TABLE_SYSTEM, row, "link_substeps");
+		EXPECT(!linked || ((t->forces[row] == 0 || t->cutoff[row] == 0) &&
+				   t->collisions[row] == 0),
+		       TABLE_SYSTEM, row, "forces");
+		EXPECT(check_within(t->stretch[row], 0, SCALAR_MAX), TABLE_SYSTEM, row, "stretch");
+		EXPECT(check_within(t->volume_error[row], 0, SCALAR_MAX), TABLE_SYSTEM, row,
+		       "volume_error");
+	}
+	return STATUS_OK;
+}
+
 enum status particles_check_tables(const struct tables *tables, struct reason *why)
 {
 	uint32_t alive[SYSTEMS_MAX] = { 0 };
@@ -135,5 +196,5 @@ enum status particles_check_tables(const struct tables *tables, struct reason *w
 	}
 	for (uint32_t row = 0; row < tables->system.count; row++)
 		EXPECT(alive[row] == tables->system.alive[row], TABLE_SYSTEM, row, "alive");
-	return STATUS_OK;
+	return check_links(tables, why);
 }

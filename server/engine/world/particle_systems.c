@@ -169,6 +169,7 @@ enum status check_particles_create(struct check *check, struct command *command)
 	plan->values[check->index] = id;
 	plan->systems[plan->system_count] = (struct planned_system){ .id = id,
 								     .owner = create->owner,
+								     .recycle = create->recycle,
 								     .capacity = create->capacity };
 	plan_index_put(check, plan_system_key(id), plan->system_count++);
 	plan->systems_after++;
@@ -212,28 +213,33 @@ enum status check_particles_set(struct check *check, struct command *command)
 			      set.owner);
 	check->plan->capacity_after += set.capacity - system->capacity;
 	system->capacity = set.capacity;
+	system->recycle = set.recycle;
 	system->owner = set.owner;
 	return STATUS_OK;
+}
+
+enum status check_particle_room(struct check *check, const struct planned_system *system,
+				uint64_t count)
+{
+	uint64_t made = system->recycle ? system->alive : system->born - system->refused;
+	if (made + count <= system->capacity)
+		return STATUS_OK;
+	return REFUSE(check, STATUS_LIMIT, "system",
+		      "system %u has %llu particles, its capacity is %u: particles_set "
+		      "raises it",
+		      system->id, (unsigned long long)made, system->capacity);
 }
 
 enum status check_particles_add(struct check *check, struct command *command)
 {
 	struct planned_system *system;
 	enum status status = plan_find_system(check, &command->particles_add.system, &system);
+	if (status == STATUS_OK)
+		status = check_particle_room(check, system, 1);
 	if (status != STATUS_OK)
 		return status;
-	const struct tables *tables = &check->world->tables;
-	uint32_t row = dynamics_find_system(&check->world->dynamics, system->id);
-	uint64_t made = system->alive;
-	if (row != ROW_NONE && !tables->system.recycle[row])
-		made = tables->system.born[row] - tables->system.refused[row] + system->alive -
-		       tables->system.alive[row];
-	if (made >= system->capacity)
-		return REFUSE(check, STATUS_LIMIT, "system",
-			      "system %u has %llu particles, its capacity is %u: particles_set "
-			      "raises it",
-			      system->id, (unsigned long long)made, system->capacity);
 	system->alive++;
+	system->born++;
 	check->plan->new_particles++;
 	return STATUS_OK;
 }
@@ -378,6 +384,12 @@ static struct system_view view_of(const struct system_table *table, uint32_t row
 		.repulsion = table->repulsion[row],
 		.repulsion_damping = table->repulsion_damping[row],
 		.crowded = table->crowded[row],
+		.links = table->links[row],
+		.pins = table->pins[row],
+		.link_substeps = table->link_substeps[row],
+		.torn = table->torn[row],
+		.stretch = table->stretch[row],
+		.volume_error = table->volume_error[row],
 	};
 	memcpy(view.name, table->name[row], sizeof view.name);
 	return view;

@@ -10,11 +10,23 @@ enum status check_particles_remove(struct check *check, struct command *command)
 enum status check_particles_set(struct check *check, struct command *command);
 enum status check_particles_add(struct check *check, struct command *command);
 enum status check_particles_interact(struct check *check, struct command *command);
+enum status check_particles_lattice(struct check *check, struct command *command);
+enum status check_particles_link(struct check *check, struct command *command);
+enum status check_particles_pin(struct check *check, struct command *command);
+/* LIMIT: the system has no room for so many further particles. */
+MUST_CHECK enum status check_particle_room(struct check *check, const struct planned_system *system,
+					   uint64_t count);
+/* What a lattice adds. */
+uint64_t lattice_particles(const struct command_PARTICLES_LATTICE *lattice);
+uint64_t lattice_links(const struct command_PARTICLES_LATTICE *lattice);
 
 void apply_particles_create(const struct apply_context *context, const struct command *command);
 void apply_particles_remove(const struct apply_context *context, const struct command *command);
 void apply_particles_set(const struct apply_context *context, const struct command *command);
 void apply_particles_add(const struct apply_context *context, const struct command *command);
 void apply_particles_interact(const struct apply_context *context, const struct command *command);
+void apply_particles_lattice(const struct apply_context *context, const struct command *command);
+void apply_particles_link(const struct apply_context *context, const struct command *command);
+void apply_particles_pin(const struct apply_context *context, const struct command *command);
 
 #endif

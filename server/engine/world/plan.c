@@ -4,6 +4,41 @@
  */
 #include "server/engine/world/plan.h"
 
+#include "server/engine/world/particle_systems.h"
+
+/* One that is too large will be refused. */
+static void add_lattice(struct plan_size *size, const struct command_PARTICLES_LATTICE *lattice)
+{
+	uint64_t particles = lattice_particles(lattice), links = lattice_links(lattice);
+	if (particles > PARTICLES_MAX || links > LINKS_MAX)
+		return;
+	size->particles += particles;
+	size->links += links;
+}
+
+static void add_particles(struct plan_size *size, const struct command *command)
+{
+	switch (command->op) {
+	case COMMAND_PARTICLES_CREATE:
+		size->systems++;
+		break;
+	case COMMAND_PARTICLES_ADD:
+		size->particles++;
+		break;
+	case COMMAND_PARTICLES_LATTICE:
+		add_lattice(size, &command->particles_lattice);
+		break;
+	case COMMAND_PARTICLES_LINK:
+		size->links++;
+		break;
+	case COMMAND_PARTICLES_PIN:
+		size->pins++;
+		break;
+	default:
+		break;
+	}
+}
+
 void plan_size_add(struct plan_size *size, const struct batch *batch)
 {
 	if (batch->count > BATCH_COMMANDS_MAX)
@@ -42,12 +77,6 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 		case COMMAND_SET_MOVER:
 			size->movers++;
 			break;
-		case COMMAND_PARTICLES_CREATE:
-			size->systems++;
-			break;
-		case COMMAND_PARTICLES_ADD:
-			size->particles++;
-			break;
 		case COMMAND_JOINT_TARGETS:
 			targets += MIN_OF(command->joint_targets.targets.count,
 					  (uint32_t)JOINT_TARGETS_MAX);
@@ -60,7 +89,7 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 			size->walls |= command->bounds.mode == BOUNDS_WALLS;
 			break;
 		default:
-			break;
+			add_particles(size, command);
 		}
 	}
 	size->placements += attachments;
