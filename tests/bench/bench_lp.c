@@ -1,5 +1,6 @@
-/* bench_lp: our simplex and CLP's on the same programs of each family of gen_lp_family.h and on the stability of
- * diamonds of bricks (papers R-06): pivots, and the least time of several runs, which alternate. */
+/* bench_lp: our simplex and CLP's on the same programs: the families of gen_lp_family.h, and the
+ * stability of diamonds of bricks (papers R-06). Prints pivots, and the least time of several runs,
+ * which alternate. */
 #include <float.h>
 #include <stdio.h>
 #include <time.h>

@@ -8,10 +8,15 @@ static void draw_entries(struct gen_lp *self, struct rng *rng, uint32_t rows, ui
 {
 	uint32_t before = self->starts[self->problem.matrix.columns];
 	uint32_t step = MAX_OF(1, 2 * rows / entries);
-	for (uint32_t i = rng_below(rng, step); i < rows; i += 1 + rng_below(rng, step))
+	uint32_t i = rng_below(rng, step);
+	while (i < rows) {
 		gen_lp_entry(self, i, rng_range(rng, -1, 1));
-	if (self->starts[self->problem.matrix.columns] == before)
-		gen_lp_entry(self, rng_below(rng, rows), rng_range(rng, -1, 1));
+		i += 1 + rng_below(rng, step);
+	}
+	if (self->starts[self->problem.matrix.columns] == before) {
+		i = rng_below(rng, rows);
+		gen_lp_entry(self, i, rng_range(rng, -1, 1));
+	}
 }
 
 void gen_lp_sparse(struct gen_lp *self, struct rng *rng, uint32_t rows, uint32_t columns,

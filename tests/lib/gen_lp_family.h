@@ -1,4 +1,4 @@
-/* gen_lp_family.h: linear programs of families that grow: the sizes are the caller's, the numbers are drawn. */
+/* gen_lp_family.h: linear programs of families that grow: sizes are given, numbers are drawn. */
 #ifndef CAIRN_TESTS_GEN_LP_FAMILY_H
 #define CAIRN_TESTS_GEN_LP_FAMILY_H
 
@@ -17,8 +17,8 @@ void gen_lp_transport(struct gen_lp *self, struct rng *rng, uint32_t sources, ui
 void gen_lp_assignment(struct gen_lp *self, struct rng *rng, uint32_t n);
 /* The relaxation of a set cover: each row is covered by at least one of its sets, costs 1, 2 or 3. */
 void gen_lp_cover(struct gen_lp *self, struct rng *rng, uint32_t rows, uint32_t sets);
-/* One step of n³ spheres of radius 1 that sink (papers P-02, P-06): at pitch 2.2, jittered. A row for each pair
- * in reach, three boxed columns a sphere. self->start is a feasible point; problem.start remains NULL. */
+/* One step of n³ spheres of radius 1 that sink, at pitch 2.2, jittered: a row for each pair in reach, three
+ * boxed columns a sphere. self->start is a feasible point; problem.start remains NULL. */
 void gen_lp_spheres(struct gen_lp *self, struct rng *rng, uint32_t n);
 
 #endif
