@@ -1,17 +1,13 @@
-/* bench_lp: our dual simplex and CLP's on the same programs; the least time of several runs each.
- *
- *   diamond M      the stability of M-diamonds (papers R-06): 2 M² rows
- *   spheres N      one step of N³ spheres sinking onto each other (papers P-02, P-06): a row for
- *   each
- *                  pair in reach, three boxed columns a sphere; cold, and from its feasible point
- *   sparse N       N × N, eight entries a row, boxed */
+/* bench_lp: our simplex and CLP's on the same programs: the families of gen_lp_family.h, and the
+ * stability of diamonds of bricks (papers R-06). Prints pivots, and the least time of several runs,
+ * which alternate. */
 #include <float.h>
 #include <stdio.h>
 #include <time.h>
 
 #include <coin/Clp_C_Interface.h>
 
-#include "tests/lib/gen_lp.h"
+#include "tests/lib/gen_lp_family.h"
 
 static struct gen_lp gen;
 
@@ -22,9 +18,9 @@ static double now(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static double time_clp(double *objective)
+static double time_clp(double *objective, int *pivots)
 {
-	enum { COLUMNS = 8192, NONZEROS = 1 << 18 };
+	enum { COLUMNS = 16384, NONZEROS = 1 << 18 };
 	static int starts[COLUMNS + 1], index[NONZEROS];
 	const struct lp_problem *p = &gen.problem;
 	for (uint32_t j = 0; j <= p->matrix.columns; j++)
@@ -40,6 +36,7 @@ static double time_clp(double *objective)
 	Clp_dual(clp, 0);
 	double ms = now() - begin;
 	*objective = Clp_objectiveValue(clp);
+	*pivots = Clp_numberIterations(clp);
 	Clp_deleteModel(clp);
 	return ms;
 }
@@ -48,19 +45,21 @@ static void compare(const char *name, uint32_t runs)
 {
 	struct solver_options options = solver_options_default();
 	struct solver_result result = { 0 };
+	int pivots = 0;
 	double ours = DBL_MAX, theirs = DBL_MAX, objective = 0;
 	for (uint32_t run = 0; run < runs; run++) {
 		double begin = now();
 		result = gen_lp_solve(&gen, &options);
 		double ms = now() - begin;
 		ours = ms < ours ? ms : ours;
-		ms = time_clp(&objective);
+		ms = time_clp(&objective, &pivots);
 		theirs = ms < theirs ? ms : theirs;
 	}
-	printf("%-22s %5u × %5u  ours %9.3f ms (%u pivots, %s, %.1e)  CLP %9.3f ms  ratio %5.2f  "
-	       "objectives differ by %.1e\n",
-	       name, gen.problem.matrix.rows, gen.problem.matrix.columns, ours, result.pivots,
-	       solver_status_name(result.status), result.residual, theirs, ours / theirs,
+	printf("%-20s %5u × %5u  ours %6u pivots %9.2f ms (%s, %.0e)  CLP %6d pivots %9.2f ms  "
+	       "ratios %5.2f %5.2f  objectives differ by %.0e\n",
+	       name, gen.problem.matrix.rows, gen.problem.matrix.columns, result.pivots, ours,
+	       solver_status_name(result.status), result.residual, pivots, theirs,
+	       (double)result.pivots / (pivots > 0 ? pivots : 1), ours / theirs,
 	       result.objective - objective);
 	fflush(stdout);
 }
@@ -74,84 +73,43 @@ static void diamond(uint32_t m)
 	compare(name, 5);
 }
 
-/* Spheres of radius 1 at pitch 2.2, jittered; the columns are displacements within ±1. */
 static void spheres(uint32_t n)
 {
-	enum { MOST = 1000 };
-	static double centre[MOST][3];
-	static uint32_t of[MOST][64], with[MOST][64], neighbours[MOST];
 	struct rng rng = rng_seeded(1);
-	uint32_t count = n * n * n, rows = 0;
-	char name[32];
-	for (uint32_t s = 0; s < count; s++) {
-		uint32_t at[3] = { s % n, s / n % n, s / (n * n) };
-		neighbours[s] = 0;
-		for (uint32_t k = 0; k < 3; k++)
-			centre[s][k] = 2.2 * at[k] + rng_range(&rng, -0.1, 0.1);
-	}
-	for (uint32_t a = 0; a < count; a++)
-		for (uint32_t b = a + 1; b < count; b++) {
-			double square = 0;
-			for (uint32_t k = 0; k < 3; k++)
-				square += (centre[a][k] - centre[b][k]) *
-					  (centre[a][k] - centre[b][k]);
-			if (square > 3.5 * 3.5 || rows == gen.rows_max)
-				continue;
-			of[a][neighbours[a]] = of[b][neighbours[b]] = rows;
-			with[a][neighbours[a]++] = b;
-			with[b][neighbours[b]++] = a;
-			gen.row_low[rows] = 2 - __builtin_sqrt(square);
-			gen.row_high[rows++] = LP_INFINITY;
-		}
-	gen_lp_begin(&gen, rows);
-	for (uint32_t s = 0; s < count; s++)
-		for (uint32_t k = 0; k < 3; k++) {
-			double low = k == 2 && centre[s][2] < 1 ? -centre[s][2] : -1;
-			gen_lp_column(&gen, k == 2, low < -1 ? -1 : low > 0 ? 0 : low, 1);
-			gen.start[3 * s + k] = 0;
-			for (uint32_t i = 0; i < neighbours[s]; i++) {
-				const double *other = centre[with[s][i]];
-				double square = 0;
-				for (uint32_t d = 0; d < 3; d++)
-					square += (centre[s][d] - other[d]) *
-						  (centre[s][d] - other[d]);
-				gen_lp_entry(&gen, of[s][i],
-					     (centre[s][k] - other[k]) / __builtin_sqrt(square));
-			}
-		}
-	snprintf(name, sizeof name, "spheres %u", count);
-	compare(name, 1);
+	gen_lp_spheres(&gen, &rng, n);
+	compare("spheres", 1);
 	gen.problem.start = gen.start;
-	snprintf(name, sizeof name, "spheres %u, primal", count);
-	compare(name, 1);
-}
-
-static void sparse(uint32_t n)
-{
-	struct rng rng = rng_seeded(1);
-	char name[32];
-	gen_lp_begin(&gen, n);
-	for (uint32_t j = 0; j < n; j++) {
-		gen_lp_column(&gen, rng_range(&rng, -1, 1), -1, 1);
-		for (uint32_t i = 0; i < n; i++)
-			if (rng_below(&rng, n) < 8)
-				gen_lp_entry(&gen, i, rng_range(&rng, -1, 1));
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		gen.row_low[i] = -LP_INFINITY;
-		gen.row_high[i] = rng_range(&rng, 0.05, 0.5);
-	}
-	snprintf(name, sizeof name, "sparse %u", n);
-	compare(name, 3);
+	compare("spheres, primal", 1);
 }
 
 int main(void)
 {
-	gen_lp_init(&gen, 16384, 8192, 1 << 18);
+	struct rng rng = rng_seeded(1);
+	gen_lp_init(&gen, 16384, 16384, 1 << 18);
 	for (uint32_t m = 5; m <= 20; m += 5)
 		diamond(m);
-	sparse(100);
-	sparse(400);
+	gen_lp_boxed(&gen, &rng, 100, 8);
+	compare("boxed", 3);
+	gen_lp_boxed(&gen, &rng, 400, 8);
+	compare("boxed", 3);
+	gen_lp_boxed(&gen, &rng, 1000, 8);
+	compare("boxed", 1);
+	gen_lp_sparse(&gen, &rng, 200, 300, 6);
+	compare("sparse", 3);
+	gen_lp_sparse(&gen, &rng, 1000, 1500, 6);
+	compare("sparse", 1);
+	gen_lp_transport(&gen, &rng, 30, 40);
+	compare("transport", 3);
+	gen_lp_transport(&gen, &rng, 80, 100);
+	compare("transport", 1);
+	gen_lp_assignment(&gen, &rng, 30);
+	compare("assignment", 3);
+	gen_lp_assignment(&gen, &rng, 100);
+	compare("assignment", 1);
+	gen_lp_cover(&gen, &rng, 200, 400);
+	compare("cover", 3);
+	gen_lp_cover(&gen, &rng, 800, 1600);
+	compare("cover", 1);
 	spheres(3);
 	spheres(6);
 	spheres(8);

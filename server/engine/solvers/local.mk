@@ -61,7 +61,8 @@ libengine_a_SOURCES += \
 	server/engine/solvers/lp_primal_phase.c \
 	server/engine/solvers/lp_simplex.h
 
-tests_lib_libtests_a_SOURCES += tests/lib/gen_lp.h tests/lib/gen_lp.c
+tests_lib_libtests_a_SOURCES += tests/lib/gen_lp.h tests/lib/gen_lp.c \
+	tests/lib/gen_lp_family.h tests/lib/gen_lp_family.c
 UNIT_TESTS += tests/unit/server/engine/solvers/test_lp
 # CLP is the oracle of this test; the product does not use it.
 if HAVE_CLP

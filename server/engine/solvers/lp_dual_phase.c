@@ -216,11 +216,14 @@ static void flip_passed(struct lp_dual_simplex *self, const struct dual_step *st
 		self->x[self->head[i]] += self->flips[i];
 }
 
-/* weight_i := |row i of the new B⁻¹|², from that of the old one. */
+/* weight_i := |row i of the new B⁻¹|², from that of the old one. The weight of the pivot's row is
+ * computed from the row itself, because the error of a stored one grows with each update that has a
+ * large column[i] / pivot. */
 static void update_weights(struct lp_dual_simplex *self, uint32_t row)
 {
 	ASSERT(row < self->matrix.rows);
-	double pivot = self->column[row], weight = self->weight[row];
+	double pivot = self->column[row];
+	double weight = dense_dot(self->rho, self->rho, self->matrix.rows);
 	dense_copy(self->tau, self->rho, self->matrix.rows);
 	lp_factor_solve(&self->factor, self->tau);
 	for (uint32_t i = 0; i < self->matrix.rows; i++) {

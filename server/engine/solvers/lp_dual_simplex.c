@@ -58,6 +58,7 @@ static void carve_simplex(struct lp_dual_simplex *self, struct solver_memory *me
 	self->place = SOLVER_CARVE(memory, uint8_t, all);
 	self->head = SOLVER_CARVE(memory, uint32_t, m);
 	self->weight = SOLVER_CARVE(memory, double, m);
+	self->reference = SOLVER_CARVE(memory, double, all);
 	self->column = SOLVER_CARVE(memory, double, m);
 	self->rho = SOLVER_CARVE(memory, double, m);
 	self->tau = SOLVER_CARVE(memory, double, m);

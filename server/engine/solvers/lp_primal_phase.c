@@ -4,8 +4,11 @@
  * feasible point. Every point is then feasible and the objective never rises. Columns of a given point
  * may be between their bounds without being basic; their price moves each to a bound or into the basis.
  *
- * The variable with the largest price of the wrong sign enters and moves until a basic variable, or
- * itself, meets a bound. The ratio test has two passes: first the longest step that violates no
+ * Of the variables with a price of the wrong sign, the one with the largest price² / weight enters and moves
+ * until a basic variable, or itself, meets a bound. The weights are Devex: they approximate the squared
+ * length of the move in the space of the variables that were not basic when the weights were last 1, and
+ * need only the row of the tableau. They become 1 again when one of them exceeds
+ * REFERENCE_MAX. The ratio test has two passes: first the longest step that violates no
  * bound by more than the tolerance; then, of the basic variables that limit the step to at most
  * that, the one with the largest entry, then the least index. After many pivots without progress
  * the least index decides throughout (Bland), which cannot cycle. If no bound limits the step, the
@@ -14,6 +17,8 @@
 #include "server/engine/linalg/dense.h"
 #include "server/engine/solvers/lp_simplex.h"
 
+#define REFERENCE_MAX 1e9 /* a larger weight is mostly the rounding and history of the others */
+
 struct primal_step {
 	uint32_t in;   /* the variable that enters */
 	double sign;   /* direction of x_in */
@@ -21,7 +26,13 @@ struct primal_step {
 	double length; /* LP_INFINITY: no basic variable limits the step */
 };
 
-/* The variable with the largest price of the wrong sign; LP_NONE: x is optimal. */
+static void reset_references(struct lp_dual_simplex *self)
+{
+	for (uint32_t j = 0; j < lp_variables(self); j++)
+		self->reference[j] = 1;
+}
+
+/* The variable that enters; LP_NONE: x is optimal. */
 static uint32_t choose_in(const struct lp_dual_simplex *self)
 {
 	uint32_t best = LP_NONE;
@@ -33,9 +44,10 @@ static uint32_t choose_in(const struct lp_dual_simplex *self)
 			continue;
 		if ((d > 0 && self->place[j] == LP_LOW) || (d < 0 && self->place[j] == LP_HIGH))
 			continue;
-		if (size > largest) {
+		double score = d * d / self->reference[j];
+		if (best == LP_NONE || score > largest) {
 			best = j;
-			largest = size;
+			largest = score;
 		}
 		if (self->least_index)
 			break;
@@ -127,6 +139,21 @@ static enum lp_outcome flip_bound(struct lp_dual_simplex *self, const struct pri
 	return LP_GOING;
 }
 
+/* After the row of the tableau is known. */
+static void update_references(struct lp_dual_simplex *self, uint32_t in, uint32_t out)
+{
+	double pivot = self->tableau[in], entering = self->reference[in] / (pivot * pivot);
+	ASSERT(pivot != 0);
+	for (uint32_t k = 0; k < self->touched_count; k++) {
+		uint32_t j = self->touched[k];
+		double w = self->tableau[j] * self->tableau[j] * entering;
+		self->reference[j] = scalar_max(w, self->reference[j]);
+	}
+	self->reference[out] = scalar_max(entering, 1);
+	if (!(entering <= REFERENCE_MAX))
+		reset_references(self);
+}
+
 static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct primal_step *step)
 {
 	ASSERT(step->row < self->matrix.rows);
@@ -141,6 +168,7 @@ static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct pri
 		return lp_try_again(self);
 	self->tableau[step->in] = pivot;
 	lp_move_prices(self, step->in, out);
+	update_references(self, step->in, out);
 	move_along(self, step, step->length);
 	self->place[out] = step->sign * pivot > 0 ? LP_LOW : LP_HIGH;
 	lp_settle(self, out);
@@ -167,6 +195,7 @@ enum lp_outcome lp_primal_phase(struct lp_dual_simplex *self)
 {
 	enum lp_outcome outcome = LP_GOING;
 	lp_note_progress(self, true);
+	reset_references(self);
 	while (outcome == LP_GOING) {
 		struct primal_step step = { .in = choose_in(self) };
 		if (step.in == LP_NONE)
