@@ -114,10 +114,10 @@ tests_bench_bench_lp_SOURCES = tests/bench/bench_lp.c
 tests_bench_bench_lp_LDADD = $(LDADD) -lClp -lCoinUtils
 
 # make bench-lp: linear programs of several families, pivots and times beside CLP's.
-.PHONY: bench-lp
 bench-lp: tests/bench/bench_lp
 	tests/bench/bench_lp
 endif
+.PHONY: bench-lp
 
 # Closest features, depths and meshes beside libccd and Bullet, if they are installed: make bench-closest
 EXTRA_PROGRAMS += tests/bench/bench_closest
