@@ -146,25 +146,68 @@ void dynamics_pin_remove(struct dynamics *self, uint32_t system, uint64_t serial
 	tables_truncate(tables, TABLE_PIN, tables->pin.count - 1);
 }
 
-static bool link_is_whole(const struct tables *tables, uint32_t row)
+/* The rows of each system's particles, so that a search does not pass those of others. */
+struct row_finder {
+	const struct tables *tables;
+	uint32_t *rows;	 /* by system, then ascending; NULL: no memory, and searches pass the others */
+	uint32_t *first; /* by system, and one more */
+};
+
+static struct row_finder find_rows(struct arena *arena, const struct tables *tables)
 {
-	const struct link_table *table = &tables->link;
+	const struct particle_table *table = &tables->particle;
+	uint32_t systems = tables->system.count;
+	struct row_finder self = {
+		.tables = tables,
+		.rows = ARENA_ARRAY(arena, uint32_t, table->count),
+		.first = arena_push_zero(arena, ((size_t)systems + 2) * sizeof(uint32_t)),
+	};
+	if (self.first == NULL)
+		self.rows = NULL;
+	if (self.rows == NULL)
+		return self;
+	for (uint32_t row = 0; row < table->count; row++)
+		self.first[table->system[row] + 2]++;
+	for (uint32_t system = 0; system < systems; system++)
+		self.first[system + 2] += self.first[system + 1];
+	for (uint32_t row = 0; row < table->count; row++)
+		self.rows[self.first[table->system[row] + 1]++] = row;
+	return self;
+}
+
+static bool particle_exists(const struct row_finder *self, uint32_t system, uint64_t serial)
+{
+	if (self->rows == NULL)
+		return dynamics_find_particle(self->tables, system, serial) != DYNAMICS_NONE;
+	uint32_t low = self->first[system], high = self->first[system + 1];
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (self->tables->particle.serial[self->rows[middle]] < serial)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < self->first[system + 1] &&
+	       self->tables->particle.serial[self->rows[low]] == serial;
+}
+
+static bool link_is_whole(const struct row_finder *finder, uint32_t row)
+{
+	const struct link_table *table = &finder->tables->link;
 	ASSERT(row < table->count && table->kind[row] < COUNT_OF(KIND_ENDS));
 	for (uint32_t k = 0; k < KIND_ENDS[table->kind[row]]; k++)
-		if (dynamics_find_particle(tables, table->system[row], table->serial[row][k]) ==
-		    DYNAMICS_NONE)
+		if (!particle_exists(finder, table->system[row], table->serial[row][k]))
 			return false;
 	return true;
 }
 
-void particle_links_prune(struct dynamics *self, uint32_t system)
+/* Removes the links and pins of a system, or, for DYNAMICS_NONE, of particles that do not exist. */
+static void keep_links(struct tables *tables, const struct row_finder *finder, uint32_t system)
 {
-	struct tables *tables = self->tables;
 	uint32_t kept = 0;
-	ASSERT(system == DYNAMICS_NONE || system < tables->system.count);
 	for (uint32_t row = 0; row < tables->link.count; row++) {
 		uint32_t of = tables->link.system[row];
-		if (system != DYNAMICS_NONE ? of != system : link_is_whole(tables, row))
+		if (system != DYNAMICS_NONE ? of != system : link_is_whole(finder, row))
 			copy_row(tables, TABLE_LINK, kept++, row);
 		else
 			tables->system.links[of]--;
@@ -173,15 +216,24 @@ void particle_links_prune(struct dynamics *self, uint32_t system)
 	kept = 0;
 	for (uint32_t row = 0; row < tables->pin.count; row++) {
 		uint32_t of = tables->pin.system[row];
-		if (system != DYNAMICS_NONE
-			    ? of != system
-			    : dynamics_find_particle(tables, of, tables->pin.serial[row]) !=
-				      DYNAMICS_NONE)
+		uint64_t serial = tables->pin.serial[row];
+		if (system != DYNAMICS_NONE ? of != system : particle_exists(finder, of, serial))
 			copy_row(tables, TABLE_PIN, kept++, row);
 		else
 			tables->system.pins[of]--;
 	}
 	tables_truncate(tables, TABLE_PIN, kept);
+}
+
+void particle_links_prune(struct dynamics *self, uint32_t system)
+{
+	struct arena_mark mark = arena_mark(&self->scratch);
+	struct row_finder finder = { .tables = self->tables };
+	ASSERT(system == DYNAMICS_NONE || system < self->tables->system.count);
+	if (system == DYNAMICS_NONE)
+		finder = find_rows(&self->scratch, self->tables);
+	keep_links(self->tables, &finder, system);
+	arena_rewind(&self->scratch, mark);
 }
 
 enum status particle_links_reserve(struct dynamics *self)
