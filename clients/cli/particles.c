@@ -109,3 +109,25 @@ bool cli_particles(const struct cli *cli, struct wire_cursor *in, uint64_t *last
 		*last = get_le64(page.serials.at + 8 * (size_t)(page.count - 1));
 	return true;
 }
+
+bool cli_links(const struct cli *cli, struct wire_cursor *in, uint32_t *count)
+{
+	static const char *const kinds[] = { "rod", "rope", "volume" };
+	struct wire_slice numbers;
+	enum { BYTES = 20, ENDS = 4 };
+	if (answer_take_matrix(in, count, &numbers) != STATUS_OK ||
+	    numbers.bytes != (uint64_t)*count * BYTES)
+		return false;
+	for (uint32_t i = 0; i < *count; i++) {
+		const uint8_t *at = numbers.at + (size_t)i * BYTES;
+		uint32_t kind = get_le32(at);
+		double serials[ENDS];
+		for (uint32_t k = 0; k < ENDS; k++)
+			serials[k] = get_le32(at + 4 + 4 * (size_t)k);
+		out_begin(cli);
+		out_text(cli, "kind", kind < COUNT_OF(kinds) ? kinds[kind] : "unknown");
+		out_reals(cli, "particles", serials, serials[2] > 0 ? ENDS : 2);
+		out_end(cli);
+	}
+	return true;
+}

@@ -8,7 +8,8 @@
 
 enum { JOINTS_PAGE = 1024 }; /* joints in one answer */
 
-/* ---- queries ------------------------------------------------------------------------------------- */
+/* ---- queries
+ * ------------------------------------------------------------------------------------- */
 
 static bool take_vector(struct cli *cli, uint32_t operand, const char *what, double values[3])
 {
@@ -115,6 +116,11 @@ static bool read_geometry(struct cli *cli, const char *kind, struct wire_query *
 		query->limit = WIRE_PARTICLES_MAX;
 		return take_body(cli, 2, &query->system);
 	}
+	if (strcmp(kind, "links") == 0 && cli->operand_count == 3) {
+		query_init(query, WIRE_QUERY_LINKS);
+		query->limit = WIRE_PARTICLES_MAX;
+		return take_body(cli, 2, &query->system);
+	}
 	return read_robot(cli, kind, query);
 }
 
@@ -152,7 +158,8 @@ static bool read_query(struct cli *cli, struct wire_query *query, struct bytes *
 	return read_geometry(cli, kind, query, canonical);
 }
 
-/* ---- answers ------------------------------------------------------------------------------------- */
+/* ---- answers
+ * ------------------------------------------------------------------------------------- */
 
 static void print_hit(const struct cli *cli, const struct wire_cast_hit *hit)
 {
@@ -472,6 +479,24 @@ static int print_particles(struct cli *cli, uint32_t world, struct wire_query *q
 	return good ? EXIT_SUCCESS : cli_fail(cli);
 }
 
+static int print_links(struct cli *cli, uint32_t world, struct wire_query *query,
+		       struct message *answer)
+{
+	uint32_t count = 0;
+	bool good;
+	do {
+		struct wire_cursor in = wire_cursor_of(answer->answer.answer);
+		good = cli_links(cli, &in, &count);
+		query->after += count;
+		if (!good)
+			reason_set(&cli->why, STATUS_MALFORMED, -1, "links",
+				   "the server's answer to LINKS is malformed");
+		else if (count == query->limit)
+			good = cairn_ask(cli->client, world, query, answer, &cli->why) == STATUS_OK;
+	} while (good && count == query->limit);
+	return good ? EXIT_SUCCESS : cli_fail(cli);
+}
+
 int verb_query(struct cli *cli)
 {
 	struct cairn_world world;
@@ -490,6 +515,8 @@ int verb_query(struct cli *cli)
 	bytes_release(&canonical);
 	if (!good)
 		return cli_fail(cli);
+	if (query.kind == WIRE_QUERY_LINKS)
+		return print_links(cli, world.number, &query, &answer);
 	if (query.kind == WIRE_QUERY_PARTICLES)
 		return print_particles(cli, world.number, &query, &answer);
 	if (query.kind == WIRE_QUERY_JOINTS)

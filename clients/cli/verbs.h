@@ -11,7 +11,8 @@
 /* Prints totals as members of a record (verb_state.c). */
 void print_totals(const struct cli *cli, const struct wire_totals *totals);
 
-/* The number of MONITOR lines printed so far, and the callback that prints them (verb_operations.c). */
+/* The number of MONITOR lines printed so far, and the callback that prints them
+ * (verb_operations.c). */
 uint64_t cli_monitored(void);
 void cli_monitor_line(void *context, const struct msg_monitor_line *line);
 
@@ -26,14 +27,17 @@ bool cli_robot(const struct cli *cli, struct wire_cursor *in);
 bool cli_matrix(const struct cli *cli, struct wire_cursor *in);
 /* One page of PARTICLES; sets the page's last serial number and its count. */
 bool cli_particles(const struct cli *cli, struct wire_cursor *in, uint64_t *last, uint32_t *count);
+/* One page of LINKS; sets its count. */
+bool cli_links(const struct cli *cli, struct wire_cursor *in, uint32_t *count);
 void cli_joint(const struct cli *cli, struct wire_cursor *in);
 void cli_watched_joints(const struct cli *cli, const struct mirror *mirror);
 
-/* Reads --OPTION TICK and --epoch N; *given: the option is there (verb_state.c). False with cli->why set. */
+/* Reads --OPTION TICK and --epoch N; *given: the option is there (verb_state.c). False with
+ * cli->why set. */
 MUST_CHECK bool cli_tick(struct cli *cli, const char *option, struct cairn_tick *tick, bool *given);
 
-/* Replaces this process by cairnd with these words, "cairnd" first and NULL last; returns only on failure
- * (verb_replay.c). */
+/* Replaces this process by cairnd with these words, "cairnd" first and NULL last; returns only
+ * on failure (verb_replay.c). */
 int cli_run_daemon(struct cli *cli, const char *const *words);
 /* True if the first operand is a file: the verb then needs no server. */
 bool cli_names_file(const struct cli *cli);

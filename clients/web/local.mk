@@ -48,6 +48,7 @@ VIEWER_FILES = \
 	clients/web/src/stage.js \
 	clients/web/src/statistics.js \
 	clients/web/src/timeline.js \
+	clients/web/src/weave.js \
 	clients/web/src/view.js
 # Each is a program of its own, because all together take minutes.
 VIEWER_TESTS = \
@@ -61,7 +62,8 @@ VIEWER_TESTS = \
 	clients/web/test/playback.test.js \
 	clients/web/test/shade.test.js \
 	clients/web/test/timeline.test.js \
-	clients/web/test/viewer.test.js
+	clients/web/test/viewer.test.js \
+	clients/web/test/weave.test.js
 EXTRA_DIST += \
 	$(VIEWER_FILES) \
 	clients/web/README.md \
@@ -101,7 +103,9 @@ field-pictures: viewer cairnd
 		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
 		node test/screenshot.mjs $(abs_top_builddir)/pictures/visuals.jpg visuals 1 bare ticks=120 near=0.8 960x480 && \
 		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
-		node test/screenshot.mjs $(abs_top_builddir)/pictures/frameworks.jpg frameworks 1 bare ticks=50 near=0.7 960x480
+		node test/screenshot.mjs $(abs_top_builddir)/pictures/frameworks.jpg frameworks 1 bare ticks=50 near=0.7 960x480 && \
+		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
+		node test/screenshot.mjs $(abs_top_builddir)/pictures/curtain.jpg curtain 2 bare ticks=230 960x480
 
 # A picture of every shipped scene at its first view, and docs/PICTURES.md, which shows them, in BUILD/pictures/scenes.
 .PHONY: scene-pictures

@@ -429,6 +429,16 @@ uint32_t world_particle_count(const struct world *world);
 uint32_t world_particles(const struct world *world, system_id system, uint64_t after,
 			 struct particle_view *out, uint32_t capacity);
 
+/* A link between particles of a system. */
+struct link_view {
+	uint8_t kind;		    /* enum link_kind */
+	uint64_t serial[LINK_ENDS]; /* of its particles; 0 where a distance has none */
+};
+/* The links of a system in the order in which they are solved, without the first `after`, at most
+ * `capacity`; returns their number. O(links of the world). */
+uint32_t world_links(const struct world *world, system_id system, uint64_t after,
+		     struct link_view *out, uint32_t capacity);
+
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
 /* Hash of the state that every client can know: id, status, pose, velocities of all bodies

@@ -294,7 +294,7 @@ enum lattice_links {
 };
 enum {
 	LINK_ENDS = 4,
-	LINKS_MAX = 1048576, /* of one world */
+	PARTICLE_LINKS_MAX = 1048576, /* of one world */
 	LATTICE_SIDE_MAX = 4096,
 };
 #define LINK_COMPLIANCE_MAX 1e6 /* m/N */
@@ -393,8 +393,8 @@ enum event_kind {
 	EVENT_HIT = 14,
 	EVENT_SQUEEZED =
 		15, /* mover a found no place in this tick, for the first time; point: where it is */
-	/* A link of particles tore and was removed. child_a: its system, child_b: serial number of its
-	 * first particle, which is at `point`; value: elongation / limit, above 1 */
+	/* A link of particles tore and was removed. child_a: its system, child_b: serial number
+	 * of its first particle, which is at `point`; value: elongation / limit, above 1 */
 	EVENT_LINK_TORN = 16,
 };
 

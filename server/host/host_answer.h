@@ -1,5 +1,5 @@
-/* host_answer.h: shared by the files that answer queries (host_query.c, host_shape_query.c, …): vectors to
- * and from the wire, and a packer over a buffer that grows with the answer. */
+/* host_answer.h: shared by the files that answer queries (host_query.c, host_shape_query.c, …):
+ * vectors to and from the wire, and a packer over a buffer that grows with the answer. */
 #ifndef CAIRN_HOST_ANSWER_H
 #define CAIRN_HOST_ANSWER_H
 
@@ -78,6 +78,8 @@ MUST_CHECK enum status host_answer_fields(struct host *host, const struct wire_q
 					  struct bytes *out);
 /* host_particles.c */
 MUST_CHECK enum status host_answer_systems(struct host *host, struct bytes *out);
+MUST_CHECK enum status host_answer_links(struct host *host, const struct wire_query *query,
+					 struct bytes *out, struct reason *why);
 MUST_CHECK enum status host_answer_particles(struct host *host, const struct wire_query *query,
 					     struct bytes *out, struct reason *why);
 MUST_CHECK enum status host_answer_linked(struct host *host, const struct wire_query *query,

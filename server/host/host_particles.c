@@ -1,4 +1,5 @@
-/* host_particles.c: the queries about particle systems and their particles, answered between two ticks. */
+/* host_particles.c: the queries about particle systems and their particles, answered between two
+ * ticks. */
 #include <string.h>
 
 #include "server/host/host_answer.h"
@@ -8,7 +9,8 @@
 enum { SYSTEM_BYTES_MAX = 800, HEAD_BYTES_MAX = 128 };
 enum { STEPS = 65535 }; /* of positions in view */
 
-/* ---- systems ------------------------------------------------------------------------------------- */
+/* ---- systems
+ * ------------------------------------------------------------------------------------- */
 
 static struct wire_system system_facts(const struct system_view *view)
 {
@@ -79,7 +81,8 @@ enum status host_answer_systems(struct host *host, struct bytes *out)
 	return packed(out, &packer);
 }
 
-/* ---- particles ----------------------------------------------------------------------------------- */
+/* ---- particles
+ * ----------------------------------------------------------------------------------- */
 
 /* A page's columns, in memory of the arena. */
 struct columns {
@@ -190,6 +193,41 @@ static const struct system_view *find_system(const struct system_view *systems, 
 	return NULL;
 }
 
+static enum status refuse_system(const struct wire_query *query, struct reason *why)
+{
+	return reason_set(why, STATUS_UNKNOWN_PARTICLES, -1, "system",
+			  "system is %u: there is no such particle system in this world; the query "
+			  "systems lists them",
+			  query->system);
+}
+
+enum status host_answer_links(struct host *host, const struct wire_query *query, struct bytes *out,
+			      struct reason *why)
+{
+	enum { NUMBERS = 1 + LINK_ENDS };
+	struct arena *arena = &host->scratch;
+	struct system_view *systems = ARENA_ARRAY(arena, struct system_view, SYSTEMS_MAX);
+	uint32_t room = MAX_OF(query->limit, 1u);
+	struct link_view *links = ARENA_ARRAY(arena, struct link_view, room);
+	uint8_t *numbers = ARENA_ARRAY(arena, uint8_t, room * NUMBERS * 4u);
+	if (systems == NULL || links == NULL || numbers == NULL)
+		return STATUS_NO_MEMORY;
+	if (find_system(systems, world_systems(host->world, systems), query->system) == NULL)
+		return refuse_system(query, why);
+	uint32_t count = world_links(host->world, query->system, (uint64_t)query->after, links,
+				     query->limit);
+	for (uint32_t i = 0; i < count; i++) {
+		uint8_t *to = numbers + (size_t)i * NUMBERS * 4;
+		put_le32(to, links[i].kind);
+		for (uint32_t k = 0; k < LINK_ENDS; k++)
+			put_le32(to + 4 + 4 * (size_t)k, (uint32_t)links[i].serial[k]);
+	}
+	uint32_t bytes = count * NUMBERS * 4;
+	struct wire_packer packer = packer_into(out, HEAD_BYTES_MAX + (size_t)bytes);
+	answer_pack_matrix(&packer, count, slice_of(numbers, bytes));
+	return packed(out, &packer);
+}
+
 enum status host_answer_particles(struct host *host, const struct wire_query *query,
 				  struct bytes *out, struct reason *why)
 {
@@ -203,10 +241,7 @@ enum status host_answer_particles(struct host *host, const struct wire_query *qu
 	const struct system_view *system =
 		find_system(systems, world_systems(host->world, systems), query->system);
 	if (system == NULL)
-		return reason_set(why, STATUS_UNKNOWN_PARTICLES, -1, "system",
-				  "system is %u: there is no such particle system in this world; "
-				  "the query systems lists them",
-				  query->system);
+		return refuse_system(query, why);
 	uint32_t count = world_particles(host->world, query->system, (uint64_t)query->after, views,
 					 query->limit);
 	struct wire_particles page = query->form == WIRE_PARTICLES_VIEW

@@ -1,8 +1,9 @@
-/* host_query.c: queries of clients answered between two ticks, and the observation at the end of a STEP,
- * both packed as on the wire.
+/* host_query.c: queries of clients answered between two ticks, and the observation at the end of a
+ * STEP, both packed as on the wire.
  *
- * The world's worker answers them and does not change the world, so an answer names the tick it is of.
- */
+ * The world's worker answers them and does not change the world, so an answer names the tick it is
+ * of.
+ * */
 #include <string.h>
 
 #include "protocol/block.h"
@@ -10,7 +11,8 @@
 #include "server/host/host_answer.h"
 #include "server/host/host_state.h"
 
-/* ---- queries ----------------------------------------------------------------------------------- */
+/* ---- queries
+ * ----------------------------------------------------------------------------------- */
 
 enum { ITEM_BYTES_MAX = 192 }; /* largest packed size of a hit or a contact */
 
@@ -224,6 +226,8 @@ static enum status answer_query(struct host *host, const struct wire_query *quer
 		return host_answer_systems(host, out);
 	case WIRE_QUERY_PARTICLES:
 		return host_answer_particles(host, query, out, why);
+	case WIRE_QUERY_LINKS:
+		return host_answer_links(host, query, out, why);
 	case WIRE_QUERY_ROBOT:
 		return host_answer_robot(host, query, out, work, why);
 	case WIRE_QUERY_INERTIA:
@@ -246,6 +250,7 @@ static uint64_t work_of(const struct host *host, const struct wire_query *query,
 			  : query->kind >= WIRE_QUERY_ROBOT	? stats.bodies + stats.joints
 			  : query->kind == WIRE_QUERY_CONTACTS	? stats.contacts
 			  : query->kind == WIRE_QUERY_PARTICLES ? world_particle_count(host->world)
+			  : query->kind == WIRE_QUERY_LINKS	? 2 * (uint64_t)query->after
 			  : query->kind == WIRE_QUERY_FORCES	? 64 * (uint64_t)stats.contacts
 								: 1;
 	return looked + out->count / 64;
@@ -283,7 +288,8 @@ void host_do_query(struct host *host, struct requester *requester, struct wire_l
 	host_refuse(host, requester, &why);
 }
 
-/* ---- the observation of a STEP ----------------------------------------------------------------- */
+/* ---- the observation of a STEP
+ * ----------------------------------------------------------------- */
 
 /* All bodies as one block of the profile. */
 static enum status observe_bodies(const struct world *world, enum wire_profile profile,

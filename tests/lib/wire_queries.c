@@ -380,6 +380,7 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 		(kind == WIRE_QUERY_CONTACTS ? pack_contact : pack_fields)(out);
 		return;
 	case WIRE_QUERY_ROBOT:
+	case WIRE_QUERY_LINKS:
 	case WIRE_QUERY_INERTIA:
 	case WIRE_QUERY_JACOBIAN:
 		(kind == WIRE_QUERY_ROBOT ? pack_robot : pack_matrix)(out);
@@ -461,7 +462,8 @@ void wire_vectors_queries(FILE *out)
 	fputs("\n]\n", out);
 }
 
-/* ---- table of docs/PROTOCOL.md ---------------------------------------------------------------------- */
+/* ---- table of docs/PROTOCOL.md
+ * ---------------------------------------------------------------------- */
 
 static void write_field(FILE *out, const struct query_field *field)
 {

@@ -95,3 +95,19 @@ def test_a_journal_gives_the_same_particles_again(tmp_path):
     assert run.returncode == 0, run.stderr
     done = subprocess.run([DAEMON, "replay", tmp_path / "jet.cairn", "--verify"], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "same" in done.stdout, done.stdout + done.stderr
+
+
+def test_links_are_told_in_their_order_and_page_by_page(server):
+    with cairn.connect(server.address) as client:
+        world = client.create("linked-particles", gravity=(0, 0, 0))
+        cloth = world.particles_create("cloth", life=0, capacity=2000)
+        world.particles_lattice(cloth, columns=40, rows=30, links=7)
+        world.particles_link(cloth, 1, 1200, kind=1)
+        world.step(1)
+        links, system = world.links(cloth), world.systems()[0]
+        edges, diagonals, seconds = 39 * 30 + 40 * 29, 2 * 39 * 29, 38 * 30 + 40 * 28
+        assert len(links) == system["links"] == edges + diagonals + seconds + 1
+        assert links[-1] == ("rope", [1, 1200]) and len({tuple(ends) for _, ends in links}) == len(links)
+        assert all(kind == "rod" and 1 <= min(a, b) < max(a, b) <= 1200 or kind == "rope" for kind, (a, b) in links)
+        with refused("unknown_particles"):
+            world.links(cloth + 1)

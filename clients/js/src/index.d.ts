@@ -362,7 +362,8 @@ export class World {
     count: number, serials: BigUint64Array, positions: Float64Array, velocities: Float64Array, radii: Float64Array, masses: Float64Array,
     ages: Float64Array,
   }>;
-  particlesView(system: number): Promise<{ count: number, positions: Float32Array, colours: Uint8Array }>;
+  links(system: number): Promise<Uint32Array>;
+  particlesView(system: number): Promise<{ count: number, last: number, positions: Float32Array, colours: Uint8Array }>;
   fieldForce(position: Vector, options?: { velocity?: Vector, mass?: number }): Promise<{ acceleration: number[], force: number[] }>;
   totals(): Promise<{ kinetic: number, potential: number, linear: number[], angular: number[] }>;
   facts(body: number): Promise<{

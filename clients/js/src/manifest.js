@@ -1415,6 +1415,11 @@ export const QUERY_LIMITS = {
     ["body", "U32", 0, 4294967295],
     ["limit", "U32", 0, 4096],
   ],
+  27: [
+    ["system", "U32", 0, 4294967295],
+    ["after", "REAL", 0, 9007199254740992],
+    ["limit", "U32", 0, 2048],
+  ],
   29: [
     ["system", "U32", 0, 4294967295],
     ["after", "REAL", 0, 9007199254740992],
@@ -1578,6 +1583,7 @@ export const QUERY = {
   difference: 24,
   forces: 25,
   sensed: 26,
+  links: 27,
   systems: 28,
   particles: 29,
   robot: 30,

@@ -261,7 +261,7 @@ export class Queries {
   }
 
   /**
-   * The particles of a system for drawing, 7 bytes each on the wire: {count, positions (Float32Array, m), colours (Uint8Array: how many
+   * The particles of a system for drawing, 7 bytes each on the wire: {count, last (serial number), positions (Float32Array, m), colours (Uint8Array: how many
    * of the system's colours have begun)}. Positions are within 1/65535 of the extent of their page.
    */
   async particlesView(system) {
@@ -270,7 +270,20 @@ export class Queries {
     let at = 0;
     for (const [, , , corner, step, places] of pages)
       for (const place of whole(places, Uint16Array)) positions[at] = corner[at++ % 3] + step * place;
-    return { count, positions, colours: joined(pages.map((page) => whole(page[6], Uint8Array)), Uint8Array) };
+    return { count, last: pages.at(-1)[2], positions, colours: joined(pages.map((page) => whole(page[6], Uint8Array)), Uint8Array) };
+  }
+
+  /**
+   * The links between the particles of a system, in the order in which they are solved: five numbers each, kind (0 rod, 1 rope, 2
+   * volume) and the serial numbers of its particles (0: none). @returns {Promise<Uint32Array>}
+   */
+  async links(system) {
+    const pages = [];
+    for (let after = 0; ; after += PARTICLES_PAGE) {
+      const [count, numbers] = await this.query(QUERY.links, system, after, PARTICLES_PAGE);
+      pages.push(whole(numbers, Uint32Array));
+      if (count < PARTICLES_PAGE) return joined(pages, Uint32Array);
+    }
   }
 
   async #particlePages(ask, lastOf) {

@@ -544,6 +544,7 @@ wire.query = {
 	difference = {number = 24, fields = {{name = "epoch"}, {name = "tick"}, {name = "other_epoch"}, {name = "other_tick"}}},
 	forces = {number = 25, fields = {{name = "body", default = 0}, {name = "limit", default = 1024}, {name = "representative", default = 0}}},
 	sensed = {number = 26, fields = {{name = "body"}, {name = "limit", default = 1024}}},
+	links = {number = 27, fields = {{name = "system"}, {name = "after", default = 0}, {name = "limit", default = 1024}}},
 	systems = {number = 28, fields = {}},
 	particles = {number = 29, fields = {{name = "system"}, {name = "after", default = 0}, {name = "limit", default = 1024}, {name = "form", default = 0}}},
 	robot = {number = 30, fields = {{name = "body", default = 0}}},

@@ -1386,6 +1386,11 @@ QUERY_LIMITS = {
         ("body", "U32", 0, 4294967295),
         ("limit", "U32", 0, 4096),
     ),
+    27: (
+        ("system", "U32", 0, 4294967295),
+        ("after", "REAL", 0, 9007199254740992),
+        ("limit", "U32", 0, 2048),
+    ),
     29: (
         ("system", "U32", 0, 4294967295),
         ("after", "REAL", 0, 9007199254740992),
@@ -1479,6 +1484,7 @@ QUERY = {
     "difference": 24,
     "forces": 25,
     "sensed": 26,
+    "links": 27,
     "systems": 28,
     "particles": 29,
     "robot": 30,

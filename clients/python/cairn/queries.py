@@ -45,6 +45,9 @@ def visuals_of(page):
             for body, visuals in page}
 
 
+LINK_KINDS = ("rod", "rope", "volume")
+
+
 def reals_of(column):
     """The numbers of a column of an answer."""
     return struct.unpack(f"<{len(column) // 8}d", column)
@@ -275,6 +278,16 @@ class WorldQueries:
         found, page = [], None
         while page is None or len(page) == PARTICLES_PAGE:
             page = particles_of(self.query(QUERY["particles"], system, found[-1][0] if found else 0, PARTICLES_PAGE, 0))
+            found += page
+        return found
+
+    def links(self, system):
+        """The links between the particles of a system in the order in which they are solved: [(kind, serial numbers), …], kind being
+        "rod", "rope" (two numbers) or "volume" (four)."""
+        found, page = [], None
+        while page is None or len(page) == PARTICLES_PAGE:
+            _, numbers = self.query(QUERY["links"], system, len(found), PARTICLES_PAGE)
+            page = [(LINK_KINDS[kind], ends if kind == 2 else ends[:2]) for kind, *ends in struct.iter_unpack("<5I", numbers)]
             found += page
         return found
 

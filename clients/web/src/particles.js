@@ -1,8 +1,11 @@
 /**
  * Draws particles: each system is one instanced mesh of small balls of its mean diameter, coloured by age. The page asks for the
- * systems from time to time, and, while there are any, for the places of their particles again as soon as they have come.
+ * systems from time to time, and, while there are any, for the places of their particles again as soon as they have come. Linked
+ * particles are drawn as the surface that their links span, ropes as lines.
  */
-import { Color, DynamicDrawUsage, Group, IcosahedronGeometry, InstancedMesh, Matrix4, MeshLambertMaterial } from "three";
+import { BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, Group, IcosahedronGeometry, InstancedMesh, LineBasicMaterial,
+  LineSegments, Matrix4, Mesh, MeshLambertMaterial } from "three";
+import { weaveOf } from "./weave.js";
 
 /** Times between two queries for the systems, and for the particles of one, ms. */
 const SYSTEMS_MS = 1000, PARTICLES_MS = 30;
@@ -20,6 +23,47 @@ class Cloud {
     this.waiting = false;
     /** The world's state for which particles were asked for last. */
     this.state = "";
+    /** The links, when they have come, and how many there were; what they span. */
+    this.links = null;
+    this.linked = 0;
+    this.weave = null;
+    this.cloth = null;
+  }
+
+  /** Takes the links between its particles; null: there are none. */
+  tie(group, links) {
+    this.links = links;
+    this.weave = null;
+    this.#unweave(group);
+  }
+
+  #unweave(group) {
+    if (this.cloth === null) return;
+    group.remove(this.cloth);
+    this.cloth.geometry.dispose();
+    this.cloth.material.dispose();
+    this.cloth = null;
+  }
+
+  /** What the links span, at these places. A particle that died has left a gap in the serial numbers: then nothing is spanned. */
+  #drawLinks(group, { count, last, positions }) {
+    const whole = this.links !== null && last === count;
+    if (whole && this.weave === null) {
+      this.weave = weaveOf(this.links, positions);
+      const { triangles, lines } = this.weave, colour = this.colours[Math.min(1, this.colours.length - 1)];
+      const geometry = new BufferGeometry();
+      geometry.setIndex(triangles.length > 0 ? triangles : lines);
+      this.cloth = triangles.length > 0 ? new Mesh(geometry, new MeshLambertMaterial({ color: colour, side: DoubleSide }))
+        : new LineSegments(geometry, new LineBasicMaterial({ color: colour }));
+      Object.assign(this.cloth, { frustumCulled: false, castShadow: triangles.length > 0, receiveShadow: triangles.length > 0 });
+      group.add(this.cloth);
+    }
+    if (this.cloth !== null) {
+      this.cloth.visible = whole;
+      this.cloth.geometry.setAttribute("position", new BufferAttribute(positions, 3));
+      if (this.cloth.isMesh) this.cloth.geometry.computeVertexNormals();
+    }
+    this.mesh.visible = !(whole && this.cloth.isMesh);
   }
 
   /** A mesh with room for so many. */
@@ -34,7 +78,8 @@ class Cloud {
     group.add(this.mesh);
   }
 
-  draw(group, { count, positions, colours }) {
+  draw(group, view) {
+    const { count, positions, colours } = view;
     const matrix = new Matrix4();
     this.#reserve(group, count);
     for (let i = 0; i < count; i++) {
@@ -44,9 +89,12 @@ class Cloud {
     this.mesh.count = count;
     this.mesh.instanceMatrix.needsUpdate = true;
     this.mesh.instanceColor.needsUpdate = true;
+    this.#drawLinks(group, view);
   }
 
   dispose(group) {
+    this.#unweave(group);
+    this.weave = null;
     if (this.mesh === null) return;
     group.remove(this.mesh);
     this.mesh.geometry.dispose();
@@ -78,7 +126,7 @@ export class Particles {
     if (this.#waiting || now - this.#asked < SYSTEMS_MS) return;
     this.#asked = now;
     this.#waiting = true;
-    world.systems().then((systems) => this.#take(systems), () => {}).finally(() => { this.#waiting = false; });
+    world.systems().then((systems) => this.#take(world, systems), () => {}).finally(() => { this.#waiting = false; });
   }
 
   #ask(world, cloud, state, now) {
@@ -94,13 +142,27 @@ export class Particles {
     }, () => { cloud.state = ""; }).finally(() => { cloud.waiting = false; });
   }
 
+  /** Asks for links if their number has changed. */
+  #tie(world, cloud) {
+    const { id, links = 0 } = cloud.system;
+    if (cloud.linked === links) return;
+    cloud.linked = links;
+    const tied = links > 0 ? world.links(id).catch(() => null) : Promise.resolve(null); // a server without links
+    tied.then((found) => {
+      if (this.#clouds.get(id) !== cloud) return;
+      cloud.tie(this.group, found);
+      cloud.state = "";
+      this.version++;
+    });
+  }
+
   /** Keeps the clouds of systems that look as before. */
-  #take(systems) {
+  #take(world, systems) {
     const kept = new Map();
     for (const system of systems) {
       const cloud = this.#clouds.get(system.id);
       const same = cloud !== undefined && `${cloud.system.size}|${cloud.system.colours}` === `${system.size}|${system.colours}`;
-      kept.set(system.id, same ? cloud : new Cloud(system));
+      kept.set(system.id, same ? Object.assign(cloud, { system }) : new Cloud(system));
     }
     for (const [id, cloud] of this.#clouds) {
       if (kept.get(id) === cloud) continue;
@@ -108,5 +170,6 @@ export class Particles {
       this.version++;
     }
     this.#clouds = kept;
+    for (const cloud of kept.values()) this.#tie(world, cloud);
   }
 }

@@ -149,7 +149,8 @@ void dynamics_pin_remove(struct dynamics *self, uint32_t system, uint64_t serial
 /* The rows of each system's particles, so that a search does not pass those of others. */
 struct row_finder {
 	const struct tables *tables;
-	uint32_t *rows;	 /* by system, then ascending; NULL: no memory, and searches pass the others */
+	uint32_t *
+		rows; /* by system, then ascending; NULL: no memory, and searches pass the others */
 	uint32_t *first; /* by system, and one more */
 };
 

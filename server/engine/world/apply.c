@@ -200,7 +200,8 @@ static enum status reserve_rows(struct boundary_apply *self)
 		status = dynamics_system_reserve(&world->dynamics, systems, particles);
 	if (status == STATUS_OK && size->links > 0)
 		status = tables_reserve(tables, TABLE_LINK,
-					tables->link.count + rows_to_reserve(size->links, LINKS_MAX,
+					tables->link.count + rows_to_reserve(size->links,
+									     PARTICLE_LINKS_MAX,
 									     tables->link.count));
 	if (status == STATUS_OK && size->pins > 0)
 		status =

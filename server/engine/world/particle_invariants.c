@@ -1,4 +1,5 @@
-/* particle_invariants.c: the invariants of particle systems and their particles; see invariants.c. */
+/* particle_invariants.c: the invariants of particle systems and their particles; see
+ * invariants.c. */
 #include "server/engine/dynamics/particle_links.h"
 #include "server/engine/world/checking.h"
 
@@ -141,7 +142,7 @@ static enum status check_links(const struct tables *tables, struct reason *why)
 {
 	uint32_t links[SYSTEMS_MAX] = { 0 }, pins[SYSTEMS_MAX] = { 0 };
 	const struct system_table *t = &tables->system;
-	EXPECT(tables->link.count <= LINKS_MAX, TABLE_LINK, 0, "system");
+	EXPECT(tables->link.count <= PARTICLE_LINKS_MAX, TABLE_LINK, 0, "system");
 	for (uint32_t row = 0; row < tables->link.count; row++) {
 		enum status status = check_link(tables, row, why);
 		if (status != STATUS_OK)

@@ -3,7 +3,8 @@
 #include "server/engine/dynamics/particle_links.h"
 #include "server/engine/world/particle_systems.h"
 
-/* A direction from a particle to one that it is linked with, and which bit of `links` asks for it. */
+/* A direction from a particle to one that it is linked with, and which bit of `links` asks for
+ * it. */
 struct offset {
 	int8_t by[3];
 	uint8_t bit;
@@ -16,14 +17,16 @@ static const struct offset OFFSETS[] = {
 	{ { 0, 1, -1 }, LATTICE_DIAGONALS }, { { 2, 0, 0 }, LATTICE_SECONDS },
 	{ { 0, 2, 0 }, LATTICE_SECONDS },    { { 0, 0, 2 }, LATTICE_SECONDS },
 };
-/* Corners of a cell have the bits x, y, z. Cells of both parities alternate, so that faces match. */
+/* Corners of a cell have the bits x, y, z. Cells of both parities alternate, so that faces
+ * match. */
 enum { CELL_TETRAHEDRA = 5 };
 static const uint8_t TETRAHEDRA[2][CELL_TETRAHEDRA][LINK_ENDS] = {
 	{ { 0, 3, 5, 6 }, { 1, 0, 3, 5 }, { 2, 0, 3, 6 }, { 4, 0, 5, 6 }, { 7, 3, 5, 6 } },
 	{ { 1, 2, 4, 7 }, { 0, 1, 2, 4 }, { 3, 1, 2, 7 }, { 5, 1, 4, 7 }, { 6, 2, 4, 7 } },
 };
 
-/* ---- sizes --------------------------------------------------------------------------------------- */
+/* ---- sizes
+ * --------------------------------------------------------------------------------------- */
 
 uint64_t lattice_particles(const struct command_PARTICLES_LATTICE *lattice)
 {
@@ -53,7 +56,8 @@ uint64_t lattice_links(const struct command_PARTICLES_LATTICE *lattice)
 	return count;
 }
 
-/* ---- checks -------------------------------------------------------------------------------------- */
+/* ---- checks
+ * -------------------------------------------------------------------------------------- */
 
 static enum status check_linkable(struct check *check, const struct planned_system *system)
 {
@@ -68,10 +72,10 @@ static enum status check_linkable(struct check *check, const struct planned_syst
 static enum status check_links(struct check *check, uint64_t count)
 {
 	struct batch_plan *plan = check->plan;
-	if (plan->links_after + count > LINKS_MAX)
+	if (plan->links_after + count > PARTICLE_LINKS_MAX)
 		return REFUSE(check, STATUS_LIMIT, "links",
 			      "the world would have %llu links of particles, the limit is %u",
-			      (unsigned long long)(plan->links_after + count), LINKS_MAX);
+			      (unsigned long long)(plan->links_after + count), PARTICLE_LINKS_MAX);
 	plan->links_after += count;
 	plan->new_links += (uint32_t)count;
 	return STATUS_OK;
@@ -174,7 +178,8 @@ enum status check_particles_pin(struct check *check, struct command *command)
 	return status;
 }
 
-/* ---- applying ------------------------------------------------------------------------------------ */
+/* ---- applying
+ * ------------------------------------------------------------------------------------ */
 
 static uint32_t system_row(const struct apply_context *context, int64_t id, uint32_t substeps)
 {

@@ -46,7 +46,8 @@ static struct command_PARTICLES_CREATE properties_of(const struct command_PARTIC
 	};
 }
 
-/* ---- checks ------------------------------------------------------------------------------------ */
+/* ---- checks
+ * ------------------------------------------------------------------------------------ */
 
 /* Drawn numbers must stay within the limits of their mean. */
 static enum status check_deviation(struct check *check, const char *name, double mean,
@@ -244,7 +245,8 @@ enum status check_particles_add(struct check *check, struct command *command)
 	return STATUS_OK;
 }
 
-/* ---- applying ---------------------------------------------------------------------------------- */
+/* ---- applying
+ * ---------------------------------------------------------------------------------- */
 
 static uint32_t row_of(const struct apply_context *context, int64_t id)
 {
@@ -327,7 +329,8 @@ void apply_particles_add(const struct apply_context *context, const struct comma
 			      add->position, add->velocity);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading
+ * ----------------------------------------------------------------------------------- */
 
 static int compare_ids(const void *a, const void *b, void *context)
 {
@@ -429,5 +432,20 @@ uint32_t world_particles(const struct world *world, system_id id, uint64_t after
 				.age = (double)(world->tables.world.tick[0] - table->birth[row]) *
 				       world_dt(world),
 			};
+	return count;
+}
+
+uint32_t world_links(const struct world *world, system_id id, uint64_t after, struct link_view *out,
+		     uint32_t capacity)
+{
+	const struct link_table *table = &world->tables.link;
+	uint32_t system = dynamics_find_system(&world->dynamics, id), count = 0;
+	uint64_t passed = 0;
+	for (uint32_t row = 0; row < table->count && count < capacity; row++) {
+		if (table->system[row] != system || passed++ < after)
+			continue;
+		out[count].kind = table->kind[row];
+		memcpy(out[count++].serial, table->serial[row], sizeof out->serial);
+	}
 	return count;
 }

@@ -10,7 +10,7 @@
 static void add_lattice(struct plan_size *size, const struct command_PARTICLES_LATTICE *lattice)
 {
 	uint64_t particles = lattice_particles(lattice), links = lattice_links(lattice);
-	if (particles > PARTICLES_MAX || links > LINKS_MAX)
+	if (particles > PARTICLES_MAX || links > PARTICLE_LINKS_MAX)
 		return;
 	size->particles += particles;
 	size->links += links;
