@@ -352,9 +352,7 @@ static void pack_matrix(struct wire_packer *out)
 
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 {
-	static const struct wire_totals totals = { .kinetic = 2,
-						   .potential = -3,
-						   .linear = { 1, 0, 0 } };
+	const struct wire_totals totals = { .kinetic = 2, .linear = { 1, 0, 0 } };
 	const struct wire_geometry geometry = { 0, 1, { SPHERE, sizeof SPHERE } };
 	switch (kind) {
 	case WIRE_QUERY_RAY:

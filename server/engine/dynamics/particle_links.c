@@ -158,6 +158,7 @@ static struct row_finder find_rows(struct arena *arena, const struct tables *tab
 {
 	const struct particle_table *table = &tables->particle;
 	uint32_t systems = tables->system.count;
+	ASSERT(table->count == 0 || systems > 0);
 	struct row_finder self = {
 		.tables = tables,
 		.rows = ARENA_ARRAY(arena, uint32_t, table->count),
@@ -180,6 +181,7 @@ static bool particle_exists(const struct row_finder *self, uint32_t system, uint
 {
 	if (self->rows == NULL)
 		return dynamics_find_particle(self->tables, system, serial) != DYNAMICS_NONE;
+	ASSERT(system < self->tables->system.count);
 	uint32_t low = self->first[system], high = self->first[system + 1];
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;

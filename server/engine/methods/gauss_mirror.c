@@ -172,6 +172,7 @@ static bool forces_mirrored(const struct gauss_mirror *self)
 {
 	const struct velocity_step *solve = self->solve;
 	double worst = 0, change = 0, speed = 0;
+	ASSERT(solve->forced != NULL && solve->before != NULL);
 	for (uint32_t slot = 0; slot < solve->step->body_count; slot++) {
 		uint32_t partner = self->partner[slot];
 		if (partner == UINT32_MAX)

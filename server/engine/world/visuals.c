@@ -35,6 +35,7 @@ void visuals_drop_body(struct world *world, uint32_t body)
 /* The link to a row in the list of its body. */
 static uint32_t *find_visual_link(struct tables *tables, uint32_t row)
 {
+	ASSERT(row < tables->visual.count && tables->visual.body[row] != 0);
 	uint32_t *link = &tables->body.first_visual[tables->visual.body[row] - 1];
 	while (*link != row + 1)
 		link = &tables->visual.next[*link - 1];
