@@ -1,5 +1,5 @@
-/* cairn_manifest.h: the part of cairn.h that follows from the server's lists: statuses, commands
- * and queries. cairn.h includes it. Written by make_header.py; do not edit. */
+/* cairn_manifest.h: the part of cairn.h that follows from the server's lists: statuses, commands and queries.
+ * cairn.h includes it. Written by make_header.py; do not edit. */
 /* table */
 #ifndef CAIRN_MANIFEST_H
 #define CAIRN_MANIFEST_H
@@ -288,8 +288,7 @@ struct cairn_command_spawn {
 	cairn_vec3 angular_velocity;
 	/* density (0.001 … 1000000 kg/m3): of all shapes (kg/m2 in a planar world) */
 	double density;
-	/* mass (0 … 1000000000 kg): in place of density if above 0; a point mass with mass 0 has
-	 * 1 kg */
+	/* mass (0 … 1000000000 kg): in place of density if above 0; a point mass with mass 0 has 1 kg */
 	double mass;
 	/* static_friction (0 … 10): Coulomb, sticking */
 	double static_friction;
@@ -331,8 +330,8 @@ struct cairn_command_spawn {
 	/* integrator: 0 automatic, 1 euler, 2 implicit_euler, 3 rk2, 4 rk4, 5 rk45; read by method
 	 * impact */
 	uint8_t integrator;
-	/* tolerance (0 … 1 m): largest estimated error of a tick; 0: impact.accuracy; read by
-	 * method impact */
+	/* tolerance (0 … 1 m): largest estimated error of a tick; 0: impact.accuracy; read by method
+	 * impact */
 	double tolerance;
 	/* substeps: least number of equal parts of a tick; 0: one; read by method impact */
 	uint32_t substeps;
@@ -344,8 +343,8 @@ struct cairn_command_spawn {
 	double angular_speed_max;
 	/* mass_rule: 0 shapes, 1 centre: it is given, 2 given: centre, inertia and mass */
 	uint8_t mass_rule;
-	/* centre (-1000000 … 1000000 m): of mass, from the origin, body axes; read with
-	 * mass_rule 1, 2 */
+	/* centre (-1000000 … 1000000 m): of mass, from the origin, body axes; read with mass_rule 1,
+	 * 2 */
 	cairn_vec3 centre;
 	/* inertia (0 … 1e+18 kg m2): principal (planar: z); read with mass_rule 2 */
 	cairn_vec3 inertia;
@@ -355,8 +354,8 @@ struct cairn_command_spawn {
 	int64_t ends_with;
 	/* ends_with_owner: 1: removed when the session that owns it ends */
 	uint8_t ends_with_owner;
-	/* one_way (-1 … 1): body axes: bodies land from this side, others pass; zero: solid from
-	 * all sides */
+	/* one_way (-1 … 1): body axes: bodies land from this side, others pass; zero: solid from all
+	 * sides */
 	cairn_vec3 one_way;
 	/* surface_velocity (-10000 … 10000 m/s): of its surface against the body (conveyor), body
 	 * axes */
@@ -398,8 +397,8 @@ struct cairn_command_set_status {
 	int64_t body;
 	/* status: 0 inactive, 1 static, 2 dynamic, 3 animated */
 	uint8_t status;
-	/* fast: 0 keep, 1 off, 2 on: whether it does not pass through dynamic bodies either (bit
-	 * 2 of spawn's flags) */
+	/* fast: 0 keep, 1 off, 2 on: whether it does not pass through dynamic bodies either (bit 2 of
+	 * spawn's flags) */
 	uint8_t fast;
 };
 
@@ -409,8 +408,7 @@ struct cairn_command_force {
 	int64_t body;
 	/* force (-1e+12 … 1e+12 N): world axes */
 	cairn_vec3 force;
-	/* point (-1000000 … 1000000 m): where, from the mass centre in body axes; moves with the
-	 * body */
+	/* point (-1000000 … 1000000 m): where, from the mass centre in body axes; moves with the body */
 	cairn_vec3 point;
 	/* ticks (ticks): how long; 4294967295 until the body is removed */
 	uint32_t ticks;
@@ -480,8 +478,8 @@ struct cairn_command_set_filter {
 	uint32_t mask;
 	/* group: two bodies with the same: > 0 always collide, < 0 never */
 	int64_t group;
-	/* sensor: 0 keep, 1 off, 2 on: whether it has no contacts and tells which bodies it
-	 * overlaps (bit 3 of spawn's flags) */
+	/* sensor: 0 keep, 1 off, 2 on: whether it has no contacts and tells which bodies it overlaps
+	 * (bit 3 of spawn's flags) */
 	uint8_t sensor;
 };
 
@@ -525,8 +523,7 @@ struct cairn_command_set_integrator {
 	 * implicit_euler if any has it, else the highest */
 	uint8_t integrator;
 	/* tolerance (0 … 1 m): largest estimated error of its motion in a tick, by step doubling
-	 * (rk45: by its embedded pair); 0: that of impact.accuracy; linked bodies take the
-	 * smallest */
+	 * (rk45: by its embedded pair); 0: that of impact.accuracy; linked bodies take the smallest */
 	double tolerance;
 	/* substeps: least number of equal parts of a tick, each with its own contacts and forces;
 	 * linked bodies take the largest; 0: one */
@@ -565,8 +562,7 @@ struct cairn_command_explode {
 	/* impulse (-1e+12 … 1e+12 N s): on each body whose nearest point is within core, along the
 	 * line from the centre to that point; negative: towards the centre */
 	double impulse;
-	/* core (0 … 1000000 m): from here to radius the impulse falls off linearly; at most
-	 * radius */
+	/* core (0 … 1000000 m): from here to radius the impulse falls off linearly; at most radius */
 	double core;
 	/* mask: bits: the groups of bodies it acts on */
 	uint32_t mask;
@@ -641,8 +637,8 @@ struct cairn_command_joint_create {
 	/* place: 0 each side in its body's axes; 1 point_a and frame_a are in the world, and both
 	 * sides take them from there (a distance and a drag: point_b, too) */
 	uint8_t place;
-	/* violated: 0 refuse poses that violate the joint; 1 refuse such poses and velocities; 2
-	 * move the bodies and change their velocities */
+	/* violated: 0 refuse poses that violate the joint; 1 refuse such poses and velocities; 2 move
+	 * the bodies and change their velocities */
 	uint8_t violated;
 	/* flags: bit 0: its bodies do not collide with each other */
 	uint32_t flags;
@@ -708,13 +704,12 @@ struct cairn_command_joint_axis {
 	double spring_limit;
 	/* motor: 0 none, 1 holds a velocity, 2 holds a position */
 	uint8_t motor;
-	/* target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor
-	 * holds */
+	/* target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds */
 	double target;
 	/* motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any */
 	double motor_limit;
-	/* wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase);
-	 * joint_table sets a table */
+	/* wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table
+	 * sets a table */
 	uint8_t wave;
 	/* amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine */
 	double amplitude;
@@ -738,8 +733,8 @@ struct cairn_command_joint_table {
 	uint32_t axis;
 	/* points: [time s, value] each, times ascending from 0 on */
 	cairn_joint_points points;
-	/* period (0 … 1000000 s): the table repeats after this time, at least the last point's;
-	 * 0: no repetition, the last value stays */
+	/* period (0 … 1000000 s): the table repeats after this time, at least the last point's; 0: no
+	 * repetition, the last value stays */
 	double period;
 };
 
@@ -759,18 +754,17 @@ struct cairn_command_particles_create {
 	uint8_t emitter;
 	/* position (-1000000 … 1000000 m): centre of the emitter */
 	cairn_vec3 position;
-	/* rotation: the emitter's axes to the world's; a point and a plane emit along y, a box
-	 * and a sphere outwards */
+	/* rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a
+	 * sphere outwards */
 	cairn_quat rotation;
-	/* half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or
-	 * radius of a sphere */
+	/* half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius
+	 * of a sphere */
 	cairn_vec3 half;
 	/* capacity: most particles alive; with recycle 0 also most ever emitted */
 	uint32_t capacity;
 	/* recycle: 1: particles that have died make room for new ones */
 	uint8_t recycle;
-	/* rate: particles of an emission; a planar emitter has room for fewer, if its side is
-	 * small */
+	/* rate: particles of an emission; a planar emitter has room for fewer, if its side is small */
 	uint32_t rate;
 	/* rate_deviation: largest deviation of rate */
 	uint32_t rate_deviation;
@@ -793,8 +787,8 @@ struct cairn_command_particles_create {
 	double speed;
 	/* speed_deviation (0 … 10000 m/s): largest deviation */
 	double speed_deviation;
-	/* spread (0 … 3.141592654 rad): largest angle between the velocity at birth and the
-	 * emitter's direction there */
+	/* spread (0 … 3.141592654 rad): largest angle between the velocity at birth and the emitter's
+	 * direction there */
 	double spread;
 	/* drag (0 … 1e+12 N s/m): force against the velocity, by the velocity */
 	double drag;
@@ -808,8 +802,7 @@ struct cairn_command_particles_create {
 	double restitution;
 	/* category: bits: force fields whose mask has one of them act on the particles */
 	uint32_t category;
-	/* mask: bits: the particles collide with bodies whose category has one of them; 0: with
-	 * none */
+	/* mask: bits: the particles collide with bodies whose category has one of them; 0: with none */
 	uint32_t mask;
 	/* colours: [age s, 0xRRGGBB] each: from this age on it has this colour */
 	cairn_joint_points colours;
@@ -837,18 +830,17 @@ struct cairn_command_particles_set {
 	uint8_t emitter;
 	/* position (-1000000 … 1000000 m): centre of the emitter */
 	cairn_vec3 position;
-	/* rotation: the emitter's axes to the world's; a point and a plane emit along y, a box
-	 * and a sphere outwards */
+	/* rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a
+	 * sphere outwards */
 	cairn_quat rotation;
-	/* half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or
-	 * radius of a sphere */
+	/* half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius
+	 * of a sphere */
 	cairn_vec3 half;
 	/* capacity: most particles alive; with recycle 0 also most ever emitted */
 	uint32_t capacity;
 	/* recycle: 1: particles that have died make room for new ones */
 	uint8_t recycle;
-	/* rate: particles of an emission; a planar emitter has room for fewer, if its side is
-	 * small */
+	/* rate: particles of an emission; a planar emitter has room for fewer, if its side is small */
 	uint32_t rate;
 	/* rate_deviation: largest deviation of rate */
 	uint32_t rate_deviation;
@@ -871,8 +863,8 @@ struct cairn_command_particles_set {
 	double speed;
 	/* speed_deviation (0 … 10000 m/s): largest deviation */
 	double speed_deviation;
-	/* spread (0 … 3.141592654 rad): largest angle between the velocity at birth and the
-	 * emitter's direction there */
+	/* spread (0 … 3.141592654 rad): largest angle between the velocity at birth and the emitter's
+	 * direction there */
 	double spread;
 	/* drag (0 … 1e+12 N s/m): force against the velocity, by the velocity */
 	double drag;
@@ -886,8 +878,7 @@ struct cairn_command_particles_set {
 	double restitution;
 	/* category: bits: force fields whose mask has one of them act on the particles */
 	uint32_t category;
-	/* mask: bits: the particles collide with bodies whose category has one of them; 0: with
-	 * none */
+	/* mask: bits: the particles collide with bodies whose category has one of them; 0: with none */
 	uint32_t mask;
 	/* colours: [age s, 0xRRGGBB] each: from this age on it has this colour */
 	cairn_joint_points colours;
@@ -1006,8 +997,8 @@ struct cairn_command_field_set {
 struct cairn_command_set_surface {
 	/* body: the body */
 	int64_t body;
-	/* one_way (-1 … 1): body axes: bodies land from this side, others pass; zero: solid from
-	 * all sides */
+	/* one_way (-1 … 1): body axes: bodies land from this side, others pass; zero: solid from all
+	 * sides */
 	cairn_vec3 one_way;
 	/* surface_velocity (-10000 … 10000 m/s): of its surface against the body (conveyor), body
 	 * axes */
@@ -1021,11 +1012,11 @@ struct cairn_command_set_piece {
 	int64_t body;
 	/* piece: which of its shapes, in the order of spawn, from 0 */
 	uint32_t piece;
-	/* own: what it has of its own: bit 0 friction and restitution, 1 category, mask and
-	 * group, 2 sensor, 3 surface_velocity, 4 density; 0: nothing */
+	/* own: what it has of its own: bit 0 friction and restitution, 1 category, mask and group, 2
+	 * sensor, 3 surface_velocity, 4 density; 0: nothing */
 	uint32_t own;
-	/* patch: 0 the whole piece; else the triangles of a mesh with this number, which have
-	 * bits 0 and 3 only */
+	/* patch: 0 the whole piece; else the triangles of a mesh with this number, which have bits 0
+	 * and 3 only */
 	uint32_t patch;
 	/* static_friction (0 … 10): Coulomb, sticking */
 	double static_friction;
@@ -1072,8 +1063,8 @@ struct cairn_command_set_mover {
 	double step_height;
 	/* slope (0 … 1.5 rad): the steepest ground on which it stands */
 	double slope;
-	/* push_force (0 … 1e+12 N): the most with which it pushes dynamic bodies in its way or
-	 * below it */
+	/* push_force (0 … 1e+12 N): the most with which it pushes dynamic bodies in its way or below
+	 * it */
 	double push_force;
 	/* snap (0 … 100 m): it stays on ground that falls away by so much in a tick */
 	double snap;
@@ -1137,18 +1128,18 @@ struct cairn_command_particles_interact {
 	uint8_t forces;
 	/* collisions: with which particles its own collide, likewise */
 	uint8_t collisions;
-	/* cutoff (0 … 100000 m): particles farther apart exert no forces; of two systems the
-	 * smaller; 0: no forces */
+	/* cutoff (0 … 100000 m): particles farther apart exert no forces; of two systems the smaller;
+	 * 0: no forces */
 	double cutoff;
-	/* core (1e-06 … 100000 m): nearer than this, attraction and repulsion at a distance fall
-	 * to 0 with the distance; of two systems the larger */
+	/* core (1e-06 … 100000 m): nearer than this, attraction and repulsion at a distance fall to 0
+	 * with the distance; of two systems the larger */
 	double core;
 	/* substeps: of a tick, for forces between particles; all systems use the most of all */
 	uint32_t substeps;
 	/* charge (-1000 … 1000 C): of each particle: Coulomb's force */
 	double charge;
-	/* gravitation (0 … 1e+12 m3/(kg s2)): Newton's constant between the particles; of two
-	 * systems the geometric mean */
+	/* gravitation (0 … 1e+12 m3/(kg s2)): Newton's constant between the particles; of two systems
+	 * the geometric mean */
 	double gravitation;
 	/* well_depth (0 … 1e+12 J): of the Lennard-Jones potential; of two systems the geometric
 	 * mean; 0: none */
@@ -1158,8 +1149,8 @@ struct cairn_command_particles_interact {
 	/* repulsion (0 … 1e+12 N/m): of overlapping particles, by their overlap; of two systems the
 	 * mean */
 	double repulsion;
-	/* repulsion_damping (0 … 10): of overlapping particles, 1: critical for the reduced
-	 * mass; of two systems the mean */
+	/* repulsion_damping (0 … 10): of overlapping particles, 1: critical for the reduced mass; of
+	 * two systems the mean */
 	double repulsion_damping;
 };
 
@@ -1208,8 +1199,8 @@ struct cairn_command_particles_link {
 	uint32_t a;
 	/* b: of another one */
 	uint32_t b;
-	/* kind: 0 rod: keeps the distance; 1 rope: only pulls; 2 volume: of the tetrahedron a,
-	 * b, c, d */
+	/* kind: 0 rod: keeps the distance; 1 rope: only pulls; 2 volume: of the tetrahedron a, b, c,
+	 * d */
 	uint8_t kind;
 	/* c: of a volume */
 	uint32_t c;
