@@ -1,5 +1,5 @@
-/* gauss.c: `gauss`: the new places of all bodies as the nearest permitted ones to where forces alone
- * would bring them (papers R-03, R-07 to R-09, R-11; Gauss's principle of least restraint).
+/* gauss.c: `gauss`: the new places of all bodies as the nearest permitted ones to where forces
+ * alone would bring them (papers R-03, R-07 to R-09, R-11; Gauss's principle of least restraint).
  *
  * With d the displacement of a body in a step of h seconds, D the one of the step before (h v, the
  * velocity of the tables) and G = h² M⁻¹ f that of forces, the step solves
@@ -35,8 +35,8 @@
  *
  * Joints are rows of the same problem. Locked axes, limits and position motors leave a gap at the
  * end; springs, dry friction and other motors act as in the velocity methods (velocity_joint.c). A
- * rod is a bar of the source, and a body without shapes a point of its frameworks (papers R-01, R-02).
- * The rules of length:
+ * rod is a bar of the source, and a body without shapes a point of its frameworks (papers R-01,
+ * R-02). The rules of length:
  *
  *   gauss.separation 0   gap + J d = 0 (L″), and the true length in later rounds; forces act along the
  *                        bar as it was, as in SHAKE, so energy oscillates and does not drift
@@ -56,7 +56,7 @@
  * counts as a fallback, as does a problem without solution, whose rows become compliant. Friction
  * and restitution have no place in the principle and are refused. Bodies near others lose ½ m |G|²
  * / h² a step as they fall, as the source's do; without contacts a body takes the exact free path.
- */
+ * */
 #include "server/engine/methods/gauss.h"
 
 #include "server/engine/methods/method.h"
@@ -78,9 +78,13 @@ enum { DENSE_ROWS = 1000 };
 
 /* As in statics/equilibrium.c: of a solution in steps, where a factor loses too many digits. */
 enum { PROXIMAL_ROUNDS = 12 };
+/* 1: joints that make bodies faster by more than the inverse of this run away. */
+#define RUNAWAY 0.5
+/* Solutions of a step in which taut lines follow their tension (as in velocity_joint.c). */
+enum { TAUT_ROUNDS = 2 };
 
-/* 1. Rounds of an island with joints that leave gaps larger by this factor lead nowhere. Smaller: rounds in
- * which contacts change end too soon. */
+/* 1. Rounds of an island with joints that leave gaps larger by this factor lead nowhere.
+ * Smaller: rounds in which contacts change end too soon. */
 #define DIVERGENCE 2
 
 enum gauss_separation { SEPARATION_SECOND, SEPARATION_ACCELERATION, SEPARATION_SLIDES };
@@ -99,18 +103,20 @@ struct gauss {
 /* An island in its rounds. By row: */
 struct gauss_island {
 	struct velocity_island island;
-	double *speed;	/* m/s: J v* */
-	double *b;	/* m/s: as the solver has it */
-	double *x;	/* N s */
-	double *offset; /* m: gap + c */
-	double *floor;	/* m: the gap that the step must leave; of a contact or limit ≤ 0 */
-	bool *selected; /* with joints: rows that act; else NULL */
-	bool cautious;	/* no contact asks for more than rest (permit_rest) */
+	double *speed;	 /* m/s: J v* */
+	double *b;	 /* m/s: as the solver has it */
+	double *x;	 /* N s */
+	double *offset;	 /* m: gap + c */
+	double *floor;	 /* m: the gap that the step must leave; of a contact or limit ≤ 0 */
+	bool *selected;	 /* with joints: rows that act; else NULL */
+	bool cautious;	 /* no contact asks for more than rest (permit_rest) */
+	uint32_t solved; /* solutions so far */
 };
 
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->solve.step->dynamics->scratch, type, count)
 
-/* ---- contacts ---------------------------------------------------------------------------------- */
+/* ---- contacts
+ * ---------------------------------------------------------------------------------- */
 
 static uint32_t slot_of(const struct step *step, uint32_t body)
 {
@@ -212,7 +218,8 @@ static enum status make_rows(struct gauss *self)
 	return velocity_rows(v, slides ? v->motions : v->start, slides, CONSTRAINT_ACCELERATION);
 }
 
-/* The point of the manifold that is nearest to a corner; its multiplier is that of the corners near it. */
+/* The point of the manifold that is nearest to a corner; its multiplier is that of the corners
+ * near it. */
 static uint32_t point_of(const struct contact_state *contact, vec3 arm_a)
 {
 	uint32_t best = 0;
@@ -235,14 +242,17 @@ static double last_multiplier(const struct gauss *self, uint32_t block)
 	return scalar_max(step_multipliers(v->step, v->list, index)[(size_t)3 * p], 0);
 }
 
-/* ---- an island --------------------------------------------------------------------------------- */
+/* ---- an island
+ * --------------------------------------------------------------------------------- */
 
-/* Whether the step leaves a given gap of row i: of a contact, limit, lock or position motor. The other
- * rows of joints are forces and speeds. */
+/* Whether the step leaves a given gap of row i: of a contact, limit, lock or position motor. The
+ * other rows of joints, and those of taut lines, are forces and speeds. */
 static bool has_gap(const struct gauss_island *at, uint32_t i)
 {
 	if (i < at->island.contact_rows)
 		return true;
+	if (i >= at->island.taut_from)
+		return false;
 	const struct velocity_joint_row *joint = &at->island.joints[i - at->island.contact_rows];
 	return joint->role == VELOCITY_LOCK || joint->role == VELOCITY_LIMIT ||
 	       joint->role == VELOCITY_POSITION;
@@ -254,8 +264,8 @@ static bool may_open(const struct gauss_island *at, uint32_t i)
 	return at->island.rows[i].set == ROW_POSITIVE;
 }
 
-/* Whether the solution keeps the gap of row i at its floor: not where it opens, nor where a motor has not
- * the force. */
+/* Whether the solution keeps the gap of row i at its floor: not where it opens, nor where a
+ * motor has not the force. */
 static bool is_held(const struct gauss_island *at, uint32_t i)
 {
 	if (may_open(at, i))
@@ -302,8 +312,8 @@ static enum status make_island(const struct gauss *self, uint32_t index, struct 
 	if (status != STATUS_OK)
 		return status;
 	uint32_t count = out->island.count;
-	ASSERT(out->island.taut_from == count);
 	out->cautious = false;
+	out->solved = 0;
 	out->speed = ARENA_ARRAY(arena, double, count);
 	out->b = ARENA_ARRAY(arena, double, count);
 	out->x = ARENA_ARRAY(arena, double, count);
@@ -324,9 +334,9 @@ static enum status make_island(const struct gauss *self, uint32_t index, struct 
 	return STATUS_OK;
 }
 
-/* Where rows nearly contradict each other, as around a wedge, a bend of a micrometre asks for a motion of
- * decimetres, which bends more. Then all bodies must be permitted to stay where they are, so that
- * energy bounds their motion; overlaps by the bend are left for the next step. */
+/* Where rows nearly contradict each other, as around a wedge, a bend of a micrometre asks for a
+ * motion of decimetres, which bends more. Then all bodies must be permitted to stay where they
+ * are, so that energy bounds their motion; overlaps by the bend are left for the next step. */
 static void permit_rest(struct gauss_island *at)
 {
 	for (uint32_t i = 0; i < at->island.contact_rows && at->cautious; i++)
@@ -369,6 +379,8 @@ static void move_island(const struct gauss *self, const struct gauss_island *at)
 static enum status solve_rows_once(const struct gauss *self, struct gauss_island *at)
 {
 	set_targets(self, at);
+	if (at->island.joints != NULL && at->solved++ < TAUT_ROUNDS)
+		velocity_taut_soften(&at->island, at->x, at->selected);
 	struct velocity_problem problem = { at->selected, at->b, at->x };
 	enum status status = velocity_island_solve(&at->island, &problem);
 	if (status != STATUS_OK)
@@ -377,8 +389,8 @@ static enum status solve_rows_once(const struct gauss *self, struct gauss_island
 	return STATUS_OK;
 }
 
-/* Solves the rows; if they have no good solution, those that permit rest, which have one. The residual
- * is that of the last solution. */
+/* Solves the rows; if they have no good solution, those that permit rest, which have one. The
+ * residual is that of the last solution. */
 static enum status solve_round(const struct gauss *self, struct gauss_island *at)
 {
 	ASSERT(at->island.count > 0);
@@ -394,14 +406,14 @@ static enum status solve_round(const struct gauss *self, struct gauss_island *at
 	return solve_rows_once(self, at);
 }
 
-/* Moves the island's bodies and measures the gaps that the motion leaves. Sets `offset` so that the linear
- * gap is the true one. *off: the worst overlap, or distance of a point that presses. */
+/* Moves the island's bodies and measures the gaps that the motion leaves. Sets `offset` so that
+ * the linear gap is the true one. *off: the worst overlap, or distance of a point that presses. */
 static enum status follow_gaps(const struct gauss *self, struct gauss_island *at, double *off)
 {
 	const struct velocity_step *v = &self->solve;
 	const struct step *step = v->step;
 	const struct island *members = at->island.island;
-	uint32_t count = at->island.count, place = 0;
+	uint32_t count = at->island.taut_from, place = 0;
 	struct arena *arena = at->island.arena;
 	struct row_list rows = { .rows = ARENA_ARRAY(arena, struct constraint_row, count),
 				 .blocks = ARENA_ARRAY(arena, struct row_block, count),
@@ -457,17 +469,43 @@ static bool is_passive(const struct gauss *self, const struct island *members)
 	return rests;
 }
 
-/* Takes from the velocities, in equal parts, what kinetic energy they have beyond that of the beginning and
- * the work of the forces. */
-static void limit_energy(const struct gauss *self, const struct island *members)
+/* J: the work of forces in the step, and of what joints do beside holding. With joints, of the
+ * mean of both velocities, to which a bar does no work; a pendulum's kinetic energy then changes
+ * by its work to the third order. */
+static double work_of(const struct gauss *self, const struct gauss_island *at)
 {
 	const struct velocity_step *v = &self->solve;
-	double before = velocity_energy(v->masses, v->before, members);
-	double after = velocity_energy(v->masses, v->moving, members), work = 0;
+	const struct velocity_island *island = &at->island;
+	const struct island *members = island->island;
+	bool jointed = island->joints != NULL;
+	double work = 0;
 	for (uint32_t i = 0; i < members->slot_count; i++) {
 		uint32_t slot = members->slots[i];
-		work += v->step->dt * spatial_dot(v->force[slot], v->moving[slot]);
+		double speed = spatial_dot(v->force[slot], v->moving[slot]);
+		if (jointed)
+			speed = 0.5 * (speed + spatial_dot(v->force[slot], v->before[slot]));
+		work += v->step->dt * speed;
 	}
+	for (uint32_t i = island->contact_rows; i < island->taut_from; i++) {
+		const struct velocity_joint_row *joint = &island->joints[i - island->contact_rows];
+		if (joint->role == VELOCITY_LOCK || joint->role == VELOCITY_LIMIT)
+			continue;
+		work += 0.5 * at->x[i] *
+			(jacobian_speed(island->rows[i].j, v->moving) +
+			 jacobian_speed(island->rows[i].j, v->before));
+	}
+	return work;
+}
+
+/* Takes from the velocities, in equal parts, what kinetic energy they have beyond that of the
+ * beginning and the work. Bodies move as far as the rows asked, unless joints run away: then the
+ * step is shortened as well. */
+static void limit_energy(const struct gauss *self, const struct gauss_island *at)
+{
+	const struct velocity_step *v = &self->solve;
+	const struct island *members = at->island.island;
+	double before = velocity_energy(v->masses, v->before, members);
+	double after = velocity_energy(v->masses, v->moving, members), work = work_of(self, at);
 	double most = scalar_max(before + work, 0);
 	if (!(after > most))
 		return;
@@ -475,7 +513,8 @@ static void limit_energy(const struct gauss *self, const struct island *members)
 	ASSERT(part <= 1);
 	for (uint32_t i = 0; i < members->slot_count; i++) {
 		struct spatial *by = &v->moving[members->slots[i]];
-		v->push[members->slots[i]] = spatial_scale(*by, 1 - part);
+		if (at->island.joints == NULL || part > RUNAWAY)
+			v->push[members->slots[i]] = spatial_scale(*by, 1 - part);
 		*by = spatial_scale(*by, part);
 	}
 }
@@ -537,14 +576,13 @@ static enum status solve_island(const struct island *members, uint32_t index, st
 		self->solve.impulses[at.island.block[i]].normal = at.x[i];
 	if (at.island.joints != NULL)
 		velocity_joints_add_results(&at.island, at.x);
-	/* Joints may do work, and a pendulum's energy oscillates. */
-	bool limited = at.island.joints == NULL || self->diverged[index];
-	if (limited && self->separation != SEPARATION_ACCELERATION && is_passive(self, members))
-		limit_energy(self, members);
+	if (self->separation != SEPARATION_ACCELERATION && is_passive(self, members))
+		limit_energy(self, &at);
 	return STATUS_OK;
 }
 
-/* ---- the step ---------------------------------------------------------------------------------- */
+/* ---- the step
+ * ---------------------------------------------------------------------------------- */
 
 /* Bodies that no contact moves are where they will be, for the gaps of the others. */
 static void move_freely(struct gauss *self)

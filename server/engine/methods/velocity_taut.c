@@ -38,7 +38,8 @@ static const struct joint *taut_joint(const struct velocity_step *step, uint32_t
 uint32_t velocity_taut_count(const struct velocity_step *step, const struct island *island)
 {
 	uint32_t count = 0;
-	for (uint32_t i = 0; step->at == NULL && i < island->constraint_count; i++)
+	bool begins = step->at == NULL || step->at == step->start;
+	for (uint32_t i = 0; begins && i < island->constraint_count; i++)
 		if (taut_joint(step, island->constraints[i]) != NULL)
 			count += ROWS;
 	return count;
