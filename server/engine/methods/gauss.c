@@ -46,6 +46,8 @@
  * The source's bars of penalty M (…)² for frameworks with more bars than they need (papers R-09)
  * are springs of stiffness 2 M l² / h²; bars that are redundant need none, because the solver finds
  * dependent rows.
+ * Taut lines have compliant rows across themselves (velocity_taut.c), without which short ones under
+ * tension run away.
  *
  * What goes wrong, and what then happens. Where surfaces bend towards each other, d = 0 is not
  * permitted, and energy may grow by O(h²): velocities of islands at rest on something are then
