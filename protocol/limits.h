@@ -59,6 +59,9 @@
 #define WIRE_RESULTS_KEPT 1024	   /* results per (session, world), for batches that are repeated */
 #define WIRE_TITLE_MAX 200	   /* bytes of a recording's title */
 #define WIRE_NAME_MAX 64	   /* bytes of a world's, method's or snapshot's name */
+#define WIRE_SCENE_TEXT 196608	   /* bytes of a scene file in a message */
+#define WIRE_NOTES_MAX 2000	   /* bytes of the notes about a scene; the log has all */
+#define WIRE_SCENE_LETS 64	   /* variables of a scene */
 #define WIRE_SHAPE_PART 57344	   /* bytes of one part of a shape: fits into a frame */
 #define WIRE_SHAPE_PARTS 1024	   /* parts of a shape: 56 MiB, far beyond any quota */
 #define WIRE_PARTS_MAX 4096	   /* parts of one SNAPSHOT or DELTA */

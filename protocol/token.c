@@ -1,6 +1,7 @@
 /* See token.h. Texts are decoded strictly: one text for each token, no padding, no other alphabet. */
 #include "protocol/token.h"
 
+#include "protocol/validate.h"
 #include "server/base/bytes.h"
 
 enum { VERSION = 1, NOTHING = 255 };
@@ -54,23 +55,13 @@ bool token_decode(const uint8_t *text, size_t count, uint8_t *out, size_t room, 
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */
-/* A valid world name: 1 … 64 letters, digits, '-', '_', '.', not beginning with a dot. */
-static bool is_name(const uint8_t *name, size_t bytes)
-{
-	if (bytes == 0 || bytes > WIRE_NAME_MAX || name[0] == '.')
-		return false;
-	for (size_t i = 0; i < bytes; i++)
-		if (value_of(name[i]) == NOTHING && name[i] != '.')
-			return false;
-	return true;
-}
-
 /* Reads the world names from `at` on; returns the index after them, 0 if they are invalid. */
 static size_t read_worlds(struct connect_token *out, size_t at, size_t end)
 {
 	for (uint32_t i = 0; i < out->world_count; i++) {
 		size_t length = at < end ? out->bytes[at] : 0;
-		if (at + 1 + length > end || !is_name(out->bytes + at + 1, length))
+		if (at + 1 + length > end ||
+		    !validate_name((const char *)out->bytes + at + 1, length))
 			return 0;
 		memcpy(out->worlds[i], out->bytes + at + 1, length);
 		out->worlds[i][length] = '\0';
@@ -128,7 +119,7 @@ enum status token_write(const struct connect_token *self, const uint8_t *key, si
 	bytes[30] = (uint8_t)self->world_count;
 	for (uint32_t i = 0; i < self->world_count; i++) {
 		size_t length = strnlen(self->worlds[i], WIRE_NAME_MAX + 1);
-		if (!is_name((const uint8_t *)self->worlds[i], length))
+		if (!validate_name(self->worlds[i], length))
 			return STATUS_RANGE;
 		bytes[used] = (uint8_t)length;
 		memcpy(bytes + used + 1, self->worlds[i], length);

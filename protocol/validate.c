@@ -46,6 +46,20 @@ static uint32_t utf8_bytes(uint8_t first, uint32_t *least)
 	return 0;
 }
 
+bool validate_name(const char *name, size_t bytes)
+{
+	if (bytes == 0 || bytes > WIRE_NAME_MAX || name[0] == '.')
+		return false;
+	for (size_t i = 0; i < bytes; i++) {
+		char c = name[i];
+		bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			    (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
 bool validate_utf8(const uint8_t *text, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes;) {

@@ -29,6 +29,10 @@ MUST_CHECK enum status validate_content(const uint8_t *content, uint32_t bytes,
 MUST_CHECK enum status validate_value(const uint8_t *value, uint32_t bytes,
 				      const struct validate_limits *limits, struct reason *why);
 
+/* A name of a world, a recording, a saved state: 1 to WIRE_NAME_MAX letters, digits, '-', '_', '.', not
+ * beginning with a dot. */
+bool validate_name(const char *name, size_t bytes);
+
 /* UTF-8 without overlong forms, surrogates, or NUL. */
 bool validate_utf8(const uint8_t *text, uint32_t bytes);
 

@@ -156,6 +156,20 @@ CAIRN_API int cairn_client_load(cairn_client *client, const char *name, const ch
 CAIRN_API int cairn_client_load_with(cairn_client *client, const char *name, const char *path,
 				     const char *const *variables, uint32_t count,
 				     cairn_world **world, cairn_error *error);
+typedef struct cairn_scene_info {
+	const char *name;  /* of the file */
+	const char *title; /* the first sentence of the comment that it begins with */
+	uint64_t bytes;
+} cairn_scene_info;
+/* The scenes of the server's folder (`cairnd --scene-folder`), each a callback. */
+CAIRN_API int cairn_client_scenes(cairn_client *client,
+				  void (*each)(void *context, const cairn_scene_info *scene),
+				  void *context, cairn_error *error);
+/* The server makes a world `name` of a scene of that folder; variables as of cairn_client_load_with.
+ * The client has joined the new world. A fault in the file is told with its line. */
+CAIRN_API int cairn_client_open_scene(cairn_client *client, const char *name, const char *scene,
+				      const char *const *variables, uint32_t count, bool running,
+				      cairn_world **world, cairn_error *error);
 /* Counters and facts as `cairn info` prints them: "server", "worlds", "refused", "quotas", or ""
  * for the first two, by name (cairn_value_get). *facts is borrowed. */
 CAIRN_API int cairn_client_inspect(cairn_client *client, const char *what,

@@ -278,6 +278,45 @@ int cairn_client_load_with(cairn_client *client, const char *name, const char *p
 	return library_fail(status, &why, error);
 }
 
+struct scene_listener {
+	void (*each)(void *context, const cairn_scene_info *scene);
+	void *context;
+};
+
+static void tell_scene(void *context, const struct cairn_scene *scene)
+{
+	const struct scene_listener *listener = context;
+	const cairn_scene_info info = { scene->name, scene->title, scene->bytes };
+	listener->each(listener->context, &info);
+}
+
+int cairn_client_scenes(cairn_client *client,
+			void (*each)(void *context, const cairn_scene_info *scene), void *context,
+			cairn_error *error)
+{
+	struct scene_listener listener = { each, context };
+	struct reason why = library_reason();
+	enum status status = cairn_scenes(client->wire, tell_scene, &listener, &why);
+	return library_fail(status, &why, error);
+}
+
+int cairn_client_open_scene(cairn_client *client, const char *name, const char *scene,
+			    const char *const *variables, uint32_t count, bool running,
+			    cairn_world **world, cairn_error *error)
+{
+	const struct scene_options options = { .lets = variables, .let_count = count };
+	struct cairn_world info;
+	struct reason why = library_reason();
+	*world = NULL;
+	enum status status =
+		cairn_open_scene(client->wire, name, scene, &options, running, &info, NULL, &why);
+	if (status == STATUS_OK)
+		status = cairn_join(client->wire, name, &info, &why);
+	if (status == STATUS_OK)
+		status = keep_world(client, &info, world);
+	return library_fail(status, &why, error);
+}
+
 int cairn_client_inspect(cairn_client *client, const char *what, const cairn_value **facts,
 			 cairn_error *error)
 {

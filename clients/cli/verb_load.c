@@ -1,5 +1,6 @@
-/* verb_load.c: the verbs load and convert: send the shapes, bodies and joints of a scene or a robot
- * to a world, and print the flat scene that a scene or robot file stands for. */
+/* verb_load.c: the verbs load, open, scenes and convert: send the shapes, bodies and joints of a scene
+ * or a robot to a world, let the server make a world of a scene that it has, and print the flat scene
+ * that a scene or robot file stands for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,49 @@ int verb_load(struct cli *cli)
 	progress_stop(&shown.bar);
 	if (status != STATUS_OK)
 		return cli_fail(cli);
+	out_world(cli, &world);
+	return EXIT_SUCCESS;
+}
+
+static void print_listed(void *context, const struct cairn_scene *scene)
+{
+	const struct cli *cli = context;
+	if (!cli->json) {
+		printf("%-28s %s\n", scene->name, scene->title);
+		return;
+	}
+	out_begin(cli);
+	out_text(cli, "name", scene->name);
+	out_u64(cli, "bytes", scene->bytes);
+	out_text(cli, "title", scene->title);
+	out_end(cli);
+}
+
+int verb_scenes(struct cli *cli)
+{
+	if (cli->operand_count != 0)
+		return cli_usage(cli, "scenes");
+	if (!cli_options_known(cli) ||
+	    cairn_scenes(cli->client, print_listed, cli, &cli->why) != STATUS_OK)
+		return cli_fail(cli);
+	return EXIT_SUCCESS;
+}
+
+int verb_open(struct cli *cli)
+{
+	struct load_options options;
+	struct cairn_world world;
+	struct wire_slice notes;
+	bool running = !cli_flag(cli, "paused");
+	if (cli->operand_count != 2)
+		return cli_usage(cli,
+				 "open WORLD SCENE [--let NAME=FORMULA]… [--base fixed|floating] "
+				 "[--balance] [--paused]");
+	if (!read_options(cli, &options) || !cli_options_known(cli) ||
+	    cairn_open_scene(cli->client, cli->operands[0], cli->operands[1], &options.scene,
+			     running, &world, &notes, &cli->why) != STATUS_OK)
+		return cli_fail(cli);
+	fprintf(stderr, "%.*s", (int)notes.bytes, notes.bytes > 0 ? (const char *)notes.at : "");
 	out_world(cli, &world);
 	return EXIT_SUCCESS;
 }

@@ -131,6 +131,22 @@ MUST_CHECK enum status cairn_worlds(struct cairn *self, struct cairn_world *worl
 MUST_CHECK enum status cairn_create(struct cairn *self, const char *name,
 				    const struct wire_list *options, struct cairn_world *out,
 				    struct reason *why);
+struct cairn_scene {
+	char name[WIRE_NAME_MAX + 1];
+	char title[256];
+	uint64_t bytes;
+};
+/* Calls `each` for every scene of the server's folder, in order of names. UNSUPPORTED: it has none. */
+MUST_CHECK enum status cairn_scenes(struct cairn *self,
+				    void (*each)(void *context, const struct cairn_scene *scene),
+				    void *context, struct reason *why);
+struct scene_options; /* protocol/scene/scene.h */
+/* Makes a world `name` of a scene of that folder. *notes (borrowed; may be NULL): what it asks for and
+ * does not get. */
+MUST_CHECK enum status cairn_open_scene(struct cairn *self, const char *name, const char *scene,
+					const struct scene_options *options, bool running,
+					struct cairn_world *out, struct wire_slice *notes,
+					struct reason *why);
 MUST_CHECK enum status cairn_join(struct cairn *self, const char *name, struct cairn_world *out,
 				  struct reason *why);
 MUST_CHECK enum status cairn_destroy(struct cairn *self, uint32_t world, struct reason *why);
@@ -184,7 +200,6 @@ MUST_CHECK enum status cairn_apply_now(struct cairn *self, const struct cairn_wo
 				       const struct command *commands, uint32_t count,
 				       struct wire_result *result, struct reason *why);
 
-struct scene_options; /* protocol/scene/scene.h */
 /* `at` is called now and then: `done` of `total` shapes' bytes ("shapes") or commands ("bodies")
  * are sent. */
 struct cairn_progress {

@@ -7,6 +7,8 @@
 #include "clients/lib/client.h"
 #include "protocol/command_wire.h"
 #include "protocol/pack.h"
+#include "protocol/packer.h"
+#include "protocol/scene/scene.h"
 #include "server/base/array.h"
 #include "server/base/hash.h"
 
@@ -105,6 +107,97 @@ enum status cairn_create(struct cairn *self, const char *name, const struct wire
 	if (options != NULL)
 		request.world_create.options = *options;
 	return request_world(self, &request, out, why);
+}
+
+static enum status take_text(struct wire_cursor *in, char *text, size_t bytes)
+{
+	struct wire_token token;
+	if (wire_next(in, &token) != STATUS_OK || token.type != WIRE_TOKEN_TEXT)
+		return STATUS_MALFORMED;
+	snprintf(text, bytes, "%.*s", (int)token.count, (const char *)token.at);
+	return STATUS_OK;
+}
+
+/* [name, bytes, title, …] */
+static enum status take_scene(struct wire_cursor *in, struct cairn_scene *out)
+{
+	struct wire_list entry;
+	if (wire_take_list(in, &entry) != STATUS_OK || entry.count < 3)
+		return STATUS_MALFORMED;
+	struct wire_cursor fields = wire_cursor_list(&entry);
+	if (take_text(&fields, out->name, sizeof out->name) != STATUS_OK ||
+	    wire_take_uint(&fields, WIRE_INTEGER_MAX, &out->bytes) != STATUS_OK)
+		return STATUS_MALFORMED;
+	return take_text(&fields, out->title, sizeof out->title);
+}
+
+/* A page after the name of `last`; *count is its length. */
+static enum status take_scenes(struct cairn *self, struct cairn_scene *last, uint32_t *count,
+			       void (*each)(void *context, const struct cairn_scene *scene),
+			       void *context, struct reason *why)
+{
+	struct message request, answer;
+	struct wire_list page;
+	message_init(&request, MESSAGE_SCENE_LIST);
+	request.scene_list.ref = cairn_next_ref(self);
+	request.scene_list.after = wire_text(last->name);
+	enum status status = cairn_request(self, &request, MESSAGE_REPLY, &answer, why);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_cursor in = wire_cursor_of(answer.reply.value);
+	status = wire_take_list(&in, &page);
+	in = wire_cursor_list(&page);
+	*count = status == STATUS_OK ? page.count : 0;
+	for (uint32_t i = 0; i < *count && status == STATUS_OK; i++) {
+		status = take_scene(&in, last);
+		if (status == STATUS_OK)
+			each(context, last);
+	}
+	if (status != STATUS_OK)
+		reason_set(why, status, -1, "reply", "the server's list of scenes is malformed");
+	return status;
+}
+
+enum status cairn_scenes(struct cairn *self,
+			 void (*each)(void *context, const struct cairn_scene *scene),
+			 void *context, struct reason *why)
+{
+	struct cairn_scene last = { 0 };
+	uint32_t count = 1;
+	enum status status = STATUS_OK;
+	while (status == STATUS_OK && count > 0)
+		status = take_scenes(self, &last, &count, each, context, why);
+	return status;
+}
+
+enum status cairn_open_scene(struct cairn *self, const char *name, const char *scene,
+			     const struct scene_options *options, bool running,
+			     struct cairn_world *out, struct wire_slice *notes, struct reason *why)
+{
+	struct message request, answer;
+	uint8_t packed[16384];
+	struct wire_packer lets = wire_packer_over(packed, sizeof packed);
+	message_init(&request, MESSAGE_SCENE_OPEN);
+	request.scene_open.ref = cairn_next_ref(self);
+	request.scene_open.name = wire_text(name);
+	request.scene_open.scene = wire_text(scene);
+	request.scene_open.base = options->base;
+	request.scene_open.balance = options->balance;
+	request.scene_open.running = running;
+	for (uint32_t i = 0; i < options->let_count; i++)
+		wire_pack_string(&lets, options->lets[i]);
+	if (wire_packer_status(&lets) != STATUS_OK)
+		return reason_set(why, STATUS_LIMIT, -1, "lets",
+				  "the values of variables have more than %d bytes in all",
+				  (int)sizeof packed);
+	request.scene_open.lets = (struct wire_list){ packed, lets.bytes, options->let_count };
+	enum status status = cairn_request(self, &request, MESSAGE_WORLD_INFO, &answer, why);
+	if (status != STATUS_OK)
+		return status;
+	copy_world(&answer.world_info, out);
+	if (notes != NULL)
+		*notes = answer.world_info.notes;
+	return STATUS_OK;
 }
 
 enum status cairn_join(struct cairn *self, const char *name, struct cairn_world *out,

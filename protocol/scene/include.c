@@ -102,7 +102,9 @@ static enum status read_document(struct scene_expansion *self, const struct open
 				 struct yaml_node **root)
 {
 	struct included_files *files = self->included;
-	struct source source = { .file = file->path, .why = self->source.why };
+	struct source source = { .file = file->path,
+				 .why = self->source.why,
+				 .hidden = self->source.hidden };
 	char *text = NULL;
 	size_t bytes = 0;
 	if (ARRAY_RESERVE(&self->documents, (uint64_t)self->documents.count + 1) != STATUS_OK)

@@ -11,6 +11,8 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/expand.c \
 	protocol/scene/files.h \
 	protocol/scene/files.c \
+	protocol/scene/folder.h \
+	protocol/scene/folder.c \
 	protocol/scene/formula.h \
 	protocol/scene/formula.c \
 	protocol/scene/generate.c \

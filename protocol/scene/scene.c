@@ -305,7 +305,8 @@ struct input {
 	const struct scene_options *options;
 };
 
-/* Parses and expands a text of YAML. `robot`: the text was made of its file, and is flat. */
+/* Parses and expands a text of YAML. `robot`: the text was made of its file, and has neither variables nor
+ * assemblies; only its dollar signs are doubled. */
 static enum status read_tree(const struct input *input, const struct robot_scene *robot,
 			     struct scene_expansion *expansion, struct document *document)
 {
@@ -322,8 +323,10 @@ static enum status read_tree(const struct input *input, const struct robot_scene
 	if (status != STATUS_OK)
 		return status;
 	if (robot != NULL) {
+		struct scope none = { .source = &expansion->source,
+				      .depth = &expansion->variable_depth };
 		document_set_lines(document, robot->lines, robot->line_count);
-		return STATUS_OK;
+		return scope_substitute(&none, &expansion->nodes, document->root);
 	}
 	expansion->line_count = 1;
 	for (size_t i = 0; i < input->bytes; i++)
@@ -404,14 +407,30 @@ static enum status parse_scene(const struct input *input, struct scene **out)
 	return status;
 }
 
-enum status scene_parse(const char *text, size_t bytes, const char *base, struct scene **out,
-			struct reason *why)
+static struct source source_of(const char *file, const struct scene_options *options,
+			       struct reason *why)
+{
+	return (struct source){ .file = file,
+				.why = why,
+				.hidden = options != NULL ? options->hidden : NULL };
+}
+
+enum status scene_parse_with(const char *text, size_t bytes, const char *name, const char *base,
+			     const struct scene_options *options, struct scene **out,
+			     struct reason *why)
 {
 	const struct input input = { .text = text,
 				     .bytes = bytes,
-				     .source = { .file = "scene", .why = why },
-				     .base = base };
+				     .source = source_of(name, options, why),
+				     .base = base,
+				     .options = options };
 	return parse_scene(&input, out);
+}
+
+enum status scene_parse(const char *text, size_t bytes, const char *base, struct scene **out,
+			struct reason *why)
+{
+	return scene_parse_with(text, bytes, "scene", base, NULL, out, why);
 }
 
 /* ---- files
@@ -422,7 +441,7 @@ static enum status read_input(const char *path, const struct scene_options *opti
 			      struct reason *why, struct input *input)
 {
 	char *text = NULL;
-	*input = (struct input){ .source = { .file = path, .why = why }, .options = options };
+	*input = (struct input){ .source = source_of(path, options, why), .options = options };
 	enum status status = scene_file_read(&input->source, &text, &input->bytes);
 	if (status != STATUS_OK)
 		return status;

@@ -1,6 +1,6 @@
 /* scene.h: a scene file as shapes and commands, for a client that sends them and for a daemon that applies
- * them at its start. Only files of trusted users are read; no YAML from the network is parsed. docs/SCENES.md
- * has the schema.
+ * them at its start. Texts from the network are parsed only where the operator allows it (--scene-folder).
+ * docs/SCENES.md has the schema.
  *
  * A scene is applied in order: every shape is uploaded (or cooked) by name, SHAPE_USE commands make
  * available in the world and return their ids, scene_resolve puts those ids into the commands, and the
@@ -104,6 +104,8 @@ struct scene_options {
 	/* Of a scene file: "NAME=FORMULA" in the place of its variables; borrowed. */
 	const char *const *lets;
 	uint32_t let_count;
+	const char *
+		hidden; /* folder that messages leave out of the names of files; borrowed; NULL: none */
 };
 
 struct included_files;
@@ -155,6 +157,10 @@ MUST_CHECK enum status scene_convert(const char *path, const struct scene_option
 /* The same as scene_load from memory; `base` is the directory for meshes (may be NULL). */
 MUST_CHECK enum status scene_parse(const char *text, size_t bytes, const char *base,
 				   struct scene **out, struct reason *why);
+/* The same with options (may be NULL) and the name of the text in messages. */
+MUST_CHECK enum status scene_parse_with(const char *text, size_t bytes, const char *name,
+					const char *base, const struct scene_options *options,
+					struct scene **out, struct reason *why);
 void scene_destroy(struct scene *scene);
 
 /* Replaces the −k of shapes by ids (one per shape, in order). Call it once. */

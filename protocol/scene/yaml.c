@@ -26,6 +26,14 @@ const char *source_place(const struct source *source, uint32_t *line)
 	return source->file;
 }
 
+const char *source_name(const struct source *source, const char *file)
+{
+	size_t bytes = source->hidden != NULL ? strlen(source->hidden) : 0;
+	if (bytes == 0 || strncmp(file, source->hidden, bytes) != 0)
+		return file;
+	return file + bytes + strspn(file + bytes, "/");
+}
+
 void included_files_release(struct included_files *self)
 {
 	for (uint32_t i = 0; i < self->count; i++)
@@ -40,7 +48,7 @@ enum status source_fail(const struct source *source, uint32_t line, enum status 
 	 * needs space. */
 	enum { FILE_BYTES_MAX = 56 };
 	char message[sizeof source->why->text];
-	const char *file = source_place(source, &line);
+	const char *file = source_name(source, source_place(source, &line));
 	size_t bytes = strlen(file);
 	bool cut = bytes > FILE_BYTES_MAX;
 	va_list arguments;

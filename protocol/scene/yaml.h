@@ -49,7 +49,10 @@ struct source {
 	const char *file;		       /* its name in error texts; borrowed */
 	struct reason *why;		       /* may be NULL */
 	const struct included_files *included; /* NULL: none */
+	const char *hidden; /* folder that error texts leave out of names; borrowed; NULL: none */
 };
+/* Its name as texts have it. */
+const char *source_name(const struct source *source, const char *file);
 /* The file of a line, and *line in that file. */
 const char *source_place(const struct source *source, uint32_t *line);
 

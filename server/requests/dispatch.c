@@ -43,6 +43,10 @@ static session_handler *handler_of(enum message_type type)
 		return handle_control;
 	case MESSAGE_SHAPE_UPLOAD:
 		return handle_shape_upload;
+	case MESSAGE_SCENE_LIST:
+		return handle_scene_list;
+	case MESSAGE_SCENE_OPEN:
+		return handle_scene_open;
 	case MESSAGE_SUBSCRIBE:
 		return handle_subscribe;
 	case MESSAGE_UNSUBSCRIBE:

@@ -18,7 +18,7 @@ enum {
 	CHANGES_MAX = 64,	 /* options of one CONFIG: the bound of messages.def */
 };
 
-static void send_reply(struct session *self, const struct message *about, struct wire_packer *out)
+void requests_reply(struct session *self, const struct message *about, struct wire_packer *out)
 {
 	struct message reply;
 	message_init(&reply, MESSAGE_REPLY);
@@ -101,7 +101,7 @@ void handle_sessions(struct session *self, const struct message *message)
 	wire_pack_array(&out, count);
 	for (uint32_t i = 0; i < count; i++)
 		pack_session(&out, page[i], io_now(self->service->io));
-	send_reply(self, message, &out);
+	requests_reply(self, message, &out);
 	heap_free(packed);
 }
 
@@ -236,7 +236,7 @@ void handle_config(struct session *self, const struct message *message)
 		wire_pack_string(&out, view.value);
 		wire_pack_uint(&out, view.live);
 	}
-	send_reply(self, message, &out);
+	requests_reply(self, message, &out);
 	heap_free(packed);
 }
 

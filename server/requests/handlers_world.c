@@ -47,8 +47,7 @@ void handle_world_list(struct session *self, const struct message *message)
 	session_send(self, &none);
 }
 
-/* A zero-terminated copy of a name; false when it does not fit. */
-static bool copy_name(struct wire_slice from, char to[WIRE_NAME_MAX + 1])
+bool requests_copy_name(struct wire_slice from, char to[WIRE_NAME_MAX + 1])
 {
 	if (from.bytes > WIRE_NAME_MAX)
 		return false;
@@ -66,7 +65,7 @@ void handle_world_create(struct session *self, const struct message *message)
 	struct reason why;
 	struct world_start start;
 	char name[WIRE_NAME_MAX + 1];
-	if (!copy_name(message->world_create.name, name) || !worlds_name_valid(name)) {
+	if (!requests_copy_name(message->world_create.name, name) || !worlds_name_valid(name)) {
 		reason_set(&why, STATUS_RANGE, -1, "name",
 			   "a name must be 1 to %d letters, digits, '-', '_' or '.', and must not "
 			   "begin with '.'",
@@ -104,7 +103,7 @@ void handle_world_join(struct session *self, const struct message *message)
 	struct reason why;
 	if (message->world_join.world != 0) {
 		world = worlds_find(service->worlds, (uint32_t)message->world_join.world);
-	} else if (copy_name(message->world_join.name, name)) {
+	} else if (requests_copy_name(message->world_join.name, name)) {
 		/* Before the search, because the answer must not reveal whether the world exists. */
 		if (session_refuses_world(self, message, name))
 			return;

@@ -5,6 +5,7 @@ libcairnd_a_SOURCES += \
 	server/requests/handlers_groups.c \
 	server/requests/handlers_input.c \
 	server/requests/handlers_operations.c \
+	server/requests/handlers_scene.c \
 	server/requests/handlers_shape.c \
 	server/requests/handlers_state.c \
 	server/requests/handlers_world.c \

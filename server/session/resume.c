@@ -171,21 +171,44 @@ static void take_over(struct session *greeting, struct session *lost, struct han
 		 (unsigned)lost->number, lost->peer.text);
 }
 
-/* A client must be able to resume again with the token of its WELCOME, also if the daemon is killed right
- * after it. So the token is stored first, and the HELLO is looked at again then (remember.h). */
-static bool wait_for_disk(struct session *self, struct session *lost)
+/* A client must be able to resume with the token of its WELCOME, also if the daemon is killed right after
+ * it. So the token is stored first, as that of `stored`, and the HELLO is looked at again then
+ * (remember.h). */
+static bool wait_for_disk(struct session *self, struct session *stored)
 {
 	struct store *store = self->service->store;
-	if (store == NULL)
-		return false;
 	if (self->resume_at == 0) {
-		memcpy(lost->token_next_hash, self->token_hash, sizeof lost->token_next_hash);
-		lost->has_token_next = true;
-		remember_session(lost);
+		remember_session(stored);
 		self->resume_at = session_file_changes(store);
 	}
 	self->resume_waits = session_file_written(store) < self->resume_at;
 	return self->resume_waits;
+}
+
+static bool wait_for_resume(struct session *self, struct session *lost)
+{
+	if (self->service->store == NULL)
+		return false;
+	if (self->resume_at == 0) {
+		memcpy(lost->token_next_hash, self->token_hash, sizeof lost->token_next_hash);
+		lost->has_token_next = true;
+	}
+	return wait_for_disk(self, lost);
+}
+
+bool resume_wait_for_new(struct session *self, const struct message *hello)
+{
+	struct message reply;
+	struct handshake before = self->handshake;
+	if (self->service->store == NULL ||
+	    handshake_receive(&self->handshake, hello, &reply) != STATUS_OK ||
+	    !resume_is_possible(self)) {
+		self->handshake = before;
+		return false;
+	}
+	bool waits = wait_for_disk(self, self);
+	self->handshake = before;
+	return waits;
 }
 
 bool resume_receive_hello(struct session *self, const struct message *hello)
@@ -212,7 +235,7 @@ bool resume_receive_hello(struct session *self, const struct message *hello)
 		session_refuse(self, hello, &why);
 		return true;
 	}
-	if (wait_for_disk(self, lost))
+	if (wait_for_resume(self, lost))
 		return true;
 	struct handshake fresh;
 	struct handshake_offer offer = self->handshake.offer;

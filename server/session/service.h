@@ -97,6 +97,7 @@ struct service {
 	struct outbox_set outboxes;
 	/* Shapes cooked in this process, by name (handlers_shape.c). */
 	struct shape_library library;
+	uint32_t scene_jobs;	  /* requests for scenes on HELPER (handlers_scene.c) */
 	uint64_t library_trim_at; /* size in bytes at which unused shapes are next removed */
 	struct tls_context *tls;  /* owned; NULL without a certificate; main.c makes it */
 	struct round_times rounds;

@@ -169,7 +169,7 @@ void session_prepare(struct session *self)
 static void receive_hello(struct session *self, const struct message *message)
 {
 	struct message reply;
-	if (resume_receive_hello(self, message))
+	if (resume_receive_hello(self, message) || resume_wait_for_new(self, message))
 		return;
 	enum status status = handshake_receive(&self->handshake, message, &reply);
 	session_send(self, &reply);

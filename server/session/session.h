@@ -104,7 +104,7 @@ struct session {
 	uint8_t token_next_hash
 		[SHA256_BYTES]; /* of a resume in progress, also in the last daemon */
 	bool has_token, has_token_before, has_token_next;
-	/* Of a greeting session whose HELLO resumes: the change of the file of sessions that must be on disk
+	/* Of a greeting session that can be resumed: the change of the file of sessions that must be on disk
 	 * before the WELCOME; 0: none. The HELLO stays in the input until then. */
 	uint64_t resume_at;
 	bool resume_waits;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "protocol/validate.h"
 #include "server/base/heap.h"
 #include "server/io/log.h"
 #include "server/store/schema.h"
@@ -154,15 +155,6 @@ static enum status lock_directory(struct store *self, struct reason *why)
 	return STATUS_OK;
 }
 
-/* As worlds_name_valid: a file whose name cannot be a world's is not ours. */
-static bool is_world_name(const char *name, size_t bytes)
-{
-	if (bytes == 0 || bytes > WIRE_NAME_MAX || name[0] == '.')
-		return false;
-	return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") >=
-	       bytes;
-}
-
 /* True: the file contains a checkpoint, or cannot be read and needs attention. False for the file that a
  * crash leaves between creation and first transaction: nothing in it was ever reported durable. */
 static bool has_begun(const char *path)
@@ -204,7 +196,7 @@ static enum status add_file(struct store *self, const char *file)
 {
 	size_t bytes = strlen(file), tail = sizeof SUFFIX - 1;
 	if (bytes <= tail || strcmp(file + bytes - tail, SUFFIX) != 0 ||
-	    !is_world_name(file, bytes - tail))
+	    !validate_name(file, bytes - tail))
 		return STATUS_OK;
 	char path[STORE_PATH_MAX + 512];
 	snprintf(path, sizeof path, "%s/%s", self->directory, file);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "server/base/heap.h"
+#include "server/io/log.h"
 
 static struct world_options options_of(const struct scene_world *scene, const char *method,
 				       struct shape_library *book)
@@ -156,4 +157,37 @@ enum status scene_world_make(struct scene *scene, const char *method, struct sha
 	world_begin(world);
 	*out = world;
 	return STATUS_OK;
+}
+
+enum status scene_world_take(struct scene *scene, struct made_scene *out, struct reason *why)
+{
+	*out = (struct made_scene){ .notes = scene->notes };
+	scene->notes = NULL;
+	const char *durability = scene->world.durability;
+	out->own_durability = durability_parse(durability, strlen(durability), &out->durability);
+	shape_library_init(&out->shapes);
+	enum status status = scene_world_make(scene, NULL, &out->shapes, &out->world, why);
+	scene_destroy(scene);
+	if (status != STATUS_OK)
+		scene_world_release(out);
+	return status;
+}
+
+void scene_world_release(struct made_scene *self)
+{
+	if (self->world != NULL)
+		world_destroy(self->world);
+	shape_library_release(&self->shapes);
+	heap_free(self->notes);
+	*self = (struct made_scene){ 0 };
+}
+
+void scene_world_log_notes(const struct made_scene *self, const char *name)
+{
+	const char *notes = self->notes;
+	while (notes != NULL && *notes != '\0') {
+		size_t bytes = strcspn(notes, "\n");
+		log_warn("scene_not_taken", "name=%s: %.*s", name, (int)bytes, notes);
+		notes += bytes + (notes[bytes] == '\n');
+	}
 }

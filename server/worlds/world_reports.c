@@ -315,6 +315,9 @@ static void message_about(struct message *about, const struct reply_report *repl
 	case MESSAGE_WORLD_CREATE:
 		about->world_create.ref = reply->ref;
 		break;
+	case MESSAGE_SCENE_OPEN:
+		about->scene_open.ref = reply->ref;
+		break;
 	case MESSAGE_QUERY:
 		about->query.id = reply->ref;
 		break;
@@ -357,6 +360,8 @@ static void answer_created(const struct served_world *world, struct session *ses
 	} else {
 		worlds_fill_info(world, &message, ref, counts, sizeof counts);
 		message.world_info.of = 1;
+		if (about == MESSAGE_SCENE_OPEN && world->notes != NULL)
+			message.world_info.notes = wire_text(world->notes);
 	}
 	session_send(session, &message);
 }

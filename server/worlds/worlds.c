@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/validate.h"
 #include "server/base/heap.h"
 #include "server/io/log.h"
 #include "server/session/service.h"
@@ -42,17 +43,7 @@ struct served_world *worlds_find_name(const struct worlds *self, const char *nam
 
 bool worlds_name_valid(const char *name)
 {
-	size_t bytes = strlen(name);
-	if (bytes == 0 || bytes > WIRE_NAME_MAX || name[0] == '.')
-		return false;
-	for (size_t i = 0; i < bytes; i++) {
-		char c = name[i];
-		bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-			    (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-		if (!good)
-			return false;
-	}
-	return true;
+	return validate_name(name, strlen(name));
 }
 
 /* The counts of method impact, where there are any: lists of worlds are long, and few worlds have the
@@ -157,6 +148,7 @@ static void free_world(struct served_world *world)
 	if (world->fanout != NULL)
 		fanout_destroy(world->fanout);
 	past_release(world->past);
+	heap_free(world->notes);
 	while (world->waiting_first != NULL) {
 		struct report *report = world->waiting_first;
 		world->waiting_first = report->next;

@@ -61,6 +61,7 @@ struct served_world {
 	bool whole_requested;  /* a whole report has been requested, because the mirror is lost */
 	bool contacts_watched; /* the host reports contacts, because a subscription needs them */
 	bool joints_watched;   /* the host reports joints, likewise */
+	char *notes;	       /* owned; of the scene that made it (WORLD_INFO), or NULL */
 	/* The session that requested its end and the ref of that request; 0: none. */
 	uint32_t destroyed_by;
 	uint64_t destroyed_ref;

@@ -181,16 +181,6 @@ static bool is_refused(const struct service *service, const char *name)
 	return false;
 }
 
-/* What a robot file asks for and does not get, a line of the log for each. */
-static void log_notes(const char *name, const char *notes)
-{
-	while (notes != NULL && *notes != '\0') {
-		size_t bytes = strcspn(notes, "\n");
-		log_warn("scene_not_taken", "name=%s: %.*s", name, (int)bytes, notes);
-		notes += bytes + (notes[bytes] == '\n');
-	}
-}
-
 static enum status open_scene(struct service *service, const char *text, struct reason *why)
 {
 	char name[WIRE_NAME_MAX + 1];
@@ -218,22 +208,19 @@ static enum status open_scene(struct service *service, const char *text, struct 
 	enum status status = scene_load_with(file, &given, &scene, why);
 	if (status != STATUS_OK)
 		return status;
-	log_notes(name, scene->notes);
-	struct shape_library book;
-	struct world *world;
+	struct made_scene made;
 	struct served_world *served;
-	shape_library_init(&book);
-	status = scene_world_make(scene, NULL, &book, &world, why);
-	struct world_start start = { .running = !service->options->paused };
-	const char *durability = scene->world.durability;
-	start.own_durability = durability_parse(durability, strlen(durability), &start.durability);
-	scene_destroy(scene);
+	status = scene_world_take(scene, &made, why);
 	if (status != STATUS_OK)
 		return status;
-	status = worlds_add(service, name, world, &book, &start, NULL, &served, why);
-	if (status != STATUS_OK)
-		world_destroy(world);
-	shape_library_release(&book);
+	scene_world_log_notes(&made, name);
+	struct world_start start = { .running = !service->options->paused,
+				     .own_durability = made.own_durability,
+				     .durability = made.durability };
+	status = worlds_add(service, name, made.world, &made.shapes, &start, NULL, &served, why);
+	if (status == STATUS_OK)
+		made.world = NULL;
+	scene_world_release(&made);
 	return status;
 }
 

@@ -416,6 +416,31 @@ export class Client {
     return this.join(name);
   }
 
+  /** The scenes of the server's folder: [{ name, bytes, title }, …]. @throws {Refused} "unsupported": there is none */
+  async scenes() {
+    const found = [];
+    for (;;) {
+      const after = found.length > 0 ? found[found.length - 1].name : "";
+      const { value: page } = await this.request("scene_list", { after }, "reply");
+      if (page.length === 0) return found;
+      found.push(...page.map(([name, bytes, title]) => ({ name, bytes, title })));
+    }
+  }
+
+  /**
+   * A new world `name` of a scene of the server's folder, or of `text` (Uint8Array: a scene or robot file), joined. `world.notes`:
+   * what a robot file asks for and does not get. @throws {Refused} with file, line and reason
+   */
+  async openScene(scene, name = scene.replace(/^.*\/|\.[^.]*$/gu, ""), { text, variables = {}, running = true, base = null, balance = false } = {}) {
+    const lets = Object.entries(variables).map(([variable, value]) => `${variable}=${value}`);
+    const fields = { name, scene, text: text ?? new Uint8Array(0), lets, base: [null, "fixed", "floating"].indexOf(base),
+      balance: balance ? 1 : 0, running: running ? 1 : 0 };
+    const { notes } = await this.request("scene_open", fields, "world_info");
+    const world = await this.join(name);
+    world.notes = notes ? notes.split("\n").filter(Boolean) : [];
+    return world;
+  }
+
   /** Joins a world by name. @throws {Refused} "unknown_world" */
   async join(name) {
     const info = await this.request("world_join", { world: 0, name }, "world_info");

@@ -127,6 +127,8 @@ export class Client {
   list(): Promise<{ world: number, name: string, mode: Mode, tick: number, bodies: number, [field: string]: any }[]>;
   info(what?: "" | "server" | "worlds" | "refused" | "quotas"): Promise<{ [section: string]: any }>;
   create(name: string, options?: WorldOptions): Promise<World>;
+  scenes(): Promise<{ name: string, bytes: number, title: string }[]>;
+  openScene(scene: string, name?: string, options?: OpenSceneOptions): Promise<World>;
   join(name: string): Promise<World>;
   stepWorlds(worlds: readonly World[], options?: StepWorldsOptions): Promise<SteppedWorlds>;
   /** ms */
@@ -154,6 +156,10 @@ export const observe: {
   joints(ids: readonly number[]): ObservedPart;
   totals(): ObservedPart;
 };
+export interface OpenSceneOptions {
+  text?: Uint8Array, variables?: { [name: string]: number | string }, running?: boolean;
+  base?: null | "fixed" | "floating", balance?: boolean;
+}
 export interface StepWorldsOptions {
   actions?: readonly Command[], values?: readonly number[] | Float64Array, observe?: readonly ObservedPart[];
   ticks?: number, steps?: number, commands?: readonly (readonly Command[])[], hashes?: boolean, anyway?: boolean;
@@ -294,6 +300,8 @@ export class World {
   /** Hz */
   readonly rate: number;
   readonly method: string;
+  /** Of openScene: what a robot file asks for and does not get. */
+  readonly notes: readonly string[];
   readonly mode: Mode;
   readonly bodies: number;
   readonly subscriptions: ReadonlyMap<number, Subscription>;

@@ -146,6 +146,7 @@ export const MESSAGE = {
     ["of", 1],
     ["counts", null],
     ["edit", 0],
+    ["notes", ""],
   ] },
   shape_upload: { number: 20, map: false, fields: [
     ["ref", undefined],
@@ -458,6 +459,20 @@ export const MESSAGE = {
     ["world", undefined],
     ["from", 0],
     ["what", 0],
+  ] },
+  scene_list: { number: 95, map: false, fields: [
+    ["ref", undefined],
+    ["after", ""],
+  ] },
+  scene_open: { number: 96, map: false, fields: [
+    ["ref", undefined],
+    ["name", undefined],
+    ["scene", ""],
+    ["text", null],
+    ["lets", []],
+    ["base", 0],
+    ["balance", 0],
+    ["running", 1],
   ] },
 };
 

@@ -36,6 +36,7 @@ export class World extends Queries {
     super();
     this.client = client;
     this.name = info.name;
+    this.notes = [];
     /** Subscriptions by number, as `subscribe` gives them. */
     this.subscriptions = new Map();
     this.shapeIds = new Map();

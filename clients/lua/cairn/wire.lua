@@ -76,7 +76,7 @@ wire.message = {
 	world_join = {number = 12, layout = "array", fields = {"ref", "world", "name"}},
 	world_leave = {number = 13, layout = "array", fields = {"ref", "world"}},
 	world_destroy = {number = 14, layout = "array", fields = {"ref", "world"}},
-	world_info = {number = 15, layout = "array", fields = {"ref", "world", "epoch", "tick", "rate", "method", "mode", "bounds", "bodies", "name", "index", "of", "counts", "edit"}},
+	world_info = {number = 15, layout = "array", fields = {"ref", "world", "epoch", "tick", "rate", "method", "mode", "bounds", "bodies", "name", "index", "of", "counts", "edit", "notes"}},
 	shape_upload = {number = 20, layout = "array", fields = {"ref", "world", "shape", "part", "of", "data"}},
 	shape_info = {number = 21, layout = "array", fields = {"ref", "shape", "form", "volume", "centre", "inertia", "box", "facts", "warnings"}},
 	subscribe = {number = 30, layout = "array", fields = {"sub", "world", "fields", "area", "follow", "divisor", "profile", "events", "budget", "areas", "hash_every", "joints"}},
@@ -118,6 +118,8 @@ wire.message = {
 	drain = {number = 87, layout = "array", fields = {"ref", "redirect"}},
 	recorded = {number = 88, layout = "array", fields = {"ref", "name", "first_epoch", "first", "last_epoch", "last", "bytes", "data"}},
 	looks = {number = 92, layout = "array", fields = {"ref", "world", "from", "what"}},
+	scene_list = {number = 95, layout = "array", fields = {"ref", "after"}},
+	scene_open = {number = 96, layout = "array", fields = {"ref", "name", "scene", "text", "lets", "base", "balance", "running"}},
 }
 
 -- Commands by name: number and fields in order; a field without default is required.

@@ -40,7 +40,7 @@ import msgpack
 from . import shapes as shape_bytes
 from .client import MODES, PART, STATE, WANT_EXACT, Refused, Result, Session, Sought, State
 from .client import World as _World
-from .client import _hash, load_scene, moments, past_fields, restore_fields, seek_fields
+from .client import _hash, load_scene, moments, note_world, open_fields, past_fields, restore_fields, seek_fields
 from .joints import of_list
 from .manifest import MESSAGE, QUERY
 from .pack import check_query, command, finite, given_command, world_options
@@ -282,6 +282,21 @@ class Client(Session):
             self.worlds[info[1]] = World(self, info[1], name)
         self.worlds[info[1]].take_info(info)
         return self.worlds[info[1]]
+
+    async def scenes(self):
+        """As cairn.Client.scenes."""
+        found = []
+        while True:
+            page = (await self.ask("reply", "scene_list", found[-1][0] if found else ""))[1]
+            if not page:
+                return found
+            found += [tuple(entry) for entry in page]
+
+    async def open_scene(self, scene, name=None, variables=None, running=True, text=b"", base=None, balance=False):
+        """As cairn.Client.open_scene."""
+        name = name or scene.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+        info = await self.ask("world_info", "scene_open", *open_fields(name, scene, variables, running, text, base, balance))
+        return note_world(await self.join(name), info)
 
     async def load(self, scene, name=None, base=None, balance=False, variables=None):
         """As cairn.Client.load."""

@@ -350,6 +350,24 @@ class Client(Session):
         self.worlds[number].take_info(info)
         return self.worlds[number]
 
+    def scenes(self):
+        """[(name, bytes, title), …]: the scenes of the server's folder (`cairnd --scene-folder`). Raises Refused
+        ("unsupported": there is none)."""
+        found = []
+        while True:
+            page = self.ask("reply", "scene_list", found[-1][0] if found else "")[1]
+            if not page:
+                return found
+            found += [tuple(entry) for entry in page]
+
+    def open_scene(self, scene, name=None, variables=None, running=True, text=b"", base=None, balance=False):
+        """Makes a world `name` (default: the scene's name without its ending) of a scene of the server's folder, or of `text`,
+        a scene or robot file's bytes, and joins it; `world.notes` says what a robot file asks for and does not get.
+        `variables`, `base`, `balance`: as of load. Raises Refused, of a fault in the file with its line."""
+        name = name or scene.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+        info = self.ask("world_info", "scene_open", *open_fields(name, scene, variables, running, text, base, balance))
+        return note_world(self.join(name), info)
+
     def load(self, scene, name=None, base=None, balance=False, variables=None):
         """Sends the scene file or robot file to a world `name` (default: the file's name without its ending), which is made if
         it does not exist, and returns it joined. `variables`: other values of variables of the scene, {name: number or formula}. `base`, `balance`: as of `cairn load`, for robots. The program `cairn` reads
@@ -364,6 +382,20 @@ class Client(Session):
     def info(self, what=""):
         """The server's facts and counters, as a dict. `what`: "" for all, or one of server, worlds, refused, quotas."""
         return self.ask("reply", "info", what)[1]
+
+
+def open_fields(name, scene, variables, running, text, base, balance):
+    """The fields of SCENE_OPEN after its ref."""
+    return (name, scene, bytes(text), let_words(variables)[1::2], BASES.index(base), int(balance), int(running))
+
+
+def note_world(world, info):
+    """Keeps the notes of the answer to SCENE_OPEN."""
+    world.notes = info[14].splitlines() if len(info) > 14 and info[14] else []
+    return world
+
+
+BASES = (None, "fixed", "floating")
 
 
 def let_words(variables):
@@ -421,6 +453,7 @@ class World(WorldQueries, WorldRecordings, Commands):
         self.client = client
         self.number = number
         self.name = name
+        self.notes = []  # of open_scene
         self.batch = 0
         self.request = 0
         self.shape_ids = {}

@@ -122,6 +122,8 @@ MESSAGE = {
     "drain": 87,
     "recorded": 88,
     "looks": 92,
+    "scene_list": 95,
+    "scene_open": 96,
 }
 
 # name: (number, count of required fields, [(field, type), ...])

@@ -1,12 +1,16 @@
-/** A mesh file that is dropped on the page, or chosen by Load, becomes a body: a solid of convex parts, or with Shift its hull. */
+/**
+ * A file that is dropped on the page, or chosen by Load: a mesh becomes a body, a solid of convex parts, or with Shift its hull; a scene
+ * or robot file becomes a world.
+ */
 import { shapes } from "cairn-client";
 import { READERS, readMesh } from "./mesh_file.js";
+import { SCENE_KINDS, isScene } from "./scenes.js";
 
 /** Density of a loaded body, kg/m³, and its height above what it is dropped on, m. */
 const DENSITY = 1000, ABOVE = 0.05;
 
 export class Drop {
-  /** @param parts {stage, hand, input: for files, world(), mayCommand(), note(text, ms), report(error)} */
+  /** @param parts {stage, hand, scenes, input: for files, world(), mayCommand(), note(text, ms), report(error)} */
   constructor(parts) {
     Object.assign(this, parts);
     const { body } = document;
@@ -21,7 +25,7 @@ export class Drop {
       over(event, false);
       this.take([...(event.dataTransfer?.files ?? [])], event);
     });
-    this.input.accept = Object.keys(READERS).map((kind) => `.${kind}`).join();
+    this.input.accept = [...Object.keys(READERS), ...SCENE_KINDS].map((kind) => `.${kind}`).join();
     this.input.onchange = () => {
       this.take([...this.input.files]);
       this.input.value = "";
@@ -33,8 +37,9 @@ export class Drop {
     const at = (clientX === null ? null : this.hand.pointAt(clientX, clientY)) ?? this.stage.controls.target.clone();
     for (const file of files) {
       try {
-        if (!this.mayCommand()) throw new Error(`${file.name} was not loaded: only the roles controller and admin may add bodies, by a token in the address.`);
-        await this.#load(file, at, shiftKey ? "hull" : "parts");
+        if (!this.mayCommand()) throw new Error(`${file.name} was not loaded: only the roles controller and admin may add bodies and worlds, by a token in the address.`);
+        if (isScene(file.name)) await this.scenes.openScene(file.name, { bytes: new Uint8Array(await file.arrayBuffer()), floating: shiftKey });
+        else await this.#load(file, at, shiftKey ? "hull" : "parts");
       } catch (error) {
         this.report(error.message.includes(file.name) ? error : new Error(`${file.name}: ${error.message}`));
       }

@@ -25,6 +25,7 @@ import { Physics } from "./physics.js";
 import { Playback } from "./playback.js";
 import { Plots } from "./plots.js";
 import { Pulse } from "./pulse.js";
+import { Scenes } from "./scenes.js";
 import { Stage } from "./stage.js";
 import { Statistics } from "./statistics.js";
 import { Timeline } from "./timeline.js";
@@ -254,7 +255,13 @@ const hand = new Hand({
 const capture = new Capture({ stage, button: element("video"), report,
   name: () => `${link.world?.name ?? "cairn"}-${link.mirror?.tick ?? 0}` });
 
-const drop = new Drop({ stage, hand, input: element("file"), note, report, mayCommand, world: () => link.world });
+const scenes = new Scenes({
+  root: element("scenes"), button: element("browse"), note, report, client: () => {
+    if (!link.connected) throw new Error("The page is not connected to a server.");
+    return link.client;
+  }, join: (name) => link.join(name),
+});
+const drop = new Drop({ stage, hand, scenes, input: element("file"), note, report, mayCommand, world: () => link.world });
 const film = new Film({ link, stage, timeline, button: element("film"), note, report });
 
 const pace = (action, value) => link.world?.control(action, value).then(() => showPace(link.world)).catch(report);
@@ -354,6 +361,7 @@ new Keys({
     ".": step,
     p: () => { if (inspector.id !== 0) hand.push(inspector.id); },
     b: throwOrGrip,
+    n: () => scenes.toggle(),
     0: () => toggle("restart"),
     Delete: remove,
   },
@@ -456,7 +464,7 @@ function picture(now) {
 
 // For the console, and for tests of the page.
 window.cairn = {
-  link, shapes, stage, crowd, looks, playback, statistics, inspector, contacts, joints, fields, particles, focus, physics, bodies, plots, layers, hand, timeline, film, drop, choose,
+  link, shapes, stage, crowd, looks, playback, statistics, inspector, contacts, joints, fields, particles, focus, physics, bodies, plots, layers, hand, timeline, film, scenes, drop, choose,
   moment: () => moment, wake: () => pulse.wake(), framed: () => view.framed,
   fittedFor: () => view.fitted,
 };

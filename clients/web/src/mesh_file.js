@@ -23,7 +23,6 @@ export const READERS = {
   ply: (bytes) => new PLYLoader().parse(bytes),
 };
 const KINDS = Object.keys(READERS).map((kind) => kind.toUpperCase()).join(", ");
-const SCENES = ["yaml", "yml", "json"];
 
 /** The geometry with places alone, so that vertices which differ in normals or colours are the same. */
 function bare(geometry) {
@@ -37,8 +36,6 @@ function bare(geometry) {
  */
 export function readMesh(name, bytes) {
   const kind = name.split(".").at(-1).toLowerCase();
-  if (SCENES.includes(kind))
-    throw new Error(`${name} is a scene. The server takes no scene files from the network; this loads it: cairn load WORLD ${name}`);
   if (READERS[kind] === undefined) throw new Error(`${name} is no mesh that this page can read: ${KINDS}. cairn mesh reads more kinds.`);
   if (bytes.byteLength > BYTES_MAX) throw new Error(`${name} has ${bytes.byteLength} bytes, more than ${BYTES_MAX}.`);
   let geometry;

@@ -78,7 +78,9 @@ static enum status include_file(struct xml_tree *tree, struct xml_node *node, co
 		status = read_below(node, base, name, &text, &bytes);
 	if (status != STATUS_OK)
 		return status;
-	const struct source source = { .file = name, .why = node->source->why };
+	const struct source source = { .file = name,
+				       .why = node->source->why,
+				       .hidden = node->source->hidden };
 	status = xml_parse(tree, &source, text, bytes, &root);
 	heap_free(text);
 	if (status == STATUS_OK)

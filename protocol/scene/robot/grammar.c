@@ -223,7 +223,7 @@ static enum status check_attribute(struct notes *notes, const struct xml_node *n
 		return refuse_node(node, rule->name, rule->doc);
 	enum status status = check_value(node, rule, given->value);
 	if (status == STATUS_OK && rule->verdict == VERDICT_WARNED)
-		notes_add(notes, rule, node->source->file, node->line,
+		notes_add(notes, rule, source_name(node->source, node->source->file), node->line,
 			  "%s of <%s> is not taken: %s", rule->name, node->name, rule->doc);
 	return status;
 }
@@ -283,8 +283,8 @@ static enum status check_element(struct notes *notes, struct xml_node *node,
 	if (rule->verdict == VERDICT_REFUSED)
 		return refuse_node(node, NULL, rule->doc);
 	if (rule->verdict == VERDICT_WARNED)
-		notes_add(notes, rule, node->source->file, node->line, "<%s> is not taken: %s",
-			  node->name, rule->doc);
+		notes_add(notes, rule, source_name(node->source, node->source->file), node->line,
+			  "<%s> is not taken: %s", node->name, rule->doc);
 	if (rule->verdict != VERDICT_TAKEN)
 		return STATUS_OK;
 	node->rule = rule;

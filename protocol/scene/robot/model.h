@@ -144,7 +144,8 @@ void names_release(struct names *self);
 #define node_fail(node, status, field, ...)                                                        \
 	source_fail((node)->source, (node)->line, status, field, __VA_ARGS__)
 #define node_note(robot, node, key, ...)                                                           \
-	notes_add((robot)->notes, key, (node)->source->file, (node)->line, __VA_ARGS__)
+	notes_add((robot)->notes, key, source_name((node)->source, (node)->source->file),          \
+		  (node)->line, __VA_ARGS__)
 
 /* The readers. */
 MUST_CHECK enum status urdf_read(struct robot *self);

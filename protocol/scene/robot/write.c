@@ -81,6 +81,8 @@ void pen_quote(struct pen *self, const char *text)
 		unsigned char byte = (unsigned char)*at;
 		if (byte < 32 || byte > 126)
 			pen_put(self, "\\x%02X", byte);
+		else if (byte == '$')
+			pen_put(self, "$$");
 		else
 			pen_put(self, byte == '"' || byte == '\\' ? "\\%c" : "%c", byte);
 	}

@@ -159,7 +159,7 @@ enum status xml_parse(struct xml_tree *self, const struct source *source, const 
 	const char *name = copy_text(&self->arena, source->file);
 	if (copy == NULL || name == NULL)
 		return source_no_memory(source);
-	*copy = (struct source){ .file = name, .why = source->why };
+	*copy = (struct source){ .file = name, .why = source->why, .hidden = source->hidden };
 	reading.source = copy;
 	reading.parser = XML_ParserCreate_MM(NULL, &heap, NULL);
 	if (reading.parser == NULL)

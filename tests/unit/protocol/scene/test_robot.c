@@ -290,7 +290,7 @@ END_TEST
 START_TEST(a_converted_file_is_the_same_scene)
 {
 	static const char *const files[] = { "everything.xml", "fixed_base.urdf", "filters.xml",
-					     "frames.urdf" };
+					     "frames.urdf", "dollars.urdf" };
 	char path[2048], *text, *notes;
 	struct reason why = { 0 };
 	struct scene *direct = load(files[_i]), *converted;
@@ -304,6 +304,11 @@ START_TEST(a_converted_file_is_the_same_scene)
 		command_describe(&direct->commands[i], a, sizeof a);
 		command_describe(&converted->commands[i], b, sizeof b);
 		ck_assert_str_eq(a, b);
+	}
+	ck_assert_uint_eq(direct->name_count, converted->name_count);
+	for (uint32_t i = 0; i < direct->name_count; i++) {
+		ck_assert_str_eq(direct->names[i].name, converted->names[i].name);
+		ck_assert_uint_eq(direct->names[i].first, converted->names[i].first);
 	}
 	heap_free(text);
 	heap_free(notes);
@@ -475,7 +480,7 @@ static Suite *make(void)
 	tcase_add_test(meanings, filters_let_through_what_mujoco_lets_through);
 	suite_add_tcase(suite, meanings);
 	TCase *files = tcase_create("files");
-	tcase_add_loop_test(files, a_converted_file_is_the_same_scene, 0, 4);
+	tcase_add_loop_test(files, a_converted_file_is_the_same_scene, 0, 5);
 	tcase_add_test(files, urdf_and_mjcf_of_a_robot_are_the_same_bodies);
 	tcase_add_test(files, urdf_and_mjcf_of_a_robot_have_the_same_joints);
 	tcase_add_test(files, a_long_chain_loads);
