@@ -17,6 +17,12 @@ libengine_a_SOURCES += \
 	server/engine/methods/method.c \
 	server/engine/methods/method.h \
 	server/engine/methods/penalty.c \
+	server/engine/methods/pile.c \
+	server/engine/methods/pile.h \
+	server/engine/methods/pile_basis.c \
+	server/engine/methods/pile_obstacles.c \
+	server/engine/methods/pile_rows.c \
+	server/engine/methods/pile_solve.c \
 	server/engine/methods/projection.c \
 	server/engine/methods/reflection.c \
 	server/engine/methods/soft_arms.c \
