@@ -83,6 +83,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_free \
 	tests/unit/server/engine/methods/test_parameters \
 	tests/unit/server/engine/methods/test_penalty \
+	tests/unit/server/engine/methods/test_pile \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_joint_book \
 	tests/unit/server/engine/methods/test_joint_gimbal \

@@ -18,6 +18,9 @@
  * move is shortened to a permitted one or left out. Overlap that cannot be removed, as of a sphere in a
  * box that is too small, stays as small as the programme could make it, and shows in the penetration.
  *
+ * Bodies whose group is at rest fall asleep after sleep.time; a step without a best place for a group
+ * never puts it to sleep, however little it moved.
+ *
  * Forces of contacts are the prices of their rows, in newtons times the tick. A tick ends in a place where
  * its rows were made at the beginning, so they are exact at rest.
  */
@@ -329,6 +332,20 @@ static void store_forces(const struct pile *self)
 	}
 }
 
+/* Only bodies at rest fall asleep, however slowly others move: their sleep_time stays below 0 while
+ * islands are judged. */
+static void sleep_resting(struct pile *self)
+{
+	struct body_table *bodies = &self->step->dynamics->tables->body;
+	for (uint32_t slot = 0; slot < self->step->body_count; slot++)
+		if (!self->resting[slot])
+			bodies->sleep_time[self->step->bodies[slot]] = -2 * self->step->dt;
+	step_sleep(self->step);
+	for (uint32_t slot = 0; slot < self->step->body_count; slot++)
+		if (!self->resting[slot])
+			bodies->sleep_time[self->step->bodies[slot]] = 0;
+}
+
 static void report_figures(const struct pile *self)
 {
 	struct step_report *report = &self->step->dynamics->report;
@@ -370,6 +387,7 @@ static enum status step_pile(void *state, struct dynamics *dynamics, double dt, 
 	store_forces(&self);
 	step_contacts_solved(&step, &step.contacts, NULL);
 	step_store_all(&step, motions);
+	sleep_resting(&self);
 	report_figures(&self);
 	step_finish(&step);
 	return STATUS_OK;
@@ -390,6 +408,7 @@ const struct method method_pile = {
 	.save = save_pile,
 	.shapes = 1u << SHAPE_SPHERE | 1u << SHAPE_PLANE | 1u << SHAPE_BOX | 1u << SHAPE_HULL |
 		  1u << SHAPE_MESH,
+	.sleep = true,
 	.three_d = true,
 	.no_locks = true,
 	.refuses = MATERIAL_FRICTION | MATERIAL_RESTITUTION | MATERIAL_ROLLING | MATERIAL_SPINNING |

@@ -74,10 +74,10 @@ struct pile {
 	uint32_t row_count;
 	uint8_t (*places)[PILE_COLUMNS]; /* by slot, of this step's programmes */
 	vec3 *moves;			 /* m, by slot */
+	bool *resting; /* by slot: no permitted displacement lowers the energy of its group */
 	/* Figures. */
-	uint32_t groups, pivots, fallbacks, overlapping;
+	uint32_t groups, pivots, fallbacks;
 	double residual; /* the worst of the programmes */
-	double drop;	 /* J: energy given up in the step */
 };
 
 /* Bodies by slot and the rows of all that may meet in the step. NO_MEMORY. */

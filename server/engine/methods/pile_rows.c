@@ -31,7 +31,9 @@ enum status pile_make_bodies(struct pile *self)
 	self->bodies = ARENA_ARRAY(arena, struct pile_body, count);
 	self->places = arena_push_array(arena, count, sizeof *self->places);
 	self->moves = ARENA_ARRAY(arena, vec3, count);
-	if (sums == NULL || self->bodies == NULL || self->places == NULL || self->moves == NULL)
+	self->resting = ARENA_ARRAY(arena, bool, count);
+	if (sums == NULL || self->bodies == NULL || self->places == NULL ||
+	    self->moves == NULL || self->resting == NULL)
 		return STATUS_NO_MEMORY;
 	force_all(dynamics, step->bodies, count, step->dt, sums);
 	for (uint32_t slot = 0; slot < count; slot++) {
@@ -51,6 +53,7 @@ enum status pile_make_bodies(struct pile *self)
 			.force = vec3_mul_add(sums[slot].force, sums[slot].acceleration, mass),
 		};
 		self->moves[slot] = vec3_zero();
+		self->resting[slot] = false;
 	}
 	return STATUS_OK;
 }

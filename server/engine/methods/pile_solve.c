@@ -381,7 +381,6 @@ static void begin_group(struct pile_group *group)
 	}
 	group->relaxing = group->slacks > 0;
 	group->split = group->relaxing || self->conservative > 0;
-	self->overlapping += group->slacks;
 }
 
 static void end_group(struct pile_group *group)
@@ -391,12 +390,11 @@ static void end_group(struct pile_group *group)
 	shorten_moves(group);
 	double drop = energy_drop(group, &measure);
 	bool solved = group->result.status == SOLVER_SOLVED;
-	if (!group->relaxing && (drop < 0 || (solved && drop <= self->rest * measure))) {
+	bool rests = !group->relaxing && solved && drop <= self->rest * measure;
+	if (rests || (!group->relaxing && drop < 0))
 		stop_bodies(group);
-		drop = 0;
-	}
-	if (!group->relaxing)
-		self->drop += drop;
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		self->resting[group->slots[i]] = rests;
 	self->fallbacks += !solved && group->result.status != SOLVER_STOPPED;
 	self->pivots += group->pivots;
 	self->residual = scalar_max(self->residual, group->result.residual);
