@@ -27,7 +27,6 @@
 #include "server/base/heap.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
-#include "server/engine/dynamics/contact_index.h"
 #include "server/engine/math/scalar.h"
 #include "server/engine/methods/method.h"
 #include "server/engine/methods/pile.h"
@@ -302,11 +301,50 @@ static struct body_motion *end_motions(const struct pile *self)
 	return motions;
 }
 
-/* The forces of rows as impulses of the contacts of the same pieces. */
-static void store_forces(const struct pile *self)
+/* Place of a contact row in the step's list; its count: the row is new, or was not listed. */
+static uint32_t find_contact(const struct contact_list *list, uint32_t row)
+{
+	uint32_t low = 0, high = list->count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (list->items[middle].row < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < list->count && list->items[low].row == row ? low : list->count;
+}
+
+/* The contact of the row's placements whose normal is nearest to the row's; of several the one of the lowest
+ * row. The parts of a surface that contacts and rows name may differ where several meet. */
+static uint32_t contact_of_row(const struct pile *self, const struct pile_row *row)
 {
 	const struct dynamics *dynamics = self->step->dynamics;
-	struct contact_table *table = &dynamics->tables->contact;
+	const struct contact_table *table = &dynamics->tables->contact;
+	const struct contact_list *list = &self->step->contacts;
+	bool first = self->bodies[row->a].placement == row->key.low;
+	uint32_t best = UINT32_MAX;
+	double most = 0;
+	uint32_t edge = dynamics->bodies.items[self->bodies[row->a].row].first_edge;
+	for (; edge != DYNAMICS_NONE; edge = dynamics->edges.items[edge].next) {
+		uint32_t contact = edge_row(edge), at = find_contact(list, contact);
+		if (table->placement_a[contact] != row->key.low ||
+		    table->placement_b[contact] != row->key.high || at == list->count ||
+		    list->items[at].point_count == 0)
+			continue;
+		double along = vec3_dot(list->items[at].normal, row->normal) * (first ? -1 : 1);
+		if (along > most || (along == most && contact < best)) {
+			most = along;
+			best = contact;
+		}
+	}
+	return best;
+}
+
+/* The forces of rows as impulses of contacts. */
+static void store_forces(const struct pile *self)
+{
+	struct contact_table *table = &self->step->dynamics->tables->contact;
 	const struct contact_list *list = &self->step->contacts;
 	for (uint32_t i = 0; i < list->count; i++) {
 		memset(table->normal_impulse[list->items[i].row], 0,
@@ -317,16 +355,8 @@ static void store_forces(const struct pile *self)
 	}
 	for (uint32_t i = 0; i < self->row_count; i++) {
 		const struct pile_row *row = &self->rows[i];
-		if (!row->taken || !(row->force > 0))
-			continue;
-		uint32_t own = self->bodies[row->a].placement;
-		uint32_t other = own == row->key.low ? row->key.high : row->key.low;
-		bool mesh = placement_shape(dynamics, other)->kind == SHAPE_MESH;
-		uint32_t child = mesh ? row->key.part : 0;
-		bool first = row->key.low == own;
-		uint32_t contact = contact_index_find(&dynamics->contact_index, table,
-						      row->key.low, row->key.high,
-						      first ? 0 : child, first ? child : 0);
+		uint32_t contact = row->taken && row->force > 0 ? contact_of_row(self, row)
+								: UINT32_MAX;
 		if (contact != UINT32_MAX)
 			table->normal_impulse[contact][0] += row->force * self->step->dt;
 	}

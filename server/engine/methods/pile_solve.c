@@ -27,15 +27,18 @@
 
 #include <string.h>
 
-/* 1, of the solver. */
-#define TOLERANCE 1e-11
+/* 1, of the solver, which makes bounds ten times as good. */
+#define TOLERANCE 1e-10
+/* 1: a larger residual counts as none. Where spheres are about to pass between others, forces grow with
+ * each step and prices lose digits. Above the default of pile.rest it would prove nothing. */
+#define GOOD 1e-9
 /* Of the radius. Rows that are closer than this are in the first programme of a step. Larger: larger
  * programmes; smaller: more rounds. */
 #define NEARLY_CLOSED 0.05
 /* Of the radius: an optimum that violates a row by more than this is solved again with it. */
 #define VIOLATED 1e-11
 /* Of the radius: a move that violates a row by no more is not shortened. The next step corrects it. */
-#define PERMITTED 2e-10
+#define PERMITTED 5e-10
 /* The price of a metre of overlap; that of a metre of displacement is 1. */
 #define OVERLAP_PRICE 1e4
 /* Of PILE_OVERLAP: with a budget, the start must be permitted, so that rows are not corrected; above
@@ -215,7 +218,7 @@ static void fill_rows(const struct pile_group *group, struct pile_programme *lp)
 		if (!overlaps(group, row))
 			continue;
 		lp->column_low[extra] = 0;
-		lp->column_high[extra] = LP_INFINITY;
+		lp->column_high[extra] = -row->gap; /* no overlap grows */
 		lp->cost[extra] = OVERLAP_PRICE;
 		lp->start[extra] = 0;
 		lp->solution.places[extra] = LP_LOW;
@@ -243,9 +246,20 @@ static void make_problem(struct pile_group *group, struct pile_programme *lp)
 
 /* ---- a round ----------------------------------------------------------------------------------- */
 
-static bool has_point(enum solver_status status)
+static bool is_solved(const struct solver_result *result)
 {
-	return status == SOLVER_SOLVED || status == SOLVER_STOPPED || status == SOLVER_INEXACT;
+	return result->status == SOLVER_SOLVED ||
+	       (result->status == SOLVER_INEXACT && result->residual <= GOOD);
+}
+
+static bool is_ended(const struct solver_result *result)
+{
+	return is_solved(result) || result->status == SOLVER_STOPPED;
+}
+
+static bool has_point(const struct solver_result *result)
+{
+	return is_ended(result) || result->status == SOLVER_INEXACT;
 }
 
 /* Moves, prices and places of a solution. */
@@ -341,7 +355,14 @@ static enum status solve_round(struct pile_group *group)
 		options.pivots_max = self->pivots_max - group->pivots;
 	group->result = lp_dual_simplex_solve(&solver, &lp.problem, &options, &lp.solution);
 	group->pivots += group->result.pivots;
-	if (has_point(group->result.status))
+	/* A basis whose rounding spoils the result is left for one that begins anew. */
+	if (!is_ended(&group->result) && lp.problem.start == NULL) {
+		options.warm = false;
+		group->result =
+			lp_dual_simplex_solve(&solver, &lp.problem, &options, &lp.solution);
+		group->pivots += group->result.pivots;
+	}
+	if (has_point(&group->result))
 		read_solution(group, &lp);
 	else
 		stop_bodies(group);
@@ -389,13 +410,13 @@ static void end_group(struct pile_group *group)
 	double measure;
 	shorten_moves(group);
 	double drop = energy_drop(group, &measure);
-	bool solved = group->result.status == SOLVER_SOLVED;
+	bool solved = is_solved(&group->result);
 	bool rests = !group->relaxing && solved && drop <= self->rest * measure;
 	if (rests || (!group->relaxing && drop < 0))
 		stop_bodies(group);
 	for (uint32_t i = 0; i < group->slot_count; i++)
 		self->resting[group->slots[i]] = rests;
-	self->fallbacks += !solved && group->result.status != SOLVER_STOPPED;
+	self->fallbacks += !is_ended(&group->result);
 	self->pivots += group->pivots;
 	self->residual = scalar_max(self->residual, group->result.residual);
 }
