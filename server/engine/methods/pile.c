@@ -395,6 +395,7 @@ static enum status step_pile(void *state, struct dynamics *dynamics, double dt, 
 	struct pile self = pile_of(&step, basis);
 	struct collide_options options = collide_options_default(dt);
 	options.anew = true;
+	options.touch = PILE_OVERLAP; /* rows close up to rounding, on either side of 0 */
 	step_collide(&step, &step.contacts, 0, &options);
 	step_wake_reached(&step, &options);
 	step_number(&step);

@@ -14,7 +14,7 @@
  * is left, with the least displacement. Forces wait.
  *
  * With a budget (papers P-18) the solver starts from d = 0, which is permitted, improves it, and stops
- * anywhere.
+ * anywhere. If that is where it started, the budget is doubled, so that no heap is left hanging.
  *
  * Whatever the solver returns, the move is shortened until no row is violated (shorten_moves): places
  * between two permitted ones are permitted. So no error of a solver makes an overlap. A group whose
@@ -59,6 +59,7 @@ struct pile_group {
 	double scale;		  /* N: the largest force */
 	uint32_t taken, slacks;	  /* rows of the programme; of these, with a column of their own */
 	uint32_t pivots;
+	uint32_t budget; /* of pivots; 0: none */
 	struct solver_result result; /* of the last round */
 };
 
@@ -352,9 +353,11 @@ static enum status solve_round(struct pile_group *group)
 	options.tolerance = TOLERANCE;
 	options.warm = true;
 	if (lp.problem.start != NULL)
-		options.pivots_max = self->pivots_max - group->pivots;
+		options.pivots_max = group->budget;
 	group->result = lp_dual_simplex_solve(&solver, &lp.problem, &options, &lp.solution);
 	group->pivots += group->result.pivots;
+	if (lp.problem.start != NULL)
+		group->budget -= MIN_OF(group->budget, group->result.pivots);
 	/* A basis whose rounding spoils the result is left for one that begins anew. */
 	if (!is_ended(&group->result) && lp.problem.start == NULL) {
 		options.warm = false;
@@ -421,26 +424,39 @@ static void end_group(struct pile_group *group)
 	self->residual = scalar_max(self->residual, group->result.residual);
 }
 
+/* Whether a group with a budget goes on: with what is left of it, or with twice as much if nothing was
+ * gained. */
+static bool keeps_going(struct pile_group *group, bool violated)
+{
+	double measure;
+	shorten_moves(group);
+	bool gained = energy_drop(group, &measure) > group->pile->rest * measure;
+	if (group->budget > 0)
+		return violated;
+	if (gained || is_solved(&group->result))
+		return false;
+	group->budget = 2 * group->pivots;
+	return true;
+}
+
 static enum status solve_group(struct pile_group *group)
 {
-	struct arena *arena = &group->pile->step->dynamics->scratch;
 	struct pile *self = group->pile;
+	struct arena *arena = &self->step->dynamics->scratch;
 	begin_group(group);
+	group->budget = group->relaxing ? 0 : self->pivots_max;
 	for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
 		struct arena_mark mark = arena_mark(arena);
+		bool budgeted = group->budget > 0;
 		enum status status = solve_round(group);
 		arena_rewind(arena, mark);
 		if (status != STATUS_OK)
 			return status;
 		uint32_t before = group->taken;
 		take_violated(group);
-		if (group->taken == before)
+		bool violated = group->taken > before;
+		if (budgeted ? !keeps_going(group, violated) : !violated)
 			break;
-		if (self->pivots_max > 0 && !group->relaxing) {
-			shorten_moves(group);
-			if (group->pivots >= self->pivots_max)
-				break;
-		}
 	}
 	end_group(group);
 	return STATUS_OK;
