@@ -111,6 +111,7 @@ SCENES = \
 	clients/scenes/frameworks.yaml \
 	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \
+	clients/scenes/hourglass.yaml \
 	clients/scenes/joints.yaml \
 	clients/scenes/locks.yaml \
 	clients/scenes/meshes.yaml \
@@ -121,6 +122,7 @@ SCENES = \
 	clients/scenes/mixed.yaml \
 	clients/scenes/planar.yaml \
 	clients/scenes/shapes.yaml \
+	clients/scenes/pile-box.yaml \
 	clients/scenes/pyramid.yaml \
 	clients/scenes/ragdolls.yaml \
 	clients/scenes/solids.yaml \

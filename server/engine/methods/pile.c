@@ -34,8 +34,6 @@
 
 #include <string.h>
 
-#define SQRT_3 1.7320508075688772
-
 /* ---- refusals ---------------------------------------------------------------------------------- */
 
 static enum status refuse_body(struct reason *why, const char *field, body_id body, const char *what)
@@ -206,32 +204,45 @@ static void detach_pile(struct dynamics *dynamics)
 	dynamics_wake_all(dynamics);
 }
 
+struct pile_state {
+	struct pile_basis basis;
+	struct pile_room room;
+};
+
+static void destroy_pile(void *state)
+{
+	struct pile_state *self = state;
+	pile_basis_release(&self->basis);
+	ARRAY_RELEASE(&self->room.rows);
+	ARRAY_RELEASE(&self->room.spheres);
+	ARRAY_RELEASE(&self->room.obstacles);
+	ARRAY_RELEASE(&self->room.faces);
+	ARRAY_RELEASE(&self->room.corners);
+	free_region_release(&self->room.region);
+	heap_free(self);
+}
+
 static enum status create_pile(const struct dynamics *dynamics, const uint8_t *block,
 			       uint32_t bytes, void **state, struct reason *why)
 {
 	UNUSED(dynamics);
-	struct pile_basis *self = heap_alloc_zero(sizeof *self);
+	struct pile_state *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
-	enum status status = pile_basis_read(block, bytes, self, why);
-	if (status != STATUS_OK) {
-		heap_free(self);
-		return status;
-	}
-	*state = self;
-	return STATUS_OK;
-}
-
-static void destroy_pile(void *state)
-{
-	pile_basis_release(state);
-	heap_free(state);
+	free_region_init(&self->room.region);
+	enum status status = pile_basis_read(block, bytes, &self->basis, why);
+	if (status == STATUS_OK)
+		*state = self;
+	else
+		destroy_pile(self);
+	return status;
 }
 
 static void save_pile(const void *state, const struct dynamics *dynamics, uint8_t *block)
 {
-	ASSERT(dynamics->tables->method_block.count == pile_basis_bytes(state));
-	pile_basis_write(state, block);
+	const struct pile_state *self = state;
+	ASSERT(dynamics->tables->method_block.count == pile_basis_bytes(&self->basis));
+	pile_basis_write(&self->basis, block);
 }
 
 /* ---- the step ---------------------------------------------------------------------------------- */
@@ -241,8 +252,8 @@ static void save_pile(const void *state, const struct dynamics *dynamics, uint8_
 static void choose_axes(struct pile *self, vec3 down)
 {
 	static const double TURNS[3][2] = { { 1, 0 },
-					    { -0.5, 0.5 * SQRT_3 },
-					    { -0.5, -0.5 * SQRT_3 } };
+					    { -0.5, 0.5 * PILE_DIAGONAL },
+					    { -0.5, -0.5 * PILE_DIAGONAL } };
 	double size;
 	vec3 u, v;
 	down = vec3_normalize_length(down, &size);
@@ -255,16 +266,17 @@ static void choose_axes(struct pile *self, vec3 down)
 	double side = scalar_sqrt(2.0 / 3.0);
 	for (uint32_t k = 0; k < 3 && self->box == PILE_BOX_CORNER_DOWN; k++) {
 		vec3 across = vec3_add(vec3_scale(u, TURNS[k][0]), vec3_scale(v, TURNS[k][1]));
-		self->axes[k] = vec3_mul_add(vec3_scale(down, 1 / SQRT_3), across, side);
+		self->axes[k] = vec3_mul_add(vec3_scale(down, 1 / PILE_DIAGONAL), across, side);
 	}
 }
 
-static struct pile pile_of(struct step *step, const struct pile_basis *before)
+static struct pile pile_of(struct step *step, struct pile_state *state)
 {
 	const double *parameter = step->dynamics->tables->parameter.value;
 	struct pile self = {
 		.step = step,
-		.before = before,
+		.before = &state->basis,
+		.room = &state->room,
 		.box = parameter[PARAMETER_PILE_BOX] > 0 ? PILE_BOX_UPRIGHT : PILE_BOX_CORNER_DOWN,
 		.reach = parameter[PARAMETER_PILE_REACH],
 		.conservative = parameter[PARAMETER_PILE_CONSERVATIVE],
@@ -387,12 +399,13 @@ static void report_figures(const struct pile *self)
 
 static enum status step_pile(void *state, struct dynamics *dynamics, double dt, struct reason *why)
 {
-	struct pile_basis *basis = state, after;
+	struct pile_state *kept = state;
+	struct pile_basis after;
 	struct step step;
 	enum status status = step_begin(&step, dynamics, dt, true, NULL, why);
 	if (status != STATUS_OK)
 		return status;
-	struct pile self = pile_of(&step, basis);
+	struct pile self = pile_of(&step, kept);
 	struct collide_options options = collide_options_default(dt);
 	options.anew = true;
 	options.touch = PILE_OVERLAP; /* rows close up to rounding, on either side of 0 */
@@ -413,8 +426,8 @@ static enum status step_pile(void *state, struct dynamics *dynamics, double dt, 
 		pile_basis_release(&after);
 		return status;
 	}
-	pile_basis_release(basis);
-	*basis = after;
+	pile_basis_release(&kept->basis);
+	kept->basis = after;
 	store_forces(&self);
 	step_contacts_solved(&step, &step.contacts, NULL);
 	step_store_all(&step, motions);

@@ -10,11 +10,15 @@
 #ifndef CAIRN_ENGINE_METHODS_PILE_H
 #define CAIRN_ENGINE_METHODS_PILE_H
 
+#include "server/base/array.h"
+#include "server/engine/collision/free_region.h"
 #include "server/engine/dynamics/step.h"
 #include "server/engine/solvers/lp.h"
 
 /* m. More overlap than this is taken away before anything else (papers P-03). */
 #define PILE_OVERLAP 1e-9
+/* √3: half a diagonal of the cube of half width 1. */
+#define PILE_DIAGONAL 1.7320508075688772
 /* Slot of what does not move. */
 #define PILE_STATIC UINT32_MAX
 
@@ -57,12 +61,28 @@ struct pile_basis {
 	uint32_t column_count, row_count;
 };
 
+/* A face of a static shape. */
+struct pile_face {
+	uint32_t placement, part;
+};
+
+/* Memory of a step's search, kept from tick to tick, so that a steady tick makes no heap call. */
+struct pile_room {
+	ARRAY_OF(struct pile_row) rows;
+	ARRAY_OF(uint32_t) spheres;   /* near one body: slots */
+	ARRAY_OF(uint32_t) obstacles; /* near one body: placements */
+	ARRAY_OF(struct pile_face) faces; /* of `region` */
+	ARRAY_OF(vec3) corners;
+	struct free_region region;
+};
+
 enum pile_box { PILE_BOX_CORNER_DOWN, PILE_BOX_UPRIGHT };
 
 /* One step. */
 struct pile {
 	struct step *step;
 	const struct pile_basis *before;
+	struct pile_room *room; /* borrowed, of the method's state */
 	enum pile_box box;
 	double reach;	     /* of the radius */
 	double conservative; /* price of displacement, of the largest force (papers P-08) */
@@ -83,14 +103,9 @@ struct pile {
 /* Bodies by slot and the rows of all that may meet in the step. NO_MEMORY. */
 MUST_CHECK enum status pile_make_bodies(struct pile *self);
 MUST_CHECK enum status pile_make_rows(struct pile *self);
-/* Rows of a body against static shapes (papers P-04), appended to `rows`. */
-struct pile_row_list {
-	struct pile_row *items; /* owned */
-	uint32_t count, capacity;
-};
+/* Appends the rows of a body against static placements (papers P-04) to the room's. NO_MEMORY. */
 MUST_CHECK enum status pile_add_static(const struct pile *self, uint32_t slot,
-				       const uint32_t *placements, uint32_t count,
-				       struct pile_row_list *rows);
+				       const uint32_t *placements, uint32_t count);
 /* True if spheres can meet the shape. */
 bool pile_is_obstacle(const struct shape *shape);
 

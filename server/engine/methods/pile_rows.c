@@ -14,10 +14,6 @@
 #include "server/engine/math/scalar.h"
 #include "server/engine/methods/pile.h"
 
-#include <string.h>
-
-#define SQRT_3 1.7320508075688772
-
 /* ---- bodies ------------------------------------------------------------------------------------ */
 
 enum status pile_make_bodies(struct pile *self)
@@ -60,12 +56,10 @@ enum status pile_make_bodies(struct pile *self)
 
 /* ---- near things ------------------------------------------------------------------------------- */
 
-/* Placements near a body: of other spheres as slots, of obstacles as placements. */
-struct near_list {
+/* A search of what is near a body. */
+struct near_search {
 	const struct pile *pile;
 	uint32_t slot;
-	ARRAY_OF(uint32_t) spheres;
-	ARRAY_OF(uint32_t) obstacles;
 	enum status status;
 };
 
@@ -78,7 +72,7 @@ static bool finds_pair(const struct pile *self, uint32_t slot, uint32_t other)
 
 static double near_distance(const struct pile_body *a, const struct pile_body *b)
 {
-	return a->radius + b->radius + SQRT_3 * (a->reach + b->reach);
+	return a->radius + b->radius + PILE_DIAGONAL * (a->reach + b->reach);
 }
 
 static bool is_near_sphere(const struct pile *self, uint32_t slot, uint32_t other)
@@ -91,32 +85,30 @@ static bool is_near_sphere(const struct pile *self, uint32_t slot, uint32_t othe
 
 static bool note_near(uint32_t placement, void *context)
 {
-	struct near_list *list = context;
-	const struct pile *self = list->pile;
+	struct near_search *search = context;
+	const struct pile *self = search->pile;
 	const struct dynamics *dynamics = self->step->dynamics;
-	const struct pile_body *body = &self->bodies[list->slot];
+	const struct pile_body *body = &self->bodies[search->slot];
 	uint32_t row = placement_body(dynamics->tables, placement);
 	if (row == body->row)
 		return true;
 	bool moves = step_takes_part(self->step, row);
 	uint32_t slot = moves ? dynamics->bodies.items[row].slot : PILE_STATIC;
-	if (moves && !is_near_sphere(self, list->slot, slot))
+	if (moves && !is_near_sphere(self, search->slot, slot))
 		return true;
-	vec3 half = vec3_all(body->radius + SQRT_3 * body->reach);
+	vec3 half = vec3_all(body->radius + PILE_DIAGONAL * body->reach);
 	struct pair_reach mine = { body->placement, aabb_of_centre(body->centre, half), 0 };
 	struct pair_reach its = pair_reach_fat(dynamics, placement);
 	if (!pair_may_meet(dynamics, &mine, &its))
 		return true;
-	if (moves) {
-		list->status = ARRAY_RESERVE(&list->spheres, list->spheres.count + 1);
-		if (list->status == STATUS_OK)
-			list->spheres.items[list->spheres.count++] = slot;
-	} else {
-		list->status = ARRAY_RESERVE(&list->obstacles, list->obstacles.count + 1);
-		if (list->status == STATUS_OK)
-			list->obstacles.items[list->obstacles.count++] = placement;
-	}
-	return list->status == STATUS_OK;
+	struct pile_room *room = self->room;
+	search->status = moves ? ARRAY_RESERVE(&room->spheres, room->spheres.count + 1)
+			     : ARRAY_RESERVE(&room->obstacles, room->obstacles.count + 1);
+	if (search->status == STATUS_OK && moves)
+		room->spheres.items[room->spheres.count++] = slot;
+	else if (search->status == STATUS_OK)
+		room->obstacles.items[room->obstacles.count++] = placement;
+	return search->status == STATUS_OK;
 }
 
 static int compare_numbers(const void *a, const void *b, void *context)
@@ -140,9 +132,9 @@ static enum status sort_numbers(struct arena *arena, uint32_t *items, uint32_t c
 /* ---- rows -------------------------------------------------------------------------------------- */
 
 /* Two spheres (papers P-03). Centres that coincide part along a fixed axis. */
-static enum status add_spheres(const struct pile *self, uint32_t slot, uint32_t other,
-			       struct pile_row_list *rows)
+static enum status add_spheres(const struct pile *self, uint32_t slot, uint32_t other)
 {
+	struct pile_room *room = self->room;
 	uint32_t a = MIN_OF(slot, other), b = MAX_OF(slot, other);
 	const struct pile_body *first = &self->bodies[a], *second = &self->bodies[b];
 	double distance;
@@ -150,10 +142,10 @@ static enum status add_spheres(const struct pile *self, uint32_t slot, uint32_t 
 		vec3_normalize_length(vec3_sub(first->centre, second->centre), &distance);
 	if (!(distance > 0))
 		normal = vec3_axis(0);
-	enum status status = ARRAY_RESERVE(rows, rows->count + 1);
+	enum status status = ARRAY_RESERVE(&room->rows, room->rows.count + 1);
 	if (status != STATUS_OK)
 		return status;
-	rows->items[rows->count++] = (struct pile_row){
+	room->rows.items[room->rows.count++] = (struct pile_row){
 		.a = a,
 		.b = b,
 		.normal = normal,
@@ -165,27 +157,27 @@ static enum status add_spheres(const struct pile *self, uint32_t slot, uint32_t 
 }
 
 /* A query holds the cubes of the body and of a sphere of its size beside it. */
-static enum status add_rows(struct near_list *list, struct pile_row_list *rows)
+static enum status add_rows(const struct pile *self, uint32_t slot)
 {
-	const struct pile *self = list->pile;
+	struct near_search search = { .pile = self, .slot = slot, .status = STATUS_OK };
+	struct pile_room *room = self->room;
 	struct dynamics *dynamics = self->step->dynamics;
-	const struct pile_body *body = &self->bodies[list->slot];
-	list->spheres.count = list->obstacles.count = 0;
-	struct aabb box = aabb_of_centre(body->centre,
-					 vec3_all(body->radius + 2 * SQRT_3 * body->reach));
-	broad_phase_query(dynamics->broad_phase, &box, note_near, list);
-	enum status status = list->status;
+	const struct pile_body *body = &self->bodies[slot];
+	room->spheres.count = room->obstacles.count = 0;
+	struct aabb box = aabb_of_centre(
+		body->centre, vec3_all(body->radius + 2 * PILE_DIAGONAL * body->reach));
+	broad_phase_query(dynamics->broad_phase, &box, note_near, &search);
+	enum status status = search.status;
 	if (status == STATUS_OK)
-		status = sort_numbers(&dynamics->scratch, list->spheres.items, list->spheres.count);
+		status = sort_numbers(&dynamics->scratch, room->spheres.items, room->spheres.count);
 	if (status == STATUS_OK)
-		status = sort_numbers(&dynamics->scratch, list->obstacles.items,
-				      list->obstacles.count);
-	for (uint32_t i = 0; i < list->spheres.count && status == STATUS_OK; i++)
-		status = add_spheres(self, list->slot, list->spheres.items[i], rows);
-	if (status == STATUS_OK)
-		status = pile_add_static(self, list->slot, list->obstacles.items,
-					 list->obstacles.count, rows);
-	return status;
+		status = sort_numbers(&dynamics->scratch, room->obstacles.items,
+				      room->obstacles.count);
+	for (uint32_t i = 0; i < room->spheres.count && status == STATUS_OK; i++)
+		status = add_spheres(self, slot, room->spheres.items[i]);
+	return status == STATUS_OK ? pile_add_static(self, slot, room->obstacles.items,
+						     room->obstacles.count)
+				   : status;
 }
 
 static int compare_made(const void *a, const void *b, void *context)
@@ -197,34 +189,21 @@ static int compare_made(const void *a, const void *b, void *context)
 	return pile_key_compare(&x->key, &y->key);
 }
 
-/* The list in scratch, in order. */
-static enum status take_rows(struct pile *self, const struct pile_row_list *rows)
-{
-	struct arena *arena = &self->step->dynamics->scratch;
-	self->row_count = rows->count;
-	self->rows = ARENA_ARRAY(arena, struct pile_row, rows->count);
-	struct pile_row *scratch = ARENA_ARRAY(arena, struct pile_row, rows->count);
-	if (self->rows == NULL || scratch == NULL)
-		return STATUS_NO_MEMORY;
-	if (rows->count > 0)
-		memcpy(self->rows, rows->items, rows->count * sizeof *rows->items);
-	sort_items(self->rows, scratch, rows->count, sizeof *rows->items, compare_made, NULL);
-	return STATUS_OK;
-}
-
 enum status pile_make_rows(struct pile *self)
 {
-	struct near_list list = { .pile = self, .status = STATUS_OK };
-	struct pile_row_list rows = { 0 };
+	struct arena *arena = &self->step->dynamics->scratch;
+	struct pile_room *room = self->room;
 	enum status status = STATUS_OK;
-	for (uint32_t slot = 0; slot < self->step->body_count && status == STATUS_OK; slot++) {
-		list.slot = slot;
-		status = add_rows(&list, &rows);
-	}
-	if (status == STATUS_OK)
-		status = take_rows(self, &rows);
-	ARRAY_RELEASE(&list.spheres);
-	ARRAY_RELEASE(&list.obstacles);
-	ARRAY_RELEASE(&rows);
-	return status;
+	room->rows.count = 0;
+	for (uint32_t slot = 0; slot < self->step->body_count && status == STATUS_OK; slot++)
+		status = add_rows(self, slot);
+	if (status != STATUS_OK)
+		return status;
+	self->rows = room->rows.items;
+	self->row_count = room->rows.count;
+	struct pile_row *scratch = ARENA_ARRAY(arena, struct pile_row, self->row_count);
+	if (scratch == NULL)
+		return STATUS_NO_MEMORY;
+	sort_items(self->rows, scratch, self->row_count, sizeof *scratch, compare_made, NULL);
+	return STATUS_OK;
 }
