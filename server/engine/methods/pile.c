@@ -36,7 +36,8 @@
 
 /* ---- refusals ---------------------------------------------------------------------------------- */
 
-static enum status refuse_body(struct reason *why, const char *field, body_id body, const char *what)
+static enum status refuse_body(struct reason *why, const char *field, body_id body,
+			       const char *what)
 {
 	return reason_set(why, STATUS_METHOD_REFUSES, -1, field,
 			  "body %u %s: change that, or choose another method", body, what);
@@ -367,8 +368,8 @@ static void store_forces(const struct pile *self)
 	}
 	for (uint32_t i = 0; i < self->row_count; i++) {
 		const struct pile_row *row = &self->rows[i];
-		uint32_t contact = row->taken && row->force > 0 ? contact_of_row(self, row)
-								: UINT32_MAX;
+		uint32_t contact =
+			row->taken && row->force > 0 ? contact_of_row(self, row) : UINT32_MAX;
 		if (contact != UINT32_MAX)
 			table->normal_impulse[contact][0] += row->force * self->step->dt;
 	}

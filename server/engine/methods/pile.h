@@ -43,8 +43,8 @@ struct pile_row {
 	double gap;    /* m; negative: they overlap */
 	struct pile_key key;
 	uint8_t place; /* enum lp_place in the last programme that had it; LP_BASIC: it does not press */
-	bool taken;    /* it is in the programme */
-	double force;  /* N: its price */
+	bool taken;   /* it is in the programme */
+	double force; /* N: its price */
 };
 
 /* The basis of the last tick, by bodies and by rows, each ascending: the method's block. */
@@ -53,11 +53,11 @@ struct pile_basis {
 	struct pile_column_places {
 		body_id body;
 		uint8_t place[PILE_COLUMNS];
-	} *columns; /* owned */
+	} * columns; /* owned */
 	struct pile_row_place {
 		struct pile_key key;
 		uint8_t place;
-	} *rows; /* owned: those that pressed or were at their limit */
+	} * rows; /* owned: those that pressed or were at their limit */
 	uint32_t column_count, row_count;
 };
 
@@ -69,8 +69,8 @@ struct pile_face {
 /* Memory of a step's search, kept from tick to tick, so that a steady tick makes no heap call. */
 struct pile_room {
 	ARRAY_OF(struct pile_row) rows;
-	ARRAY_OF(uint32_t) spheres;   /* near one body: slots */
-	ARRAY_OF(uint32_t) obstacles; /* near one body: placements */
+	ARRAY_OF(uint32_t) spheres;	  /* near one body: slots */
+	ARRAY_OF(uint32_t) obstacles;	  /* near one body: placements */
 	ARRAY_OF(struct pile_face) faces; /* of `region` */
 	ARRAY_OF(vec3) corners;
 	struct free_region region;
@@ -84,11 +84,11 @@ struct pile {
 	const struct pile_basis *before;
 	struct pile_room *room; /* borrowed, of the method's state */
 	enum pile_box box;
-	double reach;	     /* of the radius */
-	double conservative; /* price of displacement, of the largest force (papers P-08) */
-	double rest;	     /* a smaller part of force times radius is rest */
-	uint32_t pivots_max; /* of a programme; 0: until it is solved (papers P-18) */
-	vec3 axes[3];	     /* of the boxes */
+	double reach;		  /* of the radius */
+	double conservative;	  /* price of displacement, of the largest force (papers P-08) */
+	double rest;		  /* a smaller part of force times radius is rest */
+	uint32_t pivots_max;	  /* of a programme; 0: until it is solved (papers P-18) */
+	vec3 axes[3];		  /* of the boxes */
 	struct pile_body *bodies; /* by slot */
 	struct pile_row *rows;	  /* ascending by (a, key) */
 	uint32_t row_count;
@@ -118,8 +118,8 @@ void pile_basis_release(struct pile_basis *self);
 uint32_t pile_basis_bytes(const struct pile_basis *self);
 void pile_basis_write(const struct pile_basis *self, uint8_t *block);
 /* CORRUPT: it was not written by pile_basis_write; NO_MEMORY. */
-MUST_CHECK enum status pile_basis_read(const uint8_t *block, uint32_t bytes,
-				       struct pile_basis *out, struct reason *why);
+MUST_CHECK enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_basis *out,
+				       struct reason *why);
 /* Gives rows and columns of the step the places of the basis before. */
 void pile_basis_recall(struct pile *self);
 

@@ -68,8 +68,8 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < self->row_count; i++)
 		kept += is_kept(&self->rows[i]);
-	size_t scratch_bytes = MAX_OF(step->body_count * sizeof *out->columns,
-				      (size_t)kept * sizeof *out->rows);
+	size_t scratch_bytes =
+		MAX_OF(step->body_count * sizeof *out->columns, (size_t)kept * sizeof *out->rows);
 	void *scratch = arena_push(&step->dynamics->scratch, scratch_bytes);
 	if (scratch == NULL || allocate_basis(out, step->body_count, kept) != STATUS_OK)
 		return STATUS_NO_MEMORY;
@@ -83,8 +83,8 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < self->row_count; i++)
 		if (is_kept(&self->rows[i]))
-			out->rows[count++] = (struct pile_row_place){ self->rows[i].key,
-								      self->rows[i].place };
+			out->rows[count++] =
+				(struct pile_row_place){ self->rows[i].key, self->rows[i].place };
 	ASSERT(count == kept);
 	sort_items(out->columns, scratch, out->column_count, sizeof *out->columns, compare_columns,
 		   NULL);

@@ -128,8 +128,8 @@ static void add_mesh(struct surroundings *self, uint32_t placement, const struct
 			corners[k] = pose_point(at, mesh_corner(mesh, triangle, k));
 		vec3 normal = pose_vector(at, mesh_normal(mesh, triangle));
 		double height = vec3_dot(normal, vec3_sub(self->centre, corners[0]));
-		struct triangle_point near = closest_point_triangle(self->centre, corners[0],
-								    corners[1], corners[2]);
+		struct triangle_point near =
+			closest_point_triangle(self->centre, corners[0], corners[1], corners[2]);
 		if (height > -self->radius && near.distance_squared < self->limit * self->limit)
 			add_face(self, (struct pile_face){ placement, triangle }, corners, 3);
 	}

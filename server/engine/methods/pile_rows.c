@@ -28,8 +28,8 @@ enum status pile_make_bodies(struct pile *self)
 	self->places = arena_push_array(arena, count, sizeof *self->places);
 	self->moves = ARENA_ARRAY(arena, vec3, count);
 	self->resting = ARENA_ARRAY(arena, bool, count);
-	if (sums == NULL || self->bodies == NULL || self->places == NULL ||
-	    self->moves == NULL || self->resting == NULL)
+	if (sums == NULL || self->bodies == NULL || self->places == NULL || self->moves == NULL ||
+	    self->resting == NULL)
 		return STATUS_NO_MEMORY;
 	force_all(dynamics, step->bodies, count, step->dt, sums);
 	for (uint32_t slot = 0; slot < count; slot++) {
@@ -103,7 +103,7 @@ static bool note_near(uint32_t placement, void *context)
 		return true;
 	struct pile_room *room = self->room;
 	search->status = moves ? ARRAY_RESERVE(&room->spheres, room->spheres.count + 1)
-			     : ARRAY_RESERVE(&room->obstacles, room->obstacles.count + 1);
+			       : ARRAY_RESERVE(&room->obstacles, room->obstacles.count + 1);
 	if (search->status == STATUS_OK && moves)
 		room->spheres.items[room->spheres.count++] = slot;
 	else if (search->status == STATUS_OK)
@@ -138,8 +138,7 @@ static enum status add_spheres(const struct pile *self, uint32_t slot, uint32_t 
 	uint32_t a = MIN_OF(slot, other), b = MAX_OF(slot, other);
 	const struct pile_body *first = &self->bodies[a], *second = &self->bodies[b];
 	double distance;
-	vec3 normal =
-		vec3_normalize_length(vec3_sub(first->centre, second->centre), &distance);
+	vec3 normal = vec3_normalize_length(vec3_sub(first->centre, second->centre), &distance);
 	if (!(distance > 0))
 		normal = vec3_axis(0);
 	enum status status = ARRAY_RESERVE(&room->rows, room->rows.count + 1);
@@ -164,8 +163,8 @@ static enum status add_rows(const struct pile *self, uint32_t slot)
 	struct dynamics *dynamics = self->step->dynamics;
 	const struct pile_body *body = &self->bodies[slot];
 	room->spheres.count = room->obstacles.count = 0;
-	struct aabb box = aabb_of_centre(
-		body->centre, vec3_all(body->radius + 2 * PILE_DIAGONAL * body->reach));
+	struct aabb box = aabb_of_centre(body->centre,
+					 vec3_all(body->radius + 2 * PILE_DIAGONAL * body->reach));
 	broad_phase_query(dynamics->broad_phase, &box, note_near, &search);
 	enum status status = search.status;
 	if (status == STATUS_OK)
@@ -175,9 +174,9 @@ static enum status add_rows(const struct pile *self, uint32_t slot)
 				      room->obstacles.count);
 	for (uint32_t i = 0; i < room->spheres.count && status == STATUS_OK; i++)
 		status = add_spheres(self, slot, room->spheres.items[i]);
-	return status == STATUS_OK ? pile_add_static(self, slot, room->obstacles.items,
-						     room->obstacles.count)
-				   : status;
+	return status == STATUS_OK
+		       ? pile_add_static(self, slot, room->obstacles.items, room->obstacles.count)
+		       : status;
 }
 
 static int compare_made(const void *a, const void *b, void *context)

@@ -59,7 +59,7 @@ struct pile_group {
 	double scale;		  /* N: the largest force */
 	uint32_t taken, slacks;	  /* rows of the programme; of these, with a column of their own */
 	uint32_t pivots;
-	uint32_t budget; /* of pivots; 0: none */
+	uint32_t budget;	     /* of pivots; 0: none */
 	struct solver_result result; /* of the last round */
 };
 
@@ -361,8 +361,7 @@ static enum status solve_round(struct pile_group *group)
 	/* A basis whose rounding spoils the result is left for one that begins anew. */
 	if (!is_ended(&group->result) && lp.problem.start == NULL) {
 		options.warm = false;
-		group->result =
-			lp_dual_simplex_solve(&solver, &lp.problem, &options, &lp.solution);
+		group->result = lp_dual_simplex_solve(&solver, &lp.problem, &options, &lp.solution);
 		group->pivots += group->result.pivots;
 	}
 	if (has_point(&group->result))
@@ -392,8 +391,8 @@ static void begin_group(struct pile_group *group)
 	struct pile *self = group->pile;
 	group->scale = 0;
 	for (uint32_t i = 0; i < group->slot_count; i++)
-		group->scale = scalar_max(group->scale,
-					  vec3_length(self->bodies[group->slots[i]].force));
+		group->scale =
+			scalar_max(group->scale, vec3_length(self->bodies[group->slots[i]].force));
 	if (!(group->scale > 0))
 		group->scale = 1;
 	for (uint32_t i = 0; i < group->row_count; i++) {

@@ -185,7 +185,8 @@ START_TEST(a_box_comes_to_rest_in_few_steps_without_overlap)
 	static const uint32_t MOST[] = { 31, 37 };
 	struct heap heap;
 	fill_box(&heap, 3 + (uint32_t)_i, 1);
-	uint32_t steps = step_to_rest(&heap, MOST[_i] + 1); /* the last step finds that nothing moves */
+	uint32_t steps =
+		step_to_rest(&heap, MOST[_i] + 1); /* the last step finds that nothing moves */
 	printf("# %u spheres: %u steps\n", (unsigned)heap.count, (unsigned)steps);
 	ck_assert_double_le(world_stats(heap.world).residual, 1e-9);
 	expect_balance(&heap);
@@ -355,10 +356,7 @@ START_TEST(a_sphere_finds_the_valley_of_a_mesh)
 	for (uint32_t i = 0; i < 12; i++) {
 		vec3 at = vec3_make(rng_range(&rng, -5, 5), 4, rng_range(&rng, -5, 5));
 		body_id ball = put(world, TEST_SPHERE, at, quat_identity(), BODY_DYNAMIC);
-		struct heap alone = { .world = world,
-				      .balls = { ball },
-				      .at = { at },
-				      .count = 1 };
+		struct heap alone = { .world = world, .balls = { ball }, .at = { at }, .count = 1 };
 		uint32_t steps = 0;
 		while (world_stats(world).awake > 0) {
 			step_checked(&alone);
@@ -557,9 +555,9 @@ START_TEST(a_loaded_world_has_the_same_future)
 		struct bytes image = test_save(heap.world);
 		struct world *loaded;
 		struct reason why;
-		ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &loaded,
-					    &why),
-				 STATUS_OK);
+		ck_assert_int_eq(
+			world_load(image.data, image.count, test_shape_source(), &loaded, &why),
+			STATUS_OK);
 		for (uint32_t i = 0; i < 5; i++) {
 			ck_assert_uint_eq(test_hash(heap.world), test_hash(loaded));
 			play(heap.world, seed, 1);
@@ -586,9 +584,9 @@ START_TEST(a_world_that_is_rolled_back_is_as_one_that_never_was)
 		struct reason why;
 		ck_assert_int_eq(world_save_rollback(heap.world, base, &image), STATUS_OK);
 		play(heap.world, seed + 1 + round, 1 + round % 4);
-		ck_assert_int_eq(world_restore_rollback(heap.world, base, image.data, image.count,
-							&why),
-				 STATUS_OK);
+		ck_assert_int_eq(
+			world_restore_rollback(heap.world, base, image.data, image.count, &why),
+			STATUS_OK);
 		play(heap.world, seed, 2);
 		play(still.world, seed, 2);
 		ck_assert_uint_eq(test_hash(heap.world), test_hash(still.world));
