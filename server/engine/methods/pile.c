@@ -1,5 +1,5 @@
 /* pile.c: `pile`: a heap of spheres comes to rest in a handful of steps, without overlap at any
- * instant (papers P-01 to P-08, P-18; position-based physics).
+ * instant (papers P-01, P-02, P-18, P-19; position-based physics).
  *
  * The state is places alone. A tick is one step: every pair that may meet gets a half-space that keeps
  * it apart, which makes the permitted displacements convex, and the bodies go to the place of least
@@ -74,6 +74,7 @@ static enum status check_row(const struct dynamics *dynamics, uint32_t row, uint
 	const struct tables *tables = dynamics->tables;
 	uint32_t count = 0;
 	body_id id = tables->body.id[row];
+	ASSERT(id != 0);
 	for (uint32_t p = tables->body.first_placement[row]; p != 0;
 	     p = tables->placement.next[p - 1])
 		count++;
@@ -261,6 +262,7 @@ static void choose_axes(struct pile *self, vec3 down)
 	if (!(size > 0))
 		down = vec3_make(0, -1, 0);
 	vec3_frame(down, &u, &v);
+	ASSERT(scalar_abs(vec3_dot(u, down)) < 1e-12);
 	self->axes[0] = u;
 	self->axes[1] = v;
 	self->axes[2] = down;
@@ -285,6 +287,7 @@ static struct pile pile_of(struct step *step, struct pile_state *state)
 	};
 	if (!scalar_to_u32(parameter[PARAMETER_PILE_PIVOTS], &self.pivots_max))
 		self.pivots_max = 0;
+	ASSERT(self.reach > 0 && self.rest > 0);
 	choose_axes(&self, step->dynamics->tables->world.gravity[0]);
 	return self;
 }
@@ -370,6 +373,7 @@ static void store_forces(const struct pile *self)
 		const struct pile_row *row = &self->rows[i];
 		uint32_t contact =
 			row->taken && row->force > 0 ? contact_of_row(self, row) : UINT32_MAX;
+		ASSERT(contact == UINT32_MAX || contact < table->count);
 		if (contact != UINT32_MAX)
 			table->normal_impulse[contact][0] += row->force * self->step->dt;
 	}
@@ -402,6 +406,7 @@ static enum status step_pile(void *state, struct dynamics *dynamics, double dt, 
 {
 	struct pile_state *kept = state;
 	struct pile_basis after;
+	ASSERT(dt > 0 && kept != NULL);
 	struct step step;
 	enum status status = step_begin(&step, dynamics, dt, true, NULL, why);
 	if (status != STATUS_OK)

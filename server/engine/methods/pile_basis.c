@@ -66,6 +66,7 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 {
 	const struct step *step = self->step;
 	uint32_t kept = 0;
+	ASSERT(self->places != NULL && (self->rows != NULL || self->row_count == 0));
 	for (uint32_t i = 0; i < self->row_count; i++)
 		kept += is_kept(&self->rows[i]);
 	size_t scratch_bytes =
@@ -94,6 +95,7 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 
 uint32_t pile_basis_bytes(const struct pile_basis *self)
 {
+	ASSERT(self->column_count > 0 || self->row_count == 0);
 	if (self->column_count == 0)
 		return 0;
 	return HEAD_BYTES + self->column_count * COLUMN_BYTES + self->row_count * ROW_BYTES;
@@ -104,6 +106,7 @@ void pile_basis_write(const struct pile_basis *self, uint8_t *block)
 	struct writer out = writer_over(block, pile_basis_bytes(self));
 	if (self->column_count == 0)
 		return;
+	ASSERT(self->columns != NULL && self->rows != NULL);
 	write_u32(&out, self->column_count);
 	write_u32(&out, self->row_count);
 	for (uint32_t i = 0; i < self->column_count; i++) {
@@ -183,6 +186,7 @@ static uint32_t find_row(const struct pile_basis *self, const struct pile_key *k
 		else
 			high = middle;
 	}
+	ASSERT(low == high && low <= self->row_count);
 	return low;
 }
 
@@ -196,6 +200,7 @@ static uint32_t find_column(const struct pile_basis *self, body_id body)
 		else
 			high = middle;
 	}
+	ASSERT(low == high && low <= self->column_count);
 	return low;
 }
 
@@ -203,6 +208,7 @@ void pile_basis_recall(struct pile *self)
 {
 	const struct pile_basis *before = self->before;
 	const struct step *step = self->step;
+	ASSERT(before != NULL && self->places != NULL);
 	for (uint32_t slot = 0; slot < step->body_count; slot++) {
 		body_id id = step->dynamics->tables->body.id[step->bodies[slot]];
 		uint32_t at = find_column(before, id);
@@ -216,5 +222,6 @@ void pile_basis_recall(struct pile *self)
 		row->taken = at < before->row_count &&
 			     pile_key_compare(&before->rows[at].key, &row->key) == 0;
 		row->place = row->taken ? before->rows[at].place : LP_BASIC;
+		ASSERT(row->place <= LP_BETWEEN);
 	}
 }

@@ -43,6 +43,7 @@ static pose pose_of(const struct surroundings *self, uint32_t placement)
 /* `distance`: of the centre from what the row stays off, negative inside. */
 static void add_row(struct surroundings *self, struct pile_face face, vec3 normal, double distance)
 {
+	ASSERT(face.placement != self->own);
 	if (!(distance < self->limit) || self->status != STATUS_OK)
 		return;
 	self->status = ARRAY_RESERVE(&self->room->rows, self->room->rows.count + 1);
@@ -62,6 +63,7 @@ static void add_face(struct surroundings *self, struct pile_face face, const vec
 		     uint32_t count)
 {
 	struct pile_room *room = self->room;
+	ASSERT(count >= 3);
 	if (self->status == STATUS_OK)
 		self->status = free_region_add_polygon(&room->region, corners, count);
 	if (self->status == STATUS_OK)
@@ -120,6 +122,7 @@ static void add_mesh(struct surroundings *self, uint32_t placement, const struct
 	pose at = pose_of(self, placement);
 	struct mesh_walk walk;
 	uint32_t triangle;
+	ASSERT(self->limit > self->radius);
 	vec3 centre = pose_inverse_point(at, self->centre);
 	mesh_walk_init(&walk, mesh, aabb_of_centre(centre, vec3_all(self->limit)));
 	while (mesh_walk_next(&walk, &triangle)) {
@@ -169,6 +172,7 @@ enum status pile_add_static(const struct pile *self, uint32_t slot, const uint32
 		add_shape(&near, placements[i]);
 	if (near.status != STATUS_OK || self->room->faces.count == 0)
 		return near.status;
+	ASSERT(self->room->faces.count == self->room->region.face_count);
 	const struct free_plane *planes;
 	uint32_t found;
 	bool keeps;

@@ -48,6 +48,7 @@ enum status pile_make_bodies(struct pile *self)
 			.reach = self->reach * shape->sphere.radius,
 			.force = vec3_mul_add(sums[slot].force, sums[slot].acceleration, mass),
 		};
+		ASSERT(self->bodies[slot].reach > 0);
 		self->moves[slot] = vec3_zero();
 		self->resting[slot] = false;
 	}
@@ -66,12 +67,14 @@ struct near_search {
 /* Whether the body finds the pair, and not the other one. */
 static bool finds_pair(const struct pile *self, uint32_t slot, uint32_t other)
 {
+	ASSERT(slot != other);
 	double mine = self->bodies[slot].radius, its = self->bodies[other].radius;
 	return mine > its || (mine == its && slot < other);
 }
 
 static double near_distance(const struct pile_body *a, const struct pile_body *b)
 {
+	ASSERT(a->reach > 0 && b->reach > 0);
 	return a->radius + b->radius + PILE_DIAGONAL * (a->reach + b->reach);
 }
 
@@ -94,6 +97,7 @@ static bool note_near(uint32_t placement, void *context)
 		return true;
 	bool moves = step_takes_part(self->step, row);
 	uint32_t slot = moves ? dynamics->bodies.items[row].slot : PILE_STATIC;
+	ASSERT(!moves || slot < self->step->body_count);
 	if (moves && !is_near_sphere(self, search->slot, slot))
 		return true;
 	vec3 half = vec3_all(body->radius + PILE_DIAGONAL * body->reach);
@@ -135,6 +139,7 @@ static enum status sort_numbers(struct arena *arena, uint32_t *items, uint32_t c
 static enum status add_spheres(const struct pile *self, uint32_t slot, uint32_t other)
 {
 	struct pile_room *room = self->room;
+	ASSERT(slot != other);
 	uint32_t a = MIN_OF(slot, other), b = MAX_OF(slot, other);
 	const struct pile_body *first = &self->bodies[a], *second = &self->bodies[b];
 	double distance;
@@ -162,6 +167,7 @@ static enum status add_rows(const struct pile *self, uint32_t slot)
 	struct pile_room *room = self->room;
 	struct dynamics *dynamics = self->step->dynamics;
 	const struct pile_body *body = &self->bodies[slot];
+	ASSERT(slot < self->step->body_count);
 	room->spheres.count = room->obstacles.count = 0;
 	struct aabb box = aabb_of_centre(body->centre,
 					 vec3_all(body->radius + 2 * PILE_DIAGONAL * body->reach));
@@ -193,6 +199,7 @@ enum status pile_make_rows(struct pile *self)
 	struct arena *arena = &self->step->dynamics->scratch;
 	struct pile_room *room = self->room;
 	enum status status = STATUS_OK;
+	ASSERT(self->bodies != NULL);
 	room->rows.count = 0;
 	for (uint32_t slot = 0; slot < self->step->body_count && status == STATUS_OK; slot++)
 		status = add_rows(self, slot);

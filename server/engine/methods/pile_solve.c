@@ -87,6 +87,7 @@ static void join_bodies(const struct pile *self, uint32_t *parent)
 			continue;
 		uint32_t a = find_root(parent, self->rows[i].a);
 		uint32_t b = find_root(parent, self->rows[i].b);
+		ASSERT(MAX_OF(a, b) < self->step->body_count);
 		parent[MAX_OF(a, b)] = MIN_OF(a, b);
 	}
 }
@@ -141,6 +142,7 @@ static void fill_columns(const struct pile_group *group, struct pile_programme *
 	const struct pile *self = group->pile;
 	const struct pile_body *body = &self->bodies[group->slots[i]];
 	uint32_t width = body_columns(group), first = i * width;
+	ASSERT(group->scale > 0 && i < group->slot_count);
 	for (uint32_t k = 0; k < width; k++) {
 		vec3 axis = self->axes[k % AXES];
 		double sign = k < AXES ? 1 : -1;
@@ -225,6 +227,7 @@ static void fill_rows(const struct pile_group *group, struct pile_programme *lp)
 		lp->solution.places[extra] = LP_LOW;
 		extra++;
 	}
+	ASSERT(r == lp->rows && extra == lp->columns);
 }
 
 static void make_problem(struct pile_group *group, struct pile_programme *lp)
@@ -286,11 +289,13 @@ static void read_solution(struct pile_group *group, const struct pile_programme 
 		row->force = group->relaxing ? 0 : lp->solution.dual[r] * group->scale;
 		r++;
 	}
+	ASSERT(r == lp->rows);
 }
 
 /* The gap of a row after the moves. */
 static double gap_after(const struct pile *self, const struct pile_row *row)
 {
+	ASSERT(row->a < self->step->body_count);
 	vec3 move = self->moves[row->a];
 	if (row->b != PILE_STATIC)
 		move = vec3_sub(move, self->moves[row->b]);
@@ -326,6 +331,7 @@ static void shorten_moves(struct pile_group *group)
 		if (closing > room + PERMITTED * self->bodies[row->a].radius)
 			part = scalar_min(part, room / closing);
 	}
+	ASSERT(part >= 0 && part <= 1);
 	for (uint32_t i = 0; part < 1 && i < group->slot_count; i++)
 		self->moves[group->slots[i]] = vec3_scale(self->moves[group->slots[i]], part);
 }
@@ -341,6 +347,7 @@ static enum status solve_round(struct pile_group *group)
 	struct pile *self = group->pile;
 	struct pile_programme lp;
 	struct lp_dual_simplex solver;
+	ASSERT(group->taken <= group->row_count && group->slacks <= group->taken);
 	if (!allocate_programme(group, &lp))
 		return STATUS_NO_MEMORY;
 	make_problem(group, &lp);
@@ -419,6 +426,7 @@ static void end_group(struct pile_group *group)
 	for (uint32_t i = 0; i < group->slot_count; i++)
 		self->resting[group->slots[i]] = rests;
 	self->fallbacks += !is_ended(&group->result);
+	ASSERT(group->result.residual >= 0);
 	self->pivots += group->pivots;
 	self->residual = scalar_max(self->residual, group->result.residual);
 }
@@ -428,6 +436,7 @@ static void end_group(struct pile_group *group)
 static bool keeps_going(struct pile_group *group, bool violated)
 {
 	double measure;
+	ASSERT(group->pile->pivots_max > 0 && !group->relaxing);
 	shorten_moves(group);
 	bool gained = energy_drop(group, &measure) > group->pile->rest * measure;
 	if (group->budget > 0)
@@ -469,6 +478,7 @@ static uint32_t number_groups(uint32_t *parent, uint32_t *group_of, uint32_t cou
 	uint32_t groups = 0;
 	for (uint32_t slot = 0; slot < count; slot++) {
 		uint32_t root = find_root(parent, slot);
+		ASSERT(root <= slot);
 		group_of[slot] = root == slot ? groups++ : group_of[root];
 	}
 	return groups;
@@ -492,6 +502,7 @@ static void list_by_group(const uint32_t *group_of_item, uint32_t count, uint32_
 	for (uint32_t g = groups; g > 0; g--)
 		first[g] = first[g - 1];
 	first[0] = 0;
+	ASSERT(first[groups] == count);
 }
 
 enum status pile_solve(struct pile *self)

@@ -1,7 +1,7 @@
-/* test_pile.c: `pile` (papers P-01 to P-08, P-18, P-19): no overlap anywhere on the way of a step, energy that
- * never grows, rest in few steps and the forces that prove it, containers that are not convex, overlapping
- * starts, budgets, refusals, sleepers, and a state that is saved, loaded and rolled back. Spheres have a radius of
- * ½ m. */
+/* test_pile.c: `pile` (papers P-01 to P-04, P-06, P-08, P-18, P-19): no overlap anywhere on the way of
+ * a step, energy that never grows, rest in few steps and the forces that prove it, containers that are
+ * not convex, overlapping starts, budgets, refusals, sleepers, and a state that is saved, loaded and
+ * rolled back. Spheres have a radius of ½ m. */
 #include "server/engine/world/rollback.h"
 
 #include "tests/lib/near.h"
@@ -125,7 +125,7 @@ static double worst_overlap(const struct heap *self, const vec3 *at)
 	return worst;
 }
 
-/* One step; nothing overlaps at places between its beginning and its end, and energy does not grow. */
+/* One step; nothing overlaps at places between its ends, and energy does not grow. */
 static void step_checked(struct heap *self)
 {
 	vec3 before[BALLS_MAX], between[BALLS_MAX];
@@ -179,7 +179,8 @@ static void expect_balance(const struct heap *self)
 	}
 }
 
-/* papers P-time: 21 and 25 steps, times 1.5. Their layout is not given; ours is the same in every run. The pictures of P-19 are the interpolants. */
+/* The source's table: 21 and 25 steps, times 1.5. Its layout is not given; ours is the same in every
+ * run. The pictures of papers P-19 are the interpolants. */
 START_TEST(a_box_comes_to_rest_in_few_steps_without_overlap)
 {
 	static const uint32_t MOST[] = { 31, 37 };
@@ -218,7 +219,7 @@ START_TEST(a_lone_sphere_falls_by_its_cube)
 }
 END_TEST
 
-/* The energy of the heap does not depend on how the step's cube stands or how wide it is; each leads to rest. */
+/* Rest is reached however the cube of a step stands and however wide it is. */
 START_TEST(every_cube_leads_to_rest)
 {
 	static const double CASES[][3] = {
@@ -234,7 +235,7 @@ START_TEST(every_cube_leads_to_rest)
 }
 END_TEST
 
-/* papers P-18: no more than 1.35 times the steps to rest, over some heaps, because single ones differ. */
+/* papers P-18: no more than 1.35 times the steps to rest, over some heaps, as single ones differ. */
 START_TEST(a_budget_leaves_every_step_permitted)
 {
 	enum { BUDGET = 400, HEAPS = 8 };
@@ -304,7 +305,7 @@ static double from_cube(vec3 point, vec3 at, quat turn)
 	return vec3_length(out);
 }
 
-/* Balls fall on a corner, an edge and a face of cubes, over seams of a floor of cubes, and to its end. */
+/* Balls fall on a turned cube, over the seams of a floor of cubes, and over its end. */
 START_TEST(bodies_go_round_corners_and_over_seams)
 {
 	enum { CUBES = 26, FALLING = 6 };
@@ -345,8 +346,8 @@ START_TEST(bodies_go_round_corners_and_over_seams)
 }
 END_TEST
 
-/* Hilly ground of triangles: a sphere ends in a place from which every small move that is permitted goes up, and
- * no edge between triangles stops it before. */
+/* Hilly ground of triangles: a sphere ends where forces of triangles balance it, and no edge between
+ * triangles stops it before. */
 START_TEST(a_sphere_finds_the_valley_of_a_mesh)
 {
 	struct world *world = test_world(false, "pile");
@@ -422,7 +423,7 @@ START_TEST(what_it_does_not_do_is_refused_by_name)
 }
 END_TEST
 
-/* Force acts as a potential: a sphere on a floor goes along it, by its cube, and its velocity reads 0. */
+/* A sphere on a floor is pulled to the wall, and its velocity reads 0. */
 START_TEST(a_force_is_a_potential)
 {
 	struct heap heap;
@@ -494,8 +495,7 @@ END_TEST
 
 /* ---- state ------------------------------------------------------------------------------------ */
 
-/* What happens at a tick is a function of seed and tick: spheres come, go, are moved and pushed; refused commands
- * among them. */
+/* What happens at a tick is a function of seed and tick: spheres come, go, are moved and pushed. */
 static void act(struct world *world, uint64_t seed)
 {
 	uint64_t tick = world_info(world).tick;
