@@ -113,6 +113,7 @@ SCENES = \
 	clients/scenes/frameworks.yaml \
 	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \
+	clients/scenes/hourglass.yaml \
 	clients/scenes/joints.yaml \
 	clients/scenes/locks.yaml \
 	clients/scenes/meshes.yaml \
@@ -123,6 +124,7 @@ SCENES = \
 	clients/scenes/mixed.yaml \
 	clients/scenes/planar.yaml \
 	clients/scenes/shapes.yaml \
+	clients/scenes/pile-box.yaml \
 	clients/scenes/pyramid.yaml \
 	clients/scenes/ragdolls.yaml \
 	clients/scenes/solids.yaml \

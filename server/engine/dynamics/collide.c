@@ -383,14 +383,16 @@ static bool holds_still(const struct step *self, const struct contact_side *asle
 /* True if a point of the two closes within this step; one of them sleeps. */
 static bool reaches_sleeper(const struct step *self, const struct contact_side *asleep,
 			    const struct contact_side *a, const struct contact_side *b,
-			    const struct contact_state *contact, double dt)
+			    const struct contact_state *contact,
+			    const struct collide_options *options)
 {
+	double dt = options->dt;
 	for (uint32_t i = 0; i < contact->point_count; i++) {
 		const struct contact_point *point = &contact->points[i];
 		vec3 closing =
 			vec3_sub(point_velocity(a, point->arm_a), point_velocity(b, point->arm_b));
 		double way = vec3_dot(closing, contact->normal) * dt;
-		if (point->separation <= scalar_max(0, CONTACT_WAKE_REACH * way))
+		if (point->separation <= scalar_max(options->touch, CONTACT_WAKE_REACH * way))
 			return true;
 	}
 	return sweeps_over_sleeper(self, asleep == b ? a : b, asleep, dt);
@@ -407,7 +409,7 @@ static void meet_sleeper(const struct step *self, const struct contact_side *a,
 		return;
 	const struct contact_side *asleep = sleeps_b ? b : a;
 	out->holds = options->hold && holds_still(self, asleep, sleeps_b ? a : b);
-	out->reaches = !out->holds && reaches_sleeper(self, asleep, a, b, out, options->dt);
+	out->reaches = !out->holds && reaches_sleeper(self, asleep, a, b, out, options);
 }
 
 /* ---- near by turning ----------------------------------------------------------------------- */

@@ -145,7 +145,8 @@ struct collide_options {
 		*motions; /* by slot; bodies without a slot, and all if NULL, are at the
 					      motions in the tables */
 	double dt; /* s ≥ 0, duration of these motions: fast points matter at a larger distance */
-	double near; /* m ≥ 0: points nearer than this matter even at rest */
+	double near;  /* m ≥ 0: points nearer than this matter even at rest */
+	double touch; /* m ≥ 0: a point no farther apart than this reaches a sleeping body */
 	/* m: two convex polyhedra that are apart, but no farther than this, get their nearest points if
 	 * clipping lost these, or found an axis on which they overlap. 0: they do not. */
 	double nearest;

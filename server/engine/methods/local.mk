@@ -17,6 +17,12 @@ libengine_a_SOURCES += \
 	server/engine/methods/method.c \
 	server/engine/methods/method.h \
 	server/engine/methods/penalty.c \
+	server/engine/methods/pile.c \
+	server/engine/methods/pile.h \
+	server/engine/methods/pile_basis.c \
+	server/engine/methods/pile_obstacles.c \
+	server/engine/methods/pile_rows.c \
+	server/engine/methods/pile_solve.c \
 	server/engine/methods/projection.c \
 	server/engine/methods/reflection.c \
 	server/engine/methods/soft_arms.c \
@@ -77,6 +83,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_free \
 	tests/unit/server/engine/methods/test_parameters \
 	tests/unit/server/engine/methods/test_penalty \
+	tests/unit/server/engine/methods/test_pile \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_joint_book \
 	tests/unit/server/engine/methods/test_joint_gimbal \

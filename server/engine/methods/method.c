@@ -7,10 +7,10 @@
 #include <string.h>
 
 /* In ascending order of numbers. */
-static const struct method *const METHODS[] = { &method_free,	    &method_soft_step,
-						&method_lcp,	    &method_projection,
-						&method_reflection, &method_impact,
-						&method_penalty,    &method_gauss };
+static const struct method *const METHODS[] = {
+	&method_free,	&method_soft_step, &method_lcp,	  &method_projection, &method_reflection,
+	&method_impact, &method_penalty,   &method_gauss, &method_pile
+};
 
 const struct method *const *method_list(uint32_t *count)
 {

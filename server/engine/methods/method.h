@@ -120,7 +120,7 @@ void method_switch(struct method_instance *self, const struct method *to,
 void method_release(struct method_instance *self);
 
 extern const struct method method_free, method_soft_step, method_lcp, method_projection,
-	method_reflection, method_impact, method_penalty, method_gauss;
+	method_reflection, method_impact, method_penalty, method_gauss, method_pile;
 
 /* Another name of a method, from its source; it may also set a parameter's value. */
 struct method_alias {

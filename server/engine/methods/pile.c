@@ -1,0 +1,466 @@
+/* pile.c: `pile`: a heap of spheres comes to rest in a handful of steps, without overlap at any
+ * instant (papers P-01, P-02, P-18, P-19; position-based physics).
+ *
+ * The state is places alone. A tick is one step: every pair that may meet gets a half-space that keeps
+ * it apart, which makes the permitted displacements convex, and the bodies go to the place of least
+ * energy in it, by a linear programme (pile_solve.c). As the set is convex, everything on the straight
+ * way there is permitted as well, so pictures between two ticks are free of overlap. Energy never
+ * grows. When no permitted displacement lowers it, the bodies are at rest, and the multipliers of the
+ * programme are forces that balance them: the proof.
+ *
+ * Time plays no part: the length of a tick, mass as inertia and damping change nothing, velocities read
+ * as 0. Gravity and constant forces are potentials. Bodies move without turning. What has no meaning
+ * here (velocities, impulses, torques, force fields, particles, animated bodies) is refused by name.
+ *
+ * Bodies that overlap at the start are parted first (papers P-03); energy may grow in such steps.
+ *
+ * What goes wrong, and what then happens. A programme that was not solved is a fallback of the step: its
+ * move is shortened to a permitted one or left out. Overlap that cannot be removed, as of a sphere in a
+ * box that is too small, stays as small as the programme could make it, and shows in the penetration.
+ *
+ * Bodies whose group is at rest fall asleep after sleep.time; a step without a best place for a group
+ * never puts it to sleep, however little it moved.
+ *
+ * Forces of contacts are the prices of their rows, in newtons times the tick. A tick ends in a place where
+ * its rows were made at the beginning, so they are exact at rest.
+ */
+#include "server/base/heap.h"
+#include "server/engine/dynamics/body.h"
+#include "server/engine/dynamics/contact.h"
+#include "server/engine/math/scalar.h"
+#include "server/engine/methods/method.h"
+#include "server/engine/methods/pile.h"
+#include "server/engine/world/parameters.h"
+
+#include <string.h>
+
+/* ---- refusals ---------------------------------------------------------------------------------- */
+
+static enum status refuse_body(struct reason *why, const char *field, body_id body,
+			       const char *what)
+{
+	return reason_set(why, STATUS_METHOD_REFUSES, -1, field,
+			  "body %u %s: change that, or choose another method", body, what);
+}
+
+static enum status check_shape(const struct shape *shape, uint8_t status, body_id id,
+			       struct reason *why)
+{
+	bool dynamic = status == BODY_DYNAMIC;
+	if (status == BODY_INACTIVE ||
+	    (dynamic ? shape->kind == SHAPE_SPHERE : pile_is_obstacle(shape)))
+		return STATUS_OK;
+	return reason_set(why, STATUS_METHOD_REFUSES, -1, "shapes",
+			  "body %u has a %s, where pile needs %s: give it another shape, or choose "
+			  "another method",
+			  id, shape_kind_name(shape->kind),
+			  dynamic ? "a sphere" : "spheres, planes, boxes, hulls or meshes");
+}
+
+/* Whether a body with so many shapes can have the status. */
+static enum status check_status(uint32_t shapes, uint8_t status, body_id id, struct reason *why)
+{
+	if (status == BODY_ANIMATED)
+		return refuse_body(why, "status", id, "is animated, which pile does not support");
+	if (status == BODY_DYNAMIC && shapes != 1)
+		return refuse_body(why, "shapes", id,
+				   "is dynamic and has not one shape, a sphere, as pile needs");
+	return STATUS_OK;
+}
+
+static enum status check_row(const struct dynamics *dynamics, uint32_t row, uint8_t status,
+			     struct reason *why)
+{
+	const struct tables *tables = dynamics->tables;
+	uint32_t count = 0;
+	body_id id = tables->body.id[row];
+	ASSERT(id != 0);
+	for (uint32_t p = tables->body.first_placement[row]; p != 0;
+	     p = tables->placement.next[p - 1])
+		count++;
+	enum status result = check_status(count, status, id, why);
+	for (uint32_t p = tables->body.first_placement[row]; p != 0 && result == STATUS_OK;
+	     p = tables->placement.next[p - 1])
+		result = check_shape(placement_shape(dynamics, p - 1), status, id, why);
+	return result;
+}
+
+static enum status refuse_world_part(struct reason *why, const char *field, const char *what)
+{
+	return reason_set(why, STATUS_METHOD_REFUSES, -1, field,
+			  "%s: remove what is there, or choose another method", what);
+}
+
+static enum status check_world(const struct dynamics *dynamics, struct reason *why)
+{
+	const struct body_table *bodies = &dynamics->tables->body;
+	if (dynamics->tables->world.planar[0])
+		return reason_set(why, STATUS_METHOD_REFUSES, -1, "planar",
+				  "pile does not support planar worlds: make the world in space");
+	if (dynamics->field_used.count > 0)
+		return refuse_world_part(why, "fields", "pile does not support force fields");
+	if (dynamics->system_used.count > 0)
+		return refuse_world_part(why, "particles",
+					 "pile does not support particle systems");
+	for (uint32_t row = 0; row < bodies->count; row++) {
+		if (bodies->id[row] == 0)
+			continue;
+		enum status status = check_row(dynamics, row, bodies->status[row], why);
+		if (status == STATUS_OK && vec3_length_squared(bodies->one_way[row]) > 0)
+			status = refuse_body(why, "one_way", bodies->id[row],
+					     "is solid from one side, which pile does not support");
+		if (status != STATUS_OK)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+static enum status refuse_command(struct reason *why, const char *field, const char *what)
+{
+	return reason_set(why, STATUS_METHOD_REFUSES, -1, field,
+			  "pile does not support %s: leave it out, or choose another method", what);
+}
+
+static enum status admit_spawn(const struct dynamics *dynamics, const struct command *command,
+			       const struct shape *const *shapes, uint32_t count,
+			       struct reason *why)
+{
+	if (vec3_length_squared(command->spawn.velocity) > 0)
+		return refuse_command(why, "velocity", "velocities");
+	if (vec3_length_squared(command->spawn.angular_velocity) > 0)
+		return refuse_command(why, "angular_velocity", "velocities");
+	if (vec3_length_squared(command->spawn.one_way) > 0)
+		return refuse_command(why, "one_way", "bodies that are solid from one side");
+	body_id id = dynamics->tables->world.next_body[0];
+	enum status status = check_status(count, command->spawn.status, id, why);
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+		status = check_shape(shapes[i], command->spawn.status, id, why);
+	return status;
+}
+
+/* A body that an earlier command of the batch makes has been checked as what it was made. */
+static enum status admit_status(const struct dynamics *dynamics, const struct command *command,
+				struct reason *why)
+{
+	uint32_t row = command->set_status.body > 0
+			       ? dynamics_find_body(dynamics, (body_id)command->set_status.body)
+			       : DYNAMICS_NONE;
+	if (row != DYNAMICS_NONE)
+		return check_row(dynamics, row, command->set_status.status, why);
+	if (command->set_status.status == BODY_INACTIVE)
+		return STATUS_OK;
+	return refuse_command(why, "status", "a change of status in the batch that makes the body");
+}
+
+static enum status admit_command(const struct dynamics *dynamics, const struct command *command,
+				 const struct shape *const *shapes, uint32_t count,
+				 struct reason *why)
+{
+	switch (command->op) {
+	case COMMAND_SPAWN:
+		return admit_spawn(dynamics, command, shapes, count, why);
+	case COMMAND_SET_STATUS:
+		return admit_status(dynamics, command, why);
+	case COMMAND_SET_VELOCITY:
+		return refuse_command(why, "op", "velocities");
+	case COMMAND_IMPULSE:
+	case COMMAND_ANGULAR_IMPULSE:
+	case COMMAND_EXPLODE:
+		return refuse_command(why, "op", "impulses");
+	case COMMAND_TORQUE:
+		return refuse_command(why, "op", "torques, because bodies do not turn under it");
+	case COMMAND_FIELD_CREATE:
+		return refuse_command(why, "op", "force fields");
+	case COMMAND_PARTICLES_CREATE:
+		return refuse_command(why, "op", "particle systems");
+	case COMMAND_SET_SURFACE:
+		if (vec3_length_squared(command->set_surface.one_way) > 0)
+			return refuse_command(why, "one_way",
+					      "bodies that are solid from one side");
+		return STATUS_OK;
+	default:
+		return STATUS_OK;
+	}
+}
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+static void stop_all(struct dynamics *dynamics)
+{
+	struct body_table *bodies = &dynamics->tables->body;
+	for (uint32_t row = 0; row < bodies->count; row++)
+		if (bodies->id[row] != 0 && bodies->status[row] == BODY_DYNAMIC)
+			bodies->velocity[row] = bodies->angular_velocity[row] = vec3_zero();
+}
+
+static void attach_pile(struct dynamics *dynamics)
+{
+	dynamics_contacts_reset(dynamics);
+	dynamics_wake_all(dynamics);
+	stop_all(dynamics);
+}
+
+static void detach_pile(struct dynamics *dynamics)
+{
+	dynamics_contacts_reset(dynamics);
+	dynamics_wake_all(dynamics);
+}
+
+struct pile_state {
+	struct pile_basis basis;
+	struct pile_room room;
+};
+
+static void destroy_pile(void *state)
+{
+	struct pile_state *self = state;
+	pile_basis_release(&self->basis);
+	ARRAY_RELEASE(&self->room.rows);
+	ARRAY_RELEASE(&self->room.spheres);
+	ARRAY_RELEASE(&self->room.obstacles);
+	ARRAY_RELEASE(&self->room.faces);
+	ARRAY_RELEASE(&self->room.corners);
+	free_region_release(&self->room.region);
+	heap_free(self);
+}
+
+static enum status create_pile(const struct dynamics *dynamics, const uint8_t *block,
+			       uint32_t bytes, void **state, struct reason *why)
+{
+	UNUSED(dynamics);
+	struct pile_state *self = heap_alloc_zero(sizeof *self);
+	if (self == NULL)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
+	free_region_init(&self->room.region);
+	enum status status = pile_basis_read(block, bytes, &self->basis, why);
+	if (status == STATUS_OK)
+		*state = self;
+	else
+		destroy_pile(self);
+	return status;
+}
+
+static void save_pile(const void *state, const struct dynamics *dynamics, uint8_t *block)
+{
+	const struct pile_state *self = state;
+	ASSERT(dynamics->tables->method_block.count == pile_basis_bytes(&self->basis));
+	pile_basis_write(&self->basis, block);
+}
+
+/* ---- the step ---------------------------------------------------------------------------------- */
+
+/* Three orthonormal axes of the boxes: upright, the third against `down`; else a corner is down, and
+ * each has the same part of it (papers P-06). */
+static void choose_axes(struct pile *self, vec3 down)
+{
+	static const double TURNS[3][2] = { { 1, 0 },
+					    { -0.5, 0.5 * PILE_DIAGONAL },
+					    { -0.5, -0.5 * PILE_DIAGONAL } };
+	double size;
+	vec3 u, v;
+	down = vec3_normalize_length(down, &size);
+	if (!(size > 0))
+		down = vec3_make(0, -1, 0);
+	vec3_frame(down, &u, &v);
+	ASSERT(scalar_abs(vec3_dot(u, down)) < 1e-12);
+	self->axes[0] = u;
+	self->axes[1] = v;
+	self->axes[2] = down;
+	double side = scalar_sqrt(2.0 / 3.0);
+	for (uint32_t k = 0; k < 3 && self->box == PILE_BOX_CORNER_DOWN; k++) {
+		vec3 across = vec3_add(vec3_scale(u, TURNS[k][0]), vec3_scale(v, TURNS[k][1]));
+		self->axes[k] = vec3_mul_add(vec3_scale(down, 1 / PILE_DIAGONAL), across, side);
+	}
+}
+
+static struct pile pile_of(struct step *step, struct pile_state *state)
+{
+	const double *parameter = step->dynamics->tables->parameter.value;
+	struct pile self = {
+		.step = step,
+		.before = &state->basis,
+		.room = &state->room,
+		.box = parameter[PARAMETER_PILE_BOX] > 0 ? PILE_BOX_UPRIGHT : PILE_BOX_CORNER_DOWN,
+		.reach = parameter[PARAMETER_PILE_REACH],
+		.conservative = parameter[PARAMETER_PILE_CONSERVATIVE],
+		.rest = parameter[PARAMETER_PILE_REST],
+	};
+	if (!scalar_to_u32(parameter[PARAMETER_PILE_PIVOTS], &self.pivots_max))
+		self.pivots_max = 0;
+	ASSERT(self.reach > 0 && self.rest > 0);
+	choose_axes(&self, step->dynamics->tables->world.gravity[0]);
+	return self;
+}
+
+static enum status solve_step(struct pile *self, struct pile_basis *after)
+{
+	enum status status = pile_make_bodies(self);
+	if (status == STATUS_OK)
+		status = pile_make_rows(self);
+	if (status != STATUS_OK)
+		return status;
+	pile_basis_recall(self);
+	status = pile_solve(self);
+	return status == STATUS_OK ? pile_basis_of(self, after) : status;
+}
+
+static struct body_motion *end_motions(const struct pile *self)
+{
+	const struct step *step = self->step;
+	struct body_motion *motions =
+		ARENA_ARRAY(&step->dynamics->scratch, struct body_motion, step->body_count);
+	for (uint32_t slot = 0; motions != NULL && slot < step->body_count; slot++) {
+		motions[slot] = dynamics_motion(step->dynamics, step->bodies[slot]);
+		motions[slot].centre = vec3_add(motions[slot].centre, self->moves[slot]);
+		motions[slot].velocity = motions[slot].angular_velocity = vec3_zero();
+	}
+	return motions;
+}
+
+/* Place of a contact row in the step's list; its count: the row is new, or was not listed. */
+static uint32_t find_contact(const struct contact_list *list, uint32_t row)
+{
+	uint32_t low = 0, high = list->count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (list->items[middle].row < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < list->count && list->items[low].row == row ? low : list->count;
+}
+
+/* The contact of the row's placements whose normal is nearest to the row's; of several the one of the lowest
+ * row. The parts of a surface that contacts and rows name may differ where several meet. */
+static uint32_t contact_of_row(const struct pile *self, const struct pile_row *row)
+{
+	const struct dynamics *dynamics = self->step->dynamics;
+	const struct contact_table *table = &dynamics->tables->contact;
+	const struct contact_list *list = &self->step->contacts;
+	bool first = self->bodies[row->a].placement == row->key.low;
+	uint32_t best = UINT32_MAX;
+	double most = 0;
+	uint32_t edge = dynamics->bodies.items[self->bodies[row->a].row].first_edge;
+	for (; edge != DYNAMICS_NONE; edge = dynamics->edges.items[edge].next) {
+		uint32_t contact = edge_row(edge), at = find_contact(list, contact);
+		if (table->placement_a[contact] != row->key.low ||
+		    table->placement_b[contact] != row->key.high || at == list->count ||
+		    list->items[at].point_count == 0)
+			continue;
+		double along = vec3_dot(list->items[at].normal, row->normal) * (first ? -1 : 1);
+		if (along > most || (along == most && contact < best)) {
+			most = along;
+			best = contact;
+		}
+	}
+	return best;
+}
+
+/* The forces of rows as impulses of contacts. */
+static void store_forces(const struct pile *self)
+{
+	struct contact_table *table = &self->step->dynamics->tables->contact;
+	const struct contact_list *list = &self->step->contacts;
+	for (uint32_t i = 0; i < list->count; i++) {
+		memset(table->normal_impulse[list->items[i].row], 0,
+		       sizeof table->normal_impulse[0]);
+		memset(table->friction_impulse[list->items[i].row], 0,
+		       sizeof table->friction_impulse[0]);
+		memset(table->multiplier[list->items[i].row], 0, sizeof table->multiplier[0]);
+	}
+	for (uint32_t i = 0; i < self->row_count; i++) {
+		const struct pile_row *row = &self->rows[i];
+		uint32_t contact =
+			row->taken && row->force > 0 ? contact_of_row(self, row) : UINT32_MAX;
+		ASSERT(contact == UINT32_MAX || contact < table->count);
+		if (contact != UINT32_MAX)
+			table->normal_impulse[contact][0] += row->force * self->step->dt;
+	}
+}
+
+/* Only bodies at rest fall asleep, however slowly others move: their sleep_time stays below 0 while
+ * islands are judged. */
+static void sleep_resting(struct pile *self)
+{
+	struct body_table *bodies = &self->step->dynamics->tables->body;
+	for (uint32_t slot = 0; slot < self->step->body_count; slot++)
+		if (!self->resting[slot])
+			bodies->sleep_time[self->step->bodies[slot]] = -2 * self->step->dt;
+	step_sleep(self->step);
+	for (uint32_t slot = 0; slot < self->step->body_count; slot++)
+		if (!self->resting[slot])
+			bodies->sleep_time[self->step->bodies[slot]] = 0;
+}
+
+static void report_figures(const struct pile *self)
+{
+	struct step_report *report = &self->step->dynamics->report;
+	report->islands = report->islands_sparse = self->groups;
+	report->iterations = self->pivots;
+	report->fallbacks = self->fallbacks;
+	report->residual = self->residual;
+}
+
+static enum status step_pile(void *state, struct dynamics *dynamics, double dt, struct reason *why)
+{
+	struct pile_state *kept = state;
+	struct pile_basis after;
+	ASSERT(dt > 0 && kept != NULL);
+	struct step step;
+	enum status status = step_begin(&step, dynamics, dt, true, NULL, why);
+	if (status != STATUS_OK)
+		return status;
+	struct pile self = pile_of(&step, kept);
+	struct collide_options options = collide_options_default(dt);
+	options.anew = true;
+	options.touch = PILE_OVERLAP; /* rows close up to rounding, on either side of 0 */
+	step_collide(&step, &step.contacts, 0, &options);
+	step_wake_reached(&step, &options);
+	step_number(&step);
+	step_report_contacts(&step, &step.contacts);
+	profile_enter(dynamics->profile, PROFILE_SOLVE);
+	status = solve_step(&self, &after);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "memory", "no memory for the rows of %u bodies",
+				  step.body_count);
+	struct body_motion *motions = end_motions(&self);
+	step.block_bytes = pile_basis_bytes(&after);
+	status = motions == NULL ? reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory")
+				 : step_commit(&step, &step.contacts, why);
+	if (status != STATUS_OK) {
+		pile_basis_release(&after);
+		return status;
+	}
+	pile_basis_release(&kept->basis);
+	kept->basis = after;
+	store_forces(&self);
+	step_contacts_solved(&step, &step.contacts, NULL);
+	step_store_all(&step, motions);
+	sleep_resting(&self);
+	report_figures(&self);
+	step_finish(&step);
+	return STATUS_OK;
+}
+
+const struct method method_pile = {
+	.name = "pile",
+	.summary = "places alone: spheres go to rest in few steps, without overlap at any instant",
+	.number = 9,
+	.motion = 0,
+	.supports = check_world,
+	.admit = admit_command,
+	.attach = attach_pile,
+	.detach = detach_pile,
+	.create = create_pile,
+	.destroy = destroy_pile,
+	.step = step_pile,
+	.save = save_pile,
+	.shapes = 1u << SHAPE_SPHERE | 1u << SHAPE_PLANE | 1u << SHAPE_BOX | 1u << SHAPE_HULL |
+		  1u << SHAPE_MESH,
+	.sleep = true,
+	.three_d = true,
+	.no_locks = true,
+	.refuses = MATERIAL_FRICTION | MATERIAL_RESTITUTION | MATERIAL_ROLLING | MATERIAL_SPINNING |
+		   MATERIAL_AXIS,
+};

@@ -1,0 +1,126 @@
+/* pile.h: the parts of `pile`: bodies and rows of a step (pile_rows.c), the linear programmes
+ * (pile_solve.c), the basis between ticks (pile_basis.c). Private to server/engine/methods.
+ *
+ * A row keeps two things apart, to first order exactly:
+ *
+ *   normal · (d_a − d_b) ≥ −gap        d: displacements in the step, m; d_b = 0 of a static thing
+ *
+ * It is sufficient for the whole way, because the places that satisfy it are convex (papers P-02).
+ */
+#ifndef CAIRN_ENGINE_METHODS_PILE_H
+#define CAIRN_ENGINE_METHODS_PILE_H
+
+#include "server/base/array.h"
+#include "server/engine/collision/free_region.h"
+#include "server/engine/dynamics/step.h"
+#include "server/engine/solvers/lp.h"
+
+/* m. More overlap than this is taken away before anything else (papers P-03). */
+#define PILE_OVERLAP 1e-9
+/* √3: half a diagonal of the cube of half width 1. */
+#define PILE_DIAGONAL 1.7320508075688772
+/* Slot of what does not move. */
+#define PILE_STATIC UINT32_MAX
+
+/* A pair of pieces: the key of a row, the same from tick to tick. */
+struct pile_key {
+	uint32_t low, high; /* placements, the smaller first */
+	uint32_t part;	    /* of a static shape: triangle of its surface */
+};
+int pile_key_compare(const struct pile_key *a, const struct pile_key *b);
+
+struct pile_body {
+	uint32_t row, placement;
+	vec3 centre;   /* m, of the sphere */
+	double radius; /* m */
+	double reach;  /* m: it stays within a cube of twice this width (papers P-06) */
+	vec3 force;    /* N, held over the step: minus the slope of its potential */
+};
+
+struct pile_row {
+	uint32_t a, b; /* slots; b: PILE_STATIC, or above a */
+	vec3 normal;   /* unit, towards a */
+	double gap;    /* m; negative: they overlap */
+	struct pile_key key;
+	uint8_t place; /* enum lp_place in the last programme that had it; LP_BASIC: it does not press */
+	bool taken;   /* it is in the programme */
+	double force; /* N: its price */
+};
+
+/* The basis of the last tick, by bodies and by rows, each ascending: the method's block. */
+enum { PILE_COLUMNS = 6 }; /* of a body, at most */
+struct pile_basis {
+	struct pile_column_places {
+		body_id body;
+		uint8_t place[PILE_COLUMNS];
+	} * columns; /* owned */
+	struct pile_row_place {
+		struct pile_key key;
+		uint8_t place;
+	} * rows; /* owned: those that pressed or were at their limit */
+	uint32_t column_count, row_count;
+};
+
+/* A face of a static shape. */
+struct pile_face {
+	uint32_t placement, part;
+};
+
+/* Memory of a step's search, kept from tick to tick, so that a steady tick makes no heap call. */
+struct pile_room {
+	ARRAY_OF(struct pile_row) rows;
+	ARRAY_OF(uint32_t) spheres;	  /* near one body: slots */
+	ARRAY_OF(uint32_t) obstacles;	  /* near one body: placements */
+	ARRAY_OF(struct pile_face) faces; /* of `region` */
+	ARRAY_OF(vec3) corners;
+	struct free_region region;
+};
+
+enum pile_box { PILE_BOX_CORNER_DOWN, PILE_BOX_UPRIGHT };
+
+/* One step. */
+struct pile {
+	struct step *step;
+	const struct pile_basis *before;
+	struct pile_room *room; /* borrowed, of the method's state */
+	enum pile_box box;
+	double reach;		  /* of the radius */
+	double conservative;	  /* price of displacement, of the largest force (papers P-08) */
+	double rest;		  /* a smaller part of force times radius is rest */
+	uint32_t pivots_max;	  /* of a programme; 0: until it is solved (papers P-18) */
+	vec3 axes[3];		  /* of the boxes */
+	struct pile_body *bodies; /* by slot */
+	struct pile_row *rows;	  /* ascending by (a, key) */
+	uint32_t row_count;
+	uint8_t (*places)[PILE_COLUMNS]; /* by slot, of this step's programmes */
+	vec3 *moves;			 /* m, by slot */
+	bool *resting; /* by slot: no permitted displacement lowers the energy of its group */
+	/* Figures. */
+	uint32_t groups, pivots, fallbacks;
+	double residual; /* the worst of the programmes */
+};
+
+/* Bodies by slot and the rows of all that may meet in the step. NO_MEMORY. */
+MUST_CHECK enum status pile_make_bodies(struct pile *self);
+MUST_CHECK enum status pile_make_rows(struct pile *self);
+/* Appends the rows of a body against static placements (papers P-04) to the room's. NO_MEMORY. */
+MUST_CHECK enum status pile_add_static(const struct pile *self, uint32_t slot,
+				       const uint32_t *placements, uint32_t count);
+/* True if spheres can meet the shape. */
+bool pile_is_obstacle(const struct shape *shape);
+
+/* Fills in moves, places and the rows' forces. NO_MEMORY. */
+MUST_CHECK enum status pile_solve(struct pile *self);
+
+/* The basis that the step leaves, owned by the caller. NO_MEMORY. */
+MUST_CHECK enum status pile_basis_of(const struct pile *self, struct pile_basis *out);
+void pile_basis_release(struct pile_basis *self);
+uint32_t pile_basis_bytes(const struct pile_basis *self);
+void pile_basis_write(const struct pile_basis *self, uint8_t *block);
+/* CORRUPT: it was not written by pile_basis_write; NO_MEMORY. */
+MUST_CHECK enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_basis *out,
+				       struct reason *why);
+/* Gives rows and columns of the step the places of the basis before. */
+void pile_basis_recall(struct pile *self);
+
+#endif

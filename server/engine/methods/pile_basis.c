@@ -1,0 +1,227 @@
+/* pile_basis.c: the basis that `pile` keeps between ticks: where each displacement and each row was
+ * in the optimum of the last step. Any basis leads to an optimum, but of several equal ones it decides
+ * which; so it is state, and part of images and hashes.
+ *
+ *   block: u32 bodies, u32 rows, bodies × (u32 id, 6 × u8 place), rows × (u32 low, u32 high, u32 part,
+ *          u8 place)
+ *
+ * Bodies ascend by id, rows by key. A row that is not listed did not press.
+ */
+#include "server/base/bytes.h"
+#include "server/base/heap.h"
+#include "server/base/sort.h"
+#include "server/engine/methods/pile.h"
+
+#include <string.h>
+
+enum { HEAD_BYTES = 8, COLUMN_BYTES = 4 + PILE_COLUMNS, ROW_BYTES = 13 };
+
+int pile_key_compare(const struct pile_key *a, const struct pile_key *b)
+{
+	if (a->low != b->low)
+		return a->low < b->low ? -1 : 1;
+	if (a->high != b->high)
+		return a->high < b->high ? -1 : 1;
+	return a->part == b->part ? 0 : a->part < b->part ? -1 : 1;
+}
+
+void pile_basis_release(struct pile_basis *self)
+{
+	heap_free(self->columns);
+	heap_free(self->rows);
+	*self = (struct pile_basis){ 0 };
+}
+
+static enum status allocate_basis(struct pile_basis *self, uint32_t columns, uint32_t rows)
+{
+	*self = (struct pile_basis){ .column_count = columns, .row_count = rows };
+	self->columns = heap_alloc(MAX_OF(columns, 1u) * sizeof *self->columns);
+	self->rows = heap_alloc(MAX_OF(rows, 1u) * sizeof *self->rows);
+	if (self->columns != NULL && self->rows != NULL)
+		return STATUS_OK;
+	pile_basis_release(self);
+	return STATUS_NO_MEMORY;
+}
+
+static int compare_columns(const void *a, const void *b, void *context)
+{
+	const struct pile_column_places *x = a, *y = b;
+	UNUSED(context);
+	return x->body < y->body ? -1 : x->body > y->body;
+}
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct pile_row_place *x = a, *y = b;
+	UNUSED(context);
+	return pile_key_compare(&x->key, &y->key);
+}
+
+static bool is_kept(const struct pile_row *row)
+{
+	return row->taken && row->place != LP_BASIC;
+}
+
+enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
+{
+	const struct step *step = self->step;
+	uint32_t kept = 0;
+	ASSERT(self->places != NULL && (self->rows != NULL || self->row_count == 0));
+	for (uint32_t i = 0; i < self->row_count; i++)
+		kept += is_kept(&self->rows[i]);
+	size_t scratch_bytes =
+		MAX_OF(step->body_count * sizeof *out->columns, (size_t)kept * sizeof *out->rows);
+	void *scratch = arena_push(&step->dynamics->scratch, scratch_bytes);
+	if (scratch == NULL || allocate_basis(out, step->body_count, kept) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	for (uint32_t slot = 0; slot < step->body_count; slot++) {
+		struct pile_column_places *to = &out->columns[slot];
+		*to = (struct pile_column_places){
+			.body = step->dynamics->tables->body.id[step->bodies[slot]]
+		};
+		memcpy(to->place, self->places[slot], sizeof to->place);
+	}
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < self->row_count; i++)
+		if (is_kept(&self->rows[i]))
+			out->rows[count++] =
+				(struct pile_row_place){ self->rows[i].key, self->rows[i].place };
+	ASSERT(count == kept);
+	sort_items(out->columns, scratch, out->column_count, sizeof *out->columns, compare_columns,
+		   NULL);
+	sort_items(out->rows, scratch, out->row_count, sizeof *out->rows, compare_rows, NULL);
+	return STATUS_OK;
+}
+
+uint32_t pile_basis_bytes(const struct pile_basis *self)
+{
+	ASSERT(self->column_count > 0 || self->row_count == 0);
+	if (self->column_count == 0)
+		return 0;
+	return HEAD_BYTES + self->column_count * COLUMN_BYTES + self->row_count * ROW_BYTES;
+}
+
+void pile_basis_write(const struct pile_basis *self, uint8_t *block)
+{
+	struct writer out = writer_over(block, pile_basis_bytes(self));
+	if (self->column_count == 0)
+		return;
+	ASSERT(self->columns != NULL && self->rows != NULL);
+	write_u32(&out, self->column_count);
+	write_u32(&out, self->row_count);
+	for (uint32_t i = 0; i < self->column_count; i++) {
+		write_u32(&out, self->columns[i].body);
+		write_raw(&out, self->columns[i].place, PILE_COLUMNS);
+	}
+	for (uint32_t i = 0; i < self->row_count; i++) {
+		write_u32(&out, self->rows[i].key.low);
+		write_u32(&out, self->rows[i].key.high);
+		write_u32(&out, self->rows[i].key.part);
+		write_u8(&out, self->rows[i].place);
+	}
+}
+
+static enum status refuse_block(struct reason *why, const char *what)
+{
+	return reason_set(why, STATUS_CORRUPT, -1, "method_block", "no block of pile: %s", what);
+}
+
+/* Whether bodies and rows ascend and places exist. */
+static bool basis_is_valid(const struct pile_basis *self)
+{
+	for (uint32_t i = 0; i < self->column_count; i++) {
+		if (i > 0 && self->columns[i - 1].body >= self->columns[i].body)
+			return false;
+		for (uint32_t k = 0; k < PILE_COLUMNS; k++)
+			if (self->columns[i].place[k] > LP_BETWEEN)
+				return false;
+	}
+	for (uint32_t i = 0; i < self->row_count; i++)
+		if (self->rows[i].place > LP_BETWEEN ||
+		    (i > 0 && pile_key_compare(&self->rows[i - 1].key, &self->rows[i].key) >= 0))
+			return false;
+	return true;
+}
+
+enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_basis *out,
+			    struct reason *why)
+{
+	struct reader in = reader_over(block, bytes);
+	*out = (struct pile_basis){ 0 };
+	if (bytes == 0)
+		return STATUS_OK;
+	if (bytes < HEAD_BYTES)
+		return refuse_block(why, "its head is cut");
+	uint32_t columns = read_u32(&in), rows = read_u32(&in);
+	if (HEAD_BYTES + (uint64_t)columns * COLUMN_BYTES + (uint64_t)rows * ROW_BYTES != bytes ||
+	    columns == 0)
+		return refuse_block(why, "its length is wrong");
+	if (allocate_basis(out, columns, rows) != STATUS_OK)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
+	for (uint32_t i = 0; i < columns; i++) {
+		out->columns[i].body = read_u32(&in);
+		read_raw(&in, out->columns[i].place, PILE_COLUMNS);
+	}
+	for (uint32_t i = 0; i < rows; i++) {
+		struct pile_key key;
+		key.low = read_u32(&in);
+		key.high = read_u32(&in);
+		key.part = read_u32(&in);
+		out->rows[i] = (struct pile_row_place){ key, read_u8(&in) };
+	}
+	if (basis_is_valid(out))
+		return STATUS_OK;
+	pile_basis_release(out);
+	return refuse_block(why, "its entries do not ascend, or a place does not exist");
+}
+
+/* The first of `count` items for which the key is not below `key`. */
+static uint32_t find_row(const struct pile_basis *self, const struct pile_key *key)
+{
+	uint32_t low = 0, high = self->row_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (pile_key_compare(&self->rows[middle].key, key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	ASSERT(low == high && low <= self->row_count);
+	return low;
+}
+
+static uint32_t find_column(const struct pile_basis *self, body_id body)
+{
+	uint32_t low = 0, high = self->column_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (self->columns[middle].body < body)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	ASSERT(low == high && low <= self->column_count);
+	return low;
+}
+
+void pile_basis_recall(struct pile *self)
+{
+	const struct pile_basis *before = self->before;
+	const struct step *step = self->step;
+	ASSERT(before != NULL && self->places != NULL);
+	for (uint32_t slot = 0; slot < step->body_count; slot++) {
+		body_id id = step->dynamics->tables->body.id[step->bodies[slot]];
+		uint32_t at = find_column(before, id);
+		bool known = at < before->column_count && before->columns[at].body == id;
+		for (uint32_t k = 0; k < PILE_COLUMNS; k++)
+			self->places[slot][k] = known ? before->columns[at].place[k] : LP_LOW;
+	}
+	for (uint32_t i = 0; i < self->row_count; i++) {
+		struct pile_row *row = &self->rows[i];
+		uint32_t at = find_row(before, &row->key);
+		row->taken = at < before->row_count &&
+			     pile_key_compare(&before->rows[at].key, &row->key) == 0;
+		row->place = row->taken ? before->rows[at].place : LP_BASIC;
+		ASSERT(row->place <= LP_BETWEEN);
+	}
+}
