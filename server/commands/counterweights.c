@@ -271,7 +271,7 @@ static bool balance_layout(struct layout *self)
 		else if (k > 0 && result.objective > STIFF * before)
 			trust = scalar_min(1, trust / SHRINK);
 		else
-			trust = scalar_min(trust, NEAR * left);
+			trust = scalar_max(TRUST_MIN, scalar_min(trust, NEAR * left));
 		before = left;
 	}
 	return false;
