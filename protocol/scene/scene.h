@@ -155,6 +155,7 @@ MUST_CHECK enum status scene_convert(const char *path, const struct scene_option
 /* The same as scene_load from memory; `base` is the directory for meshes (may be NULL). */
 MUST_CHECK enum status scene_parse(const char *text, size_t bytes, const char *base,
 				   struct scene **out, struct reason *why);
+/* NULL is ignored. */
 void scene_destroy(struct scene *scene);
 
 /* Replaces the −k of shapes by ids (one per shape, in order). Call it once. */

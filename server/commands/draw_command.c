@@ -32,9 +32,15 @@ static bool is_recording(const char *path)
 /* The first state of the first film. */
 static enum status find_forces(struct drawing *self, const struct world *world, struct reason *why)
 {
-	const struct stability_query query = { .sides = 8, .direction = { 1, 0, 0 } };
+	struct stability_query query = { .sides = 8, .direction = { 1, 0, 0 } };
+	const char *touch = self->options->draw_touch;
+	char *end;
 	if (!self->options->draw_forces || self->has_forces)
 		return STATUS_OK;
+	query.touch = strtod(touch, &end);
+	if (*end != '\0' || end == touch)
+		return reason_set(why, STATUS_TYPE, -1, "touch", "--touch: \"%.40s\" is no number",
+				  touch);
 	enum status status = world_stability(world, &query, &self->forces, why);
 	self->has_forces = status == STATUS_OK;
 	return status;
@@ -200,7 +206,8 @@ int draw_command(const struct options *options)
 	if (status == STATUS_OK)
 		print_films(&drawing);
 	else
-		fprintf(stderr, "cairnd draw: %s: %s\n", why.field, why.text);
+		fprintf(stderr, "cairnd draw: %s: %s: %s\n", options->operands.items[0], why.field,
+			why.text);
 	for (uint32_t i = 0; i < FILM_SHEET_MAX; i++)
 		film_release(&drawing.films[i]);
 	if (drawing.has_forces)

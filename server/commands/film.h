@@ -11,7 +11,7 @@
 #include "server/base/array.h"
 #include "server/engine/engine.h"
 
-enum { FILM_BODIES_MAX = 4096, FILM_POSES_MAX = 1 << 20 };
+enum { FILM_BODIES_MAX = 4096, FILM_POSES_MAX = 1 << 19 };
 
 struct film_point {
 	double x, y; /* m */

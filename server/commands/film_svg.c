@@ -121,11 +121,6 @@ static void print_piece(const struct sheet_view *view, const struct film *film,
 {
 	const struct film_point *point = &film->points.items[piece->first];
 	double radius = piece->radius * view->scale;
-	if (piece->count == 1) {
-		fprintf(view->file, "<circle cx='%.2f' cy='%.2f' r='%.2f'/>",
-			point->x * view->scale, -point->y * view->scale, radius);
-		return;
-	}
 	fprintf(view->file, "<polygon points='");
 	for (uint32_t k = 0; k < piece->count; k++)
 		fprintf(view->file, "%s%.2f,%.2f", k > 0 ? " " : "", point[k].x * view->scale,

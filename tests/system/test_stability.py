@@ -185,6 +185,12 @@ def test_what_no_tower_can_be_made_of_is_refused_by_name(tmp_path):
         assert status == 1 and said in errors, errors
 
 
+def test_a_scene_that_cannot_be_read_is_refused(tmp_path):
+    (tmp_path / "bad.yaml").write_text("world: { name: x\n", encoding="utf-8")
+    status, _, errors = ask(tmp_path / "bad.yaml")
+    assert status == 1 and "bad.yaml" in errors
+
+
 def test_a_shipped_scene_is_answered():
     status, text, _ = ask(TOWER)
     assert status in (0, 3)
