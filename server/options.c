@@ -629,11 +629,9 @@ static const struct {
 	const char *word;
 	enum options_command command;
 } COMMANDS[] = {
-	{ "run", OPTIONS_RUN },	    { "compare", OPTIONS_COMPARE },
-	{ "replay", OPTIONS_REPLAY }, { "mesh", OPTIONS_MESH },
-	{ "stability", OPTIONS_STABILITY }, { "scene", OPTIONS_SCENE },
-	{ "draw", OPTIONS_DRAW }, { "store", OPTIONS_STORE },
-	{ "past", OPTIONS_PAST },
+	{ "run", OPTIONS_RUN },	  { "compare", OPTIONS_COMPARE },     { "replay", OPTIONS_REPLAY },
+	{ "mesh", OPTIONS_MESH }, { "stability", OPTIONS_STABILITY }, { "scene", OPTIONS_SCENE },
+	{ "draw", OPTIONS_DRAW }, { "store", OPTIONS_STORE },	      { "past", OPTIONS_PAST },
 };
 
 enum status options_parse_with(struct options *out, int argc, const char *const argv[],

@@ -13,7 +13,7 @@
 static const char *const VALUES[][2] = {
 	{ "pictures", "--pictures" }, { "ticks", "--ticks" }, { "every", "--every" },
 	{ "methods", "--methods" },   { "from", "--from" },   { "to", "--to" },
-	{ "epoch", "--epoch" },	      { "width", "--width" },	{ "touch", "--touch" },
+	{ "epoch", "--epoch" },	      { "width", "--width" }, { "touch", "--touch" },
 };
 static const char *const LISTS[][2] = { { "set", "--set" }, { "let", "--let" } };
 static const char *const FLAGS[][2] = { { "animate", "--animate" }, { "forces", "--forces" } };
@@ -118,11 +118,12 @@ int verb_draw(struct cli *cli)
 {
 	const char *words[WORDS_MAX];
 	if (cli->operand_count != 1)
-		return cli_usage(cli,
-				 "draw WORLD|SCENE|FILE.cairn [--pictures N | --animate] [--ticks N] "
-				 "[--every N] [--methods A,B,C] [--set KEY=VALUE]… "
-				 "[--let NAME=FORMULA]… [--forces [--touch M]] [--from TICK] [--to TICK] "
-				 "[--epoch N] [--width PIXELS]");
+		return cli_usage(
+			cli,
+			"draw WORLD|SCENE|FILE.cairn [--pictures N | --animate] [--ticks N] "
+			"[--every N] [--methods A,B,C] [--set KEY=VALUE]… "
+			"[--let NAME=FORMULA]… [--forces [--touch M]] [--from TICK] [--to TICK] "
+			"[--epoch N] [--width PIXELS]");
 	if (!cli_names_file(cli))
 		return draw_world(cli);
 	if (!take_words(cli, cli->operands[0], words))

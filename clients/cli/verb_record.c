@@ -270,7 +270,8 @@ static int run_action(struct cli *cli, struct cairn_recording *recording)
 	struct message done;
 	bool good = take_options(cli, recording);
 	if (good && recording->action == WIRE_RECORD_READ)
-		return cli_recording_get(cli, recording, cli->operands[3]) ? EXIT_SUCCESS : cli_fail(cli);
+		return cli_recording_get(cli, recording, cli->operands[3]) ? EXIT_SUCCESS
+									   : cli_fail(cli);
 	if (good && recording->action == WIRE_RECORD_WRITE)
 		good = put_file(cli, recording, cli->operands[3], &done);
 	else if (good)

@@ -27,7 +27,7 @@ TOWERS = (
 )
 # File, scene, and options of `cairn draw`.
 PICTURES = (
-    ("towers-methods.svg", "diamond", f"--methods {','.join(METHODS)} --ticks 180 --pictures 4"),
+    ("towers-methods.svg", "diamond", f"--methods {','.join(METHODS)} --ticks 120 --pictures 4"),
     ("towers-collapse.svg", "triangle", "--methods gauss --ticks 90 --pictures 3 --forces --touch 1e-4"),
     ("towers-fall.svg", "diamond", "--methods gauss --ticks 120 --animate --width 640"),
     ("towers-overhang.svg", "best", "--ticks 0 --pictures 1 --forces --width 640"),

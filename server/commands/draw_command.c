@@ -59,8 +59,9 @@ static enum status read_methods(struct drawing *self, struct reason *why)
 			return reason_set(why, STATUS_LIMIT, -1, "methods",
 					  "--methods: at most %d can be drawn", FILM_SHEET_MAX);
 		if (length == 0 || length >= METHOD_BYTES)
-			return reason_set(why, STATUS_UNKNOWN_METHOD, -1, "methods",
-					  "--methods: \"%.40s\" is no list of methods, as lcp,gauss", text);
+			return reason_set(
+				why, STATUS_UNKNOWN_METHOD, -1, "methods",
+				"--methods: \"%.40s\" is no list of methods, as lcp,gauss", text);
 		memcpy(self->methods[self->count++], text, length);
 		text += length + (text[length] == ',');
 	}
@@ -135,8 +136,8 @@ static enum status read_tick(const char *text, const char *option, uint64_t *tic
 	*tick = strtoull(text, &end, 10);
 	if (end == text || *end != '\0' || text[0] == '-' || *tick > (UINT64_C(1) << 53))
 		return reason_set(why, STATUS_RANGE, -1, option,
-				  "--%s: \"%.40s\" must be a whole number within 0 and 2^53", option,
-				  text);
+				  "--%s: \"%.40s\" must be a whole number within 0 and 2^53",
+				  option, text);
 	return STATUS_OK;
 }
 
@@ -149,8 +150,9 @@ static enum status film_recording(struct drawing *self, struct reason *why)
 				    .has_to = options->draw_to != NULL };
 	enum status status = STATUS_OK;
 	if (options->draw_methods != NULL || options->draw_set.count > 0)
-		return reason_set(why, STATUS_UNSUPPORTED, -1, "methods",
-				  "--methods and --set are for scenes; what a recording holds has happened");
+		return reason_set(
+			why, STATUS_UNSUPPORTED, -1, "methods",
+			"--methods and --set are for scenes; what a recording holds has happened");
 	self->count = 1;
 	if (range.has_from)
 		status = read_tick(options->draw_from, "from", &range.from, why);
@@ -171,9 +173,10 @@ static enum status make_films(struct drawing *self, struct reason *why)
 	if (is_recording(options->operands.items[0]))
 		return film_recording(self, why);
 	if (options->draw_from != NULL || options->draw_to != NULL || options->draw_epoch != 0)
-		return reason_set(why, STATUS_UNSUPPORTED, -1, "from",
-				  "--from, --to and --epoch are for recordings; a scene is drawn from its "
-				  "beginning, for --ticks");
+		return reason_set(
+			why, STATUS_UNSUPPORTED, -1, "from",
+			"--from, --to and --epoch are for recordings; a scene is drawn from its "
+			"beginning, for --ticks");
 	enum status status = read_methods(self, why);
 	for (uint32_t i = 0; i < self->count && status == STATUS_OK; i++)
 		status = film_scene(self, i, why);

@@ -1,7 +1,6 @@
 /* See film.h. */
 #include "server/commands/film.h"
 
-#include "server/engine/geometry/shape.h"
 #include "server/engine/math/scalar.h"
 #include "server/engine/math/trig.h"
 
@@ -56,8 +55,7 @@ static enum status add_body(struct film *self, const struct world *world,
 			    const struct body_view *view)
 {
 	uint32_t count = world_body_placements(world, view->id, NULL, 0);
-	ASSERT(self->bodies.count == 0 ||
-	       self->bodies.items[self->bodies.count - 1].id < view->id);
+	ASSERT(self->bodies.count == 0 || self->bodies.items[self->bodies.count - 1].id < view->id);
 	enum status status = ARRAY_RESERVE(&self->bodies, self->bodies.count + 1);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->placed, MAX_OF(count, 1u));
@@ -95,7 +93,8 @@ static void thin_pictures(struct film *self)
 	self->stride *= 2;
 }
 
-/* The angle, a whole number of turns away from its principal value, that is nearest to the last one. */
+/* The angle, a whole number of turns away from its principal value, that is nearest to the last
+ * one. */
 static double nearest_angle(double angle, double last)
 {
 	double turns = (last - angle) / TURN;
@@ -149,10 +148,9 @@ static enum status take_picture(struct film *self, const struct world *world)
 			self->poses.items[first + at] = pose_of(self, &view, at);
 	}
 	self->poses.count = first + self->bodies.count;
-	self->pictures.items[self->pictures.count++] = (struct film_picture){
-		info.tick, (double)info.tick * info.rate_den / info.rate_num, first,
-		self->bodies.count
-	};
+	self->pictures.items[self->pictures.count++] =
+		(struct film_picture){ info.tick, (double)info.tick * info.rate_den / info.rate_num,
+				       first, self->bodies.count };
 	return status;
 }
 

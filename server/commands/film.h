@@ -1,9 +1,9 @@
 /* film.h: where the bodies of a planar world were at some ticks, for pictures of them.
  *
- * A film keeps the outlines of bodies as they are when a body is first seen, and a pose of each body at
- * each picture. It holds at most FILM_POSES_MAX poses: before there would be more, every second picture is
- * dropped, and from then on only every second one is taken, so a film of any length has evenly spaced
- * pictures from its first one on.
+ * A film keeps the outlines of bodies as they are when a body is first seen, and a pose of each
+ * body at each picture. It holds at most FILM_POSES_MAX poses: before there would be more, every
+ * second picture is dropped, and from then on only every second one is taken, so a film of any
+ * length has evenly spaced pictures from its first one on.
  */
 #ifndef CAIRN_COMMANDS_FILM_H
 #define CAIRN_COMMANDS_FILM_H
@@ -37,7 +37,7 @@ struct film_pose {
 
 struct film_picture {
 	uint64_t tick;
-	double time;   /* s */
+	double time;	       /* s */
 	uint32_t first, count; /* poses of the first `count` bodies */
 };
 
@@ -51,8 +51,8 @@ struct film {
 	/* Scratch. */
 	ARRAY_OF(body_id) ids;
 	ARRAY_OF(struct placement_view) placed;
-	uint64_t offered;      /* pictures */
-	uint64_t stride;       /* every so many of them is taken; 0 before the first */
+	uint64_t offered; /* pictures */
+	uint64_t stride;  /* every so many of them is taken; 0 before the first */
 };
 
 void film_release(struct film *self);

@@ -23,9 +23,9 @@ enum { HOLD_STEPS_MAX = 256 };
 struct sheet_view {
 	const struct film_sheet *sheet;
 	FILE *file;
-	double low[2], high[2];	   /* m */
-	double scale;		   /* px a metre */
-	double width, height;	   /* px, of a cell */
+	double low[2], high[2]; /* m */
+	double scale;		/* px a metre */
+	double width, height;	/* px, of a cell */
 	uint32_t columns, rows;
 	uint32_t hold, hold_last; /* pictures of an animation that are repeated */
 };
@@ -202,7 +202,8 @@ static void print_contacts(const struct sheet_view *view, const struct stability
 			print_arrow(view, "force", (double[]){ from.x, from.y },
 				    (double[]){ c->point.x, c->point.y });
 		if (c->breaks)
-			fprintf(view->file, "<circle class='break' cx='%.2f' cy='%.2f' r='%.2f'/>\n",
+			fprintf(view->file,
+				"<circle class='break' cx='%.2f' cy='%.2f' r='%.2f'/>\n",
 				place_x(view, c->point.x), place_y(view, c->point.y),
 				3 * line_width(view));
 	}
@@ -278,7 +279,8 @@ void film_svg_strip(const struct film_sheet *sheet, FILE *file)
 	for (uint32_t f = 0; f < sheet->count; f++)
 		for (uint32_t k = 0; k < sheet->pictures; k++) {
 			const struct film *film = sheet->films[f];
-			uint32_t last = film->pictures.count - 1, of = MAX_OF(sheet->pictures - 1, 1u);
+			uint32_t last = film->pictures.count - 1,
+				 of = MAX_OF(sheet->pictures - 1, 1u);
 			uint32_t index = (uint32_t)(((uint64_t)last * k + of / 2) / of);
 			const struct film_picture *picture = &film->pictures.items[index];
 			char text[80];
@@ -328,8 +330,9 @@ static void print_motion(const struct sheet_view *view, const struct film *film,
 {
 	uint32_t steps = step_count(view, film);
 	for (int turn = 0; turn < 2; turn++) {
-		fprintf(view->file, "<animateTransform attributeName='transform' type='%s' "
-				    "additive='%s' values='",
+		fprintf(view->file,
+			"<animateTransform attributeName='transform' type='%s' "
+			"additive='%s' values='",
 			turn == 0 ? "translate" : "rotate", turn == 0 ? "replace" : "sum");
 		for (uint32_t k = 0; k < steps; k++) {
 			const struct film_pose *place = pose_at(view, film, body, k);

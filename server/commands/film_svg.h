@@ -1,9 +1,9 @@
 /* film_svg.h: films as SVG: a strip of pictures, or an animation that any browser plays (SMIL).
  *
- * All films of a sheet are drawn to one scale and within one section of the plane: that through which
- * their dynamic bodies move. Forces are drawn on the first picture: an arrow that ends at each contact that
- * presses, a ring around each that breaks, and an arrow from each body along its acceleration. The longest
- * of each kind has a fixed share of the section.
+ * All films of a sheet are drawn to one scale and within one section of the plane: that through
+ * which their dynamic bodies move. Forces are drawn on the first picture: an arrow that ends at
+ * each contact that presses, a ring around each that breaks, and an arrow from each body along its
+ * acceleration. The longest of each kind has a fixed share of the section.
  */
 #ifndef CAIRN_COMMANDS_FILM_SVG_H
 #define CAIRN_COMMANDS_FILM_SVG_H
@@ -19,8 +19,9 @@ struct film_sheet {
 	const struct film *films[FILM_SHEET_MAX];
 	const char *labels[FILM_SHEET_MAX]; /* NULL: none */
 	uint32_t count;
-	uint32_t pictures; /* of a strip: evenly spaced from the first to the last one of each film */
-	double width;	   /* px, at most */
+	uint32_t
+		pictures; /* of a strip: evenly spaced from the first to the last one of each film */
+	double width;	  /* px, at most */
 	const struct stability_view *forces; /* of the first pictures; NULL: not drawn */
 };
 

@@ -10,8 +10,6 @@ cairnd_SOURCES += \
 	server/commands/compare_command.h \
 	server/commands/compare_plot.c \
 	server/commands/compare_report.c \
-	server/commands/counterweights.c \
-	server/commands/counterweights.h \
 	server/commands/draw_command.c \
 	server/commands/draw_command.h \
 	server/commands/film.c \
@@ -24,8 +22,6 @@ cairnd_SOURCES += \
 	server/commands/export_mcap.c \
 	server/commands/export_rows.c \
 	server/commands/export_sqlite.c \
-	server/commands/overhang.c \
-	server/commands/overhang.h \
 	server/commands/past_command.c \
 	server/commands/past_command.h \
 	server/commands/replay_command.c \

@@ -3,7 +3,7 @@
 
 #include "server/base/heap.h"
 #include "server/base/suggestion.h"
-#include "server/commands/overhang.h"
+#include "server/engine/statics/overhang.h"
 #include "server/engine/math/scalar.h"
 
 #include <stdarg.h>
@@ -91,12 +91,14 @@ static enum status check_overhang(const struct tower_order *order, struct reason
 				  order->count, OVERHANG_MAX);
 	if (order->gap > 0)
 		return reason_set(why, STATUS_RANGE, -1, "gap",
-				  "--gap %g: bricks of a stack of kind overhang have no gap", order->gap);
+				  "--gap %g: bricks of a stack of kind overhang have no gap",
+				  order->gap);
 	if (order->factor != 0 && !(order->factor >= 1 && order->factor <= 10))
-		return reason_set(why, STATUS_RANGE, -1, "factor",
-				  "--factor %g: of a stack of kind overhang it must be 1 to 10, because "
-				  "bricks beside each other would overlap",
-				  order->factor);
+		return reason_set(
+			why, STATUS_RANGE, -1, "factor",
+			"--factor %g: of a stack of kind overhang it must be 1 to 10, because "
+			"bricks beside each other would overlap",
+			order->factor);
 	return STATUS_OK;
 }
 

@@ -1,6 +1,6 @@
 /* tower_kinds.c: where the pieces of each kind of tower are. The letters are those of papers R-06
  * and R-13: l and h are the length and height of a brick. */
-#include "server/commands/overhang.h"
+#include "server/engine/statics/overhang.h"
 #include "server/commands/tower.h"
 #include "server/engine/math/trig.h"
 

@@ -1,5 +1,5 @@
 /* See counterweights.h. */
-#include "server/commands/counterweights.h"
+#include "server/engine/statics/counterweights.h"
 
 #include <string.h>
 
@@ -9,9 +9,10 @@
 
 /* In lengths times weights of a brick, by brick: less is rounding. */
 #define BALANCED 1e-13
-/* The trust region begins with TRUST_FIRST. A program that leaves more than STIFF of the moments needs a
- * larger one; otherwise NEAR times the moments are enough, because longer ways along what does not
- * matter would only bring errors of the second order. Below TRUST_MIN the search has failed. */
+/* The trust region begins with TRUST_FIRST. A program that leaves more than STIFF of the moments
+ * needs a larger one; otherwise NEAR times the moments are enough, because longer ways along what
+ * does not matter would only bring errors of the second order. Below TRUST_MIN the search has
+ * failed. */
 #define TRUST_FIRST 0.5
 #define TRUST_MIN 1e-9
 #define STIFF 0.1
@@ -26,8 +27,8 @@ enum {
 	COLUMNS_MAX = 3 * COUNTERWEIGHTS_MAX + POINTS_MAX,
 };
 
-/* A point at which `lower` carries `upper`: at `offset` from the centre of `owner`. A lower NOBODY is a
- * brick of the spine. */
+/* A point at which `lower` carries `upper`: at `offset` from the centre of `owner`. A lower NOBODY
+ * is a brick of the spine. */
 struct press_point {
 	uint32_t lower, upper, owner;
 	double offset, low, high; /* bounds of its force */
@@ -39,8 +40,8 @@ struct brick_order {
 	double place, low, high;
 };
 
-/* The columns of a program are dx, F, and the positive and negative moments left; its rows the balance
- * of forces, the moments, and the orders. */
+/* The columns of a program are dx, F, and the positive and negative moments left; its rows the
+ * balance of forces, the moments, and the orders. */
 struct layout {
 	uint32_t bricks, points, orders, row_count, column_count;
 	double room;
@@ -102,17 +103,19 @@ static void begin_layout(struct layout *self, const struct counterweights *task)
 	self->room = task->room;
 	for (uint32_t row = 1; row < task->rows; row++) {
 		uint32_t first = self->bricks, lower = task->in_row[row - 1];
-		double x = row <= top ? task->spine_x[row]
-				      : task->spine_x[top] + lean * (row - top);
+		double x =
+			row <= top ? task->spine_x[row] : task->spine_x[top] + lean * (row - top);
 		for (uint32_t k = 0; k < task->in_row[row]; k++) {
 			uint32_t brick = self->bricks++;
 			self->x[brick] = x - (k + 1) * (1 + task->room);
 			if (k > 0)
-				add_order(self, (struct brick_order){ brick - 1, brick, 0,
-								      1 + task->room, LP_INFINITY });
+				add_order(self,
+					  (struct brick_order){ brick - 1, brick, 0, 1 + task->room,
+								LP_INFINITY });
 			else if (row <= top)
-				add_order(self, (struct brick_order){ NOBODY, brick, x,
-								      1 + task->room, LP_INFINITY });
+				add_order(self,
+					  (struct brick_order){ NOBODY, brick, x, 1 + task->room,
+								LP_INFINITY });
 			if (k < lower)
 				rest_right(self, brick, below + k);
 			if (k > 0 && k - 1 < lower)

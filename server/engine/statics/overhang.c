@@ -1,9 +1,9 @@
 /* See overhang.h. */
-#include "server/commands/overhang.h"
+#include "server/engine/statics/overhang.h"
 
 #include <string.h>
 
-#include "server/commands/counterweights.h"
+#include "server/engine/statics/counterweights.h"
 #include "server/engine/math/scalar.h"
 
 /* Halvings of the interval in which a load is: more change no bit. */
@@ -78,7 +78,8 @@ static void list_spines(struct spine_list *self, uint32_t count)
 
 /* ---- shapes of the counterweights ------------------------------------------------------------ */
 
-/* In lengths of a brick. Where it is possible, bricks do not just touch each other with their ends. */
+/* In lengths of a brick. Where it is possible, bricks do not just touch each other with their ends.
+ * */
 #define ROOM 0.01
 
 struct shape_search {
@@ -103,8 +104,8 @@ static void begin_search(struct shape_search *self, const struct spine *spine, d
 	self->rows_min = spine->first > spine->bricks ? 1 : spine->bricks - spine->first + 2;
 }
 
-/* Tries all ways to lay `left` more bricks in this row and the ones above, until one balances. A row has
- * at most one brick more than the row below it, because each rests on one or two. */
+/* Tries all ways to lay `left` more bricks in this row and the ones above, until one balances. A
+ * row has at most one brick more than the row below it, because each rests on one or two. */
 static void search_shapes(struct shape_search *self, uint32_t row, uint32_t left)
 {
 	if (left == 0 && row < self->rows_min)
