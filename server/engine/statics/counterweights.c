@@ -61,6 +61,7 @@ struct layout {
 static void add_press(struct layout *self, struct press_point point)
 {
 	ASSERT(self->points < POINTS_MAX);
+	ASSERT(point.upper != NOBODY && point.low <= point.high);
 	self->point[self->points++] = point;
 }
 
@@ -126,6 +127,7 @@ static void begin_layout(struct layout *self, const struct counterweights *task)
 		}
 		below = first;
 	}
+	ASSERT(self->bricks <= COUNTERWEIGHTS_MAX);
 	self->row_count = 2 * self->bricks + self->orders;
 	self->column_count = 3 * self->bricks + self->points;
 }
@@ -156,6 +158,8 @@ static double sum_moments(const struct layout *self)
 /* The force of a point on one of its bricks: sign 1 on the upper, −1 on the lower one. */
 static void write_press(struct layout *self, uint32_t p, uint32_t brick, double sign)
 {
+	ASSERT(p < self->points);
+	ASSERT(brick < self->bricks);
 	const struct press_point *point = &self->point[p];
 	uint32_t force = self->bricks + p, moments = self->bricks;
 	self->dense[force][brick] += sign;
@@ -166,6 +170,7 @@ static void write_press(struct layout *self, uint32_t p, uint32_t brick, double 
 
 static void write_order(struct layout *self, uint32_t index)
 {
+	ASSERT(index < self->orders);
 	const struct brick_order *order = &self->order[index];
 	uint32_t row = 2 * self->bricks + index;
 	double now = (order->right == NOBODY ? order->place : self->x[order->right]) -
@@ -283,7 +288,8 @@ static bool balance_layout(struct layout *self)
 enum status counterweights_place(struct counterweights *self, bool *placed)
 {
 	const struct lp_sizes sizes = { ROWS_MAX, COLUMNS_MAX, ROWS_MAX * COLUMNS_MAX, 0 };
-	ASSERT(self->spine > 0 && self->rows <= COUNTERWEIGHT_ROWS_MAX);
+	ASSERT(self->spine > 0);
+	ASSERT(self->rows <= COUNTERWEIGHT_ROWS_MAX);
 	struct layout *layout = heap_alloc(sizeof *layout);
 	void *memory = heap_alloc_aligned(lp_dual_simplex_bytes(sizes));
 	enum status status = STATUS_NO_MEMORY;

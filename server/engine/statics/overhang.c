@@ -27,6 +27,8 @@ struct spine_list {
 /* The loads below brick `first`, from its own on; false if the lowest is more than all bricks. */
 static bool load_below(struct spine *self, double own, double most)
 {
+	ASSERT(self->first >= 1);
+	ASSERT(self->bricks <= OVERHANG_MAX);
 	self->load[self->first] = own;
 	for (uint32_t i = self->first; i < self->bricks; i++) {
 		self->load[i + 1] = scalar_square(self->load[i]) / (self->load[i - 1] + 0.5);
@@ -70,6 +72,7 @@ static void list_spines(struct spine_list *self, uint32_t count)
 			if (!load_spine(&spine, bricks, first, count))
 				continue;
 			uint32_t at = self->count++;
+			ASSERT(at < COUNT_OF(self->items));
 			for (; at > 0 && self->items[at - 1].reach < spine.reach; at--)
 				self->items[at] = self->items[at - 1];
 			self->items[at] = spine;
@@ -108,6 +111,7 @@ static void begin_search(struct shape_search *self, const struct spine *spine, d
  * row has at most one brick more than the row below it, because each rests on one or two. */
 static void search_shapes(struct shape_search *self, uint32_t row, uint32_t left)
 {
+	ASSERT(row >= 1);
 	if (left == 0 && row < self->rows_min)
 		return;
 	if (left == 0) {

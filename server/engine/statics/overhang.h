@@ -3,9 +3,9 @@
  * The spine is the row of bricks, one in each layer, that leads from the table to the tip; the
  * others are counterweights, which press on the left ends of the spine's bricks. Lengths are those
  * of a brick, forces its weight. Let T_i be the load that brick i of k, counted from the top,
- * passes on; T_0 = 0 and T_k = n. The forces on brick i are T_{i−1} at its right end, 1 in its middle and T_i −
- * T_{i−1} − 1 at its left end; their resultant is above the right end of the next brick, or above
- * the edge. So the stack reaches
+ * passes on; T_0 = 0 and T_k = n. The forces on brick i are T_{i−1} at its right end, 1 in its
+ * middle and T_i − T_{i−1} − 1 at its left end; their resultant is above the right end of the next
+ * brick, or above the edge. So the stack reaches
  *
  *   Σ_i 1 − (T_{i−1} + ½) / T_i,   greatest where T_{i+1} = T_i² / (T_{i−1} + ½)
  *
