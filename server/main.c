@@ -13,6 +13,7 @@
 
 #include "server/commands/check_files.h"
 #include "server/commands/compare_command.h"
+#include "server/commands/draw_command.h"
 #include "server/commands/mesh_command.h"
 #include "server/commands/past_command.h"
 #include "server/commands/replay_command.h"
@@ -353,6 +354,9 @@ int main(int argc, char **argv)
 		return stability_command(&options);
 	case OPTIONS_SCENE:
 		return scene_command(&options);
+	case OPTIONS_DRAW:
+		log_set_level(LOG_WARN);
+		return draw_command(&options);
 	case OPTIONS_STORE:
 		return store_command(&options);
 	case OPTIONS_PAST:

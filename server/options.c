@@ -393,6 +393,14 @@ static enum status check_stability(const struct options *options, struct reason 
 	return check_report(options->stability_report, why);
 }
 
+static enum status check_draw(const struct options *options, struct reason *why)
+{
+	if (options->operands.count == 0)
+		return reason_set(why, STATUS_MISSING, -1, "scene",
+				  "cairnd draw needs a SCENE or a recording");
+	return STATUS_OK;
+}
+
 static enum status check_scene(const struct options *options, struct reason *why)
 {
 	if (options->operands.count == 0)
@@ -574,6 +582,8 @@ static enum status check_command(const struct options *options, struct reason *w
 		return check_stability(options, why);
 	case OPTIONS_SCENE:
 		return check_scene(options, why);
+	case OPTIONS_DRAW:
+		return check_draw(options, why);
 	case OPTIONS_STORE:
 		return check_report(options->store_report, why);
 	case OPTIONS_PAST:
@@ -615,6 +625,15 @@ static enum status read_settings(struct options *options, const char *const sett
 	return STATUS_OK;
 }
 
+static const struct {
+	const char *word;
+	enum options_command command;
+} COMMANDS[] = {
+	{ "run", OPTIONS_RUN },	  { "compare", OPTIONS_COMPARE },     { "replay", OPTIONS_REPLAY },
+	{ "mesh", OPTIONS_MESH }, { "stability", OPTIONS_STABILITY }, { "scene", OPTIONS_SCENE },
+	{ "draw", OPTIONS_DRAW }, { "store", OPTIONS_STORE },	      { "past", OPTIONS_PAST },
+};
+
 enum status options_parse_with(struct options *out, int argc, const char *const argv[],
 			       const char *const environment[], const char *const settings[],
 			       struct reason *why)
@@ -623,31 +642,11 @@ enum status options_parse_with(struct options *out, int argc, const char *const 
 	memset(out, 0, sizeof *out);
 	set_defaults(out);
 	out->run_ticks = out->run_seed = UINT64_MAX;
-	if (argc > 1 && strcmp(argv[1], "run") == 0) {
-		out->command = OPTIONS_RUN;
-		line.at = 2;
-	} else if (argc > 1 && strcmp(argv[1], "compare") == 0) {
-		out->command = OPTIONS_COMPARE;
-		line.at = 2;
-	} else if (argc > 1 && strcmp(argv[1], "replay") == 0) {
-		out->command = OPTIONS_REPLAY;
-		line.at = 2;
-	} else if (argc > 1 && strcmp(argv[1], "mesh") == 0) {
-		out->command = OPTIONS_MESH;
-		line.at = 2;
-	} else if (argc > 1 && strcmp(argv[1], "stability") == 0) {
-		out->command = OPTIONS_STABILITY;
-		line.at = 2;
-	} else if (argc > 1 && strcmp(argv[1], "scene") == 0) {
-		out->command = OPTIONS_SCENE;
-		line.at = 2;
-	} else if (argc > 1 && strcmp(argv[1], "store") == 0) {
-		out->command = OPTIONS_STORE;
-		line.at = 2;
-	} else if (argc > 1 && strcmp(argv[1], "past") == 0) {
-		out->command = OPTIONS_PAST;
-		line.at = 2;
-	}
+	for (size_t i = 0; argc > 1 && i < COUNT_OF(COMMANDS); i++)
+		if (strcmp(argv[1], COMMANDS[i].word) == 0) {
+			out->command = COMMANDS[i].command;
+			line.at = 2;
+		}
 	enum status status = read_settings(out, settings, why);
 	if (status == STATUS_OK)
 		status = read_environment(out, environment, why);
@@ -799,6 +798,9 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 	else if (command == OPTIONS_SCENE)
 		put(&writer, "cairnd scene tower [OPTION]…\n"
 			     "Prints the scene of a tower, an arch, dominoes or a card house.\n\n");
+	else if (command == OPTIONS_DRAW)
+		put(&writer, "cairnd draw SCENE|FILE.cairn [OPTION]…\n"
+			     "Prints what happens in a planar scene or recording as SVG.\n\n");
 	else if (command == OPTIONS_STORE)
 		put(&writer,
 		    "cairnd store check FILE\n"
@@ -818,7 +820,8 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 		    "`cairnd run` steps a scene without a network, `cairnd compare` does so under\n"
 		    "several methods, `cairnd replay` and `cairnd past` read recordings, `cairnd\n"
 		    "store` cares for files of worlds, `cairnd mesh` reads meshes, `cairnd\n"
-		    "stability` tells whether a scene stands, `cairnd scene` prints one.\n\n");
+		    "stability` tells whether a scene stands, `cairnd scene` prints one, `cairnd draw`\n"
+		    "draws it.\n\n");
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];
 		if (option->command != command)

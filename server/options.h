@@ -25,6 +25,7 @@ enum options_command {
 	OPTIONS_MESH,
 	OPTIONS_STABILITY,
 	OPTIONS_SCENE,
+	OPTIONS_DRAW,
 	OPTIONS_STORE,
 	OPTIONS_PAST,
 	OPTIONS_HELP,	/* print options_help(help_for) and succeed */

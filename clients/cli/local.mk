@@ -17,6 +17,7 @@ cairn_SOURCES = \
 	clients/cli/usage.c \
 	clients/cli/usage.h \
 	clients/cli/verb_command.c \
+	clients/cli/verb_draw.c \
 	clients/cli/verb_input.c \
 	clients/cli/verb_lists.c \
 	clients/cli/verb_load.c \

@@ -66,7 +66,7 @@ static bool fail_file(struct cli *cli, const char *path)
 }
 
 /* Copies the recording to a new file here. */
-static bool get_file(struct cli *cli, struct cairn_recording *recording, const char *path)
+bool cli_recording_get(struct cli *cli, struct cairn_recording *recording, const char *path)
 {
 	struct message part;
 	FILE *file = fopen(path, "wbx");
@@ -167,7 +167,7 @@ static int record_to_file(struct cli *cli, struct cairn_recording *recording)
 		return cli_fail(cli);
 	struct msg_recorded made = stopped.recorded;
 	made.name = wire_text(name);
-	if (!get_file(cli, recording, path))
+	if (!cli_recording_get(cli, recording, path))
 		return cli_fail(cli);
 	/* The file is here; the one on the server has served. */
 	recording->action = WIRE_RECORD_REMOVE;
@@ -270,7 +270,8 @@ static int run_action(struct cli *cli, struct cairn_recording *recording)
 	struct message done;
 	bool good = take_options(cli, recording);
 	if (good && recording->action == WIRE_RECORD_READ)
-		return get_file(cli, recording, cli->operands[3]) ? EXIT_SUCCESS : cli_fail(cli);
+		return cli_recording_get(cli, recording, cli->operands[3]) ? EXIT_SUCCESS
+									   : cli_fail(cli);
 	if (good && recording->action == WIRE_RECORD_WRITE)
 		good = put_file(cli, recording, cli->operands[3], &done);
 	else if (good)

@@ -42,6 +42,10 @@ int cli_run_daemon(struct cli *cli, const char *const *words);
 /* True if the first operand is a file: the verb then needs no server. */
 bool cli_names_file(const struct cli *cli);
 
+/* Copies a recording of the server to a new file here (verb_record.c). */
+MUST_CHECK bool cli_recording_get(struct cli *cli, struct cairn_recording *recording,
+				  const char *path);
+
 /* The callbacks of the connection while a verb runs (verb_watch.c). */
 struct cairn_callbacks verb_callbacks(struct cli *cli);
 

@@ -544,6 +544,8 @@ const char *scene_place(const struct scene *scene, uint32_t line, char out[SCENE
 
 void scene_destroy(struct scene *scene)
 {
+	if (scene == NULL)
+		return;
 	for (uint32_t i = 0; i < scene->shape_count; i++)
 		heap_free(scene->shapes[i].canonical);
 	heap_free(scene->shapes);

@@ -161,6 +161,7 @@ MUST_CHECK enum status scene_parse(const char *text, size_t bytes, const char *b
 MUST_CHECK enum status scene_parse_with(const char *text, size_t bytes, const char *name,
 					const char *base, const struct scene_options *options,
 					struct scene **out, struct reason *why);
+/* NULL is ignored. */
 void scene_destroy(struct scene *scene);
 
 /* Replaces the −k of shapes by ids (one per shape, in order). Call it once. */

@@ -1,4 +1,4 @@
-# server/commands: the commands of cairnd besides serving: run, compare, replay, past, mesh, stability, scene, store.
+# server/commands: the commands of cairnd besides serving: run, compare, replay, past, mesh, stability, scene, draw, store.
 cairnd_SOURCES += \
 	server/commands/check_files.c \
 	server/commands/check_files.h \
@@ -10,6 +10,12 @@ cairnd_SOURCES += \
 	server/commands/compare_command.h \
 	server/commands/compare_plot.c \
 	server/commands/compare_report.c \
+	server/commands/draw_command.c \
+	server/commands/draw_command.h \
+	server/commands/film.c \
+	server/commands/film.h \
+	server/commands/film_svg.c \
+	server/commands/film_svg.h \
 	server/commands/mesh_command.c \
 	server/commands/mesh_command.h \
 	server/commands/export.h \

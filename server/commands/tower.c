@@ -3,6 +3,7 @@
 
 #include "server/base/heap.h"
 #include "server/base/suggestion.h"
+#include "server/engine/statics/overhang.h"
 #include "server/engine/math/scalar.h"
 
 #include <stdarg.h>
@@ -79,6 +80,28 @@ static enum status refuse_kind(const char *name, struct reason *why)
 			  suggestion_text(&suggestion, near, sizeof near), words);
 }
 
+/* The best places are those of bricks without a gap, which a factor below 1 would push into each
+ * other. */
+static enum status check_overhang(const struct tower_order *order, struct reason *why)
+{
+	if (order->count > OVERHANG_MAX)
+		return reason_set(why, STATUS_RANGE, -1, "count",
+				  "--count %u: the best overhang is known of 1 to %d bricks; take "
+				  "--kind parabola for more",
+				  order->count, OVERHANG_MAX);
+	if (order->gap > 0)
+		return reason_set(why, STATUS_RANGE, -1, "gap",
+				  "--gap %g: bricks of a stack of kind overhang have no gap",
+				  order->gap);
+	if (order->factor != 0 && !(order->factor >= 1 && order->factor <= 10))
+		return reason_set(
+			why, STATUS_RANGE, -1, "factor",
+			"--factor %g: of a stack of kind overhang it must be 1 to 10, because "
+			"bricks beside each other would overlap",
+			order->factor);
+	return STATUS_OK;
+}
+
 /* Refuses what no kind, or not this one, can be made of. */
 static enum status check_order(const struct tower_order *order, const struct tower_kind *kind,
 			       struct reason *why)
@@ -91,6 +114,8 @@ static enum status check_order(const struct tower_order *order, const struct tow
 				  "--without: of a tower of kind %s no brick can be left out, of a "
 				  "wall it can",
 				  kind->name);
+	if (strcmp(kind->name, "overhang") == 0)
+		return check_overhang(order, why);
 	if (order->count > COUNT_MAX || order->columns == 0 || order->columns > COUNT_MAX)
 		return reason_set(why, STATUS_RANGE, -1, "count",
 				  "--count %u --columns %u: each must be 1 to %d", order->count,

@@ -1,7 +1,7 @@
 /* tower_kinds.c: where the pieces of each kind of tower are. The letters are those of papers R-06
  * and R-13: l and h are the length and height of a brick. */
+#include "server/engine/statics/overhang.h"
 #include "server/commands/tower.h"
-
 #include "server/engine/math/trig.h"
 
 #define HALF_TURN 3.14159265358979323846
@@ -77,6 +77,24 @@ static void make_harmonic(struct tower *self)
 {
 	add_table(self, 0, -1, self->order.count * height_of(self));
 	add_harmonic(self, add_brick_shape(self, 0), 0, 1);
+}
+
+/* The bricks that reach farthest; the right end of each is the factor times as far out. */
+static void make_overhang(struct tower *self)
+{
+	struct overhang found;
+	enum status status = overhang_find(&found, self->order.count);
+	if (status != STATUS_OK) {
+		self->status = status;
+		return;
+	}
+	add_table(self, 0, -1, self->order.count * height_of(self));
+	uint32_t shape = add_brick_shape(self, 0);
+	for (uint32_t i = 0; i < found.count; i++) {
+		double right = self->order.factor * (found.x[i] + 0.5);
+		tower_add(self, shape, length_of(self) * (right - 0.5),
+			  height_of(self) * (found.row[i] + 0.5), 0);
+	}
 }
 
 /* Two harmonic stacks that meet over a gorge. */
@@ -222,6 +240,7 @@ static void make_cards(struct tower *self)
  * no gap. */
 static const struct tower_kind KINDS[] = {
 	{ "harmonic", 30, 1, 0, 0, BRICK, make_harmonic },
+	{ "overhang", 8, 1, 0, 0, BRICK, make_overhang },
 	{ "parabola", 4, 0, 0, 0, BRICK, make_parabola },
 	{ "diamond", 5, 0, 0, 0.002, BRICK, make_diamond },
 	{ "triangle", 3, 0, 0, 0, BRICK, make_triangle },

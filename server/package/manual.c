@@ -110,6 +110,7 @@ static void page_cairnd(void)
 	roff_paragraph("cairnd mesh FILE [OPTION]…");
 	roff_paragraph("cairnd stability SCENE [OPTION]…");
 	roff_paragraph("cairnd scene tower [OPTION]…");
+	roff_paragraph("cairnd draw SCENE|FILE.cairn [OPTION]…");
 	roff_section("DESCRIPTION");
 	roff_paragraph(
 		"cairnd owns worlds of rigid bodies and joints, advances each at a fixed rate with a step "
@@ -149,6 +150,9 @@ static void page_cairnd(void)
 	roff_section("CAIRND SCENE");
 	roff_paragraph("Prints the scene of a tower, an arch, dominoes or a card house.");
 	say_daemon_options("SCENE");
+	roff_section("CAIRND DRAW");
+	roff_paragraph("Prints what happens in a planar scene or recording as SVG.");
+	say_daemon_options("DRAW");
 	roff_section("SIGNALS");
 	roff_entry("SIGTERM, SIGINT",
 		   "drain: clients are told to disconnect, worlds are written, the daemon ends; "
@@ -347,7 +351,7 @@ static bool print_completion(const char *shell, const char *program)
 	enum { USAGE_BYTES = 8192 };
 	static char serve[USAGE_BYTES], run[USAGE_BYTES], compare[USAGE_BYTES], replay[USAGE_BYTES];
 	static char past[USAGE_BYTES], store[USAGE_BYTES], mesh[USAGE_BYTES];
-	static char stability[USAGE_BYTES], scene[USAGE_BYTES];
+	static char stability[USAGE_BYTES], scene[USAGE_BYTES], draw[USAGE_BYTES];
 	struct completion_program out = { .name = program };
 	const struct completion_verb commands[] = {
 		{ "run", run, "step a scene without a network" },
@@ -358,6 +362,7 @@ static bool print_completion(const char *shell, const char *program)
 		{ "mesh", mesh, "report a mesh file as a solid" },
 		{ "stability", stability, "tell whether a scene stands" },
 		{ "scene", scene, "print the scene of a tower" },
+		{ "draw", draw, "draw a planar scene or recording" },
 	};
 	if (strcmp(program, "cairn") == 0) {
 		out.options = CLI_GLOBALS;
@@ -374,6 +379,7 @@ static bool print_completion(const char *shell, const char *program)
 		daemon_usage("MESH", mesh, sizeof mesh);
 		daemon_usage("STABILITY", stability, sizeof stability);
 		daemon_usage("SCENE", scene, sizeof scene);
+		daemon_usage("DRAW", draw, sizeof draw);
 		out.options = serve;
 		out.verbs = commands;
 		out.verb_count = COUNT_OF(commands);

@@ -48,6 +48,12 @@ tests_bench_bench_stability_SOURCES = tests/bench/bench_stability.c
 bench-stability: tests/bench/bench_stability
 	tests/bench/bench_stability
 
+# Collapse and verdict of towers beside what was aimed at: make bench-towers
+.PHONY: bench-towers
+bench-towers: cairn cairnd tests/bench/bench_stability
+	$(PYTHON) $(top_srcdir)/tests/bench/bench_towers.py $(abs_top_builddir)
+EXTRA_DIST += tests/bench/bench_towers.py
+
 # How steps divide among workers: make bench-workers
 EXTRA_PROGRAMS += tests/bench/bench_workers
 tests_bench_bench_workers_SOURCES = tests/bench/bench_workers.c server/commands/batch_world.c

@@ -36,6 +36,8 @@ PYTHON_TESTS += \
 	tests/system/test_particles.py \
 	tests/system/test_robot_queries.py \
 	tests/system/test_piles.py \
+	tests/system/test_draw.py \
+	tests/system/test_frameworks.py \
 	tests/system/test_stability.py \
 	tests/system/test_tutorials.py \
 	tests/system/test_unit_file.py \

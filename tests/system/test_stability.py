@@ -107,8 +107,10 @@ TOWERS = [
     ("stands", "wall"), ("stands", "wall", "--without", "1,3", "--space"),
     ("falls", "wall", "--without", "8,0"),
     ("stands", "arch", "--factor", 1.05), ("falls", "arch", "--factor", 0.9), ("falls", "arch", "--friction", 0.1),
+    ("stands", "overhang", "--space"),
     ("stands", "bridge"), ("falls", "bridge", "--factor", 1.0001),
     ("falls", "dominoes"), ("stands", "cards"), ("falls", "cards", "--friction", 0.1),
+    ("falls", "cards", "--friction", 0.2),  # just below what they need: the rows are nearly dependent
 ]
 
 
@@ -154,12 +156,39 @@ def test_a_tower_of_25_bricks_falls_mirrored_to_its_end(tmp_path, words):
         assert min(max(abs(y - v), abs(x + u), abs(z - w)) for v, u, w in places) <= 1e-9
 
 
+# Paterson and Zwick 2009, to the digits printed there; 3 and 4 exactly.
+REACHES = {1: 0.5, 2: 0.75, 3: 1, 4: (15 - 4 * math.sqrt(2)) / 8, 5: 1.30455, 6: 1.4367, 7: 1.53005, 8: 1.63151, 12: None, 16: 2.14384}
+
+
+@pytest.mark.parametrize("count", REACHES)
+def test_the_best_overhang_stands_at_its_limit_and_falls_beyond(tmp_path, count):
+    scene = tmp_path / "overhang.yaml"
+    assert tower(scene, "--count", count, kind="overhang") == (0, "")
+    places = [float(x) for x in re.findall(r"like: brick, at: \[([-0-9.e]+)", scene.read_text())]
+    reach, harmonic = max(places) + 0.5, sum(0.5 / k for k in range(1, count + 1))
+    assert len(places) == count and reach >= harmonic - 1e-12 and (reach > harmonic + 0.08 or count < 3)
+    if REACHES[count] is not None:
+        assert reach == pytest.approx(REACHES[count], abs=1e-12 if count < 5 else 6e-6)
+    found = json.loads(ask(scene)[1])
+    assert found["verdict"] == "stands" and max(found["residual"], found["kkt"]) <= 1e-10
+    tower(scene, "--count", count, "--factor", 1.0001, kind="overhang")
+    found = json.loads(ask(scene)[1])
+    assert found["verdict"] == "falls" and found["residual"] > 1e-6 and found["kkt"] <= 1e-10
+
+
 def test_what_no_tower_can_be_made_of_is_refused_by_name(tmp_path):
     for words, kind, said in [((), "tower", "there are harmonic"), (("--factor", 2), "wall", "has none"), (("--without", "0,0"), "arch", "wall"),
                               (("--brick", "0,1,1"), "wall", "0.001 to 1000"), (("--gap", 1), "wall", "quarter"),
-                              (("--count", 10000), "wall", "at most 100000 pieces"), (("--factor", "x"), "harmonic", "no number")]:
+                              (("--count", 10000), "wall", "at most 100000 pieces"), (("--count", 21), "overhang", "1 to 20"),
+                              (("--gap", 0.01), "overhang", "no gap"), (("--factor", 0.9), "overhang", "must be 1 to 10"), (("--factor", "x"), "harmonic", "no number")]:
         status, errors = tower(tmp_path / "t.yaml", *words, kind=kind)
         assert status == 1 and said in errors, errors
+
+
+def test_a_scene_that_cannot_be_read_is_refused(tmp_path):
+    (tmp_path / "bad.yaml").write_text("world: { name: x\n", encoding="utf-8")
+    status, _, errors = ask(tmp_path / "bad.yaml")
+    assert status == 1 and "bad.yaml" in errors
 
 
 def test_a_shipped_scene_is_answered():

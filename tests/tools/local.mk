@@ -24,6 +24,11 @@ gallery: cairnd
 			&& echo "ok $$name" || { cat gallery.txt; echo "not ok $$name"; failed=1; }; \
 	done; rm -f gallery.txt; exit $$failed
 
+# The same towers under four methods: the table of docs/TOWERS.md, and its pictures.
+.PHONY: compare-towers
+compare-towers: cairn cairnd
+	$(PYTHON) $(top_srcdir)/docs/images/compare_towers.py $(abs_top_builddir)
+
 # make verify-recordings CAIRNDS="A/cairnd B/cairnd": recordings of the gallery and of the other scenes by builds of several
 # compilers and levels, each verified by all; not part of check.
 .PHONY: verify-recordings

@@ -34,8 +34,12 @@ enum { SETTLE_ROUNDS = 80, SLIP_ROUNDS = 60, ROUNDS_MAX = 60 };
 #define TOLERANCE 1e-12
 /* Of the solver. Where rows are so dependent that a factor loses more, λ is found by steps that
  * each may change it by as much as soft springs allow; the steps end at the same λ (proximal
- * points). */
+ * points). Each step's springs are HARDER times as soft as the ones before, down to HARDEST of
+ * SOFTNESS: with equal ones pressure that has to grow far, between two cards that lean on each
+ * other, would grow by the same little amount in each of thousands of steps. */
 #define GOOD 1e-11
+#define HARDER 0.1
+#define HARDEST 1e-6
 enum { PROXIMAL_ROUNDS = 12 };
 /* Factors of one call: after so many the result is what there is, and its errors tell. */
 enum { FACTORS_MAX = 300 };
@@ -342,7 +346,7 @@ static struct solver_result solve_once(struct equilibrium *self, bool soft, bool
 {
 	struct lcp_sparse_problem lcp = lcp_of(self);
 	struct solver_options options = solver_options_default();
-	lcp.compliance = soft ? self->softness : NULL;
+	lcp.compliance = soft ? self->compliance : NULL;
 	options.tolerance = TOLERANCE;
 	options.rounds_max = ROUNDS_MAX;
 	options.warm = warm;
@@ -353,22 +357,43 @@ static struct solver_result solve_once(struct equilibrium *self, bool soft, bool
 	return result;
 }
 
+static void set_compliance(struct equilibrium *self, double part)
+{
+	for (uint32_t i = 0; i < self->rows; i++)
+		self->compliance[i] = part * self->softness[i];
+}
+
+/* Solves in steps from λ = 0, without springs in the end. A step that needs no factor changes
+ * nothing any more. */
+static uint32_t solve_by_steps(struct equilibrium *self)
+{
+	uint32_t rounds = 0;
+	double part = 1;
+	for (uint32_t i = 0; i < self->rows; i++)
+		self->lambda[i] = 0;
+	for (uint32_t step = 0; step < PROXIMAL_ROUNDS && rounds < FACTORS_MAX; step++) {
+		set_b(self, false);
+		set_compliance(self, part);
+		for (uint32_t i = 0; i < self->rows; i++)
+			self->b[i] -= self->compliance[i] * self->lambda[i];
+		uint32_t needed = solve_once(self, true, step > 0).rounds;
+		if (step > 0 && needed == 0)
+			break;
+		rounds += needed;
+		part = scalar_max(HARDEST, part * HARDER);
+	}
+	return rounds;
+}
+
 /* Solves with the present shift; `settling`: from the settlement, with springs. */
 static uint32_t solve_forces(struct equilibrium *self, bool settling, bool warm)
 {
 	set_b(self, settling);
+	set_compliance(self, 1);
 	struct solver_result result = solve_once(self, settling, warm);
 	uint32_t rounds = result.rounds;
-	bool good = result.residual <= GOOD;
-	if (!good && !settling) {
-		for (uint32_t i = 0; i < self->rows; i++)
-			self->lambda[i] = 0;
-		for (uint32_t round = 0; round < PROXIMAL_ROUNDS && rounds < FACTORS_MAX; round++) {
-			set_b(self, false);
-			for (uint32_t i = 0; i < self->rows; i++)
-				self->b[i] -= self->softness[i] * self->lambda[i];
-			rounds += solve_once(self, true, round > 0).rounds;
-		}
+	if (!(result.residual <= GOOD) && !settling) {
+		rounds += solve_by_steps(self);
 		self->fallbacks++;
 	}
 	find_accelerations(self);

@@ -1,9 +1,13 @@
 libengine_a_SOURCES += \
+	server/engine/statics/counterweights.h \
+	server/engine/statics/counterweights.c \
+	server/engine/statics/overhang.h \
+	server/engine/statics/overhang.c \
 	server/engine/statics/equilibrium.h \
 	server/engine/statics/equilibrium.c \
 	server/engine/statics/support.h \
 	server/engine/statics/support.c \
 	server/engine/statics/stability.h \
 	server/engine/statics/stability.c
-UNIT_TESTS += tests/unit/server/engine/statics/test_stability tests/unit/server/engine/world/test_stability_world
+UNIT_TESTS += tests/unit/server/engine/statics/test_overhang tests/unit/server/engine/statics/test_stability tests/unit/server/engine/world/test_stability_world
 tests_lib_libtests_a_SOURCES += tests/lib/towers.h tests/lib/towers.c

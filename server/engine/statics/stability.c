@@ -42,8 +42,11 @@ struct stability_answer stability_of(struct equilibrium *self, const struct spat
 	if (!is_exact(&fall)) {
 		answer.verdict = STABILITY_UNDECIDED;
 	} else if (fall.residual <= STABILITY_FALLING) {
-		/* Without friction a force system always builds up: the numbers failed. */
-		answer.verdict = self->frictional ? STABILITY_MAY_STAND : STABILITY_UNDECIDED;
+		/* Without friction every force system builds up, so one to rounding is enough. */
+		bool balanced = fall.residual <= STABILITY_BALANCED;
+		answer.verdict = self->frictional ? STABILITY_MAY_STAND
+				 : balanced	  ? STABILITY_STANDS
+						  : STABILITY_UNDECIDED;
 	} else {
 		answer.verdict = STABILITY_FALLS;
 		struct statics_outcome slip = equilibrium_fall(self, loads, true);

@@ -5,7 +5,8 @@
  *
  *   falls       no forces within the pyramids of friction balance the loads: `residual` is the proof, and
  *               the accelerations are those with which the bodies begin to move
- *   stands      there are forces that build up as the bodies settle: `witness` measures them
+ *   stands      there are forces that build up as the bodies settle: `witness` measures them; without
+ *               friction every force system does
  *   may stand   there are forces that balance, but none were found that build up: only pressure that
  *               would have to be there already, as of a wedge between two walls
  *   undecided   the numbers do not tell: the residual is no larger than the errors of the solution
@@ -34,6 +35,8 @@ struct stability_options {
 
 /* 1, of the largest free acceleration. Larger residuals fall. */
 #define STABILITY_FALLING 1e-8
+/* 1, of the same. Without friction smaller ones are a force system with the errors of rounding. */
+#define STABILITY_BALANCED 1e-11
 /* Edges of pyramids and rows of joints: a margin solves some tens of problems of this size. */
 enum { STABILITY_MARGIN_ROWS_MAX = 4096 };
 /* 1: the relative width to which margins are found. */

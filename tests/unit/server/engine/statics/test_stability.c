@@ -99,6 +99,35 @@ START_TEST(the_inverted_triangle_begins_to_fall_as_published)
 }
 END_TEST
 
+/* R-05: the accelerations of the tower of 25 bricks are fractions of 3845, which their digits give away
+ * (by continued fractions). All of its core goes up together. */
+START_TEST(accelerations_of_a_diamond_are_fractions)
+{
+	struct towers towers = bricks(0);
+	struct equilibrium found;
+	double work = 0;
+	uint32_t core = 0;
+	towers_diamond(&towers, 5);
+	struct stability_answer answer = answer_of(&towers, &found);
+	ck_assert_uint_eq(towers.count, 25);
+	ck_assert_int_eq(answer.verdict, STABILITY_FALLS);
+	ck_assert(answer.kkt < 1e-10 && answer.gap < 1e-10);
+	for (uint32_t i = 0; i < towers.count; i++) {
+		double y = found.acceleration[i].linear.y, turn = found.acceleration[i].angular.z;
+		ck_assert(fabs(3845 * y - round(3845 * y)) < 1e-9);
+		ck_assert(fabs(3845 * turn - round(3845 * turn)) < 1e-9);
+		core += fabs(y - 144.0 / 3845) < 1e-12;
+		/* Forces do no work: a is at right angles to a − g. */
+		work += y * (y + 1) + 17.0 / 192 * turn * turn;
+	}
+	ck_assert_uint_eq(core, 16);
+	ck_assert(fabs(found.acceleration[10].linear.y + 1008.0 / 3845) < 1e-12);
+	ck_assert(fabs(work) < 1e-12);
+	equilibrium_release(&found);
+	towers_release(&towers);
+}
+END_TEST
+
 START_TEST(triangles_stand_to_two_and_diamonds_to_four)
 {
 	struct towers triangle = bricks(0), diamond = bricks(0);
@@ -401,6 +430,7 @@ static Suite *make(void)
 	TCase *tests = tcase_create("stability");
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, the_inverted_triangle_begins_to_fall_as_published);
+	tcase_add_test(tests, accelerations_of_a_diamond_are_fractions);
 	tcase_add_loop_test(tests, triangles_stand_to_two_and_diamonds_to_four, 1, 8);
 	tcase_add_loop_test(tests, harmonic_stacks_stand_at_their_limit_and_not_beyond, 0, 5);
 	tcase_add_loop_test(tests, the_residual_and_the_program_agree_on_generated_stacks, 0,
