@@ -5,7 +5,7 @@
  * A `shape` is canonical bytes (shapes.js; no solid), or the name of a shape the world may use: its 32 bytes or their hex. A
  * refused query rejects with Refused: `unknown_body`, `unknown_shape`, `range` (with the number of the field), `busy` if too
  * many long queries wait, `limit` if too many bodies are within reach. The answer to `closest`, `cast`, `move` and `regions` may
- * come some ticks later; `answered` has the tick that it describes.
+ * come some ticks later; `dated` tells the tick that an answer describes.
  */
 import { hex } from "./columns.js";
 import { jointItemOf, jointOf } from "./joints.js";
@@ -48,14 +48,26 @@ const bytesOf = (name) =>
 
 /** The base class of World. A subclass has `client` and `number`. */
 export class Queries {
-  /** The state that the last answer describes: {epoch, tick}. */
-  answered = null;
+  /** Of the last answer to these queries: {epoch, tick}. */
+  #state = { epoch: 0, tick: 0 };
+
+  /**
+   * Queries whose answer comes with the state that it describes: `await world.dated((queries) => queries.contacts())` is {answer, epoch,
+   * tick}. Of an answer in several pages it is the state of the last one. Other queries may be under way at the same time.
+   * @param ask is called with an object that has every query of this world
+   */
+  async dated(ask) {
+    const queries = new Queries();
+    Object.assign(queries, { client: this.client, number: this.number });
+    const answer = await ask(queries);
+    return { answer, ...queries.#state };
+  }
 
   /** Sends QUERY [kind, …] (docs/PROTOCOL.md, "queries"). @returns the answer, not decoded further @throws {Refused} */
   async query(...query) {
     checkQuery(query);
     const { answer, epoch, tick } = await this.client.request("query", { world: this.number, query }, "answer", "id");
-    this.answered = { epoch, tick };
+    this.#state = { epoch, tick };
     return answer;
   }
 

@@ -140,7 +140,24 @@ test("totals, facts and mass agree with each other", async () => {
   near((await world.mass()).mass, weight + 1000, 1e-6);
   assert.equal(facts.shapes.length, 1);
   assert.deepEqual(Buffer.from(await world.geometry(facts.shapes[0].name)), Buffer.from(shapes.sphere(0.5)));
-  assert.equal(world.answered.epoch, world.epoch);
+});
+
+test("an answer comes with its own state, while other queries are under way", async () => {
+  const moving = await client.create("dated", { gravity: [0, 0, 0] }), speed = 3;
+  const made = await moving.spawn({ shapes: [[await moving.shape(crateShape)]], velocity: [speed, 0, 0] });
+  // Answers of other ticks arrive before they are looked at: each must have the tick at which the body was where it says.
+  const asked = [];
+  for (let turn = 0; turn < 20; turn++) {
+    asked.push(moving.dated((queries) => queries.facts(made)));
+    await moving.step(1);
+  }
+  const dated = await Promise.all(asked);
+  for (const { answer, epoch, tick } of dated) {
+    assert.equal(epoch, moving.epoch);
+    near(answer.position[0], (speed * tick) / moving.rate, 1e-9);
+  }
+  assert.equal(new Set(dated.map(({ tick }) => tick)).size, 20);
+  await assert.rejects(moving.dated((queries) => queries.facts(99)), { status: "unknown_body" });
 });
 
 test("a cast stops where the shape touches", async () => {
