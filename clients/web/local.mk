@@ -45,6 +45,7 @@ VIEWER_FILES = \
 	clients/web/src/save.js \
 	clients/web/src/shade.js \
 	clients/web/src/side.js \
+	clients/web/src/stability.js \
 	clients/web/src/stage.js \
 	clients/web/src/statistics.js \
 	clients/web/src/timeline.js \
@@ -61,6 +62,7 @@ VIEWER_TESTS = \
 	clients/web/test/mcap.test.js \
 	clients/web/test/playback.test.js \
 	clients/web/test/shade.test.js \
+	clients/web/test/stability.test.js \
 	clients/web/test/timeline.test.js \
 	clients/web/test/viewer.test.js \
 	clients/web/test/weave.test.js

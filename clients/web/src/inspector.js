@@ -6,7 +6,7 @@ const TOUCHING_MAX = 6;
 const VECTOR = (v) => v.map((x) => (Math.abs(x) < 5e-4 ? 0 : x).toFixed(3)).join("  ");
 
 /** A force with its unit, N or kN. */
-function newtons(force) {
+export function newtons(force) {
   return force >= 10000 ? `${(force / 1000).toFixed(1)} kN` : `${force.toFixed(force < 100 ? 2 : 0)} N`;
 }
 

@@ -25,6 +25,7 @@ import { Physics } from "./physics.js";
 import { Playback } from "./playback.js";
 import { Plots } from "./plots.js";
 import { Pulse } from "./pulse.js";
+import { Stability } from "./stability.js";
 import { Stage } from "./stage.js";
 import { Statistics } from "./statistics.js";
 import { Timeline } from "./timeline.js";
@@ -84,6 +85,7 @@ const bodies = new Bodies({
 const layers = new Layers({
   root: element("layers"), button: element("layer"), scene: stage.scene, painted: (paint) => { crowd.paint = paint; },
 });
+const stability = new Stability({ root: element("layers"), scene: stage.scene });
 const plots = new Plots(element("plots"), element("plot"));
 
 function showPace(world) {
@@ -113,6 +115,7 @@ function clear(rate) {
   crowd.clear();
   looks.clear();
   layers.clear();
+  stability.clear();
   plots.clear();
   playback.clear(rate);
   focus.clear();
@@ -174,6 +177,7 @@ function frame(mirror, bytes, ms, first) {
   }
   if (mirror.epoch !== drawnEpoch) drawnAt = -Infinity;
   drawnEpoch = mirror.epoch;
+  stability.frame(mirror, changed, performance.now());
   crowd.follow(mirror, first || mirror.changed.length === mirror.count);
   playback.push(mirror, performance.now());
   statistics.frame(bytes, ms, changed);
@@ -295,7 +299,13 @@ element("speed").onchange = ({ target }) => {
   statistics.speed = Number(target.value);
   pace("speed", statistics.speed);
 };
-element("contacts").onchange = ({ target }) => { contacts.on = crowd.faded = target.checked; };
+/** Arrows and points inside bodies are seen through them. */
+const fade = () => { crowd.faded = contacts.on || stability.on; };
+element("contacts").onchange = ({ target }) => {
+  contacts.on = target.checked;
+  fade();
+};
+stability.onSwitch = fade;
 element("joints").onchange = ({ target }) => { joints.on = target.checked; };
 element("fields").onchange = ({ target }) => { fields.on = target.checked; };
 element("layers").querySelector("[name=shapes]").onchange = ({ target }) => crowd.bare(target.checked, link.mirror);
@@ -379,6 +389,8 @@ function refresh(now) {
   particles.refresh(world, mirror, now);
   looks.refresh(world, mirror, now);
   layers.refresh(world, mirror, now);
+  stability.refresh(world, { chosen: inspector.id, planar: crowd.planar, past: playback.direct,
+    boxOf: (id) => crowd.drawnBox(mirror, moment, id)?.box ?? null }, now);
   inspector.refresh(world, mirror, contacts, now);
   focus.refresh(link, inspector.id, now);
   bodies.refresh(mirror, inspector.id, now);
@@ -389,8 +401,8 @@ function refresh(now) {
 function isNew() {
   const { playhead, direct } = playback;
   const moves = playhead !== drawnAt && (direct || drawnAt < changedAt);
-  const state = [crowd, contacts, fields, particles, hand, layers, stage].map(({ version }) => version)
-    .concat(crowd.chosen, contacts.points.visible, joints.on, fields.on, moment === null, emptyPictures).join();
+  const state = [crowd, contacts, fields, particles, hand, layers, stability, stage].map(({ version }) => version)
+    .concat(crowd.chosen, contacts.points.visible, stability.group.visible, joints.on, fields.on, moment === null, emptyPictures).join();
   const moved = stage.move();
   if (!moves && !moved && state === drawnState) return false;
   drawnState = state;
@@ -456,7 +468,7 @@ function picture(now) {
 
 // For the console, and for tests of the page.
 window.cairn = {
-  link, shapes, stage, crowd, looks, playback, statistics, inspector, contacts, joints, fields, particles, focus, physics, bodies, plots, layers, hand, timeline, film, drop, choose,
+  link, shapes, stage, crowd, looks, playback, statistics, inspector, contacts, joints, fields, particles, focus, physics, bodies, plots, layers, stability, hand, timeline, film, drop, choose,
   moment: () => moment, wake: () => pulse.wake(), framed: () => view.framed,
   fittedFor: () => view.fitted,
 };
