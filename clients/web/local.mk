@@ -48,6 +48,7 @@ VIEWER_FILES = \
 	clients/web/src/stability.js \
 	clients/web/src/stage.js \
 	clients/web/src/statistics.js \
+	clients/web/src/steering.js \
 	clients/web/src/timeline.js \
 	clients/web/src/weave.js \
 	clients/web/src/view.js
@@ -63,6 +64,7 @@ VIEWER_TESTS = \
 	clients/web/test/playback.test.js \
 	clients/web/test/shade.test.js \
 	clients/web/test/stability.test.js \
+	clients/web/test/steering.test.js \
 	clients/web/test/timeline.test.js \
 	clients/web/test/viewer.test.js \
 	clients/web/test/weave.test.js

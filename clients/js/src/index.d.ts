@@ -284,6 +284,12 @@ export interface Subscription {
   [field: string]: any;
 }
 
+/** What a mover does, and what it can (Queries.facts). */
+export interface Mover {
+  onGround: boolean, blocked: boolean, squeezed: boolean, pushes: boolean, rests: boolean, ground: number, squeezes: number,
+  normal: number[], velocity: number[], wish: number[], stepHeight: number, slope: number, pushForce: number, snap: number;
+}
+
 /** The queries of a world (queries.js). */
 export interface Queries {
   /** Queries whose answer comes with the state that it describes, while others are under way. */
@@ -319,7 +325,7 @@ export interface Queries {
   facts(body: number): Promise<{
     id: number, status: number, flags: number, owner: number, tag: number, position: number[], rotation: number[],
     velocity: number[], spin: number[], mass: number, centre: number[],
-    shapes: { name: Uint8Array, position: number[], rotation: number[] }[],
+    shapes: { name: Uint8Array, position: number[], rotation: number[] }[], mover: Mover | null,
   }>;
   geometry(name: Uint8Array | string): Promise<Uint8Array>;
   cast(shape: Uint8Array | string, position: Vector, way: Vector,

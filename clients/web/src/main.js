@@ -27,6 +27,7 @@ import { Plots } from "./plots.js";
 import { Pulse } from "./pulse.js";
 import { Stability } from "./stability.js";
 import { Stage } from "./stage.js";
+import { Steering } from "./steering.js";
 import { Statistics } from "./statistics.js";
 import { Timeline } from "./timeline.js";
 
@@ -241,6 +242,7 @@ async function share() {
 }
 
 function choose(id) {
+  if (id !== steering.id) steering.end();
   crowd.chosen = id;
   inspector.choose(id);
   following = following && id !== 0;
@@ -253,6 +255,13 @@ const hand = new Hand({
   world: () => link.world,
   mirror: () => (moment === null ? null : link.mirror),
   moment: () => moment,
+});
+
+const steering = new Steering({
+  stage, note, report, button: element("steer"),
+  connected: () => link.connected,
+  world: () => link.world,
+  began: () => { if (!following) follow(); },
 });
 
 const capture = new Capture({ stage, button: element("video"), report,
@@ -280,6 +289,11 @@ function throwOrGrip() {
   hand.throwing = !hand.throwing;
   element("throw").setAttribute("aria-pressed", hand.throwing);
   if (hand.throwing) note("Each click throws a ball. B again: clicks choose bodies.");
+}
+
+function steerOrEnd() {
+  if (steering.on) steering.end();
+  else steering.begin(inspector.id);
 }
 
 function remove() {
@@ -320,6 +334,7 @@ element("shadows").onchange = ({ target }) => { stage.shadows = target.checked; 
 element("reset").onclick = () => { if (link.mirror !== null) lookAt(link.mirror); };
 element("past").onclick = () => timeline.toggle();
 element("push").onclick = () => hand.push(inspector.id);
+element("steer").onclick = steerOrEnd;
 element("leave").onclick = () => choose(0);
 element("follow").onclick = follow;
 
@@ -362,12 +377,14 @@ new Keys({
   commands: {
     " ": pauseOrResume,
     ".": step,
+    w: steerOrEnd,
     p: () => { if (inspector.id !== 0) hand.push(inspector.id); },
     b: throwOrGrip,
     0: () => toggle("restart"),
     Delete: remove,
   },
   mayCommand: () => mayCommand() && link.connected,
+  mode: steering,
 });
 
 // ---- pictures ------------------------------------------------------------------------------------------
@@ -468,7 +485,7 @@ function picture(now) {
 
 // For the console, and for tests of the page.
 window.cairn = {
-  link, shapes, stage, crowd, looks, playback, statistics, inspector, contacts, joints, fields, particles, focus, physics, bodies, plots, layers, stability, hand, timeline, film, drop, choose,
+  link, shapes, stage, crowd, looks, playback, statistics, inspector, contacts, joints, fields, particles, focus, physics, bodies, plots, layers, stability, steering, hand, timeline, film, drop, choose,
   moment: () => moment, wake: () => pulse.wake(), framed: () => view.framed,
   fittedFor: () => view.fitted,
 };

@@ -1,7 +1,7 @@
 /**
  * Makes the pictures of the README: node test/screenshot.mjs OUT.png|OUT.jpg SCENE SECONDS [CHOICE…], in BUILD/npm/web with
  * CAIRN_BUILDDIR and CAIRN_SRCDIR set. Choices: `contacts` of all bodies; `joints`; `fields`; `stability`, with a tilt's margins, as a
- * controller, of a world that is not started; `body` chooses the topmost dynamic body;
+ * controller, of a world that is not started; `body` chooses the topmost dynamic body, `body=N` body N;
  * `physics` opens the panel of methods and parameters, as a controller; `near=0.7` multiplies the camera's distance; `front` looks
  * along −z; `bare` hides the panels; `ticks=N` shows the world after N ticks, on a machine of any speed; WIDTHxHEIGHT.
  */
@@ -28,7 +28,8 @@ try {
   await page.waitForFunction(() => window.cairn?.moment() && cairn.crowd.complete);
   if (ticks > 0) await page.evaluate((n) => cairn.link.world.step(n), ticks);
   await page.waitForTimeout(Number(seconds) * 1000);
-  await page.evaluate(([contacts, joints, fields, body, share, panel, front]) => {
+  const body = choices.find((choice) => /^body(=\d+)?$/.test(choice));
+  await page.evaluate(([contacts, joints, fields, chosen, share, panel, front]) => {
     const { camera, controls } = cairn.stage, { mirror } = cairn.link;
     if (contacts) document.getElementById("contacts").click();
     if (joints) document.getElementById("joints").click();
@@ -37,11 +38,13 @@ try {
     if (front) camera.position.set(0, 0, camera.position.length());
     camera.position.add(controls.target);
     if (panel) document.getElementById("method").click();
-    if (!body) return;
+    if (chosen > 0) cairn.choose(chosen);
+    if (chosen !== 0) return;
     const height = (id) => mirror.position[mirror.slots.get(id) * 3 + 1];
     cairn.choose([...mirror.slots.keys()].filter((id) => mirror.body(id).status === "dynamic")
       .reduce((top, id) => (height(id) > height(top) ? id : top)));
-  }, [...["contacts", "joints", "fields", "body"].map((choice) => choices.includes(choice)), near, physics, choices.includes("front")]);
+  }, [...["contacts", "joints", "fields"].map((choice) => choices.includes(choice)), body === undefined ? null : Number(body.slice(5)), near,
+    physics, choices.includes("front")]);
   if (stability) {
     await page.evaluate(() => document.getElementById("layer").click());
     await page.check("[name=stability]");
