@@ -96,6 +96,10 @@ test("the panel names what is in a sensor, what a mover does, and says in a line
   assert.equal(heavy.Shares, "not unique");
   assert.equal(heavy.Mover, undefined);
   assert.equal(await fits(), true);
+  // The contacts of a body at rest are asked for again and again, but not drawn again.
+  const version = await page.evaluate(() => cairn.contacts.version);
+  await page.waitForTimeout(600);
+  assert.equal(await page.evaluate(() => cairn.contacts.version), version);
   await savePicture("inspector-shares.png");
   assert.deepEqual(wrong, []);
 });
