@@ -1,5 +1,6 @@
 /* wire_queries.c: queries.json: a query and an answer of every kind, as they are encoded inside
  * QUERY and ANSWER. */
+#include "protocol/command_wire.h"
 #include "protocol/query_wire.h"
 #include "tests/lib/wire_vectors.h"
 
@@ -350,6 +351,18 @@ static void pack_matrix(struct wire_packer *out)
 	answer_pack_matrix(out, 2, (struct wire_slice){ bytes, sizeof bytes });
 }
 
+static void pack_pieces(struct wire_packer *out)
+{
+	struct command set;
+	command_defaults(&set, COMMAND_SET_PIECE);
+	set.set_piece.body = 1;
+	set.set_piece.piece = 2;
+	set.set_piece.own = OWN_SENSOR;
+	set.set_piece.sensor = 1;
+	wire_pack_array(out, 1);
+	command_pack(out, &set);
+}
+
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 {
 	const struct wire_totals totals = { .kinetic = 2, .linear = { 1, 0, 0 } };
@@ -382,6 +395,9 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 	case WIRE_QUERY_INERTIA:
 	case WIRE_QUERY_JACOBIAN:
 		(kind == WIRE_QUERY_ROBOT ? pack_robot : pack_matrix)(out);
+		return;
+	case WIRE_QUERY_PIECES:
+		pack_pieces(out);
 		return;
 	case WIRE_QUERY_SYSTEMS:
 	case WIRE_QUERY_PARTICLES:

@@ -299,6 +299,7 @@ export interface Queries {
   overlap(shape: Uint8Array | string, position: Vector, rotation?: Rotation, options?: Filter & { limit?: number }):
     Promise<number[]>;
   sensed(sensor: number, limit?: number): Promise<number[]>;
+  pieces(body: number, options?: { limit?: number, first?: number }): Promise<Required<Omit<CommandFields["set_piece"], "friction">>[]>;
   colours(): Promise<Map<number, number>>;
   visuals(): Promise<Map<number, Visual[]>>;
   contacts(body?: number, limit?: number): Promise<Contact[]>;

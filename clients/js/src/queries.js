@@ -9,7 +9,7 @@
  */
 import { hex } from "./columns.js";
 import { jointItemOf, jointOf } from "./joints.js";
-import { QUERY, WORDS } from "./manifest.js";
+import { COMMAND, QUERY, WORDS } from "./manifest.js";
 import { checkQuery } from "./numbers.js";
 
 const ALL_BITS = 0xffffffff;
@@ -116,6 +116,16 @@ export class Queries {
   /** Ids, ascending, of the bodies that a sensor overlapped at the end of the last tick. */
   sensed(sensor, limit = 1024) {
     return this.query(QUERY.sensed, sensor, limit);
+  }
+
+  /**
+   * What pieces of a body have of their own, by piece and patch, without the first `first`: the fields of the commands set_piece
+   * that give it to them, [{body, piece, own, patch, static_friction, …}, …].
+   */
+  async pieces(body, { limit = 4096, first = 0 } = {}) {
+    const { fields } = COMMAND.set_piece;
+    return (await this.query(QUERY.pieces, body, limit, first)).map(([, ...values]) =>
+      Object.fromEntries(fields.map(([name, initial], i) => [name, values[i] ?? initial])));
   }
 
   /**

@@ -55,6 +55,21 @@ test("a sensor lists the bodies that overlap it", async () => {
   await assert.rejects(sensing.sensed(99), { status: "unknown_body" });
 });
 
+test("pieces are told as the fields of the commands that give them what they have", async () => {
+  const pieces = await client.create("pieces", { gravity: [0, 0, 0] }), box = await pieces.shape(crateShape);
+  const body = await pieces.spawn({ shapes: [[box], [box, [2, 0, 0]]] }), other = await pieces.spawn({ shapes: [[box], [box]], position: [9, 0, 0] });
+  assert.deepEqual(await pieces.pieces(body), []);
+  await pieces.apply(command("set_piece", { body, piece: 1, own: 1 + 8, friction: 0.2, surface_velocity: [0, 0, 3] }));
+  await pieces.apply(command("set_piece", { body, piece: 0, own: 4, sensor: 1 }));
+  const told = await pieces.pieces(body);
+  assert.deepEqual(told.map(({ piece, own, static_friction, sensor, surface_velocity }) => [piece, own, static_friction, sensor, surface_velocity]),
+    [[0, 4, 0.6, 1, [0, 0, 0]], [1, 9, 0.2, 0, [0, 0, 3]]]);
+  for (const fields of told) await pieces.apply(command("set_piece", { ...fields, body: other }));
+  assert.deepEqual(await pieces.pieces(other), told.map((fields) => ({ ...fields, body: other })));
+  assert.deepEqual(await pieces.pieces(body, { first: 1 }), told.slice(1));
+  await assert.rejects(pieces.pieces(99), { status: "unknown_body" });
+});
+
 test("stability tells what stands, what falls and how, and the margin of a tilt", async () => {
   const tower = await client.create("stability", { gravity: [0, -10, 0] });
   const box = [[await tower.shape(crateShape)]];

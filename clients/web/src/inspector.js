@@ -5,6 +5,8 @@ const QUERY_MS = 500;
 const TOUCHING_MAX = 6;
 /** Overlapping bodies of a sensor that are named, and counted. */
 const SENSED_NAMED = 12, SENSED_MAX = 1024;
+/** Pieces with something of their own that are shown. */
+const PIECES_SHOWN = 8;
 const VECTOR = (v) => v.map((x) => (Math.abs(x) < 5e-4 ? 0 : x).toFixed(3)).join("  ");
 
 /** A force with its unit, N or kN. */
@@ -49,11 +51,25 @@ export function moverRows({ onGround, blocked, squeezed, pushes, rests, ground, 
   };
 }
 
+/** What a piece, or a patch of its triangles, has of its own, in words: [name, text]. */
+export function pieceRow({ piece, patch, own, ...values }) {
+  const frictions = new Set([values.static_friction, values.dynamic_friction]), hex = (bits) => `0x${bits.toString(16)}`;
+  const parts = [
+    own & 1 && `friction ${[...frictions].join(" and ")}, restitution ${values.restitution}`,
+    own & 2 && `category ${hex(values.category)}, mask ${hex(values.mask)}, group ${values.group}`,
+    own & 4 && (values.sensor ? "sensor" : "solid"),
+    own & 8 && `surface ${VECTOR(values.surface_velocity)} m/s`,
+    own & 16 && `${Number(values.density.toPrecision(6))} kg/m³`,
+  ];
+  return [`Piece ${piece}${patch > 0 ? `, patch ${patch}` : ""}`, parts.filter(Boolean).join("; ")];
+}
+
 export class Inspector {
   #asked = 0;
   #facts = null;
   #shared = false;
   #sensed = [];
+  #pieces = [];
 
   constructor(root) {
     this.root = root;
@@ -73,6 +89,7 @@ export class Inspector {
     this.#facts = null;
     this.#shared = false;
     this.#sensed = [];
+    this.#pieces = [];
     this.#asked = 0;
     this.touching = [];
     this.root.hidden = id === 0;
@@ -95,6 +112,7 @@ export class Inspector {
       const { id } = this;
       world.facts(id).then((facts) => { if (this.id === id) this.#facts = facts; }, () => {});
       world.sensed(id, SENSED_MAX).then((sensed) => { if (this.id === id) this.#sensed = sensed; }, () => {});
+      world.pieces(id, { limit: PIECES_SHOWN + 1 }).then((pieces) => { if (this.id === id) this.#pieces = pieces; }, () => {});
       world.forces(id).then((forces) => { if (this.id === id) this.#shared = isShared(forces); }, () => {});
     }
     this.touching = touching(contacts.list, this.id, world.rate || 60);
@@ -114,6 +132,8 @@ export class Inspector {
       Shapes: body.shapes?.length ?? 0,
       ...(body.sensor || this.#sensed.length > 0 ? { Senses: sensedText(this.#sensed) } : {}),
       ...(mover === null ? {} : moverRows(mover)),
+      ...Object.fromEntries(this.#pieces.slice(0, PIECES_SHOWN).map(pieceRow)),
+      ...(this.#pieces.length > PIECES_SHOWN ? { "More pieces": "have something of their own" } : {}),
       Contacts: points > 0 ? `${points} points, ${newtons(pressed)}` : "none",
       ...(points > 0 && this.#shared ? { Shares: "not unique" } : {}),
     });

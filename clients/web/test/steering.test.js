@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { command } from "../../js/src/commands.js";
 import { daemon } from "../../js/test/daemon.js";
 import { TOKEN, launch, writeTokens } from "./browser.js";
 
@@ -18,8 +19,12 @@ bodies:
   - { shape: { kind: box, size: 1 }, at: [12, 0.5, 1], mass: 1 }
   - { shape: { kind: box, size: 1 }, at: [12, 0.5, -1], mass: 1 }
   - { shape: { kind: box, size: 1 }, at: [-6, 0.5, -6], mass: 746.6 }
+  - at: [-8, 0.5, 4]
+    status: static
+    shapes: [{ shape: { kind: box, size: 1 } }, { shape: { kind: box, size: 1 }, at: [2, 0, 0] }, { shape: { kind: box, size: 1 }, at: [4, 0, 0] }]
+    pieces: [{ piece: 0, friction: 0.05 }, { piece: 2, sensor: true, category: 4 }]
 `;
-const MOVER = 2, SENSOR = 4, BOXES = [5, 6], HEAVY = 7;
+const MOVER = 2, SENSOR = 4, BOXES = [5, 6], HEAVY = 7, PIECED = 8;
 
 let server, browser, home, page;
 const wrong = [];
@@ -101,6 +106,20 @@ test("the panel names what is in a sensor, what a mover does, and says in a line
   await page.waitForTimeout(600);
   assert.equal(await page.evaluate(() => cairn.contacts.version), version);
   await savePicture("inspector-shares.png");
+  assert.deepEqual(wrong, []);
+});
+
+test("the panel says what pieces have of their own, and follows a change", async () => {
+  await choose(PIECED, "Piece 2");
+  const found = await rows();
+  assert.equal(found["Piece 0"], "friction 0.05, restitution 0");
+  assert.equal(found["Piece 1"], undefined);
+  assert.equal(found["Piece 2"], "category 0x4, mask 0xffffffff, group 0; sensor");
+  assert.equal(await fits(), true);
+  await savePicture("inspector-pieces.png");
+  const set = command("set_piece", { body: PIECED, piece: 1, own: 8, surface_velocity: [0, 0, 2] });
+  await page.evaluate((made) => cairn.link.world.apply(made), set);
+  await page.waitForFunction(() => /surface 0.000 {2}0.000 {2}2.000 m\/s/.test(document.getElementById("facts").textContent));
   assert.deepEqual(wrong, []);
 });
 
