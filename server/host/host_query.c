@@ -98,8 +98,8 @@ static enum status answer_pieces(struct host *host, const struct wire_query *que
 	uint32_t count;
 	if (sets == NULL)
 		return STATUS_NO_MEMORY;
-	enum status status = world_pieces(host->world, query->body, query->first, sets,
-					  query->limit, &count);
+	enum status status =
+		world_pieces(host->world, query->body, query->first, sets, query->limit, &count);
 	if (status != STATUS_OK)
 		return status;
 	struct wire_packer packer = packer_into(out, 8 + (size_t)count * ITEM_BYTES_MAX);

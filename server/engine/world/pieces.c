@@ -361,12 +361,14 @@ enum status world_pieces(const struct world *world, body_id body, uint32_t first
 {
 	const struct tables *tables = &world->tables;
 	const struct placement_table *placed = &tables->placement;
-	uint32_t row = body == BODY_WALLS ? DYNAMICS_NONE : dynamics_find_body(&world->dynamics, body);
+	uint32_t row =
+		body == BODY_WALLS ? DYNAMICS_NONE : dynamics_find_body(&world->dynamics, body);
 	uint32_t piece = 0, passed = 0;
 	*count = 0;
 	if (row == DYNAMICS_NONE)
 		return STATUS_UNKNOWN_BODY;
-	for (uint32_t p = tables->body.first_placement[row]; p != 0; p = placed->next[p - 1], piece++)
+	for (uint32_t p = tables->body.first_placement[row]; p != 0;
+	     p = placed->next[p - 1], piece++)
 		for (uint32_t at = placed->first_piece[p - 1]; at != 0;
 		     at = tables->piece.next[at - 1]) {
 			if (passed++ < first || *count == capacity)
