@@ -42,6 +42,7 @@
  *     ROBOT     [[[body, parent, joint, kind, [axis, …]], …], q, rates, accelerations, bias,
  *                [closure rows, rank, residual], regular]
  *     INERTIA, JACOBIAN  [axes, bin]
+ *     PIECES    [command, …], each a SET_PIECE (command_wire.h)
  *
  * Vectors are [x, y, z], rotations [w, x, y, z], `shape` is a bin of canonical bytes (those of
  * SHAPE_UPLOAD, at most 4096 and no solid) or, in 32 bytes, the name of a shape that the world has.

@@ -1375,7 +1375,8 @@ enum cairn_query_kind {
 	CAIRN_QUERY_PARTICLES = 29,
 	CAIRN_QUERY_ROBOT = 30,
 	CAIRN_QUERY_INERTIA = 31,
-	CAIRN_QUERY_JACOBIAN = 32
+	CAIRN_QUERY_JACOBIAN = 32,
+	CAIRN_QUERY_PIECES = 34
 };
 
 /* Made by cairn_query_make; then set what the kind reads. In brackets: what may stay as it is.
@@ -1591,6 +1592,13 @@ enum cairn_query_kind {
  *	reads body, origin
  *	[axes, bin]
  *	f64, little-endian: six rows, of the velocity of the point and of the spin
+ *
+ * CAIRN_QUERY_PIECES: what pieces of a body have of their own
+ *	reads body, [limit, first]
+ *	[[74, body, piece, own, …], …]
+ *	the commands set_piece that give it to them, by piece and patch; a body whose pieces
+ *	have nothing of their own has none; if there are `limit` of them, query the next
+ *	page with `first` that many later
  *
  */
 typedef struct cairn_query {

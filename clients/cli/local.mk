@@ -10,6 +10,7 @@ cairn_SOURCES = \
 	clients/cli/joints.c \
 	clients/cli/robots.c \
 	clients/cli/particles.c \
+	clients/cli/pieces.c \
 	clients/cli/main.c \
 	clients/cli/output.c \
 	clients/cli/progress.c \

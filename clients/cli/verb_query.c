@@ -98,6 +98,10 @@ static bool read_geometry(struct cli *cli, const char *kind, struct wire_query *
 		query_init(query, WIRE_QUERY_SENSED);
 		return take_body(cli, 2, &query->body);
 	}
+	if (strcmp(kind, "pieces") == 0 && cli->operand_count == 3) {
+		query_init(query, WIRE_QUERY_PIECES);
+		return take_body(cli, 2, &query->body);
+	}
 	if (strcmp(kind, "forces") == 0) {
 		query_init(query, WIRE_QUERY_FORCES);
 		query->representative = cli_flag(cli, "least-norm");
@@ -497,6 +501,24 @@ static int print_links(struct cli *cli, uint32_t world, struct wire_query *query
 	return good ? EXIT_SUCCESS : cli_fail(cli);
 }
 
+static int print_pieces(struct cli *cli, uint32_t world, struct wire_query *query,
+			struct message *answer)
+{
+	uint32_t count = 0;
+	bool good;
+	do {
+		struct wire_cursor in = wire_cursor_of(answer->answer.answer);
+		good = cli_pieces(cli, &in, &count);
+		query->first += count;
+		if (!good)
+			reason_set(&cli->why, STATUS_MALFORMED, -1, "pieces",
+				   "the server's answer to PIECES is malformed");
+		else if (count == query->limit)
+			good = cairn_ask(cli->client, world, query, answer, &cli->why) == STATUS_OK;
+	} while (good && count == query->limit);
+	return good ? EXIT_SUCCESS : cli_fail(cli);
+}
+
 int verb_query(struct cli *cli)
 {
 	struct cairn_world world;
@@ -517,6 +539,8 @@ int verb_query(struct cli *cli)
 		return cli_fail(cli);
 	if (query.kind == WIRE_QUERY_LINKS)
 		return print_links(cli, world.number, &query, &answer);
+	if (query.kind == WIRE_QUERY_PIECES)
+		return print_pieces(cli, world.number, &query, &answer);
 	if (query.kind == WIRE_QUERY_PARTICLES)
 		return print_particles(cli, world.number, &query, &answer);
 	if (query.kind == WIRE_QUERY_JOINTS)

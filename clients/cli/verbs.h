@@ -29,6 +29,8 @@ bool cli_matrix(const struct cli *cli, struct wire_cursor *in);
 bool cli_particles(const struct cli *cli, struct wire_cursor *in, uint64_t *last, uint32_t *count);
 /* One page of LINKS; sets its count. */
 bool cli_links(const struct cli *cli, struct wire_cursor *in, uint32_t *count);
+/* One page of PIECES; sets its count. */
+bool cli_pieces(const struct cli *cli, struct wire_cursor *in, uint32_t *count);
 void cli_joint(const struct cli *cli, struct wire_cursor *in);
 void cli_watched_joints(const struct cli *cli, const struct mirror *mirror);
 

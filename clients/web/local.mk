@@ -46,8 +46,10 @@ VIEWER_FILES = \
 	clients/web/src/scenes.js \
 	clients/web/src/shade.js \
 	clients/web/src/side.js \
+	clients/web/src/stability.js \
 	clients/web/src/stage.js \
 	clients/web/src/statistics.js \
+	clients/web/src/steering.js \
 	clients/web/src/timeline.js \
 	clients/web/src/weave.js \
 	clients/web/src/view.js
@@ -63,6 +65,8 @@ VIEWER_TESTS = \
 	clients/web/test/playback.test.js \
 	clients/web/test/shade.test.js \
 	clients/web/test/scenes.test.js \
+	clients/web/test/stability.test.js \
+	clients/web/test/steering.test.js \
 	clients/web/test/timeline.test.js \
 	clients/web/test/viewer.test.js \
 	clients/web/test/weave.test.js

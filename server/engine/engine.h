@@ -587,6 +587,12 @@ MUST_CHECK enum status world_mass(const struct world *world, body_id body, struc
 MUST_CHECK enum status world_sensed(const struct world *world, body_id sensor, body_id *out,
 				    uint32_t capacity, uint32_t *count);
 
+/* What pieces of a body have of their own, as the commands that give it to them: by piece and patch,
+ * without the first `first`; *count is how many were written, at most `capacity`. UNKNOWN_BODY. */
+MUST_CHECK enum status world_pieces(const struct world *world, body_id body, uint32_t first,
+				    struct command_SET_PIECE *out, uint32_t capacity,
+				    uint32_t *count);
+
 /* A contact point with its impulses of the last tick. */
 struct contact_view {
 	body_id a, b;

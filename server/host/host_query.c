@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "protocol/block.h"
+#include "protocol/command_wire.h"
 #include "server/base/heap.h"
 #include "server/host/host_answer.h"
 #include "server/host/host_state.h"
@@ -14,7 +15,7 @@
 /* ---- queries
  * ----------------------------------------------------------------------------------- */
 
-enum { ITEM_BYTES_MAX = 192 }; /* largest packed size of a hit or a contact */
+enum { ITEM_BYTES_MAX = 192 }; /* largest packed size of a hit, a contact or a SET_PIECE */
 
 static enum status answer_contacts(struct host *host, const struct wire_query *query,
 				   struct bytes *out)
@@ -86,6 +87,27 @@ static enum status answer_sensed(struct host *host, const struct wire_query *que
 	wire_pack_array(&packer, count);
 	for (uint32_t i = 0; i < count; i++)
 		wire_pack_uint(&packer, ids[i]);
+	return packed(out, &packer);
+}
+
+static enum status answer_pieces(struct host *host, const struct wire_query *query,
+				 struct bytes *out)
+{
+	struct command_SET_PIECE *sets =
+		ARENA_ARRAY(&host->scratch, struct command_SET_PIECE, query->limit);
+	uint32_t count;
+	if (sets == NULL)
+		return STATUS_NO_MEMORY;
+	enum status status =
+		world_pieces(host->world, query->body, query->first, sets, query->limit, &count);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_packer packer = packer_into(out, 8 + (size_t)count * ITEM_BYTES_MAX);
+	wire_pack_array(&packer, count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct command command = { .op = COMMAND_SET_PIECE, .set_piece = sets[i] };
+		command_pack(&packer, &command);
+	}
 	return packed(out, &packer);
 }
 
@@ -204,6 +226,8 @@ static enum status answer_query(struct host *host, const struct wire_query *quer
 		return answer_forces(host, query, out);
 	case WIRE_QUERY_SENSED:
 		return answer_sensed(host, query, out);
+	case WIRE_QUERY_PIECES:
+		return answer_pieces(host, query, out);
 	case WIRE_QUERY_TOTALS:
 		return answer_totals(host, out);
 	case WIRE_QUERY_BODY:
@@ -247,6 +271,7 @@ static uint64_t work_of(const struct host *host, const struct wire_query *query,
 	uint64_t looked = query->kind == WIRE_QUERY_TOTALS	? stats.bodies
 			  : query->kind == WIRE_QUERY_LINKED	? stats.bodies
 			  : query->kind == WIRE_QUERY_JOINTS	? stats.joints
+			  : query->kind == WIRE_QUERY_PIECES	? 1 + query->first
 			  : query->kind >= WIRE_QUERY_ROBOT	? stats.bodies + stats.joints
 			  : query->kind == WIRE_QUERY_CONTACTS	? stats.contacts
 			  : query->kind == WIRE_QUERY_PARTICLES ? world_particle_count(host->world)

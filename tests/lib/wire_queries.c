@@ -1,5 +1,6 @@
 /* wire_queries.c: queries.json: a query and an answer of every kind, as they are encoded inside
  * QUERY and ANSWER. */
+#include "protocol/command_wire.h"
 #include "protocol/query_wire.h"
 #include "tests/lib/wire_vectors.h"
 
@@ -350,8 +351,34 @@ static void pack_matrix(struct wire_packer *out)
 	answer_pack_matrix(out, 2, (struct wire_slice){ bytes, sizeof bytes });
 }
 
+static void pack_pieces(struct wire_packer *out)
+{
+	struct command set;
+	command_defaults(&set, COMMAND_SET_PIECE);
+	set.set_piece.body = 1;
+	set.set_piece.piece = 2;
+	set.set_piece.own = OWN_SENSOR;
+	set.set_piece.sensor = 1;
+	wire_pack_array(out, 1);
+	command_pack(out, &set);
+}
+
+/* Kinds whose answers have a packer of their own here; the others are in pack_answer. */
+static void (*const PACKERS[])(struct wire_packer *) = {
+	[WIRE_QUERY_CONTACTS] = pack_contact,	 [WIRE_QUERY_FORCES] = pack_force,
+	[WIRE_QUERY_STABILITY] = pack_stability, [WIRE_QUERY_FIELDS] = pack_fields,
+	[WIRE_QUERY_LINKS] = pack_matrix,	 [WIRE_QUERY_SYSTEMS] = pack_systems,
+	[WIRE_QUERY_PARTICLES] = pack_particles, [WIRE_QUERY_ROBOT] = pack_robot,
+	[WIRE_QUERY_INERTIA] = pack_matrix,	 [WIRE_QUERY_JACOBIAN] = pack_matrix,
+	[WIRE_QUERY_PIECES] = pack_pieces,
+};
+
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 {
+	if (kind < COUNT_OF(PACKERS) && PACKERS[kind] != NULL) {
+		PACKERS[kind](out);
+		return;
+	}
 	const struct wire_totals totals = { .kinetic = 2, .linear = { 1, 0, 0 } };
 	const struct wire_geometry geometry = { 0, 1, { SPHERE, sizeof SPHERE } };
 	switch (kind) {
@@ -368,24 +395,6 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 		wire_pack_array(out, 2);
 		wire_pack_uint(out, 1);
 		wire_pack_uint(out, 300);
-		return;
-	case WIRE_QUERY_FORCES:
-	case WIRE_QUERY_STABILITY:
-		(kind == WIRE_QUERY_FORCES ? pack_force : pack_stability)(out);
-		return;
-	case WIRE_QUERY_CONTACTS:
-	case WIRE_QUERY_FIELDS:
-		(kind == WIRE_QUERY_CONTACTS ? pack_contact : pack_fields)(out);
-		return;
-	case WIRE_QUERY_ROBOT:
-	case WIRE_QUERY_LINKS:
-	case WIRE_QUERY_INERTIA:
-	case WIRE_QUERY_JACOBIAN:
-		(kind == WIRE_QUERY_ROBOT ? pack_robot : pack_matrix)(out);
-		return;
-	case WIRE_QUERY_SYSTEMS:
-	case WIRE_QUERY_PARTICLES:
-		(kind == WIRE_QUERY_SYSTEMS ? pack_systems : pack_particles)(out);
 		return;
 	case WIRE_QUERY_TOTALS:
 		answer_pack_totals(out, &totals);

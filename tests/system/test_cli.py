@@ -271,6 +271,15 @@ def test_a_mesh_has_ice_and_a_body_has_pieces(cli):
             ice, rubber = (cli.json("query", name, "body", body) for body in (2, 3))
             assert ice["velocity"][0] == pytest.approx(3, abs=1e-6) and rubber["velocity"][0] < 0.01
             assert ice["mass"] == pytest.approx(250) and rubber["mass"] == pytest.approx(500)
+            told = world.pieces(rink) + world.pieces(3)
+            assert [(one["body"], one["piece"], one["patch"], one["own"]) for one in told] == [(rink, 0, 1, 1), (3, 1, 0, 20)]
+            assert (told[0]["static_friction"], told[1]["density"], told[1]["sensor"]) == (0, 3000, 0) and world.pieces(2) == []
+            assert world.pieces(rink, first=1) == []
+            for one in told:  # which are the arguments of the command
+                world.set_piece(**one)
+            assert world.pieces(rink) + world.pieces(3) == told
+            shown = cli.json("query", name, "pieces", 3)
+            assert shown == {"piece": 1, "patch": 0, "own": 20, "sensor": 0, "density": 3000}
         assert len(hashes) == 1
     text, code = cli.error("piece", "pieces-verb", 1, 0, "--patch", 3, "--friction", 0)
     assert code != 0 and "patch is 3" in text

@@ -290,67 +290,22 @@ export interface Subscription {
   [field: string]: any;
 }
 
-export class World {
-  constructor(client: Client, info: object);
-  readonly client: Client;
-  readonly number: number;
-  readonly name: string;
-  readonly epoch: number;
-  readonly tick: number;
-  /** Hz */
-  readonly rate: number;
-  readonly method: string;
-  /** Of openScene: what a robot file asks for and does not get. */
-  readonly notes: readonly string[];
-  readonly mode: Mode;
-  readonly bodies: number;
-  readonly subscriptions: ReadonlyMap<number, Subscription>;
-  readonly shapeIds: ReadonlyMap<string, number>;
-  /** The state that the last query's answer describes. */
-  readonly answered: { epoch: number, tick: number } | null;
-  onInfo: (world: World) => void;
-  refresh(): Promise<void>;
-  control(action: "pause" | "resume" | "speed" | "lockstep" | "barrier", value?: number): Promise<void>;
-  step(n?: number, commands?: readonly Command[], moments?: { restore?: string, save?: string }): Promise<Stepped>;
-  nextStep(): number;
-  destroy(): Promise<void>;
-  save(name: string, options?: { rollback?: boolean }): Promise<State>;
-  restore(name: string | null, past?: { tick?: number | null, epoch?: number, rollback?: boolean }): Promise<State & { otherBits: boolean }>;
-  restart(): Promise<State & { otherBits: boolean }>;
-  stepBack(ticks?: number): Promise<State & { otherBits: boolean }>;
-  fork(name: string, snapshot?: string, past?: { tick?: number | null, epoch?: number, recording?: string }): Promise<World>;
-  seek(subscription: Subscription, tick?: number | null, options?: { speed?: number, epoch?: number, recording?: string }): Promise<Sought>;
-  record(name: string, options?: { title?: string, seconds?: number, bytes?: number }): Promise<Recorded>;
-  stopRecording(name?: string): Promise<Recorded>;
-  saveRecording(name: string, options?: { title?: string, tick?: number | null, epoch?: number }): Promise<Recorded>;
-  removeRecording(name: string): Promise<void>;
-  readRecording(name: string): Promise<Uint8Array>;
-  recordings(limit?: number): Promise<Recording[]>;
-  past(limit?: number): Promise<{
-    epochs: { epoch: number, first: number, last: number, cause: string }[], spacing: number, keyframes: number,
-    bytes: number, marks: { epoch: number, tick: number, kind: "epoch" | "snapshot" | "commands", text: string }[],
-  }>;
-  when(quantity: "x" | "y" | "z" | "speed" | "spin",
-    condition: { above?: number, below?: number, body?: number, last?: boolean }): Promise<{
-      epoch: number, tick: number, body: number, value: number, commands: { session: number, batch: number, name: string }[],
-      contacts: { body: number, impulse: number }[],
-    } | null>;
-  difference(tick: number, otherTick: number, epochs?: { epoch?: number, otherEpoch?: number }):
-    Promise<{ text: string, table: string, row: number, column: string } | null>;
-  send(...commands: Command[]): Promise<Result>;
-  apply(...commands: Command[]): Promise<Result | Stepped>;
-  shape(data: Uint8Array): Promise<number>;
-  spawn(fields: Partial<CommandFields["spawn"]>): Promise<number>;
-  push(body: number, vector: Vector, options?: { impulse?: boolean, point?: Vector, ticks?: number }): Promise<Result | Stepped>;
-  subscribe(options?: SubscribeOptions): Promise<Subscription>;
-  focus(subscription: Subscription, part?: { areas?: readonly object[], follow?: readonly number[], area?: object | null }): void;
-  resync(subscription: Subscription): void;
-  unsubscribe(subscription: Subscription): Promise<void>;
+/** What a mover does, and what it can (Queries.facts). */
+export interface Mover {
+  onGround: boolean, blocked: boolean, squeezed: boolean, pushes: boolean, rests: boolean, ground: number, squeezes: number,
+  normal: number[], velocity: number[], wish: number[], stepHeight: number, slope: number, pushForce: number, snap: number;
+}
+
+/** The queries of a world (queries.js). */
+export interface Queries {
+  /** Queries whose answer comes with the state that it describes, while others are under way. */
+  dated<T>(ask: (queries: Queries) => Promise<T>): Promise<{ answer: T, epoch: number, tick: number }>;
   query(...query: unknown[]): Promise<any>;
   ray(origin: Vector, direction: Vector, length: number, options?: Filter & { limit?: number }): Promise<Hit[]>;
   overlap(shape: Uint8Array | string, position: Vector, rotation?: Rotation, options?: Filter & { limit?: number }):
     Promise<number[]>;
   sensed(sensor: number, limit?: number): Promise<number[]>;
+  pieces(body: number, options?: { limit?: number, first?: number }): Promise<Required<Omit<CommandFields["set_piece"], "friction">>[]>;
   colours(): Promise<Map<number, number>>;
   visuals(): Promise<Map<number, Visual[]>>;
   contacts(body?: number, limit?: number): Promise<Contact[]>;
@@ -377,7 +332,7 @@ export class World {
   facts(body: number): Promise<{
     id: number, status: number, flags: number, owner: number, tag: number, position: number[], rotation: number[],
     velocity: number[], spin: number[], mass: number, centre: number[],
-    shapes: { name: Uint8Array, position: number[], rotation: number[] }[],
+    shapes: { name: Uint8Array, position: number[], rotation: number[] }[], mover: Mover | null,
   }>;
   geometry(name: Uint8Array | string): Promise<Uint8Array>;
   cast(shape: Uint8Array | string, position: Vector, way: Vector,
@@ -405,6 +360,63 @@ export class World {
     number: number, name: string, value: number, initial: number, least: number, most: number, whole: boolean, unit: string,
     methods: string, old: any, meaning: string,
   }[]>;
+  recordings(limit?: number): Promise<Recording[]>;
+  past(limit?: number): Promise<{
+    epochs: { epoch: number, first: number, last: number, cause: string }[], spacing: number, keyframes: number,
+    bytes: number, marks: { epoch: number, tick: number, kind: "epoch" | "snapshot" | "commands", text: string }[],
+  }>;
+  when(quantity: "x" | "y" | "z" | "speed" | "spin",
+    condition: { above?: number, below?: number, body?: number, last?: boolean }): Promise<{
+      epoch: number, tick: number, body: number, value: number, commands: { session: number, batch: number, name: string }[],
+      contacts: { body: number, impulse: number }[],
+    } | null>;
+  difference(tick: number, otherTick: number, epochs?: { epoch?: number, otherEpoch?: number }):
+    Promise<{ text: string, table: string, row: number, column: string } | null>;
+}
+
+export interface World extends Queries {}
+export class World {
+  constructor(client: Client, info: object);
+  readonly client: Client;
+  readonly number: number;
+  readonly name: string;
+  readonly epoch: number;
+  readonly tick: number;
+  /** Hz */
+  readonly rate: number;
+  readonly method: string;
+  /** Of openScene: what a robot file asks for and does not get. */
+  readonly notes: readonly string[];
+  readonly mode: Mode;
+  readonly bodies: number;
+  readonly subscriptions: ReadonlyMap<number, Subscription>;
+  readonly shapeIds: ReadonlyMap<string, number>;
+  onInfo: (world: World) => void;
+  refresh(): Promise<void>;
+  control(action: "pause" | "resume" | "speed" | "lockstep" | "barrier", value?: number): Promise<void>;
+  step(n?: number, commands?: readonly Command[], moments?: { restore?: string, save?: string }): Promise<Stepped>;
+  nextStep(): number;
+  destroy(): Promise<void>;
+  save(name: string, options?: { rollback?: boolean }): Promise<State>;
+  restore(name: string | null, past?: { tick?: number | null, epoch?: number, rollback?: boolean }): Promise<State & { otherBits: boolean }>;
+  restart(): Promise<State & { otherBits: boolean }>;
+  stepBack(ticks?: number): Promise<State & { otherBits: boolean }>;
+  fork(name: string, snapshot?: string, past?: { tick?: number | null, epoch?: number, recording?: string }): Promise<World>;
+  seek(subscription: Subscription, tick?: number | null, options?: { speed?: number, epoch?: number, recording?: string }): Promise<Sought>;
+  record(name: string, options?: { title?: string, seconds?: number, bytes?: number }): Promise<Recorded>;
+  stopRecording(name?: string): Promise<Recorded>;
+  saveRecording(name: string, options?: { title?: string, tick?: number | null, epoch?: number }): Promise<Recorded>;
+  removeRecording(name: string): Promise<void>;
+  readRecording(name: string): Promise<Uint8Array>;
+  send(...commands: Command[]): Promise<Result>;
+  apply(...commands: Command[]): Promise<Result | Stepped>;
+  shape(data: Uint8Array): Promise<number>;
+  spawn(fields: Partial<CommandFields["spawn"]>): Promise<number>;
+  push(body: number, vector: Vector, options?: { impulse?: boolean, point?: Vector, ticks?: number }): Promise<Result | Stepped>;
+  subscribe(options?: SubscribeOptions): Promise<Subscription>;
+  focus(subscription: Subscription, part?: { areas?: readonly object[], follow?: readonly number[], area?: object | null }): void;
+  resync(subscription: Subscription): void;
+  unsubscribe(subscription: Subscription): Promise<void>;
 }
 
 // ---- mirrors ---------------------------------------------------------------------------------------

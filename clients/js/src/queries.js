@@ -5,11 +5,11 @@
  * A `shape` is canonical bytes (shapes.js; no solid), or the name of a shape the world may use: its 32 bytes or their hex. A
  * refused query rejects with Refused: `unknown_body`, `unknown_shape`, `range` (with the number of the field), `busy` if too
  * many long queries wait, `limit` if too many bodies are within reach. The answer to `closest`, `cast`, `move` and `regions` may
- * come some ticks later; `answered` has the tick that it describes.
+ * come some ticks later; `dated` tells the tick that an answer describes.
  */
 import { hex } from "./columns.js";
 import { jointItemOf, jointOf } from "./joints.js";
-import { QUERY, WORDS } from "./manifest.js";
+import { COMMAND, QUERY, WORDS } from "./manifest.js";
 import { checkQuery } from "./numbers.js";
 
 const ALL_BITS = 0xffffffff;
@@ -48,14 +48,26 @@ const bytesOf = (name) =>
 
 /** The base class of World. A subclass has `client` and `number`. */
 export class Queries {
-  /** The state that the last answer describes: {epoch, tick}. */
-  answered = null;
+  /** Of the last answer to these queries: {epoch, tick}. */
+  #state = { epoch: 0, tick: 0 };
+
+  /**
+   * Queries whose answer comes with the state that it describes: `await world.dated((queries) => queries.contacts())` is {answer, epoch,
+   * tick}. Of an answer in several pages it is the state of the last one. Other queries may be under way at the same time.
+   * @param ask is called with an object that has every query of this world
+   */
+  async dated(ask) {
+    const queries = new Queries();
+    Object.assign(queries, { client: this.client, number: this.number });
+    const answer = await ask(queries);
+    return { answer, ...queries.#state };
+  }
 
   /** Sends QUERY [kind, …] (docs/PROTOCOL.md, "queries"). @returns the answer, not decoded further @throws {Refused} */
   async query(...query) {
     checkQuery(query);
     const { answer, epoch, tick } = await this.client.request("query", { world: this.number, query }, "answer", "id");
-    this.answered = { epoch, tick };
+    this.#state = { epoch, tick };
     return answer;
   }
 
@@ -104,6 +116,16 @@ export class Queries {
   /** Ids, ascending, of the bodies that a sensor overlapped at the end of the last tick. */
   sensed(sensor, limit = 1024) {
     return this.query(QUERY.sensed, sensor, limit);
+  }
+
+  /**
+   * What pieces of a body have of their own, by piece and patch, without the first `first`: the fields of the commands set_piece
+   * that give it to them, [{body, piece, own, patch, static_friction, …}, …].
+   */
+  async pieces(body, { limit = 4096, first = 0 } = {}) {
+    const { fields } = COMMAND.set_piece;
+    return (await this.query(QUERY.pieces, body, limit, first)).map(([, ...values]) =>
+      Object.fromEntries(fields.map(([name, initial], i) => [name, values[i] ?? initial])));
   }
 
   /**

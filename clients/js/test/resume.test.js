@@ -153,7 +153,7 @@ test("a pending batch or STEP is applied once, and no event arrives twice", asyn
   assert.equal(new Set(keys).size, keys.length);
   // A STEP is applied once too.
   await world.control("pause");
-  const { tick } = await seen.facts(body).then(() => seen.answered);
+  const { tick } = await seen.dated((queries) => queries.facts(body));
   const stepping = seen.step(5);
   await one.cut();
   await one.client.resume();

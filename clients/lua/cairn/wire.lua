@@ -552,6 +552,7 @@ wire.query = {
 	robot = {number = 30, fields = {{name = "body", default = 0}}},
 	inertia = {number = 31, fields = {{name = "body"}}},
 	jacobian = {number = 32, fields = {{name = "body"}, {name = "position"}}},
+	pieces = {number = 34, fields = {{name = "body"}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 }
 
 wire.column = {

@@ -606,6 +606,6 @@ def _query_coroutine(method):
 
 
 for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions",
-              "methods", "parameters", "joint", "forces", "fields", "field_force", "past", "when", "difference", "sensed", "stability",
+              "methods", "parameters", "joint", "forces", "fields", "field_force", "past", "when", "difference", "sensed", "pieces", "stability",
               "robot", "inertia", "jacobian"):
     setattr(World, _name, _query_coroutine(getattr(_World, _name)))

@@ -1409,6 +1409,11 @@ QUERY_LIMITS = {
         ("body", "U32", 0, 4294967295),
         ("position", "PLACE", 0, 0),
     ),
+    34: (
+        ("body", "U32", 0, 4294967295),
+        ("limit", "U32", 0, 4096),
+        ("first", "U32", 0, 4294967295),
+    ),
 }
 
 # Words for numbers, by list; the first word of a list that begins with 1 is "".
@@ -1492,6 +1497,7 @@ QUERY = {
     "robot": 30,
     "inertia": 31,
     "jacobian": 32,
+    "pieces": 34,
 }
 
 # Kinds of observations of STEP_WORLDS.

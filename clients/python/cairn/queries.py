@@ -3,7 +3,7 @@ import struct
 
 from . import joints
 from .arrays import real_array, symmetric_array
-from .manifest import QUERY, WORDS
+from .manifest import COMMAND, DEFAULTS, QUERY, WORDS
 from .pack import check_query
 
 PARTICLES_PAGE = 2048  # particles in one answer
@@ -77,6 +77,12 @@ class WorldQueries:
     def sensed(self, sensor, limit=1024):
         """Ids of the bodies that a sensor overlapped at the end of the last tick, ascending."""
         return self.query(QUERY["sensed"], sensor, limit)
+
+    def pieces(self, body, limit=4096, first=0):
+        """What pieces of a body have of their own, by piece and patch, without the first `first`: a list of the arguments of
+        `set_piece` (dicts) that give it to them."""
+        names = [name for name, _ in COMMAND["set_piece"][2]]
+        return [DEFAULTS["set_piece"] | dict(zip(names, item[1:])) for item in self.query(QUERY["pieces"], body, limit, first)]
 
     def contacts(self, body=0, limit=1024):
         """Contact points of a body, or (0) of all, as [(a, b, point, normal, separation, impulse), …]. The normal points

@@ -37,6 +37,8 @@ export class Contacts {
   #asked = -Infinity;
   #waiting = false;
   #chosen = 0;
+  /** The contacts of the chosen body that are drawn, as JSON: a picture is made only if they change. */
+  #shown = "";
   #all = false;
   #colour = new Color();
 
@@ -113,13 +115,17 @@ export class Contacts {
     world.contacts(chosen, CONTACTS_MAX).then((list) => {
       if (chosen !== this.#chosen) return;
       this.list = list.filter(presses);
-      if (!this.#all) this.#draw([this.list], world.rate || 60);
+      const shown = JSON.stringify(this.list);
+      if (this.#all || shown === this.#shown) return;
+      this.#draw([this.list], world.rate || 60);
+      this.#shown = shown;
     }, () => {}).finally(() => { this.#waiting = false; });
   }
 
   /** Draws lists of contacts; a list may be null. */
   #draw(lists, rate) {
     this.count = 0;
+    this.#shown = "";
     const points = this.points.geometry.attributes, lines = this.forces.geometry.attributes;
     const span = Math.log(FORCES[1] / FORCES[0]);
     for (const list of lists) {
@@ -143,6 +149,7 @@ export class Contacts {
 
   #empty() {
     this.count = 0;
+    this.#shown = "";
     this.#fit();
   }
 

@@ -1,12 +1,16 @@
-/** The panel of the chosen body: its state from the mirror, its mass from a query, and the bodies it touches. */
+/** The panel of the chosen body: its state from the mirror, what queries tell of it, and the bodies it touches and senses. */
 
 /** Shortest time between two queries, ms. */
 const QUERY_MS = 500;
 const TOUCHING_MAX = 6;
+/** Overlapping bodies of a sensor that are named, and counted. */
+const SENSED_NAMED = 12, SENSED_MAX = 1024;
+/** Pieces with something of their own that are shown. */
+const PIECES_SHOWN = 8;
 const VECTOR = (v) => v.map((x) => (Math.abs(x) < 5e-4 ? 0 : x).toFixed(3)).join("  ");
 
 /** A force with its unit, N or kN. */
-function newtons(force) {
+export function newtons(force) {
   return force >= 10000 ? `${(force / 1000).toFixed(1)} kN` : `${force.toFixed(force < 100 ? 2 : 0)} N`;
 }
 
@@ -28,10 +32,44 @@ export function touching(contacts, id, rate) {
 /** Whether several distributions of the forces among these points hold the bodies alike. */
 export const isShared = (forces) => forces.some(({ known }) => known === "as_found" || known === "least_norm");
 
+/** The bodies in a sensor, in words. */
+export function sensedText(ids) {
+  if (ids.length === 0) return "nothing";
+  const more = ids.length - SENSED_NAMED, all = ids.length < SENSED_MAX ? "" : " or more";
+  return `${ids.length}${all}: ${ids.slice(0, SENSED_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** What a mover does and can, in words, by row. */
+export function moverRows({ onGround, blocked, squeezed, pushes, rests, ground, squeezes, wish, stepHeight, slope, pushForce }) {
+  const place = onGround ? `on body ${ground}` : "in the air";
+  const doing = [blocked && "blocked", pushes && "pushes", rests && "rests", squeezed && `without a place for ${squeezes} ticks`];
+  return {
+    Mover: [place, ...doing.filter(Boolean)].join(", "),
+    Wish: `${VECTOR(wish)} m/s`,
+    Climbs: `${Number(stepHeight.toPrecision(4))} m, ${(slope * 180 / Math.PI).toFixed(0)}°`,
+    Pushes: `up to ${newtons(pushForce)}`,
+  };
+}
+
+/** What a piece, or a patch of its triangles, has of its own, in words: [name, text]. */
+export function pieceRow({ piece, patch, own, ...values }) {
+  const frictions = new Set([values.static_friction, values.dynamic_friction]), hex = (bits) => `0x${bits.toString(16)}`;
+  const parts = [
+    own & 1 && `friction ${[...frictions].join(" and ")}, restitution ${values.restitution}`,
+    own & 2 && `category ${hex(values.category)}, mask ${hex(values.mask)}, group ${values.group}`,
+    own & 4 && (values.sensor ? "sensor" : "solid"),
+    own & 8 && `surface ${VECTOR(values.surface_velocity)} m/s`,
+    own & 16 && `${Number(values.density.toPrecision(6))} kg/m³`,
+  ];
+  return [`Piece ${piece}${patch > 0 ? `, patch ${patch}` : ""}`, parts.filter(Boolean).join("; ")];
+}
+
 export class Inspector {
   #asked = 0;
   #facts = null;
   #shared = false;
+  #sensed = [];
+  #pieces = [];
 
   constructor(root) {
     this.root = root;
@@ -39,6 +77,7 @@ export class Inspector {
     this.title = root.querySelector("output");
     this.table = root.querySelector("table");
     this.rows = root.querySelector("tbody");
+    this.steer = root.querySelector("#steer");
     this.id = 0;
     /** The bodies that the chosen body touches, as touching() returns them. */
     this.touching = [];
@@ -48,6 +87,9 @@ export class Inspector {
   choose(id) {
     this.id = id;
     this.#facts = null;
+    this.#shared = false;
+    this.#sensed = [];
+    this.#pieces = [];
     this.#asked = 0;
     this.touching = [];
     this.root.hidden = id === 0;
@@ -69,11 +111,15 @@ export class Inspector {
       this.#asked = now;
       const { id } = this;
       world.facts(id).then((facts) => { if (this.id === id) this.#facts = facts; }, () => {});
+      world.sensed(id, SENSED_MAX).then((sensed) => { if (this.id === id) this.#sensed = sensed; }, () => {});
+      world.pieces(id, { limit: PIECES_SHOWN + 1 }).then((pieces) => { if (this.id === id) this.#pieces = pieces; }, () => {});
       world.forces(id).then((forces) => { if (this.id === id) this.#shared = isShared(forces); }, () => {});
     }
     this.touching = touching(contacts.list, this.id, world.rate || 60);
     const points = this.touching.reduce((sum, entry) => sum + entry.points, 0);
     const pressed = this.touching.reduce((sum, entry) => sum + entry.force, 0);
+    const mover = this.#facts?.mover ?? null;
+    this.steer.hidden = mover === null;
     this.#write({
       Status: body.quarantine ? "in quarantine" : `${body.status}${body.fast ? ", fast" : ""}${body.sensor ? ", sensor" : ""}${body.asleep ? ", asleep" : ""}`,
       Position: `${VECTOR(body.position)} m`,
@@ -84,12 +130,18 @@ export class Inspector {
       Owner: body.owner ? `session ${body.owner}` : "none",
       Tag: body.tag,
       Shapes: body.shapes?.length ?? 0,
-      Contacts: points > 0 ? `${points} points, ${newtons(pressed)}${this.#shared ? ", shares not unique" : ""}` : "none",
+      ...(body.sensor || this.#sensed.length > 0 ? { Senses: sensedText(this.#sensed) } : {}),
+      ...(mover === null ? {} : moverRows(mover)),
+      ...Object.fromEntries(this.#pieces.slice(0, PIECES_SHOWN).map(pieceRow)),
+      ...(this.#pieces.length > PIECES_SHOWN ? { "More pieces": "have something of their own" } : {}),
+      Contacts: points > 0 ? `${points} points, ${newtons(pressed)}` : "none",
+      ...(points > 0 && this.#shared ? { Shares: "not unique" } : {}),
     });
     this.#writeTouching();
   }
 
   #write(rows) {
+    while (this.list.children.length > 2 * Object.keys(rows).length) this.list.lastChild.remove();
     Object.entries(rows).forEach(([name, value], i) => {
       if (this.list.children.length <= i * 2) this.list.append(document.createElement("dt"), document.createElement("dd"));
       this.list.children[i * 2].textContent = name;

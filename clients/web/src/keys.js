@@ -20,6 +20,7 @@ const LIST = [
   { key: "drop a file", does: "load a mesh (OBJ, STL, PLY; with Shift its hull), open a scene or a robot as a world", commands: true },
   { key: "N", does: "scenes of the server", commands: true },
   { key: "P", does: "push the chosen body", commands: true },
+  { key: "W", does: "steer the chosen mover: W A S D, arrows, Shift, space", commands: true },
   { key: "F", does: "follow the chosen body" },
   { key: "R", does: "reset the view", brief: true },
   { key: "C", does: "contacts and forces" },
@@ -56,8 +57,9 @@ export class Keys {
    * @param everybody {key: action} for all roles
    * @param commands {key: action} for roles that may command
    * @param mayCommand () → whether these act now
+   * @param mode while it takes keys they do nothing else: key(event, down) → whether it takes it, letGo(): all are released
    */
-  constructor({ everybody, commands, mayCommand }) {
+  constructor({ everybody, commands, mayCommand, mode }) {
     const dialog = document.getElementById("keys");
     document.getElementById("help").replaceChildren(...LIST.filter(({ brief }) => brief).map(entry));
     dialog.querySelector("#all-keys").replaceChildren(...LIST.map(entry));
@@ -69,10 +71,18 @@ export class Keys {
       if (event.ctrlKey || event.metaKey || event.altKey || OWN_KEYS.includes(event.target.tagName)) return;
       const key = keyOf(event);
       if (dialog.open && key !== "?") return; // Escape closes the dialog
+      if (mode.key(event, true)) {
+        event.preventDefault();
+        return;
+      }
       const action = key === "?" ? toggle : everybody[key] ?? (mayCommand() ? commands[key] : undefined);
       if (action === undefined) return;
       event.preventDefault();
       action();
     });
+    // A key that was pressed in the picture is released wherever the focus is now.
+    window.addEventListener("keyup", (event) => mode.key(event, false));
+    window.addEventListener("blur", () => mode.letGo());
+    document.addEventListener("visibilitychange", () => { if (document.hidden) mode.letGo(); });
   }
 }

@@ -26,7 +26,9 @@ import { Playback } from "./playback.js";
 import { Plots } from "./plots.js";
 import { Pulse } from "./pulse.js";
 import { Scenes } from "./scenes.js";
+import { Stability } from "./stability.js";
 import { Stage } from "./stage.js";
+import { Steering } from "./steering.js";
 import { Statistics } from "./statistics.js";
 import { Timeline } from "./timeline.js";
 
@@ -85,6 +87,7 @@ const bodies = new Bodies({
 const layers = new Layers({
   root: element("layers"), button: element("layer"), scene: stage.scene, painted: (paint) => { crowd.paint = paint; },
 });
+const stability = new Stability({ root: element("layers"), scene: stage.scene });
 const plots = new Plots(element("plots"), element("plot"));
 
 function showPace(world) {
@@ -114,6 +117,7 @@ function clear(rate) {
   crowd.clear();
   looks.clear();
   layers.clear();
+  stability.clear();
   plots.clear();
   playback.clear(rate);
   focus.clear();
@@ -175,6 +179,7 @@ function frame(mirror, bytes, ms, first) {
   }
   if (mirror.epoch !== drawnEpoch) drawnAt = -Infinity;
   drawnEpoch = mirror.epoch;
+  stability.frame(mirror, changed, performance.now());
   crowd.follow(mirror, first || mirror.changed.length === mirror.count);
   playback.push(mirror, performance.now());
   statistics.frame(bytes, ms, changed);
@@ -238,6 +243,7 @@ async function share() {
 }
 
 function choose(id) {
+  if (id !== steering.id) steering.end();
   crowd.chosen = id;
   inspector.choose(id);
   following = following && id !== 0;
@@ -250,6 +256,13 @@ const hand = new Hand({
   world: () => link.world,
   mirror: () => (moment === null ? null : link.mirror),
   moment: () => moment,
+});
+
+const steering = new Steering({
+  stage, note, report, button: element("steer"),
+  connected: () => link.connected,
+  world: () => link.world,
+  began: () => { if (!following) follow(); },
 });
 
 const capture = new Capture({ stage, button: element("video"), report,
@@ -285,6 +298,11 @@ function throwOrGrip() {
   if (hand.throwing) note("Each click throws a ball. B again: clicks choose bodies.");
 }
 
+function steerOrEnd() {
+  if (steering.on) steering.end();
+  else steering.begin(inspector.id);
+}
+
 function remove() {
   if (inspector.id !== 0) removeBody(link.world, inspector.id).catch(report);
 }
@@ -302,7 +320,13 @@ element("speed").onchange = ({ target }) => {
   statistics.speed = Number(target.value);
   pace("speed", statistics.speed);
 };
-element("contacts").onchange = ({ target }) => { contacts.on = crowd.faded = target.checked; };
+/** Arrows and points inside bodies are seen through them. */
+const fade = () => { crowd.faded = contacts.on || stability.on; };
+element("contacts").onchange = ({ target }) => {
+  contacts.on = target.checked;
+  fade();
+};
+stability.onSwitch = fade;
 element("joints").onchange = ({ target }) => { joints.on = target.checked; };
 element("fields").onchange = ({ target }) => { fields.on = target.checked; };
 element("layers").querySelector("[name=shapes]").onchange = ({ target }) => crowd.bare(target.checked, link.mirror);
@@ -317,6 +341,7 @@ element("shadows").onchange = ({ target }) => { stage.shadows = target.checked; 
 element("reset").onclick = () => { if (link.mirror !== null) lookAt(link.mirror); };
 element("past").onclick = () => timeline.toggle();
 element("push").onclick = () => hand.push(inspector.id);
+element("steer").onclick = steerOrEnd;
 element("leave").onclick = () => choose(0);
 element("follow").onclick = follow;
 
@@ -359,6 +384,7 @@ new Keys({
   commands: {
     " ": pauseOrResume,
     ".": step,
+    w: steerOrEnd,
     p: () => { if (inspector.id !== 0) hand.push(inspector.id); },
     b: throwOrGrip,
     n: () => scenes.toggle(),
@@ -366,6 +392,7 @@ new Keys({
     Delete: remove,
   },
   mayCommand: () => mayCommand() && link.connected,
+  mode: steering,
 });
 
 // ---- pictures ------------------------------------------------------------------------------------------
@@ -387,6 +414,8 @@ function refresh(now) {
   particles.refresh(world, mirror, now);
   looks.refresh(world, mirror, now);
   layers.refresh(world, mirror, now);
+  stability.refresh(world, { chosen: inspector.id, planar: crowd.planar, past: playback.direct,
+    boxOf: (id) => crowd.drawnBox(mirror, moment, id)?.box ?? null }, now);
   inspector.refresh(world, mirror, contacts, now);
   focus.refresh(link, inspector.id, now);
   bodies.refresh(mirror, inspector.id, now);
@@ -397,8 +426,8 @@ function refresh(now) {
 function isNew() {
   const { playhead, direct } = playback;
   const moves = playhead !== drawnAt && (direct || drawnAt < changedAt);
-  const state = [crowd, contacts, fields, particles, hand, layers, stage].map(({ version }) => version)
-    .concat(crowd.chosen, contacts.points.visible, joints.on, fields.on, moment === null, emptyPictures).join();
+  const state = [crowd, contacts, fields, particles, hand, layers, stability, stage].map(({ version }) => version)
+    .concat(crowd.chosen, contacts.points.visible, stability.group.visible, joints.on, fields.on, moment === null, emptyPictures).join();
   const moved = stage.move();
   if (!moves && !moved && state === drawnState) return false;
   drawnState = state;
@@ -464,7 +493,7 @@ function picture(now) {
 
 // For the console, and for tests of the page.
 window.cairn = {
-  link, shapes, stage, crowd, looks, playback, statistics, inspector, contacts, joints, fields, particles, focus, physics, bodies, plots, layers, hand, timeline, film, scenes, drop, choose,
+  link, shapes, stage, crowd, looks, playback, statistics, inspector, contacts, joints, fields, particles, focus, physics, bodies, plots, layers, stability, steering, hand, timeline, film, scenes, drop, choose,
   moment: () => moment, wake: () => pulse.wake(), framed: () => view.framed,
   fittedFor: () => view.fitted,
 };

@@ -321,3 +321,62 @@ void apply_set_piece(const struct apply_context *context, const struct command *
 	dynamics_surface_changed(dynamics, row, false);
 	changes_update(&world->changes, tables, row);
 }
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* The command that fill_row would make this row from. */
+static void read_row(const struct piece_table *table, uint32_t row, struct command_SET_PIECE *set)
+{
+	struct command initial;
+	command_defaults(&initial, COMMAND_SET_PIECE);
+	*set = initial.set_piece;
+	set->own = table->own[row];
+	set->patch = table->patch[row];
+	if (set->own & OWN_MATERIAL) {
+		set->static_friction = table->static_friction[row];
+		set->dynamic_friction = table->dynamic_friction[row];
+		set->restitution = table->restitution[row];
+		set->friction_rule = table->friction_rule[row];
+		set->restitution_rule = table->restitution_rule[row];
+		set->rolling_friction = table->rolling_friction[row];
+		set->spinning_friction = table->spinning_friction[row];
+		set->friction_axis = table->friction_axis[row];
+		set->axis_friction = table->axis_friction[row];
+	}
+	if (set->own & OWN_FILTER) {
+		set->category = table->category[row];
+		set->mask = table->mask[row];
+		set->group = table->group[row];
+	}
+	if (set->own & OWN_SENSOR)
+		set->sensor = table->sensor[row];
+	if (set->own & OWN_SURFACE)
+		set->surface_velocity = table->surface_velocity[row];
+	if (set->own & OWN_DENSITY)
+		set->density = table->density[row];
+}
+
+enum status world_pieces(const struct world *world, body_id body, uint32_t first,
+			 struct command_SET_PIECE *out, uint32_t capacity, uint32_t *count)
+{
+	const struct tables *tables = &world->tables;
+	const struct placement_table *placed = &tables->placement;
+	uint32_t row =
+		body == BODY_WALLS ? DYNAMICS_NONE : dynamics_find_body(&world->dynamics, body);
+	uint32_t piece = 0, passed = 0;
+	*count = 0;
+	if (row == DYNAMICS_NONE)
+		return STATUS_UNKNOWN_BODY;
+	for (uint32_t p = tables->body.first_placement[row]; p != 0;
+	     p = placed->next[p - 1], piece++)
+		for (uint32_t at = placed->first_piece[p - 1]; at != 0;
+		     at = tables->piece.next[at - 1]) {
+			if (passed++ < first || *count == capacity)
+				continue;
+			struct command_SET_PIECE *set = &out[(*count)++];
+			read_row(&tables->piece, at - 1, set);
+			set->body = body;
+			set->piece = piece;
+		}
+	return STATUS_OK;
+}

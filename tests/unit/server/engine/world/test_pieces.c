@@ -6,6 +6,7 @@
 #include "server/engine/math/mat3.h"
 #include "server/engine/math/scalar.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/gen_commands.h"
 #include "tests/lib/shapes.h"
 #include "tests/lib/worlds.h"
 
@@ -635,6 +636,103 @@ START_TEST(what_is_taken_back_leaves_nothing)
 }
 END_TEST
 
+/* ---- reading ------------------------------------------------------------------------------- */
+
+enum { READ_BODIES = 2, READ_PIECES = 3, READ_PATCHES = 3 }; /* a mesh, and a compound */
+
+static struct world *make_readable(void)
+{
+	struct world *world = make_world("soft-step");
+	spawn_patched(world);
+	struct attachment items[READ_PIECES] = { piece_at(world, TEST_BOX, vec3_make(1, 0, 0)),
+						 piece_at(world, TEST_SPHERE, vec3_zero()),
+						 piece_at(world, TEST_BOX, vec3_make(-1, 0, 0)) };
+	spawn_compound(world, items, READ_PIECES, vec3_make(0, 9, 0), BODY_DYNAMIC);
+	return world;
+}
+
+static void expect_set(const struct command_SET_PIECE *a, const struct command_SET_PIECE *b)
+{
+	ck_assert_int_eq(a->body, b->body);
+	ck_assert_uint_eq(a->piece, b->piece);
+	ck_assert_uint_eq(a->patch, b->patch);
+	ck_assert_uint_eq(a->own, b->own);
+	ck_assert(a->static_friction == b->static_friction &&
+		  a->dynamic_friction == b->dynamic_friction && a->restitution == b->restitution);
+	ck_assert(a->friction_rule == b->friction_rule &&
+		  a->restitution_rule == b->restitution_rule);
+	ck_assert(a->rolling_friction == b->rolling_friction &&
+		  a->spinning_friction == b->spinning_friction &&
+		  a->axis_friction == b->axis_friction);
+	ck_assert_mem_eq(&a->friction_axis, &b->friction_axis, sizeof a->friction_axis);
+	ck_assert(a->category == b->category && a->mask == b->mask && a->group == b->group);
+	ck_assert(a->sensor == b->sensor && a->density == b->density);
+	ck_assert_mem_eq(&a->surface_velocity, &b->surface_velocity, sizeof a->surface_velocity);
+}
+
+/* All that is told of a body, in pages of two. */
+static uint32_t read_pieces(const struct world *world, body_id body, struct command_SET_PIECE *out)
+{
+	uint32_t all = 0, count;
+	do {
+		ck_assert_int_eq(world_pieces(world, body, all, out + all, 2, &count), STATUS_OK);
+		all += count;
+	} while (count == 2);
+	return all;
+}
+
+/* After random commands each piece and patch has what the last accepted one gave it, and what is told
+ * gives the same to other bodies. */
+START_TEST(what_is_told_is_what_was_set)
+{
+	struct world *world = make_readable(), *copy = make_readable();
+	struct command_SET_PIECE told[READ_PIECES * READ_PATCHES + 2], again[COUNT_OF(told)];
+	struct command last[READ_BODIES][READ_PIECES][READ_PATCHES] = { 0 };
+	struct gen_commands gen;
+	uint32_t accepted = 0, rows = 0, count;
+	gen_commands_init(&gen, world, check_seed());
+	for (uint32_t i = 0; i < 600; i++) {
+		struct command set;
+		struct batch_result result;
+		gen_command(&gen, COMMAND_SET_PIECE, &set);
+		set.set_piece.piece = rng_below(&gen.rng, READ_PIECES);
+		set.set_piece.patch = rng_below(&gen.rng, READ_PATCHES);
+		if (test_batch(world, &set, 1, &result) != STATUS_OK)
+			continue;
+		last[set.set_piece.body - 1][set.set_piece.piece][set.set_piece.patch] = set;
+		accepted++;
+	}
+	ck_assert_uint_gt(accepted, 30);
+	for (body_id body = 1; body <= READ_BODIES; body++) {
+		count = read_pieces(world, body, told);
+		uint32_t at = 0;
+		for (uint32_t piece = 0; piece < READ_PIECES; piece++)
+			for (uint32_t patch = 0; patch < READ_PATCHES; patch++) {
+				const struct command *set = &last[body - 1][piece][patch];
+				if (set->set_piece.own == 0)
+					continue;
+				ck_assert_uint_lt(at, count);
+				expect_set(&told[at++], &set->set_piece);
+			}
+		ck_assert_uint_eq(at, count);
+		rows += count;
+		for (uint32_t i = 0; i < count; i++) {
+			const struct command set = { .op = COMMAND_SET_PIECE,
+						     .set_piece = told[i] };
+			test_do(copy, &set);
+		}
+		ck_assert_uint_eq(read_pieces(copy, body, again), count);
+		for (uint32_t i = 0; i < count; i++)
+			expect_set(&again[i], &told[i]);
+	}
+	ck_assert_uint_gt(rows, 2);
+	ck_assert_int_eq(world_pieces(world, 9, 0, told, 2, &count), STATUS_UNKNOWN_BODY);
+	ck_assert_uint_eq(count, 0);
+	world_destroy(copy);
+	world_destroy(world);
+}
+END_TEST
+
 /* ---- refusals ------------------------------------------------------------------------------ */
 
 static void refused(struct world *world, struct command set, enum status status, const char *field)
@@ -755,6 +853,7 @@ static Suite *make(void)
 	tcase_add_loop_test(tests, a_piece_may_be_a_conveyor, 0, METHOD_COUNT);
 	tcase_add_loop_test(tests, images_keep_pieces, 0, METHOD_COUNT);
 	tcase_add_test(tests, what_is_taken_back_leaves_nothing);
+	tcase_add_test(tests, what_is_told_is_what_was_set);
 	tcase_add_test(tests, what_cannot_be_is_refused_by_name);
 	tcase_add_test(tests, methods_refuse_what_they_ignore);
 	tcase_add_test(tests, patches_in_canonical_bytes_are_checked);
