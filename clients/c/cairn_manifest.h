@@ -51,6 +51,15 @@ typedef struct cairn_joint_points {
 	const cairn_joint_point *items;
 	uint32_t count;
 } cairn_joint_points;
+/* Borrowed for the call that gets the query. */
+typedef struct cairn_bodies {
+	const uint32_t *items;
+	uint32_t count;
+} cairn_bodies;
+typedef struct cairn_numbers {
+	const double *items;
+	uint32_t count;
+} cairn_numbers;
 
 #define CAIRN_VERSION "0.1.0"
 
@@ -1375,7 +1384,8 @@ enum cairn_query_kind {
 	CAIRN_QUERY_PARTICLES = 29,
 	CAIRN_QUERY_ROBOT = 30,
 	CAIRN_QUERY_INERTIA = 31,
-	CAIRN_QUERY_JACOBIAN = 32
+	CAIRN_QUERY_JACOBIAN = 32,
+	CAIRN_QUERY_DYNAMICS = 35
 };
 
 /* Made by cairn_query_make; then set what the kind reads. In brackets: what may stay as it is.
@@ -1592,6 +1602,14 @@ enum cairn_query_kind {
  *	[axes, bin]
  *	f64, little-endian: six rows, of the velocity of the point and of the spin
  *
+ * CAIRN_QUERY_DYNAMICS: accelerations of given forces of axes, or (inverse) forces of given
+ * accelerations, of many robots
+ *	reads bodies, [inverse, values, still]
+ *	[[[axes, closure rows, rank, residual, regular], …], bin]
+ *	one item for each of `bodies`, then f64, little-endian, of the axes of all, in the
+ *	order of ROBOT's; without `values` all are 0, so that the inverse is the bias, and
+ *	with `still` what holds the robot against gravity; ROBOTS has the meaning
+ *
  */
 typedef struct cairn_query {
 	int kind; /* enum cairn_query_kind */
@@ -1663,7 +1681,15 @@ typedef struct cairn_query {
 	uint32_t form;
 	/* 0 none, 1 load (N, along gravity), 2 push (N), 3 tilt (tangent) */
 	uint32_t margin;
-	uint64_t reserved[16]; /* for members of later versions */
+	/* one body of each robot (borrowed) */
+	cairn_bodies bodies;
+	/* 1: from accelerations to forces */
+	uint32_t inverse;
+	/* of the axes of the robots, one after another (borrowed) */
+	cairn_numbers values;
+	/* 1: as if no body moved */
+	uint32_t still;
+	uint64_t reserved[11]; /* for members of later versions */
 } cairn_query;
 
 #endif

@@ -415,6 +415,12 @@ static enum status copy_query(const cairn_query *from, struct wire_query *to,
 #undef MEMBER_QUATERNION
 #undef MEMBER_STRUCT
 	memcpy(to->name.bytes, from->name.bytes, sizeof to->name.bytes);
+	to->bodies =
+		(struct wire_slice){ (const uint8_t *)from->bodies.items,
+				     from->bodies.count * (uint32_t)sizeof *from->bodies.items };
+	to->values =
+		(struct wire_slice){ (const uint8_t *)from->values.items,
+				     from->values.count * (uint32_t)sizeof *from->values.items };
 	if (from->shape == NULL)
 		return STATUS_OK;
 	enum status status = shape_text_parse(from->shape, canonical, why);

@@ -693,6 +693,36 @@ MUST_CHECK enum status world_robot_mass(const struct world *world, body_id body,
 MUST_CHECK enum status world_robot_jacobian(const struct world *world, body_id body, vec3 point,
 					    double **matrix, uint32_t *axes, struct reason *why);
 
+/* Forward dynamics: accelerations of axes under given forces of axes; inverse: the forces that cause
+ * given accelerations. Of many robots at once, in the present state; gravity, drives and fields act
+ * as in world_robot. */
+struct robot_dynamics {
+	const body_id *bodies; /* one of each robot; borrowed, as the values are */
+	uint32_t body_count;   /* at most ROBOT_DYNAMICS_MAX (types.h) */
+	bool inverse;
+	bool still;	      /* as if no body moved */
+	const double *values; /* of the axes of the robots, one robot after another */
+	uint32_t value_count; /* 0: all are 0 */
+};
+struct robot_dynamics_item {
+	uint32_t axes, closure_rows, closure_rank; /* rank 0 for inverse */
+	bool regular; /* false: the mass matrix is singular to rounding; the values are 0 */
+	/* m/s², rad/s²: the largest acceleration by which a loop opens. Inverse: that of the given
+	 * accelerations, whose forces are those of the forest, with nothing from its closures. */
+	double residual;
+};
+struct robot_dynamics_view {
+	struct robot_dynamics_item *items; /* owned; one for each body asked */
+	double *values;			   /* owned */
+	uint32_t axes;			   /* of all: how many values */
+};
+/* As world_robot; RANGE also: another number of values. LIMIT: more than ROBOT_DYNAMICS_AXES axes
+ * or links, or ROBOT_DYNAMICS_ROWS rows of loops, together. Release `out` if the call succeeded. */
+MUST_CHECK enum status world_robot_dynamics(const struct world *world,
+					    const struct robot_dynamics *asked,
+					    struct robot_dynamics_view *out, struct reason *why);
+void robot_dynamics_view_release(struct robot_dynamics_view *self);
+
 /* Points of the contacts assigned to `body`. A contact belongs to its dynamic body; of two
  * dynamic bodies to that with the higher id. As above, but with `body` as b (so `a` is the
  * other), sorted by (a, child_b, child_a, point). *count is how many there are, of which at most

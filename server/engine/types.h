@@ -136,6 +136,10 @@ struct attachment {
 };
 enum { ATTACHMENTS_MAX = 64 }; /* shapes of one body */
 enum { VISUALS_MAX = 64 };     /* visuals of one body */
+/* Of one question about the dynamics of robots: the largest force or acceleration of an axis; robots; axes
+ * and links, each; rows of loops. */
+#define ROBOT_VALUE_MAX 1e15
+enum { ROBOT_DYNAMICS_MAX = 1024, ROBOT_DYNAMICS_AXES = 8192, ROBOT_DYNAMICS_ROWS = 1024 };
 
 /* What a piece of a body, that is one of its shapes, has of its own (bits). The rest it has from
  * the body. */

@@ -344,6 +344,19 @@ static void pack_robot(struct wire_packer *out)
 	answer_pack_robot(out, &robot);
 }
 
+static void pack_dynamics(struct wire_packer *out)
+{
+	static const uint8_t bytes[24] = { 9, 8, 7, 6 };
+	static const struct wire_robot_dynamics robots[] = {
+		{ .axes = 1, .closure_rows = 5, .closure_rank = 2, .residual = 0.25, .regular = 1 },
+		{ .axes = 2, .residual = 0, .regular = 1 },
+	};
+	answer_pack_dynamics(out, COUNT_OF(robots));
+	for (uint32_t i = 0; i < COUNT_OF(robots); i++)
+		answer_pack_dynamics_robot(out, &robots[i]);
+	answer_pack_column(out, (struct wire_slice){ bytes, sizeof bytes });
+}
+
 static void pack_matrix(struct wire_packer *out)
 {
 	static const uint8_t bytes[24] = { 8, 7, 6, 5 };
@@ -382,6 +395,9 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 	case WIRE_QUERY_INERTIA:
 	case WIRE_QUERY_JACOBIAN:
 		(kind == WIRE_QUERY_ROBOT ? pack_robot : pack_matrix)(out);
+		return;
+	case WIRE_QUERY_DYNAMICS:
+		pack_dynamics(out);
 		return;
 	case WIRE_QUERY_SYSTEMS:
 	case WIRE_QUERY_PARTICLES:

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -379,9 +380,13 @@ ASKED = {
     "forces": {"body": 5, "representative": 1}, "fields": {"origin": (1, 2, 3), "direction": (0, 1, 0)}, "recordings": {}, "sensed": {"body": 5},
     "stability": {"limit": 16, "touch": 0.001, "sides": 4}, "systems": {}, "particles": {"system": 1}, "links": {"system": 1},
     "robot": {"body": 7}, "inertia": {"body": 7}, "jacobian": {"body": 7, "origin": (1, 2, 3)},
+    "dynamics": {"bodies": [7, 8], "inverse": 1, "values": [0.5] * 12, "still": 1},
 }
 
 def c_value(value):
+    if isinstance(value, list):
+        kind, of = ("cairn_numbers", "double") if isinstance(value[0], float) else ("cairn_bodies", "uint32_t")
+        return f"({kind}){{ (const {of}[]){{ {', '.join(map(repr, value))} }}, {len(value)} }}"
     if isinstance(value, tuple):
         return "(cairn_vec3){ %r, %r, %r }" % value
     return f'"{value}"' if isinstance(value, str) else repr(value)
@@ -402,6 +407,8 @@ def of_python(world, name, asked):
         if member == "shape":
             kind, numbers = asked["shape"].split(":")
             words.append(getattr(cairn.shapes, kind)(*map(float, numbers.split(","))))
+        elif isinstance(asked.get(member), list):
+            words.append(struct.pack(f"<{len(asked[member])}{'d' if member == 'values' else 'I'}", *asked[member]))
         elif member in asked:
             words.append(asked[member])
         else:

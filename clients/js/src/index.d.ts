@@ -241,6 +241,11 @@ export interface Robot {
   closureRows: number, closureRank: number, residual: number;
   regular: boolean;
 }
+/** Accelerations (m/s², rad/s²) or forces (N, N m) of the axes of a robot. */
+export interface RobotDynamics {
+  values: Float64Array, closureRows: number, closureRank: number, residual: number;
+  regular: boolean;
+}
 export interface Joint {
   id: number, type: JointType, passes: boolean, asleep: boolean, a: number, b: number, owner: number, tag: number;
   /** m, rad, by axis */
@@ -356,6 +361,8 @@ export class World {
   robot(body?: number): Promise<Robot>;
   inertia(body: number): Promise<{ axes: number, lower: Float64Array }>;
   jacobian(body: number, position: Vector): Promise<Float64Array[]>;
+  forwardDynamics(bodies: Iterable<number>, forces?: Iterable<number>, options?: { still?: boolean }): Promise<RobotDynamics[]>;
+  inverseDynamics(bodies: Iterable<number>, accelerations?: Iterable<number>, options?: { still?: boolean }): Promise<RobotDynamics[]>;
   fields(): Promise<Field[]>;
   systems(): Promise<ParticleSystem[]>;
   particles(system: number): Promise<{

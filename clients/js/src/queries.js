@@ -10,7 +10,7 @@
 import { hex } from "./columns.js";
 import { jointItemOf, jointOf } from "./joints.js";
 import { QUERY, WORDS } from "./manifest.js";
-import { checkQuery } from "./numbers.js";
+import { checkFinite, checkQuery } from "./numbers.js";
 
 const ALL_BITS = 0xffffffff;
 /** Particles in one answer. */
@@ -191,6 +191,30 @@ export class Queries {
     const [axes, entries] = await this.query(QUERY.jacobian, body, position);
     const values = whole(entries, Float64Array);
     return Array.from({ length: 6 }, (_, row) => values.slice(row * axes, (row + 1) * axes));
+  }
+
+  /**
+   * Accelerations of the axes of robots under forces (N, N m) of their axes, in one round trip: `bodies` has one body of each robot,
+   * `forces` the numbers of all their axes, one robot after another (none: 0); `still`: as if no body moved. [{values, closureRows,
+   * closureRank, residual, regular}, …], one for each robot.
+   */
+  forwardDynamics(bodies, forces = [], { still = false } = {}) {
+    return this.#dynamics(bodies, 0, forces, still);
+  }
+
+  /** The forces of axes that cause accelerations of axes (none: 0), as forwardDynamics. */
+  inverseDynamics(bodies, accelerations = [], { still = false } = {}) {
+    return this.#dynamics(bodies, 1, accelerations, still);
+  }
+
+  async #dynamics(bodies, inverse, values, still) {
+    const ids = Uint32Array.from(bodies), numbers = Float64Array.from(values);
+    numbers.forEach((value) => checkFinite("values", value));
+    const [items, column] = await this.query(QUERY.dynamics, new Uint8Array(ids.buffer), inverse, new Uint8Array(numbers.buffer), still ? 1 : 0);
+    const all = whole(column, Float64Array);
+    let at = 0;
+    return items.map(([axes, closureRows, closureRank, residual, regular]) =>
+      ({ values: all.slice(at, at += axes), closureRows, closureRank, residual, regular: regular === 1 }));
   }
 
   /** Ids of all bodies connected to one by joints, itself included. */

@@ -550,6 +550,7 @@ wire.query = {
 	robot = {number = 30, fields = {{name = "body", default = 0}}},
 	inertia = {number = 31, fields = {{name = "body"}}},
 	jacobian = {number = 32, fields = {{name = "body"}, {name = "position"}}},
+	dynamics = {number = 35, fields = {{name = "bodies"}, {name = "inverse", default = 0}, {name = "values", default = 0}, {name = "still", default = 0}}},
 }
 
 wire.column = {

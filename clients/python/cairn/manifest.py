@@ -1407,6 +1407,12 @@ QUERY_LIMITS = {
         ("body", "U32", 0, 4294967295),
         ("position", "PLACE", 0, 0),
     ),
+    35: (
+        ("bodies", "BODIES", 1, 1024),
+        ("inverse", "U32", 0, 1),
+        ("values", "NUMBERS", 0, 8192),
+        ("still", "U32", 0, 1),
+    ),
 }
 
 # Words for numbers, by list; the first word of a list that begins with 1 is "".
@@ -1490,6 +1496,7 @@ QUERY = {
     "robot": 30,
     "inertia": 31,
     "jacobian": 32,
+    "dynamics": 35,
 }
 
 # Kinds of observations of STEP_WORLDS.

@@ -48,6 +48,13 @@ def visuals_of(page):
 LINK_KINDS = ("rod", "rope", "volume")
 
 
+def column_of(kind, values):
+    """Numbers as a column of a query; `kind` is that of struct, a NumPy array goes as it is."""
+    if hasattr(values, "astype"):
+        return values.astype(f"<{ {'d': 'f8', 'I': 'u4'}[kind] }").tobytes()
+    return struct.pack(f"<{len(values)}{kind}", *values)
+
+
 def reals_of(column):
     """The numbers of a column of an answer."""
     return struct.unpack(f"<{len(column) // 8}d", column)
@@ -228,6 +235,28 @@ class WorldQueries:
             return real_array(entries).reshape(6, axes)
         values = reals_of(entries)
         return [list(values[row * axes:(row + 1) * axes]) for row in range(6)]
+
+    def forward_dynamics(self, bodies, forces=(), still=False, arrays=False):
+        """Accelerations of the axes of robots under forces (N, N m) of their axes, in one round trip: `bodies` has one body of each
+        robot, `forces` the numbers of all their axes, one robot after another (none: 0); with `still` as if no body moved. One dict
+        for each robot: accelerations (a tuple, or with `arrays` a read-only NumPy array), closure_rows, closure_rank, residual,
+        regular (docs/ROBOTS.md)."""
+        return self._dynamics("accelerations", bodies, 0, forces, still, arrays)
+
+    def inverse_dynamics(self, bodies, accelerations=(), still=False, arrays=False):
+        """Forces of the axes of robots that cause accelerations of their axes (none: 0), as forward_dynamics; the dicts have
+        `forces`. Without accelerations and with `still` they hold the robots against gravity."""
+        return self._dynamics("forces", bodies, 1, accelerations, still, arrays)
+
+    def _dynamics(self, name, bodies, inverse, values, still, arrays):
+        items, column = self.query(QUERY["dynamics"], column_of("I", bodies), inverse, column_of("d", values), int(still))
+        found, at = [], 0
+        numbers = (real_array if arrays else reals_of)(column)
+        for axes, rows, rank, residual, regular in items:
+            found.append({name: numbers[at:at + axes], "closure_rows": rows, "closure_rank": rank, "residual": residual,
+                          "regular": bool(regular)})
+            at += axes
+        return found
 
     def linked(self, body):
         """Ids of all bodies connected to `body` by joints, `body` included."""

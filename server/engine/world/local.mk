@@ -8,6 +8,9 @@ libengine_a_SOURCES += \
 	server/engine/world/removal.h \
 	server/engine/world/removal.c \
 	server/engine/world/robot.c \
+	server/engine/world/robot_dynamics.c \
+	server/engine/world/robot_work.c \
+	server/engine/world/robot_work.h \
 	server/engine/world/stability.c \
 	server/engine/world/sensors.h \
 	server/engine/world/sensors.c \

@@ -28,6 +28,8 @@ static void places(struct rng *rng, double *values)
 static void gen_field(struct rng *rng, const struct query_field *field, void *value)
 {
 	static const uint8_t SHAPE[] = { 1, 1, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f };
+	static const uint32_t BODIES[] = { 7, 1 };
+	static const double NUMBERS[] = { 0.5, -1e300, 3 };
 	double *numbers = value, size = rng_range(rng, 0.5, 2);
 	switch (field->type) {
 	case WIRE_ASK_U32:
@@ -58,6 +60,14 @@ static void gen_field(struct rng *rng, const struct query_field *field, void *va
 		return;
 	case WIRE_ASK_SHAPE:
 		*(struct wire_slice *)value = (struct wire_slice){ SHAPE, sizeof SHAPE };
+		return;
+	case WIRE_ASK_BODIES:
+		*(struct wire_slice *)value =
+			(struct wire_slice){ (const uint8_t *)BODIES, sizeof BODIES };
+		return;
+	case WIRE_ASK_NUMBERS:
+		*(struct wire_slice *)value =
+			(struct wire_slice){ (const uint8_t *)NUMBERS, sizeof NUMBERS };
 		return;
 	case WIRE_ASK_NAME:
 		for (uint32_t i = 0; i < sizeof(struct wire_name); i++)
