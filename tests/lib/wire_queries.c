@@ -425,10 +425,8 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 		pack_move(out);
 		return;
 	case WIRE_QUERY_METHODS:
-		pack_method(out);
-		return;
 	case WIRE_QUERY_PARAMETERS:
-		pack_parameter(out);
+		(kind == WIRE_QUERY_METHODS ? pack_method : pack_parameter)(out);
 		return;
 	default:
 		pack_region(out);

@@ -41,6 +41,7 @@ static void solve_robot(struct dynamics_work *self, const double *given, double 
 {
 	struct robot_work *robot = &self->robot;
 	uint32_t axes = robot->tree.axis_count;
+	ASSERT(self->out->axes + axes <= ROBOT_DYNAMICS_AXES);
 	*item = (struct robot_dynamics_item){ .axes = axes, .regular = true };
 	item->closure_rows = robot->closures.row_count;
 	if (self->asked->inverse) {

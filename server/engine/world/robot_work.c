@@ -16,6 +16,7 @@ static bool body_moves(const struct tables *tables, uint32_t row)
 static void add_body(struct robot_work *self, uint32_t row)
 {
 	ASSERT(self->index[row] == ARTICULATION_NONE);
+	ASSERT(self->count < self->tables->body.count);
 	self->index[row] = 0;
 	self->rows[self->count++] = row;
 }

@@ -35,8 +35,9 @@ struct robot_work {
 MUST_CHECK enum status robot_work_init(struct robot_work *self, const struct world *world,
 				       struct reason *why);
 void robot_work_release(struct robot_work *self);
-/* The robot of a body (0: all dynamic bodies) in place of the one before; `still`: as if its bodies
- * and those to which it is fixed did not move. UNKNOWN_BODY; RANGE: not dynamic; LIMIT; UNSUPPORTED: locks; NO_MEMORY. */
+/* The robot of a body (0: all dynamic bodies) in place of the one before; `still`: as if neither its
+ * bodies nor those on which it hangs moved. UNKNOWN_BODY; RANGE: not dynamic; LIMIT; UNSUPPORTED:
+ * locks; NO_MEMORY. */
 MUST_CHECK enum status robot_work_open(struct robot_work *self, body_id body, bool still);
 
 #endif
