@@ -368,7 +368,7 @@ struct wire_robot_dynamics {
 	double residual;
 };
 struct wire_robot {
-	struct wire_slice q, rates, accelerations, bias; /* borrowed */
+	struct wire_slice q, rates, accelerations, bias, forces; /* borrowed */
 	uint32_t closure_rows, closure_rank, regular;
 	double residual;
 };

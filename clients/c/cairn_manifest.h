@@ -1237,6 +1237,22 @@ struct cairn_command_particles_pin {
 	uint8_t pinned;
 };
 
+/* give a body a name for people, or another one; no motion and no hash depends on it. */
+struct cairn_command_name_body {
+	/* body: the body */
+	int64_t body;
+	/* name: need not be unique */
+	cairn_text name;
+};
+
+/* give a joint a name for people, or another one; no motion and no hash depends on it. */
+struct cairn_command_name_joint {
+	/* joint: the joint */
+	int64_t joint;
+	/* name: need not be unique */
+	cairn_text name;
+};
+
 /* Commands (docs/COMMANDS.md). */
 enum cairn_command_op {
 	CAIRN_COMMAND_SHAPE_USE = 1,
@@ -1290,7 +1306,9 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_INTERACT = 83,
 	CAIRN_COMMAND_PARTICLES_LATTICE = 84,
 	CAIRN_COMMAND_PARTICLES_LINK = 85,
-	CAIRN_COMMAND_PARTICLES_PIN = 86
+	CAIRN_COMMAND_PARTICLES_PIN = 86,
+	CAIRN_COMMAND_NAME_BODY = 87,
+	CAIRN_COMMAND_NAME_JOINT = 88
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -1349,6 +1367,8 @@ typedef struct cairn_command {
 		struct cairn_command_particles_lattice particles_lattice;
 		struct cairn_command_particles_link particles_link;
 		struct cairn_command_particles_pin particles_pin;
+		struct cairn_command_name_body name_body;
+		struct cairn_command_name_joint name_joint;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;
@@ -1584,12 +1604,13 @@ enum cairn_query_kind {
  * dynamic bodies
  *	reads [body]
  *	[[[body, parent, joint, kind, [axis, …]], …], q, rates, accelerations, bias,
- *	[closure rows, rank, residual], regular]
+ *	[closure rows, rank, residual], regular, forces]
  *	a link comes after its parent; parent 0: the world, or what is not dynamic; joint 0:
  *	a floating base; kind: 0 floating base, 1 axes with a coordinate each, 2 slides and
  *	then a ball; the columns are bins of f64, little-endian: q has one for each axis, a
  *	ball four and a floating base seven (position, rotation), the others one for each
  *	axis; accelerations are those without forces of joints and contacts, loops closed;
+ *	forces (N, N m) are what the joint of each axis exerted along it in the last tick;
  *	ROBOTS has the meaning
  *
  * CAIRN_QUERY_INERTIA: mass matrix of a robot over the axes of its links

@@ -52,6 +52,7 @@ bool cli_robot(const struct cli *cli, struct wire_cursor *in)
 	print_column(cli, "rates", robot.rates);
 	print_column(cli, "accelerations", robot.accelerations);
 	print_column(cli, "bias", robot.bias);
+	print_column(cli, "forces", robot.forces);
 	out_u64(cli, "closure_rows", robot.closure_rows);
 	out_u64(cli, "closure_rank", robot.closure_rank);
 	out_real(cli, "residual", robot.residual);

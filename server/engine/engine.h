@@ -305,6 +305,10 @@ struct visual_view {
 uint32_t world_visuals(const struct world *world, body_id body, struct visual_view *out,
 		       uint32_t capacity);
 
+/* The name of a body, or of a joint, zero-terminated; false, and "", if it has none or is not there. */
+bool world_body_name(const struct world *world, body_id id, char out[LABEL_BYTES]);
+bool world_joint_name(const struct world *world, joint_id id, char out[LABEL_BYTES]);
+
 /* ---- joints ---------------------------------------------------------------------------------- */
 
 /* A joint as clients see it. */
@@ -670,8 +674,10 @@ struct robot_view_link {
 };
 struct robot_view {
 	struct robot_view_link *link; /* owned; `links` of them */
-	double *q; /* owned, with the three below: `coordinates`, then `axes` of each */
+	double *q; /* owned, with the four below: `coordinates`, then `axes` of each */
 	double *rates, *accelerations, *bias;
+	/* N, N·m: what each axis' joint exerted along it, mean of the last tick; of a base 0 */
+	double *forces;
 	uint32_t links, axes, coordinates;
 	uint32_t closure_rows, closure_rank; /* of loops; rows that do not depend on others */
 	double residual; /* m/s², rad/s²: the largest acceleration by which a loop opens */

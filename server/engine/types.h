@@ -136,6 +136,7 @@ struct attachment {
 };
 enum { ATTACHMENTS_MAX = 64 }; /* shapes of one body */
 enum { VISUALS_MAX = 64 };     /* visuals of one body */
+enum { LABEL_BYTES = 32 };     /* of a name of a body or joint, with its zero */
 /* Of one question about the dynamics of robots: the largest force or acceleration of an axis; robots; axes
  * and links, each; rows of loops. */
 #define ROBOT_VALUE_MAX 1e15

@@ -35,7 +35,7 @@ enum status host_answer_robot(struct host *host, const struct wire_query *query,
 		return status;
 	/* Each row of a loop is sent through the whole tree and against the other rows. */
 	*work = view.closure_rows * ((uint64_t)view.axes + view.closure_rows);
-	size_t numbers = view.coordinates + 3 * (size_t)view.axes;
+	size_t numbers = view.coordinates + 4 * (size_t)view.axes;
 	struct wire_packer packer =
 		packer_into(out, REST_BYTES_MAX + (size_t)view.links * LINK_BYTES_MAX +
 					 numbers * sizeof(double));
@@ -43,6 +43,7 @@ enum status host_answer_robot(struct host *host, const struct wire_query *query,
 					  .rates = column_of(view.rates, view.axes),
 					  .accelerations = column_of(view.accelerations, view.axes),
 					  .bias = column_of(view.bias, view.axes),
+					  .forces = column_of(view.forces, view.axes),
 					  .closure_rows = view.closure_rows,
 					  .closure_rank = view.closure_rank,
 					  .regular = view.regular,

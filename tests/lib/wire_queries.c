@@ -335,6 +335,7 @@ static void pack_robot(struct wire_packer *out)
 					  .rates = { bytes, 16 },
 					  .accelerations = { bytes, 16 },
 					  .bias = { bytes, 16 },
+					  .forces = { bytes, 16 },
 					  .closure_rows = 5,
 					  .closure_rank = 2,
 					  .residual = 0.5,

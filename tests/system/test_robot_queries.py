@@ -117,7 +117,7 @@ def test_arrays_have_the_numbers_of_the_tuples(cli, client):
         found, plain = world.robot(arrays=True), world.robot()
         body = plain["links"][-1][0]
         for key, value in plain.items():
-            assert numpy.array_equal(found[key], value) if key in ("q", "rates", "accelerations", "bias") else found[key] == value
+            assert numpy.array_equal(found[key], value) if key in ("q", "rates", "accelerations", "bias", "forces") else found[key] == value
         mass, place = world.inertia(body, arrays=True), world.body(body)["position"]
         assert (mass == mass.T).all() and mass.tolist() == world.inertia(body)
         rows = world.jacobian(body, place, arrays=True)

@@ -237,7 +237,7 @@ export interface WorldEvent {
 /** Bodies and joints in reduced coordinates. */
 export interface Robot {
   links: { body: number, parent: number, joint: number, kind: "base" | "axes" | "ball", axes: number[] }[];
-  q: Float64Array, rates: Float64Array, accelerations: Float64Array, bias: Float64Array;
+  q: Float64Array, rates: Float64Array, accelerations: Float64Array, bias: Float64Array, forces: Float64Array;
   closureRows: number, closureRank: number, residual: number;
   regular: boolean;
 }
@@ -350,6 +350,8 @@ export class World {
   sensed(sensor: number, limit?: number): Promise<number[]>;
   colours(): Promise<Map<number, number>>;
   visuals(): Promise<Map<number, Visual[]>>;
+  names(): Promise<Map<number, string>>;
+  jointNames(): Promise<Map<number, string>>;
   contacts(body?: number, limit?: number): Promise<Contact[]>;
   stability(options?: {
     margin?: "" | "load" | "push" | "tilt", body?: number, direction?: Vector, touch?: number, sides?: number, limit?: number,

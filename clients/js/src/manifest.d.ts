@@ -1038,6 +1038,20 @@ export interface CommandFields {
     /** pinned: 1: held; 0: free */
     pinned?: number | "keep" | "off" | "on";
   };
+  /** give a body a name for people, or another one; no motion and no hash depends on it */
+  name_body: {
+    /** body: the body */
+    body: number;
+    /** name: need not be unique */
+    name: string;
+  };
+  /** give a joint a name for people, or another one; no motion and no hash depends on it */
+  name_joint: {
+    /** joint: the joint */
+    joint: number;
+    /** name: need not be unique */
+    name: string;
+  };
 }
 
 export const STATUS: Readonly<Record<number, readonly [StatusName, string]>>;

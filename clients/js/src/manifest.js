@@ -910,6 +910,14 @@ export const COMMAND = {
     ["particle", undefined],
     ["pinned", 1],
   ] },
+  name_body: { number: 87, fields: [
+    ["body", undefined],
+    ["name", undefined],
+  ] },
+  name_joint: { number: 88, fields: [
+    ["joint", undefined],
+    ["name", undefined],
+  ] },
 };
 
 export const LENGTH_MAX = 1000000;

@@ -91,12 +91,27 @@ export class Queries {
    *   geometry() takes it; place in body axes; colour null: the body's
    */
   async visuals() {
-    const found = new Map();
+    return new Map((await this.#looks(1)).map(([id, list]) =>
+      [id, list.map(([name, position, rotation, colour]) => ({ shape: hex(name), position, rotation, colour }))]));
+  }
+
+  /** The names of the bodies that have one. @returns {Promise<Map<number, string>>} by id */
+  async names() {
+    return new Map(await this.#looks(2));
+  }
+
+  /** The names of the joints that have one. @returns {Promise<Map<number, string>>} by id */
+  async jointNames() {
+    return new Map(await this.#looks(3));
+  }
+
+  /** All items of LOOKS, whose first element is an id. */
+  async #looks(what) {
+    const found = [];
     for (let from = 0; ;) {
-      const { value: page } = await this.client.request("looks", { world: this.number, from, what: 1 }, "reply");
-      for (const [id, list] of page)
-        found.set(id, list.map(([name, position, rotation, colour]) => ({ shape: hex(name), position, rotation, colour })));
+      const { value: page } = await this.client.request("looks", { world: this.number, from, what }, "reply");
       if (page.length === 0) return found;
+      found.push(...page);
       from = page.at(-1)[0] + 1;
     }
   }
@@ -169,14 +184,14 @@ export class Queries {
 
   /**
    * The bodies that joints link with one (0: all dynamic ones) in reduced coordinates (docs/ROBOTS.md): {links: [{body, parent, joint, kind,
-   * axes}, …], q, rates, accelerations, bias, closureRows, closureRank, residual, regular}; `kind`: "base", "axes" or "ball".
+   * axes}, …], q, rates, accelerations, bias, forces, closureRows, closureRank, residual, regular}; `kind`: "base", "axes" or "ball".
    */
   async robot(body = 0) {
-    const [links, q, rates, accelerations, bias, [closureRows, closureRank, residual], regular] = await this.query(QUERY.robot, body);
+    const [links, q, rates, accelerations, bias, [closureRows, closureRank, residual], regular, forces] = await this.query(QUERY.robot, body);
     return {
       links: links.map(([id, parent, joint, kind, axes]) => ({ body: id, parent, joint, kind: ["base", "axes", "ball"][kind], axes })),
       q: whole(q, Float64Array), rates: whole(rates, Float64Array), accelerations: whole(accelerations, Float64Array),
-      bias: whole(bias, Float64Array), closureRows, closureRank, residual, regular: regular === 1,
+      bias: whole(bias, Float64Array), forces: whole(forces, Float64Array), closureRows, closureRank, residual, regular: regular === 1,
     };
   }
 

@@ -865,3 +865,19 @@ class Commands:
         - pinned: 1: held; 0: free
         """
         return self._command("particles_pin", system=system, particle=particle, pinned=pinned)
+
+    def name_body(self, body: int, name: str):
+        """Give a body a name for people, or another one; no motion and no hash depends on it. Raises Refused.
+
+        - body: the body
+        - name: need not be unique
+        """
+        return self._command("name_body", body=body, name=name)
+
+    def name_joint(self, joint: int, name: str):
+        """Give a joint a name for people, or another one; no motion and no hash depends on it. Raises Refused.
+
+        - joint: the joint
+        - name: need not be unique
+        """
+        return self._command("name_joint", joint=joint, name=name)

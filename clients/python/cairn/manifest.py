@@ -573,6 +573,14 @@ COMMAND = {
         ("particle", "U32"),
         ("pinned", "ENUM"),
     ]),
+    "name_body": (87, 2, [
+        ("body", "BODY"),
+        ("name", "TEXT"),
+    ]),
+    "name_joint": (88, 2, [
+        ("joint", "JOINT"),
+        ("name", "TEXT"),
+    ]),
 }
 
 # The value of a field that is omitted before a given one. A field without a default is required.

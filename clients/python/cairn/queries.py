@@ -5,6 +5,7 @@ from . import joints
 from .arrays import real_array, symmetric_array
 from .manifest import QUERY, WORDS
 from .pack import check_query
+from .robots import Robot
 
 PARTICLES_PAGE = 2048  # particles in one answer
 PAGE = 1024  # items in one page of a list that QUERY returns in pages
@@ -209,10 +210,11 @@ class WorldQueries:
 
     def robot(self, body=0, arrays=False):
         """The bodies that joints link with `body` (0: all dynamic ones) in reduced coordinates, a dict (docs/ROBOTS.md): links [(body,
-        parent, joint, kind, axes), …], kind "base", "axes" or "ball"; q, rates, accelerations and bias (tuples, or with `arrays`
-        read-only NumPy arrays); closure_rows, closure_rank, residual, regular."""
-        links, *columns, closures, regular = self.query(QUERY["robot"], body)
-        names = "q", "rates", "accelerations", "bias"
+        parent, joint, kind, axes), …], kind "base", "axes" or "ball"; q, rates, accelerations, bias and forces (tuples, or with
+        `arrays` read-only NumPy arrays); closure_rows, closure_rank, residual, regular."""
+        links, *columns, closures, regular, forces = self.query(QUERY["robot"], body)
+        columns.append(forces)
+        names = "q", "rates", "accelerations", "bias", "forces"
         found = {"links": [(*link[:3], ("base", "axes", "ball")[link[3]], tuple(link[4])) for link in links]}
         found.update(zip(names, map(real_array if arrays else reals_of, columns)))
         found.update(zip(("closure_rows", "closure_rank", "residual"), closures), regular=bool(regular))
@@ -257,6 +259,10 @@ class WorldQueries:
                           "regular": bool(regular)})
             at += axes
         return found
+
+    def robot_view(self, body, arrays=False):
+        """A view of the robot of a body by names of its axes (cairn.robots.Robot): names, q, qd, tau."""
+        return Robot(self, body, arrays)
 
     def linked(self, body):
         """Ids of all bodies connected to `body` by joints, `body` included."""
@@ -340,10 +346,22 @@ class WorldQueries:
     def visuals(self):
         """{id: [(name of the shape (32 bytes), position (m) and rotation in body axes, 0xRRGGBB or None: the body's), …]} of the
         bodies that pictures show as something else than their shapes (command add_visual, key visuals of scenes)."""
-        found, first = {}, 0
+        return visuals_of(self._looks(1))
+
+    def names(self):
+        """{id: name} of the bodies that have one: those of robot files, of scenes with `names`, and of the command name_body."""
+        return dict(self._looks(2))
+
+    def joint_names(self):
+        """{id: name} of the joints that have one: those of robot files, keys `name` of scenes, and of the command name_joint."""
+        return dict(self._looks(3))
+
+    def _looks(self, what):
+        """All items of LOOKS, whose first element is an id."""
+        found, first = [], 0
         while True:
-            page = self.client.ask("reply", "looks", self.number, first, 1)[1]
-            found.update(visuals_of(page))
+            page = self.client.ask("reply", "looks", self.number, first, what)[1]
+            found += page
             if not page:
                 return found
             first = page[-1][0] + 1

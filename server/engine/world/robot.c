@@ -27,6 +27,27 @@ static void view_links(const struct robot_work *work, struct robot_view *out)
 	}
 }
 
+/* The force of a link's joint along each of its axes: the joint's force on b, as one on the link. */
+static void view_forces(const struct robot_work *work, double *out)
+{
+	const struct articulation *tree = &work->tree;
+	for (uint32_t i = 0; i < tree->link_count; i++) {
+		const struct articulation_link *link = &tree->links[i];
+		struct spatial on = spatial_zero();
+		if (link->joint != ARTICULATION_NONE) {
+			const struct joint *joint = &tree->source.joints[link->joint].joint;
+			uint32_t row = work->joint_rows[link->joint];
+			vec3 force = work->tables->joint.force[row];
+			vec3 arm = vec3_sub(joint_anchor_b(joint, &joint->b), link->centre);
+			on.linear = force;
+			on.angular = vec3_add(work->tables->joint.torque[row],
+					      vec3_cross(arm, force));
+		}
+		for (uint32_t k = link->first; k < link->first + link->count; k++)
+			out[k] = spatial_dot(tree->axes[k], on) * (link->reversed ? -1 : 1);
+	}
+}
+
 static enum status view_state(struct robot_work *work, struct robot_view *out)
 {
 	uint32_t axes = work->tree.axis_count;
@@ -35,7 +56,7 @@ static enum status view_state(struct robot_work *work, struct robot_view *out)
 				    .coordinates = articulation_coordinate_count(&work->tree),
 				    .closure_rows = work->closures.row_count };
 	out->link = heap_alloc((out->links + 1u) * sizeof *out->link);
-	out->q = heap_alloc((out->coordinates + 3u * axes + 1u) * sizeof *out->q);
+	out->q = heap_alloc((out->coordinates + 4u * axes + 1u) * sizeof *out->q);
 	if (out->link == NULL || out->q == NULL) {
 		robot_view_release(out);
 		return STATUS_NO_MEMORY;
@@ -43,7 +64,9 @@ static enum status view_state(struct robot_work *work, struct robot_view *out)
 	out->rates = out->q + out->coordinates;
 	out->accelerations = out->rates + axes;
 	out->bias = out->accelerations + axes;
+	out->forces = out->bias + axes;
 	view_links(work, out);
+	view_forces(work, out->forces);
 	articulation_coordinates(&work->tree, out->q);
 	memcpy(out->rates, work->tree.rates, axes * sizeof *out->rates);
 	tree_inverse(&work->dynamics, NULL, work->loads, out->bias);

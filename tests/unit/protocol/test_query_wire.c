@@ -289,6 +289,7 @@ START_TEST(robots_and_their_matrices_are_read_as_packed)
 	const uint8_t bytes[24] = { 0, 0, 0, 0, 0, 0, 0xf0, 0x3f };
 	const struct wire_slice column = { bytes, sizeof bytes };
 	struct wire_robot robot = { .q = column,
+				    .forces = column,
 				    .rates = column,
 				    .accelerations = column,
 				    .bias = column,
