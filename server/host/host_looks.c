@@ -151,8 +151,8 @@ static uint32_t list_ids(const struct world *world, bool joints, uint32_t *ids, 
 	return joints ? world_joints(world, 0, ids, capacity) : world_bodies(world, ids, capacity);
 }
 
-static enum status pack_looks(struct host *host, const uint32_t *ids, uint32_t count,
-			      uint32_t from, enum host_look what, struct bytes *out)
+static enum status pack_looks(struct host *host, const uint32_t *ids, uint32_t count, uint32_t from,
+			      enum host_look what, struct bytes *out)
 {
 	switch (what) {
 	case LOOK_COLOURS:

@@ -517,6 +517,12 @@ wire.command = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "particle", type = "u32", min = 1, max = 4294967295},
 		{name = "pinned", type = "enum", min = 0, max = 1, default = 1}}},
+	name_body = {number = 87, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "name", type = "text", min = 0, max = 0}}},
+	name_joint = {number = 88, fields = {
+		{name = "joint", type = "joint", min = 0, max = 0},
+		{name = "name", type = "text", min = 0, max = 0}}},
 }
 
 wire.query = {

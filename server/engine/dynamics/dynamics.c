@@ -263,10 +263,10 @@ enum status dynamics_visual_reserve(struct dynamics *self, uint32_t rows)
 
 /* ---- rebuilding ---------------------------------------------------------------------------- */
 
-enum status dynamics_rebuild(struct dynamics *self)
+/* Room for what the tables hold. */
+static enum status reserve_all(struct dynamics *self)
 {
 	const struct tables *tables = self->tables;
-	ASSERT(arena_used(&self->scratch) == 0);
 	enum status status = reserve_bodies(self, tables->body.count);
 	if (status == STATUS_OK)
 		status = reserve_placements(self, tables->placement.count);
@@ -288,6 +288,14 @@ enum status dynamics_rebuild(struct dynamics *self)
 		status = dynamics_visual_reserve(self, 0);
 	if (status == STATUS_OK)
 		status = dynamics_label_reserve(self, 0);
+	return status;
+}
+
+enum status dynamics_rebuild(struct dynamics *self)
+{
+	const struct tables *tables = self->tables;
+	ASSERT(arena_used(&self->scratch) == 0);
+	enum status status = reserve_all(self);
 	if (status != STATUS_OK)
 		return status;
 	table_reset(&self->body_index);

@@ -40,8 +40,8 @@ static void view_forces(const struct robot_work *work, double *out)
 			vec3 force = work->tables->joint.force[row];
 			vec3 arm = vec3_sub(joint_anchor_b(joint, &joint->b), link->centre);
 			on.linear = force;
-			on.angular = vec3_add(work->tables->joint.torque[row],
-					      vec3_cross(arm, force));
+			on.angular =
+				vec3_add(work->tables->joint.torque[row], vec3_cross(arm, force));
 		}
 		for (uint32_t k = link->first; k < link->first + link->count; k++)
 			out[k] = spatial_dot(tree->axes[k], on) * (link->reversed ? -1 : 1);

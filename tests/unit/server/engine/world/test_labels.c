@@ -39,9 +39,9 @@ static struct world *chain(const char *method, struct named links[COUNT])
 		links[i].body = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
 									 .at = { i + 1.0, 0, 0 },
 									 .mass = 1 });
-		links[i].joint = joined_join(world, JOINT_REVOLUTE,
-					     i == 0 ? 0 : links[i - 1].body, links[i].body,
-					     vec3_make(i + 0.5, 0, 0), joined_about_z());
+		links[i].joint =
+			joined_join(world, JOINT_REVOLUTE, i == 0 ? 0 : links[i - 1].body,
+				    links[i].body, vec3_make(i + 0.5, 0, 0), joined_about_z());
 	}
 	return world;
 }
