@@ -265,7 +265,7 @@ struct wire_joint_axis {
 	uint8_t mode, spring, motor, wave;
 	double lower, upper, restitution, friction;
 	double stiffness, damping, rest, spring_limit;
-	double target, motor_limit, amplitude, hertz, phase;
+	double target, motor_limit, amplitude, hertz, phase, motor_stiffness, motor_damping;
 };
 enum { WIRE_JOINT_AXES = 6 };
 struct wire_joint_facts {

@@ -726,6 +726,13 @@ struct cairn_command_joint_axis {
 	double hertz;
 	/* phase (-1000000 … 1000000 rad): of the sine */
 	double phase;
+	/* motor_stiffness (0 … 1e+12 N/m, N m/rad): above 0 a position motor is a servo, of force
+	 * motor_stiffness (target - coordinate) + motor_damping (rate of the target - rate), up to
+	 * motor_limit; 0: it holds its target as far as motor_limit allows */
+	double motor_stiffness;
+	/* motor_damping (0 … 1e+12 N s/m, N m s/rad): of a servo; above 0 a velocity motor is a
+	 * servo, of force motor_damping (target - rate) */
+	double motor_damping;
 };
 
 /* set the targets of motors of many joints. */

@@ -349,7 +349,7 @@ struct joint_axis_view {
 	uint8_t mode, spring, motor, wave;
 	double lower, upper, restitution, friction;
 	double stiffness, damping, rest, spring_limit;
-	double target, motor_limit, amplitude, hertz, phase;
+	double target, motor_limit, motor_stiffness, motor_damping, amplitude, hertz, phase;
 };
 MUST_CHECK enum status world_joint_axis(const struct world *world, joint_id id, uint32_t axis,
 					struct joint_axis_view *out);

@@ -200,8 +200,10 @@ enum joint_spring {
 };
 enum joint_motor {
 	JOINT_MOTOR_NONE = 0,
-	JOINT_MOTOR_VELOCITY = 1, /* holds the rate of the coordinate at its target, m/s (rad/s) */
-	JOINT_MOTOR_POSITION = 2, /* holds the coordinate at its target, m (rad) */
+	/* Without gains they hold their targets as far as their limits allow; with gains they are
+	 * servos: forces by what is missing to the target. */
+	JOINT_MOTOR_VELOCITY = 1, /* the rate of the coordinate, m/s (rad/s); gain: damping */
+	JOINT_MOTOR_POSITION = 2, /* the coordinate, m (rad); gains: stiffness and damping */
 };
 /* The target of a motor as a function of the time since it was set. */
 enum joint_wave {

@@ -679,6 +679,8 @@ export const COMMAND = {
     ["amplitude", 0],
     ["hertz", 0],
     ["phase", 0],
+    ["motor_stiffness", 0],
+    ["motor_damping", 0],
   ] },
   joint_targets: { number: 54, fields: [
     ["targets", undefined],
@@ -1097,6 +1099,8 @@ export const LIMITS = {
     amplitude: ["F64", -1000000, 1000000, "m/s, rad/s, m, rad"],
     hertz: ["F64", 0, 10000, "Hz"],
     phase: ["F64", -1000000, 1000000, "rad"],
+    motor_stiffness: ["F64", 0, 1000000000000, "N/m, N m/rad"],
+    motor_damping: ["F64", 0, 1000000000000, "N s/m, N m s/rad"],
   },
   joint_targets: {
     targets: ["TARGETS", -1000000, 1000000, ""],

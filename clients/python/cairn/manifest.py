@@ -342,6 +342,8 @@ COMMAND = {
         ("amplitude", "F64"),
         ("hertz", "F64"),
         ("phase", "F64"),
+        ("motor_stiffness", "F64"),
+        ("motor_damping", "F64"),
     ]),
     "joint_targets": (54, 1, [
         ("targets", "TARGETS"),
@@ -716,6 +718,8 @@ DEFAULTS = {
         "amplitude": 0.0,
         "hertz": 0.0,
         "phase": 0.0,
+        "motor_stiffness": 0.0,
+        "motor_damping": 0.0,
     },
     "joint_table": {
         "period": 0.0,
@@ -1074,6 +1078,8 @@ LIMITS = {
         "amplitude": (-1000000, 1000000, "m/s, rad/s, m, rad"),
         "hertz": (0, 10000, "Hz"),
         "phase": (-1000000, 1000000, "rad"),
+        "motor_stiffness": (0, 1000000000000, "N/m, N m/rad"),
+        "motor_damping": (0, 1000000000000, "N s/m, N m s/rad"),
     },
     "joint_targets": {
         "targets": (-1000000, 1000000, ""),

@@ -143,6 +143,10 @@ static bool put_axis(struct pen *pen, const struct robot_joint *joint, double si
 			joint->drive == DRIVE_POSITION ? "position" : "velocity");
 		pen_real(pen, "", sign * joint->target);
 		pen_real(pen, ", limit: ", joint->drive_limit);
+		if (joint->drive_stiffness > 0)
+			pen_real(pen, ", stiffness: ", joint->drive_stiffness);
+		if (joint->drive_damping > 0)
+			pen_real(pen, ", damping: ", joint->drive_damping);
 		pen_put(pen, " }");
 		comma = ", ";
 	}

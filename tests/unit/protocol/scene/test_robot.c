@@ -162,7 +162,7 @@ static const struct {
 	{ "visual_only.urdf", ":3:|'a' has a visual and no collision" },
 	{ "balance.xml", ":4:|[1, 1, 4]|balanced" },
 	{ "large_inertia.urdf", ":3:|check the units" },
-	{ "gains.xml", ":6:|kp of <position> is not taken" },
+	{ "gains.xml", ":6:|dampratio of <position> is not taken" },
 	{ "margin.xml", ":4:|margin of <geom> is not taken" },
 	{ "mimic.urdf", ":7:|<mimic> is not taken" },
 };
@@ -253,6 +253,9 @@ START_TEST(a_position_actuator_is_a_motor_with_its_largest_force)
 	const struct command_JOINT_AXIS *axis = &first_of(scene, COMMAND_JOINT_AXIS)->joint_axis;
 	ck_assert_int_eq(axis->motor, JOINT_MOTOR_POSITION);
 	ck_assert_double_eq(axis->motor_limit, 6);
+	/* The gains of the actuator's length, 2 q. */
+	ck_assert_double_eq(axis->motor_stiffness, 200);
+	ck_assert_double_eq(axis->motor_damping, 12);
 	ck_assert_double_eq(axis->target, 0);
 	scene_destroy(scene);
 }
