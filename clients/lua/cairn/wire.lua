@@ -307,7 +307,9 @@ wire.command = {
 		{name = "wave", type = "enum", min = 0, max = 1, default = 0},
 		{name = "amplitude", type = "f64", min = -1000000, max = 1000000, default = 0.0},
 		{name = "hertz", type = "f64", min = 0, max = 10000, default = 0.0},
-		{name = "phase", type = "f64", min = -1000000, max = 1000000, default = 0.0}}},
+		{name = "phase", type = "f64", min = -1000000, max = 1000000, default = 0.0},
+		{name = "motor_stiffness", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "motor_damping", type = "f64", min = 0, max = 1000000000000, default = 0.0}}},
 	joint_targets = {number = 54, fields = {
 		{name = "targets", type = "targets", min = 0, max = 2048}}},
 	joint_table = {number = 55, fields = {
