@@ -107,7 +107,7 @@ void query_init(struct wire_query *self, enum wire_query_kind kind)
 
 static void pack_field(struct wire_packer *out, const struct query_field *field, const void *value)
 {
-	const struct wire_slice *shape = value;
+	const struct wire_slice *slice = value;
 	switch (field->type) {
 	case WIRE_ASK_U32:
 		wire_pack_uint(out, *(const uint32_t *)value);
@@ -125,7 +125,9 @@ static void pack_field(struct wire_packer *out, const struct query_field *field,
 		pack_vector(out, value, 4);
 		return;
 	case WIRE_ASK_SHAPE:
-		wire_pack_bin(out, shape->at, shape->bytes);
+	case WIRE_ASK_BODIES:
+	case WIRE_ASK_NUMBERS:
+		wire_pack_bin(out, slice->at, slice->bytes);
 		return;
 	case WIRE_ASK_NAME:
 		wire_pack_bin(out, ((const struct wire_name *)value)->bytes,
@@ -157,6 +159,29 @@ static void take_name(struct taker *self, const char *field, struct wire_name *n
 		self->status = STATUS_RANGE;
 	if (self->status == STATUS_OK)
 		memcpy(name->bytes, bytes.at, sizeof name->bytes);
+}
+
+/* Bytes of one item of a bin. */
+static uint32_t item_bytes(enum wire_query_type type)
+{
+	return type == WIRE_ASK_BODIES ? sizeof(uint32_t) : sizeof(double);
+}
+
+static void take_items(struct taker *self, const struct query_field *field,
+		       struct wire_slice *items)
+{
+	uint32_t bytes = item_bytes(field->type);
+	if (!more(self, field->name, field->needed))
+		return;
+	self->allowed = field->type == WIRE_ASK_BODIES ? "a bin of 32-bit integers, their number"
+						       : "a bin of 64-bit floats, their number";
+	self->min = field->min;
+	self->max = field->max;
+	self->status = wire_take_bin(&self->in, items);
+	if (self->status == STATUS_OK &&
+	    (items->bytes % bytes != 0 || items->bytes / bytes < field->min ||
+	     items->bytes / bytes > field->max))
+		self->status = STATUS_RANGE;
 }
 
 static void take_bounded(struct taker *self, const struct query_field *field, double *value)
@@ -206,6 +231,10 @@ static void take_field(struct taker *self, const struct query_field *field, void
 	case WIRE_ASK_NAME:
 		take_name(self, field->name, value);
 		return;
+	case WIRE_ASK_BODIES:
+	case WIRE_ASK_NUMBERS:
+		take_items(self, field, value);
+		return;
 	}
 }
 
@@ -242,6 +271,8 @@ static uint32_t numbers_of(enum wire_query_type type)
 		return 4;
 	case WIRE_ASK_SHAPE:
 	case WIRE_ASK_NAME:
+	case WIRE_ASK_BODIES:
+	case WIRE_ASK_NUMBERS:
 		return 0;
 	}
 	return 0;
@@ -290,10 +321,39 @@ static enum status check_rotation(const double *rotation, struct reason *why)
 			  length);
 }
 
-/* Checks the values of a query; the world checks later that the bodies exist. */
-static enum status check_field(const struct query_field *field, const double *value,
+static enum status check_each(const char *field, const struct wire_slice *column,
+			      struct reason *why)
+{
+	char text[REASON_NUMBER_BYTES];
+	for (uint32_t i = 0; i < column->bytes / sizeof(double); i++) {
+		double value = wire_column_real(*column, i);
+		if (!(scalar_abs(value) <= ROBOT_VALUE_MAX))
+			return reason_set(
+				why, scalar_is_finite(value) ? STATUS_RANGE : STATUS_NOT_FINITE, -1,
+				field,
+				"number %u of %s of the query is %s: it must be finite "
+				"and within ±%g",
+				(unsigned)i, field, reason_number(value, text), ROBOT_VALUE_MAX);
+	}
+	return STATUS_OK;
+}
+
+static enum status check_count(const struct query_field *field, const struct wire_slice *items,
 			       struct reason *why)
 {
+	uint32_t bytes = item_bytes(field->type), count = items->bytes / bytes;
+	if (count < field->min || count > field->max)
+		return reason_set(why, STATUS_RANGE, -1, field->name,
+				  "%s of the query has %u items: it must have %.0f to %.0f",
+				  field->name, (unsigned)count, field->min, field->max);
+	return field->type == WIRE_ASK_NUMBERS ? check_each(field->name, items, why) : STATUS_OK;
+}
+
+/* Checks the values of a query; the world checks later that the bodies exist. */
+static enum status check_field(const struct query_field *field, const void *member,
+			       struct reason *why)
+{
+	const double *value = member;
 	switch (field->type) {
 	case WIRE_ASK_PLACE:
 		return check_place(field->name, value, why);
@@ -308,6 +368,9 @@ static enum status check_field(const struct query_field *field, const double *va
 		return check_length(field->name, length_of(value, 3), true, why);
 	case WIRE_ASK_ROTATION:
 		return check_rotation(value, why);
+	case WIRE_ASK_BODIES:
+	case WIRE_ASK_NUMBERS:
+		return check_count(field, member, why);
 	default:
 		return STATUS_OK;
 	}

@@ -74,7 +74,7 @@ enum status answer_take_joints_item(struct wire_cursor *in, struct wire_joint_fa
 
 static void pack_axis(struct wire_packer *out, const struct wire_joint_axis *axis)
 {
-	wire_pack_array(out, 17);
+	wire_pack_array(out, 19);
 	wire_pack_uint(out, axis->mode);
 	wire_pack_real(out, axis->lower);
 	wire_pack_real(out, axis->upper);
@@ -92,6 +92,8 @@ static void pack_axis(struct wire_packer *out, const struct wire_joint_axis *axi
 	wire_pack_real(out, axis->amplitude);
 	wire_pack_real(out, axis->hertz);
 	wire_pack_real(out, axis->phase);
+	wire_pack_real(out, axis->motor_stiffness);
+	wire_pack_real(out, axis->motor_damping);
 }
 
 static enum status take_axis(struct wire_cursor *in, struct wire_joint_axis *axis)
@@ -117,6 +119,8 @@ static enum status take_axis(struct wire_cursor *in, struct wire_joint_axis *axi
 	take_real(&taker, "amplitude", &axis->amplitude);
 	take_real(&taker, "hertz", &axis->hertz);
 	take_real(&taker, "phase", &axis->phase);
+	take_real(&taker, "motor_stiffness", &axis->motor_stiffness);
+	take_real(&taker, "motor_damping", &axis->motor_damping);
 	return taker.status;
 }
 

@@ -20,7 +20,7 @@ static void take_column(struct taker *taker, const char *field, struct wire_slic
 
 void answer_pack_robot_links(struct wire_packer *out, uint32_t count)
 {
-	wire_pack_array(out, 7);
+	wire_pack_array(out, 8);
 	wire_pack_array(out, count);
 }
 
@@ -48,13 +48,14 @@ void answer_pack_robot(struct wire_packer *out, const struct wire_robot *robot)
 	wire_pack_uint(out, robot->closure_rank);
 	wire_pack_real(out, robot->residual);
 	wire_pack_uint(out, robot->regular);
+	pack_column(out, robot->forces);
 }
 
 enum status answer_take_robot_links(struct wire_cursor *in, uint32_t *count)
 {
 	uint32_t items = 0;
 	enum status status = wire_take_array(in, &items);
-	if (status == STATUS_OK && items < 7)
+	if (status == STATUS_OK && items < 8)
 		status = STATUS_RANGE;
 	return status == STATUS_OK ? wire_take_array(in, count) : status;
 }
@@ -97,11 +98,65 @@ enum status answer_take_robot(struct wire_cursor *in, struct wire_robot *robot)
 		taker.status = wire_take_array(&taker.in, &count);
 	if (taker.status == STATUS_OK && count != 3)
 		taker.status = STATUS_RANGE;
-	taker.left = 4;
+	taker.left = 5;
 	take_u32(&taker, "closure rows", true, UINT32_MAX, &robot->closure_rows);
 	take_u32(&taker, "rank", true, UINT32_MAX, &robot->closure_rank);
 	take_real(&taker, "residual", &robot->residual);
 	take_u32(&taker, "regular", true, 1, &robot->regular);
+	take_column(&taker, "forces", &robot->forces);
+	*in = taker.in;
+	return taker.status;
+}
+
+void answer_pack_dynamics(struct wire_packer *out, uint32_t count)
+{
+	wire_pack_array(out, 2);
+	wire_pack_array(out, count);
+}
+
+void answer_pack_dynamics_robot(struct wire_packer *out, const struct wire_robot_dynamics *robot)
+{
+	wire_pack_array(out, 5);
+	wire_pack_uint(out, robot->axes);
+	wire_pack_uint(out, robot->closure_rows);
+	wire_pack_uint(out, robot->closure_rank);
+	wire_pack_real(out, robot->residual);
+	wire_pack_uint(out, robot->regular);
+}
+
+void answer_pack_column(struct wire_packer *out, struct wire_slice column)
+{
+	pack_column(out, column);
+}
+
+enum status answer_take_dynamics(struct wire_cursor *in, uint32_t *count)
+{
+	uint32_t items = 0;
+	enum status status = wire_take_array(in, &items);
+	if (status == STATUS_OK && items < 2)
+		status = STATUS_RANGE;
+	return status == STATUS_OK ? wire_take_array(in, count) : status;
+}
+
+enum status answer_take_dynamics_robot(struct wire_cursor *in, struct wire_robot_dynamics *robot)
+{
+	struct taker taker;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	memset(robot, 0, sizeof *robot);
+	take_u32(&taker, "axes", true, UINT32_MAX, &robot->axes);
+	take_u32(&taker, "closure rows", true, UINT32_MAX, &robot->closure_rows);
+	take_u32(&taker, "rank", true, UINT32_MAX, &robot->closure_rank);
+	take_real(&taker, "residual", &robot->residual);
+	take_u32(&taker, "regular", true, 1, &robot->regular);
+	return taker.status;
+}
+
+enum status answer_take_column(struct wire_cursor *in, struct wire_slice *column)
+{
+	struct taker taker = { .in = *in, .left = 1 };
+	take_column(&taker, "values", column);
 	*in = taker.in;
 	return taker.status;
 }
@@ -130,4 +185,12 @@ double wire_column_real(struct wire_slice column, uint32_t index)
 	ASSERT((index + 1u) * sizeof value <= column.bytes);
 	memcpy(&value, column.at + index * sizeof value, sizeof value);
 	return value;
+}
+
+uint32_t wire_column_id(struct wire_slice column, uint32_t index)
+{
+	uint32_t id;
+	ASSERT((index + 1u) * sizeof id <= column.bytes);
+	memcpy(&id, column.at + index * sizeof id, sizeof id);
+	return id;
 }

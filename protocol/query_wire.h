@@ -106,6 +106,8 @@ enum wire_query_type {
 	WIRE_ASK_ROTATION,
 	WIRE_ASK_SHAPE,
 	WIRE_ASK_NAME,
+	WIRE_ASK_BODIES,
+	WIRE_ASK_NUMBERS,
 };
 struct query_field {
 	const char *name;
@@ -264,7 +266,7 @@ struct wire_joint_axis {
 	uint8_t mode, spring, motor, wave;
 	double lower, upper, restitution, friction;
 	double stiffness, damping, rest, spring_limit;
-	double target, motor_limit, amplitude, hertz, phase;
+	double target, motor_limit, amplitude, hertz, phase, motor_stiffness, motor_damping;
 };
 enum { WIRE_JOINT_AXES = 6 };
 struct wire_joint_facts {
@@ -361,8 +363,13 @@ struct wire_robot_link {
 	uint32_t body, parent, joint, kind, axis_count;
 	uint32_t axis[WIRE_JOINT_AXES];
 };
+/* One robot of the answer to DYNAMICS. */
+struct wire_robot_dynamics {
+	uint32_t axes, closure_rows, closure_rank, regular;
+	double residual;
+};
 struct wire_robot {
-	struct wire_slice q, rates, accelerations, bias; /* borrowed */
+	struct wire_slice q, rates, accelerations, bias, forces; /* borrowed */
 	uint32_t closure_rows, closure_rank, regular;
 	double residual;
 };
@@ -372,12 +379,21 @@ void answer_pack_robot(struct wire_packer *out, const struct wire_robot *robot);
 MUST_CHECK enum status answer_take_robot_links(struct wire_cursor *in, uint32_t *count);
 MUST_CHECK enum status answer_take_robot_link(struct wire_cursor *in, struct wire_robot_link *link);
 MUST_CHECK enum status answer_take_robot(struct wire_cursor *in, struct wire_robot *robot);
+/* The answer to DYNAMICS: the count of robots, each of them, then the values. */
+void answer_pack_dynamics(struct wire_packer *out, uint32_t count);
+void answer_pack_dynamics_robot(struct wire_packer *out, const struct wire_robot_dynamics *robot);
+void answer_pack_column(struct wire_packer *out, struct wire_slice column);
+MUST_CHECK enum status answer_take_dynamics(struct wire_cursor *in, uint32_t *count);
+MUST_CHECK enum status answer_take_dynamics_robot(struct wire_cursor *in,
+						  struct wire_robot_dynamics *robot);
+MUST_CHECK enum status answer_take_column(struct wire_cursor *in, struct wire_slice *column);
 /* The answers to INERTIA and JACOBIAN. */
 void answer_pack_matrix(struct wire_packer *out, uint32_t axes, struct wire_slice entries);
 MUST_CHECK enum status answer_take_matrix(struct wire_cursor *in, uint32_t *axes,
 					  struct wire_slice *entries);
-/* Number `index` of a column. */
+/* Number `index` of a column, and id `index` of one. */
 double wire_column_real(struct wire_slice column, uint32_t index);
+uint32_t wire_column_id(struct wire_slice column, uint32_t index);
 
 /* The answer to STABILITY: the head, then the motions, the count of contacts, and the contacts. */
 void answer_pack_stability(struct wire_packer *out, const struct wire_stability *head);

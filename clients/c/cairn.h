@@ -343,6 +343,17 @@ typedef struct cairn_visual {
 CAIRN_API int cairn_world_visuals(cairn_world *world, uint32_t from, const cairn_visual **visuals,
 				  uint32_t *count, cairn_error *error);
 
+/* The name of a body or joint. */
+typedef struct cairn_label {
+	uint32_t id;
+	char text[32];
+} cairn_label;
+/* The names of the bodies, or with `joints` of the joints, with ids from `from` on; those that have
+ * none are left out. *labels is borrowed. If *count is not 0 there may be more, from the last id + 1
+ * on. Commands make them (CAIRN_COMMAND_NAME_BODY, CAIRN_COMMAND_NAME_JOINT). */
+CAIRN_API int cairn_world_names(cairn_world *world, bool joints, uint32_t from,
+				const cairn_label **labels, uint32_t *count, cairn_error *error);
+
 typedef struct cairn_totals {
 	double kinetic, potential;  /* J */
 	cairn_vec3 linear, angular; /* N·s and N·m·s, about the world's origin */

@@ -51,6 +51,15 @@ typedef struct cairn_joint_points {
 	const cairn_joint_point *items;
 	uint32_t count;
 } cairn_joint_points;
+/* Borrowed for the call that gets the query. */
+typedef struct cairn_bodies {
+	const uint32_t *items;
+	uint32_t count;
+} cairn_bodies;
+typedef struct cairn_numbers {
+	const double *items;
+	uint32_t count;
+} cairn_numbers;
 
 #define CAIRN_VERSION "0.1.0"
 
@@ -717,6 +726,13 @@ struct cairn_command_joint_axis {
 	double hertz;
 	/* phase (-1000000 … 1000000 rad): of the sine */
 	double phase;
+	/* motor_stiffness (0 … 1e+12 N/m, N m/rad): above 0 a position motor is a servo, of force
+	 * motor_stiffness (target - coordinate) + motor_damping (rate of the target - rate), up to
+	 * motor_limit; 0: it holds its target as far as motor_limit allows */
+	double motor_stiffness;
+	/* motor_damping (0 … 1e+12 N s/m, N m s/rad): of a servo; above 0 a velocity motor is a
+	 * servo, of force motor_damping (target - rate) */
+	double motor_damping;
 };
 
 /* set the targets of motors of many joints. */
@@ -1228,6 +1244,22 @@ struct cairn_command_particles_pin {
 	uint8_t pinned;
 };
 
+/* give a body a name for people, or another one; no motion and no hash depends on it. */
+struct cairn_command_name_body {
+	/* body: the body */
+	int64_t body;
+	/* name: need not be unique */
+	cairn_text name;
+};
+
+/* give a joint a name for people, or another one; no motion and no hash depends on it. */
+struct cairn_command_name_joint {
+	/* joint: the joint */
+	int64_t joint;
+	/* name: need not be unique */
+	cairn_text name;
+};
+
 /* Commands (docs/COMMANDS.md). */
 enum cairn_command_op {
 	CAIRN_COMMAND_SHAPE_USE = 1,
@@ -1281,7 +1313,9 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_INTERACT = 83,
 	CAIRN_COMMAND_PARTICLES_LATTICE = 84,
 	CAIRN_COMMAND_PARTICLES_LINK = 85,
-	CAIRN_COMMAND_PARTICLES_PIN = 86
+	CAIRN_COMMAND_PARTICLES_PIN = 86,
+	CAIRN_COMMAND_NAME_BODY = 87,
+	CAIRN_COMMAND_NAME_JOINT = 88
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -1340,6 +1374,8 @@ typedef struct cairn_command {
 		struct cairn_command_particles_lattice particles_lattice;
 		struct cairn_command_particles_link particles_link;
 		struct cairn_command_particles_pin particles_pin;
+		struct cairn_command_name_body name_body;
+		struct cairn_command_name_joint name_joint;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;
@@ -1376,7 +1412,8 @@ enum cairn_query_kind {
 	CAIRN_QUERY_ROBOT = 30,
 	CAIRN_QUERY_INERTIA = 31,
 	CAIRN_QUERY_JACOBIAN = 32,
-	CAIRN_QUERY_PIECES = 34
+	CAIRN_QUERY_PIECES = 34,
+	CAIRN_QUERY_DYNAMICS = 35
 };
 
 /* Made by cairn_query_make; then set what the kind reads. In brackets: what may stay as it is.
@@ -1575,12 +1612,13 @@ enum cairn_query_kind {
  * dynamic bodies
  *	reads [body]
  *	[[[body, parent, joint, kind, [axis, …]], …], q, rates, accelerations, bias,
- *	[closure rows, rank, residual], regular]
+ *	[closure rows, rank, residual], regular, forces]
  *	a link comes after its parent; parent 0: the world, or what is not dynamic; joint 0:
  *	a floating base; kind: 0 floating base, 1 axes with a coordinate each, 2 slides and
  *	then a ball; the columns are bins of f64, little-endian: q has one for each axis, a
  *	ball four and a floating base seven (position, rotation), the others one for each
  *	axis; accelerations are those without forces of joints and contacts, loops closed;
+ *	forces (N, N m) are what the joint of each axis exerted along it in the last tick;
  *	ROBOTS has the meaning
  *
  * CAIRN_QUERY_INERTIA: mass matrix of a robot over the axes of its links
@@ -1599,6 +1637,14 @@ enum cairn_query_kind {
  *	the commands set_piece that give it to them, by piece and patch; a body whose pieces
  *	have nothing of their own has none; if there are `limit` of them, query the next
  *	page with `first` that many later
+ *
+ * CAIRN_QUERY_DYNAMICS: accelerations of given forces of axes, or (inverse) forces of given
+ * accelerations, of many robots
+ *	reads bodies, [inverse, values, still]
+ *	[[[axes, closure rows, rank, residual, regular], …], bin]
+ *	one item for each of `bodies`, then f64, little-endian, of the axes of all, in the
+ *	order of ROBOT's; without `values` all are 0, so that the inverse is the bias, and
+ *	with `still` what holds the robot against gravity; ROBOTS has the meaning
  *
  */
 typedef struct cairn_query {
@@ -1671,7 +1717,15 @@ typedef struct cairn_query {
 	uint32_t form;
 	/* 0 none, 1 load (N, along gravity), 2 push (N), 3 tilt (tangent) */
 	uint32_t margin;
-	uint64_t reserved[16]; /* for members of later versions */
+	/* one body of each robot (borrowed) */
+	cairn_bodies bodies;
+	/* 1: from accelerations to forces */
+	uint32_t inverse;
+	/* of the axes of the robots, one after another (borrowed) */
+	cairn_numbers values;
+	/* 1: as if no body moved */
+	uint32_t still;
+	uint64_t reserved[11]; /* for members of later versions */
 } cairn_query;
 
 #endif

@@ -111,6 +111,7 @@ void cairn_client_close(cairn_client *client)
 	heap_free(client->contacts.items);
 	heap_free(client->colours.items);
 	heap_free(client->visuals.items);
+	heap_free(client->labels.items);
 	heap_free(client->joints.items);
 	heap_free(client);
 }

@@ -44,6 +44,10 @@ struct cairn_connected {
 		cairn_visual *items;
 		uint32_t count, capacity;
 	} visuals;
+	struct {
+		cairn_label *items;
+		uint32_t count, capacity;
+	} labels;
 };
 
 /* Copies a reason to the caller's error, which may be NULL; returns `status` as a number. */

@@ -69,6 +69,15 @@ typedef struct cairn_joint_points {
 	const cairn_joint_point *items;
 	uint32_t count;
 } cairn_joint_points;
+/* Borrowed for the call that gets the query. */
+typedef struct cairn_bodies {
+	const uint32_t *items;
+	uint32_t count;
+} cairn_bodies;
+typedef struct cairn_numbers {
+	const double *items;
+	uint32_t count;
+} cairn_numbers;
 
 """
 TYPES = {"BODY": "int64_t", "SHAPE": "int64_t", "JOINT": "int64_t", "FORCE_FIELD": "int64_t", "PARTICLES": "int64_t", "ENUM": "uint8_t", "U32": "uint32_t",
@@ -78,7 +87,7 @@ TYPES = {"BODY": "int64_t", "SHAPE": "int64_t", "JOINT": "int64_t", "FORCE_FIELD
 # Bytes of the union of commands, so that an array of commands keeps its layout when a field is appended.
 COMMAND_BYTES = 512
 # Numbers of a query for members that are appended; one that is takes from it.
-QUERY_RESERVED = 16
+QUERY_RESERVED = 11
 
 
 def comment(text, indent=""):
@@ -118,7 +127,8 @@ def command_lines(head, fields, known):
 
 # Members of a query, by form of the manifest. A shape is a text for users of the library.
 FORMS = {"VECTOR": "cairn_vec3", "QUATERNION": "cairn_quat", "VALUE": None}
-MEMBERS = {"shape": ("const char *", "as in cairn_world_shape; borrowed"), "name": ("cairn_name ", None)}
+MEMBERS = {"shape": ("const char *", "as in cairn_world_shape; borrowed"), "name": ("cairn_name ", None),
+           "bodies": ("cairn_bodies ", None), "values": ("cairn_numbers ", None)}
 
 
 def query_member(words, known):

@@ -214,6 +214,30 @@ int cairn_world_visuals(cairn_world *world, uint32_t from, const cairn_visual **
 	return library_fail(status, &why, error);
 }
 
+int cairn_world_names(cairn_world *world, bool joints, uint32_t from, const cairn_label **labels,
+		      uint32_t *count, cairn_error *error)
+{
+	struct reason why = library_reason();
+	cairn_client *client = world->client;
+	struct cairn_named *found = heap_alloc(CAIRN_LABELS_MAX * sizeof *found);
+	enum status status = STATUS_NO_MEMORY;
+	*count = 0;
+	if (found != NULL)
+		status = ARRAY_RESERVE(&client->labels, CAIRN_LABELS_MAX);
+	if (status != STATUS_OK)
+		status = library_no_memory(&why);
+	else
+		status = cairn_labels(client->wire, world->info.number, joints, from, found, count,
+				      &why);
+	for (uint32_t i = 0; status == STATUS_OK && i < *count; i++) {
+		client->labels.items[i].id = found[i].id;
+		memcpy(client->labels.items[i].text, found[i].text, sizeof found[i].text);
+	}
+	heap_free(found);
+	*labels = client->labels.items;
+	return library_fail(status, &why, error);
+}
+
 int cairn_world_totals(cairn_world *world, cairn_totals *totals, cairn_error *error)
 {
 	struct reason why = library_reason();
@@ -415,6 +439,12 @@ static enum status copy_query(const cairn_query *from, struct wire_query *to,
 #undef MEMBER_QUATERNION
 #undef MEMBER_STRUCT
 	memcpy(to->name.bytes, from->name.bytes, sizeof to->name.bytes);
+	to->bodies =
+		(struct wire_slice){ (const uint8_t *)from->bodies.items,
+				     from->bodies.count * (uint32_t)sizeof *from->bodies.items };
+	to->values =
+		(struct wire_slice){ (const uint8_t *)from->values.items,
+				     from->values.count * (uint32_t)sizeof *from->values.items };
 	if (from->shape == NULL)
 		return STATUS_OK;
 	enum status status = shape_text_parse(from->shape, canonical, why);

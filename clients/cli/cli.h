@@ -59,6 +59,9 @@ MUST_CHECK bool cli_number(struct cli *cli, const char *text, const char *what, 
 MUST_CHECK bool cli_count(struct cli *cli, const char *text, const char *what, uint64_t *value);
 MUST_CHECK bool cli_numbers(struct cli *cli, const char *text, const char *what, double *values,
 			    uint32_t count);
+/* From 1 to `capacity` numbers. */
+MUST_CHECK bool cli_list(struct cli *cli, const char *text, const char *what, double *values,
+			 uint32_t capacity, uint32_t *count);
 MUST_CHECK bool cli_vec3(struct cli *cli, const char *text, const char *what, vec3 *value);
 /* KIND:NUMBERS, e.g. sphere:0.5, box:1,1,1 (full sizes), capsule:HALF,RADIUS, plane:0,1,0,0,
  * hull:x,y,z,x,y,z,…: canonical bytes, to be freed by the caller with bytes_release. */

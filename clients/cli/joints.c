@@ -81,6 +81,8 @@ static void print_axis(const struct cli *cli, uint32_t index, const struct wire_
 	out_text(cli, "motor", command_word(WORDS_JOINT_MOTOR, axis->motor));
 	out_real(cli, "target", axis->target);
 	out_real(cli, "motor_limit", axis->motor_limit);
+	out_real(cli, "motor_stiffness", axis->motor_stiffness);
+	out_real(cli, "motor_damping", axis->motor_damping);
 	out_end(cli);
 }
 

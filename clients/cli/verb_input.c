@@ -561,6 +561,44 @@ static bool copy_name(struct cli *cli, const char *from, struct text32 *to)
 	return true;
 }
 
+/* One line for each body or joint with a name. */
+static int print_names(struct cli *cli, const struct cairn_world *world, bool joints)
+{
+	struct cairn_named *names = malloc(CAIRN_LABELS_MAX * sizeof *names);
+	uint32_t from = 0, count = 1;
+	bool good = names != NULL;
+	while (good && count > 0) {
+		good = cairn_labels(cli->client, world->number, joints, from, names, &count,
+				    &cli->why) == STATUS_OK;
+		for (uint32_t i = 0; good && i < count; i++) {
+			out_begin(cli);
+			out_u64(cli, joints ? "joint" : "body", names[i].id);
+			out_text(cli, "name", names[i].text);
+			out_end(cli);
+			from = names[i].id + 1;
+		}
+	}
+	free(names);
+	return good ? EXIT_SUCCESS : cli_fail(cli);
+}
+
+int verb_name(struct cli *cli)
+{
+	struct cairn_world world;
+	struct command command;
+	bool joint = cli_flag(cli, "joint"), sets = cli->operand_count == 3;
+	if (cli->operand_count != 1 && !sets)
+		return cli_usage(cli, "name WORLD [ID NAME] [--joint]");
+	command_defaults(&command, joint ? COMMAND_NAME_JOINT : COMMAND_NAME_BODY);
+	int64_t *id = joint ? &command.name_joint.joint : &command.name_body.body;
+	struct text32 *name = joint ? &command.name_joint.name : &command.name_body.name;
+	if ((sets && (!body_operand(cli, id) || !copy_name(cli, cli->operands[2], name))) ||
+	    !cli_options_known(cli) || !cli_join(cli, &world))
+		return cli_fail(cli);
+	return sets ? cli_apply_and_print(cli, &world, &command, 1)
+		    : print_names(cli, &world, joint);
+}
+
 int verb_set(struct cli *cli)
 {
 	struct cairn_world world;

@@ -58,9 +58,49 @@ static bool read_joints(struct cli *cli, const char *kind, struct wire_query *qu
 	return take_body(cli, 2, &query->body);
 }
 
-/* ROBOT, INERTIA or JACOBIAN; false if `kind` is none of them. */
-static bool read_robot(struct cli *cli, const char *kind, struct wire_query *query)
+/* DYNAMICS: bodies and values as lists, in `packed`: values first, because they are aligned to 8 bytes. */
+static bool read_dynamics(struct cli *cli, struct wire_query *query, struct bytes *packed)
 {
+	double *values = malloc(ROBOT_DYNAMICS_AXES * sizeof *values);
+	uint32_t count = 0, robots = 0;
+	bool good = values != NULL;
+	query_init(query, WIRE_QUERY_DYNAMICS);
+	query->inverse = cli_flag(cli, "inverse");
+	query->still = cli_flag(cli, "still");
+	if (good && cli->operand_count == 4)
+		good = cli_list(cli, cli->operands[3], "VALUES", values, ROBOT_DYNAMICS_AXES,
+				&count);
+	for (uint32_t i = 0; good && i < count; i++)
+		good = bytes_append(packed, &values[i], sizeof values[i]) == STATUS_OK;
+	if (good)
+		good = cli_list(cli, cli->operands[2], "BODIES", values, ROBOT_DYNAMICS_MAX,
+				&robots);
+	for (uint32_t i = 0; good && i < robots; i++) {
+		uint32_t body = (uint32_t)values[i];
+		if (values[i] < 1 || values[i] > UINT32_MAX || values[i] != body) {
+			reason_set(&cli->why, STATUS_TYPE, -1, "BODIES",
+				   "BODIES is %.70s: ids of bodies separated by commas",
+				   cli->operands[2]);
+			good = false;
+		} else {
+			good = bytes_append(packed, &body, sizeof body) == STATUS_OK;
+		}
+	}
+	free(values);
+	uint32_t split = count * (uint32_t)sizeof *values;
+	query->values = (struct wire_slice){ packed->data, split };
+	query->bodies =
+		(struct wire_slice){ packed->data + split, (uint32_t)packed->count - split };
+	return good;
+}
+
+/* ROBOT, INERTIA, JACOBIAN or DYNAMICS; false if `kind` is none of them. */
+static bool read_robot(struct cli *cli, const char *kind, struct wire_query *query,
+		       struct bytes *packed)
+{
+	bool dynamics = strcmp(kind, "dynamics") == 0;
+	if (dynamics && (cli->operand_count == 3 || cli->operand_count == 4))
+		return read_dynamics(cli, query, packed);
 	if (strcmp(kind, "robot") == 0 && cli->operand_count <= 3) {
 		query_init(query, WIRE_QUERY_ROBOT);
 		return take_body(cli, 2, &query->body);
@@ -125,7 +165,7 @@ static bool read_geometry(struct cli *cli, const char *kind, struct wire_query *
 		query->limit = WIRE_PARTICLES_MAX;
 		return take_body(cli, 2, &query->system);
 	}
-	return read_robot(cli, kind, query);
+	return read_robot(cli, kind, query, canonical);
 }
 
 /* Reads the query from the operands; it borrows its shape from `canonical`. */
@@ -417,6 +457,8 @@ static void print_answer(const struct cli *cli, enum wire_query_kind kind,
 		cli_joint(cli, &in);
 	} else if (kind == WIRE_QUERY_ROBOT) {
 		cli_robot(cli, &in);
+	} else if (kind == WIRE_QUERY_DYNAMICS) {
+		cli_dynamics(cli, &in);
 	} else if (kind == WIRE_QUERY_INERTIA || kind == WIRE_QUERY_JACOBIAN) {
 		cli_matrix(cli, &in);
 	} else if (kind == WIRE_QUERY_OVERLAP || kind == WIRE_QUERY_LINKED ||

@@ -190,6 +190,8 @@ static void say_query(const struct query_info *info)
 		[WIRE_ASK_ROTATION] = "rotation",
 		[WIRE_ASK_SHAPE] = "shape",
 		[WIRE_ASK_NAME] = "name",
+		[WIRE_ASK_BODIES] = "bodies",
+		[WIRE_ASK_NUMBERS] = "numbers",
 	};
 	open_with(NULL, '{');
 	say_number("number", info->number);

@@ -22,8 +22,9 @@ void cli_joints_head(void);
 bool cli_joints_item(const struct cli *cli, struct wire_cursor *in, uint32_t *id);
 /* particles.c */
 bool cli_system(const struct cli *cli, struct wire_cursor *in);
-/* Print the answers of ROBOT; of INERTIA or JACOBIAN. False: they are malformed. */
+/* Print the answers of ROBOT; of DYNAMICS; of INERTIA or JACOBIAN. False: they are malformed. */
 bool cli_robot(const struct cli *cli, struct wire_cursor *in);
+bool cli_dynamics(const struct cli *cli, struct wire_cursor *in);
 bool cli_matrix(const struct cli *cli, struct wire_cursor *in);
 /* One page of PARTICLES; sets the page's last serial number and its count. */
 bool cli_particles(const struct cli *cli, struct wire_cursor *in, uint64_t *last, uint32_t *count);

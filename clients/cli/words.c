@@ -125,6 +125,19 @@ bool cli_numbers(struct cli *cli, const char *text, const char *what, double *va
 	return false;
 }
 
+bool cli_list(struct cli *cli, const char *text, const char *what, double *values,
+	      uint32_t capacity, uint32_t *count)
+{
+	int found = numbers_text_parse(text, values, capacity);
+	*count = found > 0 ? (uint32_t)found : 0;
+	if (found > 0)
+		return true;
+	reason_set(&cli->why, STATUS_TYPE, -1, what,
+		   "%s is %.70s: it must be 1 to %u finite numbers separated by commas", what, text,
+		   (unsigned)capacity);
+	return false;
+}
+
 bool cli_vec3(struct cli *cli, const char *text, const char *what, vec3 *value)
 {
 	double values[3];

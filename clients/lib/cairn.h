@@ -309,6 +309,18 @@ MUST_CHECK enum status cairn_visuals(struct cairn *self, uint32_t world, uint32_
 				     struct cairn_look *visuals, uint32_t *count,
 				     struct reason *why);
 
+/* The name of a body or joint. */
+struct cairn_named {
+	uint32_t id;
+	char text[LABEL_BYTES];
+};
+/* The names of bodies, or of joints, with ids from `from` on: one page, into an array of
+ * CAIRN_LABELS_MAX. The next page begins after the last id; an empty one is the last. */
+enum { CAIRN_LABELS_MAX = 1024 };
+MUST_CHECK enum status cairn_labels(struct cairn *self, uint32_t world, bool joints, uint32_t from,
+				    struct cairn_named *labels, uint32_t *count,
+				    struct reason *why);
+
 /* ---- subscriptions
  * ------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clients/lib/client.h"
+#include "protocol/query_wire.h"
 #include "protocol/command_wire.h"
 #include "protocol/pack.h"
 #include "protocol/packer.h"
@@ -711,8 +712,9 @@ static bool take_visuals(struct wire_cursor *in, struct cairn_look *out, uint32_
 	return true;
 }
 
-enum status cairn_visuals(struct cairn *self, uint32_t world, uint32_t from,
-			  struct cairn_look *visuals, uint32_t *count, struct reason *why)
+/* Asks for a page of LOOKS; `items` gets its `count` items. */
+static enum status ask_looks(struct cairn *self, uint32_t world, uint32_t what, uint32_t from,
+			     struct wire_cursor *items, uint32_t *count, struct reason *why)
 {
 	struct message request, reply;
 	struct wire_list list;
@@ -720,19 +722,62 @@ enum status cairn_visuals(struct cairn *self, uint32_t world, uint32_t from,
 	request.looks.ref = cairn_next_ref(self);
 	request.looks.world = world;
 	request.looks.from = from;
-	request.looks.what = 1;
+	request.looks.what = what;
 	*count = 0;
 	enum status status = cairn_request(self, &request, MESSAGE_REPLY, &reply, why);
 	if (status != STATUS_OK)
 		return status;
 	struct wire_cursor in = wire_cursor_of(reply.reply.value);
-	bool good = wire_take_list(&in, &list) == STATUS_OK;
-	struct wire_cursor items = good ? wire_cursor_list(&list) : in;
-	for (uint32_t i = 0; good && i < list.count; i++)
+	if (wire_take_list(&in, &list) != STATUS_OK)
+		return reason_set(why, STATUS_MALFORMED, -1, "value",
+				  "the answer to LOOKS is no list");
+	*items = wire_cursor_list(&list);
+	*count = list.count;
+	return STATUS_OK;
+}
+
+enum status cairn_visuals(struct cairn *self, uint32_t world, uint32_t from,
+			  struct cairn_look *visuals, uint32_t *count, struct reason *why)
+{
+	struct wire_cursor items;
+	uint32_t bodies;
+	enum status status = ask_looks(self, world, 1, from, &items, &bodies, why);
+	bool good = true;
+	*count = 0;
+	for (uint32_t i = 0; status == STATUS_OK && good && i < bodies; i++)
 		good = take_visuals(&items, visuals, count);
-	return good ? STATUS_OK
+	return good ? status
 		    : reason_set(why, STATUS_MALFORMED, -1, "value",
 				 "the answer to LOOKS is no list of bodies with visuals");
+}
+
+static bool take_label(struct wire_cursor *in, struct cairn_named *out)
+{
+	struct wire_list pair;
+	struct wire_slice text;
+	uint64_t id = 0;
+	if (wire_take_list(in, &pair) != STATUS_OK || pair.count != 2)
+		return false;
+	struct wire_cursor both = wire_cursor_list(&pair);
+	if (wire_take_uint(&both, UINT32_MAX, &id) != STATUS_OK ||
+	    answer_take_text(&both, &text) != STATUS_OK || text.bytes >= LABEL_BYTES)
+		return false;
+	*out = (struct cairn_named){ .id = (uint32_t)id };
+	memcpy(out->text, text.at, text.bytes);
+	return true;
+}
+
+enum status cairn_labels(struct cairn *self, uint32_t world, bool joints, uint32_t from,
+			 struct cairn_named *labels, uint32_t *count, struct reason *why)
+{
+	struct wire_cursor items;
+	enum status status = ask_looks(self, world, joints ? 3 : 2, from, &items, count, why);
+	bool good = *count <= CAIRN_LABELS_MAX;
+	for (uint32_t i = 0; status == STATUS_OK && good && i < *count; i++)
+		good = take_label(&items, &labels[i]);
+	return good ? status
+		    : reason_set(why, STATUS_MALFORMED, -1, "value",
+				 "the answer to LOOKS is no list of [id, name]");
 }
 
 /* ---- subscriptions

@@ -22,6 +22,7 @@ EXTRA_DIST += \
 	clients/python/cairn/arrays.py \
 	clients/python/cairn/client.py \
 	clients/python/cairn/queries.py \
+	clients/python/cairn/robots.py \
 	clients/python/cairn/recordings.py \
 	clients/python/cairn/columns.py \
 	clients/python/cairn/commands.py \

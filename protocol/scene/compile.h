@@ -99,6 +99,7 @@ struct compile {
 	const char *base; /* directory for meshes, or NULL */
 	uint64_t seed;	  /* the world's */
 	bool planar;
+	bool keeps_names; /* of bodies */
 	uint32_t bodies_max, body_count, joints_max, joint_count;
 	const struct yaml_node *materials, *prototypes; /* NULL when the file has none */
 	ARRAY_OF(struct named_shape) named;
@@ -147,6 +148,11 @@ MUST_CHECK enum status compile_colour_key(struct compile *self, const struct yam
 MUST_CHECK enum status compile_note_visuals(struct compile *self, const struct yaml_node *visuals,
 					    uint64_t count);
 MUST_CHECK enum status compile_visuals(struct compile *self);
+/* labels.c: the names of all named bodies, if the world keeps them; the name of a joint, the `index`-th
+ * of `count` of its entry. */
+MUST_CHECK enum status compile_body_names(struct compile *self);
+MUST_CHECK enum status compile_joint_name(struct compile *self, const char *name, uint32_t line,
+					  uint32_t joint, uint32_t index, uint32_t count);
 /* The movers, after all bodies for the same reason. */
 MUST_CHECK enum status compile_movers(struct compile *self);
 MUST_CHECK enum status compile_joints(struct compile *self, const struct yaml_node *joints);

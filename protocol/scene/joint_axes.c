@@ -154,6 +154,18 @@ static enum status read_motor(const struct axis *self, const struct yaml_node *n
 			    : *degrees ? motor.position_degrees * RADIANS_PER_DEGREE
 				       : motor.position;
 	self->out->motor_limit = motor.limit;
+	self->out->motor_stiffness = motor.stiffness;
+	self->out->motor_damping = motor.damping;
+	if (motor.stiffness > 0 && velocity)
+		return source_fail(&compile->source, node->line, STATUS_RANGE, "stiffness",
+				   "stiffness is %g: a motor of a velocity has none, its gain is "
+				   "'damping'",
+				   motor.stiffness);
+	if (motor.damping > 0 && !velocity && !(motor.stiffness > 0))
+		return source_fail(
+			&compile->source, node->line, STATUS_RANGE, "damping",
+			"damping is %g: a motor of a position needs a 'stiffness' with it",
+			motor.damping);
 	return motor.sine != NULL ? read_sine(self, motor.sine) : STATUS_OK;
 }
 

@@ -430,7 +430,11 @@ static enum status make_joint(struct compile *self, const struct joint_entry *en
 		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "at_a",
 				   "an anchor would be at %g m, beyond the limit of %.10g m", reach,
 				   LENGTH_MAX);
-	return make_axes(self, entry, joint, length);
+	enum status status = make_axes(self, entry, joint, length);
+	if (status != STATUS_OK || keys->name == NULL)
+		return status;
+	return compile_joint_name(self, keys->name, entry->node->line, joint, index,
+				  MAX_OF(entry->a.count, entry->b.count));
 }
 
 static enum status compile_joint(struct compile *self, const struct yaml_node *node)

@@ -37,6 +37,7 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/nodes.c \
 	protocol/scene/variables.h \
 	protocol/scene/visuals.c \
+	protocol/scene/labels.c \
 	protocol/scene/variables.c \
 	protocol/scene/yaml.h \
 	protocol/scene/yaml.c \

@@ -151,6 +151,7 @@ enum status compile_world(struct compile *self, const struct yaml_node *node,
 	}
 	self->seed = world.seed;
 	self->planar = world.planar;
+	self->keeps_names = world.names;
 	const struct yaml_node *key = world.parameters != NULL ? world.parameters->first : NULL;
 	for (; key != NULL && status == STATUS_OK; key = key->next->next)
 		status = compile_parameter(self, key);
@@ -207,6 +208,8 @@ static enum status compile_all(struct compile *self, const struct yaml_node *roo
 		status = compile_colours(self);
 	if (status == STATUS_OK)
 		status = compile_visuals(self);
+	if (status == STATUS_OK)
+		status = compile_body_names(self);
 	if (status == STATUS_OK)
 		status = compile_movers(self);
 	if (status == STATUS_OK)
@@ -593,6 +596,12 @@ static uint32_t references(struct command *command, int64_t *ids[2])
 		return 1;
 	case COMMAND_ADD_VISUAL:
 		ids[0] = &command->add_visual.body;
+		return 1;
+	case COMMAND_NAME_BODY:
+		ids[0] = &command->name_body.body;
+		return 1;
+	case COMMAND_NAME_JOINT:
+		ids[0] = &command->name_joint.joint;
 		return 1;
 	case COMMAND_SET_MOVER:
 		ids[0] = &command->set_mover.body;

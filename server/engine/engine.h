@@ -305,6 +305,10 @@ struct visual_view {
 uint32_t world_visuals(const struct world *world, body_id body, struct visual_view *out,
 		       uint32_t capacity);
 
+/* The name of a body, or of a joint, zero-terminated; false, and "", if it has none or is not there. */
+bool world_body_name(const struct world *world, body_id id, char out[LABEL_BYTES]);
+bool world_joint_name(const struct world *world, joint_id id, char out[LABEL_BYTES]);
+
 /* ---- joints ---------------------------------------------------------------------------------- */
 
 /* A joint as clients see it. */
@@ -345,7 +349,7 @@ struct joint_axis_view {
 	uint8_t mode, spring, motor, wave;
 	double lower, upper, restitution, friction;
 	double stiffness, damping, rest, spring_limit;
-	double target, motor_limit, amplitude, hertz, phase;
+	double target, motor_limit, motor_stiffness, motor_damping, amplitude, hertz, phase;
 };
 MUST_CHECK enum status world_joint_axis(const struct world *world, joint_id id, uint32_t axis,
 					struct joint_axis_view *out);
@@ -676,8 +680,10 @@ struct robot_view_link {
 };
 struct robot_view {
 	struct robot_view_link *link; /* owned; `links` of them */
-	double *q; /* owned, with the three below: `coordinates`, then `axes` of each */
+	double *q; /* owned, with the four below: `coordinates`, then `axes` of each */
 	double *rates, *accelerations, *bias;
+	/* N, N·m: what each axis' joint exerted along it, mean of the last tick; of a base 0 */
+	double *forces;
 	uint32_t links, axes, coordinates;
 	uint32_t closure_rows, closure_rank; /* of loops; rows that do not depend on others */
 	double residual; /* m/s², rad/s²: the largest acceleration by which a loop opens */
@@ -698,6 +704,36 @@ MUST_CHECK enum status world_robot_mass(const struct world *world, body_id body,
 					uint32_t *axes, struct reason *why);
 MUST_CHECK enum status world_robot_jacobian(const struct world *world, body_id body, vec3 point,
 					    double **matrix, uint32_t *axes, struct reason *why);
+
+/* Forward dynamics: accelerations of axes under given forces of axes; inverse: the forces that cause
+ * given accelerations. Of many robots at once, in the present state; gravity, drives and fields act
+ * as in world_robot. */
+struct robot_dynamics {
+	const body_id *bodies; /* one of each robot; borrowed, as the values are */
+	uint32_t body_count;   /* at most ROBOT_DYNAMICS_MAX (types.h) */
+	bool inverse;
+	bool still;	      /* as if no body moved */
+	const double *values; /* of the axes of the robots, one robot after another */
+	uint32_t value_count; /* 0: all are 0 */
+};
+struct robot_dynamics_item {
+	uint32_t axes, closure_rows, closure_rank; /* rank 0 for inverse */
+	bool regular; /* false: the mass matrix is singular to rounding; the values are 0 */
+	/* m/s², rad/s²: the largest acceleration by which a loop opens. Inverse: that of the given
+	 * accelerations, whose forces are those of the forest, with nothing from its closures. */
+	double residual;
+};
+struct robot_dynamics_view {
+	struct robot_dynamics_item *items; /* owned; one for each body asked */
+	double *values;			   /* owned */
+	uint32_t axes;			   /* of all: how many values */
+};
+/* As world_robot; RANGE also: another number of values. LIMIT: more than ROBOT_DYNAMICS_AXES axes
+ * or links, or ROBOT_DYNAMICS_ROWS rows of loops, together. Release `out` if the call succeeded. */
+MUST_CHECK enum status world_robot_dynamics(const struct world *world,
+					    const struct robot_dynamics *asked,
+					    struct robot_dynamics_view *out, struct reason *why);
+void robot_dynamics_view_release(struct robot_dynamics_view *self);
 
 /* Points of the contacts assigned to `body`. A contact belongs to its dynamic body; of two
  * dynamic bodies to that with the higher id. As above, but with `body` as b (so `a` is the

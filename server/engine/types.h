@@ -136,6 +136,11 @@ struct attachment {
 };
 enum { ATTACHMENTS_MAX = 64 }; /* shapes of one body */
 enum { VISUALS_MAX = 64 };     /* visuals of one body */
+enum { LABEL_BYTES = 32 };     /* of a name of a body or joint, with its zero */
+/* Of one question about the dynamics of robots: the largest force or acceleration of an axis; robots; axes
+ * and links, each; rows of loops. */
+#define ROBOT_VALUE_MAX 1e15
+enum { ROBOT_DYNAMICS_MAX = 1024, ROBOT_DYNAMICS_AXES = 8192, ROBOT_DYNAMICS_ROWS = 1024 };
 
 /* What a piece of a body, that is one of its shapes, has of its own (bits). The rest it has from
  * the body. */
@@ -195,8 +200,10 @@ enum joint_spring {
 };
 enum joint_motor {
 	JOINT_MOTOR_NONE = 0,
-	JOINT_MOTOR_VELOCITY = 1, /* holds the rate of the coordinate at its target, m/s (rad/s) */
-	JOINT_MOTOR_POSITION = 2, /* holds the coordinate at its target, m (rad) */
+	/* Without gains they hold their targets as far as their limits allow; with gains they are
+	 * servos: forces by what is missing to the target. */
+	JOINT_MOTOR_VELOCITY = 1, /* the rate of the coordinate, m/s (rad/s); gain: damping */
+	JOINT_MOTOR_POSITION = 2, /* the coordinate, m (rad); gains: stiffness and damping */
 };
 /* The target of a motor as a function of the time since it was set. */
 enum joint_wave {

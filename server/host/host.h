@@ -149,9 +149,11 @@ void host_post_notes(struct host *host);
 /* A query as packed on the wire (protocol/query_wire.h), answered between two ticks. */
 MUST_CHECK enum status host_query(struct host *host, uint32_t session, uint64_t id,
 				  struct wire_list query);
-/* The colours, or the visuals, of the bodies from id `from` on, as REPLY of LOOKS has them. */
+/* The colours or visuals of the bodies, or names of bodies or joints, from id `from` on, as REPLY of
+ * LOOKS has them; as its `what`. */
+enum host_look { LOOK_COLOURS, LOOK_VISUALS, LOOK_BODY_NAMES, LOOK_JOINT_NAMES };
 MUST_CHECK enum status host_looks(struct host *host, uint32_t session, uint64_t ref, uint32_t from,
-				  bool visuals);
+				  enum host_look what);
 /* A snapshot, or a moment: a state in memory to which a rollback returns (host_moments.c). */
 MUST_CHECK enum status host_save(struct host *host, uint32_t session, uint64_t ref,
 				 const char *name, bool moment);

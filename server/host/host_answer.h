@@ -64,6 +64,8 @@ MUST_CHECK enum status host_answer_parameters(struct host *host, struct bytes *o
 /* host_robot.c */
 MUST_CHECK enum status host_answer_robot(struct host *host, const struct wire_query *query,
 					 struct bytes *out, uint64_t *work, struct reason *why);
+MUST_CHECK enum status host_answer_dynamics(struct host *host, const struct wire_query *query,
+					    struct bytes *out, uint64_t *work, struct reason *why);
 MUST_CHECK enum status host_answer_inertia(struct host *host, const struct wire_query *query,
 					   struct bytes *out, struct reason *why);
 MUST_CHECK enum status host_answer_jacobian(struct host *host, const struct wire_query *query,

@@ -43,6 +43,8 @@ static struct wire_joint_axis axis_facts(const struct joint_axis_view *view)
 		.amplitude = view->amplitude,
 		.hertz = view->hertz,
 		.phase = view->phase,
+		.motor_stiffness = view->motor_stiffness,
+		.motor_damping = view->motor_damping,
 	};
 }
 

@@ -1,7 +1,6 @@
-/* host_looks.c: the colours of bodies, as runs of consecutive ids that have one colour, and their
- * visuals (LOOKS). Pictures need them once and seldom again, so they are no column of a
- * subscription.
- * */
+/* host_looks.c: the colours of bodies, as runs of consecutive ids that have one colour, their
+ * visuals, and the names of bodies and joints (LOOKS). Clients need them once and seldom again, so
+ * they are no column of a subscription. */
 #include "server/base/heap.h"
 #include "server/host/host_answer.h"
 #include "server/host/host_state.h"
@@ -14,6 +13,8 @@ enum {
 	VISUALS_PAGE = 64,
 	VISUAL_BYTES_MAX = 1 + 34 + (1 + 3 * 9) + (1 + 4 * 9) + 5,
 	LOOKED_BYTES_MAX = 1 + 5 + 3, /* of a body around its visuals */
+	NAMES_MAX = 1024,
+	NAME_BYTES_MAX = 1 + 5 + 2 + LABEL_BYTES,
 };
 
 struct look_run {
@@ -119,20 +120,66 @@ static enum status pack_colours(const struct world *world, const body_id *ids, u
 	return pack_runs(runs, find_runs(world, ids, count, from, runs), out);
 }
 
-void host_do_looks(struct host *host, struct requester *requester, uint32_t from, bool visuals)
+/* ---- names --------------------------------------------------------------------------------- */
+
+/* Packs the first NAMES_MAX of those with names from id `from` on; of joints or bodies. */
+static enum status pack_names(const struct world *world, const uint32_t *ids, uint32_t count,
+			      uint32_t from, bool joints, struct bytes *out)
+{
+	bool (*name_of)(const struct world *, uint32_t, char[LABEL_BYTES]) =
+		joints ? world_joint_name : world_body_name;
+	char text[LABEL_BYTES];
+	uint32_t named = 0, last = 0;
+	for (; last < count && named < NAMES_MAX; last++)
+		named += ids[last] >= from && name_of(world, ids[last], text);
+	struct wire_packer packer = packer_into(out, 5 + (size_t)named * NAME_BYTES_MAX);
+	wire_pack_array(&packer, named);
+	for (uint32_t i = 0; i < last; i++) {
+		if (ids[i] < from || !name_of(world, ids[i], text))
+			continue;
+		wire_pack_array(&packer, 2);
+		wire_pack_uint(&packer, ids[i]);
+		wire_pack_string(&packer, text);
+	}
+	return packed(out, &packer);
+}
+
+/* ---- answers ------------------------------------------------------------------------------- */
+
+static uint32_t list_ids(const struct world *world, bool joints, uint32_t *ids, uint32_t capacity)
+{
+	return joints ? world_joints(world, 0, ids, capacity) : world_bodies(world, ids, capacity);
+}
+
+static enum status pack_looks(struct host *host, const uint32_t *ids, uint32_t count, uint32_t from,
+			      enum host_look what, struct bytes *out)
+{
+	switch (what) {
+	case LOOK_COLOURS:
+		return pack_colours(host->world, ids, count, from, &host->scratch, out);
+	case LOOK_VISUALS:
+		return pack_visuals(host->world, ids, count, from, out);
+	case LOOK_BODY_NAMES:
+	case LOOK_JOINT_NAMES:
+		return pack_names(host->world, ids, count, from, what == LOOK_JOINT_NAMES, out);
+	}
+	return STATUS_RANGE;
+}
+
+void host_do_looks(struct host *host, struct requester *requester, uint32_t from,
+		   enum host_look what)
 {
 	struct bytes out = { 0 };
+	bool joints = what == LOOK_JOINT_NAMES;
 	if (host_refuse_in_boundary(host, requester))
 		return;
 	struct arena_mark mark = arena_mark(&host->scratch);
-	uint32_t count = world_bodies(host->world, NULL, 0);
-	body_id *ids = ARENA_ARRAY(&host->scratch, body_id, MAX_OF(count, 1u));
+	uint32_t count = list_ids(host->world, joints, NULL, 0);
+	uint32_t *ids = ARENA_ARRAY(&host->scratch, uint32_t, MAX_OF(count, 1u));
 	enum status status = STATUS_NO_MEMORY;
 	if (ids != NULL) {
-		world_bodies(host->world, ids, count);
-		status =
-			visuals ? pack_visuals(host->world, ids, count, from, &out)
-				: pack_colours(host->world, ids, count, from, &host->scratch, &out);
+		list_ids(host->world, joints, ids, count);
+		status = pack_looks(host, ids, count, from, what, &out);
 	}
 	arena_rewind(&host->scratch, mark);
 	if (status == STATUS_OK) {

@@ -254,6 +254,8 @@ static enum status answer_query(struct host *host, const struct wire_query *quer
 		return host_answer_links(host, query, out, why);
 	case WIRE_QUERY_ROBOT:
 		return host_answer_robot(host, query, out, work, why);
+	case WIRE_QUERY_DYNAMICS:
+		return host_answer_dynamics(host, query, out, work, why);
 	case WIRE_QUERY_INERTIA:
 		return host_answer_inertia(host, query, out, why);
 	case WIRE_QUERY_JACOBIAN:

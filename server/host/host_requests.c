@@ -424,12 +424,12 @@ static void execute_looks(struct runnable *runnable, void *context)
 {
 	struct host_request *request = context;
 	host_do_looks((struct host *)runnable, &request->requester, (uint32_t)request->value,
-		      request->action != 0);
+		      (enum host_look)request->action);
 	host_request_destroy(request);
 }
 
 enum status host_looks(struct host *host, uint32_t session, uint64_t ref, uint32_t from,
-		       bool visuals)
+		       enum host_look what)
 {
 	struct requester requester = {
 		.session = session, .ref = ref, .kind = REPLY_ANSWER, .about = MESSAGE_LOOKS
@@ -438,7 +438,7 @@ enum status host_looks(struct host *host, uint32_t session, uint64_t ref, uint32
 	if (request == NULL)
 		return STATUS_NO_MEMORY;
 	request->value = from;
-	request->action = visuals;
+	request->action = (uint8_t)what;
 	return post_request(host, request);
 }
 

@@ -436,7 +436,8 @@ void host_follow_release(struct host *host);
 
 /* ---- host_query.c ---- */
 void host_do_query(struct host *host, struct requester *requester, struct wire_list query);
-void host_do_looks(struct host *host, struct requester *requester, uint32_t from, bool visuals);
+void host_do_looks(struct host *host, struct requester *requester, uint32_t from,
+		   enum host_look what);
 /* The shape a query carries: cooked from its bytes, or found by its name. Returned owned. */
 MUST_CHECK enum status host_query_shape(struct host *host, const struct wire_query *query,
 					struct shape **out, struct reason *why);

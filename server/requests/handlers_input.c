@@ -327,7 +327,8 @@ void handle_looks(struct session *self, const struct message *message)
 	if (membership != NULL && take_query(self, message))
 		refuse_request(self, message,
 			       host_looks(membership->world->host, self->number, message->looks.ref,
-					  (uint32_t)message->looks.from, message->looks.what == 1));
+					  (uint32_t)message->looks.from,
+					  (enum host_look)message->looks.what));
 }
 
 void handle_query(struct session *self, const struct message *message)

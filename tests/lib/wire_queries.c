@@ -336,6 +336,7 @@ static void pack_robot(struct wire_packer *out)
 					  .rates = { bytes, 16 },
 					  .accelerations = { bytes, 16 },
 					  .bias = { bytes, 16 },
+					  .forces = { bytes, 16 },
 					  .closure_rows = 5,
 					  .closure_rank = 2,
 					  .residual = 0.5,
@@ -343,6 +344,19 @@ static void pack_robot(struct wire_packer *out)
 	answer_pack_robot_links(out, 1);
 	answer_pack_robot_link(out, &link);
 	answer_pack_robot(out, &robot);
+}
+
+static void pack_dynamics(struct wire_packer *out)
+{
+	static const uint8_t bytes[24] = { 9, 8, 7, 6 };
+	static const struct wire_robot_dynamics robots[] = {
+		{ .axes = 1, .closure_rows = 5, .closure_rank = 2, .residual = 0.25, .regular = 1 },
+		{ .axes = 2, .residual = 0, .regular = 1 },
+	};
+	answer_pack_dynamics(out, COUNT_OF(robots));
+	for (uint32_t i = 0; i < COUNT_OF(robots); i++)
+		answer_pack_dynamics_robot(out, &robots[i]);
+	answer_pack_column(out, (struct wire_slice){ bytes, sizeof bytes });
 }
 
 static void pack_matrix(struct wire_packer *out)
@@ -370,7 +384,7 @@ static void (*const PACKERS[])(struct wire_packer *) = {
 	[WIRE_QUERY_LINKS] = pack_matrix,	 [WIRE_QUERY_SYSTEMS] = pack_systems,
 	[WIRE_QUERY_PARTICLES] = pack_particles, [WIRE_QUERY_ROBOT] = pack_robot,
 	[WIRE_QUERY_INERTIA] = pack_matrix,	 [WIRE_QUERY_JACOBIAN] = pack_matrix,
-	[WIRE_QUERY_PIECES] = pack_pieces,
+	[WIRE_QUERY_PIECES] = pack_pieces,	 [WIRE_QUERY_DYNAMICS] = pack_dynamics,
 };
 
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
@@ -418,10 +432,8 @@ static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 		pack_move(out);
 		return;
 	case WIRE_QUERY_METHODS:
-		pack_method(out);
-		return;
 	case WIRE_QUERY_PARAMETERS:
-		pack_parameter(out);
+		(kind == WIRE_QUERY_METHODS ? pack_method : pack_parameter)(out);
 		return;
 	default:
 		pack_region(out);

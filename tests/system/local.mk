@@ -18,6 +18,7 @@ PYTHON_TESTS += \
 	tests/system/test_log.py \
 	tests/system/test_looks.py \
 	tests/system/test_mesh.py \
+	tests/system/test_names.py \
 	tests/system/test_metrics_names.py \
 	tests/system/test_museum.py \
 	tests/system/test_operations.py \

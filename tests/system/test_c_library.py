@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -380,9 +381,13 @@ ASKED = {
     "pieces": {"body": 5},
     "stability": {"limit": 16, "touch": 0.001, "sides": 4}, "systems": {}, "particles": {"system": 1}, "links": {"system": 1},
     "robot": {"body": 7}, "inertia": {"body": 7}, "jacobian": {"body": 7, "origin": (1, 2, 3)},
+    "dynamics": {"bodies": [7, 8], "inverse": 1, "values": [0.5] * 12, "still": 1},
 }
 
 def c_value(value):
+    if isinstance(value, list):
+        kind, of = ("cairn_numbers", "double") if isinstance(value[0], float) else ("cairn_bodies", "uint32_t")
+        return f"({kind}){{ (const {of}[]){{ {', '.join(map(repr, value))} }}, {len(value)} }}"
     if isinstance(value, tuple):
         return "(cairn_vec3){ %r, %r, %r }" % value
     return f'"{value}"' if isinstance(value, str) else repr(value)
@@ -403,6 +408,8 @@ def of_python(world, name, asked):
         if member == "shape":
             kind, numbers = asked["shape"].split(":")
             words.append(getattr(cairn.shapes, kind)(*map(float, numbers.split(","))))
+        elif isinstance(asked.get(member), list):
+            words.append(struct.pack(f"<{len(asked[member])}{'d' if member == 'values' else 'I'}", *asked[member]))
         elif member in asked:
             words.append(asked[member])
         else:
@@ -537,6 +544,15 @@ int main(int argc, char **argv)
 		for (uint32_t i = 0; i < count; i++)
 			printf("%u %g %d %06X\\n", visuals[i].body, visuals[i].position.y, visuals[i].coloured, visuals[i].colour);
 	}
+	const cairn_label *labels;
+	for (int joints = 0; joints < 2; joints++) {
+		count = 1;
+		for (uint32_t from = 0; count > 0; from = count > 0 ? labels[count - 1].id + 1 : 0) {
+			CHECK(cairn_world_names(world, joints == 1, from, &labels, &count, &error) == 0);
+			for (uint32_t i = 0; i < count; i++)
+				printf("%u %s\\n", labels[i].id, labels[i].text);
+		}
+	}
 	cairn_client_close(client);
 	return 0;
 }
@@ -544,15 +560,19 @@ int main(int argc, char **argv)
 
 
 @plain
-def test_visuals_are_told_page_by_page(tmp_path):
+def test_visuals_and_names_are_told_page_by_page(tmp_path):
     source, scene = tmp_path / "looks.c", tmp_path / "looks.yaml"
     source.write_text(LOOKS)
     scene.write_text("""
+world: { names: true }
 shapes: { ball: { kind: sphere, radius: 0.5 } }
 bodies:
   - { shape: ball }
-  - { shape: ball, array: { count: 100, step: [2, 0, 0] }, visuals: [{ shape: ball, at: [0, 1, 0] }, { shape: ball, at: [0, 2, 0], colour: 0xABCDEF }] }
+  - { name: row, shape: ball, array: { count: 100, step: [2, 0, 0] }, visuals: [{ shape: ball, at: [0, 1, 0] }, { shape: ball, at: [0, 2, 0], colour: 0xABCDEF }] }
+joints:
+  - { type: revolute, name: hinge, a: "row[0]", at: [0, 0, 0] }
 """)
     expected = "".join(f"{body} 1 0 000000\n{body} 2 1 ABCDEF\n" for body in range(2, 102))
+    expected += "".join(f"{body} row[{body - 2}]\n" for body in range(2, 102)) + "1 hinge\n"
     with daemon() as server:
         assert run_example(tmp_path, source, server.address, str(scene)) == expected

@@ -243,8 +243,13 @@ export interface WorldEvent {
 /** Bodies and joints in reduced coordinates. */
 export interface Robot {
   links: { body: number, parent: number, joint: number, kind: "base" | "axes" | "ball", axes: number[] }[];
-  q: Float64Array, rates: Float64Array, accelerations: Float64Array, bias: Float64Array;
+  q: Float64Array, rates: Float64Array, accelerations: Float64Array, bias: Float64Array, forces: Float64Array;
   closureRows: number, closureRank: number, residual: number;
+  regular: boolean;
+}
+/** Accelerations (m/s², rad/s²) or forces (N, N m) of the axes of a robot. */
+export interface RobotDynamics {
+  values: Float64Array, closureRows: number, closureRank: number, residual: number;
   regular: boolean;
 }
 export interface Joint {
@@ -308,6 +313,8 @@ export interface Queries {
   pieces(body: number, options?: { limit?: number, first?: number }): Promise<Required<Omit<CommandFields["set_piece"], "friction">>[]>;
   colours(): Promise<Map<number, number>>;
   visuals(): Promise<Map<number, Visual[]>>;
+  names(): Promise<Map<number, string>>;
+  jointNames(): Promise<Map<number, string>>;
   contacts(body?: number, limit?: number): Promise<Contact[]>;
   stability(options?: {
     margin?: "" | "load" | "push" | "tilt", body?: number, direction?: Vector, touch?: number, sides?: number, limit?: number,
@@ -319,6 +326,8 @@ export interface Queries {
   robot(body?: number): Promise<Robot>;
   inertia(body: number): Promise<{ axes: number, lower: Float64Array }>;
   jacobian(body: number, position: Vector): Promise<Float64Array[]>;
+  forwardDynamics(bodies: Iterable<number>, forces?: Iterable<number>, options?: { still?: boolean }): Promise<RobotDynamics[]>;
+  inverseDynamics(bodies: Iterable<number>, accelerations?: Iterable<number>, options?: { still?: boolean }): Promise<RobotDynamics[]>;
   fields(): Promise<Field[]>;
   systems(): Promise<ParticleSystem[]>;
   particles(system: number): Promise<{

@@ -592,6 +592,10 @@ export interface CommandFields {
     hertz?: Placed;
     /** phase (-1000000 … 1000000 rad): of the sine */
     phase?: Placed;
+    /** motor_stiffness (0 … 1e+12 N/m, N m/rad): above 0 a position motor is a servo, of force motor_stiffness (target - coordinate) + motor_damping (rate of the target - rate), up to motor_limit; 0: it holds its target as far as motor_limit allows */
+    motor_stiffness?: Placed;
+    /** motor_damping (0 … 1e+12 N s/m, N m s/rad): of a servo; above 0 a velocity motor is a servo, of force motor_damping (target - rate) */
+    motor_damping?: Placed;
   };
   /** set the targets of motors of many joints */
   joint_targets: {
@@ -1037,6 +1041,20 @@ export interface CommandFields {
     particle: number;
     /** pinned: 1: held; 0: free */
     pinned?: number | "keep" | "off" | "on";
+  };
+  /** give a body a name for people, or another one; no motion and no hash depends on it */
+  name_body: {
+    /** body: the body */
+    body: number;
+    /** name: need not be unique */
+    name: string;
+  };
+  /** give a joint a name for people, or another one; no motion and no hash depends on it */
+  name_joint: {
+    /** joint: the joint */
+    joint: number;
+    /** name: need not be unique */
+    name: string;
   };
 }
 

@@ -694,6 +694,8 @@ export const COMMAND = {
     ["amplitude", 0],
     ["hertz", 0],
     ["phase", 0],
+    ["motor_stiffness", 0],
+    ["motor_damping", 0],
   ] },
   joint_targets: { number: 54, fields: [
     ["targets", undefined],
@@ -925,6 +927,14 @@ export const COMMAND = {
     ["particle", undefined],
     ["pinned", 1],
   ] },
+  name_body: { number: 87, fields: [
+    ["body", undefined],
+    ["name", undefined],
+  ] },
+  name_joint: { number: 88, fields: [
+    ["joint", undefined],
+    ["name", undefined],
+  ] },
 };
 
 export const LENGTH_MAX = 1000000;
@@ -1104,6 +1114,8 @@ export const LIMITS = {
     amplitude: ["F64", -1000000, 1000000, "m/s, rad/s, m, rad"],
     hertz: ["F64", 0, 10000, "Hz"],
     phase: ["F64", -1000000, 1000000, "rad"],
+    motor_stiffness: ["F64", 0, 1000000000000, "N/m, N m/rad"],
+    motor_damping: ["F64", 0, 1000000000000, "N s/m, N m s/rad"],
   },
   joint_targets: {
     targets: ["TARGETS", -1000000, 1000000, ""],
@@ -1456,6 +1468,12 @@ export const QUERY_LIMITS = {
     ["limit", "U32", 0, 4096],
     ["first", "U32", 0, 4294967295],
   ],
+  35: [
+    ["bodies", "BODIES", 1, 1024],
+    ["inverse", "U32", 0, 1],
+    ["values", "NUMBERS", 0, 8192],
+    ["still", "U32", 0, 1],
+  ],
 };
 
 /** Words for numbers, by list; the first word of a list that begins with 1 is "". */
@@ -1610,6 +1628,7 @@ export const QUERY = {
   inertia: 31,
   jacobian: 32,
   pieces: 34,
+  dynamics: 35,
 };
 
 /** Kinds of observations of STEP_WORLDS. */

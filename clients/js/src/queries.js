@@ -10,7 +10,7 @@
 import { hex } from "./columns.js";
 import { jointItemOf, jointOf } from "./joints.js";
 import { COMMAND, QUERY, WORDS } from "./manifest.js";
-import { checkQuery } from "./numbers.js";
+import { checkFinite, checkQuery } from "./numbers.js";
 
 const ALL_BITS = 0xffffffff;
 /** Particles in one answer. */
@@ -103,12 +103,27 @@ export class Queries {
    *   geometry() takes it; place in body axes; colour null: the body's
    */
   async visuals() {
-    const found = new Map();
+    return new Map((await this.#looks(1)).map(([id, list]) =>
+      [id, list.map(([name, position, rotation, colour]) => ({ shape: hex(name), position, rotation, colour }))]));
+  }
+
+  /** The names of the bodies that have one. @returns {Promise<Map<number, string>>} by id */
+  async names() {
+    return new Map(await this.#looks(2));
+  }
+
+  /** The names of the joints that have one. @returns {Promise<Map<number, string>>} by id */
+  async jointNames() {
+    return new Map(await this.#looks(3));
+  }
+
+  /** All items of LOOKS, whose first element is an id. */
+  async #looks(what) {
+    const found = [];
     for (let from = 0; ;) {
-      const { value: page } = await this.client.request("looks", { world: this.number, from, what: 1 }, "reply");
-      for (const [id, list] of page)
-        found.set(id, list.map(([name, position, rotation, colour]) => ({ shape: hex(name), position, rotation, colour })));
+      const { value: page } = await this.client.request("looks", { world: this.number, from, what }, "reply");
       if (page.length === 0) return found;
+      found.push(...page);
       from = page.at(-1)[0] + 1;
     }
   }
@@ -191,14 +206,14 @@ export class Queries {
 
   /**
    * The bodies that joints link with one (0: all dynamic ones) in reduced coordinates (docs/ROBOTS.md): {links: [{body, parent, joint, kind,
-   * axes}, …], q, rates, accelerations, bias, closureRows, closureRank, residual, regular}; `kind`: "base", "axes" or "ball".
+   * axes}, …], q, rates, accelerations, bias, forces, closureRows, closureRank, residual, regular}; `kind`: "base", "axes" or "ball".
    */
   async robot(body = 0) {
-    const [links, q, rates, accelerations, bias, [closureRows, closureRank, residual], regular] = await this.query(QUERY.robot, body);
+    const [links, q, rates, accelerations, bias, [closureRows, closureRank, residual], regular, forces] = await this.query(QUERY.robot, body);
     return {
       links: links.map(([id, parent, joint, kind, axes]) => ({ body: id, parent, joint, kind: ["base", "axes", "ball"][kind], axes })),
       q: whole(q, Float64Array), rates: whole(rates, Float64Array), accelerations: whole(accelerations, Float64Array),
-      bias: whole(bias, Float64Array), closureRows, closureRank, residual, regular: regular === 1,
+      bias: whole(bias, Float64Array), forces: whole(forces, Float64Array), closureRows, closureRank, residual, regular: regular === 1,
     };
   }
 
@@ -213,6 +228,30 @@ export class Queries {
     const [axes, entries] = await this.query(QUERY.jacobian, body, position);
     const values = whole(entries, Float64Array);
     return Array.from({ length: 6 }, (_, row) => values.slice(row * axes, (row + 1) * axes));
+  }
+
+  /**
+   * Accelerations of the axes of robots under forces (N, N m) of their axes, in one round trip: `bodies` has one body of each robot,
+   * `forces` the numbers of all their axes, one robot after another (none: 0); `still`: as if no body moved. [{values, closureRows,
+   * closureRank, residual, regular}, …], one for each robot.
+   */
+  forwardDynamics(bodies, forces = [], { still = false } = {}) {
+    return this.#dynamics(bodies, 0, forces, still);
+  }
+
+  /** The forces of axes that cause accelerations of axes (none: 0), as forwardDynamics. */
+  inverseDynamics(bodies, accelerations = [], { still = false } = {}) {
+    return this.#dynamics(bodies, 1, accelerations, still);
+  }
+
+  async #dynamics(bodies, inverse, values, still) {
+    const ids = Uint32Array.from(bodies), numbers = Float64Array.from(values);
+    numbers.forEach((value) => checkFinite("values", value));
+    const [items, column] = await this.query(QUERY.dynamics, new Uint8Array(ids.buffer), inverse, new Uint8Array(numbers.buffer), still ? 1 : 0);
+    const all = whole(column, Float64Array);
+    let at = 0;
+    return items.map(([axes, closureRows, closureRank, residual, regular]) =>
+      ({ values: all.slice(at, at += axes), closureRows, closureRank, residual, regular: regular === 1 }));
   }
 
   /** Ids of all bodies connected to one by joints, itself included. */

@@ -140,4 +140,14 @@ test("a robot's mass matrix gives its kinetic energy, and its Jacobian the veloc
   const rows = await world.jacobian(2, position), speeds = rows.map((row) => row.reduce((sum, value, k) => sum + value * rates[k], 0));
   [...velocity, ...spin].forEach((value, i) => assert.ok(Math.abs(speeds[i] - value) < 1e-3, `${speeds} of ${[...velocity, ...spin]}`));
   await assert.rejects(world.jacobian(2, [NaN, 0, 0]));
+  // tau = M q'' + b, and back.
+  const wanted = rates.map((rate, i) => Math.sin(i + 1)), [forces] = await world.inverseDynamics([2], wanted), [back] = await world.forwardDynamics([2], forces.values);
+  forces.values.forEach((force, i) => {
+    let sum = bias[i];
+    for (let k = 0; k < axes; k++) sum += entry(i, k) * wanted[k];
+    assert.ok(Math.abs(sum - force) < 1e-9 * (1 + kinetic), `${sum} and ${force} of axis ${i}`);
+    assert.ok(Math.abs(back.values[i] - wanted[i]) < 1e-8);
+  });
+  assert.deepEqual([forces.closureRows, back.regular, (await world.inverseDynamics([1, 2], [], { still: true })).length], [0, true, 2]);
+  await assert.rejects(world.forwardDynamics([2], [NaN]));
 });

@@ -215,6 +215,19 @@ test("colours are told of more bodies than a page has runs", async () => {
   for (const id of ids) assert.equal(colours.get(id), id === ids[3] ? undefined : id * 7);
 });
 
+test("names are told of more bodies than a page holds, and those of joints by themselves", async () => {
+  const named = await client.create("named", { gravity: [0, 0, 0] }), BODIES = 1500, ids = [];
+  for (let page = 0; page < 3; page++)
+    ids.push(...(await named.apply(...Array.from({ length: BODIES / 3 }, () => command("spawn", { status: 2, position: [0, 0, 0] })))).values);
+  for (let page = 0; page < 3; page++)
+    await named.apply(...ids.slice(page * BODIES / 3, (page + 1) * BODIES / 3).map((body) => command("name_body", { body, name: `body ${body}` })));
+  await named.apply(command("joint_create", { type: "spherical", body_a: ids[0], body_b: ids[1] }), command("name_joint", { joint: -1, name: "neck" }));
+  const names = await named.names();
+  assert.equal(names.size, BODIES);
+  for (const id of ids) assert.equal(names.get(id), `body ${id}`);
+  assert.deepEqual([...await named.jointNames()], [[1, "neck"]]);
+});
+
 test("visuals are told of more bodies than a page holds, and are those that commands made", async () => {
   const shown = await client.create("shown", { gravity: [0, 0, 0] }), BODIES = 150;
   const ball = await shown.shape(shapes.sphere(0.5));

@@ -309,7 +309,9 @@ wire.command = {
 		{name = "wave", type = "enum", min = 0, max = 1, default = 0},
 		{name = "amplitude", type = "f64", min = -1000000, max = 1000000, default = 0.0},
 		{name = "hertz", type = "f64", min = 0, max = 10000, default = 0.0},
-		{name = "phase", type = "f64", min = -1000000, max = 1000000, default = 0.0}}},
+		{name = "phase", type = "f64", min = -1000000, max = 1000000, default = 0.0},
+		{name = "motor_stiffness", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "motor_damping", type = "f64", min = 0, max = 1000000000000, default = 0.0}}},
 	joint_targets = {number = 54, fields = {
 		{name = "targets", type = "targets", min = 0, max = 2048}}},
 	joint_table = {number = 55, fields = {
@@ -519,6 +521,12 @@ wire.command = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "particle", type = "u32", min = 1, max = 4294967295},
 		{name = "pinned", type = "enum", min = 0, max = 1, default = 1}}},
+	name_body = {number = 87, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "name", type = "text", min = 0, max = 0}}},
+	name_joint = {number = 88, fields = {
+		{name = "joint", type = "joint", min = 0, max = 0},
+		{name = "name", type = "text", min = 0, max = 0}}},
 }
 
 wire.query = {
@@ -553,6 +561,7 @@ wire.query = {
 	inertia = {number = 31, fields = {{name = "body"}}},
 	jacobian = {number = 32, fields = {{name = "body"}, {name = "position"}}},
 	pieces = {number = 34, fields = {{name = "body"}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
+	dynamics = {number = 35, fields = {{name = "bodies"}, {name = "inverse", default = 0}, {name = "values", default = 0}, {name = "still", default = 0}}},
 }
 
 wire.column = {

@@ -356,10 +356,21 @@ class World(AsyncWorldRecordings, _World):
 
     async def visuals(self):
         """What pictures show of bodies in place of their shapes, as World.visuals of cairn.client."""
-        found, first = {}, 0
+        return visuals_of(await self._looks(1))
+
+    async def names(self):
+        """{id: name} of the bodies that have one, as World.names of cairn.client."""
+        return dict(await self._looks(2))
+
+    async def joint_names(self):
+        """{id: name} of the joints that have one, as World.joint_names of cairn.client."""
+        return dict(await self._looks(3))
+
+    async def _looks(self, what):
+        found, first = [], 0
         while True:
-            page = (await self.client.ask("reply", "looks", self.number, first, 1))[1]
-            found.update(visuals_of(page))
+            page = (await self.client.ask("reply", "looks", self.number, first, what))[1]
+            found += page
             if not page:
                 return found
             first = page[-1][0] + 1
@@ -607,5 +618,5 @@ def _query_coroutine(method):
 
 for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions",
               "methods", "parameters", "joint", "forces", "fields", "field_force", "past", "when", "difference", "sensed", "pieces", "stability",
-              "robot", "inertia", "jacobian"):
+              "robot", "inertia", "jacobian", "forward_dynamics", "inverse_dynamics"):
     setattr(World, _name, _query_coroutine(getattr(_World, _name)))

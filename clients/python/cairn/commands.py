@@ -397,7 +397,8 @@ class Commands:
                    spring: Optional[Union[int, str]] = None, stiffness: Real = None, damping: Real = None,
                    rest: Real = None, spring_limit: Real = None, motor: Optional[Union[int, str]] = None,
                    target: Real = None, motor_limit: Real = None, wave: Optional[Union[int, str]] = None,
-                   amplitude: Real = None, hertz: Real = None, phase: Real = None):
+                   amplitude: Real = None, hertz: Real = None, phase: Real = None, motor_stiffness: Real = None,
+                   motor_damping: Real = None):
         """Set all properties of one axis of a joint. Raises Refused.
 
         - joint: the joint
@@ -422,11 +423,17 @@ class Commands:
         - amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine
         - hertz (0 … 10000 Hz): of the sine
         - phase (-1000000 … 1000000 rad): of the sine
+        - motor_stiffness (0 … 1e+12 N/m, N m/rad): above 0 a position motor is a servo, of force
+          motor_stiffness (target - coordinate) + motor_damping (rate of the target - rate), up to motor_limit;
+          0: it holds its target as far as motor_limit allows
+        - motor_damping (0 … 1e+12 N s/m, N m s/rad): of a servo; above 0 a velocity motor is a servo, of force
+          motor_damping (target - rate)
         """
         return self._command("joint_axis", joint=joint, axis=axis, mode=mode, lower=lower, upper=upper,
                              restitution=restitution, friction=friction, spring=spring, stiffness=stiffness,
                              damping=damping, rest=rest, spring_limit=spring_limit, motor=motor, target=target,
-                             motor_limit=motor_limit, wave=wave, amplitude=amplitude, hertz=hertz, phase=phase)
+                             motor_limit=motor_limit, wave=wave, amplitude=amplitude, hertz=hertz, phase=phase,
+                             motor_stiffness=motor_stiffness, motor_damping=motor_damping)
 
     def joint_targets(self, targets: Sequence):
         """Set the targets of motors of many joints. Raises Refused.
@@ -865,3 +872,19 @@ class Commands:
         - pinned: 1: held; 0: free
         """
         return self._command("particles_pin", system=system, particle=particle, pinned=pinned)
+
+    def name_body(self, body: int, name: str):
+        """Give a body a name for people, or another one; no motion and no hash depends on it. Raises Refused.
+
+        - body: the body
+        - name: need not be unique
+        """
+        return self._command("name_body", body=body, name=name)
+
+    def name_joint(self, joint: int, name: str):
+        """Give a joint a name for people, or another one; no motion and no hash depends on it. Raises Refused.
+
+        - joint: the joint
+        - name: need not be unique
+        """
+        return self._command("name_joint", joint=joint, name=name)

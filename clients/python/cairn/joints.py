@@ -144,7 +144,7 @@ def _worded(found):
 
 def _axis(values):
     names = ("mode", "lower", "upper", "restitution", "friction", "spring", "stiffness", "damping", "rest", "spring_limit",
-             "motor", "target", "motor_limit", "wave", "amplitude", "hertz", "phase")
+             "motor", "target", "motor_limit", "wave", "amplitude", "hertz", "phase", "motor_stiffness", "motor_damping")
     axis = dict(zip(names, values))
     for name, words in (("mode", MODES), ("spring", SPRINGS), ("motor", MOTORS), ("wave", WAVES)):
         axis[name] = word(words, axis[name])

@@ -344,6 +344,8 @@ COMMAND = {
         ("amplitude", "F64"),
         ("hertz", "F64"),
         ("phase", "F64"),
+        ("motor_stiffness", "F64"),
+        ("motor_damping", "F64"),
     ]),
     "joint_targets": (54, 1, [
         ("targets", "TARGETS"),
@@ -575,6 +577,14 @@ COMMAND = {
         ("particle", "U32"),
         ("pinned", "ENUM"),
     ]),
+    "name_body": (87, 2, [
+        ("body", "BODY"),
+        ("name", "TEXT"),
+    ]),
+    "name_joint": (88, 2, [
+        ("joint", "JOINT"),
+        ("name", "TEXT"),
+    ]),
 }
 
 # The value of a field that is omitted before a given one. A field without a default is required.
@@ -710,6 +720,8 @@ DEFAULTS = {
         "amplitude": 0.0,
         "hertz": 0.0,
         "phase": 0.0,
+        "motor_stiffness": 0.0,
+        "motor_damping": 0.0,
     },
     "joint_table": {
         "period": 0.0,
@@ -1068,6 +1080,8 @@ LIMITS = {
         "amplitude": (-1000000, 1000000, "m/s, rad/s, m, rad"),
         "hertz": (0, 10000, "Hz"),
         "phase": (-1000000, 1000000, "rad"),
+        "motor_stiffness": (0, 1000000000000, "N/m, N m/rad"),
+        "motor_damping": (0, 1000000000000, "N s/m, N m s/rad"),
     },
     "joint_targets": {
         "targets": (-1000000, 1000000, ""),
@@ -1414,6 +1428,12 @@ QUERY_LIMITS = {
         ("limit", "U32", 0, 4096),
         ("first", "U32", 0, 4294967295),
     ),
+    35: (
+        ("bodies", "BODIES", 1, 1024),
+        ("inverse", "U32", 0, 1),
+        ("values", "NUMBERS", 0, 8192),
+        ("still", "U32", 0, 1),
+    ),
 }
 
 # Words for numbers, by list; the first word of a list that begins with 1 is "".
@@ -1498,6 +1518,7 @@ QUERY = {
     "inertia": 31,
     "jacobian": 32,
     "pieces": 34,
+    "dynamics": 35,
 }
 
 # Kinds of observations of STEP_WORLDS.

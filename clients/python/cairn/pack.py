@@ -181,6 +181,9 @@ def _check_asked(field, kind, value, least, most):
         _rotation(field, value)
     elif kind in ("REAL", "U32"):
         number(field, value, least, most)
+    elif kind == "NUMBERS":
+        for each in memoryview(value).cast("d"):
+            number(field, each, -LARGEST, LARGEST)
 
 
 def check_query(query):

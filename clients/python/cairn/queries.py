@@ -5,6 +5,7 @@ from . import joints
 from .arrays import real_array, symmetric_array
 from .manifest import COMMAND, DEFAULTS, QUERY, WORDS
 from .pack import check_query
+from .robots import Robot
 
 PARTICLES_PAGE = 2048  # particles in one answer
 PAGE = 1024  # items in one page of a list that QUERY returns in pages
@@ -46,6 +47,13 @@ def visuals_of(page):
 
 
 LINK_KINDS = ("rod", "rope", "volume")
+
+
+def column_of(kind, values):
+    """Numbers as a column of a query; `kind` is that of struct, a NumPy array goes as it is."""
+    if hasattr(values, "astype"):
+        return values.astype(f"<{ {'d': 'f8', 'I': 'u4'}[kind] }").tobytes()
+    return struct.pack(f"<{len(values)}{kind}", *values)
 
 
 def reals_of(column):
@@ -208,10 +216,11 @@ class WorldQueries:
 
     def robot(self, body=0, arrays=False):
         """The bodies that joints link with `body` (0: all dynamic ones) in reduced coordinates, a dict (docs/ROBOTS.md): links [(body,
-        parent, joint, kind, axes), …], kind "base", "axes" or "ball"; q, rates, accelerations and bias (tuples, or with `arrays`
-        read-only NumPy arrays); closure_rows, closure_rank, residual, regular."""
-        links, *columns, closures, regular = self.query(QUERY["robot"], body)
-        names = "q", "rates", "accelerations", "bias"
+        parent, joint, kind, axes), …], kind "base", "axes" or "ball"; q, rates, accelerations, bias and forces (tuples, or with
+        `arrays` read-only NumPy arrays); closure_rows, closure_rank, residual, regular."""
+        links, *columns, closures, regular, forces = self.query(QUERY["robot"], body)
+        columns.append(forces)
+        names = "q", "rates", "accelerations", "bias", "forces"
         found = {"links": [(*link[:3], ("base", "axes", "ball")[link[3]], tuple(link[4])) for link in links]}
         found.update(zip(names, map(real_array if arrays else reals_of, columns)))
         found.update(zip(("closure_rows", "closure_rank", "residual"), closures), regular=bool(regular))
@@ -234,6 +243,32 @@ class WorldQueries:
             return real_array(entries).reshape(6, axes)
         values = reals_of(entries)
         return [list(values[row * axes:(row + 1) * axes]) for row in range(6)]
+
+    def forward_dynamics(self, bodies, forces=(), still=False, arrays=False):
+        """Accelerations of the axes of robots under forces (N, N m) of their axes, in one round trip: `bodies` has one body of each
+        robot, `forces` the numbers of all their axes, one robot after another (none: 0); with `still` as if no body moved. One dict
+        for each robot: accelerations (a tuple, or with `arrays` a read-only NumPy array), closure_rows, closure_rank, residual,
+        regular (docs/ROBOTS.md)."""
+        return self._dynamics("accelerations", bodies, 0, forces, still, arrays)
+
+    def inverse_dynamics(self, bodies, accelerations=(), still=False, arrays=False):
+        """Forces of the axes of robots that cause accelerations of their axes (none: 0), as forward_dynamics; the dicts have
+        `forces`. Without accelerations and with `still` they hold the robots against gravity."""
+        return self._dynamics("forces", bodies, 1, accelerations, still, arrays)
+
+    def _dynamics(self, name, bodies, inverse, values, still, arrays):
+        items, column = self.query(QUERY["dynamics"], column_of("I", bodies), inverse, column_of("d", values), int(still))
+        found, at = [], 0
+        numbers = (real_array if arrays else reals_of)(column)
+        for axes, rows, rank, residual, regular in items:
+            found.append({name: numbers[at:at + axes], "closure_rows": rows, "closure_rank": rank, "residual": residual,
+                          "regular": bool(regular)})
+            at += axes
+        return found
+
+    def robot_view(self, body, arrays=False):
+        """A view of the robot of a body by names of its axes (cairn.robots.Robot): names, q, qd, tau."""
+        return Robot(self, body, arrays)
 
     def linked(self, body):
         """Ids of all bodies connected to `body` by joints, `body` included."""
@@ -317,10 +352,22 @@ class WorldQueries:
     def visuals(self):
         """{id: [(name of the shape (32 bytes), position (m) and rotation in body axes, 0xRRGGBB or None: the body's), …]} of the
         bodies that pictures show as something else than their shapes (command add_visual, key visuals of scenes)."""
-        found, first = {}, 0
+        return visuals_of(self._looks(1))
+
+    def names(self):
+        """{id: name} of the bodies that have one: those of robot files, of scenes with `names`, and of the command name_body."""
+        return dict(self._looks(2))
+
+    def joint_names(self):
+        """{id: name} of the joints that have one: those of robot files, keys `name` of scenes, and of the command name_joint."""
+        return dict(self._looks(3))
+
+    def _looks(self, what):
+        """All items of LOOKS, whose first element is an id."""
+        found, first = [], 0
         while True:
-            page = self.client.ask("reply", "looks", self.number, first, 1)[1]
-            found.update(visuals_of(page))
+            page = self.client.ask("reply", "looks", self.number, first, what)[1]
+            found += page
             if not page:
                 return found
             first = page[-1][0] + 1

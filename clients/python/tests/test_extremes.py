@@ -119,7 +119,7 @@ def test_numbers_of_queries_are_checked_before_they_are_sent(world):
         values = [usual.get(kind, least) for _, kind, least, _ in fields]
         for at, (field, kind, _, _) in enumerate(fields):
             for value in EXTREMES:
-                if kind in ("SHAPE", "NAME") or kind == "DIRECTION" and abs(value) == 1e308:
+                if kind in ("SHAPE", "NAME", "BODIES", "NUMBERS") or kind == "DIRECTION" and abs(value) == 1e308:
                     continue
                 bad = [value, *values[at][1:]] if isinstance(values[at], list) else value
                 with pytest.raises(cairn.BadNumber) as unsent:

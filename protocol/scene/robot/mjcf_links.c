@@ -20,6 +20,19 @@ static bool read_range(const struct mjcf *self, const struct xml_node *node, uin
 	return true;
 }
 
+/* The gains of an actuator with this gear are those of its length: force gear kp (ctrl − gear q). */
+static void read_gains(const struct mjcf *self, const struct xml_node *node, uint32_t class_,
+		       struct robot_joint *joint, double gear)
+{
+	double kp[GRAMMAR_REALS_MAX] = { 0 }, kv[GRAMMAR_REALS_MAX] = { 0 };
+	bool position = joint->drive == DRIVE_POSITION;
+	if (position)
+		mjcf_reals(self, node, class_, "kp", kp);
+	mjcf_reals(self, node, class_, "kv", kv);
+	joint->drive_stiffness = MAX_OF(kp[0], 0) * gear * gear;
+	joint->drive_damping = position && !(kp[0] > 0) ? 0 : MAX_OF(kv[0], 0) * gear * gear;
+}
+
 static void drive_joint(const struct mjcf *self, const struct xml_node *node, uint32_t class_,
 			struct robot_joint *joint)
 {
@@ -41,6 +54,7 @@ static void drive_joint(const struct mjcf *self, const struct xml_node *node, ui
 	if (drive == DRIVE_POSITION)
 		joint->target -= joint->ref;
 	joint->drive_limit = 0;
+	read_gains(self, node, class_, joint, gear[0]);
 	if (read_range(self, node, class_, "forcerange", "forcelimited", range))
 		joint->drive_limit =
 			scalar_abs(gear[0]) * MAX_OF(scalar_abs(range[0]), scalar_abs(range[1]));

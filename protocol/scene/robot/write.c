@@ -437,6 +437,7 @@ static void write_world(struct pen *pen)
 	pen->line = robot->tree->root->line;
 	pen_put(pen, "world:\n");
 	put_name(pen, robot->name != NULL ? robot->name : "robot");
+	pen_put(pen, "  names: true\n");
 	if (robot->is_mjcf) {
 		pen_reals(pen, "  gravity: [", (double[]){ gravity.x, gravity.y, gravity.z }, 3);
 		pen_put(pen, "\n");

@@ -9,6 +9,7 @@
 #include "protocol/scene/robot/write.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* A run of joints that is one joint. */
 struct joint_run {
@@ -142,6 +143,10 @@ static bool put_axis(struct pen *pen, const struct robot_joint *joint, double si
 			joint->drive == DRIVE_POSITION ? "position" : "velocity");
 		pen_real(pen, "", sign * joint->target);
 		pen_real(pen, ", limit: ", joint->drive_limit);
+		if (joint->drive_stiffness > 0)
+			pen_real(pen, ", stiffness: ", joint->drive_stiffness);
+		if (joint->drive_damping > 0)
+			pen_real(pen, ", damping: ", joint->drive_damping);
 		pen_put(pen, " }");
 		comma = ", ";
 	}
@@ -154,6 +159,30 @@ static void put_named_axis(struct pen *pen, const char *word, const struct robot
 	pen_put(pen, "\n      %s: { ", word);
 	put_axis(pen, joint, sign, "");
 	pen_put(pen, " },");
+}
+
+/* The name of a run's joint: its only joint's, or what the names of its joints begin with in common,
+ * or that of its body. */
+static void put_run_name(struct pen *pen, const struct joint_run *run, const char *body)
+{
+	const struct robot_joint *joints = &pen->robot->joints.items[run->first];
+	char name[64];
+	snprintf(name, sizeof name, "%s", joints->name != NULL ? joints->name : "");
+	size_t common = strlen(name);
+	for (uint32_t i = 1; i < run->count; i++) {
+		const char *other = joints[i].name != NULL ? joints[i].name : "";
+		size_t at = 0;
+		while (at < common && name[at] == other[at])
+			at++;
+		common = at;
+	}
+	while (run->count > 1 && common > 0 && strchr("_-. /", name[common - 1]) != NULL)
+		common--;
+	name[common] = '\0';
+	if (common == 0 && body[0] == '\0')
+		return;
+	pen_put(pen, ", name: ");
+	pen_quote(pen, common > 0 ? name : body);
 }
 
 /* The file's name of a joint as a comment. */
@@ -233,15 +262,13 @@ static void write_run(struct pen *pen, struct joint_run *run, const char *a, con
 	choose_frame(pen->robot, run);
 	place_joints(pen->robot, run);
 	pen_put(pen, "  - { type: %s", run_type(run, joints));
+	put_run_name(pen, run, b);
 	put_sides(pen, a, b);
 	put_anchor(pen, run);
 	if (collide)
 		pen_put(pen, ", collide: true");
 	put_axes(pen, run);
-	pen_put(pen, run->count > 1 ? "\n    }" : " }");
-	if (run->count == 1)
-		put_comment(pen, joints);
-	pen_put(pen, "\n");
+	pen_put(pen, run->count > 1 ? "\n    }\n" : " }\n");
 }
 
 /* Two bodies that pass through each other. */

@@ -278,3 +278,13 @@ void closures_forward(struct closures *self, struct tree_dynamics *dynamics, con
 	}
 	ASSERT(self->residual >= 0);
 }
+
+double closures_error(const struct closures *self, const struct spatial *accelerations)
+{
+	double error = 0;
+	for (uint32_t i = 0; i < self->row_count; i++) {
+		double now = jacobian_speed(self->rows[i].j, accelerations) + self->rows[i].bias;
+		error = MAX_OF(error, scalar_abs(now));
+	}
+	return error;
+}

@@ -42,5 +42,7 @@ void closures_factor(struct closures *self, struct tree_dynamics *dynamics);
 /* tree_forward with the forces of the closures; they are in self->force. `loads` NULL: none. */
 void closures_forward(struct closures *self, struct tree_dynamics *dynamics, const double *forces,
 		      const struct spatial *loads, double *accelerations);
+/* The largest |J a + bias|, m/s² or rad/s², of accelerations a by link. */
+double closures_error(const struct closures *self, const struct spatial *accelerations);
 
 #endif

@@ -24,6 +24,7 @@
 #include "server/engine/dynamics/one_way.h"
 #include "server/engine/dynamics/piece.h"
 #include "server/engine/dynamics/step.h"
+#include "server/engine/dynamics/labels.h"
 
 vec3 dynamics_centre(const struct tables *tables, uint32_t body)
 {
@@ -381,6 +382,7 @@ void dynamics_body_removed(struct dynamics *self, uint32_t body)
 	bitset_clear(&self->belts, body);
 	self->disturbed = true;
 	dynamics_mover_free(self, body);
+	dynamics_label_drop(self, LABEL_BODY, body);
 	bitset_clear(&self->sensing, body);
 	tables_free_row(tables, TABLE_BODY, body, &self->body_used, &self->body_index);
 }

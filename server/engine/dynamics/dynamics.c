@@ -17,6 +17,7 @@
 #include "server/engine/dynamics/particle_pairs.h"
 #include "server/engine/dynamics/one_way.h"
 #include "server/engine/dynamics/piece.h"
+#include "server/engine/dynamics/labels.h"
 
 #include <string.h>
 
@@ -49,6 +50,7 @@ enum status dynamics_init(struct dynamics *self, struct tables *tables, const st
 	bitset_init(&self->piece_used);
 	bitset_init(&self->system_used);
 	bitset_init(&self->visual_used);
+	bitset_init(&self->label_used);
 	bitset_init(&self->joint_notes.moved);
 	bitset_init(&self->joint_notes.changed);
 	enum status status = arena_init(&self->scratch, 0);
@@ -80,6 +82,7 @@ void dynamics_release(struct dynamics *self)
 	bitset_release(&self->piece_used);
 	bitset_release(&self->system_used);
 	bitset_release(&self->visual_used);
+	bitset_release(&self->label_used);
 	joints_release(self);
 	ARRAY_RELEASE(&self->bodies);
 	ARRAY_RELEASE(&self->edges);
@@ -260,10 +263,10 @@ enum status dynamics_visual_reserve(struct dynamics *self, uint32_t rows)
 
 /* ---- rebuilding ---------------------------------------------------------------------------- */
 
-enum status dynamics_rebuild(struct dynamics *self)
+/* Room for what the tables hold. */
+static enum status reserve_all(struct dynamics *self)
 {
 	const struct tables *tables = self->tables;
-	ASSERT(arena_used(&self->scratch) == 0);
 	enum status status = reserve_bodies(self, tables->body.count);
 	if (status == STATUS_OK)
 		status = reserve_placements(self, tables->placement.count);
@@ -283,6 +286,16 @@ enum status dynamics_rebuild(struct dynamics *self)
 		status = dynamics_system_reserve(self, 0, 0);
 	if (status == STATUS_OK)
 		status = dynamics_visual_reserve(self, 0);
+	if (status == STATUS_OK)
+		status = dynamics_label_reserve(self, 0);
+	return status;
+}
+
+enum status dynamics_rebuild(struct dynamics *self)
+{
+	const struct tables *tables = self->tables;
+	ASSERT(arena_used(&self->scratch) == 0);
+	enum status status = reserve_all(self);
 	if (status != STATUS_OK)
 		return status;
 	table_reset(&self->body_index);
@@ -303,6 +316,7 @@ enum status dynamics_rebuild(struct dynamics *self)
 	bitset_reset(&self->piece_used);
 	bitset_reset(&self->system_used);
 	bitset_reset(&self->visual_used);
+	bitset_reset(&self->label_used);
 	broad_phase_reset(self->broad_phase);
 	/* Fat boxes are columns and are not made anew, because pairs are a function of them. */
 	tables_find_rows(tables, TABLE_PLACEMENT, &self->placement_used, NULL);
@@ -311,6 +325,7 @@ enum status dynamics_rebuild(struct dynamics *self)
 	tables_find_rows(tables, TABLE_PIECE, &self->piece_used, NULL);
 	tables_find_rows(tables, TABLE_SYSTEM, &self->system_used, NULL);
 	tables_find_rows(tables, TABLE_VISUAL, &self->visual_used, NULL);
+	tables_find_rows(tables, TABLE_LABEL, &self->label_used, NULL);
 	tables_find_rows(tables, TABLE_BODY, &self->body_used, &self->body_index);
 	for (uint32_t body = bitset_next(&self->body_used, 0); body != BITSET_NONE;
 	     body = bitset_next(&self->body_used, body + 1)) {

@@ -420,6 +420,11 @@ static void add_part_row(const struct joint_at *at, const struct joint_writer *t
 		row->wanted = axis->rate;
 		if (axis->motor == JOINT_MOTOR_POSITION)
 			row->gap = q->value - axis->target;
+		if (joint_axis_is_servo(axis)) {
+			row->softness = ROW_SPRING;
+			row->stiffness = axis->motor_stiffness;
+			row->damping = axis->motor_damping;
+		}
 		break;
 	case JOINT_FRICTION:
 		bound_box(row, axis->friction);

@@ -51,11 +51,17 @@ struct joint_axis {
 	uint8_t mode, spring, motor;
 	double lower, upper, restitution, friction;
 	double stiffness, damping, rest, spring_limit;
-	double motor_limit;
+	double motor_limit, motor_stiffness, motor_damping;
 	double target,
 		rate; /* of the motor, at the time given to joint_from_tables: a position motor's target and
 				its rate of change; a velocity motor's target is `rate` */
 };
+
+/* Whether the motor of an axis has gains. */
+static inline bool joint_axis_is_servo(const struct joint_axis *axis)
+{
+	return axis->motor_stiffness > 0 || axis->motor_damping > 0;
+}
 
 struct joint {
 	uint8_t type; /* enum joint_type */
@@ -121,7 +127,8 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX]);
  *     UPPER   upper limit: POSITIVE, gap = upper − q, J = −∂q
  *     SPRING  FREE, ROW_SPRING or ROW_FREQUENCY, gap = q − rest; BOX ± spring_limit where that is not 0
  *     MOTOR   BOX ± motor_limit (± infinity where that is 0); velocity: no gap, wanted = rate;
- *             position: gap = q − target, wanted = rate
+ *             position: gap = q − target, wanted = rate; with gains ROW_SPRING, its damping against
+ *             q' − wanted
  *     FRICTION  BOX ± friction, wanted 0
  * An axis with equal limits (if it may have a lower one) is locked at that value: gap = q − lower, in
  * block 0. A locked axis has no other part: its spring, motor and friction are ignored. An axis that

@@ -6,6 +6,7 @@
 
 #include "server/base/array.h"
 #include "server/engine/dynamics/body.h"
+#include "server/engine/dynamics/labels.h"
 
 /* ---- room ---------------------------------------------------------------------------------- */
 
@@ -191,6 +192,7 @@ void dynamics_joint_removed(struct dynamics *self, uint32_t row)
 	}
 	bitset_clear(&self->joint_notes.moved, row);
 	bitset_clear(&self->joint_notes.changed, row);
+	dynamics_label_drop(self, LABEL_JOINT, row);
 	tables_free_row(tables, TABLE_JOINT, row, &self->joint_used, &self->joint_index);
 }
 

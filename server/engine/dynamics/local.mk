@@ -36,6 +36,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/joint_project.c \
 	server/engine/dynamics/joint_turn.c \
 	server/engine/dynamics/joint_turn.h \
+	server/engine/dynamics/labels.c \
+	server/engine/dynamics/labels.h \
 	server/engine/dynamics/locks.h \
 	server/engine/dynamics/locks.c \
 	server/engine/dynamics/mass_blocks.c \

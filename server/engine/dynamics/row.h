@@ -110,7 +110,7 @@ enum row_set { ROW_FREE, ROW_POSITIVE, ROW_BOX, ROW_PYRAMID, ROW_CONE };
 /* Compliance of a row. The solver applies its own time step h. */
 enum row_softness {
 	ROW_RIGID,
-	ROW_SPRING,    /* λ = −stiffness q − damping q': N/m (N·m/rad), N·s/m */
+	ROW_SPRING,    /* λ = −stiffness q − damping (q' − wanted): N/m (N·m/rad), N·s/m */
 	ROW_FREQUENCY, /* hertz and ratio: the spring that the mass along the row makes of them */
 };
 

@@ -94,6 +94,8 @@ static void fill_axis(const struct tables *tables, uint32_t row, uint32_t axis, 
 		.rest = table->rest[row][axis],
 		.spring_limit = table->spring_limit[row][axis],
 		.motor_limit = table->motor_limit[row][axis],
+		.motor_stiffness = table->motor_stiffness[row][axis],
+		.motor_damping = table->motor_damping[row][axis],
 	};
 	set_target(tables, row, axis, time, out);
 }

@@ -23,6 +23,7 @@
  *   spring           of stiffness k and damping c: λ = −h (k q + c q'), with q at the sub-step's start and
  *                    q' at its end, so relaxing changes λ only by the damping. The part of k for which
  *                    sub-steps are too long acts implicitly
+ *   motor with gains as a spring, with q' − wanted in place of q'
  *   velocity motor   J v = wanted, within its bounds
  *   position motor   without a bound as a locked row, else at a speed that its force can brake
  *                    (soft_servo_speed), in both passes. The rate of the target is added: solve uses
@@ -174,7 +175,8 @@ static double spring_impulse(const struct soft_pass *pass, const struct soft_ext
 			     double speed)
 {
 	double gap = pass->biased ? extra->gap : extra->start_gap;
-	double missing = extra->stiff * gap + extra->damp * speed + extra->impulse;
+	double missing =
+		extra->stiff * gap + extra->damp * (speed - extra->wanted) + extra->impulse;
 	return extra->impulse - missing * extra->mass / (extra->mass + extra->damp);
 }
 
@@ -202,18 +204,16 @@ static void solve_extra(const struct soft_pass *pass, struct soft_joint *joint,
 		impulse = limit_impulse(pass, extra, speed);
 		break;
 	case JOINT_SPRING:
-		impulse = spring_impulse(pass, extra, speed);
-		break;
 	case JOINT_MOTOR:
-		impulse = motor_impulse(pass, extra, speed);
+		impulse = extra->elastic ? spring_impulse(pass, extra, speed)
+					 : motor_impulse(pass, extra, speed);
 		break;
 	case JOINT_FRICTION:
 		impulse = extra->impulse - extra->mass * speed;
 		break;
 	}
 	set_impulse(pass, joint, extra, impulse);
-	extra->inside =
-		extra->part != JOINT_SPRING && impulse > extra->lower && impulse < extra->upper;
+	extra->inside = !extra->elastic && impulse > extra->lower && impulse < extra->upper;
 }
 
 /* Solves the rows that are not solved together: those of a loose joint; else springs, and rows inside
@@ -224,7 +224,7 @@ static void solve_joint(const struct soft_pass *pass, struct soft_joint *joint)
 		solve_locks(pass, joint);
 	for (uint32_t i = 0; i < joint->extra_count; i++) {
 		struct soft_extra *extra = &joint->extras[i];
-		bool alone = joint->loose || extra->part == JOINT_SPRING || extra->inside;
+		bool alone = joint->loose || extra->elastic || extra->inside;
 		if (alone && !extra->member && extra->mass > 0)
 			solve_extra(pass, joint, extra);
 	}

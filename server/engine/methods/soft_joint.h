@@ -53,6 +53,7 @@ struct soft_extra {
 	double restitution;
 	uint8_t part; /* enum joint_part */
 	bool follows; /* a motor that holds a position */
+	bool elastic; /* a spring, or a motor with gains: its force follows from its gap and speed */
 	bool struck;  /* a limit that has had an impulse in this step */
 	bool inside;  /* its impulse is within its bounds, not at one */
 	bool member;  /* it is solved together with the locked rows */

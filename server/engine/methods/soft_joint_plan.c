@@ -62,7 +62,7 @@ static bool has_rigid_rows(const struct soft_joint *joint)
 {
 	bool any = joint->lock_count > 0;
 	for (uint32_t r = 0; r < joint->extra_count; r++)
-		any |= joint->extras[r].part != JOINT_SPRING;
+		any |= !joint->extras[r].elastic;
 	return any;
 }
 

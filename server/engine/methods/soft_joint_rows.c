@@ -154,8 +154,11 @@ static void init_joints(struct soft_step *self)
 			struct soft_extra *extra = &joint->extras[r - joint->lock_count];
 			extra->impulse = impulse;
 			extra->part = place % JOINT_PARTS;
-			uint8_t motor = joints->list.joints[i].axes[place / JOINT_PARTS].motor;
-			extra->follows = motor == JOINT_MOTOR_POSITION;
+			const struct joint_axis *axis =
+				&joints->list.joints[i].axes[place / JOINT_PARTS];
+			extra->follows = axis->motor == JOINT_MOTOR_POSITION;
+			extra->elastic = extra->part == JOINT_SPRING ||
+					 (extra->part == JOINT_MOTOR && joint_axis_is_servo(axis));
 			joints->driven |= extra->part == JOINT_MOTOR;
 		}
 	}
@@ -322,7 +325,7 @@ static void derive_extra(const struct soft_joints *joints, const struct soft_joi
  * beyond SPRING_PLAIN implicit, as damping. */
 static void derive_spring(struct soft_extra *extra, const struct constraint_row *row, double h)
 {
-	VALIDATE(extra->part == JOINT_SPRING);
+	VALIDATE(extra->elastic);
 	double stiffness = row->stiffness, damping = row->damping;
 	if (row->softness == ROW_FREQUENCY) {
 		double omega = TWO_PI * row->stiffness;
@@ -369,8 +372,8 @@ static void init_inside(struct soft_extra *extra)
 {
 	extra->impulse = scalar_clamp(extra->impulse, extra->lower, extra->upper);
 	extra->mass_in_group = extra->mass;
-	extra->inside = extra->part == JOINT_MOTOR || extra->part == JOINT_FRICTION ||
-			(extra->part != JOINT_SPRING && extra->impulse > 0);
+	extra->inside = !extra->elastic && (extra->part == JOINT_MOTOR ||
+					    extra->part == JOINT_FRICTION || extra->impulse > 0);
 }
 
 /* Adds the impulses of the last positions to the total, about b's anchor, which moves with b. */
@@ -423,7 +426,7 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 		extra->row = joint_row_of(constraint, &rows[r]);
 		update_extra(extra, &rows[r], h);
 		derive_extra(joints, joint, extra);
-		if (extra->part == JOINT_SPRING)
+		if (extra->elastic)
 			derive_spring(extra, &rows[r], h);
 		if (measure->now == 0) {
 			extra->approach = rows[r].approach;

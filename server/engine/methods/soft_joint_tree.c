@@ -236,10 +236,10 @@ static void set_targets(const struct soft_pass *pass, struct soft_joint *joint)
 	}
 	for (uint32_t i = 0; i < joint->extra_count; i++) {
 		struct soft_extra *extra = &joint->extras[i];
-		if (extra->part != JOINT_SPRING)
+		if (!extra->elastic)
 			extra->target =
 				target_speed(pass, extra, speed_of(joints, joint, &extra->row));
-		if (extra->part == JOINT_MOTOR && !is_bounded(extra))
+		if (extra->part == JOINT_MOTOR && !extra->elastic && !is_bounded(extra))
 			clamp_target_to_limits(joint, i);
 	}
 	for (uint32_t i = joint->lock_count; i < joint->count; i++)
@@ -392,7 +392,7 @@ static bool release_bounds(const struct soft_joints *joints, struct soft_joint *
 	bool any = false;
 	for (uint32_t r = 0; r < joint->extra_count; r++) {
 		struct soft_extra *extra = &joint->extras[r];
-		if (extra->inside || extra->part == JOINT_SPRING || extra->mass == 0)
+		if (extra->inside || extra->elastic || extra->mass == 0)
 			continue;
 		double speed = speed_of(joints, joint, &extra->row), off = speed - extra->target;
 		double tiny = SPEED_TINY * (scalar_abs(speed) + scalar_abs(extra->target));

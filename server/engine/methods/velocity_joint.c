@@ -130,6 +130,8 @@ static struct velocity_joint_row make_joint_row(const struct velocity_step *step
 		made.role = joint->axes[place / JOINT_PARTS].motor == JOINT_MOTOR_POSITION
 				    ? VELOCITY_POSITION
 				    : VELOCITY_RATE;
+		if (row->softness != ROW_RIGID)
+			made.role = VELOCITY_SPRING; /* a servo */
 		break;
 	default:
 		made.role = VELOCITY_FRICTION;
@@ -244,7 +246,7 @@ static void soften_spring(const struct velocity_island *self, uint32_t i)
 	double k, c, h = self->step->step->dt;
 	velocity_joints_spring(self, i, &k, &c);
 	joint->soft = 1 / (h * (k * h + c));
-	joint->pull = k * row->gap / (k * h + c);
+	joint->pull = (k * row->gap - c * row->wanted) / (k * h + c);
 	if (scalar_is_finite(joint->soft) && scalar_is_finite(joint->pull))
 		return;
 	joint->soft = joint->pull = 0;

@@ -336,7 +336,7 @@ static void load_spring(struct support_work *work, const struct constraint_row *
 	}
 	if (row->softness == ROW_FREQUENCY)
 		stiffness = respond > 0 ? scalar_square(TWO_PI * row->stiffness) / respond : 0;
-	double force = -stiffness * row->gap;
+	double force = -stiffness * row->gap + row->damping * row->wanted;
 	if (row->set == ROW_BOX)
 		force = scalar_clamp(force, row->lower, row->upper);
 	for (uint32_t k = 0; k < row->j.count; k++) {

@@ -12,6 +12,7 @@
 #include "server/engine/dynamics/mover_list.h"
 #include "server/engine/dynamics/particles.h"
 #include "server/engine/dynamics/piece.h"
+#include "server/engine/dynamics/labels.h"
 #include "server/engine/world/joints.h"
 #include "server/engine/world/pending.h"
 #include "server/engine/world/plan.h"
@@ -192,6 +193,8 @@ static enum status reserve_rows(struct boundary_apply *self)
 		status = dynamics_piece_reserve(&world->dynamics, (uint32_t)size->pieces);
 	if (status == STATUS_OK && size->visuals > 0)
 		status = dynamics_visual_reserve(&world->dynamics, (uint32_t)size->visuals);
+	if (status == STATUS_OK && size->labels > 0)
+		status = dynamics_label_reserve(&world->dynamics, (uint32_t)size->labels);
 	uint32_t systems =
 		rows_to_reserve(size->systems, SYSTEMS_MAX, world->dynamics.system_used.count);
 	uint32_t particles =

@@ -452,6 +452,25 @@ static enum status check_bounds(const struct command_BOUNDS *bounds, int64_t ind
 		bounds->maximum.x, bounds->maximum.y, bounds->maximum.z);
 }
 
+/* Only a position motor has a stiffness, and no motor without it a damping but a velocity motor. */
+static enum status check_gains(const struct command_JOINT_AXIS *axis, int64_t index,
+			       struct reason *why)
+{
+	bool position = axis->motor == JOINT_MOTOR_POSITION;
+	if (axis->motor_stiffness > 0 && !position)
+		return reason_set(why, STATUS_RANGE, index, "motor_stiffness",
+				  "motor_stiffness is %.10g: only a position motor (2) has one, of "
+				  "another it must be 0",
+				  axis->motor_stiffness);
+	if (axis->motor_damping > 0 && axis->motor != JOINT_MOTOR_VELOCITY &&
+	    !(axis->motor_stiffness > 0))
+		return reason_set(why, STATUS_RANGE, index, "motor_damping",
+				  "motor_damping is %.10g: it must be 0 without a motor, and of a "
+				  "position motor whose motor_stiffness is 0",
+				  axis->motor_damping);
+	return STATUS_OK;
+}
+
 /* Limits in ascending order, stiffness within the range of the kind of spring. */
 static enum status check_axis(const struct command_JOINT_AXIS *axis, int64_t index,
 			      struct reason *why)
@@ -465,7 +484,7 @@ static enum status check_axis(const struct command_JOINT_AXIS *axis, int64_t ind
 			why, STATUS_RANGE, index, "stiffness",
 			"stiffness is %.10g Hz: with spring 2 it must be within 0 and %.10g Hz",
 			axis->stiffness, JOINT_HERTZ_MAX);
-	return STATUS_OK;
+	return check_gains(axis, index, why);
 }
 
 static enum status check_table(const struct command_JOINT_TABLE *table, int64_t index,

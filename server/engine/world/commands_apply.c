@@ -13,6 +13,7 @@
 #include "server/engine/world/force_fields.h"
 #include "server/engine/world/particle_systems.h"
 #include "server/engine/world/joints.h"
+#include "server/engine/world/labels.h"
 #include "server/engine/world/locks.h"
 #include "server/engine/world/movers.h"
 #include "server/engine/world/parameters.h"

@@ -25,6 +25,7 @@
 #include "server/engine/world/force_fields.h"
 #include "server/engine/world/particle_systems.h"
 #include "server/engine/world/joints.h"
+#include "server/engine/world/labels.h"
 #include "server/engine/world/locks.h"
 #include "server/engine/world/movers.h"
 #include "server/engine/world/parameters.h"
@@ -724,7 +725,7 @@ static void start_plan(struct batch_plan *plan, const struct world *world,
 	plan->next_joint = world->tables.world.next_joint[0];
 	plan->joints_after = world->dynamics.joint_used.count;
 	plan->new_joints = plan->new_points = plan->new_fields = plan->new_pieces = 0;
-	plan->new_visuals = 0;
+	plan->new_visuals = plan->new_labels = 0;
 	plan->new_movers = 0;
 	plan->next_field = world->tables.world.next_field[0];
 	plan->fields_after = world->dynamics.field_used.count;
@@ -764,6 +765,7 @@ static enum status check_memory(const struct batch_plan *plan, const struct worl
 	bytes += (uint64_t)plan->new_systems * table_row_charge(TABLE_SYSTEM);
 	bytes += (uint64_t)plan->new_particles * table_row_charge(TABLE_PARTICLE);
 	bytes += (uint64_t)plan->new_visuals * table_row_charge(TABLE_VISUAL);
+	bytes += (uint64_t)plan->new_labels * table_row_charge(TABLE_LABEL);
 	bytes += (uint64_t)plan->new_links * table_row_charge(TABLE_LINK);
 	bytes += (uint64_t)plan->new_pins * table_row_charge(TABLE_PIN);
 	bool grows = bytes > before;

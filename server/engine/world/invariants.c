@@ -10,6 +10,7 @@
 #include "server/engine/dynamics/one_way.h"
 #include "server/engine/world/body_mass.h"
 #include "server/engine/world/checking.h"
+#include "server/engine/world/labels.h"
 #include "server/engine/world/parameters.h"
 #include "server/engine/world/pending.h"
 
@@ -543,6 +544,8 @@ static enum status check_all(const struct tables *tables, struct checking *work,
 		status = pieces_check(tables, work, why);
 	if (status == STATUS_OK)
 		status = check_visuals(tables, work, why);
+	if (status == STATUS_OK)
+		status = labels_check_tables(tables, why);
 	if (status == STATUS_OK)
 		status = particles_check_tables(tables, why);
 	if (status == STATUS_OK)

@@ -84,6 +84,8 @@ enum status world_joint_axis(const struct world *world, joint_id id, uint32_t ax
 		.spring_limit = table->spring_limit[row][axis],
 		.target = table->target[row][axis],
 		.motor_limit = table->motor_limit[row][axis],
+		.motor_stiffness = table->motor_stiffness[row][axis],
+		.motor_damping = table->motor_damping[row][axis],
 		.amplitude = table->amplitude[row][axis],
 		.hertz = table->hertz[row][axis],
 		.phase = table->phase[row][axis],

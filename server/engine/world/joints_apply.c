@@ -162,6 +162,8 @@ void apply_joint_axis(const struct apply_context *context, const struct command 
 	joint->motor[row][axis] = set->motor;
 	joint->target[row][axis] = set->target;
 	joint->motor_limit[row][axis] = set->motor_limit;
+	joint->motor_stiffness[row][axis] = set->motor_stiffness;
+	joint->motor_damping[row][axis] = set->motor_damping;
 	joint->wave[row][axis] = set->wave;
 	joint->amplitude[row][axis] = set->amplitude;
 	joint->hertz[row][axis] = set->hertz;

@@ -36,6 +36,10 @@ static enum status check_axis(const struct tables *tables, uint32_t row, uint32_
 	EXPECT(check_within(t->target[row][axis], -far, far), TABLE_JOINT, row, "target");
 	EXPECT(check_within(t->motor_limit[row][axis], 0, FORCE_MAX), TABLE_JOINT, row,
 	       "motor_limit");
+	EXPECT(check_within(t->motor_stiffness[row][axis], 0, STIFFNESS_MAX), TABLE_JOINT, row,
+	       "motor_stiffness");
+	EXPECT(check_within(t->motor_damping[row][axis], 0, STIFFNESS_MAX), TABLE_JOINT, row,
+	       "motor_damping");
 	EXPECT(check_within(t->amplitude[row][axis], -far, far), TABLE_JOINT, row, "amplitude");
 	/* `hertz` of a table is 1 / its period, so it may exceed JOINT_HERTZ_MAX. */
 	EXPECT(check_within(t->hertz[row][axis], 0, SCALAR_MAX), TABLE_JOINT, row, "hertz");

@@ -8,6 +8,9 @@ libengine_a_SOURCES += \
 	server/engine/world/removal.h \
 	server/engine/world/removal.c \
 	server/engine/world/robot.c \
+	server/engine/world/robot_dynamics.c \
+	server/engine/world/robot_work.c \
+	server/engine/world/robot_work.h \
 	server/engine/world/stability.c \
 	server/engine/world/sensors.h \
 	server/engine/world/sensors.c \
@@ -54,6 +57,8 @@ libengine_a_SOURCES += \
 	server/engine/world/pending.c \
 	server/engine/world/pieces.h \
 	server/engine/world/pieces.c \
+	server/engine/world/labels.h \
+	server/engine/world/labels.c \
 	server/engine/world/visuals.h \
 	server/engine/world/visuals.c \
 	server/engine/world/pieces_invariants.c \
@@ -104,6 +109,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_fluids \
 	tests/unit/server/engine/world/test_ignored \
 	tests/unit/server/engine/world/test_joints \
+	tests/unit/server/engine/world/test_labels \
 	tests/unit/server/engine/world/test_one_by_one \
 	tests/unit/server/engine/world/test_queries \
 	tests/unit/server/engine/world/test_colours \

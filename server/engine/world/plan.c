@@ -71,6 +71,10 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 		case COMMAND_ADD_VISUAL:
 			size->visuals++;
 			break;
+		case COMMAND_NAME_BODY:
+		case COMMAND_NAME_JOINT:
+			size->labels++;
+			break;
 		case COMMAND_FIELD_CREATE:
 			size->fields++;
 			break;

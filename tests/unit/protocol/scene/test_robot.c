@@ -162,7 +162,7 @@ static const struct {
 	{ "visual_only.urdf", ":3:|'a' has a visual and no collision" },
 	{ "balance.xml", ":4:|[1, 1, 4]|balanced" },
 	{ "large_inertia.urdf", ":3:|check the units" },
-	{ "gains.xml", ":6:|kp of <position> is not taken" },
+	{ "gains.xml", ":6:|dampratio of <position> is not taken" },
 	{ "margin.xml", ":4:|margin of <geom> is not taken" },
 	{ "mimic.urdf", ":7:|<mimic> is not taken" },
 };
@@ -253,6 +253,9 @@ START_TEST(a_position_actuator_is_a_motor_with_its_largest_force)
 	const struct command_JOINT_AXIS *axis = &first_of(scene, COMMAND_JOINT_AXIS)->joint_axis;
 	ck_assert_int_eq(axis->motor, JOINT_MOTOR_POSITION);
 	ck_assert_double_eq(axis->motor_limit, 6);
+	/* The gains of the actuator's length, 2 q. */
+	ck_assert_double_eq(axis->motor_stiffness, 200);
+	ck_assert_double_eq(axis->motor_damping, 12);
 	ck_assert_double_eq(axis->target, 0);
 	scene_destroy(scene);
 }
@@ -361,7 +364,7 @@ START_TEST(urdf_and_mjcf_of_a_robot_have_the_same_joints)
 	const struct command *own = first_of(urdf, COMMAND_JOINT_CREATE);
 	const struct command *other = first_of(mjcf, COMMAND_JOINT_CREATE);
 	const struct command *end = urdf->commands + urdf->command_count;
-	uint32_t joints = 0;
+	uint32_t joints = 0, named = 0;
 	for (; own < end; own++, other++) {
 		ck_assert_uint_eq(own->op, other->op);
 		if (own->op == COMMAND_JOINT_AXIS) {
@@ -373,12 +376,19 @@ START_TEST(urdf_and_mjcf_of_a_robot_have_the_same_joints)
 			ck_assert_double_eq(own->joint_axis.friction, other->joint_axis.friction);
 			continue;
 		}
+		if (own->op == COMMAND_NAME_JOINT) {
+			/* MJCF may leave a joint without a name: it has its body's. */
+			ck_assert_str_ne(own->name_joint.name.text, "");
+			named += other->name_joint.joint == own->name_joint.joint;
+			continue;
+		}
 		ck_assert_uint_eq(own->joint_create.type, other->joint_create.type);
 		near_vector("anchor", own->joint_create.point_a, other->joint_create.point_a);
 		near_rotation("frame", own->joint_create.frame_a, other->joint_create.frame_a);
 		joints++;
 	}
 	ck_assert_uint_eq(joints, 2);
+	ck_assert_uint_eq(named, 2);
 	scene_destroy(urdf);
 	scene_destroy(mjcf);
 }
