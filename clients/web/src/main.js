@@ -262,6 +262,7 @@ const steering = new Steering({
   stage, note, report, button: element("steer"),
   connected: () => link.connected,
   world: () => link.world,
+  chosen: () => inspector.id,
   began: () => { if (!following) follow(); },
 });
 

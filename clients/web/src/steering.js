@@ -27,7 +27,7 @@ export class Steering {
   #timer = 0;
   #world = null;
 
-  /** @param viewer {stage, button, world(), connected(), note(text), report(error), began()} */
+  /** @param viewer {stage, button, world(), chosen(), connected(), note(text), report(error), began()} */
   constructor(viewer) {
     this.viewer = viewer;
     /** The mover that is steered; 0: none. */
@@ -52,6 +52,7 @@ export class Steering {
       this.viewer.report(error);
       return;
     }
+    if (this.viewer.chosen() !== id || this.viewer.world() !== world) return; // another was chosen meanwhile
     this.id = id;
     this.#world = world;
     this.#sent.set(0, 0, 0);
