@@ -88,7 +88,7 @@ struct pile {
 	double conservative;	  /* price of displacement, of the largest force (papers P-08) */
 	double rest;		  /* a smaller part of force times radius is rest */
 	uint32_t pivots_max;	  /* of a programme; 0: until it is solved (papers P-18) */
-	uint32_t zone_max; /* bodies of a zone */
+	uint32_t zone_max;	  /* bodies of a zone */
 	vec3 axes[3];		  /* of the boxes */
 	struct pile_body *bodies; /* by slot */
 	struct pile_row *rows;	  /* ascending by (a, key) */

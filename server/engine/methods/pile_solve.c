@@ -63,11 +63,11 @@ struct pile_group {
 	const uint32_t *slots; /* ascending */
 	uint32_t *rows;	       /* ascending; indices into pile->rows */
 	uint32_t slot_count, row_count;
-	uint32_t *place_of; /* by slot: index in `slots`; PILE_STATIC: not in this programme */
-	bool relaxing;		  /* rows overlap */
-	bool split;		  /* a coordinate is the difference of two columns */
-	double scale;		  /* N: the largest force */
-	uint32_t taken, slacks;	  /* rows of the programme; of these, with a column of their own */
+	uint32_t *place_of;	/* by slot: index in `slots`; PILE_STATIC: not in this programme */
+	bool relaxing;		/* rows overlap */
+	bool split;		/* a coordinate is the difference of two columns */
+	double scale;		/* N: the largest force */
+	uint32_t taken, slacks; /* rows of the programme; of these, with a column of their own */
 	uint32_t pivots;
 	uint32_t budget;	     /* of pivots; 0: none */
 	struct solver_result result; /* of the last round */
@@ -606,8 +606,8 @@ static bool any_overlap(const struct pile_group *group)
 static enum status try_zones(struct pile_group *group, bool *gained)
 {
 	struct pile *self = group->pile;
-	uint8_t(*places)[PILE_COLUMNS] = arena_push_array(&self->step->dynamics->scratch,
-							  group->slot_count, sizeof *places);
+	uint8_t(*places)[PILE_COLUMNS] =
+		arena_push_array(&self->step->dynamics->scratch, group->slot_count, sizeof *places);
 	struct pile_row *rows = ALLOCATE(group, struct pile_row, group->row_count);
 	if (places == NULL || rows == NULL)
 		return STATUS_NO_MEMORY;

@@ -49,8 +49,7 @@ static void cut_zone(struct zone_work *self, uint32_t from, uint32_t to)
 	}
 	uint32_t axis = longest_side(self, from, to);
 	for (uint32_t i = from; i < to; i++)
-		self->items[i].key =
-			vec3_get(self->pile->bodies[self->items[i].slot].centre, axis);
+		self->items[i].key = vec3_get(self->pile->bodies[self->items[i].slot].centre, axis);
 	sort_items(self->items + from, self->scratch, count, sizeof *self->items, compare_items,
 		   NULL);
 	uint32_t middle = from + (uint32_t)((uint64_t)count * SIXTHS[self->phase] / 6);
@@ -87,9 +86,8 @@ enum status pile_divide(const struct pile *self, uint32_t *slots, uint32_t count
 	cut_zone(&work, 0, count);
 	work.first[work.count] = count;
 	for (uint32_t z = 0; z < work.count; z++) {
-		order[z] = (struct zone_item){
-			-depth_of(&work, work.first[z], work.first[z + 1]), z
-		};
+		order[z] =
+			(struct zone_item){ -depth_of(&work, work.first[z], work.first[z + 1]), z };
 		for (uint32_t i = work.first[z]; i < work.first[z + 1]; i++)
 			work.items[i].key = 0;
 		sort_items(work.items + work.first[z], work.scratch,
