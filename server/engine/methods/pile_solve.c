@@ -13,10 +13,10 @@
  * column that takes up what is left of it, at a high price, and the programme is the least sum of what
  * is left, with the least displacement. Forces wait.
  *
- * Zones: a large group is solved in parts, the lowest first, each with the
- * others as obstacles where they are by then, so that a step of a large heap costs with its size. Zones are cut
- * elsewhere in each of three ticks. What no zone can lower may still fall as a whole: then the whole
- * is one programme, and rest is said of no other.
+ * Zones: a large group is solved in parts, the lowest first, each with the others as obstacles where
+ * they are by then, so that a step of a large heap costs with its size. Zones are cut elsewhere in each
+ * of three ticks. What no zone can lower may still fall as a whole: then the whole is one programme,
+ * and rest is said of no other.
  *
  * With a budget (papers P-18) the solver starts from d = 0, which is permitted, improves it, and stops
  * anywhere. If that is where it started, the budget is doubled, so that no heap is left hanging.
