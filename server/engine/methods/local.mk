@@ -23,6 +23,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/pile_obstacles.c \
 	server/engine/methods/pile_rows.c \
 	server/engine/methods/pile_solve.c \
+	server/engine/methods/pile_zones.c \
 	server/engine/methods/projection.c \
 	server/engine/methods/reflection.c \
 	server/engine/methods/soft_arms.c \

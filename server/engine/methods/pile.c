@@ -287,6 +287,8 @@ static struct pile pile_of(struct step *step, struct pile_state *state)
 	};
 	if (!scalar_to_u32(parameter[PARAMETER_PILE_PIVOTS], &self.pivots_max))
 		self.pivots_max = 0;
+	if (!scalar_to_u32(parameter[PARAMETER_PILE_ZONE], &self.zone_max))
+		self.zone_max = 1;
 	ASSERT(self.reach > 0 && self.rest > 0);
 	choose_axes(&self, step->dynamics->tables->world.gravity[0]);
 	return self;
@@ -396,7 +398,8 @@ static void sleep_resting(struct pile *self)
 static void report_figures(const struct pile *self)
 {
 	struct step_report *report = &self->step->dynamics->report;
-	report->islands = report->islands_sparse = self->groups;
+	report->islands = self->groups;
+	report->islands_sparse = self->groups + self->zones;
 	report->iterations = self->pivots;
 	report->fallbacks = self->fallbacks;
 	report->residual = self->residual;

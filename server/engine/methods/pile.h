@@ -88,6 +88,7 @@ struct pile {
 	double conservative;	  /* price of displacement, of the largest force (papers P-08) */
 	double rest;		  /* a smaller part of force times radius is rest */
 	uint32_t pivots_max;	  /* of a programme; 0: until it is solved (papers P-18) */
+	uint32_t zone_max;	  /* bodies of a zone */
 	vec3 axes[3];		  /* of the boxes */
 	struct pile_body *bodies; /* by slot */
 	struct pile_row *rows;	  /* ascending by (a, key) */
@@ -96,7 +97,7 @@ struct pile {
 	vec3 *moves;			 /* m, by slot */
 	bool *resting; /* by slot: no permitted displacement lowers the energy of its group */
 	/* Figures. */
-	uint32_t groups, pivots, fallbacks;
+	uint32_t groups, zones, pivots, fallbacks;
 	double residual; /* the worst of the programmes */
 };
 
@@ -108,6 +109,11 @@ MUST_CHECK enum status pile_add_static(const struct pile *self, uint32_t slot,
 				       const uint32_t *placements, uint32_t count);
 /* True if spheres can meet the shape. */
 bool pile_is_obstacle(const struct shape *shape);
+
+/* Divides bodies into zones of at most zone_max that are near each other, the lowest first: reorders
+ * `slots`, each zone ascending, and fills in `first` (zones + 1). NO_MEMORY. */
+MUST_CHECK enum status pile_divide(const struct pile *self, uint32_t *slots, uint32_t count,
+				   uint32_t *first, uint32_t *zones);
 
 /* Fills in moves, places and the rows' forces. NO_MEMORY. */
 MUST_CHECK enum status pile_solve(struct pile *self);

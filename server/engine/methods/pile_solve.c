@@ -13,6 +13,11 @@
  * column that takes up what is left of it, at a high price, and the programme is the least sum of what
  * is left, with the least displacement. Forces wait.
  *
+ * Zones: a large group is solved in parts, the lowest first, each with the others as obstacles where
+ * they are by then, so that a step of a large heap costs with its size. Zones are cut elsewhere in each
+ * of three ticks. What no zone can lower may still fall as a whole: then the whole is one programme,
+ * and rest is said of no other.
+ *
  * With a budget (papers P-18) the solver starts from d = 0, which is permitted, improves it, and stops
  * anywhere. If that is where it started, the budget is doubled, so that no heap is left hanging.
  *
@@ -45,19 +50,24 @@
  * this they are relaxed. */
 #define BUDGET_OVERLAP 0.5
 
+/* 1. Zones are left for the whole when they lower the energy by no more than this part of the sum of
+ * force times radius. Smaller: many steps of little gain; larger: dear steps before they are needed. */
+#define ZONES_GAIN 1e-3
+
 /* Rounds with more rows of one programme. */
-enum { ROUNDS_MAX = 100, AXES = 3 };
+/* Groups of fewer than ZONES_MIN full zones are one programme. */
+enum { ROUNDS_MAX = 100, AXES = 3, ZONES_MIN = 4 };
 
 struct pile_group {
 	struct pile *pile;
 	const uint32_t *slots; /* ascending */
 	uint32_t *rows;	       /* ascending; indices into pile->rows */
 	uint32_t slot_count, row_count;
-	const uint32_t *place_of; /* by slot: index in `slots` */
-	bool relaxing;		  /* rows overlap */
-	bool split;		  /* a coordinate is the difference of two columns */
-	double scale;		  /* N: the largest force */
-	uint32_t taken, slacks;	  /* rows of the programme; of these, with a column of their own */
+	uint32_t *place_of;	/* by slot: index in `slots`; PILE_STATIC: not in this programme */
+	bool relaxing;		/* rows overlap */
+	bool split;		/* a coordinate is the difference of two columns */
+	double scale;		/* N: the largest force */
+	uint32_t taken, slacks; /* rows of the programme; of these, with a column of their own */
 	uint32_t pivots;
 	uint32_t budget;	     /* of pivots; 0: none */
 	struct solver_result result; /* of the last round */
@@ -136,6 +146,23 @@ static bool overlaps(const struct pile_group *group, const struct pile_row *row)
 	return row->gap < -limit;
 }
 
+static bool is_outside(const struct pile_group *group, uint32_t slot)
+{
+	return slot == PILE_STATIC || group->place_of[slot] == PILE_STATIC;
+}
+
+/* The gap of a row after the moves of bodies that are not in the programme. */
+static double gap_inside(const struct pile_group *group, const struct pile_row *row)
+{
+	const vec3 *moves = group->pile->moves;
+	double gap = row->gap;
+	if (is_outside(group, row->a))
+		gap += vec3_dot(row->normal, moves[row->a]);
+	if (row->b != PILE_STATIC && is_outside(group, row->b))
+		gap -= vec3_dot(row->normal, moves[row->b]);
+	return gap;
+}
+
 /* The columns of one body: bounds, cost, place, start. */
 static void fill_columns(const struct pile_group *group, struct pile_programme *lp, uint32_t i)
 {
@@ -170,9 +197,11 @@ static void fill_matrix(const struct pile_group *group, struct pile_programme *l
 			const struct pile_row *row = &self->rows[group->rows[i]];
 			if (!row->taken)
 				continue;
-			for (uint32_t end = 0; end < (row->b == PILE_STATIC ? 1u : 2u); end++) {
-				uint32_t first =
-					group->place_of[end == 0 ? row->a : row->b] * width;
+			for (uint32_t end = 0; end < 2; end++) {
+				uint32_t slot = end == 0 ? row->a : row->b;
+				if (is_outside(group, slot))
+					continue;
+				uint32_t first = group->place_of[slot] * width;
 				for (uint32_t k = 0; k < width; k++) {
 					if (pass == 0) {
 						lp->starts[first + k + 1]++;
@@ -214,7 +243,8 @@ static void fill_rows(const struct pile_group *group, struct pile_programme *lp)
 		if (!row->taken)
 			continue;
 		bool budget = self->pivots_max > 0 && !group->relaxing;
-		lp->row_low[r] = -(budget ? scalar_max(row->gap, 0) : row->gap);
+		double gap = gap_inside(group, row);
+		lp->row_low[r] = -(budget ? scalar_max(gap, 0) : gap);
 		lp->row_high[r] = LP_INFINITY;
 		lp->solution.places[lp->columns + r] = row->place;
 		r++;
@@ -326,8 +356,9 @@ static void shorten_moves(struct pile_group *group)
 	double part = 1;
 	for (uint32_t i = 0; i < group->row_count; i++) {
 		const struct pile_row *row = &self->rows[group->rows[i]];
-		double room = scalar_max(row->gap, 0);
-		double closing = row->gap - gap_after(self, row);
+		double gap = gap_inside(group, row);
+		double room = scalar_max(gap, 0);
+		double closing = gap - gap_after(self, row);
 		if (closing > room + PERMITTED * self->bodies[row->a].radius)
 			part = scalar_min(part, room / closing);
 	}
@@ -413,22 +444,23 @@ static void begin_group(struct pile_group *group)
 	group->split = group->relaxing || self->conservative > 0;
 }
 
-static void end_group(struct pile_group *group)
+/* Ends a programme with a permitted move that does not raise the energy; returns what it lowers. */
+static double end_programme(struct pile_group *group, double *measure)
 {
 	struct pile *self = group->pile;
-	double measure;
 	shorten_moves(group);
-	double drop = energy_drop(group, &measure);
-	bool solved = is_solved(&group->result);
-	bool rests = !group->relaxing && solved && drop <= self->rest * measure;
-	if (rests || (!group->relaxing && drop < 0))
+	double drop = energy_drop(group, measure);
+	if (!group->relaxing && drop < 0) {
 		stop_bodies(group);
+		drop = 0;
+	}
 	for (uint32_t i = 0; i < group->slot_count; i++)
-		self->resting[group->slots[i]] = rests;
+		group->place_of[group->slots[i]] = PILE_STATIC;
 	self->fallbacks += !is_ended(&group->result);
 	ASSERT(group->result.residual >= 0);
 	self->pivots += group->pivots;
 	self->residual = scalar_max(self->residual, group->result.residual);
+	return drop;
 }
 
 /* Whether a group with a budget goes on: with what is left of it, or with twice as much if nothing was
@@ -447,10 +479,12 @@ static bool keeps_going(struct pile_group *group, bool violated)
 	return true;
 }
 
-static enum status solve_group(struct pile_group *group)
+static enum status solve_programme(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	struct arena *arena = &self->step->dynamics->scratch;
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		group->place_of[group->slots[i]] = i;
 	begin_group(group);
 	group->budget = group->relaxing ? 0 : self->pivots_max;
 	for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
@@ -466,7 +500,155 @@ static enum status solve_group(struct pile_group *group)
 		if (budgeted ? !keeps_going(group, violated) : !violated)
 			break;
 	}
-	end_group(group);
+	return STATUS_OK;
+}
+
+/* ---- zones ------------------------------------------------------------------------------------- */
+
+/* The zones of a group, in the order in which they are solved, as ranges of the two lists. */
+struct pile_zones {
+	uint32_t *slots, *rows;
+	uint32_t *first_slot, *first_row; /* count + 1 */
+	uint32_t count;
+};
+
+/* Rows by zone: one between two zones is in both. */
+static enum status list_zone_rows(const struct pile_group *group, struct pile_zones *zones,
+				  const uint32_t *zone_of)
+{
+	const struct pile *self = group->pile;
+	zones->rows = ALLOCATE(group, uint32_t, 2 * group->row_count);
+	zones->first_row = ALLOCATE(group, uint32_t, zones->count + 1);
+	uint32_t *end = ALLOCATE(group, uint32_t, zones->count + 1);
+	if (zones->rows == NULL || zones->first_row == NULL || end == NULL)
+		return STATUS_NO_MEMORY;
+	memset(end, 0, (zones->count + 1) * sizeof *end);
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < group->row_count; i++) {
+			const struct pile_row *row = &self->rows[group->rows[i]];
+			uint32_t a = zone_of[row->a];
+			uint32_t b = row->b == PILE_STATIC ? a : zone_of[row->b];
+			if (pass == 1)
+				zones->rows[end[a]] = group->rows[i];
+			end[a]++;
+			if (a == b)
+				continue;
+			if (pass == 1)
+				zones->rows[end[b]] = group->rows[i];
+			end[b]++;
+		}
+		for (uint32_t z = 0, sum = 0; pass == 0 && z <= zones->count; z++) {
+			uint32_t size = end[z];
+			zones->first_row[z] = end[z] = sum;
+			sum += z < zones->count ? size : 0;
+		}
+	}
+	return STATUS_OK;
+}
+
+static enum status make_zones(const struct pile_group *group, struct pile_zones *zones)
+{
+	struct pile *self = group->pile;
+	uint32_t *zone_of = ALLOCATE(group, uint32_t, self->step->body_count);
+	zones->slots = ALLOCATE(group, uint32_t, group->slot_count);
+	zones->first_slot = ALLOCATE(group, uint32_t, group->slot_count + 1);
+	if (zone_of == NULL || zones->slots == NULL || zones->first_slot == NULL)
+		return STATUS_NO_MEMORY;
+	memcpy(zones->slots, group->slots, group->slot_count * sizeof *zones->slots);
+	enum status status = pile_divide(self, zones->slots, group->slot_count, zones->first_slot,
+					 &zones->count);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t z = 0; z < zones->count; z++)
+		for (uint32_t i = zones->first_slot[z]; i < zones->first_slot[z + 1]; i++)
+			zone_of[zones->slots[i]] = z;
+	return list_zone_rows(group, zones, zone_of);
+}
+
+/* Solves zone after zone, each with the others where they are by then. */
+static enum status solve_zones(struct pile_group *whole, double *drop, double *measure)
+{
+	struct pile_zones zones;
+	enum status status = make_zones(whole, &zones);
+	*drop = *measure = 0;
+	for (uint32_t z = 0; status == STATUS_OK && z < zones.count; z++) {
+		struct pile_group zone = {
+			.pile = whole->pile,
+			.slots = zones.slots + zones.first_slot[z],
+			.slot_count = zones.first_slot[z + 1] - zones.first_slot[z],
+			.rows = zones.rows + zones.first_row[z],
+			.row_count = zones.first_row[z + 1] - zones.first_row[z],
+			.place_of = whole->place_of,
+		};
+		double part;
+		status = solve_programme(&zone);
+		if (status != STATUS_OK)
+			return status;
+		*drop += end_programme(&zone, &part);
+		*measure += part;
+		whole->pile->zones++;
+	}
+	return status;
+}
+
+/* ---- a group ----------------------------------------------------------------------------------- */
+
+static bool any_overlap(const struct pile_group *group)
+{
+	for (uint32_t i = 0; i < group->row_count; i++)
+		if (overlaps(group, &group->pile->rows[group->rows[i]]))
+			return true;
+	return false;
+}
+
+/* Solves a large group in zones. Where they gain little, nothing has moved, and the basis is that of
+ * before, which may be one of the whole. */
+static enum status try_zones(struct pile_group *group, bool *gained)
+{
+	struct pile *self = group->pile;
+	uint8_t(*places)[PILE_COLUMNS] =
+		arena_push_array(&self->step->dynamics->scratch, group->slot_count, sizeof *places);
+	struct pile_row *rows = ALLOCATE(group, struct pile_row, group->row_count);
+	if (places == NULL || rows == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		memcpy(places[i], self->places[group->slots[i]], PILE_COLUMNS);
+	for (uint32_t i = 0; i < group->row_count; i++)
+		rows[i] = self->rows[group->rows[i]];
+	double drop, measure;
+	enum status status = solve_zones(group, &drop, &measure);
+	*gained = drop > ZONES_GAIN * measure;
+	if (status != STATUS_OK || *gained)
+		return status;
+	stop_bodies(group);
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		memcpy(self->places[group->slots[i]], places[i], PILE_COLUMNS);
+	for (uint32_t i = 0; i < group->row_count; i++)
+		self->rows[group->rows[i]] = rows[i];
+	return STATUS_OK;
+}
+
+static enum status solve_group(struct pile_group *group)
+{
+	struct pile *self = group->pile;
+	struct arena *arena = &self->step->dynamics->scratch;
+	if (group->slot_count / ZONES_MIN >= self->zone_max && !any_overlap(group)) {
+		struct arena_mark mark = arena_mark(arena);
+		bool gained;
+		enum status status = try_zones(group, &gained);
+		arena_rewind(arena, mark);
+		if (status != STATUS_OK || gained)
+			return status;
+	}
+	enum status status = solve_programme(group);
+	if (status != STATUS_OK)
+		return status;
+	double measure, drop = end_programme(group, &measure);
+	bool rests = !group->relaxing && is_solved(&group->result) && drop <= self->rest * measure;
+	if (rests)
+		stop_bodies(group);
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		self->resting[group->slots[i]] = rests;
 	return STATUS_OK;
 }
 
@@ -527,7 +709,7 @@ enum status pile_solve(struct pile *self)
 	list_by_group(group_of, count, self->groups, first_slot, slots);
 	list_by_group(of_row, self->row_count, self->groups, first_row, rows);
 	for (uint32_t i = 0; i < count; i++)
-		place_of[slots[i]] = i - first_slot[group_of[slots[i]]];
+		place_of[i] = PILE_STATIC;
 	for (uint32_t g = 0; g < self->groups; g++) {
 		struct pile_group group = {
 			.pile = self,

@@ -235,6 +235,20 @@ START_TEST(every_cube_leads_to_rest)
 }
 END_TEST
 
+/* Zones are obstacles to each other in turn; what rests rests as a whole, with forces that prove it. */
+START_TEST(a_heap_in_zones_comes_to_rest)
+{
+	struct heap heap;
+	fill_box(&heap, 4, check_seed());
+	set(heap.world, "pile.zone", 8);
+	step_checked(&heap);
+	ck_assert_uint_ge(world_stats(heap.world).islands_sparse, 9);
+	step_to_rest(&heap, 150);
+	expect_balance(&heap);
+	world_destroy(heap.world);
+}
+END_TEST
+
 /* papers P-18: no more than 1.35 times the steps to rest, over some heaps, as single ones differ. */
 START_TEST(a_budget_leaves_every_step_permitted)
 {
@@ -606,6 +620,7 @@ static Suite *make(void)
 	tcase_add_loop_test(tcase, a_box_comes_to_rest_in_few_steps_without_overlap, 0, 2);
 	tcase_add_loop_test(tcase, a_lone_sphere_falls_by_its_cube, 0, 3);
 	tcase_add_loop_test(tcase, every_cube_leads_to_rest, 0, 4);
+	tcase_add_test(tcase, a_heap_in_zones_comes_to_rest);
 	tcase_add_test(tcase, a_budget_leaves_every_step_permitted);
 	tcase_add_loop_test(tcase, overlapping_starts_are_parted_first, 0, 2);
 	tcase_add_test(tcase, a_container_that_is_too_small_is_told);
