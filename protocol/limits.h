@@ -32,6 +32,11 @@
  * fit in any profile. */
 #define WIRE_FRAME_CONTACTS 131072
 
+/* The smallest frame limit for a subscription to particles: a whole block must fit in any profile, and all
+ * particles of a world into WIRE_PARTS_MAX parts. */
+#define WIRE_FRAME_PARTICLES 65536
+#define WIRE_BLOCK_ROWS 512 /* particles of one block */
+
 /* Structure of untrusted frames. Eight levels hold every message with two to spare. Elements are
  * array items, and keys and values of maps, counted over the whole frame; each takes a byte at least, so the
  * frame's limit is theirs as well. */

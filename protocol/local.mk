@@ -49,8 +49,14 @@ libcairnproto_a_SOURCES += \
 	protocol/delta.c \
 	protocol/joint_rows.h \
 	protocol/joint_rows.c \
+	protocol/particle_columns.h \
+	protocol/particle_columns.c \
+	protocol/particle_blocks.h \
+	protocol/particle_blocks.c \
 	protocol/mirror_joints.h \
 	protocol/mirror_joints.c \
+	protocol/mirror_particles.h \
+	protocol/mirror_particles.c \
 	protocol/mirror.h \
 	protocol/mirror.c \
 	protocol/command_wire.h \
@@ -100,6 +106,7 @@ UNIT_TESTS += \
 	tests/unit/protocol/test_contacts \
 	tests/unit/protocol/test_quantise \
 	tests/unit/protocol/test_joint_rows \
+	tests/unit/protocol/test_particle_blocks \
 	tests/unit/protocol/test_mirror \
 	tests/unit/protocol/test_vectors \
 	tests/unit/protocol/test_streams \

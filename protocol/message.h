@@ -143,13 +143,14 @@ enum wire_want {
 	WIRE_WANT_JOINTS_HASH = 32,
 };
 
-/* Flags of SNAPSHOT, DELTA and ROWS. */
+/* Flags of SNAPSHOT, DELTA, ROWS and BLOCKS. */
 enum wire_frame_flags {
 	WIRE_FRAME_ABSOLUTE = 1,  /* columns are values, not differences to the base */
 	WIRE_FRAME_TICK_HASH = 2, /* `hash` is the tick hash; else the view hash */
 	WIRE_FRAME_ROWS =
 		4, /* ROWS of the same state follow the last part, and complete the frame */
-	WIRE_FRAME_WHOLE = 8,	 /* of ROWS: part 0 empties the set; the rows are all of it */
+	WIRE_FRAME_WHOLE = 8,	 /* of ROWS and BLOCKS: part 0 empties the set; the rows are all of it */
+	WIRE_FRAME_BLOCKS = 16, /* BLOCKS of the same state follow, after ROWS, and complete the frame */
 	WIRE_FRAME_PARTIAL = 64, /* changes beyond the budget were left out and follow later */
 };
 
