@@ -53,7 +53,8 @@ struct event_run {
 struct frame_parts {
 	struct frame *const *items;
 	uint32_t count;
-	uint32_t bodies; /* the first ones, of SNAPSHOT or DELTA; the others are of ROWS */
+	uint32_t bodies; /* the first ones, of SNAPSHOT or DELTA; */
+	uint32_t rows;	 /* up to here of ROWS; the others are of BLOCKS */
 	bool snapshot;
 };
 
@@ -65,6 +66,8 @@ struct subscription {
 	enum wire_profile profile;
 	wire_mask fields;
 	wire_mask joints;		     /* columns of joints, 0 none */
+	wire_mask particles;		     /* columns of particles, 0 none */
+	uint32_t sample;		     /* particles whose serial number is a multiple of it */
 	uint32_t frame_max;		     /* content bytes of a frame this client takes */
 	uint64_t event_mask;		     /* bit k: kind k */
 	uint32_t divisor_requested, divisor; /* requested; in force: that × a power of two */
@@ -87,8 +90,8 @@ struct subscription {
 
 	/* The frame being sent: its parts that are not in the outbox yet (owned references). */
 	ARRAY_OF(struct frame *) pending;
-	/* Next part; index of the first part of ROWS, behind those of SNAPSHOT or DELTA. */
-	uint32_t pending_next, pending_bodies;
+	/* Next part; index of the first part of ROWS, behind those of SNAPSHOT or DELTA; of BLOCKS. */
+	uint32_t pending_next, pending_bodies, pending_rows;
 	uint64_t pending_bytes; /* of those left */
 	uint64_t pending_serial, pending_tick, pending_moved_at;
 	uint32_t pending_epoch, pending_edit;
