@@ -88,12 +88,14 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/wire_queries.c \
 	tests/lib/wire_vectors.c \
 	tests/lib/wire_session.c \
+	tests/lib/wire_particles.c \
 	tests/lib/wire_streams.h \
 	tests/lib/wire_streams.c
 check_PROGRAMS += tests/wire/wire_vectors
 EXTRA_DIST += tests/wire/update docs/PROTOCOL.md tests/data/wire/messages.json \
 	tests/data/wire/bodies.json tests/data/wire/hostile.json
-EXTRA_DIST += tests/data/wire/queries.json tests/data/wire/streams.json
+EXTRA_DIST += tests/data/wire/queries.json tests/data/wire/streams.json \
+	tests/data/wire/particles.json
 PYTHON_TESTS += tests/unit/protocol/test_page.py tests/unit/protocol/test_vectors.py
 UNIT_TESTS += \
 	tests/unit/protocol/test_message \

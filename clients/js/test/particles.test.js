@@ -1,8 +1,10 @@
 /** Particles of subscriptions in every profile, with their hashes, held against the answers to queries. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { Closed, Mirror, PROFILE, Particles, areas, command, isRight, particlesHash } from "../src/index.js";
 import { connect } from "../src/tcp.js";
+import { Splitter, decode } from "../src/wire.js";
 import { daemon } from "./daemon.js";
 
 let server, client;
@@ -74,6 +76,24 @@ for (const profile of Object.keys(PROFILE))
     assert.ok(seen.mirror.particles.count > 600, "more than one block");
     const [first, end] = seen.mirror.particles.range(2);
     assert.equal(end - first, seen.mirror.particles.systems.get(2));
+  });
+
+const STREAMS = JSON.parse(readFileSync(`${process.env.CAIRN_SRCDIR}/tests/data/wire/particles.json`, "utf8"));
+const messageOf = (hex) => decode([...new Splitter().take(Uint8Array.from(Buffer.from(hex, "hex")))][0]);
+
+for (const { profile, frames } of STREAMS.streams)
+  test(`a mirror of profile ${profile} has the recorded particles after each frame`, () => {
+    const mirror = new Mirror(STREAMS.fields, PROFILE[profile], 0, STREAMS.particles), { particles } = mirror;
+    for (const { tick, parts, systems, particles: meant } of frames) {
+      parts.forEach((part, i) => assert.equal(mirror.take(messageOf(part)), i + 1 === parts.length));
+      assert.deepEqual([mirror.tick, particles.count, [...particles.systems]], [tick, meant.length, systems]);
+      meant.forEach(({ system, serial, velocity, position, size, life }, i) => {
+        const shown = [particles.system[i], particles.serial[i], ...particles.velocity.slice(3 * i, 3 * i + 3),
+          ...particles.position.slice(3 * i, 3 * i + 3), ...particles.size.slice(2 * i, 2 * i + 2), ...particles.life.slice(2 * i, 2 * i + 2)];
+        assert.deepEqual(shown.map((value) => value + 0), [system, serial, ...velocity, ...position, ...size, ...life].map((value) => value + 0));
+      });
+      assert.equal(particlesHash(mirror), Buffer.from(particles.hash).readBigUInt64BE());
+    }
   });
 
 test("areas, samples and counts show a part of the particles", async () => {
