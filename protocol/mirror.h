@@ -1,9 +1,10 @@
-/* mirror.h: a subscription's bodies, joints and particles as a client sees them; applies frames and checks hashes.
+/* mirror.h: a subscription's bodies, joints and particles as a client sees them; applies frames and
+ * checks hashes.
  *
- * Bodies are in ascending order of ids. A frame in several parts is applied as it arrives; `complete` is
- * false from its first part until its last (the last part of ROWS and of BLOCKS, if the frame announces them). Only a
- * complete mirror is a state of the world. After any refusal the mirror is incomplete until the next
- * SNAPSHOT (request one with RESYNC).
+ * Bodies are in ascending order of ids. A frame in several parts is applied as it arrives;
+ * `complete` is false from its first part until its last (the last part of ROWS and of BLOCKS, if
+ * the frame announces them). Only a complete mirror is a state of the world. After any refusal the
+ * mirror is incomplete until the next SNAPSHOT (request one with RESYNC).
  */
 #ifndef CAIRN_PROTOCOL_MIRROR_H
 #define CAIRN_PROTOCOL_MIRROR_H
@@ -25,8 +26,8 @@ struct mirror {
 		*bodies; /* owned; shapes and contacts of each as well (contacts.h reads them) */
 	/* Profiles `view` and `sim`: the quantised values, one for each body; else NULL. Owned. */
 	struct wire_quantised *quantised;
-	uint32_t body_max;	     /* a server that sends more than this many is refused */
-	struct mirror_joints joints; /* `columns` is 0 until mirror_watch_joints */
+	uint32_t body_max;		   /* a server that sends more than this many is refused */
+	struct mirror_joints joints;	   /* `columns` is 0 until mirror_watch_joints */
 	struct mirror_particles particles; /* likewise, mirror_watch_particles */
 
 	/* The frame that is arriving. */

@@ -1,5 +1,5 @@
-/* See mirror_particles.h. A block is read in this order: its range and serials; the list of its range is made; then
- * columns are read into it. */
+/* See mirror_particles.h. A block is read in this order: its range and serials; the list of its
+ * range is made; then columns are read into it. */
 #include "protocol/mirror_particles.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "server/base/body_hash.h"
 
 /* A read position in a bin; `at` is NULL after a failure. */
-struct input {
+struct bin_input {
 	const uint8_t *at, *end;
 };
 
@@ -64,7 +64,8 @@ uint64_t mirror_particles_hash(const struct mirror_particles *self, uint64_t tic
 	return body_hash_finish(tick, sum, self->shown.items.count);
 }
 
-/* ---- lists --------------------------------------------------------------------------------------- */
+/* ---- lists
+ * --------------------------------------------------------------------------------------- */
 
 /* Whether the world still has the system. */
 static bool has_system(const struct mirror_particles *self, uint32_t system)
@@ -81,8 +82,9 @@ static bool has_system(const struct mirror_particles *self, uint32_t system)
 }
 
 /* Appends a particle; its index is *at. */
-static enum status append(struct mirror_particles *self, const struct wire_particle *particle,
-			  const struct wire_particle_steps *steps, uint32_t *at)
+static enum status append_particle(struct mirror_particles *self,
+				   const struct wire_particle *particle,
+				   const struct wire_particle_steps *steps, uint32_t *at)
 {
 	struct particle_list *next = &self->next;
 	*at = next->items.count;
@@ -101,8 +103,8 @@ static enum status append(struct mirror_particles *self, const struct wire_parti
 static enum status append_shown(struct mirror_particles *self, uint32_t *at)
 {
 	uint32_t i = self->read++;
-	return append(self, &self->shown.items.items[i],
-		      is_quantised(self) ? &self->shown.steps.items[i] : NULL, at);
+	return append_particle(self, &self->shown.items.items[i],
+			       is_quantised(self) ? &self->shown.steps.items[i] : NULL, at);
 }
 
 /* Takes over the particles before (system, serial), except those of systems that are gone. */
@@ -121,7 +123,8 @@ static enum status keep_before(struct mirror_particles *self, uint32_t system, u
 	return status;
 }
 
-/* Makes the list of a block's range: the particles shown without the removed ones, and the created ones. */
+/* Makes the list of a block's range: the particles shown without the removed ones, and the created
+ * ones. */
 static enum status make_range(struct mirror_particles *self, uint32_t system, uint64_t last)
 {
 	const struct particle_list *shown = &self->shown;
@@ -139,7 +142,7 @@ static enum status make_range(struct mirror_particles *self, uint32_t system, ui
 		if (fresh) {
 			const struct wire_particle particle = { .system = system,
 								.serial = self->created[created] };
-			status = append(self, &particle, NULL, &self->born[created]);
+			status = append_particle(self, &particle, NULL, &self->born[created]);
 			created++;
 			continue;
 		}
@@ -164,7 +167,8 @@ static enum status make_range(struct mirror_particles *self, uint32_t system, ui
 }
 
 /* Checks that a block continues the frame, and notes its end. */
-static bool continues(struct mirror_particles *self, uint64_t system, uint64_t first, uint64_t last)
+static bool continue_frame(struct mirror_particles *self, uint64_t system, uint64_t first,
+			   uint64_t last)
 {
 	if (system > UINT32_MAX || !has_system(self, (uint32_t)system) || first == 0 ||
 	    first > last || last > (uint64_t)WIRE_INTEGER_MAX)
@@ -177,9 +181,10 @@ static bool continues(struct mirror_particles *self, uint64_t system, uint64_t f
 	return true;
 }
 
-/* ---- exact, view, sim ---------------------------------------------------------------------------- */
+/* ---- exact, view, sim
+ * ---------------------------------------------------------------------------- */
 
-static uint64_t take_varint(struct input *in)
+static uint64_t take_varint(struct bin_input *in)
 {
 	uint64_t value = 0;
 	if (in->at != NULL)
@@ -188,7 +193,7 @@ static uint64_t take_varint(struct input *in)
 }
 
 /* The next `bytes` bytes; NULL: there are fewer. */
-static const uint8_t *take_bytes(struct input *in, size_t bytes)
+static const uint8_t *take_bytes(struct bin_input *in, size_t bytes)
 {
 	const uint8_t *at = in->at;
 	if (at == NULL || (size_t)(in->end - at) < bytes) {
@@ -199,7 +204,7 @@ static const uint8_t *take_bytes(struct input *in, size_t bytes)
 	return at;
 }
 
-static bool take_serials(struct input *in, uint64_t first, uint64_t last, uint64_t *serials,
+static bool take_serials(struct bin_input *in, uint64_t first, uint64_t last, uint64_t *serials,
 			 uint32_t *count)
 {
 	uint64_t many = take_varint(in), before = first - 1;
@@ -215,7 +220,7 @@ static bool take_serials(struct input *in, uint64_t first, uint64_t last, uint64
 	return true;
 }
 
-static bool take_forecast(struct mirror_particles *self, struct input *in)
+static bool take_forecast(struct mirror_particles *self, struct bin_input *in)
 {
 	double numbers[8];
 	const uint8_t *given = take_bytes(in, 1);
@@ -231,19 +236,22 @@ static bool take_forecast(struct mirror_particles *self, struct input *in)
 	}
 	if (at == NULL)
 		return false;
-	self->forecast = (struct wire_forecast){ numbers[0], { numbers[1], numbers[2], numbers[3] },
-						 numbers[4], { numbers[5], numbers[6], numbers[7] } };
+	self->forecast = (struct wire_forecast){ numbers[0],
+						 { numbers[1], numbers[2], numbers[3] },
+						 numbers[4],
+						 { numbers[5], numbers[6], numbers[7] } };
 	return true;
 }
 
-static bool take_value(struct mirror_particles *self, struct input *in, uint32_t at, wire_mask bit)
+static bool take_value(struct mirror_particles *self, struct bin_input *in, uint32_t at,
+		       wire_mask bit)
 {
 	const uint8_t *from = take_bytes(in, wire_particle_bytes(self->profile, bit));
 	return from != NULL &&
 	       wire_particle_get(self->profile, from, &self->next.items.items[at], bit);
 }
 
-static bool take_values(struct mirror_particles *self, struct input *in, wire_mask bit)
+static bool take_values(struct mirror_particles *self, struct bin_input *in, wire_mask bit)
 {
 	const uint8_t *how = take_bytes(in, 1), *bits = NULL;
 	if (how == NULL || *how > PARTICLE_VALUES_SOME)
@@ -280,7 +288,7 @@ static bool store_steps(struct mirror_particles *self, uint32_t at, wire_mask bi
 	return true;
 }
 
-static bool take_three(struct input *in, int64_t values[3])
+static bool take_three(struct bin_input *in, int64_t values[3])
 {
 	for (uint32_t axis = 0; axis < 3; axis++)
 		values[axis] = unzigzag(take_varint(in));
@@ -296,9 +304,8 @@ static bool apply_difference(struct mirror_particles *self, uint32_t i, wire_mas
 	int64_t values[3];
 	for (uint32_t axis = 0; axis < 3; axis++) {
 		int64_t expected = wire_expected_velocity(&self->forecast, before, axis);
-		int64_t correction = self->columns & WIRE_PARTICLE_VELOCITY
-					     ? now->velocity[axis] - expected
-					     : 0;
+		int64_t correction =
+			self->columns & WIRE_PARTICLE_VELOCITY ? now->velocity[axis] - expected : 0;
 		values[axis] = d[axis] + (bit == WIRE_PARTICLE_VELOCITY
 						  ? expected
 						  : wire_expected_position(&self->forecast, before,
@@ -307,7 +314,7 @@ static bool apply_difference(struct mirror_particles *self, uint32_t i, wire_mas
 	return store_steps(self, self->kept[i], bit, values);
 }
 
-static bool take_changes(struct mirror_particles *self, struct input *in, wire_mask bit)
+static bool take_changes(struct mirror_particles *self, struct bin_input *in, wire_mask bit)
 {
 	for (uint32_t i = 0; i < self->kept_count; i++) {
 		const uint8_t *code = take_bytes(in, 1);
@@ -343,12 +350,13 @@ static bool is_stepped(const struct mirror_particles *self, wire_mask bit)
 	return is_quantised(self) && (bit & WIRE_PARTICLE_COLUMNS_STEPS) != 0;
 }
 
-static bool take_created(struct mirror_particles *self, struct input *in, wire_mask bit)
+static bool take_created(struct mirror_particles *self, struct bin_input *in, wire_mask bit)
 {
 	int64_t values[3];
 	for (uint32_t i = 0; i < self->created_count; i++) {
 		if (is_stepped(self, bit)) {
-			if (!take_three(in, values) || !store_steps(self, self->born[i], bit, values))
+			if (!take_three(in, values) ||
+			    !store_steps(self, self->born[i], bit, values))
 				return false;
 		} else if (!take_value(self, in, self->born[i], bit)) {
 			return false;
@@ -362,7 +370,7 @@ static wire_mask column_of(const struct mirror_particles *self, uint32_t i)
 	return self->columns & WIRE_PARTICLE_COLUMNS_OWN & (wire_mask)(1u << i);
 }
 
-static bool take_columns(struct mirror_particles *self, struct input *in)
+static bool take_columns(struct mirror_particles *self, struct bin_input *in)
 {
 	bool good = true;
 	for (uint32_t i = 0; i < WIRE_PARTICLE_COLUMN_COUNT && good; i++) {
@@ -377,10 +385,10 @@ static bool take_columns(struct mirror_particles *self, struct input *in)
 	return good;
 }
 
-static enum status apply_block(struct mirror_particles *self, struct input *in)
+static enum status apply_block(struct mirror_particles *self, struct bin_input *in)
 {
 	uint64_t system = take_varint(in), first = take_varint(in), last = take_varint(in);
-	if (in->at == NULL || !continues(self, system, first, last) ||
+	if (in->at == NULL || !continue_frame(self, system, first, last) ||
 	    !take_serials(in, first, last, self->removed, &self->removed_count) ||
 	    !take_serials(in, first, last, self->created, &self->created_count) ||
 	    (is_quantised(self) && !take_forecast(self, in)))
@@ -398,14 +406,15 @@ static enum status apply_bin(struct mirror_particles *self, struct wire_cursor *
 	struct wire_slice bin;
 	if (wire_take_bin(blocks, &bin) != STATUS_OK || !wire_at_end(blocks))
 		return STATUS_MALFORMED;
-	struct input in = { bin.at, bin.at + bin.bytes };
+	struct bin_input in = { bin.at, bin.at + bin.bytes };
 	enum status status = STATUS_OK;
 	while (status == STATUS_OK && bin.bytes > 0 && in.at != in.end)
 		status = apply_block(self, &in);
 	return status;
 }
 
-/* ---- plain --------------------------------------------------------------------------------------- */
+/* ---- plain
+ * --------------------------------------------------------------------------------------- */
 
 static bool take_number(struct wire_cursor *in, uint64_t *value)
 {
@@ -477,8 +486,7 @@ static bool store_plain_rows(struct mirror_particles *self, struct wire_cursor *
 		       self->next.items.items[from].serial < serial)
 			from++;
 		/* A row of a removed particle has no place. */
-		if (from == self->next.items.count ||
-		    self->next.items.items[from].serial != serial)
+		if (from == self->next.items.count || self->next.items.items[from].serial != serial)
 			return false;
 		const uint8_t *start = in->at;
 		if (!take_plain_row(in, self->columns, &self->next.items.items[from]))
@@ -499,7 +507,7 @@ static enum status apply_plain_block(struct mirror_particles *self, struct wire_
 	uint32_t items, rows;
 	if (wire_take_array(in, &items) != STATUS_OK || items < 5 || !take_number(in, &system) ||
 	    !take_number(in, &first) || !take_number(in, &last) ||
-	    !continues(self, system, first, last) ||
+	    !continue_frame(self, system, first, last) ||
 	    !take_plain_serials(in, first, last, self->removed, &self->removed_count) ||
 	    wire_take_array(in, &rows) != STATUS_OK || rows > WIRE_BLOCK_ROWS)
 		return STATUS_MALFORMED;
@@ -510,8 +518,8 @@ static enum status apply_plain_block(struct mirror_particles *self, struct wire_
 	if (!list_plain_created(self, *in, rows, first, last, self->created, &self->created_count))
 		return STATUS_MALFORMED;
 	status = make_range(self, (uint32_t)system, last);
-	if (status == STATUS_OK && (!store_plain_rows(self, in, rows, from) ||
-				    wire_skip_many(in, items - 5) != STATUS_OK))
+	if (status == STATUS_OK &&
+	    (!store_plain_rows(self, in, rows, from) || wire_skip_many(in, items - 5) != STATUS_OK))
 		status = STATUS_MALFORMED;
 	return status;
 }
@@ -526,7 +534,8 @@ static enum status apply_plain(struct mirror_particles *self, struct wire_cursor
 	return status == STATUS_OK && !wire_at_end(in) ? STATUS_MALFORMED : status;
 }
 
-/* ---- frames -------------------------------------------------------------------------------------- */
+/* ---- frames
+ * -------------------------------------------------------------------------------------- */
 
 static bool take_systems(struct mirror_particles *self, const struct wire_list *systems)
 {
@@ -571,8 +580,8 @@ enum status mirror_particles_apply(struct mirror_particles *self, const struct m
 		begin_frame(self, frame->flags & WIRE_FRAME_WHOLE);
 	if (!take_systems(self, &frame->systems))
 		return STATUS_MALFORMED;
-	enum status status = self->profile == WIRE_PROFILE_PLAIN ? apply_plain(self, &in)
-								 : apply_bin(self, &in);
+	enum status status =
+		self->profile == WIRE_PROFILE_PLAIN ? apply_plain(self, &in) : apply_bin(self, &in);
 	if (status == STATUS_OK && frame->part + 1 == frame->of) {
 		status = keep_before(self, UINT32_MAX, UINT64_MAX);
 		if (status == STATUS_OK)

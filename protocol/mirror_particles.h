@@ -1,8 +1,8 @@
 /* mirror_particles.h: the particles of a mirror (mirror.h), ascending by (system, serial).
  *
- * The particles are exactly those of the server that the subscription sees. The parts of a frame are built
- * into a second list that takes the place of the first when the last part has come, so a frame that breaks off
- * leaves the particles of the frame before.
+ * The particles are exactly those of the server that the subscription sees. The parts of a frame
+ * are built into a second list that takes the place of the first when the last part has come, so a
+ * frame that breaks off leaves the particles of the frame before.
  */
 #ifndef CAIRN_PROTOCOL_MIRROR_PARTICLES_H
 #define CAIRN_PROTOCOL_MIRROR_PARTICLES_H
@@ -40,8 +40,8 @@ struct mirror_particles {
 void mirror_particles_release(struct mirror_particles *self);
 /* The mirror is empty: before a SNAPSHOT. */
 void mirror_particles_clear(struct mirror_particles *self);
-/* Applies one message; after the last part the frame is shown. MALFORMED, LIMIT, NO_MEMORY: the next message must be
- * a part 0. */
+/* Applies one message; after the last part the frame is shown. MALFORMED, LIMIT, NO_MEMORY: the
+ * next message must be a part 0. */
 MUST_CHECK enum status mirror_particles_apply(struct mirror_particles *self,
 					      const struct msg_blocks *frame);
 /* Hash of all of them, as the last part of BLOCKS carries it. */

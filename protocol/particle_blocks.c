@@ -9,18 +9,19 @@
 #include "server/base/body_hash.h"
 
 enum {
-	/* Upper bounds in bytes: of what a particle adds to a block in any profile; of a block without
-	 * particles; of a part without blocks. */
+	/* Upper bounds in bytes: of what a particle adds to a block in any profile; of a block
+	 * without particles; of a part without blocks. */
 	ROW_BYTES_MAX = 112,
-	BLOCK_BYTES_MAX = 5 + 2 * 8 + 2 * 5 + 1 + WIRE_FORECAST_BYTES + WIRE_PARTICLE_COLUMN_COUNT + 64,
+	BLOCK_BYTES_MAX =
+		5 + 2 * 8 + 2 * 5 + 1 + WIRE_FORECAST_BYTES + WIRE_PARTICLE_COLUMN_COUNT + 64,
 	PART_BYTES_MAX = WIRE_HEAD_MAX + 5 * 9 + 3 + WIRE_SYSTEMS_MAX * 11 + 10 + 10 + 2 + 5,
 };
-_Static_assert(WIRE_BLOCK_ROWS * ROW_BYTES_MAX + BLOCK_BYTES_MAX + PART_BYTES_MAX <=
+_Static_assert(WIRE_BLOCK_ROWS *ROW_BYTES_MAX + BLOCK_BYTES_MAX + PART_BYTES_MAX <=
 		       WIRE_FRAME_PARTICLES,
 	       "a block fits into the least frame");
 
 /* A block that is being encoded: what became of the particles of its range. */
-struct block {
+struct particle_block {
 	const struct particle_frame *frame;
 	uint32_t system;
 	uint64_t first, last;
@@ -49,9 +50,10 @@ static wire_mask column_of(const struct particle_frame *frame, uint32_t i)
 	return frame->columns & WIRE_PARTICLE_COLUMNS_OWN & (wire_mask)(1u << i);
 }
 
-/* ---- exact, view, sim ---------------------------------------------------------------------------- */
+/* ---- exact, view, sim
+ * ---------------------------------------------------------------------------- */
 
-static uint8_t *put_serials(uint8_t *at, const struct block *block, bool removed)
+static uint8_t *put_serials(uint8_t *at, const struct particle_block *block, bool removed)
 {
 	uint32_t count = removed ? block->removed_count : block->created_count;
 	uint64_t before = block->first - 1;
@@ -64,7 +66,7 @@ static uint8_t *put_serials(uint8_t *at, const struct block *block, bool removed
 	return at;
 }
 
-static uint8_t *put_values(uint8_t *at, const struct block *block, wire_mask bit)
+static uint8_t *put_values(uint8_t *at, const struct particle_block *block, wire_mask bit)
 {
 	uint32_t changed = 0;
 	for (uint32_t i = 0; i < block->kept_count; i++)
@@ -95,7 +97,7 @@ static const int64_t *steps_of(const struct wire_particle_steps *steps, wire_mas
 	return bit == WIRE_PARTICLE_VELOCITY ? steps->velocity : steps->position;
 }
 
-static bool is_same(const struct block *block, uint32_t i, wire_mask bit)
+static bool is_same(const struct particle_block *block, uint32_t i, wire_mask bit)
 {
 	const int64_t *now = steps_of(&block->steps[i], bit);
 	const int64_t *before = steps_of(&block->steps_before[i], bit);
@@ -103,7 +105,8 @@ static bool is_same(const struct block *block, uint32_t i, wire_mask bit)
 }
 
 /* The difference to the forecast. */
-static void find_differences(const struct block *block, uint32_t i, wire_mask bit, int64_t out[3])
+static void find_differences(const struct particle_block *block, uint32_t i, wire_mask bit,
+			     int64_t out[3])
 {
 	const struct wire_particle_steps *now = &block->steps[i], *before = &block->steps_before[i];
 	for (uint32_t axis = 0; axis < 3; axis++) {
@@ -126,7 +129,7 @@ static uint8_t *put_three(uint8_t *at, const int64_t values[3])
 	return at;
 }
 
-static uint8_t *put_changes(uint8_t *at, const struct block *block, wire_mask bit)
+static uint8_t *put_changes(uint8_t *at, const struct particle_block *block, wire_mask bit)
 {
 	int64_t d[3];
 	for (uint32_t i = 0; i < block->kept_count; i++) {
@@ -152,7 +155,7 @@ static uint8_t *put_changes(uint8_t *at, const struct block *block, wire_mask bi
 	return at;
 }
 
-static uint8_t *put_created(uint8_t *at, const struct block *block, wire_mask bit)
+static uint8_t *put_created(uint8_t *at, const struct particle_block *block, wire_mask bit)
 {
 	const struct particle_frame *frame = block->frame;
 	for (uint32_t i = 0; i < block->created_count; i++) {
@@ -177,7 +180,7 @@ static uint8_t *put_forecast(uint8_t *at, const struct wire_forecast *forecast)
 	return at;
 }
 
-static uint8_t *put_block(uint8_t *at, struct block *block)
+static uint8_t *put_block(uint8_t *at, struct particle_block *block)
 {
 	const struct particle_frame *frame = block->frame;
 	at = varint_put(at, block->system);
@@ -208,7 +211,8 @@ static uint8_t *put_block(uint8_t *at, struct block *block)
 	return at;
 }
 
-/* ---- plain --------------------------------------------------------------------------------------- */
+/* ---- plain
+ * --------------------------------------------------------------------------------------- */
 
 static uint32_t plain_items(wire_mask columns)
 {
@@ -235,7 +239,7 @@ static void pack_plain_row(struct wire_packer *out, wire_mask columns,
 		wire_pack_uint(out, particle->life[i]);
 }
 
-static bool has_changed(const struct block *block, uint32_t i)
+static bool has_changed(const struct particle_block *block, uint32_t i)
 {
 	for (uint32_t k = 0; k < WIRE_PARTICLE_COLUMN_COUNT; k++) {
 		wire_mask bit = column_of(block->frame, k);
@@ -245,7 +249,7 @@ static bool has_changed(const struct block *block, uint32_t i)
 	return false;
 }
 
-static uint8_t *pack_plain_block(uint8_t *at, uint32_t room, const struct block *block)
+static uint8_t *pack_plain_block(uint8_t *at, uint32_t room, const struct particle_block *block)
 {
 	struct wire_packer out = wire_packer_over(at, room);
 	wire_mask columns = block->frame->columns;
@@ -275,14 +279,15 @@ static uint8_t *pack_plain_block(uint8_t *at, uint32_t room, const struct block 
 	return at + out.bytes;
 }
 
-/* ---- ranges -------------------------------------------------------------------------------------- */
+/* ---- ranges
+ * -------------------------------------------------------------------------------------- */
 
 /* Where the encoding of a frame stands. */
 struct walk {
 	const struct particle_frame *frame;
 	uint32_t base, now; /* next particles */
 	const struct wire_forecast *forecast;
-	struct block block;
+	struct particle_block block;
 };
 
 /* True while item i of a list is one of the system. */
@@ -295,7 +300,7 @@ static bool is_of(const struct wire_particle *items, uint32_t count, uint32_t i,
 static bool take_block(struct walk *walk, uint32_t system, uint64_t first)
 {
 	const struct particle_frame *frame = walk->frame;
-	struct block *block = &walk->block;
+	struct particle_block *block = &walk->block;
 	block->frame = frame;
 	block->system = system;
 	block->first = first;
@@ -327,7 +332,7 @@ static bool take_block(struct walk *walk, uint32_t system, uint64_t first)
 }
 
 /* True if the block says anything. */
-static bool tells_something(const struct block *block)
+static bool tells_something(const struct particle_block *block)
 {
 	if (block->removed_count + block->created_count > 0)
 		return true;
@@ -340,7 +345,7 @@ static bool tells_something(const struct block *block)
 /* Appends the block to the last part, or, if it does not fit there, to a new one. */
 static enum status add_block(struct walk *walk, uint32_t room, struct particle_parts *out)
 {
-	struct block *block = &walk->block;
+	struct particle_block *block = &walk->block;
 	uint32_t rows = block->removed_count + block->created_count + block->kept_count;
 	uint32_t most = rows * ROW_BYTES_MAX + BLOCK_BYTES_MAX;
 	if (bytes_reserve(&out->data, most) != STATUS_OK)
@@ -412,7 +417,8 @@ enum status particle_parts_make(const struct particle_frame *frame, uint32_t con
 	return status;
 }
 
-/* ---- parts --------------------------------------------------------------------------------------- */
+/* ---- parts
+ * --------------------------------------------------------------------------------------- */
 
 enum status particle_parts_pack_tail(const struct particle_frame *frame,
 				     const struct particle_parts *parts, uint32_t index,

@@ -1,10 +1,11 @@
 /* particle_blocks.h: the content of BLOCKS: particles of all systems, as ranges of serial numbers.
  *
- * A *block* covers the particles of one system with serial numbers from `first` to `last`. It lists those
- * that are gone and those that are new since the frame before; all others of the range are *kept*, and the
- * columns that follow have a value, or a change, for each of them in their order. Over all parts of a frame
- * blocks ascend by (system, first) and do not overlap. A particle that no block covers stays as it is,
- * except that the particles of a system that `systems` does not list are gone.
+ * A *block* covers the particles of one system with serial numbers from `first` to `last`. It lists
+ * those that are gone and those that are new since the frame before; all others of the range are
+ * *kept*, and the columns that follow have a value, or a change, for each of them in their order.
+ * Over all parts of a frame blocks ascend by (system, first) and do not overlap. A particle that no
+ * block covers stays as it is, except that the particles of a system that `systems` does not list
+ * are gone.
  *
  * In the profiles `exact`, `view` and `sim`, `blocks` is one bin of blocks:
  *
@@ -18,10 +19,11 @@
  *	new                    by column: velocity and position in view and sim as 3 zigzag varints for each new
  *	                       particle, else the value of each
  *
- * *Values* are u8 how: 0 none differs; 1 the values of all kept ones; 2 a bit for each kept one (the first in
- * bit 0 of the first byte), 1 if it differs, and the values of those.
+ * *Values* are u8 how: 0 none differs; 1 the values of all kept ones; 2 a bit for each kept one
+ * (the first in bit 0 of the first byte), 1 if it differs, and the values of those.
  *
- * *Changes* are codes for the kept particles in their order. The difference of each axis to the forecast:
+ * *Changes* are codes for the kept particles in their order. The difference of each axis to the
+ * forecast:
  *
  *	0 … 124      d = code: x = d mod 5 − 2, y = ⌊d / 5⌋ mod 5 − 2, z = ⌊d / 25⌋ − 2
  *	125 n        varint n: this and the next n particles have the value of the frame before
@@ -50,7 +52,8 @@ enum {
 	PARTICLE_VALUES_SOME = 2,
 };
 
-/* BLOCKS of one state, before division into parts. Everything is borrowed; both lists of particles ascend. */
+/* BLOCKS of one state, before division into parts. Everything is borrowed; both lists of particles
+ * ascend. */
 struct particle_frame {
 	enum wire_profile profile;
 	wire_mask columns;
@@ -77,8 +80,8 @@ struct particle_parts {
 };
 void particle_parts_release(struct particle_parts *self);
 
-/* Encodes all blocks; `content_max` ≥ WIRE_FRAME_PARTICLES bounds the content of a part. There is at least one
- * part. FULL: more than WIRE_PARTS_MAX; NO_MEMORY. */
+/* Encodes all blocks; `content_max` ≥ WIRE_FRAME_PARTICLES bounds the content of a part. There is
+ * at least one part. FULL: more than WIRE_PARTS_MAX; NO_MEMORY. */
 MUST_CHECK enum status particle_parts_make(const struct particle_frame *frame, uint32_t content_max,
 					   struct particle_parts *out);
 /* As delta_pack_tail, behind message_pack_head(MESSAGE_BLOCKS, …). */

@@ -56,7 +56,7 @@ static uint8_t *put_numbers(uint8_t *at, const double *values, uint32_t count)
 	return at;
 }
 
-static float narrowed(double value)
+static float nearest_f32(double value)
 {
 	if (value > (double)FLT_MAX || value < -(double)FLT_MAX)
 		return value > 0 ? FLT_MAX : -FLT_MAX;
@@ -74,8 +74,8 @@ uint8_t *wire_particle_put(enum wire_profile profile, uint8_t *at, const struct 
 	case WIRE_PARTICLE_SIZE:
 		if (!is_narrow(profile, bit))
 			return put_numbers(at, from->size, 2);
-		put_le32(at, bits_of_f32(narrowed(from->size[0])));
-		put_le32(at + 4, bits_of_f32(narrowed(from->size[1])));
+		put_le32(at, bits_of_f32(nearest_f32(from->size[0])));
+		put_le32(at + 4, bits_of_f32(nearest_f32(from->size[1])));
 		return at + 8;
 	default:
 		ASSERT(bit == WIRE_PARTICLE_LIFE);

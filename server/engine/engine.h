@@ -439,13 +439,13 @@ struct particle_row {
 };
 /* All particles, ascending by (system, serial); `out` has room for world_particle_count. */
 void world_particle_rows(const struct world *world, struct particle_row *out);
-/* How a particle of a system, of its mean mass, moves in a tick unless it meets or feels something but gravity
- * and drag (P-06): x += v carry + shift, v = v decay + gain. */
+/* How a particle of a system, of its mean mass, moves in a tick unless it meets or feels something
+ * but gravity and drag: x += v carry + shift, v = v decay + gain. */
 struct system_flight {
 	system_id id;
-	uint32_t alive;	       /* particles that it has */
-	double carry, decay;   /* s, 1 */
-	vec3 shift, gain;      /* m, m/s */
+	uint32_t alive;	     /* particles that it has */
+	double carry, decay; /* s, 1 */
+	vec3 shift, gain;    /* m, m/s */
 };
 /* Of all systems, ids ascending; returns how many there are. */
 uint32_t world_system_flights(const struct world *world, struct system_flight out[SYSTEMS_MAX]);

@@ -88,9 +88,9 @@ struct tick_report {
 	struct report_body *bodies; /* ascending ids */
 	struct report_shape *shapes;
 	struct bytes contacts_packed;
-	body_id *removed;		 /* ascending */
-	struct report_joint *joint_list; /* ascending ids */
-	joint_id *joints_removed;	 /* ascending */
+	body_id *removed;		    /* ascending */
+	struct report_joint *joint_list;    /* ascending ids */
+	joint_id *joints_removed;	    /* ascending */
 	struct particle_row *particle_list; /* ascending by (system, serial) */
 	struct system_flight *system_list;  /* ascending ids */
 	struct event *events;

@@ -1,12 +1,13 @@
-/* report_world.h: fills a TICK report (report.h) with bodies, joints and particles of a world; used by a host for its
- * world, and for states of the past that were computed again. */
+/* report_world.h: fills a TICK report (report.h) with bodies, joints and particles of a world; used
+ * by a host for its world, and for states of the past that were computed again. */
 #ifndef CAIRN_HOST_REPORT_WORLD_H
 #define CAIRN_HOST_REPORT_WORLD_H
 
 #include "server/host/report.h"
 
-/* Appends one body, for which `ticked->bodies` has room; with its shapes if clients may not know them yet,
- * and its contacts if these are watched. `views` has room for WIRE_BODY_CONTACTS then. NO_MEMORY. */
+/* Appends one body, for which `ticked->bodies` has room; with its shapes if clients may not know
+ * them yet, and its contacts if these are watched. `views` has room for WIRE_BODY_CONTACTS then.
+ * NO_MEMORY. */
 MUST_CHECK enum status report_add_body(const struct world *world, struct tick_report *ticked,
 				       struct contact_view *views, body_id id, uint8_t why);
 /* Every body, as created. NO_MEMORY. */

@@ -348,7 +348,8 @@ struct fanout_group *fanout_group(struct fanout *self, const struct subscription
 	if (status == STATUS_OK)
 		status = fanout_collect_particles(self, group);
 	group->empty = group->base != 0 && group->interest != NULL && self->delta.rows.count == 0 &&
-		       self->delta.removed.count == 0 && !self->joint_delta.due && !self->particle_delta.due;
+		       self->delta.removed.count == 0 && !self->joint_delta.due &&
+		       !self->particle_delta.due;
 	if (status == STATUS_OK && !group->empty)
 		status = encode_group(self, group, 0);
 	if (status != STATUS_OK) {
@@ -386,7 +387,8 @@ struct fanout_group *fanout_ration_group(struct fanout *self, struct subscriptio
 		self->delta.absolute = true;
 	group->hashed = group->hashed && !*partial;
 	group->empty = status == STATUS_OK && group->base != 0 && self->delta.rows.count == 0 &&
-		       self->delta.removed.count == 0 && !self->joint_delta.due && !self->particle_delta.due;
+		       self->delta.removed.count == 0 && !self->joint_delta.due &&
+		       !self->particle_delta.due;
 	group->next = interest_mark(sub->interest);
 	if (status == STATUS_OK && !group->empty)
 		status = encode_group(self, group, *partial ? WIRE_FRAME_PARTIAL : 0);

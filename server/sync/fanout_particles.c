@@ -17,7 +17,8 @@ void fanout_no_particles(struct fanout *self)
 	self->particle_delta.due = false;
 }
 
-/* ---- what a group sees --------------------------------------------------------------------------- */
+/* ---- what a group sees
+ * --------------------------------------------------------------------------- */
 
 static enum status take_seen(struct particle_delta *delta, uint32_t which,
 			     const struct view_particle_state *state,
@@ -64,7 +65,8 @@ static enum status choose_rows(struct fanout *self, const struct fanout_group *g
 	return STATUS_OK;
 }
 
-/* ---- forecasts ----------------------------------------------------------------------------------- */
+/* ---- forecasts
+ * ----------------------------------------------------------------------------------- */
 
 /* The flight of so many ticks, in steps of the profile. */
 static struct wire_forecast forecast_of(const struct system_flight *flight, uint64_t ticks,
@@ -99,7 +101,8 @@ static void make_forecasts(struct particle_delta *delta, enum wire_profile profi
 	delta->frame.forecasts = known ? delta->forecasts : NULL;
 }
 
-/* ---- frames -------------------------------------------------------------------------------------- */
+/* ---- frames
+ * -------------------------------------------------------------------------------------- */
 
 static bool systems_differ(const struct view_particle_state *a, const struct view_particle_state *b)
 {
@@ -122,7 +125,8 @@ static enum status make_parts(struct fanout *self, const struct fanout_group *gr
 	return status;
 }
 
-/* What the group sees now, and, if it is remembered, what it saw of its base; both NULL: everything. */
+/* What the group sees now, and, if it is remembered, what it saw of its base; both NULL:
+ * everything. */
 static enum status find_sights(struct fanout *self, const struct fanout_group *group,
 			       const struct interest_sight **base,
 			       const struct interest_sight **now)
@@ -167,8 +171,8 @@ enum status fanout_collect_particles(struct fanout *self, const struct fanout_gr
 		.system_count = now->system_count,
 	};
 	for (uint32_t i = 0; i < now->system_count; i++)
-		delta->systems[i] = (struct wire_system_count){ now->systems[i].id,
-								now->systems[i].alive };
+		delta->systems[i] =
+			(struct wire_system_count){ now->systems[i].id, now->systems[i].alive };
 	make_forecasts(delta, group->profile, base, now);
 	status = choose_rows(self, group, base, base_sight, now, sight);
 	if (status == STATUS_OK)

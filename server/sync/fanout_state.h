@@ -1,4 +1,5 @@
-/* fanout_state.h: the state that fanout.c, fanout_encode.c, fanout_joints.c and fanout_particles.c share. */
+/* fanout_state.h: the state that fanout.c, fanout_encode.c, fanout_joints.c and fanout_particles.c
+ * share. */
 #ifndef CAIRN_SYNC_FANOUT_STATE_H
 #define CAIRN_SYNC_FANOUT_STATE_H
 
@@ -30,8 +31,8 @@ struct fanout_group {
 	uint32_t frame_max;
 	uint32_t following; /* index + 1 of the next group of the same interest, 0 none */
 	ARRAY_OF(struct frame *) tails; /* references */
-	uint32_t body_tails; /* the first ones, of SNAPSHOT or DELTA; */
-	uint32_t row_tails;  /* up to here of ROWS; the others are of BLOCKS */
+	uint32_t body_tails;		/* the first ones, of SNAPSHOT or DELTA; */
+	uint32_t row_tails;		/* up to here of ROWS; the others are of BLOCKS */
 };
 
 /* The changes of joints that a group's frame contains. */
@@ -91,12 +92,12 @@ struct fanout {
 	bool rest_due; /* the last step may stay the last one for long */
 	bool short_of; /* a subscription was skipped in this round because its allowance was empty */
 	uint64_t rows_hashed;
-	uint64_t joints_looked; /* joints visited, packed, hashed */
-	uint32_t joint_users;	/* subscriptions to joints */
+	uint64_t joints_looked;	   /* joints visited, packed, hashed */
+	uint32_t joint_users;	   /* subscriptions to joints */
 	uint64_t particles_looked; /* particles compared, packed, hashed */
 	uint32_t particle_users;   /* subscriptions to particles */
-	bool had_contacts;	/* the last report contained contacts */
-	uint64_t stepped_at;	/* instant of the last step's report */
+	bool had_contacts;	   /* the last report contained contacts */
+	uint64_t stepped_at;	   /* instant of the last step's report */
 	struct fanout_counters counters;
 };
 

@@ -1,4 +1,5 @@
-/* interest.h: which parts of one world are watched: areas, followed bodies, and the grid between them.
+/* interest.h: which parts of one world are watched: areas, followed bodies, and the grid between
+ * them.
  *
  * An *interest* is a set of areas (protocol/area.h) and followed bodies; subscriptions with equal
  * sets share one. Its *members* are the bodies that it sees now. A grid of cells joins bodies and
@@ -102,8 +103,8 @@ struct interest {
 	uint32_t group;
 };
 
-/* What an interest saw of the particles at one state: its areas as they were. Particles are tested against them
- * state by state, so no log is needed. */
+/* What an interest saw of the particles at one state: its areas as they were. Particles are tested
+ * against them state by state, so no log is needed. */
 struct interest_sight {
 	uint64_t serial; /* of the state; 0: none */
 	uint32_t area_count;

@@ -30,12 +30,14 @@ static enum status check_request(const struct msg_subscribe *ask, uint32_t frame
 				  "joints is %llu: it must be a sum of bits of %d, or 0 for none",
 				  (unsigned long long)ask->joints, WIRE_JOINT_COLUMNS_ALL);
 	if ((ask->particles & ~(uint64_t)WIRE_PARTICLE_COLUMNS_ALL) != 0)
-		return reason_set(why, STATUS_RANGE, -1, "particles",
-				  "particles is %llu: it must be a sum of bits of %d, or 0 for none",
-				  (unsigned long long)ask->particles, WIRE_PARTICLE_COLUMNS_ALL);
+		return reason_set(
+			why, STATUS_RANGE, -1, "particles",
+			"particles is %llu: it must be a sum of bits of %d, or 0 for none",
+			(unsigned long long)ask->particles, WIRE_PARTICLE_COLUMNS_ALL);
 	if (ask->sample == 0)
-		return reason_set(why, STATUS_RANGE, -1, "sample",
-				  "sample is 0: it must be within 1 and 1048576; 1 for every particle");
+		return reason_set(
+			why, STATUS_RANGE, -1, "sample",
+			"sample is 0: it must be within 1 and 1048576; 1 for every particle");
 	if (ask->particles != 0 && frame_max < WIRE_FRAME_PARTICLES)
 		return reason_set(why, STATUS_TOO_LARGE, -1, "particles",
 				  "particles need limits.frame_down of at least %d, it is %u",

@@ -96,8 +96,7 @@ static enum status fill_state(struct view_particle_state *state, const struct ti
 	state->tick = report->tick;
 	state->epoch = report->epoch;
 	state->system_count = report->system_count;
-	memcpy(state->systems, report->system_list,
-	       report->system_count * sizeof *state->systems);
+	memcpy(state->systems, report->system_list, report->system_count * sizeof *state->systems);
 	for (uint32_t i = 0; i < report->particle_count; i++)
 		state->rows.items[i] = wire_of(&report->particle_list[i]);
 	state->rows.count = report->particle_count;

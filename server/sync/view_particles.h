@@ -1,10 +1,10 @@
-/* view_particles.h: the particles of a view, while the host reports them: today's, and those of a few states
- * before.
+/* view_particles.h: the particles of a view, while the host reports them: today's, and those of a
+ * few states before.
  *
- * Nearly all particles move in every tick, so there is no record of changes: a frame compares two states. States
- * are kept for VIEW_PARTICLE_STATES reports that changed something, and in VIEW_PARTICLE_BYTES, but at least two.
- * A base older than these is served with all particles (WIRE_FRAME_WHOLE): the history of particles never causes
- * a SNAPSHOT of the bodies.
+ * Nearly all particles move in every tick, so there is no record of changes: a frame compares two
+ * states. States are kept for VIEW_PARTICLE_STATES reports that changed something, and in
+ * VIEW_PARTICLE_BYTES, but at least two. A base older than these is served with all particles
+ * (WIRE_FRAME_WHOLE): the history of particles never causes a SNAPSHOT of the bodies.
  */
 #ifndef CAIRN_SYNC_VIEW_PARTICLES_H
 #define CAIRN_SYNC_VIEW_PARTICLES_H

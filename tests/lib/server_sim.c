@@ -234,8 +234,7 @@ static void read_particles(const struct world *world, struct sim_state *state)
 	state->particle_count = world_particle_count(world);
 	if (state->particle_count == 0)
 		return;
-	state->particles =
-		sim_memory(heap_alloc(state->particle_count * sizeof *state->particles));
+	state->particles = sim_memory(heap_alloc(state->particle_count * sizeof *state->particles));
 	world_particle_rows(world, state->particles);
 }
 
@@ -408,11 +407,9 @@ static bool shows_particles(const struct sim_subscription *subscription,
 		if (!sampled || !settled)
 			continue;
 		/* An area on a body lags by half a margin, and is larger by as much. */
-		if (!here &&
-		    (!part || is_watched_place(subscription, state, real.position, 0)))
+		if (!here && (!part || is_watched_place(subscription, state, real.position, 0)))
 			return false;
-		if (here && part &&
-		    !is_watched_place(subscription, state, real.position, 1.0001))
+		if (here && part && !is_watched_place(subscription, state, real.position, 1.0001))
 			return false;
 	}
 	return next == particles->shown.items.count;

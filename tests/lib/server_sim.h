@@ -133,8 +133,8 @@ struct sim_client_options {
 	uint64_t ack_delay_max; /* ns; drawn for each frame, order kept */
 	bool raw;		/* sends nothing by itself, not even HELLO */
 	bool no_acks;
-	bool resumes;	  /* offers the capability to resume */
-	wire_mask joints; /* columns of joints that its subscriptions ask for from now on */
+	bool resumes;	     /* offers the capability to resume */
+	wire_mask joints;    /* columns of joints that its subscriptions ask for from now on */
 	wire_mask particles; /* the same of particles */
 	uint32_t sample;     /* of particles; 0: 1 */
 };

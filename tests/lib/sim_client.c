@@ -336,8 +336,8 @@ static void take_message(struct sim_client *self, const struct message *message)
 static bool is_kept(enum message_type type)
 {
 	return type != MESSAGE_SNAPSHOT && type != MESSAGE_DELTA && type != MESSAGE_ROWS &&
-	       type != MESSAGE_BLOCKS && type != MESSAGE_EVENTS && type != MESSAGE_PING && type != MESSAGE_RESULT &&
-	       type != MESSAGE_DURABLE;
+	       type != MESSAGE_BLOCKS && type != MESSAGE_EVENTS && type != MESSAGE_PING &&
+	       type != MESSAGE_RESULT && type != MESSAGE_DURABLE;
 }
 
 static void take_content(struct sim_client *self, struct wire_slice content)

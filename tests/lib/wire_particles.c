@@ -1,5 +1,5 @@
-/* wire_particles.c: streams of BLOCKS for the tests of every client (wire_streams.h): two systems, one of which is removed
- * in the end, with births, deaths, rests and impacts. */
+/* wire_particles.c: streams of BLOCKS for the tests of every client (wire_streams.h): two systems,
+ * one of which is removed in the end, with births, deaths, rests and impacts. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,8 +25,8 @@ static void bear_particle(struct cloud *cloud, uint32_t system)
 	ASSERT(cloud->count < PARTICLES_MOST);
 	struct wire_particle *to = &cloud->items[cloud->count++];
 	*to = (struct wire_particle){ .system = system + 1,
-				      .serial = cloud->born[system] += 1 +
-								       rng_below(&cloud->rng, 2),
+				      .serial = cloud->born[system] +=
+				      1 + rng_below(&cloud->rng, 2),
 				      .life = { cloud->tick, system == 0 ? 0 : cloud->tick + 9 } };
 	for (uint32_t i = 0; i < 3; i++) {
 		to->position[i] = rng_range(&cloud->rng, -5, 5);
@@ -58,8 +58,7 @@ static void live(struct cloud *cloud)
 	for (uint32_t system = 0; system < SYSTEMS; system++) {
 		for (uint32_t i = 0; i < before.count; i++) {
 			bool stays = before.items[i].system == system + 1 &&
-				     !(cloud->gone && system == 1) &&
-				     rng_below(&cloud->rng, 9) > 0;
+				     !(cloud->gone && system == 1) && rng_below(&cloud->rng, 9) > 0;
 			if (!stays)
 				continue;
 			cloud->items[cloud->count] = before.items[i];
@@ -129,8 +128,8 @@ static struct particle_frame frame_of(enum wire_profile profile, const struct cl
 		const struct wire_scale *scale = wire_scale_of(profile);
 		forecasts[0] =
 			(struct wire_forecast){ .carry = STEP * scale->position / scale->speed,
-						.shift[1] = 0.5 * FALL * STEP * STEP *
-							    scale->position,
+						.shift[1] =
+							0.5 * FALL * STEP * STEP * scale->position,
 						.decay = DECAY,
 						.gain[1] = FALL * STEP * scale->speed };
 		frame.forecasts = forecasts;

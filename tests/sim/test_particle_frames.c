@@ -1,7 +1,9 @@
-/* Particles in subscriptions. The mirror of every subscription (whole, part, sample, late, after gaps) holds the
- * world's particles: server_sim compares every frame with world_particle_rows, bit for bit in the profile's form.
+/* Particles in subscriptions. The mirror of every subscription (whole, part, sample, late, after
+ * gaps) holds the world's particles: server_sim compares every frame with world_particle_rows, bit
+ * for bit in the profile's form.
  *
- * SEEDS=N in the environment runs N long lives (10^5 ticks) instead of the short ones of a suite. */
+ * SEEDS=N in the environment runs N long lives (10^5 ticks) instead of the short ones of a suite.
+ * */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +66,8 @@ static const struct world *engine(const struct spray *spray)
 	return server_sim_world(spray->sim, spray->world);
 }
 
-/* ---- commands ------------------------------------------------------------------------------------ */
+/* ---- commands
+ * ------------------------------------------------------------------------------------ */
 
 static struct command an_emitter(struct spray *spray)
 {
@@ -119,9 +122,9 @@ static struct command random_command(struct spray *spray)
 	default:
 		command_defaults(&command, COMMAND_PARTICLES_ADD);
 		command.particles_add.system = any_system(spray);
-		command.particles_add.position = (vec3){ random_between(spray, 8),
-							 random_between(spray, 3),
-							 random_between(spray, 3) };
+		command.particles_add.position =
+			(vec3){ random_between(spray, 8), random_between(spray, 3),
+				random_between(spray, 3) };
 		return command;
 	}
 }
@@ -136,10 +139,11 @@ static void send_batch(struct spray *spray)
 	sim_commands(spray->keeper, spray->world, commands, count, 0, WIRE_LATE_APPLY);
 }
 
-/* ---- lives --------------------------------------------------------------------------------------- */
+/* ---- lives
+ * --------------------------------------------------------------------------------------- */
 
-/* One client a profile, and one that samples and counts; each to the whole world, a fixed ball, a ball on a moving
- * body, and a ball within a budget of bytes. */
+/* One client a profile, and one that samples and counts; each to the whole world, a fixed ball, a
+ * ball on a moving body, and a ball within a budget of bytes. */
 static void subscribe_watchers(struct spray *spray)
 {
 	const struct wire_area ball = { .kind = WIRE_AREA_BALL, .numbers = { 0, 2, 0, 3 } };
@@ -268,7 +272,8 @@ static uint32_t life_count(void)
 	return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 3;
 }
 
-/* ---- one thing each ------------------------------------------------------------------------------ */
+/* ---- one thing each
+ * ------------------------------------------------------------------------------ */
 
 static void unsubscribe(struct spray *spray, uint64_t sub)
 {

@@ -1,5 +1,6 @@
-/* BLOCKS of particles: mirrors of every profile follow births, deaths, removed systems and whole frames in parts;
- * what moves as forecast costs two bytes; blocks that contradict a mirror, and damaged ones, are refused. */
+/* BLOCKS of particles: mirrors of every profile follow births, deaths, removed systems and whole
+ * frames in parts; what moves as forecast costs two bytes; blocks that contradict a mirror, and
+ * damaged ones, are refused. */
 #include <string.h>
 
 #include "protocol/mirror.h"
@@ -91,7 +92,8 @@ static void start_cloud(void)
 	cloud.born[1] = UINT64_C(1) << 40;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------- */
+/* ---- frames -------------------------------------------------------------------------------------
+ * */
 
 /* A frame of no bodies, with BLOCKS announced. */
 static enum status announce_blocks(struct mirror *mirror, bool snapshot)
@@ -101,12 +103,12 @@ static enum status announce_blocks(struct mirror *mirror, bool snapshot)
 					  ? (struct wire_slice){ list, 1 }
 					  : (struct wire_slice){ none, 3 };
 	uint8_t flags = WIRE_FRAME_BLOCKS | WIRE_FRAME_ABSOLUTE;
-	struct msg_snapshot first = { .tick = cloud.tick, .of = 1, .flags = flags, .columns = empty };
-	struct msg_delta next = { .tick = cloud.tick,
-				  .base = mirror->tick,
-				  .of = 1,
-				  .flags = flags,
-				  .columns = empty };
+	struct msg_snapshot first = {
+		.tick = cloud.tick, .of = 1, .flags = flags, .columns = empty
+	};
+	struct msg_delta next = {
+		.tick = cloud.tick, .base = mirror->tick, .of = 1, .flags = flags, .columns = empty
+	};
 	bool last = true;
 	enum status status = snapshot ? mirror_snapshot(mirror, &first, &last)
 				      : mirror_delta(mirror, &next, &last);
@@ -159,8 +161,9 @@ static struct message part_of(const struct particle_frame *frame, uint32_t index
 	uint32_t before = message_pack_head(MESSAGE_BLOCKS, 1, *size, false, head);
 	memcpy(tail - before, head, before);
 	ck_assert_uint_le(before + *size, WIRE_FRAME_PARTICLES);
-	ck_assert_int_eq(message_read(tail - before, before + *size, &VALIDATE_DOWN, &message, NULL),
-			 STATUS_OK);
+	ck_assert_int_eq(
+		message_read(tail - before, before + *size, &VALIDATE_DOWN, &message, NULL),
+		STATUS_OK);
 	return message;
 }
 
@@ -188,7 +191,8 @@ static struct mirror mirror_of(enum wire_profile profile, wire_mask columns)
 	return mirror;
 }
 
-/* The mirror has the cloud's values: all bits in exact and plain, the nearest steps in view and sim. */
+/* The mirror has the cloud's values: all bits in exact and plain, the nearest steps in view and
+ * sim. */
 static void expect_equal(const struct mirror *mirror)
 {
 	const struct mirror_particles *mine = &mirror->particles;
@@ -198,7 +202,8 @@ static void expect_equal(const struct mirror *mirror)
 		const struct wire_particle *own = &mine->shown.items.items[i];
 		struct wire_particle particle = cloud.items[i];
 		ck_assert_int_eq(wire_particle_compare(own, &particle), 0);
-		ck_assert_ptr_eq(mirror_particles_find(mine, particle.system, particle.serial), own);
+		ck_assert_ptr_eq(mirror_particles_find(mine, particle.system, particle.serial),
+				 own);
 		if (wire_profile_quantised(mirror->profile)) {
 			struct wire_particle_steps steps;
 			wire_particle_quantise(mirror->profile, &particle, columns, &steps);
@@ -277,7 +282,8 @@ START_TEST(flight_takes_two_bytes)
 }
 END_TEST
 
-/* ---- hostile input ------------------------------------------------------------------------------ */
+/* ---- hostile input ------------------------------------------------------------------------------
+ * */
 
 static struct msg_blocks message_of(const uint8_t *blocks, uint32_t bytes)
 {
@@ -324,36 +330,39 @@ static void refuse_frame(const struct msg_blocks *frame, enum status status)
 	mirror_release(&mirror);
 }
 
-#define REFUSE(...)                                                                                \
-	do {                                                                                       \
-		static const uint8_t blocks_[] = { __VA_ARGS__ };                                  \
-		cloud.tick = 2;                                                                    \
-		struct msg_blocks frame_ = message_of(blocks_, sizeof blocks_);                    \
-		refuse_frame(&frame_, STATUS_MALFORMED);                                           \
-	} while (0)
-
 START_TEST(blocks_that_contradict_a_mirror_are_refused)
 {
-	REFUSE(1, 1, 3, 1, 1, 0, 0, 125, 0);	       /* 2 is not there and goes */
-	REFUSE(1, 1, 3, 0, 1, 0, 0, 125, 1, 0, 0, 0);  /* 1 is there and is new */
-	REFUSE(1, 1, 3, 0, 0, 0, 125, 2);	       /* a run beyond the range */
-	REFUSE(1, 1, 3, 0, 0, 0, 127);		       /* an unknown code */
-	REFUSE(1, 1, 3, 0, 0, 0, 126, 1, 1);	       /* cut off */
-	REFUSE(1, 1, 3, 0, 0, 2);		       /* an unknown forecast */
-	REFUSE(1, 1, 3, 0, 0, 1, 0, 0);		       /* a forecast cut off */
-	REFUSE(1, 0, 3, 0, 0, 0, 125, 1);	       /* serial 0 */
-	REFUSE(1, 3, 1, 0, 0, 0);		       /* an empty range */
-	REFUSE(2, 1, 3, 0, 0, 0);		       /* a system that is not listed */
-	REFUSE(1, 1, 3, 1, 3, 0, 0);		       /* a serial beyond the range */
-	REFUSE(1, 1, 3, 0xFF, 0x7F);		       /* more than a block has */
-	REFUSE(1, 1, 1, 0, 0, 0, 62, 1, 1, 3, 0, 0, 0); /* ranges that overlap */
-	REFUSE(1, 3, 3, 0, 0, 0, 62, 1, 1, 1, 0, 0, 0, 62); /* and descend */
-	/* carry is not a number */
-	REFUSE(1, 1, 3, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0xF8, 0x7F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 62, 62);
-	/* a position beyond the limit */
-	REFUSE(1, 1, 3, 0, 0, 0, 126, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0, 0, 62);
+	static const struct {
+		uint32_t count;
+		uint8_t bytes[72];
+	} cases[] = {
+		{ 9, { 1, 1, 3, 1, 1, 0, 0, 125, 0 } },		  /* 2 is not there and goes */
+		{ 12, { 1, 1, 3, 0, 1, 0, 0, 125, 1, 0, 0, 0 } }, /* 1 is there and is new */
+		{ 8, { 1, 1, 3, 0, 0, 0, 125, 2 } },		  /* a run beyond the range */
+		{ 7, { 1, 1, 3, 0, 0, 0, 127 } },		  /* an unknown code */
+		{ 9, { 1, 1, 3, 0, 0, 0, 126, 1, 1 } },		  /* cut off */
+		{ 6, { 1, 1, 3, 0, 0, 2 } },			  /* an unknown forecast */
+		{ 8, { 1, 1, 3, 0, 0, 1, 0, 0 } },		  /* a forecast cut off */
+		{ 8, { 1, 0, 3, 0, 0, 0, 125, 1 } },		  /* serial 0 */
+		{ 6, { 1, 3, 1, 0, 0, 0 } },			  /* an empty range */
+		{ 6, { 2, 1, 3, 0, 0, 0 } },			  /* a system that is not listed */
+		{ 7, { 1, 1, 3, 1, 3, 0, 0 } },			  /* a serial beyond the range */
+		{ 5, { 1, 1, 3, 0xFF, 0x7F } },			  /* more than a block has */
+		/* Ranges that overlap, and that descend. */
+		{ 13, { 1, 1, 1, 0, 0, 0, 62, 1, 1, 3, 0, 0, 0 } },
+		{ 14, { 1, 3, 3, 0, 0, 0, 62, 1, 1, 1, 0, 0, 0, 62 } },
+		/* carry is not a number */
+		{ 72, { 1, 1, 3, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0xF8, 0x7F } },
+		/* a position beyond the limit */
+		{ 17,
+		  { 1, 1, 3, 0, 0, 0, 126, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0, 0, 62 } },
+	};
+	for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
+		cloud.tick = 2;
+		struct msg_blocks frame = message_of(cases[i].bytes, cases[i].count);
+		refuse_frame(&frame, STATUS_MALFORMED);
+	}
+	ck_assert_uint_eq(cloud.tick, 2);
 }
 END_TEST
 
