@@ -537,22 +537,24 @@ static enum status apply_plain(struct mirror_particles *self, struct wire_cursor
 /* ---- frames
  * -------------------------------------------------------------------------------------- */
 
-static bool take_systems(struct mirror_particles *self, const struct wire_list *systems)
+/* All parts of a frame list the same systems. */
+static bool take_systems(struct mirror_particles *self, const struct wire_list *systems, bool first)
 {
 	struct wire_cursor in = wire_cursor_list(systems);
 	uint64_t system, alive, before = 0;
 	uint32_t items;
-	if (systems->count > WIRE_SYSTEMS_MAX)
+	if (systems->count > WIRE_SYSTEMS_MAX || (!first && systems->count != self->system_count))
 		return false;
-	self->system_count = 0;
+	self->system_count = systems->count;
 	for (uint32_t i = 0; i < systems->count; i++, before = system) {
 		if (wire_take_array(&in, &items) != STATUS_OK || items < 2 ||
 		    wire_take_uint(&in, UINT32_MAX, &system) != STATUS_OK || system <= before ||
 		    wire_take_uint(&in, UINT32_MAX, &alive) != STATUS_OK ||
 		    wire_skip_many(&in, items - 2) != STATUS_OK)
 			return false;
-		self->systems[self->system_count++] =
-			(struct wire_system_count){ (uint32_t)system, (uint32_t)alive };
+		if (!first && self->systems[i].system != system)
+			return false;
+		self->systems[i] = (struct wire_system_count){ (uint32_t)system, (uint32_t)alive };
 	}
 	return true;
 }
@@ -578,7 +580,7 @@ enum status mirror_particles_apply(struct mirror_particles *self, const struct m
 	struct wire_cursor in = wire_cursor_of(frame->blocks);
 	if (frame->part == 0)
 		begin_frame(self, frame->flags & WIRE_FRAME_WHOLE);
-	if (!take_systems(self, &frame->systems))
+	if (!take_systems(self, &frame->systems, frame->part == 0))
 		return STATUS_MALFORMED;
 	enum status status =
 		self->profile == WIRE_PROFILE_PLAIN ? apply_plain(self, &in) : apply_bin(self, &in);
