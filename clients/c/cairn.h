@@ -399,11 +399,11 @@ typedef struct cairn_particle {
 	uint64_t birth, death; /* ticks at whose end it was made and dies; death 0: never */
 } cairn_particle;
 typedef struct cairn_frame {
-	cairn_state state;	   /* `hash` is 0: frames carry the tick hash alone */
-	bool verified;		   /* the hash that the server sent is that of these bodies */
-	uint32_t joint_count;	   /* 0 unless the joints are watched */
-	const cairn_joint *joints; /* by ascending ids; borrowed; without anchors */
-	uint32_t particle_count;   /* 0 unless the particles are watched */
+	cairn_state state;		 /* `hash` is 0: frames carry the tick hash alone */
+	bool verified;			 /* the hash that the server sent is that of these bodies */
+	uint32_t joint_count;		 /* 0 unless the joints are watched */
+	const cairn_joint *joints;	 /* by ascending ids; borrowed; without anchors */
+	uint32_t particle_count;	 /* 0 unless the particles are watched */
 	const cairn_particle *particles; /* by ascending (system, serial); borrowed */
 } cairn_frame;
 typedef struct cairn_event {
@@ -442,7 +442,7 @@ typedef struct cairn_watch_options {
 	uint32_t area_count;
 	const uint32_t *follow;
 	uint32_t follow_count;
-	bool particles; /* frames have the particles in the areas */
+	bool particles;	 /* frames have the particles in the areas */
 	uint32_t sample; /* only those whose serial number is a multiple of it; 0: 1 */
 } cairn_watch_options;
 /* The same with more options; NULL: none. */

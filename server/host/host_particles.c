@@ -207,11 +207,12 @@ static enum status check_serials(const struct link_view *links, uint32_t count, 
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t k = 0; k < LINK_ENDS; k++)
 			if (links[i].serial[k] > UINT32_MAX)
-				return reason_set(why, STATUS_RANGE, -1, "system",
-						  "a link of the system joins particle %llu: links "
-						  "can be listed up to serial number 4294967295; make "
-						  "the system anew",
-						  (unsigned long long)links[i].serial[k]);
+				return reason_set(
+					why, STATUS_RANGE, -1, "system",
+					"a link of the system joins particle %llu: links "
+					"can be listed up to serial number 4294967295; make "
+					"the system anew",
+					(unsigned long long)links[i].serial[k]);
 	return STATUS_OK;
 }
 

@@ -7,14 +7,22 @@
  * eight clients. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "server/host/report_queue.h"
 #include "server/host/report_world.h"
-#include "server/io/instant.h"
 #include "tests/lib/fan_hall.h"
 #include "tests/lib/worlds.h"
 
 enum { WARM = 130, TICKS = 60 };
+
+/* s of this process: others share the machine. */
+static double processor_time(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
 
 static struct world *make_ground(void)
 {
@@ -87,7 +95,8 @@ static struct world *make_rest(uint32_t count)
 static struct world *make_cloth(uint32_t count)
 {
 	struct world *world = make_ground();
-	struct command create = emitter_of(count, 9), lattice = test_command(COMMAND_PARTICLES_LATTICE);
+	struct command create = emitter_of(count, 9),
+		       lattice = test_command(COMMAND_PARTICLES_LATTICE);
 	create.particles_create.emitter = EMITTER_NONE;
 	create.particles_create.rate = 0;
 	create.particles_create.capacity = 128 * 128;
@@ -144,7 +153,8 @@ static struct figures run_clients(struct world *(*make)(uint32_t), uint32_t coun
 		report->ticked.whole = tick == 0;
 		report->ticked.step = true;
 		report->ticked.body_count = tick == 0 ? report->ticked.body_count : 0;
-		uint64_t before = hall.clients[0].bytes, start = instant_now();
+		uint64_t before = hall.clients[0].bytes;
+		double start = processor_time();
 		fan_report(&hall, report, NS_PER_S / 60, true);
 		while (subscription_is_busy(hall.clients[0].subscription)) {
 			for (uint32_t i = 0; i < clients; i++)
@@ -152,7 +162,7 @@ static struct figures run_clients(struct world *(*make)(uint32_t), uint32_t coun
 						   hall.now);
 			outbox_set_flush(&hall.set);
 		}
-		double took = 1e-9 * (double)(instant_now() - start);
+		double took = processor_time() - start;
 		for (uint32_t i = 0; i < clients; i++)
 			fan_acknowledge(&hall, i);
 		if (tick < WARM)
@@ -186,8 +196,9 @@ int main(int argc, char **argv)
 		for (uint32_t profile = 0; profile < COUNT_OF(PROFILES); profile++) {
 			struct figures one = run_clients(SCENES[scene].make, count,
 							 WIRE_PROFILE_EXACT + profile, 1);
-			struct figures many = run_clients(SCENES[scene].make, count,
-							  WIRE_PROFILE_EXACT + profile, FAN_CLIENTS);
+			struct figures many =
+				run_clients(SCENES[scene].make, count, WIRE_PROFILE_EXACT + profile,
+					    FAN_CLIENTS);
 			double each = (many.best - one.best) / (FAN_CLIENTS - 1);
 			double rows = (double)one.rows / TICKS;
 			printf("%-28s %-6s %9.0f %12.2f %14.1f %14.1f\n", SCENES[scene].name,

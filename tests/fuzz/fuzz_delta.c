@@ -130,7 +130,8 @@ static void check_particles(const struct mirror *mirror)
 					      .now_count = shown->items.count };
 	ASSERT(shown->items.count <= BODIES_MAX);
 	for (uint32_t i = 1; i < shown->items.count; i++)
-		ASSERT(wire_particle_compare(&shown->items.items[i - 1], &shown->items.items[i]) < 0);
+		ASSERT(wire_particle_compare(&shown->items.items[i - 1], &shown->items.items[i]) <
+		       0);
 	copy = (struct mirror_particles){ .profile = own->profile,
 					  .columns = own->columns,
 					  .max = BODIES_MAX };
