@@ -126,7 +126,8 @@ def named_numbers():
             ("QUERY", "Kinds of QUERY by name.", "queries", "QUERY", int),
             ("OBSERVATION", "Kinds of observations of STEP_WORLDS.", "observations", "OBSERVATION", int),
             ("COLUMN", "Bits of SUBSCRIBE.fields by column.", "columns", "COLUMN", lambda bit: 1 << int(bit)),
-            ("JOINT_COLUMN", "Bits of SUBSCRIBE.joints by column.", "columns", "JOINT_COLUMN", lambda bit: 1 << int(bit))):
+            ("JOINT_COLUMN", "Bits of SUBSCRIBE.joints by column.", "columns", "JOINT_COLUMN", lambda bit: 1 << int(bit)),
+            ("PARTICLE_COLUMN", "Bits of SUBSCRIBE.particles by column.", "columns", "PARTICLE_COLUMN", lambda bit: 1 << int(bit))):
         yield name, about, {words[2]: number(words[0]) for _, words in calls(f"protocol/{manifest}.def", [macro])}
 
 

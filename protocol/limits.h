@@ -1,7 +1,7 @@
 /* limits.h: every bound on the wire, with its reason.
  *
- * "Up" is client to server, "down" is server to client. Sizes and counts in a frame are checked against
- * these bounds before anything is parsed, so a hostile frame allocates no memory.
+ * "Up" is client to server, "down" is server to client. Sizes and counts in a frame are checked
+ * against these bounds before anything is parsed, so a hostile frame allocates no memory.
  */
 #ifndef CAIRN_PROTOCOL_LIMITS_H
 #define CAIRN_PROTOCOL_LIMITS_H
@@ -18,23 +18,29 @@
 /* Before HELLO: enough for a handshake with the longest token, no more. */
 #define WIRE_FRAME_HELLO 4096
 #define WIRE_TOKEN_MAX 2048
-/* Batches are bounded by their bytes: a controller's hold 300 spawns with every field given as a double, and
- * a thousand ordinary ones. The limit of lesser roles is smaller, because they have many connections. */
+/* Batches are bounded by their bytes: a controller's hold 300 spawns with every field given as a
+ * double, and a thousand ordinary ones. The limit of lesser roles is smaller, because they have
+ * many connections. */
 #define WIRE_FRAME_UP 262144
 #define WIRE_FRAME_UP_GUEST 65536
 /* A whole-world frame of ten thousand bodies fits; more is sent in parts. Negotiated down. */
 #define WIRE_FRAME_DOWN 1048576
-/* The smallest frame limit that can be negotiated: a body of WIRE_BODY_SHAPES shapes in any profile, and the
- * result of a batch of WIRE_BATCH_MAX commands, must fit. */
+/* The smallest frame limit that can be negotiated: a body of WIRE_BODY_SHAPES shapes in any
+ * profile, and the result of a batch of WIRE_BATCH_MAX commands, must fit. */
 #define WIRE_FRAME_MIN 8192
 
-/* The smallest frame limit for a subscription to contacts: a body with WIRE_BODY_CONTACTS contact points must
- * fit in any profile. */
+/* The smallest frame limit for a subscription to contacts: a body with WIRE_BODY_CONTACTS contact
+ * points must fit in any profile. */
 #define WIRE_FRAME_CONTACTS 131072
 
+/* The smallest frame limit for a subscription to particles: a whole block must fit in any profile,
+ * and all particles of a world into WIRE_PARTS_MAX parts. */
+#define WIRE_FRAME_PARTICLES 65536
+#define WIRE_BLOCK_ROWS 512 /* particles of one block */
+
 /* Structure of untrusted frames. Eight levels hold every message with two to spare. Elements are
- * array items, and keys and values of maps, counted over the whole frame; each takes a byte at least, so the
- * frame's limit is theirs as well. */
+ * array items, and keys and values of maps, counted over the whole frame; each takes a byte at
+ * least, so the frame's limit is theirs as well. */
 #define WIRE_DEPTH_MAX 8
 #define WIRE_ELEMENTS_UP WIRE_FRAME_UP
 #define WIRE_ELEMENTS_DOWN 1048576

@@ -49,8 +49,14 @@ libcairnproto_a_SOURCES += \
 	protocol/delta.c \
 	protocol/joint_rows.h \
 	protocol/joint_rows.c \
+	protocol/particle_columns.h \
+	protocol/particle_columns.c \
+	protocol/particle_blocks.h \
+	protocol/particle_blocks.c \
 	protocol/mirror_joints.h \
 	protocol/mirror_joints.c \
+	protocol/mirror_particles.h \
+	protocol/mirror_particles.c \
 	protocol/mirror.h \
 	protocol/mirror.c \
 	protocol/command_wire.h \
@@ -82,12 +88,14 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/wire_queries.c \
 	tests/lib/wire_vectors.c \
 	tests/lib/wire_session.c \
+	tests/lib/wire_particles.c \
 	tests/lib/wire_streams.h \
 	tests/lib/wire_streams.c
 check_PROGRAMS += tests/wire/wire_vectors
 EXTRA_DIST += tests/wire/update docs/PROTOCOL.md tests/data/wire/messages.json \
 	tests/data/wire/bodies.json tests/data/wire/hostile.json
-EXTRA_DIST += tests/data/wire/queries.json tests/data/wire/streams.json
+EXTRA_DIST += tests/data/wire/queries.json tests/data/wire/streams.json \
+	tests/data/wire/particles.json
 PYTHON_TESTS += tests/unit/protocol/test_page.py tests/unit/protocol/test_vectors.py
 UNIT_TESTS += \
 	tests/unit/protocol/test_message \
@@ -100,6 +108,7 @@ UNIT_TESTS += \
 	tests/unit/protocol/test_contacts \
 	tests/unit/protocol/test_quantise \
 	tests/unit/protocol/test_joint_rows \
+	tests/unit/protocol/test_particle_blocks \
 	tests/unit/protocol/test_mirror \
 	tests/unit/protocol/test_vectors \
 	tests/unit/protocol/test_streams \

@@ -1,7 +1,7 @@
 /* message.h: messages as structs, derived from messages.def.
  *
- * A decoded message is a set of values and of slices into its frame: nothing is copied or allocated,
- * so the frame must outlive the message. The same structs are filled to send a message.
+ * A decoded message is a set of values and of slices into its frame: nothing is copied or
+ * allocated, so the frame must outlive the message. The same structs are filled to send a message.
  *
  * Kinds of fields, as C and on the wire:
  *
@@ -131,9 +131,9 @@ enum wire_profile {
 	WIRE_PROFILES = 4,
 };
 
-/* STEP.want, a sum. The observation is nil without any of BODIES, TOTALS, EXACT, JOINTS, else the array
- * [bodies as `plain` rows or nil, totals as ANSWER(totals) or nil, bodies as an `exact` block or
- * nil]; with JOINTS it has a fourth item, all joints as `plain` rows with all their columns. */
+/* STEP.want, a sum. The observation is nil without any of BODIES, TOTALS, EXACT, JOINTS, else the
+ * array [bodies as `plain` rows or nil, totals as ANSWER(totals) or nil, bodies as an `exact` block
+ * or nil]; with JOINTS it has a fourth item, all joints as `plain` rows with all their columns. */
 enum wire_want {
 	WIRE_WANT_HASH = 1,
 	WIRE_WANT_BODIES = 2,
@@ -143,13 +143,16 @@ enum wire_want {
 	WIRE_WANT_JOINTS_HASH = 32,
 };
 
-/* Flags of SNAPSHOT, DELTA and ROWS. */
+/* Flags of SNAPSHOT, DELTA, ROWS and BLOCKS. */
 enum wire_frame_flags {
 	WIRE_FRAME_ABSOLUTE = 1,  /* columns are values, not differences to the base */
 	WIRE_FRAME_TICK_HASH = 2, /* `hash` is the tick hash; else the view hash */
 	WIRE_FRAME_ROWS =
 		4, /* ROWS of the same state follow the last part, and complete the frame */
-	WIRE_FRAME_WHOLE = 8,	 /* of ROWS: part 0 empties the set; the rows are all of it */
+	WIRE_FRAME_WHOLE =
+		8, /* of ROWS and BLOCKS: part 0 empties the set; the rows are all of it */
+	WIRE_FRAME_BLOCKS =
+		16, /* BLOCKS of the same state follow, after ROWS, and complete the frame */
 	WIRE_FRAME_PARTIAL = 64, /* changes beyond the budget were left out and follow later */
 };
 

@@ -27,6 +27,13 @@ void mirror_watch_joints(struct mirror *self, wire_mask columns, uint32_t joint_
 	self->joints.max = joint_max;
 }
 
+void mirror_watch_particles(struct mirror *self, wire_mask columns, uint32_t particle_max)
+{
+	self->particles.profile = self->profile;
+	self->particles.columns = columns & WIRE_PARTICLE_COLUMNS_ALL;
+	self->particles.max = particle_max;
+}
+
 static void shapes_free(struct wire_body *body)
 {
 	heap_free((void *)(uintptr_t)body->shapes);
@@ -61,6 +68,7 @@ void mirror_release(struct mirror *self)
 	heap_free(self->quantised);
 	heap_free(self->scratch);
 	mirror_joints_release(&self->joints);
+	mirror_particles_release(&self->particles);
 	memset(self, 0, sizeof *self);
 }
 
@@ -373,6 +381,25 @@ static enum status diverge(struct mirror *self, uint64_t tick, bool *last)
 	return STATUS_DIVERGED;
 }
 
+/* Waits for what follows the parts of `done`; without anything the frame is complete. */
+static enum status await_next(struct mirror *self, enum message_type done, uint64_t flags,
+			      uint64_t tick, bool *last)
+{
+	bool rows = done != MESSAGE_ROWS && (flags & WIRE_FRAME_ROWS);
+	if (done != MESSAGE_ROWS)
+		self->blocks_follow = flags & WIRE_FRAME_BLOCKS;
+	if (!rows && !self->blocks_follow)
+		return complete_frame(self, tick, last);
+	if ((rows && self->joints.columns == 0) ||
+	    (self->blocks_follow && self->particles.columns == 0)) {
+		self->arriving = MESSAGE_NONE;
+		return STATUS_MALFORMED;
+	}
+	self->arriving = rows ? MESSAGE_ROWS : MESSAGE_BLOCKS;
+	self->next_part = self->of = 0;
+	return STATUS_OK;
+}
+
 static enum status depart(struct mirror *self, uint64_t tick, const struct wire_hash *hash,
 			  uint64_t flags, bool *last)
 {
@@ -385,15 +412,7 @@ static enum status depart(struct mirror *self, uint64_t tick, const struct wire_
 		if (own != hash->value)
 			return diverge(self, tick, last);
 	}
-	if ((flags & WIRE_FRAME_ROWS) == 0)
-		return complete_frame(self, tick, last);
-	if (self->joints.columns == 0) {
-		self->arriving = MESSAGE_NONE;
-		return STATUS_MALFORMED;
-	}
-	self->arriving = MESSAGE_ROWS;
-	self->next_part = self->of = 0;
-	return STATUS_OK;
+	return await_next(self, self->arriving, flags, tick, last);
 }
 
 enum status mirror_snapshot(struct mirror *self, const struct msg_snapshot *frame, bool *last)
@@ -406,6 +425,7 @@ enum status mirror_snapshot(struct mirror *self, const struct msg_snapshot *fram
 	if (status == STATUS_OK && frame->part == 0) {
 		clear_bodies(self);
 		self->joints.count = 0;
+		mirror_particles_clear(&self->particles);
 		self->epoch = frame->epoch;
 	}
 	if (status == STATUS_OK && self->epoch != frame->epoch)
@@ -452,34 +472,60 @@ enum status mirror_delta(struct mirror *self, const struct msg_delta *frame, boo
 	return status;
 }
 
-/* Parts of ROWS continue the frame after all of its bodies. */
-static bool rows_follow(const struct mirror *self, const struct msg_rows *frame)
+/* Parts of ROWS and BLOCKS continue the frame after all of its bodies. */
+static enum status follow(const struct mirror *self, enum message_type type, uint64_t epoch,
+			  uint64_t tick, uint64_t edit, uint64_t part, uint64_t of)
 {
-	return self->arriving == MESSAGE_ROWS && frame->epoch == self->epoch &&
-	       frame->tick == self->arriving_tick && frame->edit == self->arriving_edit &&
-	       frame->part == self->next_part && (frame->part == 0 || frame->of == self->of);
+	if (self->arriving != type || epoch != self->epoch || tick != self->arriving_tick ||
+	    edit != self->arriving_edit || part != self->next_part || (part != 0 && of != self->of))
+		return STATUS_SEQUENCE;
+	return part < of ? STATUS_OK : STATUS_MALFORMED;
+}
+
+/* A part of ROWS or BLOCKS was applied with that result. True: it was the last one. */
+static bool has_arrived(struct mirror *self, enum status status, uint64_t of)
+{
+	if (status != STATUS_OK) {
+		self->arriving = MESSAGE_NONE;
+		return false;
+	}
+	self->of = (uint32_t)of;
+	return ++self->next_part == self->of;
 }
 
 enum status mirror_rows(struct mirror *self, const struct msg_rows *frame, bool *last)
 {
 	if (last != NULL)
 		*last = false;
-	enum status status = STATUS_OK;
 	self->complete = false;
-	if (!rows_follow(self, frame))
-		status = STATUS_SEQUENCE;
-	else if (frame->kind != WIRE_VISIBLE_JOINT || frame->part >= frame->of)
+	enum status status = follow(self, MESSAGE_ROWS, frame->epoch, frame->tick, frame->edit,
+				    frame->part, frame->of);
+	if (status == STATUS_OK && frame->kind != WIRE_VISIBLE_JOINT)
 		status = STATUS_MALFORMED;
 	if (status == STATUS_OK)
 		status = mirror_joints_apply(&self->joints, frame);
-	if (status != STATUS_OK) {
-		self->arriving = MESSAGE_NONE;
+	if (!has_arrived(self, status, frame->of))
 		return status;
-	}
-	self->of = (uint32_t)frame->of;
-	if (++self->next_part < self->of)
-		return STATUS_OK;
 	if (frame->hash.set && mirror_joints_hash(&self->joints, frame->tick) != frame->hash.value)
+		return diverge(self, frame->tick, last);
+	return await_next(self, MESSAGE_ROWS, frame->flags, frame->tick, last);
+}
+
+enum status mirror_blocks(struct mirror *self, const struct msg_blocks *frame, bool *last)
+{
+	if (last != NULL)
+		*last = false;
+	self->complete = false;
+	enum status status = follow(self, MESSAGE_BLOCKS, frame->epoch, frame->tick, frame->edit,
+				    frame->part, frame->of);
+	if (status == STATUS_OK && frame->kind != WIRE_VISIBLE_PARTICLE)
+		status = STATUS_MALFORMED;
+	if (status == STATUS_OK)
+		status = mirror_particles_apply(&self->particles, frame);
+	if (!has_arrived(self, status, frame->of))
+		return status;
+	if (frame->hash.set &&
+	    mirror_particles_hash(&self->particles, frame->tick) != frame->hash.value)
 		return diverge(self, frame->tick, last);
 	return complete_frame(self, frame->tick, last);
 }
@@ -491,8 +537,10 @@ enum status mirror_take(struct mirror *self, const struct message *message, bool
 		return mirror_snapshot(self, &message->snapshot, last);
 	case MESSAGE_DELTA:
 		return mirror_delta(self, &message->delta, last);
-	default:
-		ASSERT(message->type == MESSAGE_ROWS);
+	case MESSAGE_ROWS:
 		return mirror_rows(self, &message->rows, last);
+	default:
+		ASSERT(message->type == MESSAGE_BLOCKS);
+		return mirror_blocks(self, &message->blocks, last);
 	}
 }

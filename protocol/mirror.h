@@ -1,15 +1,17 @@
-/* mirror.h: a subscription's bodies and joints as a client sees them; applies frames and checks hashes.
+/* mirror.h: a subscription's bodies, joints and particles as a client sees them; applies frames and
+ * checks hashes.
  *
- * Bodies are in ascending order of ids. A frame in several parts is applied as it arrives; `complete` is
- * false from its first part until its last (the last part of ROWS, if the frame announces them). Only a
- * complete mirror is a state of the world. After any refusal the mirror is incomplete until the next
- * SNAPSHOT (request one with RESYNC).
+ * Bodies are in ascending order of ids. A frame in several parts is applied as it arrives;
+ * `complete` is false from its first part until its last (the last part of ROWS and of BLOCKS, if
+ * the frame announces them). Only a complete mirror is a state of the world. After any refusal the
+ * mirror is incomplete until the next SNAPSHOT (request one with RESYNC).
  */
 #ifndef CAIRN_PROTOCOL_MIRROR_H
 #define CAIRN_PROTOCOL_MIRROR_H
 
 #include "protocol/block.h"
 #include "protocol/mirror_joints.h"
+#include "protocol/mirror_particles.h"
 
 struct mirror {
 	enum wire_profile profile;
@@ -24,12 +26,14 @@ struct mirror {
 		*bodies; /* owned; shapes and contacts of each as well (contacts.h reads them) */
 	/* Profiles `view` and `sim`: the quantised values, one for each body; else NULL. Owned. */
 	struct wire_quantised *quantised;
-	uint32_t body_max;	     /* a server that sends more than this many is refused */
-	struct mirror_joints joints; /* `columns` is 0 until mirror_watch_joints */
+	uint32_t body_max;		   /* a server that sends more than this many is refused */
+	struct mirror_joints joints;	   /* `columns` is 0 until mirror_watch_joints */
+	struct mirror_particles particles; /* likewise, mirror_watch_particles */
 
 	/* The frame that is arriving. */
 	enum message_type
-		arriving; /* MESSAGE_NONE between frames; ROWS once its bodies have come */
+		arriving; /* MESSAGE_NONE between frames; ROWS, BLOCKS once what precedes them has come */
+	bool blocks_follow;
 	uint64_t arriving_tick;
 	uint32_t arriving_edit;
 	uint32_t next_part, of;
@@ -42,19 +46,23 @@ void mirror_init(struct mirror *self, enum wire_profile profile, wire_mask field
 		 uint32_t body_max);
 /* Before the first frame: the subscription is to these columns of joints (JOINT_COLUMN) as well. */
 void mirror_watch_joints(struct mirror *self, wire_mask columns, uint32_t joint_max);
+/* The same for columns of particles (PARTICLE_COLUMN). */
+void mirror_watch_particles(struct mirror *self, wire_mask columns, uint32_t particle_max);
 void mirror_release(struct mirror *self);
 
 /* Applies one message. *last (may be NULL) is true if it completed its frame: then send ACK.
- *   STATUS_MALFORMED  contents do not decode, an id is missing or twice, rows without a subscription
+ *   STATUS_MALFORMED  contents do not decode, an id is missing or twice, rows or blocks without a subscription
  *   STATUS_SEQUENCE   parts out of order, or another base or epoch than the mirror's
  *   STATUS_DIVERGED   the hash it carried is not the mirror's
- *   STATUS_LIMIT      more than body_max bodies or joint_max joints
+ *   STATUS_LIMIT      more than body_max bodies, joint_max joints or particle_max particles
  *   STATUS_NO_MEMORY */
 MUST_CHECK enum status mirror_snapshot(struct mirror *self, const struct msg_snapshot *frame,
 				       bool *last);
 MUST_CHECK enum status mirror_delta(struct mirror *self, const struct msg_delta *frame, bool *last);
 MUST_CHECK enum status mirror_rows(struct mirror *self, const struct msg_rows *frame, bool *last);
-/* Whichever of the three it is. */
+MUST_CHECK enum status mirror_blocks(struct mirror *self, const struct msg_blocks *frame,
+				     bool *last);
+/* Whichever of the four it is. */
 MUST_CHECK enum status mirror_take(struct mirror *self, const struct message *message, bool *last);
 
 /* NULL when there is none. Borrowed until the next frame. */

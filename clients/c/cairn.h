@@ -416,11 +416,20 @@ CAIRN_API int cairn_world_query(cairn_world *world, const cairn_query *query,
 /* ---- frames of a running world
  * ------------------------------------------------------------------- */
 
+typedef struct cairn_particle {
+	uint32_t system;
+	uint64_t serial; /* within its system, ascending from 1 */
+	cairn_vec3 position, velocity;
+	double radius, mass;
+	uint64_t birth, death; /* ticks at whose end it was made and dies; death 0: never */
+} cairn_particle;
 typedef struct cairn_frame {
-	cairn_state state;	   /* `hash` is 0: frames carry the tick hash alone */
-	bool verified;		   /* the hash that the server sent is that of these bodies */
-	uint32_t joint_count;	   /* 0 unless the joints are watched */
-	const cairn_joint *joints; /* by ascending ids; borrowed; without anchors */
+	cairn_state state;		 /* `hash` is 0: frames carry the tick hash alone */
+	bool verified;			 /* the hash that the server sent is that of these bodies */
+	uint32_t joint_count;		 /* 0 unless the joints are watched */
+	const cairn_joint *joints;	 /* by ascending ids; borrowed; without anchors */
+	uint32_t particle_count;	 /* 0 unless the particles are watched */
+	const cairn_particle *particles; /* by ascending (system, serial); borrowed */
 } cairn_frame;
 typedef struct cairn_event {
 	uint64_t tick;
@@ -458,6 +467,8 @@ typedef struct cairn_watch_options {
 	uint32_t area_count;
 	const uint32_t *follow;
 	uint32_t follow_count;
+	bool particles;	 /* frames have the particles in the areas */
+	uint32_t sample; /* only those whose serial number is a multiple of it; 0: 1 */
 } cairn_watch_options;
 /* The same with more options; NULL: none. */
 CAIRN_API int cairn_world_watch_with(cairn_world *world, const cairn_watch_options *options,

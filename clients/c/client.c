@@ -106,6 +106,7 @@ void cairn_client_close(cairn_client *client)
 	heap_free(client->worlds.items);
 	heap_free(client->stepped.items);
 	heap_free(client->watched_joints.items);
+	heap_free(client->watched_particles.items);
 	heap_free(client->values.items);
 	heap_free(client->watched.items);
 	heap_free(client->contacts.items);

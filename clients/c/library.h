@@ -32,6 +32,7 @@ struct cairn_connected {
 		cairn_joint *items;
 		uint32_t count, capacity;
 	} joints, watched_joints;
+	ARRAY_OF(cairn_particle) watched_particles;
 	struct {
 		cairn_value *items;
 		uint32_t count, capacity;
@@ -63,6 +64,7 @@ void library_body(const struct wire_body *from, cairn_body *to);
 cairn_vec3 library_vec3(const double from[3]);
 /* Without anchors. */
 void library_joint(const struct wire_joint *from, cairn_joint *to);
+void library_particle(const struct wire_particle *from, cairn_particle *to);
 cairn_world_info library_world_info(const struct cairn_world *info);
 /* Calls options.frame with the bodies of a mirror, and options.event (observe.c). */
 void library_frame(void *context, uint64_t sub, const struct mirror *mirror);

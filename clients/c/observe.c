@@ -41,6 +41,20 @@ void library_joint(const struct wire_joint *from, cairn_joint *to)
 	memcpy(to->coordinates, from->coordinates, sizeof to->coordinates);
 }
 
+void library_particle(const struct wire_particle *from, cairn_particle *to)
+{
+	*to = (cairn_particle){
+		.system = from->system,
+		.serial = from->serial,
+		.position = library_vec3(from->position),
+		.velocity = library_vec3(from->velocity),
+		.radius = from->size[0],
+		.mass = from->size[1],
+		.birth = from->life[0],
+		.death = from->life[1],
+	};
+}
+
 enum status library_no_memory(struct reason *why)
 {
 	return reason_set(why, STATUS_NO_MEMORY, -1, "answer", "%s", status_text(STATUS_NO_MEMORY));
@@ -182,6 +196,11 @@ void library_frame(void *context, uint64_t sub, const struct mirror *mirror)
 		library_body(&mirror->bodies[i], &self->watched.items[i]);
 	for (uint32_t i = 0; i < joints->count; i++)
 		library_joint(&joints->items[i], &self->watched_joints.items[i]);
+	const struct particle_list *particles = &mirror->particles.shown;
+	if (ARRAY_RESERVE(&self->watched_particles, particles->items.count) != STATUS_OK)
+		return;
+	for (uint32_t i = 0; i < particles->items.count; i++)
+		library_particle(&particles->items.items[i], &self->watched_particles.items[i]);
 	const cairn_frame frame = {
 		.state = { .epoch = mirror->epoch,
 			   .tick = mirror->tick,
@@ -192,6 +211,8 @@ void library_frame(void *context, uint64_t sub, const struct mirror *mirror)
 		.verified = mirror->checked,
 		.joint_count = joints->count,
 		.joints = self->watched_joints.items,
+		.particle_count = particles->items.count,
+		.particles = self->watched_particles.items,
 	};
 	self->options.frame(self->options.context, world, &frame);
 }
@@ -308,6 +329,8 @@ int cairn_world_watch_with(cairn_world *world, const cairn_watch_options *option
 		.events = given->events,
 		.budget = given->budget,
 		.joints = given->joints ? WIRE_JOINT_COLUMNS_ALL : 0,
+		.particles = given->particles ? WIRE_PARTICLE_COLUMNS_ALL : 0,
+		.sample = given->sample,
 	};
 	enum status status = make_sight(given->areas, given->area_count, given->follow,
 					given->follow_count, copied, &sight, &wanted.sight, &why);

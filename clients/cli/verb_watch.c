@@ -81,6 +81,7 @@ static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
 	for (uint32_t i = 0; i < mirror->count; i++)
 		print_contacts(cli, mirror, &mirror->bodies[i]);
 	cli_watched_joints(cli, mirror);
+	cli_watched_particles(cli, mirror);
 	fflush(stdout);
 }
 
@@ -180,6 +181,8 @@ int verb_watch(struct cli *cli)
 		ask.fields = WIRE_COLUMNS_SERVED;
 	if (cli_flag(cli, "joints"))
 		ask.joints = WIRE_JOINT_COLUMNS_ALL;
+	if (cli_flag(cli, "particles"))
+		ask.particles = WIRE_PARTICLE_COLUMNS_ALL;
 	watching.draws = cli_flag(cli, "draw");
 	if (watching.draws && cli->json)
 		return cli_usage(cli, "--draw is for people: leave out --json");

@@ -34,6 +34,8 @@ bool cli_links(const struct cli *cli, struct wire_cursor *in, uint32_t *count);
 bool cli_pieces(const struct cli *cli, struct wire_cursor *in, uint32_t *count);
 void cli_joint(const struct cli *cli, struct wire_cursor *in);
 void cli_watched_joints(const struct cli *cli, const struct mirror *mirror);
+/* particles.c: a line for each particle system of a mirror. */
+void cli_watched_particles(const struct cli *cli, const struct mirror *mirror);
 
 /* Reads --OPTION TICK and --epoch N; *given: the option is there (verb_state.c). False with
  * cli->why set. */

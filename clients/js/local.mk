@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	clients/js/src/index.d.ts \
 	clients/js/src/index.js \
 	clients/js/src/joints.js \
+	clients/js/src/particles.js \
 	clients/js/src/manifest.d.ts \
 	clients/js/src/manifest.js \
 	clients/js/src/mirror.js \
@@ -36,6 +37,7 @@ EXTRA_DIST += \
 	clients/js/test/extremes.test.js \
 	clients/js/test/group.test.js \
 	clients/js/test/joints.test.js \
+	clients/js/test/particles.test.js \
 	clients/js/test/numbers.test.js \
 	clients/js/test/past.test.js \
 	clients/js/test/queries.test.js \

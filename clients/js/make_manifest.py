@@ -174,6 +174,7 @@ def type_lines():
     yield from name_type("StatusName", [words[2] for _, words in calls("server/base/status.def", ["STATUS"])])
     yield from name_type("Column", [words[2] for _, words in calls("protocol/columns.def", ["COLUMN"])])
     yield from name_type("JointColumn", [words[2] for _, words in calls("protocol/columns.def", ["JOINT_COLUMN"])])
+    yield from name_type("ParticleColumn", [words[2] for _, words in calls("protocol/columns.def", ["PARTICLE_COLUMN"])])
     for name, words in words_of()[0].items():
         yield from name_type("".join(part.capitalize() for part in name.split("_")), [word for word in words if word])
     yield from command_types()
@@ -182,6 +183,7 @@ def type_lines():
            "[string, unknown])[] }>>;")
     yield "export const COLUMN: Readonly<Record<Column, number>>;"
     yield "export const JOINT_COLUMN: Readonly<Record<JointColumn, number>>;"
+    yield "export const PARTICLE_COLUMN: Readonly<Record<ParticleColumn, number>>;"
 
 
 def main():

@@ -337,13 +337,20 @@ struct cairn_subscription {
 	uint32_t world;
 	uint16_t fields; /* columns; 0: all except contacts, which are large */
 	enum wire_profile profile;
-	uint32_t divisor;		 /* 0: 1 */
-	uint64_t events;		 /* mask of kinds */
-	uint64_t budget;		 /* bytes a second; 0: no limit */
-	uint16_t joints;		 /* columns of joints (protocol/joint_rows.h); 0: none */
+	uint32_t divisor;   /* 0: 1 */
+	uint64_t events;    /* mask of kinds */
+	uint64_t budget;    /* bytes a second; 0: no limit */
+	uint16_t joints;    /* columns of joints (protocol/joint_rows.h); 0: none */
+	uint16_t particles; /* of particles (protocol/particle_columns.h); 0: none */
+	uint32_t sample;    /* particles whose serial number is a multiple of it; 0: 1, all */
 	const struct cairn_sight *sight; /* NULL: the whole world */
 };
-enum { CAIRN_SUBSCRIPTIONS_MAX = 64, CAIRN_BODIES_MAX = 1 << 20, CAIRN_JOINTS_MAX = 1 << 20 };
+enum {
+	CAIRN_SUBSCRIPTIONS_MAX = 64,
+	CAIRN_BODIES_MAX = 1 << 20,
+	CAIRN_JOINTS_MAX = 1 << 20,
+	CAIRN_PARTICLES_MAX = 1 << 20
+};
 /* Does not wait: a refusal is the status of a later cairn_poll; the first frame arrives as a
  * callback. */
 MUST_CHECK enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription *ask,

@@ -70,7 +70,7 @@ static enum status request_resync(struct cairn *self, struct client_subscription
 	return cairn_send(self, &request, why);
 }
 
-/* The subscription that a SNAPSHOT, DELTA or ROWS belongs to, and the tick that it describes. */
+/* The subscription that a SNAPSHOT, DELTA, ROWS or BLOCKS belongs to, and the tick that it describes. */
 static uint64_t frame_sub(const struct message *message, uint64_t *tick)
 {
 	switch (message->type) {
@@ -80,9 +80,12 @@ static uint64_t frame_sub(const struct message *message, uint64_t *tick)
 	case MESSAGE_DELTA:
 		*tick = message->delta.tick;
 		return message->delta.sub;
-	default:
+	case MESSAGE_ROWS:
 		*tick = message->rows.tick;
 		return message->rows.sub;
+	default:
+		*tick = message->blocks.tick;
+		return message->blocks.sub;
 	}
 }
 
@@ -183,6 +186,7 @@ static enum status take_unsolicited(struct cairn *self, const struct message *me
 	case MESSAGE_SNAPSHOT:
 	case MESSAGE_DELTA:
 	case MESSAGE_ROWS:
+	case MESSAGE_BLOCKS:
 		return take_frame(self, message, why);
 	case MESSAGE_EVENTS:
 		take_events(self, &message->events);

@@ -871,6 +871,8 @@ enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription 
 	subscribe->events = ask->events;
 	subscribe->budget = ask->budget;
 	subscribe->joints = ask->joints;
+	subscribe->particles = ask->particles;
+	subscribe->sample = MAX_OF(ask->sample, 1u);
 	struct packed_sight sight;
 	enum status status = pack_sight(ask->sight, &sight, why);
 	subscribe->areas = sight.area_list;
@@ -884,6 +886,7 @@ enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription 
 	mirror_init(&subscription->mirror, ask->profile, (wire_mask)subscribe->fields,
 		    CAIRN_BODIES_MAX);
 	mirror_watch_joints(&subscription->mirror, ask->joints, CAIRN_JOINTS_MAX);
+	mirror_watch_particles(&subscription->mirror, ask->particles, CAIRN_PARTICLES_MAX);
 	return STATUS_OK;
 }
 

@@ -8,6 +8,7 @@ PYTHON_TESTS += \
 	clients/python/tests/test_joints.py \
 	clients/python/tests/test_manifest.py \
 	clients/python/tests/test_package.py \
+	clients/python/tests/test_particles.py \
 	clients/python/tests/test_streams.py \
 	clients/python/tests/test_vector.py
 EXTRA_DIST += \
@@ -32,6 +33,7 @@ EXTRA_DIST += \
 	clients/python/cairn/manifest.py \
 	clients/python/cairn/observe.py \
 	clients/python/cairn/pack.py \
+	clients/python/cairn/particles.py \
 	clients/python/cairn/server.py \
 	clients/python/cairn/shapes.py \
 	clients/python/cairn/tasks.py \

@@ -433,6 +433,27 @@ uint32_t world_particle_count(const struct world *world);
 uint32_t world_particles(const struct world *world, system_id system, uint64_t after,
 			 struct particle_view *out, uint32_t capacity);
 
+/* A particle of any system. */
+struct particle_row {
+	system_id system;
+	uint64_t serial;
+	uint64_t birth, death;	 /* ticks at whose end it was made and dies; death 0: never */
+	vec3 position, velocity; /* m, m/s */
+	double radius, mass;	 /* m, kg */
+};
+/* All particles, ascending by (system, serial); `out` has room for world_particle_count. */
+void world_particle_rows(const struct world *world, struct particle_row *out);
+/* How a particle of a system, of its mean mass, moves in a tick unless it meets or feels something
+ * but gravity and drag: x += v carry + shift, v = v decay + gain. */
+struct system_flight {
+	system_id id;
+	uint32_t alive;	     /* particles that it has */
+	double carry, decay; /* s, 1 */
+	vec3 shift, gain;    /* m, m/s */
+};
+/* Of all systems, ids ascending; returns how many there are. */
+uint32_t world_system_flights(const struct world *world, struct system_flight out[SYSTEMS_MAX]);
+
 /* A link between particles of a system. */
 struct link_view {
 	uint8_t kind;		    /* enum link_kind */

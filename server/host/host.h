@@ -183,6 +183,8 @@ MUST_CHECK enum status host_report_whole(struct host *host);
 MUST_CHECK enum status host_watch_contacts(struct host *host, bool watch);
 /* The same for joints. */
 MUST_CHECK enum status host_watch_joints(struct host *host, bool watch);
+/* The same for particles; a report contains all of them, or none. */
+MUST_CHECK enum status host_watch_particles(struct host *host, bool watch);
 /* Whether anybody sees single ticks. If nobody does, ticks that a STEP requests may share a
  * report, which lists the changes of all of them. Cannot fail; at first true. */
 void host_watch_ticks(struct host *host, bool watch);

@@ -201,6 +201,21 @@ static enum status refuse_system(const struct wire_query *query, struct reason *
 			  query->system);
 }
 
+/* The answer has serial numbers of 32 bits. */
+static enum status check_serials(const struct link_view *links, uint32_t count, struct reason *why)
+{
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < LINK_ENDS; k++)
+			if (links[i].serial[k] > UINT32_MAX)
+				return reason_set(
+					why, STATUS_RANGE, -1, "system",
+					"a link of the system joins particle %llu: links "
+					"can be listed up to serial number 4294967295; make "
+					"the system anew",
+					(unsigned long long)links[i].serial[k]);
+	return STATUS_OK;
+}
+
 enum status host_answer_links(struct host *host, const struct wire_query *query, struct bytes *out,
 			      struct reason *why)
 {
@@ -216,6 +231,9 @@ enum status host_answer_links(struct host *host, const struct wire_query *query,
 		return refuse_system(query, why);
 	uint32_t count = world_links(host->world, query->system, (uint64_t)query->after, links,
 				     query->limit);
+	enum status status = check_serials(links, count, why);
+	if (status != STATUS_OK)
+		return status;
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t *to = numbers + (size_t)i * NUMBERS * 4;
 		put_le32(to, links[i].kind);

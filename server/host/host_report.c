@@ -1,6 +1,6 @@
 /* host_report.c: builds a TICK report: copies the changes of a boundary out of the world, once for
  * all readers. In this order: bodies with shapes and contacts, joints (host_report_joints.c),
- * events, results of batches, figures. NO_MEMORY at any point leaves the world and the host as
+ * particles, events, results of batches, figures. NO_MEMORY at any point leaves the world and the host as
  * they were. */
 #include <stdlib.h>
 #include <string.h>
@@ -278,6 +278,8 @@ enum status host_report_tick(struct host *host, const struct boundary *boundary)
 		status = add_bodies(host, boundary->stepping, ticked);
 	if (status == STATUS_OK)
 		status = host_report_joints(host, boundary->stepping, ticked);
+	if (status == STATUS_OK && host->particles_watched)
+		status = report_add_particles(host->world, ticked);
 	arena_rewind(&host->scratch, mark);
 	if (status == STATUS_OK && boundary->stepping)
 		status = add_news(host, boundary, ticked);

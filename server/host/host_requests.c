@@ -217,6 +217,26 @@ enum status host_watch_joints(struct host *host, bool watch)
 	return STATUS_OK;
 }
 
+static void execute_watch_particles(struct runnable *runnable, void *context)
+{
+	struct host *host = (struct host *)runnable;
+	struct host_request *request = context;
+	host->particles_watched = request->action != 0;
+	host_request_destroy(request);
+	if (host->particles_watched)
+		host_report_control(host);
+}
+
+enum status host_watch_particles(struct host *host, bool watch)
+{
+	struct host_request *note = create_note(0, execute_watch_particles);
+	if (note == NULL)
+		return STATUS_NO_MEMORY;
+	note->action = watch;
+	post_note(host, note);
+	return STATUS_OK;
+}
+
 void host_watch_ticks(struct host *host, bool watch)
 {
 	atomic_store_explicit(&host->ticks_watched, watch, memory_order_relaxed);

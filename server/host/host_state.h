@@ -197,6 +197,7 @@ struct host {
 	bool contacts_due;	/* the next report contains those of all bodies */
 	bool joints_watched;	/* reports contain joints */
 	bool joints_due;	/* the next report contains all joints */
+	bool particles_watched; /* reports contain all particles */
 	atomic_bool ticks_watched; /* each tick has a report of its own */
 	bool waiting_for_loop; /* the report queue is full: not due until LOOP has taken reports */
 	bool journal_failed;   /* and the world does not go on */

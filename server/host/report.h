@@ -70,6 +70,7 @@ struct tick_report {
 	bool contacts_all; /* of all bodies */
 	bool joints;	   /* joints are listed: all at first, then those that may have changed */
 	bool joints_all;   /* all, as created */
+	bool particles;	   /* all particles and systems are listed */
 	uint32_t contacts_cut; /* points left out: beyond WIRE_BODY_CONTACTS of a body */
 	struct reason failure; /* with mode FAILED: why */
 	uint64_t
@@ -83,12 +84,15 @@ struct tick_report {
 	/* Capacity of each list below; a reused report keeps its lists. */
 	uint32_t body_room, shape_room, removed_room, event_room, result_room, value_room;
 	uint32_t joint_count, joint_room, joint_removed_count, joint_removed_room;
+	uint32_t particle_count, particle_room, system_count, system_room;
 	struct report_body *bodies; /* ascending ids */
 	struct report_shape *shapes;
 	struct bytes contacts_packed;
-	body_id *removed;		 /* ascending */
-	struct report_joint *joint_list; /* ascending ids */
-	joint_id *joints_removed;	 /* ascending */
+	body_id *removed;		    /* ascending */
+	struct report_joint *joint_list;    /* ascending ids */
+	joint_id *joints_removed;	    /* ascending */
+	struct particle_row *particle_list; /* ascending by (system, serial) */
+	struct system_flight *system_list;  /* ascending ids */
 	struct event *events;
 	struct report_result *results; /* in the order they were applied */
 	uint32_t *values;
@@ -146,6 +150,11 @@ struct report {
 		struct tick_report ticked;
 		struct reply_report reply;
 	};
+};
+
+/* What a report of a world lists beside its bodies. */
+struct report_choice {
+	bool contacts, joints, particles;
 };
 
 /* Packs the contact points assigned to `body`, one of the report's (world_assigned_contacts), into

@@ -12,6 +12,8 @@ void report_release(struct report *report)
 		heap_free(report->ticked.removed);
 		heap_free(report->ticked.joint_list);
 		heap_free(report->ticked.joints_removed);
+		heap_free(report->ticked.particle_list);
+		heap_free(report->ticked.system_list);
 		heap_free(report->ticked.events);
 		heap_free(report->ticked.results);
 		heap_free(report->ticked.values);
@@ -90,12 +92,16 @@ struct report *report_queue_tick(struct report_queue *self)
 		.value_room = ticked->value_room,
 		.joint_room = ticked->joint_room,
 		.joint_removed_room = ticked->joint_removed_room,
+		.particle_room = ticked->particle_room,
+		.system_room = ticked->system_room,
 		.bodies = ticked->bodies,
 		.shapes = ticked->shapes,
 		.contacts_packed = ticked->contacts_packed,
 		.removed = ticked->removed,
 		.joint_list = ticked->joint_list,
 		.joints_removed = ticked->joints_removed,
+		.particle_list = ticked->particle_list,
+		.system_list = ticked->system_list,
 		.events = ticked->events,
 		.results = ticked->results,
 		.values = ticked->values,

@@ -149,22 +149,42 @@ enum status report_add_joints(const struct world *world, struct tick_report *tic
 	return status;
 }
 
-enum status report_world(const struct world *world, bool contacts, bool joints,
+enum status report_add_particles(const struct world *world, struct tick_report *ticked)
+{
+	uint32_t count = world_particle_count(world);
+	enum status status = array_reserve(&ticked->particle_list, &ticked->particle_room, count,
+					   sizeof *ticked->particle_list);
+	if (status == STATUS_OK)
+		status = array_reserve(&ticked->system_list, &ticked->system_room, SYSTEMS_MAX,
+				       sizeof *ticked->system_list);
+	if (status != STATUS_OK)
+		return status;
+	ticked->particles = true;
+	ticked->system_count = world_system_flights(world, ticked->system_list);
+	ticked->particle_count = count;
+	if (count > 0)
+		world_particle_rows(world, ticked->particle_list);
+	return STATUS_OK;
+}
+
+enum status report_world(const struct world *world, struct report_choice choice,
 			 struct tick_report *out)
 {
 	struct contact_view *views = NULL;
 	enum status status = STATUS_OK;
-	if (contacts) {
+	if (choice.contacts) {
 		views = heap_alloc(WIRE_BODY_CONTACTS * sizeof *views);
 		status = views != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 	}
 	out->whole = true;
-	out->contacts = out->contacts_all = contacts;
-	out->joints = out->joints_all = joints;
+	out->contacts = out->contacts_all = choice.contacts;
+	out->joints = out->joints_all = choice.joints;
 	if (status == STATUS_OK)
 		status = report_add_bodies(world, out, views);
-	if (status == STATUS_OK && joints)
+	if (status == STATUS_OK && choice.joints)
 		status = report_add_joints(world, out);
+	if (status == STATUS_OK && choice.particles)
+		status = report_add_particles(world, out);
 	heap_free(views);
 	out->info = world_info(world);
 	out->stats = world_stats(world);

@@ -92,7 +92,8 @@ struct past_ask {
 	 * state are in its report, if the states go forward; 0: none. */
 	int64_t stride;
 	uint32_t count;
-	bool nearby, contacts, joints;
+	bool nearby;
+	struct report_choice choice;
 	/* The place is of the present epoch: if the file does not have it yet, it soon will. */
 	bool soon;
 	bool owns_context; /* the context is a heap block, freed after the answer */

@@ -91,8 +91,7 @@ static enum status make_state(struct past_job *job)
 	report->kind = REPORT_TICK;
 	answer->states.items[answer->states.count++] = report;
 	struct tick_report *ticked = &report->ticked;
-	if (report_world(job->walk.player->world, job->ask.contacts, job->ask.joints, ticked) !=
-	    STATUS_OK)
+	if (report_world(job->walk.player->world, job->ask.choice, ticked) != STATUS_OK)
 		return no_memory(job);
 	if (array_reserve(&ticked->events, &ticked->event_room, job->events.count,
 			  sizeof *ticked->events) != STATUS_OK)

@@ -12,6 +12,8 @@
 
 /* An event packs to at most 97 bytes: three ids, a kind, eight floats and three headers. */
 enum { EVENT_BYTES_MAX = 128, SNAPSHOTS_LIVE_MAX = 2 };
+/* So many particles cost as much as one body: they are neighbours in memory, and compared in order. */
+enum { PARTICLES_A_BODY = 16 };
 /* Bytes of parts that wait for slow clients; beyond it the slowest client's frame is dropped. */
 #define PENDING_BYTES_MAX ((uint64_t)64 << 20)
 
@@ -50,6 +52,7 @@ void fanout_destroy(struct fanout *self)
 	ARRAY_RELEASE(&self->joint_delta.seen);
 	ARRAY_RELEASE(&self->joint_delta.rows);
 	ARRAY_RELEASE(&self->joint_delta.removed);
+	fanout_release_particles(self);
 	for (uint32_t i = 0; i < QUANTISED_PROFILES; i++)
 		quantised_release(&self->quantised[i]);
 	view_release(&self->view);
@@ -180,7 +183,8 @@ static void turn_to_focus(struct fanout *self, struct subscription *sub)
 uint64_t fanout_work(const struct fanout *self)
 {
 	return self->interests.looked + self->counters.rows + self->rows_hashed +
-	       self->joints_looked + self->counters.heard;
+	       self->joints_looked + self->particles_looked / PARTICLES_A_BODY +
+	       self->counters.heard;
 }
 
 /* Wakes the subscription's interest if its allowance can pay for it (plan_interests). An interest
@@ -201,6 +205,7 @@ static struct frame_parts parts_of(const struct fanout_group *group)
 	return (struct frame_parts){ .items = group->tails.items,
 				     .count = group->tails.count,
 				     .bodies = group->body_tails,
+				     .rows = group->row_tails,
 				     .snapshot = group->base == 0 };
 }
 
@@ -226,6 +231,8 @@ static void make_frame(struct fanout *self, struct subscription *sub, uint64_t n
 	if (status != STATUS_OK) {
 		/* The budget has marked its choice as sent, so only a SNAPSHOT restores the client. */
 		sub->snapshot_due = sub->snapshot_due || sub->ration != NULL;
+		if (sub->interest != NULL)
+			interest_forget_sights(sub->interest);
 		skip_frame(sub);
 		return;
 	}
@@ -244,6 +251,8 @@ static void serve_subscription(struct fanout *self, struct subscription *sub, ui
 	if ((sub->fields & WIRE_COLUMN_CONTACTS) && !self->view.contacts)
 		return;
 	if (sub->joints != 0 && !self->view.joints.valid)
+		return;
+	if (sub->particles != 0 && !self->view.particles.valid)
 		return;
 	if (!allowance_permits(sub->allowance, now)) {
 		subscription_note_shortage(sub);
@@ -599,6 +608,7 @@ enum status fanout_subscribe(struct fanout *self, const struct msg_subscribe *as
 	self->subscriptions.items[self->subscriptions.count++] = sub;
 	fanout_use_profile(self, sub->profile, sub->fields, 1);
 	self->joint_users += sub->joints != 0;
+	self->particle_users += sub->particles != 0;
 	*out = sub;
 	if (self->standing)
 		serve_subscription(self, sub, now, false);
@@ -632,6 +642,7 @@ static void remove_subscription(struct fanout *self, struct subscription *subscr
 			continue;
 		fanout_use_profile(self, subscription->profile, subscription->fields, -1);
 		self->joint_users -= subscription->joints != 0;
+		self->particle_users -= subscription->particles != 0;
 		self->subscriptions.count--;
 		memmove(&self->subscriptions.items[i], &self->subscriptions.items[i + 1],
 			(self->subscriptions.count - i) * sizeof *self->subscriptions.items);
@@ -670,6 +681,7 @@ enum status fanout_move(struct fanout *from, struct fanout *self, struct subscri
 	self->subscriptions.items[self->subscriptions.count++] = sub;
 	fanout_use_profile(self, sub->profile, sub->fields, 1);
 	self->joint_users += sub->joints != 0;
+	self->particle_users += sub->particles != 0;
 	if (self->standing && subscription_may_send(sub, now))
 		serve_subscription(self, sub, now, false);
 	return STATUS_OK;
@@ -729,6 +741,11 @@ bool fanout_needs_joints(const struct fanout *self)
 	return self->joint_users > 0;
 }
 
+bool fanout_needs_particles(const struct fanout *self)
+{
+	return self->particle_users > 0;
+}
+
 bool fanout_has_mirror(const struct fanout *self)
 {
 	return self->standing;
@@ -746,6 +763,7 @@ void fanout_counters(const struct fanout *self, struct fanout_counters *out)
 	out->interests = self->interests.interests.count;
 	out->looked = self->interests.looked;
 	out->joints = self->joints_looked;
+	out->particles = self->particles_looked;
 	for (uint32_t i = 0; i < self->subscriptions.count; i++)
 		out->events_lost += self->subscriptions.items[i]->lost_total;
 }

@@ -41,6 +41,7 @@ struct fanout_counters {
 	uint64_t looked;		       /* bodies tested against interests */
 	uint64_t rows;			       /* of bodies, in the groups encoded */
 	uint64_t joints;		       /* joints visited, packed, hashed */
+	uint64_t particles;		       /* particles compared, packed, hashed */
 	uint64_t heard;			       /* events tested against subscriptions */
 	uint64_t contacts_cut; /* contact points that the host left out of reports */
 	uint64_t short_of;     /* frames skipped because an allowance was empty */
@@ -105,6 +106,8 @@ void fanout_check(struct fanout *self, uint64_t now);
 bool fanout_needs_contacts(const struct fanout *self);
 /* The same for joints (host_watch_joints). */
 bool fanout_needs_joints(const struct fanout *self);
+/* The same for particles (host_watch_particles). */
+bool fanout_needs_particles(const struct fanout *self);
 /* True if the mirror is valid. */
 bool fanout_has_mirror(const struct fanout *self);
 

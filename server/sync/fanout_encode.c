@@ -162,7 +162,8 @@ static enum status encode_group(struct fanout *self, struct fanout_group *group,
 		.fields = group->fields,
 		.flags = (uint8_t)(flags | (self->delta.absolute ? WIRE_FRAME_ABSOLUTE : 0) |
 				   (is_tick_hash ? WIRE_FRAME_TICK_HASH : 0) |
-				   (self->joint_delta.due ? WIRE_FRAME_ROWS : 0)),
+				   (self->joint_delta.due ? WIRE_FRAME_ROWS : 0) |
+				   (self->particle_delta.due ? WIRE_FRAME_BLOCKS : 0)),
 		.epoch = view->epoch,
 		.tick = view->tick,
 		.base = group->base_tick,
@@ -181,6 +182,9 @@ static enum status encode_group(struct fanout *self, struct fanout_group *group,
 	group->body_tails = group->tails.count;
 	if (status == STATUS_OK && self->joint_delta.due)
 		status = fanout_encode_joints(self, group, flags);
+	group->row_tails = group->tails.count;
+	if (status == STATUS_OK && self->particle_delta.due)
+		status = fanout_encode_particles(self, group, flags);
 	self->counters.encoded += status == STATUS_OK;
 	self->counters.rows += self->delta.rows.count;
 	return status;
@@ -192,6 +196,7 @@ enum status fanout_encode_empty(struct fanout *self, struct fanout_group *group)
 	self->delta.rows.count = self->delta.removed.count = 0;
 	self->delta.absolute = true;
 	fanout_no_joints(self);
+	fanout_no_particles(self);
 	return encode_group(self, group, 0);
 }
 
@@ -260,6 +265,8 @@ static void describe_group(const struct fanout *self, const struct subscription 
 	out->profile = sub->profile;
 	out->fields = sub->fields;
 	out->joints = sub->joints;
+	out->particles = sub->particles;
+	out->sample = sub->sample;
 	out->frame_max = sub->frame_max;
 	out->hashed = subscription_is_hashed(sub);
 }
@@ -270,6 +277,7 @@ static bool is_same_group(const struct fanout_group *group, const struct fanout_
 	       group->base_edit == wanted->base_edit && group->mark.turns == wanted->mark.turns &&
 	       group->mark.changes == wanted->mark.changes && group->profile == wanted->profile &&
 	       group->fields == wanted->fields && group->joints == wanted->joints &&
+	       group->particles == wanted->particles && group->sample == wanted->sample &&
 	       group->hashed == wanted->hashed && group->frame_max == wanted->frame_max;
 }
 
@@ -337,8 +345,11 @@ struct fanout_group *fanout_group(struct fanout *self, const struct subscription
 	status = refine_rows(self, group);
 	if (status == STATUS_OK)
 		status = fanout_collect_joints(self, group);
+	if (status == STATUS_OK)
+		status = fanout_collect_particles(self, group);
 	group->empty = group->base != 0 && group->interest != NULL && self->delta.rows.count == 0 &&
-		       self->delta.removed.count == 0 && !self->joint_delta.due;
+		       self->delta.removed.count == 0 && !self->joint_delta.due &&
+		       !self->particle_delta.due;
 	if (status == STATUS_OK && !group->empty)
 		status = encode_group(self, group, 0);
 	if (status != STATUS_OK) {
@@ -370,11 +381,14 @@ struct fanout_group *fanout_ration_group(struct fanout *self, struct subscriptio
 					&self->delta, partial);
 	if (status == STATUS_OK)
 		status = fanout_collect_joints(self, group);
+	if (status == STATUS_OK)
+		status = fanout_collect_particles(self, group);
 	if (quantised == NULL)
 		self->delta.absolute = true;
 	group->hashed = group->hashed && !*partial;
 	group->empty = status == STATUS_OK && group->base != 0 && self->delta.rows.count == 0 &&
-		       self->delta.removed.count == 0 && !self->joint_delta.due;
+		       self->delta.removed.count == 0 && !self->joint_delta.due &&
+		       !self->particle_delta.due;
 	group->next = interest_mark(sub->interest);
 	if (status == STATUS_OK && !group->empty)
 		status = encode_group(self, group, *partial ? WIRE_FRAME_PARTIAL : 0);

@@ -1,8 +1,10 @@
-/* fanout_state.h: the state that fanout.c, fanout_encode.c and fanout_joints.c share. */
+/* fanout_state.h: the state that fanout.c, fanout_encode.c, fanout_joints.c and fanout_particles.c
+ * share. */
 #ifndef CAIRN_SYNC_FANOUT_STATE_H
 #define CAIRN_SYNC_FANOUT_STATE_H
 
 #include "protocol/delta.h"
+#include "protocol/particle_blocks.h"
 #include "server/sync/fanout.h"
 #include "server/sync/interest.h"
 #include "server/sync/quantised.h"
@@ -22,13 +24,15 @@ struct fanout_group {
 	struct interest_mark mark; /* of the members' last frame */
 	struct interest_mark next; /* of this one */
 	enum wire_profile profile;
-	wire_mask fields, joints;
+	wire_mask fields, joints, particles;
+	uint32_t sample;
 	bool hashed;
 	bool empty; /* nothing has changed, and nothing is encoded yet */
 	uint32_t frame_max;
 	uint32_t following; /* index + 1 of the next group of the same interest, 0 none */
 	ARRAY_OF(struct frame *) tails; /* references */
-	uint32_t body_tails; /* the first ones, of SNAPSHOT or DELTA; the others are of ROWS */
+	uint32_t body_tails;		/* the first ones, of SNAPSHOT or DELTA; */
+	uint32_t row_tails;		/* up to here of ROWS; the others are of BLOCKS */
 };
 
 /* The changes of joints that a group's frame contains. */
@@ -38,6 +42,17 @@ struct joint_delta {
 	ARRAY_OF(uint32_t) removed;		  /* ascending */
 	bool due;				  /* there are changes: ROWS follow the bodies */
 	bool whole;				  /* the rows are all joints that the group sees */
+};
+
+/* The particles that a group's frame contains. */
+struct particle_delta {
+	bool due; /* BLOCKS follow */
+	struct particle_frame frame;
+	struct particle_parts parts; /* of it */
+	struct wire_system_count systems[SYSTEMS_MAX];
+	struct wire_forecast forecasts[SYSTEMS_MAX];
+	/* What an area or a sample sees of the base and of today's state. */
+	ARRAY_OF(struct wire_particle) seen[2];
 };
 
 /* A running world without a step for this time counts as at rest (FANOUT_REST_NS). */
@@ -59,6 +74,7 @@ struct fanout {
 	uint64_t round;	       /* counts reports: groups of another round are void */
 	struct view_delta delta;
 	struct joint_delta joint_delta;
+	struct particle_delta particle_delta;
 	/* Owned; allocated with the first frame, because a world without subscriptions needs
 	 * neither. */
 	struct delta_part *parts;
@@ -76,10 +92,12 @@ struct fanout {
 	bool rest_due; /* the last step may stay the last one for long */
 	bool short_of; /* a subscription was skipped in this round because its allowance was empty */
 	uint64_t rows_hashed;
-	uint64_t joints_looked; /* joints visited, packed, hashed */
-	uint32_t joint_users;	/* subscriptions to joints */
-	bool had_contacts;	/* the last report contained contacts */
-	uint64_t stepped_at;	/* instant of the last step's report */
+	uint64_t joints_looked;	   /* joints visited, packed, hashed */
+	uint32_t joint_users;	   /* subscriptions to joints */
+	uint64_t particles_looked; /* particles compared, packed, hashed */
+	uint32_t particle_users;   /* subscriptions to particles */
+	bool had_contacts;	   /* the last report contained contacts */
+	uint64_t stepped_at;	   /* instant of the last step's report */
 	struct fanout_counters counters;
 };
 
@@ -109,6 +127,17 @@ void fanout_no_joints(struct fanout *self);
 /* Encodes joint_delta behind the group's other parts. NO_MEMORY. */
 MUST_CHECK enum status fanout_encode_joints(struct fanout *self, struct fanout_group *group,
 					    uint8_t flags);
+
+/* fanout_particles.c */
+/* Encodes the group's particles into particle_delta. NO_MEMORY. */
+MUST_CHECK enum status fanout_collect_particles(struct fanout *self,
+						const struct fanout_group *group);
+/* Empties particle_delta. */
+void fanout_no_particles(struct fanout *self);
+void fanout_release_particles(struct fanout *self);
+/* Stores the parts of particle_delta behind the group's other parts. NO_MEMORY. */
+MUST_CHECK enum status fanout_encode_particles(struct fanout *self, struct fanout_group *group,
+					       uint8_t flags);
 
 /* fanout_encode.c */
 /* Updates the quantised columns to the view. */

@@ -420,6 +420,7 @@ static void destroy_interest(struct interest *self)
 	ARRAY_RELEASE(&self->cells);
 	heap_free(self->turns);
 	heap_free(self->changes);
+	heap_free(self->sights);
 	heap_free(self);
 }
 

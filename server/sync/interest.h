@@ -1,4 +1,5 @@
-/* interest.h: which parts of one world are watched: areas, followed bodies, and the grid between them.
+/* interest.h: which parts of one world are watched: areas, followed bodies, and the grid between
+ * them.
  *
  * An *interest* is a set of areas (protocol/area.h) and followed bodies; subscriptions with equal
  * sets share one. Its *members* are the bodies that it sees now. A grid of cells joins bodies and
@@ -94,10 +95,24 @@ struct interest {
 	uint32_t *changes;
 	uint32_t turn_capacity, change_capacity;
 	uint64_t turn_first, turn_next, change_first, change_next;
+	/* Owned ring of INTEREST_SIGHTS; NULL until its particles are watched. */
+	struct interest_sight *sights;
+	uint32_t sight_next; /* so far */
 	/* The fanout's: its groups of this round. */
 	uint64_t round;
 	uint32_t group;
 };
+
+/* What an interest saw of the particles at one state: its areas as they were. Particles are tested
+ * against them state by state, so no log is needed. */
+struct interest_sight {
+	uint64_t serial; /* of the state; 0: none */
+	uint32_t area_count;
+	struct wire_area areas[WIRE_AREAS_MAX + 1];
+	double origins[WIRE_AREAS_MAX + 1][3]; /* of their bodies */
+	double pads[WIRE_AREAS_MAX + 1];       /* m */
+};
+enum { INTEREST_SIGHTS = 16 };
 
 struct interest_cell {
 	uint64_t key;
@@ -188,6 +203,16 @@ MUST_CHECK enum status interest_collect(struct interest_map *self, struct view *
 MUST_CHECK enum status interest_collect_all(struct interest_map *self, const struct view *view,
 					    struct interest *interest, wire_mask fields,
 					    struct view_delta *delta);
+/* What it sees of particles now; remembered under the serial. NULL: no memory. */
+const struct interest_sight *interest_look(struct interest *self, uint64_t serial);
+/* What it saw at that serial, of frames made before; NULL: it is not remembered. */
+const struct interest_sight *interest_recall(const struct interest *self, uint64_t serial);
+/* Nothing is remembered any more. */
+void interest_forget_sights(struct interest *self);
+/* True if all particles are seen. */
+bool interest_sight_is_everything(const struct interest_sight *sight);
+/* True if a particle is seen. */
+bool interest_sight_holds(const struct interest_sight *sight, const double position[3]);
 /* Centres of its areas and followed bodies, at most `capacity` points, metres; for priorities. */
 uint32_t interest_foci(const struct interest *self, const struct view *view, double foci[][3],
 		       uint32_t capacity);

@@ -5,11 +5,13 @@ libcairnd_a_SOURCES += \
 	server/sync/fanout.h \
 	server/sync/fanout_encode.c \
 	server/sync/fanout_joints.c \
+	server/sync/fanout_particles.c \
 	server/sync/fanout_state.h \
 	server/sync/interest.c \
 	server/sync/interest.h \
 	server/sync/interest_grid.c \
 	server/sync/interest_grid.h \
+	server/sync/interest_sights.c \
 	server/sync/quantised.c \
 	server/sync/quantised.h \
 	server/sync/ration.c \
@@ -19,7 +21,9 @@ libcairnd_a_SOURCES += \
 	server/sync/view.c \
 	server/sync/view.h \
 	server/sync/view_joints.c \
-	server/sync/view_joints.h
+	server/sync/view_joints.h \
+	server/sync/view_particles.c \
+	server/sync/view_particles.h
 
 tests_lib_libtests_a_SOURCES += \
 	tests/lib/fan_hall.h \

@@ -29,6 +29,19 @@ static enum status check_request(const struct msg_subscribe *ask, uint32_t frame
 		return reason_set(why, STATUS_RANGE, -1, "joints",
 				  "joints is %llu: it must be a sum of bits of %d, or 0 for none",
 				  (unsigned long long)ask->joints, WIRE_JOINT_COLUMNS_ALL);
+	if ((ask->particles & ~(uint64_t)WIRE_PARTICLE_COLUMNS_ALL) != 0)
+		return reason_set(
+			why, STATUS_RANGE, -1, "particles",
+			"particles is %llu: it must be a sum of bits of %d, or 0 for none",
+			(unsigned long long)ask->particles, WIRE_PARTICLE_COLUMNS_ALL);
+	if (ask->sample == 0)
+		return reason_set(
+			why, STATUS_RANGE, -1, "sample",
+			"sample is 0: it must be within 1 and 1048576; 1 for every particle");
+	if (ask->particles != 0 && frame_max < WIRE_FRAME_PARTICLES)
+		return reason_set(why, STATUS_TOO_LARGE, -1, "particles",
+				  "particles need limits.frame_down of at least %d, it is %u",
+				  WIRE_FRAME_PARTICLES, (unsigned)frame_max);
 	if ((ask->fields & WIRE_COLUMN_CONTACTS) && frame_max < WIRE_FRAME_CONTACTS)
 		return reason_set(why, STATUS_TOO_LARGE, -1, "fields",
 				  "contacts need limits.frame_down of at least %d, it is %u",
@@ -59,6 +72,8 @@ enum status subscription_create(const struct msg_subscribe *ask, struct outbox *
 	self->profile = (enum wire_profile)ask->profile;
 	self->fields = (wire_mask)ask->fields;
 	self->joints = (wire_mask)ask->joints;
+	self->particles = (wire_mask)ask->particles;
+	self->sample = (uint32_t)ask->sample;
 	self->frame_max = frame_max;
 	self->event_mask = ask->events;
 	self->divisor_requested = self->divisor = (uint32_t)ask->divisor;
@@ -221,6 +236,7 @@ enum status subscription_set_frame(struct subscription *self, const struct view 
 	}
 	self->pending.count = parts->count;
 	self->pending_bodies = parts->bodies;
+	self->pending_rows = parts->rows;
 	self->pending_serial = view->serial;
 	self->pending_tick = view->tick;
 	self->pending_edit = view->edit;
@@ -256,7 +272,7 @@ static enum status put_part(struct subscription *self, struct frame *tail, uint6
 		return status;
 	enum message_type type = self->pending_snapshot ? MESSAGE_SNAPSHOT : MESSAGE_DELTA;
 	if (self->pending_next >= self->pending_bodies)
-		type = MESSAGE_ROWS;
+		type = self->pending_next < self->pending_rows ? MESSAGE_ROWS : MESSAGE_BLOCKS;
 	head->bytes = message_pack_head(type, self->sub, tail->bytes, true, head->data);
 	*bytes += head->bytes + tail->bytes;
 	if (small) {

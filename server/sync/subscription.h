@@ -53,7 +53,8 @@ struct event_run {
 struct frame_parts {
 	struct frame *const *items;
 	uint32_t count;
-	uint32_t bodies; /* the first ones, of SNAPSHOT or DELTA; the others are of ROWS */
+	uint32_t bodies; /* the first ones, of SNAPSHOT or DELTA; */
+	uint32_t rows;	 /* up to here of ROWS; the others are of BLOCKS */
 	bool snapshot;
 };
 
@@ -65,6 +66,8 @@ struct subscription {
 	enum wire_profile profile;
 	wire_mask fields;
 	wire_mask joints;		     /* columns of joints, 0 none */
+	wire_mask particles;		     /* columns of particles, 0 none */
+	uint32_t sample;		     /* particles whose serial number is a multiple of it */
 	uint32_t frame_max;		     /* content bytes of a frame this client takes */
 	uint64_t event_mask;		     /* bit k: kind k */
 	uint32_t divisor_requested, divisor; /* requested; in force: that × a power of two */
@@ -87,8 +90,9 @@ struct subscription {
 
 	/* The frame being sent: its parts that are not in the outbox yet (owned references). */
 	ARRAY_OF(struct frame *) pending;
-	/* Next part; index of the first part of ROWS, behind those of SNAPSHOT or DELTA. */
-	uint32_t pending_next, pending_bodies;
+	/* Next part; index of the first part of ROWS, behind those of SNAPSHOT or DELTA; of BLOCKS.
+	 * */
+	uint32_t pending_next, pending_bodies, pending_rows;
 	uint64_t pending_bytes; /* of those left */
 	uint64_t pending_serial, pending_tick, pending_moved_at;
 	uint32_t pending_epoch, pending_edit;
@@ -159,8 +163,8 @@ void subscription_drop_frame(struct subscription *self);
 /* ACK: frames up to that one have been applied. */
 void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint32_t edit,
 		      uint64_t now);
-/* The next frame is a SNAPSHOT of another fanout's view: its history, what waits and what is being sent are
- * dropped. */
+/* The next frame is a SNAPSHOT of another fanout's view: its history, what waits and what is being
+ * sent are dropped. */
 void subscription_leave_base(struct subscription *self);
 /* The connection is gone, but may be resumed: drops the frame being sent. */
 void subscription_detach(struct subscription *self);
@@ -170,7 +174,8 @@ void subscription_detach(struct subscription *self);
 void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tick, int64_t edit,
 			 uint64_t events);
 
-/* Queues a packed event of the state (epoch, tick, edit), of a kind that the subscription selects. */
+/* Queues a packed event of the state (epoch, tick, edit), of a kind that the subscription selects.
+ * */
 void subscription_queue_event(struct subscription *self, uint64_t tick, uint32_t edit,
 			      uint32_t epoch, const uint8_t *packed, uint32_t bytes);
 /* Counts events dropped for lack of memory or allowance. */

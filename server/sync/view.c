@@ -44,6 +44,7 @@ void view_release(struct view *self)
 	heap_free(self->removals);
 	table_release(&self->index);
 	view_joints_release(&self->joints);
+	view_particles_release(&self->particles);
 	memset(self, 0, sizeof *self);
 }
 
@@ -280,6 +281,8 @@ enum status view_apply(struct view *self, const struct tick_report *report)
 		status = STATUS_CORRUPT; /* V4 */
 	if (status == STATUS_OK)
 		status = view_joints_apply(&self->joints, report, self->serial);
+	if (status == STATUS_OK)
+		status = view_particles_apply(&self->particles, report, self->serial);
 	if (status == STATUS_OK) {
 		self->steps += report->step;
 		compact(self);

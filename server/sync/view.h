@@ -25,6 +25,7 @@
 #include "server/base/table.h"
 #include "server/host/report.h"
 #include "server/sync/view_joints.h"
+#include "server/sync/view_particles.h"
 
 enum { VIEW_REMOVALS_MAX = 65536 };
 
@@ -68,6 +69,7 @@ struct view {
 	uint64_t tick_sum;
 	bool contacts; /* the rows' contacts are valid: the last report contained them */
 	struct view_joints joints;
+	struct view_particles particles;
 };
 
 /* Columns of a row that changed after `base`. */

@@ -278,8 +278,9 @@ static enum status ask_states(struct travel *self, struct recorded_place place, 
 		.stride = speed != 0 ? stride_of(self, speed) : 0,
 		/* The first state of a SEEK is to come soon. */
 		.count = speed == 0 || (self->seeking && speed > 0) ? 1 : count_of(self),
-		.contacts = (self->subscription->fields & WIRE_COLUMN_CONTACTS) != 0,
-		.joints = self->subscription->joints != 0,
+		.choice = { .contacts = (self->subscription->fields & WIRE_COLUMN_CONTACTS) != 0,
+			    .joints = self->subscription->joints != 0,
+			    .particles = self->subscription->particles != 0 },
 		.soon = self->recording == NULL && travel_is_present(self->world, place),
 	};
 	if (!self->seeking && self->shown != NULL && speed > 0)

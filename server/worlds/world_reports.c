@@ -132,6 +132,10 @@ void worlds_watch(struct served_world *world)
 	wanted = fanout_needs_joints(world->fanout);
 	if (wanted != world->joints_watched && host_watch_joints(world->host, wanted) == STATUS_OK)
 		world->joints_watched = wanted;
+	wanted = fanout_needs_particles(world->fanout);
+	if (wanted != world->particles_watched &&
+	    host_watch_particles(world->host, wanted) == STATUS_OK)
+		world->particles_watched = wanted;
 }
 
 /* Starts the timer, unless it runs: one timer serves all worlds that may come to rest. */

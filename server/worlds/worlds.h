@@ -62,6 +62,7 @@ struct served_world {
 	bool contacts_watched; /* the host reports contacts, because a subscription needs them */
 	bool joints_watched;   /* the host reports joints, likewise */
 	char *notes;	       /* owned; of the scene that made it (WORLD_INFO), or NULL */
+	bool particles_watched;
 	/* The session that requested its end and the ref of that request; 0: none. */
 	uint32_t destroyed_by;
 	uint64_t destroyed_ref;
@@ -121,7 +122,7 @@ MUST_CHECK enum status worlds_open(struct service *service, const char *name, st
 bool worlds_may_lose_journal(const struct served_world *world);
 /* Each quarter second: retries frames that were held back and requests that a host could not take. */
 void worlds_check(struct service *service, uint64_t now);
-/* Switches the host's reports of contacts and joints as the subscriptions need; call it after they
+/* Switches the host's reports of contacts, joints and particles as the subscriptions need; call it after they
  * change. */
 void worlds_watch(struct served_world *world);
 /* Delivers reports, one of each world in turn, until none are left or the turn's budget is used up;

@@ -242,8 +242,11 @@ PAST_BODIES = 250
 EXTRA_PROGRAMS += tests/bench/bench_particles
 tests_bench_bench_particles_SOURCES = tests/bench/bench_particles.c
 .PHONY: bench-particles
-bench-particles: tests/bench/bench_particles
+bench-particles: tests/bench/bench_particles tests/bench/bench_particle_frames
 	tests/bench/bench_particles
+	tests/bench/bench_particle_frames
+EXTRA_PROGRAMS += tests/bench/bench_particle_frames
+tests_bench_bench_particle_frames_SOURCES = tests/bench/bench_particle_frames.c
 
 # Reduced coordinates: µs a degree of freedom to build a forest, and for its inverse and forward dynamics.
 EXTRA_PROGRAMS += tests/bench/bench_articulated

@@ -1,11 +1,14 @@
-/* A mirror that receives arbitrary frames of bodies and joints. The first byte chooses the profile
+/* A mirror that receives arbitrary frames of bodies, joints and particles. The first byte chooses the profile
  * and (from bit 3 on, the highest bit for two) the columns of joints, the second the fields; then
  * frames follow. The mirror's ids always ascend and its size is bounded. After a frame was applied
  * whole, the mirror's state makes a snapshot that another mirror accepts, with the same hash. In
  * the quantised profiles all its integers are in range and the decoded values are finite. */
+#include <string.h>
+
 #include "protocol/delta.h"
 #include "protocol/frame.h"
 #include "protocol/mirror.h"
+#include "protocol/pack.h"
 #include "protocol/unpack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count);
@@ -110,6 +113,47 @@ static void check_copy(const struct mirror *mirror)
 	mirror_release(&copy);
 }
 
+/* The particles of the mirror ascend, are finite, and pack to blocks that another mirror accepts, with the same
+ * hash. */
+static void check_particles(const struct mirror *mirror)
+{
+	static struct mirror_particles copy;
+	const struct mirror_particles *own = &mirror->particles;
+	const struct particle_list *shown = &own->shown;
+	struct particle_parts parts = { 0 };
+	const struct particle_frame frame = { .profile = own->profile,
+					      .columns = own->columns,
+					      .flags = WIRE_FRAME_WHOLE,
+					      .systems = own->systems,
+					      .system_count = own->system_count,
+					      .now = shown->items.items,
+					      .now_count = shown->items.count };
+	ASSERT(shown->items.count <= BODIES_MAX);
+	for (uint32_t i = 1; i < shown->items.count; i++)
+		ASSERT(wire_particle_compare(&shown->items.items[i - 1], &shown->items.items[i]) <
+		       0);
+	copy = (struct mirror_particles){ .profile = own->profile,
+					  .columns = own->columns,
+					  .max = BODIES_MAX };
+	ASSERT(particle_parts_make(&frame, WIRE_FRAME_PARTICLES, &parts) == STATUS_OK);
+	for (uint32_t i = 0; i < parts.items.count; i++) {
+		static uint8_t content[WIRE_HEAD_MAX + WIRE_FRAME_PARTICLES];
+		struct message message;
+		uint32_t bytes, head;
+		ASSERT(particle_parts_pack_tail(&frame, &parts, i, content + WIRE_HEAD_MAX,
+						WIRE_FRAME_PARTICLES, &bytes) == STATUS_OK);
+		uint8_t first[WIRE_HEAD_MAX];
+		head = message_pack_head(MESSAGE_BLOCKS, 1, bytes, false, first);
+		memcpy(content + WIRE_HEAD_MAX - head, first, head);
+		ASSERT(message_read(content + WIRE_HEAD_MAX - head, head + bytes, &VALIDATE_DOWN,
+				    &message, NULL) == STATUS_OK);
+		ASSERT(mirror_particles_apply(&copy, &message.blocks) == STATUS_OK);
+	}
+	ASSERT(mirror_particles_hash(&copy, 1) == mirror_particles_hash(own, 1));
+	particle_parts_release(&parts);
+	mirror_particles_release(&copy);
+}
+
 static void apply(struct mirror *mirror, struct wire_slice content, bool hashed)
 {
 	struct message message;
@@ -128,6 +172,9 @@ static void apply(struct mirror *mirror, struct wire_slice content, bool hashed)
 	} else if (message.type == MESSAGE_ROWS) {
 		message.rows.hash.set = message.rows.hash.set && hashed;
 		status = mirror_rows(mirror, &message.rows, &last);
+	} else if (message.type == MESSAGE_BLOCKS) {
+		message.blocks.hash.set = message.blocks.hash.set && hashed;
+		status = mirror_blocks(mirror, &message.blocks, &last);
 	} else {
 		return;
 	}
@@ -139,6 +186,8 @@ static void apply(struct mirror *mirror, struct wire_slice content, bool hashed)
 		check_copy(mirror);
 	if (mirror->complete)
 		check_joints(mirror);
+	if (mirror->complete)
+		check_particles(mirror);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
@@ -156,6 +205,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
 	joints |= (wire_mask)((joints & 16) << 1);
 	mirror_init(&mirror, (enum wire_profile)(data[0] & 3), fields, BODIES_MAX);
 	mirror_watch_joints(&mirror, joints, BODIES_MAX);
+	mirror_watch_particles(&mirror, WIRE_PARTICLE_COLUMNS_ALL, BODIES_MAX);
 	data += 2;
 	count -= 2;
 	while (frame_split(data, count, WIRE_FRAME_DOWN, &content, &bytes) == STATUS_OK) {

@@ -60,7 +60,7 @@ static void count_parts(struct fan_client *client, const struct message *message
 		client->created += ids_in(message->delta.created, client->mirror.profile);
 		client->removed += ids_in(message->delta.removed, client->mirror.profile);
 		client->partial = message->delta.flags & WIRE_FRAME_PARTIAL;
-	} else if (message->rows.part == 0) {
+	} else if (message->type == MESSAGE_ROWS && message->rows.part == 0) {
 		client->rows++;
 		client->wholes += (message->rows.flags & WIRE_FRAME_WHOLE) != 0;
 	}
@@ -148,6 +148,8 @@ void fan_enter(struct fan_hall *self, uint32_t who, const struct msg_subscribe *
 		    1 << 20);
 	if (ask->joints != 0)
 		mirror_watch_joints(&client->mirror, (wire_mask)ask->joints, 1 << 16);
+	if (ask->particles != 0)
+		mirror_watch_particles(&client->mirror, (wire_mask)ask->particles, 1 << 20);
 	must(fanout_subscribe(self->fanout, ask, &client->outbox, NULL, has_ack, frame_max,
 			      self->now, &client->subscription, &why) == STATUS_OK,
 	     "a subscription is refused");

@@ -43,7 +43,7 @@ struct fan_hall {
 void fan_open(struct fan_hall *self);
 /* Ends the program if a frame is left. */
 void fan_close(struct fan_hall *self);
-/* Subscribes, with columns of joints if `ask` has some; reads what arrives at once. */
+/* Subscribes, with columns of joints and particles if `ask` has some; reads what arrives at once. */
 void fan_enter(struct fan_hall *self, uint32_t who, const struct msg_subscribe *ask, bool has_ack,
 	       uint32_t frame_max);
 void fan_acknowledge(struct fan_hall *self, uint32_t who);

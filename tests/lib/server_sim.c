@@ -72,6 +72,7 @@ static void state_release(struct sim_state *state)
 		heap_free((void *)(uintptr_t)state->bodies[i].contacts);
 	heap_free(state->bodies);
 	heap_free(state->joints);
+	heap_free(state->particles);
 }
 
 static bool is_dynamic(const struct sim_state *state, uint32_t id)
@@ -228,6 +229,15 @@ static void read_joints(const struct world *world, struct sim_state *state)
 	heap_free(ids);
 }
 
+static void read_particles(const struct world *world, struct sim_state *state)
+{
+	state->particle_count = world_particle_count(world);
+	if (state->particle_count == 0)
+		return;
+	state->particles = sim_memory(heap_alloc(state->particle_count * sizeof *state->particles));
+	world_particle_rows(world, state->particles);
+}
+
 static struct sim_truth *truth_of(struct server_sim *self, uint32_t world)
 {
 	for (uint32_t i = 0; i < self->truths.count; i++)
@@ -266,6 +276,7 @@ static void read_world(struct server_sim *self, const struct host *host)
 		read_body(world, ids[i], &state->bodies[i]);
 	read_contacts(world, state);
 	read_joints(world, state);
+	read_particles(world, state);
 	heap_free(ids);
 }
 
@@ -345,15 +356,76 @@ static bool shows_joints(const struct mirror *mirror, const struct sim_state *st
 	return next == joints->count;
 }
 
-/* Whether the mirror equals this state. */
-static bool shows(const struct mirror *mirror, const struct sim_state *state)
+static struct wire_particle wire_particle_of(const struct particle_row *from)
 {
+	struct wire_particle to = { .system = from->system,
+				    .serial = from->serial,
+				    .size = { from->radius, from->mass },
+				    .life = { from->birth, from->death } };
+	memcpy(to.velocity, &from->velocity, sizeof to.velocity);
+	memcpy(to.position, &from->position, sizeof to.position);
+	return to;
+}
+
+/* Whether a particle of the mirror equals the real one, as its profile encodes it. */
+static bool shows_particle(const struct mirror_particles *particles, uint32_t index,
+			   const struct wire_particle *real)
+{
+	const struct wire_particle *own = &particles->shown.items.items[index];
+	struct wire_particle_steps steps;
+	const struct wire_particle_steps *shown = NULL;
+	if (wire_particle_compare(own, real) != 0)
+		return false;
+	if (wire_profile_quantised(particles->profile)) {
+		wire_particle_quantise(particles->profile, real, particles->columns, &steps);
+		shown = &particles->shown.steps.items[index];
+	}
+	return wire_particle_hash(particles->profile, own, shown, particles->columns) ==
+	       wire_particle_hash(particles->profile, real, &steps, particles->columns);
+}
+
+static bool is_watched_place(const struct sim_subscription *subscription,
+			     const struct sim_state *state, const double position[3],
+			     double margins);
+
+/* Whether the mirror has the particles of its sample and its areas. */
+static bool shows_particles(const struct sim_subscription *subscription,
+			    const struct sim_state *state, bool part, bool settled)
+{
+	const struct mirror_particles *particles = &subscription->mirror.particles;
+	uint32_t next = 0;
+	if (!(particles->columns & WIRE_PARTICLE_COLUMNS_OWN))
+		return particles->shown.items.count == 0;
+	for (uint32_t i = 0; i < state->particle_count; i++) {
+		struct wire_particle real = wire_particle_of(&state->particles[i]);
+		bool here = next < particles->shown.items.count &&
+			    wire_particle_compare(&particles->shown.items.items[next], &real) == 0;
+		bool sampled = real.serial % subscription->sample == 0;
+		if (here && (!sampled || !shows_particle(particles, next, &real)))
+			return false;
+		next += here;
+		if (!sampled || !settled)
+			continue;
+		/* An area on a body lags by half a margin, and is larger by as much. */
+		if (!here && (!part || is_watched_place(subscription, state, real.position, 0)))
+			return false;
+		if (here && part && !is_watched_place(subscription, state, real.position, 1.0001))
+			return false;
+	}
+	return next == particles->shown.items.count;
+}
+
+/* Whether the mirror equals this state. */
+static bool shows(const struct sim_subscription *subscription, const struct sim_state *state)
+{
+	const struct mirror *mirror = &subscription->mirror;
 	if (mirror->count != state->count)
 		return false;
 	for (uint32_t i = 0; i < state->count; i++)
 		if (!shows_body(mirror, i, &state->bodies[i]))
 			return false;
-	return shows_joints(mirror, state, false, false);
+	return shows_joints(mirror, state, false, false) &&
+	       shows_particles(subscription, state, false, true);
 }
 
 /* A RESTORE and the next tick or RESTORE may fall into one event: then the state between them is
@@ -371,14 +443,12 @@ static bool may_be_missed(const struct sim_truth *truth, const struct mirror *mi
 	return false;
 }
 
-/* Whether a body is within `margins` margins of the watched area. If the body of an area is gone,
+/* Whether a place is within `margins` margins of the watched area. If the body of an area is gone,
  * the area's place is unknown: with margins everything counts as inside, without them nothing. */
-static bool is_watched(const struct sim_subscription *subscription, const struct sim_state *state,
-		       const struct wire_body *body, double margins)
+static bool is_watched_place(const struct sim_subscription *subscription,
+			     const struct sim_state *state, const double position[3],
+			     double margins)
 {
-	for (uint32_t i = 0; i < subscription->follow_count; i++)
-		if (subscription->follow[i] == body->id)
-			return true;
 	for (uint32_t i = 0; i < subscription->area_count; i++) {
 		const struct wire_area *area = &subscription->areas[i];
 		const struct wire_body *anchor = body_in(state, area->body);
@@ -388,10 +458,19 @@ static bool is_watched(const struct sim_subscription *subscription, const struct
 		if (anchor != NULL)
 			memcpy(origin, anchor->position, sizeof origin);
 		if ((area->body == 0 || anchor != NULL) &&
-		    wire_area_holds(area, origin, body->position, pad))
+		    wire_area_holds(area, origin, position, pad))
 			return true;
 	}
 	return false;
+}
+
+static bool is_watched(const struct sim_subscription *subscription, const struct sim_state *state,
+		       const struct wire_body *body, double margins)
+{
+	for (uint32_t i = 0; i < subscription->follow_count; i++)
+		if (subscription->follow[i] == body->id)
+			return true;
+	return is_watched_place(subscription, state, body->position, margins);
 }
 
 /* Whether the mirror equals this state restricted to the watched part. */
@@ -418,7 +497,8 @@ static bool shows_part(const struct sim_subscription *subscription, const struct
 		    !is_watched(subscription, state, real, 2.0001))
 			return false;
 	}
-	return seen == mirror->count && shows_joints(mirror, state, true, subscription->partial);
+	return seen == mirror->count && shows_joints(mirror, state, true, subscription->partial) &&
+	       shows_particles(subscription, state, true, settled);
 }
 
 void server_sim_compare(struct server_sim *self, const struct sim_subscription *subscription)
@@ -435,7 +515,8 @@ void server_sim_compare(struct server_sim *self, const struct sim_subscription *
 		    state->edit != mirror->edit)
 			continue;
 		known = true;
-		right = subscription->part ? shows_part(subscription, state) : shows(mirror, state);
+		right = subscription->part ? shows_part(subscription, state)
+					   : shows(subscription, state);
 	}
 	self->compared++;
 	bool unknown = !known && !may_be_missed(truth, mirror);

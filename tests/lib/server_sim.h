@@ -52,6 +52,8 @@ struct sim_state {
 	struct wire_body *bodies; /* owned, with their shapes */
 	uint32_t joint_count;
 	struct wire_joint *joints; /* owned */
+	uint32_t particle_count;
+	struct particle_row *particles; /* owned */
 };
 struct sim_truth {
 	uint32_t world;
@@ -131,8 +133,10 @@ struct sim_client_options {
 	uint64_t ack_delay_max; /* ns; drawn for each frame, order kept */
 	bool raw;		/* sends nothing by itself, not even HELLO */
 	bool no_acks;
-	bool resumes;	  /* offers the capability to resume */
-	wire_mask joints; /* columns of joints that its subscriptions ask for from now on */
+	bool resumes;	     /* offers the capability to resume */
+	wire_mask joints;    /* columns of joints that its subscriptions ask for from now on */
+	wire_mask particles; /* the same of particles */
+	uint32_t sample;     /* of particles; 0: 1 */
 };
 struct sim_client_options sim_client_options_default(void);
 
@@ -145,6 +149,7 @@ struct sim_subscription {
 	uint64_t frames, snapshots, events, event_kinds, last_at;
 	uint64_t skipped, events_lost; /* as in NOTICE */
 	uint32_t divisor;
+	uint32_t sample; /* of particles */
 	/* For a part of the world. */
 	bool part, partial; /* it watches a part; its last frame was partial */
 	struct wire_area areas[WIRE_AREAS_MAX];

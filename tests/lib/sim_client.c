@@ -125,12 +125,13 @@ static void ask_again(struct sim_client *self, struct sim_subscription *subscrip
 
 static void take_state(struct sim_client *self, const struct message *message)
 {
-	bool rows = message->type == MESSAGE_ROWS, last = false;
+	bool rows = message->type == MESSAGE_ROWS, blocks = message->type == MESSAGE_BLOCKS;
+	bool last = false;
 	/* `sub` is the first field of each of them. */
 	struct sim_subscription *subscription = sim_subscription(self, message->snapshot.sub);
 	if (subscription == NULL)
 		return; /* unsubscribed */
-	if (!rows)
+	if (!rows && !blocks)
 		subscription->snapshot = message->type == MESSAGE_SNAPSHOT;
 	if (subscription->lost && !subscription->snapshot)
 		return; /* useless until the SNAPSHOT arrives */
@@ -146,6 +147,7 @@ static void take_state(struct sim_client *self, const struct message *message)
 	subscription->snapshots += subscription->snapshot;
 	subscription->last_at = io_now(self->io);
 	uint64_t flags = rows			  ? message->rows.flags
+			 : blocks		  ? message->blocks.flags
 			 : subscription->snapshot ? message->snapshot.flags
 						  : message->delta.flags;
 	subscription->partial = flags & WIRE_FRAME_PARTIAL;
@@ -295,6 +297,7 @@ static void take_message(struct sim_client *self, const struct message *message)
 	case MESSAGE_SNAPSHOT:
 	case MESSAGE_DELTA:
 	case MESSAGE_ROWS:
+	case MESSAGE_BLOCKS:
 		take_state(self, message);
 		break;
 	case MESSAGE_EVENTS:
@@ -333,8 +336,8 @@ static void take_message(struct sim_client *self, const struct message *message)
 static bool is_kept(enum message_type type)
 {
 	return type != MESSAGE_SNAPSHOT && type != MESSAGE_DELTA && type != MESSAGE_ROWS &&
-	       type != MESSAGE_EVENTS && type != MESSAGE_PING && type != MESSAGE_RESULT &&
-	       type != MESSAGE_DURABLE;
+	       type != MESSAGE_BLOCKS && type != MESSAGE_EVENTS && type != MESSAGE_PING &&
+	       type != MESSAGE_RESULT && type != MESSAGE_DURABLE;
 }
 
 static void take_content(struct sim_client *self, struct wire_slice content)
@@ -584,11 +587,15 @@ static struct sim_subscription *add_subscription(struct sim_client *self, struct
 	subscription->world = world;
 	mirror_init(&subscription->mirror, profile, fields, BODIES_MAX);
 	mirror_watch_joints(&subscription->mirror, self->options.joints, BODIES_MAX);
+	mirror_watch_particles(&subscription->mirror, self->options.particles, BODIES_MAX);
+	subscription->sample = MAX_OF(self->options.sample, 1u);
 	message_init(ask, MESSAGE_SUBSCRIBE);
 	ask->subscribe.sub = sub;
 	ask->subscribe.world = world;
 	ask->subscribe.fields = fields;
 	ask->subscribe.joints = self->options.joints;
+	ask->subscribe.particles = self->options.particles;
+	ask->subscribe.sample = subscription->sample;
 	ask->subscribe.profile = profile;
 	ask->subscribe.events = events;
 	return subscription;

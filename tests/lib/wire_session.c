@@ -7,6 +7,7 @@
 #include "protocol/delta.h"
 #include "protocol/handshake.h"
 #include "protocol/joint_rows.h"
+#include "protocol/particle_columns.h"
 #include "protocol/pack.h"
 #include "server/base/body_hash.h"
 #include "server/engine/engine.h"
@@ -282,10 +283,10 @@ void wire_vectors_columns(FILE *out)
 	      "| kind | name | told | |\n|---|---|---|---|\n",
 	      out);
 #define ROWS "row by row"
-#define BLOCKS "by blocks of 1024"
+#define BLOCKS "by ranges of serial numbers"
 #define KIND(number, NAME, name, layout, doc)                                                      \
 	fprintf(out, "| %u | %s | %s | %s%s |\n", number, #name, layout, doc,                      \
-		(int)WIRE_VISIBLE_##NAME <= WIRE_VISIBLE_JOINT ? "" : "; not shown yet");
+		(int)WIRE_VISIBLE_##NAME != WIRE_VISIBLE_FRAMEWORK ? "" : "; not shown yet");
 #include "protocol/columns.def"
 #undef ROWS
 #undef BLOCKS
@@ -300,6 +301,16 @@ void wire_vectors_joint_columns(FILE *out)
 		fprintf(out, "| %u (%u) | %s | %u; %u | %s |\n", i, bit, wire_joint_column_name(i),
 			wire_joint_bytes(WIRE_PROFILE_EXACT, bit),
 			wire_joint_bytes(WIRE_PROFILE_VIEW, bit), wire_joint_column_doc(i));
+	}
+}
+
+void wire_vectors_particle_columns(FILE *out)
+{
+	fputs("| bit | name | bytes in exact | content |\n|---|---|---|---|\n", out);
+	for (uint32_t i = 0; i < WIRE_PARTICLE_COLUMN_COUNT; i++) {
+		wire_mask bit = (wire_mask)(1u << i);
+		fprintf(out, "| %u (%u) | %s | %u | %s |\n", i, bit, wire_particle_column_name(i),
+			wire_particle_bytes(WIRE_PROFILE_EXACT, bit), wire_particle_column_doc(i));
 	}
 }
 
@@ -518,6 +529,7 @@ const struct wire_vectors_file WIRE_VECTORS_SECTIONS[] = {
 	{ "statuses", wire_vectors_statuses },
 	{ "capabilities", wire_vectors_capabilities },
 	{ "joint_columns", wire_vectors_joint_columns },
+	{ "particle_columns", wire_vectors_particle_columns },
 	{ "numbers", wire_vectors_numbers },
 	{ "observations", wire_vectors_observations },
 	{ "parameters", wire_vectors_parameters },

@@ -41,5 +41,7 @@ void wire_stream_tell(enum wire_profile profile,
 		      void *context);
 /* streams.json */
 void wire_vectors_streams(FILE *out);
+/* particles.json (wire_particles.c) */
+void wire_vectors_particles(FILE *out);
 
 #endif

@@ -16,9 +16,13 @@
 #include "tests/lib/wire_streams.h"
 
 const struct wire_vectors_file WIRE_VECTORS_FILES[] = {
-	{ "messages.json", wire_vectors_messages }, { "bodies.json", wire_vectors_bodies },
-	{ "hostile.json", wire_vectors_hostile },   { "queries.json", wire_vectors_queries },
-	{ "streams.json", wire_vectors_streams },   { NULL, NULL },
+	{ "messages.json", wire_vectors_messages },
+	{ "bodies.json", wire_vectors_bodies },
+	{ "hostile.json", wire_vectors_hostile },
+	{ "queries.json", wire_vectors_queries },
+	{ "streams.json", wire_vectors_streams },
+	{ "particles.json", wire_vectors_particles },
+	{ NULL, NULL },
 };
 
 static void write_hex(FILE *out, const uint8_t *data, uint32_t bytes)

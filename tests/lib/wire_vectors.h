@@ -27,6 +27,7 @@ void wire_vectors_tables(FILE *out);  /* every message with its fields */
 void wire_vectors_commands(FILE *out);
 void wire_vectors_columns(FILE *out);
 void wire_vectors_joint_columns(FILE *out);
+void wire_vectors_particle_columns(FILE *out);
 void wire_vectors_statuses(FILE *out);
 void wire_vectors_capabilities(FILE *out);
 void wire_vectors_observations(FILE *out); /* of STEP_WORLDS */

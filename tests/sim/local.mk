@@ -26,6 +26,7 @@ UNIT_TESTS += \
 	tests/sim/test_grants \
 	tests/sim/test_hostile \
 	tests/sim/test_joints \
+	tests/sim/test_particle_frames \
 	tests/sim/test_memory \
 	tests/sim/test_random \
 	tests/sim/test_resume \

@@ -337,7 +337,7 @@ export class Client {
         this.redirect = message.redirect;
         this.#end(new Closed(`the server ended the connection: ${message.text}`, STATUS[message.code]?.[0] ?? null));
         break;
-      case "snapshot": case "delta": case "rows": case "events": case "notice":
+      case "snapshot": case "delta": case "rows": case "blocks": case "events": case "notice":
         for (const world of this.worlds.values()) world.takeState(message, size, started);
         break;
       case "sought":

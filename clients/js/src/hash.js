@@ -221,6 +221,18 @@ export function jointsHash({ tick, joints }) {
   return finish(tick, sum, joints.items.size);
 }
 
+/** The hash of a mirror's particles. @returns {bigint} */
+export function particlesHash({ tick, particles }) {
+  const out = new Writer();
+  let sum = 0n;
+  for (let i = 0; i < particles.count; i++) {
+    out.at = 0;
+    particles.write(out, i);
+    sum += xxh3(out.view, out.at);
+  }
+  return finish(tick, sum, particles.count);
+}
+
 /**
  * The world's tick hash, from a mirror of the whole world in profile plain or exact with at least the columns of mask 31.
  * @returns {bigint}
@@ -249,5 +261,6 @@ export function isRight(mirror) {
   if (mirror.hash === null) return null;
   const numberOf = (hash) => new DataView(hash.buffer, hash.byteOffset, hash.byteLength).getBigUint64(0);
   return numberOf(mirror.hash) === (mirror.hashOfTick ? tickHash(mirror) : viewHash(mirror)) &&
-    (mirror.joints.hash === null || numberOf(mirror.joints.hash) === jointsHash(mirror));
+    (mirror.joints.hash === null || numberOf(mirror.joints.hash) === jointsHash(mirror)) &&
+    (mirror.particles.hash === null || numberOf(mirror.particles.hash) === particlesHash(mirror));
 }

@@ -3,12 +3,12 @@
  * [w, x, y, z]. Promises reject with Refused (the server's answer) or Closed.
  */
 import {
-  BodyStatus, Column, CommandFields, JointColumn, JointMode, JointMotor, JointSpring, JointType, JointWave, Rotation, StatusName,
+  BodyStatus, Column, CommandFields, JointColumn, JointMode, JointMotor, JointSpring, JointType, JointWave, ParticleColumn, Rotation, StatusName,
   Vector,
 } from "./manifest.js";
 
 export {
-  Attachment, BodyStatus, COLUMN, COMMAND, Column, CommandFields, JOINT_COLUMN, JointColumn, JointType, Rotation, STATUS,
+  Attachment, BodyStatus, COLUMN, COMMAND, Column, CommandFields, JOINT_COLUMN, JointColumn, JointType, PARTICLE_COLUMN, ParticleColumn, Rotation, STATUS,
   StatusName, Vector,
 } from "./manifest.js";
 export * as areas from "./areas.js";
@@ -272,6 +272,9 @@ export interface SubscribeOptions {
   /** bytes per second */
   budget?: number;
   joints?: number | readonly JointColumn[] | true;
+  particles?: number | readonly ParticleColumn[] | true;
+  /** of each system only particles whose serial number is a multiple of it */
+  sample?: number;
   hash_every?: number;
   onFrame?: (mirror: Mirror, bytes: number, ms: number) => void;
   /** each message of a frame before it is applied; its bytes are valid during the call only */
@@ -440,7 +443,7 @@ export interface MirrorBody {
 
 /** The bodies of a subscription as flat arrays: column c of slot s is c.width items from s × c.width. */
 export class Mirror {
-  constructor(fields: number, profile: number, joints?: number);
+  constructor(fields: number, profile: number, joints?: number, particles?: number);
   readonly fields: number;
   readonly profile: number;
   readonly columns: readonly { name: Column, bit: number, width: number }[];
@@ -464,6 +467,7 @@ export class Mirror {
   readonly spin?: Float64Array;
   readonly status?: Uint8Array;
   readonly joints: Joints;
+  readonly particles: Particles;
   /** Slots that the last frame changed. */
   get changed(): Uint32Array;
   get count(): number;
@@ -483,11 +487,38 @@ export class Joints {
   write(out: object, joint: object): void;
 }
 
+/** Particles in order of (system, serial number), as flat arrays; only subscribed columns are there. */
+export class Particles {
+  constructor(columns: number, profile: "plain" | "exact" | "view" | "sim");
+  /** Particles that each system of the world has. */
+  readonly systems: ReadonlyMap<number, number>;
+  readonly hash: Uint8Array | null;
+  readonly version: number;
+  get count(): number;
+  get system(): Float64Array;
+  get serial(): Float64Array;
+  /** m/s, three numbers each */
+  get velocity(): Float64Array | undefined;
+  /** m, three numbers each */
+  get position(): Float64Array | undefined;
+  /** radius m, mass kg */
+  get size(): Float64Array | undefined;
+  /** ticks of birth and death; death 0: never */
+  get life(): Float64Array | undefined;
+  /** Indices [first, end) of a system's particles. */
+  range(system: number): [number, number];
+  empty(): void;
+  begin(): void;
+  take(message: object): void;
+  write(out: object, index: number): void;
+}
+
 /** Compares the mirror with the hash that the server sent; null: it sent none. */
 export function isRight(mirror: Mirror): boolean | null;
 export function tickHash(mirror: Mirror): Uint8Array;
 export function viewHash(mirror: Mirror): Uint8Array;
 export function jointsHash(mirror: Mirror): Uint8Array;
+export function particlesHash(mirror: Mirror): Uint8Array;
 
 // ---- constants -------------------------------------------------------------------------------------
 
@@ -496,6 +527,7 @@ export const FLAG: { readonly asleep: 1, readonly quarantine: 2, readonly fast: 
 export const ALL: number;
 export const ALL_EVENTS: number;
 export const ALL_JOINTS: number;
+export const ALL_PARTICLES: number;
 export const EVENTS: readonly string[];
 export const MODES: readonly Mode[];
 export const STATUSES: readonly BodyStatus[];

@@ -15,13 +15,14 @@ export * as areas from "./areas.js";
 export { ACTION, ALL_EVENTS, Client, EVENTS, MODES, World, command } from "./client.js";
 export { COLUMNS } from "./columns.js";
 export { observe } from "./group.js";
-export { isRight, jointsHash, tickHash, viewHash } from "./hash.js";
+export { isRight, jointsHash, particlesHash, tickHash, viewHash } from "./hash.js";
 export {
   ALL_JOINTS, JOINT_MODES, JOINT_MOTORS, JOINT_SPRINGS, JOINT_TYPES, JOINT_WAVES, Joints,
 } from "./joints.js";
-export { COLUMN, COMMAND, JOINT_COLUMN, STATUS } from "./manifest.js";
+export { COLUMN, COMMAND, JOINT_COLUMN, PARTICLE_COLUMN, STATUS } from "./manifest.js";
 export { ALL, FLAG, Mirror, PROFILE, STATUSES } from "./mirror.js";
 export { BadNumber } from "./numbers.js";
+export { ALL_PARTICLES, Particles } from "./particles.js";
 export * as shapes from "./shapes.js";
 export { Closed, Refused, decode, encode } from "./wire.js";
 

@@ -89,6 +89,13 @@ export type JointColumn =
   | "owner"
   | "break";
 
+export type ParticleColumn =
+  | "velocity"
+  | "position"
+  | "size"
+  | "life"
+  | "count";
+
 export type BodyStatus =
   | "inactive"
   | "static"
@@ -1062,3 +1069,4 @@ export const STATUS: Readonly<Record<number, readonly [StatusName, string]>>;
 export const COMMAND: Readonly<Record<keyof CommandFields, { number: number, fields: readonly (readonly [string, unknown])[] }>>;
 export const COLUMN: Readonly<Record<Column, number>>;
 export const JOINT_COLUMN: Readonly<Record<JointColumn, number>>;
+export const PARTICLE_COLUMN: Readonly<Record<ParticleColumn, number>>;

@@ -180,6 +180,8 @@ export const MESSAGE = {
     ["areas", []],
     ["hash_every", 1],
     ["joints", 0],
+    ["particles", 0],
+    ["sample", 1],
   ] },
   unsubscribe: { number: 31, map: false, fields: [
     ["sub", undefined],
@@ -267,6 +269,19 @@ export const MESSAGE = {
     ["world", undefined],
     ["epoch", undefined],
     ["tick", undefined],
+    ["edit", 0],
+  ] },
+  blocks: { number: 43, map: false, fields: [
+    ["sub", undefined],
+    ["epoch", undefined],
+    ["tick", undefined],
+    ["kind", undefined],
+    ["part", undefined],
+    ["of", undefined],
+    ["systems", undefined],
+    ["blocks", undefined],
+    ["hash", null],
+    ["flags", 0],
     ["edit", 0],
   ] },
   query: { number: 50, map: false, fields: [
@@ -1660,4 +1675,13 @@ export const JOINT_COLUMN = {
   force: 8,
   owner: 16,
   break: 32,
+};
+
+/** Bits of SUBSCRIBE.particles by column. */
+export const PARTICLE_COLUMN = {
+  velocity: 1,
+  position: 2,
+  size: 4,
+  life: 8,
+  count: 16,
 };

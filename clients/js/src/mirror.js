@@ -1,10 +1,12 @@
 /**
  * A subscription's bodies, updated by SNAPSHOT and DELTA (docs/PROTOCOL.md, "state"), as flat arrays. A body has one slot
- * from its creation to its removal; its column c is c.width items from slot × c.width. Joints are objects (joints.js).
+ * from its creation to its removal; its column c is c.width items from slot × c.width. Joints are objects (joints.js), particles
+ * arrays of their own (particles.js).
  */
 import { COLUMNS, Reader, Rows } from "./columns.js";
 import { Joints, ROWS } from "./joints.js";
 import { COLUMN, WORDS } from "./manifest.js";
+import { BLOCKS, Particles } from "./particles.js";
 import { Closed } from "./wire.js";
 
 export const PROFILE = { plain: 0, exact: 1, view: 2, sim: 3 };
@@ -23,8 +25,9 @@ export class Mirror {
    * @param {number} fields sum of bits of COLUMN
    * @param {number} profile one of PROFILE
    * @param {number} joints sum of bits of JOINT_COLUMN
+   * @param {number} particles sum of bits of PARTICLE_COLUMN
    */
-  constructor(fields, profile, joints = 0) {
+  constructor(fields, profile, joints = 0, particles = 0) {
     this.fields = fields;
     this.profile = profile;
     /** Columns by name: position, rotation, … only those of `fields`. */
@@ -34,6 +37,7 @@ export class Mirror {
     /** Profiles view and sim: encoded contacts as received, by slot. */
     this.packed = [];
     this.joints = new Joints(joints, ["plain", "exact", "short", "short"][profile]);
+    this.particles = new Particles(particles, ["plain", "exact", "view", "sim"][profile]);
     this.epoch = 0;
     this.tick = 0;
     /** Number of times that commands were applied since that tick: (epoch, tick, edit) names the state. */
@@ -58,9 +62,10 @@ export class Mirror {
   #rows = new Rows();
   #changed = new Uint32Array(0);
   #changes = 0;
-  /** Parts of an unfinished frame that have arrived; #inRows: these are parts of its ROWS. */
+  /** Parts of an unfinished frame that have arrived; #inside: these are parts of its "rows" or "blocks"; #blocks: BLOCKS follow. */
   #parts = 0;
-  #inRows = false;
+  #inside = null;
+  #blocks = false;
 
   #empty() {
     /** Slots by id; `ids[slot]` is 0 if the slot is free. */
@@ -128,26 +133,28 @@ export class Mirror {
   get count() { return this.slots.size; }
 
   /**
-   * Applies a SNAPSHOT, DELTA or ROWS (or a part of one).
+   * Applies a SNAPSHOT, DELTA, ROWS or BLOCKS (or a part of one).
    * @returns {boolean} true if the frame is complete: the mirror has the state of `tick`, and an ACK is due
    * @throws {Closed} if the frame's base is not the state of this mirror; send RESYNC
    */
   take(message) {
-    if (message.type === "rows") return this.#takeRows(message);
+    if (message.type === "rows" || message.type === "blocks") return this.#takeMore(message);
     const { type, epoch, tick, edit = 0, part, of, flags = 0 } = message, resumes = part > 0;
     const fits = epoch === this.epoch && message.base === this.tick && (message.base_edit ?? 0) === this.edit;
     if (type === "delta" && !(fits && (this.whole || resumes)))
       throw new Closed(`a delta on tick ${message.base} does not fit the mirror of tick ${this.tick}`, "tick");
-    if (resumes && (part !== this.#parts || this.#inRows)) throw new Closed("a part of a frame is missing", "sequence");
+    if (resumes && (part !== this.#parts || this.#inside !== null)) throw new Closed("a part of a frame is missing", "sequence");
     this.whole = false;
     this.#parts = 0;
-    this.#inRows = false;
+    this.#inside = null;
     if (!resumes) {
       if (type === "snapshot") {
         this.#empty();
         this.joints.empty();
+        this.particles.empty();
       }
       this.joints.begin();
+      this.particles.begin();
       this.#changes = 0;
       if (this.removed.length > 0) this.removed = [];
     }
@@ -161,10 +168,15 @@ export class Mirror {
     this.partial = (flags & PARTIAL) !== 0;
     this.hash = message.hash?.slice() ?? null;
     this.hashOfTick = (flags & TICK_HASH) !== 0;
-    if ((flags & ROWS) === 0) return this.#complete();
-    this.#inRows = true;
+    this.#blocks = (flags & BLOCKS) !== 0;
+    return this.#await((flags & ROWS) !== 0 ? "rows" : null);
+  }
+
+  /** What follows the parts that have come: ROWS, then BLOCKS; then the frame is complete. */
+  #await(rows) {
+    this.#inside = rows ?? (this.#blocks ? "blocks" : null);
     this.#parts = 0;
-    return false;
+    return this.#inside === null && this.#complete();
   }
 
   #complete() {
@@ -173,16 +185,17 @@ export class Mirror {
     return true;
   }
 
-  /** Applies ROWS, which complete the frame that announced them. */
-  #takeRows(message) {
-    const { epoch, tick, edit = 0, part, of } = message, parts = this.#parts;
-    const follows = this.#inRows && epoch === this.epoch && tick === this.tick && edit === this.edit && part === parts;
+  /** Applies ROWS or BLOCKS, which complete the frame that announced them. */
+  #takeMore(message) {
+    const { type, epoch, tick, edit = 0, part, of } = message, parts = this.#parts;
+    const follows = this.#inside === type && epoch === this.epoch && tick === this.tick && edit === this.edit && part === parts;
     this.#parts = 0;
-    this.#inRows = false;
-    if (!follows) throw new Closed(`rows of tick ${tick} follow no frame that announced them`, "sequence");
-    this.joints.take(message);
-    if (part + 1 === of) return this.#complete();
-    this.#inRows = true;
+    this.#inside = null;
+    if (!follows) throw new Closed(`${type} of tick ${tick} follow no frame that announced them`, "sequence");
+    if (type === "rows") this.joints.take(message);
+    else this.particles.take(message);
+    if (part + 1 === of) return type === "rows" ? this.#await(null) : this.#complete();
+    this.#inside = type;
     this.#parts = parts + 1;
     return false;
   }

@@ -4,6 +4,7 @@ import { jointMask } from "./joints.js";
 import { COLUMN, MESSAGE, STATUS } from "./manifest.js";
 import { Mirror, PROFILE } from "./mirror.js";
 import { checkFinite } from "./numbers.js";
+import { particleMask } from "./particles.js";
 import { Queries } from "./queries.js";
 import { Closed, Refused } from "./wire.js";
 
@@ -315,9 +316,12 @@ export class World extends Queries {
    *   (Mirror.partial)
    * @param {number | string[] | true} [options.joints] columns of joints (JOINT_COLUMN), true: all; Mirror.joints then has
    *   the joints of the mirror's bodies
+   * @param {number | string[] | true} [options.particles] columns of particles (PARTICLE_COLUMN), true: all; Mirror.particles then has
+   *   the particles in the areas; ["count"]: only how many each system has
+   * @param {number} [options.sample] only particles whose serial number is a multiple of it
    * @param {number} [options.hash_every] a hash with every n-th frame, 0: with none (hash.js)
    * @param {(mirror, bytes, ms) => void} [options.onFrame] a complete frame: its bytes, and milliseconds to decode it
-   * @param {(message, past: boolean) => void} [options.onMessage] each SNAPSHOT, DELTA and ROWS before it is applied, and whether
+   * @param {(message, past: boolean) => void} [options.onMessage] each SNAPSHOT, DELTA, ROWS and BLOCKS before it is applied, and whether
    *   it is of the past; its bytes are valid during the call only
    * @param {(tick, events) => void} [options.onEvents] [{kind, a, b, value, fraction, point, normal, childA, childB, speed}, …]
    * @param {(notice: {skipped, lost, divisor}) => void} [options.onNotice] frames were skipped or events lost
@@ -325,12 +329,13 @@ export class World extends Queries {
    * @param {(sought: object) => void} [options.onSought] a past that was played (`seek`) has reached its end
    * @param {(error: Refused) => void} [options.onEnd] the server ended the subscription, because its world no longer exists
    */
-  async subscribe({ fields = FIELDS, profile = PROFILE.exact, joints = 0, onFrame, onMessage, onEvents, onNotice, onRefused, onSought,
+  async subscribe({ fields = FIELDS, profile = PROFILE.exact, joints = 0, particles = 0, onFrame, onMessage, onEvents, onNotice, onRefused, onSought,
     onEnd, ...rest } = {}) {
     const mask = maskOf(fields), sub = this.client.nextRef(), options = { fields: mask, profile, ...rest };
     if (joints !== 0) options.joints = jointMask(joints);
+    if (particles !== 0) options.particles = particleMask(particles);
     const subscription = {
-      sub, mirror: new Mirror(mask, profile, options.joints), options, focus: null,
+      sub, mirror: new Mirror(mask, profile, options.joints, options.particles), options, focus: null,
       onFrame, onMessage, onEvents, onNotice, onRefused, onSought, onEnd, past: false, events: 0, skipped: 0, lost: 0, bytes: 0, ms: 0, resyncing: false,
     };
     try {
@@ -384,7 +389,7 @@ export class World extends Queries {
       return;
     }
     subscription.onMessage?.(message, subscription.past);
-    if (message.part === 0 && message.type !== "rows") subscription.bytes = subscription.ms = 0;
+    if (message.part === 0 && message.type !== "rows" && message.type !== "blocks") subscription.bytes = subscription.ms = 0;
     subscription.bytes += size;
     if (message.type === "snapshot") subscription.resyncing = false;
     try {
@@ -422,7 +427,7 @@ export class World extends Queries {
     this.takeInfo(info);
     for (const subscription of this.subscriptions.values()) {
       const { options, focus } = subscription;
-      subscription.mirror = new Mirror(options.fields, options.profile, options.joints);
+      subscription.mirror = new Mirror(options.fields, options.profile, options.joints, options.particles);
       subscription.events = 0;
       subscription.resyncing = subscription.past = false;
       if (focus !== null) subscription.options = { ...options, ...focus };

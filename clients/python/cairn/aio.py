@@ -547,12 +547,12 @@ class World(AsyncWorldRecordings, _World):
     # ---- watching --------------------------------------------------------------------------------
 
     async def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1, areas=(),
-                        follow=(), budget=0, joints=0):
+                        follow=(), budget=0, joints=0, particles=0, sample=1):
         """Subscribes as cairn.World.subscribe and waits for the first frame; frames() then yields the frames."""
         known = set(self.subscriptions)
         try:
             message = self._subscription(sub, fields, divisor, events, profile, hash_every, areas, follow, budget,
-                                         joints)
+                                         joints, particles, sample)
             await self.client._request(["snapshot", "delta"], lambda f: f[0] == sub, sub, "subscribe", *message)
             while not self.subscriptions[sub].frames:
                 await self._wait(self.client.timeout)

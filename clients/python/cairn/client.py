@@ -7,7 +7,7 @@ import subprocess
 import time
 from dataclasses import dataclass, field, replace
 
-from . import arrays, columns, joints
+from . import arrays, columns, joints, particles
 from . import shapes as shape_bytes
 from .commands import Commands
 from .manifest import COLUMN, QUERY, STATUS
@@ -29,7 +29,7 @@ EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", 
 
 
 # Messages that update a subscription's mirror.
-STATE = ("snapshot", "delta", "rows", "events", "notice", "sought")
+STATE = ("snapshot", "delta", "rows", "blocks", "events", "notice", "sought")
 
 
 def _hash(value):
@@ -147,6 +147,8 @@ class Frame:
     events: list  # of (tick, kind, ...), the fields of EVENTS in docs/PROTOCOL.md
     edit: int = 0
     joints: dict = field(default_factory=dict)  # id -> Joint, if the subscription has joints
+    particles: list = field(default_factory=list)  # Particle, by system and serial, if the subscription has particles
+    systems: dict = field(default_factory=dict)  # id of a particle system -> its particles, likewise
 
 
 @dataclass
@@ -711,23 +713,29 @@ class World(WorldQueries, WorldRecordings, Commands):
     # ---- watching --------------------------------------------------------------------------------
 
     def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1, areas=(), follow=(),
-                  budget=0, joints=0):
+                  budget=0, joints=0, particles=0, sample=1):
         """Subscribes to the world; frames() then yields its frames. `fields`: a mask, or names of columns (manifest.COLUMN).
         `events`: mask of event kinds. `profile`: plain, exact (needs capability exact), or view and sim,
         which quantise poses and velocities and need a tenth of the bytes. `areas` (module areas) and `follow` (ids)
         select a part of the world; `budget` is in bytes per second (0: no limit). `joints`: columns of joints
-        (manifest.JOINT_COLUMN) as a mask or names, True for all: frames then contain the joints of the visible bodies."""
+        (manifest.JOINT_COLUMN) as a mask or names, True for all: frames then contain the joints of the visible bodies.
+        `particles`: columns of particles (manifest.PARTICLE_COLUMN) likewise: frames then contain the particles in the areas; ["count"]: only
+        how many each system has. `sample`: only those whose serial number is a multiple of it."""
         self.client.wire.send("subscribe", *self._subscription(sub, fields, divisor, events, profile, hash_every, areas,
-                                                               follow, budget, joints))
+                                                               follow, budget, joints, particles, sample))
 
-    def _subscription(self, sub, fields, divisor, events, profile, hash_every, areas, follow, budget, joint_columns):
+    def _subscription(self, sub, fields, divisor, events, profile, hash_every, areas, follow, budget, joint_columns,
+                      particle_columns=0, sample=1):
         """The fields of SUBSCRIBE, and an empty mirror."""
         if not isinstance(fields, int):
             fields = sum(COLUMN[name] for name in fields)
         joint_columns = joints.mask_of(joint_columns)
-        self.subscriptions[sub] = _Mirror(fields, profile, joint_columns)
+        particle_columns = particles.mask_of(particle_columns)
+        self.subscriptions[sub] = _Mirror(fields, profile, joint_columns, particle_columns)
         message = (sub, self.number, fields, None, list(follow), divisor, columns.PROFILES[profile], events, budget,
                    list(areas), hash_every)
+        if particle_columns:
+            return *message, joint_columns, particle_columns, sample
         return (*message, joint_columns) if joint_columns else message
 
     def focus(self, sub=1, areas=(), follow=()):
@@ -770,19 +778,21 @@ class World(WorldQueries, WorldRecordings, Commands):
 
 
 class _Mirror:
-    """Bodies and joints of one subscription, updated by SNAPSHOT, DELTA and ROWS."""
+    """Bodies, joints and particles of one subscription, updated by SNAPSHOT, DELTA, ROWS and BLOCKS."""
 
-    def __init__(self, fields, profile="plain", joint_columns=0):
+    def __init__(self, fields, profile="plain", joint_columns=0, particle_columns=0):
         self.fields = fields
         self.profile = profile
         self.bodies = {}
         self.steps = {}  # id -> columns.Steps, in view and sim
         self.joints = joints.Joints(joint_columns, profile)
+        self.particles = particles.Particles(particle_columns, profile)
         self.events = []
         self.frames = []
         self.skipped = self.lost = 0
         self.epoch = self.tick = self.edit = 0
         self.whole = False  # all parts of the last frame have arrived
+        self.follow = 0  # of the flags ROWS and BLOCKS: what has not arrived yet
         self.event_count = 0
         self.focus = None  # the last FOCUS's fields
 
@@ -797,9 +807,13 @@ class _Mirror:
             self.event_count += len(items)
             self.events += [(tick, EVENTS[item[0]], *item[1:]) for item in items]
             return False
+        self.whole = False
         if kind == "rows":
             self.joints.take(fields)
-            return self._end_part(fields[2], fields[4], fields[5], 0, fields[10] if len(fields) > 10 else 0)
+            return self._end_part(fields, joints.ROWS)
+        if kind == "blocks":
+            self.particles.take(fields)
+            return self._end_part(fields, particles.BLOCKS)
         if kind == "snapshot":
             _, self.epoch, tick, part, of, rows = fields[:6]
             flags = fields[7] if len(fields) > 7 else 0
@@ -807,6 +821,7 @@ class _Mirror:
             absolute = True
             if part == 0:
                 self.bodies, self.steps, self.joints.items = {}, {}, {}
+                self.particles.clear()
         else:
             _, self.epoch, tick, _, part, of, _, removed, rows, _, flags = fields[:11]
             edit = fields[11] if len(fields) > 11 else 0
@@ -819,15 +834,25 @@ class _Mirror:
                 self.bodies[row[0]] = Body.from_row(row, self.fields)
         else:
             self.take_block(rows, absolute)
-        return self._end_part(tick, part, of, flags, edit)
+        self.follow = flags & (joints.ROWS | particles.BLOCKS)
+        return self._complete(tick, edit) if part + 1 == of else False
 
-    def _end_part(self, tick, part, of, flags, edit):
-        """Handles the end of a part. A frame is complete with its last part or, if it announced ROWS, with their last part."""
-        self.whole = part + 1 == of and not flags & joints.ROWS
+    def _end_part(self, fields, flag):
+        """Handles the end of a part of ROWS or BLOCKS."""
+        _, _, tick, _, part, of = fields[:6]
+        if part + 1 < of:
+            return False
+        self.follow &= ~flag
+        return self._complete(tick, fields[10] if len(fields) > 10 else 0)
+
+    def _complete(self, tick, edit):
+        """A frame is complete when everything that it announced has arrived."""
+        self.whole = self.follow == 0
         if not self.whole:
             return False
         self.tick, self.edit = tick, edit
-        self.frames.append(Frame(self.epoch, tick, dict(self.bodies), self.events, edit, dict(self.joints.items)))
+        self.frames.append(Frame(self.epoch, tick, dict(self.bodies), self.events, edit, dict(self.joints.items), self.particles.items,
+                                 dict(self.particles.systems)))
         self.events = []
         return True
 

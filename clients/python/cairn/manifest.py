@@ -1551,3 +1551,12 @@ JOINT_COLUMN = {
     "owner": 16,
     "break": 32,
 }
+
+# Bits of SUBSCRIBE.particles by column.
+PARTICLE_COLUMN = {
+    "velocity": 1,
+    "position": 2,
+    "size": 4,
+    "life": 8,
+    "count": 16,
+}

@@ -1,33 +1,39 @@
 /**
- * Draws particles: each system is one instanced mesh of small balls of its mean diameter, coloured by age. The page asks for the
- * systems from time to time, and, while there are any, for the places of their particles again as soon as they have come. Linked
- * particles are drawn as the surface that their links span, ropes as lines.
+ * Draws the particles of the mirror: each system is one instanced mesh of small balls, coloured by age. What the frames do not tell, the
+ * systems' colours and links, the page asks for when a system comes, and from time to time while there are any. Linked particles are drawn
+ * as the surface that their links span, ropes as lines.
  */
 import { BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, Group, IcosahedronGeometry, InstancedMesh, LineBasicMaterial,
-  LineSegments, Matrix4, Mesh, MeshLambertMaterial } from "three";
+  LineSegments, Mesh, MeshLambertMaterial } from "three";
 import { weaveOf } from "./weave.js";
 
-/** Times between two queries for the systems, and for the particles of one, ms. */
-const SYSTEMS_MS = 1000, PARTICLES_MS = 30;
+/** Time between two queries for the systems, ms. */
+const SYSTEMS_MS = 1000;
 /** The colour of particles whose system has none. */
 const PLAIN = new Color(0xcfd8dc);
 /** Smallest drawn diameter, m, so that dust is seen. */
 const SMALLEST = 0.004;
 
 class Cloud {
-  constructor(system) {
+  /** What is known of the system; null: nothing yet, or the world no longer has it. */
+  system = null;
+  colours = [PLAIN];
+  ages = [];
+  mesh = null;
+  /** The links, when they have come, and how many there were; what they span. */
+  links = null;
+  linked = 0;
+  weave = null;
+  cloth = null;
+
+  /** @returns {boolean} whether it looks otherwise than before */
+  describe(system) {
+    const before = this.system;
     this.system = system;
+    if (`${before?.colours}` === `${system.colours}`) return false;
+    this.ages = system.colours.map(([age]) => age);
     this.colours = [PLAIN, ...system.colours.map(([, colour]) => new Color(colour))];
-    this.mesh = null;
-    this.asked = -Infinity;
-    this.waiting = false;
-    /** The world's state for which particles were asked for last. */
-    this.state = "";
-    /** The links, when they have come, and how many there were; what they span. */
-    this.links = null;
-    this.linked = 0;
-    this.weave = null;
-    this.cloth = null;
+    return true;
   }
 
   /** Takes the links between its particles; null: there are none. */
@@ -45,9 +51,9 @@ class Cloud {
     this.cloth = null;
   }
 
-  /** What the links span, at these places. A particle that died has left a gap in the serial numbers: then nothing is spanned. */
-  #drawLinks(group, { count, last, positions }) {
-    const whole = this.links !== null && last === count;
+  /** What the links span, at these places. A particle that died, or is not seen, is a gap in the serial numbers: then nothing is spanned. */
+  #drawLinks(group, count, last, positions) {
+    const whole = this.links !== null && count > 0 && last === count;
     if (whole && this.weave === null) {
       this.weave = weaveOf(this.links, positions);
       const { triangles, lines } = this.weave, colour = this.colours[Math.min(1, this.colours.length - 1)];
@@ -69,27 +75,33 @@ class Cloud {
   /** A mesh with room for so many. */
   #reserve(group, count) {
     if (this.mesh !== null && this.mesh.instanceMatrix.count >= count) return;
-    const room = Math.max(256, 2 * count), diameter = Math.max(this.system.size[0], SMALLEST);
     this.dispose(group);
-    this.mesh = new InstancedMesh(new IcosahedronGeometry(diameter / 2, 1), new MeshLambertMaterial(), room);
+    this.mesh = new InstancedMesh(new IcosahedronGeometry(1, 1), new MeshLambertMaterial(), Math.max(256, 2 * count));
     this.mesh.instanceMatrix.setUsage(DynamicDrawUsage);
     this.mesh.setColorAt(0, PLAIN);
     this.mesh.frustumCulled = false;
     group.add(this.mesh);
   }
 
-  draw(group, view) {
-    const { count, positions, colours } = view;
-    const matrix = new Matrix4();
+  /** Draws particles first … end − 1 of the mirror; `rate`: ticks per second. */
+  draw(group, { particles, tick }, first, end, rate) {
+    const { position, size, life, serial } = particles, count = end - first;
     this.#reserve(group, count);
+    const matrices = this.mesh.instanceMatrix.array;
+    matrices.fill(0, 0, 16 * count);
     for (let i = 0; i < count; i++) {
-      this.mesh.setMatrixAt(i, matrix.makeTranslation(positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]));
-      this.mesh.setColorAt(i, this.colours[Math.min(colours[i], this.colours.length - 1)]);
+      const from = first + i, at = 16 * i, radius = Math.max(size[2 * from], SMALLEST / 2), age = (tick - life[2 * from]) / rate;
+      matrices[at] = matrices[at + 5] = matrices[at + 10] = radius;
+      for (let axis = 0; axis < 3; axis++) matrices[at + 12 + axis] = position[3 * from + axis];
+      matrices[at + 15] = 1;
+      let begun = 0;
+      while (begun < this.ages.length && this.ages[begun] <= age) begun++;
+      this.mesh.setColorAt(i, this.colours[begun]);
     }
     this.mesh.count = count;
     this.mesh.instanceMatrix.needsUpdate = true;
     this.mesh.instanceColor.needsUpdate = true;
-    this.#drawLinks(group, view);
+    this.#drawLinks(group, count, count > 0 ? serial[end - 1] : 0, Float32Array.from(position.subarray(3 * first, 3 * end)));
   }
 
   dispose(group) {
@@ -108,6 +120,9 @@ export class Particles {
   #asked = -Infinity;
   #waiting = false;
   #clouds = new Map();
+  /** The mirror that was drawn last, and its state then. */
+  #mirror = null;
+  #drawn = "";
 
   constructor(scene) {
     this.group = new Group();
@@ -119,57 +134,56 @@ export class Particles {
   /** Particles drawn. */
   get count() { return [...this.#clouds.values()].reduce((sum, { mesh }) => sum + (mesh?.count ?? 0), 0); }
 
-  /** Called once per picture: asks for systems if that is due, and for particles if the world's state has changed. */
+  /** Called once per picture: draws the mirror's particles if they have changed, and asks for their systems if that is due. */
   refresh(world, mirror, now) {
-    const state = `${mirror.epoch}/${mirror.tick}/${mirror.edit}`;
-    for (const cloud of this.#clouds.values()) this.#ask(world, cloud, state, now);
-    if (this.#waiting || now - this.#asked < SYSTEMS_MS) return;
+    if (mirror === null) return;
+    const { systems, version } = mirror.particles, state = `${mirror.epoch}/${mirror.tick}/${version}`;
+    if (mirror.whole && (state !== this.#drawn || mirror !== this.#mirror)) this.#draw(world, mirror, state);
+    if (systems.size === 0 || this.#waiting || now - this.#asked < SYSTEMS_MS) return;
     this.#asked = now;
     this.#waiting = true;
-    world.systems().then((systems) => this.#take(world, systems), () => {}).finally(() => { this.#waiting = false; });
+    world.systems().then((found) => this.#take(world, found), () => {}).finally(() => { this.#waiting = false; });
   }
 
-  #ask(world, cloud, state, now) {
-    if (cloud.waiting || cloud.state === state || now - cloud.asked < PARTICLES_MS) return;
-    cloud.asked = now;
-    cloud.state = state;
-    cloud.waiting = true;
-    const { id } = cloud.system;
-    world.particlesView(id).then((view) => {
-      if (this.#clouds.get(id) !== cloud) return;
-      cloud.draw(this.group, view);
+  #draw(world, mirror, state) {
+    const { systems } = mirror.particles;
+    this.#drawn = state;
+    this.#mirror = mirror;
+    for (const [id, cloud] of this.#clouds) {
+      if (systems.has(id)) continue;
+      cloud.dispose(this.group);
+      this.#clouds.delete(id);
       this.version++;
-    }, () => { cloud.state = ""; }).finally(() => { cloud.waiting = false; });
+    }
+    for (const id of systems.keys()) {
+      if (!this.#clouds.has(id)) {
+        this.#clouds.set(id, new Cloud());
+        this.#asked = -Infinity;
+      }
+      this.#clouds.get(id).draw(this.group, mirror, ...mirror.particles.range(id), world.rate);
+      this.version++;
+    }
   }
 
   /** Asks for links if their number has changed. */
-  #tie(world, cloud) {
-    const { id, links = 0 } = cloud.system;
+  #tie(world, id, cloud) {
+    const { links = 0 } = cloud.system;
     if (cloud.linked === links) return;
     cloud.linked = links;
     const tied = links > 0 ? world.links(id).catch(() => null) : Promise.resolve(null); // a server without links
     tied.then((found) => {
       if (this.#clouds.get(id) !== cloud) return;
       cloud.tie(this.group, found);
-      cloud.state = "";
-      this.version++;
+      this.#drawn = "";
     });
   }
 
-  /** Keeps the clouds of systems that look as before. */
   #take(world, systems) {
-    const kept = new Map();
     for (const system of systems) {
       const cloud = this.#clouds.get(system.id);
-      const same = cloud !== undefined && `${cloud.system.size}|${cloud.system.colours}` === `${system.size}|${system.colours}`;
-      kept.set(system.id, same ? Object.assign(cloud, { system }) : new Cloud(system));
+      if (cloud === undefined) continue;
+      if (cloud.describe(system)) this.#drawn = "";
+      this.#tie(world, system.id, cloud);
     }
-    for (const [id, cloud] of this.#clouds) {
-      if (kept.get(id) === cloud) continue;
-      cloud.dispose(this.group);
-      this.version++;
-    }
-    this.#clouds = kept;
-    for (const cloud of kept.values()) this.#tie(world, cloud);
   }
 }

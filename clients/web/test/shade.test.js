@@ -147,7 +147,7 @@ test("a chosen static body keeps its colour and has an outline, a chosen half-sp
   assert.deepEqual(wrong, []);
 });
 
-test("a paused world with particles is refined, too: they are asked for again only when the world's state changes", async () => {
+test("a paused world with particles is refined, too: they are drawn again only when the world's state changes", async () => {
   await page.evaluate(() => cairn.link.join("fountain"));
   await page.waitForFunction(() => cairn.framed() && cairn.link.world.name === "fountain");
   const counts = [];

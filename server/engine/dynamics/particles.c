@@ -214,6 +214,15 @@ void particle_law_of_mass(struct particle_law *law, double mass, double dt)
 		damp(law, law->drag / mass * dt);
 }
 
+void particle_law_of_system(struct particle_law *law, const struct tables *tables, uint32_t row,
+			    double dt)
+{
+	const struct system_table *system = &tables->system;
+	law->acceleration = vec3_scale(force_gravity(tables), system->gravity_scale[row]);
+	law->drag = system->drag[row];
+	particle_law_of_mass(law, system->mass[row][0], dt);
+}
+
 static void find_laws(struct particle_motion *motion, const struct tables *tables, double dt)
 {
 	const struct system_table *system = &tables->system;
@@ -231,10 +240,8 @@ static void find_laws(struct particle_motion *motion, const struct tables *table
 		struct particle_law *law = &motion->laws[row];
 		if (system->id[row] == 0)
 			continue;
-		law->acceleration = vec3_scale(force_gravity(tables), system->gravity_scale[row]);
-		law->drag = system->drag[row];
 		law->fields = (system->category[row] & masks) != 0;
-		particle_law_of_mass(law, system->mass[row][0], dt);
+		particle_law_of_system(law, tables, row, dt);
 	}
 }
 

@@ -60,6 +60,9 @@ vec3 particle_field_acceleration(const struct particle_motion *motion, uint32_t 
 				 vec3 velocity, double mass);
 /* The coefficients for particles of another mass. */
 void particle_law_of_mass(struct particle_law *law, double mass, double dt);
+/* That of a system, for its mean mass; `fields` is left. */
+void particle_law_of_system(struct particle_law *law, const struct tables *tables, uint32_t row,
+			    double dt);
 /* The births of this tick. The rows are reserved. */
 void particle_births(struct dynamics *self, uint64_t now);
 /* Most births of a tick. */

@@ -435,6 +435,65 @@ uint32_t world_particles(const struct world *world, system_id id, uint64_t after
 	return count;
 }
 
+static int compare_flights(const void *a, const void *b, void *context)
+{
+	UNUSED(context);
+	const struct system_flight *x = a, *y = b;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+uint32_t world_system_flights(const struct world *world, struct system_flight out[SYSTEMS_MAX])
+{
+	const struct system_table *table = &world->tables.system;
+	struct system_flight scratch[SYSTEMS_MAX];
+	uint32_t count = 0;
+	double dt = world_dt(world);
+	for (uint32_t row = 0; row < table->count; row++) {
+		struct particle_law law = { 0 };
+		if (table->id[row] == 0)
+			continue;
+		particle_law_of_system(&law, &world->tables, row, dt);
+		out[count++] = (struct system_flight){
+			.id = table->id[row],
+			.alive = table->alive[row],
+			.carry = law.coast * dt,
+			.decay = law.decay,
+			.shift = vec3_scale(law.acceleration, law.fall * dt * dt),
+			.gain = vec3_scale(law.acceleration, law.coast * dt),
+		};
+	}
+	sort_items(out, scratch, count, sizeof *out, compare_flights, NULL);
+	return count;
+}
+
+void world_particle_rows(const struct world *world, struct particle_row *out)
+{
+	const struct particle_table *table = &world->tables.particle;
+	const struct system_table *systems = &world->tables.system;
+	struct system_flight flights[SYSTEMS_MAX];
+	uint32_t next[SYSTEMS_MAX] = { 0 }, before = 0;
+	uint32_t count = world_system_flights(world, flights);
+	for (uint32_t i = 0; i < count; i++) {
+		next[dynamics_find_system(&world->dynamics, flights[i].id)] = before;
+		before += flights[i].alive;
+	}
+	ASSERT(before == table->count);
+	/* Rows are in the order of births, so those of a system ascend. */
+	for (uint32_t row = 0; row < table->count; row++) {
+		uint32_t system = table->system[row];
+		out[next[system]++] = (struct particle_row){
+			.system = systems->id[system],
+			.serial = table->serial[row],
+			.birth = table->birth[row],
+			.death = table->death[row],
+			.position = table->position[row],
+			.velocity = table->velocity[row],
+			.radius = table->radius[row],
+			.mass = table->mass[row],
+		};
+	}
+}
+
 uint32_t world_links(const struct world *world, system_id id, uint64_t after, struct link_view *out,
 		     uint32_t capacity)
 {
