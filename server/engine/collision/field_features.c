@@ -510,11 +510,11 @@ void field_gather_triangle(struct field_pair *self)
 		box = aabb_add_point(box, facet.corner[k]);
 	uint8_t owns = 0;
 	for (uint32_t k = 0; k < 3; k++) {
-		bool convex = (mesh->edge_flags[child] >> k & 1) != 0;
+		bool convex = mesh_edge_is_open(mesh, child, k);
 		if (convex)
 			owns |= (uint8_t)(1 << k | 1 << (k + 1) % 3);
 		/* An edge of two triangles is tested with the one of the smaller number. */
-		if (convex && mesh->adjacent[child][k] > child)
+		if (convex && mesh_across(mesh, child, k) > child)
 			owns |= (uint8_t)(8 << k);
 	}
 	triangle_in_field(&probing, mesh, child, owns);

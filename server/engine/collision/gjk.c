@@ -24,6 +24,7 @@
 #include "server/engine/collision/gjk.h"
 
 #include "server/engine/collision/gjk_exact.h"
+#include "server/engine/geometry/mesh.h"
 #include "server/engine/geometry/solid.h"
 
 #define GAP 1e-12   /* of |v|²: relative error of the distance about half of it */
@@ -495,8 +496,7 @@ struct gjk_core gjk_core_of(const struct shape *shape, uint32_t child, struct gj
 		break;
 	case SHAPE_MESH:
 		ASSERT(child < shape->mesh->triangle_count);
-		for (int k = 0; k < 3; k++)
-			room->points[k] = shape->mesh->vertices[shape->mesh->triangles[child][k]];
+		mesh_corners(shape->mesh, child, room->points);
 		core.count = 3;
 		break;
 	case SHAPE_POLYGON:

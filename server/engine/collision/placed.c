@@ -41,14 +41,14 @@ static void pieces_init(struct piece_walk *self, const struct shape *shape, stru
 	self->shape = shape;
 	self->box = box;
 	self->next = 0;
-	self->count = shape->kind == SHAPE_MESH ? 0 : shape_piece_count(shape);
-	if (shape->kind == SHAPE_MESH)
+	self->count = shape_is_surface(shape) ? 0 : shape_piece_count(shape);
+	if (shape_is_surface(shape))
 		mesh_walk_init(&self->mesh, shape->mesh, box);
 }
 
 static bool pieces_next(struct piece_walk *self, uint32_t *piece)
 {
-	if (self->shape->kind == SHAPE_MESH)
+	if (shape_is_surface(self->shape))
 		return mesh_walk_next(&self->mesh, piece);
 	while (self->next < self->count) {
 		*piece = self->next++;
@@ -290,7 +290,7 @@ static bool cast_at(const struct placed_shape *placed, const struct shape *shape
 
 static bool is_movable(const struct shape *shape)
 {
-	return shape->kind != SHAPE_PLANE && shape->kind != SHAPE_MESH;
+	return !shape_is_ground(shape);
 }
 
 uint32_t placed_cast(const struct placed_shape *placed, uint32_t count, const struct shape *shape,

@@ -61,8 +61,7 @@ static bool planes_overlap(const struct shape *a, const struct shape *b, const p
 
 static struct gjk_core triangle_core(const struct mesh *mesh, uint32_t triangle, vec3 room[3])
 {
-	for (uint32_t k = 0; k < 3; k++)
-		room[k] = mesh->vertices[mesh->triangles[triangle][k]];
+	mesh_corners(mesh, triangle, room);
 	return (struct gjk_core){ room, 3, NULL, 0, NULL };
 }
 
@@ -117,7 +116,7 @@ static bool shape_overlaps_core(const struct shape *shape, const struct gjk_core
 		return field_overlaps_core(shape->solid, core, placing);
 	if (shape->kind == SHAPE_SOLID)
 		return solid_overlaps_core(shape, core, placing);
-	if (shape->kind != SHAPE_MESH) {
+	if (!shape_is_surface(shape)) {
 		struct gjk_points room;
 		struct gjk_core own = gjk_core_of(shape, 0, &room);
 		return cores_overlap(&own, core, placing);
@@ -140,8 +139,7 @@ static bool shape_overlaps_mesh(const struct shape *shape, const struct shape *m
 
 static bool is_core(const struct shape *shape)
 {
-	return shape->kind != SHAPE_PLANE && shape->kind != SHAPE_MESH &&
-	       shape->kind != SHAPE_SOLID;
+	return !shape_is_ground(shape) && shape->kind != SHAPE_SOLID;
 }
 
 static bool field_overlap(const struct shape *field, const struct shape *other,
@@ -259,13 +257,13 @@ bool shape_overlap(const struct shape *a, const struct shape *b, const pose *b_i
 	}
 	if (a->kind == SHAPE_PLANE && b->kind == SHAPE_PLANE)
 		return planes_overlap(a, b, b_in_a);
-	if (a->kind == SHAPE_MESH && b->kind == SHAPE_MESH)
+	if (shape_is_surface(a) && shape_is_surface(b))
 		return shape_overlaps_mesh(a, b, b_in_a);
 	if (!is_core(b) && is_core(a)) {
 		pose a_in_b = pose_inverse(*b_in_a);
 		return shape_overlap(b, a, &a_in_b);
 	}
-	if (b->kind == SHAPE_MESH) /* a is a plane */
+	if (shape_is_surface(b)) /* a is a plane */
 		return shape_overlaps_mesh(a, b, b_in_a);
 	if (b->kind == SHAPE_PLANE) { /* a is a mesh */
 		pose a_in_b = pose_inverse(*b_in_a);

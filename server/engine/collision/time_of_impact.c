@@ -534,7 +534,7 @@ static const struct shape *surface_of(const struct impact_side *side)
 {
 	const struct shape *shape = shape_exact(side->piece.shape);
 	bool whole = side->piece.child == IMPACT_WHOLE || shape_is_field(side->piece.shape);
-	return shape->kind == SHAPE_MESH && whole ? shape : NULL;
+	return shape_is_surface(shape) && whole ? shape : NULL;
 }
 
 /* The first triangle with a vertex; vertices that no triangle uses get the last one. */
@@ -617,7 +617,7 @@ static struct aabb path_box(const struct impact_side *surface, const struct moti
 static bool is_behind(const struct impact_search *self, const struct impact_side *side,
 		      const struct impact_side *other, uint32_t child)
 {
-	if (!self->options->one_sided || side->piece.shape->kind != SHAPE_MESH)
+	if (!self->options->one_sided || !shape_is_surface(side->piece.shape))
 		return false;
 	vec3 p = pose_inverse_point(side->motion->from, other->motion->from.position);
 	const struct mesh *mesh = side->piece.shape->mesh;

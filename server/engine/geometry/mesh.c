@@ -37,12 +37,6 @@ struct mesh_scratch {
 	uint32_t *weld; /* of each vertex: the first vertex at its place */
 };
 
-vec3 mesh_corner(const struct mesh *mesh, uint32_t triangle, uint32_t corner)
-{
-	VALIDATE(triangle < mesh->triangle_count && corner < 3);
-	return mesh->vertices[mesh->triangles[triangle][corner]];
-}
-
 vec3 mesh_normal(const struct mesh *mesh, uint32_t triangle)
 {
 	vec3 a = mesh_corner(mesh, triangle, 0);

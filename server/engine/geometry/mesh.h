@@ -18,8 +18,40 @@
 /* Bound of the hierarchy's depth, hence of the stack of a traversal. */
 enum { MESH_DEPTH_MAX = 64, MESH_LEAF_TRIANGLES = 4 };
 
+/* The number of the vertex at corner 0, 1 or 2 of a triangle. */
+static inline uint32_t mesh_vertex_of(const struct mesh *mesh, uint32_t triangle, uint32_t corner)
+{
+	VALIDATE(triangle < mesh->triangle_count && corner < 3);
+	return mesh->triangles[triangle][corner];
+}
 /* Corner 0, 1 or 2 of a triangle. */
-vec3 mesh_corner(const struct mesh *mesh, uint32_t triangle, uint32_t corner);
+static inline vec3 mesh_corner(const struct mesh *mesh, uint32_t triangle, uint32_t corner)
+{
+	return mesh->vertices[mesh_vertex_of(mesh, triangle, corner)];
+}
+static inline void mesh_corners(const struct mesh *mesh, uint32_t triangle, vec3 out[3])
+{
+	for (uint32_t k = 0; k < 3; k++)
+		out[k] = mesh_corner(mesh, triangle, k);
+}
+/* The triangle across the edge from corner `edge` to the next; UINT32_MAX: none. */
+static inline uint32_t mesh_across(const struct mesh *mesh, uint32_t triangle, uint32_t edge)
+{
+	VALIDATE(triangle < mesh->triangle_count && edge < 3);
+	return mesh->adjacent[triangle][edge];
+}
+/* Whether the edge is a border or bends outwards, so that it may give a contact its normal. */
+static inline bool mesh_edge_is_open(const struct mesh *mesh, uint32_t triangle, uint32_t edge)
+{
+	VALIDATE(triangle < mesh->triangle_count && edge < 3);
+	return mesh->edge_flags[triangle] >> edge & 1;
+}
+/* The number of the triangle's patch. */
+static inline uint32_t mesh_patch(const struct mesh *mesh, uint32_t triangle)
+{
+	VALIDATE(triangle < mesh->triangle_count);
+	return mesh->patches != NULL ? mesh->patches[triangle] : 0;
+}
 /* Unit normal. */
 vec3 mesh_normal(const struct mesh *mesh, uint32_t triangle);
 struct aabb mesh_triangle_aabb(const struct mesh *mesh, uint32_t triangle);

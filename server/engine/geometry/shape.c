@@ -141,7 +141,7 @@ void *cook_alloc(struct cook *cook, size_t bytes)
 static void destroy_shape(struct shape *shape)
 {
 	ASSERT(shape->kind < SHAPE_KINDS);
-	if (shape->kind == SHAPE_MESH)
+	if (shape_is_surface(shape))
 		heap_free(shape->mesh);
 	if (shape->kind == SHAPE_POLYGON)
 		heap_free(shape->polygon);
@@ -337,7 +337,7 @@ bool shape_is_field(const struct shape *shape)
 
 bool shape_is_sided(const struct shape *field, const struct shape *other)
 {
-	if (!shape_is_field(field) || other->kind == SHAPE_PLANE || other->kind == SHAPE_MESH)
+	if (!shape_is_field(field) || shape_is_ground(other))
 		return false;
 	return shape_is_field(other) || shape_piece_count(other) == 1;
 }
@@ -349,7 +349,7 @@ const struct shape *shape_exact(const struct shape *shape)
 
 uint32_t shape_piece_count(const struct shape *shape)
 {
-	if (shape->kind == SHAPE_MESH)
+	if (shape_is_surface(shape))
 		return shape->mesh->triangle_count;
 	if (shape_is_field(shape))
 		return shape->solid->sides->count;
@@ -360,7 +360,7 @@ struct aabb shape_piece_aabb(const struct shape *shape, uint32_t piece)
 {
 	VALIDATE(shape->kind != SHAPE_PLANE);
 	VALIDATE(piece < shape_piece_count(shape));
-	if (shape->kind == SHAPE_MESH)
+	if (shape_is_surface(shape))
 		return mesh_triangle_aabb(shape->mesh, piece);
 	if (shape_is_field(shape))
 		return shape->solid->sides->box[piece];

@@ -216,15 +216,27 @@ bool shape_is_sided(const struct shape *field, const struct shape *other);
  * field, else the shape itself. Borrowed. */
 const struct shape *shape_exact(const struct shape *shape);
 
+/* Whether the shape is a surface of triangles, those of `mesh`: it has no inside, is solid from one
+ * side only, and its triangles are its pieces. */
+static inline bool shape_is_surface(const struct shape *shape)
+{
+	return shape->kind == SHAPE_MESH;
+}
+/* Whether the shape is a half-space or a surface, which have no mass and so never move by forces. */
+static inline bool shape_is_ground(const struct shape *shape)
+{
+	return shape->kind == SHAPE_PLANE || shape_is_surface(shape);
+}
 /* Whether the shape is a cylinder, a cone or an ellipsoid: its core is no polytope (curve.h). */
 static inline bool shape_is_curved(const struct shape *shape)
 {
-	return shape->kind >= SHAPE_CYLINDER;
+	return shape->kind >= SHAPE_CYLINDER && shape->kind <= SHAPE_ELLIPSOID;
 }
 /* Whether the surface has a curvature, so that contacts roll over it. */
 static inline bool shape_is_smooth(const struct shape *shape)
 {
-	return shape->kind <= SHAPE_CAPSULE || shape->kind >= SHAPE_ROUNDED;
+	return shape->kind <= SHAPE_CAPSULE ||
+	       (shape->kind >= SHAPE_ROUNDED && shape->kind <= SHAPE_ELLIPSOID);
 }
 
 /* References may be taken and dropped from any thread; the last drop frees the shape. */

@@ -202,7 +202,7 @@ static enum status check_patch(struct check *check, const struct command_SET_PIE
 {
 	if (set->patch == 0)
 		return STATUS_OK;
-	bool mesh = shape->kind == SHAPE_MESH;
+	bool mesh = shape_is_surface(shape);
 	uint32_t most = mesh ? shape->mesh->patch_max : 0;
 	if (set->patch > most)
 		return REFUSE(check, STATUS_RANGE, "patch",
