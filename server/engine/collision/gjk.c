@@ -495,6 +495,7 @@ struct gjk_core gjk_core_of(const struct shape *shape, uint32_t child, struct gj
 		core.hull = shape->hull;
 		break;
 	case SHAPE_MESH:
+	case SHAPE_HEIGHTFIELD:
 		ASSERT(child < shape->mesh->triangle_count);
 		mesh_corners(shape->mesh, child, room->points);
 		core.count = 3;

@@ -124,11 +124,16 @@ static bool shape_overlaps_core(const struct shape *shape, const struct gjk_core
 	return mesh_overlaps_core(shape->mesh, core, placing);
 }
 
+/* The triangles of `mesh` near the shape, one by one. */
 static bool shape_overlaps_mesh(const struct shape *shape, const struct shape *mesh,
 				const pose *mesh_in_shape)
 {
 	struct placing placing = placing_of(mesh_in_shape);
-	for (uint32_t triangle = 0; triangle < mesh->mesh->triangle_count; triangle++) {
+	pose shape_in_mesh = pose_inverse(*mesh_in_shape);
+	struct mesh_walk walk;
+	uint32_t triangle;
+	mesh_walk_init(&walk, mesh->mesh, shape_aabb(shape, &shape_in_mesh));
+	while (mesh_walk_next(&walk, &triangle)) {
 		vec3 room[3];
 		struct gjk_core core = triangle_core(mesh->mesh, triangle, room);
 		if (shape_overlaps_core(shape, &core, &placing))
@@ -157,8 +162,8 @@ static bool field_overlap(const struct shape *field, const struct shape *other,
 	}
 	if (shape_overlaps_mesh(surface, other_surface, other_in_field))
 		return true;
-	vec3 point_of_other = pose_point(*other_in_field, other_surface->mesh->vertices[0]);
-	vec3 point_of_field = pose_inverse_point(*other_in_field, surface->mesh->vertices[0]);
+	vec3 point_of_other = pose_point(*other_in_field, mesh_some_point(other_surface->mesh));
+	vec3 point_of_field = pose_inverse_point(*other_in_field, mesh_some_point(surface->mesh));
 	return intersect_point_mesh(surface->mesh, point_of_other) != POINT_MESH_OUTSIDE ||
 	       (shape_is_field(other) &&
 		intersect_point_mesh(other_surface->mesh, point_of_field) != POINT_MESH_OUTSIDE);

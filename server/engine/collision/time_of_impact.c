@@ -824,10 +824,14 @@ enum status time_of_impact(const struct impact_side *a, const struct impact_side
 	*out = (struct impact_result){ .outcome = IMPACT_APART, .time = a->motion->t1 };
 	enum shape_kind kind_a = a->piece.shape->kind, kind_b = b->piece.shape->kind;
 	bool plane_a = kind_a == SHAPE_PLANE, plane_b = kind_b == SHAPE_PLANE;
+	bool surface_a = surface_of(a) != NULL, surface_b = surface_of(b) != NULL;
 	if ((plane_a && plane_b) || (kind_a == SHAPE_POLYGON) != (kind_b == SHAPE_POLYGON))
 		return STATUS_UNSUPPORTED;
+	bool grid = (surface_a && surface_of(a)->mesh->grid != NULL) ||
+		    (surface_b && surface_of(b)->mesh->grid != NULL);
+	if (grid && (surface_a || plane_a) && (surface_b || plane_b))
+		return STATUS_UNSUPPORTED;
 	struct impact_search search = { a, b, *a->motion, *b->motion, options, out };
-	bool surface_a = surface_of(a) != NULL, surface_b = surface_of(b) != NULL;
 	enum status status = STATUS_OK;
 	/* Buffers for two hulls, here and not in each search, because they are large for the stack. */
 	struct impact_convex one, two;

@@ -36,6 +36,7 @@ static const struct {
 	[SHAPE_CYLINDER] = { "cylinder", cylinder_cook },
 	[SHAPE_CONE] = { "cone", cone_cook },
 	[SHAPE_ELLIPSOID] = { "ellipsoid", ellipsoid_cook },
+	[SHAPE_HEIGHTFIELD] = { "heightfield", heightfield_cook },
 };
 
 const char *shape_kind_name(enum shape_kind kind)
@@ -213,6 +214,8 @@ enum status shape_cook(const uint8_t *data, size_t bytes, const uint8_t *name, s
 		destroy_shape(cook.shape);
 		return status;
 	}
+	if (kind == SHAPE_HEIGHTFIELD)
+		heightfield_attach(cook.shape);
 	ASSERT(reader_finish(&cook.reader) == STATUS_OK);
 	cook.shape->serial = next_serial();
 	atomic_init(&cook.shape->references, 1);
@@ -293,6 +296,10 @@ uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX])
 		facts[0] = shape->mesh->vertex_count;
 		facts[2] = shape->mesh->triangle_count;
 		facts[count++] = shape->mesh->closed;
+	} else if (shape->kind == SHAPE_HEIGHTFIELD) {
+		facts[0] = shape->mesh->vertex_count;
+		facts[2] = 2.0 * shape->mesh->grid->cells_count;
+		facts[count++] = shape->mesh->grid->holes_count;
 	} else if (shape->kind == SHAPE_POLYGON) {
 		facts[0] = facts[1] = shape->polygon->count;
 	} else if (shape->kind == SHAPE_SOLID) {
@@ -410,6 +417,12 @@ static vec3 rotated_half(mat3 r, vec3 half)
 			vec3_scale(z, half.z));
 }
 
+static struct aabb box_of_box(struct aabb box, mat3 r, vec3 position)
+{
+	vec3 centre = vec3_add(position, mat3_mul_vec(r, aabb_centre(box)));
+	return aabb_of_centre(centre, rotated_half(r, aabb_half(box)));
+}
+
 static struct aabb box_of_parts(const struct solid *solid, mat3 r, vec3 position)
 {
 	struct aabb box = aabb_empty();
@@ -446,6 +459,8 @@ struct aabb shape_aabb(const struct shape *shape, const pose *at)
 		return box_of_points(shape->hull->vertices, shape->hull->vertex_count, r, p);
 	case SHAPE_MESH:
 		return box_of_points(shape->mesh->vertices, shape->mesh->vertex_count, r, p);
+	case SHAPE_HEIGHTFIELD:
+		return box_of_box(aabb_make(shape->aabb_min, shape->aabb_max), r, p);
 	case SHAPE_POLYGON:
 		return aabb_grow(
 			box_of_points(shape->polygon->vertices, shape->polygon->count, r, p),
