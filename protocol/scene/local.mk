@@ -15,6 +15,9 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/formula.c \
 	protocol/scene/generate.c \
 	protocol/scene/include.c \
+	protocol/scene/heightfields.c \
+	protocol/scene/heights.h \
+	protocol/scene/heights.c \
 	protocol/scene/joints.c \
 	protocol/scene/joint_axes.c \
 	protocol/scene/fields.c \
@@ -111,6 +114,7 @@ SCENES = \
 	clients/scenes/frameworks.yaml \
 	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \
+	clients/scenes/heightfield.yaml \
 	clients/scenes/joints.yaml \
 	clients/scenes/locks.yaml \
 	clients/scenes/meshes.yaml \

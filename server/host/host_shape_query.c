@@ -132,7 +132,8 @@ static enum status check_path(struct shape_query *self, pose *from, struct aabb 
 	if (shape_is_ground(self->shape))
 		return refuse_query(
 			self, STATUS_UNSUPPORTED, "shape",
-			"planes and meshes cannot be cast or moved: use a convex shape or a solid");
+			"planes, meshes and heightfields cannot be cast or moved: use a convex "
+			"shape or a solid");
 	struct aabb box = shape_aabb(self->shape, from);
 	vec3 way = get_vec3(query->direction);
 	double spare = query->step + 8 * query->skin;

@@ -1,5 +1,6 @@
 /* Scene files: the shipped scenes as a whole, then each part of the language. */
 #include "protocol/scene/compile.h"
+#include "protocol/scene/heights.h"
 #include "protocol/scene/mesh.h"
 #include "server/base/hash.h"
 #include "server/base/rng.h"
@@ -433,6 +434,8 @@ START_TEST(limits_equal_those_of_the_engine)
 	ck_assert_int_eq(CANONICAL_CYLINDER, SHAPE_CYLINDER);
 	ck_assert_int_eq(CANONICAL_CONE, SHAPE_CONE);
 	ck_assert_int_eq(CANONICAL_ELLIPSOID, SHAPE_ELLIPSOID);
+	ck_assert_int_eq(CANONICAL_HEIGHTFIELD, SHAPE_HEIGHTFIELD);
+	ck_assert_int_eq(HEIGHTS_SIDE_MAX, SHAPE_HEIGHTFIELD_SIDE_MAX);
 	ck_assert_int_eq(HULL_POINTS_MAX, SHAPE_CLOUD_MAX);
 	ck_assert_int_eq(HULL_VERTICES_MAX, SHAPE_HULL_VERTICES_MAX);
 	ck_assert_int_eq(MESH_POINTS_MAX, SHAPE_MESH_VERTICES_MAX);
