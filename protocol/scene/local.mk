@@ -149,6 +149,7 @@ UNIT_TESTS += \
 	tests/unit/protocol/scene/test_robot \
 	tests/property/test_robots \
 	tests/unit/protocol/scene/test_scene \
+	tests/unit/protocol/scene/test_heightfields \
 	tests/unit/protocol/scene/test_scene_pieces \
 	tests/property/test_joint_scenes
 
