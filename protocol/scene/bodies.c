@@ -242,7 +242,8 @@ static enum status check_shape(struct compile *self, uint32_t line, const struct
 			       uint32_t shape)
 {
 	enum canonical_kind kind = compile_shape_kind(self, shape);
-	if (canonical_is_ground(kind) && (body->status == BODY_DYNAMIC || body->status == BODY_ANIMATED))
+	if (canonical_is_ground(kind) &&
+	    (body->status == BODY_DYNAMIC || body->status == BODY_ANIMATED))
 		return source_fail(&self->source, line, STATUS_STATUS_WRONG, "status",
 				   "a %s cannot move: its body must be static or inactive",
 				   kind == CANONICAL_PLANE  ? "plane"

@@ -175,11 +175,11 @@ static const struct {
 	uint32_t arguments;
 	double (*call)(const double *x);
 } FUNCTIONS[] = {
-	{ "sin", 1, call_sin },	    { "cos", 1, call_cos },   { "tan", 1, call_tan },
-	{ "asin", 1, call_asin },   { "acos", 1, call_acos }, { "atan2", 2, call_atan2 },
-	{ "sqrt", 1, call_sqrt },   { "pow", 2, call_pow },   { "abs", 1, call_abs },
-	{ "floor", 1, call_floor }, { "ceil", 1, call_ceil }, { "round", 1, call_round },
-	{ "min", 2, call_min },	    { "max", 2, call_max },   { "mod", 2, call_mod },
+	{ "sin", 1, call_sin },	    { "cos", 1, call_cos },	{ "tan", 1, call_tan },
+	{ "asin", 1, call_asin },   { "acos", 1, call_acos },	{ "atan2", 2, call_atan2 },
+	{ "sqrt", 1, call_sqrt },   { "pow", 2, call_pow },	{ "abs", 1, call_abs },
+	{ "floor", 1, call_floor }, { "ceil", 1, call_ceil },	{ "round", 1, call_round },
+	{ "min", 2, call_min },	    { "max", 2, call_max },	{ "mod", 2, call_mod },
 	{ "less", 4, call_less },   { "noise", 2, call_noise },
 };
 

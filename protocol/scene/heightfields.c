@@ -40,8 +40,7 @@ static bool is_hole(const struct height_window *self, int64_t i, int64_t j)
 {
 	for (int64_t k = 0; k < 4; k++) {
 		int64_t x = i + k % 2, z = j + k / 2;
-		if (!has_sample(self, x, z) ||
-		    (self->any_low && sample_of(self, x, z) < self->low))
+		if (!has_sample(self, x, z) || (self->any_low && sample_of(self, x, z) < self->low))
 			return true;
 	}
 	return false;
@@ -115,8 +114,8 @@ static enum status read_part(struct compile *self, const struct yaml_node *list,
 {
 	double v[4];
 	int64_t columns = window->table->columns - 1, rows = window->table->rows - 1;
-	enum status status = schema_vector(&self->source, list, "part", 0, HEIGHTS_SIDE_MAX, "", 4,
-					   v);
+	enum status status =
+		schema_vector(&self->source, list, "part", 0, HEIGHTS_SIDE_MAX, "", 4, v);
 	if (status != STATUS_OK)
 		return status;
 	for (int k = 0; k < 4; k++)
@@ -124,11 +123,11 @@ static enum status read_part(struct compile *self, const struct yaml_node *list,
 			return source_fail(&self->source, list->line, STATUS_TYPE, "part",
 					   "%g is not a whole number of cells", v[k]);
 	if (v[2] < 1 || v[3] < 1 || v[0] + v[2] > (double)columns || v[1] + v[3] > (double)rows)
-		return source_fail(&self->source, list->line, STATUS_RANGE, "part",
-				   "the part has cells %g to %g of %lld along x and %g to %g of %lld "
-				   "along z",
-				   v[0], v[0] + v[2], (long long)columns, v[1], v[1] + v[3],
-				   (long long)rows);
+		return source_fail(
+			&self->source, list->line, STATUS_RANGE, "part",
+			"the part has cells %g to %g of %lld along x and %g to %g of %lld "
+			"along z",
+			v[0], v[0] + v[2], (long long)columns, v[1], v[1] + v[3], (long long)rows);
 	window->column = (int64_t)v[0] - 1;
 	window->row = (int64_t)v[1] - 1;
 	window->columns = (int64_t)v[2] + 3;
@@ -145,7 +144,8 @@ enum status compile_heightfield(struct compile *self, const struct yaml_node *no
 	enum status status = schema_read(&self->source, node, SCHEMA_HEIGHTFIELD, &keys);
 	if (status != STATUS_OK)
 		return status;
-	double cell[2] = { keys.cell, KEY_GIVEN(&keys, HEIGHTFIELD, cell_z) ? keys.cell_z : keys.cell };
+	double cell[2] = { keys.cell,
+			   KEY_GIVEN(&keys, HEIGHTFIELD, cell_z) ? keys.cell_z : keys.cell };
 	status = read_table(self, node, &keys, cell, &table);
 	if (status != STATUS_OK)
 		return status;

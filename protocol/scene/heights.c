@@ -24,12 +24,11 @@ static enum status reserve_table(const struct source *source, uint32_t line, con
 				 uint64_t columns, uint64_t rows, struct height_table *out)
 {
 	if (columns < 2 || rows < 2 || columns > HEIGHTS_SIDE_MAX || rows > HEIGHTS_SIDE_MAX)
-		return source_fail(source, line,
-				   columns < 2 || rows < 2 ? STATUS_DEGENERATE : STATUS_TOO_LARGE,
-				   field,
-				   "%llu columns and %llu rows of heights; each must be 2 to %d",
-				   (unsigned long long)columns, (unsigned long long)rows,
-				   HEIGHTS_SIDE_MAX);
+		return source_fail(
+			source, line,
+			columns < 2 || rows < 2 ? STATUS_DEGENERATE : STATUS_TOO_LARGE, field,
+			"%llu columns and %llu rows of heights; each must be 2 to %d",
+			(unsigned long long)columns, (unsigned long long)rows, HEIGHTS_SIDE_MAX);
 	out->values = heap_alloc(columns * rows * sizeof *out->values);
 	if (out->values == NULL)
 		return source_no_memory(source);
@@ -259,10 +258,11 @@ static enum status find_place(void *context, uint32_t line, const char *name, do
 {
 	const struct height_place *self = context;
 	if ((name[0] != 'x' && name[0] != 'z') || name[1] != '\0')
-		return source_fail(self->source, line, STATUS_MISSING, "formula",
-				   "there is no '%.32s': a formula of heights has x and z, in metres; "
-				   "a variable of the file is written with a dollar sign",
-				   name);
+		return source_fail(
+			self->source, line, STATUS_MISSING, "formula",
+			"there is no '%.32s': a formula of heights has x and z, in metres; "
+			"a variable of the file is written with a dollar sign",
+			name);
 	*value = name[0] == 'x' ? self->x : self->z;
 	return STATUS_OK;
 }

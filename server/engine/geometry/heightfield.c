@@ -142,8 +142,7 @@ bool heightfield_block_box(const struct heightfield *self, struct height_block b
 {
 	const struct heightfield_level *level = &self->levels[block.level];
 	VALIDATE(block.x < level->wide && block.z < level->deep);
-	struct height_bounds bounds =
-		self->bounds[level->first + block.z * level->wide + block.x];
+	struct height_bounds bounds = self->bounds[level->first + block.z * level->wide + block.x];
 	if (bounds.low > bounds.high)
 		return false;
 	struct height_cells cells = heightfield_block_cells(self, block);
@@ -211,7 +210,8 @@ static uint32_t plan_levels(struct heightfield *self)
 	uint32_t deep = (self->rows - 1 + round) >> HEIGHTFIELD_BLOCK_SHIFT;
 	for (self->level_count = 0;; wide = (wide + 1) / 2, deep = (deep + 1) / 2) {
 		ASSERT(self->level_count < HEIGHTFIELD_LEVELS_MAX);
-		self->levels[self->level_count++] = (struct heightfield_level){ wide, deep, blocks };
+		self->levels[self->level_count++] =
+			(struct heightfield_level){ wide, deep, blocks };
 		blocks += wide * deep;
 		if (wide == 1 && deep == 1)
 			return blocks;
@@ -224,7 +224,8 @@ static void fill_bounds(struct heightfield *self)
 	for (uint32_t z = 0; z < below.deep; z++)
 		for (uint32_t x = 0; x < below.wide; x++)
 			self->bounds[z * below.wide + x] = bounds_of_cells(
-				self, heightfield_block_cells(self, (struct height_block){ 0, x, z }));
+				self,
+				heightfield_block_cells(self, (struct height_block){ 0, x, z }));
 	for (uint32_t l = 1; l < self->level_count; l++) {
 		struct heightfield_level level = self->levels[l];
 		for (uint32_t at = 0; at < level.wide * level.deep; at++)
@@ -232,9 +233,9 @@ static void fill_bounds(struct heightfield *self)
 		for (uint32_t z = 0; z < below.deep; z++)
 			for (uint32_t x = 0; x < below.wide; x++) {
 				uint32_t at = level.first + z / 2 * level.wide + x / 2;
-				self->bounds[at] = bounds_with(
-					self->bounds[at],
-					self->bounds[below.first + z * below.wide + x]);
+				self->bounds[at] =
+					bounds_with(self->bounds[at],
+						    self->bounds[below.first + z * below.wide + x]);
 			}
 		below = level;
 	}
@@ -249,8 +250,8 @@ static enum status check_heights(struct cook *cook, const struct heightfield *se
 					  "the height of column %u, row %u is not a finite number: "
 					  "mark cells without ground as holes",
 					  s % self->columns, s / self->columns);
-		enum status status = cook_check(cook, "heights", s, height, -SHAPE_LENGTH_MAX,
-						SHAPE_LENGTH_MAX);
+		enum status status =
+			cook_check(cook, "heights", s, height, -SHAPE_LENGTH_MAX, SHAPE_LENGTH_MAX);
 		if (status != STATUS_OK)
 			return status;
 	}
@@ -270,10 +271,11 @@ static enum status check_cell(struct cook *cook, const struct heightfield *self,
 	most = scalar_max(most, scalar_abs(corner[0] - corner[2]));
 	if (most <= HEIGHTFIELD_SLOPE_MAX * least)
 		return STATUS_OK;
-	return reason_set(cook->why, STATUS_DEGENERATE, a, "heights",
-			  "heights of the cell at column %u, row %u differ by %g m, at most %g m are "
-			  "allowed there: use larger cells or make it a hole",
-			  x, z, most, HEIGHTFIELD_SLOPE_MAX * least);
+	return reason_set(
+		cook->why, STATUS_DEGENERATE, a, "heights",
+		"heights of the cell at column %u, row %u differ by %g m, at most %g m are "
+		"allowed there: use larger cells or make it a hole",
+		x, z, most, HEIGHTFIELD_SLOPE_MAX * least);
 }
 
 /* Counts the cells, and refuses needless holes and a surface without triangles. */
@@ -339,8 +341,8 @@ static enum status read_sizes(struct cook *cook, struct heightfield *head, uint3
 				     2 * SHAPE_LENGTH_MAX / (head->rows - 1), &head->cell_z);
 	if (status != STATUS_OK)
 		return status;
-	double ratio = scalar_max(head->cell_x, head->cell_z) /
-		       scalar_min(head->cell_x, head->cell_z);
+	double ratio =
+		scalar_max(head->cell_x, head->cell_z) / scalar_min(head->cell_x, head->cell_z);
 	if (ratio > SHAPE_SLENDER_MAX)
 		return reason_set(cook->why, STATUS_DEGENERATE, -1, "cell_x",
 				  "the sides of a cell have the ratio %g: at most %g is allowed",

@@ -32,11 +32,12 @@ struct heightfield_level {
 	uint32_t first;	     /* of its bounds */
 };
 struct heightfield {
-	struct mesh surface; /* whose `grid` is this heightfield */
+	struct mesh surface;	/* whose `grid` is this heightfield */
 	uint32_t columns, rows; /* samples along x and z, with the apron */
 	uint32_t apron;		/* cells on each side: 0 or 1 */
-	uint32_t holes_count, cells_count; /* of the cells inside the apron: holes, and the others */
-	double cell_x, cell_z;	/* m */
+	uint32_t holes_count,
+		cells_count;   /* of the cells inside the apron: holes, and the others */
+	double cell_x, cell_z; /* m */
 	/* Borrowed from the shape's canonical bytes: floats row by row along z; a bit and a number for
 	 * each cell, or NULL. */
 	const uint8_t *heights, *holes, *patches;

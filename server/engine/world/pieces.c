@@ -209,7 +209,7 @@ static enum status check_patch(struct check *check, const struct command_SET_PIE
 			      "patch is %u: piece %u is a %s %s; 0 is the whole piece", set->patch,
 			      set->piece, shape_kind_name(shape->kind),
 			      surface ? "without triangles of this number"
-				   : "and only meshes and heightfields have patches");
+				      : "and only meshes and heightfields have patches");
 	if (set->own & ~(uint32_t)OWN_OF_PATCH)
 		return REFUSE(
 			check, STATUS_RANGE, "own",

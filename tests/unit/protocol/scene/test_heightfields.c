@@ -83,7 +83,8 @@ START_TEST(lists_and_formulas_give_the_heights)
 		ck_assert(p.y == 1 + 2.0 * v);
 	}
 	shape_release(list);
-	struct shape *formula = shape_of("cell: 0.5, columns: 9, rows: 5, formula: '$high * x - z'");
+	struct shape *formula =
+		shape_of("cell: 0.5, columns: 9, rows: 5, formula: '$high * x - z'");
 	for (uint32_t v = 0; v < 45; v++) {
 		vec3 p = heightfield_vertex(grid_of(formula), v);
 		ck_assert(p.y == 2 * p.x - p.z);
@@ -184,7 +185,8 @@ START_TEST(what_is_wrong_is_named)
 	       "there is no 'y': a formula of heights has x and z");
 	refuse("cell: 1, formula: '1 / x', columns: 3, rows: 3", STATUS_NOT_FINITE, "formula", "");
 	refuse("cell: 1, heights: [[0, 1], [2]]", STATUS_TYPE, "heights", "a list of 2 numbers");
-	refuse("cell: 1, heights: [[0], [2]]", STATUS_DEGENERATE, "heights", "1 columns and 2 rows");
+	refuse("cell: 1, heights: [[0], [2]]", STATUS_DEGENERATE, "heights",
+	       "1 columns and 2 rows");
 	refuse("cell: 1, heights: [[0, .nan], [0, 0]]", STATUS_NOT_FINITE, "heights", "");
 	refuse("cell: 1, file: bad.csv", STATUS_MALFORMED, "file",
 	       "row 1 of bad.csv has no number at 'three");

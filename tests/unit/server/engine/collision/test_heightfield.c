@@ -117,15 +117,15 @@ START_TEST(a_box_finds_the_same_triangles)
 		for (uint32_t i = 0; i < 200; i++) {
 			uint32_t of_mesh[2 * CELLS], of_field[2 * CELLS];
 			double size = i % 4 == 0 ? 5 : i % 4 == 1 ? 1 : 0.2;
-			struct aabb box = aabb_of_centre(near_surface(3),
-							 vec3_all(rng_range(&rng, 0, size)));
+			struct aabb box =
+				aabb_of_centre(near_surface(3), vec3_all(rng_range(&rng, 0, size)));
 			if (i % 7 == 0) /* whose sides lie on lines of the grid */
 				box = aabb_make(vec3_make(-2, -9, 0.35), vec3_make(-1.5, 9, 0.35));
 			uint32_t count =
 				mesh_query(twins.mesh->mesh, box, of_mesh, COUNT_OF(of_mesh));
-			ck_assert_uint_eq(mesh_query(twins.field->mesh, box, of_field,
-						     COUNT_OF(of_field)),
-					  count);
+			ck_assert_uint_eq(
+				mesh_query(twins.field->mesh, box, of_field, COUNT_OF(of_field)),
+				count);
 			for (uint32_t k = 0; k < count; k++)
 				of_mesh[k] = twins.numbers[of_mesh[k]];
 			qsort(of_mesh, count, sizeof *of_mesh, compare_numbers);
@@ -150,9 +150,9 @@ START_TEST(rays_hit_as_on_a_mesh)
 			struct shape_hit of_mesh = { 0 }, of_field = { 0 };
 			vec3 from = near_surface(6), along = vec3_sub(near_surface(1), from);
 			if (i % 3 == 0) /* through a vertex */
-				along = vec3_sub(mesh_vertex(twins.field->mesh,
-							     rng_below(&rng, SAMPLES)),
-						 from);
+				along = vec3_sub(
+					mesh_vertex(twins.field->mesh, rng_below(&rng, SAMPLES)),
+					from);
 			if (i % 5 == 0)
 				along.x = 0;
 			if (i % 10 == 0)
@@ -177,8 +177,10 @@ enum { BODIES = 9 };
 
 static struct shape *make_body(uint32_t kind)
 {
-	static const vec3 POINTS[6] = { { -0.3, -0.2, -0.3 }, { 0.3, -0.2, -0.3 }, { 0, -0.2, 0.4 },
-					{ -0.2, 0.3, -0.2 },  { 0.2, 0.3, -0.2 },  { 0, 0.3, 0.2 } };
+	static const vec3 POINTS[6] = {
+		{ -0.3, -0.2, -0.3 }, { 0.3, -0.2, -0.3 }, { 0, -0.2, 0.4 },
+		{ -0.2, 0.3, -0.2 },  { 0.2, 0.3, -0.2 },  { 0, 0.3, 0.2 }
+	};
 	switch (kind) {
 	case 0:
 		return make_sphere(0.4);
@@ -218,8 +220,8 @@ static uint32_t compare_contacts(const struct twins *twins, const struct shape *
 		collide_pieces((struct piece){ body, 0 }, (struct piece){ twins->mesh, near[k] },
 			       &mesh_in_body, 0.05, &cache_one, &one);
 		collide_pieces((struct piece){ body, 0 },
-			       (struct piece){ twins->field, twins->numbers[near[k]] }, &mesh_in_body,
-			       0.05, &cache_other, &other);
+			       (struct piece){ twins->field, twins->numbers[near[k]] },
+			       &mesh_in_body, 0.05, &cache_other, &other);
 		ck_assert_uint_eq(one.count, other.count);
 		ck_assert_mem_eq(&cache_one, &cache_other, sizeof cache_one);
 		points += one.count;
@@ -319,18 +321,19 @@ static void make_tiling(struct tiling *out, const float heights[WIDE * WIDE])
 		for (int tx = 0; tx < TILES; tx++) {
 			float own[TILE_SIDE * TILE_SIDE];
 			uint8_t holes[(TILE_SIDE - 1) * (TILE_SIDE - 1)] = { 0 };
-			struct height_grid tile = { TILE_SIDE, TILE_SIDE, TILE_CELL, TILE_CELL, own,
-						    holes,     NULL,	  true };
+			struct height_grid tile = { TILE_SIDE, TILE_SIDE, TILE_CELL, TILE_CELL,
+						    own,       holes,	  NULL,	     true };
 			for (int j = 0; j < TILE_SIDE; j++)
 				for (int i = 0; i < TILE_SIDE; i++) {
-					int x = tx * TILE_CELLS + i - 1, z = tz * TILE_CELLS + j - 1;
+					int x = tx * TILE_CELLS + i - 1,
+					    z = tz * TILE_CELLS + j - 1;
 					bool known = x >= 0 && z >= 0 && x < WIDE && z < WIDE;
 					own[j * TILE_SIDE + i] = known ? heights[z * WIDE + x] : 0;
 					/* Where the whole has no cell, the apron has none. */
 					if (i + 1 < TILE_SIDE && j + 1 < TILE_SIDE)
-						holes[j * (TILE_SIDE - 1) + i] =
-							x < 0 || z < 0 || x + 1 >= WIDE ||
-							z + 1 >= WIDE;
+						holes[j * (TILE_SIDE - 1) + i] = x < 0 || z < 0 ||
+										 x + 1 >= WIDE ||
+										 z + 1 >= WIDE;
 				}
 			bool inner = tx > 0 && tz > 0 && tx + 1 < TILES && tz + 1 < TILES;
 			tile.holes = inner ? NULL : holes;
@@ -407,14 +410,15 @@ START_TEST(tiles_with_aprons_touch_as_one_surface)
 			if (i % 4 == 0)
 				at.rotation = quat_identity();
 			struct touch whole[TOUCHES_MAX], parts[TOUCHES_MAX];
-			uint32_t count = list_touches(tiling.whole, vec3_zero(), body, at, whole, 0);
+			uint32_t count =
+				list_touches(tiling.whole, vec3_zero(), body, at, whole, 0);
 			uint32_t found = 0;
 			for (int k = 0; k < TILES * TILES; k++) {
 				double side = TILE_CELLS * TILE_CELL;
 				vec3 middle = vec3_make(side * (k % TILES - 1), 0,
 							side * (k / TILES - 1));
-				found = list_touches(tiling.tile[k / TILES][k % TILES], middle, body,
-						     at, parts, found);
+				found = list_touches(tiling.tile[k / TILES][k % TILES], middle,
+						     body, at, parts, found);
 			}
 			ck_assert_uint_eq(found, count);
 			for (uint32_t k = 0; k < count; k++)
