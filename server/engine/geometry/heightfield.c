@@ -35,6 +35,7 @@ static float height_at(const struct heightfield *self, uint32_t sample)
 
 static vec3 sample_point(const struct heightfield *self, uint32_t i, uint32_t j)
 {
+	VALIDATE(i < self->columns && j < self->rows);
 	double x = (i - 0.5 * (self->columns - 1)) * self->cell_x;
 	double z = (j - 0.5 * (self->rows - 1)) * self->cell_z;
 	return vec3_make(x, (double)height_at(self, j * self->columns + i), z);
@@ -125,12 +126,14 @@ uint32_t heightfield_patch(const struct heightfield *self, uint32_t triangle)
 
 struct height_block heightfield_top(const struct heightfield *self)
 {
+	VALIDATE(self->level_count > 0);
 	return (struct height_block){ self->level_count - 1, 0, 0 };
 }
 
 struct height_cells heightfield_block_cells(const struct heightfield *self,
 					    struct height_block block)
 {
+	VALIDATE(block.level < self->level_count);
 	uint32_t shift = HEIGHTFIELD_BLOCK_SHIFT + block.level, side = (1u << shift) - 1;
 	uint32_t x = block.x << shift, z = block.z << shift;
 	return (struct height_cells){ x, MIN_OF(x + side, self->columns - 2), z,
@@ -159,6 +162,7 @@ bool heightfield_block_box(const struct heightfield *self, struct height_block b
 static bool cells_along(double low, double high, double cell, uint32_t count, uint32_t *first,
 			uint32_t *last)
 {
+	VALIDATE(count > 0 && cell > 0);
 	double from = low / cell + 0.5 * count - 1e-6, to = high / cell + 0.5 * count + 1e-6;
 	if (!(from < count) || !(to >= 0))
 		return false;
@@ -220,6 +224,7 @@ static uint32_t plan_levels(struct heightfield *self)
 
 static void fill_bounds(struct heightfield *self)
 {
+	ASSERT(self->level_count > 0);
 	struct heightfield_level below = self->levels[0];
 	for (uint32_t z = 0; z < below.deep; z++)
 		for (uint32_t x = 0; x < below.wide; x++)
@@ -407,6 +412,7 @@ void heightfield_attach(const struct shape *shape)
 {
 	enum { HEAD_BYTES = 28 };
 	struct heightfield *self = (struct heightfield *)shape->mesh->grid;
+	ASSERT(shape->kind == SHAPE_HEIGHTFIELD && shape->canonical != NULL);
 	uint32_t cells = self->surface.triangle_count / 2;
 	self->heights = shape->canonical + HEAD_BYTES;
 	const uint8_t *at = self->heights + 4 * (size_t)self->surface.vertex_count;
@@ -416,4 +422,7 @@ void heightfield_attach(const struct shape *shape)
 		at += (cells + 7) / 8;
 	if (self->patches != NULL)
 		self->patches = at;
+	if (self->patches != NULL)
+		at += cells;
+	ASSERT(at == shape->canonical + shape->canonical_bytes);
 }
