@@ -208,7 +208,7 @@ def test_a_heightfield_with_a_hole_and_materials_carries_what_is_over_its_ground
     assert world.shape(heightfield={"heights": heights, "cell": 1}) == world.shape(cairn.heightfield(heights, 1))
     ground = world.spawn(status="static", shapes=[(world.shape(data),)])
     hit = world.ray((1, 9, 0), (0, -1, 0), 20)
-    assert [h["body"] for h in hit] == [ground] and hit[0]["position"][1] == pytest.approx(1.25)
+    assert [h[0] for h in hit] == [ground] and hit[0][2][1] == pytest.approx(1.25)
     assert not world.ray((-2.5, 9, 0), (0, -1, 0), 20)
     ball = world.shape(sphere=0.3)
     held, lost = world.spawn(shapes=[(ball,)], position=(2, 2, 0)), world.spawn(shapes=[(ball,)], position=(-2.5, 2, 0))
@@ -219,7 +219,7 @@ def test_a_heightfield_with_a_hole_and_materials_carries_what_is_over_its_ground
 def test_a_heightfield_that_is_no_ground_is_refused_by_name(cairn_client):
     world = cairn_client.create("abyss")
     with pytest.raises(cairn.Refused, match="column 1, row 0 is not a finite number: mark cells without ground as holes"):
-        world.shape(cairn.heightfield([[0, math.nan], [0, 0]], 1))
+        world.shape(cairn.heightfield([[0, float("nan")], [0, 0]], 1))
     with pytest.raises(cairn.Refused, match="every cell is a hole"):
         world.shape(cairn.heightfield([[0, 0], [0, 0]], 1, holes=[[True]]))
     with pytest.raises(cairn.Refused, match="cannot move|static"):
