@@ -216,6 +216,26 @@ def test_a_heightfield_with_a_hole_and_materials_carries_what_is_over_its_ground
     assert world.body(lost)["position"][1] < -3 < 0 < world.body(held)["position"][1]
 
 
+def test_tiles_of_a_heightfield_come_and_go_below_a_ball_that_does_not_feel_them(cairn_client):
+    world = cairn_client.create("tiles")
+    side = 8
+    tile = world.shape(cairn.heightfield([[0] * (side + 3)] * (side + 3), 1, apron=True))
+    ball = world.spawn(shapes=[(world.shape(sphere=0.4),)], position=(0, 0.4, 0.1), velocity=(8, 0, 0))
+    tiles = [world.spawn(status="static", shapes=[(tile,)], position=(side * i, 0, 0)) for i in range(2)]
+    world.step(30)
+    speed = world.body(ball)["velocity"][0]
+    for number in range(2, 8):
+        # It is 1 m on the second tile when the first one goes and the third one comes.
+        while world.body(ball)["position"][0] < side * (number - 1.5) + 1:
+            world.step(1)
+            state = world.body(ball)
+            assert state["position"][1] == pytest.approx(0.4, abs=1e-3)
+            assert abs(state["velocity"][1]) < 1e-3
+        world.remove(tiles.pop(0))
+        tiles.append(world.spawn(status="static", shapes=[(tile,)], position=(side * number, 0, 0)))
+    assert world.body(ball)["velocity"][0] == pytest.approx(speed, rel=0.02)
+
+
 def test_a_heightfield_that_is_no_ground_is_refused_by_name(cairn_client):
     world = cairn_client.create("abyss")
     with pytest.raises(cairn.Refused, match="column 1, row 0 is not a finite number: mark cells without ground as holes"):
