@@ -242,11 +242,13 @@ static enum status check_shape(struct compile *self, uint32_t line, const struct
 			       uint32_t shape)
 {
 	enum canonical_kind kind = compile_shape_kind(self, shape);
-	bool surface = kind == CANONICAL_PLANE || kind == CANONICAL_MESH;
-	if (surface && (body->status == BODY_DYNAMIC || body->status == BODY_ANIMATED))
+	if (canonical_is_ground(kind) &&
+	    (body->status == BODY_DYNAMIC || body->status == BODY_ANIMATED))
 		return source_fail(&self->source, line, STATUS_STATUS_WRONG, "status",
 				   "a %s cannot move: its body must be static or inactive",
-				   kind == CANONICAL_PLANE ? "plane" : "mesh");
+				   kind == CANONICAL_PLANE  ? "plane"
+				   : kind == CANONICAL_MESH ? "mesh"
+							    : "heightfield");
 	if (self->planar != (kind == CANONICAL_POLYGON))
 		return source_fail(&self->source, line, STATUS_PLANAR, "shape",
 				   self->planar ? "in a planar world all shapes must be polygons"

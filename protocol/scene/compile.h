@@ -23,6 +23,7 @@ enum canonical_kind {
 	CANONICAL_CYLINDER = 10,
 	CANONICAL_CONE = 11,
 	CANONICAL_ELLIPSOID = 12,
+	CANONICAL_HEIGHTFIELD = 13,
 };
 enum {
 	SCENE_SHAPES_MAX = 4096,
@@ -206,6 +207,15 @@ MUST_CHECK enum status compile_axis(struct compile *self, const struct yaml_node
 MUST_CHECK enum status compile_shape(struct compile *self, const struct yaml_node *node,
 				     const char *label, uint32_t *index);
 enum canonical_kind compile_shape_kind(const struct compile *self, uint32_t shape);
+/* Whether bodies with such a shape cannot move. */
+static inline bool canonical_is_ground(enum canonical_kind kind)
+{
+	return kind == CANONICAL_PLANE || kind == CANONICAL_MESH || kind == CANONICAL_HEIGHTFIELD;
+}
+struct writer;
+/* The canonical bytes of a mapping of kind heightfield. */
+MUST_CHECK enum status compile_heightfield(struct compile *self, const struct yaml_node *node,
+					   struct writer *writer);
 
 /* ---- frames
  * -------------------------------------------------------------------------------------- */

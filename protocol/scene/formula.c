@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/base/rng.h"
 #include "server/base/suggestion.h"
 #include "server/engine/math/scalar.h"
 #include "server/engine/math/trig.h"
@@ -142,29 +143,55 @@ static double call_less(const double *x)
 	return x[0] < x[1] ? x[2] : x[3];
 }
 
+/* A number in [−1, 1) that the point of the lattice alone decides. */
+static double lattice_value(double i, double k)
+{
+	/* Whole numbers modulo 2^32. */
+	uint64_t low = (uint64_t)(i - 0x1p32 * scalar_floor(i / 0x1p32));
+	uint64_t high = (uint64_t)(k - 0x1p32 * scalar_floor(k / 0x1p32));
+	return (double)(rng_mix(high << 32 | low) >> 11) * 0x1p-52 - 1;
+}
+
+/* Smooth noise: values of the lattice of whole numbers, blended by quintics, so that slope and curvature
+ * are continuous. */
+static double call_noise(const double *x)
+{
+	double cell[2] = { scalar_floor(x[0]), scalar_floor(x[1]) }, blend[2];
+	if (!scalar_is_finite(x[0]) || !scalar_is_finite(x[1]))
+		return x[0] - x[0];
+	for (int k = 0; k < 2; k++) {
+		double t = x[k] - cell[k];
+		blend[k] = t * t * t * (t * (6 * t - 15) + 10);
+	}
+	double near = lattice_value(cell[0], cell[1]), far = lattice_value(cell[0], cell[1] + 1);
+	near += blend[0] * (lattice_value(cell[0] + 1, cell[1]) - near);
+	far += blend[0] * (lattice_value(cell[0] + 1, cell[1] + 1) - far);
+	return near + blend[1] * (far - near);
+}
+
 enum { ARGUMENTS_MAX = 4 };
 static const struct {
 	const char *name;
 	uint32_t arguments;
 	double (*call)(const double *x);
 } FUNCTIONS[] = {
-	{ "sin", 1, call_sin },	    { "cos", 1, call_cos },   { "tan", 1, call_tan },
-	{ "asin", 1, call_asin },   { "acos", 1, call_acos }, { "atan2", 2, call_atan2 },
-	{ "sqrt", 1, call_sqrt },   { "pow", 2, call_pow },   { "abs", 1, call_abs },
-	{ "floor", 1, call_floor }, { "ceil", 1, call_ceil }, { "round", 1, call_round },
-	{ "min", 2, call_min },	    { "max", 2, call_max },   { "mod", 2, call_mod },
-	{ "less", 4, call_less },
+	{ "sin", 1, call_sin },	    { "cos", 1, call_cos },	{ "tan", 1, call_tan },
+	{ "asin", 1, call_asin },   { "acos", 1, call_acos },	{ "atan2", 2, call_atan2 },
+	{ "sqrt", 1, call_sqrt },   { "pow", 2, call_pow },	{ "abs", 1, call_abs },
+	{ "floor", 1, call_floor }, { "ceil", 1, call_ceil },	{ "round", 1, call_round },
+	{ "min", 2, call_min },	    { "max", 2, call_max },	{ "mod", 2, call_mod },
+	{ "less", 4, call_less },   { "noise", 2, call_noise },
 };
 
 static enum status find_function(struct parser *self, const char *name, size_t *index)
 {
 	char room[64];
-	struct suggestion suggestion = suggestion_for(name);
-	for (*index = 0; *index < COUNT_OF(FUNCTIONS); ++*index) {
+	for (*index = 0; *index < COUNT_OF(FUNCTIONS); ++*index)
 		if (strcmp(FUNCTIONS[*index].name, name) == 0)
 			return STATUS_OK;
-		suggestion_offer(&suggestion, FUNCTIONS[*index].name);
-	}
+	struct suggestion suggestion = suggestion_for(name);
+	for (size_t i = 0; i < COUNT_OF(FUNCTIONS); i++)
+		suggestion_offer(&suggestion, FUNCTIONS[i].name);
 	return source_fail(self->source, self->line, STATUS_MISSING, "formula",
 			   "there is no function '%.32s'%s", name,
 			   suggestion_text(&suggestion, room, sizeof room));

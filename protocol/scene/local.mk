@@ -17,6 +17,9 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/formula.c \
 	protocol/scene/generate.c \
 	protocol/scene/include.c \
+	protocol/scene/heightfields.c \
+	protocol/scene/heights.h \
+	protocol/scene/heights.c \
 	protocol/scene/joints.c \
 	protocol/scene/joint_axes.c \
 	protocol/scene/fields.c \
@@ -114,6 +117,7 @@ SCENES = \
 	clients/scenes/frameworks.yaml \
 	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \
+	clients/scenes/heightfield.yaml \
 	clients/scenes/hourglass.yaml \
 	clients/scenes/joints.yaml \
 	clients/scenes/locks.yaml \
@@ -150,6 +154,7 @@ UNIT_TESTS += \
 	tests/unit/protocol/scene/test_robot \
 	tests/property/test_robots \
 	tests/unit/protocol/scene/test_scene \
+	tests/unit/protocol/scene/test_heightfields \
 	tests/unit/protocol/scene/test_scene_pieces \
 	tests/property/test_joint_scenes
 

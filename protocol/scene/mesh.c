@@ -22,8 +22,6 @@
 #define MESH_DIRECTORY "/usr/share/glmark2/models"
 #define MESH_PACKAGE "glmark2-data"
 
-enum { PATH_BYTES = 4096 };
-
 /* ---- finding ------------------------------------------------------------------------------------- */
 
 bool mesh_name_is_below(const char *name)
@@ -43,8 +41,8 @@ static bool is_file(const char *directory, size_t bytes, const char *name, char 
 	struct stat about;
 	if (bytes == 0)
 		return false;
-	int length = snprintf(path, PATH_BYTES, "%.*s/%s", (int)bytes, directory, name);
-	return length < PATH_BYTES && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+	int length = snprintf(path, MESH_PATH_BYTES, "%.*s/%s", (int)bytes, directory, name);
+	return length < MESH_PATH_BYTES && stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
 static bool find_file(const char *base, const char *name, char *path)
@@ -63,7 +61,7 @@ static bool find_file(const char *base, const char *name, char *path)
 
 bool mesh_exists(const char *base, const char *name)
 {
-	char path[PATH_BYTES];
+	char path[MESH_PATH_BYTES];
 	return mesh_name_is_below(name) && find_file(base, name, path);
 }
 
@@ -203,11 +201,9 @@ static enum status read_at(const struct source *source, uint32_t line, const cha
 	return status;
 }
 
-enum status mesh_read(const struct source *source, uint32_t line, const char *base,
-		      const char *name, const struct yaml_node *patches, struct point_cloud *out)
+enum status mesh_find(const struct source *source, uint32_t line, const char *base,
+		      const char *name, char path[MESH_PATH_BYTES])
 {
-	char path[PATH_BYTES];
-	*out = (struct point_cloud){ 0 };
 	if (!mesh_name_is_below(name))
 		return source_fail(source, line, STATUS_RANGE, "file",
 				   "%.60s must be a relative name without '..'", name);
@@ -216,7 +212,17 @@ enum status mesh_read(const struct source *source, uint32_t line, const char *ba
 				   "no %.60s beside the scene, in CAIRN_MESH_PATH or in %s, which "
 				   "Debian's package %s fills",
 				   name, MESH_DIRECTORY, MESH_PACKAGE);
-	enum status status = read_at(source, line, name, path, patches, out);
+	return STATUS_OK;
+}
+
+enum status mesh_read(const struct source *source, uint32_t line, const char *base,
+		      const char *name, const struct yaml_node *patches, struct point_cloud *out)
+{
+	char path[MESH_PATH_BYTES];
+	*out = (struct point_cloud){ 0 };
+	enum status status = mesh_find(source, line, base, name, path);
+	if (status == STATUS_OK)
+		status = read_at(source, line, name, path, patches, out);
 	if (status != STATUS_OK)
 		cloud_release(out);
 	return status;

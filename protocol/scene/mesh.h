@@ -19,6 +19,10 @@ MUST_CHECK enum status mesh_read(const struct source *source, uint32_t line, con
 				 const char *name, const struct yaml_node *patches,
 				 struct point_cloud *out);
 
+enum { MESH_PATH_BYTES = 4096 };
+/* The path of the file that mesh_read would read. Errors: MISSING, RANGE; field "file". */
+MUST_CHECK enum status mesh_find(const struct source *source, uint32_t line, const char *base,
+				 const char *name, char path[MESH_PATH_BYTES]);
 /* A relative name without "..". */
 bool mesh_name_is_below(const char *name);
 /* Whether mesh_read would find a file of this name. */

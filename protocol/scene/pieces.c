@@ -59,7 +59,7 @@ static bool has_surface(const struct compile *self, uint32_t shapes)
 	for (uint32_t i = self->attachments.count - shapes; i < self->attachments.count; i++) {
 		uint32_t shape = (uint32_t)(-self->attachments.items[i].shape - 1);
 		enum canonical_kind kind = compile_shape_kind(self, shape);
-		if (kind == CANONICAL_PLANE || kind == CANONICAL_MESH)
+		if (canonical_is_ground(kind))
 			return true;
 	}
 	return false;

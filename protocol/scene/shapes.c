@@ -501,6 +501,7 @@ static const struct {
 	{ "plane", plane_write },
 	{ "hull", hull_write },
 	{ "mesh", mesh_write },
+	{ "heightfield", compile_heightfield },
 	{ "polygon", polygon_write },
 	{ "solid", solid_write },
 	{ "cylinder", cylinder_write },

@@ -14,6 +14,7 @@
 #include "config.h"
 #include "server/base/heap.h"
 #include "server/commands/export.h"
+#include "server/engine/solids.h"
 #include "server/store/image.h"
 
 enum { CHANNELS = 3, SCENE = 1, TRANSFORMS = 2, TOTALS = 3 };
@@ -300,12 +301,16 @@ static void say_time(struct mcap *self, const char *key, uint64_t time)
 
 static const char color_text[] = "\"color\":{\"r\":0.62,\"g\":0.68,\"b\":0.75,\"a\":1}";
 
+static void say_point(struct mcap *self, vec3 p, bool comma)
+{
+	say(self, "%s{\"x\":%.9g,\"y\":%.9g,\"z\":%.9g}", comma ? "," : "", p.x, p.y, p.z);
+}
+
 static void say_points(struct mcap *self, const vec3 *points, uint32_t count)
 {
 	say(self, "\"points\":[");
 	for (uint32_t i = 0; i < count; i++)
-		say(self, "%s{\"x\":%.9g,\"y\":%.9g,\"z\":%.9g}", i > 0 ? "," : "", points[i].x,
-		    points[i].y, points[i].z);
+		say_point(self, points[i], i > 0);
 	say(self, "],");
 }
 
@@ -327,11 +332,18 @@ static void say_hull(struct mcap *self, const struct hull *hull)
 
 static void say_mesh(struct mcap *self, const struct mesh *mesh)
 {
-	say_points(self, mesh->vertices, mesh->vertex_count);
-	say(self, "\"indices\":[");
-	for (uint32_t i = 0; i < mesh->triangle_count; i++)
-		say(self, "%s%u,%u,%u", i > 0 ? "," : "", (unsigned)mesh->triangles[i][0],
-		    (unsigned)mesh->triangles[i][1], (unsigned)mesh->triangles[i][2]);
+	struct aabb everywhere = aabb_of_centre(vec3_zero(), vec3_all(AABB_EVERYWHERE));
+	struct mesh_walk walk;
+	uint32_t t;
+	bool first = true;
+	say(self, "\"points\":[");
+	for (uint32_t v = 0; v < mesh->vertex_count; v++)
+		say_point(self, mesh_vertex(mesh, v), v > 0);
+	say(self, "],\"indices\":[");
+	/* A walk passes over holes and the apron of a heightfield. */
+	for (mesh_walk_init(&walk, mesh, everywhere); mesh_walk_next(&walk, &t); first = false)
+		say(self, "%s%u,%u,%u", first ? "" : ",", (unsigned)mesh_vertex_of(mesh, t, 0),
+		    (unsigned)mesh_vertex_of(mesh, t, 1), (unsigned)mesh_vertex_of(mesh, t, 2));
 	say(self, "]");
 }
 
@@ -379,6 +391,7 @@ static enum primitive primitive_of(const struct shape *shape)
 	case SHAPE_CONE:
 		return PRIMITIVE_CYLINDER;
 	case SHAPE_MESH:
+	case SHAPE_HEIGHTFIELD:
 	case SHAPE_HULL:
 		return PRIMITIVE_TRIANGLES;
 	default:
@@ -427,7 +440,7 @@ static uint32_t say_shape(struct mcap *self, const struct placement_view *at, en
 		say(self, "{");
 		say_pose(self, p, q);
 		say(self, ",");
-		if (shape->kind == SHAPE_MESH)
+		if (shape_is_surface(shape))
 			say_mesh(self, shape->mesh);
 		else
 			say_hull(self, shape->hull);

@@ -129,10 +129,11 @@ static enum status check_path(struct shape_query *self, pose *from, struct aabb 
 				  "rotation has squared length %.10g: it must be within 0.25 and 4",
 				  size);
 	*from = pose_make(get_vec3(query->origin), quat_normalize(r));
-	if (self->shape->kind == SHAPE_PLANE || self->shape->kind == SHAPE_MESH)
+	if (shape_is_ground(self->shape))
 		return refuse_query(
 			self, STATUS_UNSUPPORTED, "shape",
-			"planes and meshes cannot be cast or moved: use a convex shape or a solid");
+			"planes, meshes and heightfields cannot be cast or moved: use a convex "
+			"shape or a solid");
 	struct aabb box = shape_aabb(self->shape, from);
 	vec3 way = get_vec3(query->direction);
 	double spare = query->step + 8 * query->skin;
@@ -315,7 +316,7 @@ static uint64_t work_of(const struct shape_query *self)
 	for (uint32_t i = 0; i < self->b_count; i++) {
 		const struct shape *shape = shape_exact(self->b[i].shape);
 		uint64_t pieces = shape_piece_count(shape);
-		others += shape->kind == SHAPE_MESH ? MIN_OF(pieces, 256u) : pieces;
+		others += shape_is_surface(shape) ? MIN_OF(pieces, 256u) : pieces;
 	}
 	if (self->query.kind == WIRE_QUERY_RAY)
 		own = 1;

@@ -77,6 +77,13 @@ tests_bench_bench_compound_SOURCES = tests/bench/bench_compound.c
 bench-compound: tests/bench/bench_compound
 	tests/bench/bench_compound
 
+# 1000 bodies on a heightfield of 1024 x 1024 samples, and on the same surface as a mesh: make bench-heightfield
+EXTRA_PROGRAMS += tests/bench/bench_heightfield
+tests_bench_bench_heightfield_SOURCES = tests/bench/bench_heightfield.c
+.PHONY: bench-heightfield
+bench-heightfield: tests/bench/bench_heightfield
+	tests/bench/bench_heightfield
+
 # Joints: chains, arms, and their errors; cost of sending them to clients: make bench-joints
 EXTRA_PROGRAMS += tests/bench/bench_joints
 tests_bench_bench_joints_SOURCES = tests/bench/bench_joints.c

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 static void check_mass(const struct shape *shape)
 {
 	const struct mass_properties *mass = &shape->mass;
-	bool solid = shape->kind != SHAPE_PLANE && shape->kind != SHAPE_MESH;
+	bool solid = !shape_is_ground(shape);
 	ASSERT(scalar_is_finite(mass->volume));
 	ASSERT(vec3_is_finite(mass->centre));
 	ASSERT(!solid || mass->volume > 0);
@@ -36,6 +36,9 @@ static void check_bounds(const struct shape *shape)
 	if (shape->kind == SHAPE_PLANE)
 		return;
 	box = aabb_grow(box, 1e-9 * (1 + size));
+	/* The first triangle of a heightfield may be in its apron, outside its bounds. */
+	if (shape->kind == SHAPE_HEIGHTFIELD)
+		return;
 	for (uint32_t i = 0; i < 6; i++) {
 		vec3 direction = vec3_scale(vec3_axis(i / 2), i % 2 ? -1 : 1);
 		struct support far = support_core(shape, 0, direction);
@@ -54,7 +57,7 @@ static void check_rays(const struct shape *shape)
 			continue;
 		ASSERT(hit.fraction >= 0 && hit.fraction <= 1);
 		ASSERT(scalar_abs(vec3_length(hit.normal) - 1) < 1e-9);
-		if (shape->kind == SHAPE_MESH)
+		if (shape_is_surface(shape))
 			ASSERT(hit.child < shape->mesh->triangle_count);
 	}
 }
@@ -74,6 +77,26 @@ static void check_mesh(const struct mesh *mesh)
 			ASSERT(back[0] == t || back[1] == t || back[2] == t);
 		}
 	}
+}
+
+/* A walk finds the triangles that can be hit, whose normals and neighbours are well formed. */
+static void check_heightfield(const struct mesh *mesh)
+{
+	struct mesh_walk walk;
+	uint32_t t, count = 0;
+	mesh_walk_init(&walk, mesh, aabb_of_centre(vec3_zero(), vec3_all(AABB_EVERYWHERE)));
+	for (; mesh_walk_next(&walk, &t); count++) {
+		ASSERT(scalar_abs(vec3_length(mesh_normal(mesh, t)) - 1) < 1e-9);
+		ASSERT(mesh_patch(mesh, t) <= mesh->patch_max);
+		for (uint32_t k = 0; k < 3; k++) {
+			uint32_t other = mesh_across(mesh, t, k);
+			ASSERT(other != UINT32_MAX || mesh_edge_is_open(mesh, t, k));
+			ASSERT(other == UINT32_MAX || mesh_across(mesh, other, 0) == t ||
+			       mesh_across(mesh, other, 1) == t ||
+			       mesh_across(mesh, other, 2) == t);
+		}
+	}
+	ASSERT(count == 2 * mesh->grid->cells_count);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -99,6 +122,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		ASSERT(hull_is_valid(shape->hull, 1e-4, NULL));
 	if (shape->kind == SHAPE_MESH)
 		check_mesh(shape->mesh);
+	if (shape->kind == SHAPE_HEIGHTFIELD)
+		check_heightfield(shape->mesh);
 	shape_release(shape);
 	ASSERT(heap_live() == live);
 	return 0;

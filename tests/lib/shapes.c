@@ -3,9 +3,11 @@
 
 #include "server/base/heap.h"
 #include "server/base/rng.h"
+#include "server/engine/geometry/mesh.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct writer begin(struct bytes *out, enum shape_kind kind)
 {
@@ -156,6 +158,72 @@ void bytes_of_ellipsoid(struct bytes *out, vec3 half)
 	struct writer writer = begin(out, SHAPE_ELLIPSOID);
 	write_vec3(&writer, half);
 	end(&writer);
+}
+
+/* A bit for each cell, lowest first. */
+static void write_holes(struct writer *writer, const uint8_t *holes, uint32_t cells)
+{
+	for (uint32_t first = 0; first < cells; first += 8) {
+		uint8_t bits = 0;
+		for (uint32_t k = 0; k < 8 && first + k < cells; k++)
+			bits |= (uint8_t)((holes[first + k] != 0) << k);
+		write_u8(writer, bits);
+	}
+}
+
+void bytes_of_heightfield(struct bytes *out, const struct height_grid *grid)
+{
+	struct writer writer = begin(out, SHAPE_HEIGHTFIELD);
+	uint32_t cells = (grid->columns - 1) * (grid->rows - 1);
+	write_u8(&writer, (uint8_t)((grid->holes != NULL) | grid->apron << 1 |
+				    (grid->patches != NULL) << 2));
+	write_u8(&writer, 0);
+	write_u32(&writer, grid->columns);
+	write_u32(&writer, grid->rows);
+	write_f64(&writer, grid->cell_x);
+	write_f64(&writer, grid->cell_z);
+	for (uint32_t i = 0; i < grid->columns * grid->rows; i++) {
+		uint32_t bits;
+		memcpy(&bits, &grid->heights[i], sizeof bits);
+		write_u32(&writer, bits);
+	}
+	if (grid->holes != NULL)
+		write_holes(&writer, grid->holes, cells);
+	if (grid->patches != NULL)
+		write_raw(&writer, grid->patches, cells);
+	end(&writer);
+}
+
+struct shape *make_heightfield(const struct height_grid *grid)
+{
+	struct bytes bytes = { 0 };
+	bytes_of_heightfield(&bytes, grid);
+	return shape_of_bytes(&bytes);
+}
+
+struct shape *make_mesh_of_heightfield(const struct shape *heightfield, uint32_t *numbers)
+{
+	const struct mesh *surface = heightfield->mesh;
+	uint32_t count = 0, vertices = surface->vertex_count;
+	vec3 *points = malloc(vertices * sizeof *points);
+	uint32_t(*triangles)[3] = malloc(surface->triangle_count * sizeof *triangles);
+	ASSERT(points != NULL && triangles != NULL);
+	for (uint32_t v = 0; v < vertices; v++)
+		points[v] = mesh_vertex(surface, v);
+	for (uint32_t t = 0; t < surface->triangle_count; t++) {
+		uint32_t wide = surface->grid->columns - 1;
+		if (!heightfield_has_cell(surface->grid, t / 2 % wide, t / 2 / wide))
+			continue;
+		for (uint32_t k = 0; k < 3; k++)
+			triangles[count][k] = mesh_vertex_of(surface, t, k);
+		if (numbers != NULL)
+			numbers[count] = t;
+		count++;
+	}
+	struct shape *mesh = make_mesh(points, vertices, (const uint32_t(*)[3])triangles, count);
+	free(points);
+	free(triangles);
+	return mesh;
 }
 
 struct shape *make_rounded_box(double half_x, double half_y, double half_z, double radius)

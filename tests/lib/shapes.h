@@ -23,6 +23,15 @@ void bytes_of_rounded_hull(struct bytes *out, const vec3 *points, uint32_t count
 void bytes_of_cylinder(struct bytes *out, double half_length, double radius);
 void bytes_of_cone(struct bytes *out, double half_length, double radius);
 void bytes_of_ellipsoid(struct bytes *out, vec3 half);
+/* A grid of heights as in heightfield.h: `holes` and `patches` one byte for each cell, or NULL. */
+struct height_grid {
+	uint32_t columns, rows;
+	double cell_x, cell_z;
+	const float *heights;
+	const uint8_t *holes, *patches;
+	bool apron;
+};
+void bytes_of_heightfield(struct bytes *out, const struct height_grid *grid);
 
 /* Cooks and releases `bytes`. */
 struct shape *shape_of_bytes(struct bytes *bytes);
@@ -39,6 +48,10 @@ struct shape *make_rounded_hull(const vec3 *points, uint32_t count, double radiu
 struct shape *make_cylinder(double half_length, double radius);
 struct shape *make_cone(double half_length, double radius);
 struct shape *make_ellipsoid(double half_x, double half_y, double half_z);
+struct shape *make_heightfield(const struct height_grid *grid);
+/* The triangles of a heightfield that can be hit as a mesh, in their order; numbers[t], if not NULL, is the
+ * heightfield's number of the mesh's triangle t. */
+struct shape *make_mesh_of_heightfield(const struct shape *heightfield, uint32_t *numbers);
 struct shape *make_polygon(const vec3 *vertices, uint32_t count, double radius);
 
 /* Separate boxes (centre, half) as one solid of convex parts, at most 16. */

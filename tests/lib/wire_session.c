@@ -516,6 +516,8 @@ void wire_vectors_shape_limits(FILE *out)
 	fprintf(out, "| corners of a polygon | 3 | %d |\n", SHAPE_POLYGON_VERTICES_MAX);
 	fprintf(out, "| vertices of a mesh or solid | 3 | %d |\n", SHAPE_MESH_VERTICES_MAX);
 	fprintf(out, "| triangles of a mesh or solid | 1 | %d |\n", SHAPE_MESH_TRIANGLES_MAX);
+	fprintf(out, "| samples of a heightfield along x and along z | 2 | %d |\n",
+		SHAPE_HEIGHTFIELD_SIDE_MAX);
 	fprintf(out, "| parts of a solid | 1 | %d |\n", SOLID_PARTS_MAX);
 	fprintf(out, "| cells of a solid's field along its longest side | 2 | %d |\n",
 		SOLID_CELLS_MAX);

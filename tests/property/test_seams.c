@@ -16,8 +16,17 @@
 /* m/s. On flat ground without friction nothing may change the velocity of a slider by more in a tick. */
 #define CHANGE_MOST 1e-3
 
-enum floor_kind { FLOOR_MESH, FLOOR_JUNCTIONS, FLOOR_BOXES, FLOOR_TILES, FLOOR_KINDS };
-static const char *const FLOOR_NAMES[] = { "triangles", "T-junctions", "boxes", "mesh tiles" };
+enum floor_kind {
+	FLOOR_MESH,
+	FLOOR_JUNCTIONS,
+	FLOOR_BOXES,
+	FLOOR_TILES,
+	FLOOR_HEIGHTFIELD,
+	FLOOR_HEIGHT_TILES,
+	FLOOR_KINDS
+};
+static const char *const FLOOR_NAMES[] = { "triangles",	 "T-junctions", "boxes",
+					   "mesh tiles", "heightfield", "tiles of heightfields" };
 
 enum slider { SLIDER_BOX, SLIDER_BALL, SLIDER_CAPSULE, SLIDER_HULL, SLIDER_KINDS };
 static const char *const SLIDER_NAMES[] = { "box", "ball", "capsule", "hull" };
@@ -55,6 +64,31 @@ static struct shape *make_strips(uint32_t cells, double side, double shift, doub
 	return shape;
 }
 
+/* Flat, of cells × cells squares of side 1, with an apron if it is a tile. */
+static struct shape *make_flat_heights(uint32_t cells, bool tile)
+{
+	static const float HEIGHTS[(CELLS + 1) * (CELLS + 1)];
+	uint32_t side = cells + 1 + (tile ? 2 : 0);
+	struct height_grid grid = { side, side, 1, 1, HEIGHTS, NULL, NULL, tile };
+	ck_assert_uint_le(side, CELLS + 1);
+	return make_heightfield(&grid);
+}
+
+enum { TILE = 3 };
+
+/* Tiles of TILE × TILE squares. */
+static void add_height_tiles(struct stage *stage)
+{
+	struct stage_body body = { .status = BODY_STATIC, .friction = -1 };
+	body.shape = stage_shape(stage, make_flat_heights(TILE, true));
+	for (uint32_t i = 0; i < CELLS / TILE; i++)
+		for (uint32_t k = 0; k < CELLS / TILE; k++) {
+			double middle = 0.5 * (TILE - CELLS);
+			body.position = vec3_make(TILE * i + middle, 0, TILE * k + middle);
+			stage_add(stage, body);
+		}
+}
+
 static void add_floor(struct stage *stage, enum floor_kind kind)
 {
 	struct stage_body body = { .status = BODY_STATIC, .friction = -1 };
@@ -62,6 +96,15 @@ static void add_floor(struct stage *stage, enum floor_kind kind)
 		body.shape =
 			stage_shape(stage, make_strips(CELLS, 1, kind == FLOOR_MESH ? 0 : 0.37, 0));
 		stage_add(stage, body);
+		return;
+	}
+	if (kind == FLOOR_HEIGHTFIELD) {
+		body.shape = stage_shape(stage, make_flat_heights(CELLS, false));
+		stage_add(stage, body);
+		return;
+	}
+	if (kind == FLOOR_HEIGHT_TILES) {
+		add_height_tiles(stage);
 		return;
 	}
 	body.shape = stage_shape(stage, kind == FLOOR_BOXES ? make_box(0.5, 0.25, 0.5)
@@ -102,11 +145,12 @@ struct slide {
 };
 
 /* One body over the floor until it is near its border. */
-static struct slide slide_over(enum floor_kind floor, enum slider kind, struct rng *rng)
+static struct slide slide_over(const char *method, enum floor_kind floor, enum slider kind,
+			       struct rng *rng)
 {
 	struct stage stage;
 	struct slide worst = { 0, 0, 0 };
-	stage_init(&stage, "soft-step");
+	stage_init(&stage, method);
 	add_floor(&stage, floor);
 	uint32_t shape = stage_shape(&stage, make_slider(kind));
 	double heading = rng_range(rng, -PI, PI), speed = rng_range(rng, 0.5, 12);
@@ -156,7 +200,7 @@ static void slide_kind(enum floor_kind floor)
 	for (uint32_t kind = 0; kind < SLIDER_KINDS; kind++) {
 		struct slide all = { 0, 0, 0 };
 		while (all.seams < wanted) {
-			struct slide one = slide_over(floor, (enum slider)kind, &rng);
+			struct slide one = slide_over("soft-step", floor, (enum slider)kind, &rng);
 			all.change = scalar_max(all.change, one.change);
 			all.total = scalar_max(all.total, one.total);
 			all.seams += one.seams;
@@ -247,6 +291,21 @@ START_TEST(a_wide_plate_does_not_feel_seams)
 }
 END_TEST
 
+/* The methods that do not drop contacts at seams have none between tiles, because of their aprons. */
+START_TEST(sliders_do_not_feel_the_borders_of_tiles_under_other_methods)
+{
+	static const char *const METHODS[] = { "lcp", "reflection", "projection", "gauss" };
+	struct rng rng = rng_seeded(check_seed() + 31 * (uint64_t)_i);
+	for (uint32_t kind = 0; kind < SLIDER_KINDS; kind++) {
+		struct slide one =
+			slide_over(METHODS[_i], FLOOR_HEIGHT_TILES, (enum slider)kind, &rng);
+		printf("# %s, tiles, %s: worst change %.2g m/s a tick\n", METHODS[_i],
+		       SLIDER_NAMES[kind], one.change);
+		ck_assert_double_le(one.change, CHANGE_MOST);
+	}
+}
+END_TEST
+
 START_TEST(sliders_do_not_feel_seams)
 {
 	slide_kind((enum floor_kind)_i);
@@ -259,6 +318,8 @@ static Suite *make(void)
 	TCase *tcase = tcase_create("seams");
 	tcase_set_timeout(tcase, 0);
 	tcase_add_loop_test(tcase, sliders_do_not_feel_seams, 0, FLOOR_KINDS);
+	tcase_add_loop_test(tcase, sliders_do_not_feel_the_borders_of_tiles_under_other_methods, 0,
+			    4);
 	tcase_add_loop_test(tcase, sliders_in_a_valley_do_not_feel_seams, 0, 2);
 	tcase_add_test(tcase, a_wide_plate_does_not_feel_seams);
 	suite_add_tcase(suite, tcase);

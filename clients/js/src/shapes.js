@@ -1,7 +1,7 @@
 /** Encodes and decodes canonical bytes of shapes (docs/PROTOCOL.md, "shapes"). Lengths in metres. */
 
 export const KIND = { sphere: 1, capsule: 2, box: 3, hull: 4, plane: 5, mesh: 6, polygon: 7, solid: 8, rounded: 9, cylinder: 10,
-  cone: 11, ellipsoid: 12 };
+  cone: 11, ellipsoid: 12, heightfield: 13 };
 const FORMS = ["", "hull", "parts", "field"];
 const NAMES = Object.fromEntries(Object.entries(KIND).map(([name, number]) => [number, name]));
 
@@ -58,6 +58,32 @@ export function mesh(vertices, triangles, patches = []) {
   const surface = build(KIND.mesh, [vertices.length, triangles.length], vertices.flat(), triangles.flat());
   return patches.some((patch) => patch !== 0) ? Uint8Array.from([...surface, ...patches]) : surface;
 }
+const GRID = { holes: 1, apron: 2, patches: 4 };
+/**
+ * Rows along z of heights along x, in metres, y upwards, centred; static bodies only. Neighbouring samples are `cell` metres apart,
+ * along z `cellZ`. `holes` and `patches`: rows with a value for each cell, true where there is no ground; a number from 0 to 64, by
+ * which set_piece gives cells a material. `apron`: the outermost ring of samples is that of the tiles beside this one, and only
+ * decides how bodies pass the border.
+ */
+export function heightfield(heights, cell, { cellZ = cell, holes = [], patches = [], apron = false } = {}) {
+  const columns = heights[0].length, rows = heights.length, cells = (columns - 1) * (rows - 1);
+  if (heights.some((row) => row.length !== columns)) throw new RangeError("the rows of heights have different lengths");
+  const marks = holes.flat(), numbers = patches.flat(), holed = marks.some(Boolean), patched = numbers.some((number) => number !== 0);
+  for (const layer of [marks, numbers])
+    if (layer.length > 0 && layer.length !== cells)
+      throw new RangeError(`${layer.length} values for ${columns - 1} × ${rows - 1} cells: give one each`);
+  const end = 28 + 4 * columns * rows, after = end + (holed ? Math.ceil(cells / 8) : 0);
+  const bytes = new Uint8Array(after + (patched ? cells : 0)), view = new DataView(bytes.buffer);
+  bytes.set([KIND.heightfield, 1, (holed ? GRID.holes : 0) | (apron ? GRID.apron : 0) | (patched ? GRID.patches : 0), 0]);
+  view.setUint32(4, columns, true);
+  view.setUint32(8, rows, true);
+  view.setFloat64(12, cell, true);
+  view.setFloat64(20, cellZ, true);
+  heights.flat().forEach((height, i) => view.setFloat32(28 + 4 * i, height, true));
+  if (holed) marks.forEach((mark, i) => { bytes[end + (i >> 3)] |= (mark ? 1 : 0) << (i & 7); });
+  if (patched) bytes.set(numbers, after);
+  return bytes;
+}
 /** A convex polygon of [[x, y], …] rounded by a radius; planar worlds only. */
 export const polygon = (points, radius = 0) => build(KIND.polygon, [points.length], [radius, ...points.flat()]);
 
@@ -87,9 +113,30 @@ function surface(view, at) {
   };
 }
 
+/** The samples of a heightfield as points, and the triangles of the cells that are neither holes nor in the apron. */
+function terrain(bytes, view) {
+  const flags = bytes[2], columns = view.getUint32(4, true), rows = view.getUint32(8, true), wide = columns - 1;
+  const cell = [view.getFloat64(12, true), view.getFloat64(20, true)], apron = (flags & GRID.apron) !== 0;
+  const holes = 28 + 4 * columns * rows, patched = holes + (flags & GRID.holes ? Math.ceil(wide * (rows - 1) / 8) : 0);
+  const points = new Float64Array(3 * columns * rows), triangles = [], patches = [];
+  for (let k = 0; k < columns * rows; k++)
+    points.set([(k % columns - 0.5 * wide) * cell[0], view.getFloat32(28 + 4 * k, true),
+      (Math.floor(k / columns) - 0.5 * (rows - 1)) * cell[1]], 3 * k);
+  const rim = apron ? 1 : 0;
+  for (let z = rim; z < rows - 1 - rim; z++)
+    for (let x = rim; x < wide - rim; x++) {
+      const at = z * wide + x, a = z * columns + x, d = a + columns;
+      if (flags & GRID.holes && (bytes[holes + (at >> 3)] >> (at & 7)) & 1) continue;
+      triangles.push(a, d, d + 1, a, d + 1, a + 1);
+      if (flags & GRID.patches) patches.push(bytes[patched + at], bytes[patched + at]);
+    }
+  return { columns, rows, cell, apron, points, triangles: Uint32Array.from(triangles),
+    ...(flags & GRID.patches ? { patches: Uint8Array.from(patches) } : {}) };
+}
+
 /**
- * Decodes canonical bytes: {kind, radius?, halfLength?, half?, normal?, offset?, points?, triangles?, patches?, form?, detail?}; points and
- * triangles are flat typed arrays. An unknown kind gives {kind: ""}.
+ * Decodes canonical bytes: {kind, radius?, halfLength?, half?, normal?, offset?, points?, triangles?, patches?, form?, detail?,
+ * columns?, rows?, cell?, apron?}; points and triangles are flat typed arrays. An unknown kind gives {kind: ""}.
  */
 export function describe(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -111,6 +158,7 @@ export function describe(bytes) {
     case "hull": return { kind, points: reals(6, view.getUint32(2, true) * 3) };
     case "polygon": return { kind, radius: view.getFloat64(6, true), points: reals(14, view.getUint32(2, true) * 2) };
     case "mesh": return { kind, ...surface(view, 2) };
+    case "heightfield": return { kind, ...terrain(bytes, view) };
     case "solid": return { kind, form: FORMS[bytes[2]] ?? "", detail: view.getUint16(4, true), ...surface(view, 22) };
     default: return { kind };
   }

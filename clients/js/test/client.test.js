@@ -177,7 +177,8 @@ test("geometry returns the uploaded bytes of a shape, and describe decodes them"
   const points = Array.from({ length: 4000 }, (_, i) => [Math.sin(i) * (i % 7), Math.cos(i) * (i % 5), i / 1000]);
   for (const data of [shapes.box(1, 2, 3), shapes.hull(points), shapes.capsule(1, 0.25), shapes.cylinder(1, 0.25),
     shapes.cone(1, 0.25), shapes.ellipsoid(1, 2, 3), shapes.box(1, 2, 3, 0.1), shapes.hull(points.slice(0, 40), 0.1),
-    shapes.mesh([[0, 0, 0], [1, 0, 0], [0, 0, 1]], [[0, 2, 1]])]) {
+    shapes.mesh([[0, 0, 0], [1, 0, 0], [0, 0, 1]], [[0, 2, 1]]),
+    shapes.heightfield([[0, 1, 2], [1, 0, 1], [0, 0, 3]], 0.5, { holes: [[true, false], [false, false]] })]) {
     await world.shape(data);
     const name = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
     assert.deepEqual(Buffer.from(await world.geometry(name)), Buffer.from(data));
@@ -187,6 +188,12 @@ test("geometry returns the uploaded bytes of a shape, and describe decodes them"
   assert.equal(shapes.describe(shapes.hull(points)).points.length, 12000);
   assert.deepEqual(shapes.describe(shapes.cone(1, 0.25)), { kind: "cone", halfLength: 0.5, radius: 0.25 });
   assert.deepEqual(shapes.describe(shapes.ellipsoid(1, 2, 3)), { kind: "ellipsoid", half: [0.5, 1, 1.5] });
+  const hills = shapes.describe(shapes.heightfield([[0, 1, 2], [1, 0, 1], [0, 0, 3]], 0.5,
+    { cellZ: 2, holes: [[true, false], [false, false]], patches: [[0, 0], [0, 7]] }));
+  assert.deepEqual([...hills.points.slice(0, 6)], [-0.5, 0, -2, 0, 1, -2]);
+  assert.deepEqual([...hills.triangles.slice(0, 6)], [1, 4, 5, 1, 5, 2]);
+  assert.deepEqual([...hills.patches], [0, 0, 0, 0, 7, 7]);
+  assert.throws(() => shapes.heightfield([[0, 0], [0]], 1), /different lengths/);
   assert.deepEqual(shapes.describe(shapes.box(1, 2, 3, 0.1)), { kind: "rounded", form: "box", radius: 0.1, half: [0.5, 1, 1.5] });
   assert.deepEqual([...shapes.describe(shapes.hull([[0, 0, 0], [1, 2, 3]], 0.1)).points], [0, 0, 0, 1, 2, 3]);
 });

@@ -21,11 +21,11 @@ from .manifest import VERSION as __version__
 from .pack import ACTION, BadNumber, Refused, command
 from .particles import Particle
 from .server import launch
-from .shapes import box, capsule, cone, cylinder, ellipsoid, hull, mesh, plane, polygon, solid, sphere
+from .shapes import box, capsule, cone, cylinder, ellipsoid, heightfield, hull, mesh, plane, polygon, solid, sphere
 
 __all__ = ["ACTION", "BadNumber", "Body", "Client", "Closed", "Frame", "Joint", "Particle", "Refused", "Result", "Sought", "State", "Stepped",
            "When", "World", "__version__",
-           "areas", "box", "capsule", "command", "cone", "connect", "cylinder", "ellipsoid", "hull", "launch", "mesh", "observe", "plane", "polygon", "solid", "sphere", "tasks", "tick_hash", "vector"]
+           "areas", "box", "capsule", "command", "cone", "connect", "cylinder", "ellipsoid", "heightfield", "hull", "launch", "mesh", "observe", "plane", "polygon", "solid", "sphere", "tasks", "tick_hash", "vector"]
 
 
 def __getattr__(name):

@@ -69,6 +69,27 @@ def mesh(vertices, triangles, patches=None):
             struct.pack(f"<{len(indices)}I", *indices) + bytes(patches if patches and any(patches) else ()))
 
 
+def heightfield(heights, cell, cell_z=None, holes=None, patches=None, apron=False):
+    """Rows along z of heights along x, in metres, y upwards, centred; static bodies only. Neighbouring samples are `cell`
+    metres apart, along z `cell_z`. `holes` and `patches`: rows with a value for each cell, true where there is no ground; a
+    number from 0 to 64, by which set_piece gives cells a material. `apron`: the outermost ring of samples is that of the
+    tiles beside this one, and only decides how bodies pass the border."""
+    columns, rows = len(heights[0]), len(heights)
+    if any(len(row) != columns for row in heights):
+        raise ValueError("the rows of heights have different lengths")
+    layers = [[value for row in layer for value in row] if layer is not None else [] for layer in (holes, patches)]
+    if any(layer and len(layer) != (columns - 1) * (rows - 1) for layer in layers):
+        raise ValueError(f"holes and patches have one value for each of {columns - 1} x {rows - 1} cells")
+    marks, numbers = layers
+    bits = bytearray((len(marks) + 7) // 8)
+    for i, mark in enumerate(marks):
+        bits[i // 8] |= bool(mark) << i % 8
+    flags = any(bits) | bool(apron) << 1 | any(numbers) << 2
+    flat = [value for row in heights for value in row]
+    return (struct.pack("<BBBBIIdd", 13, 1, flags, 0, columns, rows, cell, cell if cell_z is None else cell_z) +
+            struct.pack(f"<{len(flat)}f", *flat) + (bytes(bits) if any(bits) else b"") + bytes(numbers if any(numbers) else ()))
+
+
 def polygon(points, radius=0.0):
     """A convex polygon of (x, y) points, rounded by a radius; planar worlds only."""
     flat = [value for point in points for value in point]
@@ -94,6 +115,7 @@ KINDS = {"sphere": lambda v: sphere(v), "box": lambda v: box(*v),
          "capsule": lambda v: capsule(**v) if isinstance(v, dict) else capsule(*v),
          "cylinder": lambda v: _named(cylinder, v), "cone": lambda v: _named(cone, v), "ellipsoid": lambda v: ellipsoid(*v),
          "hull": hull, "plane": lambda v: plane(*v), "mesh": lambda v: mesh(*v),
+         "heightfield": lambda v: _named(heightfield, v),
          "polygon": polygon, "solid": solid}
 
 

@@ -199,6 +199,55 @@ def test_shapes_with_curved_surfaces_are_accepted_and_fall(cairn_client, kind):
     assert world.ray((0, 20, 0), (0, -1, 0), 40)
 
 
+def test_a_heightfield_with_a_hole_and_materials_carries_what_is_over_its_ground(cairn_client):
+    world = cairn_client.create("terrain")
+    heights = [[0.25 * x for x in range(9)] for _ in range(7)]
+    holes = [[x == 1 for x in range(8)] for _ in range(6)]
+    data = cairn.heightfield(heights, 1, holes=holes, patches=[[x // 4 for x in range(8)] for _ in range(6)])
+    assert data[:3] == bytes([13, 1, 5])
+    assert world.shape(heightfield={"heights": heights, "cell": 1}) == world.shape(cairn.heightfield(heights, 1))
+    ground = world.spawn(status="static", shapes=[(world.shape(data),)])
+    hit = world.ray((1, 9, 0), (0, -1, 0), 20)
+    assert [h[0] for h in hit] == [ground] and hit[0][2][1] == pytest.approx(1.25)
+    assert not world.ray((-2.5, 9, 0), (0, -1, 0), 20)
+    ball = world.shape(sphere=0.3)
+    held, lost = world.spawn(shapes=[(ball,)], position=(2, 2, 0)), world.spawn(shapes=[(ball,)], position=(-2.5, 2, 0))
+    world.step(120)
+    assert world.body(lost)["position"][1] < -3 < 0 < world.body(held)["position"][1]
+
+
+def test_tiles_of_a_heightfield_come_and_go_below_a_ball_that_does_not_feel_them(cairn_client):
+    world = cairn_client.create("tiles")
+    side = 8
+    tile = world.shape(cairn.heightfield([[0] * (side + 3)] * (side + 3), 1, apron=True))
+    ball = world.spawn(shapes=[(world.shape(sphere=0.4),)], position=(0, 0.4, 0.1), velocity=(8, 0, 0))
+    tiles = [world.spawn(status="static", shapes=[(tile,)], position=(side * i, 0, 0)) for i in range(2)]
+    world.step(30)
+    speed = world.body(ball)["velocity"][0]
+    for number in range(2, 8):
+        # It is 1 m on the second tile when the first one goes and the third one comes.
+        while world.body(ball)["position"][0] < side * (number - 1.5) + 1:
+            world.step(1)
+            state = world.body(ball)
+            assert state["position"][1] == pytest.approx(0.4, abs=1e-3)
+            assert abs(state["velocity"][1]) < 1e-3
+        world.remove(tiles.pop(0))
+        tiles.append(world.spawn(status="static", shapes=[(tile,)], position=(side * number, 0, 0)))
+    assert world.body(ball)["velocity"][0] == pytest.approx(speed, rel=0.02)
+
+
+def test_a_heightfield_that_is_no_ground_is_refused_by_name(cairn_client):
+    world = cairn_client.create("abyss")
+    with pytest.raises(cairn.Refused, match="column 1, row 0 is not a finite number: mark cells without ground as holes"):
+        world.shape(cairn.heightfield([[0, float("nan")], [0, 0]], 1))
+    with pytest.raises(cairn.Refused, match="every cell is a hole"):
+        world.shape(cairn.heightfield([[0, 0], [0, 0]], 1, holes=[[True]]))
+    with pytest.raises(cairn.Refused, match="cannot move|static"):
+        world.spawn(shapes=[(world.shape(cairn.heightfield([[0, 0], [0, 0]], 1)),)])
+    with pytest.raises(ValueError, match="different lengths"):
+        cairn.heightfield([[0, 0], [0]], 1)
+
+
 def test_a_sliver_is_refused_by_name(cairn_client):
     world = cairn_client.create("slivers")
     with pytest.raises(cairn.Refused, match="sliver"):

@@ -119,6 +119,7 @@ const MAKERS = {
   rounded: roundedGeometry,
   plane: planeGeometry,
   mesh: meshGeometry,
+  heightfield: meshGeometry,
   // The mesh as uploaded; collision may use its hull or convex parts.
   solid: meshGeometry,
   hull: hullGeometry,

@@ -9,6 +9,7 @@
 #include "server/engine/collision/pairs.h"
 #include "server/engine/collision/sat.h"
 #include "server/engine/geometry/closest.h"
+#include "server/engine/geometry/mesh.h"
 
 /* Sine of the angle below which a normal is that of a face: above the rounding of a rotation into the other
  * frame and back, below the angle of two different faces. */
@@ -66,8 +67,8 @@ static void flat_of_triangle(const struct placed_piece *piece, vec3 local, struc
 {
 	const struct mesh *mesh = piece->shape->mesh;
 	ASSERT(piece->child < mesh->triangle_count);
-	const uint32_t *of = mesh->triangles[piece->child];
-	vec3 p[3] = { mesh->vertices[of[0]], mesh->vertices[of[1]], mesh->vertices[of[2]] };
+	vec3 p[3];
+	mesh_corners(mesh, piece->child, p);
 	out->normal = vec3_normalize(vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0])));
 	bool turned = vec3_dot(out->normal, local) < 0;
 	if (turned)
@@ -88,7 +89,7 @@ static void flat_of(const struct placed_piece *piece, vec3 along, struct flat *o
 	out->endless = shape->kind == SHAPE_PLANE;
 	if (shape->hull != NULL)
 		flat_of_hull(piece, local, out);
-	else if (shape->kind == SHAPE_MESH)
+	else if (shape_is_surface(shape))
 		flat_of_triangle(piece, local, out);
 	else if (out->endless)
 		out->normal = shape->plane.normal;

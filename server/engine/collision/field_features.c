@@ -271,7 +271,7 @@ static void fan_around(struct fan *fan, const struct probing *x, const struct me
 	do {
 		struct facet facet = facet_of(x, mesh, t);
 		fan_add(fan, x, p, facet.normal, facet.centre);
-		t = mesh->adjacent[t][(k + 2) % 3];
+		t = mesh_across(mesh, t, (k + 2) % 3);
 		for (k = 0; t != UINT32_MAX && k < 2 && !vec3_equal(mesh_corner(mesh, t, k), place);
 		     k++)
 			;
@@ -297,8 +297,8 @@ static void triangle_in_field(const struct probing *x, const struct mesh *mesh, 
 				field_feature(probe_feature_kind(x), 3 * triangle + k, false, 0));
 	}
 	for (uint32_t k = 0; k < 3; k++) {
-		uint32_t next = (k + 1) % 3, other = mesh->adjacent[triangle][k];
-		if ((owns >> (3 + k) & 1) == 0 || (mesh->edge_flags[triangle] >> k & 1) == 0)
+		uint32_t next = (k + 1) % 3, other = mesh_across(mesh, triangle, k);
+		if ((owns >> (3 + k) & 1) == 0 || !mesh_edge_is_open(mesh, triangle, k))
 			continue;
 		struct field_edge edge = { .ends = { facet.corner[k], facet.corner[next] },
 					   .value = { value[k], value[next] },
@@ -410,7 +410,7 @@ static double least_facing(const struct field_pair *self, uint32_t triangle, uin
 	double least = 1;
 	do {
 		least = scalar_min(least, vec3_dot(mesh_normal(mesh, t), direction));
-		t = mesh->adjacent[t][(k + 2) % 3];
+		t = mesh_across(mesh, t, (k + 2) % 3);
 		for (k = 0; t != UINT32_MAX && k < 2 && !vec3_equal(mesh_corner(mesh, t, k), place);
 		     k++)
 			;
@@ -510,11 +510,11 @@ void field_gather_triangle(struct field_pair *self)
 		box = aabb_add_point(box, facet.corner[k]);
 	uint8_t owns = 0;
 	for (uint32_t k = 0; k < 3; k++) {
-		bool convex = (mesh->edge_flags[child] >> k & 1) != 0;
+		bool convex = mesh_edge_is_open(mesh, child, k);
 		if (convex)
 			owns |= (uint8_t)(1 << k | 1 << (k + 1) % 3);
 		/* An edge of two triangles is tested with the one of the smaller number. */
-		if (convex && mesh->adjacent[child][k] > child)
+		if (convex && mesh_across(mesh, child, k) > child)
 			owns |= (uint8_t)(8 << k);
 	}
 	triangle_in_field(&probing, mesh, child, owns);

@@ -24,6 +24,7 @@
 #include "server/engine/collision/gjk.h"
 
 #include "server/engine/collision/gjk_exact.h"
+#include "server/engine/geometry/mesh.h"
 #include "server/engine/geometry/solid.h"
 
 #define GAP 1e-12   /* of |v|²: relative error of the distance about half of it */
@@ -494,9 +495,9 @@ struct gjk_core gjk_core_of(const struct shape *shape, uint32_t child, struct gj
 		core.hull = shape->hull;
 		break;
 	case SHAPE_MESH:
+	case SHAPE_HEIGHTFIELD:
 		ASSERT(child < shape->mesh->triangle_count);
-		for (int k = 0; k < 3; k++)
-			room->points[k] = shape->mesh->vertices[shape->mesh->triangles[child][k]];
+		mesh_corners(shape->mesh, child, room->points);
 		core.count = 3;
 		break;
 	case SHAPE_POLYGON:

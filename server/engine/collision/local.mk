@@ -112,6 +112,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/collision/test_pair_order \
 	tests/unit/server/engine/collision/test_pairs \
 	tests/unit/server/engine/collision/test_placed \
+	tests/unit/server/engine/collision/test_heightfield \
 	tests/unit/server/engine/collision/test_query \
 	tests/unit/server/engine/collision/test_regions \
 	tests/unit/server/engine/collision/test_sat \

@@ -16,6 +16,7 @@
 #include "server/engine/collision/gjk.h"
 #include "server/engine/collision/pairs.h"
 #include "server/engine/geometry/closest.h"
+#include "server/engine/geometry/mesh.h"
 
 static bool add_to_fan(struct mesh_fan *fan, uint32_t triangle)
 {
@@ -33,21 +34,24 @@ static bool has_vertex(const struct mesh *mesh, uint32_t triangle, uint32_t vert
 {
 	VALIDATE(triangle < mesh->triangle_count);
 	VALIDATE(vertex < mesh->vertex_count);
-	const uint32_t *t = mesh->triangles[triangle];
-	return t[0] == vertex || t[1] == vertex || t[2] == vertex;
+	return mesh_vertex_of(mesh, triangle, 0) == vertex ||
+	       mesh_vertex_of(mesh, triangle, 1) == vertex ||
+	       mesh_vertex_of(mesh, triangle, 2) == vertex;
 }
 
 bool mesh_fan_of(const struct mesh *mesh, uint32_t triangle, struct mesh_fan *out)
 {
 	ASSERT(triangle < mesh->triangle_count);
-	const uint32_t *corners = mesh->triangles[triangle];
+	uint32_t corners[3];
+	for (uint32_t k = 0; k < 3; k++)
+		corners[k] = mesh_vertex_of(mesh, triangle, k);
 	out->count = 0;
 	if (!add_to_fan(out, triangle))
 		return false;
 	/* Breadth first over edges, through triangles that share a corner. */
 	for (uint32_t k = 0; k < out->count; k++) {
 		for (uint32_t e = 0; e < 3; e++) {
-			uint32_t next = mesh->adjacent[out->triangles[k]][e];
+			uint32_t next = mesh_across(mesh, out->triangles[k], e);
 			if (next == UINT32_MAX)
 				continue;
 			bool shares = has_vertex(mesh, next, corners[0]) ||
@@ -132,9 +136,8 @@ static bool own_corner(const struct corner_search *x, uint32_t f, uint32_t k)
 {
 	VALIDATE(f < x->fan->count);
 	VALIDATE(k < 3);
-	const uint32_t *own = x->mesh->triangles[x->fan->triangles[0]];
-	uint32_t vertex = x->mesh->triangles[x->fan->triangles[f]][k];
-	return vertex == own[0] || vertex == own[1] || vertex == own[2];
+	uint32_t vertex = mesh_vertex_of(x->mesh, x->fan->triangles[f], k);
+	return has_vertex(x->mesh, x->fan->triangles[0], vertex);
 }
 
 static uint32_t in_fan(const struct corner_search *x, uint32_t triangle)
@@ -175,9 +178,10 @@ double mesh_corner_along(const struct hull *hull, const struct mesh *mesh,
 	struct gjk_core core = { hull->vertices, hull->vertex_count, hull, 0, NULL };
 	double least = SCALAR_MAX;
 	for (uint32_t f = 0; f < fan->count; f++) {
-		const uint32_t *t = mesh->triangles[fan->triangles[f]];
+		vec3 corners[3];
+		mesh_corners(mesh, fan->triangles[f], corners);
 		for (uint32_t k = 0; k < 3; k++) {
-			vec3 p = placing_point(mesh_in_hull, mesh->vertices[t[k]]);
+			vec3 p = placing_point(mesh_in_hull, corners[k]);
 			least = scalar_min(least, vec3_dot(normal, p));
 		}
 	}
@@ -190,9 +194,9 @@ bool mesh_corner_axis(const struct hull *hull, const struct mesh *mesh, const st
 	ASSERT(fan->count > 0 && fan->count <= MESH_FAN_MAX);
 	struct corner_search x = { .hull = hull, .mesh = mesh, .fan = fan, .best = out };
 	for (uint32_t f = 0; f < fan->count; f++) {
-		const uint32_t *t = mesh->triangles[fan->triangles[f]];
+		mesh_corners(mesh, fan->triangles[f], x.corners[f]);
 		for (uint32_t k = 0; k < 3; k++)
-			x.corners[f][k] = placing_point(mesh_in_hull, mesh->vertices[t[k]]);
+			x.corners[f][k] = placing_point(mesh_in_hull, x.corners[f][k]);
 		x.normals[f] =
 			vec3_normalize(vec3_cross(vec3_sub(x.corners[f][1], x.corners[f][0]),
 						  vec3_sub(x.corners[f][2], x.corners[f][0])));
@@ -204,7 +208,7 @@ bool mesh_corner_axis(const struct hull *hull, const struct mesh *mesh, const st
 	test_hull_faces(&x);
 	for (uint32_t f = 0; f < fan->count; f++) {
 		for (uint32_t e = 0; e < 3; e++) {
-			uint32_t g = in_fan(&x, mesh->adjacent[fan->triangles[f]][e]);
+			uint32_t g = in_fan(&x, mesh_across(mesh, fan->triangles[f], e));
 			bool inside = own_corner(&x, f, e) || own_corner(&x, f, (e + 1) % 3);
 			if (inside && f < g && g < fan->count)
 				test_edge(&x, f, e, g);

@@ -13,7 +13,7 @@ enum status placed_move(const struct placed_shape *placed, uint32_t count,
 	uint32_t index;
 	walker_init(&walker, placed, NULL, count, shape, from, options, out);
 	out->left = way;
-	if (shape->kind == SHAPE_PLANE || shape->kind == SHAPE_MESH)
+	if (shape_is_ground(shape))
 		return STATUS_UNSUPPORTED;
 	out->stuck = !walker_free(&walker, NULL, 0);
 	if (!out->stuck)

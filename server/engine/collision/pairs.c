@@ -40,7 +40,7 @@ static pair_routine *const ROUTINE[ROUTINES] = {
  * inverted, and its manifold is transformed back. `__`: no routine, because both kinds are static or only
  * one is planar. A box is treated as a hull where it has no routine of its own. */
 /* clang-format off */
-enum { TABLE_KINDS = SHAPE_KINDS };
+enum { TABLE_KINDS = SHAPE_ELLIPSOID + 1 };
 static const int8_t TABLE[TABLE_KINDS][TABLE_KINDS] = {
 	/* A \ B        none sphere capsule box hull plane mesh polyg. field round. cyl.     cone  ellips. */
 	/* none      */ {  __,    __,    __,   __,  __,   __,   __,  __,   __,    __,     __,      __,   __ },
@@ -59,10 +59,16 @@ static const int8_t TABLE[TABLE_KINDS][TABLE_KINDS] = {
 };
 /* clang-format on */
 
+/* The pieces of a heightfield are triangles, as those of a mesh. */
+static enum shape_kind table_kind(enum shape_kind kind)
+{
+	return kind == SHAPE_HEIGHTFIELD ? SHAPE_MESH : kind;
+}
+
 /* A solid collides part by part, and its parts are hulls. (A field collides with the same kinds.) */
 static enum shape_kind piece_kind(enum shape_kind kind)
 {
-	return kind == SHAPE_SOLID ? SHAPE_HULL : kind;
+	return kind == SHAPE_SOLID ? SHAPE_HULL : table_kind(kind);
 }
 
 bool collide_supported(enum shape_kind a, enum shape_kind b)
@@ -95,9 +101,10 @@ void collide_pieces(struct piece a, struct piece b, const pose *b_in_a, double m
 		b.child = UINT32_MAX;
 	a.shape = shape_part(a.shape, &a.child);
 	b.shape = shape_part(b.shape, &b.child);
-	ASSERT((unsigned)a.shape->kind < TABLE_KINDS && (unsigned)b.shape->kind < TABLE_KINDS);
-	ASSERT(TABLE[a.shape->kind][b.shape->kind] != __);
-	int entry = TABLE[a.shape->kind][b.shape->kind];
+	enum shape_kind kind_a = table_kind(a.shape->kind), kind_b = table_kind(b.shape->kind);
+	ASSERT((unsigned)kind_a < TABLE_KINDS && (unsigned)kind_b < TABLE_KINDS);
+	ASSERT(TABLE[kind_a][kind_b] != __);
+	int entry = TABLE[kind_a][kind_b];
 	VALIDATE(pose_is_finite(*b_in_a));
 	if (entry > 0) {
 		struct pair pair = { a.shape, b.shape, b.child, a.child, *b_in_a, margin };

@@ -285,6 +285,7 @@ static void gather_points(struct field_pair *self)
 		field_gather_plane(self);
 		return;
 	case SHAPE_MESH:
+	case SHAPE_HEIGHTFIELD:
 		field_gather_triangle(self);
 		return;
 	case SHAPE_SOLID:

@@ -30,6 +30,7 @@
 #include "server/engine/collision/pairs.h"
 #include "server/engine/collision/sat.h"
 #include "server/engine/geometry/closest.h"
+#include "server/engine/geometry/mesh.h"
 #include "server/engine/geometry/support.h"
 
 /* Sine up to which a direction does not count as leaning. With 0, rounding on a seam could make
@@ -67,8 +68,7 @@ static vec3 normal_of(const vec3 corners[3])
 static struct triangle triangle_of(const struct mesh *mesh, uint32_t index)
 {
 	struct triangle out = { .mesh = mesh, .index = index };
-	for (int k = 0; k < 3; k++)
-		out.corners[k] = mesh->vertices[mesh->triangles[index][k]];
+	mesh_corners(mesh, index, out.corners);
 	out.normal = normal_of(out.corners);
 	return out;
 }
@@ -80,15 +80,10 @@ static double height_over(const struct triangle *t, vec3 p)
 
 /* ---- ownership of contacts ------------------------------------------------------------------- */
 
-static bool edge_is_open(const struct mesh *mesh, uint32_t index, uint32_t e)
-{
-	return mesh->edge_flags[index] >> e & 1;
-}
-
 /* True if unit d at edge `e` points over the neighbour by more than `lean` (sine). */
 static bool leans_over(const struct triangle *t, uint32_t e, vec3 d, double lean)
 {
-	uint32_t neighbour = t->mesh->adjacent[t->index][e];
+	uint32_t neighbour = mesh_across(t->mesh, t->index, e);
 	if (neighbour == UINT32_MAX)
 		return false;
 	struct triangle other = triangle_of(t->mesh, neighbour);
@@ -100,12 +95,12 @@ static bool leans_over(const struct triangle *t, uint32_t e, vec3 d, double lean
 /* True if a contact along unit d at edge e belongs to this triangle; `shared`: to the lower index. */
 static bool edge_is_own(const struct triangle *t, uint32_t e, vec3 d, bool shared)
 {
-	uint32_t neighbour = t->mesh->adjacent[t->index][e];
+	uint32_t neighbour = mesh_across(t->mesh, t->index, e);
 	if (shared && neighbour < t->index)
 		return false;
 	/* At a flat or concave edge a d apart from the normal belongs to no contact of this
 	 * triangle. */
-	bool open = edge_is_open(t->mesh, t->index, e);
+	bool open = mesh_edge_is_open(t->mesh, t->index, e);
 	if (!open && vec3_dot(d, t->normal) < FLAT_COSINE)
 		return false;
 	return !leans_over(t, e, d, open && !shared ? LEAN_OPEN : LEAN);
@@ -115,7 +110,7 @@ static bool edge_is_own(const struct triangle *t, uint32_t e, vec3 d, bool share
 static uint32_t corner_at(const struct mesh *mesh, uint32_t index, vec3 p)
 {
 	uint32_t k = 0;
-	while (k < 2 && !vec3_equal(mesh->vertices[mesh->triangles[index][k]], p))
+	while (k < 2 && !vec3_equal(mesh_corner(mesh, index, k), p))
 		k++;
 	return k;
 }
@@ -134,11 +129,11 @@ static bool fan_is_own(const struct triangle *t, uint32_t k, bool arriving, vec3
 	for (int step = 0; step < FAN_MAX; step++) {
 		uint32_t far = arriving ? (corner + 2) % 3 : (corner + 1) % 3;
 		uint32_t edge = arriving ? (corner + 2) % 3 : corner;
-		vec3 along = vec3_sub(mesh->vertices[mesh->triangles[index][far]], at);
-		double lean = !shared && edge_is_open(mesh, index, edge) ? LEAN_OPEN : LEAN;
+		vec3 along = vec3_sub(mesh_corner(mesh, index, far), at);
+		double lean = !shared && mesh_edge_is_open(mesh, index, edge) ? LEAN_OPEN : LEAN;
 		if (vec3_dot(d, along) > lean * vec3_length(along))
 			return false;
-		uint32_t next = mesh->adjacent[index][edge];
+		uint32_t next = mesh_across(mesh, index, edge);
 		if (next == UINT32_MAX)
 			return true;
 		if (next == t->index) {
@@ -438,8 +433,8 @@ static void drop_points_of_neighbours(const struct hull_triangle *x, struct mani
 {
 	vec3 normal = x->flat.faces[0].normal;
 	for (uint32_t e = 0; e < 3; e++) {
-		uint32_t neighbour = x->own.mesh->adjacent[x->own.index][e], kept = 0;
-		if (!edge_is_open(x->own.mesh, x->own.index, e) || neighbour == UINT32_MAX)
+		uint32_t neighbour = mesh_across(x->own.mesh, x->own.index, e), kept = 0;
+		if (!mesh_edge_is_open(x->own.mesh, x->own.index, e) || neighbour == UINT32_MAX)
 			continue;
 		struct triangle other = triangle_of(x->own.mesh, neighbour);
 		for (uint32_t k = 0; k < out->count; k++) {
@@ -575,11 +570,10 @@ static bool intersects_open_edge(const struct hull *hull, const struct mesh *mes
 				 const struct placing *mesh_in_hull)
 {
 	for (uint32_t e = 0; e < 3; e++) {
-		const uint32_t *corner = mesh->triangles[child];
-		if (!edge_is_open(mesh, child, e) || mesh->adjacent[child][e] == UINT32_MAX)
+		if (!mesh_edge_is_open(mesh, child, e) || mesh_across(mesh, child, e) == UINT32_MAX)
 			continue;
-		vec3 p = placing_point(mesh_in_hull, mesh->vertices[corner[e]]);
-		vec3 q = placing_point(mesh_in_hull, mesh->vertices[corner[(e + 1) % 3]]);
+		vec3 p = placing_point(mesh_in_hull, mesh_corner(mesh, child, e));
+		vec3 q = placing_point(mesh_in_hull, mesh_corner(mesh, child, (e + 1) % 3));
 		double first = 0, last = 1;
 		for (uint32_t f = 0; f < hull->face_count && first <= last; f++) {
 			double from = vec3_dot(hull->faces[f].normal, p) - hull->faces[f].offset;
@@ -668,8 +662,8 @@ static void drop_curved_points(const struct pair *pair, const struct triangle *t
 			       struct manifold *out)
 {
 	for (uint32_t e = 0; e < 3; e++) {
-		uint32_t neighbour = t->mesh->adjacent[t->index][e], kept = 0;
-		if (!edge_is_open(t->mesh, t->index, e) || neighbour == UINT32_MAX)
+		uint32_t neighbour = mesh_across(t->mesh, t->index, e), kept = 0;
+		if (!mesh_edge_is_open(t->mesh, t->index, e) || neighbour == UINT32_MAX)
 			continue;
 		struct triangle other = triangle_of(t->mesh, neighbour);
 		for (uint32_t k = 0; k < out->count; k++) {

@@ -41,14 +41,14 @@ static void pieces_init(struct piece_walk *self, const struct shape *shape, stru
 	self->shape = shape;
 	self->box = box;
 	self->next = 0;
-	self->count = shape->kind == SHAPE_MESH ? 0 : shape_piece_count(shape);
-	if (shape->kind == SHAPE_MESH)
+	self->count = shape_is_surface(shape) ? 0 : shape_piece_count(shape);
+	if (shape_is_surface(shape))
 		mesh_walk_init(&self->mesh, shape->mesh, box);
 }
 
 static bool pieces_next(struct piece_walk *self, uint32_t *piece)
 {
-	if (self->shape->kind == SHAPE_MESH)
+	if (shape_is_surface(self->shape))
 		return mesh_walk_next(&self->mesh, piece);
 	while (self->next < self->count) {
 		*piece = self->next++;
@@ -227,15 +227,23 @@ static struct motion motion_along(pose from, vec3 way)
 				.axis = vec3_make(1, 0, 0) };
 }
 
-/* True if the first vertex of `other` lies in the field's solid. */
+/* A point of the shape; not of a plane. */
+static vec3 some_point(const struct shape *shape)
+{
+	const struct shape *exact = shape_exact(shape);
+	struct gjk_points room;
+	if (shape_is_surface(exact))
+		return mesh_some_point(exact->mesh);
+	return gjk_core_of(exact, 0, &room).points[0];
+}
+
+/* True if a point of `other` lies in the field's solid. */
 static bool field_holds(const struct shape *field, const struct shape *other, pose other_in_field,
 			struct mesh_point *near)
 {
-	struct gjk_points room;
 	if (!shape_is_field(field) || other->kind == SHAPE_PLANE)
 		return false;
-	struct gjk_core core = gjk_core_of(shape_exact(other), 0, &room);
-	vec3 p = pose_point(other_in_field, core.points[0]);
+	vec3 p = pose_point(other_in_field, some_point(other));
 	return intersect_vertex_depth(field->solid->mesh, p, near) > 0;
 }
 
@@ -246,14 +254,10 @@ static bool begins_inside(const struct placed_shape *placed, const struct shape 
 	struct mesh_point near;
 	vec3 back;
 	if (field_holds(placed->shape, shape, flight->from, &near)) {
-		struct gjk_points room;
-		struct gjk_core core = gjk_core_of(shape_exact(shape), 0, &room);
-		back = vec3_sub(near.point, pose_point(flight->from, core.points[0]));
+		back = vec3_sub(near.point, pose_point(flight->from, some_point(shape)));
 	} else if (field_holds(shape, placed->shape, pose_inverse(flight->from), &near)) {
-		struct gjk_points room;
-		struct gjk_core core = gjk_core_of(shape_exact(placed->shape), 0, &room);
 		near.point = pose_point(flight->from, near.point);
-		back = vec3_sub(core.points[0], near.point);
+		back = vec3_sub(some_point(placed->shape), near.point);
 	} else {
 		return false;
 	}
@@ -290,7 +294,7 @@ static bool cast_at(const struct placed_shape *placed, const struct shape *shape
 
 static bool is_movable(const struct shape *shape)
 {
-	return shape->kind != SHAPE_PLANE && shape->kind != SHAPE_MESH;
+	return !shape_is_ground(shape);
 }
 
 uint32_t placed_cast(const struct placed_shape *placed, uint32_t count, const struct shape *shape,

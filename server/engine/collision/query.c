@@ -61,8 +61,7 @@ static bool planes_overlap(const struct shape *a, const struct shape *b, const p
 
 static struct gjk_core triangle_core(const struct mesh *mesh, uint32_t triangle, vec3 room[3])
 {
-	for (uint32_t k = 0; k < 3; k++)
-		room[k] = mesh->vertices[mesh->triangles[triangle][k]];
+	mesh_corners(mesh, triangle, room);
 	return (struct gjk_core){ room, 3, NULL, 0, NULL };
 }
 
@@ -117,7 +116,7 @@ static bool shape_overlaps_core(const struct shape *shape, const struct gjk_core
 		return field_overlaps_core(shape->solid, core, placing);
 	if (shape->kind == SHAPE_SOLID)
 		return solid_overlaps_core(shape, core, placing);
-	if (shape->kind != SHAPE_MESH) {
+	if (!shape_is_surface(shape)) {
 		struct gjk_points room;
 		struct gjk_core own = gjk_core_of(shape, 0, &room);
 		return cores_overlap(&own, core, placing);
@@ -125,11 +124,16 @@ static bool shape_overlaps_core(const struct shape *shape, const struct gjk_core
 	return mesh_overlaps_core(shape->mesh, core, placing);
 }
 
+/* The triangles of `mesh` near the shape, one by one. */
 static bool shape_overlaps_mesh(const struct shape *shape, const struct shape *mesh,
 				const pose *mesh_in_shape)
 {
 	struct placing placing = placing_of(mesh_in_shape);
-	for (uint32_t triangle = 0; triangle < mesh->mesh->triangle_count; triangle++) {
+	pose shape_in_mesh = pose_inverse(*mesh_in_shape);
+	struct mesh_walk walk;
+	uint32_t triangle;
+	mesh_walk_init(&walk, mesh->mesh, shape_aabb(shape, &shape_in_mesh));
+	while (mesh_walk_next(&walk, &triangle)) {
 		vec3 room[3];
 		struct gjk_core core = triangle_core(mesh->mesh, triangle, room);
 		if (shape_overlaps_core(shape, &core, &placing))
@@ -140,8 +144,7 @@ static bool shape_overlaps_mesh(const struct shape *shape, const struct shape *m
 
 static bool is_core(const struct shape *shape)
 {
-	return shape->kind != SHAPE_PLANE && shape->kind != SHAPE_MESH &&
-	       shape->kind != SHAPE_SOLID;
+	return !shape_is_ground(shape) && shape->kind != SHAPE_SOLID;
 }
 
 static bool field_overlap(const struct shape *field, const struct shape *other,
@@ -159,8 +162,8 @@ static bool field_overlap(const struct shape *field, const struct shape *other,
 	}
 	if (shape_overlaps_mesh(surface, other_surface, other_in_field))
 		return true;
-	vec3 point_of_other = pose_point(*other_in_field, other_surface->mesh->vertices[0]);
-	vec3 point_of_field = pose_inverse_point(*other_in_field, surface->mesh->vertices[0]);
+	vec3 point_of_other = pose_point(*other_in_field, mesh_some_point(other_surface->mesh));
+	vec3 point_of_field = pose_inverse_point(*other_in_field, mesh_some_point(surface->mesh));
 	return intersect_point_mesh(surface->mesh, point_of_other) != POINT_MESH_OUTSIDE ||
 	       (shape_is_field(other) &&
 		intersect_point_mesh(other_surface->mesh, point_of_field) != POINT_MESH_OUTSIDE);
@@ -259,13 +262,13 @@ bool shape_overlap(const struct shape *a, const struct shape *b, const pose *b_i
 	}
 	if (a->kind == SHAPE_PLANE && b->kind == SHAPE_PLANE)
 		return planes_overlap(a, b, b_in_a);
-	if (a->kind == SHAPE_MESH && b->kind == SHAPE_MESH)
+	if (shape_is_surface(a) && shape_is_surface(b))
 		return shape_overlaps_mesh(a, b, b_in_a);
 	if (!is_core(b) && is_core(a)) {
 		pose a_in_b = pose_inverse(*b_in_a);
 		return shape_overlap(b, a, &a_in_b);
 	}
-	if (b->kind == SHAPE_MESH) /* a is a plane */
+	if (shape_is_surface(b)) /* a is a plane */
 		return shape_overlaps_mesh(a, b, b_in_a);
 	if (b->kind == SHAPE_PLANE) { /* a is a mesh */
 		pose a_in_b = pose_inverse(*b_in_a);

@@ -534,7 +534,7 @@ static const struct shape *surface_of(const struct impact_side *side)
 {
 	const struct shape *shape = shape_exact(side->piece.shape);
 	bool whole = side->piece.child == IMPACT_WHOLE || shape_is_field(side->piece.shape);
-	return shape->kind == SHAPE_MESH && whole ? shape : NULL;
+	return shape_is_surface(shape) && whole ? shape : NULL;
 }
 
 /* The first triangle with a vertex; vertices that no triangle uses get the last one. */
@@ -617,7 +617,7 @@ static struct aabb path_box(const struct impact_side *surface, const struct moti
 static bool is_behind(const struct impact_search *self, const struct impact_side *side,
 		      const struct impact_side *other, uint32_t child)
 {
-	if (!self->options->one_sided || side->piece.shape->kind != SHAPE_MESH)
+	if (!self->options->one_sided || !shape_is_surface(side->piece.shape))
 		return false;
 	vec3 p = pose_inverse_point(side->motion->from, other->motion->from.position);
 	const struct mesh *mesh = side->piece.shape->mesh;
@@ -824,10 +824,14 @@ enum status time_of_impact(const struct impact_side *a, const struct impact_side
 	*out = (struct impact_result){ .outcome = IMPACT_APART, .time = a->motion->t1 };
 	enum shape_kind kind_a = a->piece.shape->kind, kind_b = b->piece.shape->kind;
 	bool plane_a = kind_a == SHAPE_PLANE, plane_b = kind_b == SHAPE_PLANE;
+	bool surface_a = surface_of(a) != NULL, surface_b = surface_of(b) != NULL;
 	if ((plane_a && plane_b) || (kind_a == SHAPE_POLYGON) != (kind_b == SHAPE_POLYGON))
 		return STATUS_UNSUPPORTED;
+	bool grid = (surface_a && surface_of(a)->mesh->grid != NULL) ||
+		    (surface_b && surface_of(b)->mesh->grid != NULL);
+	if (grid && (surface_a || plane_a) && (surface_b || plane_b))
+		return STATUS_UNSUPPORTED;
 	struct impact_search search = { a, b, *a->motion, *b->motion, options, out };
-	bool surface_a = surface_of(a) != NULL, surface_b = surface_of(b) != NULL;
 	enum status status = STATUS_OK;
 	/* Buffers for two hulls, here and not in each search, because they are large for the stack. */
 	struct impact_convex one, two;

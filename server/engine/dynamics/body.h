@@ -25,7 +25,7 @@ static inline const struct shape *placement_shape(const struct dynamics *self, u
 /* True for shapes whose contacts may be found piece by piece: meshes, solids of several parts, fields. */
 static inline bool shape_is_divided(const struct shape *shape)
 {
-	return shape->kind == SHAPE_MESH || shape_is_field(shape) || shape_piece_count(shape) > 1;
+	return shape_is_surface(shape) || shape_is_field(shape) || shape_piece_count(shape) > 1;
 }
 /* A segment or a point with a radius, which is its extent_min. */
 static inline bool shape_is_round(const struct shape *shape)

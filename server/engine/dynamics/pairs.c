@@ -112,9 +112,9 @@ static bool placements_wanted(const struct dynamics *self, uint32_t a, uint32_t 
 	return pair_may_meet(self, &at_a, &at_b);
 }
 
-static bool is_mesh(const struct dynamics *self, uint32_t placement)
+static bool is_surface(const struct dynamics *self, uint32_t placement)
 {
-	return placement_shape(self, placement)->kind == SHAPE_MESH;
+	return shape_is_surface(placement_shape(self, placement));
 }
 
 /* True if the placement is divided against the other: for a field that depends on the other's
@@ -154,7 +154,7 @@ static struct aabb piece_box(const struct shape *shape, uint32_t piece)
 {
 	ASSERT(shape_is_divided(shape));
 	struct aabb box = shape_piece_aabb(shape, piece);
-	if (shape->kind == SHAPE_MESH)
+	if (shape_is_surface(shape))
 		return box;
 	return aabb_grow(box, CONTACT_NEAR + CONTACT_LOOK_AHEAD * shape->extent_min);
 }
@@ -176,8 +176,8 @@ static struct divided_pair find_frame(const struct dynamics *self, const struct 
 	ASSERT(a->placement < b->placement);
 	struct divided_pair m;
 	m.frame_first =
-		is_mesh(self, a->placement) ||
-		(!is_mesh(self, b->placement) && has_pieces(self, a->placement, b->placement));
+		is_surface(self, a->placement) ||
+		(!is_surface(self, b->placement) && has_pieces(self, a->placement, b->placement));
 	m.frame = m.frame_first ? a : b;
 	m.other = m.frame_first ? b : a;
 	m.shape = placement_shape(self, m.frame->placement);
@@ -333,7 +333,7 @@ static enum status near_pieces(struct dynamics *self, const struct divided_pair 
 {
 	ASSERT(*count <= self->sort_scratch.capacity);
 	uint32_t pieces = shape_piece_count(m->shape), found = 0;
-	if (m->shape->kind == SHAPE_MESH) {
+	if (shape_is_surface(m->shape)) {
 		const struct mesh *mesh = m->shape->mesh;
 		found = mesh_query(mesh, box, self->triangles.items, self->triangles.capacity);
 		if (found > self->triangles.capacity) {

@@ -3,15 +3,16 @@
 
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/geometry/mesh.h"
 
 /* The patch of a mesh's triangle; 0 for other pieces and the whole. */
 static uint32_t patch_of(const struct dynamics *self, struct contact_piece piece)
 {
 	const struct shape *shape = placement_shape(self, piece.placement);
-	if (piece.child == PIECE_WHOLE || shape->kind != SHAPE_MESH || shape->mesh->patches == NULL)
+	if (piece.child == PIECE_WHOLE || !shape_is_surface(shape))
 		return 0;
 	ASSERT(piece.child < shape->mesh->triangle_count);
-	return shape->mesh->patches[piece.child];
+	return mesh_patch(shape->mesh, piece.child);
 }
 
 uint32_t piece_find(const struct dynamics *self, struct contact_piece piece, enum piece_own what)

@@ -28,6 +28,7 @@ MUST_CHECK enum status rounded_cook(struct cook *cook);
 MUST_CHECK enum status cylinder_cook(struct cook *cook);
 MUST_CHECK enum status cone_cook(struct cook *cook);
 MUST_CHECK enum status ellipsoid_cook(struct cook *cook);
+MUST_CHECK enum status heightfield_cook(struct cook *cook);
 /* Fills mass and bounds of a shape that has its hull. */
 MUST_CHECK enum status hull_measure(struct shape *shape, const struct mass_properties *mass,
 				    struct reason *why);

@@ -28,6 +28,8 @@ libengine_a_SOURCES += \
 	server/engine/geometry/distance_field_sides.h \
 	server/engine/geometry/distance_field_sides.c \
 	server/engine/geometry/distance_field_surface.c \
+	server/engine/geometry/heightfield.h \
+	server/engine/geometry/heightfield.c \
 	server/engine/geometry/hull.h \
 	server/engine/geometry/hull.c \
 	server/engine/geometry/hull_build.h \

@@ -37,10 +37,17 @@ struct mesh_scratch {
 	uint32_t *weld; /* of each vertex: the first vertex at its place */
 };
 
-vec3 mesh_corner(const struct mesh *mesh, uint32_t triangle, uint32_t corner)
+vec3 mesh_some_point(const struct mesh *mesh)
 {
-	VALIDATE(triangle < mesh->triangle_count && corner < 3);
-	return mesh->vertices[mesh->triangles[triangle][corner]];
+	struct aabb everywhere = aabb_of_centre(vec3_zero(), vec3_all(AABB_EVERYWHERE));
+	struct mesh_walk walk;
+	uint32_t triangle = 0;
+	if (mesh->grid == NULL)
+		return mesh_corner(mesh, 0, 0);
+	mesh_walk_init(&walk, mesh, everywhere);
+	bool found = mesh_walk_next(&walk, &triangle);
+	ASSERT(found); /* a heightfield has a cell that is no hole */
+	return mesh_corner(mesh, triangle, 0);
 }
 
 vec3 mesh_normal(const struct mesh *mesh, uint32_t triangle)
@@ -288,10 +295,10 @@ static vec3 far_corner(const struct mesh *mesh, uint32_t triangle, uint32_t othe
 	return a;
 }
 
-static bool edge_may_collide(const struct mesh *mesh, uint32_t triangle, uint32_t k)
+bool mesh_edge_bends(const struct mesh *mesh, uint32_t triangle, uint32_t k)
 {
 	VALIDATE(k < 3);
-	uint32_t across = mesh->adjacent[triangle][k];
+	uint32_t across = mesh_across(mesh, triangle, k);
 	if (across == UINT32_MAX)
 		return true;
 	vec3 a = mesh_corner(mesh, triangle, k), b = mesh_corner(mesh, triangle, (k + 1) % 3);
@@ -309,7 +316,7 @@ static void flag_edges(struct mesh *mesh)
 	for (uint32_t t = 0; t < mesh->triangle_count; t++) {
 		mesh->edge_flags[t] = 0;
 		for (uint32_t k = 0; k < 3; k++)
-			if (edge_may_collide(mesh, t, k))
+			if (mesh_edge_bends(mesh, t, k))
 				mesh->edge_flags[t] |= (uint8_t)(1u << k);
 	}
 }

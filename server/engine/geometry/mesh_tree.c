@@ -175,13 +175,103 @@ void mesh_tree_build(struct mesh *mesh, void *scratch)
 	ASSERT(mesh->node_count <= mesh_tree_nodes_max(mesh->triangle_count));
 }
 
+/* ---- walking a heightfield -------------------------------------------------------------------- */
+
+/* A block on the stack: level in bits 28 to 31, row in 14 to 27, column in 0 to 13. */
+static void push_block(struct mesh_walk *self, uint32_t level, uint32_t x, uint32_t z)
+{
+	VALIDATE(self->depth < MESH_DEPTH_MAX && level < 16 && x < 1u << 14 && z < 1u << 14);
+	self->stack[self->depth++] = level << 28 | z << 14 | x;
+}
+
+static void pop_block(struct mesh_walk *self)
+{
+	uint32_t packed = self->stack[--self->depth];
+	self->block = (struct height_block){ packed >> 28, packed & 0x3fff, packed >> 14 & 0x3fff };
+}
+
+/* Blocks first … last of a level that hold cells near the box, in descending order on the stack. */
+static void push_blocks(struct mesh_walk *self, uint32_t level, struct height_cells blocks)
+{
+	uint32_t shift = HEIGHTFIELD_BLOCK_SHIFT + level;
+	uint32_t first_x = MAX_OF(blocks.first_x, self->cells.first_x >> shift);
+	uint32_t first_z = MAX_OF(blocks.first_z, self->cells.first_z >> shift);
+	uint32_t end_x = MIN_OF(blocks.last_x, self->cells.last_x >> shift) + 1;
+	uint32_t end_z = MIN_OF(blocks.last_z, self->cells.last_z >> shift) + 1;
+	for (uint32_t z = end_z; z > first_z; z--)
+		for (uint32_t x = end_x; x > first_x; x--)
+			push_block(self, level, x - 1, z - 1);
+}
+
+/* The walk begins at the lowest level at which at most 2 × 2 blocks hold the cells near the box. */
+static void begin_grid(struct mesh_walk *self, const struct heightfield *grid)
+{
+	self->depth = self->leaf_at = self->leaf_end = 0;
+	if (!heightfield_cells_near(grid, self->box, &self->cells))
+		return;
+	uint32_t level = 0, shift = HEIGHTFIELD_BLOCK_SHIFT;
+	while ((self->cells.last_x >> shift) - (self->cells.first_x >> shift) > 1 ||
+	       (self->cells.last_z >> shift) - (self->cells.first_z >> shift) > 1) {
+		level++;
+		shift++;
+	}
+	VALIDATE(level < grid->level_count);
+	push_blocks(self, level, (struct height_cells){ 0, UINT32_MAX - 1, 0, UINT32_MAX - 1 });
+}
+
+/* The next triangle of the current block of 4 × 4 cells. */
+static bool next_in_block(struct mesh_walk *self, const struct heightfield *grid,
+			  uint32_t *triangle)
+{
+	const struct height_cells *near = &self->cells;
+	while (self->leaf_at < self->leaf_end) {
+		uint32_t number = self->leaf_at++;
+		uint32_t x = (self->block.x << HEIGHTFIELD_BLOCK_SHIFT) + (number >> 1 & 3);
+		uint32_t z = (self->block.z << HEIGHTFIELD_BLOCK_SHIFT) + (number >> 3);
+		if (x < near->first_x || x > near->last_x || z < near->first_z ||
+		    z > near->last_z || !heightfield_has_cell(grid, x, z))
+			continue;
+		*triangle = 2 * (z * (grid->columns - 1) + x) + (number & 1);
+		if (aabb_overlaps(mesh_triangle_aabb(self->mesh, *triangle), self->box))
+			return true;
+	}
+	return false;
+}
+
+static bool next_in_grid(struct mesh_walk *self, uint32_t *triangle)
+{
+	const struct heightfield *grid = self->mesh->grid;
+	while (!next_in_block(self, grid, triangle)) {
+		struct aabb box;
+		if (self->depth == 0)
+			return false;
+		pop_block(self);
+		struct height_block block = self->block;
+		if (!heightfield_block_box(grid, block, &box) || !aabb_overlaps(box, self->box))
+			continue;
+		if (block.level == 0) {
+			self->leaf_at = 0;
+			self->leaf_end = 2u << 2 * HEIGHTFIELD_BLOCK_SHIFT;
+			continue;
+		}
+		push_blocks(self, block.level - 1,
+			    (struct height_cells){ 2 * block.x, 2 * block.x + 1, 2 * block.z,
+						   2 * block.z + 1 });
+	}
+	return true;
+}
+
 /* ---- walking ---------------------------------------------------------------------------------- */
 
 void mesh_walk_init(struct mesh_walk *self, const struct mesh *mesh, struct aabb box)
 {
-	VALIDATE(mesh->node_count > 0);
 	self->mesh = mesh;
 	self->box = box;
+	if (mesh->grid != NULL) {
+		begin_grid(self, mesh->grid);
+		return;
+	}
+	VALIDATE(mesh->node_count > 0);
 	self->stack[0] = 0;
 	self->depth = 1;
 	self->leaf_at = self->leaf_end = 0;
@@ -189,6 +279,8 @@ void mesh_walk_init(struct mesh_walk *self, const struct mesh *mesh, struct aabb
 
 bool mesh_walk_next(struct mesh_walk *self, uint32_t *triangle)
 {
+	if (self->mesh->grid != NULL)
+		return next_in_grid(self, triangle);
 	for (;;) {
 		while (self->leaf_at < self->leaf_end) {
 			uint32_t t = self->mesh->order[self->leaf_at++];

@@ -286,25 +286,88 @@ bool ray_triangle(vec3 a, vec3 b, vec3 c, vec3 from, vec3 along, double limit,
 	return view_init(&view, from, along) && hit_triangle(&view, a, b, c, limit, hit);
 }
 
+/* Takes the triangle's hit if it is nearer, or as near and of a lower number. */
+static void offer_triangle(const struct mesh *mesh, uint32_t triangle, const struct ray_view *view,
+			   struct shape_hit *best, bool *found, double *limit)
+{
+	struct shape_hit hit;
+	vec3 corners[3];
+	mesh_corners(mesh, triangle, corners);
+	if (!hit_triangle(view, corners[0], corners[1], corners[2], *limit, &hit))
+		return;
+	if (*found && hit.fraction == *limit && triangle > best->child)
+		return;
+	*best = hit;
+	best->child = triangle;
+	*found = true;
+	*limit = hit.fraction;
+}
+
 static void hit_leaf(const struct mesh *mesh, const struct mesh_node *node,
 		     const struct ray_view *view, struct shape_hit *best, bool *found,
 		     double *limit)
 {
 	VALIDATE(node->count > 0);
-	for (uint32_t i = 0; i < node->count; i++) {
-		uint32_t triangle = mesh->order[node->first + i];
-		struct shape_hit hit;
-		if (!hit_triangle(view, mesh_corner(mesh, triangle, 0),
-				  mesh_corner(mesh, triangle, 1), mesh_corner(mesh, triangle, 2),
-				  *limit, &hit))
+	for (uint32_t i = 0; i < node->count; i++)
+		offer_triangle(mesh, mesh->order[node->first + i], view, best, found, limit);
+}
+
+/* A further margin of the part of the ray that is left, because the hit's fraction carries the rounding
+ * of a triangle's plane. */
+#define BEYOND_HIT 1e-9
+
+/* The cells of a block of the lowest level, if their own boxes are met. */
+static void hit_block(const struct mesh *mesh, struct height_block block, vec3 from, vec3 along,
+		      const struct ray_view *view, struct shape_hit *best, bool *found,
+		      double *limit)
+{
+	const struct heightfield *grid = mesh->grid;
+	struct height_cells cells = heightfield_block_cells(grid, block);
+	for (uint32_t z = cells.first_z; z <= cells.last_z; z++)
+		for (uint32_t x = cells.first_x; x <= cells.last_x; x++) {
+			uint32_t triangle = 2 * (z * (grid->columns - 1) + x);
+			double enter, leave;
+			if (!heightfield_has_cell(grid, x, z))
+				continue;
+			struct aabb box = aabb_union(mesh_triangle_aabb(mesh, triangle),
+						     mesh_triangle_aabb(mesh, triangle + 1));
+			if (!aabb_clip_line(box, from, along, *limit * (1 + BEYOND_HIT), &enter,
+					    &leave))
+				continue;
+			offer_triangle(mesh, triangle, view, best, found, limit);
+			offer_triangle(mesh, triangle + 1, view, best, found, limit);
+		}
+}
+
+/* As ray_mesh; of the four blocks in a block the nearer ones come first. */
+static bool ray_grid(const struct mesh *mesh, vec3 from, vec3 along, double limit,
+		     const struct ray_view *view, struct shape_hit *hit)
+{
+	const struct heightfield *grid = mesh->grid;
+	struct height_block stack[4 * HEIGHTFIELD_LEVELS_MAX];
+	uint32_t depth = 1, far_x = along.x >= 0, far_z = along.z >= 0;
+	bool found = false;
+	stack[0] = heightfield_top(grid);
+	while (depth > 0) {
+		struct height_block block = stack[--depth];
+		struct aabb box;
+		double enter, leave;
+		if (!heightfield_block_box(grid, block, &box) ||
+		    !aabb_clip_line(box, from, along, limit * (1 + BEYOND_HIT), &enter, &leave))
 			continue;
-		if (*found && hit.fraction == *limit && triangle > best->child)
+		if (block.level == 0) {
+			hit_block(mesh, block, from, along, view, hit, &found, &limit);
 			continue;
-		*best = hit;
-		best->child = triangle;
-		*found = true;
-		*limit = hit.fraction;
+		}
+		const struct heightfield_level *below = &grid->levels[block.level - 1];
+		for (uint32_t k = 0; k < 4; k++) {
+			uint32_t x = 2 * block.x + (far_x ^ (k & 1));
+			uint32_t z = 2 * block.z + (far_z ^ (k >> 1));
+			if (x < below->wide && z < below->deep)
+				stack[depth++] = (struct height_block){ block.level - 1, x, z };
+		}
 	}
+	return found;
 }
 
 /* Nodes are pruned only when they begin beyond the best hit (with the same margin as their box), so
@@ -316,14 +379,14 @@ bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, stru
 	struct ray_view view;
 	if (!view_init(&view, from, along))
 		return false;
+	if (mesh->grid != NULL)
+		return ray_grid(mesh, from, along, limit, &view, hit);
 	stack[0] = 0;
 	while (depth > 0) {
 		uint32_t at = stack[--depth];
 		const struct mesh_node *node = &mesh->nodes[at];
 		double enter, leave;
-		/* A further margin, because the hit's fraction carries the rounding of a triangle's
-		 * plane. */
-		double reach = limit * (1 + 1e-9);
+		double reach = limit * (1 + BEYOND_HIT);
 		if (!aabb_clip_line(aabb_make(node->min, node->max), from, along, reach, &enter,
 				    &leave))
 			continue;
@@ -380,6 +443,7 @@ bool ray_shape(const struct shape *shape, vec3 from, vec3 along, double limit,
 	case SHAPE_HULL:
 		return ray_hull(shape->hull, from, along, limit, hit);
 	case SHAPE_MESH:
+	case SHAPE_HEIGHTFIELD:
 		return ray_mesh(shape->mesh, from, along, limit, hit);
 	case SHAPE_POLYGON:
 		return ray_polygon(shape->polygon, from, along, limit, hit);

@@ -36,6 +36,7 @@ static const struct {
 	[SHAPE_CYLINDER] = { "cylinder", cylinder_cook },
 	[SHAPE_CONE] = { "cone", cone_cook },
 	[SHAPE_ELLIPSOID] = { "ellipsoid", ellipsoid_cook },
+	[SHAPE_HEIGHTFIELD] = { "heightfield", heightfield_cook },
 };
 
 const char *shape_kind_name(enum shape_kind kind)
@@ -141,7 +142,7 @@ void *cook_alloc(struct cook *cook, size_t bytes)
 static void destroy_shape(struct shape *shape)
 {
 	ASSERT(shape->kind < SHAPE_KINDS);
-	if (shape->kind == SHAPE_MESH)
+	if (shape_is_surface(shape))
 		heap_free(shape->mesh);
 	if (shape->kind == SHAPE_POLYGON)
 		heap_free(shape->polygon);
@@ -213,6 +214,8 @@ enum status shape_cook(const uint8_t *data, size_t bytes, const uint8_t *name, s
 		destroy_shape(cook.shape);
 		return status;
 	}
+	if (kind == SHAPE_HEIGHTFIELD)
+		heightfield_attach(cook.shape);
 	ASSERT(reader_finish(&cook.reader) == STATUS_OK);
 	cook.shape->serial = next_serial();
 	atomic_init(&cook.shape->references, 1);
@@ -293,6 +296,10 @@ uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX])
 		facts[0] = shape->mesh->vertex_count;
 		facts[2] = shape->mesh->triangle_count;
 		facts[count++] = shape->mesh->closed;
+	} else if (shape->kind == SHAPE_HEIGHTFIELD) {
+		facts[0] = shape->mesh->vertex_count;
+		facts[2] = 2.0 * shape->mesh->grid->cells_count;
+		facts[count++] = shape->mesh->grid->holes_count;
 	} else if (shape->kind == SHAPE_POLYGON) {
 		facts[0] = facts[1] = shape->polygon->count;
 	} else if (shape->kind == SHAPE_SOLID) {
@@ -337,7 +344,7 @@ bool shape_is_field(const struct shape *shape)
 
 bool shape_is_sided(const struct shape *field, const struct shape *other)
 {
-	if (!shape_is_field(field) || other->kind == SHAPE_PLANE || other->kind == SHAPE_MESH)
+	if (!shape_is_field(field) || shape_is_ground(other))
 		return false;
 	return shape_is_field(other) || shape_piece_count(other) == 1;
 }
@@ -349,7 +356,7 @@ const struct shape *shape_exact(const struct shape *shape)
 
 uint32_t shape_piece_count(const struct shape *shape)
 {
-	if (shape->kind == SHAPE_MESH)
+	if (shape_is_surface(shape))
 		return shape->mesh->triangle_count;
 	if (shape_is_field(shape))
 		return shape->solid->sides->count;
@@ -360,7 +367,7 @@ struct aabb shape_piece_aabb(const struct shape *shape, uint32_t piece)
 {
 	VALIDATE(shape->kind != SHAPE_PLANE);
 	VALIDATE(piece < shape_piece_count(shape));
-	if (shape->kind == SHAPE_MESH)
+	if (shape_is_surface(shape))
 		return mesh_triangle_aabb(shape->mesh, piece);
 	if (shape_is_field(shape))
 		return shape->solid->sides->box[piece];
@@ -410,6 +417,12 @@ static vec3 rotated_half(mat3 r, vec3 half)
 			vec3_scale(z, half.z));
 }
 
+static struct aabb box_of_box(struct aabb box, mat3 r, vec3 position)
+{
+	vec3 centre = vec3_add(position, mat3_mul_vec(r, aabb_centre(box)));
+	return aabb_of_centre(centre, rotated_half(r, aabb_half(box)));
+}
+
 static struct aabb box_of_parts(const struct solid *solid, mat3 r, vec3 position)
 {
 	struct aabb box = aabb_empty();
@@ -446,6 +459,8 @@ struct aabb shape_aabb(const struct shape *shape, const pose *at)
 		return box_of_points(shape->hull->vertices, shape->hull->vertex_count, r, p);
 	case SHAPE_MESH:
 		return box_of_points(shape->mesh->vertices, shape->mesh->vertex_count, r, p);
+	case SHAPE_HEIGHTFIELD:
+		return box_of_box(aabb_make(shape->aabb_min, shape->aabb_max), r, p);
 	case SHAPE_POLYGON:
 		return aabb_grow(
 			box_of_points(shape->polygon->vertices, shape->polygon->count, r, p),

@@ -25,6 +25,9 @@
  *   cylinder f64 half_length, f64 radius               axis along y, flat ends at y = ±h
  *   cone     f64 half_length, f64 radius               apex (0,h,0), base of that radius at y = −h
  *   ellipsoid 3 f64 half axes
+ *   heightfield u8 flags, u8 0, u32 columns, u32 rows, f64 cell_x, f64 cell_z, columns × rows f32 heights,
+ *            row by row; static only. Flag 1: then a bit for each cell, lowest first, 1: a hole; flag 2: the
+ *            outermost ring is an apron; flag 4: then a u8 patch for each cell. See heightfield.h
  *
  * A polygon's vertices may run either way round and are kept counter-clockwise. Coordinates and
  * offsets are at most SHAPE_LENGTH_MAX in size; radii and half lengths at least SHAPE_LENGTH_MIN (a
@@ -54,7 +57,8 @@ enum shape_kind {
 	SHAPE_CYLINDER = 10,
 	SHAPE_CONE = 11,
 	SHAPE_ELLIPSOID = 12,
-	SHAPE_KINDS = 13, /* one more than the last */
+	SHAPE_HEIGHTFIELD = 13,
+	SHAPE_KINDS = 14, /* one more than the last */
 };
 
 enum {
@@ -64,6 +68,7 @@ enum {
 	SHAPE_MESH_VERTICES_MAX = 1 << 21,
 	SHAPE_MESH_TRIANGLES_MAX = 1 << 21,
 	SHAPE_POLYGON_VERTICES_MAX = 64,
+	SHAPE_HEIGHTFIELD_SIDE_MAX = 4098, /* samples along x and along z */
 };
 /* Lengths in metres. A feature smaller than the least cannot support a stable contact; a larger
  * shape would lose millimetres in world coordinates. */
@@ -114,6 +119,9 @@ struct mesh {
 	bool closed;	      /* every edge has exactly two triangles, consistently oriented */
 	uint32_t loose_edges; /* the number of other edges */
 	uint32_t junctions;   /* of these, the ones on which a vertex of another triangle lies */
+	/* Not NULL: the triangles are those of a heightfield, computed on demand; the arrays above are
+	 * then NULL, and the functions of mesh.h give what they would hold. */
+	const struct heightfield *grid;
 };
 
 struct polygon {
@@ -154,7 +162,7 @@ struct shape {
 			vec3 normal;
 			double offset;
 		} plane;
-		struct mesh *mesh;	 /* owned */
+		struct mesh *mesh;	 /* owned; also of a heightfield */
 		struct polygon *polygon; /* owned */
 		struct solid *solid;	 /* owned; solid.h */
 		struct {
@@ -191,7 +199,8 @@ MUST_CHECK enum status shape_of_points(const vec3 *points, uint32_t count, struc
 				       struct reason *why);
 
 /* Facts for SHAPE_INFO: vertices, edges, faces, memory in bytes; for a mesh also 1 when closed,
- * else 0; for a solid also its parts, their volume in m³, its rotation radius in m, the cells of
+ * else 0; for a heightfield the samples, 0, the triangles that can be hit, memory, and the cells that are
+ * holes; for a solid also its parts, their volume in m³, its rotation radius in m, the cells of
  * its field. Returns the count. */
 enum { SHAPE_FACTS_MAX = 8 };
 uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX]);
@@ -199,7 +208,8 @@ uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX]);
 /* The i-th repair or finding of cooking, cut to `bytes`; false: there is none. */
 bool shape_warning(const struct shape *shape, uint32_t i, char *text, size_t bytes);
 
-/* The number of pieces that collide separately: the triangles of a mesh, the parts of a solid, the
+/* The number of pieces that collide separately: the triangles of a mesh or heightfield (those of holes
+ * and of the apron included, which nothing touches), the parts of a solid, the
  * sides of a field; 1 for every other kind. */
 uint32_t shape_piece_count(const struct shape *shape);
 /* The piece's box in the shape's frame; not of a plane. */
@@ -216,15 +226,27 @@ bool shape_is_sided(const struct shape *field, const struct shape *other);
  * field, else the shape itself. Borrowed. */
 const struct shape *shape_exact(const struct shape *shape);
 
+/* Whether the shape is a surface of triangles, those of `mesh`: it has no inside, is solid from one
+ * side only, and its triangles are its pieces. */
+static inline bool shape_is_surface(const struct shape *shape)
+{
+	return shape->kind == SHAPE_MESH || shape->kind == SHAPE_HEIGHTFIELD;
+}
+/* Whether the shape is a half-space or a surface, which have no mass and so never move by forces. */
+static inline bool shape_is_ground(const struct shape *shape)
+{
+	return shape->kind == SHAPE_PLANE || shape_is_surface(shape);
+}
 /* Whether the shape is a cylinder, a cone or an ellipsoid: its core is no polytope (curve.h). */
 static inline bool shape_is_curved(const struct shape *shape)
 {
-	return shape->kind >= SHAPE_CYLINDER;
+	return shape->kind >= SHAPE_CYLINDER && shape->kind <= SHAPE_ELLIPSOID;
 }
 /* Whether the surface has a curvature, so that contacts roll over it. */
 static inline bool shape_is_smooth(const struct shape *shape)
 {
-	return shape->kind <= SHAPE_CAPSULE || shape->kind >= SHAPE_ROUNDED;
+	return shape->kind <= SHAPE_CAPSULE ||
+	       (shape->kind >= SHAPE_ROUNDED && shape->kind <= SHAPE_ELLIPSOID);
 }
 
 /* References may be taken and dropped from any thread; the last drop frees the shape. */
@@ -234,10 +256,11 @@ void shape_release(struct shape *shape);
  * left to retain it. True may be outdated when it is read. */
 bool shape_shared(const struct shape *shape);
 
-/* "sphere" … "ellipsoid"; "unknown" for a number outside the kinds. Never NULL. */
+/* "sphere" … "heightfield"; "unknown" for a number outside the kinds. Never NULL. */
 const char *shape_kind_name(enum shape_kind kind);
 
-/* The least box around the shape at `at`. A mesh's is the box of its vertices; a plane's reaches to
+/* The least box around the shape at `at`. A mesh's is the box of its vertices, a heightfield's the box of
+ * its own box; a plane's reaches to
  * AABB_EVERYWHERE on every side except along its normal, where that is exactly an axis. */
 struct aabb shape_aabb(const struct shape *shape, const pose *at);
 

@@ -374,7 +374,7 @@ struct submerged shape_submerged(const struct shape *shape, vec3 normal, double 
 {
 	ASSERT(scalar_abs(vec3_dot(normal, normal) - 1) < 1e-6);
 	const struct submerged none = { 0, vec3_zero() };
-	if (shape->kind == SHAPE_PLANE || shape->kind == SHAPE_MESH)
+	if (shape_is_ground(shape))
 		return none;
 	vec3 middle = vec3_scale(vec3_add(shape->aabb_min, shape->aabb_max), 0.5);
 	vec3 half = vec3_sub(shape->aabb_max, middle);

@@ -17,6 +17,7 @@ struct support support_core(const struct shape *shape, uint32_t child, vec3 dire
 	case SHAPE_HULL:
 		return support_hull(shape->hull, direction);
 	case SHAPE_MESH:
+	case SHAPE_HEIGHTFIELD:
 		return support_triangle(shape->mesh, child, direction);
 	case SHAPE_POLYGON:
 		return support_points(shape->polygon->vertices, shape->polygon->count, direction);
@@ -56,6 +57,7 @@ double support_radius(const struct shape *shape)
 	case SHAPE_BOX:
 	case SHAPE_HULL:
 	case SHAPE_MESH:
+	case SHAPE_HEIGHTFIELD:
 	case SHAPE_SOLID:
 	case SHAPE_PLANE:
 	case SHAPE_KINDS:

@@ -10,6 +10,7 @@
 #ifndef CAIRN_ENGINE_GEOMETRY_SUPPORT_H
 #define CAIRN_ENGINE_GEOMETRY_SUPPORT_H
 
+#include "server/engine/geometry/mesh.h"
 #include "server/engine/geometry/shape.h"
 
 struct support {
@@ -56,9 +57,8 @@ static inline struct support support_triangle(const struct mesh *mesh, uint32_t 
 					      vec3 direction)
 {
 	VALIDATE(triangle < mesh->triangle_count);
-	const uint32_t *corner = mesh->triangles[triangle];
-	vec3 points[3] = { mesh->vertices[corner[0]], mesh->vertices[corner[1]],
-			   mesh->vertices[corner[2]] };
+	vec3 points[3];
+	mesh_corners(mesh, triangle, points);
 	return support_points(points, 3, direction);
 }
 

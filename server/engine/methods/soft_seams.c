@@ -92,8 +92,7 @@ static struct seam_piece piece_of(const struct dynamics *self, struct contact_pi
 	if (shape_is_field(shape))
 		return out;
 	out.shape = shape_part(shape, &out.child);
-	if (out.shape->kind != SHAPE_MESH && out.shape->kind != SHAPE_PLANE &&
-	    out.shape->hull == NULL)
+	if (!shape_is_ground(out.shape) && out.shape->hull == NULL)
 		out.shape = NULL;
 	out.at = pose_mul(body_pose(tables, placement_body(tables, piece.placement)),
 			  placement_pose(tables, piece.placement));
@@ -112,7 +111,7 @@ static uint32_t faces_at(const struct seam_piece *piece, vec3 p, double near,
 {
 	vec3 q = pose_inverse_point(piece->at, p);
 	uint32_t count = 0;
-	if (piece->shape->kind == SHAPE_MESH) {
+	if (shape_is_surface(piece->shape)) {
 		const struct mesh *mesh = piece->shape->mesh;
 		struct triangle_point on = closest_point_triangle(
 			q, mesh_corner(mesh, piece->child, 0), mesh_corner(mesh, piece->child, 1),
@@ -195,7 +194,7 @@ static bool cells_of(const struct seam_pieces *self, const struct seam_piece *pi
 	if (piece->shape->kind == SHAPE_PLANE)
 		return false;
 	struct aabb box;
-	if (piece->shape->kind == SHAPE_MESH) {
+	if (shape_is_surface(piece->shape)) {
 		vec3 corners[3];
 		for (uint32_t c = 0; c < 3; c++)
 			corners[c] = pose_point(piece->at,

@@ -45,7 +45,7 @@ enum {
 	SHAPES_ALL = 1 << SHAPE_SPHERE | 1 << SHAPE_CAPSULE | 1 << SHAPE_BOX | 1 << SHAPE_HULL |
 		     1 << SHAPE_PLANE | 1 << SHAPE_MESH | 1 << SHAPE_POLYGON | 1 << SHAPE_SOLID |
 		     1 << SHAPE_ROUNDED | 1 << SHAPE_CYLINDER | 1 << SHAPE_CONE |
-		     1 << SHAPE_ELLIPSOID,
+		     1 << SHAPE_ELLIPSOID | 1 << SHAPE_HEIGHTFIELD,
 };
 
 static void attach_soft_step(struct dynamics *dynamics)

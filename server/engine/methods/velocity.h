@@ -449,7 +449,8 @@ enum {
 	VELOCITY_SHAPES = 1 << SHAPE_SPHERE | 1 << SHAPE_CAPSULE | 1 << SHAPE_BOX |
 			  1 << SHAPE_HULL | 1 << SHAPE_PLANE | 1 << SHAPE_MESH |
 			  1 << SHAPE_POLYGON | 1 << SHAPE_SOLID | 1 << SHAPE_ROUNDED |
-			  1 << SHAPE_CYLINDER | 1 << SHAPE_CONE | 1 << SHAPE_ELLIPSOID,
+			  1 << SHAPE_CYLINDER | 1 << SHAPE_CONE | 1 << SHAPE_ELLIPSOID |
+			  1 << SHAPE_HEIGHTFIELD,
 };
 /* Kinetic energy ½ v·M v, J: of a body; of an island's bodies (arrays by slot). */
 double velocity_body_energy(const struct mass_body *mass, struct spatial v);

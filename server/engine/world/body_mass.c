@@ -25,7 +25,7 @@
 
 bool shape_is_static_only(const struct shape *shape)
 {
-	return shape->kind == SHAPE_PLANE || shape->kind == SHAPE_MESH;
+	return shape_is_ground(shape);
 }
 
 static void pack_inertia(const mat3 *m, bool planar, double out[6])

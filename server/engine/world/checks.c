@@ -28,11 +28,10 @@ enum status tables_check_pieces(const struct tables *tables, const struct shape 
 	for (uint32_t row = 0; row < tables->placement.count; row++) {
 		if (tables->placement.body[row] == 0)
 			continue;
-		enum shape_kind kind = shapes[tables->placement.shape[row]]->kind;
+		const struct shape *shape = shapes[tables->placement.shape[row]];
 		uint8_t status = tables->body.status[tables->placement.body[row] - 1];
-		EXPECT(planar == (kind == SHAPE_POLYGON), TABLE_PLACEMENT, row, "shape");
-		EXPECT((kind != SHAPE_PLANE && kind != SHAPE_MESH) || status == BODY_STATIC ||
-			       status == BODY_INACTIVE,
+		EXPECT(planar == (shape->kind == SHAPE_POLYGON), TABLE_PLACEMENT, row, "shape");
+		EXPECT(!shape_is_ground(shape) || status == BODY_STATIC || status == BODY_INACTIVE,
 		       TABLE_PLACEMENT, row, "shape");
 	}
 	return STATUS_OK;

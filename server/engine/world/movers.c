@@ -35,8 +35,8 @@ static const struct shape *only_shape(const struct check *check, const struct pl
 
 static bool may_walk(const struct shape *shape)
 {
-	return shape != NULL && shape->kind != SHAPE_PLANE && shape->kind != SHAPE_MESH &&
-	       !shape_is_field(shape) && shape_piece_count(shape) == 1;
+	return shape != NULL && !shape_is_ground(shape) && !shape_is_field(shape) &&
+	       shape_piece_count(shape) == 1;
 }
 
 enum status check_set_mover(struct check *check, struct command *command)

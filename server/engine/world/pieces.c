@@ -202,14 +202,14 @@ static enum status check_patch(struct check *check, const struct command_SET_PIE
 {
 	if (set->patch == 0)
 		return STATUS_OK;
-	bool mesh = shape->kind == SHAPE_MESH;
-	uint32_t most = mesh ? shape->mesh->patch_max : 0;
+	bool surface = shape_is_surface(shape);
+	uint32_t most = surface ? shape->mesh->patch_max : 0;
 	if (set->patch > most)
 		return REFUSE(check, STATUS_RANGE, "patch",
 			      "patch is %u: piece %u is a %s %s; 0 is the whole piece", set->patch,
 			      set->piece, shape_kind_name(shape->kind),
-			      mesh ? "without triangles of this number"
-				   : "and only meshes have patches");
+			      surface ? "without triangles of this number"
+				      : "and only meshes and heightfields have patches");
 	if (set->own & ~(uint32_t)OWN_OF_PATCH)
 		return REFUSE(
 			check, STATUS_RANGE, "own",

@@ -1,5 +1,6 @@
 /* Scene files: the shipped scenes as a whole, then each part of the language. */
 #include "protocol/scene/compile.h"
+#include "protocol/scene/heights.h"
 #include "protocol/scene/mesh.h"
 #include "server/base/hash.h"
 #include "server/base/rng.h"
@@ -130,7 +131,7 @@ static const struct {
 	{ "conveyor", 13 },   { "shapes", 32 },	    { "mover", 21 },	{ "diamond", 26 },
 	{ "pieces", 9 },      { "locks", 17 },	    { "fountain", 12 }, { "castle", 475 },
 	{ "frameworks", 37 }, { "visuals", 8 },	    { "curtain", 6 },	{ "droplet", 2 },
-	{ "pile-box", 130 },  { "hourglass", 126 },
+	{ "pile-box", 130 },  { "hourglass", 126 }, { "heightfield", 132 },
 };
 
 START_TEST(every_shipped_scene_makes_a_world_that_steps)
@@ -434,6 +435,8 @@ START_TEST(limits_equal_those_of_the_engine)
 	ck_assert_int_eq(CANONICAL_CYLINDER, SHAPE_CYLINDER);
 	ck_assert_int_eq(CANONICAL_CONE, SHAPE_CONE);
 	ck_assert_int_eq(CANONICAL_ELLIPSOID, SHAPE_ELLIPSOID);
+	ck_assert_int_eq(CANONICAL_HEIGHTFIELD, SHAPE_HEIGHTFIELD);
+	ck_assert_int_eq(HEIGHTS_SIDE_MAX, SHAPE_HEIGHTFIELD_SIDE_MAX);
 	ck_assert_int_eq(HULL_POINTS_MAX, SHAPE_CLOUD_MAX);
 	ck_assert_int_eq(HULL_VERTICES_MAX, SHAPE_HULL_VERTICES_MAX);
 	ck_assert_int_eq(MESH_POINTS_MAX, SHAPE_MESH_VERTICES_MAX);

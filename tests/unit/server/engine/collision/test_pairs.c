@@ -45,11 +45,13 @@ START_TEST(the_table_of_pairs_is_symmetric_and_omits_only_pairs_that_cannot_coll
 	for (int a = 0; a <= SHAPE_KINDS; a++) {
 		for (int b = 0; b <= SHAPE_KINDS; b++) {
 			bool solid_a = (a >= SHAPE_SPHERE && a <= SHAPE_HULL) ||
-				       (a >= SHAPE_SOLID && a < SHAPE_KINDS);
+				       (a >= SHAPE_SOLID && a <= SHAPE_ELLIPSOID);
 			bool solid_b = (b >= SHAPE_SPHERE && b <= SHAPE_HULL) ||
-				       (b >= SHAPE_SOLID && b < SHAPE_KINDS);
-			bool ground_a = a == SHAPE_PLANE || a == SHAPE_MESH;
-			bool ground_b = b == SHAPE_PLANE || b == SHAPE_MESH;
+				       (b >= SHAPE_SOLID && b <= SHAPE_ELLIPSOID);
+			bool ground_a =
+				a == SHAPE_PLANE || a == SHAPE_MESH || a == SHAPE_HEIGHTFIELD;
+			bool ground_b =
+				b == SHAPE_PLANE || b == SHAPE_MESH || b == SHAPE_HEIGHTFIELD;
 			bool wanted = (solid_a && (solid_b || ground_b)) || (ground_a && solid_b) ||
 				      (a == SHAPE_POLYGON && b == SHAPE_POLYGON);
 			ck_assert(collide_supported(a, b) == wanted);

@@ -84,7 +84,7 @@ START_TEST(a_hit_lies_on_the_surface_with_nothing_solid_before_it)
 	uint32_t hits[SHAPE_KINDS + 1] = { 0 }, inside = 0;
 	rng = rng_seeded(check_seed());
 	for (uint32_t kind = 1; kind <= SHAPE_KINDS; kind++) {
-		if (kind == SHAPE_MESH)
+		if (kind == SHAPE_MESH || kind == SHAPE_HEIGHTFIELD)
 			continue;
 		struct shape *shape = random_shape(kind);
 		for (uint32_t run = 0; run < 2000; run++) {
@@ -118,8 +118,8 @@ START_TEST(a_hit_lies_on_the_surface_with_nothing_solid_before_it)
 		shape_release(shape);
 	}
 	for (uint32_t kind = 1; kind <= SHAPE_KINDS; kind++)
-		ck_assert_msg(kind == SHAPE_MESH || hits[kind] > 100, "kind %u: %u", kind,
-			      hits[kind]);
+		ck_assert_msg(kind == SHAPE_MESH || kind == SHAPE_HEIGHTFIELD || hits[kind] > 100,
+			      "kind %u: %u", kind, hits[kind]);
 	ck_assert_uint_gt(inside, 500);
 }
 END_TEST

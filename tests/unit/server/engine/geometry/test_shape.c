@@ -59,6 +59,12 @@ static void bytes_of_kind(struct bytes *out, uint32_t kind)
 	case SHAPE_ELLIPSOID:
 		bytes_of_ellipsoid(out, vec3_make(1, 2, 3));
 		break;
+	case SHAPE_HEIGHTFIELD: {
+		static const float HEIGHTS[6] = { 0, 1, 0.5, 2, 0, 1 };
+		struct height_grid grid = { 3, 2, 1, 2, HEIGHTS, NULL, NULL, false };
+		bytes_of_heightfield(out, &grid);
+		break;
+	}
 	default:
 		abort();
 	}
@@ -82,7 +88,8 @@ START_TEST(every_kind_is_cooked_and_stores_its_bytes_and_name)
 		ck_assert_int_eq(memcmp(shape->name, name, sizeof name), 0);
 		ck_assert_uint_ge(shape->memory_bytes, sizeof *shape + bytes.count);
 		ck_assert_int_eq(shape->hull != NULL, kind == SHAPE_BOX || kind == SHAPE_HULL);
-		ck_assert(shape->mass.volume > 0 || kind == SHAPE_PLANE);
+		ck_assert(shape->mass.volume > 0 || kind == SHAPE_PLANE ||
+			  kind == SHAPE_HEIGHTFIELD);
 		struct shape *again = shape_retain(shape);
 		ck_assert_ptr_eq(again, shape);
 		shape_release(shape);
@@ -266,7 +273,7 @@ START_TEST(unknown_kinds_and_versions_are_refused)
 	expect_refused(&b, STATUS_MALFORMED, -1, "0 is no kind");
 	bytes_of_sphere(&b, 1);
 	b.data[0] = SHAPE_KINDS;
-	expect_refused(&b, STATUS_MALFORMED, -1, "13 is no kind");
+	expect_refused(&b, STATUS_MALFORMED, -1, "14 is no kind");
 	bytes_of_sphere(&b, 1);
 	b.data[1] = 2;
 	expect_refused(&b, STATUS_VERSION, -1, "version 2");
@@ -335,7 +342,7 @@ START_TEST(bounding_boxes_agree_with_the_supports)
 	rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < 200; run++)
 		for (uint32_t kind = 1; kind < SHAPE_KINDS; kind++) {
-			if (kind == SHAPE_PLANE || kind == SHAPE_MESH)
+			if (kind == SHAPE_PLANE || kind == SHAPE_MESH || kind == SHAPE_HEIGHTFIELD)
 				continue;
 			struct bytes bytes = { 0 };
 			bytes_of_kind(&bytes, kind);
