@@ -162,9 +162,10 @@ static enum status read_motor(const struct axis *self, const struct yaml_node *n
 				   "'damping'",
 				   motor.stiffness);
 	if (motor.damping > 0 && !velocity && !(motor.stiffness > 0))
-		return source_fail(&compile->source, node->line, STATUS_RANGE, "damping",
-				   "damping is %g: a motor of a position needs a 'stiffness' with it",
-				   motor.damping);
+		return source_fail(
+			&compile->source, node->line, STATUS_RANGE, "damping",
+			"damping is %g: a motor of a position needs a 'stiffness' with it",
+			motor.damping);
 	return motor.sine != NULL ? read_sine(self, motor.sine) : STATUS_OK;
 }
 

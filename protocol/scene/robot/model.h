@@ -90,7 +90,7 @@ struct robot_joint {
 	double stiffness, rest, damping, friction;
 	double ref; /* the file's coordinate where ours is 0 */
 	enum robot_drive drive;
-	double target, drive_limit;		       /* 0: no limit */
+	double target, drive_limit;	       /* 0: no limit */
 	double drive_stiffness, drive_damping; /* gains; both 0: it has none */
 };
 

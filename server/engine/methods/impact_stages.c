@@ -90,8 +90,7 @@ static bool push_springs(const struct velocity_island *self, const double *speed
 		a = mass_couple(&self->step->mass, self->rows[i].j, &self->system.responses[i]);
 		if (!(k * a * h * h <= STIFF * STIFF) || !(c * a * h <= STIFF))
 			return false;
-		double pull =
-			-h * (k * self->rows[i].gap + c * (speeds[i] - self->rows[i].wanted));
+		double pull = -h * (k * self->rows[i].gap + c * (speeds[i] - self->rows[i].wanted));
 		x[i] = joint->lower < joint->upper ? scalar_clamp(pull, joint->lower, joint->upper)
 						   : 0;
 	}

@@ -50,7 +50,7 @@ struct soft_extra {
 	/* 1/kg: of a motor with gains 1 / damp, which its row has beside J M⁻¹ Jᵀ when it is a member; 0:
 	 * it is none, as of every other row */
 	double soft;
-	double lower, upper;  /* N s, N m s: bounds of the impulse of a sub-step */
+	double lower, upper;   /* N s, N m s: bounds of the impulse of a sub-step */
 	double impulse, total; /* N s, N m s: of this sub-step; over the step */
 	double approach;       /* m/s, rad/s: its speed when the step began */
 	double restitution;

@@ -157,9 +157,8 @@ static void init_joints(struct soft_step *self)
 			const struct joint_axis *axis =
 				&joints->list.joints[i].axes[place / JOINT_PARTS];
 			extra->follows = axis->motor == JOINT_MOTOR_POSITION;
-			extra->elastic =
-				extra->part == JOINT_SPRING ||
-				(extra->part == JOINT_MOTOR && joint_axis_is_servo(axis));
+			extra->elastic = extra->part == JOINT_SPRING ||
+					 (extra->part == JOINT_MOTOR && joint_axis_is_servo(axis));
 			joints->driven |= extra->part == JOINT_MOTOR;
 		}
 	}
@@ -379,9 +378,9 @@ static void init_inside(struct soft_extra *extra)
 {
 	extra->impulse = scalar_clamp(extra->impulse, extra->lower, extra->upper);
 	extra->mass_in_group = extra->mass;
-	extra->inside = !soft_extra_is_alone(extra) &&
-			(extra->part == JOINT_MOTOR || extra->part == JOINT_FRICTION ||
-			 extra->impulse > 0);
+	extra->inside =
+		!soft_extra_is_alone(extra) &&
+		(extra->part == JOINT_MOTOR || extra->part == JOINT_FRICTION || extra->impulse > 0);
 }
 
 /* Adds the impulses of the last positions to the total, about b's anchor, which moves with b. */

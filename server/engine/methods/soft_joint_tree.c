@@ -1,30 +1,30 @@
 /* soft_joint_tree.c: all joints of a group at once: its trees, and the active motors and limits.
  *
- * Connected joints are solved exactly (soft_joint_plan.c chooses them), because a chain of a hundred
- * links, or a load of a hundred times a link's mass, requires that: with one sweep over single joints in
- * a sub-step, an impulse would need a hundred sub-steps from one end to the other.
+ * Connected joints are solved exactly (soft_joint_plan.c chooses them), because a chain of a
+ * hundred links, or a load of a hundred times a link's mass, requires that: with one sweep over
+ * single joints in a sub-step, an impulse would need a hundred sub-steps from one end to the other.
  *
- * Gaussian elimination from the leaves on, one joint after the other. W of a body is its response to an
- * impulse while the joints below it, which are eliminated, hold; at first M⁻¹. For a joint with J_k on
- * the child, J_p on the parent:
+ * Gaussian elimination from the leaves on, one joint after the other. W of a body is its response
+ * to an impulse while the joints below it, which are eliminated, hold; at first M⁻¹. For a joint
+ * with J_k on the child, J_p on the parent:
  *
  *   T = J_p W_p    D = J_k W_k J_kᵀ + T J_pᵀ    W_p ← W_p − Tᵀ D⁻¹ T             once a sub-step
  *   μ = −D⁻¹ (J v − wanted)    v_p ← v_p + Tᵀ μ                                  from the leaves
  *   λ = μ − D⁻¹ T F_p    F_p ← F_p + J_pᵀ λ    F_k ← F_k + J_kᵀ λ                from the roots
  *
- * F is the impulse on a body by the joints that are eliminated later. Elimination adds no entries, so the
- * cost is that of as many single joints. If loops remain, soft_joint_core.c solves these between the two
- * sweeps.
+ * F is the impulse on a body by the joints that are eliminated later. Elimination adds no entries,
+ * so the cost is that of as many single joints. If loops remain, soft_joint_core.c solves these
+ * between the two sweeps.
  *
- * A motor with gains is the row J v + soft λ = target, with soft = 1 / damp beside D, and the target that
- * of elastic_target.
+ * A motor with gains is the row J v + soft λ = target, with soft = 1 / damp beside D, and the
+ * target that of elastic_target.
  *
- * Motors, friction and limits that act within their bounds are members: they are solved like the locked
- * rows of their joint, at most one for each axis. A member that would exceed a bound is fixed at the
- * bound and is no longer a member. A row at its bound becomes a member if its speed requires an impulse
- * within the bounds. After a change of the members the group is factored and solved again: until no
- * member exceeds its bounds, and, at most SETS_MAX times a pass, until no row has to leave its bound.
- * Rows that are wrong after that are corrected in the next pass.
+ * Motors, friction and limits that act within their bounds are members: they are solved like the
+ * locked rows of their joint, at most one for each axis. A member that would exceed a bound is
+ * fixed at the bound and is no longer a member. A row at its bound becomes a member if its speed
+ * requires an impulse within the bounds. After a change of the members the group is factored and
+ * solved again: until no member exceeds its bounds, and, at most SETS_MAX times a pass, until no
+ * row has to leave its bound. Rows that are wrong after that are corrected in the next pass.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -210,6 +210,7 @@ static double target_speed(const struct soft_pass *pass, const struct soft_extra
 static double elastic_target(const struct soft_pass *pass, const struct soft_extra *extra)
 {
 	double gap = pass->biased ? extra->gap : extra->start_gap;
+	ASSERT(extra->elastic && extra->soft > 0);
 	return extra->wanted - extra->stiff * gap * extra->soft;
 }
 

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-static const char *const METHODS[] = { "lcp", "projection", "reflection", "impact", "gauss",
-				       "soft-step" };
+static const char *const METHODS[] = { "lcp",	 "projection", "reflection",
+				       "impact", "gauss",      "soft-step" };
 enum { METHODS_COUNT = COUNT_OF(METHODS) };
 
 /* A world with a slide along x, of a body of 2 kg, that the axis command `axis` drives. */
@@ -19,8 +19,8 @@ struct slide {
 static struct slide open_slide(const char *method, uint32_t rate, vec3 gravity)
 {
 	struct slide self = { .world = joined_world(method, rate, gravity) };
-	self.body = joined_put(self.world,
-			       (struct joined_thing){ .shape = TEST_BOX, .mass = 2, .smooth = true });
+	self.body = joined_put(
+		self.world, (struct joined_thing){ .shape = TEST_BOX, .mass = 2, .smooth = true });
 	self.joint = joined_join(self.world, JOINT_PRISMATIC, 0, self.body, vec3_zero(),
 				 quat_identity());
 	return self;
@@ -158,8 +158,8 @@ START_TEST(gains_without_their_motor_are_refused)
 		      { JOINT_MOTOR_POSITION, 1, 0, STATUS_OK },
 		      { JOINT_MOTOR_VELOCITY, 0, 1, STATUS_OK } };
 	for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
-		struct command command = drive(&self, cases[i].motor, 0, cases[i].stiffness,
-					       cases[i].damping);
+		struct command command =
+			drive(&self, cases[i].motor, 0, cases[i].stiffness, cases[i].damping);
 		ck_assert_int_eq(test_try(self.world, &command), cases[i].status);
 	}
 	struct joint_axis_view view;
