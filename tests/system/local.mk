@@ -29,6 +29,7 @@ PYTHON_TESTS += \
 	tests/system/test_same_history.py \
 	tests/system/test_run.py \
 	tests/system/test_scene_folder.py \
+	tests/system/test_servos.py \
 	tests/system/test_sessions.py \
 	tests/system/test_stalled.py \
 	tests/system/test_stepping.py \

@@ -57,7 +57,7 @@ test("each number of each query is checked before it is sent", async () => {
     const values = fields.map(([, type, least]) => usual[type] ?? least);
     for (const [at, [field, type]] of fields.entries())
       for (const value of EXTREMES) {
-        if (["SHAPE", "NAME"].includes(type) || (type === "DIRECTION" && Number.isFinite(value))) continue;
+        if (["SHAPE", "NAME", "BODIES", "NUMBERS"].includes(type) || (type === "DIRECTION" && Number.isFinite(value))) continue;
         const bad = Array.isArray(values[at]) ? [value, ...values[at].slice(1)] : value;
         await assert.rejects(world.query(Number(kind), ...values.slice(0, at), bad, ...values.slice(at + 1)), isBad(field));
         count++;

@@ -30,7 +30,8 @@
  *                    that of the sub-step's middle, relax that of its end
  *   friction         J v = 0, within its bounds
  *
- * In joints that are solved together only springs are solved one by one.
+ * In joints that are solved together only springs, and motors with hardly any damping, are solved one
+ * by one.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -213,7 +214,8 @@ static void solve_extra(const struct soft_pass *pass, struct soft_joint *joint,
 		break;
 	}
 	set_impulse(pass, joint, extra, impulse);
-	extra->inside = !extra->elastic && impulse > extra->lower && impulse < extra->upper;
+	extra->inside =
+		!soft_extra_is_alone(extra) && impulse > extra->lower && impulse < extra->upper;
 }
 
 /* Solves the rows that are not solved together: those of a loose joint; else springs, and rows inside
@@ -224,7 +226,7 @@ static void solve_joint(const struct soft_pass *pass, struct soft_joint *joint)
 		solve_locks(pass, joint);
 	for (uint32_t i = 0; i < joint->extra_count; i++) {
 		struct soft_extra *extra = &joint->extras[i];
-		bool alone = joint->loose || extra->elastic || extra->inside;
+		bool alone = joint->loose || soft_extra_is_alone(extra) || extra->inside;
 		if (alone && !extra->member && extra->mass > 0)
 			solve_extra(pass, joint, extra);
 	}

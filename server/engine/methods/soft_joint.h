@@ -47,7 +47,10 @@ struct soft_extra {
 	double wanted;	      /* m/s or rad/s: target speed of a motor, or after a limit's bounce */
 	double target;	      /* m/s or rad/s: speed that a pass over groups is to give it */
 	double stiff, damp;   /* N s/m, N s: of a spring, over a sub-step */
-	double lower, upper;  /* N s, N m s: bounds of the impulse of a sub-step */
+	/* 1/kg: of a motor with gains 1 / damp, which its row has beside J M⁻¹ Jᵀ when it is a member; 0:
+	 * it is none, as of every other row */
+	double soft;
+	double lower, upper;   /* N s, N m s: bounds of the impulse of a sub-step */
 	double impulse, total; /* N s, N m s: of this sub-step; over the step */
 	double approach;       /* m/s, rad/s: its speed when the step began */
 	double restitution;
@@ -58,6 +61,12 @@ struct soft_extra {
 	bool inside;  /* its impulse is within its bounds, not at one */
 	bool member;  /* it is solved together with the locked rows */
 };
+
+/* Springs, and motors with hardly any damping, are always solved one by one. */
+static inline bool soft_extra_is_alone(const struct soft_extra *extra)
+{
+	return extra->elastic && extra->soft == 0;
+}
 
 struct soft_joint {
 	uint32_t a, b;				    /* its bodies: indices of soft_jointed */
@@ -97,6 +106,12 @@ struct soft_joint {
 	uint8_t place
 		[JOINT_ROWS_MAX]; /* by row (locked rows, then extras): index of its multiplier */
 };
+
+/* What row i of those solved together has beside J M⁻¹ Jᵀ. */
+static inline double soft_joint_compliance(const struct soft_joint *joint, uint32_t i)
+{
+	return i < joint->lock_count ? 0 : joint->extras[joint->member[i]].soft;
+}
 
 struct soft_node {
 	uint32_t

@@ -342,6 +342,7 @@ static void fill_diagonal(const struct soft_joints *joints, const struct soft_jo
 	for (uint32_t i = 0, at = 0; i < joint->count; at += ++i + 1) {
 		own[i] = out[at];
 		out[at] += SOFTNESS * own[i];
+		out[at] += soft_joint_compliance(joint, i);
 	}
 }
 

@@ -321,6 +321,9 @@ static void derive_extra(const struct soft_joints *joints, const struct soft_joi
 		extra->impulse = 0;
 }
 
+/* 1, of a motor's effective mass: with less damping its force hardly depends on its speed. */
+#define SOFT_DAMP_MIN 1e-6
+
 /* Stiffness and damping of a spring over a sub-step: h (k q + c q'), q' at its end; the part of k
  * beyond SPRING_PLAIN implicit, as damping. */
 static void derive_spring(struct soft_extra *extra, const struct constraint_row *row, double h)
@@ -335,6 +338,8 @@ static void derive_spring(struct soft_extra *extra, const struct constraint_row 
 	double implicit = h * h * stiffness - SPRING_PLAIN * extra->mass;
 	extra->stiff = h * stiffness;
 	extra->damp = h * damping + scalar_max(implicit, 0);
+	if (extra->part == JOINT_MOTOR && extra->damp > SOFT_DAMP_MIN * extra->mass)
+		extra->soft = 1 / extra->damp;
 }
 
 static struct soft_row joint_row_of(const struct constraint *constraint,
@@ -356,6 +361,7 @@ static void update_extra(struct soft_extra *extra, const struct constraint_row *
 	extra->start_gap = extra->gap;
 	extra->gap = row->gap;
 	extra->wanted = row->wanted;
+	extra->soft = 0;
 	extra->lower = -(double)__builtin_inf();
 	extra->upper = (double)__builtin_inf();
 	if (row->set == ROW_POSITIVE)
@@ -372,8 +378,9 @@ static void init_inside(struct soft_extra *extra)
 {
 	extra->impulse = scalar_clamp(extra->impulse, extra->lower, extra->upper);
 	extra->mass_in_group = extra->mass;
-	extra->inside = !extra->elastic && (extra->part == JOINT_MOTOR ||
-					    extra->part == JOINT_FRICTION || extra->impulse > 0);
+	extra->inside =
+		!soft_extra_is_alone(extra) &&
+		(extra->part == JOINT_MOTOR || extra->part == JOINT_FRICTION || extra->impulse > 0);
 }
 
 /* Adds the impulses of the last positions to the total, about b's anchor, which moves with b. */

@@ -1,27 +1,30 @@
 /* soft_joint_tree.c: all joints of a group at once: its trees, and the active motors and limits.
  *
- * Connected joints are solved exactly (soft_joint_plan.c chooses them), because a chain of a hundred
- * links, or a load of a hundred times a link's mass, requires that: with one sweep over single joints in
- * a sub-step, an impulse would need a hundred sub-steps from one end to the other.
+ * Connected joints are solved exactly (soft_joint_plan.c chooses them), because a chain of a
+ * hundred links, or a load of a hundred times a link's mass, requires that: with one sweep over
+ * single joints in a sub-step, an impulse would need a hundred sub-steps from one end to the other.
  *
- * Gaussian elimination from the leaves on, one joint after the other. W of a body is its response to an
- * impulse while the joints below it, which are eliminated, hold; at first M⁻¹. For a joint with J_k on
- * the child, J_p on the parent:
+ * Gaussian elimination from the leaves on, one joint after the other. W of a body is its response
+ * to an impulse while the joints below it, which are eliminated, hold; at first M⁻¹. For a joint
+ * with J_k on the child, J_p on the parent:
  *
  *   T = J_p W_p    D = J_k W_k J_kᵀ + T J_pᵀ    W_p ← W_p − Tᵀ D⁻¹ T             once a sub-step
  *   μ = −D⁻¹ (J v − wanted)    v_p ← v_p + Tᵀ μ                                  from the leaves
  *   λ = μ − D⁻¹ T F_p    F_p ← F_p + J_pᵀ λ    F_k ← F_k + J_kᵀ λ                from the roots
  *
- * F is the impulse on a body by the joints that are eliminated later. Elimination adds no entries, so the
- * cost is that of as many single joints. If loops remain, soft_joint_core.c solves these between the two
- * sweeps.
+ * F is the impulse on a body by the joints that are eliminated later. Elimination adds no entries,
+ * so the cost is that of as many single joints. If loops remain, soft_joint_core.c solves these
+ * between the two sweeps.
  *
- * Motors, friction and limits that act within their bounds are members: they are solved like the locked
- * rows of their joint, at most one for each axis. A member that would exceed a bound is fixed at the
- * bound and is no longer a member. A row at its bound becomes a member if its speed requires an impulse
- * within the bounds. After a change of the members the group is factored and solved again: until no
- * member exceeds its bounds, and, at most SETS_MAX times a pass, until no row has to leave its bound.
- * Rows that are wrong after that are corrected in the next pass.
+ * A motor with gains is the row J v + soft λ = target, with soft = 1 / damp beside D, and the
+ * target that of elastic_target.
+ *
+ * Motors, friction and limits that act within their bounds are members: they are solved like the
+ * locked rows of their joint, at most one for each axis. A member that would exceed a bound is
+ * fixed at the bound and is no longer a member. A row at its bound becomes a member if its speed
+ * requires an impulse within the bounds. After a change of the members the group is factored and
+ * solved again: until no member exceeds its bounds, and, at most SETS_MAX times a pass, until no
+ * row has to leave its bound. Rows that are wrong after that are corrected in the next pass.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -115,6 +118,7 @@ static void factor_branch(struct soft_joints *joints, struct soft_joint *joint)
 			for (uint32_t j = 0; j <= i; j++)
 				row[j] += soft_dot(on_parent(joint, j), joint->reach[i]);
 		}
+		row[i] += soft_joint_compliance(joint, i);
 		row += i + 1;
 	}
 	soft_joint_factor(joints, joint, k, joint->count);
@@ -202,6 +206,14 @@ static double target_speed(const struct soft_pass *pass, const struct soft_extra
 	}
 }
 
+/* λ = −(stiff gap + damp (J v − wanted)), as the speed at which λ is 0; less soft λ it is the speed. */
+static double elastic_target(const struct soft_pass *pass, const struct soft_extra *extra)
+{
+	double gap = pass->biased ? extra->gap : extra->start_gap;
+	ASSERT(extra->elastic && extra->soft > 0);
+	return extra->wanted - extra->stiff * gap * extra->soft;
+}
+
 static uint32_t axis_of(const struct soft_joint *joint, uint32_t extra)
 {
 	VALIDATE(extra < joint->extra_count);
@@ -236,7 +248,9 @@ static void set_targets(const struct soft_pass *pass, struct soft_joint *joint)
 	}
 	for (uint32_t i = 0; i < joint->extra_count; i++) {
 		struct soft_extra *extra = &joint->extras[i];
-		if (!extra->elastic)
+		if (extra->soft > 0)
+			extra->target = elastic_target(pass, extra);
+		else if (!extra->elastic)
 			extra->target =
 				target_speed(pass, extra, speed_of(joints, joint, &extra->row));
 		if (extra->part == JOINT_MOTOR && !extra->elastic && !is_bounded(extra))
@@ -255,6 +269,11 @@ static void set_right_sides(const struct soft_joints *joints, struct soft_joint 
 	for (uint32_t i = 0; i < joint->count; i++)
 		joint->change[i] = joint->target[i] - spatial_dot(joint->locks[i].on_a, *speed_a) -
 				   spatial_dot(joint->locks[i].on_b, *speed_b);
+	for (uint32_t i = joint->lock_count; i < joint->count; i++) {
+		const struct soft_extra *extra = &joint->extras[joint->member[i]];
+		if (extra->soft > 0)
+			joint->change[i] -= extra->soft * extra->impulse;
+	}
 }
 
 /* From the leaves: μ of a joint, and its effect on the parent. */
@@ -343,16 +362,22 @@ static void apply_solution(struct soft_joints *joints, const struct soft_group *
 
 /* ---- members -------------------------------------------------------------------------------- */
 
+/* Of rows of one axis those of a lower rank take precedence. */
+static uint32_t rank_of(const struct soft_extra *extra)
+{
+	return extra->elastic ? 2 : is_bounded(extra);
+}
+
 void soft_joint_choose_members(struct soft_joint *joint)
 {
 	uint32_t axes = 0;
 	joint->count = joint->lock_count;
-	/* Rows without bounds take precedence over rows with bounds. */
-	for (uint32_t bounded = 0; bounded < 2; bounded++)
+	/* Rows without bounds take precedence over rows with bounds, and these over motors with gains. */
+	for (uint32_t rank = 0; rank < 3; rank++)
 		for (uint32_t r = 0; r < joint->extra_count; r++) {
 			struct soft_extra *extra = &joint->extras[r];
 			uint32_t axis = 1u << axis_of(joint, r);
-			if (is_bounded(extra) != (bounded == 1))
+			if (rank_of(extra) != rank)
 				continue;
 			extra->member = extra->inside && !joint->loose && !(axes & axis) &&
 					extra->mass > 0 && joint->count < SOFT_LOCKS_MAX;
@@ -392,9 +417,11 @@ static bool release_bounds(const struct soft_joints *joints, struct soft_joint *
 	bool any = false;
 	for (uint32_t r = 0; r < joint->extra_count; r++) {
 		struct soft_extra *extra = &joint->extras[r];
-		if (extra->inside || extra->elastic || extra->mass == 0)
+		if (extra->inside || soft_extra_is_alone(extra) || extra->mass == 0)
 			continue;
 		double speed = speed_of(joints, joint, &extra->row), off = speed - extra->target;
+		if (extra->soft > 0)
+			off += extra->soft * extra->impulse;
 		double tiny = SPEED_TINY * (scalar_abs(speed) + scalar_abs(extra->target));
 		bool up = extra->impulse < extra->upper && off < -tiny;
 		bool down = extra->impulse > extra->lower && off > tiny;

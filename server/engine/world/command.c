@@ -457,6 +457,7 @@ static enum status check_gains(const struct command_JOINT_AXIS *axis, int64_t in
 			       struct reason *why)
 {
 	bool position = axis->motor == JOINT_MOTOR_POSITION;
+	ASSERT(axis->motor <= JOINT_MOTOR_POSITION);
 	if (axis->motor_stiffness > 0 && !position)
 		return reason_set(why, STATUS_RANGE, index, "motor_stiffness",
 				  "motor_stiffness is %.10g: only a position motor (2) has one, of "

@@ -31,6 +31,7 @@ static void view_links(const struct robot_work *work, struct robot_view *out)
 static void view_forces(const struct robot_work *work, double *out)
 {
 	const struct articulation *tree = &work->tree;
+	ASSERT(out != NULL || tree->axis_count == 0);
 	for (uint32_t i = 0; i < tree->link_count; i++) {
 		const struct articulation_link *link = &tree->links[i];
 		struct spatial on = spatial_zero();

@@ -1,0 +1,73 @@
+"""Robots on motors with gains (servos), under every method that has contacts: they sag as their gains say, and stand on rough
+ground for a minute."""
+import random
+
+import pytest
+from support import SOURCE, Cli, cairn, daemon
+
+ROBOTS = SOURCE / "clients/scenes/robots"
+METHODS = ("soft-step", "lcp", "impact")
+GAIN = 400
+# Three rods in a row, level, each hinged to the one before; the first to the world.
+ARM = """
+world: { gravity: [0, -9.81, 0], names: true, parameters: { sleep.enabled: 0 } }
+shapes: { rod: { kind: box, size: [0.5, 0.1, 0.1] } }
+bodies:
+  - { name: rod, shape: rod, at: [0.25, 0, 0], mass: 1, mask: 0, array: { count: 3, step: [0.5, 0, 0] } }
+joints:
+  - { type: revolute, name: base, b: "rod[0]", at: [0, 0, 0], axis: [0, 0, 1], motor: { position: 0.2, stiffness: GAIN, damping: 40 } }
+  - { type: revolute, name: middle, a: "rod[0]", b: "rod[1]", at: [0.5, 0, 0], axis: [0, 0, 1], motor: { position: -0.1, stiffness: GAIN, damping: 40 } }
+  - { type: revolute, name: end, a: "rod[1]", b: "rod[2]", at: [1, 0, 0], axis: [0, 0, 1], motor: { position: 0.3, stiffness: GAIN, damping: 40 } }
+""".replace("GAIN", str(GAIN))
+
+
+@pytest.fixture(scope="module")
+def cli():
+    with daemon() as server:
+        yield Cli(server.address)
+
+
+@pytest.fixture(scope="module")
+def client(cli):
+    with cairn.connect(cli.address) as made:
+        yield made
+
+
+def load(cli, client, name, scene, method, rate):
+    cli.text("create", name, "--method", method, "--rate", rate)
+    cli.text("load", name, scene)
+    return client.join(name)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_arm_sags_until_its_servos_bear_it(cli, client, tmp_path, method):
+    """At rest gain (target - q) is the force of inverse dynamics, which is also what the joints exerted."""
+    (tmp_path / "arm.yaml").write_text(ARM, encoding="utf-8")
+    world = load(cli, client, "arm-" + method, tmp_path / "arm.yaml", method, 120)
+    world.step(120 * 5)
+    view = world.robot_view(1)
+    held = view.inverse(still=True)
+    asked = [GAIN * (target - q) for target, q in zip((0.2, -0.1, 0.3), view.q)]
+    exact = method != "soft-step"
+    assert asked == pytest.approx(held, abs=1e-6 if exact else 1e-3)
+    assert view.tau == pytest.approx(held, abs=1e-6 if exact else 1e-3) and view.tau[0] > 20
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_quadruped_stands_on_servos_on_rough_ground_for_a_minute(cli, client, method):
+    chance = random.Random(4)
+    world = load(cli, client, "rough-" + method, ROBOTS / "quadruped.xml", method, 60)
+    torso, stone = min(world.names()), world.shape(sphere=0.05)
+    world.apply(*(cairn.command("spawn", 1, (0.06 * i, -0.05 + chance.random() * 0.02, 0.06 * k), [(stone,)])
+                  for i in range(-8, 9) for k in range(-6, 7)))
+    for joint in world.joint_names():
+        for axis, facts in enumerate(world.joint(joint)["axes"]):
+            if facts["motor"] == "position":
+                world.apply(cairn.command("joint_axis", joint, axis, **facts | {"motor_stiffness": 300, "motor_damping": 9}))
+    for _ in range(60):
+        world.step(60)
+        facts = world.body(torso)
+        w, x, y, z = facts["rotation"]
+        assert facts["position"][1] > 0.35 and 2 * (y * z - w * x) > 0.97  # the torso's z axis points up
+    assert max(map(abs, facts["position"][::2])) < 0.05
+    assert max(map(abs, world.robot_view(torso).qd)) < 1e-3
