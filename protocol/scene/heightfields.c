@@ -1,7 +1,7 @@
 /* heightfields.c: canonical bytes of a heightfield (engine/geometry/heightfield.h) from a scene's keys.
  *
- * `part` cuts a tile out of the grid: its cells, and around them an apron of the cells beside it. Cells
- * that the grid does not have are holes of the apron.
+ * `part` cuts a tile out of the grid: its cells, and around them an apron of the cells beside it.
+ * Cells that the grid does not have are holes of the apron.
  */
 #include "protocol/scene/compile.h"
 #include "protocol/scene/heights.h"

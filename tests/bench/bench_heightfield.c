@@ -1,6 +1,6 @@
 /* bench_heightfield: 1000 bodies on hills of 1024 × 1024 samples, as a heightfield and as a mesh of the same
- * triangles, and on a floor of one half-space: memory and time of cooking, time of a tick while all bodies
- * are awake, and time of a ray.
+ * triangles, and on a floor of one half-space: memory and time of cooking, time of a tick while all
+ * bodies are awake, and time of a ray.
  *
  *   bench_heightfield [TICKS, default 200] */
 #include <stdio.h>

@@ -71,10 +71,10 @@ struct impact_result {
 	bool core;		   /* the hit is that of core_a's ball */
 };
 
-/* Both motions must have the same t0 and t1. UNSUPPORTED: plane with plane, a whole heightfield
- * with a plane, mesh or field (none of these moves by itself), or a planar with a
- * spatial shape. NO_MEMORY: only two surfaces, which need trees. Of equally early hits that of the
- * first pieces is returned. */
+/* Both motions must have the same t0 and t1. UNSUPPORTED: plane with plane, a planar with a spatial
+ * shape, or a whole heightfield with a plane, mesh or field (none of these moves by itself).
+ * NO_MEMORY: only two surfaces, which need trees. Of equally early hits that of the first pieces is
+ * returned. */
 MUST_CHECK enum status time_of_impact(const struct impact_side *a, const struct impact_side *b,
 				      const struct impact_options *options,
 				      struct impact_result *out);

@@ -2,16 +2,17 @@
  *
  * Sample (i, j) is the point (x, height, z) with x = (i − (columns − 1)/2) cell_x and z = (j − (rows −
  * 1)/2) cell_z: the grid is centred, y is up. The cell of samples a = (i, j), b = (i + 1, j), c = (i + 1,
- * j + 1) and d = (i, j + 1) has the triangles 2 (j (columns − 1) + i) = (a, d, c) and that number plus
- * one = (a, c, b), counter-clockwise seen from above. A hole is a cell without triangles.
+ * j + 1) and d = (i, j + 1) has the triangles 2 (j (columns − 1) + i) = (a, d, c) and that number
+ * plus one = (a, c, b), counter-clockwise seen from above. A hole is a cell without triangles.
  *
- * The outermost ring of cells may be an apron: samples of the neighbouring tiles, which are never hit.
- * They only decide what an edge of the border is, so a body passes from tile to tile as over inner
- * edges. All tiles number the triangles around a shared edge in the same order, so exactly one of them
- * reports a contact there. Where no neighbour is, the cells of the apron are holes.
+ * The outermost ring of cells may be an apron: samples of the neighbouring tiles, which are never
+ * hit. They only decide what an edge of the border is, so a body passes from tile to tile as over
+ * inner edges. All tiles number the triangles around a shared edge in the same order, so exactly
+ * one of them reports a contact there. Where no neighbour is, the cells of the apron are holes.
  *
  * Queries descend a pyramid of the least and greatest heights of 4×4 cells, 8×8, …. The heights
- * themselves stay in the canonical bytes of the shape; with the pyramid a sample costs below 5 bytes.
+ * themselves stay in the canonical bytes of the shape; with the pyramid a sample costs below 5
+ * bytes.
  */
 #ifndef CAIRN_ENGINE_GEOMETRY_HEIGHTFIELD_H
 #define CAIRN_ENGINE_GEOMETRY_HEIGHTFIELD_H

@@ -4,8 +4,8 @@
  * exactly equal positions count as one for adjacency, so that a surface whose vertices were
  * duplicated (for texture seams, say) is still connected.
  *
- * The functions of triangles below, walks and rays also serve the surface of a heightfield, whose struct
- * mesh has no arrays (heightfield.h). All else is for stored meshes.
+ * The functions of triangles below, walks and rays also serve the surface of a heightfield, whose
+ * struct mesh has no arrays (heightfield.h). All else is for stored meshes.
  */
 #ifndef CAIRN_ENGINE_GEOMETRY_MESH_H
 #define CAIRN_ENGINE_GEOMETRY_MESH_H

@@ -199,9 +199,9 @@ MUST_CHECK enum status shape_of_points(const vec3 *points, uint32_t count, struc
 				       struct reason *why);
 
 /* Facts for SHAPE_INFO: vertices, edges, faces, memory in bytes; for a mesh also 1 when closed,
- * else 0; for a heightfield the samples, 0, the triangles that can be hit, memory, and the cells that are
- * holes; for a solid also its parts, their volume in m³, its rotation radius in m, the cells of
- * its field. Returns the count. */
+ * else 0; for a heightfield the samples, 0, the triangles that can be hit, memory, and the cells
+ * that are holes; for a solid also its parts, their volume in m³, its rotation radius in m, the
+ * cells of its field. Returns the count. */
 enum { SHAPE_FACTS_MAX = 8 };
 uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX]);
 
