@@ -51,7 +51,8 @@ void mirror_watch_particles(struct mirror *self, wire_mask columns, uint32_t par
 void mirror_release(struct mirror *self);
 
 /* Applies one message. *last (may be NULL) is true if it completed its frame: then send ACK.
- *   STATUS_MALFORMED  contents do not decode, an id is missing or twice, rows or blocks without a subscription
+ *   STATUS_MALFORMED  contents do not decode, an id is missing or twice, rows or blocks without a
+ *                     subscription
  *   STATUS_SEQUENCE   parts out of order, or another base or epoch than the mirror's
  *   STATUS_DIVERGED   the hash it carried is not the mirror's
  *   STATUS_LIMIT      more than body_max bodies, joint_max joints or particle_max particles

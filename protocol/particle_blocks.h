@@ -10,14 +10,16 @@
  * In the profiles `exact`, `view` and `sim`, `blocks` is one bin of blocks:
  *
  *	system, first, last    varints
- *	removed                varint count, then for each the difference to the serial before (at first: to
- *	                       first − 1), minus 1: varints
+ *	removed                varint count, then for each the difference to the serial before (at
+ *	                       first: to first − 1), minus 1: varints
  *	created                likewise
- *	forecast               view and sim: u8; 1: 8 f64 follow, carry, shift x y z, decay, gain x y z (struct
- *	                       wire_forecast); 0: that of the block before in the frame, at first none
- *	kept                   by column: velocity and position in view and sim as *changes*, else as *values*
- *	new                    by column: velocity and position in view and sim as 3 zigzag varints for each new
- *	                       particle, else the value of each
+ *	forecast               view and sim: u8; 1: 8 f64 follow, carry, shift x y z, decay, gain
+ *	                       x y z (struct wire_forecast); 0: that of the block before in the
+ *	                       frame, at first none
+ *	kept                   by column: velocity and position in view and sim as *changes*,
+ *	                       else as *values*
+ *	new                    by column: velocity and position in view and sim as 3 zigzag varints
+ *	                       for each new particle, else the value of each
  *
  * *Values* are u8 how: 0 none differs; 1 the values of all kept ones; 2 a bit for each kept one
  * (the first in bit 0 of the first byte), 1 if it differs, and the values of those.

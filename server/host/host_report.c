@@ -1,7 +1,7 @@
 /* host_report.c: builds a TICK report: copies the changes of a boundary out of the world, once for
  * all readers. In this order: bodies with shapes and contacts, joints (host_report_joints.c),
- * particles, events, results of batches, figures. NO_MEMORY at any point leaves the world and the host as
- * they were. */
+ * particles, events, results of batches, figures. NO_MEMORY at any point leaves the world and the
+ * host as they were. */
 #include <stdlib.h>
 #include <string.h>
 

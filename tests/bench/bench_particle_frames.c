@@ -1,10 +1,10 @@
-/* bench_particle_frames [PARTICLES]: bytes of a particle in a frame, and the time that its frames take, by scene and
- * profile.
+/* bench_particle_frames [PARTICLES]: bytes of a particle in a frame, and the time that its frames
+ * take, by scene and profile.
  *
- * Every tick of a world is reported and told to clients of one profile, all columns, a hash with every frame. Bytes are
- * those of whole frames as they are sent. The time of the server is that of the fan-out (copying the report, encoding and
- * hashing once for all clients), that of a client decodes and hashes one frame; both come from runs with one and with
- * eight clients. */
+ * Every tick of a world is reported and told to clients of one profile, all columns, a hash with
+ * every frame. Bytes are those of whole frames as they are sent. The time of the server is that of
+ * the fan-out (copying the report, encoding and hashing once for all clients), that of a client
+ * decodes and hashes one frame; both come from runs with one and with eight clients. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -113,7 +113,7 @@ static void check_copy(const struct mirror *mirror)
 	mirror_release(&copy);
 }
 
-/* The particles of the mirror ascend, are finite, and pack to blocks that another mirror accepts, with the same
+/* The particles of the mirror ascend, and pack to blocks that another mirror accepts, with the same
  * hash. */
 static void check_particles(const struct mirror *mirror)
 {
