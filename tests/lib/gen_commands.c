@@ -181,6 +181,7 @@ static void gen_field(struct gen_commands *gen, struct command *command,
 		PUT(struct point_list, points(gen));
 		return;
 	case FIELD_TEXT:
+		PUT(struct text32, (struct text32){ "a name" }); /* others are chosen by reconcile */
 		return;
 	}
 }
@@ -248,6 +249,10 @@ static uint32_t axis_of_joint(struct gen_commands *gen, int64_t joint)
 
 static void reconcile_axis(struct gen_commands *gen, struct command_JOINT_AXIS *axis)
 {
+	if (axis->motor != JOINT_MOTOR_POSITION)
+		axis->motor_stiffness = 0;
+	if (axis->motor != JOINT_MOTOR_VELOCITY && !(axis->motor_stiffness > 0))
+		axis->motor_damping = 0;
 	axis->axis = axis_of_joint(gen, axis->joint);
 	if (axis->mode == JOINT_LOCKED)
 		axis->mode = JOINT_FREE;

@@ -187,7 +187,7 @@ START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 			continue;
 		enum field_type first = list[i].fields[0].type;
 		bool owned = first == FIELD_BODY || first == FIELD_PARTICLES ||
-			     strncmp(list[i].name, "joint_", 6) == 0;
+			     first == FIELD_JOINT || strncmp(list[i].name, "joint_", 6) == 0;
 		struct command command = first == FIELD_BODY
 						 ? command_about((enum command_op)list[i].op, other)
 						 : test_command((enum command_op)list[i].op);
@@ -197,6 +197,10 @@ START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 			command.add_visual.shape = 1;
 		if (list[i].op == COMMAND_JOINT_CREATE)
 			command.joint_create.body_b = other;
+		if (list[i].op == COMMAND_NAME_BODY)
+			command.name_body.name = test_text("other");
+		if (list[i].op == COMMAND_NAME_JOINT)
+			command.name_joint.name = test_text("other");
 		if (first == FIELD_JOINT)
 			command.joint_remove.joint = others;
 		if (first == FIELD_PARTICLES)
