@@ -691,7 +691,7 @@ static bool spoil_text(struct command *command, const struct command_field *fiel
 		memcpy(text.text, "\xff", 2);
 	else if (way == 4)
 		memcpy(text.text, "no such thing", 14);
-	if (way == 4 && command->op == COMMAND_PARTICLES_CREATE)
+	if (way == 4 && command->op != COMMAND_METHOD && command->op != COMMAND_PARAMETER)
 		return false; /* any name will do */
 	if (way == 4)
 		*expected = command->op == COMMAND_METHOD ? STATUS_UNKNOWN_METHOD
