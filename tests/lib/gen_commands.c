@@ -181,7 +181,8 @@ static void gen_field(struct gen_commands *gen, struct command *command,
 		PUT(struct point_list, points(gen));
 		return;
 	case FIELD_TEXT:
-		PUT(struct text32, (struct text32){ "a name" }); /* others are chosen by reconcile */
+		PUT(struct text32,
+		    (struct text32){ "a name" }); /* others are chosen by reconcile */
 		return;
 	}
 }
