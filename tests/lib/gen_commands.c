@@ -181,6 +181,8 @@ static void gen_field(struct gen_commands *gen, struct command *command,
 		PUT(struct point_list, points(gen));
 		return;
 	case FIELD_TEXT:
+		PUT(struct text32,
+		    (struct text32){ "a name" }); /* others are chosen by reconcile */
 		return;
 	}
 }
@@ -248,6 +250,10 @@ static uint32_t axis_of_joint(struct gen_commands *gen, int64_t joint)
 
 static void reconcile_axis(struct gen_commands *gen, struct command_JOINT_AXIS *axis)
 {
+	if (axis->motor != JOINT_MOTOR_POSITION)
+		axis->motor_stiffness = 0;
+	if (axis->motor != JOINT_MOTOR_VELOCITY && !(axis->motor_stiffness > 0))
+		axis->motor_damping = 0;
 	axis->axis = axis_of_joint(gen, axis->joint);
 	if (axis->mode == JOINT_LOCKED)
 		axis->mode = JOINT_FREE;
@@ -686,7 +692,7 @@ static bool spoil_text(struct command *command, const struct command_field *fiel
 		memcpy(text.text, "\xff", 2);
 	else if (way == 4)
 		memcpy(text.text, "no such thing", 14);
-	if (way == 4 && command->op == COMMAND_PARTICLES_CREATE)
+	if (way == 4 && command->op != COMMAND_METHOD && command->op != COMMAND_PARAMETER)
 		return false; /* any name will do */
 	if (way == 4)
 		*expected = command->op == COMMAND_METHOD ? STATUS_UNKNOWN_METHOD

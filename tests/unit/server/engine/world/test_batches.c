@@ -154,6 +154,14 @@ START_TEST(a_negative_id_names_the_result_of_an_earlier_command)
 }
 END_TEST
 
+static void put_name(struct command *command)
+{
+	if (command->op == COMMAND_NAME_BODY)
+		command->name_body.name = test_text("other");
+	if (command->op == COMMAND_NAME_JOINT)
+		command->name_joint.name = test_text("other");
+}
+
 START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 {
 	body_id other = test_spawn(world, TEST_SHAPES, vec3_zero());
@@ -187,7 +195,7 @@ START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 			continue;
 		enum field_type first = list[i].fields[0].type;
 		bool owned = first == FIELD_BODY || first == FIELD_PARTICLES ||
-			     strncmp(list[i].name, "joint_", 6) == 0;
+			     first == FIELD_JOINT || strncmp(list[i].name, "joint_", 6) == 0;
 		struct command command = first == FIELD_BODY
 						 ? command_about((enum command_op)list[i].op, other)
 						 : test_command((enum command_op)list[i].op);
@@ -197,6 +205,7 @@ START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 			command.add_visual.shape = 1;
 		if (list[i].op == COMMAND_JOINT_CREATE)
 			command.joint_create.body_b = other;
+		put_name(&command);
 		if (first == FIELD_JOINT)
 			command.joint_remove.joint = others;
 		if (first == FIELD_PARTICLES)
