@@ -54,9 +54,9 @@
  * force times radius. Smaller: many steps of little gain; larger: dear steps before they are needed. */
 #define ZONES_GAIN 1e-3
 
-/* Rounds with more rows of one programme. */
-/* Groups of fewer than ZONES_MIN full zones are one programme. */
-enum { ROUNDS_MAX = 100, AXES = 3, ZONES_MIN = 4 };
+/* Rounds with more rows of one programme; groups of fewer than so many full zones are one programme, because
+ * zones need more steps to rest. */
+enum { ROUNDS_MAX = 100, ZONES_MIN = 16, AXES = 3 };
 
 struct pile_group {
 	struct pile *pile;

@@ -240,9 +240,9 @@ START_TEST(a_heap_in_zones_comes_to_rest)
 {
 	struct heap heap;
 	fill_box(&heap, 4, check_seed());
-	set(heap.world, "pile.zone", 8);
+	set(heap.world, "pile.zone", 4);
 	step_checked(&heap);
-	ck_assert_uint_ge(world_stats(heap.world).islands_sparse, 9);
+	ck_assert_uint_ge(world_stats(heap.world).islands_sparse, 17);
 	step_to_rest(&heap, 150);
 	expect_balance(&heap);
 	world_destroy(heap.world);
