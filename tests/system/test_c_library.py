@@ -458,6 +458,7 @@ OFFERED = {
     "subscribe": "cairn_world_watch_with", "unsubscribe": "cairn_world_unwatch", "focus": "cairn_world_focus", "commands": "cairn_world_apply",
     "query": "cairn_world_query", "looks": "cairn_world_colours", "control": "cairn_world_pause", "step": "cairn_world_step", "save": "cairn_world_save",
     "restore": "cairn_world_restore", "fork": "cairn_world_fork", "seek": "cairn_world_seek", "info": "cairn_client_inspect",
+    "scene_list": "cairn_client_scenes", "scene_open": "cairn_client_open_scene",
 }
 
 
@@ -576,3 +577,49 @@ joints:
     expected += "".join(f"{body} row[{body - 2}]\n" for body in range(2, 102)) + "1 hinge\n"
     with daemon() as server:
         assert run_example(tmp_path, source, server.address, str(scene)) == expected
+
+
+SCENES = """
+#include <cairn.h>
+#include <stdio.h>
+static void print_scene(void *context, const cairn_scene_info *scene)
+{
+	(void)context;
+	printf("%s %u %s\\n", scene->name, (unsigned)scene->bytes, scene->title);
+}
+int main(int argc, char **argv)
+{
+	const char *const variables[] = { "n=3" };
+	cairn_client *client;
+	cairn_world *world;
+	cairn_error error = { 0 };
+	if (argc != 2 || cairn_client_open(argv[1], NULL, &client, &error) != 0 ||
+	    cairn_client_scenes(client, print_scene, NULL, &error) != 0 ||
+	    cairn_client_open_scene(client, "opened", "balls.yaml", variables, 1, false, &world, &error) != 0)
+		return 1;
+	cairn_world_info facts = cairn_world_facts(world);
+	printf("%s %u\\n", facts.name, (unsigned)facts.bodies);
+	printf("%d ", cairn_client_open_scene(client, "other", "none.yaml", NULL, 0, true, &world, &error));
+	printf("%s\\n", error.text);
+	cairn_client_close(client);
+	return 0;
+}
+"""
+
+
+@plain
+def test_scenes_of_a_server_are_listed_and_opened(tmp_path):
+    source, folder = tmp_path / "listed.c", tmp_path / "scenes"
+    source.write_text(SCENES)
+    folder.mkdir()
+    balls = """# Balls. Many.
+variables: { n: 1 }
+shapes: { ball: { kind: sphere, radius: 0.5 } }
+bodies: [{ shape: ball, array: { count: $n, step: [2, 0, 0] } }]
+"""
+    (folder / "balls.yaml").write_text(balls)
+    with daemon("--scene-folder", str(folder)) as server:
+        lines = run_example(tmp_path, source, server.address).splitlines()
+    assert lines[:2] == [f"balls.yaml {len(balls)} Balls.", "opened 3"]
+    code, _, text = lines[2].partition(" ")
+    assert int(code) != 0 and "none.yaml" in text and str(tmp_path) not in text
