@@ -103,7 +103,7 @@ static enum status check_message(struct handshake *self, const struct message *m
 	return check_hello(self, &message->hello);
 }
 
-static void fill_welcome(const struct handshake *self, struct message *reply)
+void handshake_accepted(const struct handshake *self, struct message *reply)
 {
 	message_init(reply, MESSAGE_WELCOME);
 	struct msg_welcome *welcome = &reply->welcome;
@@ -133,7 +133,7 @@ enum status handshake_receive(struct handshake *self, const struct message *mess
 	}
 	self->session = self->offer.session;
 	agree(self, message->hello.protocol, message->hello.caps, &message->hello.limits);
-	fill_welcome(self, reply);
+	handshake_accepted(self, reply);
 	return STATUS_OK;
 }
 

@@ -67,6 +67,8 @@ void handshake_init(struct handshake *self, const struct handshake_offer *offer)
  * open. Else *reply is ERROR: send it, and close the connection if the state is CLOSED. */
 MUST_CHECK enum status handshake_receive(struct handshake *self, const struct message *message,
 					 struct message *reply);
+/* The WELCOME of the HELLO that was accepted (OPEN) once more. */
+void handshake_accepted(const struct handshake *self, struct message *reply);
 
 /* Client: fills the HELLO to send. */
 void handshake_hello(const struct handshake *self, struct message *hello);

@@ -1,6 +1,7 @@
 /* See resume.h. */
 #include "config.h"
 
+#include "server/base/heap.h"
 #include "server/session/resume.h"
 
 #include <string.h>
@@ -196,19 +197,32 @@ static bool wait_for_resume(struct session *self, struct session *lost)
 	return wait_for_disk(self, lost);
 }
 
-bool resume_wait_for_new(struct session *self, const struct message *hello)
+/* A HELLO is accepted once, because that may use up its token (handshake.h). */
+enum status resume_receive_new(struct session *self, const struct message *hello,
+			       struct message *reply)
 {
-	struct message reply;
-	struct handshake before = self->handshake;
-	if (self->service->store == NULL ||
-	    handshake_receive(&self->handshake, hello, &reply) != STATUS_OK ||
-	    !resume_is_possible(self)) {
-		self->handshake = before;
-		return false;
+	if (self->accepted != NULL) {
+		if (wait_for_disk(self, self))
+			return STATUS_AGAIN;
+		self->handshake = *self->accepted;
+		heap_free(self->accepted);
+		self->accepted = NULL;
+		handshake_accepted(&self->handshake, reply);
+		return STATUS_OK;
 	}
-	bool waits = wait_for_disk(self, self);
+	struct handshake before = self->handshake;
+	enum status status = handshake_receive(&self->handshake, hello, reply);
+	if (status != STATUS_OK || self->service->store == NULL || !resume_is_possible(self) ||
+	    !wait_for_disk(self, self))
+		return status;
+	self->accepted = heap_alloc(sizeof *self->accepted);
+	if (self->accepted == NULL) {
+		self->resume_waits = false; /* it cannot be resumed after a kill at this moment */
+		return STATUS_OK;
+	}
+	*self->accepted = self->handshake;
 	self->handshake = before;
-	return waits;
+	return STATUS_AGAIN;
 }
 
 bool resume_receive_hello(struct session *self, const struct message *hello)

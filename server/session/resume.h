@@ -26,9 +26,10 @@
 void resume_prepare(struct session *self);
 /* Handles a HELLO with a resume token: resumes or refuses, and returns true. False: HELLO has none. */
 bool resume_receive_hello(struct session *self, const struct message *hello);
-/* For a HELLO without a resume token that the handshake would accept: stores the new session and its token.
- * True: they are not on disk yet, so the HELLO must wait in the input. */
-bool resume_wait_for_new(struct session *self, const struct message *hello);
+/* The handshake of a HELLO without a resume token; the session and its token are stored. AGAIN: they are not on
+ * disk yet, so the HELLO must wait in the input. Else as handshake_receive. */
+MUST_CHECK enum status resume_receive_new(struct session *self, const struct message *hello,
+					  struct message *reply);
 /* After resume_receive_hello: moves the input from byte `taken` on to the resumed session and
  * returns that session; NULL if none was resumed. */
 struct session *resume_hand_over(struct session *self, size_t taken);

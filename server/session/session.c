@@ -169,9 +169,11 @@ void session_prepare(struct session *self)
 static void receive_hello(struct session *self, const struct message *message)
 {
 	struct message reply;
-	if (resume_receive_hello(self, message) || resume_wait_for_new(self, message))
+	if (resume_receive_hello(self, message))
 		return;
-	enum status status = handshake_receive(&self->handshake, message, &reply);
+	enum status status = resume_receive_new(self, message, &reply);
+	if (status == STATUS_AGAIN)
+		return;
 	session_send(self, &reply);
 	if (status != STATUS_OK) {
 		self->errors++;
@@ -697,6 +699,7 @@ void session_destroy(struct session *self)
 		bytes_release(&self->uploads.items[i].data);
 	ARRAY_RELEASE(&self->uploads);
 	heap_free(self->grant);
+	heap_free(self->accepted);
 	outbox_release(&self->outbox);
 	bytes_release(&self->input);
 	struct service *service = self->service;

@@ -108,10 +108,12 @@ struct session {
 	 * before the WELCOME; 0: none. The HELLO stays in the input until then. */
 	uint64_t resume_at;
 	bool resume_waits;
-	bool heard_anew;  /* a message has arrived since the resume: token_before is void */
-	bool ended;	  /* must not become LOST */
-	bool remembered;  /* it is in the file of sessions (remember.h) */
-	uint64_t lost_at; /* instant; 0: of an earlier daemon, and not counted yet */
+	struct handshake
+		*accepted; /* owned; of a new session that waits so, its handshake after that */
+	bool heard_anew;   /* a message has arrived since the resume: token_before is void */
+	bool ended;	   /* must not become LOST */
+	bool remembered;   /* it is in the file of sessions (remember.h) */
+	uint64_t lost_at;  /* instant; 0: of an earlier daemon, and not counted yet */
 	/* The resumed session that has taken over this one's connection, and gets the rest of its
 	 * input. */
 	struct session *successor;

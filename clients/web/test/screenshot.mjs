@@ -2,7 +2,7 @@
  * Makes the pictures of the README: node test/screenshot.mjs OUT.png|OUT.jpg SCENE SECONDS [CHOICE…], in BUILD/npm/web with
  * CAIRN_BUILDDIR and CAIRN_SRCDIR set. Choices: `contacts` of all bodies; `joints`; `fields`; `stability`, with a tilt's margins, as a
  * controller, of a world that is not started; `body` chooses the topmost dynamic body, `body=N` body N;
- * `physics` opens the panel of methods and parameters, as a controller; `near=0.7` multiplies the camera's distance; `front` looks
+ * `physics` opens the panel of methods and parameters, as a controller; `near=0.7` multiplies the camera's distance; `fit` frames what there is by then; `front` looks
  * along −z; `bare` hides the panels; `ticks=N` shows the world after N ticks, on a machine of any speed; WIDTHxHEIGHT.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -29,8 +29,9 @@ try {
   if (ticks > 0) await page.evaluate((n) => cairn.link.world.step(n), ticks);
   await page.waitForTimeout(Number(seconds) * 1000);
   const body = choices.find((choice) => /^body(=\d+)?$/.test(choice));
-  await page.evaluate(([contacts, joints, fields, chosen, share, panel, front]) => {
+  await page.evaluate(([contacts, joints, fields, chosen, share, panel, front, fit]) => {
     const { camera, controls } = cairn.stage, { mirror } = cairn.link;
+    if (fit) document.getElementById("reset").click();
     if (contacts) document.getElementById("contacts").click();
     if (joints) document.getElementById("joints").click();
     if (fields) document.getElementById("fields").click();
@@ -44,7 +45,7 @@ try {
     cairn.choose([...mirror.slots.keys()].filter((id) => mirror.body(id).status === "dynamic")
       .reduce((top, id) => (height(id) > height(top) ? id : top)));
   }, [...["contacts", "joints", "fields"].map((choice) => choices.includes(choice)), body === undefined ? null : Number(body.slice(5)), near,
-    physics, choices.includes("front")]);
+    physics, choices.includes("front"), choices.includes("fit")]);
   if (stability) {
     await page.evaluate(() => document.getElementById("layer").click());
     await page.check("[name=stability]");
