@@ -31,6 +31,7 @@ try {
   const body = choices.find((choice) => /^body(=\d+)?$/.test(choice));
   await page.evaluate(([contacts, joints, fields, chosen, share, panel, front, fit]) => {
     const { camera, controls } = cairn.stage, { mirror } = cairn.link;
+    if (panel) document.getElementById("method").click();
     if (fit) document.getElementById("reset").click();
     if (contacts) document.getElementById("contacts").click();
     if (joints) document.getElementById("joints").click();
@@ -38,7 +39,6 @@ try {
     camera.position.sub(controls.target).multiplyScalar(share);
     if (front) camera.position.set(0, 0, camera.position.length());
     camera.position.add(controls.target);
-    if (panel) document.getElementById("method").click();
     if (chosen > 0) cairn.choose(chosen);
     if (chosen !== 0) return;
     const height = (id) => mirror.position[mirror.slots.get(id) * 3 + 1];
