@@ -36,6 +36,8 @@ const CUT = 0.02, FAR = 1.5;
 /** How much larger a first view may be that shows static bodies, too; with at most so many that move, these are small beside what they
  * move on. */
 const WIDENED = 1.7, FEW = 3, WIDENED_FEW = 11;
+/** The same for a static body around all of them. */
+const WIDENED_AROUND = 2.6;
 const POINT = new Box3(new Vector3(), new Vector3());
 const STATUS_STATIC = 1;
 
@@ -448,7 +450,7 @@ export class Crowd {
 
   /**
    * Boxes of what a first view shows: the bodies that are not static within bounds(), and static ones, small ones first, while the
-   * whole stays at most so many times as large (WIDENED, or WIDENED_FEW around a few bodies).
+   * whole stays at most so many times as large (WIDENED; WIDENED_FEW around a few bodies, WIDENED_AROUND with what holds all of them).
    */
   subject(mirror) {
     const { still, moving } = this.#boxes(mirror), main = moving.length > 0 ? moving : still;
@@ -456,8 +458,9 @@ export class Crowd {
     const whole = boundsOf(main);
     const boxes = main.map((box) => box.clone().intersect(whole)).filter((box) => !box.isEmpty());
     const most = sizeOf(whole) * (main.length <= FEW ? WIDENED_FEW : WIDENED);
+    const held = whole.clone(), around = Math.max(most, sizeOf(whole) * WIDENED_AROUND);
     for (const box of main === still ? [] : still.sort((a, b) => sizeOf(a) - sizeOf(b))) {
-      if (sizeOf(whole.clone().union(box)) > most) continue;
+      if (sizeOf(whole.clone().union(box)) > (box.containsBox(held) ? around : most)) continue;
       whole.union(box);
       boxes.push(box);
     }
