@@ -290,6 +290,9 @@ static int run_server(struct options *options)
 		notify_send("READY=1\nSTATUS=serving");
 		io_run(io);
 	}
+	/* The loop runs no more, and a thread may be in a long job: a second signal ends the process. */
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
 	if (watchdog.timer != NULL)
 		io_timer_destroy(watchdog.timer);
 	if (server != NULL)

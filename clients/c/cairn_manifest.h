@@ -1642,9 +1642,10 @@ enum cairn_query_kind {
  * accelerations, of many robots
  *	reads bodies, [inverse, values, still]
  *	[[[axes, closure rows, rank, residual, regular], …], bin]
- *	one item for each of `bodies`, then f64, little-endian, of the axes of all, in the
- *	order of ROBOT's; without `values` all are 0, so that the inverse is the bias, and
- *	with `still` what holds the robot against gravity; ROBOTS has the meaning
+ *	`bodies` is a bin of u32, `values` one of f64, little-endian; one item for each of
+ *	`bodies`, then f64 of the axes of all, in the order of ROBOT's; without `values` all
+ *	are 0, so that the inverse is the bias, and with `still` what holds the robot
+ *	against gravity; ROBOTS has the meaning
  *
  */
 typedef struct cairn_query {

@@ -97,8 +97,9 @@ struct pieced_bodies {
 
 struct compile {
 	struct source source;
-	const char *base; /* directory for meshes, or NULL */
-	uint64_t seed;	  /* the world's */
+	const char *base;			       /* directory for meshes, or NULL */
+	uint64_t formula_samples, formula_samples_max; /* of heightfields by formulas */
+	uint64_t seed;				       /* the world's */
 	bool planar;
 	bool keeps_names; /* of bodies */
 	uint32_t bodies_max, body_count, joints_max, joint_count;

@@ -10,7 +10,9 @@
 
 enum status scene_file_read(const struct source *source, char **text, size_t *bytes)
 {
-	FILE *file = fopen(source->file, "rb");
+	/* A client of a server must not make it wait for a pipe; who loads a file may read one. */
+	bool may = source->hidden == NULL || scene_file_is_readable(source->file);
+	FILE *file = may ? fopen(source->file, "rb") : NULL;
 	if (file == NULL)
 		return source_fail(source, 0, STATUS_MISSING, "scene", "cannot be opened");
 	enum status status = STATUS_OK;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "protocol/validate.h"
+#include "server/base/utf8.h"
 
 enum {
 	HEAD_BYTES = 1024, /* of a file, in which its title is searched */
@@ -19,8 +20,20 @@ struct listing {
 	uint32_t room, count;
 };
 
+static bool has_ending(const char *name)
+{
+	static const char *const ENDINGS[] = { ".yaml", ".yml", ".json", ".urdf", ".xml", ".mjcf" };
+	const char *dot = strrchr(name, '.');
+	for (size_t i = 0; dot != NULL && i < COUNT_OF(ENDINGS); i++)
+		if (strcmp(dot, ENDINGS[i]) == 0)
+			return true;
+	return false;
+}
+
 bool scene_folder_may_have(const char *path)
 {
+	if (!has_ending(path))
+		return false;
 	for (uint32_t depth = 0; depth < SCENE_FOLDER_DEPTH; depth++) {
 		size_t bytes = strcspn(path, "/");
 		if (!validate_name(path, bytes))
@@ -29,16 +42,6 @@ bool scene_folder_may_have(const char *path)
 			return true;
 		path += bytes + 1;
 	}
-	return false;
-}
-
-static bool has_ending(const char *name)
-{
-	static const char *const ENDINGS[] = { ".yaml", ".yml", ".json", ".urdf", ".xml", ".mjcf" };
-	const char *dot = strrchr(name, '.');
-	for (size_t i = 0; dot != NULL && i < COUNT_OF(ENDINGS); i++)
-		if (strcmp(dot, ENDINGS[i]) == 0)
-			return true;
 	return false;
 }
 
@@ -75,23 +78,26 @@ static void take_element(char *head)
 	head[bytes] = '\0';
 }
 
-/* The first sentence of a text, with single blanks. */
+/* The first sentence of a text, with single blanks, in whole characters. */
 static void take_sentence(const char *text, char title[SCENE_TITLE_BYTES + 1])
 {
 	uint32_t length = 0;
-	for (const char *at = skip_blanks(text); *at != '\0' && length < SCENE_TITLE_BYTES;) {
+	for (const char *at = skip_blanks(text); *at != '\0';) {
 		const char *next = skip_blanks(at);
-		title[length++] = next > at ? ' ' : *at;
+		uint32_t bytes = next > at ? 1 : MAX_OF(utf8_bytes(at), 1u);
+		if (length + bytes > SCENE_TITLE_BYTES)
+			break;
+		memcpy(title + length, next > at ? " " : at, bytes);
+		length += bytes;
 		bool ends = next == at && *at == '.' && skip_blanks(at + 1) > at + 1;
-		at = next > at ? next : at + 1;
+		at = next > at ? next : at + bytes;
 		if (ends)
 			break;
 	}
 	while (length > 0 && title[length - 1] == ' ')
 		length--;
 	title[length] = '\0';
-	if (!validate_utf8((const uint8_t *)title, length))
-		title[0] = '\0';
+	utf8_mend(title);
 }
 
 static void read_title(const char *path, char title[SCENE_TITLE_BYTES + 1])
@@ -103,11 +109,13 @@ static void read_title(const char *path, char title[SCENE_TITLE_BYTES + 1])
 	if (file != NULL)
 		fclose(file);
 	head[bytes] = '\0';
-	if (head[0] == '#')
-		take_lines(head);
+	/* Some editors write a mark of the order of bytes first. */
+	char *text = strncmp(head, "\xEF\xBB\xBF", 3) == 0 ? head + 3 : head;
+	if (text[0] == '#')
+		take_lines(text);
 	else
-		take_element(head);
-	take_sentence(head, title);
+		take_element(text);
+	take_sentence(text, title);
 }
 
 /* ---- the list -------------------------------------------------------------------------------------- */

@@ -88,8 +88,7 @@ static void write_window(const struct height_window *self, const double cell[2],
 
 /* Exactly one of file, heights and formula. */
 static enum status read_table(struct compile *self, const struct yaml_node *node,
-			      const struct heightfield_keys *keys, const double cell[2],
-			      struct height_table *out)
+			      const struct heightfield_keys *keys, struct height_table *out)
 {
 	int given = (keys->file != NULL) + (keys->heights != NULL) + (keys->formula != NULL);
 	bool sized = KEY_GIVEN(keys, HEIGHTFIELD, columns) && KEY_GIVEN(keys, HEIGHTFIELD, rows);
@@ -104,8 +103,32 @@ static enum status read_table(struct compile *self, const struct yaml_node *node
 				    keys->file, out);
 	if (keys->heights != NULL)
 		return heights_of_lists(&self->source, keys->heights, out);
-	return heights_of_formula(&self->source, node_find(node, "formula")->line, keys->formula,
-				  keys->columns, keys->rows, cell, out);
+	return heights_reserve(&self->source, node_find(node, "formula")->line, keys->columns,
+			       keys->rows, out);
+}
+
+/* Fills in the samples that the window reads. */
+static enum status evaluate_window(struct compile *self, const struct yaml_node *formula,
+				   const struct height_window *window, const double cell[2],
+				   struct height_table *table)
+{
+	const int64_t last_column = table->columns - 1, last_row = table->rows - 1;
+	const struct height_range range = {
+		(uint32_t)MAX_OF(window->column, 0),
+		(uint32_t)MIN_OF(window->column + window->columns - 1, last_column),
+		(uint32_t)MAX_OF(window->row, 0),
+		(uint32_t)MIN_OF(window->row + window->rows - 1, last_row),
+	};
+	self->formula_samples += (uint64_t)(range.last_column - range.first_column + 1) *
+				 (range.last_row - range.first_row + 1);
+	if (self->formula_samples > self->formula_samples_max)
+		return source_fail(&self->source, formula->line, STATUS_LIMIT, "formula",
+				   "formulas of heights have %llu samples so far, at most %llu are "
+				   "computed here: give a file of heights, or load the scene with "
+				   "cairn load",
+				   (unsigned long long)self->formula_samples,
+				   (unsigned long long)self->formula_samples_max);
+	return heights_evaluate(&self->source, formula->line, formula->text, cell, &range, table);
 }
 
 /* [column, row, columns, rows] in cells. */
@@ -146,7 +169,7 @@ enum status compile_heightfield(struct compile *self, const struct yaml_node *no
 		return status;
 	double cell[2] = { keys.cell,
 			   KEY_GIVEN(&keys, HEIGHTFIELD, cell_z) ? keys.cell_z : keys.cell };
-	status = read_table(self, node, &keys, cell, &table);
+	status = read_table(self, node, &keys, &table);
 	if (status != STATUS_OK)
 		return status;
 	struct height_window window = { .table = &table,
@@ -158,6 +181,8 @@ enum status compile_heightfield(struct compile *self, const struct yaml_node *no
 					.low = keys.holes_below };
 	if (keys.part != NULL)
 		status = read_part(self, keys.part, &window);
+	if (status == STATUS_OK && keys.formula != NULL)
+		status = evaluate_window(self, node_find(node, "formula"), &window, cell, &table);
 	if (status == STATUS_OK)
 		write_window(&window, cell, writer);
 	heights_release(&table);

@@ -267,20 +267,28 @@ static enum status find_place(void *context, uint32_t line, const char *name, do
 	return STATUS_OK;
 }
 
-enum status heights_of_formula(const struct source *source, uint32_t line, const char *formula,
-			       uint32_t columns, uint32_t rows, const double cell[2],
-			       struct height_table *out)
+enum status heights_reserve(const struct source *source, uint32_t line, uint32_t columns,
+			    uint32_t rows, struct height_table *out)
+{
+	*out = (struct height_table){ 0 };
+	return reserve_table(source, line, "columns", columns, rows, out);
+}
+
+enum status heights_evaluate(const struct source *source, uint32_t line, const char *formula,
+			     const double cell[2], const struct height_range *range,
+			     struct height_table *out)
 {
 	struct height_place place = { source, 0, 0 };
-	*out = (struct height_table){ 0 };
-	enum status status = reserve_table(source, line, "columns", columns, rows, out);
-	for (uint32_t k = 0; status == STATUS_OK && k < columns * rows; k++) {
-		place.x = (k % columns - 0.5 * (columns - 1)) * cell[0];
-		place.z = (k / columns - 0.5 * (rows - 1)) * cell[1];
-		status = formula_evaluate(source, line, formula, strlen(formula), find_place,
-					  &place, &out->values[k]);
-	}
-	if (status != STATUS_OK)
-		heights_release(out);
+	enum status status = STATUS_OK;
+	ASSERT(range->last_column < out->columns && range->last_row < out->rows);
+	for (uint32_t j = range->first_row; j <= range->last_row; j++)
+		for (uint32_t i = range->first_column;
+		     i <= range->last_column && status == STATUS_OK; i++) {
+			place.x = (i - 0.5 * (out->columns - 1)) * cell[0];
+			place.z = (j - 0.5 * (out->rows - 1)) * cell[1];
+			status = formula_evaluate(source, line, formula, strlen(formula),
+						  find_place, &place,
+						  &out->values[(size_t)j * out->columns + i]);
+		}
 	return status;
 }

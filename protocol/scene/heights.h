@@ -23,9 +23,17 @@ MUST_CHECK enum status heights_read(const struct source *source, uint32_t line, 
 /* A list of rows, each a list of as many numbers. Field "heights". */
 MUST_CHECK enum status heights_of_lists(const struct source *source, const struct yaml_node *list,
 					struct height_table *out);
-/* A formula of x and z in metres, for samples at (i − (columns − 1)/2) cell_x and likewise along z. */
-MUST_CHECK enum status heights_of_formula(const struct source *source, uint32_t line,
-					  const char *formula, uint32_t columns, uint32_t rows,
-					  const double cell[2], struct height_table *out);
+/* Samples from the first to the last along x and z. */
+struct height_range {
+	uint32_t first_column, last_column, first_row, last_row;
+};
+/* A table whose values heights_evaluate fills in. Field "columns". */
+MUST_CHECK enum status heights_reserve(const struct source *source, uint32_t line, uint32_t columns,
+				       uint32_t rows, struct height_table *out);
+/* The samples of a range by a formula of x and z in metres, for samples at (i − (columns − 1)/2) cell_x and
+ * likewise along z; the others stay as they are. */
+MUST_CHECK enum status heights_evaluate(const struct source *source, uint32_t line,
+					const char *formula, const double cell[2],
+					const struct height_range *range, struct height_table *out);
 
 #endif

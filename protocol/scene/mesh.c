@@ -188,7 +188,9 @@ static enum status read_at(const struct source *source, uint32_t line, const cha
 	if (scene == NULL)
 		return source_fail(source, line, STATUS_MALFORMED, "file",
 				   "%.40s cannot be read as a mesh: %.80s", name,
-				   aiGetErrorString());
+				   strstr(aiGetErrorString(), path) != NULL
+					   ? "no reader of meshes knows its format"
+					   : aiGetErrorString());
 	enum status status = check_size(source, line, name, scene);
 	if (status == STATUS_OK)
 		status = check_patches(source, name, scene, patches);

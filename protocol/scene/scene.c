@@ -337,11 +337,28 @@ static enum status read_tree(const struct input *input, const struct robot_scene
 	return expand_file(expansion, document, &file);
 }
 
+/* Messages about commands have the names of files as other messages about a server's scenes do. */
+static void name_files(const struct source *source, struct scene *scene)
+{
+	for (uint32_t i = 0; i < scene->included->count; i++) {
+		char *path = scene->included->items[i].path;
+		const char *name = source_name(source, path);
+		memmove(path, name, strlen(name) + 1);
+	}
+	snprintf(scene->file, sizeof scene->file, "%s", source_name(source, source->file));
+}
+
 /* Compiles the tree into the scene, which is zero. */
 static enum status compile_tree(const struct input *input, struct scene_expansion *expansion,
 				const struct document *document, struct scene *scene)
 {
-	struct compile compile = { .source = expansion->source, .base = input->base };
+	const struct scene_options *options = input->options;
+	bool limited = options != NULL && options->formula_samples_max > 0;
+	struct compile compile = {
+		.source = expansion->source,
+		.base = input->base,
+		.formula_samples_max = limited ? options->formula_samples_max : UINT64_MAX,
+	};
 	enum status status = compile_all(&compile, document->root, &scene->world, &scene->compare);
 	if (status == STATUS_OK)
 		status = keep_names(&compile, scene);
@@ -359,6 +376,8 @@ static enum status compile_tree(const struct input *input, struct scene_expansio
 	hand_over(&compile, scene);
 	scene->included = expansion->included;
 	expansion->included = NULL;
+	if (compile.source.hidden != NULL)
+		name_files(&compile.source, scene);
 	return STATUS_OK;
 }
 
@@ -538,6 +557,8 @@ const char *scene_place(const struct scene *scene, uint32_t line, char out[SCENE
 {
 	const struct source source = { .file = NULL, .included = scene->included };
 	const char *file = source_place(&source, &line);
+	if (file == NULL && scene->file[0] != '\0')
+		file = scene->file;
 	if (file == NULL)
 		snprintf(out, SCENE_PLACE_BYTES, "line %u", (unsigned)line);
 	else

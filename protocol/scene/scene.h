@@ -104,8 +104,10 @@ struct scene_options {
 	/* Of a scene file: "NAME=FORMULA" in the place of its variables; borrowed. */
 	const char *const *lets;
 	uint32_t let_count;
-	const char *
-		hidden; /* folder that messages leave out of the names of files; borrowed; NULL: none */
+	/* The folder of a server, for scenes that its clients choose: messages leave it out of the names of
+	 * files; borrowed; NULL: none. */
+	const char *hidden;
+	uint64_t formula_samples_max; /* of heightfields by formulas; 0: no limit */
 };
 
 struct included_files;
@@ -125,6 +127,7 @@ struct scene {
 	struct scene_compare compare;
 	struct scene_expectation *expectations; /* owned */
 	uint32_t expectation_count;
+	char file[65];		  /* of a server's scene its name in messages; else "" */
 	struct scene_name *names; /* owned; ascending bodies */
 	uint32_t name_count;
 	/* Owned; what a robot file or an included file asks for and does not get, lines "FILE:LINE: …";

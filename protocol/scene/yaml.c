@@ -29,7 +29,8 @@ const char *source_place(const struct source *source, uint32_t *line)
 const char *source_name(const struct source *source, const char *file)
 {
 	size_t bytes = source->hidden != NULL ? strlen(source->hidden) : 0;
-	if (bytes == 0 || strncmp(file, source->hidden, bytes) != 0)
+	if (bytes == 0 || strncmp(file, source->hidden, bytes) != 0 ||
+	    (source->hidden[bytes - 1] != '/' && file[bytes] != '/'))
 		return file;
 	return file + bytes + strspn(file + bytes, "/");
 }

@@ -4,6 +4,8 @@ libbase_a_SOURCES += \
 	server/base/status.def \
 	server/base/status.h \
 	server/base/status.c \
+	server/base/utf8.h \
+	server/base/utf8.c \
 	server/base/parallel.h \
 	server/base/processor.h \
 	server/base/processor.c \

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "server/base/utf8.h"
+
 const char *status_text(enum status status)
 {
 	switch (status) {
@@ -48,5 +50,8 @@ enum status reason_set(struct reason *why, enum status status, int64_t index, co
 	va_start(arguments, format);
 	vsnprintf(why->text, sizeof why->text, format, arguments);
 	va_end(arguments);
+	/* Parts of them may come from files and clients, and may have been cut. */
+	utf8_mend(why->field);
+	utf8_mend(why->text);
 	return status;
 }

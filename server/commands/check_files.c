@@ -85,5 +85,8 @@ enum status check_files(const struct options *options, struct reason *why)
 		status = check_folder(options->data, "data", R_OK | W_OK | X_OK, true, why);
 	if (status == STATUS_OK)
 		status = check_folder(options->web_files, "web-files", R_OK | X_OK, false, why);
+	if (status == STATUS_OK)
+		status = check_folder(options->scene_folder, "scene-folder", R_OK | X_OK, false,
+				      why);
 	return status == STATUS_OK ? check_scenes(options, why) : status;
 }

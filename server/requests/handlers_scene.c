@@ -26,6 +26,8 @@ enum {
 	SCENE_JOBS_MAX = 4, /* that wait for HELPER, of all sessions: each may hold a large file */
 	SCENE_PAGE = 200,   /* scenes of one answer of SCENE_LIST */
 	SCENE_PATH_BYTES = 4096,
+	/* Of heightfields by formulas: some seconds of HELPER, which others wait for. */
+	SCENE_FORMULA_SAMPLES = 1 << 20,
 };
 
 struct scene_job {
@@ -84,7 +86,8 @@ static enum status load_scene(struct scene_job *job, struct scene **scene)
 					     .balance = job->balance,
 					     .lets = (const char *const *)job->lets,
 					     .let_count = job->let_count,
-					     .hidden = folder };
+					     .hidden = folder,
+					     .formula_samples_max = SCENE_FORMULA_SAMPLES };
 	char path[SCENE_PATH_BYTES];
 	if (job->text.count > 0)
 		return scene_parse_with((const char *)job->text.data, job->text.count,
@@ -267,8 +270,8 @@ static enum status take_lets(const struct wire_list *list, struct scene_job *job
 }
 
 /* What can be refused before any work is done. */
-static enum status check_open(const struct service *service, const struct msg_scene_open *from,
-			      struct scene_job *job, struct reason *why)
+static enum status check_open(const struct msg_scene_open *from, struct scene_job *job,
+			      struct reason *why)
 {
 	if (!requests_copy_name(from->name, job->world) || !worlds_name_valid(job->world))
 		return reason_set(
@@ -276,9 +279,6 @@ static enum status check_open(const struct service *service, const struct msg_sc
 			"a name must be 1 to %d letters, digits, '-', '_' or '.', and must not "
 			"begin with '.'",
 			WIRE_NAME_MAX);
-	if (worlds_find_name(service->worlds, job->world) != NULL)
-		return reason_set(why, STATUS_EXISTS, -1, "name",
-				  "there is a world %s already; choose another name", job->world);
 	bool named =
 		requests_copy_name(from->scene, job->scene) && scene_folder_may_have(job->scene);
 	if (!named && (from->text.bytes == 0 || from->scene.bytes > 0))
@@ -297,11 +297,15 @@ void handle_scene_open(struct session *self, const struct message *message)
 	struct scene_job *job = make_job(self, message);
 	if (job == NULL)
 		return;
-	enum status status = check_open(self->service, from, job, &why);
+	enum status status = check_open(from, job, &why);
 	if (status == STATUS_OK && session_refuses_world(self, message, job->world)) {
 		free_job(job);
 		return;
 	}
+	/* Afterwards, because the answer must not reveal whether a world exists. */
+	if (status == STATUS_OK && worlds_find_name(self->service->worlds, job->world) != NULL)
+		status = reason_set(&why, STATUS_EXISTS, -1, "name",
+				    "there is a world %s already; choose another name", job->world);
 	if (status == STATUS_OK && from->text.bytes > 0 &&
 	    bytes_append(&job->text, from->text.at, from->text.bytes) != STATUS_OK)
 		status = reason_set(&why, STATUS_NO_MEMORY, -1, "text", "%s",

@@ -4,12 +4,18 @@ AXES = ("x", "y", "z", "rx", "ry", "rz")
 TURN = ("qw", "qx", "qy", "qz")
 
 
+def unique(names, axes):
+    """Names that several axes have get the id of their joint: `knee@7`."""
+    return [name if names.count(name) == 1 else f"{name}@{joint}" for name, (joint, _) in zip(names, axes)]
+
+
 class Robot:
     """The robot to which a body belongs: its axes by name, and its state at the last refresh().
 
     names   of the axes, in the order of q', accelerations and forces. An axis has the name of its joint; of several axes of a
             joint, of a ball and of a floating base also its letters: `hip.rx`, `torso.x`. A joint without a name is `jointID`, a
-            base is its body's name or `bodyID`
+            base is its body's name or `bodyID`. The world keeps 31 bytes of a name; names that are equal then get the id of the
+            joint: `knee@7`
     q_names of the coordinates: those of the axes, but for a ball and a floating base, whose turn is a quaternion: `torso.qw` …
     q, qd, tau   coordinates (m, rad), their rates, and the forces (N, N m) that the joints exerted along the axes, mean over
             the last tick; tuples, or with `arrays` NumPy arrays
@@ -26,6 +32,7 @@ class Robot:
         for link, _, joint, kind, axes in self.links:
             self._add_link(labels.get(link, f"body{link}") if kind == "base" else joints.get(joint, f"joint{joint}"),
                            joint, kind, axes)
+        self.names = unique(self.names, self.axes)
         self.index = {name: place for place, name in enumerate(self.names)}
 
     def _add_link(self, name, joint, kind, axes):

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "server/base/utf8.h"
+
 void notes_add(struct notes *self, const void *key, const char *file, uint32_t line,
 	       const char *format, ...)
 {
@@ -24,6 +26,7 @@ void notes_add(struct notes *self, const void *key, const char *file, uint32_t l
 	va_start(arguments, format);
 	vsnprintf(note->text, sizeof note->text, format, arguments);
 	va_end(arguments);
+	utf8_mend(note->text);
 }
 
 char *notes_text(const struct notes *self, const char *prefix)
