@@ -127,6 +127,7 @@ START_TEST(sleeping_bodies_cost_nothing_until_they_wake)
 	sim_subscribe(yard.keeper, 2, yard.world, WITH_CONTACTS, WIRE_PROFILE_VIEW, 1, 0);
 	step(&yard, 300);
 	ck_assert(sim_caught_up(yard.keeper, 1, NS_PER_S));
+	ck_assert(sim_caught_up(yard.keeper, 2, NS_PER_S));
 	ck_assert_uint_eq(world_stats(server_sim_world(yard.sim, yard.world)).awake, 0);
 	uint64_t before = rows_sent(&yard);
 	step(&yard, 50);
