@@ -162,8 +162,10 @@ static enum status read_value(struct height_file *self, uint64_t row, double *ou
 		return STATUS_OK;
 	}
 	return source_fail(self->source, self->line, STATUS_MALFORMED, "file",
-			   "row %llu of %.40s has no number at '%.12s'", (unsigned long long)row,
-			   self->name, self->text + self->at);
+			   "row %llu of %.40s has no finite number at '%.*s'",
+			   (unsigned long long)row, self->name,
+			   (int)MIN_OF(strcspn(self->text + self->at, "\r\n"), (size_t)12),
+			   self->text + self->at);
 }
 
 /* Twice: the sizes, then the values. Lines without a number are passed over. */

@@ -149,6 +149,30 @@ static enum status complete_order(struct tower_order *order, const struct tower_
 	return STATUS_OK;
 }
 
+static double area_of(const struct tower_shape *shape)
+{
+	double twice = 0;
+	for (uint32_t k = 0; k < shape->point_count; k++) {
+		const double *p = shape->points[k],
+			     *q = shape->points[(k + 1) % shape->point_count];
+		twice += p[0] * q[1] - p[1] * q[0];
+	}
+	return 0.5 * twice;
+}
+
+/* Sizes that each may be can leave nothing of a piece, as cards that lean thicker than they are long. */
+static enum status check_shapes(const struct tower *self, struct reason *why)
+{
+	for (uint32_t i = 0; i < self->shape_count; i++)
+		if (!(area_of(&self->shapes[i]) > 0))
+			return reason_set(why, STATUS_DEGENERATE, -1, "brick",
+					  "--kind %s --count %u: the %s has no area with bricks of "
+					  "%g x %g m; take more of them, or another --brick",
+					  self->order.kind, self->order.count, self->shapes[i].name,
+					  self->order.brick[0], self->order.brick[1]);
+	return STATUS_OK;
+}
+
 enum status tower_make(struct tower *self, const struct tower_order *order, struct reason *why)
 {
 	*self = (struct tower){ .order = *order };
@@ -165,7 +189,7 @@ enum status tower_make(struct tower *self, const struct tower_order *order, stru
 		return reason_set(why, STATUS_LIMIT, -1, "count",
 				  "--count %u: a tower has at most %d pieces; take fewer",
 				  self->order.count, TOWER_PIECES_MAX);
-	return self->status == STATUS_OK ? STATUS_OK
+	return self->status == STATUS_OK ? check_shapes(self, why)
 					 : reason_set(why, self->status, -1, "memory",
 						      "no memory for %u pieces", self->count);
 }
@@ -195,18 +219,6 @@ __attribute__((format(printf, 2, 3))) static void put(struct tower_writer *text,
 	ASSERT(count >= 0 && (size_t)count < sizeof line);
 	if (text->status == STATUS_OK)
 		text->status = bytes_append(text->out, line, (size_t)count);
-}
-
-static double area_of(const struct tower_shape *shape)
-{
-	double twice = 0;
-	for (uint32_t k = 0; k < shape->point_count; k++) {
-		const double *p = shape->points[k],
-			     *q = shape->points[(k + 1) % shape->point_count];
-		twice += p[0] * q[1] - p[1] * q[0];
-	}
-	ASSERT(twice > 0);
-	return 0.5 * twice;
 }
 
 static double depth_of(const struct tower *self, const struct tower_shape *shape)

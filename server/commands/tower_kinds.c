@@ -132,8 +132,8 @@ static void make_parabola(struct tower *self)
 	add_table(self, 0, -1, d * d * height_of(self));
 	uint32_t shape = add_brick_shape(self, self->order.gap);
 	add_row(self, shape, 1, row++);
-	for (uint32_t r = 2; r <= d; r++)
-		for (uint32_t k = 0; k < 2 * r - 3; k++)
+	for (uint32_t r = 2; r <= d && self->status == STATUS_OK; r++)
+		for (uint32_t k = 0; k < 2 * r - 3 && self->status == STATUS_OK; k++)
 			add_row(self, shape, r - k % 2, row++);
 }
 

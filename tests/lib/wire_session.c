@@ -216,7 +216,7 @@ static void write_bound(FILE *out, const struct message_field *field)
 	else if (field->max == UINT32_MAX)
 		fputs(" ≤ 2^32−1", out);
 	else
-		fprintf(out, " ≤ %g", field->max);
+		fprintf(out, " ≤ %.15g", field->max);
 }
 
 static void write_message(FILE *out, const struct message_info *info)
@@ -455,7 +455,10 @@ void wire_vectors_numbers(FILE *out)
 		{ WIRE_FRAME_ROWS, "rows",
 		  "ROWS of the same state follow the last part; the frame is whole with theirs" },
 		{ WIRE_FRAME_WHOLE, "whole",
-		  "of ROWS: part 0 empties the set; what follows is all of it" },
+		  "of ROWS and BLOCKS: part 0 empties the set; what follows is all of it" },
+		{ WIRE_FRAME_BLOCKS, "blocks",
+		  "BLOCKS of the same state follow the last part, and the ROWS; the frame is whole "
+		  "with theirs" },
 		{ WIRE_FRAME_PARTIAL, "partial",
 		  "the budget did not let everything through; there is no hash, the rest follows" },
 	};
@@ -473,7 +476,7 @@ void wire_vectors_numbers(FILE *out)
 		      COUNT_OF(CONTROLS));
 	write_numbers(out, "COMMANDS.late: what to do where `at` has passed", LATE, COUNT_OF(LATE));
 	write_numbers(out, "SUBSCRIBE.profile", PROFILES, COUNT_OF(PROFILES));
-	write_numbers(out, "SNAPSHOT.flags, DELTA.flags, ROWS.flags: a sum", FLAGS,
+	write_numbers(out, "SNAPSHOT.flags, DELTA.flags, ROWS.flags, BLOCKS.flags: a sum", FLAGS,
 		      COUNT_OF(FLAGS));
 	write_numbers(out, "STEP.want: a sum", WANTS, COUNT_OF(WANTS));
 }

@@ -2,6 +2,7 @@
 refusals by name, and a journal that gives the same state again."""
 import asyncio
 import json
+import math
 import os
 import struct
 import subprocess
@@ -111,3 +112,26 @@ def test_links_are_told_in_their_order_and_page_by_page(server):
         assert all(kind == "rod" and 1 <= min(a, b) < max(a, b) <= 1200 or kind == "rope" for kind, (a, b) in links)
         with refused("unknown_particles"):
             world.links(cloth + 1)
+
+
+@pytest.mark.parametrize("size", [0.0001, 0.05])
+@pytest.mark.parametrize("shape", ["kind: cylinder, radius: 0.3, length: 1", "kind: cone, radius: 0.4, length: 1",
+                                   "kind: ellipsoid, size: [0.6, 0.8, 1]", "kind: box, size: 1, radius: 0.1"])
+def test_a_particle_may_begin_inside_a_body(server, tmp_path, shape, size):
+    """Also inside one with a curved surface: nothing is lost, and it moves on the same way each time."""
+    scene = tmp_path / f"inside-{shape.split()[1][:-1]}-{size}.yaml"
+    scene.write_text(f"""
+shapes: {{ thing: {{ {shape} }} }}
+bodies: [{{ shape: thing, status: static, at: [0, 0.5, 0] }}]
+particles: [{{ name: few, emitter: none, life: 0, size: {size}, points: [[[0.1, 0.6, 0]], [[0, 0.55, 0.05]], [[-0.1, 0.4, 0.1]]] }}]
+""")
+    with server.connect() as client:
+        world = client.load(scene)
+        again = world.fork(f"{world.name}-again")
+        assert world.step(300).hash == again.step(300).hash
+        system, = world.systems()
+        found = world.particles(system["id"])
+        assert len(found) == system["alive"] == 3 and found == again.particles(system["id"])
+        assert all(math.isfinite(value) for _, position, velocity, *_ in found for value in (*position, *velocity))
+        world.destroy()
+        again.destroy()

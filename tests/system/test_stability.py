@@ -180,7 +180,8 @@ def test_what_no_tower_can_be_made_of_is_refused_by_name(tmp_path):
     for words, kind, said in [((), "tower", "there are harmonic"), (("--factor", 2), "wall", "has none"), (("--without", "0,0"), "arch", "wall"),
                               (("--brick", "0,1,1"), "wall", "0.001 to 1000"), (("--gap", 1), "wall", "quarter"),
                               (("--count", 10000), "wall", "at most 100000 pieces"), (("--count", 21), "overhang", "1 to 20"),
-                              (("--gap", 0.01), "overhang", "no gap"), (("--factor", 0.9), "overhang", "must be 1 to 10"), (("--factor", "x"), "harmonic", "no number")]:
+                              (("--gap", 0.01), "overhang", "no gap"), (("--factor", 0.9), "overhang", "must be 1 to 10"), (("--factor", "x"), "harmonic", "no number"), (("--count", 1), "arch", "stone has no area"),
+                              (("--brick", "0.001,1000,0.001"), "cards", "has no area"), (("--count", 10000), "parabola", "at most 100000 pieces")]:
         status, errors = tower(tmp_path / "t.yaml", *words, kind=kind)
         assert status == 1 and said in errors, errors
 

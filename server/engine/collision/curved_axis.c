@@ -47,7 +47,10 @@ void curved_pair_init(struct curved_pair *self, const struct pair *pair)
 		(struct placing){ mat3_from_quat(pair->b_in_a.rotation), pair->b_in_a.position };
 	self->radii = self->a.core.radius + self->b.core.radius;
 	self->margin = pair->margin;
-	double size = b->extent_min > 0 ? scalar_min(a->extent_min, b->extent_min) : a->extent_min;
+	/* Surfaces of triangles, and the balls of particles, have no least extent. */
+	double size = a->extent_min > 0 && b->extent_min > 0
+			      ? scalar_min(a->extent_min, b->extent_min)
+			      : scalar_max(a->extent_min, b->extent_min);
 	ASSERT(size > 0);
 	self->slop = scalar_min(PAIR_SLOP_RELATIVE * size, PAIR_SLOP_MAX);
 }

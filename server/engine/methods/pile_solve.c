@@ -57,6 +57,9 @@
 /* Rounds with more rows of one programme; groups of fewer than so many full zones are one programme, because
  * zones need more steps to rest. */
 enum { ROUNDS_MAX = 100, ZONES_MIN = 16, AXES = 3 };
+/* Rows of one group that overlap: a programme with this many takes about a second, with four times as
+ * many half a minute. A group with more stays where it is. */
+enum { OVERLAPS_MAX = 4096 };
 
 struct pile_group {
 	struct pile *pile;
@@ -487,6 +490,11 @@ static enum status solve_programme(struct pile_group *group)
 		group->place_of[group->slots[i]] = i;
 	begin_group(group);
 	group->budget = group->relaxing ? 0 : self->pivots_max;
+	if (group->slacks > OVERLAPS_MAX) {
+		stop_bodies(group);
+		group->result.status = SOLVER_LIMIT;
+		return STATUS_OK;
+	}
 	for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
 		struct arena_mark mark = arena_mark(arena);
 		bool budgeted = group->budget > 0;
@@ -498,8 +506,10 @@ static enum status solve_programme(struct pile_group *group)
 		take_violated(group);
 		bool violated = group->taken > before;
 		if (budgeted ? !keeps_going(group, violated) : !violated)
-			break;
+			return STATUS_OK;
 	}
+	group->result.status =
+		SOLVER_LIMIT; /* rows are violated still: the move will be shortened */
 	return STATUS_OK;
 }
 

@@ -379,8 +379,10 @@ void soft_joint_choose_members(struct soft_joint *joint)
 			uint32_t axis = 1u << axis_of(joint, r);
 			if (rank_of(extra) != rank)
 				continue;
-			extra->member = extra->inside && !joint->loose && !(axes & axis) &&
-					extra->mass > 0 && joint->count < SOFT_LOCKS_MAX;
+			/* A motor with gains may have become alone within the tick, with its pose. */
+			extra->member = extra->inside && !soft_extra_is_alone(extra) &&
+					!joint->loose && !(axes & axis) && extra->mass > 0 &&
+					joint->count < SOFT_LOCKS_MAX;
 			if (!extra->member)
 				continue;
 			axes |= axis;

@@ -294,6 +294,22 @@ START_TEST(overlapping_starts_are_parted_first)
 }
 END_TEST
 
+/* More overlaps than a programme can part in a second: the heap stays, which is counted. */
+START_TEST(too_many_overlaps_stay_and_are_counted)
+{
+	struct heap heap;
+	begin_box(&heap, 3);
+	for (uint32_t i = 0; i < 100; i++)
+		add_ball(&heap, vec3_make(0, 0.5, 0));
+	test_step(heap.world, 1);
+	ck_assert_uint_eq(world_stats(heap.world).fallbacks, 1);
+	for (uint32_t i = 0; i < heap.count; i++)
+		ck_assert(vec3_equal(test_body(heap.world, heap.balls[i]).position, heap.at[i]));
+	ck_assert_uint_eq(world_stats(heap.world).awake, heap.count);
+	world_destroy(heap.world);
+}
+END_TEST
+
 /* A sphere between walls that are nearer than its diameter: it stays, and the penetration tells. */
 START_TEST(a_container_that_is_too_small_is_told)
 {
@@ -623,6 +639,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, a_heap_in_zones_comes_to_rest);
 	tcase_add_test(tcase, a_budget_leaves_every_step_permitted);
 	tcase_add_loop_test(tcase, overlapping_starts_are_parted_first, 0, 2);
+	tcase_add_test(tcase, too_many_overlaps_stay_and_are_counted);
 	tcase_add_test(tcase, a_container_that_is_too_small_is_told);
 	tcase_add_test(tcase, bodies_go_round_corners_and_over_seams);
 	tcase_add_test(tcase, a_sphere_finds_the_valley_of_a_mesh);

@@ -142,6 +142,37 @@ START_TEST(a_stiff_servo_is_stable_on_long_steps)
 }
 END_TEST
 
+/* Without damping, and with a mass matrix that turns with the pose, so that rows of servos change their
+ * kind within a tick: the energy stays near that of the deflection, as with springs. */
+START_TEST(a_servo_without_damping_gains_no_energy)
+{
+	static const double TARGET[2] = { 0.2, -0.3 };
+	const double stiffness = 1000;
+	struct world *world = joined_world(METHODS[_i], 60, vec3_zero());
+	body_id body = joined_put(
+		world, (struct joined_thing){ .shape = TEST_BOX, .mass = 1, .smooth = true });
+	joint_id joint = joined_join(world, JOINT_UNIVERSAL, 0, body, vec3_zero(), quat_identity());
+	double energy = 0, most = 0;
+	for (uint32_t k = 0; k < 2; k++) {
+		struct command command = joined_axis(joint, (uint8_t)(3 + k));
+		command.joint_axis.motor = JOINT_MOTOR_POSITION;
+		command.joint_axis.target = TARGET[k];
+		command.joint_axis.motor_stiffness = stiffness;
+		test_do(world, &command);
+		energy += stiffness * TARGET[k] * TARGET[k] / 2;
+	}
+	for (uint32_t tick = 0; tick < 600; tick++) {
+		test_step(world, 1);
+		struct body_view view = test_body(world, body);
+		most = fmax(most, 0.5 * vec3_length_squared(view.velocity) +
+					  vec3_length_squared(view.angular_velocity) / 12);
+	}
+	ck_assert_msg(most < 1.5 * energy, "%s: %g J of %g", METHODS[_i], most, energy);
+	test_check(world);
+	world_destroy(world);
+}
+END_TEST
+
 START_TEST(gains_without_their_motor_are_refused)
 {
 	struct slide self = open_slide("lcp", 60, vec3_zero());
@@ -179,6 +210,7 @@ static Suite *make(void)
 	tcase_add_loop_test(tcase, a_velocity_servo_slips_by_its_load, 0, METHODS_COUNT);
 	tcase_add_loop_test(tcase, a_servo_follows_a_sine_with_the_lag_of_theory, 0, METHODS_COUNT);
 	tcase_add_loop_test(tcase, a_stiff_servo_is_stable_on_long_steps, 0, METHODS_COUNT);
+	tcase_add_loop_test(tcase, a_servo_without_damping_gains_no_energy, 0, METHODS_COUNT);
 	tcase_add_test(tcase, gains_without_their_motor_are_refused);
 	suite_add_tcase(suite, tcase);
 	return suite;
