@@ -26,8 +26,8 @@
 void resume_prepare(struct session *self);
 /* Handles a HELLO with a resume token: resumes or refuses, and returns true. False: HELLO has none. */
 bool resume_receive_hello(struct session *self, const struct message *hello);
-/* The handshake of a HELLO without a resume token; the session and its token are stored. AGAIN: they are not on
- * disk yet, so the HELLO must wait in the input. Else as handshake_receive. */
+/* The handshake of a HELLO without a resume token; the session and its token are stored. AGAIN: they are
+ * not on disk yet, so the HELLO must wait in the input. Else as handshake_receive. */
 MUST_CHECK enum status resume_receive_new(struct session *self, const struct message *hello,
 					  struct message *reply);
 /* After resume_receive_hello: moves the input from byte `taken` on to the resumed session and
