@@ -87,11 +87,13 @@ static bool read_dynamics(struct cli *cli, struct wire_query *query, struct byte
 		}
 	}
 	free(values);
+	if (!good)
+		return false;
 	uint32_t split = count * (uint32_t)sizeof *values;
 	query->values = (struct wire_slice){ packed->data, split };
 	query->bodies =
 		(struct wire_slice){ packed->data + split, (uint32_t)packed->count - split };
-	return good;
+	return true;
 }
 
 /* ROBOT, INERTIA, JACOBIAN or DYNAMICS; false if `kind` is none of them. */
