@@ -26,6 +26,11 @@ static void put_file(const char *name, const void *data, size_t bytes)
 	fclose(file);
 }
 
+static void put_text(const char *name, const char *text)
+{
+	put_file(name, text, strlen(text));
+}
+
 static void remove_folder(void)
 {
 	static const char *const FILES[] = { "plain.pgm", "wide.pgm", "grid.csv", "bad.csv",
@@ -117,9 +122,9 @@ START_TEST(images_and_tables_are_read)
 {
 	static const uint8_t WIDE[] = "P5 3 2 65535\n\0\0\1\0\377\377\200\0\0\1\0\0";
 	make_folder();
-	put_file("plain.pgm", "P2\n# a comment\n3 2\n4\n0 1 2\n3 4 0\n", 35);
+	put_text("plain.pgm", "P2\n# a comment\n3 2\n4\n0 1 2\n3 4 0\n");
 	put_file("wide.pgm", WIDE, sizeof WIDE - 1);
-	put_file("grid.csv", "0,0.5;-1e1\n\n# a comment\n1 2\t3\n", 31);
+	put_text("grid.csv", "0,0.5;-1e1\n\n# a comment\n1 2\t3\n");
 	struct shape *plain = shape_of("cell: 1, file: plain.pgm, scale: 8");
 	struct shape *wide = shape_of("cell: 10, file: wide.pgm, scale: 65535");
 	struct shape *table = shape_of("cell: 1, file: grid.csv");
@@ -177,8 +182,8 @@ END_TEST
 START_TEST(what_is_wrong_is_named)
 {
 	make_folder();
-	put_file("bad.csv", "0,1\n2,three\n", 12);
-	put_file("short.pgm", "P5 9 9 255\nabc", 14);
+	put_text("bad.csv", "0,1\n2,three\n");
+	put_text("short.pgm", "P5 9 9 255\nabc");
 	refuse("cell: 1", STATUS_MISSING, "heights", "either 'file', 'heights' or 'formula'");
 	refuse("cell: 1, formula: x", STATUS_MISSING, "columns", "go with 'formula'");
 	refuse("cell: 1, formula: y, columns: 3, rows: 3", STATUS_MISSING, "formula",
@@ -189,7 +194,7 @@ START_TEST(what_is_wrong_is_named)
 	       "1 columns and 2 rows");
 	refuse("cell: 1, heights: [[0, .nan], [0, 0]]", STATUS_NOT_FINITE, "heights", "");
 	refuse("cell: 1, file: bad.csv", STATUS_MALFORMED, "file",
-	       "row 1 of bad.csv has no number at 'three");
+	       "row 1 of bad.csv has no finite number at 'three");
 	refuse("cell: 1, file: short.pgm", STATUS_MALFORMED, "file", "ends before its last sample");
 	refuse("cell: 1, file: none.pgm", STATUS_MISSING, "file", "no none.pgm beside the scene");
 	refuse("cell: 1, file: ../x", STATUS_RANGE, "file", "without '..'");
