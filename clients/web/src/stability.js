@@ -98,8 +98,8 @@ export class Stability {
 
   get on() { return this.switch.checked; }
 
-  /** Whether an answer is under way. */
-  get waiting() { return this.#waiting; }
+  /** Whether an answer is under way, or a question is about to be asked. */
+  get waiting() { return this.#waiting || this.#wanted; }
 
   #switched() {
     this.panel.hidden = !this.on;

@@ -195,11 +195,11 @@ test("it is asked anew on demand and when bodies come to rest, one question at a
     await world.push(4, [0, 6, 0], { impulse: true });
     await world.control("resume");
   });
-  await page.waitForFunction(() => cairn.stability.arrows.material.opacity < 0.5);
-  assert.match(await page.textContent("#verdict"), /The bodies have moved since\.$/);
-  await page.waitForFunction(() => answered() && cairn.stability.shown.tick > 60 && cairn.stability.arrows.material.opacity > 0.5, null,
-    { timeout: 20000 });
-  assert.match(await page.textContent("#verdict"), /^Tick \d+: stands.*\d\.$/);
+  await page.waitForFunction(() => cairn.stability.arrows.material.opacity < 0.5 &&
+    /The bodies have moved since\.$/.test(document.getElementById("verdict").textContent));
+  // A server that pauses for half a second looks like rest, so an answer about a body in flight may come first.
+  await page.waitForFunction(() => answered() && cairn.stability.shown.tick > 60 && cairn.stability.arrows.material.opacity > 0.5 &&
+    /^Tick \d+: stands.*\d\.$/.test(document.getElementById("verdict").textContent));
   assert.equal(await page.evaluate(() => asked.most), 1);
   await page.evaluate(() => cairn.link.world.control("pause"));
   assert.deepEqual(wrong, []);
