@@ -8,6 +8,7 @@
 #include "protocol/validate.h"
 
 #include "protocol/cursor.h"
+#include "server/base/utf8.h"
 
 const struct validate_limits VALIDATE_UP = { WIRE_DEPTH_MAX, WIRE_ELEMENTS_UP, WIRE_STRING_UP };
 const struct validate_limits VALIDATE_DOWN = { WIRE_DEPTH_MAX, WIRE_ELEMENTS_DOWN,
@@ -23,28 +24,6 @@ struct validation {
 		bool map;
 	} open[WIRE_DEPTH_MAX];
 };
-
-/* Bytes of the sequence that starts with `first`, and the least code point it may hold; 0: none. */
-static uint32_t utf8_bytes(uint8_t first, uint32_t *least)
-{
-	if (first < 0x80) {
-		*least = 1;
-		return 1;
-	}
-	if (first >= 0xC2 && first < 0xE0) {
-		*least = 0x80;
-		return 2;
-	}
-	if (first >= 0xE0 && first < 0xF0) {
-		*least = 0x800;
-		return 3;
-	}
-	if (first >= 0xF0 && first < 0xF5) {
-		*least = 0x10000;
-		return 4;
-	}
-	return 0;
-}
 
 bool validate_name(const char *name, size_t bytes)
 {
@@ -63,17 +42,8 @@ bool validate_name(const char *name, size_t bytes)
 bool validate_utf8(const uint8_t *text, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes;) {
-		uint32_t least;
-		uint32_t length = utf8_bytes(text[i], &least);
-		if (length == 0 || length > bytes - i)
-			return false;
-		uint32_t code = length == 1 ? text[i] : text[i] & (0xFFu >> (length + 1));
-		for (uint32_t j = 1; j < length; j++) {
-			if ((text[i + j] & 0xC0) != 0x80)
-				return false;
-			code = code << 6 | (text[i + j] & 0x3F);
-		}
-		if (code < least || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
+		uint32_t length = utf8_bytes((const char *)text + i, bytes - i);
+		if (length == 0)
 			return false;
 		i += length;
 	}

@@ -84,7 +84,7 @@ static void take_sentence(const char *text, char title[SCENE_TITLE_BYTES + 1])
 	uint32_t length = 0;
 	for (const char *at = skip_blanks(text); *at != '\0';) {
 		const char *next = skip_blanks(at);
-		uint32_t bytes = next > at ? 1 : MAX_OF(utf8_bytes(at), 1u);
+		uint32_t bytes = next > at ? 1 : MAX_OF(utf8_bytes(at, UTF8_BYTES_MAX), 1u);
 		if (length + bytes > SCENE_TITLE_BYTES)
 			break;
 		memcpy(title + length, next > at ? " " : at, bytes);

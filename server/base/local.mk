@@ -57,4 +57,5 @@ UNIT_TESTS += \
 	tests/unit/server/base/test_rng \
 	tests/unit/server/base/test_min_heap \
 	tests/unit/server/base/test_sort \
-	tests/unit/server/base/test_table
+	tests/unit/server/base/test_table \
+	tests/unit/server/base/test_utf8
