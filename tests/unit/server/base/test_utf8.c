@@ -33,14 +33,14 @@ END_TEST
 
 START_TEST(no_other_bytes_are_a_character)
 {
-	/* All texts of three bytes: as many begin with a character of 1, 2 and 3 bytes as there
-	 * are such characters. */
+	/* All texts of three bytes that do not begin in ASCII: as many begin with a character of 2
+	 * and of 3 bytes as there are such characters. */
 	uint32_t count[UTF8_BYTES_MAX + 1] = { 0 };
-	for (uint32_t word = 0; word < 1u << 24; word++) {
+	for (uint32_t word = 0x80 << 16; word < 1u << 24; word++) {
 		char text[] = { (char)(word >> 16), (char)(word >> 8), (char)word };
 		count[utf8_bytes(text, sizeof text)]++;
 	}
-	ck_assert_uint_eq(count[1], 0x7F << 16);
+	ck_assert_uint_eq(count[1], 0);
 	ck_assert_uint_eq(count[2], (0x800 - 0x80) << 8);
 	ck_assert_uint_eq(count[3], 0x10000 - 0x800 - 0x800);
 	ck_assert_uint_eq(count[4], 0);
