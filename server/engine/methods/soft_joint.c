@@ -56,6 +56,8 @@ static void gather_velocities(struct soft_step *self)
 		const struct spatial *start = &self->drives[jointed->number].start.velocity;
 		jointed->velocity.linear = vec3_add(start->linear, to_double(body->velocity));
 		jointed->velocity.angular = vec3_add(start->angular, to_double(body->spin));
+		if (!jointed->moves)
+			jointed->trial = jointed->velocity; /* in lanes all bodies have one */
 	}
 }
 
@@ -220,7 +222,7 @@ static void solve_extra(const struct soft_pass *pass, struct soft_joint *joint,
 
 /* Solves the rows that are not solved together: those of a loose joint; else springs, and rows inside
  * their bounds that are no members because their axis has one already. */
-static void solve_joint(const struct soft_pass *pass, struct soft_joint *joint)
+void soft_joint_solve_alone(const struct soft_pass *pass, struct soft_joint *joint)
 {
 	if (joint->loose && joint->lock_count > 0)
 		solve_locks(pass, joint);
@@ -235,9 +237,7 @@ static void solve_joint(const struct soft_pass *pass, struct soft_joint *joint)
 /* Rows solved together come last. */
 static void solve_all(const struct soft_step *self, const struct soft_pass *pass)
 {
-	struct soft_joints *joints = pass->joints;
-	for (uint32_t i = 0; i < joints->list.count; i++)
-		solve_joint(pass, &joints->items[i]);
+	soft_solve_items(pass);
 	soft_forest_solve(self, pass);
 }
 
