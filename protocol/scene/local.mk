@@ -120,6 +120,7 @@ SCENES = \
 	clients/scenes/heightfield.yaml \
 	clients/scenes/hourglass.yaml \
 	clients/scenes/joints.yaml \
+	clients/scenes/lava-lamp.yaml \
 	clients/scenes/locks.yaml \
 	clients/scenes/meshes.yaml \
 	clients/scenes/parts/frameworks.yaml \
@@ -130,6 +131,7 @@ SCENES = \
 	clients/scenes/planar.yaml \
 	clients/scenes/shapes.yaml \
 	clients/scenes/pile-box.yaml \
+	clients/scenes/pile-clump.yaml \
 	clients/scenes/pyramid.yaml \
 	clients/scenes/ragdolls.yaml \
 	clients/scenes/solids.yaml \

@@ -82,7 +82,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/tuning.h
 
 tests_lib_libtests_a_SOURCES += tests/lib/stage.h tests/lib/stage.c \
-	tests/lib/stage_scenes.h tests/lib/stage_scenes.c
+	tests/lib/stage_scenes.h tests/lib/stage_scenes.c \
+	tests/lib/pile_scenes.h tests/lib/pile_scenes.c
 
 UNIT_TESTS += \
 	tests/unit/server/engine/dynamics/test_body \

@@ -9,14 +9,19 @@
  * programme are forces that balance them: the proof.
  *
  * Time plays no part: the length of a tick, mass as inertia and damping change nothing, velocities read
- * as 0. Gravity and constant forces are potentials. Bodies move without turning. What has no meaning
- * here (velocities, impulses, torques, force fields, particles, animated bodies) is refused by name.
+ * as 0. Gravity, constant forces, a wind that is everywhere and attractors are potentials
+ * (pile_potential.c). Bodies move without turning. What has no meaning here (velocities, impulses, torques,
+ * other force fields, particles, animated bodies) is refused by name.
  *
  * Bodies that overlap at the start are parted first (papers P-03); energy may grow in such steps.
  *
  * What goes wrong, and what then happens. A programme that was not solved is a fallback of the step: its
  * move is shortened to a permitted one or left out. Overlap that cannot be removed, as of a sphere in a
  * box that is too small, stays as small as the programme could make it, and shows in the penetration.
+ *
+ * A step of a large heap may cost much more than others, so a step has a limit of work (pile.work). A
+ * group whose programme is not solved by then stays where it is, counted as a fallback, and goes on from
+ * its basis in the next tick. The group with which a step begins changes from tick to tick.
  *
  * Bodies whose group is at rest fall asleep after sleep.time; a step without a best place for a group
  * never puts it to sleep, however little it moved.
@@ -33,6 +38,9 @@
 #include "server/engine/world/parameters.h"
 
 #include <string.h>
+
+/* Of the way that a body may go: so much counts as all of it, because moves are rounded. */
+#define WHOLE_WAY (1 - 1e-9)
 
 /* ---- refusals ---------------------------------------------------------------------------------- */
 
@@ -97,8 +105,13 @@ static enum status check_world(const struct dynamics *dynamics, struct reason *w
 	if (dynamics->tables->world.planar[0])
 		return reason_set(why, STATUS_METHOD_REFUSES, -1, "planar",
 				  "pile does not support planar worlds: make the world in space");
-	if (dynamics->field_used.count > 0)
-		return refuse_world_part(why, "fields", "pile does not support force fields");
+	for (uint32_t row = 0; row < dynamics->tables->field.count; row++) {
+		enum status status = dynamics->tables->field.id[row] == 0
+					     ? STATUS_OK
+					     : pile_check_field(&dynamics->tables->field, row, why);
+		if (status != STATUS_OK)
+			return status;
+	}
 	if (dynamics->system_used.count > 0)
 		return refuse_world_part(why, "particles",
 					 "pile does not support particle systems");
@@ -170,7 +183,8 @@ static enum status admit_command(const struct dynamics *dynamics, const struct c
 	case COMMAND_TORQUE:
 		return refuse_command(why, "op", "torques, because bodies do not turn under it");
 	case COMMAND_FIELD_CREATE:
-		return refuse_command(why, "op", "force fields");
+	case COMMAND_FIELD_SET:
+		return pile_admit_field(command, why);
 	case COMMAND_PARTICLES_CREATE:
 		return refuse_command(why, "op", "particle systems");
 	case COMMAND_SET_SURFACE:
@@ -220,6 +234,7 @@ static void destroy_pile(void *state)
 	ARRAY_RELEASE(&self->room.obstacles);
 	ARRAY_RELEASE(&self->room.faces);
 	ARRAY_RELEASE(&self->room.corners);
+	ARRAY_RELEASE(&self->room.cuts);
 	free_region_release(&self->room.region);
 	heap_free(self);
 }
@@ -266,10 +281,12 @@ static void choose_axes(struct pile *self, vec3 down)
 	self->axes[0] = u;
 	self->axes[1] = v;
 	self->axes[2] = down;
+	self->leads_down[2] = true;
 	double side = scalar_sqrt(2.0 / 3.0);
 	for (uint32_t k = 0; k < 3 && self->box == PILE_BOX_CORNER_DOWN; k++) {
 		vec3 across = vec3_add(vec3_scale(u, TURNS[k][0]), vec3_scale(v, TURNS[k][1]));
 		self->axes[k] = vec3_mul_add(vec3_scale(down, 1 / PILE_DIAGONAL), across, side);
+		self->leads_down[k] = true;
 	}
 }
 
@@ -284,6 +301,8 @@ static struct pile pile_of(struct step *step, struct pile_state *state)
 		.reach = parameter[PARAMETER_PILE_REACH],
 		.conservative = parameter[PARAMETER_PILE_CONSERVATIVE],
 		.rest = parameter[PARAMETER_PILE_REST],
+		.acceleration = parameter[PARAMETER_PILE_ACCELERATION],
+		.work_max = parameter[PARAMETER_PILE_WORK],
 	};
 	if (!scalar_to_u32(parameter[PARAMETER_PILE_PIVOTS], &self.pivots_max))
 		self.pivots_max = 0;
@@ -294,6 +313,22 @@ static struct pile pile_of(struct step *step, struct pile_state *state)
 	return self;
 }
 
+/* Counts for each body in how many steps in a row it went as far as the axes that lead down permit (papers
+ * P-07). */
+static void note_growth(struct pile *self)
+{
+	for (uint32_t slot = 0; slot < self->step->body_count; slot++) {
+		struct pile_body *body = &self->bodies[slot];
+		bool all = self->acceleration > 0;
+		for (uint32_t k = 0; k < 3; k++)
+			all = all &&
+			      (!self->leads_down[k] || vec3_dot(self->moves[slot], self->axes[k]) >=
+							       WHOLE_WAY * body->ahead);
+		body->grown = all ? (uint8_t)MIN_OF(body->grown + 1, UINT8_MAX) : 0;
+	}
+	ASSERT(self->reach > 0);
+}
+
 static enum status solve_step(struct pile *self, struct pile_basis *after)
 {
 	enum status status = pile_make_bodies(self);
@@ -302,8 +337,13 @@ static enum status solve_step(struct pile *self, struct pile_basis *after)
 	if (status != STATUS_OK)
 		return status;
 	pile_basis_recall(self);
-	status = pile_solve(self);
-	return status == STATUS_OK ? pile_basis_of(self, after) : status;
+	status = pile_make_terms(self);
+	if (status == STATUS_OK)
+		status = pile_solve(self);
+	if (status != STATUS_OK)
+		return status;
+	note_growth(self);
+	return pile_basis_of(self, after);
 }
 
 static struct body_motion *end_motions(const struct pile *self)
