@@ -206,7 +206,8 @@ enum cairn_joint_spring {
 enum cairn_joint_motor {
 	CAIRN_JOINT_MOTOR_NONE = 0,
 	CAIRN_JOINT_MOTOR_VELOCITY = 1,
-	CAIRN_JOINT_MOTOR_POSITION = 2
+	CAIRN_JOINT_MOTOR_POSITION = 2,
+	CAIRN_JOINT_MOTOR_FORCE = 3
 };
 
 /* Values of joint wave fields. */
@@ -711,16 +712,17 @@ struct cairn_command_joint_axis {
 	double rest;
 	/* spring_limit (0 … 1e+12 N, N m): greatest pull of the spring; 0 any */
 	double spring_limit;
-	/* motor: 0 none, 1 holds a velocity, 2 holds a position */
+	/* motor: 0 none, 1 holds a velocity, 2 holds a position, 3 exerts a force */
 	uint8_t motor;
-	/* target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds */
+	/* target (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): velocity or position that the motor
+	 * holds, or the force that it exerts */
 	double target;
 	/* motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any */
 	double motor_limit;
 	/* wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table
 	 * sets a table */
 	uint8_t wave;
-	/* amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine */
+	/* amplitude (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): of the sine */
 	double amplitude;
 	/* hertz (0 … 10000 Hz): of the sine */
 	double hertz;

@@ -83,6 +83,7 @@ SCENES = \
 	clients/scenes/door.yaml \
 	clients/scenes/escapement.yaml \
 	clients/scenes/falling.yaml \
+	clients/scenes/fracture.yaml \
 	clients/scenes/gallery/arch101.yaml \
 	clients/scenes/gallery/arch25.yaml \
 	clients/scenes/gallery/arch951.yaml \

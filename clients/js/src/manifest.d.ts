@@ -144,7 +144,8 @@ export type JointSpring =
 export type JointMotor =
   | "none"
   | "velocity"
-  | "position";
+  | "position"
+  | "force";
 
 export type JointWave =
   | "constant"
@@ -585,15 +586,15 @@ export interface CommandFields {
     rest?: Placed;
     /** spring_limit (0 … 1e+12 N, N m): greatest pull of the spring; 0 any */
     spring_limit?: Placed;
-    /** motor: 0 none, 1 holds a velocity, 2 holds a position */
-    motor?: number | "none" | "velocity" | "position";
-    /** target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds */
+    /** motor: 0 none, 1 holds a velocity, 2 holds a position, 3 exerts a force */
+    motor?: number | "none" | "velocity" | "position" | "force";
+    /** target (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): velocity or position that the motor holds, or the force that it exerts */
     target?: Placed;
     /** motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any */
     motor_limit?: Placed;
     /** wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table sets a table */
     wave?: number | "constant" | "sine" | "table";
-    /** amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine */
+    /** amplitude (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): of the sine */
     amplitude?: Placed;
     /** hertz (0 … 10000 Hz): of the sine */
     hertz?: Placed;

@@ -34,6 +34,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/joint_list.c \
 	server/engine/dynamics/joint_list.h \
 	server/engine/dynamics/joint_project.c \
+	server/engine/dynamics/joint_torque.c \
+	server/engine/dynamics/joint_torque.h \
 	server/engine/dynamics/joint_turn.c \
 	server/engine/dynamics/joint_turn.h \
 	server/engine/dynamics/labels.c \

@@ -92,6 +92,8 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_joint_book \
 	tests/unit/server/engine/methods/test_joint_gimbal \
+	tests/unit/server/engine/methods/test_joint_torque \
+	tests/unit/server/engine/methods/test_linkage_book \
 	tests/unit/server/engine/methods/test_servo \
 	tests/unit/server/engine/methods/test_velocity_joint \
 	tests/unit/server/engine/methods/test_velocity_mechanism \

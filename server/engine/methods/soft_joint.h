@@ -60,6 +60,7 @@ struct soft_extra {
 	bool struck;  /* a limit that has had an impulse in this step */
 	bool inside;  /* its impulse is within its bounds, not at one */
 	bool member;  /* it is solved together with the locked rows */
+	bool implicit; /* a spring with a part that acts implicitly: solved after what is solved alone */
 };
 
 /* Springs, and motors with hardly any damping, are always solved one by one. */
@@ -78,6 +79,7 @@ struct soft_joint {
 	bool placed;		/* while groups are planned: it is in the order already */
 	uint32_t core_place;	/* SOFT_NO_PLACE if it is in no core */
 	bool acted;		/* one of its impulses was not 0 */
+	bool implicit;		/* one of its springs is */
 	struct soft_row *locks; /* locked rows, then members */
 	struct soft_extra *extras;
 	uint8_t member
