@@ -7,6 +7,7 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/bodies.c \
 	protocol/scene/colours.c \
 	protocol/scene/movers.c \
+	protocol/scene/carried.c \
 	protocol/scene/expand.h \
 	protocol/scene/expand.c \
 	protocol/scene/files.h \
@@ -115,6 +116,7 @@ SCENES = \
 	clients/scenes/curtain.yaml \
 	clients/scenes/droplet.yaml \
 	clients/scenes/fountain.yaml \
+	clients/scenes/bricks.yaml \
 	clients/scenes/frameworks.yaml \
 	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \
@@ -124,6 +126,7 @@ SCENES = \
 	clients/scenes/lava-lamp.yaml \
 	clients/scenes/locks.yaml \
 	clients/scenes/meshes.yaml \
+	clients/scenes/parts/bricks.yaml \
 	clients/scenes/parts/frameworks.yaml \
 	clients/scenes/parts/masonry.yaml \
 	clients/scenes/pieces.yaml \

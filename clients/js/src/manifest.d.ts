@@ -67,7 +67,9 @@ export type StatusName =
   | "unknown_joint"
   | "not_stored"
   | "unknown_particles"
+  | "carried"
   | "unknown_field"
+  | "not_carried"
   | "unknown_particle"
   | "linked";
 
@@ -1049,6 +1051,24 @@ export interface CommandFields {
     particle: number;
     /** pinned: 1: held; 0: free */
     pinned?: number | "keep" | "off" | "on";
+  };
+  /** let points carry a body: its place is theirs, and what touches it pushes them */
+  carry: {
+    /** body: a dynamic body of a planar world, without joints; its mass does not count while points carry it */
+    body: number;
+    /** a: a dynamic body of which the mass centre is the point; several bodies may share it */
+    a: number;
+    /** b: another one */
+    b: number;
+    /** c: a third one; 0: none */
+    c?: number;
+    /** d: a fourth one; 0: none */
+    d?: number;
+  };
+  /** let a body move by its own mass again */
+  uncarry: {
+    /** body: a body that points carry */
+    body: number;
   };
   /** give a body a name for people, or another one; no motion and no hash depends on it */
   name_body: {

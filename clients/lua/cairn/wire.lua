@@ -58,7 +58,9 @@ wire.status = {
 	[67] = "unknown_joint",
 	[68] = "not_stored",
 	[69] = "unknown_particles",
+	[70] = "carried",
 	[71] = "unknown_field",
+	[72] = "not_carried",
 	[73] = "unknown_particle",
 	[74] = "linked",
 }
@@ -522,6 +524,14 @@ wire.command = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "particle", type = "u32", min = 1, max = 4294967295},
 		{name = "pinned", type = "enum", min = 0, max = 1, default = 1}}},
+	carry = {number = 100, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "a", type = "body", min = 0, max = 0},
+		{name = "b", type = "body", min = 0, max = 0},
+		{name = "c", type = "body", min = 0, max = 1, default = 0},
+		{name = "d", type = "body", min = 0, max = 1, default = 0}}},
+	uncarry = {number = 101, fields = {
+		{name = "body", type = "body", min = 0, max = 0}}},
 	name_body = {number = 87, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "name", type = "text", min = 0, max = 0}}},
@@ -561,6 +571,7 @@ wire.query = {
 	robot = {number = 30, fields = {{name = "body", default = 0}}},
 	inertia = {number = 31, fields = {{name = "body"}}},
 	jacobian = {number = 32, fields = {{name = "body"}, {name = "position"}}},
+	carriers = {number = 33, fields = {{name = "body", default = 0}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	pieces = {number = 34, fields = {{name = "body"}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	dynamics = {number = 35, fields = {{name = "bodies"}, {name = "inverse", default = 0}, {name = "values", default = 0}, {name = "still", default = 0}}},
 }

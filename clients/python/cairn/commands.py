@@ -874,6 +874,24 @@ class Commands:
         """
         return self._command("particles_pin", system=system, particle=particle, pinned=pinned)
 
+    def carry(self, body: int, a: int, b: int, c: Whole = None, d: Whole = None):
+        """Let points carry a body: its place is theirs, and what touches it pushes them. Raises Refused.
+
+        - body: a dynamic body of a planar world, without joints; its mass does not count while points carry it
+        - a: a dynamic body of which the mass centre is the point; several bodies may share it
+        - b: another one
+        - c: a third one; 0: none
+        - d: a fourth one; 0: none
+        """
+        return self._command("carry", body=body, a=a, b=b, c=c, d=d)
+
+    def uncarry(self, body: int):
+        """Let a body move by its own mass again. Raises Refused.
+
+        - body: a body that points carry
+        """
+        return self._command("uncarry", body=body)
+
     def name_body(self, body: int, name: str):
         """Give a body a name for people, or another one; no motion and no hash depends on it. Raises Refused.
 

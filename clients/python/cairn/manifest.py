@@ -60,7 +60,9 @@ STATUS = {
     67: ("unknown_joint", "no such joint"),
     68: ("not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"),
     69: ("unknown_particles", "no such particle system"),
+    70: ("carried", "points carry the body"),
     71: ("unknown_field", "no such force field"),
+    72: ("not_carried", "no points carry the body"),
     73: ("unknown_particle", "the system has no such particle"),
     74: ("linked", "particles of a system cannot both be linked and act on each other"),
 }
@@ -577,6 +579,16 @@ COMMAND = {
         ("particle", "U32"),
         ("pinned", "ENUM"),
     ]),
+    "carry": (100, 3, [
+        ("body", "BODY"),
+        ("a", "BODY"),
+        ("b", "BODY"),
+        ("c", "BODY"),
+        ("d", "BODY"),
+    ]),
+    "uncarry": (101, 1, [
+        ("body", "BODY"),
+    ]),
     "name_body": (87, 2, [
         ("body", "BODY"),
         ("name", "TEXT"),
@@ -906,6 +918,10 @@ DEFAULTS = {
     },
     "particles_pin": {
         "pinned": 1,
+    },
+    "carry": {
+        "c": 0,
+        "d": 0,
     },
 }
 
@@ -1423,6 +1439,11 @@ QUERY_LIMITS = {
         ("body", "U32", 0, 4294967295),
         ("position", "PLACE", 0, 0),
     ),
+    33: (
+        ("body", "U32", 0, 4294967295),
+        ("limit", "U32", 0, 4096),
+        ("first", "U32", 0, 4294967295),
+    ),
     34: (
         ("body", "U32", 0, 4294967295),
         ("limit", "U32", 0, 4096),
@@ -1517,6 +1538,7 @@ QUERY = {
     "robot": 30,
     "inertia": 31,
     "jacobian": 32,
+    "carriers": 33,
     "pieces": 34,
     "dynamics": 35,
 }

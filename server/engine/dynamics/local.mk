@@ -6,6 +6,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/belt.h \
 	server/engine/dynamics/body.c \
 	server/engine/dynamics/body.h \
+	server/engine/dynamics/carrier.c \
+	server/engine/dynamics/carrier.h \
 	server/engine/dynamics/collide.c \
 	server/engine/dynamics/constraint.c \
 	server/engine/dynamics/constraint.h \

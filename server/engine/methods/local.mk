@@ -3,6 +3,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/free.c \
 	server/engine/methods/gauss.c \
 	server/engine/methods/gauss.h \
+	server/engine/methods/gauss_carried.c \
 	server/engine/methods/gauss_mirror.c \
 	server/engine/methods/impact.c \
 	server/engine/methods/impact.h \
@@ -73,6 +74,7 @@ tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.
 
 UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_gauss \
+	tests/unit/server/engine/methods/test_gauss_carried \
 	tests/unit/server/engine/methods/test_gauss_joints \
 	tests/unit/server/engine/methods/test_impact \
 	tests/unit/server/engine/methods/test_impact_book \
