@@ -122,3 +122,9 @@ soak-impact: $(SOAKS_IMPACT)
 		CAIRN_IMPACT_SCENES=$${CAIRN_IMPACT_SCENES:-1000} CAIRN_SCENES=$${CAIRN_SCENES:-1000} \
 		CAIRN_IMPACT_TICKS=$${CAIRN_IMPACT_TICKS:-10000} CK_TIMEOUT_MULTIPLIER=100 \
 		./$$program || exit 1; done
+
+# Bodies on uneven surfaces; 12 000 with `make soak-surfaces`.
+UNIT_TESTS += tests/property/test_impact_surfaces
+.PHONY: soak-surfaces
+soak-surfaces: tests/property/test_impact_surfaces
+	CAIRN_SURFACES=$${CAIRN_SURFACES:-12000} CK_TIMEOUT_MULTIPLIER=1000 ./$<
