@@ -58,6 +58,10 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_solve.c \
 	server/engine/methods/soft_step.c \
 	server/engine/methods/soft_step.h \
+	server/engine/methods/soft_wide.c \
+	server/engine/methods/soft_wide.h \
+	server/engine/methods/soft_wide_lanes.h \
+	server/engine/methods/soft_wide_passes.h \
 	server/engine/methods/velocity.c \
 	server/engine/methods/velocity.h \
 	server/engine/methods/velocity_end.c \
@@ -106,6 +110,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_soft_motion \
 	tests/unit/server/engine/methods/test_soft_joint \
 	tests/unit/server/engine/methods/test_soft_taut \
+	tests/unit/server/engine/methods/test_soft_wide \
 	tests/unit/server/engine/methods/test_soft_loop \
 	tests/unit/server/engine/methods/test_soft_sleepers \
 	tests/unit/server/engine/methods/test_curved_bodies \
