@@ -131,7 +131,8 @@ static const struct {
 	{ "conveyor", 13 },   { "shapes", 32 },	    { "mover", 21 },	    { "diamond", 26 },
 	{ "pieces", 9 },      { "locks", 17 },	    { "fountain", 12 },	    { "castle", 475 },
 	{ "frameworks", 37 }, { "visuals", 8 },	    { "curtain", 6 },	    { "droplet", 2 },
-	{ "pile-box", 130 }, { "hourglass", 126 }, { "heightfield", 137 }, { "pile-clump", 27 }, { "lava-lamp", 173 }, { "fracture", 40 }, { "bricks", 72 },
+	{ "pile-box", 130 },  { "hourglass", 126 }, { "heightfield", 137 }, { "pile-clump", 27 },
+	{ "lava-lamp", 173 }, { "fracture", 40 },   { "bricks", 72 },
 };
 
 START_TEST(every_shipped_scene_makes_a_world_that_steps)
