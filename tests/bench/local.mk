@@ -130,7 +130,7 @@ tests_bench_bench_reflection_SOURCES = tests/bench/bench_reflection.c
 
 if HAVE_CLP
 EXTRA_PROGRAMS += tests/bench/bench_lp
-tests_bench_bench_lp_SOURCES = tests/bench/bench_lp.c
+tests_bench_bench_lp_SOURCES = tests/bench/bench_lp.c tests/lib/lp_clp.c tests/lib/lp_clp.h
 tests_bench_bench_lp_LDADD = $(LDADD) -lClp -lCoinUtils
 
 # make bench-lp: linear programs of several families, pivots and times beside CLP's.
