@@ -577,6 +577,24 @@ static enum status try_zones(struct pile_group *group, bool *gained)
 	return STATUS_OK;
 }
 
+/* Halves the gaps of a group that is at rest with them; false: they have been halved often enough. */
+static bool halve_gaps(const struct pile_group *group)
+{
+	struct pile *self = group->pile;
+	bool halved = false;
+	for (uint32_t i = 0; i < group->row_count; i++) {
+		const struct pile_row *row = &self->rows[group->rows[i]];
+		uint32_t ends[2] = { row->a, row->b == PILE_STATIC ? row->a : row->b };
+		for (uint32_t end = 0; row->smoothed && end < 2; end++)
+			halved = halved || self->bodies[ends[end]].halved < SMOOTH_HALVINGS;
+	}
+	for (uint32_t i = 0; halved && i < group->slot_count; i++) {
+		struct pile_body *body = &self->bodies[group->slots[i]];
+		body->halved = (uint8_t)MIN_OF(body->halved + 1, (int)SMOOTH_HALVINGS);
+	}
+	return halved;
+}
+
 static enum status solve_group(struct pile_group *group)
 {
 	struct pile *self = group->pile;
@@ -597,6 +615,7 @@ static enum status solve_group(struct pile_group *group)
 		     most <= self->rest * measure_of(group);
 	if (rests)
 		pile_stop_bodies(group);
+	rests = rests && !halve_gaps(group);
 	for (uint32_t i = 0; i < group->slot_count; i++)
 		self->resting[group->slots[i]] = rests;
 	return STATUS_OK;
