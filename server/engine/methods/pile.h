@@ -48,6 +48,7 @@ struct pile_body {
 	uint8_t grown;	 /* steps in a row in which it went as far down as it could */
 	uint8_t halved;	 /* times that its gap was halved (papers P-10) */
 	bool round;	 /* a sphere: it needs no gap */
+	bool waits;	 /* the programme of its whole group goes on in the next step */
 };
 
 /* What the potential of a body has beyond its slope (pile_potential.c). */
@@ -84,6 +85,7 @@ struct pile_basis {
 		body_id body;
 		uint8_t place[PILE_COLUMNS];
 		uint8_t grown, halved;
+		bool waits;
 	} * columns; /* owned */
 	struct pile_row_place {
 		struct pile_key key;
@@ -205,9 +207,8 @@ void pile_basis_write(const struct pile_basis *self, uint8_t *block);
 /* CORRUPT: it was not written by pile_basis_write; NO_MEMORY. */
 MUST_CHECK enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_basis *out,
 				       struct reason *why);
-/* How often the body had grown and its gap was halved; 0 for one that is not in the basis. */
-void pile_basis_counts(const struct pile_basis *self, body_id body, uint8_t *grown,
-		       uint8_t *halved);
+/* Sets what a body takes from the step before; 0 for one that is not in the basis. */
+void pile_basis_counts(const struct pile_basis *self, body_id body, struct pile_body *out);
 /* Gives rows and columns of the step the places of the basis before. */
 void pile_basis_recall(struct pile *self);
 

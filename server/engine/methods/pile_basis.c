@@ -4,7 +4,7 @@
  *
  *   block: u32 bodies, u32 rows, bodies × (u32 id, 6 × u8 place), rows × (u32 low, u32 high, u32 part,
  *          u8 place + 16 × place of what is left of its overlap), and, if one is above 0, bodies × (u8 grown,
- *          u8 halved)
+ *          u8 halved + 128 if it waits)
  *
  * Bodies ascend by id, rows by key. A row that is not listed did not press. A block without these
  * counts is what builds without pile.acceleration and polyhedra wrote, and what worlds without them write.
@@ -21,7 +21,8 @@ enum {
 	COLUMN_BYTES = 4 + PILE_COLUMNS,
 	ROW_BYTES = 13,
 	COUNT_BYTES = 2,
-	SLACK_SHIFT = 4
+	SLACK_SHIFT = 4,
+	WAITS = 128
 };
 
 int pile_key_compare(const struct pile_key *a, const struct pile_key *b)
@@ -88,6 +89,7 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 			.body = step->dynamics->tables->body.id[step->bodies[slot]],
 			.grown = self->bodies[slot].grown,
 			.halved = self->bodies[slot].halved,
+			.waits = self->bodies[slot].waits,
 		};
 		memcpy(to->place, self->places[slot], sizeof to->place);
 	}
@@ -107,7 +109,8 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 static bool any_counts(const struct pile_basis *self)
 {
 	for (uint32_t i = 0; i < self->column_count; i++)
-		if (self->columns[i].grown > 0 || self->columns[i].halved > 0)
+		if (self->columns[i].grown > 0 || self->columns[i].halved > 0 ||
+		    self->columns[i].waits)
 			return true;
 	return false;
 }
@@ -139,9 +142,11 @@ void pile_basis_write(const struct pile_basis *self, uint8_t *block)
 		write_u32(&out, self->rows[i].key.part);
 		write_u8(&out, (uint8_t)(self->rows[i].place | self->rows[i].slack << SLACK_SHIFT));
 	}
-	for (uint32_t i = 0; any_counts(self) && i < self->column_count; i++)
-		write_raw(&out, (uint8_t[]){ self->columns[i].grown, self->columns[i].halved },
-			  COUNT_BYTES);
+	for (uint32_t i = 0; any_counts(self) && i < self->column_count; i++) {
+		const struct pile_column_places *column = &self->columns[i];
+		write_u8(&out, column->grown);
+		write_u8(&out, (uint8_t)(column->halved | (column->waits ? WAITS : 0)));
+	}
 }
 
 static enum status refuse_block(struct reason *why, const char *what)
@@ -199,7 +204,9 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 	}
 	for (uint32_t i = 0; counted && i < columns; i++) {
 		out->columns[i].grown = read_u8(&in);
-		out->columns[i].halved = read_u8(&in);
+		uint8_t halved = read_u8(&in);
+		out->columns[i].halved = halved & (WAITS - 1);
+		out->columns[i].waits = (halved & WAITS) != 0;
 	}
 	if (basis_is_valid(out) && counted == any_counts(out))
 		return STATUS_OK;
@@ -237,13 +244,14 @@ static uint32_t find_column(const struct pile_basis *self, body_id body)
 	return low;
 }
 
-void pile_basis_counts(const struct pile_basis *self, body_id body, uint8_t *grown, uint8_t *halved)
+void pile_basis_counts(const struct pile_basis *self, body_id body, struct pile_body *out)
 {
 	uint32_t at = find_column(self, body);
 	ASSERT(body != 0);
 	bool known = at < self->column_count && self->columns[at].body == body;
-	*grown = known ? self->columns[at].grown : 0;
-	*halved = known ? self->columns[at].halved : 0;
+	out->grown = known ? self->columns[at].grown : 0;
+	out->halved = known ? self->columns[at].halved : 0;
+	out->waits = known && self->columns[at].waits;
 }
 
 void pile_basis_recall(struct pile *self)

@@ -70,8 +70,7 @@ enum status pile_make_bodies(struct pile *self)
 			.force = vec3_mul_add(sums[slot].force, sums[slot].acceleration, mass),
 			.round = round,
 		};
-		pile_basis_counts(self->before, tables->body.id[row], &self->bodies[slot].grown,
-				  &self->bodies[slot].halved);
+		pile_basis_counts(self->before, tables->body.id[row], &self->bodies[slot]);
 		self->bodies[slot].size = vec3_length(self->bodies[slot].force);
 		set_reach(self, &self->bodies[slot]);
 		self->moves[slot] = vec3_zero();

@@ -595,21 +595,35 @@ static bool halve_gaps(const struct pile_group *group)
 	return halved;
 }
 
+/* Whether the programme of the whole was begun in an earlier step; nothing has moved since. */
+static bool is_continued(const struct pile_group *group)
+{
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		if (!group->pile->bodies[group->slots[i]].waits)
+			return false;
+	return true;
+}
+
 static enum status solve_group(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	struct arena *arena = &self->step->dynamics->scratch;
-	if (group->slot_count / ZONES_MIN >= self->zone_max && !any_overlap(group)) {
+	if (group->slot_count / ZONES_MIN >= self->zone_max && !any_overlap(group) &&
+	    !is_continued(group)) {
 		struct arena_mark mark = arena_mark(arena);
-		bool gained;
+		bool gained = false;
 		enum status status = try_zones(group, &gained);
 		arena_rewind(arena, mark);
+		for (uint32_t i = 0; gained && i < group->slot_count; i++)
+			self->bodies[group->slots[i]].waits = false;
 		if (status != STATUS_OK || gained)
 			return status;
 	}
 	enum status status = solve_programme(group);
 	if (status != STATUS_OK)
 		return status;
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		self->bodies[group->slots[i]].waits = group->waiting;
 	double drop = end_programme(group), most = group->term_count > 0 ? group->bound : drop;
 	bool rests = !group->relaxing && !group->waiting && pile_is_solved(&group->result) &&
 		     most <= self->rest * measure_of(group);
