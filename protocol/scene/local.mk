@@ -136,6 +136,7 @@ SCENES = \
 	clients/scenes/shapes.yaml \
 	clients/scenes/pile-box.yaml \
 	clients/scenes/pile-clump.yaml \
+	clients/scenes/pile-polyhedra.yaml \
 	clients/scenes/pyramid.yaml \
 	clients/scenes/ragdolls.yaml \
 	clients/scenes/solids.yaml \

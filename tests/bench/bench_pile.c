@@ -49,14 +49,14 @@ static void run(struct stage *stage, const char *name, uint32_t n, uint32_t tick
 			       "energy %.6f, %u below, residual %.1e\n",
 			       count, times[count - 1], report->iterations, report->islands_sparse,
 			       report->fallbacks, report->awake_bodies, pile_scene_energy(stage),
-			       pile_scene_below(stage, -0.6), report->residual);
+			       pile_scene_below(stage, 0), report->residual);
 	}
 	bool rest = stage->dynamics.report.awake_bodies == 0;
 	qsort(times, count, sizeof *times, compare);
 	printf("%-9s %6u spheres: %5u steps%s, median %8.2f ms, longest %8.1f ms, %.0f pivots a step, "
 	       "%u below, %u fallbacks, overlap %.1e, residual %.1e\n",
 	       name, most, count, rest ? " to rest" : "", times[count / 2], times[count - 1],
-	       pivots / count, pile_scene_below(stage, -0.6), fallbacks, deepest, residual);
+	       pivots / count, pile_scene_below(stage, 0), fallbacks, deepest, residual);
 	fflush(stdout);
 }
 

@@ -52,10 +52,9 @@ void pile_scene_hourglass(struct stage *self, uint32_t n, uint64_t seed)
 {
 	enum { SIDES = 32, RINGS = 6, CAP = SIDES - 2 };
 	double wide = 0.84 * n;
-	const double rings[RINGS][2] = {
-		{ wide, 1.8 * n }, { wide, 0.7 * n },  { 1.2, 0.6 },
-		{ 1.2, -0.6 },	   { wide, -0.7 * n }, { wide, -1.8 * n }
-	};
+	const double rings[RINGS][2] = { { wide, 1.8 * n },	 { wide, 0.7 * n },
+					 { 0.24 * n, 0.12 * n }, { 0.24 * n, -0.12 * n },
+					 { wide, -0.7 * n },	 { wide, -1.8 * n } };
 	vec3 points[RINGS * SIDES];
 	uint32_t triangles[2 * SIDES * (RINGS - 1) + 2 * CAP][3], count = 0;
 	for (uint32_t i = 0; i < RINGS * SIDES; i++) {

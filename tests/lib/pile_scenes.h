@@ -6,8 +6,8 @@
 
 /* n³ spheres above an open box, in a loose lattice, each moved by chance. */
 void pile_scene_box(struct stage *self, uint32_t n, uint64_t seed);
-/* n³ spheres in the upper half of an hourglass of 32 sides and 160 side faces, whose waist at y = 0 is
- * 2.4 m wide (papers P-17). */
+/* n³ spheres in the upper half of an hourglass of 32 sides and 160 side faces (papers P-17), whose waist at
+ * y = 0 is 0.48 n metres wide. */
 void pile_scene_hourglass(struct stage *self, uint32_t n, uint64_t seed);
 /* J: of gravity. */
 double pile_scene_energy(const struct stage *self);

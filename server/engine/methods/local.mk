@@ -21,6 +21,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/pile.c \
 	server/engine/methods/pile.h \
 	server/engine/methods/pile_basis.c \
+	server/engine/methods/pile_convex.c \
 	server/engine/methods/pile_group.h \
 	server/engine/methods/pile_obstacles.c \
 	server/engine/methods/pile_potential.c \
@@ -94,6 +95,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_parameters \
 	tests/unit/server/engine/methods/test_penalty \
 	tests/unit/server/engine/methods/test_pile \
+	tests/unit/server/engine/methods/test_pile_polyhedra \
 	tests/unit/server/engine/methods/test_pile_potential \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_joint_book \

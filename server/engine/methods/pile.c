@@ -1,4 +1,4 @@
-/* pile.c: `pile`: a heap of spheres comes to rest in a handful of steps, without overlap at any
+/* pile.c: `pile`: a heap of spheres and polyhedra comes to rest in a handful of steps, without overlap at any
  * instant (papers P-01, P-02, P-18, P-19; position-based physics).
  *
  * The state is places alone. A tick is one step: every pair that may meet gets a half-space that keeps
@@ -30,6 +30,7 @@
  * its rows were made at the beginning, so they are exact at rest.
  */
 #include "server/base/heap.h"
+#include "server/engine/collision/epa.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/math/scalar.h"
@@ -55,14 +56,14 @@ static enum status check_shape(const struct shape *shape, uint8_t status, body_i
 			       struct reason *why)
 {
 	bool dynamic = status == BODY_DYNAMIC;
-	if (status == BODY_INACTIVE ||
-	    (dynamic ? shape->kind == SHAPE_SPHERE : pile_is_obstacle(shape)))
+	if (status == BODY_INACTIVE || (dynamic ? pile_is_mover(shape) : pile_is_obstacle(shape)))
 		return STATUS_OK;
 	return reason_set(why, STATUS_METHOD_REFUSES, -1, "shapes",
 			  "body %u has a %s, where pile needs %s: give it another shape, or choose "
 			  "another method",
 			  id, shape_kind_name(shape->kind),
-			  dynamic ? "a sphere" : "spheres, planes, boxes, hulls or meshes");
+			  dynamic ? "a sphere, a box or a hull"
+				  : "spheres, planes, boxes, hulls or meshes");
 }
 
 /* Whether a body with so many shapes can have the status. */
@@ -72,7 +73,7 @@ static enum status check_status(uint32_t shapes, uint8_t status, body_id id, str
 		return refuse_body(why, "status", id, "is animated, which pile does not support");
 	if (status == BODY_DYNAMIC && shapes != 1)
 		return refuse_body(why, "shapes", id,
-				   "is dynamic and has not one shape, a sphere, as pile needs");
+				   "is dynamic and has not one shape, as pile needs");
 	return STATUS_OK;
 }
 
@@ -235,6 +236,8 @@ static void destroy_pile(void *state)
 	ARRAY_RELEASE(&self->room.faces);
 	ARRAY_RELEASE(&self->room.corners);
 	ARRAY_RELEASE(&self->room.cuts);
+	ARRAY_RELEASE(&self->room.pieces);
+	heap_free(self->room.epa);
 	free_region_release(&self->room.region);
 	heap_free(self);
 }
@@ -247,6 +250,11 @@ static enum status create_pile(const struct dynamics *dynamics, const uint8_t *b
 	if (self == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
 	free_region_init(&self->room.region);
+	self->room.epa = heap_alloc(sizeof *self->room.epa);
+	if (self->room.epa == NULL) {
+		destroy_pile(self);
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
+	}
 	enum status status = pile_basis_read(block, bytes, &self->basis, why);
 	if (status == STATUS_OK)
 		*state = self;
@@ -488,7 +496,8 @@ static enum status step_pile(void *state, struct dynamics *dynamics, double dt, 
 
 const struct method method_pile = {
 	.name = "pile",
-	.summary = "places alone: spheres go to rest in few steps, without overlap at any instant",
+	.summary =
+		"places alone: spheres and polyhedra go to rest in few steps, without overlap at any instant",
 	.number = 9,
 	.motion = 0,
 	.supports = check_world,

@@ -18,6 +18,8 @@
 
 /* m. More overlap than this is taken away before anything else (papers P-03). */
 #define PILE_OVERLAP 1e-9
+/* Times that the gap of a polyhedron is halved before it is at rest: from 1 % of its radius to 0.008 %. */
+enum { SMOOTH_HALVINGS = 7 };
 /* √3: half a diagonal of the cube of half width 1. */
 #define PILE_DIAGONAL 1.7320508075688772
 struct command;
@@ -44,6 +46,9 @@ struct pile_body {
 	vec3 force;	 /* N: minus the slope of its potential at the beginning of the step */
 	double size;	 /* N, at least |force|: the sum of the sizes of the forces in it */
 	uint8_t grown;	 /* steps in a row in which it went as far down as it could */
+	uint8_t halved;	 /* times that its gap was halved (papers P-10) */
+	bool round;	 /* a sphere: it needs no gap */
+	bool waits;	 /* the programme of its whole group goes on in the next step */
 };
 
 /* What the potential of a body has beyond its slope (pile_potential.c). */
@@ -68,6 +73,7 @@ struct pile_row {
 	struct pile_key key;
 	uint8_t place; /* enum lp_place in the last programme that had it; LP_BASIC: it does not press */
 	uint8_t slack; /* enum lp_place of what is left of its overlap */
+	bool smoothed; /* with a gap between two that have edges */
 	bool taken;    /* it is in the programme */
 	double force;  /* N: its price */
 };
@@ -78,7 +84,8 @@ struct pile_basis {
 	struct pile_column_places {
 		body_id body;
 		uint8_t place[PILE_COLUMNS];
-		uint8_t grown;
+		uint8_t grown, halved;
+		bool waits;
 	} * columns; /* owned */
 	struct pile_row_place {
 		struct pile_key key;
@@ -92,6 +99,23 @@ struct pile_face {
 	uint32_t placement, part;
 };
 
+/* A convex piece in place: a shape, or a triangle of one. */
+struct pile_piece {
+	const struct shape *shape;
+	pose at;
+	uint32_t placement, child;
+};
+/* What keeps two pieces apart: normal · (displacement of the first) ≥ −distance. */
+struct pile_parting {
+	vec3 normal;	 /* unit, towards the first */
+	double distance; /* m; negative: they overlap */
+};
+/* A static piece near a body. */
+struct pile_near_piece {
+	struct pile_parting parting;
+	struct pile_piece piece;
+};
+
 /* Memory of a step's search, kept from tick to tick, so that a steady tick makes no heap call. */
 struct pile_room {
 	ARRAY_OF(struct pile_row) rows;
@@ -99,8 +123,10 @@ struct pile_room {
 	ARRAY_OF(uint32_t) obstacles;	  /* near one body: placements */
 	ARRAY_OF(struct pile_face) faces; /* of `region` */
 	ARRAY_OF(vec3) corners;
-	ARRAY_OF(struct pile_cut) cuts; /* of one programme */
+	ARRAY_OF(struct pile_cut) cuts;		 /* of one programme */
+	ARRAY_OF(struct pile_near_piece) pieces; /* near one body */
 	struct free_region region;
+	struct epa_workspace *epa; /* owned */
 };
 
 enum pile_box { PILE_BOX_CORNER_DOWN, PILE_BOX_UPRIGHT };
@@ -139,8 +165,15 @@ MUST_CHECK enum status pile_make_rows(struct pile *self);
 /* Appends the rows of a body against static placements (papers P-04) to the room's. NO_MEMORY. */
 MUST_CHECK enum status pile_add_static(const struct pile *self, uint32_t slot,
 				       const uint32_t *placements, uint32_t count);
-/* True if spheres can meet the shape. */
+/* True if moving bodies can meet the shape, and if they can have it. */
 bool pile_is_obstacle(const struct shape *shape);
+bool pile_is_mover(const struct shape *shape);
+/* The same for a polyhedron, and for two bodies of which one at least is a polyhedron. NO_MEMORY. */
+MUST_CHECK enum status pile_add_static_convex(const struct pile *self, uint32_t slot,
+					      const uint32_t *placements, uint32_t count);
+MUST_CHECK enum status pile_add_convex(const struct pile *self, uint32_t slot, uint32_t other);
+/* m: the gap that a body keeps to others with edges. */
+double pile_smoothing(const struct pile_body *body);
 
 /* ---- potentials --------------------------------------------------------------------------------- */
 
@@ -174,8 +207,8 @@ void pile_basis_write(const struct pile_basis *self, uint8_t *block);
 /* CORRUPT: it was not written by pile_basis_write; NO_MEMORY. */
 MUST_CHECK enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_basis *out,
 				       struct reason *why);
-/* Steps in a row in which the body went as far down as it could; 0 for one that is not in the basis. */
-uint8_t pile_basis_grown(const struct pile_basis *self, body_id body);
+/* Sets what a body takes from the step before; 0 for one that is not in the basis. */
+void pile_basis_counts(const struct pile_basis *self, body_id body, struct pile_body *out);
 /* Gives rows and columns of the step the places of the basis before. */
 void pile_basis_recall(struct pile *self);
 

@@ -3,10 +3,11 @@
  * which; so it is state, and part of images and hashes.
  *
  *   block: u32 bodies, u32 rows, bodies × (u32 id, 6 × u8 place), rows × (u32 low, u32 high, u32 part,
- *          u8 place + 16 × place of what is left of its overlap), and, if one is above 0, bodies × u8 grown
+ *          u8 place + 16 × place of what is left of its overlap), and, if one is above 0, bodies × (u8 grown,
+ *          u8 halved + 128 if it waits)
  *
- * Bodies ascend by id, rows by key. A row that is not listed did not press. A block without `grown` is what
- * builds without pile.acceleration wrote, and what a world without it writes.
+ * Bodies ascend by id, rows by key. A row that is not listed did not press. A block without these
+ * counts is what builds without pile.acceleration and polyhedra wrote, and what worlds without them write.
  */
 #include "server/base/bytes.h"
 #include "server/base/heap.h"
@@ -15,7 +16,14 @@
 
 #include <string.h>
 
-enum { HEAD_BYTES = 8, COLUMN_BYTES = 4 + PILE_COLUMNS, ROW_BYTES = 13, SLACK_SHIFT = 4 };
+enum {
+	HEAD_BYTES = 8,
+	COLUMN_BYTES = 4 + PILE_COLUMNS,
+	ROW_BYTES = 13,
+	COUNT_BYTES = 2,
+	SLACK_SHIFT = 4,
+	WAITS = 128
+};
 
 int pile_key_compare(const struct pile_key *a, const struct pile_key *b)
 {
@@ -80,6 +88,8 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 		*to = (struct pile_column_places){
 			.body = step->dynamics->tables->body.id[step->bodies[slot]],
 			.grown = self->bodies[slot].grown,
+			.halved = self->bodies[slot].halved,
+			.waits = self->bodies[slot].waits,
 		};
 		memcpy(to->place, self->places[slot], sizeof to->place);
 	}
@@ -96,10 +106,11 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 	return STATUS_OK;
 }
 
-static bool any_grown(const struct pile_basis *self)
+static bool any_counts(const struct pile_basis *self)
 {
 	for (uint32_t i = 0; i < self->column_count; i++)
-		if (self->columns[i].grown > 0)
+		if (self->columns[i].grown > 0 || self->columns[i].halved > 0 ||
+		    self->columns[i].waits)
 			return true;
 	return false;
 }
@@ -110,7 +121,7 @@ uint32_t pile_basis_bytes(const struct pile_basis *self)
 	if (self->column_count == 0)
 		return 0;
 	return HEAD_BYTES + self->column_count * COLUMN_BYTES + self->row_count * ROW_BYTES +
-	       (any_grown(self) ? self->column_count : 0);
+	       (any_counts(self) ? self->column_count * COUNT_BYTES : 0);
 }
 
 void pile_basis_write(const struct pile_basis *self, uint8_t *block)
@@ -131,8 +142,11 @@ void pile_basis_write(const struct pile_basis *self, uint8_t *block)
 		write_u32(&out, self->rows[i].key.part);
 		write_u8(&out, (uint8_t)(self->rows[i].place | self->rows[i].slack << SLACK_SHIFT));
 	}
-	for (uint32_t i = 0; any_grown(self) && i < self->column_count; i++)
-		write_u8(&out, self->columns[i].grown);
+	for (uint32_t i = 0; any_counts(self) && i < self->column_count; i++) {
+		const struct pile_column_places *column = &self->columns[i];
+		write_u8(&out, column->grown);
+		write_u8(&out, (uint8_t)(column->halved | (column->waits ? WAITS : 0)));
+	}
 }
 
 static enum status refuse_block(struct reason *why, const char *what)
@@ -145,6 +159,8 @@ static bool basis_is_valid(const struct pile_basis *self)
 {
 	for (uint32_t i = 0; i < self->column_count; i++) {
 		if (i > 0 && self->columns[i - 1].body >= self->columns[i].body)
+			return false;
+		if (self->columns[i].halved > SMOOTH_HALVINGS)
 			return false;
 		for (uint32_t k = 0; k < PILE_COLUMNS; k++)
 			if (self->columns[i].place[k] > LP_BETWEEN)
@@ -168,8 +184,8 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 		return refuse_block(why, "its head is cut");
 	uint32_t columns = read_u32(&in), rows = read_u32(&in);
 	uint64_t least = HEAD_BYTES + (uint64_t)columns * COLUMN_BYTES + (uint64_t)rows * ROW_BYTES;
-	bool grown = bytes == least + columns;
-	if ((bytes != least && !grown) || columns == 0)
+	bool counted = bytes == least + (uint64_t)columns * COUNT_BYTES;
+	if ((bytes != least && !counted) || columns == 0)
 		return refuse_block(why, "its length is wrong");
 	if (allocate_basis(out, columns, rows) != STATUS_OK)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
@@ -186,13 +202,17 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 		out->rows[i] = (struct pile_row_place){ key, place & ((1u << SLACK_SHIFT) - 1),
 							(uint8_t)(place >> SLACK_SHIFT) };
 	}
-	for (uint32_t i = 0; grown && i < columns; i++)
+	for (uint32_t i = 0; counted && i < columns; i++) {
 		out->columns[i].grown = read_u8(&in);
-	if (basis_is_valid(out) && grown == any_grown(out))
+		uint8_t halved = read_u8(&in);
+		out->columns[i].halved = halved & (WAITS - 1);
+		out->columns[i].waits = (halved & WAITS) != 0;
+	}
+	if (basis_is_valid(out) && counted == any_counts(out))
 		return STATUS_OK;
 	pile_basis_release(out);
-	return refuse_block(why,
-			    "its entries do not ascend, a place does not exist, or none has grown");
+	return refuse_block(
+		why, "its entries do not ascend, a place does not exist, or all counts are 0");
 }
 
 /* The first of `count` items for which the key is not below `key`. */
@@ -224,12 +244,14 @@ static uint32_t find_column(const struct pile_basis *self, body_id body)
 	return low;
 }
 
-uint8_t pile_basis_grown(const struct pile_basis *self, body_id body)
+void pile_basis_counts(const struct pile_basis *self, body_id body, struct pile_body *out)
 {
 	uint32_t at = find_column(self, body);
 	ASSERT(body != 0);
-	return at < self->column_count && self->columns[at].body == body ? self->columns[at].grown
-									 : 0;
+	bool known = at < self->column_count && self->columns[at].body == body;
+	out->grown = known ? self->columns[at].grown : 0;
+	out->halved = known ? self->columns[at].halved : 0;
+	out->waits = known && self->columns[at].waits;
 }
 
 void pile_basis_recall(struct pile *self)

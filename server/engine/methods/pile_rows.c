@@ -56,18 +56,21 @@ enum status pile_make_bodies(struct pile *self)
 		ASSERT(tables->body.status[row] == BODY_DYNAMIC);
 		uint32_t placement = tables->body.first_placement[row] - 1;
 		const struct shape *shape = placement_shape(dynamics, placement);
-		ASSERT(shape->kind == SHAPE_SPHERE);
+		ASSERT(pile_is_mover(shape));
+		bool round = shape->kind == SHAPE_SPHERE;
+		double radius = round ? shape->sphere.radius : shape->radius_max;
 		pose at = pose_mul(body_pose(tables, row), placement_pose(tables, placement));
 		double mass = tables->body.mass[row];
 		self->bodies[slot] = (struct pile_body){
 			.row = row,
 			.placement = placement,
-			.centre = at.position,
-			.radius = shape->sphere.radius,
-			.reach = self->reach * shape->sphere.radius,
+			.centre = round ? at.position : pose_point(at, shape->mass.centre),
+			.radius = radius,
+			.reach = self->reach * radius,
 			.force = vec3_mul_add(sums[slot].force, sums[slot].acceleration, mass),
-			.grown = pile_basis_grown(self->before, tables->body.id[row]),
+			.round = round,
 		};
+		pile_basis_counts(self->before, tables->body.id[row], &self->bodies[slot]);
 		self->bodies[slot].size = vec3_length(self->bodies[slot].force);
 		set_reach(self, &self->bodies[slot]);
 		self->moves[slot] = vec3_zero();
@@ -198,11 +201,17 @@ static enum status add_rows(const struct pile *self, uint32_t slot)
 	if (status == STATUS_OK)
 		status = sort_numbers(&dynamics->scratch, room->obstacles.items,
 				      room->obstacles.count);
-	for (uint32_t i = 0; i < room->spheres.count && status == STATUS_OK; i++)
-		status = add_spheres(self, slot, room->spheres.items[i]);
-	return status == STATUS_OK
-		       ? pile_add_static(self, slot, room->obstacles.items, room->obstacles.count)
-		       : status;
+	for (uint32_t i = 0; i < room->spheres.count && status == STATUS_OK; i++) {
+		uint32_t other = room->spheres.items[i];
+		status = body->round && self->bodies[other].round
+				 ? add_spheres(self, slot, other)
+				 : pile_add_convex(self, slot, other);
+	}
+	if (status != STATUS_OK)
+		return status;
+	const uint32_t *obstacles = room->obstacles.items;
+	return body->round ? pile_add_static(self, slot, obstacles, room->obstacles.count)
+			   : pile_add_static_convex(self, slot, obstacles, room->obstacles.count);
 }
 
 static int compare_made(const void *a, const void *b, void *context)

@@ -577,26 +577,59 @@ static enum status try_zones(struct pile_group *group, bool *gained)
 	return STATUS_OK;
 }
 
+/* Halves the gaps of a group that is at rest with them; false: they have been halved often enough. */
+static bool halve_gaps(const struct pile_group *group)
+{
+	struct pile *self = group->pile;
+	bool halved = false;
+	for (uint32_t i = 0; i < group->row_count; i++) {
+		const struct pile_row *row = &self->rows[group->rows[i]];
+		uint32_t ends[2] = { row->a, row->b == PILE_STATIC ? row->a : row->b };
+		for (uint32_t end = 0; row->smoothed && end < 2; end++)
+			halved = halved || self->bodies[ends[end]].halved < SMOOTH_HALVINGS;
+	}
+	for (uint32_t i = 0; halved && i < group->slot_count; i++) {
+		struct pile_body *body = &self->bodies[group->slots[i]];
+		body->halved = (uint8_t)MIN_OF(body->halved + 1, (int)SMOOTH_HALVINGS);
+	}
+	return halved;
+}
+
+/* Whether the programme of the whole was begun in an earlier step; nothing has moved since. */
+static bool is_continued(const struct pile_group *group)
+{
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		if (!group->pile->bodies[group->slots[i]].waits)
+			return false;
+	return true;
+}
+
 static enum status solve_group(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	struct arena *arena = &self->step->dynamics->scratch;
-	if (group->slot_count / ZONES_MIN >= self->zone_max && !any_overlap(group)) {
+	if (group->slot_count / ZONES_MIN >= self->zone_max && !any_overlap(group) &&
+	    !is_continued(group)) {
 		struct arena_mark mark = arena_mark(arena);
-		bool gained;
+		bool gained = false;
 		enum status status = try_zones(group, &gained);
 		arena_rewind(arena, mark);
+		for (uint32_t i = 0; gained && i < group->slot_count; i++)
+			self->bodies[group->slots[i]].waits = false;
 		if (status != STATUS_OK || gained)
 			return status;
 	}
 	enum status status = solve_programme(group);
 	if (status != STATUS_OK)
 		return status;
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		self->bodies[group->slots[i]].waits = group->waiting;
 	double drop = end_programme(group), most = group->term_count > 0 ? group->bound : drop;
 	bool rests = !group->relaxing && !group->waiting && pile_is_solved(&group->result) &&
 		     most <= self->rest * measure_of(group);
 	if (rests)
 		pile_stop_bodies(group);
+	rests = rests && !halve_gaps(group);
 	for (uint32_t i = 0; i < group->slot_count; i++)
 		self->resting[group->slots[i]] = rests;
 	return STATUS_OK;

@@ -495,14 +495,14 @@ START_TEST(what_it_does_not_do_is_refused_by_name)
 	command = smooth(world, TEST_SPHERE, vec3_make(3, 0, 0), &item);
 	command.spawn.velocity.x = 1;
 	expect_refused(world, &command, "velocity");
-	command = smooth(world, TEST_BOX, vec3_make(3, 0, 0), &item);
+	command = smooth(world, TEST_CAPSULE, vec3_make(3, 0, 0), &item);
 	expect_refused(world, &command, "shapes");
 	command.spawn.status = BODY_ANIMATED;
 	expect_refused(world, &command, "status");
 	command = test_command(COMMAND_SET_STATUS);
 	command.set_status.body = box;
-	command.set_status.status = BODY_DYNAMIC;
-	expect_refused(world, &command, "shapes");
+	command.set_status.status = BODY_ANIMATED;
+	expect_refused(world, &command, "status");
 	struct reason why;
 	struct world *flat = test_world(true, "lcp");
 	ck_assert_int_eq(world_supports(flat, "pile", &why), STATUS_METHOD_REFUSES);
