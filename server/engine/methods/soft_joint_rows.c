@@ -338,6 +338,7 @@ static void derive_spring(struct soft_extra *extra, const struct constraint_row 
 	double implicit = h * h * stiffness - SPRING_PLAIN * extra->mass;
 	extra->stiff = h * stiffness;
 	extra->damp = h * damping + scalar_max(implicit, 0);
+	extra->implicit = implicit > 0;
 	if (extra->part == JOINT_MOTOR && extra->damp > SOFT_DAMP_MIN * extra->mass)
 		extra->soft = 1 / extra->damp;
 }
@@ -419,12 +420,15 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 	double h = self->dt / self->substeps;
 	constraint->kind->rows(constraint, i, a, b, &options, &list);
 	ASSERT(list.row_count == joint->row_count);
+	joint->open = 0;
 	for (uint32_t r = 0; r < joint->lock_count; r++) {
 		VALIDATE(rows[r].set == ROW_FREE);
+		joint->open = scalar_max(joint->open, scalar_abs(rows[r].gap));
 		take_joint_row(constraint, &rows[r], &joint->locks[r]);
 		double rate = joints->bias_rate * rows[r].gap, most = (double)self->push_speed;
 		joint->bias[r] = scalar_clamp(rate, -most, most) + 0.5 * h * rows[r].bias;
 	}
+	joint->implicit = false;
 	if (joint->loose || joint->extra_count > 0)
 		factor_alone(joints, joint);
 	for (uint32_t r = joint->lock_count; r < joint->row_count; r++) {
@@ -434,6 +438,7 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 		derive_extra(joints, joint, extra);
 		if (extra->elastic)
 			derive_spring(extra, &rows[r], h);
+		joint->implicit |= extra->implicit;
 		if (measure->now == 0) {
 			extra->approach = rows[r].approach;
 			init_inside(extra);
