@@ -84,6 +84,7 @@ SCENES = \
 	clients/scenes/door.yaml \
 	clients/scenes/escapement.yaml \
 	clients/scenes/falling.yaml \
+	clients/scenes/fracture.yaml \
 	clients/scenes/gallery/arch101.yaml \
 	clients/scenes/gallery/arch25.yaml \
 	clients/scenes/gallery/arch951.yaml \
@@ -122,6 +123,7 @@ SCENES = \
 	clients/scenes/heightfield.yaml \
 	clients/scenes/hourglass.yaml \
 	clients/scenes/joints.yaml \
+	clients/scenes/lava-lamp.yaml \
 	clients/scenes/locks.yaml \
 	clients/scenes/meshes.yaml \
 	clients/scenes/parts/bricks.yaml \
@@ -133,6 +135,8 @@ SCENES = \
 	clients/scenes/planar.yaml \
 	clients/scenes/shapes.yaml \
 	clients/scenes/pile-box.yaml \
+	clients/scenes/pile-clump.yaml \
+	clients/scenes/pile-polyhedra.yaml \
 	clients/scenes/pyramid.yaml \
 	clients/scenes/ragdolls.yaml \
 	clients/scenes/solids.yaml \
