@@ -43,10 +43,10 @@ tests_bench_bench_lcp_sparse_SOURCES = tests/bench/bench_lcp_sparse.c
 
 # The verdict on walls of 100 to 10000 bricks: make bench-stability
 EXTRA_PROGRAMS += tests/bench/bench_stability
-tests_bench_bench_stability_SOURCES = tests/bench/bench_stability.c
+tests_bench_bench_stability_SOURCES = tests/bench/bench_stability.c server/commands/batch_world.c
 .PHONY: bench-stability
 bench-stability: tests/bench/bench_stability
-	tests/bench/bench_stability
+	tests/bench/bench_stability --walls $(foreach t,200 300 400 600,$(abs_top_srcdir)/clients/scenes/tower.yaml $(t))
 
 # Collapse and verdict of towers beside what was aimed at: make bench-towers
 .PHONY: bench-towers
