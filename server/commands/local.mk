@@ -42,4 +42,5 @@ cairnd_SOURCES += \
 	server/commands/store_command.h \
 	server/commands/tower.c \
 	server/commands/tower.h \
+	server/commands/tower_frames.c \
 	server/commands/tower_kinds.c
