@@ -7,6 +7,7 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/bodies.c \
 	protocol/scene/colours.c \
 	protocol/scene/movers.c \
+	protocol/scene/carried.c \
 	protocol/scene/expand.h \
 	protocol/scene/expand.c \
 	protocol/scene/files.h \
@@ -115,14 +116,17 @@ SCENES = \
 	clients/scenes/curtain.yaml \
 	clients/scenes/droplet.yaml \
 	clients/scenes/fountain.yaml \
+	clients/scenes/bricks.yaml \
 	clients/scenes/frameworks.yaml \
 	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \
 	clients/scenes/heightfield.yaml \
 	clients/scenes/hourglass.yaml \
 	clients/scenes/joints.yaml \
+	clients/scenes/lava-lamp.yaml \
 	clients/scenes/locks.yaml \
 	clients/scenes/meshes.yaml \
+	clients/scenes/parts/bricks.yaml \
 	clients/scenes/parts/frameworks.yaml \
 	clients/scenes/parts/masonry.yaml \
 	clients/scenes/pieces.yaml \
@@ -131,6 +135,8 @@ SCENES = \
 	clients/scenes/planar.yaml \
 	clients/scenes/shapes.yaml \
 	clients/scenes/pile-box.yaml \
+	clients/scenes/pile-clump.yaml \
+	clients/scenes/pile-polyhedra.yaml \
 	clients/scenes/pyramid.yaml \
 	clients/scenes/ragdolls.yaml \
 	clients/scenes/solids.yaml \

@@ -59,6 +59,8 @@ static void gather_velocities(struct soft_step *self)
 		const struct spatial *start = &self->drives[jointed->number].start.velocity;
 		jointed->velocity.linear = vec3_add(start->linear, to_double(body->velocity));
 		jointed->velocity.angular = vec3_add(start->angular, to_double(body->spin));
+		if (!jointed->moves)
+			jointed->trial = jointed->velocity; /* in lanes all bodies have one */
 	}
 }
 
@@ -239,8 +241,7 @@ static bool is_alone(const struct soft_joint *joint, const struct soft_extra *ex
 	return alone && !extra->member && extra->mass > 0;
 }
 
-/* Solves the rows of a joint that are solved alone, but implicit springs. */
-static void solve_joint(const struct soft_pass *pass, struct soft_joint *joint)
+void soft_joint_solve_alone(const struct soft_pass *pass, struct soft_joint *joint)
 {
 	if (joint->loose && joint->lock_count > 0)
 		solve_locks(pass, joint);
@@ -277,8 +278,7 @@ enum { SWEEPS_MAX = 16 };
 static void solve_all(const struct soft_step *self, const struct soft_pass *pass)
 {
 	struct soft_joints *joints = pass->joints;
-	for (uint32_t i = 0; i < joints->list.count; i++)
-		solve_joint(pass, &joints->items[i]);
+	soft_solve_items(pass);
 	for (uint32_t k = 0; k < SWEEPS_MAX; k++) {
 		struct sweep sweep = { 0 };
 		for (uint32_t i = 0; i < joints->list.count; i++)

@@ -22,10 +22,6 @@ enum { JOINT_GRAIN = 32, JOINTED_GRAIN = 128, NO_JOINTED = 0 };
 /* Of the sub-step rate. Larger: a locked axis is stiffer than a sub-step can resolve. */
 #define HERTZ_MAX 0.25
 
-/* 1. A pivot below this part of response_scale is 0: the row depends on others, or moves nothing.
- * Larger: long arms of light bodies are mistaken for dependent rows; smaller: rounding is solved for. */
-#define PIVOT_MIN 1e-12
-
 /* 1. Of the mass along a spring, in (h ω)²: the part of its stiffness that sub-steps integrate
  * explicitly, without numerical damping. The rest is implicit: stable, and damped. Larger: fewer than
  * 16 such springs on a body are stable together; smaller: slower springs are damped. */
@@ -188,6 +184,8 @@ enum status soft_joints_make(struct soft_step *self, struct reason *why)
 	init_joints(self);
 	ASSERT(joints->jointed_count <= bodies);
 	status = soft_forest_plan(self);
+	if (status == STATUS_OK)
+		status = soft_wide_plan(self);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "memory",
 				  "no memory for the groups of %u joints", count);
@@ -271,7 +269,8 @@ void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *join
 			l[j] = row[j] * joint->pivot_inv[j];
 			pivot -= l[j] * row[j];
 		}
-		bool usable = pivot > PIVOT_MIN * response_scale(joints, joint, &joint->locks[i]);
+		bool usable =
+			pivot > SOFT_PIVOT_MIN * response_scale(joints, joint, &joint->locks[i]);
 		joint->pivot_inv[i] = usable ? 1 / pivot : 0;
 		l += i;
 		k += i + 1;
@@ -314,7 +313,8 @@ static void derive_extra(const struct soft_joints *joints, const struct soft_joi
 		extra->push.on_b =
 			spatial_mul_add(extra->push.on_b, joint->locks[i].on_b, extra->answer[i]);
 	}
-	bool moves = along > 0 && along > PIVOT_MIN * response_scale(joints, joint, &extra->row);
+	bool moves =
+		along > 0 && along > SOFT_PIVOT_MIN * response_scale(joints, joint, &extra->row);
 	extra->mass = moves ? 1 / along : 0;
 	ASSERT(extra->mass >= 0);
 	if (!moves)
