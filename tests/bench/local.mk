@@ -103,6 +103,21 @@ bench-joints: tests/bench/bench_joints tests/bench/bench_joint_wire cairnd
 EXTRA_PROGRAMS += tests/bench/bench_joint_wire
 tests_bench_bench_joint_wire_SOURCES = tests/bench/bench_joint_wire.c
 
+# Robots on servos, beside MuJoCo where it is installed, and an arm stepped by a client: make bench-robots
+EXTRA_PROGRAMS += tests/bench/bench_robots
+tests_bench_bench_robots_SOURCES = tests/bench/bench_robots.c
+if HAVE_MUJOCO
+tests_bench_bench_robots_CPPFLAGS = $(AM_CPPFLAGS) -DHAVE_MUJOCO=1
+tests_bench_bench_robots_LDADD = $(LDADD) $(MUJOCO_LIBS)
+else
+tests_bench_bench_robots_CPPFLAGS = $(AM_CPPFLAGS) -DHAVE_MUJOCO=0
+endif
+.PHONY: bench-robots
+bench-robots: tests/bench/bench_robots cairnd cairn
+	CAIRN_SRCDIR=$(abs_top_srcdir) tests/bench/bench_robots
+	$(PYTHON) $(top_srcdir)/tests/bench/bench_robot_steps.py $(abs_top_srcdir) $(abs_top_builddir)
+EXTRA_DIST += tests/bench/bench_robot_steps.py
+
 # Errors of smooth motions, 30 Hz to 10 kHz: make bench-motion
 EXTRA_PROGRAMS += tests/bench/bench_motion
 tests_bench_bench_motion_SOURCES = tests/bench/bench_motion.c
