@@ -123,8 +123,7 @@ static void add_copy(struct world *world, const char *file, vec3 to)
 		}
 	}
 	struct batch_result result;
-	enum status status =
-		test_batch(world, scene->commands, scene->command_count, &result);
+	enum status status = test_batch(world, scene->commands, scene->command_count, &result);
 	check(status == STATUS_OK && result.status == STATUS_OK, "copy", &result.why);
 	free(ids);
 	free(values);
@@ -177,8 +176,8 @@ static void time_humanoids(uint32_t count)
 	struct world_stats stats = world_stats(world);
 	printf("%u humanoids, %u bodies, %u joints, soft-step: %.1f ms a step, %u contacts, joint "
 	       "error %.1g; made in %.2f s\n",
-	       count, stats.bodies, stats.joints, took * 1e-3, stats.touching,
-	       stats.joint_error, built * 1e-6);
+	       count, stats.bodies, stats.joints, took * 1e-3, stats.touching, stats.joint_error,
+	       built * 1e-6);
 	world_destroy(world);
 	scene_destroy(scene);
 }
