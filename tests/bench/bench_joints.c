@@ -5,7 +5,8 @@
  *             whole tick
  *   ladders   the same of 50 bridges of 20 planks, two spherical joints a gap
  *   net       100 by 100 cubes, joined to their neighbours by spherical joints and hung up at the
- *             corners: ticks with kernels of 1, 4 and 8 lanes; alone with the word `net`
+ *             corners: ticks with kernels of 1, 4 and 8 lanes; alone with the word `net`, then
+ *             how many ticks (30) and the only width
  *   arms      64 worlds with an arm of seven driven joints each at 1 kHz, targets sent every tick
  *   figures   errors of a chain of 100 links, of loads and a pendulum: joints and energy; alone with
  *             the word `figures`
@@ -39,6 +40,14 @@ static double now_us(void)
 {
 	struct timespec time;
 	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
+}
+
+/* Processor time, because the rest of the machine hardly changes it. */
+static double processor_us(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
 	return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
 }
 
@@ -122,12 +131,12 @@ static struct times time_joints(struct world *world)
 	soft_prepare_turns(&soft);
 	soft_joints_measure(&soft, 0);
 	for (uint32_t run = 0; run < RUNS; run++) {
-		double begin = now_us();
+		double begin = processor_us();
 		soft_joints_solve(&soft, 0);
 		soft_joints_relax(&soft);
-		double middle = now_us();
+		double middle = processor_us();
 		soft_joints_measure(&soft, step.dt / SUBSTEPS);
-		double end = now_us();
+		double end = processor_us();
 		least.passes = fmin(least.passes, middle - begin);
 		least.joints = fmin(least.joints, end - begin);
 	}
@@ -201,18 +210,12 @@ static struct world *make_net(void)
 	return world;
 }
 
-/* Processor time, because the rest of the machine hardly changes it. */
-static double processor_us(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
-}
-
 /* The widths take turns, so that other work on the machine hits all of them. */
-static void net(uint32_t runs)
+static void net(uint32_t runs, uint32_t only)
 {
-	static const uint32_t widths[WIDTHS] = { 1, 4, 8 };
+	uint32_t widths[WIDTHS] = { 1, 4, 8 };
+	for (uint32_t w = 0; w < WIDTHS && only > 0; w++)
+		widths[w] = only;
 	struct world *worlds[WIDTHS];
 	struct times times[WIDTHS];
 	double least[WIDTHS];
@@ -342,14 +345,15 @@ static void hold(const char *name, uint32_t rate, uint32_t links, vec3 way, doub
 int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "net") == 0) {
-		net(NET_RUNS);
+		net(argc > 2 ? (uint32_t)atoi(argv[2]) : NET_RUNS,
+		    argc > 3 ? (uint32_t)atoi(argv[3]) : 0);
 		return 0;
 	}
 	if (argc == 1 || strcmp(argv[1], "figures") != 0) {
 		chains("spherical", JOINT_SPHERICAL);
 		chains("revolute", JOINT_REVOLUTE);
 		ladders();
-		net(NET_RUNS);
+		net(NET_RUNS, 0);
 		arms();
 	}
 	for (uint32_t rate = 60; rate <= 960; rate *= 4) {

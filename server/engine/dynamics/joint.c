@@ -64,15 +64,6 @@ struct joint_axis_kind joint_axis_kind(enum joint_type type, uint32_t axis)
 	return KINDS[type][axis];
 }
 
-/* The rows of a joint, as its data define them. */
-struct joint_layout {
-	uint32_t locked;	   /* bit per axis */
-	uint8_t parts[JOINT_AXES]; /* of axes that are not locked: bits of enum joint_part */
-	uint8_t fold[3]; /* of a locked angle θ: f if its gap is f tan(θ/f); 0 if it is θ */
-	bool angles;	 /* an axis of 3 … 5 is locked or has parts */
-	enum joint_counting counting;
-};
-
 double joint_locked_value(const struct joint *self, uint32_t axis)
 {
 	ASSERT(axis < JOINT_AXES);
@@ -141,26 +132,47 @@ static struct joint_layout lay_out_joint(const struct joint *self)
 	if (self->type == JOINT_SPHERICAL)
 		layout.parts[5] = layout.parts[4] & 1u << JOINT_FRICTION;
 	lay_out_angles(self, &layout);
-	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 		ASSERT(!(layout.locked >> axis & 1) || layout.parts[axis] == 0);
+		if (layout.locked >> axis & 1)
+			layout.at[axis] = joint_locked_value(self, axis);
+	}
 	return layout;
+}
+
+void joint_know_layout(struct joint *self)
+{
+	self->layout = lay_out_joint(self);
+	self->layout.known = true;
+}
+
+/* The joint's own layout, or what is found now, in `found`. */
+static inline const struct joint_layout *layout_of(const struct joint *self,
+						   struct joint_layout *found)
+{
+	if (self->layout.known)
+		return &self->layout;
+	*found = lay_out_joint(self);
+	return found;
 }
 
 uint32_t joint_locked_axes(const struct joint *self)
 {
-	return lay_out_joint(self).locked;
+	struct joint_layout found;
+	return layout_of(self, &found)->locked;
 }
 
 uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
 {
-	struct joint_layout layout = lay_out_joint(self);
+	struct joint_layout found;
+	const struct joint_layout *layout = layout_of(self, &found);
 	uint32_t count = 0;
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-		if (layout.locked >> axis & 1)
+		if (layout->locked >> axis & 1)
 			places[count++] = (uint8_t)(JOINT_PARTS * axis + JOINT_HOLD);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 		for (uint32_t part = 0; part < JOINT_PARTS; part++)
-			if (layout.parts[axis] >> part & 1)
+			if (layout->parts[axis] >> part & 1)
 				places[count++] = (uint8_t)(JOINT_PARTS * axis + part);
 	ASSERT(count <= JOINT_ROWS_MAX);
 	return count;
@@ -363,7 +375,7 @@ static void add_locked_angles(const struct joint_at *at, const struct joint_layo
 		if (layout->fold[k] == 0) {
 			angle[k] = joint_turn_angle(&at->turn, layout->counting, k);
 			angle[k].value = angle_value(at, layout->counting, k);
-			at_rest = joint_locked_value(at->joint, 3 + k);
+			at_rest = layout->at[3 + k];
 		}
 		bool twists = layout->counting == JOINT_COUNTS_SWING;
 		struct joint_coordinate q =
@@ -380,8 +392,7 @@ static void add_locked_rows(const struct joint_at *at, const struct joint_layout
 	for (uint32_t axis = 0; axis < 3; axis++)
 		if (layout->locked >> axis & 1) {
 			struct joint_coordinate q = linear_coordinate(at, axis);
-			add_row(at, to, &q, false)->gap =
-				q.value - joint_locked_value(at->joint, axis);
+			add_row(at, to, &q, false)->gap = q.value - layout->at[axis];
 		}
 	if (layout->locked >> 3 != 0)
 		add_locked_angles(at, layout, to);
@@ -477,13 +488,14 @@ static struct constraint_room joint_room(const struct constraint *self,
 					 const struct constraint_options *options)
 {
 	UNUSED(options);
-	struct joint_layout layout = lay_out_joint(self->data);
-	struct constraint_room room = { 0, layout.locked != 0, 0 };
+	struct joint_layout found;
+	const struct joint_layout *layout = layout_of(self->data, &found);
+	struct constraint_room room = { 0, layout->locked != 0, 0 };
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 		uint32_t parts = 0;
 		for (uint32_t part = 0; part < JOINT_PARTS; part++)
-			parts += layout.parts[axis] >> part & 1;
-		room.rows += parts + (layout.locked >> axis & 1);
+			parts += layout->parts[axis] >> part & 1;
+		room.rows += parts + (layout->locked >> axis & 1);
 		room.blocks += parts;
 	}
 	ASSERT(room.rows <= JOINT_ROWS_MAX && room.blocks <= JOINT_ROWS_MAX);
@@ -498,19 +510,20 @@ static void write_joint_rows(const struct constraint *self, uint32_t index,
 	ASSERT(self->kind == &constraint_joint);
 	const struct joint *joint = self->data;
 	struct joint_writer to = { self, index, options->level, out };
-	struct joint_layout layout = lay_out_joint(joint);
+	struct joint_layout found;
+	const struct joint_layout *layout = layout_of(joint, &found);
 	struct joint_at at;
 	at.joint = joint;
 	at.a = a != NULL ? a : &joint->a;
 	at.b = b != NULL ? b : &joint->b;
 	find_anchors(&at, options->level);
-	if (layout.angles)
+	if (layout->angles)
 		find_turn(&at, options->level);
-	if (layout.locked != 0)
-		add_locked_rows(&at, &layout, &to);
+	if (layout->locked != 0)
+		add_locked_rows(&at, layout, &to);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-		if (layout.parts[axis] != 0)
-			add_part_rows(&at, &layout, axis, &to);
+		if (layout->parts[axis] != 0)
+			add_part_rows(&at, layout, axis, &to);
 }
 
 const struct constraint_kind constraint_joint = {
@@ -529,7 +542,8 @@ void joint_coordinates(const struct joint *self, const struct body_motion *a,
 	at.joint = self;
 	at.a = a;
 	at.b = b;
-	struct joint_layout layout = lay_out_joint(self);
+	struct joint_layout found;
+	const struct joint_layout *layout = layout_of(self, &found);
 	find_anchors(&at, CONSTRAINT_POSITION);
 	find_turn(&at, CONSTRAINT_POSITION);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
@@ -537,7 +551,7 @@ void joint_coordinates(const struct joint *self, const struct body_motion *a,
 			out[axis] = 0;
 		else
 			out[axis] = axis < 3 ? linear_coordinate(&at, axis).value
-					     : angle_value(&at, layout.counting, axis - 3);
+					     : angle_value(&at, layout->counting, axis - 3);
 }
 
 double joint_axis_force(const struct joint *self, uint32_t axis)
@@ -556,7 +570,8 @@ void joint_axis_jacobian(const struct joint *self, uint32_t axis, const struct b
 {
 	ASSERT(axis < JOINT_AXES);
 	struct joint_at at;
-	struct joint_layout layout = lay_out_joint(self);
+	struct joint_layout found;
+	const struct joint_layout *layout = layout_of(self, &found);
 	at.joint = self;
 	at.a = a;
 	at.b = b;
@@ -568,7 +583,7 @@ void joint_axis_jacobian(const struct joint *self, uint32_t axis, const struct b
 		return;
 	}
 	find_turn(&at, CONSTRAINT_POSITION);
-	struct joint_angle angle = joint_turn_angle(&at.turn, layout.counting, axis - 3);
+	struct joint_angle angle = joint_turn_angle(&at.turn, layout->counting, axis - 3);
 	vec3 about = angular_coordinate(&at, &angle).axis;
 	on[0] = spatial_about(vec3_negate(about));
 	on[1] = spatial_about(about);
@@ -587,17 +602,18 @@ struct joint_error joint_error(const struct joint *self, const struct body_motio
 	struct constraint_options options = { CONSTRAINT_VELOCITY, CONSTRAINT_SMOOTH, 0 };
 	uint8_t places[JOINT_ROWS_MAX];
 	uint32_t count = joint_places(self, places);
-	struct joint_layout layout = lay_out_joint(self);
+	struct joint_layout found;
+	const struct joint_layout *layout = layout_of(self, &found);
 	struct joint_error error = { 0, 0, 0, 0, 0 };
 	double worst = 0;
 	write_joint_rows(&constraint, 0, a, b, &options, &list);
 	ASSERT(list.row_count == count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t axis = places[i] / JOINT_PARTS, part = places[i] % JOINT_PARTS;
-		bool locked = layout.locked >> axis & 1;
+		bool locked = layout->locked >> axis & 1;
 		if (part > JOINT_UPPER || (!locked && rows[i].gap >= 0))
 			continue;
-		double off = scalar_abs(rows[i].gap), fold = axis < 3 ? 0 : layout.fold[axis - 3];
+		double off = scalar_abs(rows[i].gap), fold = axis < 3 ? 0 : layout->fold[axis - 3];
 		if (locked && fold > 0)
 			off = fold * trig_atan(off / fold);
 		double leaves =

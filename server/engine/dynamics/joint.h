@@ -64,8 +64,21 @@ static inline bool joint_axis_is_servo(const struct joint_axis *axis)
 	return axis->motor_stiffness > 0 || axis->motor_damping > 0;
 }
 
+/* The rows of a joint, as its type and its axes define them. */
+struct joint_layout {
+	uint32_t locked;	   /* bit per axis */
+	uint8_t parts[JOINT_AXES]; /* of axes that are not locked: bits of enum joint_part */
+	uint8_t fold[3];  /* of a locked angle θ: f if its gap is f tan(θ/f); 0 if it is θ */
+	bool angles;	  /* an axis of 3 … 5 is locked or has parts */
+	bool known;	  /* of a joint's own: else it is found when it is asked for */
+	uint8_t counting; /* enum joint_counting */
+	double at[JOINT_AXES]; /* of a locked axis: the value at which it is */
+};
+
 struct joint {
 	uint8_t type; /* enum joint_type */
+	struct joint_layout
+		layout; /* of joint_know_layout; the axes do not change after it, but targets */
 	/* m, from the mass centre in body axes; for the world: world axes, from the origin. */
 	vec3 point_a, point_b;
 	quat frame_a, frame_b; /* the joint's axes to the body's */
@@ -85,6 +98,9 @@ struct joint_axis_kind {
 	uint8_t mode;  /* initially */
 };
 struct joint_axis_kind joint_axis_kind(enum joint_type type, uint32_t axis);
+
+/* Stores the joint's layout, which its rows then read in place of the axes. */
+void joint_know_layout(struct joint *self);
 
 /* The locked axes, bit k for axis k: also those with equal limits. And the value at which one is locked. */
 uint32_t joint_locked_axes(const struct joint *self);

@@ -129,6 +129,7 @@ void joint_data_from_tables(const struct tables *tables, uint32_t row, double ti
 	memcpy(out->multiplier, table->multiplier[row], sizeof out->multiplier);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 		fill_axis(tables, row, axis, time, &out->axes[axis]);
+	joint_know_layout(out);
 }
 
 void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time,

@@ -343,18 +343,17 @@ static void derive_spring(struct soft_extra *extra, const struct constraint_row 
 		extra->soft = 1 / extra->damp;
 }
 
-static struct soft_row joint_row_of(const struct constraint *constraint,
-				    const struct constraint_row *row)
+static inline void take_joint_row(const struct constraint *constraint,
+				  const struct constraint_row *row, struct soft_row *out)
 {
 	VALIDATE(row->j.count <= 2);
-	struct soft_row both = { spatial_zero(), spatial_zero() };
+	out->on_a = out->on_b = spatial_zero();
 	for (uint32_t k = 0; k < row->j.count; k++) {
 		if (row->j.parts[k].slot == constraint->body_a)
-			both.on_a = row->j.parts[k].on;
+			out->on_a = row->j.parts[k].on;
 		else
-			both.on_b = row->j.parts[k].on;
+			out->on_b = row->j.parts[k].on;
 	}
-	return both;
 }
 
 static void update_extra(struct soft_extra *extra, const struct constraint_row *row, double h)
@@ -425,7 +424,7 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 	for (uint32_t r = 0; r < joint->lock_count; r++) {
 		VALIDATE(rows[r].set == ROW_FREE);
 		joint->open = scalar_max(joint->open, scalar_abs(rows[r].gap));
-		joint->locks[r] = joint_row_of(constraint, &rows[r]);
+		take_joint_row(constraint, &rows[r], &joint->locks[r]);
 		double rate = joints->bias_rate * rows[r].gap, most = (double)self->push_speed;
 		joint->bias[r] = scalar_clamp(rate, -most, most) + 0.5 * h * rows[r].bias;
 	}
@@ -434,7 +433,7 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 		factor_alone(joints, joint);
 	for (uint32_t r = joint->lock_count; r < joint->row_count; r++) {
 		struct soft_extra *extra = &joint->extras[r - joint->lock_count];
-		extra->row = joint_row_of(constraint, &rows[r]);
+		take_joint_row(constraint, &rows[r], &extra->row);
 		update_extra(extra, &rows[r], h);
 		derive_extra(joints, joint, extra);
 		if (extra->elastic)
