@@ -608,6 +608,7 @@ void scene_resolve(struct scene *scene, const uint32_t *shape_ids)
 enum { REFERENCES_MAX = 5 };
 
 /* The ids in a command that other commands make. */
+/* table */
 static uint32_t references(struct command *command, int64_t *ids[REFERENCES_MAX])
 {
 	switch (command->op) {
