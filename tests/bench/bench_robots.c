@@ -1,8 +1,9 @@
 /* bench_robots: what a robot on servos costs.
  *
- *   quadruped   the shipped quadruped (18 degrees of freedom) on servos of 300 N m/rad and 9 N m s/rad, standing:
- *               µs a step under each method that holds contacts, and beside it MuJoCo's step of the same file
- *               where that is installed (its own contacts, motors of the file)
+ *   quadruped   the shipped quadruped (18 degrees of freedom) on servos of 300 N m/rad and 9 N m
+ *               s/rad, standing: µs a step under each method that holds contacts, and beside it
+ *               MuJoCo's step of the same file where that is installed (its own contacts, motors
+ *               of the file)
  *   arm         the shipped arm of six joints and a gripper, µs a step
  *   humanoids   1000 of the shipped humanoid (21 joints) standing in one world, ms a step
  *
