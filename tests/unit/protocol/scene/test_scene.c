@@ -14,8 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- helpers
- * ------------------------------------------------------------------------------------- */
+/* ---- helpers ---- */
 
 static struct scene *parse(const char *text)
 {
