@@ -7,6 +7,7 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/bodies.c \
 	protocol/scene/colours.c \
 	protocol/scene/movers.c \
+	protocol/scene/carried.c \
 	protocol/scene/expand.h \
 	protocol/scene/expand.c \
 	protocol/scene/files.h \
@@ -83,6 +84,7 @@ SCENES = \
 	clients/scenes/door.yaml \
 	clients/scenes/escapement.yaml \
 	clients/scenes/falling.yaml \
+	clients/scenes/fracture.yaml \
 	clients/scenes/gallery/arch101.yaml \
 	clients/scenes/gallery/arch25.yaml \
 	clients/scenes/gallery/arch951.yaml \
@@ -114,6 +116,7 @@ SCENES = \
 	clients/scenes/curtain.yaml \
 	clients/scenes/droplet.yaml \
 	clients/scenes/fountain.yaml \
+	clients/scenes/bricks.yaml \
 	clients/scenes/frameworks.yaml \
 	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \
@@ -123,6 +126,7 @@ SCENES = \
 	clients/scenes/lava-lamp.yaml \
 	clients/scenes/locks.yaml \
 	clients/scenes/meshes.yaml \
+	clients/scenes/parts/bricks.yaml \
 	clients/scenes/parts/frameworks.yaml \
 	clients/scenes/parts/masonry.yaml \
 	clients/scenes/pieces.yaml \

@@ -64,7 +64,7 @@ def test_what_pile_cannot_move_is_refused_at_the_switch(cli, tmp_path):
 
 
 def test_each_command_of_the_page_does_what_it_says(tmp_path):
-    for link, target in (("build", BUILD.resolve()), ("clients", SOURCE / "clients")):
+    for link, target in (("build", BUILD.resolve()), ("clients", SOURCE / "clients"), ("docs", SOURCE / "docs")):
         (tmp_path / link).symlink_to(target)
     shell, ran = Shell(tmp_path), 0
     try:

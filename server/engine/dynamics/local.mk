@@ -6,6 +6,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/belt.h \
 	server/engine/dynamics/body.c \
 	server/engine/dynamics/body.h \
+	server/engine/dynamics/carrier.c \
+	server/engine/dynamics/carrier.h \
 	server/engine/dynamics/collide.c \
 	server/engine/dynamics/constraint.c \
 	server/engine/dynamics/constraint.h \
@@ -34,6 +36,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/joint_list.c \
 	server/engine/dynamics/joint_list.h \
 	server/engine/dynamics/joint_project.c \
+	server/engine/dynamics/joint_torque.c \
+	server/engine/dynamics/joint_torque.h \
 	server/engine/dynamics/joint_turn.c \
 	server/engine/dynamics/joint_turn.h \
 	server/engine/dynamics/labels.c \

@@ -136,6 +136,7 @@ static const struct {
 	{ "visuals", 8 },     { "curtain", 6 },	    { "droplet", 2 },
 	{ "pile-box", 130 },  { "hourglass", 126 }, { "heightfield", 137 },
 	{ "pile-clump", 27 }, { "lava-lamp", 173 }, { "pile-polyhedra", 59 },
+	{ "fracture", 40 },   { "bricks", 72 },
 };
 
 START_TEST(every_shipped_scene_makes_a_world_that_steps)
