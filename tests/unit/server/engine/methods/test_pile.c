@@ -561,8 +561,8 @@ START_TEST(soft_step_takes_over_a_heap_at_rest)
 }
 END_TEST
 
-/* In the middle of the fall too: places and velocities of 0 are all that a tick leaves, nothing overlaps, and so
- * in the first tick of another method nothing moves farther than gravity makes it. */
+/* In the middle of the fall too: places and velocities of 0 are all that a tick leaves, nothing overlaps,
+ * and so in the first tick of another method nothing moves farther than gravity makes it. */
 START_TEST(soft_step_takes_over_at_any_tick)
 {
 	struct heap heap;

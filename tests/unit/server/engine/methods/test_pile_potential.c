@@ -225,8 +225,8 @@ START_TEST(a_weight_hangs_on_a_spring)
 }
 END_TEST
 
-/* papers P-17: a pearl sinks through a grid of spheres without weight, each drawn to its own place, which give way
- * and return. The work of the forces is not asked for here, because each acts on one sphere. */
+/* papers P-17: a pearl sinks through a grid of spheres without weight, each drawn to its own place, which
+ * give way and return. The work of the forces is not asked for here, because each acts on one sphere. */
 START_TEST(a_pearl_sinks_and_the_grid_returns)
 {
 	enum { SIDE = 3, DROPS = SIDE * SIDE * SIDE };
