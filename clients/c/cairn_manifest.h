@@ -266,6 +266,12 @@ enum cairn_link_kind {
 	CAIRN_LINK_KIND_VOLUME = 2
 };
 
+/* Values of pinned fields. */
+enum cairn_pinned { CAIRN_PINNED_FREE = 0, CAIRN_PINNED_HELD = 1 };
+
+/* Values of spend fields. */
+enum cairn_spend { CAIRN_SPEND_LIVES = 0, CAIRN_SPEND_ENDS = 1 };
+
 /* Values of switch fields. */
 enum cairn_switch { CAIRN_SWITCH_KEEP = 0, CAIRN_SWITCH_OFF = 1, CAIRN_SWITCH_ON = 2 };
 
@@ -920,6 +926,48 @@ struct cairn_command_particles_add {
 	cairn_vec3 velocity;
 };
 
+/* set whether and how the particles of a system split: into particles of the next generation,
+ * at their place. */
+struct cairn_command_particles_split {
+	/* system: the system */
+	int64_t system;
+	/* number: particles into which one splits; 0: none splits any more */
+	uint32_t number;
+	/* number_deviation: largest deviation of number */
+	uint32_t number_deviation;
+	/* age (0 … 1000000 s): of a particle when it splits first; one that dies before does not
+	 * split */
+	double age;
+	/* age_deviation (0 … 1000000 s): largest deviation of age */
+	double age_deviation;
+	/* delay (ticks): it splits again each time after so many; 0: only once */
+	uint32_t delay;
+	/* depth: generations: the emitter makes particles of generation 0, and those of this
+	 * generation do not split */
+	uint32_t depth;
+	/* velocity (0 … 100): of a child, as a share of the parent's velocity */
+	double velocity;
+	/* velocity_deviation (0 … 100): largest deviation of velocity */
+	double velocity_deviation;
+	/* spread (0 … 3.141592654 rad): largest angle between that velocity and the parent's */
+	double spread;
+	/* burst (0 … 10000 m/s): a velocity that is added, in any direction */
+	double burst;
+	/* burst_deviation (0 … 10000 m/s): largest deviation of burst */
+	double burst_deviation;
+	/* size (0 … 100): diameter of a child, as a share of the parent's; its mass goes with the
+	 * cube */
+	double size;
+	/* size_deviation (0 … 100): largest deviation of size */
+	double size_deviation;
+	/* life (0 … 100): life of a child, as a share of the parent's whole life */
+	double life;
+	/* life_deviation (0 … 100): largest deviation of life */
+	double life_deviation;
+	/* spend: 1: a particle that has split is removed in the next tick */
+	uint8_t spend;
+};
+
 /* make a force field; wakes the bodies in its region; yields a force_field. */
 struct cairn_command_field_create {
 	/* kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it */
@@ -1285,6 +1333,21 @@ struct cairn_command_name_joint {
 	cairn_text name;
 };
 
+/* let the particles of a system leave a trail: particles of another system, which has their
+ * size, life and colours. */
+struct cairn_command_particles_trail {
+	/* system: the system that leaves it */
+	int64_t system;
+	/* trail: the system whose particles are left behind; 0: no trail any more */
+	int64_t trail;
+	/* delay (ticks): from one particle of a trail to the next */
+	uint32_t delay;
+	/* velocity (0 … 100): of the trail, as a share of the velocity of the particle that leaves it */
+	double velocity;
+	/* depth: generation up to which particles leave a trail */
+	uint32_t depth;
+};
+
 /* Commands (docs/COMMANDS.md). */
 enum cairn_command_op {
 	CAIRN_COMMAND_SHAPE_USE = 1,
@@ -1325,6 +1388,7 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_REMOVE = 61,
 	CAIRN_COMMAND_PARTICLES_SET = 62,
 	CAIRN_COMMAND_PARTICLES_ADD = 63,
+	CAIRN_COMMAND_PARTICLES_SPLIT = 64,
 	CAIRN_COMMAND_FIELD_CREATE = 70,
 	CAIRN_COMMAND_FIELD_REMOVE = 71,
 	CAIRN_COMMAND_FIELD_SET = 72,
@@ -1342,7 +1406,8 @@ enum cairn_command_op {
 	CAIRN_COMMAND_CARRY = 100,
 	CAIRN_COMMAND_UNCARRY = 101,
 	CAIRN_COMMAND_NAME_BODY = 87,
-	CAIRN_COMMAND_NAME_JOINT = 88
+	CAIRN_COMMAND_NAME_JOINT = 88,
+	CAIRN_COMMAND_PARTICLES_TRAIL = 91
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -1387,6 +1452,7 @@ typedef struct cairn_command {
 		struct cairn_command_particles_remove particles_remove;
 		struct cairn_command_particles_set particles_set;
 		struct cairn_command_particles_add particles_add;
+		struct cairn_command_particles_split particles_split;
 		struct cairn_command_field_create field_create;
 		struct cairn_command_field_remove field_remove;
 		struct cairn_command_field_set field_set;
@@ -1405,6 +1471,7 @@ typedef struct cairn_command {
 		struct cairn_command_uncarry uncarry;
 		struct cairn_command_name_body name_body;
 		struct cairn_command_name_joint name_joint;
+		struct cairn_command_particles_trail particles_trail;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;
@@ -1621,22 +1688,26 @@ enum cairn_query_kind {
  *	[speed, deviation], spread, drag, gravity scale, category, mask, [[age, colour], …],
  *	forces, collisions, substeps, cutoff, core, charge, gravitation, well depth, well
  *	distance, repulsion, repulsion damping, crowded, links, pins, link substeps, torn,
- *	stretch, volume error], …]
- *	as particles_create and particles_interact set them (substeps 0: not given), ids
- *	ascend; counts so far: births, births beyond a limit, births inside a body, paths
- *	that ended before their tick, particles left out of a search for neighbours because
- *	too many were at one place, links that tore; stretch and volume error: of its links
- *	after the last tick, relative
+ *	stretch, volume error, [split number, deviation], [split age, deviation], split
+ *	delay, split depth, [split velocity, deviation], split spread, [split burst,
+ *	deviation], [split size, deviation], [split life, deviation], split spend, splits,
+ *	trail, trail delay, trail depth, trail velocity], …]
+ *	as particles_create, particles_interact, particles_split and particles_trail set
+ *	them (substeps 0: not given; trail 0: none), ids ascend; counts so far: births,
+ *	births beyond a limit, births inside a body, paths that ended before their tick,
+ *	particles left out of a search for neighbours because too many were at one place,
+ *	links that tore, splits; stretch and volume error: of its links after the last tick,
+ *	relative
  *
  * CAIRN_QUERY_PARTICLES: particles of a system, in the order of their serial numbers
  *	reads system, [after, limit, form]
- *	exact: [0, count, serials, positions, velocities, radii, masses, ages]; view: [1,
- *	count, last serial, corner, step, positions, colours]
- *	columns are bins, little-endian: serials u64, the others f64, positions and
- *	velocities with three each; in view positions are three u16 in steps (m) from the
- *	corner, and colours u8: how many of the system's colours have begun. Query the next
- *	page with `after`; a page that is not full is the last one, and pages are of one
- *	state if their ticks are equal
+ *	exact: [0, count, serials, positions, velocities, radii, masses, ages, generations];
+ *	view: [1, count, last serial, corner, step, positions, colours]
+ *	columns are bins, little-endian: serials u64, generations u8, the others f64,
+ *	positions and velocities with three each; in view positions are three u16 in steps
+ *	(m) from the corner, and colours u8: how many of the system's colours have begun.
+ *	Query the next page with `after`; a page that is not full is the last one, and pages
+ *	are of one state if their ticks are equal
  *
  * CAIRN_QUERY_ROBOT: the bodies that joints link with a body, in reduced coordinates; 0: all
  * dynamic bodies

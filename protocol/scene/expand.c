@@ -208,6 +208,18 @@ static enum status set_frame(struct scene_expansion *self, pose frame, struct ya
 	return STATUS_OK;
 }
 
+/* The system of a trail is one of the same assembly. */
+static enum status rename_trail(struct scene_expansion *self, const struct emplacement *placing,
+				struct yaml_node *entry)
+{
+	struct yaml_node *trail = node_child(entry, "trail");
+	struct yaml_node *system = trail != NULL ? node_child(trail, "system") : NULL;
+	if (system == NULL || system->kind != NODE_SCALAR)
+		return STATUS_OK;
+	system->text = nodes_join(&self->nodes, placing->prefix, system->text, "");
+	return system->text != NULL ? STATUS_OK : no_memory(self, system->line);
+}
+
 enum status expand_place(struct scene_expansion *self, const struct emplacement *placing,
 			 enum part_kind kind, struct yaml_node *entry)
 {
@@ -224,6 +236,8 @@ enum status expand_place(struct scene_expansion *self, const struct emplacement 
 			status = rename_body(self, placing, entry);
 		else if (kind == PART_JOINT)
 			status = rename_keys(self, placing, true, entry);
+		else if (kind == PART_PARTICLES)
+			status = rename_trail(self, placing, entry);
 	}
 	if (status == STATUS_OK && placing->moved)
 		status = set_frame(self, placing->frame, entry);

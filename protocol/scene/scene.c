@@ -649,6 +649,13 @@ static uint32_t references(struct command *command, int64_t *ids[REFERENCES_MAX]
 	case COMMAND_SET_VELOCITY:
 		ids[0] = &command->set_velocity.body;
 		return 1;
+	case COMMAND_PARTICLES_SPLIT:
+		ids[0] = &command->particles_split.system;
+		return 1;
+	case COMMAND_PARTICLES_TRAIL:
+		ids[0] = &command->particles_trail.system;
+		ids[1] = &command->particles_trail.trail;
+		return 2;
 	case COMMAND_PARTICLES_INTERACT:
 		ids[0] = &command->particles_interact.system;
 		return 1;

@@ -272,7 +272,22 @@ static void pack_systems(struct wire_packer *out)
 				      .link_substeps = 8,
 				      .torn = 1,
 				      .stretch = 0.01,
-				      .volume_error = 0.002 };
+				      .volume_error = 0.002,
+				      .split_number = { 3, 1 },
+				      .split_age = { 0.5, 0.25 },
+				      .split_velocity = { 0.75, 0.125 },
+				      .split_burst = { 4, 2 },
+				      .split_size = { 0.5, 0.25 },
+				      .split_life = { 2, 1 },
+				      .split_spread = 0.375,
+				      .split_delay = 6,
+				      .split_depth = 2,
+				      .split_spend = 1,
+				      .splits = 11,
+				      .trail = 5,
+				      .trail_delay = 2,
+				      .trail_depth = 255,
+				      .trail_velocity = 0.0625 };
 	set3(system.position, 1, 2, 3);
 	set3(system.half, 4, 5, 6);
 	wire_pack_array(out, 1);
@@ -289,7 +304,8 @@ static void pack_particles(struct wire_packer *out)
 					     .velocities = { bytes, 48 },
 					     .radii = { bytes, 16 },
 					     .masses = { bytes, 16 },
-					     .ages = { bytes, 16 } };
+					     .ages = { bytes, 16 },
+					     .generations = { bytes, 2 } };
 	answer_pack_particles(out, &page);
 }
 

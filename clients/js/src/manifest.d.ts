@@ -189,6 +189,14 @@ export type LinkKind =
   | "rope"
   | "volume";
 
+export type Pinned =
+  | "free"
+  | "held";
+
+export type Spend =
+  | "lives"
+  | "ends";
+
 export type Switch =
   | "keep"
   | "off"
@@ -774,6 +782,43 @@ export interface CommandFields {
     /** velocity (-10000 … 10000 m/s) */
     velocity?: Vector;
   };
+  /** set whether and how the particles of a system split: into particles of the next generation, at their place */
+  particles_split: {
+    /** system: the system */
+    system: number;
+    /** number: particles into which one splits; 0: none splits any more */
+    number?: number;
+    /** number_deviation: largest deviation of number */
+    number_deviation?: number;
+    /** age (0 … 1000000 s): of a particle when it splits first; one that dies before does not split */
+    age?: Placed;
+    /** age_deviation (0 … 1000000 s): largest deviation of age */
+    age_deviation?: Placed;
+    /** delay (ticks): it splits again each time after so many; 0: only once */
+    delay?: number;
+    /** depth: generations: the emitter makes particles of generation 0, and those of this generation do not split */
+    depth?: number;
+    /** velocity (0 … 100): of a child, as a share of the parent's velocity */
+    velocity?: Placed;
+    /** velocity_deviation (0 … 100): largest deviation of velocity */
+    velocity_deviation?: Placed;
+    /** spread (0 … 3.141592654 rad): largest angle between that velocity and the parent's */
+    spread?: Placed;
+    /** burst (0 … 10000 m/s): a velocity that is added, in any direction */
+    burst?: Placed;
+    /** burst_deviation (0 … 10000 m/s): largest deviation of burst */
+    burst_deviation?: Placed;
+    /** size (0 … 100): diameter of a child, as a share of the parent's; its mass goes with the cube */
+    size?: Placed;
+    /** size_deviation (0 … 100): largest deviation of size */
+    size_deviation?: Placed;
+    /** life (0 … 100): life of a child, as a share of the parent's whole life */
+    life?: Placed;
+    /** life_deviation (0 … 100): largest deviation of life */
+    life_deviation?: Placed;
+    /** spend: 1: a particle that has split is removed in the next tick */
+    spend?: number | "lives" | "ends";
+  };
   /** make a force field; wakes the bodies in its region */
   field_create: {
     /** kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it */
@@ -1050,7 +1095,7 @@ export interface CommandFields {
     /** particle: serial number */
     particle: number;
     /** pinned: 1: held; 0: free */
-    pinned?: number | "keep" | "off" | "on";
+    pinned?: number | "free" | "held";
   };
   /** let points carry a body: its place is theirs, and what touches it pushes them */
   carry: {
@@ -1083,6 +1128,19 @@ export interface CommandFields {
     joint: number;
     /** name: need not be unique */
     name: string;
+  };
+  /** let the particles of a system leave a trail: particles of another system, which has their size, life and colours */
+  particles_trail: {
+    /** system: the system that leaves it */
+    system: number;
+    /** trail: the system whose particles are left behind; 0: no trail any more */
+    trail: number;
+    /** delay (ticks): from one particle of a trail to the next */
+    delay?: number;
+    /** velocity (0 … 100): of the trail, as a share of the velocity of the particle that leaves it */
+    velocity?: Placed;
+    /** depth: generation up to which particles leave a trail */
+    depth?: number;
   };
 }
 

@@ -799,6 +799,25 @@ export const COMMAND = {
     ["position", undefined],
     ["velocity", [0, 0, 0]],
   ] },
+  particles_split: { number: 64, fields: [
+    ["system", undefined],
+    ["number", 2],
+    ["number_deviation", 0],
+    ["age", 0.5],
+    ["age_deviation", 0],
+    ["delay", 0],
+    ["depth", 1],
+    ["velocity", 1],
+    ["velocity_deviation", 0],
+    ["spread", 0],
+    ["burst", 0],
+    ["burst_deviation", 0],
+    ["size", 0.5],
+    ["size_deviation", 0],
+    ["life", 1],
+    ["life_deviation", 0],
+    ["spend", 0],
+  ] },
   field_create: { number: 70, fields: [
     ["kind", undefined],
     ["region", 0],
@@ -961,6 +980,13 @@ export const COMMAND = {
   name_joint: { number: 88, fields: [
     ["joint", undefined],
     ["name", undefined],
+  ] },
+  particles_trail: { number: 91, fields: [
+    ["system", undefined],
+    ["trail", undefined],
+    ["delay", 1],
+    ["velocity", 0],
+    ["depth", 255],
   ] },
 };
 
@@ -1219,6 +1245,24 @@ export const LIMITS = {
     position: ["VEC3", -1000000, 1000000, "m"],
     velocity: ["VEC3", -10000, 10000, "m/s"],
   },
+  particles_split: {
+    number: ["U32", 0, 4096, ""],
+    number_deviation: ["U32", 0, 4096, ""],
+    age: ["F64", 0, 1000000, "s"],
+    age_deviation: ["F64", 0, 1000000, "s"],
+    delay: ["U32", 0, 1000000000, "ticks"],
+    depth: ["U32", 1, 255, ""],
+    velocity: ["F64", 0, 100, ""],
+    velocity_deviation: ["F64", 0, 100, ""],
+    spread: ["F64", 0, 3.141592653589793, "rad"],
+    burst: ["F64", 0, 10000, "m/s"],
+    burst_deviation: ["F64", 0, 10000, "m/s"],
+    size: ["F64", 0, 100, ""],
+    size_deviation: ["F64", 0, 100, ""],
+    life: ["F64", 0, 100, ""],
+    life_deviation: ["F64", 0, 100, ""],
+    spend: ["ENUM", 0, 1, ""],
+  },
   field_create: {
     kind: ["ENUM", 1, 5, ""],
     region: ["ENUM", 0, 2, ""],
@@ -1345,6 +1389,11 @@ export const LIMITS = {
   particles_pin: {
     particle: ["U32", 1, 4294967295, ""],
     pinned: ["ENUM", 0, 1, ""],
+  },
+  particles_trail: {
+    delay: ["U32", 1, 1000000000, "ticks"],
+    velocity: ["F64", 0, 100, ""],
+    depth: ["U32", 0, 255, ""],
   },
 };
 
@@ -1603,6 +1652,14 @@ export const WORDS = {
     "rope",
     "volume",
   ],
+  pinned: [
+    "free",
+    "held",
+  ],
+  spend: [
+    "lives",
+    "ends",
+  ],
   switch: [
     "keep",
     "off",
@@ -1625,7 +1682,8 @@ export const WORDED = {
   particles_set: { emitter: WORDS.emitter },
   particles_interact: { forces: WORDS.interact, collisions: WORDS.interact },
   particles_link: { kind: WORDS.link_kind },
-  particles_pin: { pinned: WORDS.switch },
+  particles_pin: { pinned: WORDS.pinned },
+  particles_split: { spend: WORDS.spend },
 };
 
 /** Kinds of QUERY by name. */

@@ -393,6 +393,24 @@ wire.command = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "position", type = "vec3", min = -1000000, max = 1000000},
 		{name = "velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}}}},
+	particles_split = {number = 64, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "number", type = "u32", min = 0, max = 4096, default = 2},
+		{name = "number_deviation", type = "u32", min = 0, max = 4096, default = 0},
+		{name = "age", type = "f64", min = 0, max = 1000000, default = 0.5},
+		{name = "age_deviation", type = "f64", min = 0, max = 1000000, default = 0.0},
+		{name = "delay", type = "u32", min = 0, max = 1000000000, default = 0},
+		{name = "depth", type = "u32", min = 1, max = 255, default = 1},
+		{name = "velocity", type = "f64", min = 0, max = 100, default = 1.0},
+		{name = "velocity_deviation", type = "f64", min = 0, max = 100, default = 0.0},
+		{name = "spread", type = "f64", min = 0, max = 3.141592653589793, default = 0.0},
+		{name = "burst", type = "f64", min = 0, max = 10000, default = 0.0},
+		{name = "burst_deviation", type = "f64", min = 0, max = 10000, default = 0.0},
+		{name = "size", type = "f64", min = 0, max = 100, default = 0.5},
+		{name = "size_deviation", type = "f64", min = 0, max = 100, default = 0.0},
+		{name = "life", type = "f64", min = 0, max = 100, default = 1.0},
+		{name = "life_deviation", type = "f64", min = 0, max = 100, default = 0.0},
+		{name = "spend", type = "enum", min = 0, max = 1, default = 0}}},
 	field_create = {number = 70, fields = {
 		{name = "kind", type = "enum", min = 1, max = 5},
 		{name = "region", type = "enum", min = 0, max = 2, default = 0},
@@ -538,6 +556,12 @@ wire.command = {
 	name_joint = {number = 88, fields = {
 		{name = "joint", type = "joint", min = 0, max = 0},
 		{name = "name", type = "text", min = 0, max = 0}}},
+	particles_trail = {number = 91, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "trail", type = "particles", min = 0, max = 1},
+		{name = "delay", type = "u32", min = 1, max = 1000000000, default = 1},
+		{name = "velocity", type = "f64", min = 0, max = 100, default = 0.0},
+		{name = "depth", type = "u32", min = 0, max = 255, default = 255}}},
 }
 
 wire.query = {
@@ -603,6 +627,8 @@ wire.words = {
 	emitter = {none = 0, point = 1, planar = 2, box = 3, sphere = 4},
 	interact = {none = 0, internal = 1, external = 2, both = 3},
 	link_kind = {rod = 0, rope = 1, volume = 2},
+	pinned = {free = 0, held = 1},
+	spend = {lives = 0, ends = 1},
 	switch = {keep = 0, off = 1, on = 2},
 }
 
@@ -632,7 +658,8 @@ wire.worded = {
 	["particles_interact.forces"] = wire.words.interact,
 	["particles_interact.collisions"] = wire.words.interact,
 	["particles_link.kind"] = wire.words.link_kind,
-	["particles_pin.pinned"] = wire.words.switch,
+	["particles_pin.pinned"] = wire.words.pinned,
+	["particles_split.spend"] = wire.words.spend,
 }
 
 return wire

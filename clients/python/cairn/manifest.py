@@ -434,6 +434,25 @@ COMMAND = {
         ("position", "VEC3"),
         ("velocity", "VEC3"),
     ]),
+    "particles_split": (64, 1, [
+        ("system", "PARTICLES"),
+        ("number", "U32"),
+        ("number_deviation", "U32"),
+        ("age", "F64"),
+        ("age_deviation", "F64"),
+        ("delay", "U32"),
+        ("depth", "U32"),
+        ("velocity", "F64"),
+        ("velocity_deviation", "F64"),
+        ("spread", "F64"),
+        ("burst", "F64"),
+        ("burst_deviation", "F64"),
+        ("size", "F64"),
+        ("size_deviation", "F64"),
+        ("life", "F64"),
+        ("life_deviation", "F64"),
+        ("spend", "ENUM"),
+    ]),
     "field_create": (70, 1, [
         ("kind", "ENUM"),
         ("region", "ENUM"),
@@ -596,6 +615,13 @@ COMMAND = {
     "name_joint": (88, 2, [
         ("joint", "JOINT"),
         ("name", "TEXT"),
+    ]),
+    "particles_trail": (91, 2, [
+        ("system", "PARTICLES"),
+        ("trail", "PARTICLES"),
+        ("delay", "U32"),
+        ("velocity", "F64"),
+        ("depth", "U32"),
     ]),
 }
 
@@ -803,6 +829,24 @@ DEFAULTS = {
     "particles_add": {
         "velocity": (0.0, 0.0, 0.0),
     },
+    "particles_split": {
+        "number": 2,
+        "number_deviation": 0,
+        "age": 0.5,
+        "age_deviation": 0.0,
+        "delay": 0,
+        "depth": 1,
+        "velocity": 1.0,
+        "velocity_deviation": 0.0,
+        "spread": 0.0,
+        "burst": 0.0,
+        "burst_deviation": 0.0,
+        "size": 0.5,
+        "size_deviation": 0.0,
+        "life": 1.0,
+        "life_deviation": 0.0,
+        "spend": 0,
+    },
     "field_create": {
         "region": 0,
         "position": (0.0, 0.0, 0.0),
@@ -922,6 +966,11 @@ DEFAULTS = {
     "carry": {
         "c": 0,
         "d": 0,
+    },
+    "particles_trail": {
+        "delay": 1,
+        "velocity": 0.0,
+        "depth": 255,
     },
 }
 
@@ -1172,6 +1221,24 @@ LIMITS = {
         "position": (-1000000, 1000000, "m"),
         "velocity": (-10000, 10000, "m/s"),
     },
+    "particles_split": {
+        "number": (0, 4096, ""),
+        "number_deviation": (0, 4096, ""),
+        "age": (0, 1000000, "s"),
+        "age_deviation": (0, 1000000, "s"),
+        "delay": (0, 1000000000, "ticks"),
+        "depth": (1, 255, ""),
+        "velocity": (0, 100, ""),
+        "velocity_deviation": (0, 100, ""),
+        "spread": (0, 3.141592653589793, "rad"),
+        "burst": (0, 10000, "m/s"),
+        "burst_deviation": (0, 10000, "m/s"),
+        "size": (0, 100, ""),
+        "size_deviation": (0, 100, ""),
+        "life": (0, 100, ""),
+        "life_deviation": (0, 100, ""),
+        "spend": (0, 1, ""),
+    },
     "field_create": {
         "kind": (1, 5, ""),
         "region": (0, 2, ""),
@@ -1294,6 +1361,11 @@ LIMITS = {
     "particles_pin": {
         "particle": (1, 4294967295, ""),
         "pinned": (0, 1, ""),
+    },
+    "particles_trail": {
+        "delay": (1, 1000000000, "ticks"),
+        "velocity": (0, 100, ""),
+        "depth": (0, 255, ""),
     },
 }
 
@@ -1474,6 +1546,8 @@ WORDS = {
     "emitter": ["none", "point", "planar", "box", "sphere"],
     "interact": ["none", "internal", "external", "both"],
     "link_kind": ["rod", "rope", "volume"],
+    "pinned": ["free", "held"],
+    "spend": ["lives", "ends"],
     "switch": ["keep", "off", "on"],
 }
 
@@ -1503,7 +1577,8 @@ WORDED = {
     ("particles_interact", "forces"): "interact",
     ("particles_interact", "collisions"): "interact",
     ("particles_link", "kind"): "link_kind",
-    ("particles_pin", "pinned"): "switch",
+    ("particles_pin", "pinned"): "pinned",
+    ("particles_split", "spend"): "spend",
 }
 
 # Kinds of QUERY by name.

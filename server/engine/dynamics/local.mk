@@ -55,8 +55,10 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/pairs.c \
 	server/engine/dynamics/pairs.h \
 	server/engine/dynamics/particle_birth.c \
+	server/engine/dynamics/particle_birth.h \
 	server/engine/dynamics/particle_cells.c \
 	server/engine/dynamics/particle_cells.h \
+	server/engine/dynamics/particle_descent.c \
 	server/engine/dynamics/particle_hits.c \
 	server/engine/dynamics/particle_links.c \
 	server/engine/dynamics/particle_links.h \

@@ -78,14 +78,15 @@ static inline bool soft_extra_is_alone(const struct soft_extra *extra)
 struct soft_joint {
 	uint32_t a, b;				    /* its bodies: indices of soft_jointed */
 	uint8_t lock_count, extra_count, row_count; /* row_count is the sum of the others */
-	uint8_t count;		/* number of rows solved together: locked rows, then members */
-	bool loose;		/* in no group: solved alone */
-	bool child_b;		/* in a tree: b is the child; else a is */
-	bool moves_parent;	/* in a tree: impulses move the parent */
-	bool placed;		/* while groups are planned: it is in the order already */
-	uint32_t core_place;	/* SOFT_NO_PLACE if it is in no core */
-	bool acted;		/* one of its impulses was not 0 */
-	bool implicit;		/* one of its springs is */
+	uint8_t count;	     /* number of rows solved together: locked rows, then members */
+	bool loose;	     /* in no group: solved alone */
+	bool child_b;	     /* in a tree: b is the child; else a is */
+	bool moves_parent;   /* in a tree: impulses move the parent */
+	bool placed;	     /* while groups are planned: it is in the order already */
+	uint32_t core_place; /* SOFT_NO_PLACE if it is in no core */
+	bool acted;	     /* one of its impulses was not 0 */
+	bool implicit;	     /* one of its springs is */
+	double open;	     /* m, rad: the largest gap of a locked row, at the present positions */
 	struct soft_row *locks; /* locked rows, then members */
 	struct soft_extra *extras;
 	uint8_t member
@@ -317,6 +318,11 @@ MUST_CHECK enum status soft_joints_make(struct soft_step *self, struct reason *w
 void soft_joints_measure(struct soft_step *self, double now);
 /* The passes of a sub-step; `half`, s since the step's start, is the middle of the sub-step. */
 void soft_joints_solve(struct soft_step *self, double half);
+/* After contacts: whether they have undone so much of what joints had done that both are solved again.
+ * `round`: how often both have been solved in this sub-step. */
+bool soft_joints_strained(struct soft_step *self, uint32_t round);
+/* A further round of soft_joints_solve in the same sub-step, after soft_joints_strained. */
+void soft_joints_solve_again(struct soft_step *self);
 void soft_joints_relax(struct soft_step *self);
 /* After the last sub-step: the greatest speed of a locked row, m/s or rad/s. */
 double soft_joints_residual(struct soft_step *self);

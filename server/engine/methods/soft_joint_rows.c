@@ -421,8 +421,10 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 	double h = self->dt / self->substeps;
 	constraint->kind->rows(constraint, i, a, b, &options, &list);
 	ASSERT(list.row_count == joint->row_count);
+	joint->open = 0;
 	for (uint32_t r = 0; r < joint->lock_count; r++) {
 		VALIDATE(rows[r].set == ROW_FREE);
+		joint->open = scalar_max(joint->open, scalar_abs(rows[r].gap));
 		joint->locks[r] = joint_row_of(constraint, &rows[r]);
 		double rate = joints->bias_rate * rows[r].gap, most = (double)self->push_speed;
 		joint->bias[r] = scalar_clamp(rate, -most, most) + 0.5 * h * rows[r].bias;

@@ -260,8 +260,8 @@ static enum status check_id(int64_t id, const struct command_field *field, int64
 			      : field->type == FIELD_JOINT     ? STATUS_UNKNOWN_JOINT
 			      : field->type == FIELD_PARTICLES ? STATUS_UNKNOWN_PARTICLES
 							       : STATUS_UNKNOWN_FIELD;
-	if (id == 0 && field->type == FIELD_BODY && field->max == 1)
-		return STATUS_OK; /* the world */
+	if (id == 0 && field->max == 1)
+		return STATUS_OK; /* the world, or none */
 	if (id == 0 || id > (int64_t)UINT32_MAX)
 		return reason_set(why, unknown, index, field->name,
 				  "%s is %lld: an id is from 1 to %u, or a back reference below 0",

@@ -161,6 +161,8 @@ enum word_list {
 	WORDS_EMITTER,
 	WORDS_INTERACT,
 	WORDS_LINK_KIND,
+	WORDS_PINNED,
+	WORDS_SPEND,
 	WORDS_SWITCH,
 };
 /* "revolute"; "?" where the list has no such number. */

@@ -128,7 +128,8 @@ enum status plan_init(struct batch_plan *plan, struct arena *arena, const struct
 	plan->targets = ARENA_ARRAY(arena, struct joint_target, size->targets);
 	plan->fields = ARENA_ARRAY(arena, struct planned_field, commands);
 	plan->weights = ARENA_ARRAY(arena, struct planned_weight, size->weights);
-	plan->systems = ARENA_ARRAY(arena, struct planned_system, commands);
+	/* PARTICLES_TRAIL names two. */
+	plan->systems = ARENA_ARRAY(arena, struct planned_system, 2 * (uint64_t)commands);
 	bool good = plan->followers != NULL && plan->follower_scratch != NULL &&
 		    plan->gone != NULL && plan->gone_end != NULL;
 	good = good && plan->weights != NULL && plan->joints != NULL && plan->fields != NULL &&

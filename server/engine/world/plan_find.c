@@ -280,24 +280,29 @@ static struct planned_system *plan_system(struct check *check, system_id id)
 	return system;
 }
 
-enum status plan_find_system(struct check *check, int64_t *id, struct planned_system **system)
+enum status plan_find_named_system(struct check *check, int64_t *id, struct planned_system **system,
+				   const char *field)
 {
-	enum status status = resolve_id(check, id, RESULT_PARTICLES, "system");
+	enum status status = resolve_id(check, id, RESULT_PARTICLES, field);
 	if (status != STATUS_OK)
 		return status;
 	*system = plan_system(check, (system_id)*id);
 	if (*system == NULL)
-		return REFUSE(check, STATUS_UNKNOWN_PARTICLES, "system",
-			      "system is %lld: there is no such particle system in this world; it "
+		return REFUSE(check, STATUS_UNKNOWN_PARTICLES, field,
+			      "%s is %lld: there is no such particle system in this world; it "
 			      "may have been removed",
-			      (long long)*id);
+			      field, (long long)*id);
 	if (check->plan->restricted && (*system)->owner != check->plan->session)
-		return REFUSE(
-			check, STATUS_NOT_OWNER, "system",
-			"system is %u: it belongs to session %u, and a player (session %u) may "
-			"command only its own; a controller may command it",
-			(*system)->id, (*system)->owner, check->plan->session);
+		return REFUSE(check, STATUS_NOT_OWNER, field,
+			      "%s is %u: it belongs to session %u, and a player (session %u) may "
+			      "command only its own; a controller may command it",
+			      field, (*system)->id, (*system)->owner, check->plan->session);
 	return STATUS_OK;
+}
+
+enum status plan_find_system(struct check *check, int64_t *id, struct planned_system **system)
+{
+	return plan_find_named_system(check, id, system, "system");
 }
 
 enum status plan_find_shape(struct check *check, int64_t *id, struct planned_shape **shape,
