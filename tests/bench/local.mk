@@ -76,6 +76,10 @@ tests_bench_bench_pile_SOURCES = tests/bench/bench_pile.c
 .PHONY: bench-pile
 bench-pile: tests/bench/bench_pile
 	tests/bench/bench_pile
+# An hourglass of 1000 spheres to rest, each step checked: make soak-pile
+.PHONY: soak-pile
+soak-pile: tests/bench/bench_pile
+	tests/bench/bench_pile soak
 
 # A body of 64 cubes on a fine mesh: make bench-compound
 EXTRA_PROGRAMS += tests/bench/bench_compound
