@@ -651,7 +651,8 @@ void scene_link(struct scene *scene, uint32_t first, uint32_t end, const uint32_
 				continue;
 			uint32_t maker = (uint32_t)(-*id - 1);
 			ASSERT(maker < i);
-			*id = maker < first ? (int64_t)values[maker] : -(int64_t)(maker - first) - 1;
+			*id = maker < first ? (int64_t)values[maker]
+					    : -(int64_t)(maker - first) - 1;
 		}
 	}
 }
