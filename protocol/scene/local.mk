@@ -134,6 +134,7 @@ SCENES = \
 	clients/scenes/mixed.yaml \
 	clients/scenes/planar.yaml \
 	clients/scenes/shapes.yaml \
+	clients/scenes/pearl.yaml \
 	clients/scenes/pile-box.yaml \
 	clients/scenes/pile-clump.yaml \
 	clients/scenes/pile-polyhedra.yaml \

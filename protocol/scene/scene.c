@@ -2,6 +2,7 @@
  * shapes, prototypes, bodies, joints. The first fault is reported, and then everything is freed. */
 #include "protocol/scene/scene.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -605,95 +606,53 @@ void scene_resolve(struct scene *scene, const uint32_t *shape_ids)
 	}
 }
 
-enum { REFERENCES_MAX = 5 };
-
-/* The ids in a command that other commands make. */
-static uint32_t references(struct command *command, int64_t *ids[REFERENCES_MAX])
-{
-	switch (command->op) {
-	case COMMAND_CARRY:
-		ids[0] = &command->carry.body;
-		ids[1] = &command->carry.a;
-		ids[2] = &command->carry.b;
-		ids[3] = &command->carry.c;
-		ids[4] = &command->carry.d;
-		return 5;
-	case COMMAND_JOINT_CREATE:
-		ids[0] = &command->joint_create.body_a;
-		ids[1] = &command->joint_create.body_b;
-		return 2;
-	case COMMAND_SPAWN:
-		ids[0] = &command->spawn.ends_with;
-		return 1;
-	case COMMAND_SET_COLOUR:
-		ids[0] = &command->set_colour.body;
-		return 1;
-	case COMMAND_ADD_VISUAL:
-		ids[0] = &command->add_visual.body;
-		return 1;
-	case COMMAND_NAME_BODY:
-		ids[0] = &command->name_body.body;
-		return 1;
-	case COMMAND_NAME_JOINT:
-		ids[0] = &command->name_joint.joint;
-		return 1;
-	case COMMAND_SET_MOVER:
-		ids[0] = &command->set_mover.body;
-		return 1;
-	case COMMAND_STEER:
-		ids[0] = &command->steer.body;
-		return 1;
-	case COMMAND_SET_PIECE:
-		ids[0] = &command->set_piece.body;
-		return 1;
-	case COMMAND_SET_VELOCITY:
-		ids[0] = &command->set_velocity.body;
-		return 1;
-	case COMMAND_PARTICLES_SPLIT:
-		ids[0] = &command->particles_split.system;
-		return 1;
-	case COMMAND_PARTICLES_TRAIL:
-		ids[0] = &command->particles_trail.system;
-		ids[1] = &command->particles_trail.trail;
-		return 2;
-	case COMMAND_PARTICLES_INTERACT:
-		ids[0] = &command->particles_interact.system;
-		return 1;
-	case COMMAND_PARTICLES_LATTICE:
-		ids[0] = &command->particles_lattice.system;
-		return 1;
-	case COMMAND_PARTICLES_LINK:
-		ids[0] = &command->particles_link.system;
-		return 1;
-	case COMMAND_PARTICLES_PIN:
-		ids[0] = &command->particles_pin.system;
-		return 1;
-	case COMMAND_PARTICLES_ADD:
-		ids[0] = &command->particles_add.system;
-		return 1;
-	case COMMAND_JOINT_AXIS:
-		ids[0] = &command->joint_axis.joint;
-		return 1;
-	case COMMAND_JOINT_TABLE:
-		ids[0] = &command->joint_table.joint;
-		return 1;
-	default:
-		return 0;
-	}
-}
+/* The fields of commands that hold ids that other commands make. */
+static const struct {
+	uint32_t op;
+	size_t offset; /* of an int64_t in struct command */
+} REFERENCES[] = {
+	{ COMMAND_CARRY, offsetof(struct command, carry.body) },
+	{ COMMAND_CARRY, offsetof(struct command, carry.a) },
+	{ COMMAND_CARRY, offsetof(struct command, carry.b) },
+	{ COMMAND_CARRY, offsetof(struct command, carry.c) },
+	{ COMMAND_CARRY, offsetof(struct command, carry.d) },
+	{ COMMAND_JOINT_CREATE, offsetof(struct command, joint_create.body_a) },
+	{ COMMAND_JOINT_CREATE, offsetof(struct command, joint_create.body_b) },
+	{ COMMAND_SPAWN, offsetof(struct command, spawn.ends_with) },
+	{ COMMAND_SET_COLOUR, offsetof(struct command, set_colour.body) },
+	{ COMMAND_ADD_VISUAL, offsetof(struct command, add_visual.body) },
+	{ COMMAND_NAME_BODY, offsetof(struct command, name_body.body) },
+	{ COMMAND_NAME_JOINT, offsetof(struct command, name_joint.joint) },
+	{ COMMAND_SET_MOVER, offsetof(struct command, set_mover.body) },
+	{ COMMAND_STEER, offsetof(struct command, steer.body) },
+	{ COMMAND_SET_PIECE, offsetof(struct command, set_piece.body) },
+	{ COMMAND_SET_VELOCITY, offsetof(struct command, set_velocity.body) },
+	{ COMMAND_PARTICLES_SPLIT, offsetof(struct command, particles_split.system) },
+	{ COMMAND_PARTICLES_TRAIL, offsetof(struct command, particles_trail.system) },
+	{ COMMAND_PARTICLES_TRAIL, offsetof(struct command, particles_trail.trail) },
+	{ COMMAND_PARTICLES_INTERACT, offsetof(struct command, particles_interact.system) },
+	{ COMMAND_PARTICLES_LATTICE, offsetof(struct command, particles_lattice.system) },
+	{ COMMAND_PARTICLES_LINK, offsetof(struct command, particles_link.system) },
+	{ COMMAND_PARTICLES_PIN, offsetof(struct command, particles_pin.system) },
+	{ COMMAND_PARTICLES_ADD, offsetof(struct command, particles_add.system) },
+	{ COMMAND_JOINT_AXIS, offsetof(struct command, joint_axis.joint) },
+	{ COMMAND_JOINT_TABLE, offsetof(struct command, joint_table.joint) },
+};
 
 void scene_link(struct scene *scene, uint32_t first, uint32_t end, const uint32_t *values)
 {
 	for (uint32_t i = first; i < end; i++) {
-		int64_t *ids[REFERENCES_MAX];
-		uint32_t count = references(&scene->commands[i], ids);
-		for (uint32_t k = 0; k < count; k++) {
-			if (*ids[k] >= 0)
+		struct command *command = &scene->commands[i];
+		for (uint32_t k = 0; k < COUNT_OF(REFERENCES); k++) {
+			if (REFERENCES[k].op != command->op)
 				continue;
-			uint32_t maker = (uint32_t)(-*ids[k] - 1);
+			int64_t *id = (int64_t *)((char *)command + REFERENCES[k].offset);
+			if (*id >= 0)
+				continue;
+			uint32_t maker = (uint32_t)(-*id - 1);
 			ASSERT(maker < i);
-			*ids[k] = maker < first ? (int64_t)values[maker]
-						: -(int64_t)(maker - first) - 1;
+			*id = maker < first ? (int64_t)values[maker]
+					    : -(int64_t)(maker - first) - 1;
 		}
 	}
 }

@@ -452,7 +452,7 @@ static enum status follow_gaps(const struct gauss *self, struct gauss_island *at
 	gauss_carriers_place(&self->carriers, v, (uint32_t)(members - v->islands.items),
 			     v->motions);
 	for (uint32_t i = 0; i < members->constraint_count; i++)
-		velocity_constraint_rows(v, members->constraints[i], v->motions, &rows);
+		velocity_constraint_gaps(v, members->constraints[i], v->motions, &rows);
 	ASSERT(rows.row_count == count);
 	for (place = 0; place < count; place++) {
 		if (!has_gap(at, place))

@@ -48,7 +48,7 @@ struct pile_body {
 	uint8_t grown;	 /* steps in a row in which it went as far down as it could */
 	uint8_t halved;	 /* times that its gap was halved (papers P-10) */
 	bool round;	 /* a sphere: it needs no gap */
-	bool waits;	 /* the programme of its whole group goes on in the next step */
+	bool whole; /* its basis is of one programme of a large group, with which the next step goes on */
 };
 
 /* What the potential of a body has beyond its slope (pile_potential.c). */
@@ -85,7 +85,7 @@ struct pile_basis {
 		body_id body;
 		uint8_t place[PILE_COLUMNS];
 		uint8_t grown, halved;
-		bool waits;
+		bool whole;
 	} * columns; /* owned */
 	struct pile_row_place {
 		struct pile_key key;

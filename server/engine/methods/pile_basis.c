@@ -4,7 +4,7 @@
  *
  *   block: u32 bodies, u32 rows, bodies × (u32 id, 6 × u8 place), rows × (u32 low, u32 high, u32 part,
  *          u8 place + 16 × place of what is left of its overlap), and, if one is above 0, bodies × (u8 grown,
- *          u8 halved + 128 if it waits)
+ *          u8 halved + 128 × whole)
  *
  * Bodies ascend by id, rows by key. A row that is not listed did not press. A block without these
  * counts is what builds without pile.acceleration and polyhedra wrote, and what worlds without them write.
@@ -22,7 +22,7 @@ enum {
 	ROW_BYTES = 13,
 	COUNT_BYTES = 2,
 	SLACK_SHIFT = 4,
-	WAITS = 128
+	WHOLE = 128
 };
 
 int pile_key_compare(const struct pile_key *a, const struct pile_key *b)
@@ -89,7 +89,7 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 			.body = step->dynamics->tables->body.id[step->bodies[slot]],
 			.grown = self->bodies[slot].grown,
 			.halved = self->bodies[slot].halved,
-			.waits = self->bodies[slot].waits,
+			.whole = self->bodies[slot].whole,
 		};
 		memcpy(to->place, self->places[slot], sizeof to->place);
 	}
@@ -110,7 +110,7 @@ static bool any_counts(const struct pile_basis *self)
 {
 	for (uint32_t i = 0; i < self->column_count; i++)
 		if (self->columns[i].grown > 0 || self->columns[i].halved > 0 ||
-		    self->columns[i].waits)
+		    self->columns[i].whole)
 			return true;
 	return false;
 }
@@ -145,7 +145,7 @@ void pile_basis_write(const struct pile_basis *self, uint8_t *block)
 	for (uint32_t i = 0; any_counts(self) && i < self->column_count; i++) {
 		const struct pile_column_places *column = &self->columns[i];
 		write_u8(&out, column->grown);
-		write_u8(&out, (uint8_t)(column->halved | (column->waits ? WAITS : 0)));
+		write_u8(&out, (uint8_t)(column->halved | (column->whole ? WHOLE : 0)));
 	}
 }
 
@@ -205,8 +205,8 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 	for (uint32_t i = 0; counted && i < columns; i++) {
 		out->columns[i].grown = read_u8(&in);
 		uint8_t halved = read_u8(&in);
-		out->columns[i].halved = halved & (WAITS - 1);
-		out->columns[i].waits = (halved & WAITS) != 0;
+		out->columns[i].halved = halved & (WHOLE - 1);
+		out->columns[i].whole = (halved & WHOLE) != 0;
 	}
 	if (basis_is_valid(out) && counted == any_counts(out))
 		return STATUS_OK;
@@ -251,7 +251,7 @@ void pile_basis_counts(const struct pile_basis *self, body_id body, struct pile_
 	bool known = at < self->column_count && self->columns[at].body == body;
 	out->grown = known ? self->columns[at].grown : 0;
 	out->halved = known ? self->columns[at].halved : 0;
-	out->waits = known && self->columns[at].waits;
+	out->whole = known && self->columns[at].whole;
 }
 
 void pile_basis_recall(struct pile *self)

@@ -334,10 +334,15 @@ static void read_solution(struct pile_group *group, const struct pile_programme 
 
 /* ---- work -------------------------------------------------------------------------------------- */
 
+/* Rows and columns of a programme whose pivots take twice as long for each of them as those of a small
+ * one, because its factors fill in and are far apart in memory. */
+#define LARGE_SIZE 1500.0
+
 /* The part of PILE_WORK that a pivot takes. */
 static double work_of_pivot(const struct pile_programme *lp)
 {
-	return ((double)lp->rows + lp->columns) / PILE_WORK;
+	double size = (double)lp->rows + lp->columns;
+	return size * (1 + size / LARGE_SIZE) / PILE_WORK;
 }
 
 /* Pivots that the rest of the step's work allows, at most UINT32_MAX. */

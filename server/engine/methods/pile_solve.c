@@ -542,19 +542,10 @@ static bool any_overlap(const struct pile_group *group)
 }
 
 /* Solves a large group in zones, and in larger ones where these gain little. Where those gain next to
- * nothing, nothing has moved, and the basis is that of before, which may be one of the whole. */
+ * nothing, nothing has moved, and there is no basis: that of zones is a bad one for the whole. */
 static enum status try_zones(struct pile_group *group, bool *gained)
 {
 	struct pile *self = group->pile;
-	uint8_t(*places)[PILE_COLUMNS] =
-		arena_push_array(&self->step->dynamics->scratch, group->slot_count, sizeof *places);
-	struct pile_row *rows = PILE_ALLOCATE(group, struct pile_row, group->row_count);
-	if (places == NULL || rows == NULL)
-		return STATUS_NO_MEMORY;
-	for (uint32_t i = 0; i < group->slot_count; i++)
-		memcpy(places[i], self->places[group->slots[i]], PILE_COLUMNS);
-	for (uint32_t i = 0; i < group->row_count; i++)
-		rows[i] = self->rows[group->rows[i]];
 	double drop = 0, measure = measure_of(group), work_max = self->work_max;
 	enum status status = STATUS_OK;
 	/* Half of what is left is for the whole, which would never have its turn. */
@@ -570,10 +561,12 @@ static enum status try_zones(struct pile_group *group, bool *gained)
 		return status;
 	for (uint32_t i = 0; i < group->slot_count; i++) {
 		self->moves[group->slots[i]] = vec3_zero();
-		memcpy(self->places[group->slots[i]], places[i], PILE_COLUMNS);
+		memset(self->places[group->slots[i]], LP_LOW, PILE_COLUMNS);
 	}
-	for (uint32_t i = 0; i < group->row_count; i++)
-		self->rows[group->rows[i]] = rows[i];
+	for (uint32_t i = 0; i < group->row_count; i++) {
+		self->rows[group->rows[i]].place = LP_BASIC;
+		self->rows[group->rows[i]].taken = false;
+	}
 	return STATUS_OK;
 }
 
@@ -595,38 +588,43 @@ static bool halve_gaps(const struct pile_group *group)
 	return halved;
 }
 
-/* Whether the programme of the whole was begun in an earlier step; nothing has moved since. */
-static bool is_continued(const struct pile_group *group)
+/* Whether the basis of all bodies is that of one programme. */
+static bool has_basis_of_whole(const struct pile_group *group)
 {
 	for (uint32_t i = 0; i < group->slot_count; i++)
-		if (!group->pile->bodies[group->slots[i]].waits)
+		if (!group->pile->bodies[group->slots[i]].whole)
 			return false;
 	return true;
+}
+
+static void mark_whole(const struct pile_group *group, bool whole)
+{
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		group->pile->bodies[group->slots[i]].whole = whole;
 }
 
 static enum status solve_group(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	struct arena *arena = &self->step->dynamics->scratch;
-	if (group->slot_count / ZONES_MIN >= self->zone_max && !any_overlap(group) &&
-	    !is_continued(group)) {
+	bool large = group->slot_count / ZONES_MIN >= self->zone_max && !any_overlap(group);
+	if (large && !has_basis_of_whole(group)) {
 		struct arena_mark mark = arena_mark(arena);
 		bool gained = false;
 		enum status status = try_zones(group, &gained);
 		arena_rewind(arena, mark);
-		for (uint32_t i = 0; gained && i < group->slot_count; i++)
-			self->bodies[group->slots[i]].waits = false;
+		mark_whole(group, false);
 		if (status != STATUS_OK || gained)
 			return status;
 	}
 	enum status status = solve_programme(group);
 	if (status != STATUS_OK)
 		return status;
-	for (uint32_t i = 0; i < group->slot_count; i++)
-		self->bodies[group->slots[i]].waits = group->waiting;
 	double drop = end_programme(group), most = group->term_count > 0 ? group->bound : drop;
 	bool rests = !group->relaxing && !group->waiting && pile_is_solved(&group->result) &&
 		     most <= self->rest * measure_of(group);
+	/* What gains much moves much, which zones do in less time. */
+	mark_whole(group, large && !(drop > ZONES_GAIN * measure_of(group)));
 	if (rests)
 		pile_stop_bodies(group);
 	rests = rests && !halve_gaps(group);

@@ -369,14 +369,18 @@ enum {
 	ROUNDS_WORK = 16384,
 };
 
-/* m/s, rad/s: by how much the locked rows of a joint miss their target speeds. */
-static double missed_speed(const struct soft_joints *joints, const struct soft_joint *joint)
+/* m/s, rad/s: by how much contacts have changed the speeds of a joint's locked rows; `trial`: the
+ * bodies' velocities before them. */
+static double undone_speed(const struct soft_joints *joints, const struct soft_joint *joint)
 {
+	const struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
+	struct spatial on_a = spatial_mul_add(a->velocity, a->trial, -1);
+	struct spatial on_b = spatial_mul_add(b->velocity, b->trial, -1);
 	double most = 0;
 	for (uint32_t r = 0; r < joint->lock_count && !joint->loose; r++) {
-		double speed = speed_of(&joint->locks[r], &joints->jointed[joint->a],
-					&joints->jointed[joint->b]);
-		most = scalar_max(most, scalar_abs(speed - joint->target[r]));
+		double speed = spatial_dot(joint->locks[r].on_a, on_a) +
+			       spatial_dot(joint->locks[r].on_b, on_b);
+		most = scalar_max(most, scalar_abs(speed));
 	}
 	return most;
 }
@@ -386,14 +390,18 @@ bool soft_joints_strained(struct soft_step *self, uint32_t round)
 	struct soft_joints *joints = &self->joints;
 	uint32_t rows = joints->list.count + self->step->contacts.count;
 	double h = self->dt / self->substeps;
-	if (joints->list.count == 0 || self->block_count == 0 || round >= ROUNDS_MAX ||
+	bool strained = false, open = false;
+	for (uint32_t i = 0; i < joints->list.count && !open; i++)
+		open = joints->items[i].open > STRAIN_OPEN;
+	if (!open || self->block_count == 0 || round >= ROUNDS_MAX ||
 	    (uint64_t)round * rows >= ROUNDS_WORK)
 		return false;
 	enum profile_stage before = profile_enter(self->dynamics->profile, PROFILE_JOINTS);
-	bool strained = false;
+	for (uint32_t i = 0; i < joints->jointed_count; i++)
+		joints->jointed[i].trial = joints->jointed[i].velocity;
 	gather_velocities(self);
 	for (uint32_t i = 0; i < joints->list.count && !strained; i++) {
-		double moved = h * missed_speed(joints, &joints->items[i]);
+		double moved = h * undone_speed(joints, &joints->items[i]);
 		strained = moved > STRAIN_MIN && joints->items[i].open > STRAIN_OPEN;
 	}
 	profile_enter(self->dynamics->profile, before);

@@ -199,9 +199,6 @@ LANES_INLINE
 	for (uint32_t i = 0; i < rows; i++) {
 		wide speed = wide_speed(on[i].on_a, a) + wide_speed(on[i].on_b, b);
 		target[i] = speed - wide_all(pass->mass_scale) * (speed + bias[i]);
-		/* soft_joints_strained compares speeds with it. */
-		for (uint32_t k = 0; k < WIDE && first + k < block->lanes; k++)
-			block->joint[first + k]->target[i] = target[i][k];
 	}
 }
 

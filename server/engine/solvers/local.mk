@@ -57,6 +57,7 @@ libengine_a_SOURCES += \
 	server/engine/solvers/lp_dual_simplex.c \
 	server/engine/solvers/lp_factor.h \
 	server/engine/solvers/lp_factor.c \
+	server/engine/solvers/lp_factor_solve.c \
 	server/engine/solvers/lp_load.c \
 	server/engine/solvers/lp_primal_phase.c \
 	server/engine/solvers/lp_simplex.h

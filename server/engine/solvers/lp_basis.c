@@ -141,7 +141,7 @@ bool lp_refactor(struct lp_dual_simplex *self)
 	return good;
 }
 
-void lp_duals(const struct lp_dual_simplex *self, const double *cost, double *dual)
+void lp_duals(struct lp_dual_simplex *self, const double *cost, double *dual)
 {
 	for (uint32_t i = 0; i < self->matrix.rows; i++)
 		dual[i] = cost[self->head[i]];
@@ -170,7 +170,44 @@ void lp_solve_column(struct lp_dual_simplex *self, uint32_t j, double *column)
 	VALIDATE(j < lp_variables(self));
 	dense_zero(column, self->matrix.rows);
 	lp_subtract_column(self, j, -1, column);
-	lp_factor_solve(&self->factor, column);
+	lp_factor_solve_entering(&self->factor, column);
+}
+
+/* Rows of B⁻¹ with more of their entries than this multiply with A by columns, which costs all of A but less
+ * an entry, others by rows. */
+#define DENSE_ROW 0.25
+
+static uint32_t count_entries(const double *v, uint32_t count)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < count; i++)
+		found += v[i] != 0;
+	return found;
+}
+
+static void touch_variable(struct lp_dual_simplex *self, uint32_t j, double value)
+{
+	VALIDATE(self->touched_count < lp_variables(self));
+	self->touched[self->touched_count++] = j;
+	self->tableau[j] = value;
+}
+
+static void multiply_by_columns(struct lp_dual_simplex *self)
+{
+	const struct lp_matrix *a = &self->matrix;
+	VALIDATE(self->touched_count == 0);
+	for (uint32_t j = 0; j < a->columns; j++) {
+		double sum = 0;
+		if (self->place[j] == LP_BASIC)
+			continue;
+		for (uint32_t k = a->starts[j]; k < a->starts[j + 1]; k++)
+			sum += a->values[k] * self->rho[a->index[k]];
+		if (sum != 0)
+			touch_variable(self, j, sum);
+	}
+	for (uint32_t i = 0; i < a->rows; i++)
+		if (self->rho[i] != 0 && self->place[a->columns + i] != LP_BASIC)
+			touch_variable(self, a->columns + i, -self->rho[i]);
 }
 
 /* Entries of basic variables remain 0, because no caller reads them. */
@@ -181,7 +218,11 @@ void lp_solve_row(struct lp_dual_simplex *self, uint32_t row)
 	clear_row(self);
 	dense_zero(self->rho, self->matrix.rows);
 	self->rho[row] = 1;
-	lp_factor_solve_transposed(&self->factor, self->rho);
+	lp_factor_solve_leaving(&self->factor, self->rho);
+	if (count_entries(self->rho, self->matrix.rows) > DENSE_ROW * self->matrix.rows) {
+		multiply_by_columns(self);
+		return;
+	}
 	/* By rows of A in order, so each entry's sum has the order of its column. */
 	for (uint32_t i = 0; i < self->matrix.rows; i++) {
 		double r = self->rho[i];
@@ -209,7 +250,7 @@ void lp_solve_row(struct lp_dual_simplex *self, uint32_t row)
 bool lp_exchange(struct lp_dual_simplex *self, uint32_t row, uint32_t in)
 {
 	uint32_t out = self->head[row];
-	bool updated = lp_factor_update(&self->factor, row, self->column);
+	bool updated = lp_factor_update(&self->factor, row, self->column[row]);
 	self->head[row] = in;
 	self->place[in] = LP_BASIC;
 	self->price[in] = 0;

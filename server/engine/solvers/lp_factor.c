@@ -12,8 +12,7 @@
  * 1e-11 of its largest original one is dependent and is removed. Rows without a pivot at the end
  * get their own activity, and their number is reported.
  *
- * Updates are in product form: B' = B E, where E is the identity except for column r, the solved
- * column. There are at most LP_FACTOR_UPDATES_MAX updates.
+ * L and U are also stored by rows, for solving with the transposed factor (lp_factor_solve.c).
  */
 #include "server/engine/solvers/lp_factor.h"
 
@@ -38,8 +37,16 @@ void lp_factor_init(struct lp_factor *self, struct solver_memory *memory, uint32
 	self->lower_value = SOLVER_CARVE(memory, double, fill_max);
 	self->upper_value = SOLVER_CARVE(memory, double, fill_max);
 	self->upper_diagonal = SOLVER_CARVE(memory, double, m);
+	self->lower_row_starts = SOLVER_CARVE(memory, uint32_t, m + 1);
+	self->upper_row_starts = SOLVER_CARVE(memory, uint32_t, m + 1);
+	self->lower_row_index = SOLVER_CARVE(memory, uint32_t, fill_max);
+	self->upper_row_index = SOLVER_CARVE(memory, uint32_t, fill_max);
+	self->lower_row_value = SOLVER_CARVE(memory, double, fill_max);
+	self->upper_row_value = SOLVER_CARVE(memory, double, fill_max);
 	self->update_index = SOLVER_CARVE(memory, uint32_t, fill_max);
 	self->update_value = SOLVER_CARVE(memory, double, fill_max);
+	self->spike = SOLVER_CARVE(memory, double, m);
+	self->unit = SOLVER_CARVE(memory, double, m);
 	self->work = SOLVER_CARVE(memory, double, m);
 	self->pattern = SOLVER_CARVE(memory, uint32_t, m);
 	self->step_of = SOLVER_CARVE(memory, uint32_t, m);
@@ -319,6 +326,7 @@ static uint32_t apply_lower(struct factoring *run, uint32_t first, uint32_t coun
 			}
 			f->work[i] -= f->lower_value[k] * x;
 		}
+		f->factor_work += f->lower_starts[step + 1] - f->lower_starts[step];
 	}
 	for (uint32_t k = 0; k < count; k++)
 		f->row_starts[f->pattern[k]] = 0;
@@ -392,6 +400,32 @@ static uint32_t replace_dependent(struct factoring *run)
 	return replaced;
 }
 
+/* The entries of columns, by rows: those of row i at starts[i] … starts[i + 1] − 1, in the order of steps,
+ * each with the pivot row of its column. */
+static void copy_by_rows(const struct lp_factor *self, const uint32_t *column_starts,
+			 const uint32_t *index, const double *value, uint32_t *starts,
+			 uint32_t *row_index, double *row_value)
+{
+	uint32_t count = column_starts[self->rows];
+	for (uint32_t i = 0; i <= self->rows; i++)
+		starts[i] = 0;
+	for (uint32_t k = 0; k < count; k++)
+		starts[index[k] + 1]++;
+	for (uint32_t i = 0; i < self->rows; i++)
+		starts[i + 1] += starts[i];
+	for (uint32_t step = 0; step < self->rows; step++)
+		for (uint32_t k = column_starts[step]; k < column_starts[step + 1]; k++) {
+			uint32_t at = starts[index[k]]++;
+			row_index[at] = self->pivot_row[step];
+			row_value[at] = value[k];
+		}
+	/* Each start has moved to its row's end. */
+	for (uint32_t i = self->rows; i > 0; i--)
+		starts[i] = starts[i - 1];
+	starts[0] = 0;
+	ASSERT(starts[self->rows] == count);
+}
+
 bool lp_factor_make(struct lp_factor *self, const struct lp_matrix *matrix, uint32_t *head,
 		    uint32_t *replaced)
 {
@@ -400,6 +434,7 @@ bool lp_factor_make(struct lp_factor *self, const struct lp_matrix *matrix, uint
 	self->rows = matrix->rows;
 	self->updates = 0;
 	self->update_starts[0] = 0;
+	self->factor_work = self->update_work = 0;
 	self->lower_starts[0] = self->upper_starts[0] = 0;
 	for (uint32_t i = 0; i < self->rows; i++) {
 		self->step_of[i] = NONE;
@@ -426,78 +461,14 @@ bool lp_factor_make(struct lp_factor *self, const struct lp_matrix *matrix, uint
 		self->queue[self->pivot_row[step]] = head[self->column_of[step]];
 	for (uint32_t row = 0; row < self->rows; row++)
 		head[row] = self->queue[row];
-	return true;
-}
-
-/* ---- solving ------------------------------------------------------------------------------------ */
-
-void lp_factor_solve(const struct lp_factor *self, double *v)
-{
-	VALIDATE(self->lower_first <= self->rows);
-	VALIDATE(self->updates <= LP_FACTOR_UPDATES_MAX);
-	for (uint32_t step = self->lower_first; step < self->rows; step++) {
-		double x = v[self->pivot_row[step]];
-		if (x == 0)
-			continue;
-		for (uint32_t k = self->lower_starts[step]; k < self->lower_starts[step + 1]; k++)
-			v[self->lower_index[k]] -= self->lower_value[k] * x;
-	}
-	for (uint32_t step = self->rows; step-- > 0;) {
-		uint32_t row = self->pivot_row[step];
-		if (v[row] == 0)
-			continue;
-		double x = v[row] /= self->upper_diagonal[step];
-		for (uint32_t k = self->upper_starts[step]; k < self->upper_starts[step + 1]; k++)
-			v[self->upper_index[k]] -= self->upper_value[k] * x;
-	}
-	for (uint32_t u = 0; u < self->updates; u++) {
-		double x = v[self->update_row[u]];
-		if (x == 0)
-			continue;
-		x = v[self->update_row[u]] = x / self->update_pivot[u];
-		for (uint32_t k = self->update_starts[u]; k < self->update_starts[u + 1]; k++)
-			v[self->update_index[k]] -= self->update_value[k] * x;
-	}
-}
-
-void lp_factor_solve_transposed(const struct lp_factor *self, double *v)
-{
-	for (uint32_t u = self->updates; u-- > 0;) {
-		double x = v[self->update_row[u]];
-		for (uint32_t k = self->update_starts[u]; k < self->update_starts[u + 1]; k++)
-			x -= self->update_value[k] * v[self->update_index[k]];
-		v[self->update_row[u]] = x / self->update_pivot[u];
-	}
-	for (uint32_t step = 0; step < self->rows; step++) {
-		double x = v[self->pivot_row[step]];
-		for (uint32_t k = self->upper_starts[step]; k < self->upper_starts[step + 1]; k++)
-			x -= self->upper_value[k] * v[self->upper_index[k]];
-		v[self->pivot_row[step]] = x == 0 ? 0 : x / self->upper_diagonal[step];
-	}
-	for (uint32_t step = self->rows; step-- > self->lower_first;) {
-		double x = v[self->pivot_row[step]];
-		for (uint32_t k = self->lower_starts[step]; k < self->lower_starts[step + 1]; k++)
-			x -= self->lower_value[k] * v[self->lower_index[k]];
-		v[self->pivot_row[step]] = x;
-	}
-}
-
-bool lp_factor_update(struct lp_factor *self, uint32_t row, const double *column)
-{
-	ASSERT(row < self->rows);
-	if (self->updates == LP_FACTOR_UPDATES_MAX)
-		return false;
-	uint32_t at = self->update_starts[self->updates];
-	for (uint32_t i = 0; i < self->rows; i++) {
-		if (column[i] == 0 || i == row)
-			continue;
-		if (at == self->fill_max)
-			return false;
-		self->update_index[at] = i;
-		self->update_value[at++] = column[i];
-	}
-	self->update_row[self->updates] = row;
-	self->update_pivot[self->updates] = column[row];
-	self->update_starts[++self->updates] = at;
+	/* Entries of the factor are stored, copied and solved with twice; those of the matrix are counted,
+	 * listed, scattered and multiplied with x and prices. */
+	uint64_t entries = self->lower_starts[self->rows] + self->upper_starts[self->rows];
+	self->factor_work += 6 * entries + 4 * (uint64_t)matrix->starts[matrix->columns] +
+			     16 * (uint64_t)self->rows;
+	copy_by_rows(self, self->lower_starts, self->lower_index, self->lower_value,
+		     self->lower_row_starts, self->lower_row_index, self->lower_row_value);
+	copy_by_rows(self, self->upper_starts, self->upper_index, self->upper_value,
+		     self->upper_row_starts, self->upper_row_index, self->upper_row_value);
 	return true;
 }

@@ -163,7 +163,7 @@ void lp_load(struct lp_dual_simplex *self, const struct lp_problem *problem)
 	self->touched_count = 0;
 }
 
-void lp_unload(const struct lp_dual_simplex *self, const struct lp_problem *problem,
+void lp_unload(struct lp_dual_simplex *self, const struct lp_problem *problem,
 	       struct lp_solution *solution)
 {
 	const struct lp_matrix *a = &problem->matrix;

@@ -51,7 +51,7 @@ static inline double lp_slack(const struct lp_dual_simplex *self, double bound)
 
 /* lp_load.c: scales the problem into the workspace, and the solution back. */
 void lp_load(struct lp_dual_simplex *self, const struct lp_problem *problem);
-void lp_unload(const struct lp_dual_simplex *self, const struct lp_problem *problem,
+void lp_unload(struct lp_dual_simplex *self, const struct lp_problem *problem,
 	       struct lp_solution *solution);
 
 /* lp_basis.c: the basis, and the values and prices that follow from it. */
@@ -66,7 +66,7 @@ MUST_CHECK bool lp_refactor(struct lp_dual_simplex *self);
 /* Computes all prices from the shifted costs. */
 void lp_reprice(struct lp_dual_simplex *self);
 /* dual := y with Bᵀ y = cost of the basic variables; cost: shifted or true. */
-void lp_duals(const struct lp_dual_simplex *self, const double *cost, double *dual);
+void lp_duals(struct lp_dual_simplex *self, const double *cost, double *dual);
 /* v −= s × (column of variable j). */
 void lp_subtract_column(const struct lp_dual_simplex *self, uint32_t j, double s, double *v);
 /* column := B⁻¹ (column of variable j). */
