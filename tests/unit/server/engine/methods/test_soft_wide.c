@@ -95,7 +95,7 @@ static void make_net(struct world *world, struct rng *rng)
 	}
 }
 
-/* Limbs of two cubes on the ground, on whose arms heavy boxes fall: contacts and joints are solved in turns. */
+/* Limbs of two cubes on the ground, on whose arms heavy boxes fall: contacts and joints take turns. */
 static void make_limbs(struct world *world, struct rng *rng)
 {
 	joined_put(world, (struct joined_thing){
