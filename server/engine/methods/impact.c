@@ -51,7 +51,12 @@ enum {
 	/* Of one solution of a large island with friction. Heaps that need more need hundreds, and are solved
 	 * several times a tick. */
 	SOLVER_ROUNDS = 120,
+	/* Rows of an island with friction that is solved dense. Its contacts are new at an event, so the sparse
+	 * solver would need many factors. */
+	FRICTION_ROWS = 60,
 };
+/* 1. How far the sparse solver refines sets of active rows of which it leaves many again. */
+#define SOLVER_COARSE 1e-3
 
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
 
@@ -669,6 +674,8 @@ static enum status step_impact(void *state, struct dynamics *dynamics, double dt
 	};
 	self.settings.printed = false;
 	self.settings.solver_rounds = SOLVER_ROUNDS;
+	self.settings.solver_coarse = SOLVER_COARSE;
+	self.settings.friction_rows = FRICTION_ROWS;
 	force_list_init(&self.forces, dynamics->tables, dynamics->shapes);
 	force_list_push_joints(&self.forces);
 	self.forces.span = step.dt;

@@ -39,6 +39,10 @@ struct velocity_settings {
 	uint32_t rounds_max; /* of reflections; the rest of an impact then ends inelastically */
 	uint32_t
 		solver_rounds; /* of the sparse solver with friction, before its fallback; 0: its own */
+	double solver_coarse; /* 1: its option `coarse` */
+	/* Islands with friction of at most this many rows (and of dense_rows) are solved dense; 0: as many as
+	 * is faster for problems that the last step's solution nearly solves. */
+	uint32_t friction_rows;
 	/* Solutions after the compliant one of rows that have none or are too dependent, each without the
 	 * compliance's force at the one before: they lead to rigid rows. */
 	uint32_t proximal_rounds;

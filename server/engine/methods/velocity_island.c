@@ -170,7 +170,8 @@ static bool suits_dense(const struct velocity_island *self)
 {
 	const struct velocity_method *method = &self->step->settings.method;
 	if (self->joints == NULL)
-		return !(method->friction && lcp_friction_sparse_is_cheaper(self->count));
+		return !(method->friction && lcp_friction_sparse_is_cheaper(self->count)) ||
+		       self->count <= self->step->settings.friction_rows;
 	for (uint32_t i = 0; i < self->contact_rows; i++)
 		if (self->rows[i].set == ROW_PYRAMID)
 			return false;
@@ -595,6 +596,12 @@ enum status velocity_island_solve(struct velocity_island *self,
 		status = solve_dense(self, &dense, &result);
 	if (status != STATUS_OK)
 		return status;
+	/* The other solver's last answer is nearer than the fallback of this one. */
+	if (result.status != SOLVER_SOLVED && dense.frictional && self->joints == NULL &&
+	    self->step->settings.friction_rows > 0 && lcp_friction_sparse_is_cheaper(self->count)) {
+		self->outcome->iterations += result.pivots + result.rounds;
+		return velocity_island_sparse(self, problem);
+	}
 	count_result(self, &result);
 	bool grows = false;
 	status = find_growth(self, &dense, &grows);

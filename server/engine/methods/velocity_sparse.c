@@ -208,6 +208,7 @@ static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver,
 		struct friction_sparse_problem problem = { sparse->problem, sparse->kind,
 							   sparse->friction };
 		options.rounds_max = self->step->settings.solver_rounds;
+		options.coarse = self->step->settings.solver_coarse;
 		*result = lcp_friction_sparse_solve(solver, &problem, &options, sparse->x, NULL);
 	} else
 		solve_boxes(self, solver, sparse, &options, result);

@@ -78,6 +78,7 @@ struct lcp_sparse {
 	double *mix_step, *mix_moved, *mix_last;
 	double mix_products[LCP_MIX][LCP_MIX]; /* of the rows of mix_moved */
 	double goal;			       /* the gap at which the solver stops */
+	double coarse; /* the error to which rounds with ties refine while rows change; 0: the goal's */
 	/* ε of the active set: a smaller one loses digits of the factor, a larger one needs more
 	 * refinements. */
 	double soft;

@@ -36,6 +36,8 @@ enum {
  * refinement; with ties, more than PATIENCE_TIED in a row do. */
 #define PROGRESS 0.25
 #define PROGRESS_TIED 0.95
+/* Of a coarse error: rows that are wrong by more change without a finer solution. */
+#define COARSE_WRONG 3
 
 void lcp_sparse_tie_row(struct lcp_sparse *self, uint32_t i)
 {
@@ -205,13 +207,11 @@ static bool has_tied_unknowns(const struct lcp_sparse *self)
 	return false;
 }
 
-/* Factors and refines the equalities of the free rows. Sets self->diverged. */
-static void solve_free(struct lcp_sparse *self)
+/* Refines the equalities of the free rows, which are factored, until their error is at most `enough`. Sets
+ * self->diverged. */
+static void refine_until(struct lcp_sparse *self, double enough)
 {
-	VALIDATE(self->soft > 0);
-	for (uint32_t i = 0; i < self->rows; i++)
-		self->stiffness[i] = self->free[i] ? 1 / (self->compliance[i] + self->soft) : 0;
-	lcp_sparse_factor(self);
+	ASSERT(enough >= 0);
 	double last = __builtin_inf();
 	bool bound = has_tied_unknowns(self);
 	bool large = self->tied && !lcp_sparse_is_small(self);
@@ -223,12 +223,22 @@ static void solve_free(struct lcp_sparse *self)
 		wild += worst > ERROR_LARGE * self->size;
 		self->diverged = large && wild > 1;
 		slow = worst > (bound ? PROGRESS_TIED : PROGRESS) * last ? slow + 1 : 0;
-		if (worst <= 0.1 * self->goal || (k > 1 && slow > (bound ? PATIENCE_TIED : 0)))
+		if (worst <= enough || (k > 1 && slow > (bound ? PATIENCE_TIED : 0)))
 			break;
 		last = worst;
 		if (bound)
 			combine_refinements(self, k, self->ray);
 	}
+}
+
+/* Factors the equalities of the free rows, and refines them. */
+static void solve_free(struct lcp_sparse *self, double enough)
+{
+	VALIDATE(self->soft > 0);
+	for (uint32_t i = 0; i < self->rows; i++)
+		self->stiffness[i] = self->free[i] ? 1 / (self->compliance[i] + self->soft) : 0;
+	lcp_sparse_factor(self);
+	refine_until(self, enough);
 }
 
 /* The amount by which the state of a row is wrong; ≤ 0 if it is right. Of a free row: x beyond a
@@ -252,9 +262,9 @@ static bool is_chosen_at_random(uint32_t i, uint32_t round)
 	return (((i * 0x9e3779b1u) ^ (round * 0x85ebca6bu)) * 0xc2b2ae35u >> 31) != 0;
 }
 
-/* Binds or frees the rows whose error exceeds the goal (after ROUNDS_ALL rounds, also a share of the
+/* Binds or frees the rows whose error exceeds `least` (after ROUNDS_ALL rounds, also a share of the
  * worst), and returns their number. x is then within its bounds. */
-static uint32_t change_rows(struct lcp_sparse *self, uint32_t round)
+static uint32_t change_rows(struct lcp_sparse *self, uint32_t round, double least)
 {
 	double share = round < ROUNDS_ALL ? 0 : WORST_SHARE;
 	bool at_random = self->tied && round >= ROUNDS_DETERMINED;
@@ -264,7 +274,7 @@ static uint32_t change_rows(struct lcp_sparse *self, uint32_t round)
 		self->slope[i] = self->weight[i] * row_error(self, i);
 		worst = scalar_max(worst, self->slope[i]);
 	}
-	double slack = scalar_max(self->goal, share * worst);
+	double slack = scalar_max(least, share * worst);
 	for (uint32_t i = 0; i < self->rows; i++) {
 		bool chosen =
 			!at_random || self->slope[i] == worst || is_chosen_at_random(i, round);
@@ -279,6 +289,24 @@ static uint32_t change_rows(struct lcp_sparse *self, uint32_t round)
 	return changes;
 }
 
+/* Solves with the free rows and changes those that are wrong. False: rows changed that a coarse solution
+ * shows to be wrong, so there is no use in its gap. */
+static bool make_round(struct lcp_sparse *self, uint32_t round)
+{
+	double fine = 0.1 * self->goal;
+	bool coarse = self->tied && self->coarse > self->goal;
+	solve_free(self, coarse ? self->coarse : fine);
+	if (coarse) {
+		uint32_t changes = change_rows(self, round, COARSE_WRONG * self->coarse);
+		self->result.pivots += changes;
+		if (changes > 0 && !self->diverged)
+			return false;
+		refine_until(self, fine);
+	}
+	self->result.pivots += change_rows(self, round, self->goal);
+	return true;
+}
+
 bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds)
 {
 	self->diverged = false;
@@ -291,8 +319,8 @@ bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds)
 		}
 	for (uint32_t k = 0; k < rounds && self->result.refactorings < self->factors_max; k++) {
 		lcp_sparse_transposed_mul(self, self->x, self->u);
-		solve_free(self);
-		self->result.pivots += change_rows(self, k);
+		if (!make_round(self, k))
+			continue;
 		/* The refined u is more accurate than Jᵀ x if impulses are large. */
 		if (lcp_sparse_gap(self, self->u) <= self->goal &&
 		    lcp_sparse_velocity_error(self) * self->size <= self->goal)

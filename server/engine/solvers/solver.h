@@ -61,6 +61,10 @@ struct solver_options {
 	/* Relative diagonal regularisation for dependent rows, of the row's own diagonal. Only used
 	 * where a factor would be singular, and removed again by refinement. */
 	double regularisation;
+	/* 1, of the largest b: lcp_friction_sparse refines a set of active rows only so far, unless no row
+	 * is wrong by more than three times as much. Larger: fewer refinements a round, but more
+	 * rounds. 0: to the tolerance in each round. */
+	double coarse;
 	/* Start from the active set (or basis) in the workspace or in the caller's state. */
 	bool warm;
 	/* Of lcp_sparse and large problems: rounds of the active set before the interior-point method. With
