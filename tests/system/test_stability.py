@@ -192,6 +192,11 @@ def test_a_scene_that_cannot_be_read_is_refused(tmp_path):
     assert status == 1 and "bad.yaml" in errors
 
 
+def test_a_tower_that_points_carry_is_refused():
+    status, text, errors = ask(SOURCE / "clients" / "scenes" / "bricks.yaml")
+    assert status == 1 and text == "" and re.search(r"points carry body \d+: stability needs bodies that move by themselves", errors)
+
+
 def test_a_shipped_scene_is_answered():
     status, text, _ = ask(TOWER)
     assert status in (0, 3)

@@ -8,6 +8,7 @@
 #include "server/engine/collision/broad_phase.h"
 #include "server/engine/collision/contact_polygon.h"
 #include "server/engine/dynamics/body.h"
+#include "server/engine/dynamics/carrier.h"
 #include "server/engine/dynamics/constraint.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/force.h"
@@ -41,6 +42,11 @@ static enum status number_bodies(struct support_work *work)
 		bool moves = body_is_solid(work->tables, row) &&
 			     body->status[row] == BODY_DYNAMIC && body->mass_inv[row] > 0;
 		self->slots[row] = moves ? count : ROW_NO_BODY;
+		if (moves && carrier_of(work->tables, row) != DYNAMICS_NONE)
+			return reason_set(work->why, STATUS_UNSUPPORTED, -1, "body",
+					  "points carry body %u: stability needs bodies that move "
+					  "by themselves, uncarry it first",
+					  body->id[row]);
 		if (moves)
 			self->rows[count++] = row;
 	}
