@@ -639,6 +639,12 @@ static uint32_t references(struct command *command, int64_t *ids[2])
 	case COMMAND_PARTICLES_INTERACT:
 		ids[0] = &command->particles_interact.system;
 		return 1;
+	case COMMAND_PARTICLES_FLUID:
+		ids[0] = &command->particles_fluid.system;
+		return 1;
+	case COMMAND_PARTICLES_FILL:
+		ids[0] = &command->particles_fill.system;
+		return 1;
 	case COMMAND_PARTICLES_LATTICE:
 		ids[0] = &command->particles_lattice.system;
 		return 1;

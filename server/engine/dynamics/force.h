@@ -50,7 +50,7 @@ struct force {
 enum { FORCES_MAX = 8 };
 
 /* All forces of a world, in the order in which they are summed: gravity, drives in the order of their
- * commands, fields in the order of their rows, then those of force_list_push. */
+ * commands, fields in the order of their rows, loads of fluids, then those of force_list_push. */
 struct force_list {
 	const struct tables *tables;	   /* borrowed */
 	const struct shape *const *shapes; /* by row of the shape table, borrowed */

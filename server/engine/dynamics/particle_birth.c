@@ -161,11 +161,19 @@ static bool check_obstacle(uint32_t placement, void *context)
 
 static bool is_blocked(const struct dynamics *self, uint32_t mask, vec3 position, double radius)
 {
+	ASSERT(radius > 0);
 	struct admission admission = { self, mask, position, radius, false };
 	struct aabb box = aabb_grow(aabb_of_point(position), radius);
 	if (mask != 0)
 		broad_phase_query(self->broad_phase, &box, check_obstacle, &admission);
 	return admission.blocked;
+}
+
+bool dynamics_particle_is_blocked(const struct dynamics *self, uint32_t system, vec3 position,
+				  double radius)
+{
+	ASSERT(system < self->tables->system.count);
+	return is_blocked(self, self->tables->system.mask[system], position, radius);
 }
 
 /* ---- births ---------------------------------------------------------------------------------------- */

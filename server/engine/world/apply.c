@@ -209,6 +209,11 @@ static enum status reserve_rows(struct boundary_apply *self)
 	if (status == STATUS_OK && size->pins > 0)
 		status =
 			tables_reserve(tables, TABLE_PIN, tables->pin.count + (uint32_t)size->pins);
+	if (status == STATUS_OK && size->fluids > 0)
+		status = tables_reserve(tables, TABLE_FLUID,
+					tables->fluid.count + rows_to_reserve(size->fluids,
+									      SYSTEMS_MAX,
+									      tables->fluid.count));
 	if (status == STATUS_OK && size->points > 0)
 		status = tables_reserve(tables, TABLE_JOINT_POINT,
 					tables->joint_point.count + (uint32_t)size->points);
