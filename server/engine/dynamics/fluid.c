@@ -10,7 +10,7 @@
 #define SOUND_PART 0.4 /* of a radius that sound may go in a sub-step */
 #define CORE 0.25      /* of a spacing: the ball that bodies stop */
 
-/* ---- rows ------------------------------------------------------------------------------------------ */
+/* ---- rows ---------------------------------------------------------------------------------- */
 
 uint32_t fluid_find(const struct tables *tables, uint32_t system)
 {
@@ -57,7 +57,7 @@ double fluid_spacing(double mass, double rest_density)
 	return trig_pow(mass / rest_density, 1.0 / 3);
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------- */
 
 /* Each array with how many items it has for `count` places. */
 #define PLACE_ARRAYS(ARRAY)                                                                        \
@@ -98,7 +98,7 @@ double fluid_spacing(double mass, double rest_density)
 	ARRAY(loads, 0)                                                                            \
 	ARRAY(loads_before, 0)
 
-static enum status reserve(struct fluid_work *self, uint64_t count)
+static enum status reserve_places(struct fluid_work *self, uint64_t count)
 {
 	uint64_t blocks = (count + FLUID_BLOCK - 1) / FLUID_BLOCK;
 	enum status status = STATUS_OK;
@@ -135,7 +135,7 @@ uint64_t fluids_memory(const struct fluid_work *self)
 	return bytes;
 }
 
-/* ---- a group ----------------------------------------------------------------------------------------- */
+/* ---- a group ------------------------------------------------------------------------------- */
 
 /* Whether the fluids of two rows are one. */
 static bool are_one(const struct fluid_table *table, uint32_t a, uint32_t b)
@@ -196,7 +196,7 @@ static void gather_points(struct fluid_work *self)
 	}
 }
 
-/* ---- sub-steps (P-50) --------------------------------------------------------------------------------- */
+/* ---- sub-steps (P-50) ---------------------------------------------------------------------- */
 
 /* m/s: the largest component of a velocity, with what gravity adds in the tick. */
 static double fastest(const struct fluid_work *self)
@@ -326,7 +326,7 @@ static enum status substep(struct fluid_work *self)
 	return STATUS_OK;
 }
 
-/* ---- results ------------------------------------------------------------------------------------------- */
+/* ---- results ------------------------------------------------------------------------------- */
 
 static uint32_t find_or_add_load(struct fluid_work *self, uint32_t row)
 {
@@ -385,7 +385,7 @@ static void note_points(struct fluid_work *self)
 		self->figures[self->liquids[i].row] = self->now;
 }
 
-/* ---- a tick --------------------------------------------------------------------------------------------- */
+/* ---- a tick -------------------------------------------------------------------------------- */
 
 static enum status run_group(struct fluid_work *self, uint32_t fluid)
 {
@@ -486,7 +486,7 @@ enum status fluids_prepare(struct dynamics *self, double dt)
 	work->dynamics = self;
 	work->motion = &motion;
 	work->dt = dt;
-	enum status status = reserve(work, tables->particle.count);
+	enum status status = reserve_places(work, tables->particle.count);
 	if (status != STATUS_OK)
 		return status;
 	particle_laws_find(&motion, tables, dt);

@@ -129,7 +129,7 @@ static double mean_error(struct fluid_work *self, double *most)
 	return sum / self->points.count;
 }
 
-static void begin(struct fluid_work *self)
+static void begin_solution(struct fluid_work *self)
 {
 	for (uint32_t i = 0; i < self->points.count; i++) {
 		double room = 1 - self->density.items[i];
@@ -156,7 +156,7 @@ void fluid_solve(struct fluid_work *self)
 	uint32_t iterations = 0;
 	double error, most;
 	ASSERT(self->solver == FLUID_INCOMPRESSIBLE && self->step > 0);
-	begin(self);
+	begin_solution(self);
 	for (;;) {
 		fluid_run(self, press_blocks);
 		fluid_collect(self);
