@@ -5,10 +5,31 @@
 
 /* ---- systems ------------------------------------------------------------------------------------- */
 
+enum { SYSTEM_ITEMS = 57 };
+
+static void pack_descent(struct wire_packer *out, const struct wire_system *system)
+{
+	pack_vector(out, system->split_number, 2);
+	pack_vector(out, system->split_age, 2);
+	wire_pack_uint(out, system->split_delay);
+	wire_pack_uint(out, system->split_depth);
+	pack_vector(out, system->split_velocity, 2);
+	wire_pack_real(out, system->split_spread);
+	pack_vector(out, system->split_burst, 2);
+	pack_vector(out, system->split_size, 2);
+	pack_vector(out, system->split_life, 2);
+	wire_pack_uint(out, system->split_spend);
+	wire_pack_uint(out, system->splits);
+	wire_pack_uint(out, system->trail);
+	wire_pack_uint(out, system->trail_delay);
+	wire_pack_uint(out, system->trail_depth);
+	wire_pack_real(out, system->trail_velocity);
+}
+
 void answer_pack_system(struct wire_packer *out, const struct wire_system *system)
 {
 	ASSERT(system->colours <= WIRE_COLOURS_MAX);
-	wire_pack_array(out, 42);
+	wire_pack_array(out, SYSTEM_ITEMS);
 	wire_pack_uint(out, system->id);
 	wire_pack_text(out, system->name);
 	wire_pack_uint(out, system->owner);
@@ -53,6 +74,7 @@ void answer_pack_system(struct wire_packer *out, const struct wire_system *syste
 	wire_pack_uint(out, system->torn);
 	wire_pack_real(out, system->stretch);
 	wire_pack_real(out, system->volume_error);
+	pack_descent(out, system);
 }
 
 static void take_count(struct taker *taker, const char *field, uint64_t *value)
@@ -72,6 +94,25 @@ static void take_colours(struct taker *taker, struct wire_system *system)
 	for (uint32_t i = 0; i < count && taker->status == STATUS_OK; i++)
 		taker->status = wire_take_tuple(&taker->in, system->colour[i], 2);
 	system->colours = taker->status == STATUS_OK ? count : 0;
+}
+
+static void take_descent(struct taker *taker, struct wire_system *system)
+{
+	take_vector(taker, "split number", true, system->split_number, 2);
+	take_vector(taker, "split age", true, system->split_age, 2);
+	take_u32(taker, "split delay", true, UINT32_MAX, &system->split_delay);
+	take_u32(taker, "split depth", true, UINT32_MAX, &system->split_depth);
+	take_vector(taker, "split velocity", true, system->split_velocity, 2);
+	take_real(taker, "split spread", &system->split_spread);
+	take_vector(taker, "split burst", true, system->split_burst, 2);
+	take_vector(taker, "split size", true, system->split_size, 2);
+	take_vector(taker, "split life", true, system->split_life, 2);
+	take_u8(taker, "split spend", &system->split_spend);
+	take_count(taker, "splits", &system->splits);
+	take_u32(taker, "trail", true, UINT32_MAX, &system->trail);
+	take_u32(taker, "trail delay", true, UINT32_MAX, &system->trail_delay);
+	take_u32(taker, "trail depth", true, UINT32_MAX, &system->trail_depth);
+	take_real(taker, "trail velocity", &system->trail_velocity);
 }
 
 enum status answer_take_system(struct wire_cursor *in, struct wire_system *system)
@@ -124,6 +165,7 @@ enum status answer_take_system(struct wire_cursor *in, struct wire_system *syste
 	take_count(&taker, "torn", &system->torn);
 	take_real(&taker, "stretch", &system->stretch);
 	take_real(&taker, "volume error", &system->volume_error);
+	take_descent(&taker, system);
 	return taker.status;
 }
 
@@ -212,7 +254,7 @@ void answer_pack_particles(struct wire_packer *out, const struct wire_particles 
 {
 	bool view = page->form == WIRE_PARTICLES_VIEW;
 	ASSERT(page->count <= WIRE_PARTICLES_MAX);
-	wire_pack_array(out, view ? 7 : 8);
+	wire_pack_array(out, view ? 7 : 9);
 	wire_pack_uint(out, page->form);
 	wire_pack_uint(out, page->count);
 	if (view) {
@@ -229,6 +271,7 @@ void answer_pack_particles(struct wire_packer *out, const struct wire_particles 
 	pack_column(out, page->radii);
 	pack_column(out, page->masses);
 	pack_column(out, page->ages);
+	pack_column(out, page->generations);
 }
 
 /* A column of `count` rows of so many bytes. */
@@ -265,5 +308,6 @@ enum status answer_take_particles(struct wire_cursor *in, struct wire_particles 
 	take_column(&taker, "radii", page->count, 8, &page->radii);
 	take_column(&taker, "masses", page->count, 8, &page->masses);
 	take_column(&taker, "ages", page->count, 8, &page->ages);
+	take_column(&taker, "generations", page->count, 1, &page->generations);
 	return taker.status;
 }

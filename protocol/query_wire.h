@@ -5,6 +5,7 @@
  *     RAY       [[body, placement, child, fraction, point, normal], …], nearest first
  *     OVERLAP   [id, …], ascending
  *     SENSED    [id, …], ascending
+ *     CARRIERS  [[body, [point, …], off], …]
  *     CONTACTS  [[a, b, child_a, child_b, point, normal, separation, impulse, friction], …]
  *     FORCES    [[a, b, child_a, child_b, point, normal, separation, normal force, friction force, known], …]
  *     TOTALS    [kinetic, potential, linear, angular]
@@ -311,6 +312,15 @@ struct wire_system {
 	uint32_t links, pins, link_substeps;
 	uint64_t torn;
 	double stretch, volume_error;
+	/* Of PARTICLES_SPLIT: mean, largest deviation. */
+	double split_number[2], split_age[2], split_velocity[2], split_burst[2];
+	double split_size[2], split_life[2], split_spread;
+	uint32_t split_delay, split_depth;
+	uint8_t split_spend;
+	uint64_t splits;
+	/* Of PARTICLES_TRAIL. */
+	uint32_t trail, trail_delay, trail_depth; /* trail: a system, 0 none */
+	double trail_velocity;
 };
 /* A particle system that is a fluid; fields.def has the meanings. */
 struct wire_fluid {
@@ -327,7 +337,7 @@ enum wire_particle_form { WIRE_PARTICLES_EXACT = 0, WIRE_PARTICLES_VIEW = 1 };
 struct wire_particles {
 	uint32_t form, count;
 	/* Exact. */
-	struct wire_slice serials, positions, velocities, radii, masses, ages;
+	struct wire_slice serials, positions, velocities, radii, masses, ages, generations;
 	/* View: positions in steps of `step` m from the corner. */
 	uint64_t last;
 	double corner[3], step;

@@ -121,7 +121,9 @@ enum cairn_status {
 	CAIRN_STATUS_UNKNOWN_JOINT = 67,
 	CAIRN_STATUS_NOT_STORED = 68,
 	CAIRN_STATUS_UNKNOWN_PARTICLES = 69,
+	CAIRN_STATUS_CARRIED = 70,
 	CAIRN_STATUS_UNKNOWN_FIELD = 71,
+	CAIRN_STATUS_NOT_CARRIED = 72,
 	CAIRN_STATUS_UNKNOWN_PARTICLE = 73,
 	CAIRN_STATUS_LINKED = 74,
 	CAIRN_STATUS_FLUID = 80,
@@ -208,7 +210,8 @@ enum cairn_joint_spring {
 enum cairn_joint_motor {
 	CAIRN_JOINT_MOTOR_NONE = 0,
 	CAIRN_JOINT_MOTOR_VELOCITY = 1,
-	CAIRN_JOINT_MOTOR_POSITION = 2
+	CAIRN_JOINT_MOTOR_POSITION = 2,
+	CAIRN_JOINT_MOTOR_FORCE = 3
 };
 
 /* Values of joint wave fields. */
@@ -267,6 +270,12 @@ enum cairn_link_kind {
 	CAIRN_LINK_KIND_ROPE = 1,
 	CAIRN_LINK_KIND_VOLUME = 2
 };
+
+/* Values of pinned fields. */
+enum cairn_pinned { CAIRN_PINNED_FREE = 0, CAIRN_PINNED_HELD = 1 };
+
+/* Values of spend fields. */
+enum cairn_spend { CAIRN_SPEND_LIVES = 0, CAIRN_SPEND_ENDS = 1 };
 
 /* Values of switch fields. */
 enum cairn_switch { CAIRN_SWITCH_KEEP = 0, CAIRN_SWITCH_OFF = 1, CAIRN_SWITCH_ON = 2 };
@@ -716,16 +725,17 @@ struct cairn_command_joint_axis {
 	double rest;
 	/* spring_limit (0 … 1e+12 N, N m): greatest pull of the spring; 0 any */
 	double spring_limit;
-	/* motor: 0 none, 1 holds a velocity, 2 holds a position */
+	/* motor: 0 none, 1 holds a velocity, 2 holds a position, 3 exerts a force */
 	uint8_t motor;
-	/* target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds */
+	/* target (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): velocity or position that the motor
+	 * holds, or the force that it exerts */
 	double target;
 	/* motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any */
 	double motor_limit;
 	/* wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table
 	 * sets a table */
 	uint8_t wave;
-	/* amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine */
+	/* amplitude (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): of the sine */
 	double amplitude;
 	/* hertz (0 … 10000 Hz): of the sine */
 	double hertz;
@@ -919,6 +929,48 @@ struct cairn_command_particles_add {
 	cairn_vec3 position;
 	/* velocity (-10000 … 10000 m/s) */
 	cairn_vec3 velocity;
+};
+
+/* set whether and how the particles of a system split: into particles of the next generation,
+ * at their place. */
+struct cairn_command_particles_split {
+	/* system: the system */
+	int64_t system;
+	/* number: particles into which one splits; 0: none splits any more */
+	uint32_t number;
+	/* number_deviation: largest deviation of number */
+	uint32_t number_deviation;
+	/* age (0 … 1000000 s): of a particle when it splits first; one that dies before does not
+	 * split */
+	double age;
+	/* age_deviation (0 … 1000000 s): largest deviation of age */
+	double age_deviation;
+	/* delay (ticks): it splits again each time after so many; 0: only once */
+	uint32_t delay;
+	/* depth: generations: the emitter makes particles of generation 0, and those of this
+	 * generation do not split */
+	uint32_t depth;
+	/* velocity (0 … 100): of a child, as a share of the parent's velocity */
+	double velocity;
+	/* velocity_deviation (0 … 100): largest deviation of velocity */
+	double velocity_deviation;
+	/* spread (0 … 3.141592654 rad): largest angle between that velocity and the parent's */
+	double spread;
+	/* burst (0 … 10000 m/s): a velocity that is added, in any direction */
+	double burst;
+	/* burst_deviation (0 … 10000 m/s): largest deviation of burst */
+	double burst_deviation;
+	/* size (0 … 100): diameter of a child, as a share of the parent's; its mass goes with the
+	 * cube */
+	double size;
+	/* size_deviation (0 … 100): largest deviation of size */
+	double size_deviation;
+	/* life (0 … 100): life of a child, as a share of the parent's whole life */
+	double life;
+	/* life_deviation (0 … 100): largest deviation of life */
+	double life_deviation;
+	/* spend: 1: a particle that has split is removed in the next tick */
+	uint8_t spend;
 };
 
 /* make a force field; wakes the bodies in its region; yields a force_field. */
@@ -1249,6 +1301,27 @@ struct cairn_command_particles_pin {
 	uint8_t pinned;
 };
 
+/* let points carry a body: its place is theirs, and what touches it pushes them. */
+struct cairn_command_carry {
+	/* body: a dynamic body of a planar world, without joints; its mass does not count while
+	 * points carry it */
+	int64_t body;
+	/* a: a dynamic body of which the mass centre is the point; several bodies may share it */
+	int64_t a;
+	/* b: another one */
+	int64_t b;
+	/* c: a third one; 0: none */
+	int64_t c;
+	/* d: a fourth one; 0: none */
+	int64_t d;
+};
+
+/* let a body move by its own mass again. */
+struct cairn_command_uncarry {
+	/* body: a body that points carry */
+	int64_t body;
+};
+
 /* give a body a name for people, or another one; no motion and no hash depends on it. */
 struct cairn_command_name_body {
 	/* body: the body */
@@ -1263,6 +1336,21 @@ struct cairn_command_name_joint {
 	int64_t joint;
 	/* name: need not be unique */
 	cairn_text name;
+};
+
+/* let the particles of a system leave a trail: particles of another system, which has their
+ * size, life and colours. */
+struct cairn_command_particles_trail {
+	/* system: the system that leaves it */
+	int64_t system;
+	/* trail: the system whose particles are left behind; 0: no trail any more */
+	int64_t trail;
+	/* delay (ticks): from one particle of a trail to the next */
+	uint32_t delay;
+	/* velocity (0 … 100): of the trail, as a share of the velocity of the particle that leaves it */
+	double velocity;
+	/* depth: generation up to which particles leave a trail */
+	uint32_t depth;
 };
 
 /* make a particle system a fluid, or set all that it has as one; kernel_radius 0: it is none
@@ -1362,6 +1450,7 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_REMOVE = 61,
 	CAIRN_COMMAND_PARTICLES_SET = 62,
 	CAIRN_COMMAND_PARTICLES_ADD = 63,
+	CAIRN_COMMAND_PARTICLES_SPLIT = 64,
 	CAIRN_COMMAND_FIELD_CREATE = 70,
 	CAIRN_COMMAND_FIELD_REMOVE = 71,
 	CAIRN_COMMAND_FIELD_SET = 72,
@@ -1376,8 +1465,11 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_LATTICE = 84,
 	CAIRN_COMMAND_PARTICLES_LINK = 85,
 	CAIRN_COMMAND_PARTICLES_PIN = 86,
+	CAIRN_COMMAND_CARRY = 100,
+	CAIRN_COMMAND_UNCARRY = 101,
 	CAIRN_COMMAND_NAME_BODY = 87,
 	CAIRN_COMMAND_NAME_JOINT = 88,
+	CAIRN_COMMAND_PARTICLES_TRAIL = 91,
 	CAIRN_COMMAND_PARTICLES_FLUID = 94,
 	CAIRN_COMMAND_PARTICLES_FILL = 95
 };
@@ -1424,6 +1516,7 @@ typedef struct cairn_command {
 		struct cairn_command_particles_remove particles_remove;
 		struct cairn_command_particles_set particles_set;
 		struct cairn_command_particles_add particles_add;
+		struct cairn_command_particles_split particles_split;
 		struct cairn_command_field_create field_create;
 		struct cairn_command_field_remove field_remove;
 		struct cairn_command_field_set field_set;
@@ -1438,8 +1531,11 @@ typedef struct cairn_command {
 		struct cairn_command_particles_lattice particles_lattice;
 		struct cairn_command_particles_link particles_link;
 		struct cairn_command_particles_pin particles_pin;
+		struct cairn_command_carry carry;
+		struct cairn_command_uncarry uncarry;
 		struct cairn_command_name_body name_body;
 		struct cairn_command_name_joint name_joint;
+		struct cairn_command_particles_trail particles_trail;
 		struct cairn_command_particles_fluid particles_fluid;
 		struct cairn_command_particles_fill particles_fill;
 		uint64_t reserved[64]; /* for fields of later versions */
@@ -1478,6 +1574,7 @@ enum cairn_query_kind {
 	CAIRN_QUERY_ROBOT = 30,
 	CAIRN_QUERY_INERTIA = 31,
 	CAIRN_QUERY_JACOBIAN = 32,
+	CAIRN_QUERY_CARRIERS = 33,
 	CAIRN_QUERY_PIECES = 34,
 	CAIRN_QUERY_DYNAMICS = 35,
 	CAIRN_QUERY_FLUIDS = 36
@@ -1658,22 +1755,26 @@ enum cairn_query_kind {
  *	[speed, deviation], spread, drag, gravity scale, category, mask, [[age, colour], …],
  *	forces, collisions, substeps, cutoff, core, charge, gravitation, well depth, well
  *	distance, repulsion, repulsion damping, crowded, links, pins, link substeps, torn,
- *	stretch, volume error], …]
- *	as particles_create and particles_interact set them (substeps 0: not given), ids
- *	ascend; counts so far: births, births beyond a limit, births inside a body, paths
- *	that ended before their tick, particles left out of a search for neighbours because
- *	too many were at one place, links that tore; stretch and volume error: of its links
- *	after the last tick, relative
+ *	stretch, volume error, [split number, deviation], [split age, deviation], split
+ *	delay, split depth, [split velocity, deviation], split spread, [split burst,
+ *	deviation], [split size, deviation], [split life, deviation], split spend, splits,
+ *	trail, trail delay, trail depth, trail velocity], …]
+ *	as particles_create, particles_interact, particles_split and particles_trail set
+ *	them (substeps 0: not given; trail 0: none), ids ascend; counts so far: births,
+ *	births beyond a limit, births inside a body, paths that ended before their tick,
+ *	particles left out of a search for neighbours because too many were at one place,
+ *	links that tore, splits; stretch and volume error: of its links after the last tick,
+ *	relative
  *
  * CAIRN_QUERY_PARTICLES: particles of a system, in the order of their serial numbers
  *	reads system, [after, limit, form]
- *	exact: [0, count, serials, positions, velocities, radii, masses, ages]; view: [1,
- *	count, last serial, corner, step, positions, colours]
- *	columns are bins, little-endian: serials u64, the others f64, positions and
- *	velocities with three each; in view positions are three u16 in steps (m) from the
- *	corner, and colours u8: how many of the system's colours have begun. Query the next
- *	page with `after`; a page that is not full is the last one, and pages are of one
- *	state if their ticks are equal
+ *	exact: [0, count, serials, positions, velocities, radii, masses, ages, generations];
+ *	view: [1, count, last serial, corner, step, positions, colours]
+ *	columns are bins, little-endian: serials u64, generations u8, the others f64,
+ *	positions and velocities with three each; in view positions are three u16 in steps
+ *	(m) from the corner, and colours u8: how many of the system's colours have begun.
+ *	Query the next page with `after`; a page that is not full is the last one, and pages
+ *	are of one state if their ticks are equal
  *
  * CAIRN_QUERY_ROBOT: the bodies that joints link with a body, in reduced coordinates; 0: all
  * dynamic bodies
@@ -1697,6 +1798,13 @@ enum cairn_query_kind {
  *	reads body, origin
  *	[axes, bin]
  *	f64, little-endian: six rows, of the velocity of the point and of the spin
+ *
+ * CAIRN_QUERY_CARRIERS: bodies that points carry
+ *	reads [body, limit, first]
+ *	[[body, [point, …], off], …]
+ *	`body` 0: all, by rows; off (m) is the largest distance of a point from its place in
+ *	the body; if there are `limit` of them, query the next page with `first` that many
+ *	later
  *
  * CAIRN_QUERY_PIECES: what pieces of a body have of their own
  *	reads body, [limit, first]

@@ -8,6 +8,25 @@
 
 enum { NAME_BYTES = 32 };
 
+static void print_descent(const struct cli *cli, const struct wire_system *system)
+{
+	out_reals(cli, "split_number", system->split_number, 2);
+	out_reals(cli, "split_age", system->split_age, 2);
+	out_u64(cli, "split_delay", system->split_delay);
+	out_u64(cli, "split_depth", system->split_depth);
+	out_reals(cli, "split_velocity", system->split_velocity, 2);
+	out_real(cli, "split_spread", system->split_spread);
+	out_reals(cli, "split_burst", system->split_burst, 2);
+	out_reals(cli, "split_size", system->split_size, 2);
+	out_reals(cli, "split_life", system->split_life, 2);
+	out_text(cli, "split_spend", command_word(WORDS_SPEND, system->split_spend));
+	out_u64(cli, "splits", system->splits);
+	out_u64(cli, "trail", system->trail);
+	out_u64(cli, "trail_delay", system->trail_delay);
+	out_u64(cli, "trail_depth", system->trail_depth);
+	out_real(cli, "trail_velocity", system->trail_velocity);
+}
+
 bool cli_system(const struct cli *cli, struct wire_cursor *in)
 {
 	struct wire_system system;
@@ -59,6 +78,7 @@ bool cli_system(const struct cli *cli, struct wire_cursor *in)
 	out_u64(cli, "torn", system.torn);
 	out_real(cli, "stretch", system.stretch);
 	out_real(cli, "volume_error", system.volume_error);
+	print_descent(cli, &system);
 	out_end(cli);
 	return true;
 }
@@ -132,6 +152,7 @@ static void print_particle(const struct cli *cli, const struct wire_particles *p
 	out_real(cli, "radius", real_at(page->radii, i));
 	out_real(cli, "mass", real_at(page->masses, i));
 	out_real(cli, "age", real_at(page->ages, i));
+	out_u64(cli, "generation", page->generations.at[i]);
 	out_end(cli);
 }
 

@@ -142,6 +142,23 @@ static enum status rename_items(struct scene_expansion *self, const struct empla
 	return status;
 }
 
+/* The names in a list `carried_by` of the entry. */
+static enum status rename_points(struct scene_expansion *self, const struct emplacement *placing,
+				 struct yaml_node *entry)
+{
+	struct yaml_node *list = node_child(entry, "carried_by");
+	if (list == NULL || list->kind != NODE_LIST)
+		return STATUS_OK;
+	for (struct yaml_node *at = list->first; at != NULL; at = at->next) {
+		if (at->kind != NODE_SCALAR)
+			continue;
+		at->text = placing_name(self, placing, NAME_BODY, at->text);
+		if (at->text == NULL)
+			return no_memory(self, at->line);
+	}
+	return STATUS_OK;
+}
+
 static enum status rename_body(struct scene_expansion *self, const struct emplacement *placing,
 			       struct yaml_node *entry)
 {
@@ -150,6 +167,8 @@ static enum status rename_body(struct scene_expansion *self, const struct emplac
 		status = rename_items(self, placing, entry, "shapes");
 	if (status == STATUS_OK)
 		status = rename_items(self, placing, entry, "visuals");
+	if (status == STATUS_OK)
+		status = rename_points(self, placing, entry);
 	return status == STATUS_OK ? rename_items(self, placing, entry, "pieces") : status;
 }
 
@@ -189,6 +208,18 @@ static enum status set_frame(struct scene_expansion *self, pose frame, struct ya
 	return STATUS_OK;
 }
 
+/* The system of a trail is one of the same assembly. */
+static enum status rename_trail(struct scene_expansion *self, const struct emplacement *placing,
+				struct yaml_node *entry)
+{
+	struct yaml_node *trail = node_child(entry, "trail");
+	struct yaml_node *system = trail != NULL ? node_child(trail, "system") : NULL;
+	if (system == NULL || system->kind != NODE_SCALAR)
+		return STATUS_OK;
+	system->text = nodes_join(&self->nodes, placing->prefix, system->text, "");
+	return system->text != NULL ? STATUS_OK : no_memory(self, system->line);
+}
+
 enum status expand_place(struct scene_expansion *self, const struct emplacement *placing,
 			 enum part_kind kind, struct yaml_node *entry)
 {
@@ -205,6 +236,8 @@ enum status expand_place(struct scene_expansion *self, const struct emplacement 
 			status = rename_body(self, placing, entry);
 		else if (kind == PART_JOINT)
 			status = rename_keys(self, placing, true, entry);
+		else if (kind == PART_PARTICLES)
+			status = rename_trail(self, placing, entry);
 	}
 	if (status == STATUS_OK && placing->moved)
 		status = set_frame(self, placing->frame, entry);

@@ -1,5 +1,6 @@
 /* particles.c: particle systems of a scene. See compile.h. */
 #include <stdio.h>
+#include <string.h>
 
 #include "protocol/scene/compile.h"
 
@@ -103,6 +104,37 @@ static enum status compile_interact(struct compile *self, const struct yaml_node
 		.well_distance = keys.well_distance,
 		.repulsion = keys.repulsion,
 		.repulsion_damping = keys.repulsion_damping,
+	};
+	return STATUS_OK;
+}
+
+static enum status compile_split(struct compile *self, const struct yaml_node *node, int64_t system)
+{
+	struct split_keys keys;
+	enum status status = schema_read(&self->source, node, SCHEMA_SPLIT, &keys);
+	if (status != STATUS_OK)
+		return status;
+	struct command *command = compile_command(self, COMMAND_PARTICLES_SPLIT, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_split = (struct command_PARTICLES_SPLIT){
+		.system = system,
+		.number = keys.number,
+		.number_deviation = keys.number_deviation,
+		.age = keys.age,
+		.age_deviation = keys.age_deviation,
+		.delay = keys.delay,
+		.depth = keys.depth,
+		.velocity = keys.velocity,
+		.velocity_deviation = keys.velocity_deviation,
+		.spread = scalar_min(keys.spread * RADIANS_PER_DEGREE, PARTICLE_SPREAD_MAX),
+		.burst = keys.burst,
+		.burst_deviation = keys.burst_deviation,
+		.size = keys.size,
+		.size_deviation = keys.size_deviation,
+		.life = keys.life,
+		.life_deviation = keys.life_deviation,
+		.spend = keys.spend,
 	};
 	return STATUS_OK;
 }
@@ -290,7 +322,15 @@ static enum status compile_list(struct compile *self, const struct yaml_node *li
 	return status;
 }
 
-static enum status compile_system(struct compile *self, const struct yaml_node *node)
+/* A system that a trail may name: its back reference, and its own trail (NULL: none). */
+struct named_system {
+	const char *name; /* borrowed from the document */
+	int64_t number;
+	const struct yaml_node *trail;
+};
+
+static enum status compile_system(struct compile *self, const struct yaml_node *node,
+				  struct named_system *out)
 {
 	struct particles_keys keys;
 	uint32_t first = self->points.count;
@@ -324,14 +364,54 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 		status = compile_fluids(self, &keys, system);
 	if (status == STATUS_OK && keys.interact != NULL)
 		status = compile_interact(self, keys.interact, system);
+	if (status == STATUS_OK && keys.split != NULL)
+		status = compile_split(self, keys.split, system);
+	*out = (struct named_system){ keys.name, system, keys.trail };
 	return status;
+}
+
+static enum status compile_trail(struct compile *self, const struct named_system *systems,
+				 uint32_t count, const struct named_system *of)
+{
+	struct trail_keys keys;
+	enum status status = schema_read(&self->source, of->trail, SCHEMA_TRAIL, &keys);
+	const struct named_system *trail = NULL;
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t i = 0; i < count && trail == NULL; i++)
+		if (strcmp(systems[i].name, keys.system) == 0)
+			trail = &systems[i];
+	if (trail == NULL)
+		return source_fail(&self->source, of->trail->line, STATUS_UNKNOWN_PARTICLES,
+				   "system", "system %s of trail is the name of no particle system",
+				   keys.system);
+	struct command *command = compile_command(self, COMMAND_PARTICLES_TRAIL, of->trail->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_trail = (struct command_PARTICLES_TRAIL){
+		.system = of->number,
+		.trail = trail->number,
+		.delay = keys.delay,
+		.velocity = keys.velocity,
+		.depth = keys.depth,
+	};
+	return STATUS_OK;
 }
 
 enum status compile_particles(struct compile *self, const struct yaml_node *systems)
 {
+	struct named_system named[SYSTEMS_MAX];
+	uint32_t count = 0;
 	enum status status = STATUS_OK;
 	for (const struct yaml_node *at = systems != NULL ? systems->first : NULL;
-	     at != NULL && status == STATUS_OK; at = at->next)
-		status = compile_system(self, at);
+	     at != NULL && status == STATUS_OK; at = at->next) {
+		if (count == SYSTEMS_MAX)
+			return source_fail(&self->source, at->line, STATUS_LIMIT, "particles",
+					   "particles has more than %u systems", SYSTEMS_MAX);
+		status = compile_system(self, at, &named[count++]);
+	}
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+		if (named[i].trail != NULL)
+			status = compile_trail(self, named, count, &named[i]);
 	return status;
 }

@@ -181,6 +181,7 @@ static void compile_release(struct compile *self)
 	ARRAY_RELEASE(&self->coloured);
 	ARRAY_RELEASE(&self->shown);
 	ARRAY_RELEASE(&self->walking);
+	ARRAY_RELEASE(&self->carried);
 	ARRAY_RELEASE(&self->piece_sets);
 	ARRAY_RELEASE(&self->pieced);
 	ARRAY_RELEASE(&self->expectations);
@@ -212,6 +213,8 @@ static enum status compile_all(struct compile *self, const struct yaml_node *roo
 		status = compile_body_names(self);
 	if (status == STATUS_OK)
 		status = compile_movers(self);
+	if (status == STATUS_OK)
+		status = compile_carried(self);
 	if (status == STATUS_OK)
 		status = compile_joints(self, file.joints);
 	if (status == STATUS_OK)
@@ -293,6 +296,7 @@ static void hand_over(struct compile *self, struct scene *scene)
 	table_release(&self->names);
 	ARRAY_RELEASE(&self->coloured);
 	ARRAY_RELEASE(&self->shown);
+	ARRAY_RELEASE(&self->carried);
 	ARRAY_RELEASE(&self->walking);
 	ARRAY_RELEASE(&self->piece_sets);
 	ARRAY_RELEASE(&self->pieced);
@@ -601,10 +605,44 @@ void scene_resolve(struct scene *scene, const uint32_t *shape_ids)
 	}
 }
 
-/* The ids in a command that other commands make: none, one or two. */
-static uint32_t references(struct command *command, int64_t *ids[2])
+enum { REFERENCES_MAX = 5 };
+
+/* The particle system that a command is about; NULL: none. */
+static int64_t *system_of(struct command *command)
 {
 	switch (command->op) {
+	case COMMAND_PARTICLES_SPLIT:
+		return &command->particles_split.system;
+	case COMMAND_PARTICLES_INTERACT:
+		return &command->particles_interact.system;
+	case COMMAND_PARTICLES_FLUID:
+		return &command->particles_fluid.system;
+	case COMMAND_PARTICLES_FILL:
+		return &command->particles_fill.system;
+	case COMMAND_PARTICLES_LATTICE:
+		return &command->particles_lattice.system;
+	case COMMAND_PARTICLES_LINK:
+		return &command->particles_link.system;
+	case COMMAND_PARTICLES_PIN:
+		return &command->particles_pin.system;
+	case COMMAND_PARTICLES_ADD:
+		return &command->particles_add.system;
+	default:
+		return NULL;
+	}
+}
+
+/* The ids in a command that other commands make. */
+static uint32_t references(struct command *command, int64_t *ids[REFERENCES_MAX])
+{
+	switch (command->op) {
+	case COMMAND_CARRY:
+		ids[0] = &command->carry.body;
+		ids[1] = &command->carry.a;
+		ids[2] = &command->carry.b;
+		ids[3] = &command->carry.c;
+		ids[4] = &command->carry.d;
+		return 5;
 	case COMMAND_JOINT_CREATE:
 		ids[0] = &command->joint_create.body_a;
 		ids[1] = &command->joint_create.body_b;
@@ -636,27 +674,10 @@ static uint32_t references(struct command *command, int64_t *ids[2])
 	case COMMAND_SET_VELOCITY:
 		ids[0] = &command->set_velocity.body;
 		return 1;
-	case COMMAND_PARTICLES_INTERACT:
-		ids[0] = &command->particles_interact.system;
-		return 1;
-	case COMMAND_PARTICLES_FLUID:
-		ids[0] = &command->particles_fluid.system;
-		return 1;
-	case COMMAND_PARTICLES_FILL:
-		ids[0] = &command->particles_fill.system;
-		return 1;
-	case COMMAND_PARTICLES_LATTICE:
-		ids[0] = &command->particles_lattice.system;
-		return 1;
-	case COMMAND_PARTICLES_LINK:
-		ids[0] = &command->particles_link.system;
-		return 1;
-	case COMMAND_PARTICLES_PIN:
-		ids[0] = &command->particles_pin.system;
-		return 1;
-	case COMMAND_PARTICLES_ADD:
-		ids[0] = &command->particles_add.system;
-		return 1;
+	case COMMAND_PARTICLES_TRAIL:
+		ids[0] = &command->particles_trail.system;
+		ids[1] = &command->particles_trail.trail;
+		return 2;
 	case COMMAND_JOINT_AXIS:
 		ids[0] = &command->joint_axis.joint;
 		return 1;
@@ -664,14 +685,15 @@ static uint32_t references(struct command *command, int64_t *ids[2])
 		ids[0] = &command->joint_table.joint;
 		return 1;
 	default:
-		return 0;
+		ids[0] = system_of(command);
+		return ids[0] != NULL;
 	}
 }
 
 void scene_link(struct scene *scene, uint32_t first, uint32_t end, const uint32_t *values)
 {
 	for (uint32_t i = first; i < end; i++) {
-		int64_t *ids[2];
+		int64_t *ids[REFERENCES_MAX];
 		uint32_t count = references(&scene->commands[i], ids);
 		for (uint32_t k = 0; k < count; k++) {
 			if (*ids[k] >= 0)

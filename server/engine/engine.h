@@ -414,6 +414,17 @@ struct system_view {
 	double cutoff, core, charge, gravitation;
 	double well_depth, well_distance, repulsion, repulsion_damping;
 	uint64_t crowded;
+	/* As PARTICLES_SPLIT and PARTICLES_TRAIL set them; mean, largest deviation. */
+	const uint32_t *split_number; /* borrowed, as the next two lines */
+	const double *split_age, *split_velocity, *split_burst; /* s, share, m/s */
+	const double *split_size, *split_life;			/* shares */
+	uint32_t split_delay, split_depth;
+	double split_spread;
+	bool split_spend;
+	uint64_t splits; /* so far */
+	system_id trail; /* 0 none */
+	uint32_t trail_delay, trail_depth;
+	double trail_velocity;
 	/* Of its links. */
 	uint32_t links, pins, link_substeps;
 	uint64_t torn;
@@ -421,6 +432,7 @@ struct system_view {
 };
 struct particle_view {
 	uint64_t serial;
+	uint8_t generation;
 	vec3 position, velocity;  /* m, m/s */
 	double radius, mass, age; /* m, kg, s */
 };
@@ -634,6 +646,17 @@ MUST_CHECK enum status world_sensed(const struct world *world, body_id sensor, b
 MUST_CHECK enum status world_pieces(const struct world *world, body_id body, uint32_t first,
 				    struct command_SET_PIECE *out, uint32_t capacity,
 				    uint32_t *count);
+
+/* A body that points carry. */
+struct carrier_view {
+	body_id body, points[4];
+	uint32_t count; /* of points */
+	double off;	/* m: the largest distance of a point from its place in the body */
+};
+/* Those of `body` (0: of all, by rows), without the first `first`; *count is how many were written, at
+ * most `capacity`. UNKNOWN_BODY. */
+MUST_CHECK enum status world_carriers(const struct world *world, body_id body, uint32_t first,
+				      struct carrier_view *out, uint32_t capacity, uint32_t *count);
 
 /* A contact point with its impulses of the last tick. */
 struct contact_view {

@@ -204,6 +204,7 @@ enum joint_motor {
 	 * servos: forces by what is missing to the target. */
 	JOINT_MOTOR_VELOCITY = 1, /* the rate of the coordinate, m/s (rad/s); gain: damping */
 	JOINT_MOTOR_POSITION = 2, /* the coordinate, m (rad); gains: stiffness and damping */
+	JOINT_MOTOR_FORCE = 3,	  /* none: its target is the force that it exerts, N (N·m) */
 };
 /* The target of a motor as a function of the time since it was set. */
 enum joint_wave {
@@ -335,12 +336,15 @@ enum { FLUID_SUBSTEPS_MAX = 1024 };
 #define PARTICLE_CHARGE_MAX 1e3	      /* C */
 #define PARTICLE_GRAVITATION_MAX 1e12 /* m³/(kg s²) */
 #define PARTICLE_DAMPING_RATIO_MAX 10.0
+#define PARTICLE_SHARE_MAX 100.0 /* of a parent's velocity, size, life */
 enum {
 	PARTICLES_MAX = 1048576, /* of one world: the sum of the capacities of its systems */
 	SYSTEMS_MAX = 64,	 /* of one world */
 	PARTICLE_COLOURS_MAX = 8,
 	PARTICLE_SUBSTEPS_MAX = 64,
-	PARTICLE_HITS_MAX = 8, /* of one particle in a tick; then its path ends */
+	PARTICLE_CHILDREN_MAX = 4096,	/* of one split */
+	PARTICLE_GENERATIONS_MAX = 255, /* generation has one byte */
+	PARTICLE_HITS_MAX = 8,		/* of one particle in a tick; then its path ends */
 };
 
 /* Whether bodies stand (statics/stability.h). */

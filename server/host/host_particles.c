@@ -6,11 +6,31 @@
 #include "server/host/host_state.h"
 
 /* Largest packed sizes, in bytes, of a system and of what is not a column in a page. */
-enum { SYSTEM_BYTES_MAX = 800, FLUID_BYTES_MAX = 320, HEAD_BYTES_MAX = 128 };
+enum { SYSTEM_BYTES_MAX = 1100, FLUID_BYTES_MAX = 320, HEAD_BYTES_MAX = 128 };
 enum { STEPS = 65535 }; /* of positions in view */
 
 /* ---- systems
  * ------------------------------------------------------------------------------------- */
+
+static void put_descent(struct wire_system *facts, const struct system_view *view)
+{
+	facts->split_number[0] = view->split_number[0];
+	facts->split_number[1] = view->split_number[1];
+	memcpy(facts->split_age, view->split_age, sizeof facts->split_age);
+	memcpy(facts->split_velocity, view->split_velocity, sizeof facts->split_velocity);
+	memcpy(facts->split_burst, view->split_burst, sizeof facts->split_burst);
+	memcpy(facts->split_size, view->split_size, sizeof facts->split_size);
+	memcpy(facts->split_life, view->split_life, sizeof facts->split_life);
+	facts->split_spread = view->split_spread;
+	facts->split_delay = view->split_delay;
+	facts->split_depth = view->split_depth;
+	facts->split_spend = view->split_spend;
+	facts->splits = view->splits;
+	facts->trail = view->trail;
+	facts->trail_delay = view->trail_delay;
+	facts->trail_depth = view->trail_depth;
+	facts->trail_velocity = view->trail_velocity;
+}
 
 static struct wire_system system_facts(const struct system_view *view)
 {
@@ -59,6 +79,7 @@ static struct wire_system system_facts(const struct system_view *view)
 	memcpy(facts.mass, view->mass, sizeof facts.mass);
 	memcpy(facts.life, view->life, sizeof facts.life);
 	memcpy(facts.speed, view->speed, sizeof facts.speed);
+	put_descent(&facts, view);
 	for (uint32_t i = 0; i < view->colour_count; i++) {
 		facts.colour[i][0] = view->colour_age[i];
 		facts.colour[i][1] = view->colour[i];
@@ -138,7 +159,7 @@ enum status host_answer_fluids(struct host *host, struct bytes *out)
 
 /* A page's columns, in memory of the arena. */
 struct columns {
-	uint8_t *serials, *positions, *velocities, *radii, *masses, *ages, *colours;
+	uint8_t *serials, *positions, *velocities, *radii, *masses, *ages, *colours, *generations;
 };
 
 static bool make_columns(struct arena *arena, uint32_t count, struct columns *columns)
@@ -150,9 +171,10 @@ static bool make_columns(struct arena *arena, uint32_t count, struct columns *co
 	columns->masses = ARENA_ARRAY(arena, uint8_t, count * 8u);
 	columns->ages = ARENA_ARRAY(arena, uint8_t, count * 8u);
 	columns->colours = ARENA_ARRAY(arena, uint8_t, count);
+	columns->generations = ARENA_ARRAY(arena, uint8_t, count);
 	return columns->serials != NULL && columns->positions != NULL &&
 	       columns->velocities != NULL && columns->radii != NULL && columns->masses != NULL &&
-	       columns->ages != NULL && columns->colours != NULL;
+	       columns->ages != NULL && columns->colours != NULL && columns->generations != NULL;
 }
 
 static void put_real(uint8_t *to, double value)
@@ -184,6 +206,7 @@ static struct wire_particles exact_page(const struct particle_view *views, uint3
 		put_real(columns->radii + 8 * (size_t)i, views[i].radius);
 		put_real(columns->masses + 8 * (size_t)i, views[i].mass);
 		put_real(columns->ages + 8 * (size_t)i, views[i].age);
+		columns->generations[i] = views[i].generation;
 	}
 	return (struct wire_particles){ .form = WIRE_PARTICLES_EXACT,
 					.count = count,
@@ -192,7 +215,8 @@ static struct wire_particles exact_page(const struct particle_view *views, uint3
 					.velocities = slice_of(columns->velocities, count * 24),
 					.radii = slice_of(columns->radii, count * 8),
 					.masses = slice_of(columns->masses, count * 8),
-					.ages = slice_of(columns->ages, count * 8) };
+					.ages = slice_of(columns->ages, count * 8),
+					.generations = slice_of(columns->generations, count) };
 }
 
 /* How many of the system's colours have begun at that age. */
@@ -317,7 +341,7 @@ enum status host_answer_particles(struct host *host, const struct wire_query *qu
 	struct wire_particles page = query->form == WIRE_PARTICLES_VIEW
 					     ? view_page(views, count, system, &columns)
 					     : exact_page(views, count, &columns);
-	struct wire_packer packer = packer_into(out, HEAD_BYTES_MAX + (size_t)count * 80);
+	struct wire_packer packer = packer_into(out, HEAD_BYTES_MAX + (size_t)count * 81);
 	answer_pack_particles(&packer, &page);
 	return packed(out, &packer);
 }

@@ -70,6 +70,13 @@ tests_bench_bench_velocity_SOURCES = tests/bench/bench_velocity.c
 bench-velocity: tests/bench/bench_velocity
 	tests/bench/bench_velocity walls heap towers
 
+# Steps of `pile`, boxes of 27 to 9261 spheres and hourglasses: make bench-pile
+EXTRA_PROGRAMS += tests/bench/bench_pile
+tests_bench_bench_pile_SOURCES = tests/bench/bench_pile.c
+.PHONY: bench-pile
+bench-pile: tests/bench/bench_pile
+	tests/bench/bench_pile
+
 # A body of 64 cubes on a fine mesh: make bench-compound
 EXTRA_PROGRAMS += tests/bench/bench_compound
 tests_bench_bench_compound_SOURCES = tests/bench/bench_compound.c
@@ -123,7 +130,7 @@ tests_bench_bench_reflection_SOURCES = tests/bench/bench_reflection.c
 
 if HAVE_CLP
 EXTRA_PROGRAMS += tests/bench/bench_lp
-tests_bench_bench_lp_SOURCES = tests/bench/bench_lp.c
+tests_bench_bench_lp_SOURCES = tests/bench/bench_lp.c tests/lib/lp_clp.c tests/lib/lp_clp.h
 tests_bench_bench_lp_LDADD = $(LDADD) -lClp -lCoinUtils
 
 # make bench-lp: linear programs of several families, pivots and times beside CLP's.
@@ -252,6 +259,18 @@ tests_bench_bench_particles_SOURCES = tests/bench/bench_particles.c
 bench-particles: tests/bench/bench_particles tests/bench/bench_particle_frames
 	tests/bench/bench_particles
 	tests/bench/bench_particle_frames
+# bench-fluid: the cost of fluids; soak-fluid: dam break, floating cubes and pools against what is known.
+EXTRA_PROGRAMS += tests/bench/bench_fluid
+tests_bench_bench_fluid_SOURCES = tests/bench/bench_fluid.c
+tests_bench_bench_fluid_LDADD = $(LDADD) -lm
+.PHONY: bench-fluid soak-fluid
+bench-fluid: tests/bench/bench_fluid
+	tests/bench/bench_fluid cost 1
+	tests/bench/bench_fluid cost 2
+soak-fluid: tests/bench/bench_fluid
+	tests/bench/bench_fluid rest
+	tests/bench/bench_fluid float
+	tests/bench/bench_fluid dam
 EXTRA_PROGRAMS += tests/bench/bench_particle_frames
 tests_bench_bench_particle_frames_SOURCES = tests/bench/bench_particle_frames.c
 

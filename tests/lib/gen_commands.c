@@ -511,6 +511,38 @@ static void reconcile_linked(struct command *out)
 	}
 }
 
+static void keep_within(double mean, double *deviation)
+{
+	*deviation = *deviation < mean ? *deviation : mean;
+}
+
+/* Few children, of few generations, and deviations that fit. */
+static void reconcile_split(struct command_PARTICLES_SPLIT *out)
+{
+	out->number %= 5;
+	out->number_deviation = out->number > 0 ? out->number_deviation % out->number : 0;
+	out->depth = 1 + out->depth % 3;
+	out->velocity *= 0.5;
+	out->burst *= 0.5;
+	out->size *= 0.5;
+	out->life *= 0.5;
+	out->age *= 0.5;
+	keep_within(out->velocity, &out->velocity_deviation);
+	keep_within(out->burst, &out->burst_deviation);
+	keep_within(out->size, &out->size_deviation);
+	keep_within(out->life, &out->life_deviation);
+	keep_within(out->age, &out->age_deviation);
+}
+
+/* Another system than this one; 0: there is none. */
+static int64_t gen_other_system(struct gen_commands *gen, int64_t system)
+{
+	static struct system_view systems[SYSTEMS_MAX];
+	uint32_t count = world_systems(gen->world, systems);
+	uint32_t pick = rng_below(&gen->rng, count + 1);
+	return pick < count && systems[pick].id != (uint64_t)system ? (int64_t)systems[pick].id : 0;
+}
+
 static void reconcile(struct gen_commands *gen, struct command *out)
 {
 	switch (out->op) {
@@ -562,6 +594,12 @@ static void reconcile(struct gen_commands *gen, struct command *out)
 	case COMMAND_PARTICLES_SET:
 		reconcile_made(gen, out);
 		return;
+	case COMMAND_PARTICLES_TRAIL:
+		out->particles_trail.trail = gen_other_system(gen, out->particles_trail.system);
+		return;
+	case COMMAND_PARTICLES_SPLIT:
+		reconcile_split(&out->particles_split);
+		return;
 	case COMMAND_PARTICLES_INTERACT:
 		out->particles_interact.well_distance += 0.01;
 		return;
@@ -601,7 +639,8 @@ void gen_any_command(struct gen_commands *gen, struct command *out)
 	const struct command_info *list = command_list(&count);
 	uint32_t pick = rng_below(&gen->rng, count + (uint32_t)COUNT_OF(often));
 	uint16_t op = pick < count ? list[pick].op : often[pick - count];
-	bool particles = (op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_ADD) ||
+	bool particles = (op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_SPLIT) ||
+			 op == COMMAND_PARTICLES_TRAIL ||
 			 (op >= COMMAND_PARTICLES_INTERACT && op <= COMMAND_PARTICLES_PIN);
 	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && particles))
 		op = COMMAND_SPAWN;

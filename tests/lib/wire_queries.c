@@ -306,7 +306,22 @@ static void pack_systems(struct wire_packer *out)
 				      .link_substeps = 8,
 				      .torn = 1,
 				      .stretch = 0.01,
-				      .volume_error = 0.002 };
+				      .volume_error = 0.002,
+				      .split_number = { 3, 1 },
+				      .split_age = { 0.5, 0.25 },
+				      .split_velocity = { 0.75, 0.125 },
+				      .split_burst = { 4, 2 },
+				      .split_size = { 0.5, 0.25 },
+				      .split_life = { 2, 1 },
+				      .split_spread = 0.375,
+				      .split_delay = 6,
+				      .split_depth = 2,
+				      .split_spend = 1,
+				      .splits = 11,
+				      .trail = 5,
+				      .trail_delay = 2,
+				      .trail_depth = 255,
+				      .trail_velocity = 0.0625 };
 	set3(system.position, 1, 2, 3);
 	set3(system.half, 4, 5, 6);
 	wire_pack_array(out, 1);
@@ -323,7 +338,8 @@ static void pack_particles(struct wire_packer *out)
 					     .velocities = { bytes, 48 },
 					     .radii = { bytes, 16 },
 					     .masses = { bytes, 16 },
-					     .ages = { bytes, 16 } };
+					     .ages = { bytes, 16 },
+					     .generations = { bytes, 2 } };
 	answer_pack_particles(out, &page);
 }
 
@@ -411,6 +427,17 @@ static void pack_pieces(struct wire_packer *out)
 	command_pack(out, &set);
 }
 
+static void pack_carriers(struct wire_packer *out)
+{
+	wire_pack_array(out, 1);
+	wire_pack_array(out, 3);
+	wire_pack_uint(out, 1);
+	wire_pack_array(out, 2);
+	wire_pack_uint(out, 2);
+	wire_pack_uint(out, 300);
+	wire_pack_real(out, 1e-9);
+}
+
 /* Kinds whose answers have a packer of their own here; the others are in pack_answer. */
 static void (*const PACKERS[])(struct wire_packer *) = {
 	[WIRE_QUERY_CONTACTS] = pack_contact,	 [WIRE_QUERY_FORCES] = pack_force,
@@ -419,7 +446,7 @@ static void (*const PACKERS[])(struct wire_packer *) = {
 	[WIRE_QUERY_FLUIDS] = pack_fluids,	 [WIRE_QUERY_PARTICLES] = pack_particles,
 	[WIRE_QUERY_ROBOT] = pack_robot,	 [WIRE_QUERY_INERTIA] = pack_matrix,
 	[WIRE_QUERY_JACOBIAN] = pack_matrix,	 [WIRE_QUERY_PIECES] = pack_pieces,
-	[WIRE_QUERY_DYNAMICS] = pack_dynamics,
+	[WIRE_QUERY_DYNAMICS] = pack_dynamics,	 [WIRE_QUERY_CARRIERS] = pack_carriers,
 };
 
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)

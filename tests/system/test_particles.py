@@ -135,3 +135,49 @@ particles: [{{ name: few, emitter: none, life: 0, size: {size}, points: [[[0.1, 
         assert all(math.isfinite(value) for _, position, velocity, *_ in found for value in (*position, *velocity))
         world.destroy()
         again.destroy()
+
+
+SHOW = """
+shapes: { ground: { kind: plane } }
+bodies: [{ shape: ground, status: static }]
+particles:
+  - { name: shells, at: [0, 0.2, 0], rate: 1, delay: 20, speed: 6, spread: 20, life: 1, size: 0.1,
+      split: { number: 6, number_deviation: 2, age: 0.3, depth: 2, burst: 2, spend: true }, trail: { system: smoke, delay: 2 } }
+  - { name: smoke, emitter: none, capacity: 5000, life: 0.4, size: 0.02, gravity_scale: 0, mask: 0 }
+"""
+
+
+def test_splits_and_trails_come_by_every_way(server, tmp_path):
+    scene, record = tmp_path / "show.yaml", tmp_path / "show.cairn"
+    scene.write_text(SHOW)
+    with server.connect() as client:
+        world = client.load(scene)
+        again = world.fork(f"{world.name}-again")
+        hashed = world.step(100).hash
+        assert hashed == again.step(100).hash
+        shells, smoke = world.systems()
+        assert shells["split_number"] == (6, 2) and shells["split_spend"] == "ends" and shells["split_depth"] == 2
+        assert (shells["trail"], shells["trail_delay"], smoke["trail"]) == (smoke["id"], 2, 0)
+        assert shells["splits"] > 10 and smoke["born"] > 200
+        assert {particle[6] for particle in world.particles(shells["id"])} == {0, 1, 2}
+        with refused("range"):
+            world.particles_trail(shells["id"], shells["id"])
+        with refused("range"):
+            world.particles_split(shells["id"], number=1, number_deviation=2)
+        world.particles_split(shells["id"], number=0)
+        world.particles_trail(shells["id"], 0)
+        world.step(1)
+        assert world.systems()[0]["trail"] == 0
+        rows = [json.loads(line) for line in Cli(server.address).text("--json", "query", again.name, "particles", shells["id"]).splitlines()]
+        assert {row["generation"] for row in rows} == {0, 1, 2}
+    run = subprocess.run([DAEMON, "run", scene, "--ticks", "100", "--record", record], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    done = subprocess.run([DAEMON, "replay", record, "--verify"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "same" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_trail_names_a_system_of_the_scene(tmp_path):
+    scene = tmp_path / "wrong.yaml"
+    scene.write_text(SHOW.replace("system: smoke", "system: smoek"))
+    run = subprocess.run([DAEMON, "run", scene, "--ticks", "1"], capture_output=True, text=True, check=False)
+    assert run.returncode != 0 and "smoek" in run.stderr and "no particle system" in run.stderr

@@ -232,6 +232,10 @@ export interface ParticleSystem {
   forces: Interact, collisions: Interact, substeps: number, cutoff: number, core: number, charge: number, gravitation: number,
   well_depth: number, well_distance: number, repulsion: number, repulsion_damping: number, crowded: number,
   links: number, pins: number, link_substeps: number, torn: number, stretch: number, volume_error: number,
+  split_number: [number, number], split_age: [number, number], split_delay: number, split_depth: number,
+  split_velocity: [number, number], split_spread: number, split_burst: [number, number], split_size: [number, number],
+  split_life: [number, number], split_spend: string, splits: number,
+  trail: number, trail_delay: number, trail_depth: number, trail_velocity: number,
 }
 export type Interact = "none" | "internal" | "external" | "both";
 
@@ -321,6 +325,7 @@ export interface Queries {
   overlap(shape: Uint8Array | string, position: Vector, rotation?: Rotation, options?: Filter & { limit?: number }):
     Promise<number[]>;
   sensed(sensor: number, limit?: number): Promise<number[]>;
+  carriers(body?: number, options?: { limit?: number, first?: number }): Promise<{ body: number, points: number[], off: number }[]>;
   pieces(body: number, options?: { limit?: number, first?: number }): Promise<Required<Omit<CommandFields["set_piece"], "friction">>[]>;
   colours(): Promise<Map<number, number>>;
   visuals(): Promise<Map<number, Visual[]>>;

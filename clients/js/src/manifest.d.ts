@@ -67,7 +67,9 @@ export type StatusName =
   | "unknown_joint"
   | "not_stored"
   | "unknown_particles"
+  | "carried"
   | "unknown_field"
+  | "not_carried"
   | "unknown_particle"
   | "linked"
   | "fluid"
@@ -146,7 +148,8 @@ export type JointSpring =
 export type JointMotor =
   | "none"
   | "velocity"
-  | "position";
+  | "position"
+  | "force";
 
 export type JointWave =
   | "constant"
@@ -191,6 +194,14 @@ export type LinkKind =
   | "rod"
   | "rope"
   | "volume";
+
+export type Pinned =
+  | "free"
+  | "held";
+
+export type Spend =
+  | "lives"
+  | "ends";
 
 export type Switch =
   | "keep"
@@ -591,15 +602,15 @@ export interface CommandFields {
     rest?: Placed;
     /** spring_limit (0 … 1e+12 N, N m): greatest pull of the spring; 0 any */
     spring_limit?: Placed;
-    /** motor: 0 none, 1 holds a velocity, 2 holds a position */
-    motor?: number | "none" | "velocity" | "position";
-    /** target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds */
+    /** motor: 0 none, 1 holds a velocity, 2 holds a position, 3 exerts a force */
+    motor?: number | "none" | "velocity" | "position" | "force";
+    /** target (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): velocity or position that the motor holds, or the force that it exerts */
     target?: Placed;
     /** motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any */
     motor_limit?: Placed;
     /** wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table sets a table */
     wave?: number | "constant" | "sine" | "table";
-    /** amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine */
+    /** amplitude (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): of the sine */
     amplitude?: Placed;
     /** hertz (0 … 10000 Hz): of the sine */
     hertz?: Placed;
@@ -776,6 +787,43 @@ export interface CommandFields {
     position: Vector;
     /** velocity (-10000 … 10000 m/s) */
     velocity?: Vector;
+  };
+  /** set whether and how the particles of a system split: into particles of the next generation, at their place */
+  particles_split: {
+    /** system: the system */
+    system: number;
+    /** number: particles into which one splits; 0: none splits any more */
+    number?: number;
+    /** number_deviation: largest deviation of number */
+    number_deviation?: number;
+    /** age (0 … 1000000 s): of a particle when it splits first; one that dies before does not split */
+    age?: Placed;
+    /** age_deviation (0 … 1000000 s): largest deviation of age */
+    age_deviation?: Placed;
+    /** delay (ticks): it splits again each time after so many; 0: only once */
+    delay?: number;
+    /** depth: generations: the emitter makes particles of generation 0, and those of this generation do not split */
+    depth?: number;
+    /** velocity (0 … 100): of a child, as a share of the parent's velocity */
+    velocity?: Placed;
+    /** velocity_deviation (0 … 100): largest deviation of velocity */
+    velocity_deviation?: Placed;
+    /** spread (0 … 3.141592654 rad): largest angle between that velocity and the parent's */
+    spread?: Placed;
+    /** burst (0 … 10000 m/s): a velocity that is added, in any direction */
+    burst?: Placed;
+    /** burst_deviation (0 … 10000 m/s): largest deviation of burst */
+    burst_deviation?: Placed;
+    /** size (0 … 100): diameter of a child, as a share of the parent's; its mass goes with the cube */
+    size?: Placed;
+    /** size_deviation (0 … 100): largest deviation of size */
+    size_deviation?: Placed;
+    /** life (0 … 100): life of a child, as a share of the parent's whole life */
+    life?: Placed;
+    /** life_deviation (0 … 100): largest deviation of life */
+    life_deviation?: Placed;
+    /** spend: 1: a particle that has split is removed in the next tick */
+    spend?: number | "lives" | "ends";
   };
   /** make a force field; wakes the bodies in its region */
   field_create: {
@@ -1053,7 +1101,25 @@ export interface CommandFields {
     /** particle: serial number */
     particle: number;
     /** pinned: 1: held; 0: free */
-    pinned?: number | "keep" | "off" | "on";
+    pinned?: number | "free" | "held";
+  };
+  /** let points carry a body: its place is theirs, and what touches it pushes them */
+  carry: {
+    /** body: a dynamic body of a planar world, without joints; its mass does not count while points carry it */
+    body: number;
+    /** a: a dynamic body of which the mass centre is the point; several bodies may share it */
+    a: number;
+    /** b: another one */
+    b: number;
+    /** c: a third one; 0: none */
+    c?: number;
+    /** d: a fourth one; 0: none */
+    d?: number;
+  };
+  /** let a body move by its own mass again */
+  uncarry: {
+    /** body: a body that points carry */
+    body: number;
   };
   /** give a body a name for people, or another one; no motion and no hash depends on it */
   name_body: {
@@ -1068,6 +1134,19 @@ export interface CommandFields {
     joint: number;
     /** name: need not be unique */
     name: string;
+  };
+  /** let the particles of a system leave a trail: particles of another system, which has their size, life and colours */
+  particles_trail: {
+    /** system: the system that leaves it */
+    system: number;
+    /** trail: the system whose particles are left behind; 0: no trail any more */
+    trail: number;
+    /** delay (ticks): from one particle of a trail to the next */
+    delay?: number;
+    /** velocity (0 … 100): of the trail, as a share of the velocity of the particle that leaves it */
+    velocity?: Placed;
+    /** depth: generation up to which particles leave a trail */
+    depth?: number;
   };
   /** make a particle system a fluid, or set all that it has as one; kernel_radius 0: it is none any more */
   particles_fluid: {

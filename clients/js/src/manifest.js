@@ -59,7 +59,9 @@ export const STATUS = {
   67: ["unknown_joint", "no such joint"],
   68: ["not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"],
   69: ["unknown_particles", "no such particle system"],
+  70: ["carried", "points carry the body"],
   71: ["unknown_field", "no such force field"],
+  72: ["not_carried", "no points carry the body"],
   73: ["unknown_particle", "the system has no such particle"],
   74: ["linked", "particles of a system cannot both be linked and act on each other"],
   80: ["fluid", "particles of a fluid have no links and no other forces between them"],
@@ -799,6 +801,25 @@ export const COMMAND = {
     ["position", undefined],
     ["velocity", [0, 0, 0]],
   ] },
+  particles_split: { number: 64, fields: [
+    ["system", undefined],
+    ["number", 2],
+    ["number_deviation", 0],
+    ["age", 0.5],
+    ["age_deviation", 0],
+    ["delay", 0],
+    ["depth", 1],
+    ["velocity", 1],
+    ["velocity_deviation", 0],
+    ["spread", 0],
+    ["burst", 0],
+    ["burst_deviation", 0],
+    ["size", 0.5],
+    ["size_deviation", 0],
+    ["life", 1],
+    ["life_deviation", 0],
+    ["spend", 0],
+  ] },
   field_create: { number: 70, fields: [
     ["kind", undefined],
     ["region", 0],
@@ -944,6 +965,16 @@ export const COMMAND = {
     ["particle", undefined],
     ["pinned", 1],
   ] },
+  carry: { number: 100, fields: [
+    ["body", undefined],
+    ["a", undefined],
+    ["b", undefined],
+    ["c", 0],
+    ["d", 0],
+  ] },
+  uncarry: { number: 101, fields: [
+    ["body", undefined],
+  ] },
   name_body: { number: 87, fields: [
     ["body", undefined],
     ["name", undefined],
@@ -951,6 +982,13 @@ export const COMMAND = {
   name_joint: { number: 88, fields: [
     ["joint", undefined],
     ["name", undefined],
+  ] },
+  particles_trail: { number: 91, fields: [
+    ["system", undefined],
+    ["trail", undefined],
+    ["delay", 1],
+    ["velocity", 0],
+    ["depth", 255],
   ] },
   particles_fluid: { number: 94, fields: [
     ["system", undefined],
@@ -1147,11 +1185,11 @@ export const LIMITS = {
     damping: ["F64", 0, 1000000000000, "N s/m, N m s/rad, 1"],
     rest: ["F64", -1000000, 1000000, "m, rad"],
     spring_limit: ["F64", 0, 1000000000000, "N, N m"],
-    motor: ["ENUM", 0, 2, ""],
-    target: ["F64", -1000000, 1000000, "m/s, rad/s, m, rad"],
+    motor: ["ENUM", 0, 3, ""],
+    target: ["F64", -1000000, 1000000, "m/s, rad/s, m, rad, N, N m"],
     motor_limit: ["F64", 0, 1000000000000, "N, N m"],
     wave: ["ENUM", 0, 1, ""],
-    amplitude: ["F64", -1000000, 1000000, "m/s, rad/s, m, rad"],
+    amplitude: ["F64", -1000000, 1000000, "m/s, rad/s, m, rad, N, N m"],
     hertz: ["F64", 0, 10000, "Hz"],
     phase: ["F64", -1000000, 1000000, "rad"],
     motor_stiffness: ["F64", 0, 1000000000000, "N/m, N m/rad"],
@@ -1231,6 +1269,24 @@ export const LIMITS = {
   particles_add: {
     position: ["VEC3", -1000000, 1000000, "m"],
     velocity: ["VEC3", -10000, 10000, "m/s"],
+  },
+  particles_split: {
+    number: ["U32", 0, 4096, ""],
+    number_deviation: ["U32", 0, 4096, ""],
+    age: ["F64", 0, 1000000, "s"],
+    age_deviation: ["F64", 0, 1000000, "s"],
+    delay: ["U32", 0, 1000000000, "ticks"],
+    depth: ["U32", 1, 255, ""],
+    velocity: ["F64", 0, 100, ""],
+    velocity_deviation: ["F64", 0, 100, ""],
+    spread: ["F64", 0, 3.141592653589793, "rad"],
+    burst: ["F64", 0, 10000, "m/s"],
+    burst_deviation: ["F64", 0, 10000, "m/s"],
+    size: ["F64", 0, 100, ""],
+    size_deviation: ["F64", 0, 100, ""],
+    life: ["F64", 0, 100, ""],
+    life_deviation: ["F64", 0, 100, ""],
+    spend: ["ENUM", 0, 1, ""],
   },
   field_create: {
     kind: ["ENUM", 1, 5, ""],
@@ -1358,6 +1414,11 @@ export const LIMITS = {
   particles_pin: {
     particle: ["U32", 1, 4294967295, ""],
     pinned: ["ENUM", 0, 1, ""],
+  },
+  particles_trail: {
+    delay: ["U32", 1, 1000000000, "ticks"],
+    velocity: ["F64", 0, 100, ""],
+    depth: ["U32", 0, 255, ""],
   },
   particles_fluid: {
     kernel_radius: ["F64", 0, 1000, "m"],
@@ -1524,6 +1585,11 @@ export const QUERY_LIMITS = {
     ["body", "U32", 0, 4294967295],
     ["position", "PLACE", 0, 0],
   ],
+  33: [
+    ["body", "U32", 0, 4294967295],
+    ["limit", "U32", 0, 4096],
+    ["first", "U32", 0, 4294967295],
+  ],
   34: [
     ["body", "U32", 0, 4294967295],
     ["limit", "U32", 0, 4096],
@@ -1589,6 +1655,7 @@ export const WORDS = {
     "none",
     "velocity",
     "position",
+    "force",
   ],
   joint_wave: [
     "constant",
@@ -1635,6 +1702,14 @@ export const WORDS = {
     "rope",
     "volume",
   ],
+  pinned: [
+    "free",
+    "held",
+  ],
+  spend: [
+    "lives",
+    "ends",
+  ],
   switch: [
     "keep",
     "off",
@@ -1658,7 +1733,8 @@ export const WORDED = {
   particles_interact: { forces: WORDS.interact, collisions: WORDS.interact },
   particles_fluid: { solver: WORDS.fluid_solver },
   particles_link: { kind: WORDS.link_kind },
-  particles_pin: { pinned: WORDS.switch },
+  particles_pin: { pinned: WORDS.pinned },
+  particles_split: { spend: WORDS.spend },
 };
 
 /** Kinds of QUERY by name. */
@@ -1693,6 +1769,7 @@ export const QUERY = {
   robot: 30,
   inertia: 31,
   jacobian: 32,
+  carriers: 33,
   pieces: 34,
   dynamics: 35,
   fluids: 36,

@@ -134,6 +134,14 @@ export class Queries {
   }
 
   /**
+   * Bodies that points carry (0: all, by rows, without the first `first`): [{body, points, off}, …]; off in m: the largest
+   * distance of a point from its place in the body.
+   */
+  async carriers(body = 0, { limit = 1024, first = 0 } = {}) {
+    return (await this.query(QUERY.carriers, body, limit, first)).map(([id, points, off]) => ({ body: id, points, off }));
+  }
+
+  /**
    * What pieces of a body have of their own, by piece and patch, without the first `first`: the fields of the commands set_piece
    * that give it to them, [{body, piece, own, patch, static_friction, …}, …].
    */
@@ -290,24 +298,27 @@ export class Queries {
 
   /**
    * The particle systems by id: [{id, name, owner, tag, emitter, counts (alive, capacity, born, lost, refused, cut), the numbers of
-   * particles_create (as [mean, deviation] where they have one) and of particles_interact (substeps 0: not given), and colours: [[age (s), 0xRRGGBB], …]}, …].
+   * particles_create, particles_interact (substeps 0: not given), particles_split and particles_trail (trail 0: none), as [mean,
+   * deviation] where they have one, and colours: [[age (s), 0xRRGGBB], …]}, …].
    */
   async systems() {
     const names = ["id", "name", "owner", "tag", "emitter", "alive", "capacity", "born", "lost", "refused", "cut", "position", "rotation",
       "half", "size", "mass", "life", "speed", "spread", "drag", "gravity_scale", "category", "mask", "colours",
       "forces", "collisions", "substeps", "cutoff", "core", "charge", "gravitation", "well_depth", "well_distance", "repulsion",
-      "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error"];
+      "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error",
+      "split_number", "split_age", "split_delay", "split_depth", "split_velocity", "split_spread", "split_burst", "split_size", "split_life",
+      "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity"];
     const items = await this.query(QUERY.systems);
     return items.map((item) => {
       const system = Object.fromEntries(names.map((name, i) => [name, item[i]]));
       const [forces, collisions] = [WORDS.interact[system.forces], WORDS.interact[system.collisions]];
-      return { ...system, emitter: WORDS.emitter[system.emitter], forces, collisions };
+      return { ...system, emitter: WORDS.emitter[system.emitter], forces, collisions, split_spend: WORDS.spend[system.split_spend] };
     });
   }
 
   /**
    * The particles of a system by serial number, exactly: {count, serials (BigUint64Array), positions, velocities (m, m/s; three numbers
-   * each), radii, masses, ages (m, kg, s)}, Float64Arrays. Of a world that runs, the pages may be of different ticks.
+   * each), radii, masses, ages (m, kg, s), Float64Arrays, generations (Uint8Array)}. Of a world that runs, the pages may be of different ticks.
    */
   async particles(system) {
     const pages = await this.#particlePages((after) => this.query(QUERY.particles, system, after, PARTICLES_PAGE, 0), ([, , serials]) => {
@@ -318,6 +329,7 @@ export class Queries {
     return {
       count: pages.reduce((sum, page) => sum + page[1], 0), serials: column(2, BigUint64Array), positions: column(3, Float64Array),
       velocities: column(4, Float64Array), radii: column(5, Float64Array), masses: column(6, Float64Array), ages: column(7, Float64Array),
+      generations: column(8, Uint8Array),
     };
   }
 

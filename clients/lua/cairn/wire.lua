@@ -58,7 +58,9 @@ wire.status = {
 	[67] = "unknown_joint",
 	[68] = "not_stored",
 	[69] = "unknown_particles",
+	[70] = "carried",
 	[71] = "unknown_field",
+	[72] = "not_carried",
 	[73] = "unknown_particle",
 	[74] = "linked",
 	[80] = "fluid",
@@ -306,7 +308,7 @@ wire.command = {
 		{name = "damping", type = "f64", min = 0, max = 1000000000000, default = 0.0},
 		{name = "rest", type = "f64", min = -1000000, max = 1000000, default = 0.0},
 		{name = "spring_limit", type = "f64", min = 0, max = 1000000000000, default = 0.0},
-		{name = "motor", type = "enum", min = 0, max = 2, default = 0},
+		{name = "motor", type = "enum", min = 0, max = 3, default = 0},
 		{name = "target", type = "f64", min = -1000000, max = 1000000, default = 0.0},
 		{name = "motor_limit", type = "f64", min = 0, max = 1000000000000, default = 0.0},
 		{name = "wave", type = "enum", min = 0, max = 1, default = 0},
@@ -393,6 +395,24 @@ wire.command = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "position", type = "vec3", min = -1000000, max = 1000000},
 		{name = "velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}}}},
+	particles_split = {number = 64, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "number", type = "u32", min = 0, max = 4096, default = 2},
+		{name = "number_deviation", type = "u32", min = 0, max = 4096, default = 0},
+		{name = "age", type = "f64", min = 0, max = 1000000, default = 0.5},
+		{name = "age_deviation", type = "f64", min = 0, max = 1000000, default = 0.0},
+		{name = "delay", type = "u32", min = 0, max = 1000000000, default = 0},
+		{name = "depth", type = "u32", min = 1, max = 255, default = 1},
+		{name = "velocity", type = "f64", min = 0, max = 100, default = 1.0},
+		{name = "velocity_deviation", type = "f64", min = 0, max = 100, default = 0.0},
+		{name = "spread", type = "f64", min = 0, max = 3.141592653589793, default = 0.0},
+		{name = "burst", type = "f64", min = 0, max = 10000, default = 0.0},
+		{name = "burst_deviation", type = "f64", min = 0, max = 10000, default = 0.0},
+		{name = "size", type = "f64", min = 0, max = 100, default = 0.5},
+		{name = "size_deviation", type = "f64", min = 0, max = 100, default = 0.0},
+		{name = "life", type = "f64", min = 0, max = 100, default = 1.0},
+		{name = "life_deviation", type = "f64", min = 0, max = 100, default = 0.0},
+		{name = "spend", type = "enum", min = 0, max = 1, default = 0}}},
 	field_create = {number = 70, fields = {
 		{name = "kind", type = "enum", min = 1, max = 5},
 		{name = "region", type = "enum", min = 0, max = 2, default = 0},
@@ -524,12 +544,26 @@ wire.command = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "particle", type = "u32", min = 1, max = 4294967295},
 		{name = "pinned", type = "enum", min = 0, max = 1, default = 1}}},
+	carry = {number = 100, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "a", type = "body", min = 0, max = 0},
+		{name = "b", type = "body", min = 0, max = 0},
+		{name = "c", type = "body", min = 0, max = 1, default = 0},
+		{name = "d", type = "body", min = 0, max = 1, default = 0}}},
+	uncarry = {number = 101, fields = {
+		{name = "body", type = "body", min = 0, max = 0}}},
 	name_body = {number = 87, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "name", type = "text", min = 0, max = 0}}},
 	name_joint = {number = 88, fields = {
 		{name = "joint", type = "joint", min = 0, max = 0},
 		{name = "name", type = "text", min = 0, max = 0}}},
+	particles_trail = {number = 91, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "trail", type = "particles", min = 0, max = 1},
+		{name = "delay", type = "u32", min = 1, max = 1000000000, default = 1},
+		{name = "velocity", type = "f64", min = 0, max = 100, default = 0.0},
+		{name = "depth", type = "u32", min = 0, max = 255, default = 255}}},
 	particles_fluid = {number = 94, fields = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "kernel_radius", type = "f64", min = 0, max = 1000},
@@ -584,6 +618,7 @@ wire.query = {
 	robot = {number = 30, fields = {{name = "body", default = 0}}},
 	inertia = {number = 31, fields = {{name = "body"}}},
 	jacobian = {number = 32, fields = {{name = "body"}, {name = "position"}}},
+	carriers = {number = 33, fields = {{name = "body", default = 0}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	pieces = {number = 34, fields = {{name = "body"}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	dynamics = {number = 35, fields = {{name = "bodies"}, {name = "inverse", default = 0}, {name = "values", default = 0}, {name = "still", default = 0}}},
 	fluids = {number = 36, fields = {}},
@@ -608,7 +643,7 @@ wire.words = {
 	joint_type = {spherical = 1, revolute = 2, prismatic = 3, cylindrical = 4, universal = 5, fixed = 6, distance = 7, six_dof = 8, wheel = 9, drag = 10},
 	joint_mode = {free = 0, locked = 1, limited = 2},
 	joint_spring = {none = 0, stiffness = 1, hertz = 2},
-	joint_motor = {none = 0, velocity = 1, position = 2},
+	joint_motor = {none = 0, velocity = 1, position = 2, force = 3},
 	joint_wave = {constant = 0, sine = 1, table = 2},
 	field_kind = {wind = 1, vortex = 2, attractor = 3, drag = 4, fluid = 5},
 	field_region = {everywhere = 0, ball = 1, box = 2},
@@ -617,6 +652,8 @@ wire.words = {
 	interact = {none = 0, internal = 1, external = 2, both = 3},
 	fluid_solver = {explicit = 0, incompressible = 1},
 	link_kind = {rod = 0, rope = 1, volume = 2},
+	pinned = {free = 0, held = 1},
+	spend = {lives = 0, ends = 1},
 	switch = {keep = 0, off = 1, on = 2},
 }
 
@@ -647,7 +684,8 @@ wire.worded = {
 	["particles_interact.collisions"] = wire.words.interact,
 	["particles_fluid.solver"] = wire.words.fluid_solver,
 	["particles_link.kind"] = wire.words.link_kind,
-	["particles_pin.pinned"] = wire.words.switch,
+	["particles_pin.pinned"] = wire.words.pinned,
+	["particles_split.spend"] = wire.words.spend,
 }
 
 return wire

@@ -415,12 +415,13 @@ class Commands:
         - rest (-1000000 … 1000000 m, rad): coordinate at which the spring has no force; the length of a locked
           distance
         - spring_limit (0 … 1e+12 N, N m): greatest pull of the spring; 0 any
-        - motor: 0 none, 1 holds a velocity, 2 holds a position
-        - target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds
+        - motor: 0 none, 1 holds a velocity, 2 holds a position, 3 exerts a force
+        - target (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): velocity or position that the motor holds, or
+          the force that it exerts
         - motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any
         - wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table sets a
           table
-        - amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine
+        - amplitude (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): of the sine
         - hertz (0 … 10000 Hz): of the sine
         - phase (-1000000 … 1000000 rad): of the sine
         - motor_stiffness (0 … 1e+12 N/m, N m/rad): above 0 a position motor is a servo, of force
@@ -595,6 +596,39 @@ class Commands:
         - velocity (-10000 … 10000 m/s)
         """
         return self._command("particles_add", system=system, position=position, velocity=velocity)
+
+    def particles_split(self, system: int, number: Whole = None, number_deviation: Whole = None, age: Real = None,
+                        age_deviation: Real = None, delay: Whole = None, depth: Whole = None, velocity: Real = None,
+                        velocity_deviation: Real = None, spread: Real = None, burst: Real = None,
+                        burst_deviation: Real = None, size: Real = None, size_deviation: Real = None,
+                        life: Real = None, life_deviation: Real = None, spend: Optional[Union[int, str]] = None):
+        """Set whether and how the particles of a system split: into particles of the next generation, at their
+        place. Raises Refused.
+
+        - system: the system
+        - number: particles into which one splits; 0: none splits any more
+        - number_deviation: largest deviation of number
+        - age (0 … 1000000 s): of a particle when it splits first; one that dies before does not split
+        - age_deviation (0 … 1000000 s): largest deviation of age
+        - delay (ticks): it splits again each time after so many; 0: only once
+        - depth: generations: the emitter makes particles of generation 0, and those of this generation do not
+          split
+        - velocity (0 … 100): of a child, as a share of the parent's velocity
+        - velocity_deviation (0 … 100): largest deviation of velocity
+        - spread (0 … 3.141592654 rad): largest angle between that velocity and the parent's
+        - burst (0 … 10000 m/s): a velocity that is added, in any direction
+        - burst_deviation (0 … 10000 m/s): largest deviation of burst
+        - size (0 … 100): diameter of a child, as a share of the parent's; its mass goes with the cube
+        - size_deviation (0 … 100): largest deviation of size
+        - life (0 … 100): life of a child, as a share of the parent's whole life
+        - life_deviation (0 … 100): largest deviation of life
+        - spend: 1: a particle that has split is removed in the next tick
+        """
+        return self._command("particles_split", system=system, number=number, number_deviation=number_deviation,
+                             age=age, age_deviation=age_deviation, delay=delay, depth=depth, velocity=velocity,
+                             velocity_deviation=velocity_deviation, spread=spread, burst=burst,
+                             burst_deviation=burst_deviation, size=size, size_deviation=size_deviation,
+                             life=life, life_deviation=life_deviation, spend=spend)
 
     def field_create(self, kind: Union[int, str], region: Optional[Union[int, str]] = None,
                      position: Optional[Vector] = None, rotation: Optional[Rotation] = None,
@@ -873,6 +907,24 @@ class Commands:
         """
         return self._command("particles_pin", system=system, particle=particle, pinned=pinned)
 
+    def carry(self, body: int, a: int, b: int, c: Whole = None, d: Whole = None):
+        """Let points carry a body: its place is theirs, and what touches it pushes them. Raises Refused.
+
+        - body: a dynamic body of a planar world, without joints; its mass does not count while points carry it
+        - a: a dynamic body of which the mass centre is the point; several bodies may share it
+        - b: another one
+        - c: a third one; 0: none
+        - d: a fourth one; 0: none
+        """
+        return self._command("carry", body=body, a=a, b=b, c=c, d=d)
+
+    def uncarry(self, body: int):
+        """Let a body move by its own mass again. Raises Refused.
+
+        - body: a body that points carry
+        """
+        return self._command("uncarry", body=body)
+
     def name_body(self, body: int, name: str):
         """Give a body a name for people, or another one; no motion and no hash depends on it. Raises Refused.
 
@@ -888,6 +940,20 @@ class Commands:
         - name: need not be unique
         """
         return self._command("name_joint", joint=joint, name=name)
+
+    def particles_trail(self, system: int, trail: int, delay: Whole = None, velocity: Real = None,
+                        depth: Whole = None):
+        """Let the particles of a system leave a trail: particles of another system, which has their size, life
+        and colours. Raises Refused.
+
+        - system: the system that leaves it
+        - trail: the system whose particles are left behind; 0: no trail any more
+        - delay (ticks): from one particle of a trail to the next
+        - velocity (0 … 100): of the trail, as a share of the velocity of the particle that leaves it
+        - depth: generation up to which particles leave a trail
+        """
+        return self._command("particles_trail", system=system, trail=trail, delay=delay, velocity=velocity,
+                             depth=depth)
 
     def particles_fluid(self, system: int, kernel_radius: float, rest_density: Real = None, viscosity: Real = None,
                         surface_tension: Real = None, solver: Optional[Union[int, str]] = None,

@@ -60,7 +60,9 @@ STATUS = {
     67: ("unknown_joint", "no such joint"),
     68: ("not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"),
     69: ("unknown_particles", "no such particle system"),
+    70: ("carried", "points carry the body"),
     71: ("unknown_field", "no such force field"),
+    72: ("not_carried", "no points carry the body"),
     73: ("unknown_particle", "the system has no such particle"),
     74: ("linked", "particles of a system cannot both be linked and act on each other"),
     80: ("fluid", "particles of a fluid have no links and no other forces between them"),
@@ -434,6 +436,25 @@ COMMAND = {
         ("position", "VEC3"),
         ("velocity", "VEC3"),
     ]),
+    "particles_split": (64, 1, [
+        ("system", "PARTICLES"),
+        ("number", "U32"),
+        ("number_deviation", "U32"),
+        ("age", "F64"),
+        ("age_deviation", "F64"),
+        ("delay", "U32"),
+        ("depth", "U32"),
+        ("velocity", "F64"),
+        ("velocity_deviation", "F64"),
+        ("spread", "F64"),
+        ("burst", "F64"),
+        ("burst_deviation", "F64"),
+        ("size", "F64"),
+        ("size_deviation", "F64"),
+        ("life", "F64"),
+        ("life_deviation", "F64"),
+        ("spend", "ENUM"),
+    ]),
     "field_create": (70, 1, [
         ("kind", "ENUM"),
         ("region", "ENUM"),
@@ -579,6 +600,16 @@ COMMAND = {
         ("particle", "U32"),
         ("pinned", "ENUM"),
     ]),
+    "carry": (100, 3, [
+        ("body", "BODY"),
+        ("a", "BODY"),
+        ("b", "BODY"),
+        ("c", "BODY"),
+        ("d", "BODY"),
+    ]),
+    "uncarry": (101, 1, [
+        ("body", "BODY"),
+    ]),
     "name_body": (87, 2, [
         ("body", "BODY"),
         ("name", "TEXT"),
@@ -586,6 +617,13 @@ COMMAND = {
     "name_joint": (88, 2, [
         ("joint", "JOINT"),
         ("name", "TEXT"),
+    ]),
+    "particles_trail": (91, 2, [
+        ("system", "PARTICLES"),
+        ("trail", "PARTICLES"),
+        ("delay", "U32"),
+        ("velocity", "F64"),
+        ("depth", "U32"),
     ]),
     "particles_fluid": (94, 2, [
         ("system", "PARTICLES"),
@@ -816,6 +854,24 @@ DEFAULTS = {
     "particles_add": {
         "velocity": (0.0, 0.0, 0.0),
     },
+    "particles_split": {
+        "number": 2,
+        "number_deviation": 0,
+        "age": 0.5,
+        "age_deviation": 0.0,
+        "delay": 0,
+        "depth": 1,
+        "velocity": 1.0,
+        "velocity_deviation": 0.0,
+        "spread": 0.0,
+        "burst": 0.0,
+        "burst_deviation": 0.0,
+        "size": 0.5,
+        "size_deviation": 0.0,
+        "life": 1.0,
+        "life_deviation": 0.0,
+        "spend": 0,
+    },
     "field_create": {
         "region": 0,
         "position": (0.0, 0.0, 0.0),
@@ -931,6 +987,15 @@ DEFAULTS = {
     },
     "particles_pin": {
         "pinned": 1,
+    },
+    "carry": {
+        "c": 0,
+        "d": 0,
+    },
+    "particles_trail": {
+        "delay": 1,
+        "velocity": 0.0,
+        "depth": 255,
     },
     "particles_fluid": {
         "rest_density": 1000.0,
@@ -1115,11 +1180,11 @@ LIMITS = {
         "damping": (0, 1000000000000, "N s/m, N m s/rad, 1"),
         "rest": (-1000000, 1000000, "m, rad"),
         "spring_limit": (0, 1000000000000, "N, N m"),
-        "motor": (0, 2, ""),
-        "target": (-1000000, 1000000, "m/s, rad/s, m, rad"),
+        "motor": (0, 3, ""),
+        "target": (-1000000, 1000000, "m/s, rad/s, m, rad, N, N m"),
         "motor_limit": (0, 1000000000000, "N, N m"),
         "wave": (0, 1, ""),
-        "amplitude": (-1000000, 1000000, "m/s, rad/s, m, rad"),
+        "amplitude": (-1000000, 1000000, "m/s, rad/s, m, rad, N, N m"),
         "hertz": (0, 10000, "Hz"),
         "phase": (-1000000, 1000000, "rad"),
         "motor_stiffness": (0, 1000000000000, "N/m, N m/rad"),
@@ -1197,6 +1262,24 @@ LIMITS = {
     "particles_add": {
         "position": (-1000000, 1000000, "m"),
         "velocity": (-10000, 10000, "m/s"),
+    },
+    "particles_split": {
+        "number": (0, 4096, ""),
+        "number_deviation": (0, 4096, ""),
+        "age": (0, 1000000, "s"),
+        "age_deviation": (0, 1000000, "s"),
+        "delay": (0, 1000000000, "ticks"),
+        "depth": (1, 255, ""),
+        "velocity": (0, 100, ""),
+        "velocity_deviation": (0, 100, ""),
+        "spread": (0, 3.141592653589793, "rad"),
+        "burst": (0, 10000, "m/s"),
+        "burst_deviation": (0, 10000, "m/s"),
+        "size": (0, 100, ""),
+        "size_deviation": (0, 100, ""),
+        "life": (0, 100, ""),
+        "life_deviation": (0, 100, ""),
+        "spend": (0, 1, ""),
     },
     "field_create": {
         "kind": (1, 5, ""),
@@ -1320,6 +1403,11 @@ LIMITS = {
     "particles_pin": {
         "particle": (1, 4294967295, ""),
         "pinned": (0, 1, ""),
+    },
+    "particles_trail": {
+        "delay": (1, 1000000000, "ticks"),
+        "velocity": (0, 100, ""),
+        "depth": (0, 255, ""),
     },
     "particles_fluid": {
         "kernel_radius": (0, 1000, "m"),
@@ -1485,6 +1573,11 @@ QUERY_LIMITS = {
         ("body", "U32", 0, 4294967295),
         ("position", "PLACE", 0, 0),
     ),
+    33: (
+        ("body", "U32", 0, 4294967295),
+        ("limit", "U32", 0, 4096),
+        ("first", "U32", 0, 4294967295),
+    ),
     34: (
         ("body", "U32", 0, 4294967295),
         ("limit", "U32", 0, 4096),
@@ -1507,7 +1600,7 @@ WORDS = {
     "joint_type": ["", "spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance", "six_dof", "wheel", "drag"],
     "joint_mode": ["free", "locked", "limited"],
     "joint_spring": ["none", "stiffness", "hertz"],
-    "joint_motor": ["none", "velocity", "position"],
+    "joint_motor": ["none", "velocity", "position", "force"],
     "joint_wave": ["constant", "sine", "table"],
     "field_kind": ["", "wind", "vortex", "attractor", "drag", "fluid"],
     "field_region": ["everywhere", "ball", "box"],
@@ -1516,6 +1609,8 @@ WORDS = {
     "interact": ["none", "internal", "external", "both"],
     "fluid_solver": ["explicit", "incompressible"],
     "link_kind": ["rod", "rope", "volume"],
+    "pinned": ["free", "held"],
+    "spend": ["lives", "ends"],
     "switch": ["keep", "off", "on"],
 }
 
@@ -1546,7 +1641,8 @@ WORDED = {
     ("particles_interact", "collisions"): "interact",
     ("particles_fluid", "solver"): "fluid_solver",
     ("particles_link", "kind"): "link_kind",
-    ("particles_pin", "pinned"): "switch",
+    ("particles_pin", "pinned"): "pinned",
+    ("particles_split", "spend"): "spend",
 }
 
 # Kinds of QUERY by name.
@@ -1581,6 +1677,7 @@ QUERY = {
     "robot": 30,
     "inertia": 31,
     "jacobian": 32,
+    "carriers": 33,
     "pieces": 34,
     "dynamics": 35,
     "fluids": 36,

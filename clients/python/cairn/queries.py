@@ -33,11 +33,11 @@ def _mover(facts):
 
 
 def particles_of(answer):
-    """[(serial, position, velocity, radius, mass, age), …] of one page."""
-    _, count, serials, *columns = answer
+    """[(serial, position, velocity, radius, mass, age, generation), …] of one page."""
+    _, count, serials, *columns, generations = answer
     ids = struct.unpack(f"<{count}Q", serials)
     x, v, *rest = [struct.unpack(f"<{len(column) // 8}d", column) for column in columns]
-    return [(ids[i], x[3 * i:3 * i + 3], v[3 * i:3 * i + 3], *(column[i] for column in rest)) for i in range(count)]
+    return [(ids[i], x[3 * i:3 * i + 3], v[3 * i:3 * i + 3], *(column[i] for column in rest), generations[i]) for i in range(count)]
 
 
 def visuals_of(page):
@@ -91,6 +91,11 @@ class WorldQueries:
         `set_piece` (dicts) that give it to them."""
         names = [name for name, _ in COMMAND["set_piece"][2]]
         return [DEFAULTS["set_piece"] | dict(zip(names, item[1:])) for item in self.query(QUERY["pieces"], body, limit, first)]
+
+    def carriers(self, body=0, limit=1024, first=0):
+        """Bodies that points carry (0: all, by rows, without the first `first`), as [(body, [point, …], off), …]; off in m: the
+        largest distance of a point from its place in the body."""
+        return [(item[0], list(item[1]), item[2]) for item in self.query(QUERY["carriers"], body, limit, first)]
 
     def contacts(self, body=0, limit=1024):
         """Contact points of a body, or (0) of all, as [(a, b, point, normal, separation, impulse), …]. The normal points
@@ -298,24 +303,29 @@ class WorldQueries:
 
     def systems(self):
         """The particle systems by id, as dicts: id, name, owner, tag, emitter, counts (alive, capacity, born, lost, refused, cut), and
-        the numbers of particles_create and particles_interact (substeps 0: not given), as (mean, deviation) where they have one; colours: [(age, 0xRRGGBB), …]."""
+        the numbers of particles_create, particles_interact (substeps 0: not given), particles_split and particles_trail (trail 0: none), as
+        (mean, deviation) where they have one; colours: [(age, 0xRRGGBB), …]."""
         names = ("id", "name", "owner", "tag", "emitter", "alive", "capacity", "born", "lost", "refused", "cut", "position",
                  "rotation", "half", "size", "mass", "life", "speed", "spread", "drag", "gravity_scale", "category", "mask", "colours",
                  "forces", "collisions", "substeps", "cutoff", "core", "charge", "gravitation", "well_depth", "well_distance", "repulsion",
-                 "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error")
+                 "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error",
+                 "split_number", "split_age", "split_delay", "split_depth", "split_velocity", "split_spread", "split_burst", "split_size",
+                 "split_life", "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity")
         found = [dict(zip(names, item)) for item in self.query(QUERY["systems"])]
         for system in found:
             for name in ("forces", "collisions"):
                 system[name] = WORDS["interact"][system[name]]
             system["emitter"] = WORDS["emitter"][system["emitter"]]
             system["colours"] = [(age, int(colour)) for age, colour in system["colours"]]
-            for name in ("position", "rotation", "half", "size", "mass", "life", "speed"):
+            system["split_spend"] = WORDS["spend"][system["split_spend"]]
+            for name in ("position", "rotation", "half", "size", "mass", "life", "speed", "split_number", "split_age", "split_velocity",
+                         "split_burst", "split_size", "split_life"):
                 system[name] = tuple(system[name])
         return found
 
     def particles(self, system):
-        """The particles of a system by serial number, exactly: [(serial, position, velocity, radius, mass, age), …] in m, m/s, kg, s. Of
-        a world that runs, pages of 2048 may be of different ticks."""
+        """The particles of a system by serial number, exactly: [(serial, position, velocity, radius, mass, age, generation), …] in m,
+        m/s, kg, s. Of a world that runs, pages of 2048 may be of different ticks."""
         found, page = [], None
         while page is None or len(page) == PARTICLES_PAGE:
             page = particles_of(self.query(QUERY["particles"], system, found[-1][0] if found else 0, PARTICLES_PAGE, 0))

@@ -16,9 +16,8 @@
  *   sphere   the k-th of n in the k-th of n cells of equal area (a spiral), along the radius
  *
  * The direction is turned away from these by a normal angle within `spread`, to any side. */
-#include "server/engine/dynamics/particles.h"
+#include "server/engine/dynamics/particle_birth.h"
 
-#include "server/base/rng.h"
 #include "server/engine/collision/query.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/piece.h"
@@ -30,9 +29,9 @@
 
 /* ---- random numbers ------------------------------------------------------------------------------ */
 
-/* Within mean ± deviation: a number that is evenly distributed there is kept with the probability that the
+/* A number that is evenly distributed within mean ± deviation is kept with the probability that the
  * normal density has at it, by its greatest. */
-static double draw(struct rng *rng, const double parameter[2])
+double particle_draw(struct rng *rng, const double parameter[2])
 {
 	ASSERT(parameter[1] >= 0);
 	if (parameter[1] == 0)
@@ -45,7 +44,7 @@ static double draw(struct rng *rng, const double parameter[2])
 	return parameter[0] + parameter[1] * (x / DEVIATION_SIGMAS);
 }
 
-static struct rng generator_of(const struct system_table *table, uint32_t row, uint64_t serial)
+struct rng particle_generator(const struct system_table *table, uint32_t row, uint64_t serial)
 {
 	uint64_t system = rng_mix(table->seed[row] + table->id[row]);
 	return rng_seeded(rng_mix(system ^ serial));
@@ -115,12 +114,11 @@ static struct birth_source source_of(const struct release *release, uint32_t ind
 	}
 }
 
-/* A direction at a drawn angle from the given one. */
-static vec3 turn_away(vec3 direction, double spread, struct rng *rng)
+vec3 particle_turn_away(vec3 direction, double spread, struct rng *rng)
 {
 	if (spread == 0)
 		return direction;
-	double angle = draw(rng, (const double[2]){ 0, spread }), sine, cosine, x, y;
+	double angle = particle_draw(rng, (const double[2]){ 0, spread }), sine, cosine, x, y;
 	vec3 t, k;
 	vec3_frame(direction, &t, &k);
 	trig_sincos(rng_range(rng, 0, TURN), &y, &x);
@@ -159,7 +157,7 @@ static bool check_obstacle(uint32_t placement, void *context)
 	return !admission->blocked;
 }
 
-static bool is_blocked(const struct dynamics *self, uint32_t mask, vec3 position, double radius)
+bool particle_is_blocked(const struct dynamics *self, uint32_t mask, vec3 position, double radius)
 {
 	ASSERT(radius > 0);
 	struct admission admission = { self, mask, position, radius, false };
@@ -167,13 +165,6 @@ static bool is_blocked(const struct dynamics *self, uint32_t mask, vec3 position
 	if (mask != 0)
 		broad_phase_query(self->broad_phase, &box, check_obstacle, &admission);
 	return admission.blocked;
-}
-
-bool dynamics_particle_is_blocked(const struct dynamics *self, uint32_t system, vec3 position,
-				  double radius)
-{
-	ASSERT(system < self->tables->system.count);
-	return is_blocked(self, self->tables->system.mask[system], position, radius);
 }
 
 /* ---- births ---------------------------------------------------------------------------------------- */
@@ -189,30 +180,30 @@ uint32_t dynamics_system_room(const struct tables *tables, uint32_t row)
 	return capacity > made ? capacity - (uint32_t)made : 0;
 }
 
-/* The tick of a death so many seconds after `now`: the first whose particles would be older. */
-static uint64_t death_of(const struct tables *tables, uint64_t now, double life)
+uint64_t particle_death(const struct tables *tables, uint64_t now, double life)
 {
 	double rate = (double)tables->world.rate_num[0] / (double)tables->world.rate_den[0];
 	ASSERT(life >= 0 && life <= PARTICLE_LIFE_MAX);
 	return life > 0 ? now + 1 + (uint64_t)(life * rate) : 0;
 }
 
-static void append(struct dynamics *self, uint32_t system, uint64_t serial, uint64_t death,
-		   const struct birth_source *motion, double size, double mass)
+void particle_append(struct dynamics *self, const struct particle_birth *birth)
 {
 	struct tables *tables = self->tables;
 	struct particle_table *table = &tables->particle;
-	ASSERT(serial <= tables->system.born[system]);
-	ASSERT(size > 0 && mass > 0);
+	uint32_t system = birth->system;
+	ASSERT(birth->serial <= tables->system.born[system]);
+	ASSERT(birth->size > 0 && birth->mass > 0);
 	uint32_t row = tables_append(tables, TABLE_PARTICLE);
-	table->serial[row] = serial;
+	table->serial[row] = birth->serial;
 	table->system[row] = system;
-	table->birth[row] = tables->world.tick[0];
-	table->death[row] = death;
-	table->position[row] = motion->position;
-	table->velocity[row] = motion->direction;
-	table->radius[row] = 0.5 * size;
-	table->mass[row] = mass;
+	table->birth[row] = birth->tick;
+	table->death[row] = birth->death;
+	table->position[row] = birth->position;
+	table->velocity[row] = birth->velocity;
+	table->radius[row] = 0.5 * birth->size;
+	table->mass[row] = birth->mass;
+	table->generation[row] = birth->generation;
 	tables->system.alive[system]++;
 }
 
@@ -221,10 +212,24 @@ void dynamics_particle_add(struct dynamics *self, uint32_t system, vec3 position
 	struct tables *tables = self->tables;
 	struct system_table *table = &tables->system;
 	ASSERT(dynamics_system_room(tables, system) > 0);
-	const struct birth_source motion = { position, velocity };
-	append(self, system, ++table->born[system],
-	       death_of(tables, tables->world.tick[0], table->life[system][0]), &motion,
-	       table->size[system][0], table->mass[system][0]);
+	uint64_t now = tables->world.tick[0];
+	const struct particle_birth birth = {
+		.system = system,
+		.serial = ++table->born[system],
+		.tick = now,
+		.death = particle_death(tables, now, table->life[system][0]),
+		.position = position,
+		.velocity = velocity,
+		.size = table->size[system][0],
+		.mass = table->mass[system][0],
+	};
+	particle_append(self, &birth);
+}
+
+bool particle_has_room(const struct tables *tables, uint32_t system)
+{
+	return dynamics_system_room(tables, system) > 0 &&
+	       tables_fit(tables, TABLE_PARTICLE, tables->particle.count + 1);
 }
 
 static bool give_birth(struct dynamics *self, const struct release *release, uint32_t index,
@@ -233,19 +238,30 @@ static bool give_birth(struct dynamics *self, const struct release *release, uin
 	struct tables *tables = self->tables;
 	const struct system_table *table = &tables->system;
 	uint32_t row = release->row;
-	struct rng rng = generator_of(table, row, serial);
-	double size = draw(&rng, table->size[row]), mass = draw(&rng, table->mass[row]);
-	double life = draw(&rng, table->life[row]), speed = draw(&rng, table->speed[row]);
+	struct rng rng = particle_generator(table, row, serial);
+	double size = particle_draw(&rng, table->size[row]),
+	       mass = particle_draw(&rng, table->mass[row]);
+	double life = particle_draw(&rng, table->life[row]),
+	       speed = particle_draw(&rng, table->speed[row]);
 	struct birth_source at = source_of(release, index, &rng);
-	vec3 direction = turn_away(at.direction, table->spread[row], &rng);
+	vec3 direction = particle_turn_away(at.direction, table->spread[row], &rng);
 	at.position =
 		vec3_add(table->position[row], quat_rotate(table->rotation[row], at.position));
 	at.direction = vec3_scale(quat_rotate(table->rotation[row], direction), speed);
 	if (vec3_max_component(vec3_abs(at.position)) > LENGTH_MAX ||
-	    is_blocked(self, table->mask[row], at.position, 0.5 * size))
+	    particle_is_blocked(self, table->mask[row], at.position, 0.5 * size))
 		return false;
-	append(self, row, serial, death_of(tables, now, life), &at, size, mass);
-	tables->particle.birth[tables->particle.count - 1] = now;
+	const struct particle_birth birth = {
+		.system = row,
+		.serial = serial,
+		.tick = now,
+		.death = particle_death(tables, now, life),
+		.position = at.position,
+		.velocity = at.direction,
+		.size = size,
+		.mass = mass,
+	};
+	particle_append(self, &birth);
 	return true;
 }
 
@@ -253,16 +269,16 @@ static bool give_birth(struct dynamics *self, const struct release *release, uin
 static struct release release_of(const struct system_table *table, uint32_t row)
 {
 	struct release release = { .table = table, .row = row };
-	struct rng rng = generator_of(table, row, UINT64_MAX - table->born[row]);
+	struct rng rng = particle_generator(table, row, UINT64_MAX - table->born[row]);
 	const double rate[2] = { table->rate[row], table->rate_deviation[row] };
-	double count = draw(&rng, rate) + 0.5;
+	double count = particle_draw(&rng, rate) + 0.5;
 	release.count = count < 1 ? 0 : (uint32_t)count;
 	if (table->emitter[row] != EMITTER_PLANAR || release.count == 0)
 		return release;
 	double largest = table->size[row][0];
 	for (uint32_t i = 0; i < release.count && table->size[row][1] > 0; i++) {
-		rng = generator_of(table, row, table->born[row] + 1 + i);
-		largest = scalar_max(largest, draw(&rng, table->size[row]));
+		rng = particle_generator(table, row, table->born[row] + 1 + i);
+		largest = scalar_max(largest, particle_draw(&rng, table->size[row]));
 	}
 	release.cell = 2 * largest;
 	double fits = 2 * table->half[row].x / release.cell * (1 + 4 * SCALAR_EPSILON);
@@ -288,9 +304,7 @@ static void emit(struct dynamics *self, uint32_t row, uint64_t now)
 	struct release release = release_of(table, row);
 	uint64_t first = table->born[row];
 	for (uint32_t i = 0; i < release.count; i++) {
-		bool room = dynamics_system_room(tables, row) > 0 &&
-			    tables_fit(tables, TABLE_PARTICLE, tables->particle.count + 1);
-		if (!room) {
+		if (!particle_has_room(tables, row)) {
 			table->lost[row] += release.count - i;
 			return;
 		}
@@ -312,11 +326,13 @@ void particle_births(struct dynamics *self, uint64_t now)
 uint64_t particle_births_max(const struct tables *tables)
 {
 	uint64_t sum = 0;
-	for (uint32_t row = 0; row < tables->system.count; row++)
+	for (uint32_t row = 0; row < tables->system.count; row++) {
+		uint64_t births = particle_descents_max(tables, row);
 		if (emits_at(tables, row, tables->world.tick[0]))
-			sum += MIN_OF((uint64_t)tables->system.rate[row] +
-					      tables->system.rate_deviation[row] + 1,
-				      (uint64_t)tables->system.most[row]);
+			births += (uint64_t)tables->system.rate[row] +
+				  tables->system.rate_deviation[row] + 1;
+		sum += MIN_OF(births, (uint64_t)tables->system.most[row]);
+	}
 	ASSERT(sum <= PARTICLES_MAX);
 	return sum;
 }

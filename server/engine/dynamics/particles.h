@@ -40,10 +40,6 @@ uint32_t dynamics_system_room(const struct tables *tables, uint32_t row);
 /* One particle with the system's mean size, mass and life; there is room and memory. */
 void dynamics_particle_add(struct dynamics *self, uint32_t system, vec3 position, vec3 velocity);
 
-/* Whether a ball of the system at a place would overlap a body that its particles meet. */
-bool dynamics_particle_is_blocked(const struct dynamics *self, uint32_t system, vec3 position,
-				  double radius);
-
 /* ---- a tick ------------------------------------------------------------------------------------ */
 
 /* NO_MEMORY: nothing changed. `dt` in s. */

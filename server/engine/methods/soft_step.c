@@ -124,6 +124,10 @@ static enum status solve_step(struct soft_step *self, struct reason *why)
 		soft_bounce(self);
 		soft_joints_solve(self, self->dt * (i + 0.5) / self->substeps);
 		soft_solve(self);
+		for (uint32_t round = 1; soft_joints_strained(self, round); round++) {
+			soft_joints_solve_again(self);
+			soft_solve(self);
+		}
 		soft_hard_solve(self, true);
 		self->time = (float)now;
 		soft_integrate_positions(self);

@@ -162,6 +162,8 @@ enum word_list {
 	WORDS_INTERACT,
 	WORDS_FLUID_SOLVER,
 	WORDS_LINK_KIND,
+	WORDS_PINNED,
+	WORDS_SPEND,
 	WORDS_SWITCH,
 };
 /* "revolute"; "?" where the list has no such number. */

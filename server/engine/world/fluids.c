@@ -1,5 +1,6 @@
 /* fluids.c: particle systems that are fluids, as clients command, read and store them. */
 #include "server/engine/dynamics/fluid.h"
+#include "server/engine/dynamics/particle_birth.h"
 #include "server/engine/world/checking.h"
 #include "server/engine/world/particle_systems.h"
 
@@ -136,8 +137,8 @@ void apply_particles_fill(const struct apply_context *context, const struct comm
 			for (uint32_t x = 0; x < side[0]; x++) {
 				vec3 at = vec3_scale(vec3_sub(vec3_make(x, y, z), middle), spacing);
 				at = vec3_add(fill->position, quat_rotate(fill->rotation, at));
-				if (dynamics_particle_is_blocked(dynamics, system, at,
-								 FREE * spacing)) {
+				if (particle_is_blocked(dynamics, tables->system.mask[system], at,
+							FREE * spacing)) {
 					tables->fluid.blocked[fluid]++;
 					continue;
 				}

@@ -16,6 +16,8 @@ libengine_a_SOURCES += \
 	server/engine/world/sensors.c \
 	server/engine/world/controls.h \
 	server/engine/world/controls.c \
+	server/engine/world/carriers.h \
+	server/engine/world/carriers.c \
 	server/engine/world/body_mass.h \
 	server/engine/world/body_mass.c \
 	server/engine/world/changes.h \
@@ -50,6 +52,7 @@ libengine_a_SOURCES += \
 	server/engine/world/parameters.c \
 	server/engine/world/fluids.c \
 	server/engine/world/particle_systems.h \
+	server/engine/world/particle_descent.c \
 	server/engine/world/particle_interact.c \
 	server/engine/world/particle_systems.c \
 	server/engine/world/particle_invariants.c \
@@ -106,6 +109,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_particles \
 	tests/unit/server/engine/world/test_particle_fluids \
 	tests/unit/server/engine/world/test_particle_impacts \
+	tests/unit/server/engine/world/test_particle_descent \
 	tests/unit/server/engine/world/test_particle_links \
 	tests/unit/server/engine/world/test_particle_pairs \
 	tests/unit/server/engine/world/test_fluids \

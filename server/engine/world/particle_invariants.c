@@ -62,6 +62,37 @@ static enum status check_interaction(const struct system_table *t, uint32_t row,
 	return STATUS_OK;
 }
 
+static enum status check_descent(const struct tables *tables, uint32_t row, struct reason *why)
+{
+	const struct system_table *t = &tables->system;
+	double number[2] = { t->split_number[row][0], t->split_number[row][1] };
+	EXPECT(is_drawn_within(number, 0, PARTICLE_CHILDREN_MAX), TABLE_SYSTEM, row,
+	       "split_number");
+	EXPECT(is_drawn_within(t->split_age[row], 0, PARTICLE_LIFE_MAX), TABLE_SYSTEM, row,
+	       "split_age");
+	EXPECT(t->split_depth[row] <= PARTICLE_GENERATIONS_MAX, TABLE_SYSTEM, row, "split_depth");
+	EXPECT(is_drawn_within(t->split_velocity[row], 0, PARTICLE_SHARE_MAX), TABLE_SYSTEM, row,
+	       "split_velocity");
+	EXPECT(check_within(t->split_spread[row], 0, PARTICLE_SPREAD_MAX), TABLE_SYSTEM, row,
+	       "split_spread");
+	EXPECT(is_drawn_within(t->split_burst[row], 0, SPEED_MAX), TABLE_SYSTEM, row,
+	       "split_burst");
+	EXPECT(is_drawn_within(t->split_size[row], 0, PARTICLE_SHARE_MAX), TABLE_SYSTEM, row,
+	       "split_size");
+	EXPECT(is_drawn_within(t->split_life[row], 0, PARTICLE_SHARE_MAX), TABLE_SYSTEM, row,
+	       "split_life");
+	EXPECT(t->split_spend[row] <= 1, TABLE_SYSTEM, row, "split_spend");
+	bool found = t->trail[row] == 0;
+	for (uint32_t i = 0; i < t->count; i++)
+		found |= t->id[i] != 0 && t->id[i] == t->trail[row] && i != row;
+	EXPECT(found, TABLE_SYSTEM, row, "trail");
+	EXPECT((t->trail[row] != 0) == (t->trail_delay[row] > 0), TABLE_SYSTEM, row, "trail_delay");
+	EXPECT(check_within(t->trail_velocity[row], 0, PARTICLE_SHARE_MAX), TABLE_SYSTEM, row,
+	       "trail_velocity");
+	EXPECT(t->trail_depth[row] <= PARTICLE_GENERATIONS_MAX, TABLE_SYSTEM, row, "trail_depth");
+	return STATUS_OK;
+}
+
 static enum status check_system(const struct tables *tables, uint32_t row, struct reason *why)
 {
 	const struct system_table *t = &tables->system;
@@ -87,6 +118,8 @@ static enum status check_system(const struct tables *tables, uint32_t row, struc
 	       "alive");
 	EXPECT(t->refused[row] <= t->born[row], TABLE_SYSTEM, row, "refused");
 	enum status status = check_interaction(t, row, why);
+	if (status == STATUS_OK)
+		status = check_descent(tables, row, why);
 	return status == STATUS_OK ? check_emitter(t, row, why) : status;
 }
 

@@ -49,9 +49,8 @@ static struct command_PARTICLES_CREATE properties_of(const struct command_PARTIC
 /* ---- checks
  * ------------------------------------------------------------------------------------ */
 
-/* Drawn numbers must stay within the limits of their mean. */
-static enum status check_deviation(struct check *check, const char *name, double mean,
-				   double deviation, double least, double most)
+enum status check_deviation(struct check *check, const char *name, double mean, double deviation,
+			    double least, double most)
 {
 	if (mean - deviation >= least && mean + deviation <= most)
 		return STATUS_OK;
@@ -339,6 +338,26 @@ static int compare_ids(const void *a, const void *b, void *context)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+static void view_descent(struct system_view *view, const struct system_table *table, uint32_t row)
+{
+	ASSERT(row < table->count);
+	view->split_number = table->split_number[row];
+	view->split_age = table->split_age[row];
+	view->split_velocity = table->split_velocity[row];
+	view->split_burst = table->split_burst[row];
+	view->split_size = table->split_size[row];
+	view->split_life = table->split_life[row];
+	view->split_delay = table->split_delay[row];
+	view->split_depth = table->split_depth[row];
+	view->split_spread = table->split_spread[row];
+	view->split_spend = table->split_spend[row] != 0;
+	view->splits = table->splits[row];
+	view->trail = table->trail[row];
+	view->trail_delay = table->trail_delay[row];
+	view->trail_depth = table->trail_depth[row];
+	view->trail_velocity = table->trail_velocity[row];
+}
+
 static struct system_view view_of(const struct system_table *table, uint32_t row)
 {
 	struct system_view view = {
@@ -394,6 +413,7 @@ static struct system_view view_of(const struct system_table *table, uint32_t row
 		.stretch = table->stretch[row],
 		.volume_error = table->volume_error[row],
 	};
+	view_descent(&view, table, row);
 	memcpy(view.name, table->name[row], sizeof view.name);
 	return view;
 }
@@ -425,6 +445,7 @@ uint32_t world_particles(const struct world *world, system_id id, uint64_t after
 		if (table->system[row] == system && table->serial[row] > after)
 			out[count++] = (struct particle_view){
 				.serial = table->serial[row],
+				.generation = table->generation[row],
 				.position = table->position[row],
 				.velocity = table->velocity[row],
 				.radius = table->radius[row],

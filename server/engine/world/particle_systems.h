@@ -9,12 +9,17 @@ enum status check_particles_create(struct check *check, struct command *command)
 enum status check_particles_remove(struct check *check, struct command *command);
 enum status check_particles_set(struct check *check, struct command *command);
 enum status check_particles_add(struct check *check, struct command *command);
+enum status check_particles_split(struct check *check, struct command *command);
+enum status check_particles_trail(struct check *check, struct command *command);
 enum status check_particles_interact(struct check *check, struct command *command);
 enum status check_particles_lattice(struct check *check, struct command *command);
 enum status check_particles_link(struct check *check, struct command *command);
 enum status check_particles_fluid(struct check *check, struct command *command);
 enum status check_particles_fill(struct check *check, struct command *command);
 enum status check_particles_pin(struct check *check, struct command *command);
+/* RANGE: drawn numbers would leave the limits of their mean. */
+MUST_CHECK enum status check_deviation(struct check *check, const char *name, double mean,
+				       double deviation, double least, double most);
 /* LIMIT: the system has no room for so many further particles. */
 MUST_CHECK enum status check_particle_room(struct check *check, const struct planned_system *system,
 					   uint64_t count);
@@ -29,6 +34,8 @@ void apply_particles_create(const struct apply_context *context, const struct co
 void apply_particles_remove(const struct apply_context *context, const struct command *command);
 void apply_particles_set(const struct apply_context *context, const struct command *command);
 void apply_particles_add(const struct apply_context *context, const struct command *command);
+void apply_particles_split(const struct apply_context *context, const struct command *command);
+void apply_particles_trail(const struct apply_context *context, const struct command *command);
 void apply_particles_interact(const struct apply_context *context, const struct command *command);
 void apply_particles_lattice(const struct apply_context *context, const struct command *command);
 void apply_particles_link(const struct apply_context *context, const struct command *command);

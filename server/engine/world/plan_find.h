@@ -42,6 +42,8 @@ MUST_CHECK enum status plan_find_field(struct check *check, int64_t *id,
 				       struct planned_field **field);
 MUST_CHECK enum status plan_find_system(struct check *check, int64_t *id,
 					struct planned_system **system);
+MUST_CHECK enum status plan_find_named_system(struct check *check, int64_t *id,
+					      struct planned_system **system, const char *field);
 MUST_CHECK enum status plan_find_shape(struct check *check, int64_t *id,
 				       struct planned_shape **shape, const char *field);
 /* A body that may be given velocity; one that a force or an impulse may act on, which changes

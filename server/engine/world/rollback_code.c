@@ -5,8 +5,8 @@
  * missing. Bodies and joints made or removed since the base are rows whose KEY differs.
  *
  *   "CAIRNROL", u64 number of the base
- *   table:   u8 table number, rows, u64 mask of the columns that differ       (tables without a difference
- *            are left out; a table number 0 ends the list)
+ *   table:   u8 table number, rows, a bit for each column that differs, in u64 words of 64 columns (tables
+ *            without a difference are left out; a table number 0 ends the list)
  *   column:  u8 form; if SOME: count, then the rows' distances from the row before
  *            codes of the values, two bits each, in order; then the values
  *   u64 XXH3 of everything before
@@ -298,6 +298,14 @@ static enum status encode_column(const struct coded_column *column, struct rollb
 	return put_values(column, work->different.items, work->different.count, out);
 }
 
+/* Of the mask of columns. */
+enum { MASK_WORDS = (COLUMNS_MAX + 63) / 64 };
+static uint32_t mask_words(const struct table_info *info)
+{
+	ASSERT(info->column_count > 0 && info->column_count <= COLUMNS_MAX);
+	return (info->column_count + 63) / 64;
+}
+
 static enum status encode_table(const struct tables *tables, const struct rollback_base *base,
 				enum table_index table, struct rollback_work *work,
 				struct bytes *out)
@@ -305,14 +313,15 @@ static enum status encode_table(const struct tables *tables, const struct rollba
 	const struct table_info *info = &table_infos[table];
 	uint32_t rows = tables_count(tables, table), key = tables_key_column(table);
 	size_t start = out->count;
-	uint64_t mask = 0;
+	uint64_t mask[MASK_WORDS] = { 0 };
+	size_t mask_bytes = mask_words(info) * sizeof *mask;
 	if (bytes_reserve(out, 1 + NUMBER_BYTES + sizeof mask) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	out->data[out->count++] = (uint8_t)info->number;
 	put_number(out, rows);
 	size_t mask_at = out->count;
-	out->count += sizeof mask;
-	bool all = true, found = false;
+	out->count += mask_bytes;
+	bool all = true, found = false, some = false;
 	for (uint32_t i = 0; i < info->column_count; i++) {
 		struct coded_column column = column_at(tables, base, table, i);
 		if (is_as_base(&column, rows))
@@ -328,12 +337,13 @@ static enum status encode_table(const struct tables *tables, const struct rollba
 		bool differs;
 		if (encode_column(&column, work, out, &differs) != STATUS_OK)
 			return STATUS_NO_MEMORY;
-		mask |= (uint64_t)differs << i;
+		mask[i / 64] |= (uint64_t)differs << i % 64;
+		some |= differs;
 	}
-	if (mask == 0 && rows == tables_count(&base->tables, table))
+	if (!some && rows == tables_count(&base->tables, table))
 		out->count = start;
 	else
-		memcpy(out->data + mask_at, &mask, sizeof mask);
+		memcpy(out->data + mask_at, mask, mask_bytes);
 	return STATUS_OK;
 }
 
@@ -499,8 +509,8 @@ static void clear_freed_rows(struct tables *tables, const struct rollback_base *
 }
 
 static enum status decode_columns(const struct rollback_base *base, enum table_index table,
-				  uint64_t mask, struct rollback_work *work, struct reader *reader,
-				  struct reason *why)
+				  const uint64_t mask[MASK_WORDS], struct rollback_work *work,
+				  struct reader *reader, struct reason *why)
 {
 	struct tables *tables = &work->tables;
 	const struct table_info *info = &table_infos[table];
@@ -514,7 +524,7 @@ static enum status decode_columns(const struct rollback_base *base, enum table_i
 				return reason_set(why, STATUS_NO_MEMORY, -1, "image", "%s",
 						  status_text(STATUS_NO_MEMORY));
 		struct coded_column column = column_at(tables, base, table, i);
-		if ((mask >> i & 1) != 0 &&
+		if ((mask[i / 64] >> i % 64 & 1) != 0 &&
 		    !decode_column(&column, work, tables_count(tables, table), reader))
 			return BAD("column %s.%s is cut off or has a row or a code that is none",
 				   info->name, column.info->name);
@@ -561,9 +571,12 @@ static enum status decode_table(const struct rollback_base *base, uint32_t *next
 	if (*done)
 		return STATUS_OK;
 	*next = table + 1;
-	uint64_t rows = read_number(reader), mask = read_u64(reader);
+	uint64_t rows = read_number(reader), mask[MASK_WORDS] = { 0 };
 	const struct table_info *info = &table_infos[table];
-	if (reader->failed || (info->column_count < 64 && mask >> info->column_count != 0))
+	uint32_t words = mask_words(info), beyond = info->column_count % 64;
+	for (uint32_t i = 0; i < words; i++)
+		mask[i] = read_u64(reader);
+	if (reader->failed || (beyond != 0 && mask[words - 1] >> beyond != 0))
 		return BAD("the header of table %s is cut off or names a column that it lacks",
 			   info->name);
 	if (!rows_are_allowed(&work->tables, base, table, rows))

@@ -89,7 +89,7 @@ enum table_index {
 	TABLE_COUNT,
 };
 
-enum { COLUMNS_MAX = 64 }; /* of one table */
+enum { COLUMNS_MAX = 96 }; /* of one table */
 
 struct column_info {
 	const char *name, *doc;

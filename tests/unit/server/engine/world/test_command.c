@@ -46,7 +46,7 @@ END_TEST
 START_TEST(reserved_and_unknown_numbers_are_refused_by_name)
 {
 	struct reason why;
-	struct command emitter = { .op = 64 }, nothing = { .op = 99 };
+	struct command emitter = { .op = 80 }, nothing = { .op = 99 };
 	ck_assert_int_eq(command_check_values(&emitter, 3, &why), STATUS_UNSUPPORTED);
 	ck_assert_int_eq(why.index, 3);
 	ck_assert_int_eq(command_check_values(&nothing, 4, &why), STATUS_UNKNOWN_COMMAND);
