@@ -125,7 +125,9 @@ enum cairn_status {
 	CAIRN_STATUS_UNKNOWN_FIELD = 71,
 	CAIRN_STATUS_NOT_CARRIED = 72,
 	CAIRN_STATUS_UNKNOWN_PARTICLE = 73,
-	CAIRN_STATUS_LINKED = 74
+	CAIRN_STATUS_LINKED = 74,
+	CAIRN_STATUS_FLUID = 80,
+	CAIRN_STATUS_NOT_FLUID = 81
 };
 
 /* Kinds of events (docs/PROTOCOL.md, EVENTS). */
@@ -258,6 +260,9 @@ enum cairn_interact {
 	CAIRN_INTERACT_EXTERNAL = 2,
 	CAIRN_INTERACT_BOTH = 3
 };
+
+/* Values of fluid solver fields. */
+enum cairn_fluid_solver { CAIRN_FLUID_SOLVER_EXPLICIT = 0, CAIRN_FLUID_SOLVER_INCOMPRESSIBLE = 1 };
 
 /* Values of link kind fields. */
 enum cairn_link_kind {
@@ -1348,6 +1353,63 @@ struct cairn_command_particles_trail {
 	uint32_t depth;
 };
 
+/* make a particle system a fluid, or set all that it has as one; kernel_radius 0: it is none
+ * any more. */
+struct cairn_command_particles_fluid {
+	/* system: the system; without links and forces between its particles */
+	int64_t system;
+	/* kernel_radius (0 … 1000 m): how far particles act on each other, about twice their spacing;
+	 * systems with the same one and the same solver are one fluid; 0, or at least 0.001 */
+	double kernel_radius;
+	/* rest_density (0.001 … 100000 kg/m3): that it has without pressure; a particle's volume is
+	 * its mass by this */
+	double rest_density;
+	/* viscosity (0 … 1000000 Pa s): of two systems the mean */
+	double viscosity;
+	/* surface_tension (0 … 1000 N/m): of two systems the geometric mean */
+	double surface_tension;
+	/* solver: 0 explicit: the pressure follows from the density, in small sub-steps; 1
+	 * incompressible: the pressure keeps the density */
+	uint8_t solver;
+	/* tolerance (1e-08 … 0.1): incompressible: mean excess of density at which the iteration ends */
+	double tolerance;
+	/* wall_viscosity (0 … 1000000 Pa s): against bodies; 0: it slides along them, the viscosity:
+	 * it sticks to them */
+	double wall_viscosity;
+	/* compression (0.0001 … 1): explicit, a liquid: compression at the expected speed; 1 by the
+	 * square of Mach's number */
+	double compression;
+	/* speed (0 … 10000 m/s): explicit, a liquid: expected largest speed; 0: what the energy of
+	 * the tick allows */
+	double speed;
+	/* stiffness (0 … 100000000 m2/s2): explicit, a gas: pressure by excess of density; 0: a
+	 * liquid */
+	double stiffness;
+	/* step_ratio (0.01 … 1): of kernel_radius: how far a particle may go in a sub-step */
+	double step_ratio;
+	/* substeps_max: of a tick; a tick that wants more is counted, and softer if explicit */
+	uint32_t substeps_max;
+};
+
+/* fill a box with particles of a fluid, in a cubic lattice; places inside bodies stay free and
+ * are counted. */
+struct cairn_command_particles_fill {
+	/* system: the system, a fluid */
+	int64_t system;
+	/* position (-1000000 … 1000000 m): centre of the box */
+	cairn_vec3 position;
+	/* size (0 … 1000000 m): its lengths; each side has as many particles as spacings, rounded, at
+	 * least 1 */
+	cairn_vec3 size;
+	/* spacing (0.0001 … 100 m): of the lattice, about half of kernel_radius; a particle has the
+	 * mass of that cube at rest density */
+	double spacing;
+	/* rotation: the box's axes to the world's; serial numbers ascend along x, then y, then z */
+	cairn_quat rotation;
+	/* velocity (-10000 … 10000 m/s): of all of them */
+	cairn_vec3 velocity;
+};
+
 /* Commands (docs/COMMANDS.md). */
 enum cairn_command_op {
 	CAIRN_COMMAND_SHAPE_USE = 1,
@@ -1407,7 +1469,9 @@ enum cairn_command_op {
 	CAIRN_COMMAND_UNCARRY = 101,
 	CAIRN_COMMAND_NAME_BODY = 87,
 	CAIRN_COMMAND_NAME_JOINT = 88,
-	CAIRN_COMMAND_PARTICLES_TRAIL = 91
+	CAIRN_COMMAND_PARTICLES_TRAIL = 91,
+	CAIRN_COMMAND_PARTICLES_FLUID = 94,
+	CAIRN_COMMAND_PARTICLES_FILL = 95
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -1472,6 +1536,8 @@ typedef struct cairn_command {
 		struct cairn_command_name_body name_body;
 		struct cairn_command_name_joint name_joint;
 		struct cairn_command_particles_trail particles_trail;
+		struct cairn_command_particles_fluid particles_fluid;
+		struct cairn_command_particles_fill particles_fill;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;
@@ -1510,7 +1576,8 @@ enum cairn_query_kind {
 	CAIRN_QUERY_JACOBIAN = 32,
 	CAIRN_QUERY_CARRIERS = 33,
 	CAIRN_QUERY_PIECES = 34,
-	CAIRN_QUERY_DYNAMICS = 35
+	CAIRN_QUERY_DYNAMICS = 35,
+	CAIRN_QUERY_FLUIDS = 36
 };
 
 /* Made by cairn_query_make; then set what the kind reads. In brackets: what may stay as it is.
@@ -1754,6 +1821,19 @@ enum cairn_query_kind {
  *	`bodies`, then f64 of the axes of all, in the order of ROBOT's; without `values` all
  *	are 0, so that the inverse is the bias, and with `still` what holds the robot
  *	against gravity; ROBOTS has the meaning
+ *
+ * CAIRN_QUERY_FLUIDS: particle systems that are fluids, and the figures of their last tick
+ *	reads nothing
+ *	[[system, particles, solver, kernel radius, rest density, viscosity, wall viscosity,
+ *	surface tension, tolerance, compression, speed, stiffness, step ratio, most
+ *	substeps, substeps, iterations, density error, largest density error, residual,
+ *	divergence error, largest speed, capped, unconverged, inside, crowded, lost, bad,
+ *	blocked], …]
+ *	as particles_fluid set them, then figures: mean and largest excess of density before
+ *	the last sub-step, what the last solutions left of density and divergence (all
+ *	relative), m/s; counts so far: ticks that wanted more sub-steps, solutions above the
+ *	tolerance, particles found inside bodies, left out of a search, lost, stopped
+ *	because a number overflowed, and places of fills inside bodies
  *
  */
 typedef struct cairn_query {

@@ -113,7 +113,9 @@ SCENES = \
 	clients/scenes/mover.yaml \
 	clients/scenes/harbour.yaml \
 	clients/scenes/fields.yaml \
+	clients/scenes/basin.yaml \
 	clients/scenes/curtain.yaml \
+	clients/scenes/dam_break.yaml \
 	clients/scenes/droplet.yaml \
 	clients/scenes/fountain.yaml \
 	clients/scenes/bricks.yaml \

@@ -238,6 +238,77 @@ static enum status compile_pin(struct compile *self, const struct yaml_node *nod
 	return STATUS_OK;
 }
 
+static enum status compile_fluid(struct compile *self, const struct yaml_node *node, int64_t system,
+				 double *radius)
+{
+	struct fluid_keys keys;
+	enum status status = schema_read(&self->source, node, SCHEMA_FLUID, &keys);
+	if (status != STATUS_OK)
+		return status;
+	struct command *command = compile_command(self, COMMAND_PARTICLES_FLUID, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	*radius = keys.kernel_radius;
+	command->particles_fluid = (struct command_PARTICLES_FLUID){
+		.system = system,
+		.kernel_radius = keys.kernel_radius,
+		.rest_density = keys.rest_density,
+		.viscosity = keys.viscosity,
+		.wall_viscosity = keys.wall_viscosity,
+		.surface_tension = keys.surface_tension,
+		.solver = (uint8_t)keys.solver,
+		.tolerance = keys.tolerance,
+		.compression = keys.compression,
+		.speed = keys.speed,
+		.stiffness = keys.stiffness,
+		.step_ratio = keys.step_ratio,
+		.substeps_max = keys.substeps_max,
+	};
+	return STATUS_OK;
+}
+
+static enum status compile_fill(struct compile *self, const struct yaml_node *node, int64_t system,
+				double radius)
+{
+	struct fill_keys keys;
+	enum status status = schema_read(&self->source, node, SCHEMA_FILL, &keys);
+	if (status != STATUS_OK)
+		return status;
+	if (keys.spacing == 0)
+		keys.spacing = 0.5 * radius;
+	if (keys.spacing < PARTICLE_SIZE_MIN)
+		return source_fail(
+			&self->source, node->line, STATUS_RANGE, "spacing",
+			"spacing of the fill is %g m: it must be at least %g; without it, it "
+			"is half of kernel_radius of the system's table fluid",
+			keys.spacing, PARTICLE_SIZE_MIN);
+	struct command *command = compile_command(self, COMMAND_PARTICLES_FILL, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_fill = (struct command_PARTICLES_FILL){
+		.system = system,
+		.position = keys.at,
+		.rotation = keys.rotation,
+		.size = keys.size,
+		.spacing = keys.spacing,
+		.velocity = keys.velocity,
+	};
+	return STATUS_OK;
+}
+
+static enum status compile_fluids(struct compile *self, const struct particles_keys *keys,
+				  int64_t system)
+{
+	double radius = 0;
+	enum status status = STATUS_OK;
+	if (keys->fluid != NULL)
+		status = compile_fluid(self, keys->fluid, system, &radius);
+	for (const struct yaml_node *at = keys->fills != NULL ? keys->fills->first : NULL;
+	     at != NULL && status == STATUS_OK; at = at->next)
+		status = compile_fill(self, at, system, radius);
+	return status;
+}
+
 typedef enum status compile_item(struct compile *self, const struct yaml_node *node,
 				 int64_t system);
 
@@ -289,6 +360,8 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 		status = compile_list(self, keys.links, system, compile_link);
 	if (status == STATUS_OK)
 		status = compile_list(self, keys.pins, system, compile_pin);
+	if (status == STATUS_OK)
+		status = compile_fluids(self, &keys, system);
 	if (status == STATUS_OK && keys.interact != NULL)
 		status = compile_interact(self, keys.interact, system);
 	if (status == STATUS_OK && keys.split != NULL)

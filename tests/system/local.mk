@@ -35,6 +35,7 @@ PYTHON_TESTS += \
 	tests/system/test_stepping.py \
 	tests/system/test_tls.py \
 	tests/system/test_tokens.py \
+	tests/system/test_fluids.py \
 	tests/system/test_particles.py \
 	tests/system/test_robot_queries.py \
 	tests/system/test_pack.py \

@@ -71,7 +71,9 @@ export type StatusName =
   | "unknown_field"
   | "not_carried"
   | "unknown_particle"
-  | "linked";
+  | "linked"
+  | "fluid"
+  | "not_fluid";
 
 export type Column =
   | "position"
@@ -183,6 +185,10 @@ export type Interact =
   | "internal"
   | "external"
   | "both";
+
+export type FluidSolver =
+  | "explicit"
+  | "incompressible";
 
 export type LinkKind =
   | "rod"
@@ -1141,6 +1147,50 @@ export interface CommandFields {
     velocity?: Placed;
     /** depth: generation up to which particles leave a trail */
     depth?: number;
+  };
+  /** make a particle system a fluid, or set all that it has as one; kernel_radius 0: it is none any more */
+  particles_fluid: {
+    /** system: the system; without links and forces between its particles */
+    system: number;
+    /** kernel_radius (0 … 1000 m): how far particles act on each other, about twice their spacing; systems with the same one and the same solver are one fluid; 0, or at least 0.001 */
+    kernel_radius: Placed;
+    /** rest_density (0.001 … 100000 kg/m3): that it has without pressure; a particle's volume is its mass by this */
+    rest_density?: Placed;
+    /** viscosity (0 … 1000000 Pa s): of two systems the mean */
+    viscosity?: Placed;
+    /** surface_tension (0 … 1000 N/m): of two systems the geometric mean */
+    surface_tension?: Placed;
+    /** solver: 0 explicit: the pressure follows from the density, in small sub-steps; 1 incompressible: the pressure keeps the density */
+    solver?: number | "explicit" | "incompressible";
+    /** tolerance (1e-08 … 0.1): incompressible: mean excess of density at which the iteration ends */
+    tolerance?: Placed;
+    /** wall_viscosity (0 … 1000000 Pa s): against bodies; 0: it slides along them, the viscosity: it sticks to them */
+    wall_viscosity?: Placed;
+    /** compression (0.0001 … 1): explicit, a liquid: compression at the expected speed; 1 by the square of Mach's number */
+    compression?: Placed;
+    /** speed (0 … 10000 m/s): explicit, a liquid: expected largest speed; 0: what the energy of the tick allows */
+    speed?: Placed;
+    /** stiffness (0 … 100000000 m2/s2): explicit, a gas: pressure by excess of density; 0: a liquid */
+    stiffness?: Placed;
+    /** step_ratio (0.01 … 1): of kernel_radius: how far a particle may go in a sub-step */
+    step_ratio?: Placed;
+    /** substeps_max: of a tick; a tick that wants more is counted, and softer if explicit */
+    substeps_max?: number;
+  };
+  /** fill a box with particles of a fluid, in a cubic lattice; places inside bodies stay free and are counted */
+  particles_fill: {
+    /** system: the system, a fluid */
+    system: number;
+    /** position (-1000000 … 1000000 m): centre of the box */
+    position: Vector;
+    /** size (0 … 1000000 m): its lengths; each side has as many particles as spacings, rounded, at least 1 */
+    size: Vector;
+    /** spacing (0.0001 … 100 m): of the lattice, about half of kernel_radius; a particle has the mass of that cube at rest density */
+    spacing: Placed;
+    /** rotation: the box's axes to the world's; serial numbers ascend along x, then y, then z */
+    rotation?: Rotation;
+    /** velocity (-10000 … 10000 m/s): of all of them */
+    velocity?: Vector;
   };
 }
 

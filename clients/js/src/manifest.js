@@ -64,6 +64,8 @@ export const STATUS = {
   72: ["not_carried", "no points carry the body"],
   73: ["unknown_particle", "the system has no such particle"],
   74: ["linked", "particles of a system cannot both be linked and act on each other"],
+  80: ["fluid", "particles of a fluid have no links and no other forces between them"],
+  81: ["not_fluid", "the particle system is no fluid"],
 };
 
 /** Messages by name: number, whether fields are a map, and [name, fallback] of each field in order. */
@@ -988,6 +990,29 @@ export const COMMAND = {
     ["velocity", 0],
     ["depth", 255],
   ] },
+  particles_fluid: { number: 94, fields: [
+    ["system", undefined],
+    ["kernel_radius", undefined],
+    ["rest_density", 1000],
+    ["viscosity", 0.001],
+    ["surface_tension", 0],
+    ["solver", 1],
+    ["tolerance", 0.001],
+    ["wall_viscosity", 0],
+    ["compression", 0.01],
+    ["speed", 0],
+    ["stiffness", 0],
+    ["step_ratio", 0.4],
+    ["substeps_max", 64],
+  ] },
+  particles_fill: { number: 95, fields: [
+    ["system", undefined],
+    ["position", undefined],
+    ["size", undefined],
+    ["spacing", undefined],
+    ["rotation", [1, 0, 0, 0]],
+    ["velocity", [0, 0, 0]],
+  ] },
 };
 
 export const LENGTH_MAX = 1000000;
@@ -1395,6 +1420,27 @@ export const LIMITS = {
     velocity: ["F64", 0, 100, ""],
     depth: ["U32", 0, 255, ""],
   },
+  particles_fluid: {
+    kernel_radius: ["F64", 0, 1000, "m"],
+    rest_density: ["F64", 0.001, 100000, "kg/m3"],
+    viscosity: ["F64", 0, 1000000, "Pa s"],
+    surface_tension: ["F64", 0, 1000, "N/m"],
+    solver: ["ENUM", 0, 1, ""],
+    tolerance: ["F64", 1e-08, 0.1, ""],
+    wall_viscosity: ["F64", 0, 1000000, "Pa s"],
+    compression: ["F64", 0.0001, 1, ""],
+    speed: ["F64", 0, 10000, "m/s"],
+    stiffness: ["F64", 0, 100000000, "m2/s2"],
+    step_ratio: ["F64", 0.01, 1, ""],
+    substeps_max: ["U32", 1, 1024, ""],
+  },
+  particles_fill: {
+    position: ["VEC3", -1000000, 1000000, "m"],
+    size: ["VEC3", 0, 1000000, "m"],
+    spacing: ["F64", 0.0001, 100, "m"],
+    rotation: ["QUAT", 0, 0, ""],
+    velocity: ["VEC3", -10000, 10000, "m/s"],
+  },
 };
 
 /** The fields of each QUERY: [field, type, least, most], types as in protocol/queries.def. */
@@ -1647,6 +1693,10 @@ export const WORDS = {
     "external",
     "both",
   ],
+  fluid_solver: [
+    "explicit",
+    "incompressible",
+  ],
   link_kind: [
     "rod",
     "rope",
@@ -1681,6 +1731,7 @@ export const WORDED = {
   particles_create: { emitter: WORDS.emitter },
   particles_set: { emitter: WORDS.emitter },
   particles_interact: { forces: WORDS.interact, collisions: WORDS.interact },
+  particles_fluid: { solver: WORDS.fluid_solver },
   particles_link: { kind: WORDS.link_kind },
   particles_pin: { pinned: WORDS.pinned },
   particles_split: { spend: WORDS.spend },
@@ -1721,6 +1772,7 @@ export const QUERY = {
   carriers: 33,
   pieces: 34,
   dynamics: 35,
+  fluids: 36,
 };
 
 /** Kinds of observations of STEP_WORLDS. */

@@ -347,6 +347,21 @@ export class Queries {
   }
 
   /**
+   * The particle systems that are fluids: [{system, particles, solver, the numbers of particles_fluid, figures of the last tick}, …]
+   * (docs/FLUIDS.md).
+   */
+  async fluids() {
+    const names = ["system", "particles", "solver", "kernel_radius", "rest_density", "viscosity", "wall_viscosity", "surface_tension",
+      "tolerance", "compression", "speed", "stiffness", "step_ratio", "substeps_max", "substeps", "iterations", "density_error",
+      "density_error_max", "residual", "divergence_error", "speed_max", "capped", "unconverged", "inside", "crowded", "lost", "bad", "blocked"];
+    const items = await this.query(QUERY.fluids);
+    return items.map((item) => {
+      const fluid = Object.fromEntries(names.map((name, i) => [name, item[i]]));
+      return { ...fluid, solver: ["explicit", "incompressible"][fluid.solver] };
+    });
+  }
+
+  /**
    * The links between the particles of a system, in the order in which they are solved: five numbers each, kind (0 rod, 1 rope, 2
    * volume) and the serial numbers of its particles (0: none). @returns {Promise<Uint32Array>}
    */

@@ -954,3 +954,53 @@ class Commands:
         """
         return self._command("particles_trail", system=system, trail=trail, delay=delay, velocity=velocity,
                              depth=depth)
+
+    def particles_fluid(self, system: int, kernel_radius: float, rest_density: Real = None, viscosity: Real = None,
+                        surface_tension: Real = None, solver: Optional[Union[int, str]] = None,
+                        tolerance: Real = None, wall_viscosity: Real = None, compression: Real = None,
+                        speed: Real = None, stiffness: Real = None, step_ratio: Real = None,
+                        substeps_max: Whole = None):
+        """Make a particle system a fluid, or set all that it has as one; kernel_radius 0: it is none any more.
+        Raises Refused.
+
+        - system: the system; without links and forces between its particles
+        - kernel_radius (0 … 1000 m): how far particles act on each other, about twice their spacing; systems
+          with the same one and the same solver are one fluid; 0, or at least 0.001
+        - rest_density (0.001 … 100000 kg/m3): that it has without pressure; a particle's volume is its mass by
+          this
+        - viscosity (0 … 1000000 Pa s): of two systems the mean
+        - surface_tension (0 … 1000 N/m): of two systems the geometric mean
+        - solver: 0 explicit: the pressure follows from the density, in small sub-steps; 1 incompressible: the
+          pressure keeps the density
+        - tolerance (1e-08 … 0.1): incompressible: mean excess of density at which the iteration ends
+        - wall_viscosity (0 … 1000000 Pa s): against bodies; 0: it slides along them, the viscosity: it sticks
+          to them
+        - compression (0.0001 … 1): explicit, a liquid: compression at the expected speed; 1 by the square of
+          Mach's number
+        - speed (0 … 10000 m/s): explicit, a liquid: expected largest speed; 0: what the energy of the tick
+          allows
+        - stiffness (0 … 100000000 m2/s2): explicit, a gas: pressure by excess of density; 0: a liquid
+        - step_ratio (0.01 … 1): of kernel_radius: how far a particle may go in a sub-step
+        - substeps_max: of a tick; a tick that wants more is counted, and softer if explicit
+        """
+        return self._command("particles_fluid", system=system, kernel_radius=kernel_radius,
+                             rest_density=rest_density, viscosity=viscosity, surface_tension=surface_tension,
+                             solver=solver, tolerance=tolerance, wall_viscosity=wall_viscosity,
+                             compression=compression, speed=speed, stiffness=stiffness, step_ratio=step_ratio,
+                             substeps_max=substeps_max)
+
+    def particles_fill(self, system: int, position: Vector, size: Vector, spacing: float,
+                       rotation: Optional[Rotation] = None, velocity: Optional[Vector] = None):
+        """Fill a box with particles of a fluid, in a cubic lattice; places inside bodies stay free and are
+        counted. Raises Refused.
+
+        - system: the system, a fluid
+        - position (-1000000 … 1000000 m): centre of the box
+        - size (0 … 1000000 m): its lengths; each side has as many particles as spacings, rounded, at least 1
+        - spacing (0.0001 … 100 m): of the lattice, about half of kernel_radius; a particle has the mass of that
+          cube at rest density
+        - rotation: the box's axes to the world's; serial numbers ascend along x, then y, then z
+        - velocity (-10000 … 10000 m/s): of all of them
+        """
+        return self._command("particles_fill", system=system, position=position, size=size, spacing=spacing,
+                             rotation=rotation, velocity=velocity)

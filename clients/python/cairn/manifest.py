@@ -65,6 +65,8 @@ STATUS = {
     72: ("not_carried", "no points carry the body"),
     73: ("unknown_particle", "the system has no such particle"),
     74: ("linked", "particles of a system cannot both be linked and act on each other"),
+    80: ("fluid", "particles of a fluid have no links and no other forces between them"),
+    81: ("not_fluid", "the particle system is no fluid"),
 }
 
 MESSAGE = {
@@ -623,6 +625,29 @@ COMMAND = {
         ("velocity", "F64"),
         ("depth", "U32"),
     ]),
+    "particles_fluid": (94, 2, [
+        ("system", "PARTICLES"),
+        ("kernel_radius", "F64"),
+        ("rest_density", "F64"),
+        ("viscosity", "F64"),
+        ("surface_tension", "F64"),
+        ("solver", "ENUM"),
+        ("tolerance", "F64"),
+        ("wall_viscosity", "F64"),
+        ("compression", "F64"),
+        ("speed", "F64"),
+        ("stiffness", "F64"),
+        ("step_ratio", "F64"),
+        ("substeps_max", "U32"),
+    ]),
+    "particles_fill": (95, 4, [
+        ("system", "PARTICLES"),
+        ("position", "VEC3"),
+        ("size", "VEC3"),
+        ("spacing", "F64"),
+        ("rotation", "QUAT"),
+        ("velocity", "VEC3"),
+    ]),
 }
 
 # The value of a field that is omitted before a given one. A field without a default is required.
@@ -971,6 +996,23 @@ DEFAULTS = {
         "delay": 1,
         "velocity": 0.0,
         "depth": 255,
+    },
+    "particles_fluid": {
+        "rest_density": 1000.0,
+        "viscosity": 0.001,
+        "surface_tension": 0.0,
+        "solver": 1,
+        "tolerance": 0.001,
+        "wall_viscosity": 0.0,
+        "compression": 0.01,
+        "speed": 0.0,
+        "stiffness": 0.0,
+        "step_ratio": 0.4,
+        "substeps_max": 64,
+    },
+    "particles_fill": {
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+        "velocity": (0.0, 0.0, 0.0),
     },
 }
 
@@ -1367,6 +1409,26 @@ LIMITS = {
         "velocity": (0, 100, ""),
         "depth": (0, 255, ""),
     },
+    "particles_fluid": {
+        "kernel_radius": (0, 1000, "m"),
+        "rest_density": (0.001, 100000, "kg/m3"),
+        "viscosity": (0, 1000000, "Pa s"),
+        "surface_tension": (0, 1000, "N/m"),
+        "solver": (0, 1, ""),
+        "tolerance": (1e-08, 0.1, ""),
+        "wall_viscosity": (0, 1000000, "Pa s"),
+        "compression": (0.0001, 1, ""),
+        "speed": (0, 10000, "m/s"),
+        "stiffness": (0, 100000000, "m2/s2"),
+        "step_ratio": (0.01, 1, ""),
+        "substeps_max": (1, 1024, ""),
+    },
+    "particles_fill": {
+        "position": (-1000000, 1000000, "m"),
+        "size": (0, 1000000, "m"),
+        "spacing": (0.0001, 100, "m"),
+        "velocity": (-10000, 10000, "m/s"),
+    },
 }
 
 # The fields of each QUERY: (field, type, least, most), types as in protocol/queries.def.
@@ -1545,6 +1607,7 @@ WORDS = {
     "field_falloff": ["constant", "linear", "components"],
     "emitter": ["none", "point", "planar", "box", "sphere"],
     "interact": ["none", "internal", "external", "both"],
+    "fluid_solver": ["explicit", "incompressible"],
     "link_kind": ["rod", "rope", "volume"],
     "pinned": ["free", "held"],
     "spend": ["lives", "ends"],
@@ -1576,6 +1639,7 @@ WORDED = {
     ("particles_set", "emitter"): "emitter",
     ("particles_interact", "forces"): "interact",
     ("particles_interact", "collisions"): "interact",
+    ("particles_fluid", "solver"): "fluid_solver",
     ("particles_link", "kind"): "link_kind",
     ("particles_pin", "pinned"): "pinned",
     ("particles_split", "spend"): "spend",
@@ -1616,6 +1680,7 @@ QUERY = {
     "carriers": 33,
     "pieces": 34,
     "dynamics": 35,
+    "fluids": 36,
 }
 
 # Kinds of observations of STEP_WORLDS.

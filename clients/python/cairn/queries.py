@@ -332,6 +332,18 @@ class WorldQueries:
             found += page
         return found
 
+    def fluids(self):
+        """The particle systems that are fluids, as dicts: system, particles, solver, the numbers of particles_fluid, and figures of the
+        last tick (docs/FLUIDS.md)."""
+        names = ("system", "particles", "solver", "kernel_radius", "rest_density", "viscosity", "wall_viscosity", "surface_tension",
+                 "tolerance", "compression", "speed", "stiffness", "step_ratio", "substeps_max", "substeps", "iterations", "density_error",
+                 "density_error_max", "residual", "divergence_error", "speed_max", "capped", "unconverged", "inside", "crowded", "lost",
+                 "bad", "blocked")
+        found = [dict(zip(names, item)) for item in self.query(QUERY["fluids"])]
+        for fluid in found:
+            fluid["solver"] = ("explicit", "incompressible")[fluid["solver"]]
+        return found
+
     def links(self, system):
         """The links between the particles of a system in the order in which they are solved: [(kind, serial numbers), …], kind being
         "rod", "rope" (two numbers) or "volume" (four)."""

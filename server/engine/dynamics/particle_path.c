@@ -448,6 +448,8 @@ static void fly(const struct block *block, uint32_t index, const struct candidat
 		flight.velocity = end->velocity;
 		flight.gain = vec3_zero();
 	}
+	if (end != NULL && end->core > 0)
+		flight.radius = end->core;
 	struct strike strike;
 	uint32_t hits = 0;
 	bool cut = false;

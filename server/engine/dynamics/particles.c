@@ -3,6 +3,7 @@
 
 #include "server/base/array.h"
 #include "server/engine/dynamics/body.h"
+#include "server/engine/dynamics/fluid.h"
 #include "server/engine/dynamics/force.h"
 #include "server/engine/dynamics/integrate.h"
 #include "server/engine/dynamics/particle_birth.h"
@@ -98,6 +99,7 @@ void dynamics_system_free(struct dynamics *self, uint32_t row)
 	ASSERT(self->tables->system.id[row] != 0);
 	remove_particles(self, row, 0);
 	ASSERT(self->tables->system.alive[row] == 0);
+	fluid_forget(self->tables, row);
 	particle_forget_trail(self->tables, self->tables->system.id[row]);
 	tables_free_row(self->tables, TABLE_SYSTEM, row, &self->system_used, NULL);
 }
@@ -142,7 +144,7 @@ static void push_bodies(struct dynamics *self)
 	}
 }
 
-enum status particles_prepare(struct dynamics *self)
+enum status particles_prepare(struct dynamics *self, double dt)
 {
 	struct tables *tables = self->tables;
 	self->starts.count = self->cuts.count = 0;
@@ -169,7 +171,10 @@ enum status particles_prepare(struct dynamics *self)
 		};
 	self->starts.count = body->count;
 	push_bodies(self);
-	return STATUS_OK;
+	status = fluids_prepare(self, dt);
+	if (status != STATUS_OK)
+		particles_undo(self);
+	return status;
 }
 
 void particles_undo(struct dynamics *self)
@@ -183,6 +188,7 @@ void particles_undo(struct dynamics *self)
 		body->velocity[row] = self->starts.items[row].velocity;
 		body->angular_velocity[row] = self->starts.items[row].angular_velocity;
 	}
+	fluids_undo(self);
 }
 
 /* ---- the laws of a tick -------------------------------------------------------------------------- */
@@ -225,7 +231,7 @@ void particle_law_of_system(struct particle_law *law, const struct tables *table
 	particle_law_of_mass(law, system->mass[row][0], dt);
 }
 
-static void find_laws(struct particle_motion *motion, const struct tables *tables, double dt)
+void particle_laws_find(struct particle_motion *motion, const struct tables *tables, double dt)
 {
 	const struct system_table *system = &tables->system;
 	uint32_t categories = 0;
@@ -314,7 +320,7 @@ void particles_step(struct dynamics *self, double dt)
 		.bounce_speed = tables->parameter.value[PARAMETER_RESTITUTION_SPEED],
 		.bounds = bounds_of(&tables->world),
 	};
-	find_laws(&motion, tables, dt);
+	particle_laws_find(&motion, tables, dt);
 	if (particle_pairs_active(tables)) {
 		particle_pairs_run(self->pairs, &motion);
 		motion.ends = self->pairs->ends.items;
@@ -322,12 +328,14 @@ void particles_step(struct dynamics *self, double dt)
 	bool linked = tables->link.count + tables->pin.count > 0;
 	if (linked)
 		motion.ends = particle_links_run(self->links, &motion, motion.ends);
+	motion.ends = fluids_ends(self, motion.ends);
 	uint32_t blocks = (tables->particle.count + PARTICLE_BLOCK - 1) / PARTICLE_BLOCK;
 	ASSERT(tables->particle.count <= self->cuts.capacity);
 	parallel_run(self->parallel, blocks, 1, move_blocks, &motion);
 	settle_paths(self);
 	if (linked)
 		particle_links_settle(self);
+	fluids_settle(self);
 	particle_descents(self, now);
 	particle_births(self, now);
 }

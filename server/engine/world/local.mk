@@ -50,6 +50,7 @@ libengine_a_SOURCES += \
 	server/engine/world/joints_invariants.c \
 	server/engine/world/parameters.h \
 	server/engine/world/parameters.c \
+	server/engine/world/fluids.c \
 	server/engine/world/particle_systems.h \
 	server/engine/world/particle_descent.c \
 	server/engine/world/particle_interact.c \
@@ -106,6 +107,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_pieces \
 	tests/unit/server/engine/world/test_force_fields \
 	tests/unit/server/engine/world/test_particles \
+	tests/unit/server/engine/world/test_particle_fluids \
 	tests/unit/server/engine/world/test_particle_impacts \
 	tests/unit/server/engine/world/test_particle_descent \
 	tests/unit/server/engine/world/test_particle_links \

@@ -61,6 +61,11 @@ uint64_t lattice_links(const struct command_PARTICLES_LATTICE *lattice)
 
 static enum status check_linkable(struct check *check, const struct planned_system *system)
 {
+	if (system->fluid)
+		return REFUSE(check, STATUS_FLUID, "system",
+			      "system %u is a fluid, so its particles cannot be linked: make "
+			      "another system",
+			      system->id);
 	if (!system->interacts)
 		return STATUS_OK;
 	return REFUSE(check, STATUS_LINKED, "system",

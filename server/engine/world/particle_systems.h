@@ -14,6 +14,8 @@ enum status check_particles_trail(struct check *check, struct command *command);
 enum status check_particles_interact(struct check *check, struct command *command);
 enum status check_particles_lattice(struct check *check, struct command *command);
 enum status check_particles_link(struct check *check, struct command *command);
+enum status check_particles_fluid(struct check *check, struct command *command);
+enum status check_particles_fill(struct check *check, struct command *command);
 enum status check_particles_pin(struct check *check, struct command *command);
 /* RANGE: drawn numbers would leave the limits of their mean. */
 MUST_CHECK enum status check_deviation(struct check *check, const char *name, double mean,
@@ -25,6 +27,9 @@ MUST_CHECK enum status check_particle_room(struct check *check, const struct pla
 uint64_t lattice_particles(const struct command_PARTICLES_LATTICE *lattice);
 uint64_t lattice_links(const struct command_PARTICLES_LATTICE *lattice);
 
+/* How many places a fill has. */
+uint64_t fill_particles(const struct command_PARTICLES_FILL *fill);
+
 void apply_particles_create(const struct apply_context *context, const struct command *command);
 void apply_particles_remove(const struct apply_context *context, const struct command *command);
 void apply_particles_set(const struct apply_context *context, const struct command *command);
@@ -34,6 +39,8 @@ void apply_particles_trail(const struct apply_context *context, const struct com
 void apply_particles_interact(const struct apply_context *context, const struct command *command);
 void apply_particles_lattice(const struct apply_context *context, const struct command *command);
 void apply_particles_link(const struct apply_context *context, const struct command *command);
+void apply_particles_fluid(const struct apply_context *context, const struct command *command);
+void apply_particles_fill(const struct apply_context *context, const struct command *command);
 void apply_particles_pin(const struct apply_context *context, const struct command *command);
 
 #endif
