@@ -320,6 +320,8 @@ struct wire_system {
 	/* Of PARTICLES_TRAIL. */
 	uint32_t trail, trail_delay, trail_depth; /* trail: a system, 0 none */
 	double trail_velocity;
+	uint8_t contacts; /* of PARTICLES_CONTACTS */
+	uint32_t holds;
 };
 enum wire_particle_form { WIRE_PARTICLES_EXACT = 0, WIRE_PARTICLES_VIEW = 1 };
 /* A page of particles. Columns are little-endian and borrowed. */

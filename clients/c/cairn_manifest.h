@@ -266,6 +266,12 @@ enum cairn_link_kind {
 /* Values of pinned fields. */
 enum cairn_pinned { CAIRN_PINNED_FREE = 0, CAIRN_PINNED_HELD = 1 };
 
+/* Values of contacts fields. */
+enum cairn_contacts { CAIRN_CONTACTS_AFTER = 0, CAIRN_CONTACTS_WITHIN = 1 };
+
+/* Values of hold place fields. */
+enum cairn_hold_place { CAIRN_HOLD_PLACE_HERE = 0, CAIRN_HOLD_PLACE_POINT = 1 };
+
 /* Values of spend fields. */
 enum cairn_spend { CAIRN_SPEND_LIVES = 0, CAIRN_SPEND_ENDS = 1 };
 
@@ -1253,6 +1259,9 @@ struct cairn_command_particles_lattice {
 	double tear;
 	/* substeps: of a tick; a system uses the most that it was given */
 	uint32_t substeps;
+	/* tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which an edge or diagonal
+	 * tears; 0: never */
+	double tear_force;
 };
 
 /* link particles of a system: a spring, a rope, a volume. */
@@ -1280,6 +1289,8 @@ struct cairn_command_particles_link {
 	double tear;
 	/* substeps: of a tick; a system uses the most that it was given */
 	uint32_t substeps;
+	/* tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which it tears; 0: never */
+	double tear_force;
 };
 
 /* hold a particle of a system with links where it is, or let it go. */
@@ -1321,6 +1332,30 @@ struct cairn_command_particles_trail {
 	double velocity;
 	/* depth: generation up to which particles leave a trail */
 	uint32_t depth;
+};
+
+/* set when the linked particles of a system meet bodies. */
+struct cairn_command_particles_contacts {
+	/* system: the system */
+	int64_t system;
+	/* contacts: 0 after: once a tick, after the sub-steps; 1 within: in each sub-step, so that
+	 * cloth holds bodies */
+	uint8_t contacts;
+};
+
+/* let a body hold a particle of a system with links, at a point of the body; the body feels
+ * what pulls at it. */
+struct cairn_command_particles_hold {
+	/* system: the system */
+	int64_t system;
+	/* particle: serial number */
+	uint32_t particle;
+	/* body: the body; 0: none holds it any more */
+	int64_t body;
+	/* place: 0 here: at the point where the particle is; 1 point: it is moved to `point` */
+	uint8_t place;
+	/* point (-1000000 … 1000000 m): with place 1: body axes */
+	cairn_vec3 point;
 };
 
 /* Commands (docs/COMMANDS.md). */
@@ -1380,7 +1415,9 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_PIN = 86,
 	CAIRN_COMMAND_NAME_BODY = 87,
 	CAIRN_COMMAND_NAME_JOINT = 88,
-	CAIRN_COMMAND_PARTICLES_TRAIL = 91
+	CAIRN_COMMAND_PARTICLES_TRAIL = 91,
+	CAIRN_COMMAND_PARTICLES_CONTACTS = 92,
+	CAIRN_COMMAND_PARTICLES_HOLD = 93
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -1443,6 +1480,8 @@ typedef struct cairn_command {
 		struct cairn_command_name_body name_body;
 		struct cairn_command_name_joint name_joint;
 		struct cairn_command_particles_trail particles_trail;
+		struct cairn_command_particles_contacts particles_contacts;
+		struct cairn_command_particles_hold particles_hold;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;
@@ -1661,7 +1700,7 @@ enum cairn_query_kind {
  *	stretch, volume error, [split number, deviation], [split age, deviation], split
  *	delay, split depth, [split velocity, deviation], split spread, [split burst,
  *	deviation], [split size, deviation], [split life, deviation], split spend, splits,
- *	trail, trail delay, trail depth, trail velocity], …]
+ *	trail, trail delay, trail depth, trail velocity, contacts, holds], …]
  *	as particles_create, particles_interact, particles_split and particles_trail set
  *	them (substeps 0: not given; trail 0: none), ids ascend; counts so far: births,
  *	births beyond a limit, births inside a body, paths that ended before their tick,

@@ -601,6 +601,44 @@ void scene_resolve(struct scene *scene, const uint32_t *shape_ids)
 	}
 }
 
+/* The ids in a command about particles that other commands make. */
+static uint32_t references_of_particles(struct command *command, int64_t *ids[2])
+{
+	switch (command->op) {
+	case COMMAND_PARTICLES_CONTACTS:
+		ids[0] = &command->particles_contacts.system;
+		return 1;
+	case COMMAND_PARTICLES_HOLD:
+		ids[0] = &command->particles_hold.system;
+		ids[1] = &command->particles_hold.body;
+		return 2;
+	case COMMAND_PARTICLES_SPLIT:
+		ids[0] = &command->particles_split.system;
+		return 1;
+	case COMMAND_PARTICLES_TRAIL:
+		ids[0] = &command->particles_trail.system;
+		ids[1] = &command->particles_trail.trail;
+		return 2;
+	case COMMAND_PARTICLES_INTERACT:
+		ids[0] = &command->particles_interact.system;
+		return 1;
+	case COMMAND_PARTICLES_LATTICE:
+		ids[0] = &command->particles_lattice.system;
+		return 1;
+	case COMMAND_PARTICLES_LINK:
+		ids[0] = &command->particles_link.system;
+		return 1;
+	case COMMAND_PARTICLES_PIN:
+		ids[0] = &command->particles_pin.system;
+		return 1;
+	case COMMAND_PARTICLES_ADD:
+		ids[0] = &command->particles_add.system;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
 /* The ids in a command that other commands make: none, one or two. */
 static uint32_t references(struct command *command, int64_t *ids[2])
 {
@@ -636,28 +674,6 @@ static uint32_t references(struct command *command, int64_t *ids[2])
 	case COMMAND_SET_VELOCITY:
 		ids[0] = &command->set_velocity.body;
 		return 1;
-	case COMMAND_PARTICLES_SPLIT:
-		ids[0] = &command->particles_split.system;
-		return 1;
-	case COMMAND_PARTICLES_TRAIL:
-		ids[0] = &command->particles_trail.system;
-		ids[1] = &command->particles_trail.trail;
-		return 2;
-	case COMMAND_PARTICLES_INTERACT:
-		ids[0] = &command->particles_interact.system;
-		return 1;
-	case COMMAND_PARTICLES_LATTICE:
-		ids[0] = &command->particles_lattice.system;
-		return 1;
-	case COMMAND_PARTICLES_LINK:
-		ids[0] = &command->particles_link.system;
-		return 1;
-	case COMMAND_PARTICLES_PIN:
-		ids[0] = &command->particles_pin.system;
-		return 1;
-	case COMMAND_PARTICLES_ADD:
-		ids[0] = &command->particles_add.system;
-		return 1;
 	case COMMAND_JOINT_AXIS:
 		ids[0] = &command->joint_axis.joint;
 		return 1;
@@ -665,7 +681,7 @@ static uint32_t references(struct command *command, int64_t *ids[2])
 		ids[0] = &command->joint_table.joint;
 		return 1;
 	default:
-		return 0;
+		return references_of_particles(command, ids);
 	}
 }
 

@@ -190,6 +190,14 @@ export type Pinned =
   | "free"
   | "held";
 
+export type Contacts =
+  | "after"
+  | "within";
+
+export type HoldPlace =
+  | "here"
+  | "point";
+
 export type Spend =
   | "lives"
   | "ends";
@@ -1059,6 +1067,8 @@ export interface CommandFields {
     tear?: Placed;
     /** substeps: of a tick; a system uses the most that it was given */
     substeps?: number;
+    /** tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which an edge or diagonal tears; 0: never */
+    tear_force?: Placed;
   };
   /** link particles of a system: a spring, a rope, a volume */
   particles_link: {
@@ -1084,6 +1094,8 @@ export interface CommandFields {
     tear?: Placed;
     /** substeps: of a tick; a system uses the most that it was given */
     substeps?: number;
+    /** tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which it tears; 0: never */
+    tear_force?: Placed;
   };
   /** hold a particle of a system with links where it is, or let it go */
   particles_pin: {
@@ -1120,6 +1132,26 @@ export interface CommandFields {
     velocity?: Placed;
     /** depth: generation up to which particles leave a trail */
     depth?: number;
+  };
+  /** set when the linked particles of a system meet bodies */
+  particles_contacts: {
+    /** system: the system */
+    system: number;
+    /** contacts: 0 after: once a tick, after the sub-steps; 1 within: in each sub-step, so that cloth holds bodies */
+    contacts: number | "after" | "within";
+  };
+  /** let a body hold a particle of a system with links, at a point of the body; the body feels what pulls at it */
+  particles_hold: {
+    /** system: the system */
+    system: number;
+    /** particle: serial number */
+    particle: number;
+    /** body: the body; 0: none holds it any more */
+    body: number;
+    /** place: 0 here: at the point where the particle is; 1 point: it is moved to `point` */
+    place?: number | "here" | "point";
+    /** point (-1000000 … 1000000 m): with place 1: body axes */
+    point?: Vector;
   };
 }
 

@@ -942,6 +942,7 @@ export const COMMAND = {
     ["damping_ratio", 0],
     ["tear", 0],
     ["substeps", 8],
+    ["tear_force", 0],
   ] },
   particles_link: { number: 85, fields: [
     ["system", undefined],
@@ -955,6 +956,7 @@ export const COMMAND = {
     ["damping_ratio", 0],
     ["tear", 0],
     ["substeps", 8],
+    ["tear_force", 0],
   ] },
   particles_pin: { number: 86, fields: [
     ["system", undefined],
@@ -975,6 +977,17 @@ export const COMMAND = {
     ["delay", 1],
     ["velocity", 0],
     ["depth", 255],
+  ] },
+  particles_contacts: { number: 92, fields: [
+    ["system", undefined],
+    ["contacts", undefined],
+  ] },
+  particles_hold: { number: 93, fields: [
+    ["system", undefined],
+    ["particle", undefined],
+    ["body", undefined],
+    ["place", 0],
+    ["point", [0, 0, 0]],
   ] },
 };
 
@@ -1361,6 +1374,7 @@ export const LIMITS = {
     damping_ratio: ["F64", 0, 10, ""],
     tear: ["F64", 0, 1000, ""],
     substeps: ["U32", 1, 64, ""],
+    tear_force: ["F64", 0, 1000000000000, "N"],
   },
   particles_link: {
     a: ["U32", 1, 4294967295, ""],
@@ -1373,6 +1387,7 @@ export const LIMITS = {
     damping_ratio: ["F64", 0, 10, ""],
     tear: ["F64", 0, 1000, ""],
     substeps: ["U32", 1, 64, ""],
+    tear_force: ["F64", 0, 1000000000000, "N"],
   },
   particles_pin: {
     particle: ["U32", 1, 4294967295, ""],
@@ -1382,6 +1397,14 @@ export const LIMITS = {
     delay: ["U32", 1, 1000000000, "ticks"],
     velocity: ["F64", 0, 100, ""],
     depth: ["U32", 0, 255, ""],
+  },
+  particles_contacts: {
+    contacts: ["ENUM", 0, 1, ""],
+  },
+  particles_hold: {
+    particle: ["U32", 1, 4294967295, ""],
+    place: ["ENUM", 0, 1, ""],
+    point: ["VEC3", -1000000, 1000000, "m"],
   },
 };
 
@@ -1638,6 +1661,14 @@ export const WORDS = {
     "free",
     "held",
   ],
+  contacts: [
+    "after",
+    "within",
+  ],
+  hold_place: [
+    "here",
+    "point",
+  ],
   spend: [
     "lives",
     "ends",
@@ -1666,6 +1697,8 @@ export const WORDED = {
   particles_link: { kind: WORDS.link_kind },
   particles_pin: { pinned: WORDS.pinned },
   particles_split: { spend: WORDS.spend },
+  particles_contacts: { contacts: WORDS.contacts },
+  particles_hold: { place: WORDS.hold_place },
 };
 
 /** Kinds of QUERY by name. */

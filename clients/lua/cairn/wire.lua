@@ -523,7 +523,8 @@ wire.command = {
 		{name = "bend_compliance", type = "f64", min = 0, max = 1000000, default = 0.01},
 		{name = "damping_ratio", type = "f64", min = 0, max = 10, default = 0.0},
 		{name = "tear", type = "f64", min = 0, max = 1000, default = 0.0},
-		{name = "substeps", type = "u32", min = 1, max = 64, default = 8}}},
+		{name = "substeps", type = "u32", min = 1, max = 64, default = 8},
+		{name = "tear_force", type = "f64", min = 0, max = 1000000000000, default = 0.0}}},
 	particles_link = {number = 85, fields = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "a", type = "u32", min = 1, max = 4294967295},
@@ -535,7 +536,8 @@ wire.command = {
 		{name = "compliance", type = "f64", min = 0, max = 1000000, default = 0.0},
 		{name = "damping_ratio", type = "f64", min = 0, max = 10, default = 0.0},
 		{name = "tear", type = "f64", min = 0, max = 1000, default = 0.0},
-		{name = "substeps", type = "u32", min = 1, max = 64, default = 8}}},
+		{name = "substeps", type = "u32", min = 1, max = 64, default = 8},
+		{name = "tear_force", type = "f64", min = 0, max = 1000000000000, default = 0.0}}},
 	particles_pin = {number = 86, fields = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "particle", type = "u32", min = 1, max = 4294967295},
@@ -552,6 +554,15 @@ wire.command = {
 		{name = "delay", type = "u32", min = 1, max = 1000000000, default = 1},
 		{name = "velocity", type = "f64", min = 0, max = 100, default = 0.0},
 		{name = "depth", type = "u32", min = 0, max = 255, default = 255}}},
+	particles_contacts = {number = 92, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "contacts", type = "enum", min = 0, max = 1}}},
+	particles_hold = {number = 93, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "particle", type = "u32", min = 1, max = 4294967295},
+		{name = "body", type = "body", min = 0, max = 1},
+		{name = "place", type = "enum", min = 0, max = 1, default = 0},
+		{name = "point", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}}}},
 }
 
 wire.query = {
@@ -617,6 +628,8 @@ wire.words = {
 	interact = {none = 0, internal = 1, external = 2, both = 3},
 	link_kind = {rod = 0, rope = 1, volume = 2},
 	pinned = {free = 0, held = 1},
+	contacts = {after = 0, within = 1},
+	hold_place = {here = 0, point = 1},
 	spend = {lives = 0, ends = 1},
 	switch = {keep = 0, off = 1, on = 2},
 }
@@ -649,6 +662,8 @@ wire.worded = {
 	["particles_link.kind"] = wire.words.link_kind,
 	["particles_pin.pinned"] = wire.words.pinned,
 	["particles_split.spend"] = wire.words.spend,
+	["particles_contacts.contacts"] = wire.words.contacts,
+	["particles_hold.place"] = wire.words.hold_place,
 }
 
 return wire

@@ -850,7 +850,7 @@ class Commands:
                           columns: Whole = None, rows: Whole = None, layers: Whole = None, spacing: Real = None,
                           links: Whole = None, compliance: Real = None, shear_compliance: Real = None,
                           bend_compliance: Real = None, damping_ratio: Real = None, tear: Real = None,
-                          substeps: Whole = None):
+                          substeps: Whole = None, tear_force: Real = None):
         """Add particles in a lattice to a system, with links between neighbours: a rope, a cloth, a block of
         jelly. Raises Refused.
 
@@ -870,16 +870,18 @@ class Commands:
         - damping_ratio (0 … 10): of all these, 1: critical for the reduced mass; rigid links have none
         - tear (0 … 1000): relative elongation beyond which an edge or diagonal tears; 0: never
         - substeps: of a tick; a system uses the most that it was given
+        - tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which an edge or diagonal tears; 0:
+          never
         """
         return self._command("particles_lattice", system=system, position=position, rotation=rotation,
                              columns=columns, rows=rows, layers=layers, spacing=spacing, links=links,
                              compliance=compliance, shear_compliance=shear_compliance,
                              bend_compliance=bend_compliance, damping_ratio=damping_ratio, tear=tear,
-                             substeps=substeps)
+                             substeps=substeps, tear_force=tear_force)
 
     def particles_link(self, system: int, a: int, b: int, kind: Optional[Union[int, str]] = None, c: Whole = None,
                        d: Whole = None, length: Real = None, compliance: Real = None, damping_ratio: Real = None,
-                       tear: Real = None, substeps: Whole = None):
+                       tear: Real = None, substeps: Whole = None, tear_force: Real = None):
         """Link particles of a system: a spring, a rope, a volume. Raises Refused.
 
         - system: the system
@@ -893,9 +895,11 @@ class Commands:
         - damping_ratio (0 … 10): 1: critical for the reduced mass; a rigid link has none
         - tear (0 … 1000): relative elongation beyond which it tears; 0: never
         - substeps: of a tick; a system uses the most that it was given
+        - tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which it tears; 0: never
         """
         return self._command("particles_link", system=system, a=a, b=b, kind=kind, c=c, d=d, length=length,
-                             compliance=compliance, damping_ratio=damping_ratio, tear=tear, substeps=substeps)
+                             compliance=compliance, damping_ratio=damping_ratio, tear=tear, substeps=substeps,
+                             tear_force=tear_force)
 
     def particles_pin(self, system: int, particle: int, pinned: Optional[Union[int, str]] = None):
         """Hold a particle of a system with links where it is, or let it go. Raises Refused.
@@ -935,3 +939,26 @@ class Commands:
         """
         return self._command("particles_trail", system=system, trail=trail, delay=delay, velocity=velocity,
                              depth=depth)
+
+    def particles_contacts(self, system: int, contacts: Union[int, str]):
+        """Set when the linked particles of a system meet bodies. Raises Refused.
+
+        - system: the system
+        - contacts: 0 after: once a tick, after the sub-steps; 1 within: in each sub-step, so that cloth holds
+          bodies
+        """
+        return self._command("particles_contacts", system=system, contacts=contacts)
+
+    def particles_hold(self, system: int, particle: int, body: int, place: Optional[Union[int, str]] = None,
+                       point: Optional[Vector] = None):
+        """Let a body hold a particle of a system with links, at a point of the body; the body feels what pulls
+        at it. Raises Refused.
+
+        - system: the system
+        - particle: serial number
+        - body: the body; 0: none holds it any more
+        - place: 0 here: at the point where the particle is; 1 point: it is moved to `point`
+        - point (-1000000 … 1000000 m): with place 1: body axes
+        """
+        return self._command("particles_hold", system=system, particle=particle, body=body, place=place,
+                             point=point)

@@ -577,6 +577,7 @@ COMMAND = {
         ("damping_ratio", "F64"),
         ("tear", "F64"),
         ("substeps", "U32"),
+        ("tear_force", "F64"),
     ]),
     "particles_link": (85, 3, [
         ("system", "PARTICLES"),
@@ -590,6 +591,7 @@ COMMAND = {
         ("damping_ratio", "F64"),
         ("tear", "F64"),
         ("substeps", "U32"),
+        ("tear_force", "F64"),
     ]),
     "particles_pin": (86, 2, [
         ("system", "PARTICLES"),
@@ -610,6 +612,17 @@ COMMAND = {
         ("delay", "U32"),
         ("velocity", "F64"),
         ("depth", "U32"),
+    ]),
+    "particles_contacts": (92, 2, [
+        ("system", "PARTICLES"),
+        ("contacts", "ENUM"),
+    ]),
+    "particles_hold": (93, 3, [
+        ("system", "PARTICLES"),
+        ("particle", "U32"),
+        ("body", "BODY"),
+        ("place", "ENUM"),
+        ("point", "VEC3"),
     ]),
 }
 
@@ -937,6 +950,7 @@ DEFAULTS = {
         "damping_ratio": 0.0,
         "tear": 0.0,
         "substeps": 8,
+        "tear_force": 0.0,
     },
     "particles_link": {
         "kind": 0,
@@ -947,6 +961,7 @@ DEFAULTS = {
         "damping_ratio": 0.0,
         "tear": 0.0,
         "substeps": 8,
+        "tear_force": 0.0,
     },
     "particles_pin": {
         "pinned": 1,
@@ -955,6 +970,10 @@ DEFAULTS = {
         "delay": 1,
         "velocity": 0.0,
         "depth": 255,
+    },
+    "particles_hold": {
+        "place": 0,
+        "point": (0.0, 0.0, 0.0),
     },
 }
 
@@ -1329,6 +1348,7 @@ LIMITS = {
         "damping_ratio": (0, 10, ""),
         "tear": (0, 1000, ""),
         "substeps": (1, 64, ""),
+        "tear_force": (0, 1000000000000, "N"),
     },
     "particles_link": {
         "a": (1, 4294967295, ""),
@@ -1341,6 +1361,7 @@ LIMITS = {
         "damping_ratio": (0, 10, ""),
         "tear": (0, 1000, ""),
         "substeps": (1, 64, ""),
+        "tear_force": (0, 1000000000000, "N"),
     },
     "particles_pin": {
         "particle": (1, 4294967295, ""),
@@ -1350,6 +1371,14 @@ LIMITS = {
         "delay": (1, 1000000000, "ticks"),
         "velocity": (0, 100, ""),
         "depth": (0, 255, ""),
+    },
+    "particles_contacts": {
+        "contacts": (0, 1, ""),
+    },
+    "particles_hold": {
+        "particle": (1, 4294967295, ""),
+        "place": (0, 1, ""),
+        "point": (-1000000, 1000000, "m"),
     },
 }
 
@@ -1526,6 +1555,8 @@ WORDS = {
     "interact": ["none", "internal", "external", "both"],
     "link_kind": ["rod", "rope", "volume"],
     "pinned": ["free", "held"],
+    "contacts": ["after", "within"],
+    "hold_place": ["here", "point"],
     "spend": ["lives", "ends"],
     "switch": ["keep", "off", "on"],
 }
@@ -1558,6 +1589,8 @@ WORDED = {
     ("particles_link", "kind"): "link_kind",
     ("particles_pin", "pinned"): "pinned",
     ("particles_split", "spend"): "spend",
+    ("particles_contacts", "contacts"): "contacts",
+    ("particles_hold", "place"): "hold_place",
 }
 
 # Kinds of QUERY by name.

@@ -41,8 +41,8 @@ void dynamics_particle_add(struct dynamics *self, uint32_t system, vec3 position
 
 /* ---- a tick ------------------------------------------------------------------------------------ */
 
-/* NO_MEMORY: nothing changed. */
-MUST_CHECK enum status particles_prepare(struct dynamics *self);
+/* `dt` in s. NO_MEMORY: nothing changed. */
+MUST_CHECK enum status particles_prepare(struct dynamics *self, double dt);
 /* The method's step was refused: takes back what the impulses did. */
 void particles_undo(struct dynamics *self);
 /* After the method's step and the world's bounds; `dt` in s. */
@@ -58,6 +58,11 @@ void particle_path_block(const struct particle_motion *motion, uint32_t first, u
 /* What the world's fields give a particle (m/s²). */
 vec3 particle_field_acceleration(const struct particle_motion *motion, uint32_t system, vec3 at,
 				 vec3 velocity, double mass);
+/* Whether particles of this mask meet the placement's body as an obstacle. */
+bool particle_meets(const struct dynamics *self, uint32_t placement, uint32_t mask);
+/* Whether a hit is on a body that is solid from one side, from its other side. */
+struct swept_hit;
+bool particle_passes(const struct dynamics *self, uint32_t body, const struct swept_hit *hit);
 /* The coefficients for particles of another mass. */
 void particle_law_of_mass(struct particle_law *law, double mass, double dt);
 /* That of a system, for its mean mass; `fields` is left. */

@@ -206,6 +206,9 @@ static enum status reserve_rows(struct boundary_apply *self)
 					tables->link.count + rows_to_reserve(size->links,
 									     PARTICLE_LINKS_MAX,
 									     tables->link.count));
+	if (status == STATUS_OK && size->holds > 0)
+		status = tables_reserve(tables, TABLE_HOLD,
+					tables->hold.count + (uint32_t)size->holds);
 	if (status == STATUS_OK && size->pins > 0)
 		status =
 			tables_reserve(tables, TABLE_PIN, tables->pin.count + (uint32_t)size->pins);
