@@ -82,6 +82,7 @@ SCENES = \
 	clients/scenes/diamond.yaml \
 	clients/scenes/door.yaml \
 	clients/scenes/escapement.yaml \
+	clients/scenes/explosion.yaml \
 	clients/scenes/falling.yaml \
 	clients/scenes/gallery/arch101.yaml \
 	clients/scenes/gallery/arch25.yaml \
@@ -109,16 +110,20 @@ SCENES = \
 	clients/scenes/controls.yaml \
 	clients/scenes/conveyor.yaml \
 	clients/scenes/mover.yaml \
+	clients/scenes/hammock.yaml \
 	clients/scenes/harbour.yaml \
 	clients/scenes/fields.yaml \
 	clients/scenes/curtain.yaml \
 	clients/scenes/droplet.yaml \
+	clients/scenes/fire.yaml \
+	clients/scenes/fireworks.yaml \
 	clients/scenes/fountain.yaml \
 	clients/scenes/frameworks.yaml \
 	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \
 	clients/scenes/heightfield.yaml \
 	clients/scenes/hourglass.yaml \
+	clients/scenes/jet.yaml \
 	clients/scenes/joints.yaml \
 	clients/scenes/locks.yaml \
 	clients/scenes/meshes.yaml \
@@ -132,6 +137,9 @@ SCENES = \
 	clients/scenes/pile-box.yaml \
 	clients/scenes/pyramid.yaml \
 	clients/scenes/ragdolls.yaml \
+	clients/scenes/rain.yaml \
+	clients/scenes/smoke.yaml \
+	clients/scenes/snow.yaml \
 	clients/scenes/solids.yaml \
 	clients/scenes/spheres.yaml \
 	clients/scenes/visuals.yaml \

@@ -1,6 +1,6 @@
-/* Linked particles that meet bodies within their sub-steps, and that bodies hold: cloth holds bodies, momentum is
- * exact in the tick, jelly keeps its volume, links tear by force; and that workers, images and rollbacks
- * change no bit. */
+/* Linked particles that meet bodies within their sub-steps, and that bodies hold: cloth holds bodies,
+ * momentum is exact in the tick, jelly keeps its volume, links tear by force; and that workers, images
+ * and rollbacks change no bit. */
 #include "server/engine/math/scalar.h"
 #include "server/engine/world/rollback.h"
 #include "tests/lib/near.h"
@@ -87,8 +87,8 @@ static body_id drop_ball(struct world *world, vec3 at, double mass)
 
 /* ---- bodies on cloth ------------------------------------------------------------------------------ */
 
-/* A hammock of 0.3 kg by its four corners holds a ball of up to 100 times as much: it swings, ever less, and stays
- * above. */
+/* A hammock of 0.3 kg by its four corners holds a ball of up to 100 times as much: it swings, ever
+ * less, and stays above. */
 START_TEST(a_hammock_holds_a_ball)
 {
 	static const double masses[] = { 0.3, 30 };
