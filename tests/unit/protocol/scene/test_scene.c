@@ -131,8 +131,8 @@ static const struct {
 	{ "conveyor", 13 },   { "shapes", 32 },	    { "mover", 21 },	    { "diamond", 26 },
 	{ "pieces", 9 },      { "locks", 17 },	    { "fountain", 12 },	    { "castle", 475 },
 	{ "frameworks", 37 }, { "visuals", 8 },	    { "curtain", 6 },	    { "droplet", 2 },
-	{ "smoke", 3 },	      { "fire", 15 },	  { "rain", 6 },	    { "fireworks", 4 },
-	{ "jet", 3 },	      { "explosion", 11 }, { "snow", 6 },	    { "hammock", 8 },
+	{ "smoke", 3 },	      { "fire", 15 },	    { "rain", 6 },	    { "fireworks", 4 },
+	{ "jet", 3 },	      { "explosion", 11 },  { "snow", 6 },	    { "hammock", 8 },
 	{ "pile-box", 130 },  { "hourglass", 126 }, { "heightfield", 137 },
 };
 
