@@ -270,7 +270,11 @@ enum cairn_pinned { CAIRN_PINNED_FREE = 0, CAIRN_PINNED_HELD = 1 };
 enum cairn_contacts { CAIRN_CONTACTS_AFTER = 0, CAIRN_CONTACTS_WITHIN = 1 };
 
 /* Values of hold place fields. */
-enum cairn_hold_place { CAIRN_HOLD_PLACE_HERE = 0, CAIRN_HOLD_PLACE_POINT = 1 };
+enum cairn_hold_place {
+	CAIRN_HOLD_PLACE_HERE = 0,
+	CAIRN_HOLD_PLACE_POINT = 1,
+	CAIRN_HOLD_PLACE_FAR = 2
+};
 
 /* Values of spend fields. */
 enum cairn_spend { CAIRN_SPEND_LIVES = 0, CAIRN_SPEND_ENDS = 1 };
@@ -1352,10 +1356,16 @@ struct cairn_command_particles_hold {
 	uint32_t particle;
 	/* body: the body; 0: none holds it any more */
 	int64_t body;
-	/* place: 0 here: at the point where the particle is; 1 point: it is moved to `point` */
+	/* place: 0 here: at the point where the particle is; 1 point: it is moved to `point`; 2 far:
+	 * at `point`, and the particle stays where it is */
 	uint8_t place;
-	/* point (-1000000 … 1000000 m): with place 1: body axes */
+	/* point (-1000000 … 1000000 m): with place 1 or 2: body axes */
 	cairn_vec3 point;
+	/* stiffness (0 … 1e+12 N/m): of a spring of length 0 between the particle and that point; 0:
+	 * rigid */
+	double stiffness;
+	/* damping_ratio (0 … 10): of that spring, 1: critical for the reduced mass */
+	double damping_ratio;
 };
 
 /* Commands (docs/COMMANDS.md). */

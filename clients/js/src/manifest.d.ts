@@ -196,7 +196,8 @@ export type Contacts =
 
 export type HoldPlace =
   | "here"
-  | "point";
+  | "point"
+  | "far";
 
 export type Spend =
   | "lives"
@@ -1148,10 +1149,14 @@ export interface CommandFields {
     particle: number;
     /** body: the body; 0: none holds it any more */
     body: number;
-    /** place: 0 here: at the point where the particle is; 1 point: it is moved to `point` */
-    place?: number | "here" | "point";
-    /** point (-1000000 … 1000000 m): with place 1: body axes */
+    /** place: 0 here: at the point where the particle is; 1 point: it is moved to `point`; 2 far: at `point`, and the particle stays where it is */
+    place?: number | "here" | "point" | "far";
+    /** point (-1000000 … 1000000 m): with place 1 or 2: body axes */
     point?: Vector;
+    /** stiffness (0 … 1e+12 N/m): of a spring of length 0 between the particle and that point; 0: rigid */
+    stiffness?: Placed;
+    /** damping_ratio (0 … 10): of that spring, 1: critical for the reduced mass */
+    damping_ratio?: Placed;
   };
 }
 

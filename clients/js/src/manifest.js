@@ -988,6 +988,8 @@ export const COMMAND = {
     ["body", undefined],
     ["place", 0],
     ["point", [0, 0, 0]],
+    ["stiffness", 0],
+    ["damping_ratio", 1],
   ] },
 };
 
@@ -1403,8 +1405,10 @@ export const LIMITS = {
   },
   particles_hold: {
     particle: ["U32", 1, 4294967295, ""],
-    place: ["ENUM", 0, 1, ""],
+    place: ["ENUM", 0, 2, ""],
     point: ["VEC3", -1000000, 1000000, "m"],
+    stiffness: ["F64", 0, 1000000000000, "N/m"],
+    damping_ratio: ["F64", 0, 10, ""],
   },
 };
 
@@ -1668,6 +1672,7 @@ export const WORDS = {
   hold_place: [
     "here",
     "point",
+    "far",
   ],
   spend: [
     "lives",

@@ -950,15 +950,18 @@ class Commands:
         return self._command("particles_contacts", system=system, contacts=contacts)
 
     def particles_hold(self, system: int, particle: int, body: int, place: Optional[Union[int, str]] = None,
-                       point: Optional[Vector] = None):
+                       point: Optional[Vector] = None, stiffness: Real = None, damping_ratio: Real = None):
         """Let a body hold a particle of a system with links, at a point of the body; the body feels what pulls
         at it. Raises Refused.
 
         - system: the system
         - particle: serial number
         - body: the body; 0: none holds it any more
-        - place: 0 here: at the point where the particle is; 1 point: it is moved to `point`
-        - point (-1000000 … 1000000 m): with place 1: body axes
+        - place: 0 here: at the point where the particle is; 1 point: it is moved to `point`; 2 far: at `point`,
+          and the particle stays where it is
+        - point (-1000000 … 1000000 m): with place 1 or 2: body axes
+        - stiffness (0 … 1e+12 N/m): of a spring of length 0 between the particle and that point; 0: rigid
+        - damping_ratio (0 … 10): of that spring, 1: critical for the reduced mass
         """
         return self._command("particles_hold", system=system, particle=particle, body=body, place=place,
-                             point=point)
+                             point=point, stiffness=stiffness, damping_ratio=damping_ratio)

@@ -623,6 +623,8 @@ COMMAND = {
         ("body", "BODY"),
         ("place", "ENUM"),
         ("point", "VEC3"),
+        ("stiffness", "F64"),
+        ("damping_ratio", "F64"),
     ]),
 }
 
@@ -974,6 +976,8 @@ DEFAULTS = {
     "particles_hold": {
         "place": 0,
         "point": (0.0, 0.0, 0.0),
+        "stiffness": 0.0,
+        "damping_ratio": 1.0,
     },
 }
 
@@ -1377,8 +1381,10 @@ LIMITS = {
     },
     "particles_hold": {
         "particle": (1, 4294967295, ""),
-        "place": (0, 1, ""),
+        "place": (0, 2, ""),
         "point": (-1000000, 1000000, "m"),
+        "stiffness": (0, 1000000000000, "N/m"),
+        "damping_ratio": (0, 10, ""),
     },
 }
 
@@ -1556,7 +1562,7 @@ WORDS = {
     "link_kind": ["rod", "rope", "volume"],
     "pinned": ["free", "held"],
     "contacts": ["after", "within"],
-    "hold_place": ["here", "point"],
+    "hold_place": ["here", "point", "far"],
     "spend": ["lives", "ends"],
     "switch": ["keep", "off", "on"],
 }

@@ -16,7 +16,7 @@ struct link_node {
 	uint64_t serial;
 	uint32_t row;
 	/* Of particle_cloth.c. */
-	bool coupled;
+	bool coupled, sprung;		/* sprung: its holder holds it by a spring */
 	uint32_t touched;		/* cloth_body + 1 that it met last; 0 none */
 	uint32_t holder;		/* cloth_body + 1 that holds it; 0 none */
 	uint32_t first_near, last_near; /* in `near` */

@@ -64,6 +64,7 @@ struct cloth_shape {
 struct cloth_hold {
 	uint32_t node, body;
 	vec3 point;
+	double softness, gamma; /* as of a bond; softness 0: rigid */
 };
 
 struct cloth {
@@ -321,6 +322,22 @@ static enum status list_near(struct particle_links *self, const struct linked_sy
 	return STATUS_OK;
 }
 
+static struct cloth_hold hold_of(const struct particle_links *self, uint32_t row, uint32_t node,
+				 uint32_t body)
+{
+	const struct hold_table *table = &self->motion->dynamics->tables->hold;
+	double h = self->motion->dt / self->substeps, k = table->stiffness[row];
+	double mass_inv =
+		self->nodes.items[node].mass_inv + self->cloth->bodies.items[body].mass_inv;
+	struct cloth_hold hold = { .node = node, .body = body, .point = table->point[row] };
+	if (k > 0)
+		hold.softness = 1 / (k * h * h);
+	if (k > 0 && mass_inv > 0)
+		hold.gamma = 2 * table->damping_ratio[row] / scalar_sqrt(k * mass_inv) / h;
+	ASSERT(hold.softness >= 0 && hold.gamma >= 0);
+	return hold;
+}
+
 static void list_holds(struct particle_links *self, const struct linked_system *system)
 {
 	const struct dynamics *dynamics = self->motion->dynamics;
@@ -333,8 +350,8 @@ static void list_holds(struct particle_links *self, const struct linked_system *
 		uint32_t node = particle_links_node(self, system, table->serial[row]);
 		uint32_t body = find_picture(cloth, dynamics_find_body(dynamics, table->body[row]));
 		self->nodes.items[node].holder = body + 1;
-		cloth->holds.items[cloth->holds.count++] =
-			(struct cloth_hold){ node, body, table->point[row] };
+		self->nodes.items[node].sprung = table->stiffness[row] > 0;
+		cloth->holds.items[cloth->holds.count++] = hold_of(self, row, node, body);
 	}
 }
 
@@ -403,7 +420,8 @@ static double picture_response(const struct cloth_body *body, vec3 arm, vec3 n)
 	return body->mass_inv + vec3_dot(lever, mat3_mul_vec(body->inertia_inv, lever));
 }
 
-static void correct_hold(struct particle_links *self, const struct cloth_hold *hold)
+/* With a stiffness it is a spring of length 0, as a link is one (particle_links.h), in all directions. */
+static void correct_hold(struct particle_links *self, const struct cloth_hold *hold, double h)
 {
 	const struct tables *tables = self->motion->dynamics->tables;
 	struct link_node *node = &self->nodes.items[hold->node];
@@ -413,11 +431,21 @@ static void correct_hold(struct particle_links *self, const struct cloth_hold *h
 	mat3 skew = mat3_skew(arm), inverse;
 	mat3 k = mat3_scale(mat3_identity(), node->mass_inv + body->mass_inv);
 	k = mat3_sub(k, mat3_mul(skew, mat3_mul(body->inertia_inv, skew)));
+	k = mat3_scale(k, 1 + hold->gamma);
+	k = mat3_add(k, mat3_scale(mat3_identity(), hold->softness));
 	if (!mat3_inverse(k, &inverse))
 		return; /* a pinned particle and a body that does not move */
-	vec3 push = mat3_mul_vec(inverse, vec3_sub(point, node->x));
-	vec3 slip = vec3_sub(picture_velocity(body, arm), node->v);
-	vec3 impulse = mat3_mul_vec(inverse, slip);
+	vec3 gap = vec3_sub(point, node->x), impulse;
+	if (hold->softness > 0) {
+		vec3 way = vec3_sub(point, pose_point(body->before, hold->point));
+		way = vec3_sub(way, vec3_sub(node->x, node->before));
+		gap = vec3_mul_add(gap, way, hold->gamma);
+	}
+	vec3 push = mat3_mul_vec(inverse, gap);
+	if (hold->softness > 0)
+		impulse = vec3_scale(push, 1 / h);
+	else
+		impulse = mat3_mul_vec(inverse, vec3_sub(picture_velocity(body, arm), node->v));
 	node->x = vec3_mul_add(node->x, push, node->mass_inv);
 	node->v = vec3_mul_add(node->v, impulse, node->mass_inv);
 	shift_picture(tables, body, arm, push);
@@ -535,7 +563,7 @@ static void move_together(struct particle_links *self)
 			particle_links_correct(self, &self->systems[i], h);
 		}
 		for (uint32_t i = 0; i < cloth->holds.count; i++)
-			correct_hold(self, &cloth->holds.items[i]);
+			correct_hold(self, &cloth->holds.items[i], h);
 		for (uint32_t i = 0; i < self->system_count; i++)
 			meet_bodies(self, &self->systems[i], h);
 	}
@@ -667,7 +695,8 @@ static void carry_along(struct particle_links *self)
 	const struct cloth *cloth = self->cloth;
 	for (uint32_t i = 0; i < self->nodes.count; i++) {
 		struct link_node *node = &self->nodes.items[i];
-		uint32_t index = node->holder != 0 ? node->holder : node->touched;
+		uint32_t holder = node->sprung ? 0 : node->holder;
+		uint32_t index = holder != 0 ? holder : node->touched;
 		if (index == 0 || !(node->mass_inv > 0))
 			continue;
 		ASSERT(index <= cloth->bodies.count);

@@ -22,17 +22,18 @@ void dynamics_hold_remove(struct dynamics *self, uint32_t system, uint64_t seria
 		}
 }
 
-void dynamics_hold_add(struct dynamics *self, uint32_t system, uint64_t serial, body_id body,
-		       vec3 point)
+void dynamics_hold_add(struct dynamics *self, uint32_t system, const struct particle_hold *hold)
 {
 	struct tables *tables = self->tables;
-	ASSERT(body != 0 && system < tables->system.count);
-	dynamics_hold_remove(self, system, serial);
+	ASSERT(hold->body != 0 && system < tables->system.count);
+	dynamics_hold_remove(self, system, hold->serial);
 	uint32_t row = tables_append(tables, TABLE_HOLD);
 	tables->hold.system[row] = system;
-	tables->hold.serial[row] = serial;
-	tables->hold.body[row] = body;
-	tables->hold.point[row] = point;
+	tables->hold.serial[row] = hold->serial;
+	tables->hold.body[row] = hold->body;
+	tables->hold.point[row] = hold->point;
+	tables->hold.stiffness[row] = hold->stiffness;
+	tables->hold.damping_ratio[row] = hold->damping_ratio;
 	tables->system.holds[system]++;
 }
 

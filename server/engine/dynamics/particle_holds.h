@@ -5,10 +5,15 @@
 
 #include "server/engine/dynamics/dynamics.h"
 
-/* The particle is held at a point of the body, body axes, from now on and by no other one. The row is
- * reserved. */
-void dynamics_hold_add(struct dynamics *self, uint32_t system, uint64_t serial, body_id body,
-		       vec3 point);
+struct particle_hold {
+	uint64_t serial;
+	body_id body;
+	vec3 point;	  /* m, body axes */
+	double stiffness; /* N/m; 0: rigid */
+	double damping_ratio;
+};
+/* The particle is held from now on, and by no other body. The row is reserved. */
+void dynamics_hold_add(struct dynamics *self, uint32_t system, const struct particle_hold *hold);
 /* No body holds it any more. */
 void dynamics_hold_remove(struct dynamics *self, uint32_t system, uint64_t serial);
 /* The body goes: it holds nothing any more. */

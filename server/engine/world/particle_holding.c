@@ -56,9 +56,11 @@ void apply_particles_hold(const struct apply_context *context, const struct comm
 	vec3 point = hold->point;
 	if (hold->place == 0)
 		point = pose_inverse_point(at, tables->particle.position[particle]);
-	else
+	else if (hold->place == 1)
 		tables->particle.position[particle] =
 			vec3_max(vec3_min(pose_point(at, point), vec3_all(LENGTH_MAX)),
 				 vec3_all(-LENGTH_MAX));
-	dynamics_hold_add(dynamics, system, hold->particle, (body_id)hold->body, point);
+	const struct particle_hold made = { hold->particle, (body_id)hold->body, point,
+					    hold->stiffness, hold->damping_ratio };
+	dynamics_hold_add(dynamics, system, &made);
 }

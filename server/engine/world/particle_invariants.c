@@ -186,6 +186,10 @@ static enum status check_holds(const struct tables *tables, struct reason *why)
 			body++;
 		EXPECT(t->body[row] != 0 && body < tables->body.count, TABLE_HOLD, row, "body");
 		EXPECT(vec3_is_finite(t->point[row]), TABLE_HOLD, row, "point");
+		EXPECT(check_within(t->stiffness[row], 0, STIFFNESS_MAX), TABLE_HOLD, row,
+		       "stiffness");
+		EXPECT(check_within(t->damping_ratio[row], 0, PARTICLE_DAMPING_RATIO_MAX),
+		       TABLE_HOLD, row, "damping_ratio");
 		for (uint32_t before = 0; before < row; before++)
 			EXPECT(t->system[before] != system || t->serial[before] != t->serial[row],
 			       TABLE_HOLD, row, "serial");

@@ -284,6 +284,41 @@ START_TEST(a_hold_ends_with_its_body_its_particle_or_by_command)
 }
 END_TEST
 
+/* P-14: the end of a spring jumps by 10 m: the pull is at most k · 10, and the particle settles there. */
+START_TEST(a_spring_of_an_animated_body_draws_a_particle)
+{
+	struct world *world = test_world(false, "soft-step");
+	test_no_gravity(world);
+	system_id system = make_system(world, 0.1, 1, false);
+	test_add_particle(world, system, vec3_zero(), vec3_zero());
+	struct attachment item;
+	struct command hand = test_spawn_command(world, TEST_SPHERE, vec3_zero(), &item);
+	hand.spawn.status = BODY_ANIMATED;
+	hand.spawn.mask = 0;
+	body_id pointer = test_do(world, &hand);
+	struct command hold = hold_of(system, 1, pointer);
+	hold.particles_hold.place = 2;
+	hold.particles_hold.stiffness = 12;
+	test_do(world, &hold);
+	struct command jump = test_command(COMMAND_SET_POSE);
+	jump.set_pose.body = pointer;
+	jump.set_pose.position = vec3_make(10, 0, 0);
+	test_do(world, &jump);
+	double before = 0, most = 0;
+	for (uint32_t tick = 0; tick < 300; tick++) {
+		test_step(world, 1);
+		read_all(world, system);
+		most = fmax(most, (particles[0].velocity.x - before) * 60);
+		before = particles[0].velocity.x;
+		ck_assert_double_lt(particles[0].position.x, 10 + 1e-9);
+	}
+	ck_assert_double_le(most, 12 * 10);
+	ck_assert_double_gt(most, 12 * 10 * 0.5);
+	ck_assert_double_eq_tol(particles[0].position.x, 10, 1e-3);
+	world_destroy(world);
+}
+END_TEST
+
 /* ---- tears ---------------------------------------------------------------------------------------- */
 
 /* A weight of 9.81 N on a link: it holds at a limit above and tears at one below. */
@@ -403,6 +438,7 @@ static Suite *make(void)
 	tcase_add_test(all, a_jelly_cube_keeps_its_volume_at_60_ticks_a_second);
 	tcase_add_test(all, a_body_hangs_on_a_rope);
 	tcase_add_test(all, a_hold_ends_with_its_body_its_particle_or_by_command);
+	tcase_add_test(all, a_spring_of_an_animated_body_draws_a_particle);
 	tcase_add_test(all, a_link_tears_by_its_force);
 	tcase_add_test(all, any_number_of_workers_gives_the_same_bits);
 	tcase_add_test(all, images_and_rollbacks_leave_no_trace);
