@@ -5,6 +5,7 @@
  *     RAY       [[body, placement, child, fraction, point, normal], …], nearest first
  *     OVERLAP   [id, …], ascending
  *     SENSED    [id, …], ascending
+ *     CARRIERS  [[body, [point, …], off], …]
  *     CONTACTS  [[a, b, child_a, child_b, point, normal, separation, impulse, friction], …]
  *     FORCES    [[a, b, child_a, child_b, point, normal, separation, normal force, friction force, known], …]
  *     TOTALS    [kinetic, potential, linear, angular]

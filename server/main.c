@@ -15,6 +15,7 @@
 #include "server/commands/compare_command.h"
 #include "server/commands/draw_command.h"
 #include "server/commands/mesh_command.h"
+#include "server/commands/pack_command.h"
 #include "server/commands/past_command.h"
 #include "server/commands/replay_command.h"
 #include "server/commands/run.h"
@@ -360,6 +361,8 @@ int main(int argc, char **argv)
 	case OPTIONS_DRAW:
 		log_set_level(LOG_WARN);
 		return draw_command(&options);
+	case OPTIONS_PACK:
+		return pack_command(&options);
 	case OPTIONS_STORE:
 		return store_command(&options);
 	case OPTIONS_PAST:

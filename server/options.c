@@ -314,9 +314,14 @@ static enum status read_operand(struct options *options, const char *word, struc
 	const char *what = options->command == OPTIONS_RUN || options->command == OPTIONS_COMPARE
 				   ? "scene"
 				   : "file";
-	if (options->operands.count == (options->command == OPTIONS_STORE ? 3u : 1u))
+	uint32_t most = options->command == OPTIONS_STORE  ? 3
+			: options->command == OPTIONS_PACK ? 2
+							   : 1;
+	if (options->operands.count == most)
 		return reason_set(why, STATUS_LIMIT, -1, what,
-				  "only one %s is accepted; \"%.40s\" is a second one", what, word);
+				  most == 1 ? "only one %s is accepted; \"%.40s\" is a second one"
+					    : "too many words for %ss; \"%.40s\" is one too many",
+				  what, word);
 	options->operands.items[options->operands.count++] = word;
 	return STATUS_OK;
 }
@@ -407,6 +412,14 @@ static enum status check_scene(const struct options *options, struct reason *why
 		return reason_set(why, STATUS_MISSING, -1, "scene",
 				  "cairnd scene needs to know what: give `tower`");
 	return STATUS_OK;
+}
+
+static enum status check_pack(const struct options *options, struct reason *why)
+{
+	if (options->operands.count < 2)
+		return reason_set(why, STATUS_MISSING, -1, "file",
+				  "cairnd pack needs two files: IN.svg OUT.svg");
+	return check_report(options->pack_report, why);
 }
 
 static enum status check_mesh(const struct options *options, struct reason *why)
@@ -584,6 +597,8 @@ static enum status check_command(const struct options *options, struct reason *w
 		return check_scene(options, why);
 	case OPTIONS_DRAW:
 		return check_draw(options, why);
+	case OPTIONS_PACK:
+		return check_pack(options, why);
 	case OPTIONS_STORE:
 		return check_report(options->store_report, why);
 	case OPTIONS_PAST:
@@ -632,6 +647,7 @@ static const struct {
 	{ "run", OPTIONS_RUN },	  { "compare", OPTIONS_COMPARE },     { "replay", OPTIONS_REPLAY },
 	{ "mesh", OPTIONS_MESH }, { "stability", OPTIONS_STABILITY }, { "scene", OPTIONS_SCENE },
 	{ "draw", OPTIONS_DRAW }, { "store", OPTIONS_STORE },	      { "past", OPTIONS_PAST },
+	{ "pack", OPTIONS_PACK },
 };
 
 enum status options_parse_with(struct options *out, int argc, const char *const argv[],
@@ -772,56 +788,65 @@ PRINTF_LIKE(2, 3) static void put(struct text_writer *writer, const char *format
 	writer->used += (size_t)length;
 }
 
-size_t options_help(enum options_command command, char *text, size_t bytes)
+/* What a command is for, before the list of its options. */
+static void put_command(struct text_writer *writer, enum options_command command)
 {
-	struct text_writer writer = { text, bytes, 0 };
 	if (command == OPTIONS_RUN)
-		put(&writer, "cairnd run SCENE --ticks N [OPTION]…\n"
-			     "Steps a scene as fast as possible, without a network.\n\n");
+		put(writer, "cairnd run SCENE --ticks N [OPTION]…\n"
+			    "Steps a scene as fast as possible, without a network.\n\n");
 	else if (command == OPTIONS_COMPARE)
-		put(&writer,
+		put(writer,
 		    "cairnd compare SCENE [OPTION]…\n"
 		    "Steps a scene under several methods side by side, and checks the bounds "
 		    "that it states.\n\n");
 	else if (command == OPTIONS_REPLAY)
-		put(&writer, "cairnd replay FILE [OPTION]…\n"
-			     "Prints the contents of a world's journal file and verifies its "
-			     "replay.\n\n");
+		put(writer, "cairnd replay FILE [OPTION]…\n"
+			    "Prints the contents of a world's journal file and verifies its "
+			    "replay.\n\n");
 	else if (command == OPTIONS_MESH)
-		put(&writer, "cairnd mesh FILE [OPTION]…\n"
-			     "Checks whether a mesh is a solid, and prints its mass properties "
-			     "and parts.\n\n");
+		put(writer, "cairnd mesh FILE [OPTION]…\n"
+			    "Checks whether a mesh is a solid, and prints its mass properties "
+			    "and parts.\n\n");
 	else if (command == OPTIONS_STABILITY)
-		put(&writer, "cairnd stability SCENE [OPTION]…\n"
-			     "Whether the bodies of a scene stand, with which forces, and how they "
-			     "begin to fall.\n\n");
+		put(writer, "cairnd stability SCENE [OPTION]…\n"
+			    "Whether the bodies of a scene stand, with which forces, and how they "
+			    "begin to fall.\n\n");
 	else if (command == OPTIONS_SCENE)
-		put(&writer, "cairnd scene tower [OPTION]…\n"
-			     "Prints the scene of a tower, an arch, dominoes or a card house.\n\n");
+		put(writer, "cairnd scene tower [OPTION]…\n"
+			    "Prints the scene of a tower, an arch, dominoes or a card house.\n\n");
 	else if (command == OPTIONS_DRAW)
-		put(&writer, "cairnd draw SCENE|FILE.cairn [OPTION]…\n"
-			     "Prints what happens in a planar scene or recording as SVG.\n\n");
+		put(writer, "cairnd draw SCENE|FILE.cairn [OPTION]…\n"
+			    "Prints what happens in a planar scene or recording as SVG.\n\n");
+	else if (command == OPTIONS_PACK)
+		put(writer, "cairnd pack IN.svg OUT.svg [OPTION]…\n"
+			    "Moves the polygons of a drawing together, without overlap at any "
+			    "instant, until the strip that they lie in cannot become shorter.\n\n");
 	else if (command == OPTIONS_STORE)
-		put(&writer,
-		    "cairnd store check FILE\n"
-		    "cairnd store repair FILE NEW\n"
-		    "cairnd store backup FILE NEW\n"
-		    "cairnd store restore BACKUP FILE\n"
-		    "Checks, repairs, backs up or restores the file of a world. No file is "
-		    "overwritten.\n\n");
+		put(writer, "cairnd store check FILE\n"
+			    "cairnd store repair FILE NEW\n"
+			    "cairnd store backup FILE NEW\n"
+			    "cairnd store restore BACKUP FILE\n"
+			    "Checks, repairs, backs up or restores the file of a world. No file is "
+			    "overwritten.\n\n");
 	else if (command == OPTIONS_PAST)
-		put(&writer,
+		put(writer,
 		    "cairnd past FILE [OPTION]…\n"
 		    "Answers a question about the past of a world's file, or exports it.\n\n");
 	else
-		put(&writer,
+		put(writer,
 		    "cairnd [OPTION]…\n"
 		    "Serves physics worlds. Other commands, each with its own --help:\n"
 		    "`cairnd run` steps a scene without a network, `cairnd compare` does so under\n"
 		    "several methods, `cairnd replay` and `cairnd past` read recordings, `cairnd\n"
 		    "store` cares for files of worlds, `cairnd mesh` reads meshes, `cairnd\n"
 		    "stability` tells whether a scene stands, `cairnd scene` prints one, `cairnd draw`\n"
-		    "draws it.\n\n");
+		    "draws it, `cairnd pack` moves the polygons of a drawing together.\n\n");
+}
+
+size_t options_help(enum options_command command, char *text, size_t bytes)
+{
+	struct text_writer writer = { text, bytes, 0 };
+	put_command(&writer, command);
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];
 		if (option->command != command)

@@ -26,6 +26,7 @@ enum options_command {
 	OPTIONS_STABILITY,
 	OPTIONS_SCENE,
 	OPTIONS_DRAW,
+	OPTIONS_PACK,
 	OPTIONS_STORE,
 	OPTIONS_PAST,
 	OPTIONS_HELP,	/* print options_help(help_for) and succeed */
@@ -35,7 +36,8 @@ enum options_command {
 struct options {
 	enum options_command command;
 	enum options_command help_for; /* OPTIONS_SERVE to OPTIONS_PAST */
-	struct option_list operands;   /* scene; words of `store` and `scene`; else a file */
+	struct option_list
+		operands; /* scene; words of `store` and `scene`; files of `pack`; else a file */
 	bool run_ticks_given, run_seed_given;
 #define OPTION_FIELD_FLAG(field) bool field;
 #define OPTION_FIELD_COUNT(field) uint64_t field;

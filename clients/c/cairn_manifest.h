@@ -121,7 +121,9 @@ enum cairn_status {
 	CAIRN_STATUS_UNKNOWN_JOINT = 67,
 	CAIRN_STATUS_NOT_STORED = 68,
 	CAIRN_STATUS_UNKNOWN_PARTICLES = 69,
+	CAIRN_STATUS_CARRIED = 70,
 	CAIRN_STATUS_UNKNOWN_FIELD = 71,
+	CAIRN_STATUS_NOT_CARRIED = 72,
 	CAIRN_STATUS_UNKNOWN_PARTICLE = 73,
 	CAIRN_STATUS_LINKED = 74
 };
@@ -206,7 +208,8 @@ enum cairn_joint_spring {
 enum cairn_joint_motor {
 	CAIRN_JOINT_MOTOR_NONE = 0,
 	CAIRN_JOINT_MOTOR_VELOCITY = 1,
-	CAIRN_JOINT_MOTOR_POSITION = 2
+	CAIRN_JOINT_MOTOR_POSITION = 2,
+	CAIRN_JOINT_MOTOR_FORCE = 3
 };
 
 /* Values of joint wave fields. */
@@ -727,16 +730,17 @@ struct cairn_command_joint_axis {
 	double rest;
 	/* spring_limit (0 … 1e+12 N, N m): greatest pull of the spring; 0 any */
 	double spring_limit;
-	/* motor: 0 none, 1 holds a velocity, 2 holds a position */
+	/* motor: 0 none, 1 holds a velocity, 2 holds a position, 3 exerts a force */
 	uint8_t motor;
-	/* target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds */
+	/* target (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): velocity or position that the motor
+	 * holds, or the force that it exerts */
 	double target;
 	/* motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any */
 	double motor_limit;
 	/* wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table
 	 * sets a table */
 	uint8_t wave;
-	/* amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine */
+	/* amplitude (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): of the sine */
 	double amplitude;
 	/* hertz (0 … 10000 Hz): of the sine */
 	double hertz;
@@ -1307,6 +1311,27 @@ struct cairn_command_particles_pin {
 	uint8_t pinned;
 };
 
+/* let points carry a body: its place is theirs, and what touches it pushes them. */
+struct cairn_command_carry {
+	/* body: a dynamic body of a planar world, without joints; its mass does not count while
+	 * points carry it */
+	int64_t body;
+	/* a: a dynamic body of which the mass centre is the point; several bodies may share it */
+	int64_t a;
+	/* b: another one */
+	int64_t b;
+	/* c: a third one; 0: none */
+	int64_t c;
+	/* d: a fourth one; 0: none */
+	int64_t d;
+};
+
+/* let a body move by its own mass again. */
+struct cairn_command_uncarry {
+	/* body: a body that points carry */
+	int64_t body;
+};
+
 /* give a body a name for people, or another one; no motion and no hash depends on it. */
 struct cairn_command_name_body {
 	/* body: the body */
@@ -1423,6 +1448,8 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_LATTICE = 84,
 	CAIRN_COMMAND_PARTICLES_LINK = 85,
 	CAIRN_COMMAND_PARTICLES_PIN = 86,
+	CAIRN_COMMAND_CARRY = 100,
+	CAIRN_COMMAND_UNCARRY = 101,
 	CAIRN_COMMAND_NAME_BODY = 87,
 	CAIRN_COMMAND_NAME_JOINT = 88,
 	CAIRN_COMMAND_PARTICLES_TRAIL = 91,
@@ -1487,6 +1514,8 @@ typedef struct cairn_command {
 		struct cairn_command_particles_lattice particles_lattice;
 		struct cairn_command_particles_link particles_link;
 		struct cairn_command_particles_pin particles_pin;
+		struct cairn_command_carry carry;
+		struct cairn_command_uncarry uncarry;
 		struct cairn_command_name_body name_body;
 		struct cairn_command_name_joint name_joint;
 		struct cairn_command_particles_trail particles_trail;
@@ -1528,6 +1557,7 @@ enum cairn_query_kind {
 	CAIRN_QUERY_ROBOT = 30,
 	CAIRN_QUERY_INERTIA = 31,
 	CAIRN_QUERY_JACOBIAN = 32,
+	CAIRN_QUERY_CARRIERS = 33,
 	CAIRN_QUERY_PIECES = 34,
 	CAIRN_QUERY_DYNAMICS = 35
 };
@@ -1750,6 +1780,13 @@ enum cairn_query_kind {
  *	reads body, origin
  *	[axes, bin]
  *	f64, little-endian: six rows, of the velocity of the point and of the spin
+ *
+ * CAIRN_QUERY_CARRIERS: bodies that points carry
+ *	reads [body, limit, first]
+ *	[[body, [point, …], off], …]
+ *	`body` 0: all, by rows; off (m) is the largest distance of a point from its place in
+ *	the body; if there are `limit` of them, query the next page with `first` that many
+ *	later
  *
  * CAIRN_QUERY_PIECES: what pieces of a body have of their own
  *	reads body, [limit, first]

@@ -144,6 +144,11 @@ static bool read_geometry(struct cli *cli, const char *kind, struct wire_query *
 		query_init(query, WIRE_QUERY_PIECES);
 		return take_body(cli, 2, &query->body);
 	}
+	if (strcmp(kind, "carriers") == 0 && cli->operand_count <= 3) {
+		query_init(query, WIRE_QUERY_CARRIERS);
+		query->limit = WIRE_QUERY_LIMIT_MAX;
+		return cli->operand_count == 2 || take_body(cli, 2, &query->body);
+	}
 	if (strcmp(kind, "forces") == 0) {
 		query_init(query, WIRE_QUERY_FORCES);
 		query->representative = cli_flag(cli, "least-norm");
@@ -351,6 +356,28 @@ static void print_fields(const struct cli *cli, struct wire_cursor *in)
 }
 
 /* Prints one item of an answer as a record. */
+static bool print_carrier(const struct cli *cli, struct wire_cursor *in)
+{
+	uint32_t fields = 0, points = 0;
+	uint64_t body = 0, id = 0;
+	double ids[4], off = 0;
+	bool good = wire_take_array(in, &fields) == STATUS_OK && fields == 3 &&
+		    wire_take_uint(in, UINT32_MAX, &body) == STATUS_OK &&
+		    wire_take_array(in, &points) == STATUS_OK && points <= COUNT_OF(ids);
+	for (uint32_t k = 0; good && k < points; k++) {
+		good = wire_take_uint(in, UINT32_MAX, &id) == STATUS_OK;
+		ids[k] = (double)id;
+	}
+	if (!good || wire_take_real(in, &off) != STATUS_OK)
+		return false;
+	out_begin(cli);
+	out_u64(cli, "body", body);
+	out_reals(cli, "points", ids, points);
+	out_real(cli, "off", off);
+	out_end(cli);
+	return true;
+}
+
 static bool print_item(const struct cli *cli, enum wire_query_kind kind, struct wire_cursor *in)
 {
 	struct wire_ray_hit hit;
@@ -362,6 +389,8 @@ static bool print_item(const struct cli *cli, enum wire_query_kind kind, struct 
 		return cli_system(cli, in);
 	if (kind == WIRE_QUERY_FORCES)
 		return print_force(cli, in);
+	if (kind == WIRE_QUERY_CARRIERS)
+		return print_carrier(cli, in);
 	if (kind == WIRE_QUERY_CAST) {
 		if (answer_take_cast_hit(in, &cast) != STATUS_OK)
 			return false;

@@ -1,5 +1,5 @@
-/* verb_replay.c: the verbs replay, export, store, mesh and compare, and when and diff of a file. The daemon's
- * program does them without a network, so it replaces this process. */
+/* verb_replay.c: the verbs replay, export, store, mesh, pack and compare; when and diff of a file. The
+ * daemon's program does them without a network, so it replaces this process. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +118,31 @@ int verb_mesh(struct cli *cli)
 	if (cli->operand_count == 2) {
 		words[count++] = "--surface";
 		words[count++] = cli->operands[1];
+	}
+	if (cli->json) {
+		words[count++] = "--report";
+		words[count++] = "json";
+	}
+	return cli_options_known(cli) ? cli_run_daemon(cli, words) : cli_fail(cli);
+}
+
+int verb_pack(struct cli *cli)
+{
+	static const char *const names[] = { "jumps", "height", "pull", "rest" };
+	static const char *const flags[] = { "--jumps", "--height", "--pull", "--rest" };
+	const char *words[16] = { "cairnd", "pack" };
+	size_t count = 2;
+	if (cli->operand_count != 2)
+		return cli_usage(cli, "pack IN.svg OUT.svg [--jumps N] [--height N] [--pull N] "
+				      "[--rest N]");
+	for (uint32_t i = 0; i < 2; i++)
+		words[count++] = cli->operands[i];
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		const char *value = cli_option(cli, names[i], 0);
+		if (value == NULL)
+			continue;
+		words[count++] = flags[i];
+		words[count++] = value;
 	}
 	if (cli->json) {
 		words[count++] = "--report";

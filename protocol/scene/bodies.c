@@ -570,6 +570,8 @@ static enum status prepare_entry(struct compile *self, const struct entry *entry
 		status = note_colour(self, entry, count);
 	if (status == STATUS_OK && entry->body.visuals != NULL)
 		status = compile_note_visuals(self, entry->body.visuals, count);
+	if (status == STATUS_OK && entry->body.carried_by != NULL)
+		status = compile_note_carried(self, entry->node, entry->body.carried_by, count);
 	if (status == STATUS_OK && entry->body.mover != NULL)
 		status = note_mover(self, entry, count);
 	if (status == STATUS_OK && pieces.count > 0)

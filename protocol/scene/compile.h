@@ -84,6 +84,12 @@ struct walking_bodies {
 	quat rotation;		       /* of the entry's frame */
 	uint32_t first, count;
 };
+/* A body that points carry: its command. */
+struct carried_body {
+	const struct yaml_node *entry;	/* with the names (borrowed) */
+	const struct yaml_node *points; /* of it (borrowed) */
+	uint32_t body;
+};
 /* Commands first … first + count − 1 of piece_sets. */
 struct piece_range {
 	uint32_t first, count;
@@ -120,6 +126,7 @@ struct compile {
 	ARRAY_OF(struct shown_bodies) shown;
 	uint64_t visual_count; /* of these bodies, together */
 	ARRAY_OF(struct walking_bodies) walking;
+	ARRAY_OF(struct carried_body) carried;
 	ARRAY_OF(struct command_SET_PIECE) piece_sets; /* without bodies */
 	ARRAY_OF(struct pieced_bodies) pieced;
 	uint64_t piece_commands; /* of these bodies, together */
@@ -157,6 +164,11 @@ MUST_CHECK enum status compile_joint_name(struct compile *self, const char *name
 					  uint32_t joint, uint32_t index, uint32_t count);
 /* The movers, after all bodies for the same reason. */
 MUST_CHECK enum status compile_movers(struct compile *self);
+/* carried.c: notes that the body of this entry, which is made next, has points that carry it; and the CARRY
+ * commands of all such bodies, after all bodies. */
+MUST_CHECK enum status compile_note_carried(struct compile *self, const struct yaml_node *entry,
+					    const struct yaml_node *points, uint64_t count);
+MUST_CHECK enum status compile_carried(struct compile *self);
 MUST_CHECK enum status compile_joints(struct compile *self, const struct yaml_node *joints);
 MUST_CHECK enum status compile_fields(struct compile *self, const struct yaml_node *fields);
 MUST_CHECK enum status compile_particles(struct compile *self, const struct yaml_node *systems);

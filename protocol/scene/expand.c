@@ -142,6 +142,23 @@ static enum status rename_items(struct scene_expansion *self, const struct empla
 	return status;
 }
 
+/* The names in a list `carried_by` of the entry. */
+static enum status rename_points(struct scene_expansion *self, const struct emplacement *placing,
+				 struct yaml_node *entry)
+{
+	struct yaml_node *list = node_child(entry, "carried_by");
+	if (list == NULL || list->kind != NODE_LIST)
+		return STATUS_OK;
+	for (struct yaml_node *at = list->first; at != NULL; at = at->next) {
+		if (at->kind != NODE_SCALAR)
+			continue;
+		at->text = placing_name(self, placing, NAME_BODY, at->text);
+		if (at->text == NULL)
+			return no_memory(self, at->line);
+	}
+	return STATUS_OK;
+}
+
 static enum status rename_body(struct scene_expansion *self, const struct emplacement *placing,
 			       struct yaml_node *entry)
 {
@@ -150,6 +167,8 @@ static enum status rename_body(struct scene_expansion *self, const struct emplac
 		status = rename_items(self, placing, entry, "shapes");
 	if (status == STATUS_OK)
 		status = rename_items(self, placing, entry, "visuals");
+	if (status == STATUS_OK)
+		status = rename_points(self, placing, entry);
 	return status == STATUS_OK ? rename_items(self, placing, entry, "pieces") : status;
 }
 

@@ -121,6 +121,58 @@ static enum status read_sine(const struct axis *self, const struct yaml_node *no
 	return STATUS_OK;
 }
 
+/* Whether the gains are of the kind of motor. */
+static enum status check_gains(const struct axis *self, const struct yaml_node *node,
+			       const struct motor_keys *motor)
+{
+	const struct source *source = &self->compile->source;
+	bool velocity = KEY_GIVEN(motor, MOTOR, velocity), force = KEY_GIVEN(motor, MOTOR, force);
+	if (motor->stiffness > 0 && (velocity || force))
+		return source_fail(source, node->line, STATUS_RANGE, "stiffness",
+				   velocity
+					   ? "stiffness is %g: a motor of a velocity has none, its "
+					     "gain is 'damping'"
+					   : "stiffness is %g: a motor of a force has no gains",
+				   motor->stiffness);
+	if (motor->damping > 0 && force)
+		return source_fail(
+			source, node->line, STATUS_RANGE, "damping",
+			"damping is %g: a motor of a force has no gains; give the axis a "
+			"'spring' with damping",
+			motor->damping);
+	if (motor->damping > 0 && !velocity && !(motor->stiffness > 0))
+		return source_fail(
+			source, node->line, STATUS_RANGE, "damping",
+			"damping is %g: a motor of a position needs a 'stiffness' with it",
+			motor->damping);
+	return STATUS_OK;
+}
+
+/* Which of the targets is given: exactly one. */
+static enum status check_targets(const struct axis *self, const struct yaml_node *node,
+				 const struct motor_keys *motor)
+{
+	static const char *const NAMES[] = { "velocity", "position", "position_degrees", "force" };
+	const bool given[] = { KEY_GIVEN(motor, MOTOR, velocity), KEY_GIVEN(motor, MOTOR, position),
+			       KEY_GIVEN(motor, MOTOR, position_degrees),
+			       KEY_GIVEN(motor, MOTOR, force) };
+	enum status status =
+		check_degrees(self, node, given[1], given[2], "position", "position_degrees");
+	uint32_t first = COUNT_OF(given);
+	for (uint32_t i = 0; i < COUNT_OF(given) && status == STATUS_OK; i++) {
+		if (given[i] && first < i)
+			status = compile_refuse_both(self->compile, node, true, NAMES[first],
+						     NAMES[i]);
+		else if (given[i])
+			first = i;
+	}
+	if (status == STATUS_OK && first == COUNT_OF(given))
+		status = source_fail(&self->compile->source, node->line, STATUS_MISSING, "velocity",
+				     "motor needs one of the keys 'velocity', 'position', "
+				     "'position_degrees' and 'force'");
+	return status;
+}
+
 /* Sets the motor of the axis; *follow is the mapping of its table, or NULL. */
 static enum status read_motor(const struct axis *self, const struct yaml_node *node, bool *degrees,
 			      const struct yaml_node **follow)
@@ -131,41 +183,28 @@ static enum status read_motor(const struct axis *self, const struct yaml_node *n
 	if (status != STATUS_OK)
 		return status;
 	bool velocity = KEY_GIVEN(&motor, MOTOR, velocity);
-	bool position = KEY_GIVEN(&motor, MOTOR, position);
+	bool force = KEY_GIVEN(&motor, MOTOR, force);
 	*degrees = KEY_GIVEN(&motor, MOTOR, position_degrees);
 	*follow = motor.follow;
-	status = check_degrees(self, node, position, *degrees, "position", "position_degrees");
-	if (status == STATUS_OK)
-		status =
-			compile_refuse_both(compile, node, velocity && (position || *degrees),
-					    "velocity", position ? "position" : "position_degrees");
+	status = check_targets(self, node, &motor);
 	if (status == STATUS_OK)
 		status = compile_refuse_both(compile, node,
 					     motor.sine != NULL && motor.follow != NULL, "sine",
 					     "follow");
+	if (status == STATUS_OK)
+		status = check_gains(self, node, &motor);
 	if (status != STATUS_OK)
 		return status;
-	if (!velocity && !position && !*degrees)
-		return source_fail(&compile->source, node->line, STATUS_MISSING, "velocity",
-				   "motor needs one of the keys 'velocity', 'position' and "
-				   "'position_degrees'");
-	self->out->motor = velocity ? JOINT_MOTOR_VELOCITY : JOINT_MOTOR_POSITION;
+	self->out->motor = velocity ? JOINT_MOTOR_VELOCITY
+			   : force  ? JOINT_MOTOR_FORCE
+				    : JOINT_MOTOR_POSITION;
 	self->out->target = velocity   ? motor.velocity
+			    : force    ? motor.force
 			    : *degrees ? motor.position_degrees * RADIANS_PER_DEGREE
 				       : motor.position;
 	self->out->motor_limit = motor.limit;
 	self->out->motor_stiffness = motor.stiffness;
 	self->out->motor_damping = motor.damping;
-	if (motor.stiffness > 0 && velocity)
-		return source_fail(&compile->source, node->line, STATUS_RANGE, "stiffness",
-				   "stiffness is %g: a motor of a velocity has none, its gain is "
-				   "'damping'",
-				   motor.stiffness);
-	if (motor.damping > 0 && !velocity && !(motor.stiffness > 0))
-		return source_fail(
-			&compile->source, node->line, STATUS_RANGE, "damping",
-			"damping is %g: a motor of a position needs a 'stiffness' with it",
-			motor.damping);
 	return motor.sine != NULL ? read_sine(self, motor.sine) : STATUS_OK;
 }
 

@@ -7,6 +7,7 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/bodies.c \
 	protocol/scene/colours.c \
 	protocol/scene/movers.c \
+	protocol/scene/carried.c \
 	protocol/scene/expand.h \
 	protocol/scene/expand.c \
 	protocol/scene/files.h \
@@ -84,6 +85,7 @@ SCENES = \
 	clients/scenes/escapement.yaml \
 	clients/scenes/explosion.yaml \
 	clients/scenes/falling.yaml \
+	clients/scenes/fracture.yaml \
 	clients/scenes/gallery/arch101.yaml \
 	clients/scenes/gallery/arch25.yaml \
 	clients/scenes/gallery/arch951.yaml \
@@ -118,6 +120,7 @@ SCENES = \
 	clients/scenes/fire.yaml \
 	clients/scenes/fireworks.yaml \
 	clients/scenes/fountain.yaml \
+	clients/scenes/bricks.yaml \
 	clients/scenes/frameworks.yaml \
 	clients/scenes/gallery/wrecking.yaml \
 	clients/scenes/grid.yaml \
@@ -125,8 +128,10 @@ SCENES = \
 	clients/scenes/hourglass.yaml \
 	clients/scenes/jet.yaml \
 	clients/scenes/joints.yaml \
+	clients/scenes/lava-lamp.yaml \
 	clients/scenes/locks.yaml \
 	clients/scenes/meshes.yaml \
+	clients/scenes/parts/bricks.yaml \
 	clients/scenes/parts/frameworks.yaml \
 	clients/scenes/parts/masonry.yaml \
 	clients/scenes/pieces.yaml \
@@ -135,6 +140,8 @@ SCENES = \
 	clients/scenes/planar.yaml \
 	clients/scenes/shapes.yaml \
 	clients/scenes/pile-box.yaml \
+	clients/scenes/pile-clump.yaml \
+	clients/scenes/pile-polyhedra.yaml \
 	clients/scenes/pyramid.yaml \
 	clients/scenes/ragdolls.yaml \
 	clients/scenes/rain.yaml \

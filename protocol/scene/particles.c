@@ -262,7 +262,9 @@ static enum status compile_hold(struct compile *self, const struct yaml_node *no
 		.system = system,
 		.particle = keys.particle,
 		.body = -(int64_t)body.first - 1,
-		.place = node_find(node, "point") == NULL ? 0 : keys.stiffness > 0 ? 2 : 1,
+		.place = node_find(node, "point") == NULL ? 0
+			 : keys.stiffness > 0		  ? 2
+							  : 1,
 		.point = keys.point,
 		.stiffness = keys.stiffness,
 		.damping_ratio = keys.damping_ratio,

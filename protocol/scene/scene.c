@@ -181,6 +181,7 @@ static void compile_release(struct compile *self)
 	ARRAY_RELEASE(&self->coloured);
 	ARRAY_RELEASE(&self->shown);
 	ARRAY_RELEASE(&self->walking);
+	ARRAY_RELEASE(&self->carried);
 	ARRAY_RELEASE(&self->piece_sets);
 	ARRAY_RELEASE(&self->pieced);
 	ARRAY_RELEASE(&self->expectations);
@@ -212,6 +213,8 @@ static enum status compile_all(struct compile *self, const struct yaml_node *roo
 		status = compile_body_names(self);
 	if (status == STATUS_OK)
 		status = compile_movers(self);
+	if (status == STATUS_OK)
+		status = compile_carried(self);
 	if (status == STATUS_OK)
 		status = compile_joints(self, file.joints);
 	if (status == STATUS_OK)
@@ -293,6 +296,7 @@ static void hand_over(struct compile *self, struct scene *scene)
 	table_release(&self->names);
 	ARRAY_RELEASE(&self->coloured);
 	ARRAY_RELEASE(&self->shown);
+	ARRAY_RELEASE(&self->carried);
 	ARRAY_RELEASE(&self->walking);
 	ARRAY_RELEASE(&self->piece_sets);
 	ARRAY_RELEASE(&self->pieced);
@@ -601,8 +605,10 @@ void scene_resolve(struct scene *scene, const uint32_t *shape_ids)
 	}
 }
 
+enum { REFERENCES_MAX = 5 };
+
 /* The ids in a command about particles that other commands make. */
-static uint32_t references_of_particles(struct command *command, int64_t *ids[2])
+static uint32_t references_of_particles(struct command *command, int64_t *ids[REFERENCES_MAX])
 {
 	switch (command->op) {
 	case COMMAND_PARTICLES_CONTACTS:
@@ -639,10 +645,17 @@ static uint32_t references_of_particles(struct command *command, int64_t *ids[2]
 	}
 }
 
-/* The ids in a command that other commands make: none, one or two. */
-static uint32_t references(struct command *command, int64_t *ids[2])
+/* The ids in a command that other commands make. */
+static uint32_t references(struct command *command, int64_t *ids[REFERENCES_MAX])
 {
 	switch (command->op) {
+	case COMMAND_CARRY:
+		ids[0] = &command->carry.body;
+		ids[1] = &command->carry.a;
+		ids[2] = &command->carry.b;
+		ids[3] = &command->carry.c;
+		ids[4] = &command->carry.d;
+		return 5;
 	case COMMAND_JOINT_CREATE:
 		ids[0] = &command->joint_create.body_a;
 		ids[1] = &command->joint_create.body_b;
@@ -688,7 +701,7 @@ static uint32_t references(struct command *command, int64_t *ids[2])
 void scene_link(struct scene *scene, uint32_t first, uint32_t end, const uint32_t *values)
 {
 	for (uint32_t i = first; i < end; i++) {
-		int64_t *ids[2];
+		int64_t *ids[REFERENCES_MAX];
 		uint32_t count = references(&scene->commands[i], ids);
 		for (uint32_t k = 0; k < count; k++) {
 			if (*ids[k] >= 0)

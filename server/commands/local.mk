@@ -1,4 +1,4 @@
-# server/commands: the commands of cairnd besides serving: run, compare, replay, past, mesh, stability, scene, draw, store.
+# server/commands: the commands of cairnd besides serving: run, compare, replay, past, mesh, pack, stability, scene, draw, store.
 cairnd_SOURCES += \
 	server/commands/check_files.c \
 	server/commands/check_files.h \
@@ -22,6 +22,10 @@ cairnd_SOURCES += \
 	server/commands/export_mcap.c \
 	server/commands/export_rows.c \
 	server/commands/export_sqlite.c \
+	server/commands/pack_command.c \
+	server/commands/pack_command.h \
+	server/commands/pack_svg.c \
+	server/commands/pack_svg.h \
 	server/commands/past_command.c \
 	server/commands/past_command.h \
 	server/commands/replay_command.c \
@@ -38,4 +42,5 @@ cairnd_SOURCES += \
 	server/commands/store_command.h \
 	server/commands/tower.c \
 	server/commands/tower.h \
+	server/commands/tower_frames.c \
 	server/commands/tower_kinds.c

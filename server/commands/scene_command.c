@@ -59,6 +59,22 @@ static enum status read_without(const char *text, struct tower_order *out, struc
 	return STATUS_OK;
 }
 
+static enum status read_carried(const char *text, struct tower_order *out, struct reason *why)
+{
+	if (text == NULL)
+		return STATUS_OK;
+	if (strcmp(text, "nine-points") == 0)
+		out->carried = TOWER_NINE_POINTS;
+	else if (strcmp(text, "triangles") == 0)
+		out->carried = TOWER_TRIANGLES;
+	else
+		return reason_set(
+			why, STATUS_RANGE, -1, "carried",
+			"--carried: \"%.40s\" is no framework: give nine-points or triangles",
+			text);
+	return STATUS_OK;
+}
+
 static enum status read_order(const struct options *options, struct tower_order *out,
 			      struct reason *why)
 {
@@ -75,6 +91,8 @@ static enum status read_order(const struct options *options, struct tower_order 
 		status = read_size(options->scene_friction, "friction", &out->friction, why);
 	if (status == STATUS_OK)
 		status = read_size(options->scene_gravity, "gravity", &out->gravity, why);
+	if (status == STATUS_OK)
+		status = read_carried(options->scene_carried, out, why);
 	return status == STATUS_OK ? read_without(options->scene_without, out, why) : status;
 }
 

@@ -142,6 +142,16 @@ static enum status complete_order(struct tower_order *order, const struct tower_
 			return reason_set(why, STATUS_RANGE, -1, "brick",
 					  "--brick: %g m is no size of a brick; give 0.001 to 1000",
 					  order->brick[k]);
+	if (order->carried != TOWER_RIGID && order->space)
+		return reason_set(
+			why, STATUS_PLANAR, -1, "carried",
+			"--carried: points carry pieces in the plane only; leave --space out");
+	if (order->carried != TOWER_RIGID && order->friction > 0)
+		return reason_set(
+			why, STATUS_RANGE, -1, "friction",
+			"--friction %g: method gauss, under which points carry pieces, has none; "
+			"give --friction 0",
+			order->friction);
 	if (!(order->gap < 0.25 * order->brick[0]))
 		return reason_set(why, STATUS_RANGE, -1, "gap",
 				  "--gap %g: it must be less than a quarter of the brick's %g m",
@@ -158,6 +168,12 @@ static double area_of(const struct tower_shape *shape)
 		twice += p[0] * q[1] - p[1] * q[0];
 	}
 	return 0.5 * twice;
+}
+
+/* kg: a brick has 1. */
+static double mass_of(const struct tower *self, const struct tower_shape *shape)
+{
+	return area_of(shape) / (self->order.brick[0] * self->order.brick[1]);
 }
 
 /* Sizes that each may be can leave nothing of a piece, as cards that lean thicker than they are long. */
@@ -263,11 +279,12 @@ static double reach_of(const struct tower *self)
 static void put_head(struct tower_writer *text, const struct tower *self)
 {
 	const struct tower_order *order = &self->order;
-	double brick = order->brick[0] * order->brick[1], reach = reach_of(self);
+	double reach = reach_of(self);
 	put(text, "# cairn scene tower --kind %s --count %u: %u pieces.\n", order->kind,
 	    order->count, self->count);
-	put(text, "world: { name: %s, rate: 60%s, gravity: [0, %.15g, 0] }\n\nshapes:\n",
-	    order->kind, order->space ? "" : ", planar: true", -order->gravity);
+	put(text, "world: { name: %s, rate: 60%s%s, gravity: [0, %.15g, 0] }\n\nshapes:\n",
+	    order->kind, order->space ? "" : ", planar: true",
+	    order->carried != TOWER_RIGID ? ", method: gauss" : "", -order->gravity);
 	if (order->space)
 		put(text, "  ground: { kind: plane, offset: %.15g }\n", self->floor);
 	else
@@ -285,27 +302,76 @@ static void put_head(struct tower_writer *text, const struct tower *self)
 		if (shape->fixed)
 			put(text, "status: static");
 		else
-			put(text, "mass: %.15g", area_of(shape) / brick);
+			put(text, "mass: %.15g", mass_of(self, shape));
 		put(text, ", friction: %.15g }\n", order->friction);
 	}
 	put(text, "\nbodies:\n  - { shape: ground, status: static, friction: %.15g }\n",
 	    order->friction);
 }
 
+/* The key of a piece's turn; "" without one. */
+static void put_turn(struct tower_writer *text, const struct tower_piece *piece)
+{
+	if (piece->degrees != 0)
+		put(text, ", rotation: { axis: [0, 0, 1], degrees: %.15g }", piece->degrees);
+}
+
+/* The name of piece i and its points, in its frame; then the end of its own entry. */
+static void put_points(struct tower_writer *text, const struct tower *self, uint32_t i)
+{
+	const struct tower_piece *piece = &self->pieces[i];
+	const struct tower_shape *shape = &self->shapes[piece->shape];
+	struct tower_frame frame;
+	tower_frame_make(&frame, shape, self->order.carried == TOWER_NINE_POINTS,
+			 mass_of(self, shape));
+	put(text, ", name: b%u, carried_by: [", i);
+	for (uint32_t k = 0; k < frame.carrier_count; k++)
+		put(text, "%sb%up%u", k > 0 ? ", " : "", i, frame.carriers[k]);
+	put(text, "] }\n");
+	for (uint32_t k = 0; k < frame.point_count; k++) {
+		const struct tower_point *point = &frame.points[k];
+		put(text,
+		    "  - { name: b%up%u, mass: %.15g, friction: 0, frame: { at: [%.15g, %.15g, 0]",
+		    i, k, point->mass, piece->x, piece->y);
+		put_turn(text, piece);
+		put(text, " }, at: [%.15g, %.15g, 0] }\n", point->x, point->y);
+	}
+}
+
+static void put_bars(struct tower_writer *text, const struct tower *self, uint32_t i)
+{
+	const struct tower_shape *shape = &self->shapes[self->pieces[i].shape];
+	struct tower_frame frame;
+	tower_frame_make(&frame, shape, self->order.carried == TOWER_NINE_POINTS,
+			 mass_of(self, shape));
+	for (uint32_t k = 0; k < frame.bar_count; k++)
+		put(text,
+		    "  - { type: distance, a: b%up%u, b: b%up%u, at_a: [0, 0, 0], at_b: [0, 0, 0] }\n",
+		    i, frame.bars[k][0], i, frame.bars[k][1]);
+}
+
 enum status tower_text(const struct tower *self, struct bytes *out)
 {
 	static const char *const COLOURS[] = { "0xC08552", "0xB5764A", "0xCB9462" };
 	struct tower_writer text = { .out = out };
+	bool framed = self->order.carried != TOWER_RIGID;
 	put_head(&text, self);
 	for (uint32_t i = 0; i < self->count; i++) {
 		const struct tower_piece *piece = &self->pieces[i];
 		const struct tower_shape *shape = &self->shapes[piece->shape];
 		put(&text, "  - { like: %s, at: [%.15g, %.15g, 0]", shape->name, piece->x,
 		    piece->y);
-		if (piece->degrees != 0)
-			put(&text, ", rotation: { axis: [0, 0, 1], degrees: %.15g }",
-			    piece->degrees);
-		put(&text, ", colour: %s }\n", shape->fixed ? "0x777777" : COLOURS[i % 3]);
+		put_turn(&text, piece);
+		put(&text, ", colour: %s", shape->fixed ? "0x777777" : COLOURS[i % 3]);
+		if (framed && !shape->fixed)
+			put_points(&text, self, i);
+		else
+			put(&text, " }\n");
 	}
+	if (framed)
+		put(&text, "\njoints:\n");
+	for (uint32_t i = 0; framed && i < self->count; i++)
+		if (!self->shapes[self->pieces[i].shape].fixed)
+			put_bars(&text, self, i);
 	return text.status;
 }

@@ -24,6 +24,7 @@ struct tower_order {
 	double friction;  /* 1; negative: of the kind */
 	double gravity;	  /* m/s², down */
 	bool without, space;
+	enum tower_carried { TOWER_RIGID, TOWER_NINE_POINTS, TOWER_TRIANGLES } carried;
 	uint32_t without_row,
 		without_column; /* with `without`: the brick of a wall that is missing */
 };
@@ -57,6 +58,23 @@ MUST_CHECK enum status tower_make(struct tower *self, const struct tower_order *
 void tower_release(struct tower *self);
 /* Appends the scene's text. NO_MEMORY. */
 MUST_CHECK enum status tower_text(const struct tower *self, struct bytes *out);
+
+/* ---- frames (tower_frames.c) ---- */
+
+enum { TOWER_FRAME_POINTS = 9, TOWER_FRAME_BARS = 16 };
+
+/* Points and bars that carry a piece, about its origin. */
+struct tower_frame {
+	struct tower_point {
+		double x, y, mass;
+	} points[TOWER_FRAME_POINTS];
+	uint8_t bars[TOWER_FRAME_BARS][2]; /* indexes of points */
+	uint8_t carriers[4];		   /* the points that carry it */
+	uint32_t point_count, bar_count, carrier_count;
+};
+/* nine_points: of a rectangle; other shapes, and without it all, by triangles. */
+void tower_frame_make(struct tower_frame *self, const struct tower_shape *shape, bool nine_points,
+		      double mass);
 
 /* For the kinds (tower_kinds.c): */
 uint32_t tower_add_shape(struct tower *self, const struct tower_shape *shape);

@@ -631,6 +631,17 @@ MUST_CHECK enum status world_pieces(const struct world *world, body_id body, uin
 				    struct command_SET_PIECE *out, uint32_t capacity,
 				    uint32_t *count);
 
+/* A body that points carry. */
+struct carrier_view {
+	body_id body, points[4];
+	uint32_t count; /* of points */
+	double off;	/* m: the largest distance of a point from its place in the body */
+};
+/* Those of `body` (0: of all, by rows), without the first `first`; *count is how many were written, at
+ * most `capacity`. UNKNOWN_BODY. */
+MUST_CHECK enum status world_carriers(const struct world *world, body_id body, uint32_t first,
+				      struct carrier_view *out, uint32_t capacity, uint32_t *count);
+
 /* A contact point with its impulses of the last tick. */
 struct contact_view {
 	body_id a, b;

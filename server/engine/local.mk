@@ -9,4 +9,5 @@ include server/engine/collision/local.mk
 include server/engine/dynamics/local.mk
 include server/engine/articulated/local.mk
 include server/engine/statics/local.mk
+include server/engine/packing/local.mk
 include server/engine/methods/local.mk

@@ -204,6 +204,7 @@ enum joint_motor {
 	 * servos: forces by what is missing to the target. */
 	JOINT_MOTOR_VELOCITY = 1, /* the rate of the coordinate, m/s (rad/s); gain: damping */
 	JOINT_MOTOR_POSITION = 2, /* the coordinate, m (rad); gains: stiffness and damping */
+	JOINT_MOTOR_FORCE = 3,	  /* none: its target is the force that it exerts, N (N·m) */
 };
 /* The target of a motor as a function of the time since it was set. */
 enum joint_wave {

@@ -111,6 +111,30 @@ static enum status answer_pieces(struct host *host, const struct wire_query *que
 	return packed(out, &packer);
 }
 
+static enum status answer_carriers(struct host *host, const struct wire_query *query,
+				   struct bytes *out)
+{
+	struct carrier_view *views = ARENA_ARRAY(&host->scratch, struct carrier_view, query->limit);
+	uint32_t count;
+	if (views == NULL)
+		return STATUS_NO_MEMORY;
+	enum status status =
+		world_carriers(host->world, query->body, query->first, views, query->limit, &count);
+	if (status != STATUS_OK)
+		return status;
+	struct wire_packer packer = packer_into(out, 8 + (size_t)count * ITEM_BYTES_MAX);
+	wire_pack_array(&packer, count);
+	for (uint32_t i = 0; i < count; i++) {
+		wire_pack_array(&packer, 3);
+		wire_pack_uint(&packer, views[i].body);
+		wire_pack_array(&packer, views[i].count);
+		for (uint32_t k = 0; k < views[i].count; k++)
+			wire_pack_uint(&packer, views[i].points[k]);
+		wire_pack_real(&packer, views[i].off);
+	}
+	return packed(out, &packer);
+}
+
 static void pack_totals(const struct world *world, struct wire_packer *packer)
 {
 	struct world_energy energy = world_energy(world);
@@ -228,6 +252,8 @@ static enum status answer_query(struct host *host, const struct wire_query *quer
 		return answer_sensed(host, query, out);
 	case WIRE_QUERY_PIECES:
 		return answer_pieces(host, query, out);
+	case WIRE_QUERY_CARRIERS:
+		return answer_carriers(host, query, out);
 	case WIRE_QUERY_TOTALS:
 		return answer_totals(host, out);
 	case WIRE_QUERY_BODY:
@@ -274,6 +300,7 @@ static uint64_t work_of(const struct host *host, const struct wire_query *query,
 			  : query->kind == WIRE_QUERY_LINKED	? stats.bodies
 			  : query->kind == WIRE_QUERY_JOINTS	? stats.joints
 			  : query->kind == WIRE_QUERY_PIECES	? 1 + query->first
+			  : query->kind == WIRE_QUERY_CARRIERS	? stats.bodies
 			  : query->kind >= WIRE_QUERY_ROBOT	? stats.bodies + stats.joints
 			  : query->kind == WIRE_QUERY_CONTACTS	? stats.contacts
 			  : query->kind == WIRE_QUERY_PARTICLES ? world_particle_count(host->world)

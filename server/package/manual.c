@@ -111,6 +111,7 @@ static void page_cairnd(void)
 	roff_paragraph("cairnd stability SCENE [OPTION]…");
 	roff_paragraph("cairnd scene tower [OPTION]…");
 	roff_paragraph("cairnd draw SCENE|FILE.cairn [OPTION]…");
+	roff_paragraph("cairnd pack IN.svg OUT.svg [OPTION]…");
 	roff_section("DESCRIPTION");
 	roff_paragraph(
 		"cairnd owns worlds of rigid bodies and joints, advances each at a fixed rate with a step "
@@ -153,6 +154,11 @@ static void page_cairnd(void)
 	roff_section("CAIRND DRAW");
 	roff_paragraph("Prints what happens in a planar scene or recording as SVG.");
 	say_daemon_options("DRAW");
+	roff_section("CAIRND PACK");
+	roff_paragraph(
+		"Moves the polygons of a drawing together, without overlap at any instant, until the "
+		"strip that they lie in cannot become shorter.");
+	say_daemon_options("PACK");
 	roff_section("SIGNALS");
 	roff_entry("SIGTERM, SIGINT",
 		   "drain: clients are told to disconnect, worlds are written, the daemon ends; "
@@ -351,7 +357,8 @@ static bool print_completion(const char *shell, const char *program)
 	enum { USAGE_BYTES = 8192 };
 	static char serve[USAGE_BYTES], run[USAGE_BYTES], compare[USAGE_BYTES], replay[USAGE_BYTES];
 	static char past[USAGE_BYTES], store[USAGE_BYTES], mesh[USAGE_BYTES];
-	static char stability[USAGE_BYTES], scene[USAGE_BYTES], draw[USAGE_BYTES];
+	static char stability[USAGE_BYTES], scene[USAGE_BYTES], draw[USAGE_BYTES],
+		pack[USAGE_BYTES];
 	struct completion_program out = { .name = program };
 	const struct completion_verb commands[] = {
 		{ "run", run, "step a scene without a network" },
@@ -363,6 +370,7 @@ static bool print_completion(const char *shell, const char *program)
 		{ "stability", stability, "tell whether a scene stands" },
 		{ "scene", scene, "print the scene of a tower" },
 		{ "draw", draw, "draw a planar scene or recording" },
+		{ "pack", pack, "move the polygons of a drawing together" },
 	};
 	if (strcmp(program, "cairn") == 0) {
 		out.options = CLI_GLOBALS;
@@ -380,6 +388,7 @@ static bool print_completion(const char *shell, const char *program)
 		daemon_usage("STABILITY", stability, sizeof stability);
 		daemon_usage("SCENE", scene, sizeof scene);
 		daemon_usage("DRAW", draw, sizeof draw);
+		daemon_usage("PACK", pack, sizeof pack);
 		out.options = serve;
 		out.verbs = commands;
 		out.verb_count = COUNT_OF(commands);

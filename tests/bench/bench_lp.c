@@ -3,64 +3,35 @@
  * which alternate. */
 #include <float.h>
 #include <stdio.h>
-#include <time.h>
-
-#include <coin/Clp_C_Interface.h>
 
 #include "tests/lib/gen_lp_family.h"
+#include "tests/lib/lp_clp.h"
 
 static struct gen_lp gen;
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static double time_clp(double *objective, int *pivots)
-{
-	enum { COLUMNS = 16384, NONZEROS = 1 << 18 };
-	static int starts[COLUMNS + 1], index[NONZEROS];
-	const struct lp_problem *p = &gen.problem;
-	for (uint32_t j = 0; j <= p->matrix.columns; j++)
-		starts[j] = (int)p->matrix.starts[j];
-	for (uint32_t k = 0; k < p->matrix.starts[p->matrix.columns]; k++)
-		index[k] = (int)p->matrix.index[k];
-	Clp_Simplex *clp = Clp_newModel();
-	Clp_setLogLevel(clp, 0);
-	double begin = now();
-	Clp_loadProblem(clp, (int)p->matrix.columns, (int)p->matrix.rows, starts, index,
-			p->matrix.values, p->column_low, p->column_high, p->cost, p->row_low,
-			p->row_high);
-	Clp_dual(clp, 0);
-	double ms = now() - begin;
-	*objective = Clp_objectiveValue(clp);
-	*pivots = Clp_numberIterations(clp);
-	Clp_deleteModel(clp);
-	return ms;
-}
+static struct lp_clp clp;
 
 static void compare(const char *name, uint32_t runs)
 {
 	struct solver_options options = solver_options_default();
 	struct solver_result result = { 0 };
-	int pivots = 0;
-	double ours = DBL_MAX, theirs = DBL_MAX, objective = 0;
+	struct lp_clp_answer answer = { .verdict = 0 };
+	double ours = DBL_MAX, theirs = DBL_MAX;
 	for (uint32_t run = 0; run < runs; run++) {
-		double begin = now();
+		double begin = lp_clp_now();
 		result = gen_lp_solve(&gen, &options);
-		double ms = now() - begin;
+		double ms = lp_clp_now() - begin;
 		ours = ms < ours ? ms : ours;
-		ms = time_clp(&objective, &pivots);
-		theirs = ms < theirs ? ms : theirs;
+		answer = lp_clp_solve(&clp, &gen.problem, NULL, gen.scratch);
+		theirs = answer.ms < theirs ? answer.ms : theirs;
 	}
+	int pivots = answer.pivots;
 	printf("%-20s %5u × %5u  ours %6u pivots %9.2f ms (%s, %.0e)  CLP %6d pivots %9.2f ms  "
 	       "ratios %5.2f %5.2f  objectives differ by %.0e\n",
 	       name, gen.problem.matrix.rows, gen.problem.matrix.columns, result.pivots, ours,
 	       solver_status_name(result.status), result.residual, pivots, theirs,
 	       (double)result.pivots / (pivots > 0 ? pivots : 1), ours / theirs,
-	       result.objective - objective);
+	       result.objective - answer.objective);
 	fflush(stdout);
 }
 
@@ -86,6 +57,7 @@ int main(void)
 {
 	struct rng rng = rng_seeded(1);
 	gen_lp_init(&gen, 16384, 16384, 1 << 18);
+	lp_clp_init(&clp, 16384, 16384, 1 << 18);
 	for (uint32_t m = 5; m <= 20; m += 5)
 		diamond(m);
 	gen_lp_boxed(&gen, &rng, 100, 8);
@@ -113,6 +85,7 @@ int main(void)
 	spheres(3);
 	spheres(6);
 	spheres(8);
+	lp_clp_release(&clp);
 	gen_lp_release(&gen);
 	return 0;
 }

@@ -43,10 +43,10 @@ tests_bench_bench_lcp_sparse_SOURCES = tests/bench/bench_lcp_sparse.c
 
 # The verdict on walls of 100 to 10000 bricks: make bench-stability
 EXTRA_PROGRAMS += tests/bench/bench_stability
-tests_bench_bench_stability_SOURCES = tests/bench/bench_stability.c
+tests_bench_bench_stability_SOURCES = tests/bench/bench_stability.c server/commands/batch_world.c
 .PHONY: bench-stability
 bench-stability: tests/bench/bench_stability
-	tests/bench/bench_stability
+	tests/bench/bench_stability --walls $(foreach t,200 300 400 600,$(abs_top_srcdir)/clients/scenes/tower.yaml $(t))
 
 # Collapse and verdict of towers beside what was aimed at: make bench-towers
 .PHONY: bench-towers
@@ -69,6 +69,13 @@ tests_bench_bench_velocity_SOURCES = tests/bench/bench_velocity.c
 .PHONY: bench-velocity
 bench-velocity: tests/bench/bench_velocity
 	tests/bench/bench_velocity walls heap towers
+
+# Steps of `pile`, boxes of 27 to 9261 spheres and hourglasses: make bench-pile
+EXTRA_PROGRAMS += tests/bench/bench_pile
+tests_bench_bench_pile_SOURCES = tests/bench/bench_pile.c
+.PHONY: bench-pile
+bench-pile: tests/bench/bench_pile
+	tests/bench/bench_pile
 
 # A body of 64 cubes on a fine mesh: make bench-compound
 EXTRA_PROGRAMS += tests/bench/bench_compound
@@ -95,6 +102,21 @@ bench-joints: tests/bench/bench_joints tests/bench/bench_joint_wire cairnd
 	tests/bench/bench_joint_wire query ./cairnd
 EXTRA_PROGRAMS += tests/bench/bench_joint_wire
 tests_bench_bench_joint_wire_SOURCES = tests/bench/bench_joint_wire.c
+
+# Robots on servos, beside MuJoCo where it is installed, and an arm stepped by a client: make bench-robots
+EXTRA_PROGRAMS += tests/bench/bench_robots
+tests_bench_bench_robots_SOURCES = tests/bench/bench_robots.c
+if HAVE_MUJOCO
+tests_bench_bench_robots_CPPFLAGS = $(AM_CPPFLAGS) -DHAVE_MUJOCO=1
+tests_bench_bench_robots_LDADD = $(LDADD) $(MUJOCO_LIBS)
+else
+tests_bench_bench_robots_CPPFLAGS = $(AM_CPPFLAGS) -DHAVE_MUJOCO=0
+endif
+.PHONY: bench-robots
+bench-robots: tests/bench/bench_robots cairnd cairn
+	CAIRN_SRCDIR=$(abs_top_srcdir) tests/bench/bench_robots
+	$(PYTHON) $(top_srcdir)/tests/bench/bench_robot_steps.py $(abs_top_srcdir) $(abs_top_builddir)
+EXTRA_DIST += tests/bench/bench_robot_steps.py
 
 # Errors of smooth motions, 30 Hz to 10 kHz: make bench-motion
 EXTRA_PROGRAMS += tests/bench/bench_motion
@@ -123,7 +145,7 @@ tests_bench_bench_reflection_SOURCES = tests/bench/bench_reflection.c
 
 if HAVE_CLP
 EXTRA_PROGRAMS += tests/bench/bench_lp
-tests_bench_bench_lp_SOURCES = tests/bench/bench_lp.c
+tests_bench_bench_lp_SOURCES = tests/bench/bench_lp.c tests/lib/lp_clp.c tests/lib/lp_clp.h
 tests_bench_bench_lp_LDADD = $(LDADD) -lClp -lCoinUtils
 
 # make bench-lp: linear programs of several families, pivots and times beside CLP's.

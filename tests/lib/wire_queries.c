@@ -395,6 +395,17 @@ static void pack_pieces(struct wire_packer *out)
 	command_pack(out, &set);
 }
 
+static void pack_carriers(struct wire_packer *out)
+{
+	wire_pack_array(out, 1);
+	wire_pack_array(out, 3);
+	wire_pack_uint(out, 1);
+	wire_pack_array(out, 2);
+	wire_pack_uint(out, 2);
+	wire_pack_uint(out, 300);
+	wire_pack_real(out, 1e-9);
+}
+
 /* Kinds whose answers have a packer of their own here; the others are in pack_answer. */
 static void (*const PACKERS[])(struct wire_packer *) = {
 	[WIRE_QUERY_CONTACTS] = pack_contact,	 [WIRE_QUERY_FORCES] = pack_force,
@@ -403,6 +414,7 @@ static void (*const PACKERS[])(struct wire_packer *) = {
 	[WIRE_QUERY_PARTICLES] = pack_particles, [WIRE_QUERY_ROBOT] = pack_robot,
 	[WIRE_QUERY_INERTIA] = pack_matrix,	 [WIRE_QUERY_JACOBIAN] = pack_matrix,
 	[WIRE_QUERY_PIECES] = pack_pieces,	 [WIRE_QUERY_DYNAMICS] = pack_dynamics,
+	[WIRE_QUERY_CARRIERS] = pack_carriers,
 };
 
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)

@@ -50,6 +50,7 @@ MAY = {
     ENGINE + "methods/": METHODS,
     ENGINE + "statics/": STATICS,
     ENGINE + "articulated/": ARTICULATED,
+    ENGINE + "packing/": GEOMETRY + SOLVERS,
     ENGINE + "world/": METHODS + [ENGINE + "statics/", ENGINE + "articulated/", ENGINE + "engine.h"],
     ENGINE: METHODS + [ENGINE],
     **{room: ROOM + DAEMON[:place] for place, room in enumerate(DAEMON)},
@@ -61,7 +62,7 @@ MAY = {
     "server/package/": [""],
     "tests/": [""],
 }
-MAY["server/commands/"] += [ENGINE + "solids.h", ENGINE + "math/", ENGINE + "statics/overhang.h"]
+MAY["server/commands/"] += [ENGINE + "solids.h", ENGINE + "math/", ENGINE + "statics/overhang.h", ENGINE + "packing/packing.h", ENGINE + "solvers/solver.h"]
 
 # Allowed everywhere: they declare, compute or copy.
 PURE = {"float.h", "inttypes.h", "limits.h", "stdalign.h", "stdarg.h", "stdbool.h", "stddef.h",

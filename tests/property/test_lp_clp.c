@@ -2,20 +2,18 @@
  * multiplication. Where the two solvers differ, the residual of each answer decides.
  *
  * CAIRN_LP_CASES is the number of random problems, default 2000 (make soak-lp: 100000). */
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <coin/Clp_C_Interface.h>
-
 #include "tests/lib/check_main.h"
 #include "tests/lib/gen_lp.h"
+#include "tests/lib/lp_clp.h"
 
 enum { ROWS = 256, COLUMNS = 1024, NONZEROS = 8192, STACKS = 200, BRICKS = 40 };
 
 static struct gen_lp gen;
-static Clp_Simplex *clp;
+static struct lp_clp clp;
 static uint32_t clp_missed; /* unbounded programs that CLP reports as solved */
 static uint32_t
 	clp_failed; /* CLP reports an error or a wrong answer; ours is then checked by its residual alone */
@@ -23,62 +21,13 @@ static uint32_t
 static void make_both(void)
 {
 	gen_lp_init(&gen, ROWS, COLUMNS, NONZEROS);
-	clp = Clp_newModel();
-	Clp_setLogLevel(clp, 0);
-	Clp_setPrimalTolerance(clp, 1e-9);
-	Clp_setDualTolerance(clp, 1e-9);
-	Clp_setPerturbation(clp, 100); /* off, because CLP does not always undo its perturbation */
+	lp_clp_init(&clp, ROWS, COLUMNS, NONZEROS);
 }
 
 static void release_both(void)
 {
-	Clp_deleteModel(clp);
+	lp_clp_release(&clp);
 	gen_lp_release(&gen);
-}
-
-/* Solves the program with CLP. Returns 0 optimal, 1 infeasible, 2 unbounded, more: an error. */
-static int solve_clp(double *objective)
-{
-	const struct lp_problem *p = &gen.problem;
-	static int starts[COLUMNS + 1], index[NONZEROS];
-	static double bounds[4][COLUMNS];
-	for (uint32_t j = 0; j <= p->matrix.columns; j++)
-		starts[j] = (int)p->matrix.starts[j];
-	for (uint32_t k = 0; k < p->matrix.starts[p->matrix.columns]; k++)
-		index[k] = (int)p->matrix.index[k];
-	for (uint32_t j = 0; j < p->matrix.columns; j++) {
-		bounds[0][j] = p->column_low[j] <= -LP_INFINITY ? -DBL_MAX : p->column_low[j];
-		bounds[1][j] = p->column_high[j] >= LP_INFINITY ? DBL_MAX : p->column_high[j];
-	}
-	for (uint32_t i = 0; i < p->matrix.rows; i++) {
-		bounds[2][i] = p->row_low[i] <= -LP_INFINITY ? -DBL_MAX : p->row_low[i];
-		bounds[3][i] = p->row_high[i] >= LP_INFINITY ? DBL_MAX : p->row_high[i];
-	}
-	Clp_loadProblem(clp, (int)p->matrix.columns, (int)p->matrix.rows, starts, index,
-			p->matrix.values, bounds[0], bounds[1], p->cost, bounds[2], bounds[3]);
-	/* Not Clp_initialSolve, whose presolve loses digits when it restores the solution. */
-	Clp_dual(clp, 0);
-	/* Not Clp_objectiveValue, which can be that of perturbed costs. */
-	*objective = lp_objective(p, Clp_primalColumnSolution(clp));
-	return Clp_status(clp);
-}
-
-/* Σ |c_j x_j| at CLP's solution, the scale for its rounding errors. On an unbounded face of optima x may be
- * very large. */
-static double clp_objective_size(void)
-{
-	const double *x = Clp_primalColumnSolution(clp);
-	double sum = 0;
-	for (uint32_t j = 0; j < gen.problem.matrix.columns; j++)
-		sum += fabs(gen.cost[j] * x[j]);
-	return sum;
-}
-
-/* The residual of CLP's solution, computed as for ours. */
-static double clp_residual(void)
-{
-	return lp_residual(&gen.problem, Clp_primalColumnSolution(clp), Clp_dualRowSolution(clp),
-			   gen.scratch);
 }
 
 static const char *const families[] = { "boxed",     "general",	  "integer", "degenerate",
@@ -90,25 +39,25 @@ static const char *const families[] = { "boxed",     "general",	  "integer", "de
 static enum solver_status compare_with_clp(const char *what, uint32_t number)
 {
 	struct solver_options options = solver_options_default();
-	double theirs;
 	struct solver_result result = gen_lp_solve(&gen, &options);
-	int verdict = solve_clp(&theirs);
-	bool failed = verdict > 2 || (verdict == 0 && clp_residual() > 1e-9);
+	struct lp_clp_answer answer = lp_clp_solve(&clp, &gen.problem, NULL, gen.scratch);
+	int verdict = answer.verdict;
+	double theirs = answer.objective;
+	bool failed = verdict > 2 || (verdict == 0 && answer.residual > 1e-9);
 	clp_failed += failed;
 	if (result.status == SOLVER_SOLVED) {
 		/* A feasible point refutes CLP's "infeasible". */
 		bool denied = verdict == 1 || verdict == 2;
 		failed |= denied && lp_violation(&gen.problem, gen.solution.x, gen.scratch) < 1e-12;
 		clp_failed += denied;
-		double size = 1 + clp_objective_size(),
-		       off = fabs(result.objective - theirs) / size;
+		double size = 1 + answer.size, off = fabs(result.objective - theirs) / size;
 		ck_assert_msg(result.residual <= options.tolerance, "%s %u: residual %g", what,
 			      number, result.residual);
 		ck_assert_msg(failed || verdict == 0, "%s %u: solved (%.12g), CLP says %d", what,
 			      number, result.objective, verdict);
 		ck_assert_msg(failed || off <= 1e-9,
 			      "%s %u: %.12g (residual %.3g), CLP %.12g (%.3g)", what, number,
-			      result.objective, result.residual, theirs, clp_residual());
+			      result.objective, result.residual, theirs, answer.residual);
 	} else if (result.status == SOLVER_INFEASIBLE) {
 		ck_assert_msg(lp_infeasibility(&gen.problem, result.certificate) > 0,
 			      "%s %u: no proof", what, number);

@@ -38,6 +38,7 @@ PYTHON_TESTS += \
 	tests/system/test_tokens.py \
 	tests/system/test_particles.py \
 	tests/system/test_robot_queries.py \
+	tests/system/test_pack.py \
 	tests/system/test_piles.py \
 	tests/system/test_draw.py \
 	tests/system/test_frameworks.py \

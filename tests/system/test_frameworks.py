@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 import yaml
-from support import BUILD, SEEDLESS, SOURCE
+from support import BUILD, SEEDLESS, SOURCE, Cli, cairn, daemon
 
 BRICK = """
 world: {{ name: brick, method: gauss }}
@@ -82,3 +82,95 @@ def test_a_square_on_its_tip_is_kept_from_a_slab_by_the_slabs_edge(tmp_path):
     report, square = run(scene, 1000, tmp_path)
     assert report["penetration"]["max"] <= 1e-9 and report["residual"] <= 1e-10
     assert float(square["py"]) == pytest.approx(math.sqrt(0.5), abs=1e-9) and float(square["vy"]) == 0
+
+
+def tower(path, *words):
+    done = subprocess.run([str(BUILD / "cairn"), "scene", "tower", *words], capture_output=True, text=True, check=True)
+    path.write_text(done.stdout, encoding="utf-8")
+    return path
+
+
+def rigid_motions(scene, folder):
+    """By body: what polygons do in the first tick, one solution of it."""
+    poses = folder / "motions.csv"
+    subprocess.run([str(BUILD / "cairnd"), "run", str(scene), "--method", "gauss", "--set", "gauss.rounds=1", "--ticks", "1", "--poses",
+                    str(poses)], capture_output=True, check=True, env=SEEDLESS)
+    with poses.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("words", [("--kind", "triangle", "--carried", "nine-points"), ("--kind", "triangle", "--carried", "triangles"),
+                                   ("--kind", "diamond", "--count", "5", "--carried", "nine-points"),
+                                   ("--kind", "arch", "--count", "7", "--factor", "0.9", "--carried", "triangles")])
+def test_pieces_that_points_carry_begin_to_fall_as_rigid_ones(tmp_path, words):
+    """The points' velocities, because the framework of one solution has turned along a tangent (R-08)."""
+    flat = [word for word in words if word not in ("--carried", "nine-points", "triangles")] + ["--friction", "0"]
+    rigid = rigid_motions(tower(tmp_path / "rigid.yaml", *flat), tmp_path)
+    scene = tower(tmp_path / "framed.yaml", *words, "--friction", "0")
+    with scene.open(encoding="utf-8") as file:
+        bodies = yaml.safe_load(file)["bodies"]
+    framed = rigid_motions(scene, tmp_path)
+    assert len(bodies) == len(framed)
+    piece, compared = -1, 0
+    for entry, found in zip(bodies, framed):
+        if "frame" not in entry:  # a piece, as it is in the other scene
+            piece += 1
+            own = {key: float(value) for key, value in rigid[piece].items()}
+            mine = [other for other in bodies if "frame" in other and other["name"].startswith(entry.get("name", "-") + "p")]
+            mass = sum(other["mass"] for other in mine)
+            centre = [sum(other["mass"] * other["at"][k] for other in mine) / mass for k in (0, 1)] if mine else None
+            continue
+        turn = math.radians(entry["frame"].get("rotation", {}).get("degrees", 0))
+        x, y = entry["at"][0] - centre[0], entry["at"][1] - centre[1]
+        arm = (math.cos(turn) * x - math.sin(turn) * y, math.sin(turn) * x + math.cos(turn) * y)
+        assert float(found["vx"]) * 60 == pytest.approx((own["vx"] - own["wz"] * arm[1]) * 60, abs=1e-9)
+        assert float(found["vy"]) * 60 == pytest.approx((own["vy"] + own["wz"] * arm[0]) * 60, abs=1e-9)
+        compared += 1
+    assert piece + 1 == len(rigid) and compared >= 5 * 6
+
+
+@pytest.fixture(scope="module")
+def cli():
+    with daemon() as server:
+        yield Cli(server.address)
+
+
+def test_what_carries_is_told_by_all_clients_and_kept_in_every_state(cli):
+    cli.text("load", "bricks", SOURCE / "clients/scenes/bricks.yaml")
+    with cairn.connect(cli.address) as client:
+        world = client.join("bricks")
+        carried = world.carriers()
+        assert len(carried) == 7 and sorted(len(points) for _, points, _ in carried) == [3] + [4] * 6
+        assert all(off <= 1e-12 for _, _, off in carried)
+        assert [line["body"] for line in cli.lines("query", "bricks", "carriers")] == [body for body, _, _ in carried]
+        cli.text("save", "bricks", "before")
+        cli.text("step", "bricks", 20)
+        body, points, _ = carried[0]
+        assert max(off for _, _, off in world.carriers()) <= 1e-8
+        assert world.carriers(body)[0][1] == points and world.carriers(points[0]) == [] and len(world.carriers(first=5)) == 2
+        cli.text("fork", "bricks", "bricks-too")
+        assert cli.json("step", "bricks", 20)["hash"] == cli.json("step", "bricks-too", 20)["hash"]
+        with pytest.raises(cairn.Refused, match="carry body"):
+            world.apply(cairn.command("impulse", body, (1, 0, 0)))
+        world.apply(cairn.command("uncarry", body))
+        assert len(world.carriers()) == 6
+        with pytest.raises(cairn.Refused, match="no points carry"):
+            world.apply(cairn.command("uncarry", body))
+        cli.text("restore", "bricks", "before")
+        assert world.carriers() == carried
+        with pytest.raises(cairn.Refused, match="uncarry the world's 7"):
+            world.apply(cairn.command("method", "lcp"))
+
+
+def test_a_fall_of_frameworks_is_recorded_and_replayed(tmp_path):
+    for command in (["cairnd", "run", SOURCE / "clients/scenes/bricks.yaml", "--ticks", "40", "--record", tmp_path / "bricks.cairn"],
+                    ["cairn", "replay", tmp_path / "bricks.cairn", "--verify"]):
+        done = subprocess.run([str(BUILD / command[0]), *map(str, command[1:])], capture_output=True, text=True, check=False, env=SEEDLESS)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("words, text", [(("--carried", "bars"), "nine-points or triangles"), (("--carried", "triangles", "--space"), "plane"),
+                                         (("--carried", "nine-points", "--friction", "0.5"), "--friction 0")])
+def test_frameworks_that_no_tower_can_have_are_refused_by_name(words, text):
+    done = subprocess.run([str(BUILD / "cairn"), "scene", "tower", *words], capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and text in done.stderr

@@ -55,16 +55,16 @@ def test_a_world_of_the_server_steps_as_the_batch_run_does(cli, tmp_path):
 
 
 def test_what_pile_cannot_move_is_refused_at_the_switch(cli, tmp_path):
-    scene = tmp_path / "boxes.yaml"
-    scene.write_text(SMALL.replace("kind: sphere, radius: 0.5", "kind: box, size: [1, 1, 1]").replace("name: small", "name: boxes")
+    scene = tmp_path / "capsules.yaml"
+    scene.write_text(SMALL.replace("kind: sphere, radius: 0.5", "kind: capsule, length: 1, radius: 0.2").replace("name: small", "name: capsules")
                      .replace("method: pile", "method: soft-step"), encoding="utf-8")
-    cli.text("load", "boxes", scene)
-    text, code = cli.error("set", "boxes", "method", "pile")
+    cli.text("load", "capsules", scene)
+    text, code = cli.error("set", "capsules", "method", "pile")
     assert code == 1 and "a sphere" in text
 
 
 def test_each_command_of_the_page_does_what_it_says(tmp_path):
-    for link, target in (("build", BUILD.resolve()), ("clients", SOURCE / "clients")):
+    for link, target in (("build", BUILD.resolve()), ("clients", SOURCE / "clients"), ("docs", SOURCE / "docs")):
         (tmp_path / link).symlink_to(target)
     shell, ran = Shell(tmp_path), 0
     try:

@@ -1,6 +1,7 @@
 """Robots on motors with gains (servos), under every method that has contacts: they sag as their gains say, and stand on rough
 ground for a minute."""
 import random
+import re
 
 import pytest
 from support import SOURCE, Cli, cairn, daemon
@@ -71,3 +72,22 @@ def test_a_quadruped_stands_on_servos_on_rough_ground_for_a_minute(cli, client, 
         assert facts["position"][1] > 0.35 and 2 * (y * z - w * x) > 0.97  # the torso's z axis points up
     assert max(map(abs, facts["position"][::2])) < 0.05
     assert max(map(abs, world.robot_view(torso).qd)) < 1e-3
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_torques_of_inverse_dynamics_move_an_arm_as_asked(cli, client, tmp_path, method):
+    """Computed torque: at each tick the forces of the wanted accelerations, q'' = 8 (goal - q) - 6 q', which ends at the goal."""
+    text = re.sub("motor: {[^}]*}", "motor: { force: 0 }", ARM)
+    (tmp_path / "arm.yaml").write_text(text, encoding="utf-8")
+    world = load(cli, client, "torque-" + method, tmp_path / "arm.yaml", method, 240)
+    goal, view = (0.5, -0.4, 0.3), world.robot_view(1)
+    assert [axis["motor"] for axis in world.joint(next(iter(world.joint_names())))["axes"] if axis["motor"] != "none"] == ["force"]
+    for _ in range(480):
+        view.refresh()
+        wanted = [8 * (to - q) - 6 * qd for to, q, qd in zip(goal, view.q, view.qd)]
+        forces = view.inverse(wanted)
+        view.target(dict(zip(view.names, forces)))
+        world.step(1)
+    view.refresh()
+    assert view.tau == pytest.approx(forces, abs=1e-9)
+    assert view.q == pytest.approx(goal, abs=0.02)

@@ -317,6 +317,7 @@ export interface Queries {
   overlap(shape: Uint8Array | string, position: Vector, rotation?: Rotation, options?: Filter & { limit?: number }):
     Promise<number[]>;
   sensed(sensor: number, limit?: number): Promise<number[]>;
+  carriers(body?: number, options?: { limit?: number, first?: number }): Promise<{ body: number, points: number[], off: number }[]>;
   pieces(body: number, options?: { limit?: number, first?: number }): Promise<Required<Omit<CommandFields["set_piece"], "friction">>[]>;
   colours(): Promise<Map<number, number>>;
   visuals(): Promise<Map<number, Visual[]>>;

@@ -67,7 +67,9 @@ export type StatusName =
   | "unknown_joint"
   | "not_stored"
   | "unknown_particles"
+  | "carried"
   | "unknown_field"
+  | "not_carried"
   | "unknown_particle"
   | "linked";
 
@@ -144,7 +146,8 @@ export type JointSpring =
 export type JointMotor =
   | "none"
   | "velocity"
-  | "position";
+  | "position"
+  | "force";
 
 export type JointWave =
   | "constant"
@@ -602,15 +605,15 @@ export interface CommandFields {
     rest?: Placed;
     /** spring_limit (0 … 1e+12 N, N m): greatest pull of the spring; 0 any */
     spring_limit?: Placed;
-    /** motor: 0 none, 1 holds a velocity, 2 holds a position */
-    motor?: number | "none" | "velocity" | "position";
-    /** target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds */
+    /** motor: 0 none, 1 holds a velocity, 2 holds a position, 3 exerts a force */
+    motor?: number | "none" | "velocity" | "position" | "force";
+    /** target (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): velocity or position that the motor holds, or the force that it exerts */
     target?: Placed;
     /** motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any */
     motor_limit?: Placed;
     /** wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table sets a table */
     wave?: number | "constant" | "sine" | "table";
-    /** amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine */
+    /** amplitude (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): of the sine */
     amplitude?: Placed;
     /** hertz (0 … 10000 Hz): of the sine */
     hertz?: Placed;
@@ -1106,6 +1109,24 @@ export interface CommandFields {
     particle: number;
     /** pinned: 1: held; 0: free */
     pinned?: number | "free" | "held";
+  };
+  /** let points carry a body: its place is theirs, and what touches it pushes them */
+  carry: {
+    /** body: a dynamic body of a planar world, without joints; its mass does not count while points carry it */
+    body: number;
+    /** a: a dynamic body of which the mass centre is the point; several bodies may share it */
+    a: number;
+    /** b: another one */
+    b: number;
+    /** c: a third one; 0: none */
+    c?: number;
+    /** d: a fourth one; 0: none */
+    d?: number;
+  };
+  /** let a body move by its own mass again */
+  uncarry: {
+    /** body: a body that points carry */
+    body: number;
   };
   /** give a body a name for people, or another one; no motion and no hash depends on it */
   name_body: {

@@ -59,7 +59,9 @@ export const STATUS = {
   67: ["unknown_joint", "no such joint"],
   68: ["not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"],
   69: ["unknown_particles", "no such particle system"],
+  70: ["carried", "points carry the body"],
   71: ["unknown_field", "no such force field"],
+  72: ["not_carried", "no points carry the body"],
   73: ["unknown_particle", "the system has no such particle"],
   74: ["linked", "particles of a system cannot both be linked and act on each other"],
 };
@@ -963,6 +965,16 @@ export const COMMAND = {
     ["particle", undefined],
     ["pinned", 1],
   ] },
+  carry: { number: 100, fields: [
+    ["body", undefined],
+    ["a", undefined],
+    ["b", undefined],
+    ["c", 0],
+    ["d", 0],
+  ] },
+  uncarry: { number: 101, fields: [
+    ["body", undefined],
+  ] },
   name_body: { number: 87, fields: [
     ["body", undefined],
     ["name", undefined],
@@ -1163,11 +1175,11 @@ export const LIMITS = {
     damping: ["F64", 0, 1000000000000, "N s/m, N m s/rad, 1"],
     rest: ["F64", -1000000, 1000000, "m, rad"],
     spring_limit: ["F64", 0, 1000000000000, "N, N m"],
-    motor: ["ENUM", 0, 2, ""],
-    target: ["F64", -1000000, 1000000, "m/s, rad/s, m, rad"],
+    motor: ["ENUM", 0, 3, ""],
+    target: ["F64", -1000000, 1000000, "m/s, rad/s, m, rad, N, N m"],
     motor_limit: ["F64", 0, 1000000000000, "N, N m"],
     wave: ["ENUM", 0, 1, ""],
-    amplitude: ["F64", -1000000, 1000000, "m/s, rad/s, m, rad"],
+    amplitude: ["F64", -1000000, 1000000, "m/s, rad/s, m, rad, N, N m"],
     hertz: ["F64", 0, 10000, "Hz"],
     phase: ["F64", -1000000, 1000000, "rad"],
     motor_stiffness: ["F64", 0, 1000000000000, "N/m, N m/rad"],
@@ -1554,6 +1566,11 @@ export const QUERY_LIMITS = {
     ["body", "U32", 0, 4294967295],
     ["position", "PLACE", 0, 0],
   ],
+  33: [
+    ["body", "U32", 0, 4294967295],
+    ["limit", "U32", 0, 4096],
+    ["first", "U32", 0, 4294967295],
+  ],
   34: [
     ["body", "U32", 0, 4294967295],
     ["limit", "U32", 0, 4096],
@@ -1619,6 +1636,7 @@ export const WORDS = {
     "none",
     "velocity",
     "position",
+    "force",
   ],
   joint_wave: [
     "constant",
@@ -1738,6 +1756,7 @@ export const QUERY = {
   robot: 30,
   inertia: 31,
   jacobian: 32,
+  carriers: 33,
   pieces: 34,
   dynamics: 35,
 };

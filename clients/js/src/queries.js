@@ -134,6 +134,14 @@ export class Queries {
   }
 
   /**
+   * Bodies that points carry (0: all, by rows, without the first `first`): [{body, points, off}, …]; off in m: the largest
+   * distance of a point from its place in the body.
+   */
+  async carriers(body = 0, { limit = 1024, first = 0 } = {}) {
+    return (await this.query(QUERY.carriers, body, limit, first)).map(([id, points, off]) => ({ body: id, points, off }));
+  }
+
+  /**
    * What pieces of a body have of their own, by piece and patch, without the first `first`: the fields of the commands set_piece
    * that give it to them, [{body, piece, own, patch, static_friction, …}, …].
    */

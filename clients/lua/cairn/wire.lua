@@ -58,7 +58,9 @@ wire.status = {
 	[67] = "unknown_joint",
 	[68] = "not_stored",
 	[69] = "unknown_particles",
+	[70] = "carried",
 	[71] = "unknown_field",
+	[72] = "not_carried",
 	[73] = "unknown_particle",
 	[74] = "linked",
 }
@@ -304,7 +306,7 @@ wire.command = {
 		{name = "damping", type = "f64", min = 0, max = 1000000000000, default = 0.0},
 		{name = "rest", type = "f64", min = -1000000, max = 1000000, default = 0.0},
 		{name = "spring_limit", type = "f64", min = 0, max = 1000000000000, default = 0.0},
-		{name = "motor", type = "enum", min = 0, max = 2, default = 0},
+		{name = "motor", type = "enum", min = 0, max = 3, default = 0},
 		{name = "target", type = "f64", min = -1000000, max = 1000000, default = 0.0},
 		{name = "motor_limit", type = "f64", min = 0, max = 1000000000000, default = 0.0},
 		{name = "wave", type = "enum", min = 0, max = 1, default = 0},
@@ -542,6 +544,14 @@ wire.command = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "particle", type = "u32", min = 1, max = 4294967295},
 		{name = "pinned", type = "enum", min = 0, max = 1, default = 1}}},
+	carry = {number = 100, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "a", type = "body", min = 0, max = 0},
+		{name = "b", type = "body", min = 0, max = 0},
+		{name = "c", type = "body", min = 0, max = 1, default = 0},
+		{name = "d", type = "body", min = 0, max = 1, default = 0}}},
+	uncarry = {number = 101, fields = {
+		{name = "body", type = "body", min = 0, max = 0}}},
 	name_body = {number = 87, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "name", type = "text", min = 0, max = 0}}},
@@ -561,8 +571,10 @@ wire.command = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "particle", type = "u32", min = 1, max = 4294967295},
 		{name = "body", type = "body", min = 0, max = 1},
-		{name = "place", type = "enum", min = 0, max = 1, default = 0},
-		{name = "point", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}}}},
+		{name = "place", type = "enum", min = 0, max = 2, default = 0},
+		{name = "point", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "stiffness", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "damping_ratio", type = "f64", min = 0, max = 10, default = 1.0}}},
 }
 
 wire.query = {
@@ -596,6 +608,7 @@ wire.query = {
 	robot = {number = 30, fields = {{name = "body", default = 0}}},
 	inertia = {number = 31, fields = {{name = "body"}}},
 	jacobian = {number = 32, fields = {{name = "body"}, {name = "position"}}},
+	carriers = {number = 33, fields = {{name = "body", default = 0}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	pieces = {number = 34, fields = {{name = "body"}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	dynamics = {number = 35, fields = {{name = "bodies"}, {name = "inverse", default = 0}, {name = "values", default = 0}, {name = "still", default = 0}}},
 }
@@ -619,7 +632,7 @@ wire.words = {
 	joint_type = {spherical = 1, revolute = 2, prismatic = 3, cylindrical = 4, universal = 5, fixed = 6, distance = 7, six_dof = 8, wheel = 9, drag = 10},
 	joint_mode = {free = 0, locked = 1, limited = 2},
 	joint_spring = {none = 0, stiffness = 1, hertz = 2},
-	joint_motor = {none = 0, velocity = 1, position = 2},
+	joint_motor = {none = 0, velocity = 1, position = 2, force = 3},
 	joint_wave = {constant = 0, sine = 1, table = 2},
 	field_kind = {wind = 1, vortex = 2, attractor = 3, drag = 4, fluid = 5},
 	field_region = {everywhere = 0, ball = 1, box = 2},
@@ -629,7 +642,7 @@ wire.words = {
 	link_kind = {rod = 0, rope = 1, volume = 2},
 	pinned = {free = 0, held = 1},
 	contacts = {after = 0, within = 1},
-	hold_place = {here = 0, point = 1},
+	hold_place = {here = 0, point = 1, far = 2},
 	spend = {lives = 0, ends = 1},
 	switch = {keep = 0, off = 1, on = 2},
 }

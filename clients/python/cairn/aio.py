@@ -617,6 +617,6 @@ def _query_coroutine(method):
 
 
 for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions",
-              "methods", "parameters", "joint", "forces", "fields", "field_force", "past", "when", "difference", "sensed", "pieces", "stability",
+              "methods", "parameters", "joint", "forces", "fields", "field_force", "past", "when", "difference", "sensed", "pieces", "carriers", "stability",
               "robot", "inertia", "jacobian", "forward_dynamics", "inverse_dynamics"):
     setattr(World, _name, _query_coroutine(getattr(_World, _name)))

@@ -415,12 +415,13 @@ class Commands:
         - rest (-1000000 … 1000000 m, rad): coordinate at which the spring has no force; the length of a locked
           distance
         - spring_limit (0 … 1e+12 N, N m): greatest pull of the spring; 0 any
-        - motor: 0 none, 1 holds a velocity, 2 holds a position
-        - target (-1000000 … 1000000 m/s, rad/s, m, rad): velocity or position that the motor holds
+        - motor: 0 none, 1 holds a velocity, 2 holds a position, 3 exerts a force
+        - target (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): velocity or position that the motor holds, or
+          the force that it exerts
         - motor_limit (0 … 1e+12 N, N m): greatest force of the motor; 0 any
         - wave: 0 the target is constant, 1 target + amplitude sin(2 pi hertz t + phase); joint_table sets a
           table
-        - amplitude (-1000000 … 1000000 m/s, rad/s, m, rad): of the sine
+        - amplitude (-1000000 … 1000000 m/s, rad/s, m, rad, N, N m): of the sine
         - hertz (0 … 10000 Hz): of the sine
         - phase (-1000000 … 1000000 rad): of the sine
         - motor_stiffness (0 … 1e+12 N/m, N m/rad): above 0 a position motor is a servo, of force
@@ -909,6 +910,24 @@ class Commands:
         - pinned: 1: held; 0: free
         """
         return self._command("particles_pin", system=system, particle=particle, pinned=pinned)
+
+    def carry(self, body: int, a: int, b: int, c: Whole = None, d: Whole = None):
+        """Let points carry a body: its place is theirs, and what touches it pushes them. Raises Refused.
+
+        - body: a dynamic body of a planar world, without joints; its mass does not count while points carry it
+        - a: a dynamic body of which the mass centre is the point; several bodies may share it
+        - b: another one
+        - c: a third one; 0: none
+        - d: a fourth one; 0: none
+        """
+        return self._command("carry", body=body, a=a, b=b, c=c, d=d)
+
+    def uncarry(self, body: int):
+        """Let a body move by its own mass again. Raises Refused.
+
+        - body: a body that points carry
+        """
+        return self._command("uncarry", body=body)
 
     def name_body(self, body: int, name: str):
         """Give a body a name for people, or another one; no motion and no hash depends on it. Raises Refused.

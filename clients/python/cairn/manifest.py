@@ -60,7 +60,9 @@ STATUS = {
     67: ("unknown_joint", "no such joint"),
     68: ("not_stored", "applied, but the world's file could not be written: perhaps lost at a restart"),
     69: ("unknown_particles", "no such particle system"),
+    70: ("carried", "points carry the body"),
     71: ("unknown_field", "no such force field"),
+    72: ("not_carried", "no points carry the body"),
     73: ("unknown_particle", "the system has no such particle"),
     74: ("linked", "particles of a system cannot both be linked and act on each other"),
 }
@@ -598,6 +600,16 @@ COMMAND = {
         ("particle", "U32"),
         ("pinned", "ENUM"),
     ]),
+    "carry": (100, 3, [
+        ("body", "BODY"),
+        ("a", "BODY"),
+        ("b", "BODY"),
+        ("c", "BODY"),
+        ("d", "BODY"),
+    ]),
+    "uncarry": (101, 1, [
+        ("body", "BODY"),
+    ]),
     "name_body": (87, 2, [
         ("body", "BODY"),
         ("name", "TEXT"),
@@ -968,6 +980,10 @@ DEFAULTS = {
     "particles_pin": {
         "pinned": 1,
     },
+    "carry": {
+        "c": 0,
+        "d": 0,
+    },
     "particles_trail": {
         "delay": 1,
         "velocity": 0.0,
@@ -1145,11 +1161,11 @@ LIMITS = {
         "damping": (0, 1000000000000, "N s/m, N m s/rad, 1"),
         "rest": (-1000000, 1000000, "m, rad"),
         "spring_limit": (0, 1000000000000, "N, N m"),
-        "motor": (0, 2, ""),
-        "target": (-1000000, 1000000, "m/s, rad/s, m, rad"),
+        "motor": (0, 3, ""),
+        "target": (-1000000, 1000000, "m/s, rad/s, m, rad, N, N m"),
         "motor_limit": (0, 1000000000000, "N, N m"),
         "wave": (0, 1, ""),
-        "amplitude": (-1000000, 1000000, "m/s, rad/s, m, rad"),
+        "amplitude": (-1000000, 1000000, "m/s, rad/s, m, rad, N, N m"),
         "hertz": (0, 10000, "Hz"),
         "phase": (-1000000, 1000000, "rad"),
         "motor_stiffness": (0, 1000000000000, "N/m, N m/rad"),
@@ -1530,6 +1546,11 @@ QUERY_LIMITS = {
         ("body", "U32", 0, 4294967295),
         ("position", "PLACE", 0, 0),
     ),
+    33: (
+        ("body", "U32", 0, 4294967295),
+        ("limit", "U32", 0, 4096),
+        ("first", "U32", 0, 4294967295),
+    ),
     34: (
         ("body", "U32", 0, 4294967295),
         ("limit", "U32", 0, 4096),
@@ -1552,7 +1573,7 @@ WORDS = {
     "joint_type": ["", "spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance", "six_dof", "wheel", "drag"],
     "joint_mode": ["free", "locked", "limited"],
     "joint_spring": ["none", "stiffness", "hertz"],
-    "joint_motor": ["none", "velocity", "position"],
+    "joint_motor": ["none", "velocity", "position", "force"],
     "joint_wave": ["constant", "sine", "table"],
     "field_kind": ["", "wind", "vortex", "attractor", "drag", "fluid"],
     "field_region": ["everywhere", "ball", "box"],
@@ -1631,6 +1652,7 @@ QUERY = {
     "robot": 30,
     "inertia": 31,
     "jacobian": 32,
+    "carriers": 33,
     "pieces": 34,
     "dynamics": 35,
 }

@@ -92,6 +92,11 @@ class WorldQueries:
         names = [name for name, _ in COMMAND["set_piece"][2]]
         return [DEFAULTS["set_piece"] | dict(zip(names, item[1:])) for item in self.query(QUERY["pieces"], body, limit, first)]
 
+    def carriers(self, body=0, limit=1024, first=0):
+        """Bodies that points carry (0: all, by rows, without the first `first`), as [(body, [point, …], off), …]; off in m: the
+        largest distance of a point from its place in the body."""
+        return [(item[0], list(item[1]), item[2]) for item in self.query(QUERY["carriers"], body, limit, first)]
+
     def contacts(self, body=0, limit=1024):
         """Contact points of a body, or (0) of all, as [(a, b, point, normal, separation, impulse), …]. The normal points
         from a to b; separation in m, < 0 in an overlap; impulse in N s over the last tick."""

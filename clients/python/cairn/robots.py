@@ -66,8 +66,8 @@ class Robot:
         return self.state["forces"]
 
     def target(self, targets):
-        """Sets the targets of motors: {name of an axis: m, rad, m/s, rad/s, as its motor holds}. Raises KeyError for a name that no
-        axis has, and Refused if one has no motor."""
+        """Sets the targets of motors: {name of an axis: m, rad, m/s, rad/s, N, N m, as its motor has it}. Raises KeyError for a name
+        that no axis has, and Refused if one has no motor."""
         items = [(*self.axes[self.index[name]], float(value)) for name, value in targets.items()]
         return self.world.joint_targets(items)
 

@@ -378,7 +378,7 @@ test("choosing another world in the list joins it", async () => {
 /** Creates a paused world for one test; returns it with the client that made it. */
 async function tuned(name) {
   const maker = await connect(server.address), world = await maker.create(name);
-  const smooth = { static_friction: 0, dynamic_friction: 0 }; // some methods have no friction, and pile moves spheres alone
+  const smooth = { static_friction: 0, dynamic_friction: 0 }; // some methods have no friction, and pile moves spheres and polyhedra alone
   await world.spawn({ status: 1, shapes: [[await world.shape(shapes.plane([0, 1, 0]))]], ...smooth });
   await world.spawn({ shapes: [[await world.shape(shapes.sphere(0.5))]], position: [0, 0.5, 0], ...smooth });
   const valueOf = async (parameter) => (await world.parameters()).find((facts) => facts.name === parameter).value;

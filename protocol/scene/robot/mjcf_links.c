@@ -33,31 +33,60 @@ static void read_gains(const struct mjcf *self, const struct xml_node *node, uin
 	joint->drive_damping = position && !(kp[0] > 0) ? 0 : MAX_OF(kv[0], 0) * gear * gear;
 }
 
+/* The greatest magnitude in a range. */
+static double larger_end(const double range[2])
+{
+	return MAX_OF(scalar_abs(range[0]), scalar_abs(range[1]));
+}
+
+static enum robot_drive drive_of(const struct xml_node *node)
+{
+	return grammar_is(node, ELEMENT_position)   ? DRIVE_POSITION
+	       : grammar_is(node, ELEMENT_velocity) ? DRIVE_VELOCITY
+						    : DRIVE_FORCE;
+}
+
+/* The target and limit of a motor: force gear · clamp(ctrl). It has no limit without both ranges. */
+static void set_force(struct robot_joint *joint, double gear, double control, const double *ctrl,
+		      const double *force)
+{
+	double most = ctrl != NULL && force != NULL ? MIN_OF(larger_end(ctrl), larger_end(force))
+		      : ctrl != NULL		    ? larger_end(ctrl)
+		      : force != NULL		    ? larger_end(force)
+						    : 0;
+	joint->target = gear * control;
+	joint->drive_limit = scalar_abs(gear) * most;
+	joint->drive_stiffness = joint->drive_damping = 0;
+}
+
 static void drive_joint(const struct mjcf *self, const struct xml_node *node, uint32_t class_,
 			struct robot_joint *joint)
 {
 	static const int twice = 0;
-	enum robot_drive drive =
-		grammar_is(node, ELEMENT_position) ? DRIVE_POSITION : DRIVE_VELOCITY;
-	double gear[GRAMMAR_REALS_MAX], range[2], control = 0;
+	enum robot_drive drive = drive_of(node);
+	double gear[GRAMMAR_REALS_MAX], ctrl[2], force[2], control = 0;
 	if (joint->drive != DRIVE_NONE)
 		node_note(self->robot, node, &twice,
-			  "<%s> is not taken: a joint has one motor, a position before a velocity",
+			  "<%s> is not taken: a joint has one motor, a position before a velocity, "
+			  "and that before a force",
 			  node->name);
-	if (joint->drive == DRIVE_POSITION)
+	if (joint->drive > drive || joint->drive == DRIVE_POSITION)
 		return;
 	mjcf_reals(self, node, class_, "gear", gear);
-	if (read_range(self, node, class_, "ctrlrange", "ctrllimited", range))
-		control = MIN_OF(MAX_OF(control, range[0]), range[1]);
+	bool controls = read_range(self, node, class_, "ctrlrange", "ctrllimited", ctrl);
+	bool forces = read_range(self, node, class_, "forcerange", "forcelimited", force);
+	if (controls)
+		control = MIN_OF(MAX_OF(control, ctrl[0]), ctrl[1]);
 	joint->drive = drive;
+	if (drive == DRIVE_FORCE) {
+		set_force(joint, gear[0], control, controls ? ctrl : NULL, forces ? force : NULL);
+		return;
+	}
 	joint->target = gear[0] != 0 ? control / gear[0] : 0;
 	if (drive == DRIVE_POSITION)
 		joint->target -= joint->ref;
-	joint->drive_limit = 0;
+	joint->drive_limit = forces ? scalar_abs(gear[0]) * larger_end(force) : 0;
 	read_gains(self, node, class_, joint, gear[0]);
-	if (read_range(self, node, class_, "forcerange", "forcelimited", range))
-		joint->drive_limit =
-			scalar_abs(gear[0]) * MAX_OF(scalar_abs(range[0]), scalar_abs(range[1]));
 }
 
 static enum status read_actuator(const struct mjcf *self, const struct xml_node *node)
@@ -124,7 +153,8 @@ static enum status read_loop(const struct mjcf *self, const struct xml_node *nod
 
 static enum status read_connection(const struct mjcf *self, const struct xml_node *node)
 {
-	if (grammar_is(node, ELEMENT_position) || grammar_is(node, ELEMENT_velocity))
+	if (grammar_is(node, ELEMENT_position) || grammar_is(node, ELEMENT_velocity) ||
+	    grammar_is(node, ELEMENT_motor))
 		return read_actuator(self, node);
 	if (grammar_is(node, ELEMENT_exclude))
 		return read_loop(self, node, TIE_PASS);

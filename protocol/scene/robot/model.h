@@ -78,7 +78,8 @@ enum robot_joint_type {
 	ROBOT_FIXED,
 	ROBOT_PLANAR
 };
-enum robot_drive { DRIVE_NONE, DRIVE_POSITION, DRIVE_VELOCITY };
+/* In ascending order of precedence. */
+enum robot_drive { DRIVE_NONE, DRIVE_FORCE, DRIVE_VELOCITY, DRIVE_POSITION };
 struct robot_joint {
 	const struct xml_node *node;
 	const char *name; /* NULL: none */

@@ -139,8 +139,10 @@ static bool put_axis(struct pen *pen, const struct robot_joint *joint, double si
 		comma = ", ";
 	}
 	if (joint->drive != DRIVE_NONE) {
-		pen_put(pen, "%smotor: { %s: ", comma,
-			joint->drive == DRIVE_POSITION ? "position" : "velocity");
+		static const char *const KEYS[] = { [DRIVE_FORCE] = "force",
+						    [DRIVE_VELOCITY] = "velocity",
+						    [DRIVE_POSITION] = "position" };
+		pen_put(pen, "%smotor: { %s: ", comma, KEYS[joint->drive]);
 		pen_real(pen, "", sign * joint->target);
 		pen_real(pen, ", limit: ", joint->drive_limit);
 		if (joint->drive_stiffness > 0)

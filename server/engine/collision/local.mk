@@ -90,6 +90,8 @@ libengine_a_SOURCES += \
 	server/engine/collision/tree.h \
 	server/engine/collision/time_of_impact.c \
 	server/engine/collision/time_of_impact.h \
+	server/engine/collision/triangle.c \
+	server/engine/collision/triangle.h \
 	server/engine/collision/tree.c \
 	server/engine/collision/vclip.h \
 	server/engine/collision/vclip.c

@@ -29,6 +29,7 @@
 #include "server/engine/collision/mesh_corner.h"
 #include "server/engine/collision/pairs.h"
 #include "server/engine/collision/sat.h"
+#include "server/engine/collision/triangle.h"
 #include "server/engine/geometry/closest.h"
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/geometry/support.h"
@@ -353,35 +354,6 @@ void pair_capsule_mesh(const struct pair *pair, struct pair_cache *cache, struct
 }
 
 /* ---- polyhedra ------------------------------------------------------------------------------- */
-
-/* A triangle as a polyhedron of two faces: 0 the outside, 1 the inside. Half-edges 0, 1, 2 run
- * round the outside, 3, 4, 5 are their twins. */
-struct flat_hull {
-	struct hull hull;
-	vec3 vertices[3];
-	struct half_edge edges[6];
-	struct hull_face faces[2];
-	uint16_t vertex_edge[3];
-};
-
-static void flat_hull_make(struct flat_hull *flat, const vec3 corners[3], vec3 normal)
-{
-	static const struct half_edge EDGES[6] = { { 0, 3, 1, 0 }, { 1, 4, 2, 0 }, { 2, 5, 0, 0 },
-						   { 1, 0, 5, 1 }, { 2, 1, 3, 1 }, { 0, 2, 4, 1 } };
-	double offset = vec3_dot(normal, corners[0]);
-	flat->hull = (struct hull){
-		3, 2, 6, flat->vertices, flat->edges, flat->faces, flat->vertex_edge, vec3_zero()
-	};
-	for (int k = 0; k < 3; k++) {
-		flat->vertices[k] = corners[k];
-		flat->vertex_edge[k] = (uint16_t)k;
-		flat->hull.centre = vec3_mul_add(flat->hull.centre, corners[k], 1.0 / 3);
-	}
-	for (int k = 0; k < 6; k++)
-		flat->edges[k] = EDGES[k];
-	flat->faces[0] = (struct hull_face){ normal, offset, 0, 3 };
-	flat->faces[1] = (struct hull_face){ vec3_negate(normal), -offset, 3, 3 };
-}
 
 /* The hull (a) and the triangle as a hull (b), both in the hull's frame. */
 struct hull_triangle {

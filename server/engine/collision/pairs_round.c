@@ -11,10 +11,11 @@
 #define SHORTEST 1e-150
 
 /* One point of the nearest points p of A's core and q of B's core, if they are within the margin. */
-static void round_contact(vec3 p, double radius_a, vec3 q, double radius_b, uint32_t feature,
-			  double margin, struct manifold *out)
+static inline void round_contact(const vec3 *at_p, double radius_a, const vec3 *at_q,
+				 double radius_b, uint32_t feature, double margin,
+				 struct manifold *out)
 {
-	vec3 d = vec3_sub(q, p);
+	vec3 p = *at_p, q = *at_q, d = vec3_sub(q, p);
 	double reach = radius_a + radius_b + margin, squared = vec3_length_squared(d);
 	if (squared > reach * reach)
 		return;
@@ -29,7 +30,8 @@ void pair_sphere_sphere(const struct pair *pair, struct pair_cache *cache, struc
 {
 	UNUSED(cache);
 	out->count = 0;
-	round_contact(vec3_zero(), pair->a->sphere.radius, pair->b_in_a.position,
+	const vec3 centre = vec3_zero();
+	round_contact(&centre, pair->a->sphere.radius, &pair->b_in_a.position,
 		      pair->b->sphere.radius, feature_make(FEATURE_NEAREST, 0, 0), pair->margin,
 		      out);
 }
@@ -49,8 +51,9 @@ void pair_sphere_capsule(const struct pair *pair, struct pair_cache *cache, stru
 	double k;
 	out->count = 0;
 	capsule_ends(pair->b, &pair->b_in_a, ends);
-	vec3 nearest = closest_point_segment(vec3_zero(), ends[0], ends[1], &k);
-	round_contact(vec3_zero(), pair->a->sphere.radius, nearest, pair->b->capsule.radius,
+	const vec3 centre = vec3_zero();
+	vec3 nearest = closest_point_segment(centre, ends[0], ends[1], &k);
+	round_contact(&centre, pair->a->sphere.radius, &nearest, pair->b->capsule.radius,
 		      feature_make(FEATURE_NEAREST, 0, 0), pair->margin, out);
 }
 
@@ -82,7 +85,7 @@ void pair_capsule_capsule(const struct pair *pair, struct pair_cache *cache, str
 	double reach = ra + rb + pair->margin;
 	if (nearest.distance_squared > reach * reach)
 		return;
-	round_contact(nearest.first, ra, nearest.second, rb, feature_make(FEATURE_NEAREST, 0, 0),
+	round_contact(&nearest.first, ra, &nearest.second, rb, feature_make(FEATURE_NEAREST, 0, 0),
 		      pair->margin, out);
 	if (nearest.distance_squared == 0 || !find_overlap(a, b, t))
 		return;

@@ -17,6 +17,7 @@
 #include "server/engine/dynamics/body.h"
 
 #include "server/engine/dynamics/belt.h"
+#include "server/engine/dynamics/carrier.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/locks.h"
@@ -384,6 +385,7 @@ void dynamics_body_removed(struct dynamics *self, uint32_t body)
 	bitset_clear(&self->belts, body);
 	self->disturbed = true;
 	dynamics_mover_free(self, body);
+	dynamics_carriers_drop(self, body);
 	dynamics_label_drop(self, LABEL_BODY, body);
 	bitset_clear(&self->sensing, body);
 	tables_free_row(tables, TABLE_BODY, body, &self->body_used, &self->body_index);
@@ -516,6 +518,7 @@ static void quarantine(struct dynamics *self, uint32_t body)
 	for (uint32_t i = 0; i < 6; i++)
 		tables->body.inertia_inv[body][i] = 0;
 	tables->body.velocity[body] = tables->body.angular_velocity[body] = vec3_zero();
+	dynamics_carriers_drop(self, body);
 	dynamics_body_changed(self, body);
 	ASSERT(!body_is_solid(tables, body));
 	self->report.quarantined++;

@@ -211,15 +211,15 @@ static void narrow_phase(const struct tables *tables, const struct contact_side 
 }
 
 /* The narrow phase's hints as the step began. */
-static struct pair_cache hints_of(const struct tables *tables, const struct contact_state *contact)
+static void hints_of(const struct tables *tables, const struct contact_state *contact,
+		     struct pair_cache *out)
 {
 	ASSERT(contact->is_new || contact->row < tables->contact.count);
-	if (contact->is_new)
-		return (struct pair_cache){ 0 };
-	uint32_t row = contact->row;
-	return (struct pair_cache){ .kind = tables->contact.cache_kind[row],
-				    .feature_a = tables->contact.cache_a[row],
-				    .feature_b = tables->contact.cache_b[row] };
+	/* Member by member where it is used: a copy of the whole would wait for the members' stores. */
+	out->kind = contact->is_new ? 0 : tables->contact.cache_kind[contact->row];
+	out->feature_a = contact->is_new ? 0 : tables->contact.cache_a[contact->row];
+	out->feature_b = contact->is_new ? 0 : tables->contact.cache_b[contact->row];
+	memset(out->reserved, 0, sizeof out->reserved);
 }
 
 /* Copies the row's multipliers, but the first `width` of each point are those of the row's point with the
@@ -247,7 +247,7 @@ static void make_manifold(const struct tables *tables, const struct contact_stat
 {
 	made->margin = needed + CONTACT_SPARE;
 	made->b_in_a = *b_in_a;
-	made->cache = hints_of(tables, contact);
+	hints_of(tables, contact, &made->cache);
 	narrow_phase(tables, a, b, b_in_a, made->margin, options->nearest, &made->cache,
 		     &made->manifold);
 	enum collide_carry carry = options->carry;
@@ -549,7 +549,8 @@ static void find_again(const struct step *self, const struct contact_state *cont
 	out->b_in_a = pose_relative(out->at_a, at_b);
 	out->a = (struct piece){ a.shape, a.piece.child };
 	out->b = (struct piece){ b.shape, b.piece.child };
-	struct pair_cache hints = hints_of(tables, contact);
+	struct pair_cache hints;
+	hints_of(tables, contact, &hints);
 	out->margin = find_needed(tables, &a, &b, options).far;
 	ASSERT(out->margin >= 0);
 	collide_pieces(out->a, out->b, &out->b_in_a, out->margin, &hints, &out->manifold);

@@ -10,6 +10,7 @@
 #include "server/base/heap.h"
 #include "server/engine/dynamics/belt.h"
 #include "server/engine/dynamics/body.h"
+#include "server/engine/dynamics/carrier.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/mover_list.h"
@@ -51,6 +52,7 @@ enum status dynamics_init(struct dynamics *self, struct tables *tables, const st
 	bitset_init(&self->system_used);
 	bitset_init(&self->visual_used);
 	bitset_init(&self->label_used);
+	bitset_init(&self->carrier_used);
 	bitset_init(&self->joint_notes.moved);
 	bitset_init(&self->joint_notes.changed);
 	enum status status = arena_init(&self->scratch, 0);
@@ -83,6 +85,7 @@ void dynamics_release(struct dynamics *self)
 	bitset_release(&self->system_used);
 	bitset_release(&self->visual_used);
 	bitset_release(&self->label_used);
+	bitset_release(&self->carrier_used);
 	joints_release(self);
 	ARRAY_RELEASE(&self->bodies);
 	ARRAY_RELEASE(&self->edges);
@@ -288,6 +291,8 @@ static enum status reserve_all(struct dynamics *self)
 		status = dynamics_visual_reserve(self, 0);
 	if (status == STATUS_OK)
 		status = dynamics_label_reserve(self, 0);
+	if (status == STATUS_OK)
+		status = dynamics_carrier_reserve(self, 0);
 	return status;
 }
 
@@ -317,6 +322,7 @@ enum status dynamics_rebuild(struct dynamics *self)
 	bitset_reset(&self->system_used);
 	bitset_reset(&self->visual_used);
 	bitset_reset(&self->label_used);
+	bitset_reset(&self->carrier_used);
 	broad_phase_reset(self->broad_phase);
 	/* Fat boxes are columns and are not made anew, because pairs are a function of them. */
 	tables_find_rows(tables, TABLE_PLACEMENT, &self->placement_used, NULL);
@@ -326,6 +332,7 @@ enum status dynamics_rebuild(struct dynamics *self)
 	tables_find_rows(tables, TABLE_SYSTEM, &self->system_used, NULL);
 	tables_find_rows(tables, TABLE_VISUAL, &self->visual_used, NULL);
 	tables_find_rows(tables, TABLE_LABEL, &self->label_used, NULL);
+	tables_find_rows(tables, TABLE_CARRIER, &self->carrier_used, NULL);
 	tables_find_rows(tables, TABLE_BODY, &self->body_used, &self->body_index);
 	for (uint32_t body = bitset_next(&self->body_used, 0); body != BITSET_NONE;
 	     body = bitset_next(&self->body_used, body + 1)) {

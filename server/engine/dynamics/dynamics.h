@@ -134,7 +134,7 @@ struct dynamics {
 		belts; /* rows of bodies whose surface, or that of a piece, moves against them */
 	struct bitset sensing; /* rows of bodies with pieces that are sensors by themselves */
 	struct bitset body_used, placement_used, contact_used, joint_used, field_used, mover_used,
-		piece_used, system_used, visual_used, label_used;
+		piece_used, system_used, visual_used, label_used, carrier_used;
 	bool disturbed; /* a body that is not dynamic was made, changed or removed since the last step; more
 			 * often set than needed, it changes nothing (world/movers.h) */
 	struct table joint_index; /* joint id → row */

@@ -10,6 +10,7 @@
 
 #include "server/base/sort.h"
 #include "server/engine/dynamics/force_field.h"
+#include "server/engine/dynamics/joint_torque.h"
 
 struct force_state force_state_of(const struct tables *tables, uint32_t body,
 				  const struct body_motion *motion)
@@ -111,11 +112,11 @@ static void drives_add(const struct force *self, uint32_t body, const struct for
 		add_drive(table, list->drive_row[at], state->rotation, sum);
 }
 
-/* Index of a body among ascending rows, or `count`. */
-static uint32_t find_row(const uint32_t *rows, uint32_t count, uint32_t body)
+uint32_t force_bodies_find(const struct force_bodies *self, uint32_t body)
 {
-	VALIDATE(count == 0 || rows[0] <= rows[count - 1]);
-	uint32_t low = 0, high = count;
+	const uint32_t *rows = self->rows;
+	VALIDATE(self->count == 0 || rows[0] <= rows[self->count - 1]);
+	uint32_t low = 0, high = self->count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		if (rows[middle] < body)
@@ -123,7 +124,7 @@ static uint32_t find_row(const uint32_t *rows, uint32_t count, uint32_t body)
 		else
 			high = middle;
 	}
-	return low < count && rows[low] == body ? low : count;
+	return low < self->count && rows[low] == body ? low : self->count;
 }
 
 static void drives_add_all(const struct force *self, const struct force_bodies *bodies, double time,
@@ -134,7 +135,7 @@ static void drives_add_all(const struct force *self, const struct force_bodies *
 	const struct tables *tables = list->tables;
 	for (uint32_t drive = 0; drive < tables->drive.count; drive++) {
 		uint32_t body = tables->drive.body[drive];
-		uint32_t i = find_row(bodies->rows, bodies->count, body);
+		uint32_t i = force_bodies_find(bodies, body);
 		if (i == bodies->count || !is_pushed(tables, body))
 			continue;
 		quat rotation = bodies->motions != NULL ? bodies->motions[i].rotation
@@ -268,6 +269,7 @@ void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t cou
 	struct force_list list;
 	struct force_bodies all = { bodies, NULL, count };
 	force_list_init(&list, self->tables, self->shapes);
+	force_list_push_joints(&list);
 	list.span = span;
 	list.ahead = 0.5 * span;
 	force_list_all(&list, &all, 0, FORCES_ALL, sums);

@@ -33,6 +33,8 @@ struct force_bodies {
 	const struct body_motion *motions; /* of rows[i]; NULL: those in the tables */
 	uint32_t count;
 };
+/* Index of a body among the rows, or their count. */
+uint32_t force_bodies_find(const struct force_bodies *self, uint32_t body);
 
 struct force {
 	/* Adds its force on body row `body` at `time` seconds from the tick's start. */
@@ -50,7 +52,8 @@ struct force {
 enum { FORCES_MAX = 8 };
 
 /* All forces of a world, in the order in which they are summed: gravity, drives in the order of their
- * commands, fields in the order of their rows, then those of force_list_push. */
+ * commands, fields in the order of their rows, then those of force_list_push. Given forces of joints are one
+ * of these (joint_torque.h). */
 struct force_list {
 	const struct tables *tables;	   /* borrowed */
 	const struct shape *const *shapes; /* by row of the shape table, borrowed */

@@ -89,7 +89,7 @@ static uint32_t find_parts(const struct joint_axis *axis, bool lower)
 		parts |= (lower ? 1u << JOINT_HOLD : 0) | 1u << JOINT_UPPER;
 	if (axis->spring != JOINT_SPRING_NONE)
 		parts |= 1u << JOINT_SPRING;
-	if (axis->motor != JOINT_MOTOR_NONE)
+	if (axis->motor != JOINT_MOTOR_NONE && axis->motor != JOINT_MOTOR_FORCE)
 		parts |= 1u << JOINT_MOTOR;
 	if (axis->friction > 0)
 		parts |= 1u << JOINT_FRICTION;
@@ -538,6 +538,40 @@ void joint_coordinates(const struct joint *self, const struct body_motion *a,
 		else
 			out[axis] = axis < 3 ? linear_coordinate(&at, axis).value
 					     : angle_value(&at, layout.counting, axis - 3);
+}
+
+double joint_axis_force(const struct joint *self, uint32_t axis)
+{
+	ASSERT(axis < JOINT_AXES);
+	const struct joint_axis *data = &self->axes[axis];
+	if (data->motor != JOINT_MOTOR_FORCE || !KINDS[self->type][axis].settable ||
+	    joint_locked_axes(self) >> axis & 1)
+		return 0;
+	double most = data->motor_limit > 0 ? data->motor_limit : __builtin_inf();
+	return scalar_clamp(data->target, -most, most);
+}
+
+void joint_axis_jacobian(const struct joint *self, uint32_t axis, const struct body_motion *a,
+			 const struct body_motion *b, struct spatial on[2])
+{
+	ASSERT(axis < JOINT_AXES);
+	struct joint_at at;
+	struct joint_layout layout = lay_out_joint(self);
+	at.joint = self;
+	at.a = a;
+	at.b = b;
+	find_anchors(&at, CONSTRAINT_POSITION);
+	if (axis < 3) {
+		vec3 along = linear_coordinate(&at, axis).axis;
+		on[0] = spatial_along(at.reach, vec3_negate(along));
+		on[1] = spatial_along(at.arm_b, along);
+		return;
+	}
+	find_turn(&at, CONSTRAINT_POSITION);
+	struct joint_angle angle = joint_turn_angle(&at.turn, layout.counting, axis - 3);
+	vec3 about = angular_coordinate(&at, &angle).axis;
+	on[0] = spatial_about(vec3_negate(about));
+	on[1] = spatial_about(about);
 }
 
 struct joint_error joint_error(const struct joint *self, const struct body_motion *a,

@@ -54,7 +54,8 @@ struct joint_axis {
 	double motor_limit, motor_stiffness, motor_damping;
 	double target,
 		rate; /* of the motor, at the time given to joint_from_tables: a position motor's target and
-				its rate of change; a velocity motor's target is `rate` */
+				its rate of change; a velocity motor's target is `rate`; a force motor's
+				is its force */
 };
 
 /* Whether the motor of an axis has gains. */
@@ -92,6 +93,13 @@ double joint_locked_value(const struct joint *self, uint32_t axis);
 /* The coordinates (types.h), m and rad, at two motions; 0 for unused axes. */
 void joint_coordinates(const struct joint *self, const struct body_motion *a,
 		       const struct body_motion *b, double out[JOINT_AXES]);
+/* N or N·m: what a motor of kind force exerts along (about) an axis, within its limit; 0 of an
+ * axis without one, and of a locked axis. */
+double joint_axis_force(const struct joint *self, uint32_t axis);
+/* J of the coordinate of an axis, on a and on b about their mass centres: on[k] times its force
+ * is what its motor exerts on the body. The two are opposite in force and moment. */
+void joint_axis_jacobian(const struct joint *self, uint32_t axis, const struct body_motion *a,
+			 const struct body_motion *b, struct spatial on[2]);
 /* Position of an anchor, world, m. */
 vec3 joint_anchor_a(const struct joint *self, const struct body_motion *a);
 vec3 joint_anchor_b(const struct joint *self, const struct body_motion *b);
@@ -128,7 +136,7 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX]);
  *     SPRING  FREE, ROW_SPRING or ROW_FREQUENCY, gap = q − rest; BOX ± spring_limit where that is not 0
  *     MOTOR   BOX ± motor_limit (± infinity where that is 0); velocity: no gap, wanted = rate;
  *             position: gap = q − target, wanted = rate; with gains ROW_SPRING, its damping against
- *             q' − wanted
+ *             q' − wanted; none of a motor of kind force, whose force is given (joint_torque.h)
  *     FRICTION  BOX ± friction, wanted 0
  * An axis with equal limits (if it may have a lower one) is locked at that value: gap = q − lower, in
  * block 0. A locked axis has no other part: its spring, motor and friction are ignored. An axis that

@@ -6,6 +6,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/belt.h \
 	server/engine/dynamics/body.c \
 	server/engine/dynamics/body.h \
+	server/engine/dynamics/carrier.c \
+	server/engine/dynamics/carrier.h \
 	server/engine/dynamics/collide.c \
 	server/engine/dynamics/constraint.c \
 	server/engine/dynamics/constraint.h \
@@ -34,6 +36,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/joint_list.c \
 	server/engine/dynamics/joint_list.h \
 	server/engine/dynamics/joint_project.c \
+	server/engine/dynamics/joint_torque.c \
+	server/engine/dynamics/joint_torque.h \
 	server/engine/dynamics/joint_turn.c \
 	server/engine/dynamics/joint_turn.h \
 	server/engine/dynamics/labels.c \
@@ -88,7 +92,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/tuning.h
 
 tests_lib_libtests_a_SOURCES += tests/lib/stage.h tests/lib/stage.c \
-	tests/lib/stage_scenes.h tests/lib/stage_scenes.c
+	tests/lib/stage_scenes.h tests/lib/stage_scenes.c \
+	tests/lib/pile_scenes.h tests/lib/pile_scenes.c
 
 UNIT_TESTS += \
 	tests/unit/server/engine/dynamics/test_body \

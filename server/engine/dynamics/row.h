@@ -58,13 +58,14 @@ static inline struct spatial spatial_mul_add(struct spatial a, struct spatial b,
 }
 
 /* J on one body, by its slot in the step. The world has no part, because it does not move. Most
- * rows have two parts; a particle on a triangle has four. A body has at most one part of a row. */
+ * rows have two parts; one between two bodies that points carry has up to eight. A body has at most
+ * one part of a row. */
 struct row_part {
 	uint32_t slot;
 	struct spatial on;
 };
 
-enum { ROW_PARTS_MAX = 4 };
+enum { ROW_PARTS_MAX = 8 };
 
 struct jacobian {
 	const struct row_part *parts; /* borrowed from the list that contains the row */

@@ -1,6 +1,7 @@
 /* sleep.c: islands of bodies that rest fall asleep, and sleep sets are woken.
  *
- * A sleep island is a set of awake dynamic bodies linked by touching contacts and by joints.
+ * A sleep island is a set of awake dynamic bodies linked by touching contacts, by joints and by
+ * carriers.
  * Union-find visits links in order of rows; the lower row becomes the root, so the islands are a
  * function of the set of links alone. When every point of every body of an island has been slower
  * than sleep.speed for sleep.time, the island falls asleep as one sleep set, a ring through
@@ -14,6 +15,7 @@
  */
 #include "server/engine/dynamics/belt.h"
 #include "server/engine/dynamics/body.h"
+#include "server/engine/dynamics/carrier.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/step.h"
@@ -162,6 +164,22 @@ static void link_joined(struct dynamics *self, struct sleep_islands *islands)
 	}
 }
 
+/* A body sleeps and wakes with the points that carry it. */
+static void link_carried(struct dynamics *self, struct sleep_islands *islands)
+{
+	for (uint32_t row = bitset_next(&self->carrier_used, 0); row != BITSET_NONE;
+	     row = bitset_next(&self->carrier_used, row + 1)) {
+		uint32_t body = self->tables->carrier.body[row] - 1;
+		if (!is_awake_dynamic(self, body))
+			continue;
+		for (uint32_t k = 0; k < CARRIER_POINTS; k++) {
+			uint32_t point = carrier_point(self->tables, row, k);
+			if (point != DYNAMICS_NONE && is_awake_dynamic(self, point))
+				join_islands(islands->parent, body, point);
+		}
+	}
+}
+
 static void fall_asleep(struct dynamics *self, uint32_t body, uint32_t set, uint32_t *last)
 {
 	ASSERT(set != 0);
@@ -243,6 +261,7 @@ void step_sleep(struct step *step)
 	parallel_run(step->parallel, words, WORD_GRAIN, sleep_times_piece, &work);
 	link_touching(self, &islands);
 	link_joined(self, &islands);
+	link_carried(self, &islands);
 	sleep_slow_islands(self, &islands);
 	arena_rewind(&self->scratch, mark);
 }

@@ -8,6 +8,7 @@
 #include "server/engine/dynamics/step.h"
 
 #include "server/base/array.h"
+#include "server/base/prefetch.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
@@ -17,6 +18,9 @@
 #include <string.h>
 
 enum { EVENTS_SPARE = 16, SCRATCH_PUSHES = 40 };
+
+/* Contacts: how far ahead the commit fetches their heads, of which there are one in five lines. */
+enum { FETCH_AHEAD = 6 };
 
 static void bit_set(uint64_t *bits, uint32_t at)
 {
@@ -511,6 +515,7 @@ static void commit_contacts(struct step *self, struct contact_list *list)
 		contact_drop(dynamics, dynamics->gone.items[i]);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct contact_state *contact = &list->items[i];
+		prefetch(&list->items[MIN_OF(i + FETCH_AHEAD, list->count - 1)], 1);
 		ASSERT(!contact->is_new || !contact->kept);
 		if (contact->is_new) {
 			if (contact->row == STEP_NO_ROW) {

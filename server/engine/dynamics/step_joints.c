@@ -113,26 +113,30 @@ static struct body_motion motion_of(const struct dynamics *dynamics, uint32_t bo
 	return dynamics_motion(dynamics, body);
 }
 
-void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time,
-		       struct joint *out)
+void joint_data_from_tables(const struct tables *tables, uint32_t row, double time,
+			    struct joint *out)
 {
-	ASSERT(row < dynamics->tables->joint.count);
-	ASSERT(dynamics->tables->joint.id[row] != 0);
-	const struct tables *tables = dynamics->tables;
+	ASSERT(row < tables->joint.count);
+	ASSERT(tables->joint.id[row] != 0);
 	const struct joint_table *table = &tables->joint;
-	uint32_t a = joint_body(tables, row, 0), b = joint_body(tables, row, 1);
 	out->type = table->type[row];
 	out->row = row;
-	out->point_a = point_of(tables, a, table->point_a[row]);
-	out->point_b = point_of(tables, b, table->point_b[row]);
+	out->point_a = point_of(tables, joint_body(tables, row, 0), table->point_a[row]);
+	out->point_b = point_of(tables, joint_body(tables, row, 1), table->point_b[row]);
 	out->frame_a = table->frame_a[row];
 	out->frame_b = table->frame_b[row];
-	out->a = motion_of(dynamics, a);
-	out->b = motion_of(dynamics, b);
 	memcpy(out->angle, table->angle[row], sizeof out->angle);
 	memcpy(out->multiplier, table->multiplier[row], sizeof out->multiplier);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 		fill_axis(tables, row, axis, time, &out->axes[axis]);
+}
+
+void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time,
+		       struct joint *out)
+{
+	joint_data_from_tables(dynamics->tables, row, time, out);
+	out->a = motion_of(dynamics, joint_body(dynamics->tables, row, 0));
+	out->b = motion_of(dynamics, joint_body(dynamics->tables, row, 1));
 }
 
 void joint_standing_rows(const struct dynamics *dynamics, uint32_t row, struct joint_standing *out)
@@ -260,6 +264,29 @@ static void break_joint(struct dynamics *dynamics, uint32_t row, vec3 point, dou
 	dynamics_joint_removed(dynamics, row);
 }
 
+/* Adds what the force motors of a joint exerted on b: no rows of a method, because it is given.
+ * Its mean is that of the tick's middle. */
+static void add_given_forces(struct step *self, struct joint *joint)
+{
+	struct joint_table *table = &self->dynamics->tables->joint;
+	uint32_t row = joint->row;
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+		if (table->motor[row][axis] != JOINT_MOTOR_FORCE)
+			continue;
+		struct spatial on[2];
+		set_target(self->dynamics->tables, row, axis, 0.5 * self->dt, &joint->axes[axis]);
+		double force = joint_axis_force(joint, axis);
+		if (force == 0)
+			continue;
+		joint_axis_jacobian(joint, axis, &joint->a, &joint->b, on);
+		table->multiplier[row][JOINT_PARTS * axis + JOINT_MOTOR] = force * self->dt;
+		table->force[row] = vec3_mul_add(table->force[row], on[1].linear, force);
+		/* A force along an axis acts at b's anchor. */
+		if (axis >= 3)
+			table->torque[row] = vec3_mul_add(table->torque[row], on[1].angular, force);
+	}
+}
+
 /* The columns of a joint that the step leaves behind. */
 static void store_result(struct step *self, struct joint *joint, const struct joint_result *result)
 {
@@ -276,6 +303,7 @@ static void store_result(struct step *self, struct joint *joint, const struct jo
 		memcpy(table->multiplier[row], result->multiplier, sizeof result->multiplier);
 		table->force[row] = vec3_scale(result->on_b.linear, 1 / self->dt);
 		table->torque[row] = vec3_scale(turning, 1 / self->dt);
+		add_given_forces(self, joint);
 	}
 	double coordinates[JOINT_AXES];
 	joint_coordinates(joint, &joint->a, &joint->b, coordinates);

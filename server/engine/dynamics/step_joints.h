@@ -13,7 +13,11 @@
  * of any joint of the heaviest bodies, and far below overflow in the next solve. */
 #define JOINT_MULTIPLIER_MAX 1e30
 
-/* The data of a row of the joint table, with the motions in the tables and the motors' targets at
+/* The data of a row of the joint table, with the motors' targets at `time` s from the tick's
+ * start; all but the motions. */
+void joint_data_from_tables(const struct tables *tables, uint32_t row, double time,
+			    struct joint *out);
+/* The same, with the motions in the tables and the motors' targets at
  * `time` s from the tick's start. */
 void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time,
 		       struct joint *out);

@@ -94,6 +94,7 @@ enum gauss_separation { SEPARATION_SECOND, SEPARATION_ACCELERATION, SEPARATION_S
 struct gauss {
 	struct velocity_step solve;
 	struct collide_options options; /* of this step's contacts */
+	struct gauss_carriers carriers;
 	enum gauss_separation separation;
 	uint32_t rounds;     /* 1: no gap is looked at after the motion */
 	double overlap;	     /* m */
@@ -157,7 +158,8 @@ static enum status find_corners(struct gauss *self, uint32_t index, struct conta
 
 /* Appends a constraint of one point for each corner. */
 static void add_contact(struct gauss *self, uint32_t index, const struct gauss_corners *corners,
-			struct contact_found *found, struct contact_found_point *points)
+			struct contact_found *found, struct contact_found_point *points,
+			struct gauss_carried_contact *carried)
 {
 	struct velocity_step *v = &self->solve;
 	const struct step *step = v->step;
@@ -165,8 +167,13 @@ static void add_contact(struct gauss *self, uint32_t index, const struct gauss_c
 	uint32_t a = slot_of(step, contact->body_a), b = slot_of(step, contact->body_b);
 	struct contact_found_point near[MANIFOLD_POINTS_MAX];
 	struct contact_found all;
-	velocity_find_contact(v, contact, dynamics_motion(step->dynamics, contact->body_a),
-			      dynamics_motion(step->dynamics, contact->body_b), &all, near);
+	const struct gauss_carried *sides[2] = { gauss_carried_at(&self->carriers, a),
+						 gauss_carried_at(&self->carriers, b) };
+	struct body_motion motion_a =
+		sides[0] != NULL ? v->start[a] : dynamics_motion(step->dynamics, contact->body_a);
+	struct body_motion motion_b =
+		sides[1] != NULL ? v->start[b] : dynamics_motion(step->dynamics, contact->body_b);
+	velocity_find_contact(v, contact, motion_a, motion_b, &all, near);
 	for (uint32_t k = 0; k < corners->count; k++) {
 		const struct contact_corner *from = &corners->items[k];
 		ASSERT(from->normal_of <= CONTACT_NORMAL_OF_CENTRES);
@@ -180,6 +187,11 @@ static void add_contact(struct gauss *self, uint32_t index, const struct gauss_c
 							  vec3_sub(from->point, all.b.centre),
 							  from->separation, from->feature };
 		velocity_add_contact(v, index, &found[k], a, b);
+		if (sides[0] == NULL && sides[1] == NULL)
+			continue;
+		carried[k] = (struct gauss_carried_contact){ found[k], { sides[0], sides[1] } };
+		v->constraints[v->constraint_count - 1].kind = &gauss_contact_carried;
+		v->constraints[v->constraint_count - 1].data = &carried[k];
 	}
 }
 
@@ -201,16 +213,20 @@ static enum status make_rows(struct gauss *self)
 	}
 	struct contact_found *found = ALLOCATE(struct contact_found, count);
 	struct contact_found_point *points = ALLOCATE(struct contact_found_point, count);
+	struct gauss_carried_contact *carried =
+		ALLOCATE(struct gauss_carried_contact, self->carriers.count > 0 ? count : 0);
 	v->list = list;
 	v->constraints = ALLOCATE(struct constraint, (size_t)count + v->joints.count);
 	v->contact_of = ALLOCATE(uint32_t, count);
-	if (found == NULL || points == NULL || v->constraints == NULL || v->contact_of == NULL)
+	if (found == NULL || points == NULL || v->constraints == NULL || v->contact_of == NULL ||
+	    carried == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (corners[i].count > 0)
-			add_contact(self, i, &corners[i], found, points);
+			add_contact(self, i, &corners[i], found, points, carried);
 		found += corners[i].count;
 		points += corners[i].count;
+		carried += self->carriers.count > 0 ? corners[i].count : 0;
 	}
 	v->contact_count = v->constraint_count;
 	ASSERT(v->constraint_count == count);
@@ -416,13 +432,14 @@ static enum status follow_gaps(const struct gauss *self, struct gauss_island *at
 	const struct step *step = v->step;
 	const struct island *members = at->island.island;
 	uint32_t count = at->island.taut_from, place = 0;
+	uint32_t parts = (self->carriers.count > 0 ? ROW_PARTS_MAX : 2) * count;
 	struct arena *arena = at->island.arena;
 	struct row_list rows = { .rows = ARENA_ARRAY(arena, struct constraint_row, count),
 				 .blocks = ARENA_ARRAY(arena, struct row_block, count),
-				 .parts = ARENA_ARRAY(arena, struct row_part, (size_t)2 * count),
+				 .parts = ARENA_ARRAY(arena, struct row_part, parts),
 				 .row_capacity = count,
 				 .block_capacity = count,
-				 .part_capacity = 2 * count };
+				 .part_capacity = parts };
 	*off = 0;
 	if (rows.rows == NULL || rows.blocks == NULL || rows.parts == NULL)
 		return STATUS_NO_MEMORY;
@@ -432,8 +449,10 @@ static enum status follow_gaps(const struct gauss *self, struct gauss_island *at
 			integrate_motion(step->dynamics, step->bodies[slot], &v->start[slot],
 					 v->moving[slot], v->moving[slot], step->dt);
 	}
+	gauss_carriers_place(&self->carriers, v, (uint32_t)(members - v->islands.items),
+			     v->motions);
 	for (uint32_t i = 0; i < members->constraint_count; i++)
-		velocity_constraint_rows(v, members->constraints[i], v->motions, &rows);
+		velocity_constraint_gaps(v, members->constraints[i], v->motions, &rows);
 	ASSERT(rows.row_count == count);
 	for (place = 0; place < count; place++) {
 		if (!has_gap(at, place))
@@ -560,6 +579,8 @@ static enum status solve_island(const struct island *members, uint32_t index, st
 {
 	const struct gauss *self = context;
 	struct gauss_island at;
+	if (members->constraint_count == 0) /* points that nothing holds together or touches */
+		return STATUS_OK;
 	enum status status = make_island(self, index, arena, &at);
 	if (status == STATUS_OK)
 		status = solve_round(self, &at);
@@ -594,6 +615,7 @@ static void move_freely(struct gauss *self)
 		v->motions[slot] =
 			integrate_motion(v->step->dynamics, v->step->bodies[slot], &v->start[slot],
 					 v->forced[slot], v->forced[slot], v->step->dt);
+	gauss_carriers_place(&self->carriers, v, UINT32_MAX, v->motions);
 }
 
 static enum status solve_all(struct gauss *self)
@@ -607,13 +629,14 @@ static enum status solve_all(struct gauss *self)
 	memset(v->joint_results, 0, v->joints.count * sizeof *v->joint_results);
 	profile_enter(step->dynamics->profile, PROFILE_PREPARE);
 	enum status status = velocity_prepare_bodies(v, start);
+	if (status == STATUS_OK)
+		status = gauss_carriers_find(&self->carriers, v, start);
 	if (status != STATUS_OK)
 		return status;
 	move_freely(self);
 	status = make_rows(self);
 	if (status == STATUS_OK)
-		status = islands_make(&step->dynamics->scratch, &v->mass, v->constraints,
-				      v->constraint_count, &v->islands);
+		status = gauss_carriers_islands(&self->carriers, v);
 	if (status != STATUS_OK)
 		return status;
 	v->outcomes = ALLOCATE(struct velocity_outcome, v->islands.count);
@@ -629,6 +652,9 @@ static enum status solve_all(struct gauss *self)
 	if (status != STATUS_OK)
 		return status;
 	velocity_mark_constrained(v);
+	for (uint32_t i = 0; i < self->carriers.count; i++)
+		for (uint32_t k = 0; k < self->carriers.items[i].frame.count; k++)
+			v->constrained[self->carriers.items[i].points[k]] = true;
 	profile_enter(step->dynamics->profile, PROFILE_INTEGRATE);
 	velocity_move_bodies(v, start);
 	bool diverged = false;
@@ -637,6 +663,7 @@ static enum status solve_all(struct gauss *self)
 	status = diverged ? velocity_joints_project(v) : STATUS_OK;
 	if (status != STATUS_OK)
 		return status;
+	gauss_carriers_place(&self->carriers, v, UINT32_MAX, v->motions);
 	struct gauss_mirror mirror;
 	status = gauss_mirror_find(&mirror, v);
 	if (status == STATUS_OK)
@@ -748,6 +775,7 @@ const struct method method_gauss = {
 	.planar = true,
 	.three_d = true,
 	.joints = true,
+	.carriers = true,
 	.refuses = MATERIAL_FRICTION | MATERIAL_RESTITUTION | MATERIAL_ROLLING | MATERIAL_SPINNING |
 		   MATERIAL_AXIS,
 };

@@ -37,6 +37,7 @@
 #include "server/engine/methods/impact.h"
 
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/joint_torque.h"
 #include "server/engine/methods/method.h"
 #include "server/engine/world/parameters.h"
 
@@ -669,6 +670,7 @@ static enum status step_impact(void *state, struct dynamics *dynamics, double dt
 	self.settings.printed = false;
 	self.settings.solver_rounds = SOLVER_ROUNDS;
 	force_list_init(&self.forces, dynamics->tables, dynamics->shapes);
+	force_list_push_joints(&self.forces);
 	self.forces.span = step.dt;
 	status = allocate_bodies(&self);
 	if (status == STATUS_OK)

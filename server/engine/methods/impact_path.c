@@ -16,6 +16,7 @@
  * overlap by more than they did, which is looked for at SAMPLES times of the path.
  */
 #include "server/engine/collision/time_of_impact.h"
+#include "server/engine/collision/triangle.h"
 #include "server/engine/collision/vclip.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
@@ -26,6 +27,8 @@
 enum {
 	/* Advancements of one pair; more occur only where a body spins fast close to another. */
 	ADVANCE_MAX = 64,
+	/* Of a piece and a triangle: bodies that slide or roll over a surface come and stay near to many. */
+	ADVANCE_TRIANGLE = 8,
 	ROOT_MAX = 80,
 	/* Times at which a pair that touched is looked at, for each size of a piece that it moves and
 	 * for each radian. Fewer: a bounce that ends within the tick is found at the next one, with
@@ -37,6 +40,8 @@ enum {
 /* rad: longest turn of a chord for time_of_impact, below the half turn at which its direction is lost. */
 #define CHORD_TURN 2.0
 #define CHORDS_MAX 64
+/* 1. The part by which a body that is deep in a triangle goes deeper before that is an event. */
+#define SINK_PART 0.25
 
 uint32_t impact_slot(const struct impact_step *self, uint32_t body)
 {
@@ -189,6 +194,8 @@ struct path_pair {
 	/* Of two convex polyhedra, else NULL: the closest features of the last distance, where the next
 	 * search begins. */
 	struct vclip_features *nearest;
+	/* 1: b is a triangle of a surface and a is convex; -1: the other way round; 0: neither. */
+	int triangle;
 };
 
 struct path_gap {
@@ -196,6 +203,7 @@ struct path_gap {
 	vec3 normal;	/* world, a → b */
 	double closing; /* m/s: bound of how fast the gap may close now */
 	double speed;	/* m/s: n·(v_b − v_a) at the nearest points; negative: approaching */
+	double side;	/* m: of a pair with a triangle, see triangle.h */
 };
 
 static vec3 point_velocity(const struct body_motion *motion, vec3 point)
@@ -228,6 +236,39 @@ static bool find_distance(const struct path_pair *pair, const pose *b_in_a, stru
 	return true;
 }
 
+/* The convex piece and the triangle of a pair, placed. */
+static struct pair triangle_pair(const struct path_pair *pair, const pose *b_in_a)
+{
+	const struct path_side *piece = pair->triangle > 0 ? &pair->a : &pair->b;
+	const struct path_side *surface = pair->triangle > 0 ? &pair->b : &pair->a;
+	uint32_t child = piece->child;
+	ASSERT(pair->triangle != 0);
+	return (struct pair){ .a = shape_part(piece->shape, &child),
+			      .b = surface->shape,
+			      .child = surface->child,
+			      .child_a = child,
+			      .b_in_a = pair->triangle > 0 ? *b_in_a : pose_inverse(*b_in_a),
+			      .margin = pair->margin };
+}
+
+/* A convex piece and a triangle, whether or not a contact would be the triangle's own: its gap is
+ * continuous on the path. */
+static double find_triangle(const struct path_pair *pair, const pose *b_in_a, struct manifold *out)
+{
+	struct pair placed = triangle_pair(pair, b_in_a);
+	struct triangle_gap found;
+	triangle_gap_find(&placed, &found);
+	out->count = found.gap < __builtin_inf() ? 1 : 0;
+	out->points[0].separation = found.gap;
+	out->normal = found.normal;
+	out->points[0].point = found.point;
+	if (pair->triangle < 0) {
+		out->normal = vec3_negate(pose_vector(*b_in_a, found.normal));
+		out->points[0].point = pose_point(*b_in_a, found.point);
+	}
+	return found.side;
+}
+
 static struct path_gap gap_at(const struct path_pair *pair, double time)
 {
 	struct body_motion at_a = side_at(&pair->a, pair->end, time);
@@ -236,11 +277,13 @@ static struct path_gap gap_at(const struct path_pair *pair, double time)
 	pose b_in_a = pose_relative(a, b);
 	struct pair_cache cache = pair->hints;
 	struct manifold found = { .count = 0 };
-	if (pair->nearest == NULL || !find_distance(pair, &b_in_a, &found))
+	struct path_gap out = { .gap = __builtin_inf() };
+	if (pair->triangle != 0)
+		out.side = find_triangle(pair, &b_in_a, &found);
+	else if (pair->nearest == NULL || !find_distance(pair, &b_in_a, &found))
 		collide_pieces((struct piece){ pair->a.shape, pair->a.child },
 			       (struct piece){ pair->b.shape, pair->b.child }, &b_in_a,
 			       pair->margin, &cache, &found);
-	struct path_gap out = { .gap = __builtin_inf() };
 	if (found.count == 0)
 		return out;
 	out.normal = pose_vector(a, found.normal);
@@ -382,6 +425,37 @@ static double time_on_chords(const struct path_pair *pair, uint32_t *unresolved)
 	return pair->end;
 }
 
+/* As time_of_return, of a triangle, from `begin` on, where it has the gap `at`: between two looks the gap is
+ * proved to stay above the level, or they are as near as there. *unresolved counts a search that ends without
+ * an overlap where they had to be nearer and the motion is large. */
+static double time_of_sinking(const struct path_pair *pair, double begin, struct path_gap at,
+			      double level, uint32_t *unresolved)
+{
+	bool slow, proved = true;
+	uint32_t samples = samples_of(pair, &slow);
+	double bend = pair->a.bend + pair->b.bend, span = pair->end - begin, time = begin;
+	if (slow && !(gap_at(pair, pair->end).gap < level))
+		return __builtin_inf();
+	while (at.gap < __builtin_inf() && time < pair->end) {
+		double above = scalar_max(at.gap - level, 0), least = span / samples;
+		double most = at.closing + scalar_sqrt(at.closing * at.closing + 2 * bend * above);
+		double step = most > 0 ? 2 * above / most : span;
+		double next = scalar_min(time + scalar_max(step, least), pair->end);
+		struct path_gap there = gap_at(pair, next);
+		proved = proved && step >= least;
+		if (there.gap < level) {
+			double target = at.gap > IMPACT_TOUCH ? 0 : level;
+			return at.gap > target
+				       ? find_root(pair, time, at.gap, next, there.gap, target)
+				       : time;
+		}
+		time = next;
+		at = there;
+	}
+	*unresolved += !proved && level > -IMPACT_SINK;
+	return __builtin_inf();
+}
+
 /* Where steps that pass no collision have become too short: the path from `before` on, at which the gap is
  * positive, is looked at at some times. Counts a search without an answer if none shows an overlap. */
 static double find_overlap(const struct path_pair *pair, double before, double gap_before,
@@ -421,6 +495,8 @@ static double advance_on_path(const struct path_pair *pair, double time, uint32_
 			if (there <= IMPACT_GAP)
 				return find_root(pair, time, at.gap, guess, there, 0);
 		}
+		if (pair->triangle != 0 && i >= ADVANCE_TRIANGLE)
+			return time_of_sinking(pair, time, at, -IMPACT_DEPTH, unresolved);
 		double root = scalar_sqrt(at.closing * at.closing + 2 * bend * at.gap);
 		double most = at.closing + root;
 		if (!(most > 0))
@@ -456,6 +532,9 @@ static bool make_pair(const struct impact_step *self, const struct contact_state
 				   .begin = begin,
 				   .end = end };
 	out->margin = out->a.length + out->b.length + IMPACT_TOUCH;
+	out->triangle = triangle_meets(out->a.shape, out->b.shape)   ? 1
+			: triangle_meets(out->b.shape, out->a.shape) ? -1
+								     : 0;
 	double apart = vec3_distance(out->a.from.centre, out->b.from.centre) -
 		       dynamics->bodies.items[contact->body_a].reach -
 		       dynamics->bodies.items[contact->body_b].reach;
@@ -470,10 +549,56 @@ static bool make_pair(const struct impact_step *self, const struct contact_state
 	return true;
 }
 
+/* How deep the piece of a pair with a triangle is below its plane, m, at a time. */
+static double low_at(const struct path_pair *pair, double time)
+{
+	struct body_motion at_a = side_at(&pair->a, pair->end, time);
+	struct body_motion at_b = side_at(&pair->b, pair->end, time);
+	pose b_in_a = pose_relative(piece_pose(&pair->a, &at_a), piece_pose(&pair->b, &at_b));
+	struct pair placed = triangle_pair(pair, &b_in_a);
+	return triangle_low(&placed);
+}
+
+/* m: by how much the points of a side leave the straight lines between both ends of their paths. */
+static double bow_of(const struct path_side *side)
+{
+	return side->off + side->reach * (1 - trig_cos(scalar_min(0.5 * side->angle, PI)));
+}
+
+/* A convex piece and a triangle of a surface. A body that stays above the plane of the triangle has no event
+ * with it, and so most that slide and roll have none. Where the triangle touches the piece but the contact
+ * is its neighbour's, an event comes when the piece goes IMPACT_SINK deeper. */
+static double time_at_triangle(const struct impact_step *self, uint32_t index,
+			       struct path_pair *pair, uint32_t *unresolved)
+{
+	double bow = bow_of(&pair->a) + bow_of(&pair->b);
+	double low = scalar_min(low_at(pair, pair->begin), low_at(pair, pair->end));
+	if (low - bow >= -IMPACT_SINK)
+		return __builtin_inf();
+	struct path_gap first = gap_at(pair, pair->begin);
+	if (!(first.gap < __builtin_inf()))
+		return __builtin_inf();
+	double time = __builtin_inf(), from = pair->begin;
+	double depth = scalar_max(-first.gap, 0);
+	if (self->pairs[index].touching || first.gap <= IMPACT_TOUCH) {
+		double more = scalar_max(IMPACT_SINK, SINK_PART * depth);
+		time = time_of_sinking(pair, pair->begin, first, -depth - more, unresolved);
+	} else {
+		if (first.gap > pair->a.off + pair->b.off)
+			from = time_on_chords(pair, unresolved);
+		if (from < pair->end)
+			time = advance_on_path(pair, from, unresolved);
+	}
+	/* Who comes from behind passes. */
+	return time < __builtin_inf() && gap_at(pair, time).side < 0 ? __builtin_inf() : time;
+}
+
 /* The time of the next event, s, whether or not a body is one-way. */
 static double time_of_pair(const struct impact_step *self, uint32_t index, struct path_pair *pair,
 			   uint32_t *unresolved)
 {
+	if (pair->triangle != 0)
+		return time_at_triangle(self, index, pair, unresolved);
 	struct path_gap first = gap_at(pair, pair->begin);
 	if (!(first.gap < __builtin_inf()))
 		return __builtin_inf();

@@ -3,6 +3,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/free.c \
 	server/engine/methods/gauss.c \
 	server/engine/methods/gauss.h \
+	server/engine/methods/gauss_carried.c \
 	server/engine/methods/gauss_mirror.c \
 	server/engine/methods/impact.c \
 	server/engine/methods/impact.h \
@@ -20,7 +21,11 @@ libengine_a_SOURCES += \
 	server/engine/methods/pile.c \
 	server/engine/methods/pile.h \
 	server/engine/methods/pile_basis.c \
+	server/engine/methods/pile_convex.c \
+	server/engine/methods/pile_group.h \
 	server/engine/methods/pile_obstacles.c \
+	server/engine/methods/pile_potential.c \
+	server/engine/methods/pile_programme.c \
 	server/engine/methods/pile_rows.c \
 	server/engine/methods/pile_solve.c \
 	server/engine/methods/pile_zones.c \
@@ -54,6 +59,10 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_solve.c \
 	server/engine/methods/soft_step.c \
 	server/engine/methods/soft_step.h \
+	server/engine/methods/soft_wide.c \
+	server/engine/methods/soft_wide.h \
+	server/engine/methods/soft_wide_lanes.h \
+	server/engine/methods/soft_wide_passes.h \
 	server/engine/methods/velocity.c \
 	server/engine/methods/velocity.h \
 	server/engine/methods/velocity_end.c \
@@ -70,6 +79,7 @@ tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.
 
 UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_gauss \
+	tests/unit/server/engine/methods/test_gauss_carried \
 	tests/unit/server/engine/methods/test_gauss_joints \
 	tests/unit/server/engine/methods/test_impact \
 	tests/unit/server/engine/methods/test_impact_book \
@@ -85,9 +95,13 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_parameters \
 	tests/unit/server/engine/methods/test_penalty \
 	tests/unit/server/engine/methods/test_pile \
+	tests/unit/server/engine/methods/test_pile_polyhedra \
+	tests/unit/server/engine/methods/test_pile_potential \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_joint_book \
 	tests/unit/server/engine/methods/test_joint_gimbal \
+	tests/unit/server/engine/methods/test_joint_torque \
+	tests/unit/server/engine/methods/test_linkage_book \
 	tests/unit/server/engine/methods/test_servo \
 	tests/unit/server/engine/methods/test_velocity_joint \
 	tests/unit/server/engine/methods/test_velocity_mechanism \
@@ -98,6 +112,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_soft_motion \
 	tests/unit/server/engine/methods/test_soft_joint \
 	tests/unit/server/engine/methods/test_soft_taut \
+	tests/unit/server/engine/methods/test_soft_wide \
 	tests/unit/server/engine/methods/test_soft_loop \
 	tests/unit/server/engine/methods/test_soft_sleepers \
 	tests/unit/server/engine/methods/test_curved_bodies \
@@ -114,3 +129,9 @@ soak-impact: $(SOAKS_IMPACT)
 		CAIRN_IMPACT_SCENES=$${CAIRN_IMPACT_SCENES:-1000} CAIRN_SCENES=$${CAIRN_SCENES:-1000} \
 		CAIRN_IMPACT_TICKS=$${CAIRN_IMPACT_TICKS:-10000} CK_TIMEOUT_MULTIPLIER=100 \
 		./$$program || exit 1; done
+
+# Bodies on uneven surfaces; 12 000 with `make soak-surfaces`.
+UNIT_TESTS += tests/property/test_impact_surfaces
+.PHONY: soak-surfaces
+soak-surfaces: tests/property/test_impact_surfaces
+	CAIRN_SURFACES=$${CAIRN_SURFACES:-12000} CK_TIMEOUT_MULTIPLIER=1000 ./$<

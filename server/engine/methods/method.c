@@ -262,6 +262,12 @@ enum status method_supports(const struct method *method, const struct dynamics *
 			why, STATUS_METHOD_REFUSES, -1, "method",
 			"%s does not support joints: remove the world's %u, or choose another method",
 			method->name, dynamics->joint_used.count);
+	if (!method->carriers && dynamics->carrier_used.count > 0)
+		return reason_set(
+			why, STATUS_METHOD_REFUSES, -1, "method",
+			"%s does not support bodies that points carry: uncarry the world's %u, "
+			"or choose gauss",
+			method->name, dynamics->carrier_used.count);
 	enum status status = refuse_world(method, method->refuses, dynamics->tables, why);
 	if (status == STATUS_OK)
 		status = refuse_locked_body(method, &dynamics->tables->body, why);
@@ -278,6 +284,11 @@ enum status method_admit(const struct method *method, const struct dynamics *dyn
 		return reason_set(why, STATUS_METHOD_REFUSES, -1, "op",
 				  "%s does not support joints: choose another method first",
 				  method->name);
+	if (!method->carriers && command->op == COMMAND_CARRY)
+		return reason_set(
+			why, STATUS_METHOD_REFUSES, -1, "op",
+			"%s does not support bodies that points carry: choose gauss first",
+			method->name);
 	enum status status = refuse_command(method, method->refuses, command, why);
 	if (status == STATUS_OK)
 		status = refuse_locking(method, command, why);

@@ -59,6 +59,7 @@ struct method {
 	/* Capabilities, for the generated table of methods. */
 	uint32_t shapes; /* bit per enum shape_kind */
 	bool friction, restitution, sleep, planar, three_d, joints;
+	bool carriers; /* points may carry bodies (dynamics/carrier.h) */
 	bool no_locks; /* bodies with locked axes are refused, in method_supports and method_admit */
 	/* Bits of enum material_property that no world has under it: part of method_supports and
 	 * method_admit. */

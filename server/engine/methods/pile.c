@@ -1,4 +1,4 @@
-/* pile.c: `pile`: a heap of spheres comes to rest in a handful of steps, without overlap at any
+/* pile.c: `pile`: a heap of spheres and polyhedra comes to rest in a handful of steps, without overlap at any
  * instant (papers P-01, P-02, P-18, P-19; position-based physics).
  *
  * The state is places alone. A tick is one step: every pair that may meet gets a half-space that keeps
@@ -9,14 +9,19 @@
  * programme are forces that balance them: the proof.
  *
  * Time plays no part: the length of a tick, mass as inertia and damping change nothing, velocities read
- * as 0. Gravity and constant forces are potentials. Bodies move without turning. What has no meaning
- * here (velocities, impulses, torques, force fields, particles, animated bodies) is refused by name.
+ * as 0. Gravity, constant forces, a wind that is everywhere and attractors are potentials
+ * (pile_potential.c). Bodies move without turning. What has no meaning here (velocities, impulses, torques,
+ * other force fields, particles, animated bodies) is refused by name.
  *
  * Bodies that overlap at the start are parted first (papers P-03); energy may grow in such steps.
  *
  * What goes wrong, and what then happens. A programme that was not solved is a fallback of the step: its
  * move is shortened to a permitted one or left out. Overlap that cannot be removed, as of a sphere in a
  * box that is too small, stays as small as the programme could make it, and shows in the penetration.
+ *
+ * A step of a large heap may cost much more than others, so a step has a limit of work (pile.work). A
+ * group whose programme is not solved by then stays where it is, counted as a fallback, and goes on from
+ * its basis in the next tick. The group with which a step begins changes from tick to tick.
  *
  * Bodies whose group is at rest fall asleep after sleep.time; a step without a best place for a group
  * never puts it to sleep, however little it moved.
@@ -25,6 +30,7 @@
  * its rows were made at the beginning, so they are exact at rest.
  */
 #include "server/base/heap.h"
+#include "server/engine/collision/epa.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/math/scalar.h"
@@ -33,6 +39,9 @@
 #include "server/engine/world/parameters.h"
 
 #include <string.h>
+
+/* Of the way that a body may go: so much counts as all of it, because moves are rounded. */
+#define WHOLE_WAY (1 - 1e-9)
 
 /* ---- refusals ---------------------------------------------------------------------------------- */
 
@@ -47,14 +56,14 @@ static enum status check_shape(const struct shape *shape, uint8_t status, body_i
 			       struct reason *why)
 {
 	bool dynamic = status == BODY_DYNAMIC;
-	if (status == BODY_INACTIVE ||
-	    (dynamic ? shape->kind == SHAPE_SPHERE : pile_is_obstacle(shape)))
+	if (status == BODY_INACTIVE || (dynamic ? pile_is_mover(shape) : pile_is_obstacle(shape)))
 		return STATUS_OK;
 	return reason_set(why, STATUS_METHOD_REFUSES, -1, "shapes",
 			  "body %u has a %s, where pile needs %s: give it another shape, or choose "
 			  "another method",
 			  id, shape_kind_name(shape->kind),
-			  dynamic ? "a sphere" : "spheres, planes, boxes, hulls or meshes");
+			  dynamic ? "a sphere, a box or a hull"
+				  : "spheres, planes, boxes, hulls or meshes");
 }
 
 /* Whether a body with so many shapes can have the status. */
@@ -64,7 +73,7 @@ static enum status check_status(uint32_t shapes, uint8_t status, body_id id, str
 		return refuse_body(why, "status", id, "is animated, which pile does not support");
 	if (status == BODY_DYNAMIC && shapes != 1)
 		return refuse_body(why, "shapes", id,
-				   "is dynamic and has not one shape, a sphere, as pile needs");
+				   "is dynamic and has not one shape, as pile needs");
 	return STATUS_OK;
 }
 
@@ -97,8 +106,13 @@ static enum status check_world(const struct dynamics *dynamics, struct reason *w
 	if (dynamics->tables->world.planar[0])
 		return reason_set(why, STATUS_METHOD_REFUSES, -1, "planar",
 				  "pile does not support planar worlds: make the world in space");
-	if (dynamics->field_used.count > 0)
-		return refuse_world_part(why, "fields", "pile does not support force fields");
+	for (uint32_t row = 0; row < dynamics->tables->field.count; row++) {
+		enum status status = dynamics->tables->field.id[row] == 0
+					     ? STATUS_OK
+					     : pile_check_field(&dynamics->tables->field, row, why);
+		if (status != STATUS_OK)
+			return status;
+	}
 	if (dynamics->system_used.count > 0)
 		return refuse_world_part(why, "particles",
 					 "pile does not support particle systems");
@@ -170,7 +184,8 @@ static enum status admit_command(const struct dynamics *dynamics, const struct c
 	case COMMAND_TORQUE:
 		return refuse_command(why, "op", "torques, because bodies do not turn under it");
 	case COMMAND_FIELD_CREATE:
-		return refuse_command(why, "op", "force fields");
+	case COMMAND_FIELD_SET:
+		return pile_admit_field(command, why);
 	case COMMAND_PARTICLES_CREATE:
 		return refuse_command(why, "op", "particle systems");
 	case COMMAND_SET_SURFACE:
@@ -220,6 +235,9 @@ static void destroy_pile(void *state)
 	ARRAY_RELEASE(&self->room.obstacles);
 	ARRAY_RELEASE(&self->room.faces);
 	ARRAY_RELEASE(&self->room.corners);
+	ARRAY_RELEASE(&self->room.cuts);
+	ARRAY_RELEASE(&self->room.pieces);
+	heap_free(self->room.epa);
 	free_region_release(&self->room.region);
 	heap_free(self);
 }
@@ -232,6 +250,11 @@ static enum status create_pile(const struct dynamics *dynamics, const uint8_t *b
 	if (self == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
 	free_region_init(&self->room.region);
+	self->room.epa = heap_alloc(sizeof *self->room.epa);
+	if (self->room.epa == NULL) {
+		destroy_pile(self);
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
+	}
 	enum status status = pile_basis_read(block, bytes, &self->basis, why);
 	if (status == STATUS_OK)
 		*state = self;
@@ -266,10 +289,12 @@ static void choose_axes(struct pile *self, vec3 down)
 	self->axes[0] = u;
 	self->axes[1] = v;
 	self->axes[2] = down;
+	self->leads_down[2] = true;
 	double side = scalar_sqrt(2.0 / 3.0);
 	for (uint32_t k = 0; k < 3 && self->box == PILE_BOX_CORNER_DOWN; k++) {
 		vec3 across = vec3_add(vec3_scale(u, TURNS[k][0]), vec3_scale(v, TURNS[k][1]));
 		self->axes[k] = vec3_mul_add(vec3_scale(down, 1 / PILE_DIAGONAL), across, side);
+		self->leads_down[k] = true;
 	}
 }
 
@@ -284,6 +309,8 @@ static struct pile pile_of(struct step *step, struct pile_state *state)
 		.reach = parameter[PARAMETER_PILE_REACH],
 		.conservative = parameter[PARAMETER_PILE_CONSERVATIVE],
 		.rest = parameter[PARAMETER_PILE_REST],
+		.acceleration = parameter[PARAMETER_PILE_ACCELERATION],
+		.work_max = parameter[PARAMETER_PILE_WORK],
 	};
 	if (!scalar_to_u32(parameter[PARAMETER_PILE_PIVOTS], &self.pivots_max))
 		self.pivots_max = 0;
@@ -294,6 +321,22 @@ static struct pile pile_of(struct step *step, struct pile_state *state)
 	return self;
 }
 
+/* Counts for each body in how many steps in a row it went as far as the axes that lead down permit (papers
+ * P-07). */
+static void note_growth(struct pile *self)
+{
+	for (uint32_t slot = 0; slot < self->step->body_count; slot++) {
+		struct pile_body *body = &self->bodies[slot];
+		bool all = self->acceleration > 0;
+		for (uint32_t k = 0; k < 3; k++)
+			all = all &&
+			      (!self->leads_down[k] || vec3_dot(self->moves[slot], self->axes[k]) >=
+							       WHOLE_WAY * body->ahead);
+		body->grown = all ? (uint8_t)MIN_OF(body->grown + 1, UINT8_MAX) : 0;
+	}
+	ASSERT(self->reach > 0);
+}
+
 static enum status solve_step(struct pile *self, struct pile_basis *after)
 {
 	enum status status = pile_make_bodies(self);
@@ -302,8 +345,13 @@ static enum status solve_step(struct pile *self, struct pile_basis *after)
 	if (status != STATUS_OK)
 		return status;
 	pile_basis_recall(self);
-	status = pile_solve(self);
-	return status == STATUS_OK ? pile_basis_of(self, after) : status;
+	status = pile_make_terms(self);
+	if (status == STATUS_OK)
+		status = pile_solve(self);
+	if (status != STATUS_OK)
+		return status;
+	note_growth(self);
+	return pile_basis_of(self, after);
 }
 
 static struct body_motion *end_motions(const struct pile *self)
@@ -448,7 +496,8 @@ static enum status step_pile(void *state, struct dynamics *dynamics, double dt, 
 
 const struct method method_pile = {
 	.name = "pile",
-	.summary = "places alone: spheres go to rest in few steps, without overlap at any instant",
+	.summary =
+		"places alone: spheres and polyhedra go to rest in few steps, without overlap at any instant",
 	.number = 9,
 	.motion = 0,
 	.supports = check_world,

@@ -1,5 +1,6 @@
-/* pile.h: the parts of `pile`: bodies and rows of a step (pile_rows.c), the linear programmes
- * (pile_solve.c), the basis between ticks (pile_basis.c). Private to server/engine/methods.
+/* pile.h: the parts of `pile`: bodies and rows of a step (pile_rows.c), potentials (pile_potential.c), the
+ * linear programmes (pile_programme.c, pile_solve.c), the basis between ticks (pile_basis.c). Private to
+ * server/engine/methods.
  *
  * A row keeps two things apart, to first order exactly:
  *
@@ -17,8 +18,14 @@
 
 /* m. More overlap than this is taken away before anything else (papers P-03). */
 #define PILE_OVERLAP 1e-9
+/* Times that the gap of a polyhedron is halved before it is at rest: from 1 % of its radius to 0.008 %. */
+enum { SMOOTH_HALVINGS = 7 };
 /* √3: half a diagonal of the cube of half width 1. */
 #define PILE_DIAGONAL 1.7320508075688772
+struct command;
+
+/* Pivots times rows and columns: the unit of `pile.work`. */
+#define PILE_WORK 1e6
 /* Slot of what does not move. */
 #define PILE_STATIC UINT32_MAX
 
@@ -34,7 +41,29 @@ struct pile_body {
 	vec3 centre;   /* m, of the sphere */
 	double radius; /* m */
 	double reach;  /* m: it stays within a cube of twice this width (papers P-06) */
-	vec3 force;    /* N, held over the step: minus the slope of its potential */
+	double ahead; /* m, at least `reach`: how far it goes along axes that lead down (papers P-07) */
+	double farthest; /* m: the largest displacement that cube and `ahead` permit */
+	vec3 force;	 /* N: minus the slope of its potential at the beginning of the step */
+	double size;	 /* N, at least |force|: the sum of the sizes of the forces in it */
+	uint8_t grown;	 /* steps in a row in which it went as far down as it could */
+	uint8_t halved;	 /* times that its gap was halved (papers P-10) */
+	bool round;	 /* a sphere: it needs no gap */
+	bool waits;	 /* the programme of its whole group goes on in the next step */
+};
+
+/* What the potential of a body has beyond its slope (pile_potential.c). */
+struct pile_term {
+	uint32_t a;
+	double value; /* J: in the last optimum, never more than the excess there */
+};
+
+/* A tangent of a term: value ≥ slope · d_a − offset. */
+struct pile_cut {
+	uint32_t term; /* index in `terms` */
+	vec3 slope;    /* N */
+	double offset; /* J, ≥ 0 */
+	uint8_t place; /* enum lp_place in the last programme */
+	uint8_t idle;  /* programmes in a row in which it did not press */
 };
 
 struct pile_row {
@@ -43,8 +72,10 @@ struct pile_row {
 	double gap;    /* m; negative: they overlap */
 	struct pile_key key;
 	uint8_t place; /* enum lp_place in the last programme that had it; LP_BASIC: it does not press */
-	bool taken;   /* it is in the programme */
-	double force; /* N: its price */
+	uint8_t slack; /* enum lp_place of what is left of its overlap */
+	bool smoothed; /* with a gap between two that have edges */
+	bool taken;    /* it is in the programme */
+	double force;  /* N: its price */
 };
 
 /* The basis of the last tick, by bodies and by rows, each ascending: the method's block. */
@@ -53,10 +84,12 @@ struct pile_basis {
 	struct pile_column_places {
 		body_id body;
 		uint8_t place[PILE_COLUMNS];
+		uint8_t grown, halved;
+		bool waits;
 	} * columns; /* owned */
 	struct pile_row_place {
 		struct pile_key key;
-		uint8_t place;
+		uint8_t place, slack;
 	} * rows; /* owned: those that pressed or were at their limit */
 	uint32_t column_count, row_count;
 };
@@ -66,6 +99,23 @@ struct pile_face {
 	uint32_t placement, part;
 };
 
+/* A convex piece in place: a shape, or a triangle of one. */
+struct pile_piece {
+	const struct shape *shape;
+	pose at;
+	uint32_t placement, child;
+};
+/* What keeps two pieces apart: normal · (displacement of the first) ≥ −distance. */
+struct pile_parting {
+	vec3 normal;	 /* unit, towards the first */
+	double distance; /* m; negative: they overlap */
+};
+/* A static piece near a body. */
+struct pile_near_piece {
+	struct pile_parting parting;
+	struct pile_piece piece;
+};
+
 /* Memory of a step's search, kept from tick to tick, so that a steady tick makes no heap call. */
 struct pile_room {
 	ARRAY_OF(struct pile_row) rows;
@@ -73,7 +123,10 @@ struct pile_room {
 	ARRAY_OF(uint32_t) obstacles;	  /* near one body: placements */
 	ARRAY_OF(struct pile_face) faces; /* of `region` */
 	ARRAY_OF(vec3) corners;
+	ARRAY_OF(struct pile_cut) cuts;		 /* of one programme */
+	ARRAY_OF(struct pile_near_piece) pieces; /* near one body */
 	struct free_region region;
+	struct epa_workspace *epa; /* owned */
 };
 
 enum pile_box { PILE_BOX_CORNER_DOWN, PILE_BOX_UPRIGHT };
@@ -87,12 +140,17 @@ struct pile {
 	double reach;		  /* of the radius */
 	double conservative;	  /* price of displacement, of the largest force (papers P-08) */
 	double rest;		  /* a smaller part of force times radius is rest */
+	double acceleration;	  /* of the radius: what a step adds to `ahead` (papers P-07) */
 	uint32_t pivots_max;	  /* of a programme; 0: until it is solved (papers P-18) */
+	double work_max, work;	  /* of all programmes of the step, of PILE_WORK; 0: no limit */
 	uint32_t zone_max;	  /* bodies of a zone */
 	vec3 axes[3];		  /* of the boxes */
+	bool leads_down[3];	  /* of the axes */
 	struct pile_body *bodies; /* by slot */
 	struct pile_row *rows;	  /* ascending by (a, key) */
 	uint32_t row_count;
+	struct pile_term *terms; /* ascending by a */
+	uint32_t term_count;
 	uint8_t (*places)[PILE_COLUMNS]; /* by slot, of this step's programmes */
 	vec3 *moves;			 /* m, by slot */
 	bool *resting; /* by slot: no permitted displacement lowers the energy of its group */
@@ -107,13 +165,36 @@ MUST_CHECK enum status pile_make_rows(struct pile *self);
 /* Appends the rows of a body against static placements (papers P-04) to the room's. NO_MEMORY. */
 MUST_CHECK enum status pile_add_static(const struct pile *self, uint32_t slot,
 				       const uint32_t *placements, uint32_t count);
-/* True if spheres can meet the shape. */
+/* True if moving bodies can meet the shape, and if they can have it. */
 bool pile_is_obstacle(const struct shape *shape);
+bool pile_is_mover(const struct shape *shape);
+/* The same for a polyhedron, and for two bodies of which one at least is a polyhedron. NO_MEMORY. */
+MUST_CHECK enum status pile_add_static_convex(const struct pile *self, uint32_t slot,
+					      const uint32_t *placements, uint32_t count);
+MUST_CHECK enum status pile_add_convex(const struct pile *self, uint32_t slot, uint32_t other);
+/* m: the gap that a body keeps to others with edges. */
+double pile_smoothing(const struct pile_body *body);
 
-/* Divides bodies into zones of at most zone_max that are near each other, the lowest first: reorders
+/* ---- potentials --------------------------------------------------------------------------------- */
+
+/* OK if the force field in `row` of the table has a potential that the method can follow; else
+ * METHOD_REFUSES. The second for one that a command makes or changes. */
+MUST_CHECK enum status pile_check_field(const struct field_table *table, uint32_t row,
+					struct reason *why);
+MUST_CHECK enum status pile_admit_field(const struct command *command, struct reason *why);
+/* Lists the terms of all bodies and adds to their sizes. NO_MEMORY. */
+MUST_CHECK enum status pile_make_terms(struct pile *self);
+/* J, ≥ 0: how far the potential after a displacement of the body lies above its tangent at the
+ * beginning; it is convex, and never below the true one. *slope, N: its gradient. */
+double pile_term_excess(const struct pile *self, const struct pile_term *term, vec3 move,
+			vec3 *slope);
+
+/* ---- solving ------------------------------------------------------------------------------------ */
+
+/* Divides bodies into zones of at most `most` that are near each other, the lowest first: reorders
  * `slots`, each zone ascending, and fills in `first` (zones + 1). NO_MEMORY. */
-MUST_CHECK enum status pile_divide(const struct pile *self, uint32_t *slots, uint32_t count,
-				   uint32_t *first, uint32_t *zones);
+MUST_CHECK enum status pile_divide(const struct pile *self, uint32_t most, uint32_t *slots,
+				   uint32_t count, uint32_t *first, uint32_t *zones);
 
 /* Fills in moves, places and the rows' forces. NO_MEMORY. */
 MUST_CHECK enum status pile_solve(struct pile *self);
@@ -126,6 +207,8 @@ void pile_basis_write(const struct pile_basis *self, uint8_t *block);
 /* CORRUPT: it was not written by pile_basis_write; NO_MEMORY. */
 MUST_CHECK enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_basis *out,
 				       struct reason *why);
+/* Sets what a body takes from the step before; 0 for one that is not in the basis. */
+void pile_basis_counts(const struct pile_basis *self, body_id body, struct pile_body *out);
 /* Gives rows and columns of the step the places of the basis before. */
 void pile_basis_recall(struct pile *self);
 

@@ -3,9 +3,11 @@
  * which; so it is state, and part of images and hashes.
  *
  *   block: u32 bodies, u32 rows, bodies × (u32 id, 6 × u8 place), rows × (u32 low, u32 high, u32 part,
- *          u8 place)
+ *          u8 place + 16 × place of what is left of its overlap), and, if one is above 0, bodies × (u8 grown,
+ *          u8 halved + 128 if it waits)
  *
- * Bodies ascend by id, rows by key. A row that is not listed did not press.
+ * Bodies ascend by id, rows by key. A row that is not listed did not press. A block without these
+ * counts is what builds without pile.acceleration and polyhedra wrote, and what worlds without them write.
  */
 #include "server/base/bytes.h"
 #include "server/base/heap.h"
@@ -14,7 +16,14 @@
 
 #include <string.h>
 
-enum { HEAD_BYTES = 8, COLUMN_BYTES = 4 + PILE_COLUMNS, ROW_BYTES = 13 };
+enum {
+	HEAD_BYTES = 8,
+	COLUMN_BYTES = 4 + PILE_COLUMNS,
+	ROW_BYTES = 13,
+	COUNT_BYTES = 2,
+	SLACK_SHIFT = 4,
+	WAITS = 128
+};
 
 int pile_key_compare(const struct pile_key *a, const struct pile_key *b)
 {
@@ -59,7 +68,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 
 static bool is_kept(const struct pile_row *row)
 {
-	return row->taken && row->place != LP_BASIC;
+	return row->taken && (row->place != LP_BASIC || row->slack != LP_LOW);
 }
 
 enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
@@ -77,7 +86,10 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 	for (uint32_t slot = 0; slot < step->body_count; slot++) {
 		struct pile_column_places *to = &out->columns[slot];
 		*to = (struct pile_column_places){
-			.body = step->dynamics->tables->body.id[step->bodies[slot]]
+			.body = step->dynamics->tables->body.id[step->bodies[slot]],
+			.grown = self->bodies[slot].grown,
+			.halved = self->bodies[slot].halved,
+			.waits = self->bodies[slot].waits,
 		};
 		memcpy(to->place, self->places[slot], sizeof to->place);
 	}
@@ -85,7 +97,8 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 	for (uint32_t i = 0; i < self->row_count; i++)
 		if (is_kept(&self->rows[i]))
 			out->rows[count++] =
-				(struct pile_row_place){ self->rows[i].key, self->rows[i].place };
+				(struct pile_row_place){ self->rows[i].key, self->rows[i].place,
+							 self->rows[i].slack };
 	ASSERT(count == kept);
 	sort_items(out->columns, scratch, out->column_count, sizeof *out->columns, compare_columns,
 		   NULL);
@@ -93,12 +106,22 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 	return STATUS_OK;
 }
 
+static bool any_counts(const struct pile_basis *self)
+{
+	for (uint32_t i = 0; i < self->column_count; i++)
+		if (self->columns[i].grown > 0 || self->columns[i].halved > 0 ||
+		    self->columns[i].waits)
+			return true;
+	return false;
+}
+
 uint32_t pile_basis_bytes(const struct pile_basis *self)
 {
 	ASSERT(self->column_count > 0 || self->row_count == 0);
 	if (self->column_count == 0)
 		return 0;
-	return HEAD_BYTES + self->column_count * COLUMN_BYTES + self->row_count * ROW_BYTES;
+	return HEAD_BYTES + self->column_count * COLUMN_BYTES + self->row_count * ROW_BYTES +
+	       (any_counts(self) ? self->column_count * COUNT_BYTES : 0);
 }
 
 void pile_basis_write(const struct pile_basis *self, uint8_t *block)
@@ -117,7 +140,12 @@ void pile_basis_write(const struct pile_basis *self, uint8_t *block)
 		write_u32(&out, self->rows[i].key.low);
 		write_u32(&out, self->rows[i].key.high);
 		write_u32(&out, self->rows[i].key.part);
-		write_u8(&out, self->rows[i].place);
+		write_u8(&out, (uint8_t)(self->rows[i].place | self->rows[i].slack << SLACK_SHIFT));
+	}
+	for (uint32_t i = 0; any_counts(self) && i < self->column_count; i++) {
+		const struct pile_column_places *column = &self->columns[i];
+		write_u8(&out, column->grown);
+		write_u8(&out, (uint8_t)(column->halved | (column->waits ? WAITS : 0)));
 	}
 }
 
@@ -132,12 +160,14 @@ static bool basis_is_valid(const struct pile_basis *self)
 	for (uint32_t i = 0; i < self->column_count; i++) {
 		if (i > 0 && self->columns[i - 1].body >= self->columns[i].body)
 			return false;
+		if (self->columns[i].halved > SMOOTH_HALVINGS)
+			return false;
 		for (uint32_t k = 0; k < PILE_COLUMNS; k++)
 			if (self->columns[i].place[k] > LP_BETWEEN)
 				return false;
 	}
 	for (uint32_t i = 0; i < self->row_count; i++)
-		if (self->rows[i].place > LP_BETWEEN ||
+		if (self->rows[i].place > LP_BETWEEN || self->rows[i].slack > LP_BETWEEN ||
 		    (i > 0 && pile_key_compare(&self->rows[i - 1].key, &self->rows[i].key) >= 0))
 			return false;
 	return true;
@@ -153,13 +183,14 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 	if (bytes < HEAD_BYTES)
 		return refuse_block(why, "its head is cut");
 	uint32_t columns = read_u32(&in), rows = read_u32(&in);
-	if (HEAD_BYTES + (uint64_t)columns * COLUMN_BYTES + (uint64_t)rows * ROW_BYTES != bytes ||
-	    columns == 0)
+	uint64_t least = HEAD_BYTES + (uint64_t)columns * COLUMN_BYTES + (uint64_t)rows * ROW_BYTES;
+	bool counted = bytes == least + (uint64_t)columns * COUNT_BYTES;
+	if ((bytes != least && !counted) || columns == 0)
 		return refuse_block(why, "its length is wrong");
 	if (allocate_basis(out, columns, rows) != STATUS_OK)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
 	for (uint32_t i = 0; i < columns; i++) {
-		out->columns[i].body = read_u32(&in);
+		out->columns[i] = (struct pile_column_places){ .body = read_u32(&in) };
 		read_raw(&in, out->columns[i].place, PILE_COLUMNS);
 	}
 	for (uint32_t i = 0; i < rows; i++) {
@@ -167,12 +198,21 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 		key.low = read_u32(&in);
 		key.high = read_u32(&in);
 		key.part = read_u32(&in);
-		out->rows[i] = (struct pile_row_place){ key, read_u8(&in) };
+		uint8_t place = read_u8(&in);
+		out->rows[i] = (struct pile_row_place){ key, place & ((1u << SLACK_SHIFT) - 1),
+							(uint8_t)(place >> SLACK_SHIFT) };
 	}
-	if (basis_is_valid(out))
+	for (uint32_t i = 0; counted && i < columns; i++) {
+		out->columns[i].grown = read_u8(&in);
+		uint8_t halved = read_u8(&in);
+		out->columns[i].halved = halved & (WAITS - 1);
+		out->columns[i].waits = (halved & WAITS) != 0;
+	}
+	if (basis_is_valid(out) && counted == any_counts(out))
 		return STATUS_OK;
 	pile_basis_release(out);
-	return refuse_block(why, "its entries do not ascend, or a place does not exist");
+	return refuse_block(
+		why, "its entries do not ascend, a place does not exist, or all counts are 0");
 }
 
 /* The first of `count` items for which the key is not below `key`. */
@@ -204,6 +244,16 @@ static uint32_t find_column(const struct pile_basis *self, body_id body)
 	return low;
 }
 
+void pile_basis_counts(const struct pile_basis *self, body_id body, struct pile_body *out)
+{
+	uint32_t at = find_column(self, body);
+	ASSERT(body != 0);
+	bool known = at < self->column_count && self->columns[at].body == body;
+	out->grown = known ? self->columns[at].grown : 0;
+	out->halved = known ? self->columns[at].halved : 0;
+	out->waits = known && self->columns[at].waits;
+}
+
 void pile_basis_recall(struct pile *self)
 {
 	const struct pile_basis *before = self->before;
@@ -222,6 +272,7 @@ void pile_basis_recall(struct pile *self)
 		row->taken = at < before->row_count &&
 			     pile_key_compare(&before->rows[at].key, &row->key) == 0;
 		row->place = row->taken ? before->rows[at].place : LP_BASIC;
+		row->slack = row->taken ? before->rows[at].slack : LP_LOW;
 		ASSERT(row->place <= LP_BETWEEN);
 	}
 }

@@ -163,7 +163,7 @@ enum status pile_add_static(const struct pile *self, uint32_t slot, const uint32
 		.slot = slot,
 		.centre = body->centre,
 		.radius = body->radius,
-		.limit = body->radius + PILE_DIAGONAL * body->reach,
+		.limit = body->radius + body->farthest,
 		.status = STATUS_OK,
 	};
 	free_region_reset(&self->room->region);

@@ -2,8 +2,9 @@
  *
  * A sphere stays in a cube around its centre (papers P-06), so only things that two cubes can bring
  * together need a row: near sets by radius. They come from the broad phase. A pair of spheres is
- * found by the larger one (of equal ones by the lower slot), so a query is no wider than its own
- * cube and a cube of its own size beside it, and a large sphere costs small ones nothing.
+ * found by the one that goes farther, usually the larger (of equal ones by the lower slot), so a query is
+ * no wider than its own cube and a cube of its own size beside it, and a large sphere costs small ones
+ * nothing.
  */
 #include "server/base/array.h"
 #include "server/base/sort.h"
@@ -15,6 +16,24 @@
 #include "server/engine/methods/pile.h"
 
 /* ---- bodies ------------------------------------------------------------------------------------ */
+
+/* Most of the radius that `ahead` grows to, as pile.reach. */
+#define AHEAD_MAX 10
+
+/* How far a body may go in the step. */
+static void set_reach(const struct pile *self, struct pile_body *body)
+{
+	double most = scalar_max(AHEAD_MAX * body->radius, body->reach);
+	double ahead = body->reach + body->grown * self->acceleration * body->radius, square = 0;
+	body->ahead = scalar_min(ahead, most);
+	for (uint32_t k = 0; k < 3; k++) {
+		double half = self->leads_down[k] ? body->ahead : body->reach;
+		square += half * half;
+	}
+	body->farthest =
+		body->ahead > body->reach ? scalar_sqrt(square) : PILE_DIAGONAL * body->reach;
+	ASSERT(body->reach > 0 && body->ahead >= body->reach);
+}
 
 enum status pile_make_bodies(struct pile *self)
 {
@@ -37,18 +56,23 @@ enum status pile_make_bodies(struct pile *self)
 		ASSERT(tables->body.status[row] == BODY_DYNAMIC);
 		uint32_t placement = tables->body.first_placement[row] - 1;
 		const struct shape *shape = placement_shape(dynamics, placement);
-		ASSERT(shape->kind == SHAPE_SPHERE);
+		ASSERT(pile_is_mover(shape));
+		bool round = shape->kind == SHAPE_SPHERE;
+		double radius = round ? shape->sphere.radius : shape->radius_max;
 		pose at = pose_mul(body_pose(tables, row), placement_pose(tables, placement));
 		double mass = tables->body.mass[row];
 		self->bodies[slot] = (struct pile_body){
 			.row = row,
 			.placement = placement,
-			.centre = at.position,
-			.radius = shape->sphere.radius,
-			.reach = self->reach * shape->sphere.radius,
+			.centre = round ? at.position : pose_point(at, shape->mass.centre),
+			.radius = radius,
+			.reach = self->reach * radius,
 			.force = vec3_mul_add(sums[slot].force, sums[slot].acceleration, mass),
+			.round = round,
 		};
-		ASSERT(self->bodies[slot].reach > 0);
+		pile_basis_counts(self->before, tables->body.id[row], &self->bodies[slot]);
+		self->bodies[slot].size = vec3_length(self->bodies[slot].force);
+		set_reach(self, &self->bodies[slot]);
 		self->moves[slot] = vec3_zero();
 		self->resting[slot] = false;
 	}
@@ -68,14 +92,14 @@ struct near_search {
 static bool finds_pair(const struct pile *self, uint32_t slot, uint32_t other)
 {
 	ASSERT(slot != other);
-	double mine = self->bodies[slot].radius, its = self->bodies[other].radius;
+	double mine = self->bodies[slot].farthest, its = self->bodies[other].farthest;
 	return mine > its || (mine == its && slot < other);
 }
 
 static double near_distance(const struct pile_body *a, const struct pile_body *b)
 {
 	ASSERT(a->reach > 0 && b->reach > 0);
-	return a->radius + b->radius + PILE_DIAGONAL * (a->reach + b->reach);
+	return a->radius + b->radius + a->farthest + b->farthest;
 }
 
 static bool is_near_sphere(const struct pile *self, uint32_t slot, uint32_t other)
@@ -100,7 +124,7 @@ static bool note_near(uint32_t placement, void *context)
 	ASSERT(!moves || slot < self->step->body_count);
 	if (moves && !is_near_sphere(self, search->slot, slot))
 		return true;
-	vec3 half = vec3_all(body->radius + PILE_DIAGONAL * body->reach);
+	vec3 half = vec3_all(body->radius + body->farthest);
 	struct pair_reach mine = { body->placement, aabb_of_centre(body->centre, half), 0 };
 	struct pair_reach its = pair_reach_fat(dynamics, placement);
 	if (!pair_may_meet(dynamics, &mine, &its))
@@ -169,8 +193,7 @@ static enum status add_rows(const struct pile *self, uint32_t slot)
 	const struct pile_body *body = &self->bodies[slot];
 	ASSERT(slot < self->step->body_count);
 	room->spheres.count = room->obstacles.count = 0;
-	struct aabb box = aabb_of_centre(body->centre,
-					 vec3_all(body->radius + 2 * PILE_DIAGONAL * body->reach));
+	struct aabb box = aabb_of_centre(body->centre, vec3_all(body->radius + 2 * body->farthest));
 	broad_phase_query(dynamics->broad_phase, &box, note_near, &search);
 	enum status status = search.status;
 	if (status == STATUS_OK)
@@ -178,11 +201,17 @@ static enum status add_rows(const struct pile *self, uint32_t slot)
 	if (status == STATUS_OK)
 		status = sort_numbers(&dynamics->scratch, room->obstacles.items,
 				      room->obstacles.count);
-	for (uint32_t i = 0; i < room->spheres.count && status == STATUS_OK; i++)
-		status = add_spheres(self, slot, room->spheres.items[i]);
-	return status == STATUS_OK
-		       ? pile_add_static(self, slot, room->obstacles.items, room->obstacles.count)
-		       : status;
+	for (uint32_t i = 0; i < room->spheres.count && status == STATUS_OK; i++) {
+		uint32_t other = room->spheres.items[i];
+		status = body->round && self->bodies[other].round
+				 ? add_spheres(self, slot, other)
+				 : pile_add_convex(self, slot, other);
+	}
+	if (status != STATUS_OK)
+		return status;
+	const uint32_t *obstacles = room->obstacles.items;
+	return body->round ? pile_add_static(self, slot, obstacles, room->obstacles.count)
+			   : pile_add_static_convex(self, slot, obstacles, room->obstacles.count);
 }
 
 static int compare_made(const void *a, const void *b, void *context)

@@ -21,22 +21,21 @@
  * With a budget (papers P-18) the solver starts from d = 0, which is permitted, improves it, and stops
  * anywhere. If that is where it started, the budget is doubled, so that no heap is left hanging.
  *
+ * Potentials that are not linear (pile_potential.c) are convex in the displacement. Each body that has one
+ * gets a column for its excess, above 0 and above the tangents found so far (cuts). Where the optimum
+ * lies below the true excess, it is solved again with a tangent there, until what is missing is little
+ * beside what is gained. The way is then cut off where the energy is least on it.
+ *
  * Whatever the solver returns, the move is shortened until no row is violated (shorten_moves): places
  * between two permitted ones are permitted. So no error of a solver makes an overlap. A group whose
  * optimum lowers its energy by less than `rest` of force times radius is at rest and does not move,
  * if its programme was solved: the prices of rows are then forces that hold it in balance.
  */
 #include "server/engine/math/scalar.h"
-#include "server/engine/methods/pile.h"
-#include "server/engine/solvers/lp_dual_simplex.h"
+#include "server/engine/methods/pile_group.h"
 
 #include <string.h>
 
-/* 1, of the solver, which makes bounds ten times as good. */
-#define TOLERANCE 1e-10
-/* 1: a larger residual counts as none. Where spheres are about to pass between others, forces grow with
- * each step and prices lose digits. Above the default of pile.rest it would prove nothing. */
-#define GOOD 1e-9
 /* Of the radius. Rows that are closer than this are in the first programme of a step. Larger: larger
  * programmes; smaller: more rounds. */
 #define NEARLY_CLOSED 0.05
@@ -44,40 +43,25 @@
 #define VIOLATED 1e-11
 /* Of the radius: a move that violates a row by no more is not shortened. The next step corrects it. */
 #define PERMITTED 5e-10
-/* The price of a metre of overlap; that of a metre of displacement is 1. */
-#define OVERLAP_PRICE 1e4
-/* Of PILE_OVERLAP: with a budget, the start must be permitted, so that rows are not corrected; above
- * this they are relaxed. */
-#define BUDGET_OVERLAP 0.5
-
-/* 1. Zones are left for the whole when they lower the energy by no more than this part of the sum of
- * force times radius. Smaller: many steps of little gain; larger: dear steps before they are needed. */
+/* Of what a programme gains: tangents are added until less than this is missing. Smaller: more rounds in a
+ * step; larger: more steps. Of the limit of rest: then no more tangents are needed to tell it. */
+#define CUTS_GAP 0.1
+/* 1. Zones are followed by larger ones when they lower the energy by no more than this part of the sum of
+ * force times radius, and by the whole when none gained more than ZONES_END. Smaller: many steps of little
+ * gain; larger: dear steps before they are needed. */
 #define ZONES_GAIN 1e-3
+#define ZONES_END 1e-5
 
 /* Rounds with more rows of one programme; groups of fewer than so many full zones are one programme, because
  * zones need more steps to rest. */
-enum { ROUNDS_MAX = 100, ZONES_MIN = 16, AXES = 3 };
+enum { ROUNDS_MAX = 100, ZONES_MIN = 16, ZONES_GROW = 4 };
+/* Rounds with more tangents; a tangent that did not press in so many of them is taken out. */
+enum { CUT_ROUNDS_MAX = 60, CUT_IDLE_MAX = 4 };
+/* Halvings of the way to its point of least energy. */
+enum { HALVINGS = 40 };
 /* Rows of one group that overlap: a programme with this many takes about a second, with four times as
  * many half a minute. A group with more stays where it is. */
 enum { OVERLAPS_MAX = 4096 };
-
-struct pile_group {
-	struct pile *pile;
-	const uint32_t *slots; /* ascending */
-	uint32_t *rows;	       /* ascending; indices into pile->rows */
-	uint32_t slot_count, row_count;
-	uint32_t *place_of;	/* by slot: index in `slots`; PILE_STATIC: not in this programme */
-	bool relaxing;		/* rows overlap */
-	bool split;		/* a coordinate is the difference of two columns */
-	double scale;		/* N: the largest force */
-	uint32_t taken, slacks; /* rows of the programme; of these, with a column of their own */
-	uint32_t pivots;
-	uint32_t budget;	     /* of pivots; 0: none */
-	struct solver_result result; /* of the last round */
-};
-
-#define ALLOCATE(group, type, count)                                                               \
-	ARENA_ARRAY(&(group)->pile->step->dynamics->scratch, type, count)
 
 /* ---- groups ------------------------------------------------------------------------------------ */
 
@@ -105,225 +89,7 @@ static void join_bodies(const struct pile *self, uint32_t *parent)
 	}
 }
 
-/* ---- the programme ----------------------------------------------------------------------------- */
-
-struct pile_programme {
-	struct lp_problem problem;
-	struct lp_solution solution;
-	uint32_t *starts, *index;
-	double *values, *cost, *column_low, *column_high, *row_low, *row_high, *start;
-	uint32_t rows, columns, nonzeros;
-};
-
-static uint32_t body_columns(const struct pile_group *group)
-{
-	return group->split ? 2 * AXES : AXES;
-}
-
-static bool allocate_programme(struct pile_group *group, struct pile_programme *lp)
-{
-	lp->rows = group->taken;
-	lp->columns = group->slot_count * body_columns(group) + group->slacks;
-	lp->nonzeros = group->taken * 2 * body_columns(group) + group->slacks;
-	lp->starts = ALLOCATE(group, uint32_t, lp->columns + 1);
-	lp->index = ALLOCATE(group, uint32_t, lp->nonzeros);
-	lp->values = ALLOCATE(group, double, lp->nonzeros);
-	lp->cost = ALLOCATE(group, double, lp->columns);
-	lp->column_low = ALLOCATE(group, double, lp->columns);
-	lp->column_high = ALLOCATE(group, double, lp->columns);
-	lp->row_low = ALLOCATE(group, double, lp->rows);
-	lp->row_high = ALLOCATE(group, double, lp->rows);
-	lp->start = ALLOCATE(group, double, lp->columns);
-	lp->solution.x = ALLOCATE(group, double, lp->columns);
-	lp->solution.dual = ALLOCATE(group, double, lp->rows);
-	lp->solution.places = ALLOCATE(group, uint8_t, lp->columns + lp->rows);
-	return lp->starts != NULL && lp->index != NULL && lp->values != NULL && lp->cost != NULL &&
-	       lp->column_low != NULL && lp->column_high != NULL && lp->row_low != NULL &&
-	       lp->row_high != NULL && lp->start != NULL && lp->solution.x != NULL &&
-	       lp->solution.dual != NULL && lp->solution.places != NULL;
-}
-
-static bool overlaps(const struct pile_group *group, const struct pile_row *row)
-{
-	double limit = group->pile->pivots_max > 0 ? BUDGET_OVERLAP * PILE_OVERLAP : PILE_OVERLAP;
-	return row->gap < -limit;
-}
-
-static bool is_outside(const struct pile_group *group, uint32_t slot)
-{
-	return slot == PILE_STATIC || group->place_of[slot] == PILE_STATIC;
-}
-
-/* The gap of a row after the moves of bodies that are not in the programme. */
-static double gap_inside(const struct pile_group *group, const struct pile_row *row)
-{
-	const vec3 *moves = group->pile->moves;
-	double gap = row->gap;
-	if (is_outside(group, row->a))
-		gap += vec3_dot(row->normal, moves[row->a]);
-	if (row->b != PILE_STATIC && is_outside(group, row->b))
-		gap -= vec3_dot(row->normal, moves[row->b]);
-	return gap;
-}
-
-/* The columns of one body: bounds, cost, place, start. */
-static void fill_columns(const struct pile_group *group, struct pile_programme *lp, uint32_t i)
-{
-	const struct pile *self = group->pile;
-	const struct pile_body *body = &self->bodies[group->slots[i]];
-	uint32_t width = body_columns(group), first = i * width;
-	ASSERT(group->scale > 0 && i < group->slot_count);
-	for (uint32_t k = 0; k < width; k++) {
-		vec3 axis = self->axes[k % AXES];
-		double sign = k < AXES ? 1 : -1;
-		double move = sign * vec3_dot(axis, self->moves[group->slots[i]]);
-		double pull = -sign * vec3_dot(axis, body->force) / group->scale;
-		lp->column_low[first + k] = group->split ? 0 : -body->reach;
-		lp->column_high[first + k] = body->reach;
-		lp->cost[first + k] = group->relaxing ? 1
-				      : group->split  ? pull + self->conservative
-						      : pull;
-		lp->start[first + k] = group->split ? scalar_max(move, 0) : move;
-		lp->solution.places[first + k] = self->places[group->slots[i]][k];
-	}
-}
-
-/* The rows by columns: each row is counted, then entered, in ascending order. */
-static void fill_matrix(const struct pile_group *group, struct pile_programme *lp)
-{
-	const struct pile *self = group->pile;
-	uint32_t width = body_columns(group), slack = group->slot_count * width;
-	memset(lp->starts, 0, (lp->columns + 1) * sizeof *lp->starts);
-	for (uint32_t pass = 0; pass < 2; pass++) {
-		uint32_t r = 0, extra = slack;
-		for (uint32_t i = 0; i < group->row_count; i++) {
-			const struct pile_row *row = &self->rows[group->rows[i]];
-			if (!row->taken)
-				continue;
-			for (uint32_t end = 0; end < 2; end++) {
-				uint32_t slot = end == 0 ? row->a : row->b;
-				if (is_outside(group, slot))
-					continue;
-				uint32_t first = group->place_of[slot] * width;
-				for (uint32_t k = 0; k < width; k++) {
-					if (pass == 0) {
-						lp->starts[first + k + 1]++;
-						continue;
-					}
-					double part = vec3_dot(row->normal, self->axes[k % AXES]);
-					uint32_t at = lp->starts[first + k]++;
-					lp->index[at] = r;
-					lp->values[at] = (k < AXES) == (end == 0) ? part : -part;
-				}
-			}
-			if (overlaps(group, row)) {
-				if (pass == 0)
-					lp->starts[extra + 1]++;
-				else {
-					lp->index[lp->starts[extra]] = r;
-					lp->values[lp->starts[extra]++] = 1;
-				}
-				extra++;
-			}
-			r++;
-		}
-		ASSERT(r == lp->rows && extra == lp->columns);
-		for (uint32_t j = 0; pass == 0 && j < lp->columns; j++)
-			lp->starts[j + 1] += lp->starts[j];
-	}
-	/* Each start has moved to its column's end. */
-	for (uint32_t j = lp->columns; j > 0; j--)
-		lp->starts[j] = lp->starts[j - 1];
-	lp->starts[0] = 0;
-}
-
-static void fill_rows(const struct pile_group *group, struct pile_programme *lp)
-{
-	const struct pile *self = group->pile;
-	uint32_t r = 0, extra = group->slot_count * body_columns(group);
-	for (uint32_t i = 0; i < group->row_count; i++) {
-		const struct pile_row *row = &self->rows[group->rows[i]];
-		if (!row->taken)
-			continue;
-		bool budget = self->pivots_max > 0 && !group->relaxing;
-		double gap = gap_inside(group, row);
-		lp->row_low[r] = -(budget ? scalar_max(gap, 0) : gap);
-		lp->row_high[r] = LP_INFINITY;
-		lp->solution.places[lp->columns + r] = row->place;
-		r++;
-		if (!overlaps(group, row))
-			continue;
-		lp->column_low[extra] = 0;
-		lp->column_high[extra] = -row->gap; /* no overlap grows */
-		lp->cost[extra] = OVERLAP_PRICE;
-		lp->start[extra] = 0;
-		lp->solution.places[extra] = LP_LOW;
-		extra++;
-	}
-	ASSERT(r == lp->rows && extra == lp->columns);
-}
-
-static void make_problem(struct pile_group *group, struct pile_programme *lp)
-{
-	for (uint32_t i = 0; i < group->slot_count; i++)
-		fill_columns(group, lp, i);
-	fill_rows(group, lp);
-	fill_matrix(group, lp);
-	bool budget = group->pile->pivots_max > 0 && !group->relaxing;
-	lp->problem = (struct lp_problem){
-		.matrix = { lp->rows, lp->columns, lp->starts, lp->index, lp->values },
-		.cost = lp->cost,
-		.column_low = lp->column_low,
-		.column_high = lp->column_high,
-		.row_low = lp->row_low,
-		.row_high = lp->row_high,
-		.start = budget ? lp->start : NULL,
-	};
-}
-
-/* ---- a round ----------------------------------------------------------------------------------- */
-
-static bool is_solved(const struct solver_result *result)
-{
-	return result->status == SOLVER_SOLVED ||
-	       (result->status == SOLVER_INEXACT && result->residual <= GOOD);
-}
-
-static bool is_ended(const struct solver_result *result)
-{
-	return is_solved(result) || result->status == SOLVER_STOPPED;
-}
-
-static bool has_point(const struct solver_result *result)
-{
-	return is_ended(result) || result->status == SOLVER_INEXACT;
-}
-
-/* Moves, prices and places of a solution. */
-static void read_solution(struct pile_group *group, const struct pile_programme *lp)
-{
-	struct pile *self = group->pile;
-	uint32_t width = body_columns(group);
-	for (uint32_t i = 0; i < group->slot_count; i++) {
-		vec3 move = vec3_zero();
-		for (uint32_t k = 0; k < width; k++) {
-			double x = lp->solution.x[i * width + k];
-			move = vec3_mul_add(move, self->axes[k % AXES], k < AXES ? x : -x);
-			self->places[group->slots[i]][k] = lp->solution.places[i * width + k];
-		}
-		self->moves[group->slots[i]] = move;
-	}
-	uint32_t r = 0;
-	for (uint32_t i = 0; i < group->row_count; i++) {
-		struct pile_row *row = &self->rows[group->rows[i]];
-		if (!row->taken)
-			continue;
-		row->place = lp->solution.places[lp->columns + r];
-		row->force = group->relaxing ? 0 : lp->solution.dual[r] * group->scale;
-		r++;
-	}
-	ASSERT(r == lp->rows);
-}
+/* ---- moves -------------------------------------------------------------------------------------- */
 
 /* The gap of a row after the moves. */
 static double gap_after(const struct pile *self, const struct pile_row *row)
@@ -344,96 +110,204 @@ static void take_violated(struct pile_group *group)
 		double radius = self->bodies[row->a].radius;
 		if (row->taken || gap_after(self, row) >= -VIOLATED * radius)
 			continue;
-		ASSERT(!overlaps(group, row));
+		ASSERT(!pile_overlaps(group, row));
 		row->taken = true;
 		row->place = LP_BASIC;
 		group->taken++;
 	}
 }
 
+static vec3 base_of(const struct pile_group *group, uint32_t slot)
+{
+	uint32_t place = slot == PILE_STATIC ? PILE_STATIC : group->place_of[slot];
+	if (place != PILE_STATIC)
+		return group->base[place];
+	return slot == PILE_STATIC ? vec3_zero() : group->pile->moves[slot];
+}
+
+/* Sets the moves of the group to a part of the way from its base to where they are. */
+static void take_part(const struct pile_group *group, double part)
+{
+	vec3 *moves = group->pile->moves;
+	ASSERT(part >= 0 && part <= 1);
+	for (uint32_t i = 0; part < 1 && i < group->slot_count; i++) {
+		vec3 *move = &moves[group->slots[i]];
+		*move = vec3_mul_add(group->base[i], vec3_sub(*move, group->base[i]), part);
+	}
+}
+
 /* Shortens all moves of the group by one factor until no row is violated; a row that overlaps may
  * stay as it is. */
-static void shorten_moves(struct pile_group *group)
+static void shorten_moves(const struct pile_group *group)
 {
-	struct pile *self = group->pile;
+	const struct pile *self = group->pile;
 	double part = 1;
 	for (uint32_t i = 0; i < group->row_count; i++) {
 		const struct pile_row *row = &self->rows[group->rows[i]];
-		double gap = gap_inside(group, row);
+		vec3 apart = vec3_sub(base_of(group, row->a), base_of(group, row->b));
+		double gap = row->gap + vec3_dot(row->normal, apart);
 		double room = scalar_max(gap, 0);
 		double closing = gap - gap_after(self, row);
 		if (closing > room + PERMITTED * self->bodies[row->a].radius)
 			part = scalar_min(part, room / closing);
 	}
-	ASSERT(part >= 0 && part <= 1);
-	for (uint32_t i = 0; part < 1 && i < group->slot_count; i++)
-		self->moves[group->slots[i]] = vec3_scale(self->moves[group->slots[i]], part);
+	take_part(group, part);
 }
 
-static void stop_bodies(struct pile_group *group)
-{
-	for (uint32_t i = 0; i < group->slot_count; i++)
-		group->pile->moves[group->slots[i]] = vec3_zero();
-}
+/* ---- energy ------------------------------------------------------------------------------------ */
 
-static enum status solve_round(struct pile_group *group)
+/* J: what the moves of the group lower the energy, at a part of the way from its base; *slope: its
+ * derivative by `part`. */
+static double drop_at(const struct pile_group *group, double part, double *slope)
 {
-	struct pile *self = group->pile;
-	struct pile_programme lp;
-	struct lp_dual_simplex solver;
-	ASSERT(group->taken <= group->row_count && group->slacks <= group->taken);
-	if (!allocate_programme(group, &lp))
-		return STATUS_NO_MEMORY;
-	make_problem(group, &lp);
-	struct lp_sizes sizes = { .rows = lp.rows, .columns = lp.columns, .nonzeros = lp.nonzeros };
-	void *memory = arena_push(&self->step->dynamics->scratch, lp_dual_simplex_bytes(sizes));
-	if (memory == NULL)
-		return STATUS_NO_MEMORY;
-	lp_dual_simplex_init(&solver, memory, sizes);
-	struct solver_options options = solver_options_default();
-	options.tolerance = TOLERANCE;
-	options.warm = true;
-	if (lp.problem.start != NULL)
-		options.pivots_max = group->budget;
-	group->result = lp_dual_simplex_solve(&solver, &lp.problem, &options, &lp.solution);
-	group->pivots += group->result.pivots;
-	if (lp.problem.start != NULL)
-		group->budget -= MIN_OF(group->budget, group->result.pivots);
-	/* A basis whose rounding spoils the result is left for one that begins anew. */
-	if (!is_ended(&group->result) && lp.problem.start == NULL) {
-		options.warm = false;
-		group->result = lp_dual_simplex_solve(&solver, &lp.problem, &options, &lp.solution);
-		group->pivots += group->result.pivots;
-	}
-	if (has_point(&group->result))
-		read_solution(group, &lp);
-	else
-		stop_bodies(group);
-	return STATUS_OK;
-}
-
-/* ---- a group ----------------------------------------------------------------------------------- */
-
-static double energy_drop(const struct pile_group *group, double *measure)
-{
+	const struct pile *self = group->pile;
 	double drop = 0;
-	*measure = 0;
+	*slope = 0;
 	for (uint32_t i = 0; i < group->slot_count; i++) {
-		const struct pile_body *body = &group->pile->bodies[group->slots[i]];
-		drop += vec3_dot(body->force, group->pile->moves[group->slots[i]]);
-		*measure += vec3_length(body->force) * body->radius;
+		uint32_t slot = group->slots[i];
+		vec3 way = vec3_sub(self->moves[slot], group->base[i]);
+		double gain = vec3_dot(self->bodies[slot].force, way);
+		drop += part * gain;
+		*slope += gain;
+	}
+	for (uint32_t i = 0; i < group->term_count; i++) {
+		const struct pile_term *term = &self->terms[group->terms[i]];
+		vec3 base = base_of(group, term->a), gradient;
+		vec3 way = vec3_sub(self->moves[term->a], base);
+		drop += pile_term_excess(self, term, base, &gradient);
+		drop -= pile_term_excess(self, term, vec3_mul_add(base, way, part), &gradient);
+		*slope -= vec3_dot(gradient, way);
 	}
 	return drop;
 }
 
-/* The first rows, and what kind of programme it is. */
-static void begin_group(struct pile_group *group)
+/* Ends the moves of the group where the energy is least on the way; it is convex there. */
+static void end_at_least_energy(const struct pile_group *group)
+{
+	double low = 0, high = 1, slope;
+	(void)drop_at(group, 1, &slope);
+	if (group->term_count == 0 || slope >= 0)
+		return;
+	for (uint32_t i = 0; i < HALVINGS; i++) {
+		double middle = 0.5 * (low + high);
+		(void)drop_at(group, middle, &slope);
+		if (slope >= 0)
+			low = middle;
+		else
+			high = middle;
+	}
+	ASSERT(low <= high);
+	take_part(group, low);
+}
+
+/* J: the sum of force times radius. */
+static double measure_of(const struct pile_group *group)
+{
+	double measure = 0;
+	for (uint32_t i = 0; i < group->slot_count; i++) {
+		const struct pile_body *body = &group->pile->bodies[group->slots[i]];
+		measure += body->size * body->radius;
+	}
+	ASSERT(measure >= 0);
+	return measure;
+}
+
+/* What the optimum promises to gain, with the tangents found so far. */
+static double promise_of(const struct pile_group *group)
+{
+	const struct pile *self = group->pile;
+	double promise = 0;
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		promise += vec3_dot(self->bodies[group->slots[i]].force,
+				    vec3_sub(self->moves[group->slots[i]], group->base[i]));
+	for (uint32_t i = 0; i < group->term_count; i++)
+		promise -= self->terms[group->terms[i]].value;
+	return promise;
+}
+
+static void drop_idle_cuts(struct pile_room *room)
+{
+	uint32_t kept = 0;
+	for (uint32_t c = 0; c < room->cuts.count; c++) {
+		struct pile_cut *cut = &room->cuts.items[c];
+		cut->idle = cut->place == LP_BASIC ? (uint8_t)(cut->idle + 1) : 0;
+		if (cut->idle <= CUT_IDLE_MAX)
+			room->cuts.items[kept++] = *cut;
+	}
+	ASSERT(kept <= room->cuts.count);
+	room->cuts.count = kept;
+}
+
+/* Adds tangents where the optimum lies below the excess by more than its share, unless all that is
+ * missing is little. NO_MEMORY. */
+static enum status add_cuts(struct pile_group *group, bool *added)
 {
 	struct pile *self = group->pile;
-	group->scale = 0;
+	struct pile_room *room = self->room;
+	double missing = 0;
+	*added = false;
+	vec3 slope;
+	for (uint32_t i = 0; i < group->term_count; i++) {
+		const struct pile_term *term = &self->terms[group->terms[i]];
+		missing += scalar_max(pile_term_excess(self, term, self->moves[term->a], &slope) -
+					      term->value,
+				      0);
+	}
+	group->bound = promise_of(group);
+	double little =
+		CUTS_GAP * scalar_max(group->bound - missing, self->rest * measure_of(group));
+	if (!(missing > little))
+		return STATUS_OK;
+	drop_idle_cuts(room);
+	enum status status = ARRAY_RESERVE(&room->cuts, room->cuts.count + group->term_count);
+	for (uint32_t i = 0; i < group->term_count && status == STATUS_OK; i++) {
+		const struct pile_term *term = &self->terms[group->terms[i]];
+		vec3 move = self->moves[term->a];
+		double excess = pile_term_excess(self, term, move, &slope);
+		if (!(excess - term->value > 0.5 * little / group->term_count))
+			continue;
+		room->cuts.items[room->cuts.count++] = (struct pile_cut){
+			.term = i,
+			.slope = slope,
+			.offset = scalar_max(vec3_dot(slope, move) - excess, 0),
+			.place = LP_BASIC,
+		};
+		*added = true;
+	}
+	return status;
+}
+
+/* ---- a group ----------------------------------------------------------------------------------- */
+
+/* The terms of the group's bodies, none while rows overlap. NO_MEMORY. */
+static enum status list_terms(struct pile_group *group)
+{
+	const struct pile *self = group->pile;
+	uint32_t next = 0;
+	group->term_count = 0;
+	self->room->cuts.count = 0;
+	if (self->term_count == 0 || group->relaxing)
+		return STATUS_OK;
+	group->terms = PILE_ALLOCATE(group, uint32_t, group->slot_count);
+	if (group->terms == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < group->slot_count; i++) {
+		while (next < self->term_count && self->terms[next].a < group->slots[i])
+			next++;
+		if (next < self->term_count && self->terms[next].a == group->slots[i])
+			group->terms[group->term_count++] = next;
+	}
+	ASSERT(group->term_count <= group->slot_count);
+	return STATUS_OK;
+}
+
+/* The first rows, and what kind of programme it is. NO_MEMORY. */
+static enum status begin_group(struct pile_group *group)
+{
+	struct pile *self = group->pile;
+	group->scale = group->bound = 0;
 	for (uint32_t i = 0; i < group->slot_count; i++)
-		group->scale =
-			scalar_max(group->scale, vec3_length(self->bodies[group->slots[i]].force));
+		group->scale = scalar_max(group->scale, self->bodies[group->slots[i]].size);
 	if (!(group->scale > 0))
 		group->scale = 1;
 	for (uint32_t i = 0; i < group->row_count; i++) {
@@ -441,25 +315,28 @@ static void begin_group(struct pile_group *group)
 		if (row->gap < NEARLY_CLOSED * self->bodies[row->a].radius)
 			row->taken = true;
 		group->taken += row->taken;
-		group->slacks += overlaps(group, row);
+		group->slacks += pile_overlaps(group, row);
 	}
 	group->relaxing = group->slacks > 0;
 	group->split = group->relaxing || self->conservative > 0;
+	return list_terms(group);
 }
 
 /* Ends a programme with a permitted move that does not raise the energy; returns what it lowers. */
-static double end_programme(struct pile_group *group, double *measure)
+static double end_programme(struct pile_group *group)
 {
 	struct pile *self = group->pile;
+	double slope;
+	end_at_least_energy(group);
 	shorten_moves(group);
-	double drop = energy_drop(group, measure);
+	double drop = drop_at(group, 1, &slope);
 	if (!group->relaxing && drop < 0) {
-		stop_bodies(group);
+		pile_stop_bodies(group);
 		drop = 0;
 	}
 	for (uint32_t i = 0; i < group->slot_count; i++)
 		group->place_of[group->slots[i]] = PILE_STATIC;
-	self->fallbacks += !is_ended(&group->result);
+	self->fallbacks += !pile_is_ended(&group->result);
 	ASSERT(group->result.residual >= 0);
 	self->pivots += group->pivots;
 	self->residual = scalar_max(self->residual, group->result.residual);
@@ -468,49 +345,99 @@ static double end_programme(struct pile_group *group, double *measure)
 
 /* Whether a group with a budget goes on: with what is left of it, or with twice as much if nothing was
  * gained. */
-static bool keeps_going(struct pile_group *group, bool violated)
+static bool keeps_going(struct pile_group *group, bool unfinished)
 {
-	double measure;
+	double slope;
 	ASSERT(group->pile->pivots_max > 0 && !group->relaxing);
+	end_at_least_energy(group);
 	shorten_moves(group);
-	bool gained = energy_drop(group, &measure) > group->pile->rest * measure;
+	bool gained = drop_at(group, 1, &slope) > group->pile->rest * measure_of(group);
 	if (group->budget > 0)
-		return violated;
-	if (gained || is_solved(&group->result))
+		return unfinished;
+	if (gained || pile_is_solved(&group->result))
 		return false;
 	group->budget = 2 * group->pivots;
 	return true;
 }
 
-static enum status solve_programme(struct pile_group *group)
+/* Adds to a programme what its optimum violates: rows, and once there are none, tangents. */
+static enum status refine(struct pile_group *group, uint32_t *cut_rounds, bool *refined)
+{
+	uint32_t before = group->taken;
+	take_violated(group);
+	*refined = group->taken > before;
+	if (*refined || group->term_count == 0 || *cut_rounds >= CUT_ROUNDS_MAX)
+		return STATUS_OK;
+	++*cut_rounds;
+	return add_cuts(group, refined);
+}
+
+/* Keeps moves that are permitted, or takes them back after a round that found no end. */
+static void keep_moves(const struct pile_group *group, vec3 *kept, bool back)
+{
+	vec3 *moves = group->pile->moves;
+	for (uint32_t i = 0; i < group->slot_count; i++) {
+		if (back)
+			moves[group->slots[i]] = kept[i];
+		else
+			kept[i] = moves[group->slots[i]];
+	}
+}
+
+static enum status solve_rounds(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	struct arena *arena = &self->step->dynamics->scratch;
-	for (uint32_t i = 0; i < group->slot_count; i++)
-		group->place_of[group->slots[i]] = i;
-	begin_group(group);
-	group->budget = group->relaxing ? 0 : self->pivots_max;
-	if (group->slacks > OVERLAPS_MAX) {
-		stop_bodies(group);
-		group->result.status = SOLVER_LIMIT;
-		return STATUS_OK;
-	}
+	uint32_t cut_rounds = 0;
+	vec3 *kept = PILE_ALLOCATE(group, vec3, group->term_count > 0 ? group->slot_count : 0);
+	if (kept == NULL)
+		return STATUS_NO_MEMORY;
 	for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
 		struct arena_mark mark = arena_mark(arena);
-		bool budgeted = group->budget > 0;
-		enum status status = solve_round(group);
+		bool budgeted = group->budget > 0, refined;
+		enum status status = pile_solve_round(group);
 		arena_rewind(arena, mark);
 		if (status != STATUS_OK)
 			return status;
-		uint32_t before = group->taken;
-		take_violated(group);
-		bool violated = group->taken > before;
-		if (budgeted ? !keeps_going(group, violated) : !violated)
+		if (group->waiting) {
+			if (cut_rounds > 0)
+				keep_moves(group, kept, true);
 			return STATUS_OK;
+		}
+		uint32_t cuts = cut_rounds;
+		status = refine(group, &cut_rounds, &refined);
+		if (status != STATUS_OK)
+			return status;
+		if (budgeted ? !keeps_going(group, refined) : !refined)
+			return STATUS_OK;
+		if (cut_rounds > cuts)
+			keep_moves(group, kept, false);
 	}
 	group->result.status =
 		SOLVER_LIMIT; /* rows are violated still: the move will be shortened */
 	return STATUS_OK;
+}
+
+static enum status solve_programme(struct pile_group *group)
+{
+	struct pile *self = group->pile;
+	group->base = PILE_ALLOCATE(group, vec3, group->slot_count);
+	if (group->base == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < group->slot_count; i++) {
+		group->place_of[group->slots[i]] = i;
+		group->base[i] = self->moves[group->slots[i]];
+	}
+	enum status status = begin_group(group);
+	if (status != STATUS_OK)
+		return status;
+	group->budget = group->relaxing ? 0 : self->pivots_max;
+	if (group->slacks > OVERLAPS_MAX) {
+		pile_stop_bodies(group);
+		group->result.status = SOLVER_LIMIT;
+		return STATUS_OK;
+	}
+	return solve_rounds(group);
 }
 
 /* ---- zones ------------------------------------------------------------------------------------- */
@@ -527,9 +454,9 @@ static enum status list_zone_rows(const struct pile_group *group, struct pile_zo
 				  const uint32_t *zone_of)
 {
 	const struct pile *self = group->pile;
-	zones->rows = ALLOCATE(group, uint32_t, 2 * group->row_count);
-	zones->first_row = ALLOCATE(group, uint32_t, zones->count + 1);
-	uint32_t *end = ALLOCATE(group, uint32_t, zones->count + 1);
+	zones->rows = PILE_ALLOCATE(group, uint32_t, 2 * group->row_count);
+	zones->first_row = PILE_ALLOCATE(group, uint32_t, zones->count + 1);
+	uint32_t *end = PILE_ALLOCATE(group, uint32_t, zones->count + 1);
 	if (zones->rows == NULL || zones->first_row == NULL || end == NULL)
 		return STATUS_NO_MEMORY;
 	memset(end, 0, (zones->count + 1) * sizeof *end);
@@ -556,17 +483,18 @@ static enum status list_zone_rows(const struct pile_group *group, struct pile_zo
 	return STATUS_OK;
 }
 
-static enum status make_zones(const struct pile_group *group, struct pile_zones *zones)
+static enum status make_zones(const struct pile_group *group, uint32_t most,
+			      struct pile_zones *zones)
 {
 	struct pile *self = group->pile;
-	uint32_t *zone_of = ALLOCATE(group, uint32_t, self->step->body_count);
-	zones->slots = ALLOCATE(group, uint32_t, group->slot_count);
-	zones->first_slot = ALLOCATE(group, uint32_t, group->slot_count + 1);
+	uint32_t *zone_of = PILE_ALLOCATE(group, uint32_t, self->step->body_count);
+	zones->slots = PILE_ALLOCATE(group, uint32_t, group->slot_count);
+	zones->first_slot = PILE_ALLOCATE(group, uint32_t, group->slot_count + 1);
 	if (zone_of == NULL || zones->slots == NULL || zones->first_slot == NULL)
 		return STATUS_NO_MEMORY;
 	memcpy(zones->slots, group->slots, group->slot_count * sizeof *zones->slots);
-	enum status status = pile_divide(self, zones->slots, group->slot_count, zones->first_slot,
-					 &zones->count);
+	enum status status = pile_divide(self, most, zones->slots, group->slot_count,
+					 zones->first_slot, &zones->count);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t z = 0; z < zones->count; z++)
@@ -575,28 +503,30 @@ static enum status make_zones(const struct pile_group *group, struct pile_zones 
 	return list_zone_rows(group, zones, zone_of);
 }
 
-/* Solves zone after zone, each with the others where they are by then. */
-static enum status solve_zones(struct pile_group *whole, double *drop, double *measure)
+/* Solves zone after zone of at most so many bodies, each with the others where they are by then; adds to
+ * *drop. */
+static enum status solve_zones(struct pile_group *whole, uint32_t most, double *drop)
 {
 	struct pile_zones zones;
-	enum status status = make_zones(whole, &zones);
-	*drop = *measure = 0;
+	struct pile *self = whole->pile;
+	struct arena *arena = &self->step->dynamics->scratch;
+	enum status status = make_zones(whole, most, &zones);
 	for (uint32_t z = 0; status == STATUS_OK && z < zones.count; z++) {
+		struct arena_mark mark = arena_mark(arena);
 		struct pile_group zone = {
-			.pile = whole->pile,
+			.pile = self,
 			.slots = zones.slots + zones.first_slot[z],
 			.slot_count = zones.first_slot[z + 1] - zones.first_slot[z],
 			.rows = zones.rows + zones.first_row[z],
 			.row_count = zones.first_row[z + 1] - zones.first_row[z],
 			.place_of = whole->place_of,
 		};
-		double part;
 		status = solve_programme(&zone);
 		if (status != STATUS_OK)
 			return status;
-		*drop += end_programme(&zone, &part);
-		*measure += part;
-		whole->pile->zones++;
+		*drop += end_programme(&zone);
+		arena_rewind(arena, mark);
+		self->zones++;
 	}
 	return status;
 }
@@ -606,57 +536,100 @@ static enum status solve_zones(struct pile_group *whole, double *drop, double *m
 static bool any_overlap(const struct pile_group *group)
 {
 	for (uint32_t i = 0; i < group->row_count; i++)
-		if (overlaps(group, &group->pile->rows[group->rows[i]]))
+		if (pile_overlaps(group, &group->pile->rows[group->rows[i]]))
 			return true;
 	return false;
 }
 
-/* Solves a large group in zones. Where they gain little, nothing has moved, and the basis is that of
- * before, which may be one of the whole. */
+/* Solves a large group in zones, and in larger ones where these gain little. Where those gain next to
+ * nothing, nothing has moved, and the basis is that of before, which may be one of the whole. */
 static enum status try_zones(struct pile_group *group, bool *gained)
 {
 	struct pile *self = group->pile;
 	uint8_t(*places)[PILE_COLUMNS] =
 		arena_push_array(&self->step->dynamics->scratch, group->slot_count, sizeof *places);
-	struct pile_row *rows = ALLOCATE(group, struct pile_row, group->row_count);
+	struct pile_row *rows = PILE_ALLOCATE(group, struct pile_row, group->row_count);
 	if (places == NULL || rows == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < group->slot_count; i++)
 		memcpy(places[i], self->places[group->slots[i]], PILE_COLUMNS);
 	for (uint32_t i = 0; i < group->row_count; i++)
 		rows[i] = self->rows[group->rows[i]];
-	double drop, measure;
-	enum status status = solve_zones(group, &drop, &measure);
-	*gained = drop > ZONES_GAIN * measure;
+	double drop = 0, measure = measure_of(group), work_max = self->work_max;
+	enum status status = STATUS_OK;
+	/* Half of what is left is for the whole, which would never have its turn. */
+	self->work_max = work_max > 0 ? 0.5 * (work_max + self->work) : 0;
+	uint32_t most = self->zone_max;
+	do
+		status = solve_zones(group, most, &drop);
+	while (status == STATUS_OK && !(drop > ZONES_GAIN * measure) &&
+	       (most = ZONES_GROW * most) <= group->slot_count / 2);
+	self->work_max = work_max;
+	*gained = drop > ZONES_END * measure;
 	if (status != STATUS_OK || *gained)
 		return status;
-	stop_bodies(group);
-	for (uint32_t i = 0; i < group->slot_count; i++)
+	for (uint32_t i = 0; i < group->slot_count; i++) {
+		self->moves[group->slots[i]] = vec3_zero();
 		memcpy(self->places[group->slots[i]], places[i], PILE_COLUMNS);
+	}
 	for (uint32_t i = 0; i < group->row_count; i++)
 		self->rows[group->rows[i]] = rows[i];
 	return STATUS_OK;
+}
+
+/* Halves the gaps of a group that is at rest with them; false: they have been halved often enough. */
+static bool halve_gaps(const struct pile_group *group)
+{
+	struct pile *self = group->pile;
+	bool halved = false;
+	for (uint32_t i = 0; i < group->row_count; i++) {
+		const struct pile_row *row = &self->rows[group->rows[i]];
+		uint32_t ends[2] = { row->a, row->b == PILE_STATIC ? row->a : row->b };
+		for (uint32_t end = 0; row->smoothed && end < 2; end++)
+			halved = halved || self->bodies[ends[end]].halved < SMOOTH_HALVINGS;
+	}
+	for (uint32_t i = 0; halved && i < group->slot_count; i++) {
+		struct pile_body *body = &self->bodies[group->slots[i]];
+		body->halved = (uint8_t)MIN_OF(body->halved + 1, (int)SMOOTH_HALVINGS);
+	}
+	return halved;
+}
+
+/* Whether the programme of the whole was begun in an earlier step; nothing has moved since. */
+static bool is_continued(const struct pile_group *group)
+{
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		if (!group->pile->bodies[group->slots[i]].waits)
+			return false;
+	return true;
 }
 
 static enum status solve_group(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	struct arena *arena = &self->step->dynamics->scratch;
-	if (group->slot_count / ZONES_MIN >= self->zone_max && !any_overlap(group)) {
+	if (group->slot_count / ZONES_MIN >= self->zone_max && !any_overlap(group) &&
+	    !is_continued(group)) {
 		struct arena_mark mark = arena_mark(arena);
-		bool gained;
+		bool gained = false;
 		enum status status = try_zones(group, &gained);
 		arena_rewind(arena, mark);
+		for (uint32_t i = 0; gained && i < group->slot_count; i++)
+			self->bodies[group->slots[i]].waits = false;
 		if (status != STATUS_OK || gained)
 			return status;
 	}
 	enum status status = solve_programme(group);
 	if (status != STATUS_OK)
 		return status;
-	double measure, drop = end_programme(group, &measure);
-	bool rests = !group->relaxing && is_solved(&group->result) && drop <= self->rest * measure;
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		self->bodies[group->slots[i]].waits = group->waiting;
+	double drop = end_programme(group), most = group->term_count > 0 ? group->bound : drop;
+	bool rests = !group->relaxing && !group->waiting && pile_is_solved(&group->result) &&
+		     most <= self->rest * measure_of(group);
 	if (rests)
-		stop_bodies(group);
+		pile_stop_bodies(group);
+	rests = rests && !halve_gaps(group);
 	for (uint32_t i = 0; i < group->slot_count; i++)
 		self->resting[group->slots[i]] = rests;
 	return STATUS_OK;
@@ -720,7 +693,12 @@ enum status pile_solve(struct pile *self)
 	list_by_group(of_row, self->row_count, self->groups, first_row, rows);
 	for (uint32_t i = 0; i < count; i++)
 		place_of[i] = PILE_STATIC;
-	for (uint32_t g = 0; g < self->groups; g++) {
+	uint32_t turn =
+		self->work_max > 0 && self->groups > 0
+			? (uint32_t)(self->step->dynamics->tables->world.tick[0] % self->groups)
+			: 0;
+	for (uint32_t i = 0; i < self->groups; i++) {
+		uint32_t g = (turn + i) % self->groups;
 		struct pile_group group = {
 			.pile = self,
 			.slots = slots + first_slot[g],

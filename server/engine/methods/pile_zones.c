@@ -18,6 +18,7 @@ struct zone_work {
 	struct zone_item *items, *scratch;
 	uint32_t *first; /* of each zone */
 	uint32_t count;
+	uint32_t most;	/* bodies of a zone */
 	uint32_t phase; /* of three */
 };
 
@@ -43,7 +44,7 @@ static void cut_zone(struct zone_work *self, uint32_t from, uint32_t to)
 	static const uint32_t SIXTHS[3] = { 3, 2, 4 };
 	uint32_t count = to - from;
 	ASSERT(count > 0);
-	if (count <= self->pile->zone_max) {
+	if (count <= self->most) {
 		self->first[self->count++] = from;
 		return;
 	}
@@ -69,11 +70,11 @@ static double depth_of(const struct zone_work *self, uint32_t from, uint32_t to)
 	return sum / (to - from);
 }
 
-enum status pile_divide(const struct pile *self, uint32_t *slots, uint32_t count, uint32_t *first,
-			uint32_t *zones)
+enum status pile_divide(const struct pile *self, uint32_t most, uint32_t *slots, uint32_t count,
+			uint32_t *first, uint32_t *zones)
 {
 	struct arena *arena = &self->step->dynamics->scratch;
-	struct zone_work work = { .pile = self };
+	struct zone_work work = { .pile = self, .most = most };
 	work.items = ARENA_ARRAY(arena, struct zone_item, count);
 	work.scratch = ARENA_ARRAY(arena, struct zone_item, count);
 	work.first = ARENA_ARRAY(arena, uint32_t, count + 1);

@@ -6,6 +6,7 @@
 #include "server/engine/dynamics/integrate.h"
 #include "server/engine/dynamics/step_joints.h"
 #include "server/engine/math/sym3.h"
+#include "server/engine/methods/soft_wide.h"
 
 struct soft_step;
 
@@ -13,20 +14,25 @@ enum { SOFT_LOCKS_MAX = JOINT_AXES };
 
 #define SOFT_NO_PLACE UINT32_MAX
 
+/* 1. A pivot below this part of response_scale is 0: the row depends on others, or moves nothing.
+ * Larger: long arms of light bodies are mistaken for dependent rows; smaller: rounding is solved for. */
+#define SOFT_PIVOT_MIN 1e-12
+
 /* A jointed body. Number 0 stands for the world and all static and sleeping bodies: it is never
  * written. */
 struct soft_jointed {
-	struct spatial velocity; /* present: that at the start plus soft_body's difference */
-	vec3 mass_inv;		 /* 1/kg, along world axes */
-	sym3 inertia_inv;	 /* world axes, at the present rotation */
-	uint32_t number;	 /* index of its soft_body */
-	bool taut;  /* joints make it stiff: inertia_inv is (I + S)⁻¹ (soft_joint_taut.c) */
-	sym3 stiff; /* kg m²: S */
-	bool moves; /* impulses move it; else several trees may share it, and none writes to it */
+	/* Velocity at present, that at the start plus soft_body's difference; in whole lines. */
+	_Alignas(64) struct spatial velocity;
 	/* Only during a pass over groups (soft_joint_tree.c): */
 	struct spatial trial;	/* velocity as changed by the joints below */
 	struct spatial impulse; /* of the joints that are eliminated later */
-	double response[36];	/* W, row by row; linear, then angular */
+	vec3 mass_inv;		/* 1/kg, along world axes */
+	sym3 inertia_inv;	/* world axes, at the present rotation */
+	double response[36];	/* W, row by row; linear, then angular; only during such a pass */
+	uint32_t number;	/* index of its soft_body */
+	bool taut;  /* joints make it stiff: inertia_inv is (I + S)⁻¹ (soft_joint_taut.c) */
+	bool moves; /* impulses move it; else several trees may share it, and none writes to it */
+	sym3 stiff; /* kg m²: S */
 };
 
 /* J on both bodies. */
@@ -60,6 +66,7 @@ struct soft_extra {
 	bool struck;  /* a limit that has had an impulse in this step */
 	bool inside;  /* its impulse is within its bounds, not at one */
 	bool member;  /* it is solved together with the locked rows */
+	bool implicit; /* a spring with a part that acts implicitly: solved after what is solved alone */
 };
 
 /* Springs, and motors with hardly any damping, are always solved one by one. */
@@ -71,13 +78,15 @@ static inline bool soft_extra_is_alone(const struct soft_extra *extra)
 struct soft_joint {
 	uint32_t a, b;				    /* its bodies: indices of soft_jointed */
 	uint8_t lock_count, extra_count, row_count; /* row_count is the sum of the others */
-	uint8_t count;		/* number of rows solved together: locked rows, then members */
-	bool loose;		/* in no group: solved alone */
-	bool child_b;		/* in a tree: b is the child; else a is */
-	bool moves_parent;	/* in a tree: impulses move the parent */
-	bool placed;		/* while groups are planned: it is in the order already */
-	uint32_t core_place;	/* SOFT_NO_PLACE if it is in no core */
-	bool acted;		/* one of its impulses was not 0 */
+	uint8_t count;	     /* number of rows solved together: locked rows, then members */
+	bool loose;	     /* in no group: solved alone */
+	bool child_b;	     /* in a tree: b is the child; else a is */
+	bool moves_parent;   /* in a tree: impulses move the parent */
+	bool placed;	     /* while groups are planned: it is in the order already */
+	uint32_t core_place; /* SOFT_NO_PLACE if it is in no core */
+	bool acted;	     /* one of its impulses was not 0 */
+	bool implicit;	     /* one of its springs is */
+	double open;	     /* m, rad: the largest gap of a locked row, at the present positions */
 	struct soft_row *locks; /* locked rows, then members */
 	struct soft_extra *extras;
 	uint8_t member
@@ -146,6 +155,7 @@ struct soft_group {
 	uint32_t body_first, body_last; /* range in soft_forest.bodies */
 	uint32_t first, core_first,
 		last; /* range in soft_forest.order: trees from their leaves on, then the core */
+	bool wide;    /* solved in lanes (soft_wide.c) */
 	struct soft_core core;
 };
 
@@ -167,6 +177,7 @@ struct soft_joints {
 	uint32_t *jointed_of;	      /* by slot: index in `jointed`; 0 for a body without joints */
 	uint32_t jointed_count;
 	struct soft_forest forest;
+	struct soft_wide wide;
 	bool driven; /* a motor has a target that changes with time */
 	double bias_rate, mass_scale, impulse_scale; /* softness */
 };
@@ -260,6 +271,10 @@ static inline double soft_servo_speed(const struct soft_pass *pass, const struct
 void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *joint, const double *k,
 		       uint32_t count);
 
+/* soft_joint.c. Solves the rows of a joint that are not solved together with others, but implicit springs,
+ * which come after those of all joints. */
+void soft_joint_solve_alone(const struct soft_pass *pass, struct soft_joint *joint);
+
 /* soft_joint_plan.c. Finds the groups of joints that are solved together, and their order. NO_MEMORY. */
 MUST_CHECK enum status soft_forest_plan(struct soft_step *self);
 
@@ -287,6 +302,14 @@ void soft_core_factor(struct soft_joints *joints, const struct soft_group *group
 /* Replaces the right side, in `change` of the core's joints, by λ. */
 void soft_core_solve(const struct soft_pass *pass, struct soft_group *group);
 
+/* soft_wide.c. Plans the waves of joints in lanes; after the groups. NO_MEMORY. */
+MUST_CHECK enum status soft_wide_plan(struct soft_step *self);
+/* Factors the blocks of a run, whose bodies have their own responses; solves them in a pass. */
+void soft_run_factor(struct soft_joints *joints, const struct wide_run *run);
+void soft_run_solve(const struct soft_pass *pass, const struct wide_run *run);
+/* Solves all that is solved one by one, in waves or in order. */
+void soft_solve_items(const struct soft_pass *pass);
+
 /* Makes the joints from the tables. Call it after soft_prepare_bodies and before soft_prepare_turns,
  * because it marks bodies constrained. NO_MEMORY, LIMIT: nothing changed. */
 MUST_CHECK enum status soft_joints_make(struct soft_step *self, struct reason *why);
@@ -295,6 +318,11 @@ MUST_CHECK enum status soft_joints_make(struct soft_step *self, struct reason *w
 void soft_joints_measure(struct soft_step *self, double now);
 /* The passes of a sub-step; `half`, s since the step's start, is the middle of the sub-step. */
 void soft_joints_solve(struct soft_step *self, double half);
+/* After contacts: whether they have undone so much of what joints had done that both are solved again.
+ * `round`: how often both have been solved in this sub-step. */
+bool soft_joints_strained(struct soft_step *self, uint32_t round);
+/* A further round of soft_joints_solve in the same sub-step, after soft_joints_strained. */
+void soft_joints_solve_again(struct soft_step *self);
 void soft_joints_relax(struct soft_step *self);
 /* After the last sub-step: the greatest speed of a locked row, m/s or rad/s. */
 double soft_joints_residual(struct soft_step *self);

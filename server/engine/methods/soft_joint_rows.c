@@ -22,10 +22,6 @@ enum { JOINT_GRAIN = 32, JOINTED_GRAIN = 128, NO_JOINTED = 0 };
 /* Of the sub-step rate. Larger: a locked axis is stiffer than a sub-step can resolve. */
 #define HERTZ_MAX 0.25
 
-/* 1. A pivot below this part of response_scale is 0: the row depends on others, or moves nothing.
- * Larger: long arms of light bodies are mistaken for dependent rows; smaller: rounding is solved for. */
-#define PIVOT_MIN 1e-12
-
 /* 1. Of the mass along a spring, in (h ω)²: the part of its stiffness that sub-steps integrate
  * explicitly, without numerical damping. The rest is implicit: stable, and damped. Larger: fewer than
  * 16 such springs on a body are stable together; smaller: slower springs are damped. */
@@ -188,6 +184,8 @@ enum status soft_joints_make(struct soft_step *self, struct reason *why)
 	init_joints(self);
 	ASSERT(joints->jointed_count <= bodies);
 	status = soft_forest_plan(self);
+	if (status == STATUS_OK)
+		status = soft_wide_plan(self);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "memory",
 				  "no memory for the groups of %u joints", count);
@@ -271,7 +269,8 @@ void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *join
 			l[j] = row[j] * joint->pivot_inv[j];
 			pivot -= l[j] * row[j];
 		}
-		bool usable = pivot > PIVOT_MIN * response_scale(joints, joint, &joint->locks[i]);
+		bool usable =
+			pivot > SOFT_PIVOT_MIN * response_scale(joints, joint, &joint->locks[i]);
 		joint->pivot_inv[i] = usable ? 1 / pivot : 0;
 		l += i;
 		k += i + 1;
@@ -314,7 +313,8 @@ static void derive_extra(const struct soft_joints *joints, const struct soft_joi
 		extra->push.on_b =
 			spatial_mul_add(extra->push.on_b, joint->locks[i].on_b, extra->answer[i]);
 	}
-	bool moves = along > 0 && along > PIVOT_MIN * response_scale(joints, joint, &extra->row);
+	bool moves =
+		along > 0 && along > SOFT_PIVOT_MIN * response_scale(joints, joint, &extra->row);
 	extra->mass = moves ? 1 / along : 0;
 	ASSERT(extra->mass >= 0);
 	if (!moves)
@@ -338,6 +338,7 @@ static void derive_spring(struct soft_extra *extra, const struct constraint_row 
 	double implicit = h * h * stiffness - SPRING_PLAIN * extra->mass;
 	extra->stiff = h * stiffness;
 	extra->damp = h * damping + scalar_max(implicit, 0);
+	extra->implicit = implicit > 0;
 	if (extra->part == JOINT_MOTOR && extra->damp > SOFT_DAMP_MIN * extra->mass)
 		extra->soft = 1 / extra->damp;
 }
@@ -420,12 +421,15 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 	double h = self->dt / self->substeps;
 	constraint->kind->rows(constraint, i, a, b, &options, &list);
 	ASSERT(list.row_count == joint->row_count);
+	joint->open = 0;
 	for (uint32_t r = 0; r < joint->lock_count; r++) {
 		VALIDATE(rows[r].set == ROW_FREE);
+		joint->open = scalar_max(joint->open, scalar_abs(rows[r].gap));
 		joint->locks[r] = joint_row_of(constraint, &rows[r]);
 		double rate = joints->bias_rate * rows[r].gap, most = (double)self->push_speed;
 		joint->bias[r] = scalar_clamp(rate, -most, most) + 0.5 * h * rows[r].bias;
 	}
+	joint->implicit = false;
 	if (joint->loose || joint->extra_count > 0)
 		factor_alone(joints, joint);
 	for (uint32_t r = joint->lock_count; r < joint->row_count; r++) {
@@ -435,6 +439,7 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 		derive_extra(joints, joint, extra);
 		if (extra->elastic)
 			derive_spring(extra, &rows[r], h);
+		joint->implicit |= extra->implicit;
 		if (measure->now == 0) {
 			extra->approach = rows[r].approach;
 			init_inside(extra);

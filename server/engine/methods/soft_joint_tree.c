@@ -139,6 +139,8 @@ static void factor_group(struct soft_joints *joints, const struct soft_group *gr
 	const struct soft_forest *forest = &joints->forest;
 	for (uint32_t i = group->body_first; i < group->body_last; i++)
 		init_response(&joints->jointed[forest->bodies[i]]);
+	if (group->wide)
+		return; /* soft_forest_factor does the rest */
 	for (uint32_t i = group->first; i < group->core_first; i++)
 		factor_branch(joints, &joints->items[forest->order[i]]);
 	soft_core_factor(joints, group);
@@ -160,11 +162,21 @@ static void factor_piece(uint32_t first, uint32_t last, uint32_t worker, void *c
 		factor_group(joints, &joints->forest.groups[i]);
 }
 
+static void factor_runs(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct soft_joints *joints = context;
+	for (uint32_t i = first; i < last; i++)
+		soft_run_factor(joints, &joints->wide.runs[i]);
+}
+
 void soft_forest_factor(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;
-	parallel_run(self->dynamics->parallel, joints->forest.group_count, group_grain(joints),
-		     factor_piece, joints);
+	const struct parallel *parallel = self->dynamics->parallel;
+	parallel_run(parallel, joints->forest.group_count, group_grain(joints), factor_piece,
+		     joints);
+	parallel_run(parallel, joints->wide.run_count, 1, factor_runs, joints);
 }
 
 /* ---- a pass --------------------------------------------------------------------------------- */
@@ -472,7 +484,16 @@ static void solve_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	UNUSED(worker);
 	const struct soft_pass *pass = ((struct forest_work *)context)->pass;
 	for (uint32_t i = first; i < last; i++)
-		solve_group(pass, &pass->joints->forest.groups[i]);
+		if (!pass->joints->forest.groups[i].wide)
+			solve_group(pass, &pass->joints->forest.groups[i]);
+}
+
+static void solve_runs(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct soft_pass *pass = ((struct forest_work *)context)->pass;
+	for (uint32_t i = first; i < last; i++)
+		soft_run_solve(pass, &pass->joints->wide.runs[i]);
 }
 
 void soft_forest_solve(const struct soft_step *self, const struct soft_pass *pass)
@@ -481,4 +502,5 @@ void soft_forest_solve(const struct soft_step *self, const struct soft_pass *pas
 	uint32_t groups = pass->joints->forest.group_count;
 	parallel_run(self->dynamics->parallel, groups, group_grain(pass->joints), solve_piece,
 		     &work);
+	parallel_run(self->dynamics->parallel, pass->joints->wide.run_count, 1, solve_runs, &work);
 }

@@ -5,6 +5,9 @@
 
 #include "server/engine/methods/soft_calm.h"
 #include "server/engine/methods/soft_contact.h"
+#if LANES_WIDTH >= 4
+#include "server/engine/methods/soft_wide_passes.h"
+#endif
 
 #ifndef SOFT_KERNELS
 #define SOFT_KERNELS soft_kernels_4
@@ -33,7 +36,13 @@ static bool measure_all(const struct soft_step *step, struct soft_block *block)
 #endif
 }
 
+#if LANES_WIDTH >= 4
+#define WIDE_KERNELS &wide_kernels
+#else
+#define WIDE_KERNELS NULL
+#endif
+
 const struct soft_kernels SOFT_KERNELS = { half_warm_piece, half_solve_piece, half_relax_piece,
-					   measure_all };
+					   measure_all, WIDE_KERNELS };
 
 #endif

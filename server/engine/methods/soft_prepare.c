@@ -80,11 +80,13 @@ struct lane_work {
 	bool slips;
 };
 
-/* m/s, at the common point of two arms, at the start. */
-static vec3 relative_velocity(const struct lane_work *w, vec3 arm_a, vec3 arm_b)
+/* m/s, at the common point of two arms, at the start. By address: copies of vectors just made wait for
+ * their stores. */
+static inline vec3 relative_velocity(const struct lane_work *w, const vec3 *arm_a,
+				     const vec3 *arm_b)
 {
-	vec3 at_a = vec3_cross(w->a->start.velocity.angular, arm_a);
-	vec3 at_b = vec3_cross(w->b->start.velocity.angular, arm_b);
+	vec3 at_a = vec3_cross(w->a->start.velocity.angular, *arm_a);
+	vec3 at_b = vec3_cross(w->b->start.velocity.angular, *arm_b);
 	return vec3_add(w->drift, vec3_sub(at_b, at_a));
 }
 
@@ -95,7 +97,7 @@ static void write_point(const struct lane_work *w, uint32_t p, double weight, do
 	const struct contact_point *from = &w->contact->points[p];
 	struct soft_point *to = &w->block->points[p];
 	uint32_t lane = w->lane;
-	vec3 velocity = relative_velocity(w, from->arm_a, from->arm_b);
+	vec3 velocity = relative_velocity(w, &from->arm_a, &from->arm_b);
 	store_vec3(&to->j_a, lane, from->arm_a);
 	store_vec3(&to->j_b, lane, from->arm_b);
 	to->separation.at[lane] = to->gap.at[lane] = (float)from->separation;
@@ -118,10 +120,14 @@ static void write_no_point(struct soft_point *to, uint32_t lane)
 static void friction_weights(const struct contact_state *contact, double *weights)
 {
 	double nearest = 0, sum = 0;
+	ASSERT(contact->point_count > 0 && contact->point_count <= MANIFOLD_POINTS_MAX);
+	if (contact->point_count == 1) { /* of balls: what the rest would compute */
+		weights[0] = 1;
+		return;
+	}
 	for (uint32_t p = 0; p < contact->point_count; p++)
 		if (p == 0 || contact->points[p].separation < nearest)
 			nearest = contact->points[p].separation;
-	ASSERT(contact->point_count > 0 && contact->point_count <= MANIFOLD_POINTS_MAX);
 	nearest = scalar_max(nearest, 0);
 	for (uint32_t p = 0; p < contact->point_count; p++) {
 		double beyond = contact->points[p].separation - nearest;
@@ -158,12 +164,18 @@ static double reach_squared(const struct contact_state *contact, vec3 centre)
 	return most;
 }
 
+static inline bool has_friction_axis(const struct lane_work *w)
+{
+	const vec3 *axis = &w->material.axis;
+	return axis->x != 0 || axis->y != 0 || axis->z != 0; /* few materials */
+}
+
 /* The part of the friction axis in the plane; false if there is none. */
 static bool axis_in_plane(const struct lane_work *w, vec3 *out)
 {
 	vec3 axis = w->material.axis, normal = w->contact->normal;
-	if (axis.x == 0 && axis.y == 0 && axis.z == 0)
-		return false; /* most materials */
+	if (!has_friction_axis(w))
+		return false;
 	double length = vec3_length(axis);
 	vec3 flat = vec3_mul_add(axis, normal, -vec3_dot(axis, normal));
 	if (!(vec3_length(flat) > FRICTION_AXIS_LEAST * length))
@@ -172,11 +184,11 @@ static bool axis_in_plane(const struct lane_work *w, vec3 *out)
 	return true;
 }
 
-static vec3 first_tangent(const struct lane_work *w)
+static inline vec3 first_tangent(const struct lane_work *w)
 {
-	vec3 t1, k;
-	if (axis_in_plane(w, &t1))
-		return t1;
+	vec3 t1, k, along;
+	if (has_friction_axis(w) && axis_in_plane(w, &along))
+		return along;
 	vec3_frame(w->contact->normal, &t1, &k);
 	return t1;
 }
@@ -208,7 +220,7 @@ static void write_friction(struct lane_work *w, const double *weights, const dou
 	store_vec3(&block->tangent, lane, t1);
 	store_vec3(&block->arm_a, lane, arm_a);
 	store_vec3(&block->arm_b, lane, arm_b);
-	vec3 slip = relative_velocity(w, arm_a, arm_b);
+	vec3 slip = relative_velocity(w, &arm_a, &arm_b);
 	if (belt_concerns(dynamics, w->contact->body_a, w->contact->body_b))
 		slip = vec3_sub(slip, write_belt(w));
 	vec3 spin = vec3_sub(w->b->start.velocity.angular, w->a->start.velocity.angular);
@@ -366,7 +378,8 @@ static void clear_lanes(struct soft_block *block)
 	memset((char *)block + from, 0, to - from);
 }
 
-enum { FETCH_BYTES = 2 * PREFETCH_LINE };
+/* A manifold of one point, wherever it lies in its lines. */
+enum { FETCH_BYTES = 3 * PREFETCH_LINE };
 
 /* Prefetches the next block's contacts, because those of one colour are far apart in memory. */
 static void fetch_contacts(const struct soft_step *self, const struct soft_block *block)
@@ -445,14 +458,31 @@ static void store_lane(const struct soft_step *self, const struct soft_block *bl
 	to.multiplier[5] = (double)block->twist_impulse.at[lane];
 }
 
+/* Prefetches where the next block's impulses go, as far apart as its contacts. */
+static void fetch_rows(const struct soft_step *self, const struct soft_block *block)
+{
+	for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
+		if (block->contact[lane] == DYNAMICS_NONE)
+			continue;
+		struct soft_impulses to =
+			soft_impulses_of(&self->clusters, self->step, block->contact[lane]);
+		prefetch(to.normal, 1);
+		prefetch(to.friction, 1);
+		prefetch(to.multiplier, 1);
+	}
+}
+
 static void store_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	const struct soft_step *self = context;
-	for (uint32_t b = first; b < last; b++)
+	for (uint32_t b = first; b < last; b++) {
+		if (b + 1 < last)
+			fetch_rows(self, &self->blocks[b + 1]);
 		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++)
 			if (self->blocks[b].contact[lane] != DYNAMICS_NONE)
 				store_lane(self, &self->blocks[b], lane);
+	}
 }
 
 void soft_store_contacts(struct soft_step *self)

@@ -124,6 +124,10 @@ static enum status solve_step(struct soft_step *self, struct reason *why)
 		soft_bounce(self);
 		soft_joints_solve(self, self->dt * (i + 0.5) / self->substeps);
 		soft_solve(self);
+		for (uint32_t round = 1; soft_joints_strained(self, round); round++) {
+			soft_joints_solve_again(self);
+			soft_solve(self);
+		}
 		soft_hard_solve(self, true);
 		self->time = (float)now;
 		soft_integrate_positions(self);
@@ -215,7 +219,7 @@ const struct method method_soft_step = {
 	.name = "soft-step",
 	.summary = "sub-stepped soft contacts with islands and sleep: the default",
 	.number = 2,
-	.motion = 4,
+	.motion = 5,
 	.attach = attach_soft_step,
 	.detach = detach_soft_step,
 	.step = step_soft_step,

@@ -168,6 +168,9 @@ void velocity_add_contact(struct velocity_step *self, uint32_t index,
  * beginning). */
 void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
 			      const struct body_motion *motions, struct row_list *out);
+/* The same rows for a reader of their gaps and J: those of contacts have no speeds and rates. */
+void velocity_constraint_gaps(const struct velocity_step *self, uint32_t index,
+			      const struct body_motion *motions, struct row_list *out);
 
 /* Blocks first … last-1 of the state's rows belong to contact `index` of its list; none if first =
  * last. */

@@ -130,6 +130,15 @@ void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
 	append_rows(self, index, motions, &options, out);
 }
 
+void velocity_constraint_gaps(const struct velocity_step *self, uint32_t index,
+			      const struct body_motion *motions, struct row_list *out)
+{
+	bool contact = index < self->contact_count;
+	struct constraint_options options =
+		options_of(self, contact ? CONSTRAINT_POSITION : level_of(self));
+	append_rows(self, index, motions, &options, out);
+}
+
 enum status velocity_rows(struct velocity_step *self, const struct body_motion *motions, bool moved,
 			  enum constraint_level level)
 {

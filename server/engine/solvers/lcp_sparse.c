@@ -124,6 +124,29 @@ static inline void add_outer(double *block, double d, const double *a, const dou
 	}
 }
 
+/* The same of a planar problem. */
+static inline void add_outer_planar(double *block, double d, const double *a, const double *b)
+{
+	static const uint8_t own[CHOL_BLOCK_PLANAR] = { 0, 1, 5 };
+	for (uint32_t k = 0; k < CHOL_BLOCK_PLANAR; k++) {
+		double by = d * b[own[k]];
+		for (uint32_t l = 0; l < CHOL_BLOCK_PLANAR; l++)
+			block[k * CHOL_BLOCK_PLANAR + l] += by * a[own[l]];
+	}
+}
+
+/* Adds d a bᵀ to the block of this index. */
+static inline void add_to_block(struct lcp_sparse *self, uint32_t slot, double d, const double *a,
+				const double *b)
+{
+	uint32_t n = chol_block_width(&self->factor);
+	double *block = self->factor.value + (size_t)slot * n * n;
+	if (self->factor.planar)
+		add_outer_planar(block, d, a, b);
+	else
+		add_outer(block, d, a, b);
+}
+
 #ifdef CAIRN_VALIDATE
 static size_t count_row_pairs(const struct lcp_sparse *self)
 {
@@ -150,14 +173,14 @@ void lcp_sparse_factor(struct lcp_sparse *self)
 		}
 		for (uint32_t p = first; p < end; p++)
 			for (uint32_t q = first; q <= p; q++) {
-				double *block =
-					self->factor.value + (size_t)*slot++ * CHOL_BLOCK_DOUBLES;
+				uint32_t at = *slot++;
 				bool down = self->at[p] >= self->at[q];
-				add_outer(block, d, self->jacobian[down ? p : q],
-					  self->jacobian[down ? q : p]);
+				add_to_block(self, at, d, self->jacobian[down ? p : q],
+					     self->jacobian[down ? q : p]);
 				/* The block of a body that is named twice gets both products. */
 				if (p != q && self->at[p] == self->at[q])
-					add_outer(block, d, self->jacobian[q], self->jacobian[p]);
+					add_to_block(self, at, d, self->jacobian[q],
+						     self->jacobian[p]);
 			}
 	}
 	VALIDATE(slot == self->slot + count_row_pairs(self));
@@ -199,13 +222,13 @@ static void free_by_b(struct lcp_sparse *self)
 }
 
 /* Rounds of the active set that starts from x (warm) or from b. */
-static bool find_active_set(struct lcp_sparse *self, bool warm)
+static bool find_active_set(struct lcp_sparse *self, bool warm, uint32_t rounds)
 {
 	if (warm)
 		lcp_sparse_free_by_x(self);
 	else
 		free_by_b(self);
-	return lcp_sparse_active_set(self, ROUNDS);
+	return lcp_sparse_active_set(self, rounds);
 }
 
 /* The active set with a smaller ε, which light bodies under heavy ones need. It is not the default,
@@ -217,7 +240,7 @@ static bool try_smaller_epsilon(struct lcp_sparse *self, bool warm)
 	bool good = false;
 	for (uint32_t k = 0; k < EPSILON_TRIES && !good; k++) {
 		self->soft *= EPSILON_FACTOR;
-		good = find_active_set(self, warm);
+		good = find_active_set(self, warm, ROUNDS);
 	}
 	self->soft = soft;
 	return good;
@@ -237,8 +260,10 @@ enum solver_status lcp_sparse_run(struct lcp_sparse *self, bool warm)
 	lcp_sparse_transposed_mul(self, self->x, self->u);
 	if (lcp_sparse_gap(self, self->u) <= self->goal)
 		return SOLVER_SOLVED;
-	if (find_active_set(self, warm) || try_smaller_epsilon(self, warm) ||
-	    start_from_interior(self) || lcp_sparse_multipliers(self))
+	bool short_of_rounds = self->active_rounds > 0 && !lcp_sparse_is_small(self);
+	if (find_active_set(self, warm, short_of_rounds ? self->active_rounds : ROUNDS) ||
+	    (short_of_rounds && start_from_interior(self)) || try_smaller_epsilon(self, warm) ||
+	    (!short_of_rounds && start_from_interior(self)) || lcp_sparse_multipliers(self))
 		return SOLVER_SOLVED;
 	if (self->result.certificate != NULL)
 		return SOLVER_INFEASIBLE;
@@ -249,6 +274,7 @@ void lcp_sparse_begin(struct lcp_sparse *self, const struct solver_options *opti
 {
 	ASSERT(self->rows <= self->capacity.rows && self->bodies <= self->capacity.bodies);
 	self->factors_max = options->rounds_max > 0 ? options->rounds_max : FACTORS_MAX;
+	self->active_rounds = options->active_rounds;
 	self->goal = INSIDE * options->tolerance * self->size;
 	self->soft = scalar_clamp(options->regularisation, SOFT_MIN, SOFT_MAX);
 	self->result = (struct solver_result){ .residual = __builtin_inf() };

@@ -82,6 +82,7 @@ struct lcp_sparse {
 	 * refinements. */
 	double soft;
 	uint32_t factors_max;
+	uint32_t active_rounds; /* of options */
 	struct solver_result result;
 };
 

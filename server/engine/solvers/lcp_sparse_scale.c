@@ -160,6 +160,18 @@ static int64_t find_b_shift(const struct lcp_sparse *self, const struct lcp_spar
 	return most == INT64_MIN ? 0 : most;
 }
 
+/* Whether no row acts along z, or about x or y. */
+static bool is_planar(const struct lcp_sparse *self)
+{
+	ASSERT(self->ordered);
+	for (uint32_t p = 0; self->rows > 0 && p < self->start[self->rows]; p++) {
+		const double *j = self->jacobian[p];
+		if (j[2] != 0 || j[3] != 0 || j[4] != 0)
+			return false;
+	}
+	return true;
+}
+
 bool lcp_sparse_load(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
 		     const double *x)
 {
@@ -175,6 +187,7 @@ bool lcp_sparse_load(struct lcp_sparse *self, const struct lcp_sparse_problem *p
 		load_row(self, problem, i);
 		top = MAX_OF(top, self->unit_shift[i]);
 	}
+	self->factor.planar = is_planar(self);
 	int64_t b_shift = self->b_shift = find_b_shift(self, problem);
 	self->unit_top = top;
 	self->size = 0;

@@ -67,13 +67,25 @@ UNIT_TESTS += tests/unit/server/engine/solvers/test_lp
 # CLP is the oracle of this test; the product does not use it.
 if HAVE_CLP
 UNIT_TESTS += tests/property/test_lp_clp
+tests_property_test_lp_clp_SOURCES = tests/property/test_lp_clp.c tests/lib/lp_clp.c tests/lib/lp_clp.h
 tests_property_test_lp_clp_LDADD = $(LDADD) -lClp -lCoinUtils
+
+# The programs of running scenes: the solver's calls go through the test, which asks CLP as well.
+UNIT_TESTS += tests/property/test_lp_recorded
+tests_property_test_lp_recorded_SOURCES = tests/property/test_lp_recorded.c tests/lib/lp_clp.c tests/lib/lp_clp.h \
+	server/commands/batch_world.c
+tests_property_test_lp_recorded_LDFLAGS = -Wl,--wrap=lp_dual_simplex_solve
+tests_property_test_lp_recorded_LDADD = $(LDADD) -lClp -lCoinUtils
+
+# 500 programs of steps of piles beside CLP: optima, pivots and times.
+bench-lp-steps: tests/property/test_lp_recorded
+	CAIRN_LP_RECORDED=500 CK_TIMEOUT_MULTIPLIER=60 ./tests/property/test_lp_recorded
 
 # Compares 10^5 programs with CLP.
 soak-lp: tests/property/test_lp_clp
 	CAIRN_LP_CASES=100000 ./tests/property/test_lp_clp
 endif
-.PHONY: soak-lp
+.PHONY: soak-lp bench-lp-steps
 FUZZ_TARGETS += tests/fuzz/fuzz_lp
 tests_fuzz_fuzz_lp_LDADD = $(LDADD_FUZZ)
 

@@ -44,11 +44,12 @@ static bool is_fixed(const struct lp_dual_simplex *self, uint32_t j)
 static bool is_mispriced(const struct lp_dual_simplex *self, uint32_t j)
 {
 	VALIDATE(j < lp_variables(self));
-	double d = self->price[j], tolerance = self->tolerance * (1 + scalar_abs(self->shifted[j]));
-	if (self->place[j] == LP_BASIC || is_fixed(self, j))
+	double d = self->price[j];
+	uint8_t place = self->place[j];
+	if (place == LP_BASIC || (d >= 0 && place == LP_LOW) || (d <= 0 && place == LP_HIGH))
 		return false;
-	return (d < -tolerance && self->place[j] != LP_HIGH) ||
-	       (d > tolerance && self->place[j] != LP_LOW);
+	return scalar_abs(d) > self->tolerance * (1 + scalar_abs(self->shifted[j])) &&
+	       !is_fixed(self, j);
 }
 
 /* Corrects all prices of the wrong sign; true if a variable changed its bound. */
@@ -91,7 +92,7 @@ struct dual_step {
 	double violation; /* > 0 */
 	uint32_t in;	  /* the variable that enters, or LP_NONE */
 	uint32_t count;	  /* candidates */
-	uint32_t passed;  /* the first of them flip */
+	uint32_t passed;  /* the last of them flip, the very last first */
 };
 
 /* The variable that leaves. False: the basic point is feasible. */
@@ -119,7 +120,8 @@ static bool choose_row(const struct lp_dual_simplex *self, struct dual_step *ste
 	return step->row != LP_NONE;
 }
 
-/* Candidates, sorted by the step at which their price reaches zero. */
+/* Candidates with the step at which their price reaches zero, as a key; and their order, which decides
+ * between equal steps. */
 static void list_candidates(struct lp_dual_simplex *self, struct dual_step *step)
 {
 	step->count = 0;
@@ -133,11 +135,43 @@ static void list_candidates(struct lp_dual_simplex *self, struct dual_step *step
 			continue;
 		double ratio = self->place[j] == LP_BETWEEN ? 0 : scalar_max(self->price[j] / a, 0);
 		self->keys[step->count] = sort_key_of_double(ratio);
+		self->candidates_scratch[step->count] = step->count;
 		self->candidates[step->count++] = j;
 	}
 	ASSERT(step->count <= lp_variables(self));
-	sort_keys(self->keys, self->candidates, self->keys_scratch, self->candidates_scratch,
-		  step->count);
+}
+
+/* Whether candidate a comes before candidate b. */
+static bool is_earlier(const struct lp_dual_simplex *self, uint32_t a, uint32_t b)
+{
+	return self->keys[a] < self->keys[b] ||
+	       (self->keys[a] == self->keys[b] &&
+		self->candidates_scratch[a] < self->candidates_scratch[b]);
+}
+
+static void swap_candidates(struct lp_dual_simplex *self, uint32_t a, uint32_t b)
+{
+	uint64_t key = self->keys[a];
+	uint32_t j = self->candidates[a], order = self->candidates_scratch[a];
+	self->keys[a] = self->keys[b];
+	self->candidates[a] = self->candidates[b];
+	self->candidates_scratch[a] = self->candidates_scratch[b];
+	self->keys[b] = key;
+	self->candidates[b] = j;
+	self->candidates_scratch[b] = order;
+}
+
+/* Moves candidate `at` of a heap down to its place. */
+static void sink_candidate(struct lp_dual_simplex *self, uint32_t at, uint32_t count)
+{
+	VALIDATE(count <= lp_variables(self));
+	for (uint32_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
+		child += child + 1 < count && is_earlier(self, child + 1, child);
+		if (!is_earlier(self, child, at))
+			return;
+		swap_candidates(self, child, at);
+		at = child;
+	}
 }
 
 /* The step at which the price of j reaches zero. */
@@ -149,40 +183,44 @@ static double price_ratio(const struct lp_dual_simplex *self, uint32_t j)
 	return scalar_max(scalar_abs(self->price[j]) / scalar_abs(self->tableau[j]), 0);
 }
 
-/* The number of candidates that may be passed by flipping them. */
-static uint32_t count_passed(const struct lp_dual_simplex *self, const struct dual_step *step)
+/* Moves the candidates that may be passed by flipping them to the end of the list; returns their number. The
+ * list is a heap, because few are passed of many. */
+static uint32_t pass_candidates(struct lp_dual_simplex *self, const struct dual_step *step)
 {
 	uint32_t out = self->head[step->row];
 	double bound = step->sign > 0 ? self->high[out] : self->low[out];
 	double left = step->violation;
-	uint32_t passed = 0;
-	while (passed < step->count) {
-		uint32_t j = self->candidates[passed];
+	uint32_t count = step->count;
+	for (uint32_t at = count / 2; at-- > 0;)
+		sink_candidate(self, at, count);
+	while (count > 0) {
+		uint32_t j = self->candidates[0];
 		if (!lp_has_low(self, j) || !lp_has_high(self, j))
 			break;
 		left -= scalar_abs(self->tableau[j]) * (self->high[j] - self->low[j]);
 		if (!(left > lp_slack(self, bound)))
 			break;
-		passed++;
+		swap_candidates(self, 0, --count);
+		sink_candidate(self, 0, count);
 	}
-	ASSERT(passed <= step->count);
-	return passed;
+	ASSERT(count <= step->count);
+	return step->count - count;
 }
 
 /* The entering variable. LP_NONE: the row proves that there is no feasible point. */
 static void choose_in(struct lp_dual_simplex *self, struct dual_step *step)
 {
 	ASSERT(step->row < self->matrix.rows);
-	step->passed = self->least_index ? 0 : count_passed(self, step);
+	step->passed = self->least_index ? 0 : pass_candidates(self, step);
 	step->in = LP_NONE;
 	double limit = LP_INFINITY, largest = 0;
-	for (uint32_t k = step->passed; k < step->count; k++) {
+	for (uint32_t k = 0; k < step->count - step->passed; k++) {
 		uint32_t j = self->candidates[k];
 		double slack = self->least_index ? 0 : self->tolerance;
 		double size = scalar_abs(self->tableau[j]);
 		limit = scalar_min((scalar_abs(self->price[j]) + slack) / size, limit);
 	}
-	for (uint32_t k = step->passed; k < step->count; k++) {
+	for (uint32_t k = 0; k < step->count - step->passed; k++) {
 		uint32_t j = self->candidates[k];
 		double size = scalar_abs(self->tableau[j]);
 		if (price_ratio(self, j) > limit)
@@ -204,8 +242,8 @@ static void flip_passed(struct lp_dual_simplex *self, const struct dual_step *st
 	if (step->passed == 0)
 		return;
 	dense_zero(self->flips, self->matrix.rows);
-	for (uint32_t k = 0; k < step->passed; k++) {
-		uint32_t j = self->candidates[k];
+	for (uint32_t k = 1; k <= step->passed; k++) {
+		uint32_t j = self->candidates[step->count - k];
 		double before = self->x[j];
 		self->place[j] = self->place[j] == LP_LOW ? LP_HIGH : LP_LOW;
 		lp_settle(self, j);

@@ -67,7 +67,6 @@ static void carve_simplex(struct lp_dual_simplex *self, struct solver_memory *me
 	self->touched = SOLVER_CARVE(memory, uint32_t, all);
 	self->listed = SOLVER_CARVE(memory, bool, all);
 	self->keys = SOLVER_CARVE(memory, uint64_t, all);
-	self->keys_scratch = SOLVER_CARVE(memory, uint64_t, all);
 	self->candidates = SOLVER_CARVE(memory, uint32_t, all);
 	self->candidates_scratch = SOLVER_CARVE(memory, uint32_t, all);
 	self->certificate = SOLVER_CARVE(memory, double, MAX_OF(m, n));

@@ -50,8 +50,8 @@ struct lp_dual_simplex {
 	double *tableau;		    /* by variable: row r of B⁻¹ [A −1] */
 	uint32_t *touched;		    /* the entries of `tableau` that may be non-zero */
 	uint32_t touched_count;
-	bool *listed; /* by variable: whether it is in `touched`; false between uses */
-	uint64_t *keys, *keys_scratch; /* candidates of a ratio test */
+	bool *listed;	/* by variable: whether it is in `touched`; false between uses */
+	uint64_t *keys; /* candidates of a ratio test: their steps, numbers and order */
 	uint32_t *candidates, *candidates_scratch;
 	double *certificate; /* max(rows, columns) */
 	double *scratch;     /* 2 × rows */

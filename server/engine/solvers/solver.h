@@ -63,6 +63,9 @@ struct solver_options {
 	double regularisation;
 	/* Start from the active set (or basis) in the workspace or in the caller's state. */
 	bool warm;
+	/* Of lcp_sparse and large problems: rounds of the active set before the interior-point method. With
+	 * pyramids of many edges the active set cycles, and fewer rounds show it. 0: the solver's default. */
+	uint32_t active_rounds;
 };
 
 struct solver_result {

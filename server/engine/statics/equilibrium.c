@@ -21,7 +21,7 @@
 /* Settling ends if so many rounds leave more than this part of what was left: the bodies fall. */
 #define STALLED 0.9
 #define EXTRAPOLATION_MAX 1e4
-enum { STALL_ROUNDS = 10 };
+enum { STALL_ROUNDS = 5 };
 enum { SETTLE_ROUNDS = 80, SLIP_ROUNDS = 60, ROUNDS_MAX = 60 };
 /* 1: of the scale. Balanced, and consistent with the slip. */
 #define BALANCED 1e-11
@@ -42,7 +42,15 @@ enum { SETTLE_ROUNDS = 80, SLIP_ROUNDS = 60, ROUNDS_MAX = 60 };
 #define HARDEST 1e-6
 enum { PROXIMAL_ROUNDS = 12 };
 /* Factors of one call: after so many the result is what there is, and its errors tell. */
-enum { FACTORS_MAX = 300 };
+enum { FACTORS_MAX = 300, SLIP_FACTORS_MAX = 160 };
+/* Falls of smaller problems start from nothing, which costs little and leaves bodies that stay at 0. */
+enum { WARM_ROWS = 2000 };
+/* Rounds of the active set, of which walls need up to seven. */
+enum { ACTIVE_ROUNDS = 8 };
+/* Settling pauses after so many factors, or at once where the first round leaves more than this part
+ * of the loads: bodies that fall are told by their fall. */
+enum { PAUSE_FACTORS = 40 };
+#define PAUSE_LEFT 0.05
 
 /* ---- pyramids -------------------------------------------------------------------------------- */
 
@@ -207,7 +215,7 @@ static enum status allocate_rows(struct equilibrium *self, uint32_t entries)
 	self->body = heap_alloc((entries + 1u) * sizeof *self->body);
 	self->jacobian = heap_alloc((entries + 1u) * sizeof *self->jacobian);
 	self->mass_inv = heap_alloc(bodies * sizeof *self->mass_inv);
-	self->b = heap_alloc_zero((6 * rows + points) * sizeof *self->b);
+	self->b = heap_alloc_zero((7 * rows + 2 * points) * sizeof *self->b);
 	self->acceleration = heap_alloc_zero(5 * bodies * sizeof *self->acceleration);
 	if (self->first == NULL || self->start == NULL || self->body == NULL ||
 	    self->jacobian == NULL || self->mass_inv == NULL || self->b == NULL ||
@@ -218,7 +226,9 @@ static enum status allocate_rows(struct equilibrium *self, uint32_t entries)
 	self->compliance = self->upper + rows;
 	self->softness = self->compliance + rows;
 	self->lambda = self->softness + rows;
-	self->shift = self->lambda + rows;
+	self->kept = self->lambda + rows;
+	self->shift = self->kept + rows;
+	self->kept_shift = self->shift + points;
 	self->free = self->acceleration + bodies;
 	self->settlement = self->free + bodies;
 	self->last_settlement = self->settlement + bodies;
@@ -243,7 +253,13 @@ enum status equilibrium_init(struct equilibrium *self, const struct statics_prob
 	if (status != STATUS_OK)
 		return status;
 	fill_rows(self);
-	return make_solver(self);
+	return STATUS_OK;
+}
+
+enum status equilibrium_ready(struct equilibrium *self)
+{
+	ASSERT(self->problem != NULL);
+	return self->solver_memory == NULL ? make_solver(self) : STATUS_OK;
 }
 
 void equilibrium_release(struct equilibrium *self)
@@ -301,7 +317,7 @@ static double largest_of(const struct equilibrium *self, const struct spatial *o
 	return most;
 }
 
-static void set_loads(struct equilibrium *self, const struct spatial *loads)
+void equilibrium_load(struct equilibrium *self, const struct spatial *loads)
 {
 	for (uint32_t i = 0; i < self->problem->body_count; i++)
 		self->free[i] = respond_to(self->mass_inv[i], loads[i]);
@@ -349,6 +365,7 @@ static struct solver_result solve_once(struct equilibrium *self, bool soft, bool
 	lcp.compliance = soft ? self->compliance : NULL;
 	options.tolerance = TOLERANCE;
 	options.rounds_max = ROUNDS_MAX;
+	options.active_rounds = ACTIVE_ROUNDS;
 	options.warm = warm;
 	struct solver_result result =
 		lcp_sparse_solve(&self->solver, &lcp, &options, self->lambda, NULL);
@@ -385,14 +402,18 @@ static uint32_t solve_by_steps(struct equilibrium *self)
 	return rounds;
 }
 
-/* Solves with the present shift; `settling`: from the settlement, with springs. */
-static uint32_t solve_forces(struct equilibrium *self, bool settling, bool warm)
+/* What a solve leaves to do if its factor loses too many digits. */
+enum { AS_IT_IS, BY_STEPS };
+
+/* Solves with the present shift; `settling`: from the settlement, with springs. Sets self->good. */
+static uint32_t solve_forces(struct equilibrium *self, bool settling, bool warm, int otherwise)
 {
 	set_b(self, settling);
 	set_compliance(self, 1);
 	struct solver_result result = solve_once(self, settling, warm);
 	uint32_t rounds = result.rounds;
-	if (!(result.residual <= GOOD) && !settling) {
+	self->good = result.residual <= GOOD;
+	if (!self->good && otherwise == BY_STEPS) {
 		rounds += solve_by_steps(self);
 		self->fallbacks++;
 	}
@@ -477,31 +498,79 @@ static void reset_shift(struct equilibrium *self)
 		self->shift[p] = 0;
 }
 
+/* `warm`: from the present λ. */
+static struct statics_outcome fall_from(struct equilibrium *self, const struct spatial *loads,
+					bool coulomb, bool warm)
+{
+	struct statics_outcome out = { 0 };
+	ASSERT(loads != NULL && self->solver_memory != NULL);
+	reset_shift(self);
+	equilibrium_load(self, loads);
+	out.rounds = solve_forces(self, false, warm, BY_STEPS);
+	measure_solution(self, &out);
+	out.coulomb = !self->frictional || out.residual <= SLIP_BALANCED;
+	return coulomb ? equilibrium_slip(self, out) : out;
+}
+
 struct statics_outcome equilibrium_fall(struct equilibrium *self, const struct spatial *loads,
 					bool coulomb)
 {
-	struct statics_outcome out = { 0 };
-	ASSERT(loads != NULL);
-	reset_shift(self);
-	set_loads(self, loads);
-	out.rounds = solve_forces(self, false, false);
-	measure_solution(self, &out);
-	out.coulomb = !self->frictional || out.residual <= SLIP_BALANCED;
-	if (out.coulomb || !coulomb)
+	return fall_from(self, loads, coulomb, false);
+}
+
+/* λ and the shifts of friction, in place of those kept. */
+static void exchange(double *a, double *b, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		double own = a[i];
+		a[i] = b[i];
+		b[i] = own;
+	}
+}
+
+void equilibrium_exchange(struct equilibrium *self)
+{
+	exchange(self->lambda, self->kept, self->rows);
+	exchange(self->shift, self->kept_shift, self->problem->point_count);
+	find_accelerations(self);
+}
+
+static void keep(struct equilibrium *self)
+{
+	memcpy(self->kept, self->lambda, self->rows * sizeof *self->kept);
+	memcpy(self->kept_shift, self->shift,
+	       self->problem->point_count * sizeof *self->kept_shift);
+}
+
+struct statics_outcome equilibrium_slip(struct equilibrium *self, struct statics_outcome fall)
+{
+	struct statics_outcome out = fall;
+	double before = __builtin_inf();
+	ASSERT(self->solver_memory != NULL);
+	if (out.coulomb)
 		return out;
-	for (uint32_t round = 0; round < SLIP_ROUNDS && out.rounds < FACTORS_MAX; round++) {
-		if (update_shift(self, self->acceleration) <= SLIP_BALANCED * self->scale) {
-			out.coulomb = true;
+	keep(self);
+	self->good = true; /* of the fall: it may have been found by steps */
+	for (uint32_t round = 0; round < SLIP_ROUNDS && out.rounds < SLIP_FACTORS_MAX; round++) {
+		double change = update_shift(self, self->acceleration);
+		out.coulomb = change <= SLIP_BALANCED * self->scale;
+		/* Accelerations that are not exact, or shifts that alternate, lead nowhere. */
+		bool stalls = round % STALL_ROUNDS == 0 && change > STALLED * before;
+		if (out.coulomb || stalls || !self->good)
 			break;
-		}
-		out.rounds += solve_forces(self, false, true);
+		before = round % STALL_ROUNDS == 0 ? change : before;
+		out.rounds += solve_forces(self, false, true, AS_IT_IS);
 	}
-	if (!out.coulomb) {
-		reset_shift(self);
-		out.rounds += solve_forces(self, false, false);
-	}
+	if (!out.coulomb)
+		equilibrium_exchange(self);
 	measure_solution(self, &out);
 	return out;
+}
+
+struct statics_outcome equilibrium_fall_on(struct equilibrium *self, const struct spatial *loads)
+{
+	keep(self);
+	return fall_from(self, loads, false, self->rows > WARM_ROWS);
 }
 
 /* ---- settling -------------------------------------------------------------------------------- */
@@ -557,44 +626,71 @@ static void extrapolate_settlement(struct equilibrium *self, bool first)
 	}
 }
 
-struct statics_outcome equilibrium_settle(struct equilibrium *self, const struct spatial *loads)
+/* One round: forces of the springs, and what the settlement grows by. True: it has ended. */
+static bool settle_round(struct equilibrium *self, struct statics_settling *at)
 {
-	struct statics_outcome out = { 0 };
-	uint32_t bodies = self->problem->body_count;
-	double before = __builtin_inf();
-	ASSERT(loads != NULL);
-	bool fresh = true;
-	reset_shift(self);
-	set_loads(self, loads);
+	struct statics_outcome *out = &at->out;
+	uint32_t bodies = self->problem->body_count, round = at->round++;
+	out->rounds += solve_forces(self, true, round > 0, AS_IT_IS);
 	for (uint32_t i = 0; i < bodies; i++)
-		self->settlement[i] = spatial_zero();
-	for (uint32_t round = 0; round < SETTLE_ROUNDS && !out.found && out.rounds < FACTORS_MAX;
-	     round++) {
-		out.rounds += solve_forces(self, true, round > 0);
-		for (uint32_t i = 0; i < bodies; i++)
-			self->settlement[i] =
-				spatial_mul_add(self->settlement[i], self->acceleration[i], 1);
-		double left = largest_of(self, self->acceleration);
-		out.witness = check_witness(self);
-		out.found = left <= BALANCED * self->scale && out.witness <= WITNESS;
-		if (round % STALL_ROUNDS == 0 && left > STALLED * before)
-			break;
-		before = round % STALL_ROUNDS == 0 ? left : before;
-		if (out.found)
-			break;
-		/* While the signs hold the shift stays, because the problem is convex then. */
-		fresh |= out.witness <= WITNESS;
-		if (!self->frictional || out.witness <= WITNESS)
-			continue;
-		extrapolate_settlement(self, fresh);
+		self->settlement[i] =
+			spatial_mul_add(self->settlement[i], self->acceleration[i], 1);
+	at->left = largest_of(self, self->acceleration);
+	out->witness = check_witness(self);
+	out->found = at->left <= BALANCED * self->scale && out->witness <= WITNESS;
+	if (out->found || (round % STALL_ROUNDS == 0 && at->left > STALLED * at->before))
+		return true;
+	at->before = round % STALL_ROUNDS == 0 ? at->left : at->before;
+	/* While the signs hold the shift stays, because the problem is convex then. */
+	at->fresh |= out->witness <= WITNESS;
+	if (self->frictional && out->witness > WITNESS) {
+		extrapolate_settlement(self, at->fresh);
 		update_shift(self, self->settlement);
-		fresh = false;
+		at->fresh = false;
 	}
-	/* As a solution without springs: λ balances, so J a is as small as what is left. */
+	return at->round == SETTLE_ROUNDS || out->rounds >= FACTORS_MAX;
+}
+
+struct statics_settling equilibrium_settle_begin(struct equilibrium *self,
+						 const struct spatial *loads)
+{
+	struct statics_settling at = { .before = __builtin_inf(), .fresh = true };
+	ASSERT(loads != NULL && self->solver_memory != NULL);
+	reset_shift(self);
+	equilibrium_load(self, loads);
+	for (uint32_t i = 0; i < self->problem->body_count; i++)
+		self->settlement[i] = spatial_zero();
+	while (!at.ended) {
+		at.ended = settle_round(self, &at);
+		if (at.out.rounds >= PAUSE_FACTORS || at.left > PAUSE_LEFT * self->scale)
+			break;
+	}
+	return at;
+}
+
+void equilibrium_settle_on(struct equilibrium *self, struct statics_settling *at)
+{
+	ASSERT(self->solver_memory != NULL);
+	while (!at->ended)
+		at->ended = settle_round(self, at);
+}
+
+struct statics_outcome equilibrium_settled(struct equilibrium *self,
+					   const struct statics_settling *at)
+{
+	struct statics_outcome out = at->out;
+	ASSERT(at->round > 0);
 	reset_shift(self);
 	measure_solution(self, &out);
 	out.coulomb = out.found;
 	return out;
+}
+
+struct statics_outcome equilibrium_settle(struct equilibrium *self, const struct spatial *loads)
+{
+	struct statics_settling at = equilibrium_settle_begin(self, loads);
+	equilibrium_settle_on(self, &at);
+	return equilibrium_settled(self, &at);
 }
 
 /* ---- what was found -------------------------------------------------------------------------- */

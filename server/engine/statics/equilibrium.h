@@ -98,30 +98,58 @@ struct equilibrium {
 	double *b, *lower, *upper, *compliance, *softness;
 	double *shift;		      /* by point, m/s² or m: of friction */
 	double *lambda;		      /* by row: the force found, N and N m */
+	double *kept, *kept_shift;    /* another λ, with its shift */
 	struct spatial *acceleration; /* by body, m/s² and rad/s²: what is left */
 	struct spatial *free;	      /* by body: M⁻¹ f */
 	struct spatial *settlement;   /* by body: u, in m and rad of springs of that stiffness */
 	struct spatial *last_settlement, *last_change; /* of the round before */
 	double scale;				       /* m/s²: the largest of `free` */
-	bool frictional;
-	uint32_t fallbacks; /* problems solved in steps, because rows are too dependent */
+	bool frictional, good; /* good: the last solution of the solver is exact */
+	uint32_t fallbacks;    /* problems solved in steps, because rows are too dependent */
 	struct lcp_sparse solver;
-	void *solver_memory;
+	void *solver_memory; /* NULL until equilibrium_ready */
 };
 
 /* LIMIT: more rows than STATICS_ROWS_MAX. NO_MEMORY. Release it in any case. */
 MUST_CHECK enum status equilibrium_init(struct equilibrium *self,
 					const struct statics_problem *problem);
+/* Orders the problem and takes the memory of its solver, if it has none yet. The functions below that
+ * solve need it. NO_MEMORY. */
+MUST_CHECK enum status equilibrium_ready(struct equilibrium *self);
 void equilibrium_release(struct equilibrium *self);
+/* Sets `free` and `scale`; those that solve do so, too. */
+void equilibrium_load(struct equilibrium *self, const struct spatial *loads);
 
 /* The least a under these loads (by body; N, N m about the mass centre), and its λ. `coulomb`: if
  * a is not 0, friction consistent with the slip is looked for as well; outcome.coulomb tells if it
  * was found, else the result is the associative one. */
 struct statics_outcome equilibrium_fall(struct equilibrium *self, const struct spatial *loads,
 					bool coulomb);
+/* After equilibrium_fall without `coulomb`, of which `fall` is the outcome: goes on as with it. */
+struct statics_outcome equilibrium_slip(struct equilibrium *self, struct statics_outcome fall);
 /* Looks for forces that build up as the bodies settle; outcome.found: there are, in lambda, with the
  * settlement. */
 struct statics_outcome equilibrium_settle(struct equilibrium *self, const struct spatial *loads);
+
+/* The same in two pieces, so that bodies which clearly fall are not settled to the end. The first ends or
+ * pauses; the second goes on to the end, with the λ and shift that the first left. */
+struct statics_settling {
+	struct statics_outcome out; /* its found, witness and rounds */
+	uint32_t round;
+	double left, before; /* m/s²: the largest acceleration left, now and at the last check */
+	bool fresh, ended;
+};
+struct statics_settling equilibrium_settle_begin(struct equilibrium *self,
+						 const struct spatial *loads);
+void equilibrium_settle_on(struct equilibrium *self, struct statics_settling *at);
+/* What it found, as equilibrium_settle returns it. */
+struct statics_outcome equilibrium_settled(struct equilibrium *self,
+					   const struct statics_settling *at);
+/* equilibrium_fall without `coulomb`, of a large problem from the present λ, which it keeps, with its
+ * shift. */
+struct statics_outcome equilibrium_fall_on(struct equilibrium *self, const struct spatial *loads);
+/* Exchanges λ and shift with those kept. */
+void equilibrium_exchange(struct equilibrium *self);
 
 /* Force at a point on b, N, world axes: normal and friction. */
 struct statics_force {

@@ -8,6 +8,9 @@ libengine_a_SOURCES += \
 	server/engine/statics/support.h \
 	server/engine/statics/support.c \
 	server/engine/statics/stability.h \
+	server/engine/statics/parts.c \
+	server/engine/statics/parts.h \
+	server/engine/statics/stability_parts.c \
 	server/engine/statics/stability.c
 UNIT_TESTS += tests/unit/server/engine/statics/test_overhang tests/unit/server/engine/statics/test_stability tests/unit/server/engine/world/test_stability_world
 tests_lib_libtests_a_SOURCES += tests/lib/towers.h tests/lib/towers.c

@@ -19,41 +19,66 @@ static bool is_exact(const struct statics_outcome *out)
 	return out->kkt <= allowed;
 }
 
+/* The answer of forces that build up. */
+static struct stability_answer answer_of_settled(struct equilibrium *self,
+						 const struct statics_settling *settling)
+{
+	struct statics_outcome settled = equilibrium_settled(self, settling);
+	ASSERT(settled.found);
+	return (struct stability_answer){ .verdict = STABILITY_STANDS,
+					  .law = STABILITY_SETTLED,
+					  .residual = settled.residual,
+					  .kkt = settled.kkt,
+					  .gap = settled.gap,
+					  .witness = settled.witness,
+					  .rounds = settled.rounds };
+}
+
+/* Of bodies for which there is a force system, that of `fall`: whether forces build up. */
+static struct stability_answer answer_of_balance(struct equilibrium *self,
+						 struct statics_settling *settling,
+						 struct stability_answer answer)
+{
+	if (!settling->ended) {
+		equilibrium_exchange(self);
+		equilibrium_settle_on(self, settling);
+		if (settling->out.found)
+			return answer_of_settled(self, settling);
+		equilibrium_exchange(self);
+	}
+	/* Without friction every force system builds up, so one to rounding is enough. */
+	bool balanced = answer.residual <= STABILITY_BALANCED;
+	answer.verdict = self->frictional ? STABILITY_MAY_STAND
+			 : balanced	  ? STABILITY_STANDS
+					  : STABILITY_UNDECIDED;
+	return answer;
+}
+
 struct stability_answer stability_of(struct equilibrium *self, const struct spatial *loads)
 {
 	/* Settling first: its springs make the problem regular, and most questions end here. */
-	struct statics_outcome settled = equilibrium_settle(self, loads);
-	struct stability_answer answer = { .verdict = STABILITY_STANDS,
-					   .law = STABILITY_SETTLED,
-					   .residual = settled.residual,
-					   .kkt = settled.kkt,
-					   .gap = settled.gap,
-					   .witness = settled.witness,
-					   .rounds = settled.rounds };
-	if (settled.found)
-		return answer;
-	answer.witness = 0;
-	struct statics_outcome fall = equilibrium_fall(self, loads, false);
-	answer.law = self->frictional ? STABILITY_ASSOCIATIVE : STABILITY_COULOMB;
-	answer.residual = fall.residual;
-	answer.kkt = fall.kkt;
-	answer.gap = fall.gap;
-	answer.rounds += fall.rounds;
+	struct statics_settling settling = equilibrium_settle_begin(self, loads);
+	if (settling.out.found)
+		return answer_of_settled(self, &settling);
+	struct statics_outcome fall = equilibrium_fall_on(self, loads);
+	struct stability_answer answer = {
+		.verdict = STABILITY_FALLS,
+		.law = self->frictional ? STABILITY_ASSOCIATIVE : STABILITY_COULOMB,
+		.residual = fall.residual,
+		.kkt = fall.kkt,
+		.gap = fall.gap,
+	};
 	if (!is_exact(&fall)) {
 		answer.verdict = STABILITY_UNDECIDED;
 	} else if (fall.residual <= STABILITY_FALLING) {
-		/* Without friction every force system builds up, so one to rounding is enough. */
-		bool balanced = fall.residual <= STABILITY_BALANCED;
-		answer.verdict = self->frictional ? STABILITY_MAY_STAND
-				 : balanced	  ? STABILITY_STANDS
-						  : STABILITY_UNDECIDED;
+		answer = answer_of_balance(self, &settling, answer);
 	} else {
-		answer.verdict = STABILITY_FALLS;
-		struct statics_outcome slip = equilibrium_fall(self, loads, true);
-		answer.rounds += slip.rounds;
+		struct statics_outcome slip = equilibrium_slip(self, fall);
+		fall.rounds = slip.rounds;
 		if (slip.coulomb)
 			answer.law = STABILITY_COULOMB;
 	}
+	answer.rounds = settling.out.rounds + fall.rounds;
 	return answer;
 }
 
@@ -260,6 +285,8 @@ enum status stability_find(struct stability *self, const struct dynamics *dynami
 	enum status status = support_make(&self->support, dynamics, &options->support, why);
 	if (status == STATUS_OK)
 		status = equilibrium_init(&self->equilibrium, &self->support.problem);
+	if (status == STATUS_OK && options->margin != STABILITY_NO_MARGIN)
+		status = equilibrium_ready(&self->equilibrium);
 	if (status == STATUS_LIMIT && self->equilibrium.problem != NULL)
 		reason_set(why, status, -1, "rows",
 			   "the pyramids of friction have more than %u edges: ask with fewer sides",
@@ -278,11 +305,13 @@ enum status stability_find(struct stability *self, const struct dynamics *dynami
 				    self->equilibrium.rows, (unsigned)STABILITY_MARGIN_ROWS_MAX);
 	if (status == STATUS_OK && options->margin != STABILITY_NO_MARGIN)
 		status = find_margin(self, dynamics, options, why);
+	struct stability_answer answer = { 0 };
+	if (status == STATUS_OK)
+		status = stability_of_parts(&self->equilibrium, self->support.loads, &answer);
 	if (status == STATUS_NO_MEMORY)
 		reason_set(why, status, -1, "memory", "out of memory");
 	if (status != STATUS_OK)
 		return status;
-	struct stability_answer answer = stability_of(&self->equilibrium, self->support.loads);
 	self->verdict = answer.verdict;
 	self->law = answer.law;
 	self->residual = answer.residual;

@@ -68,6 +68,9 @@ struct stability_answer {
 	uint32_t rounds;
 };
 struct stability_answer stability_of(struct equilibrium *self, const struct spatial *loads);
+/* The same, part by part (parts.h). NO_MEMORY. */
+MUST_CHECK enum status stability_of_parts(struct equilibrium *self, const struct spatial *loads,
+					  struct stability_answer *out);
 /* The margin along `more`; `loads`, `more`: by body. Uses `self`, so the verdict's forces are to
  * be made again. NO_MEMORY. */
 struct stability_bounds {

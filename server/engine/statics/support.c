@@ -11,6 +11,7 @@
 #include "server/engine/dynamics/constraint.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/force.h"
+#include "server/engine/dynamics/joint_torque.h"
 #include "server/engine/dynamics/joint.h"
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/mass_operator.h"
@@ -88,6 +89,7 @@ static enum status load_bodies(struct support_work *work)
 	if (good) {
 		mass_bodies_from_tables(work->tables, self->rows, count, motions, masses);
 		force_list_init(&list, work->tables, work->dynamics->shapes);
+		force_list_push_joints(&list);
 		struct force_bodies all = { self->rows, motions, count };
 		force_list_all(&list, &all, 0, FORCES_ALL, sums);
 	}

@@ -8,6 +8,7 @@
  */
 #include "server/base/array.h"
 #include "server/base/sort.h"
+#include "server/engine/dynamics/carrier.h"
 #include "server/engine/dynamics/force_field.h"
 #include "server/engine/dynamics/mover_list.h"
 #include "server/engine/dynamics/particles.h"
@@ -193,6 +194,10 @@ static enum status reserve_rows(struct boundary_apply *self)
 		status = dynamics_piece_reserve(&world->dynamics, (uint32_t)size->pieces);
 	if (status == STATUS_OK && size->visuals > 0)
 		status = dynamics_visual_reserve(&world->dynamics, (uint32_t)size->visuals);
+	uint32_t carriers = rows_to_reserve(size->carriers, limits->bodies_max[0],
+					    world->dynamics.carrier_used.count);
+	if (status == STATUS_OK)
+		status = dynamics_carrier_reserve(&world->dynamics, carriers);
 	if (status == STATUS_OK && size->labels > 0)
 		status = dynamics_label_reserve(&world->dynamics, (uint32_t)size->labels);
 	uint32_t systems =
@@ -241,7 +246,8 @@ static enum status reserve_memory(struct boundary_apply *self)
 	if (status == STATUS_OK)
 		status = table_reserve(&world->plan_index,
 				       self->size.shapes_known + 3 * self->size.commands +
-					       self->size.followers + self->size.targets);
+					       self->size.followers + self->size.targets +
+					       3 * (uint32_t)self->size.carriers);
 	if (status == STATUS_OK)
 		status = plan_init(&self->plan, &world->dynamics.scratch, &self->size);
 	return status;

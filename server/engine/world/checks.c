@@ -95,6 +95,9 @@ static enum status check_body_cache(const struct world *world, struct reason *wh
 		status = tables_check_sets(&world->tables, TABLE_VISUAL, &dynamics->visual_used,
 					   NULL, why);
 	if (status == STATUS_OK)
+		status = tables_check_sets(&world->tables, TABLE_CARRIER, &dynamics->carrier_used,
+					   NULL, why);
+	if (status == STATUS_OK)
 		status = tables_check_sets(&world->tables, TABLE_LABEL, &dynamics->label_used, NULL,
 					   why);
 	if (status != STATUS_OK)

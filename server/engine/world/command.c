@@ -457,7 +457,7 @@ static enum status check_gains(const struct command_JOINT_AXIS *axis, int64_t in
 			       struct reason *why)
 {
 	bool position = axis->motor == JOINT_MOTOR_POSITION;
-	ASSERT(axis->motor <= JOINT_MOTOR_POSITION);
+	ASSERT(axis->motor <= JOINT_MOTOR_FORCE);
 	if (axis->motor_stiffness > 0 && !position)
 		return reason_set(why, STATUS_RANGE, index, "motor_stiffness",
 				  "motor_stiffness is %.10g: only a position motor (2) has one, of "
@@ -466,8 +466,8 @@ static enum status check_gains(const struct command_JOINT_AXIS *axis, int64_t in
 	if (axis->motor_damping > 0 && axis->motor != JOINT_MOTOR_VELOCITY &&
 	    !(axis->motor_stiffness > 0))
 		return reason_set(why, STATUS_RANGE, index, "motor_damping",
-				  "motor_damping is %.10g: it must be 0 without a motor, and of a "
-				  "position motor whose motor_stiffness is 0",
+				  "motor_damping is %.10g: it must be 0 without a motor, of a "
+				  "position motor whose motor_stiffness is 0, and of a force",
 				  axis->motor_damping);
 	return STATUS_OK;
 }

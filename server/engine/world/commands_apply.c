@@ -7,6 +7,8 @@
  */
 #include "server/base/rng.h"
 #include "server/engine/dynamics/locks.h"
+#include "server/engine/dynamics/carrier.h"
+#include "server/engine/world/carriers.h"
 #include "server/engine/world/command_bytes.h"
 #include "server/engine/world/controls.h"
 #include "server/engine/world/drives.h"
@@ -155,6 +157,7 @@ static void apply_set_pose(const struct apply_context *context, const struct com
 	world->tables.body.rotation[row] = command->set_pose.rotation;
 	movers_displaced(&world->tables, row);
 	dynamics_body_moved(&world->dynamics, row);
+	dynamics_carried_follow(&world->dynamics, row);
 	changes_update(&world->changes, &world->tables, row);
 }
 
@@ -188,6 +191,8 @@ static void apply_set_status(const struct apply_context *context, const struct c
 		body->velocity[row] = body->angular_velocity[row] = vec3_zero();
 	body_inverses_set(&world->tables, row);
 	locks_hold(&world->tables, row);
+	if (body->status[row] != BODY_DYNAMIC)
+		dynamics_carriers_drop(&world->dynamics, row);
 	dynamics_body_changed(&world->dynamics, row);
 	changes_update(&world->changes, &world->tables, row);
 }

@@ -20,6 +20,7 @@
  * */
 #include "server/base/sort.h"
 #include "server/engine/world/command_bytes.h"
+#include "server/engine/world/carriers.h"
 #include "server/engine/world/controls.h"
 #include "server/engine/dynamics/particles.h"
 #include "server/engine/world/force_fields.h"
@@ -435,6 +436,8 @@ static enum status check_set_pose(struct check *check, struct command *command)
 	struct planned_body *body;
 	enum status status = plan_find_body(check, &command->set_pose.body, &body);
 	if (status == STATUS_OK)
+		status = check_not_carried(check, body);
+	if (status == STATUS_OK)
 		status = check_in_plane(check, command->set_pose.position, "position");
 	if (status == STATUS_OK)
 		status = check_rotation_plane(check, command->set_pose.rotation, "rotation");
@@ -471,6 +474,8 @@ static enum status check_set_status(struct check *check, struct command *command
 {
 	struct planned_body *body;
 	enum status status = plan_find_body(check, &command->set_status.body, &body);
+	if (status == STATUS_OK)
+		status = check_not_carried(check, body);
 	if (status == STATUS_OK)
 		status = check_status(check, command->set_status.status, "status", body);
 	if (status != STATUS_OK)
@@ -727,7 +732,7 @@ static void start_plan(struct batch_plan *plan, const struct world *world,
 	plan->joints_after = world->dynamics.joint_used.count;
 	plan->new_joints = plan->new_points = plan->new_fields = plan->new_pieces = 0;
 	plan->new_visuals = plan->new_labels = 0;
-	plan->new_movers = 0;
+	plan->new_movers = plan->new_carriers = 0;
 	plan->next_field = world->tables.world.next_field[0];
 	plan->fields_after = world->dynamics.field_used.count;
 	start_systems(plan, world);
@@ -770,6 +775,7 @@ static enum status check_memory(const struct batch_plan *plan, const struct worl
 	bytes += (uint64_t)plan->new_links * table_row_charge(TABLE_LINK);
 	bytes += (uint64_t)plan->new_pins * table_row_charge(TABLE_PIN);
 	bytes += (uint64_t)plan->new_holds * table_row_charge(TABLE_HOLD);
+	bytes += (uint64_t)plan->new_carriers * table_row_charge(TABLE_CARRIER);
 	bool grows = bytes > before;
 	if (!grows || bytes <= tables->world.memory_max[0])
 		return STATUS_OK;

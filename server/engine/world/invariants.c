@@ -9,6 +9,7 @@
 #include "server/base/table.h"
 #include "server/engine/dynamics/one_way.h"
 #include "server/engine/world/body_mass.h"
+#include "server/engine/world/carriers.h"
 #include "server/engine/world/checking.h"
 #include "server/engine/world/labels.h"
 #include "server/engine/world/parameters.h"
@@ -540,6 +541,8 @@ static enum status check_all(const struct tables *tables, struct checking *work,
 		status = force_fields_check_tables(tables, why);
 	if (status == STATUS_OK)
 		status = check_movers(tables, why);
+	if (status == STATUS_OK)
+		status = carriers_check_tables(tables, why);
 	if (status == STATUS_OK)
 		status = pieces_check(tables, work, why);
 	if (status == STATUS_OK)

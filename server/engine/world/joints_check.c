@@ -6,6 +6,7 @@
  * bodies have changed owner. One body must be dynamic at creation; its status may change later,
  * and the joint has no effect while one of its bodies is inactive.
  */
+#include "server/engine/world/carriers.h"
 #include "server/engine/world/joints.h"
 
 #include <string.h>
@@ -240,6 +241,10 @@ enum status check_joint_create(struct check *check, struct command *command)
 		status = find_side(check, &create->body_b, "body_b", &b);
 	if (status == STATUS_OK)
 		status = check_sides(check, create, a, b);
+	if (status == STATUS_OK && a != NULL)
+		status = check_not_carried(check, a);
+	if (status == STATUS_OK && b != NULL)
+		status = check_not_carried(check, b);
 	if (status == STATUS_OK)
 		status = check_plane(check, create, a);
 	if (status != STATUS_OK)
@@ -248,6 +253,10 @@ enum status check_joint_create(struct check *check, struct command *command)
 	status = check_place(check, create, a, b);
 	if (status != STATUS_OK)
 		return status;
+	if (a != NULL)
+		a->joined = true;
+	if (b != NULL)
+		b->joined = true;
 	struct planned_joint *joint = &plan->joints[plan->joint_count];
 	*joint = (struct planned_joint){ .id = plan->next_joint++,
 					 .row = ROW_NONE,

@@ -17,7 +17,7 @@ static enum status check_axis(const struct tables *tables, uint32_t row, uint32_
 	EXPECT(kind.locks || !kind.settable || t->mode[row][axis] != JOINT_LOCKED, TABLE_JOINT, row,
 	       "mode");
 	EXPECT(t->spring[row][axis] <= JOINT_SPRING_HERTZ, TABLE_JOINT, row, "spring");
-	EXPECT(t->motor[row][axis] <= JOINT_MOTOR_POSITION, TABLE_JOINT, row, "motor");
+	EXPECT(t->motor[row][axis] <= JOINT_MOTOR_FORCE, TABLE_JOINT, row, "motor");
 	EXPECT(t->wave[row][axis] <= JOINT_WAVE_TABLE, TABLE_JOINT, row, "wave");
 	double far = LENGTH_MAX;
 	EXPECT(check_within(t->lower[row][axis], -far, far), TABLE_JOINT, row, "lower");

@@ -16,6 +16,8 @@ libengine_a_SOURCES += \
 	server/engine/world/sensors.c \
 	server/engine/world/controls.h \
 	server/engine/world/controls.c \
+	server/engine/world/carriers.h \
+	server/engine/world/carriers.c \
 	server/engine/world/body_mass.h \
 	server/engine/world/body_mass.c \
 	server/engine/world/changes.h \

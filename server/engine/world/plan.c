@@ -74,6 +74,9 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 		case COMMAND_ADD_VISUAL:
 			size->visuals++;
 			break;
+		case COMMAND_CARRY:
+			size->carriers++;
+			break;
 		case COMMAND_NAME_BODY:
 		case COMMAND_NAME_JOINT:
 			size->labels++;
@@ -115,9 +118,9 @@ enum status plan_init(struct batch_plan *plan, struct arena *arena, const struct
 	plan->added = ARENA_ARRAY(arena, const struct shape *, commands);
 	plan->attachments = ARENA_ARRAY(arena, struct attachment, attachments);
 	plan->attached = ARENA_ARRAY(arena, const struct shape *, attachments);
-	/* A joint's command may name two bodies, and a SPAWN one besides its own. */
-	plan->bodies =
-		ARENA_ARRAY(arena, struct planned_body, 2 * (uint64_t)commands + size->followers);
+	/* A joint's command may name two bodies, a SPAWN one besides its own, and a CARRY five. */
+	uint64_t bodies = 2 * (uint64_t)commands + size->followers + 3 * size->carriers;
+	plan->bodies = ARENA_ARRAY(arena, struct planned_body, bodies);
 	plan->followers = ARENA_ARRAY(arena, struct planned_follower, size->followers);
 	plan->follower_scratch = ARENA_ARRAY(arena, struct planned_follower, size->followers);
 	plan->gone = ARENA_ARRAY(arena, body_id, size->followers);

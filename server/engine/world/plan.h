@@ -22,6 +22,8 @@ struct planned_body {
 	body_id ends_with;
 	uint8_t status, flags, locks;
 	bool quarantined, removed, static_only, mover;
+	bool carried, carries; /* by points; a body, as a point */
+	bool joined;	       /* it has joints, or had as the batch began */
 	struct body_mass mass;
 	double density;	  /* kg/m3 of its pieces without their own; 0: none has had one */
 	uint32_t weights; /* the first of plan->weights that is its + 1, 0 none */
@@ -121,7 +123,8 @@ struct batch_plan {
 	uint64_t shape_bytes_after;
 	uint32_t new_bodies, new_placements, new_shapes, new_drives; /* upper bounds of new rows */
 	uint32_t new_joints, new_points, new_fields, new_pieces, new_movers, new_systems,
-		new_particles, new_visuals, new_labels, new_links, new_pins, new_holds;
+		new_particles, new_visuals, new_labels, new_links, new_pins, new_holds,
+		new_carriers;
 	uint64_t links_after; /* of particles */
 	const struct method *method;
 };
@@ -133,8 +136,8 @@ struct plan_size {
 	uint32_t shapes_known;				  /* usable before; set by the caller */
 	uint32_t followers; /* that may be removed with others; set by the caller */
 	uint64_t bodies, placements, shapes, drives, removes, joints, points, fields, movers,
-		pieces, systems, particles, visuals, labels, links, pins,
-		holds; /* of all batches */
+		pieces, systems, particles, visuals, labels, links, pins, holds,
+		carriers; /* of all batches */
 	bool walls;
 };
 void plan_size_add(struct plan_size *size, const struct batch *batch);

@@ -5,6 +5,7 @@
  */
 #include "server/engine/world/plan_find.h"
 
+#include "server/engine/world/carriers.h"
 #include "server/engine/world/visuals.h"
 
 #include "server/engine/dynamics/force_field.h"
@@ -65,6 +66,9 @@ struct planned_body *plan_body(struct check *check, body_id id)
 				       .locks = table->locks[row],
 				       .quarantined = table->quarantined[row] != 0,
 				       .mover = table->mover[row] != 0,
+				       .carried = table->carrier[row] != 0,
+				       .carries = table->first_carried[row] != 0,
+				       .joined = table->first_joint[row] != 0,
 				       .visuals = visuals_of(tables, row),
 				       .position = table->position[row],
 				       .rotation = table->rotation[row],
@@ -337,6 +341,8 @@ static enum status check_moving(const struct check *check, body_id id, bool quar
 enum status plan_find_moving(struct check *check, int64_t *id, struct planned_body **body)
 {
 	enum status status = plan_find_body(check, id, body);
+	if (status == STATUS_OK)
+		status = check_not_carried(check, *body);
 	if (status != STATUS_OK)
 		return status;
 	return check_moving(check, (*body)->id, (*body)->quarantined, (*body)->status, false);
@@ -352,7 +358,7 @@ enum status plan_find_pushed(struct check *check, int64_t *id)
 	body_id body = (body_id)*id;
 	uint32_t at, owner;
 	uint8_t body_status;
-	bool quarantined;
+	bool quarantined, carried;
 	if (plan->body_count > 0 &&
 	    table_find(&check->world->plan_index, plan_body_key(body), &at)) {
 		const struct planned_body *planned = &plan->bodies[at];
@@ -361,6 +367,7 @@ enum status plan_find_pushed(struct check *check, int64_t *id)
 		owner = planned->owner;
 		body_status = planned->status;
 		quarantined = planned->quarantined;
+		carried = planned->carried;
 	} else {
 		uint32_t row = body < IDS_END ? dynamics_find_body(&check->world->dynamics, body)
 					      : ROW_NONE;
@@ -369,8 +376,12 @@ enum status plan_find_pushed(struct check *check, int64_t *id)
 		owner = table->owner[row];
 		body_status = table->status[row];
 		quarantined = table->quarantined[row] != 0;
+		carried = table->carrier[row] != 0;
 	}
 	status = check_owned(check, body, owner, "body");
+	if (status == STATUS_OK && carried)
+		status = check_not_carried(check,
+					   &(struct planned_body){ .id = body, .carried = true });
 	if (status != STATUS_OK)
 		return status;
 	return check_moving(check, body, quarantined, body_status, true);

@@ -517,7 +517,8 @@ struct world_energy world_energy(const struct world *world)
 	const struct body_table *body = &tables->body;
 	struct world_energy sum = { 0 };
 	for (uint32_t row = 0; row < body->count; row++) {
-		if (body->id[row] == 0 || body->status[row] != BODY_DYNAMIC)
+		bool carried = body->carrier[row] != 0; /* its points have its mass */
+		if (body->id[row] == 0 || body->status[row] != BODY_DYNAMIC || carried)
 			continue;
 		double mass = body->mass[row];
 		vec3 v = body->velocity[row], at = dynamics_centre(tables, row);

@@ -186,7 +186,7 @@ END_TEST
 START_TEST(help_names_every_option_of_its_command_and_no_other)
 {
 	char serve[16384], run[8192], compare[8192], replay[8192], mesh[8192], care[8192],
-		past[8192], stability[8192], scene[8192], draw[8192];
+		past[8192], stability[8192], scene[8192], draw[8192], pack[8192];
 	char tiny[10];
 	const char *const helps[] = {
 		[OPTIONS_SERVE] = serve,     [OPTIONS_RUN] = run,
@@ -194,6 +194,7 @@ START_TEST(help_names_every_option_of_its_command_and_no_other)
 		[OPTIONS_MESH] = mesh,	     [OPTIONS_STORE] = care,
 		[OPTIONS_PAST] = past,	     [OPTIONS_STABILITY] = stability,
 		[OPTIONS_SCENE] = scene,     [OPTIONS_DRAW] = draw,
+		[OPTIONS_PACK] = pack,
 	};
 	ck_assert_uint_lt(options_help(OPTIONS_COMPARE, compare, sizeof compare), sizeof compare);
 	ck_assert_uint_lt(options_help(OPTIONS_REPLAY, replay, sizeof replay), sizeof replay);
@@ -202,6 +203,7 @@ START_TEST(help_names_every_option_of_its_command_and_no_other)
 	ck_assert_uint_lt(options_help(OPTIONS_PAST, past, sizeof past), sizeof past);
 	ck_assert_uint_lt(options_help(OPTIONS_STABILITY, stability, sizeof stability),
 			  sizeof stability);
+	ck_assert_uint_lt(options_help(OPTIONS_PACK, pack, sizeof pack), sizeof pack);
 	ck_assert_uint_lt(options_help(OPTIONS_DRAW, draw, sizeof draw), sizeof draw);
 	ck_assert_uint_lt(options_help(OPTIONS_SCENE, scene, sizeof scene), sizeof scene);
 	ck_assert_uint_lt(options_help(OPTIONS_SERVE, serve, sizeof serve), sizeof serve);

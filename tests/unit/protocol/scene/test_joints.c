@@ -297,6 +297,21 @@ START_TEST(angles_may_be_given_in_degrees)
 }
 END_TEST
 
+START_TEST(a_motor_may_exert_a_force)
+{
+	struct scene *scene = parse(
+		TURNED "joints:\n"
+		       "  - {type: revolute, a: a, b: b, at: [0, 0, 0],\n"
+		       "     motor: {force: -7, limit: 5, sine: {amplitude: 2, hertz: 1}}}\n");
+	const struct command_JOINT_AXIS *axis = axis_at(scene, 0);
+	ck_assert_int_eq(axis->motor, JOINT_MOTOR_FORCE);
+	ck_assert_double_eq(axis->target, -7);
+	ck_assert_double_eq(axis->motor_limit, 5);
+	ck_assert_double_eq(axis->amplitude, 2);
+	scene_destroy(scene);
+}
+END_TEST
+
 START_TEST(keys_select_the_axes_of_their_types)
 {
 	static const struct {
@@ -452,6 +467,12 @@ static const struct {
 	  STATUS_EXISTS, "ratio", "exclude" },
 	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {limit: 1}", STATUS_MISSING,
 	  "velocity", "'velocity', 'position'" },
+	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {position: 1, force: 1}",
+	  STATUS_EXISTS, "position", "exclude" },
+	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {force: 1, stiffness: 2}",
+	  STATUS_RANGE, "stiffness", "no gains" },
+	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {force: 1, damping: 2}",
+	  STATUS_RANGE, "damping", "no gains" },
 	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 1, position: 1}",
 	  STATUS_EXISTS, "velocity", "exclude" },
 	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {position_degrees: 1}",
@@ -533,6 +554,7 @@ static Suite *make(void)
 	tcase_add_test(test, every_key_of_a_joint_reaches_its_command);
 	tcase_add_test(test, angles_may_be_given_in_degrees);
 	tcase_add_test(test, keys_select_the_axes_of_their_types);
+	tcase_add_test(test, a_motor_may_exert_a_force);
 	tcase_add_test(test, motors_follow_tables);
 	tcase_add_test(test, batches_refer_to_bodies_of_earlier_batches);
 	tcase_add_loop_test(test, every_error_names_line_key_and_limit, 0, COUNT_OF(BROKEN));

@@ -247,6 +247,30 @@ START_TEST(limits_beyond_half_a_turn_stay_what_they_are)
 }
 END_TEST
 
+/* Its force is gear times control; the limit is that of the smaller of both ranges. A joint's other actuator
+ * takes precedence. */
+START_TEST(a_motor_actuator_is_a_motor_of_force)
+{
+	static const double LIMIT[3] = { 10, 5, 0 }, TARGET[3] = { 0, -2.5, 0 };
+	struct scene *scene = load("torque.xml");
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < scene->command_count; i++) {
+		const struct command_JOINT_AXIS *axis = &scene->commands[i].joint_axis;
+		if (scene->commands[i].op != COMMAND_JOINT_AXIS)
+			continue;
+		ck_assert_uint_lt(found, 4);
+		ck_assert_int_eq(axis->motor, found < 3 ? JOINT_MOTOR_FORCE : JOINT_MOTOR_VELOCITY);
+		if (found < 3) {
+			ck_assert_double_eq(axis->motor_limit, LIMIT[found]);
+			ck_assert_double_eq(axis->target, TARGET[found]);
+		}
+		found++;
+	}
+	ck_assert_uint_eq(found, 4);
+	scene_destroy(scene);
+}
+END_TEST
+
 START_TEST(a_position_actuator_is_a_motor_with_its_largest_force)
 {
 	struct scene *scene = load("gains.xml");
@@ -486,6 +510,7 @@ static Suite *make(void)
 	tcase_add_test(meanings, frames_without_mass_become_parts);
 	tcase_add_test(meanings, inertia_is_balanced_if_asked);
 	tcase_add_test(meanings, limits_beyond_half_a_turn_stay_what_they_are);
+	tcase_add_test(meanings, a_motor_actuator_is_a_motor_of_force);
 	tcase_add_test(meanings, a_position_actuator_is_a_motor_with_its_largest_force);
 	tcase_add_test(meanings, filters_let_through_what_mujoco_lets_through);
 	suite_add_tcase(suite, meanings);

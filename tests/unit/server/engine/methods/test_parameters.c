@@ -167,8 +167,9 @@ START_TEST(a_parameter_changes_the_motion_of_exactly_its_listed_methods)
 			if (row == PARAMETER_IMPACT_SUBSTEPS_MAX &&
 			    strcmp(methods[i]->name, "impact") == 0)
 				continue;
-			/* It acts on groups of 64 bodies and more; test_pile.c tests it. */
-			if (row == PARAMETER_PILE_ZONE && strcmp(methods[i]->name, "pile") == 0)
+			/* They act on groups of 64 bodies and more; test_pile.c tests them. */
+			if ((row == PARAMETER_PILE_ZONE || row == PARAMETER_PILE_WORK) &&
+			    strcmp(methods[i]->name, "pile") == 0)
 				continue;
 			if (changes_motion(methods[i]->name, row, usual) ==
 			    reads(entry, methods[i]->name))

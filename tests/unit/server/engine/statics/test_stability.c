@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "server/base/rng.h"
+#include "server/engine/statics/parts.h"
 #include "server/engine/solvers/lp_dual_simplex.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/towers.h"
@@ -24,6 +25,7 @@ static struct towers bricks(double friction)
 static struct stability_answer answer_of(const struct towers *towers, struct equilibrium *out)
 {
 	ck_assert_int_eq(equilibrium_init(out, &towers->problem), STATUS_OK);
+	ck_assert_int_eq(equilibrium_ready(out), STATUS_OK);
 	return stability_of(out, towers->loads);
 }
 
@@ -246,6 +248,44 @@ START_TEST(the_residual_and_the_program_agree_on_generated_stacks)
 }
 END_TEST
 
+/* Parts that have nothing to do with each other, one by one: the verdict and the accelerations of all of
+ * them together. Bricks at random places make several stacks, of which some fall. */
+START_TEST(parts_give_the_answer_of_the_whole)
+{
+	struct rng rng = rng_seeded(check_seed() + 77);
+	uint32_t several = 0, compared = 0;
+	for (uint32_t round = 0; round < 60; round++) {
+		struct towers towers = bricks(round % 2 == 0 ? 0 : 0.6);
+		struct equilibrium whole, pieces;
+		struct stability_answer answer;
+		struct statics_parts parts;
+		towers_random(&towers, &rng, 1 + rng_below(&rng, 4), 8);
+		ck_assert_int_eq(statics_parts_init(&parts, &towers.problem), STATUS_OK);
+		several += parts.count > 1;
+		statics_parts_release(&parts);
+		struct stability_answer together = answer_of(&towers, &whole);
+		ck_assert_int_eq(equilibrium_init(&pieces, &towers.problem), STATUS_OK);
+		ck_assert_int_eq(stability_of_parts(&pieces, towers.loads, &answer), STATUS_OK);
+		ck_assert_int_eq(answer.verdict, together.verdict);
+		ck_assert_double_eq_tol(answer.residual, together.residual, 1e-9);
+		ck_assert_double_le(answer.kkt, 1e-10);
+		if (answer.verdict != STABILITY_FALLS)
+			ck_assert(imbalance(&towers, &pieces) < 1e-9);
+		for (uint32_t i = 0; i < towers.count && answer.law == together.law; i++) {
+			struct spatial a = pieces.acceleration[i], b = whole.acceleration[i];
+			ck_assert_double_le(vec3_distance(a.linear, b.linear), 1e-9);
+			ck_assert_double_le(vec3_distance(a.angular, b.angular), 1e-8);
+			compared++;
+		}
+		equilibrium_release(&whole);
+		equilibrium_release(&pieces);
+		towers_release(&towers);
+	}
+	ck_assert_uint_gt(several, 10);
+	ck_assert_uint_gt(compared, 100);
+}
+END_TEST
+
 START_TEST(the_verdict_is_the_same_in_any_unit_and_density)
 {
 	static const double lengths[] = { 1e-6, 1e-3, 1, 1e3 };
@@ -369,6 +409,7 @@ static struct stability_bounds bounds_of(const struct towers *towers, const stru
 	struct equilibrium found;
 	struct stability_bounds bounds;
 	ck_assert_int_eq(equilibrium_init(&found, &towers->problem), STATUS_OK);
+	ck_assert_int_eq(equilibrium_ready(&found), STATUS_OK);
 	ck_assert_int_eq(stability_bounds_of(&found, towers->loads, more, &bounds), STATUS_OK);
 	equilibrium_release(&found);
 	return bounds;
@@ -435,6 +476,7 @@ static Suite *make(void)
 	tcase_add_loop_test(tests, harmonic_stacks_stand_at_their_limit_and_not_beyond, 0, 5);
 	tcase_add_loop_test(tests, the_residual_and_the_program_agree_on_generated_stacks, 0,
 			    PARTS);
+	tcase_add_test(tests, parts_give_the_answer_of_the_whole);
 	tcase_add_loop_test(tests, the_verdict_is_the_same_in_any_unit_and_density, 0, 2);
 	tcase_add_loop_test(tests, a_symmetric_tower_falls_symmetrically, 0, 2);
 	tcase_add_loop_test(tests, a_brick_on_a_slope_slides_beyond_the_angle_of_friction, 0, 4);

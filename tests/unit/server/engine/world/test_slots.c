@@ -106,7 +106,7 @@ START_TEST(the_lowest_free_row_is_taken_and_the_sets_can_be_rebuilt)
 			STATUS_OK);
 		bitset_release(&again);
 	}
-	ck_assert_uint_eq(kinds, 11);
+	ck_assert_uint_eq(kinds, 12);
 }
 END_TEST
 

@@ -1,0 +1,205 @@
+/* See pack_command.h. Reads the drawing, jumps until the layout is at rest, prints each jump and the
+ * proof of the end, and writes the drawing with the new places. The strip is the root's viewBox; it becomes
+ * shorter at its right side. */
+#include "server/commands/pack_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/base/heap.h"
+#include "server/base/json_text.h"
+#include "server/commands/pack_svg.h"
+
+struct pack_job {
+	const struct options *options;
+	bool json;
+	struct source source;
+	struct pack_svg svg;
+	struct packing_polygon *polygons; /* owned, as is `places` */
+	vec2 *places;
+	struct packing_problem problem;
+	struct packing *packing;
+	double length_before;
+};
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static enum status read_option(const char *name, const char *text, double most, double *value,
+			       struct reason *why)
+{
+	char *end;
+	*value = strtod(text, &end);
+	return end != text && *end == '\0' && *value >= 0 && *value <= most
+		       ? STATUS_OK
+		       : reason_set(why, STATUS_RANGE, -1, name,
+				    "--%s: \"%.40s\" must be a number from 0 to %g", name, text,
+				    most);
+}
+
+static enum status read_problem(struct pack_job *job, struct reason *why)
+{
+	const struct options *options = job->options;
+	struct packing_problem *problem = &job->problem;
+	double height = 0;
+	enum status status = read_option("pull", options->pack_pull, 1, &problem->pull, why);
+	if (status == STATUS_OK)
+		status = read_option("rest", options->pack_rest, 1, &problem->rest, why);
+	if (status == STATUS_OK && options->pack_height != NULL)
+		status = read_option("height", options->pack_height, PACKING_COORDINATE_MAX,
+				     &height, why);
+	if (status != STATUS_OK)
+		return status;
+	if (options->pack_height == NULL && !job->svg.has_box)
+		return source_fail(
+			&job->source, job->svg.root.line, STATUS_MISSING, "viewBox",
+			"the root has no viewBox, so the strip's height is unknown; add one, "
+			"or give --height N");
+	problem->left = job->svg.box[0];
+	problem->y_min = job->svg.box[1];
+	problem->y_max = problem->y_min + (options->pack_height != NULL ? height : job->svg.box[3]);
+	problem->count = job->svg.shapes.count;
+	job->polygons = heap_alloc_zero(problem->count * sizeof *job->polygons);
+	job->places = heap_alloc_zero(problem->count * sizeof *job->places);
+	if (job->polygons == NULL || job->places == NULL)
+		return source_no_memory(&job->source);
+	problem->polygons = job->polygons;
+	for (uint32_t i = 0; i < problem->count; i++) {
+		const struct pack_shape *shape = &job->svg.shapes.items[i];
+		job->polygons[i] = (struct packing_polygon){ job->svg.corners.items + shape->first,
+							     shape->count,
+							     vec2_add(shape->parent, shape->own) };
+	}
+	return STATUS_OK;
+}
+
+/* A refusal names the lines of the polygons that it concerns. */
+static enum status start_packing(struct pack_job *job)
+{
+	struct packing_fault fault;
+	struct reason found = { 0 };
+	enum status status = packing_create(&job->problem, &job->packing, &fault, &found);
+	if (status == STATUS_OK)
+		return STATUS_OK;
+	if (status == STATUS_NO_MEMORY)
+		return source_no_memory(&job->source);
+	uint32_t line = job->svg.root.line;
+	if (fault.polygon != UINT32_MAX)
+		line = job->svg.shapes.items[fault.polygon].tag.line;
+	if (fault.other == UINT32_MAX)
+		return source_fail(&job->source, line, status, found.field, "%s", found.text);
+	return source_fail(&job->source, line, status, found.field,
+			   "with the one of line %u: %s; `transform` may hold the way",
+			   job->svg.shapes.items[fault.other].tag.line, found.text);
+}
+
+/* ---- printing ---------------------------------------------------------------------------------- */
+
+static void print_start(const struct pack_job *job)
+{
+	double height = job->problem.y_max - job->problem.y_min;
+	uint32_t parts = packing_part_count(job->packing);
+	if (job->json) {
+		printf("{\"file\": ");
+		json_text_print(stdout, job->source.file, strlen(job->source.file));
+		printf(", \"polygons\": %u, \"corners\": %u, \"parts\": %u, \"height\": %.12g, "
+		       "\"length before\": %.12g, \"jumps\": [",
+		       job->problem.count, job->svg.corners.count, parts, height,
+		       job->length_before);
+	} else {
+		printf("polygons: %u with %u corners, %u convex parts\nstrip: %.12g high, %.12g long\n",
+		       job->problem.count, job->svg.corners.count, parts, height,
+		       job->length_before);
+	}
+}
+
+static void print_jump(const struct pack_job *job, uint32_t number, const struct packing_jump *jump)
+{
+	if (job->json)
+		printf("%s{\"length\": %.12g, \"gain\": %.6g, \"overlap\": %.3g, \"residual\": %.3g, "
+		       "\"bound\": %.3g, \"rows\": %u, \"pairs\": %u, \"rounds\": %u, \"pivots\": %u, "
+		       "\"shortened\": %s}",
+		       number > 1 ? ", " : "", jump->length, jump->gain, jump->overlap,
+		       jump->residual, jump->bound, jump->rows, jump->row_pairs, jump->rounds,
+		       jump->pivots, jump->shortened ? "true" : "false");
+	else
+		printf("jump %u: length %.12g, gain %.6g, overlap %.3g, residual %.3g, %u rows of %u "
+		       "pairs, %u pivots in %u rounds%s\n",
+		       number, jump->length, jump->gain, jump->overlap, jump->residual, jump->rows,
+		       jump->row_pairs, jump->pivots, jump->rounds,
+		       jump->shortened ? ", shortened" : "");
+}
+
+/* The certificate: where it ended and why, and how much a further jump could gain. */
+static void print_end(const struct pack_job *job, uint32_t jumps, const struct packing_jump *last)
+{
+	double length = packing_length(job->packing);
+	double share =
+		packing_area(job->packing) / (length * (job->problem.y_max - job->problem.y_min));
+	const char *stopped = last->rest ? "rest" : last->moved ? "jumps" : "solver";
+	if (job->json)
+		printf("], \"length\": %.12g, \"stopped\": \"%s\", \"gain left\": %.6g, \"residual\": "
+		       "%.3g, \"overlap\": %.3g, \"filled\": %.6g}\n",
+		       length, stopped, last->gain, last->residual, last->overlap, share);
+	else
+		printf("stopped: %s after %u jumps; the last program allows a gain of %.6g, residual "
+		       "%.3g\nlength: %.12g of %.12g\noverlap: %.3g\nfilled: %.6g\n",
+		       last->rest    ? "at rest"
+		       : last->moved ? "by --jumps"
+				     : "because a program was not solved",
+		       jumps, last->gain, last->residual, length, job->length_before, last->overlap,
+		       share);
+}
+
+/* ---- the command ------------------------------------------------------------------------------- */
+
+static enum status jump_to_rest(struct pack_job *job)
+{
+	struct packing_jump jump = { .moved = true };
+	uint32_t jumps = 0;
+	enum status status = STATUS_OK;
+	print_start(job);
+	while (jump.moved && status == STATUS_OK && jumps < job->options->pack_jumps) {
+		status = packing_jump(job->packing, &jump);
+		if (status == STATUS_OK && jump.moved)
+			print_jump(job, ++jumps, &jump);
+	}
+	if (status != STATUS_OK)
+		return source_no_memory(&job->source);
+	print_end(job, jumps, &jump);
+	return STATUS_OK;
+}
+
+static enum status write_drawing(struct pack_job *job, struct reason *why)
+{
+	for (uint32_t i = 0; i < job->problem.count; i++)
+		job->places[i] = packing_place(job->packing, i);
+	return pack_svg_write(&job->svg, job->places, packing_length(job->packing),
+			      job->options->operands.items[1], why);
+}
+
+int pack_command(const struct options *options)
+{
+	struct reason why = { .index = -1 };
+	struct pack_job job = { .options = options,
+				.json = strcmp(options->pack_report, "json") == 0 };
+	job.source = (struct source){ .file = options->operands.items[0], .why = &why };
+	enum status status = pack_svg_read(&job.svg, &job.source);
+	if (status == STATUS_OK)
+		status = read_problem(&job, &why);
+	if (status == STATUS_OK)
+		status = start_packing(&job);
+	if (status == STATUS_OK) {
+		job.length_before = packing_length(job.packing);
+		status = jump_to_rest(&job);
+	}
+	if (status == STATUS_OK)
+		status = write_drawing(&job, &why);
+	if (status != STATUS_OK)
+		fprintf(stderr, "cairnd pack: %s: %s\n", why.field, why.text);
+	packing_destroy(job.packing);
+	pack_svg_release(&job.svg);
+	heap_free(job.polygons);
+	heap_free(job.places);
+	return status == STATUS_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}

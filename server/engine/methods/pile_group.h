@@ -1,0 +1,45 @@
+/* pile_group.h: a group of bodies whose programmes pile_solve.c makes and pile_programme.c solves. Private to
+ * `pile`. */
+#ifndef CAIRN_ENGINE_METHODS_PILE_GROUP_H
+#define CAIRN_ENGINE_METHODS_PILE_GROUP_H
+
+#include "server/engine/methods/pile.h"
+
+struct pile_group {
+	struct pile *pile;
+	const uint32_t *slots; /* ascending */
+	uint32_t *rows;	       /* ascending; indices into pile->rows */
+	uint32_t slot_count, row_count;
+	uint32_t *place_of;  /* by slot: index in `slots`; PILE_STATIC: not in this programme */
+	vec3 *base;	     /* m, of slots[i]: moves before the programme, which are permitted */
+	uint32_t *terms;     /* ascending; indices into pile->terms; NULL: rows overlap */
+	uint32_t term_count; /* 0 while rows overlap */
+	bool relaxing;	     /* rows overlap */
+	bool split;	     /* a coordinate is the difference of two columns */
+	bool waiting;	     /* the work of the step is used up: it goes on in the next */
+	double scale;	     /* N: the largest force */
+	double bound;	     /* J: no permitted displacement lowers the energy by more */
+	uint32_t taken, slacks; /* rows of the programme; of these, with a column of their own */
+	uint32_t pivots;
+	uint32_t budget;	     /* of pivots; 0: none */
+	struct solver_result result; /* of the last round */
+};
+
+#define PILE_ALLOCATE(group, type, count)                                                          \
+	ARENA_ARRAY(&(group)->pile->step->dynamics->scratch, type, count)
+
+/* Whether a programme takes up what is left of the row's overlap. */
+bool pile_overlaps(const struct pile_group *group, const struct pile_row *row);
+/* The gap of a row after the moves of bodies that are not in the programme. */
+double pile_gap_inside(const struct pile_group *group, const struct pile_row *row);
+bool pile_is_solved(const struct solver_result *result);
+/* Whether it is solved, or stopped where it may. */
+bool pile_is_ended(const struct solver_result *result);
+/* Takes the moves of before. */
+void pile_stop_bodies(const struct pile_group *group);
+/* Solves the programme of the rows taken and of the cuts in the room: fills in moves, places, forces and
+ * the terms' values. Without a point of any use, bodies stay; `waiting` says that the solver may go
+ * on from the places. NO_MEMORY. */
+MUST_CHECK enum status pile_solve_round(struct pile_group *group);
+
+#endif

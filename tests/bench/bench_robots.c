@@ -1,0 +1,220 @@
+/* bench_robots: what a robot on servos costs.
+ *
+ *   quadruped   the shipped quadruped (18 degrees of freedom) on servos of 300 N m/rad and 9 N m s/rad, standing:
+ *               µs a step under each method that holds contacts, and beside it MuJoCo's step of the same file
+ *               where that is installed (its own contacts, motors of the file)
+ *   arm         the shipped arm of six joints and a gripper, µs a step
+ *   humanoids   1000 of the shipped humanoid (21 joints) standing in one world, ms a step
+ *
+ *
+ *	bench_robots [HUMANOIDS]
+ *
+ * Times are of the processor, in one thread, and the least of several runs. */
+#include "protocol/scene/scene.h"
+#include "server/worlds/scene_world.h"
+#include "tests/lib/worlds.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#if HAVE_MUJOCO
+#include <mujoco/mujoco.h>
+#endif
+
+enum { RUNS = 20, TICKS = 100, SETTLE = 240, HUMANOIDS = 1000, ROW = 32 };
+
+static double now_us(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
+}
+
+static void check(bool fine, const char *what, const struct reason *why)
+{
+	if (fine)
+		return;
+	fprintf(stderr, "bench_robots: %s: %s\n", what, why != NULL ? why->text : "");
+	exit(EXIT_FAILURE);
+}
+
+static const char *path_of(const char *file)
+{
+	static char path[2048];
+	const char *source = getenv("CAIRN_SRCDIR");
+	snprintf(path, sizeof path, "%s/clients/scenes/robots/%s", source != NULL ? source : ".",
+		 file);
+	return path;
+}
+
+/* ---- worlds --------------------------------------------------------------------------------- */
+
+static struct shape_library shapes;
+
+static struct scene *load(const char *file)
+{
+	struct scene *scene;
+	struct reason why = { 0 };
+	check(scene_load(path_of(file), &scene, &why) == STATUS_OK, file, &why);
+	return scene;
+}
+
+/* Gives the position motors of a scene gains. */
+static void make_servos(struct scene *scene)
+{
+	for (uint32_t i = 0; i < scene->command_count; i++) {
+		struct command_JOINT_AXIS *axis = &scene->commands[i].joint_axis;
+		if (scene->commands[i].op != COMMAND_JOINT_AXIS ||
+		    axis->motor != JOINT_MOTOR_POSITION)
+			continue;
+		axis->motor_stiffness = 300;
+		axis->motor_damping = 9;
+	}
+}
+
+static struct world *make(struct scene *scene, const char *method)
+{
+	struct world *world;
+	struct reason why = { 0 };
+	scene->world.bodies_max = scene->world.placements_max = 50000;
+	scene->world.joints_max = 50000;
+	check(scene_world_make(scene, method, &shapes, &world, &why) == STATUS_OK, method, &why);
+	struct command command = test_command(COMMAND_PARAMETER);
+	command.parameter.name = test_text("sleep.enabled");
+	command.parameter.value = 0;
+	test_do(world, &command);
+	return world;
+}
+
+/* Gives a static body the shape of a link, because a plane meets every body. */
+static void shrink_floor(struct scene *scene, const struct command_SPAWN *floor)
+{
+	ptrdiff_t at = floor->shapes.items - scene->attachments;
+	check(scene->shape_count > 1 && floor->shapes.count == 1, "floor", NULL);
+	scene->attachments[at].shape = 2;
+}
+
+/* A further robot of the same file, displaced; what is its floor is far below and small. */
+static void add_copy(struct world *world, const char *file, vec3 to)
+{
+	struct scene *scene = load(file);
+	uint32_t *ids = calloc(scene->shape_count + 1, sizeof *ids);
+	uint32_t *values = calloc(scene->command_count + 1, sizeof *values);
+	check(ids != NULL && values != NULL, "memory", NULL);
+	for (uint32_t i = 0; i < scene->shape_count; i++)
+		ids[i] = i + 1; /* as the first robot's file made them */
+	scene_resolve(scene, ids);
+	scene_link(scene, 0, scene->command_count, values);
+	for (uint32_t i = 0; i < scene->command_count; i++) {
+		struct command *command = &scene->commands[i];
+		if (command->op == COMMAND_SPAWN) {
+			bool floor = command->spawn.status == BODY_STATIC;
+			vec3 by = floor ? vec3_sub(to, vec3_make(0, 1000, 0)) : to;
+			if (floor)
+				shrink_floor(scene, &command->spawn);
+			command->spawn.position = vec3_add(command->spawn.position, by);
+		}
+		if (command->op == COMMAND_JOINT_CREATE && command->joint_create.place == 1) {
+			command->joint_create.point_a = vec3_add(command->joint_create.point_a, to);
+			command->joint_create.point_b = vec3_add(command->joint_create.point_b, to);
+		}
+	}
+	struct batch_result result;
+	enum status status = test_batch(world, scene->commands, scene->command_count, &result);
+	check(status == STATUS_OK && result.status == STATUS_OK, "copy", &result.why);
+	free(ids);
+	free(values);
+	scene_destroy(scene);
+}
+
+/* µs a step: the least mean of RUNS runs of `ticks`. */
+static double time_steps(struct world *world, uint32_t runs, uint32_t ticks)
+{
+	double least = 1e30;
+	for (uint32_t run = 0; run < runs; run++) {
+		double from = now_us();
+		test_step(world, ticks);
+		double took = (now_us() - from) / ticks;
+		least = took < least ? took : least;
+	}
+	return least;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static void time_robot(const char *file, bool servos)
+{
+	static const char *const METHODS[] = { "soft-step", "lcp", "impact" };
+	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
+		struct scene *scene = load(file);
+		if (servos)
+			make_servos(scene);
+		struct world *world = make(scene, METHODS[m]);
+		test_step(world, SETTLE);
+		double took = time_steps(world, RUNS, TICKS);
+		struct world_stats stats = world_stats(world);
+		printf("%-14s %-10s %8.1f us a step, %u contacts, joint error %.1g\n", file,
+		       METHODS[m], took, stats.touching, stats.joint_error);
+		world_destroy(world);
+		scene_destroy(scene);
+	}
+}
+
+static void time_humanoids(uint32_t count)
+{
+	struct scene *scene = load("humanoid.xml");
+	struct world *world = make(scene, "soft-step");
+	double built = now_us();
+	for (uint32_t i = 1; i < count; i++)
+		add_copy(world, "humanoid.xml", vec3_make(2 * (i % ROW), 0, 2 * (i / ROW)));
+	built = now_us() - built;
+	test_step(world, 60);
+	double took = time_steps(world, 3, 20);
+	struct world_stats stats = world_stats(world);
+	printf("%u humanoids, %u bodies, %u joints, soft-step: %.1f ms a step, %u contacts, joint "
+	       "error %.1g; made in %.2f s\n",
+	       count, stats.bodies, stats.joints, took * 1e-3, stats.touching, stats.joint_error,
+	       built * 1e-6);
+	world_destroy(world);
+	scene_destroy(scene);
+}
+
+#if HAVE_MUJOCO
+static void time_mujoco(const char *file)
+{
+	char error[1000] = "";
+	mjModel *model = mj_loadXML(path_of(file), NULL, error, sizeof error);
+	check(model != NULL, error, NULL);
+	mjData *data = mj_makeData(model);
+	double least = 1e30;
+	for (uint32_t run = 0; run < RUNS; run++) {
+		double from = now_us();
+		for (uint32_t i = 0; i < TICKS; i++)
+			mj_step(model, data);
+		double took = (now_us() - from) / TICKS;
+		least = took < least ? took : least;
+	}
+	printf("%-14s MuJoCo %d %6.1f us a step of %g s, %d contacts\n", file, mj_version(), least,
+	       model->opt.timestep, data->ncon);
+	mj_deleteData(data);
+	mj_deleteModel(model);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	shape_library_init(&shapes);
+	time_robot("quadruped.xml", true);
+#if HAVE_MUJOCO
+	time_mujoco("quadruped.xml");
+#else
+	printf("quadruped.xml  MuJoCo is not installed\n");
+#endif
+	time_robot("arm.urdf", false);
+	time_humanoids(argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : HUMANOIDS);
+	shape_library_release(&shapes);
+	return EXIT_SUCCESS;
+}

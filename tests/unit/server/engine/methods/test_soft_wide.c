@@ -1,0 +1,220 @@
+/* Joints in lanes under soft-step: hashes are those of joint after joint, for any width and any number of
+ * workers, of trees, loose joints and all that is solved between them. */
+#include <math.h>
+#include <stdio.h>
+
+#include "server/base/processor.h"
+#include "server/base/rng.h"
+#include "server/engine/methods/soft_step.h"
+#include "server/engine/world/world.h"
+#include "tests/lib/check_main.h"
+#include "tests/lib/joined.h"
+#include "tests/lib/stage.h"
+
+static const uint32_t LANES[] = { 1, 4, 8 };
+enum { WIDTHS = 3, WORKERS = 3 };
+
+static const enum joint_type TYPES[] = { JOINT_SPHERICAL,  JOINT_REVOLUTE, JOINT_FIXED,
+					 JOINT_PRISMATIC,  JOINT_DISTANCE, JOINT_UNIVERSAL,
+					 JOINT_CYLINDRICAL };
+
+static body_id cube(struct world *world, vec3 at, double mass)
+{
+	return joined_put(world,
+			  (struct joined_thing){ .shape = TEST_BOX, .at = at, .mass = mass });
+}
+
+/* Joins in either order, because the child of a tree may be either body. */
+static joint_id join(struct world *world, struct rng *rng, enum joint_type type, body_id a,
+		     body_id b, vec3 at)
+{
+	bool swap = rng_below(rng, 2) == 0;
+	return joined_join(world, type, swap ? b : a, swap ? a : b, at, joined_about_z());
+}
+
+/* ---- scenes --------------------------------------------------------------------------------- */
+
+/* Chains of two types of joints, with branches, that hang on the world, a static or an animated body, or fly
+ * free; of unequal masses, one taut. */
+static void make_forest(struct world *world, struct rng *rng)
+{
+	body_id fixed = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
+								 .at = { -3, 0, 0 },
+								 .status = BODY_STATIC });
+	body_id moving = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
+								  .at = { -3, 0, 9 },
+								  .velocity = { 0.3, 0.1, 0 },
+								  .spin = { 0, 0.2, 0 },
+								  .status = BODY_ANIMATED });
+	const enum joint_type types[] = { TYPES[rng_below(rng, COUNT_OF(TYPES))], JOINT_SPHERICAL };
+	for (uint32_t chain = 0; chain < 80; chain++) {
+		enum joint_type type = types[rng_below(rng, 2)];
+		uint32_t links = 3 + rng_below(rng, 4);
+		const body_id roots[] = { 0, fixed, moving };
+		body_id before = chain % 4 < 3 ? roots[chain % 4] : 0;
+		for (uint32_t i = 0; i < links; i++) {
+			vec3 at = vec3_make(i + 0.5, 0, 2.0 * chain);
+			body_id body = cube(world, at, chain == 5 && i == links - 1 ? 3000 : 1 + i);
+			if (i > 0 || chain % 4 < 3)
+				join(world, rng, type, before, body,
+				     vec3_make(i, 0.3, 2.0 * chain));
+			if (rng_below(rng, 3) == 0) {
+				body_id side = cube(world, vec3_make(i + 0.5, 1, 2.0 * chain), 1);
+				join(world, rng, types[rng_below(rng, 2)], body, side,
+				     vec3_make(i + 0.5, 0.5, 2.0 * chain));
+			}
+			before = body;
+		}
+	}
+}
+
+/* A net too large for one factor, so that the joints that close its loops are loose; some of its joints have
+ * springs, limits or motors besides. */
+static void make_net(struct world *world, struct rng *rng)
+{
+	enum { SIDE = 26 };
+	body_id at[SIDE][SIDE];
+	for (uint32_t i = 0; i < SIDE; i++)
+		for (uint32_t k = 0; k < SIDE; k++) {
+			at[i][k] = cube(world, vec3_make(2 * i, 0, 2 * k), 1 + rng_below(rng, 3));
+			if (i > 0)
+				join(world, rng, JOINT_SPHERICAL, at[i - 1][k], at[i][k],
+				     vec3_make(2 * i - 1.0, 0.1, 2 * k));
+			if (k > 0)
+				join(world, rng,
+				     rng_below(rng, 4) == 0 ? JOINT_REVOLUTE : JOINT_SPHERICAL,
+				     at[i][k - 1], at[i][k], vec3_make(2 * i, 0.1, 2 * k - 1.0));
+		}
+	join(world, rng, JOINT_SPHERICAL, 0, at[0][0], vec3_make(0, 0, 0));
+	for (uint32_t i = 1; i < SIDE; i += 6) {
+		joint_id joint = join(world, rng, JOINT_REVOLUTE, at[i][i], at[i][i - 1],
+				      vec3_make(2 * i, 0.2, 2 * i - 1.0));
+		struct command axis = joined_axis(joint, 3);
+		axis.joint_axis.friction = 0.5;
+		test_do(world, &axis);
+	}
+}
+
+static void (*const SCENES[])(struct world *, struct rng *) = { make_forest, make_net };
+
+static struct world *make_scene(uint32_t scene, uint64_t seed)
+{
+	struct rng rng = rng_seeded(seed);
+	struct world *world = joined_world("soft-step", 60, vec3_make(0, -9.81, 0));
+	joined_set(world, "sleep.enabled", 0);
+	SCENES[scene](world, &rng);
+	return world;
+}
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+START_TEST(joints_have_one_hash_for_any_width_and_any_number_of_workers)
+{
+	struct world *worlds[WIDTHS + 1];
+	struct parallel *threads = parallel_threads_create(WORKERS);
+	struct reason why;
+	for (uint32_t w = 0; w <= WIDTHS; w++)
+		worlds[w] = make_scene(_i % 2, check_seed() + (uint64_t)_i);
+	for (uint32_t tick = 0; tick < (_i % 2 == 0 ? 20 : 2); tick++)
+		for (uint32_t w = 0; w <= WIDTHS; w++) {
+			processor_limit_lanes(LANES[MIN_OF(w, WIDTHS - 1u)]);
+			const struct parallel *parallel = w == WIDTHS ? threads : &parallel_serial;
+			ck_assert_int_eq(world_step(worlds[w], parallel, &why), STATUS_OK);
+			ck_assert_msg(test_hash(worlds[w]) == test_hash(worlds[0]),
+				      "way %u: tick %u differs", w, tick);
+		}
+	for (uint32_t w = 0; w <= WIDTHS; w++) {
+		test_check(worlds[w]);
+		world_destroy(worlds[w]);
+	}
+	parallel_threads_destroy(threads);
+	processor_limit_lanes(UINT32_MAX);
+}
+END_TEST
+
+/* The joints of a step, made and planned; the step is then abandoned. */
+static struct soft_wide plan_of(struct world *world)
+{
+	struct dynamics *dynamics = &world->dynamics;
+	struct step step;
+	struct reason why;
+	dynamics->parallel = &parallel_serial;
+	ck_assert_int_eq(step_begin(&step, dynamics, 1.0 / 60, true, NULL, &why), STATUS_OK);
+	step_number(&step);
+	struct soft_step soft = { .kernels = soft_kernels_choose(),
+				  .step = &step,
+				  .dynamics = dynamics,
+				  .dt = step.dt,
+				  .substeps = 4 };
+	soft_prepare_bodies(&soft);
+	ck_assert_int_eq(soft_joints_make(&soft, &why), STATUS_OK);
+	struct soft_wide wide = soft.joints.wide;
+	uint32_t used = 0;
+	for (uint32_t i = 0; i < wide.block_count; i++) {
+		const struct wide_block *block = &wide.blocks[i];
+		used += block->lanes;
+		for (uint32_t k = 0; k < block->lanes; k++)
+			for (uint32_t m = k + 1; m < block->lanes; m++) {
+				ck_assert(
+					!(block->moves_a >> k & 1) ||
+					(block->a[k] != block->a[m] && block->a[k] != block->b[m]));
+				ck_assert(
+					!(block->moves_b >> k & 1) ||
+					(block->b[k] != block->a[m] && block->b[k] != block->b[m]));
+			}
+	}
+	ck_assert_uint_ge(used, 3 * wide.block_count);
+	step_abandon(&step);
+	return wide;
+}
+
+START_TEST(trees_and_loose_joints_are_in_blocks_that_share_no_body)
+{
+	struct world *forest = make_scene(0, check_seed()), *net = make_scene(1, check_seed());
+	struct soft_wide wide = plan_of(forest);
+	ck_assert_uint_ge(wide.run_count, 1);
+	wide = plan_of(net);
+	ck_assert_uint_ge(wide.item_count, 1);
+	processor_limit_lanes(1);
+	wide = plan_of(forest);
+	ck_assert_uint_eq(wide.block_count, 0);
+	processor_limit_lanes(UINT32_MAX);
+	world_destroy(forest);
+	world_destroy(net);
+}
+END_TEST
+
+/* A few chains are not worth it: their waves would leave most lanes empty. */
+START_TEST(short_waves_stay_joint_after_joint)
+{
+	struct world *world = joined_world("soft-step", 60, vec3_make(0, -9.81, 0));
+	body_id before = 0;
+	for (uint32_t i = 0; i < 30; i++) {
+		body_id body = cube(world, vec3_make(i + 0.5, 0, 0), 1);
+		joined_join(world, JOINT_SPHERICAL, before, body, vec3_make(i, 0, 0),
+			    quat_identity());
+		before = body;
+	}
+	struct soft_wide wide = plan_of(world);
+	ck_assert_uint_eq(wide.block_count, 0);
+	ck_assert_uint_eq(wide.run_count, 0);
+	world_destroy(world);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("methods/soft_wide");
+	TCase *waves = tcase_create("lanes");
+	tcase_add_loop_test(waves, joints_have_one_hash_for_any_width_and_any_number_of_workers, 0,
+			    4);
+	tcase_add_test(waves, trees_and_loose_joints_are_in_blocks_that_share_no_body);
+	tcase_add_test(waves, short_waves_stay_joint_after_joint);
+	suite_add_tcase(suite, waves);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
