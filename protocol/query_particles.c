@@ -5,7 +5,7 @@
 
 /* ---- systems ------------------------------------------------------------------------------------- */
 
-enum { SYSTEM_ITEMS = 57 };
+enum { SYSTEM_ITEMS = 59 };
 
 static void pack_descent(struct wire_packer *out, const struct wire_system *system)
 {
@@ -24,6 +24,8 @@ static void pack_descent(struct wire_packer *out, const struct wire_system *syst
 	wire_pack_uint(out, system->trail_delay);
 	wire_pack_uint(out, system->trail_depth);
 	wire_pack_real(out, system->trail_velocity);
+	wire_pack_uint(out, system->contacts);
+	wire_pack_uint(out, system->holds);
 }
 
 void answer_pack_system(struct wire_packer *out, const struct wire_system *system)
@@ -113,6 +115,8 @@ static void take_descent(struct taker *taker, struct wire_system *system)
 	take_u32(taker, "trail delay", true, UINT32_MAX, &system->trail_delay);
 	take_u32(taker, "trail depth", true, UINT32_MAX, &system->trail_depth);
 	take_real(taker, "trail velocity", &system->trail_velocity);
+	take_u8(taker, "contacts", &system->contacts);
+	take_u32(taker, "holds", true, UINT32_MAX, &system->holds);
 }
 
 enum status answer_take_system(struct wire_cursor *in, struct wire_system *system)

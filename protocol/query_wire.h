@@ -321,6 +321,8 @@ struct wire_system {
 	/* Of PARTICLES_TRAIL. */
 	uint32_t trail, trail_delay, trail_depth; /* trail: a system, 0 none */
 	double trail_velocity;
+	uint8_t contacts; /* of PARTICLES_CONTACTS */
+	uint32_t holds;
 };
 /* A particle system that is a fluid; fields.def has the meanings. */
 struct wire_fluid {

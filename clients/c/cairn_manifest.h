@@ -274,6 +274,16 @@ enum cairn_link_kind {
 /* Values of pinned fields. */
 enum cairn_pinned { CAIRN_PINNED_FREE = 0, CAIRN_PINNED_HELD = 1 };
 
+/* Values of contacts fields. */
+enum cairn_contacts { CAIRN_CONTACTS_AFTER = 0, CAIRN_CONTACTS_WITHIN = 1 };
+
+/* Values of hold place fields. */
+enum cairn_hold_place {
+	CAIRN_HOLD_PLACE_HERE = 0,
+	CAIRN_HOLD_PLACE_POINT = 1,
+	CAIRN_HOLD_PLACE_FAR = 2
+};
+
 /* Values of spend fields. */
 enum cairn_spend { CAIRN_SPEND_LIVES = 0, CAIRN_SPEND_ENDS = 1 };
 
@@ -1262,6 +1272,9 @@ struct cairn_command_particles_lattice {
 	double tear;
 	/* substeps: of a tick; a system uses the most that it was given */
 	uint32_t substeps;
+	/* tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which an edge or diagonal
+	 * tears; 0: never */
+	double tear_force;
 };
 
 /* link particles of a system: a spring, a rope, a volume. */
@@ -1289,6 +1302,8 @@ struct cairn_command_particles_link {
 	double tear;
 	/* substeps: of a tick; a system uses the most that it was given */
 	uint32_t substeps;
+	/* tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which it tears; 0: never */
+	double tear_force;
 };
 
 /* hold a particle of a system with links where it is, or let it go. */
@@ -1299,27 +1314,6 @@ struct cairn_command_particles_pin {
 	uint32_t particle;
 	/* pinned: 1: held; 0: free */
 	uint8_t pinned;
-};
-
-/* let points carry a body: its place is theirs, and what touches it pushes them. */
-struct cairn_command_carry {
-	/* body: a dynamic body of a planar world, without joints; its mass does not count while
-	 * points carry it */
-	int64_t body;
-	/* a: a dynamic body of which the mass centre is the point; several bodies may share it */
-	int64_t a;
-	/* b: another one */
-	int64_t b;
-	/* c: a third one; 0: none */
-	int64_t c;
-	/* d: a fourth one; 0: none */
-	int64_t d;
-};
-
-/* let a body move by its own mass again. */
-struct cairn_command_uncarry {
-	/* body: a body that points carry */
-	int64_t body;
 };
 
 /* give a body a name for people, or another one; no motion and no hash depends on it. */
@@ -1351,6 +1345,36 @@ struct cairn_command_particles_trail {
 	double velocity;
 	/* depth: generation up to which particles leave a trail */
 	uint32_t depth;
+};
+
+/* set when the linked particles of a system meet bodies. */
+struct cairn_command_particles_contacts {
+	/* system: the system */
+	int64_t system;
+	/* contacts: 0 after: once a tick, after the sub-steps; 1 within: in each sub-step, so that
+	 * cloth holds bodies */
+	uint8_t contacts;
+};
+
+/* let a body hold a particle of a system with links, at a point of the body; the body feels
+ * what pulls at it. */
+struct cairn_command_particles_hold {
+	/* system: the system */
+	int64_t system;
+	/* particle: serial number */
+	uint32_t particle;
+	/* body: the body; 0: none holds it any more */
+	int64_t body;
+	/* place: 0 here: at the point where the particle is; 1 point: it is moved to `point`; 2 far:
+	 * at `point`, and the particle stays where it is */
+	uint8_t place;
+	/* point (-1000000 … 1000000 m): with place 1 or 2: body axes */
+	cairn_vec3 point;
+	/* stiffness (0 … 1e+12 N/m): of a spring of length 0 between the particle and that point; 0:
+	 * rigid */
+	double stiffness;
+	/* damping_ratio (0 … 10): of that spring, 1: critical for the reduced mass */
+	double damping_ratio;
 };
 
 /* make a particle system a fluid, or set all that it has as one; kernel_radius 0: it is none
@@ -1410,6 +1434,27 @@ struct cairn_command_particles_fill {
 	cairn_vec3 velocity;
 };
 
+/* let points carry a body: its place is theirs, and what touches it pushes them. */
+struct cairn_command_carry {
+	/* body: a dynamic body of a planar world, without joints; its mass does not count while
+	 * points carry it */
+	int64_t body;
+	/* a: a dynamic body of which the mass centre is the point; several bodies may share it */
+	int64_t a;
+	/* b: another one */
+	int64_t b;
+	/* c: a third one; 0: none */
+	int64_t c;
+	/* d: a fourth one; 0: none */
+	int64_t d;
+};
+
+/* let a body move by its own mass again. */
+struct cairn_command_uncarry {
+	/* body: a body that points carry */
+	int64_t body;
+};
+
 /* Commands (docs/COMMANDS.md). */
 enum cairn_command_op {
 	CAIRN_COMMAND_SHAPE_USE = 1,
@@ -1465,13 +1510,15 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_LATTICE = 84,
 	CAIRN_COMMAND_PARTICLES_LINK = 85,
 	CAIRN_COMMAND_PARTICLES_PIN = 86,
-	CAIRN_COMMAND_CARRY = 100,
-	CAIRN_COMMAND_UNCARRY = 101,
 	CAIRN_COMMAND_NAME_BODY = 87,
 	CAIRN_COMMAND_NAME_JOINT = 88,
 	CAIRN_COMMAND_PARTICLES_TRAIL = 91,
+	CAIRN_COMMAND_PARTICLES_CONTACTS = 92,
+	CAIRN_COMMAND_PARTICLES_HOLD = 93,
 	CAIRN_COMMAND_PARTICLES_FLUID = 94,
-	CAIRN_COMMAND_PARTICLES_FILL = 95
+	CAIRN_COMMAND_PARTICLES_FILL = 95,
+	CAIRN_COMMAND_CARRY = 100,
+	CAIRN_COMMAND_UNCARRY = 101
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -1531,13 +1578,15 @@ typedef struct cairn_command {
 		struct cairn_command_particles_lattice particles_lattice;
 		struct cairn_command_particles_link particles_link;
 		struct cairn_command_particles_pin particles_pin;
-		struct cairn_command_carry carry;
-		struct cairn_command_uncarry uncarry;
 		struct cairn_command_name_body name_body;
 		struct cairn_command_name_joint name_joint;
 		struct cairn_command_particles_trail particles_trail;
+		struct cairn_command_particles_contacts particles_contacts;
+		struct cairn_command_particles_hold particles_hold;
 		struct cairn_command_particles_fluid particles_fluid;
 		struct cairn_command_particles_fill particles_fill;
+		struct cairn_command_carry carry;
+		struct cairn_command_uncarry uncarry;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;
@@ -1758,7 +1807,7 @@ enum cairn_query_kind {
  *	stretch, volume error, [split number, deviation], [split age, deviation], split
  *	delay, split depth, [split velocity, deviation], split spread, [split burst,
  *	deviation], [split size, deviation], [split life, deviation], split spend, splits,
- *	trail, trail delay, trail depth, trail velocity], …]
+ *	trail, trail delay, trail depth, trail velocity, contacts, holds], …]
  *	as particles_create, particles_interact, particles_split and particles_trail set
  *	them (substeps 0: not given; trail 0: none), ids ascend; counts so far: births,
  *	births beyond a limit, births inside a body, paths that ended before their tick,

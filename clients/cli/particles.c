@@ -25,6 +25,8 @@ static void print_descent(const struct cli *cli, const struct wire_system *syste
 	out_u64(cli, "trail_delay", system->trail_delay);
 	out_u64(cli, "trail_depth", system->trail_depth);
 	out_real(cli, "trail_velocity", system->trail_velocity);
+	out_text(cli, "contacts", command_word(WORDS_CONTACTS, system->contacts));
+	out_u64(cli, "holds", system->holds);
 }
 
 bool cli_system(const struct cli *cli, struct wire_cursor *in)

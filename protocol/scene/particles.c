@@ -189,6 +189,7 @@ static enum status compile_lattice(struct compile *self, const struct yaml_node 
 		.bend_compliance = keys.bend_compliance,
 		.damping_ratio = keys.damping_ratio,
 		.tear = keys.tear,
+		.tear_force = keys.tear_force,
 		.substeps = keys.substeps,
 	};
 	return STATUS_OK;
@@ -214,6 +215,7 @@ static enum status compile_link(struct compile *self, const struct yaml_node *no
 		.compliance = keys.compliance,
 		.damping_ratio = keys.damping_ratio,
 		.tear = keys.tear,
+		.tear_force = keys.tear_force,
 		.substeps = keys.substeps,
 	};
 	return STATUS_OK;
@@ -309,6 +311,50 @@ static enum status compile_fluids(struct compile *self, const struct particles_k
 	return status;
 }
 
+static enum status compile_hold(struct compile *self, const struct yaml_node *node, int64_t system)
+{
+	struct hold_keys keys;
+	struct body_range body;
+	enum status status = schema_read(&self->source, node, SCHEMA_HOLD, &keys);
+	if (status == STATUS_OK)
+		status = compile_find_bodies(self, node, "body", keys.body, &body);
+	if (status != STATUS_OK)
+		return status;
+	if (body.first == COMPILE_WORLD || body.count != 1)
+		return source_fail(
+			&self->source, node->line, STATUS_RANGE, "body",
+			"body '%.32s' is not one body: give the name of one, or NAME[i] of "
+			"a generator",
+			keys.body);
+	struct command *command = compile_command(self, COMMAND_PARTICLES_HOLD, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_hold = (struct command_PARTICLES_HOLD){
+		.system = system,
+		.particle = keys.particle,
+		.body = -(int64_t)body.first - 1,
+		.place = node_find(node, "point") == NULL ? 0
+			 : keys.stiffness > 0		  ? 2
+							  : 1,
+		.point = keys.point,
+		.stiffness = keys.stiffness,
+		.damping_ratio = keys.damping_ratio,
+	};
+	return STATUS_OK;
+}
+
+static enum status compile_contacts(struct compile *self, uint32_t line, uint32_t contacts,
+				    int64_t system)
+{
+	struct command *command = compile_command(self, COMMAND_PARTICLES_CONTACTS, line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_contacts =
+		(struct command_PARTICLES_CONTACTS){ .system = system,
+						     .contacts = (uint8_t)contacts };
+	return STATUS_OK;
+}
+
 typedef enum status compile_item(struct compile *self, const struct yaml_node *node,
 				 int64_t system);
 
@@ -360,6 +406,10 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 		status = compile_list(self, keys.links, system, compile_link);
 	if (status == STATUS_OK)
 		status = compile_list(self, keys.pins, system, compile_pin);
+	if (status == STATUS_OK)
+		status = compile_list(self, keys.holds, system, compile_hold);
+	if (status == STATUS_OK && keys.contacts != CONTACTS_AFTER)
+		status = compile_contacts(self, node->line, keys.contacts, system);
 	if (status == STATUS_OK)
 		status = compile_fluids(self, &keys, system);
 	if (status == STATUS_OK && keys.interact != NULL)

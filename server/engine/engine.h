@@ -426,7 +426,8 @@ struct system_view {
 	uint32_t trail_delay, trail_depth;
 	double trail_velocity;
 	/* Of its links. */
-	uint32_t links, pins, link_substeps;
+	uint32_t links, pins, holds, link_substeps;
+	uint8_t contacts; /* enum particle_contacts */
 	uint64_t torn;
 	double stretch, volume_error; /* see fields.def */
 };

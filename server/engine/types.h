@@ -293,6 +293,11 @@ enum link_kind {
 	LINK_ROPE = 1,	 /* that they are not farther apart */
 	LINK_VOLUME = 2, /* the volume of the tetrahedron of four */
 };
+/* When linked particles meet bodies. */
+enum particle_contacts {
+	CONTACTS_AFTER = 0,  /* once a tick, after the sub-steps */
+	CONTACTS_WITHIN = 1, /* in each sub-step; they move before the bodies do */
+};
 /* Which links a lattice gets; bits. */
 enum lattice_links {
 	LATTICE_EDGES = 1u << 0,

@@ -30,6 +30,8 @@ static void put_descent(struct wire_system *facts, const struct system_view *vie
 	facts->trail_delay = view->trail_delay;
 	facts->trail_depth = view->trail_depth;
 	facts->trail_velocity = view->trail_velocity;
+	facts->contacts = view->contacts;
+	facts->holds = view->holds;
 }
 
 static struct wire_system system_facts(const struct system_view *view)

@@ -321,7 +321,9 @@ static void pack_systems(struct wire_packer *out)
 				      .trail = 5,
 				      .trail_delay = 2,
 				      .trail_depth = 255,
-				      .trail_velocity = 0.0625 };
+				      .trail_velocity = 0.0625,
+				      .contacts = 1,
+				      .holds = 4 };
 	set3(system.position, 1, 2, 3);
 	set3(system.half, 4, 5, 6);
 	wire_pack_array(out, 1);

@@ -22,6 +22,7 @@ PYTHON_TESTS += \
 	tests/system/test_metrics_names.py \
 	tests/system/test_museum.py \
 	tests/system/test_operations.py \
+	tests/system/test_recipes.py \
 	tests/system/test_recordings.py \
 	tests/system/test_profile.py \
 	tests/system/test_replica.py \

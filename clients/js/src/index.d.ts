@@ -235,7 +235,7 @@ export interface ParticleSystem {
   split_number: [number, number], split_age: [number, number], split_delay: number, split_depth: number,
   split_velocity: [number, number], split_spread: number, split_burst: [number, number], split_size: [number, number],
   split_life: [number, number], split_spend: string, splits: number,
-  trail: number, trail_delay: number, trail_depth: number, trail_velocity: number,
+  trail: number, trail_delay: number, trail_depth: number, trail_velocity: number, contacts: string, holds: number,
 }
 export type Interact = "none" | "internal" | "external" | "both";
 

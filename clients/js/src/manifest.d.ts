@@ -199,6 +199,15 @@ export type Pinned =
   | "free"
   | "held";
 
+export type Contacts =
+  | "after"
+  | "within";
+
+export type HoldPlace =
+  | "here"
+  | "point"
+  | "far";
+
 export type Spend =
   | "lives"
   | "ends";
@@ -1068,6 +1077,8 @@ export interface CommandFields {
     tear?: Placed;
     /** substeps: of a tick; a system uses the most that it was given */
     substeps?: number;
+    /** tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which an edge or diagonal tears; 0: never */
+    tear_force?: Placed;
   };
   /** link particles of a system: a spring, a rope, a volume */
   particles_link: {
@@ -1093,6 +1104,8 @@ export interface CommandFields {
     tear?: Placed;
     /** substeps: of a tick; a system uses the most that it was given */
     substeps?: number;
+    /** tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which it tears; 0: never */
+    tear_force?: Placed;
   };
   /** hold a particle of a system with links where it is, or let it go */
   particles_pin: {
@@ -1102,24 +1115,6 @@ export interface CommandFields {
     particle: number;
     /** pinned: 1: held; 0: free */
     pinned?: number | "free" | "held";
-  };
-  /** let points carry a body: its place is theirs, and what touches it pushes them */
-  carry: {
-    /** body: a dynamic body of a planar world, without joints; its mass does not count while points carry it */
-    body: number;
-    /** a: a dynamic body of which the mass centre is the point; several bodies may share it */
-    a: number;
-    /** b: another one */
-    b: number;
-    /** c: a third one; 0: none */
-    c?: number;
-    /** d: a fourth one; 0: none */
-    d?: number;
-  };
-  /** let a body move by its own mass again */
-  uncarry: {
-    /** body: a body that points carry */
-    body: number;
   };
   /** give a body a name for people, or another one; no motion and no hash depends on it */
   name_body: {
@@ -1147,6 +1142,30 @@ export interface CommandFields {
     velocity?: Placed;
     /** depth: generation up to which particles leave a trail */
     depth?: number;
+  };
+  /** set when the linked particles of a system meet bodies */
+  particles_contacts: {
+    /** system: the system */
+    system: number;
+    /** contacts: 0 after: once a tick, after the sub-steps; 1 within: in each sub-step, so that cloth holds bodies */
+    contacts: number | "after" | "within";
+  };
+  /** let a body hold a particle of a system with links, at a point of the body; the body feels what pulls at it */
+  particles_hold: {
+    /** system: the system */
+    system: number;
+    /** particle: serial number */
+    particle: number;
+    /** body: the body; 0: none holds it any more */
+    body: number;
+    /** place: 0 here: at the point where the particle is; 1 point: it is moved to `point`; 2 far: at `point`, and the particle stays where it is */
+    place?: number | "here" | "point" | "far";
+    /** point (-1000000 … 1000000 m): with place 1 or 2: body axes */
+    point?: Vector;
+    /** stiffness (0 … 1e+12 N/m): of a spring of length 0 between the particle and that point; 0: rigid */
+    stiffness?: Placed;
+    /** damping_ratio (0 … 10): of that spring, 1: critical for the reduced mass */
+    damping_ratio?: Placed;
   };
   /** make a particle system a fluid, or set all that it has as one; kernel_radius 0: it is none any more */
   particles_fluid: {
@@ -1191,6 +1210,24 @@ export interface CommandFields {
     rotation?: Rotation;
     /** velocity (-10000 … 10000 m/s): of all of them */
     velocity?: Vector;
+  };
+  /** let points carry a body: its place is theirs, and what touches it pushes them */
+  carry: {
+    /** body: a dynamic body of a planar world, without joints; its mass does not count while points carry it */
+    body: number;
+    /** a: a dynamic body of which the mass centre is the point; several bodies may share it */
+    a: number;
+    /** b: another one */
+    b: number;
+    /** c: a third one; 0: none */
+    c?: number;
+    /** d: a fourth one; 0: none */
+    d?: number;
+  };
+  /** let a body move by its own mass again */
+  uncarry: {
+    /** body: a body that points carry */
+    body: number;
   };
 }
 

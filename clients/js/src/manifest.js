@@ -946,6 +946,7 @@ export const COMMAND = {
     ["damping_ratio", 0],
     ["tear", 0],
     ["substeps", 8],
+    ["tear_force", 0],
   ] },
   particles_link: { number: 85, fields: [
     ["system", undefined],
@@ -959,21 +960,12 @@ export const COMMAND = {
     ["damping_ratio", 0],
     ["tear", 0],
     ["substeps", 8],
+    ["tear_force", 0],
   ] },
   particles_pin: { number: 86, fields: [
     ["system", undefined],
     ["particle", undefined],
     ["pinned", 1],
-  ] },
-  carry: { number: 100, fields: [
-    ["body", undefined],
-    ["a", undefined],
-    ["b", undefined],
-    ["c", 0],
-    ["d", 0],
-  ] },
-  uncarry: { number: 101, fields: [
-    ["body", undefined],
   ] },
   name_body: { number: 87, fields: [
     ["body", undefined],
@@ -989,6 +981,19 @@ export const COMMAND = {
     ["delay", 1],
     ["velocity", 0],
     ["depth", 255],
+  ] },
+  particles_contacts: { number: 92, fields: [
+    ["system", undefined],
+    ["contacts", undefined],
+  ] },
+  particles_hold: { number: 93, fields: [
+    ["system", undefined],
+    ["particle", undefined],
+    ["body", undefined],
+    ["place", 0],
+    ["point", [0, 0, 0]],
+    ["stiffness", 0],
+    ["damping_ratio", 1],
   ] },
   particles_fluid: { number: 94, fields: [
     ["system", undefined],
@@ -1012,6 +1017,16 @@ export const COMMAND = {
     ["spacing", undefined],
     ["rotation", [1, 0, 0, 0]],
     ["velocity", [0, 0, 0]],
+  ] },
+  carry: { number: 100, fields: [
+    ["body", undefined],
+    ["a", undefined],
+    ["b", undefined],
+    ["c", 0],
+    ["d", 0],
+  ] },
+  uncarry: { number: 101, fields: [
+    ["body", undefined],
   ] },
 };
 
@@ -1398,6 +1413,7 @@ export const LIMITS = {
     damping_ratio: ["F64", 0, 10, ""],
     tear: ["F64", 0, 1000, ""],
     substeps: ["U32", 1, 64, ""],
+    tear_force: ["F64", 0, 1000000000000, "N"],
   },
   particles_link: {
     a: ["U32", 1, 4294967295, ""],
@@ -1410,6 +1426,7 @@ export const LIMITS = {
     damping_ratio: ["F64", 0, 10, ""],
     tear: ["F64", 0, 1000, ""],
     substeps: ["U32", 1, 64, ""],
+    tear_force: ["F64", 0, 1000000000000, "N"],
   },
   particles_pin: {
     particle: ["U32", 1, 4294967295, ""],
@@ -1419,6 +1436,16 @@ export const LIMITS = {
     delay: ["U32", 1, 1000000000, "ticks"],
     velocity: ["F64", 0, 100, ""],
     depth: ["U32", 0, 255, ""],
+  },
+  particles_contacts: {
+    contacts: ["ENUM", 0, 1, ""],
+  },
+  particles_hold: {
+    particle: ["U32", 1, 4294967295, ""],
+    place: ["ENUM", 0, 2, ""],
+    point: ["VEC3", -1000000, 1000000, "m"],
+    stiffness: ["F64", 0, 1000000000000, "N/m"],
+    damping_ratio: ["F64", 0, 10, ""],
   },
   particles_fluid: {
     kernel_radius: ["F64", 0, 1000, "m"],
@@ -1706,6 +1733,15 @@ export const WORDS = {
     "free",
     "held",
   ],
+  contacts: [
+    "after",
+    "within",
+  ],
+  hold_place: [
+    "here",
+    "point",
+    "far",
+  ],
   spend: [
     "lives",
     "ends",
@@ -1735,6 +1771,8 @@ export const WORDED = {
   particles_link: { kind: WORDS.link_kind },
   particles_pin: { pinned: WORDS.pinned },
   particles_split: { spend: WORDS.spend },
+  particles_contacts: { contacts: WORDS.contacts },
+  particles_hold: { place: WORDS.hold_place },
 };
 
 /** Kinds of QUERY by name. */

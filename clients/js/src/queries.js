@@ -307,12 +307,12 @@ export class Queries {
       "forces", "collisions", "substeps", "cutoff", "core", "charge", "gravitation", "well_depth", "well_distance", "repulsion",
       "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error",
       "split_number", "split_age", "split_delay", "split_depth", "split_velocity", "split_spread", "split_burst", "split_size", "split_life",
-      "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity"];
+      "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity", "contacts", "holds"];
     const items = await this.query(QUERY.systems);
     return items.map((item) => {
       const system = Object.fromEntries(names.map((name, i) => [name, item[i]]));
       const [forces, collisions] = [WORDS.interact[system.forces], WORDS.interact[system.collisions]];
-      return { ...system, emitter: WORDS.emitter[system.emitter], forces, collisions, split_spend: WORDS.spend[system.split_spend] };
+      return { ...system, emitter: WORDS.emitter[system.emitter], forces, collisions, split_spend: WORDS.spend[system.split_spend], contacts: WORDS.contacts[system.contacts] };
     });
   }
 

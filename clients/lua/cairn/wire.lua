@@ -527,7 +527,8 @@ wire.command = {
 		{name = "bend_compliance", type = "f64", min = 0, max = 1000000, default = 0.01},
 		{name = "damping_ratio", type = "f64", min = 0, max = 10, default = 0.0},
 		{name = "tear", type = "f64", min = 0, max = 1000, default = 0.0},
-		{name = "substeps", type = "u32", min = 1, max = 64, default = 8}}},
+		{name = "substeps", type = "u32", min = 1, max = 64, default = 8},
+		{name = "tear_force", type = "f64", min = 0, max = 1000000000000, default = 0.0}}},
 	particles_link = {number = 85, fields = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "a", type = "u32", min = 1, max = 4294967295},
@@ -539,19 +540,12 @@ wire.command = {
 		{name = "compliance", type = "f64", min = 0, max = 1000000, default = 0.0},
 		{name = "damping_ratio", type = "f64", min = 0, max = 10, default = 0.0},
 		{name = "tear", type = "f64", min = 0, max = 1000, default = 0.0},
-		{name = "substeps", type = "u32", min = 1, max = 64, default = 8}}},
+		{name = "substeps", type = "u32", min = 1, max = 64, default = 8},
+		{name = "tear_force", type = "f64", min = 0, max = 1000000000000, default = 0.0}}},
 	particles_pin = {number = 86, fields = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "particle", type = "u32", min = 1, max = 4294967295},
 		{name = "pinned", type = "enum", min = 0, max = 1, default = 1}}},
-	carry = {number = 100, fields = {
-		{name = "body", type = "body", min = 0, max = 0},
-		{name = "a", type = "body", min = 0, max = 0},
-		{name = "b", type = "body", min = 0, max = 0},
-		{name = "c", type = "body", min = 0, max = 1, default = 0},
-		{name = "d", type = "body", min = 0, max = 1, default = 0}}},
-	uncarry = {number = 101, fields = {
-		{name = "body", type = "body", min = 0, max = 0}}},
 	name_body = {number = 87, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "name", type = "text", min = 0, max = 0}}},
@@ -564,6 +558,17 @@ wire.command = {
 		{name = "delay", type = "u32", min = 1, max = 1000000000, default = 1},
 		{name = "velocity", type = "f64", min = 0, max = 100, default = 0.0},
 		{name = "depth", type = "u32", min = 0, max = 255, default = 255}}},
+	particles_contacts = {number = 92, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "contacts", type = "enum", min = 0, max = 1}}},
+	particles_hold = {number = 93, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "particle", type = "u32", min = 1, max = 4294967295},
+		{name = "body", type = "body", min = 0, max = 1},
+		{name = "place", type = "enum", min = 0, max = 2, default = 0},
+		{name = "point", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "stiffness", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "damping_ratio", type = "f64", min = 0, max = 10, default = 1.0}}},
 	particles_fluid = {number = 94, fields = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "kernel_radius", type = "f64", min = 0, max = 1000},
@@ -585,6 +590,14 @@ wire.command = {
 		{name = "spacing", type = "f64", min = 0.0001, max = 100},
 		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
 		{name = "velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}}}},
+	carry = {number = 100, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "a", type = "body", min = 0, max = 0},
+		{name = "b", type = "body", min = 0, max = 0},
+		{name = "c", type = "body", min = 0, max = 1, default = 0},
+		{name = "d", type = "body", min = 0, max = 1, default = 0}}},
+	uncarry = {number = 101, fields = {
+		{name = "body", type = "body", min = 0, max = 0}}},
 }
 
 wire.query = {
@@ -653,6 +666,8 @@ wire.words = {
 	fluid_solver = {explicit = 0, incompressible = 1},
 	link_kind = {rod = 0, rope = 1, volume = 2},
 	pinned = {free = 0, held = 1},
+	contacts = {after = 0, within = 1},
+	hold_place = {here = 0, point = 1, far = 2},
 	spend = {lives = 0, ends = 1},
 	switch = {keep = 0, off = 1, on = 2},
 }
@@ -686,6 +701,8 @@ wire.worded = {
 	["particles_link.kind"] = wire.words.link_kind,
 	["particles_pin.pinned"] = wire.words.pinned,
 	["particles_split.spend"] = wire.words.spend,
+	["particles_contacts.contacts"] = wire.words.contacts,
+	["particles_hold.place"] = wire.words.hold_place,
 }
 
 return wire

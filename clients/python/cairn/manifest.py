@@ -581,6 +581,7 @@ COMMAND = {
         ("damping_ratio", "F64"),
         ("tear", "F64"),
         ("substeps", "U32"),
+        ("tear_force", "F64"),
     ]),
     "particles_link": (85, 3, [
         ("system", "PARTICLES"),
@@ -594,21 +595,12 @@ COMMAND = {
         ("damping_ratio", "F64"),
         ("tear", "F64"),
         ("substeps", "U32"),
+        ("tear_force", "F64"),
     ]),
     "particles_pin": (86, 2, [
         ("system", "PARTICLES"),
         ("particle", "U32"),
         ("pinned", "ENUM"),
-    ]),
-    "carry": (100, 3, [
-        ("body", "BODY"),
-        ("a", "BODY"),
-        ("b", "BODY"),
-        ("c", "BODY"),
-        ("d", "BODY"),
-    ]),
-    "uncarry": (101, 1, [
-        ("body", "BODY"),
     ]),
     "name_body": (87, 2, [
         ("body", "BODY"),
@@ -624,6 +616,19 @@ COMMAND = {
         ("delay", "U32"),
         ("velocity", "F64"),
         ("depth", "U32"),
+    ]),
+    "particles_contacts": (92, 2, [
+        ("system", "PARTICLES"),
+        ("contacts", "ENUM"),
+    ]),
+    "particles_hold": (93, 3, [
+        ("system", "PARTICLES"),
+        ("particle", "U32"),
+        ("body", "BODY"),
+        ("place", "ENUM"),
+        ("point", "VEC3"),
+        ("stiffness", "F64"),
+        ("damping_ratio", "F64"),
     ]),
     "particles_fluid": (94, 2, [
         ("system", "PARTICLES"),
@@ -647,6 +652,16 @@ COMMAND = {
         ("spacing", "F64"),
         ("rotation", "QUAT"),
         ("velocity", "VEC3"),
+    ]),
+    "carry": (100, 3, [
+        ("body", "BODY"),
+        ("a", "BODY"),
+        ("b", "BODY"),
+        ("c", "BODY"),
+        ("d", "BODY"),
+    ]),
+    "uncarry": (101, 1, [
+        ("body", "BODY"),
     ]),
 }
 
@@ -974,6 +989,7 @@ DEFAULTS = {
         "damping_ratio": 0.0,
         "tear": 0.0,
         "substeps": 8,
+        "tear_force": 0.0,
     },
     "particles_link": {
         "kind": 0,
@@ -984,18 +1000,21 @@ DEFAULTS = {
         "damping_ratio": 0.0,
         "tear": 0.0,
         "substeps": 8,
+        "tear_force": 0.0,
     },
     "particles_pin": {
         "pinned": 1,
-    },
-    "carry": {
-        "c": 0,
-        "d": 0,
     },
     "particles_trail": {
         "delay": 1,
         "velocity": 0.0,
         "depth": 255,
+    },
+    "particles_hold": {
+        "place": 0,
+        "point": (0.0, 0.0, 0.0),
+        "stiffness": 0.0,
+        "damping_ratio": 1.0,
     },
     "particles_fluid": {
         "rest_density": 1000.0,
@@ -1013,6 +1032,10 @@ DEFAULTS = {
     "particles_fill": {
         "rotation": (1.0, 0.0, 0.0, 0.0),
         "velocity": (0.0, 0.0, 0.0),
+    },
+    "carry": {
+        "c": 0,
+        "d": 0,
     },
 }
 
@@ -1387,6 +1410,7 @@ LIMITS = {
         "damping_ratio": (0, 10, ""),
         "tear": (0, 1000, ""),
         "substeps": (1, 64, ""),
+        "tear_force": (0, 1000000000000, "N"),
     },
     "particles_link": {
         "a": (1, 4294967295, ""),
@@ -1399,6 +1423,7 @@ LIMITS = {
         "damping_ratio": (0, 10, ""),
         "tear": (0, 1000, ""),
         "substeps": (1, 64, ""),
+        "tear_force": (0, 1000000000000, "N"),
     },
     "particles_pin": {
         "particle": (1, 4294967295, ""),
@@ -1408,6 +1433,16 @@ LIMITS = {
         "delay": (1, 1000000000, "ticks"),
         "velocity": (0, 100, ""),
         "depth": (0, 255, ""),
+    },
+    "particles_contacts": {
+        "contacts": (0, 1, ""),
+    },
+    "particles_hold": {
+        "particle": (1, 4294967295, ""),
+        "place": (0, 2, ""),
+        "point": (-1000000, 1000000, "m"),
+        "stiffness": (0, 1000000000000, "N/m"),
+        "damping_ratio": (0, 10, ""),
     },
     "particles_fluid": {
         "kernel_radius": (0, 1000, "m"),
@@ -1610,6 +1645,8 @@ WORDS = {
     "fluid_solver": ["explicit", "incompressible"],
     "link_kind": ["rod", "rope", "volume"],
     "pinned": ["free", "held"],
+    "contacts": ["after", "within"],
+    "hold_place": ["here", "point", "far"],
     "spend": ["lives", "ends"],
     "switch": ["keep", "off", "on"],
 }
@@ -1643,6 +1680,8 @@ WORDED = {
     ("particles_link", "kind"): "link_kind",
     ("particles_pin", "pinned"): "pinned",
     ("particles_split", "spend"): "spend",
+    ("particles_contacts", "contacts"): "contacts",
+    ("particles_hold", "place"): "hold_place",
 }
 
 # Kinds of QUERY by name.

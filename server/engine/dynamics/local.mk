@@ -68,10 +68,14 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/pairs.h \
 	server/engine/dynamics/particle_birth.c \
 	server/engine/dynamics/particle_birth.h \
+	server/engine/dynamics/particle_bonds.h \
 	server/engine/dynamics/particle_cells.c \
 	server/engine/dynamics/particle_cells.h \
+	server/engine/dynamics/particle_cloth.c \
 	server/engine/dynamics/particle_descent.c \
 	server/engine/dynamics/particle_hits.c \
+	server/engine/dynamics/particle_holds.c \
+	server/engine/dynamics/particle_holds.h \
 	server/engine/dynamics/particle_links.c \
 	server/engine/dynamics/particle_links.h \
 	server/engine/dynamics/particle_pairs.c \

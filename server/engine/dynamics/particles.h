@@ -61,6 +61,11 @@ vec3 particle_field_acceleration(const struct particle_motion *motion, uint32_t 
 				 vec3 velocity, double mass);
 /* The laws of a tick of all systems, and the fields that act on some of them. */
 void particle_laws_find(struct particle_motion *motion, const struct tables *tables, double dt);
+/* Whether particles of this mask meet the placement's body as an obstacle. */
+bool particle_meets(const struct dynamics *self, uint32_t placement, uint32_t mask);
+/* Whether a hit is on a body that is solid from one side, from its other side. */
+struct swept_hit;
+bool particle_passes(const struct dynamics *self, uint32_t body, const struct swept_hit *hit);
 /* The coefficients for particles of another mass. */
 void particle_law_of_mass(struct particle_law *law, double mass, double dt);
 /* That of a system, for its mean mass; `fields` is left. */

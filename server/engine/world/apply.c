@@ -172,6 +172,9 @@ static enum status reserve_particles(struct world *world, const struct plan_size
 	if (status == STATUS_OK && size->pins > 0)
 		status =
 			tables_reserve(tables, TABLE_PIN, tables->pin.count + (uint32_t)size->pins);
+	if (status == STATUS_OK && size->holds > 0)
+		status = tables_reserve(tables, TABLE_HOLD,
+					tables->hold.count + (uint32_t)size->holds);
 	if (status == STATUS_OK && size->fluids > 0)
 		status = tables_reserve(tables, TABLE_FLUID,
 					tables->fluid.count + rows_to_reserve(size->fluids,

@@ -164,6 +164,8 @@ enum word_list {
 	WORDS_LINK_KIND,
 	WORDS_PINNED,
 	WORDS_SPEND,
+	WORDS_CONTACTS,
+	WORDS_HOLD_PLACE,
 	WORDS_SWITCH,
 };
 /* "revolute"; "?" where the list has no such number. */

@@ -53,6 +53,7 @@ libengine_a_SOURCES += \
 	server/engine/world/fluids.c \
 	server/engine/world/particle_systems.h \
 	server/engine/world/particle_descent.c \
+	server/engine/world/particle_holding.c \
 	server/engine/world/particle_interact.c \
 	server/engine/world/particle_systems.c \
 	server/engine/world/particle_invariants.c \
@@ -109,6 +110,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_particles \
 	tests/unit/server/engine/world/test_particle_fluids \
 	tests/unit/server/engine/world/test_particle_impacts \
+	tests/unit/server/engine/world/test_particle_cloth \
 	tests/unit/server/engine/world/test_particle_descent \
 	tests/unit/server/engine/world/test_particle_links \
 	tests/unit/server/engine/world/test_particle_pairs \

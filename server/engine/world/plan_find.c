@@ -271,7 +271,7 @@ static struct planned_system *plan_system(struct check *check, system_id id)
 		.born = table->born[row],
 		.refused = table->refused[row],
 		.recycle = table->recycle[row],
-		.linked = table->links[row] + table->pins[row] > 0,
+		.linked = table->links[row] + table->pins[row] + table->holds[row] > 0,
 		.interacts = (table->forces[row] != 0 && table->cutoff[row] > 0) ||
 			     table->collisions[row] != 0,
 		.fluid = fluid_find(&check->world->tables, row) != ROW_NONE,

@@ -136,7 +136,10 @@ static const struct {
 	{ "pile-box", 130 },  { "hourglass", 126 }, { "heightfield", 137 },
 	{ "pile-clump", 27 }, { "lava-lamp", 173 }, { "fracture", 40 },
 	{ "bricks", 72 },     { "pearl", 33 },	    { "pile-polyhedra", 59 },
-	{ "dam_break", 8 },   { "basin", 8 },
+	{ "dam_break", 8 },   { "basin", 8 },	    { "smoke", 3 },
+	{ "fire", 15 },	      { "rain", 6 },	    { "fireworks", 4 },
+	{ "jet", 3 },	      { "explosion", 11 },  { "snow", 6 },
+	{ "hammock", 8 },
 };
 
 START_TEST(every_shipped_scene_makes_a_world_that_steps)
