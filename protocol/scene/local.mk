@@ -117,7 +117,7 @@ SCENES = \
 	clients/scenes/fields.yaml \
 	clients/scenes/basin.yaml \
 	clients/scenes/curtain.yaml \
-	clients/scenes/dam_break.yaml \
+	clients/scenes/dam-break.yaml \
 	clients/scenes/droplet.yaml \
 	clients/scenes/fire.yaml \
 	clients/scenes/fireworks.yaml \

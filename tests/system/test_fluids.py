@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from support import DAEMON, SOURCE, Cli, cairn, daemon, refused
 
-DAM_BREAK = SOURCE / "clients" / "scenes" / "dam_break.yaml"
+DAM_BREAK = SOURCE / "clients" / "scenes" / "dam-break.yaml"
 SPLASH = """
 world: { name: splash }
 bodies:

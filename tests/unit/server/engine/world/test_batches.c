@@ -94,8 +94,8 @@ START_TEST(every_spoiled_command_is_refused_and_changes_nothing)
 		refuse_in_batch(&later, STATUS_UNSUPPORTED, list[i].name);
 	}
 	ck_assert_uint_gt(refused, 400);
-	struct command nothing = { .op = 101 };
-	refuse_in_batch(&nothing, STATUS_UNKNOWN_COMMAND, "101");
+	struct command nothing = { .op = 250 };
+	refuse_in_batch(&nothing, STATUS_UNKNOWN_COMMAND, "250");
 }
 END_TEST
 
