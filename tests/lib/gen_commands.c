@@ -485,7 +485,6 @@ static void reconcile_walker(struct gen_commands *gen, struct command *out)
 	}
 }
 
-/* Makes fields agree that depend on each other. */
 /* Small lattices, and serial numbers that a system may have. */
 static void reconcile_linked(struct command *out)
 {
@@ -554,9 +553,24 @@ static int64_t gen_other_system(struct gen_commands *gen, int64_t system)
 	return pick < count && systems[pick].id != (uint64_t)system ? (int64_t)systems[pick].id : 0;
 }
 
+/* A few particles in a box. */
+static void reconcile_fill(struct command_PARTICLES_FILL *out)
+{
+	out->spacing = fmax(out->spacing, 0.02);
+	for (uint32_t axis = 0; axis < 3; axis++)
+		vec3_set(&out->size, axis,
+			 fmin(fabs(vec3_get(out->size, axis)), 3 * out->spacing));
+}
+
 static void reconcile_particles(struct gen_commands *gen, struct command *out)
 {
 	switch (out->op) {
+	case COMMAND_PARTICLES_FLUID:
+		out->particles_fluid.substeps_max = 1 + out->particles_fluid.substeps_max % 4;
+		return;
+	case COMMAND_PARTICLES_FILL:
+		reconcile_fill(&out->particles_fill);
+		return;
 	case COMMAND_PARTICLES_HOLD:
 		out->particles_hold.particle = 1 + out->particles_hold.particle % 16;
 		out->particles_hold.body = gen_some_body(gen);
@@ -580,6 +594,7 @@ static void reconcile_particles(struct gen_commands *gen, struct command *out)
 	}
 }
 
+/* Makes fields agree that depend on each other. */
 static void reconcile(struct gen_commands *gen, struct command *out)
 {
 	switch (out->op) {
@@ -663,7 +678,7 @@ void gen_any_command(struct gen_commands *gen, struct command *out)
 	uint32_t pick = rng_below(&gen->rng, count + (uint32_t)COUNT_OF(often));
 	uint16_t op = pick < count ? list[pick].op : often[pick - count];
 	bool particles = (op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_SPLIT) ||
-			 (op >= COMMAND_PARTICLES_TRAIL && op <= COMMAND_PARTICLES_HOLD) ||
+			 (op >= COMMAND_PARTICLES_TRAIL && op <= COMMAND_PARTICLES_FILL) ||
 			 (op >= COMMAND_PARTICLES_INTERACT && op <= COMMAND_PARTICLES_PIN);
 	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && particles))
 		op = COMMAND_SPAWN;

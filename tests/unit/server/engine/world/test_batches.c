@@ -205,6 +205,8 @@ START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 			command.add_visual.shape = 1;
 		if (list[i].op == COMMAND_JOINT_CREATE)
 			command.joint_create.body_b = other;
+		if (list[i].op == COMMAND_CARRY)
+			command.carry.a = command.carry.b = other;
 		put_name(&command);
 		if (first == FIELD_JOINT)
 			command.joint_remove.joint = others;
