@@ -14,6 +14,7 @@
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/one_way.h"
 #include "server/engine/dynamics/pairs.h"
+#include "server/engine/math/scalar.h"
 
 #include <string.h>
 
@@ -562,6 +563,29 @@ enum status step_commit(struct step *self, struct contact_list *list, struct rea
 	ASSERT(tables->contact.count <= rows);
 	self->committed = list;
 	return STATUS_OK;
+}
+
+void step_set_contact(struct step *self, struct contact_list *list, uint32_t i, vec3 normal,
+		      vec3 point, double separation)
+{
+	struct dynamics *dynamics = self->dynamics;
+	struct contact_state *contact = &list->items[i];
+	struct manifold *made = &list->made[i].manifold;
+	ASSERT(self->committed == list && i < list->count && !contact->kept);
+	ASSERT(scalar_abs(vec3_length_squared(normal) - 1) < 1e-9);
+	pose at = body_pose(dynamics->tables, contact->body_a);
+	made->normal = pose_inverse_vector(at, normal);
+	made->count = 1;
+	made->points[0] = (struct manifold_point){ .point = pose_inverse_point(at, point),
+						   .separation = separation };
+	contact->normal = normal;
+	contact->point_count = 1;
+	contact->points[0] = (struct contact_point){
+		.arm_a = vec3_sub(point, dynamics->bodies.items[contact->body_a].centre),
+		.arm_b = vec3_sub(point, dynamics->bodies.items[contact->body_b].centre),
+		.separation = separation,
+	};
+	commit_manifold(&dynamics->tables->contact, contact->row, &list->made[i]);
 }
 
 /* ---- after the solve ----------------------------------------------------------------------- */

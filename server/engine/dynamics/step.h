@@ -229,6 +229,11 @@ void step_report_contacts(struct step *self, const struct contact_list *list);
 MUST_CHECK enum status step_commit(struct step *self, struct contact_list *list,
 				   struct reason *why);
 
+/* After the commit: contact i of the list gets one point instead of its manifold, of a method that knows
+ * where the two are nearest. World axes; `normal` unit, a → b. */
+void step_set_contact(struct step *self, struct contact_list *list, uint32_t i, vec3 normal,
+		      vec3 point, double separation);
+
 /* m/s: the parameter hit.speed; 0: nobody asks for hits. */
 double step_hit_speed(const struct step *self);
 /* How a method that resolves time within a step says that two pieces met. */

@@ -43,6 +43,10 @@
 /* Of the way that a body may go: so much counts as all of it, because moves are rounded. */
 #define WHOLE_WAY (1 - 1e-9)
 
+/* 1: normals of a contact and of a force that differ by no more are one but for rounding. Larger: forces that
+ * contacts tell balance less well; smaller: contacts of faces are told as one point. */
+#define SAME_NORMAL 1e-10
+
 /* ---- refusals ---------------------------------------------------------------------------------- */
 
 static enum status refuse_body(struct reason *why, const char *field, body_id body,
@@ -381,51 +385,86 @@ static uint32_t find_contact(const struct contact_list *list, uint32_t row)
 	return low < list->count && list->items[low].row == row ? low : list->count;
 }
 
-/* The contact of the row's placements whose normal is nearest to the row's; of several the one of the lowest
- * row. The parts of a surface that contacts and rows name may differ where several meet. */
+/* What the rows of a contact tell. */
+struct told_force {
+	vec3 force;   /* N: on B */
+	uint32_t row; /* of the rows that press the one with the largest force; UINT32_MAX: none */
+};
+
+/* The place in the list of the contact of the row's placements whose normal is nearest to the row's; of
+ * several the one of the lowest row. The parts of a surface that contacts and rows name may differ where
+ * several meet. A row that is closed has a contact even if the narrow phase found no points: then
+ * that of its part. UINT32_MAX: the two are too far apart for a contact. */
 static uint32_t contact_of_row(const struct pile *self, const struct pile_row *row)
 {
 	const struct dynamics *dynamics = self->step->dynamics;
 	const struct contact_table *table = &dynamics->tables->contact;
 	const struct contact_list *list = &self->step->contacts;
 	bool first = self->bodies[row->a].placement == row->key.low;
-	uint32_t best = UINT32_MAX;
+	uint32_t best = UINT32_MAX, empty = UINT32_MAX;
 	double most = 0;
 	uint32_t edge = dynamics->bodies.items[self->bodies[row->a].row].first_edge;
 	for (; edge != DYNAMICS_NONE; edge = dynamics->edges.items[edge].next) {
 		uint32_t contact = edge_row(edge), at = find_contact(list, contact);
 		if (table->placement_a[contact] != row->key.low ||
-		    table->placement_b[contact] != row->key.high || at == list->count ||
-		    list->items[at].point_count == 0)
+		    table->placement_b[contact] != row->key.high || at == list->count)
 			continue;
+		if (list->items[at].point_count == 0) {
+			uint32_t part = first ? list->items[at].b.child : list->items[at].a.child;
+			if (part == row->key.part)
+				empty = at;
+			continue;
+		}
 		double along = vec3_dot(list->items[at].normal, row->normal) * (first ? -1 : 1);
-		if (along > most || (along == most && contact < best)) {
+		if (along > most || (along == most && at < best)) {
 			most = along;
-			best = contact;
+			best = at;
 		}
 	}
-	return best;
+	return best == UINT32_MAX && row->gap <= PILE_OVERLAP ? empty : best;
 }
 
-/* The forces of rows as impulses of contacts. */
-static void store_forces(const struct pile *self)
+/* Sums the forces of rows by contact. */
+static void sum_forces(const struct pile *self, struct told_force *told)
 {
-	struct contact_table *table = &self->step->dynamics->tables->contact;
 	const struct contact_list *list = &self->step->contacts;
-	for (uint32_t i = 0; i < list->count; i++) {
-		memset(table->normal_impulse[list->items[i].row], 0,
-		       sizeof table->normal_impulse[0]);
-		memset(table->friction_impulse[list->items[i].row], 0,
-		       sizeof table->friction_impulse[0]);
-		memset(table->multiplier[list->items[i].row], 0, sizeof table->multiplier[0]);
-	}
+	for (uint32_t i = 0; i < list->count; i++)
+		told[i] = (struct told_force){ vec3_zero(), UINT32_MAX };
 	for (uint32_t i = 0; i < self->row_count; i++) {
 		const struct pile_row *row = &self->rows[i];
-		uint32_t contact =
-			row->taken && row->force > 0 ? contact_of_row(self, row) : UINT32_MAX;
-		ASSERT(contact == UINT32_MAX || contact < table->count);
-		if (contact != UINT32_MAX)
-			table->normal_impulse[contact][0] += row->force * self->step->dt;
+		uint32_t at = row->taken && row->force > 0 ? contact_of_row(self, row) : UINT32_MAX;
+		if (at == UINT32_MAX)
+			continue;
+		ASSERT(at < list->count);
+		bool first = self->bodies[row->a].placement == row->key.low;
+		struct told_force *to = &told[at];
+		to->force = vec3_mul_add(to->force, row->normal, first ? -row->force : row->force);
+		if (to->row == UINT32_MAX || row->force > self->rows[to->row].force)
+			to->row = i;
+	}
+}
+
+/* The forces of rows as impulses of contacts. Where a contact's normal is not that of the force, the
+ * contact gets the row's: the narrow phase chooses among the axes of faces and edges, and where a corner is
+ * nearest to a corner or an edge, none of them is the shortest connection. */
+static void store_forces(const struct pile *self, struct told_force *told)
+{
+	struct contact_table *table = &self->step->dynamics->tables->contact;
+	struct contact_list *list = &self->step->contacts;
+	sum_forces(self, told);
+	for (uint32_t i = 0; i < list->count; i++) {
+		uint32_t contact = list->items[i].row;
+		double force;
+		vec3 normal = vec3_normalize_length(told[i].force, &force);
+		ASSERT(scalar_is_finite(force) && contact < table->count);
+		if (force > 0 && vec3_distance(normal, list->items[i].normal) > SAME_NORMAL) {
+			const struct pile_row *row = &self->rows[told[i].row];
+			step_set_contact(self->step, list, i, normal, row->point, row->distance);
+		}
+		memset(table->normal_impulse[contact], 0, sizeof table->normal_impulse[0]);
+		memset(table->friction_impulse[contact], 0, sizeof table->friction_impulse[0]);
+		memset(table->multiplier[contact], 0, sizeof table->multiplier[0]);
+		table->normal_impulse[contact][0] = force * self->step->dt;
 	}
 }
 
@@ -476,16 +515,19 @@ static enum status step_pile(void *state, struct dynamics *dynamics, double dt, 
 		return reason_set(why, status, -1, "memory", "no memory for the rows of %u bodies",
 				  step.body_count);
 	struct body_motion *motions = end_motions(&self);
+	struct told_force *told =
+		ARENA_ARRAY(&dynamics->scratch, struct told_force, step.contacts.count);
 	step.block_bytes = pile_basis_bytes(&after);
-	status = motions == NULL ? reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory")
-				 : step_commit(&step, &step.contacts, why);
+	status = motions == NULL || told == NULL
+			 ? reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory")
+			 : step_commit(&step, &step.contacts, why);
 	if (status != STATUS_OK) {
 		pile_basis_release(&after);
 		return status;
 	}
 	pile_basis_release(&kept->basis);
 	kept->basis = after;
-	store_forces(&self);
+	store_forces(&self, told);
 	step_contacts_solved(&step, &step.contacts, NULL);
 	step_store_all(&step, motions);
 	sleep_resting(&self);

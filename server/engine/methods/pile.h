@@ -67,9 +67,11 @@ struct pile_cut {
 };
 
 struct pile_row {
-	uint32_t a, b; /* slots; b: PILE_STATIC, or above a */
-	vec3 normal;   /* unit, towards a */
-	double gap;    /* m; negative: they overlap */
+	uint32_t a, b;	 /* slots; b: PILE_STATIC, or above a */
+	vec3 normal;	 /* unit, towards a */
+	double gap;	 /* m; negative: they overlap */
+	vec3 point;	 /* m: midway between their nearest points, or one that they share */
+	double distance; /* m: of the two; a gap that they keep (pile_smoothing) is not taken off */
 	struct pile_key key;
 	uint8_t place; /* enum lp_place in the last programme that had it; LP_BASIC: it does not press */
 	uint8_t slack; /* enum lp_place of what is left of its overlap */
@@ -109,6 +111,7 @@ struct pile_piece {
 struct pile_parting {
 	vec3 normal;	 /* unit, towards the first */
 	double distance; /* m; negative: they overlap */
+	vec3 point;	 /* m: midway between their nearest points, or one that they share */
 };
 /* A static piece near a body. */
 struct pile_near_piece {

@@ -62,7 +62,8 @@ static struct pile_parting part_cores(const struct pile *self, const struct gjk_
 	ASSERT(self->room->epa != NULL);
 	epa_depth(&cores[0], &cores[1], rotation, translation, simplex, self->room->epa, &depth);
 	bool known = vec3_length_squared(depth.normal) > 0.5;
-	return (struct pile_parting){ known ? depth.normal : vec3_axis(0), -depth.depth };
+	return (struct pile_parting){ .normal = known ? depth.normal : vec3_axis(0),
+				      .distance = -depth.depth };
 }
 
 static struct pile_parting part_pieces(const struct pile *self, const struct pile_piece *a,
@@ -75,22 +76,41 @@ static struct pile_parting part_pieces(const struct pile *self, const struct pil
 	mat3 rotation = mat3_from_quat(to.rotation);
 	struct gjk_result near;
 	gjk_distance(&cores[0], &cores[1], &rotation, to.position, NULL, &near);
-	struct pile_parting parting = { near.normal, near.distance };
+	struct pile_parting parting = { .normal = near.normal, .distance = near.distance };
 	if (near.touching)
 		parting = part_cores(self, cores, &rotation, to.position, &near.simplex);
 	ASSERT(scalar_is_finite(parting.distance));
+	/* From the middle of the cores to that of what is around them. */
+	vec3 middle = vec3_scale(vec3_add(near.point_a, near.point_b), 0.5);
+	middle = vec3_mul_add(middle, parting.normal, 0.5 * (cores[0].radius - cores[1].radius));
+	parting.point = pose_point(a->at, middle);
 	parting.normal = vec3_negate(pose_vector(a->at, parting.normal));
 	parting.distance -= cores[0].radius + cores[1].radius;
 	return parting;
 }
 
-/* The farthest point of a piece along a direction of the world, from the origin: normal · x. */
-static double extent_of(const struct pile_piece *piece, vec3 normal)
+/* The farthest point of a piece along a direction of the world. */
+static vec3 farthest_of(const struct pile_piece *piece, vec3 normal)
 {
 	vec3 local = pose_inverse_vector(piece->at, normal);
 	struct support far = support_core(piece->shape, piece->child, local);
 	ASSERT(piece->shape->kind != SHAPE_PLANE);
-	return vec3_dot(normal, pose_point(piece->at, far.point)) + support_radius(piece->shape);
+	return vec3_mul_add(pose_point(piece->at, far.point), normal, support_radius(piece->shape));
+}
+
+/* How far it is from the origin: normal · x. */
+static double extent_of(const struct pile_piece *piece, vec3 normal)
+{
+	return vec3_dot(normal, farthest_of(piece, normal));
+}
+
+/* A piece and a half-space normal · x ≤ level. */
+static struct pile_parting part_plane(const struct pile_piece *piece, vec3 normal, double level)
+{
+	vec3 lowest = farthest_of(piece, vec3_negate(normal));
+	double distance = vec3_dot(normal, lowest) - level;
+	return (struct pile_parting){ normal, distance,
+				      vec3_mul_sub(lowest, normal, 0.5 * distance) };
 }
 
 /* The gap of a row, with the smoothing of one or both. */
@@ -118,6 +138,8 @@ enum status pile_add_convex(const struct pile *self, uint32_t slot, uint32_t oth
 		.b = b,
 		.normal = parting.normal,
 		.gap = gap_of(parting.distance, smoothing),
+		.point = parting.point,
+		.distance = parting.distance,
 		.smoothed = edges,
 		.key = { MIN_OF(first->placement, second->placement),
 			 MAX_OF(first->placement, second->placement), 0 },
@@ -149,9 +171,8 @@ static void note_piece(struct static_search *self, const struct pile_piece *piec
 static void note_plane(struct static_search *self, const struct pile_piece *piece)
 {
 	vec3 normal = pose_vector(piece->at, piece->shape->plane.normal);
-	double lowest = -extent_of(&self->own, vec3_negate(normal));
 	double level = vec3_dot(normal, piece->at.position) + piece->shape->plane.offset;
-	note_piece(self, piece, (struct pile_parting){ normal, lowest - level });
+	note_piece(self, piece, part_plane(&self->own, normal, level));
 }
 
 static void note_mesh(struct static_search *self, const struct pile_piece *piece)
@@ -170,9 +191,7 @@ static void note_mesh(struct static_search *self, const struct pile_piece *piece
 			continue;
 		struct pile_parting parting = part_pieces(self->pile, &self->own, &part);
 		if (parting.distance < 0)
-			parting = (struct pile_parting){ normal, -extent_of(&self->own,
-									    vec3_negate(normal)) -
-									 vec3_dot(normal, corner) };
+			parting = part_plane(&self->own, normal, vec3_dot(normal, corner));
 		note_piece(self, &part, parting);
 	}
 }
@@ -224,6 +243,8 @@ static void add_pieces(struct static_search *self)
 			.b = PILE_STATIC,
 			.normal = near.parting.normal,
 			.gap = gap_of(near.parting.distance, edges ? smoothing : 0),
+			.point = near.parting.point,
+			.distance = near.parting.distance,
 			.smoothed = edges,
 			.key = { MIN_OF(body->placement, near.piece.placement),
 				 MAX_OF(body->placement, near.piece.placement), near.piece.child },

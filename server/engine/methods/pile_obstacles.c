@@ -49,11 +49,14 @@ static void add_row(struct surroundings *self, struct pile_face face, vec3 norma
 	self->status = ARRAY_RESERVE(&self->room->rows, self->room->rows.count + 1);
 	if (self->status != STATUS_OK)
 		return;
+	double gap = distance - self->radius;
 	self->room->rows.items[self->room->rows.count++] = (struct pile_row){
 		.a = self->slot,
 		.b = PILE_STATIC,
 		.normal = normal,
-		.gap = distance - self->radius,
+		.gap = gap,
+		.point = vec3_mul_sub(self->centre, normal, self->radius + 0.5 * gap),
+		.distance = gap,
 		.key = { MIN_OF(self->own, face.placement), MAX_OF(self->own, face.placement),
 			 face.part },
 	};

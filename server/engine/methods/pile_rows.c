@@ -170,6 +170,7 @@ static enum status add_spheres(const struct pile *self, uint32_t slot, uint32_t 
 	vec3 normal = vec3_normalize_length(vec3_sub(first->centre, second->centre), &distance);
 	if (!(distance > 0))
 		normal = vec3_axis(0);
+	double gap = distance - first->radius - second->radius;
 	enum status status = ARRAY_RESERVE(&room->rows, room->rows.count + 1);
 	if (status != STATUS_OK)
 		return status;
@@ -177,7 +178,9 @@ static enum status add_spheres(const struct pile *self, uint32_t slot, uint32_t 
 		.a = a,
 		.b = b,
 		.normal = normal,
-		.gap = distance - first->radius - second->radius,
+		.gap = gap,
+		.point = vec3_mul_add(second->centre, normal, second->radius + 0.5 * gap),
+		.distance = gap,
 		.key = { MIN_OF(first->placement, second->placement),
 			 MAX_OF(first->placement, second->placement), 0 },
 	};

@@ -253,7 +253,7 @@ static void expect_balance(const struct heap *self)
 		worst = scalar_max(worst, vec3_length(force));
 	}
 	printf("# %u contacts, unbalanced %.1e N\n", (unsigned)count, worst);
-	ck_assert_double_le(worst, 1e-6 * G);
+	ck_assert_double_le(worst, 1e-9 * G);
 }
 
 START_TEST(heaps_of_polyhedra_come_to_rest)
@@ -308,6 +308,7 @@ START_TEST(a_cube_stops_on_a_mesh)
 	printf("# %u steps\n", (unsigned)steps);
 	ck_assert_double_ge(heap.pieces[0].at.y, -1);
 	ck_assert_double_le(world_stats(heap.world).penetration_max, OVERLAP);
+	expect_balance(&heap);
 	world_destroy(heap.world);
 }
 END_TEST
