@@ -49,7 +49,7 @@ test("every number of every command", async () => {
         for (const bad of spoiled(kind, value)) {
           const needed = COMMAND[name].fields.filter(([, fallback]) => fallback === undefined)
             .map(([other]) => [other, name === "parameter" && other === "name" ? "sleep.time" : VALID[fields[other]]]);
-          const usual = kind === "F64" ? COMMAND[name].fields.find(([other]) => other === field)[1] ?? 0 : VALID[kind];
+          const usual = kind === "F64" ? COMMAND[name].fields.find(([other]) => other === field)[1] ?? VALID.F64 : VALID[kind];
           const given = { ...Object.fromEntries(needed), [field]: usual };
           const packed = command(name, given);
           packed[1 + Object.keys(fields).indexOf(field)] = bad;
