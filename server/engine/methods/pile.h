@@ -77,6 +77,7 @@ struct pile_row {
 	uint8_t slack; /* enum lp_place of what is left of its overlap */
 	bool smoothed; /* with a gap between two that have edges */
 	bool taken;    /* it is in the programme */
+	bool held;     /* the next step takes it too, because its programme goes on there */
 	double force;  /* N: its price */
 };
 
@@ -92,7 +93,7 @@ struct pile_basis {
 	struct pile_row_place {
 		struct pile_key key;
 		uint8_t place, slack;
-	} * rows; /* owned: those that pressed or were at their limit */
+	} * rows; /* owned: those that pressed, were at their limit, or are of programmes that go on */
 	uint32_t column_count, row_count;
 };
 

@@ -6,7 +6,8 @@
  *          u8 place + 16 × place of what is left of its overlap), and, if one is above 0, bodies × (u8 grown,
  *          u8 halved + 128 × whole)
  *
- * Bodies ascend by id, rows by key. A row that is not listed did not press. A block without these
+ * Bodies ascend by id, rows by key. A row that is not listed did not press, and its programme does not go on
+ * in the next step. A block without these
  * counts is what builds without pile.acceleration and polyhedra wrote, and what worlds without them write.
  */
 #include "server/base/bytes.h"
@@ -68,7 +69,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 
 static bool is_kept(const struct pile_row *row)
 {
-	return row->taken && (row->place != LP_BASIC || row->slack != LP_LOW);
+	return row->taken && (row->place != LP_BASIC || row->slack != LP_LOW || row->held);
 }
 
 enum status pile_basis_of(const struct pile *self, struct pile_basis *out)

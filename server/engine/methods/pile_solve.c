@@ -384,6 +384,15 @@ static void keep_moves(const struct pile_group *group, vec3 *kept, bool back)
 	}
 }
 
+/* The next step begins with all rows of a programme that goes on in it. Without those that an earlier
+ * round added it would find the optimum of that round again, and not get any farther. */
+static void hold_rows(const struct pile_group *group)
+{
+	ASSERT(group->waiting);
+	for (uint32_t i = 0; i < group->row_count; i++)
+		group->pile->rows[group->rows[i]].held = true;
+}
+
 static enum status solve_rounds(struct pile_group *group)
 {
 	struct pile *self = group->pile;
@@ -400,6 +409,7 @@ static enum status solve_rounds(struct pile_group *group)
 		if (status != STATUS_OK)
 			return status;
 		if (group->waiting) {
+			hold_rows(group);
 			if (cut_rounds > 0)
 				keep_moves(group, kept, true);
 			return STATUS_OK;
@@ -566,6 +576,7 @@ static enum status try_zones(struct pile_group *group, bool *gained)
 	for (uint32_t i = 0; i < group->row_count; i++) {
 		self->rows[group->rows[i]].place = LP_BASIC;
 		self->rows[group->rows[i]].taken = false;
+		self->rows[group->rows[i]].held = false;
 	}
 	return STATUS_OK;
 }
