@@ -5,7 +5,7 @@
 
 /* ---- systems ------------------------------------------------------------------------------------- */
 
-enum { SYSTEM_ITEMS = 57 };
+enum { SYSTEM_ITEMS = 59 };
 
 static void pack_descent(struct wire_packer *out, const struct wire_system *system)
 {
@@ -24,6 +24,8 @@ static void pack_descent(struct wire_packer *out, const struct wire_system *syst
 	wire_pack_uint(out, system->trail_delay);
 	wire_pack_uint(out, system->trail_depth);
 	wire_pack_real(out, system->trail_velocity);
+	wire_pack_uint(out, system->contacts);
+	wire_pack_uint(out, system->holds);
 }
 
 void answer_pack_system(struct wire_packer *out, const struct wire_system *system)
@@ -113,6 +115,8 @@ static void take_descent(struct taker *taker, struct wire_system *system)
 	take_u32(taker, "trail delay", true, UINT32_MAX, &system->trail_delay);
 	take_u32(taker, "trail depth", true, UINT32_MAX, &system->trail_depth);
 	take_real(taker, "trail velocity", &system->trail_velocity);
+	take_u8(taker, "contacts", &system->contacts);
+	take_u32(taker, "holds", true, UINT32_MAX, &system->holds);
 }
 
 enum status answer_take_system(struct wire_cursor *in, struct wire_system *system)
@@ -166,6 +170,80 @@ enum status answer_take_system(struct wire_cursor *in, struct wire_system *syste
 	take_real(&taker, "stretch", &system->stretch);
 	take_real(&taker, "volume error", &system->volume_error);
 	take_descent(&taker, system);
+	return taker.status;
+}
+
+/* ---- fluids -------------------------------------------------------------------------------------- */
+
+void answer_pack_fluid(struct wire_packer *out, const struct wire_fluid *fluid)
+{
+	ASSERT(fluid->system != 0);
+	wire_pack_array(out, 28);
+	wire_pack_uint(out, fluid->system);
+	wire_pack_uint(out, fluid->particles);
+	wire_pack_uint(out, fluid->solver);
+	wire_pack_real(out, fluid->kernel_radius);
+	wire_pack_real(out, fluid->rest_density);
+	wire_pack_real(out, fluid->viscosity);
+	wire_pack_real(out, fluid->wall_viscosity);
+	wire_pack_real(out, fluid->surface_tension);
+	wire_pack_real(out, fluid->tolerance);
+	wire_pack_real(out, fluid->compression);
+	wire_pack_real(out, fluid->speed);
+	wire_pack_real(out, fluid->stiffness);
+	wire_pack_real(out, fluid->step_ratio);
+	wire_pack_uint(out, fluid->substeps_max);
+	wire_pack_uint(out, fluid->substeps);
+	wire_pack_uint(out, fluid->iterations);
+	wire_pack_real(out, fluid->density_error);
+	wire_pack_real(out, fluid->density_error_max);
+	wire_pack_real(out, fluid->residual);
+	wire_pack_real(out, fluid->divergence_error);
+	wire_pack_real(out, fluid->speed_max);
+	wire_pack_uint(out, fluid->capped);
+	wire_pack_uint(out, fluid->unconverged);
+	wire_pack_uint(out, fluid->inside);
+	wire_pack_uint(out, fluid->crowded);
+	wire_pack_uint(out, fluid->lost);
+	wire_pack_uint(out, fluid->bad);
+	wire_pack_uint(out, fluid->blocked);
+}
+
+enum status answer_take_fluid(struct wire_cursor *in, struct wire_fluid *fluid)
+{
+	struct taker taker;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	memset(fluid, 0, sizeof *fluid);
+	take_u32(&taker, "system", true, UINT32_MAX, &fluid->system);
+	take_u32(&taker, "particles", true, UINT32_MAX, &fluid->particles);
+	take_u8(&taker, "solver", &fluid->solver);
+	take_real(&taker, "kernel radius", &fluid->kernel_radius);
+	take_real(&taker, "rest density", &fluid->rest_density);
+	take_real(&taker, "viscosity", &fluid->viscosity);
+	take_real(&taker, "wall viscosity", &fluid->wall_viscosity);
+	take_real(&taker, "surface tension", &fluid->surface_tension);
+	take_real(&taker, "tolerance", &fluid->tolerance);
+	take_real(&taker, "compression", &fluid->compression);
+	take_real(&taker, "speed", &fluid->speed);
+	take_real(&taker, "stiffness", &fluid->stiffness);
+	take_real(&taker, "step ratio", &fluid->step_ratio);
+	take_u32(&taker, "substeps max", true, UINT32_MAX, &fluid->substeps_max);
+	take_u32(&taker, "substeps", true, UINT32_MAX, &fluid->substeps);
+	take_u32(&taker, "iterations", true, UINT32_MAX, &fluid->iterations);
+	take_real(&taker, "density error", &fluid->density_error);
+	take_real(&taker, "density error max", &fluid->density_error_max);
+	take_real(&taker, "residual", &fluid->residual);
+	take_real(&taker, "divergence error", &fluid->divergence_error);
+	take_real(&taker, "speed max", &fluid->speed_max);
+	take_count(&taker, "capped", &fluid->capped);
+	take_count(&taker, "unconverged", &fluid->unconverged);
+	take_count(&taker, "inside", &fluid->inside);
+	take_count(&taker, "crowded", &fluid->crowded);
+	take_count(&taker, "lost", &fluid->lost);
+	take_count(&taker, "bad", &fluid->bad);
+	take_count(&taker, "blocked", &fluid->blocked);
 	return taker.status;
 }
 

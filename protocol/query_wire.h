@@ -321,6 +321,18 @@ struct wire_system {
 	/* Of PARTICLES_TRAIL. */
 	uint32_t trail, trail_delay, trail_depth; /* trail: a system, 0 none */
 	double trail_velocity;
+	uint8_t contacts; /* of PARTICLES_CONTACTS */
+	uint32_t holds;
+};
+/* A particle system that is a fluid; fields.def has the meanings. */
+struct wire_fluid {
+	uint32_t system, particles;
+	uint8_t solver;
+	double kernel_radius, rest_density, viscosity, wall_viscosity, surface_tension;
+	double tolerance, compression, speed, stiffness, step_ratio;
+	uint32_t substeps_max, substeps, iterations;
+	double density_error, density_error_max, residual, divergence_error, speed_max;
+	uint64_t capped, unconverged, inside, crowded, lost, bad, blocked;
 };
 enum wire_particle_form { WIRE_PARTICLES_EXACT = 0, WIRE_PARTICLES_VIEW = 1 };
 /* A page of particles. Columns are little-endian and borrowed. */
@@ -364,6 +376,8 @@ MUST_CHECK enum status answer_take_fields(struct wire_cursor *in, struct wire_fi
 MUST_CHECK enum status answer_take_field(struct wire_cursor *in, struct wire_force_field *field);
 /* The answer to SYSTEMS is an array of these items. */
 void answer_pack_system(struct wire_packer *out, const struct wire_system *system);
+MUST_CHECK enum status answer_take_fluid(struct wire_cursor *in, struct wire_fluid *fluid);
+void answer_pack_fluid(struct wire_packer *out, const struct wire_fluid *fluid);
 MUST_CHECK enum status answer_take_system(struct wire_cursor *in, struct wire_system *system);
 /* The whole answer to PARTICLES. TYPE: a column has another length than `count` asks for. */
 void answer_pack_particles(struct wire_packer *out, const struct wire_particles *page);

@@ -125,7 +125,9 @@ enum cairn_status {
 	CAIRN_STATUS_UNKNOWN_FIELD = 71,
 	CAIRN_STATUS_NOT_CARRIED = 72,
 	CAIRN_STATUS_UNKNOWN_PARTICLE = 73,
-	CAIRN_STATUS_LINKED = 74
+	CAIRN_STATUS_LINKED = 74,
+	CAIRN_STATUS_FLUID = 80,
+	CAIRN_STATUS_NOT_FLUID = 81
 };
 
 /* Kinds of events (docs/PROTOCOL.md, EVENTS). */
@@ -259,6 +261,9 @@ enum cairn_interact {
 	CAIRN_INTERACT_BOTH = 3
 };
 
+/* Values of fluid solver fields. */
+enum cairn_fluid_solver { CAIRN_FLUID_SOLVER_EXPLICIT = 0, CAIRN_FLUID_SOLVER_INCOMPRESSIBLE = 1 };
+
 /* Values of link kind fields. */
 enum cairn_link_kind {
 	CAIRN_LINK_KIND_ROD = 0,
@@ -268,6 +273,16 @@ enum cairn_link_kind {
 
 /* Values of pinned fields. */
 enum cairn_pinned { CAIRN_PINNED_FREE = 0, CAIRN_PINNED_HELD = 1 };
+
+/* Values of contacts fields. */
+enum cairn_contacts { CAIRN_CONTACTS_AFTER = 0, CAIRN_CONTACTS_WITHIN = 1 };
+
+/* Values of hold place fields. */
+enum cairn_hold_place {
+	CAIRN_HOLD_PLACE_HERE = 0,
+	CAIRN_HOLD_PLACE_POINT = 1,
+	CAIRN_HOLD_PLACE_FAR = 2
+};
 
 /* Values of spend fields. */
 enum cairn_spend { CAIRN_SPEND_LIVES = 0, CAIRN_SPEND_ENDS = 1 };
@@ -1257,6 +1272,9 @@ struct cairn_command_particles_lattice {
 	double tear;
 	/* substeps: of a tick; a system uses the most that it was given */
 	uint32_t substeps;
+	/* tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which an edge or diagonal
+	 * tears; 0: never */
+	double tear_force;
 };
 
 /* link particles of a system: a spring, a rope, a volume. */
@@ -1284,6 +1302,8 @@ struct cairn_command_particles_link {
 	double tear;
 	/* substeps: of a tick; a system uses the most that it was given */
 	uint32_t substeps;
+	/* tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which it tears; 0: never */
+	double tear_force;
 };
 
 /* hold a particle of a system with links where it is, or let it go. */
@@ -1294,27 +1314,6 @@ struct cairn_command_particles_pin {
 	uint32_t particle;
 	/* pinned: 1: held; 0: free */
 	uint8_t pinned;
-};
-
-/* let points carry a body: its place is theirs, and what touches it pushes them. */
-struct cairn_command_carry {
-	/* body: a dynamic body of a planar world, without joints; its mass does not count while
-	 * points carry it */
-	int64_t body;
-	/* a: a dynamic body of which the mass centre is the point; several bodies may share it */
-	int64_t a;
-	/* b: another one */
-	int64_t b;
-	/* c: a third one; 0: none */
-	int64_t c;
-	/* d: a fourth one; 0: none */
-	int64_t d;
-};
-
-/* let a body move by its own mass again. */
-struct cairn_command_uncarry {
-	/* body: a body that points carry */
-	int64_t body;
 };
 
 /* give a body a name for people, or another one; no motion and no hash depends on it. */
@@ -1346,6 +1345,114 @@ struct cairn_command_particles_trail {
 	double velocity;
 	/* depth: generation up to which particles leave a trail */
 	uint32_t depth;
+};
+
+/* set when the linked particles of a system meet bodies. */
+struct cairn_command_particles_contacts {
+	/* system: the system */
+	int64_t system;
+	/* contacts: 0 after: once a tick, after the sub-steps; 1 within: in each sub-step, so that
+	 * cloth holds bodies */
+	uint8_t contacts;
+};
+
+/* let a body hold a particle of a system with links, at a point of the body; the body feels
+ * what pulls at it. */
+struct cairn_command_particles_hold {
+	/* system: the system */
+	int64_t system;
+	/* particle: serial number */
+	uint32_t particle;
+	/* body: the body; 0: none holds it any more */
+	int64_t body;
+	/* place: 0 here: at the point where the particle is; 1 point: it is moved to `point`; 2 far:
+	 * at `point`, and the particle stays where it is */
+	uint8_t place;
+	/* point (-1000000 … 1000000 m): with place 1 or 2: body axes */
+	cairn_vec3 point;
+	/* stiffness (0 … 1e+12 N/m): of a spring of length 0 between the particle and that point; 0:
+	 * rigid */
+	double stiffness;
+	/* damping_ratio (0 … 10): of that spring, 1: critical for the reduced mass */
+	double damping_ratio;
+};
+
+/* make a particle system a fluid, or set all that it has as one; kernel_radius 0: it is none
+ * any more. */
+struct cairn_command_particles_fluid {
+	/* system: the system; without links and forces between its particles */
+	int64_t system;
+	/* kernel_radius (0 … 1000 m): how far particles act on each other, about twice their spacing;
+	 * systems with the same one and the same solver are one fluid; 0, or at least 0.001 */
+	double kernel_radius;
+	/* rest_density (0.001 … 100000 kg/m3): that it has without pressure; a particle's volume is
+	 * its mass by this */
+	double rest_density;
+	/* viscosity (0 … 1000000 Pa s): of two systems the mean */
+	double viscosity;
+	/* surface_tension (0 … 1000 N/m): of two systems the geometric mean */
+	double surface_tension;
+	/* solver: 0 explicit: the pressure follows from the density, in small sub-steps; 1
+	 * incompressible: the pressure keeps the density */
+	uint8_t solver;
+	/* tolerance (1e-08 … 0.1): incompressible: mean excess of density at which the iteration ends */
+	double tolerance;
+	/* wall_viscosity (0 … 1000000 Pa s): against bodies; 0: it slides along them, the viscosity:
+	 * it sticks to them */
+	double wall_viscosity;
+	/* compression (0.0001 … 1): explicit, a liquid: compression at the expected speed; 1 by the
+	 * square of Mach's number */
+	double compression;
+	/* speed (0 … 10000 m/s): explicit, a liquid: expected largest speed; 0: what the energy of
+	 * the tick allows */
+	double speed;
+	/* stiffness (0 … 100000000 m2/s2): explicit, a gas: pressure by excess of density; 0: a
+	 * liquid */
+	double stiffness;
+	/* step_ratio (0.01 … 1): of kernel_radius: how far a particle may go in a sub-step */
+	double step_ratio;
+	/* substeps_max: of a tick; a tick that wants more is counted, and softer if explicit */
+	uint32_t substeps_max;
+};
+
+/* fill a box with particles of a fluid, in a cubic lattice; places inside bodies stay free and
+ * are counted. */
+struct cairn_command_particles_fill {
+	/* system: the system, a fluid */
+	int64_t system;
+	/* position (-1000000 … 1000000 m): centre of the box */
+	cairn_vec3 position;
+	/* size (0 … 1000000 m): its lengths; each side has as many particles as spacings, rounded, at
+	 * least 1 */
+	cairn_vec3 size;
+	/* spacing (0.0001 … 100 m): of the lattice, about half of kernel_radius; a particle has the
+	 * mass of that cube at rest density */
+	double spacing;
+	/* rotation: the box's axes to the world's; serial numbers ascend along x, then y, then z */
+	cairn_quat rotation;
+	/* velocity (-10000 … 10000 m/s): of all of them */
+	cairn_vec3 velocity;
+};
+
+/* let points carry a body: its place is theirs, and what touches it pushes them. */
+struct cairn_command_carry {
+	/* body: a dynamic body of a planar world, without joints; its mass does not count while
+	 * points carry it */
+	int64_t body;
+	/* a: a dynamic body of which the mass centre is the point; several bodies may share it */
+	int64_t a;
+	/* b: another one */
+	int64_t b;
+	/* c: a third one; 0: none */
+	int64_t c;
+	/* d: a fourth one; 0: none */
+	int64_t d;
+};
+
+/* let a body move by its own mass again. */
+struct cairn_command_uncarry {
+	/* body: a body that points carry */
+	int64_t body;
 };
 
 /* Commands (docs/COMMANDS.md). */
@@ -1403,11 +1510,15 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_LATTICE = 84,
 	CAIRN_COMMAND_PARTICLES_LINK = 85,
 	CAIRN_COMMAND_PARTICLES_PIN = 86,
-	CAIRN_COMMAND_CARRY = 100,
-	CAIRN_COMMAND_UNCARRY = 101,
 	CAIRN_COMMAND_NAME_BODY = 87,
 	CAIRN_COMMAND_NAME_JOINT = 88,
-	CAIRN_COMMAND_PARTICLES_TRAIL = 91
+	CAIRN_COMMAND_PARTICLES_TRAIL = 91,
+	CAIRN_COMMAND_PARTICLES_CONTACTS = 92,
+	CAIRN_COMMAND_PARTICLES_HOLD = 93,
+	CAIRN_COMMAND_PARTICLES_FLUID = 94,
+	CAIRN_COMMAND_PARTICLES_FILL = 95,
+	CAIRN_COMMAND_CARRY = 100,
+	CAIRN_COMMAND_UNCARRY = 101
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -1467,11 +1578,15 @@ typedef struct cairn_command {
 		struct cairn_command_particles_lattice particles_lattice;
 		struct cairn_command_particles_link particles_link;
 		struct cairn_command_particles_pin particles_pin;
-		struct cairn_command_carry carry;
-		struct cairn_command_uncarry uncarry;
 		struct cairn_command_name_body name_body;
 		struct cairn_command_name_joint name_joint;
 		struct cairn_command_particles_trail particles_trail;
+		struct cairn_command_particles_contacts particles_contacts;
+		struct cairn_command_particles_hold particles_hold;
+		struct cairn_command_particles_fluid particles_fluid;
+		struct cairn_command_particles_fill particles_fill;
+		struct cairn_command_carry carry;
+		struct cairn_command_uncarry uncarry;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;
@@ -1510,7 +1625,8 @@ enum cairn_query_kind {
 	CAIRN_QUERY_JACOBIAN = 32,
 	CAIRN_QUERY_CARRIERS = 33,
 	CAIRN_QUERY_PIECES = 34,
-	CAIRN_QUERY_DYNAMICS = 35
+	CAIRN_QUERY_DYNAMICS = 35,
+	CAIRN_QUERY_FLUIDS = 36
 };
 
 /* Made by cairn_query_make; then set what the kind reads. In brackets: what may stay as it is.
@@ -1691,7 +1807,7 @@ enum cairn_query_kind {
  *	stretch, volume error, [split number, deviation], [split age, deviation], split
  *	delay, split depth, [split velocity, deviation], split spread, [split burst,
  *	deviation], [split size, deviation], [split life, deviation], split spend, splits,
- *	trail, trail delay, trail depth, trail velocity], …]
+ *	trail, trail delay, trail depth, trail velocity, contacts, holds], …]
  *	as particles_create, particles_interact, particles_split and particles_trail set
  *	them (substeps 0: not given; trail 0: none), ids ascend; counts so far: births,
  *	births beyond a limit, births inside a body, paths that ended before their tick,
@@ -1754,6 +1870,19 @@ enum cairn_query_kind {
  *	`bodies`, then f64 of the axes of all, in the order of ROBOT's; without `values` all
  *	are 0, so that the inverse is the bias, and with `still` what holds the robot
  *	against gravity; ROBOTS has the meaning
+ *
+ * CAIRN_QUERY_FLUIDS: particle systems that are fluids, and the figures of their last tick
+ *	reads nothing
+ *	[[system, particles, solver, kernel radius, rest density, viscosity, wall viscosity,
+ *	surface tension, tolerance, compression, speed, stiffness, step ratio, most
+ *	substeps, substeps, iterations, density error, largest density error, residual,
+ *	divergence error, largest speed, capped, unconverged, inside, crowded, lost, bad,
+ *	blocked], …]
+ *	as particles_fluid set them, then figures: mean and largest excess of density before
+ *	the last sub-step, what the last solutions left of density and divergence (all
+ *	relative), m/s; counts so far: ticks that wanted more sub-steps, solutions above the
+ *	tolerance, particles found inside bodies, left out of a search, lost, stopped
+ *	because a number overflowed, and places of fills inside bodies
  *
  */
 typedef struct cairn_query {

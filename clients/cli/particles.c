@@ -25,6 +25,8 @@ static void print_descent(const struct cli *cli, const struct wire_system *syste
 	out_u64(cli, "trail_delay", system->trail_delay);
 	out_u64(cli, "trail_depth", system->trail_depth);
 	out_real(cli, "trail_velocity", system->trail_velocity);
+	out_text(cli, "contacts", command_word(WORDS_CONTACTS, system->contacts));
+	out_u64(cli, "holds", system->holds);
 }
 
 bool cli_system(const struct cli *cli, struct wire_cursor *in)
@@ -79,6 +81,44 @@ bool cli_system(const struct cli *cli, struct wire_cursor *in)
 	out_real(cli, "stretch", system.stretch);
 	out_real(cli, "volume_error", system.volume_error);
 	print_descent(cli, &system);
+	out_end(cli);
+	return true;
+}
+
+bool cli_fluid(const struct cli *cli, struct wire_cursor *in)
+{
+	struct wire_fluid fluid;
+	if (answer_take_fluid(in, &fluid) != STATUS_OK)
+		return false;
+	out_begin(cli);
+	out_u64(cli, "system", fluid.system);
+	out_u64(cli, "particles", fluid.particles);
+	out_text(cli, "solver", command_word(WORDS_FLUID_SOLVER, fluid.solver));
+	out_real(cli, "kernel_radius", fluid.kernel_radius);
+	out_real(cli, "rest_density", fluid.rest_density);
+	out_real(cli, "viscosity", fluid.viscosity);
+	out_real(cli, "wall_viscosity", fluid.wall_viscosity);
+	out_real(cli, "surface_tension", fluid.surface_tension);
+	out_real(cli, "tolerance", fluid.tolerance);
+	out_real(cli, "compression", fluid.compression);
+	out_real(cli, "speed", fluid.speed);
+	out_real(cli, "stiffness", fluid.stiffness);
+	out_real(cli, "step_ratio", fluid.step_ratio);
+	out_u64(cli, "substeps_max", fluid.substeps_max);
+	out_u64(cli, "substeps", fluid.substeps);
+	out_u64(cli, "iterations", fluid.iterations);
+	out_real(cli, "density_error", fluid.density_error);
+	out_real(cli, "density_error_max", fluid.density_error_max);
+	out_real(cli, "residual", fluid.residual);
+	out_real(cli, "divergence_error", fluid.divergence_error);
+	out_real(cli, "speed_max", fluid.speed_max);
+	out_u64(cli, "capped", fluid.capped);
+	out_u64(cli, "unconverged", fluid.unconverged);
+	out_u64(cli, "inside", fluid.inside);
+	out_u64(cli, "crowded", fluid.crowded);
+	out_u64(cli, "lost", fluid.lost);
+	out_u64(cli, "bad", fluid.bad);
+	out_u64(cli, "blocked", fluid.blocked);
 	out_end(cli);
 	return true;
 }

@@ -162,6 +162,10 @@ static bool read_geometry(struct cli *cli, const char *kind, struct wire_query *
 		query_init(query, WIRE_QUERY_SYSTEMS);
 		return true;
 	}
+	if (strcmp(kind, "fluids") == 0 && cli->operand_count == 2) {
+		query_init(query, WIRE_QUERY_FLUIDS);
+		return true;
+	}
 	if (strcmp(kind, "particles") == 0 && cli->operand_count == 3) {
 		query_init(query, WIRE_QUERY_PARTICLES);
 		query->limit = WIRE_PARTICLES_MAX;
@@ -387,6 +391,8 @@ static bool print_item(const struct cli *cli, enum wire_query_kind kind, struct 
 		return print_region(cli, in);
 	if (kind == WIRE_QUERY_SYSTEMS)
 		return cli_system(cli, in);
+	if (kind == WIRE_QUERY_FLUIDS)
+		return cli_fluid(cli, in);
 	if (kind == WIRE_QUERY_FORCES)
 		return print_force(cli, in);
 	if (kind == WIRE_QUERY_CARRIERS)

@@ -22,6 +22,7 @@ void cli_joints_head(void);
 bool cli_joints_item(const struct cli *cli, struct wire_cursor *in, uint32_t *id);
 /* particles.c */
 bool cli_system(const struct cli *cli, struct wire_cursor *in);
+bool cli_fluid(const struct cli *cli, struct wire_cursor *in);
 /* Print the answers of ROBOT; of DYNAMICS; of INERTIA or JACOBIAN. False: they are malformed. */
 bool cli_robot(const struct cli *cli, struct wire_cursor *in);
 bool cli_dynamics(const struct cli *cli, struct wire_cursor *in);

@@ -208,10 +208,21 @@ static enum status set_frame(struct scene_expansion *self, pose frame, struct ya
 	return STATUS_OK;
 }
 
-/* The system of a trail is one of the same assembly. */
-static enum status rename_trail(struct scene_expansion *self, const struct emplacement *placing,
-				struct yaml_node *entry)
+/* The system of a trail is one of the same assembly, and so is a body that holds, if that has it. */
+static enum status rename_system(struct scene_expansion *self, const struct emplacement *placing,
+				 struct yaml_node *entry)
 {
+	struct yaml_node *holds = node_child(entry, "holds");
+	struct yaml_node *at = holds != NULL && holds->kind == NODE_LIST ? holds->first : NULL;
+	for (; at != NULL; at = at->next) {
+		struct yaml_node *body = at->kind == NODE_MAP ? node_child(at, "body") : NULL;
+		if (body == NULL || body->kind != NODE_SCALAR)
+			continue;
+		body->text = placing_name(self, placing, NAME_BODY, body->text);
+		if (body->text == NULL)
+			return no_memory(self, body->line);
+	}
+
 	struct yaml_node *trail = node_child(entry, "trail");
 	struct yaml_node *system = trail != NULL ? node_child(trail, "system") : NULL;
 	if (system == NULL || system->kind != NODE_SCALAR)
@@ -237,7 +248,7 @@ enum status expand_place(struct scene_expansion *self, const struct emplacement 
 		else if (kind == PART_JOINT)
 			status = rename_keys(self, placing, true, entry);
 		else if (kind == PART_PARTICLES)
-			status = rename_trail(self, placing, entry);
+			status = rename_system(self, placing, entry);
 	}
 	if (status == STATUS_OK && placing->moved)
 		status = set_frame(self, placing->frame, entry);

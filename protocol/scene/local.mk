@@ -83,6 +83,7 @@ SCENES = \
 	clients/scenes/diamond.yaml \
 	clients/scenes/door.yaml \
 	clients/scenes/escapement.yaml \
+	clients/scenes/explosion.yaml \
 	clients/scenes/falling.yaml \
 	clients/scenes/fracture.yaml \
 	clients/scenes/gallery/arch101.yaml \
@@ -111,10 +112,15 @@ SCENES = \
 	clients/scenes/controls.yaml \
 	clients/scenes/conveyor.yaml \
 	clients/scenes/mover.yaml \
+	clients/scenes/hammock.yaml \
 	clients/scenes/harbour.yaml \
 	clients/scenes/fields.yaml \
+	clients/scenes/basin.yaml \
 	clients/scenes/curtain.yaml \
+	clients/scenes/dam-break.yaml \
 	clients/scenes/droplet.yaml \
+	clients/scenes/fire.yaml \
+	clients/scenes/fireworks.yaml \
 	clients/scenes/fountain.yaml \
 	clients/scenes/bricks.yaml \
 	clients/scenes/frameworks.yaml \
@@ -122,6 +128,7 @@ SCENES = \
 	clients/scenes/grid.yaml \
 	clients/scenes/heightfield.yaml \
 	clients/scenes/hourglass.yaml \
+	clients/scenes/jet.yaml \
 	clients/scenes/joints.yaml \
 	clients/scenes/lava-lamp.yaml \
 	clients/scenes/locks.yaml \
@@ -140,6 +147,9 @@ SCENES = \
 	clients/scenes/pile-polyhedra.yaml \
 	clients/scenes/pyramid.yaml \
 	clients/scenes/ragdolls.yaml \
+	clients/scenes/rain.yaml \
+	clients/scenes/smoke.yaml \
+	clients/scenes/snow.yaml \
 	clients/scenes/solids.yaml \
 	clients/scenes/spheres.yaml \
 	clients/scenes/visuals.yaml \

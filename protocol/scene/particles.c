@@ -189,6 +189,7 @@ static enum status compile_lattice(struct compile *self, const struct yaml_node 
 		.bend_compliance = keys.bend_compliance,
 		.damping_ratio = keys.damping_ratio,
 		.tear = keys.tear,
+		.tear_force = keys.tear_force,
 		.substeps = keys.substeps,
 	};
 	return STATUS_OK;
@@ -214,6 +215,7 @@ static enum status compile_link(struct compile *self, const struct yaml_node *no
 		.compliance = keys.compliance,
 		.damping_ratio = keys.damping_ratio,
 		.tear = keys.tear,
+		.tear_force = keys.tear_force,
 		.substeps = keys.substeps,
 	};
 	return STATUS_OK;
@@ -235,6 +237,121 @@ static enum status compile_pin(struct compile *self, const struct yaml_node *nod
 	command->particles_pin = (struct command_PARTICLES_PIN){ .system = system,
 								 .particle = (uint32_t)serial,
 								 .pinned = 1 };
+	return STATUS_OK;
+}
+
+static enum status compile_fluid(struct compile *self, const struct yaml_node *node, int64_t system,
+				 double *radius)
+{
+	struct fluid_keys keys;
+	enum status status = schema_read(&self->source, node, SCHEMA_FLUID, &keys);
+	if (status != STATUS_OK)
+		return status;
+	struct command *command = compile_command(self, COMMAND_PARTICLES_FLUID, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	*radius = keys.kernel_radius;
+	command->particles_fluid = (struct command_PARTICLES_FLUID){
+		.system = system,
+		.kernel_radius = keys.kernel_radius,
+		.rest_density = keys.rest_density,
+		.viscosity = keys.viscosity,
+		.wall_viscosity = keys.wall_viscosity,
+		.surface_tension = keys.surface_tension,
+		.solver = (uint8_t)keys.solver,
+		.tolerance = keys.tolerance,
+		.compression = keys.compression,
+		.speed = keys.speed,
+		.stiffness = keys.stiffness,
+		.step_ratio = keys.step_ratio,
+		.substeps_max = keys.substeps_max,
+	};
+	return STATUS_OK;
+}
+
+static enum status compile_fill(struct compile *self, const struct yaml_node *node, int64_t system,
+				double radius)
+{
+	struct fill_keys keys;
+	enum status status = schema_read(&self->source, node, SCHEMA_FILL, &keys);
+	if (status != STATUS_OK)
+		return status;
+	if (keys.spacing == 0)
+		keys.spacing = 0.5 * radius;
+	if (keys.spacing < PARTICLE_SIZE_MIN)
+		return source_fail(
+			&self->source, node->line, STATUS_RANGE, "spacing",
+			"spacing of the fill is %g m: it must be at least %g; without it, it "
+			"is half of kernel_radius of the system's table fluid",
+			keys.spacing, PARTICLE_SIZE_MIN);
+	struct command *command = compile_command(self, COMMAND_PARTICLES_FILL, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_fill = (struct command_PARTICLES_FILL){
+		.system = system,
+		.position = keys.at,
+		.rotation = keys.rotation,
+		.size = keys.size,
+		.spacing = keys.spacing,
+		.velocity = keys.velocity,
+	};
+	return STATUS_OK;
+}
+
+static enum status compile_fluids(struct compile *self, const struct particles_keys *keys,
+				  int64_t system)
+{
+	double radius = 0;
+	enum status status = STATUS_OK;
+	if (keys->fluid != NULL)
+		status = compile_fluid(self, keys->fluid, system, &radius);
+	for (const struct yaml_node *at = keys->fills != NULL ? keys->fills->first : NULL;
+	     at != NULL && status == STATUS_OK; at = at->next)
+		status = compile_fill(self, at, system, radius);
+	return status;
+}
+
+static enum status compile_hold(struct compile *self, const struct yaml_node *node, int64_t system)
+{
+	struct hold_keys keys;
+	struct body_range body;
+	enum status status = schema_read(&self->source, node, SCHEMA_HOLD, &keys);
+	if (status == STATUS_OK)
+		status = compile_find_bodies(self, node, "body", keys.body, &body);
+	if (status != STATUS_OK)
+		return status;
+	if (body.first == COMPILE_WORLD || body.count != 1)
+		return source_fail(
+			&self->source, node->line, STATUS_RANGE, "body",
+			"body '%.32s' is not one body: give the name of one, or NAME[i] of "
+			"a generator",
+			keys.body);
+	struct command *command = compile_command(self, COMMAND_PARTICLES_HOLD, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_hold = (struct command_PARTICLES_HOLD){
+		.system = system,
+		.particle = keys.particle,
+		.body = -(int64_t)body.first - 1,
+		.place = node_find(node, "point") == NULL ? 0
+			 : keys.stiffness > 0		  ? 2
+							  : 1,
+		.point = keys.point,
+		.stiffness = keys.stiffness,
+		.damping_ratio = keys.damping_ratio,
+	};
+	return STATUS_OK;
+}
+
+static enum status compile_contacts(struct compile *self, uint32_t line, uint32_t contacts,
+				    int64_t system)
+{
+	struct command *command = compile_command(self, COMMAND_PARTICLES_CONTACTS, line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_contacts =
+		(struct command_PARTICLES_CONTACTS){ .system = system,
+						     .contacts = (uint8_t)contacts };
 	return STATUS_OK;
 }
 
@@ -289,6 +406,12 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 		status = compile_list(self, keys.links, system, compile_link);
 	if (status == STATUS_OK)
 		status = compile_list(self, keys.pins, system, compile_pin);
+	if (status == STATUS_OK)
+		status = compile_list(self, keys.holds, system, compile_hold);
+	if (status == STATUS_OK && keys.contacts != CONTACTS_AFTER)
+		status = compile_contacts(self, node->line, keys.contacts, system);
+	if (status == STATUS_OK)
+		status = compile_fluids(self, &keys, system);
 	if (status == STATUS_OK && keys.interact != NULL)
 		status = compile_interact(self, keys.interact, system);
 	if (status == STATUS_OK && keys.split != NULL)

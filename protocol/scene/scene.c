@@ -635,6 +635,11 @@ static const struct {
 	{ COMMAND_PARTICLES_LINK, offsetof(struct command, particles_link.system) },
 	{ COMMAND_PARTICLES_PIN, offsetof(struct command, particles_pin.system) },
 	{ COMMAND_PARTICLES_ADD, offsetof(struct command, particles_add.system) },
+	{ COMMAND_PARTICLES_CONTACTS, offsetof(struct command, particles_contacts.system) },
+	{ COMMAND_PARTICLES_HOLD, offsetof(struct command, particles_hold.system) },
+	{ COMMAND_PARTICLES_HOLD, offsetof(struct command, particles_hold.body) },
+	{ COMMAND_PARTICLES_FLUID, offsetof(struct command, particles_fluid.system) },
+	{ COMMAND_PARTICLES_FILL, offsetof(struct command, particles_fill.system) },
 	{ COMMAND_JOINT_AXIS, offsetof(struct command, joint_axis.joint) },
 	{ COMMAND_JOINT_TABLE, offsetof(struct command, joint_table.joint) },
 };

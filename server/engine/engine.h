@@ -426,7 +426,8 @@ struct system_view {
 	uint32_t trail_delay, trail_depth;
 	double trail_velocity;
 	/* Of its links. */
-	uint32_t links, pins, link_substeps;
+	uint32_t links, pins, holds, link_substeps;
+	uint8_t contacts; /* enum particle_contacts */
 	uint64_t torn;
 	double stretch, volume_error; /* see fields.def */
 };
@@ -465,6 +466,23 @@ struct system_flight {
 };
 /* Of all systems, ids ascending; returns how many there are. */
 uint32_t world_system_flights(const struct world *world, struct system_flight out[SYSTEMS_MAX]);
+
+/* A particle system that is a fluid, and the figures of its last tick (fields.def). */
+struct fluid_view {
+	system_id system;
+	uint32_t particles;
+	uint8_t solver;			  /* enum fluid_solver */
+	double kernel_radius;		  /* m */
+	double rest_density;		  /* kg/m³ */
+	double viscosity, wall_viscosity; /* Pa s */
+	double surface_tension;		  /* N/m */
+	double tolerance, compression, speed, stiffness, step_ratio;
+	uint32_t substeps_max, substeps, iterations;
+	double density_error, density_error_max, residual, divergence_error, speed_max;
+	uint64_t capped, unconverged, inside, crowded, lost, bad, blocked;
+};
+/* All fluids, in the order in which their systems became fluids; returns how many there are. */
+uint32_t world_fluids(const struct world *world, struct fluid_view out[SYSTEMS_MAX]);
 
 /* A link between particles of a system. */
 struct link_view {

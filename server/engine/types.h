@@ -293,6 +293,11 @@ enum link_kind {
 	LINK_ROPE = 1,	 /* that they are not farther apart */
 	LINK_VOLUME = 2, /* the volume of the tetrahedron of four */
 };
+/* When linked particles meet bodies. */
+enum particle_contacts {
+	CONTACTS_AFTER = 0,  /* once a tick, after the sub-steps */
+	CONTACTS_WITHIN = 1, /* in each sub-step; they move before the bodies do */
+};
 /* Which links a lattice gets; bits. */
 enum lattice_links {
 	LATTICE_EDGES = 1u << 0,
@@ -306,6 +311,23 @@ enum {
 	LATTICE_SIDE_MAX = 4096,
 };
 #define LINK_COMPLIANCE_MAX 1e6 /* m/N */
+/* How the pressure of a fluid is found (dynamics/fluid.h). */
+enum fluid_solver {
+	FLUID_EXPLICIT = 0,	  /* from an equation of state, in small sub-steps */
+	FLUID_INCOMPRESSIBLE = 1, /* such that the density stays, by iteration */
+};
+#define FLUID_RADIUS_MIN 1e-3 /* m: smaller cells would have coordinates beyond 53 bits */
+#define FLUID_RADIUS_MAX 1e3
+#define FLUID_DENSITY_MIN 1e-3 /* kg/m³ */
+#define FLUID_DENSITY_MAX 1e5
+#define FLUID_VISCOSITY_MAX 1e6 /* Pa s */
+#define FLUID_TENSION_MAX 1e3	/* N/m */
+#define FLUID_TOLERANCE_MIN 1e-8
+#define FLUID_TOLERANCE_MAX 0.1
+#define FLUID_COMPRESSION_MIN 1e-4
+#define FLUID_STIFFNESS_MAX 1e8 /* m²/s² */
+#define FLUID_RATIO_MIN 0.01
+enum { FLUID_SUBSTEPS_MAX = 1024 };
 #define LINK_TEAR_MAX 1e3
 /* Limits of particles. One that is lighter or smaller gives impulses or contacts below rounding. */
 #define PARTICLE_SIZE_MIN 1e-4 /* m */

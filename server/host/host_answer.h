@@ -80,6 +80,7 @@ MUST_CHECK enum status host_answer_fields(struct host *host, const struct wire_q
 					  struct bytes *out);
 /* host_particles.c */
 MUST_CHECK enum status host_answer_systems(struct host *host, struct bytes *out);
+MUST_CHECK enum status host_answer_fluids(struct host *host, struct bytes *out);
 MUST_CHECK enum status host_answer_links(struct host *host, const struct wire_query *query,
 					 struct bytes *out, struct reason *why);
 MUST_CHECK enum status host_answer_particles(struct host *host, const struct wire_query *query,

@@ -6,7 +6,7 @@
 #include "server/host/host_state.h"
 
 /* Largest packed sizes, in bytes, of a system and of what is not a column in a page. */
-enum { SYSTEM_BYTES_MAX = 1100, HEAD_BYTES_MAX = 128 };
+enum { SYSTEM_BYTES_MAX = 1100, FLUID_BYTES_MAX = 320, HEAD_BYTES_MAX = 128 };
 enum { STEPS = 65535 }; /* of positions in view */
 
 /* ---- systems
@@ -30,6 +30,8 @@ static void put_descent(struct wire_system *facts, const struct system_view *vie
 	facts->trail_delay = view->trail_delay;
 	facts->trail_depth = view->trail_depth;
 	facts->trail_velocity = view->trail_velocity;
+	facts->contacts = view->contacts;
+	facts->holds = view->holds;
 }
 
 static struct wire_system system_facts(const struct system_view *view)
@@ -98,6 +100,58 @@ enum status host_answer_systems(struct host *host, struct bytes *out)
 	for (uint32_t i = 0; i < count; i++) {
 		struct wire_system facts = system_facts(&systems[i]);
 		answer_pack_system(&packer, &facts);
+	}
+	return packed(out, &packer);
+}
+
+/* ---- fluids -------------------------------------------------------------------------------------- */
+
+static struct wire_fluid fluid_facts(const struct fluid_view *view)
+{
+	ASSERT(view->system != 0);
+	return (struct wire_fluid){
+		.system = view->system,
+		.particles = view->particles,
+		.solver = view->solver,
+		.kernel_radius = view->kernel_radius,
+		.rest_density = view->rest_density,
+		.viscosity = view->viscosity,
+		.wall_viscosity = view->wall_viscosity,
+		.surface_tension = view->surface_tension,
+		.tolerance = view->tolerance,
+		.compression = view->compression,
+		.speed = view->speed,
+		.stiffness = view->stiffness,
+		.step_ratio = view->step_ratio,
+		.substeps_max = view->substeps_max,
+		.substeps = view->substeps,
+		.iterations = view->iterations,
+		.density_error = view->density_error,
+		.density_error_max = view->density_error_max,
+		.residual = view->residual,
+		.divergence_error = view->divergence_error,
+		.speed_max = view->speed_max,
+		.capped = view->capped,
+		.unconverged = view->unconverged,
+		.inside = view->inside,
+		.crowded = view->crowded,
+		.lost = view->lost,
+		.bad = view->bad,
+		.blocked = view->blocked,
+	};
+}
+
+enum status host_answer_fluids(struct host *host, struct bytes *out)
+{
+	struct fluid_view *fluids = ARENA_ARRAY(&host->scratch, struct fluid_view, SYSTEMS_MAX);
+	if (fluids == NULL)
+		return STATUS_NO_MEMORY;
+	uint32_t count = world_fluids(host->world, fluids);
+	struct wire_packer packer = packer_into(out, 8 + (size_t)count * FLUID_BYTES_MAX);
+	wire_pack_array(&packer, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_fluid facts = fluid_facts(&fluids[i]);
+		answer_pack_fluid(&packer, &facts);
 	}
 	return packed(out, &packer);
 }

@@ -274,6 +274,8 @@ static enum status answer_query(struct host *host, const struct wire_query *quer
 		return host_answer_linked(host, query, out);
 	case WIRE_QUERY_SYSTEMS:
 		return host_answer_systems(host, out);
+	case WIRE_QUERY_FLUIDS:
+		return host_answer_fluids(host, out);
 	case WIRE_QUERY_PARTICLES:
 		return host_answer_particles(host, query, out, why);
 	case WIRE_QUERY_LINKS:

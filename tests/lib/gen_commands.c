@@ -485,7 +485,6 @@ static void reconcile_walker(struct gen_commands *gen, struct command *out)
 	}
 }
 
-/* Makes fields agree that depend on each other. */
 /* Small lattices, and serial numbers that a system may have. */
 static void reconcile_linked(struct command *out)
 {
@@ -505,6 +504,7 @@ static void reconcile_linked(struct command *out)
 		link->d = volume ? link->c + 1 : 0;
 		link->length = volume ? 0 : link->length;
 		link->tear = volume ? 0 : link->tear;
+		link->tear_force = volume ? 0 : link->tear_force;
 		return;
 	default:
 		out->particles_pin.particle = 1 + out->particles_pin.particle % 16;
@@ -534,6 +534,16 @@ static void reconcile_split(struct command_PARTICLES_SPLIT *out)
 	keep_within(out->age, &out->age_deviation);
 }
 
+/* A body; 0: there is none, or none is wanted. */
+static int64_t gen_some_body(struct gen_commands *gen)
+{
+	body_id ids[64];
+	uint32_t count = world_bodies(gen->world, ids, COUNT_OF(ids));
+	count = count < COUNT_OF(ids) ? count : (uint32_t)COUNT_OF(ids);
+	uint32_t pick = rng_below(&gen->rng, count + 1);
+	return pick < count ? ids[pick] : 0;
+}
+
 /* Another system than this one; 0: there is none. */
 static int64_t gen_other_system(struct gen_commands *gen, int64_t system)
 {
@@ -543,6 +553,48 @@ static int64_t gen_other_system(struct gen_commands *gen, int64_t system)
 	return pick < count && systems[pick].id != (uint64_t)system ? (int64_t)systems[pick].id : 0;
 }
 
+/* A few particles in a box. */
+static void reconcile_fill(struct command_PARTICLES_FILL *out)
+{
+	out->spacing = fmax(out->spacing, 0.02);
+	for (uint32_t axis = 0; axis < 3; axis++)
+		vec3_set(&out->size, axis,
+			 fmin(fabs(vec3_get(out->size, axis)), 3 * out->spacing));
+}
+
+static void reconcile_particles(struct gen_commands *gen, struct command *out)
+{
+	switch (out->op) {
+	case COMMAND_PARTICLES_FLUID:
+		out->particles_fluid.substeps_max = 1 + out->particles_fluid.substeps_max % 4;
+		return;
+	case COMMAND_PARTICLES_FILL:
+		reconcile_fill(&out->particles_fill);
+		return;
+	case COMMAND_PARTICLES_HOLD:
+		out->particles_hold.particle = 1 + out->particles_hold.particle % 16;
+		out->particles_hold.body = gen_some_body(gen);
+		return;
+	case COMMAND_PARTICLES_TRAIL:
+		out->particles_trail.trail = gen_other_system(gen, out->particles_trail.system);
+		return;
+	case COMMAND_PARTICLES_SPLIT:
+		reconcile_split(&out->particles_split);
+		return;
+	case COMMAND_PARTICLES_INTERACT:
+		out->particles_interact.well_distance += 0.01;
+		return;
+	case COMMAND_PARTICLES_LATTICE:
+	case COMMAND_PARTICLES_LINK:
+	case COMMAND_PARTICLES_PIN:
+		reconcile_linked(out);
+		return;
+	default:
+		reconcile_walker(gen, out);
+	}
+}
+
+/* Makes fields agree that depend on each other. */
 static void reconcile(struct gen_commands *gen, struct command *out)
 {
 	switch (out->op) {
@@ -594,22 +646,8 @@ static void reconcile(struct gen_commands *gen, struct command *out)
 	case COMMAND_PARTICLES_SET:
 		reconcile_made(gen, out);
 		return;
-	case COMMAND_PARTICLES_TRAIL:
-		out->particles_trail.trail = gen_other_system(gen, out->particles_trail.system);
-		return;
-	case COMMAND_PARTICLES_SPLIT:
-		reconcile_split(&out->particles_split);
-		return;
-	case COMMAND_PARTICLES_INTERACT:
-		out->particles_interact.well_distance += 0.01;
-		return;
-	case COMMAND_PARTICLES_LATTICE:
-	case COMMAND_PARTICLES_LINK:
-	case COMMAND_PARTICLES_PIN:
-		reconcile_linked(out);
-		return;
 	default:
-		reconcile_walker(gen, out);
+		reconcile_particles(gen, out);
 	}
 }
 
@@ -640,7 +678,7 @@ void gen_any_command(struct gen_commands *gen, struct command *out)
 	uint32_t pick = rng_below(&gen->rng, count + (uint32_t)COUNT_OF(often));
 	uint16_t op = pick < count ? list[pick].op : often[pick - count];
 	bool particles = (op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_SPLIT) ||
-			 op == COMMAND_PARTICLES_TRAIL ||
+			 (op >= COMMAND_PARTICLES_TRAIL && op <= COMMAND_PARTICLES_FILL) ||
 			 (op >= COMMAND_PARTICLES_INTERACT && op <= COMMAND_PARTICLES_PIN);
 	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && particles))
 		op = COMMAND_SPAWN;

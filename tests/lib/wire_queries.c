@@ -229,6 +229,40 @@ static void pack_fields(struct wire_packer *out)
 	answer_pack_field(out, &field);
 }
 
+static void pack_fluids(struct wire_packer *out)
+{
+	struct wire_fluid fluid = { .system = 3,
+				    .particles = 1000,
+				    .solver = 1,
+				    .kernel_radius = 0.125,
+				    .rest_density = 1000,
+				    .viscosity = 0.5,
+				    .wall_viscosity = 0.25,
+				    .surface_tension = 0.0625,
+				    .tolerance = 0.125,
+				    .compression = 0.5,
+				    .speed = 2,
+				    .stiffness = 3,
+				    .step_ratio = 0.5,
+				    .substeps_max = 64,
+				    .substeps = 2,
+				    .iterations = 11,
+				    .density_error = 0.25,
+				    .density_error_max = 0.75,
+				    .residual = 0.125,
+				    .divergence_error = 0.0625,
+				    .speed_max = 1.5,
+				    .capped = 1,
+				    .unconverged = 2,
+				    .inside = 3,
+				    .crowded = 4,
+				    .lost = 5,
+				    .bad = 6,
+				    .blocked = 7 };
+	wire_pack_array(out, 1);
+	answer_pack_fluid(out, &fluid);
+}
+
 static void pack_systems(struct wire_packer *out)
 {
 	static const char title[] = "smoke";
@@ -287,7 +321,9 @@ static void pack_systems(struct wire_packer *out)
 				      .trail = 5,
 				      .trail_delay = 2,
 				      .trail_depth = 255,
-				      .trail_velocity = 0.0625 };
+				      .trail_velocity = 0.0625,
+				      .contacts = 1,
+				      .holds = 4 };
 	set3(system.position, 1, 2, 3);
 	set3(system.half, 4, 5, 6);
 	wire_pack_array(out, 1);
@@ -409,10 +445,10 @@ static void (*const PACKERS[])(struct wire_packer *) = {
 	[WIRE_QUERY_CONTACTS] = pack_contact,	 [WIRE_QUERY_FORCES] = pack_force,
 	[WIRE_QUERY_STABILITY] = pack_stability, [WIRE_QUERY_FIELDS] = pack_fields,
 	[WIRE_QUERY_LINKS] = pack_matrix,	 [WIRE_QUERY_SYSTEMS] = pack_systems,
-	[WIRE_QUERY_PARTICLES] = pack_particles, [WIRE_QUERY_ROBOT] = pack_robot,
-	[WIRE_QUERY_INERTIA] = pack_matrix,	 [WIRE_QUERY_JACOBIAN] = pack_matrix,
-	[WIRE_QUERY_PIECES] = pack_pieces,	 [WIRE_QUERY_DYNAMICS] = pack_dynamics,
-	[WIRE_QUERY_CARRIERS] = pack_carriers,
+	[WIRE_QUERY_FLUIDS] = pack_fluids,	 [WIRE_QUERY_PARTICLES] = pack_particles,
+	[WIRE_QUERY_ROBOT] = pack_robot,	 [WIRE_QUERY_INERTIA] = pack_matrix,
+	[WIRE_QUERY_JACOBIAN] = pack_matrix,	 [WIRE_QUERY_PIECES] = pack_pieces,
+	[WIRE_QUERY_DYNAMICS] = pack_dynamics,	 [WIRE_QUERY_CARRIERS] = pack_carriers,
 };
 
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)

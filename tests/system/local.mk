@@ -22,6 +22,7 @@ PYTHON_TESTS += \
 	tests/system/test_metrics_names.py \
 	tests/system/test_museum.py \
 	tests/system/test_operations.py \
+	tests/system/test_recipes.py \
 	tests/system/test_recordings.py \
 	tests/system/test_profile.py \
 	tests/system/test_replica.py \
@@ -35,6 +36,7 @@ PYTHON_TESTS += \
 	tests/system/test_stepping.py \
 	tests/system/test_tls.py \
 	tests/system/test_tokens.py \
+	tests/system/test_fluids.py \
 	tests/system/test_particles.py \
 	tests/system/test_robot_queries.py \
 	tests/system/test_pack.py \

@@ -379,7 +379,7 @@ ASKED = {
     "when": {"body": 7, "quantity": 1, "above": 0, "value": 1000.0}, "past": {}, "difference": {"epoch": 1, "tick": 0.0, "other_epoch": 1, "other_tick": 1.0},
     "forces": {"body": 5, "representative": 1}, "fields": {"origin": (1, 2, 3), "direction": (0, 1, 0)}, "recordings": {}, "sensed": {"body": 5},
     "pieces": {"body": 5}, "carriers": {"limit": 8},
-    "stability": {"limit": 16, "touch": 0.001, "sides": 4}, "systems": {}, "particles": {"system": 1}, "links": {"system": 1},
+    "stability": {"limit": 16, "touch": 0.001, "sides": 4}, "systems": {}, "fluids": {}, "particles": {"system": 1}, "links": {"system": 1},
     "robot": {"body": 7}, "inertia": {"body": 7}, "jacobian": {"body": 7, "origin": (1, 2, 3)},
     "dynamics": {"bodies": [7, 8], "inverse": 1, "values": [0.5] * 12, "still": 1},
 }

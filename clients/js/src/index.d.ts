@@ -216,6 +216,14 @@ export interface Recorded { name: string, first: Place, last: Place, bytes: numb
 export interface Recording {
   name: string, title: string, since: string, bytes: number, first: Place, last: Place, running: boolean;
 }
+export interface Fluid {
+  system: number, particles: number, solver: "explicit" | "incompressible",
+  kernel_radius: number, rest_density: number, viscosity: number, wall_viscosity: number, surface_tension: number,
+  tolerance: number, compression: number, speed: number, stiffness: number, step_ratio: number,
+  substeps_max: number, substeps: number, iterations: number, density_error: number, density_error_max: number,
+  residual: number, divergence_error: number, speed_max: number, capped: number, unconverged: number,
+  inside: number, crowded: number, lost: number, bad: number, blocked: number,
+}
 export interface ParticleSystem {
   id: number, name: string, owner: number, tag: number, emitter: "none" | "point" | "planar" | "box" | "sphere", alive: number,
   capacity: number, born: number, lost: number, refused: number, cut: number, position: number[], rotation: number[], half: number[],
@@ -227,7 +235,7 @@ export interface ParticleSystem {
   split_number: [number, number], split_age: [number, number], split_delay: number, split_depth: number,
   split_velocity: [number, number], split_spread: number, split_burst: [number, number], split_size: [number, number],
   split_life: [number, number], split_spend: string, splits: number,
-  trail: number, trail_delay: number, trail_depth: number, trail_velocity: number,
+  trail: number, trail_delay: number, trail_depth: number, trail_velocity: number, contacts: string, holds: number,
 }
 export type Interact = "none" | "internal" | "external" | "both";
 
@@ -338,6 +346,7 @@ export interface Queries {
   inverseDynamics(bodies: Iterable<number>, accelerations?: Iterable<number>, options?: { still?: boolean }): Promise<RobotDynamics[]>;
   fields(): Promise<Field[]>;
   systems(): Promise<ParticleSystem[]>;
+  fluids(): Promise<Fluid[]>;
   particles(system: number): Promise<{
     count: number, serials: BigUint64Array, positions: Float64Array, velocities: Float64Array, radii: Float64Array, masses: Float64Array,
     ages: Float64Array,

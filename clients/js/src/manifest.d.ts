@@ -71,7 +71,9 @@ export type StatusName =
   | "unknown_field"
   | "not_carried"
   | "unknown_particle"
-  | "linked";
+  | "linked"
+  | "fluid"
+  | "not_fluid";
 
 export type Column =
   | "position"
@@ -184,6 +186,10 @@ export type Interact =
   | "external"
   | "both";
 
+export type FluidSolver =
+  | "explicit"
+  | "incompressible";
+
 export type LinkKind =
   | "rod"
   | "rope"
@@ -192,6 +198,15 @@ export type LinkKind =
 export type Pinned =
   | "free"
   | "held";
+
+export type Contacts =
+  | "after"
+  | "within";
+
+export type HoldPlace =
+  | "here"
+  | "point"
+  | "far";
 
 export type Spend =
   | "lives"
@@ -1062,6 +1077,8 @@ export interface CommandFields {
     tear?: Placed;
     /** substeps: of a tick; a system uses the most that it was given */
     substeps?: number;
+    /** tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which an edge or diagonal tears; 0: never */
+    tear_force?: Placed;
   };
   /** link particles of a system: a spring, a rope, a volume */
   particles_link: {
@@ -1087,6 +1104,8 @@ export interface CommandFields {
     tear?: Placed;
     /** substeps: of a tick; a system uses the most that it was given */
     substeps?: number;
+    /** tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which it tears; 0: never */
+    tear_force?: Placed;
   };
   /** hold a particle of a system with links where it is, or let it go */
   particles_pin: {
@@ -1096,24 +1115,6 @@ export interface CommandFields {
     particle: number;
     /** pinned: 1: held; 0: free */
     pinned?: number | "free" | "held";
-  };
-  /** let points carry a body: its place is theirs, and what touches it pushes them */
-  carry: {
-    /** body: a dynamic body of a planar world, without joints; its mass does not count while points carry it */
-    body: number;
-    /** a: a dynamic body of which the mass centre is the point; several bodies may share it */
-    a: number;
-    /** b: another one */
-    b: number;
-    /** c: a third one; 0: none */
-    c?: number;
-    /** d: a fourth one; 0: none */
-    d?: number;
-  };
-  /** let a body move by its own mass again */
-  uncarry: {
-    /** body: a body that points carry */
-    body: number;
   };
   /** give a body a name for people, or another one; no motion and no hash depends on it */
   name_body: {
@@ -1141,6 +1142,92 @@ export interface CommandFields {
     velocity?: Placed;
     /** depth: generation up to which particles leave a trail */
     depth?: number;
+  };
+  /** set when the linked particles of a system meet bodies */
+  particles_contacts: {
+    /** system: the system */
+    system: number;
+    /** contacts: 0 after: once a tick, after the sub-steps; 1 within: in each sub-step, so that cloth holds bodies */
+    contacts: number | "after" | "within";
+  };
+  /** let a body hold a particle of a system with links, at a point of the body; the body feels what pulls at it */
+  particles_hold: {
+    /** system: the system */
+    system: number;
+    /** particle: serial number */
+    particle: number;
+    /** body: the body; 0: none holds it any more */
+    body: number;
+    /** place: 0 here: at the point where the particle is; 1 point: it is moved to `point`; 2 far: at `point`, and the particle stays where it is */
+    place?: number | "here" | "point" | "far";
+    /** point (-1000000 … 1000000 m): with place 1 or 2: body axes */
+    point?: Vector;
+    /** stiffness (0 … 1e+12 N/m): of a spring of length 0 between the particle and that point; 0: rigid */
+    stiffness?: Placed;
+    /** damping_ratio (0 … 10): of that spring, 1: critical for the reduced mass */
+    damping_ratio?: Placed;
+  };
+  /** make a particle system a fluid, or set all that it has as one; kernel_radius 0: it is none any more */
+  particles_fluid: {
+    /** system: the system; without links and forces between its particles */
+    system: number;
+    /** kernel_radius (0 … 1000 m): how far particles act on each other, about twice their spacing; systems with the same one and the same solver are one fluid; 0, or at least 0.001 */
+    kernel_radius: Placed;
+    /** rest_density (0.001 … 100000 kg/m3): that it has without pressure; a particle's volume is its mass by this */
+    rest_density?: Placed;
+    /** viscosity (0 … 1000000 Pa s): of two systems the mean */
+    viscosity?: Placed;
+    /** surface_tension (0 … 1000 N/m): of two systems the geometric mean */
+    surface_tension?: Placed;
+    /** solver: 0 explicit: the pressure follows from the density, in small sub-steps; 1 incompressible: the pressure keeps the density */
+    solver?: number | "explicit" | "incompressible";
+    /** tolerance (1e-08 … 0.1): incompressible: mean excess of density at which the iteration ends */
+    tolerance?: Placed;
+    /** wall_viscosity (0 … 1000000 Pa s): against bodies; 0: it slides along them, the viscosity: it sticks to them */
+    wall_viscosity?: Placed;
+    /** compression (0.0001 … 1): explicit, a liquid: compression at the expected speed; 1 by the square of Mach's number */
+    compression?: Placed;
+    /** speed (0 … 10000 m/s): explicit, a liquid: expected largest speed; 0: what the energy of the tick allows */
+    speed?: Placed;
+    /** stiffness (0 … 100000000 m2/s2): explicit, a gas: pressure by excess of density; 0: a liquid */
+    stiffness?: Placed;
+    /** step_ratio (0.01 … 1): of kernel_radius: how far a particle may go in a sub-step */
+    step_ratio?: Placed;
+    /** substeps_max: of a tick; a tick that wants more is counted, and softer if explicit */
+    substeps_max?: number;
+  };
+  /** fill a box with particles of a fluid, in a cubic lattice; places inside bodies stay free and are counted */
+  particles_fill: {
+    /** system: the system, a fluid */
+    system: number;
+    /** position (-1000000 … 1000000 m): centre of the box */
+    position: Vector;
+    /** size (0 … 1000000 m): its lengths; each side has as many particles as spacings, rounded, at least 1 */
+    size: Vector;
+    /** spacing (0.0001 … 100 m): of the lattice, about half of kernel_radius; a particle has the mass of that cube at rest density */
+    spacing: Placed;
+    /** rotation: the box's axes to the world's; serial numbers ascend along x, then y, then z */
+    rotation?: Rotation;
+    /** velocity (-10000 … 10000 m/s): of all of them */
+    velocity?: Vector;
+  };
+  /** let points carry a body: its place is theirs, and what touches it pushes them */
+  carry: {
+    /** body: a dynamic body of a planar world, without joints; its mass does not count while points carry it */
+    body: number;
+    /** a: a dynamic body of which the mass centre is the point; several bodies may share it */
+    a: number;
+    /** b: another one */
+    b: number;
+    /** c: a third one; 0: none */
+    c?: number;
+    /** d: a fourth one; 0: none */
+    d?: number;
+  };
+  /** let a body move by its own mass again */
+  uncarry: {
+    /** body: a body that points carry */
+    body: number;
   };
 }
 

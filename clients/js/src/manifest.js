@@ -64,6 +64,8 @@ export const STATUS = {
   72: ["not_carried", "no points carry the body"],
   73: ["unknown_particle", "the system has no such particle"],
   74: ["linked", "particles of a system cannot both be linked and act on each other"],
+  80: ["fluid", "particles of a fluid have no links and no other forces between them"],
+  81: ["not_fluid", "the particle system is no fluid"],
 };
 
 /** Messages by name: number, whether fields are a map, and [name, fallback] of each field in order. */
@@ -944,6 +946,7 @@ export const COMMAND = {
     ["damping_ratio", 0],
     ["tear", 0],
     ["substeps", 8],
+    ["tear_force", 0],
   ] },
   particles_link: { number: 85, fields: [
     ["system", undefined],
@@ -957,21 +960,12 @@ export const COMMAND = {
     ["damping_ratio", 0],
     ["tear", 0],
     ["substeps", 8],
+    ["tear_force", 0],
   ] },
   particles_pin: { number: 86, fields: [
     ["system", undefined],
     ["particle", undefined],
     ["pinned", 1],
-  ] },
-  carry: { number: 100, fields: [
-    ["body", undefined],
-    ["a", undefined],
-    ["b", undefined],
-    ["c", 0],
-    ["d", 0],
-  ] },
-  uncarry: { number: 101, fields: [
-    ["body", undefined],
   ] },
   name_body: { number: 87, fields: [
     ["body", undefined],
@@ -987,6 +981,52 @@ export const COMMAND = {
     ["delay", 1],
     ["velocity", 0],
     ["depth", 255],
+  ] },
+  particles_contacts: { number: 92, fields: [
+    ["system", undefined],
+    ["contacts", undefined],
+  ] },
+  particles_hold: { number: 93, fields: [
+    ["system", undefined],
+    ["particle", undefined],
+    ["body", undefined],
+    ["place", 0],
+    ["point", [0, 0, 0]],
+    ["stiffness", 0],
+    ["damping_ratio", 1],
+  ] },
+  particles_fluid: { number: 94, fields: [
+    ["system", undefined],
+    ["kernel_radius", undefined],
+    ["rest_density", 1000],
+    ["viscosity", 0.001],
+    ["surface_tension", 0],
+    ["solver", 1],
+    ["tolerance", 0.001],
+    ["wall_viscosity", 0],
+    ["compression", 0.01],
+    ["speed", 0],
+    ["stiffness", 0],
+    ["step_ratio", 0.4],
+    ["substeps_max", 64],
+  ] },
+  particles_fill: { number: 95, fields: [
+    ["system", undefined],
+    ["position", undefined],
+    ["size", undefined],
+    ["spacing", undefined],
+    ["rotation", [1, 0, 0, 0]],
+    ["velocity", [0, 0, 0]],
+  ] },
+  carry: { number: 100, fields: [
+    ["body", undefined],
+    ["a", undefined],
+    ["b", undefined],
+    ["c", 0],
+    ["d", 0],
+  ] },
+  uncarry: { number: 101, fields: [
+    ["body", undefined],
   ] },
 };
 
@@ -1373,6 +1413,7 @@ export const LIMITS = {
     damping_ratio: ["F64", 0, 10, ""],
     tear: ["F64", 0, 1000, ""],
     substeps: ["U32", 1, 64, ""],
+    tear_force: ["F64", 0, 1000000000000, "N"],
   },
   particles_link: {
     a: ["U32", 1, 4294967295, ""],
@@ -1385,6 +1426,7 @@ export const LIMITS = {
     damping_ratio: ["F64", 0, 10, ""],
     tear: ["F64", 0, 1000, ""],
     substeps: ["U32", 1, 64, ""],
+    tear_force: ["F64", 0, 1000000000000, "N"],
   },
   particles_pin: {
     particle: ["U32", 1, 4294967295, ""],
@@ -1394,6 +1436,37 @@ export const LIMITS = {
     delay: ["U32", 1, 1000000000, "ticks"],
     velocity: ["F64", 0, 100, ""],
     depth: ["U32", 0, 255, ""],
+  },
+  particles_contacts: {
+    contacts: ["ENUM", 0, 1, ""],
+  },
+  particles_hold: {
+    particle: ["U32", 1, 4294967295, ""],
+    place: ["ENUM", 0, 2, ""],
+    point: ["VEC3", -1000000, 1000000, "m"],
+    stiffness: ["F64", 0, 1000000000000, "N/m"],
+    damping_ratio: ["F64", 0, 10, ""],
+  },
+  particles_fluid: {
+    kernel_radius: ["F64", 0, 1000, "m"],
+    rest_density: ["F64", 0.001, 100000, "kg/m3"],
+    viscosity: ["F64", 0, 1000000, "Pa s"],
+    surface_tension: ["F64", 0, 1000, "N/m"],
+    solver: ["ENUM", 0, 1, ""],
+    tolerance: ["F64", 1e-08, 0.1, ""],
+    wall_viscosity: ["F64", 0, 1000000, "Pa s"],
+    compression: ["F64", 0.0001, 1, ""],
+    speed: ["F64", 0, 10000, "m/s"],
+    stiffness: ["F64", 0, 100000000, "m2/s2"],
+    step_ratio: ["F64", 0.01, 1, ""],
+    substeps_max: ["U32", 1, 1024, ""],
+  },
+  particles_fill: {
+    position: ["VEC3", -1000000, 1000000, "m"],
+    size: ["VEC3", 0, 1000000, "m"],
+    spacing: ["F64", 0.0001, 100, "m"],
+    rotation: ["QUAT", 0, 0, ""],
+    velocity: ["VEC3", -10000, 10000, "m/s"],
   },
 };
 
@@ -1647,6 +1720,10 @@ export const WORDS = {
     "external",
     "both",
   ],
+  fluid_solver: [
+    "explicit",
+    "incompressible",
+  ],
   link_kind: [
     "rod",
     "rope",
@@ -1655,6 +1732,15 @@ export const WORDS = {
   pinned: [
     "free",
     "held",
+  ],
+  contacts: [
+    "after",
+    "within",
+  ],
+  hold_place: [
+    "here",
+    "point",
+    "far",
   ],
   spend: [
     "lives",
@@ -1681,9 +1767,12 @@ export const WORDED = {
   particles_create: { emitter: WORDS.emitter },
   particles_set: { emitter: WORDS.emitter },
   particles_interact: { forces: WORDS.interact, collisions: WORDS.interact },
+  particles_fluid: { solver: WORDS.fluid_solver },
   particles_link: { kind: WORDS.link_kind },
   particles_pin: { pinned: WORDS.pinned },
   particles_split: { spend: WORDS.spend },
+  particles_contacts: { contacts: WORDS.contacts },
+  particles_hold: { place: WORDS.hold_place },
 };
 
 /** Kinds of QUERY by name. */
@@ -1721,6 +1810,7 @@ export const QUERY = {
   carriers: 33,
   pieces: 34,
   dynamics: 35,
+  fluids: 36,
 };
 
 /** Kinds of observations of STEP_WORLDS. */

@@ -307,12 +307,12 @@ export class Queries {
       "forces", "collisions", "substeps", "cutoff", "core", "charge", "gravitation", "well_depth", "well_distance", "repulsion",
       "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error",
       "split_number", "split_age", "split_delay", "split_depth", "split_velocity", "split_spread", "split_burst", "split_size", "split_life",
-      "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity"];
+      "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity", "contacts", "holds"];
     const items = await this.query(QUERY.systems);
     return items.map((item) => {
       const system = Object.fromEntries(names.map((name, i) => [name, item[i]]));
       const [forces, collisions] = [WORDS.interact[system.forces], WORDS.interact[system.collisions]];
-      return { ...system, emitter: WORDS.emitter[system.emitter], forces, collisions, split_spend: WORDS.spend[system.split_spend] };
+      return { ...system, emitter: WORDS.emitter[system.emitter], forces, collisions, split_spend: WORDS.spend[system.split_spend], contacts: WORDS.contacts[system.contacts] };
     });
   }
 
@@ -344,6 +344,21 @@ export class Queries {
     for (const [, , , corner, step, places] of pages)
       for (const place of whole(places, Uint16Array)) positions[at] = corner[at++ % 3] + step * place;
     return { count, last: pages.at(-1)[2], positions, colours: joined(pages.map((page) => whole(page[6], Uint8Array)), Uint8Array) };
+  }
+
+  /**
+   * The particle systems that are fluids: [{system, particles, solver, the numbers of particles_fluid, figures of the last tick}, …]
+   * (docs/FLUIDS.md).
+   */
+  async fluids() {
+    const names = ["system", "particles", "solver", "kernel_radius", "rest_density", "viscosity", "wall_viscosity", "surface_tension",
+      "tolerance", "compression", "speed", "stiffness", "step_ratio", "substeps_max", "substeps", "iterations", "density_error",
+      "density_error_max", "residual", "divergence_error", "speed_max", "capped", "unconverged", "inside", "crowded", "lost", "bad", "blocked"];
+    const items = await this.query(QUERY.fluids);
+    return items.map((item) => {
+      const fluid = Object.fromEntries(names.map((name, i) => [name, item[i]]));
+      return { ...fluid, solver: ["explicit", "incompressible"][fluid.solver] };
+    });
   }
 
   /**

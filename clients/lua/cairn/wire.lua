@@ -63,6 +63,8 @@ wire.status = {
 	[72] = "not_carried",
 	[73] = "unknown_particle",
 	[74] = "linked",
+	[80] = "fluid",
+	[81] = "not_fluid",
 }
 
 -- Messages by name: number, layout, and the names of the fields in order.
@@ -525,7 +527,8 @@ wire.command = {
 		{name = "bend_compliance", type = "f64", min = 0, max = 1000000, default = 0.01},
 		{name = "damping_ratio", type = "f64", min = 0, max = 10, default = 0.0},
 		{name = "tear", type = "f64", min = 0, max = 1000, default = 0.0},
-		{name = "substeps", type = "u32", min = 1, max = 64, default = 8}}},
+		{name = "substeps", type = "u32", min = 1, max = 64, default = 8},
+		{name = "tear_force", type = "f64", min = 0, max = 1000000000000, default = 0.0}}},
 	particles_link = {number = 85, fields = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "a", type = "u32", min = 1, max = 4294967295},
@@ -537,19 +540,12 @@ wire.command = {
 		{name = "compliance", type = "f64", min = 0, max = 1000000, default = 0.0},
 		{name = "damping_ratio", type = "f64", min = 0, max = 10, default = 0.0},
 		{name = "tear", type = "f64", min = 0, max = 1000, default = 0.0},
-		{name = "substeps", type = "u32", min = 1, max = 64, default = 8}}},
+		{name = "substeps", type = "u32", min = 1, max = 64, default = 8},
+		{name = "tear_force", type = "f64", min = 0, max = 1000000000000, default = 0.0}}},
 	particles_pin = {number = 86, fields = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "particle", type = "u32", min = 1, max = 4294967295},
 		{name = "pinned", type = "enum", min = 0, max = 1, default = 1}}},
-	carry = {number = 100, fields = {
-		{name = "body", type = "body", min = 0, max = 0},
-		{name = "a", type = "body", min = 0, max = 0},
-		{name = "b", type = "body", min = 0, max = 0},
-		{name = "c", type = "body", min = 0, max = 1, default = 0},
-		{name = "d", type = "body", min = 0, max = 1, default = 0}}},
-	uncarry = {number = 101, fields = {
-		{name = "body", type = "body", min = 0, max = 0}}},
 	name_body = {number = 87, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "name", type = "text", min = 0, max = 0}}},
@@ -562,6 +558,46 @@ wire.command = {
 		{name = "delay", type = "u32", min = 1, max = 1000000000, default = 1},
 		{name = "velocity", type = "f64", min = 0, max = 100, default = 0.0},
 		{name = "depth", type = "u32", min = 0, max = 255, default = 255}}},
+	particles_contacts = {number = 92, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "contacts", type = "enum", min = 0, max = 1}}},
+	particles_hold = {number = 93, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "particle", type = "u32", min = 1, max = 4294967295},
+		{name = "body", type = "body", min = 0, max = 1},
+		{name = "place", type = "enum", min = 0, max = 2, default = 0},
+		{name = "point", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "stiffness", type = "f64", min = 0, max = 1000000000000, default = 0.0},
+		{name = "damping_ratio", type = "f64", min = 0, max = 10, default = 1.0}}},
+	particles_fluid = {number = 94, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "kernel_radius", type = "f64", min = 0, max = 1000},
+		{name = "rest_density", type = "f64", min = 0.001, max = 100000, default = 1000.0},
+		{name = "viscosity", type = "f64", min = 0, max = 1000000, default = 0.001},
+		{name = "surface_tension", type = "f64", min = 0, max = 1000, default = 0.0},
+		{name = "solver", type = "enum", min = 0, max = 1, default = 1},
+		{name = "tolerance", type = "f64", min = 1e-08, max = 0.1, default = 0.001},
+		{name = "wall_viscosity", type = "f64", min = 0, max = 1000000, default = 0.0},
+		{name = "compression", type = "f64", min = 0.0001, max = 1, default = 0.01},
+		{name = "speed", type = "f64", min = 0, max = 10000, default = 0.0},
+		{name = "stiffness", type = "f64", min = 0, max = 100000000, default = 0.0},
+		{name = "step_ratio", type = "f64", min = 0.01, max = 1, default = 0.4},
+		{name = "substeps_max", type = "u32", min = 1, max = 1024, default = 64}}},
+	particles_fill = {number = 95, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "position", type = "vec3", min = -1000000, max = 1000000},
+		{name = "size", type = "vec3", min = 0, max = 1000000},
+		{name = "spacing", type = "f64", min = 0.0001, max = 100},
+		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
+		{name = "velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}}}},
+	carry = {number = 100, fields = {
+		{name = "body", type = "body", min = 0, max = 0},
+		{name = "a", type = "body", min = 0, max = 0},
+		{name = "b", type = "body", min = 0, max = 0},
+		{name = "c", type = "body", min = 0, max = 1, default = 0},
+		{name = "d", type = "body", min = 0, max = 1, default = 0}}},
+	uncarry = {number = 101, fields = {
+		{name = "body", type = "body", min = 0, max = 0}}},
 }
 
 wire.query = {
@@ -598,6 +634,7 @@ wire.query = {
 	carriers = {number = 33, fields = {{name = "body", default = 0}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	pieces = {number = 34, fields = {{name = "body"}, {name = "limit", default = 1024}, {name = "first", default = 0}}},
 	dynamics = {number = 35, fields = {{name = "bodies"}, {name = "inverse", default = 0}, {name = "values", default = 0}, {name = "still", default = 0}}},
+	fluids = {number = 36, fields = {}},
 }
 
 wire.column = {
@@ -626,8 +663,11 @@ wire.words = {
 	field_falloff = {constant = 0, linear = 1, components = 2},
 	emitter = {none = 0, point = 1, planar = 2, box = 3, sphere = 4},
 	interact = {none = 0, internal = 1, external = 2, both = 3},
+	fluid_solver = {explicit = 0, incompressible = 1},
 	link_kind = {rod = 0, rope = 1, volume = 2},
 	pinned = {free = 0, held = 1},
+	contacts = {after = 0, within = 1},
+	hold_place = {here = 0, point = 1, far = 2},
 	spend = {lives = 0, ends = 1},
 	switch = {keep = 0, off = 1, on = 2},
 }
@@ -657,9 +697,12 @@ wire.worded = {
 	["particles_set.emitter"] = wire.words.emitter,
 	["particles_interact.forces"] = wire.words.interact,
 	["particles_interact.collisions"] = wire.words.interact,
+	["particles_fluid.solver"] = wire.words.fluid_solver,
 	["particles_link.kind"] = wire.words.link_kind,
 	["particles_pin.pinned"] = wire.words.pinned,
 	["particles_split.spend"] = wire.words.spend,
+	["particles_contacts.contacts"] = wire.words.contacts,
+	["particles_hold.place"] = wire.words.hold_place,
 }
 
 return wire

@@ -851,7 +851,7 @@ class Commands:
                           columns: Whole = None, rows: Whole = None, layers: Whole = None, spacing: Real = None,
                           links: Whole = None, compliance: Real = None, shear_compliance: Real = None,
                           bend_compliance: Real = None, damping_ratio: Real = None, tear: Real = None,
-                          substeps: Whole = None):
+                          substeps: Whole = None, tear_force: Real = None):
         """Add particles in a lattice to a system, with links between neighbours: a rope, a cloth, a block of
         jelly. Raises Refused.
 
@@ -871,16 +871,18 @@ class Commands:
         - damping_ratio (0 … 10): of all these, 1: critical for the reduced mass; rigid links have none
         - tear (0 … 1000): relative elongation beyond which an edge or diagonal tears; 0: never
         - substeps: of a tick; a system uses the most that it was given
+        - tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which an edge or diagonal tears; 0:
+          never
         """
         return self._command("particles_lattice", system=system, position=position, rotation=rotation,
                              columns=columns, rows=rows, layers=layers, spacing=spacing, links=links,
                              compliance=compliance, shear_compliance=shear_compliance,
                              bend_compliance=bend_compliance, damping_ratio=damping_ratio, tear=tear,
-                             substeps=substeps)
+                             substeps=substeps, tear_force=tear_force)
 
     def particles_link(self, system: int, a: int, b: int, kind: Optional[Union[int, str]] = None, c: Whole = None,
                        d: Whole = None, length: Real = None, compliance: Real = None, damping_ratio: Real = None,
-                       tear: Real = None, substeps: Whole = None):
+                       tear: Real = None, substeps: Whole = None, tear_force: Real = None):
         """Link particles of a system: a spring, a rope, a volume. Raises Refused.
 
         - system: the system
@@ -894,9 +896,11 @@ class Commands:
         - damping_ratio (0 … 10): 1: critical for the reduced mass; a rigid link has none
         - tear (0 … 1000): relative elongation beyond which it tears; 0: never
         - substeps: of a tick; a system uses the most that it was given
+        - tear_force (0 … 1e+12 N): pull, as the mean of a tick, beyond which it tears; 0: never
         """
         return self._command("particles_link", system=system, a=a, b=b, kind=kind, c=c, d=d, length=length,
-                             compliance=compliance, damping_ratio=damping_ratio, tear=tear, substeps=substeps)
+                             compliance=compliance, damping_ratio=damping_ratio, tear=tear, substeps=substeps,
+                             tear_force=tear_force)
 
     def particles_pin(self, system: int, particle: int, pinned: Optional[Union[int, str]] = None):
         """Hold a particle of a system with links where it is, or let it go. Raises Refused.
@@ -906,24 +910,6 @@ class Commands:
         - pinned: 1: held; 0: free
         """
         return self._command("particles_pin", system=system, particle=particle, pinned=pinned)
-
-    def carry(self, body: int, a: int, b: int, c: Whole = None, d: Whole = None):
-        """Let points carry a body: its place is theirs, and what touches it pushes them. Raises Refused.
-
-        - body: a dynamic body of a planar world, without joints; its mass does not count while points carry it
-        - a: a dynamic body of which the mass centre is the point; several bodies may share it
-        - b: another one
-        - c: a third one; 0: none
-        - d: a fourth one; 0: none
-        """
-        return self._command("carry", body=body, a=a, b=b, c=c, d=d)
-
-    def uncarry(self, body: int):
-        """Let a body move by its own mass again. Raises Refused.
-
-        - body: a body that points carry
-        """
-        return self._command("uncarry", body=body)
 
     def name_body(self, body: int, name: str):
         """Give a body a name for people, or another one; no motion and no hash depends on it. Raises Refused.
@@ -954,3 +940,97 @@ class Commands:
         """
         return self._command("particles_trail", system=system, trail=trail, delay=delay, velocity=velocity,
                              depth=depth)
+
+    def particles_contacts(self, system: int, contacts: Union[int, str]):
+        """Set when the linked particles of a system meet bodies. Raises Refused.
+
+        - system: the system
+        - contacts: 0 after: once a tick, after the sub-steps; 1 within: in each sub-step, so that cloth holds
+          bodies
+        """
+        return self._command("particles_contacts", system=system, contacts=contacts)
+
+    def particles_hold(self, system: int, particle: int, body: int, place: Optional[Union[int, str]] = None,
+                       point: Optional[Vector] = None, stiffness: Real = None, damping_ratio: Real = None):
+        """Let a body hold a particle of a system with links, at a point of the body; the body feels what pulls
+        at it. Raises Refused.
+
+        - system: the system
+        - particle: serial number
+        - body: the body; 0: none holds it any more
+        - place: 0 here: at the point where the particle is; 1 point: it is moved to `point`; 2 far: at `point`,
+          and the particle stays where it is
+        - point (-1000000 … 1000000 m): with place 1 or 2: body axes
+        - stiffness (0 … 1e+12 N/m): of a spring of length 0 between the particle and that point; 0: rigid
+        - damping_ratio (0 … 10): of that spring, 1: critical for the reduced mass
+        """
+        return self._command("particles_hold", system=system, particle=particle, body=body, place=place,
+                             point=point, stiffness=stiffness, damping_ratio=damping_ratio)
+
+    def particles_fluid(self, system: int, kernel_radius: float, rest_density: Real = None, viscosity: Real = None,
+                        surface_tension: Real = None, solver: Optional[Union[int, str]] = None,
+                        tolerance: Real = None, wall_viscosity: Real = None, compression: Real = None,
+                        speed: Real = None, stiffness: Real = None, step_ratio: Real = None,
+                        substeps_max: Whole = None):
+        """Make a particle system a fluid, or set all that it has as one; kernel_radius 0: it is none any more.
+        Raises Refused.
+
+        - system: the system; without links and forces between its particles
+        - kernel_radius (0 … 1000 m): how far particles act on each other, about twice their spacing; systems
+          with the same one and the same solver are one fluid; 0, or at least 0.001
+        - rest_density (0.001 … 100000 kg/m3): that it has without pressure; a particle's volume is its mass by
+          this
+        - viscosity (0 … 1000000 Pa s): of two systems the mean
+        - surface_tension (0 … 1000 N/m): of two systems the geometric mean
+        - solver: 0 explicit: the pressure follows from the density, in small sub-steps; 1 incompressible: the
+          pressure keeps the density
+        - tolerance (1e-08 … 0.1): incompressible: mean excess of density at which the iteration ends
+        - wall_viscosity (0 … 1000000 Pa s): against bodies; 0: it slides along them, the viscosity: it sticks
+          to them
+        - compression (0.0001 … 1): explicit, a liquid: compression at the expected speed; 1 by the square of
+          Mach's number
+        - speed (0 … 10000 m/s): explicit, a liquid: expected largest speed; 0: what the energy of the tick
+          allows
+        - stiffness (0 … 100000000 m2/s2): explicit, a gas: pressure by excess of density; 0: a liquid
+        - step_ratio (0.01 … 1): of kernel_radius: how far a particle may go in a sub-step
+        - substeps_max: of a tick; a tick that wants more is counted, and softer if explicit
+        """
+        return self._command("particles_fluid", system=system, kernel_radius=kernel_radius,
+                             rest_density=rest_density, viscosity=viscosity, surface_tension=surface_tension,
+                             solver=solver, tolerance=tolerance, wall_viscosity=wall_viscosity,
+                             compression=compression, speed=speed, stiffness=stiffness, step_ratio=step_ratio,
+                             substeps_max=substeps_max)
+
+    def particles_fill(self, system: int, position: Vector, size: Vector, spacing: float,
+                       rotation: Optional[Rotation] = None, velocity: Optional[Vector] = None):
+        """Fill a box with particles of a fluid, in a cubic lattice; places inside bodies stay free and are
+        counted. Raises Refused.
+
+        - system: the system, a fluid
+        - position (-1000000 … 1000000 m): centre of the box
+        - size (0 … 1000000 m): its lengths; each side has as many particles as spacings, rounded, at least 1
+        - spacing (0.0001 … 100 m): of the lattice, about half of kernel_radius; a particle has the mass of that
+          cube at rest density
+        - rotation: the box's axes to the world's; serial numbers ascend along x, then y, then z
+        - velocity (-10000 … 10000 m/s): of all of them
+        """
+        return self._command("particles_fill", system=system, position=position, size=size, spacing=spacing,
+                             rotation=rotation, velocity=velocity)
+
+    def carry(self, body: int, a: int, b: int, c: Whole = None, d: Whole = None):
+        """Let points carry a body: its place is theirs, and what touches it pushes them. Raises Refused.
+
+        - body: a dynamic body of a planar world, without joints; its mass does not count while points carry it
+        - a: a dynamic body of which the mass centre is the point; several bodies may share it
+        - b: another one
+        - c: a third one; 0: none
+        - d: a fourth one; 0: none
+        """
+        return self._command("carry", body=body, a=a, b=b, c=c, d=d)
+
+    def uncarry(self, body: int):
+        """Let a body move by its own mass again. Raises Refused.
+
+        - body: a body that points carry
+        """
+        return self._command("uncarry", body=body)

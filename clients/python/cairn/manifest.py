@@ -65,6 +65,8 @@ STATUS = {
     72: ("not_carried", "no points carry the body"),
     73: ("unknown_particle", "the system has no such particle"),
     74: ("linked", "particles of a system cannot both be linked and act on each other"),
+    80: ("fluid", "particles of a fluid have no links and no other forces between them"),
+    81: ("not_fluid", "the particle system is no fluid"),
 }
 
 MESSAGE = {
@@ -579,6 +581,7 @@ COMMAND = {
         ("damping_ratio", "F64"),
         ("tear", "F64"),
         ("substeps", "U32"),
+        ("tear_force", "F64"),
     ]),
     "particles_link": (85, 3, [
         ("system", "PARTICLES"),
@@ -592,21 +595,12 @@ COMMAND = {
         ("damping_ratio", "F64"),
         ("tear", "F64"),
         ("substeps", "U32"),
+        ("tear_force", "F64"),
     ]),
     "particles_pin": (86, 2, [
         ("system", "PARTICLES"),
         ("particle", "U32"),
         ("pinned", "ENUM"),
-    ]),
-    "carry": (100, 3, [
-        ("body", "BODY"),
-        ("a", "BODY"),
-        ("b", "BODY"),
-        ("c", "BODY"),
-        ("d", "BODY"),
-    ]),
-    "uncarry": (101, 1, [
-        ("body", "BODY"),
     ]),
     "name_body": (87, 2, [
         ("body", "BODY"),
@@ -622,6 +616,52 @@ COMMAND = {
         ("delay", "U32"),
         ("velocity", "F64"),
         ("depth", "U32"),
+    ]),
+    "particles_contacts": (92, 2, [
+        ("system", "PARTICLES"),
+        ("contacts", "ENUM"),
+    ]),
+    "particles_hold": (93, 3, [
+        ("system", "PARTICLES"),
+        ("particle", "U32"),
+        ("body", "BODY"),
+        ("place", "ENUM"),
+        ("point", "VEC3"),
+        ("stiffness", "F64"),
+        ("damping_ratio", "F64"),
+    ]),
+    "particles_fluid": (94, 2, [
+        ("system", "PARTICLES"),
+        ("kernel_radius", "F64"),
+        ("rest_density", "F64"),
+        ("viscosity", "F64"),
+        ("surface_tension", "F64"),
+        ("solver", "ENUM"),
+        ("tolerance", "F64"),
+        ("wall_viscosity", "F64"),
+        ("compression", "F64"),
+        ("speed", "F64"),
+        ("stiffness", "F64"),
+        ("step_ratio", "F64"),
+        ("substeps_max", "U32"),
+    ]),
+    "particles_fill": (95, 4, [
+        ("system", "PARTICLES"),
+        ("position", "VEC3"),
+        ("size", "VEC3"),
+        ("spacing", "F64"),
+        ("rotation", "QUAT"),
+        ("velocity", "VEC3"),
+    ]),
+    "carry": (100, 3, [
+        ("body", "BODY"),
+        ("a", "BODY"),
+        ("b", "BODY"),
+        ("c", "BODY"),
+        ("d", "BODY"),
+    ]),
+    "uncarry": (101, 1, [
+        ("body", "BODY"),
     ]),
 }
 
@@ -949,6 +989,7 @@ DEFAULTS = {
         "damping_ratio": 0.0,
         "tear": 0.0,
         "substeps": 8,
+        "tear_force": 0.0,
     },
     "particles_link": {
         "kind": 0,
@@ -959,18 +1000,42 @@ DEFAULTS = {
         "damping_ratio": 0.0,
         "tear": 0.0,
         "substeps": 8,
+        "tear_force": 0.0,
     },
     "particles_pin": {
         "pinned": 1,
-    },
-    "carry": {
-        "c": 0,
-        "d": 0,
     },
     "particles_trail": {
         "delay": 1,
         "velocity": 0.0,
         "depth": 255,
+    },
+    "particles_hold": {
+        "place": 0,
+        "point": (0.0, 0.0, 0.0),
+        "stiffness": 0.0,
+        "damping_ratio": 1.0,
+    },
+    "particles_fluid": {
+        "rest_density": 1000.0,
+        "viscosity": 0.001,
+        "surface_tension": 0.0,
+        "solver": 1,
+        "tolerance": 0.001,
+        "wall_viscosity": 0.0,
+        "compression": 0.01,
+        "speed": 0.0,
+        "stiffness": 0.0,
+        "step_ratio": 0.4,
+        "substeps_max": 64,
+    },
+    "particles_fill": {
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+        "velocity": (0.0, 0.0, 0.0),
+    },
+    "carry": {
+        "c": 0,
+        "d": 0,
     },
 }
 
@@ -1345,6 +1410,7 @@ LIMITS = {
         "damping_ratio": (0, 10, ""),
         "tear": (0, 1000, ""),
         "substeps": (1, 64, ""),
+        "tear_force": (0, 1000000000000, "N"),
     },
     "particles_link": {
         "a": (1, 4294967295, ""),
@@ -1357,6 +1423,7 @@ LIMITS = {
         "damping_ratio": (0, 10, ""),
         "tear": (0, 1000, ""),
         "substeps": (1, 64, ""),
+        "tear_force": (0, 1000000000000, "N"),
     },
     "particles_pin": {
         "particle": (1, 4294967295, ""),
@@ -1366,6 +1433,36 @@ LIMITS = {
         "delay": (1, 1000000000, "ticks"),
         "velocity": (0, 100, ""),
         "depth": (0, 255, ""),
+    },
+    "particles_contacts": {
+        "contacts": (0, 1, ""),
+    },
+    "particles_hold": {
+        "particle": (1, 4294967295, ""),
+        "place": (0, 2, ""),
+        "point": (-1000000, 1000000, "m"),
+        "stiffness": (0, 1000000000000, "N/m"),
+        "damping_ratio": (0, 10, ""),
+    },
+    "particles_fluid": {
+        "kernel_radius": (0, 1000, "m"),
+        "rest_density": (0.001, 100000, "kg/m3"),
+        "viscosity": (0, 1000000, "Pa s"),
+        "surface_tension": (0, 1000, "N/m"),
+        "solver": (0, 1, ""),
+        "tolerance": (1e-08, 0.1, ""),
+        "wall_viscosity": (0, 1000000, "Pa s"),
+        "compression": (0.0001, 1, ""),
+        "speed": (0, 10000, "m/s"),
+        "stiffness": (0, 100000000, "m2/s2"),
+        "step_ratio": (0.01, 1, ""),
+        "substeps_max": (1, 1024, ""),
+    },
+    "particles_fill": {
+        "position": (-1000000, 1000000, "m"),
+        "size": (0, 1000000, "m"),
+        "spacing": (0.0001, 100, "m"),
+        "velocity": (-10000, 10000, "m/s"),
     },
 }
 
@@ -1545,8 +1642,11 @@ WORDS = {
     "field_falloff": ["constant", "linear", "components"],
     "emitter": ["none", "point", "planar", "box", "sphere"],
     "interact": ["none", "internal", "external", "both"],
+    "fluid_solver": ["explicit", "incompressible"],
     "link_kind": ["rod", "rope", "volume"],
     "pinned": ["free", "held"],
+    "contacts": ["after", "within"],
+    "hold_place": ["here", "point", "far"],
     "spend": ["lives", "ends"],
     "switch": ["keep", "off", "on"],
 }
@@ -1576,9 +1676,12 @@ WORDED = {
     ("particles_set", "emitter"): "emitter",
     ("particles_interact", "forces"): "interact",
     ("particles_interact", "collisions"): "interact",
+    ("particles_fluid", "solver"): "fluid_solver",
     ("particles_link", "kind"): "link_kind",
     ("particles_pin", "pinned"): "pinned",
     ("particles_split", "spend"): "spend",
+    ("particles_contacts", "contacts"): "contacts",
+    ("particles_hold", "place"): "hold_place",
 }
 
 # Kinds of QUERY by name.
@@ -1616,6 +1719,7 @@ QUERY = {
     "carriers": 33,
     "pieces": 34,
     "dynamics": 35,
+    "fluids": 36,
 }
 
 # Kinds of observations of STEP_WORLDS.

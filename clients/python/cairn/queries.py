@@ -310,13 +310,14 @@ class WorldQueries:
                  "forces", "collisions", "substeps", "cutoff", "core", "charge", "gravitation", "well_depth", "well_distance", "repulsion",
                  "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error",
                  "split_number", "split_age", "split_delay", "split_depth", "split_velocity", "split_spread", "split_burst", "split_size",
-                 "split_life", "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity")
+                 "split_life", "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity", "contacts", "holds")
         found = [dict(zip(names, item)) for item in self.query(QUERY["systems"])]
         for system in found:
             for name in ("forces", "collisions"):
                 system[name] = WORDS["interact"][system[name]]
             system["emitter"] = WORDS["emitter"][system["emitter"]]
             system["colours"] = [(age, int(colour)) for age, colour in system["colours"]]
+            system["contacts"] = WORDS["contacts"][system["contacts"]]
             system["split_spend"] = WORDS["spend"][system["split_spend"]]
             for name in ("position", "rotation", "half", "size", "mass", "life", "speed", "split_number", "split_age", "split_velocity",
                          "split_burst", "split_size", "split_life"):
@@ -330,6 +331,18 @@ class WorldQueries:
         while page is None or len(page) == PARTICLES_PAGE:
             page = particles_of(self.query(QUERY["particles"], system, found[-1][0] if found else 0, PARTICLES_PAGE, 0))
             found += page
+        return found
+
+    def fluids(self):
+        """The particle systems that are fluids, as dicts: system, particles, solver, the numbers of particles_fluid, and figures of the
+        last tick (docs/FLUIDS.md)."""
+        names = ("system", "particles", "solver", "kernel_radius", "rest_density", "viscosity", "wall_viscosity", "surface_tension",
+                 "tolerance", "compression", "speed", "stiffness", "step_ratio", "substeps_max", "substeps", "iterations", "density_error",
+                 "density_error_max", "residual", "divergence_error", "speed_max", "capped", "unconverged", "inside", "crowded", "lost",
+                 "bad", "blocked")
+        found = [dict(zip(names, item)) for item in self.query(QUERY["fluids"])]
+        for fluid in found:
+            fluid["solver"] = ("explicit", "incompressible")[fluid["solver"]]
         return found
 
     def links(self, system):

@@ -14,6 +14,7 @@
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/mover_list.h"
+#include "server/engine/dynamics/fluid.h"
 #include "server/engine/dynamics/particle_links.h"
 #include "server/engine/dynamics/particle_pairs.h"
 #include "server/engine/dynamics/one_way.h"
@@ -103,6 +104,8 @@ void dynamics_release(struct dynamics *self)
 	self->pairs = NULL;
 	particle_links_destroy(self->links);
 	self->links = NULL;
+	fluids_destroy(self->fluid);
+	self->fluid = NULL;
 	broad_phase_destroy(self->broad_phase);
 	self->broad_phase = NULL;
 	arena_release(&self->scratch);
@@ -127,6 +130,7 @@ uint64_t dynamics_memory(const struct dynamics *self)
 	       (uint64_t)self->new_pairs.capacity * sizeof *self->new_pairs.items +
 	       (uint64_t)self->sort_scratch.capacity * 8 + joints_memory(self) +
 	       particle_pairs_memory(self->pairs) + particle_links_memory(self->links) +
+	       fluids_memory(self->fluid) +
 	       ((uint64_t)self->events.capacity + self->hits.capacity) * sizeof(struct event) +
 	       self->scratch.peak;
 }
@@ -147,6 +151,8 @@ void dynamics_trim(struct dynamics *self)
 	self->pairs = NULL;
 	particle_links_destroy(self->links);
 	self->links = NULL;
+	fluids_destroy(self->fluid);
+	self->fluid = NULL;
 }
 
 /* ---- growth -------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* force.c: the list of forces; gravity, drives and fields.
+/* force.c: the list of forces; gravity, drives, fields and loads of fluids.
  *
  * A drive applies a constant force, in world axes, at a point fixed in its body, and a constant
  * torque. Forces on one body are summed in the order of the list, drives in the order of their
@@ -9,6 +9,7 @@
 #include "server/engine/dynamics/force.h"
 
 #include "server/base/sort.h"
+#include "server/engine/dynamics/fluid.h"
 #include "server/engine/dynamics/force_field.h"
 #include "server/engine/dynamics/joint_torque.h"
 
@@ -157,6 +158,22 @@ static void fields_add(const struct force *self, uint32_t body, const struct for
 			force_field_add(list, row, body, state, sum);
 }
 
+/* ---- fluids -------------------------------------------------------------------------------- */
+
+static void loads_add(const struct force *self, uint32_t body, const struct force_state *state,
+		      double time, struct force_sum *sum)
+{
+	UNUSED(state);
+	UNUSED(time);
+	const struct tables *tables = self->context;
+	uint32_t row = fluid_find_load(tables, body);
+	if (row == DYNAMICS_NONE)
+		return;
+	ASSERT(tables->load.row[row] == body);
+	sum->force = vec3_add(sum->force, tables->load.force[row]);
+	sum->torque = vec3_add(sum->torque, tables->load.torque[row]);
+}
+
 /* ---- the list ------------------------------------------------------------------------------ */
 
 void force_list_init(struct force_list *self, const struct tables *tables,
@@ -171,6 +188,8 @@ void force_list_init(struct force_list *self, const struct tables *tables,
 		(struct force){ .add = drives_add, .add_all = drives_add_all, .context = self });
 	if (tables->field.count > 0)
 		force_list_push(self, (struct force){ .add = fields_add, .context = self });
+	if (tables->load.count > 0)
+		force_list_push(self, (struct force){ .add = loads_add, .context = tables });
 }
 
 void force_list_push(struct force_list *self, struct force force)

@@ -52,8 +52,8 @@ struct force {
 enum { FORCES_MAX = 8 };
 
 /* All forces of a world, in the order in which they are summed: gravity, drives in the order of their
- * commands, fields in the order of their rows, then those of force_list_push. Given forces of joints are one
- * of these (joint_torque.h). */
+ * commands, fields in the order of their rows, loads of fluids, then those of force_list_push.
+ * Given forces of joints are one of these (joint_torque.h). */
 struct force_list {
 	const struct tables *tables;	   /* borrowed */
 	const struct shape *const *shapes; /* by row of the shape table, borrowed */

@@ -21,6 +21,18 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/coupled_motion.h \
 	server/engine/dynamics/dynamics.c \
 	server/engine/dynamics/dynamics.h \
+	server/engine/dynamics/fluid.c \
+	server/engine/dynamics/fluid.h \
+	server/engine/dynamics/fluid_body.c \
+	server/engine/dynamics/fluid_boundary.c \
+	server/engine/dynamics/fluid_boundary.h \
+	server/engine/dynamics/fluid_forces.c \
+	server/engine/dynamics/fluid_kernel.h \
+	server/engine/dynamics/fluid_near.c \
+	server/engine/dynamics/fluid_samples.c \
+	server/engine/dynamics/fluid_samples.h \
+	server/engine/dynamics/fluid_solve.c \
+	server/engine/dynamics/fluid_work.h \
 	server/engine/dynamics/force.c \
 	server/engine/dynamics/force.h \
 	server/engine/dynamics/force_field.c \
@@ -56,10 +68,14 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/pairs.h \
 	server/engine/dynamics/particle_birth.c \
 	server/engine/dynamics/particle_birth.h \
+	server/engine/dynamics/particle_bonds.h \
 	server/engine/dynamics/particle_cells.c \
 	server/engine/dynamics/particle_cells.h \
+	server/engine/dynamics/particle_cloth.c \
 	server/engine/dynamics/particle_descent.c \
 	server/engine/dynamics/particle_hits.c \
+	server/engine/dynamics/particle_holds.c \
+	server/engine/dynamics/particle_holds.h \
 	server/engine/dynamics/particle_links.c \
 	server/engine/dynamics/particle_links.h \
 	server/engine/dynamics/particle_pairs.c \

@@ -159,6 +159,7 @@ static bool check_obstacle(uint32_t placement, void *context)
 
 bool particle_is_blocked(const struct dynamics *self, uint32_t mask, vec3 position, double radius)
 {
+	ASSERT(radius > 0);
 	struct admission admission = { self, mask, position, radius, false };
 	struct aabb box = aabb_grow(aabb_of_point(position), radius);
 	if (mask != 0)

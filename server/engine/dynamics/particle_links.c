@@ -3,39 +3,8 @@
 
 #include "server/base/array.h"
 #include "server/base/heap.h"
-#include "server/engine/dynamics/particle_pairs.h"
-
-/* A particle of a linked system in a tick. */
-struct link_node {
-	vec3 x, before, v;
-	double mass_inv; /* 0: pinned */
-	double decay, coast;
-	uint64_t serial;
-	uint32_t row;
-};
-
-/* A link with its nodes, for the sub-steps of a tick. */
-struct bond {
-	uint32_t node[LINK_ENDS];
-	uint8_t kind;
-	double rest, softness, gamma; /* softness: α/h² */
-};
-
-/* A linked system: its nodes and bonds are neighbours. */
-struct linked_system {
-	uint32_t row, first_node, nodes, first_bond, bonds;
-};
-
-struct particle_links {
-	ARRAY_OF(struct link_node) nodes;
-	ARRAY_OF(struct bond) bonds;	    /* by system, then by row */
-	ARRAY_OF(uint32_t) links;	    /* rows, likewise */
-	ARRAY_OF(double) stretches;	    /* of a link after the paths, by row; volumes: 0 */
-	ARRAY_OF(struct particle_end) ends; /* by particle row */
-	struct linked_system systems[SYSTEMS_MAX];
-	uint32_t system_count;
-	const struct particle_motion *motion;
-};
+#include "server/engine/dynamics/particle_bonds.h"
+#include "server/engine/dynamics/particle_holds.h"
 
 static const uint32_t KIND_ENDS[] = { 2, 2, 4 };
 
@@ -105,6 +74,7 @@ void dynamics_link_add(struct dynamics *self, uint32_t system, const struct part
 	table->compliance[row] = link->compliance;
 	table->damping_ratio[row] = link->damping_ratio;
 	table->tear[row] = link->tear;
+	table->tear_force[row] = link->tear_force;
 	table->rest[row] = link->rest > 0 ? link->rest
 					  : measure_link(tables, system, link->kind, link->serial);
 	tables->system.links[system]++;
@@ -122,6 +92,13 @@ void dynamics_pin_add(struct dynamics *self, uint32_t system, uint64_t serial)
 	uint32_t particle = dynamics_find_particle(self->tables, system, serial);
 	ASSERT(particle != DYNAMICS_NONE);
 	self->tables->particle.velocity[particle] = vec3_zero();
+}
+
+bool particle_system_linked(const struct tables *tables, uint32_t system)
+{
+	const struct system_table *table = &tables->system;
+	ASSERT(system < table->count);
+	return table->links[system] + table->pins[system] + table->holds[system] > 0;
 }
 
 /* Copies row `from` of a table to row `to`. */
@@ -204,7 +181,7 @@ static bool link_is_whole(const struct row_finder *finder, uint32_t row)
 	return true;
 }
 
-/* Removes the links and pins of a system, or, for DYNAMICS_NONE, of particles that do not exist. */
+/* Removes links, pins and holds of a system, or, for DYNAMICS_NONE, of particles that do not exist. */
 static void keep_links(struct tables *tables, const struct row_finder *finder, uint32_t system)
 {
 	uint32_t kept = 0;
@@ -226,6 +203,16 @@ static void keep_links(struct tables *tables, const struct row_finder *finder, u
 			tables->system.pins[of]--;
 	}
 	tables_truncate(tables, TABLE_PIN, kept);
+	kept = 0;
+	for (uint32_t row = 0; row < tables->hold.count; row++) {
+		uint32_t of = tables->hold.system[row];
+		uint64_t serial = tables->hold.serial[row];
+		if (system != DYNAMICS_NONE ? of != system : particle_exists(finder, of, serial))
+			copy_row(tables, TABLE_HOLD, kept++, row);
+		else
+			tables->system.holds[of]--;
+	}
+	tables_truncate(tables, TABLE_HOLD, kept);
 }
 
 void particle_links_prune(struct dynamics *self, uint32_t system)
@@ -255,6 +242,10 @@ enum status particle_links_reserve(struct dynamics *self)
 		status = ARRAY_RESERVE(&self->links->links, links);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->links->stretches, links);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->links->pulls, links);
+	if (status == STATUS_OK)
+		status = particle_cloth_reserve(self);
 	return status;
 }
 
@@ -267,6 +258,8 @@ void particle_links_destroy(struct particle_links *self)
 	ARRAY_RELEASE(&self->bonds);
 	ARRAY_RELEASE(&self->links);
 	ARRAY_RELEASE(&self->stretches);
+	ARRAY_RELEASE(&self->pulls);
+	particle_cloth_release(self);
 	heap_free(self);
 }
 
@@ -278,7 +271,9 @@ uint64_t particle_links_memory(const struct particle_links *self)
 	       (uint64_t)self->ends.capacity * sizeof *self->ends.items +
 	       (uint64_t)self->bonds.capacity * sizeof *self->bonds.items +
 	       (uint64_t)self->links.capacity * sizeof *self->links.items +
-	       (uint64_t)self->stretches.capacity * sizeof *self->stretches.items;
+	       (uint64_t)self->stretches.capacity * sizeof *self->stretches.items +
+	       (uint64_t)self->pulls.capacity * sizeof *self->pulls.items +
+	       particle_cloth_memory(self);
 }
 
 /* ---- nodes and bonds of a tick ------------------------------------------------------------------- */
@@ -286,8 +281,9 @@ uint64_t particle_links_memory(const struct particle_links *self)
 static double step_of(const struct particle_links *self, uint32_t system)
 {
 	const struct tables *tables = self->motion->dynamics->tables;
-	ASSERT(tables->system.link_substeps[system] >= 1);
-	return self->motion->dt / tables->system.link_substeps[system];
+	uint32_t own = tables->system.link_substeps[system];
+	ASSERT(own >= 1);
+	return self->motion->dt / (self->substeps > 0 ? self->substeps : own);
 }
 
 static void gather_nodes(struct particle_links *self, struct linked_system *system)
@@ -304,6 +300,7 @@ static void gather_nodes(struct particle_links *self, struct linked_system *syst
 			(struct link_node){ .x = table->position[row],
 					    .v = table->velocity[row],
 					    .mass_inv = 1 / table->mass[row],
+					    .radius = table->radius[row],
 					    .decay = law.decay,
 					    .coast = law.coast,
 					    .serial = table->serial[row],
@@ -312,9 +309,9 @@ static void gather_nodes(struct particle_links *self, struct linked_system *syst
 	system->nodes = self->nodes.count - system->first_node;
 }
 
-/* The node of a particle; serials are mostly without gaps. */
-static uint32_t node_of(const struct particle_links *self, const struct linked_system *system,
-			uint64_t serial)
+/* Serials are mostly without gaps. */
+uint32_t particle_links_node(const struct particle_links *self, const struct linked_system *system,
+			     uint64_t serial)
 {
 	const struct link_node *nodes = self->nodes.items + system->first_node;
 	ASSERT(system->nodes > 0 && serial >= nodes[0].serial);
@@ -342,7 +339,7 @@ static struct bond bond_of(const struct particle_links *self, const struct linke
 			     .softness = table->compliance[row] / (h * h) };
 	double mass_inv = 0;
 	for (uint32_t k = 0; k < KIND_ENDS[bond.kind]; k++) {
-		bond.node[k] = node_of(self, system, table->serial[row][k]);
+		bond.node[k] = particle_links_node(self, system, table->serial[row][k]);
 		mass_inv += self->nodes.items[bond.node[k]].mass_inv;
 	}
 	if (mass_inv > 0 && bond.kind != LINK_VOLUME)
@@ -351,15 +348,15 @@ static struct bond bond_of(const struct particle_links *self, const struct linke
 	return bond;
 }
 
-static void gather_system(struct particle_links *self, uint32_t row)
+struct linked_system *particle_links_gather(struct particle_links *self, uint32_t row)
 {
 	const struct tables *tables = self->motion->dynamics->tables;
 	struct linked_system *system = &self->systems[self->system_count++];
-	system->row = row;
+	*system = (struct linked_system){ .row = row };
 	gather_nodes(self, system);
 	for (uint32_t i = 0; i < tables->pin.count; i++)
 		if (tables->pin.system[i] == row) {
-			uint32_t node = node_of(self, system, tables->pin.serial[i]);
+			uint32_t node = particle_links_node(self, system, tables->pin.serial[i]);
 			self->nodes.items[node].mass_inv = 0;
 			self->nodes.items[node].v = vec3_zero();
 		}
@@ -370,6 +367,7 @@ static void gather_system(struct particle_links *self, uint32_t row)
 			self->bonds.items[self->bonds.count++] = bond_of(self, system, i);
 		}
 	system->bonds = self->bonds.count - system->first_bond;
+	return system;
 }
 
 /* ---- sub-steps ----------------------------------------------------------------------------------- */
@@ -382,7 +380,7 @@ static void push_node(struct link_node *node, vec3 along, double push, double ra
 	node->v = vec3_mul_add(node->v, along, node->mass_inv * push * rate);
 }
 
-static void solve_distance(struct link_node *nodes, const struct bond *bond, double rate)
+static void solve_distance(struct link_node *nodes, struct bond *bond, double rate)
 {
 	struct link_node *a = &nodes[bond->node[0]], *b = &nodes[bond->node[1]];
 	double length;
@@ -395,6 +393,7 @@ static void solve_distance(struct link_node *nodes, const struct bond *bond, dou
 		error += bond->gamma * vec3_dot(n, vec3_sub(vec3_sub(a->x, a->before),
 							    vec3_sub(b->x, b->before)));
 	double push = -error / ((1 + bond->gamma) * mass_inv + bond->softness);
+	bond->pull -= push * rate;
 	push_node(a, n, push, rate);
 	push_node(b, n, -push, rate);
 }
@@ -420,7 +419,8 @@ static void solve_volume(struct link_node *nodes, const struct bond *bond, doubl
 		push_node(&nodes[bond->node[k]], slope[k], push, rate);
 }
 
-static void predict(const struct particle_links *self, const struct linked_system *system, double h)
+void particle_links_predict(const struct particle_links *self, const struct linked_system *system,
+			    double h)
 {
 	const struct particle_law *law = &self->motion->laws[system->row];
 	ASSERT(h > 0);
@@ -440,19 +440,26 @@ static void predict(const struct particle_links *self, const struct linked_syste
 	}
 }
 
+void particle_links_correct(const struct particle_links *self, const struct linked_system *system,
+			    double h)
+{
+	ASSERT(h > 0 && system->first_bond + system->bonds <= self->bonds.count);
+	for (uint32_t i = 0; i < system->bonds; i++) {
+		struct bond *bond = &self->bonds.items[system->first_bond + i];
+		if (bond->kind == LINK_VOLUME)
+			solve_volume(self->nodes.items, bond, 1 / h);
+		else
+			solve_distance(self->nodes.items, bond, 1 / h);
+	}
+}
+
 static void move_system(const struct particle_links *self, const struct linked_system *system)
 {
 	const struct tables *tables = self->motion->dynamics->tables;
 	double h = step_of(self, system->row);
 	for (uint32_t step = 0; step < tables->system.link_substeps[system->row]; step++) {
-		predict(self, system, h);
-		for (uint32_t i = 0; i < system->bonds; i++) {
-			const struct bond *bond = &self->bonds.items[system->first_bond + i];
-			if (bond->kind == LINK_VOLUME)
-				solve_volume(self->nodes.items, bond, 1 / h);
-			else
-				solve_distance(self->nodes.items, bond, 1 / h);
-		}
+		particle_links_predict(self, system, h);
+		particle_links_correct(self, system, h);
 	}
 }
 
@@ -461,7 +468,18 @@ static void move_systems(uint32_t first, uint32_t last, uint32_t worker, void *c
 	UNUSED(worker);
 	const struct particle_links *self = context;
 	for (uint32_t i = first; i < last; i++)
-		move_system(self, &self->systems[i]);
+		if (!self->systems[i].coupled)
+			move_system(self, &self->systems[i]);
+}
+
+/* Whether a system has moved with the bodies. */
+static bool has_moved(const struct particle_links *self, uint32_t row)
+{
+	bool found = false;
+	ASSERT(self->system_count <= SYSTEMS_MAX);
+	for (uint32_t i = 0; i < self->system_count; i++)
+		found |= self->systems[i].row == row && self->systems[i].coupled;
+	return found;
 }
 
 const struct particle_end *particle_links_run(struct particle_links *self,
@@ -471,12 +489,12 @@ const struct particle_end *particle_links_run(struct particle_links *self,
 	const struct tables *tables = motion->dynamics->tables;
 	ASSERT(tables->particle.count <= self->ends.capacity);
 	self->motion = motion;
-	self->nodes.count = self->bonds.count = self->system_count = 0;
+	particle_cloth_recall(self);
 	for (uint32_t row = 0; row < tables->particle.count; row++)
 		self->ends.items[row] = others != NULL ? others[row] : (struct particle_end){ 0 };
 	for (uint32_t row = 0; row < tables->system.count; row++)
-		if (tables->system.links[row] + tables->system.pins[row] > 0)
-			gather_system(self, row);
+		if (particle_system_linked(tables, row) && !has_moved(self, row))
+			particle_links_gather(self, row);
 	parallel_run(motion->dynamics->parallel, self->system_count, 1, move_systems, self);
 	for (uint32_t i = 0; i < self->nodes.count; i++) {
 		const struct link_node *node = &self->nodes.items[i];
@@ -488,7 +506,7 @@ const struct particle_end *particle_links_run(struct particle_links *self,
 			.to = vec3_is_finite(node->x) ? node->x : node->before,
 			.velocity = v,
 			.known = true,
-			.held = node->mass_inv == 0,
+			.held = node->mass_inv == 0 || node->coupled,
 		};
 	}
 	return self->ends.items;
@@ -514,6 +532,8 @@ static void measure_system(const struct particle_links *self, const struct linke
 		}
 		most = scalar_max(most, stretch);
 		self->stretches.items[self->links.items[system->first_bond + i]] = stretch;
+		self->pulls.items[self->links.items[system->first_bond + i]] =
+			bond->pull / self->motion->dt;
 	}
 	tables->system.stretch[system->row] = most;
 	tables->system.volume_error[system->row] = rest > 0 ? scalar_abs(volume / rest - 1) : 0;
@@ -527,7 +547,7 @@ static void measure_systems(uint32_t first, uint32_t last, uint32_t worker, void
 		measure_system(self, &self->systems[i]);
 }
 
-static void tear_link(struct dynamics *self, uint32_t row, double stretch)
+static void tear_link(struct dynamics *self, uint32_t row, double excess)
 {
 	struct tables *tables = self->tables;
 	const struct link_table *table = &tables->link;
@@ -540,7 +560,7 @@ static void tear_link(struct dynamics *self, uint32_t row, double stretch)
 					     .child_b = (uint32_t)table->serial[row][0],
 					     .fraction = 1,
 					     .point = tables->particle.position[particle],
-					     .value = stretch / table->tear[row] });
+					     .value = excess });
 }
 
 void particle_links_settle(struct dynamics *self)
@@ -551,9 +571,14 @@ void particle_links_settle(struct dynamics *self)
 	ASSERT(links->bonds.count == count);
 	parallel_run(self->parallel, links->system_count, 1, measure_systems, links);
 	for (uint32_t row = 0; row < count; row++) {
-		double stretch = links->stretches.items[row];
-		if (table->tear[row] > 0 && stretch > table->tear[row])
-			tear_link(self, row, stretch);
+		double excess = 0;
+		if (table->tear[row] > 0)
+			excess = links->stretches.items[row] / table->tear[row];
+		if (table->tear_force[row] > 0)
+			excess = scalar_max(excess,
+					    links->pulls.items[row] / table->tear_force[row]);
+		if (excess > 1)
+			tear_link(self, row, excess);
 		else
 			copy_row(self->tables, TABLE_LINK, kept++, row);
 	}

@@ -15,7 +15,11 @@
  * system are solved one after the other and systems beside each other, so no bit depends on
  * workers. What results is the end of the path; particle_path.c takes it to bodies.
  *
- * A link that is longer than its limit at a tick's end is torn: it is removed, counted and told by
+ * A system whose contacts are within its sub-steps, or that bodies hold, moves before the bodies do
+ * (particle_cloth.c).
+ *
+ * A link that is longer than its limit at a tick's end, or that pulled harder than its limit in the tick's
+ * mean, is torn: it is removed, counted and told by
  * EVENT_LINK_TORN. The links and the pin of a particle go with it.
  *
  * Invariant: both tables refer to particles that exist. */
@@ -34,11 +38,14 @@ bool particle_is_pinned(const struct tables *tables, uint32_t system, uint64_t s
 struct particle_link {
 	uint8_t kind; /* enum link_kind */
 	uint64_t serial[LINK_ENDS];
-	double rest, compliance, damping_ratio, tear;
+	double rest, compliance, damping_ratio, tear, tear_force;
 };
 void dynamics_link_add(struct dynamics *self, uint32_t system, const struct particle_link *link);
 void dynamics_pin_add(struct dynamics *self, uint32_t system, uint64_t serial);
 void dynamics_pin_remove(struct dynamics *self, uint32_t system, uint64_t serial);
+
+/* Whether it has links, pins or holds. */
+bool particle_system_linked(const struct tables *tables, uint32_t system);
 
 /* Room for a tick. NO_MEMORY. */
 MUST_CHECK enum status particle_links_reserve(struct dynamics *self);

@@ -25,6 +25,7 @@ struct particle_end {
 	bool struck; /* it collided: it has `velocity` on all of its way */
 	bool cut;    /* its collisions were too many */
 	bool held;   /* pinned: bodies do not move it */
+	double core; /* m: the ball that bodies stop; 0: the particle's own */
 };
 
 /* The rest of an actor's path in a tick. */

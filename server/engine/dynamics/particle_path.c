@@ -131,6 +131,19 @@ static bool is_obstacle(const struct dynamics *dynamics, uint32_t placement)
 	       !piece_is_sensor(dynamics, placement);
 }
 
+static bool is_met(const struct dynamics *dynamics, uint32_t placement, uint32_t mask)
+{
+	const struct tables *tables = dynamics->tables;
+	ASSERT(placement < tables->placement.count);
+	return (piece_filter(dynamics, placement).category & mask) != 0 ||
+	       (tables->body.id[placement_body(tables, placement)] == BODY_WALLS && mask != 0);
+}
+
+bool particle_meets(const struct dynamics *self, uint32_t placement, uint32_t mask)
+{
+	return is_obstacle(self, placement) && is_met(self, placement, mask);
+}
+
 static struct near_shape candidate_of(const struct dynamics *dynamics, uint32_t placement)
 {
 	const struct tables *tables = dynamics->tables;
@@ -157,8 +170,7 @@ static bool collect_shape(uint32_t placement, void *context)
 
 /* ---- hits ---------------------------------------------------------------------------------------- */
 
-static bool passes_one_way(const struct dynamics *dynamics, uint32_t body,
-			   const struct swept_hit *hit)
+bool particle_passes(const struct dynamics *dynamics, uint32_t body, const struct swept_hit *hit)
 {
 	const struct body_table *table = &dynamics->tables->body;
 	if (!bitset_get(&dynamics->one_way, body))
@@ -175,9 +187,7 @@ static void try_candidate(const struct flight *flight, const struct near_shape *
 	const struct tables *tables = dynamics->tables;
 	uint32_t body = candidate->body, placement = candidate->placement;
 	const struct body_start_state *start = &dynamics->starts.items[body];
-	bool met = (piece_filter(dynamics, placement).category &
-		    tables->system.mask[flight->system]) != 0;
-	if (!met && !(tables->body.id[body] == BODY_WALLS && tables->system.mask[flight->system]))
+	if (!is_met(dynamics, placement, tables->system.mask[flight->system]))
 		return;
 	vec3 from = flight->from;
 	if (flight->carried && start->moved)
@@ -193,7 +203,7 @@ static void try_candidate(const struct flight *flight, const struct near_shape *
 	vec3 way = vec3_sub(flight->to, from);
 	if (!swept_ball(dynamics->shapes[tables->placement.shape[placement]], &candidate->at, from,
 			way, flight->radius, best->fraction, &hit) ||
-	    passes_one_way(dynamics, body, &hit))
+	    particle_passes(dynamics, body, &hit))
 		return;
 	if (best->body != DYNAMICS_NONE && hit.fraction == best->fraction &&
 	    placement > best->placement)
@@ -448,6 +458,8 @@ static void fly(const struct block *block, uint32_t index, const struct candidat
 		flight.velocity = end->velocity;
 		flight.gain = vec3_zero();
 	}
+	if (end != NULL && end->core > 0)
+		flight.radius = end->core;
 	struct strike strike;
 	uint32_t hits = 0;
 	bool cut = false;

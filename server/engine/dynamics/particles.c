@@ -3,9 +3,11 @@
 
 #include "server/base/array.h"
 #include "server/engine/dynamics/body.h"
+#include "server/engine/dynamics/fluid.h"
 #include "server/engine/dynamics/force.h"
 #include "server/engine/dynamics/integrate.h"
 #include "server/engine/dynamics/particle_birth.h"
+#include "server/engine/dynamics/particle_holds.h"
 #include "server/engine/dynamics/particle_links.h"
 #include "server/engine/dynamics/particle_pairs.h"
 #include "server/engine/math/trig.h"
@@ -56,6 +58,12 @@ uint32_t dynamics_system_capacity(const struct dynamics *self)
 	return sum;
 }
 
+/* Whether some particles have links, pins or holds. */
+static bool particles_linked(const struct tables *tables)
+{
+	return tables->link.count + tables->pin.count + tables->hold.count > 0;
+}
+
 /* Moves rows from … end − 1 down to `to`. */
 static void move_rows(struct tables *tables, uint32_t to, uint32_t from, uint32_t end)
 {
@@ -89,7 +97,7 @@ static void remove_particles(struct dynamics *self, uint32_t row, uint64_t now)
 	}
 	move_rows(tables, kept, run, count);
 	tables_truncate(tables, TABLE_PARTICLE, kept + count - run);
-	if (tables->particle.count < count && tables->link.count + tables->pin.count > 0)
+	if (tables->particle.count < count && particles_linked(tables))
 		particle_links_prune(self, row);
 }
 
@@ -98,91 +106,9 @@ void dynamics_system_free(struct dynamics *self, uint32_t row)
 	ASSERT(self->tables->system.id[row] != 0);
 	remove_particles(self, row, 0);
 	ASSERT(self->tables->system.alive[row] == 0);
+	fluid_forget(self->tables, row);
 	particle_forget_trail(self->tables, self->tables->system.id[row]);
 	tables_free_row(self->tables, TABLE_SYSTEM, row, &self->system_used, NULL);
-}
-
-/* ---- reactions ---------------------------------------------------------------------------------- */
-
-static vec3 within_speed(vec3 v, double most)
-{
-	ASSERT(most > 0);
-	double speed = vec3_length(v);
-	return speed > most ? vec3_scale(v, most / speed) : v;
-}
-
-/* The body that a particle met in the last tick, if it can still be pushed. */
-static uint32_t body_met(const struct dynamics *self, uint32_t particle)
-{
-	ASSERT(particle < self->tables->particle.count);
-	body_id id = self->tables->particle.hit[particle];
-	uint32_t row = id != 0 ? dynamics_find_body(self, id) : DYNAMICS_NONE;
-	bool pushed = row != DYNAMICS_NONE && self->tables->body.status[row] == BODY_DYNAMIC &&
-		      !self->tables->body.quarantined[row];
-	return pushed ? row : DYNAMICS_NONE;
-}
-
-/* P-22: the impulses of the last tick, in the order of the particles. */
-static void push_bodies(struct dynamics *self)
-{
-	const struct particle_table *table = &self->tables->particle;
-	struct body_table *body = &self->tables->body;
-	for (uint32_t i = 0; i < table->count; i++) {
-		uint32_t row = table->hit[i] != 0 ? body_met(self, i) : DYNAMICS_NONE;
-		if (row == DYNAMICS_NONE)
-			continue;
-		vec3 turn = mat3_mul_vec(integrate_inertia_inv(self, row), table->twist[i]);
-		body->velocity[row] =
-			vec3_mul_add(body->velocity[row], table->impulse[i], body->mass_inv[row]);
-		body->angular_velocity[row] = vec3_add(body->angular_velocity[row], turn);
-		body->velocity[row] =
-			within_speed(body->velocity[row], dynamics_speed_max(self->tables, row));
-		body->angular_velocity[row] = within_speed(
-			body->angular_velocity[row], dynamics_angular_speed_max(self->tables, row));
-	}
-}
-
-enum status particles_prepare(struct dynamics *self)
-{
-	struct tables *tables = self->tables;
-	self->starts.count = self->cuts.count = 0;
-	if (self->system_used.count == 0)
-		return STATUS_OK;
-	uint64_t rows = tables->particle.count + particle_births_max(tables);
-	enum status status = tables_reserve(tables, TABLE_PARTICLE, (uint32_t)rows);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&self->starts, tables->body.count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&self->cuts, rows);
-	if (status == STATUS_OK && particle_pairs_active(tables))
-		status = particle_pairs_reserve(self);
-	if (status == STATUS_OK && tables->link.count + tables->pin.count > 0)
-		status = particle_links_reserve(self);
-	if (status != STATUS_OK)
-		return status;
-	const struct body_table *body = &tables->body;
-	for (uint32_t row = 0; row < body->count; row++)
-		self->starts.items[row] = (struct body_start_state){
-			.at = pose_make(body->position[row], body->rotation[row]),
-			.velocity = body->velocity[row],
-			.angular_velocity = body->angular_velocity[row],
-		};
-	self->starts.count = body->count;
-	push_bodies(self);
-	return STATUS_OK;
-}
-
-void particles_undo(struct dynamics *self)
-{
-	struct body_table *body = &self->tables->body;
-	ASSERT(self->starts.count == 0 || self->starts.count == body->count);
-	for (uint32_t i = 0; i < self->tables->particle.count && self->starts.count > 0; i++) {
-		uint32_t row = body_met(self, i);
-		if (row == DYNAMICS_NONE)
-			continue;
-		body->velocity[row] = self->starts.items[row].velocity;
-		body->angular_velocity[row] = self->starts.items[row].angular_velocity;
-	}
 }
 
 /* ---- the laws of a tick -------------------------------------------------------------------------- */
@@ -225,7 +151,7 @@ void particle_law_of_system(struct particle_law *law, const struct tables *table
 	particle_law_of_mass(law, system->mass[row][0], dt);
 }
 
-static void find_laws(struct particle_motion *motion, const struct tables *tables, double dt)
+void particle_laws_find(struct particle_motion *motion, const struct tables *tables, double dt)
 {
 	const struct system_table *system = &tables->system;
 	uint32_t categories = 0;
@@ -244,6 +170,100 @@ static void find_laws(struct particle_motion *motion, const struct tables *table
 			continue;
 		law->fields = (system->category[row] & masks) != 0;
 		particle_law_of_system(law, tables, row, dt);
+	}
+}
+
+/* ---- reactions ---------------------------------------------------------------------------------- */
+
+static vec3 within_speed(vec3 v, double most)
+{
+	ASSERT(most > 0);
+	double speed = vec3_length(v);
+	return speed > most ? vec3_scale(v, most / speed) : v;
+}
+
+/* The body that a particle met in the last tick, if it can still be pushed. */
+static uint32_t body_met(const struct dynamics *self, uint32_t particle)
+{
+	ASSERT(particle < self->tables->particle.count);
+	body_id id = self->tables->particle.hit[particle];
+	uint32_t row = id != 0 ? dynamics_find_body(self, id) : DYNAMICS_NONE;
+	bool pushed = row != DYNAMICS_NONE && self->tables->body.status[row] == BODY_DYNAMIC &&
+		      !self->tables->body.quarantined[row];
+	return pushed ? row : DYNAMICS_NONE;
+}
+
+/* P-22: the impulses of the last tick, in the order of the particles. */
+static void push_bodies(struct dynamics *self)
+{
+	const struct particle_table *table = &self->tables->particle;
+	struct body_table *body = &self->tables->body;
+	for (uint32_t i = 0; i < table->count; i++) {
+		uint32_t row = table->hit[i] != 0 ? body_met(self, i) : DYNAMICS_NONE;
+		if (row == DYNAMICS_NONE)
+			continue;
+		vec3 turn = mat3_mul_vec(integrate_inertia_inv(self, row), table->twist[i]);
+		body->velocity[row] =
+			vec3_mul_add(body->velocity[row], table->impulse[i], body->mass_inv[row]);
+		body->angular_velocity[row] = vec3_add(body->angular_velocity[row], turn);
+		body->velocity[row] =
+			within_speed(body->velocity[row], dynamics_speed_max(self->tables, row));
+		body->angular_velocity[row] = within_speed(
+			body->angular_velocity[row], dynamics_angular_speed_max(self->tables, row));
+	}
+}
+
+enum status particles_prepare(struct dynamics *self, double dt)
+{
+	struct tables *tables = self->tables;
+	self->starts.count = self->cuts.count = 0;
+	if (self->system_used.count == 0)
+		return STATUS_OK;
+	uint64_t rows = tables->particle.count + particle_births_max(tables);
+	enum status status = tables_reserve(tables, TABLE_PARTICLE, (uint32_t)rows);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->starts, tables->body.count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->cuts, rows);
+	if (status == STATUS_OK && particle_pairs_active(tables))
+		status = particle_pairs_reserve(self);
+	if (status == STATUS_OK && particles_linked(tables))
+		status = particle_links_reserve(self);
+	if (status != STATUS_OK)
+		return status;
+	const struct body_table *body = &tables->body;
+	for (uint32_t row = 0; row < body->count; row++)
+		self->starts.items[row] = (struct body_start_state){
+			.at = pose_make(body->position[row], body->rotation[row]),
+			.velocity = body->velocity[row],
+			.angular_velocity = body->angular_velocity[row],
+		};
+	self->starts.count = body->count;
+	push_bodies(self);
+	if (particles_linked(tables)) {
+		struct particle_motion motion = { .dynamics = self, .dt = dt };
+		particle_laws_find(&motion, tables, dt);
+		status = particle_cloth_move(self, &motion);
+	}
+	if (status == STATUS_OK)
+		status = fluids_prepare(self, dt);
+	if (status != STATUS_OK)
+		particles_undo(self);
+	return status;
+}
+
+void particles_undo(struct dynamics *self)
+{
+	struct body_table *body = &self->tables->body;
+	fluids_undo(self);
+	particle_cloth_undo(self);
+	ASSERT(self->starts.count == 0 || self->starts.count == body->count);
+	for (uint32_t i = 0; i < self->tables->particle.count && self->starts.count > 0; i++) {
+		uint32_t row = body_met(self, i);
+		if (row == DYNAMICS_NONE)
+			continue;
+		body->velocity[row] = self->starts.items[row].velocity;
+		body->angular_velocity[row] = self->starts.items[row].angular_velocity;
 	}
 }
 
@@ -314,20 +334,22 @@ void particles_step(struct dynamics *self, double dt)
 		.bounce_speed = tables->parameter.value[PARAMETER_RESTITUTION_SPEED],
 		.bounds = bounds_of(&tables->world),
 	};
-	find_laws(&motion, tables, dt);
+	particle_laws_find(&motion, tables, dt);
 	if (particle_pairs_active(tables)) {
 		particle_pairs_run(self->pairs, &motion);
 		motion.ends = self->pairs->ends.items;
 	}
-	bool linked = tables->link.count + tables->pin.count > 0;
+	bool linked = particles_linked(tables);
 	if (linked)
 		motion.ends = particle_links_run(self->links, &motion, motion.ends);
+	motion.ends = fluids_ends(self, motion.ends);
 	uint32_t blocks = (tables->particle.count + PARTICLE_BLOCK - 1) / PARTICLE_BLOCK;
 	ASSERT(tables->particle.count <= self->cuts.capacity);
 	parallel_run(self->parallel, blocks, 1, move_blocks, &motion);
 	settle_paths(self);
 	if (linked)
 		particle_links_settle(self);
+	fluids_settle(self);
 	particle_descents(self, now);
 	particle_births(self, now);
 }

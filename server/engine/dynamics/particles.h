@@ -4,7 +4,8 @@
  * one table in the order of their births, so a block of PARTICLE_BLOCK rows is work for one
  * thread, and no result depends on threads. A tick:
  *
- *   particles_prepare   the impulses that particles gave bodies in the last tick act (P-22)
+ *   particles_prepare   the impulses that particles gave bodies in the last tick act (P-22), and fluids
+ *                       find their motion and what it does to bodies (fluid.h)
  *   the method's step   moves the bodies; particles do not exist for it
  *   particles_step      deaths by age, motion of all particles, births
  *
@@ -41,9 +42,9 @@ void dynamics_particle_add(struct dynamics *self, uint32_t system, vec3 position
 
 /* ---- a tick ------------------------------------------------------------------------------------ */
 
-/* NO_MEMORY: nothing changed. */
-MUST_CHECK enum status particles_prepare(struct dynamics *self);
-/* The method's step was refused: takes back what the impulses did. */
+/* NO_MEMORY: nothing changed. `dt` in s. */
+MUST_CHECK enum status particles_prepare(struct dynamics *self, double dt);
+/* The method's step was refused: takes back what the impulses and fluids did. */
 void particles_undo(struct dynamics *self);
 /* After the method's step and the world's bounds; `dt` in s. */
 void particles_step(struct dynamics *self, double dt);
@@ -58,6 +59,13 @@ void particle_path_block(const struct particle_motion *motion, uint32_t first, u
 /* What the world's fields give a particle (m/s²). */
 vec3 particle_field_acceleration(const struct particle_motion *motion, uint32_t system, vec3 at,
 				 vec3 velocity, double mass);
+/* The laws of a tick of all systems, and the fields that act on some of them. */
+void particle_laws_find(struct particle_motion *motion, const struct tables *tables, double dt);
+/* Whether particles of this mask meet the placement's body as an obstacle. */
+bool particle_meets(const struct dynamics *self, uint32_t placement, uint32_t mask);
+/* Whether a hit is on a body that is solid from one side, from its other side. */
+struct swept_hit;
+bool particle_passes(const struct dynamics *self, uint32_t body, const struct swept_hit *hit);
 /* The coefficients for particles of another mass. */
 void particle_law_of_mass(struct particle_law *law, double mass, double dt);
 /* That of a system, for its mean mass; `fields` is left. */

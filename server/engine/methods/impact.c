@@ -51,8 +51,8 @@ enum {
 	/* Of one solution of a large island with friction. Heaps that need more need hundreds, and are solved
 	 * several times a tick. */
 	SOLVER_ROUNDS = 120,
-	/* Rows of an island with friction that is solved dense. Its contacts are new at an event, so the sparse
-	 * solver would need many factors. */
+	/* Rows of an island with friction that is solved dense. Its contacts are new at an event,
+	 * so the sparse solver would need many factors. */
 	FRICTION_ROWS = 60,
 };
 /* 1. How far the sparse solver refines sets of active rows of which it leaves many again. */

@@ -294,7 +294,8 @@ static uint32_t change_rows(struct lcp_sparse *self, uint32_t round, double leas
 static bool make_round(struct lcp_sparse *self, uint32_t round)
 {
 	double fine = 0.1 * self->goal;
-	bool coarse = self->tied && self->coarse > self->goal;
+	/* In large problems rows that change by a coarse solution cycle. */
+	bool coarse = self->tied && lcp_sparse_is_small(self) && self->coarse > self->goal;
 	solve_free(self, coarse ? self->coarse : fine);
 	if (coarse) {
 		uint32_t changes = change_rows(self, round, COARSE_WRONG * self->coarse);

@@ -156,6 +156,33 @@ static uint32_t rows_to_reserve(uint64_t needed, uint32_t limit, uint32_t used)
 	return (uint32_t)MIN_OF(needed, (uint64_t)(limit - MIN_OF(limit, used)));
 }
 
+static enum status reserve_particles(struct world *world, const struct plan_size *size)
+{
+	struct tables *tables = &world->tables;
+	uint32_t systems =
+		rows_to_reserve(size->systems, SYSTEMS_MAX, world->dynamics.system_used.count);
+	uint32_t particles =
+		rows_to_reserve(size->particles, PARTICLES_MAX, tables->particle.count);
+	enum status status = dynamics_system_reserve(&world->dynamics, systems, particles);
+	if (status == STATUS_OK && size->links > 0)
+		status = tables_reserve(tables, TABLE_LINK,
+					tables->link.count + rows_to_reserve(size->links,
+									     PARTICLE_LINKS_MAX,
+									     tables->link.count));
+	if (status == STATUS_OK && size->pins > 0)
+		status =
+			tables_reserve(tables, TABLE_PIN, tables->pin.count + (uint32_t)size->pins);
+	if (status == STATUS_OK && size->holds > 0)
+		status = tables_reserve(tables, TABLE_HOLD,
+					tables->hold.count + (uint32_t)size->holds);
+	if (status == STATUS_OK && size->fluids > 0)
+		status = tables_reserve(tables, TABLE_FLUID,
+					tables->fluid.count + rows_to_reserve(size->fluids,
+									      SYSTEMS_MAX,
+									      tables->fluid.count));
+	return status;
+}
+
 /* Rows never exceed the limits of the world, so at most the difference to a limit is reserved. */
 static enum status reserve_rows(struct boundary_apply *self)
 {
@@ -200,20 +227,8 @@ static enum status reserve_rows(struct boundary_apply *self)
 		status = dynamics_carrier_reserve(&world->dynamics, carriers);
 	if (status == STATUS_OK && size->labels > 0)
 		status = dynamics_label_reserve(&world->dynamics, (uint32_t)size->labels);
-	uint32_t systems =
-		rows_to_reserve(size->systems, SYSTEMS_MAX, world->dynamics.system_used.count);
-	uint32_t particles =
-		rows_to_reserve(size->particles, PARTICLES_MAX, tables->particle.count);
 	if (status == STATUS_OK)
-		status = dynamics_system_reserve(&world->dynamics, systems, particles);
-	if (status == STATUS_OK && size->links > 0)
-		status = tables_reserve(tables, TABLE_LINK,
-					tables->link.count + rows_to_reserve(size->links,
-									     PARTICLE_LINKS_MAX,
-									     tables->link.count));
-	if (status == STATUS_OK && size->pins > 0)
-		status =
-			tables_reserve(tables, TABLE_PIN, tables->pin.count + (uint32_t)size->pins);
+		status = reserve_particles(world, size);
 	if (status == STATUS_OK && size->points > 0)
 		status = tables_reserve(tables, TABLE_JOINT_POINT,
 					tables->joint_point.count + (uint32_t)size->points);

@@ -49,20 +49,18 @@ static enum status check_carried_body(struct check *check, const struct planned_
 }
 
 /* The point that a field names. */
-static enum status find_point(struct check *check, int64_t *id, const char *field,
-			      const struct planned_body *body, struct planned_body **out)
+static enum status check_point(struct check *check, const char *field,
+			       const struct planned_body *body, const struct planned_body *point)
 {
-	enum status status = plan_find_named_body(check, id, out, field);
-	if (status != STATUS_OK)
-		return status;
-	if (*out == body)
+	ASSERT(body != NULL && point != NULL);
+	if (point == body)
 		return REFUSE(check, STATUS_RANGE, field, "%s is %u, the body itself: name a point",
 			      field, body->id);
-	if ((*out)->carried)
+	if (point->carried)
 		return REFUSE(check, STATUS_CARRIED, field,
 			      "%s is body %u, which points carry: name a body that moves by itself",
-			      field, (*out)->id);
-	return check_dynamic(check, *out, field);
+			      field, point->id);
+	return check_dynamic(check, point, field);
 }
 
 static enum status check_points(struct check *check, struct planned_body *const *points,
@@ -100,14 +98,16 @@ enum status check_carry(struct check *check, struct command *command)
 	const char *named[CARRIER_POINTS];
 	uint32_t count = 0;
 	enum status status = plan_find_body(check, &carry->body, &body);
-	if (status == STATUS_OK)
-		status = check_carried_body(check, body);
 	for (uint32_t k = 0; k < CARRIER_POINTS && status == STATUS_OK; k++) {
 		if (*ids[k] == 0)
 			continue;
 		named[count] = fields[k];
-		status = find_point(check, ids[k], fields[k], body, &points[count++]);
+		status = plan_find_named_body(check, ids[k], &points[count++], fields[k]);
 	}
+	if (status == STATUS_OK)
+		status = check_carried_body(check, body);
+	for (uint32_t k = 0; k < count && status == STATUS_OK; k++)
+		status = check_point(check, named[k], body, points[k]);
 	if (status == STATUS_OK)
 		status = check_points(check, points, named, count);
 	if (status != STATUS_OK)

@@ -46,6 +46,8 @@ MUST_CHECK enum status joints_check_tables(const struct tables *tables, struct c
 MUST_CHECK enum status force_fields_check_tables(const struct tables *tables, struct reason *why);
 /* Checks particle systems and their particles (particle_invariants.c). CORRUPT. */
 MUST_CHECK enum status particles_check_tables(const struct tables *tables, struct reason *why);
+/* Fluids are systems without links and forces, and what they did is finite. */
+MUST_CHECK enum status fluids_check_tables(const struct tables *tables, struct reason *why);
 
 /* Checks what pieces have of their own (pieces_invariants.c). CORRUPT. */
 MUST_CHECK enum status pieces_check(const struct tables *tables, struct checking *work,

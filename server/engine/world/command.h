@@ -160,9 +160,12 @@ enum word_list {
 	WORDS_FIELD_FALLOFF,
 	WORDS_EMITTER,
 	WORDS_INTERACT,
+	WORDS_FLUID_SOLVER,
 	WORDS_LINK_KIND,
 	WORDS_PINNED,
 	WORDS_SPEND,
+	WORDS_CONTACTS,
+	WORDS_HOLD_PLACE,
 	WORDS_SWITCH,
 };
 /* "revolute"; "?" where the list has no such number. */

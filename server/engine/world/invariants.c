@@ -552,6 +552,8 @@ static enum status check_all(const struct tables *tables, struct checking *work,
 	if (status == STATUS_OK)
 		status = particles_check_tables(tables, why);
 	if (status == STATUS_OK)
+		status = fluids_check_tables(tables, why);
+	if (status == STATUS_OK)
 		status = check_pending(tables, work, why);
 	return status;
 }

@@ -50,8 +50,10 @@ libengine_a_SOURCES += \
 	server/engine/world/joints_invariants.c \
 	server/engine/world/parameters.h \
 	server/engine/world/parameters.c \
+	server/engine/world/fluids.c \
 	server/engine/world/particle_systems.h \
 	server/engine/world/particle_descent.c \
+	server/engine/world/particle_holding.c \
 	server/engine/world/particle_interact.c \
 	server/engine/world/particle_systems.c \
 	server/engine/world/particle_invariants.c \
@@ -106,7 +108,9 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_pieces \
 	tests/unit/server/engine/world/test_force_fields \
 	tests/unit/server/engine/world/test_particles \
+	tests/unit/server/engine/world/test_particle_fluids \
 	tests/unit/server/engine/world/test_particle_impacts \
+	tests/unit/server/engine/world/test_particle_cloth \
 	tests/unit/server/engine/world/test_particle_descent \
 	tests/unit/server/engine/world/test_particle_links \
 	tests/unit/server/engine/world/test_particle_pairs \

@@ -14,6 +14,12 @@ enum status check_particles_interact(struct check *check, struct command *comman
 			      "well_distance is %.10g: with well_depth %.10g it must be above 0",
 			      set->well_distance, set->well_depth);
 	bool interacts = (set->forces != 0 && set->cutoff > 0) || set->collisions != 0;
+	if (interacts && system->fluid)
+		return REFUSE(
+			check, STATUS_FLUID, "system",
+			"system %u is a fluid: its particles have no other forces or collisions "
+			"between them; set forces and collisions to 0",
+			system->id);
 	if (interacts && system->linked)
 		return REFUSE(check, STATUS_LINKED, "system",
 			      "system %u has links or pins: its particles can have no forces or "

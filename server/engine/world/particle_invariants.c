@@ -167,6 +167,41 @@ static enum status check_link(const struct tables *tables, uint32_t row, struct 
 	EXPECT(check_within(t->damping_ratio[row], 0, PARTICLE_DAMPING_RATIO_MAX), TABLE_LINK, row,
 	       "damping_ratio");
 	EXPECT(check_within(t->tear[row], 0, LINK_TEAR_MAX), TABLE_LINK, row, "tear");
+	EXPECT(check_within(t->tear_force[row], 0, FORCE_MAX), TABLE_LINK, row, "tear_force");
+	return STATUS_OK;
+}
+
+/* Holds refer to particles and bodies that exist, and systems count them. */
+static enum status check_holds(const struct tables *tables, struct reason *why)
+{
+	uint32_t holds[SYSTEMS_MAX] = { 0 };
+	const struct hold_table *t = &tables->hold;
+	for (uint32_t row = 0; row < t->count; row++) {
+		uint32_t system = t->system[row], body = 0;
+		EXPECT(system < tables->system.count && tables->system.id[system] != 0, TABLE_HOLD,
+		       row, "system");
+		EXPECT(dynamics_find_particle(tables, system, t->serial[row]) != ROW_NONE,
+		       TABLE_HOLD, row, "serial");
+		while (body < tables->body.count && tables->body.id[body] != t->body[row])
+			body++;
+		EXPECT(t->body[row] != 0 && body < tables->body.count, TABLE_HOLD, row, "body");
+		EXPECT(vec3_is_finite(t->point[row]), TABLE_HOLD, row, "point");
+		EXPECT(check_within(t->stiffness[row], 0, STIFFNESS_MAX), TABLE_HOLD, row,
+		       "stiffness");
+		EXPECT(check_within(t->damping_ratio[row], 0, PARTICLE_DAMPING_RATIO_MAX),
+		       TABLE_HOLD, row, "damping_ratio");
+		for (uint32_t before = 0; before < row; before++)
+			EXPECT(t->system[before] != system || t->serial[before] != t->serial[row],
+			       TABLE_HOLD, row, "serial");
+		holds[system]++;
+	}
+	for (uint32_t row = 0; row < tables->system.count; row++) {
+		EXPECT(holds[row] == tables->system.holds[row], TABLE_SYSTEM, row, "holds");
+		EXPECT(tables->system.contacts[row] <= CONTACTS_WITHIN, TABLE_SYSTEM, row,
+		       "contacts");
+		EXPECT(holds[row] == 0 || tables->system.link_substeps[row] > 0, TABLE_SYSTEM, row,
+		       "link_substeps");
+	}
 	return STATUS_OK;
 }
 
@@ -190,7 +225,7 @@ static enum status check_links(const struct tables *tables, struct reason *why)
 		pins[system]++;
 	}
 	for (uint32_t row = 0; row < t->count; row++) {
-		bool linked = links[row] + pins[row] > 0;
+		bool linked = links[row] + pins[row] + t->holds[row] > 0;
 		EXPECT(links[row] == t->links[row], TABLE_SYSTEM, row, "links");
 		EXPECT(pins[row] == t->pins[row], TABLE_SYSTEM, row, "pins");
 		EXPECT(t->link_substeps[row] >= linked &&
@@ -230,5 +265,6 @@ enum status particles_check_tables(const struct tables *tables, struct reason *w
 	}
 	for (uint32_t row = 0; row < tables->system.count; row++)
 		EXPECT(alive[row] == tables->system.alive[row], TABLE_SYSTEM, row, "alive");
-	return check_links(tables, why);
+	enum status status = check_links(tables, why);
+	return status == STATUS_OK ? check_holds(tables, why) : status;
 }

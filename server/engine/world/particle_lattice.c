@@ -59,8 +59,13 @@ uint64_t lattice_links(const struct command_PARTICLES_LATTICE *lattice)
 /* ---- checks
  * -------------------------------------------------------------------------------------- */
 
-static enum status check_linkable(struct check *check, const struct planned_system *system)
+enum status check_particles_linkable(struct check *check, const struct planned_system *system)
 {
+	if (system->fluid)
+		return REFUSE(check, STATUS_FLUID, "system",
+			      "system %u is a fluid, so its particles cannot be linked: make "
+			      "another system",
+			      system->id);
 	if (!system->interacts)
 		return STATUS_OK;
 	return REFUSE(check, STATUS_LINKED, "system",
@@ -81,8 +86,8 @@ static enum status check_links(struct check *check, uint64_t count)
 	return STATUS_OK;
 }
 
-static enum status check_serial(struct check *check, const struct planned_system *system,
-				uint32_t serial, const char *field)
+enum status check_particle_serial(struct check *check, const struct planned_system *system,
+				  uint32_t serial, const char *field)
 {
 	const struct tables *tables = &check->world->tables;
 	uint32_t row = dynamics_find_system(&check->world->dynamics, system->id);
@@ -102,7 +107,7 @@ enum status check_particles_lattice(struct check *check, struct command *command
 	struct planned_system *system;
 	enum status status = plan_find_system(check, &lattice->system, &system);
 	if (status == STATUS_OK)
-		status = check_linkable(check, system);
+		status = check_particles_linkable(check, system);
 	if (status == STATUS_OK)
 		status = check_particle_room(check, system, lattice_particles(lattice));
 	if (status == STATUS_OK)
@@ -128,7 +133,8 @@ static enum status check_ends(struct check *check, const struct planned_system *
 				      "%s is %u: only a volume has it, leave it 0", NAMES[k],
 				      serial[k]);
 		enum status status =
-			k < ends ? check_serial(check, system, serial[k], NAMES[k]) : STATUS_OK;
+			k < ends ? check_particle_serial(check, system, serial[k], NAMES[k])
+				 : STATUS_OK;
 		if (status != STATUS_OK)
 			return status;
 		for (uint32_t i = 0; i < k && k < ends; i++)
@@ -147,14 +153,17 @@ enum status check_particles_link(struct check *check, struct command *command)
 	struct planned_system *system;
 	enum status status = plan_find_system(check, &link->system, &system);
 	if (status == STATUS_OK)
-		status = check_linkable(check, system);
+		status = check_particles_linkable(check, system);
 	if (status == STATUS_OK)
 		status = check_ends(check, system, link);
 	if (status == STATUS_OK && link->kind == LINK_VOLUME &&
-	    (link->length > 0 || link->tear > 0))
-		return REFUSE(check, STATUS_RANGE, link->length > 0 ? "length" : "tear",
-			      "a volume keeps the size that it has and does not tear: length and "
-			      "tear must be 0");
+	    (link->length > 0 || link->tear > 0 || link->tear_force > 0))
+		return REFUSE(check, STATUS_RANGE,
+			      link->length > 0 ? "length"
+			      : link->tear > 0 ? "tear"
+					       : "tear_force",
+			      "a volume keeps the size that it has and does not tear: length, "
+			      "tear and tear_force must be 0");
 	if (status == STATUS_OK)
 		status = check_links(check, 1);
 	if (status == STATUS_OK)
@@ -168,9 +177,9 @@ enum status check_particles_pin(struct check *check, struct command *command)
 	struct planned_system *system;
 	enum status status = plan_find_system(check, &pin->system, &system);
 	if (status == STATUS_OK)
-		status = check_linkable(check, system);
+		status = check_particles_linkable(check, system);
 	if (status == STATUS_OK)
-		status = check_serial(check, system, pin->particle, "particle");
+		status = check_particle_serial(check, system, pin->particle, "particle");
 	if (status == STATUS_OK && pin->pinned) {
 		system->linked = true;
 		check->plan->new_pins++;
@@ -181,7 +190,7 @@ enum status check_particles_pin(struct check *check, struct command *command)
 /* ---- applying
  * ------------------------------------------------------------------------------------ */
 
-static uint32_t system_row(const struct apply_context *context, int64_t id, uint32_t substeps)
+uint32_t particles_linked_row(const struct apply_context *context, int64_t id, uint32_t substeps)
 {
 	struct world *world = context->world;
 	uint32_t row = dynamics_find_system(&world->dynamics, (system_id)id);
@@ -238,6 +247,7 @@ static void link_offset(const struct weave *weave, const struct offset *offset)
 		.compliance = compliance_of(lattice, offset->bit),
 		.damping_ratio = lattice->damping_ratio,
 		.tear = offset->bit == LATTICE_SECONDS ? 0 : lattice->tear,
+		.tear_force = offset->bit == LATTICE_SECONDS ? 0 : lattice->tear_force,
 	};
 	for (int64_t colour = 0; colour < 2; colour++)
 		for (int64_t z = 0; z < weave->side[2]; z++)
@@ -300,7 +310,7 @@ void apply_particles_lattice(const struct apply_context *context, const struct c
 {
 	const struct command_PARTICLES_LATTICE *lattice = &command->particles_lattice;
 	struct world *world = context->world;
-	uint32_t row = system_row(context, lattice->system, lattice->substeps);
+	uint32_t row = particles_linked_row(context, lattice->system, lattice->substeps);
 	const struct weave weave = { .dynamics = &world->dynamics,
 				     .lattice = lattice,
 				     .system = row,
@@ -325,15 +335,16 @@ void apply_particles_link(const struct apply_context *context, const struct comm
 		.compliance = set->compliance,
 		.damping_ratio = set->damping_ratio,
 		.tear = set->tear,
+		.tear_force = set->tear_force,
 	};
 	dynamics_link_add(&context->world->dynamics,
-			  system_row(context, set->system, set->substeps), &link);
+			  particles_linked_row(context, set->system, set->substeps), &link);
 }
 
 void apply_particles_pin(const struct apply_context *context, const struct command *command)
 {
 	const struct command_PARTICLES_PIN *pin = &command->particles_pin;
-	uint32_t row = system_row(context, pin->system, 1);
+	uint32_t row = particles_linked_row(context, pin->system, 1);
 	if (pin->pinned)
 		dynamics_pin_add(&context->world->dynamics, row, pin->particle);
 	else

@@ -410,6 +410,8 @@ static struct system_view view_of(const struct system_table *table, uint32_t row
 		.pins = table->pins[row],
 		.link_substeps = table->link_substeps[row],
 		.torn = table->torn[row],
+		.contacts = table->contacts[row],
+		.holds = table->holds[row],
 		.stretch = table->stretch[row],
 		.volume_error = table->volume_error[row],
 	};

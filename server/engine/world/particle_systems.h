@@ -9,11 +9,15 @@ enum status check_particles_create(struct check *check, struct command *command)
 enum status check_particles_remove(struct check *check, struct command *command);
 enum status check_particles_set(struct check *check, struct command *command);
 enum status check_particles_add(struct check *check, struct command *command);
+enum status check_particles_contacts(struct check *check, struct command *command);
+enum status check_particles_hold(struct check *check, struct command *command);
 enum status check_particles_split(struct check *check, struct command *command);
 enum status check_particles_trail(struct check *check, struct command *command);
 enum status check_particles_interact(struct check *check, struct command *command);
 enum status check_particles_lattice(struct check *check, struct command *command);
 enum status check_particles_link(struct check *check, struct command *command);
+enum status check_particles_fluid(struct check *check, struct command *command);
+enum status check_particles_fill(struct check *check, struct command *command);
 enum status check_particles_pin(struct check *check, struct command *command);
 /* RANGE: drawn numbers would leave the limits of their mean. */
 MUST_CHECK enum status check_deviation(struct check *check, const char *name, double mean,
@@ -21,19 +25,35 @@ MUST_CHECK enum status check_deviation(struct check *check, const char *name, do
 /* LIMIT: the system has no room for so many further particles. */
 MUST_CHECK enum status check_particle_room(struct check *check, const struct planned_system *system,
 					   uint64_t count);
+/* LINKED: the system's particles act on each other. */
+MUST_CHECK enum status check_particles_linkable(struct check *check,
+						const struct planned_system *system);
+/* UNKNOWN_PARTICLE: the system has none with this serial number. */
+MUST_CHECK enum status check_particle_serial(struct check *check,
+					     const struct planned_system *system, uint32_t serial,
+					     const char *field);
+/* The row of a system that is given links or holds, with at least so many sub-steps. */
+uint32_t particles_linked_row(const struct apply_context *context, int64_t id, uint32_t substeps);
 /* What a lattice adds. */
 uint64_t lattice_particles(const struct command_PARTICLES_LATTICE *lattice);
 uint64_t lattice_links(const struct command_PARTICLES_LATTICE *lattice);
+
+/* How many places a fill has. */
+uint64_t fill_particles(const struct command_PARTICLES_FILL *fill);
 
 void apply_particles_create(const struct apply_context *context, const struct command *command);
 void apply_particles_remove(const struct apply_context *context, const struct command *command);
 void apply_particles_set(const struct apply_context *context, const struct command *command);
 void apply_particles_add(const struct apply_context *context, const struct command *command);
+void apply_particles_contacts(const struct apply_context *context, const struct command *command);
+void apply_particles_hold(const struct apply_context *context, const struct command *command);
 void apply_particles_split(const struct apply_context *context, const struct command *command);
 void apply_particles_trail(const struct apply_context *context, const struct command *command);
 void apply_particles_interact(const struct apply_context *context, const struct command *command);
 void apply_particles_lattice(const struct apply_context *context, const struct command *command);
 void apply_particles_link(const struct apply_context *context, const struct command *command);
+void apply_particles_fluid(const struct apply_context *context, const struct command *command);
+void apply_particles_fill(const struct apply_context *context, const struct command *command);
 void apply_particles_pin(const struct apply_context *context, const struct command *command);
 
 #endif

@@ -8,6 +8,7 @@
 #include "server/engine/world/carriers.h"
 #include "server/engine/world/visuals.h"
 
+#include "server/engine/dynamics/fluid.h"
 #include "server/engine/dynamics/force_field.h"
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/particles.h"
@@ -265,17 +266,19 @@ static struct planned_system *plan_system(struct check *check, system_id id)
 		return NULL;
 	const struct system_table *table = &check->world->tables.system;
 	struct planned_system *system = &plan->systems[plan->system_count];
-	*system = (struct planned_system){ .id = id,
-					   .born = table->born[row],
-					   .refused = table->refused[row],
-					   .recycle = table->recycle[row],
-					   .linked = table->links[row] + table->pins[row] > 0,
-					   .interacts = (table->forces[row] != 0 &&
-							 table->cutoff[row] > 0) ||
-							table->collisions[row] != 0,
-					   .owner = table->owner[row],
-					   .capacity = table->most[row],
-					   .alive = table->alive[row] };
+	*system = (struct planned_system){
+		.id = id,
+		.born = table->born[row],
+		.refused = table->refused[row],
+		.recycle = table->recycle[row],
+		.linked = table->links[row] + table->pins[row] + table->holds[row] > 0,
+		.interacts = (table->forces[row] != 0 && table->cutoff[row] > 0) ||
+			     table->collisions[row] != 0,
+		.fluid = fluid_find(&check->world->tables, row) != ROW_NONE,
+		.owner = table->owner[row],
+		.capacity = table->most[row],
+		.alive = table->alive[row]
+	};
 	plan_index_put(check, plan_system_key(id), plan->system_count++);
 	return system;
 }

@@ -120,9 +120,11 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	if (status != STATUS_OK)
 		return refuse_step(world, reason_set(why, status, -1, "memory", "out of memory"));
 	controls_begin(world);
-	if (particles_prepare(&world->dynamics) != STATUS_OK)
-		return refuse_step(
-			world, reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory"));
+	world->dynamics.parallel = parallel;
+	status = particles_prepare(&world->dynamics, world_dt(world));
+	world->dynamics.parallel = &parallel_serial;
+	if (status != STATUS_OK)
+		return refuse_step(world, reason_set(why, status, -1, "memory", "out of memory"));
 	status = movers_begin(world);
 	if (status != STATUS_OK) {
 		particles_undo(&world->dynamics);

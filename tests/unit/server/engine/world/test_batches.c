@@ -94,8 +94,8 @@ START_TEST(every_spoiled_command_is_refused_and_changes_nothing)
 		refuse_in_batch(&later, STATUS_UNSUPPORTED, list[i].name);
 	}
 	ck_assert_uint_gt(refused, 400);
-	struct command nothing = { .op = 101 };
-	refuse_in_batch(&nothing, STATUS_UNKNOWN_COMMAND, "101");
+	struct command nothing = { .op = 250 };
+	refuse_in_batch(&nothing, STATUS_UNKNOWN_COMMAND, "250");
 }
 END_TEST
 
@@ -205,6 +205,8 @@ START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 			command.add_visual.shape = 1;
 		if (list[i].op == COMMAND_JOINT_CREATE)
 			command.joint_create.body_b = other;
+		if (list[i].op == COMMAND_CARRY)
+			command.carry.a = command.carry.b = other;
 		put_name(&command);
 		if (first == FIELD_JOINT)
 			command.joint_remove.joint = others;

@@ -1,0 +1,95 @@
+/* fluid_forces.c: what acts on a fluid besides its pressure, over a sub-step; see fluid_work.h.
+ *
+ *   viscosity        force of j on i: μ V_i V_j ∇²W (v_j − v_i), with the Laplacian of the viscosity
+ *                    kernel, so a velocity that is quadratic in space has its own Laplacian (P-48)
+ *   walls            the same with the body's velocity and wall_viscosity, where the body lies in the
+ *                    kernel; the velocity goes on linearly beyond its surface (fluid_layer_drag)
+ *   surface tension  force of j on i: K V_i V_j q (1 − q) towards j. Pairs of this force f(r) give a
+ *                    flat surface the tension π/8 ∫ r⁴ f dr per squared volume, so
+ *                    K = 336 γ / (π h⁵)
+ *
+ * Each is the exact opposite for the partner. Then gravity, fields and drag as for other particles. */
+#include "server/engine/dynamics/fluid_work.h"
+
+/* A wall's drag is implicit, so that it slows a particle at most to the wall's velocity. */
+static vec3 drag_of(struct fluid_work *self, uint32_t place, const struct fluid_wall *wall)
+{
+	const struct fluid_liquid *liquid = &self->liquids[self->liquid.items[place]];
+	const struct fluid_body *body = &self->bodies.items[wall->body];
+	vec3 at = self->x.items[place];
+	double rate = liquid->wall_viscosity * self->volume.items[place] * wall->drag;
+	ASSERT(rate >= 0);
+	rate *= self->step;
+	vec3 slip = vec3_sub(fluid_body_velocity(body, at), self->v.items[place]);
+	vec3 push = vec3_scale(slip, rate / (1 + rate / self->mass.items[place]));
+	struct fluid_push *sum = &self->pushes.items[wall->sum];
+	sum->push = vec3_sub(sum->push, push);
+	sum->twist = vec3_sub(sum->twist, vec3_cross(vec3_sub(at, body->centre), push));
+	return push;
+}
+
+/* N s, without walls. */
+static vec3 pair_forces(const struct fluid_work *self, uint32_t place)
+{
+	const struct fluid_liquid *own = &self->liquids[self->liquid.items[place]];
+	double inverse = 1 / self->radius, i2 = inverse * inverse, i5 = i2 * i2 * inverse;
+	vec3 sum = vec3_zero();
+	for (uint32_t k = self->starts.items[place]; k < self->starts.items[place + 1]; k++) {
+		uint32_t j = self->pairs.items[k].place;
+		const struct fluid_liquid *other = &self->liquids[self->liquid.items[j]];
+		vec3 d = vec3_sub(self->x.items[j], self->x.items[place]);
+		double q = scalar_min(vec3_length(d) * inverse, 1);
+		double volumes = self->volume.items[place] * self->volume.items[j];
+		double drag = 0.5 * (own->viscosity + other->viscosity) * self->thinning *
+			      fluid_kernel_laplacian(q) * i5;
+		vec3 slip = vec3_sub(self->v.items[j], self->v.items[place]);
+		sum = vec3_mul_add(sum, slip, volumes * drag);
+		double tension = scalar_sqrt(own->tension) * scalar_sqrt(other->tension);
+		if (tension > 0)
+			sum = vec3_mul_add(sum, d,
+					   volumes * tension * (336 / FLUID_PI) * i5 * inverse *
+						   (1 - q));
+	}
+	return vec3_scale(sum, self->step);
+}
+
+static void force_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
+		const struct fluid_liquid *liquid = &self->liquids[self->liquid.items[i]];
+		struct particle_law law = liquid->law;
+		vec3 push = vec3_zero(), v = self->v.items[i], a = law.acceleration;
+		double mass = self->mass.items[i];
+		if (self->is_viscous)
+			push = pair_forces(self, i);
+		for (uint32_t k = self->wall_starts.items[i];
+		     k < self->wall_starts.items[i + 1] && liquid->wall_viscosity > 0; k++)
+			push = vec3_add(push, drag_of(self, i, &self->walls.items[k]));
+		if (law.drag > 0 && mass != law.mass)
+			particle_law_of_mass(&law, mass, self->step);
+		if (law.fields)
+			a = vec3_add(a, particle_field_acceleration(self->motion, liquid->row,
+								    self->x.items[i], v, mass));
+		v = vec3_mul_add(vec3_scale(v, law.decay), a, law.coast * self->step);
+		self->gain.items[i] = vec3_mul_add(vec3_sub(v, self->v.items[i]), push, 1 / mass);
+	}
+}
+
+void fluid_force(struct fluid_work *self)
+{
+	fluid_run(self, force_blocks);
+	for (uint32_t i = 0; i < self->points.count; i++)
+		self->v.items[i] = vec3_add(self->v.items[i], self->gain.items[i]);
+	fluid_collect(self);
+	fluid_give(self);
+	ASSERT(self->thinning > 0 && self->thinning <= 1);
+	for (uint32_t i = 0; i < self->bodies.count; i++) {
+		struct fluid_body *body = &self->bodies.items[i];
+		if (!body->dynamic)
+			continue;
+		body->velocity = vec3_mul_add(body->velocity, body->acceleration, self->step);
+		body->spin = vec3_mul_add(body->spin, body->turning, self->step);
+	}
+}

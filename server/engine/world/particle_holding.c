@@ -1,0 +1,66 @@
+/* particle_holding.c: linked particles and bodies, as clients command it: when they meet, and which particles
+ * bodies hold. */
+#include "server/engine/dynamics/particle_holds.h"
+#include "server/engine/dynamics/particle_links.h"
+#include "server/engine/world/particle_systems.h"
+
+enum status check_particles_contacts(struct check *check, struct command *command)
+{
+	struct planned_system *system;
+	return plan_find_system(check, &command->particles_contacts.system, &system);
+}
+
+void apply_particles_contacts(const struct apply_context *context, const struct command *command)
+{
+	const struct command_PARTICLES_CONTACTS *set = &command->particles_contacts;
+	uint32_t row = dynamics_find_system(&context->world->dynamics, (system_id)set->system);
+	ASSERT(row != DYNAMICS_NONE && set->contacts <= CONTACTS_WITHIN);
+	context->world->tables.system.contacts[row] = set->contacts;
+}
+
+enum status check_particles_hold(struct check *check, struct command *command)
+{
+	struct command_PARTICLES_HOLD *hold = &command->particles_hold;
+	struct planned_system *system;
+	struct planned_body *body;
+	enum status status = STATUS_OK;
+	if (hold->body != 0)
+		status = plan_find_body(check, &hold->body, &body);
+	if (status == STATUS_OK)
+		status = plan_find_system(check, &hold->system, &system);
+	if (status == STATUS_OK)
+		status = check_particles_linkable(check, system);
+	if (status == STATUS_OK)
+		status = check_particle_serial(check, system, hold->particle, "particle");
+	if (status == STATUS_OK && hold->body != 0) {
+		system->linked = true;
+		check->plan->new_holds++;
+	}
+	return status;
+}
+
+void apply_particles_hold(const struct apply_context *context, const struct command *command)
+{
+	const struct command_PARTICLES_HOLD *hold = &command->particles_hold;
+	struct dynamics *dynamics = &context->world->dynamics;
+	struct tables *tables = &context->world->tables;
+	uint32_t system = particles_linked_row(context, hold->system, 1);
+	if (hold->body == 0) {
+		dynamics_hold_remove(dynamics, system, hold->particle);
+		return;
+	}
+	uint32_t body = dynamics_find_body(dynamics, (body_id)hold->body);
+	uint32_t particle = dynamics_find_particle(tables, system, hold->particle);
+	ASSERT(body != DYNAMICS_NONE && particle != DYNAMICS_NONE);
+	pose at = pose_make(tables->body.position[body], tables->body.rotation[body]);
+	vec3 point = hold->point;
+	if (hold->place == 0)
+		point = pose_inverse_point(at, tables->particle.position[particle]);
+	else if (hold->place == 1)
+		tables->particle.position[particle] =
+			vec3_max(vec3_min(pose_point(at, point), vec3_all(LENGTH_MAX)),
+				 vec3_all(-LENGTH_MAX));
+	const struct particle_hold made = { hold->particle, (body_id)hold->body, point,
+					    hold->stiffness, hold->damping_ratio };
+	dynamics_hold_add(dynamics, system, &made);
+}
