@@ -292,7 +292,7 @@ static void choose_axes(struct pile *self, vec3 down)
 	ASSERT(scalar_abs(vec3_dot(u, down)) < 1e-12);
 	self->axes[0] = u;
 	self->axes[1] = v;
-	self->axes[2] = down;
+	self->axes[2] = self->down = down;
 	self->leads_down[2] = true;
 	double side = scalar_sqrt(2.0 / 3.0);
 	for (uint32_t k = 0; k < 3 && self->box == PILE_BOX_CORNER_DOWN; k++) {

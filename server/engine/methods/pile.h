@@ -48,6 +48,7 @@ struct pile_body {
 	uint8_t grown;	 /* steps in a row in which it went as far down as it could */
 	uint8_t halved;	 /* times that its gap was halved (papers P-10) */
 	bool round;	 /* a sphere: it needs no gap */
+	bool lifts; /* its overlaps are parted against the forces, because the shortest way is blocked */
 	bool whole; /* its basis is of one programme of a large group, with which the next step goes on */
 };
 
@@ -88,7 +89,7 @@ struct pile_basis {
 		body_id body;
 		uint8_t place[PILE_COLUMNS];
 		uint8_t grown, halved;
-		bool whole;
+		bool whole, lifts;
 	} * columns; /* owned */
 	struct pile_row_place {
 		struct pile_key key;
@@ -150,6 +151,7 @@ struct pile {
 	uint32_t zone_max;	  /* bodies of a zone */
 	vec3 axes[3];		  /* of the boxes */
 	bool leads_down[3];	  /* of the axes */
+	vec3 down;		  /* unit, along gravity */
 	struct pile_body *bodies; /* by slot */
 	struct pile_row *rows;	  /* ascending by (a, key) */
 	uint32_t row_count;
