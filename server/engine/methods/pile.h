@@ -48,7 +48,7 @@ struct pile_body {
 	uint8_t grown;	 /* steps in a row in which it went as far down as it could */
 	uint8_t halved;	 /* times that its gap was halved (papers P-10) */
 	bool round;	 /* a sphere: it needs no gap */
-	bool lifts; /* its overlaps are parted against the forces, because the shortest way is blocked */
+	bool lifts; /* its overlaps are parted against gravity, because the shortest way is blocked */
 	bool whole; /* its basis is of one programme of a large group, with which the next step goes on */
 };
 

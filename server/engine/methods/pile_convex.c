@@ -17,8 +17,8 @@
  * SMOOTH_HALVINGS times, and then it is at rest. Pieces that are nearer than the gap, without overlap, come
  * no nearer. Spheres are smooth.
  *
- * Overlap that does not get less, because on the shortest way out others are in the way (pieces in a row between
- * two walls), is taken away against the forces instead, until none is left or that is blocked too.
+ * Overlap that does not get less, because others are in the shortest way out (pieces in a row between
+ * two walls), is taken away against gravity instead, until none is left or that is blocked too.
  */
 #include "server/base/sort.h"
 #include "server/engine/collision/epa.h"
@@ -122,7 +122,7 @@ static double gap_of(double distance, double smoothing)
 	return distance > smoothing ? distance - smoothing : scalar_min(distance, 0);
 }
 
-/* The parting of two pieces along the axis of the forces, with the one above that is there sooner. */
+/* The parting of two pieces along the axis of gravity, with the one above that is there sooner. */
 static struct pile_parting part_along(const struct pile *self, const struct pile_piece *a,
 				      const struct pile_piece *b)
 {

@@ -617,7 +617,7 @@ static void mark_whole(const struct pile_group *group, bool whole)
 		group->pile->bodies[group->slots[i]].whole = whole;
 }
 
-/* Whether overlaps of polyhedra are parted along the shortest way in the next step, or against the forces:
+/* Whether overlaps of polyhedra are parted along the shortest way in the next step, or against gravity:
  * the other of the two if the step took next to nothing away. */
 static void choose_way_out(const struct pile_group *group)
 {
