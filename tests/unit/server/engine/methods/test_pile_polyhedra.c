@@ -375,6 +375,21 @@ START_TEST(cubes_that_walls_hold_together_part_upwards)
 }
 END_TEST
 
+/* A cube that comes to rest on a sleeping one wakes it, though a gap is between them, and both bear it. */
+START_TEST(a_sleeping_cube_bears_another)
+{
+	struct heap heap;
+	fill_box(&heap, 1, 0, 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		add_piece(&heap, TEST_BOX, vec3_make(0, 0.6 + 2 * i, 0), quat_identity(),
+			  BODY_DYNAMIC);
+		step_to_rest(&heap, 150);
+		expect_balance(&heap);
+	}
+	world_destroy(heap.world);
+}
+END_TEST
+
 /* The gap of each body is state. */
 START_TEST(a_loaded_world_has_the_same_future)
 {
@@ -409,6 +424,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, a_cube_stops_on_a_mesh);
 	tcase_add_test(tcase, overlapping_polyhedra_are_parted);
 	tcase_add_test(tcase, cubes_that_walls_hold_together_part_upwards);
+	tcase_add_test(tcase, a_sleeping_cube_bears_another);
 	tcase_add_test(tcase, a_loaded_world_has_the_same_future);
 	suite_add_tcase(suite, tcase);
 	return suite;
