@@ -292,7 +292,7 @@ static void choose_axes(struct pile *self, vec3 down)
 	ASSERT(scalar_abs(vec3_dot(u, down)) < 1e-12);
 	self->axes[0] = u;
 	self->axes[1] = v;
-	self->axes[2] = down;
+	self->axes[2] = self->down = down;
 	self->leads_down[2] = true;
 	double side = scalar_sqrt(2.0 / 3.0);
 	for (uint32_t k = 0; k < 3 && self->box == PILE_BOX_CORNER_DOWN; k++) {
@@ -492,6 +492,28 @@ static void report_figures(const struct pile *self)
 	report->residual = self->residual;
 }
 
+/* A polyhedron that comes as near to a sleeping one as their gap reaches it: it may rest there. */
+static void reach_across_gaps(struct step *step)
+{
+	const struct dynamics *dynamics = step->dynamics;
+	const uint32_t *sleep_set = dynamics->tables->body.sleep_set;
+	for (uint32_t i = 0; i < step->contacts.count; i++) {
+		struct contact_state *contact = &step->contacts.items[i];
+		bool a_moves = step_takes_part(step, contact->body_a);
+		bool b_moves = step_takes_part(step, contact->body_b);
+		const struct shape *a = placement_shape(dynamics, contact->a.placement);
+		const struct shape *b = placement_shape(dynamics, contact->b.placement);
+		ASSERT(contact->body_a != contact->body_b);
+		if (a_moves == b_moves || a->kind == SHAPE_SPHERE || b->kind == SHAPE_SPHERE ||
+		    sleep_set[a_moves ? contact->body_b : contact->body_a] == 0)
+			continue;
+		struct pile_body body = { .radius = (a_moves ? a : b)->radius_max };
+		double reach = pile_smoothing(&body) + PILE_OVERLAP;
+		for (uint32_t k = 0; k < contact->point_count; k++)
+			contact->reaches |= contact->points[k].separation <= reach;
+	}
+}
+
 static enum status step_pile(void *state, struct dynamics *dynamics, double dt, struct reason *why)
 {
 	struct pile_state *kept = state;
@@ -506,6 +528,7 @@ static enum status step_pile(void *state, struct dynamics *dynamics, double dt, 
 	options.anew = true;
 	options.touch = PILE_OVERLAP; /* rows close up to rounding, on either side of 0 */
 	step_collide(&step, &step.contacts, 0, &options);
+	reach_across_gaps(&step);
 	step_wake_reached(&step, &options);
 	step_number(&step);
 	step_report_contacts(&step, &step.contacts);

@@ -48,6 +48,7 @@ struct pile_body {
 	uint8_t grown;	 /* steps in a row in which it went as far down as it could */
 	uint8_t halved;	 /* times that its gap was halved (papers P-10) */
 	bool round;	 /* a sphere: it needs no gap */
+	bool lifts; /* its overlaps are parted against gravity, because the shortest way is blocked */
 	bool whole; /* its basis is of one programme of a large group, with which the next step goes on */
 };
 
@@ -77,6 +78,7 @@ struct pile_row {
 	uint8_t slack; /* enum lp_place of what is left of its overlap */
 	bool smoothed; /* with a gap between two that have edges */
 	bool taken;    /* it is in the programme */
+	bool held;     /* the next step takes it too, because its programme goes on there */
 	double force;  /* N: its price */
 };
 
@@ -87,12 +89,12 @@ struct pile_basis {
 		body_id body;
 		uint8_t place[PILE_COLUMNS];
 		uint8_t grown, halved;
-		bool whole;
+		bool whole, lifts;
 	} * columns; /* owned */
 	struct pile_row_place {
 		struct pile_key key;
 		uint8_t place, slack;
-	} * rows; /* owned: those that pressed or were at their limit */
+	} * rows; /* owned: those that pressed, were at their limit, or are of programmes that go on */
 	uint32_t column_count, row_count;
 };
 
@@ -149,6 +151,7 @@ struct pile {
 	uint32_t zone_max;	  /* bodies of a zone */
 	vec3 axes[3];		  /* of the boxes */
 	bool leads_down[3];	  /* of the axes */
+	vec3 down;		  /* unit, along gravity */
 	struct pile_body *bodies; /* by slot */
 	struct pile_row *rows;	  /* ascending by (a, key) */
 	uint32_t row_count;

@@ -4,9 +4,10 @@
  *
  *   block: u32 bodies, u32 rows, bodies × (u32 id, 6 × u8 place), rows × (u32 low, u32 high, u32 part,
  *          u8 place + 16 × place of what is left of its overlap), and, if one is above 0, bodies × (u8 grown,
- *          u8 halved + 128 × whole)
+ *          u8 halved + 64 × lifts + 128 × whole)
  *
- * Bodies ascend by id, rows by key. A row that is not listed did not press. A block without these
+ * Bodies ascend by id, rows by key. A row that is not listed did not press, and its programme does not go on
+ * in the next step. A block without these
  * counts is what builds without pile.acceleration and polyhedra wrote, and what worlds without them write.
  */
 #include "server/base/bytes.h"
@@ -22,6 +23,7 @@ enum {
 	ROW_BYTES = 13,
 	COUNT_BYTES = 2,
 	SLACK_SHIFT = 4,
+	LIFTS = 64,
 	WHOLE = 128
 };
 
@@ -68,7 +70,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 
 static bool is_kept(const struct pile_row *row)
 {
-	return row->taken && (row->place != LP_BASIC || row->slack != LP_LOW);
+	return row->taken && (row->place != LP_BASIC || row->slack != LP_LOW || row->held);
 }
 
 enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
@@ -90,6 +92,7 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 			.grown = self->bodies[slot].grown,
 			.halved = self->bodies[slot].halved,
 			.whole = self->bodies[slot].whole,
+			.lifts = self->bodies[slot].lifts,
 		};
 		memcpy(to->place, self->places[slot], sizeof to->place);
 	}
@@ -110,7 +113,7 @@ static bool any_counts(const struct pile_basis *self)
 {
 	for (uint32_t i = 0; i < self->column_count; i++)
 		if (self->columns[i].grown > 0 || self->columns[i].halved > 0 ||
-		    self->columns[i].whole)
+		    self->columns[i].whole || self->columns[i].lifts)
 			return true;
 	return false;
 }
@@ -145,7 +148,8 @@ void pile_basis_write(const struct pile_basis *self, uint8_t *block)
 	for (uint32_t i = 0; any_counts(self) && i < self->column_count; i++) {
 		const struct pile_column_places *column = &self->columns[i];
 		write_u8(&out, column->grown);
-		write_u8(&out, (uint8_t)(column->halved | (column->whole ? WHOLE : 0)));
+		write_u8(&out, (uint8_t)(column->halved | (column->lifts ? LIFTS : 0) |
+					 (column->whole ? WHOLE : 0)));
 	}
 }
 
@@ -205,7 +209,8 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 	for (uint32_t i = 0; counted && i < columns; i++) {
 		out->columns[i].grown = read_u8(&in);
 		uint8_t halved = read_u8(&in);
-		out->columns[i].halved = halved & (WHOLE - 1);
+		out->columns[i].halved = halved & (LIFTS - 1);
+		out->columns[i].lifts = (halved & LIFTS) != 0;
 		out->columns[i].whole = (halved & WHOLE) != 0;
 	}
 	if (basis_is_valid(out) && counted == any_counts(out))
@@ -252,6 +257,7 @@ void pile_basis_counts(const struct pile_basis *self, body_id body, struct pile_
 	out->grown = known ? self->columns[at].grown : 0;
 	out->halved = known ? self->columns[at].halved : 0;
 	out->whole = known && self->columns[at].whole;
+	out->lifts = known && self->columns[at].lifts;
 }
 
 void pile_basis_recall(struct pile *self)

@@ -16,6 +16,9 @@
  * as if each were rounded by it. Each time that their group would be at rest the gap is halved,
  * SMOOTH_HALVINGS times, and then it is at rest. Pieces that are nearer than the gap, without overlap, come
  * no nearer. Spheres are smooth.
+ *
+ * Overlap that does not get less, because others are in the shortest way out (pieces in a row between
+ * two walls), is taken away against gravity instead, until none is left or that is blocked too.
  */
 #include "server/base/sort.h"
 #include "server/engine/collision/epa.h"
@@ -119,6 +122,24 @@ static double gap_of(double distance, double smoothing)
 	return distance > smoothing ? distance - smoothing : scalar_min(distance, 0);
 }
 
+/* The parting of two pieces along the axis of gravity, with the one above that is there sooner. */
+static struct pile_parting part_along(const struct pile *self, const struct pile_piece *a,
+				      const struct pile_piece *b)
+{
+	struct pile_parting best = { .distance = -SCALAR_MAX };
+	for (uint32_t k = 0; k < 2; k++) {
+		vec3 normal = vec3_scale(self->down, k == 0 ? -1 : 1);
+		vec3 lowest = farthest_of(a, vec3_negate(normal));
+		vec3 highest = farthest_of(b, normal);
+		double distance = vec3_dot(normal, vec3_sub(lowest, highest));
+		if (distance > best.distance)
+			best = (struct pile_parting){ normal, distance,
+						      vec3_scale(vec3_add(lowest, highest), 0.5) };
+	}
+	ASSERT(scalar_is_finite(best.distance));
+	return best;
+}
+
 enum status pile_add_convex(const struct pile *self, uint32_t slot, uint32_t other)
 {
 	struct pile_room *room = self->room;
@@ -130,10 +151,10 @@ enum status pile_add_convex(const struct pile *self, uint32_t slot, uint32_t oth
 	struct pile_parting parting = part_pieces(self, &pieces[0], &pieces[1]);
 	bool edges = !first->round && !second->round;
 	double smoothing = edges ? pile_smoothing(first) + pile_smoothing(second) : 0;
-	enum status status = ARRAY_RESERVE(&room->rows, room->rows.count + 1);
+	enum status status = ARRAY_RESERVE(&room->rows, room->rows.count + 2);
 	if (status != STATUS_OK)
 		return status;
-	room->rows.items[room->rows.count++] = (struct pile_row){
+	struct pile_row row = {
 		.a = a,
 		.b = b,
 		.normal = parting.normal,
@@ -144,6 +165,18 @@ enum status pile_add_convex(const struct pile *self, uint32_t slot, uint32_t oth
 		.key = { MIN_OF(first->placement, second->placement),
 			 MAX_OF(first->placement, second->placement), 0 },
 	};
+	bool lifts = parting.distance < -PILE_OVERLAP && first->lifts && second->lifts;
+	if (lifts)
+		row.gap = 0; /* the overlap does not grow */
+	room->rows.items[room->rows.count++] = row;
+	if (!lifts)
+		return STATUS_OK;
+	parting = part_along(self, &pieces[0], &pieces[1]);
+	row.normal = parting.normal;
+	row.gap = row.distance = parting.distance;
+	row.point = parting.point;
+	row.key.part = 1;
+	room->rows.items[room->rows.count++] = row;
 	return STATUS_OK;
 }
 

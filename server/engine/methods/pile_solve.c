@@ -62,6 +62,9 @@ enum { HALVINGS = 40 };
 /* Rows of one group that overlap: a programme with this many takes about a second, with four times as
  * many half a minute. A group with more stays where it is. */
 enum { OVERLAPS_MAX = 4096 };
+/* 1. A step that takes away less than this part of the overlaps has found the shortest ways blocked. Smaller:
+ * more steps before another way is tried. */
+#define OVERLAP_GAIN 1e-3
 
 /* ---- groups ------------------------------------------------------------------------------------ */
 
@@ -384,6 +387,15 @@ static void keep_moves(const struct pile_group *group, vec3 *kept, bool back)
 	}
 }
 
+/* The next step begins with all rows of a programme that goes on in it. Without those that an earlier
+ * round added it would find the optimum of that round again, and not get any farther. */
+static void hold_rows(const struct pile_group *group)
+{
+	ASSERT(group->waiting);
+	for (uint32_t i = 0; i < group->row_count; i++)
+		group->pile->rows[group->rows[i]].held = true;
+}
+
 static enum status solve_rounds(struct pile_group *group)
 {
 	struct pile *self = group->pile;
@@ -400,6 +412,7 @@ static enum status solve_rounds(struct pile_group *group)
 		if (status != STATUS_OK)
 			return status;
 		if (group->waiting) {
+			hold_rows(group);
 			if (cut_rounds > 0)
 				keep_moves(group, kept, true);
 			return STATUS_OK;
@@ -566,6 +579,7 @@ static enum status try_zones(struct pile_group *group, bool *gained)
 	for (uint32_t i = 0; i < group->row_count; i++) {
 		self->rows[group->rows[i]].place = LP_BASIC;
 		self->rows[group->rows[i]].taken = false;
+		self->rows[group->rows[i]].held = false;
 	}
 	return STATUS_OK;
 }
@@ -603,6 +617,31 @@ static void mark_whole(const struct pile_group *group, bool whole)
 		group->pile->bodies[group->slots[i]].whole = whole;
 }
 
+/* Whether overlaps of polyhedra are parted along the shortest way in the next step, or against gravity:
+ * the other of the two if the step took next to nothing away. */
+static void choose_way_out(const struct pile_group *group)
+{
+	struct pile *self = group->pile;
+	double before = 0, after = 0;
+	bool lifts = false;
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		lifts = lifts || self->bodies[group->slots[i]].lifts;
+	for (uint32_t i = 0; group->relaxing && i < group->row_count; i++) {
+		const struct pile_row *row = &self->rows[group->rows[i]];
+		if (!pile_overlaps(group, row) || row->b == PILE_STATIC ||
+		    (self->bodies[row->a].round && self->bodies[row->b].round))
+			continue;
+		before -= row->gap;
+		after += scalar_max(-gap_after(self, row), 0);
+	}
+	ASSERT(before >= 0);
+	bool solved = !group->waiting && pile_is_solved(&group->result);
+	bool blocked = before > 0 && solved && after > (1 - OVERLAP_GAIN) * before;
+	bool next = before > 0 && (blocked ? !lifts : lifts);
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		self->bodies[group->slots[i]].lifts = next;
+}
+
 static enum status solve_group(struct pile_group *group)
 {
 	struct pile *self = group->pile;
@@ -614,6 +653,7 @@ static enum status solve_group(struct pile_group *group)
 		enum status status = try_zones(group, &gained);
 		arena_rewind(arena, mark);
 		mark_whole(group, false);
+		choose_way_out(group);
 		if (status != STATUS_OK || gained)
 			return status;
 	}
@@ -623,6 +663,7 @@ static enum status solve_group(struct pile_group *group)
 	double drop = end_programme(group), most = group->term_count > 0 ? group->bound : drop;
 	bool rests = !group->relaxing && !group->waiting && pile_is_solved(&group->result) &&
 		     most <= self->rest * measure_of(group);
+	choose_way_out(group);
 	/* What gains much moves much, which zones do in less time. */
 	mark_whole(group, large && !(drop > ZONES_GAIN * measure_of(group)));
 	if (rests)

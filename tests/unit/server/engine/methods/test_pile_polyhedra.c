@@ -337,6 +337,59 @@ START_TEST(overlapping_polyhedra_are_parted)
 }
 END_TEST
 
+/* Two cubes do not fit side by side between the walls, though that is the shortest way apart: one goes on top
+ * of the other. The way that was chosen is state. */
+START_TEST(cubes_that_walls_hold_together_part_upwards)
+{
+	struct heap heap;
+	fill_box(&heap, 1, 0, 1);
+	for (int i = -1; i <= 1; i += 2)
+		add_piece(&heap, TEST_BOX, vec3_make(0.4 * i, 0.6, 0), quat_identity(),
+			  BODY_DYNAMIC);
+	uint32_t steps = 0;
+	for (double overlap = 1; overlap > OVERLAP;) {
+		struct bytes image = test_save(heap.world);
+		struct world *loaded;
+		struct reason why;
+		vec3 at[2];
+		ck_assert_int_eq(
+			world_load(image.data, image.count, test_shape_source(), &loaded, &why),
+			STATUS_OK);
+		test_step(heap.world, 1);
+		test_step(loaded, 1);
+		ck_assert_uint_eq(test_hash(heap.world), test_hash(loaded));
+		for (uint32_t i = 0; i < 2; i++)
+			at[i] = heap.pieces[i].at =
+				test_body(heap.world, heap.pieces[i].body).position;
+		overlap = worst_overlap(&heap, at);
+		/* The first finds the way blocked; the height of a cube is less than twice its radius, which
+		 * is how far a step may lift it. */
+		ck_assert_uint_le(++steps, 3);
+		world_destroy(loaded);
+		bytes_release(&image);
+	}
+	step_to_rest(&heap, 150);
+	ck_assert_double_ge(scalar_abs(heap.pieces[0].at.y - heap.pieces[1].at.y), 1 - OVERLAP);
+	expect_balance(&heap);
+	world_destroy(heap.world);
+}
+END_TEST
+
+/* A cube that comes to rest on a sleeping one wakes it, though a gap is between them, and both bear it. */
+START_TEST(a_sleeping_cube_bears_another)
+{
+	struct heap heap;
+	fill_box(&heap, 1, 0, 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		add_piece(&heap, TEST_BOX, vec3_make(0, 0.6 + 2 * i, 0), quat_identity(),
+			  BODY_DYNAMIC);
+		step_to_rest(&heap, 150);
+		expect_balance(&heap);
+	}
+	world_destroy(heap.world);
+}
+END_TEST
+
 /* The gap of each body is state. */
 START_TEST(a_loaded_world_has_the_same_future)
 {
@@ -370,6 +423,8 @@ static Suite *make(void)
 	tcase_add_test(tcase, a_cube_slides_over_seams);
 	tcase_add_test(tcase, a_cube_stops_on_a_mesh);
 	tcase_add_test(tcase, overlapping_polyhedra_are_parted);
+	tcase_add_test(tcase, cubes_that_walls_hold_together_part_upwards);
+	tcase_add_test(tcase, a_sleeping_cube_bears_another);
 	tcase_add_test(tcase, a_loaded_world_has_the_same_future);
 	suite_add_tcase(suite, tcase);
 	return suite;
