@@ -558,8 +558,7 @@ static void reconcile_fill(struct command_PARTICLES_FILL *out)
 {
 	out->spacing = fmax(out->spacing, 0.02);
 	for (uint32_t axis = 0; axis < 3; axis++)
-		vec3_set(&out->size, axis,
-			 fmin(fabs(vec3_get(out->size, axis)), 3 * out->spacing));
+		vec3_set(&out->size, axis, fmin(fabs(vec3_get(out->size, axis)), 3 * out->spacing));
 }
 
 static void reconcile_particles(struct gen_commands *gen, struct command *out)

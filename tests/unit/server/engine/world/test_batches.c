@@ -154,8 +154,17 @@ START_TEST(a_negative_id_names_the_result_of_an_earlier_command)
 }
 END_TEST
 
-static void put_name(struct command *command)
+/* Names, and bodies and shapes beside the first. */
+static void put_others(struct command *command, body_id other)
 {
+	if (command->op == COMMAND_SHAPE_DROP)
+		command->shape_drop.shape = 1;
+	if (command->op == COMMAND_ADD_VISUAL)
+		command->add_visual.shape = 1;
+	if (command->op == COMMAND_JOINT_CREATE)
+		command->joint_create.body_b = other;
+	if (command->op == COMMAND_CARRY)
+		command->carry.a = command->carry.b = other;
 	if (command->op == COMMAND_NAME_BODY)
 		command->name_body.name = test_text("other");
 	if (command->op == COMMAND_NAME_JOINT)
@@ -199,15 +208,7 @@ START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 		struct command command = first == FIELD_BODY
 						 ? command_about((enum command_op)list[i].op, other)
 						 : test_command((enum command_op)list[i].op);
-		if (list[i].op == COMMAND_SHAPE_DROP)
-			command.shape_drop.shape = 1;
-		if (list[i].op == COMMAND_ADD_VISUAL)
-			command.add_visual.shape = 1;
-		if (list[i].op == COMMAND_JOINT_CREATE)
-			command.joint_create.body_b = other;
-		if (list[i].op == COMMAND_CARRY)
-			command.carry.a = command.carry.b = other;
-		put_name(&command);
+		put_others(&command, other);
 		if (first == FIELD_JOINT)
 			command.joint_remove.joint = others;
 		if (first == FIELD_PARTICLES)
