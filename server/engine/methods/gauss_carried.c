@@ -47,7 +47,7 @@ enum status gauss_carriers_find(struct gauss_carriers *self, const struct veloci
 {
 	const struct step *step = solve->step;
 	const struct bitset *used = &step->dynamics->carrier_used;
-	*self = (struct gauss_carriers){ NULL };
+	*self = (struct gauss_carriers){ .items = NULL };
 	if (used->count == 0)
 		return STATUS_OK;
 	self->items = ALLOCATE(struct gauss_carried, used->count);
