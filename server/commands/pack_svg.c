@@ -126,13 +126,56 @@ static enum status copy_tag(struct svg_reading *self, const char *name, const ch
 	return tag->name != NULL ? STATUS_OK : source_no_memory(self->source);
 }
 
+/* Whether a style of `bytes` bytes sets a property that moves or resizes outlines. */
+static const char *moving_property(const char *text, size_t bytes)
+{
+	static const char *const names[] = { "transform", "translate", "rotate", "scale" };
+	for (size_t at = 0; at < bytes; at++) {
+		bool begins = at == 0 || strchr(" \t\r\n;{/\"'", text[at - 1]) != NULL;
+		for (uint32_t i = 0; begins && i < COUNT_OF(names); i++) {
+			size_t length = strlen(names[i]), end = at + length;
+			if (end > bytes || strncmp(text + at, names[i], length) != 0)
+				continue;
+			while (end < bytes && strchr(" \t\r\n", text[end]) != NULL)
+				end++;
+			if (end < bytes && text[end] == ':')
+				return names[i];
+		}
+	}
+	return NULL;
+}
+
+static enum status refuse_style(const struct svg_reading *self, const char *property)
+{
+	return source_fail(self->source, line_now(self), STATUS_UNSUPPORTED, "style",
+			   "a style with '%s' moves outlines and is not read; apply it to the "
+			   "points first",
+			   property);
+}
+
+/* The contents of a style element, as they stand in the file. */
+static enum status check_sheet(const struct svg_reading *self)
+{
+	static const char END[] = "</";
+	size_t first = (size_t)XML_GetCurrentByteIndex(self->parser), end = first;
+	ASSERT(first <= self->svg->bytes);
+	while (end + 1 < self->svg->bytes && strncmp(self->svg->text + end, END, 2) != 0)
+		end++;
+	const char *property = moving_property(self->svg->text + first, end - first);
+	return property != NULL ? refuse_style(self, property) : STATUS_OK;
+}
+
 /* "translate(x)" and "translate(x, y)", any number of them. */
 static enum status read_transform(const struct svg_reading *self, const struct pack_tag *tag,
 				  vec2 *moved)
 {
 	static const char word[] = "translate";
 	const char *text = attribute_of(tag, "transform"), *at = text != NULL ? text : "";
+	const char *style = attribute_of(tag, "style");
+	const char *property = style != NULL ? moving_property(style, strlen(style)) : NULL;
 	*moved = vec2_zero();
+	if (property != NULL)
+		return refuse_style(self, property);
 	skip_blanks(&at, false);
 	while (*at != '\0') {
 		vec2 by = vec2_zero();
@@ -200,6 +243,11 @@ static enum status read_rect(struct svg_reading *self, const struct pack_tag *ta
 		if (text != NULL && (!take_number(&at, &values[i]) || *at != '\0'))
 			return refuse_number(self, tag, names[i], text, at);
 	}
+	if (values[2] < 0 || values[3] < 0)
+		return source_fail(self->source, tag->line, STATUS_RANGE,
+				   values[2] < 0 ? "width" : "height",
+				   "%g of <%.20s>: it must be at least 0",
+				   values[2] < 0 ? values[2] : values[3], tag->name);
 	if (values[4] != 0 || values[5] != 0)
 		return source_fail(self->source, tag->line, STATUS_UNSUPPORTED, "rx",
 				   "a rect with round corners is not read; make it a polygon");
@@ -348,7 +396,7 @@ static enum status read_element(struct svg_reading *self, const char *name, cons
 		return read_root(self, kind, &tag);
 	if (kind == NULL || is_one_of(kind, ignored, COUNT_OF(ignored))) {
 		self->skipped = self->depth;
-		return STATUS_OK;
+		return kind != NULL && strcmp(kind, "style") == 0 ? check_sheet(self) : STATUS_OK;
 	}
 	if (is_one_of(kind, shapes, COUNT_OF(shapes))) {
 		self->skipped = self->depth;

@@ -127,6 +127,10 @@ def test_rects_paths_groups_and_what_is_beside_them(tmp_path):
 REFUSALS = [
     ("<circle r='3'/>", 2, "<circle> cannot be packed"),
     ("<text>x</text>", 2, "<text> cannot be packed"),
+    ("<rect width='-1' height='2'/>", 2, "-1 of <rect>"),
+    ("<polygon style='fill:red; transform : scale(2)' points='0,0 1,0 1,1'/>", 2, "a style with 'transform'"),
+    ("<g style='rotate: 3deg'/>", 2, "a style with 'rotate'"),
+    ("<style>\n polygon { scale: 2 }</style>", 2, "a style with 'scale'"),
     ("<path d='M0 0 C 1 1 2 2 3 0'/>", 2, "flatten curves"),
     ("<path d='M0 0 H3 V3Z M1 1 2 1 2 2Z'/>", 2, "second outline"),
     ("<path d='L0 0'/>", 2, "'L' in a path"),

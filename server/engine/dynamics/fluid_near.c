@@ -237,7 +237,8 @@ enum status fluid_find_bodies(struct fluid_work *self)
 		status = find_placements(self, box);
 	if (status != STATUS_OK)
 		return status;
-	memset(self->body_of.items, 0, rows * sizeof *self->body_of.items);
+	if (rows > 0)
+		memset(self->body_of.items, 0, rows * sizeof *self->body_of.items);
 	self->bodies.count = 0;
 	self->most_reach = 0;
 	for (uint32_t i = 0; i < self->found.count && status == STATUS_OK; i++) {

@@ -37,10 +37,10 @@ static enum status check_problem(const struct packing_problem *problem, struct p
 				  PACKING_POLYGONS_MAX);
 	if (!scalar_is_finite(height) || !scalar_is_finite(problem->left))
 		return reason_set(why, STATUS_NOT_FINITE, -1, "strip", "the strip is not finite");
-	if (!(height > 0) || height > 2 * PACKING_COORDINATE_MAX)
+	if (!(height > 0) || height > PACKING_COORDINATE_MAX)
 		return reason_set(why, STATUS_RANGE, -1, "height",
 				  "the strip is %.9g high; it must be above 0 and at most %g",
-				  height, 2 * PACKING_COORDINATE_MAX);
+				  height, PACKING_COORDINATE_MAX);
 	if (!(problem->pull >= 0 && problem->pull <= 1))
 		return reason_set(why, STATUS_RANGE, -1, "pull", "%.9g; it is from 0 to 1",
 				  problem->pull);

@@ -224,10 +224,13 @@ enum status check_particle_room(struct check *check, const struct planned_system
 	uint64_t made = system->recycle ? system->alive : system->born - system->refused;
 	if (made + count <= system->capacity)
 		return STATUS_OK;
+	const char *more = made + count <= PARTICLES_MAX ? "raise its capacity (particles_set)"
+							 : "no capacity holds so many";
 	return REFUSE(check, STATUS_LIMIT, "system",
-		      "system %u has %llu particles, its capacity is %u: particles_set "
-		      "raises it",
-		      system->id, (unsigned long long)made, system->capacity);
+		      "system %u has %llu particles and its capacity is %u: there is no room "
+		      "for %llu%s more: %s",
+		      system->id, (unsigned long long)made, system->capacity,
+		      (unsigned long long)count, count > PARTICLES_MAX ? " or" : "", more);
 }
 
 enum status check_particles_add(struct check *check, struct command *command)

@@ -72,7 +72,7 @@ static void make_forest(struct world *world, struct rng *rng)
  * springs, limits or motors besides. */
 static void make_net(struct world *world, struct rng *rng)
 {
-	enum { SIDE = 23 };
+	enum { SIDE = 28 };
 	body_id at[SIDE][SIDE];
 	for (uint32_t i = 0; i < SIDE; i++)
 		for (uint32_t k = 0; k < SIDE; k++) {
