@@ -378,7 +378,7 @@ static void fill_pairs(struct fluid_work *self, uint32_t place, const struct run
 		       struct near_sums *sums)
 {
 	double inverse = 1 / self->radius, inverse3 = inverse * inverse * inverse;
-	struct fluid_pair *out = &self->pairs.items[self->starts.items[place]];
+	uint32_t at = self->starts.items[place];
 	sums->density = self->volume.items[place] * fluid_kernel_value(0) * inverse3;
 	for (uint32_t r = 0; r < FLUID_ROWS && !self->crowded.items[place]; r++)
 		for (uint32_t k = runs->first[r]; k < runs->last[r]; k++) {
@@ -389,14 +389,15 @@ static void fill_pairs(struct fluid_work *self, uint32_t place, const struct run
 			vec3 g = vec3_scale(d,
 					    fluid_kernel_slope(q) * (inverse3 * inverse * inverse));
 			double volume = self->volume.items[k];
+			struct fluid_pair *out = &self->pairs.items[at++];
 			*out = (struct fluid_pair){ { (float)g.x, (float)g.y, (float)g.z }, k };
-			g = fluid_slope(out++);
+			g = fluid_slope(out);
 			sums->density += volume * fluid_kernel_value(q) * inverse3;
 			sums->spread +=
 				volume * volume * vec3_length_squared(g) / self->mass.items[k];
 			sums->slope = vec3_mul_add(sums->slope, g, volume);
 		}
-	ASSERT(out == &self->pairs.items[self->starts.items[place + 1]]);
+	ASSERT(at == self->starts.items[place + 1]);
 }
 
 /* The flat shapes that a particle touches, so that where they overlap counts once. */
@@ -453,7 +454,7 @@ static bool touch_wall(struct fluid_work *self, const struct fluid_probe *probe,
 static void fill_walls(struct fluid_work *self, uint32_t block, uint32_t place,
 		       struct near_sums *sums)
 {
-	struct fluid_wall *out = &self->walls.items[self->wall_starts.items[place]];
+	uint32_t at = self->wall_starts.items[place];
 	struct flats flats = { .count = 0 };
 	bool inside = false;
 	double volume = self->volume.items[place];
@@ -463,14 +464,14 @@ static void fill_walls(struct fluid_work *self, uint32_t block, uint32_t place,
 		const struct fluid_near_shape *near = &self->near.items[k];
 		if (!may_touch(self, near, place))
 			continue;
+		struct fluid_wall *out = &self->walls.items[at++];
 		inside |= touch_wall(self, &probe, near, &flats, out);
 		sums->density += out->part;
 		self->pushes.items[near->push].stiffness += volume * vec3_length(out->slope);
 		sums->slope = vec3_add(sums->slope, out->slope);
-		out++;
 	}
 	self->sums.items[block].inside += inside;
-	ASSERT(out == &self->walls.items[self->wall_starts.items[place + 1]]);
+	ASSERT(at == self->wall_starts.items[place + 1]);
 }
 
 static void fill_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
