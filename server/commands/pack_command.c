@@ -66,9 +66,10 @@ static enum status read_problem(struct pack_job *job, struct reason *why)
 	problem->polygons = job->polygons;
 	for (uint32_t i = 0; i < problem->count; i++) {
 		const struct pack_shape *shape = &job->svg.shapes.items[i];
-		job->polygons[i] = (struct packing_polygon){ job->svg.corners.items + shape->first,
-							     shape->count,
-							     vec2_add(shape->parent, shape->own) };
+		job->polygons[i] = (struct packing_polygon){
+			shape->count > 0 ? job->svg.corners.items + shape->first : NULL,
+			shape->count, vec2_add(shape->parent, shape->own)
+		};
 	}
 	return STATUS_OK;
 }
