@@ -20,6 +20,8 @@
 #define PILE_OVERLAP 1e-9
 /* Times that the gap of a polyhedron is halved before it is at rest: from 1 % of its radius to 0.008 %. */
 enum { SMOOTH_HALVINGS = 7 };
+/* Times that the share of work of a group that waits with overlaps is doubled, and every so many ticks. */
+enum { WAIT_DOUBLINGS = 7, WAIT_TICKS = 32 };
 /* √3: half a diagonal of the cube of half width 1. */
 #define PILE_DIAGONAL 1.7320508075688772
 struct command;
@@ -47,6 +49,7 @@ struct pile_body {
 	double size;	 /* N, at least |force|: the sum of the sizes of the forces in it */
 	uint8_t grown;	 /* steps in a row in which it went as far down as it could */
 	uint8_t halved;	 /* times that its gap was halved (papers P-10) */
+	uint8_t waits;	 /* times that its share of work was doubled, because its group waits */
 	bool round;	 /* a sphere: it needs no gap */
 	bool lifts; /* its overlaps are parted against gravity, because the shortest way is blocked */
 	bool whole; /* its basis is of one programme of a large group, with which the next step goes on */
@@ -88,7 +91,7 @@ struct pile_basis {
 	struct pile_column_places {
 		body_id body;
 		uint8_t place[PILE_COLUMNS];
-		uint8_t grown, halved;
+		uint8_t grown, halved, waits;
 		bool whole, lifts;
 	} * columns; /* owned */
 	struct pile_row_place {

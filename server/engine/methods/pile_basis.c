@@ -4,7 +4,7 @@
  *
  *   block: u32 bodies, u32 rows, bodies × (u32 id, 6 × u8 place), rows × (u32 low, u32 high, u32 part,
  *          u8 place + 16 × place of what is left of its overlap), and, if one is above 0, bodies × (u8 grown,
- *          u8 halved + 64 × lifts + 128 × whole)
+ *          u8 halved + 8 × waits + 64 × lifts + 128 × whole)
  *
  * Bodies ascend by id, rows by key. A row that is not listed did not press, and its programme does not go on
  * in the next step. A block without these
@@ -23,9 +23,13 @@ enum {
 	ROW_BYTES = 13,
 	COUNT_BYTES = 2,
 	SLACK_SHIFT = 4,
+	HALVED_END = 8,
 	LIFTS = 64,
 	WHOLE = 128
 };
+/* So each number of three bits is a count that there is. */
+_Static_assert(SMOOTH_HALVINGS == HALVED_END - 1 && WAIT_DOUBLINGS == LIFTS / HALVED_END - 1,
+	       "the counts of a body fill their bits");
 
 int pile_key_compare(const struct pile_key *a, const struct pile_key *b)
 {
@@ -91,6 +95,7 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 			.body = step->dynamics->tables->body.id[step->bodies[slot]],
 			.grown = self->bodies[slot].grown,
 			.halved = self->bodies[slot].halved,
+			.waits = self->bodies[slot].waits,
 			.whole = self->bodies[slot].whole,
 			.lifts = self->bodies[slot].lifts,
 		};
@@ -113,7 +118,7 @@ static bool any_counts(const struct pile_basis *self)
 {
 	for (uint32_t i = 0; i < self->column_count; i++)
 		if (self->columns[i].grown > 0 || self->columns[i].halved > 0 ||
-		    self->columns[i].whole || self->columns[i].lifts)
+		    self->columns[i].waits > 0 || self->columns[i].whole || self->columns[i].lifts)
 			return true;
 	return false;
 }
@@ -148,8 +153,9 @@ void pile_basis_write(const struct pile_basis *self, uint8_t *block)
 	for (uint32_t i = 0; any_counts(self) && i < self->column_count; i++) {
 		const struct pile_column_places *column = &self->columns[i];
 		write_u8(&out, column->grown);
-		write_u8(&out, (uint8_t)(column->halved | (column->lifts ? LIFTS : 0) |
-					 (column->whole ? WHOLE : 0)));
+		write_u8(&out,
+			 (uint8_t)(column->halved | column->waits * HALVED_END |
+				   (column->lifts ? LIFTS : 0) | (column->whole ? WHOLE : 0)));
 	}
 }
 
@@ -163,8 +169,6 @@ static bool basis_is_valid(const struct pile_basis *self)
 {
 	for (uint32_t i = 0; i < self->column_count; i++) {
 		if (i > 0 && self->columns[i - 1].body >= self->columns[i].body)
-			return false;
-		if (self->columns[i].halved > SMOOTH_HALVINGS)
 			return false;
 		for (uint32_t k = 0; k < PILE_COLUMNS; k++)
 			if (self->columns[i].place[k] > LP_BETWEEN)
@@ -209,7 +213,8 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 	for (uint32_t i = 0; counted && i < columns; i++) {
 		out->columns[i].grown = read_u8(&in);
 		uint8_t halved = read_u8(&in);
-		out->columns[i].halved = halved & (LIFTS - 1);
+		out->columns[i].halved = halved % HALVED_END;
+		out->columns[i].waits = halved % LIFTS / HALVED_END;
 		out->columns[i].lifts = (halved & LIFTS) != 0;
 		out->columns[i].whole = (halved & WHOLE) != 0;
 	}
@@ -256,6 +261,7 @@ void pile_basis_counts(const struct pile_basis *self, body_id body, struct pile_
 	bool known = at < self->column_count && self->columns[at].body == body;
 	out->grown = known ? self->columns[at].grown : 0;
 	out->halved = known ? self->columns[at].halved : 0;
+	out->waits = known ? self->columns[at].waits : 0;
 	out->whole = known && self->columns[at].whole;
 	out->lifts = known && self->columns[at].lifts;
 }

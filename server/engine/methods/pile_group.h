@@ -21,7 +21,8 @@ struct pile_group {
 	double bound;	     /* J: no permitted displacement lowers the energy by more */
 	uint32_t taken, slacks; /* rows of the programme; of these, with a column of their own */
 	uint32_t pivots;
-	uint32_t budget;	     /* of pivots; 0: none */
+	uint32_t budget; /* of pivots; 0: none */
+	uint8_t waits;	 /* doublings of its share of the work, at most WAIT_DOUBLINGS */
 	struct solver_result result; /* of the last round */
 };
 

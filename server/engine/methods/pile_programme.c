@@ -6,7 +6,9 @@
  * Work is counted as pivots times the size of the programme, in units of PILE_WORK. When that of the
  * step is used up, a programme without a point of any use leaves its places behind, in the basis that
  * is kept between ticks, and its bodies wait. Nothing else has changed for them in the next step, so the
- * solver goes on where it was.
+ * solver goes on where it was. Each begin takes back what costs were shifted and perturbed by, so that
+ * many short runs may need more pivots than a long one, and nothing bounds how many. So what a group with
+ * overlaps may take is doubled each WAIT_TICKS ticks while it waits.
  */
 #include "server/engine/math/scalar.h"
 #include "server/engine/methods/pile_group.h"
@@ -297,8 +299,7 @@ static void read_places(struct pile_group *group, const struct pile_programme *l
 		row->slack = LP_LOW;
 		if (!pile_overlaps(group, row))
 			continue;
-		row->slack = group->waiting ? places[slack] : LP_LOW;
-		slack++;
+		row->slack = places[slack++];
 	}
 	for (uint32_t c = 0; c < cut_count(group); c++)
 		self->room->cuts.items[c].place = places[r++];
@@ -346,12 +347,14 @@ static double work_of_pivot(const struct pile_programme *lp)
 }
 
 /* Pivots that the rest of the step's work allows, at most UINT32_MAX. */
-static uint32_t pivots_left(const struct pile *self, const struct pile_programme *lp)
+static uint32_t pivots_left(const struct pile_group *group, const struct pile_programme *lp)
 {
+	const struct pile *self = group->pile;
 	if (!(self->work_max > 0))
 		return UINT32_MAX;
-	double left = (self->work_max - self->work) / work_of_pivot(lp) - ROUND_PIVOTS;
-	ASSERT(self->work >= 0);
+	double most = self->work_max * (double)(1u << group->waits);
+	double left = (most - self->work) / work_of_pivot(lp) - ROUND_PIVOTS;
+	ASSERT(self->work >= 0 && group->waits <= WAIT_DOUBLINGS);
 	return !(left >= 1) ? 0 : left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
 }
 
@@ -372,7 +375,7 @@ static void run_solver(struct pile_group *group, struct pile_programme *lp,
 static void solve_problem(struct pile_group *group, struct pile_programme *lp,
 			  struct lp_dual_simplex *solver)
 {
-	uint32_t left = pivots_left(group->pile, lp);
+	uint32_t left = pivots_left(group, lp);
 	bool starts = lp->problem.start != NULL;
 	run_solver(group, lp, solver, starts ? MIN_OF(group->budget, left) : left, true);
 	if (starts)
@@ -381,7 +384,7 @@ static void solve_problem(struct pile_group *group, struct pile_programme *lp,
 	if (pile_is_ended(&group->result) || starts || group->waiting)
 		return;
 	/* A basis whose rounding spoils the result is left for one that begins anew. */
-	left = pivots_left(group->pile, lp);
+	left = pivots_left(group, lp);
 	group->waiting = left == 0;
 	if (group->waiting)
 		return;
@@ -396,7 +399,7 @@ enum status pile_solve_round(struct pile_group *group)
 	ASSERT(group->taken <= group->row_count && group->slacks <= group->taken);
 	if (!allocate_programme(group, &lp))
 		return STATUS_NO_MEMORY;
-	group->waiting = pivots_left(self, &lp) == 0;
+	group->waiting = pivots_left(group, &lp) == 0;
 	if (group->waiting) {
 		group->result = (struct solver_result){ .status = SOLVER_LIMIT };
 		pile_stop_bodies(group);

@@ -321,8 +321,19 @@ static enum status begin_group(struct pile_group *group)
 		group->slacks += pile_overlaps(group, row);
 	}
 	group->relaxing = group->slacks > 0;
+	for (uint32_t i = 0; group->relaxing && i < group->slot_count; i++)
+		group->waits = MAX_OF(group->waits, self->bodies[group->slots[i]].waits);
 	group->split = group->relaxing || self->conservative > 0;
 	return list_terms(group);
+}
+
+/* What is left of overlaps goes from round to round, and from step to step while the group waits: without
+ * it the basis has too few columns, and the solver begins anew. After a move the overlaps are others. */
+static void forget_slacks(const struct pile_group *group)
+{
+	ASSERT(!group->waiting);
+	for (uint32_t i = 0; i < group->row_count; i++)
+		group->pile->rows[group->rows[i]].slack = LP_LOW;
 }
 
 /* Ends a programme with a permitted move that does not raise the energy; returns what it lowers. */
@@ -339,6 +350,8 @@ static double end_programme(struct pile_group *group)
 	}
 	for (uint32_t i = 0; i < group->slot_count; i++)
 		group->place_of[group->slots[i]] = PILE_STATIC;
+	if (!group->waiting)
+		forget_slacks(group);
 	self->fallbacks += !pile_is_ended(&group->result);
 	ASSERT(group->result.residual >= 0);
 	self->pivots += group->pivots;
@@ -642,6 +655,20 @@ static void choose_way_out(const struct pile_group *group)
 		self->bodies[group->slots[i]].lifts = next;
 }
 
+/* What the next step may take for a group that waits with overlaps. */
+static void mark_waits(const struct pile_group *group)
+{
+	const struct pile *self = group->pile;
+	uint64_t tick = self->step->dynamics->tables->world.tick[0];
+	uint8_t waits = 0;
+	ASSERT(group->waits <= WAIT_DOUBLINGS);
+	if (group->relaxing && group->waiting)
+		waits = (uint8_t)MIN_OF(group->waits + (tick % WAIT_TICKS == WAIT_TICKS - 1),
+					(int)WAIT_DOUBLINGS);
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		self->bodies[group->slots[i]].waits = waits;
+}
+
 static enum status solve_group(struct pile_group *group)
 {
 	struct pile *self = group->pile;
@@ -654,6 +681,7 @@ static enum status solve_group(struct pile_group *group)
 		arena_rewind(arena, mark);
 		mark_whole(group, false);
 		choose_way_out(group);
+		mark_waits(group);
 		if (status != STATUS_OK || gained)
 			return status;
 	}
@@ -664,6 +692,7 @@ static enum status solve_group(struct pile_group *group)
 	bool rests = !group->relaxing && !group->waiting && pile_is_solved(&group->result) &&
 		     most <= self->rest * measure_of(group);
 	choose_way_out(group);
+	mark_waits(group);
 	/* What gains much moves much, which zones do in less time. */
 	mark_whole(group, large && !(drop > ZONES_GAIN * measure_of(group)));
 	if (rests)

@@ -355,6 +355,63 @@ START_TEST(overlapping_starts_are_parted_first)
 }
 END_TEST
 
+/* A lattice that is too narrow, and spheres at one point. */
+static struct heap narrow_start(bool lattice)
+{
+	enum { SIDE = 5, AT_ONE_POINT = 60 };
+	static const double SPACING = 0.7;
+	struct heap heap = { .world = test_world(false, "pile") };
+	add_wall(&heap, vec3_make(0, 1, 0), 0);
+	for (uint32_t i = 0; lattice && i < SIDE * SIDE * SIDE; i++) {
+		vec3 cell = vec3_make(i % SIDE, i / SIDE / SIDE, i / SIDE % SIDE);
+		add_ball(&heap, vec3_add(vec3_scale(cell, SPACING), vec3_make(0, 1, 0)));
+	}
+	for (uint32_t i = 0; !lattice && i < AT_ONE_POINT; i++)
+		add_ball(&heap, vec3_make(0, 3, 0));
+	return heap;
+}
+
+/* Programmes of overlapping starts that need many times the work of a tick go on from tick to tick to
+ * their end, also through images. The first two have the work with which a world begins. Others do not
+ * end without a share that grows; a basis without what is left of overlaps needs more ticks. */
+START_TEST(large_overlapping_starts_are_parted_over_ticks)
+{
+	static const double WORK[3] = { 5, 0.5, 0.1 };
+	static const uint32_t MOST[6] = { 8, 20, 75, 110, 185, 360 };
+	struct heap heap = narrow_start(_i % 2 == 0);
+	uint32_t steps = 0, waits = 0;
+	if (_i / 2 > 0)
+		set(heap.world, "pile.work", WORK[_i / 2]);
+	while (worst_overlap(&heap, heap.at) > OVERLAP) {
+		struct world *loaded = NULL;
+		struct reason why;
+		if (steps % 8 == 0) {
+			struct bytes image = test_save(heap.world);
+			ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(),
+						    &loaded, &why),
+					 STATUS_OK);
+			test_step(loaded, 1);
+			bytes_release(&image);
+		}
+		test_step(heap.world, 1);
+		if (loaded != NULL) {
+			ck_assert_uint_eq(world_tick_hash(heap.world), world_tick_hash(loaded));
+			/* Every other time the loaded one goes on. */
+			struct world *left = steps % 16 == 0 ? heap.world : loaded;
+			heap.world = steps % 16 == 0 ? loaded : heap.world;
+			world_destroy(left);
+		}
+		waits += world_stats(heap.world).fallbacks;
+		for (uint32_t i = 0; i < heap.count; i++)
+			heap.at[i] = test_body(heap.world, heap.balls[i]).position;
+		ck_assert_uint_le(++steps, MOST[_i]);
+	}
+	printf("# %u steps, %u waits\n", (unsigned)steps, (unsigned)waits);
+	ck_assert_uint_gt(waits, 0);
+	world_destroy(heap.world);
+}
+END_TEST
+
 /* More overlaps than a programme can part in a second: the heap stays, which is counted. */
 START_TEST(too_many_overlaps_stay_and_are_counted)
 {
@@ -735,6 +792,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, a_budget_leaves_every_step_permitted);
 	tcase_add_test(tcase, a_limit_of_work_spreads_a_step_over_ticks);
 	tcase_add_loop_test(tcase, overlapping_starts_are_parted_first, 0, 4);
+	tcase_add_loop_test(tcase, large_overlapping_starts_are_parted_over_ticks, 0, 6);
 	tcase_add_test(tcase, too_many_overlaps_stay_and_are_counted);
 	tcase_add_test(tcase, a_container_that_is_too_small_is_told);
 	tcase_add_test(tcase, bodies_go_round_corners_and_over_seams);
