@@ -26,7 +26,7 @@ static const struct {
 	{ "dam-break", 8 },   { "basin", 8 },	    { "smoke", 3 },
 	{ "fire", 15 },	      { "rain", 6 },	    { "fireworks", 4 },
 	{ "jet", 3 },	      { "explosion", 11 },  { "snow", 6 },
-	{ "hammock", 8 },
+	{ "hammock", 8 },     { "trampoline", 61 },
 };
 
 #endif

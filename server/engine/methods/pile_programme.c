@@ -61,7 +61,7 @@ static bool allocate_programme(struct pile_group *group, struct pile_programme *
 	lp->rows = group->taken + cut_count(group);
 	lp->columns = first_term(group) + group->term_count;
 	lp->nonzeros = group->taken * 2 * body_columns(group) + group->slacks +
-		       cut_count(group) * (body_columns(group) + 1);
+		       cut_count(group) * (2 * body_columns(group) + 1);
 	lp->starts = PILE_ALLOCATE(group, uint32_t, lp->columns + 1);
 	lp->index = PILE_ALLOCATE(group, uint32_t, lp->nonzeros);
 	lp->values = PILE_ALLOCATE(group, double, lp->nonzeros);
@@ -109,6 +109,7 @@ static void fill_columns(const struct pile_group *group, struct pile_programme *
 	const struct pile *self = group->pile;
 	const struct pile_body *body = &self->bodies[group->slots[i]];
 	uint32_t width = body_columns(group), first = i * width;
+	double part = body->bent || group->parted ? group->part : 1;
 	ASSERT(group->scale > 0 && i < group->slot_count);
 	for (uint32_t k = 0; k < width; k++) {
 		vec3 axis = self->axes[k % AXES];
@@ -116,8 +117,8 @@ static void fill_columns(const struct pile_group *group, struct pile_programme *
 		double move = sign * vec3_dot(axis, self->moves[group->slots[i]]);
 		double pull = -sign * vec3_dot(axis, body->force) / group->scale;
 		bool ahead = k < AXES && self->leads_down[k];
-		lp->column_low[first + k] = group->split ? 0 : -body->reach;
-		lp->column_high[first + k] = ahead ? body->ahead : body->reach;
+		lp->column_low[first + k] = group->split ? 0 : -body->reach * part;
+		lp->column_high[first + k] = (ahead ? body->ahead : body->reach) * part;
 		lp->cost[first + k] = group->relaxing ? 1
 				      : group->split  ? pull + self->conservative
 						      : pull;
@@ -134,7 +135,7 @@ static void fill_terms(const struct pile_group *group, struct pile_programme *lp
 	for (uint32_t i = 0; i < group->term_count; i++) {
 		const struct pile_term *term = &self->terms[group->terms[i]];
 		vec3 slope;
-		double excess = pile_term_excess(self, term, self->moves[term->a], &slope);
+		double excess = pile_term_excess(self, term, pile_term_way(self, term), &slope);
 		lp->column_low[first + i] = 0;
 		lp->column_high[first + i] = LP_INFINITY;
 		lp->cost[first + i] = 1;
@@ -190,9 +191,12 @@ static void enter_all(const struct pile_group *group, struct pile_programme *lp,
 	ASSERT(r == group->taken && slack == first_term(group));
 	for (uint32_t c = 0; c < cut_count(group); c++, r++) {
 		const struct pile_cut *cut = &self->room->cuts.items[c];
-		uint32_t slot = self->terms[group->terms[cut->term]].a;
+		const struct pile_term *term = &self->terms[group->terms[cut->term]];
 		vec3 slope = vec3_scale(cut->slope, -1 / group->scale);
-		enter_body(group, lp, count, slot, r, slope);
+		if (!is_outside(group, term->a))
+			enter_body(group, lp, count, term->a, r, slope);
+		if (!is_outside(group, term->b))
+			enter_body(group, lp, count, term->b, r, vec3_negate(slope));
 		enter(lp, count, slack + cut->term, r, 1);
 	}
 	ASSERT(r == lp->rows);
@@ -211,6 +215,19 @@ static void fill_matrix(const struct pile_group *group, struct pile_programme *l
 	for (uint32_t j = lp->columns; j > 0; j--)
 		lp->starts[j] = lp->starts[j - 1];
 	lp->starts[0] = 0;
+}
+
+/* The offset of a cut after the moves of bodies that are not in the programme. */
+static double offset_inside(const struct pile_group *group, const struct pile_cut *cut)
+{
+	const struct pile *self = group->pile;
+	const struct pile_term *term = &self->terms[group->terms[cut->term]];
+	double offset = cut->offset;
+	if (is_outside(group, term->a))
+		offset -= vec3_dot(cut->slope, self->moves[term->a]);
+	if (term->b != PILE_STATIC && is_outside(group, term->b))
+		offset += vec3_dot(cut->slope, self->moves[term->b]);
+	return offset;
 }
 
 static void fill_rows(const struct pile_group *group, struct pile_programme *lp)
@@ -238,7 +255,7 @@ static void fill_rows(const struct pile_group *group, struct pile_programme *lp)
 	}
 	for (uint32_t c = 0; c < cut_count(group); c++, r++) {
 		const struct pile_cut *cut = &self->room->cuts.items[c];
-		lp->row_low[r] = -cut->offset / group->scale;
+		lp->row_low[r] = -offset_inside(group, cut) / group->scale;
 		lp->row_high[r] = LP_INFINITY;
 		lp->solution.places[lp->columns + r] = cut->place;
 	}
