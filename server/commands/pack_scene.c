@@ -129,7 +129,8 @@ static enum status step_to_rest(struct pack_scene_job *job, struct reason *why)
 /* ---- checks ------------------------------------------------------------------------------------ */
 
 enum { BODY_TEXT = 192 };
-/* A body in texts: its line, and its name if it has one. */
+/* A body in texts: its file without folders, so that two bodies fit into one text, its line, and its name if it
+ * has one. */
 static const char *body_text(const struct pack_scene_job *job, body_id body, char *text,
 			     size_t bytes)
 {
@@ -140,8 +141,10 @@ static const char *body_text(const struct pack_scene_job *job, body_id body, cha
 		spawn = i;
 	}
 	bool named = scene_body_name(job->scene, body, name);
+	scene_place(job->scene, job->scene->lines[spawn], place);
+	const char *folder = strrchr(place, '/');
 	snprintf(text, bytes, "body %u (%s%s%s)", body, named ? name : "", named ? ", " : "",
-		 scene_place(job->scene, job->scene->lines[spawn], place));
+		 folder != NULL ? folder + 1 : place);
 	return text;
 }
 
