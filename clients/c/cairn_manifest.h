@@ -1721,11 +1721,11 @@ enum cairn_query_kind {
  *	[verdict, law, [residual, kkt, gap, witness], rounds, fallbacks, [bodies, points,
  *	rows], [lower, upper, stands], [[body, acceleration, angular acceleration], …], [[a,
  *	b, child a, child b, point, normal, separation, normal force, friction force,
- *	parting, breaks], …]]
+ *	parting, breaks], …], [[joint, point, force, torque], …]]
  *	verdict: 0 falls, 1 stands, 2 may stand, 3 undecided; law of the forces: 0 settled,
  *	1 Coulomb's, 2 associative; a margin without end is 1e300; `body` bears the load or
- *	push along `direction` (0: along x); at most `limit` items of each list; TOWERS has
- *	the meaning
+ *	push along `direction` (0: along x); at most `limit` items of each list; what a
+ *	joint exerts on b about its anchor there, at `point`; TOWERS has the meaning
  *
  * CAIRN_QUERY_FIELDS: force fields of the world, and what they exert at a place
  *	reads [origin, direction, value]

@@ -707,6 +707,12 @@ struct stability_contact {
 	vec3 parting;		   /* m/s²: initial acceleration of b's surface against a's */
 	bool breaks;		   /* it parts along the normal */
 };
+struct stability_joint {
+	joint_id joint;
+	vec3 point; /* m, world: its anchor on b */
+	vec3 force,
+		torque; /* N, N m, on b about it, world axes; of springs and force motors, too */
+};
 struct stability_motion {
 	body_id body;
 	vec3 acceleration, angular; /* m/s², rad/s²: with which it begins to fall */
@@ -716,10 +722,11 @@ struct stability_view {
 	double residual, kkt, gap, witness; /* 1 */
 	uint32_t rounds;		    /* factors made */
 	uint32_t fallbacks; /* problems solved in steps, because rows are too dependent */
-	uint32_t bodies, points, rows;	    /* rows: of joints */
-	double lower, upper, stands;	    /* the margin; infinite: without end */
-	struct stability_contact *contacts; /* owned; `points` of them, by pairs of shapes */
-	struct stability_motion *motions;   /* owned; `bodies` of them, by rows */
+	uint32_t bodies, points, rows, joints; /* rows: of joints */
+	double lower, upper, stands;	       /* the margin; infinite: without end */
+	struct stability_contact *contacts;    /* owned; `points` of them, by pairs of shapes */
+	struct stability_motion *motions;      /* owned; `bodies` of them, by rows */
+	struct stability_joint *loaded;	       /* owned; `joints` of them, by rows */
 };
 /* UNKNOWN_BODY; RANGE: a number of the query, a body that does not move; LIMIT; UNSUPPORTED:
  * shapes that are not convex, motors that turn; DEGENERATE: bodies overlap; NO_MEMORY. Release
