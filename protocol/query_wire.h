@@ -328,6 +328,12 @@ struct wire_system {
 	double trail_velocity;
 	uint8_t contacts; /* of PARTICLES_CONTACTS */
 	uint32_t holds;
+	double self_thickness, self_friction,
+		self_overlap; /* of PARTICLES_SELF, and the largest overlap */
+	/* Of PARTICLES_EMITTER: mount: a body, 0 none. */
+	uint32_t mount;
+	double mount_velocity;
+	uint8_t recoil, room;
 };
 /* A particle system that is a fluid; fields.def has the meanings. */
 struct wire_fluid {

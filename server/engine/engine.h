@@ -414,6 +414,10 @@ struct system_view {
 	double cutoff, core, charge, gravitation;
 	double well_depth, well_distance, repulsion, repulsion_damping;
 	uint64_t crowded;
+	/* As PARTICLES_SELF and PARTICLES_EMITTER set them. */
+	double self_thickness, self_friction, self_overlap, mount_velocity; /* fields.def */
+	body_id mount; /* 0 none: position and rotation are in its axes */
+	bool recoil, room;
 	/* As PARTICLES_SPLIT and PARTICLES_TRAIL set them; mean, largest deviation. */
 	const uint32_t *split_number; /* borrowed, as the next two lines */
 	const double *split_age, *split_velocity, *split_burst; /* s, share, m/s */
