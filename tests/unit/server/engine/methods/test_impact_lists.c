@@ -10,7 +10,7 @@
 #include "tests/lib/solids.h"
 #include "tests/lib/stage_scenes.h"
 
-/* The form of a solid that is a distance field (solid.h, which has another struct of the name in solids.h). */
+/* SOLID_FIELD of geometry/solid.h, whose struct has a namesake in solids.h. */
 enum { FIELD = 3 };
 #define G 9.81
 
@@ -91,9 +91,8 @@ START_TEST(a_constant_force_is_integrated_as_each_integrator_says)
 			put(&stage, BODY_DYNAMIC, make_sphere(0.5), vec3_zero(), vec3_zero());
 		stage.tables.body.integrator[ball] = kinds[k];
 		stage_run(&stage, STEPS);
-		double moved = kinds[k] == INTEGRATOR_EULER
-				       ? a * h * h * STEPS * (STEPS - 1) / 2
-				       : 0.5 * a * h * h * STEPS * STEPS;
+		double moved = kinds[k] == INTEGRATOR_EULER ? a * h * h * STEPS * (STEPS - 1) / 2
+							    : 0.5 * a * h * h * STEPS * STEPS;
 		ck_assert_double_eq_tol(stage.tables.body.position[ball].x, moved, 1e-12);
 		ck_assert_double_eq_tol(stage.tables.body.velocity[ball].x, a * h * STEPS, 1e-12);
 		stage_release(&stage);
@@ -175,8 +174,7 @@ START_TEST(a_dumbbell_of_three_parts_moves_as_one_body)
 	const struct body_table *table = &stage.tables.body;
 	vec3 turned = quat_rotate(table->rotation[body], vec3_axis(0));
 	ck_assert_double_le(vec3_distance(table->position[body], vec3_make(1, -G / 2, 0)), 1e-9);
-	ck_assert_double_le(
-		vec3_distance(turned, vec3_make(trig_cos(2), trig_sin(2), 0)), 1e-9);
+	ck_assert_double_le(vec3_distance(turned, vec3_make(trig_cos(2), trig_sin(2), 0)), 1e-9);
 	ck_assert_double_eq_tol(stage_kinetic(&stage), energy + 0.5 * G * G, 1e-9);
 	stage_release(&stage);
 }
@@ -191,15 +189,15 @@ START_TEST(events_come_by_time_and_in_groups)
 	/* Balls of 0.1 m on lines of their own: a meets b at 0.2, and would meet e at 0.5. */
 	static const struct {
 		double x, y, speed;
-	} balls[] = { { 0, 0, 1 },   { 0.4, 0, 0 },  { 0, 5, 1 },    { 0.4, 5, 0 },
-		      { 0.7, 0, 0 }, { 0, 10, 1 },   { 0.8, 10, 0 } };
+	} balls[] = { { 0, 0, 1 },   { 0.4, 0, 0 }, { 0, 5, 1 },   { 0.4, 5, 0 },
+		      { 0.7, 0, 0 }, { 0, 10, 1 },  { 0.8, 10, 0 } };
 	struct stage stage;
 	open_stage(&stage, 1, vec3_zero());
 	uint32_t rows[COUNT_OF(balls)];
 	for (uint32_t k = 0; k < COUNT_OF(balls); k++)
-		rows[k] = put(&stage, BODY_DYNAMIC, make_sphere(0.1),
-			      vec3_make(balls[k].x, balls[k].y, 0),
-			      vec3_make(balls[k].speed, 0, 0));
+		rows[k] =
+			put(&stage, BODY_DYNAMIC, make_sphere(0.1),
+			    vec3_make(balls[k].x, balls[k].y, 0), vec3_make(balls[k].speed, 0, 0));
 	/* e stands still, and b, a hundred times as heavy, hardly moves: a turns back. */
 	stage.tables.body.mass[rows[1]] *= 1e6;
 	stage.tables.body.mass_inv[rows[1]] /= 1e6;
@@ -264,10 +262,10 @@ START_TEST(a_rod_that_turns_meets_what_its_ends_reach)
 	for (uint32_t k = 0; k < COUNT_OF(rods); k++) {
 		double side = scalar_sign(rods[k].wall);
 		/* A capsule lies along y. */
-		double when = meeting(make_capsule(1, r), vec3_zero(), vec3_zero(),
-				      vec3_make(0, 0, rods[k].spin), make_box(thick, 5, 5),
-				      vec3_make(rods[k].wall + side * (r + thick), 0, 0),
-				      vec3_zero());
+		double when =
+			meeting(make_capsule(1, r), vec3_zero(), vec3_zero(),
+				vec3_make(0, 0, rods[k].spin), make_box(thick, 5, 5),
+				vec3_make(rods[k].wall + side * (r + thick), 0, 0), vec3_zero());
 		bool reaches = scalar_abs(rods[k].wall) < 1;
 		ck_assert_double_eq_tol(reaches ? when : 0, reaches ? 0.927295218 : 0, 1e-8);
 		ck_assert_int_eq(when < __builtin_inf(), reaches);
@@ -292,12 +290,11 @@ START_TEST(frames_of_collisions_are_those_of_their_features)
 		double reach = k == 0 ? scalar_sqrt(0.75) : k == 1 ? scalar_sqrt(0.5) : 0.5;
 		double gap = k == 2 ? -0.01 : 0.05;
 		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
-		stage_add(&stage,
-			  (struct stage_body){ .status = BODY_STATIC,
-					       .shape = box,
-					       .rotation = k == 1 ? edge : quat_identity(),
-					       .friction = -1,
-					       .restitution = 1 });
+		stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
+						       .shape = box,
+						       .rotation = k == 1 ? edge : quat_identity(),
+						       .friction = -1,
+						       .restitution = 1 });
 		uint32_t high = stage_add(
 			&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 						     .shape = box,
@@ -351,12 +348,12 @@ START_TEST(a_particle_pushes_a_free_body)
 	struct stage stage;
 	open_stage(&stage, 1.0 / 60, vec3_zero());
 	uint32_t dot = put(&stage, BODY_DYNAMIC, make_sphere(0.01), vec3_zero(), vec3_zero());
-	uint32_t body = stage_add(&stage, (struct stage_body){
-						  .status = BODY_DYNAMIC,
-						  .shape = stage_shape(&stage, make_sphere(0.5)),
-						  .position = { 0.51, 0, 0 },
-						  .mass = 4,
-						  .friction = -1 });
+	uint32_t body = stage_add(
+		&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					     .shape = stage_shape(&stage, make_sphere(0.5)),
+					     .position = { 0.51, 0, 0 },
+					     .mass = 4,
+					     .friction = -1 });
 	push(&stage, dot, vec3_make(10, 0, 0), vec3_zero());
 	stage_step(&stage);
 	ck_assert_double_eq_tol(force_on(&stage, body), 8, 1e-9);
@@ -374,7 +371,8 @@ START_TEST(a_block_of_four_contacts_holds_or_slides)
 	for (uint32_t k = 0; k < 2; k++) {
 		struct stage stage;
 		double angle = PI / 9;
-		open_stage(&stage, 1.0 / 60, vec3_make(G * trig_sin(angle), -G * trig_cos(angle), 0));
+		open_stage(&stage, 1.0 / 60,
+			   vec3_make(G * trig_sin(angle), -G * trig_cos(angle), 0));
 		uint32_t ground = stage_ground(&stage);
 		stage.tables.body.static_friction[ground] = frictions[k];
 		stage.tables.body.dynamic_friction[ground] = frictions[k];
@@ -408,14 +406,14 @@ static double painleve(double friction, uint64_t *dead_ends)
 	stage.tables.body.dynamic_friction[ground] = friction;
 	/* The lower end slides towards −x. */
 	uint32_t rod = stage_add(
-		&stage,
-		(struct stage_body){ .status = BODY_DYNAMIC,
-				     .shape = stage_shape(&stage, make_capsule(half, radius)),
-				     .position = vec3_make(0, y + radius, 0),
-				     .rotation = quat_from_axis_angle(vec3_axis(2), angle - HALF_PI),
-				     .velocity = { -1, 0, 0 },
-				     .mass = 1,
-				     .friction = friction });
+		&stage, (struct stage_body){
+				.status = BODY_DYNAMIC,
+				.shape = stage_shape(&stage, make_capsule(half, radius)),
+				.position = vec3_make(0, y + radius, 0),
+				.rotation = quat_from_axis_angle(vec3_axis(2), angle - HALF_PI),
+				.velocity = { -1, 0, 0 },
+				.mass = 1,
+				.friction = friction });
 	set_inertia(&stage, rod, vec3_all(1.0 / 3));
 	stage_step(&stage);
 	double force = force_on(&stage, ground);
@@ -450,12 +448,12 @@ START_TEST(the_worked_example_tips_over_its_edge)
 					       .shape = stage_shape(&stage, make_sphere(0.1)),
 					       .position = { k == 0 ? -2 : -1, -1.1, 0 },
 					       .friction = -1 });
-	uint32_t block = stage_add(&stage, (struct stage_body){
-						   .status = BODY_DYNAMIC,
-						   .shape = stage_shape(&stage, make_box(3, 1, 1)),
-						   .velocity = { 0, -2, 0 },
-						   .mass = 4,
-						   .friction = -1 });
+	uint32_t block = stage_add(
+		&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					     .shape = stage_shape(&stage, make_box(3, 1, 1)),
+					     .velocity = { 0, -2, 0 },
+					     .mass = 4,
+					     .friction = -1 });
 	set_inertia(&stage, block, vec3_all(20));
 	stage_step(&stage);
 	ck_assert_double_eq_tol(stage.tables.body.velocity[block].y, -1.0 / 3, 1e-9);
@@ -485,14 +483,17 @@ START_TEST(a_box_comes_out_of_a_distance_field)
 	stage.tables.body.restitution[box] = 0;
 	double energy = stage_kinetic(&stage) + stage_potential(&stage), work = 0;
 	uint32_t points = 0;
+	uint64_t overlaps = 0;
 	for (uint32_t tick = 0; tick < 60; tick++) {
 		stage_step(&stage);
+		overlaps += stage.dynamics.report.impact.overlaps;
 		points = tick == 0 ? stage.dynamics.report.points : points;
 		work += stage.dynamics.report.push_work;
 		double now = stage_kinetic(&stage) + stage_potential(&stage);
 		ck_assert_double_le(now, energy + work + 1e-9);
 	}
 	ck_assert_uint_ge(points, 4);
+	ck_assert_uint_gt(overlaps, 0);
 	ck_assert_double_ge(stage.tables.body.position[box].y, 0.3 - 1e-4);
 	ck_assert_double_le(vec3_length(stage.tables.body.velocity[box]), 1e-6);
 	stage_release(&stage);
