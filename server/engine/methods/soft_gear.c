@@ -226,7 +226,7 @@ static uint64_t version_of(const struct soft_joints *joints, const struct soft_g
 }
 
 /* gears.response becomes R of the gear, zero for bodies of other groups. */
-static void respond(struct soft_joints *joints, const struct soft_gear *gear)
+static void find_response(struct soft_joints *joints, const struct soft_gear *gear)
 {
 	struct soft_gears *gears = &joints->gears;
 	for (uint32_t k = 0; k < 2 * GEAR_ENDS; k++) {
@@ -302,7 +302,7 @@ static void factor_set(struct soft_joints *joints, struct soft_gear_set *set)
 	uint32_t n = set->count;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct soft_gear *gear = &gears->items[set->gears[i]];
-		respond(joints, gear);
+		find_response(joints, gear);
 		for (uint32_t j = i; j < n; j++) {
 			const struct soft_gear *other = &gears->items[set->gears[j]];
 			double sum = 0;
