@@ -273,6 +273,9 @@ struct wire_joint_axis {
 	double lower, upper, restitution, friction;
 	double stiffness, damping, rest, spring_limit;
 	double target, motor_limit, amplitude, hertz, phase, motor_stiffness, motor_damping;
+	uint32_t leader; /* 0: it follows no axis */
+	uint8_t leader_axis;
+	double ratio, offset, gear_force;
 };
 enum { WIRE_JOINT_AXES = 6 };
 struct wire_joint_facts {

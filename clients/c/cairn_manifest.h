@@ -1476,6 +1476,24 @@ struct cairn_command_particles_fill {
 	cairn_vec3 velocity;
 };
 
+/* make the coordinate of an axis of a joint follow that of another axis, or no longer. */
+struct cairn_command_joint_gear {
+	/* joint: the joint whose axis follows */
+	int64_t joint;
+	/* axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z */
+	uint32_t axis;
+	/* leader: the joint that it follows, also the same one; 0: it follows none, and the rest is
+	 * ignored */
+	int64_t leader;
+	/* leader_axis: the leader's axis */
+	uint32_t leader_axis;
+	/* ratio (-1000000 … 1000000): coordinate = ratio x the leader's + offset, in m and rad */
+	double ratio;
+	/* offset (-1000000 … 1000000 m, rad): coordinate where the leader's is 0; what is missing
+	 * closes at contact.push_speed at most */
+	double offset;
+};
+
 /* let points carry a body: its place is theirs, and what touches it pushes them. */
 struct cairn_command_carry {
 	/* body: a dynamic body of a planar world, without joints; its mass does not count while
@@ -1561,6 +1579,7 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_HOLD = 93,
 	CAIRN_COMMAND_PARTICLES_FLUID = 94,
 	CAIRN_COMMAND_PARTICLES_FILL = 95,
+	CAIRN_COMMAND_JOINT_GEAR = 96,
 	CAIRN_COMMAND_CARRY = 100,
 	CAIRN_COMMAND_UNCARRY = 101
 };
@@ -1631,6 +1650,7 @@ typedef struct cairn_command {
 		struct cairn_command_particles_hold particles_hold;
 		struct cairn_command_particles_fluid particles_fluid;
 		struct cairn_command_particles_fill particles_fill;
+		struct cairn_command_joint_gear joint_gear;
 		struct cairn_command_carry carry;
 		struct cairn_command_uncarry uncarry;
 		uint64_t reserved[64]; /* for fields of later versions */
@@ -1757,8 +1777,9 @@ enum cairn_query_kind {
  *	reads joint
  *	[id, type, flags, a, b, owner, tag, point a, frame a, point b, frame b, coordinates,
  *	force, torque, anchor a, anchor b, [break force, break torque], [axis, …]]
- *	six axes, each with the fields of JOINT_AXIS from mode to phase; for a motor that
- *	follows a table, `wave` is 2 and `hertz` is 1 / period; anchors are present
+ *	six axes, each with the fields of JOINT_AXIS from mode to motor_damping, then those
+ *	of JOINT_GEAR from leader to offset and the gear's force along the axis; for a motor
+ *	that follows a table, `wave` is 2 and `hertz` is 1 / period; anchors are present
  *	positions in the world
  *
  * CAIRN_QUERY_STABILITY: whether the bodies stand, at rest where they are, with which forces,

@@ -350,6 +350,11 @@ struct joint_axis_view {
 	double lower, upper, restitution, friction;
 	double stiffness, damping, rest, spring_limit;
 	double target, motor_limit, motor_stiffness, motor_damping, amplitude, hertz, phase;
+	/* As JOINT_GEAR sets them; 0: it follows none. */
+	joint_id leader;
+	uint8_t leader_axis;
+	double ratio, offset;
+	double gear_force; /* N, N m: of the gear along the axis, mean of the last tick */
 };
 MUST_CHECK enum status world_joint_axis(const struct world *world, joint_id id, uint32_t axis,
 					struct joint_axis_view *out);

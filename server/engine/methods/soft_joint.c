@@ -271,6 +271,14 @@ enum { SWEEPS_MAX = 16 };
  * from each other. */
 #define SWEEP_CHANGE 1e-8
 
+/* Joints that are solved together, and the gears between their axes. */
+static void solve_together(const struct soft_step *self, const struct soft_pass *pass)
+{
+	soft_gears_aim(pass);
+	soft_forest_solve(self, pass);
+	soft_gears_solve(pass);
+}
+
 /* The force of an implicit spring is that at the speed of the sub-step's end. So the other rows
  * that are solved alone come before these, and several of these are swept until they agree: an
  * impulse after one of them would change its speed, and a stiff spring would do work on it that
@@ -287,7 +295,7 @@ static void solve_all(const struct soft_step *self, const struct soft_pass *pass
 		if (sweep.rows < 2 || !(sweep.change > SWEEP_CHANGE * sweep.size))
 			break;
 	}
-	soft_forest_solve(self, pass);
+	solve_together(self, pass);
 }
 
 /* ---- passes --------------------------------------------------------------------------------- */
@@ -350,6 +358,7 @@ void soft_joints_solve(struct soft_step *self, double half)
 	gather_velocities(self);
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		warm_joint(joints, &joints->items[i]);
+	soft_gears_start(joints);
 	solve_all(self, &pass);
 	scatter_velocities(self);
 	profile_enter(self->dynamics->profile, before);
@@ -430,6 +439,7 @@ void soft_joints_relax(struct soft_step *self)
 	solve_all(self, &pass);
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		add_totals(&joints->items[i], 1);
+	soft_gears_add_totals(joints, 1);
 	scatter_velocities(self);
 	profile_enter(self->dynamics->profile, before);
 }
@@ -450,7 +460,7 @@ double soft_joints_residual(struct soft_step *self)
 		if (joint->acted)
 			self->drives[a->number].pushed = self->drives[b->number].pushed = true;
 	}
-	return most;
+	return scalar_max(most, soft_gears_residual(self));
 }
 
 /* ---- restitution ---------------------------------------------------------------------------- */
@@ -485,6 +495,7 @@ void soft_joints_restitution(struct soft_step *self)
 	if (!any)
 		return;
 	gather_velocities(self);
+	soft_gears_add_totals(joints, -1);
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		struct soft_joint *joint = &joints->items[i];
 		add_totals(joint, -1); /* its impulses are about to change */
@@ -495,8 +506,9 @@ void soft_joints_restitution(struct soft_step *self)
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		if (joints->items[i].loose && joints->items[i].lock_count > 0)
 			solve_locks(&pass, &joints->items[i]);
-	soft_forest_solve(self, &pass);
+	solve_together(self, &pass);
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		add_totals(&joints->items[i], 1);
+	soft_gears_add_totals(joints, 1);
 	scatter_velocities(self);
 }
