@@ -118,6 +118,7 @@ struct compile {
 	ARRAY_OF(uint32_t) firsts;
 	/* For each command: its line in the file. */
 	ARRAY_OF(uint32_t) lines;
+	ARRAY_OF(uint32_t) entry_bodies; /* of each entry of `bodies`: how many it makes */
 	ARRAY_OF(struct attachment) attachments;
 	ARRAY_OF(struct joint_point) points;
 	ARRAY_OF(struct named_bodies) bodies;
@@ -269,6 +270,16 @@ struct generator_maps {
 				  .array = (keys)->array,                                          \
 				  .scatter = (keys)->scatter })
 
+/* Whether there is one. */
+static inline bool generator_maps_any(const struct generator_maps *maps)
+{
+	bool any = false;
+#define GENERATOR(NAME, name) any = any || maps->name != NULL;
+	GENERATORS(GENERATOR)
+#undef GENERATOR
+	return any;
+}
+
 /* The generator of an entry. */
 struct generator {
 	enum {
@@ -282,7 +293,7 @@ struct generator {
 		GENERATORS(GENERATOR)
 #undef GENERATOR
 	};
-	pose *places; /* owned: of a scatter; NULL of the others */
+	pose *places; /* owned: of a scatter, or of an array of places; NULL of the others */
 };
 
 /* Reads the generator of the entry, if any. LIMIT if there are two. `seed` is of a scatter. A

@@ -42,6 +42,8 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/variables.h \
 	protocol/scene/visuals.c \
 	protocol/scene/labels.c \
+	protocol/scene/placed.c \
+	protocol/scene/placed.h \
 	protocol/scene/variables.c \
 	protocol/scene/yaml.h \
 	protocol/scene/yaml.c \
@@ -169,6 +171,7 @@ UNIT_TESTS += \
 	tests/unit/protocol/scene/test_expand \
 	tests/unit/protocol/scene/test_expect \
 	tests/unit/protocol/scene/test_joints \
+	tests/unit/protocol/scene/test_placed \
 	tests/unit/protocol/scene/test_robot \
 	tests/property/test_robots \
 	tests/unit/protocol/scene/test_scene \
