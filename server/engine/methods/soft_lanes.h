@@ -25,7 +25,7 @@ enum { BLOCK_LANES = 8 };
 /* Before a loop of at most eight turns over vectors, which becomes straight-line code. Otherwise gcc
  * makes a memory move of a loop that copies vectors, by halves, and the next load waits for these. */
 #if defined(__clang__)
-#define LANES_UNROLL _Pragma("unroll")
+#define LANES_UNROLL /* clang does so by itself, and warns where it cannot */
 #else
 #define LANES_UNROLL _Pragma("GCC unroll 8")
 #endif
