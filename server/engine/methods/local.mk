@@ -64,6 +64,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_wide.h \
 	server/engine/methods/soft_wide_lanes.h \
 	server/engine/methods/soft_wide_passes.h \
+	server/engine/methods/soft_wide_rows.h \
 	server/engine/methods/velocity.c \
 	server/engine/methods/velocity.h \
 	server/engine/methods/velocity_end.c \
