@@ -17,7 +17,6 @@ struct pile_group {
 	bool relaxing;	     /* rows overlap */
 	bool split;	     /* a coordinate is the difference of two columns */
 	bool springs;	     /* there are springs among the terms */
-	bool parted;	     /* it begins with a small part of the cubes of all bodies */
 	bool waiting;	     /* the work of the step is used up: it goes on in the next */
 	double scale;	     /* N: the largest force */
 	double bound;	     /* J: no permitted displacement lowers the energy by more */

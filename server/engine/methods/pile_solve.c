@@ -261,7 +261,7 @@ static void drop_idle_cuts(struct pile_room *room)
 /* Whether the bound of this part of the cubes proves rest: what is gained at most is concave in the part. */
 static bool is_proved(const struct pile_group *group)
 {
-	return (group->springs || group->parted) &&
+	return group->springs &&
 	       group->bound <= group->part * group->pile->rest * measure_of(group);
 }
 
@@ -357,8 +357,7 @@ static enum status begin_group(struct pile_group *group)
 	for (uint32_t i = 0; i < group->term_count; i++)
 		group->springs =
 			group->springs || self->terms[group->terms[i]].joint != PILE_NO_JOINT;
-	group->parted = group->parted && !group->relaxing && self->pivots_max == 0;
-	if (group->parted || (group->springs && self->pivots_max == 0))
+	if (group->springs && self->pivots_max == 0)
 		group->part = FIRST_PART;
 	return status;
 }
@@ -420,7 +419,7 @@ static bool widen_cubes(struct pile_group *group)
 	bool ends = false;
 	for (uint32_t i = 0; group->part < 1 && i < group->slot_count; i++) {
 		const struct pile_body *body = &self->bodies[group->slots[i]];
-		for (uint32_t k = 0; (body->bent || group->parted) && k < 3; k++) {
+		for (uint32_t k = 0; body->bent && k < 3; k++) {
 			double along = vec3_dot(self->moves[group->slots[i]], self->axes[k]);
 			double most =
 				(along > 0 && self->leads_down[k] ? body->ahead : body->reach) *
@@ -446,17 +445,12 @@ static enum status refine(struct pile_group *group, uint32_t *cut_rounds, bool *
 {
 	uint32_t before = group->taken;
 	take_violated(group);
-	enum status status = STATUS_OK;
 	*refined = group->taken > before;
 	*wider = false;
-	if (*refined || *cut_rounds >= CUT_ROUNDS_MAX)
+	if (*refined || group->term_count == 0 || *cut_rounds >= CUT_ROUNDS_MAX)
 		return STATUS_OK;
-	if (group->term_count > 0) {
-		++*cut_rounds;
-		status = add_cuts(group, refined);
-	} else {
-		group->bound = promise_of(group);
-	}
+	++*cut_rounds;
+	enum status status = add_cuts(group, refined);
 	*wider = status == STATUS_OK && !*refined && widen_cubes(group);
 	*refined = *refined || *wider;
 	return status;
@@ -495,7 +489,7 @@ static enum status solve_rounds(struct pile_group *group)
 	struct pile *self = group->pile;
 	struct arena *arena = &self->step->dynamics->scratch;
 	uint32_t cut_rounds = 0;
-	bool keeps = group->term_count > 0 || group->parted, widened = false;
+	bool keeps = group->term_count > 0, widened = false;
 	vec3 *kept = PILE_ALLOCATE(group, vec3, keeps ? group->slot_count : 0);
 	if (kept == NULL)
 		return STATUS_NO_MEMORY;
@@ -787,12 +781,11 @@ static enum status solve_group(struct pile_group *group)
 		if (status != STATUS_OK || gained)
 			return status;
 	}
-	group->parted = large;
 	enum status status = solve_programme(group);
 	if (status != STATUS_OK)
 		return status;
 	double drop = end_programme(group);
-	double most = group->term_count > 0 || group->parted ? group->bound : drop;
+	double most = group->term_count > 0 ? group->bound : drop;
 	bool rests = !group->relaxing && !group->waiting && pile_is_solved(&group->result) &&
 		     most <= self->rest * measure_of(group);
 	choose_way_out(group);
