@@ -1,5 +1,5 @@
-/* expat_reader.h: one run of expat over a text: refusals with their line, and a document type refused, so that no
- * entity but the five of XML expands and nothing outside the text is read. */
+/* expat_reader.h: one run of expat over a text: refusals with their line, and a document type
+ * refused, so that no entity but the five of XML expands and nothing outside the text is read. */
 #ifndef CAIRN_PROTOCOL_SCENE_EXPAT_READER_H
 #define CAIRN_PROTOCOL_SCENE_EXPAT_READER_H
 

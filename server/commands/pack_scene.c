@@ -127,8 +127,8 @@ static enum status step_to_rest(struct pack_scene_job *job, struct reason *why)
 /* ---- checks ------------------------------------------------------------------------------------ */
 
 enum { BODY_TEXT = 192 };
-/* A body in texts: its file without folders, so that two bodies fit into one text, its line, and its name if it
- * has one. */
+/* A body in texts: its file without folders, so that two bodies fit into one text, its line, and its
+ * name if it has one. */
 static const char *body_text(const struct pack_scene_job *job, body_id body, char *text,
 			     size_t bytes)
 {

@@ -150,6 +150,7 @@ enum status pile_make_terms(struct pile *self)
 
 vec3 pile_term_way(const struct pile *self, const struct pile_term *term)
 {
+	ASSERT(term->a < self->step->body_count);
 	vec3 way = self->moves[term->a];
 	return term->b == PILE_STATIC ? way : vec3_sub(way, self->moves[term->b]);
 }

@@ -174,6 +174,7 @@ static double offset_inside(const struct pile_group *group, const struct pile_cu
 	const struct pile *self = group->pile;
 	const struct pile_term *term = &self->terms[group->terms[cut->term]];
 	double offset = cut->offset;
+	ASSERT(cut->term < group->term_count);
 	if (is_outside(group, term->a))
 		offset -= vec3_dot(cut->slope, self->moves[term->a]);
 	if (term->b != PILE_STATIC && is_outside(group, term->b))

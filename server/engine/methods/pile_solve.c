@@ -411,8 +411,8 @@ static bool keeps_going(struct pile_group *group, bool unfinished)
 	return true;
 }
 
-/* Lets bodies that springs pull go farther if one goes as far as it may. Where none does, the optimum is that of all
- * that is permitted, because the programme is convex. */
+/* Lets bodies that springs pull go farther if one goes as far as it may. Where none does, the optimum is
+ * that of all that is permitted, because the programme is convex. */
 static bool widen_cubes(struct pile_group *group)
 {
 	const struct pile *self = group->pile;
@@ -480,6 +480,7 @@ static void hold_rows(const struct pile_group *group)
 /* Ends a programme whose wider cubes used up the work. */
 static void stop_widening(struct pile_group *group)
 {
+	ASSERT(group->waiting);
 	group->waiting = false;
 	group->result.status = SOLVER_STOPPED;
 }

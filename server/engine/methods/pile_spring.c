@@ -93,6 +93,7 @@ static double most_of(const struct pile_spring *self, enum pull_part part)
 /* N: at a distance; below 0 a push. */
 static double pull_at(const struct pile_spring *self, enum pull_part part, double length)
 {
+	ASSERT(self->stiffness > 0 && self->limit > 0);
 	double pull = self->stiffness * (length - self->rest);
 	return scalar_clamp(pull, least_of(self, part), most_of(self, part));
 }
@@ -117,6 +118,7 @@ static bool spring_of(const struct pile *self, uint32_t row, struct pile_spring 
 	const struct dynamics *dynamics = self->step->dynamics;
 	const struct joint_table *table = &dynamics->tables->joint;
 	struct joint joint;
+	ASSERT(row < table->count);
 	if (table->type[row] != JOINT_DISTANCE || table->mode[row][0] != JOINT_FREE ||
 	    table->spring[row][0] != JOINT_SPRING_STIFFNESS || !(table->stiffness[row][0] > 0))
 		return false;
@@ -143,6 +145,7 @@ static uint32_t slot_of(const struct pile *self, uint32_t body)
 /* Adds the pull of a spring to its bodies at the beginning. */
 static void add_pull(struct pile *self, const struct pile_term *term)
 {
+	ASSERT(term->a != PILE_STATIC && term->a != term->b);
 	double pull = pull_at(&term->spring, WHOLE_PULL, term->spring.length);
 	const uint32_t ends[2] = { term->a, term->b };
 	for (uint32_t side = 0; side < 2; side++) {
@@ -186,10 +189,12 @@ void pile_make_springs(struct pile *self)
 		add_pull(self, &term);
 		self->terms[self->term_count++] = term;
 	}
+	ASSERT(self->term_count == 0 || self->terms != NULL);
 }
 
 double pile_spring_excess(const struct pile_spring *self, vec3 way, vec3 *slope)
 {
+	ASSERT(self->length >= 0);
 	vec3 to = vec3_add(self->from, way);
 	double along = vec3_dot(self->along, way), square = vec3_length_squared(way);
 	double length = vec3_length(to), sum = length + self->length;
@@ -214,6 +219,7 @@ void pile_store_springs(const struct pile *self)
 		if (term->joint == PILE_NO_JOINT)
 			continue;
 		vec3 slope;
+		ASSERT(term->joint < table->count);
 		(void)pile_spring_excess(&term->spring, pile_term_way(self, term), &slope);
 		double pull = pull_at(&term->spring, WHOLE_PULL, term->spring.length);
 		/* On b of the term, which is b of the joint unless that is static. */

@@ -96,6 +96,7 @@ static void fill_rows(const struct packing *self, struct lp_program *lp)
 
 static void put_shape(struct lp_program *lp, uint32_t shape, uint32_t row, vec2 normal)
 {
+	ASSERT(lp->columns % COLUMNS == 1 && COLUMNS * shape < lp->columns);
 	lp_program_put(lp, COLUMNS * shape + X, row, normal.x);
 	lp_program_put(lp, COLUMNS * shape + UP, row, normal.y);
 	lp_program_put(lp, COLUMNS * shape + DOWN, row, -normal.y);

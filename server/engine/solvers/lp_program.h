@@ -1,5 +1,5 @@
-/* lp_program.h: a linear program that is written row by row: arrays of its sizes on an arena, and its matrix by
- * columns. The entries are given twice in the same order, counted first and entered then:
+/* lp_program.h: a linear program that is written row by row: arrays of its sizes on an arena, and its
+ * matrix by columns. The entries are given twice in the same order, counted first and entered then:
  *
  *	lp_program_allocate(&program, arena, sizes, false);
  *	for (pass = 0; pass < 2; pass++) {

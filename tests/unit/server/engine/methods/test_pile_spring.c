@@ -169,8 +169,8 @@ START_TEST(a_weight_hangs_below_its_spring)
 }
 END_TEST
 
-/* Two free spheres come to the rest of their spring from either side, or touch where it is below a diameter; a
- * spring with a limit does so too. */
+/* Two free spheres come to the rest of their spring from either side, or touch where it is below a
+ * diameter; a spring with a limit does so too. */
 START_TEST(two_spheres_come_to_their_distance)
 {
 	static const double RESTS[] = { 0, 2, 4, 3 };
