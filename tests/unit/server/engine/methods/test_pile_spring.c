@@ -190,6 +190,25 @@ START_TEST(two_spheres_come_to_their_distance)
 }
 END_TEST
 
+/* Anchors that contradict each other share the sphere by their stiffnesses, or by their limits: of two constant
+ * pulls the stronger one wins. */
+START_TEST(anchors_that_contradict_share_a_sphere)
+{
+	struct net net;
+	begin(&net, 0);
+	uint32_t ball = add_ball(&net, vec3_make(0.2, 0.3, 0.1), false);
+	for (uint32_t k = 0; k < 2; k++)
+		add_spring(&net, (struct spring){ .a = UINT32_MAX,
+						  .b = ball,
+						  .anchor = vec3_make(k == 0 ? -2 : 2, 0, 0),
+						  .stiffness = _i == 0 ? 1 + 2 * k : 100,
+						  .limit = _i == 0 ? 0 : 1 + k });
+	step_to_rest(&net, 100);
+	expect_near(net.at[ball], vec3_make(_i == 0 ? 1 : 1.99, 0, 0), 2e-3);
+	world_destroy(net.world);
+}
+END_TEST
+
 /* A spring whose limit is below the weight cannot hold it: it falls away, as far as a step goes. */
 START_TEST(a_spring_pulls_no_more_than_its_limit)
 {
@@ -372,6 +391,7 @@ static Suite *make(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, a_weight_hangs_below_its_spring, 0, 3);
 	tcase_add_loop_test(tcase, two_spheres_come_to_their_distance, 0, 4);
+	tcase_add_loop_test(tcase, anchors_that_contradict_share_a_sphere, 0, 2);
 	tcase_add_test(tcase, a_spring_pulls_no_more_than_its_limit);
 	tcase_add_test(tcase, a_net_carries_a_ball);
 	tcase_add_test(tcase, a_loaded_net_has_the_same_future);
