@@ -190,8 +190,8 @@ START_TEST(two_spheres_come_to_their_distance)
 }
 END_TEST
 
-/* Anchors that contradict each other share the sphere by their stiffnesses, or by their limits: of two constant
- * pulls the stronger one wins. */
+/* Anchors that contradict each other share the sphere by their stiffnesses, or by their limits: of two
+ * constant pulls the stronger one wins. */
 START_TEST(anchors_that_contradict_share_a_sphere)
 {
 	struct net net;
