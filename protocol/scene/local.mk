@@ -8,6 +8,8 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/colours.c \
 	protocol/scene/movers.c \
 	protocol/scene/carried.c \
+	protocol/scene/expat_reader.h \
+	protocol/scene/expat_reader.c \
 	protocol/scene/expand.h \
 	protocol/scene/expand.c \
 	protocol/scene/files.h \

@@ -13,10 +13,9 @@
 #include "server/commands/pack_scene.h"
 #include "server/commands/pack_svg.h"
 
-/* Defaults of --pull, --rest and --jumps. */
+/* Defaults of --pull and --rest. */
 #define PULL 0.1
 #define REST 1e-6
-enum { JUMPS = 50 };
 
 struct pack_job {
 	const struct options *options;
@@ -170,10 +169,9 @@ static enum status jump_to_rest(struct pack_job *job)
 {
 	struct packing_jump jump = { .moved = true };
 	uint32_t jumps = 0;
-	uint64_t most = job->options->pack_jumps > 0 ? job->options->pack_jumps : JUMPS;
 	enum status status = STATUS_OK;
 	print_start(job);
-	while (jump.moved && status == STATUS_OK && jumps < most) {
+	while (jump.moved && status == STATUS_OK && jumps < job->options->pack_jumps) {
 		status = packing_jump(job->packing, &jump);
 		if (status == STATUS_OK && jump.moved)
 			print_jump(job, ++jumps, &jump);
@@ -215,9 +213,13 @@ static enum status pack_drawing(const struct options *options, struct reason *wh
 	return status;
 }
 
-/* Whether the file is XML: its first character is "<", after a byte order mark and blanks. */
+/* Whether the file is called .svg, or is XML: its first character is "<", after a byte order mark and
+ * blanks. */
 static bool is_drawing(const char *path)
 {
+	const char *end = strrchr(path, '.');
+	if (end != NULL && strcmp(end, ".svg") == 0)
+		return true;
 	FILE *file = scene_file_is_readable(path) ? fopen(path, "rb") : NULL;
 	int c = file != NULL ? getc(file) : EOF;
 	while (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0xEF || c == 0xBB ||

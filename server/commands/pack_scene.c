@@ -22,8 +22,6 @@
 #define OVERLAP_MAX 1e-9
 /* 1. Rotations are made unit again when they are read. */
 #define SAME_TURN 1e-15
-/* Steps: `jumps` 0. */
-#define STEPS_MAX 1000
 /* Steps without any motion and without rest: then no later one moves a body. Groups that wait get more work
  * within fewer. */
 #define STEPS_STUCK 256
@@ -106,7 +104,7 @@ static enum status read_places(struct pack_scene_job *job, bool *moved, struct r
 
 static enum status step_to_rest(struct pack_scene_job *job, struct reason *why)
 {
-	uint64_t most = job->options->pack_jumps > 0 ? job->options->pack_jumps : STEPS_MAX;
+	uint64_t most = job->options->pack_jumps;
 	bool moved;
 	job->places = heap_alloc_zero(MAX_OF(job->count, 1u) * sizeof *job->places);
 	if (job->places == NULL)

@@ -2,19 +2,18 @@
  * and nothing outside the file is read. */
 #include "server/commands/pack_svg.h"
 
-#include <expat.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/scene/expat_reader.h"
 #include "protocol/scene/files.h"
 #include "server/base/heap.h"
 
 struct svg_reading {
 	struct pack_svg *svg;
 	const struct source *source;
-	XML_Parser parser;
-	enum status status;
+	struct expat_reader reader;
 	uint32_t depth;
 	uint32_t skipped; /* depth of the element whose contents are not read; 0: none */
 	vec2 moved[PACK_SVG_DEPTH_MAX + 1]; /* by depth: translation of the groups */
@@ -75,26 +74,6 @@ static bool take_number(const char **at, double *value)
 
 /* ---- tags -------------------------------------------------------------------------------------- */
 
-static void stop_reading(struct svg_reading *self, enum status status)
-{
-	ASSERT(status != STATUS_OK);
-	if (self->status == STATUS_OK)
-		self->status = status;
-	(void)XML_StopParser(self->parser, XML_FALSE);
-}
-
-static uint32_t line_now(const struct svg_reading *self)
-{
-	return (uint32_t)XML_GetCurrentLineNumber(self->parser);
-}
-
-static const char *copy_text(struct arena *arena, const char *text)
-{
-	size_t bytes = strlen(text) + 1;
-	char *copy = arena_push(arena, bytes);
-	return copy != NULL ? memcpy(copy, text, bytes) : NULL;
-}
-
 static const char *attribute_of(const struct pack_tag *tag, const char *name)
 {
 	for (const struct pack_attribute *at = tag->attributes; at != NULL; at = at->next)
@@ -108,16 +87,17 @@ static enum status copy_tag(struct svg_reading *self, const char *name, const ch
 {
 	struct arena *arena = &self->svg->arena;
 	struct pack_attribute **end = &tag->attributes;
-	*tag = (struct pack_tag){ .name = copy_text(arena, name), .line = line_now(self) };
-	tag->first = (size_t)XML_GetCurrentByteIndex(self->parser);
-	tag->bytes = (size_t)XML_GetCurrentByteCount(self->parser);
+	*tag = (struct pack_tag){ .name = expat_copy(arena, name),
+				  .line = expat_line(&self->reader) };
+	tag->first = (size_t)XML_GetCurrentByteIndex(self->reader.parser);
+	tag->bytes = (size_t)XML_GetCurrentByteCount(self->reader.parser);
 	ASSERT(tag->first + tag->bytes <= self->svg->bytes);
 	for (; pairs[0] != NULL && tag->name != NULL; pairs += 2) {
 		struct pack_attribute *attribute = arena_push_zero(arena, sizeof *attribute);
 		if (attribute == NULL)
 			return source_no_memory(self->source);
-		attribute->name = copy_text(arena, pairs[0]);
-		attribute->value = copy_text(arena, pairs[1]);
+		attribute->name = expat_copy(arena, pairs[0]);
+		attribute->value = expat_copy(arena, pairs[1]);
 		if (attribute->name == NULL || attribute->value == NULL)
 			return source_no_memory(self->source);
 		*end = attribute;
@@ -126,19 +106,40 @@ static enum status copy_tag(struct svg_reading *self, const char *name, const ch
 	return tag->name != NULL ? STATUS_OK : source_no_memory(self->source);
 }
 
-/* Whether a style of `bytes` bytes sets a property that moves or resizes outlines. */
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Whether the text begins with the name in letters of either case. */
+static bool begins_with(const char *text, size_t bytes, const char *name)
+{
+	size_t length = strlen(name);
+	for (size_t i = 0; i < length; i++)
+		if (i == bytes || lower(text[i]) != name[i])
+			return false;
+	return true;
+}
+
+/* What in a style of `bytes` bytes may move or resize outlines: such a property, or an escape, a reference or
+ * an import, which may stand for one. NULL: nothing. */
 static const char *moving_property(const char *text, size_t bytes)
 {
-	static const char *const names[] = { "transform", "translate", "rotate", "scale" };
+	static const char *const names[] = { "transform", "translate", "rotate", "scale",
+					     "offset-path" };
 	for (size_t at = 0; at < bytes; at++) {
 		bool begins = at == 0 || strchr(" \t\r\n;{/\"'", text[at - 1]) != NULL;
+		if (text[at] == '\\' || text[at] == '&')
+			return text[at] == '&' ? "&" : "\\";
+		if (begins_with(text + at, bytes - at, "@import"))
+			return "@import";
 		for (uint32_t i = 0; begins && i < COUNT_OF(names); i++) {
-			size_t length = strlen(names[i]), end = at + length;
-			if (end > bytes || strncmp(text + at, names[i], length) != 0)
+			size_t end = at + strlen(names[i]);
+			if (!begins_with(text + at, bytes - at, names[i]))
 				continue;
-			while (end < bytes && strchr(" \t\r\n", text[end]) != NULL)
+			while (end < bytes && strchr(" \t\r\n/", text[end]) != NULL)
 				end++;
-			if (end < bytes && text[end] == ':')
+			if (end < bytes && (text[end] == ':' || text[end] == '*'))
 				return names[i];
 		}
 	}
@@ -147,9 +148,9 @@ static const char *moving_property(const char *text, size_t bytes)
 
 static enum status refuse_style(const struct svg_reading *self, const char *property)
 {
-	return source_fail(self->source, line_now(self), STATUS_UNSUPPORTED, "style",
-			   "a style with '%s' moves outlines and is not read; apply it to the "
-			   "points first",
+	return source_fail(self->source, expat_line(&self->reader), STATUS_UNSUPPORTED, "style",
+			   "a style with '%s' may move outlines and is not read; apply it to "
+			   "the points first",
 			   property);
 }
 
@@ -157,7 +158,7 @@ static enum status refuse_style(const struct svg_reading *self, const char *prop
 static enum status check_sheet(const struct svg_reading *self)
 {
 	static const char END[] = "</";
-	size_t first = (size_t)XML_GetCurrentByteIndex(self->parser), end = first;
+	size_t first = (size_t)XML_GetCurrentByteIndex(self->reader.parser), end = first;
 	ASSERT(first <= self->svg->bytes);
 	while (end + 1 < self->svg->bytes && strncmp(self->svg->text + end, END, 2) != 0)
 		end++;
@@ -417,65 +418,34 @@ static enum status read_element(struct svg_reading *self, const char *name, cons
 
 static void XMLCALL take_start(void *context, const char *name, const char **pairs)
 {
-	struct svg_reading *self = context;
+	struct svg_reading *self = ((struct expat_reader *)context)->user;
 	self->depth++;
-	if (self->skipped != 0 || self->status != STATUS_OK)
+	if (self->skipped != 0 || self->reader.status != STATUS_OK)
 		return;
 	enum status status =
 		self->depth > PACK_SVG_DEPTH_MAX
-			? source_fail(self->source, line_now(self), STATUS_TOO_DEEP, "svg",
-				      "elements are nested more than %d levels deep",
+			? source_fail(self->source, expat_line(&self->reader), STATUS_TOO_DEEP,
+				      "svg", "elements are nested more than %d levels deep",
 				      PACK_SVG_DEPTH_MAX)
 			: read_element(self, name, pairs);
 	if (status != STATUS_OK)
-		stop_reading(self, status);
+		expat_stop(&self->reader, status);
 }
 
 static void XMLCALL take_end(void *context, const char *name)
 {
-	struct svg_reading *self = context;
+	struct svg_reading *self = ((struct expat_reader *)context)->user;
 	UNUSED(name);
 	if (self->skipped == self->depth)
 		self->skipped = 0;
 	self->depth--;
 }
 
-static void XMLCALL take_type(void *context, const char *name, const char *system,
-			      const char *public, int subset)
-{
-	struct svg_reading *self = context;
-	UNUSED(system);
-	UNUSED(public);
-	UNUSED(subset);
-	stop_reading(self,
-		     source_fail(self->source, line_now(self), STATUS_UNSUPPORTED, "DOCTYPE",
-				 "a document type ('%.32s') and entities are refused; remove them",
-				 name));
-}
-
 /* ---- reading ----------------------------------------------------------------------------------- */
-
-static enum status run_parser(struct svg_reading *self)
-{
-	const struct pack_svg *svg = self->svg;
-	XML_SetUserData(self->parser, self);
-	XML_SetElementHandler(self->parser, take_start, take_end);
-	XML_SetStartDoctypeDeclHandler(self->parser, take_type);
-	enum XML_Status parsed = XML_Parse(self->parser, svg->text, (int)svg->bytes, XML_TRUE);
-	if (self->status != STATUS_OK)
-		return self->status;
-	if (parsed == XML_STATUS_OK)
-		return STATUS_OK;
-	enum XML_Error error = XML_GetErrorCode(self->parser);
-	if (error == XML_ERROR_NO_MEMORY)
-		return source_no_memory(self->source);
-	return source_fail(self->source, line_now(self), STATUS_MALFORMED, "xml", "%s",
-			   XML_ErrorString(error));
-}
 
 enum status pack_svg_read(struct pack_svg *self, const struct source *source)
 {
-	static const XML_Memory_Handling_Suite heap = { heap_alloc, heap_realloc, heap_free };
+	static const struct expat_handlers handlers = { take_start, take_end };
 	struct svg_reading reading = { .svg = self, .source = source };
 	*self = (struct pack_svg){ .text = NULL };
 	enum status status = scene_file_read(source, &self->text, &self->bytes);
@@ -487,12 +457,12 @@ enum status pack_svg_read(struct pack_svg *self, const struct source *source)
 		return source_fail(source, 1, STATUS_TOO_LARGE, "svg",
 				   "the file has more than %d bytes", YAML_BYTES_MAX);
 	status = arena_init(&self->arena, 0);
-	/* Whatever the file declares: bytes of the text are counted as UTF-8. */
-	reading.parser = status == STATUS_OK ? XML_ParserCreate_MM("UTF-8", &heap, NULL) : NULL;
-	if (reading.parser == NULL)
+	if (status != STATUS_OK)
 		return source_no_memory(source);
-	status = run_parser(&reading);
-	XML_ParserFree(reading.parser);
+	/* Whatever the file declares: bytes of the text are counted as UTF-8. */
+	reading.reader =
+		(struct expat_reader){ .source = source, .user = &reading, .encoding = "UTF-8" };
+	status = expat_run(&reading.reader, &handlers, self->text, self->bytes);
 	if (status == STATUS_OK && self->shapes.count == 0)
 		return source_fail(source, 1, STATUS_MISSING, "svg",
 				   "the file has no polygon, rect or path");

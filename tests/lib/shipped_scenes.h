@@ -27,6 +27,7 @@ static const struct {
 	{ "fire", 15 },	      { "rain", 6 },	    { "fireworks", 4 },
 	{ "folds", 1 },	      { "rockets", 4 },	    { "jet", 3 },
 	{ "explosion", 11 },  { "snow", 6 },	    { "hammock", 8 },
+	{ "trampoline", 61 },
 };
 
 #endif

@@ -1,18 +1,14 @@
 /* xml.c: builds a tree from expat's events. */
 #include "protocol/scene/robot/xml.h"
 
-#include <expat.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "server/base/heap.h"
+#include "protocol/scene/expat_reader.h"
 
 struct xml_reading {
 	struct xml_tree *tree;
-	const struct source *source; /* a copy in the arena */
-	XML_Parser parser;
+	struct expat_reader reader; /* its source is a copy in the arena */
 	struct xml_node *open, *root;
-	enum status status;
 };
 
 enum status xml_init(struct xml_tree *self)
@@ -27,36 +23,16 @@ void xml_release(struct xml_tree *self)
 	*self = (struct xml_tree){ 0 };
 }
 
-static const char *copy_text(struct arena *arena, const char *text)
-{
-	size_t bytes = strlen(text) + 1;
-	char *copy = arena_push(arena, bytes);
-	return copy != NULL ? memcpy(copy, text, bytes) : NULL;
-}
-
 /* ---- events -------------------------------------------------------------------------------- */
-
-static void stop_reading(struct xml_reading *self, enum status status)
-{
-	ASSERT(status != STATUS_OK);
-	if (self->status == STATUS_OK)
-		self->status = status;
-	(void)XML_StopParser(self->parser, XML_FALSE);
-}
-
-static uint32_t line_now(const struct xml_reading *self)
-{
-	return (uint32_t)XML_GetCurrentLineNumber(self->parser);
-}
 
 static struct xml_node *make_node(struct xml_reading *self, const char *name)
 {
 	struct arena *arena = &self->tree->arena;
 	struct xml_node *node = arena_push_zero(arena, sizeof *node);
-	if (node == NULL || (node->name = copy_text(arena, name)) == NULL)
+	if (node == NULL || (node->name = expat_copy(arena, name)) == NULL)
 		return NULL;
-	node->source = self->source;
-	node->line = node->main_line = line_now(self);
+	node->source = self->reader.source;
+	node->line = node->main_line = expat_line(&self->reader);
 	node->parent = self->open;
 	node->depth = self->open != NULL ? self->open->depth + 1 : 1;
 	return node;
@@ -70,8 +46,8 @@ static bool add_attributes(struct xml_reading *self, struct xml_node *node, cons
 		struct xml_attribute *attribute = arena_push_zero(arena, sizeof *attribute);
 		if (attribute == NULL)
 			return false;
-		attribute->name = copy_text(arena, pairs[0]);
-		attribute->value = copy_text(arena, pairs[1]);
+		attribute->name = expat_copy(arena, pairs[0]);
+		attribute->value = expat_copy(arena, pairs[1]);
 		if (attribute->name == NULL || attribute->value == NULL)
 			return false;
 		*end = attribute;
@@ -82,16 +58,17 @@ static bool add_attributes(struct xml_reading *self, struct xml_node *node, cons
 
 static void XMLCALL take_start(void *context, const char *name, const char **pairs)
 {
-	struct xml_reading *self = context;
+	struct xml_reading *self = ((struct expat_reader *)context)->user;
 	struct xml_node *node = make_node(self, name);
 	if (node == NULL || !add_attributes(self, node, pairs)) {
-		stop_reading(self, source_no_memory(self->source));
+		expat_stop(&self->reader, source_no_memory(self->reader.source));
 		return;
 	}
 	if (node->depth > XML_DEPTH_MAX) {
-		stop_reading(self, source_fail(self->source, node->line, STATUS_TOO_DEEP, "xml",
-					       "elements are nested more than %d levels deep",
-					       XML_DEPTH_MAX));
+		expat_stop(&self->reader,
+			   source_fail(self->reader.source, node->line, STATUS_TOO_DEEP, "xml",
+				       "elements are nested more than %d levels deep",
+				       XML_DEPTH_MAX));
 		return;
 	}
 	if (self->open == NULL)
@@ -107,65 +84,32 @@ static void XMLCALL take_start(void *context, const char *name, const char **pai
 
 static void XMLCALL take_end(void *context, const char *name)
 {
-	struct xml_reading *self = context;
+	struct xml_reading *self = ((struct expat_reader *)context)->user;
 	UNUSED(name);
-	if (self->status == STATUS_OK)
+	if (self->reader.status == STATUS_OK)
 		self->open = self->open->parent;
-}
-
-static void XMLCALL take_type(void *context, const char *name, const char *system,
-			      const char *public, int subset)
-{
-	struct xml_reading *self = context;
-	UNUSED(system);
-	UNUSED(public);
-	UNUSED(subset);
-	stop_reading(self,
-		     source_fail(self->source, line_now(self), STATUS_UNSUPPORTED, "DOCTYPE",
-				 "a document type ('%.32s') and entities are refused; remove them",
-				 name));
 }
 
 /* ---- parsing ------------------------------------------------------------------------------- */
 
-static enum status run_parser(struct xml_reading *self, const char *text, size_t bytes)
-{
-	XML_SetUserData(self->parser, self);
-	XML_SetElementHandler(self->parser, take_start, take_end);
-	XML_SetStartDoctypeDeclHandler(self->parser, take_type);
-	enum XML_Status parsed = XML_Parse(self->parser, text, (int)bytes, XML_TRUE);
-	if (self->status != STATUS_OK)
-		return self->status;
-	if (parsed == XML_STATUS_OK)
-		return STATUS_OK;
-	enum XML_Error error = XML_GetErrorCode(self->parser);
-	if (error == XML_ERROR_NO_MEMORY)
-		return source_no_memory(self->source);
-	return source_fail(self->source, line_now(self), STATUS_MALFORMED, "xml", "%s",
-			   XML_ErrorString(error));
-}
-
 enum status xml_parse(struct xml_tree *self, const struct source *source, const char *text,
 		      size_t bytes, struct xml_node **root)
 {
-	static const XML_Memory_Handling_Suite heap = { heap_alloc, heap_realloc, heap_free };
-	struct xml_reading reading = { .tree = self, .status = STATUS_OK };
+	static const struct expat_handlers handlers = { take_start, take_end };
+	struct xml_reading reading = { .tree = self };
 	self->bytes += bytes;
 	if (self->bytes > XML_BYTES_MAX)
 		return source_fail(source, 1, STATUS_TOO_LARGE, "xml",
 				   "the file and what it includes have more than %d bytes",
 				   XML_BYTES_MAX);
 	struct source *copy = arena_push(&self->arena, sizeof *copy);
-	const char *name = copy_text(&self->arena, source->file);
+	const char *name = expat_copy(&self->arena, source->file);
 	if (copy == NULL || name == NULL)
 		return source_no_memory(source);
 	*copy = (struct source){ .file = name, .why = source->why, .hidden = source->hidden };
-	reading.source = copy;
-	reading.parser = XML_ParserCreate_MM(NULL, &heap, NULL);
-	if (reading.parser == NULL)
-		return source_no_memory(source);
-	enum status status = run_parser(&reading, text, bytes);
-	XML_ParserFree(reading.parser);
+	reading.reader.source = copy;
+	reading.reader.user = &reading;
+	enum status status = expat_run(&reading.reader, &handlers, text, bytes);
 	if (status != STATUS_OK)
 		return status;
 	ASSERT(reading.root != NULL);

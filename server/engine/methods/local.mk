@@ -28,6 +28,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/pile_programme.c \
 	server/engine/methods/pile_rows.c \
 	server/engine/methods/pile_solve.c \
+	server/engine/methods/pile_spring.c \
 	server/engine/methods/pile_zones.c \
 	server/engine/methods/projection.c \
 	server/engine/methods/reflection.c \
@@ -100,6 +101,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_pile \
 	tests/unit/server/engine/methods/test_pile_polyhedra \
 	tests/unit/server/engine/methods/test_pile_potential \
+	tests/unit/server/engine/methods/test_pile_spring \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_joint_book \
 	tests/unit/server/engine/methods/test_joint_gimbal \

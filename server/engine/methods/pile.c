@@ -120,6 +120,13 @@ static enum status check_world(const struct dynamics *dynamics, struct reason *w
 	if (dynamics->system_used.count > 0)
 		return refuse_world_part(why, "particles",
 					 "pile does not support particle systems");
+	const struct bitset *joints = &dynamics->joint_used;
+	for (uint32_t row = bitset_next(joints, 0); row != BITSET_NONE;
+	     row = bitset_next(joints, row + 1)) {
+		enum status status = pile_check_joint(&dynamics->tables->joint, row, why);
+		if (status != STATUS_OK)
+			return status;
+	}
 	for (uint32_t row = 0; row < bodies->count; row++) {
 		if (bodies->id[row] == 0)
 			continue;
@@ -190,6 +197,9 @@ static enum status admit_command(const struct dynamics *dynamics, const struct c
 	case COMMAND_FIELD_CREATE:
 	case COMMAND_FIELD_SET:
 		return pile_admit_field(command, why);
+	case COMMAND_JOINT_CREATE:
+	case COMMAND_JOINT_AXIS:
+		return pile_admit_joint(command, why);
 	case COMMAND_PARTICLES_CREATE:
 		return refuse_command(why, "op", "particle systems");
 	case COMMAND_SET_SURFACE:
@@ -551,6 +561,7 @@ static enum status step_pile(void *state, struct dynamics *dynamics, double dt, 
 	pile_basis_release(&kept->basis);
 	kept->basis = after;
 	store_forces(&self, told);
+	pile_store_springs(&self);
 	step_contacts_solved(&step, &step.contacts, NULL);
 	step_store_all(&step, motions);
 	sleep_resting(&self);
@@ -577,6 +588,7 @@ const struct method method_pile = {
 		  1u << SHAPE_MESH,
 	.sleep = true,
 	.three_d = true,
+	.joints = true,
 	.no_locks = true,
 	.refuses = MATERIAL_FRICTION | MATERIAL_RESTITUTION | MATERIAL_ROLLING | MATERIAL_SPINNING |
 		   MATERIAL_AXIS,

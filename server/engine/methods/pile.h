@@ -51,13 +51,30 @@ struct pile_body {
 	uint8_t halved;	 /* times that its gap was halved (papers P-10) */
 	uint8_t waits;	 /* times that its share of work was doubled, because its group waits */
 	bool round;	 /* a sphere: it needs no gap */
+	bool bent;	 /* it has a term */
 	bool lifts; /* its overlaps are parted against gravity, because the shortest way is blocked */
 	bool whole; /* its basis is of one programme of a large group, with which the next step goes on */
 };
 
-/* What the potential of a body has beyond its slope (pile_potential.c). */
+/* A spring between two anchors at the beginning of a step (pile_spring.c). */
+struct pile_spring {
+	double stiffness, rest, limit; /* N/m > 0, m, N (LP_INFINITY: none) */
+	vec3 from;		       /* m: from the anchor of b to that of a */
+	vec3 along;		       /* unit, of it */
+	double length;		       /* m, of it */
+};
+
+/* No row of the joint table. */
+#define PILE_NO_JOINT UINT32_MAX
+
+/* What a potential has beyond its slope: that of a body in the attractors (pile_potential.c), or that of
+ * a spring between two. */
 struct pile_term {
-	uint32_t a;
+	uint32_t a,
+		b; /* slots; b: PILE_STATIC of a body alone, or of a spring to what does not move */
+	uint32_t joint; /* row of the spring; PILE_NO_JOINT: the attractors */
+	bool turned;	/* a of the term is b of the joint */
+	struct pile_spring spring;
 	double value; /* J: in the last optimum, never more than the excess there */
 };
 
@@ -158,7 +175,7 @@ struct pile {
 	struct pile_body *bodies; /* by slot */
 	struct pile_row *rows;	  /* ascending by (a, key) */
 	uint32_t row_count;
-	struct pile_term *terms; /* ascending by a */
+	struct pile_term *terms; /* of bodies, ascending by a, then of springs by row */
 	uint32_t term_count;
 	uint8_t (*places)[PILE_COLUMNS]; /* by slot, of this step's programmes */
 	vec3 *moves;			 /* m, by slot */
@@ -193,10 +210,23 @@ MUST_CHECK enum status pile_check_field(const struct field_table *table, uint32_
 MUST_CHECK enum status pile_admit_field(const struct command *command, struct reason *why);
 /* Lists the terms of all bodies and adds to their sizes. NO_MEMORY. */
 MUST_CHECK enum status pile_make_terms(struct pile *self);
-/* J, ≥ 0: how far the potential after a displacement of the body lies above its tangent at the
+/* m: the displacement of a against b. */
+vec3 pile_term_way(const struct pile *self, const struct pile_term *term);
+/* J, ≥ 0: how far the potential after a displacement of a against b lies above its tangent at the
  * beginning; it is convex, and never below the true one. *slope, N: its gradient. */
-double pile_term_excess(const struct pile *self, const struct pile_term *term, vec3 move,
+double pile_term_excess(const struct pile *self, const struct pile_term *term, vec3 way,
 			vec3 *slope);
+/* OK if the joint in `row` of the table is a spring that the method can follow; else METHOD_REFUSES. The
+ * second for a JOINT_CREATE or JOINT_AXIS. */
+MUST_CHECK enum status pile_check_joint(const struct joint_table *table, uint32_t row,
+					struct reason *why);
+MUST_CHECK enum status pile_admit_joint(const struct command *command, struct reason *why);
+/* At least the number of springs; adds their terms, and their pulls to bodies. */
+uint32_t pile_spring_count(const struct pile *self);
+void pile_make_springs(struct pile *self);
+double pile_spring_excess(const struct pile_spring *self, vec3 way, vec3 *slope);
+/* Writes the springs' forces, at the places that bodies have moved to, into the joint table. */
+void pile_store_springs(const struct pile *self);
 
 /* ---- solving ------------------------------------------------------------------------------------ */
 

@@ -16,9 +16,12 @@ struct pile_group {
 	uint32_t term_count; /* 0 while rows overlap */
 	bool relaxing;	     /* rows overlap */
 	bool split;	     /* a coordinate is the difference of two columns */
+	bool springs;	     /* there are springs among the terms */
 	bool waiting;	     /* the work of the step is used up: it goes on in the next */
 	double scale;	     /* N: the largest force */
 	double bound;	     /* J: no permitted displacement lowers the energy by more */
+	double part;	     /* of their cubes: how far bodies with springs go in this round */
+	double narrow;	     /* J: `bound` of the part before */
 	uint32_t taken, slacks; /* rows of the programme; of these, with a column of their own */
 	uint32_t pivots;
 	uint32_t budget; /* of pivots; 0: none */

@@ -119,10 +119,10 @@ static bool pull_of(const struct pile *self, uint32_t row, uint32_t slot, struct
 enum status pile_make_terms(struct pile *self)
 {
 	const struct dynamics *dynamics = self->step->dynamics;
-	uint32_t fields = dynamics->tables->field.count;
+	uint32_t fields = dynamics->tables->field.count, springs = pile_spring_count(self);
 	self->term_count = 0;
 	self->terms = ARENA_ARRAY(&self->step->dynamics->scratch, struct pile_term,
-				  fields > 0 ? self->step->body_count : 0);
+				  springs + (fields > 0 ? self->step->body_count : 0));
 	if (self->terms == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t slot = 0; fields > 0 && slot < self->step->body_count; slot++) {
@@ -139,14 +139,25 @@ enum status pile_make_terms(struct pile *self)
 		if (!(size > 0))
 			continue;
 		body->size = size + vec3_length(steady);
-		self->terms[self->term_count++] = (struct pile_term){ .a = slot };
+		body->bent = true;
+		self->terms[self->term_count++] =
+			(struct pile_term){ .a = slot, .b = PILE_STATIC, .joint = PILE_NO_JOINT };
 	}
 	ASSERT(self->term_count <= self->step->body_count);
+	pile_make_springs(self);
 	return STATUS_OK;
 }
 
-double pile_term_excess(const struct pile *self, const struct pile_term *term, vec3 move,
-			vec3 *slope)
+vec3 pile_term_way(const struct pile *self, const struct pile_term *term)
+{
+	ASSERT(term->a < self->step->body_count);
+	vec3 way = self->moves[term->a];
+	return term->b == PILE_STATIC ? way : vec3_sub(way, self->moves[term->b]);
+}
+
+/* Of the attractors on a body. */
+static double attractors_excess(const struct pile *self, const struct pile_term *term, vec3 move,
+				vec3 *slope)
 {
 	uint32_t fields = self->step->dynamics->tables->field.count;
 	double excess = 0;
@@ -168,4 +179,11 @@ double pile_term_excess(const struct pile *self, const struct pile_term *term, v
 	}
 	ASSERT(excess >= 0);
 	return excess;
+}
+
+double pile_term_excess(const struct pile *self, const struct pile_term *term, vec3 way,
+			vec3 *slope)
+{
+	return term->joint == PILE_NO_JOINT ? attractors_excess(self, term, way, slope)
+					    : pile_spring_excess(&term->spring, way, slope);
 }

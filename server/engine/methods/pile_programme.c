@@ -12,7 +12,7 @@
  */
 #include "server/engine/math/scalar.h"
 #include "server/engine/methods/pile_group.h"
-#include "server/engine/solvers/lp_dual_simplex.h"
+#include "server/engine/solvers/lp_program.h"
 
 #include <string.h>
 
@@ -33,14 +33,6 @@ enum { ROUND_PIVOTS = 20 };
 
 /* ---- the programme ----------------------------------------------------------------------------- */
 
-struct pile_programme {
-	struct lp_problem problem;
-	struct lp_solution solution;
-	uint32_t *starts, *index;
-	double *values, *cost, *column_low, *column_high, *row_low, *row_high, *start;
-	uint32_t rows, columns, nonzeros;
-};
-
 static uint32_t body_columns(const struct pile_group *group)
 {
 	return group->split ? 2 * AXES : AXES;
@@ -56,28 +48,15 @@ static uint32_t cut_count(const struct pile_group *group)
 	return group->term_count > 0 ? group->pile->room->cuts.count : 0;
 }
 
-static bool allocate_programme(struct pile_group *group, struct pile_programme *lp)
+static bool allocate_programme(struct pile_group *group, struct lp_program *lp)
 {
-	lp->rows = group->taken + cut_count(group);
-	lp->columns = first_term(group) + group->term_count;
-	lp->nonzeros = group->taken * 2 * body_columns(group) + group->slacks +
-		       cut_count(group) * (body_columns(group) + 1);
-	lp->starts = PILE_ALLOCATE(group, uint32_t, lp->columns + 1);
-	lp->index = PILE_ALLOCATE(group, uint32_t, lp->nonzeros);
-	lp->values = PILE_ALLOCATE(group, double, lp->nonzeros);
-	lp->cost = PILE_ALLOCATE(group, double, lp->columns);
-	lp->column_low = PILE_ALLOCATE(group, double, lp->columns);
-	lp->column_high = PILE_ALLOCATE(group, double, lp->columns);
-	lp->row_low = PILE_ALLOCATE(group, double, lp->rows);
-	lp->row_high = PILE_ALLOCATE(group, double, lp->rows);
-	lp->start = PILE_ALLOCATE(group, double, lp->columns);
-	lp->solution.x = PILE_ALLOCATE(group, double, lp->columns);
-	lp->solution.dual = PILE_ALLOCATE(group, double, lp->rows);
-	lp->solution.places = PILE_ALLOCATE(group, uint8_t, lp->columns + lp->rows);
-	return lp->starts != NULL && lp->index != NULL && lp->values != NULL && lp->cost != NULL &&
-	       lp->column_low != NULL && lp->column_high != NULL && lp->row_low != NULL &&
-	       lp->row_high != NULL && lp->start != NULL && lp->solution.x != NULL &&
-	       lp->solution.dual != NULL && lp->solution.places != NULL;
+	const struct lp_sizes sizes = {
+		.rows = group->taken + cut_count(group),
+		.columns = first_term(group) + group->term_count,
+		.nonzeros = group->taken * 2 * body_columns(group) + group->slacks +
+			    cut_count(group) * (2 * body_columns(group) + 1),
+	};
+	return lp_program_allocate(lp, &group->pile->step->dynamics->scratch, sizes, true);
 }
 
 bool pile_overlaps(const struct pile_group *group, const struct pile_row *row)
@@ -104,11 +83,12 @@ double pile_gap_inside(const struct pile_group *group, const struct pile_row *ro
 }
 
 /* The columns of one body: bounds, cost, place, start. */
-static void fill_columns(const struct pile_group *group, struct pile_programme *lp, uint32_t i)
+static void fill_columns(const struct pile_group *group, struct lp_program *lp, uint32_t i)
 {
 	const struct pile *self = group->pile;
 	const struct pile_body *body = &self->bodies[group->slots[i]];
 	uint32_t width = body_columns(group), first = i * width;
+	double part = body->bent ? group->part : 1;
 	ASSERT(group->scale > 0 && i < group->slot_count);
 	for (uint32_t k = 0; k < width; k++) {
 		vec3 axis = self->axes[k % AXES];
@@ -116,8 +96,8 @@ static void fill_columns(const struct pile_group *group, struct pile_programme *
 		double move = sign * vec3_dot(axis, self->moves[group->slots[i]]);
 		double pull = -sign * vec3_dot(axis, body->force) / group->scale;
 		bool ahead = k < AXES && self->leads_down[k];
-		lp->column_low[first + k] = group->split ? 0 : -body->reach;
-		lp->column_high[first + k] = ahead ? body->ahead : body->reach;
+		lp->column_low[first + k] = group->split ? 0 : -body->reach * part;
+		lp->column_high[first + k] = (ahead ? body->ahead : body->reach) * part;
 		lp->cost[first + k] = group->relaxing ? 1
 				      : group->split  ? pull + self->conservative
 						      : pull;
@@ -127,14 +107,14 @@ static void fill_columns(const struct pile_group *group, struct pile_programme *
 }
 
 /* The columns of terms: what a metre of the largest force does. */
-static void fill_terms(const struct pile_group *group, struct pile_programme *lp)
+static void fill_terms(const struct pile_group *group, struct lp_program *lp)
 {
 	const struct pile *self = group->pile;
 	uint32_t first = first_term(group);
 	for (uint32_t i = 0; i < group->term_count; i++) {
 		const struct pile_term *term = &self->terms[group->terms[i]];
 		vec3 slope;
-		double excess = pile_term_excess(self, term, self->moves[term->a], &slope);
+		double excess = pile_term_excess(self, term, pile_term_way(self, term), &slope);
 		lp->column_low[first + i] = 0;
 		lp->column_high[first + i] = LP_INFINITY;
 		lp->cost[first + i] = 1;
@@ -147,31 +127,18 @@ static void fill_terms(const struct pile_group *group, struct pile_programme *lp
 			lp->solution.places[first + self->room->cuts.items[c].term] = LP_BASIC;
 }
 
-/* Counts an entry of the matrix in the first pass, enters it in the second; rows come in ascending order. */
-static void enter(struct pile_programme *lp, bool count, uint32_t column, uint32_t row,
-		  double value)
-{
-	ASSERT(column < lp->columns && row < lp->rows);
-	if (count) {
-		lp->starts[column + 1]++;
-		return;
-	}
-	lp->index[lp->starts[column]] = row;
-	lp->values[lp->starts[column]++] = value;
-}
-
 /* The entries of a vector on a body's displacement. */
-static void enter_body(const struct pile_group *group, struct pile_programme *lp, bool count,
-		       uint32_t slot, uint32_t row, vec3 vector)
+static void enter_body(const struct pile_group *group, struct lp_program *lp, uint32_t slot,
+		       uint32_t row, vec3 vector)
 {
 	uint32_t width = body_columns(group), first = group->place_of[slot] * width;
 	for (uint32_t k = 0; k < width; k++) {
 		double part = vec3_dot(vector, group->pile->axes[k % AXES]);
-		enter(lp, count, first + k, row, k < AXES ? part : -part);
+		lp_program_put(lp, first + k, row, k < AXES ? part : -part);
 	}
 }
 
-static void enter_all(const struct pile_group *group, struct pile_programme *lp, bool count)
+static void enter_all(const struct pile_group *group, struct lp_program *lp)
 {
 	const struct pile *self = group->pile;
 	uint32_t r = 0, slack = group->slot_count * body_columns(group);
@@ -180,40 +147,42 @@ static void enter_all(const struct pile_group *group, struct pile_programme *lp,
 		if (!row->taken)
 			continue;
 		if (!is_outside(group, row->a))
-			enter_body(group, lp, count, row->a, r, row->normal);
+			enter_body(group, lp, row->a, r, row->normal);
 		if (!is_outside(group, row->b))
-			enter_body(group, lp, count, row->b, r, vec3_negate(row->normal));
+			enter_body(group, lp, row->b, r, vec3_negate(row->normal));
 		if (pile_overlaps(group, row))
-			enter(lp, count, slack++, r, 1);
+			lp_program_put(lp, slack++, r, 1);
 		r++;
 	}
 	ASSERT(r == group->taken && slack == first_term(group));
 	for (uint32_t c = 0; c < cut_count(group); c++, r++) {
 		const struct pile_cut *cut = &self->room->cuts.items[c];
-		uint32_t slot = self->terms[group->terms[cut->term]].a;
+		const struct pile_term *term = &self->terms[group->terms[cut->term]];
 		vec3 slope = vec3_scale(cut->slope, -1 / group->scale);
-		enter_body(group, lp, count, slot, r, slope);
-		enter(lp, count, slack + cut->term, r, 1);
+		if (!is_outside(group, term->a))
+			enter_body(group, lp, term->a, r, slope);
+		if (!is_outside(group, term->b))
+			enter_body(group, lp, term->b, r, vec3_negate(slope));
+		lp_program_put(lp, slack + cut->term, r, 1);
 	}
 	ASSERT(r == lp->rows);
 }
 
-/* The rows by columns. */
-static void fill_matrix(const struct pile_group *group, struct pile_programme *lp)
+/* The offset of a cut after the moves of bodies that are not in the programme. */
+static double offset_inside(const struct pile_group *group, const struct pile_cut *cut)
 {
-	memset(lp->starts, 0, (lp->columns + 1) * sizeof *lp->starts);
-	enter_all(group, lp, true);
-	for (uint32_t j = 0; j < lp->columns; j++)
-		lp->starts[j + 1] += lp->starts[j];
-	ASSERT(lp->starts[lp->columns] <= lp->nonzeros);
-	enter_all(group, lp, false);
-	/* Each start has moved to its column's end. */
-	for (uint32_t j = lp->columns; j > 0; j--)
-		lp->starts[j] = lp->starts[j - 1];
-	lp->starts[0] = 0;
+	const struct pile *self = group->pile;
+	const struct pile_term *term = &self->terms[group->terms[cut->term]];
+	double offset = cut->offset;
+	ASSERT(cut->term < group->term_count);
+	if (is_outside(group, term->a))
+		offset -= vec3_dot(cut->slope, self->moves[term->a]);
+	if (term->b != PILE_STATIC && is_outside(group, term->b))
+		offset += vec3_dot(cut->slope, self->moves[term->b]);
+	return offset;
 }
 
-static void fill_rows(const struct pile_group *group, struct pile_programme *lp)
+static void fill_rows(const struct pile_group *group, struct lp_program *lp)
 {
 	const struct pile *self = group->pile;
 	uint32_t r = 0, extra = group->slot_count * body_columns(group);
@@ -238,30 +207,26 @@ static void fill_rows(const struct pile_group *group, struct pile_programme *lp)
 	}
 	for (uint32_t c = 0; c < cut_count(group); c++, r++) {
 		const struct pile_cut *cut = &self->room->cuts.items[c];
-		lp->row_low[r] = -cut->offset / group->scale;
+		lp->row_low[r] = -offset_inside(group, cut) / group->scale;
 		lp->row_high[r] = LP_INFINITY;
 		lp->solution.places[lp->columns + r] = cut->place;
 	}
 	ASSERT(r == lp->rows && extra == first_term(group));
 }
 
-static void make_problem(struct pile_group *group, struct pile_programme *lp)
+static void make_problem(struct pile_group *group, struct lp_program *lp)
 {
 	for (uint32_t i = 0; i < group->slot_count; i++)
 		fill_columns(group, lp, i);
 	fill_terms(group, lp);
 	fill_rows(group, lp);
-	fill_matrix(group, lp);
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		lp_program_pass(lp, pass);
+		enter_all(group, lp);
+	}
+	lp_program_end(lp);
 	bool budget = group->pile->pivots_max > 0 && !group->relaxing;
-	lp->problem = (struct lp_problem){
-		.matrix = { lp->rows, lp->columns, lp->starts, lp->index, lp->values },
-		.cost = lp->cost,
-		.column_low = lp->column_low,
-		.column_high = lp->column_high,
-		.row_low = lp->row_low,
-		.row_high = lp->row_high,
-		.start = budget ? lp->start : NULL,
-	};
+	lp->problem.start = budget ? lp->start : NULL;
 }
 
 /* ---- a round ----------------------------------------------------------------------------------- */
@@ -283,7 +248,7 @@ static bool has_point(const struct solver_result *result)
 }
 
 /* The places of columns, rows and cuts, for a start from there. */
-static void read_places(struct pile_group *group, const struct pile_programme *lp)
+static void read_places(struct pile_group *group, const struct lp_program *lp)
 {
 	struct pile *self = group->pile;
 	const uint8_t *places = lp->solution.places;
@@ -307,7 +272,7 @@ static void read_places(struct pile_group *group, const struct pile_programme *l
 }
 
 /* Moves, prices and values of a solution. */
-static void read_solution(struct pile_group *group, const struct pile_programme *lp)
+static void read_solution(struct pile_group *group, const struct lp_program *lp)
 {
 	struct pile *self = group->pile;
 	uint32_t width = body_columns(group);
@@ -340,14 +305,14 @@ static void read_solution(struct pile_group *group, const struct pile_programme 
 #define LARGE_SIZE 1500.0
 
 /* The part of PILE_WORK that a pivot takes. */
-static double work_of_pivot(const struct pile_programme *lp)
+static double work_of_pivot(const struct lp_program *lp)
 {
 	double size = (double)lp->rows + lp->columns;
 	return size * (1 + size / LARGE_SIZE) / PILE_WORK;
 }
 
 /* Pivots that the rest of the step's work allows, at most UINT32_MAX. */
-static uint32_t pivots_left(const struct pile_group *group, const struct pile_programme *lp)
+static uint32_t pivots_left(const struct pile_group *group, const struct lp_program *lp)
 {
 	const struct pile *self = group->pile;
 	if (!(self->work_max > 0))
@@ -359,7 +324,7 @@ static uint32_t pivots_left(const struct pile_group *group, const struct pile_pr
 }
 
 /* One run of the solver, of at most so many pivots. */
-static void run_solver(struct pile_group *group, struct pile_programme *lp,
+static void run_solver(struct pile_group *group, struct lp_program *lp,
 		       struct lp_dual_simplex *solver, uint32_t most, bool warm)
 {
 	struct solver_options options = solver_options_default();
@@ -372,7 +337,7 @@ static void run_solver(struct pile_group *group, struct pile_programme *lp,
 	group->pile->work += work_of_pivot(lp) * ((double)group->result.pivots + ROUND_PIVOTS);
 }
 
-static void solve_problem(struct pile_group *group, struct pile_programme *lp,
+static void solve_problem(struct pile_group *group, struct lp_program *lp,
 			  struct lp_dual_simplex *solver)
 {
 	uint32_t left = pivots_left(group, lp);
@@ -395,7 +360,7 @@ static void solve_problem(struct pile_group *group, struct pile_programme *lp,
 enum status pile_solve_round(struct pile_group *group)
 {
 	struct pile *self = group->pile;
-	struct pile_programme lp;
+	struct lp_program lp;
 	ASSERT(group->taken <= group->row_count && group->slacks <= group->taken);
 	if (!allocate_programme(group, &lp))
 		return STATUS_NO_MEMORY;

@@ -52,9 +52,19 @@
 #define ZONES_GAIN 1e-3
 #define ZONES_END 1e-5
 
+/* Of the cubes. A programme with springs begins with a small part of them, where tangents tell most of their
+ * excess, and widens it while a body goes as far as it may. Smaller: more rounds of bodies that fall;
+ * larger: more tangents near rest. */
+#define FIRST_PART (1.0 / 512)
+#define WIDEN 8.0
+#define AT_END (1 - 1e-9)
+/* 1. Cubes stay as they are if they gain less than so many times what the narrower ones did: the next
+ * step goes on. Smaller: fewer steps, of many more pivots; larger: more steps. */
+#define WORTH_WIDENING 2.0
+
 /* Rounds with more rows of one programme; groups of fewer than so many full zones are one programme, because
  * zones need more steps to rest. */
-enum { ROUNDS_MAX = 100, ZONES_MIN = 16, ZONES_GROW = 4 };
+enum { ROUNDS_MAX = 100, ZONES_MIN = 16, NET_ZONES_MIN = 2, ZONES_GROW = 4 };
 /* Rounds with more tangents; a tangent that did not press in so many of them is taken out. */
 enum { CUT_ROUNDS_MAX = 60, CUT_IDLE_MAX = 4 };
 /* Halvings of the way to its point of least energy. */
@@ -88,6 +98,13 @@ static void join_bodies(const struct pile *self, uint32_t *parent)
 		uint32_t a = find_root(parent, self->rows[i].a);
 		uint32_t b = find_root(parent, self->rows[i].b);
 		ASSERT(MAX_OF(a, b) < self->step->body_count);
+		parent[MAX_OF(a, b)] = MIN_OF(a, b);
+	}
+	for (uint32_t i = 0; i < self->term_count; i++) {
+		if (self->terms[i].b == PILE_STATIC)
+			continue;
+		uint32_t a = find_root(parent, self->terms[i].a);
+		uint32_t b = find_root(parent, self->terms[i].b);
 		parent[MAX_OF(a, b)] = MIN_OF(a, b);
 	}
 }
@@ -175,8 +192,8 @@ static double drop_at(const struct pile_group *group, double part, double *slope
 	}
 	for (uint32_t i = 0; i < group->term_count; i++) {
 		const struct pile_term *term = &self->terms[group->terms[i]];
-		vec3 base = base_of(group, term->a), gradient;
-		vec3 way = vec3_sub(self->moves[term->a], base);
+		vec3 base = vec3_sub(base_of(group, term->a), base_of(group, term->b)), gradient;
+		vec3 way = vec3_sub(pile_term_way(self, term), base);
 		drop += pile_term_excess(self, term, base, &gradient);
 		drop -= pile_term_excess(self, term, vec3_mul_add(base, way, part), &gradient);
 		*slope -= vec3_dot(gradient, way);
@@ -241,6 +258,13 @@ static void drop_idle_cuts(struct pile_room *room)
 	room->cuts.count = kept;
 }
 
+/* Whether the bound of this part of the cubes proves rest: what is gained at most is concave in the part. */
+static bool is_proved(const struct pile_group *group)
+{
+	return group->springs &&
+	       group->bound <= group->part * group->pile->rest * measure_of(group);
+}
+
 /* Adds tangents where the optimum lies below the excess by more than its share, unless all that is
  * missing is little. NO_MEMORY. */
 static enum status add_cuts(struct pile_group *group, bool *added)
@@ -252,11 +276,14 @@ static enum status add_cuts(struct pile_group *group, bool *added)
 	vec3 slope;
 	for (uint32_t i = 0; i < group->term_count; i++) {
 		const struct pile_term *term = &self->terms[group->terms[i]];
-		missing += scalar_max(pile_term_excess(self, term, self->moves[term->a], &slope) -
-					      term->value,
-				      0);
+		missing +=
+			scalar_max(pile_term_excess(self, term, pile_term_way(self, term), &slope) -
+					   term->value,
+				   0);
 	}
 	group->bound = promise_of(group);
+	if (is_proved(group))
+		return STATUS_OK;
 	double little =
 		CUTS_GAP * scalar_max(group->bound - missing, self->rest * measure_of(group));
 	if (!(missing > little))
@@ -265,14 +292,14 @@ static enum status add_cuts(struct pile_group *group, bool *added)
 	enum status status = ARRAY_RESERVE(&room->cuts, room->cuts.count + group->term_count);
 	for (uint32_t i = 0; i < group->term_count && status == STATUS_OK; i++) {
 		const struct pile_term *term = &self->terms[group->terms[i]];
-		vec3 move = self->moves[term->a];
-		double excess = pile_term_excess(self, term, move, &slope);
+		vec3 way = pile_term_way(self, term);
+		double excess = pile_term_excess(self, term, way, &slope);
 		if (!(excess - term->value > 0.5 * little / group->term_count))
 			continue;
 		room->cuts.items[room->cuts.count++] = (struct pile_cut){
 			.term = i,
 			.slope = slope,
-			.offset = scalar_max(vec3_dot(slope, move) - excess, 0),
+			.offset = scalar_max(vec3_dot(slope, way) - excess, 0),
 			.place = LP_BASIC,
 		};
 		*added = true;
@@ -282,25 +309,25 @@ static enum status add_cuts(struct pile_group *group, bool *added)
 
 /* ---- a group ----------------------------------------------------------------------------------- */
 
+static bool is_inside(const struct pile_group *group, uint32_t slot)
+{
+	return slot != PILE_STATIC && group->place_of[slot] != PILE_STATIC;
+}
+
 /* The terms of the group's bodies, none while rows overlap. NO_MEMORY. */
 static enum status list_terms(struct pile_group *group)
 {
 	const struct pile *self = group->pile;
-	uint32_t next = 0;
 	group->term_count = 0;
 	self->room->cuts.count = 0;
 	if (self->term_count == 0 || group->relaxing)
 		return STATUS_OK;
-	group->terms = PILE_ALLOCATE(group, uint32_t, group->slot_count);
+	group->terms = PILE_ALLOCATE(group, uint32_t, self->term_count);
 	if (group->terms == NULL)
 		return STATUS_NO_MEMORY;
-	for (uint32_t i = 0; i < group->slot_count; i++) {
-		while (next < self->term_count && self->terms[next].a < group->slots[i])
-			next++;
-		if (next < self->term_count && self->terms[next].a == group->slots[i])
-			group->terms[group->term_count++] = next;
-	}
-	ASSERT(group->term_count <= group->slot_count);
+	for (uint32_t i = 0; i < self->term_count; i++)
+		if (is_inside(group, self->terms[i].a) || is_inside(group, self->terms[i].b))
+			group->terms[group->term_count++] = i;
 	return STATUS_OK;
 }
 
@@ -309,6 +336,8 @@ static enum status begin_group(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	group->scale = group->bound = 0;
+	group->part = 1;
+	group->narrow = 0;
 	for (uint32_t i = 0; i < group->slot_count; i++)
 		group->scale = scalar_max(group->scale, self->bodies[group->slots[i]].size);
 	if (!(group->scale > 0))
@@ -324,7 +353,13 @@ static enum status begin_group(struct pile_group *group)
 	for (uint32_t i = 0; group->relaxing && i < group->slot_count; i++)
 		group->waits = MAX_OF(group->waits, self->bodies[group->slots[i]].waits);
 	group->split = group->relaxing || self->conservative > 0;
-	return list_terms(group);
+	enum status status = list_terms(group);
+	for (uint32_t i = 0; i < group->term_count; i++)
+		group->springs =
+			group->springs || self->terms[group->terms[i]].joint != PILE_NO_JOINT;
+	if (group->springs && self->pivots_max == 0)
+		group->part = FIRST_PART;
+	return status;
 }
 
 /* What is left of overlaps goes from round to round, and from step to step while the group waits: without
@@ -376,16 +411,49 @@ static bool keeps_going(struct pile_group *group, bool unfinished)
 	return true;
 }
 
+/* Lets bodies that springs pull go farther if one goes as far as it may. Where none does, the optimum is
+ * that of all that is permitted, because the programme is convex. */
+static bool widen_cubes(struct pile_group *group)
+{
+	const struct pile *self = group->pile;
+	bool ends = false;
+	for (uint32_t i = 0; group->part < 1 && i < group->slot_count; i++) {
+		const struct pile_body *body = &self->bodies[group->slots[i]];
+		for (uint32_t k = 0; body->bent && k < 3; k++) {
+			double along = vec3_dot(self->moves[group->slots[i]], self->axes[k]);
+			double most =
+				(along > 0 && self->leads_down[k] ? body->ahead : body->reach) *
+				group->part;
+			ends = ends || scalar_abs(along) > AT_END * most;
+		}
+	}
+	if (!ends)
+		return false;
+	if (is_proved(group) || (group->bound > self->rest * measure_of(group) &&
+				 group->bound < WORTH_WIDENING * group->narrow)) {
+		group->bound /= group->part;
+		return false;
+	}
+	group->narrow = group->bound;
+	group->part = scalar_min(group->part * WIDEN, 1);
+	return true;
+}
+
 /* Adds to a programme what its optimum violates: rows, and once there are none, tangents. */
-static enum status refine(struct pile_group *group, uint32_t *cut_rounds, bool *refined)
+static enum status refine(struct pile_group *group, uint32_t *cut_rounds, bool *refined,
+			  bool *wider)
 {
 	uint32_t before = group->taken;
 	take_violated(group);
 	*refined = group->taken > before;
+	*wider = false;
 	if (*refined || group->term_count == 0 || *cut_rounds >= CUT_ROUNDS_MAX)
 		return STATUS_OK;
 	++*cut_rounds;
-	return add_cuts(group, refined);
+	enum status status = add_cuts(group, refined);
+	*wider = status == STATUS_OK && !*refined && widen_cubes(group);
+	*refined = *refined || *wider;
+	return status;
 }
 
 /* Keeps moves that are permitted, or takes them back after a round that found no end. */
@@ -409,35 +477,48 @@ static void hold_rows(const struct pile_group *group)
 		group->pile->rows[group->rows[i]].held = true;
 }
 
+/* Ends a programme whose wider cubes used up the work. */
+static void stop_widening(struct pile_group *group)
+{
+	ASSERT(group->waiting);
+	group->waiting = false;
+	group->result.status = SOLVER_STOPPED;
+}
+
 static enum status solve_rounds(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	struct arena *arena = &self->step->dynamics->scratch;
 	uint32_t cut_rounds = 0;
-	vec3 *kept = PILE_ALLOCATE(group, vec3, group->term_count > 0 ? group->slot_count : 0);
+	bool keeps = group->term_count > 0, widened = false;
+	vec3 *kept = PILE_ALLOCATE(group, vec3, keeps ? group->slot_count : 0);
 	if (kept == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
 		struct arena_mark mark = arena_mark(arena);
-		bool budgeted = group->budget > 0, refined;
+		bool budgeted = group->budget > 0, refined, wider;
 		enum status status = pile_solve_round(group);
 		arena_rewind(arena, mark);
 		if (status != STATUS_OK)
 			return status;
 		if (group->waiting) {
 			hold_rows(group);
-			if (cut_rounds > 0)
+			if (cut_rounds > 0 || widened)
 				keep_moves(group, kept, true);
+			/* What narrower cubes gained is a step, from which the next goes on. */
+			if (widened)
+				stop_widening(group);
 			return STATUS_OK;
 		}
 		uint32_t cuts = cut_rounds;
-		status = refine(group, &cut_rounds, &refined);
+		status = refine(group, &cut_rounds, &refined, &wider);
 		if (status != STATUS_OK)
 			return status;
 		if (budgeted ? !keeps_going(group, refined) : !refined)
 			return STATUS_OK;
-		if (cut_rounds > cuts)
+		if (cut_rounds > cuts || wider)
 			keep_moves(group, kept, false);
+		widened = widened || wider;
 	}
 	group->result.status =
 		SOLVER_LIMIT; /* rows are violated still: the move will be shortened */
@@ -569,7 +650,7 @@ static bool any_overlap(const struct pile_group *group)
 
 /* Solves a large group in zones, and in larger ones where these gain little. Where those gain next to
  * nothing, nothing has moved, and there is no basis: that of zones is a bad one for the whole. */
-static enum status try_zones(struct pile_group *group, bool *gained)
+static enum status try_zones(struct pile_group *group, bool net, bool *gained)
 {
 	struct pile *self = group->pile;
 	double drop = 0, measure = measure_of(group), work_max = self->work_max;
@@ -582,7 +663,7 @@ static enum status try_zones(struct pile_group *group, bool *gained)
 	while (status == STATUS_OK && !(drop > ZONES_GAIN * measure) &&
 	       (most = ZONES_GROW * most) <= group->slot_count / 2);
 	self->work_max = work_max;
-	*gained = drop > ZONES_END * measure;
+	*gained = drop > (net ? self->rest : ZONES_END) * measure;
 	if (status != STATUS_OK || *gained)
 		return status;
 	for (uint32_t i = 0; i < group->slot_count; i++) {
@@ -669,15 +750,31 @@ static void mark_waits(const struct pile_group *group)
 		self->bodies[group->slots[i]].waits = waits;
 }
 
+/* Whether springs between bodies are as many as bodies. */
+static bool is_net(const struct pile_group *group)
+{
+	const struct pile *self = group->pile;
+	uint32_t springs = 0;
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		group->place_of[group->slots[i]] = i;
+	for (uint32_t i = 0; i < self->term_count; i++)
+		springs += self->terms[i].b != PILE_STATIC && is_inside(group, self->terms[i].a);
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		group->place_of[group->slots[i]] = PILE_STATIC;
+	return springs >= group->slot_count;
+}
+
 static enum status solve_group(struct pile_group *group)
 {
 	struct pile *self = group->pile;
 	struct arena *arena = &self->step->dynamics->scratch;
-	bool large = group->slot_count / ZONES_MIN >= self->zone_max && !any_overlap(group);
+	bool net = is_net(group);
+	bool large = group->slot_count / (net ? NET_ZONES_MIN : ZONES_MIN) >= self->zone_max &&
+		     !any_overlap(group);
 	if (large && !has_basis_of_whole(group)) {
 		struct arena_mark mark = arena_mark(arena);
 		bool gained = false;
-		enum status status = try_zones(group, &gained);
+		enum status status = try_zones(group, net, &gained);
 		arena_rewind(arena, mark);
 		mark_whole(group, false);
 		choose_way_out(group);
@@ -688,13 +785,14 @@ static enum status solve_group(struct pile_group *group)
 	enum status status = solve_programme(group);
 	if (status != STATUS_OK)
 		return status;
-	double drop = end_programme(group), most = group->term_count > 0 ? group->bound : drop;
+	double drop = end_programme(group);
+	double most = group->term_count > 0 ? group->bound : drop;
 	bool rests = !group->relaxing && !group->waiting && pile_is_solved(&group->result) &&
 		     most <= self->rest * measure_of(group);
 	choose_way_out(group);
 	mark_waits(group);
 	/* What gains much moves much, which zones do in less time. */
-	mark_whole(group, large && !(drop > ZONES_GAIN * measure_of(group)));
+	mark_whole(group, large && !net && !(drop > ZONES_GAIN * measure_of(group)));
 	if (rests)
 		pile_stop_bodies(group);
 	rests = rests && !halve_gaps(group);

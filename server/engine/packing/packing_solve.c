@@ -12,7 +12,7 @@
  * the rows of pairs that its moves bring together, until there are none.
  */
 #include "server/engine/packing/packing_work.h"
-#include "server/engine/solvers/lp_dual_simplex.h"
+#include "server/engine/solvers/lp_program.h"
 
 /* 1, of the solver. */
 #define TOLERANCE 1e-11
@@ -36,40 +36,17 @@ enum { X, UP, DOWN, COLUMNS };
 /* Rounds of one jump. Each but the last adds rows, so there is an end; this one bounds the time. */
 enum { ROUNDS_MAX = 200 };
 
-struct program {
-	struct lp_problem problem;
-	struct lp_solution solution;
-	uint32_t *starts, *index;
-	double *values, *cost, *column_low, *column_high, *row_low, *row_high;
-	uint32_t rows, columns, nonzeros;
-};
-
 /* ---- the problem ------------------------------------------------------------------------------- */
 
-static bool allocate_program(struct packing *self, struct program *lp, uint32_t taken)
+static bool allocate_program(struct packing *self, struct lp_program *lp, uint32_t taken)
 {
-	struct arena *arena = &self->arena;
-	lp->rows = taken + self->count;
-	lp->columns = COLUMNS * self->count + 1;
-	lp->nonzeros = 2 * COLUMNS * taken + 2 * self->count;
-	lp->starts = ARENA_ARRAY(arena, uint32_t, lp->columns + 1);
-	lp->index = ARENA_ARRAY(arena, uint32_t, lp->nonzeros);
-	lp->values = ARENA_ARRAY(arena, double, lp->nonzeros);
-	lp->cost = ARENA_ARRAY(arena, double, lp->columns);
-	lp->column_low = ARENA_ARRAY(arena, double, lp->columns);
-	lp->column_high = ARENA_ARRAY(arena, double, lp->columns);
-	lp->row_low = ARENA_ARRAY(arena, double, lp->rows);
-	lp->row_high = ARENA_ARRAY(arena, double, lp->rows);
-	lp->solution.x = ARENA_ARRAY(arena, double, lp->columns);
-	lp->solution.dual = ARENA_ARRAY(arena, double, lp->rows);
-	lp->solution.places = ARENA_ARRAY(arena, uint8_t, lp->columns + lp->rows);
-	return lp->starts != NULL && lp->index != NULL && lp->values != NULL && lp->cost != NULL &&
-	       lp->column_low != NULL && lp->column_high != NULL && lp->row_low != NULL &&
-	       lp->row_high != NULL && lp->solution.x != NULL && lp->solution.dual != NULL &&
-	       lp->solution.places != NULL;
+	const struct lp_sizes sizes = { .rows = taken + self->count,
+					.columns = COLUMNS * self->count + 1,
+					.nonzeros = 2 * COLUMNS * taken + 2 * self->count };
+	return lp_program_allocate(lp, &self->arena, sizes, false);
 }
 
-static void fill_columns(const struct packing *self, struct program *lp)
+static void fill_columns(const struct packing *self, struct lp_program *lp)
 {
 	double unit = 1 / self->scale, end = self->left + packing_length(self);
 	for (uint32_t i = 0; i < self->count; i++) {
@@ -97,7 +74,7 @@ static double row_bound(const struct packing *self, const struct packing_row *ro
 	return scalar_min(keep - row->gap, 0);
 }
 
-static void fill_rows(const struct packing *self, struct program *lp)
+static void fill_rows(const struct packing *self, struct lp_program *lp)
 {
 	double unit = 1 / self->scale, end = self->left + packing_length(self);
 	uint32_t r = 0;
@@ -117,54 +94,36 @@ static void fill_rows(const struct packing *self, struct program *lp)
 		lp->row_high[r] = LP_INFINITY;
 }
 
-/* Enters one value, or counts it in the first pass. */
-static void put_entry(struct program *lp, bool entering, uint32_t column, uint32_t row,
-		      double value)
+static void put_shape(struct lp_program *lp, uint32_t shape, uint32_t row, vec2 normal)
 {
-	ASSERT(column < lp->columns && row < lp->rows);
-	if (!entering) {
-		lp->starts[column + 1]++;
-		return;
-	}
-	lp->index[lp->starts[column]] = row;
-	lp->values[lp->starts[column]++] = value;
+	ASSERT(lp->columns % COLUMNS == 1 && COLUMNS * shape < lp->columns);
+	lp_program_put(lp, COLUMNS * shape + X, row, normal.x);
+	lp_program_put(lp, COLUMNS * shape + UP, row, normal.y);
+	lp_program_put(lp, COLUMNS * shape + DOWN, row, -normal.y);
 }
 
-static void put_shape(struct program *lp, bool entering, uint32_t shape, uint32_t row, vec2 normal)
+static void fill_matrix(const struct packing *self, struct lp_program *lp)
 {
-	put_entry(lp, entering, COLUMNS * shape + X, row, normal.x);
-	put_entry(lp, entering, COLUMNS * shape + UP, row, normal.y);
-	put_entry(lp, entering, COLUMNS * shape + DOWN, row, -normal.y);
-}
-
-static void fill_matrix(const struct packing *self, struct program *lp)
-{
-	memset(lp->starts, 0, (lp->columns + 1) * sizeof *lp->starts);
 	for (uint32_t pass = 0; pass < 2; pass++) {
 		uint32_t r = 0;
+		lp_program_pass(lp, pass);
 		for (uint32_t i = 0; i < self->rows.count; i++) {
 			const struct packing_row *row = &self->rows.items[i];
 			if (!row->taken)
 				continue;
-			put_shape(lp, pass == 1, row->a, r, vec2_negate(row->normal));
-			put_shape(lp, pass == 1, row->b, r++, row->normal);
+			put_shape(lp, row->a, r, vec2_negate(row->normal));
+			put_shape(lp, row->b, r++, row->normal);
 		}
 		for (uint32_t i = 0; i < self->count; i++) {
-			put_entry(lp, pass == 1, COLUMNS * i + X, r, -1);
-			put_entry(lp, pass == 1, lp->columns - 1, r++, 1);
+			lp_program_put(lp, COLUMNS * i + X, r, -1);
+			lp_program_put(lp, lp->columns - 1, r++, 1);
 		}
 		ASSERT(r == lp->rows);
-		for (uint32_t j = 0; pass == 0 && j < lp->columns; j++)
-			lp->starts[j + 1] += lp->starts[j];
 	}
-	/* Each start has moved to its column's end. */
-	for (uint32_t j = lp->columns; j > 0; j--)
-		lp->starts[j] = lp->starts[j - 1];
-	lp->starts[0] = 0;
-	ASSERT(lp->starts[lp->columns] == lp->nonzeros);
+	lp_program_end(lp);
 }
 
-static void read_solution(struct packing *self, const struct program *lp)
+static void read_solution(struct packing *self, const struct lp_program *lp)
 {
 	uint32_t r = 0;
 	for (uint32_t i = 0; i < self->count; i++) {
@@ -187,21 +146,13 @@ static bool has_optimum(const struct solver_result *result)
 static enum status solve_once(struct packing *self, uint32_t taken, bool warm,
 			      struct packing_jump *out)
 {
-	struct program lp = { .rows = 0 };
+	struct lp_program lp;
 	struct lp_dual_simplex solver;
 	if (!allocate_program(self, &lp, taken))
 		return STATUS_NO_MEMORY;
 	fill_columns(self, &lp);
 	fill_rows(self, &lp);
 	fill_matrix(self, &lp);
-	lp.problem = (struct lp_problem){
-		.matrix = { lp.rows, lp.columns, lp.starts, lp.index, lp.values },
-		.cost = lp.cost,
-		.column_low = lp.column_low,
-		.column_high = lp.column_high,
-		.row_low = lp.row_low,
-		.row_high = lp.row_high,
-	};
 	struct lp_sizes sizes = { .rows = lp.rows, .columns = lp.columns, .nonzeros = lp.nonzeros };
 	void *memory = arena_push(&self->arena, lp_dual_simplex_bytes(sizes));
 	if (memory == NULL)

@@ -60,6 +60,8 @@ libengine_a_SOURCES += \
 	server/engine/solvers/lp_factor_solve.c \
 	server/engine/solvers/lp_load.c \
 	server/engine/solvers/lp_primal_phase.c \
+	server/engine/solvers/lp_program.c \
+	server/engine/solvers/lp_program.h \
 	server/engine/solvers/lp_simplex.h
 
 tests_lib_libtests_a_SOURCES += tests/lib/gen_lp.h tests/lib/gen_lp.c \
