@@ -227,6 +227,33 @@ def test_the_tests_of_the_checklist_exist():
     assert ids == {f"R-{k:02}" for k in range(1, 14)} | {"R-all", "S-01"}
 
 
+@pytest.mark.parametrize(("kind", "words", "drop"), [("triangle", (), 0.25), ("triangle", ("--count", 2), 0), ("diamond", ("--count", 4), 0),
+                                                     ("diamond", ("--count", 5), None), ("wall", ("--count", 4, "--columns", 5), 0)])
+def test_the_lowest_state_of_a_tower_is_told_by_all_clients(cli, tmp_path, kind, words, drop):
+    """Seed 000 §9, of bricks of 1 kg under g = 1."""
+    tower(tmp_path / "t.yaml", "--gravity", 1, *words, kind=kind)
+    found = json.loads(ask(tmp_path / "t.yaml", "--lowest")[1])
+    lowest, stands = found["lowest"], found["verdict"] == "stands"
+    assert (lowest["drop"] <= 1e-9) == stands and lowest["residual"] <= 1e-10 and lowest["limited"] == 0
+    assert len(lowest["bodies"]) == found["bodies"] and sum(b["rise"] for b in lowest["bodies"]) == pytest.approx(-lowest["drop"], rel=4e-3, abs=1e-9)
+    if drop is not None:
+        assert lowest["drop"] == pytest.approx(drop, abs=1e-9)
+        name = f"lowest-{kind}-{len(lowest['bodies'])}"
+        cli.text("load", name, tmp_path / "t.yaml")
+        with cairn.connect(cli.address) as client:
+            world = client.join(name)
+            assert world.stability(lowest=True)["lowest"]["drop"] == lowest["drop"] and "lowest" not in world.stability()
+
+
+def test_what_has_no_lowest_state_is_refused_by_name(tmp_path):
+    tower(tmp_path / "space.yaml", "--space")
+    tower(tmp_path / "arch.yaml", kind="arch")
+    for scene, said in ((tmp_path / "space.yaml", "not planar"), (tmp_path / "arch.yaml", "does not lie flat"),
+                        (SOURCE / "clients" / "scenes" / "bricks.yaml", "99 joints and 7 carried")):
+        status, text, errors = ask(scene, "--lowest")
+        assert status == 1 and text == "" and said in errors
+
+
 def test_a_scene_that_cannot_be_read_is_refused(tmp_path):
     (tmp_path / "bad.yaml").write_text("world: { name: x\n", encoding="utf-8")
     status, _, errors = ask(tmp_path / "bad.yaml")
