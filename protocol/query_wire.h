@@ -280,6 +280,9 @@ struct wire_joint_axis {
 	double lower, upper, restitution, friction;
 	double stiffness, damping, rest, spring_limit;
 	double target, motor_limit, amplitude, hertz, phase, motor_stiffness, motor_damping;
+	uint32_t leader; /* 0: it follows no axis */
+	uint8_t leader_axis;
+	double ratio, offset, gear_force;
 };
 enum { WIRE_JOINT_AXES = 6 };
 struct wire_joint_facts {
@@ -335,6 +338,12 @@ struct wire_system {
 	double trail_velocity;
 	uint8_t contacts; /* of PARTICLES_CONTACTS */
 	uint32_t holds;
+	double self_thickness, self_friction,
+		self_overlap; /* of PARTICLES_SELF, and the largest overlap */
+	/* Of PARTICLES_EMITTER: mount: a body, 0 none. */
+	uint32_t mount;
+	double mount_velocity;
+	uint8_t recoil, room;
 };
 /* A particle system that is a fluid; fields.def has the meanings. */
 struct wire_fluid {

@@ -350,6 +350,11 @@ struct joint_axis_view {
 	double lower, upper, restitution, friction;
 	double stiffness, damping, rest, spring_limit;
 	double target, motor_limit, motor_stiffness, motor_damping, amplitude, hertz, phase;
+	/* As JOINT_GEAR sets them; 0: it follows none. */
+	joint_id leader;
+	uint8_t leader_axis;
+	double ratio, offset;
+	double gear_force; /* N, N m: of the gear along the axis, mean of the last tick */
 };
 MUST_CHECK enum status world_joint_axis(const struct world *world, joint_id id, uint32_t axis,
 					struct joint_axis_view *out);
@@ -414,6 +419,10 @@ struct system_view {
 	double cutoff, core, charge, gravitation;
 	double well_depth, well_distance, repulsion, repulsion_damping;
 	uint64_t crowded;
+	/* As PARTICLES_SELF and PARTICLES_EMITTER set them. */
+	double self_thickness, self_friction, self_overlap, mount_velocity; /* fields.def */
+	body_id mount; /* 0 none: position and rotation are in its axes */
+	bool recoil, room;
 	/* As PARTICLES_SPLIT and PARTICLES_TRAIL set them; mean, largest deviation. */
 	const uint32_t *split_number; /* borrowed, as the next two lines */
 	const double *split_age, *split_velocity, *split_burst; /* s, share, m/s */

@@ -263,6 +263,7 @@ static void pack_fluids(struct wire_packer *out)
 	answer_pack_fluid(out, &fluid);
 }
 
+/* table */
 static void pack_systems(struct wire_packer *out)
 {
 	static const char title[] = "smoke";
@@ -323,7 +324,14 @@ static void pack_systems(struct wire_packer *out)
 				      .trail_depth = 255,
 				      .trail_velocity = 0.0625,
 				      .contacts = 1,
-				      .holds = 4 };
+				      .holds = 4,
+				      .self_thickness = 0.1,
+				      .self_friction = 0.3,
+				      .self_overlap = 0.01,
+				      .mount = 5,
+				      .mount_velocity = 0.5,
+				      .recoil = 1,
+				      .room = 1 };
 	set3(system.position, 1, 2, 3);
 	set3(system.half, 4, 5, 6);
 	wire_pack_array(out, 1);
