@@ -5,7 +5,7 @@
 
 void answer_pack_stability(struct wire_packer *out, const struct wire_stability *head)
 {
-	wire_pack_array(out, 10);
+	wire_pack_array(out, 11);
 	wire_pack_uint(out, head->verdict);
 	wire_pack_uint(out, head->law);
 	pack_vector(out, head->quality, 4);
@@ -167,5 +167,54 @@ enum status answer_take_stability_joint(struct wire_cursor *in, struct wire_stab
 	take_vector(&taker, "point", true, joint->point, 3);
 	take_vector(&taker, "force", true, joint->force, 3);
 	take_vector(&taker, "torque", true, joint->torque, 3);
+	return taker.status;
+}
+
+void answer_pack_stability_lowest(struct wire_packer *out, const struct wire_stability *head)
+{
+	wire_pack_array(out, head->lowered ? 4 : 0);
+	if (!head->lowered)
+		return;
+	pack_vector(out, head->drop, 2);
+	wire_pack_uint(out, head->limited);
+	wire_pack_uint(out, head->programmes);
+	wire_pack_array(out, head->plates);
+}
+
+enum status answer_take_stability_lowest(struct wire_cursor *in, struct wire_stability *head)
+{
+	uint32_t items = 0;
+	enum status status = head->items > 10 ? wire_take_array(in, &items) : STATUS_OK;
+	head->lowered = items > 0;
+	if (status != STATUS_OK || !head->lowered)
+		return status;
+	if (items < 4)
+		return STATUS_TYPE;
+	status = wire_take_tuple(in, head->drop, 2);
+	if (status == STATUS_OK)
+		status = take_number(in, UINT32_MAX, &head->limited);
+	if (status == STATUS_OK)
+		status = take_number(in, UINT32_MAX, &head->programmes);
+	return status == STATUS_OK ? wire_take_array(in, &head->plates) : status;
+}
+
+void answer_pack_stability_plate(struct wire_packer *out, const struct wire_stability_plate *plate)
+{
+	wire_pack_array(out, 3);
+	wire_pack_uint(out, plate->body);
+	wire_pack_real(out, plate->rise);
+	wire_pack_real(out, plate->slope);
+}
+
+enum status answer_take_stability_plate(struct wire_cursor *in, struct wire_stability_plate *plate)
+{
+	struct taker taker;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	memset(plate, 0, sizeof *plate);
+	take_u32(&taker, "body", true, UINT32_MAX, &plate->body);
+	take_real(&taker, "rise", &plate->rise);
+	take_real(&taker, "slope", &plate->slope);
 	return taker.status;
 }

@@ -222,8 +222,15 @@ struct wire_stability {
 	uint32_t rounds, fallbacks;
 	double quality[4]; /* residual, KKT, duality gap, witness */
 	uint32_t bodies, points, rows;
-	double margin[3];		    /* lower, upper, stands */
-	uint32_t motions, contacts, joints; /* of the lists */
+	double margin[3];		      /* lower, upper, stands */
+	uint32_t motions, contacts, joints;   /* of the lists */
+	bool lowered;			      /* the state of lowest energy was asked for */
+	double drop[2];			      /* J, residual */
+	uint32_t limited, programmes, plates; /* plates: of the list */
+};
+struct wire_stability_plate {
+	uint32_t body;
+	double rise, slope;
 };
 struct wire_stability_motion {
 	uint32_t body;
@@ -434,7 +441,8 @@ double wire_column_real(struct wire_slice column, uint32_t index);
 uint32_t wire_column_id(struct wire_slice column, uint32_t index);
 
 /* The answer to STABILITY: the head, then the motions, the count of contacts, the contacts, the
- * count of joints, and the joints. Older servers sent no joints: their count is 0. */
+ * count of joints, the joints, the head of the lowest state, and its plates. Older servers sent no
+ * joints and no lowest state: their counts are 0. */
 void answer_pack_stability(struct wire_packer *out, const struct wire_stability *head);
 void answer_pack_stability_motion(struct wire_packer *out,
 				  const struct wire_stability_motion *motion);
@@ -443,6 +451,8 @@ void answer_pack_stability_contact(struct wire_packer *out,
 				   const struct wire_stability_contact *contact);
 void answer_pack_stability_joints(struct wire_packer *out, const struct wire_stability *head);
 void answer_pack_stability_joint(struct wire_packer *out, const struct wire_stability_joint *joint);
+void answer_pack_stability_lowest(struct wire_packer *out, const struct wire_stability *head);
+void answer_pack_stability_plate(struct wire_packer *out, const struct wire_stability_plate *plate);
 /* In the same order; each list is taken item by item. */
 MUST_CHECK enum status answer_take_stability(struct wire_cursor *in, struct wire_stability *head);
 MUST_CHECK enum status answer_take_stability_motion(struct wire_cursor *in,
@@ -455,6 +465,10 @@ MUST_CHECK enum status answer_take_stability_joints(struct wire_cursor *in,
 						    struct wire_stability *head);
 MUST_CHECK enum status answer_take_stability_joint(struct wire_cursor *in,
 						   struct wire_stability_joint *joint);
+MUST_CHECK enum status answer_take_stability_lowest(struct wire_cursor *in,
+						    struct wire_stability *head);
+MUST_CHECK enum status answer_take_stability_plate(struct wire_cursor *in,
+						   struct wire_stability_plate *plate);
 void answer_pack_region(struct wire_packer *out, const struct wire_region *region);
 /* The lists of a method and of a parameter are given as items that are packed already. */
 void answer_pack_method(struct wire_packer *out, const struct wire_method *method);

@@ -170,6 +170,35 @@ static enum status say_joints(struct text *text, struct wire_cursor *answer,
 	return status;
 }
 
+/* Takes and says the state of lowest energy, of an answer whose joints were taken. */
+static enum status say_lowest(struct text *text, struct wire_cursor *answer,
+			      struct wire_stability *head)
+{
+	enum status status = answer_take_stability_lowest(answer, head);
+	struct wire_stability_plate plate;
+	if (status != STATUS_OK || !head->lowered)
+		return status;
+	say(text,
+	    text->json
+		    ? ", \"lowest\": {\"drop\": %.12g, \"residual\": %.6g, \"limited\": %u, "
+		      "\"programmes\": %u, \"bodies\": ["
+		    : "lowest: drop %.6g J (residual %.2g), %u bodies at a limit, %u programmes\n",
+	    head->drop[0], head->drop[1], head->limited, head->programmes);
+	text->more = false;
+	for (uint32_t i = 0; i < head->plates && status == STATUS_OK; i++) {
+		status = answer_take_stability_plate(answer, &plate);
+		if (status != STATUS_OK || (!text->json && plate.rise == 0 && plate.slope == 0))
+			continue;
+		say(text,
+		    text->json ? "%s{\"body\": %u, \"rise\": %.12g, \"slope\": %.12g}"
+			       : "%slowest of body %u: rise %.6g, slope %.6g\n",
+		    text->json && text->more ? ", " : "", plate.body, plate.rise, plate.slope);
+		text->more = true;
+	}
+	say(text, "%s", text->json ? "]}" : "");
+	return status;
+}
+
 enum status stability_text(struct wire_cursor answer, uint32_t margin,
 			   const struct stability_state *state, bool json, struct bytes *out)
 {
@@ -200,6 +229,9 @@ enum status stability_text(struct wire_cursor answer, uint32_t margin,
 	say(&text, "%s", json ? "], \"joints\": [" : "");
 	if (status == STATUS_OK)
 		status = say_joints(&text, &answer, &head);
-	say(&text, "%s", json ? "]}\n" : "");
+	say(&text, "%s", json ? "]" : "");
+	if (status == STATUS_OK)
+		status = say_lowest(&text, &answer, &head);
+	say(&text, "%s", json ? "}\n" : "");
 	return status == STATUS_OK ? text.status : STATUS_MALFORMED;
 }

@@ -1784,15 +1784,18 @@ enum cairn_query_kind {
  *
  * CAIRN_QUERY_STABILITY: whether the bodies stand, at rest where they are, with which forces,
  * and how they begin to fall
- *	reads [limit, touch, sides, margin, body, direction]
+ *	reads [limit, touch, sides, margin, body, direction, lowest]
  *	[verdict, law, [residual, kkt, gap, witness], rounds, fallbacks, [bodies, points,
  *	rows], [lower, upper, stands], [[body, acceleration, angular acceleration], …], [[a,
  *	b, child a, child b, point, normal, separation, normal force, friction force,
- *	parting, breaks], …], [[joint, point, force, torque], …]]
+ *	parting, breaks], …], [[joint, point, force, torque], …], [] or [[drop, residual],
+ *	limited, programmes, [[body, rise, slope], …]]]
  *	verdict: 0 falls, 1 stands, 2 may stand, 3 undecided; law of the forces: 0 settled,
  *	1 Coulomb's, 2 associative; a margin without end is 1e300; `body` bears the load or
  *	push along `direction` (0: along x); at most `limit` items of each list; what a
- *	joint exerts on b about its anchor there, at `point`; TOWERS has the meaning
+ *	joint exerts on b about its anchor there, at `point`; with `lowest` by how much the
+ *	energy can fall if nothing slides sideways (J), in how many programmes, how many
+ *	bodies are at a limit, and where each goes; TOWERS has the meaning
  *
  * CAIRN_QUERY_FIELDS: force fields of the world, and what they exert at a place
  *	reads [origin, direction, value]
@@ -2022,6 +2025,8 @@ typedef struct cairn_query {
 	double after;
 	/* of particles: 0 exact, 1 view */
 	uint32_t form;
+	/* 1: the state of lowest energy as well */
+	uint32_t lowest;
 	/* 0 none, 1 load (N, along gravity), 2 push (N), 3 tilt (tangent) */
 	uint32_t margin;
 	/* one body of each robot (borrowed) */

@@ -30,6 +30,8 @@ static int ask_cairnd(struct cli *cli)
 		words[count++] = flags[i];
 		words[count++] = value;
 	}
+	if (cli_flag(cli, "lowest"))
+		words[count++] = "--lowest";
 	if (cli->json) {
 		words[count++] = "--report";
 		words[count++] = "json";
@@ -54,6 +56,7 @@ static bool read_question(struct cli *cli, struct wire_query *query)
 	const char *touch = cli_option(cli, "touch", 0);
 	query_init(query, WIRE_QUERY_STABILITY);
 	query->limit = WIRE_QUERY_LIMIT_MAX;
+	query->lowest = cli_flag(cli, "lowest");
 	if (margin != NULL) {
 		query->margin = stability_margin_number(margin);
 		if (query->margin == UINT32_MAX) {
@@ -77,9 +80,9 @@ int verb_stability(struct cli *cli)
 	struct wire_stability head;
 	cli->why.status = STATUS_OK;
 	if (cli->operand_count != 1)
-		return cli_usage(cli,
-				 "stability WORLD|SCENE [--margin load|push|tilt] [--body BODY] "
-				 "[--direction X,Y,Z] [--sides N] [--touch M] [--limit N]");
+		return cli_usage(
+			cli, "stability WORLD|SCENE [--margin load|push|tilt] [--body BODY] "
+			     "[--direction X,Y,Z] [--sides N] [--touch M] [--limit N] [--lowest]");
 	if (cli_names_file(cli))
 		return ask_cairnd(cli);
 	if (!read_question(cli, &query) || !cli_options_known(cli) || !cli_join(cli, &world) ||

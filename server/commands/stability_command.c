@@ -28,7 +28,8 @@ static enum status read_question(const struct options *options, struct stability
 {
 	char *end;
 	*out = (struct stability_query){ .sides = (uint32_t)options->stability_sides,
-					 .body = (body_id)options->stability_body };
+					 .body = (body_id)options->stability_body,
+					 .lowest = options->stability_lowest };
 	out->touch = strtod(options->stability_touch, &end);
 	if (*end != '\0' || end == options->stability_touch)
 		return reason_set(why, STATUS_TYPE, -1, "touch", "--touch: \"%.40s\" is no number",

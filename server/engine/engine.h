@@ -705,6 +705,7 @@ struct stability_query {
 	uint8_t margin; /* enum stability_margin */
 	body_id body;	/* of LOAD and PUSH */
 	vec3 direction; /* of PUSH and TILT, of any length but 0 */
+	bool lowest;	/* the state of lowest energy as well (statics/lowest.h) */
 };
 struct stability_contact {
 	body_id a, b;
@@ -726,6 +727,10 @@ struct stability_motion {
 	body_id body;
 	vec3 acceleration, angular; /* m/s², rad/s²: with which it begins to fall */
 };
+struct stability_plate {
+	body_id body;
+	double rise, slope; /* m, of the mass centre; 1, counter-clockwise */
+};
 struct stability_view {
 	uint8_t verdict, law;		    /* enum stability_verdict, stability_law */
 	double residual, kkt, gap, witness; /* 1 */
@@ -736,10 +741,15 @@ struct stability_view {
 	struct stability_contact *contacts;    /* owned; `points` of them, by pairs of shapes */
 	struct stability_motion *motions;      /* owned; `bodies` of them, by rows */
 	struct stability_joint *loaded;	       /* owned; `joints` of them, by rows */
+	/* With `lowest`: by how much the energy can fall, J; bodies at a limit of slope or drop; the
+	 * residual and the number of the programmes; where the dynamic bodies go. */
+	double drop, drop_residual;
+	uint32_t limited, programmes, plates;
+	struct stability_plate *lowest; /* owned; `plates` of them, by rows */
 };
 /* UNKNOWN_BODY; RANGE: a number of the query, a body that does not move; LIMIT; UNSUPPORTED:
- * shapes that are not convex, motors that turn; DEGENERATE: bodies overlap; NO_MEMORY. Release
- * `out` if the call succeeded. */
+ * shapes that are not convex, motors that turn, with `lowest` what are no plates; DEGENERATE: bodies
+ * overlap; NO_MEMORY. Release `out` if the call succeeded. */
 MUST_CHECK enum status world_stability(const struct world *world,
 				       const struct stability_query *query,
 				       struct stability_view *out, struct reason *why);

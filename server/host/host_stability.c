@@ -5,7 +5,13 @@
 #include "server/host/host_answer.h"
 #include "server/host/host_state.h"
 
-enum { MOTION_BYTES_MAX = 72, CONTACT_BYTES_MAX = 176, JOINT_BYTES_MAX = 96, HEAD_BYTES_MAX = 192 };
+enum {
+	MOTION_BYTES_MAX = 72,
+	CONTACT_BYTES_MAX = 176,
+	JOINT_BYTES_MAX = 96,
+	PLATE_BYTES_MAX = 24,
+	HEAD_BYTES_MAX = 192
+};
 
 enum status stability_image_make(struct stability_image *self, const struct host *host,
 				 struct reason *why)
@@ -92,16 +98,29 @@ enum status stability_view_pack(const struct stability_view *view, uint32_t limi
 		.contacts = MIN_OF(view->points, limit),
 		.joints = MIN_OF(view->joints, limit),
 	};
+	head.lowered = view->lowest != NULL;
+	head.drop[0] = view->drop;
+	head.drop[1] = view->drop_residual;
+	head.limited = view->limited;
+	head.programmes = view->programmes;
+	head.plates = MIN_OF(view->plates, limit);
 	struct wire_packer packer =
 		packer_into(out, HEAD_BYTES_MAX + (size_t)head.motions * MOTION_BYTES_MAX +
 					 (size_t)head.contacts * CONTACT_BYTES_MAX +
-					 (size_t)head.joints * JOINT_BYTES_MAX);
+					 (size_t)head.joints * JOINT_BYTES_MAX +
+					 (size_t)head.plates * PLATE_BYTES_MAX);
 	answer_pack_stability(&packer, &head);
 	pack_motions(&packer, view, head.motions);
 	answer_pack_stability_contacts(&packer, &head);
 	pack_contacts(&packer, view, head.contacts);
 	answer_pack_stability_joints(&packer, &head);
 	pack_joints(&packer, view, head.joints);
+	answer_pack_stability_lowest(&packer, &head);
+	for (uint32_t i = 0; i < head.plates; i++)
+		answer_pack_stability_plate(
+			&packer,
+			&(struct wire_stability_plate){ view->lowest[i].body, view->lowest[i].rise,
+							view->lowest[i].slope });
 	return packed(out, &packer);
 }
 
@@ -117,6 +136,7 @@ enum status stability_image_answer(struct stability_image *self, const struct wi
 		.margin = (uint8_t)query->margin,
 		.body = query->body,
 		.direction = vec3_length(direction) > 0 ? direction : vec3_make(1, 0, 0),
+		.lowest = query->lowest != 0,
 	};
 	world_image_seal(&self->image);
 	enum status status = world_load(self->image.data, self->image.count,

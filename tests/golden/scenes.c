@@ -2,6 +2,7 @@
 #include "tests/golden/scenes.h"
 
 #include "server/base/rng.h"
+#include "tests/lib/frames.h"
 #include "tests/lib/worlds.h"
 
 #include <string.h>
@@ -315,6 +316,24 @@ static void send_cubes(struct world *world, uint64_t tick)
 	send_triangle(world, TEST_BOX, tick);
 }
 
+/* A triangle of six bricks of nine points; the lowest one is let go in the fall, and a bar is removed. */
+static void send_frames(struct world *world, uint64_t tick)
+{
+	body_id bricks[FRAME_BRICKS_MAX], points[FRAME_BRICKS_MAX][FRAME_POINTS];
+	for (int i = -8; i <= 8 && tick == 0; i++)
+		put_brick(world, TEST_POLYGON, i, -0.5, BODY_STATIC);
+	if (tick == 0)
+		frame_triangle(world, points, bricks);
+	if (tick != 40)
+		return;
+	struct command uncarry = test_command(COMMAND_UNCARRY);
+	uncarry.uncarry.body = 18;
+	test_do(world, &uncarry);
+	struct command remove = test_command(COMMAND_JOINT_REMOVE);
+	remove.joint_remove.joint = 20;
+	test_do(world, &remove);
+}
+
 const struct scene scenes[] = {
 	{ "two-fall", "free", false, 300, 100, send_two_fall },
 	{ "heap", "soft-step", false, 600, 200, send_heap },
@@ -326,5 +345,6 @@ const struct scene scenes[] = {
 	{ "joints", "soft-step", false, 300, 60, send_joints },
 	{ "tower", "gauss", true, 240, 80, send_tower },
 	{ "cubes", "gauss", false, 240, 80, send_cubes },
+	{ "frames", "gauss", true, 120, 40, send_frames },
 };
 const uint32_t scene_count = COUNT_OF(scenes);

@@ -366,7 +366,13 @@ static void pack_stability(struct wire_packer *out)
 					     .margin = { 0.5, WIRE_STABILITY_ENDLESS, 0 },
 					     .motions = 1,
 					     .contacts = 1,
-					     .joints = 1 };
+					     .joints = 1,
+					     .lowered = true,
+					     .drop = { 1.5, 0 },
+					     .limited = 1,
+					     .programmes = 3,
+					     .plates = 1 };
+	const struct wire_stability_plate plate = { 300, -0.25, 0.5 };
 	struct wire_stability_joint joint = { .joint = 70000 };
 	struct wire_stability_motion motion = { .body = 300 };
 	struct wire_stability_contact contact = { .a = 1,
@@ -391,6 +397,8 @@ static void pack_stability(struct wire_packer *out)
 	set3(joint.torque, 0, 0, -0.5);
 	answer_pack_stability_joints(out, &head);
 	answer_pack_stability_joint(out, &joint);
+	answer_pack_stability_lowest(out, &head);
+	answer_pack_stability_plate(out, &plate);
 }
 
 static void pack_robot(struct wire_packer *out)

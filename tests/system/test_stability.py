@@ -1,6 +1,7 @@
 """Stability by every way to ask: `cairn stability` of a scene and of a world, Python, asyncio, and the commands of docs/TOWERS.md."""
 import asyncio
 import csv
+import importlib.util
 import json
 import math
 import re
@@ -186,6 +187,71 @@ def test_what_no_tower_can_be_made_of_is_refused_by_name(tmp_path):
                               (("--brick", "0.001,1000,0.001"), "cards", "has no area"), (("--count", 10000), "parabola", "at most 100000 pieces")]:
         status, errors = tower(tmp_path / "t.yaml", *words, kind=kind)
         assert status == 1 and said in errors, errors
+
+
+def test_four_methods_begin_the_fall_of_six_bricks_as_statics_says(tmp_path):
+    """The table of `make compare-towers` (docs/TOWERS.md): its first tower anew, and that the page has all rows and pictures."""
+    spec = importlib.util.spec_from_file_location("compare_towers", SOURCE / "docs" / "images" / "compare_towers.py")
+    towers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(towers)
+    most, breaks, exact, rows = towers.compare(BUILD, tmp_path / "triangle.yaml", towers.TOWERS[0][2], tmp_path)
+    # R-05: outer bricks −12/53, g = 9.81 and bricks shorter by 1/500.
+    assert breaks == 4 and most == pytest.approx(12 / 53 * 9.81, rel=2e-2) and exact == pytest.approx(math.sqrt(2 * towers.OPENING / most), rel=2e-2)
+    found = {method: (error, opened, width) for method, error, opened, width, _, _ in rows}
+    assert list(found) == list(towers.METHODS)
+    assert found["lcp"][0] <= 1e-10 and found["gauss"][0] <= 1e-3 and found["impact"][0] <= 5e-3 and found["soft-step"][0] > 0.5
+    for method, (_, opened, width) in found.items():
+        assert exact <= opened <= exact + (1 if method != "soft-step" else 3) / towers.RATE and 12 < width < 15
+    text = (SOURCE / "docs" / "TOWERS.md").read_text(encoding="utf-8")
+    table = text.partition(towers.BEGIN)[2].partition(towers.END)[0]
+    for _, title, _ in towers.TOWERS:
+        lines = table.partition(f"| {title} |")[2].splitlines()[1:5]
+        assert [line.split("|")[2].strip(" `") for line in lines] == list(towers.METHODS)
+    for name, _, _ in towers.PICTURES:
+        assert f"images/{name}" in text and (SOURCE / "docs" / "images" / name).stat().st_size > 1000
+
+
+def test_the_tests_of_the_checklist_exist():
+    """Every row of the last table of docs/TOWERS.md names tests that are there."""
+    text = (SOURCE / "docs" / "TOWERS.md").read_text(encoding="utf-8").partition("## What the sources promise")[2]
+    rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ") and not line.startswith("| id")]
+    programs = {path.name: path.read_text(encoding="utf-8") for path in (SOURCE / "tests").rglob("test_*") if path.suffix in (".c", ".py")}
+    ids = set()
+    for row in rows:
+        ids.update(re.findall(r"[RS]-(?:\d\d|all)", row[0]))
+        names = re.findall(r"`(\w+)(\.c|\.py)?`", row[-1])
+        files = [name + suffix for name, suffix in names if suffix]
+        assert files and all(file in programs for file in files), row
+        for name, suffix in names:
+            assert suffix or any(name in programs[file] for file in files), f"{name} is in none of {files}"
+    assert ids == {f"R-{k:02}" for k in range(1, 14)} | {"R-all", "S-01"}
+
+
+@pytest.mark.parametrize(("kind", "words", "drop"), [("triangle", (), 0.25), ("triangle", ("--count", 2), 0), ("diamond", ("--count", 4), 0),
+                                                     ("diamond", ("--count", 5), None), ("wall", ("--count", 4, "--columns", 5), 0)])
+def test_the_lowest_state_of_a_tower_is_told_by_all_clients(cli, tmp_path, kind, words, drop):
+    """Seed 000 §9, of bricks of 1 kg under g = 1."""
+    tower(tmp_path / "t.yaml", "--gravity", 1, *words, kind=kind)
+    found = json.loads(ask(tmp_path / "t.yaml", "--lowest")[1])
+    lowest, stands = found["lowest"], found["verdict"] == "stands"
+    assert (lowest["drop"] <= 1e-9) == stands and lowest["residual"] <= 1e-10 and lowest["limited"] == 0
+    assert len(lowest["bodies"]) == found["bodies"] and sum(b["rise"] for b in lowest["bodies"]) == pytest.approx(-lowest["drop"], rel=4e-3, abs=1e-9)
+    if drop is not None:
+        assert lowest["drop"] == pytest.approx(drop, abs=1e-9)
+        name = f"lowest-{kind}-{len(lowest['bodies'])}"
+        cli.text("load", name, tmp_path / "t.yaml")
+        with cairn.connect(cli.address) as client:
+            world = client.join(name)
+            assert world.stability(lowest=True)["lowest"]["drop"] == lowest["drop"] and "lowest" not in world.stability()
+
+
+def test_what_has_no_lowest_state_is_refused_by_name(tmp_path):
+    tower(tmp_path / "space.yaml", "--space")
+    tower(tmp_path / "arch.yaml", kind="arch")
+    for scene, said in ((tmp_path / "space.yaml", "not planar"), (tmp_path / "arch.yaml", "does not lie flat"),
+                        (SOURCE / "clients" / "scenes" / "bricks.yaml", "99 joints and 7 carried")):
+        status, text, errors = ask(scene, "--lowest")
+        assert status == 1 and text == "" and said in errors
 
 
 def test_a_scene_that_cannot_be_read_is_refused(tmp_path):

@@ -633,7 +633,7 @@ wire.query = {
 	methods = {number = 12, fields = {}},
 	parameters = {number = 13, fields = {}},
 	joint = {number = 14, fields = {{name = "joint"}}},
-	stability = {number = 17, fields = {{name = "limit", default = 1024}, {name = "touch", default = 0}, {name = "sides", default = 8}, {name = "margin", default = 0}, {name = "body", default = 0}, {name = "direction", default = 0}}},
+	stability = {number = 17, fields = {{name = "limit", default = 1024}, {name = "touch", default = 0}, {name = "sides", default = 8}, {name = "margin", default = 0}, {name = "body", default = 0}, {name = "direction", default = 0}, {name = "lowest", default = 0}}},
 	fields = {number = 18, fields = {{name = "position", default = 0}, {name = "velocity", default = 0}, {name = "mass", default = 1}}},
 	recordings = {number = 19, fields = {{name = "limit", default = 256}}},
 	joints = {number = 20, fields = {{name = "body", default = 0}, {name = "limit", default = 1024}, {name = "first", default = 0}}},

@@ -1596,6 +1596,7 @@ QUERY_LIMITS = {
         ("margin", "U32", 0, 3),
         ("body", "U32", 0, 4294967295),
         ("direction", "WAY", 0, 0),
+        ("lowest", "U32", 0, 1),
     ),
     18: (
         ("position", "PLACE", 0, 0),

@@ -111,12 +111,13 @@ class WorldQueries:
         return [(f[0], f[1], tuple(f[4]), tuple(f[5]), f[6], f[7], tuple(f[8]), known[f[9]])
                 for f in self.query(QUERY["forces"], body, limit, int(least_norm))]
 
-    def stability(self, margin=None, body=0, direction=(0, 0, 0), touch=0.0, sides=8, limit=4096):
+    def stability(self, margin=None, body=0, direction=(0, 0, 0), touch=0.0, sides=8, limit=4096, lowest=False):
         """Whether the bodies stand, at rest where they are (docs/TOWERS.md): a dict. With a `margin` ("load", "push", "tilt") also
         `stands`, `lower`, `upper` (N or tangent). `falling`: [(body, acceleration, angular), …]; `contacts`: [(a, b, point, normal,
         separation, normal force, friction, parting, breaks), …]; `joints`: [(joint, point, force, torque), …], on their second bodies about
-        the anchors there (none from servers before them)."""
-        ask = limit, float(touch), sides, (None, "load", "push", "tilt").index(margin), body, _floats(direction)
+        the anchors there (none from servers before them). With `lowest`: `lowest`, a dict of drop (J), residual, limited, programmes and
+        bodies, [(body, rise, slope), …]."""
+        ask = limit, float(touch), sides, (None, "load", "push", "tilt").index(margin), body, _floats(direction), int(lowest)
         verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts, *more = self.query(QUERY["stability"], *ask)
         names = ("falls", "stands", "may stand", "undecided"), ("settled", "coulomb", "associative")
         answer = {"verdict": names[0][verdict], "forces": names[1][law], "rounds": rounds, "fallbacks": fallbacks}
@@ -124,6 +125,9 @@ class WorldQueries:
         if margin is not None:
             answer.update(zip(("lower", "upper", "stands"), (float("inf") if b >= 1e300 else b for b in bounds)))
         answer["falling"] = [(b, tuple(a), tuple(w)) for b, a, w in falling]
+        if len(more) > 1 and more[1]:
+            (drop, residual), limited, programmes, bodies, *_ = more[1]
+            answer["lowest"] = {"drop": drop, "residual": residual, "limited": limited, "programmes": programmes, "bodies": [tuple(b) for b in bodies]}
         answer["joints"] = [(j, *map(tuple, vectors)) for j, *vectors in (more[0] if more else ())]
         answer["contacts"] = [(*c[:2], *map(tuple, c[4:6]), *c[6:8], *map(tuple, c[8:10]), bool(c[10])) for c in contacts]
         return answer

@@ -443,6 +443,11 @@ static enum status put_joint(struct support_work *work, uint32_t joint_row)
 	joint_standing_rows(work->dynamics, joint_row, &joint);
 	if (!end_moves(work, joint.ends[0]) && !end_moves(work, joint.ends[1]))
 		return STATUS_OK;
+	if (bitset_get(&work->dynamics->joint_geared, joint_row))
+		return reason_set(
+			work->why, STATUS_UNSUPPORTED, -1, "joint",
+			"joint %u has a gear: stability does not know gears, remove it first",
+			work->tables->joint.id[joint_row]);
 	if (ARRAY_RESERVE(&self->loaded, self->loaded.count + 1u) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	self->loaded.items[self->loaded.count++] = given_of(work, joint_row, &joint.joint);

@@ -1,5 +1,6 @@
 /* stability.c: whether the bodies stand: the question of statics/stability.h about a world. */
 #include "server/base/heap.h"
+#include "server/engine/statics/plates.h"
 #include "server/engine/statics/stability.h"
 #include "server/engine/world/world.h"
 
@@ -91,6 +92,33 @@ static enum status view_stability(const struct world *world, const struct stabil
 	return STATUS_OK;
 }
 
+/* The state of lowest energy, into the view. */
+static enum status view_lowest(const struct world *world, struct stability_view *out,
+			       struct reason *why)
+{
+	struct plates plates;
+	struct lowest_outcome found = { 0 };
+	enum status status = plates_make(&plates, &world->dynamics, why);
+	if (status == STATUS_OK)
+		status = plates_lower(&plates, &world->dynamics, &found, why);
+	if (status == STATUS_OK) {
+		out->lowest = heap_alloc((plates.count + 1u) * sizeof *out->lowest);
+		status = out->lowest != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < plates.count && status == STATUS_OK; i++)
+		if (!plates.items[i].fixed)
+			out->lowest[out->plates++] =
+				(struct stability_plate){ world->tables.body.id[plates.rows[i]],
+							  plates.motions[i].rise,
+							  plates.motions[i].slope };
+	out->drop = found.drop;
+	out->drop_residual = found.residual;
+	out->limited = found.limited;
+	out->programmes = found.rounds;
+	plates_release(&plates);
+	return status;
+}
+
 static enum status check_query(const struct stability_query *query, struct reason *why)
 {
 	if (query->sides < STATICS_SIDES_MIN || query->sides > STATICS_SIDES_MAX ||
@@ -134,6 +162,11 @@ enum status world_stability(const struct world *world, const struct stability_qu
 	status = stability_find(&found, &world->dynamics, &options, why);
 	if (status == STATUS_OK)
 		status = view_stability(world, &found, out);
+	if (status == STATUS_OK && query->lowest) {
+		status = view_lowest(world, out, why);
+		if (status != STATUS_OK)
+			stability_view_release(out);
+	}
 	if (status == STATUS_NO_MEMORY)
 		reason_set(why, status, -1, "memory", "out of memory");
 	stability_release(&found);
@@ -145,5 +178,6 @@ void stability_view_release(struct stability_view *self)
 	heap_free(self->contacts);
 	heap_free(self->motions);
 	heap_free(self->loaded);
+	heap_free(self->lowest);
 	*self = (struct stability_view){ 0 };
 }
