@@ -287,16 +287,16 @@ START_TEST(particles_inside_a_body_are_put_on_its_surface)
 	system_id system = make_system(world, 0.02, 1, 0);
 	const vec3 inside[] = { { 0.4, 0.1, 0 }, { 0, -0.3, 0.2 }, { 0.1, 0.2, 0.45 } };
 	for (uint32_t i = 0; i < 10; i++)
-		test_add_particle(world, system,
-				  i < 3 ? inside[i] : vec3_make(2 + 0.1 * i, 0, 0.3), vec3_zero());
+		test_add_particle(world, system, i < 3 ? inside[i] : vec3_make(2 + 0.1 * i, 0, 0.3),
+				  vec3_zero());
 	test_step(world, 1);
 	ck_assert_uint_eq(world_particles(world, system, 0, particles, MOST), 10);
 	expect_near(particles[0].position, vec3_make(0.51, 0.1, 0), 1e-6);
 	expect_near(particles[1].position, vec3_make(0, -0.51, 0.2), 1e-6);
 	expect_near(particles[2].position, vec3_make(0.1, 0.2, 0.51), 1e-6);
 	for (uint32_t i = 0; i < 10; i++) {
-		ck_assert(i < 3 || vec3_equal(particles[i].position,
-					      vec3_make(2 + 0.1 * i, 0, 0.3)));
+		ck_assert(i < 3 ||
+			  vec3_equal(particles[i].position, vec3_make(2 + 0.1 * i, 0, 0.3)));
 		ck_assert_double_le(vec3_length(particles[i].velocity), 1e-9);
 	}
 	world_destroy(world);
