@@ -1,4 +1,4 @@
-/* Rows of the checklist of particles (ch1-3 P-01, P-08, P-16, P-18, P-19, P-23, P-26, P-36, P-38) that
+/* Rows of the checklist of particles (ch1-3 P-01, P-05, P-08, P-16, P-18, P-19, P-23, P-26) that
  * need a world of their own; docs/PARTICLES.md lists all rows with their tests. And bad input: zero sizes, a
  * million births in a tick, fields without bounds, systems that are removed while they collide. */
 #include "server/base/rng.h"
@@ -58,7 +58,7 @@ static struct world *slow_world(void)
 
 /* ---- motion ---------------------------------------------------------------------------------------- */
 
-/* P-01: F = (2, 0, 0), m = 4: after 3 s v = 1.5, p = 2.25. P-05: 1 s of fall. P-45: height v²/2g. */
+/* P-01: F = (2, 0, 0), m = 4: after 3 s v = 1.5, p = 2.25. P-05: 1 s of fall. Height v²/2g. */
 START_TEST(a_constant_force_gives_its_velocity_and_its_way)
 {
 	struct world *world = test_world(false, "soft-step");
@@ -86,7 +86,7 @@ START_TEST(a_constant_force_gives_its_velocity_and_its_way)
 }
 END_TEST
 
-/* P-35: a particle and a body without rotation have one law of motion. */
+/* A particle and a body without rotation have one law of motion. */
 START_TEST(a_body_and_a_particle_fly_alike)
 {
 	struct world *world = test_world(false, "soft-step");
@@ -113,7 +113,7 @@ START_TEST(a_body_and_a_particle_fly_alike)
 }
 END_TEST
 
-/* P-07, P-08: m = 1 and 3 kg, k = 12 N/m: period π/2; at a damping ratio of 1 and beyond the spring
+/* P-08: m = 1 and 3 kg, k = 12 N/m: period π/2; at a damping ratio of 1 and beyond the spring
  * never gets shorter than at rest, at 0.2 it does by exp(−π 0.2/√0.96). The mass centre stays. */
 static double overshoot(double ratio, double *period)
 {
@@ -163,7 +163,7 @@ START_TEST(a_spring_of_two_masses_has_its_period_and_its_damping)
 }
 END_TEST
 
-/* P-03: what is joined with nothing is the same to the bit, whether others of its system meet a body. */
+/* What is joined with nothing is the same to the bit, whether others of its system meet a body. */
 START_TEST(what_is_in_no_collision_keeps_its_bits)
 {
 	struct particle_view found[2], struck[2];
@@ -252,7 +252,7 @@ START_TEST(the_earliest_of_internal_and_external_hits_is_taken)
 END_TEST
 
 /* P-19: radius 0.1, down from 1 m by 2 m: at s = 0.45 it meets the floor, and reflected it ends at
- * 0.1 + 0.55 · 2. P-21: on a face, an edge and a corner of a cube it is reflected along the normal. */
+ * 0.1 + 0.55 · 2. On a face, an edge and a corner of a cube it is reflected along the normal. */
 START_TEST(a_hit_has_its_time_and_its_normal)
 {
 	struct world *world = slow_world();
@@ -303,7 +303,7 @@ START_TEST(particles_inside_a_body_are_put_on_its_surface)
 }
 END_TEST
 
-/* P-26, P-39: a particle of 0.2 on ground of 0.6 has 0.4: m = 1 at (10, −5), e = 0: Δv = −2. */
+/* P-26: a particle of 0.2 on ground of 0.6 has 0.4: m = 1 at (10, −5), e = 0: Δv = −2. */
 START_TEST(friction_of_a_pair_is_the_mean)
 {
 	struct world *world = test_world(false, "soft-step");
