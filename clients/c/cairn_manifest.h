@@ -1476,6 +1476,24 @@ struct cairn_command_particles_fill {
 	cairn_vec3 velocity;
 };
 
+/* make the coordinate of an axis of a joint follow that of another axis, or no longer. */
+struct cairn_command_joint_gear {
+	/* joint: the joint whose axis follows */
+	int64_t joint;
+	/* axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z */
+	uint32_t axis;
+	/* leader: the joint that it follows, also the same one; 0: it follows none, and the rest is
+	 * ignored */
+	int64_t leader;
+	/* leader_axis: the leader's axis */
+	uint32_t leader_axis;
+	/* ratio (-1000000 … 1000000): coordinate = ratio x the leader's + offset, in m and rad */
+	double ratio;
+	/* offset (-1000000 … 1000000 m, rad): coordinate where the leader's is 0; what is missing
+	 * closes at contact.push_speed at most */
+	double offset;
+};
+
 /* let points carry a body: its place is theirs, and what touches it pushes them. */
 struct cairn_command_carry {
 	/* body: a dynamic body of a planar world, without joints; its mass does not count while
@@ -1561,6 +1579,7 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_HOLD = 93,
 	CAIRN_COMMAND_PARTICLES_FLUID = 94,
 	CAIRN_COMMAND_PARTICLES_FILL = 95,
+	CAIRN_COMMAND_JOINT_GEAR = 96,
 	CAIRN_COMMAND_CARRY = 100,
 	CAIRN_COMMAND_UNCARRY = 101
 };
@@ -1631,6 +1650,7 @@ typedef struct cairn_command {
 		struct cairn_command_particles_hold particles_hold;
 		struct cairn_command_particles_fluid particles_fluid;
 		struct cairn_command_particles_fill particles_fill;
+		struct cairn_command_joint_gear joint_gear;
 		struct cairn_command_carry carry;
 		struct cairn_command_uncarry uncarry;
 		uint64_t reserved[64]; /* for fields of later versions */
@@ -1757,8 +1777,9 @@ enum cairn_query_kind {
  *	reads joint
  *	[id, type, flags, a, b, owner, tag, point a, frame a, point b, frame b, coordinates,
  *	force, torque, anchor a, anchor b, [break force, break torque], [axis, …]]
- *	six axes, each with the fields of JOINT_AXIS from mode to phase; for a motor that
- *	follows a table, `wave` is 2 and `hertz` is 1 / period; anchors are present
+ *	six axes, each with the fields of JOINT_AXIS from mode to motor_damping, then those
+ *	of JOINT_GEAR from leader to offset and the gear's force along the axis; for a motor
+ *	that follows a table, `wave` is 2 and `hertz` is 1 / period; anchors are present
  *	positions in the world
  *
  * CAIRN_QUERY_STABILITY: whether the bodies stand, at rest where they are, with which forces,
@@ -1767,11 +1788,11 @@ enum cairn_query_kind {
  *	[verdict, law, [residual, kkt, gap, witness], rounds, fallbacks, [bodies, points,
  *	rows], [lower, upper, stands], [[body, acceleration, angular acceleration], …], [[a,
  *	b, child a, child b, point, normal, separation, normal force, friction force,
- *	parting, breaks], …]]
+ *	parting, breaks], …], [[joint, point, force, torque], …]]
  *	verdict: 0 falls, 1 stands, 2 may stand, 3 undecided; law of the forces: 0 settled,
  *	1 Coulomb's, 2 associative; a margin without end is 1e300; `body` bears the load or
- *	push along `direction` (0: along x); at most `limit` items of each list; TOWERS has
- *	the meaning
+ *	push along `direction` (0: along x); at most `limit` items of each list; what a
+ *	joint exerts on b about its anchor there, at `point`; TOWERS has the meaning
  *
  * CAIRN_QUERY_FIELDS: force fields of the world, and what they exert at a place
  *	reads [origin, direction, value]

@@ -22,6 +22,7 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/heights.h \
 	protocol/scene/heights.c \
 	protocol/scene/joints.c \
+	protocol/scene/gears.c \
 	protocol/scene/joint_axes.c \
 	protocol/scene/fields.c \
 	protocol/scene/particles.c \

@@ -182,6 +182,9 @@ static void compile_release(struct compile *self)
 	ARRAY_RELEASE(&self->bodies);
 	table_release(&self->names);
 	ARRAY_RELEASE(&self->coloured);
+	ARRAY_RELEASE(&self->joint_commands);
+	ARRAY_RELEASE(&self->named_joints);
+	ARRAY_RELEASE(&self->geared);
 	ARRAY_RELEASE(&self->shown);
 	ARRAY_RELEASE(&self->walking);
 	ARRAY_RELEASE(&self->carried);
@@ -300,6 +303,9 @@ static void hand_over(struct compile *self, struct scene *scene)
 	ARRAY_RELEASE(&self->bodies);
 	table_release(&self->names);
 	ARRAY_RELEASE(&self->coloured);
+	ARRAY_RELEASE(&self->joint_commands);
+	ARRAY_RELEASE(&self->named_joints);
+	ARRAY_RELEASE(&self->geared);
 	ARRAY_RELEASE(&self->shown);
 	ARRAY_RELEASE(&self->carried);
 	ARRAY_RELEASE(&self->walking);
@@ -346,7 +352,7 @@ static enum status read_tree(const struct input *input, const struct robot_scene
 	return expand_file(expansion, document, &file);
 }
 
-/* Messages about commands have the names of files as other messages about a server's scenes do. */
+/* Messages about commands have the names of files as messages about keys do. */
 static void name_files(const struct source *source, struct scene *scene)
 {
 	for (uint32_t i = 0; i < scene->included->count; i++) {
@@ -354,7 +360,7 @@ static void name_files(const struct source *source, struct scene *scene)
 		const char *name = source_name(source, path);
 		memmove(path, name, strlen(name) + 1);
 	}
-	snprintf(scene->file, sizeof scene->file, "%s", source_name(source, source->file));
+	source_name_short(source_name(source, source->file), scene->file);
 }
 
 /* Compiles the tree into the scene, which is zero. */
@@ -385,8 +391,7 @@ static enum status compile_tree(const struct input *input, struct scene_expansio
 	hand_over(&compile, scene);
 	scene->included = expansion->included;
 	expansion->included = NULL;
-	if (compile.source.hidden != NULL)
-		name_files(&compile.source, scene);
+	name_files(&compile.source, scene);
 	return STATUS_OK;
 }
 
@@ -603,14 +608,10 @@ enum status scene_convert_placed(const char *path, const struct scene_options *o
 
 const char *scene_place(const struct scene *scene, uint32_t line, char out[SCENE_PLACE_BYTES])
 {
-	const struct source source = { .file = NULL, .included = scene->included };
+	const struct source source = { .file = scene->file, .included = scene->included };
+	char name[SOURCE_NAME_BYTES];
 	const char *file = source_place(&source, &line);
-	if (file == NULL && scene->file[0] != '\0')
-		file = scene->file;
-	if (file == NULL)
-		snprintf(out, SCENE_PLACE_BYTES, "line %u", (unsigned)line);
-	else
-		snprintf(out, SCENE_PLACE_BYTES, "%.60s:%u", file, (unsigned)line);
+	snprintf(out, SCENE_PLACE_BYTES, "%s:%u", source_name_short(file, name), (unsigned)line);
 	return out;
 }
 
@@ -688,6 +689,8 @@ static const struct {
 	{ COMMAND_PARTICLES_FLUID, offsetof(struct command, particles_fluid.system) },
 	{ COMMAND_PARTICLES_FILL, offsetof(struct command, particles_fill.system) },
 	{ COMMAND_JOINT_AXIS, offsetof(struct command, joint_axis.joint) },
+	{ COMMAND_JOINT_GEAR, offsetof(struct command, joint_gear.joint) },
+	{ COMMAND_JOINT_GEAR, offsetof(struct command, joint_gear.leader) },
 	{ COMMAND_JOINT_TABLE, offsetof(struct command, joint_table.joint) },
 };
 

@@ -130,7 +130,7 @@ struct scene {
 	struct scene_compare compare;
 	struct scene_expectation *expectations; /* owned */
 	uint32_t expectation_count;
-	char file[65];		  /* of a server's scene its name in messages; else "" */
+	char file[60];		  /* its name in messages */
 	struct scene_name *names; /* owned; ascending bodies */
 	uint32_t name_count;
 	/* Owned; what a robot file or an included file asks for and does not get, lines "FILE:LINE: …";
@@ -139,8 +139,7 @@ struct scene {
 	struct included_files *included; /* owned, private: the files of lines */
 };
 
-/* "line N", or "FILE:N" for a line of an included file: `line` as commands, shapes and expectations
- * have it. */
+/* "FILE:N": `line` as commands, shapes and expectations have it. */
 enum { SCENE_PLACE_BYTES = 80 };
 const char *scene_place(const struct scene *scene, uint32_t line, char out[SCENE_PLACE_BYTES]);
 

@@ -365,7 +365,9 @@ static void pack_stability(struct wire_packer *out)
 					     .rows = 5,
 					     .margin = { 0.5, WIRE_STABILITY_ENDLESS, 0 },
 					     .motions = 1,
-					     .contacts = 1 };
+					     .contacts = 1,
+					     .joints = 1 };
+	struct wire_stability_joint joint = { .joint = 70000 };
 	struct wire_stability_motion motion = { .body = 300 };
 	struct wire_stability_contact contact = { .a = 1,
 						  .b = 300,
@@ -384,6 +386,11 @@ static void pack_stability(struct wire_packer *out)
 	answer_pack_stability_motion(out, &motion);
 	answer_pack_stability_contacts(out, &head);
 	answer_pack_stability_contact(out, &contact);
+	set3(joint.point, 0, 3, 0);
+	set3(joint.force, 5, 0, 0);
+	set3(joint.torque, 0, 0, -0.5);
+	answer_pack_stability_joints(out, &head);
+	answer_pack_stability_joint(out, &joint);
 }
 
 static void pack_robot(struct wire_packer *out)

@@ -119,7 +119,7 @@ def test_what_cannot_be_packed_is_refused_by_name(tmp_path):
     assert foreign.returncode == 1 and "--height is of drawings" in foreign.stderr
     (tmp_path / "joined.yaml").write_text(CRATE + "joints:\n  - { type: spherical, a: lid, at: [0, 0, 0] }\n", encoding="utf-8")
     joined = pack(tmp_path / "joined.yaml", tmp_path / "out.yaml")
-    assert joined.returncode == 1 and "line 21" in joined.stderr and "joints" in joined.stderr
+    assert joined.returncode == 1 and "joined.yaml:21" in joined.stderr and "joints" in joined.stderr
     away = pack(tmp_path / "crate.yaml", tmp_path / "no" / "out.yaml")
     assert away.returncode == 1 and "cannot be written" in away.stderr
     # What falls for ever is told, and written as it is.

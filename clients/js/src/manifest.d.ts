@@ -1247,6 +1247,21 @@ export interface CommandFields {
     /** velocity (-10000 … 10000 m/s): of all of them */
     velocity?: Vector;
   };
+  /** make the coordinate of an axis of a joint follow that of another axis, or no longer */
+  joint_gear: {
+    /** joint: the joint whose axis follows */
+    joint: number;
+    /** axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z */
+    axis: number;
+    /** leader: the joint that it follows, also the same one; 0: it follows none, and the rest is ignored */
+    leader?: number;
+    /** leader_axis: the leader's axis */
+    leader_axis?: number;
+    /** ratio (-1000000 … 1000000): coordinate = ratio x the leader's + offset, in m and rad */
+    ratio?: Placed;
+    /** offset (-1000000 … 1000000 m, rad): coordinate where the leader's is 0; what is missing closes at contact.push_speed at most */
+    offset?: Placed;
+  };
   /** let points carry a body: its place is theirs, and what touches it pushes them */
   carry: {
     /** body: a dynamic body of a planar world, without joints; its mass does not count while points carry it */

@@ -1031,6 +1031,14 @@ export const COMMAND = {
     ["rotation", [1, 0, 0, 0]],
     ["velocity", [0, 0, 0]],
   ] },
+  joint_gear: { number: 96, fields: [
+    ["joint", undefined],
+    ["axis", undefined],
+    ["leader", 0],
+    ["leader_axis", 0],
+    ["ratio", 1],
+    ["offset", 0],
+  ] },
   carry: { number: 100, fields: [
     ["body", undefined],
     ["a", undefined],
@@ -1490,6 +1498,12 @@ export const LIMITS = {
     spacing: ["F64", 0.0001, 100, "m"],
     rotation: ["QUAT", 0, 0, ""],
     velocity: ["VEC3", -10000, 10000, "m/s"],
+  },
+  joint_gear: {
+    axis: ["U32", 0, 5, ""],
+    leader_axis: ["U32", 0, 5, ""],
+    ratio: ["F64", -1000000, 1000000, ""],
+    offset: ["F64", -1000000, 1000000, "m, rad"],
   },
 };
 

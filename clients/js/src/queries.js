@@ -176,13 +176,14 @@ export class Queries {
   /**
    * Whether the bodies stand, taken at rest where they are: {verdict, forces, residual, kkt, gap, witness, rounds, fallbacks, bodies, points,
    * rows, lower, upper, stands, falling: [{body, acceleration, angular}, …], contacts: [{a, b, childA, childB, point, normal,
-   * separation, force, friction, parting, breaks}, …]}. `verdict`: "falls", "stands", "may stand" (only forces that nothing builds
+   * separation, force, friction, parting, breaks}, …], joints: [{joint, point, force, torque}, …]}. `joints`: what they exert on their second
+   * bodies about the anchors there (none from servers before them). `verdict`: "falls", "stands", "may stand" (only forces that nothing builds
    * up) or "undecided". `margin`: "load" or "push" (N, of `body`) or "tilt" (tangent) along `direction`: how much is borne, with
    * Coulomb's friction (`stands`) and by limit analysis (`lower`, `upper`); Infinity without limit, undefined without `margin`.
    */
   async stability({ margin = "", body = 0, direction = [0, 0, 0], touch = 0, sides = 8, limit = 4096 } = {}) {
     const kind = ["", "load", "push", "tilt"].indexOf(margin);
-    const [verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts] =
+    const [verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts, joints = []] =
       await this.query(QUERY.stability, limit, touch, sides, kind, body, direction);
     const [lower, upper, stands] = kind > 0 ? bounds.map(bound => (bound >= 1e300 ? Infinity : bound)) : [];
     return {
@@ -193,6 +194,7 @@ export class Queries {
       falling: falling.map(([id, acceleration, angular]) => ({ body: id, acceleration, angular })),
       contacts: contacts.map(([a, b, childA, childB, point, normal, separation, force, friction, parting, breaks]) =>
         ({ a, b, childA, childB, point, normal, separation, force, friction, parting, breaks: breaks === 1 })),
+      joints: joints.map(([joint, point, force, torque]) => ({ joint, point, force, torque })),
     };
   }
 

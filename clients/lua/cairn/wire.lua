@@ -601,6 +601,13 @@ wire.command = {
 		{name = "spacing", type = "f64", min = 0.0001, max = 100},
 		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
 		{name = "velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}}}},
+	joint_gear = {number = 96, fields = {
+		{name = "joint", type = "joint", min = 0, max = 0},
+		{name = "axis", type = "u32", min = 0, max = 5},
+		{name = "leader", type = "joint", min = 0, max = 1, default = 0},
+		{name = "leader_axis", type = "u32", min = 0, max = 5, default = 0},
+		{name = "ratio", type = "f64", min = -1000000, max = 1000000, default = 1.0},
+		{name = "offset", type = "f64", min = -1000000, max = 1000000, default = 0.0}}},
 	carry = {number = 100, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "a", type = "body", min = 0, max = 0},

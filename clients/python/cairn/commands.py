@@ -1047,6 +1047,21 @@ class Commands:
         return self._command("particles_fill", system=system, position=position, size=size, spacing=spacing,
                              rotation=rotation, velocity=velocity)
 
+    def joint_gear(self, joint: int, axis: int, leader: Whole = None, leader_axis: Whole = None, ratio: Real = None,
+                   offset: Real = None):
+        """Make the coordinate of an axis of a joint follow that of another axis, or no longer. Raises Refused.
+
+        - joint: the joint whose axis follows
+        - axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z
+        - leader: the joint that it follows, also the same one; 0: it follows none, and the rest is ignored
+        - leader_axis: the leader's axis
+        - ratio (-1000000 … 1000000): coordinate = ratio x the leader's + offset, in m and rad
+        - offset (-1000000 … 1000000 m, rad): coordinate where the leader's is 0; what is missing closes at
+          contact.push_speed at most
+        """
+        return self._command("joint_gear", joint=joint, axis=axis, leader=leader, leader_axis=leader_axis,
+                             ratio=ratio, offset=offset)
+
     def carry(self, body: int, a: int, b: int, c: Whole = None, d: Whole = None):
         """Let points carry a body: its place is theirs, and what touches it pushes them. Raises Refused.
 

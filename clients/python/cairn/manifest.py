@@ -666,6 +666,14 @@ COMMAND = {
         ("rotation", "QUAT"),
         ("velocity", "VEC3"),
     ]),
+    "joint_gear": (96, 2, [
+        ("joint", "JOINT"),
+        ("axis", "U32"),
+        ("leader", "JOINT"),
+        ("leader_axis", "U32"),
+        ("ratio", "F64"),
+        ("offset", "F64"),
+    ]),
     "carry": (100, 3, [
         ("body", "BODY"),
         ("a", "BODY"),
@@ -1055,6 +1063,12 @@ DEFAULTS = {
     "particles_fill": {
         "rotation": (1.0, 0.0, 0.0, 0.0),
         "velocity": (0.0, 0.0, 0.0),
+    },
+    "joint_gear": {
+        "leader": 0,
+        "leader_axis": 0,
+        "ratio": 1.0,
+        "offset": 0.0,
     },
     "carry": {
         "c": 0,
@@ -1496,6 +1510,12 @@ LIMITS = {
         "size": (0, 1000000, "m"),
         "spacing": (0.0001, 100, "m"),
         "velocity": (-10000, 10000, "m/s"),
+    },
+    "joint_gear": {
+        "axis": (0, 5, ""),
+        "leader_axis": (0, 5, ""),
+        "ratio": (-1000000, 1000000, ""),
+        "offset": (-1000000, 1000000, "m, rad"),
     },
 }
 

@@ -114,15 +114,17 @@ class WorldQueries:
     def stability(self, margin=None, body=0, direction=(0, 0, 0), touch=0.0, sides=8, limit=4096):
         """Whether the bodies stand, at rest where they are (docs/TOWERS.md): a dict. With a `margin` ("load", "push", "tilt") also
         `stands`, `lower`, `upper` (N or tangent). `falling`: [(body, acceleration, angular), …]; `contacts`: [(a, b, point, normal,
-        separation, normal force, friction, parting, breaks), …]."""
+        separation, normal force, friction, parting, breaks), …]; `joints`: [(joint, point, force, torque), …], on their second bodies about
+        the anchors there (none from servers before them)."""
         ask = limit, float(touch), sides, (None, "load", "push", "tilt").index(margin), body, _floats(direction)
-        verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts, *_ = self.query(QUERY["stability"], *ask)
+        verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts, *more = self.query(QUERY["stability"], *ask)
         names = ("falls", "stands", "may stand", "undecided"), ("settled", "coulomb", "associative")
         answer = {"verdict": names[0][verdict], "forces": names[1][law], "rounds": rounds, "fallbacks": fallbacks}
         answer.update(zip(("residual", "kkt", "gap", "witness", "bodies", "points", "rows"), quality + counts))
         if margin is not None:
             answer.update(zip(("lower", "upper", "stands"), (float("inf") if b >= 1e300 else b for b in bounds)))
         answer["falling"] = [(b, tuple(a), tuple(w)) for b, a, w in falling]
+        answer["joints"] = [(j, *map(tuple, vectors)) for j, *vectors in (more[0] if more else ())]
         answer["contacts"] = [(*c[:2], *map(tuple, c[4:6]), *c[6:8], *map(tuple, c[8:10]), bool(c[10])) for c in contacts]
         return answer
 

@@ -48,6 +48,7 @@ enum status dynamics_init(struct dynamics *self, struct tables *tables, const st
 	bitset_init(&self->moved);
 	table_init(&self->joint_index);
 	bitset_init(&self->joint_used);
+	bitset_init(&self->joint_geared);
 	bitset_init(&self->field_used);
 	bitset_init(&self->mover_used);
 	bitset_init(&self->piece_used);

@@ -139,7 +139,8 @@ struct dynamics {
 		piece_used, system_used, visual_used, label_used, carrier_used;
 	bool disturbed; /* a body that is not dynamic was made, changed or removed since the last step; more
 			 * often set than needed, it changes nothing (world/movers.h) */
-	struct table joint_index; /* joint id → row */
+	struct table joint_index;   /* joint id → row */
+	struct bitset joint_geared; /* rows of joints with an axis that follows another */
 	/* Changes of joints that the boundary reports (joint_list.h). */
 	struct {
 		struct bitset moved, changed; /* rows */

@@ -39,6 +39,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/force_field.h \
 	server/engine/dynamics/frame_rate.c \
 	server/engine/dynamics/frame_rate.h \
+	server/engine/dynamics/gear.c \
+	server/engine/dynamics/gear.h \
 	server/engine/dynamics/integrate.c \
 	server/engine/dynamics/integrate.h \
 	server/engine/dynamics/islands.c \
