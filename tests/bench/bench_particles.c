@@ -1,11 +1,14 @@
 /* bench_particles.c: the cost of particles: 10^5 (or the number given) in free flight, over ground
- * with impacts, and at rest on it; and of a cloth of 64 by 64.
+ * with impacts, and at rest on it; with forces between neighbours (lists and forces); and of a cloth of
+ * 64 by 64, also one that meets itself.
  *
  * bench_particles [particles [workers]]: ns a particle and tick, ticks/s with the state hash. */
+#include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -44,8 +47,36 @@ static struct world *make(uint32_t count, double height, double speed, uint32_t 
 	return world;
 }
 
-/* A cloth by two corners, which swings. */
-static struct world *make_cloth(uint32_t side, uint32_t substeps)
+/* Particles of 0.02 m with about 8 neighbours within a cutoff of 0.1 m. */
+static struct world *make_near(uint32_t count, double stiffness)
+{
+	struct world *world = test_world(false, "free");
+	test_no_gravity(world);
+	struct command create = test_command(COMMAND_PARTICLES_CREATE);
+	double side = 0.08 * cbrt((double)count);
+	create.particles_create.name = test_text("bench");
+	create.particles_create.emitter = EMITTER_NONE;
+	create.particles_create.capacity = count;
+	create.particles_create.life = 0;
+	create.particles_create.mask = 0;
+	struct command interact = test_command(COMMAND_PARTICLES_INTERACT);
+	interact.particles_interact.system = test_do(world, &create);
+	interact.particles_interact.cutoff = 0.1;
+	interact.particles_interact.repulsion = stiffness;
+	test_do(world, &interact);
+	struct rng rng = rng_seeded(1);
+	for (uint32_t i = 0; i < count; i++) {
+		vec3 at;
+		at.x = rng_range(&rng, 0, side);
+		at.y = rng_range(&rng, 0, side);
+		at.z = rng_range(&rng, 0, side);
+		test_add_particle(world, interact.particles_interact.system, at, vec3_zero());
+	}
+	return world;
+}
+
+/* A cloth by two corners, which swings; with a thickness it meets itself. */
+static struct world *make_cloth(uint32_t side, uint32_t substeps, double thickness)
 {
 	struct world *world = test_world(false, "soft-step");
 	struct command create = test_system_command("cloth");
@@ -55,6 +86,10 @@ static struct world *make_cloth(uint32_t side, uint32_t substeps)
 	cloth.particles_lattice.columns = cloth.particles_lattice.rows = side;
 	cloth.particles_lattice.substeps = substeps;
 	test_do(world, &cloth);
+	struct command self = test_command(COMMAND_PARTICLES_SELF);
+	self.particles_self.system = cloth.particles_lattice.system;
+	self.particles_self.thickness = thickness;
+	test_do(world, &self);
 	struct command pin = test_command(COMMAND_PARTICLES_PIN);
 	pin.particles_pin.system = cloth.particles_lattice.system;
 	pin.particles_pin.particle = 1;
@@ -101,8 +136,11 @@ int main(int argc, char **argv)
 	measure("impacts on the ground", make(count, 3, 2, UINT32_MAX), count, parallel, 20);
 	measure("at rest on the ground", make(count, 1, 0, UINT32_MAX), count, parallel, 400);
 	const uint32_t side = CLOTH_SIDE;
-	measure("cloth, 1 sub-step", make_cloth(side, 1), side * side, parallel, 60);
-	measure("cloth, 8 sub-steps", make_cloth(side, 8), side * side, parallel, 60);
+	measure("forces of 8 neighbours", make_near(MIN_OF(count, 100000u), 1e-6),
+		MIN_OF(count, 100000u), parallel, 0);
+	measure("cloth, 1 sub-step", make_cloth(side, 1, 0), side * side, parallel, 60);
+	measure("cloth, 8 sub-steps", make_cloth(side, 8, 0), side * side, parallel, 60);
+	measure("cloth, 8, meets itself", make_cloth(side, 8, 0.1), side * side, parallel, 60);
 	parallel_threads_destroy(parallel);
 	return 0;
 }

@@ -274,9 +274,12 @@ PAST_BODIES = 250
 # Cost of particles: ns a particle-step, ticks/s with hashing.
 EXTRA_PROGRAMS += tests/bench/bench_particles
 tests_bench_bench_particles_SOURCES = tests/bench/bench_particles.c
+tests_bench_bench_particles_LDADD = $(LDADD) -lm
 .PHONY: bench-particles
 bench-particles: tests/bench/bench_particles tests/bench/bench_particle_frames
 	tests/bench/bench_particles
+	tests/bench/bench_particles 100000 2
+	tests/bench/bench_particles 1000000
 	tests/bench/bench_particle_frames
 # bench-fluid: the cost of fluids; soak-fluid: dam break, floating cubes and pools against what is known.
 EXTRA_PROGRAMS += tests/bench/bench_fluid

@@ -86,6 +86,14 @@ def test_systems_are_made_changed_and_removed_and_bad_input_is_named(server):
             world.particles_remove(system + 1)
         with refused("unknown_particles"):
             world.particles(system + 1)
+        world.particles_set(system, emitter="none", life=0.05)
+        world.particles_add(system, (0, 5, 0), (0, 0, 0))
+        last = world.systems()[0]["born"]
+        world.step(6)
+        with pytest.raises(cairn.Refused, match="has died or left the world"):
+            world.particles_pin(system, last, 1)
+        with pytest.raises(cairn.Refused, match=f"1 to {last} so far"):
+            world.particles_pin(system, last + 1, 1)
         world.particles_remove(system)
         assert world.systems() == []
 

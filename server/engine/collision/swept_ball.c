@@ -58,10 +58,11 @@ static bool has_gap(const struct shape *shape)
 	       shape->kind == SHAPE_BOX || shape->kind == SHAPE_PLANE;
 }
 
-/* The way goes into the shape, not along it. */
-static bool goes_in(vec3 way, vec3 normal)
+/* The way goes into the shape, not along it; or the centre begins inside, and is put on the surface. */
+static bool goes_in(vec3 way, vec3 normal, double depth, double radius)
 {
-	return -vec3_dot(way, normal) > SWEPT_BALL_GRAZING * vec3_length(way);
+	return depth > radius + SWEPT_BALL_TOLERANCE ||
+	       -vec3_dot(way, normal) > SWEPT_BALL_GRAZING * vec3_length(way);
 }
 
 static bool search(const struct shape *shape, vec3 from, vec3 way, double radius, double limit,
@@ -77,7 +78,7 @@ static bool search(const struct shape *shape, vec3 from, vec3 way, double radius
 		time += gap / closing;
 		gap = gap_of(shape, vec3_mul_add(from, way, time), &normal) - radius;
 	}
-	if (!goes_in(way, normal))
+	if (!goes_in(way, normal, depth, radius))
 		return false;
 	*hit = (struct swept_hit){ time, normal, depth };
 	return true;
@@ -93,7 +94,7 @@ static bool cast(const struct shape *shape, const pose *at, vec3 from, vec3 way,
 	uint32_t count = placed_cast(&placed, 1, &ball, pose_make(from, quat_identity()), way, &hit,
 				     1, &status);
 	ASSERT(status == STATUS_OK);
-	if (count == 0 || hit.fraction > limit || !goes_in(way, hit.normal))
+	if (count == 0 || hit.fraction > limit || !goes_in(way, hit.normal, hit.depth, radius))
 		return false;
 	*out = (struct swept_hit){ hit.fraction, hit.normal, hit.depth };
 	return true;

@@ -16,12 +16,13 @@ struct swept_hit {
 
 /* m: a ball that is nearer touches. */
 #define SWEPT_BALL_TOLERANCE 1e-10
-/* A ball that touches hits only if its way goes into the shape by more than this part of its length, so
- * that one that slides along a face is not stopped by rounding. */
+/* A ball that touches hits only if its way goes into the shape by more than this part of its length,
+ * so that one that slides along a face is not stopped by rounding; one whose centre is inside always
+ * hits (ch1-3 P-23). */
 #define SWEPT_BALL_GRAZING 1e-9
 
 /* The centre goes from `from` to from + way. False, and *hit unchanged: they do not meet, or the ball
- * touches at the start and goes along the surface or away from it. */
+ * touches at the start, with its centre outside, and goes along the surface or away from it. */
 bool swept_ball(const struct shape *shape, const pose *at, vec3 from, vec3 way, double radius,
 		double limit, struct swept_hit *hit);
 

@@ -95,10 +95,14 @@ enum status check_particle_serial(struct check *check, const struct planned_syst
 	if (serial > before ? serial <= system->born
 			    : dynamics_find_particle(tables, row, serial) != ROW_NONE)
 		return STATUS_OK;
-	return REFUSE(
-		check, STATUS_UNKNOWN_PARTICLE, field,
-		"%s is %u: system %u has no particle with this serial number; it has made %llu",
-		field, serial, system->id, (unsigned long long)system->born);
+	if (serial >= 1 && serial <= system->born)
+		return REFUSE(check, STATUS_UNKNOWN_PARTICLE, field,
+			      "%s is %u: that particle of system %u has died or left the world; "
+			      "query particles lists those that are there",
+			      field, serial, system->id);
+	return REFUSE(check, STATUS_UNKNOWN_PARTICLE, field,
+		      "%s is %u: system %u has made particles 1 to %llu so far", field, serial,
+		      system->id, (unsigned long long)system->born);
 }
 
 enum status check_particles_lattice(struct check *check, struct command *command)

@@ -193,6 +193,23 @@ START_TEST(a_cloth_by_two_corners_stretches_by_less_than_2_percent)
 }
 END_TEST
 
+/* 24 × 24 as it begins to swing. */
+START_TEST(a_larger_cloth_stretches_by_less_than_2_percent)
+{
+	system_id system;
+	struct world *world = make_cloth(24, 0.1, 6, 0, &system);
+	ck_assert_int_eq(pin(world, system, 1), STATUS_OK);
+	ck_assert_int_eq(pin(world, system, 24), STATUS_OK);
+	for (uint32_t tick = 0; tick < 45; tick++) {
+		test_step(world, 1);
+		ck_assert_double_lt(facts(world).stretch, 0.02);
+	}
+	ck_assert_uint_eq(world_particles(world, system, 0, particles, MOST), 576);
+	ck_assert_double_lt(particles[560].position.y, 5);
+	world_destroy(world);
+}
+END_TEST
+
 START_TEST(a_cloth_over_a_ball_is_nowhere_deeper_than_1_mm)
 {
 	system_id system;
@@ -446,6 +463,7 @@ static Suite *make(void)
 	tcase_add_test(all, a_damped_spring_converges_to_its_solution_for_unequal_masses);
 	tcase_add_test(all, a_hanging_rope_comes_to_rest_as_a_catenary);
 	tcase_add_test(all, a_cloth_by_two_corners_stretches_by_less_than_2_percent);
+	tcase_add_test(all, a_larger_cloth_stretches_by_less_than_2_percent);
 	tcase_add_test(all, a_cloth_over_a_ball_is_nowhere_deeper_than_1_mm);
 	tcase_add_test(all, a_link_tears_over_its_limit_and_the_others_stay);
 	tcase_add_test(all, a_jelly_cube_keeps_its_volume_on_the_ground);
