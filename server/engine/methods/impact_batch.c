@@ -677,13 +677,30 @@ static bool may_gain(const struct impact_batch *self, uint32_t i)
 		vec3_length(v->forced[i].angular) * self->step.dt > INTEGRATE_TURN_MAX);
 }
 
+/* Whether joints of an island give it energy, of springs or motors: what it gains is then no error. */
+static bool is_driven(const struct velocity_step *v, const struct island *island)
+{
+	bool driven = false;
+	for (uint32_t i = 0; i < island->constraint_count; i++) {
+		uint32_t c = island->constraints[i];
+		if (c < v->contact_count)
+			continue;
+		const struct joint *joint = &v->joints.joints[c - v->contact_count];
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+			driven |= joint->axes[axis].motor != 0 || joint->axes[axis].spring != 0;
+	}
+	return driven;
+}
+
 /* Counts what the motion gained beyond what its pushes count already with them. */
 static void count_gains(struct impact_batch *self)
 {
 	struct velocity_step *v = &self->solve;
 	for (uint32_t i = 0; i < v->islands.count; i++) {
 		const struct island *island = &v->islands.items[i];
-		double gain = energy_gain(self, island->slots, island->slot_count);
+		double gain = is_driven(v, island) ? 0
+						   : energy_gain(self, island->slots,
+								 island->slot_count);
 		v->outcomes[i].push_work = scalar_max(v->outcomes[i].push_work, gain);
 		self->of->counts.dead_ends += v->outcomes[i].dead_ends;
 	}

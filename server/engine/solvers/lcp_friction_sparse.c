@@ -394,12 +394,14 @@ static bool sweep_then_tie(struct lcp_sparse *self, double *gap)
 			*gap = found;
 			memcpy(kept, self->x, self->rows * sizeof *kept);
 		}
-		if (found <= self->goal && is_plausible(self))
-			return true;
 		memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
+		/* Even after sweeps that are near enough: rounds end at rounding. */
 		if (solve_tied(self, SWEPT_TIED))
 			return true;
 		memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
+		lcp_sparse_transposed_mul(self, self->x, self->u);
+		if (found <= self->goal && is_plausible(self))
+			return true;
 	}
 	memcpy(self->x, kept, self->rows * sizeof *kept);
 	lcp_sparse_transposed_mul(self, self->x, self->u);
@@ -439,13 +441,22 @@ static enum solver_status start_from_normals(struct lcp_sparse *self)
 	return solve_tied(self, rounds_max_tied(self, TIED)) ? SOLVER_SOLVED : SOLVER_INEXACT;
 }
 
+/* Sweeps creep along chains of joints. */
+static bool has_joints(const struct lcp_sparse *self)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < self->rows; i++)
+		any |= self->kind[i] == FRICTION_JOINT;
+	return any;
+}
+
 /* The steps of the head. */
 static enum solver_status run_friction(struct lcp_sparse *self, bool warm)
 {
 	ASSERT(self->ordered);
 	bool few = lcp_sparse_is_small(self);
 	double gap;
-	bool swept = few && self->coarse > self->goal;
+	bool swept = few && self->coarse > self->goal && !has_joints(self);
 	if (warm) {
 		lcp_sparse_transposed_mul(self, self->x, self->u);
 		if (coulomb_gap(self) <= self->goal && is_plausible(self))
