@@ -698,9 +698,9 @@ static void count_gains(struct impact_batch *self)
 	struct velocity_step *v = &self->solve;
 	for (uint32_t i = 0; i < v->islands.count; i++) {
 		const struct island *island = &v->islands.items[i];
-		double gain = is_driven(v, island) ? 0
-						   : energy_gain(self, island->slots,
-								 island->slot_count);
+		double gain = is_driven(v, island)
+				      ? 0
+				      : energy_gain(self, island->slots, island->slot_count);
 		v->outcomes[i].push_work = scalar_max(v->outcomes[i].push_work, gain);
 		self->of->counts.dead_ends += v->outcomes[i].dead_ends;
 	}

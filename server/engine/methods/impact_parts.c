@@ -188,7 +188,8 @@ static void count_rounds(struct impact_step *self, const struct impact_batch *ba
 			continue;
 		self->rounds[slot] += 1;
 		if (island != UINT32_MAX)
-			self->rounds[slot] += rounds_of(loose_bodies(batch, &islands->items[island]));
+			self->rounds[slot] +=
+				rounds_of(loose_bodies(batch, &islands->items[island]));
 		self->counts.settled += before <= settled && self->rounds[slot] > settled;
 	}
 }

@@ -9,10 +9,10 @@
  *      large heaps the rounds may diverge, because rows that nearly depend on each other through their
  *      ties have x of 1e4 and more. Then step 5 follows, because steps 2 to 4 cost five times as much and
  *      give no smaller error.
- *      If the caller accepts coarse rounds (options.coarse), small problems begin with sweeps instead, each
- *      followed by a few rounds, and end if these leave an error of NEAR: the rows of a collision are
- *      new, rounds from nothing need twenty factors, and where they do not end steps 2 to 4 mostly do not
- *      either.
+ *      If the caller accepts coarse rounds (options.coarse), small problems without joints begin with
+ *      sweeps instead, each followed by a few rounds, and end if these leave an error of NEAR: the rows
+ *      of a collision are new, rounds from nothing need twenty factors, and steps 2 to 4 take as long
+ *      again.
  *   2. Small problems: the normals alone, which may prove INFEASIBLE; then rounds in which the tangents of
  *      these normals stick at first.
  *   3. The convex problem over the same pyramids (lcp_sparse_interior.c), which has a solution if the
@@ -460,6 +460,9 @@ static enum solver_status run_friction(struct lcp_sparse *self, bool warm)
 	if (warm) {
 		lcp_sparse_transposed_mul(self, self->x, self->u);
 		if (coulomb_gap(self) <= self->goal && is_plausible(self))
+			return SOLVER_SOLVED;
+		bool told = swept && lcp_sparse_largest(self->x, self->rows) > 0;
+		if (told && solve_tied(self, SWEPT_TIED))
 			return SOLVER_SOLVED;
 		if (swept ? sweep_then_tie(self, &gap)
 			  : solve_tied(self, rounds_max_tied(self, TIED)))
