@@ -68,6 +68,7 @@ enum bounds_mode {
 #define DAMPING_MAX 1e3		       /* 1/s */
 #define STIFFNESS_MAX 1e12	       /* N/m, N·m/rad, and N·s/m, N·m·s/rad of its damping */
 #define JOINT_HERTZ_MAX 1e4	       /* 1/s */
+#define GEAR_RATIO_MAX 1e6	       /* m, rad of the follower for one of its leader */
 #define TURNS_MAX 1e6		       /* rad: largest angle that a command may set for a joint */
 #define INTEGER_MAX 9007199254740991.0 /* 2^53 − 1: what every client's numbers can hold */
 
