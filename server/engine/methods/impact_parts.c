@@ -172,6 +172,7 @@ static uint32_t rounds_of(uint32_t bodies)
 static uint32_t loose_bodies(const struct impact_batch *batch, const struct island *island)
 {
 	uint32_t joints = 0;
+	ASSERT(island->slot_count > 0);
 	for (uint32_t k = 0; k < island->constraint_count; k++)
 		joints += island->constraints[k] >= batch->solve.contact_count;
 	return island->slot_count > joints ? island->slot_count - joints : 1;
@@ -184,6 +185,8 @@ static void count_rounds(struct impact_step *self, const struct impact_batch *ba
 	for (uint32_t i = 0; i < batch->count; i++) {
 		uint32_t slot = batch->slots[i], before = self->rounds[slot];
 		uint32_t island = islands->island_of[i];
+		ASSERT(slot < self->step->body_count);
+		ASSERT(island == UINT32_MAX || island < islands->count);
 		if (!self->movable[slot])
 			continue;
 		self->rounds[slot] += 1;

@@ -380,6 +380,7 @@ static double needed_size(const struct lcp_sparse *self)
 static bool sweep_then_tie(struct lcp_sparse *self, double *gap)
 {
 	double *kept = self->kept_best, momentum = MOMENTUM;
+	ASSERT(!self->tied);
 	*gap = clamp_within_energy(self) ? coulomb_gap(self) : __builtin_inf();
 	memcpy(kept, self->x, self->rows * sizeof *kept);
 	for (uint32_t k = 0; k < SWEPT_ROUNDS; k++) {
@@ -445,6 +446,7 @@ static enum solver_status start_from_normals(struct lcp_sparse *self)
 static bool has_joints(const struct lcp_sparse *self)
 {
 	bool any = false;
+	ASSERT(self->rows <= self->capacity.rows);
 	for (uint32_t i = 0; i < self->rows; i++)
 		any |= self->kind[i] == FRICTION_JOINT;
 	return any;
