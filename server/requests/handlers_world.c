@@ -16,7 +16,7 @@ static void send_info(struct session *self, const struct served_world *world, ui
 		      uint32_t index, uint32_t of)
 {
 	struct message info;
-	uint8_t counts[512];
+	uint8_t counts[WORLD_INFO_BYTES];
 	worlds_fill_info(world, &info, ref, counts, sizeof counts);
 	info.world_info.index = index;
 	info.world_info.of = of;

@@ -3,7 +3,9 @@
  * median of the next ones; the worst residual; how many were solved dense, sparse, or by a
  * fallback.
  *
- *   bench_velocity [walls | heap | drop | towers]…      default: walls heap; towers are 10 000 steps each */
+ *   bench_velocity [walls | heap | columns | drop | towers]…
+ *
+ * Default: walls heap. columns: what each stage of a tick takes; towers are 10 000 steps each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +145,66 @@ static void heap(void)
 	}
 }
 
+/* ---- columns ------------------------------------------------------------------------------------ */
+
+static uint64_t now_ns(const void *context)
+{
+	UNUSED(context);
+	return (uint64_t)(now_ms() * 1e6);
+}
+
+/* 64 columns of 8 boxes of 1 m, 2 cm above each other. */
+static void add_columns(struct stage *stage)
+{
+	stage_ground(stage);
+	uint32_t box = stage_shape(stage, make_box(0.5, 0.5, 0.5));
+	for (uint32_t k = 0; k < 512; k++)
+		stage_add(stage,
+			  (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = box,
+					       .friction = 0.6,
+					       .position = { 2 * (k % 8), 0.52 + 1.02 * (k / 64),
+							     2 * (k / 8 % 8) } });
+	stage_parameter(stage, PARAMETER_SLEEP_ENABLED, 0);
+}
+
+/* ms a tick, and the share of each stage that takes a hundredth, in the next ticks. */
+static void measure_stages(struct stage *stage, const char *method, const char *what)
+{
+	enum { TICKS = 60 };
+	struct profile profile = { .now = now_ns };
+	stage->dynamics.profile = &profile;
+	profile_begin(&profile, PROFILE_SOLVE);
+	stage_run(stage, TICKS);
+	profile_end(&profile, TICKS);
+	stage->dynamics.profile = NULL;
+	double all = 0;
+	for (uint32_t k = 0; k < PROFILE_STAGES; k++)
+		all += (double)profile.sums.ns[k] * 1e-6;
+	printf("64 columns of 8, mu 0.6, %-10s %-8s %6.2f ms a tick:", method, what, all / TICKS);
+	for (uint32_t k = 0; k < PROFILE_STAGES; k++) {
+		double share = (double)profile.sums.ns[k] * 1e-6 / all;
+		if (share >= 0.01)
+			printf(" %s %.0f %%", profile_stage_name((enum profile_stage)k),
+			       100 * share);
+	}
+	printf("\n");
+	fflush(stdout);
+}
+
+static void columns(void)
+{
+	static const char *const methods[] = { "impact", "lcp", "projection" };
+	for (uint32_t m = 0; m < COUNT_OF(methods); m++) {
+		struct stage stage;
+		stage_init(&stage, methods[m]);
+		add_columns(&stage);
+		measure_stages(&stage, methods[m], "landing");
+		measure_stages(&stage, methods[m], "at rest");
+		stage_release(&stage);
+	}
+}
+
 /* ---- a heap that lands -------------------------------------------------------------------------- */
 
 enum { LANDING = 30, DROP = 85, BOXES = 512 };
@@ -245,6 +307,8 @@ int main(int argc, char **argv)
 			walls();
 		if (all || strcmp(argv[k], "heap") == 0)
 			heap();
+		if (strcmp(argv[k], "columns") == 0)
+			columns();
 		if (strcmp(argv[k], "drop") == 0)
 			drop();
 		if (strcmp(argv[k], "towers") == 0)

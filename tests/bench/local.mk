@@ -69,6 +69,10 @@ tests_bench_bench_velocity_SOURCES = tests/bench/bench_velocity.c
 .PHONY: bench-velocity
 bench-velocity: tests/bench/bench_velocity
 	tests/bench/bench_velocity walls heap towers
+# 512 boxes under impact, lcp and projection: columns with the share of each stage, and a heap that lands.
+.PHONY: bench-impact
+bench-impact: tests/bench/bench_velocity
+	tests/bench/bench_velocity columns drop
 
 # Steps of `pile`, boxes of 27 to 9261 spheres and hourglasses: make bench-pile
 EXTRA_PROGRAMS += tests/bench/bench_pile

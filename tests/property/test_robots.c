@@ -75,14 +75,19 @@ static const struct {
 } RUNS[] = {
 	{ "arm.urdf", "soft-step", "upper_arm", 0.3, 0, 0.01 },
 	{ "arm.urdf", "lcp", "upper_arm", 0.3, 0, 1e-6 },
+	{ "arm.urdf", "impact", "upper_arm", 0.3, 0, 1e-6 },
 	{ "quadruped.xml", "soft-step", "trunk", 0.33, 0, 0.02 },
 	{ "quadruped.xml", "lcp", "trunk", 0.33, 0, 1e-6 },
+	{ "quadruped.xml", "impact", "trunk", 0.33, 0, 1e-6 },
 	{ "humanoid.xml", "soft-step", "chest", 1.1, 0, 0.06 },
 	{ "humanoid.xml", "lcp", "chest", 1.1, 0, 1e-6 },
+	{ "humanoid.xml", "impact", "chest", 1.1, 0, 1e-6 },
 	{ "crane.xml", "soft-step", "load", 1, 3, 0.02 },
 	{ "crane.xml", "lcp", "load", 1, 3, 1e-6 },
+	{ "crane.xml", "impact", "load", 1, 3, 1e-6 },
 	{ "excavator.xml", "soft-step", "bucket", 0.2, 1, 0.02 },
 	{ "excavator.xml", "lcp", "bucket", 0.2, 1, 1e-6 },
+	{ "excavator.xml", "impact", "bucket", 0.2, 1, 1e-6 },
 };
 
 START_TEST(a_shipped_robot_stands_or_moves)
@@ -119,7 +124,8 @@ static const struct {
 	{ "soft-step", 40, 1.5, 0.04 },	 { "soft-step", 40, 5.5, 0.04 },
 	{ "soft-step", 60, 4.4, 0.04 },	 { "soft-step", 60, 5.5, 0.04 },
 	{ "soft-step", 100, 4.4, 0.04 }, { "lcp", 60, 0.3, 1e-6 },
-	{ "lcp", 60, 2.8, 1e-6 },
+	{ "lcp", 60, 2.8, 1e-6 },	 { "impact", 60, 0.3, 1e-6 },
+	{ "impact", 60, 2.8, 1e-6 },
 };
 
 /* Pushed while it stands, it falls; pushed again while it lies, it comes to rest. Limbs come to

@@ -65,6 +65,7 @@ enum {
 
 static enum status allocate_bodies(struct impact_step *self)
 {
+	ASSERT(self->step->dt > 0);
 	uint32_t n = self->step->body_count;
 	enum status status = impact_parts_begin(self);
 	if (status != STATUS_OK)
@@ -140,6 +141,7 @@ static enum status update_times(struct impact_step *self, const struct impact_se
 	enum status status = impact_pairs_of(self, set, &pairs, &count);
 	if (status != STATUS_OK)
 		return status;
+	ASSERT(count <= self->list->count);
 	struct time_work work = { self, pairs };
 	parallel_run(self->step->parallel, count, TIME_GRAIN, find_times, &work);
 	for (uint32_t i = 0; i < count; i++) {
@@ -183,6 +185,7 @@ static enum status go_to(struct impact_step *self, const struct impact_set *set,
 {
 	struct arena *scratch = &self->step->dynamics->scratch;
 	uint32_t *part = ALLOCATE(uint32_t, set->count);
+	ASSERT(time >= 0 && set->count <= self->step->body_count);
 	if (part == NULL)
 		return STATUS_NO_MEMORY;
 	for (;;) {
@@ -220,6 +223,7 @@ static enum status go_to(struct impact_step *self, const struct impact_set *set,
 enum status impact_find_contacts(struct impact_step *self, const struct impact_set *set,
 				 const uint32_t *pairs, uint32_t count, double time)
 {
+	ASSERT(count <= self->list->count && time >= 0);
 	struct contact_list list = { ALLOCATE(struct contact_state, count),
 				     ALLOCATE(struct contact_made, count), count, count };
 	if (list.items == NULL || list.made == NULL)
@@ -279,6 +283,7 @@ static void count_way(struct impact_step *self, const struct contact_state *cont
 	const struct dynamics *dynamics = self->step->dynamics;
 	const struct shape *a = placement_shape(dynamics, contact->a.placement);
 	const struct shape *b = placement_shape(dynamics, contact->b.placement);
+	ASSERT(contact->a.placement != contact->b.placement);
 	bool field = shape_is_field(a) || shape_is_field(b);
 	bool solid = a->kind == SHAPE_SOLID || b->kind == SHAPE_SOLID;
 	self->counts.met_fields += field;
@@ -315,6 +320,7 @@ static enum status next_event(struct impact_step *self, struct impact_set *set, 
 		impact_set_add(self, set, of->body_a);
 		impact_set_add(self, set, of->body_b);
 	}
+	ASSERT(set->count <= 2);
 	uint32_t *hit = ALLOCATE(uint32_t, self->coming.count);
 	if (hit == NULL)
 		return STATUS_NO_MEMORY;
@@ -373,6 +379,8 @@ static uint32_t to_count(double value)
 static double pair_impulse(const struct impact_record *record)
 {
 	double sum = 0;
+	ASSERT(record->past.count <= MANIFOLD_POINTS_MAX);
+	ASSERT(record->coming.count <= MANIFOLD_POINTS_MAX);
 	for (uint32_t k = 0; k < record->past.count; k++)
 		sum += record->past.normal[k];
 	for (uint32_t k = 0; k < record->coming.count; k++)
@@ -395,6 +403,7 @@ static bool rested_before(const struct impact_step *self, const struct contact_s
 static bool overlaps(const struct contact_state *contact)
 {
 	bool deep = false;
+	ASSERT(contact->point_count <= MANIFOLD_POINTS_MAX);
 	for (uint32_t k = 0; k < contact->point_count; k++)
 		deep |= contact->points[k].separation < -IMPACT_CLOSE;
 	return deep;
@@ -425,6 +434,7 @@ static enum status begin_joints(struct impact_step *self, struct reason *why)
 	if (status != STATUS_OK)
 		return status;
 	uint32_t count = self->joints.count;
+	ASSERT(count == 0 || self->joints.constraints != NULL);
 	self->joint_next_a = ALLOCATE(uint32_t, count);
 	self->joint_next_b = ALLOCATE(uint32_t, count);
 	self->joint_records = arena_push_zero(&self->step->dynamics->scratch,
@@ -530,6 +540,7 @@ static void find_last_contacts(struct impact_step *self)
 static void add_impulses(const struct contact_state *contact, const struct impact_impulses *from,
 			 double normal[MANIFOLD_POINTS_MAX])
 {
+	ASSERT(from->count <= MANIFOLD_POINTS_MAX);
 	for (uint32_t k = 0; k < from->count; k++) {
 		uint32_t at = 0;
 		for (uint32_t p = 0; p < contact->point_count; p++)
@@ -546,6 +557,7 @@ static void store_impulses(const struct impact_step *self)
 		const struct contact_state *contact = &self->list->items[p];
 		const struct impact_record *record = &self->records[p];
 		uint32_t row = contact->row;
+		ASSERT(row < table->count);
 		double *normal = table->normal_impulse[row], *multiplier = table->multiplier[row];
 		double rest[MANIFOLD_POINTS_MAX] = { 0 }, sum = 0;
 		memset(normal, 0, sizeof table->normal_impulse[row]);

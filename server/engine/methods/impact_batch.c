@@ -30,6 +30,7 @@ static enum status make_bodies(struct impact_batch *self)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t slot = self->slots[i];
+		ASSERT(slot < of->step->body_count);
 		rows[i] = of->step->bodies[slot];
 		of->local[slot] = i;
 		self->start[i] = impact_motion_at(of, rows[i], self->begin);
@@ -140,6 +141,7 @@ static void copy_touching(struct impact_batch *self, uint32_t pair, uint32_t at)
 		       &of->list->made[pair].multiplier[(size_t)3 * k], 3 * sizeof(double));
 		to->points[to->point_count++] = from->points[k];
 	}
+	ASSERT(to->point_count <= from->point_count);
 	self->pair[at] = pair;
 }
 
@@ -240,6 +242,7 @@ static enum status make_contacts(struct impact_batch *self, uint32_t joints)
 		velocity_add_contact(v, at, &found[at], local_of(self, contact->body_a),
 				     local_of(self, contact->body_b));
 	}
+	ASSERT(self->list.count <= count);
 	v->contact_count = v->constraint_count;
 	return STATUS_OK;
 }
@@ -302,6 +305,7 @@ static enum status make_joints(struct impact_batch *self, uint32_t count)
 	if (merged == NULL || self->joint == NULL || v->joints.joints == NULL ||
 	    v->joint_results == NULL)
 		return STATUS_NO_MEMORY;
+	ASSERT(v->constraint_count == v->contact_count);
 	collect_joints(self, self->joint);
 	sort_items(self->joint, merged, count, sizeof *merged, impact_compare_numbers, NULL);
 	for (uint32_t k = 0; k < count; k++) {
@@ -368,6 +372,7 @@ enum status impact_batch_make(struct impact_batch *self, struct impact_step *of,
 			      const uint32_t *slots, uint32_t count, double span)
 {
 	*self = (struct impact_batch){ .of = of, .slots = slots, .count = count };
+	ASSERT(count <= of->step->body_count && span >= 0);
 	self->step = *of->step;
 	self->step.dt = span;
 	self->solve.settings = of->settings;
@@ -404,6 +409,7 @@ double impact_batch_distance(const struct impact_step *self, uint32_t slot,
 static void add_point(struct impact_impulses *to, uint32_t feature, double normal)
 {
 	uint32_t at = 0;
+	ASSERT(to->count <= MANIFOLD_POINTS_MAX);
 	while (at < to->count && to->feature[at] != feature)
 		at++;
 	if (at == to->count) {
@@ -681,6 +687,7 @@ static double energy_gain(const struct impact_batch *self, const uint32_t *slots
 	double gain = 0, h = self->step.dt;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = slots[i];
+		ASSERT(at < self->count);
 		vec3 way = vec3_sub(v->motions[at].centre, self->start[at].centre);
 		gain += velocity_body_energy(&v->masses_end[at], v->after[at]) -
 			velocity_body_energy(&v->masses[at], v->before[at]) -
@@ -700,13 +707,31 @@ static bool may_gain(const struct impact_batch *self, uint32_t i)
 		vec3_length(v->forced[i].angular) * self->step.dt > INTEGRATE_TURN_MAX);
 }
 
+/* Whether joints of an island give it energy, of springs or motors: what it gains is then no error. */
+static bool is_driven(const struct velocity_step *v, const struct island *island)
+{
+	bool driven = false;
+	for (uint32_t i = 0; i < island->constraint_count; i++) {
+		uint32_t c = island->constraints[i];
+		if (c < v->contact_count)
+			continue;
+		ASSERT(c - v->contact_count < v->joints.count);
+		const struct joint *joint = &v->joints.joints[c - v->contact_count];
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+			driven |= joint->axes[axis].motor != 0 || joint->axes[axis].spring != 0;
+	}
+	return driven;
+}
+
 /* Counts what the motion gained beyond what its pushes count already with them. */
 static void count_gains(struct impact_batch *self)
 {
 	struct velocity_step *v = &self->solve;
 	for (uint32_t i = 0; i < v->islands.count; i++) {
 		const struct island *island = &v->islands.items[i];
-		double gain = energy_gain(self, island->slots, island->slot_count);
+		double gain = is_driven(v, island)
+				      ? 0
+				      : energy_gain(self, island->slots, island->slot_count);
 		v->outcomes[i].push_work = scalar_max(v->outcomes[i].push_work, gain);
 		self->of->counts.dead_ends += v->outcomes[i].dead_ends;
 	}

@@ -167,6 +167,17 @@ static uint32_t rounds_of(uint32_t bodies)
 				      : n * n / (ROUND_BODIES * ROUND_BODIES_MANY);
 }
 
+/* Bodies of an island, those that joints hold together as one: their rows are a forest mostly, which costs in
+ * proportion to its length, and a robot of thirty links may bounce as often as a ball. */
+static uint32_t loose_bodies(const struct impact_batch *batch, const struct island *island)
+{
+	uint32_t joints = 0;
+	ASSERT(island->slot_count > 0);
+	for (uint32_t k = 0; k < island->constraint_count; k++)
+		joints += island->constraints[k] >= batch->solve.contact_count;
+	return island->slot_count > joints ? island->slot_count - joints : 1;
+}
+
 static void count_rounds(struct impact_step *self, const struct impact_batch *batch)
 {
 	const struct islands *islands = &batch->solve.islands;
@@ -174,11 +185,14 @@ static void count_rounds(struct impact_step *self, const struct impact_batch *ba
 	for (uint32_t i = 0; i < batch->count; i++) {
 		uint32_t slot = batch->slots[i], before = self->rounds[slot];
 		uint32_t island = islands->island_of[i];
+		ASSERT(slot < self->step->body_count);
+		ASSERT(island == UINT32_MAX || island < islands->count);
 		if (!self->movable[slot])
 			continue;
-		self->rounds[slot] +=
-			1 +
-			(island != UINT32_MAX ? rounds_of(islands->items[island].slot_count) : 0);
+		self->rounds[slot] += 1;
+		if (island != UINT32_MAX)
+			self->rounds[slot] +=
+				rounds_of(loose_bodies(batch, &islands->items[island]));
 		self->counts.settled += before <= settled && self->rounds[slot] > settled;
 	}
 }

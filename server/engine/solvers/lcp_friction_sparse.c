@@ -9,10 +9,10 @@
  *      large heaps the rounds may diverge, because rows that nearly depend on each other through their
  *      ties have x of 1e4 and more. Then step 5 follows, because steps 2 to 4 cost five times as much and
  *      give no smaller error.
- *      If the caller accepts coarse rounds (options.coarse), small problems begin with sweeps instead, each
- *      followed by a few rounds, and end if these leave an error of NEAR: the rows of a collision are
- *      new, rounds from nothing need twenty factors, and where they do not end steps 2 to 4 mostly do not
- *      either.
+ *      If the caller accepts coarse rounds (options.coarse), small problems without joints begin with
+ *      sweeps instead, each followed by a few rounds, and end if these leave an error of NEAR: the rows
+ *      of a collision are new, rounds from nothing need twenty factors, and steps 2 to 4 take as long
+ *      again.
  *   2. Small problems: the normals alone, which may prove INFEASIBLE; then rounds in which the tangents of
  *      these normals stick at first.
  *   3. The convex problem over the same pyramids (lcp_sparse_interior.c), which has a solution if the
@@ -380,6 +380,7 @@ static double needed_size(const struct lcp_sparse *self)
 static bool sweep_then_tie(struct lcp_sparse *self, double *gap)
 {
 	double *kept = self->kept_best, momentum = MOMENTUM;
+	ASSERT(!self->tied);
 	*gap = clamp_within_energy(self) ? coulomb_gap(self) : __builtin_inf();
 	memcpy(kept, self->x, self->rows * sizeof *kept);
 	for (uint32_t k = 0; k < SWEPT_ROUNDS; k++) {
@@ -394,12 +395,14 @@ static bool sweep_then_tie(struct lcp_sparse *self, double *gap)
 			*gap = found;
 			memcpy(kept, self->x, self->rows * sizeof *kept);
 		}
-		if (found <= self->goal && is_plausible(self))
-			return true;
 		memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
+		/* Even after sweeps that are near enough: rounds end at rounding. */
 		if (solve_tied(self, SWEPT_TIED))
 			return true;
 		memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
+		lcp_sparse_transposed_mul(self, self->x, self->u);
+		if (found <= self->goal && is_plausible(self))
+			return true;
 	}
 	memcpy(self->x, kept, self->rows * sizeof *kept);
 	lcp_sparse_transposed_mul(self, self->x, self->u);
@@ -439,16 +442,29 @@ static enum solver_status start_from_normals(struct lcp_sparse *self)
 	return solve_tied(self, rounds_max_tied(self, TIED)) ? SOLVER_SOLVED : SOLVER_INEXACT;
 }
 
+/* Sweeps creep along chains of joints. */
+static bool has_joints(const struct lcp_sparse *self)
+{
+	bool any = false;
+	ASSERT(self->rows <= self->capacity.rows);
+	for (uint32_t i = 0; i < self->rows; i++)
+		any |= self->kind[i] == FRICTION_JOINT;
+	return any;
+}
+
 /* The steps of the head. */
 static enum solver_status run_friction(struct lcp_sparse *self, bool warm)
 {
 	ASSERT(self->ordered);
 	bool few = lcp_sparse_is_small(self);
 	double gap;
-	bool swept = few && self->coarse > self->goal;
+	bool swept = few && self->coarse > self->goal && !has_joints(self);
 	if (warm) {
 		lcp_sparse_transposed_mul(self, self->x, self->u);
 		if (coulomb_gap(self) <= self->goal && is_plausible(self))
+			return SOLVER_SOLVED;
+		bool told = swept && lcp_sparse_largest(self->x, self->rows) > 0;
+		if (told && solve_tied(self, SWEPT_TIED))
 			return SOLVER_SOLVED;
 		if (swept ? sweep_then_tie(self, &gap)
 			  : solve_tied(self, rounds_max_tied(self, TIED)))
