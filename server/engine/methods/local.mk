@@ -73,7 +73,8 @@ libengine_a_SOURCES += \
 	server/engine/methods/velocity_reflect.c \
 	server/engine/methods/velocity_rows.c \
 	server/engine/methods/velocity_sparse.c \
-	server/engine/methods/velocity_taut.c
+	server/engine/methods/velocity_taut.c \
+	server/engine/methods/velocity_tree.c
 
 tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.c
 
