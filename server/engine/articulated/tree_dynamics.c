@@ -100,9 +100,8 @@ void tree_inverse(struct tree_dynamics *self, const double *accelerations,
 		for (uint32_t k = link->first; k < link->first + link->count; k++)
 			forces[k] = spatial_dot(tree->axes[k], self->force[i]);
 		if (link->parent != ARTICULATION_NONE)
-			self->force[link->parent] =
-				spatial_add(self->force[link->parent],
-					    spatial_bear(link->arm, self->force[i]));
+			self->force[link->parent] = spatial_add(
+				self->force[link->parent], spatial_bear(link->arm, self->force[i]));
 	}
 }
 
@@ -135,10 +134,11 @@ void tree_mass_matrix(struct tree_dynamics *self, double *out)
 	for (uint32_t i = tree->link_count; i-- > 0;) {
 		const struct articulation_link *link = &tree->links[i];
 		for (uint32_t k = link->first; k < link->first + link->count; k++)
-			fill_column(tree, i, k, spatial_inertia_apply(&self->inertia[i], tree->axes[k]),
-				    out);
+			fill_column(tree, i, k,
+				    spatial_inertia_apply(&self->inertia[i], tree->axes[k]), out);
 		if (link->parent != ARTICULATION_NONE)
-			spatial_inertia_bear(&self->inertia[link->parent], &self->inertia[i], link->arm);
+			spatial_inertia_bear(&self->inertia[link->parent], &self->inertia[i],
+					     link->arm);
 	}
 }
 
@@ -195,7 +195,8 @@ bool tree_factor(struct tree_dynamics *self)
 		if (!eliminate_link(self, i))
 			return false;
 		if (link->parent != ARTICULATION_NONE)
-			spatial_inertia_bear(&self->inertia[link->parent], &self->inertia[i], link->arm);
+			spatial_inertia_bear(&self->inertia[link->parent], &self->inertia[i],
+					     link->arm);
 	}
 	return true;
 }

@@ -53,8 +53,8 @@ struct step_report {
 		islands_dependent; /* with linearly dependent active rows, so that impulses are not unique */
 	uint32_t islands_reduced, /* whose joints are part of the mass operator (tree_mass.h) */
 		islands_maximal;  /* whose joints could be, and are rows for their structure */
-	double push_work;	   /* J: work against forces by the removal of penetration */
-	double residual;	   /* the method's own measure; its documentation names it */
+	double push_work;	  /* J: work against forces by the removal of penetration */
+	double residual;	  /* the method's own measure; its documentation names it */
 	double penetration_max, penetration_mean; /* m, over points with separation < 0 */
 	uint32_t quarantined;
 	uint32_t joints_broken;

@@ -1,4 +1,4 @@
-/* spatial_inertia.h: inertias of rigid bodies, and of those that hang on them, as 6×6 matrices about a point. */
+/* spatial_inertia.h: inertias of bodies, and of what hangs on them, as 6×6 matrices about a point. */
 #ifndef CAIRN_ENGINE_DYNAMICS_SPATIAL_INERTIA_H
 #define CAIRN_ENGINE_DYNAMICS_SPATIAL_INERTIA_H
 

@@ -95,9 +95,8 @@ static uint32_t link_axes(const struct tree_link *link, const struct joint *join
 		mat3 frame = axes_of(a->rotation, joint->frame_a);
 		vec3 turns[3], centre = link->reversed ? a->centre : b->centre;
 		vec3 lever = vec3_sub(centre, joint_anchor_b(joint, b));
-		uint32_t turn_count =
-			free_turns(link->locked >> 3 & 7, frame,
-				   axes_of(b->rotation, joint->frame_b), turns);
+		uint32_t turn_count = free_turns(link->locked >> 3 & 7, frame,
+						 axes_of(b->rotation, joint->frame_b), turns);
 		for (uint32_t k = 0; k < 3; k++)
 			if (!(link->locked >> k & 1))
 				all[count++] = (struct spatial){ k == 0	  ? frame.x
@@ -105,8 +104,7 @@ static uint32_t link_axes(const struct tree_link *link, const struct joint *join
 									  : frame.z,
 								 vec3_zero() };
 		for (uint32_t k = 0; k < turn_count; k++)
-			all[count++] =
-				(struct spatial){ vec3_cross(turns[k], lever), turns[k] };
+			all[count++] = (struct spatial){ vec3_cross(turns[k], lever), turns[k] };
 	}
 	ASSERT(count <= TREE_AXES_MAX);
 	for (uint32_t k = 0; k < count; k++)
@@ -132,7 +130,7 @@ bool tree_joint_is_edge(const struct joint *self)
 
 /* What a forest is grown from. `start`, `list`: joints of each place, ascending; places are those of the
  * slots, then the ground. */
-struct forest_work {
+struct forest_growth {
 	const struct tree_joints *joints;
 	const uint32_t *slots;
 	uint32_t slot_count;
@@ -142,7 +140,7 @@ struct forest_work {
 	struct tree_plan *plan;
 };
 
-static uint32_t place_of(const struct forest_work *work, uint32_t joint, uint32_t side)
+static uint32_t place_of(const struct forest_growth *work, uint32_t joint, uint32_t side)
 {
 	const struct constraint *of = &work->joints->constraints[joint];
 	uint32_t slot = side == 0 ? of->body_a : of->body_b;
@@ -151,7 +149,7 @@ static uint32_t place_of(const struct forest_work *work, uint32_t joint, uint32_
 	return work->place_of[slot];
 }
 
-static void list_edges(struct forest_work *work, const uint32_t *list, uint32_t count)
+static void list_edges(struct forest_growth *work, const uint32_t *list, uint32_t count)
 {
 	for (uint32_t i = 0; i < work->slot_count + 3; i++)
 		work->start[i] = 0;
@@ -174,7 +172,7 @@ static void list_edges(struct forest_work *work, const uint32_t *list, uint32_t 
 	}
 }
 
-static void add_link(struct forest_work *work, uint32_t place, uint32_t parent, uint32_t joint,
+static void add_link(struct forest_growth *work, uint32_t place, uint32_t parent, uint32_t joint,
 		     uint32_t side)
 {
 	struct tree_plan *plan = work->plan;
@@ -203,7 +201,7 @@ static void add_link(struct forest_work *work, uint32_t place, uint32_t parent, 
 }
 
 /* Bodies beyond the joints of a place that no link has yet. */
-static void reach_from(struct forest_work *work, uint32_t place)
+static void reach_from(struct forest_growth *work, uint32_t place)
 {
 	uint32_t parent = place < work->slot_count ? work->link[place] : TREE_NONE;
 	for (uint32_t i = work->start[place]; i < work->start[place + 1]; i++) {
@@ -216,7 +214,7 @@ static void reach_from(struct forest_work *work, uint32_t place)
 }
 
 /* Breadth first, from the ground, then from the first slot that no link has yet. */
-static void grow_forest(struct forest_work *work)
+static void grow_forest(struct forest_growth *work)
 {
 	uint32_t done = 0;
 	for (uint32_t place = 0; place < work->slot_count; place++)
@@ -282,7 +280,7 @@ static bool number_axes(struct tree_plan *plan, const struct tree_joints *joints
 	return !mixed;
 }
 
-static enum status make_forest(struct forest_work *work, struct arena *arena, const uint32_t *list,
+static enum status make_forest(struct forest_growth *work, struct arena *arena, const uint32_t *list,
 			       uint32_t count, const struct mass_body *masses)
 {
 	struct tree_plan *plan = work->plan;
@@ -305,7 +303,7 @@ enum status tree_plan_make(struct tree_plan *plan, struct arena *arena,
 			   const struct mass_body *masses, uint32_t *link_of, bool *held)
 {
 	*plan = (struct tree_plan){ .links = ALLOCATE(struct tree_link, slot_count) };
-	struct forest_work work = { .joints = joints,
+	struct forest_growth work = { .joints = joints,
 				    .slots = slots,
 				    .slot_count = slot_count,
 				    .start = ALLOCATE(uint32_t, slot_count + 3u),
@@ -349,8 +347,7 @@ static void place_link(struct tree_mass *self, uint32_t index)
 						  : vec3_sub(b->centre, a->centre);
 	}
 	struct spatial axes[TREE_AXES_MAX];
-	uint32_t count =
-		link_axes(link, joint, a, b, self->masses[link->slot].locks, axes, &mixed);
+	uint32_t count = link_axes(link, joint, a, b, self->masses[link->slot].locks, axes, &mixed);
 	/* A plane's joints stay in it but for rounding. */
 	ASSERT(count == link->count);
 	for (uint32_t k = 0; k < count; k++)
@@ -566,8 +563,8 @@ void tree_mass_project(const struct tree_mass *self, struct spatial *velocities)
 	for (uint32_t i = 0; i < plan->link_count; i++) {
 		const struct tree_link *link = &plan->links[i];
 		struct spatial y = self->bias[i];
-		uint32_t on = link->parent != TREE_NONE ? plan->links[link->parent].slot
-							: link->ground;
+		uint32_t on =
+			link->parent != TREE_NONE ? plan->links[link->parent].slot : link->ground;
 		if (on != ROW_NO_BODY)
 			y = spatial_add(y, spatial_carry(self->arm[i], velocities[on]));
 		velocities[link->slot] = move_link(self, link, y);
@@ -577,16 +574,16 @@ void tree_mass_project(const struct tree_mass *self, struct spatial *velocities)
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
 /* A load on some links on its way to their roots. */
-struct tree_walk {
+struct load_walk {
 	const struct tree_mass *self;
 	uint32_t link[ROW_PARTS_MAX];
 	struct spatial force[ROW_PARTS_MAX];
 	uint32_t count;
 };
 
-static struct tree_walk first_step(const struct tree_mass *self, struct jacobian j)
+static struct load_walk first_step(const struct tree_mass *self, struct jacobian j)
 {
-	struct tree_walk walk = { .self = self };
+	struct load_walk walk = { .self = self };
 	for (uint32_t k = 0; k < j.count; k++) {
 		uint32_t link = self->link_of[j.parts[k].slot];
 		if (link == TREE_NONE)
@@ -598,7 +595,7 @@ static struct tree_walk first_step(const struct tree_mass *self, struct jacobian
 }
 
 /* The last link with a load, and the load, which leaves the walk; TREE_NONE: none is left. */
-static uint32_t take_last(struct tree_walk *walk, struct spatial *force)
+static uint32_t take_last(struct load_walk *walk, struct spatial *force)
 {
 	uint32_t last = TREE_NONE, kept = 0;
 	for (uint32_t k = 0; k < walk->count; k++)
@@ -618,7 +615,7 @@ static uint32_t take_last(struct tree_walk *walk, struct spatial *force)
 }
 
 /* One link up: u of its axes; what its parent bears joins the walk. Returns the link or TREE_NONE. */
-static uint32_t step_up(struct tree_walk *walk, double u[TREE_AXES_MAX])
+static uint32_t step_up(struct load_walk *walk, double u[TREE_AXES_MAX])
 {
 	const struct tree_mass *self = walk->self;
 	struct spatial force;
@@ -643,7 +640,7 @@ static uint32_t step_up(struct tree_walk *walk, double u[TREE_AXES_MAX])
 uint32_t tree_mass_row(const struct tree_mass *self, struct jacobian j, uint32_t *link,
 		       double (*entry)[TREE_AXES_MAX])
 {
-	struct tree_walk walk = first_step(self, j);
+	struct load_walk walk = first_step(self, j);
 	uint32_t count = 0, at;
 	double u[TREE_AXES_MAX];
 	while ((at = step_up(&walk, u)) != TREE_NONE) {
@@ -713,7 +710,7 @@ static void tree_respond(const struct mass_operator *self, struct jacobian j, st
 {
 	const struct tree_mass *tree = tree_of(self);
 	const struct tree_plan *plan = tree->plan;
-	struct tree_walk walk = first_step(tree, j);
+	struct load_walk walk = first_step(tree, j);
 	double u[TREE_AXES_MAX];
 	uint32_t trees[ROW_PARTS_MAX], at;
 	out->count = trees_of(self, j, trees);
@@ -750,7 +747,8 @@ static double tree_couple(const struct mass_operator *self, struct jacobian j,
 			if (response->group[g] == plan->links[link].tree)
 				sum += spatial_dot(
 					j.parts[k].on,
-					response->change[g][link - plan->first[response->group[g]]]);
+					response->change[g]
+							[link - plan->first[response->group[g]]]);
 	}
 	return sum;
 }
@@ -764,8 +762,8 @@ static void tree_apply(const struct mass_operator *self, const struct mass_respo
 		uint32_t first = plan->first[response->group[g]];
 		for (uint32_t i = first; i < plan->first[response->group[g] + 1]; i++) {
 			struct spatial *velocity = &velocities[plan->links[i].slot];
-			*velocity = spatial_mul_add(*velocity, response->change[g][i - first],
-						    lambda);
+			*velocity =
+				spatial_mul_add(*velocity, response->change[g][i - first], lambda);
 		}
 	}
 }
@@ -893,7 +891,7 @@ void tree_mass_loads(const struct tree_mass *self, struct spatial *change)
 	for (uint32_t i = self->plan->link_count; i-- > 0;) {
 		uint32_t parent = self->plan->links[i].parent;
 		if (parent != TREE_NONE)
-			change[parent] = spatial_add(change[parent],
-						     spatial_bear(self->arm[i], change[i]));
+			change[parent] =
+				spatial_add(change[parent], spatial_bear(self->arm[i], change[i]));
 	}
 }

@@ -71,8 +71,9 @@ bool tree_joint_is_edge(const struct joint *self);
  * coordinates (then nothing is set) or if there is no edge. NO_MEMORY. */
 MUST_CHECK enum status tree_plan_make(struct tree_plan *plan, struct arena *arena,
 				      const struct tree_joints *joints, const uint32_t *list,
-				      uint32_t list_count, const uint32_t *slots, uint32_t slot_count,
-				      const struct mass_body *masses, uint32_t *link_of, bool *held);
+				      uint32_t list_count, const uint32_t *slots,
+				      uint32_t slot_count, const struct mass_body *masses,
+				      uint32_t *link_of, bool *held);
 
 /* A spring of a joint in the joint's coordinates: soft λ + J v + pull = 0, J on the link given, and on its
  * parent the opposite. */
@@ -88,13 +89,13 @@ struct tree_mass {
 	const uint32_t *link_of;
 	const struct mass_body *masses;
 	const struct body_motion *motions;
-	vec3 *arm;		   /* by link: from the parent's centre, or the ground's */
-	struct spatial *axes, *u;  /* by axis: S, and U = A S */
-	double *factor;		   /* by axis, TREE_AXES_MAX each: of D = Sᵀ U */
-	double *stiff;		   /* the same: what springs add to D */
-	double *drive, *pull;	   /* by axis: scratch; what springs add to u */
-	struct spatial *bias;	   /* by link: c, m/s, rad/s */
-	struct spatial *force;	   /* by link: scratch */
+	vec3 *arm;			 /* by link: from the parent's centre, or the ground's */
+	struct spatial *axes, *u;	 /* by axis: S, and U = A S */
+	double *factor;			 /* by axis, TREE_AXES_MAX each: of D = Sᵀ U */
+	double *stiff;			 /* the same: what springs add to D */
+	double *drive, *pull;		 /* by axis: scratch; what springs add to u */
+	struct spatial *bias;		 /* by link: c, m/s, rad/s */
+	struct spatial *force;		 /* by link: scratch */
 	struct spatial_inertia *inertia; /* by link: with all that hangs on it */
 	const struct tree_spring *springs;
 	uint32_t spring_count;
@@ -104,8 +105,9 @@ struct tree_mass {
 /* The numbers of the plan at `motions` (by slot; all borrowed), with biases 0 and without springs, not yet
  * factored. In `arena`. NO_MEMORY. */
 MUST_CHECK enum status tree_mass_make(struct tree_mass *self, struct arena *arena,
-				      const struct tree_plan *plan, const struct tree_joints *joints,
-				      const uint32_t *link_of, const struct mass_body *masses,
+				      const struct tree_plan *plan,
+				      const struct tree_joints *joints, const uint32_t *link_of,
+				      const struct mass_body *masses,
 				      const struct body_motion *motions);
 /* Factors the masses with these springs (borrowed; NULL and 0: none). */
 void tree_mass_factor(struct tree_mass *self, const struct tree_spring *springs, uint32_t count);
@@ -127,8 +129,8 @@ uint32_t tree_plan_depth(const struct tree_plan *self, const uint32_t *link_of, 
  * `change` by link beside the impulses that it excludes (recursive Newton–Euler); in place. */
 void tree_mass_loads(const struct tree_mass *self, struct spatial *change);
 
-/* The pose of link `index`'s body where its joint's free coordinates are those at these motions of the joint's
- * bodies and its locked ones are exact; the other body's pose is given. Velocities are the body's. */
+/* The pose of a link's body where its joint's free coordinates are those at these motions of the
+ * joint's bodies and its locked ones are exact; the other body's pose is given. Velocities are the body's. */
 struct body_motion tree_place(const struct joint *joint, const struct tree_link *link,
 			      const struct body_motion *a, const struct body_motion *b);
 /* The displacement from one pose to another that is near, m, rad. */

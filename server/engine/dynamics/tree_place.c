@@ -85,8 +85,7 @@ struct body_motion tree_place(const struct joint *joint, const struct tree_link 
 		return out;
 	}
 	frame_b = quat_mul(frame_a, turn);
-	out.rotation =
-		with_sign_of(quat_mul(frame_b, quat_conjugate(joint->frame_b)), b->rotation);
+	out.rotation = with_sign_of(quat_mul(frame_b, quat_conjugate(joint->frame_b)), b->rotation);
 	p_b = vec3_add(p_a, quat_rotate(frame_a, apart));
 	out.centre = vec3_sub(p_b, quat_rotate(out.rotation, joint->point_b));
 	return out;

@@ -313,7 +313,7 @@ enum status velocity_motion_island(const struct island *members, uint32_t index,
 	begin_motion(&island, selected, b);
 	velocity_warm_start(&island, x);
 	struct velocity_problem motion = { NULL, b, x };
-	status = island.tree != NULL	? velocity_tree_solve_motion(&island, selected, b, x)
+	status = island.tree != NULL	 ? velocity_tree_solve_motion(&island, selected, b, x)
 		 : island.joints == NULL ? velocity_island_solve(&island, &motion)
 					 : velocity_joints_solve_motion(&island, selected, b, x);
 	if (status != STATUS_OK)

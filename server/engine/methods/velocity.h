@@ -72,7 +72,7 @@ struct velocity_outcome {
 	bool pushed;	/* penetration was removed */
 	bool impact;	/* a contact or limit bounces: the island is solved again at the end */
 	bool reduced;	/* joints of the island are part of its mass operator */
-	bool maximal;	/* it has joints, and the settings ask for that, but its structure does not suit */
+	bool maximal; /* it has joints, and the settings ask for that, but its structure does not suit */
 };
 
 /* Impulse of a contact point, N·s: along the normal and the two tangents of row_frame. */
@@ -113,7 +113,7 @@ struct velocity_step {
 	struct row_list rows;
 	uint32_t *first_block; /* by constraint, and one more; ascending */
 	struct islands islands;
-	bool islands_made; /* of these constraints, before their rows */
+	bool islands_made;		   /* of these constraints, before their rows */
 	struct velocity_outcome *outcomes; /* by island */
 	struct velocity_outcome
 		*end_outcomes; /* by island, of its joints at the end; NULL without joints */
@@ -259,12 +259,12 @@ struct velocity_island {
 	uint32_t contact_rows; /* rows below this index are contacts' */
 	uint32_t taut_from;    /* rows from this index on are of taut lines */
 	struct velocity_joint_row
-		*joints;  /* by row − contact_rows; NULL: the island has no joints */
-	double noise;	  /* m/s: rounding error of joints' rows; 0 without joints */
-	double tolerance; /* 1, of solvers; 0: their default */
-	struct mass_operator mass; /* the step's, or that of the island's trees */
+		*joints;	    /* by row − contact_rows; NULL: the island has no joints */
+	double noise;		    /* m/s: rounding error of joints' rows; 0 without joints */
+	double tolerance;	    /* 1, of solvers; 0: their default */
+	struct mass_operator mass;  /* the step's, or that of the island's trees */
 	struct velocity_tree *tree; /* NULL: locked axes are rows */
-	double *a;	  /* dense: count × count; NULL: sparse */
+	double *a;		    /* dense: count × count; NULL: sparse */
 	struct velocity_outcome *outcome;
 };
 
@@ -436,7 +436,8 @@ static inline bool velocity_row_has_place(const struct velocity_joint_row *row)
 		     row->role == VELOCITY_POSITION;
 	return place && velocity_row_acts(row);
 }
-/* m, rad. Smaller: further rounds of a motion correct only rounding; larger: drift, which has to be removed. */
+/* m, rad. Smaller: further rounds of a motion correct only rounding; larger: drift, which has to be
+ * removed. */
 #define VELOCITY_CURVATURE_TOLERANCE 1e-11
 enum {
 	/* Rounds of the motion, each a solution of the island; joints that turn by 0.1 rad in a step
@@ -584,7 +585,8 @@ double velocity_energy(const struct mass_body *masses, const struct spatial *vel
 		       const struct island *island);
 struct velocity_settings velocity_settings_of(const struct dynamics *dynamics,
 					      struct velocity_method method);
-/* b of each row of an island: J v of `moving`, less its target. A contact may close its gap within the step. */
+/* b of each row of an island: J v of `moving`, less its target. A contact may close its gap within
+ * the step. */
 void velocity_motion_targets(const struct velocity_island *island, bool *selected, double *b);
 /* Sets x to the multipliers of the contact points and the joints in the last step. */
 void velocity_warm_start(const struct velocity_island *island, double *x);

@@ -14,7 +14,8 @@
  *
  *   the motion    λ acts along J(x), so that coordinates are right at x': bodies are moved by the
  *                 straight solution, the curvature of each coordinate, (q(x') − q)/h − J v, is added to
- *                 its b for the next round, until no curvature changes by more than VELOCITY_CURVATURE_TOLERANCE
+ *                 its b for the next round, until no curvature changes by more than
+ *                 VELOCITY_CURVATURE_TOLERANCE
  *   its end       v' = the velocity nearest to v_m with J(x') v' = 0 (motors: their rate)
  *
  * In an island bound by joints alone, half of the change of velocity by forces comes before the motion
@@ -170,8 +171,8 @@ static double remaining_diagonal(const struct velocity_island *self, const struc
 	return left > least ? left : 0;
 }
 
-/* The rows of the locked axes of row i's joint that move: they precede it in the island, or, where they are no
- * rows of it, stand in the step's list. */
+/* The rows of the locked axes of row i's joint that move: they precede it in the island, or, where
+ * they are no rows of it, stand in the step's list. */
 static uint32_t locked_rows(const struct velocity_island *self, uint32_t i,
 			    const struct constraint_row *out[JOINT_AXES])
 {
@@ -642,7 +643,8 @@ static enum status project_island(const struct island *members, uint32_t index, 
 	for (uint32_t i = 0; i < members->slot_count; i++)
 		turn = scalar_max(turn, vec3_length(d[members->slots[i]].angular));
 	turn *= begin->step->dt;
-	double share = turn > VELOCITY_PROJECTION_TURN_MAX ? VELOCITY_PROJECTION_TURN_MAX / turn : 1;
+	double share =
+		turn > VELOCITY_PROJECTION_TURN_MAX ? VELOCITY_PROJECTION_TURN_MAX / turn : 1;
 	ASSERT(share >= 0 && share <= 1);
 	for (uint32_t i = 0; i < members->slot_count; i++)
 		d[members->slots[i]] = spatial_scale(d[members->slots[i]], share);

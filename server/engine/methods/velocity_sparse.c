@@ -79,8 +79,7 @@ static void store_mass_inv(const struct mass_operator *mass, uint32_t slot,
  * which M is the identity. */
 static uint32_t body_count(const struct velocity_island *self)
 {
-	return self->tree == NULL ? self->island->slot_count
-				  : self->tree->mass.plan->link_count;
+	return self->tree == NULL ? self->island->slot_count : self->tree->mass.plan->link_count;
 }
 
 static void store_unit(const struct tree_link *link, double out[LCP_BODY][LCP_BODY])
@@ -263,8 +262,7 @@ static enum status violation_of(struct velocity_island *self, const struct spars
 		ASSERT(sparse->row[i] < self->count);
 		double w = sparse->b[i] + jacobian_speed(j, change) +
 			   velocity_row_soft(self, sparse->row[i]) * sparse->x[i];
-		double a =
-			mass_couple(&self->mass, j, &self->system.responses[sparse->row[i]]);
+		double a = mass_couple(&self->mass, j, &self->system.responses[sparse->row[i]]);
 		if (sparse->kind[i] == FRICTION_NORMAL)
 			normal = scalar_max(sparse->x[i], 0);
 		bool tangent = sparse->kind[i] == FRICTION_STATIC;

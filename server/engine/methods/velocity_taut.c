@@ -146,10 +146,9 @@ void velocity_taut_soften(struct velocity_island *self, const double *x, bool *s
 		ASSERT(row->role == VELOCITY_TAUT && row->of < self->taut_from);
 		bool limit = self->joints[row->of - self->contact_rows].role == VELOCITY_LIMIT;
 		double pull = limit ? x[row->of] : -x[row->of];
-		double a = self->tree != NULL
-				   ? self->tree->alone[i]
-				   : mass_couple(&self->mass, self->rows[i].j,
-						 &self->system.responses[i]);
+		double a = self->tree != NULL ? self->tree->alone[i]
+					      : mass_couple(&self->mass, self->rows[i].j,
+							    &self->system.responses[i]);
 		double stiff = h * pull * row->per - PLAIN / a;
 		double soft = stiff > 0 ? 1 / stiff : 0;
 		if (self->a != NULL)

@@ -26,7 +26,8 @@
 
 /* m, rad, of coordinates near 1: a pose as near to that of its joint's coordinates is rounding. */
 #define CLOSED 1e-13
-/* The same of a motion, after which errors are taken back without a change of velocity: momenta drift by as much. */
+/* The same of a motion, after which errors are taken back without a change of velocity: momenta drift
+ * by as much. */
 #define ROUNDING 1e-15
 
 #define ALLOCATE(type, count) ARENA_ARRAY(arena, type, count)
@@ -173,9 +174,8 @@ enum status velocity_tree_make(struct velocity_island *self, uint32_t index)
 	struct velocity_tree *tree = arena_push_zero(arena, sizeof *tree);
 	if (tree == NULL || allocate_tree(tree, arena, plan) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	enum status status =
-		tree_mass_make(&tree->mass, arena, plan, &step->trees->joints, step->trees->link_of,
-			       step->masses, motions_of(step));
+	enum status status = tree_mass_make(&tree->mass, arena, plan, &step->trees->joints,
+					    step->trees->link_of, step->masses, motions_of(step));
 	if (status != STATUS_OK)
 		return status;
 	tree_mass_factor(&tree->mass, NULL, 0);
@@ -203,6 +203,9 @@ enum status velocity_tree_find_still(struct velocity_island *self)
 		tree->alone[i] = mass_couple(&free, j, &response);
 		double moves = mass_couple(&self->mass, j, &self->system.responses[i]);
 		tree->still[i] = !(moves > VELOCITY_MOVE_MIN * tree->alone[i]);
+		/* A joint that closes a loop and says what the forest's joints say. */
+		if (tree->still[i] && velocity_holds(self, i) && self->step->at == NULL)
+			self->outcome->dependent = true;
 	}
 	return STATUS_OK;
 }
@@ -228,8 +231,8 @@ static bool is_inner_spring(const struct velocity_island *self, uint32_t i)
 {
 	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
 	return row->role == VELOCITY_SPRING && row->soft > 0 &&
-	       velocity_joint_is_held(self->step, row->joint) &&
-	       row->lower == -__builtin_inf() && row->upper == __builtin_inf();
+	       velocity_joint_is_held(self->step, row->joint) && row->lower == -__builtin_inf() &&
+	       row->upper == __builtin_inf();
 }
 
 enum status velocity_tree_soften(struct velocity_island *self)
@@ -325,7 +328,8 @@ void velocity_tree_add_results(const struct velocity_island *self, const struct 
 	struct spatial *change = tree->work;
 	for (uint32_t i = 0; i < plan->link_count; i++) {
 		const struct mass_body *body = &tree->mass.masses[slot_at(self, i)];
-		struct spatial by = spatial_mul_add(velocities[slot_at(self, i)], tree->given[i], -1);
+		struct spatial by =
+			spatial_mul_add(velocities[slot_at(self, i)], tree->given[i], -1);
 		change[i].linear = vec3_hadamard(body->mass, by.linear);
 		change[i].angular = sym3_apply(body->inertia, by.angular);
 	}
@@ -341,7 +345,8 @@ void velocity_tree_add_results(const struct velocity_island *self, const struct 
 		if (plan->links[i].joint == TREE_NONE)
 			continue;
 		struct joint_result *to = &self->step->joint_results[plan->links[i].joint];
-		to->on_b = spatial_mul_add(to->on_b, on_anchor(self, &plan->links[i], change[i]), 1);
+		to->on_b =
+			spatial_mul_add(to->on_b, on_anchor(self, &plan->links[i], change[i]), 1);
 	}
 	add_springs(self, velocities);
 }
@@ -400,8 +405,8 @@ static double bend_links(const struct velocity_island *self)
 	return worst;
 }
 
-/* Updates the curvature of the rows of one joint, `count` from row `first` of the island, which are those from
- * `skip` on of the joint; the greatest change of one that acts. */
+/* Updates the curvature of the rows of one joint, `count` from row `first` of the island, which are
+ * those from `skip` on of the joint; the greatest change of one that acts. */
 static double bend_joint_rows(const struct velocity_island *self, uint32_t constraint,
 			      uint32_t first, uint32_t count, uint32_t skip, const double *x,
 			      struct row_list *list)
@@ -487,8 +492,8 @@ static void find_offsets(const struct velocity_island *self)
 	struct body_motion placed;
 	for (uint32_t i = 0; i < plan->link_count; i++)
 		if (plan->links[i].joint != TREE_NONE)
-			self->tree->offset[i] = pose_error(self->step, &plan->links[i],
-							   self->step->start, &placed);
+			self->tree->offset[i] =
+				pose_error(self->step, &plan->links[i], self->step->start, &placed);
 }
 
 /* A motion's last solution, with the biases and curvatures of the round before: what is left of the poses'
@@ -573,7 +578,8 @@ static enum status displace_island(struct velocity_step *begin, const struct isl
 	double turn = 0;
 	for (uint32_t i = 0; i < members->slot_count; i++)
 		turn = scalar_max(turn, step->dt * vec3_length(d[members->slots[i]].angular));
-	double share = turn > VELOCITY_PROJECTION_TURN_MAX ? VELOCITY_PROJECTION_TURN_MAX / turn : 1;
+	double share =
+		turn > VELOCITY_PROJECTION_TURN_MAX ? VELOCITY_PROJECTION_TURN_MAX / turn : 1;
 	for (uint32_t i = 0; i < members->slot_count; i++)
 		d[members->slots[i]] = spatial_scale(d[members->slots[i]], share);
 	if (worst > VELOCITY_DEPTH)
@@ -620,12 +626,12 @@ static enum status close_island(const struct island *members, uint32_t index, st
 		for (uint32_t i = 0; i < members->slot_count; i++) {
 			uint32_t slot = members->slots[i];
 			mass_bodies_from_tables(begin->step->dynamics->tables,
-						&begin->step->bodies[slot], 1, &begin->motions[slot],
-						&begin->masses_end[slot]);
+						&begin->step->bodies[slot], 1,
+						&begin->motions[slot], &begin->masses_end[slot]);
 		}
-		enum status status = tree_mass_make(&mass, arena, plan, &begin->trees->joints,
-						    begin->trees->link_of, begin->masses_end,
-						    begin->motions);
+		enum status status =
+			tree_mass_make(&mass, arena, plan, &begin->trees->joints,
+				       begin->trees->link_of, begin->masses_end, begin->motions);
 		for (uint32_t i = 0; i < plan->link_count && status == STATUS_OK; i++)
 			mass.bias[i] = spatial_scale(errors[i], 1 / begin->step->dt);
 		if (status == STATUS_OK)
