@@ -117,6 +117,8 @@ static uint32_t link_axes(const struct tree_link *link, const struct joint *join
 
 bool tree_joint_is_edge(const struct joint *self)
 {
+	if (self->gear != NULL)
+		return false;
 	uint32_t locked = joint_locked_axes(self);
 	if (self->type == JOINT_DISTANCE || locked == 0)
 		return false;
@@ -280,8 +282,8 @@ static bool number_axes(struct tree_plan *plan, const struct tree_joints *joints
 	return !mixed;
 }
 
-static enum status make_forest(struct forest_growth *work, struct arena *arena, const uint32_t *list,
-			       uint32_t count, const struct mass_body *masses)
+static enum status make_forest(struct forest_growth *work, struct arena *arena,
+			       const uint32_t *list, uint32_t count, const struct mass_body *masses)
 {
 	struct tree_plan *plan = work->plan;
 	list_edges(work, list, count);
@@ -304,13 +306,13 @@ enum status tree_plan_make(struct tree_plan *plan, struct arena *arena,
 {
 	*plan = (struct tree_plan){ .links = ALLOCATE(struct tree_link, slot_count) };
 	struct forest_growth work = { .joints = joints,
-				    .slots = slots,
-				    .slot_count = slot_count,
-				    .start = ALLOCATE(uint32_t, slot_count + 3u),
-				    .list = ALLOCATE(uint32_t, 2u * list_count),
-				    .place_of = link_of,
-				    .link = ALLOCATE(uint32_t, slot_count),
-				    .plan = plan };
+				      .slots = slots,
+				      .slot_count = slot_count,
+				      .start = ALLOCATE(uint32_t, slot_count + 3u),
+				      .list = ALLOCATE(uint32_t, 2u * list_count),
+				      .place_of = link_of,
+				      .link = ALLOCATE(uint32_t, slot_count),
+				      .plan = plan };
 	if (plan->links == NULL || work.start == NULL || work.list == NULL || work.link == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t place = 0; place < slot_count; place++) {
