@@ -76,6 +76,7 @@ static bool axis_moves(struct spatial axis, uint32_t locks, bool *mixed)
 		*(locks >> (3 + i) & 1 ? &held : &free) += about;
 	}
 	double small = 1e-9 * (held + free);
+	ASSERT(locks < 64);
 	*mixed |= held > small && free > small;
 	return free > small;
 }
@@ -144,6 +145,7 @@ struct forest_growth {
 
 static uint32_t place_of(const struct forest_growth *work, uint32_t joint, uint32_t side)
 {
+	ASSERT(side < 2 && joint < work->joints->count);
 	const struct constraint *of = &work->joints->constraints[joint];
 	uint32_t slot = side == 0 ? of->body_a : of->body_b;
 	if (slot == ROW_NO_BODY || work->place_of[slot] == TREE_NONE)
@@ -153,6 +155,7 @@ static uint32_t place_of(const struct forest_growth *work, uint32_t joint, uint3
 
 static void list_edges(struct forest_growth *work, const uint32_t *list, uint32_t count)
 {
+	ASSERT(work->start != NULL && work->list != NULL);
 	for (uint32_t i = 0; i < work->slot_count + 3; i++)
 		work->start[i] = 0;
 	for (uint32_t pass = 0; pass < 2; pass++) {
@@ -205,6 +208,7 @@ static void add_link(struct forest_growth *work, uint32_t place, uint32_t parent
 /* Bodies beyond the joints of a place that no link has yet. */
 static void reach_from(struct forest_growth *work, uint32_t place)
 {
+	ASSERT(place <= work->slot_count);
 	uint32_t parent = place < work->slot_count ? work->link[place] : TREE_NONE;
 	for (uint32_t i = work->start[place]; i < work->start[place + 1]; i++) {
 		uint32_t joint = work->list[i];
@@ -234,6 +238,7 @@ static void grow_forest(struct forest_growth *work)
 /* Orders links by tree; link[] of places is no longer valid. */
 static enum status gather_trees(struct tree_plan *plan, struct arena *arena)
 {
+	ASSERT(plan->link_count > 0 && plan->tree_count <= plan->link_count);
 	uint32_t *to = ALLOCATE(uint32_t, plan->link_count);
 	struct tree_link *links = ALLOCATE(struct tree_link, plan->link_count);
 	plan->first = arena_push_zero(arena, (plan->tree_count + 2u) * sizeof *plan->first);
@@ -334,6 +339,7 @@ enum status tree_plan_make(struct tree_plan *plan, struct arena *arena,
 
 static void place_link(struct tree_mass *self, uint32_t index)
 {
+	ASSERT(index < self->plan->link_count);
 	const struct tree_link *link = &self->plan->links[index];
 	const struct body_motion *a = NULL, *b = NULL;
 	const struct joint *joint = NULL;
@@ -461,6 +467,7 @@ static void spring_gains(const struct tree_mass *self, const struct tree_spring 
 
 static void stiffen(struct tree_mass *self)
 {
+	ASSERT(self->springs != NULL);
 	size_t size = (size_t)self->plan->axis_count * TREE_AXES_MAX;
 	double g[TREE_AXES_MAX];
 	for (size_t i = 0; i < size; i++)
@@ -478,6 +485,7 @@ static void stiffen(struct tree_mass *self)
 
 void tree_mass_factor(struct tree_mass *self, const struct tree_spring *springs, uint32_t count)
 {
+	ASSERT(springs != NULL || count == 0);
 	const struct tree_plan *plan = self->plan;
 	self->springs = springs;
 	self->spring_count = count;
@@ -538,6 +546,7 @@ static void pull_springs(const struct tree_mass *self)
 
 void tree_mass_project(const struct tree_mass *self, struct spatial *velocities)
 {
+	ASSERT(velocities != NULL);
 	const struct tree_plan *plan = self->plan;
 	if (self->spring_count > 0)
 		pull_springs(self);
@@ -585,6 +594,7 @@ struct load_walk {
 
 static struct load_walk first_step(const struct tree_mass *self, struct jacobian j)
 {
+	ASSERT(j.count <= ROW_PARTS_MAX);
 	struct load_walk walk = { .self = self };
 	for (uint32_t k = 0; k < j.count; k++) {
 		uint32_t link = self->link_of[j.parts[k].slot];
@@ -599,6 +609,7 @@ static struct load_walk first_step(const struct tree_mass *self, struct jacobian
 /* The last link with a load, and the load, which leaves the walk; TREE_NONE: none is left. */
 static uint32_t take_last(struct load_walk *walk, struct spatial *force)
 {
+	ASSERT(walk->count <= ROW_PARTS_MAX);
 	uint32_t last = TREE_NONE, kept = 0;
 	for (uint32_t k = 0; k < walk->count; k++)
 		if (last == TREE_NONE || walk->link[k] > last)
@@ -660,6 +671,7 @@ uint32_t tree_mass_row(const struct tree_mass *self, struct jacobian j, uint32_t
 
 uint32_t tree_plan_depth(const struct tree_plan *self, const uint32_t *link_of, struct jacobian j)
 {
+	ASSERT(j.count <= ROW_PARTS_MAX);
 	uint32_t depth = 0;
 	for (uint32_t k = 0; k < j.count; k++)
 		if (link_of[j.parts[k].slot] != TREE_NONE)
@@ -817,6 +829,7 @@ static bool tree_moves(const struct mass_operator *self, uint32_t slot)
 /* Coordinates in which M is the identity: L⁻ᵀ of each link's axes (tree_mass_row). */
 static uint32_t tree_coordinates(const struct mass_operator *self, uint32_t group)
 {
+	ASSERT(group < self->groups);
 	const struct tree_plan *plan = tree_of(self)->plan;
 	uint32_t count = 0;
 	for (uint32_t i = plan->first[group]; i < plan->first[group + 1]; i++)

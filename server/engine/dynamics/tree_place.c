@@ -8,6 +8,7 @@
 /* The turn about an axis of the frame by an angle with cosine c and sine s, of any common length. */
 static quat turn_about(uint32_t axis, double c, double s)
 {
+	ASSERT(axis < 3);
 	double w = c >= 0 ? scalar_sqrt(c * c + s * s) + c : scalar_abs(s);
 	double v = c >= 0 ? s : scalar_sqrt(c * c + s * s) - c;
 	vec3 vector = vec3_zero();
@@ -20,6 +21,7 @@ static quat turn_about(uint32_t axis, double c, double s)
 /* The part of a turn about one axis of the frame. */
 static quat part_about(quat turn, uint32_t axis)
 {
+	ASSERT(axis < 3);
 	double along = vec3_get(quat_vector(turn), axis);
 	vec3 vector = vec3_zero();
 	vec3_set(&vector, axis, along);
@@ -31,6 +33,7 @@ static quat part_about(quat turn, uint32_t axis)
 /* Of the turns that the locks permit, the one that `turn` is, but for its error. */
 static quat permitted_turn(quat turn, uint32_t locked)
 {
+	ASSERT(locked < 8);
 	mat3 m = mat3_from_quat(turn);
 	quat first;
 	uint32_t second;
@@ -66,6 +69,7 @@ static quat with_sign_of(quat q, quat like)
 struct body_motion tree_place(const struct joint *joint, const struct tree_link *link,
 			      const struct body_motion *a, const struct body_motion *b)
 {
+	ASSERT(link->joint != TREE_NONE && joint->gear == NULL);
 	struct body_motion out = link->reversed ? *a : *b;
 	quat frame_a = quat_mul(a->rotation, joint->frame_a);
 	quat frame_b = quat_mul(b->rotation, joint->frame_b);

@@ -88,6 +88,7 @@ static enum status choose_island(struct velocity_step *self, uint32_t index,
 				 struct velocity_trees *trees, struct tree_plan *plan,
 				 uint32_t *link_of, bool *held, bool *refused)
 {
+	ASSERT(index < self->islands.count);
 	struct arena *arena = &self->step->dynamics->scratch;
 	const struct island *island = &self->islands.items[index];
 	uint32_t *list = ALLOCATE(uint32_t, island->constraint_count), joints;
@@ -229,6 +230,7 @@ static uint32_t link_of_joint(const struct velocity_island *self, uint32_t joint
 /* Whether row i is a spring without limits of a joint of the forest. */
 static bool is_inner_spring(const struct velocity_island *self, uint32_t i)
 {
+	ASSERT(i >= self->contact_rows && i < self->taut_from);
 	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
 	return row->role == VELOCITY_SPRING && row->soft > 0 &&
 	       velocity_joint_is_held(self->step, row->joint) && row->lower == -__builtin_inf() &&
@@ -285,6 +287,7 @@ static uint32_t slot_at(const struct velocity_island *self, uint32_t link)
 
 void velocity_tree_hold(struct velocity_island *self, struct spatial *velocities)
 {
+	ASSERT(self->tree != NULL);
 	struct velocity_tree *tree = self->tree;
 	for (uint32_t i = 0; i < tree->mass.plan->link_count; i++) {
 		tree->given[i] = velocities[slot_at(self, i)];
@@ -310,6 +313,7 @@ static void add_springs(const struct velocity_island *self, const struct spatial
 static struct spatial on_anchor(const struct velocity_island *self, const struct tree_link *link,
 				struct spatial on)
 {
+	ASSERT(link->joint < self->step->joints.count);
 	const struct velocity_step *step = self->step;
 	const struct joint *joint = &step->joints.joints[link->joint];
 	uint32_t slot = step->joints.constraints[link->joint].body_b;
@@ -357,6 +361,7 @@ void velocity_tree_add_results(const struct velocity_island *self, const struct 
 static struct spatial pose_error(const struct velocity_step *step, const struct tree_link *link,
 				 const struct body_motion *motions, struct body_motion *placed)
 {
+	ASSERT(link->joint < step->joints.count);
 	const struct joint *joint = &step->joints.joints[link->joint];
 	const struct constraint *of = &step->joints.constraints[link->joint];
 	const struct body_motion *a = of->body_a == ROW_NO_BODY ? &joint->a : &motions[of->body_a];
@@ -411,6 +416,7 @@ static double bend_joint_rows(const struct velocity_island *self, uint32_t const
 			      uint32_t first, uint32_t count, uint32_t skip, const double *x,
 			      struct row_list *list)
 {
+	ASSERT(first >= self->contact_rows && first + count <= self->taut_from);
 	double worst = 0, h = self->step->step->dt;
 	bool any = false;
 	for (uint32_t i = first; i < first + count; i++)
@@ -479,6 +485,7 @@ static void hold_again(const struct velocity_island *self)
 /* The motion without curvature: bodies turn too far for rounds, or curvature contradicts other rows. */
 static void go_straight(const struct velocity_island *self, const double *straight, double *x)
 {
+	ASSERT(self->tree != NULL);
 	for (uint32_t i = 0; i < self->tree->mass.plan->link_count; i++)
 		self->tree->mass.bias[i] = spatial_zero();
 	hold_again(self);
@@ -569,6 +576,7 @@ static enum status displace_island(struct velocity_step *begin, const struct isl
 				   uint32_t index, struct arena *arena, struct tree_mass *mass,
 				   double worst)
 {
+	ASSERT(!(worst < 0));
 	const struct step *step = begin->step;
 	struct spatial *d = arena_push_zero(arena, step->body_count * sizeof *d);
 	if (d == NULL)
