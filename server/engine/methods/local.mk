@@ -146,4 +146,5 @@ soak-surfaces: tests/property/test_impact_surfaces
 .PHONY: soak-trees
 soak-trees: tests/unit/server/engine/methods/test_velocity_tree
 	CAIRN_MECHANISMS=$${CAIRN_MECHANISMS:-100} CAIRN_MECHANISM_STEPS=$${CAIRN_MECHANISM_STEPS:-1000} \
+		CAIRN_MECHANISM_RATE=$${CAIRN_MECHANISM_RATE:-4000} \
 		CK_RUN_CASE=agree CK_TIMEOUT_MULTIPLIER=1000 ./$<

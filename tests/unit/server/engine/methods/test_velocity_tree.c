@@ -134,13 +134,16 @@ static void compare_mechanisms(const char *method, enum extras extras, uint32_t 
 			       uint32_t steps)
 {
 	enum { BODIES = 7 };
+	/* Joints that are rows drift by up to 1e-9 each (VELOCITY_DEPTH), and a mechanism amplifies that
+	 * with time. */
+	uint32_t rate = from_environment("CAIRN_MECHANISM_RATE", 1000);
 	for (uint32_t k = 0; k < count; k++) {
 		struct world *worlds[2];
 		body_id bodies[2][BODIES];
 		uint32_t told = 0;
 		double off = 0, error = 0;
 		for (uint32_t w = 0; w < 2; w++) {
-			worlds[w] = make_world(method, 1000, w == 0 ? MAXIMAL : REDUCED);
+			worlds[w] = make_world(method, rate, w == 0 ? MAXIMAL : REDUCED);
 			make_mechanism(worlds[w], check_seed() * 1000 + k, BODIES, extras,
 				       bodies[w]);
 		}
@@ -157,7 +160,8 @@ static void compare_mechanisms(const char *method, enum extras extras, uint32_t 
 			printf("# %s %d %u: apart %.2g, joints %.2g\n", method, extras, k, off,
 			       error);
 		ck_assert_uint_gt(told, 0);
-		ck_assert_msg(off <= 1e-9, "%s, mechanism %u: %g apart", method, k, off);
+		ck_assert_msg(off <= (steps > 100 ? 1e-8 : 1e-9), "%s, mechanism %u: %g apart",
+			      method, k, off);
 		/* Limits and loops are rows, and as exact as rows are. */
 		ck_assert_double_le(error, extras == NOTHING ? 1e-12 : 1e-9);
 		world_destroy(worlds[0]);
