@@ -201,10 +201,12 @@ static void report_run(struct run *run, const struct contact_summary *contacts)
 	       energy.angular.y, energy.angular.z);
 	printf("\"residual\": %.9g, \"iterations\": %u, \"fallbacks\": %" PRIu64 ", ",
 	       stats.residual, (unsigned)stats.iterations, stats.fallbacks_total);
-	printf("\"islands\": {\"all\": %u, \"dense\": %u, \"sparse\": %u, \"dependent\": %u}, "
+	printf("\"islands\": {\"all\": %u, \"dense\": %u, \"sparse\": %u, \"dependent\": %u, "
+	       "\"reduced\": %u, \"maximal\": %u}, "
 	       "\"push_work\": %.9g, ",
 	       (unsigned)stats.islands, (unsigned)stats.islands_dense,
 	       (unsigned)stats.islands_sparse, (unsigned)stats.islands_dependent,
+	       (unsigned)stats.islands_reduced, (unsigned)stats.islands_maximal,
 	       stats.push_work_total);
 	printf("\"joints\": {\"count\": %u, \"broken\": %" PRIu64
 	       ", \"error\": %.9g, \"taut\": %u}, ",

@@ -198,6 +198,9 @@ struct world_stats {
 	/* Of the last step, for methods with two solvers: islands solved dense, islands solved
 	 * sparse, and islands whose impulses are not unique. */
 	uint32_t islands_dense, islands_sparse, islands_dependent;
+	/* With articulated.coordinates 1 or 2: islands with joints in reduced coordinates, and islands
+	 * that keep maximal ones for their structure. */
+	uint32_t islands_reduced, islands_maximal;
 	uint64_t fallbacks_total, quarantined_total;
 	struct sweep_totals sweeps_total;
 	struct impact_figures impact_total; /* of method impact, since the process began */

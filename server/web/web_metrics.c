@@ -58,6 +58,8 @@ enum world_metric {
 	WORLD_ISLANDS_DENSE,
 	WORLD_ISLANDS_SPARSE,
 	WORLD_ISLANDS_DEPENDENT,
+	WORLD_ISLANDS_REDUCED,
+	WORLD_ISLANDS_MAXIMAL,
 	WORLD_TAUT,
 	WORLD_ITERATIONS,
 	WORLD_FALLBACKS,
@@ -116,6 +118,10 @@ static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 				   "Islands solved by the sparse solver." },
 	[WORLD_ISLANDS_DEPENDENT] = { "world_islands_dependent", "gauge",
 				      "Islands whose contact forces are not unique." },
+	[WORLD_ISLANDS_REDUCED] = { "world_islands_reduced", "gauge",
+				    "Islands whose joints are part of the masses." },
+	[WORLD_ISLANDS_MAXIMAL] = { "world_islands_maximal", "gauge",
+				    "Islands whose joints are rows for their structure." },
 	[WORLD_TAUT] = { "world_taut", "gauge",
 			 "Bodies that joints made too stiff for a sub-step." },
 	[WORLD_ITERATIONS] = { "world_iterations", "gauge",
@@ -187,6 +193,8 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 	values[WORLD_ISLANDS_DENSE] = world->stats.islands_dense;
 	values[WORLD_ISLANDS_SPARSE] = world->stats.islands_sparse;
 	values[WORLD_ISLANDS_DEPENDENT] = world->stats.islands_dependent;
+	values[WORLD_ISLANDS_REDUCED] = world->stats.islands_reduced;
+	values[WORLD_ISLANDS_MAXIMAL] = world->stats.islands_maximal;
 	values[WORLD_TAUT] = world->stats.taut;
 	values[WORLD_ITERATIONS] = world->stats.iterations;
 	values[WORLD_FALLBACKS] = world->stats.fallbacks_total;

@@ -282,6 +282,17 @@ static void send_joints(struct world *world, uint64_t tick)
 	}
 }
 
+/* The same with joints of trees as part of the masses. */
+static void send_trees(struct world *world, uint64_t tick)
+{
+	struct command command = test_command(COMMAND_PARAMETER);
+	command.parameter.name = test_text("articulated.coordinates");
+	command.parameter.value = 2;
+	if (tick == 0)
+		test_do(world, &command);
+	send_joints(world, tick);
+}
+
 /* ---- towers, under a method without friction ---------------------------------------------------- */
 
 static void put_brick(struct world *world, enum test_shape shape, double x, double y,
@@ -343,6 +354,7 @@ const struct scene scenes[] = {
 	{ "switch", "soft-step", false, 240, 60, send_switch },
 	{ "fields", "soft-step", false, 240, 80, send_fields },
 	{ "joints", "soft-step", false, 300, 60, send_joints },
+	{ "trees", "soft-step", false, 300, 60, send_trees },
 	{ "tower", "gauss", true, 240, 80, send_tower },
 	{ "cubes", "gauss", false, 240, 80, send_cubes },
 	{ "frames", "gauss", true, 120, 40, send_frames },

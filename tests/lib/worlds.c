@@ -125,6 +125,13 @@ struct world *test_world_of(const struct world_options *options)
 	struct reason why;
 	if (world_create(options, &world, &why) != STATUS_OK)
 		fail("world_create", &why);
+	const char *articulated = getenv("CAIRN_ARTICULATED");
+	if (articulated != NULL) {
+		struct command command = test_command(COMMAND_PARAMETER);
+		command.parameter.name = test_text("articulated.coordinates");
+		command.parameter.value = atoi(articulated);
+		test_do(world, &command);
+	}
 	return world;
 }
 

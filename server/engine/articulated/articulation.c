@@ -16,6 +16,7 @@
 #include "server/engine/articulated/articulation.h"
 
 #include "server/base/heap.h"
+#include "server/engine/dynamics/spatial_inertia.h"
 #include "server/engine/math/trig.h"
 
 /* ---- joints -------------------------------------------------------------------------------------- */
@@ -314,7 +315,7 @@ static void place_link(struct articulation *self, struct articulation_link *link
 	link->arm = vec3_sub(child->centre, parent->centre);
 	place_slides(self, link, &at, locked, a, mixed);
 	place_turns(self, link, &at, &hinges, mixed);
-	link->velocity = articulation_carry(link->arm, base);
+	link->velocity = spatial_carry(link->arm, base);
 	for (uint32_t k = link->first; k < self->axis_count; k++)
 		link->velocity = spatial_mul_add(link->velocity, self->axes[k], self->rates[k]);
 	vec3 carrier = link->reversed ? link->velocity.angular : base.angular;

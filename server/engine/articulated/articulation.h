@@ -93,17 +93,4 @@ void articulation_release(struct articulation *self);
 uint32_t articulation_coordinate_count(const struct articulation *self);
 void articulation_coordinates(const struct articulation *self, double *q);
 
-/* X v of a link: what a motion of its parent is at its own centre. */
-static inline struct spatial articulation_carry(vec3 arm, struct spatial parent)
-{
-	return (struct spatial){ vec3_add(parent.linear, vec3_cross(parent.angular, arm)),
-				 parent.angular };
-}
-/* Xᵀ f: a force on the link as a force on its parent. */
-static inline struct spatial articulation_bear(vec3 arm, struct spatial force)
-{
-	return (struct spatial){ force.linear,
-				 vec3_add(force.angular, vec3_cross(arm, force.linear)) };
-}
-
 #endif

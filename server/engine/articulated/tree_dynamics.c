@@ -22,34 +22,6 @@ static struct spatial_inertia inertia_of(const struct articulation_link *link)
 					 sym3_matrix(link->inertia) };
 }
 
-static struct spatial inertia_apply(const struct spatial_inertia *self, struct spatial a)
-{
-	return (struct spatial){
-		vec3_add(mat3_mul_vec(self->along, a.linear), mat3_mul_vec(self->cross, a.angular)),
-		vec3_add(mat3_transposed_mul_vec(self->cross, a.linear),
-			 mat3_mul_vec(self->about, a.angular)),
-	};
-}
-
-/* to += Xᵀ from X. With K = [arm]×: cross − along K, and about − crossᵀ K + K cross − K along K. */
-static void inertia_bear(struct spatial_inertia *to, const struct spatial_inertia *from, vec3 arm)
-{
-	mat3 k = mat3_skew(arm), carried = mat3_mul(from->along, k);
-	mat3 turned = mat3_mul(k, mat3_sub(from->cross, carried));
-	mat3 crossed = mat3_mul(mat3_transpose(from->cross), k);
-	to->along = mat3_add(to->along, from->along);
-	to->cross = mat3_add(to->cross, mat3_sub(from->cross, carried));
-	to->about = mat3_add(to->about, mat3_add(mat3_sub(from->about, crossed), turned));
-}
-
-/* self −= x yᵀ of spatials. */
-static void inertia_take(struct spatial_inertia *self, struct spatial x, struct spatial y)
-{
-	self->along = mat3_sub(self->along, mat3_outer(x.linear, y.linear));
-	self->cross = mat3_sub(self->cross, mat3_outer(x.linear, y.angular));
-	self->about = mat3_sub(self->about, mat3_outer(x.angular, y.angular));
-}
-
 static struct spatial spatial_add(struct spatial a, struct spatial b)
 {
 	return spatial_mul_add(a, b, 1);
@@ -102,7 +74,7 @@ static struct spatial carried_of(const struct tree_dynamics *self,
 	struct spatial a = moving ? link->bias : spatial_zero();
 	if (link->parent == ARTICULATION_NONE)
 		return a;
-	return spatial_add(a, articulation_carry(link->arm, self->acceleration[link->parent]));
+	return spatial_add(a, spatial_carry(link->arm, self->acceleration[link->parent]));
 }
 
 void tree_inverse(struct tree_dynamics *self, const double *accelerations,
@@ -128,9 +100,8 @@ void tree_inverse(struct tree_dynamics *self, const double *accelerations,
 		for (uint32_t k = link->first; k < link->first + link->count; k++)
 			forces[k] = spatial_dot(tree->axes[k], self->force[i]);
 		if (link->parent != ARTICULATION_NONE)
-			self->force[link->parent] =
-				spatial_add(self->force[link->parent],
-					    articulation_bear(link->arm, self->force[i]));
+			self->force[link->parent] = spatial_add(
+				self->force[link->parent], spatial_bear(link->arm, self->force[i]));
 	}
 }
 
@@ -147,7 +118,7 @@ static void fill_column(const struct articulation *tree, uint32_t from, uint32_t
 			double entry = spatial_dot(tree->axes[k], force);
 			out[column * stride + k] = out[k * stride + column] = entry;
 		}
-		force = articulation_bear(link->arm, force);
+		force = spatial_bear(link->arm, force);
 	}
 }
 
@@ -163,10 +134,11 @@ void tree_mass_matrix(struct tree_dynamics *self, double *out)
 	for (uint32_t i = tree->link_count; i-- > 0;) {
 		const struct articulation_link *link = &tree->links[i];
 		for (uint32_t k = link->first; k < link->first + link->count; k++)
-			fill_column(tree, i, k, inertia_apply(&self->inertia[i], tree->axes[k]),
-				    out);
+			fill_column(tree, i, k,
+				    spatial_inertia_apply(&self->inertia[i], tree->axes[k]), out);
 		if (link->parent != ARTICULATION_NONE)
-			inertia_bear(&self->inertia[link->parent], &self->inertia[i], link->arm);
+			spatial_inertia_bear(&self->inertia[link->parent], &self->inertia[i],
+					     link->arm);
 	}
 }
 
@@ -195,7 +167,7 @@ static bool eliminate_link(struct tree_dynamics *self, uint32_t index)
 		return true;
 	struct chol factor = factor_at(self, link);
 	for (uint32_t i = 0; i < count; i++)
-		push[i] = inertia_apply(inertia, axes[i]);
+		push[i] = spatial_inertia_apply(inertia, axes[i]);
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = 0; j <= i; j++)
 			d[i * count + j] = spatial_dot(axes[i], push[j]);
@@ -208,7 +180,7 @@ static bool eliminate_link(struct tree_dynamics *self, uint32_t index)
 			reduced[i] = spatial_mul_add(reduced[i], reduced[j],
 						     -factor.lower[i * count + j]);
 		reduced[i] = spatial_scale(reduced[i], 1 / factor.lower[i * count + i]);
-		inertia_take(inertia, reduced[i], reduced[i]);
+		spatial_inertia_take(inertia, reduced[i], reduced[i]);
 	}
 	return true;
 }
@@ -223,7 +195,8 @@ bool tree_factor(struct tree_dynamics *self)
 		if (!eliminate_link(self, i))
 			return false;
 		if (link->parent != ARTICULATION_NONE)
-			inertia_bear(&self->inertia[link->parent], &self->inertia[i], link->arm);
+			spatial_inertia_bear(&self->inertia[link->parent], &self->inertia[i],
+					     link->arm);
 	}
 	return true;
 }
@@ -257,11 +230,11 @@ void tree_forward(struct tree_dynamics *self, const double *forces, const struct
 			continue;
 		solve_link(self, link, scaled);
 		if (moving)
-			p = spatial_add(p, inertia_apply(&self->inertia[i], link->bias));
+			p = spatial_add(p, spatial_inertia_apply(&self->inertia[i], link->bias));
 		for (uint32_t k = 0; k < link->count; k++)
 			p = spatial_mul_add(p, self->push[link->first + k], scaled[k]);
 		self->force[link->parent] =
-			spatial_add(self->force[link->parent], articulation_bear(link->arm, p));
+			spatial_add(self->force[link->parent], spatial_bear(link->arm, p));
 	}
 	for (uint32_t i = 0; i < tree->link_count; i++) {
 		const struct articulation_link *link = &tree->links[i];
@@ -289,7 +262,7 @@ void tree_jacobian(const struct articulation *tree, uint32_t link, vec3 point, d
 		const struct articulation_link *from = &tree->links[at];
 		vec3 arm = vec3_sub(point, from->centre);
 		for (uint32_t k = from->first; k < from->first + from->count; k++) {
-			struct spatial at_point = articulation_carry(arm, tree->axes[k]);
+			struct spatial at_point = spatial_carry(arm, tree->axes[k]);
 			for (uint32_t i = 0; i < 3; i++) {
 				out[i * stride + k] = vec3_get(at_point.linear, i);
 				out[(3 + i) * stride + k] = vec3_get(at_point.angular, i);

@@ -13,11 +13,7 @@
 #define CAIRN_ENGINE_ARTICULATED_TREE_DYNAMICS_H
 
 #include "server/engine/articulated/articulation.h"
-
-/* 6×6, symmetric: force = along · linear + cross · angular, torque = crossᵀ linear + about · angular. */
-struct spatial_inertia {
-	mat3 along, cross, about;
-};
+#include "server/engine/dynamics/spatial_inertia.h"
 
 /* Storage of one articulation, reused by all functions below. */
 struct tree_dynamics {

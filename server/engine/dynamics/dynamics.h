@@ -51,8 +51,10 @@ struct step_report {
 		islands_sparse; /* solved by which of two solvers, where a method has two */
 	uint32_t
 		islands_dependent; /* with linearly dependent active rows, so that impulses are not unique */
-	double push_work;	   /* J: work against forces by the removal of penetration */
-	double residual;	   /* the method's own measure; its documentation names it */
+	uint32_t islands_reduced, /* whose joints are part of the mass operator (tree_mass.h) */
+		islands_maximal;  /* whose joints could be, and are rows for their structure */
+	double push_work;	  /* J: work against forces by the removal of penetration */
+	double residual;	  /* the method's own measure; its documentation names it */
 	double penetration_max, penetration_mean; /* m, over points with separation < 0 */
 	uint32_t quarantined;
 	uint32_t joints_broken;

@@ -1,6 +1,10 @@
 # Bodies, contacts, forces, islands and sleep: the base of the methods.
 libengine_a_SOURCES += \
 	server/engine/dynamics/belt.c \
+	server/engine/dynamics/spatial_inertia.h \
+	server/engine/dynamics/tree_mass.c \
+	server/engine/dynamics/tree_mass.h \
+	server/engine/dynamics/tree_place.c \
 	server/engine/dynamics/mover_list.c \
 	server/engine/dynamics/mover_list.h \
 	server/engine/dynamics/belt.h \

@@ -76,7 +76,8 @@ libengine_a_SOURCES += \
 	server/engine/methods/velocity_reflect.c \
 	server/engine/methods/velocity_rows.c \
 	server/engine/methods/velocity_sparse.c \
-	server/engine/methods/velocity_taut.c
+	server/engine/methods/velocity_taut.c \
+	server/engine/methods/velocity_tree.c
 
 tests_lib_libtests_a_SOURCES += tests/lib/method_probe.h tests/lib/method_probe.c
 
@@ -112,6 +113,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_velocity_joint \
 	tests/unit/server/engine/methods/test_velocity_mechanism \
 	tests/unit/server/engine/methods/test_velocity_scenes \
+	tests/unit/server/engine/methods/test_velocity_tree \
 	tests/unit/server/engine/methods/test_soft_cluster \
 	tests/unit/server/engine/methods/test_soft_contact \
 	tests/unit/server/engine/methods/test_soft_rows \
@@ -141,3 +143,10 @@ UNIT_TESTS += tests/property/test_impact_surfaces
 .PHONY: soak-surfaces
 soak-surfaces: tests/property/test_impact_surfaces
 	CAIRN_SURFACES=$${CAIRN_SURFACES:-12000} CK_TIMEOUT_MULTIPLIER=1000 ./$<
+
+# Mechanisms in reduced and in maximal coordinates; 100 of each kind over 1000 steps with `make soak-trees`.
+.PHONY: soak-trees
+soak-trees: tests/unit/server/engine/methods/test_velocity_tree
+	CAIRN_MECHANISMS=$${CAIRN_MECHANISMS:-100} CAIRN_MECHANISM_STEPS=$${CAIRN_MECHANISM_STEPS:-1000} \
+		CAIRN_MECHANISM_RATE=$${CAIRN_MECHANISM_RATE:-4000} \
+		CK_RUN_CASE=agree CK_TIMEOUT_MULTIPLIER=1000 ./$<

@@ -67,6 +67,9 @@ struct velocity_settings velocity_settings_of(const struct dynamics *dynamics,
 	const double *parameter = dynamics->tables->parameter.value;
 	struct velocity_settings settings = {
 		.method = method,
+		.articulated = (enum velocity_articulated)to_count(
+			parameter[PARAMETER_ARTICULATED_COORDINATES]),
+		.articulated_rows = to_count(parameter[PARAMETER_ARTICULATED_ROWS]),
 		.printed = parameter[PARAMETER_VELOCITY_PRINTED] != 0,
 		.dense_rows = to_count(parameter[PARAMETER_VELOCITY_DENSE_ROWS]),
 		.rounds_max = to_count(parameter[PARAMETER_REFLECTION_ROUNDS]),
@@ -188,13 +191,10 @@ void velocity_move_bodies(struct velocity_step *self, const struct body_motion *
 
 /* ---- the motion ------------------------------------------------------------------------------- */
 
-/* b of each row: J v of the motion, less its target. A contact may close its gap within the step. */
-static void set_motion_targets(const struct velocity_island *island, bool *selected, double *b)
+void velocity_motion_targets(const struct velocity_island *island, bool *selected, double *b)
 {
 	const struct velocity_step *self = island->step;
 	double h = self->step->dt;
-	if (island->joints != NULL)
-		velocity_joints_initial_velocities(island);
 	row_system_speeds(&island->system, self->moving, b);
 	for (uint32_t i = 0; i < island->contact_rows; i++) {
 		const struct constraint_row *row = &island->rows[i];
@@ -202,8 +202,18 @@ static void set_motion_targets(const struct velocity_island *island, bool *selec
 		if (row->set == ROW_POSITIVE && row->gap > 0 && !self->settings.printed)
 			b[i] += row->gap / h;
 	}
-	if (island->joints != NULL)
+	if (island->joints != NULL || island->tree != NULL)
 		velocity_joints_targets(island, selected, b);
+}
+
+/* The velocities from which the motion is solved, and b there. */
+static void begin_motion(struct velocity_island *island, bool *selected, double *b)
+{
+	if (island->joints != NULL || island->tree != NULL)
+		velocity_joints_initial_velocities(island);
+	if (island->tree != NULL)
+		velocity_tree_hold(island, island->step->moving);
+	velocity_motion_targets(island, selected, b);
 }
 
 /* b of the push, from the gaps that the motion leaves: a penetrating row is pushed out, the others must
@@ -300,17 +310,20 @@ enum status velocity_motion_island(const struct island *members, uint32_t index,
 	bool *selected = ARENA_ARRAY(arena, bool, island.count);
 	if (b == NULL || x == NULL || selected == NULL)
 		return STATUS_NO_MEMORY;
-	set_motion_targets(&island, selected, b);
+	begin_motion(&island, selected, b);
 	velocity_warm_start(&island, x);
 	struct velocity_problem motion = { NULL, b, x };
-	status = island.joints == NULL ? velocity_island_solve(&island, &motion)
-				       : velocity_joints_solve_motion(&island, selected, b, x);
+	status = island.tree != NULL	 ? velocity_tree_solve_motion(&island, selected, b, x)
+		 : island.joints == NULL ? velocity_island_solve(&island, &motion)
+					 : velocity_joints_solve_motion(&island, selected, b, x);
 	if (status != STATUS_OK)
 		return status;
 	row_system_apply(&island.system, x, self->moving);
 	add_block_impulses(&island, x);
+	if (island.tree != NULL)
+		velocity_tree_add_results(&island, self->moving, x);
 	island.outcome->impact = velocity_bounces(&island, x);
-	if (island.outcome->impact && island.joints != NULL) {
+	if (island.outcome->impact && (island.joints != NULL || island.tree != NULL)) {
 		double *alone = ARENA_ARRAY(arena, double, island.count);
 		status = alone == NULL
 				 ? STATUS_NO_MEMORY
@@ -321,6 +334,9 @@ enum status velocity_motion_island(const struct island *members, uint32_t index,
 	}
 	if (!set_push_targets(&island, selected, b))
 		return STATUS_OK;
+	status = velocity_tree_stiffen(&island);
+	if (status != STATUS_OK)
+		return status;
 	memset(x, 0, island.count * sizeof *x);
 	struct velocity_problem push = { selected, b, x };
 	status = velocity_island_solve(&island, &push);
@@ -478,8 +494,7 @@ static enum status solve_impacts(struct velocity_step *self)
 	end.mass = mass_operator_free(end.masses, step->body_count);
 	enum status status = velocity_state(&end, &list, self->motions);
 	if (status == STATUS_OK)
-		status = islands_make(&step->dynamics->scratch, &end.mass, end.constraints,
-				      end.constraint_count, &end.islands);
+		status = velocity_islands(&end);
 	if (status != STATUS_OK)
 		return status;
 	struct velocity_impact impact;
@@ -514,6 +529,8 @@ void velocity_merge_outcomes(struct step_report *report, const struct velocity_o
 		report->islands_dense += outcome->solved && outcome->dense;
 		report->islands_sparse += outcome->solved && !outcome->dense;
 		report->islands_dependent += outcome->dependent;
+		report->islands_reduced += outcome->solved && outcome->reduced;
+		report->islands_maximal += outcome->solved && outcome->maximal;
 	}
 }
 
@@ -563,8 +580,7 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	if (status == STATUS_OK)
 		status = velocity_state(self, &step->contacts, NULL);
 	if (status == STATUS_OK)
-		status = islands_make(&step->dynamics->scratch, &self->mass, self->constraints,
-				      self->constraint_count, &self->islands);
+		status = velocity_islands(self);
 	if (status != STATUS_OK)
 		return status;
 	self->outcomes = ALLOCATE(struct velocity_outcome, self->islands.count);

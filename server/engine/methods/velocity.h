@@ -11,6 +11,7 @@
 #include "server/engine/dynamics/islands.h"
 #include "server/engine/dynamics/row_system.h"
 #include "server/engine/dynamics/step_joints.h"
+#include "server/engine/dynamics/tree_mass.h"
 #include "server/engine/solvers/solver.h"
 #include "server/engine/world/command.h"
 
@@ -28,9 +29,18 @@ struct velocity_method {
 	bool friction;
 };
 
+/* Which islands have their joints' locked axes in the mass operator (tree_mass.h), not as rows. */
+enum velocity_articulated {
+	VELOCITY_MAXIMAL, /* none */
+	VELOCITY_AUTO,	  /* trees of few rows beside these (articulated.rows) */
+	VELOCITY_REDUCED, /* all that can */
+};
+
 /* One step's settings, from parameters. */
 struct velocity_settings {
 	struct velocity_method method;
+	enum velocity_articulated articulated;
+	uint32_t articulated_rows;
 	bool accelerations;  /* velocity_state and velocity_state_moved state rows at that level */
 	bool printed;	     /* polygon contacts as the source prints them (velocity_printed.c) */
 	uint32_t dense_rows; /* islands of at most this many rows are solved dense */
@@ -61,6 +71,8 @@ struct velocity_outcome {
 	bool dependent; /* active rows are dependent: their impulses are one choice of many */
 	bool pushed;	/* penetration was removed */
 	bool impact;	/* a contact or limit bounces: the island is solved again at the end */
+	bool reduced;	/* joints of the island are part of its mass operator */
+	bool maximal; /* it has joints, and the settings ask for that, but its structure does not suit */
 };
 
 /* Impulse of a contact point, N·s: along the normal and the two tangents of row_frame. */
@@ -101,6 +113,7 @@ struct velocity_step {
 	struct row_list rows;
 	uint32_t *first_block; /* by constraint, and one more; ascending */
 	struct islands islands;
+	bool islands_made;		   /* of these constraints, before their rows */
 	struct velocity_outcome *outcomes; /* by island */
 	struct velocity_outcome
 		*end_outcomes; /* by island, of its joints at the end; NULL without joints */
@@ -109,6 +122,7 @@ struct velocity_step {
 	struct velocity_impulse *impulses; /* by block */
 	/* By slot: enum body_integrator, the same in all of an island; NULL: automatic. */
 	const uint8_t *integrator;
+	const struct velocity_trees *trees; /* NULL: locked axes of all joints are rows */
 };
 
 /* Whether the island moves by implicit Euler. */
@@ -145,6 +159,8 @@ void velocity_mark_constrained(struct velocity_step *self);
  * NULL: the beginning), and their rows at velocity level, in the step's scratch. NO_MEMORY. */
 MUST_CHECK enum status velocity_state(struct velocity_step *self, struct contact_list *list,
 				      const struct body_motion *motions);
+/* The islands of the constraints, if they are not made yet. NO_MEMORY. */
+MUST_CHECK enum status velocity_islands(struct velocity_step *self);
 /* Makes the rows of the same constraints anew at `motions` (by slot, borrowed). NO_MEMORY. */
 MUST_CHECK enum status velocity_state_moved(struct velocity_step *self,
 					    const struct body_motion *motions);
@@ -243,10 +259,12 @@ struct velocity_island {
 	uint32_t contact_rows; /* rows below this index are contacts' */
 	uint32_t taut_from;    /* rows from this index on are of taut lines */
 	struct velocity_joint_row
-		*joints;  /* by row − contact_rows; NULL: the island has no joints */
-	double noise;	  /* m/s: rounding error of joints' rows; 0 without joints */
-	double tolerance; /* 1, of solvers; 0: their default */
-	double *a;	  /* dense: count × count; NULL: sparse */
+		*joints;	    /* by row − contact_rows; NULL: the island has no joints */
+	double noise;		    /* m/s: rounding error of joints' rows; 0 without joints */
+	double tolerance;	    /* 1, of solvers; 0: their default */
+	struct mass_operator mass;  /* the step's, or that of the island's trees */
+	struct velocity_tree *tree; /* NULL: locked axes are rows */
+	double *a;		    /* dense: count × count; NULL: sparse */
 	struct velocity_outcome *outcome;
 };
 
@@ -296,6 +314,8 @@ double velocity_tolerance(const struct velocity_island *self,
 MUST_CHECK enum status velocity_island_make(struct velocity_island *self,
 					    const struct velocity_step *step, uint32_t index,
 					    struct arena *arena);
+/* The responses of the island's rows to its mass operator, once more after that changed. NO_MEMORY. */
+MUST_CHECK enum status velocity_island_respond(struct velocity_island *self);
 /* The matrices of the projection, in the island's arena: M over the coordinates of movable bodies
  * (count²), and J over them, one line a row. */
 struct velocity_coordinates {
@@ -388,6 +408,8 @@ MUST_CHECK enum status velocity_end_solve(struct velocity_end *self, struct spat
 /* Moves the bodies of island `index` by h d (by slot), which gives them no velocity, and counts the work. */
 void velocity_displace(struct velocity_step *begin, const struct island *members, uint32_t index,
 		       const struct spatial *d);
+/* The same of one body, without its work. */
+void velocity_displace_body(struct velocity_step *begin, uint32_t slot, struct spatial d);
 
 /* ---- velocity_joint.c: rows and stages of joints */
 
@@ -402,6 +424,40 @@ void velocity_joints_spring(const struct velocity_island *self, uint32_t i, doub
 void velocity_joints_warm_start(const struct velocity_island *self, double *x);
 /* Adds x of the joints' rows to their joints' results. */
 void velocity_joints_add_results(const struct velocity_island *self, const double *x);
+/* Whether the row's impulse can be other than 0; and whether it constrains its coordinate at the end of the
+ * motion, not only its speed. */
+static inline bool velocity_row_acts(const struct velocity_joint_row *row)
+{
+	return row->lower < row->upper;
+}
+static inline bool velocity_row_has_place(const struct velocity_joint_row *row)
+{
+	bool place = row->role == VELOCITY_LOCK || row->role == VELOCITY_LIMIT ||
+		     row->role == VELOCITY_POSITION;
+	return place && velocity_row_acts(row);
+}
+/* m, rad. Smaller: further rounds of a motion correct only rounding; larger: drift, which has to be
+ * removed. */
+#define VELOCITY_CURVATURE_TOLERANCE 1e-11
+enum {
+	/* Rounds of the motion, each a solution of the island; joints that turn by 0.1 rad in a step
+	 * need 3 or 4. Fewer: fast joints lose energy. */
+	VELOCITY_CURVATURE_ROUNDS = 8,
+	/* Rounds without improvement after which the motion is straight. */
+	VELOCITY_ROUNDS_WITHOUT_GAIN_MAX = 1,
+	/* Rounds in which taut lines follow their tension. In all rounds, tension and curvature would
+	 * chase each other. */
+	VELOCITY_TAUT_ROUNDS = 2,
+	/* Rounds that remove drift, from commands or from rounds of the motion that did not converge. */
+	VELOCITY_PROJECTION_ROUNDS = 40,
+};
+/* rad: a round of the projection turns no body further. Larger: the linearisation of a round does not
+ * hold, and long chains are thrown about. */
+#define VELOCITY_PROJECTION_TURN_MAX 0.05
+/* 1. A row whose J M⁻¹ Jᵀ is less than this part of the largest value for a J of its length moves
+ * nothing except by rounding; an example is an axis that both a hinge and the planar world lock. Its
+ * bounds are 0, so it is not included. */
+#define VELOCITY_MOVE_MIN 1e-12
 /* Sets `moving` of an island with joints before its motion is solved. */
 void velocity_joints_initial_velocities(const struct velocity_island *self);
 /* Completes b of the joints' rows for the motion (in: J v), and selects contacts' rows and those joints'
@@ -442,6 +498,70 @@ MUST_CHECK enum status velocity_joints_take_back(struct velocity_island *self, d
 						 bool *selected, double *b, double *x,
 						 struct spatial *change);
 
+/* ---- velocity_tree.c: islands whose joints are part of the mass operator */
+
+/* By island of the step. */
+struct velocity_trees {
+	const struct tree_plan *plans; /* link_count 0: the island is solved over bodies */
+	struct tree_joints joints;
+	const uint32_t *link_of; /* by slot; TREE_NONE */
+	const bool *held;	 /* by joint: its locked axes are no rows */
+	const bool *refused;	 /* by island: it has joints and does not suit */
+};
+
+/* One island's trees at one state. */
+struct velocity_tree {
+	struct tree_mass mass;
+	struct tree_spring *springs; /* of `rows`, in the motion */
+	uint32_t *rows;		     /* of the island: springs that are part of the masses */
+	uint32_t spring_count;
+	bool *still;		/* by row: the trees do not move along it */
+	double *alone;		/* by row: J M⁻¹ Jᵀ of the bodies without joints */
+	struct spatial *given;	/* by link: velocities before they were made to hold the joints */
+	struct spatial *offset; /* by link: the error of its pose at the beginning */
+	struct spatial *work;	/* by link: scratch */
+};
+
+/* Makes the islands of the constraints and chooses, before their rows; self->trees stays NULL where the
+ * settings or the lack of joints leave no choice. NO_MEMORY. */
+MUST_CHECK enum status velocity_trees_choose(struct velocity_step *self);
+/* Whether the rows of the joint's locked axes are left out of systems. */
+static inline bool velocity_joint_is_held(const struct velocity_step *self, uint32_t joint)
+{
+	return self->trees != NULL && self->trees->held[joint];
+}
+/* The number of its axes whose rows are left out. */
+uint32_t velocity_held_axes(const struct velocity_step *self, uint32_t joint);
+/* Whether it has no other rows. */
+bool velocity_joint_has_no_rows(const struct velocity_step *self, uint32_t joint);
+/* Whether row block `b` of the step is one of these. */
+static inline bool velocity_block_is_held(const struct velocity_step *self, uint32_t b)
+{
+	const struct row_block *block = &self->rows.blocks[b];
+	return block->constraint >= self->contact_count && block->key.feature == 0 &&
+	       velocity_joint_is_held(self, block->constraint - self->contact_count);
+}
+/* Sets self->tree and self->mass of an island that was chosen, factored and without springs. NO_MEMORY. */
+MUST_CHECK enum status velocity_tree_make(struct velocity_island *self, uint32_t index);
+/* After the rows' responses: which rows do not move. NO_MEMORY. */
+MUST_CHECK enum status velocity_tree_find_still(struct velocity_island *self);
+/* Makes unlimited springs of held joints a part of the masses, for the motion: their rows then have the
+ * bounds 0. NO_MEMORY. */
+MUST_CHECK enum status velocity_tree_soften(struct velocity_island *self);
+/* Undoes this, after the motion: for displacements. NO_MEMORY. */
+MUST_CHECK enum status velocity_tree_stiffen(struct velocity_island *self);
+/* Makes velocities (by slot) hold the joints; what they were is kept for the joints' impulses. */
+void velocity_tree_hold(struct velocity_island *self, struct spatial *velocities);
+/* As velocity_joints_solve_motion, for an island with trees. NO_MEMORY. */
+MUST_CHECK enum status velocity_tree_solve_motion(struct velocity_island *self, bool *selected,
+						  double *b, double *x);
+/* Adds the impulses of held joints to their results: those that made `velocities` of what was kept,
+ * beside the rows' x. */
+void velocity_tree_add_results(const struct velocity_island *self, const struct spatial *velocities,
+			       const double *x);
+/* After bodies moved: their poses are those of the joints' coordinates. NO_MEMORY. */
+MUST_CHECK enum status velocity_trees_close(struct velocity_step *begin);
+
 /* ---- velocity_taut.c: stiffness of taut lines across themselves, during the motion */
 
 /* Number of such rows in an island; 0 at the end. */
@@ -465,6 +585,9 @@ double velocity_energy(const struct mass_body *masses, const struct spatial *vel
 		       const struct island *island);
 struct velocity_settings velocity_settings_of(const struct dynamics *dynamics,
 					      struct velocity_method method);
+/* b of each row of an island: J v of `moving`, less its target. A contact may close its gap within
+ * the step. */
+void velocity_motion_targets(const struct velocity_island *island, bool *selected, double *b);
 /* Sets x to the multipliers of the contact points and the joints in the last step. */
 void velocity_warm_start(const struct velocity_island *island, double *x);
 /* Solves the motion of one island: v_m, then d. */

@@ -69,7 +69,7 @@ enum status velocity_end_solve(struct velocity_end *self, struct spatial *out)
 }
 
 /* Moves a body by h d, which gives it no velocity and keeps its angular momentum. */
-static void displace_body(struct velocity_step *begin, uint32_t slot, struct spatial d)
+void velocity_displace_body(struct velocity_step *begin, uint32_t slot, struct spatial d)
 {
 	const struct step *step = begin->step;
 	const struct body_table *table = &step->dynamics->tables->body;
@@ -97,7 +97,7 @@ void velocity_displace(struct velocity_step *begin, const struct island *members
 	double work = 0;
 	for (uint32_t i = 0; i < members->slot_count; i++) {
 		uint32_t slot = members->slots[i];
-		displace_body(begin, slot, d[slot]);
+		velocity_displace_body(begin, slot, d[slot]);
 		work -= begin->step->dt * spatial_dot(begin->force[slot], d[slot]);
 	}
 	begin->outcomes[index].pushed = true;

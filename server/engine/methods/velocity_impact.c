@@ -233,12 +233,15 @@ enum status velocity_newton(struct velocity_island *self, const bool *selected, 
 /* Applies the impulse of the impact, less the part of the motion's impulse that it takes back, to
  * velocities and blocks. If rows depend on each other, the two impulses may be divided differently
  * among them, so a single block may end below 0. */
-static void apply_impact(const struct velocity_island *self, struct velocity_step *begin,
-			 const double *x)
+static void apply_impact(struct velocity_island *self, struct velocity_step *begin, const double *x)
 {
+	if (self->tree != NULL)
+		velocity_tree_hold(self, begin->after);
 	row_system_apply(&self->system, x, begin->after);
 	if (self->joints != NULL)
 		velocity_joints_add_results(self, x);
+	if (self->tree != NULL)
+		velocity_tree_add_results(self, begin->after, x);
 	velocity_add_impulses(self, x, 1);
 }
 

@@ -128,7 +128,7 @@ static enum status gather_rows(struct velocity_island *self)
 	for (uint32_t i = 0; i < self->island->constraint_count; i++) {
 		uint32_t c = self->island->constraints[i];
 		for (uint32_t b = step->first_block[c]; b < step->first_block[c + 1]; b++)
-			rows += step->rows.blocks[b].count;
+			rows += velocity_block_is_held(step, b) ? 0 : step->rows.blocks[b].count;
 		if (c < step->contact_count)
 			self->contact_rows = rows;
 	}
@@ -147,6 +147,8 @@ static enum status gather_rows(struct velocity_island *self)
 		uint32_t c = self->island->constraints[i];
 		for (uint32_t b = step->first_block[c]; b < step->first_block[c + 1]; b++) {
 			const struct row_block *block = &step->rows.blocks[b];
+			if (velocity_block_is_held(step, b))
+				continue;
 			for (uint32_t k = 0; k < block->count; k++, at++) {
 				self->rows[at] = step->rows.rows[block->first + k];
 				self->block[at] = b;
@@ -169,7 +171,7 @@ static enum status gather_rows(struct velocity_island *self)
 static bool suits_dense(const struct velocity_island *self)
 {
 	const struct velocity_method *method = &self->step->settings.method;
-	if (self->joints == NULL)
+	if (self->joints == NULL && self->tree == NULL)
 		return !(method->friction && lcp_friction_sparse_is_cheaper(self->count)) ||
 		       self->count <= self->step->settings.friction_rows;
 	for (uint32_t i = 0; i < self->contact_rows; i++)
@@ -185,6 +187,7 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 	*self = (struct velocity_island){ .step = step,
 					  .island = &step->islands.items[index],
 					  .arena = arena,
+					  .mass = step->mass,
 					  .outcome = &step->outcomes[index] };
 	enum status status = gather_rows(self);
 	if (status == STATUS_OK && self->contact_rows < self->count)
@@ -195,19 +198,31 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 		return status;
 	ASSERT(self->contact_rows <= self->taut_from && self->taut_from <= self->count);
 	ASSERT((self->joints != NULL) == (self->contact_rows < self->count));
-	struct row_system_sizes sizes = row_system_sizes(&step->mass, self->rows, self->count);
+	status = velocity_tree_make(self, index);
+	if (status != STATUS_OK)
+		return status;
+	if (self->joints != NULL || self->tree != NULL)
+		velocity_joints_soften(self);
+	if (self->tree != NULL && step->at == NULL)
+		status = velocity_tree_soften(self);
+	struct row_system_sizes sizes = row_system_sizes(&self->mass, self->rows, self->count);
 	void *memory = arena_push(arena, row_system_bytes(sizes));
-	if (memory == NULL)
+	if (memory == NULL || status != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	row_system_init(&self->system, memory, sizes);
-	row_system_make(&self->system, &step->mass, self->rows, self->count);
-	if (self->joints != NULL)
-		velocity_joints_soften(self);
 	self->outcome->solved = true;
 	self->outcome->dense = self->count <= step->settings.dense_rows && suits_dense(self);
+	return velocity_island_respond(self);
+}
+
+enum status velocity_island_respond(struct velocity_island *self)
+{
+	row_system_make(&self->system, &self->mass, self->rows, self->count);
+	if (self->tree != NULL && velocity_tree_find_still(self) != STATUS_OK)
+		return STATUS_NO_MEMORY;
 	if (!self->outcome->dense)
 		return STATUS_OK;
-	self->a = arena_push_array(arena, (size_t)self->count * self->count, sizeof(double));
+	self->a = arena_push_array(self->arena, (size_t)self->count * self->count, sizeof(double));
 	if (self->a == NULL)
 		return STATUS_NO_MEMORY;
 	row_system_dense(&self->system, self->a, self->count);
@@ -299,6 +314,8 @@ bool velocity_row_included(const struct velocity_island *self,
 	if (problem->selected != NULL && !problem->selected[i])
 		return false;
 	if (i < self->contact_rows && is_held(self, i))
+		return false;
+	if (self->tree != NULL && self->tree->still[i])
 		return false;
 	struct velocity_bounds bounds = velocity_row_bounds(self, i);
 	return bounds.lower < bounds.upper &&
@@ -556,7 +573,7 @@ static enum status fastest_change(struct velocity_island *self, const struct den
 	if (change == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < dense->count; i++)
-		mass_apply(&self->step->mass, &self->system.responses[dense->row[i]], dense->x[i],
+		mass_apply(&self->mass, &self->system.responses[dense->row[i]], dense->x[i],
 			   change);
 	for (uint32_t i = 0; i < self->island->slot_count; i++)
 		*fastest = scalar_max(*fastest, vec3_length(change[self->island->slots[i]].linear));
@@ -583,9 +600,22 @@ static enum status find_growth(struct velocity_island *self, const struct dense_
 	return status;
 }
 
+/* Whether some row is part of the problem: joints of trees alone leave none. If none is, x becomes 0. */
+static bool any_included(const struct velocity_island *self, const struct velocity_problem *problem)
+{
+	for (uint32_t i = 0; i < self->count; i++)
+		if (velocity_row_included(self, problem, i))
+			return true;
+	for (uint32_t i = 0; i < self->count; i++)
+		problem->x[i] = 0;
+	return false;
+}
+
 enum status velocity_island_solve(struct velocity_island *self,
 				  const struct velocity_problem *problem)
 {
+	if (self->tree != NULL && !any_included(self, problem))
+		return STATUS_OK;
 	self->tolerance = velocity_tolerance(self, problem);
 	if (!self->outcome->dense)
 		return velocity_island_sparse(self, problem);

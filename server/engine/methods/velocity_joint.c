@@ -14,7 +14,8 @@
  *
  *   the motion    λ acts along J(x), so that coordinates are right at x': bodies are moved by the
  *                 straight solution, the curvature of each coordinate, (q(x') − q)/h − J v, is added to
- *                 its b for the next round, until no curvature changes by more than CURVATURE_TOLERANCE
+ *                 its b for the next round, until no curvature changes by more than
+ *                 VELOCITY_CURVATURE_TOLERANCE
  *   its end       v' = the velocity nearest to v_m with J(x') v' = 0 (motors: their rate)
  *
  * In an island bound by joints alone, half of the change of velocity by forces comes before the motion
@@ -44,28 +45,6 @@
 
 #include <string.h>
 
-/* m, rad. Smaller: further rounds correct only rounding; larger: drift, which has to be removed. */
-#define CURVATURE_TOLERANCE 1e-11
-
-enum {
-	/* Rounds of the motion, each a solution of the island; joints that turn by 0.1 rad in a step
-	 * need 3 or 4. Fewer: fast joints lose energy. */
-	CURVATURE_ROUNDS = 8,
-	/* Rounds without improvement after which the motion is straight. */
-	ROUNDS_WITHOUT_GAIN_MAX = 1,
-	/* Rounds in which taut lines follow their tension. In all rounds, tension and curvature would
-	 * chase each other. */
-	TAUT_ROUNDS = 2,
-	/* Rounds that remove drift, from commands or from rounds of the motion that did not converge. */
-	PROJECTION_ROUNDS = 40,
-	/* Parts of a row of a joint or a gear. */
-	JOINT_PARTS_MAX = 2 * GEAR_ENDS,
-};
-
-/* rad: a round of the projection turns no body further. Larger: the linearisation of a round does not
- * hold, and long chains are thrown about. */
-#define PROJECTION_TURN_MAX 0.05
-
 /* 1. Rounding error of an island's rows, as a part of its greatest coordinate and speed. */
 #define ROUNDING 0x1p-50
 
@@ -73,10 +52,8 @@ enum {
  * on them. */
 #define RANK 1e-12
 
-/* 1. A row whose J M⁻¹ Jᵀ is less than this part of the largest value for a J of its length moves
- * nothing except by rounding; an example is an axis that both a hinge and the planar world lock. Its
- * bounds are 0, so it is not included. */
-#define MOVE_MIN 1e-12
+/* Parts of a row of a joint or a gear. */
+enum { JOINT_PARTS_MAX = 2 * GEAR_ENDS };
 
 #define ALLOCATE(type, count) ARENA_ARRAY(self->arena, type, count)
 
@@ -86,12 +63,6 @@ static const struct joint *joint_of(const struct velocity_island *self,
 				    const struct velocity_joint_row *row)
 {
 	return &self->step->joints.joints[row->joint];
-}
-
-/* Whether the row's impulse can be other than 0. */
-static bool can_act(const struct velocity_joint_row *row)
-{
-	return row->lower < row->upper;
 }
 
 /* Whether the row's J M⁻¹ Jᵀ is more than rounding. */
@@ -107,7 +78,7 @@ static bool row_can_move(const struct velocity_step *self, const struct constrai
 		most += vec3_length_squared(on.linear) * (inverse.x + inverse.y + inverse.z) +
 			vec3_length_squared(on.angular) * sym3_trace(body->inertia_inv);
 	}
-	return all > MOVE_MIN * most;
+	return all > VELOCITY_MOVE_MIN * most;
 }
 
 /* Role and bounds of the row `place` of joint `index`. */
@@ -164,8 +135,9 @@ enum status velocity_joints_gather(struct velocity_island *self)
 		const struct joint *joint = &step->joints.joints[c - step->contact_count];
 		uint8_t places[JOINT_ROWS_MAX];
 		uint32_t rows = joint_places(joint, places);
-		ASSERT(self->contact_rows + at + rows <= self->taut_from);
-		for (uint32_t k = 0; k < rows; k++, at++)
+		uint32_t k = velocity_held_axes(step, c - step->contact_count);
+		ASSERT(self->contact_rows + at + rows - k <= self->taut_from);
+		for (; k < rows; k++, at++)
 			self->joints[at] = make_joint_row(step, c - step->contact_count, places[k],
 							  &self->rows[self->contact_rows + at]);
 	}
@@ -175,20 +147,22 @@ enum status velocity_joints_gather(struct velocity_island *self)
 
 /* J M⁻¹ J_iᵀ of rows k and i, with the masses of the bodies: what a step's forces add to them
  * (mass_blocks.h) makes no spring stiffer. */
-static double couple_rows(const struct velocity_island *self, uint32_t k, uint32_t i)
+static double couple_rows(const struct velocity_island *self, const struct constraint_row *k,
+			  const struct constraint_row *i)
 {
 	struct mass_operator mass = mass_operator_free(self->step->masses, self->step->mass.slots);
 	struct spatial room[ROW_PARTS_MAX];
 	struct mass_response response;
-	ASSERT(mass_room(&mass, self->rows[i].j) <= ROW_PARTS_MAX);
-	mass_respond(&mass, self->rows[i].j, room, &response);
-	return mass_couple(&mass, self->rows[k].j, &response);
+	ASSERT(mass_room(&mass, i->j) <= ROW_PARTS_MAX);
+	mass_respond(&mass, i->j, room, &response);
+	return mass_couple(&mass, k->j, &response);
 }
 
 /* Row i's diagonal of A, reduced by the rows that hold (`held`, their factored part of A); 0 if it
  * depends on them. `coupled` gets row i's entries of A with them. */
 static double remaining_diagonal(const struct velocity_island *self, const struct chol *held,
-				 const uint32_t *rows, uint32_t i, double *coupled)
+				 const struct constraint_row *const *rows,
+				 const struct constraint_row *i, double *coupled)
 {
 	ASSERT(held->size <= JOINT_AXES);
 	double solved[JOINT_AXES], left = couple_rows(self, i, i), least = RANK * left;
@@ -200,29 +174,50 @@ static double remaining_diagonal(const struct velocity_island *self, const struc
 	return left > least ? left : 0;
 }
 
-/* Speed of row i for a unit impulse while its joint's locked rows, which precede it, hold: the
- * inverse mass of the motion that the joint permits, such as of an arm about its hinge, not about its
- * own centre. 0: nothing moves. */
-static double compliance_at_joint(const struct velocity_island *self, uint32_t i)
+/* The rows of the locked axes of row i's joint that move: they precede it in the island, or, where
+ * they are no rows of it, stand in the step's list. */
+static uint32_t locked_rows(const struct velocity_island *self, uint32_t i,
+			    const struct constraint_row *out[JOINT_AXES])
 {
-	double storage[JOINT_AXES * JOINT_AXES], coupled[JOINT_AXES];
-	uint32_t rows[JOINT_AXES], joint = self->joints[i - self->contact_rows].joint, first = i;
-	struct chol held;
-	chol_init(&held, storage, JOINT_AXES);
+	const struct velocity_step *step = self->step;
+	uint32_t joint = self->joints[i - self->contact_rows].joint, first = i, count = 0;
+	if (velocity_joint_is_held(step, joint)) {
+		uint32_t b = step->first_block[step->contact_count + joint];
+		const struct row_block *block = &step->rows.blocks[b];
+		for (uint32_t k = 0; k < block->count && velocity_block_is_held(step, b); k++)
+			if (row_can_move(step, &step->rows.rows[block->first + k]))
+				out[count++] = &step->rows.rows[block->first + k];
+		return count;
+	}
 	while (first > self->contact_rows &&
 	       self->joints[first - 1 - self->contact_rows].joint == joint)
 		first--;
 	for (uint32_t k = first; k < i; k++) {
 		if (self->joints[k - self->contact_rows].role != VELOCITY_LOCK)
 			break;
-		if (!can_act(&self->joints[k - self->contact_rows]))
-			continue;
-		rows[held.size] = k;
-		if (remaining_diagonal(self, &held, rows, k, coupled) > 0 &&
-		    !chol_append(&held, coupled, couple_rows(self, k, k)))
+		if (velocity_row_acts(&self->joints[k - self->contact_rows]))
+			out[count++] = &self->rows[k];
+	}
+	return count;
+}
+
+/* Speed of row i for a unit impulse while its joint's locked rows, which precede it, hold: the
+ * inverse mass of the motion that the joint permits, such as of an arm about its hinge, not about its
+ * own centre. 0: nothing moves. */
+static double compliance_at_joint(const struct velocity_island *self, uint32_t i)
+{
+	double storage[JOINT_AXES * JOINT_AXES], coupled[JOINT_AXES];
+	const struct constraint_row *rows[JOINT_AXES], *locks[JOINT_AXES];
+	uint32_t count = locked_rows(self, i, locks);
+	struct chol held;
+	chol_init(&held, storage, JOINT_AXES);
+	for (uint32_t k = 0; k < count; k++) {
+		rows[held.size] = locks[k];
+		if (remaining_diagonal(self, &held, rows, locks[k], coupled) > 0 &&
+		    !chol_append(&held, coupled, couple_rows(self, locks[k], locks[k])))
 			break;
 	}
-	return remaining_diagonal(self, &held, rows, i, coupled);
+	return remaining_diagonal(self, &held, rows, &self->rows[i], coupled);
 }
 
 void velocity_joints_spring(const struct velocity_island *self, uint32_t i, double *stiffness,
@@ -363,7 +358,7 @@ void velocity_joints_targets(const struct velocity_island *self, bool *selected,
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		const struct constraint_row *row = &self->rows[i];
 		const struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
-		selected[i] = can_act(joint);
+		selected[i] = velocity_row_acts(joint);
 		switch (joint->role) {
 		case VELOCITY_LIMIT:
 			b[i] += scalar_max(row->gap, 0) / h;
@@ -380,14 +375,6 @@ void velocity_joints_targets(const struct velocity_island *self, bool *selected,
 		}
 		b[i] += joint->curvature;
 	}
-}
-
-/* Whether the row constrains its coordinate at the end of the motion, not only its speed. */
-static bool constrains_position(const struct velocity_joint_row *row)
-{
-	bool place = row->role == VELOCITY_LOCK || row->role == VELOCITY_LIMIT ||
-		     row->role == VELOCITY_POSITION;
-	return place && can_act(row);
 }
 
 /* Moves bodies with impulses x, into `motions`, and makes the joints' rows there. */
@@ -421,7 +408,7 @@ static double measure_curvature(const struct velocity_island *self, const double
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
 		const struct constraint_row *row = &self->rows[i];
-		if (!constrains_position(joint))
+		if (!velocity_row_has_place(joint))
 			continue;
 		double gap = list->rows[i - self->contact_rows].gap;
 		double speed = jacobian_speed(row->j, self->step->after);
@@ -430,7 +417,7 @@ static double measure_curvature(const struct velocity_island *self, const double
 		b[i] += more;
 		joint->curvature += more;
 		if (holds || (joint->role == VELOCITY_LIMIT &&
-			      gap < scalar_min(row->gap, 0) - CURVATURE_TOLERANCE))
+			      gap < scalar_min(row->gap, 0) - VELOCITY_CURVATURE_TOLERANCE))
 			worst = scalar_max(worst, h * scalar_abs(more));
 	}
 	return worst;
@@ -462,7 +449,7 @@ enum status velocity_joints_solve_motion(struct velocity_island *self, bool *sel
 		return STATUS_NO_MEMORY;
 	for (uint32_t round = 0, last = 0;; round++) {
 		struct velocity_outcome before = *self->outcome;
-		if (round < TAUT_ROUNDS)
+		if (round < VELOCITY_TAUT_ROUNDS)
 			velocity_taut_soften(self, x, selected);
 		enum status status = velocity_island_solve(self, &motion);
 		if (status != STATUS_OK)
@@ -480,11 +467,11 @@ enum status velocity_joints_solve_motion(struct velocity_island *self, bool *sel
 			least = worst;
 			last = round;
 		}
-		if (!(worst > CURVATURE_TOLERANCE) || round == CURVATURE_ROUNDS)
+		if (!(worst > VELOCITY_CURVATURE_TOLERANCE) || round == VELOCITY_CURVATURE_ROUNDS)
 			return STATUS_OK;
 		if (round == 0)
 			memcpy(straight, x, self->count * sizeof *x);
-		if (round - last > ROUNDS_WITHOUT_GAIN_MAX) {
+		if (round - last > VELOCITY_ROUNDS_WITHOUT_GAIN_MAX) {
 			/* Bodies turn too far in this step for rounds to converge: straight. */
 			memcpy(x, straight, self->count * sizeof *x);
 			return STATUS_OK;
@@ -534,7 +521,7 @@ static bool set_end_targets(const struct velocity_island *self, bool impact, con
 		b[i] -= self->rows[i].wanted;
 		if (row->role == VELOCITY_LIMIT) {
 			b[i] -= scalar_min(before[i], 0);
-			selected[i] = can_act(row) && !impact &&
+			selected[i] = velocity_row_acts(row) && !impact &&
 				      (self->rows[i].gap <= VELOCITY_TOUCH || used > 0);
 			any |= selected[i] && b[i] < -VELOCITY_STILL;
 			continue;
@@ -565,9 +552,15 @@ static enum status end_island(const struct island *members, uint32_t index, stru
 	row_system_speeds(&island->system, begin->after, before);
 	if (is_bound_by_joints_alone(begin, members) && !velocity_is_whole(begin, members))
 		velocity_add_half_of_forces(begin, members);
+	if (island->tree != NULL)
+		velocity_tree_hold(&self.island, begin->after);
 	row_system_speeds(&island->system, begin->after, self.b);
-	if (!set_end_targets(island, begin->outcomes[index].impact, before, self.selected, self.b))
+	if (!set_end_targets(island, begin->outcomes[index].impact, before, self.selected,
+			     self.b)) {
+		if (island->tree != NULL)
+			velocity_tree_add_results(island, begin->after, self.x);
 		return STATUS_OK;
+	}
 	status = velocity_end_solve(&self, begin->after);
 	if (status != STATUS_OK)
 		return status;
@@ -575,6 +568,8 @@ static enum status end_island(const struct island *members, uint32_t index, stru
 		if (island->place[i] == 0)
 			begin->impulses[island->block[i]].normal += self.x[i];
 	velocity_joints_add_results(island, self.x);
+	if (island->tree != NULL)
+		velocity_tree_add_results(island, begin->after, self.x);
 	return STATUS_OK;
 }
 
@@ -625,7 +620,7 @@ static bool set_projection_targets(const struct velocity_island *self,
 		selected[i] = holds || limit;
 		b[i] = limit ? scalar_max(row->gap, 0) / h : 0;
 		if (i < self->contact_rows || !(lock || limit) ||
-		    !can_act(&self->joints[i - self->contact_rows]))
+		    !velocity_row_acts(&self->joints[i - self->contact_rows]))
 			continue;
 		uint32_t index = begin->rows.blocks[self->block[i]].first + self->place[i];
 		uint32_t constraint = begin->rows.blocks[self->block[i]].constraint;
@@ -660,7 +655,8 @@ static enum status project_island(const struct island *members, uint32_t index, 
 	for (uint32_t i = 0; i < members->slot_count; i++)
 		turn = scalar_max(turn, vec3_length(d[members->slots[i]].angular));
 	turn *= begin->step->dt;
-	double share = turn > PROJECTION_TURN_MAX ? PROJECTION_TURN_MAX / turn : 1;
+	double share =
+		turn > VELOCITY_PROJECTION_TURN_MAX ? VELOCITY_PROJECTION_TURN_MAX / turn : 1;
 	ASSERT(share >= 0 && share <= 1);
 	for (uint32_t i = 0; i < members->slot_count; i++)
 		d[members->slots[i]] = spatial_scale(d[members->slots[i]], share);
@@ -674,6 +670,8 @@ static bool any_position_error(const struct velocity_step *self, const struct ve
 	for (uint32_t c = self->contact_count; c < self->constraint_count; c++)
 		for (uint32_t b = self->first_block[c]; b < self->first_block[c + 1]; b++) {
 			const struct row_block *block = &self->rows.blocks[b];
+			if (velocity_block_is_held(self, b))
+				continue;
 			for (uint32_t i = block->first; i < block->first + block->count; i++) {
 				const struct constraint_row *row = &self->rows.rows[i];
 				bool holds = block->key.feature == 0 || row->set == ROW_POSITIVE;
@@ -691,15 +689,17 @@ enum status velocity_joints_project(struct velocity_step *begin)
 	ASSERT(begin->joints.count > 0);
 	begin->end_outcomes =
 		arena_push_zero(scratch, begin->islands.count * sizeof *begin->end_outcomes);
-	if (begin->end_outcomes == NULL)
+	if (begin->end_outcomes == NULL || velocity_trees_close(begin) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	for (uint32_t round = 0; round < PROJECTION_ROUNDS; round++) {
+	for (uint32_t round = 0; round < VELOCITY_PROJECTION_ROUNDS; round++) {
 		struct velocity_step end;
 		enum status status = velocity_state_at_end(begin, &end);
 		if (status != STATUS_OK || !any_position_error(&end, begin))
 			return status;
 		struct velocity_stage stage = { begin, &end };
 		status = islands_solve(begin->step, &begin->islands, project_island, &stage);
+		if (status == STATUS_OK)
+			status = velocity_trees_close(begin);
 		if (status != STATUS_OK)
 			return status;
 		velocity_masses_at_end(begin);
@@ -722,7 +722,9 @@ enum status velocity_joints_solve_arriving(struct velocity_island *self, bool *s
 					   double *x)
 {
 	const struct velocity_step *step = self->step;
-	row_system_speeds(&self->system, step->forced, b);
+	if (self->tree != NULL)
+		velocity_tree_hold(self, step->arriving);
+	row_system_speeds(&self->system, self->tree != NULL ? step->arriving : step->forced, b);
 	for (uint32_t i = self->contact_rows; i < self->count; i++)
 		self->joints[i - self->contact_rows].curvature = 0;
 	velocity_joints_targets(self, selected, b);
@@ -744,7 +746,7 @@ bool velocity_joints_impact(const struct velocity_island *self, uint32_t i, doub
 	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
 	*u -= self->rows[i].wanted;
 	if (row->role == VELOCITY_LIMIT)
-		return can_act(row) && (self->rows[i].gap <= VELOCITY_TOUCH || back > 0);
+		return velocity_row_acts(row) && (self->rows[i].gap <= VELOCITY_TOUCH || back > 0);
 	return velocity_holds(self, i);
 }
 

@@ -164,7 +164,8 @@ enum status velocity_rows(struct velocity_step *self, const struct body_motion *
 	constraint_rows(self->constraints, self->contact_count, moved ? motions : NULL, &options,
 			&self->rows);
 	for (uint32_t c = self->contact_count; c < self->constraint_count; c++)
-		append_rows(self, c, motions, &options, &self->rows);
+		if (!velocity_joint_has_no_rows(self, c - self->contact_count))
+			append_rows(self, c, motions, &options, &self->rows);
 	ASSERT(self->rows.block_count <= room.blocks && self->rows.row_count <= room.rows);
 	memset(self->impulses, 0, self->rows.block_count * sizeof *self->impulses);
 	for (uint32_t block = 0, c = 0; c <= self->constraint_count; c++) {
@@ -242,7 +243,17 @@ enum status velocity_state(struct velocity_step *self, struct contact_list *list
 	ASSERT(self->contact_count <= count);
 	for (uint32_t j = 0; j < self->joints.count; j++)
 		self->constraints[self->constraint_count++] = self->joints.constraints[j];
-	return velocity_rows(self, motions, false, level_of(self));
+	enum status status = velocity_trees_choose(self);
+	return status == STATUS_OK ? velocity_rows(self, motions, false, level_of(self)) : status;
+}
+
+enum status velocity_islands(struct velocity_step *self)
+{
+	if (self->islands_made)
+		return STATUS_OK;
+	self->islands_made = true;
+	return islands_make(&self->step->dynamics->scratch, &self->mass, self->constraints,
+			    self->constraint_count, &self->islands);
 }
 
 enum status velocity_state_moved(struct velocity_step *self, const struct body_motion *motions)

@@ -2,6 +2,9 @@
  * with friction for solvers/lcp_friction_sparse.h. Both solvers find multipliers and the change of
  * velocity together, so one solver serves both cores: the complementarity problem and the projection.
  *
+ * Where the island's joints are part of its mass operator, the solver's bodies are the links, whose axes take
+ * the place of a body's six coordinates.
+ *
  * The friction of the projection is lcp_sparse again, with bounds of tangents from the last round's
  * normal impulses.
  */
@@ -72,18 +75,35 @@ static void store_mass_inv(const struct mass_operator *mass, uint32_t slot,
 	}
 }
 
+/* What the solver takes for bodies: bodies, or the links of trees in the coordinates of tree_mass_row, in
+ * which M is the identity. */
+static uint32_t body_count(const struct velocity_island *self)
+{
+	return self->tree == NULL ? self->island->slot_count : self->tree->mass.plan->link_count;
+}
+
+static void store_unit(const struct tree_link *link, double out[LCP_BODY][LCP_BODY])
+{
+	memset(out, 0, sizeof(double[LCP_BODY][LCP_BODY]));
+	for (uint32_t k = 0; k < link->count; k++)
+		out[k][k] = 1;
+}
+
 static enum status allocate_sparse(struct velocity_island *self, struct sparse_problem *out)
 {
-	uint32_t n = self->count, parts = 0;
+	uint32_t n = self->count, parts = 0, bodies = body_count(self);
 	for (uint32_t i = 0; i < n; i++)
-		parts += self->rows[i].j.count;
+		parts += self->tree == NULL
+				 ? self->rows[i].j.count
+				 : tree_plan_depth(self->tree->mass.plan, self->tree->mass.link_of,
+						   self->rows[i].j);
 	*out = (struct sparse_problem){
 		.row = ALLOCATE(uint32_t, n),
 		.start = ALLOCATE(uint32_t, n + 1),
 		.body = ALLOCATE(uint32_t, parts),
 		.jacobian = arena_push_array(self->arena, parts, sizeof(double[LCP_BODY])),
-		.mass_inv = arena_push_array(self->arena, self->island->slot_count,
-					     sizeof(double[LCP_BODY][LCP_BODY])),
+		.mass_inv =
+			arena_push_array(self->arena, bodies, sizeof(double[LCP_BODY][LCP_BODY])),
 		.b = ALLOCATE(double, n),
 		.x = ALLOCATE(double, n),
 		.lower = ALLOCATE(double, n),
@@ -109,7 +129,10 @@ static void add_sparse_row(const struct velocity_island *self,
 	ASSERT(row->j.count <= ROW_PARTS_MAX);
 	ASSERT(at <= i && bounds.lower < bounds.upper);
 	out->row[at] = i;
-	for (uint32_t k = 0; k < row->j.count; k++) {
+	if (self->tree != NULL)
+		entry += tree_mass_row(&self->tree->mass, row->j, out->body + entry,
+				       out->jacobian + entry);
+	for (uint32_t k = 0; k < row->j.count && self->tree == NULL; k++) {
 		uint32_t body = body_index(self, row->j.parts[k].slot);
 		if (body == UINT32_MAX)
 			continue;
@@ -135,14 +158,17 @@ static enum status make_sparse_problem(struct velocity_island *self,
 	enum status status = allocate_sparse(self, out);
 	if (status != STATUS_OK)
 		return status;
-	for (uint32_t i = 0; i < self->island->slot_count; i++)
-		store_mass_inv(&self->step->mass, self->island->slots[i], out->mass_inv[i]);
+	for (uint32_t i = 0; i < body_count(self); i++)
+		if (self->tree == NULL)
+			store_mass_inv(&self->mass, self->island->slots[i], out->mass_inv[i]);
+		else
+			store_unit(&self->tree->mass.plan->links[i], out->mass_inv[i]);
 	out->start[0] = 0;
 	for (uint32_t i = 0; i < self->count; i++)
 		if (velocity_row_included(self, problem, i))
 			add_sparse_row(self, problem, i, out);
 	ASSERT(out->problem.rows <= self->count);
-	out->problem.bodies = self->island->slot_count;
+	out->problem.bodies = body_count(self);
 	out->problem.start = out->start;
 	out->problem.body = out->body;
 	out->problem.jacobian = (const double(*)[LCP_BODY])out->jacobian;
@@ -229,15 +255,14 @@ static enum status violation_of(struct velocity_island *self, const struct spars
 	if (change == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < sparse->problem.rows; i++)
-		mass_apply(&self->step->mass, &self->system.responses[sparse->row[i]], sparse->x[i],
+		mass_apply(&self->mass, &self->system.responses[sparse->row[i]], sparse->x[i],
 			   change);
 	for (uint32_t i = 0; i < sparse->problem.rows; i++) {
 		struct jacobian j = self->rows[sparse->row[i]].j;
 		ASSERT(sparse->row[i] < self->count);
 		double w = sparse->b[i] + jacobian_speed(j, change) +
 			   velocity_row_soft(self, sparse->row[i]) * sparse->x[i];
-		double a =
-			mass_couple(&self->step->mass, j, &self->system.responses[sparse->row[i]]);
+		double a = mass_couple(&self->mass, j, &self->system.responses[sparse->row[i]]);
 		if (sparse->kind[i] == FRICTION_NORMAL)
 			normal = scalar_max(sparse->x[i], 0);
 		bool tangent = sparse->kind[i] == FRICTION_STATIC;
@@ -278,7 +303,7 @@ static enum status solve_compliant(struct velocity_island *self,
 		return STATUS_NO_MEMORY;
 	memcpy(first, sparse->x, rows * sizeof *first);
 	for (uint32_t i = 0; i < rows; i++) {
-		double diagonal = mass_couple(&self->step->mass, self->rows[sparse->row[i]].j,
+		double diagonal = mass_couple(&self->mass, self->rows[sparse->row[i]].j,
 					      &self->system.responses[sparse->row[i]]);
 		added[i] = COMPLIANCE * (diagonal > 0 ? diagonal : 1);
 		sparse->compliance[i] += added[i];

@@ -120,6 +120,7 @@ enum status velocity_taut_gather(struct velocity_island *self)
 			continue;
 		uint32_t count =
 			joint_places(&step->joints.joints[c - step->contact_count], places);
+		count -= velocity_held_axes(step, c - step->contact_count);
 		for (uint32_t k = 0; joint != NULL && k < count; k++)
 			if (places[k] == JOINT_UPPER || (places[k] == JOINT_HOLD && count == 1)) {
 				to.of = &step->constraints[c];
@@ -145,8 +146,9 @@ void velocity_taut_soften(struct velocity_island *self, const double *x, bool *s
 		ASSERT(row->role == VELOCITY_TAUT && row->of < self->taut_from);
 		bool limit = self->joints[row->of - self->contact_rows].role == VELOCITY_LIMIT;
 		double pull = limit ? x[row->of] : -x[row->of];
-		double a =
-			mass_couple(&self->step->mass, self->rows[i].j, &self->system.responses[i]);
+		double a = self->tree != NULL ? self->tree->alone[i]
+					      : mass_couple(&self->mass, self->rows[i].j,
+							    &self->system.responses[i]);
 		double stiff = h * pull * row->per - PLAIN / a;
 		double soft = stiff > 0 ? 1 / stiff : 0;
 		if (self->a != NULL)

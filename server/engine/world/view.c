@@ -69,6 +69,8 @@ struct world_stats world_stats(const struct world *world)
 		.islands_dense = report->islands_dense,
 		.islands_sparse = report->islands_sparse,
 		.islands_dependent = report->islands_dependent,
+		.islands_reduced = report->islands_reduced,
+		.islands_maximal = report->islands_maximal,
 		.joints = world->dynamics.joint_used.count,
 		.taut = report->taut,
 		.joints_broken_total = world->joints_broken_total,

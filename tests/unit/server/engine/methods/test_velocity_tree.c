@@ -1,0 +1,392 @@
+/* Joints as part of the masses (reduced coordinates) against joints as rows (maximal ones): random mechanisms
+ * move the same, and what only reduced coordinates promise. 100 mechanisms over 1000 steps with
+ * `make soak-trees`. */
+#include "server/base/rng.h"
+#include "server/engine/dynamics/joint.h"
+#include "tests/lib/joined.h"
+#include "tests/lib/poses.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const METHODS[] = { "lcp", "projection", "reflection" };
+
+enum { MAXIMAL, AUTO, REDUCED };
+
+static uint32_t from_environment(const char *name, uint32_t otherwise)
+{
+	const char *text = getenv(name);
+	return text == NULL ? otherwise : (uint32_t)strtoul(text, NULL, 10);
+}
+
+static struct world *make_world(const char *method, uint32_t rate, int coordinates)
+{
+	struct world *world = joined_world(method, rate, vec3_make(0, -9.81, 0));
+	joined_set(world, "articulated.coordinates", coordinates);
+	return world;
+}
+
+/* ---- random mechanisms ----------------------------------------------------------------------------- */
+
+/* What a mechanism has beside its tree. */
+enum extras { NOTHING, DRIVES, LOOPS, FLOATING };
+
+static void set_random_axes(struct world *world, struct rng *rng, joint_id joint,
+			    enum joint_type type, uint32_t drives)
+{
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+		struct joint_axis_kind kind = joint_axis_kind(type, axis);
+		struct command command = joined_axis(joint, axis);
+		struct command_JOINT_AXIS *set = &command.joint_axis;
+		uint32_t what = rng_below(rng, 8);
+		double stiffness = rng_range(rng, 1, 300), limit = rng_range(rng, 0.02, 0.2);
+		if (!kind.used || !kind.settable)
+			continue;
+		set->mode = kind.mode;
+		if (type == JOINT_SIX_DOF && kind.locks)
+			set->mode = what < 3 ? JOINT_FREE : JOINT_LOCKED;
+		if (set->mode == JOINT_LOCKED) {
+			test_do(world, &command);
+			continue;
+		}
+		/* Turns about the axes of two locked ones may be singular with limits. */
+		bool plain = kind.limits && type != JOINT_SIX_DOF && type != JOINT_WHEEL;
+		if (drives > 0 && what < 3) {
+			set->spring = what == 2 ? JOINT_SPRING_HERTZ : JOINT_SPRING_STIFFNESS;
+			set->stiffness = what == 2 ? 2 : stiffness;
+			set->damping = what == 1 ? 3 : 0.1;
+		} else if (drives > 0 && what == 3) {
+			set->motor = JOINT_MOTOR_VELOCITY;
+			set->target = 1;
+			set->motor_limit = 5;
+		} else if (drives > 0 && what == 4) {
+			set->motor = JOINT_MOTOR_POSITION;
+			set->target = 0.3;
+			set->motor_stiffness = stiffness;
+			set->motor_damping = 2;
+		} else if (drives > 0 && what == 5)
+			set->friction = 0.3;
+		else if (drives > 0 && what == 6 && plain) {
+			set->mode = JOINT_LIMITED;
+			set->lower = -limit;
+			set->upper = limit;
+		}
+		test_do(world, &command);
+	}
+}
+
+/* A tree of `count` boxes, on the world or free: the same for the same seed. */
+static void make_mechanism(struct world *world, uint64_t seed, uint32_t count, enum extras extras,
+			   body_id *out)
+{
+	static const enum joint_type TYPES[] = { JOINT_REVOLUTE,  JOINT_SPHERICAL,
+						 JOINT_FIXED,	  JOINT_CYLINDRICAL,
+						 JOINT_UNIVERSAL, JOINT_PRISMATIC,
+						 JOINT_WHEEL,	  JOINT_SIX_DOF };
+	/* A loop of few freedoms is locked, or nearly. */
+	static const enum joint_type LOOSE[] = { JOINT_SPHERICAL, JOINT_CYLINDRICAL,
+						 JOINT_UNIVERSAL };
+	struct rng rng = rng_seeded(seed);
+	vec3 at[16];
+	ASSERT(count <= COUNT_OF(at));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t parent = i == 0 ? 0 : extras == LOOPS ? i - 1 : rng_below(&rng, i);
+		vec3 by = vec3_scale(random_direction(&rng), 1.3);
+		at[i] = vec3_add(i == 0 ? vec3_zero() : at[parent], by);
+		struct joined_thing thing = { .shape = TEST_BOX,
+					      .at = at[i],
+					      .mass = rng_range(&rng, 0.5, 2) };
+		thing.velocity = random_vector(&rng, 1);
+		thing.spin = random_vector(&rng, 1);
+		out[i] = joined_put(world, thing);
+		uint32_t first = rng_below(&rng, 3), kind = rng_below(&rng, COUNT_OF(TYPES));
+		enum joint_type type =
+			extras == LOOPS ? LOOSE[kind % COUNT_OF(LOOSE)] : TYPES[kind];
+		quat frame = random_rotation(&rng);
+		if (i == 0 && (first == 0 || extras == FLOATING))
+			continue;
+		body_id on = i == 0 ? 0 : out[parent];
+		bool reversed = rng_below(&rng, 2) == 1;
+		joint_id joint =
+			joined_join(world, type, reversed ? out[i] : on, reversed ? on : out[i],
+				    vec3_mul_add(at[i], by, -0.5), frame);
+		set_random_axes(world, &rng, joint, type, extras == DRIVES);
+	}
+	if (extras == LOOPS)
+		joined_join(world, JOINT_SPHERICAL, out[0], out[count - 1],
+			    vec3_lerp(at[0], at[count - 1], 0.5), quat_identity());
+}
+
+static double distance_between(const struct world *a, const struct world *b, const body_id *bodies,
+			       uint32_t count)
+{
+	double worst = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct body_view x = test_body(a, bodies[i]), y = test_body(b, bodies[i]);
+		worst = scalar_max(worst, vec3_distance(x.position, y.position));
+		quat turn = quat_mul(x.rotation, quat_conjugate(y.rotation));
+		worst = scalar_max(worst, 2 * vec3_length(quat_vector(turn)));
+	}
+	return worst;
+}
+
+static void compare_mechanisms(const char *method, enum extras extras, uint32_t count,
+			       uint32_t steps)
+{
+	enum { BODIES = 7 };
+	/* Joints that are rows drift by up to 1e-9 each (VELOCITY_DEPTH), and a mechanism amplifies that
+	 * with time. */
+	uint32_t rate = from_environment("CAIRN_MECHANISM_RATE", 1000);
+	for (uint32_t k = 0; k < count; k++) {
+		struct world *worlds[2];
+		body_id bodies[2][BODIES];
+		uint32_t told = 0;
+		double off = 0, error = 0;
+		for (uint32_t w = 0; w < 2; w++) {
+			worlds[w] = make_world(method, rate, w == 0 ? MAXIMAL : REDUCED);
+			make_mechanism(worlds[w], check_seed() * 1000 + k, BODIES, extras,
+				       bodies[w]);
+		}
+		for (uint32_t step = 0; step < steps; step++) {
+			test_step(worlds[0], 1);
+			test_step(worlds[1], 1);
+			off = scalar_max(off,
+					 distance_between(worlds[0], worlds[1], bodies[0], BODIES));
+			error = scalar_max(error, world_stats(worlds[1]).joint_error);
+			told += world_stats(worlds[1]).islands_reduced;
+			ck_assert_uint_eq(world_stats(worlds[0]).islands_reduced, 0);
+		}
+		if (getenv("CAIRN_MECHANISMS") != NULL)
+			printf("# %s %d %u: apart %.2g, joints %.2g\n", method, extras, k, off,
+			       error);
+		ck_assert_uint_gt(told, 0);
+		ck_assert_msg(off <= (steps > 100 ? 1e-8 : 1e-9), "%s, mechanism %u: %g apart",
+			      method, k, off);
+		/* Limits and loops are rows, and as exact as rows are. */
+		ck_assert_double_le(error, extras == NOTHING ? 1e-12 : 1e-9);
+		world_destroy(worlds[0]);
+		world_destroy(worlds[1]);
+	}
+}
+
+START_TEST(trees_move_as_rows_would_move_them)
+{
+	compare_mechanisms(METHODS[_i], NOTHING, from_environment("CAIRN_MECHANISMS", 3),
+			   from_environment("CAIRN_MECHANISM_STEPS", 30));
+}
+END_TEST
+
+START_TEST(drives_move_trees_as_rows_would)
+{
+	compare_mechanisms(METHODS[_i], DRIVES, from_environment("CAIRN_MECHANISMS", 3),
+			   from_environment("CAIRN_MECHANISM_STEPS", 30));
+}
+END_TEST
+
+START_TEST(loops_close_as_rows_would_close_them)
+{
+	compare_mechanisms(METHODS[_i], LOOPS, from_environment("CAIRN_MECHANISMS", 3),
+			   from_environment("CAIRN_MECHANISM_STEPS", 30));
+}
+END_TEST
+
+/* ---- what reduced coordinates promise -------------------------------------------------------------- */
+
+static body_id hang_chain(struct world *world, uint32_t count, enum joint_type type)
+{
+	body_id last = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		body_id next = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
+									.at = { i + 0.5, 0, 0 },
+									.mass = 1 });
+		joined_join(world, type, last, next, vec3_make(i, 0, 0),
+			    i % 2 == 0 ? quat_identity() : joined_about_z());
+		last = next;
+	}
+	return last;
+}
+
+START_TEST(joints_of_a_falling_chain_do_not_drift)
+{
+	struct world *world = make_world(METHODS[_i], 240, REDUCED);
+	hang_chain(world, 40, JOINT_SPHERICAL);
+	double start = 0, most = 0, off = 0;
+	for (uint32_t step = 0; step < 60; step++) {
+		struct world_energy energy = world_energy(world);
+		if (step == 0)
+			start = energy.kinetic + energy.potential;
+		most = scalar_max(most, energy.kinetic);
+		off = scalar_max(off, scalar_abs(energy.kinetic + energy.potential - start));
+		test_step(world, 1);
+		ck_assert_double_le(world_stats(world).joint_error, 1e-12);
+	}
+	ck_assert_double_le(off, 1e-3 * most);
+	ck_assert_uint_eq(world_stats(world).islands_reduced, 1);
+	ck_assert_uint_eq(world_stats(world).fallbacks_total, 0);
+	world_destroy(world);
+}
+END_TEST
+
+START_TEST(a_floating_mechanism_keeps_its_momenta)
+{
+	struct world *world = make_world(METHODS[_i], 480, REDUCED);
+	struct command gravity = test_command(COMMAND_GRAVITY);
+	test_do(world, &gravity);
+	body_id bodies[7];
+	make_mechanism(world, check_seed(), 7, FLOATING, bodies);
+	test_step(world, 1); /* velocities that violate joints become ones that do not */
+	struct world_energy before = world_energy(world);
+	test_step(world, 60);
+	struct world_energy after = world_energy(world);
+	ASSERT_VEC3(after.linear, before.linear, 1e-12);
+	ASSERT_VEC3(after.angular, before.angular, 1e-11);
+	world_destroy(world);
+}
+END_TEST
+
+START_TEST(a_joint_reports_the_same_force_and_torque)
+{
+	struct world *worlds[2];
+	for (uint32_t w = 0; w < 2; w++) {
+		worlds[w] = make_world(METHODS[_i], 1000, w == 0 ? MAXIMAL : REDUCED);
+		hang_chain(worlds[w], 5, JOINT_UNIVERSAL);
+		test_step(worlds[w], 20);
+	}
+	for (joint_id joint = 1; joint <= 5; joint++) {
+		struct joint_view rows = joined_view(worlds[0], joint),
+				  masses = joined_view(worlds[1], joint);
+		ck_assert_double_gt(vec3_length(rows.force), 0.1);
+		ASSERT_VEC3(masses.force, rows.force, 1e-6);
+		ASSERT_VEC3(masses.torque, rows.torque, 1e-6);
+	}
+	world_destroy(worlds[0]);
+	world_destroy(worlds[1]);
+}
+END_TEST
+
+/* ---- contacts -------------------------------------------------------------------------------------- */
+
+START_TEST(a_mechanism_lands_and_lies_as_with_rows)
+{
+	/* Friction and impacts: each coordinate's solution holds all rows, and bodies come to lie. */
+	struct world *world = make_world(METHODS[_i], 240, REDUCED);
+	joined_put(world, (struct joined_thing){ .shape = TEST_PLANE, .meets = true });
+	body_id last = 0;
+	for (uint32_t i = 0; i < 4; i++) {
+		body_id next = joined_put(
+			world, (struct joined_thing){ .shape = TEST_BOX,
+						      .at = { 1.1 * i, 0.8 + 0.02 * i, 0 },
+						      .mass = 1,
+						      .meets = true });
+		if (i > 0)
+			joined_join(world, i == 2 ? JOINT_REVOLUTE : JOINT_SPHERICAL, last, next,
+				    vec3_make(1.1 * i - 0.55, 0.8, 0), quat_identity());
+		last = next;
+	}
+	for (uint32_t step = 0; step < 240; step++) {
+		test_step(world, 1);
+		struct world_stats stats = world_stats(world);
+		ck_assert_double_le(stats.joint_error, 1e-12);
+		ck_assert_double_le(stats.residual, 1e-4); /* of friction */
+	}
+	ck_assert_double_lt(world_energy(world).kinetic, 1e-6);
+	ck_assert_double_gt(test_body(world, last).position.y, 0.499);
+	world_destroy(world);
+}
+END_TEST
+
+/* ---- the choice ------------------------------------------------------------------------------------ */
+
+START_TEST(the_choice_is_by_structure_and_told)
+{
+	/* Two chains: one with drives on all axes, whose rows exceed the limit, and a plain one. */
+	struct world *world = make_world("lcp", 240, AUTO);
+	joined_set(world, "articulated.rows", 5);
+	hang_chain(world, 3, JOINT_REVOLUTE);
+	body_id base = 0;
+	for (uint32_t i = 0; i < 6; i++) {
+		body_id next = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
+									.at = { i + 0.5, 0, 9 },
+									.mass = 1 });
+		struct command axis = joined_axis(joined_join(world, JOINT_REVOLUTE, base, next,
+							      vec3_make(i, 0, 9), joined_about_z()),
+						  3);
+		axis.joint_axis.friction = 1;
+		test_do(world, &axis);
+		base = next;
+	}
+	test_step(world, 2);
+	ck_assert_uint_eq(world_stats(world).islands_reduced, 1);
+	ck_assert_uint_eq(world_stats(world).islands_maximal, 1);
+	joined_set(world, "articulated.rows", 6);
+	test_step(world, 1);
+	ck_assert_uint_eq(world_stats(world).islands_reduced, 2);
+	joined_set(world, "articulated.coordinates", MAXIMAL);
+	test_step(world, 1);
+	ck_assert_uint_eq(world_stats(world).islands_reduced, 0);
+	ck_assert_uint_eq(world_stats(world).islands_maximal, 0);
+	world_destroy(world);
+}
+END_TEST
+
+START_TEST(a_body_with_locked_axes_keeps_rows)
+{
+	struct world *world = make_world("lcp", 240, REDUCED);
+	body_id last = hang_chain(world, 3, JOINT_SPHERICAL);
+	struct command lock = test_command(COMMAND_SET_LOCKS);
+	lock.set_locks.body = last;
+	lock.set_locks.locks = 1;
+	test_do(world, &lock);
+	test_step(world, 10);
+	ck_assert_uint_eq(world_stats(world).islands_reduced, 0);
+	ck_assert_uint_eq(world_stats(world).islands_maximal, 1);
+	ck_assert_double_le(world_stats(world).joint_error, 1e-6);
+	world_destroy(world);
+}
+END_TEST
+
+START_TEST(a_saved_world_has_the_same_future)
+{
+	struct world *world = make_world("lcp", 240, REDUCED), *loaded;
+	body_id bodies[7];
+	make_mechanism(world, check_seed(), 7, DRIVES, bodies);
+	test_step(world, 20);
+	struct bytes bytes = test_save(world);
+	ck_assert_int_eq(world_load(bytes.data, bytes.count, test_shape_source(), &loaded, NULL),
+			 STATUS_OK);
+	test_step(world, 20);
+	test_step(loaded, 20);
+	ck_assert_uint_eq(test_hash(world), test_hash(loaded));
+	bytes_release(&bytes);
+	world_destroy(world);
+	world_destroy(loaded);
+}
+END_TEST
+
+static Suite *make(void)
+{
+	Suite *suite = suite_create("velocity_tree");
+	TCase *agree = tcase_create("agree");
+	tcase_set_timeout(agree, 600);
+	tcase_add_loop_test(agree, trees_move_as_rows_would_move_them, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(agree, drives_move_trees_as_rows_would, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(agree, loops_close_as_rows_would_close_them, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(agree, a_joint_reports_the_same_force_and_torque, 0, COUNT_OF(METHODS));
+	suite_add_tcase(suite, agree);
+	TCase *promise = tcase_create("promise");
+	tcase_add_loop_test(promise, joints_of_a_falling_chain_do_not_drift, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(promise, a_floating_mechanism_keeps_its_momenta, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(promise, a_mechanism_lands_and_lies_as_with_rows, 0, 1);
+	suite_add_tcase(suite, promise);
+	TCase *choice = tcase_create("choice");
+	tcase_add_test(choice, the_choice_is_by_structure_and_told);
+	tcase_add_test(choice, a_body_with_locked_axes_keeps_rows);
+	tcase_add_test(choice, a_saved_world_has_the_same_future);
+	suite_add_tcase(suite, choice);
+	return suite;
+}
+
+int main(void)
+{
+	return check_main(make);
+}
