@@ -1,4 +1,4 @@
-/* closure.h: loops of a forest: the joints that it does not contain, as rows on its links.
+/* closure.h: loops of a forest: the joints that it does not contain, and gears, as rows on its links.
  *
  *   J a + bias = 0,   a = a₀ + M⁻¹ Jᵀ λ   ⇒   (J M⁻¹ Jᵀ) λ = −(J a₀ + bias)
  *
@@ -13,6 +13,7 @@
 #define CAIRN_ENGINE_ARTICULATED_CLOSURE_H
 
 #include "server/engine/articulated/tree_dynamics.h"
+#include "server/engine/dynamics/gear.h"
 
 /* 1, in that scale. Larger: rows that hardly differ count as dependent and leave a residual;
  * smaller: rounding of exactly dependent rows (about 1e-14) counts as independent. */
@@ -37,6 +38,11 @@ MUST_CHECK enum status closures_make(struct closures *self, const struct articul
 				     struct reason *why);
 void closures_release(struct closures *self);
 
+/* The same with gears, each one more row; slots of a gear are bodies of the source, ARTICULATION_NONE the
+ * ground. The motions of bodies are those of the tree, whatever the gears have. */
+MUST_CHECK enum status closures_make_geared(struct closures *self, const struct articulation *tree,
+					    const struct gear *gears, uint32_t count,
+					    struct reason *why);
 /* After tree_factor: forms and factors the matrix. */
 void closures_factor(struct closures *self, struct tree_dynamics *dynamics);
 /* tree_forward with the forces of the closures; they are in self->force. `loads` NULL: none. */
