@@ -131,7 +131,9 @@ SCENES = \
 	clients/scenes/grid.yaml \
 	clients/scenes/heightfield.yaml \
 	clients/scenes/hourglass.yaml \
+	clients/scenes/folds.yaml \
 	clients/scenes/jet.yaml \
+	clients/scenes/rockets.yaml \
 	clients/scenes/joints.yaml \
 	clients/scenes/lava-lamp.yaml \
 	clients/scenes/locks.yaml \

@@ -121,7 +121,10 @@ enum { INTEGRATORS_END = 6, SUBSTEPS_MAX = 1024 };
 	X(substeps, SUBSTEPS, "Parts of ticks that ended before the tick's end.")                  \
 	X(redone, REDONE, "Parts of ticks that were done again, shorter.")                         \
 	X(forced, FORCED, "Parts over their tolerance that could not be shorter.")                 \
-	X(rejected, REJECTED, "Motions for which the body's integrator was replaced.")
+	X(rejected, REJECTED, "Motions for which the body's integrator was replaced.")             \
+	X(met_parts, MET_PARTS, "Collisions of a part of a solid in convex parts.")                \
+	X(met_fields, MET_FIELDS, "Collisions with the distance field of a solid.")                \
+	X(overlaps, OVERLAPS, "Pairs that overlapped by over 1 mm as a tick began.")
 #define IMPACT_COUNT_MEMBER(name, NAME, text) uint64_t name;
 struct impact_figures {
 	IMPACT_COUNTS(IMPACT_COUNT_MEMBER)

@@ -588,6 +588,9 @@ static void reconcile_particles(struct gen_commands *gen, struct command *out)
 		out->particles_hold.particle = 1 + out->particles_hold.particle % 16;
 		out->particles_hold.body = gen_some_body(gen);
 		return;
+	case COMMAND_PARTICLES_EMITTER:
+		out->particles_emitter.body = gen_some_body(gen);
+		return;
 	case COMMAND_PARTICLES_TRAIL:
 		out->particles_trail.trail = gen_other_system(gen, out->particles_trail.system);
 		return;
@@ -694,7 +697,7 @@ void gen_any_command(struct gen_commands *gen, struct command *out)
 	uint32_t pick = rng_below(&gen->rng, count + (uint32_t)COUNT_OF(often));
 	uint16_t op = pick < count ? list[pick].op : often[pick - count];
 	bool particles = (op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_SPLIT) ||
-			 (op >= COMMAND_PARTICLES_TRAIL && op <= COMMAND_PARTICLES_FILL) ||
+			 (op >= COMMAND_PARTICLES_SELF && op <= COMMAND_PARTICLES_FILL) ||
 			 (op >= COMMAND_PARTICLES_INTERACT && op <= COMMAND_PARTICLES_PIN);
 	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && particles))
 		op = COMMAND_SPAWN;

@@ -927,6 +927,36 @@ class Commands:
         """
         return self._command("name_joint", joint=joint, name=name)
 
+    def particles_self(self, system: int, thickness: float, friction: Real = None):
+        """Set whether the linked particles of a system meet each other, so that cloth, ropes and jelly do not
+        pass through themselves. Raises Refused.
+
+        - system: the system; no fluid, without forces and collisions between its particles
+        - thickness (0 … 100 m): least distance of the centres of two particles that share no link; at least
+          0.87 of the longest edge closes a cloth; 0: they do not meet
+        - friction (0 … 10): between them
+        """
+        return self._command("particles_self", system=system, thickness=thickness, friction=friction)
+
+    def particles_emitter(self, system: int, body: Whole = None, place: Optional[Union[int, str]] = None,
+                          velocity: Real = None, recoil: Optional[Union[int, str]] = None,
+                          room: Optional[Union[int, str]] = None):
+        """Mount a system's emitter on a body, or take it off; set whether births push the body and need room
+        among particles. Raises Refused.
+
+        - system: the system
+        - body: the body that carries the emitter; 0: none, it stays where it is in the world
+        - place: 0 here: the emitter stays where it is as it is mounted; 1 point: its position and rotation are
+          meant in the body's axes
+        - velocity (0 … 1): share of the body's velocity at the place of birth that a particle has besides its
+          own speed
+        - recoil: 1: the next tick begins with the opposite of the momentum that births had relative to the
+          body, at the places of birth
+        - room: 1: births that would overlap another particle do not happen either, and are counted as refused
+        """
+        return self._command("particles_emitter", system=system, body=body, place=place, velocity=velocity,
+                             recoil=recoil, room=room)
+
     def particles_trail(self, system: int, trail: int, delay: Whole = None, velocity: Real = None,
                         depth: Whole = None):
         """Let the particles of a system leave a trail: particles of another system, which has their size, life

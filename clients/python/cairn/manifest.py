@@ -610,6 +610,19 @@ COMMAND = {
         ("joint", "JOINT"),
         ("name", "TEXT"),
     ]),
+    "particles_self": (89, 2, [
+        ("system", "PARTICLES"),
+        ("thickness", "F64"),
+        ("friction", "F64"),
+    ]),
+    "particles_emitter": (90, 1, [
+        ("system", "PARTICLES"),
+        ("body", "BODY"),
+        ("place", "ENUM"),
+        ("velocity", "F64"),
+        ("recoil", "ENUM"),
+        ("room", "ENUM"),
+    ]),
     "particles_trail": (91, 2, [
         ("system", "PARTICLES"),
         ("trail", "PARTICLES"),
@@ -1012,6 +1025,16 @@ DEFAULTS = {
     },
     "particles_pin": {
         "pinned": 1,
+    },
+    "particles_self": {
+        "friction": 0.3,
+    },
+    "particles_emitter": {
+        "body": 0,
+        "place": 0,
+        "velocity": 1.0,
+        "recoil": 1,
+        "room": 0,
     },
     "particles_trail": {
         "delay": 1,
@@ -1443,6 +1466,16 @@ LIMITS = {
         "particle": (1, 4294967295, ""),
         "pinned": (0, 1, ""),
     },
+    "particles_self": {
+        "thickness": (0, 100, "m"),
+        "friction": (0, 10, ""),
+    },
+    "particles_emitter": {
+        "place": (0, 1, ""),
+        "velocity": (0, 1, ""),
+        "recoil": (0, 1, ""),
+        "room": (0, 1, ""),
+    },
     "particles_trail": {
         "delay": (1, 1000000000, "ticks"),
         "velocity": (0, 100, ""),
@@ -1667,6 +1700,9 @@ WORDS = {
     "pinned": ["free", "held"],
     "contacts": ["after", "within"],
     "hold_place": ["here", "point", "far"],
+    "mount_place": ["here", "point"],
+    "recoil": ["none", "pushes"],
+    "room": ["bodies", "all"],
     "spend": ["lives", "ends"],
     "switch": ["keep", "off", "on"],
 }
@@ -1702,6 +1738,9 @@ WORDED = {
     ("particles_split", "spend"): "spend",
     ("particles_contacts", "contacts"): "contacts",
     ("particles_hold", "place"): "hold_place",
+    ("particles_emitter", "place"): "mount_place",
+    ("particles_emitter", "recoil"): "recoil",
+    ("particles_emitter", "room"): "room",
 }
 
 # Kinds of QUERY by name.

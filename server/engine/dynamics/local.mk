@@ -80,6 +80,10 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/particle_holds.h \
 	server/engine/dynamics/particle_links.c \
 	server/engine/dynamics/particle_links.h \
+	server/engine/dynamics/particle_self.c \
+	server/engine/dynamics/particle_self.h \
+	server/engine/dynamics/particle_room.c \
+	server/engine/dynamics/particle_room.h \
 	server/engine/dynamics/particle_pairs.c \
 	server/engine/dynamics/particle_pairs.h \
 	server/engine/dynamics/particle_path.c \

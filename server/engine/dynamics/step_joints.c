@@ -144,7 +144,6 @@ void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double tim
 
 void joint_standing_rows(const struct dynamics *dynamics, uint32_t row, struct joint_standing *out)
 {
-	struct joint joint;
 	struct row_list list = { .rows = out->rows,
 				 .blocks = out->blocks,
 				 .parts = out->parts,
@@ -152,12 +151,12 @@ void joint_standing_rows(const struct dynamics *dynamics, uint32_t row, struct j
 				 .block_capacity = COUNT_OF(out->blocks),
 				 .part_capacity = COUNT_OF(out->parts) };
 	struct constraint constraint = {
-		.kind = &constraint_joint, .body_a = 0, .body_b = 1, .data = &joint
+		.kind = &constraint_joint, .body_a = 0, .body_b = 1, .data = &out->joint
 	};
 	struct constraint_options options = { .level = CONSTRAINT_POSITION };
 	for (uint32_t k = 0; k < 2; k++)
 		out->ends[k] = joint_body(dynamics->tables, row, k);
-	joint_from_tables(dynamics, row, 0, &joint);
+	joint_from_tables(dynamics, row, 0, &out->joint);
 	constraint.kind->rows(&constraint, 0, NULL, NULL, &options, &list);
 	out->count = list.row_count;
 	ASSERT(out->count <= JOINT_ROWS_MAX);

@@ -25,6 +25,7 @@ void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double tim
 
 /* A joint's rows at the motions in the tables, stated for positions. Not to be copied: lists point inside. */
 struct joint_standing {
+	struct joint joint;
 	uint32_t ends
 		[2]; /* rows of its bodies, by the slots of the parts; DYNAMICS_NONE: the world */
 	uint32_t count;

@@ -64,6 +64,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_wide.h \
 	server/engine/methods/soft_wide_lanes.h \
 	server/engine/methods/soft_wide_passes.h \
+	server/engine/methods/soft_wide_rows.h \
 	server/engine/methods/velocity.c \
 	server/engine/methods/velocity.h \
 	server/engine/methods/velocity_end.c \
@@ -86,6 +87,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_impact_book \
 	tests/unit/server/engine/methods/test_impact_checks \
 	tests/unit/server/engine/methods/test_impact_integrators \
+	tests/unit/server/engine/methods/test_impact_lists \
 	tests/unit/server/engine/methods/test_impact_rough \
 	tests/unit/server/engine/methods/test_impact_rows \
 	tests/unit/server/engine/methods/test_impact_shapes \

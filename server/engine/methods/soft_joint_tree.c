@@ -133,7 +133,7 @@ static void store_group_masses(const struct soft_joint *joint)
 		joint->extras[joint->member[i]].mass_in_group = joint->pivot_inv[i];
 }
 
-static void factor_group(struct soft_joints *joints, struct soft_group *group)
+void soft_group_factor(struct soft_joints *joints, struct soft_group *group)
 {
 	ASSERT(group->first <= group->core_first && group->core_first <= group->last);
 	const struct soft_forest *forest = &joints->forest;
@@ -160,7 +160,7 @@ static void factor_piece(uint32_t first, uint32_t last, uint32_t worker, void *c
 	UNUSED(worker);
 	struct soft_joints *joints = context;
 	for (uint32_t i = first; i < last; i++)
-		factor_group(joints, &joints->forest.groups[i]);
+		soft_group_factor(joints, &joints->forest.groups[i]);
 }
 
 static void factor_runs(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -524,7 +524,7 @@ void soft_group_settle(const struct soft_pass *pass, struct soft_group *group)
 			break;
 		for (uint32_t i = group->first; i < group->last; i++)
 			soft_joint_choose_members(&joints->items[order[i]]);
-		factor_group(joints, group);
+		soft_group_factor(joints, group);
 	}
 }
 
