@@ -56,8 +56,10 @@ static struct world *make_slider_crank(void)
 {
 	struct world *world = joined_world("lcp", 60, vec3_zero());
 	body_id crank = put(world, vec3_make(0.25, 0, 0), 1);
-	body_id rod = put(world, vec3_make(1.25, 0, 0), 1), block = put(world, vec3_make(2, 0, 0), 1);
-	joint_id shaft = joined_join(world, JOINT_REVOLUTE, 0, crank, vec3_zero(), joined_about_z());
+	body_id rod = put(world, vec3_make(1.25, 0, 0), 1),
+		block = put(world, vec3_make(2, 0, 0), 1);
+	joint_id shaft =
+		joined_join(world, JOINT_REVOLUTE, 0, crank, vec3_zero(), joined_about_z());
 	joined_join(world, JOINT_REVOLUTE, crank, rod, vec3_make(0.5, 0, 0), joined_about_z());
 	joined_join(world, JOINT_REVOLUTE, rod, block, vec3_make(2, 0, 0), joined_about_z());
 	joined_join(world, JOINT_PRISMATIC, 0, block, vec3_make(2, 0, 0), quat_identity());
@@ -73,12 +75,12 @@ static struct world *make_slider_crank(void)
 static struct world *make_bricard(void)
 {
 	struct world *world = joined_world("lcp", 60, vec3_make(0, -9.81, 0));
-	const vec3 corners[] = { { 1, -1, -1 }, { 1, 1, -1 }, { -1, 1, -1 },
+	const vec3 corners[] = { { 1, -1, -1 }, { 1, 1, -1 },  { -1, 1, -1 },
 				 { -1, 1, 1 },	{ -1, -1, 1 }, { 1, -1, 1 } };
 	body_id links[6];
 	for (uint32_t i = 0; i < 6; i++)
-		links[i] = put(world, vec3_scale(vec3_add(corners[i], corners[(i + 1) % 6]), 0.5),
-			       1);
+		links[i] =
+			put(world, vec3_scale(vec3_add(corners[i], corners[(i + 1) % 6]), 0.5), 1);
 	for (uint32_t i = 0; i < 6; i++) {
 		uint32_t next = (i + 1) % 6;
 		vec3 in = vec3_sub(corners[next], corners[i]);
@@ -153,8 +155,8 @@ int main(int argc, char **argv)
 		}
 		printf("%-13s %u steps: joints off by %.2g at most, %.2g in the last tenth; "
 		       "energy %.6g J after a second, %.6g J at the end; %llu fallbacks\n",
-		       MECHANISMS[i].name, (unsigned)steps, worst, last, begun,
-		       energy_of(world), (unsigned long long)fallbacks);
+		       MECHANISMS[i].name, (unsigned)steps, worst, last, begun, energy_of(world),
+		       (unsigned long long)fallbacks);
 		good &= worst <= MECHANISMS[i].most;
 		world_destroy(world);
 	}

@@ -106,12 +106,6 @@ static void append_gear(struct closures *self, const struct articulation *tree,
 	append_row(self, &row);
 }
 
-enum status closures_make(struct closures *self, const struct articulation *tree,
-			  struct reason *why)
-{
-	return closures_make_geared(self, tree, NULL, 0, why);
-}
-
 enum status closures_make_geared(struct closures *self, const struct articulation *tree,
 				 const struct gear *gears, uint32_t gear_count, struct reason *why)
 {
@@ -119,10 +113,11 @@ enum status closures_make_geared(struct closures *self, const struct articulatio
 	size_t room = (size_t)count + 1;
 	*self = (struct closures){ 0 };
 	if (count > CLOSURE_ROWS_MAX)
-		return reason_set(why, STATUS_LIMIT, -1, "closures",
-				  "the loops and gears of the robot have %u rows, at most %u can be solved: "
-				  "ask for a smaller part of it",
-				  count, (unsigned)CLOSURE_ROWS_MAX);
+		return reason_set(
+			why, STATUS_LIMIT, -1, "closures",
+			"the loops and gears of the robot have %u rows, at most %u can be solved: "
+			"ask for a smaller part of it",
+			count, (unsigned)CLOSURE_ROWS_MAX);
 	self->rows = heap_alloc(room * sizeof *self->rows);
 	self->parts = heap_alloc(2 * GEAR_ENDS * room * sizeof *self->parts);
 	self->force = heap_alloc_zero(room * sizeof *self->force);

@@ -32,17 +32,21 @@ struct closures {
 	double residual; /* m/s², rad/s²: the largest |J a + bias| of the last solution */
 };
 
-/* The rows of tree->closures at the present motions, with the velocities of the tree. LIMIT: more rows
- * than CLOSURE_ROWS_MAX. NO_MEMORY. Release it in any case. */
-MUST_CHECK enum status closures_make(struct closures *self, const struct articulation *tree,
-				     struct reason *why);
-void closures_release(struct closures *self);
-
-/* The same with gears, each one more row; slots of a gear are bodies of the source, ARTICULATION_NONE the
- * ground. The motions of bodies are those of the tree, whatever the gears have. */
+/* The rows of tree->closures at the present motions, with the velocities of the tree, and those of gears,
+ * each one row; slots of a gear are bodies of the source, ARTICULATION_NONE the ground, and the motions of
+ * bodies are those of the tree, whatever the gears have. LIMIT: more rows than CLOSURE_ROWS_MAX. NO_MEMORY.
+ * Release it in any case. */
 MUST_CHECK enum status closures_make_geared(struct closures *self, const struct articulation *tree,
 					    const struct gear *gears, uint32_t count,
 					    struct reason *why);
+/* The same without gears. */
+MUST_CHECK static inline enum status
+closures_make(struct closures *self, const struct articulation *tree, struct reason *why)
+{
+	return closures_make_geared(self, tree, NULL, 0, why);
+}
+void closures_release(struct closures *self);
+
 /* After tree_factor: forms and factors the matrix. */
 void closures_factor(struct closures *self, struct tree_dynamics *dynamics);
 /* tree_forward with the forces of the closures; they are in self->force. `loads` NULL: none. */

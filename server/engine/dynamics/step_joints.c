@@ -430,8 +430,8 @@ static double gear_error(const struct dynamics *dynamics, const struct gear *gea
 		memcpy(now.joints[end].angle, dynamics->tables->joint.angle[joint],
 		       sizeof now.joints[end].angle);
 		for (uint32_t side = 0; side < 2; side++) {
-			at[end][side] = motion_of(dynamics,
-						  joint_body(dynamics->tables, joint, side));
+			at[end][side] =
+				motion_of(dynamics, joint_body(dynamics->tables, joint, side));
 			motions[end][side] = &at[end][side];
 		}
 	}
@@ -486,9 +486,8 @@ void step_joints_store(struct step *self, const struct step_joints *all,
 	}
 	for (uint32_t i = joints->count; i < all->count; i++) {
 		store_gear(self, all->joints[i].gear, &results[i]);
-		dynamics->report.joint_error =
-			scalar_max(dynamics->report.joint_error,
-				   gear_error(dynamics, all->joints[i].gear));
+		dynamics->report.joint_error = scalar_max(
+			dynamics->report.joint_error, gear_error(dynamics, all->joints[i].gear));
 	}
 	/* Breaking a joint changes the lists of bodies, so it follows after all columns are stored. */
 	for (uint32_t i = 0; i < joints->count; i++) {

@@ -325,7 +325,8 @@ START_TEST(gears_find_their_leaders)
 		const struct command *maker = &scene->commands[-gear->joint - 1];
 		ck_assert_ptr_eq(maker, command_at(scene, COMMAND_JOINT_CREATE, expected[i].joint));
 		maker = &scene->commands[-gear->leader - 1];
-		ck_assert_ptr_eq(maker, command_at(scene, COMMAND_JOINT_CREATE, expected[i].leader));
+		ck_assert_ptr_eq(maker,
+				 command_at(scene, COMMAND_JOINT_CREATE, expected[i].leader));
 		ck_assert_uint_eq(gear->axis, expected[i].axis);
 		ck_assert_uint_eq(gear->leader_axis, expected[i].leader_axis);
 		ck_assert_double_eq(gear->ratio, expected[i].ratio);
@@ -444,8 +445,9 @@ static const struct {
 	  "no body has the name 'c'" },
 	{ "[{name: a}]", "type: revolute, b: a, at: [0, 0, 0], gear: {leader: other}",
 	  STATUS_MISSING, "leader", "no joint has the name 'other'" },
-	{ "[{name: a}]", "type: revolute, name: j, b: a, at: [0, 0, 0], gear: {leader: j, ratio: 0}",
-	  STATUS_RANGE, "ratio", "ratio is 0" },
+	{ "[{name: a}]",
+	  "type: revolute, name: j, b: a, at: [0, 0, 0], gear: {leader: j, ratio: 0}", STATUS_RANGE,
+	  "ratio", "ratio is 0" },
 	{ "[{name: a}]",
 	  "type: prismatic, name: j, b: a, at: [0, 0, 0], gear: {leader: j, offset_degrees: 3}",
 	  STATUS_RANGE, "offset_degrees", "this axis is a length" },

@@ -20,21 +20,21 @@ static struct ring open_ring(const char *method, uint32_t rate)
 	struct ring self = { .world = joined_world(method, rate, vec3_zero()) };
 	for (uint32_t i = 0; i < LINKS; i++) {
 		double angle = TWO_PI * i / LINKS;
-		self.links[i] = joined_put(
-			self.world, (struct joined_thing){ .shape = TEST_BOX,
-							   .mass = 1 + 0.25 * i,
-							   .at = { 2 * trig_cos(angle),
-								   2 * trig_sin(angle), 0 },
-							   .restitution = 1,
-							   .smooth = true,
-							   .meets = true });
+		self.links[i] = joined_put(self.world,
+					   (struct joined_thing){ .shape = TEST_BOX,
+								  .mass = 1 + 0.25 * i,
+								  .at = { 2 * trig_cos(angle),
+									  2 * trig_sin(angle), 0 },
+								  .restitution = 1,
+								  .smooth = true,
+								  .meets = true });
 	}
 	for (uint32_t i = 0; i < LINKS; i++) {
 		double angle = TWO_PI * (i + 0.5) / LINKS;
-		struct command command = joined_create(
-			JOINT_REVOLUTE, self.links[i], self.links[(i + 1) % LINKS],
-			vec3_make(1.75 * trig_cos(angle), 1.75 * trig_sin(angle), 0),
-			joined_about_z());
+		struct command command =
+			joined_create(JOINT_REVOLUTE, self.links[i], self.links[(i + 1) % LINKS],
+				      vec3_make(1.75 * trig_cos(angle), 1.75 * trig_sin(angle), 0),
+				      joined_about_z());
 		command.joint_create.flags = JOINT_BODIES_PASS;
 		test_do(self.world, &command);
 	}
