@@ -307,3 +307,11 @@ tests_bench_bench_articulated_LDADD = $(LDADD) -lm
 .PHONY: bench-articulated
 bench-articulated: tests/bench/bench_articulated
 	tests/bench/bench_articulated
+
+# Closed mechanisms and gears for a million steps each: make soak-mechanisms
+EXTRA_PROGRAMS += tests/bench/soak_mechanisms
+tests_bench_soak_mechanisms_SOURCES = tests/bench/soak_mechanisms.c
+tests_bench_soak_mechanisms_LDADD = $(LDADD) -lm
+.PHONY: soak-mechanisms
+soak-mechanisms: tests/bench/soak_mechanisms
+	tests/bench/soak_mechanisms

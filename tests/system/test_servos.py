@@ -54,6 +54,41 @@ def test_an_arm_sags_until_its_servos_bear_it(cli, client, tmp_path, method):
     assert view.tau == pytest.approx(held, abs=1e-6 if exact else 1e-3) and view.tau[0] > 20
 
 
+# Two wheels; the second one turns three times as fast the other way.
+WHEELS = """
+world: { gravity: [0, 0, 0], names: true, parameters: { sleep.enabled: 0 } }
+shapes: { rod: { kind: box, size: [0.5, 0.1, 0.1] } }
+bodies: [{ name: wheel, shape: rod, mass: 1, mask: 0, array: { count: 2, step: [2, 0, 0] } }]
+joints:
+  - { type: revolute, name: first, b: "wheel[0]", at: [0, 0, 0], axis: [0, 0, 1], motor: { force: 0.1 } }
+  - { type: revolute, name: second, b: "wheel[1]", at: [2, 0, 0], axis: [0, 0, 1], gear: { leader: first, ratio: -3 } }
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_gear_is_kept_told_forked_and_ended_by_a_client(cli, client, tmp_path, method):
+    (tmp_path / "wheels.yaml").write_text(WHEELS, encoding="utf-8")
+    world = load(cli, client, "wheels-" + method, tmp_path / "wheels.yaml", method, 120)
+    world.step(120)
+    first, second = (world.joint(number) for number in (1, 2))
+    gear = second["gears"][3]
+    turn = first["coordinates"][3]
+    assert second["coordinates"][3] == pytest.approx(-3 * turn, abs=1e-9 if method != "soft-step" else 1e-4) and turn > 0.1
+    assert (gear["leader"], gear["leader_axis"], gear["ratio"], gear["offset"]) == (1, 3, -3, 0) and first["gears"] == [None] * 6
+    # I (1 + 9) q'' = 0.1, of which the follower needs 9/10 by a force of -0.03.
+    assert gear["force"] == pytest.approx(-0.03, rel=1e-3)
+    robot = world.robot_view(1)
+    assert len(robot.q) == 2 and robot.tau[0] == pytest.approx(0.1 - 0.09, rel=1e-2)
+    world.fork("fork-" + method)
+    fork = client.join("fork-" + method)
+    fork.step(60)
+    world.step(60)
+    assert [fork.joint(2)[key] for key in ("coordinates", "force", "torque", "gears")] == [
+        world.joint(2)[key] for key in ("coordinates", "force", "torque", "gears")]
+    world.apply(cairn.command("joint_gear", 2, 3))
+    assert world.joint(2)["gears"][3] is None
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_quadruped_stands_on_servos_on_rough_ground_for_a_minute(cli, client, method):
     chance = random.Random(4)

@@ -168,13 +168,16 @@ export function jointItemOf([id, type, flags, a, b, coordinates, force, torque, 
 }
 
 function axisOf([mode, lower, upper, restitution, friction, spring, stiffness, damping, rest, springLimit, motor, target,
-  motorLimit, wave, amplitude, hertz, phase, motorStiffness, motorDamping, leader, leaderAxis, ratio, offset, gearForce]) {
+  motorLimit, wave, amplitude, hertz, phase, motorStiffness, motorDamping]) {
   return {
     mode: JOINT_MODES[mode] ?? mode, lower, upper, restitution, friction, spring: JOINT_SPRINGS[spring] ?? spring, stiffness,
     damping, rest, springLimit, motor: JOINT_MOTORS[motor] ?? motor, target, motorLimit, wave: JOINT_WAVES[wave] ?? wave,
-    amplitude, hertz, phase, motorStiffness, motorDamping, leader, leaderAxis, ratio, offset, gearForce,
+    amplitude, hertz, phase, motorStiffness, motorDamping,
   };
 }
+
+/** The gear of an axis that follows another one, else null; `force` is that along the axis. */
+const gearOf = ([leader, leaderAxis, ratio, offset, force]) => (leader ? { leader, leaderAxis, ratio, offset, force } : null);
 
 /** The answer to QUERY joint. */
 export function jointOf([id, type, flags, a, b, owner, tag, pointA, frameA, pointB, frameB, coordinates, force, torque,
@@ -182,5 +185,6 @@ export function jointOf([id, type, flags, a, b, owner, tag, pointA, frameA, poin
   return {
     id, ...stateOf(type, flags), a, b, owner, tag, pointA, frameA, pointB, frameB, coordinates, force, torque, anchorA,
     anchorB, breakForce, breakTorque, axes: axes.map(axisOf),
+    gears: axes.map((axis) => gearOf(axis.slice(19))),
   };
 }

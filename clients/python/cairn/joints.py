@@ -126,11 +126,13 @@ def of_list(item):
 
 
 def of_answer(answer):
-    """The answer to QUERY joint, as a dict; `axes` as dicts with the fields of the command joint_axis."""
+    """The answer to QUERY joint, as a dict; `axes` as dicts with the fields of the command joint_axis; `gears` by axis, None of one
+    that follows none, else a dict with the fields of the command joint_gear, and `force`, that of the gear along the axis."""
     names = ("id", "type", "flags", "a", "b", "owner", "tag", "point_a", "frame_a", "point_b", "frame_b", "coordinates",
              "force", "torque", "anchor_a", "anchor_b", "break", "axes")
     found = _worded(dict(zip(names, answer)))
     found["break_force"], found["break_torque"] = found.pop("break")
+    found["gears"] = [_gear(axis) for axis in found["axes"]]
     found["axes"] = [_axis(axis) for axis in found["axes"]]
     return found
 
@@ -142,10 +144,14 @@ def _worded(found):
     return {name: tuple(value) if isinstance(value, list) and name != "axes" else value for name, value in found.items()}
 
 
+def _gear(values):
+    gear = dict(zip(("leader", "leader_axis", "ratio", "offset", "force"), values[19:]))
+    return gear if gear.get("leader") else None
+
+
 def _axis(values):
     names = ("mode", "lower", "upper", "restitution", "friction", "spring", "stiffness", "damping", "rest", "spring_limit",
-             "motor", "target", "motor_limit", "wave", "amplitude", "hertz", "phase", "motor_stiffness", "motor_damping",
-             "leader", "leader_axis", "ratio", "offset", "gear_force")
+             "motor", "target", "motor_limit", "wave", "amplitude", "hertz", "phase", "motor_stiffness", "motor_damping")
     axis = dict(zip(names, values))
     for name, words in (("mode", MODES), ("spring", SPRINGS), ("motor", MOTORS), ("wave", WAVES)):
         axis[name] = word(words, axis[name])

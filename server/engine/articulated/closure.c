@@ -33,6 +33,18 @@ static uint32_t slot_of(const struct articulation *tree, uint32_t body)
 	return body == ARTICULATION_NONE ? ROW_NO_BODY : tree->link_of[body];
 }
 
+/* Appends a row with parts of its own. */
+static void append_row(struct closures *self, const struct constraint_row *row)
+{
+	struct row_part *own = &self->parts[(size_t)2 * GEAR_ENDS * self->row_count];
+	self->rows[self->row_count] = *row;
+	struct jacobian *j = &self->rows[self->row_count++].j;
+	ASSERT(j->count <= 2 * GEAR_ENDS);
+	for (uint32_t k = 0; k < j->count; k++)
+		own[k] = j->parts[k];
+	j->parts = own;
+}
+
 /* Appends the rows of locked axes of one joint. */
 static void append_closure(struct closures *self, const struct articulation *tree, uint32_t joint)
 {
@@ -58,29 +70,56 @@ static void append_closure(struct closures *self, const struct articulation *tre
 		b = moved_motion(tree, constraint.body_b);
 	constraint_joint.rows(&constraint, 0, &a, &b, &OPTIONS, &list);
 	ASSERT(list.block_count > 0 && blocks[0].key.feature == 0);
-	for (uint32_t i = 0; i < blocks[0].count; i++) {
-		struct row_part *own = &self->parts[2 * (size_t)self->row_count];
-		self->rows[self->row_count] = rows[blocks[0].first + i];
-		struct jacobian *j = &self->rows[self->row_count++].j;
-		for (uint32_t k = 0; k < j->count; k++)
-			own[k] = j->parts[k];
-		j->parts = own;
-	}
+	for (uint32_t i = 0; i < blocks[0].count; i++)
+		append_row(self, &rows[blocks[0].first + i]);
 }
 
-enum status closures_make(struct closures *self, const struct articulation *tree,
-			  struct reason *why)
+/* Appends the row of a gear, at the motions of the tree. */
+static void append_gear(struct closures *self, const struct articulation *tree,
+			const struct gear *from)
 {
-	uint32_t count = count_rows(tree);
+	static const struct constraint_options OPTIONS = { .level = CONSTRAINT_ACCELERATION };
+	struct gear gear = *from;
+	struct constraint_row row;
+	struct row_block block;
+	struct row_part parts[2 * GEAR_ENDS];
+	struct row_list list = { .rows = &row,
+				 .blocks = &block,
+				 .parts = parts,
+				 .row_capacity = 1,
+				 .block_capacity = 1,
+				 .part_capacity = 2 * GEAR_ENDS };
+	for (uint32_t end = 0; end < GEAR_ENDS; end++)
+		for (uint32_t side = 0; side < 2; side++) {
+			struct joint *joint = &gear.joints[end];
+			uint32_t link = slot_of(tree, from->slots[end][side]);
+			gear.slots[end][side] = link;
+			if (link != ROW_NO_BODY)
+				*(side == 0 ? &joint->a : &joint->b) = moved_motion(tree, link);
+		}
+	struct joint entry = gear_entry(&gear, 0, 0);
+	struct constraint constraint = { .kind = &constraint_gear,
+					 .body_a = ROW_NO_BODY,
+					 .body_b = ROW_NO_BODY,
+					 .data = &entry };
+	constraint_gear.rows(&constraint, 0, NULL, NULL, &OPTIONS, &list);
+	append_row(self, &row);
+}
+
+enum status closures_make_geared(struct closures *self, const struct articulation *tree,
+				 const struct gear *gears, uint32_t gear_count, struct reason *why)
+{
+	uint32_t count = count_rows(tree) + gear_count;
 	size_t room = (size_t)count + 1;
 	*self = (struct closures){ 0 };
 	if (count > CLOSURE_ROWS_MAX)
-		return reason_set(why, STATUS_LIMIT, -1, "closures",
-				  "the loops of the robot have %u rows, at most %u can be solved: "
-				  "ask for a smaller part of it",
-				  count, (unsigned)CLOSURE_ROWS_MAX);
+		return reason_set(
+			why, STATUS_LIMIT, -1, "closures",
+			"the loops and gears of the robot have %u rows, at most %u can be solved: "
+			"ask for a smaller part of it",
+			count, (unsigned)CLOSURE_ROWS_MAX);
 	self->rows = heap_alloc(room * sizeof *self->rows);
-	self->parts = heap_alloc(2 * room * sizeof *self->parts);
+	self->parts = heap_alloc(2 * GEAR_ENDS * room * sizeof *self->parts);
 	self->force = heap_alloc_zero(room * sizeof *self->force);
 	self->matrix = heap_alloc(room * room * sizeof *self->matrix);
 	self->factor = heap_alloc(2 * room * room * sizeof *self->factor);
@@ -94,6 +133,8 @@ enum status closures_make(struct closures *self, const struct articulation *tree
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
 	for (uint32_t i = 0; i < tree->closure_count; i++)
 		append_closure(self, tree, tree->closures[i]);
+	for (uint32_t i = 0; i < gear_count; i++)
+		append_gear(self, tree, &gears[i]);
 	ASSERT(self->row_count == count);
 	return STATUS_OK;
 }
@@ -124,7 +165,7 @@ static void clear_loads(struct closures *self, const struct articulation *tree)
 static double free_response(const struct articulation *tree, struct jacobian j)
 {
 	double sum = 0;
-	ASSERT(j.count <= 2);
+	ASSERT(j.count <= 2 * GEAR_ENDS);
 	for (uint32_t k = 0; k < j.count; k++) {
 		const struct mass_body *mass =
 			&tree->source.masses[tree->links[j.parts[k].slot].body];

@@ -1,4 +1,4 @@
-/* closure.h: loops of a forest: the joints that it does not contain, as rows on its links.
+/* closure.h: loops of a forest: the joints that it does not contain, and gears, as rows on its links.
  *
  *   J a + bias = 0,   a = a₀ + M⁻¹ Jᵀ λ   ⇒   (J M⁻¹ Jᵀ) λ = −(J a₀ + bias)
  *
@@ -13,6 +13,7 @@
 #define CAIRN_ENGINE_ARTICULATED_CLOSURE_H
 
 #include "server/engine/articulated/tree_dynamics.h"
+#include "server/engine/dynamics/gear.h"
 
 /* 1, in that scale. Larger: rows that hardly differ count as dependent and leave a residual;
  * smaller: rounding of exactly dependent rows (about 1e-14) counts as independent. */
@@ -31,10 +32,19 @@ struct closures {
 	double residual; /* m/s², rad/s²: the largest |J a + bias| of the last solution */
 };
 
-/* The rows of tree->closures at the present motions, with the velocities of the tree. LIMIT: more rows
- * than CLOSURE_ROWS_MAX. NO_MEMORY. Release it in any case. */
-MUST_CHECK enum status closures_make(struct closures *self, const struct articulation *tree,
-				     struct reason *why);
+/* The rows of tree->closures at the present motions, with the velocities of the tree, and those of gears,
+ * each one row; slots of a gear are bodies of the source, ARTICULATION_NONE the ground, and the motions of
+ * bodies are those of the tree, whatever the gears have. LIMIT: more rows than CLOSURE_ROWS_MAX. NO_MEMORY.
+ * Release it in any case. */
+MUST_CHECK enum status closures_make_geared(struct closures *self, const struct articulation *tree,
+					    const struct gear *gears, uint32_t count,
+					    struct reason *why);
+/* The same without gears. */
+MUST_CHECK static inline enum status
+closures_make(struct closures *self, const struct articulation *tree, struct reason *why)
+{
+	return closures_make_geared(self, tree, NULL, 0, why);
+}
 void closures_release(struct closures *self);
 
 /* After tree_factor: forms and factors the matrix. */

@@ -418,6 +418,27 @@ static void store_result(struct step *self, struct joint *joint, const struct jo
 		table->angle[row][i] = coordinates[3 + i];
 }
 
+/* m, rad: by how much a gear is violated at the motions in the tables, after the angles are stored. */
+static double gear_error(const struct dynamics *dynamics, const struct gear *gear)
+{
+	struct gear now = *gear;
+	struct body_motion at[GEAR_ENDS][2];
+	const struct body_motion *motions[GEAR_ENDS][2];
+	struct gear_row row;
+	for (uint32_t end = 0; end < GEAR_ENDS; end++) {
+		uint32_t joint = now.joints[end].row;
+		memcpy(now.joints[end].angle, dynamics->tables->joint.angle[joint],
+		       sizeof now.joints[end].angle);
+		for (uint32_t side = 0; side < 2; side++) {
+			at[end][side] =
+				motion_of(dynamics, joint_body(dynamics->tables, joint, side));
+			motions[end][side] = &at[end][side];
+		}
+	}
+	gear_row_at(&now, motions, CONSTRAINT_POSITION, &row);
+	return scalar_abs(row.gap);
+}
+
 /* Stores the multiplier of a gear, and adds what it exerts to the forces of its joints, as if it were a
  * force motor of each. */
 static void store_gear(struct step *self, const struct gear *gear,
@@ -463,8 +484,11 @@ void step_joints_store(struct step *self, const struct step_joints *all,
 		dynamics->report.joint_error = scalar_max(dynamics->report.joint_error,
 							  scalar_max(error.along, error.about));
 	}
-	for (uint32_t i = joints->count; i < all->count; i++)
+	for (uint32_t i = joints->count; i < all->count; i++) {
 		store_gear(self, all->joints[i].gear, &results[i]);
+		dynamics->report.joint_error = scalar_max(
+			dynamics->report.joint_error, gear_error(dynamics, all->joints[i].gear));
+	}
 	/* Breaking a joint changes the lists of bodies, so it follows after all columns are stored. */
 	for (uint32_t i = 0; i < joints->count; i++) {
 		double load = load_of(&tables->joint, joints->joints[i].row);

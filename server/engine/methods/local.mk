@@ -108,6 +108,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_joint_gimbal \
 	tests/unit/server/engine/methods/test_joint_torque \
 	tests/unit/server/engine/methods/test_linkage_book \
+	tests/unit/server/engine/methods/test_loop_impulse \
 	tests/unit/server/engine/methods/test_gear \
 	tests/unit/server/engine/methods/test_servo \
 	tests/unit/server/engine/methods/test_velocity_joint \

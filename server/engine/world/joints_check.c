@@ -345,7 +345,12 @@ enum status check_joint_gear(struct check *check, struct command *command)
 {
 	struct planned_joint *joint, *leader;
 	struct command_JOINT_GEAR *set = &command->joint_gear;
-	enum status status = plan_find_joint(check, &set->joint, &joint, "joint");
+	/* References within the batch first: they are wrong whatever the world has. */
+	enum status status = set->leader < 0
+				     ? plan_find_joint(check, &set->leader, &leader, "leader")
+				     : STATUS_OK;
+	if (status == STATUS_OK)
+		status = plan_find_joint(check, &set->joint, &joint, "joint");
 	if (status == STATUS_OK)
 		status = check_geared_axis(check, joint, set->axis, "axis");
 	if (status != STATUS_OK || set->leader == 0)

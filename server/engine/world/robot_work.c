@@ -21,7 +21,33 @@ static void add_body(struct robot_work *self, uint32_t row)
 	self->rows[self->count++] = row;
 }
 
-/* The bodies that joints link with `first`; they are numbered by rows afterwards. */
+static void add_bodies_of(struct robot_work *self, uint32_t joint)
+{
+	for (uint32_t side = 0; side < 2; side++) {
+		uint32_t body = joint_body(self->tables, joint, side);
+		if (body != DYNAMICS_NONE && self->index[body] == ARTICULATION_NONE &&
+		    body_moves(self->tables, body))
+			add_body(self, body);
+	}
+}
+
+/* Adds the bodies of the joints that gears couple with this one. */
+static void follow_gears(struct robot_work *self, uint32_t joint)
+{
+	const struct bitset *geared = &self->world->dynamics.joint_geared;
+	const struct joint_table *table = &self->tables->joint;
+	for (uint32_t row = bitset_next(geared, 0); row != BITSET_NONE;
+	     row = bitset_next(geared, row + 1))
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+			uint32_t leader = table->leader[row][axis] - 1;
+			if (leader == DYNAMICS_NONE || (row != joint && leader != joint))
+				continue;
+			add_bodies_of(self, row);
+			add_bodies_of(self, leader);
+		}
+}
+
+/* The bodies that joints and gears link with `first`; they are numbered by rows afterwards. */
 static void follow_joints(struct robot_work *self, uint32_t first)
 {
 	const struct tables *tables = self->tables;
@@ -29,10 +55,9 @@ static void follow_joints(struct robot_work *self, uint32_t first)
 	for (uint32_t i = 0; i < self->count; i++)
 		for (uint32_t e = joint_first(tables, self->rows[i]); e != DYNAMICS_NONE;
 		     e = joint_next(tables, e)) {
-			uint32_t other = joint_other(tables, e);
-			if (other != DYNAMICS_NONE && self->index[other] == ARTICULATION_NONE &&
-			    body_moves(tables, other))
-				add_body(self, other);
+			add_bodies_of(self, e / 2);
+			if (self->world->dynamics.joint_geared.count > 0)
+				follow_gears(self, e / 2);
 		}
 }
 
@@ -121,6 +146,34 @@ static enum status find_joints(struct robot_work *self, bool still)
 	return STATUS_OK;
 }
 
+/* The gears between joints of the robot. */
+static enum status find_gears(struct robot_work *self, bool still)
+{
+	const struct joint_table *table = &self->tables->joint;
+	const struct bitset *geared = &self->world->dynamics.joint_geared;
+	self->gears = heap_alloc(((size_t)geared->count * JOINT_AXES + 1) * sizeof *self->gears);
+	if (self->gears == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < self->joint_count && geared->count > 0; i++)
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+			uint32_t row = self->joint_rows[i], leader = table->leader[row][axis] - 1;
+			struct gear *gear = &self->gears[self->gear_count];
+			if (leader == DYNAMICS_NONE || !joint_may_act(self->tables, leader))
+				continue;
+			gear_from_tables(&self->world->dynamics, row, axis, 0, gear);
+			for (uint32_t end = 0; end < GEAR_ENDS; end++)
+				for (uint32_t side = 0; side < 2; side++)
+					gear->slots[end][side] =
+						end_of(self, gear->joints[end].row, side);
+			for (uint32_t end = 0; end < GEAR_ENDS && still; end++) {
+				stop_motion(&gear->joints[end].a);
+				stop_motion(&gear->joints[end].b);
+			}
+			self->gear_count++;
+		}
+	return STATUS_OK;
+}
+
 /* Motions, masses, and forces that do not come from joints and contacts. */
 static enum status find_motions(struct robot_work *self, bool still)
 {
@@ -164,7 +217,8 @@ static enum status make_tree(struct robot_work *self)
 	if (status == STATUS_OK)
 		status = tree_dynamics_make(&self->dynamics, &self->tree);
 	if (status == STATUS_OK)
-		status = closures_make(&self->closures, &self->tree, self->why);
+		status = closures_make_geared(&self->closures, &self->tree, self->gears,
+					      self->gear_count, self->why);
 	for (uint32_t i = 0; status == STATUS_OK && i < self->tree.link_count; i++) {
 		uint32_t body = self->tree.links[i].body;
 		const struct force_sum *sum = &self->sums[body];
@@ -202,16 +256,18 @@ static void forget_robot(struct robot_work *self)
 	heap_free(self->motions);
 	heap_free(self->masses);
 	heap_free(self->joints);
+	heap_free(self->gears);
 	heap_free(self->sums);
 	heap_free(self->loads);
 	self->motions = NULL;
 	self->masses = NULL;
 	self->joints = NULL;
+	self->gears = NULL;
 	self->sums = NULL;
 	self->loads = NULL;
 	for (uint32_t i = 0; i < self->count; i++)
 		self->index[self->rows[i]] = ARTICULATION_NONE;
-	self->count = self->joint_count = 0;
+	self->count = self->joint_count = self->gear_count = 0;
 }
 
 enum status robot_work_open(struct robot_work *self, body_id body, bool still)
@@ -220,6 +276,8 @@ enum status robot_work_open(struct robot_work *self, body_id body, bool still)
 	enum status status = find_bodies(self, body);
 	if (status == STATUS_OK)
 		status = find_joints(self, still);
+	if (status == STATUS_OK)
+		status = find_gears(self, still);
 	if (status == STATUS_OK)
 		status = find_motions(self, still);
 	if (status == STATUS_OK)

@@ -24,7 +24,8 @@ struct robot_work {
 	struct articulation_joint *joints;
 	struct force_sum *sums;
 	struct spatial *loads; /* by link: gravity, drives and fields */
-	uint32_t count, joint_count;
+	struct gear *gears;    /* slots are bodies of the robot */
+	uint32_t count, joint_count, gear_count;
 	struct articulation tree;
 	struct tree_dynamics dynamics;
 	struct closures closures;

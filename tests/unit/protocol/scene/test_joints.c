@@ -297,6 +297,45 @@ START_TEST(angles_may_be_given_in_degrees)
 }
 END_TEST
 
+/* A leader may come later; of equal names it is the last one before; a generator's joints follow one by
+ * one. */
+START_TEST(gears_find_their_leaders)
+{
+	struct scene *scene = parse(
+		"bodies: [{name: w, array: {count: 3, step: [1, 0, 0]}}, "
+		"{name: v, at: [0, 2, 0], array: {count: 3, step: [1, 0, 0]}}]\n"
+		"joints:\n"
+		"  - {type: prismatic, b: 'w[0]', at_b: [0, 0, 0], "
+		"gear: {leader: late, axis: turn, ratio: 0.5, offset: 2}}\n"
+		"  - {type: revolute, name: one, b: 'w[1]', at_b: [0, 0, 0]}\n"
+		"  - {type: revolute, name: many, b: v, at_b: [0, 0, 0], "
+		"gear: {leader: one, ratio: -3, offset_degrees: 180}}\n"
+		"  - {type: cylindrical, name: late, b: 'w[2]', at_b: [0, 0, 0], "
+		"slide: {gear: {leader: late, axis: turn}}, turn: {gear: {leader: 'many[1]'}}}\n"
+		"  - {type: spherical, name: one, b: 'w[2]', at_b: [0, 0, 0]}\n");
+	static const struct {
+		uint32_t joint, axis, leader, leader_axis; /* joints by their order */
+		double ratio, offset;
+	} expected[] = { { 0, 0, 5, 3, 0.5, 2 }, { 2, 3, 1, 3, -3, PI }, { 3, 3, 1, 3, -3, PI },
+			 { 4, 3, 1, 3, -3, PI }, { 5, 0, 5, 3, 1, 0 },	 { 5, 3, 3, 3, 1, 0 } };
+	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_GEAR), COUNT_OF(expected));
+	for (uint32_t i = 0; i < COUNT_OF(expected); i++) {
+		const struct command_JOINT_GEAR *gear =
+			&command_at(scene, COMMAND_JOINT_GEAR, i)->joint_gear;
+		const struct command *maker = &scene->commands[-gear->joint - 1];
+		ck_assert_ptr_eq(maker, command_at(scene, COMMAND_JOINT_CREATE, expected[i].joint));
+		maker = &scene->commands[-gear->leader - 1];
+		ck_assert_ptr_eq(maker,
+				 command_at(scene, COMMAND_JOINT_CREATE, expected[i].leader));
+		ck_assert_uint_eq(gear->axis, expected[i].axis);
+		ck_assert_uint_eq(gear->leader_axis, expected[i].leader_axis);
+		ck_assert_double_eq(gear->ratio, expected[i].ratio);
+		ck_assert_double_eq_tol(gear->offset, expected[i].offset, 1e-15);
+	}
+	scene_destroy(scene);
+}
+END_TEST
+
 START_TEST(a_motor_may_exert_a_force)
 {
 	struct scene *scene = parse(
@@ -404,6 +443,20 @@ static const struct {
 	{ NULL, "a: a, b: b, at: [0, 0, 0]", STATUS_MISSING, "type", "needs the key 'type'" },
 	{ NULL, "type: fixed, a: a, b: c, at: [0, 0, 0]", STATUS_MISSING, "b",
 	  "no body has the name 'c'" },
+	{ "[{name: a}]", "type: revolute, b: a, at: [0, 0, 0], gear: {leader: other}",
+	  STATUS_MISSING, "leader", "no joint has the name 'other'" },
+	{ "[{name: a}]",
+	  "type: revolute, name: j, b: a, at: [0, 0, 0], gear: {leader: j, ratio: 0}", STATUS_RANGE,
+	  "ratio", "ratio is 0" },
+	{ "[{name: a}]",
+	  "type: prismatic, name: j, b: a, at: [0, 0, 0], gear: {leader: j, offset_degrees: 3}",
+	  STATUS_RANGE, "offset_degrees", "this axis is a length" },
+	{ "[{name: a}]",
+	  "type: revolute, name: j, b: a, at: [0, 0, 0], gear: {leader: j, axis: slide}",
+	  STATUS_RANGE, "axis", "no such axis" },
+	{ "[{name: a, array: {count: 2}}]",
+	  "type: revolute, name: j, b: a, at_b: [0, 0, 0], gear: {leader: 'j[2]'}", STATUS_RANGE,
+	  "leader", "numbers 0 to 1" },
 	{ "[{name: frame}]", "type: fixed, b: farme, at: [0, 0, 0]", STATUS_MISSING, "b",
 	  "mean 'frame'" },
 	{ NULL, "type: fixed, at: [0, 0, 0]", STATUS_RANGE, "b", "both sides are the world" },
@@ -554,6 +607,7 @@ static Suite *make(void)
 	tcase_add_test(test, every_key_of_a_joint_reaches_its_command);
 	tcase_add_test(test, angles_may_be_given_in_degrees);
 	tcase_add_test(test, keys_select_the_axes_of_their_types);
+	tcase_add_test(test, gears_find_their_leaders);
 	tcase_add_test(test, a_motor_may_exert_a_force);
 	tcase_add_test(test, motors_follow_tables);
 	tcase_add_test(test, batches_refer_to_bodies_of_earlier_batches);

@@ -80,12 +80,11 @@ static double slip(const struct wheels *self, double ratio)
 	       ratio * coordinate(self->world, self->joints[0], 3);
 }
 
-/* (I_l + r² I_f) q'' = τ, and the gear exerts r I_f q'' on the follower: over ten thousand ticks and
- * hundreds of turns. */
+/* (I_l + r² I_f) q'' = τ, and the gear exerts r I_f q'' on the follower: for dozens of turns. */
 START_TEST(wheels_turn_as_one_inertia)
 {
 	const double ratio = -2.5, torque = 0.02;
-	enum { TICKS = 10000 };
+	enum { TICKS = 1500 }; /* a million are in tests/bench/soak_mechanisms */
 	struct wheels self = open_wheels(METHODS[_i], ratio);
 	joined_push(self.world, self.bodies[0], vec3_zero(), vec3_make(0, 0, torque));
 	double alpha = torque / (self.inertia[0] + ratio * ratio * self.inertia[1]);
@@ -272,6 +271,39 @@ START_TEST(a_linkage_moves_alike_under_all_methods)
 }
 END_TEST
 
+/* Reduced coordinates have gears as rows: the accelerations are those with which lcp begins to move, of
+ * a linkage and of two wheels that only their gear makes one robot. */
+START_TEST(reduced_coordinates_have_gears)
+{
+	struct robot_view view;
+	struct reason why;
+	struct arm arm = open_arm("lcp", 2000);
+	ck_assert_int_eq(world_robot(arm.world, arm.bodies[1], &view, &why), STATUS_OK);
+	ck_assert_uint_eq(view.axes, 3);
+	ck_assert_uint_eq(view.closure_rows, 1);
+	ck_assert_uint_eq(view.closure_rank, 1);
+	ck_assert_double_lt(view.residual, 1e-9);
+	ck_assert_double_eq_tol(view.accelerations[2], -0.8 * view.accelerations[0], 1e-9);
+	test_step(arm.world, 20);
+	for (uint32_t i = 0; i < 3; i++)
+		ck_assert_double_eq_tol(coordinate(arm.world, arm.joints[i], 3),
+					0.5 * view.accelerations[i] * 1e-4,
+					1e-3 * fabs(view.accelerations[i]) * 1e-4);
+	robot_view_release(&view);
+	world_destroy(arm.world);
+
+	struct wheels wheels = open_wheels("lcp", 2);
+	joined_push(wheels.world, wheels.bodies[0], vec3_zero(), vec3_make(0, 0, 1));
+	ck_assert_int_eq(world_robot(wheels.world, wheels.bodies[1], &view, &why), STATUS_OK);
+	ck_assert_uint_eq(view.links, 2);
+	double alpha = 1 / (wheels.inertia[0] + 4 * wheels.inertia[1]);
+	ck_assert_double_eq_tol(view.accelerations[0], alpha, 1e-12);
+	ck_assert_double_eq_tol(view.accelerations[1], 2 * alpha, 1e-12);
+	robot_view_release(&view);
+	world_destroy(wheels.world);
+}
+END_TEST
+
 /* ---- other axes ------------------------------------------------------------------------------- */
 
 /* A screw: the slide of a cylindrical joint follows its own turn; a load on it drives it. */
@@ -423,6 +455,7 @@ static Suite *make(void)
 	tcase_add_loop_test(tcase, a_ring_of_gears_turns, 0, METHODS_COUNT);
 	tcase_add_loop_test(tcase, a_loaded_gear_has_the_same_future, 0, METHODS_COUNT);
 	tcase_add_loop_test(tcase, a_gear_ends_with_its_leader, 0, METHODS_COUNT);
+	tcase_add_test(tcase, reduced_coordinates_have_gears);
 	tcase_add_test(tcase, senseless_gears_are_refused);
 	suite_add_tcase(suite, tcase);
 	return suite;
