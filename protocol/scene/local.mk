@@ -22,6 +22,7 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/heights.h \
 	protocol/scene/heights.c \
 	protocol/scene/joints.c \
+	protocol/scene/gears.c \
 	protocol/scene/joint_axes.c \
 	protocol/scene/fields.c \
 	protocol/scene/particles.c \
@@ -130,7 +131,9 @@ SCENES = \
 	clients/scenes/grid.yaml \
 	clients/scenes/heightfield.yaml \
 	clients/scenes/hourglass.yaml \
+	clients/scenes/folds.yaml \
 	clients/scenes/jet.yaml \
+	clients/scenes/rockets.yaml \
 	clients/scenes/joints.yaml \
 	clients/scenes/lava-lamp.yaml \
 	clients/scenes/locks.yaml \

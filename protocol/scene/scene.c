@@ -182,6 +182,9 @@ static void compile_release(struct compile *self)
 	ARRAY_RELEASE(&self->bodies);
 	table_release(&self->names);
 	ARRAY_RELEASE(&self->coloured);
+	ARRAY_RELEASE(&self->joint_commands);
+	ARRAY_RELEASE(&self->named_joints);
+	ARRAY_RELEASE(&self->geared);
 	ARRAY_RELEASE(&self->shown);
 	ARRAY_RELEASE(&self->walking);
 	ARRAY_RELEASE(&self->carried);
@@ -300,6 +303,9 @@ static void hand_over(struct compile *self, struct scene *scene)
 	ARRAY_RELEASE(&self->bodies);
 	table_release(&self->names);
 	ARRAY_RELEASE(&self->coloured);
+	ARRAY_RELEASE(&self->joint_commands);
+	ARRAY_RELEASE(&self->named_joints);
+	ARRAY_RELEASE(&self->geared);
 	ARRAY_RELEASE(&self->shown);
 	ARRAY_RELEASE(&self->carried);
 	ARRAY_RELEASE(&self->walking);
@@ -675,11 +681,16 @@ static const struct {
 	{ COMMAND_PARTICLES_PIN, offsetof(struct command, particles_pin.system) },
 	{ COMMAND_PARTICLES_ADD, offsetof(struct command, particles_add.system) },
 	{ COMMAND_PARTICLES_CONTACTS, offsetof(struct command, particles_contacts.system) },
+	{ COMMAND_PARTICLES_SELF, offsetof(struct command, particles_self.system) },
+	{ COMMAND_PARTICLES_EMITTER, offsetof(struct command, particles_emitter.system) },
+	{ COMMAND_PARTICLES_EMITTER, offsetof(struct command, particles_emitter.body) },
 	{ COMMAND_PARTICLES_HOLD, offsetof(struct command, particles_hold.system) },
 	{ COMMAND_PARTICLES_HOLD, offsetof(struct command, particles_hold.body) },
 	{ COMMAND_PARTICLES_FLUID, offsetof(struct command, particles_fluid.system) },
 	{ COMMAND_PARTICLES_FILL, offsetof(struct command, particles_fill.system) },
 	{ COMMAND_JOINT_AXIS, offsetof(struct command, joint_axis.joint) },
+	{ COMMAND_JOINT_GEAR, offsetof(struct command, joint_gear.joint) },
+	{ COMMAND_JOINT_GEAR, offsetof(struct command, joint_gear.leader) },
 	{ COMMAND_JOINT_TABLE, offsetof(struct command, joint_table.joint) },
 };
 

@@ -152,13 +152,11 @@ static const char *body_text(const struct pack_scene_job *job, body_id body, cha
  * another axis, so they are not asked. */
 static double overlap_of(const struct world *world, body_id a, body_id b)
 {
-	enum { SHAPES_MAX = 64 };
-	struct placed_shape first[SHAPES_MAX], second[SHAPES_MAX];
-	uint32_t first_count = world_placed(world, a, first, SHAPES_MAX);
-	uint32_t second_count = world_placed(world, b, second, SHAPES_MAX);
+	struct placed_shape first[ATTACHMENTS_MAX], second[ATTACHMENTS_MAX];
+	uint32_t first_count = world_placed(world, a, first, ATTACHMENTS_MAX);
+	uint32_t second_count = world_placed(world, b, second, ATTACHMENTS_MAX);
 	struct closest_pair pair;
-	bool near = placed_closest(first, MIN_OF(first_count, (uint32_t)SHAPES_MAX), second,
-				   MIN_OF(second_count, (uint32_t)SHAPES_MAX), OVERLAP_MAX, &pair);
+	bool near = placed_closest(first, first_count, second, second_count, OVERLAP_MAX, &pair);
 	return near && pair.distance < 0 ? -pair.distance : 0;
 }
 

@@ -741,7 +741,7 @@ REFUSED = [
     (["set", "{w}", "soft_step.substeps", "1000"], "range"),
     (["set", "{w}", "method", "magic"], "unknown_method"),
     (["command", "{w}", "magic"], "unknown_command"),
-    (["command", "{w}", "framework_create"], "unknown_command"),
+    (["command", "{w}", "set_drag"], "unknown_command"),
     (["command", "{w}", "wake"], "missing"),
     (["command", "{w}", "wake", "body=99"], "unknown_body"),
     (["command", "{w}", "wake", "body=x"], "type"),

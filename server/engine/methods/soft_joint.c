@@ -271,6 +271,14 @@ enum { SWEEPS_MAX = 16 };
  * from each other. */
 #define SWEEP_CHANGE 1e-8
 
+/* Joints that are solved together, and the gears between their axes. */
+static void solve_together(const struct soft_step *self, const struct soft_pass *pass)
+{
+	soft_gears_aim(pass);
+	soft_forest_solve(self, pass);
+	soft_gears_solve(pass);
+}
+
 /* The force of an implicit spring is that at the speed of the sub-step's end. So the other rows
  * that are solved alone come before these, and several of these are swept until they agree: an
  * impulse after one of them would change its speed, and a stiff spring would do work on it that
@@ -287,7 +295,7 @@ static void solve_all(const struct soft_step *self, const struct soft_pass *pass
 		if (sweep.rows < 2 || !(sweep.change > SWEEP_CHANGE * sweep.size))
 			break;
 	}
-	soft_forest_solve(self, pass);
+	solve_together(self, pass);
 }
 
 /* ---- passes --------------------------------------------------------------------------------- */
@@ -359,6 +367,7 @@ void soft_joints_solve(struct soft_step *self, double half)
 	struct soft_pass pass = pass_of(self, true);
 	gather_velocities(self);
 	soft_warm_items(joints);
+	soft_gears_start(joints);
 	solve_all(self, &pass);
 	scatter_velocities(self);
 	profile_enter(self->dynamics->profile, before);
@@ -441,6 +450,7 @@ void soft_joints_relax(struct soft_step *self)
 	gather_velocities(self);
 	solve_all(self, &pass);
 	add_totals(joints, 1);
+	soft_gears_add_totals(joints, 1);
 	scatter_velocities(self);
 	profile_enter(self->dynamics->profile, before);
 }
@@ -471,7 +481,7 @@ double soft_joints_residual(struct soft_step *self)
 		if (joint->acted)
 			self->drives[a->number].pushed = self->drives[b->number].pushed = true;
 	}
-	return most;
+	return scalar_max(most, soft_gears_residual(self));
 }
 
 /* ---- restitution ---------------------------------------------------------------------------- */
@@ -509,6 +519,7 @@ void soft_joints_restitution(struct soft_step *self)
 	soft_wide_leave(joints);
 	gather_velocities(self);
 	add_totals(joints, -1); /* their impulses are about to change */
+	soft_gears_add_totals(joints, -1);
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		struct soft_joint *joint = &joints->items[i];
 		for (uint32_t r = 0; r < joint->extra_count; r++)
@@ -518,7 +529,8 @@ void soft_joints_restitution(struct soft_step *self)
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		if (joints->items[i].loose && joints->items[i].lock_count > 0)
 			solve_locks(&pass, &joints->items[i]);
-	soft_forest_solve(self, &pass);
+	solve_together(self, &pass);
 	add_totals(joints, 1);
+	soft_gears_add_totals(joints, 1);
 	scatter_velocities(self);
 }

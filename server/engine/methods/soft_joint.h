@@ -157,6 +157,8 @@ struct soft_group {
 	uint32_t first, core_first,
 		last; /* range in soft_forest.order: trees from their leaves on, then the core */
 	bool wide;    /* solved in lanes (soft_wide.c) */
+	bool geared;  /* a gear acts on one of its bodies: not in lanes */
+	uint32_t version; /* how often it was factored */
 	struct soft_core core;
 };
 
@@ -169,8 +171,37 @@ struct soft_forest {
 	uint32_t group_count;
 };
 
+/* A gear; bodies, and J on them: of its follower's a and b, of its leader's (gear.h). */
+struct soft_gear {
+	struct gear data;		/* with the angles of the last sub-step */
+	uint32_t bodies[2 * GEAR_ENDS]; /* indices of soft_jointed */
+	uint32_t above;			/* union-find of sets */
+	struct spatial on[2 * GEAR_ENDS];
+	double bias, target;   /* m/s, rad/s */
+	double impulse, total; /* N s, N m s: of this sub-step; over the step */
+};
+
+/* Gears that are solved together. */
+struct soft_gear_set {
+	uint32_t *gears, count;	       /* in soft_gears.items */
+	uint32_t *groups, group_count; /* of the forest, that they act on */
+	double *factor, *change;       /* of K; by gear of the set: what is missing, then λ */
+	uint64_t version;	       /* of the groups when it was factored */
+	bool factored;
+};
+
+struct soft_gears {
+	struct soft_gear *items;
+	uint32_t count, set_count, group_count;
+	uint32_t *order, *groups; /* storage of the sets */
+	uint32_t *group_of;	  /* by jointed body; SOFT_NO_PLACE: none */
+	struct soft_gear_set *sets;
+	struct spatial *response; /* by jointed body; zero but within soft_gear.c */
+};
+
 struct soft_joints {
-	struct step_joints list;
+	struct step_joints list; /* of joints alone; gears are below */
+	struct soft_gears gears;
 	struct soft_joint *items; /* by joint of the list */
 	struct joint_result *results;
 	struct soft_jointed *jointed; /* jointed_count bodies */
@@ -281,7 +312,7 @@ MUST_CHECK enum status soft_forest_plan(struct soft_step *self);
 
 /* soft_joint_tree.c. Factors the groups; call it after their rows are made. */
 void soft_forest_factor(struct soft_step *self);
-void soft_group_factor(struct soft_joints *joints, const struct soft_group *group);
+void soft_group_factor(struct soft_joints *joints, struct soft_group *group);
 /* soft_joint_taut.c. At the present motions, before rows are made: which bodies joints make too
  * stiff, and the inertia_inv of these. */
 void soft_forest_tighten(struct soft_step *self);
@@ -297,12 +328,34 @@ void soft_forest_solve(const struct soft_step *self, const struct soft_pass *pas
  * SOFT_LOCKS_MAX. */
 void soft_joint_choose_members(struct soft_joint *joint);
 
+/* Solves a group again with the targets of its last solution, after other impulses. */
+void soft_group_settle(const struct soft_pass *pass, struct soft_group *group);
+/* Adds to velocities of the group's bodies, by jointed body, the response of its rows that are solved
+ * together: after it no such row has a speed. */
+void soft_group_respond(struct soft_joints *joints, struct soft_group *group,
+			struct spatial *velocities);
+
+/* soft_gear.c. After soft_forest_plan and before soft_wide_plan. NO_MEMORY. */
+MUST_CHECK enum status soft_gears_plan(struct soft_step *self);
+/* Makes the rows at the present positions. */
+void soft_gears_measure(struct soft_step *self);
+/* Sets the impulses of a sub-step to 0. */
+void soft_gears_start(struct soft_joints *joints);
+/* Before and after the forest is solved in a pass: sets the speeds that gears are to have; then
+ * solves gears together with their groups. */
+void soft_gears_aim(const struct soft_pass *pass);
+void soft_gears_solve(const struct soft_pass *pass);
+void soft_gears_add_totals(struct soft_joints *joints, double sign);
+/* m/s, rad/s: the largest speed of a gear's row; notes which bodies gears pushed. */
+double soft_gears_residual(struct soft_step *self);
+
 /* soft_joint_core.c. Plans the factor of a group's core and reorders the core's joints by elimination.
  * *fits: false if the factor would be too large. NO_MEMORY. */
 MUST_CHECK enum status soft_core_plan(struct soft_step *self, struct soft_group *group, bool *fits);
 void soft_core_factor(struct soft_joints *joints, const struct soft_group *group);
-/* Replaces the right side, in `change` of the core's joints, by λ. */
+/* Replaces the right side, in `change` of the core's joints, by λ; the second one without a limit. */
 void soft_core_solve(const struct soft_pass *pass, struct soft_group *group);
+void soft_core_respond(struct soft_joints *joints, struct soft_group *group);
 
 /* soft_wide.c. Plans the waves of joints in lanes; after the groups. NO_MEMORY. */
 MUST_CHECK enum status soft_wide_plan(struct soft_step *self);

@@ -158,20 +158,51 @@ static void init_joints(struct soft_step *self)
 	}
 }
 
+/* Takes the gears out of the list, which then has joints alone. */
+static enum status take_gears(struct soft_step *self)
+{
+	struct soft_joints *joints = &self->joints;
+	uint32_t count = joints->list.gears;
+	joints->list.count -= count;
+	joints->gears = (struct soft_gears){ .count = count };
+	joints->gears.items = ARENA_ARRAY(&self->dynamics->scratch, struct soft_gear, count);
+	if (joints->gears.items == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < count; i++)
+		joints->gears.items[i] = (struct soft_gear){
+			.data = *joints->list.joints[joints->list.count + i].gear
+		};
+	joints->list.gears = 0;
+	return STATUS_OK;
+}
+
+static void number_bodies_of_gears(struct soft_step *self)
+{
+	struct soft_gears *gears = &self->joints.gears;
+	for (uint32_t i = 0; i < gears->count; i++)
+		for (uint32_t k = 0; k < 2 * GEAR_ENDS; k++)
+			gears->items[i].bodies[k] =
+				jointed_index(self, gears->items[i].data.slots[k / 2][k % 2]);
+}
+
 enum status soft_joints_make(struct soft_step *self, struct reason *why)
 {
 	struct soft_joints *joints = &self->joints;
 	struct arena *scratch = &self->dynamics->scratch;
 	const double *parameter = self->dynamics->tables->parameter.value;
 	enum status status = step_joints_make(self->step, 0, &joints->list, why);
-	uint32_t count = joints->list.count;
-	if (status != STATUS_OK || count == 0)
+	if (status != STATUS_OK || joints->list.count == 0)
 		return status;
+	status = take_gears(self);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "memory", "no memory for gears");
+	uint32_t count = joints->list.count, gears = joints->gears.count;
 	set_softness(joints, parameter[PARAMETER_JOINT_HERTZ], parameter[PARAMETER_JOINT_DAMPING],
 		     self->dt / self->substeps);
-	uint64_t bodies = MIN_OF(2 * (uint64_t)count, self->step->body_count) + 1;
+	uint64_t bodies =
+		MIN_OF(2 * (uint64_t)count + 4 * (uint64_t)gears, self->step->body_count) + 1;
 	joints->items = ARENA_ARRAY(scratch, struct soft_joint, count);
-	joints->results = ARENA_ARRAY(scratch, struct joint_result, count);
+	joints->results = ARENA_ARRAY(scratch, struct joint_result, count + gears);
 	joints->jointed = ARENA_ARRAY(scratch, struct soft_jointed, bodies);
 	joints->motions = ARENA_ARRAY(scratch, struct body_motion, bodies);
 	joints->jointed_of = ARENA_ARRAY(scratch, uint32_t, self->step->body_count);
@@ -180,8 +211,11 @@ enum status soft_joints_make(struct soft_step *self, struct reason *why)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory",
 				  "no memory for the rows of %u joints", count);
 	init_joints(self);
+	number_bodies_of_gears(self);
 	ASSERT(joints->jointed_count <= bodies);
 	status = soft_forest_plan(self);
+	if (status == STATUS_OK)
+		status = soft_gears_plan(self);
 	if (status == STATUS_OK)
 		status = soft_wide_plan(self);
 	if (status != STATUS_OK)
@@ -405,8 +439,7 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 	struct soft_joints *joints = &self->joints;
 	struct soft_joint *joint = &joints->items[i];
 	const struct constraint *constraint = &joints->list.constraints[i];
-	static const struct constraint_options options = { CONSTRAINT_ACCELERATION,
-							   CONSTRAINT_PYRAMID, 0 };
+	static const struct constraint_options options = { .level = CONSTRAINT_ACCELERATION };
 	struct constraint_row rows[JOINT_ROWS_MAX];
 	struct row_block blocks[BLOCKS_MAX];
 	struct row_part parts[2 * JOINT_ROWS_MAX];
@@ -536,6 +569,7 @@ void soft_joints_measure(struct soft_step *self, double now)
 	parallel_run(parallel, wide->block_count - wide->loose_first, BLOCK_GRAIN, loose_piece,
 		     joints);
 	soft_forest_factor(self);
+	soft_gears_measure(self);
 	profile_enter(self->dynamics->profile, before);
 }
 
@@ -570,7 +604,13 @@ void soft_joints_store(struct soft_step *self)
 	soft_wide_return(joints, false);
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		store_joint(self, i, &joints->results[i]);
-	step_joints_store(self->step, &joints->list, joints->results);
+	struct step_joints all = joints->list;
+	for (uint32_t i = 0; i < joints->gears.count; i++) {
+		joints->results[all.count] = (struct joint_result){ 0 };
+		joints->results[all.count++].multiplier[0] = joints->gears.items[i].total;
+		all.gears++;
+	}
+	step_joints_store(self->step, &all, joints->results);
 	for (uint32_t g = 0; g < joints->forest.group_count; g++)
 		self->dynamics->report.fallbacks += joints->forest.groups[g].core.strained;
 }

@@ -214,7 +214,7 @@ static uint32_t same_block(const struct wave_plan *plan, uint32_t at)
 /* True if a group is trees whose joints have locked rows only. */
 static bool is_plain(const struct soft_joints *joints, const struct soft_group *group)
 {
-	bool plain = group->core_first == group->last;
+	bool plain = group->core_first == group->last && !group->geared;
 	for (uint32_t i = group->first; i < group->last && plain; i++)
 		plain = joints->items[joints->forest.order[i]].extra_count == 0;
 	return plain;
