@@ -13,7 +13,9 @@ static _Atomic uint32_t limit = UINT32_MAX;
 static uint32_t find_lanes(void)
 {
 #if defined(__x86_64__)
-	enum { OSXSAVE = 1 << 27, AVX = 1 << 28, AVX2 = 1 << 5, YMM_SAVED = 6 };
+	enum { OSXSAVE = 1 << 27, AVX = 1 << 28, AVX2 = 1 << 5, YMM_SAVED = 6, ZMM_SAVED = 0xe6 };
+	/* F, DQ and BW, and VL: all that soft_kernels_16.c is compiled for. */
+	const unsigned avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
 	unsigned a, b, c, d, low, high;
 	if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (~c & (OSXSAVE | AVX)) != 0)
 		return 4;
@@ -21,7 +23,9 @@ static uint32_t find_lanes(void)
 	/* The system saves the wide registers of a thread. */
 	if ((~low & YMM_SAVED) != 0 || __get_cpuid_count(7, 0, &a, &b, &c, &d) == 0)
 		return 4;
-	return (b & AVX2) != 0 ? 8 : 4;
+	if ((b & AVX2) == 0)
+		return 4;
+	return (~b & avx512) == 0 && (~low & ZMM_SAVED) == 0 ? 16 : 8;
 #else
 	return 4;
 #endif

@@ -5,7 +5,7 @@
  *             whole tick
  *   ladders   the same of 50 bridges of 20 planks, two spherical joints a gap
  *   net       100 by 100 cubes, joined to their neighbours by spherical joints and hung up at the
- *             corners: ticks with kernels of 1, 4 and 8 lanes; alone with the word `net`, then
+ *             corners: ticks with kernels of 1, 4, 8 and 16 lanes; alone with the word `net`, then
  *             how many ticks (30) and the only width
  *   arms      64 worlds with an arm of seven driven joints each at 1 kHz, targets sent every tick
  *   figures   errors of a chain of 100 links, of loads and a pendulum: joints and energy; alone with
@@ -33,7 +33,7 @@ enum {
 	SUBSTEPS = 4,
 	NET = 100,
 	NET_RUNS = 30,
-	WIDTHS = 3
+	WIDTHS = 4
 };
 
 static double now_us(void)
@@ -213,7 +213,7 @@ static struct world *make_net(void)
 /* The widths take turns, so that other work on the machine hits all of them. */
 static void net(uint32_t runs, uint32_t only)
 {
-	uint32_t widths[WIDTHS] = { 1, 4, 8 };
+	uint32_t widths[WIDTHS] = { 1, 4, 8, 16 };
 	for (uint32_t w = 0; w < WIDTHS && only > 0; w++)
 		widths[w] = only;
 	struct world *worlds[WIDTHS];

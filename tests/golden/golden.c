@@ -181,7 +181,7 @@ static enum list list_by_name(const char *name)
 static void run_scenes(const struct parallel_pool *pool)
 {
 	for (uint32_t i = 0; i < scene_count; i++) {
-		run(&scenes[i], "tree", &parallel_serial, 8, false);
+		run(&scenes[i], "tree", &parallel_serial, 16, false);
 		if (printed != LISTS)
 			continue;
 		run(&scenes[i], "tree", parallel_pool_parallel(pool), 4, false);

@@ -67,8 +67,8 @@ static void make_bouncing(struct stage *stage, uint64_t seed)
 
 START_TEST(scenes_have_one_hash_for_any_width_of_vectors)
 {
-	static const uint32_t LANES[] = { 1, 4, 8 };
-	enum { WIDTHS = 3 };
+	static const uint32_t LANES[] = { 1, 4, 8, 16 };
+	enum { WIDTHS = 4 };
 	static void (*const SCENES[])(struct stage *, uint64_t) = { make_overlap_bomb, make_mixed,
 								    make_bouncing };
 	struct stage stages[WIDTHS];

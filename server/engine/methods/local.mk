@@ -50,6 +50,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_contact.h \
 	server/engine/methods/soft_kernels.c \
 	server/engine/methods/soft_kernels_1.c \
+	server/engine/methods/soft_kernels_16.c \
 	server/engine/methods/soft_kernels_4.c \
 	server/engine/methods/soft_kernels_8.c \
 	server/engine/methods/soft_lanes.h \

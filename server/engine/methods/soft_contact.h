@@ -7,6 +7,13 @@
 /* m/s. Slower hits do not bounce, whatever their restitution: they are what a sweep leaves at rest. */
 #define BOUNCE_LEAST 1e-2f
 
+#if LANES_WIDTH == 16
+LANES_INLINE size_t lanes_next_block(void)
+{
+	return sizeof(struct soft_block);
+}
+#endif
+
 /* ---- bodies of LANES_WIDTH lanes -------------------------------------------------------------- */
 
 struct sides {
@@ -14,12 +21,46 @@ struct sides {
 	bool locks; /* the block's; a pass is compiled for blocks without locks, too */
 };
 
+/* Numbers of the lanes' bodies on a side (body_a or body_b of a block), and the lanes that write theirs. */
+struct lane_bodies {
+	uint32_t number[LANES_WIDTH];
+};
+
+LANES_INLINE struct lane_bodies lane_bodies(const uint32_t *side, uint32_t first)
+{
+	struct lane_bodies bodies;
+#if LANES_WIDTH == 16
+	UNUSED(first);
+	const uint32_t *next =
+		(const uint32_t *)(const void *)((const char *)side + lanes_next_block());
+	for (uint32_t i = 0; i < BLOCK_LANES; i++) {
+		bodies.number[i] = side[i];
+		bodies.number[BLOCK_LANES + i] = next[i];
+	}
+#else
+	memcpy(bodies.number, &side[first], sizeof bodies.number);
+#endif
+	return bodies;
+}
+
+LANES_INLINE uint32_t lane_writes(const uint8_t *side, uint32_t first)
+{
+#if LANES_WIDTH == 16
+	UNUSED(first);
+	return (uint32_t)*side | (uint32_t)side[lanes_next_block()] << BLOCK_LANES;
+#else
+	return (uint32_t)*side >> first;
+#endif
+}
+
 LANES_INLINE struct sides sides_gather(const struct soft_body *bodies,
 				       const struct soft_block *block, uint32_t first)
 {
-	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
-	return (struct sides){ GATHER(bodies, a, velocity), GATHER(bodies, a, spin),
-			       GATHER(bodies, b, velocity), GATHER(bodies, b, spin), block->locks };
+	struct lane_bodies a = lane_bodies(block->body_a, first);
+	struct lane_bodies b = lane_bodies(block->body_b, first);
+	return (struct sides){ GATHER(bodies, a.number, velocity), GATHER(bodies, a.number, spin),
+			       GATHER(bodies, b.number, velocity), GATHER(bodies, b.number, spin),
+			       block->locks };
 }
 
 LANES_INLINE void scatter_lanes(struct soft_body *bodies, const uint32_t *index, uint32_t writes,
@@ -38,10 +79,12 @@ LANES_INLINE void scatter_lanes(struct soft_body *bodies, const uint32_t *index,
 LANES_INLINE void sides_scatter(struct soft_body *bodies, const struct soft_block *block,
 				uint32_t first, uint32_t only, const struct sides *s)
 {
-	scatter_lanes(bodies, &block->body_a[first], (uint32_t)block->writes_a >> first & only,
-		      s->v_a, s->w_a);
-	scatter_lanes(bodies, &block->body_b[first], (uint32_t)block->writes_b >> first & only,
-		      s->v_b, s->w_b);
+	struct lane_bodies a = lane_bodies(block->body_a, first);
+	struct lane_bodies b = lane_bodies(block->body_b, first);
+	scatter_lanes(bodies, a.number, lane_writes(&block->writes_a, first) & only, s->v_a,
+		      s->w_a);
+	scatter_lanes(bodies, b.number, lane_writes(&block->writes_b, first) & only, s->v_b,
+		      s->w_b);
 }
 
 /* ---- one point, one manifold ------------------------------------------------------------------ */
@@ -338,6 +381,41 @@ LANES_INLINE void half_relax(const struct soft_step *step, struct soft_block *bl
 	solve_normals(step, block, first, s, false, only);
 	solve_friction(step, block, first, s, only);
 }
+
+#if LANES_WIDTH == 16
+/* Whether a block and the next one are solved together: as many points, and nothing that is of a block
+ * (its row of rough friction, its bounces) or of few. */
+LANES_INLINE bool is_pair(const struct soft_block *block)
+{
+	const struct soft_block *next = block + 1;
+	bool plain = !block->serial && !block->bounces && !block->rough && !block->locks;
+	return plain && !next->serial && !next->bounces && !next->rough && !next->locks &&
+	       next->point_count == block->point_count;
+}
+
+/* The functions of a pass: pairs of blocks here, others by `eight`, the same pass of eight lanes. */
+#define PASS_PAIR(half, eight)                                                                     \
+	static void half##_pair(const struct soft_step *step, struct soft_block *block)            \
+	{                                                                                          \
+		struct sides s = sides_gather(step->bodies, block, 0);                             \
+		s.locks = false;                                                                   \
+		half(step, block, 0, &s, ~(lanes_mask){ 0 });                                      \
+		sides_scatter(step->bodies, block, 0, ~0u, &s);                                    \
+	}                                                                                          \
+	static void half##_piece(uint32_t from, uint32_t to, uint32_t worker, void *context)       \
+	{                                                                                          \
+		const struct colour_work *work = context;                                          \
+		for (uint32_t i = from; i < to;) {                                                 \
+			struct soft_block *block = &work->step->blocks[work->colour->first + i];   \
+			bool pair = i + 1 < to && is_pair(block);                                  \
+			if (pair)                                                                  \
+				half##_pair(work->step, block);                                    \
+			else                                                                       \
+				eight(i, i + 1, worker, context);                                  \
+			i += pair ? 2 : 1;                                                         \
+		}                                                                                  \
+	}
+#endif
 
 /* The functions of a pass: gather, solve, scatter; of a serial block lane by lane. */
 #define PASS_BLOCK(half)                                                                           \

@@ -6,6 +6,8 @@ const struct soft_kernels *soft_kernels_choose(void)
 {
 	uint32_t width = processor_lanes();
 #if defined(__x86_64__)
+	if (width >= 16)
+		return &soft_kernels_16;
 	if (width >= 8)
 		return &soft_kernels_8;
 #endif

@@ -2,8 +2,8 @@
  *
  * A block always has eight lanes of floats. Kernels process LANES_WIDTH of them in a vector and go over
  * the block in steps of that width: 4 unless a file defines it before this header, because every
- * baseline processor has vectors of four (SSE2, NEON); 8 for AVX2; 1 is the plain computation, to which
- * tests hold the others. Vectors are a compiler extension: each operation is the IEEE one per lane,
+ * baseline processor has vectors of four (SSE2, NEON); 8 for AVX2; 16 for AVX-512, which are the same
+ * member of two blocks that follow each other; 1 is the plain computation, to which tests hold the others. Vectors are a compiler extension: each operation is the IEEE one per lane,
  * without approximate reciprocals and fused multiply-adds, so results do not depend on the width.
  */
 #ifndef CAIRN_ENGINE_METHODS_SOFT_LANES_H
@@ -45,6 +45,10 @@ typedef int32_t lanes_mask __attribute__((vector_size(4 * LANES_WIDTH)));
  * vector that was stored by halves waits for the stores. */
 typedef float lanes_stored __attribute__((vector_size(4 * LANES_WIDTH), aligned(4), may_alias));
 
+#if LANES_WIDTH == 16
+typedef float half_stored __attribute__((vector_size(32), aligned(4), may_alias));
+#endif
+
 /* Eight floats of a block. */
 struct lane8 {
 	_Alignas(32) float at[BLOCK_LANES];
@@ -62,6 +66,27 @@ LANES_INLINE lanes lanes_all(float s)
 	return s - (lanes){ 0 }; /* a sum would turn −0 into 0 */
 }
 
+#if LANES_WIDTH == 16
+/* From a member of a block to that of the next one, bytes. */
+LANES_INLINE size_t lanes_next_block(void);
+
+/* Eight lanes of the block, and eight of the next one; `first` is 0. */
+LANES_INLINE lanes lanes_load(const struct lane8 *from, uint32_t first)
+{
+	VALIDATE(first == 0);
+	const char *low = (const char *)&from->at[first], *high = low + lanes_next_block();
+	return __builtin_shufflevector(*(const half_stored *)low, *(const half_stored *)high, 0, 1,
+				       2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+
+LANES_INLINE void lanes_store(struct lane8 *to, uint32_t first, lanes v)
+{
+	VALIDATE(first == 0);
+	char *low = (char *)&to->at[first], *high = low + lanes_next_block();
+	*(half_stored *)low = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7);
+	*(half_stored *)high = __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+#else
 /* Lanes first … first+LANES_WIDTH-1; `first` is a multiple of the width. */
 LANES_INLINE lanes lanes_load(const struct lane8 *from, uint32_t first)
 {
@@ -74,6 +99,7 @@ LANES_INLINE void lanes_store(struct lane8 *to, uint32_t first, lanes v)
 	VALIDATE(first < BLOCK_LANES && first % LANES_WIDTH == 0);
 	*(lanes_stored *)&to->at[first] = v;
 }
+#endif
 
 LANES_INLINE struct lanes3 lanes3_load(const struct lane8x3 *from, uint32_t first)
 {
@@ -122,7 +148,14 @@ LANES_INLINE lanes lanes_inverse(lanes a)
 
 LANES_INLINE lanes lanes_sqrt(lanes a)
 {
-#if LANES_WIDTH == 8 && defined(__x86_64__)
+#if LANES_WIDTH == 16 && defined(__x86_64__)
+	half_stored low = __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7);
+	half_stored high = __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15);
+	low = __builtin_ia32_sqrtps256(low);
+	high = __builtin_ia32_sqrtps256(high);
+	return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+				       15);
+#elif LANES_WIDTH == 8 && defined(__x86_64__)
 	return __builtin_ia32_sqrtps256(a);
 #elif LANES_WIDTH == 4 && defined(__x86_64__)
 	return __builtin_ia32_sqrtps(a);
@@ -169,7 +202,15 @@ LANES_INLINE struct lanes3 lanes3_cross(struct lanes3 a, struct lanes3 b)
 				a.x * b.y - a.y * b.x };
 }
 
-#if LANES_WIDTH == 8
+#if LANES_WIDTH == 16
+/* Of lane i of a group of four: where it is in two vectors side by side. */
+#define LANE_OF(i, group) ((i) % 4 + (i) / 4 * 16 + (group))
+#define LANES_SHUFFLE(a, b, i, j, k, l)                                                            \
+	__builtin_shufflevector(a, b, LANE_OF(i, 0), LANE_OF(j, 0), LANE_OF(k, 0), LANE_OF(l, 0),  \
+				LANE_OF(i, 4), LANE_OF(j, 4), LANE_OF(k, 4), LANE_OF(l, 4),        \
+				LANE_OF(i, 8), LANE_OF(j, 8), LANE_OF(k, 8), LANE_OF(l, 8),        \
+				LANE_OF(i, 12), LANE_OF(j, 12), LANE_OF(k, 12), LANE_OF(l, 12))
+#elif LANES_WIDTH == 8
 #define LANES_SHUFFLE(a, b, i, j, k, l)                                                            \
 	__builtin_shufflevector(a, b, (i) % 4 + (i) / 4 * 8, (j) % 4 + (j) / 4 * 8,                \
 				(k) % 4 + (k) / 4 * 8, (l) % 4 + (l) / 4 * 8,                      \
@@ -195,10 +236,16 @@ LANES_INLINE void lanes_transpose(lanes *a, lanes *b, lanes *c, lanes *d)
 }
 #endif
 
-/* Row i of the vectors, one for each lane: of lanes i and i + 4 of eight. */
+/* Row i of the vectors, one for each lane: of lanes i, i + 4, … */
 LANES_INLINE lanes lanes_row(const float4 *const rows[LANES_WIDTH], uint32_t i)
 {
-#if LANES_WIDTH == 8
+#if LANES_WIDTH == 16
+	half_stored low = __builtin_shufflevector(*rows[i], *rows[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+	half_stored high =
+		__builtin_shufflevector(*rows[i + 8], *rows[i + 12], 0, 1, 2, 3, 4, 5, 6, 7);
+	return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+				       15);
+#elif LANES_WIDTH == 8
 	return __builtin_shufflevector(*rows[i], *rows[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
 #elif LANES_WIDTH == 4
 	return *rows[i];
@@ -226,7 +273,15 @@ LANES_INLINE void lanes_rows(struct lanes3 v, float4 rows[LANES_WIDTH])
 #if LANES_WIDTH >= 4
 	lanes_transpose(&v.x, &v.y, &v.z, &w);
 #endif
-#if LANES_WIDTH == 8
+#if LANES_WIDTH == 16
+	const lanes fours[] = { v.x, v.y, v.z, w };
+	for (uint32_t i = 0; i < 4; i++) {
+		rows[i] = __builtin_shufflevector(fours[i], fours[i], 0, 1, 2, 3);
+		rows[i + 4] = __builtin_shufflevector(fours[i], fours[i], 4, 5, 6, 7);
+		rows[i + 8] = __builtin_shufflevector(fours[i], fours[i], 8, 9, 10, 11);
+		rows[i + 12] = __builtin_shufflevector(fours[i], fours[i], 12, 13, 14, 15);
+	}
+#elif LANES_WIDTH == 8
 	const lanes pairs[] = { v.x, v.y, v.z, w };
 	for (uint32_t i = 0; i < 4; i++) {
 		rows[i] = __builtin_shufflevector(pairs[i], pairs[i], 0, 1, 2, 3);

@@ -3,8 +3,10 @@
 #ifndef CAIRN_ENGINE_METHODS_SOFT_PASSES_H
 #define CAIRN_ENGINE_METHODS_SOFT_PASSES_H
 
-#include "server/engine/methods/soft_calm.h"
 #include "server/engine/methods/soft_contact.h"
+#if LANES_WIDTH < 16
+#include "server/engine/methods/soft_calm.h"
+#endif
 #if LANES_WIDTH >= 4
 #include "server/engine/methods/soft_wide_passes.h"
 #endif
@@ -13,15 +15,23 @@
 #define SOFT_KERNELS soft_kernels_4
 #endif
 
+#if LANES_WIDTH == 16
+PASS_PAIR(half_warm, soft_kernels_8.warm)
+PASS_PAIR(half_solve, soft_kernels_8.solve)
+PASS_PAIR(half_relax, soft_kernels_8.relax)
+#else
 PASS_BLOCK(half_warm)
 PASS_BLOCK(half_solve)
 PASS_BLOCK(half_relax)
+#endif
 
 /* Gaps of eight lanes at a time are those of four and four only if all of them are calm, and if the
  * balls among them fill whole groups of four. */
 static bool measure_all(const struct soft_step *step, struct soft_block *block)
 {
-#if LANES_WIDTH == 8
+#if LANES_WIDTH == 16
+	return soft_kernels_8.measure(step, block);
+#elif LANES_WIDTH == 8
 	lanes_mask other = not_balls(block, 0);
 	bool low = (other[0] | other[1] | other[2] | other[3]) != 0;
 	bool high = (other[4] | other[5] | other[6] | other[7]) != 0;

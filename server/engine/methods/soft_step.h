@@ -243,7 +243,8 @@ void soft_measure(struct soft_step *self);
 const struct soft_kernels *soft_kernels_choose(void);
 extern const struct soft_kernels soft_kernels_1, soft_kernels_4;
 #if defined(__x86_64__)
-extern const struct soft_kernels soft_kernels_8; /* needs AVX2 */
+extern const struct soft_kernels soft_kernels_8;  /* needs AVX2 */
+extern const struct soft_kernels soft_kernels_16; /* needs AVX-512 F, VL, DQ and BW */
 #endif
 
 /* soft_colour.c: assigns manifolds to lanes. Marks their bodies `constrained`. */

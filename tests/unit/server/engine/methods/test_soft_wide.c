@@ -11,8 +11,8 @@
 #include "tests/lib/joined.h"
 #include "tests/lib/stage.h"
 
-static const uint32_t LANES[] = { 1, 4, 8 };
-enum { WIDTHS = 3, WORKERS = 3 };
+static const uint32_t LANES[] = { 1, 4, 8, 16 };
+enum { WIDTHS = 4, WORKERS = 3 };
 
 static const enum joint_type TYPES[] = { JOINT_SPHERICAL,  JOINT_REVOLUTE, JOINT_FIXED,
 					 JOINT_PRISMATIC,  JOINT_DISTANCE, JOINT_UNIVERSAL,
