@@ -1,6 +1,6 @@
-/* See pack_command.h; pack_scene.c has scenes. Reads the drawing, jumps until the layout is at rest, prints each jump and the
- * proof of the end, and writes the drawing with the new places. The strip is the root's viewBox; it becomes
- * shorter at its right side. */
+/* See pack_command.h; pack_scene.c has scenes. Reads the drawing, jumps until the layout is at rest,
+ * prints each jump and the proof of the end, and writes the drawing with the new places. The strip is
+ * the root's viewBox; it becomes shorter at its right side. */
 #include "server/commands/pack_command.h"
 
 #include <stdio.h>

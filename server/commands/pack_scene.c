@@ -129,8 +129,8 @@ static enum status step_to_rest(struct pack_scene_job *job, struct reason *why)
 /* ---- checks ------------------------------------------------------------------------------------ */
 
 enum { BODY_TEXT = 192 };
-/* A body in texts: its file without folders, so that two bodies fit into one text, its line, and its name if it
- * has one. */
+/* A body in texts: its file without folders, so that two bodies fit into one text, its line, and its
+ * name if it has one. */
 static const char *body_text(const struct pack_scene_job *job, body_id body, char *text,
 			     size_t bytes)
 {
@@ -260,9 +260,9 @@ static void print_report(const struct pack_scene_job *job)
 	if (strcmp(job->options->pack_report, "json") == 0) {
 		printf("{\"file\": ");
 		json_text_print(stdout, file, strlen(file));
-		printf(", \"bodies\": %u, \"moving\": %u, \"inactive\": %u, \"steps\": %u, \"stopped\": "
-		       "\"%s\", \"not at rest\": %u, \"overlap\": %.3g, \"residual\": %.3g, \"energy\": [%.12g, %.12g], "
-		       "\"fallbacks\": %llu}\n",
+		printf(", \"bodies\": %u, \"moving\": %u, \"inactive\": %u, \"steps\": %u, "
+		       "\"stopped\": \"%s\", \"not at rest\": %u, \"overlap\": %.3g, "
+		       "\"residual\": %.3g, \"energy\": [%.12g, %.12g], \"fallbacks\": %llu}\n",
 		       job->count, job->moved, job->left, job->steps, stopped, job->awake,
 		       job->overlap, stats.residual, job->energy_before, job->energy,
 		       (unsigned long long)stats.fallbacks_total);

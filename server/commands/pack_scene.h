@@ -4,8 +4,8 @@
 
 #include "server/options.h"
 
-/* Nothing is written unless all of it succeeds: a scene whose bodies overlap at the end, or that would not load
- * where it is to be written, is refused by name. */
+/* Nothing is written unless all of it succeeds: a scene whose bodies overlap at the end, or that would
+ * not load where it is to be written, is refused by name. */
 MUST_CHECK enum status pack_scene(const struct options *options, struct reason *why);
 
 #endif
