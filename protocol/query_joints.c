@@ -74,7 +74,7 @@ enum status answer_take_joints_item(struct wire_cursor *in, struct wire_joint_fa
 
 static void pack_axis(struct wire_packer *out, const struct wire_joint_axis *axis)
 {
-	wire_pack_array(out, 19);
+	wire_pack_array(out, 24);
 	wire_pack_uint(out, axis->mode);
 	wire_pack_real(out, axis->lower);
 	wire_pack_real(out, axis->upper);
@@ -94,6 +94,11 @@ static void pack_axis(struct wire_packer *out, const struct wire_joint_axis *axi
 	wire_pack_real(out, axis->phase);
 	wire_pack_real(out, axis->motor_stiffness);
 	wire_pack_real(out, axis->motor_damping);
+	wire_pack_uint(out, axis->leader);
+	wire_pack_uint(out, axis->leader_axis);
+	wire_pack_real(out, axis->ratio);
+	wire_pack_real(out, axis->offset);
+	wire_pack_real(out, axis->gear_force);
 }
 
 static enum status take_axis(struct wire_cursor *in, struct wire_joint_axis *axis)
@@ -121,6 +126,11 @@ static enum status take_axis(struct wire_cursor *in, struct wire_joint_axis *axi
 	take_real(&taker, "phase", &axis->phase);
 	take_real(&taker, "motor_stiffness", &axis->motor_stiffness);
 	take_real(&taker, "motor_damping", &axis->motor_damping);
+	take_u32(&taker, "leader", true, UINT32_MAX, &axis->leader);
+	take_u8(&taker, "leader_axis", &axis->leader_axis);
+	take_real(&taker, "ratio", &axis->ratio);
+	take_real(&taker, "offset", &axis->offset);
+	take_real(&taker, "gear_force", &axis->gear_force);
 	return taker.status;
 }
 

@@ -5,7 +5,7 @@
 
 /* ---- systems ------------------------------------------------------------------------------------- */
 
-enum { SYSTEM_ITEMS = 59 };
+enum { SYSTEM_ITEMS = 66 };
 
 static void pack_descent(struct wire_packer *out, const struct wire_system *system)
 {
@@ -26,6 +26,13 @@ static void pack_descent(struct wire_packer *out, const struct wire_system *syst
 	wire_pack_real(out, system->trail_velocity);
 	wire_pack_uint(out, system->contacts);
 	wire_pack_uint(out, system->holds);
+	wire_pack_real(out, system->self_thickness);
+	wire_pack_real(out, system->self_friction);
+	wire_pack_real(out, system->self_overlap);
+	wire_pack_uint(out, system->mount);
+	wire_pack_real(out, system->mount_velocity);
+	wire_pack_uint(out, system->recoil);
+	wire_pack_uint(out, system->room);
 }
 
 void answer_pack_system(struct wire_packer *out, const struct wire_system *system)
@@ -117,6 +124,13 @@ static void take_descent(struct taker *taker, struct wire_system *system)
 	take_real(taker, "trail velocity", &system->trail_velocity);
 	take_u8(taker, "contacts", &system->contacts);
 	take_u32(taker, "holds", true, UINT32_MAX, &system->holds);
+	take_real(taker, "self thickness", &system->self_thickness);
+	take_real(taker, "self friction", &system->self_friction);
+	take_real(taker, "self overlap", &system->self_overlap);
+	take_u32(taker, "mount", true, UINT32_MAX, &system->mount);
+	take_real(taker, "mount velocity", &system->mount_velocity);
+	take_u8(taker, "recoil", &system->recoil);
+	take_u8(taker, "room", &system->room);
 }
 
 enum status answer_take_system(struct wire_cursor *in, struct wire_system *system)

@@ -5,7 +5,7 @@
 
 void answer_pack_stability(struct wire_packer *out, const struct wire_stability *head)
 {
-	wire_pack_array(out, 9);
+	wire_pack_array(out, 10);
 	wire_pack_uint(out, head->verdict);
 	wire_pack_uint(out, head->law);
 	pack_vector(out, head->quality, 4);
@@ -42,10 +42,9 @@ static enum status take_counts(struct wire_cursor *in, struct wire_stability *he
 
 enum status answer_take_stability(struct wire_cursor *in, struct wire_stability *head)
 {
-	uint32_t items;
 	memset(head, 0, sizeof *head);
-	enum status status = wire_take_array(in, &items);
-	if (status == STATUS_OK && items < 9)
+	enum status status = wire_take_array(in, &head->items);
+	if (status == STATUS_OK && head->items < 9)
 		status = STATUS_TYPE;
 	if (status == STATUS_OK)
 		status = take_number(in, UINT8_MAX, &head->verdict);
@@ -135,5 +134,38 @@ enum status answer_take_stability_contact(struct wire_cursor *in,
 	take_vector(&taker, "parting", true, contact->parting, 3);
 	take_u32(&taker, "breaks", true, 1, &breaks);
 	contact->breaks = breaks != 0;
+	return taker.status;
+}
+
+void answer_pack_stability_joints(struct wire_packer *out, const struct wire_stability *head)
+{
+	wire_pack_array(out, head->joints);
+}
+
+enum status answer_take_stability_joints(struct wire_cursor *in, struct wire_stability *head)
+{
+	return head->items > 9 ? wire_take_array(in, &head->joints) : STATUS_OK;
+}
+
+void answer_pack_stability_joint(struct wire_packer *out, const struct wire_stability_joint *joint)
+{
+	wire_pack_array(out, 4);
+	wire_pack_uint(out, joint->joint);
+	pack_vector(out, joint->point, 3);
+	pack_vector(out, joint->force, 3);
+	pack_vector(out, joint->torque, 3);
+}
+
+enum status answer_take_stability_joint(struct wire_cursor *in, struct wire_stability_joint *joint)
+{
+	struct taker taker;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	memset(joint, 0, sizeof *joint);
+	take_u32(&taker, "joint", true, UINT32_MAX, &joint->joint);
+	take_vector(&taker, "point", true, joint->point, 3);
+	take_vector(&taker, "force", true, joint->force, 3);
+	take_vector(&taker, "torque", true, joint->torque, 3);
 	return taker.status;
 }

@@ -217,16 +217,21 @@ struct wire_region {
 
 #define WIRE_STABILITY_ENDLESS 1e300 /* of a margin: no limit */
 struct wire_stability {
+	uint32_t items;	       /* of the answer; only taken */
 	uint32_t verdict, law; /* enums stability_verdict and stability_law (types.h) */
 	uint32_t rounds, fallbacks;
 	double quality[4]; /* residual, KKT, duality gap, witness */
 	uint32_t bodies, points, rows;
-	double margin[3];	    /* lower, upper, stands */
-	uint32_t motions, contacts; /* of the lists */
+	double margin[3];		    /* lower, upper, stands */
+	uint32_t motions, contacts, joints; /* of the lists */
 };
 struct wire_stability_motion {
 	uint32_t body;
 	double acceleration[3], angular[3];
+};
+struct wire_stability_joint {
+	uint32_t joint;
+	double point[3], force[3], torque[3];
 };
 struct wire_stability_contact {
 	uint32_t a, b, child_a, child_b;
@@ -268,6 +273,9 @@ struct wire_joint_axis {
 	double lower, upper, restitution, friction;
 	double stiffness, damping, rest, spring_limit;
 	double target, motor_limit, amplitude, hertz, phase, motor_stiffness, motor_damping;
+	uint32_t leader; /* 0: it follows no axis */
+	uint8_t leader_axis;
+	double ratio, offset, gear_force;
 };
 enum { WIRE_JOINT_AXES = 6 };
 struct wire_joint_facts {
@@ -323,6 +331,12 @@ struct wire_system {
 	double trail_velocity;
 	uint8_t contacts; /* of PARTICLES_CONTACTS */
 	uint32_t holds;
+	double self_thickness, self_friction,
+		self_overlap; /* of PARTICLES_SELF, and the largest overlap */
+	/* Of PARTICLES_EMITTER: mount: a body, 0 none. */
+	uint32_t mount;
+	double mount_velocity;
+	uint8_t recoil, room;
 };
 /* A particle system that is a fluid; fields.def has the meanings. */
 struct wire_fluid {
@@ -420,13 +434,16 @@ MUST_CHECK enum status answer_take_matrix(struct wire_cursor *in, uint32_t *axes
 double wire_column_real(struct wire_slice column, uint32_t index);
 uint32_t wire_column_id(struct wire_slice column, uint32_t index);
 
-/* The answer to STABILITY: the head, then the motions, the count of contacts, and the contacts. */
+/* The answer to STABILITY: the head, then the motions, the count of contacts, the contacts, the
+ * count of joints, and the joints. Older servers sent no joints: their count is 0. */
 void answer_pack_stability(struct wire_packer *out, const struct wire_stability *head);
 void answer_pack_stability_motion(struct wire_packer *out,
 				  const struct wire_stability_motion *motion);
 void answer_pack_stability_contacts(struct wire_packer *out, const struct wire_stability *head);
 void answer_pack_stability_contact(struct wire_packer *out,
 				   const struct wire_stability_contact *contact);
+void answer_pack_stability_joints(struct wire_packer *out, const struct wire_stability *head);
+void answer_pack_stability_joint(struct wire_packer *out, const struct wire_stability_joint *joint);
 /* In the same order; each list is taken item by item. */
 MUST_CHECK enum status answer_take_stability(struct wire_cursor *in, struct wire_stability *head);
 MUST_CHECK enum status answer_take_stability_motion(struct wire_cursor *in,
@@ -435,6 +452,10 @@ MUST_CHECK enum status answer_take_stability_contacts(struct wire_cursor *in,
 						      struct wire_stability *head);
 MUST_CHECK enum status answer_take_stability_contact(struct wire_cursor *in,
 						     struct wire_stability_contact *contact);
+MUST_CHECK enum status answer_take_stability_joints(struct wire_cursor *in,
+						    struct wire_stability *head);
+MUST_CHECK enum status answer_take_stability_joint(struct wire_cursor *in,
+						   struct wire_stability_joint *joint);
 void answer_pack_region(struct wire_packer *out, const struct wire_region *region);
 /* The lists of a method and of a parameter are given as items that are packed already. */
 void answer_pack_method(struct wire_packer *out, const struct wire_method *method);

@@ -142,6 +142,34 @@ static void say_contact(struct text *self, const struct wire_stability_contact *
 	self->more = true;
 }
 
+static void say_joint(struct text *self, const struct wire_stability_joint *joint)
+{
+	say(self,
+	    self->json ? "%s{\"joint\": %u" : "%sjoint %u:", self->json && self->more ? ", " : "",
+	    joint->joint);
+	say_vector(self, "force", joint->force);
+	if (self->json || !is_zero(joint->torque))
+		say_vector(self, "torque", joint->torque);
+	say_vector(self, "point", joint->point);
+	say(self, "%s", self->json ? "}" : "\n");
+	self->more = true;
+}
+
+/* Takes and says the joints of an answer whose contacts were taken. */
+static enum status say_joints(struct text *text, struct wire_cursor *answer,
+			      struct wire_stability *head)
+{
+	enum status status = answer_take_stability_joints(answer, head);
+	struct wire_stability_joint joint;
+	text->more = false;
+	for (uint32_t i = 0; status == STATUS_OK && i < head->joints; i++) {
+		status = answer_take_stability_joint(answer, &joint);
+		if (status == STATUS_OK)
+			say_joint(text, &joint);
+	}
+	return status;
+}
+
 enum status stability_text(struct wire_cursor answer, uint32_t margin,
 			   const struct stability_state *state, bool json, struct bytes *out)
 {
@@ -169,6 +197,9 @@ enum status stability_text(struct wire_cursor answer, uint32_t margin,
 		if (status == STATUS_OK)
 			say_contact(&text, &contact);
 	}
+	say(&text, "%s", json ? "], \"joints\": [" : "");
+	if (status == STATUS_OK)
+		status = say_joints(&text, &answer, &head);
 	say(&text, "%s", json ? "]}\n" : "");
 	return status == STATUS_OK ? text.status : STATUS_MALFORMED;
 }

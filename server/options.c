@@ -417,8 +417,9 @@ static enum status check_scene(const struct options *options, struct reason *why
 static enum status check_pack(const struct options *options, struct reason *why)
 {
 	if (options->operands.count < 2)
-		return reason_set(why, STATUS_MISSING, -1, "file",
-				  "cairnd pack needs two files: IN.svg OUT.svg");
+		return reason_set(
+			why, STATUS_MISSING, -1, "file",
+			"cairnd pack needs two files: IN.svg OUT.svg, or IN.yaml OUT.yaml");
 	return check_report(options->pack_report, why);
 }
 
@@ -818,9 +819,13 @@ static void put_command(struct text_writer *writer, enum options_command command
 		put(writer, "cairnd draw SCENE|FILE.cairn [OPTION]…\n"
 			    "Prints what happens in a planar scene or recording as SVG.\n\n");
 	else if (command == OPTIONS_PACK)
-		put(writer, "cairnd pack IN.svg OUT.svg [OPTION]…\n"
-			    "Moves the polygons of a drawing together, without overlap at any "
-			    "instant, until the strip that they lie in cannot become shorter.\n\n");
+		put(writer,
+		    "cairnd pack IN.svg OUT.svg [OPTION]…\n"
+		    "cairnd pack IN.yaml OUT.yaml [OPTION]…\n"
+		    "Moves the polygons of a drawing together, without overlap at any "
+		    "instant, until the strip that they lie in cannot become shorter; or lets "
+		    "the bodies of a scene come to rest, and writes the scene with them "
+		    "there.\n\n");
 	else if (command == OPTIONS_STORE)
 		put(writer, "cairnd store check FILE\n"
 			    "cairnd store repair FILE NEW\n"
@@ -840,7 +845,8 @@ static void put_command(struct text_writer *writer, enum options_command command
 		    "several methods, `cairnd replay` and `cairnd past` read recordings, `cairnd\n"
 		    "store` cares for files of worlds, `cairnd mesh` reads meshes, `cairnd\n"
 		    "stability` tells whether a scene stands, `cairnd scene` prints one, `cairnd draw`\n"
-		    "draws it, `cairnd pack` moves the polygons of a drawing together.\n\n");
+		    "draws it, `cairnd pack` moves the polygons of a drawing together, or the\n"
+		    "bodies of a scene to rest.\n\n");
 }
 
 size_t options_help(enum options_command command, char *text, size_t bytes)

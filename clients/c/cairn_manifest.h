@@ -284,6 +284,15 @@ enum cairn_hold_place {
 	CAIRN_HOLD_PLACE_FAR = 2
 };
 
+/* Values of mount place fields. */
+enum cairn_mount_place { CAIRN_MOUNT_PLACE_HERE = 0, CAIRN_MOUNT_PLACE_POINT = 1 };
+
+/* Values of recoil fields. */
+enum cairn_recoil { CAIRN_RECOIL_NONE = 0, CAIRN_RECOIL_PUSHES = 1 };
+
+/* Values of room fields. */
+enum cairn_room { CAIRN_ROOM_BODIES = 0, CAIRN_ROOM_ALL = 1 };
+
 /* Values of spend fields. */
 enum cairn_spend { CAIRN_SPEND_LIVES = 0, CAIRN_SPEND_ENDS = 1 };
 
@@ -1332,6 +1341,39 @@ struct cairn_command_name_joint {
 	cairn_text name;
 };
 
+/* set whether the linked particles of a system meet each other, so that cloth, ropes and jelly
+ * do not pass through themselves. */
+struct cairn_command_particles_self {
+	/* system: the system; no fluid, without forces and collisions between its particles */
+	int64_t system;
+	/* thickness (0 … 100 m): least distance of the centres of two particles that share no link;
+	 * at least 0.87 of the longest edge closes a cloth; 0: they do not meet */
+	double thickness;
+	/* friction (0 … 10): between them */
+	double friction;
+};
+
+/* mount a system's emitter on a body, or take it off; set whether births push the body and
+ * need room among particles. */
+struct cairn_command_particles_emitter {
+	/* system: the system */
+	int64_t system;
+	/* body: the body that carries the emitter; 0: none, it stays where it is in the world */
+	int64_t body;
+	/* place: 0 here: the emitter stays where it is as it is mounted; 1 point: its position and
+	 * rotation are meant in the body's axes */
+	uint8_t place;
+	/* velocity (0 … 1): share of the body's velocity at the place of birth that a particle has
+	 * besides its own speed */
+	double velocity;
+	/* recoil: 1: the next tick begins with the opposite of the momentum that births had relative
+	 * to the body, at the places of birth */
+	uint8_t recoil;
+	/* room: 1: births that would overlap another particle do not happen either, and are counted
+	 * as refused */
+	uint8_t room;
+};
+
 /* let the particles of a system leave a trail: particles of another system, which has their
  * size, life and colours. */
 struct cairn_command_particles_trail {
@@ -1434,6 +1476,24 @@ struct cairn_command_particles_fill {
 	cairn_vec3 velocity;
 };
 
+/* make the coordinate of an axis of a joint follow that of another axis, or no longer. */
+struct cairn_command_joint_gear {
+	/* joint: the joint whose axis follows */
+	int64_t joint;
+	/* axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z */
+	uint32_t axis;
+	/* leader: the joint that it follows, also the same one; 0: it follows none, and the rest is
+	 * ignored */
+	int64_t leader;
+	/* leader_axis: the leader's axis */
+	uint32_t leader_axis;
+	/* ratio (-1000000 … 1000000): coordinate = ratio x the leader's + offset, in m and rad */
+	double ratio;
+	/* offset (-1000000 … 1000000 m, rad): coordinate where the leader's is 0; what is missing
+	 * closes at contact.push_speed at most */
+	double offset;
+};
+
 /* let points carry a body: its place is theirs, and what touches it pushes them. */
 struct cairn_command_carry {
 	/* body: a dynamic body of a planar world, without joints; its mass does not count while
@@ -1512,11 +1572,14 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_PIN = 86,
 	CAIRN_COMMAND_NAME_BODY = 87,
 	CAIRN_COMMAND_NAME_JOINT = 88,
+	CAIRN_COMMAND_PARTICLES_SELF = 89,
+	CAIRN_COMMAND_PARTICLES_EMITTER = 90,
 	CAIRN_COMMAND_PARTICLES_TRAIL = 91,
 	CAIRN_COMMAND_PARTICLES_CONTACTS = 92,
 	CAIRN_COMMAND_PARTICLES_HOLD = 93,
 	CAIRN_COMMAND_PARTICLES_FLUID = 94,
 	CAIRN_COMMAND_PARTICLES_FILL = 95,
+	CAIRN_COMMAND_JOINT_GEAR = 96,
 	CAIRN_COMMAND_CARRY = 100,
 	CAIRN_COMMAND_UNCARRY = 101
 };
@@ -1580,11 +1643,14 @@ typedef struct cairn_command {
 		struct cairn_command_particles_pin particles_pin;
 		struct cairn_command_name_body name_body;
 		struct cairn_command_name_joint name_joint;
+		struct cairn_command_particles_self particles_self;
+		struct cairn_command_particles_emitter particles_emitter;
 		struct cairn_command_particles_trail particles_trail;
 		struct cairn_command_particles_contacts particles_contacts;
 		struct cairn_command_particles_hold particles_hold;
 		struct cairn_command_particles_fluid particles_fluid;
 		struct cairn_command_particles_fill particles_fill;
+		struct cairn_command_joint_gear joint_gear;
 		struct cairn_command_carry carry;
 		struct cairn_command_uncarry uncarry;
 		uint64_t reserved[64]; /* for fields of later versions */
@@ -1711,8 +1777,9 @@ enum cairn_query_kind {
  *	reads joint
  *	[id, type, flags, a, b, owner, tag, point a, frame a, point b, frame b, coordinates,
  *	force, torque, anchor a, anchor b, [break force, break torque], [axis, …]]
- *	six axes, each with the fields of JOINT_AXIS from mode to phase; for a motor that
- *	follows a table, `wave` is 2 and `hertz` is 1 / period; anchors are present
+ *	six axes, each with the fields of JOINT_AXIS from mode to motor_damping, then those
+ *	of JOINT_GEAR from leader to offset and the gear's force along the axis; for a motor
+ *	that follows a table, `wave` is 2 and `hertz` is 1 / period; anchors are present
  *	positions in the world
  *
  * CAIRN_QUERY_STABILITY: whether the bodies stand, at rest where they are, with which forces,
@@ -1721,11 +1788,11 @@ enum cairn_query_kind {
  *	[verdict, law, [residual, kkt, gap, witness], rounds, fallbacks, [bodies, points,
  *	rows], [lower, upper, stands], [[body, acceleration, angular acceleration], …], [[a,
  *	b, child a, child b, point, normal, separation, normal force, friction force,
- *	parting, breaks], …]]
+ *	parting, breaks], …], [[joint, point, force, torque], …]]
  *	verdict: 0 falls, 1 stands, 2 may stand, 3 undecided; law of the forces: 0 settled,
  *	1 Coulomb's, 2 associative; a margin without end is 1e300; `body` bears the load or
- *	push along `direction` (0: along x); at most `limit` items of each list; TOWERS has
- *	the meaning
+ *	push along `direction` (0: along x); at most `limit` items of each list; what a
+ *	joint exerts on b about its anchor there, at `point`; TOWERS has the meaning
  *
  * CAIRN_QUERY_FIELDS: force fields of the world, and what they exert at a place
  *	reads [origin, direction, value]
@@ -1807,13 +1874,15 @@ enum cairn_query_kind {
  *	stretch, volume error, [split number, deviation], [split age, deviation], split
  *	delay, split depth, [split velocity, deviation], split spread, [split burst,
  *	deviation], [split size, deviation], [split life, deviation], split spend, splits,
- *	trail, trail delay, trail depth, trail velocity, contacts, holds], …]
- *	as particles_create, particles_interact, particles_split and particles_trail set
- *	them (substeps 0: not given; trail 0: none), ids ascend; counts so far: births,
- *	births beyond a limit, births inside a body, paths that ended before their tick,
- *	particles left out of a search for neighbours because too many were at one place,
- *	links that tore, splits; stretch and volume error: of its links after the last tick,
- *	relative
+ *	trail, trail delay, trail depth, trail velocity, contacts, holds, self thickness,
+ *	self friction, self overlap, mount, mount velocity, recoil, room], …]
+ *	as particles_create, particles_interact, particles_split, particles_trail,
+ *	particles_self and particles_emitter set them (substeps 0: not given; trail, mount
+ *	0: none; with a mount, position and rotation are in that body's axes), ids ascend;
+ *	counts so far: births, births beyond a limit, births inside a body, paths that ended
+ *	before their tick, particles left out of a search for neighbours because too many
+ *	were at one place, links that tore, splits; stretch, volume error and self overlap:
+ *	of its links and linked particles after the last tick, relative
  *
  * CAIRN_QUERY_PARTICLES: particles of a system, in the order of their serial numbers
  *	reads system, [after, limit, form]

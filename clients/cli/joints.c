@@ -83,6 +83,13 @@ static void print_axis(const struct cli *cli, uint32_t index, const struct wire_
 	out_real(cli, "motor_limit", axis->motor_limit);
 	out_real(cli, "motor_stiffness", axis->motor_stiffness);
 	out_real(cli, "motor_damping", axis->motor_damping);
+	if (axis->leader != 0) {
+		out_u64(cli, "leader", axis->leader);
+		out_u64(cli, "leader_axis", axis->leader_axis);
+		out_real(cli, "ratio", axis->ratio);
+		out_real(cli, "offset", axis->offset);
+		out_real(cli, "gear_force", axis->gear_force);
+	}
 	out_end(cli);
 }
 

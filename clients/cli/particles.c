@@ -27,6 +27,13 @@ static void print_descent(const struct cli *cli, const struct wire_system *syste
 	out_real(cli, "trail_velocity", system->trail_velocity);
 	out_text(cli, "contacts", command_word(WORDS_CONTACTS, system->contacts));
 	out_u64(cli, "holds", system->holds);
+	out_real(cli, "self_thickness", system->self_thickness);
+	out_real(cli, "self_friction", system->self_friction);
+	out_real(cli, "self_overlap", system->self_overlap);
+	out_u64(cli, "mount", system->mount);
+	out_real(cli, "mount_velocity", system->mount_velocity);
+	out_text(cli, "recoil", command_word(WORDS_RECOIL, system->recoil));
+	out_text(cli, "room", command_word(WORDS_ROOM, system->room));
 }
 
 bool cli_system(const struct cli *cli, struct wire_cursor *in)

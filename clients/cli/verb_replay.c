@@ -130,20 +130,30 @@ int verb_pack(struct cli *cli)
 {
 	static const char *const names[] = { "jumps", "height", "pull", "rest" };
 	static const char *const flags[] = { "--jumps", "--height", "--pull", "--rest" };
-	const char *words[16] = { "cairnd", "pack" };
+	static const char *const lists[] = { "set", "let" };
+	static const char *const list_flags[] = { "--set", "--let" };
+	enum { SETS_MAX = 64 };
+	const char *words[4 * SETS_MAX + 16] = { "cairnd", "pack" }, *value;
 	size_t count = 2;
 	if (cli->operand_count != 2)
 		return cli_usage(cli, "pack IN.svg OUT.svg [--jumps N] [--height N] [--pull N] "
-				      "[--rest N]");
+				      "[--rest N], or pack IN.yaml OUT.yaml [--jumps N] [--set "
+				      "KEY=VALUE]… [--let NAME=FORMULA]…");
 	for (uint32_t i = 0; i < 2; i++)
 		words[count++] = cli->operands[i];
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
-		const char *value = cli_option(cli, names[i], 0);
+		value = cli_option(cli, names[i], 0);
 		if (value == NULL)
 			continue;
 		words[count++] = flags[i];
 		words[count++] = value;
 	}
+	for (size_t k = 0; k < COUNT_OF(lists); k++)
+		for (uint32_t i = 0; i < SETS_MAX && (value = cli_option(cli, lists[k], i)) != NULL;
+		     i++) {
+			words[count++] = list_flags[k];
+			words[count++] = value;
+		}
 	if (cli->json) {
 		words[count++] = "--report";
 		words[count++] = "json";

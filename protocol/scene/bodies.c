@@ -2,7 +2,8 @@
  *
  * The keys of an entry are merged from layers: the prototype of its prototype first, its own keys
  * last. In each layer the material comes before the other keys. A later layer overrides an earlier
- * one: `shape` replaces `shapes` and vice versa, and `density` replaces `mass` and vice versa.
+ * one: `shape` replaces `shapes` and vice versa, `density` replaces `mass` and vice versa, and a
+ * generator replaces another one.
  *
  * Jitter is drawn body by body in the order they are made, position (x, y, z) before rotation, from
  * the entry's own random generator, so that one entry's jitter does not depend on another's.
@@ -145,6 +146,14 @@ enum status compile_refuse_both(struct compile *self, const struct yaml_node *no
 			   "'%s' and '%s' exclude each other; give one of them", one, other);
 }
 
+/* The generator of a later layer replaces that of an earlier one. */
+static void drop_generators(struct body_keys *body)
+{
+#define GENERATOR(NAME, name) body->name = NULL;
+	GENERATORS(GENERATOR)
+#undef GENERATOR
+}
+
 static enum status apply_layer(struct compile *self, const struct yaml_node *node,
 			       struct entry *entry)
 {
@@ -166,6 +175,9 @@ static enum status apply_layer(struct compile *self, const struct yaml_node *nod
 	if (colour != NULL)
 		entry->colour = colour;
 	SPREAD_FRICTION(&layer, BODY);
+	const struct generator_maps maps = GENERATOR_MAPS(&layer);
+	if (generator_maps_any(&maps))
+		drop_generators(&entry->body);
 	schema_merge(SCHEMA_BODY, &entry->body, &layer);
 	if (density)
 		entry->body.mass = 0;
@@ -619,8 +631,14 @@ static enum status compile_entry(struct compile *self, const struct yaml_node *n
 	if (status != STATUS_OK)
 		return status;
 	status = spawn_all(self, &entry, seed, &generator);
+	uint32_t count = (uint32_t)generator_count(&generator);
 	generator_release(&generator);
-	return status;
+	if (status != STATUS_OK)
+		return status;
+	if (ARRAY_RESERVE(&self->entry_bodies, (uint64_t)self->entry_bodies.count + 1) != STATUS_OK)
+		return source_no_memory(&self->source);
+	self->entry_bodies.items[self->entry_bodies.count++] = count;
+	return STATUS_OK;
 }
 
 /* Checks all prototypes, also those that no body uses. */

@@ -101,6 +101,18 @@ struct pieced_bodies {
 	uint32_t first, count, line;
 };
 
+/* The joints of an entry with a name: joints first … first + count − 1. */
+struct named_joints {
+	const char *name; /* borrowed */
+	uint32_t first, count;
+};
+/* An axis that is to follow another one, when all joints are made. */
+struct geared_axis {
+	const struct yaml_node *node; /* table gear (borrowed) */
+	uint32_t joint;		      /* its number */
+	uint32_t axis;
+};
+
 struct compile {
 	struct source source;
 	const char *base;			       /* directory for meshes, or NULL */
@@ -118,10 +130,14 @@ struct compile {
 	ARRAY_OF(uint32_t) firsts;
 	/* For each command: its line in the file. */
 	ARRAY_OF(uint32_t) lines;
+	ARRAY_OF(uint32_t) entry_bodies; /* of each entry of `bodies`: how many it makes */
 	ARRAY_OF(struct attachment) attachments;
 	ARRAY_OF(struct joint_point) points;
 	ARRAY_OF(struct named_bodies) bodies;
-	struct table names; /* the first of `bodies` by the hash of a name */
+	struct table names;		   /* the first of `bodies` by the hash of a name */
+	ARRAY_OF(uint32_t) joint_commands; /* by joint: its JOINT_CREATE */
+	ARRAY_OF(struct named_joints) named_joints;
+	ARRAY_OF(struct geared_axis) geared;
 	ARRAY_OF(struct coloured_bodies) coloured;
 	ARRAY_OF(struct shown_bodies) shown;
 	uint64_t visual_count; /* of these bodies, together */
@@ -209,6 +225,10 @@ MUST_CHECK enum status compile_all_pieces(struct compile *self);
 /* Refuses the entry if both of two exclusive keys are given. */
 MUST_CHECK enum status compile_refuse_both(struct compile *self, const struct yaml_node *node,
 					   bool both, const char *one, const char *other);
+/* The axis of a word of table gear for a joint type; UINT32_MAX: the type has none. joints.c */
+uint32_t compile_axis_number(uint32_t word, uint32_t type);
+/* The JOINT_GEARs of all joints, after all joints. gears.c */
+MUST_CHECK enum status compile_gears(struct compile *self);
 /* The commands of one axis of a joint, from `node` (the axis' mapping) and its keys: a
  * JOINT_AXIS and, if the motor follows a table, a JOINT_TABLE. `length` is the initial length of
  * a distance, m. joint_axes.c */
@@ -269,6 +289,16 @@ struct generator_maps {
 				  .array = (keys)->array,                                          \
 				  .scatter = (keys)->scatter })
 
+/* Whether there is one. */
+static inline bool generator_maps_any(const struct generator_maps *maps)
+{
+	bool any = false;
+#define GENERATOR(NAME, name) any = any || maps->name != NULL;
+	GENERATORS(GENERATOR)
+#undef GENERATOR
+	return any;
+}
+
 /* The generator of an entry. */
 struct generator {
 	enum {
@@ -282,7 +312,7 @@ struct generator {
 		GENERATORS(GENERATOR)
 #undef GENERATOR
 	};
-	pose *places; /* owned: of a scatter; NULL of the others */
+	pose *places; /* owned: of a scatter, or of an array of places; NULL of the others */
 };
 
 /* Reads the generator of the entry, if any. LIMIT if there are two. `seed` is of a scatter. A

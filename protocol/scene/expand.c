@@ -222,7 +222,13 @@ static enum status rename_system(struct scene_expansion *self, const struct empl
 		if (body->text == NULL)
 			return no_memory(self, body->line);
 	}
-
+	struct yaml_node *mount = node_child(entry, "mount");
+	struct yaml_node *carrier = mount != NULL ? node_child(mount, "body") : NULL;
+	if (carrier != NULL && carrier->kind == NODE_SCALAR) {
+		carrier->text = placing_name(self, placing, NAME_BODY, carrier->text);
+		if (carrier->text == NULL)
+			return no_memory(self, carrier->line);
+	}
 	struct yaml_node *trail = node_child(entry, "trail");
 	struct yaml_node *system = trail != NULL ? node_child(trail, "system") : NULL;
 	if (system == NULL || system->kind != NODE_SCALAR)

@@ -34,12 +34,69 @@ static enum status check_spiral(const struct source *source, const struct yaml_n
 	return STATUS_OK;
 }
 
+/* An array is a row, or places. */
+static enum status check_array(const struct source *source, const struct yaml_node *node,
+			       const struct array_keys *array)
+{
+	bool row = KEY_GIVEN(array, ARRAY, step) || KEY_GIVEN(array, ARRAY, turn);
+	if (array->places == NULL && array->turns != NULL)
+		return source_fail(source, node->line, STATUS_MISSING, "places",
+				   "array has turns, but no places; give 'places'");
+	if (array->places == NULL && !KEY_GIVEN(array, ARRAY, count))
+		return source_fail(source, node->line, STATUS_MISSING, "count",
+				   "array needs the key 'count' or the key 'places'");
+	if (array->places != NULL && (row || KEY_GIVEN(array, ARRAY, count)))
+		return source_fail(
+			source, node->line, STATUS_EXISTS, "places",
+			"array has places, and so neither count nor step nor turn: leave "
+			"them out");
+	if (array->turns != NULL && array->turns->count != array->places->count)
+		return source_fail(source, node->line, STATUS_RANGE, "turns",
+				   "array has %u turns for %u places; give one for each, or none",
+				   array->turns->count, array->places->count);
+	return STATUS_OK;
+}
+
+/* The places of an array that has them, returned owned; else NULL. */
+static enum status read_places(const struct source *source, const struct array_keys *array,
+			       pose **out)
+{
+	*out = NULL;
+	if (array->places == NULL)
+		return STATUS_OK;
+	pose *places = heap_alloc(array->places->count * sizeof *places);
+	enum status status = places != NULL ? STATUS_OK : source_no_memory(source);
+	const struct yaml_node *at = array->places->first;
+	const struct yaml_node *turn = array->turns != NULL ? array->turns->first : NULL;
+	for (uint32_t i = 0; at != NULL && status == STATUS_OK; i++, at = at->next) {
+		double v[3];
+		places[i].rotation = quat_identity();
+		status = schema_vector(source, at, "places", -LENGTH_MAX, LENGTH_MAX, "m", 3, v);
+		if (status == STATUS_OK && turn != NULL)
+			status = schema_turn(source, turn, "turns", &places[i].rotation);
+		if (status == STATUS_OK)
+			places[i].position = vec3_make(v[0], v[1], v[2]);
+		turn = turn != NULL ? turn->next : NULL;
+	}
+	if (status == STATUS_OK)
+		*out = places;
+	else
+		heap_free(places);
+	return status;
+}
+
 /* What a generator's own keys must not be together. */
 static enum status check_kind(const struct source *source, const struct yaml_node *node,
 			      const struct generator *self)
 {
-	return self->kind == GENERATE_SPIRAL ? check_spiral(source, node, &self->spiral)
-					     : STATUS_OK;
+	switch (self->kind) {
+	case GENERATE_SPIRAL:
+		return check_spiral(source, node, &self->spiral);
+	case GENERATE_ARRAY:
+		return check_array(source, node, &self->array);
+	default:
+		return STATUS_OK;
+	}
 }
 
 enum status generator_read(const struct source *source, const struct yaml_node *node,
@@ -81,6 +138,8 @@ enum status generator_read(const struct source *source, const struct yaml_node *
 	if (status == STATUS_OK && out->kind == GENERATE_SCATTER)
 		status = scatter_make(source, maps->scatter->line, &out->scatter, seed, planar,
 				      &out->places);
+	if (status == STATUS_OK && out->kind == GENERATE_ARRAY)
+		status = read_places(source, &out->array, &out->places);
 	return status;
 }
 
@@ -121,7 +180,7 @@ uint64_t generator_count(const struct generator *self)
 	case GENERATE_ARCH:
 		return self->arch.count;
 	case GENERATE_ARRAY:
-		return self->array.count;
+		return self->array.places != NULL ? self->array.places->count : self->array.count;
 	case GENERATE_ONE:
 		break;
 	}
@@ -248,6 +307,8 @@ pose generator_pose(const struct generator *self, uint32_t index)
 	case GENERATE_ARCH:
 		return arch_pose(&self->arch, index);
 	case GENERATE_ARRAY:
+		if (self->places != NULL)
+			return self->places[index];
 		return pose_make(vec3_scale(self->array.step, index),
 				 turn_power(self->array.turn, index));
 	case GENERATE_ONE:

@@ -308,5 +308,11 @@ enum status compile_axis(struct compile *self, const struct yaml_node *node,
 	if (command == NULL)
 		return source_no_memory(&self->source);
 	*command = values;
+	if (keys->gear != NULL) {
+		if (ARRAY_RESERVE(&self->geared, self->geared.count + 1u) != STATUS_OK)
+			return source_no_memory(&self->source);
+		self->geared.items[self->geared.count++] =
+			(struct geared_axis){ keys->gear, self->joint_commands.count - 1, axis };
+	}
 	return follow != NULL ? make_table(&whole, follow, out->joint, degrees) : STATUS_OK;
 }

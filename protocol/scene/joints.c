@@ -312,6 +312,12 @@ static const struct {
 	AXIS_WORD(rz, 5, ANY_TYPE),
 };
 
+uint32_t compile_axis_number(uint32_t word, uint32_t type)
+{
+	ASSERT(word < COUNT_OF(AXES));
+	return AXES[word].types & TYPE_BIT(type) ? AXES[word].axis : UINT32_MAX;
+}
+
 /* The keys of one axis that are in the entry itself; false if there are none. */
 static bool own_axis(const struct joint_keys *keys, struct axis_keys *out)
 {
@@ -330,6 +336,7 @@ static bool own_axis(const struct joint_keys *keys, struct axis_keys *out)
 	TAKE(friction);
 	TAKE(spring);
 	TAKE(motor);
+	TAKE(gear);
 	return out->given != 0;
 }
 
@@ -412,6 +419,9 @@ static enum status make_joint(struct compile *self, const struct joint_entry *en
 	if (command == NULL)
 		return source_no_memory(&self->source);
 	self->joint_count++;
+	if (ARRAY_RESERVE(&self->joint_commands, self->joint_commands.count + 1u) != STATUS_OK)
+		return source_no_memory(&self->source);
+	self->joint_commands.items[self->joint_commands.count++] = joint;
 	struct command_JOINT_CREATE *out = &command->joint_create;
 	out->type = (uint8_t)entry->type;
 	out->body_a = named(a);
@@ -437,6 +447,16 @@ static enum status make_joint(struct compile *self, const struct joint_entry *en
 				  MAX_OF(entry->a.count, entry->b.count));
 }
 
+/* Notes the name of the next `count` joints, by which gears find them. */
+static enum status note_name(struct compile *self, const char *name, uint32_t count)
+{
+	if (ARRAY_RESERVE(&self->named_joints, self->named_joints.count + 1u) != STATUS_OK)
+		return source_no_memory(&self->source);
+	self->named_joints.items[self->named_joints.count++] =
+		(struct named_joints){ name, self->joint_commands.count, count };
+	return STATUS_OK;
+}
+
 static enum status compile_joint(struct compile *self, const struct yaml_node *node)
 {
 	struct joint_entry entry = { .node = node };
@@ -458,6 +478,8 @@ static enum status compile_joint(struct compile *self, const struct yaml_node *n
 	if (status == STATUS_OK)
 		status = read_frame(self, &entry, &frame);
 	uint32_t count = MAX_OF(entry.a.count, entry.b.count);
+	if (status == STATUS_OK && entry.keys.name != NULL)
+		status = note_name(self, entry.keys.name, count);
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
 		status = make_joint(self, &entry, i, frame);
 	return status;
@@ -469,5 +491,5 @@ enum status compile_joints(struct compile *self, const struct yaml_node *joints)
 	for (const struct yaml_node *at = joints != NULL ? joints->first : NULL;
 	     at != NULL && status == STATUS_OK; at = at->next)
 		status = compile_joint(self, at);
-	return status;
+	return status == STATUS_OK ? compile_gears(self) : status;
 }

@@ -22,6 +22,7 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/heights.h \
 	protocol/scene/heights.c \
 	protocol/scene/joints.c \
+	protocol/scene/gears.c \
 	protocol/scene/joint_axes.c \
 	protocol/scene/fields.c \
 	protocol/scene/particles.c \
@@ -42,6 +43,8 @@ libcairnscene_a_SOURCES += \
 	protocol/scene/variables.h \
 	protocol/scene/visuals.c \
 	protocol/scene/labels.c \
+	protocol/scene/placed.c \
+	protocol/scene/placed.h \
 	protocol/scene/variables.c \
 	protocol/scene/yaml.h \
 	protocol/scene/yaml.c \
@@ -128,7 +131,9 @@ SCENES = \
 	clients/scenes/grid.yaml \
 	clients/scenes/heightfield.yaml \
 	clients/scenes/hourglass.yaml \
+	clients/scenes/folds.yaml \
 	clients/scenes/jet.yaml \
+	clients/scenes/rockets.yaml \
 	clients/scenes/joints.yaml \
 	clients/scenes/lava-lamp.yaml \
 	clients/scenes/locks.yaml \
@@ -169,6 +174,7 @@ UNIT_TESTS += \
 	tests/unit/protocol/scene/test_expand \
 	tests/unit/protocol/scene/test_expect \
 	tests/unit/protocol/scene/test_joints \
+	tests/unit/protocol/scene/test_placed \
 	tests/unit/protocol/scene/test_robot \
 	tests/property/test_robots \
 	tests/unit/protocol/scene/test_scene \

@@ -147,13 +147,23 @@ static struct yaml_node *make_list(struct nodes *self, uint32_t line, const doub
 	return list;
 }
 
+struct yaml_node *nodes_vector(struct nodes *self, uint32_t line, vec3 value)
+{
+	const double place[] = { value.x, value.y, value.z };
+	return make_list(self, line, place, 3);
+}
+
+struct yaml_node *nodes_turn(struct nodes *self, uint32_t line, quat value)
+{
+	const double turn[] = { value.w, value.x, value.y, value.z };
+	return make_list(self, line, turn, 4);
+}
+
 struct yaml_node *nodes_pose(struct nodes *self, uint32_t line, pose at)
 {
-	const double place[] = { at.position.x, at.position.y, at.position.z };
-	const double turn[] = { at.rotation.w, at.rotation.x, at.rotation.y, at.rotation.z };
 	struct yaml_node *map = nodes_new(self, NODE_MAP, line);
-	struct yaml_node *position = make_list(self, line, place, 3);
-	struct yaml_node *rotation = make_list(self, line, turn, 4);
+	struct yaml_node *position = nodes_vector(self, line, at.position);
+	struct yaml_node *rotation = nodes_turn(self, line, at.rotation);
 	if (map == NULL || position == NULL || rotation == NULL ||
 	    !nodes_set(self, map, "at", position) || !nodes_set(self, map, "rotation", rotation))
 		return NULL;
@@ -166,6 +176,18 @@ struct yaml_node *node_child(struct yaml_node *map, const char *key)
 		if (strcmp(at->text, key) == 0)
 			return at->next;
 	return NULL;
+}
+
+void nodes_unset(struct yaml_node *map, const char *key)
+{
+	struct yaml_node **link = &map->first;
+	ASSERT(map->kind == NODE_MAP);
+	while (*link != NULL && strcmp((*link)->text, key) != 0)
+		link = &(*link)->next->next;
+	if (*link == NULL)
+		return;
+	*link = (*link)->next->next;
+	map->count--;
 }
 
 bool nodes_set(struct nodes *self, struct yaml_node *map, const char *key, struct yaml_node *value)

@@ -39,6 +39,12 @@ struct yaml_node *node_child(struct yaml_node *map, const char *key);
 /* Gives `map` the key with this value, in the place of one that it has. False: no memory. */
 bool nodes_set(struct nodes *self, struct yaml_node *map, const char *key, struct yaml_node *value);
 
+/* Takes the key and its value out of `map`, if it has it. */
+void nodes_unset(struct yaml_node *map, const char *key);
+/* [x, y, z] and [w, x, y, z]. */
+struct yaml_node *nodes_vector(struct nodes *self, uint32_t line, vec3 value);
+struct yaml_node *nodes_turn(struct nodes *self, uint32_t line, quat value);
+
 /* The tree as the text of a scene file, returned owned; NULL: no memory. Reading it gives the same tree. */
 char *yaml_write(const struct yaml_node *root);
 

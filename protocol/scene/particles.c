@@ -311,21 +311,30 @@ static enum status compile_fluids(struct compile *self, const struct particles_k
 	return status;
 }
 
+static enum status find_one_body(struct compile *self, const struct yaml_node *node,
+				 const char *name, struct body_range *out)
+{
+	enum status status = compile_find_bodies(self, node, "body", name, out);
+	if (status != STATUS_OK)
+		return status;
+	if (out->first == COMPILE_WORLD || out->count != 1)
+		return source_fail(
+			&self->source, node->line, STATUS_RANGE, "body",
+			"body '%.32s' is not one body: give the name of one, or NAME[i] of "
+			"a generator",
+			name);
+	return STATUS_OK;
+}
+
 static enum status compile_hold(struct compile *self, const struct yaml_node *node, int64_t system)
 {
 	struct hold_keys keys;
 	struct body_range body;
 	enum status status = schema_read(&self->source, node, SCHEMA_HOLD, &keys);
 	if (status == STATUS_OK)
-		status = compile_find_bodies(self, node, "body", keys.body, &body);
+		status = find_one_body(self, node, keys.body, &body);
 	if (status != STATUS_OK)
 		return status;
-	if (body.first == COMPILE_WORLD || body.count != 1)
-		return source_fail(
-			&self->source, node->line, STATUS_RANGE, "body",
-			"body '%.32s' is not one body: give the name of one, or NAME[i] of "
-			"a generator",
-			keys.body);
 	struct command *command = compile_command(self, COMMAND_PARTICLES_HOLD, node->line);
 	if (command == NULL)
 		return source_no_memory(&self->source);
@@ -339,6 +348,48 @@ static enum status compile_hold(struct compile *self, const struct yaml_node *no
 		.point = keys.point,
 		.stiffness = keys.stiffness,
 		.damping_ratio = keys.damping_ratio,
+	};
+	return STATUS_OK;
+}
+
+static enum status compile_self(struct compile *self, const struct yaml_node *node, int64_t system)
+{
+	struct self_keys keys;
+	enum status status = schema_read(&self->source, node, SCHEMA_SELF, &keys);
+	if (status != STATUS_OK)
+		return status;
+	struct command *command = compile_command(self, COMMAND_PARTICLES_SELF, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_self = (struct command_PARTICLES_SELF){ .system = system,
+								   .thickness = keys.thickness,
+								   .friction = keys.friction };
+	return STATUS_OK;
+}
+
+/* Of `mount`, which may be NULL, and `room`. */
+static enum status compile_emitter(struct compile *self, uint32_t line,
+				   const struct yaml_node *mount, bool room, int64_t system)
+{
+	struct mount_keys keys = { .velocity = 1, .recoil = true };
+	struct body_range body = { 0 };
+	enum status status = STATUS_OK;
+	if (mount != NULL)
+		status = schema_read(&self->source, mount, SCHEMA_MOUNT, &keys);
+	if (status == STATUS_OK && mount != NULL)
+		status = find_one_body(self, mount, keys.body, &body);
+	if (status != STATUS_OK)
+		return status;
+	struct command *command = compile_command(self, COMMAND_PARTICLES_EMITTER, line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_emitter = (struct command_PARTICLES_EMITTER){
+		.system = system,
+		.body = mount != NULL ? -(int64_t)body.first - 1 : 0,
+		.place = (uint8_t)keys.place,
+		.velocity = keys.velocity,
+		.recoil = keys.recoil,
+		.room = room,
 	};
 	return STATUS_OK;
 }
@@ -388,7 +439,11 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 		status = compile_frame(&self->source, keys.frame, &frame);
 	if (status != STATUS_OK)
 		return status;
-	if (keys.frame != NULL) {
+	/* In the axes of the body that carries the emitter there is no frame. */
+	const struct yaml_node *place = keys.mount != NULL ? node_find(keys.mount, "place") : NULL;
+	bool carried =
+		place != NULL && place->kind == NODE_SCALAR && strcmp(place->text, "point") == 0;
+	if (keys.frame != NULL && !carried) {
 		keys.at = pose_point(frame, keys.at);
 		keys.rotation = quat_normalize(quat_mul(frame.rotation, keys.rotation));
 	}
@@ -410,6 +465,10 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 		status = compile_list(self, keys.holds, system, compile_hold);
 	if (status == STATUS_OK && keys.contacts != CONTACTS_AFTER)
 		status = compile_contacts(self, node->line, keys.contacts, system);
+	if (status == STATUS_OK && keys.self != NULL)
+		status = compile_self(self, keys.self, system);
+	if (status == STATUS_OK && (keys.mount != NULL || keys.room))
+		status = compile_emitter(self, node->line, keys.mount, keys.room, system);
 	if (status == STATUS_OK)
 		status = compile_fluids(self, &keys, system);
 	if (status == STATUS_OK && keys.interact != NULL)

@@ -10,6 +10,7 @@
 #include "protocol/scene/compile.h"
 #include "protocol/scene/expand.h"
 #include "protocol/scene/files.h"
+#include "protocol/scene/placed.h"
 #include "protocol/scene/robot/convert.h"
 
 /* ---- the world
@@ -175,11 +176,15 @@ static void compile_release(struct compile *self)
 	ARRAY_RELEASE(&self->commands);
 	ARRAY_RELEASE(&self->firsts);
 	ARRAY_RELEASE(&self->lines);
+	ARRAY_RELEASE(&self->entry_bodies);
 	ARRAY_RELEASE(&self->attachments);
 	ARRAY_RELEASE(&self->points);
 	ARRAY_RELEASE(&self->bodies);
 	table_release(&self->names);
 	ARRAY_RELEASE(&self->coloured);
+	ARRAY_RELEASE(&self->joint_commands);
+	ARRAY_RELEASE(&self->named_joints);
+	ARRAY_RELEASE(&self->geared);
 	ARRAY_RELEASE(&self->shown);
 	ARRAY_RELEASE(&self->walking);
 	ARRAY_RELEASE(&self->carried);
@@ -276,6 +281,8 @@ static void hand_over(struct compile *self, struct scene *scene)
 	scene->commands = self->commands.items;
 	scene->lines = self->lines.items;
 	scene->command_count = self->commands.count;
+	scene->entry_bodies = self->entry_bodies.items;
+	scene->entry_count = self->entry_bodies.count;
 	scene->attachments = self->attachments.items;
 	scene->attachment_count = self->attachments.count;
 	scene->points = self->points.items;
@@ -296,6 +303,9 @@ static void hand_over(struct compile *self, struct scene *scene)
 	ARRAY_RELEASE(&self->bodies);
 	table_release(&self->names);
 	ARRAY_RELEASE(&self->coloured);
+	ARRAY_RELEASE(&self->joint_commands);
+	ARRAY_RELEASE(&self->named_joints);
+	ARRAY_RELEASE(&self->geared);
 	ARRAY_RELEASE(&self->shown);
 	ARRAY_RELEASE(&self->carried);
 	ARRAY_RELEASE(&self->walking);
@@ -342,7 +352,7 @@ static enum status read_tree(const struct input *input, const struct robot_scene
 	return expand_file(expansion, document, &file);
 }
 
-/* Messages about commands have the names of files as other messages about a server's scenes do. */
+/* Messages about commands have the names of files as messages about keys do. */
 static void name_files(const struct source *source, struct scene *scene)
 {
 	for (uint32_t i = 0; i < scene->included->count; i++) {
@@ -350,7 +360,7 @@ static void name_files(const struct source *source, struct scene *scene)
 		const char *name = source_name(source, path);
 		memmove(path, name, strlen(name) + 1);
 	}
-	snprintf(scene->file, sizeof scene->file, "%s", source_name(source, source->file));
+	source_name_short(source_name(source, source->file), scene->file);
 }
 
 /* Compiles the tree into the scene, which is zero. */
@@ -381,8 +391,7 @@ static enum status compile_tree(const struct input *input, struct scene_expansio
 	hand_over(&compile, scene);
 	scene->included = expansion->included;
 	expansion->included = NULL;
-	if (compile.source.hidden != NULL)
-		name_files(&compile.source, scene);
+	name_files(&compile.source, scene);
 	return STATUS_OK;
 }
 
@@ -517,16 +526,27 @@ static enum status convert_robot(const struct input *input, char **text, char **
 	return STATUS_OK;
 }
 
-/* The flat tree as text. `scene` is of the same file, and its notes are taken. */
-static enum status convert_yaml(const struct input *input, struct scene *scene, char **text,
-				char **notes)
+/* The flat tree as text, with bodies at `places` if they are given. `scene` is of the same file. */
+static enum status write_flat(const struct input *input, const struct scene *scene,
+			      const pose *places, char **text)
 {
 	struct scene_expansion expansion;
 	struct document document;
 	enum status status = read_tree(input, NULL, &expansion, &document);
+	if (status == STATUS_OK && places != NULL)
+		status = place_bodies(&expansion.source, &expansion.nodes, document.root, scene,
+				      places);
 	*text = status == STATUS_OK ? yaml_write(document.root) : NULL;
 	document_release(&document);
 	expansion_release(&expansion);
+	return status == STATUS_OK && *text == NULL ? source_no_memory(&input->source) : status;
+}
+
+/* The flat tree as text. `scene` is of the same file, and its notes are taken. */
+static enum status convert_yaml(const struct input *input, struct scene *scene, char **text,
+				char **notes)
+{
+	enum status status = write_flat(input, scene, NULL, text);
 	*notes = scene->notes;
 	scene->notes = NULL;
 	if (*notes == NULL)
@@ -558,16 +578,40 @@ enum status scene_convert(const char *path, const struct scene_options *options,
 	return status;
 }
 
+enum status scene_convert_placed(const char *path, const struct scene_options *options,
+				 const pose *places, uint32_t count, char **text,
+				 struct reason *why)
+{
+	struct input input;
+	struct scene *scene;
+	*text = NULL;
+	enum status status = read_input(path, options, why, &input);
+	if (status != STATUS_OK)
+		return status;
+	if (robot_is_file(input.text, input.bytes))
+		status = source_fail(&input.source, 1, STATUS_UNSUPPORTED, "file",
+				     "a robot file has no places of bodies; convert it to a scene "
+				     "with `cairn convert`");
+	else
+		status = parse_scene(&input, &scene);
+	if (status == STATUS_OK) {
+		uint32_t bodies = 0;
+		for (uint32_t i = 0; i < scene->entry_count; i++)
+			bodies += scene->entry_bodies[i];
+		ASSERT(bodies == count);
+		status = write_flat(&input, scene, places, text);
+		scene_destroy(scene);
+	}
+	free_input(&input);
+	return status;
+}
+
 const char *scene_place(const struct scene *scene, uint32_t line, char out[SCENE_PLACE_BYTES])
 {
-	const struct source source = { .file = NULL, .included = scene->included };
+	const struct source source = { .file = scene->file, .included = scene->included };
+	char name[SOURCE_NAME_BYTES];
 	const char *file = source_place(&source, &line);
-	if (file == NULL && scene->file[0] != '\0')
-		file = scene->file;
-	if (file == NULL)
-		snprintf(out, SCENE_PLACE_BYTES, "line %u", (unsigned)line);
-	else
-		snprintf(out, SCENE_PLACE_BYTES, "%.60s:%u", file, (unsigned)line);
+	snprintf(out, SCENE_PLACE_BYTES, "%s:%u", source_name_short(file, name), (unsigned)line);
 	return out;
 }
 
@@ -580,6 +624,7 @@ void scene_destroy(struct scene *scene)
 	heap_free(scene->shapes);
 	heap_free(scene->commands);
 	heap_free(scene->lines);
+	heap_free(scene->entry_bodies);
 	heap_free(scene->attachments);
 	heap_free(scene->points);
 	heap_free(scene->expectations);
@@ -636,11 +681,16 @@ static const struct {
 	{ COMMAND_PARTICLES_PIN, offsetof(struct command, particles_pin.system) },
 	{ COMMAND_PARTICLES_ADD, offsetof(struct command, particles_add.system) },
 	{ COMMAND_PARTICLES_CONTACTS, offsetof(struct command, particles_contacts.system) },
+	{ COMMAND_PARTICLES_SELF, offsetof(struct command, particles_self.system) },
+	{ COMMAND_PARTICLES_EMITTER, offsetof(struct command, particles_emitter.system) },
+	{ COMMAND_PARTICLES_EMITTER, offsetof(struct command, particles_emitter.body) },
 	{ COMMAND_PARTICLES_HOLD, offsetof(struct command, particles_hold.system) },
 	{ COMMAND_PARTICLES_HOLD, offsetof(struct command, particles_hold.body) },
 	{ COMMAND_PARTICLES_FLUID, offsetof(struct command, particles_fluid.system) },
 	{ COMMAND_PARTICLES_FILL, offsetof(struct command, particles_fill.system) },
 	{ COMMAND_JOINT_AXIS, offsetof(struct command, joint_axis.joint) },
+	{ COMMAND_JOINT_GEAR, offsetof(struct command, joint_gear.joint) },
+	{ COMMAND_JOINT_GEAR, offsetof(struct command, joint_gear.leader) },
 	{ COMMAND_JOINT_TABLE, offsetof(struct command, joint_table.joint) },
 };
 

@@ -10,6 +10,7 @@
 #define CAIRN_PROTOCOL_SCENE_SCENE_H
 
 #include "server/base/status.h"
+#include "server/engine/math/pose.h"
 #include "server/engine/world/command.h"
 
 struct scene_shape {
@@ -121,13 +122,15 @@ struct scene {
 	struct command *commands; /* owned */
 	uint32_t *lines;	  /* owned; for each command: its line in the file */
 	uint32_t command_count;
+	uint32_t *entry_bodies; /* owned; for each entry of `bodies`: how many it makes */
+	uint32_t entry_count;
 	struct attachment *attachments; /* owned; the commands' lists point in here */
 	uint32_t attachment_count;
 	struct joint_point *points; /* owned, likewise */
 	struct scene_compare compare;
 	struct scene_expectation *expectations; /* owned */
 	uint32_t expectation_count;
-	char file[65];		  /* of a server's scene its name in messages; else "" */
+	char file[60];		  /* its name in messages */
 	struct scene_name *names; /* owned; ascending bodies */
 	uint32_t name_count;
 	/* Owned; what a robot file or an included file asks for and does not get, lines "FILE:LINE: …";
@@ -136,8 +139,7 @@ struct scene {
 	struct included_files *included; /* owned, private: the files of lines */
 };
 
-/* "line N", or "FILE:N" for a line of an included file: `line` as commands, shapes and expectations
- * have it. */
+/* "FILE:N": `line` as commands, shapes and expectations have it. */
 enum { SCENE_PLACE_BYTES = 80 };
 const char *scene_place(const struct scene *scene, uint32_t line, char out[SCENE_PLACE_BYTES]);
 
@@ -157,6 +159,13 @@ MUST_CHECK enum status scene_load_with(const char *path, const struct scene_opti
  * in struct scene, "" for nothing. */
 MUST_CHECK enum status scene_convert(const char *path, const struct scene_options *options,
 				     char **text, char **notes, struct reason *why);
+/* The flat copy of a scene file with its dynamic bodies at rest elsewhere: places[i] is the pose of
+ * the body that the file's SPAWN number i + 1 makes; those of other bodies are not read. Reading the
+ * text makes the same commands but for these poses and their velocities, which are 0. UNSUPPORTED: a
+ * robot file. `count` is that of the file's bodies. The text is returned owned. */
+MUST_CHECK enum status scene_convert_placed(const char *path, const struct scene_options *options,
+					    const pose *places, uint32_t count, char **text,
+					    struct reason *why);
 /* The same as scene_load from memory; `base` is the directory for meshes (may be NULL). */
 MUST_CHECK enum status scene_parse(const char *text, size_t bytes, const char *base,
 				   struct scene **out, struct reason *why);

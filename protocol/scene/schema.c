@@ -403,6 +403,13 @@ static enum status read_turn(const struct source *source, const struct yaml_node
 	return STATUS_OK;
 }
 
+enum status schema_turn(const struct source *source, const struct yaml_node *node, const char *name,
+			quat *out)
+{
+	const struct schema_key key = { .name = name, .type = TYPE_TURN };
+	return read_turn(source, node, &key, out);
+}
+
 static enum status read_rate(const struct source *source, const struct yaml_node *node,
 			     const struct schema_key *key, void *out)
 {

@@ -132,6 +132,9 @@ MUST_CHECK enum status schema_number(const struct source *source, const struct y
 /* A whole number in [min, max], at most 2^53 in size. */
 MUST_CHECK enum status schema_integer(const struct source *source, const struct yaml_node *node,
 				      const char *name, double min, double max, int64_t *out);
+/* A rotation, as of type TURN. */
+MUST_CHECK enum status schema_turn(const struct source *source, const struct yaml_node *node,
+				   const char *name, quat *out);
 /* A list of `count` numbers (at most 4). */
 MUST_CHECK enum status schema_vector(const struct source *source, const struct yaml_node *node,
 				     const char *name, double min, double max, const char *unit,

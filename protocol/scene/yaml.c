@@ -35,6 +35,15 @@ const char *source_name(const struct source *source, const char *file)
 	return file + bytes + strspn(file + bytes, "/");
 }
 
+const char *source_name_short(const char *file, char out[SOURCE_NAME_BYTES])
+{
+	enum { KEPT = SOURCE_NAME_BYTES - 4 };
+	size_t bytes = strlen(file);
+	snprintf(out, SOURCE_NAME_BYTES, "%s%s", bytes > KEPT ? "..." : "",
+		 bytes > KEPT ? file + bytes - KEPT : file);
+	return out;
+}
+
 void included_files_release(struct included_files *self)
 {
 	for (uint32_t i = 0; i < self->count; i++)
@@ -45,19 +54,14 @@ void included_files_release(struct included_files *self)
 enum status source_fail(const struct source *source, uint32_t line, enum status status,
 			const char *field, const char *format, ...)
 {
-	/* A long path is cut at its beginning, because its end is more specific and the error text
-	 * needs space. */
-	enum { FILE_BYTES_MAX = 56 };
-	char message[sizeof source->why->text];
+	char message[sizeof source->why->text], name[SOURCE_NAME_BYTES];
 	const char *file = source_name(source, source_place(source, &line));
-	size_t bytes = strlen(file);
-	bool cut = bytes > FILE_BYTES_MAX;
 	va_list arguments;
 	va_start(arguments, format);
 	vsnprintf(message, sizeof message, format, arguments);
 	va_end(arguments);
-	return reason_set(source->why, status, -1, field, "%s%s:%u: %s", cut ? "..." : "",
-			  cut ? file + bytes - FILE_BYTES_MAX : file, (unsigned)line, message);
+	return reason_set(source->why, status, -1, field, "%s:%u: %s",
+			  source_name_short(file, name), (unsigned)line, message);
 }
 
 enum status source_no_memory(const struct source *source)

@@ -53,6 +53,10 @@ struct source {
 };
 /* Its name as texts have it. */
 const char *source_name(const struct source *source, const char *file);
+enum { SOURCE_NAME_BYTES = 60 };
+/* A name that leaves room for the rest of a text: a long path is cut at its beginning, because its
+ * end is more specific. Returns `out`. */
+const char *source_name_short(const char *file, char out[SOURCE_NAME_BYTES]);
 /* The file of a line, and *line in that file. */
 const char *source_place(const struct source *source, uint32_t *line);
 

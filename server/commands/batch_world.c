@@ -7,7 +7,7 @@
 
 #include "server/worlds/scene_world.h"
 
-static enum status set_parameter(struct world *world, const char *text, struct reason *why)
+enum status batch_world_set(struct world *world, const char *text, struct reason *why)
 {
 	struct command command;
 	command_defaults(&command, COMMAND_PARAMETER);
@@ -69,6 +69,6 @@ enum status batch_world_make(const struct batch_scene *from, struct shape_librar
 	if (status == STATUS_OK)
 		status = scene_world_make(*scene, from->method, book, world, why);
 	for (uint32_t i = 0; i < from->set->count && status == STATUS_OK; i++)
-		status = set_parameter(*world, from->set->items[i], why);
+		status = batch_world_set(*world, from->set->items[i], why);
 	return status;
 }

@@ -23,4 +23,7 @@ MUST_CHECK enum status batch_world_make(const struct batch_scene *from, struct s
 					struct scene **scene, struct world **world,
 					struct reason *why);
 
+/* Sets a parameter of a world: KEY=VALUE. */
+MUST_CHECK enum status batch_world_set(struct world *world, const char *text, struct reason *why);
+
 #endif

@@ -24,6 +24,8 @@ cairnd_SOURCES += \
 	server/commands/export_sqlite.c \
 	server/commands/pack_command.c \
 	server/commands/pack_command.h \
+	server/commands/pack_scene.c \
+	server/commands/pack_scene.h \
 	server/commands/pack_svg.c \
 	server/commands/pack_svg.h \
 	server/commands/past_command.c \

@@ -1,15 +1,22 @@
-/* See pack_command.h. Reads the drawing, jumps until the layout is at rest, prints each jump and the
- * proof of the end, and writes the drawing with the new places. The strip is the root's viewBox; it becomes
- * shorter at its right side. */
+/* See pack_command.h; pack_scene.c has scenes. Reads the drawing, jumps until the layout is at rest,
+ * prints each jump and the proof of the end, and writes the drawing with the new places. The strip is
+ * the root's viewBox; it becomes shorter at its right side. */
 #include "server/commands/pack_command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/scene/files.h"
 #include "server/base/heap.h"
 #include "server/base/json_text.h"
+#include "server/commands/pack_scene.h"
 #include "server/commands/pack_svg.h"
+
+/* Defaults of --pull, --rest and --jumps. */
+#define PULL 0.1
+#define REST 1e-6
+enum { JUMPS = 50 };
 
 struct pack_job {
 	const struct options *options;
@@ -25,10 +32,13 @@ struct pack_job {
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
+/* `value` stays as it is if the option is not given. */
 static enum status read_option(const char *name, const char *text, double most, double *value,
 			       struct reason *why)
 {
 	char *end;
+	if (text == NULL)
+		return STATUS_OK;
 	*value = strtod(text, &end);
 	return end != text && *end == '\0' && *value >= 0 && *value <= most
 		       ? STATUS_OK
@@ -42,10 +52,12 @@ static enum status read_problem(struct pack_job *job, struct reason *why)
 	const struct options *options = job->options;
 	struct packing_problem *problem = &job->problem;
 	double height = 0;
+	problem->pull = PULL;
+	problem->rest = REST;
 	enum status status = read_option("pull", options->pack_pull, 1, &problem->pull, why);
 	if (status == STATUS_OK)
 		status = read_option("rest", options->pack_rest, 1, &problem->rest, why);
-	if (status == STATUS_OK && options->pack_height != NULL)
+	if (status == STATUS_OK)
 		status = read_option("height", options->pack_height, PACKING_COORDINATE_MAX,
 				     &height, why);
 	if (status != STATUS_OK)
@@ -158,9 +170,10 @@ static enum status jump_to_rest(struct pack_job *job)
 {
 	struct packing_jump jump = { .moved = true };
 	uint32_t jumps = 0;
+	uint64_t most = job->options->pack_jumps > 0 ? job->options->pack_jumps : JUMPS;
 	enum status status = STATUS_OK;
 	print_start(job);
-	while (jump.moved && status == STATUS_OK && jumps < job->options->pack_jumps) {
+	while (jump.moved && status == STATUS_OK && jumps < most) {
 		status = packing_jump(job->packing, &jump);
 		if (status == STATUS_OK && jump.moved)
 			print_jump(job, ++jumps, &jump);
@@ -179,15 +192,14 @@ static enum status write_drawing(struct pack_job *job, struct reason *why)
 			      job->options->operands.items[1], why);
 }
 
-int pack_command(const struct options *options)
+static enum status pack_drawing(const struct options *options, struct reason *why)
 {
-	struct reason why = { .index = -1 };
 	struct pack_job job = { .options = options,
 				.json = strcmp(options->pack_report, "json") == 0 };
-	job.source = (struct source){ .file = options->operands.items[0], .why = &why };
+	job.source = (struct source){ .file = options->operands.items[0], .why = why };
 	enum status status = pack_svg_read(&job.svg, &job.source);
 	if (status == STATUS_OK)
-		status = read_problem(&job, &why);
+		status = read_problem(&job, why);
 	if (status == STATUS_OK)
 		status = start_packing(&job);
 	if (status == STATUS_OK) {
@@ -195,12 +207,54 @@ int pack_command(const struct options *options)
 		status = jump_to_rest(&job);
 	}
 	if (status == STATUS_OK)
-		status = write_drawing(&job, &why);
-	if (status != STATUS_OK)
-		fprintf(stderr, "cairnd pack: %s: %s\n", why.field, why.text);
+		status = write_drawing(&job, why);
 	packing_destroy(job.packing);
 	pack_svg_release(&job.svg);
 	heap_free(job.polygons);
 	heap_free(job.places);
+	return status;
+}
+
+/* Whether the file is XML: its first character is "<", after a byte order mark and blanks. */
+static bool is_drawing(const char *path)
+{
+	FILE *file = scene_file_is_readable(path) ? fopen(path, "rb") : NULL;
+	int c = file != NULL ? getc(file) : EOF;
+	while (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0xEF || c == 0xBB ||
+	       c == 0xBF)
+		c = getc(file);
+	if (file != NULL)
+		(void)fclose(file);
+	return c == '<';
+}
+
+/* An option of the other kind of file. */
+static const char *foreign_option(const struct options *options, bool drawing)
+{
+	if (drawing)
+		return options->pack_set.count > 0   ? "set"
+		       : options->pack_let.count > 0 ? "let"
+						     : NULL;
+	return options->pack_height != NULL ? "height"
+	       : options->pack_pull != NULL ? "pull"
+	       : options->pack_rest != NULL ? "rest"
+					    : NULL;
+}
+
+int pack_command(const struct options *options)
+{
+	struct reason why = { .index = -1 };
+	bool drawing = is_drawing(options->operands.items[0]);
+	const char *foreign = foreign_option(options, drawing);
+	enum status status = STATUS_OK;
+	if (foreign != NULL)
+		status = reason_set(&why, STATUS_UNSUPPORTED, -1, foreign,
+				    "--%s is of %s, and %.200s is %s: leave it out", foreign,
+				    drawing ? "scenes" : "drawings", options->operands.items[0],
+				    drawing ? "a drawing" : "a scene");
+	else
+		status = drawing ? pack_drawing(options, &why) : pack_scene(options, &why);
+	if (status != STATUS_OK)
+		fprintf(stderr, "cairnd pack: %s: %s\n", why.field, why.text);
 	return status == STATUS_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

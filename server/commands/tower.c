@@ -102,6 +102,39 @@ static enum status check_overhang(const struct tower_order *order, struct reason
 	return STATUS_OK;
 }
 
+/* What only a wall has: columns, and a brick that is missing. */
+static enum status check_wall(const struct tower_order *order, const struct tower_kind *kind,
+			      struct reason *why)
+{
+	bool wall = strcmp(kind->name, "wall") == 0;
+	if (order->columns != 0 && !wall)
+		return reason_set(why, STATUS_RANGE, -1, "columns",
+				  "--columns %u: a tower of kind %s has none, a wall has",
+				  order->columns, kind->name);
+	if (order->without && !wall)
+		return reason_set(why, STATUS_RANGE, -1, "without",
+				  "--without: of a tower of kind %s no brick can be left out, of a "
+				  "wall it can",
+				  kind->name);
+	if (!order->without)
+		return STATUS_OK;
+	uint32_t rows = order->count == 0 ? kind->count : order->count;
+	uint32_t columns = order->columns == 0 ? TOWER_COLUMNS : order->columns;
+	if (order->without_row >= rows)
+		return reason_set(
+			why, STATUS_RANGE, -1, "without",
+			"--without %u,%u: the wall has no such brick; its rows are 0 to %u",
+			order->without_row, order->without_column, rows - 1);
+	columns += order->without_row % 2; /* half bricks at the ends of odd rows */
+	if (order->without_column >= columns)
+		return reason_set(
+			why, STATUS_RANGE, -1, "without",
+			"--without %u,%u: the wall has no such brick; row %u has bricks 0 "
+			"to %u",
+			order->without_row, order->without_column, order->without_row, columns - 1);
+	return STATUS_OK;
+}
+
 /* Refuses what no kind, or not this one, can be made of. */
 static enum status check_order(const struct tower_order *order, const struct tower_kind *kind,
 			       struct reason *why)
@@ -109,14 +142,12 @@ static enum status check_order(const struct tower_order *order, const struct tow
 	if (order->factor != 0 && kind->factor == 0)
 		return reason_set(why, STATUS_RANGE, -1, "factor",
 				  "--factor: a tower of kind %s has none", kind->name);
-	if (order->without && strcmp(kind->name, "wall") != 0)
-		return reason_set(why, STATUS_RANGE, -1, "without",
-				  "--without: of a tower of kind %s no brick can be left out, of a "
-				  "wall it can",
-				  kind->name);
+	enum status status = check_wall(order, kind, why);
+	if (status != STATUS_OK)
+		return status;
 	if (strcmp(kind->name, "overhang") == 0)
 		return check_overhang(order, why);
-	if (order->count > COUNT_MAX || order->columns == 0 || order->columns > COUNT_MAX)
+	if (order->count > COUNT_MAX || order->columns > COUNT_MAX)
 		return reason_set(why, STATUS_RANGE, -1, "count",
 				  "--count %u --columns %u: each must be 1 to %d", order->count,
 				  order->columns, COUNT_MAX);
@@ -131,6 +162,7 @@ static enum status complete_order(struct tower_order *order, const struct tower_
 				  struct reason *why)
 {
 	order->count = order->count == 0 ? kind->count : order->count;
+	order->columns = order->columns == 0 ? TOWER_COLUMNS : order->columns;
 	order->factor = order->factor == 0 ? kind->factor : order->factor;
 	order->friction = order->friction < 0 ? kind->friction : order->friction;
 	if (order->brick[0] == 0)

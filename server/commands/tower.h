@@ -12,12 +12,12 @@
 #include "server/base/bytes.h"
 #include "server/base/status.h"
 
-enum { TOWER_SHAPES_MAX = 8, TOWER_POINTS_MAX = 6, TOWER_PIECES_MAX = 100000 };
+enum { TOWER_SHAPES_MAX = 8, TOWER_POINTS_MAX = 6, TOWER_PIECES_MAX = 100000, TOWER_COLUMNS = 10 };
 
 struct tower_order {
 	const char *kind; /* a word of tower_kinds */
 	uint32_t count;	  /* bricks, rows, stones or floors; 0: of the kind */
-	uint32_t columns; /* of a wall */
+	uint32_t columns; /* of a wall; 0: TOWER_COLUMNS */
 	double brick[3];  /* m; 0: of the kind */
 	double factor;	  /* 1: of overhangs, thickness or distances; 0: of the kind */
 	double gap;	  /* m; negative: of the kind */

@@ -350,6 +350,11 @@ struct joint_axis_view {
 	double lower, upper, restitution, friction;
 	double stiffness, damping, rest, spring_limit;
 	double target, motor_limit, motor_stiffness, motor_damping, amplitude, hertz, phase;
+	/* As JOINT_GEAR sets them; 0: it follows none. */
+	joint_id leader;
+	uint8_t leader_axis;
+	double ratio, offset;
+	double gear_force; /* N, N m: of the gear along the axis, mean of the last tick */
 };
 MUST_CHECK enum status world_joint_axis(const struct world *world, joint_id id, uint32_t axis,
 					struct joint_axis_view *out);
@@ -414,6 +419,10 @@ struct system_view {
 	double cutoff, core, charge, gravitation;
 	double well_depth, well_distance, repulsion, repulsion_damping;
 	uint64_t crowded;
+	/* As PARTICLES_SELF and PARTICLES_EMITTER set them. */
+	double self_thickness, self_friction, self_overlap, mount_velocity; /* fields.def */
+	body_id mount; /* 0 none: position and rotation are in its axes */
+	bool recoil, room;
 	/* As PARTICLES_SPLIT and PARTICLES_TRAIL set them; mean, largest deviation. */
 	const uint32_t *split_number; /* borrowed, as the next two lines */
 	const double *split_age, *split_velocity, *split_burst; /* s, share, m/s */
@@ -708,6 +717,12 @@ struct stability_contact {
 	vec3 parting;		   /* m/s²: initial acceleration of b's surface against a's */
 	bool breaks;		   /* it parts along the normal */
 };
+struct stability_joint {
+	joint_id joint;
+	vec3 point; /* m, world: its anchor on b */
+	vec3 force,
+		torque; /* N, N m, on b about it, world axes; of springs and force motors, too */
+};
 struct stability_motion {
 	body_id body;
 	vec3 acceleration, angular; /* m/s², rad/s²: with which it begins to fall */
@@ -717,10 +732,11 @@ struct stability_view {
 	double residual, kkt, gap, witness; /* 1 */
 	uint32_t rounds;		    /* factors made */
 	uint32_t fallbacks; /* problems solved in steps, because rows are too dependent */
-	uint32_t bodies, points, rows;	    /* rows: of joints */
-	double lower, upper, stands;	    /* the margin; infinite: without end */
-	struct stability_contact *contacts; /* owned; `points` of them, by pairs of shapes */
-	struct stability_motion *motions;   /* owned; `bodies` of them, by rows */
+	uint32_t bodies, points, rows, joints; /* rows: of joints */
+	double lower, upper, stands;	       /* the margin; infinite: without end */
+	struct stability_contact *contacts;    /* owned; `points` of them, by pairs of shapes */
+	struct stability_motion *motions;      /* owned; `bodies` of them, by rows */
+	struct stability_joint *loaded;	       /* owned; `joints` of them, by rows */
 };
 /* UNKNOWN_BODY; RANGE: a number of the query, a body that does not move; LIMIT; UNSUPPORTED:
  * shapes that are not convex, motors that turn; DEGENERATE: bodies overlap; NO_MEMORY. Release

@@ -68,6 +68,7 @@ enum bounds_mode {
 #define DAMPING_MAX 1e3		       /* 1/s */
 #define STIFFNESS_MAX 1e12	       /* N/m, N·m/rad, and N·s/m, N·m·s/rad of its damping */
 #define JOINT_HERTZ_MAX 1e4	       /* 1/s */
+#define GEAR_RATIO_MAX 1e6	       /* m, rad of the follower for one of its leader */
 #define TURNS_MAX 1e6		       /* rad: largest angle that a command may set for a joint */
 #define INTEGER_MAX 9007199254740991.0 /* 2^53 − 1: what every client's numbers can hold */
 
@@ -120,7 +121,10 @@ enum { INTEGRATORS_END = 6, SUBSTEPS_MAX = 1024 };
 	X(substeps, SUBSTEPS, "Parts of ticks that ended before the tick's end.")                  \
 	X(redone, REDONE, "Parts of ticks that were done again, shorter.")                         \
 	X(forced, FORCED, "Parts over their tolerance that could not be shorter.")                 \
-	X(rejected, REJECTED, "Motions for which the body's integrator was replaced.")
+	X(rejected, REJECTED, "Motions for which the body's integrator was replaced.")             \
+	X(met_parts, MET_PARTS, "Collisions of a part of a solid in convex parts.")                \
+	X(met_fields, MET_FIELDS, "Collisions with the distance field of a solid.")                \
+	X(overlaps, OVERLAPS, "Pairs that overlapped by over 1 mm as a tick began.")
 #define IMPACT_COUNT_MEMBER(name, NAME, text) uint64_t name;
 struct impact_figures {
 	IMPACT_COUNTS(IMPACT_COUNT_MEMBER)

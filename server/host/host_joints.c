@@ -45,6 +45,11 @@ static struct wire_joint_axis axis_facts(const struct joint_axis_view *view)
 		.phase = view->phase,
 		.motor_stiffness = view->motor_stiffness,
 		.motor_damping = view->motor_damping,
+		.leader = view->leader,
+		.leader_axis = view->leader_axis,
+		.ratio = view->ratio,
+		.offset = view->offset,
+		.gear_force = view->gear_force,
 	};
 }
 

@@ -32,6 +32,13 @@ static void put_descent(struct wire_system *facts, const struct system_view *vie
 	facts->trail_velocity = view->trail_velocity;
 	facts->contacts = view->contacts;
 	facts->holds = view->holds;
+	facts->self_thickness = view->self_thickness;
+	facts->self_friction = view->self_friction;
+	facts->self_overlap = view->self_overlap;
+	facts->mount = view->mount;
+	facts->mount_velocity = view->mount_velocity;
+	facts->recoil = view->recoil;
+	facts->room = view->room;
 }
 
 static struct wire_system system_facts(const struct system_view *view)

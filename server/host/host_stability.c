@@ -5,7 +5,7 @@
 #include "server/host/host_answer.h"
 #include "server/host/host_state.h"
 
-enum { MOTION_BYTES_MAX = 72, CONTACT_BYTES_MAX = 176, HEAD_BYTES_MAX = 192 };
+enum { MOTION_BYTES_MAX = 72, CONTACT_BYTES_MAX = 176, JOINT_BYTES_MAX = 96, HEAD_BYTES_MAX = 192 };
 
 enum status stability_image_make(struct stability_image *self, const struct host *host,
 				 struct reason *why)
@@ -62,6 +62,18 @@ static void pack_contacts(struct wire_packer *packer, const struct stability_vie
 	}
 }
 
+static void pack_joints(struct wire_packer *packer, const struct stability_view *view,
+			uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct wire_stability_joint joint = { .joint = view->loaded[i].joint };
+		put_vec3(joint.point, view->loaded[i].point);
+		put_vec3(joint.force, view->loaded[i].force);
+		put_vec3(joint.torque, view->loaded[i].torque);
+		answer_pack_stability_joint(packer, &joint);
+	}
+}
+
 enum status stability_view_pack(const struct stability_view *view, uint32_t limit,
 				struct bytes *out)
 {
@@ -78,14 +90,18 @@ enum status stability_view_pack(const struct stability_view *view, uint32_t limi
 			    margin_on_wire(view->stands) },
 		.motions = MIN_OF(view->bodies, limit),
 		.contacts = MIN_OF(view->points, limit),
+		.joints = MIN_OF(view->joints, limit),
 	};
 	struct wire_packer packer =
 		packer_into(out, HEAD_BYTES_MAX + (size_t)head.motions * MOTION_BYTES_MAX +
-					 (size_t)head.contacts * CONTACT_BYTES_MAX);
+					 (size_t)head.contacts * CONTACT_BYTES_MAX +
+					 (size_t)head.joints * JOINT_BYTES_MAX);
 	answer_pack_stability(&packer, &head);
 	pack_motions(&packer, view, head.motions);
 	answer_pack_stability_contacts(&packer, &head);
 	pack_contacts(&packer, view, head.contacts);
+	answer_pack_stability_joints(&packer, &head);
+	pack_joints(&packer, view, head.joints);
 	return packed(out, &packer);
 }
 

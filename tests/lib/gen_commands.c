@@ -263,6 +263,20 @@ static void reconcile_axis(struct gen_commands *gen, struct command_JOINT_AXIS *
 	axis->rest = axis->rest < 0 ? -axis->rest : axis->rest;
 }
 
+/* A gear between axes that their joints have; one in four ends one. */
+static void reconcile_gear(struct gen_commands *gen, struct command_JOINT_GEAR *gear)
+{
+	gear->axis = axis_of_joint(gen, gear->joint);
+	gear->ratio = rng_range(&gen->rng, 0.2, 3);
+	gear->offset = 0;
+	if (rng_below(&gen->rng, 4) == 0)
+		gear->leader = 0;
+	if (gear->leader != 0)
+		gear->leader_axis = axis_of_joint(gen, gear->leader);
+	if (gear->leader == gear->joint && gear->leader_axis == gear->axis)
+		gear->leader = 0;
+}
+
 static bool has_motor(struct gen_commands *gen, int64_t joint, uint32_t axis)
 {
 	struct joint_axis_view view;
@@ -574,6 +588,9 @@ static void reconcile_particles(struct gen_commands *gen, struct command *out)
 		out->particles_hold.particle = 1 + out->particles_hold.particle % 16;
 		out->particles_hold.body = gen_some_body(gen);
 		return;
+	case COMMAND_PARTICLES_EMITTER:
+		out->particles_emitter.body = gen_some_body(gen);
+		return;
 	case COMMAND_PARTICLES_TRAIL:
 		out->particles_trail.trail = gen_other_system(gen, out->particles_trail.system);
 		return;
@@ -635,6 +652,9 @@ static void reconcile(struct gen_commands *gen, struct command *out)
 	case COMMAND_JOINT_TARGETS:
 		reconcile_targets(gen, &out->joint_targets.targets);
 		return;
+	case COMMAND_JOINT_GEAR:
+		reconcile_gear(gen, &out->joint_gear);
+		break;
 	case COMMAND_JOINT_TABLE:
 		out->joint_table.axis = axis_of_joint(gen, out->joint_table.joint);
 		out->joint_table.period = rng_below(&gen->rng, 2) * 10.0;
@@ -677,7 +697,7 @@ void gen_any_command(struct gen_commands *gen, struct command *out)
 	uint32_t pick = rng_below(&gen->rng, count + (uint32_t)COUNT_OF(often));
 	uint16_t op = pick < count ? list[pick].op : often[pick - count];
 	bool particles = (op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_SPLIT) ||
-			 (op >= COMMAND_PARTICLES_TRAIL && op <= COMMAND_PARTICLES_FILL) ||
+			 (op >= COMMAND_PARTICLES_SELF && op <= COMMAND_PARTICLES_FILL) ||
 			 (op >= COMMAND_PARTICLES_INTERACT && op <= COMMAND_PARTICLES_PIN);
 	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && particles))
 		op = COMMAND_SPAWN;

@@ -25,8 +25,8 @@ static const struct {
 	{ "bricks", 72 },     { "pearl", 33 },	    { "pile-polyhedra", 59 },
 	{ "dam-break", 8 },   { "basin", 8 },	    { "smoke", 3 },
 	{ "fire", 15 },	      { "rain", 6 },	    { "fireworks", 4 },
-	{ "jet", 3 },	      { "explosion", 11 },  { "snow", 6 },
-	{ "hammock", 8 },
+	{ "folds", 1 },	      { "rockets", 4 },	    { "jet", 3 },
+	{ "explosion", 11 },  { "snow", 6 },	    { "hammock", 8 },
 };
 
 #endif

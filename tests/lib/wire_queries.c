@@ -265,6 +265,7 @@ static void pack_fluids(struct wire_packer *out)
 	answer_pack_fluid(out, &fluid);
 }
 
+/* table */
 static void pack_systems(struct wire_packer *out)
 {
 	static const char title[] = "smoke";
@@ -325,7 +326,14 @@ static void pack_systems(struct wire_packer *out)
 				      .trail_depth = 255,
 				      .trail_velocity = 0.0625,
 				      .contacts = 1,
-				      .holds = 4 };
+				      .holds = 4,
+				      .self_thickness = 0.1,
+				      .self_friction = 0.3,
+				      .self_overlap = 0.01,
+				      .mount = 5,
+				      .mount_velocity = 0.5,
+				      .recoil = 1,
+				      .room = 1 };
 	set3(system.position, 1, 2, 3);
 	set3(system.half, 4, 5, 6);
 	wire_pack_array(out, 1);
@@ -359,7 +367,9 @@ static void pack_stability(struct wire_packer *out)
 					     .rows = 5,
 					     .margin = { 0.5, WIRE_STABILITY_ENDLESS, 0 },
 					     .motions = 1,
-					     .contacts = 1 };
+					     .contacts = 1,
+					     .joints = 1 };
+	struct wire_stability_joint joint = { .joint = 70000 };
 	struct wire_stability_motion motion = { .body = 300 };
 	struct wire_stability_contact contact = { .a = 1,
 						  .b = 300,
@@ -378,6 +388,11 @@ static void pack_stability(struct wire_packer *out)
 	answer_pack_stability_motion(out, &motion);
 	answer_pack_stability_contacts(out, &head);
 	answer_pack_stability_contact(out, &contact);
+	set3(joint.point, 0, 3, 0);
+	set3(joint.force, 5, 0, 0);
+	set3(joint.torque, 0, 0, -0.5);
+	answer_pack_stability_joints(out, &head);
+	answer_pack_stability_joint(out, &joint);
 }
 
 static void pack_robot(struct wire_packer *out)

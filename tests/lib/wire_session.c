@@ -285,8 +285,7 @@ void wire_vectors_columns(FILE *out)
 #define ROWS "row by row"
 #define BLOCKS "by ranges of serial numbers"
 #define KIND(number, NAME, name, layout, doc)                                                      \
-	fprintf(out, "| %u | %s | %s | %s%s |\n", number, #name, layout, doc,                      \
-		(int)WIRE_VISIBLE_##NAME != WIRE_VISIBLE_FRAMEWORK ? "" : "; not shown yet");
+	fprintf(out, "| %u | %s | %s | %s |\n", number, #name, layout, doc);
 #include "protocol/columns.def"
 #undef ROWS
 #undef BLOCKS

@@ -580,7 +580,7 @@ struct command_row {
 
 static const struct command_row commands[] = {
 	{ "an op that is none", "[[99 1]]", STATUS_UNKNOWN_COMMAND, 0 },
-	{ "an op to come", "[[80 1]]", STATUS_UNSUPPORTED, 0 },
+	{ "an op to come", "[[25 1]]", STATUS_UNSUPPORTED, 0 },
 	{ "no op", "[[]]", STATUS_TYPE, 0 },
 	{ "a command that is a number", "[7]", STATUS_TYPE, 0 },
 	{ "an op that is text", "[['spawn']]", STATUS_TYPE, 0 },

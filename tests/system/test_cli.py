@@ -516,7 +516,7 @@ def test_a_refused_joint_of_a_scene_says_its_line(cli, tmp_path):
     scene.write_text("bodies: [{name: a, status: static}, {name: b, status: static}]\n"
                      "joints:\n  - {type: fixed, a: a, b: b, at: [0, 0, 0]}\n")
     text, code = cli.error("load", "wrong", scene)
-    assert code == 1 and "line 3: neither side is dynamic" in text and "[status_wrong]" in text
+    assert code == 1 and "wrong.yaml:3: neither side is dynamic" in text and "[status_wrong]" in text
 
 
 def test_a_broken_joint_is_an_event(cli):
@@ -741,7 +741,7 @@ REFUSED = [
     (["set", "{w}", "soft_step.substeps", "1000"], "range"),
     (["set", "{w}", "method", "magic"], "unknown_method"),
     (["command", "{w}", "magic"], "unknown_command"),
-    (["command", "{w}", "framework_create"], "unknown_command"),
+    (["command", "{w}", "set_drag"], "unknown_command"),
     (["command", "{w}", "wake"], "missing"),
     (["command", "{w}", "wake", "body=99"], "unknown_body"),
     (["command", "{w}", "wake", "body=x"], "type"),

@@ -63,6 +63,71 @@ def test_what_pile_cannot_move_is_refused_at_the_switch(cli, tmp_path):
     assert code == 1 and "a sphere" in text
 
 
+CRATE = """
+world: { name: crate, gravity: [0, -9.81, 0], parameters: { sleep.enabled: 0 } }
+variables: { size: 0.28 }
+materials: { wood: { density: 600, friction: 0.5, restitution: 0.2 } }
+shapes:
+  floor: { kind: box, size: [3, 0.2, 3] }
+  wall: { kind: box, size: [0.2, 4, 2.6] }
+  end: { kind: box, size: [3, 4, 0.2] }
+  ball: { kind: sphere, radius: $size }
+  brick: { kind: box, size: [0.7, 0.3, 0.4] }
+prototypes:
+  toy: { material: wood, grid: { count: [3, 1, 3], spacing: 0.8 }, jitter: 0.04, colour: [0xD95F4B, 0x4B8BD9] }
+bodies:
+  - { shape: floor, material: wood, status: static, at: [0, -0.1, 0] }
+  - { shape: wall, material: wood, status: static, at: [-1.4, 2, 0], array: { count: 2, step: [2.8, 0, 0] } }
+  - { shape: end, material: wood, status: static, at: [0, 2, -1.4], array: { count: 2, step: [0, 0, 2.8] } }
+  - { name: balls, like: toy, shape: ball, at: [0, 0.5, 0] }
+  - { name: bricks, like: toy, shape: brick, at: [0, 1.4, 0], jitter_degrees: 30, velocity: [0, -1, 0] }
+  - { name: lid, shape: brick, material: wood, at: [0.2, 2.8, 0.1], frame: { at: [0, 0.2, 0], rotation: { axis: [0, 1, 0], degrees: 30 } } }
+"""
+
+
+def pack(*words):
+    return subprocess.run([str(BUILD / "cairn"), "pack", *map(str, words)], capture_output=True, text=True)
+
+
+def test_a_scene_is_packed_and_stands_under_other_methods(tmp_path):
+    (tmp_path / "crate.yaml").write_text(CRATE, encoding="utf-8")
+    told = [json.loads(pack(tmp_path / "crate.yaml", tmp_path / out, "--json").stdout) for out in ("a.yaml", "b.yaml")]
+    assert told[0] == told[1] and (tmp_path / "a.yaml").read_bytes() == (tmp_path / "b.yaml").read_bytes()
+    assert told[0]["stopped"] == "rest" and told[0]["overlap"] <= 1e-9 and told[0]["moving"] == 19
+    assert told[0]["energy"][1] < told[0]["energy"][0]
+    # What is at rest stays as it is, materials are as before, and a body has its name.
+    again = json.loads(pack(tmp_path / "a.yaml", tmp_path / "again.yaml", "--json").stdout)
+    assert again["stopped"] == "rest" and again["energy"][1] <= again["energy"][0] == pytest.approx(told[0]["energy"][1], abs=1e-6)
+    text = (tmp_path / "a.yaml").read_text(encoding="utf-8")
+    assert "friction: 0.5" in text and "name: balls" in text and "jitter: 0," in text
+    # Spheres stand under every method; polyhedra, which do not turn under pile, may tip.
+    assert pack(BOX, tmp_path / "box.yaml").returncode == 0
+    for method in ("soft-step", "lcp", "projection", "gauss"):
+        ran = run(tmp_path / "box.yaml", "--method", method, "--rate", 60, "--ticks", 10)
+        assert ran["energy"]["kinetic"] < 1e-2 and ran["penetration"]["max"] < 2e-3, method
+    assert run(tmp_path / "a.yaml", "--method", "soft-step", "--ticks", 1)["penetration"]["max"] < 2e-3
+    # Another value of a variable makes another heap; `pile` takes its parameters.
+    other = json.loads(pack(tmp_path / "crate.yaml", tmp_path / "c.yaml", "--let", "size=0.2", "--set", "pile.box=1", "--json").stdout)
+    assert other["stopped"] == "rest" and other["energy"][1] < told[0]["energy"][1]
+
+
+def test_what_cannot_be_packed_is_refused_by_name(tmp_path):
+    (tmp_path / "crate.yaml").write_text(CRATE, encoding="utf-8")
+    big = pack(tmp_path / "crate.yaml", tmp_path / "out.yaml", "--let", "size=1.6")
+    assert big.returncode == 1 and "overlap by" in big.stderr and "balls" in big.stderr and not (tmp_path / "out.yaml").exists()
+    foreign = pack(tmp_path / "crate.yaml", tmp_path / "out.yaml", "--height", "3")
+    assert foreign.returncode == 1 and "--height is of drawings" in foreign.stderr
+    (tmp_path / "joined.yaml").write_text(CRATE + "joints:\n  - { type: spherical, a: lid, at: [0, 0, 0] }\n", encoding="utf-8")
+    joined = pack(tmp_path / "joined.yaml", tmp_path / "out.yaml")
+    assert joined.returncode == 1 and "joined.yaml:21" in joined.stderr and "joints" in joined.stderr
+    away = pack(tmp_path / "crate.yaml", tmp_path / "no" / "out.yaml")
+    assert away.returncode == 1 and "cannot be written" in away.stderr
+    # What falls for ever is told, and written as it is.
+    (tmp_path / "open.yaml").write_text("bodies: [{ shape: { kind: sphere, radius: 0.5 }, name: stray }]\n", encoding="utf-8")
+    open_ = pack(tmp_path / "open.yaml", tmp_path / "out.yaml", "--jumps", "5")
+    assert open_.returncode == 0 and "stopped: by --jumps after 5 steps" in open_.stdout and "stray" in open_.stdout
+
+
 def test_each_command_of_the_page_does_what_it_says(tmp_path):
     for link, target in (("build", BUILD.resolve()), ("clients", SOURCE / "clients"), ("docs", SOURCE / "docs")):
         (tmp_path / link).symlink_to(target)

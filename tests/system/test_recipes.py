@@ -96,3 +96,27 @@ def test_a_hammock_holds_a_ball_and_a_rope_a_bucket(server):
         assert 1 < ball.position[1] < 2.4 and abs(ball.position[0]) < 0.6
         assert math.dist(bucket.position, (3, 2.2, 0)) < 1.4
         assert len(found["rope"]) == 11
+
+
+def test_a_rocket_rises_and_a_sprinkler_turns(server):
+    with server.connect() as client:
+        world = client.load(SCENES / "rockets.yaml")
+        rocket, arm = 2, 4
+        flame, left, right = world.systems()
+        assert (flame["mount"], left["mount"], right["mount"]) == (rocket, arm, arm) and flame["recoil"] == "pushes"
+        world.step(120)
+        found = {key: world.body(key) for key in (rocket, arm)}
+        assert found[rocket]["position"][1] > 2.5, found
+        assert abs(found[arm]["spin"][1]) > 2, found
+        assert all(system["refused"] == 0 for system in world.systems())
+
+
+def test_a_ribbon_and_a_rope_lie_in_folds_on_themselves(server):
+    with server.connect() as client:
+        _, found, systems = show(client, "folds", 240)
+        for name in ("ribbon", "rope"):
+            heights = [p[1][1] for p in found[name]]
+            assert max(heights) < 1 and systems[name]["self_overlap"] < 0.13, (name, systems[name]["self_overlap"])
+            places = [p[1] for p in found[name]]
+            near = sum(math.dist(places[i], places[k]) < 0.04 for i in range(len(places)) for k in range(i - 12))
+            assert near == 0, (name, near)  # no layer lies in another

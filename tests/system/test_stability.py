@@ -178,6 +178,8 @@ def test_the_best_overhang_stands_at_its_limit_and_falls_beyond(tmp_path, count)
 
 def test_what_no_tower_can_be_made_of_is_refused_by_name(tmp_path):
     for words, kind, said in [((), "tower", "there are harmonic"), (("--factor", 2), "wall", "has none"), (("--without", "0,0"), "arch", "wall"),
+                              (("--without", "10,0"), "wall", "rows are 0 to 9"), (("--without", "1,11"), "wall", "row 1 has bricks 0 to 10"), (("--without", "2,10"), "wall", "bricks 0 to 9"),
+                              (("--columns", 4), "arch", "kind arch has none"), (("--count", 0), "wall", "allowed is 1"), (("--columns", 0), "wall", "allowed is 1"),
                               (("--brick", "0,1,1"), "wall", "0.001 to 1000"), (("--gap", 1), "wall", "quarter"),
                               (("--count", 10000), "wall", "at most 100000 pieces"), (("--count", 21), "overhang", "1 to 20"),
                               (("--gap", 0.01), "overhang", "no gap"), (("--factor", 0.9), "overhang", "must be 1 to 10"), (("--factor", "x"), "harmonic", "no number"), (("--count", 1), "arch", "stone has no area"),
@@ -192,9 +194,39 @@ def test_a_scene_that_cannot_be_read_is_refused(tmp_path):
     assert status == 1 and "bad.yaml" in errors
 
 
-def test_a_tower_that_points_carry_is_refused():
-    status, text, errors = ask(SOURCE / "clients" / "scenes" / "bricks.yaml")
-    assert status == 1 and text == "" and re.search(r"points carry body \d+: stability needs bodies that move by themselves", errors)
+@pytest.mark.parametrize(("kind", "words"), [("triangle", ()), ("diamond", ("--count", 4)), ("arch", ("--count", 7, "--factor", 0.9, "--friction", 0))])
+@pytest.mark.parametrize("carried", ["nine-points", "triangles"])
+def test_a_tower_that_points_carry_has_the_forces_of_the_rigid_one(tmp_path, kind, words, carried):
+    """R-02, R-05: the same contacts, forces where they are unique, breaks and partings; its points' accelerations are in test_carried."""
+    tower(tmp_path / "rigid.yaml", *words, kind=kind)
+    tower(tmp_path / "framed.yaml", *words, "--carried", carried, kind=kind)
+    rigid, framed = (json.loads(ask(tmp_path / name)[1]) for name in ("rigid.yaml", "framed.yaml"))
+    assert framed["verdict"] == rigid["verdict"] and framed["kkt"] <= 1e-10 and framed["rows"] > 0 and len(framed["joints"]) == framed["rows"]
+    assert len(framed["contacts"]) == len(rigid["contacts"]) > 4
+    assert sum(c["force"] for c in framed["contacts"] if c["a"] == 1) == pytest.approx(sum(c["force"] for c in rigid["contacts"] if c["a"] == 1), rel=1e-8)
+    for a, b in zip(rigid["contacts"], framed["contacts"]):
+        assert a["point"] == pytest.approx(b["point"], abs=1e-9) and a["breaks"] == b["breaks"]
+        assert a["parting"] == pytest.approx(b["parting"], abs=1e-8)
+
+
+def test_bars_and_carried_bricks_of_a_world_are_answered(cli):
+    """`bricks.yaml` has the same tower of nine-point bricks and of rigid ones; the girder of `frameworks.yaml` lacks a bar."""
+    for name in ("bricks", "frameworks"):
+        cli.text("load", f"{name}-statics", SOURCE / "clients" / "scenes" / f"{name}.yaml")
+    with cairn.connect(cli.address) as client:
+        world = client.join("bricks-statics")
+        found, carried = world.stability(), [body for body, points, _ in world.carriers() if len(points) == 4]
+        motions = {body: (*acceleration, turning[2]) for body, acceleration, turning in found["falling"]}
+        rigid = [motion for body, motion in sorted(motions.items()) if body > max(carried) and abs(motion[1]) < 9 and world.body(body)["shapes"]]
+        assert found["verdict"] == "falls" and found["kkt"] <= 1e-10 and len(carried) == len(rigid) == 6
+        for body, motion in zip(carried, rigid):
+            assert motions[body] == pytest.approx(motion, abs=1e-9)
+        assert max(motion[1] for motion in rigid) > 1
+        assert len(found["joints"]) == 99 and all(len(force) == 3 for _, _, force, _ in found["joints"])
+        girder = client.join("frameworks-statics").stability()
+        assert girder["verdict"] == "falls" and girder["rows"] == 67 and len(girder["joints"]) == 61
+    text = cli.run("stability", "bricks-statics", "--limit", 3).stdout
+    assert text.startswith("verdict: falls") and text.count("\njoint ") == 3
 
 
 def test_a_shipped_scene_is_answered():

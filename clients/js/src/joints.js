@@ -168,11 +168,11 @@ export function jointItemOf([id, type, flags, a, b, coordinates, force, torque, 
 }
 
 function axisOf([mode, lower, upper, restitution, friction, spring, stiffness, damping, rest, springLimit, motor, target,
-  motorLimit, wave, amplitude, hertz, phase, motorStiffness, motorDamping]) {
+  motorLimit, wave, amplitude, hertz, phase, motorStiffness, motorDamping, leader, leaderAxis, ratio, offset, gearForce]) {
   return {
     mode: JOINT_MODES[mode] ?? mode, lower, upper, restitution, friction, spring: JOINT_SPRINGS[spring] ?? spring, stiffness,
     damping, rest, springLimit, motor: JOINT_MOTORS[motor] ?? motor, target, motorLimit, wave: JOINT_WAVES[wave] ?? wave,
-    amplitude, hertz, phase, motorStiffness, motorDamping,
+    amplitude, hertz, phase, motorStiffness, motorDamping, leader, leaderAxis, ratio, offset, gearForce,
   };
 }
 

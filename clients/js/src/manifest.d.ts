@@ -208,6 +208,18 @@ export type HoldPlace =
   | "point"
   | "far";
 
+export type MountPlace =
+  | "here"
+  | "point";
+
+export type Recoil =
+  | "none"
+  | "pushes";
+
+export type Room =
+  | "bodies"
+  | "all";
+
 export type Spend =
   | "lives"
   | "ends";
@@ -1130,6 +1142,30 @@ export interface CommandFields {
     /** name: need not be unique */
     name: string;
   };
+  /** set whether the linked particles of a system meet each other, so that cloth, ropes and jelly do not pass through themselves */
+  particles_self: {
+    /** system: the system; no fluid, without forces and collisions between its particles */
+    system: number;
+    /** thickness (0 … 100 m): least distance of the centres of two particles that share no link; at least 0.87 of the longest edge closes a cloth; 0: they do not meet */
+    thickness: Placed;
+    /** friction (0 … 10): between them */
+    friction?: Placed;
+  };
+  /** mount a system's emitter on a body, or take it off; set whether births push the body and need room among particles */
+  particles_emitter: {
+    /** system: the system */
+    system: number;
+    /** body: the body that carries the emitter; 0: none, it stays where it is in the world */
+    body?: number;
+    /** place: 0 here: the emitter stays where it is as it is mounted; 1 point: its position and rotation are meant in the body's axes */
+    place?: number | "here" | "point";
+    /** velocity (0 … 1): share of the body's velocity at the place of birth that a particle has besides its own speed */
+    velocity?: Placed;
+    /** recoil: 1: the next tick begins with the opposite of the momentum that births had relative to the body, at the places of birth */
+    recoil?: number | "none" | "pushes";
+    /** room: 1: births that would overlap another particle do not happen either, and are counted as refused */
+    room?: number | "bodies" | "all";
+  };
   /** let the particles of a system leave a trail: particles of another system, which has their size, life and colours */
   particles_trail: {
     /** system: the system that leaves it */
@@ -1210,6 +1246,21 @@ export interface CommandFields {
     rotation?: Rotation;
     /** velocity (-10000 … 10000 m/s): of all of them */
     velocity?: Vector;
+  };
+  /** make the coordinate of an axis of a joint follow that of another axis, or no longer */
+  joint_gear: {
+    /** joint: the joint whose axis follows */
+    joint: number;
+    /** axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z */
+    axis: number;
+    /** leader: the joint that it follows, also the same one; 0: it follows none, and the rest is ignored */
+    leader?: number;
+    /** leader_axis: the leader's axis */
+    leader_axis?: number;
+    /** ratio (-1000000 … 1000000): coordinate = ratio x the leader's + offset, in m and rad */
+    ratio?: Placed;
+    /** offset (-1000000 … 1000000 m, rad): coordinate where the leader's is 0; what is missing closes at contact.push_speed at most */
+    offset?: Placed;
   };
   /** let points carry a body: its place is theirs, and what touches it pushes them */
   carry: {

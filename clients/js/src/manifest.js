@@ -975,6 +975,19 @@ export const COMMAND = {
     ["joint", undefined],
     ["name", undefined],
   ] },
+  particles_self: { number: 89, fields: [
+    ["system", undefined],
+    ["thickness", undefined],
+    ["friction", 0.3],
+  ] },
+  particles_emitter: { number: 90, fields: [
+    ["system", undefined],
+    ["body", 0],
+    ["place", 0],
+    ["velocity", 1],
+    ["recoil", 1],
+    ["room", 0],
+  ] },
   particles_trail: { number: 91, fields: [
     ["system", undefined],
     ["trail", undefined],
@@ -1017,6 +1030,14 @@ export const COMMAND = {
     ["spacing", undefined],
     ["rotation", [1, 0, 0, 0]],
     ["velocity", [0, 0, 0]],
+  ] },
+  joint_gear: { number: 96, fields: [
+    ["joint", undefined],
+    ["axis", undefined],
+    ["leader", 0],
+    ["leader_axis", 0],
+    ["ratio", 1],
+    ["offset", 0],
   ] },
   carry: { number: 100, fields: [
     ["body", undefined],
@@ -1432,6 +1453,16 @@ export const LIMITS = {
     particle: ["U32", 1, 4294967295, ""],
     pinned: ["ENUM", 0, 1, ""],
   },
+  particles_self: {
+    thickness: ["F64", 0, 100, "m"],
+    friction: ["F64", 0, 10, ""],
+  },
+  particles_emitter: {
+    place: ["ENUM", 0, 1, ""],
+    velocity: ["F64", 0, 1, ""],
+    recoil: ["ENUM", 0, 1, ""],
+    room: ["ENUM", 0, 1, ""],
+  },
   particles_trail: {
     delay: ["U32", 1, 1000000000, "ticks"],
     velocity: ["F64", 0, 100, ""],
@@ -1467,6 +1498,12 @@ export const LIMITS = {
     spacing: ["F64", 0.0001, 100, "m"],
     rotation: ["QUAT", 0, 0, ""],
     velocity: ["VEC3", -10000, 10000, "m/s"],
+  },
+  joint_gear: {
+    axis: ["U32", 0, 5, ""],
+    leader_axis: ["U32", 0, 5, ""],
+    ratio: ["F64", -1000000, 1000000, ""],
+    offset: ["F64", -1000000, 1000000, "m, rad"],
   },
 };
 
@@ -1742,6 +1779,18 @@ export const WORDS = {
     "point",
     "far",
   ],
+  mount_place: [
+    "here",
+    "point",
+  ],
+  recoil: [
+    "none",
+    "pushes",
+  ],
+  room: [
+    "bodies",
+    "all",
+  ],
   spend: [
     "lives",
     "ends",
@@ -1773,6 +1822,7 @@ export const WORDED = {
   particles_split: { spend: WORDS.spend },
   particles_contacts: { contacts: WORDS.contacts },
   particles_hold: { place: WORDS.hold_place },
+  particles_emitter: { place: WORDS.mount_place, recoil: WORDS.recoil, room: WORDS.room },
 };
 
 /** Kinds of QUERY by name. */

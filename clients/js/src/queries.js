@@ -176,13 +176,14 @@ export class Queries {
   /**
    * Whether the bodies stand, taken at rest where they are: {verdict, forces, residual, kkt, gap, witness, rounds, fallbacks, bodies, points,
    * rows, lower, upper, stands, falling: [{body, acceleration, angular}, …], contacts: [{a, b, childA, childB, point, normal,
-   * separation, force, friction, parting, breaks}, …]}. `verdict`: "falls", "stands", "may stand" (only forces that nothing builds
+   * separation, force, friction, parting, breaks}, …], joints: [{joint, point, force, torque}, …]}. `joints`: what they exert on their second
+   * bodies about the anchors there (none from servers before them). `verdict`: "falls", "stands", "may stand" (only forces that nothing builds
    * up) or "undecided". `margin`: "load" or "push" (N, of `body`) or "tilt" (tangent) along `direction`: how much is borne, with
    * Coulomb's friction (`stands`) and by limit analysis (`lower`, `upper`); Infinity without limit, undefined without `margin`.
    */
   async stability({ margin = "", body = 0, direction = [0, 0, 0], touch = 0, sides = 8, limit = 4096 } = {}) {
     const kind = ["", "load", "push", "tilt"].indexOf(margin);
-    const [verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts] =
+    const [verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts, joints = []] =
       await this.query(QUERY.stability, limit, touch, sides, kind, body, direction);
     const [lower, upper, stands] = kind > 0 ? bounds.map(bound => (bound >= 1e300 ? Infinity : bound)) : [];
     return {
@@ -193,6 +194,7 @@ export class Queries {
       falling: falling.map(([id, acceleration, angular]) => ({ body: id, acceleration, angular })),
       contacts: contacts.map(([a, b, childA, childB, point, normal, separation, force, friction, parting, breaks]) =>
         ({ a, b, childA, childB, point, normal, separation, force, friction, parting, breaks: breaks === 1 })),
+      joints: joints.map(([joint, point, force, torque]) => ({ joint, point, force, torque })),
     };
   }
 
@@ -298,7 +300,8 @@ export class Queries {
 
   /**
    * The particle systems by id: [{id, name, owner, tag, emitter, counts (alive, capacity, born, lost, refused, cut), the numbers of
-   * particles_create, particles_interact (substeps 0: not given), particles_split and particles_trail (trail 0: none), as [mean,
+   * particles_create, particles_interact (substeps 0: not given), particles_split, particles_trail (trail 0: none),
+   * particles_self and particles_emitter (mount 0: none; else position and rotation are in that body's axes), as [mean,
    * deviation] where they have one, and colours: [[age (s), 0xRRGGBB], …]}, …].
    */
   async systems() {
@@ -307,12 +310,14 @@ export class Queries {
       "forces", "collisions", "substeps", "cutoff", "core", "charge", "gravitation", "well_depth", "well_distance", "repulsion",
       "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error",
       "split_number", "split_age", "split_delay", "split_depth", "split_velocity", "split_spread", "split_burst", "split_size", "split_life",
-      "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity", "contacts", "holds"];
+      "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity", "contacts", "holds",
+      "self_thickness", "self_friction", "self_overlap", "mount", "mount_velocity", "recoil", "room"];
     const items = await this.query(QUERY.systems);
     return items.map((item) => {
       const system = Object.fromEntries(names.map((name, i) => [name, item[i]]));
       const [forces, collisions] = [WORDS.interact[system.forces], WORDS.interact[system.collisions]];
-      return { ...system, emitter: WORDS.emitter[system.emitter], forces, collisions, split_spend: WORDS.spend[system.split_spend], contacts: WORDS.contacts[system.contacts] };
+      return { ...system, emitter: WORDS.emitter[system.emitter], forces, collisions, split_spend: WORDS.spend[system.split_spend], contacts: WORDS.contacts[system.contacts],
+        recoil: WORDS.recoil[system.recoil], room: WORDS.room[system.room] };
     });
   }
 

@@ -552,6 +552,17 @@ wire.command = {
 	name_joint = {number = 88, fields = {
 		{name = "joint", type = "joint", min = 0, max = 0},
 		{name = "name", type = "text", min = 0, max = 0}}},
+	particles_self = {number = 89, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "thickness", type = "f64", min = 0, max = 100},
+		{name = "friction", type = "f64", min = 0, max = 10, default = 0.3}}},
+	particles_emitter = {number = 90, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "body", type = "body", min = 0, max = 1, default = 0},
+		{name = "place", type = "enum", min = 0, max = 1, default = 0},
+		{name = "velocity", type = "f64", min = 0, max = 1, default = 1.0},
+		{name = "recoil", type = "enum", min = 0, max = 1, default = 1},
+		{name = "room", type = "enum", min = 0, max = 1, default = 0}}},
 	particles_trail = {number = 91, fields = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "trail", type = "particles", min = 0, max = 1},
@@ -590,6 +601,13 @@ wire.command = {
 		{name = "spacing", type = "f64", min = 0.0001, max = 100},
 		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
 		{name = "velocity", type = "vec3", min = -10000, max = 10000, default = {0.0, 0.0, 0.0}}}},
+	joint_gear = {number = 96, fields = {
+		{name = "joint", type = "joint", min = 0, max = 0},
+		{name = "axis", type = "u32", min = 0, max = 5},
+		{name = "leader", type = "joint", min = 0, max = 1, default = 0},
+		{name = "leader_axis", type = "u32", min = 0, max = 5, default = 0},
+		{name = "ratio", type = "f64", min = -1000000, max = 1000000, default = 1.0},
+		{name = "offset", type = "f64", min = -1000000, max = 1000000, default = 0.0}}},
 	carry = {number = 100, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "a", type = "body", min = 0, max = 0},
@@ -668,6 +686,9 @@ wire.words = {
 	pinned = {free = 0, held = 1},
 	contacts = {after = 0, within = 1},
 	hold_place = {here = 0, point = 1, far = 2},
+	mount_place = {here = 0, point = 1},
+	recoil = {none = 0, pushes = 1},
+	room = {bodies = 0, all = 1},
 	spend = {lives = 0, ends = 1},
 	switch = {keep = 0, off = 1, on = 2},
 }
@@ -703,6 +724,9 @@ wire.worded = {
 	["particles_split.spend"] = wire.words.spend,
 	["particles_contacts.contacts"] = wire.words.contacts,
 	["particles_hold.place"] = wire.words.hold_place,
+	["particles_emitter.place"] = wire.words.mount_place,
+	["particles_emitter.recoil"] = wire.words.recoil,
+	["particles_emitter.room"] = wire.words.room,
 }
 
 return wire

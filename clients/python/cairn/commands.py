@@ -927,6 +927,36 @@ class Commands:
         """
         return self._command("name_joint", joint=joint, name=name)
 
+    def particles_self(self, system: int, thickness: float, friction: Real = None):
+        """Set whether the linked particles of a system meet each other, so that cloth, ropes and jelly do not
+        pass through themselves. Raises Refused.
+
+        - system: the system; no fluid, without forces and collisions between its particles
+        - thickness (0 … 100 m): least distance of the centres of two particles that share no link; at least
+          0.87 of the longest edge closes a cloth; 0: they do not meet
+        - friction (0 … 10): between them
+        """
+        return self._command("particles_self", system=system, thickness=thickness, friction=friction)
+
+    def particles_emitter(self, system: int, body: Whole = None, place: Optional[Union[int, str]] = None,
+                          velocity: Real = None, recoil: Optional[Union[int, str]] = None,
+                          room: Optional[Union[int, str]] = None):
+        """Mount a system's emitter on a body, or take it off; set whether births push the body and need room
+        among particles. Raises Refused.
+
+        - system: the system
+        - body: the body that carries the emitter; 0: none, it stays where it is in the world
+        - place: 0 here: the emitter stays where it is as it is mounted; 1 point: its position and rotation are
+          meant in the body's axes
+        - velocity (0 … 1): share of the body's velocity at the place of birth that a particle has besides its
+          own speed
+        - recoil: 1: the next tick begins with the opposite of the momentum that births had relative to the
+          body, at the places of birth
+        - room: 1: births that would overlap another particle do not happen either, and are counted as refused
+        """
+        return self._command("particles_emitter", system=system, body=body, place=place, velocity=velocity,
+                             recoil=recoil, room=room)
+
     def particles_trail(self, system: int, trail: int, delay: Whole = None, velocity: Real = None,
                         depth: Whole = None):
         """Let the particles of a system leave a trail: particles of another system, which has their size, life
@@ -1016,6 +1046,21 @@ class Commands:
         """
         return self._command("particles_fill", system=system, position=position, size=size, spacing=spacing,
                              rotation=rotation, velocity=velocity)
+
+    def joint_gear(self, joint: int, axis: int, leader: Whole = None, leader_axis: Whole = None, ratio: Real = None,
+                   offset: Real = None):
+        """Make the coordinate of an axis of a joint follow that of another axis, or no longer. Raises Refused.
+
+        - joint: the joint whose axis follows
+        - axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z
+        - leader: the joint that it follows, also the same one; 0: it follows none, and the rest is ignored
+        - leader_axis: the leader's axis
+        - ratio (-1000000 … 1000000): coordinate = ratio x the leader's + offset, in m and rad
+        - offset (-1000000 … 1000000 m, rad): coordinate where the leader's is 0; what is missing closes at
+          contact.push_speed at most
+        """
+        return self._command("joint_gear", joint=joint, axis=axis, leader=leader, leader_axis=leader_axis,
+                             ratio=ratio, offset=offset)
 
     def carry(self, body: int, a: int, b: int, c: Whole = None, d: Whole = None):
         """Let points carry a body: its place is theirs, and what touches it pushes them. Raises Refused.

@@ -144,7 +144,8 @@ def _worded(found):
 
 def _axis(values):
     names = ("mode", "lower", "upper", "restitution", "friction", "spring", "stiffness", "damping", "rest", "spring_limit",
-             "motor", "target", "motor_limit", "wave", "amplitude", "hertz", "phase", "motor_stiffness", "motor_damping")
+             "motor", "target", "motor_limit", "wave", "amplitude", "hertz", "phase", "motor_stiffness", "motor_damping",
+             "leader", "leader_axis", "ratio", "offset", "gear_force")
     axis = dict(zip(names, values))
     for name, words in (("mode", MODES), ("spring", SPRINGS), ("motor", MOTORS), ("wave", WAVES)):
         axis[name] = word(words, axis[name])

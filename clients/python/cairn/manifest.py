@@ -610,6 +610,19 @@ COMMAND = {
         ("joint", "JOINT"),
         ("name", "TEXT"),
     ]),
+    "particles_self": (89, 2, [
+        ("system", "PARTICLES"),
+        ("thickness", "F64"),
+        ("friction", "F64"),
+    ]),
+    "particles_emitter": (90, 1, [
+        ("system", "PARTICLES"),
+        ("body", "BODY"),
+        ("place", "ENUM"),
+        ("velocity", "F64"),
+        ("recoil", "ENUM"),
+        ("room", "ENUM"),
+    ]),
     "particles_trail": (91, 2, [
         ("system", "PARTICLES"),
         ("trail", "PARTICLES"),
@@ -652,6 +665,14 @@ COMMAND = {
         ("spacing", "F64"),
         ("rotation", "QUAT"),
         ("velocity", "VEC3"),
+    ]),
+    "joint_gear": (96, 2, [
+        ("joint", "JOINT"),
+        ("axis", "U32"),
+        ("leader", "JOINT"),
+        ("leader_axis", "U32"),
+        ("ratio", "F64"),
+        ("offset", "F64"),
     ]),
     "carry": (100, 3, [
         ("body", "BODY"),
@@ -1005,6 +1026,16 @@ DEFAULTS = {
     "particles_pin": {
         "pinned": 1,
     },
+    "particles_self": {
+        "friction": 0.3,
+    },
+    "particles_emitter": {
+        "body": 0,
+        "place": 0,
+        "velocity": 1.0,
+        "recoil": 1,
+        "room": 0,
+    },
     "particles_trail": {
         "delay": 1,
         "velocity": 0.0,
@@ -1032,6 +1063,12 @@ DEFAULTS = {
     "particles_fill": {
         "rotation": (1.0, 0.0, 0.0, 0.0),
         "velocity": (0.0, 0.0, 0.0),
+    },
+    "joint_gear": {
+        "leader": 0,
+        "leader_axis": 0,
+        "ratio": 1.0,
+        "offset": 0.0,
     },
     "carry": {
         "c": 0,
@@ -1429,6 +1466,16 @@ LIMITS = {
         "particle": (1, 4294967295, ""),
         "pinned": (0, 1, ""),
     },
+    "particles_self": {
+        "thickness": (0, 100, "m"),
+        "friction": (0, 10, ""),
+    },
+    "particles_emitter": {
+        "place": (0, 1, ""),
+        "velocity": (0, 1, ""),
+        "recoil": (0, 1, ""),
+        "room": (0, 1, ""),
+    },
     "particles_trail": {
         "delay": (1, 1000000000, "ticks"),
         "velocity": (0, 100, ""),
@@ -1463,6 +1510,12 @@ LIMITS = {
         "size": (0, 1000000, "m"),
         "spacing": (0.0001, 100, "m"),
         "velocity": (-10000, 10000, "m/s"),
+    },
+    "joint_gear": {
+        "axis": (0, 5, ""),
+        "leader_axis": (0, 5, ""),
+        "ratio": (-1000000, 1000000, ""),
+        "offset": (-1000000, 1000000, "m, rad"),
     },
 }
 
@@ -1647,6 +1700,9 @@ WORDS = {
     "pinned": ["free", "held"],
     "contacts": ["after", "within"],
     "hold_place": ["here", "point", "far"],
+    "mount_place": ["here", "point"],
+    "recoil": ["none", "pushes"],
+    "room": ["bodies", "all"],
     "spend": ["lives", "ends"],
     "switch": ["keep", "off", "on"],
 }
@@ -1682,6 +1738,9 @@ WORDED = {
     ("particles_split", "spend"): "spend",
     ("particles_contacts", "contacts"): "contacts",
     ("particles_hold", "place"): "hold_place",
+    ("particles_emitter", "place"): "mount_place",
+    ("particles_emitter", "recoil"): "recoil",
+    ("particles_emitter", "room"): "room",
 }
 
 # Kinds of QUERY by name.

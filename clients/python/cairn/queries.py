@@ -114,15 +114,17 @@ class WorldQueries:
     def stability(self, margin=None, body=0, direction=(0, 0, 0), touch=0.0, sides=8, limit=4096):
         """Whether the bodies stand, at rest where they are (docs/TOWERS.md): a dict. With a `margin` ("load", "push", "tilt") also
         `stands`, `lower`, `upper` (N or tangent). `falling`: [(body, acceleration, angular), …]; `contacts`: [(a, b, point, normal,
-        separation, normal force, friction, parting, breaks), …]."""
+        separation, normal force, friction, parting, breaks), …]; `joints`: [(joint, point, force, torque), …], on their second bodies about
+        the anchors there (none from servers before them)."""
         ask = limit, float(touch), sides, (None, "load", "push", "tilt").index(margin), body, _floats(direction)
-        verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts, *_ = self.query(QUERY["stability"], *ask)
+        verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts, *more = self.query(QUERY["stability"], *ask)
         names = ("falls", "stands", "may stand", "undecided"), ("settled", "coulomb", "associative")
         answer = {"verdict": names[0][verdict], "forces": names[1][law], "rounds": rounds, "fallbacks": fallbacks}
         answer.update(zip(("residual", "kkt", "gap", "witness", "bodies", "points", "rows"), quality + counts))
         if margin is not None:
             answer.update(zip(("lower", "upper", "stands"), (float("inf") if b >= 1e300 else b for b in bounds)))
         answer["falling"] = [(b, tuple(a), tuple(w)) for b, a, w in falling]
+        answer["joints"] = [(j, *map(tuple, vectors)) for j, *vectors in (more[0] if more else ())]
         answer["contacts"] = [(*c[:2], *map(tuple, c[4:6]), *c[6:8], *map(tuple, c[8:10]), bool(c[10])) for c in contacts]
         return answer
 
@@ -303,14 +305,16 @@ class WorldQueries:
 
     def systems(self):
         """The particle systems by id, as dicts: id, name, owner, tag, emitter, counts (alive, capacity, born, lost, refused, cut), and
-        the numbers of particles_create, particles_interact (substeps 0: not given), particles_split and particles_trail (trail 0: none), as
+        the numbers of particles_create, particles_interact (substeps 0: not given), particles_split, particles_trail (trail 0: none), particles_self and
+        particles_emitter (mount 0: none; else position and rotation are in that body's axes), as
         (mean, deviation) where they have one; colours: [(age, 0xRRGGBB), …]."""
         names = ("id", "name", "owner", "tag", "emitter", "alive", "capacity", "born", "lost", "refused", "cut", "position",
                  "rotation", "half", "size", "mass", "life", "speed", "spread", "drag", "gravity_scale", "category", "mask", "colours",
                  "forces", "collisions", "substeps", "cutoff", "core", "charge", "gravitation", "well_depth", "well_distance", "repulsion",
                  "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error",
                  "split_number", "split_age", "split_delay", "split_depth", "split_velocity", "split_spread", "split_burst", "split_size",
-                 "split_life", "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity", "contacts", "holds")
+                 "split_life", "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity", "contacts", "holds",
+                 "self_thickness", "self_friction", "self_overlap", "mount", "mount_velocity", "recoil", "room")
         found = [dict(zip(names, item)) for item in self.query(QUERY["systems"])]
         for system in found:
             for name in ("forces", "collisions"):
@@ -318,6 +322,7 @@ class WorldQueries:
             system["emitter"] = WORDS["emitter"][system["emitter"]]
             system["colours"] = [(age, int(colour)) for age, colour in system["colours"]]
             system["contacts"] = WORDS["contacts"][system["contacts"]]
+            system["recoil"], system["room"] = WORDS["recoil"][system["recoil"]], WORDS["room"][system["room"]]
             system["split_spend"] = WORDS["spend"][system["split_spend"]]
             for name in ("position", "rotation", "half", "size", "mass", "life", "speed", "split_number", "split_age", "split_velocity",
                          "split_burst", "split_size", "split_life"):

@@ -1,6 +1,6 @@
 /**
- * Layers that show what a picture does not: velocities, the axes of bodies, their boxes, which bodies are solved together, and
- * which sleep; with a legend. Lines are one draw call; islands and sleep paint the bodies.
+ * Layers that show what a picture does not: velocities, the axes of bodies, their boxes, the points that carry bodies, which bodies are
+ * solved together, and which sleep; with a legend. Lines are one draw call; islands and sleep paint the bodies.
  */
 import { BufferAttribute, BufferGeometry, Color, LineBasicMaterial, LineSegments, Vector3 } from "three";
 import { FLAG } from "cairn-client";
@@ -13,18 +13,22 @@ const VELOCITY_S = 0.25;
 const AXIS = 0.75, HEAD = 0.2;
 /** A slower body has no arrow, m/s. */
 const SLOWEST = 0.01;
-/** Period of the question about contacts that islands are found from, ms, and most points of an answer. */
-const QUERY_MS = 500, CONTACTS_MAX = 4096;
+/** Period of the questions about contacts that islands are found from, and about carriers, ms; most points and bodies of an answer. */
+const QUERY_MS = 500, CONTACTS_MAX = 4096, CARRIED_MAX = 4096;
+/** Half the size of the mark of a point that carries, as a share of the distance of the body's first two points. */
+const MARK = 0.04;
 const STATUS_STATIC = 1, STATUS_DYNAMIC = 2;
 const VELOCITY = new Color(0x35c46a), BOX = new Color(0xd8dde2), AWAKE = new Color(0xe0843a), ASLEEP = new Color(0x4a78b8);
-const LONE = new Color(0x9aa0a6);
+const LONE = new Color(0x9aa0a6), CARRIER = new Color(0xd6409f);
 const AXES = [new Color(0xe5484d), new Color(0x30a46c), new Color(0x3e7bfa)];
 const UNITS = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((unit) => new Vector3(...unit));
 /** Pairs of corners of a box that an edge joins; the bits of a corner choose the upper end of x, y and z. */
 const EDGES = Array.from({ length: 8 }, (_, corner) => [1, 2, 4].filter((bit) => !(corner & bit)).map((bit) => [corner, corner | bit])).flat();
-/** Lines of a body in each layer. */
-const LINES = { velocity: 3, frames: 3, boxes: EDGES.length };
-export const LAYERS = ["velocity", "frames", "boxes", "islands", "sleep"];
+/** Lines of a body in each layer; those of carriers have no body of their own. */
+const LINES = { velocity: 3, frames: 3, boxes: EDGES.length, carriers: 0 };
+/** Lines of a point that carries: to its body, and a mark of two. */
+const POINT_LINES = 3;
+export const LAYERS = ["velocity", "frames", "boxes", "carriers", "islands", "sleep"];
 
 /** A colour for each island: hues by the golden ratio, so that neighbours in the list differ. */
 const islandColour = (i) => new Color().setHSL((i * 0.61803398875 + 0.02) % 1, 0.55, 0.55);
@@ -35,6 +39,10 @@ export class Layers extends Side {
   #at = -Infinity;
   #waiting = false;
   #islands = new Map();
+  /** [{body, points, off}, …] of the last answer. */
+  #carried = [];
+  #carriersAt = -Infinity;
+  #carriersWait = false;
   #colours = new Map();
   #painted = () => {};
 
@@ -49,7 +57,7 @@ export class Layers extends Side {
     this.version = 0;
     this.boxes = Object.fromEntries(LAYERS.map((name) => [name, root.querySelector(`[name=${name}]`)]));
     for (const name of LAYERS) this.boxes[name].onchange = () => this.#switched(name);
-    this.why = root.querySelector("output");
+    [this.why, this.carriersWhy] = ["islands-why", "carriers-why"].map((name) => root.querySelector(`output[name=${name}]`));
   }
 
   on(name) { return this.boxes[name].checked; }
@@ -58,13 +66,14 @@ export class Layers extends Side {
   #switched(name) {
     const other = { islands: "sleep", sleep: "islands" }[name];
     if (other !== undefined && this.on(name)) this.boxes[other].checked = false;
-    this.#at = -Infinity;
+    this.#at = this.#carriersAt = -Infinity;
     this.#paint();
   }
 
   #paint() {
     this.version++;
     if (!this.on("islands")) this.why.textContent = "";
+    if (!this.on("carriers")) this.carriersWhy.textContent = "";
     this.#painted(this.on("sleep") ? sleepColour : this.on("islands") ? (mirror, id) => this.#islandColour(mirror, id) : null);
   }
 
@@ -82,12 +91,33 @@ export class Layers extends Side {
   clear() {
     this.#islands = new Map();
     this.#colours.clear();
-    this.#at = -Infinity;
+    this.#carried = [];
+    this.#at = this.#carriersAt = -Infinity;
     this.version++;
   }
 
-  /** Called once per picture: asks for contacts if islands are shown. */
+  /** Called once per picture: asks for contacts if islands are shown, and for carriers if these are. */
   refresh(world, mirror, now) {
+    this.#askCarriers(world, now);
+    this.#askIslands(world, mirror, now);
+  }
+
+  #askCarriers(world, now) {
+    if (!this.on("carriers") || this.#carriersWait || now - this.#carriersAt < QUERY_MS) return;
+    this.#carriersAt = now;
+    this.#carriersWait = true;
+    world.carriers(0, { limit: CARRIED_MAX }).then((carried) => {
+      if (!this.on("carriers")) return;
+      const off = Math.max(0, ...carried.map((of) => of.off)), points = new Set(carried.flatMap((of) => of.points));
+      const more = carried.length < CARRIED_MAX ? "" : "; there may be more";
+      this.#carried = carried;
+      this.carriersWhy.textContent = carried.length === 0 ? "No points carry bodies."
+        : `${points.size} points carry ${carried.length} bodies${more}; they are off their places by up to ${off.toPrecision(2)} m.`;
+      this.version++;
+    }, ({ message }) => { this.carriersWhy.textContent = message; }).finally(() => { this.#carriersWait = false; });
+  }
+
+  #askIslands(world, mirror, now) {
     if (!this.on("islands") || this.#waiting || now - this.#at < QUERY_MS) return;
     this.#at = now;
     this.#waiting = true;
@@ -135,13 +165,30 @@ export class Layers extends Side {
     for (const [a, b] of EDGES) this.#line(corner(a), corner(b), BOX);
   }
 
+  /** Draws the points that carry a body: a mark at each, and a line to the body's origin. */
+  #carrier(crowd, mirror, moment, { body, points }) {
+    const pose = crowd.poseOf(mirror, moment, body), places = points.map((id) => crowd.poseOf(mirror, moment, id));
+    if (pose === null || places.includes(null)) return;
+    const size = MARK * places[0].position.distanceTo(places[1].position);
+    for (const { position } of places) {
+      this.#line(position, pose.position, CARRIER);
+      for (const side of [-1, 1]) {
+        const way = new Vector3(size, side * size, 0);
+        this.#line(position.clone().sub(way), position.clone().add(way), CARRIER);
+      }
+    }
+  }
+
   /** Called once per picture. */
   draw(crowd, mirror, moment, camera) {
     const shown = Object.keys(LINES).filter((name) => this.on(name));
+    const carried = this.on("carriers") ? this.#carried : [];
     this.#lines = 0;
     this.lines.visible = shown.length > 0;
     if (shown.length === 0) return;
-    this.#fit(Math.max(mirror.count, 1) * shown.reduce((sum, name) => sum + LINES[name], 0));
+    this.#fit(Math.max(mirror.count, 1) * shown.reduce((sum, name) => sum + LINES[name], 1) +
+      POINT_LINES * carried.reduce((sum, { points }) => sum + points.length, 0));
+    for (const of of carried) this.#carrier(crowd, mirror, moment, of);
     for (const [id, slot] of mirror.slots) {
       const drawn = crowd.drawnBox(mirror, moment, id);
       if (drawn === null) continue; // a half-space, or not in this picture

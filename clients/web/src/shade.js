@@ -19,8 +19,8 @@ import { POSE, posed } from "./posed.js";
 
 /** Layers of what casts a contact shadow, of what hides the sky, and of what the sky's light falls on. */
 export const MOVES = 1, HIDES = 2, RECEIVES = 3;
-/** Directions of the sky; a picture is drawn after each of these numbers of passes, and after so long, ms, none of the later ones. */
-const PASSES = 64, SHOWN_AFTER = [16, 32, PASSES], LONGEST = 3000;
+/** Directions of the sky; a picture is drawn after each of these numbers of passes. */
+const PASSES = 64, SHOWN_AFTER = [16, 32, PASSES];
 /** Sides of the depth images, texels: from the sky, and from below. */
 const SKY_MAP = 1024, BELOW_MAP = 512;
 /** The blur of the contact shadow and the height at which it has faded to 1/e, as shares of the radius of what is shown. */
@@ -72,6 +72,8 @@ export class Shade {
     this.uniforms = uniforms;
     /** Directions of the sky that the pixels of the last picture have been asked for. */
     this.passes = 0;
+    /** After so long, ms, a picture is complete at the next number of passes that is shown: a slow machine has other work. */
+    this.longest = 3000;
     this.#count = new ShaderMaterial({
       glslVersion: GLSL3,
       uniforms: { before: { value: null }, first: { value: true }, hidden: { value: this.#sky.depthTexture }, toSky: { value: new Matrix4() },
@@ -161,7 +163,7 @@ export class Shade {
 
   /** All directions have been asked for, or as many as a slow machine has time for. */
   get complete() {
-    return this.passes >= PASSES || (SHOWN_AFTER.includes(this.passes) && performance.now() - this.#begun > LONGEST);
+    return this.passes >= PASSES || (SHOWN_AFTER.includes(this.passes) && performance.now() - this.#begun > this.longest);
   }
 
   /** Asks the next direction for each pixel. @returns {boolean} whether the picture is to be drawn again */

@@ -1,7 +1,7 @@
 /**
- * Whether the bodies stand: the forces that hold them as arrows, the contacts that break as crosses, the accelerations with which a
- * fall begins, and the verdict and the margins as text. The server is asked when the layer is switched on, when the user asks, and
- * when bodies have moved and are at rest again; one query at a time, because each may take it seconds.
+ * Whether the bodies stand: the forces of contacts and joints that hold them as arrows, the contacts that break as crosses, the
+ * accelerations with which a fall begins, and the verdict and the margins as text. The server is asked when the layer is switched on,
+ * when the user asks, and when bodies have moved and are at rest again; one query at a time, because each may take it seconds.
  */
 import {
   BufferAttribute, BufferGeometry, CanvasTexture, Color, DynamicDrawUsage, Group, InstancedMesh, LatheGeometry, Matrix4, MeshBasicMaterial, Points,
@@ -19,7 +19,7 @@ const LONGEST = 0.9;
 const LEAST = 1e-4;
 /** Opacity of the drawing, and once it tells of a state that has passed. */
 const FRESH = 0.95, STALE = 0.3;
-const FORCE = new Color(0x2f8fe8), FALL = new Color(0xb06be0);
+const FORCE = new Color(0x2f8fe8), JOINT = new Color(0xe0a526), FALL = new Color(0xb06be0);
 const UP = new Vector3(0, 1, 0);
 const AXES = { "+x": [1, 0, 0], "−x": [-1, 0, 0], "+y": [0, 1, 0], "−y": [0, -1, 0], "+z": [0, 0, 1], "−z": [0, 0, -1] };
 /** Directions in which each margin is asked for: a tilt goes along the ground, a load along gravity. */
@@ -80,7 +80,7 @@ export class Stability {
     this.switch.onchange = () => this.#switched();
     this.margin.onchange = find("#ask").onclick = () => { this.#wanted = true; };
     const look = { depthTest: false, transparent: true, opacity: FRESH, toneMapped: false };
-    this.arrows = new InstancedMesh(arrow(), new MeshBasicMaterial(look), 2 * DRAWN_MAX);
+    this.arrows = new InstancedMesh(arrow(), new MeshBasicMaterial(look), 3 * DRAWN_MAX);
     this.arrows.instanceMatrix.setUsage(DynamicDrawUsage);
     this.arrows.setColorAt(0, FORCE); // which makes the colours
     this.crosses = new Points(new BufferGeometry(), new PointsMaterial({ ...look, size: 15, sizeAttenuation: false, map: cross(), alphaTest: 0.3 }));
@@ -220,9 +220,9 @@ export class Stability {
     }));
   }
 
-  /** Draws the forces on the second body of each contact, the contacts that break, and the accelerations of bodies that fall. */
+  /** Draws the forces on the second body of each contact and joint, to one scale, the contacts that break, and the accelerations of bodies that fall. */
   #draw(boxOf, planar) {
-    const { contacts, falling } = this.shown.answer;
+    const { contacts, falling, joints } = this.shown.answer;
     const boxes = new Map([...new Set(contacts.flatMap(({ a, b }) => [a, b]).concat(falling.map(({ body }) => body)))]
       .map((id) => [id, boxOf(id)]).filter(([, box]) => box !== null));
     const sizes = [...boxes.values()].map((box) => box.getSize(new Vector3()).toArray().slice(0, planar ? 2 : 3)
@@ -230,9 +230,10 @@ export class Stability {
     this.longest = LONGEST * (sizes[sizes.length >> 1] ?? 1);
     this.arrows.count = 0;
     this.#drawArrows(contacts.map(({ point, normal, force, friction }) =>
-      [new Vector3(...point), new Vector3(...normal).multiplyScalar(force).add(new Vector3(...friction))]), FORCE);
+      [new Vector3(...point), new Vector3(...normal).multiplyScalar(force).add(new Vector3(...friction)), FORCE])
+      .concat(joints.map(({ point, force }) => [new Vector3(...point), new Vector3(...force), JOINT])));
     this.#drawArrows(falling.filter(({ body }) => boxes.has(body)).map(({ body, acceleration }) =>
-      [boxes.get(body).getCenter(new Vector3()), new Vector3(...acceleration)]), FALL);
+      [boxes.get(body).getCenter(new Vector3()), new Vector3(...acceleration), FALL]));
     this.arrows.instanceMatrix.needsUpdate = this.arrows.instanceColor.needsUpdate = true;
     const broken = contacts.filter(({ breaks }) => breaks), { position } = this.crosses.geometry.attributes;
     broken.forEach(({ point }, i) => position.array.set(point, i * 3));
@@ -241,11 +242,11 @@ export class Stability {
     this.version++;
   }
 
-  /** Arrows of one kind, [[from, vector], …]: lengths go with the roots of their shares of the largest vector. */
-  #drawArrows(list, colour) {
+  /** Arrows of one unit, [[from, vector, colour], …]: lengths go with the roots of their shares of the largest vector. */
+  #drawArrows(list) {
     const lengths = list.map(([, vector]) => vector.length()), most = lengths.reduce((a, b) => Math.max(a, b), 0);
     const matrix = new Matrix4(), turn = new Quaternion(), scale = new Vector3();
-    list.forEach(([from, vector], i) => {
+    list.forEach(([from, vector, colour], i) => {
       if (!(lengths[i] > LEAST * most)) return;
       const at = this.arrows.count++;
       turn.setFromUnitVectors(UP, vector.clone().divideScalar(lengths[i]));

@@ -1,4 +1,4 @@
-/** Layers of the page: velocities, frames, boxes, islands, sleep. */
+/** Layers of the page: velocities, frames, boxes, carriers, islands, sleep. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const wrong = [];
 before(async () => {
   home = mkdtempSync(join(tmpdir(), "cairn-layers-"));
   server = await daemon("--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--tokens", writeTokens(home), "--paused",
-    "--scene", `${process.env.CAIRN_SRCDIR}/clients/scenes/falling.yaml`);
+    "--scene", `${process.env.CAIRN_SRCDIR}/clients/scenes/falling.yaml`, "--scene", `${process.env.CAIRN_SRCDIR}/clients/scenes/bricks.yaml`);
   const address = await server.logged(/listening address=(http:\S+)/);
   browser = await launch();
   page = await (await browser.newContext({ viewport: { width: 800, height: 500 } })).newPage();
@@ -89,7 +89,7 @@ test("islands are what contacts and joints connect, but not through static bodie
   await page.waitForFunction(() => cairn.framed() && cairn.link.mirror.count === 8);
   await page.check("[name=islands]");
   await page.waitForFunction(() => cairn.layers.islands === 2);
-  assert.match(await page.textContent("#layers output"), /^2 islands/);
+  assert.match(await page.textContent("#layers output[name=islands-why]"), /^2 islands/);
   const colours = () => page.evaluate(() => {
     const found = {};
     cairn.stage.scene.traverse(({ userData: { batch } }) => {
@@ -122,6 +122,35 @@ test("islands are what contacts and joints connect, but not through static bodie
     await lines();
     await page.screenshot({ path: `${process.env.CAIRN_PICTURES}/layers.png` });
   }
+  assert.deepEqual(wrong, []);
+});
+
+test("points that carry bodies are marked and joined with them", async () => {
+  await page.evaluate(() => cairn.link.join("bricks"));
+  await page.waitForFunction(() => cairn.framed() && cairn.link.world.name === "bricks");
+  for (const name of await page.$$eval("#layers input:checked", (boxes) => boxes.map((box) => box.name))) await page.uncheck(`[name=${name}]`);
+  await page.check("[name=carriers]");
+  await page.waitForFunction(() => cairn.layers.count > 0);
+  const carried = await page.evaluate(() => cairn.link.world.carriers());
+  assert.match(await page.textContent("#layers output[name=carriers-why]"), /^27 points carry 7 bodies; they are off their places by up to \S+ m\.$/);
+  const drawn = await lines(), count = carried.reduce((sum, { points }) => sum + points.length, 0);
+  assert.equal(count, 27);
+  assert.equal(drawn.length, 3 * count);
+  const places = await page.evaluate((ids) => ids.map((id) => cairn.link.mirror.body(id).position), carried.flatMap(({ body, points }) => [body, ...points]));
+  let at = 0;
+  for (const { points } of carried) {
+    const [body, ...own] = places.splice(0, 1 + points.length);
+    for (const place of own) {
+      assert.ok(near(drawn[at], [...place, ...body]), `${drawn[at]} is not from ${place} to ${body}`);
+      for (const mark of drawn.slice(at + 1, at + 3))
+        assert.ok(near([0, 1, 2].map((k) => (mark[k] + mark[k + 3]) / 2), place));
+      at += 3;
+    }
+  }
+  if (process.env.CAIRN_PICTURES) await page.screenshot({ path: `${process.env.CAIRN_PICTURES}/carriers.png` });
+  await page.uncheck("[name=carriers]");
+  await page.waitForFunction(() => cairn.layers.count === 0);
+  assert.equal(await page.textContent("#layers output[name=carriers-why]"), "");
   assert.deepEqual(wrong, []);
 });
 

@@ -24,6 +24,18 @@ bodies:
   - { like: brick, at: [0, 0.625, 0] }
   - { like: brick, at: [1, 0.625, 0] }
 `;
+/** A ball of 2 kg on two bars at 45 degrees, and a box of 1 kg on the ground. */
+const BARS = `
+world: { name: bars, gravity: [0, -10, 0] }
+shapes: { ball: { kind: sphere, radius: 0.1 }, box: { kind: box, size: [1, 1, 1] }, ground: { kind: plane } }
+bodies:
+  - { shape: ground, status: static }
+  - { name: ball, shape: ball, at: [0, 3, 0], mass: 2 }
+  - { shape: box, at: [5, 0.5, 0], mass: 1 }
+joints:
+  - { type: distance, a: world, b: ball, at: [-1, 4, 0], at_b: [0, 0, 0] }
+  - { type: distance, a: world, b: ball, at: [1, 4, 0], at_b: [0, 0, 0] }
+`;
 /** Two boxes of 1 m and 2 kg on each other: a tilt of more than half of g tips them. A third one lies beside them. */
 const STACK = `
 world: { name: stack, gravity: [0, -10, 0] }
@@ -40,7 +52,7 @@ const wrong = [];
 
 before(async () => {
   home = mkdtempSync(join(tmpdir(), "cairn-stability-"));
-  const scenes = Object.entries({ triangle: TRIANGLE, stack: STACK }).flatMap(([name, text]) => {
+  const scenes = Object.entries({ triangle: TRIANGLE, stack: STACK, bars: BARS }).flatMap(([name, text]) => {
     const file = join(home, `${name}.yaml`);
     writeFileSync(file, text);
     return ["--scene", file];
@@ -176,6 +188,20 @@ test("a stack stands: the forces bear its weight, and the margins are those of t
   assert.equal((await drawn()).list.length, contacts.length);
   await page.evaluate(() => cairn.choose(0));
   await page.selectOption("#margin", "");
+  assert.deepEqual(wrong, []);
+});
+
+test("bars have arrows, too: of their forces on their second bodies, to the scale of contacts", async () => {
+  await show("bars");
+  const { list } = await drawn(), pull = 20 / Math.SQRT2; // of each bar, the largest force
+  const bars = list.filter(({ from }) => near(from, [0, 3, 0]));
+  assert.equal(bars.length, 2);
+  for (const [i, side] of [-1, 1].entries())
+    assert.ok(near(bars[i].way, [side * Math.SQRT1_2, Math.SQRT1_2, 0], 1e-4), `${bars[i].way}`);
+  const contacts = list.filter(({ colour }) => colour !== bars[0].colour);
+  assert.equal(contacts.length, 4);
+  for (const { way } of contacts) assert.ok(near(way.map(Math.abs), [0, Math.sqrt(2.5 / pull), 0], 1e-4), `${way}`);
+  await show("stack");
   assert.deepEqual(wrong, []);
 });
 

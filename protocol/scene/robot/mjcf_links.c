@@ -151,6 +151,38 @@ static enum status read_loop(const struct mjcf *self, const struct xml_node *nod
 	return STATUS_OK;
 }
 
+/* An equality of joints; without a second one a lock. */
+static enum status read_coupling(const struct mjcf *self, const struct xml_node *node)
+{
+	double c[GRAMMAR_REALS_MAX] = { 0 };
+	uint32_t first, second = ROBOT_NONE;
+	const char *other = grammar_text(node, "joint2");
+	if (!grammar_bool(node, "active"))
+		return STATUS_OK;
+	grammar_reals(node, "polycoef", c);
+	enum status status = names_find(&self->joints, "joint", node, "joint1",
+					grammar_text(node, "joint1"), &first);
+	if (status == STATUS_OK && other != NULL)
+		status = names_find(&self->joints, "joint", node, "joint2", other, &second);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t k = 2; k < 5; k++)
+		if (c[k] != 0 && other != NULL)
+			return node_fail(node, STATUS_UNSUPPORTED, "polycoef",
+					 "coefficient %u of polycoef is %g: gears are linear, give "
+					 "the first two alone",
+					 (unsigned)k + 1, c[k]);
+	if (other != NULL && c[1] != 0)
+		return robot_gear(self->robot, node, first, second, c[1], c[0]);
+	struct robot_joint *joint = first == ROBOT_NONE ? NULL : &self->robot->joints.items[first];
+	if (joint == NULL || (joint->type != ROBOT_HINGE && joint->type != ROBOT_SLIDE))
+		return node_fail(node, STATUS_RANGE, "joint1",
+				 "<%s> holds a joint that is no hinge and no slide", node->name);
+	joint->limited = true;
+	joint->lower = joint->upper = c[0];
+	return STATUS_OK;
+}
+
 static enum status read_connection(const struct mjcf *self, const struct xml_node *node)
 {
 	if (grammar_is(node, ELEMENT_position) || grammar_is(node, ELEMENT_velocity) ||
@@ -160,6 +192,8 @@ static enum status read_connection(const struct mjcf *self, const struct xml_nod
 		return read_loop(self, node, TIE_PASS);
 	if (grammar_is(node, ELEMENT_connect))
 		return read_loop(self, node, TIE_CONNECT);
+	if (grammar_is(node, ELEMENT_coupling))
+		return read_coupling(self, node);
 	ASSERT(grammar_is(node, ELEMENT_weld));
 	return read_loop(self, node, TIE_WELD);
 }

@@ -240,3 +240,37 @@ enum status robot_mesh_file(const struct robot *self, const struct xml_node *nod
 		name = slash + 1;
 	return keep_file(node, NULL, name, out);
 }
+
+enum status robot_gear(struct robot *self, const struct xml_node *node, uint32_t joint,
+		       uint32_t leader, double ratio, double offset)
+{
+	const uint32_t ends[2] = { joint, leader };
+	for (uint32_t k = 0; k < 2; k++) {
+		enum robot_joint_type type =
+			ends[k] == ROBOT_NONE ? ROBOT_FIXED : self->joints.items[ends[k]].type;
+		if (type != ROBOT_HINGE && type != ROBOT_SLIDE)
+			return node_fail(node, STATUS_RANGE, "joint",
+					 "<%s> couples a joint that is no hinge and no slide",
+					 node->name);
+	}
+	if (joint == leader)
+		return node_fail(node, STATUS_RANGE, "joint",
+				 "<%s> couples a joint with itself; give another one", node->name);
+	if (self->joints.items[joint].gear != NULL) {
+		leader = ends[0];
+		joint = ends[1];
+		offset = -offset / ratio;
+		ratio = 1 / ratio;
+	}
+	struct robot_joint *out = &self->joints.items[joint];
+	if (out->gear != NULL)
+		return node_fail(node, STATUS_EXISTS, "joint",
+				 "both joints of <%s> follow another one already: a joint follows "
+				 "one, so couple each to the same leader",
+				 node->name);
+	out->gear = node;
+	out->leader = leader;
+	out->gear_ratio = ratio;
+	out->gear_offset = offset;
+	return STATUS_OK;
+}

@@ -93,7 +93,17 @@ struct robot_joint {
 	enum robot_drive drive;
 	double target, drive_limit;	       /* 0: no limit */
 	double drive_stiffness, drive_damping; /* gains; both 0: it has none */
+	/* q = gear_ratio × that of the leader + gear_offset; NULL: it follows none. */
+	const struct xml_node *gear;
+	uint32_t leader; /* of robot.joints */
+	double gear_ratio, gear_offset;
 };
+
+struct robot;
+/* Makes a joint follow another one, or that one the first if it follows one already. By line of `node`:
+ * RANGE where they are no two hinges or slides, EXISTS where both have a leader. */
+MUST_CHECK enum status robot_gear(struct robot *self, const struct xml_node *node, uint32_t joint,
+				  uint32_t leader, double ratio, double offset);
 
 /* A loop, or two bodies that pass through each other. */
 enum robot_tie { TIE_CONNECT, TIE_WELD, TIE_PASS };

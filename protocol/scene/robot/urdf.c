@@ -268,6 +268,38 @@ static enum status read_joint(const struct urdf *self, const struct xml_node *no
 	return status;
 }
 
+static uint32_t find_joint(const struct robot *robot, const char *name)
+{
+	for (uint32_t i = 0; i < robot->joints.count; i++)
+		if (strcmp(robot->joints.items[i].name, name) == 0)
+			return i;
+	return ROBOT_NONE;
+}
+
+/* The gears of all joints, once these are read. */
+static enum status read_mimics(const struct urdf *self)
+{
+	struct robot *robot = self->robot;
+	enum status status = STATUS_OK;
+	for (uint32_t i = 0; i < robot->joints.count && status == STATUS_OK; i++) {
+		const struct xml_node *mimic = xml_child(robot->joints.items[i].node, "mimic");
+		if (mimic == NULL)
+			continue;
+		const char *name = grammar_text(mimic, "joint");
+		uint32_t leader = find_joint(robot, name);
+		double ratio = grammar_real(mimic, "multiplier");
+		if (leader == ROBOT_NONE)
+			return node_fail(mimic, STATUS_MISSING, "joint",
+					 "there is no joint '%.32s' that moves", name);
+		if (ratio == 0)
+			return node_fail(mimic, STATUS_RANGE, "multiplier",
+					 "multiplier is 0: the joint would not move; make its type "
+					 "fixed");
+		status = robot_gear(robot, mimic, i, leader, ratio, grammar_real(mimic, "offset"));
+	}
+	return status;
+}
+
 /* ---- the tree ------------------------------------------------------------------------------ */
 
 static enum status collect_links(struct urdf *self, struct xml_node *root)
@@ -447,7 +479,7 @@ static enum status read_tree(struct urdf *self, struct xml_node *file)
 		return source_no_memory(file->source);
 	status = take_links(self, root, queue);
 	heap_free(queue);
-	return status;
+	return status == STATUS_OK ? read_mimics(self) : status;
 }
 
 enum status urdf_read(struct robot *self)

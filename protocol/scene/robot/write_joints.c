@@ -111,6 +111,103 @@ uint32_t joint_helpers(const struct robot *robot, uint32_t index)
 	return runs > 0 ? runs - 1 : 0;
 }
 
+static const char *side_name(const struct robot *robot, uint32_t link)
+{
+	if (link == ROBOT_NONE)
+		return "";
+	const char *name = robot->links.items[robot->links.items[link].into].name;
+	return name != NULL ? name : "";
+}
+
+/* The name of a run's joint: its only joint's, or what the names of its joints begin with in common,
+ * or that of its body. Empty: it has none. */
+static void name_run(const struct robot *robot, const struct joint_run *run, const char *body,
+		     char name[64])
+{
+	const struct robot_joint *joints = &robot->joints.items[run->first];
+	snprintf(name, 64, "%s", joints->name != NULL ? joints->name : "");
+	size_t common = strlen(name);
+	for (uint32_t i = 1; i < run->count; i++) {
+		const char *other = joints[i].name != NULL ? joints[i].name : "";
+		size_t at = 0;
+		while (at < common && name[at] == other[at])
+			at++;
+		common = at;
+	}
+	while (run->count > 1 && common > 0 && strchr("_-. /", name[common - 1]) != NULL)
+		common--;
+	name[common] = '\0';
+	if (common == 0)
+		snprintf(name, 64, "%s", body);
+}
+
+/* ---- gears --------------------------------------------------------------------------------- */
+
+static const char *const AXIS_WORDS[] = { "x", "y", "z", "rx", "ry", "rz" };
+
+/* The body at the end of run `number` of a link. */
+static void name_end(const struct robot *robot, uint32_t link, uint32_t number, bool last,
+		     char name[96])
+{
+	const char *body = side_name(robot, link);
+	snprintf(name, 96, last ? "%.80s" : "%.80s/%u", body, (unsigned)number + 1);
+}
+
+/* Looks for the run of joint `index`, or, with ROBOT_NONE, counts the runs that `name` has. */
+static uint32_t search_runs(const struct robot *robot, uint32_t index, char name[64],
+			    struct joint_run *out)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < robot->links.count; i++) {
+		const struct robot_link *link = &robot->links.items[i];
+		uint32_t end = link->joint_first + link->joint_count, number = 0;
+		for (uint32_t at = link->joint_first; at < end; number++) {
+			struct joint_run run = find_run(robot, at, end);
+			char body[96], own[64];
+			at += run.count;
+			name_end(robot, i, number, at == end, body);
+			name_run(robot, &run, body, own);
+			if (index == ROBOT_NONE) {
+				count += strcmp(own, name) == 0;
+			} else if (run.first <= index && index < at) {
+				memcpy(name, own, sizeof own);
+				*out = run;
+				return 1;
+			}
+		}
+	}
+	return count;
+}
+
+/* Appends the gear of an axis; the signs are those of the axes in the frames of their joints. */
+static bool put_gear(struct pen *pen, const struct robot_joint *joint, double sign,
+		     const char *comma)
+{
+	static const int twice = 0;
+	struct joint_run run;
+	char name[64] = "";
+	if (joint->gear == NULL || search_runs(pen->robot, joint->leader, name, &run) == 0)
+		return false;
+	if (search_runs(pen->robot, ROBOT_NONE, name, NULL) != 1) {
+		node_note(pen->robot, joint->gear, &twice,
+			  "<%s> is not taken: several joints have the name '%.32s' in the scene; "
+			  "give them names of their own",
+			  joint->gear->name, name);
+		return false;
+	}
+	choose_frame(pen->robot, &run);
+	place_joints(pen->robot, &run);
+	double both = sign * (run.count > 1 ? run.sign[joint->leader - run.first] : 1);
+	pen_put(pen, "%sgear: { leader: ", comma);
+	pen_quote(pen, name);
+	if (run.count > 1)
+		pen_put(pen, ", axis: %s", AXIS_WORDS[run.axis[joint->leader - run.first]]);
+	pen_real(pen, ", ratio: ", both * joint->gear_ratio);
+	pen_real(pen, ", offset: ", sign * joint->gear_offset);
+	pen_put(pen, " }");
+	return true;
+}
+
 /* ---- one axis ------------------------------------------------------------------------------ */
 
 /* The properties of an axis, without braces; returns whether there are any. */
@@ -152,7 +249,7 @@ static bool put_axis(struct pen *pen, const struct robot_joint *joint, double si
 		pen_put(pen, " }");
 		comma = ", ";
 	}
-	return comma != before;
+	return put_gear(pen, joint, sign, comma) || comma != before;
 }
 
 static void put_named_axis(struct pen *pen, const char *word, const struct robot_joint *joint,
@@ -163,28 +260,14 @@ static void put_named_axis(struct pen *pen, const char *word, const struct robot
 	pen_put(pen, " },");
 }
 
-/* The name of a run's joint: its only joint's, or what the names of its joints begin with in common,
- * or that of its body. */
 static void put_run_name(struct pen *pen, const struct joint_run *run, const char *body)
 {
-	const struct robot_joint *joints = &pen->robot->joints.items[run->first];
 	char name[64];
-	snprintf(name, sizeof name, "%s", joints->name != NULL ? joints->name : "");
-	size_t common = strlen(name);
-	for (uint32_t i = 1; i < run->count; i++) {
-		const char *other = joints[i].name != NULL ? joints[i].name : "";
-		size_t at = 0;
-		while (at < common && name[at] == other[at])
-			at++;
-		common = at;
-	}
-	while (run->count > 1 && common > 0 && strchr("_-. /", name[common - 1]) != NULL)
-		common--;
-	name[common] = '\0';
-	if (common == 0 && body[0] == '\0')
+	name_run(pen->robot, run, body, name);
+	if (name[0] == '\0')
 		return;
 	pen_put(pen, ", name: ");
-	pen_quote(pen, common > 0 ? name : body);
+	pen_quote(pen, name);
 }
 
 /* The file's name of a joint as a comment. */
@@ -238,12 +321,11 @@ static void put_ball(struct pen *pen, const struct robot_joint *joint)
 
 static void put_axes(struct pen *pen, const struct joint_run *run)
 {
-	static const char *const words[] = { "x", "y", "z", "rx", "ry", "rz" };
 	const struct robot_joint *joints = &pen->robot->joints.items[run->first];
 	if (run->count > 1) {
 		pen_put(pen, ",");
 		for (uint32_t i = 0; i < run->count; i++) {
-			put_named_axis(pen, words[run->axis[i]], &joints[i], run->sign[i]);
+			put_named_axis(pen, AXIS_WORDS[run->axis[i]], &joints[i], run->sign[i]);
 			put_comment(pen, &joints[i]);
 		}
 	} else if (joints->type == ROBOT_PLANAR) {
@@ -283,14 +365,6 @@ static void put_pass(struct pen *pen, uint32_t a, uint32_t b)
 }
 
 /* ---- links --------------------------------------------------------------------------------- */
-
-static const char *side_name(const struct robot *robot, uint32_t link)
-{
-	if (link == ROBOT_NONE)
-		return "";
-	const char *name = robot->links.items[robot->links.items[link].into].name;
-	return name != NULL ? name : "";
-}
 
 /* The joints of a link, one after the other from its parent to its body. */
 static void write_jointed(struct pen *pen, uint32_t index)

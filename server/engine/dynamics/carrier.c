@@ -49,19 +49,33 @@ struct carrier_frame carrier_frame_of(const struct tables *tables, uint32_t row)
 	return frame;
 }
 
+struct spatial carrier_speed(const struct carrier_frame *frame, quat rotation, const vec3 *points)
+{
+	vec3 velocity = vec3_zero();
+	double turning = 0;
+	for (uint32_t k = 0; k < frame->count; k++)
+		velocity = vec3_add(velocity, points[k]);
+	velocity = vec3_scale(velocity, 1.0 / frame->count);
+	for (uint32_t k = 0; k < frame->count; k++)
+		turning += cross_z(quat_rotate(rotation, frame->spot[k]),
+				   vec3_sub(points[k], velocity));
+	vec3 arm = quat_rotate(rotation, frame->middle);
+	vec3 spin = vec3_make(0, 0, turning / frame->spread);
+	return (struct spatial){ vec3_sub(velocity, vec3_cross(spin, arm)), spin };
+}
+
 struct body_motion carrier_place(const struct carrier_frame *frame,
 				 const struct body_motion *points, const struct body_motion *last)
 {
 	struct body_motion out = *last;
-	vec3 middle = vec3_zero(), velocity = vec3_zero();
-	double s = 0, c = 0, turning = 0;
+	vec3 middle = vec3_zero(), velocities[CARRIER_POINTS];
+	double s = 0, c = 0;
 	ASSERT(frame->count >= 2 && frame->count <= CARRIER_POINTS);
 	for (uint32_t k = 0; k < frame->count; k++) {
 		middle = vec3_add(middle, points[k].centre);
-		velocity = vec3_add(velocity, points[k].velocity);
+		velocities[k] = points[k].velocity;
 	}
 	middle = vec3_scale(middle, 1.0 / frame->count);
-	velocity = vec3_scale(velocity, 1.0 / frame->count);
 	for (uint32_t k = 0; k < frame->count; k++) {
 		vec3 at = vec3_sub(points[k].centre, middle);
 		s += vec3_dot(frame->spot[k], at);
@@ -73,13 +87,10 @@ struct body_motion carrier_place(const struct carrier_frame *frame,
 		bool far = turn.w * last->rotation.w + turn.z * last->rotation.z < 0;
 		out.rotation = far ? quat_negate(turn) : turn;
 	}
-	for (uint32_t k = 0; k < frame->count; k++)
-		turning += cross_z(quat_rotate(out.rotation, frame->spot[k]),
-				   vec3_sub(points[k].velocity, velocity));
-	vec3 arm = quat_rotate(out.rotation, frame->middle);
-	out.angular_velocity = vec3_make(0, 0, turning / frame->spread);
-	out.centre = vec3_sub(middle, arm);
-	out.velocity = vec3_sub(velocity, vec3_cross(out.angular_velocity, arm));
+	struct spatial moving = carrier_speed(frame, out.rotation, velocities);
+	out.centre = vec3_sub(middle, quat_rotate(out.rotation, frame->middle));
+	out.velocity = moving.linear;
+	out.angular_velocity = moving.angular;
 	return out;
 }
 

@@ -51,6 +51,9 @@ struct carrier_frame carrier_frame_of(const struct tables *tables, uint32_t row)
  * which the rotation is kept where the points tell none. */
 struct body_motion carrier_place(const struct carrier_frame *frame,
 				 const struct body_motion *points, const struct body_motion *last);
+/* The velocities of the body (or accelerations, of points at rest) with this rotation whose points have
+ * these; linear in them. */
+struct spatial carrier_speed(const struct carrier_frame *frame, quat rotation, const vec3 *points);
 /* J on the k-th point, of a row whose part on the body, with this rotation, is `on`. */
 struct spatial carrier_part(const struct carrier_frame *frame, quat rotation, struct spatial on,
 			    uint32_t k);

@@ -29,8 +29,9 @@
  *                  revolute
  *   wheel          along the wheel's width FREE; along the suspension ROW_FREQUENCY and limits; about the
  *                  axle a motor (BOX, wanted = speed); about the two others FREE or a steering spring
- *   mouse, weld to the world, gear, pulley
- *                  body a ROW_NO_BODY; a gear is one row with parts about both axles, ratio in J
+ *   mouse, weld to the world
+ *                  body a ROW_NO_BODY
+ *   gear           one row with parts on up to four bodies, ratio in J (gear.h)
  *   bar            of a framework, whose points are slots with mass and no inertia: one along the bar, gap =
  *                  |p_j − p_i| − length, at position level
  *   vertex, edge   of frameworks or cloth: normal to the edge (face), parts on the vertex (1) and on the
@@ -58,6 +59,8 @@ struct constraint_options {
 	enum constraint_level level;
 	enum constraint_friction friction;
 	double slip_speed; /* m/s ≥ 0: above it, contacts have a slip direction (acceleration level) */
+	/* By slot, borrowed; NULL: those in the data. Only of kinds with more than two bodies (gear.h). */
+	const struct body_motion *motions;
 };
 
 struct constraint;

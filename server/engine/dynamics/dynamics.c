@@ -17,6 +17,7 @@
 #include "server/engine/dynamics/fluid.h"
 #include "server/engine/dynamics/particle_links.h"
 #include "server/engine/dynamics/particle_pairs.h"
+#include "server/engine/dynamics/particle_room.h"
 #include "server/engine/dynamics/one_way.h"
 #include "server/engine/dynamics/piece.h"
 #include "server/engine/dynamics/labels.h"
@@ -47,6 +48,7 @@ enum status dynamics_init(struct dynamics *self, struct tables *tables, const st
 	bitset_init(&self->moved);
 	table_init(&self->joint_index);
 	bitset_init(&self->joint_used);
+	bitset_init(&self->joint_geared);
 	bitset_init(&self->field_used);
 	bitset_init(&self->mover_used);
 	bitset_init(&self->piece_used);
@@ -104,6 +106,8 @@ void dynamics_release(struct dynamics *self)
 	self->pairs = NULL;
 	particle_links_destroy(self->links);
 	self->links = NULL;
+	particle_room_destroy(self->room);
+	self->room = NULL;
 	fluids_destroy(self->fluid);
 	self->fluid = NULL;
 	broad_phase_destroy(self->broad_phase);
@@ -130,7 +134,7 @@ uint64_t dynamics_memory(const struct dynamics *self)
 	       (uint64_t)self->new_pairs.capacity * sizeof *self->new_pairs.items +
 	       (uint64_t)self->sort_scratch.capacity * 8 + joints_memory(self) +
 	       particle_pairs_memory(self->pairs) + particle_links_memory(self->links) +
-	       fluids_memory(self->fluid) +
+	       particle_room_memory(self->room) + fluids_memory(self->fluid) +
 	       ((uint64_t)self->events.capacity + self->hits.capacity) * sizeof(struct event) +
 	       self->scratch.peak;
 }
@@ -151,6 +155,8 @@ void dynamics_trim(struct dynamics *self)
 	self->pairs = NULL;
 	particle_links_destroy(self->links);
 	self->links = NULL;
+	particle_room_destroy(self->room);
+	self->room = NULL;
 	fluids_destroy(self->fluid);
 	self->fluid = NULL;
 }

@@ -116,6 +116,7 @@ struct body_start_state {
 
 struct particle_pairs; /* particle_pairs.h */
 struct particle_links; /* particle_links.h */
+struct particle_room;  /* particle_room.h */
 struct fluid_work;     /* fluid_work.h */
 
 struct dynamics {
@@ -138,7 +139,8 @@ struct dynamics {
 		piece_used, system_used, visual_used, label_used, carrier_used;
 	bool disturbed; /* a body that is not dynamic was made, changed or removed since the last step; more
 			 * often set than needed, it changes nothing (world/movers.h) */
-	struct table joint_index; /* joint id → row */
+	struct table joint_index;   /* joint id → row */
+	struct bitset joint_geared; /* rows of joints with an axis that follows another */
 	/* Changes of joints that the boundary reports (joint_list.h). */
 	struct {
 		struct bitset moved, changed; /* rows */
@@ -195,6 +197,7 @@ struct dynamics {
 	} cuts;
 	struct particle_pairs *pairs; /* owned; NULL until particles act on each other */
 	struct particle_links *links; /* owned; NULL until particles are linked */
+	struct particle_room *room;   /* owned; NULL until an emitter needs room among particles */
 	struct fluid_work *fluid;     /* owned; NULL until there is a fluid */
 	struct event_list events;
 	struct event_list hits; /* of the step in progress (step_hits.c), with room to sort them */

@@ -589,6 +589,37 @@ void joint_axis_jacobian(const struct joint *self, uint32_t axis, const struct b
 	on[1] = spatial_about(about);
 }
 
+void joint_axis_motion(const struct joint *self, uint32_t axis, const struct body_motion *a,
+		       const struct body_motion *b, enum constraint_level level,
+		       struct joint_axis_motion *out)
+{
+	ASSERT(axis < JOINT_AXES && KINDS[self->type][axis].used);
+	struct joint_at at;
+	struct joint_layout found;
+	struct joint_coordinate q;
+	enum joint_counting counting = (enum joint_counting)layout_of(self, &found)->counting;
+	at.joint = self;
+	at.a = a;
+	at.b = b;
+	find_anchors(&at, level);
+	if (axis < 3) {
+		q = linear_coordinate(&at, axis);
+	} else {
+		find_turn(&at, level);
+		struct joint_angle angle = joint_turn_angle(&at.turn, counting, axis - 3);
+		angle.value = angle_value(&at, counting, axis - 3);
+		q = angular_coordinate(&at, &angle);
+	}
+	vec3 back = vec3_negate(q.axis);
+	*out = (struct joint_axis_motion){ .value = q.value };
+	if (level != CONSTRAINT_POSITION)
+		out->speed = q.speed;
+	if (level == CONSTRAINT_ACCELERATION)
+		out->bend = q.bend;
+	out->on[0] = q.turns ? spatial_about(back) : spatial_along(at.reach, back);
+	out->on[1] = q.turns ? spatial_about(q.axis) : spatial_along(at.arm_b, q.axis);
+}
+
 struct joint_error joint_error(const struct joint *self, const struct body_motion *a,
 			       const struct body_motion *b)
 {
@@ -599,7 +630,7 @@ struct joint_error joint_error(const struct joint *self, const struct body_motio
 		rows, blocks, parts, 0, 0, 0, JOINT_ROWS_MAX, JOINT_ROWS_MAX, 2 * JOINT_ROWS_MAX
 	};
 	struct constraint constraint = { &constraint_joint, 0, 1, 0, self };
-	struct constraint_options options = { CONSTRAINT_VELOCITY, CONSTRAINT_SMOOTH, 0 };
+	struct constraint_options options = { .level = CONSTRAINT_VELOCITY };
 	uint8_t places[JOINT_ROWS_MAX];
 	uint32_t count = joint_places(self, places);
 	struct joint_layout found;

@@ -75,6 +75,8 @@ struct joint_layout {
 	double at[JOINT_AXES]; /* of a locked axis: the value at which it is */
 };
 
+struct gear;
+
 struct joint {
 	uint8_t type; /* enum joint_type */
 	struct joint_layout
@@ -87,6 +89,8 @@ struct joint {
 	struct body_motion a, b; /* motions of the bodies; of the world: zero and the identity */
 	double multiplier[JOINT_MULTIPLIERS]; /* N·s, N·m·s: of the last tick */
 	uint32_t row;			      /* of the joint table */
+	const struct gear
+		*gear; /* not NULL: no joint but a gear (gear.h), whose row is its follower's */
 };
 
 /* The rules of a type for an axis: its initial mode, and what commands may change. */
@@ -116,6 +120,15 @@ double joint_axis_force(const struct joint *self, uint32_t axis);
  * is what its motor exerts on the body. The two are opposite in force and moment. */
 void joint_axis_jacobian(const struct joint *self, uint32_t axis, const struct body_motion *a,
 			 const struct body_motion *b, struct spatial on[2]);
+/* The coordinate of a used axis at two motions: its value, its rate, J' v, and J on a and b. Rates are 0
+ * at CONSTRAINT_POSITION, J' v but at CONSTRAINT_ACCELERATION. */
+struct joint_axis_motion {
+	double value, speed, bend;
+	struct spatial on[2];
+};
+void joint_axis_motion(const struct joint *self, uint32_t axis, const struct body_motion *a,
+		       const struct body_motion *b, enum constraint_level level,
+		       struct joint_axis_motion *out);
 /* Position of an anchor, world, m. */
 vec3 joint_anchor_a(const struct joint *self, const struct body_motion *a);
 vec3 joint_anchor_b(const struct joint *self, const struct body_motion *b);

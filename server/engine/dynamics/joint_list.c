@@ -22,12 +22,26 @@ enum status dynamics_joint_reserve(struct dynamics *self, uint32_t joints)
 	if (status == STATUS_OK)
 		status = bitset_reserve(&self->joint_used, room);
 	if (status == STATUS_OK)
+		status = bitset_reserve(&self->joint_geared, room);
+	if (status == STATUS_OK)
 		status = bitset_reserve(&self->joint_notes.moved, room);
 	if (status == STATUS_OK)
 		status = bitset_reserve(&self->joint_notes.changed, room);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->joint_notes.removed, room);
 	return status;
+}
+
+/* Whether an axis of the joint follows another. */
+static void note_geared(struct dynamics *self, uint32_t row)
+{
+	bool geared = false;
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		geared |= self->tables->joint.leader[row][axis] != 0;
+	if (geared)
+		bitset_set(&self->joint_geared, row);
+	else
+		bitset_clear(&self->joint_geared, row);
 }
 
 enum status joints_rebuild(struct dynamics *self)
@@ -38,6 +52,10 @@ enum status joints_rebuild(struct dynamics *self)
 	table_reset(&self->joint_index);
 	bitset_reset(&self->joint_used);
 	tables_find_rows(self->tables, TABLE_JOINT, &self->joint_used, &self->joint_index);
+	bitset_reset(&self->joint_geared);
+	for (uint32_t row = bitset_next(&self->joint_used, 0); row != BITSET_NONE;
+	     row = bitset_next(&self->joint_used, row + 1))
+		note_geared(self, row);
 	return STATUS_OK;
 }
 
@@ -45,6 +63,7 @@ void joints_release(struct dynamics *self)
 {
 	table_release(&self->joint_index);
 	bitset_release(&self->joint_used);
+	bitset_release(&self->joint_geared);
 	bitset_release(&self->joint_notes.moved);
 	bitset_release(&self->joint_notes.changed);
 	ARRAY_RELEASE(&self->joint_notes.removed);
@@ -52,7 +71,7 @@ void joints_release(struct dynamics *self)
 
 uint64_t joints_memory(const struct dynamics *self)
 {
-	return (uint64_t)self->joint_index.capacity * 16 + 3 * (uint64_t)self->joint_used.size / 8 +
+	return (uint64_t)self->joint_index.capacity * 16 + 4 * (uint64_t)self->joint_used.size / 8 +
 	       (uint64_t)self->joint_notes.removed.capacity * sizeof(joint_id);
 }
 
@@ -173,11 +192,46 @@ void dynamics_joint_changed(struct dynamics *self, uint32_t row, bool pairs)
 		refresh_pairs(self, row);
 }
 
+void dynamics_joint_gear(struct dynamics *self, uint32_t row, uint32_t axis,
+			 const struct joint_gear *gear)
+{
+	struct joint_table *joint = &self->tables->joint;
+	ASSERT(axis < JOINT_AXES && joint->id[row] != 0);
+	ASSERT(gear->leader == DYNAMICS_NONE || joint->id[gear->leader] != 0);
+	if (joint->leader[row][axis] != 0)
+		wake_bodies(self, joint->leader[row][axis] - 1);
+	joint->leader[row][axis] = gear->leader + 1;
+	joint->leader_axis[row][axis] = (uint8_t)gear->axis;
+	joint->gear_ratio[row][axis] = gear->ratio;
+	joint->gear_offset[row][axis] = gear->offset;
+	joint->gear_multiplier[row][axis] = 0;
+	note_geared(self, row);
+	dynamics_joint_changed(self, row, false);
+	if (gear->leader != DYNAMICS_NONE)
+		dynamics_joint_changed(self, gear->leader, false);
+}
+
+/* Ends the gears of a joint that is removed, as follower and as leader. */
+static void drop_gears(struct dynamics *self, uint32_t row)
+{
+	const struct joint_gear none = { .leader = DYNAMICS_NONE };
+	const struct joint_table *joint = &self->tables->joint;
+	for (uint32_t other = bitset_next(&self->joint_geared, 0); other != BITSET_NONE;
+	     other = bitset_next(&self->joint_geared, other + 1))
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+			if (joint->leader[other][axis] != 0 &&
+			    (other == row || joint->leader[other][axis] == row + 1))
+				dynamics_joint_gear(self, other, axis, &none);
+	ASSERT(!bitset_get(&self->joint_geared, row));
+}
+
 void dynamics_joint_removed(struct dynamics *self, uint32_t row)
 {
 	ASSERT(self->tables->joint.id[row] != 0);
 	struct tables *tables = self->tables;
 	joint_id id = tables->joint.id[row];
+	if (self->joint_geared.count > 0)
+		drop_gears(self, row);
 	wake_bodies(self, row);
 	if (tables->joint.flags[row] & JOINT_BODIES_PASS)
 		refresh_pairs(self, row);

@@ -48,7 +48,15 @@ uint32_t dynamics_joint_take(struct dynamics *self);
 void dynamics_joint_added(struct dynamics *self, uint32_t row);
 /* Wakes its bodies; `pairs`: JOINT_BODIES_PASS has changed, so their pairs are looked for again. */
 void dynamics_joint_changed(struct dynamics *self, uint32_t row, bool pairs);
-/* Wakes its bodies, frees the row and the points of its motors' tables. */
+/* Makes an axis of a joint follow an axis of the joint in row `leader` (gear.h), or no longer:
+ * DYNAMICS_NONE, and the rest 0. Wakes the bodies of the joints, and those of the last leader. */
+struct joint_gear {
+	uint32_t leader, axis;
+	double ratio, offset;
+};
+void dynamics_joint_gear(struct dynamics *self, uint32_t row, uint32_t axis,
+			 const struct joint_gear *gear);
+/* Wakes its bodies, ends its gears, frees the row and the points of its motors' tables. */
 void dynamics_joint_removed(struct dynamics *self, uint32_t row);
 /* Removes all joints of a body. */
 void dynamics_joints_drop(struct dynamics *self, uint32_t body);

@@ -40,7 +40,7 @@ struct joint_projection {
 
 static void write_rows(struct joint_projection *self, enum constraint_level level)
 {
-	struct constraint_options options = { level, CONSTRAINT_SMOOTH, 0 };
+	struct constraint_options options = { .level = level };
 	struct row_list list = { self->rows,	 self->blocks,	 self->parts,	    0, 0, 0,
 				 JOINT_ROWS_MAX, JOINT_ROWS_MAX, 2 * JOINT_ROWS_MAX };
 	constraint_joint.rows(&self->constraint, 0, self->motions[0], self->motions[1], &options,

@@ -43,6 +43,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/force_field.h \
 	server/engine/dynamics/frame_rate.c \
 	server/engine/dynamics/frame_rate.h \
+	server/engine/dynamics/gear.c \
+	server/engine/dynamics/gear.h \
 	server/engine/dynamics/integrate.c \
 	server/engine/dynamics/integrate.h \
 	server/engine/dynamics/islands.c \
@@ -82,6 +84,10 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/particle_holds.h \
 	server/engine/dynamics/particle_links.c \
 	server/engine/dynamics/particle_links.h \
+	server/engine/dynamics/particle_self.c \
+	server/engine/dynamics/particle_self.h \
+	server/engine/dynamics/particle_room.c \
+	server/engine/dynamics/particle_room.h \
 	server/engine/dynamics/particle_pairs.c \
 	server/engine/dynamics/particle_pairs.h \
 	server/engine/dynamics/particle_path.c \

@@ -4,7 +4,8 @@
  * Every number is drawn from a normal distribution about its mean with a third of the deviation
  * as standard deviation; numbers beyond the deviation are drawn again (P-38). Each particle has a
  * generator of its own, seeded by the system's seed and id and the particle's serial number. A
- * birth that would overlap a solid body does not happen (P-37), nor one outside of the world.
+ * birth that would overlap a solid body does not happen (P-37), nor one outside of the world, nor,
+ * by option, one that would overlap a particle (particle_room.h).
  * Births beyond the capacity or the world's memory_max do not happen either. Both are counted;
  * serial numbers are given to every attempt, so what one birth is does not depend on another.
  *
@@ -15,11 +16,17 @@
  *   box      anywhere on the surface, evenly by area, along the face's normal
  *   sphere   the k-th of n in the k-th of n cells of equal area (a spiral), along the radius
  *
- * The direction is turned away from these by a normal angle within `spread`, to any side. */
+ * The direction is turned away from these by a normal angle within `spread`, to any side.
+ *
+ * An emitter that is mounted on a body has its place in the body's axes. Births have a share of the
+ * velocity of the body's point where they are born; the momentum that they have relative to that
+ * point is taken from the body as the next tick begins (ch1-3 P-22), as if the body had met them. */
 #include "server/engine/dynamics/particle_birth.h"
 
 #include "server/engine/collision/query.h"
+#include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/particle_room.h"
 #include "server/engine/dynamics/piece.h"
 #include "server/engine/math/trig.h"
 
@@ -59,6 +66,8 @@ struct release {
 	uint32_t count; /* births that are tried */
 	uint32_t side;	/* planar: cells a side */
 	double cell;	/* planar: m */
+	pose at;	/* of the emitter */
+	uint32_t body;	/* row of the body that carries it; DYNAMICS_NONE: none */
 };
 
 /* In emitter axes. */
@@ -232,6 +241,55 @@ bool particle_has_room(const struct tables *tables, uint32_t system)
 	       tables_fit(tables, TABLE_PARTICLE, tables->particle.count + 1);
 }
 
+/* Where the emitter is, and on which body. */
+static void place_release(const struct dynamics *self, struct release *release)
+{
+	const struct system_table *table = release->table;
+	uint32_t row = release->row;
+	release->at = pose_make(table->position[row], table->rotation[row]);
+	release->body = DYNAMICS_NONE;
+	if (table->mount[row] == 0)
+		return;
+	release->body = dynamics_find_body(self, table->mount[row]);
+	ASSERT(release->body != DYNAMICS_NONE);
+	release->at = pose_mul(body_pose(self->tables, release->body), release->at);
+}
+
+/* The velocity of the carrying body's point. */
+static vec3 carried_velocity(const struct dynamics *self, uint32_t body, vec3 point)
+{
+	const struct body_table *table = &self->tables->body;
+	ASSERT(body < table->count);
+	if (table->status[body] != BODY_DYNAMIC && table->status[body] != BODY_ANIMATED)
+		return vec3_zero();
+	vec3 arm = vec3_sub(point, dynamics_centre(self->tables, body));
+	return vec3_add(table->velocity[body], vec3_cross(table->angular_velocity[body], arm));
+}
+
+/* What the last particle takes from the body that carries its emitter. */
+static void recoil(struct dynamics *self, uint32_t body, vec3 velocity)
+{
+	struct particle_table *table = &self->tables->particle;
+	uint32_t particle = table->count - 1;
+	if (self->tables->body.status[body] != BODY_DYNAMIC || self->tables->body.quarantined[body])
+		return;
+	vec3 arm = vec3_sub(table->position[particle], dynamics_centre(self->tables, body));
+	table->hit[particle] = self->tables->body.id[body];
+	table->impulse[particle] = vec3_scale(velocity, -table->mass[particle]);
+	table->twist[particle] = vec3_cross(arm, table->impulse[particle]);
+	dynamics_wake(self, body);
+}
+
+static bool may_be_born(const struct dynamics *self, const struct release *release, vec3 position,
+			double radius)
+{
+	const struct system_table *table = release->table;
+	uint32_t row = release->row;
+	return vec3_max_component(vec3_abs(position)) <= LENGTH_MAX &&
+	       !particle_is_blocked(self, table->mask[row], position, radius) &&
+	       !(table->room[row] && particle_room_taken(self, position, radius));
+}
+
 static bool give_birth(struct dynamics *self, const struct release *release, uint32_t index,
 		       uint64_t serial, uint64_t now)
 {
@@ -246,10 +304,17 @@ static bool give_birth(struct dynamics *self, const struct release *release, uin
 	struct birth_source at = source_of(release, index, &rng);
 	vec3 direction = particle_turn_away(at.direction, table->spread[row], &rng);
 	at.position =
-		vec3_add(table->position[row], quat_rotate(table->rotation[row], at.position));
-	at.direction = vec3_scale(quat_rotate(table->rotation[row], direction), speed);
-	if (vec3_max_component(vec3_abs(at.position)) > LENGTH_MAX ||
-	    particle_is_blocked(self, table->mask[row], at.position, 0.5 * size))
+		vec3_add(release->at.position, quat_rotate(release->at.rotation, at.position));
+	vec3 own = vec3_scale(quat_rotate(release->at.rotation, direction), speed);
+	vec3 velocity = own, carried = vec3_zero();
+	if (release->body != DYNAMICS_NONE) {
+		carried = carried_velocity(self, release->body, at.position);
+		velocity = vec3_mul_add(own, carried, table->mount_velocity[row]);
+		double most = vec3_length(velocity);
+		if (most > SPEED_MAX)
+			velocity = vec3_scale(velocity, SPEED_MAX / most);
+	}
+	if (!may_be_born(self, release, at.position, 0.5 * size))
 		return false;
 	const struct particle_birth birth = {
 		.system = row,
@@ -257,11 +322,14 @@ static bool give_birth(struct dynamics *self, const struct release *release, uin
 		.tick = now,
 		.death = particle_death(tables, now, life),
 		.position = at.position,
-		.velocity = at.direction,
+		.velocity = velocity,
 		.size = size,
 		.mass = mass,
 	};
 	particle_append(self, &birth);
+	particle_room_add(self, tables->particle.count - 1);
+	if (release->body != DYNAMICS_NONE && table->recoil[row])
+		recoil(self, release->body, vec3_sub(velocity, carried));
 	return true;
 }
 
@@ -289,6 +357,32 @@ static struct release release_of(const struct system_table *table, uint32_t row)
 	return release;
 }
 
+void dynamics_mount(struct dynamics *self, uint32_t system, body_id body, bool here)
+{
+	struct system_table *table = &self->tables->system;
+	pose at = pose_make(table->position[system], table->rotation[system]);
+	uint32_t before = dynamics_find_body(self, table->mount[system]);
+	uint32_t after = dynamics_find_body(self, body);
+	ASSERT(body == 0 || after != DYNAMICS_NONE);
+	if (here && before != DYNAMICS_NONE)
+		at = pose_mul(body_pose(self->tables, before), at);
+	if (here && after != DYNAMICS_NONE)
+		at = pose_mul(pose_inverse(body_pose(self->tables, after)), at);
+	table->mount[system] = body;
+	table->position[system] =
+		vec3_max(vec3_min(at.position, vec3_all(LENGTH_MAX)), vec3_all(-LENGTH_MAX));
+	table->rotation[system] = quat_normalize(at.rotation);
+}
+
+void dynamics_mounts_drop(struct dynamics *self, body_id body)
+{
+	const struct system_table *table = &self->tables->system;
+	ASSERT(body != 0);
+	for (uint32_t row = 0; row < table->count; row++)
+		if (table->id[row] != 0 && table->mount[row] == body)
+			dynamics_mount(self, row, 0, true);
+}
+
 static bool emits_at(const struct tables *tables, uint32_t row, uint64_t tick)
 {
 	const struct system_table *table = &tables->system;
@@ -302,6 +396,7 @@ static void emit(struct dynamics *self, uint32_t row, uint64_t now)
 	struct tables *tables = self->tables;
 	struct system_table *table = &tables->system;
 	struct release release = release_of(table, row);
+	place_release(self, &release);
 	uint64_t first = table->born[row];
 	for (uint32_t i = 0; i < release.count; i++) {
 		if (!particle_has_room(tables, row)) {
@@ -318,6 +413,7 @@ void particle_births(struct dynamics *self, uint64_t now)
 {
 	const struct tables *tables = self->tables;
 	ASSERT(now > 0);
+	particle_room_begin(self);
 	for (uint32_t row = 0; row < tables->system.count; row++)
 		if (emits_at(tables, row, now - 1))
 			emit(self, row, now);

@@ -30,6 +30,11 @@ bool particle_has_room(const struct tables *tables, uint32_t system);
 /* The row is reserved, and there is room. */
 void particle_append(struct dynamics *self, const struct particle_birth *birth);
 
+/* Mounts a system's emitter on a body, 0: on none. `here`: it stays where it is in the world. */
+void dynamics_mount(struct dynamics *self, uint32_t system, body_id body, bool here);
+/* The body goes: its emitters stay where they are. */
+void dynamics_mounts_drop(struct dynamics *self, body_id body);
+
 /* ---- particle_descent.c -------------------------------------------------------------------------- */
 
 /* Splits and trails of the particles that are there. The rows are reserved. */

@@ -37,6 +37,7 @@ struct linked_system {
 };
 
 struct cloth;
+struct particle_self;
 
 struct particle_links {
 	ARRAY_OF(struct link_node) nodes;
@@ -50,6 +51,8 @@ struct particle_links {
 	uint32_t substeps; /* of all systems together; 0: each has its own */
 	const struct particle_motion *motion;
 	struct cloth *cloth; /* owned; NULL until a system is coupled */
+	struct particle_self
+		*selves; /* SYSTEMS_MAX, owned; NULL until particles meet those of their system */
 };
 
 /* Appends a system with its nodes and bonds; borrowed. */

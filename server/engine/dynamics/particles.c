@@ -10,6 +10,7 @@
 #include "server/engine/dynamics/particle_holds.h"
 #include "server/engine/dynamics/particle_links.h"
 #include "server/engine/dynamics/particle_pairs.h"
+#include "server/engine/dynamics/particle_room.h"
 #include "server/engine/math/trig.h"
 #include "server/engine/world/parameters.h"
 
@@ -225,6 +226,8 @@ enum status particles_prepare(struct dynamics *self, double dt)
 		status = ARRAY_RESERVE(&self->starts, tables->body.count);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->cuts, rows);
+	if (status == STATUS_OK)
+		status = particle_room_reserve(self, (uint32_t)rows);
 	if (status == STATUS_OK && particle_pairs_active(tables))
 		status = particle_pairs_reserve(self);
 	if (status == STATUS_OK && particles_linked(tables))

@@ -164,6 +164,42 @@ static void link_joined(struct dynamics *self, struct sleep_islands *islands)
 	}
 }
 
+/* An awake dynamic body of a joint; DYNAMICS_NONE: it has none. */
+static uint32_t awake_body(const struct dynamics *self, uint32_t row)
+{
+	for (uint32_t side = 0; side < 2; side++) {
+		uint32_t body = joint_body(self->tables, row, side);
+		if (body != DYNAMICS_NONE && is_awake_dynamic(self, body))
+			return body;
+	}
+	return DYNAMICS_NONE;
+}
+
+/* The bodies of a gear's joints sleep together, and not while a motor or an animated body moves the
+ * leader. */
+static void link_geared(struct dynamics *self, struct sleep_islands *islands)
+{
+	struct tables *tables = self->tables;
+	for (uint32_t row = bitset_next(&self->joint_geared, 0); row != BITSET_NONE;
+	     row = bitset_next(&self->joint_geared, row + 1))
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+			uint32_t leader = tables->joint.leader[row][axis] - 1;
+			if (leader == DYNAMICS_NONE || !joint_may_act(tables, row) ||
+			    !joint_may_act(tables, leader))
+				continue;
+			uint32_t a = awake_body(self, row), b = awake_body(self, leader);
+			bool moves = motor_runs(&tables->joint, leader);
+			for (uint32_t side = 0; side < 2; side++) {
+				uint32_t body = joint_body(tables, leader, side);
+				moves |= body != DYNAMICS_NONE && is_moving_animated(self, body);
+			}
+			if (moves)
+				reset_sleep_time(tables, a);
+			if (a != DYNAMICS_NONE && b != DYNAMICS_NONE)
+				join_islands(islands->parent, a, b);
+		}
+}
+
 /* A body sleeps and wakes with the points that carry it. */
 static void link_carried(struct dynamics *self, struct sleep_islands *islands)
 {
@@ -261,6 +297,7 @@ void step_sleep(struct step *step)
 	parallel_run(step->parallel, words, WORD_GRAIN, sleep_times_piece, &work);
 	link_touching(self, &islands);
 	link_joined(self, &islands);
+	link_geared(self, &islands);
 	link_carried(self, &islands);
 	sleep_slow_islands(self, &islands);
 	arena_rewind(&self->scratch, mark);

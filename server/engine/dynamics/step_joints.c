@@ -4,6 +4,7 @@
  * Breaking is decided after all results are stored, in order of rows. */
 #include "server/engine/dynamics/step_joints.h"
 
+#include "server/engine/dynamics/gear.h"
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/math/trig.h"
 
@@ -120,6 +121,7 @@ void joint_data_from_tables(const struct tables *tables, uint32_t row, double ti
 	ASSERT(tables->joint.id[row] != 0);
 	const struct joint_table *table = &tables->joint;
 	out->type = table->type[row];
+	out->gear = NULL;
 	out->row = row;
 	out->point_a = point_of(tables, joint_body(tables, row, 0), table->point_a[row]);
 	out->point_b = point_of(tables, joint_body(tables, row, 1), table->point_b[row]);
@@ -142,7 +144,6 @@ void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double tim
 
 void joint_standing_rows(const struct dynamics *dynamics, uint32_t row, struct joint_standing *out)
 {
-	struct joint joint;
 	struct row_list list = { .rows = out->rows,
 				 .blocks = out->blocks,
 				 .parts = out->parts,
@@ -150,12 +151,12 @@ void joint_standing_rows(const struct dynamics *dynamics, uint32_t row, struct j
 				 .block_capacity = COUNT_OF(out->blocks),
 				 .part_capacity = COUNT_OF(out->parts) };
 	struct constraint constraint = {
-		.kind = &constraint_joint, .body_a = 0, .body_b = 1, .data = &joint
+		.kind = &constraint_joint, .body_a = 0, .body_b = 1, .data = &out->joint
 	};
 	struct constraint_options options = { .level = CONSTRAINT_POSITION };
 	for (uint32_t k = 0; k < 2; k++)
 		out->ends[k] = joint_body(dynamics->tables, row, k);
-	joint_from_tables(dynamics, row, 0, &joint);
+	joint_from_tables(dynamics, row, 0, &out->joint);
 	constraint.kind->rows(&constraint, 0, NULL, NULL, &options, &list);
 	out->count = list.row_count;
 	ASSERT(out->count <= JOINT_ROWS_MAX);
@@ -179,9 +180,110 @@ static bool acts(const struct step *self, uint32_t row)
 	return moves && joint_may_act(tables, row);
 }
 
+static bool body_moves(const struct step *self, uint32_t body)
+{
+	struct mass_body mass;
+	if (!is_moved(self, body) || self->dynamics->tables->body.status[body] != BODY_DYNAMIC)
+		return false;
+	struct body_motion motion = dynamics_motion(self->dynamics, body);
+	mass_bodies_from_tables(self->dynamics->tables, &body, 1, &motion, &mass);
+	struct mass_operator one = mass_operator_free(&mass, 1);
+	return mass_moves(&one, 0);
+}
+
 static uint32_t slot_of(const struct step *self, uint32_t body)
 {
 	return is_moved(self, body) ? self->dynamics->bodies.items[body].slot : ROW_NO_BODY;
+}
+
+/* ---- gears --------------------------------------------------------------------------------- */
+
+void gear_from_tables(const struct dynamics *dynamics, uint32_t row, uint32_t axis, double time,
+		      struct gear *out)
+{
+	const struct joint_table *table = &dynamics->tables->joint;
+	ASSERT(axis < JOINT_AXES && table->leader[row][axis] != 0);
+	uint32_t leader = table->leader[row][axis] - 1;
+	joint_from_tables(dynamics, row, time, &out->joints[GEAR_FOLLOWER]);
+	joint_from_tables(dynamics, leader, time, &out->joints[GEAR_LEADER]);
+	out->axis[GEAR_FOLLOWER] = axis;
+	out->axis[GEAR_LEADER] = table->leader_axis[row][axis];
+	out->ratio = table->gear_ratio[row][axis];
+	out->offset = table->gear_offset[row][axis];
+}
+
+/* The most gears that may act. */
+static uint32_t count_gears(const struct dynamics *dynamics)
+{
+	const struct bitset *geared = &dynamics->joint_geared;
+	uint32_t count = 0;
+	for (uint32_t row = bitset_next(geared, 0); row != BITSET_NONE;
+	     row = bitset_next(geared, row + 1))
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+			count += dynamics->tables->joint.leader[row][axis] != 0;
+	return count;
+}
+
+/* Slots of the constraint: one that the follower moves and another one that the leader moves. */
+static void link_gear(const struct step *self, const struct gear *gear, struct constraint *out)
+{
+	const struct tables *tables = self->dynamics->tables;
+	out->body_a = out->body_b = ROW_NO_BODY;
+	for (uint32_t k = 0; k < 4; k++) {
+		uint32_t follower = joint_body(tables, gear->joints[GEAR_FOLLOWER].row, k / 2);
+		uint32_t leader = joint_body(tables, gear->joints[GEAR_LEADER].row, k % 2);
+		bool moves_f = body_moves(self, follower), moves_l = body_moves(self, leader);
+		if (moves_f && out->body_a == ROW_NO_BODY)
+			out->body_a = slot_of(self, follower);
+		if (moves_l && out->body_b == ROW_NO_BODY)
+			out->body_b = slot_of(self, leader);
+		if (moves_f && moves_l && follower != leader) {
+			out->body_a = slot_of(self, follower);
+			out->body_b = slot_of(self, leader);
+			return;
+		}
+	}
+	if (out->body_a == out->body_b)
+		out->body_b = ROW_NO_BODY;
+}
+
+/* Appends the gear of an axis, in the storage `gear`; false: it does not act. */
+static bool add_gear(struct step *self, uint32_t row, uint32_t axis, double time, struct gear *gear,
+		     struct step_joints *out)
+{
+	const struct tables *tables = self->dynamics->tables;
+	uint32_t leader = tables->joint.leader[row][axis] - 1;
+	if (leader == DYNAMICS_NONE || !joint_may_act(tables, row) ||
+	    !joint_may_act(tables, leader) || !(acts(self, row) || acts(self, leader)))
+		return false;
+	gear_from_tables(self->dynamics, row, axis, time, gear);
+	for (uint32_t end = 0; end < GEAR_ENDS; end++)
+		for (uint32_t side = 0; side < 2; side++)
+			gear->slots[end][side] =
+				slot_of(self, joint_body(tables, gear->joints[end].row, side));
+	struct joint *joint = &out->joints[out->count];
+	struct constraint *constraint = &out->constraints[out->count];
+	*joint = gear_entry(gear, row, tables->joint.gear_multiplier[row][axis]);
+	*constraint = (struct constraint){ .kind = &constraint_gear, .source = row, .data = joint };
+	link_gear(self, gear, constraint);
+	out->count++;
+	out->gears++;
+	return true;
+}
+
+static enum status add_gears(struct step *self, double time, uint32_t count,
+			     struct step_joints *out)
+{
+	const struct bitset *geared = &self->dynamics->joint_geared;
+	struct gear *gears = ARENA_ARRAY(&self->dynamics->scratch, struct gear, count);
+	if (gears == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t row = bitset_next(geared, 0); row != BITSET_NONE;
+	     row = bitset_next(geared, row + 1))
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+			if (add_gear(self, row, axis, time, &gears[out->gears], out))
+				ASSERT(out->gears <= count);
+	return STATUS_OK;
 }
 
 enum status step_joints_make(struct step *self, double time, struct step_joints *out,
@@ -193,8 +295,9 @@ enum status step_joints_make(struct step *self, double time, struct step_joints 
 	*out = (struct step_joints){ 0 };
 	if (used->count == 0)
 		return STATUS_OK;
-	out->joints = ARENA_ARRAY(&dynamics->scratch, struct joint, used->count);
-	out->constraints = ARENA_ARRAY(&dynamics->scratch, struct constraint, used->count);
+	uint32_t gears = count_gears(dynamics), most = used->count + gears;
+	out->joints = ARENA_ARRAY(&dynamics->scratch, struct joint, most);
+	out->constraints = ARENA_ARRAY(&dynamics->scratch, struct constraint, most);
 	if (out->joints == NULL || out->constraints == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u joints",
 				  used->count);
@@ -212,12 +315,15 @@ enum status step_joints_make(struct step *self, double time, struct step_joints 
 			.data = joint,
 		};
 	}
+	if (gears > 0 && add_gears(self, time, gears, out) != STATUS_OK)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u gears",
+				  gears);
 	return STATUS_OK;
 }
 
 void step_joints_at(const struct step *self, struct step_joints *joints, double time)
 {
-	for (uint32_t i = 0; i < joints->count; i++)
+	for (uint32_t i = 0; i < joints->count - joints->gears; i++)
 		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 			set_target(self->dynamics->tables, joints->joints[i].row, axis, time,
 				   &joints->joints[i].axes[axis]);
@@ -312,11 +418,41 @@ static void store_result(struct step *self, struct joint *joint, const struct jo
 		table->angle[row][i] = coordinates[3 + i];
 }
 
-void step_joints_store(struct step *self, const struct step_joints *joints,
+/* Stores the multiplier of a gear, and adds what it exerts to the forces of its joints, as if it were a
+ * force motor of each. */
+static void store_gear(struct step *self, const struct gear *gear,
+		       const struct joint_result *result)
+{
+	const struct dynamics *dynamics = self->dynamics;
+	struct joint_table *table = &dynamics->tables->joint;
+	uint32_t follower = gear->joints[GEAR_FOLLOWER].row;
+	double impulse = result->multiplier[0];
+	if (!(scalar_abs(impulse) <= JOINT_MULTIPLIER_MAX))
+		impulse = 0; /* its bodies are in quarantine */
+	table->gear_multiplier[follower][gear->axis[GEAR_FOLLOWER]] = impulse;
+	for (uint32_t end = 0; end < GEAR_ENDS; end++) {
+		const struct joint *joint = &gear->joints[end];
+		uint32_t row = joint->row;
+		double force = (end == GEAR_FOLLOWER ? 1 : -gear->ratio) * impulse / self->dt;
+		struct spatial on[2];
+		if (!acts(self, row))
+			continue;
+		struct body_motion a = motion_of(dynamics, joint_body(dynamics->tables, row, 0));
+		struct body_motion b = motion_of(dynamics, joint_body(dynamics->tables, row, 1));
+		joint_axis_jacobian(joint, gear->axis[end], &a, &b, on);
+		table->force[row] = vec3_mul_add(table->force[row], on[1].linear, force);
+		if (gear->axis[end] >= 3)
+			table->torque[row] = vec3_mul_add(table->torque[row], on[1].angular, force);
+	}
+}
+
+void step_joints_store(struct step *self, const struct step_joints *all,
 		       const struct joint_result *results)
 {
 	struct dynamics *dynamics = self->dynamics;
 	const struct tables *tables = dynamics->tables;
+	struct step_joints only = *all, *joints = &only;
+	joints->count -= joints->gears;
 	for (uint32_t i = 0; i < joints->count; i++) {
 		struct joint *joint = &joints->joints[i];
 		uint32_t row = joint->row;
@@ -327,6 +463,8 @@ void step_joints_store(struct step *self, const struct step_joints *joints,
 		dynamics->report.joint_error = scalar_max(dynamics->report.joint_error,
 							  scalar_max(error.along, error.about));
 	}
+	for (uint32_t i = joints->count; i < all->count; i++)
+		store_gear(self, all->joints[i].gear, &results[i]);
 	/* Breaking a joint changes the lists of bodies, so it follows after all columns are stored. */
 	for (uint32_t i = 0; i < joints->count; i++) {
 		double load = load_of(&tables->joint, joints->joints[i].row);

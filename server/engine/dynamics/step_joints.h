@@ -6,6 +6,7 @@
 #ifndef CAIRN_ENGINE_DYNAMICS_STEP_JOINTS_H
 #define CAIRN_ENGINE_DYNAMICS_STEP_JOINTS_H
 
+#include "server/engine/dynamics/gear.h"
 #include "server/engine/dynamics/joint.h"
 #include "server/engine/dynamics/step.h"
 
@@ -24,6 +25,7 @@ void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double tim
 
 /* A joint's rows at the motions in the tables, stated for positions. Not to be copied: lists point inside. */
 struct joint_standing {
+	struct joint joint;
 	uint32_t ends
 		[2]; /* rows of its bodies, by the slots of the parts; DYNAMICS_NONE: the world */
 	uint32_t count;
@@ -40,7 +42,16 @@ struct step_joints {
 					   the joint; slots of the bodies, ROW_NO_BODY for the world and for
 					   what does not take part (its motion is in the data) */
 	uint32_t count;
+	/* The last of them are gears (gear.h). The constraint of a gear is of the kind constraint_gear,
+	 * between a body that its follower moves and one that its leader moves; ROW_NO_BODY where it
+	 * moves none, or no other. All further bodies that it moves are linked to these by their joints. */
+	uint32_t gears;
 };
+
+/* The gear of an axis of the follower in a row, with the motions in the tables and the targets at `time`
+ * s from the tick's start; all but the slots. */
+void gear_from_tables(const struct dynamics *dynamics, uint32_t row, uint32_t axis, double time,
+		      struct gear *out);
 
 /* After step_number. Motors' targets are those at `time` seconds from the tick's start. NO_MEMORY:
  * nothing changed. */
@@ -60,7 +71,7 @@ struct joint_result {
 /* Stores results[i] for joints[i], after step_store_all: multipliers, force and torque (mean over
  * the tick), and angles at the motions in the tables. A joint whose load is above its limit breaks:
  * an event, and its row is freed. */
-void step_joints_store(struct step *self, const struct step_joints *joints,
+void step_joints_store(struct step *self, const struct step_joints *all,
 		       const struct joint_result *results);
 
 #endif

@@ -308,11 +308,22 @@ static double bend_of(const struct gauss *self, const struct gauss_island *at, u
 	}
 }
 
+/* Whether row i is of a gear, whose two axes are to meet, whatever the separation. */
+static bool is_gear(const struct gauss *self, const struct gauss_island *at, uint32_t i)
+{
+	const struct velocity_island *island = &at->island;
+	if (i < island->contact_rows || i >= island->taut_from)
+		return false;
+	return self->solve.joints.joints[island->joints[i - island->contact_rows].joint].gear !=
+	       NULL;
+}
+
 /* Sets offset and floor of row i. */
 static void set_gap(const struct gauss *self, struct gauss_island *at, uint32_t i)
 {
 	double h = self->solve.step->dt, gap = at->island.rows[i].gap;
-	bool drifts = self->separation == SEPARATION_ACCELERATION && !may_open(at, i);
+	bool drifts = self->separation == SEPARATION_ACCELERATION && !may_open(at, i) &&
+		      !is_gear(self, at, i);
 	/* (L′) is about lengths as they are. */
 	at->offset[i] = (drifts ? 0 : gap) + bend_of(self, at, i);
 	if (self->separation == SEPARATION_SLIDES) /* the gap is that of the end without contacts */
@@ -432,7 +443,8 @@ static enum status follow_gaps(const struct gauss *self, struct gauss_island *at
 	const struct step *step = v->step;
 	const struct island *members = at->island.island;
 	uint32_t count = at->island.taut_from, place = 0;
-	uint32_t parts = (self->carriers.count > 0 ? ROW_PARTS_MAX : 2) * count;
+	bool wide = self->carriers.count > 0 || v->joints.gears > 0;
+	uint32_t parts = (wide ? ROW_PARTS_MAX : 2) * count;
 	struct arena *arena = at->island.arena;
 	struct row_list rows = { .rows = ARENA_ARRAY(arena, struct constraint_row, count),
 				 .blocks = ARENA_ARRAY(arena, struct row_block, count),
@@ -518,6 +530,16 @@ static double work_of(const struct gauss *self, const struct gauss_island *at)
 	return work;
 }
 
+/* Whether a gear of the island was violated as the step began: closing it takes no energy. */
+static bool gear_closes(const struct gauss *self, const struct gauss_island *at)
+{
+	bool closes = false;
+	for (uint32_t i = at->island.contact_rows; i < at->island.taut_from; i++)
+		closes |=
+			is_gear(self, at, i) && scalar_abs(at->island.rows[i].gap) > self->overlap;
+	return closes;
+}
+
 /* Takes from the velocities, in equal parts, what kinetic energy they have beyond that of the
  * beginning and the work. Bodies move as far as the rows asked, unless joints run away: then the
  * step is shortened as well. */
@@ -531,10 +553,11 @@ static void limit_energy(const struct gauss *self, const struct gauss_island *at
 	if (!(after > most))
 		return;
 	double part = scalar_sqrt(most / after);
+	bool closes = self->solve.joints.gears > 0 && gear_closes(self, at);
 	ASSERT(part <= 1);
 	for (uint32_t i = 0; i < members->slot_count; i++) {
 		struct spatial *by = &v->moving[members->slots[i]];
-		if (at->island.joints == NULL || part > RUNAWAY)
+		if (at->island.joints == NULL || part > RUNAWAY || closes)
 			v->push[members->slots[i]] = spatial_scale(*by, 1 - part);
 		*by = spatial_scale(*by, part);
 	}

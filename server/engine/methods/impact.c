@@ -36,6 +36,7 @@
  */
 #include "server/engine/methods/impact.h"
 
+#include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/joint_torque.h"
 #include "server/engine/methods/method.h"
@@ -272,6 +273,18 @@ static void add_ending(struct impact_step *self, struct impact_set *set, double 
 	self->counts.substeps++;
 }
 
+/* Counts the way in which the pieces of a collision were found: by convex parts, by a distance field. */
+static void count_way(struct impact_step *self, const struct contact_state *contact)
+{
+	const struct dynamics *dynamics = self->step->dynamics;
+	const struct shape *a = placement_shape(dynamics, contact->a.placement);
+	const struct shape *b = placement_shape(dynamics, contact->b.placement);
+	bool field = shape_is_field(a) || shape_is_field(b);
+	bool solid = a->kind == SHAPE_SOLID || b->kind == SHAPE_SOLID;
+	self->counts.met_fields += field;
+	self->counts.met_parts += solid && !field;
+}
+
 /* The bodies of the earliest event (collisions, or a joint on its way to a limit; or ends of parts of the
  * tick, which are no *collision) and all that are linked to them. *time is infinite if there is no event.
  * NO_MEMORY. */
@@ -310,6 +323,7 @@ static enum status next_event(struct impact_step *self, struct impact_set *set, 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct contact_state *contact = &self->list->items[hit[i]];
 		self->pairs[hit[i]].hit = true;
+		count_way(self, contact);
 		impact_set_add(self, set, impact_slot(self, contact->body_a));
 		impact_set_add(self, set, impact_slot(self, contact->body_b));
 	}
@@ -377,6 +391,15 @@ static bool rested_before(const struct impact_step *self, const struct contact_s
 	return sum > 0;
 }
 
+/* Whether a pair is deeper than what is closed without an event: it began so, or was pressed. */
+static bool overlaps(const struct contact_state *contact)
+{
+	bool deep = false;
+	for (uint32_t k = 0; k < contact->point_count; k++)
+		deep |= contact->points[k].separation < -IMPACT_CLOSE;
+	return deep;
+}
+
 static enum status begin_pairs(struct impact_step *self)
 {
 	uint32_t count = self->list->count;
@@ -391,6 +414,7 @@ static enum status begin_pairs(struct impact_step *self)
 		self->pairs[p].touching = impact_touches(self, p, &a, &b);
 		if (self->pairs[p].touching)
 			self->pairs[p].first = 0;
+		self->counts.overlaps += overlaps(contact);
 	}
 	return STATUS_OK;
 }

@@ -273,6 +273,23 @@ static uint32_t collect_joints(const struct impact_batch *self, uint32_t *out)
 	return count;
 }
 
+/* The gear in place k of the batch, which is one of the tick with the slots of the batch. */
+static enum status make_gear(struct impact_batch *self, uint32_t k)
+{
+	const struct joint *from = &self->of->joints.joints[self->joint[k]];
+	struct gear *gear = ALLOCATE(struct gear, 1);
+	if (gear == NULL)
+		return STATUS_NO_MEMORY;
+	*gear = *from->gear;
+	for (uint32_t end = 0; end < GEAR_ENDS; end++)
+		for (uint32_t side = 0; side < 2; side++)
+			gear->slots[end][side] = local_joint_slot(self, gear->slots[end][side]);
+	self->solve.joints.joints[k] = *from;
+	self->solve.joints.joints[k].gear = gear;
+	self->solve.joints.gears++;
+	return STATUS_OK;
+}
+
 static enum status make_joints(struct impact_batch *self, uint32_t count)
 {
 	const struct impact_step *of = self->of;
@@ -280,7 +297,7 @@ static enum status make_joints(struct impact_batch *self, uint32_t count)
 	uint32_t *merged = ALLOCATE(uint32_t, count);
 	self->joint = ALLOCATE(uint32_t, count);
 	v->joints = (struct step_joints){ ALLOCATE(struct joint, count),
-					  v->constraints + v->constraint_count, count };
+					  v->constraints + v->constraint_count, count, 0 };
 	v->joint_results = ALLOCATE(struct joint_result, count);
 	if (merged == NULL || self->joint == NULL || v->joints.joints == NULL ||
 	    v->joint_results == NULL)
@@ -290,12 +307,18 @@ static enum status make_joints(struct impact_batch *self, uint32_t count)
 	for (uint32_t k = 0; k < count; k++) {
 		const struct constraint *from = &of->joints.constraints[self->joint[k]];
 		struct constraint *to = &v->constraints[v->constraint_count++];
-		joint_from_tables(of->step->dynamics, from->source, self->begin + self->step.dt,
-				  &v->joints.joints[k]);
 		*to = *from;
 		to->data = &v->joints.joints[k];
 		to->body_a = local_joint_slot(self, from->body_a);
 		to->body_b = local_joint_slot(self, from->body_b);
+		if (of->joints.joints[self->joint[k]].gear != NULL) {
+			enum status status = make_gear(self, k);
+			if (status != STATUS_OK)
+				return status;
+		} else {
+			joint_from_tables(of->step->dynamics, from->source,
+					  self->begin + self->step.dt, &v->joints.joints[k]);
+		}
 		v->joint_results[k] = (struct joint_result){ 0 };
 	}
 	return STATUS_OK;

@@ -107,7 +107,7 @@ enum status impact_island_forces(const struct island *members, uint32_t index, s
 		b[i] += h * impact_island_bias(&self, i) - row->wanted;
 		/* Half of the change of velocity acts in the motion, which closes an open gap. */
 		if (row->set == ROW_POSITIVE && row->gap > 0)
-			b[i] += row->gap / (share * h);
+			b[i] += scalar_min(row->gap / (share * h), SPEED_MAX);
 	}
 	velocity_warm_start(&self, x);
 	struct velocity_problem forces = { NULL, b, x };
@@ -152,7 +152,8 @@ enum status impact_island_push(const struct island *members, uint32_t index, str
 		double gap = self.island.rows[i].gap;
 		uint32_t block = self.island.block[i];
 		self.selected[i] = self.island.rows[i].set == ROW_POSITIVE;
-		self.b[i] = gap / h;
+		/* A wide gap of a short motion is far from closing; its b would dwarf all others. */
+		self.b[i] = scalar_min(gap / h, SPEED_MAX);
 		/* What the stages left of a point that presses is closed, too. */
 		if (again && self.selected[i] && self.island.step->impulses[block].normal > 0 &&
 		    begin->rows.rows[begin->rows.blocks[block].first].gap <= IMPACT_TOUCH &&

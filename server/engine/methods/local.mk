@@ -36,6 +36,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_cluster.c \
 	server/engine/methods/soft_cluster.h \
 	server/engine/methods/soft_colour.c \
+	server/engine/methods/soft_gear.c \
 	server/engine/methods/soft_hard.c \
 	server/engine/methods/soft_joint.c \
 	server/engine/methods/soft_joint.h \
@@ -63,6 +64,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_wide.h \
 	server/engine/methods/soft_wide_lanes.h \
 	server/engine/methods/soft_wide_passes.h \
+	server/engine/methods/soft_wide_rows.h \
 	server/engine/methods/velocity.c \
 	server/engine/methods/velocity.h \
 	server/engine/methods/velocity_end.c \
@@ -85,6 +87,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_impact_book \
 	tests/unit/server/engine/methods/test_impact_checks \
 	tests/unit/server/engine/methods/test_impact_integrators \
+	tests/unit/server/engine/methods/test_impact_lists \
 	tests/unit/server/engine/methods/test_impact_rough \
 	tests/unit/server/engine/methods/test_impact_rows \
 	tests/unit/server/engine/methods/test_impact_shapes \
@@ -102,6 +105,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_joint_gimbal \
 	tests/unit/server/engine/methods/test_joint_torque \
 	tests/unit/server/engine/methods/test_linkage_book \
+	tests/unit/server/engine/methods/test_gear \
 	tests/unit/server/engine/methods/test_servo \
 	tests/unit/server/engine/methods/test_velocity_joint \
 	tests/unit/server/engine/methods/test_velocity_mechanism \

@@ -103,7 +103,7 @@ static inline void add_scaled_row(struct soft_row *sum, const struct soft_row *r
 
 /* Applies the warm start. Rows solved together start at 0; other rows apply their impulse with the
  * response of the locked rows. */
-static void warm_joint(const struct soft_joints *joints, struct soft_joint *joint)
+void soft_joint_warm(struct soft_joints *joints, struct soft_joint *joint)
 {
 	struct soft_row sum = { spatial_zero(), spatial_zero() };
 	bool any = false;
@@ -271,6 +271,14 @@ enum { SWEEPS_MAX = 16 };
  * from each other. */
 #define SWEEP_CHANGE 1e-8
 
+/* Joints that are solved together, and the gears between their axes. */
+static void solve_together(const struct soft_step *self, const struct soft_pass *pass)
+{
+	soft_gears_aim(pass);
+	soft_forest_solve(self, pass);
+	soft_gears_solve(pass);
+}
+
 /* The force of an implicit spring is that at the speed of the sub-step's end. So the other rows
  * that are solved alone come before these, and several of these are swept until they agree: an
  * impulse after one of them would change its speed, and a stiff spring would do work on it that
@@ -281,13 +289,13 @@ static void solve_all(const struct soft_step *self, const struct soft_pass *pass
 	soft_solve_items(pass);
 	for (uint32_t k = 0; k < SWEEPS_MAX; k++) {
 		struct sweep sweep = { 0 };
-		for (uint32_t i = 0; i < joints->list.count; i++)
-			if (joints->items[i].implicit)
-				sweep_joint(pass, &joints->items[i], &sweep);
+		for (uint32_t i = 0; i < joints->wide.rest_count; i++)
+			if (soft_rest(joints, i)->implicit)
+				sweep_joint(pass, soft_rest(joints, i), &sweep);
 		if (sweep.rows < 2 || !(sweep.change > SWEEP_CHANGE * sweep.size))
 			break;
 	}
-	soft_forest_solve(self, pass);
+	solve_together(self, pass);
 }
 
 /* ---- passes --------------------------------------------------------------------------------- */
@@ -310,7 +318,7 @@ static struct soft_pass pass_of(struct soft_step *self, bool biased)
 	return pass;
 }
 
-static void add_totals(struct soft_joint *joint, double sign)
+static void add_joint_totals(struct soft_joint *joint, double sign)
 {
 	soft_joint_take_pull(joint);
 	for (uint32_t r = 0; r < joint->lock_count; r++)
@@ -322,18 +330,28 @@ static void add_totals(struct soft_joint *joint, double sign)
 	}
 }
 
+static void add_totals(struct soft_joints *joints, double sign)
+{
+	for (uint32_t i = 0; i < joints->wide.rest_count; i++)
+		add_joint_totals(soft_rest(joints, i), sign);
+	ASSERT(sign == 1 || joints->wide.block_count == 0);
+	for (uint32_t i = 0; i < joints->wide.block_count; i++)
+		joints->wide.kernels->add_totals(&joints->wide.blocks[i]);
+}
+
 /* Updates the motors' rates for the sub-step's middle. */
 static void update_motor_rates(struct soft_step *self, double time)
 {
 	struct soft_joints *joints = &self->joints;
 	step_joints_at(self->step, &joints->list, time);
-	for (uint32_t i = 0; i < joints->list.count; i++) {
-		struct soft_joint *joint = &joints->items[i];
+	for (uint32_t k = 0; k < joints->wide.rest_count; k++) {
+		struct soft_joint *joint = soft_rest(joints, k);
+		const struct joint *data = &joints->list.joints[joint - joints->items];
 		for (uint32_t r = 0; r < joint->extra_count; r++) {
 			uint32_t axis = joint->place[joint->lock_count + r] / JOINT_PARTS;
 			VALIDATE(axis < JOINT_AXES);
 			if (joint->extras[r].part == JOINT_MOTOR)
-				joint->extras[r].wanted = joints->list.joints[i].axes[axis].rate;
+				joint->extras[r].wanted = data->axes[axis].rate;
 		}
 	}
 }
@@ -348,8 +366,8 @@ void soft_joints_solve(struct soft_step *self, double half)
 		update_motor_rates(self, half);
 	struct soft_pass pass = pass_of(self, true);
 	gather_velocities(self);
-	for (uint32_t i = 0; i < joints->list.count; i++)
-		warm_joint(joints, &joints->items[i]);
+	soft_warm_items(joints);
+	soft_gears_start(joints);
 	solve_all(self, &pass);
 	scatter_velocities(self);
 	profile_enter(self->dynamics->profile, before);
@@ -391,8 +409,10 @@ bool soft_joints_strained(struct soft_step *self, uint32_t round)
 	uint32_t rows = joints->list.count + self->step->contacts.count;
 	double h = self->dt / self->substeps;
 	bool strained = false, open = false;
-	for (uint32_t i = 0; i < joints->list.count && !open; i++)
-		open = joints->items[i].open > STRAIN_OPEN;
+	for (uint32_t i = 0; i < joints->wide.rest_count && !open; i++)
+		open = soft_rest(joints, i)->open > STRAIN_OPEN;
+	for (uint32_t i = 0; i < joints->wide.block_count && !open; i++)
+		open = joints->wide.blocks[i].open > STRAIN_OPEN;
 	if (!open || self->block_count == 0 || round >= ROUNDS_MAX ||
 	    (uint64_t)round * rows >= ROUNDS_WORK)
 		return false;
@@ -400,6 +420,7 @@ bool soft_joints_strained(struct soft_step *self, uint32_t round)
 	for (uint32_t i = 0; i < joints->jointed_count; i++)
 		joints->jointed[i].trial = joints->jointed[i].velocity;
 	gather_velocities(self);
+	soft_wide_return(joints, true);
 	for (uint32_t i = 0; i < joints->list.count && !strained; i++) {
 		double moved = h * undone_speed(joints, &joints->items[i]);
 		strained = moved > STRAIN_MIN && joints->items[i].open > STRAIN_OPEN;
@@ -428,8 +449,8 @@ void soft_joints_relax(struct soft_step *self)
 	struct soft_pass pass = pass_of(self, false);
 	gather_velocities(self);
 	solve_all(self, &pass);
-	for (uint32_t i = 0; i < joints->list.count; i++)
-		add_totals(&joints->items[i], 1);
+	add_totals(joints, 1);
+	soft_gears_add_totals(joints, 1);
 	scatter_velocities(self);
 	profile_enter(self->dynamics->profile, before);
 }
@@ -441,8 +462,18 @@ double soft_joints_residual(struct soft_step *self)
 	if (joints->list.count == 0)
 		return most;
 	gather_velocities(self);
-	for (uint32_t i = 0; i < joints->list.count; i++) {
-		const struct soft_joint *joint = &joints->items[i];
+	for (uint32_t i = 0; i < joints->wide.block_count; i++) {
+		const struct wide_block *block = &joints->wide.blocks[i];
+		most = scalar_max(most, joints->wide.kernels->residual(joints, block));
+		for (uint32_t lane = 0; lane < block->lanes; lane++)
+			if (block->acted >> lane & 1) {
+				const struct soft_jointed *bodies = joints->jointed;
+				self->drives[bodies[block->a[lane]].number].pushed = true;
+				self->drives[bodies[block->b[lane]].number].pushed = true;
+			}
+	}
+	for (uint32_t i = 0; i < joints->wide.rest_count; i++) {
+		const struct soft_joint *joint = soft_rest(joints, i);
 		struct soft_jointed *a = &joints->jointed[joint->a],
 				    *b = &joints->jointed[joint->b];
 		for (uint32_t r = 0; r < joint->lock_count; r++)
@@ -450,7 +481,7 @@ double soft_joints_residual(struct soft_step *self)
 		if (joint->acted)
 			self->drives[a->number].pushed = self->drives[b->number].pushed = true;
 	}
-	return most;
+	return scalar_max(most, soft_gears_residual(self));
 }
 
 /* ---- restitution ---------------------------------------------------------------------------- */
@@ -479,15 +510,18 @@ void soft_joints_restitution(struct soft_step *self)
 	struct soft_joints *joints = &self->joints;
 	struct soft_pass pass = pass_of(self, false);
 	bool any = false;
-	for (uint32_t i = 0; i < joints->list.count && !any; i++)
-		for (uint32_t r = 0; r < joints->items[i].extra_count; r++)
-			any |= limit_bounces(self, &joints->items[i].extras[r]);
+	for (uint32_t i = 0; i < joints->wide.rest_count && !any; i++)
+		for (uint32_t r = 0; r < soft_rest(joints, i)->extra_count; r++)
+			any |= limit_bounces(self, &soft_rest(joints, i)->extras[r]);
 	if (!any)
 		return;
+	/* Rare, and it takes back totals: without lanes. */
+	soft_wide_leave(joints);
 	gather_velocities(self);
+	add_totals(joints, -1); /* their impulses are about to change */
+	soft_gears_add_totals(joints, -1);
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		struct soft_joint *joint = &joints->items[i];
-		add_totals(joint, -1); /* its impulses are about to change */
 		for (uint32_t r = 0; r < joint->extra_count; r++)
 			if (limit_bounces(self, &joint->extras[r]))
 				bounce_limit(&pass, joint, &joint->extras[r]);
@@ -495,8 +529,8 @@ void soft_joints_restitution(struct soft_step *self)
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		if (joints->items[i].loose && joints->items[i].lock_count > 0)
 			solve_locks(&pass, &joints->items[i]);
-	soft_forest_solve(self, &pass);
-	for (uint32_t i = 0; i < joints->list.count; i++)
-		add_totals(&joints->items[i], 1);
+	solve_together(self, &pass);
+	add_totals(joints, 1);
+	soft_gears_add_totals(joints, 1);
 	scatter_velocities(self);
 }

@@ -19,20 +19,20 @@ enum { SOFT_LOCKS_MAX = JOINT_AXES };
 #define SOFT_PIVOT_MIN 1e-12
 
 /* A jointed body. Number 0 stands for the world and all static and sleeping bodies: it is never
- * written. */
+ * written. The first two lines of the cache are all that loose joints read. */
 struct soft_jointed {
 	/* Velocity at present, that at the start plus soft_body's difference; in whole lines. */
 	_Alignas(64) struct spatial velocity;
+	vec3 mass_inv;	  /* 1/kg, along world axes */
+	sym3 inertia_inv; /* world axes, at the present rotation */
+	uint32_t number;  /* index of its soft_body */
+	bool taut;  /* joints make it stiff: inertia_inv is (I + S)⁻¹ (soft_joint_taut.c) */
+	bool moves; /* impulses move it; else several trees may share it, and none writes to it */
 	/* Only during a pass over groups (soft_joint_tree.c): */
 	struct spatial trial;	/* velocity as changed by the joints below */
 	struct spatial impulse; /* of the joints that are eliminated later */
-	vec3 mass_inv;		/* 1/kg, along world axes */
-	sym3 inertia_inv;	/* world axes, at the present rotation */
 	double response[36];	/* W, row by row; linear, then angular; only during such a pass */
-	uint32_t number;	/* index of its soft_body */
-	bool taut;  /* joints make it stiff: inertia_inv is (I + S)⁻¹ (soft_joint_taut.c) */
-	bool moves; /* impulses move it; else several trees may share it, and none writes to it */
-	sym3 stiff; /* kg m²: S */
+	sym3 stiff;		/* kg m²: S */
 };
 
 /* J on both bodies. */
@@ -85,6 +85,7 @@ struct soft_joint {
 	bool placed;	     /* while groups are planned: it is in the order already */
 	uint32_t core_place; /* SOFT_NO_PLACE if it is in no core */
 	bool acted;	     /* one of its impulses was not 0 */
+	bool wide;	     /* in a block of soft_wide.h, which has all that changes */
 	bool implicit;	     /* one of its springs is */
 	double open;	     /* m, rad: the largest gap of a locked row, at the present positions */
 	struct soft_row *locks; /* locked rows, then members */
@@ -156,6 +157,8 @@ struct soft_group {
 	uint32_t first, core_first,
 		last; /* range in soft_forest.order: trees from their leaves on, then the core */
 	bool wide;    /* solved in lanes (soft_wide.c) */
+	bool geared;  /* a gear acts on one of its bodies: not in lanes */
+	uint32_t version; /* how often it was factored */
 	struct soft_core core;
 };
 
@@ -168,8 +171,37 @@ struct soft_forest {
 	uint32_t group_count;
 };
 
+/* A gear; bodies, and J on them: of its follower's a and b, of its leader's (gear.h). */
+struct soft_gear {
+	struct gear data;		/* with the angles of the last sub-step */
+	uint32_t bodies[2 * GEAR_ENDS]; /* indices of soft_jointed */
+	uint32_t above;			/* union-find of sets */
+	struct spatial on[2 * GEAR_ENDS];
+	double bias, target;   /* m/s, rad/s */
+	double impulse, total; /* N s, N m s: of this sub-step; over the step */
+};
+
+/* Gears that are solved together. */
+struct soft_gear_set {
+	uint32_t *gears, count;	       /* in soft_gears.items */
+	uint32_t *groups, group_count; /* of the forest, that they act on */
+	double *factor, *change;       /* of K; by gear of the set: what is missing, then λ */
+	uint64_t version;	       /* of the groups when it was factored */
+	bool factored;
+};
+
+struct soft_gears {
+	struct soft_gear *items;
+	uint32_t count, set_count, group_count;
+	uint32_t *order, *groups; /* storage of the sets */
+	uint32_t *group_of;	  /* by jointed body; SOFT_NO_PLACE: none */
+	struct soft_gear_set *sets;
+	struct spatial *response; /* by jointed body; zero but within soft_gear.c */
+};
+
 struct soft_joints {
-	struct step_joints list;
+	struct step_joints list; /* of joints alone; gears are below */
+	struct soft_gears gears;
 	struct soft_joint *items; /* by joint of the list */
 	struct joint_result *results;
 	struct soft_jointed *jointed; /* jointed_count bodies */
@@ -280,6 +312,7 @@ MUST_CHECK enum status soft_forest_plan(struct soft_step *self);
 
 /* soft_joint_tree.c. Factors the groups; call it after their rows are made. */
 void soft_forest_factor(struct soft_step *self);
+void soft_group_factor(struct soft_joints *joints, struct soft_group *group);
 /* soft_joint_taut.c. At the present motions, before rows are made: which bodies joints make too
  * stiff, and the inertia_inv of these. */
 void soft_forest_tighten(struct soft_step *self);
@@ -295,20 +328,62 @@ void soft_forest_solve(const struct soft_step *self, const struct soft_pass *pas
  * SOFT_LOCKS_MAX. */
 void soft_joint_choose_members(struct soft_joint *joint);
 
+/* Solves a group again with the targets of its last solution, after other impulses. */
+void soft_group_settle(const struct soft_pass *pass, struct soft_group *group);
+/* Adds to velocities of the group's bodies, by jointed body, the response of its rows that are solved
+ * together: after it no such row has a speed. */
+void soft_group_respond(struct soft_joints *joints, struct soft_group *group,
+			struct spatial *velocities);
+
+/* soft_gear.c. After soft_forest_plan and before soft_wide_plan. NO_MEMORY. */
+MUST_CHECK enum status soft_gears_plan(struct soft_step *self);
+/* Makes the rows at the present positions. */
+void soft_gears_measure(struct soft_step *self);
+/* Sets the impulses of a sub-step to 0. */
+void soft_gears_start(struct soft_joints *joints);
+/* Before and after the forest is solved in a pass: sets the speeds that gears are to have; then
+ * solves gears together with their groups. */
+void soft_gears_aim(const struct soft_pass *pass);
+void soft_gears_solve(const struct soft_pass *pass);
+void soft_gears_add_totals(struct soft_joints *joints, double sign);
+/* m/s, rad/s: the largest speed of a gear's row; notes which bodies gears pushed. */
+double soft_gears_residual(struct soft_step *self);
+
 /* soft_joint_core.c. Plans the factor of a group's core and reorders the core's joints by elimination.
  * *fits: false if the factor would be too large. NO_MEMORY. */
 MUST_CHECK enum status soft_core_plan(struct soft_step *self, struct soft_group *group, bool *fits);
 void soft_core_factor(struct soft_joints *joints, const struct soft_group *group);
-/* Replaces the right side, in `change` of the core's joints, by λ. */
+/* Replaces the right side, in `change` of the core's joints, by λ; the second one without a limit. */
 void soft_core_solve(const struct soft_pass *pass, struct soft_group *group);
+void soft_core_respond(struct soft_joints *joints, struct soft_group *group);
 
 /* soft_wide.c. Plans the waves of joints in lanes; after the groups. NO_MEMORY. */
 MUST_CHECK enum status soft_wide_plan(struct soft_step *self);
-/* Factors the blocks of a run, whose bodies have their own responses; solves them in a pass. */
+/* Tightens bodies by the blocks of a run, as soft_forest_tighten; factors the blocks, whose bodies have their
+ * own responses; solves them in a pass. */
+void soft_run_tighten(struct soft_joints *joints, const struct wide_run *run, double h);
 void soft_run_factor(struct soft_joints *joints, const struct wide_run *run);
 void soft_run_solve(const struct soft_pass *pass, const struct wide_run *run);
-/* Solves all that is solved one by one, in waves or in order. */
+/* Applies the warm start of all that is solved one by one; solves it; in waves or in order. */
+void soft_warm_items(struct soft_joints *joints);
 void soft_solve_items(const struct soft_pass *pass);
+/* Copies from blocks into their joints what a step stores of them; `all`: all that changes. */
+void soft_wide_return(struct soft_joints *joints, bool all);
+/* The same of all; then no joint is in a block any more. */
+void soft_wide_leave(struct soft_joints *joints);
+
+/* The k-th joint that is in no block. */
+static inline struct soft_joint *soft_rest(const struct soft_joints *joints, uint32_t k)
+{
+	VALIDATE(k < joints->wide.rest_count);
+	return &joints->items[joints->wide.rest != NULL ? joints->wide.rest[k] : k];
+}
+
+/* soft_joint.c. Applies a joint's warm start. */
+void soft_joint_warm(struct soft_joints *joints, struct soft_joint *joint);
+
+/* rad², of a step: for a faster relative spin whole turns are counted in every sub-step. */
+#define SOFT_TURN_FAST 1.0
 
 /* Makes the joints from the tables. Call it after soft_prepare_bodies and before soft_prepare_turns,
  * because it marks bodies constrained. NO_MEMORY, LIMIT: nothing changed. */

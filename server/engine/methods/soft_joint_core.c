@@ -537,6 +537,11 @@ static bool relieve_strain(const struct soft_pass *pass, struct soft_group *grou
 	return part > 0;
 }
 
+void soft_core_respond(struct soft_joints *joints, struct soft_group *group)
+{
+	solve_factored_core(joints, group);
+}
+
 void soft_core_solve(const struct soft_pass *pass, struct soft_group *group)
 {
 	uint32_t place;

@@ -10,6 +10,7 @@
  * own centre. Otherwise a motor and its hinge would undo each other's impulses, and one sweep a
  * sub-step would not be enough.
  */
+#include "server/base/prefetch.h"
 #include "server/engine/methods/soft_step.h"
 
 #include "server/engine/dynamics/locks.h"
@@ -17,7 +18,7 @@
 
 #include <string.h>
 
-enum { JOINT_GRAIN = 32, JOINTED_GRAIN = 128, NO_JOINTED = 0 };
+enum { JOINT_GRAIN = 32, BLOCK_GRAIN = 8, JOINTED_GRAIN = 128, NO_JOINTED = 0 };
 
 /* Of the sub-step rate. Larger: a locked axis is stiffer than a sub-step can resolve. */
 #define HERTZ_MAX 0.25
@@ -26,9 +27,6 @@ enum { JOINT_GRAIN = 32, JOINTED_GRAIN = 128, NO_JOINTED = 0 };
  * explicitly, without numerical damping. The rest is implicit: stable, and damped. Larger: fewer than
  * 16 such springs on a body are stable together; smaller: slower springs are damped. */
 #define SPRING_PLAIN 0.25
-
-/* rad², of a step: for a faster relative spin whole turns are counted in every sub-step. */
-#define TURN_FAST 1.0
 
 /* rad a step. A jointed body with a larger rotation gets a soft_turn (soft_body.c). */
 #define TURN_SMALL 0.005
@@ -160,20 +158,51 @@ static void init_joints(struct soft_step *self)
 	}
 }
 
+/* Takes the gears out of the list, which then has joints alone. */
+static enum status take_gears(struct soft_step *self)
+{
+	struct soft_joints *joints = &self->joints;
+	uint32_t count = joints->list.gears;
+	joints->list.count -= count;
+	joints->gears = (struct soft_gears){ .count = count };
+	joints->gears.items = ARENA_ARRAY(&self->dynamics->scratch, struct soft_gear, count);
+	if (joints->gears.items == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < count; i++)
+		joints->gears.items[i] = (struct soft_gear){
+			.data = *joints->list.joints[joints->list.count + i].gear
+		};
+	joints->list.gears = 0;
+	return STATUS_OK;
+}
+
+static void number_bodies_of_gears(struct soft_step *self)
+{
+	struct soft_gears *gears = &self->joints.gears;
+	for (uint32_t i = 0; i < gears->count; i++)
+		for (uint32_t k = 0; k < 2 * GEAR_ENDS; k++)
+			gears->items[i].bodies[k] =
+				jointed_index(self, gears->items[i].data.slots[k / 2][k % 2]);
+}
+
 enum status soft_joints_make(struct soft_step *self, struct reason *why)
 {
 	struct soft_joints *joints = &self->joints;
 	struct arena *scratch = &self->dynamics->scratch;
 	const double *parameter = self->dynamics->tables->parameter.value;
 	enum status status = step_joints_make(self->step, 0, &joints->list, why);
-	uint32_t count = joints->list.count;
-	if (status != STATUS_OK || count == 0)
+	if (status != STATUS_OK || joints->list.count == 0)
 		return status;
+	status = take_gears(self);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "memory", "no memory for gears");
+	uint32_t count = joints->list.count, gears = joints->gears.count;
 	set_softness(joints, parameter[PARAMETER_JOINT_HERTZ], parameter[PARAMETER_JOINT_DAMPING],
 		     self->dt / self->substeps);
-	uint64_t bodies = MIN_OF(2 * (uint64_t)count, self->step->body_count) + 1;
+	uint64_t bodies =
+		MIN_OF(2 * (uint64_t)count + 4 * (uint64_t)gears, self->step->body_count) + 1;
 	joints->items = ARENA_ARRAY(scratch, struct soft_joint, count);
-	joints->results = ARENA_ARRAY(scratch, struct joint_result, count);
+	joints->results = ARENA_ARRAY(scratch, struct joint_result, count + gears);
 	joints->jointed = ARENA_ARRAY(scratch, struct soft_jointed, bodies);
 	joints->motions = ARENA_ARRAY(scratch, struct body_motion, bodies);
 	joints->jointed_of = ARENA_ARRAY(scratch, uint32_t, self->step->body_count);
@@ -182,8 +211,11 @@ enum status soft_joints_make(struct soft_step *self, struct reason *why)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory",
 				  "no memory for the rows of %u joints", count);
 	init_joints(self);
+	number_bodies_of_gears(self);
 	ASSERT(joints->jointed_count <= bodies);
 	status = soft_forest_plan(self);
+	if (status == STATUS_OK)
+		status = soft_gears_plan(self);
 	if (status == STATUS_OK)
 		status = soft_wide_plan(self);
 	if (status != STATUS_OK)
@@ -407,8 +439,7 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 	struct soft_joints *joints = &self->joints;
 	struct soft_joint *joint = &joints->items[i];
 	const struct constraint *constraint = &joints->list.constraints[i];
-	static const struct constraint_options options = { CONSTRAINT_ACCELERATION,
-							   CONSTRAINT_PYRAMID, 0 };
+	static const struct constraint_options options = { .level = CONSTRAINT_ACCELERATION };
 	struct constraint_row rows[JOINT_ROWS_MAX];
 	struct row_block blocks[BLOCKS_MAX];
 	struct row_part parts[2 * JOINT_ROWS_MAX];
@@ -429,7 +460,7 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 		joint->bias[r] = scalar_clamp(rate, -most, most) + 0.5 * h * rows[r].bias;
 	}
 	joint->implicit = false;
-	if (joint->loose || joint->extra_count > 0)
+	if (!joint->wide && (joint->loose || joint->extra_count > 0))
 		factor_alone(joints, joint);
 	for (uint32_t r = joint->lock_count; r < joint->row_count; r++) {
 		struct soft_extra *extra = &joint->extras[r - joint->lock_count];
@@ -462,7 +493,7 @@ static void count_turns(const struct measure *measure, uint32_t i)
 	struct body_motion b = joint->b == NO_JOINTED ? data->b : joints->motions[joint->b];
 	vec3 spin = vec3_sub(b.angular_velocity, a.angular_velocity);
 	double h = measure->self->dt;
-	if (vec3_length_squared(spin) * h * h <= TURN_FAST)
+	if (vec3_length_squared(spin) * h * h <= SOFT_TURN_FAST)
 		return;
 	double now[JOINT_AXES];
 	joint_coordinates(data, &a, &b, now);
@@ -473,18 +504,58 @@ static void count_turns(const struct measure *measure, uint32_t i)
 static void rows_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
-	for (uint32_t i = first; i < last; i++) {
-		const struct measure *measure = context;
+	const struct measure *measure = context;
+	struct soft_joints *joints = &measure->self->joints;
+	for (uint32_t k = first; k < last; k++) {
+		uint32_t i = (uint32_t)(soft_rest(joints, k) - joints->items);
 		count_turns(measure, i);
-		move_impulses_to_anchor(&measure->self->joints, i);
+		move_impulses_to_anchor(joints, i);
 		measure_joint(measure, i);
 	}
+}
+
+/* Rows of blocks of joints: those of balls in lanes, others joint by joint. */
+static void blocks_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct measure *measure = context;
+	struct soft_step *self = measure->self;
+	struct soft_joints *joints = &self->joints;
+	const struct wide_measure wide = { joints, joints->bias_rate, (double)self->push_speed,
+					   0.5 * (self->dt / self->substeps), self->dt };
+	for (uint32_t k = first; k < last; k++) {
+		struct wide_block *block = &joints->wide.blocks[k];
+		if (k + 1 < last)
+			for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
+				prefetch(block[1].motion_a[lane], sizeof(struct body_motion));
+				prefetch(block[1].motion_b[lane], sizeof(struct body_motion));
+			}
+		for (uint32_t lane = 0; lane < block->lanes && !block->balls; lane++) {
+			count_turns(measure, block->number[lane]);
+			measure_joint(measure, block->number[lane]);
+		}
+		uint32_t fast = joints->wide.kernels->measure(&wide, block);
+		for (uint32_t lane = 0; lane < block->lanes; lane++)
+			if (fast >> lane & 1)
+				count_turns(measure, block->number[lane]);
+	}
+}
+
+/* Factors of loose joints in blocks. */
+static void loose_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct soft_joints *joints = context;
+	struct wide_block *blocks = &joints->wide.blocks[joints->wide.loose_first];
+	for (uint32_t k = first; k < last; k++)
+		joints->wide.kernels->factor(joints, &blocks[k]);
 }
 
 void soft_joints_measure(struct soft_step *self, double now)
 {
 	struct soft_joints *joints = &self->joints;
 	const struct parallel *parallel = self->dynamics->parallel;
+	const struct soft_wide *wide = &joints->wide;
 	struct measure measure = { self, now };
 	if (joints->list.count == 0)
 		return;
@@ -492,9 +563,13 @@ void soft_joints_measure(struct soft_step *self, double now)
 	if (joints->driven)
 		step_joints_at(self->step, &joints->list, now);
 	parallel_run(parallel, joints->jointed_count - 1, JOINTED_GRAIN, motions_piece, &measure);
+	parallel_run(parallel, wide->block_count, BLOCK_GRAIN, blocks_piece, &measure);
 	soft_forest_tighten(self);
-	parallel_run(parallel, joints->list.count, JOINT_GRAIN, rows_piece, &measure);
+	parallel_run(parallel, wide->rest_count, JOINT_GRAIN, rows_piece, &measure);
+	parallel_run(parallel, wide->block_count - wide->loose_first, BLOCK_GRAIN, loose_piece,
+		     joints);
 	soft_forest_factor(self);
+	soft_gears_measure(self);
 	profile_enter(self->dynamics->profile, before);
 }
 
@@ -526,9 +601,16 @@ void soft_joints_store(struct soft_step *self)
 	struct soft_joints *joints = &self->joints;
 	if (joints->list.count == 0)
 		return;
+	soft_wide_return(joints, false);
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		store_joint(self, i, &joints->results[i]);
-	step_joints_store(self->step, &joints->list, joints->results);
+	struct step_joints all = joints->list;
+	for (uint32_t i = 0; i < joints->gears.count; i++) {
+		joints->results[all.count] = (struct joint_result){ 0 };
+		joints->results[all.count++].multiplier[0] = joints->gears.items[i].total;
+		all.gears++;
+	}
+	step_joints_store(self->step, &all, joints->results);
 	for (uint32_t g = 0; g < joints->forest.group_count; g++)
 		self->dynamics->report.fallbacks += joints->forest.groups[g].core.strained;
 }

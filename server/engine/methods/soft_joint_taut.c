@@ -92,7 +92,7 @@ static const struct body_motion *motion_of(const struct soft_joints *joints, uin
 	return jointed == 0 ? fixed : &joints->motions[jointed];
 }
 
-static void tighten_group(struct soft_joints *joints, const struct soft_group *group, double h)
+static void slacken_group(struct soft_joints *joints, const struct soft_group *group)
 {
 	const struct soft_forest *forest = &joints->forest;
 	for (uint32_t i = group->body_first; i < group->body_last; i++) {
@@ -100,6 +100,19 @@ static void tighten_group(struct soft_joints *joints, const struct soft_group *g
 		jointed->taut = false;
 		jointed->stiff = sym3_zero();
 	}
+}
+
+static void finish_group(struct soft_joints *joints, const struct soft_group *group)
+{
+	const struct soft_forest *forest = &joints->forest;
+	for (uint32_t i = group->body_first; i < group->body_last; i++)
+		make_implicit(&joints->jointed[forest->bodies[i]]);
+}
+
+static void tighten_group(struct soft_joints *joints, const struct soft_group *group, double h)
+{
+	const struct soft_forest *forest = &joints->forest;
+	slacken_group(joints, group);
 	for (uint32_t i = group->first; i < group->last; i++) {
 		const struct soft_joint *joint = &joints->items[forest->order[i]];
 		const struct joint *data = &joints->list.joints[forest->order[i]];
@@ -110,8 +123,7 @@ static void tighten_group(struct soft_joints *joints, const struct soft_group *g
 		add_stiffness(&joints->jointed[joint->a], vec3_negate(joint->pull), arm_a, h);
 		add_stiffness(&joints->jointed[joint->b], joint->pull, arm_b, h);
 	}
-	for (uint32_t i = group->body_first; i < group->body_last; i++)
-		make_implicit(&joints->jointed[forest->bodies[i]]);
+	finish_group(joints, group);
 }
 
 struct taut_work {
@@ -124,15 +136,32 @@ static void tighten_piece(uint32_t first, uint32_t last, uint32_t worker, void *
 	UNUSED(worker);
 	const struct taut_work *work = context;
 	for (uint32_t i = first; i < last; i++)
-		tighten_group(work->joints, &work->joints->forest.groups[i], work->h);
+		if (!work->joints->forest.groups[i].wide)
+			tighten_group(work->joints, &work->joints->forest.groups[i], work->h);
+}
+
+static void tighten_runs(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	const struct taut_work *work = context;
+	struct soft_joints *joints = work->joints;
+	for (uint32_t i = first; i < last; i++) {
+		const struct wide_run *run = &joints->wide.runs[i];
+		for (uint32_t g = run->group_first; g < run->group_last; g++)
+			slacken_group(joints, &joints->forest.groups[g]);
+		soft_run_tighten(joints, run, work->h);
+		for (uint32_t g = run->group_first; g < run->group_last; g++)
+			finish_group(joints, &joints->forest.groups[g]);
+	}
 }
 
 void soft_forest_tighten(struct soft_step *self)
 {
 	ASSERT(self->dt > 0 && self->substeps > 0);
+	const struct parallel *parallel = self->dynamics->parallel;
 	struct taut_work work = { &self->joints, self->dt / self->substeps };
-	parallel_run(self->dynamics->parallel, self->joints.forest.group_count, GROUP_GRAIN,
-		     tighten_piece, &work);
+	parallel_run(parallel, self->joints.forest.group_count, GROUP_GRAIN, tighten_piece, &work);
+	parallel_run(parallel, self->joints.wide.run_count, 1, tighten_runs, &work);
 }
 
 uint32_t soft_joints_taut(const struct soft_joints *joints)

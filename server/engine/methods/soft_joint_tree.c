@@ -133,10 +133,11 @@ static void store_group_masses(const struct soft_joint *joint)
 		joint->extras[joint->member[i]].mass_in_group = joint->pivot_inv[i];
 }
 
-static void factor_group(struct soft_joints *joints, const struct soft_group *group)
+void soft_group_factor(struct soft_joints *joints, struct soft_group *group)
 {
 	ASSERT(group->first <= group->core_first && group->core_first <= group->last);
 	const struct soft_forest *forest = &joints->forest;
+	group->version++;
 	for (uint32_t i = group->body_first; i < group->body_last; i++)
 		init_response(&joints->jointed[forest->bodies[i]]);
 	if (group->wide)
@@ -159,7 +160,7 @@ static void factor_piece(uint32_t first, uint32_t last, uint32_t worker, void *c
 	UNUSED(worker);
 	struct soft_joints *joints = context;
 	for (uint32_t i = first; i < last; i++)
-		factor_group(joints, &joints->forest.groups[i]);
+		soft_group_factor(joints, &joints->forest.groups[i]);
 }
 
 static void factor_runs(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -350,6 +351,51 @@ static void solve_members(const struct soft_pass *pass, struct soft_group *group
 		substitute_downward(joints, &joints->items[forest->order[i]]);
 }
 
+/* From the leaves, of a response: right sides are the negative speeds that `trial` has. */
+static void respond_upward(struct soft_joints *joints, struct soft_joint *joint, bool core)
+{
+	const struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
+	for (uint32_t i = 0; i < joint->count; i++) {
+		joint->change[i] = 0;
+		if (a->moves)
+			joint->change[i] -= spatial_dot(joint->locks[i].on_a, a->trial);
+		if (b->moves)
+			joint->change[i] -= spatial_dot(joint->locks[i].on_b, b->trial);
+	}
+	if (core)
+		return;
+	soft_joint_solve_factored(joint, joint->count, joint->change);
+	for (uint32_t i = 0; i < joint->count && joint->moves_parent; i++)
+		add_vector6(&parent_of(joints, joint)->trial, joint->reach[i], joint->change[i]);
+}
+
+void soft_group_respond(struct soft_joints *joints, struct soft_group *group,
+			struct spatial *velocities)
+{
+	const struct soft_forest *forest = &joints->forest;
+	ASSERT(!group->wide);
+	for (uint32_t i = group->body_first; i < group->body_last; i++) {
+		struct soft_jointed *jointed = &joints->jointed[forest->bodies[i]];
+		jointed->trial = velocities[forest->bodies[i]];
+		jointed->impulse = spatial_zero();
+	}
+	for (uint32_t i = group->first; i < group->last; i++)
+		respond_upward(joints, &joints->items[forest->order[i]], i >= group->core_first);
+	soft_core_respond(joints, group);
+	for (uint32_t i = group->core_first; i < group->last; i++)
+		collect_impulses(joints, &joints->items[forest->order[i]]);
+	for (uint32_t i = group->core_first; i-- > group->first;)
+		substitute_downward(joints, &joints->items[forest->order[i]]);
+	for (uint32_t i = group->body_first; i < group->body_last; i++) {
+		const struct soft_jointed *jointed = &joints->jointed[forest->bodies[i]];
+		struct spatial *to = &velocities[forest->bodies[i]];
+		vec3 change = vec3_hadamard(jointed->mass_inv, jointed->impulse.linear);
+		to->linear = vec3_add(to->linear, change);
+		change = sym3_apply(jointed->inertia_inv, jointed->impulse.angular);
+		to->angular = vec3_add(to->angular, change);
+	}
+}
+
 static void apply_solution(struct soft_joints *joints, const struct soft_group *group)
 {
 	const struct soft_forest *forest = &joints->forest;
@@ -449,13 +495,20 @@ static void solve_group(const struct soft_pass *pass, struct soft_group *group)
 {
 	struct soft_joints *joints = pass->joints;
 	const uint32_t *order = joints->forest.order;
-	bool extras = false;
 	if (pass->biased)
 		soft_group_calm(joints, group);
-	for (uint32_t i = group->first; i < group->last; i++) {
+	for (uint32_t i = group->first; i < group->last; i++)
 		set_targets(pass, &joints->items[order[i]]);
+	soft_group_settle(pass, group);
+}
+
+void soft_group_settle(const struct soft_pass *pass, struct soft_group *group)
+{
+	struct soft_joints *joints = pass->joints;
+	const uint32_t *order = joints->forest.order;
+	bool extras = false;
+	for (uint32_t i = group->first; i < group->last; i++)
 		extras |= joints->items[order[i]].extra_count > 0;
-	}
 	for (uint32_t set = 1;; set++) {
 		uint32_t bounded_last = extras ? group->last : group->first;
 		bool other = false;
@@ -471,7 +524,7 @@ static void solve_group(const struct soft_pass *pass, struct soft_group *group)
 			break;
 		for (uint32_t i = group->first; i < group->last; i++)
 			soft_joint_choose_members(&joints->items[order[i]]);
-		factor_group(joints, group);
+		soft_group_factor(joints, group);
 	}
 }
 

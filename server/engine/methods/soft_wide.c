@@ -11,8 +11,10 @@
  *   one by one    loose joints of locked rows alone; the others that are solved one by one (springs, ...)
  *                 keep their place between them
  *
- * Rows stay in their joints, in the order of the table: in blocks they would be written eight times as far
- * apart. Kernels transpose them, and store what only they read (factors, T, μ) in lanes.
+ * All that a block's kernels read or write of joints is in the block, lane by lane: rows, which they
+ * make from the bodies' motions, factors, impulses and sums of these. So passes go over memory in its
+ * order, and only bodies are gathered. After the last sub-step what the tables store is copied into the
+ * joints.
  *
  * Where blocks would be nearly empty, joints are solved as without lanes.
  */
@@ -27,8 +29,10 @@ enum {
 	RUN_LEAST = 256,
 	/* Joints of a block, on average: below, lanes take as long as joint after joint. */
 	FILL_LEAST = 3,
-	/* Of a body, in each pass: velocity, trial, impulse and inertia, or most of the response. */
-	BODY_BYTES = 4 * PREFETCH_LINE,
+	/* Of a body: velocity and inertia, of a tree trial and impulse, too; the response. */
+	LOOSE_BYTES = 2 * PREFETCH_LINE,
+	TREE_BYTES = 4 * PREFETCH_LINE,
+	RESPONSE_BYTES = 5 * PREFETCH_LINE,
 	ALONE = 0, /* the signature of a joint in no block */
 	SIGNATURES = 1 + SOFT_LOCKS_MAX * 4,
 };
@@ -98,17 +102,68 @@ static bool sort_plan(struct wave_plan *plan)
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
+static void set_lanes(struct wide8 *to, uint32_t lane, const double *from, uint32_t count)
+{
+	VALIDATE(lane < BLOCK_LANES);
+	for (uint32_t i = 0; i < count; i++)
+		to[i].at[lane] = from[i];
+}
+
+static void get_lanes(double *to, const struct wide8 *from, uint32_t lane, uint32_t count)
+{
+	VALIDATE(lane < BLOCK_LANES);
+	for (uint32_t i = 0; i < count; i++)
+		to[i] = from[i].at[lane];
+}
+
+static void set_vec3(struct wide8 to[3], uint32_t lane, vec3 v)
+{
+	set_lanes(to, lane, (const double[]){ v.x, v.y, v.z }, 3);
+}
+
+static vec3 get_vec3(const struct wide8 from[3], uint32_t lane)
+{
+	return vec3_make(from[0].at[lane], from[1].at[lane], from[2].at[lane]);
+}
+
+static struct spatial get_spatial(const struct wide8 from[6], uint32_t lane)
+{
+	return (struct spatial){ get_vec3(from, lane), get_vec3(&from[3], lane) };
+}
+
+/* Whether the locked rows are the three axes along, and no angle matters to them. */
+static bool is_ball(const struct joint *data)
+{
+	ASSERT(data->layout.known);
+	return data->type != JOINT_DISTANCE && data->layout.locked == 7 && !data->layout.angles;
+}
+
 static void add_lane(struct soft_joints *joints, struct wide_block *block, uint32_t i)
 {
 	struct soft_joint *joint = &joints->items[i];
+	const struct joint *data = &joints->list.joints[i];
 	uint32_t lane = block->lanes++;
 	VALIDATE(lane < BLOCK_LANES && joint->lock_count == block->rows);
-	block->joint[lane] = joint;
-	block->locks[lane] = joint->locks;
+	joint->wide = true;
+	block->number[lane] = i;
 	block->a[lane] = joint->a;
 	block->b[lane] = joint->b;
+	block->motion_a[lane] = joint->a == 0 ? &data->a : &joints->motions[joint->a];
+	block->motion_b[lane] = joint->b == 0 ? &data->b : &joints->motions[joint->b];
+	block->has_a |= (uint8_t)((joint->a != 0) << lane);
+	block->has_b |= (uint8_t)((joint->b != 0) << lane);
 	block->moves_a |= (uint8_t)(joints->jointed[joint->a].moves << lane);
 	block->moves_b |= (uint8_t)(joints->jointed[joint->b].moves << lane);
+	block->balls &= is_ball(data);
+	set_vec3(block->more->point_a, lane, data->point_a);
+	set_vec3(block->more->point_b, lane, data->point_b);
+	const double frame[] = { data->frame_a.w, data->frame_a.x, data->frame_a.y,
+				 data->frame_a.z };
+	set_lanes(block->more->frame_a, lane, frame, 4);
+	set_lanes(block->more->at, lane, data->layout.at, 3);
+	set_vec3(block->more->pull, lane, joint->pull);
+	for (uint32_t r = 0; r < block->rows; r++)
+		block->row[r].impulse.at[lane] = block->loose ? joint->impulse[r] : 0;
 }
 
 /* Makes a block of the joints at `count` places. NULL: no memory. */
@@ -119,21 +174,24 @@ static struct wide_block *add_block(struct wave_plan *plan, struct arena *scratc
 	const struct soft_joint *first = &joints->items[plan->joint[places[0]]];
 	struct wide_block *block = &joints->wide.blocks[joints->wide.block_count];
 	ASSERT(count > 0 && count <= BLOCK_LANES && first->lock_count > 0);
+	uint64_t rows = first->lock_count;
 	*block = (struct wide_block){ .rows = first->lock_count,
 				      .child_b = first->child_b,
-				      .moves_parent = first->moves_parent };
-	if (!first->loose) {
-		uint64_t rows = block->rows;
-		block->row = ARENA_ARRAY(scratch, struct wide_row, rows);
-		block->factor = ARENA_ARRAY(scratch, struct wide8, rows * (rows - 1) / 2 + 1);
-		if (block->row == NULL || block->factor == NULL)
-			return NULL;
-	}
+				      .moves_parent = first->moves_parent,
+				      .loose = first->loose,
+				      .balls = true };
+	block->row = arena_push_zero(scratch, rows * sizeof *block->row);
+	block->more = arena_push_zero(scratch, sizeof *block->more);
+	block->factor = ARENA_ARRAY(scratch, struct wide8, rows * (rows - 1) / 2 + 1);
+	block->reach = block->loose ? NULL : ARENA_ARRAY(scratch, struct wide8, 6 * rows);
+	if (block->row == NULL || block->more == NULL || block->factor == NULL ||
+	    (block->reach == NULL && !block->loose))
+		return NULL;
 	for (uint32_t i = 0; i < count; i++)
 		add_lane(joints, block, plan->joint[places[i]]);
 	for (uint32_t lane = count; lane < BLOCK_LANES; lane++) {
-		block->joint[lane] = block->joint[0];
-		block->locks[lane] = block->locks[0];
+		block->motion_a[lane] = block->motion_a[0];
+		block->motion_b[lane] = block->motion_b[0];
 	}
 	joints->wide.block_count++;
 	return block;
@@ -156,7 +214,7 @@ static uint32_t same_block(const struct wave_plan *plan, uint32_t at)
 /* True if a group is trees whose joints have locked rows only. */
 static bool is_plain(const struct soft_joints *joints, const struct soft_group *group)
 {
-	bool plain = group->core_first == group->last;
+	bool plain = group->core_first == group->last && !group->geared;
 	for (uint32_t i = group->first; i < group->last && plain; i++)
 		plain = joints->items[joints->forest.order[i]].extra_count == 0;
 	return plain;
@@ -250,6 +308,23 @@ static enum status plan_items(struct wave_plan *plan, struct arena *scratch)
 	return STATUS_OK;
 }
 
+/* Lists the joints that are in no block. */
+static enum status plan_rest(struct soft_joints *joints, struct arena *scratch)
+{
+	struct soft_wide *wide = &joints->wide;
+	ASSERT(wide->rest_count == joints->list.count);
+	if (wide->block_count == 0)
+		return STATUS_OK;
+	wide->rest = ARENA_ARRAY(scratch, uint32_t, joints->list.count);
+	if (wide->rest == NULL)
+		return STATUS_NO_MEMORY;
+	wide->rest_count = 0;
+	for (uint32_t i = 0; i < joints->list.count; i++)
+		if (!joints->items[i].wide)
+			wide->rest[wide->rest_count++] = i;
+	return STATUS_OK;
+}
+
 enum status soft_wide_plan(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;
@@ -257,6 +332,7 @@ enum status soft_wide_plan(struct soft_step *self)
 	struct wave_plan plan = { .joints = joints };
 	struct soft_wide *wide = &joints->wide;
 	wide->kernels = self->kernels->wide;
+	wide->rest_count = joints->list.count;
 	if (wide->kernels == NULL || joints->list.count < FILL_LEAST)
 		return STATUS_OK;
 	wide->blocks = ARENA_ARRAY(scratch, struct wide_block, joints->list.count / FILL_LEAST);
@@ -264,27 +340,94 @@ enum status soft_wide_plan(struct soft_step *self)
 	if (wide->blocks == NULL || wide->runs == NULL || !allocate_plan(&plan, scratch))
 		return STATUS_NO_MEMORY;
 	enum status status = plan_trees(&plan, scratch);
+	wide->loose_first = wide->block_count;
 	if (status == STATUS_OK)
 		status = plan_items(&plan, scratch);
+	if (status == STATUS_OK)
+		status = plan_rest(joints, scratch);
 	ASSERT(wide->block_count <= joints->list.count / FILL_LEAST);
 	return status;
 }
 
+/* ---- back into joints ----------------------------------------------------------------------- */
+
+static void return_lane(struct soft_joints *joints, const struct wide_block *block, uint32_t lane)
+{
+	struct soft_joint *joint = &joints->items[block->number[lane]];
+	const struct wide_joint *more = block->more;
+	VALIDATE(joint->wide && joint->lock_count == block->rows);
+	for (uint32_t r = 0; r < block->rows; r++)
+		joint->total[r] = block->row[r].total.at[lane];
+	joint->pushed = get_spatial(more->pushed, lane);
+	joint->total_pushed = get_spatial(more->total_pushed, lane);
+	joint->arm = get_vec3(more->arm, lane);
+	joint->acted = block->acted >> lane & 1;
+}
+
+/* What return_lane leaves out. */
+static void return_rows(struct soft_joints *joints, const struct wide_block *block, uint32_t lane)
+{
+	struct soft_joint *joint = &joints->items[block->number[lane]];
+	const struct wide_joint *more = block->more;
+	for (uint32_t r = 0; r < block->rows; r++) {
+		const struct wide_row *row = &block->row[r];
+		joint->locks[r].on_a = get_spatial(row->on_a, lane);
+		joint->locks[r].on_b = get_spatial(row->on_b, lane);
+		joint->bias[r] = row->bias.at[lane];
+		joint->impulse[r] = row->impulse.at[lane];
+		joint->pivot_inv[r] = row->pivot_inv.at[lane];
+	}
+	get_lanes(joint->factor, block->factor, lane, block->rows * (block->rows - 1u) / 2);
+	joint->count = joint->lock_count;
+	joint->open = more->open.at[lane];
+	joint->pull = get_vec3(more->pull, lane);
+	joint->pull_before = get_vec3(more->pull_before, lane);
+}
+
+void soft_wide_return(struct soft_joints *joints, bool all)
+{
+	const struct soft_wide *wide = &joints->wide;
+	for (uint32_t i = 0; i < wide->block_count; i++)
+		for (uint32_t lane = 0; lane < wide->blocks[i].lanes; lane++) {
+			return_lane(joints, &wide->blocks[i], lane);
+			if (all)
+				return_rows(joints, &wide->blocks[i], lane);
+		}
+}
+
+void soft_wide_leave(struct soft_joints *joints)
+{
+	soft_wide_return(joints, true);
+	for (uint32_t i = 0; i < joints->list.count; i++)
+		joints->items[i].wide = false;
+	joints->wide = (struct soft_wide){ .rest_count = joints->list.count };
+	for (uint32_t g = 0; g < joints->forest.group_count; g++) {
+		struct soft_group *group = &joints->forest.groups[g];
+		bool wide = group->wide;
+		group->wide = false;
+		if (wide)
+			soft_group_factor(joints, group);
+	}
+}
+
 /* ---- passes --------------------------------------------------------------------------------- */
 
-/* Prefetches what the next block's pass reads: rows of joints and bodies that are far apart in memory. */
+/* Prefetches the bodies of the next block, which are far apart in memory. */
 static void fetch_block(const struct soft_joints *joints, const struct wide_block *block,
-			size_t of_body)
+			size_t from, size_t bytes)
 {
 	VALIDATE(block->lanes > 0 && block->lanes <= BLOCK_LANES);
 	for (uint32_t lane = 0; lane < block->lanes; lane++) {
-		const struct soft_joint *joint = block->joint[lane];
-		prefetch(block->locks[lane], block->rows * sizeof(struct soft_row));
-		prefetch(&joint->bias, sizeof joint->bias + sizeof joint->impulse);
-		prefetch(&joint->pushed, sizeof joint->pushed);
-		prefetch((const char *)&joints->jointed[block->a[lane]] + of_body, BODY_BYTES);
-		prefetch((const char *)&joints->jointed[block->b[lane]] + of_body, BODY_BYTES);
+		prefetch((const char *)&joints->jointed[block->a[lane]] + from, bytes);
+		prefetch((const char *)&joints->jointed[block->b[lane]] + from, bytes);
 	}
+}
+
+void soft_run_tighten(struct soft_joints *joints, const struct wide_run *run, double h)
+{
+	ASSERT(run->block_first <= run->block_last && h > 0);
+	for (uint32_t i = run->block_first; i < run->block_last; i++)
+		joints->wide.kernels->tighten(joints, &joints->wide.blocks[i], h);
 }
 
 void soft_run_factor(struct soft_joints *joints, const struct wide_run *run)
@@ -293,9 +436,34 @@ void soft_run_factor(struct soft_joints *joints, const struct wide_run *run)
 	const struct wide_block *blocks = joints->wide.blocks;
 	for (uint32_t i = run->block_first; i < run->block_last; i++) {
 		if (i + 1 < run->block_last)
-			fetch_block(joints, &blocks[i + 1],
-				    offsetof(struct soft_jointed, response));
+			fetch_block(joints, &blocks[i + 1], offsetof(struct soft_jointed, response),
+				    RESPONSE_BYTES);
 		joints->wide.kernels->factor(joints, &joints->wide.blocks[i]);
+	}
+}
+
+void soft_warm_items(struct soft_joints *joints)
+{
+	const struct soft_wide *wide = &joints->wide;
+	for (uint32_t i = 0; i < wide->loose_first; i++) {
+		struct wide_block *block = &wide->blocks[i];
+		for (uint32_t r = 0; r < block->rows; r++)
+			block->row[r].impulse = (struct wide8){ { 0 } };
+	}
+	for (uint32_t i = 0; i < wide->item_count; i++) {
+		const struct wide_item *item = &wide->items[i];
+		if (i + 1 < wide->item_count && item[1].block)
+			fetch_block(joints, &wide->blocks[item[1].at], 0, LOOSE_BYTES);
+		if (item->block)
+			wide->kernels->warm(joints, &wide->blocks[item->at]);
+		else
+			soft_joint_warm(joints, &joints->items[item->at]);
+	}
+	/* Those that are no items have no impulse to apply; theirs become 0. */
+	for (uint32_t k = 0; k < wide->rest_count; k++) {
+		struct soft_joint *joint = soft_rest(joints, k);
+		if (wide->items == NULL || (!joint->loose && joint->extra_count == 0))
+			soft_joint_warm(joints, joint);
 	}
 }
 
@@ -306,14 +474,14 @@ void soft_solve_items(const struct soft_pass *pass)
 	for (uint32_t i = 0; i < wide->item_count; i++) {
 		const struct wide_item *item = &wide->items[i];
 		if (i + 1 < wide->item_count && item[1].block)
-			fetch_block(joints, &wide->blocks[item[1].at], 0);
+			fetch_block(joints, &wide->blocks[item[1].at], 0, LOOSE_BYTES);
 		if (item->block)
 			wide->kernels->locks(pass, &wide->blocks[item->at]);
 		else
 			soft_joint_solve_alone(pass, &joints->items[item->at]);
 	}
-	for (uint32_t i = 0; i < joints->list.count && wide->items == NULL; i++)
-		soft_joint_solve_alone(pass, &joints->items[i]);
+	for (uint32_t k = 0; k < wide->rest_count && wide->items == NULL; k++)
+		soft_joint_solve_alone(pass, soft_rest(joints, k));
 }
 
 void soft_run_solve(const struct soft_pass *pass, const struct wide_run *run)
@@ -333,12 +501,13 @@ void soft_run_solve(const struct soft_pass *pass, const struct wide_run *run)
 	}
 	for (uint32_t i = run->block_first; i < run->block_last; i++) {
 		if (i + 1 < run->block_last)
-			fetch_block(joints, &wide->blocks[i + 1], 0);
+			fetch_block(joints, &wide->blocks[i + 1], 0, TREE_BYTES);
 		wide->kernels->upward(pass, &wide->blocks[i]);
 	}
 	for (uint32_t i = run->block_last; i-- > run->block_first;) {
 		if (i > run->block_first)
-			fetch_block(joints, &wide->blocks[i - 1], 0);
+			fetch_block(joints, &wide->blocks[i - 1],
+				    offsetof(struct soft_jointed, impulse), sizeof(struct spatial));
 		wide->kernels->downward(joints, &wide->blocks[i]);
 	}
 	for (uint32_t i = body_first; i < body_last; i++) {

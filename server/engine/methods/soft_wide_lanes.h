@@ -10,6 +10,9 @@ enum { WIDE = LANES_WIDTH / 2 };
 typedef double wide __attribute__((vector_size(4 * LANES_WIDTH)));
 typedef int64_t wide_mask __attribute__((vector_size(4 * LANES_WIDTH)));
 
+/* In memory, as lanes_stored. */
+typedef double wide_stored __attribute__((vector_size(4 * LANES_WIDTH), aligned(8), may_alias));
+
 LANES_INLINE wide wide_all(double s)
 {
 	return s - (wide){ 0 }; /* a sum would turn −0 into 0 */
@@ -19,15 +22,13 @@ LANES_INLINE wide wide_all(double s)
 LANES_INLINE wide wide_load(const struct wide8 *from, uint32_t first)
 {
 	VALIDATE(first < BLOCK_LANES && first % WIDE == 0);
-	wide v;
-	memcpy(&v, &from->at[first], sizeof v);
-	return v;
+	return *(const wide_stored *)&from->at[first];
 }
 
 LANES_INLINE void wide_store(struct wide8 *to, uint32_t first, wide v)
 {
 	VALIDATE(first < BLOCK_LANES && first % WIDE == 0);
-	memcpy(&to->at[first], &v, sizeof v);
+	*(wide_stored *)&to->at[first] = v;
 }
 
 LANES_INLINE wide wide_select(wide_mask mask, wide yes, wide no)
@@ -35,33 +36,119 @@ LANES_INLINE wide wide_select(wide_mask mask, wide yes, wide no)
 	return (wide)((mask & (wide_mask)yes) | (~mask & (wide_mask)no));
 }
 
-/* WIDE rows of as many numbers into columns, or back. */
-LANES_INLINE void wide_transpose(wide v[WIDE])
+/* Bits of a block's lanes, from lane `first` on, as a mask. */
+LANES_INLINE wide_mask wide_bits(uint32_t bits, uint32_t first)
 {
-#if LANES_WIDTH == 8
-	wide ab_even = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6);
-	wide ab_odd = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
-	wide cd_even = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6);
-	wide cd_odd = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
+	wide_mask lane = { 0 };
+	LANES_UNROLL
+	for (uint32_t i = 0; i < WIDE; i++)
+		lane[i] = -(int64_t)(bits >> (first + i) & 1);
+	return lane;
+}
+
+/* Back. */
+LANES_INLINE uint32_t bits_of(wide_mask mask, uint32_t first)
+{
+	uint32_t bits = 0;
+	LANES_UNROLL
+	for (uint32_t i = 0; i < WIDE; i++)
+		bits |= (uint32_t)(mask[i] & 1) << (first + i);
+	return bits;
+}
+
+LANES_INLINE wide wide_abs(wide v)
+{
+	return (wide)((wide_mask)v & INT64_MAX);
+}
+
+/* As scalar_max, scalar_clamp. */
+LANES_INLINE wide wide_max(wide a, wide b)
+{
+	return wide_select(a > b, a, b);
+}
+
+LANES_INLINE wide wide_clamp(wide v, wide low, wide high)
+{
+	return wide_select(v > low, wide_select(v < high, v, high), low);
+}
+
+/* Numbers of as many lanes as a transposition takes at once. */
+enum { PART = WIDE < 4 ? WIDE : 4 };
+typedef double wide_part __attribute__((vector_size(8 * PART)));
+typedef double part_stored __attribute__((vector_size(8 * PART), aligned(8), may_alias));
+
+/* PART rows of as many numbers into columns, or back. */
+LANES_INLINE void part_transpose(wide_part v[PART])
+{
+#if LANES_WIDTH >= 8
+	wide_part ab_even = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6);
+	wide_part ab_odd = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
+	wide_part cd_even = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6);
+	wide_part cd_odd = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
 	v[0] = __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5);
 	v[1] = __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5);
 	v[2] = __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7);
 	v[3] = __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7);
 #else
-	wide low = __builtin_shufflevector(v[0], v[1], 0, 2);
+	wide_part low = __builtin_shufflevector(v[0], v[1], 0, 2);
 	v[1] = __builtin_shufflevector(v[0], v[1], 1, 3);
 	v[0] = low;
 #endif
 }
 
-/* `count` ≥ WIDE numbers of each lane, from its address on. Groups of WIDE may overlap. */
+/* PART numbers of each lane, from its address on. */
+LANES_INLINE void gather_part(const double *const from[WIDE], wide out[PART])
+{
+	wide_part v[WIDE];
+	LANES_UNROLL
+	for (uint32_t i = 0; i < WIDE; i++)
+		v[i] = *(const part_stored *)from[i];
+	LANES_UNROLL
+	for (uint32_t k = 0; k < WIDE; k += PART)
+		part_transpose(&v[k]);
+	LANES_UNROLL
+	for (uint32_t i = 0; i < PART; i++) {
+#if LANES_WIDTH == 16
+		out[i] = __builtin_shufflevector(v[i], v[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+#else
+		out[i] = v[i];
+#endif
+	}
+}
+
+/* Back, into the lanes whose bit of `writes` is set. */
+LANES_INLINE void scatter_part(double *const to[WIDE], uint32_t writes, const wide from[PART])
+{
+	wide_part v[WIDE];
+	LANES_UNROLL
+	for (uint32_t i = 0; i < PART; i++) {
+#if LANES_WIDTH == 16
+		v[i] = __builtin_shufflevector(from[i], from[i], 0, 1, 2, 3);
+		v[i + 4] = __builtin_shufflevector(from[i], from[i], 4, 5, 6, 7);
+#else
+		v[i] = from[i];
+#endif
+	}
+	LANES_UNROLL
+	for (uint32_t k = 0; k < WIDE; k += PART)
+		part_transpose(&v[k]);
+	LANES_UNROLL
+	for (uint32_t i = 0; i < WIDE; i++)
+		if (writes >> i & 1)
+			*(part_stored *)to[i] = v[i];
+}
+
+/* `count` ≥ PART numbers of each lane, from its address on. Groups of PART may overlap. */
 LANES_INLINE void wide_gather(const double *const from[WIDE], uint32_t count, wide *out)
 {
-	for (uint32_t c = 0; c < count; c += WIDE) {
-		uint32_t at = MIN_OF(c, count - WIDE);
+	LANES_UNROLL
+	for (uint32_t c = 0; c < count; c += PART) {
+		uint32_t at = MIN_OF(c, count - PART);
+		const double *part[WIDE];
+		LANES_UNROLL
 		for (uint32_t i = 0; i < WIDE; i++)
-			memcpy(&out[at + i], from[i] + at, sizeof *out);
-		wide_transpose(&out[at]);
+			part[i] = from[i] + at;
+		gather_part(part, &out[at]);
 	}
 }
 
@@ -69,6 +156,7 @@ LANES_INLINE void gather_bodies(const struct soft_joints *joints, const uint32_t
 				size_t offset, uint32_t count, wide *out)
 {
 	const double *from[WIDE];
+	LANES_UNROLL
 	for (uint32_t i = 0; i < WIDE; i++)
 		from[i] = (const double *)((const char *)&joints->jointed[index[i]] + offset);
 	wide_gather(from, count, out);
@@ -78,17 +166,14 @@ LANES_INLINE void gather_bodies(const struct soft_joints *joints, const uint32_t
 LANES_INLINE void scatter_bodies(const struct soft_joints *joints, const uint32_t index[WIDE],
 				 uint32_t writes, size_t offset, uint32_t count, const wide *from)
 {
-	for (uint32_t c = 0; c < count; c += WIDE) {
-		uint32_t at = MIN_OF(c, count - WIDE);
-		wide rows[WIDE];
+	LANES_UNROLL
+	for (uint32_t c = 0; c < count; c += PART) {
+		uint32_t at = MIN_OF(c, count - PART);
+		double *to[WIDE];
+		LANES_UNROLL
 		for (uint32_t i = 0; i < WIDE; i++)
-			rows[i] = from[at + i];
-		wide_transpose(rows);
-		for (uint32_t i = 0; i < WIDE; i++)
-			if (writes >> i & 1)
-				memcpy((char *)&joints->jointed[index[i]] + offset +
-					       at * sizeof(double),
-				       &rows[i], sizeof rows[i]);
+			to[i] = (double *)((char *)&joints->jointed[index[i]] + offset) + at;
+		scatter_part(to, writes, &from[at]);
 	}
 }
 
@@ -103,27 +188,24 @@ struct lanes_row {
 	wide on_a[6], on_b[6];
 };
 
-LANES_INLINE void gather_locks(const struct wide_block *block, uint32_t first, uint32_t rows,
-			       struct lanes_row *out)
+LANES_INLINE void load_rows(const struct wide_block *block, uint32_t first, uint32_t rows,
+			    struct lanes_row *out)
 {
-	_Static_assert(sizeof(struct soft_row) == 12 * sizeof(double), "a row is twelve numbers");
-	_Static_assert(sizeof(struct lanes_row) == 12 * sizeof(wide), "and so is one of lanes");
-	for (uint32_t r = 0; r < rows; r++) {
-		const double *from[WIDE];
-		for (uint32_t i = 0; i < WIDE; i++)
-			from[i] = (const double *)(const void *)&block->locks[first + i][r];
-		wide_gather(from, 12, out[r].on_a);
+	for (uint32_t r = 0; r < rows; r++)
+		LANES_UNROLL
+	for (uint32_t c = 0; c < 6; c++) {
+		out[r].on_a[c] = wide_load(&block->row[r].on_a[c], first);
+		out[r].on_b[c] = wide_load(&block->row[r].on_b[c], first);
 	}
 }
 
-/* A member of the lanes' joints: an array of at least WIDE numbers. */
-#define GATHER_JOINTS(block, first, member, count, out)                                            \
-	do {                                                                                       \
-		const double *from[WIDE];                                                          \
-		for (uint32_t i = 0; i < WIDE; i++)                                                \
-			from[i] = (block)->joint[(first) + i]->member;                             \
-		wide_gather(from, MAX_OF((uint32_t)(count), (uint32_t)WIDE), out);                 \
-	} while (0)
+/* v ← v + s, of six numbers that are stored. */
+LANES_INLINE void wide_add_stored(struct wide8 v[6], uint32_t first, const wide s[6])
+{
+	LANES_UNROLL
+	for (uint32_t c = 0; c < 6; c++)
+		wide_store(&v[c], first, wide_load(&v[c], first) + s[c]);
+}
 
 /* J v, as spatial_dot. */
 LANES_INLINE wide wide_speed(const wide on[6], const wide v[6])
@@ -142,6 +224,7 @@ LANES_INLINE wide wide_dot(const wide on[6], const wide x[6])
 /* v + s J. */
 LANES_INLINE void wide_add(wide v[6], const wide on[6], wide s)
 {
+	LANES_UNROLL
 	for (uint32_t i = 0; i < 6; i++)
 		v[i] += on[i] * s;
 }

@@ -4,7 +4,7 @@
 #ifndef CAIRN_ENGINE_METHODS_SOFT_WIDE_PASSES_H
 #define CAIRN_ENGINE_METHODS_SOFT_WIDE_PASSES_H
 
-#include "server/engine/methods/soft_wide_lanes.h"
+#include "server/engine/methods/soft_wide_rows.h"
 
 /* Runs call(rows) over the lanes of a block; the usual numbers of rows are constants, so that loops over
  * rows unroll. */
@@ -37,8 +37,9 @@ LANES_INLINE void load_factor(const struct wide_block *block, uint32_t first, ui
 LANES_INLINE void load_reach(const struct wide_block *block, uint32_t first, uint32_t row,
 			     wide out[6])
 {
+	LANES_UNROLL
 	for (uint32_t c = 0; c < 6; c++)
-		out[c] = wide_load(&block->row[row].reach[c], first);
+		out[c] = wide_load(&block->reach[6 * row + c], first);
 }
 
 /* x ← K⁻¹ x, as soft_joint_solve_factored. */
@@ -113,6 +114,18 @@ LANES_INLINE void factor_lanes(const struct soft_joints *joints, struct wide_blo
 		wide_store(&block->row[i].pivot_inv, first, out->pivot_inv[i]);
 }
 
+/* M⁻¹ of an impulse on a body without joints; m: its mass_inv, then inertia_inv: xx yy zz xy yz zx. */
+LANES_INLINE void respond_free(const wide m[9], const wide on[6], wide out[6])
+{
+	const wide *t = &m[3];
+	LANES_UNROLL
+	for (uint32_t c = 0; c < 3; c++)
+		out[c] = m[c] * on[c];
+	out[3] = t[0] * on[3] + t[3] * on[4] + t[5] * on[5];
+	out[4] = t[3] * on[3] + t[1] * on[4] + t[4] * on[5];
+	out[5] = t[5] * on[3] + t[4] * on[4] + t[2] * on[5];
+}
+
 /* W_p − Tᵀ D⁻¹ T, as reduce_response; x: T, which becomes L⁻¹ T. */
 LANES_INLINE void reduce_lanes(const struct lanes_factor *factor, uint32_t rows, wide x[][6],
 			       wide w[36])
@@ -120,11 +133,14 @@ LANES_INLINE void reduce_lanes(const struct lanes_factor *factor, uint32_t rows,
 	const wide *l = factor->l;
 	for (uint32_t i = 0; i < rows; i++) {
 		for (uint32_t k = 0; k < i; k++)
-			for (uint32_t c = 0; c < 6; c++)
-				x[i][c] -= l[k] * x[k][c];
+			LANES_UNROLL
+		for (uint32_t c = 0; c < 6; c++)
+			x[i][c] -= l[k] * x[k][c];
 		l += i;
+		LANES_UNROLL
 		for (uint32_t r = 0; r < 6; r++) {
 			wide scaled = x[i][r] * factor->pivot_inv[i];
+			LANES_UNROLL
 			for (uint32_t c = 0; c < 6; c++)
 				w[6 * r + c] -= scaled * x[i][c];
 		}
@@ -136,11 +152,38 @@ LANES_INLINE void respond_lanes(const wide w[36], const struct lanes_row *on, bo
 				uint32_t rows, wide answers[][6], wide *k)
 {
 	for (uint32_t i = 0; i < rows; i++) {
+		LANES_UNROLL
 		for (uint32_t r = 0; r < 6; r++)
 			answers[i][r] = wide_dot(&w[6 * r], side_b ? on[i].on_b : on[i].on_a);
 		for (uint32_t j = 0; j <= i; j++)
 			k[j] += wide_dot(side_b ? on[j].on_b : on[j].on_a, answers[i]);
 		k += i + 1;
+	}
+}
+
+/* As factor_alone. */
+LANES_INLINE void factor_loose(struct soft_joints *joints, struct wide_block *block, uint32_t first,
+			       uint32_t rows)
+{
+	wide k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *to = k, m_a[9], m_b[9];
+	struct lanes_row on[SOFT_LOCKS_MAX];
+	struct lanes_factor factor;
+	load_rows(block, first, rows, on);
+	GATHER_BODIES(joints, &block->a[first], mass_inv, 9, m_a);
+	GATHER_BODIES(joints, &block->b[first], mass_inv, 9, m_b);
+	for (uint32_t i = 0; i < rows; i++) {
+		wide answer_a[6], answer_b[6];
+		respond_free(m_a, on[i].on_a, answer_a);
+		respond_free(m_b, on[i].on_b, answer_b);
+		for (uint32_t j = 0; j <= i; j++)
+			to[j] = wide_speed(on[j].on_a, answer_a) + wide_speed(on[j].on_b, answer_b);
+		to += i + 1;
+	}
+	factor_lanes(joints, block, first, rows, on, k, &factor);
+	for (uint32_t i = 0; i < rows; i++) {
+		wide impulse = wide_load(&block->row[i].impulse, first);
+		wide_mask none = factor.pivot_inv[i] == wide_all(0);
+		wide_store(&block->row[i].impulse, first, wide_select(none, wide_all(0), impulse));
 	}
 }
 
@@ -155,7 +198,7 @@ LANES_INLINE void factor_rows(struct soft_joints *joints, struct wide_block *blo
 	struct lanes_factor factor;
 	for (uint32_t i = 0; i < rows * (rows + 1) / 2; i++)
 		k[i] = -wide_all(0); /* −0 + x is x, whatever its sign */
-	gather_locks(block, first, rows, on);
+	load_rows(block, first, rows, on);
 	GATHER_BODIES(joints, child, response, 36, w);
 	respond_lanes(w, on, block->child_b, rows, reach, k);
 	if (block->moves_parent) {
@@ -168,37 +211,45 @@ LANES_INLINE void factor_rows(struct soft_joints *joints, struct wide_block *blo
 	if (!block->moves_parent)
 		return;
 	for (uint32_t i = 0; i < rows; i++)
-		for (uint32_t c = 0; c < 6; c++)
-			wide_store(&block->row[i].reach[c], first, reach[i][c]);
+		LANES_UNROLL
+	for (uint32_t c = 0; c < 6; c++)
+		wide_store(&block->reach[6 * i + c], first, reach[i][c]);
 	reduce_lanes(&factor, rows, reach, w);
 	SCATTER_BODIES(joints, parent, (block->child_b ? block->moves_a : block->moves_b) >> first,
 		       response, 36, w);
 }
 
-static void wide_factor(struct soft_joints *joints, struct wide_block *block){
+static void wide_factor(struct soft_joints *joints, struct wide_block *block)
+{
 #define FACTOR_ROWS(n) factor_rows(joints, block, first, n)
-	WIDE_BLOCK(block, FACTOR_ROWS)
+#define FACTOR_LOOSE(n) factor_loose(joints, block, first, n)
+	if (block->loose) {
+		WIDE_BLOCK(block, FACTOR_LOOSE)
+	} else {
+		WIDE_BLOCK(block, FACTOR_ROWS)
+	}
 #undef FACTOR_ROWS
+#undef FACTOR_LOOSE
 }
 
 /* ---- trees ---------------------------------------------------------------------------------- */
 
 /* As set_targets. */
 LANES_INLINE
-	void target_lanes(const struct soft_pass *pass, const struct wide_block *block,
-			  uint32_t first, uint32_t rows, const struct lanes_row *on, wide *target)
+void target_lanes(const struct soft_pass *pass, const struct wide_block *block, uint32_t first,
+		  uint32_t rows, const struct lanes_row *on, wide *target)
 {
-	wide a[6], b[6], bias[SOFT_LOCKS_MAX];
+	wide a[6], b[6];
 	for (uint32_t i = 0; i < rows; i++)
 		target[i] = wide_all(0);
 	if (!pass->biased)
 		return;
 	GATHER_BODIES(pass->joints, &block->a[first], velocity, 6, a);
 	GATHER_BODIES(pass->joints, &block->b[first], velocity, 6, b);
-	GATHER_JOINTS(block, first, bias, rows, bias);
 	for (uint32_t i = 0; i < rows; i++) {
 		wide speed = wide_speed(on[i].on_a, a) + wide_speed(on[i].on_b, b);
-		target[i] = speed - wide_all(pass->mass_scale) * (speed + bias[i]);
+		wide bias = wide_load(&block->row[i].bias, first);
+		target[i] = speed - wide_all(pass->mass_scale) * (speed + bias);
 	}
 }
 
@@ -210,7 +261,7 @@ LANES_INLINE void upward_rows(const struct soft_pass *pass, struct wide_block *b
 	wide a[6], b[6], x[SOFT_LOCKS_MAX];
 	struct lanes_row on[SOFT_LOCKS_MAX];
 	struct lanes_factor factor;
-	gather_locks(block, first, rows, on);
+	load_rows(block, first, rows, on);
 	load_factor(block, first, rows, &factor);
 	target_lanes(pass, block, first, rows, on, x);
 	GATHER_BODIES(joints, &block->a[first], trial, 6, a);
@@ -240,29 +291,32 @@ static void wide_upward(const struct soft_pass *pass, struct wide_block *block){
 }
 
 /* Adds to each lane's joint the impulses of its rows, and what its bodies get. */
-LANES_INLINE void add_to_joints(const struct wide_block *block, uint32_t first, uint32_t rows,
+LANES_INLINE void add_to_joints(struct wide_block *block, uint32_t first, uint32_t rows,
 				const wide *change, const wide *on_a, const wide *on_b)
 {
-	for (uint32_t i = 0; i < WIDE && first + i < block->lanes; i++) {
-		struct soft_joint *joint = block->joint[first + i];
-		const wide *on = joint->b != 0 ? on_b : on_a;
-		for (uint32_t r = 0; r < rows; r++) {
-			joint->impulse[r] += change[r][i];
-			joint->acted |= change[r][i] != 0;
-		}
-		struct spatial push = { vec3_make(on[0][i], on[1][i], on[2][i]),
-					vec3_make(on[3][i], on[4][i], on[5][i]) };
-		joint->pushed = spatial_mul_add(joint->pushed, push, 1);
+	wide_mask has_b = wide_bits(block->has_b, first), acted = { 0 };
+	wide on[6];
+	for (uint32_t r = 0; r < rows; r++) {
+		wide impulse = wide_load(&block->row[r].impulse, first) + change[r];
+		wide_store(&block->row[r].impulse, first, impulse);
+		acted |= change[r] != wide_all(0);
+		if (block->loose)
+			acted |= impulse != wide_all(0);
 	}
+	LANES_UNROLL
+	for (uint32_t c = 0; c < 6; c++)
+		on[c] = wide_select(has_b, on_b[c], on_a[c]);
+	wide_add_stored(block->more->pushed, first, on);
+	block->acted |= (uint8_t)bits_of(acted, first);
 }
 
 /* As substitute_downward, and what apply_solution does to a joint. */
-LANES_INLINE void downward_rows(struct soft_joints *joints, const struct wide_block *block,
+LANES_INLINE void downward_rows(struct soft_joints *joints, struct wide_block *block,
 				uint32_t first, uint32_t rows)
 {
 	wide change[SOFT_LOCKS_MAX], a[6], b[6], on_a[6], on_b[6];
 	struct lanes_row on[SOFT_LOCKS_MAX];
-	gather_locks(block, first, rows, on);
+	load_rows(block, first, rows, on);
 	GATHER_BODIES(joints, &block->a[first], impulse, 6, a);
 	GATHER_BODIES(joints, &block->b[first], impulse, 6, b);
 	for (uint32_t i = 0; i < rows; i++)
@@ -280,12 +334,14 @@ LANES_INLINE void downward_rows(struct soft_joints *joints, const struct wide_bl
 		for (uint32_t i = 0; i < rows; i++)
 			change[i] -= x[i];
 	}
+	LANES_UNROLL
 	for (uint32_t c = 0; c < 6; c++)
 		on_a[c] = on_b[c] = wide_all(0);
 	for (uint32_t i = 0; i < rows; i++) {
 		wide_add(on_a, on[i].on_a, change[i]);
 		wide_add(on_b, on[i].on_b, change[i]);
 	}
+	LANES_UNROLL
 	for (uint32_t c = 0; c < 6; c++) {
 		a[c] += on_a[c];
 		b[c] += on_b[c];
@@ -295,7 +351,7 @@ LANES_INLINE void downward_rows(struct soft_joints *joints, const struct wide_bl
 	add_to_joints(block, first, rows, change, on_a, on_b);
 }
 
-static void wide_downward(struct soft_joints *joints, const struct wide_block *block){
+static void wide_downward(struct soft_joints *joints, struct wide_block *block){
 #define DOWNWARD_ROWS(n) downward_rows(joints, block, first, n)
 	WIDE_BLOCK(block, DOWNWARD_ROWS)
 #undef DOWNWARD_ROWS
@@ -307,15 +363,56 @@ static void wide_downward(struct soft_joints *joints, const struct wide_block *b
 LANES_INLINE void apply_lanes(struct soft_joints *joints, const uint32_t *index, uint32_t writes,
 			      const wide on[6], wide v[6])
 {
-	wide m[9];
+	wide m[9], answer[6];
 	GATHER_BODIES(joints, index, mass_inv, 9, m);
-	const wide *t = &m[3]; /* xx yy zz xy yz zx */
-	for (uint32_t c = 0; c < 3; c++)
-		v[c] += m[c] * on[c];
-	v[3] += t[0] * on[3] + t[3] * on[4] + t[5] * on[5];
-	v[4] += t[3] * on[3] + t[1] * on[4] + t[4] * on[5];
-	v[5] += t[5] * on[3] + t[4] * on[4] + t[2] * on[5];
+	respond_free(m, on, answer);
+	LANES_UNROLL
+	for (uint32_t c = 0; c < 6; c++)
+		v[c] += answer[c];
 	SCATTER_BODIES(joints, index, writes, velocity, 6, v);
+}
+
+/* As soft_joint_warm of a loose joint. */
+LANES_INLINE void warm_rows(struct soft_joints *joints, struct wide_block *block, uint32_t first,
+			    uint32_t rows)
+{
+	wide a[6], b[6], on_a[6], on_b[6], impulse[SOFT_LOCKS_MAX];
+	wide_mask any = { 0 };
+	for (uint32_t i = 0; i < rows; i++) {
+		impulse[i] = wide_load(&block->row[i].impulse, first);
+		any |= impulse[i] != wide_all(0);
+	}
+	uint32_t bits = bits_of(any, 0);
+	if (bits == 0)
+		return;
+	struct lanes_row on[SOFT_LOCKS_MAX];
+	load_rows(block, first, rows, on);
+	LANES_UNROLL
+	for (uint32_t c = 0; c < 6; c++)
+		on_a[c] = on_b[c] = wide_all(0);
+	for (uint32_t i = 0; i < rows; i++) {
+		wide_add(on_a, on[i].on_a, impulse[i]);
+		wide_add(on_b, on[i].on_b, impulse[i]);
+	}
+	GATHER_BODIES(joints, &block->a[first], velocity, 6, a);
+	GATHER_BODIES(joints, &block->b[first], velocity, 6, b);
+	apply_lanes(joints, &block->a[first], block->moves_a >> first & bits, on_a, a);
+	apply_lanes(joints, &block->b[first], block->moves_b >> first & bits, on_b, b);
+	wide_mask has_b = wide_bits(block->has_b, first);
+	LANES_UNROLL
+	for (uint32_t c = 0; c < 6; c++) {
+		struct wide8 *pushed = &block->more->pushed[c];
+		wide before = wide_load(pushed, first);
+		wide after = before + wide_select(has_b, on_b[c], on_a[c]);
+		wide_store(pushed, first, wide_select(any, after, before));
+	}
+	block->acted |= (uint8_t)(bits << first);
+}
+
+static void wide_warm(struct soft_joints *joints, struct wide_block *block){
+#define WARM_ROWS(n) warm_rows(joints, block, first, n)
+	WIDE_BLOCK(block, WARM_ROWS)
+#undef WARM_ROWS
 }
 
 /* As solve_locks. */
@@ -324,25 +421,22 @@ LANES_INLINE void locks_rows(const struct soft_pass *pass, struct wide_block *bl
 {
 	struct soft_joints *joints = pass->joints;
 	wide a[6], b[6], x[SOFT_LOCKS_MAX], on_a[6], on_b[6];
-	wide bias[SOFT_LOCKS_MAX], before[SOFT_LOCKS_MAX];
 	struct lanes_row on[SOFT_LOCKS_MAX];
 	struct lanes_factor factor;
-	gather_locks(block, first, rows, on);
-	GATHER_JOINTS(block, first, factor, rows * (rows - 1) / 2, factor.l);
-	GATHER_JOINTS(block, first, pivot_inv, rows, factor.pivot_inv);
-	GATHER_JOINTS(block, first, bias, rows, bias);
-	GATHER_JOINTS(block, first, impulse, rows, before);
+	load_rows(block, first, rows, on);
+	load_factor(block, first, rows, &factor);
 	GATHER_BODIES(joints, &block->a[first], velocity, 6, a);
 	GATHER_BODIES(joints, &block->b[first], velocity, 6, b);
 	for (uint32_t i = 0; i < rows; i++)
 		x[i] = wide_speed(on[i].on_a, a) + wide_speed(on[i].on_b, b) +
-		       (pass->biased ? bias[i] : wide_all(0));
+		       (pass->biased ? wide_load(&block->row[i].bias, first) : wide_all(0));
 	solve_lanes(&factor, rows, x);
+	LANES_UNROLL
 	for (uint32_t c = 0; c < 6; c++)
 		on_a[c] = on_b[c] = wide_all(0);
 	for (uint32_t i = 0; i < rows; i++) {
 		x[i] = -(wide_all(pass->mass_scale) * x[i] +
-			 wide_all(pass->impulse_scale) * before[i]);
+			 wide_all(pass->impulse_scale) * wide_load(&block->row[i].impulse, first));
 		wide_add(on_a, on[i].on_a, x[i]);
 		wide_add(on_b, on[i].on_b, x[i]);
 	}
@@ -358,7 +452,9 @@ static void wide_locks(const struct soft_pass *pass, struct wide_block *block)
 #undef LOCKS_ROWS
 }
 
-static const struct soft_wide_kernels wide_kernels = { wide_factor, wide_upward, wide_downward,
-						       wide_locks };
+static const struct soft_wide_kernels wide_kernels = {
+	wide_measure,  wide_tighten, wide_factor,     wide_warm,     wide_upward,
+	wide_downward, wide_locks,   wide_add_totals, wide_residual,
+};
 
 #endif

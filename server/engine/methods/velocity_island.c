@@ -598,7 +598,7 @@ enum status velocity_island_solve(struct velocity_island *self,
 		return status;
 	/* The other solver's last answer is nearer than the fallback of this one. */
 	if (result.status != SOLVER_SOLVED && dense.frictional && self->joints == NULL &&
-	    self->step->settings.friction_rows > 0 && lcp_friction_sparse_is_cheaper(self->count)) {
+	    self->step->settings.friction_rows > 0) {
 		self->outcome->iterations += result.pivots + result.rounds;
 		return velocity_island_sparse(self, problem);
 	}

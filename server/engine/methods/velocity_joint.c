@@ -58,6 +58,8 @@ enum {
 	TAUT_ROUNDS = 2,
 	/* Rounds that remove drift, from commands or from rounds of the motion that did not converge. */
 	PROJECTION_ROUNDS = 40,
+	/* Parts of a row of a joint or a gear. */
+	JOINT_PARTS_MAX = 2 * GEAR_ENDS,
 };
 
 /* rad: a round of the projection turns no body further. Larger: the linearisation of a round does not
@@ -299,6 +301,8 @@ static struct spatial unit_on_b(const struct velocity_island *self,
 				const struct joint *joint)
 {
 	const struct body_motion *b = motion_at(self->step, of->body_b, &joint->b);
+	if (joint->gear != NULL)
+		return spatial_zero(); /* step_joints_store adds its forces to those of its joints */
 	vec3 anchor = joint_anchor_b(joint, b), centre = b->centre;
 	bool other = of->body_b == ROW_NO_BODY;
 	uint32_t slot = other ? of->body_a : of->body_b;
@@ -438,10 +442,11 @@ static enum status allocate_rows(struct velocity_island *self, struct row_list *
 	uint32_t rows = self->taut_from - self->contact_rows;
 	*list = (struct row_list){ .rows = ALLOCATE(struct constraint_row, rows),
 				   .blocks = ALLOCATE(struct row_block, rows),
-				   .parts = ALLOCATE(struct row_part, (size_t)2 * rows),
+				   .parts = ALLOCATE(struct row_part,
+						     (size_t)JOINT_PARTS_MAX * rows),
 				   .row_capacity = rows,
 				   .block_capacity = rows,
-				   .part_capacity = 2 * rows };
+				   .part_capacity = JOINT_PARTS_MAX * rows };
 	return list->rows != NULL && list->blocks != NULL && list->parts != NULL ? STATUS_OK
 										 : STATUS_NO_MEMORY;
 }
@@ -575,7 +580,7 @@ static enum status end_island(const struct island *members, uint32_t index, stru
 
 void velocity_joints_finish_results(struct velocity_step *self)
 {
-	for (uint32_t i = 0; i < self->joints.count; i++) {
+	for (uint32_t i = 0; i < self->joints.count - self->joints.gears; i++) {
 		const struct joint *joint = &self->joints.joints[i];
 		uint32_t slot = self->joints.constraints[i].body_b;
 		const struct body_motion *b =
@@ -590,13 +595,18 @@ void velocity_joints_finish_results(struct velocity_step *self)
 /* ---- removal of drift ------------------------------------------------------------------------- */
 
 /* m or rad: error of a row's position at the end. The target of a locked row is 0. A limit that was
- * passed at the beginning needs to return only by the distance that push_speed permits in a step. */
+ * passed at the beginning, and a gear that was violated (as one may be when it is set), need to return
+ * only by the distance that push_speed permits in a step. */
 static double position_error(const struct velocity_step *begin, const struct constraint_row *row,
-			     uint32_t index)
+			     uint32_t index, uint32_t constraint)
 {
+	double before = begin->rows.rows[index].gap;
+	if (begin->constraints[constraint].kind == &constraint_gear) {
+		double by = begin->settings.push_speed * begin->step->dt;
+		return row->gap - before + scalar_clamp(before, -by, by);
+	}
 	if (row->set != ROW_POSITIVE)
 		return row->gap;
-	double before = begin->rows.rows[index].gap;
 	double least = before + begin->settings.push_speed * begin->step->dt;
 	return scalar_min(row->gap - scalar_min(least, 0), 0);
 }
@@ -618,7 +628,8 @@ static bool set_projection_targets(const struct velocity_island *self,
 		    !can_act(&self->joints[i - self->contact_rows]))
 			continue;
 		uint32_t index = begin->rows.blocks[self->block[i]].first + self->place[i];
-		double by = position_error(begin, row, index);
+		uint32_t constraint = begin->rows.blocks[self->block[i]].constraint;
+		double by = position_error(begin, row, index, constraint);
 		off |= scalar_abs(by) > VELOCITY_DEPTH;
 		b[i] += by / h;
 	}
@@ -667,7 +678,7 @@ static bool any_position_error(const struct velocity_step *self, const struct ve
 				const struct constraint_row *row = &self->rows.rows[i];
 				bool holds = block->key.feature == 0 || row->set == ROW_POSITIVE;
 				if (holds && row_can_move(self, row) &&
-				    scalar_abs(position_error(begin, row, i)) > VELOCITY_DEPTH)
+				    scalar_abs(position_error(begin, row, i, c)) > VELOCITY_DEPTH)
 					return true;
 			}
 		}

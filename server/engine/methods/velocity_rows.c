@@ -119,6 +119,7 @@ static void append_rows(const struct velocity_step *self, uint32_t index,
 	const struct constraint *of = &self->constraints[index];
 	bool given_a = motions == NULL || of->body_a == ROW_NO_BODY;
 	bool given_b = motions == NULL || of->body_b == ROW_NO_BODY;
+	ASSERT(options->motions == motions);
 	of->kind->rows(of, index, given_a ? NULL : &motions[of->body_a],
 		       given_b ? NULL : &motions[of->body_b], options, out);
 }
@@ -127,6 +128,7 @@ void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
 			      const struct body_motion *motions, struct row_list *out)
 {
 	struct constraint_options options = options_of(self, level_of(self));
+	options.motions = motions;
 	append_rows(self, index, motions, &options, out);
 }
 
@@ -136,6 +138,7 @@ void velocity_constraint_gaps(const struct velocity_step *self, uint32_t index,
 	bool contact = index < self->contact_count;
 	struct constraint_options options =
 		options_of(self, contact ? CONSTRAINT_POSITION : level_of(self));
+	options.motions = motions;
 	append_rows(self, index, motions, &options, out);
 }
 
@@ -143,6 +146,7 @@ enum status velocity_rows(struct velocity_step *self, const struct body_motion *
 			  enum constraint_level level)
 {
 	struct constraint_options options = options_of(self, level);
+	options.motions = motions;
 	self->at = motions;
 	struct constraint_room room =
 		constraint_room(self->constraints, self->constraint_count, &options);

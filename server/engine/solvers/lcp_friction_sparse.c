@@ -9,6 +9,10 @@
  *      large heaps the rounds may diverge, because rows that nearly depend on each other through their
  *      ties have x of 1e4 and more. Then step 5 follows, because steps 2 to 4 cost five times as much and
  *      give no smaller error.
+ *      If the caller accepts coarse rounds (options.coarse), small problems begin with sweeps instead, each
+ *      followed by a few rounds, and end if these leave an error of NEAR: the rows of a collision are
+ *      new, rounds from nothing need twenty factors, and where they do not end steps 2 to 4 mostly do not
+ *      either.
  *   2. Small problems: the normals alone, which may prove INFEASIBLE; then rounds in which the tangents of
  *      these normals stick at first.
  *   3. The convex problem over the same pyramids (lcp_sparse_interior.c), which has a solution if the
@@ -34,6 +38,8 @@ enum { TIED = 40, TIED_AGAIN = 20, TIED_LARGE = 8 };
 enum { CONVEX_ROUNDS = 8, BOUND_ROUNDS = 30, STALLED = 8 };
 enum { FACTORS_MAX = 500, LAST_FACTORS = 60 };
 enum { SWEEP_ROUNDS = 6, SWEEP_ROUNDS_MAX = 12, SWEEPS = 50 };
+/* Of sweep_then_tie. Fewer sweeps leave more rounds, which cost as much as twenty sweeps each. */
+enum { SWEPT_ROUNDS = 3, SWEPT_SWEEPS = 100, SWEPT_TIED = 6 };
 
 #define NO_ENERGY 1e-12	      /* of the largest b squared: more energy excludes an inexact x */
 #define ENERGY_ROUNDING 1e-10 /* of the largest b squared: more excludes an exact x */
@@ -355,6 +361,51 @@ static bool iterate_sweeps(struct lcp_sparse *self, double *gap)
 	return false;
 }
 
+/* The largest of what x = 0 leaves: the closing speed of a normal, the slip of a tangent. Smaller than
+ * self->size, where a row with an open gap has a large b that no x has to answer. */
+static double needed_size(const struct lcp_sparse *self)
+{
+	VALIDATE(self->rows <= self->capacity.rows);
+	double most = 0;
+	for (uint32_t i = 0; i < self->rows; i++) {
+		double b = self->weight[i] * self->b[i];
+		most = scalar_max(most, self->normal[i] == i ? -b : scalar_abs(b));
+	}
+	return scalar_min(most, self->size);
+}
+
+/* Small problems whose rows are new, so that x says little: sweeps find nearly which rows are active and
+ * which stick, and few rounds follow. False: x is the attempt with the smallest gap that adds no energy;
+ * *gap: its gap, infinite if there is none. */
+static bool sweep_then_tie(struct lcp_sparse *self, double *gap)
+{
+	double *kept = self->kept_best, momentum = MOMENTUM;
+	*gap = clamp_within_energy(self) ? coulomb_gap(self) : __builtin_inf();
+	memcpy(kept, self->x, self->rows * sizeof *kept);
+	for (uint32_t k = 0; k < SWEPT_ROUNDS; k++) {
+		lcp_friction_sweep_begin(self);
+		lcp_sparse_transposed_mul(self, self->x, self->u);
+		lcp_friction_sweep(self, SWEPT_SWEEPS, momentum);
+		bool safe = clamp_within_energy(self);
+		double found = coulomb_gap(self);
+		if (!(found < *gap))
+			momentum *= 0.5;
+		if (safe && found < *gap) {
+			*gap = found;
+			memcpy(kept, self->x, self->rows * sizeof *kept);
+		}
+		if (found <= self->goal && is_plausible(self))
+			return true;
+		memcpy(self->kept_fixed, self->x, self->rows * sizeof *self->x);
+		if (solve_tied(self, SWEPT_TIED))
+			return true;
+		memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
+	}
+	memcpy(self->x, kept, self->rows * sizeof *kept);
+	lcp_sparse_transposed_mul(self, self->x, self->u);
+	return false;
+}
+
 /* An x that does not solve the problem is returned only if it adds no energy; otherwise the
  * solution without friction, or 0. */
 static void ensure_no_energy(struct lcp_sparse *self)
@@ -394,11 +445,16 @@ static enum solver_status run_friction(struct lcp_sparse *self, bool warm)
 	ASSERT(self->ordered);
 	bool few = lcp_sparse_is_small(self);
 	double gap;
+	bool swept = few && self->coarse > self->goal;
 	if (warm) {
 		lcp_sparse_transposed_mul(self, self->x, self->u);
-		if ((coulomb_gap(self) <= self->goal && is_plausible(self)) ||
-		    solve_tied(self, rounds_max_tied(self, TIED)))
+		if (coulomb_gap(self) <= self->goal && is_plausible(self))
 			return SOLVER_SOLVED;
+		if (swept ? sweep_then_tie(self, &gap)
+			  : solve_tied(self, rounds_max_tied(self, TIED)))
+			return SOLVER_SOLVED;
+		if (swept && gap <= NEAR * needed_size(self))
+			return SOLVER_INEXACT;
 		if (self->diverged && iterate_sweeps(self, &gap))
 			return SOLVER_SOLVED;
 		if (self->diverged && gap <= ENOUGH * self->size)

@@ -88,16 +88,65 @@ vec3 statics_edge(const struct statics_problem *problem, const struct statics_po
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-static void put_entry(struct equilibrium *self, uint32_t *at, uint32_t body, struct spatial on)
+/* What carries a body; NULL: it moves by itself. */
+static const struct statics_carried *carried_at(const struct equilibrium *self, uint32_t body)
 {
-	double *to = self->jacobian[*at];
 	ASSERT(body < self->problem->body_count);
-	ASSERT(body < self->problem->body_count);
-	for (uint32_t k = 0; k < 3; k++) {
-		to[k] = vec3_get(on.linear, k);
-		to[3 + k] = vec3_get(on.angular, k);
+	uint32_t index = self->carried[body];
+	return index != 0 ? &self->problem->carried[index - 1] : NULL;
+}
+
+/* Adds to the entry of a body in the row that begins at `first`, or appends one: bodies may share points. */
+static void put_entry(struct equilibrium *self, uint32_t first, uint32_t *at, uint32_t body,
+		      struct spatial on)
+{
+	uint32_t entry = first;
+	while (entry < *at && self->body[entry] != body)
+		entry++;
+	double *to = self->jacobian[entry];
+	if (entry == *at) {
+		memset(to, 0, sizeof self->jacobian[entry]);
+		self->body[(*at)++] = body;
 	}
-	self->body[(*at)++] = body;
+	for (uint32_t k = 0; k < 3; k++) {
+		to[k] += vec3_get(on.linear, k);
+		to[3 + k] += vec3_get(on.angular, k);
+	}
+}
+
+/* The part of a row on a body, or on what carries it. */
+static void put_part(struct equilibrium *self, uint32_t first, uint32_t *at, uint32_t body,
+		     struct spatial on)
+{
+	const struct statics_carried *of = carried_at(self, body);
+	if (of == NULL)
+		put_entry(self, first, at, body, on);
+	for (uint32_t k = 0; of != NULL && k < of->frame.count; k++)
+		put_entry(self, first, at, of->points[k],
+			  carrier_part(&of->frame, of->rotation, on, k));
+}
+
+void equilibrium_push(const struct equilibrium *self, uint32_t body, struct spatial push,
+		      struct spatial *loads)
+{
+	const struct statics_carried *of = carried_at(self, body);
+	if (of == NULL)
+		loads[body] = spatial_mul_add(loads[body], push, 1);
+	for (uint32_t k = 0; of != NULL && k < of->frame.count; k++)
+		loads[of->points[k]] = spatial_mul_add(
+			loads[of->points[k]], carrier_part(&of->frame, of->rotation, push, k), 1);
+}
+
+/* Sets the motions of carried bodies from those of their points. */
+static void follow_points(const struct equilibrium *self, struct spatial *of)
+{
+	for (uint32_t i = 0; i < self->problem->carried_count; i++) {
+		const struct statics_carried *carried = &self->problem->carried[i];
+		vec3 points[CARRIER_POINTS];
+		for (uint32_t k = 0; k < carried->frame.count; k++)
+			points[k] = of[carried->points[k]].linear;
+		of[carried->body] = carrier_speed(&carried->frame, carried->rotation, points);
+	}
 }
 
 /* J M⁻¹ Jᵀ of one row. */
@@ -125,10 +174,11 @@ static void put_point(struct equilibrium *self, uint32_t index, uint32_t *row, u
 		vec3 about_b = vec3_cross(point->arm_b, edge);
 		self->start[*row] = *at;
 		if (point->a != ROW_NO_BODY)
-			put_entry(self, at, point->a,
-				  (struct spatial){ vec3_negate(edge), vec3_negate(about_a) });
+			put_part(self, self->start[*row], at, point->a,
+				 (struct spatial){ vec3_negate(edge), vec3_negate(about_a) });
 		if (point->b != ROW_NO_BODY)
-			put_entry(self, at, point->b, (struct spatial){ edge, about_b });
+			put_part(self, self->start[*row], at, point->b,
+				 (struct spatial){ edge, about_b });
 		self->lower[*row] = 0;
 		self->upper[*row] = __builtin_inf();
 	}
@@ -162,7 +212,8 @@ static void fill_rows(struct equilibrium *self)
 		const struct statics_row *from = &problem->rows[i];
 		self->start[row] = at;
 		for (uint32_t k = 0; k < from->count; k++)
-			put_entry(self, &at, from->parts[k].slot, from->parts[k].on);
+			put_part(self, self->start[row], &at, from->parts[k].slot,
+				 from->parts[k].on);
 		self->lower[row] = from->lower;
 		self->upper[row] = from->upper;
 	}
@@ -210,6 +261,7 @@ static enum status allocate_rows(struct equilibrium *self, uint32_t entries)
 {
 	size_t rows = self->rows + 1u, points = self->problem->point_count + 1u;
 	size_t bodies = self->problem->body_count + 1u;
+	self->carried = heap_alloc_zero(bodies * sizeof *self->carried);
 	self->first = heap_alloc(points * sizeof *self->first);
 	self->start = heap_alloc(rows * sizeof *self->start);
 	self->body = heap_alloc((entries + 1u) * sizeof *self->body);
@@ -217,9 +269,9 @@ static enum status allocate_rows(struct equilibrium *self, uint32_t entries)
 	self->mass_inv = heap_alloc(bodies * sizeof *self->mass_inv);
 	self->b = heap_alloc_zero((7 * rows + 2 * points) * sizeof *self->b);
 	self->acceleration = heap_alloc_zero(5 * bodies * sizeof *self->acceleration);
-	if (self->first == NULL || self->start == NULL || self->body == NULL ||
-	    self->jacobian == NULL || self->mass_inv == NULL || self->b == NULL ||
-	    self->acceleration == NULL)
+	if (self->carried == NULL || self->first == NULL || self->start == NULL ||
+	    self->body == NULL || self->jacobian == NULL || self->mass_inv == NULL ||
+	    self->b == NULL || self->acceleration == NULL)
 		return STATUS_NO_MEMORY;
 	self->lower = self->b + rows;
 	self->upper = self->lower + rows;
@@ -238,20 +290,23 @@ static enum status allocate_rows(struct equilibrium *self, uint32_t entries)
 
 enum status equilibrium_init(struct equilibrium *self, const struct statics_problem *problem)
 {
-	uint64_t rows = problem->row_count, entries = 2 * (uint64_t)problem->row_count;
+	uint64_t rows = problem->row_count;
+	uint32_t parts =
+		problem->carried_count > 0 ? 2 * CARRIER_POINTS : 2; /* of a row, at most */
 	*self = (struct equilibrium){ .problem = problem };
 	ASSERT(problem->sides >= 2 && problem->sides % 2 == 0);
-	for (uint32_t i = 0; i < problem->point_count; i++) {
-		uint32_t edges = statics_edge_count(problem, &problem->points[i]);
-		rows += edges;
-		entries += 2 * edges;
-	}
+	for (uint32_t i = 0; i < problem->point_count; i++)
+		rows += statics_edge_count(problem, &problem->points[i]);
 	if (rows > STATICS_ROWS_MAX)
 		return STATUS_LIMIT;
 	self->rows = (uint32_t)rows;
-	enum status status = allocate_rows(self, (uint32_t)entries);
+	enum status status = allocate_rows(self, parts * self->rows);
 	if (status != STATUS_OK)
 		return status;
+	for (uint32_t i = 0; i < problem->carried_count; i++) {
+		ASSERT(self->carried[problem->carried[i].body] == 0);
+		self->carried[problem->carried[i].body] = i + 1;
+	}
 	fill_rows(self);
 	return STATUS_OK;
 }
@@ -264,6 +319,7 @@ enum status equilibrium_ready(struct equilibrium *self)
 
 void equilibrium_release(struct equilibrium *self)
 {
+	heap_free(self->carried);
 	heap_free(self->first);
 	heap_free(self->start);
 	heap_free(self->body);
@@ -321,6 +377,7 @@ void equilibrium_load(struct equilibrium *self, const struct spatial *loads)
 {
 	for (uint32_t i = 0; i < self->problem->body_count; i++)
 		self->free[i] = respond_to(self->mass_inv[i], loads[i]);
+	follow_points(self, self->free);
 	self->scale = largest_of(self, self->free);
 }
 
@@ -340,6 +397,7 @@ static void find_accelerations(struct equilibrium *self)
 		}
 	for (uint32_t i = 0; i < bodies; i++)
 		a[i] = spatial_mul_add(respond_to(self->mass_inv[i], a[i]), self->free[i], 1);
+	follow_points(self, a);
 }
 
 /* b without the springs' own terms; `settling`: from the settlement. */
@@ -710,6 +768,12 @@ struct statics_force equilibrium_force(const struct equilibrium *self, uint32_t 
 				point->friction * self->lambda[i]);
 	}
 	return force;
+}
+
+double equilibrium_row_force(const struct equilibrium *self, uint32_t row)
+{
+	ASSERT(row < self->problem->row_count);
+	return self->lambda[self->first[self->problem->point_count] + row];
 }
 
 vec3 equilibrium_parting(const struct equilibrium *self, uint32_t point)

@@ -32,6 +32,7 @@
 #define CAIRN_ENGINE_STATICS_EQUILIBRIUM_H
 
 #include "server/base/status.h"
+#include "server/engine/dynamics/carrier.h"
 #include "server/engine/dynamics/row.h"
 #include "server/engine/solvers/lcp_sparse.h"
 
@@ -57,6 +58,14 @@ struct statics_point {
 	double friction;   /* μ ≥ 0, 1 */
 };
 
+/* A body that others carry (dynamics/carrier.h): its motion follows from theirs, and what touches it
+ * presses them. Its own mass_inv and loads are 0; it is no end of a row. */
+struct statics_carried {
+	uint32_t body, points[CARRIER_POINTS]; /* bodies; the points are not carried */
+	struct carrier_frame frame;
+	quat rotation;
+};
+
 /* A row of a joint: its force is λ times the parts. */
 struct statics_row {
 	struct row_part parts[2]; /* of different bodies that move */
@@ -68,7 +77,8 @@ struct statics_problem {
 	const struct statics_body *bodies; /* all borrowed */
 	const struct statics_point *points;
 	const struct statics_row *rows;
-	uint32_t body_count, point_count, row_count;
+	const struct statics_carried *carried; /* each body at most once */
+	uint32_t body_count, point_count, row_count, carried_count;
 	bool planar;	/* tangents are within the plane z = 0 */
 	uint32_t sides; /* of a pyramid in space, even; 2 in the plane */
 };
@@ -93,6 +103,8 @@ struct equilibrium {
 	uint32_t rows;
 	uint32_t *first; /* by point: its first edge; points + 1 */
 	uint32_t *start, *body;
+	uint32_t *
+		carried; /* by body: 1 + its index among the problem's carried; 0: it moves by itself */
 	double (*jacobian)[LCP_BODY];
 	double (*mass_inv)[LCP_BODY][LCP_BODY];
 	double *b, *lower, *upper, *compliance, *softness;
@@ -157,8 +169,15 @@ struct statics_force {
 	vec3 friction;
 };
 struct statics_force equilibrium_force(const struct equilibrium *self, uint32_t point);
+/* λ of a row of a joint. */
+double equilibrium_row_force(const struct equilibrium *self, uint32_t row);
 /* Acceleration of b's surface against a's at a point, m/s², world axes. */
 vec3 equilibrium_parting(const struct equilibrium *self, uint32_t point);
+
+/* Adds a force at the mass centre of a body and a torque to the loads (by body): of a carried one to
+ * those of its points. */
+void equilibrium_push(const struct equilibrium *self, uint32_t body, struct spatial push,
+		      struct spatial *loads);
 
 /* Edge k of the pyramid of a point: n + μ d_k. */
 vec3 statics_edge(const struct statics_problem *problem, const struct statics_point *point,

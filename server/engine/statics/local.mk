@@ -12,5 +12,5 @@ libengine_a_SOURCES += \
 	server/engine/statics/parts.h \
 	server/engine/statics/stability_parts.c \
 	server/engine/statics/stability.c
-UNIT_TESTS += tests/unit/server/engine/statics/test_overhang tests/unit/server/engine/statics/test_stability tests/unit/server/engine/world/test_stability_world
-tests_lib_libtests_a_SOURCES += tests/lib/towers.h tests/lib/towers.c
+UNIT_TESTS += tests/unit/server/engine/statics/test_carried tests/unit/server/engine/statics/test_overhang tests/unit/server/engine/statics/test_stability tests/unit/server/engine/world/test_stability_world
+tests_lib_libtests_a_SOURCES += tests/lib/frames.h tests/lib/frames.c tests/lib/towers.h tests/lib/towers.c

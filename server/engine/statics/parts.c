@@ -45,6 +45,9 @@ static uint32_t number_parts(const struct statics_problem *problem, uint32_t *pa
 		if (problem->rows[i].count > 1)
 			join_bodies(part, problem->rows[i].parts[0].slot,
 				    problem->rows[i].parts[1].slot);
+	for (uint32_t i = 0; i < problem->carried_count; i++)
+		for (uint32_t k = 0; k < problem->carried[i].frame.count; k++)
+			join_bodies(part, problem->carried[i].body, problem->carried[i].points[k]);
 	for (uint32_t i = 0; i < problem->body_count; i++)
 		part[i] = find_root(part, i);
 	for (uint32_t i = 0; i < problem->body_count; i++)
@@ -73,21 +76,25 @@ static void sort_by_parts(const uint32_t *part, uint32_t count, uint32_t parts, 
 static enum status allocate_parts(struct statics_parts *self, const struct statics_problem *problem)
 {
 	size_t bodies = problem->body_count + 1u, points = problem->point_count + 1u;
-	size_t rows = problem->row_count + 1u;
+	size_t rows = problem->row_count + 1u, carried = problem->carried_count + 1u;
 	self->body = heap_alloc(bodies * sizeof *self->body);
 	self->point = heap_alloc(points * sizeof *self->point);
 	self->row = heap_alloc(rows * sizeof *self->row);
+	self->carry = heap_alloc(carried * sizeof *self->carry);
 	self->body_first = heap_alloc(bodies * sizeof *self->body_first);
 	self->point_first = heap_alloc(bodies * sizeof *self->point_first);
 	self->row_first = heap_alloc(bodies * sizeof *self->row_first);
+	self->carry_first = heap_alloc(bodies * sizeof *self->carry_first);
 	self->slot = heap_alloc(bodies * sizeof *self->slot);
 	self->bodies = heap_alloc(bodies * sizeof *self->bodies);
 	self->points = heap_alloc(points * sizeof *self->points);
 	self->rows = heap_alloc(rows * sizeof *self->rows);
+	self->carried = heap_alloc(carried * sizeof *self->carried);
 	bool all = self->body != NULL && self->point != NULL && self->row != NULL &&
 		   self->body_first != NULL && self->point_first != NULL &&
 		   self->row_first != NULL && self->slot != NULL && self->bodies != NULL &&
-		   self->points != NULL && self->rows != NULL;
+		   self->points != NULL && self->rows != NULL && self->carry != NULL &&
+		   self->carry_first != NULL && self->carried != NULL;
 	return all ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
@@ -114,12 +121,20 @@ static void fill_parts(struct statics_parts *self, const struct statics_problem 
 		for (uint32_t k = 0; k < self->rows[i].count; k++)
 			self->rows[i].parts[k].slot = slot_in(self, self->rows[i].parts[k].slot);
 	}
+	for (uint32_t i = 0; i < problem->carried_count; i++) {
+		struct statics_carried *carried = &self->carried[i];
+		*carried = problem->carried[self->carry[i]];
+		carried->body = self->slot[carried->body];
+		for (uint32_t k = 0; k < carried->frame.count; k++)
+			carried->points[k] = self->slot[carried->points[k]];
+	}
 }
 
 enum status statics_parts_init(struct statics_parts *self, const struct statics_problem *problem)
 {
 	*self = (struct statics_parts){ 0 };
-	uint32_t most = MAX_OF(MAX_OF(problem->point_count, problem->row_count), 1u);
+	uint32_t most = MAX_OF(MAX_OF(problem->point_count, problem->row_count),
+			       MAX_OF(problem->carried_count, 1u));
 	uint32_t *part = heap_alloc((problem->body_count + 1u) * sizeof *part);
 	uint32_t *of = heap_alloc(most * sizeof *of);
 	enum status status = allocate_parts(self, problem);
@@ -136,6 +151,9 @@ enum status statics_parts_init(struct statics_parts *self, const struct statics_
 	for (uint32_t i = 0; i < problem->row_count; i++)
 		of[i] = part[problem->rows[i].parts[0].slot];
 	sort_by_parts(of, problem->row_count, self->count, self->row_first, self->row);
+	for (uint32_t i = 0; i < problem->carried_count; i++)
+		of[i] = part[problem->carried[i].body];
+	sort_by_parts(of, problem->carried_count, self->count, self->carry_first, self->carry);
 	fill_parts(self, problem);
 	heap_free(part);
 	heap_free(of);
@@ -147,6 +165,9 @@ void statics_parts_release(struct statics_parts *self)
 	heap_free(self->body);
 	heap_free(self->point);
 	heap_free(self->row);
+	heap_free(self->carry);
+	heap_free(self->carry_first);
+	heap_free(self->carried);
 	heap_free(self->body_first);
 	heap_free(self->point_first);
 	heap_free(self->row_first);
@@ -165,6 +186,8 @@ struct statics_problem statics_part(const struct statics_parts *self,
 	problem.bodies = self->bodies + self->body_first[part];
 	problem.points = self->points + self->point_first[part];
 	problem.rows = self->rows + self->row_first[part];
+	problem.carried = self->carried + self->carry_first[part];
+	problem.carried_count = self->carry_first[part + 1] - self->carry_first[part];
 	problem.body_count = self->body_first[part + 1] - self->body_first[part];
 	problem.point_count = self->point_first[part + 1] - self->point_first[part];
 	problem.row_count = self->row_first[part + 1] - self->row_first[part];

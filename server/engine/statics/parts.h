@@ -13,12 +13,13 @@
  * ascend. */
 struct statics_parts {
 	uint32_t count;
-	uint32_t *body, *point, *row;			/* owned, with those below */
-	uint32_t *body_first, *point_first, *row_first; /* by part, and one more */
+	uint32_t *body, *point, *row, *carry;			      /* owned, with those below */
+	uint32_t *body_first, *point_first, *row_first, *carry_first; /* by part, and one more */
 	uint32_t *slot;		     /* by body of the whole: its index in its part */
 	struct statics_body *bodies; /* the problems' arrays, in the order of the indexes above */
 	struct statics_point *points;
 	struct statics_row *rows;
+	struct statics_carried *carried;
 };
 
 /* NO_MEMORY. Release it in any case. */

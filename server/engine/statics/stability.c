@@ -264,7 +264,8 @@ static enum status find_margin(struct stability *self, const struct dynamics *dy
 			more[i].linear = vec3_scale(along, weight);
 		}
 	} else {
-		more[support->slots[options->body]].linear = along;
+		struct spatial push = { along, vec3_zero() };
+		equilibrium_push(&self->equilibrium, support->slots[options->body], push, more);
 	}
 	status = stability_bounds_of(&self->equilibrium, support->loads, more, &bounds);
 	heap_free(more);

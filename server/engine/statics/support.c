@@ -42,11 +42,6 @@ static enum status number_bodies(struct support_work *work)
 		bool moves = body_is_solid(work->tables, row) &&
 			     body->status[row] == BODY_DYNAMIC && body->mass_inv[row] > 0;
 		self->slots[row] = moves ? count : ROW_NO_BODY;
-		if (moves && carrier_of(work->tables, row) != DYNAMICS_NONE)
-			return reason_set(work->why, STATUS_UNSUPPORTED, -1, "body",
-					  "points carry body %u: stability needs bodies that move "
-					  "by themselves, uncarry it first",
-					  body->id[row]);
 		if (moves)
 			self->rows[count++] = row;
 	}
@@ -60,6 +55,38 @@ static enum status number_bodies(struct support_work *work)
 	self->loads = heap_alloc_zero(2 * (count + 1u) * sizeof *self->loads);
 	self->weights = self->loads + count + 1;
 	return self->bodies != NULL && self->loads != NULL ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* Whether points carry the body of this carrier row, all of which take part. */
+static bool find_carried(const struct support_work *work, uint32_t row, struct statics_carried *out)
+{
+	const struct tables *tables = work->tables;
+	uint32_t body = tables->carrier.body[row] - 1;
+	*out = (struct statics_carried){ .body = work->self->slots[body],
+					 .frame = carrier_frame_of(tables, row),
+					 .rotation = tables->body.rotation[body] };
+	bool all = out->body != ROW_NO_BODY;
+	for (uint32_t k = 0; k < out->frame.count; k++) {
+		out->points[k] = work->self->slots[carrier_point(tables, row, k)];
+		all &= out->points[k] != ROW_NO_BODY;
+	}
+	return all;
+}
+
+static enum status number_carried(struct support_work *work)
+{
+	struct support_graph *self = work->self;
+	const struct bitset *used = &work->dynamics->carrier_used;
+	self->carried = heap_alloc((used->count + 1u) * sizeof *self->carried);
+	if (self->carried == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t row = bitset_next(used, 0); row != BITSET_NONE;
+	     row = bitset_next(used, row + 1)) {
+		ASSERT(self->problem.carried_count < used->count);
+		if (find_carried(work, row, &self->carried[self->problem.carried_count]))
+			self->problem.carried_count++;
+	}
+	return STATUS_OK;
 }
 
 static void put_mass(const struct mass_body *from, struct statics_body *to)
@@ -108,6 +135,11 @@ static enum status load_bodies(struct support_work *work)
 		self->loads[i].angular = sums[i].torque;
 		self->weights[i].linear = vec3_scale(
 			gravity, body->mass[row] * (scaled ? body->gravity_scale[row] : 1));
+	}
+	for (uint32_t i = 0; i < self->problem.carried_count && good; i++) {
+		uint32_t slot = self->carried[i].body;
+		self->bodies[slot] = (struct statics_body){ .gyration = 0 };
+		self->loads[slot] = self->weights[slot] = spatial_zero();
 	}
 	heap_free(masses);
 	heap_free(motions);
@@ -302,11 +334,28 @@ static enum status find_points(struct support_work *work)
 /* m or rad: a limit this near is reached. */
 #define LIMIT_REACHED 1e-4
 
-static enum status put_row(struct support_work *work, const struct constraint_row *row,
-			   const uint32_t ends[2], double lower, double upper)
+/* What a row exerts on b about its anchor, by its part on b, which lists of joints always have. */
+static struct support_joint_row on_anchor(const struct support_graph *self,
+					  const struct joint_standing *joint,
+					  const struct constraint_row *row)
+{
+	struct support_joint_row out = { .joint = self->loaded.count - 1 };
+	vec3 arm = vec3_sub(self->loaded.items[out.joint].anchor, joint->joint.b.centre);
+	for (uint32_t k = 0; k < row->j.count; k++)
+		if (row->j.parts[k].slot == 1) {
+			struct spatial on = row->j.parts[k].on;
+			out.force = on.linear;
+			out.torque = vec3_sub(on.angular, vec3_cross(arm, on.linear));
+		}
+	return out;
+}
+
+static enum status put_row(struct support_work *work, const struct joint_standing *joint,
+			   const struct constraint_row *row, double lower, double upper)
 {
 	struct support_graph *self = work->self;
 	struct statics_row made = { .lower = lower, .upper = upper };
+	const uint32_t *ends = joint->ends;
 	ASSERT(row->j.count <= COUNT_OF(made.parts));
 	ASSERT(lower <= upper);
 	for (uint32_t k = 0; k < row->j.count; k++) {
@@ -317,17 +366,20 @@ static enum status put_row(struct support_work *work, const struct constraint_ro
 	}
 	if (made.count == 0)
 		return STATUS_OK;
-	if (ARRAY_RESERVE(&self->joints, self->joints.count + 1u) != STATUS_OK)
+	if (ARRAY_RESERVE(&self->joints, self->joints.count + 1u) != STATUS_OK ||
+	    ARRAY_RESERVE(&self->joint_rows, self->joint_rows.count + 1u) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	self->joints.items[self->joints.count++] = made;
+	self->joint_rows.items[self->joint_rows.count++] = on_anchor(self, joint, row);
 	return STATUS_OK;
 }
 
 /* The force of a spring at its present length. */
-static void load_spring(struct support_work *work, const struct constraint_row *row,
-			const uint32_t ends[2])
+static void load_spring(struct support_work *work, const struct joint_standing *joint,
+			const struct constraint_row *row)
 {
 	struct support_graph *self = work->self;
+	const uint32_t *ends = joint->ends;
 	double stiffness = row->stiffness, respond = 0;
 	ASSERT(row->softness != ROW_RIGID);
 	for (uint32_t k = 0; k < row->j.count && row->softness == ROW_FREQUENCY; k++) {
@@ -347,6 +399,10 @@ static void load_spring(struct support_work *work, const struct constraint_row *
 	double force = -stiffness * row->gap + row->damping * row->wanted;
 	if (row->set == ROW_BOX)
 		force = scalar_clamp(force, row->lower, row->upper);
+	struct support_joint_row on = on_anchor(self, joint, row);
+	struct support_joint *loaded = &self->loaded.items[on.joint];
+	loaded->force = vec3_mul_add(loaded->force, on.force, force);
+	loaded->torque = vec3_mul_add(loaded->torque, on.torque, force);
 	for (uint32_t k = 0; k < row->j.count; k++) {
 		uint32_t end = ends[row->j.parts[k].slot];
 		if (end == DYNAMICS_NONE || self->slots[end] == ROW_NO_BODY)
@@ -356,26 +412,55 @@ static void load_spring(struct support_work *work, const struct constraint_row *
 	}
 }
 
+static bool end_moves(const struct support_work *work, uint32_t end)
+{
+	return end != DYNAMICS_NONE && work->self->slots[end] != ROW_NO_BODY;
+}
+
+/* The joint with what its force motors exert: those of axes 0 to 2 act at b's anchor. */
+static struct support_joint given_of(const struct support_work *work, uint32_t row,
+				     const struct joint *joint)
+{
+	struct support_joint out = { .row = row, .anchor = joint_anchor_b(joint, &joint->b) };
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+		struct spatial on[2];
+		if (work->tables->joint.motor[row][axis] != JOINT_MOTOR_FORCE)
+			continue;
+		double force = joint_axis_force(joint, axis);
+		joint_axis_jacobian(joint, axis, &joint->a, &joint->b, on);
+		out.force = vec3_mul_add(out.force, on[1].linear, force);
+		if (axis >= 3)
+			out.torque = vec3_mul_add(out.torque, on[1].angular, force);
+	}
+	return out;
+}
+
 static enum status put_joint(struct support_work *work, uint32_t joint_row)
 {
 	struct joint_standing joint;
+	struct support_graph *self = work->self;
 	enum status status = STATUS_OK;
 	joint_standing_rows(work->dynamics, joint_row, &joint);
+	if (!end_moves(work, joint.ends[0]) && !end_moves(work, joint.ends[1]))
+		return STATUS_OK;
+	if (ARRAY_RESERVE(&self->loaded, self->loaded.count + 1u) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	self->loaded.items[self->loaded.count++] = given_of(work, joint_row, &joint.joint);
 	for (uint32_t i = 0; i < joint.count && status == STATUS_OK; i++) {
 		const struct constraint_row *row = &joint.rows[i];
 		if (row->softness != ROW_RIGID)
-			load_spring(work, row, joint.ends);
+			load_spring(work, &joint, row);
 		else if (row->wanted != 0)
 			status = reason_set(work->why, STATUS_UNSUPPORTED, -1, "joint",
 					    "joint %u has a motor of speed %.4g: stability needs "
 					    "bodies at rest, set its target to 0",
 					    work->tables->joint.id[joint_row], row->wanted);
 		else if (row->set == ROW_FREE)
-			status = put_row(work, row, joint.ends, -__builtin_inf(), __builtin_inf());
+			status = put_row(work, &joint, row, -__builtin_inf(), __builtin_inf());
 		else if (row->set == ROW_BOX)
-			status = put_row(work, row, joint.ends, row->lower, row->upper);
+			status = put_row(work, &joint, row, row->lower, row->upper);
 		else if (row->set == ROW_POSITIVE && row->gap <= LIMIT_REACHED)
-			status = put_row(work, row, joint.ends, 0, __builtin_inf());
+			status = put_row(work, &joint, row, 0, __builtin_inf());
 	}
 	return status;
 }
@@ -400,12 +485,15 @@ enum status support_make(struct support_graph *self, const struct dynamics *dyna
 	*self = (struct support_graph){ 0 };
 	enum status status = number_bodies(&work);
 	if (status == STATUS_OK)
+		status = number_carried(&work);
+	if (status == STATUS_OK)
 		status = load_bodies(&work);
 	if (status == STATUS_OK)
 		status = find_points(&work);
 	if (status == STATUS_OK)
 		status = find_joints(&work);
 	self->problem.bodies = self->bodies;
+	self->problem.carried = self->carried;
 	self->problem.points = self->points.items;
 	self->problem.point_count = self->points.count;
 	self->problem.rows = self->joints.items;
@@ -421,11 +509,14 @@ enum status support_make(struct support_graph *self, const struct dynamics *dyna
 void support_release(struct support_graph *self)
 {
 	heap_free(self->bodies);
+	heap_free(self->carried);
 	heap_free(self->rows);
 	heap_free(self->slots);
 	heap_free(self->loads);
 	ARRAY_RELEASE(&self->points);
 	ARRAY_RELEASE(&self->places);
 	ARRAY_RELEASE(&self->joints);
+	ARRAY_RELEASE(&self->joint_rows);
+	ARRAY_RELEASE(&self->loaded);
 	*self = (struct support_graph){ 0 };
 }

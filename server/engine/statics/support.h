@@ -6,7 +6,9 @@
  * loaded by all forces that act on them, held at rest. Joints give rows: locked axes, limits that
  * are reached, motors and friction, which hold with at most their largest force; springs exert the
  * force of their present length. Velocities, sleep, rolling and spinning friction are not read;
- * static friction along the pyramid is the smaller of both axes of a direction-dependent one.
+ * static friction along the pyramid is the smaller of both axes of a direction-dependent one. A body
+ * that points carry has no loads of its own (dynamics/carrier.h); where one of its points takes no part,
+ * it moves by itself, as in a step.
  */
 #ifndef CAIRN_ENGINE_STATICS_SUPPORT_H
 #define CAIRN_ENGINE_STATICS_SUPPORT_H
@@ -32,13 +34,27 @@ struct support_place {
 	double separation;	   /* m */
 };
 
+/* A joint of which a body moves. */
+struct support_joint {
+	uint32_t row; /* of the joint table */
+	vec3 anchor;  /* m, world: on b */
+	vec3 force,
+		torque; /* N, N m, on b about the anchor: of springs and force motors, which are loads */
+};
+/* What a row of a joint exerts on b about the anchor, times its λ. */
+struct support_joint_row {
+	uint32_t joint; /* index of a support_joint */
+	vec3 force, torque;
+};
+
 struct support_graph {
 	struct statics_problem problem; /* its arrays are those below */
 	struct statics_body *bodies;	/* by slot */
-	uint32_t *rows;			/* of the body table, by slot, ascending */
-	uint32_t *slots;		/* by row of the body table; ROW_NO_BODY */
-	struct spatial *loads;		/* by slot: N, N m about the mass centre */
-	struct spatial *weights;	/* by slot: the part of gravity in them */
+	struct statics_carried *carried;
+	uint32_t *rows;		 /* of the body table, by slot, ascending */
+	uint32_t *slots;	 /* by row of the body table; ROW_NO_BODY */
+	struct spatial *loads;	 /* by slot: N, N m about the mass centre */
+	struct spatial *weights; /* by slot: the part of gravity in them */
 	struct {
 		struct statics_point *items; /* by bodies, in the order of pairs of placements */
 		uint32_t count, capacity;
@@ -51,6 +67,14 @@ struct support_graph {
 		struct statics_row *items;
 		uint32_t count, capacity;
 	} joints;
+	struct {
+		struct support_joint_row *items; /* beside joints */
+		uint32_t count, capacity;
+	} joint_rows;
+	struct {
+		struct support_joint *items; /* by rows of the joint table */
+		uint32_t count, capacity;
+	} loaded;
 };
 
 /* LIMIT: bodies, points; UNSUPPORTED: a mesh, a field, a solid of parts, or a motor that turns;

@@ -166,6 +166,9 @@ enum word_list {
 	WORDS_SPEND,
 	WORDS_CONTACTS,
 	WORDS_HOLD_PLACE,
+	WORDS_MOUNT_PLACE,
+	WORDS_RECOIL,
+	WORDS_ROOM,
 	WORDS_SWITCH,
 };
 /* "revolute"; "?" where the list has no such number. */

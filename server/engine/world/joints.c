@@ -69,6 +69,9 @@ enum status world_joint_axis(const struct world *world, joint_id id, uint32_t ax
 		return STATUS_UNKNOWN_JOINT;
 	if (axis >= JOINT_AXES)
 		return STATUS_RANGE;
+	uint32_t leader = table->leader[row][axis];
+	double rate =
+		(double)world->tables.world.rate_num[0] / (double)world->tables.world.rate_den[0];
 	*out = (struct joint_axis_view){
 		.mode = table->mode[row][axis],
 		.spring = table->spring[row][axis],
@@ -86,6 +89,11 @@ enum status world_joint_axis(const struct world *world, joint_id id, uint32_t ax
 		.motor_limit = table->motor_limit[row][axis],
 		.motor_stiffness = table->motor_stiffness[row][axis],
 		.motor_damping = table->motor_damping[row][axis],
+		.leader = leader == 0 ? 0 : table->id[leader - 1],
+		.leader_axis = table->leader_axis[row][axis],
+		.ratio = table->gear_ratio[row][axis],
+		.offset = table->gear_offset[row][axis],
+		.gear_force = table->gear_multiplier[row][axis] * rate,
 		.amplitude = table->amplitude[row][axis],
 		.hertz = table->hertz[row][axis],
 		.phase = table->phase[row][axis],

@@ -172,6 +172,17 @@ void apply_joint_axis(const struct apply_context *context, const struct command 
 	dynamics_joint_changed(&context->world->dynamics, row, false);
 }
 
+void apply_joint_gear(const struct apply_context *context, const struct command *command)
+{
+	const struct command_JOINT_GEAR *set = &command->joint_gear;
+	struct joint_gear gear = { .leader = DYNAMICS_NONE };
+	if (set->leader != 0)
+		gear = (struct joint_gear){ row_of(context, set->leader), set->leader_axis,
+					    set->ratio, set->offset };
+	dynamics_joint_gear(&context->world->dynamics, row_of(context, set->joint), set->axis,
+			    &gear);
+}
+
 void apply_joint_targets(const struct apply_context *context, const struct command *command)
 {
 	struct tables *tables = &context->world->tables;

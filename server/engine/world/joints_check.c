@@ -330,6 +330,43 @@ enum status check_joint_axis(struct check *check, struct command *command)
 	return STATUS_OK;
 }
 
+/* An axis of a gear has a coordinate that its joint does not hold. */
+static enum status check_geared_axis(struct check *check, const struct planned_joint *joint,
+				     uint32_t axis, const char *field)
+{
+	if (joint_axis_kind((enum joint_type)joint->type, axis).settable)
+		return STATUS_OK;
+	return REFUSE(check, STATUS_RANGE, field,
+		      "%s is %u: that axis of a %s joint does not move; give one that does", field,
+		      axis, command_word(WORDS_JOINT_TYPE, joint->type));
+}
+
+enum status check_joint_gear(struct check *check, struct command *command)
+{
+	struct planned_joint *joint, *leader;
+	struct command_JOINT_GEAR *set = &command->joint_gear;
+	enum status status = plan_find_joint(check, &set->joint, &joint, "joint");
+	if (status == STATUS_OK)
+		status = check_geared_axis(check, joint, set->axis, "axis");
+	if (status != STATUS_OK || set->leader == 0)
+		return status;
+	status = plan_find_joint(check, &set->leader, &leader, "leader");
+	if (status == STATUS_OK)
+		status = check_geared_axis(check, leader, set->leader_axis, "leader_axis");
+	if (status != STATUS_OK)
+		return status;
+	if (leader->id == joint->id && set->leader_axis == set->axis)
+		return REFUSE(check, STATUS_RANGE, "leader_axis",
+			      "leader_axis is %u: axis %u of joint %u cannot follow itself; give "
+			      "another axis or another joint",
+			      set->leader_axis, set->axis, joint->id);
+	if (set->ratio == 0)
+		return REFUSE(check, STATUS_RANGE, "ratio",
+			      "ratio is 0: the axis would follow nothing; lock it with joint_axis, "
+			      "mode limited with lower equal to upper");
+	return STATUS_OK;
+}
+
 static enum status check_motor(struct check *check, const struct planned_joint *joint,
 			       uint32_t axis, const char *field)
 {

@@ -7,6 +7,34 @@
 /* m; an anchor in a body's axes may be as far from its origin as two bodies may be apart. */
 #define ANCHOR_FAR (8 * LENGTH_MAX)
 
+static enum status check_gear(const struct tables *tables, uint32_t row, uint32_t axis,
+			      struct reason *why)
+{
+	const struct joint_table *t = &tables->joint;
+	uint32_t leader = t->leader[row][axis], leading = t->leader_axis[row][axis];
+	double ratio = t->gear_ratio[row][axis];
+	EXPECT(leader <= t->count && (leader == 0 || t->id[leader - 1] != 0), TABLE_JOINT, row,
+	       "leader");
+	EXPECT(leading < JOINT_AXES, TABLE_JOINT, row, "leader_axis");
+	EXPECT(check_within(ratio, -GEAR_RATIO_MAX, GEAR_RATIO_MAX) &&
+		       (ratio != 0) == (leader != 0),
+	       TABLE_JOINT, row, "gear_ratio");
+	EXPECT(check_within(t->gear_offset[row][axis], -LENGTH_MAX, LENGTH_MAX), TABLE_JOINT, row,
+	       "gear_offset");
+	EXPECT(scalar_abs(t->gear_multiplier[row][axis]) <= JOINT_MULTIPLIER_MAX, TABLE_JOINT, row,
+	       "gear_multiplier");
+	if (leader == 0)
+		return STATUS_OK;
+	uint32_t type = t->type[leader - 1];
+	EXPECT(joint_axis_kind((enum joint_type)t->type[row], axis).settable, TABLE_JOINT, row,
+	       "leader");
+	EXPECT(type >= 1 && type < JOINT_TYPES_END &&
+		       joint_axis_kind((enum joint_type)type, leading).settable &&
+		       (leader - 1 != row || leading != axis),
+	       TABLE_JOINT, row, "leader_axis");
+	return STATUS_OK;
+}
+
 static enum status check_axis(const struct tables *tables, uint32_t row, uint32_t axis,
 			      struct reason *why)
 {
@@ -45,7 +73,7 @@ static enum status check_axis(const struct tables *tables, uint32_t row, uint32_
 	EXPECT(check_within(t->hertz[row][axis], 0, SCALAR_MAX), TABLE_JOINT, row, "hertz");
 	EXPECT(check_within(t->phase[row][axis], -far, far), TABLE_JOINT, row, "phase");
 	EXPECT(t->since[row][axis] <= tables->world.tick[0], TABLE_JOINT, row, "since");
-	return STATUS_OK;
+	return check_gear(tables, row, axis, why);
 }
 
 static enum status check_joint(const struct tables *tables, uint32_t row, struct reason *why)

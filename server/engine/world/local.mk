@@ -109,12 +109,14 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_force_fields \
 	tests/unit/server/engine/world/test_particles \
 	tests/unit/server/engine/world/test_fluid_flows \
+	tests/unit/server/engine/world/test_particle_emitters \
 	tests/unit/server/engine/world/test_particle_fluids \
 	tests/unit/server/engine/world/test_particle_impacts \
 	tests/unit/server/engine/world/test_particle_cloth \
 	tests/unit/server/engine/world/test_particle_descent \
 	tests/unit/server/engine/world/test_particle_links \
 	tests/unit/server/engine/world/test_particle_pairs \
+	tests/unit/server/engine/world/test_particle_self \
 	tests/unit/server/engine/world/test_fluids \
 	tests/unit/server/engine/world/test_ignored \
 	tests/unit/server/engine/world/test_joints \

@@ -1,5 +1,7 @@
-/* particle_holding.c: linked particles and bodies, as clients command it: when they meet, and which particles
- * bodies hold. */
+/* particle_holding.c: what systems have to do with bodies and with themselves, as clients command it: when
+ * linked particles meet bodies, which particles bodies hold, whether linked particles meet each other, and
+ * which body carries an emitter. */
+#include "server/engine/dynamics/particle_birth.h"
 #include "server/engine/dynamics/particle_holds.h"
 #include "server/engine/dynamics/particle_links.h"
 #include "server/engine/world/particle_systems.h"
@@ -63,4 +65,48 @@ void apply_particles_hold(const struct apply_context *context, const struct comm
 	const struct particle_hold made = { hold->particle, (body_id)hold->body, point,
 					    hold->stiffness, hold->damping_ratio };
 	dynamics_hold_add(dynamics, system, &made);
+}
+
+enum status check_particles_self(struct check *check, struct command *command)
+{
+	struct planned_system *system;
+	enum status status = plan_find_system(check, &command->particles_self.system, &system);
+	if (status == STATUS_OK && command->particles_self.thickness > 0)
+		status = check_particles_linkable(check, system);
+	return status;
+}
+
+void apply_particles_self(const struct apply_context *context, const struct command *command)
+{
+	const struct command_PARTICLES_SELF *set = &command->particles_self;
+	struct system_table *table = &context->world->tables.system;
+	uint32_t row = dynamics_find_system(&context->world->dynamics, (system_id)set->system);
+	ASSERT(row != DYNAMICS_NONE);
+	table->self_thickness[row] = set->thickness;
+	table->self_friction[row] = set->friction;
+	table->self_overlap[row] = 0;
+}
+
+enum status check_particles_emitter(struct check *check, struct command *command)
+{
+	struct command_PARTICLES_EMITTER *set = &command->particles_emitter;
+	struct planned_system *system;
+	struct planned_body *body;
+	enum status status = STATUS_OK;
+	if (set->body != 0)
+		status = plan_find_body(check, &set->body, &body);
+	return status == STATUS_OK ? plan_find_system(check, &set->system, &system) : status;
+}
+
+void apply_particles_emitter(const struct apply_context *context, const struct command *command)
+{
+	const struct command_PARTICLES_EMITTER *set = &command->particles_emitter;
+	struct dynamics *dynamics = &context->world->dynamics;
+	struct system_table *table = &context->world->tables.system;
+	uint32_t row = dynamics_find_system(dynamics, (system_id)set->system);
+	ASSERT(row != DYNAMICS_NONE);
+	dynamics_mount(dynamics, row, (body_id)set->body, set->place == 0);
+	table->mount_velocity[row] = set->velocity;
+	table->recoil[row] = set->recoil;
+	table->room[row] = set->room;
 }

@@ -93,6 +93,25 @@ static enum status check_descent(const struct tables *tables, uint32_t row, stru
 	return STATUS_OK;
 }
 
+/* Self contacts and mounts: as they were given, or 0; bodies that carry exist. */
+static enum status check_carried(const struct tables *tables, uint32_t row, struct reason *why)
+{
+	const struct system_table *t = &tables->system;
+	uint32_t body = 0;
+	EXPECT(check_within(t->self_thickness[row], 0, PARTICLE_SIZE_MAX), TABLE_SYSTEM, row,
+	       "self_thickness");
+	EXPECT(check_within(t->self_friction[row], 0, FRICTION_MAX), TABLE_SYSTEM, row,
+	       "self_friction");
+	EXPECT(check_within(t->self_overlap[row], 0, 1), TABLE_SYSTEM, row, "self_overlap");
+	while (body < tables->body.count && tables->body.id[body] != t->mount[row])
+		body++;
+	EXPECT(t->mount[row] == 0 || body < tables->body.count, TABLE_SYSTEM, row, "mount");
+	EXPECT(check_within(t->mount_velocity[row], 0, 1), TABLE_SYSTEM, row, "mount_velocity");
+	EXPECT(t->recoil[row] <= 1, TABLE_SYSTEM, row, "recoil");
+	EXPECT(t->room[row] <= 1, TABLE_SYSTEM, row, "room");
+	return STATUS_OK;
+}
+
 static enum status check_system(const struct tables *tables, uint32_t row, struct reason *why)
 {
 	const struct system_table *t = &tables->system;
@@ -120,6 +139,8 @@ static enum status check_system(const struct tables *tables, uint32_t row, struc
 	enum status status = check_interaction(t, row, why);
 	if (status == STATUS_OK)
 		status = check_descent(tables, row, why);
+	if (status == STATUS_OK)
+		status = check_carried(tables, row, why);
 	return status == STATUS_OK ? check_emitter(t, row, why) : status;
 }
 

@@ -415,6 +415,13 @@ static struct system_view view_of(const struct system_table *table, uint32_t row
 		.torn = table->torn[row],
 		.contacts = table->contacts[row],
 		.holds = table->holds[row],
+		.self_thickness = table->self_thickness[row],
+		.self_friction = table->self_friction[row],
+		.self_overlap = table->self_overlap[row],
+		.mount = table->mount[row],
+		.mount_velocity = table->mount_velocity[row],
+		.recoil = table->recoil[row] != 0,
+		.room = table->room[row] != 0,
 		.stretch = table->stretch[row],
 		.volume_error = table->volume_error[row],
 	};

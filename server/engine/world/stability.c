@@ -31,6 +31,26 @@ static void view_contacts(const struct world *world, const struct stability *fou
 	}
 }
 
+static void view_joints(const struct world *world, const struct stability *found,
+			struct stability_view *out)
+{
+	const struct support_graph *support = &found->support;
+	ASSERT(support->joint_rows.count == support->joints.count);
+	for (uint32_t i = 0; i < out->joints; i++) {
+		const struct support_joint *from = &support->loaded.items[i];
+		out->loaded[i] =
+			(struct stability_joint){ world->tables.joint.id[from->row], from->anchor,
+						  from->force, from->torque };
+	}
+	for (uint32_t i = 0; i < support->joint_rows.count; i++) {
+		const struct support_joint_row *row = &support->joint_rows.items[i];
+		struct stability_joint *to = &out->loaded[row->joint];
+		double force = equilibrium_row_force(&found->equilibrium, i);
+		to->force = vec3_mul_add(to->force, row->force, force);
+		to->torque = vec3_mul_add(to->torque, row->torque, force);
+	}
+}
+
 static enum status view_stability(const struct world *world, const struct stability *found,
 				  struct stability_view *out)
 {
@@ -47,17 +67,20 @@ static enum status view_stability(const struct world *world, const struct stabil
 		.bodies = problem->body_count,
 		.points = problem->point_count,
 		.rows = problem->row_count,
+		.joints = found->support.loaded.count,
 		.lower = found->margin_lower,
 		.upper = found->margin_upper,
 		.stands = found->margin_stands,
 	};
 	out->contacts = heap_alloc((out->points + 1u) * sizeof *out->contacts);
 	out->motions = heap_alloc((out->bodies + 1u) * sizeof *out->motions);
-	if (out->contacts == NULL || out->motions == NULL) {
+	out->loaded = heap_alloc((out->joints + 1u) * sizeof *out->loaded);
+	if (out->contacts == NULL || out->motions == NULL || out->loaded == NULL) {
 		stability_view_release(out);
 		return STATUS_NO_MEMORY;
 	}
 	view_contacts(world, found, out);
+	view_joints(world, found, out);
 	for (uint32_t i = 0; i < out->bodies; i++) {
 		bool falls = found->verdict == STABILITY_FALLS;
 		struct spatial a = falls ? found->equilibrium.acceleration[i] : spatial_zero();
@@ -121,5 +144,6 @@ void stability_view_release(struct stability_view *self)
 {
 	heap_free(self->contacts);
 	heap_free(self->motions);
+	heap_free(self->loaded);
 	*self = (struct stability_view){ 0 };
 }

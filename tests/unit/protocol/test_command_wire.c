@@ -327,8 +327,9 @@ START_TEST(unknown_and_reserved_commands_have_different_errors)
 	struct reason why;
 	ck_assert_int_eq(TAKE(&command, &why, 0x91, 99), STATUS_UNKNOWN_COMMAND);
 	ck_assert_int_eq(TAKE(&command, &why, 0x91, 0), STATUS_UNKNOWN_COMMAND);
+	ck_assert_int_eq(TAKE(&command, &why, 0x92, 80, 1), STATUS_UNKNOWN_COMMAND);
 	ck_assert_int_eq(TAKE(&command, &why, 0x91, 0xce, 0, 1, 0, 10), STATUS_TYPE);
-	ck_assert_int_eq(TAKE(&command, &why, 0x92, 80, 1), STATUS_UNSUPPORTED);
+	ck_assert_int_eq(TAKE(&command, &why, 0x92, 25, 1), STATUS_UNSUPPORTED);
 	ck_assert_int_eq(TAKE(&command, &why, 0x90), STATUS_TYPE);
 	ck_assert_int_eq(TAKE(&command, &why, 10), STATUS_TYPE);
 }

@@ -99,6 +99,8 @@ static const struct {
 	{ "mesh_url.urdf", STATUS_UNSUPPORTED, ":4:|CAIRN_MESH_PATH" },
 	{ "tendon.xml", STATUS_UNSUPPORTED, ":3:|tendons are not supported" },
 	{ "muscle.xml", STATUS_UNSUPPORTED, ":4:|muscles are not supported" },
+	{ "mimic_missing.urdf", STATUS_MISSING, ":5:|no joint 'k' that moves" },
+	{ "cubic.xml", STATUS_UNSUPPORTED, ":7:|coefficient 4 of polycoef is 0.5" },
 	{ "/usr/share/mujoco/model/composite/cloth.xml", STATUS_UNSUPPORTED,
 	  "<composite> is refused" },
 	{ "/usr/share/mujoco/model/tendon_arm/arm26.xml", STATUS_UNSUPPORTED,
@@ -164,7 +166,6 @@ static const struct {
 	{ "large_inertia.urdf", ":3:|check the units" },
 	{ "gains.xml", ":6:|dampratio of <position> is not taken" },
 	{ "margin.xml", ":4:|margin of <geom> is not taken" },
-	{ "mimic.urdf", ":7:|<mimic> is not taken" },
 };
 
 START_TEST(what_is_not_taken_is_told_by_line)
@@ -281,6 +282,54 @@ START_TEST(a_position_actuator_is_a_motor_with_its_largest_force)
 	ck_assert_double_eq(axis->motor_stiffness, 200);
 	ck_assert_double_eq(axis->motor_damping, 12);
 	ck_assert_double_eq(axis->target, 0);
+	scene_destroy(scene);
+}
+END_TEST
+
+/* The next gear of a scene from command *at on. */
+static const struct command_JOINT_GEAR *next_gear(const struct scene *scene, uint32_t *at)
+{
+	while (*at < scene->command_count && scene->commands[*at].op != COMMAND_JOINT_GEAR)
+		++*at;
+	ck_assert_uint_lt(*at, scene->command_count);
+	return &scene->commands[(*at)++].joint_gear;
+}
+
+START_TEST(a_mimic_joint_is_a_gear)
+{
+	struct scene *scene = load("mimic.urdf");
+	uint32_t at = 0;
+	const struct command_JOINT_GEAR *gear = next_gear(scene, &at);
+	ck_assert_uint_eq(gear->axis, 3);
+	ck_assert_uint_eq(gear->leader_axis, 3);
+	ck_assert_double_eq(gear->ratio, 2);
+	ck_assert_double_eq(gear->offset, 0);
+	ck_assert_ptr_null(scene->notes);
+	scene_destroy(scene);
+}
+END_TEST
+
+/* Two hinges of a body are one joint with two axes. A coupling without a second joint locks. */
+START_TEST(couplings_are_gears)
+{
+	static const struct {
+		uint32_t axis, leader_axis;
+		double ratio, offset;
+	} expected[] = { { 3, 3, 3, 0 }, { 0, 4, -0.5, 0.2 } };
+	struct scene *scene = load("couplings.xml");
+	uint32_t at = 0, locks = 0;
+	for (uint32_t i = 0; i < COUNT_OF(expected); i++) {
+		const struct command_JOINT_GEAR *gear = next_gear(scene, &at);
+		ck_assert_uint_eq(gear->axis, expected[i].axis);
+		ck_assert_uint_eq(gear->leader_axis, expected[i].leader_axis);
+		ck_assert_double_eq(gear->ratio, expected[i].ratio);
+		ck_assert_double_eq(gear->offset, expected[i].offset);
+	}
+	for (uint32_t i = 0; i < scene->command_count; i++)
+		locks += scene->commands[i].op == COMMAND_JOINT_AXIS &&
+			 scene->commands[i].joint_axis.lower == 0.25 &&
+			 scene->commands[i].joint_axis.upper == 0.25;
+	ck_assert_uint_eq(locks, 1);
 	scene_destroy(scene);
 }
 END_TEST
@@ -512,6 +561,8 @@ static Suite *make(void)
 	tcase_add_test(meanings, limits_beyond_half_a_turn_stay_what_they_are);
 	tcase_add_test(meanings, a_motor_actuator_is_a_motor_of_force);
 	tcase_add_test(meanings, a_position_actuator_is_a_motor_with_its_largest_force);
+	tcase_add_test(meanings, a_mimic_joint_is_a_gear);
+	tcase_add_test(meanings, couplings_are_gears);
 	tcase_add_test(meanings, filters_let_through_what_mujoco_lets_through);
 	suite_add_tcase(suite, meanings);
 	TCase *files = tcase_create("files");

@@ -852,11 +852,11 @@ START_TEST(an_error_of_the_world_names_the_line)
 	refused_by_the_world(
 		"shapes:\n"
 		"  flat: {kind: hull, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]}\n",
-		STATUS_DEGENERATE, "line 2: shape flat: ");
+		STATUS_DEGENERATE, "scene:2: shape flat: ");
 	/* 4e-15 kg. */
 	refused_by_the_world("bodies:\n- {}\n- {}\n"
 			     "- {shape: {kind: sphere, radius: 0.0001}, density: 0.001}\n",
-			     STATUS_RANGE, "line 4: ");
+			     STATUS_RANGE, "scene:4: ");
 }
 END_TEST
 

@@ -29,7 +29,8 @@ enum { KIND_COUNT = sizeof KINDS / sizeof *KINDS };
 static void set_up(void)
 {
 	rng = rng_seeded(check_seed());
-	options = (struct constraint_options){ CONSTRAINT_ACCELERATION, CONSTRAINT_PYRAMID, 1e-6 };
+	options = (struct constraint_options){ CONSTRAINT_ACCELERATION, CONSTRAINT_PYRAMID, 1e-6,
+					       NULL };
 }
 
 /* Makes a random contact with consistent geometry for the kind of its normal. */

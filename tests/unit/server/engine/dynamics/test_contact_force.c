@@ -91,7 +91,7 @@ static struct contact_found *add_contact(uint32_t body, uint32_t other, vec3 nor
  * contact forces. The floor has its given acceleration. Returns the number of rows. */
 static uint32_t state_rows(enum constraint_friction tangents)
 {
-	struct constraint_options options = { CONSTRAINT_ACCELERATION, tangents, 1e-9 };
+	struct constraint_options options = { CONSTRAINT_ACCELERATION, tangents, 1e-9, NULL };
 	struct row_list list = { rows, blocks, parts, 0, 0, 0, ROWS, CONTACTS, 2 * ROWS };
 	struct spatial told = free_motion[FLOOR], velocities[BODIES];
 	masses_at = mass_operator_free(masses, BODIES);

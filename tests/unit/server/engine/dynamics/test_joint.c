@@ -125,7 +125,7 @@ static void move_anywhere(void)
 
 static void state_rows(enum constraint_level level, const struct body_motion *at)
 {
-	struct constraint_options options = { level, CONSTRAINT_CONE, 1e-6 };
+	struct constraint_options options = { level, CONSTRAINT_CONE, 1e-6, NULL };
 	list = (struct row_list){ rows, blocks, parts, 0, 0, 0, ROWS, ROWS, 2 * ROWS };
 	constraint_rows(&constraint, 1, at, &options, &list);
 }
@@ -334,7 +334,7 @@ START_TEST(blocks_and_places_name_the_same_rows)
 			make_any_joint((enum joint_type)type);
 			randomize_axes();
 			move_anywhere();
-			struct constraint_options options = { CONSTRAINT_VELOCITY, 0, 0 };
+			struct constraint_options options = { CONSTRAINT_VELOCITY, 0, 0, NULL };
 			struct constraint_room room = constraint_room(&constraint, 1, &options);
 			uint32_t count = joint_places(&joint, places);
 			state_rows(CONSTRAINT_VELOCITY, motions);

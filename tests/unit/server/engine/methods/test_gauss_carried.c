@@ -2,103 +2,13 @@
  * a rigid body of three variables (papers R-01, R-02), a triangle as a third of its mass at each midpoint of
  * its edges; and the commands carry and uncarry. */
 #include "tests/lib/check_main.h"
+#include "tests/lib/frames.h"
 #include "tests/lib/near.h"
 #include "tests/lib/worlds.h"
 
 #include "server/base/bytes.h"
 
 #include <math.h>
-
-enum { BRICKS_MAX = 8, POINTS = 9, BARS = 16 };
-
-/* Places of a square's nine points in halves of its side, row by row, their masses in 36ths, and bars. */
-static const double PLACES[3] = { -0.5, 0, 0.5 };
-static const double MASSES[3] = { 1, 4, 1 };
-static const uint8_t BAR_ENDS[BARS][2] = { { 0, 1 }, { 1, 2 }, { 3, 4 }, { 4, 5 },
-					   { 6, 7 }, { 7, 8 }, { 0, 3 }, { 3, 6 },
-					   { 1, 4 }, { 4, 7 }, { 2, 5 }, { 5, 8 },
-					   { 0, 4 }, { 1, 5 }, { 3, 7 }, { 4, 8 } };
-
-static void set(struct world *world, const char *name, double value)
-{
-	struct command command = test_command(COMMAND_PARAMETER);
-	command.parameter.name = test_text(name);
-	command.parameter.value = value;
-	test_do(world, &command);
-}
-
-static body_id put(struct world *world, enum test_shape shape, vec3 at, uint8_t status, double mass)
-{
-	struct attachment item;
-	struct command command = test_spawn_command(world, shape, at, &item);
-	command.spawn.status = status;
-	command.spawn.mass = mass;
-	command.spawn.static_friction = command.spawn.dynamic_friction = 0;
-	command.spawn.restitution = 0;
-	return test_do(world, &command);
-}
-
-static void put_bar(struct world *world, body_id a, body_id b)
-{
-	struct command bar = test_command(COMMAND_JOINT_CREATE);
-	bar.joint_create.type = JOINT_DISTANCE;
-	bar.joint_create.body_a = a;
-	bar.joint_create.body_b = b;
-	bar.joint_create.point_a = test_body(world, a).position;
-	bar.joint_create.point_b = test_body(world, b).position;
-	bar.joint_create.place = 1;
-	test_do(world, &bar);
-}
-
-static struct command carry_command(body_id body, const body_id *points, uint32_t count)
-{
-	struct command carry = test_command(COMMAND_CARRY);
-	int64_t *ids[4] = { &carry.carry.a, &carry.carry.b, &carry.carry.c, &carry.carry.d };
-	carry.carry.body = body;
-	for (uint32_t k = 0; k < count; k++)
-		*ids[k] = points[k];
-	return carry;
-}
-
-/* A square brick of 1 kg; `points`: the ids of the nine points that carry it, or NULL: it is rigid. */
-static body_id put_brick(struct world *world, vec3 at, body_id *points)
-{
-	body_id brick = put(world, TEST_POLYGON, at, BODY_DYNAMIC, 1);
-	if (points == NULL)
-		return brick;
-	for (uint32_t i = 0; i < POINTS; i++)
-		points[i] = put(world, TEST_SHAPES,
-				vec3_make(at.x + PLACES[i % 3], at.y + PLACES[i / 3], 0),
-				BODY_DYNAMIC, MASSES[i % 3] * MASSES[i / 3] / 36);
-	for (uint32_t i = 0; i < BARS; i++)
-		put_bar(world, points[BAR_ENDS[i][0]], points[BAR_ENDS[i][1]]);
-	const body_id corners[4] = { points[0], points[2], points[6], points[8] };
-	struct command carry = carry_command(brick, corners, 4);
-	test_do(world, &carry);
-	return brick;
-}
-
-static struct world *begin(void)
-{
-	struct world *world = test_world(true, "gauss");
-	set(world, "sleep.enabled", 0);
-	for (int i = -12; i <= 12; i++)
-		put(world, TEST_POLYGON, vec3_make(i, -0.5, 0), BODY_STATIC, 1);
-	return world;
-}
-
-/* Rows of one, two and three bricks; `points`: of each brick, or NULL: they are rigid. */
-static uint32_t begin_triangle(struct world *world, body_id (*points)[POINTS], body_id *bricks)
-{
-	uint32_t count = 0;
-	for (uint32_t row = 0; row < 3; row++)
-		for (uint32_t i = 0; i <= row; i++) {
-			vec3 at = vec3_make(1.002 * (i - 0.5 * row), row + 0.5, 0);
-			bricks[count] = put_brick(world, at, points != NULL ? points[count] : NULL);
-			count++;
-		}
-	return count;
-}
 
 /* m/s²: by how much the acceleration of a point, which was at rest a tick ago, differs from that of its place
  * in a rigid body; `arm` from the mass centre. */
@@ -118,12 +28,12 @@ static double totals_differ(const struct world *a, const struct world *b)
 /* the accelerations of the first moment, in one solution. */
 START_TEST(bricks_of_nine_points_begin_to_fall_as_rigid_ones)
 {
-	struct world *rigid = begin(), *framed = begin();
-	body_id bricks[2][BRICKS_MAX], points[BRICKS_MAX][POINTS];
-	set(rigid, "gauss.rounds", 1);
-	set(framed, "gauss.rounds", 1);
-	uint32_t count = begin_triangle(rigid, NULL, bricks[0]);
-	begin_triangle(framed, points, bricks[1]);
+	struct world *rigid = frame_world(), *framed = frame_world();
+	body_id bricks[2][FRAME_BRICKS_MAX], points[FRAME_BRICKS_MAX][FRAME_POINTS];
+	frame_set(rigid, "gauss.rounds", 1);
+	frame_set(framed, "gauss.rounds", 1);
+	uint32_t count = frame_triangle(rigid, NULL, bricks[0]);
+	frame_triangle(framed, points, bricks[1]);
 	test_step(rigid, 1);
 	test_step(framed, 1);
 	test_check(framed);
@@ -131,10 +41,11 @@ START_TEST(bricks_of_nine_points_begin_to_fall_as_rigid_ones)
 	double most = 0, up = 0;
 	for (uint32_t k = 0; k < count; k++) {
 		struct body_view body = test_body(rigid, bricks[0][k]);
-		for (uint32_t i = 0; i < POINTS; i++)
-			most = fmax(most, acceleration_differs(
-						  test_body(framed, points[k][i]), body,
-						  vec3_make(PLACES[i % 3], PLACES[i / 3], 0)));
+		for (uint32_t i = 0; i < FRAME_POINTS; i++)
+			most = fmax(most,
+				    acceleration_differs(test_body(framed, points[k][i]), body,
+							 vec3_make(FRAME_PLACES[i % 3],
+								   FRAME_PLACES[i / 3], 0)));
 		expect_near(test_body(framed, bricks[1][k]).velocity, body.velocity, 1e-12);
 		up = fmax(up, body.velocity.y);
 	}
@@ -149,25 +60,25 @@ END_TEST
 /* m: where the bricks are after half a second at some rate, from the rigid ones at the same rate. */
 static double apart_at(uint32_t rate)
 {
-	vec3 places[2][BRICKS_MAX];
+	vec3 places[2][FRAME_BRICKS_MAX];
 	double most = 0;
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct world_options options = test_options(true, "gauss");
 		options.rate_num = rate;
 		struct world *world = test_world_of(&options);
-		set(world, "sleep.enabled", 0);
+		frame_set(world, "sleep.enabled", 0);
 		for (int k = -4; k <= 4; k++)
-			put(world, TEST_POLYGON, vec3_make(k, -0.5, 0), BODY_STATIC, 1);
-		body_id bricks[BRICKS_MAX], points[BRICKS_MAX][POINTS];
-		count = begin_triangle(world, i == 1 ? points : NULL, bricks);
+			frame_put(world, TEST_POLYGON, vec3_make(k, -0.5, 0), BODY_STATIC, 1);
+		body_id bricks[FRAME_BRICKS_MAX], points[FRAME_BRICKS_MAX][FRAME_POINTS];
+		count = frame_triangle(world, i == 1 ? points : NULL, bricks);
 		for (uint32_t tick = 0; tick < rate / 2; tick++)
 			test_step(world, 1);
 		for (uint32_t k = 0; k < count; k++)
 			places[i][k] = test_body(world, bricks[k]).position;
-		struct carrier_view views[BRICKS_MAX];
+		struct carrier_view views[FRAME_BRICKS_MAX];
 		uint32_t listed;
-		ck_assert_int_eq(world_carriers(world, 0, 0, views, BRICKS_MAX, &listed),
+		ck_assert_int_eq(world_carriers(world, 0, 0, views, FRAME_BRICKS_MAX, &listed),
 				 STATUS_OK);
 		ck_assert_uint_eq(listed, i == 0 ? 0 : count);
 		for (uint32_t k = 0; k < listed; k++) {
@@ -224,22 +135,23 @@ static body_id put_triangle(struct world *world, body_id *points, vec3 *arms)
 	if (points == NULL)
 		return triangle;
 	for (uint32_t i = 0; i < 3; i++)
-		points[i] = put(world, TEST_SHAPES, vec3_add(at, quat_rotate(turn, middles[i])),
-				BODY_DYNAMIC, 2.0 / 3);
+		points[i] =
+			frame_put(world, TEST_SHAPES, vec3_add(at, quat_rotate(turn, middles[i])),
+				  BODY_DYNAMIC, 2.0 / 3);
 	for (uint32_t i = 0; i < 3; i++)
-		put_bar(world, points[i], points[(i + 1) % 3]);
-	command = carry_command(triangle, points, 3);
+		frame_bar(world, points[i], points[(i + 1) % 3]);
+	command = frame_carry_command(triangle, points, 3);
 	test_do(world, &command);
 	return triangle;
 }
 
 START_TEST(a_triangle_of_its_midpoints_begins_to_fall_as_a_rigid_one)
 {
-	struct world *rigid = begin(), *framed = begin();
+	struct world *rigid = frame_world(), *framed = frame_world();
 	body_id points[3];
 	vec3 arms[3];
-	set(rigid, "gauss.rounds", 1);
-	set(framed, "gauss.rounds", 1);
+	frame_set(rigid, "gauss.rounds", 1);
+	frame_set(framed, "gauss.rounds", 1);
 	body_id triangle = put_triangle(rigid, NULL, arms);
 	put_triangle(framed, points, arms);
 	test_step(rigid, 1);
@@ -258,16 +170,16 @@ END_TEST
 /* Two points tell where a body is, too; the others of its framework follow by their bars. */
 START_TEST(two_points_carry_as_four_do)
 {
-	struct world *world = begin();
-	set(world, "gauss.rounds", 1);
-	body_id points[2][POINTS], bricks[2];
+	struct world *world = frame_world();
+	frame_set(world, "gauss.rounds", 1);
+	body_id points[2][FRAME_POINTS], bricks[2];
 	for (uint32_t i = 0; i < 2; i++) {
 		double x = i == 0 ? -4 : 4;
-		put(world, TEST_POLYGON, vec3_make(x + 0.7, 0.5, 0), BODY_STATIC, 1);
-		bricks[i] = put_brick(world, vec3_make(x, 1.5, 0), points[i]);
+		frame_put(world, TEST_POLYGON, vec3_make(x + 0.7, 0.5, 0), BODY_STATIC, 1);
+		bricks[i] = frame_brick(world, vec3_make(x, 1.5, 0), points[i]);
 	}
 	const body_id diagonal[2] = { points[1][2], points[1][6] };
-	struct command carry = carry_command(bricks[1], diagonal, 2);
+	struct command carry = frame_carry_command(bricks[1], diagonal, 2);
 	test_do(world, &carry);
 	test_step(world, 1);
 	struct body_view four = test_body(world, bricks[0]), two = test_body(world, bricks[1]);
@@ -281,9 +193,9 @@ END_TEST
 
 START_TEST(a_fall_of_frameworks_continues_after_a_load)
 {
-	struct world *world = begin(), *loaded;
-	body_id bricks[BRICKS_MAX], points[BRICKS_MAX][POINTS];
-	begin_triangle(world, points, bricks);
+	struct world *world = frame_world(), *loaded;
+	body_id bricks[FRAME_BRICKS_MAX], points[FRAME_BRICKS_MAX][FRAME_POINTS];
+	frame_triangle(world, points, bricks);
 	test_step(world, 20);
 	struct bytes image = test_save(world);
 	struct reason why;
@@ -304,8 +216,8 @@ END_TEST
 /* A body that nothing carries any more goes on by its own mass, with the velocity that its points had. */
 START_TEST(a_body_that_is_let_go_falls_by_itself)
 {
-	struct world *world = begin();
-	body_id points[POINTS], brick = put_brick(world, vec3_make(0, 5, 0), points);
+	struct world *world = frame_world();
+	body_id points[FRAME_POINTS], brick = frame_brick(world, vec3_make(0, 5, 0), points);
 	test_step(world, 10);
 	struct body_view before = test_body(world, brick);
 	ck_assert_double_lt(before.velocity.y, -1);
@@ -342,11 +254,13 @@ END_TEST
 /* A point that a command moves takes the body along. */
 START_TEST(a_body_follows_points_that_commands_move)
 {
-	struct world *world = begin();
-	body_id points[2], brick = put(world, TEST_POLYGON, vec3_make(0, 3, 0), BODY_DYNAMIC, 1);
+	struct world *world = frame_world();
+	body_id points[2],
+		brick = frame_put(world, TEST_POLYGON, vec3_make(0, 3, 0), BODY_DYNAMIC, 1);
 	for (uint32_t i = 0; i < 2; i++)
-		points[i] = put(world, TEST_SHAPES, vec3_make(i - 0.5, 3, 0), BODY_DYNAMIC, 0.5);
-	struct command command = carry_command(brick, points, 2);
+		points[i] =
+			frame_put(world, TEST_SHAPES, vec3_make(i - 0.5, 3, 0), BODY_DYNAMIC, 0.5);
+	struct command command = frame_carry_command(brick, points, 2);
 	test_do(world, &command);
 	command = test_command(COMMAND_SET_POSE);
 	command.set_pose.body = points[1];
@@ -369,12 +283,12 @@ END_TEST
 
 START_TEST(a_framework_at_rest_sleeps_and_wakes_as_one)
 {
-	struct world *world = begin();
-	set(world, "sleep.enabled", 1);
-	body_id points[POINTS], brick = put_brick(world, vec3_make(0, 0.5, 0), points);
+	struct world *world = frame_world();
+	frame_set(world, "sleep.enabled", 1);
+	body_id points[FRAME_POINTS], brick = frame_brick(world, vec3_make(0, 0.5, 0), points);
 	test_step(world, 120);
 	ck_assert(test_body(world, brick).asleep);
-	for (uint32_t i = 0; i < POINTS; i++)
+	for (uint32_t i = 0; i < FRAME_POINTS; i++)
 		ck_assert(test_body(world, points[i]).asleep);
 	struct command push = test_command(COMMAND_IMPULSE);
 	push.impulse.body = points[0];
@@ -391,18 +305,18 @@ END_TEST
 static enum status try_carry(struct world *world, body_id body, body_id a, body_id b, body_id c)
 {
 	const body_id points[3] = { a, b, c };
-	struct command carry = carry_command(body, points, 3);
+	struct command carry = frame_carry_command(body, points, 3);
 	return test_try(world, &carry);
 }
 
 START_TEST(what_cannot_be_carried_is_refused_by_name)
 {
-	struct world *world = begin();
-	body_id points[POINTS], brick = put_brick(world, vec3_make(0, 3, 0), points);
-	body_id lone = put(world, TEST_POLYGON, vec3_make(4, 3, 0), BODY_DYNAMIC, 1);
-	body_id wall = put(world, TEST_POLYGON, vec3_make(8, 3, 0), BODY_STATIC, 1);
-	body_id twin = put(world, TEST_SHAPES, vec3_make(0, 5, 0), BODY_DYNAMIC, 1);
-	body_id same = put(world, TEST_SHAPES, vec3_make(0, 5, 0), BODY_DYNAMIC, 1);
+	struct world *world = frame_world();
+	body_id points[FRAME_POINTS], brick = frame_brick(world, vec3_make(0, 3, 0), points);
+	body_id lone = frame_put(world, TEST_POLYGON, vec3_make(4, 3, 0), BODY_DYNAMIC, 1);
+	body_id wall = frame_put(world, TEST_POLYGON, vec3_make(8, 3, 0), BODY_STATIC, 1);
+	body_id twin = frame_put(world, TEST_SHAPES, vec3_make(0, 5, 0), BODY_DYNAMIC, 1);
+	body_id same = frame_put(world, TEST_SHAPES, vec3_make(0, 5, 0), BODY_DYNAMIC, 1);
 	ck_assert_int_eq(try_carry(world, lone, lone, twin, 0), STATUS_RANGE);
 	ck_assert_int_eq(try_carry(world, lone, twin, twin, 0), STATUS_EXISTS);
 	ck_assert_int_eq(try_carry(world, lone, twin, same, 0), STATUS_DEGENERATE);
@@ -412,7 +326,7 @@ START_TEST(what_cannot_be_carried_is_refused_by_name)
 	ck_assert_int_eq(try_carry(world, points[0], twin, lone, 0), STATUS_CARRIED);
 	ck_assert_int_eq(try_carry(world, 999, twin, lone, 0), STATUS_UNKNOWN_BODY);
 	ck_assert_int_eq(try_carry(world, lone, twin, 999, 0), STATUS_UNKNOWN_BODY);
-	put_bar(world, lone, twin);
+	frame_bar(world, lone, twin);
 	ck_assert_int_eq(try_carry(world, lone, points[0], points[2], 0), STATUS_IN_USE);
 	struct command command = test_command(COMMAND_SET_POSE);
 	command.set_pose.body = brick;
@@ -444,7 +358,7 @@ START_TEST(what_cannot_be_carried_is_refused_by_name)
 	world_destroy(world);
 	world = test_world(false, "gauss");
 	const vec3 at = { 0, 0, 0 };
-	body_id box = put(world, TEST_BOX, at, BODY_DYNAMIC, 1);
+	body_id box = frame_put(world, TEST_BOX, at, BODY_DYNAMIC, 1);
 	ck_assert_int_eq(try_carry(world, box, box, box, 0), STATUS_PLANAR);
 	world_destroy(world);
 }

@@ -541,6 +541,11 @@ START_TEST(each_form_of_a_solid_meets_the_floor_at_the_same_time)
 		stage_step(&stage);
 		printf("# form %d: off %.2g\n", (int)forms[k], first_begin(&stage) / 60 - 0.013);
 		ck_assert_double_eq_tol(first_begin(&stage) / 60, 0.013, tolerances[k]);
+		/* The way in is told. */
+		const struct impact_figures *told = &stage.dynamics.report.impact;
+		ck_assert_int_eq(told->met_fields > 0, forms[k] == SOLID_FIELD);
+		ck_assert_int_eq(told->met_parts > 0, forms[k] != SOLID_FIELD);
+		ck_assert_uint_eq(told->overlaps, 0);
 		stage_release(&stage);
 	}
 }

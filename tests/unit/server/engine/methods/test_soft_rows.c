@@ -63,7 +63,7 @@ static void state_rows(const struct soft_block *block, uint32_t lane)
 		soft_manifold(&soft.clusters, &step, block->contact[lane]);
 	struct contact_material material =
 		contact_material(&stage.dynamics, contact->a, contact->b);
-	struct constraint_options options = { CONSTRAINT_VELOCITY, CONSTRAINT_PYRAMID, 0 };
+	struct constraint_options options = { CONSTRAINT_VELOCITY, CONSTRAINT_PYRAMID, 0, NULL };
 	found = (struct contact_found){ .a = dynamics_motion(&stage.dynamics, contact->body_a),
 					.b = dynamics_motion(&stage.dynamics, contact->body_b),
 					.normal = contact->normal,

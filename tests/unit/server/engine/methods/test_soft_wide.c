@@ -68,6 +68,33 @@ static void make_forest(struct world *world, struct rng *rng)
 	}
 }
 
+/* Doors that swing against their limits and bounce, between balls that hang: what bounces is solved again
+ * without lanes. */
+static void make_doors(struct world *world, struct rng *rng)
+{
+	for (uint32_t i = 0; i < 40; i++) {
+		vec3 at = vec3_make(0.5, 0, 2.0 * i), pin = vec3_make(0, 0.3, 2.0 * i);
+		bool door = i % 10 == 0;
+		body_id body = joined_put(
+			world,
+			(struct joined_thing){ .shape = TEST_BOX,
+					       .at = at,
+					       .mass = 1 + rng_below(rng, 3),
+					       .velocity = { door ? -1.2 : 0, door ? -2.0 : 0, 0 },
+					       .spin = { 0, 0, door ? -4.0 : 0.5 } });
+		joint_id joint =
+			join(world, rng, door ? JOINT_REVOLUTE : JOINT_SPHERICAL, 0, body, pin);
+		if (!door)
+			continue;
+		struct command axis = joined_axis(joint, 3);
+		axis.joint_axis.mode = JOINT_LIMITED;
+		axis.joint_axis.lower = -0.05;
+		axis.joint_axis.upper = 0.05;
+		axis.joint_axis.restitution = 0.8;
+		test_do(world, &axis);
+	}
+}
+
 /* A net too large for one factor, so that the joints that close its loops are loose; some of its joints have
  * springs, limits or motors besides. */
 static void make_net(struct world *world, struct rng *rng)
@@ -115,8 +142,9 @@ static void make_limbs(struct world *world, struct rng *rng)
 	}
 }
 
-static void (*const SCENES[])(struct world *, struct rng *) = { make_forest, make_net, make_limbs };
-enum { SCENE_COUNT = 3 };
+static void (*const SCENES[])(struct world *, struct rng *) = { make_forest, make_net, make_limbs,
+								make_doors };
+enum { SCENE_COUNT = 4 };
 
 static struct world *make_scene(uint32_t scene, uint64_t seed)
 {

@@ -46,8 +46,8 @@ END_TEST
 START_TEST(reserved_and_unknown_numbers_are_refused_by_name)
 {
 	struct reason why;
-	struct command emitter = { .op = 80 }, nothing = { .op = 99 };
-	ck_assert_int_eq(command_check_values(&emitter, 3, &why), STATUS_UNSUPPORTED);
+	struct command drag = { .op = 25 }, nothing = { .op = 80 };
+	ck_assert_int_eq(command_check_values(&drag, 3, &why), STATUS_UNSUPPORTED);
 	ck_assert_int_eq(why.index, 3);
 	ck_assert_int_eq(command_check_values(&nothing, 4, &why), STATUS_UNKNOWN_COMMAND);
 }
