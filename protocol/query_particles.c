@@ -192,7 +192,7 @@ enum status answer_take_system(struct wire_cursor *in, struct wire_system *syste
 void answer_pack_fluid(struct wire_packer *out, const struct wire_fluid *fluid)
 {
 	ASSERT(fluid->system != 0);
-	wire_pack_array(out, 28);
+	wire_pack_array(out, 30);
 	wire_pack_uint(out, fluid->system);
 	wire_pack_uint(out, fluid->particles);
 	wire_pack_uint(out, fluid->solver);
@@ -221,6 +221,8 @@ void answer_pack_fluid(struct wire_packer *out, const struct wire_fluid *fluid)
 	wire_pack_uint(out, fluid->lost);
 	wire_pack_uint(out, fluid->bad);
 	wire_pack_uint(out, fluid->blocked);
+	wire_pack_uint(out, fluid->unsampled);
+	wire_pack_uint(out, fluid->coarse);
 }
 
 enum status answer_take_fluid(struct wire_cursor *in, struct wire_fluid *fluid)
@@ -258,6 +260,8 @@ enum status answer_take_fluid(struct wire_cursor *in, struct wire_fluid *fluid)
 	take_count(&taker, "lost", &fluid->lost);
 	take_count(&taker, "bad", &fluid->bad);
 	take_count(&taker, "blocked", &fluid->blocked);
+	take_u32(&taker, "unsampled", true, UINT32_MAX, &fluid->unsampled);
+	take_u32(&taker, "coarse", true, UINT32_MAX, &fluid->coarse);
 	return taker.status;
 }
 

@@ -354,6 +354,7 @@ struct wire_fluid {
 	uint32_t substeps_max, substeps, iterations;
 	double density_error, density_error_max, residual, divergence_error, speed_max;
 	uint64_t capped, unconverged, inside, crowded, lost, bad, blocked;
+	uint32_t unsampled, coarse;
 };
 enum wire_particle_form { WIRE_PARTICLES_EXACT = 0, WIRE_PARTICLES_VIEW = 1 };
 /* A page of particles. Columns are little-endian and borrowed. */

@@ -1949,12 +1949,13 @@ enum cairn_query_kind {
  *	surface tension, tolerance, compression, speed, stiffness, step ratio, most
  *	substeps, substeps, iterations, density error, largest density error, residual,
  *	divergence error, largest speed, capped, unconverged, inside, crowded, lost, bad,
- *	blocked], …]
+ *	blocked, unsampled, coarse], …]
  *	as particles_fluid set them, then figures: mean and largest excess of density before
  *	the last sub-step, what the last solutions left of density and divergence (all
  *	relative), m/s; counts so far: ticks that wanted more sub-steps, solutions above the
  *	tolerance, particles found inside bodies, left out of a search, lost, stopped
- *	because a number overflowed, and places of fills inside bodies
+ *	because a number overflowed, places of fills inside bodies; then shapes near it in
+ *	the last tick that are too large to be walls of it, and those that are coarse walls
  *
  */
 typedef struct cairn_query {

@@ -126,6 +126,8 @@ bool cli_fluid(const struct cli *cli, struct wire_cursor *in)
 	out_u64(cli, "lost", fluid.lost);
 	out_u64(cli, "bad", fluid.bad);
 	out_u64(cli, "blocked", fluid.blocked);
+	out_u64(cli, "unsampled", fluid.unsampled);
+	out_u64(cli, "coarse", fluid.coarse);
 	out_end(cli);
 	return true;
 }

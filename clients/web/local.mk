@@ -22,6 +22,7 @@ VIEWER_FILES = \
 	clients/web/src/particles.js \
 	clients/web/src/first_view.js \
 	clients/web/src/focus.js \
+	clients/web/src/fluid.js \
 	clients/web/src/geometry.js \
 	clients/web/src/hand.js \
 	clients/web/src/inspector.js \
@@ -62,6 +63,7 @@ VIEWER_TESTS = \
 	clients/web/test/faces.test.js \
 	clients/web/test/film.test.js \
 	clients/web/test/first_view.test.js \
+	clients/web/test/fluid.test.js \
 	clients/web/test/layers.test.js \
 	clients/web/test/mcap.test.js \
 	clients/web/test/playback.test.js \

@@ -492,6 +492,7 @@ struct fluid_view {
 	uint32_t substeps_max, substeps, iterations;
 	double density_error, density_error_max, residual, divergence_error, speed_max;
 	uint64_t capped, unconverged, inside, crowded, lost, bad, blocked;
+	uint32_t unsampled, coarse;
 };
 /* All fluids, in the order in which their systems became fluids; returns how many there are. */
 uint32_t world_fluids(const struct world *world, struct fluid_view out[SYSTEMS_MAX]);

@@ -145,6 +145,8 @@ static struct wire_fluid fluid_facts(const struct fluid_view *view)
 		.lost = view->lost,
 		.bad = view->bad,
 		.blocked = view->blocked,
+		.unsampled = view->unsampled,
+		.coarse = view->coarse,
 	};
 }
 

@@ -5,7 +5,8 @@
  *                              Moyce (1952), figure 3, n² = 2, a = 2.25 in, at the points that PySPH's
  *                              examples (db_exp_data.py) have read from it
  * bench_fluid float            a cube of half of water's density at three radii: its depth by Archimedes
- * bench_fluid rest             hydrostatic pressure and height of a pool */
+ * bench_fluid rest             hydrostatic pressure and height of a pool, by resolution and step
+ * bench_fluid slosh            the period of the first wave in a tank */
 #include "server/engine/math/scalar.h"
 #include "server/engine/world/world.h"
 #include "tests/lib/stage.h"
@@ -22,6 +23,7 @@ enum { MOST = 400000, TICKS = 20 };
 #define GRAVITY 9.81
 #define WATER 1000.0
 static struct particle_view particles[MOST];
+static uint32_t tick_rate = 60;
 
 static double now(void)
 {
@@ -44,7 +46,9 @@ static void add_plane(struct world *world, vec3 at, uint32_t axis, double angle)
 static struct world *make_tank(double length, double depth, vec3 wet, double spacing,
 			       double viscosity, system_id *system)
 {
-	struct world *world = test_world(false, "soft-step");
+	struct world_options options = test_options(false, "soft-step");
+	options.rate_num = tick_rate;
+	struct world *world = test_world_of(&options);
 	add_plane(world, vec3_zero(), 0, 0);
 	add_plane(world, vec3_zero(), 2, -QUARTER);
 	add_plane(world, vec3_make(length, 0, 0), 2, QUARTER);
@@ -166,40 +170,66 @@ static void measure_dam(void)
 
 /* ---- at rest ---------------------------------------------------------------------------------------- */
 
+/* Σ over particles of a pool without the layers at the ground and the surface. */
+struct pool_sums {
+	double count, y, p, yy, yp;
+};
+
+static void add_profile(const struct world *world, double spacing, double height,
+			struct pool_sums *sum)
+{
+	const struct particle_table *table = &world->tables.particle;
+	for (uint32_t i = 0; i < table->count; i++) {
+		double y = table->position[i].y, p = table->pressure[i];
+		if (y < spacing || y > height - spacing)
+			continue;
+		sum->count++;
+		sum->y += y, sum->p += p, sum->yy += y * y, sum->yp += y * p;
+	}
+}
+
+/* Means of a second after 3 s; at so many ticks a second. */
+static void measure_pool(uint32_t across, uint32_t ticks)
+{
+	const double width = 1, spacing = width / across;
+	tick_rate = ticks;
+	struct pool_sums sum = { 0 };
+	system_id system;
+	struct world *world =
+		make_tank(width, width, vec3_make(width, width, width), spacing, 5, &system);
+	double height = 0, error = 0, iterations = 0, speed = 0;
+	uint32_t count = 0;
+	step(world, &parallel_serial, 3 * ticks);
+	for (uint32_t tick = 0; tick < ticks; tick++) {
+		step(world, &parallel_serial, 1);
+		count = world_particles(world, system, 0, particles, MOST);
+		double level = 0;
+		for (uint32_t i = 0; i < count; i++) {
+			level += 2 * particles[i].position.y / count;
+			speed += vec3_length_squared(particles[i].velocity) / count / ticks;
+		}
+		add_profile(world, spacing, level, &sum);
+		height += level / ticks;
+		error += figures(world).density_error / ticks;
+		iterations += figures(world).iterations / (double)ticks;
+	}
+	double y = sum.y / sum.count, p = sum.p / sum.count;
+	double slope = (sum.yp / sum.count - y * p) / (sum.yy / sum.count - y * y);
+	printf("pool, %2u across, %3u ticks/s: height %+.2f %%, pressure %+.1f %%, its gradient %+.1f %%; "
+	       "excess of density %.2g, %.1f iterations a tick, speeds %.2g m/s\n",
+	       across, ticks, 100 * (height / width - 1),
+	       100 * (p / (WATER * GRAVITY * (height - y)) - 1),
+	       100 * (-slope / (WATER * GRAVITY) - 1), error, iterations, sqrt(speed));
+	world_destroy(world);
+	tick_rate = 60;
+}
+
 static void measure_rest(void)
 {
-	for (uint32_t across = 6; across <= 12; across += 3) {
-		const double width = 1, spacing = width / across;
-		system_id system;
-		struct world *world = make_tank(width, width, vec3_make(width, width, width),
-						spacing, 5, &system);
-		step(world, &parallel_serial, 180);
-		uint32_t count = world_particles(world, system, 0, particles, MOST), used = 0;
-		double height = 0, slope = 0, squares = 0, mean_y = 0, mean_p = 0;
-		for (uint32_t i = 0; i < count; i++)
-			height += 2 * particles[i].position.y / count;
-		const struct particle_table *table = &world->tables.particle;
-		for (uint32_t pass = 0; pass < 2; pass++)
-			for (uint32_t i = 0; i < table->count; i++) {
-				double y = table->position[i].y, p = table->pressure[i];
-				if (y < spacing || y > height - spacing)
-					continue;
-				if (pass == 0) {
-					mean_y += y;
-					mean_p += p;
-					used++;
-				} else {
-					slope += (y - mean_y / used) * (p - mean_p / used);
-					squares += (y - mean_y / used) * (y - mean_y / used);
-				}
-			}
-		printf("pool, %2u across: height %+.2f %%, pressure gradient %+.1f %%, mean pressure "
-		       "%+.1f %%\n",
-		       across, 100 * (height / width - 1),
-		       100 * (-slope / squares / (WATER * GRAVITY) - 1),
-		       100 * (mean_p / used / (WATER * GRAVITY * (height - mean_y / used)) - 1));
-		world_destroy(world);
-	}
+	for (uint32_t across = 6; across <= 15; across += 3)
+		measure_pool(across, 60);
+	for (uint32_t rate = 30; rate <= 240; rate *= 2)
+		measure_pool(9, rate);
 }
 
 static void measure_float(void)
@@ -231,6 +261,46 @@ static void measure_float(void)
 	}
 }
 
+/* The first wave of a tank of 1 m with 0.5 m of water: its period against 2π/√(g k tanh(k d)), k = π. */
+static void measure_slosh(void)
+{
+	for (uint32_t across = 10; across <= 40; across *= 2) {
+		const double spacing = 1.0 / across, k = 2 * QUARTER;
+		system_id system;
+		struct world *world = make_tank(1, 4 * spacing, vec3_make(1, 0.5, 4 * spacing),
+						spacing, 30, &system);
+		struct command gravity = test_command(COMMAND_GRAVITY),
+			       fluid = test_command(COMMAND_PARTICLES_FLUID);
+		double before = 0, first = 0, last = 0;
+		uint32_t passages = 0;
+		gravity.gravity.gravity = vec3_make(1.5, -9.7, 0);
+		test_do(world, &gravity);
+		step(world, &parallel_serial, 60);
+		gravity.gravity.gravity = vec3_make(0, -GRAVITY, 0);
+		test_do(world, &gravity);
+		fluid.particles_fluid.system = system;
+		fluid.particles_fluid.kernel_radius = 2 * spacing;
+		test_do(world, &fluid);
+		for (uint32_t tick = 0; tick < 110; tick++) {
+			uint32_t count = world_particles(world, system, 0, particles, MOST);
+			double x = -0.5;
+			for (uint32_t i = 0; i < count; i++)
+				x += particles[i].position.x / count;
+			if (tick > 0 && (x < 0) != (before < 0)) {
+				last = tick - x / (x - before);
+				first = passages++ == 0 ? last : first;
+			}
+			before = x;
+			step(world, &parallel_serial, 1);
+		}
+		double period = 2 * (last - first) / (passages - 1) / 60;
+		double expected = 4 * QUARTER / sqrt(GRAVITY * k * tanh(k * 0.5));
+		printf("waves, %2u across: period %.3f s, expected %.3f s, %+.1f %%\n", across,
+		       period, expected, 100 * (period / expected - 1));
+		world_destroy(world);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "cost";
@@ -243,6 +313,8 @@ int main(int argc, char **argv)
 		measure_float();
 	else if (strcmp(what, "rest") == 0)
 		measure_rest();
+	else if (strcmp(what, "slosh") == 0)
+		measure_slosh();
 	else
 		return EXIT_FAILURE;
 	return EXIT_SUCCESS;

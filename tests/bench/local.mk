@@ -296,6 +296,7 @@ bench-fluid: tests/bench/bench_fluid
 soak-fluid: tests/bench/bench_fluid
 	tests/bench/bench_fluid rest
 	tests/bench/bench_fluid float
+	tests/bench/bench_fluid slosh
 	tests/bench/bench_fluid dam
 EXTRA_PROGRAMS += tests/bench/bench_particle_frames
 tests_bench_bench_particle_frames_SOURCES = tests/bench/bench_particle_frames.c

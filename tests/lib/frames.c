@@ -3,7 +3,7 @@
 
 /* Places of a square's nine points in halves of its side, row by row, their masses in 36ths, and bars. */
 const double FRAME_PLACES[3] = { -0.5, 0, 0.5 };
-const double FRAME_MASSES[3] = { 1, 4, 1 };
+static const double FRAME_MASSES[3] = { 1, 4, 1 };
 static const uint8_t FRAME_BAR_ENDS[FRAME_BARS][2] = { { 0, 1 }, { 1, 2 }, { 3, 4 }, { 4, 5 },
 						       { 6, 7 }, { 7, 8 }, { 0, 3 }, { 3, 6 },
 						       { 1, 4 }, { 4, 7 }, { 2, 5 }, { 5, 8 },

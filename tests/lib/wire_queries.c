@@ -258,7 +258,9 @@ static void pack_fluids(struct wire_packer *out)
 				    .crowded = 4,
 				    .lost = 5,
 				    .bad = 6,
-				    .blocked = 7 };
+				    .blocked = 7,
+				    .unsampled = 8,
+				    .coarse = 9 };
 	wire_pack_array(out, 1);
 	answer_pack_fluid(out, &fluid);
 }

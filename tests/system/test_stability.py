@@ -227,6 +227,36 @@ def test_the_tests_of_the_checklist_exist():
     assert ids == {f"R-{k:02}" for k in range(1, 14)} | {"R-all", "S-01"}
 
 
+ON_A_POINT = """
+world: { name: one, planar: true, gravity: [0, -10, 0] }
+shapes: { brick: { kind: polygon, points: BRICK }, tip: { kind: polygon, points: [[-1, -1], [1, -1], [0, 0]] } }
+bodies:
+  - { shape: tip, status: static }
+  - { name: a, shape: brick, at: [SHIFT, 0.5, 0], mass: 2, friction: 0.5 }
+JOINTS"""
+SQUARE = "[[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]"
+PINS = """joints:
+  - { type: spherical, a: world, b: a, at_a: [0, 0.5, 0], at_b: [0, 0, 0] }
+  - { type: spherical, a: world, b: a, at_a: [1, 1, 0], at_b: [0, 0, 0] }
+"""
+
+
+def test_bad_towers_are_refused_by_name_or_answered_with_their_residual(tmp_path):
+    def of(brick=SQUARE, shift=0, joints=""):
+        (tmp_path / "bad.yaml").write_text(ON_A_POINT.replace("BRICK", brick).replace("SHIFT", str(shift)).replace("JOINTS", joints), encoding="utf-8")
+        return ask(tmp_path / "bad.yaml")
+    # One brick on a point: it stands if its centre is above the point, else it turns about it.
+    stands, turns = (json.loads(of(shift=shift)[1]) for shift in (0, 0.01))
+    assert (stands["verdict"], turns["verdict"]) == ("stands", "falls") and max(stands["residual"], stands["kkt"], turns["kkt"]) <= 1e-10
+    assert turns["falling"][0]["angular"][2] == pytest.approx(-0.01 * 10 / (1 / 6 + 0.25 + 0.01**2), rel=1e-9)
+    for found, said in ((of(brick="[[-0.5, -0.5], [0.5, -0.5], [0.2, -0.5]]"), "straight or not convex at vertex 1"),
+                        (of(joints=PINS), "is violated by 1 m")):
+        assert found[0] == 1 and found[1] == "" and said in found[2]
+    assert tower(tmp_path / "many.yaml", "--count", 300, "--columns", 115, kind="wall") == (0, "")
+    status, text, errors = ask(tmp_path / "many.yaml")
+    assert status == 1 and text == "" and "34650 dynamic bodies, stability examines at most 32768" in errors
+
+
 @pytest.mark.parametrize(("kind", "words", "drop"), [("triangle", (), 0.25), ("triangle", ("--count", 2), 0), ("diamond", ("--count", 4), 0),
                                                      ("diamond", ("--count", 5), None), ("wall", ("--count", 4, "--columns", 5), 0)])
 def test_the_lowest_state_of_a_tower_is_told_by_all_clients(cli, tmp_path, kind, words, drop):

@@ -222,7 +222,8 @@ export interface Fluid {
   tolerance: number, compression: number, speed: number, stiffness: number, step_ratio: number,
   substeps_max: number, substeps: number, iterations: number, density_error: number, density_error_max: number,
   residual: number, divergence_error: number, speed_max: number, capped: number, unconverged: number,
-  inside: number, crowded: number, lost: number, bad: number, blocked: number,
+  inside: number, crowded: number, lost: number, bad: number, blocked: number, unsampled: number,
+  coarse: number,
 }
 export interface ParticleSystem {
   id: number, name: string, owner: number, tag: number, emitter: "none" | "point" | "planar" | "box" | "sphere", alive: number,

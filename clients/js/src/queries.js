@@ -361,7 +361,8 @@ export class Queries {
   async fluids() {
     const names = ["system", "particles", "solver", "kernel_radius", "rest_density", "viscosity", "wall_viscosity", "surface_tension",
       "tolerance", "compression", "speed", "stiffness", "step_ratio", "substeps_max", "substeps", "iterations", "density_error",
-      "density_error_max", "residual", "divergence_error", "speed_max", "capped", "unconverged", "inside", "crowded", "lost", "bad", "blocked"];
+      "density_error_max", "residual", "divergence_error", "speed_max", "capped", "unconverged", "inside", "crowded", "lost", "bad", "blocked",
+      "unsampled", "coarse"];
     const items = await this.query(QUERY.fluids);
     return items.map((item) => {
       const fluid = Object.fromEntries(names.map((name, i) => [name, item[i]]));

@@ -348,7 +348,7 @@ class WorldQueries:
         names = ("system", "particles", "solver", "kernel_radius", "rest_density", "viscosity", "wall_viscosity", "surface_tension",
                  "tolerance", "compression", "speed", "stiffness", "step_ratio", "substeps_max", "substeps", "iterations", "density_error",
                  "density_error_max", "residual", "divergence_error", "speed_max", "capped", "unconverged", "inside", "crowded", "lost",
-                 "bad", "blocked")
+                 "bad", "blocked", "unsampled", "coarse")
         found = [dict(zip(names, item)) for item in self.query(QUERY["fluids"])]
         for fluid in found:
             fluid["solver"] = ("explicit", "incompressible")[fluid["solver"]]

@@ -1,10 +1,12 @@
 /**
- * Draws the particles of the mirror: each system is one instanced mesh of small balls, coloured by age. What the frames do not tell, the
+ * Draws the particles of the mirror: each system is one instanced mesh of small balls, coloured by age, fluids without colours of their own
+ * by speed or depth. What the frames do not tell, the
  * systems' colours and links, the page asks for when a system comes, and from time to time while there are any. Linked particles are drawn
  * as the surface that their links span, ropes as lines.
  */
 import { BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, Group, IcosahedronGeometry, InstancedMesh, LineBasicMaterial,
   LineSegments, Mesh, MeshLambertMaterial } from "three";
+import { shadeOf, sharesOf } from "./fluid.js";
 import { weaveOf } from "./weave.js";
 
 /** Time between two queries for the systems, ms. */
@@ -13,6 +15,8 @@ const SYSTEMS_MS = 1000;
 const PLAIN = new Color(0xcfd8dc);
 /** Smallest drawn diameter, m, so that dust is seen. */
 const SMALLEST = 0.004;
+/** Written by draw. */
+const shaded = new Color();
 
 class Cloud {
   /** What is known of the system; null: nothing yet, or the world no longer has it. */
@@ -25,6 +29,8 @@ class Cloud {
   linked = 0;
   weave = null;
   cloth = null;
+  /** Whether it is a fluid; null: nothing known yet. */
+  fluid = null;
 
   /** @returns {boolean} whether it looks otherwise than before */
   describe(system) {
@@ -84,10 +90,11 @@ class Cloud {
   }
 
   /** Draws particles first … end − 1 of the mirror; `rate`: ticks per second. */
-  draw(group, { particles, tick }, first, end, rate) {
+  draw(group, { particles, tick }, first, end, rate, shade) {
     const { position, size, life, serial } = particles, count = end - first;
     this.#reserve(group, count);
     const matrices = this.mesh.instanceMatrix.array;
+    const shares = this.fluid && shade !== "age" && this.ages.length === 0 ? sharesOf(shade, particles, first, end) : null;
     matrices.fill(0, 0, 16 * count);
     for (let i = 0; i < count; i++) {
       const from = first + i, at = 16 * i, radius = Math.max(size[2 * from], SMALLEST / 2), age = (tick - life[2 * from]) / rate;
@@ -96,7 +103,7 @@ class Cloud {
       matrices[at + 15] = 1;
       let begun = 0;
       while (begun < this.ages.length && this.ages[begun] <= age) begun++;
-      this.mesh.setColorAt(i, this.colours[begun]);
+      this.mesh.setColorAt(i, shares === null ? this.colours[begun] : shadeOf(shares[i], shaded));
     }
     this.mesh.count = count;
     this.mesh.instanceMatrix.needsUpdate = true;
@@ -123,12 +130,20 @@ export class Particles {
   /** The mirror that was drawn last, and its state then. */
   #mirror = null;
   #drawn = "";
+  #shade = "speed";
 
   constructor(scene) {
     this.group = new Group();
     scene.add(this.group);
     /** Grows with each change of the drawing. */
     this.version = 0;
+  }
+
+  /** What colours fluids that have no colours of their own: "speed", "depth" or "age". */
+  get shade() { return this.#shade; }
+  set shade(shade) {
+    this.#shade = shade;
+    this.#drawn = "";
   }
 
   /** Particles drawn. */
@@ -142,7 +157,7 @@ export class Particles {
     if (systems.size === 0 || this.#waiting || now - this.#asked < SYSTEMS_MS) return;
     this.#asked = now;
     this.#waiting = true;
-    world.systems().then((found) => this.#take(world, found), () => {}).finally(() => { this.#waiting = false; });
+    Promise.all([world.systems(), world.fluids().catch(() => [])]).then(([found, fluids]) => this.#take(world, found, fluids), () => {}).finally(() => { this.#waiting = false; });
   }
 
   #draw(world, mirror, state) {
@@ -160,7 +175,7 @@ export class Particles {
         this.#clouds.set(id, new Cloud());
         this.#asked = -Infinity;
       }
-      this.#clouds.get(id).draw(this.group, mirror, ...mirror.particles.range(id), world.rate);
+      this.#clouds.get(id).draw(this.group, mirror, ...mirror.particles.range(id), world.rate, this.#shade);
       this.version++;
     }
   }
@@ -178,11 +193,13 @@ export class Particles {
     });
   }
 
-  #take(world, systems) {
+  #take(world, systems, fluids) {
     for (const system of systems) {
       const cloud = this.#clouds.get(system.id);
       if (cloud === undefined) continue;
-      if (cloud.describe(system)) this.#drawn = "";
+      const fluid = fluids.some(({ system: id }) => id === system.id);
+      if (cloud.describe(system) || cloud.fluid !== fluid) this.#drawn = "";
+      cloud.fluid = fluid;
       this.#tie(world, system.id, cloud);
     }
   }

@@ -8,7 +8,10 @@
 #define VISCOUS_RATE 15.0
 #define VISCOUS_PART 0.5
 #define SOUND_PART 0.4 /* of a radius that sound may go in a sub-step */
-#define CORE 0.25      /* of a spacing: the ball that bodies stop */
+/* Pressures act along gradients that are constant in a sub-step. A pool whose steps are longer than 0.35 of a
+ * radius by the root of p/ρ loses a sixth of its height. */
+#define PRESSED_PART 0.28
+#define CORE 0.25 /* of a spacing: the ball that bodies stop */
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
@@ -77,9 +80,17 @@ double fluid_spacing(double mass, double rest_density)
 	ARRAY(target, count)                                                                       \
 	ARRAY(beyond, count)                                                                       \
 	ARRAY(kept, count)                                                                         \
+	ARRAY(load, count)                                                                         \
+	ARRAY(pressure_before, count)                                                              \
+	ARRAY(trace, count)                                                                        \
+	ARRAY(drift, count)                                                                        \
+	ARRAY(slope, count)                                                                        \
+	ARRAY(flow, count)                                                                         \
+	ARRAY(wall_ends, count)                                                                    \
 	ARRAY(liquid, count)                                                                       \
-	ARRAY(crowded, count)                                                                      \
-	ARRAY(sparse, count)                                                                       \
+	ARRAY(near_x, count)                                                                       \
+	ARRAY(near_y, count)                                                                       \
+	ARRAY(near_z, count)                                                                       \
 	ARRAY(starts, count + 1)                                                                   \
 	ARRAY(wall_starts, count + 1)                                                              \
 	ARRAY(sums, blocks)                                                                        \
@@ -183,13 +194,13 @@ static void gather_points(struct fluid_work *self)
 		uint8_t liquid = liquid_of[table->system[row]];
 		if (liquid == UINT8_MAX || (table->death[row] != 0 && table->death[row] <= now))
 			continue;
-		ASSERT(table->pressure[row] >= 0);
+		ASSERT(table->multiplier[row] >= 0);
 		self->points.items[self->points.count++] = (struct fluid_point){
 			.x = table->position[row],
 			.v = table->velocity[row],
 			.mass = table->mass[row],
 			.volume = table->mass[row] / self->liquids[liquid].rest_density,
-			.pressure = table->pressure[row],
+			.multiplier = table->multiplier[row],
 			.row = row,
 			.liquid = liquid,
 		};
@@ -226,6 +237,20 @@ static double expected_speed(const struct fluid_work *self)
 	return scalar_sqrt(3 * squares / count + fall);
 }
 
+/* m/s: the root of the largest pressure by density, if that grows with the depth. It is a mean, so
+ * a splash does not shorten the step. */
+static double pressed_speed(const struct fluid_work *self)
+{
+	double squares = 0;
+	for (uint32_t i = 0; i < self->points.count; i++) {
+		const struct fluid_point *point = &self->points.items[i];
+		double p = point->multiplier / self->liquids[point->liquid].rest_density;
+		squares += p * p;
+	}
+	ASSERT(self->points.count > 0);
+	return scalar_sqrt(scalar_sqrt(3 * squares / self->points.count));
+}
+
 /* s: the longest sub-step that the rules allow. */
 static double longest_step(struct fluid_work *self)
 {
@@ -241,7 +266,7 @@ static double longest_step(struct fluid_work *self)
 	if (viscous > 0)
 		step = scalar_min(step, VISCOUS_PART * h * h / (VISCOUS_RATE * viscous));
 	if (self->solver != FLUID_EXPLICIT)
-		return step;
+		return scalar_min(step, PRESSED_PART * h / scalar_max(pressed_speed(self), 1e-6));
 	double expected = self->speed > 0 ? self->speed : expected_speed(self);
 	self->bulk = expected * expected / (7 * self->compression);
 	double sound = scalar_sqrt(7 * self->bulk);
@@ -294,13 +319,17 @@ static void move_points(struct fluid_work *self)
 	for (uint32_t i = 0; i < self->points.count; i++) {
 		struct fluid_point *point = &self->points.items[self->order.items[i]];
 		vec3 v = self->v.items[i], x = vec3_mul_add(self->x.items[i], v, self->step);
+		if (self->solver == FLUID_INCOMPRESSIBLE)
+			x = vec3_mul_add(x, self->drift.items[i], self->step);
 		bool good = vec3_max_component(vec3_abs(v)) <= SPEED_MAX && vec3_is_finite(v) &&
 			    vec3_max_component(vec3_abs(x)) <= 2 * LENGTH_MAX;
 		self->now.bad += !good;
 		point->v = good ? v : vec3_zero();
 		point->x = good ? x : self->x.items[i];
 		double pressure = self->pressure.items[i];
-		point->pressure = pressure < SCALAR_MAX ? scalar_max(pressure, 0) : 0;
+		point->multiplier = pressure < SCALAR_MAX ? scalar_max(pressure, 0) : 0;
+		/* An isolated particle has no stress. */
+		point->pressure = point->multiplier * scalar_max(self->trace.items[i], 0) / 3;
 		point->density = self->density.items[i];
 	}
 }
@@ -311,12 +340,7 @@ static enum status substep(struct fluid_work *self)
 	if (status != STATUS_OK)
 		return status;
 	self->first = false;
-	if (self->solver == FLUID_INCOMPRESSIBLE) {
-		self->divergence = true;
-		fluid_solve(self);
-	}
 	fluid_force(self);
-	self->divergence = false;
 	if (self->solver == FLUID_INCOMPRESSIBLE)
 		fluid_solve(self);
 	else
@@ -379,6 +403,7 @@ static void note_points(struct fluid_work *self)
 				 .core = scalar_min(core, radius) },
 			.density = point->density * liquid->rest_density,
 			.pressure = point->pressure,
+			.multiplier = point->multiplier,
 		};
 	}
 	for (uint32_t i = 0; i < self->liquid_count; i++)
@@ -485,6 +510,7 @@ enum status fluids_prepare(struct dynamics *self, double dt)
 	struct particle_motion motion = { .dynamics = self, .dt = dt };
 	work->dynamics = self;
 	work->motion = &motion;
+	work->kernels = fluid_kernels_choose();
 	work->dt = dt;
 	enum status status = reserve_places(work, tables->particle.count);
 	if (status != STATUS_OK)
@@ -550,6 +576,9 @@ static void settle_fluid(struct fluid_work *self, uint32_t row)
 	table->inside[row] += figures->inside;
 	table->crowded[row] += figures->crowded;
 	table->bad[row] += figures->bad;
+	struct system_table *system = &self->dynamics->tables->system;
+	system->unsampled[table->system[row]] = figures->unsampled;
+	system->coarse[table->system[row]] = figures->coarse;
 }
 
 void fluids_settle(struct dynamics *self)
@@ -566,6 +595,7 @@ void fluids_settle(struct dynamics *self)
 			continue;
 		tables->particle.density[row] = work->results.items[row].density;
 		tables->particle.pressure[row] = work->results.items[row].pressure;
+		tables->particle.multiplier[row] = work->results.items[row].multiplier;
 		tables->fluid.lost[fluid] += tables->particle.death[row] == 1;
 	}
 	for (uint32_t row = 0; row < tables->fluid.count; row++)

@@ -324,6 +324,16 @@ enum status fluid_boundary_add(struct fluid_boundary *self, const struct shape *
 	return fluid_samples_add(self, shape, radius, own);
 }
 
+uint32_t fluid_boundary_fineness(const struct fluid_boundary *self, const struct shape *shape,
+				 double radius)
+{
+	ASSERT(radius > 0);
+	if (shape->kind == SHAPE_PLANE || shape->kind == SHAPE_BOX)
+		return FLUID_FINE;
+	const struct fluid_samples *samples = fluid_samples_find(self, shape, radius);
+	return samples != NULL ? samples->fine : 0;
+}
+
 void fluid_boundary_release(struct fluid_boundary *self)
 {
 	heap_free(self->corners);

@@ -47,6 +47,7 @@ struct fluid_samples {
 	ARRAY_OF(struct fluid_sample) items; /* by cell, x fastest */
 	ARRAY_OF(uint32_t) starts;	     /* of each cell, and the end */
 };
+enum { FLUID_FINE = 4 };
 
 struct fluid_boundary {
 	struct fluid_corners *corners; /* owned */
@@ -70,6 +71,10 @@ struct fluid_touch {
 MUST_CHECK enum status fluid_boundary_prepare(struct fluid_boundary *self);
 MUST_CHECK enum status fluid_boundary_add(struct fluid_boundary *self, const struct shape *shape,
 					  const pose *at, double radius, struct aabb box);
+/* Nodes of a lattice of samples along the wall kernel's radius: FLUID_FINE, less of a large shape, 0
+ * of one that is too large to be a wall. The shape was added. */
+uint32_t fluid_boundary_fineness(const struct fluid_boundary *self, const struct shape *shape,
+				 double radius);
 void fluid_boundary_release(struct fluid_boundary *self);
 uint64_t fluid_boundary_memory(const struct fluid_boundary *self);
 

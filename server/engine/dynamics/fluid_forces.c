@@ -11,21 +11,48 @@
  * Each is the exact opposite for the partner. Then gravity, fields and drag as for other particles. */
 #include "server/engine/dynamics/fluid_work.h"
 
-/* A wall's drag is implicit, so that it slows a particle at most to the wall's velocity. */
-static vec3 drag_of(struct fluid_work *self, uint32_t place, const struct fluid_wall *wall)
+/* 1: the part of a difference of velocities that a wall takes away in a sub-step, by what is left of it. */
+static double drag_rate(const struct fluid_work *self, uint32_t place,
+			const struct fluid_wall *wall)
 {
 	const struct fluid_liquid *liquid = &self->liquids[self->liquid.items[place]];
+	double force = liquid->wall_viscosity * self->volume.items[place] * wall->drag;
+	ASSERT(force >= 0);
+	return force * self->step / self->mass.items[place];
+}
+
+static vec3 wall_velocity(const struct fluid_work *self, uint32_t place,
+			  const struct fluid_wall *wall)
+{
 	const struct fluid_body *body = &self->bodies.items[wall->body];
-	vec3 at = self->x.items[place];
-	double rate = liquid->wall_viscosity * self->volume.items[place] * wall->drag;
-	ASSERT(rate >= 0);
-	rate *= self->step;
-	vec3 slip = vec3_sub(fluid_body_velocity(body, at), self->v.items[place]);
-	vec3 push = vec3_scale(slip, rate / (1 + rate / self->mass.items[place]));
-	struct fluid_push *sum = &self->pushes.items[wall->sum];
-	sum->push = vec3_sub(sum->push, push);
-	sum->twist = vec3_sub(sum->twist, vec3_cross(vec3_sub(at, body->centre), push));
-	return push;
+	return vec3_add(fluid_body_velocity(body, self->x.items[place]), wall->surface);
+}
+
+/* The velocity after the drag of all walls, which is implicit: v' = v + Σ r (w − v'). So in a steady flow
+ * the slip does not depend on the step. */
+static vec3 drag_walls(struct fluid_work *self, uint32_t place, vec3 v)
+{
+	uint32_t first = self->wall_starts.items[place], end = self->wall_ends.items[place];
+	double rates = 0;
+	vec3 sum = v;
+	for (uint32_t k = first; k < end; k++) {
+		const struct fluid_wall *wall = &self->walls.items[k];
+		double rate = drag_rate(self, place, wall);
+		sum = vec3_mul_add(sum, wall_velocity(self, place, wall), rate);
+		rates += rate;
+	}
+	v = vec3_scale(sum, 1 / (1 + rates));
+	for (uint32_t k = first; k < end; k++) {
+		const struct fluid_wall *wall = &self->walls.items[k];
+		vec3 slip = vec3_sub(wall_velocity(self, place, wall), v);
+		double rate = drag_rate(self, place, wall);
+		vec3 push = vec3_scale(slip, rate * self->mass.items[place]);
+		vec3 arm = vec3_sub(self->x.items[place], self->bodies.items[wall->body].centre);
+		struct fluid_push *out = &self->pushes.items[wall->sum];
+		out->push = vec3_sub(out->push, push);
+		out->twist = vec3_sub(out->twist, vec3_cross(arm, push));
+	}
+	return v;
 }
 
 /* N s, without walls. */
@@ -64,16 +91,16 @@ static void force_blocks(uint32_t first, uint32_t last, uint32_t worker, void *c
 		double mass = self->mass.items[i];
 		if (self->is_viscous)
 			push = pair_forces(self, i);
-		for (uint32_t k = self->wall_starts.items[i];
-		     k < self->wall_starts.items[i + 1] && liquid->wall_viscosity > 0; k++)
-			push = vec3_add(push, drag_of(self, i, &self->walls.items[k]));
 		if (law.drag > 0 && mass != law.mass)
 			particle_law_of_mass(&law, mass, self->step);
 		if (law.fields)
 			a = vec3_add(a, particle_field_acceleration(self->motion, liquid->row,
 								    self->x.items[i], v, mass));
 		v = vec3_mul_add(vec3_scale(v, law.decay), a, law.coast * self->step);
-		self->gain.items[i] = vec3_mul_add(vec3_sub(v, self->v.items[i]), push, 1 / mass);
+		v = vec3_mul_add(v, push, 1 / mass);
+		if (liquid->wall_viscosity > 0)
+			v = drag_walls(self, i, v);
+		self->gain.items[i] = vec3_sub(v, self->v.items[i]);
 	}
 }
 

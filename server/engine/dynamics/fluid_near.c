@@ -7,6 +7,7 @@
  * off, which keeps neighbours neighbours. Places beyond the first FLUID_CROWD of a cell are crowded:
  * they have no neighbours and are nobody's, so that points where very many meet stay affordable. */
 #include "server/base/sort.h"
+#include "server/engine/dynamics/belt.h"
 #include "server/engine/dynamics/fluid_work.h"
 #include "server/engine/dynamics/piece.h"
 
@@ -59,13 +60,16 @@ static void sort_points(struct fluid_work *self)
 		const struct fluid_point *point = &self->points.items[self->order.items[place]];
 		if (self->keys.items[place] != self->keys.items[first])
 			first = place;
-		self->crowded.items[place] = place - first >= FLUID_CROWD;
-		self->now.crowded += place - first >= FLUID_CROWD;
+		bool crowded = place - first >= FLUID_CROWD;
+		self->now.crowded += crowded;
+		self->near_x.items[place] = crowded ? (double)__builtin_nanf("") : point->x.x;
+		self->near_y.items[place] = point->x.y;
+		self->near_z.items[place] = point->x.z;
 		self->x.items[place] = point->x;
 		self->v.items[place] = point->v;
 		self->mass.items[place] = point->mass;
 		self->volume.items[place] = point->volume;
-		self->pressure.items[place] = point->pressure;
+		self->pressure.items[place] = point->multiplier;
 		self->liquid.items[place] = (uint8_t)point->liquid;
 	}
 }
@@ -191,6 +195,15 @@ static void foresee(const struct fluid_work *self, struct fluid_body *body)
 		body->turning = vec3_scale(body->turning, most / size);
 }
 
+/* All bits for the walls of the world. */
+static uint32_t category_of(const struct fluid_work *self, uint32_t placement)
+{
+	const struct tables *tables = self->dynamics->tables;
+	uint32_t row = placement_body(tables, placement);
+	bool walls = tables->body.id[row] == BODY_WALLS;
+	return walls ? UINT32_MAX : piece_filter(self->dynamics, placement).category;
+}
+
 static void add_body(struct fluid_work *self, uint32_t row)
 {
 	const struct dynamics *dynamics = self->dynamics;
@@ -213,11 +226,28 @@ static void add_body(struct fluid_work *self, uint32_t row)
 	/* A plane has no end, but does not turn. */
 	if (spin > 0)
 		speed += spin * dynamics->bodies.items[row].reach;
+	body.moves = dynamic || speed > 0;
 	body.reach = speed * self->dt;
 	ASSERT(body.reach >= 0);
 	self->most_reach = scalar_max(self->most_reach, body.reach);
 	self->body_of.items[row] = ++self->bodies.count;
 	self->bodies.items[self->bodies.count - 1] = body;
+}
+
+/* Counts a shape that is a coarse wall or none, if any particle of the group may feel it. */
+static void count_shape(struct fluid_work *self, uint32_t placement)
+{
+	const struct tables *tables = self->dynamics->tables;
+	const struct shape *shape = self->dynamics->shapes[tables->placement.shape[placement]];
+	uint32_t fine = fluid_boundary_fineness(&self->boundary, shape, self->radius * WALL_REACH);
+	uint32_t category = category_of(self, placement), mask = 0;
+	for (uint32_t i = 0; i < self->liquid_count; i++)
+		mask |= tables->system.mask[self->liquids[i].row];
+	if ((category & mask) == 0)
+		return;
+	ASSERT(fine <= FLUID_FINE);
+	self->now.unsampled += fine == 0;
+	self->now.coarse += fine > 0 && fine < FLUID_FINE;
 }
 
 enum status fluid_find_bodies(struct fluid_work *self)
@@ -253,6 +283,8 @@ enum status fluid_find_bodies(struct fluid_work *self)
 		pose at = pose_mul(self->bodies.items[known].at, in_body);
 		status = fluid_boundary_add(&self->boundary, self->dynamics->shapes[shape], &at,
 					    self->radius * WALL_REACH, box);
+		if (status == STATUS_OK)
+			count_shape(self, placement);
 	}
 	return status;
 }
@@ -273,15 +305,15 @@ static struct fluid_near_shape near_shape_of(struct fluid_work *self, uint32_t b
 		push = self->pushes.count++;
 		self->pushes.items[push] = (struct fluid_push){ .body = body };
 	}
-	bool walls = tables->body.id[row] == BODY_WALLS;
 	struct aabb fat = aabb_make(tables->placement.fat_min[placement],
 				    tables->placement.fat_max[placement]);
 	return (struct fluid_near_shape){
 		.placement = placement,
 		.body = body,
-		.category = walls ? UINT32_MAX : piece_filter(self->dynamics, placement).category,
+		.category = category_of(self, placement),
 		.push = push,
 		.at = pose_mul(self->bodies.items[body].at, in_body),
+		.surface = belt_surface(self->dynamics, (struct contact_piece){ placement, 0 }),
 		.box = aabb_grow(fat, self->radius + self->bodies.items[body].reach),
 	};
 }
@@ -317,10 +349,19 @@ static enum status find_near_shapes(struct fluid_work *self)
 
 /* ---- counting -------------------------------------------------------------------------------------- */
 
-static bool are_near(const struct fluid_work *self, uint32_t a, uint32_t b)
+/* The neighbours of a place, itself included, in `out`; how many. A crowded place has none. */
+static uint32_t find_neighbours(const struct fluid_work *self, uint32_t place,
+				const struct runs *runs, uint32_t out[FLUID_FOUND_MAX])
 {
-	double distance = vec3_distance_squared(self->x.items[a], self->x.items[b]);
-	return distance < self->radius * self->radius && a != b && !self->crowded.items[b];
+	const struct fluid_near_x near = { self->near_x.items, self->near_y.items,
+					   self->near_z.items };
+	const vec3 at = vec3_make(near.x[place], near.y[place], near.z[place]);
+	uint32_t found = 0;
+	for (uint32_t r = 0; r < FLUID_ROWS; r++)
+		found += self->kernels->find_places(&near, runs->first[r], runs->last[r], at,
+						    self->radius * self->radius, &out[found]);
+	ASSERT(found <= FLUID_FOUND_MAX);
+	return found;
 }
 
 static bool may_touch(const struct fluid_work *self, const struct fluid_near_shape *near,
@@ -337,13 +378,13 @@ static void count_blocks(uint32_t first, uint32_t last, uint32_t worker, void *c
 	struct fluid_work *self = context;
 	for (uint32_t block = first; block < last; block++) {
 		struct runs runs;
+		uint32_t found[FLUID_FOUND_MAX];
 		start_runs(self, block * FLUID_BLOCK, &runs);
 		for (uint32_t i = block * FLUID_BLOCK; i < fluid_block_end(self, block); i++) {
-			uint32_t pairs = 0, walls = 0;
+			uint32_t walls = 0;
 			move_runs(self, i, &runs);
-			for (uint32_t r = 0; r < FLUID_ROWS && !self->crowded.items[i]; r++)
-				for (uint32_t k = runs.first[r]; k < runs.last[r]; k++)
-					pairs += are_near(self, i, k);
+			uint32_t pairs = find_neighbours(self, i, &runs, found);
+			pairs -= pairs > 0; /* itself */
 			for (uint32_t k = self->near_starts.items[block];
 			     k < self->near_starts.items[block + 1]; k++)
 				walls += may_touch(self, &self->near.items[k], i);
@@ -370,33 +411,33 @@ static enum status make_room(struct fluid_work *self)
 /* ---- filling --------------------------------------------------------------------------------------- */
 
 struct near_sums {
-	double density, spread; /* spread: Σ V² |∇W|² / m */
-	vec3 slope;		/* Σ V ∇W + Σ G */
+	double density, spread, trace; /* spread: Σ V² |∇W|² / m; trace: −Σ V r·∇W */
+	vec3 slope;		       /* Σ V ∇W + Σ G */
 };
 
 static void fill_pairs(struct fluid_work *self, uint32_t place, const struct runs *runs,
 		       struct near_sums *sums)
 {
 	double inverse = 1 / self->radius, inverse3 = inverse * inverse * inverse;
-	uint32_t at = self->starts.items[place];
+	uint32_t at = self->starts.items[place], found[FLUID_FOUND_MAX];
+	uint32_t count = find_neighbours(self, place, runs, found);
 	sums->density = self->volume.items[place] * fluid_kernel_value(0) * inverse3;
-	for (uint32_t r = 0; r < FLUID_ROWS && !self->crowded.items[place]; r++)
-		for (uint32_t k = runs->first[r]; k < runs->last[r]; k++) {
-			if (!are_near(self, place, k))
-				continue;
-			vec3 d = vec3_sub(self->x.items[place], self->x.items[k]);
-			double q = scalar_min(vec3_length(d) * inverse, 1);
-			vec3 g = vec3_scale(d,
-					    fluid_kernel_slope(q) * (inverse3 * inverse * inverse));
-			double volume = self->volume.items[k];
-			struct fluid_pair *out = &self->pairs.items[at++];
-			*out = (struct fluid_pair){ { (float)g.x, (float)g.y, (float)g.z }, k };
-			g = fluid_slope(out);
-			sums->density += volume * fluid_kernel_value(q) * inverse3;
-			sums->spread +=
-				volume * volume * vec3_length_squared(g) / self->mass.items[k];
-			sums->slope = vec3_mul_add(sums->slope, g, volume);
-		}
+	for (uint32_t n = 0; n < count; n++) {
+		uint32_t k = found[n];
+		if (k == place)
+			continue;
+		vec3 d = vec3_sub(self->x.items[place], self->x.items[k]);
+		double q = scalar_min(vec3_length(d) * inverse, 1);
+		vec3 g = vec3_scale(d, fluid_kernel_slope(q) * (inverse3 * inverse * inverse));
+		double volume = self->volume.items[k];
+		struct fluid_pair *out = &self->pairs.items[at++];
+		*out = (struct fluid_pair){ { (float)g.x, (float)g.y, (float)g.z }, k };
+		g = fluid_slope(out);
+		sums->density += volume * fluid_kernel_value(q) * inverse3;
+		sums->spread += volume * volume * vec3_length_squared(g) / self->mass.items[k];
+		sums->slope = vec3_mul_add(sums->slope, g, volume);
+		sums->trace -= volume * vec3_dot(d, g);
+	}
 	ASSERT(at == self->starts.items[place + 1]);
 }
 
@@ -446,7 +487,11 @@ static bool touch_wall(struct fluid_work *self, const struct fluid_probe *probe,
 	double d = scalar_clamp(touch.distance / self->radius, 0, 1);
 	out->part = WALL_PART * touch.part;
 	out->slope = vec3_scale(touch.slope, WALL_PART);
-	out->drag = fluid_half_drag(d) / (self->radius * self->radius);
+	/* Of a box that ends near, and of several beside each other, the share of a half-space. */
+	double half = fluid_half_part(scalar_clamp(touch.distance / probe->radius, 0, 1));
+	double share = half > 0 ? scalar_min(touch.part / half, 1) : 0;
+	out->drag = share * fluid_half_drag(d) / (self->radius * self->radius);
+	out->surface = near->surface;
 	out->distance = touch.distance;
 	return touch.distance < 0;
 }
@@ -464,14 +509,19 @@ static void fill_walls(struct fluid_work *self, uint32_t block, uint32_t place,
 		const struct fluid_near_shape *near = &self->near.items[k];
 		if (!may_touch(self, near, place))
 			continue;
-		struct fluid_wall *out = &self->walls.items[at++];
+		struct fluid_wall *out = &self->walls.items[at];
 		inside |= touch_wall(self, &probe, near, &flats, out);
+		if (!(out->part > 0))
+			continue;
+		at++;
 		sums->density += out->part;
 		self->pushes.items[near->push].stiffness += volume * vec3_length(out->slope);
 		sums->slope = vec3_add(sums->slope, out->slope);
+		sums->trace += scalar_max(out->distance, 0) * vec3_length(out->slope);
 	}
 	self->sums.items[block].inside += inside;
-	ASSERT(at == self->wall_starts.items[place + 1]);
+	self->wall_ends.items[place] = at;
+	ASSERT(at <= self->wall_starts.items[place + 1]);
 }
 
 static void fill_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -486,16 +536,14 @@ static void fill_blocks(uint32_t first, uint32_t last, uint32_t worker, void *co
 			struct near_sums sums = { 0 };
 			move_runs(self, i, &runs);
 			fill_pairs(self, i, &runs, &sums);
+			self->slope.items[i] = sums.slope; /* of pairs */
 			fill_walls(self, block, i, &sums);
+			self->trace.items[i] = sums.trace;
 			double volume = self->volume.items[i];
 			double own = vec3_length_squared(sums.slope) / self->mass.items[i];
-			uint32_t near = self->starts.items[i + 1] - self->starts.items[i];
 			double error = scalar_max(sums.density - 1, 0);
 			self->density.items[i] = sums.density;
 			self->diagonal.items[i] = volume * (own + sums.spread);
-			self->sparse.items[i] =
-				near < FLUID_DENSE &&
-				self->wall_starts.items[i] == self->wall_starts.items[i + 1];
 			self->sums.items[block].error += error;
 			self->sums.items[block].error_max =
 				scalar_max(self->sums.items[block].error_max, error);
@@ -510,8 +558,7 @@ static void soften_blocks(uint32_t first, uint32_t last, uint32_t worker, void *
 	UNUSED(worker);
 	struct fluid_work *self = context;
 	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++)
-		for (uint32_t k = self->wall_starts.items[i]; k < self->wall_starts.items[i + 1];
-		     k++) {
+		for (uint32_t k = self->wall_starts.items[i]; k < self->wall_ends.items[i]; k++) {
 			const struct fluid_wall *wall = &self->walls.items[k];
 			const struct fluid_body *body = &self->bodies.items[wall->body];
 			if (!body->dynamic || !(wall->part > 0))

@@ -5,7 +5,8 @@
  * the part of its small cube that is inside: of a solid found at eight points, of an open surface from the
  * distance of its middle. The part of the kernel in the shape is the sum over nodes, so its error
  * falls with the square of the pitch. Surfaces, which may be a landscape, are sampled where the fluid
- * is. A shape that is too large even so has no samples: it still stops particles (particle_path.c). */
+ * is. A shape that is too large even so has no samples: it still stops particles (particle_path.c). Both are
+ * counted (columns unsampled and coarse of the system). */
 #include "server/engine/dynamics/fluid_samples.h"
 
 #include "server/engine/collision/query.h"
@@ -14,7 +15,7 @@
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/types.h"
 
-enum { SAMPLES_MAX = 1 << 22, FINE = 4, MARGIN = 4 };
+enum { SAMPLES_MAX = 1 << 22, MARGIN = 4 };
 /* m: the ball that stands for a point in tests for overlap. */
 #define POINT 1e-9
 /* A point is as near to two triangles if the distances differ by less than this part. */
@@ -95,7 +96,7 @@ static enum status sample_cell(struct fluid_samples *self, const struct shape *s
 {
 	uint32_t fine = self->fine, nodes = fine * fine * fine;
 	double pitch = self->radius / fine;
-	ASSERT(fine >= 1 && fine <= FINE);
+	ASSERT(fine >= 1 && fine <= FLUID_FINE);
 	vec3 corner =
 		vec3_mul_add(self->lowest, vec3_make(cell[0], cell[1], cell[2]), self->radius);
 	enum status status = ARRAY_RESERVE(&self->items, (uint64_t)self->items.count + nodes);
@@ -158,7 +159,7 @@ static void place_cells(struct fluid_samples *self, const struct shape *shape, s
 		self->cells[axis] = (uint32_t)cells;
 		vec3_set(&self->lowest, axis, low + first * h);
 	}
-	self->fine = FINE;
+	self->fine = FLUID_FINE;
 	while (count * self->fine * self->fine * self->fine > SAMPLES_MAX)
 		self->fine /= 2;
 }
@@ -185,7 +186,7 @@ enum status fluid_samples_add(struct fluid_boundary *self, const struct shape *s
 	struct fluid_samples samples = { .serial = shape->serial, .radius = radius };
 	samples.region = aabb_grow(box, (MARGIN - 1) * radius);
 	place_cells(&samples, shape, box);
-	ASSERT(samples.fine <= FINE);
+	ASSERT(samples.fine <= FLUID_FINE);
 	if (samples.fine > 0)
 		status = sample_shape(&samples, shape);
 	if (status != STATUS_OK) {

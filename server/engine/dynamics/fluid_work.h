@@ -26,13 +26,14 @@ enum {
 	FLUID_BLOCK = 256,
 	FLUID_CROWD = 128, /* of a cell */
 	FLUID_ROWS = 9,
-	FLUID_DENSE = 20, /* with fewer neighbours a particle's divergence means nothing */
+	FLUID_FOUND_MAX = 3 * FLUID_ROWS * (FLUID_CROWD + 1),
 };
 /* A particle of the group, in the order of rows. */
 struct fluid_point {
 	vec3 x, v;
 	double mass, volume; /* kg, m³ */
-	double pressure;     /* Pa, of the last solution */
+	double multiplier;   /* Pa, of the last solution */
+	double pressure;     /* Pa, after it */
 	double density;	     /* relative */
 	uint32_t row, liquid;
 };
@@ -55,6 +56,7 @@ struct fluid_wall {
 	double part;	 /* of the kernel that lies in the body */
 	vec3 slope;	 /* G: the gradient of it, 1/m */
 	double drag;	 /* the Laplacian of the viscosity kernel over the body, 1/m² */
+	vec3 surface;	 /* m/s, against the body: of a belt */
 	double distance; /* m, of its surface; < 0 inside */
 	uint32_t body, sum;
 };
@@ -64,6 +66,7 @@ struct fluid_body {
 	uint32_t row;
 	bool dynamic; /* it gets impulses */
 	bool touched; /* by the fluid, in this tick */
+	bool moves;   /* it is not at rest for good */
 	pose at;      /* of its origin */
 	vec3 centre, velocity, spin;
 	vec3 acceleration, turning; /* without the fluid, from its last tick */
@@ -75,6 +78,31 @@ struct fluid_body {
 	double stiffness;	  /* Σ V |G| of its walls, for the step of the iteration */
 };
 
+/* A volume times its velocity, in a quarter of a line of the cache. */
+struct fluid_flow {
+	vec3 v;
+	double unused;
+};
+
+/* Coordinates by place for the search of neighbours; crowded places have none (NaN). */
+struct fluid_near_x {
+	const double *x, *y, *z;
+};
+
+/* The widest that the processor has (fluid_lanes.h). */
+struct fluid_kernels {
+	vec3 (*sum_loads)(const struct fluid_pair *pairs, uint32_t count, const double *load);
+	double (*sum_flows)(const struct fluid_pair *pairs, uint32_t count,
+			    const struct fluid_flow *flow);
+	uint32_t (*find_places)(const struct fluid_near_x *near, uint32_t first, uint32_t last,
+				vec3 at, double reach, uint32_t *out);
+};
+extern const struct fluid_kernels fluid_kernels_1, fluid_kernels_2;
+#if defined(__x86_64__)
+extern const struct fluid_kernels fluid_kernels_4; /* needs AVX2 */
+#endif
+const struct fluid_kernels *fluid_kernels_choose(void);
+
 /* What a block gives a body. */
 struct fluid_push {
 	uint32_t body;
@@ -85,13 +113,15 @@ struct fluid_push {
 /* A row of the particle table after the tick. */
 struct fluid_end {
 	struct particle_end way;
-	double density, pressure;
+	double density, pressure, multiplier;
 	bool gone; /* it dies in this tick */
 };
 
 /* Sums of a block. */
 struct fluid_sum {
 	double error, error_max; /* Σ and maximum of excess density or divergence */
+	double way, both,
+		fall; /* Σ V D Δp², Σ V Δp Δr, Σ V Δr²/D of the last step of the iteration */
 	uint32_t inside;
 };
 
@@ -100,12 +130,13 @@ struct fluid_near_shape {
 	uint32_t placement, body, category,
 		push; /* push: in pushes, DYNAMICS_NONE for a body that gets none */
 	pose at;
+	vec3 surface;	 /* m/s, against the body: of a belt */
 	struct aabb box; /* that it does not leave in the tick */
 };
 
 /* Of a system, for the table. */
 struct fluid_figures {
-	uint32_t substeps, iterations, unconverged, capped, inside, crowded, bad;
+	uint32_t substeps, iterations, unconverged, capped, inside, crowded, bad, unsampled, coarse;
 	double density_error, density_error_max, residual, divergence_error, speed_max;
 };
 
@@ -113,6 +144,7 @@ struct fluid_work {
 	/* The tick. */
 	struct dynamics *dynamics;
 	struct fluid_boundary boundary;
+	const struct fluid_kernels *kernels;
 	double dt, step; /* s: of the tick, of a sub-step */
 	struct particle_motion *motion;
 	/* The group. */
@@ -133,11 +165,17 @@ struct fluid_work {
 	ARRAY_OF(uint64_t) keys, key_scratch;
 	ARRAY_OF(uint32_t) order, order_scratch; /* index in points */
 	ARRAY_OF(vec3) x, v, gain;		 /* gain: Δv of the stage in hand */
-	ARRAY_OF(double) mass, volume, density, pressure, diagonal, target, beyond, kept;
-	ARRAY_OF(uint8_t) liquid, crowded, sparse;
+	ARRAY_OF(double)
+	mass, volume, density, pressure, diagonal, target, beyond, kept, load, pressure_before,
+		trace; /* Σ V_j r·∇W with walls, negative: 3 for a fluid on all sides */
+	ARRAY_OF(double) near_x, near_y, near_z;
+	ARRAY_OF(uint8_t) liquid;
 	ARRAY_OF(uint32_t) starts; /* of pairs, and the end */
 	ARRAY_OF(struct fluid_pair) pairs;
-	ARRAY_OF(uint32_t) wall_starts; /* of walls, and the end */
+	ARRAY_OF(vec3) slope, drift; /* Σ V_j ∇W; m/s, of the places beside velocity */
+	ARRAY_OF(struct fluid_flow) flow;
+	ARRAY_OF(uint32_t)
+	wall_starts, wall_ends; /* of walls, and the end; of those that are touched */
 	ARRAY_OF(struct fluid_wall) walls;
 	/* By block. */
 	ARRAY_OF(struct fluid_sum) sums;
@@ -145,7 +183,7 @@ struct fluid_work {
 	ARRAY_OF(struct fluid_near_shape) near;
 	ARRAY_OF(struct fluid_push) pushes;
 	ARRAY_OF(uint32_t) found; /* placements */
-	bool divergence;	  /* the solution in hand is of velocities, not of densities */
+	bool shift;		  /* the solution in hand moves particles, without velocity */
 	int64_t base[3];	  /* cell of the key 1 along each axis */
 	double most_reach;	  /* m: of bodies */
 	bool first;		  /* sub-step of the tick */

@@ -32,6 +32,10 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/fluid_boundary.h \
 	server/engine/dynamics/fluid_forces.c \
 	server/engine/dynamics/fluid_kernel.h \
+	server/engine/dynamics/fluid_lanes.c \
+	server/engine/dynamics/fluid_lanes.h \
+	server/engine/dynamics/fluid_lanes_1.c \
+	server/engine/dynamics/fluid_lanes_4.c \
 	server/engine/dynamics/fluid_near.c \
 	server/engine/dynamics/fluid_samples.c \
 	server/engine/dynamics/fluid_samples.h \

@@ -1,8 +1,9 @@
 /* soft_solve.c: the passes of a sub-step over contacts, LANES_WIDTH lanes at a time.
  *
  * Colours are solved one after the other, blocks of a colour in any order or at once, because they
- * write to no common body. Of a block, 4 or 8 lanes at a time are gathered from their bodies, solved
- * point after point, and scattered back; bodies that are not dynamic are gathered and never written.
+ * write to no common body. Of a block, 4 or 8 lanes at a time (16 of two blocks) are gathered from
+ * their bodies, solved point after point, and scattered back; bodies that are not dynamic are gathered
+ * and never written.
  *
  * Velocities are differences from the step's start; J v of the start is a constant (`approach`),
  * computed in double. soft_arms.c computes the separation s at the start and the end of each sub-step.

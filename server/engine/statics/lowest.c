@@ -58,6 +58,7 @@ static bool is_above(const struct lowest_plate *upper, const struct lowest_plate
 static enum status put_pair(struct lowest_work *work, uint32_t i, uint32_t k)
 {
 	const struct lowest_plate *plates = work->plates;
+	ASSERT(i < work->count && k < i);
 	bool above = is_above(&plates[i], &plates[k]);
 	double ends[2];
 	uint32_t upper = above ? i : k, lower = above ? k : i;
@@ -98,6 +99,7 @@ static enum status put_rows(struct lowest_work *work, uint32_t pair[2])
 static double rise_at(const struct lowest_work *work, uint32_t plate, double x)
 {
 	const struct lowest_motion *motion = &work->motions[plate];
+	ASSERT(plate < work->count);
 	return motion->rise + motion->slope * (x - work->plates[plate].x);
 }
 
@@ -163,6 +165,7 @@ static void release_program(struct lowest_program *self)
 
 static void write_columns(const struct lowest_work *work, struct lowest_program *program)
 {
+	ASSERT(program->columns == 2 * work->count);
 	for (uint32_t i = 0; i < work->count; i++) {
 		const struct lowest_plate *plate = &work->plates[i];
 		program->cost[2 * i] = plate->fixed ? 0 : plate->weight;
@@ -250,6 +253,7 @@ static enum status solve_listed(struct lowest_work *work, struct lowest_outcome 
 
 static void measure_motions(const struct lowest_work *work, struct lowest_outcome *outcome)
 {
+	ASSERT(outcome->solved && outcome->limited == 0);
 	for (uint32_t i = 0; i < work->count; i++) {
 		const struct lowest_motion *motion = &work->motions[i];
 		if (work->plates[i].fixed)

@@ -24,6 +24,7 @@ static bool level_ends(const vec3 *corners, uint32_t count, double height, doubl
 		       double ends[2])
 {
 	uint32_t level = 0;
+	ASSERT(count <= SHAPE_POLYGON_VERTICES_MAX);
 	ends[0] = __builtin_inf();
 	ends[1] = -__builtin_inf();
 	for (uint32_t i = 0; i < count; i++) {
@@ -41,6 +42,7 @@ static enum status make_plate(const struct dynamics *dynamics, uint32_t row,
 {
 	const struct tables *tables = dynamics->tables;
 	uint32_t placement = tables->body.first_placement[row] - 1;
+	ASSERT(tables->body.first_placement[row] != 0);
 	const struct shape *shape = placement_shape(dynamics, placement);
 	if (tables->placement.next[placement] != 0 || shape->kind != SHAPE_POLYGON)
 		return refuse_body(dynamics, row, "has another shape", why);

@@ -87,7 +87,8 @@ static void clear_particles(struct tables *tables, uint32_t system)
 	ASSERT(system < tables->system.count);
 	for (uint32_t row = 0; row < tables->particle.count; row++)
 		if (tables->particle.system[row] == system)
-			tables->particle.density[row] = tables->particle.pressure[row] = 0;
+			tables->particle.density[row] = tables->particle.pressure[row] =
+				tables->particle.multiplier[row] = 0;
 }
 
 void apply_particles_fluid(const struct apply_context *context, const struct command *command)
@@ -97,6 +98,7 @@ void apply_particles_fluid(const struct apply_context *context, const struct com
 	uint32_t system = system_row(context, set->system), row = fluid_find(tables, system);
 	if (set->kernel_radius == 0) {
 		fluid_forget(tables, system);
+		tables->system.unsampled[system] = tables->system.coarse[system] = 0;
 		clear_particles(tables, system);
 		return;
 	}
@@ -184,6 +186,8 @@ uint32_t world_fluids(const struct world *world, struct fluid_view out[SYSTEMS_M
 			.lost = table->lost[row],
 			.bad = table->bad[row],
 			.blocked = table->blocked[row],
+			.unsampled = world->tables.system.unsampled[table->system[row]],
+			.coarse = world->tables.system.coarse[table->system[row]],
 		};
 	return table->count;
 }
@@ -263,6 +267,8 @@ enum status fluids_check_tables(const struct tables *tables, struct reason *why)
 		       "density");
 		EXPECT(check_within(particle->pressure[row], 0, SCALAR_MAX), TABLE_PARTICLE, row,
 		       "pressure");
+		EXPECT(check_within(particle->multiplier[row], 0, SCALAR_MAX), TABLE_PARTICLE, row,
+		       "multiplier");
 	}
 	return status;
 }

@@ -108,6 +108,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_pieces \
 	tests/unit/server/engine/world/test_force_fields \
 	tests/unit/server/engine/world/test_particles \
+	tests/unit/server/engine/world/test_fluid_flows \
 	tests/unit/server/engine/world/test_particle_emitters \
 	tests/unit/server/engine/world/test_particle_fluids \
 	tests/unit/server/engine/world/test_particle_impacts \
