@@ -12,6 +12,7 @@ VIEWER_FILES = \
 	clients/web/src/bodies.js \
 	clients/web/src/capture.js \
 	clients/web/src/contacts.js \
+	clients/web/src/coordinates.js \
 	clients/web/src/crowd.js \
 	clients/web/src/drop.js \
 	clients/web/src/edges.js \
@@ -57,6 +58,7 @@ VIEWER_FILES = \
 # Each is a program of its own, because all together take minutes.
 VIEWER_TESTS = \
 	clients/web/test/axe.test.js \
+	clients/web/test/coordinates.test.js \
 	clients/web/test/drop.test.js \
 	clients/web/test/faces.test.js \
 	clients/web/test/film.test.js \

@@ -1,5 +1,7 @@
 /** The panel of the chosen body: its state from the mirror, what queries tell of it, and the bodies it touches and senses. */
 
+import { Coordinates } from "./coordinates.js";
+
 /** Shortest time between two queries, ms. */
 const QUERY_MS = 500;
 const TOUCHING_MAX = 6;
@@ -71,8 +73,10 @@ export class Inspector {
   #sensed = [];
   #pieces = [];
 
-  constructor(root) {
+  /** @param viewer what Coordinates needs */
+  constructor(root, viewer) {
     this.root = root;
+    this.coordinates = new Coordinates(root.querySelector("#coordinates"), viewer);
     this.list = root.querySelector("dl");
     this.title = root.querySelector("output");
     this.table = root.querySelector("table");
@@ -92,6 +96,7 @@ export class Inspector {
     this.#pieces = [];
     this.#asked = 0;
     this.touching = [];
+    this.coordinates.choose(id);
     this.root.hidden = id === 0;
     this.title.textContent = id || "";
     this.list.replaceChildren();
@@ -138,6 +143,7 @@ export class Inspector {
       ...(points > 0 && this.#shared ? { Shares: "not unique" } : {}),
     });
     this.#writeTouching();
+    this.coordinates.refresh(world, mirror, now);
   }
 
   #write(rows) {

@@ -48,7 +48,7 @@ function makeStage() {
 const stage = makeStage();
 const playback = new Playback();
 const statistics = new Statistics(element("statistics").querySelector("dl"));
-const inspector = new Inspector(element("inspector"));
+const inspector = new Inspector(element("inspector"), { connected: () => link.connected, report, wake: () => pulse.wake() });
 const contacts = new Contacts(stage.scene);
 const joints = new JointLines(stage.scene);
 const fields = new Fields(stage.scene);
