@@ -50,7 +50,7 @@ fuzz-minimise: $(FUZZ_TARGETS)
 
 # ---- how tests are run ---------------------------------------------------------------------------
 # Seconds after which a test program is killed as hung. Tests of `make check` must stay far below this.
-TEST_SECONDS = 300
+TEST_SECONDS = 600
 TEST_TIMEOUT = timeout -k 10 $(TEST_SECONDS)
 TEST_EXTENSIONS = .py .js
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

@@ -284,7 +284,7 @@ COMMANDS = [
     ("no command", [[]], "type"),
     ("a number for a command", [7], "type"),
     ("an unknown one", [[9999]], "unknown_command"),
-    ("a reserved one", [[80]], "unsupported"),
+    ("a reserved one", [[25]], "unsupported"),
     ("a body that is not", [[11, 4711]], "unknown_body"),
     ("a body that comes later", [[11, -2]], "back_reference"),
     ("a shape that is not", [[10, 2, [0, 0, 0], [[4711]]]], "unknown_shape"),

@@ -81,13 +81,13 @@ static bool axis_moves(struct spatial axis, uint32_t locks, bool *mixed)
 	return free > small;
 }
 
-/* The axes of a link at these motions of its joint's bodies; their number. */
+/* The axes of a link at these motions of its joint's bodies, whether its body may move along them or not;
+ * their number, which is the same for all motions. */
 static uint32_t link_axes(const struct tree_link *link, const struct joint *joint,
-			  const struct body_motion *a, const struct body_motion *b, uint32_t locks,
-			  struct spatial out[TREE_AXES_MAX], bool *mixed)
+			  const struct body_motion *a, const struct body_motion *b,
+			  struct spatial all[TREE_AXES_MAX])
 {
-	struct spatial all[TREE_AXES_MAX];
-	uint32_t count = 0, kept = 0;
+	uint32_t count = 0;
 	if (joint == NULL) {
 		for (uint32_t k = 0; k < 6; k++)
 			all[count++] = k < 3 ? (struct spatial){ vec3_axis(k), vec3_zero() }
@@ -108,10 +108,7 @@ static uint32_t link_axes(const struct tree_link *link, const struct joint *join
 			all[count++] = (struct spatial){ vec3_cross(turns[k], lever), turns[k] };
 	}
 	ASSERT(count <= TREE_AXES_MAX);
-	for (uint32_t k = 0; k < count; k++)
-		if (axis_moves(all[k], locks, mixed))
-			out[kept++] = all[k];
-	return kept;
+	return count;
 }
 
 /* ---- the forest ---------------------------------------------------------------------------------- */
@@ -280,8 +277,14 @@ static bool number_axes(struct tree_plan *plan, const struct tree_joints *joints
 		if (!locks_fit(locks))
 			return false;
 		link->first = plan->axis_count;
-		link->count = link_axes(link, joint, joint == NULL ? NULL : &joint->a,
-					joint == NULL ? NULL : &joint->b, locks, axes, &mixed);
+		link->count = link->kept = 0;
+		uint32_t count = link_axes(link, joint, joint == NULL ? NULL : &joint->a,
+					   joint == NULL ? NULL : &joint->b, axes);
+		for (uint32_t k = 0; k < count; k++)
+			if (axis_moves(axes[k], locks, &mixed)) {
+				link->kept |= (uint8_t)(1u << k);
+				link->count++;
+			}
 		plan->axis_count += link->count;
 	}
 	return !mixed;
@@ -343,7 +346,6 @@ static void place_link(struct tree_mass *self, uint32_t index)
 	const struct tree_link *link = &self->plan->links[index];
 	const struct body_motion *a = NULL, *b = NULL;
 	const struct joint *joint = NULL;
-	bool mixed = false;
 	self->arm[index] = vec3_zero();
 	self->bias[index] = spatial_zero();
 	if (link->joint != TREE_NONE) {
@@ -355,11 +357,11 @@ static void place_link(struct tree_mass *self, uint32_t index)
 						  : vec3_sub(b->centre, a->centre);
 	}
 	struct spatial axes[TREE_AXES_MAX];
-	uint32_t count = link_axes(link, joint, a, b, self->masses[link->slot].locks, axes, &mixed);
-	/* A plane's joints stay in it but for rounding. */
-	ASSERT(count == link->count);
+	uint32_t count = link_axes(link, joint, a, b, axes), kept = 0;
 	for (uint32_t k = 0; k < count; k++)
-		self->axes[link->first + k] = axes[k];
+		if (link->kept >> k & 1)
+			self->axes[link->first + kept++] = axes[k];
+	ASSERT(kept == link->count);
 }
 
 enum status tree_mass_make(struct tree_mass *self, struct arena *arena,

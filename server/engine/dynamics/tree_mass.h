@@ -45,7 +45,8 @@ struct tree_link {
 	uint32_t depth;	 /* links above it, one for itself */
 	uint32_t first, count; /* its axes */
 	uint8_t locked;	       /* axes of its joint */
-	bool reversed;	       /* its body is the joint's a */
+	uint8_t kept;  /* of those that are not locked, in order: which its body's locks let be */
+	bool reversed; /* its body is the joint's a */
 };
 
 /* Links and axes of an island, without numbers: the same for all poses of a step. */

@@ -107,27 +107,36 @@ static void list_groups(struct soft_joints *joints, struct soft_gear_set *set)
 	gears->group_count += set->group_count;
 }
 
-/* Sets in the order of their first gears, of at most TOGETHER. */
+/* Lists gears by their roots, ascending by their first gears; false: no memory. */
+static bool order_gears(struct soft_gears *gears, struct arena *scratch)
+{
+	uint32_t *end = arena_push_zero(scratch, (gears->count + 1u) * sizeof *end), placed = 0;
+	if (end == NULL)
+		return false;
+	for (uint32_t i = 0; i < gears->count; i++)
+		end[find_root(gears->items, i) + 1]++;
+	for (uint32_t i = 0; i < gears->count; i++)
+		end[i + 1] += end[i];
+	for (uint32_t i = 0; i < gears->count; i++)
+		gears->order[end[find_root(gears->items, i)]++] = i;
+	for (uint32_t root = 0; root < gears->count; root++)
+		while (placed < end[root]) {
+			uint32_t count = MIN_OF(end[root] - placed, (uint32_t)TOGETHER);
+			gears->sets[gears->set_count++] =
+				(struct soft_gear_set){ .gears = gears->order + placed,
+							.count = count };
+			placed += count;
+		}
+	ASSERT(placed == gears->count);
+	return true;
+}
+
+/* Sets of gears with one root, of at most TOGETHER. */
 static bool make_sets(struct soft_joints *joints, struct arena *scratch)
 {
 	struct soft_gears *gears = &joints->gears;
-	uint32_t placed = 0;
-	for (uint32_t root = 0; root < gears->count; root++) {
-		struct soft_gear_set *set = NULL;
-		if (find_root(gears->items, root) != root)
-			continue;
-		for (uint32_t i = root; i < gears->count; i++) {
-			if (find_root(gears->items, i) != root)
-				continue;
-			if (set == NULL || set->count == TOGETHER) {
-				set = &gears->sets[gears->set_count++];
-				*set = (struct soft_gear_set){ .gears = gears->order + placed };
-			}
-			gears->order[placed++] = i;
-			set->count++;
-		}
-	}
-	ASSERT(placed == gears->count);
+	if (!order_gears(gears, scratch))
+		return false;
 	for (uint32_t s = 0; s < gears->set_count; s++) {
 		struct soft_gear_set *set = &gears->sets[s];
 		list_groups(joints, set);

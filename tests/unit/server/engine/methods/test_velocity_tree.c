@@ -345,6 +345,34 @@ START_TEST(a_body_with_locked_axes_keeps_rows)
 }
 END_TEST
 
+/* The animated body turns a free axis of the slide, and two of the turns, into locked ones within a tick. */
+START_TEST(an_axis_may_turn_into_a_locked_one)
+{
+	struct world *world = make_world("lcp", 240, REDUCED);
+	body_id table = joined_put(world, (struct joined_thing){ .status = BODY_ANIMATED });
+	body_id sled = joined_put(
+		world, (struct joined_thing){ .shape = TEST_BOX, .at = { 1, 0, 0 }, .mass = 1 });
+	joined_join(world, JOINT_PRISMATIC, table, sled, vec3_zero(), quat_identity());
+	struct command lock = test_command(COMMAND_SET_LOCKS);
+	lock.set_locks.body = sled;
+	lock.set_locks.locks = MASS_LOCK_PLANAR;
+	test_do(world, &lock);
+	struct command move = test_command(COMMAND_MOVE_TO);
+	move.move_to.body = table;
+	move.move_to.rotation = quat_make(0.70710678118654752, 0, 0.70710678118654752, 0);
+	test_do(world, &move);
+	for (uint32_t i = 0; i < 4; i++) {
+		test_step(world, 1);
+		struct body_view body = test_body(world, sled);
+		ck_assert(i > 0 || world_stats(world).islands_reduced == 1);
+		ck_assert_double_lt(vec3_length(body.velocity), 1e4);
+		ck_assert_double_le(scalar_abs(body.position.z), 1);
+	}
+	test_check(world);
+	world_destroy(world);
+}
+END_TEST
+
 START_TEST(a_saved_world_has_the_same_future)
 {
 	struct world *world = make_world("lcp", 240, REDUCED), *loaded;
@@ -381,6 +409,7 @@ static Suite *make(void)
 	TCase *choice = tcase_create("choice");
 	tcase_add_test(choice, the_choice_is_by_structure_and_told);
 	tcase_add_test(choice, a_body_with_locked_axes_keeps_rows);
+	tcase_add_test(choice, an_axis_may_turn_into_a_locked_one);
 	tcase_add_test(choice, a_saved_world_has_the_same_future);
 	suite_add_tcase(suite, choice);
 	return suite;
