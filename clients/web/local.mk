@@ -38,6 +38,7 @@ VIEWER_FILES = \
 	clients/web/src/mesh_file.js \
 	clients/web/src/method.js \
 	clients/web/src/parameter.js \
+	clients/web/src/particle_grip.js \
 	clients/web/src/physics.js \
 	clients/web/src/playback.js \
 	clients/web/src/player.js \
@@ -66,6 +67,7 @@ VIEWER_TESTS = \
 	clients/web/test/fluid.test.js \
 	clients/web/test/layers.test.js \
 	clients/web/test/mcap.test.js \
+	clients/web/test/particle_grip.test.js \
 	clients/web/test/playback.test.js \
 	clients/web/test/shade.test.js \
 	clients/web/test/scenes.test.js \

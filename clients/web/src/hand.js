@@ -1,9 +1,10 @@
 /**
- * Choosing, pulling and pushing bodies with the pointer. This module only sends commands; the server computes their effect.
+ * Choosing, pulling and pushing bodies, and pulling linked particles, with the pointer. This module only sends commands; the server computes their effect.
  */
 import { BufferGeometry, Line, LineBasicMaterial, Plane, Vector3 } from "three";
 import { command } from "cairn-client";
 import { throwBall } from "./ball.js";
+import { ParticleGrip } from "./particle_grip.js";
 
 /** Between press and release, a pointer that moves at most this many pixels is a click. */
 const CLICK = 4;
@@ -13,6 +14,8 @@ const PULL = 5;
 const SENDS = 30;
 /** Limit of the pull's force, as a multiple of the body's weight (mass × 9.81 m/s²). */
 const WEIGHTS = 40;
+/** A particle at most this many pixels away is under the pointer. */
+const GRASP = 6;
 /** Speed that a push gives, m/s. */
 const PUSH = 4;
 
@@ -21,7 +24,7 @@ export class Hand {
   #grip = null;
   #sent = 0;
 
-  /** @param viewer {stage, crowd, world(), mirror(), moment(), connected(), mayCommand(), choose(id), report(error)} */
+  /** @param viewer {stage, crowd, particles, world(), mirror(), moment(), connected(), mayCommand(), choose(id), report(error)} */
   constructor(viewer) {
     this.viewer = viewer;
     /** Grows with each change of the line. */
@@ -44,13 +47,36 @@ export class Hand {
 
   #press(event) {
     if (event.button !== 0) return;
-    const { stage, crowd, mirror, mayCommand } = this.viewer;
+    const { stage, crowd, particles, mirror, mayCommand } = this.viewer;
     this.#down = { x: event.clientX, y: event.clientY };
     if (mirror() === null || !mayCommand() || this.throwing) return;
-    const hit = crowd.pick(stage.rayAt(event.clientX, event.clientY));
+    const aside = stage.rayAt(event.clientX + GRASP, event.clientY).ray.clone(), raycaster = stage.rayAt(event.clientX, event.clientY);
+    const hit = crowd.pick(raycaster), particle = particles.pick(raycaster, aside);
+    if (particle !== null && (hit === null || particle.along < hit.point.distanceTo(raycaster.ray.origin))) {
+      this.#takeParticle(particle);
+      return;
+    }
     if (hit === null || mirror().body(hit.id)?.status !== "dynamic") return;
     stage.controls.enabled = false;
     this.#take(hit);
+  }
+
+  /** Grips a particle, which is held as soon as the pointer moves. */
+  #takeParticle(particle) {
+    const { stage, world } = this.viewer, { place } = particle;
+    stage.controls.enabled = false;
+    stage.handled = true; // the body that holds the particle is no reason to fit the view
+    this.#grip = { particle: new ParticleGrip(world(), particle), world: world(), target: place.clone(),
+      plane: new Plane().setFromNormalAndCoplanarPoint(stage.camera.getWorldDirection(new Vector3()), place) };
+  }
+
+  async #holdParticle(grip) {
+    try {
+      await grip.particle.take();
+    } catch (error) {
+      this.viewer.report(error);
+      if (this.#grip === grip) this.#letGo();
+    }
   }
 
   /** Grips a body at a point with a drag joint. The force limit of its spring is proportional to the body's mass. */
@@ -87,6 +113,10 @@ export class Hand {
 
   #move(event) {
     if (this.#grip === null) return;
+    if (this.#grip.particle?.waits) {
+      if (Math.hypot(event.clientX - this.#down.x, event.clientY - this.#down.y) <= CLICK) return;
+      this.#holdParticle(this.#grip);
+    }
     this.viewer.stage.rayAt(event.clientX, event.clientY).ray.intersectPlane(this.#grip.plane, this.#grip.target);
   }
 
@@ -102,36 +132,50 @@ export class Hand {
   }
 
   #letGo() {
-    if (this.#grip !== null && this.#grip.joint !== null) this.#remove(this.#grip);
+    if (this.#grip?.particle) this.#grip.particle.drop();
+    else if (this.#grip !== null && this.#grip.joint !== null) this.#remove(this.#grip);
     this.#grip = null;
     this.line.visible = false;
     this.version++;
     this.viewer.stage.controls.enabled = true;
   }
 
-  /** Called once per picture: moves the pointer's end of the joint, at most SENDS times a second. */
-  pull(now) {
-    const grip = this.#grip, { crowd, mirror, moment, world, connected, report } = this.viewer;
-    if (grip === null || mirror() === null) return;
+  /** The place of what is gripped; null: it is gone. */
+  #heldPlace(grip) {
+    const { crowd, particles, mirror, moment } = this.viewer;
+    if (grip.particle) return grip.particle.held(particles);
     const pose = crowd.poseOf(mirror(), moment(), grip.id);
-    if (pose === null || grip.world !== world()) {
+    return pose === null ? null : grip.local.clone().applyQuaternion(pose.rotation).add(pose.position);
+  }
+
+  /** Called once per picture: moves the pointer's end of what holds, at most SENDS times a second. */
+  pull(now) {
+    const grip = this.#grip, { mirror, world } = this.viewer;
+    if (grip === null || mirror() === null || grip.particle?.waits) return;
+    const held = grip.world === world() ? this.#heldPlace(grip) : null;
+    if (held === null) {
       this.#letGo();
       return;
     }
-    const held = grip.local.clone().applyQuaternion(pose.rotation).add(pose.position);
     this.line.geometry.setFromPoints([held, grip.target]);
     this.line.visible = true;
     this.version++;
-    if (grip.joint === null || now - this.#sent < 1000 / SENDS || grip.target.equals(grip.sent)) return;
-    if (!connected()) return; // queued commands would all act at once after a reconnect
+    if (now - this.#sent < 1000 / SENDS) return;
+    if (!this.viewer.connected()) return; // queued commands would all act at once after a reconnect
+    const moved = grip.particle ? grip.particle.follow(held, grip.target) : this.#moveJoint(grip);
+    if (moved === null) return;
     this.#sent = now;
+    moved.catch((error) => {
+      if (this.#grip !== grip) return;
+      this.viewer.report(error);
+      this.#letGo();
+    });
+  }
+
+  #moveJoint(grip) {
+    if (grip.joint === null || grip.target.equals(grip.sent)) return null;
     grip.sent.copy(grip.target);
-    world().send(command("joint_move", { joint: grip.joint, point: grip.sent.toArray() }))
-      .catch((error) => {
-        if (this.#grip !== grip) return;
-        report(error);
-        this.#letGo();
-      });
+    return grip.world.send(command("joint_move", { joint: grip.joint, point: grip.sent.toArray() }));
   }
 
   /** What is under a point of the window: the point of a body, or of the ground; null: neither. */

@@ -12,6 +12,7 @@ const LIST = [
   { key: "arrows", does: "turn" },
   { key: "+ −", does: "nearer, farther" },
   { key: "drag a body", does: "pull it", commands: true, brief: true },
+  { key: "drag a cloth, a rope", does: "pull it at a particle", commands: true },
   { key: "space", does: "pause or resume", commands: true, brief: true },
   { key: ".", does: "step one tick", commands: true },
   { key: "B", does: "throw balls by click", commands: true, brief: true },

@@ -251,7 +251,7 @@ function choose(id) {
 }
 
 const hand = new Hand({
-  stage, crowd, choose, report, mayCommand,
+  stage, crowd, particles, choose, report, mayCommand,
   connected: () => link.connected,
   world: () => link.world,
   mirror: () => (moment === null ? null : link.mirror),

@@ -5,7 +5,7 @@
  * as the surface that their links span, ropes as lines.
  */
 import { BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, Group, IcosahedronGeometry, InstancedMesh, LineBasicMaterial,
-  LineSegments, Mesh, MeshLambertMaterial } from "three";
+  LineSegments, Mesh, MeshLambertMaterial, Vector3 } from "three";
 import { shadeOf, sharesOf } from "./fluid.js";
 import { weaveOf } from "./weave.js";
 
@@ -15,6 +15,7 @@ const SYSTEMS_MS = 1000;
 const PLAIN = new Color(0xcfd8dc);
 /** Smallest drawn diameter, m, so that dust is seen. */
 const SMALLEST = 0.004;
+const NONE = new Float64Array();
 /** Written by draw. */
 const shaded = new Color();
 
@@ -31,6 +32,10 @@ class Cloud {
   cloth = null;
   /** Whether it is a fluid; null: nothing known yet. */
   fluid = null;
+  /** Linked particles as they are drawn: places, serial numbers, radii and masses. */
+  places = NONE;
+  serials = NONE;
+  sizes = NONE;
 
   /** @returns {boolean} whether it looks otherwise than before */
   describe(system) {
@@ -108,7 +113,51 @@ class Cloud {
     this.mesh.count = count;
     this.mesh.instanceMatrix.needsUpdate = true;
     this.mesh.instanceColor.needsUpdate = true;
-    this.#drawLinks(group, count, count > 0 ? serial[end - 1] : 0, Float32Array.from(position.subarray(3 * first, 3 * end)));
+    const places = Float32Array.from(position.subarray(3 * first, 3 * end)), linked = this.links !== null;
+    this.places = linked ? places : NONE;
+    this.serials = linked ? serial.slice(first, end) : NONE;
+    this.sizes = linked ? size.slice(2 * first, 2 * end) : NONE;
+    this.#drawLinks(group, count, count > 0 ? serial[end - 1] : 0, places);
+  }
+
+  #placeAt(i) { return new Vector3().fromArray(this.places, 3 * i); }
+
+  /** Where a particle is drawn, or null. */
+  placeOf(serial) {
+    const i = this.serials.indexOf(serial);
+    return i < 0 ? null : this.#placeAt(i);
+  }
+
+  /** The vertex nearest to where a ray meets the drawn surface: its index, and how far along the ray that is; or null. */
+  #onSurface(raycaster) {
+    if (!this.cloth?.isMesh || !this.cloth.visible) return null;
+    this.cloth.geometry.boundingSphere = this.cloth.geometry.boundingBox = null; // of places that it no longer has
+    const [hit] = raycaster.intersectObject(this.cloth, false);
+    if (hit === undefined) return null;
+    const off = (i) => this.#placeAt(i).distanceTo(hit.point), { a, b, c } = hit.face;
+    return { i: [a, b, c].reduce((best, other) => (off(other) < off(best) ? other : best)), along: hit.distance };
+  }
+
+  /** The particle nearest to a ray, or null: within its radius, or nearer than the ray `aside` is there. */
+  #beside({ origin, direction }, aside) {
+    const way = new Vector3(), limit = new Vector3();
+    let nearest = null;
+    for (let i = 0; i < this.serials.length; i++) {
+      const along = way.fromArray(this.places, 3 * i).sub(origin).dot(direction), off = way.addScaledVector(direction, -along).length();
+      const margin = aside.at(along, limit).sub(origin).addScaledVector(direction, -along).length();
+      if (along > 0 && off <= Math.max(this.sizes[2 * i], margin) && off < (nearest?.off ?? Infinity)) nearest = { i, along, off };
+    }
+    return nearest;
+  }
+
+  /** As Particles.pick(), without the system. */
+  pick(raycaster, aside) {
+    const found = this.#onSurface(raycaster) ?? this.#beside(raycaster.ray, aside);
+    if (found === null) return null;
+    const { i } = found, radius = this.sizes[2 * i];
+    let whole = 0;
+    for (let k = 1; k < this.sizes.length; k += 2) whole += this.sizes[k];
+    return { serial: this.serials[i], place: this.#placeAt(i), along: found.along - radius, mass: this.sizes[2 * i + 1], whole };
   }
 
   dispose(group) {
@@ -148,6 +197,23 @@ export class Particles {
 
   /** Particles drawn. */
   get count() { return [...this.#clouds.values()].reduce((sum, { mesh }) => sum + (mesh?.count ?? 0), 0); }
+
+  /**
+   * The linked particle under a ray that is nearest to its origin; null: none. One between the ray and another beside it is under it, too.
+   * @returns {{system, serial, place, along, mass, whole}|null} place: where it is drawn; along: how far along the ray it begins, m;
+   *   masses of the particle and of its system, kg
+   */
+  pick(raycaster, aside) {
+    let best = null;
+    for (const [system, cloud] of this.#clouds) {
+      const found = cloud.pick(raycaster, aside);
+      if (found !== null && (best === null || found.along < best.along)) best = { system, ...found };
+    }
+    return best;
+  }
+
+  /** Where a linked particle is drawn, or null. */
+  placeOf(system, serial) { return this.#clouds.get(system)?.placeOf(serial) ?? null; }
 
   /** Called once per picture: draws the mirror's particles if they have changed, and asks for their systems if that is due. */
   refresh(world, mirror, now) {
