@@ -3,8 +3,9 @@
  * A block always has eight lanes of floats. Kernels process LANES_WIDTH of them in a vector and go over
  * the block in steps of that width: 4 unless a file defines it before this header, because every
  * baseline processor has vectors of four (SSE2, NEON); 8 for AVX2; 16 for AVX-512, which are the same
- * member of two blocks that follow each other; 1 is the plain computation, to which tests hold the others. Vectors are a compiler extension: each operation is the IEEE one per lane,
- * without approximate reciprocals and fused multiply-adds, so results do not depend on the width.
+ * member of two blocks that follow each other; 1 is the plain computation, to which tests hold the
+ * others. Vectors are a compiler extension: each operation is the IEEE one per lane, without approximate
+ * reciprocals and fused multiply-adds, so results do not depend on the width.
  */
 #ifndef CAIRN_ENGINE_METHODS_SOFT_LANES_H
 #define CAIRN_ENGINE_METHODS_SOFT_LANES_H

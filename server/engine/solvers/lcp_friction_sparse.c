@@ -10,9 +10,9 @@
  *      ties have x of 1e4 and more. Then step 5 follows, because steps 2 to 4 cost five times as much and
  *      give no smaller error.
  *      If the caller accepts coarse rounds (options.coarse), small problems without joints begin with
- *      sweeps instead, each followed by a few rounds: the rows of a collision are new, and rounds from nothing need
- *      twenty factors. Where these do not end, steps 2 to 4 follow: an error of 1e-3, accepted, lets a
- *      card house come to pieces.
+ *      sweeps instead, each followed by a few rounds: the rows of a collision are new, and rounds from
+ *      nothing need twenty factors. Where these do not end, steps 2 to 4 follow: an error of 1e-3,
+ *      accepted, lets a card house come to pieces.
  *   2. Small problems: the normals alone, which may prove INFEASIBLE; then rounds in which the tangents of
  *      these normals stick at first.
  *   3. The convex problem over the same pyramids (lcp_sparse_interior.c), which has a solution if the
