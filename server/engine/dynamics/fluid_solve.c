@@ -62,16 +62,25 @@ static vec3 wall_pushes(struct fluid_work *self, uint32_t place, double pressure
 	return sum;
 }
 
+/* The pairs of a particle; NULL: it has none. */
+static const struct fluid_pair *pairs_of(const struct fluid_work *self, uint32_t place,
+					 uint32_t *count)
+{
+	uint32_t start = self->starts.items[place];
+	*count = self->starts.items[place + 1] - start;
+	return *count > 0 ? &self->pairs.items[start] : NULL;
+}
+
 /* The Δv of all pressures, and what they leave of velocities, by volume. */
 static void press_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	struct fluid_work *self = context;
 	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
-		uint32_t start = self->starts.items[i], count = self->starts.items[i + 1] - start;
+		uint32_t count;
+		const struct fluid_pair *pairs = pairs_of(self, i, &count);
 		double pressure = self->pressure.items[i], volume = self->volume.items[i];
-		vec3 sum = self->kernels->sum_loads(&self->pairs.items[start], count,
-						    self->load.items);
+		vec3 sum = self->kernels->sum_loads(pairs, count, self->load.items);
 		sum = vec3_mul_add(sum, self->slope.items[i], pressure);
 		sum = vec3_sub(wall_pushes(self, i, pressure), vec3_scale(sum, volume));
 		vec3 gain = vec3_scale(sum, 1 / self->mass.items[i]);
@@ -99,10 +108,11 @@ static void add_gain(struct fluid_work *self)
 
 static double rate_of(const struct fluid_work *self, uint32_t place)
 {
-	uint32_t start = self->starts.items[place], count = self->starts.items[place + 1] - start;
+	uint32_t count;
+	const struct fluid_pair *pairs = pairs_of(self, place, &count);
 	vec3 own = vec3_add(self->v.items[place], self->gain.items[place]);
 	double rate = vec3_dot(own, self->slope.items[place]);
-	rate -= self->kernels->sum_flows(&self->pairs.items[start], count, self->flow.items);
+	rate -= self->kernels->sum_flows(pairs, count, self->flow.items);
 	for (uint32_t k = self->wall_starts.items[place]; k < self->wall_ends.items[place]; k++) {
 		const struct fluid_wall *wall = &self->walls.items[k];
 		const struct fluid_body *body = &self->bodies.items[wall->body];
