@@ -160,7 +160,8 @@ SCENES = \
 	clients/scenes/solids.yaml \
 	clients/scenes/spheres.yaml \
 	clients/scenes/visuals.yaml \
-	clients/scenes/tower.yaml
+	clients/scenes/tower.yaml \
+	clients/scenes/trampoline.yaml
 
 # Robots, read as scenes.
 SCENES += \
