@@ -109,6 +109,7 @@ struct named_joints {
 /* An axis that is to follow another one, when all joints are made. */
 struct geared_axis {
 	const struct yaml_node *node; /* table gear (borrowed) */
+	struct named_joints own;      /* of its entry; `count` 0: that has no name */
 	uint32_t joint;		      /* its number */
 	uint32_t axis;
 };

@@ -4,19 +4,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The joints that NAME stands for, seen from joint number `from`: the last up to it, else the first. */
+#include "server/base/heap.h"
+#include "server/base/sort.h"
+
+static int compare_names(const void *a, const void *b, void *context)
+{
+	UNUSED(context);
+	return strcmp(((const struct named_joints *)a)->name,
+		      ((const struct named_joints *)b)->name);
+}
+
+/* Sorts the names; those that are equal stay in the order of their joints. */
+static enum status sort_names(struct compile *self)
+{
+	uint32_t count = self->named_joints.count;
+	struct named_joints *scratch = heap_alloc(MAX_OF(count, 1u) * sizeof *scratch);
+	if (scratch == NULL)
+		return source_no_memory(&self->source);
+	sort_items(self->named_joints.items, scratch, count, sizeof *scratch, compare_names, NULL);
+	heap_free(scratch);
+	return STATUS_OK;
+}
+
+/* Below 0, 0, above 0: the entry's name comes before the name of `bytes` characters, is it, comes after. */
+static int compare_to(const struct named_joints *entry, const char *name, size_t bytes)
+{
+	int order = strncmp(entry->name, name, bytes);
+	return order != 0 ? order : entry->name[bytes] != '\0';
+}
+
+/* The joints that NAME stands for, seen from joint number `from`: the last up to it, else the first; NULL:
+ * no joint has the name. */
 static const struct named_joints *find_name(const struct compile *self, const char *name,
 					    size_t bytes, uint32_t from)
 {
-	const struct named_joints *found = NULL;
-	for (uint32_t i = 0; i < self->named_joints.count; i++) {
-		const struct named_joints *at = &self->named_joints.items[i];
-		if (strncmp(at->name, name, bytes) != 0 || at->name[bytes] != '\0')
-			continue;
-		if (found == NULL || at->first <= from)
-			found = at;
+	const struct named_joints *items = self->named_joints.items;
+	uint32_t low = 0, high = self->named_joints.count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = compare_to(&items[middle], name, bytes);
+		if (order < 0 || (order == 0 && items[middle].first <= from))
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return found;
+	if (low > 0 && compare_to(&items[low - 1], name, bytes) == 0)
+		return &items[low - 1];
+	bool later = low < self->named_joints.count && compare_to(&items[low], name, bytes) == 0;
+	return later ? &items[low] : NULL;
 }
 
 /* The number of the joint that the leader's name stands for. */
@@ -26,15 +61,9 @@ static enum status find_leader(struct compile *self, const struct geared_axis *g
 	const char *bracket = strchr(text, '[');
 	size_t bytes = bracket != NULL ? (size_t)(bracket - text) : strlen(text);
 	const struct named_joints *joints = find_name(self, text, bytes, geared->joint);
-	const struct named_joints *own = NULL;
 	if (joints == NULL)
 		return source_fail(&self->source, geared->node->line, STATUS_MISSING, "leader",
 				   "no joint has the name '%.*s'", (int)bytes, text);
-	for (uint32_t i = 0; i < self->named_joints.count; i++)
-		if (self->named_joints.items[i].first <= geared->joint &&
-		    geared->joint <
-			    self->named_joints.items[i].first + self->named_joints.items[i].count)
-			own = &self->named_joints.items[i];
 	uint32_t index = 0;
 	if (bracket != NULL) {
 		char *end;
@@ -46,12 +75,12 @@ static enum status find_leader(struct compile *self, const struct geared_axis *g
 					   (int)bytes, text, (unsigned)joints->count - 1);
 		index = (uint32_t)number;
 	} else if (joints->count > 1) {
-		if (own == NULL || own->count != joints->count)
+		if (geared->own.count != joints->count)
 			return source_fail(
 				&self->source, geared->node->line, STATUS_RANGE, "leader",
 				"'%s' is %u joints: give one of them as %s[0] … %s[%u]", text,
 				(unsigned)joints->count, text, text, (unsigned)joints->count - 1);
-		index = geared->joint - own->first;
+		index = geared->joint - geared->own.first;
 	}
 	*out = joints->first + index;
 	return STATUS_OK;
@@ -117,7 +146,9 @@ static enum status compile_gear(struct compile *self, const struct geared_axis *
 
 enum status compile_gears(struct compile *self)
 {
-	enum status status = STATUS_OK;
+	if (self->geared.count == 0)
+		return STATUS_OK;
+	enum status status = sort_names(self);
 	for (uint32_t i = 0; i < self->geared.count && status == STATUS_OK; i++)
 		status = compile_gear(self, &self->geared.items[i]);
 	return status;

@@ -311,8 +311,14 @@ enum status compile_axis(struct compile *self, const struct yaml_node *node,
 	if (keys->gear != NULL) {
 		if (ARRAY_RESERVE(&self->geared, self->geared.count + 1u) != STATUS_OK)
 			return source_no_memory(&self->source);
-		self->geared.items[self->geared.count++] =
-			(struct geared_axis){ keys->gear, self->joint_commands.count - 1, axis };
+		struct geared_axis *geared = &self->geared.items[self->geared.count++];
+		*geared = (struct geared_axis){ .node = keys->gear,
+						.joint = self->joint_commands.count - 1,
+						.axis = axis };
+		uint32_t names = self->named_joints.count;
+		if (names > 0 && geared->joint - self->named_joints.items[names - 1].first <
+					 self->named_joints.items[names - 1].count)
+			geared->own = self->named_joints.items[names - 1];
 	}
 	return follow != NULL ? make_table(&whole, follow, out->joint, degrees) : STATUS_OK;
 }

@@ -268,35 +268,43 @@ static enum status read_joint(const struct urdf *self, const struct xml_node *no
 	return status;
 }
 
-static uint32_t find_joint(const struct robot *robot, const char *name)
+static enum status read_mimic(struct robot *robot, const struct names *joints, uint32_t index,
+			      const struct xml_node *mimic)
 {
-	for (uint32_t i = 0; i < robot->joints.count; i++)
-		if (strcmp(robot->joints.items[i].name, name) == 0)
-			return i;
-	return ROBOT_NONE;
+	uint32_t leader = ROBOT_NONE;
+	double ratio = grammar_real(mimic, "multiplier");
+	enum status status = names_find(joints, "joint that moves", mimic, "joint",
+					grammar_text(mimic, "joint"), &leader);
+	if (status != STATUS_OK)
+		return status;
+	if (ratio == 0)
+		return node_fail(mimic, STATUS_RANGE, "multiplier",
+				 "multiplier is 0: the joint would not move; make its type fixed");
+	return robot_gear(robot, mimic, index, leader, ratio, grammar_real(mimic, "offset"));
 }
 
 /* The gears of all joints, once these are read. */
 static enum status read_mimics(const struct urdf *self)
 {
 	struct robot *robot = self->robot;
+	struct names joints = { 0 };
 	enum status status = STATUS_OK;
+	bool any = false;
+	for (uint32_t i = 0; i < robot->joints.count; i++)
+		any |= xml_child(robot->joints.items[i].node, "mimic") != NULL;
+	if (!any)
+		return STATUS_OK;
+	for (uint32_t i = 0; i < robot->joints.count && status == STATUS_OK; i++)
+		status = names_add(&joints, robot->joints.items[i].node,
+				   robot->joints.items[i].name, i);
+	if (status == STATUS_OK)
+		status = names_sort(&joints, "joint");
 	for (uint32_t i = 0; i < robot->joints.count && status == STATUS_OK; i++) {
 		const struct xml_node *mimic = xml_child(robot->joints.items[i].node, "mimic");
-		if (mimic == NULL)
-			continue;
-		const char *name = grammar_text(mimic, "joint");
-		uint32_t leader = find_joint(robot, name);
-		double ratio = grammar_real(mimic, "multiplier");
-		if (leader == ROBOT_NONE)
-			return node_fail(mimic, STATUS_MISSING, "joint",
-					 "there is no joint '%.32s' that moves", name);
-		if (ratio == 0)
-			return node_fail(mimic, STATUS_RANGE, "multiplier",
-					 "multiplier is 0: the joint would not move; make its type "
-					 "fixed");
-		status = robot_gear(robot, mimic, i, leader, ratio, grammar_real(mimic, "offset"));
+		if (mimic != NULL)
+			status = read_mimic(robot, &joints, i, mimic);
 	}
+	names_release(&joints);
 	return status;
 }
 

@@ -99,7 +99,7 @@ static const struct {
 	{ "mesh_url.urdf", STATUS_UNSUPPORTED, ":4:|CAIRN_MESH_PATH" },
 	{ "tendon.xml", STATUS_UNSUPPORTED, ":3:|tendons are not supported" },
 	{ "muscle.xml", STATUS_UNSUPPORTED, ":4:|muscles are not supported" },
-	{ "mimic_missing.urdf", STATUS_MISSING, ":5:|no joint 'k' that moves" },
+	{ "mimic_missing.urdf", STATUS_MISSING, ":5:|no joint that moves has the name 'k'" },
 	{ "cubic.xml", STATUS_UNSUPPORTED, ":7:|coefficient 4 of polycoef is 0.5" },
 	{ "/usr/share/mujoco/model/composite/cloth.xml", STATUS_UNSUPPORTED,
 	  "<composite> is refused" },
