@@ -16,6 +16,7 @@
 #include "server/engine/articulated/articulation.h"
 
 #include "server/base/heap.h"
+#include "server/engine/dynamics/mass_operator.h"
 #include "server/engine/dynamics/spatial_inertia.h"
 #include "server/engine/math/trig.h"
 
@@ -178,28 +179,12 @@ static enum status make_forest(struct articulation *self)
 
 /* ---- axes ---------------------------------------------------------------------------------------- */
 
-/* Whether the locks let an axis be: false, it moves only along locked ones. Sets *mixed if it is
- * neither along them nor across. */
-static bool axis_moves(struct spatial axis, uint32_t locks, bool *mixed)
-{
-	double held = 0, free = 0;
-	for (uint32_t i = 0; i < 3; i++) {
-		double along = scalar_abs(vec3_get(axis.linear, i)),
-		       about = scalar_abs(vec3_get(axis.angular, i));
-		*(locks >> i & 1 ? &held : &free) += along;
-		*(locks >> (3 + i) & 1 ? &held : &free) += about;
-	}
-	double small = 1e-9 * (held + free);
-	*mixed |= held > small && free > small;
-	return free > small;
-}
-
 /* Appends an axis and its rate; an axis that the locks hold is left out. */
 static void add_axis(struct articulation *self, struct articulation_link *link, struct spatial axis,
 		     uint8_t number, double rate, bool *mixed)
 {
 	ASSERT(link->count < ARTICULATION_AXES_MAX);
-	if (!axis_moves(axis, self->source.masses[link->body].locks, mixed))
+	if (!mass_locks_let(axis, self->source.masses[link->body].locks, mixed))
 		return;
 	link->axis[link->count++] = number;
 	self->axes[self->axis_count] = axis;

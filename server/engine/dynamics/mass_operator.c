@@ -45,6 +45,21 @@ static void restrict_tensor(sym3 full, uint32_t locked, sym3 *tensor, sym3 *inve
 	*inverse = sym3_of(undone);
 }
 
+bool mass_locks_let(struct spatial motion, uint32_t locks, bool *mixed)
+{
+	double held = 0, free = 0;
+	ASSERT(locks < 64);
+	for (uint32_t i = 0; i < 3; i++) {
+		double along = scalar_abs(vec3_get(motion.linear, i)),
+		       about = scalar_abs(vec3_get(motion.angular, i));
+		*(locks >> i & 1 ? &held : &free) += along;
+		*(locks >> (3 + i) & 1 ? &held : &free) += about;
+	}
+	double small = 1e-9 * (held + free);
+	*mixed |= held > small && free > small;
+	return free > small;
+}
+
 struct mass_body mass_body_make(double mass, double mass_inv, sym3 inertia, sym3 inertia_inv,
 				quat rotation, uint32_t locks)
 {

@@ -139,6 +139,10 @@ enum mass_lock {
 	MASS_LOCK_PLANAR = MASS_LOCK_Z | MASS_LOCK_ABOUT_X | MASS_LOCK_ABOUT_Y,
 };
 
+/* Whether locks (enum mass_lock) let a motion be: false, it is along and about locked axes alone. Sets
+ * *mixed if it is so in part. */
+bool mass_locks_let(struct spatial motion, uint32_t locks, bool *mixed);
+
 /* World axes. Rows of locked axes are zero; over the others `inertia` and `inertia_inv` are
  * inverses. */
 struct mass_body {

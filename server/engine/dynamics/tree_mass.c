@@ -65,22 +65,6 @@ static uint32_t free_turns(uint32_t locked, mat3 a, mat3 b, vec3 out[3])
 	return count;
 }
 
-/* Whether the locks let an axis be; *mixed: they hold a part of it. */
-static bool axis_moves(struct spatial axis, uint32_t locks, bool *mixed)
-{
-	double held = 0, free = 0;
-	for (uint32_t i = 0; i < 3; i++) {
-		double along = scalar_abs(vec3_get(axis.linear, i)),
-		       about = scalar_abs(vec3_get(axis.angular, i));
-		*(locks >> i & 1 ? &held : &free) += along;
-		*(locks >> (3 + i) & 1 ? &held : &free) += about;
-	}
-	double small = 1e-9 * (held + free);
-	ASSERT(locks < 64);
-	*mixed |= held > small && free > small;
-	return free > small;
-}
-
 /* The axes of a link at these motions of its joint's bodies, whether its body may move along them or not;
  * their number, which is the same for all motions. */
 static uint32_t link_axes(const struct tree_link *link, const struct joint *joint,
@@ -281,7 +265,7 @@ static bool number_axes(struct tree_plan *plan, const struct tree_joints *joints
 		uint32_t count = link_axes(link, joint, joint == NULL ? NULL : &joint->a,
 					   joint == NULL ? NULL : &joint->b, axes);
 		for (uint32_t k = 0; k < count; k++)
-			if (axis_moves(axes[k], locks, &mixed)) {
+			if (mass_locks_let(axes[k], locks, &mixed)) {
 				link->kept |= (uint8_t)(1u << k);
 				link->count++;
 			}

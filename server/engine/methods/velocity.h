@@ -316,6 +316,8 @@ MUST_CHECK enum status velocity_island_make(struct velocity_island *self,
 					    struct arena *arena);
 /* The responses of the island's rows to its mass operator, once more after that changed. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_respond(struct velocity_island *self);
+/* Moves the island's bodies for the step with impulses x, into `after` and `motions` of the step. */
+void velocity_island_move(const struct velocity_island *self, const double *x);
 /* The matrices of the projection, in the island's arena: M over the coordinates of movable bodies
  * (count²), and J over them, one line a row. */
 struct velocity_coordinates {

@@ -377,8 +377,7 @@ void velocity_joints_targets(const struct velocity_island *self, bool *selected,
 	}
 }
 
-/* Moves bodies with impulses x, into `motions`, and makes the joints' rows there. */
-static void try_motion(const struct velocity_island *self, const double *x, struct row_list *list)
+void velocity_island_move(const struct velocity_island *self, const double *x)
 {
 	const struct velocity_step *step = self->step;
 	for (uint32_t i = 0; i < self->island->slot_count; i++)
@@ -390,6 +389,13 @@ static void try_motion(const struct velocity_island *self, const double *x, stru
 			step->step->dynamics, step->step->bodies[slot], &step->start[slot],
 			step->after[slot], step->after[slot], step->step->dt);
 	}
+}
+
+/* Moves bodies with impulses x, into `motions`, and makes the joints' rows there. */
+static void try_motion(const struct velocity_island *self, const double *x, struct row_list *list)
+{
+	const struct velocity_step *step = self->step;
+	velocity_island_move(self, x);
 	list->row_count = list->block_count = list->part_count = 0;
 	for (uint32_t i = 0; i < self->island->constraint_count; i++)
 		if (self->island->constraints[i] >= step->contact_count)

@@ -376,21 +376,6 @@ static double spatial_size(struct spatial a)
 			  vec3_max_component(vec3_abs(a.angular)));
 }
 
-/* Moves the island's bodies with impulses x, into `motions` and `after`. */
-static void try_motion(const struct velocity_island *self, const double *x)
-{
-	const struct velocity_step *step = self->step;
-	for (uint32_t i = 0; i < self->island->slot_count; i++)
-		step->after[self->island->slots[i]] = step->moving[self->island->slots[i]];
-	row_system_apply(&self->system, x, step->after);
-	for (uint32_t i = 0; i < self->island->slot_count; i++) {
-		uint32_t slot = self->island->slots[i];
-		step->motions[slot] = integrate_motion(
-			step->step->dynamics, step->step->bodies[slot], &step->start[slot],
-			step->after[slot], step->after[slot], step->step->dt);
-	}
-}
-
 /* Adds to each link's bias what its pose misses; the greatest change, m or rad. */
 static double bend_links(const struct velocity_island *self)
 {
@@ -550,7 +535,7 @@ enum status velocity_tree_solve_motion(struct velocity_island *self, bool *selec
 		}
 		if (round == 0)
 			memcpy(straight, x, self->count * sizeof *x);
-		try_motion(self, x);
+		velocity_island_move(self, x);
 		double worst = scalar_max(bend_links(self), bend_rows(self, x, &list));
 		if (worst < least) {
 			least = worst;
