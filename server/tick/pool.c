@@ -494,8 +494,6 @@ static void serve_runnable(struct run_queue *queue, struct pooled *pooled)
 			lock_take(&pooled->lock);
 			unlock_and_wake(pooled, note_wakeup(pooled));
 		}
-		/* A step that a client waits for does not wait for the timer. */
-		run_round(queue);
 	}
 	drop_ref(pooled);
 }
@@ -511,11 +509,15 @@ static struct pooled *pop_pending(struct run_queue *queue)
 }
 
 /* Answers a queue's wakeup: serves all runnables that were pending when it began. Those appended
- * meanwhile have made the wakeup pending again. */
+ * meanwhile have made the wakeup pending again. A round follows at once, so that a step that a client waits
+ * for does not wait for the timer; and one whenever serving has taken TASKS_NS. With a round after each
+ * runnable, a list of n would wait for n rounds where worlds have more work than the worker can do. */
 static void serve_pending(void *context)
 {
 	struct run_queue *queue = context;
-	queue->used = executor_used(queue->pool->executor);
+	struct executor *executor = queue->pool->executor;
+	uint64_t since = executor_now(executor);
+	queue->used = executor_used(executor);
 	lock_take(&queue->lock);
 	const struct pooled *last = queue->pending_last;
 	lock_give(&queue->lock);
@@ -524,6 +526,10 @@ static void serve_pending(void *context)
 		end = pooled == NULL || pooled == last;
 		if (pooled != NULL)
 			serve_runnable(queue, pooled);
+		if (end || executor_now(executor) - since >= TASKS_NS) {
+			run_round(queue);
+			since = executor_now(executor);
+		}
 	}
 	ring_loop(queue);
 }
