@@ -101,6 +101,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_parameters \
 	tests/unit/server/engine/methods/test_penalty \
 	tests/unit/server/engine/methods/test_pile \
+	tests/unit/server/engine/methods/test_pile_pieces \
 	tests/unit/server/engine/methods/test_pile_polyhedra \
 	tests/unit/server/engine/methods/test_pile_potential \
 	tests/unit/server/engine/methods/test_pile_spring \
