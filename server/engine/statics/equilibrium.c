@@ -290,9 +290,8 @@ static enum status allocate_rows(struct equilibrium *self, uint32_t entries)
 
 enum status equilibrium_init(struct equilibrium *self, const struct statics_problem *problem)
 {
-	uint64_t rows = problem->row_count;
-	uint32_t parts =
-		problem->carried_count > 0 ? 2 * CARRIER_POINTS : 2; /* of a row, at most */
+	uint64_t rows = problem->row_count, parts = 0;
+	uint32_t points = problem->carried_count > 0 ? CARRIER_POINTS : 1; /* of a part, at most */
 	*self = (struct equilibrium){ .problem = problem };
 	ASSERT(problem->sides >= 2 && problem->sides % 2 == 0);
 	for (uint32_t i = 0; i < problem->point_count; i++)
@@ -300,7 +299,10 @@ enum status equilibrium_init(struct equilibrium *self, const struct statics_prob
 	if (rows > STATICS_ROWS_MAX)
 		return STATUS_LIMIT;
 	self->rows = (uint32_t)rows;
-	enum status status = allocate_rows(self, parts * self->rows);
+	parts = 2 * (rows - problem->row_count);
+	for (uint32_t i = 0; i < problem->row_count; i++)
+		parts += problem->rows[i].count;
+	enum status status = allocate_rows(self, (uint32_t)parts * points);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < problem->carried_count; i++) {

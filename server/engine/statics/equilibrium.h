@@ -66,11 +66,13 @@ struct statics_carried {
 	quat rotation;
 };
 
-/* A row of a joint: its force is λ times the parts. */
+enum { STATICS_ROW_PARTS = 4 };
+
+/* A row of a joint, or of a gear between two joints: its force is λ times the parts. */
 struct statics_row {
-	struct row_part parts[2]; /* of different bodies that move */
-	uint32_t count;		  /* 1 or 2 */
-	double lower, upper;	  /* N, N m; infinite: no bound */
+	struct row_part parts[STATICS_ROW_PARTS]; /* of different bodies that move */
+	uint32_t count;				  /* 1 or 2; of a gear at most 4 */
+	double lower, upper;			  /* N, N m; infinite: no bound */
 };
 
 struct statics_problem {

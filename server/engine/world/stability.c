@@ -36,7 +36,6 @@ static void view_joints(const struct world *world, const struct stability *found
 			struct stability_view *out)
 {
 	const struct support_graph *support = &found->support;
-	ASSERT(support->joint_rows.count == support->joints.count);
 	for (uint32_t i = 0; i < out->joints; i++) {
 		const struct support_joint *from = &support->loaded.items[i];
 		out->loaded[i] =
@@ -46,7 +45,7 @@ static void view_joints(const struct world *world, const struct stability *found
 	for (uint32_t i = 0; i < support->joint_rows.count; i++) {
 		const struct support_joint_row *row = &support->joint_rows.items[i];
 		struct stability_joint *to = &out->loaded[row->joint];
-		double force = equilibrium_row_force(&found->equilibrium, i);
+		double force = equilibrium_row_force(&found->equilibrium, row->row);
 		to->force = vec3_mul_add(to->force, row->force, force);
 		to->torque = vec3_mul_add(to->torque, row->torque, force);
 	}
