@@ -64,11 +64,11 @@ static struct levers open_levers(const double mass[2], const double arm[2], doub
 		self.mass[i] = mass[i];
 		self.arm[i] = arm[i];
 		self.inertia[i] = mass[i] * (1.0 / 6 + arm[i] * arm[i]);
-		self.bodies[i] =
-			joined_put(self.world, (struct joined_thing){ .shape = TEST_BOX,
-								      .mass = mass[i],
-								      .at = { 6.0 * i + arm[i], 0, 0 },
-								      .smooth = true });
+		self.bodies[i] = joined_put(self.world,
+					    (struct joined_thing){ .shape = TEST_BOX,
+								   .mass = mass[i],
+								   .at = { 6.0 * i + arm[i], 0, 0 },
+								   .smooth = true });
 		self.joints[i] = joined_join(self.world, JOINT_REVOLUTE, 0, self.bodies[i], hinge,
 					     joined_about_z());
 	}
@@ -184,6 +184,29 @@ START_TEST(a_gear_to_what_is_fixed_holds)
 }
 END_TEST
 
+/* In a planar world rows of a hinge about x and y move nothing but by their rounding. */
+START_TEST(hinges_of_planar_worlds_turn)
+{
+	struct world_options options = test_options(true, "lcp");
+	options.gravity = vec3_make(0, -GRAVITY, 0);
+	struct world *world = test_world_of(&options);
+	body_id body = joined_put(world, (struct joined_thing){ .shape = TEST_POLYGON,
+								.mass = 2,
+								.at = { 1, 0, 0 },
+								.smooth = true });
+	joint_id joint = joined_join(world, JOINT_REVOLUTE, 0, body, vec3_zero(), joined_about_z());
+	struct stability_view view = ask(world, plain());
+	double turn = -GRAVITY / (1.0 / 6 + 1);
+	ck_assert_int_eq(view.verdict, STABILITY_FALLS);
+	ASSERT_VEC3(motion_of(&view, body).angular, vec3_make(0, 0, turn), 1e-10);
+	ASSERT_VEC3(joint_of(&view, joint).torque, vec3_zero(), 1e-9);
+	ASSERT_VEC3(joint_of(&view, joint).force, vec3_make(0, 2 * (GRAVITY + turn), 0), 1e-9);
+	ck_assert_uint_eq(view.known, FORCE_UNIQUE);
+	stability_view_release(&view);
+	world_destroy(world);
+}
+END_TEST
+
 /* ---- agreement with lcp ------------------------------------------------------------------------ */
 
 enum { CHAINS = 3, LINKS = 3, RATE = 5000 };
@@ -209,14 +232,13 @@ static struct world *open_mechanism(struct rng *rng, uint32_t rate, body_id *bod
 			double mass = draw(rng, 1, 4), y = draw(rng, -0.3, 0.3);
 			quat frame = quat_from_axis_angle(vec3_make(1, y, 0.5), draw(rng, 0, 6));
 			bodies[at] = joined_put(
-				world,
-				(struct joined_thing){ .shape = TEST_BOX,
-						       .mass = mass,
-						       .at = { 5.0 * c, -1.4 * i, y },
-						       .smooth = true });
+				world, (struct joined_thing){ .shape = TEST_BOX,
+							      .mass = mass,
+							      .at = { 5.0 * c, -1.4 * i, y },
+							      .smooth = true });
 			joints[c][i] = joined_join(world, TYPES[kind], i == 0 ? 0 : bodies[at - 1],
-						   bodies[at],
-						   vec3_make(5.0 * c, 0.7 - 1.4 * i, 0), frame);
+						   bodies[at], vec3_make(5.0 * c, 0.7 - 1.4 * i, 0),
+						   frame);
 			axes[c][i] = AXES[kind];
 			if (TYPES[kind] == JOINT_CYLINDRICAL)
 				set_gear(world, joints[c][i], 3, joints[c][i], 0, 2);
@@ -273,6 +295,7 @@ static Suite *make(void)
 	tcase_add_loop_test(tcase, unbalanced_levers_begin_to_turn, 0, 3);
 	tcase_add_test(tcase, a_load_lifts_the_other_lever_off_its_stop);
 	tcase_add_test(tcase, a_gear_to_what_is_fixed_holds);
+	tcase_add_test(tcase, hinges_of_planar_worlds_turn);
 	tcase_add_test(tcase, geared_mechanisms_begin_as_under_lcp);
 	suite_add_tcase(suite, tcase);
 	return suite;
