@@ -159,6 +159,8 @@ export class Surface {
   /** The time of a picture that was too long, ms, of how many particles; null: none was. */
   #slow = null;
   #slowCount = 0;
+  /** Size of the last picture. */
+  #windowed = new Vector2();
   #times = [];
   #pictures = 0;
   #size = new Vector2();
@@ -264,7 +266,6 @@ export class Surface {
     if (this.#targets !== null) {
       for (const target of this.#targets.all) target.dispose();
       this.#targets.behind.dispose();
-      this.retry();
     }
     const plain = { minFilter: NearestFilter, magFilter: NearestFilter, generateMipmaps: false };
     const make = (options) => new WebGLRenderTarget(Math.ceil(width / COARSE), Math.ceil(height / COARSE), { ...plain, ...options });
@@ -278,6 +279,10 @@ export class Surface {
 
   /** Draws the surface over the picture of everything else. */
   draw({ renderer, scene, camera, sunward, colours }) {
+    if (!renderer.getDrawingBufferSize(this.#size).equals(this.#windowed)) {
+      this.#windowed.copy(this.#size);
+      if (this.#slow !== null) this.retry();
+    }
     if (!this.on || this.count === 0) return;
     this.#pictures++;
     const { front, thick, smooth, behind, width, height } = this.#fit(renderer), { autoClear, shadowMap } = renderer, { mask } = camera.layers;
