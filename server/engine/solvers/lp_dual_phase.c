@@ -231,8 +231,8 @@ static uint32_t gather_boxed(struct lp_dual_simplex *self, uint32_t count)
 	return boxed;
 }
 
-/* Moves the candidates that may be passed by flipping them to the end of the list; returns their number. Those
- * that might be are a heap, because few are passed of many. */
+/* Moves the candidates that may be passed by flipping them to the end of the list; returns their
+ * number. Those that might be are a heap, because few are passed of many. */
 static uint32_t pass_candidates(struct lp_dual_simplex *self, const struct dual_step *step)
 {
 	uint32_t out = self->head[step->row];
