@@ -23,6 +23,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/pile_basis.c \
 	server/engine/methods/pile_convex.c \
 	server/engine/methods/pile_group.h \
+	server/engine/methods/pile_interior.c \
 	server/engine/methods/pile_obstacles.c \
 	server/engine/methods/pile_potential.c \
 	server/engine/methods/pile_programme.c \

@@ -14,6 +14,7 @@
 #include "server/base/array.h"
 #include "server/engine/collision/free_region.h"
 #include "server/engine/dynamics/step.h"
+#include "server/engine/math/mat3.h"
 #include "server/engine/solvers/lp.h"
 
 /* m. More overlap than this is taken away before anything else (papers P-03). */
@@ -216,6 +217,8 @@ vec3 pile_term_way(const struct pile *self, const struct pile_term *term);
  * beginning; it is convex, and never below the true one. *slope, N: its gradient. */
 double pile_term_excess(const struct pile *self, const struct pile_term *term, vec3 way,
 			vec3 *slope);
+/* N/m: the curvature of the excess there. */
+mat3 pile_term_bend(const struct pile *self, const struct pile_term *term, vec3 way);
 /* OK if the joint in `row` of the table is a spring that the method can follow; else METHOD_REFUSES. The
  * second for a JOINT_CREATE or JOINT_AXIS. */
 MUST_CHECK enum status pile_check_joint(const struct joint_table *table, uint32_t row,
@@ -225,6 +228,7 @@ MUST_CHECK enum status pile_admit_joint(const struct command *command, struct re
 uint32_t pile_spring_count(const struct pile *self);
 void pile_make_springs(struct pile *self);
 double pile_spring_excess(const struct pile_spring *self, vec3 way, vec3 *slope);
+mat3 pile_spring_bend(const struct pile_spring *self, vec3 way);
 /* Writes the springs' forces, at the places that bodies have moved to, into the joint table. */
 void pile_store_springs(const struct pile *self);
 

@@ -187,3 +187,33 @@ double pile_term_excess(const struct pile *self, const struct pile_term *term, v
 	return term->joint == PILE_NO_JOINT ? attractors_excess(self, term, way, slope)
 					    : pile_spring_excess(&term->spring, way, slope);
 }
+
+/* The curvature of k |x| with a core: (1 − x xᵀ / L²) k / L. */
+static mat3 bend_of_length(double k, vec3 to, double length)
+{
+	mat3 along = mat3_scale(mat3_outer(to, to), 1 / (length * length));
+	ASSERT(length > 0);
+	return mat3_scale(mat3_sub(mat3_identity(), along), k / length);
+}
+
+static mat3 attractors_bend(const struct pile *self, const struct pile_term *term, vec3 move)
+{
+	uint32_t fields = self->step->dynamics->tables->field.count;
+	mat3 sum = mat3_zero();
+	for (uint32_t row = 0; row < fields; row++) {
+		struct pull pull;
+		if (!pull_of(self, row, term->a, &pull))
+			continue;
+		vec3 to = vec3_add(pull.from, move);
+		double core = self->step->dynamics->tables->field.core[row];
+		double length = scalar_sqrt(vec3_length_squared(to) + core * core);
+		sum = mat3_add(sum, bend_of_length(pull.k, to, length));
+	}
+	return sum;
+}
+
+mat3 pile_term_bend(const struct pile *self, const struct pile_term *term, vec3 way)
+{
+	return term->joint == PILE_NO_JOINT ? attractors_bend(self, term, way)
+					    : pile_spring_bend(&term->spring, way);
+}
