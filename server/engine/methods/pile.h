@@ -65,18 +65,31 @@ struct pile_spring {
 	double length;		       /* m, of it */
 };
 
+/* An attraction at the beginning of a step: of a body to a point, or of two (pile_potential.c). */
+struct pile_pull {
+	double k;	     /* N */
+	vec3 from;	     /* m: from the point or b to a */
+	double length, core; /* m: √(from² + core²) */
+};
+
 /* No row of the joint table. */
 #define PILE_NO_JOINT UINT32_MAX
 
-/* What a potential has beyond its slope: that of a body in the attractors (pile_potential.c), or that of
- * a spring between two. */
+enum pile_term_kind {
+	PILE_TERM_FIELDS, /* a body in the attractors (pile_potential.c) */
+	PILE_TERM_SPRING, /* pile_spring.c */
+	PILE_TERM_PAIR,	  /* an attraction of two (pile_pairs.c) */
+};
+/* What a potential has beyond its slope. */
 struct pile_term {
+	enum pile_term_kind kind;
 	uint32_t a,
 		b; /* slots; b: PILE_STATIC of a body alone, or of a spring to what does not move */
 	uint32_t joint; /* row of the spring; PILE_NO_JOINT: the attractors */
 	bool turned;	/* a of the term is b of the joint */
 	struct pile_spring spring;
-	double value; /* J: in the last optimum, never more than the excess there */
+	struct pile_pull pull; /* of a pair */
+	double value;	       /* J: in the last optimum, never more than the excess there */
 };
 
 /* A tangent of a term: value ≥ slope · d_a − offset. */
@@ -151,6 +164,8 @@ struct pile_room {
 	ARRAY_OF(vec3) corners;
 	ARRAY_OF(struct pile_cut) cuts;		 /* of one programme */
 	ARRAY_OF(struct pile_near_piece) pieces; /* near one body */
+	ARRAY_OF(uint32_t) near;		 /* what one body attracts: rows of bodies */
+	ARRAY_OF(struct pile_term) pairs;
 	struct free_region region;
 	struct epa_workspace *epa; /* owned */
 };
@@ -209,6 +224,16 @@ double pile_smoothing(const struct pile_body *body);
 MUST_CHECK enum status pile_check_field(const struct field_table *table, uint32_t row,
 					struct reason *why);
 MUST_CHECK enum status pile_admit_field(const struct command *command, struct reason *why);
+/* How far the energy of a pull after a displacement of a lies above its tangent, and its curvature. */
+double pile_pull_excess(const struct pile_pull *self, vec3 way, vec3 *slope);
+mat3 pile_pull_bend(const struct pile_pull *self, vec3 way);
+/* Lists the pairs that attract each other in the room. NO_MEMORY. The second adds their terms, and their
+ * pulls to bodies. */
+MUST_CHECK enum status pile_find_pairs(struct pile *self);
+void pile_make_pairs(struct pile *self);
+/* step_wake_reached, with the sleepers that what moved in the last step attracts. NO_MEMORY. */
+MUST_CHECK enum status pile_wake_attracted(struct step *step, struct pile_room *room,
+					   const struct collide_options *options);
 /* Lists the terms of all bodies and adds to their sizes. NO_MEMORY. */
 MUST_CHECK enum status pile_make_terms(struct pile *self);
 /* m: the displacement of a against b. */

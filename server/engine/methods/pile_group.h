@@ -16,7 +16,8 @@ struct pile_group {
 	uint32_t term_count; /* 0 while rows overlap */
 	bool relaxing;	     /* rows overlap */
 	bool split;	     /* a coordinate is the difference of two columns */
-	bool springs;	     /* there are springs among the terms */
+	bool springs;	     /* there are springs among the terms, or */
+	bool pairs;	     /* and attractions of two */
 	bool large;	     /* it is solved in zones until these gain next to nothing */
 	bool interior;	     /* by the interior method (pile_interior.c) */
 	bool too_large;	     /* for that method and the work of a step */

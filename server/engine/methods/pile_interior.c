@@ -643,6 +643,42 @@ static void take_best(struct pile_interior *self)
 	group->bound = scalar_max(self->best_gained + self->best_bound, 0) * group->scale;
 }
 
+/* Bodies on which no force acts stay where they are if nothing pushes them: at equal energy the method would
+ * lead them to the middle of what is permitted. Each pass lets go those that are in the way. */
+static bool hold_idle(struct pile_interior *self)
+{
+	struct pile_group *group = self->group;
+	struct pile *pile = group->pile;
+	bool *held = PILE_ALLOCATE(group, bool, self->bodies), blocked = true;
+	if (held == NULL)
+		return false;
+	for (uint32_t i = 0; i < self->bodies; i++) {
+		held[i] = !(pile->bodies[group->slots[i]].size > 0);
+		if (held[i])
+			pile->moves[group->slots[i]] = group->base[i];
+	}
+	while (blocked) {
+		blocked = false;
+		for (uint32_t r = 0; r < group->row_count; r++) {
+			const struct pile_row *row = &pile->rows[group->rows[r]];
+			double least = scalar_min(pile_gap_inside(group, row), 0);
+			if (pile_gap_after(pile, row) >=
+			    least - PERMITTED * pile->bodies[row->a].radius)
+				continue;
+			const uint32_t ends[2] = { inside(group, row->a), inside(group, row->b) };
+			for (uint32_t end = 0; end < 2; end++) {
+				if (ends[end] == NONE || !held[ends[end]])
+					continue;
+				held[ends[end]] = false;
+				blocked = true;
+				pile->moves[group->slots[ends[end]]] =
+					from_axes(pile, &self->x[(size_t)ends[end] * AXES]);
+			}
+		}
+	}
+	return true;
+}
+
 /* Prices, and places for a start of the simplex method from there. */
 static void store_rows(const struct pile_interior *self)
 {
@@ -737,7 +773,8 @@ enum status pile_solve_interior(struct pile_group *group)
 	begin_columns(&self);
 	begin_rows(&self);
 	enum status status = run_rounds(&self);
-	if (status == STATUS_OK && !group->too_large)
-		store_rows(&self);
-	return status;
+	if (status != STATUS_OK || group->too_large)
+		return status;
+	store_rows(&self);
+	return hold_idle(&self) ? STATUS_OK : STATUS_NO_MEMORY;
 }

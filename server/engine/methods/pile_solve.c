@@ -360,11 +360,14 @@ static enum status begin_group(struct pile_group *group)
 		group->waits = MAX_OF(group->waits, self->bodies[group->slots[i]].waits);
 	group->split = group->relaxing || self->conservative > 0;
 	enum status status = list_terms(group);
-	for (uint32_t i = 0; i < group->term_count; i++)
-		group->springs =
-			group->springs || self->terms[group->terms[i]].joint != PILE_NO_JOINT;
+	for (uint32_t i = 0; i < group->term_count; i++) {
+		enum pile_term_kind kind = self->terms[group->terms[i]].kind;
+		group->springs = group->springs || kind != PILE_TERM_FIELDS;
+		group->pairs = group->pairs || kind == PILE_TERM_PAIR;
+	}
 	group->interior = !group->split && self->pivots_max == 0 && !group->too_large &&
-			  (group->large || (group->springs && group->slot_count >= INTERIOR_MIN));
+			  (group->large || group->pairs ||
+			   (group->springs && group->slot_count >= INTERIOR_MIN));
 	if (group->springs && self->pivots_max == 0 && !group->interior)
 		group->part = FIRST_PART;
 	return status;

@@ -171,7 +171,7 @@ void pile_make_springs(struct pile *self)
 	     row = bitset_next(&dynamics->joint_used, row + 1)) {
 		uint32_t a = slot_of(self, joint_body(dynamics->tables, row, 0));
 		uint32_t b = slot_of(self, joint_body(dynamics->tables, row, 1));
-		struct pile_term term = { .joint = row };
+		struct pile_term term = { .kind = PILE_TERM_SPRING, .joint = row };
 		if (a == PILE_STATIC && b == PILE_STATIC)
 			continue;
 		/* A joint that is no spring, as a new distance before JOINT_AXIS, exerts no force. */
@@ -240,7 +240,7 @@ void pile_store_springs(const struct pile *self)
 	struct joint_table *table = &self->step->dynamics->tables->joint;
 	for (uint32_t i = 0; i < self->term_count; i++) {
 		const struct pile_term *term = &self->terms[i];
-		if (term->joint == PILE_NO_JOINT)
+		if (term->kind != PILE_TERM_SPRING)
 			continue;
 		vec3 slope;
 		ASSERT(term->joint < table->count);
