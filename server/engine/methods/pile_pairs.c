@@ -1,10 +1,11 @@
-/* pile_pairs.c: fields of kind `mutual` under `pile`: every two bodies of the mask attract each other (papers
- * P-13, P-15, P-16).
+/* pile_pairs.c: fields of kind `mutual` under `pile`: every two bodies of the mask attract each other
+ * (papers P-13, P-15).
  *
- * The force on the one is s w(r) x / L^(p + 1) towards the other, with x the vector between their mass centres,
- * r its length and L = √(r² + core²), times both masses with `per_mass`; w(r) is that of a ball: 1, or
- * 1 − r / R, and 0 from r = R on. The energy is concave in L, as that of an attractor, so its tangent in L
- * at the beginning of the step is an upper bound with the same slope (pile_potential.c), now in the displacement
+ * The force on the one is s w(r) x / L^(p + 1) towards the other, with x the vector between their mass
+ * centres, r its length and L = √(r² + core²), times both masses with `per_mass`; w(r) is that of a ball:
+ * 1, or 1 − r / R, and 0 from r = R on. The energy is concave in L, as that of an attractor, so its
+ * tangent in L at the beginning of the step is an upper bound with the same slope (pile_potential.c), now
+ * in the displacement
  * of the one against the other: a term between two bodies.
  *
  * In a ball, the broad phase finds who is near, so a short range costs with the number of pairs in
@@ -33,7 +34,7 @@ static bool takes_part(const struct tables *tables, uint32_t field, uint32_t bod
 }
 
 /* A search of bodies that one attracts. */
-struct pair_search {
+struct attraction_search {
 	struct dynamics *dynamics;
 	struct pile_room *room;
 	uint32_t field, body;
@@ -48,7 +49,7 @@ static double pair_distance(const struct tables *tables, uint32_t field, uint32_
 	return ball && distance >= tables->field.half[field].x ? LP_INFINITY : distance;
 }
 
-static bool note_body(struct pair_search *search, uint32_t other)
+static bool note_body(struct attraction_search *search, uint32_t other)
 {
 	const struct tables *tables = search->dynamics->tables;
 	struct pile_room *room = search->room;
@@ -63,7 +64,7 @@ static bool note_body(struct pair_search *search, uint32_t other)
 
 static bool note_placement(uint32_t placement, void *context)
 {
-	struct pair_search *search = context;
+	struct attraction_search *search = context;
 	return note_body(search, placement_body(search->dynamics->tables, placement));
 }
 
@@ -75,7 +76,7 @@ static int compare_rows_of_bodies(const void *a, const void *b, void *context)
 }
 
 /* Lists what the body attracts in room->near, ascending, each once: a body of `pile` has one shape. */
-static enum status find_near(struct pair_search *search)
+static enum status find_near(struct attraction_search *search)
 {
 	struct dynamics *dynamics = search->dynamics;
 	const struct field_table *table = &dynamics->tables->field;
@@ -135,10 +136,10 @@ static enum status add_pairs(struct pile *self, uint32_t field, uint32_t slot)
 	const struct step *step = self->step;
 	const struct tables *tables = step->dynamics->tables;
 	struct pile_room *room = self->room;
-	struct pair_search search = { .dynamics = step->dynamics,
-				      .room = room,
-				      .field = field,
-				      .body = self->bodies[slot].row };
+	struct attraction_search search = { .dynamics = step->dynamics,
+					    .room = room,
+					    .field = field,
+					    .body = self->bodies[slot].row };
 	enum status status = find_near(&search);
 	for (uint32_t i = 0; i < room->near.count && status == STATUS_OK; i++) {
 		uint32_t other = room->near.items[i];
@@ -217,7 +218,7 @@ enum status pile_wake_attracted(struct step *step, struct pile_room *room,
 			continue;
 		for (uint32_t body = bitset_next(&dynamics->awake, 0); body != BITSET_NONE;
 		     body = bitset_next(&dynamics->awake, body + 1)) {
-			struct pair_search search = {
+			struct attraction_search search = {
 				.dynamics = dynamics, .room = room, .field = row, .body = body
 			};
 			if (!takes_part(tables, row, body) || tables->body.sleep_time[body] > 0)

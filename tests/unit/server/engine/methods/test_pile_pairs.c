@@ -1,4 +1,4 @@
-/* test_pile_pairs.c: fields of kind `mutual` under `pile` (papers P-13, P-15, P-16): energy, summed over all
+/* test_pile_pairs.c: fields of kind `mutual` under `pile` (papers P-13, P-15): energy, summed over all
  * pairs by brute force, never grows; at rest, contacts balance the forces of all pairs; range, masks, sleep,
  * limits and refusals. Spheres have a radius of ½ m. */
 #include "tests/lib/near.h"
@@ -276,7 +276,8 @@ START_TEST(a_loaded_cloud_has_the_same_future)
 }
 END_TEST
 
-/* 257 bodies are 32 896 pairs, more than a field may have: it exerts no force, counted; with a range it does. */
+/* 257 bodies are 32 896 pairs, more than a field may have: it exerts no force, counted; with a range it
+ * does. */
 START_TEST(too_many_pairs_are_counted)
 {
 	enum { MANY = 257 };
