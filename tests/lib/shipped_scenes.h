@@ -27,7 +27,7 @@ static const struct {
 	{ "fire", 15 },	       { "rain", 6 },	     { "fireworks", 4 },
 	{ "folds", 3 },	       { "rockets", 4 },     { "jet", 3 },
 	{ "explosion", 11 },   { "snow", 6 },	     { "hammock", 8 },
-	{ "trampoline", 897 }, { "drops", 40 },
+	{ "trampoline", 897 }, { "drops", 40 },	     { "pile-jacks", 41 },
 };
 
 #endif

@@ -75,7 +75,7 @@ static int compare_rows_of_bodies(const void *a, const void *b, void *context)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Lists what the body attracts in room->near, ascending, each once: a body of `pile` has one shape. */
+/* Lists what the body attracts in room->near, ascending, each once. */
 static enum status find_near(struct attraction_search *search)
 {
 	struct dynamics *dynamics = search->dynamics;
@@ -103,6 +103,11 @@ static enum status find_near(struct attraction_search *search)
 	sort_items(room->near.items, scratch, room->near.count, sizeof *room->near.items,
 		   compare_rows_of_bodies, NULL);
 	arena_rewind(arena, mark);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < room->near.count; i++)
+		if (i == 0 || room->near.items[i] != room->near.items[i - 1])
+			room->near.items[count++] = room->near.items[i];
+	room->near.count = count;
 	return STATUS_OK;
 }
 
