@@ -142,6 +142,7 @@ static double across(const struct pile_interior *self, uint32_t r, const double 
 {
 	const struct pile_link *link = &self->rows[r];
 	vec3 n = self->normal[r];
+	ASSERT(r < self->row_count);
 	double sum = 0;
 	if (link->a != NONE) {
 		const double *a = &x[(size_t)link->a * AXES];
@@ -179,6 +180,7 @@ static bool list_terms(struct pile_interior *self)
 	self->terms = PILE_ALLOCATE(group, struct pile_link, group->term_count);
 	if (self->rows == NULL || self->terms == NULL)
 		return false;
+	ASSERT(group->row_count == 0 || group->rows != NULL);
 	self->row_count = self->term_count = 0;
 	for (uint32_t i = 0; i < group->term_count; i++) {
 		const struct pile_term *term = &pile->terms[group->terms[i]];
@@ -273,6 +275,7 @@ static bool make_pattern(struct pile_interior *self)
 	uint32_t n = self->bodies, count = 0;
 	struct pile_near near;
 	struct chol_block *factor = &self->factor;
+	ASSERT(n > 0);
 	if (!list_neighbours(self, &near))
 		return false;
 	size_t words = order_amd_words(n, near.start[n]);
@@ -345,6 +348,7 @@ static void begin_rows(struct pile_interior *self)
 {
 	const struct pile_group *group = self->group;
 	double least = self->mean; /* m, and with forces of 1 also μ */
+	ASSERT(least > 0);
 	for (uint32_t i = 0; i < group->row_count; i++)
 		if (group->pile->rows[group->rows[i]].taken)
 			add_row(self, group->rows[i]);
@@ -440,6 +444,7 @@ static void add_block(struct pile_interior *self, uint32_t block, uint32_t i, ui
 		i = j;
 		j = swap;
 	}
+	ASSERT(i < self->bodies && j < self->bodies);
 	const double *p = &self->root[(size_t)i * AXES], *q = &self->root[(size_t)j * AXES];
 	for (uint32_t c = 0; c < AXES; c++)
 		for (uint32_t r = 0; r < AXES; r++)
@@ -498,6 +503,7 @@ static void solve_matrix(struct pile_interior *self)
 static void find_step(struct pile_interior *self, double target, bool second)
 {
 	double *side = self->side;
+	ASSERT(target >= 0 || !scalar_is_finite(target));
 	for (uint32_t c = 0; c < self->columns; c++) {
 		double below = self->x[c] - self->low[c], above = self->high[c] - self->x[c];
 		double bend = second ? self->dx[c] : 0;
@@ -620,6 +626,7 @@ static void keep_best(struct pile_interior *self)
 {
 	if (!is_permitted(self) || !(self->bound < self->best_bound))
 		return;
+	ASSERT(self->row_count <= self->group->row_count);
 	self->best_bound = self->bound;
 	self->best_gained = self->gained;
 	self->best_rows = self->row_count;
@@ -650,6 +657,7 @@ static bool hold_idle(struct pile_interior *self)
 	struct pile_group *group = self->group;
 	struct pile *pile = group->pile;
 	bool *held = PILE_ALLOCATE(group, bool, self->bodies), blocked = true;
+	ASSERT(group->base != NULL);
 	if (held == NULL)
 		return false;
 	for (uint32_t i = 0; i < self->bodies; i++) {
@@ -703,6 +711,7 @@ static bool join_rows(struct pile_interior *self)
 	struct pile_group *group = self->group;
 	const struct pile *pile = group->pile;
 	uint32_t before = self->row_count;
+	ASSERT(before <= group->row_count);
 	store_moves(self);
 	for (uint32_t i = 0; i < group->row_count; i++) {
 		const struct pile_row *row = &pile->rows[group->rows[i]];
@@ -768,6 +777,7 @@ enum status pile_solve_interior(struct pile_group *group)
 		.best_bound = LP_INFINITY,
 	};
 	ASSERT(!group->relaxing && !group->split);
+	ASSERT(group->scale > 0);
 	if (!list_terms(&self) || !allocate_vectors(&self))
 		return STATUS_NO_MEMORY;
 	begin_columns(&self);

@@ -126,6 +126,7 @@ static struct pile_pull pull_between(const struct tables *tables, uint32_t field
 	double core = table->core[field], distance = vec3_length(from);
 	double length = scalar_sqrt(distance * distance + core * core);
 	double k = table->strength[field].x;
+	ASSERT(a != b && length > 0);
 	if (table->region[field] == FIELD_BALL && table->falloff[field] == FIELD_LINEAR)
 		k *= 1 - distance / table->half[field].x;
 	if (table->flags[field] & FIELD_PER_MASS)
@@ -171,6 +172,7 @@ enum status pile_find_pairs(struct pile *self)
 {
 	const struct field_table *table = &self->step->dynamics->tables->field;
 	struct pile_room *room = self->room;
+	ASSERT(self->bodies != NULL || self->step->body_count == 0);
 	room->pairs.count = 0;
 	for (uint32_t row = 0; row < table->count; row++) {
 		uint32_t before = room->pairs.count;
@@ -196,6 +198,7 @@ void pile_make_pairs(struct pile *self)
 	for (uint32_t i = 0; i < self->room->pairs.count; i++) {
 		const struct pile_term *term = &self->room->pairs.items[i];
 		const struct pile_pull *pull = &term->pull;
+		ASSERT(term->a < self->step->body_count && pull->length > 0);
 		struct pile_body *a = &self->bodies[term->a];
 		a->force = vec3_mul_sub(a->force, pull->from, pull->k / pull->length);
 		a->size += pull->k;
