@@ -59,9 +59,10 @@ EXTRA_PROGRAMS += tests/bench/bench_workers
 tests_bench_bench_workers_SOURCES = tests/bench/bench_workers.c server/commands/batch_world.c
 .PHONY: bench-workers
 bench-workers: tests/bench/bench_workers
-	tests/bench/bench_workers $(addprefix $(abs_top_srcdir)/tests/bench/scenes/,pyramid100.yaml grid16.yaml) \
+	tests/bench/bench_workers $(addprefix $(abs_top_srcdir)/tests/bench/scenes/,pyramid100.yaml grid16.yaml ragdoll_rain.yaml) \
 		$(addprefix $(abs_top_srcdir)/clients/scenes/,pyramid.yaml spheres.yaml ragdolls.yaml)
-EXTRA_DIST += tests/bench/scenes/pyramid100.yaml tests/bench/scenes/sensors.yaml tests/bench/scenes/grid16.yaml
+EXTRA_DIST += tests/bench/scenes/pyramid100.yaml tests/bench/scenes/sensors.yaml tests/bench/scenes/grid16.yaml \
+	tests/bench/scenes/ragdoll_rain.yaml
 
 # Steps of the exact velocity methods: make bench-velocity
 EXTRA_PROGRAMS += tests/bench/bench_velocity

@@ -1820,4 +1820,6 @@ PARTICLE_COLUMN = {
     "size": 4,
     "life": 8,
     "count": 16,
+    "density": 32,
+    "pressure": 64,
 }
