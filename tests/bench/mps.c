@@ -1,5 +1,6 @@
 /* mps.c: see mps.h. A file is read by words, and if that fails by the columns of the fixed format, in
- * which names may have blanks. Sections NAME, OBJSENSE, ROWS, COLUMNS, RHS, RANGES, BOUNDS, ENDATA; others are refused.
+ * which names may have blanks. Sections NAME, OBJSENSE, ROWS, COLUMNS, RHS, RANGES, BOUNDS, ENDATA;
+ * others are refused.
  *
  * The first row of type N is the objective; other rows of type N are left out. A range R makes of a row
  * E an interval from the right side towards the sign of R, of L and G one of width |R|. An upper bound
