@@ -132,7 +132,7 @@ static bool add_column(struct mps *self, char **field, uint32_t count)
 		if (!add_name(self, &self->columns, field[0], self->column))
 			return false;
 	}
-	if (find(&self->columns, field[0]) != self->column || count % 2 != 1)
+	if (find(&self->columns, field[0]) != self->column || count < 3 || count % 2 != 1)
 		return refuse(self, "entries of one column are apart, or not pairs:", field[0]);
 	for (uint32_t k = 1; k + 1 < count; k += 2)
 		if (!add_entry(self, field[k], field[k + 1]))
