@@ -1,5 +1,5 @@
-/* test_mps.c: the reader of bench_lp_sets (tests/bench/mps.c). Programs of all families are written in the MPS
- * format and read again, and files that contradict themselves are refused with their line. */
+/* test_mps.c: the reader of bench_lp_sets (tests/bench/mps.c). Programs of all families are written in
+ * the MPS format and read again, and files that contradict themselves are refused with their line. */
 #include "tests/bench/mps.h"
 #include "tests/lib/check_main.h"
 
