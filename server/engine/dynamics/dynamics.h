@@ -143,6 +143,10 @@ struct dynamics {
 			 * often set than needed, it changes nothing (world/movers.h) */
 	struct table joint_index;   /* joint id → row */
 	struct bitset joint_geared; /* rows of joints with an axis that follows another */
+	struct {
+		struct gear_links *items; /* by joint row: who follows whom (joint_list.c) */
+		uint32_t count, capacity;
+	} gear_links;
 	/* Changes of joints that the boundary reports (joint_list.h). */
 	struct {
 		struct bitset moved, changed; /* rows */

@@ -8,7 +8,23 @@
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/labels.h"
 
+/* The axes that follow a joint form a list, so that removing the joint costs what follows it. An axis is
+ * numbered row × JOINT_AXES + axis + 1; 0 is none. */
+struct gear_links {
+	uint32_t first; /* an axis that follows this joint */
+	uint32_t next[JOINT_AXES],
+		before[JOINT_AXES]; /* of each axis of this joint, among those of its leader */
+};
+
 /* ---- room ---------------------------------------------------------------------------------- */
+
+static enum status reserve_links(struct dynamics *self, uint32_t room)
+{
+	enum status status = ARRAY_RESERVE(&self->gear_links, room);
+	for (; status == STATUS_OK && self->gear_links.count < room; self->gear_links.count++)
+		self->gear_links.items[self->gear_links.count] = (struct gear_links){ 0 };
+	return status;
+}
 
 enum status dynamics_joint_reserve(struct dynamics *self, uint32_t joints)
 {
@@ -23,6 +39,8 @@ enum status dynamics_joint_reserve(struct dynamics *self, uint32_t joints)
 		status = bitset_reserve(&self->joint_used, room);
 	if (status == STATUS_OK)
 		status = bitset_reserve(&self->joint_geared, room);
+	if (status == STATUS_OK)
+		status = reserve_links(self, room);
 	if (status == STATUS_OK)
 		status = bitset_reserve(&self->joint_notes.moved, room);
 	if (status == STATUS_OK)
@@ -44,6 +62,31 @@ static void note_geared(struct dynamics *self, uint32_t row)
 		bitset_clear(&self->joint_geared, row);
 }
 
+/* Puts the axis, which follows the joint `leader`, at the head of the list of its followers. */
+static void link_follower(struct dynamics *self, uint32_t row, uint32_t axis, uint32_t leader)
+{
+	struct gear_links *links = self->gear_links.items;
+	uint32_t own = row * JOINT_AXES + axis + 1, next = links[leader].first;
+	links[row].next[axis] = next;
+	links[row].before[axis] = 0;
+	if (next != 0)
+		links[(next - 1) / JOINT_AXES].before[(next - 1) % JOINT_AXES] = own;
+	links[leader].first = own;
+}
+
+static void unlink_follower(struct dynamics *self, uint32_t row, uint32_t axis, uint32_t leader)
+{
+	struct gear_links *links = self->gear_links.items;
+	uint32_t next = links[row].next[axis], before = links[row].before[axis];
+	if (before != 0)
+		links[(before - 1) / JOINT_AXES].next[(before - 1) % JOINT_AXES] = next;
+	else
+		links[leader].first = next;
+	if (next != 0)
+		links[(next - 1) / JOINT_AXES].before[(next - 1) % JOINT_AXES] = before;
+	links[row].next[axis] = links[row].before[axis] = 0;
+}
+
 enum status joints_rebuild(struct dynamics *self)
 {
 	enum status status = dynamics_joint_reserve(self, 0);
@@ -53,9 +96,17 @@ enum status joints_rebuild(struct dynamics *self)
 	bitset_reset(&self->joint_used);
 	tables_find_rows(self->tables, TABLE_JOINT, &self->joint_used, &self->joint_index);
 	bitset_reset(&self->joint_geared);
+	for (uint32_t row = 0; row < self->gear_links.count; row++)
+		self->gear_links.items[row] = (struct gear_links){ 0 };
 	for (uint32_t row = bitset_next(&self->joint_used, 0); row != BITSET_NONE;
-	     row = bitset_next(&self->joint_used, row + 1))
+	     row = bitset_next(&self->joint_used, row + 1)) {
 		note_geared(self, row);
+		/* A leader beyond the table is refused by the check of the image, which follows. */
+		const uint32_t *leader = self->tables->joint.leader[row];
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+			if (leader[axis] != 0 && leader[axis] <= self->gear_links.count)
+				link_follower(self, row, axis, leader[axis] - 1);
+	}
 	return STATUS_OK;
 }
 
@@ -64,6 +115,7 @@ void joints_release(struct dynamics *self)
 	table_release(&self->joint_index);
 	bitset_release(&self->joint_used);
 	bitset_release(&self->joint_geared);
+	ARRAY_RELEASE(&self->gear_links);
 	bitset_release(&self->joint_notes.moved);
 	bitset_release(&self->joint_notes.changed);
 	ARRAY_RELEASE(&self->joint_notes.removed);
@@ -198,9 +250,13 @@ void dynamics_joint_gear(struct dynamics *self, uint32_t row, uint32_t axis,
 	struct joint_table *joint = &self->tables->joint;
 	ASSERT(axis < JOINT_AXES && joint->id[row] != 0);
 	ASSERT(gear->leader == DYNAMICS_NONE || joint->id[gear->leader] != 0);
-	if (joint->leader[row][axis] != 0)
+	if (joint->leader[row][axis] != 0) {
 		wake_bodies(self, joint->leader[row][axis] - 1);
+		unlink_follower(self, row, axis, joint->leader[row][axis] - 1);
+	}
 	joint->leader[row][axis] = gear->leader + 1;
+	if (gear->leader != DYNAMICS_NONE)
+		link_follower(self, row, axis, gear->leader);
 	joint->leader_axis[row][axis] = (uint8_t)gear->axis;
 	joint->gear_ratio[row][axis] = gear->ratio;
 	joint->gear_offset[row][axis] = gear->offset;
@@ -215,13 +271,13 @@ void dynamics_joint_gear(struct dynamics *self, uint32_t row, uint32_t axis,
 static void drop_gears(struct dynamics *self, uint32_t row)
 {
 	const struct joint_gear none = { .leader = DYNAMICS_NONE };
-	const struct joint_table *joint = &self->tables->joint;
-	for (uint32_t other = bitset_next(&self->joint_geared, 0); other != BITSET_NONE;
-	     other = bitset_next(&self->joint_geared, other + 1))
-		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-			if (joint->leader[other][axis] != 0 &&
-			    (other == row || joint->leader[other][axis] == row + 1))
-				dynamics_joint_gear(self, other, axis, &none);
+	const struct gear_links *links = &self->gear_links.items[row];
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		if (self->tables->joint.leader[row][axis] != 0)
+			dynamics_joint_gear(self, row, axis, &none);
+	while (links->first != 0)
+		dynamics_joint_gear(self, (links->first - 1) / JOINT_AXES,
+				    (links->first - 1) % JOINT_AXES, &none);
 	ASSERT(!bitset_get(&self->joint_geared, row));
 }
 

@@ -410,6 +410,83 @@ START_TEST(a_gear_ends_with_its_leader)
 }
 END_TEST
 
+enum { FOLLOWERS = 16 };
+
+struct followed {
+	joint_id joint; /* 0: removed */
+	uint32_t leader[JOINT_AXES], axis[JOINT_AXES];
+};
+
+static void expect_followers(const struct world *world, const struct followed *joints)
+{
+	for (uint32_t i = 0; i < FOLLOWERS; i++)
+		for (uint32_t axis = 0; axis < JOINT_AXES && joints[i].joint != 0; axis++) {
+			struct joint_axis_view view = axis_of(world, joints[i].joint, axis);
+			ck_assert_uint_eq(view.leader, joints[i].leader[axis]);
+			if (view.leader != 0)
+				ck_assert_uint_eq(view.leader_axis, joints[i].axis[axis]);
+		}
+}
+
+static void remove_followed(struct world *world, struct followed *joints, uint32_t removed)
+{
+	struct command command = test_command(COMMAND_JOINT_REMOVE);
+	command.joint_remove.joint = joints[removed].joint;
+	test_do(world, &command);
+	for (uint32_t i = 0; i < FOLLOWERS; i++)
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+			if (i == removed || joints[i].leader[axis] == joints[removed].joint)
+				joints[i].leader[axis] = 0;
+	joints[removed].joint = 0;
+}
+
+/* Any number of axes follow one joint, also others of its own, and change their leader; with each joint
+ * exactly its own followers become free, in the loaded world as well. */
+START_TEST(with_a_leader_its_followers_alone_become_free)
+{
+	struct rng rng = rng_seeded(check_seed());
+	struct world *world = joined_world("soft-step", 60, vec3_zero());
+	struct followed joints[FOLLOWERS] = { { 0 } };
+	body_id bodies[FOLLOWERS];
+	for (uint32_t i = 0; i < FOLLOWERS; i++)
+		bodies[i] = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
+								     .mass = 1,
+								     .at = { 3.0 * i, 0, 0 } });
+	for (uint32_t round = 0; round < 600; round++) {
+		uint32_t i = rng_below(&rng, FOLLOWERS), k = rng_below(&rng, FOLLOWERS);
+		uint32_t axis = rng_below(&rng, JOINT_AXES), leading = rng_below(&rng, JOINT_AXES);
+		if (joints[i].joint == 0)
+			joints[i].joint = joined_join(world, JOINT_SIX_DOF, 0, bodies[i],
+						      vec3_make(3.0 * i, 0, 0), quat_identity());
+		if (round % 12 == 11) {
+			remove_followed(world, joints, i);
+		} else if (joints[k].joint != 0 && (i != k || axis != leading)) {
+			bool ends = round % 5 == 4;
+			joints[i].leader[axis] = ends ? 0 : joints[k].joint;
+			joints[i].axis[axis] = leading;
+			struct command command =
+				gear(joints[i].joint, axis, joints[i].leader[axis], leading, 2);
+			test_do(world, &command);
+		}
+		if (round % 100 == 99) {
+			struct bytes image = test_save(world);
+			struct reason why;
+			world_destroy(world);
+			ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(),
+						    &world, &why),
+					 STATUS_OK);
+			bytes_release(&image);
+		}
+		expect_followers(world, joints);
+	}
+	for (uint32_t i = 0; i < FOLLOWERS; i++)
+		if (joints[i].joint != 0)
+			remove_followed(world, joints, i);
+	test_check(world);
+	world_destroy(world);
+}
+END_TEST
+
 START_TEST(senseless_gears_are_refused)
 {
 	struct wheels self = open_wheels("lcp", 2);
@@ -456,6 +533,7 @@ static Suite *make(void)
 	tcase_add_loop_test(tcase, a_loaded_gear_has_the_same_future, 0, METHODS_COUNT);
 	tcase_add_loop_test(tcase, a_gear_ends_with_its_leader, 0, METHODS_COUNT);
 	tcase_add_test(tcase, reduced_coordinates_have_gears);
+	tcase_add_test(tcase, with_a_leader_its_followers_alone_become_free);
 	tcase_add_test(tcase, senseless_gears_are_refused);
 	suite_add_tcase(suite, tcase);
 	return suite;
