@@ -207,8 +207,8 @@ START_TEST(hinges_of_planar_worlds_turn)
 }
 END_TEST
 
-/* Three levers geared in a ring: gears may press against each other by any load, of which no joint has a part.
- * They turn as one if the ratios agree, and hold if they do not. */
+/* Three levers geared in a ring: gears may press against each other by any load, of which no joint
+ * has a part. They turn as one if the ratios agree, and hold if they do not. */
 START_TEST(a_ring_of_gears_has_unique_joints)
 {
 	const double mass[2] = { 2, 3 }, arm[2] = { 1, 1 };
