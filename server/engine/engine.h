@@ -462,9 +462,10 @@ uint32_t world_particles(const struct world *world, system_id system, uint64_t a
 struct particle_row {
 	system_id system;
 	uint64_t serial;
-	uint64_t birth, death;	 /* ticks at whose end it was made and dies; death 0: never */
-	vec3 position, velocity; /* m, m/s */
-	double radius, mass;	 /* m, kg */
+	uint64_t birth, death;	  /* ticks at whose end it was made and dies; death 0: never */
+	vec3 position, velocity;  /* m, m/s */
+	double radius, mass;	  /* m, kg */
+	double density, pressure; /* of the fluid there, kg/m3, Pa; 0: of no fluid */
 };
 /* All particles, ascending by (system, serial); `out` has room for world_particle_count. */
 void world_particle_rows(const struct world *world, struct particle_row *out);

@@ -1325,7 +1325,7 @@ export const LIMITS = {
     spend: ["ENUM", 0, 1, ""],
   },
   field_create: {
-    kind: ["ENUM", 1, 5, ""],
+    kind: ["ENUM", 1, 6, ""],
     region: ["ENUM", 0, 2, ""],
     position: ["VEC3", -1000000, 1000000, "m"],
     rotation: ["QUAT", 0, 0, ""],
@@ -1344,7 +1344,7 @@ export const LIMITS = {
     density: ["F64", 0, 1000000, "kg/m3"],
   },
   field_set: {
-    kind: ["ENUM", 1, 5, ""],
+    kind: ["ENUM", 1, 6, ""],
     region: ["ENUM", 0, 2, ""],
     position: ["VEC3", -1000000, 1000000, "m"],
     rotation: ["QUAT", 0, 0, ""],
@@ -1734,6 +1734,7 @@ export const WORDS = {
     "attractor",
     "drag",
     "fluid",
+    "mutual",
   ],
   field_region: [
     "everywhere",
@@ -1902,4 +1903,6 @@ export const PARTICLE_COLUMN = {
   size: 4,
   life: 8,
   count: 16,
+  density: 32,
+  pressure: 64,
 };

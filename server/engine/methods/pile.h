@@ -14,6 +14,7 @@
 #include "server/base/array.h"
 #include "server/engine/collision/free_region.h"
 #include "server/engine/dynamics/step.h"
+#include "server/engine/math/mat3.h"
 #include "server/engine/solvers/lp.h"
 
 /* m. More overlap than this is taken away before anything else (papers P-03). */
@@ -34,15 +35,20 @@ struct command;
 /* A pair of pieces: the key of a row, the same from tick to tick. */
 struct pile_key {
 	uint32_t low, high; /* placements, the smaller first */
-	uint32_t part;	    /* of a static shape: triangle of its surface */
+	uint32_t part_low,
+		part_high; /* of a solid: its part; of a static surface: its triangle or face */
 };
+/* In part_low, of a second row of two pieces: they part along gravity. */
+#define PILE_ALONG (1u << 31)
 int pile_key_compare(const struct pile_key *a, const struct pile_key *b);
+struct pile_key pile_key_of(uint32_t placement, uint32_t part, uint32_t other, uint32_t other_part);
 
 struct pile_body {
-	uint32_t row, placement;
-	vec3 centre;   /* m, of the sphere */
-	double radius; /* m */
-	double reach;  /* m: it stays within a cube of twice this width (papers P-06) */
+	uint32_t row, placement;	   /* its first placement */
+	uint32_t first_piece, piece_count; /* of the room's `own` */
+	vec3 centre;			   /* m, of the sphere around it */
+	double radius;			   /* m */
+	double reach; /* m: it stays within a cube of twice this width (papers P-06) */
 	double ahead; /* m, at least `reach`: how far it goes along axes that lead down (papers P-07) */
 	double farthest; /* m: the largest displacement that cube and `ahead` permit */
 	vec3 force;	 /* N: minus the slope of its potential at the beginning of the step */
@@ -50,7 +56,7 @@ struct pile_body {
 	uint8_t grown;	 /* steps in a row in which it went as far down as it could */
 	uint8_t halved;	 /* times that its gap was halved (papers P-10) */
 	uint8_t waits;	 /* times that its share of work was doubled, because its group waits */
-	bool round;	 /* a sphere: it needs no gap */
+	bool round;	 /* one sphere: it needs no gap */
 	bool bent;	 /* it has a term */
 	bool lifts; /* its overlaps are parted against gravity, because the shortest way is blocked */
 	bool whole; /* its basis is of one programme of a large group, with which the next step goes on */
@@ -64,18 +70,31 @@ struct pile_spring {
 	double length;		       /* m, of it */
 };
 
+/* An attraction at the beginning of a step: of a body to a point, or of two (pile_potential.c). */
+struct pile_pull {
+	double k;	     /* N */
+	vec3 from;	     /* m: from the point or b to a */
+	double length, core; /* m: √(from² + core²) */
+};
+
 /* No row of the joint table. */
 #define PILE_NO_JOINT UINT32_MAX
 
-/* What a potential has beyond its slope: that of a body in the attractors (pile_potential.c), or that of
- * a spring between two. */
+enum pile_term_kind {
+	PILE_TERM_FIELDS, /* a body in the attractors (pile_potential.c) */
+	PILE_TERM_SPRING, /* pile_spring.c */
+	PILE_TERM_PAIR,	  /* an attraction of two (pile_pairs.c) */
+};
+/* What a potential has beyond its slope. */
 struct pile_term {
+	enum pile_term_kind kind;
 	uint32_t a,
 		b; /* slots; b: PILE_STATIC of a body alone, or of a spring to what does not move */
 	uint32_t joint; /* row of the spring; PILE_NO_JOINT: the attractors */
 	bool turned;	/* a of the term is b of the joint */
 	struct pile_spring spring;
-	double value; /* J: in the last optimum, never more than the excess there */
+	struct pile_pull pull; /* of a pair */
+	double value;	       /* J: in the last optimum, never more than the excess there */
 };
 
 /* A tangent of a term: value ≥ slope · d_a − offset. */
@@ -123,11 +142,13 @@ struct pile_face {
 	uint32_t placement, part;
 };
 
-/* A convex piece in place: a shape, or a triangle of one. */
+/* A convex piece in place: a shape, a part of a solid, or a triangle of a mesh. */
 struct pile_piece {
-	const struct shape *shape;
+	const struct shape *shape; /* of the placement */
 	pose at;
 	uint32_t placement, child;
+	vec3 centre;   /* m: the piece lies in this sphere; not of planes and triangles */
+	double radius; /* m */
 };
 /* What keeps two pieces apart: normal · (displacement of the first) ≥ −distance. */
 struct pile_parting {
@@ -135,10 +156,10 @@ struct pile_parting {
 	double distance; /* m; negative: they overlap */
 	vec3 point;	 /* m: midway between their nearest points, or one that they share */
 };
-/* A static piece near a body. */
+/* A piece of a body and one of another near it. */
 struct pile_near_piece {
 	struct pile_parting parting;
-	struct pile_piece piece;
+	struct pile_piece own, piece;
 };
 
 /* Memory of a step's search, kept from tick to tick, so that a steady tick makes no heap call. */
@@ -149,7 +170,10 @@ struct pile_room {
 	ARRAY_OF(struct pile_face) faces; /* of `region` */
 	ARRAY_OF(vec3) corners;
 	ARRAY_OF(struct pile_cut) cuts;		 /* of one programme */
+	ARRAY_OF(struct pile_piece) own;	 /* of all bodies that move, by slot */
 	ARRAY_OF(struct pile_near_piece) pieces; /* near one body */
+	ARRAY_OF(uint32_t) near;		 /* what one body attracts: rows of bodies */
+	ARRAY_OF(struct pile_term) pairs;
 	struct free_region region;
 	struct epa_workspace *epa; /* owned */
 };
@@ -194,7 +218,12 @@ MUST_CHECK enum status pile_add_static(const struct pile *self, uint32_t slot,
 /* True if moving bodies can meet the shape, and if they can have it. */
 bool pile_is_obstacle(const struct shape *shape);
 bool pile_is_mover(const struct shape *shape);
-/* The same for a polyhedron, and for two bodies of which one at least is a polyhedron. NO_MEMORY. */
+/* Appends the convex pieces of a body that moves to the room's `own`. NO_MEMORY. */
+MUST_CHECK enum status pile_list_pieces(const struct pile *self, struct pile_body *body);
+/* Whether a piece of the body and the placement may meet by what they are, not by where. */
+bool pile_may_meet(const struct pile *self, uint32_t slot, uint32_t placement);
+/* As pile_add_static for a body that is no sphere, and for two bodies of which one at least is none.
+ * NO_MEMORY. */
 MUST_CHECK enum status pile_add_static_convex(const struct pile *self, uint32_t slot,
 					      const uint32_t *placements, uint32_t count);
 MUST_CHECK enum status pile_add_convex(const struct pile *self, uint32_t slot, uint32_t other);
@@ -208,6 +237,16 @@ double pile_smoothing(const struct pile_body *body);
 MUST_CHECK enum status pile_check_field(const struct field_table *table, uint32_t row,
 					struct reason *why);
 MUST_CHECK enum status pile_admit_field(const struct command *command, struct reason *why);
+/* How far the energy of a pull after a displacement of a lies above its tangent, and its curvature. */
+double pile_pull_excess(const struct pile_pull *self, vec3 way, vec3 *slope);
+mat3 pile_pull_bend(const struct pile_pull *self, vec3 way);
+/* Lists the pairs that attract each other in the room. NO_MEMORY. The second adds their terms, and their
+ * pulls to bodies. */
+MUST_CHECK enum status pile_find_pairs(struct pile *self);
+void pile_make_pairs(struct pile *self);
+/* step_wake_reached, with the sleepers that what moved in the last step attracts. NO_MEMORY. */
+MUST_CHECK enum status pile_wake_attracted(struct step *step, struct pile_room *room,
+					   const struct collide_options *options);
 /* Lists the terms of all bodies and adds to their sizes. NO_MEMORY. */
 MUST_CHECK enum status pile_make_terms(struct pile *self);
 /* m: the displacement of a against b. */
@@ -216,6 +255,8 @@ vec3 pile_term_way(const struct pile *self, const struct pile_term *term);
  * beginning; it is convex, and never below the true one. *slope, N: its gradient. */
 double pile_term_excess(const struct pile *self, const struct pile_term *term, vec3 way,
 			vec3 *slope);
+/* N/m: the curvature of the excess there. */
+mat3 pile_term_bend(const struct pile *self, const struct pile_term *term, vec3 way);
 /* OK if the joint in `row` of the table is a spring that the method can follow; else METHOD_REFUSES. The
  * second for a JOINT_CREATE or JOINT_AXIS. */
 MUST_CHECK enum status pile_check_joint(const struct joint_table *table, uint32_t row,
@@ -225,6 +266,7 @@ MUST_CHECK enum status pile_admit_joint(const struct command *command, struct re
 uint32_t pile_spring_count(const struct pile *self);
 void pile_make_springs(struct pile *self);
 double pile_spring_excess(const struct pile_spring *self, vec3 way, vec3 *slope);
+mat3 pile_spring_bend(const struct pile_spring *self, vec3 way);
 /* Writes the springs' forces, at the places that bodies have moved to, into the joint table. */
 void pile_store_springs(const struct pile *self);
 
