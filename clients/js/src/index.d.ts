@@ -196,6 +196,8 @@ export interface Contact {
   a: number, b: number, childA: number, childB: number, point: number[], normal: number[];
   separation: number, impulse: number, friction?: number[];
 }
+/** What is known of a force. */
+export type Known = "as_found" | "unique" | "not_determined" | "least_norm";
 export interface Stability {
   verdict: "falls" | "stands" | "may stand" | "undecided", forces: "settled" | "coulomb" | "associative";
   residual: number, kkt: number, gap: number, witness: number, rounds: number, fallbacks: number;
@@ -203,12 +205,18 @@ export interface Stability {
   falling: { body: number, acceleration: number[], angular: number[] }[];
   contacts: {
     a: number, b: number, childA: number, childB: number, point: number[], normal: number[], separation: number,
-    force: number, friction: number[], parting: number[], breaks: boolean,
+    force: number, friction: number[], parting: number[], breaks: boolean, known?: Known,
   }[];
+  joints: { joint: number, point: number[], force: number[], torque: number[], known?: Known }[];
+  known?: Known, open?: number;
+  lowest?: {
+    drop: number, residual: number, limited: number, programmes: number,
+    bodies: { body: number, rise: number, slope: number, across: number }[],
+  };
 }
 export interface Force {
   a: number, b: number, childA: number, childB: number, point: number[], normal: number[];
-  separation: number, force: number, friction: number[], known: "as_found" | "unique" | "not_determined" | "least_norm";
+  separation: number, force: number, friction: number[], known: Known;
 }
 export interface Place { epoch: number, tick: number }
 /** What a request about a recording answers. */
@@ -335,6 +343,7 @@ export interface Queries {
   contacts(body?: number, limit?: number): Promise<Contact[]>;
   stability(options?: {
     margin?: "" | "load" | "push" | "tilt", body?: number, direction?: Vector, touch?: number, sides?: number, limit?: number,
+    lowest?: boolean,
   }): Promise<Stability>;
   forces(body?: number, options?: { leastNorm?: boolean, limit?: number }): Promise<Force[]>;
   joint(joint: number): Promise<Joint>;

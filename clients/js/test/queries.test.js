@@ -81,7 +81,13 @@ test("stability tells what stands, what falls and how, and the margin of a tilt"
   near(stands.contacts.reduce((sum, { force }) => sum + force, 0), 20, 1e-8);
   near(stands.lower, 0.6, 1e-5);
   near(stands.stands, 0.6, 1e-5);
+  // A box on four corners with friction: the forces are of equally stiff contacts, and others balance as well.
+  assert.deepEqual([stands.known, stands.open], ["as_found", 4]);
+  assert.ok(stands.contacts.every(({ known }) => known === "as_found"));
   const top = await tower.spawn({ shapes: box, position: [0.6, 1.5, 0], mass: 2 });
+  const { lowest } = await tower.stability({ lowest: true });
+  assert.ok(lowest.drop > 0 && lowest.bodies.find(({ body }) => body === top).slope < -0.1);
+  assert.equal(stands.lowest, undefined);
   const falls = await tower.stability();
   assert.equal(falls.verdict, "falls");
   assert.equal(falls.lower, undefined);

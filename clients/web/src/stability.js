@@ -1,11 +1,12 @@
 /**
  * Whether the bodies stand: the forces of contacts and joints that hold them as arrows, the contacts that break as crosses, the
- * accelerations with which a fall begins, and the verdict and the margins as text. The server is asked when the layer is switched on,
+ * accelerations with which a fall begins, and the verdict and the margins as text; and where it would come to rest, as outlines of
+ * the bodies there with arrows to them. The server is asked when the layer is switched on,
  * when the user asks, and when bodies have moved and are at rest again; one query at a time, because each may take it seconds.
  */
 import {
-  BufferAttribute, BufferGeometry, CanvasTexture, Color, DynamicDrawUsage, Group, InstancedMesh, LatheGeometry, Matrix4, MeshBasicMaterial, Points,
-  PointsMaterial, Quaternion, Vector2, Vector3,
+  BufferAttribute, BufferGeometry, CanvasTexture, Color, DynamicDrawUsage, Group, InstancedMesh, LatheGeometry, LineBasicMaterial, LineSegments, Matrix4,
+  MeshBasicMaterial, Points, PointsMaterial, Quaternion, Vector2, Vector3,
 } from "three";
 import { newtons } from "./inspector.js";
 
@@ -19,7 +20,9 @@ const LONGEST = 0.9;
 const LEAST = 1e-4;
 /** Opacity of the drawing, and once it tells of a state that has passed. */
 const FRESH = 0.95, STALE = 0.3;
-const FORCE = new Color(0x2f8fe8), JOINT = new Color(0xe0a526), FALL = new Color(0xb06be0);
+const FORCE = new Color(0x2f8fe8), JOINT = new Color(0xe0a526), FALL = new Color(0xb06be0), END = new Color(0x18b39a);
+/** The ends of the edges of a box, as corners whose bits choose the maximum along x, y and z. */
+const EDGES = [1, 2, 4].flatMap((axis) => [0, 1, 2, 3, 4, 5, 6, 7].filter((corner) => !(corner & axis)).flatMap((corner) => [corner, corner | axis]));
 const UP = new Vector3(0, 1, 0);
 const AXES = { "+x": [1, 0, 0], "−x": [-1, 0, 0], "+y": [0, 1, 0], "−y": [0, -1, 0], "+z": [0, 0, 1], "−z": [0, 0, -1] };
 /** Directions in which each margin is asked for: a tilt goes along the ground, a load along gravity. */
@@ -51,14 +54,32 @@ export function marginText(kind, value) {
   return kind === "tilt" ? `${value.toFixed(4)} (${(Math.atan(value) * 180 / Math.PI).toFixed(2)}°)` : newtons(value);
 }
 
+const FORCES = (count) => `${count} force${count === 1 ? " is" : "s are"}`;
+
+/** Whether the forces are the only ones possible, in words; nothing of servers that do not tell. */
+function knownText({ known, open }) {
+  if (known === undefined) return "";
+  if (known === "unique") return "; forces unique";
+  return `; ${FORCES(open)} ${known === "not_determined" ? "not examined" : "not unique"}${known === "least_norm" ? " (least norm)" : ""}`;
+}
+
+/** What is told of the state of lowest energy, in words. */
+export function lowestText({ drop, limited, bodies }) {
+  const joules = drop >= 1e-3 || drop === 0 ? `${Number(drop.toPrecision(4))} J` : `${drop.toExponential(1)} J`;
+  if (!(drop > 1e-9)) return "Nothing goes lower.";
+  const moved = bodies.filter(({ rise, slope, across }) => Math.abs(rise) + Math.abs(slope) + Math.abs(across) > 1e-9).length;
+  return `The energy falls by ${joules}; ${moved} bodies end elsewhere${limited > 0 ? `, ${limited} at a limit: they fall farther` : ""}.`;
+}
+
 /** What an answer says of the bodies, in words. */
-export function verdictText({ verdict, forces, residual, bodies, points, contacts, falling }) {
+export function verdictText({ verdict, forces, residual, bodies, points, contacts, falling, known, open }) {
+  const sure = knownText({ known, open });
   const breaks = contacts.filter((contact) => contact.breaks).length;
   const more = contacts.length < points || falling.length < bodies ? `; the first ${contacts.length} points are drawn` : "";
-  if (verdict !== "falls") return `${verdict}, forces ${forces}; ${bodies} bodies, ${points} contact points${more}; residual ${residual.toPrecision(2)}`;
+  if (verdict !== "falls") return `${verdict}, forces ${forces}; ${bodies} bodies, ${points} contact points${more}${sure}; residual ${residual.toPrecision(2)}`;
   const sizes = falling.map(({ acceleration }) => Math.hypot(...acceleration)), most = sizes.reduce((a, b) => Math.max(a, b), 0);
   const moving = sizes.filter((size) => size > LEAST * most).length;
-  return `falls: ${moving} of ${bodies} bodies begin to move, ${breaks} of ${points} contact points break${more}; residual ${residual.toPrecision(2)}`;
+  return `falls: ${moving} of ${bodies} bodies begin to move, ${breaks} of ${points} contact points break${more}${sure}; residual ${residual.toPrecision(2)}`;
 }
 
 export class Stability {
@@ -78,15 +99,18 @@ export class Stability {
       ["[name=stability]", "#stability", "#verdict", "#margin-why", "#margin", "#margins"].map(find);
     this.rows = this.table.querySelector("tbody");
     this.switch.onchange = () => this.#switched();
-    this.margin.onchange = find("#ask").onclick = () => { this.#wanted = true; };
+    [this.lowest, this.lowestText] = ["#lowest", "#lowest-text"].map(find);
+    this.margin.onchange = this.lowest.onchange = find("#ask").onclick = () => { this.#wanted = true; };
     const look = { depthTest: false, transparent: true, opacity: FRESH, toneMapped: false };
-    this.arrows = new InstancedMesh(arrow(), new MeshBasicMaterial(look), 3 * DRAWN_MAX);
+    this.arrows = new InstancedMesh(arrow(), new MeshBasicMaterial(look), 4 * DRAWN_MAX);
     this.arrows.instanceMatrix.setUsage(DynamicDrawUsage);
     this.arrows.setColorAt(0, FORCE); // which makes the colours
     this.crosses = new Points(new BufferGeometry(), new PointsMaterial({ ...look, size: 15, sizeAttenuation: false, map: cross(), alphaTest: 0.3 }));
     this.crosses.geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * DRAWN_MAX), 3));
     this.group = new Group();
-    this.group.add(this.arrows, this.crosses);
+    this.ghosts = new LineSegments(new BufferGeometry(), new LineBasicMaterial({ ...look, color: END }));
+    this.ghosts.geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * EDGES.length * DRAWN_MAX), 3));
+    this.group.add(this.arrows, this.crosses, this.ghosts);
     for (const [i, object] of this.group.children.entries()) Object.assign(object, { frustumCulled: false, renderOrder: 2 + i });
     scene.add(this.group);
     /** Grows with each change of the drawing. */
@@ -118,10 +142,12 @@ export class Stability {
 
   /** Shows no answer, and a text instead. */
   #forget(text) {
-    /** What is shown: {answer, epoch, tick, kind, body, margins: Map of answers by direction, why: there is no margin}, or null. */
+    /** What is shown: {answer, epoch, tick, kind, body, margins: Map of answers by direction, why: there is no margin, lowest, lowestText}, or null. */
     this.shown = null;
     this.arrows.count = 0;
     this.crosses.geometry.setDrawRange(0, 0);
+    this.ghosts.geometry.setDrawRange(0, 0);
+    this.lowestText.textContent = "";
     this.rows.replaceChildren();
     this.table.hidden = true;
     this.text.textContent = text;
@@ -175,16 +201,31 @@ export class Stability {
     if (this.shown === null) this.text.textContent = "The server is asked …";
     const found = await world.dated((queries) => queries.stability({ limit: DRAWN_MAX }));
     if (!this.#isAbout(world)) return;
-    const shown = { ...found, kind, body: chosen, margins: new Map(), why: "" };
+    const shown = { ...found, kind, body: chosen, margins: new Map(), why: "", lowest: null, lowestText: "" };
     this.shown = shown;
     this.#draw(boxOf, planar);
     this.#write();
-    if (kind === "") return;
+    if (this.lowest.checked) await this.#askLowest(world, shown, boxOf);
+    if (kind === "" || this.shown !== shown) return;
     try {
       if (chosen === 0 && NEEDS_BODY.includes(kind)) shown.why = `Choose a body: a ${kind} acts on it.`;
       else await this.#askMargins(world, shown, planar);
     } catch ({ message }) {
       shown.why = message;
+    }
+    if (this.shown === shown) this.#write();
+  }
+
+  /** Where the bodies come to rest: a question of its own, which may be refused. */
+  async #askLowest(world, shown, boxOf) {
+    try {
+      const { answer, epoch } = await world.dated((queries) => queries.stability({ limit: DRAWN_MAX, lowest: true }));
+      if (this.shown !== shown || this.#stale || epoch !== shown.epoch) return;
+      shown.lowest = answer.lowest;
+      this.#drawLowest(boxOf, answer.lowest.bodies);
+      shown.lowestText = lowestText(answer.lowest);
+    } catch ({ message }) {
+      shown.lowestText = message;
     }
     if (this.shown === shown) this.#write();
   }
@@ -206,6 +247,7 @@ export class Stability {
     const { answer, tick, kind, body, margins, why } = this.shown;
     this.text.textContent = `Tick ${tick}: ${verdictText(answer)}.${this.#stale ? " The bodies have moved since." : ""}`;
     this.why.textContent = why;
+    this.lowestText.textContent = this.shown.lowestText;
     this.text.dataset.verdict = answer.verdict;
     this.table.hidden = margins.size === 0;
     this.table.caption.textContent = NEEDS_BODY.includes(kind) ? `Margin of a ${kind} on body ${body}` : `Margin of a ${kind}`;
@@ -229,6 +271,7 @@ export class Stability {
       .sort((x, y) => x - y).at(-2)).sort((x, y) => x - y);
     this.longest = LONGEST * (sizes[sizes.length >> 1] ?? 1);
     this.arrows.count = 0;
+    this.ghosts.geometry.setDrawRange(0, 0);
     this.#drawArrows(contacts.map(({ point, normal, force, friction }) =>
       [new Vector3(...point), new Vector3(...normal).multiplyScalar(force).add(new Vector3(...friction)), FORCE])
       .concat(joints.map(({ point, force }) => [new Vector3(...point), new Vector3(...force), JOINT])));
@@ -239,6 +282,35 @@ export class Stability {
     broken.forEach(({ point }, i) => position.array.set(point, i * 3));
     position.needsUpdate = true;
     this.crosses.geometry.setDrawRange(0, broken.length);
+    this.version++;
+  }
+
+  /** Outlines of the boxes of bodies where they come to rest, and arrows to them from where they are. */
+  #drawLowest(boxOf, bodies) {
+    const { position } = this.ghosts.geometry.attributes, ways = [];
+    let at = 0;
+    for (const { body, rise, slope, across } of bodies) {
+      const box = Math.abs(rise) + Math.abs(slope) + Math.abs(across) > 1e-9 ? boxOf(body) : null;
+      if (box === null) continue;
+      const centre = box.getCenter(new Vector3());
+      for (const corner of EDGES) {
+        const [x, y, z] = ["x", "y", "z"].map((axis, i) => (corner & 1 << i ? box.max : box.min)[axis]);
+        position.array.set([x, y + rise + slope * (x - centre.x) + across * (z - centre.z), z], 3 * at++);
+      }
+      ways.push([centre, new Vector3(0, rise, 0)]);
+    }
+    position.needsUpdate = true;
+    this.ghosts.geometry.setDrawRange(0, at);
+    const matrix = new Matrix4(), turn = new Quaternion(), scale = new Vector3();
+    for (const [from, way] of ways) {
+      const length = way.length();
+      if (!(length > 1e-9) || this.arrows.count === this.arrows.instanceMatrix.count) continue;
+      const index = this.arrows.count++;
+      turn.setFromUnitVectors(UP, way.clone().divideScalar(length));
+      this.arrows.setMatrixAt(index, matrix.compose(from, turn, scale.set(Math.min(length, 1), length, Math.min(length, 1))));
+      this.arrows.setColorAt(index, END);
+    }
+    this.arrows.instanceMatrix.needsUpdate = this.arrows.instanceColor.needsUpdate = true;
     this.version++;
   }
 

@@ -1,7 +1,7 @@
 /**
  * Makes the pictures of the README: node test/screenshot.mjs OUT.png|OUT.jpg SCENE SECONDS [CHOICE…], in BUILD/npm/web with
  * CAIRN_BUILDDIR and CAIRN_SRCDIR set. Choices: `contacts` of all bodies; `joints`; `fields`; `stability`, with a tilt's margins, as a
- * controller, of a world that is not started; `body` chooses the topmost dynamic body, `body=N` body N;
+ * controller, of a world that is not started, `lowest` with where it ends; `carriers`, the layer; `body` chooses the topmost dynamic body, `body=N` body N;
  * `physics` opens the panel of methods and parameters, as a controller; `near=0.7` multiplies the camera's distance; `fit` frames what there is by then; `front` looks
  * along −z; `surface` draws fluids as a surface on any machine, `shade=pressure` colours them; `bare` hides the panels; `ticks=N` shows the world after N ticks, on a machine of any speed; WIDTHxHEIGHT.
  */
@@ -52,8 +52,13 @@ try {
   if (stability) {
     await page.evaluate(() => document.getElementById("layer").click());
     await page.check("[name=stability]");
+    if (choices.includes("lowest")) await page.check("#lowest");
     await page.selectOption("#margin", "tilt");
     await page.waitForFunction(() => cairn.stability.shown?.kind === "tilt" && !cairn.stability.waiting);
+  }
+  if (choices.includes("carriers")) {
+    await page.evaluate(() => document.getElementById("layer").click());
+    await page.check("[name=carriers]");
   }
   await page.waitForTimeout(4000);
   if (paused) await page.waitForFunction(() => cairn.stage.shade.complete);

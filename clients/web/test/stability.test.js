@@ -142,7 +142,7 @@ test("a triangle falls: arrows of forces and accelerations, a cross at each cont
   assert.notEqual(falls[0].colour, list[0].colour);
   const wayAt = (x) => falls.find(({ from }) => near(from.slice(0, 2), [x, 0.625], 1e-3)).way[1];
   assert.ok(wayAt(-1) < -0.9 && wayAt(1) < -0.9 && wayAt(0) > 0.05, `${wayAt(-1)} ${wayAt(0)} ${wayAt(1)}`);
-  assert.match(await page.textContent("#verdict"), /^Tick 0: falls: 5 of 6 bodies begin to move, \d of 14 contact points break; residual 0\.\d+\.$/);
+  assert.match(await page.textContent("#verdict"), /^Tick 0: falls: 5 of 6 bodies begin to move, \d of 14 contact points break; forces unique; residual 0\.\d+\.$/);
   // The forces are seen through the bodies.
   assert.equal(await page.evaluate(() => {
     let seen = true;
@@ -153,9 +153,35 @@ test("a triangle falls: arrows of forces and accelerations, a cross at each cont
   assert.deepEqual(wrong, []);
 });
 
+test("where the fall ends is drawn: outlines of the bodies there, arrows to them, and the energy", async () => {
+  await page.check("#lowest");
+  await page.waitForFunction(() => answered() && cairn.stability.shown.lowest !== null);
+  const { ghosts, bodies, text } = await page.evaluate(() => {
+    const { geometry } = cairn.stability.ghosts, { start, count } = geometry.drawRange;
+    return { ghosts: Array.from(geometry.attributes.position.array.slice(3 * start, 3 * (start + count))),
+      bodies: cairn.stability.shown.lowest.bodies, text: document.querySelector("#lowest-text").textContent };
+  });
+  const moved = bodies.filter(({ rise, slope }) => Math.abs(rise) + Math.abs(slope) > 1e-9);
+  assert.ok(moved.length >= 3);
+  assert.equal(ghosts.length, moved.length * 24 * 3);
+  // The lowest corner of an outline is on the floor, and none is below.
+  const heights = ghosts.filter((_, i) => i % 3 === 1);
+  assert.ok(Math.abs(Math.min(...heights)) < 1e-3, `${Math.min(...heights)}`);
+  assert.match(text, /^The energy falls by [\d.]+ J; \d bodies end elsewhere\.$/);
+  const { list } = await drawn();
+  const ends = list.filter(({ colour }) => colour === list.at(-1).colour);
+  assert.equal(ends.length, moved.filter(({ rise }) => Math.abs(rise) > 1e-9).length);
+  await savePicture("stability-lowest.png");
+  await page.uncheck("#lowest");
+  await page.waitForFunction(() => answered() && cairn.stability.shown.lowest === null);
+  assert.equal(await page.textContent("#lowest-text"), "");
+  assert.equal(await page.evaluate(() => cairn.stability.ghosts.geometry.drawRange.count), 0);
+  assert.deepEqual(wrong, []);
+});
+
 test("a stack stands: the forces bear its weight, and the margins are those of tipping", async () => {
   await show("stack");
-  assert.match(await page.textContent("#verdict"), /^Tick 0: stands, forces settled; 3 bodies, 12 contact points; residual \S+\.$/);
+  assert.match(await page.textContent("#verdict"), /^Tick 0: stands, forces settled; 3 bodies, 12 contact points; 12 forces are not unique; residual \S+\.$/);
   assert.equal(await page.isVisible("#margins"), false);
   const contacts = await page.evaluate(() => cairn.stability.shown.answer.contacts);
   const { list, crosses } = await drawn();

@@ -55,7 +55,10 @@ double lcp_residual(const struct lcp_problem *self, const double *x, double *w)
 		double root = row[i] > 0 ? scalar_sqrt(row[i]) : 1;
 		double most = scalar_abs(self->b[i]), sum = self->b[i];
 		for (uint32_t j = 0; j < self->count; j++) {
+			/* Most entries are 0, and so is x of rows at a bound; NaN is no 0. */
 			double term = row[j] * x[j];
+			if (term == 0)
+				continue;
 			sum += term;
 			most = scalar_max(most, scalar_abs(term));
 		}

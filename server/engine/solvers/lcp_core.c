@@ -53,16 +53,20 @@ static double diagonal_scale(double a)
 
 static void take_matrix(struct lcp_core *self, const struct lcp_problem *problem)
 {
-	uint32_t n = problem->count, entries = 0;
+	uint32_t n = problem->count, entries = 0, *columns = self->column;
+	double *values = self->value;
+	const double *scale = self->scale;
 	for (uint32_t i = 0; i < n; i++) {
 		const double *row = problem->a + (size_t)i * problem->stride;
+		double own = scale[i];
 		self->start[i] = entries;
-		self->diagonal[i] = self->scale[i] * row[i] * self->scale[i];
+		self->diagonal[i] = own * row[i] * own;
 		for (uint32_t j = 0; j < n; j++) {
-			if (row[j] == 0)
+			double entry = row[j];
+			if (entry == 0)
 				continue;
-			self->column[entries] = j;
-			self->value[entries++] = self->scale[i] * row[j] * self->scale[j];
+			columns[entries] = j;
+			values[entries++] = own * entry * scale[j];
 		}
 	}
 	self->start[n] = entries;

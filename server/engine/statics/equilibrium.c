@@ -306,9 +306,11 @@ static enum status allocate_rows(struct equilibrium *self, uint32_t entries)
 	self->b = heap_alloc_zero((7 * rows + 2 * points) * sizeof *self->b);
 	self->acceleration = heap_alloc_zero(5 * bodies * sizeof *self->acceleration);
 	self->known = heap_alloc(points + self->problem->row_count);
+	self->change = heap_alloc_zero((self->problem->row_count + 1u) * sizeof *self->change);
 	if (self->carried == NULL || self->first == NULL || self->start == NULL ||
 	    self->body == NULL || self->jacobian == NULL || self->mass_inv == NULL ||
-	    self->b == NULL || self->acceleration == NULL || self->known == NULL)
+	    self->b == NULL || self->acceleration == NULL || self->known == NULL ||
+	    self->change == NULL)
 		return STATUS_NO_MEMORY;
 	memset(self->known, FORCE_NOT_DETERMINED, points + self->problem->row_count);
 	self->lower = self->b + rows;
@@ -368,6 +370,7 @@ void equilibrium_release(struct equilibrium *self)
 	heap_free(self->b);
 	heap_free(self->acceleration);
 	heap_free(self->known);
+	heap_free(self->change);
 	heap_free(self->solver_memory);
 	*self = (struct equilibrium){ 0 };
 }

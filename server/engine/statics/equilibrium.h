@@ -118,6 +118,7 @@ struct equilibrium {
 	struct spatial *settlement;   /* by body: u, in m and rad of springs of that stiffness */
 	struct spatial *last_settlement, *last_change; /* of the round before */
 	uint8_t *known; /* enum force_known: by point, then by row of the problem (uniqueness.h) */
+	double *change; /* by row of the problem: λ of other forces that do the same, less these */
 	double scale;	/* m/s²: the largest of `free` */
 	bool frictional, good; /* good: the last solution of the solver is exact */
 	uint32_t fallbacks;    /* problems solved in steps, because rows are too dependent */

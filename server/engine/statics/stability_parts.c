@@ -61,6 +61,8 @@ static void take_result(struct equilibrium *whole, const struct statics_parts *p
 	for (uint32_t i = 0; i < from->problem->row_count; i++)
 		whole->known[whole->problem->point_count + rows[i]] =
 			from->known[from->problem->point_count + i];
+	for (uint32_t i = 0; i < from->problem->row_count; i++)
+		whole->change[rows[i]] = from->change[i];
 	whole->fallbacks += from->fallbacks;
 }
 

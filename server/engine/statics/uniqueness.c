@@ -190,6 +190,7 @@ static bool tell_known(struct uniqueness *self)
 	for (uint32_t i = of->first[points]; i < of->rows; i++) {
 		bool unique = !is_loose(self, i);
 		of->known[points + i - of->first[points]] = unique ? FORCE_UNIQUE : FORCE_AS_FOUND;
+		of->change[i - of->first[points]] = unique ? 0 : of->lambda[i];
 		all &= unique;
 	}
 	return all;

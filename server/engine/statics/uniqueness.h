@@ -22,8 +22,8 @@
 #include "server/engine/statics/equilibrium.h"
 #include "server/engine/types.h"
 
-/* After a verdict's forces and accelerations, of this law: sets `known`, and λ to the representative. Shift
- * and settlement are overwritten. NO_MEMORY: nothing but these two changed. */
+/* After a verdict's forces and accelerations, of this law: sets `known`, `change`, and λ to the
+ * representative. Shift and settlement are overwritten. NO_MEMORY: nothing but these two changed. */
 MUST_CHECK enum status uniqueness_find(struct equilibrium *self, enum stability_law law);
 
 #endif

@@ -4,6 +4,9 @@
 #include "server/engine/statics/stability.h"
 #include "server/engine/world/world.h"
 
+/* 1, of its terms: a joint's force that changes by less is the same. */
+#define SAME 1e-6
+
 /* Whether less is known of a force of kind a than of one of kind b. */
 static bool less_known(uint8_t a, uint8_t b)
 {
@@ -52,8 +55,52 @@ static void view_contacts(const struct world *world, const struct stability *fou
 	}
 }
 
-static void view_joints(const struct world *world, const struct stability *found,
-			struct stability_view *out)
+/* How a joint's force and torque differ in other forces that do the same, and the sizes of the terms. */
+struct joint_change {
+	vec3 force, torque;
+	double forces, torques;
+	uint8_t known; /* the least of its rows */
+};
+
+static void add_change(struct joint_change *self, const struct support_joint_row *row,
+		       double change, uint8_t known)
+{
+	self->force = vec3_mul_add(self->force, row->force, change);
+	self->torque = vec3_mul_add(self->torque, row->torque, change);
+	self->forces += vec3_length(row->force) * scalar_abs(change);
+	self->torques += vec3_length(row->torque) * scalar_abs(change);
+	if (less_known(known, self->known))
+		self->known = known;
+}
+
+/* A joint whose rows are not unique may be so itself: gears in a ring bear any load between them. */
+static enum status know_joints(const struct stability *found, struct stability_view *out)
+{
+	const struct support_graph *support = &found->support;
+	struct joint_change *changes = heap_alloc_zero((out->joints + 1u) * sizeof *changes);
+	if (changes == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < out->joints; i++)
+		changes[i].known = FORCE_UNIQUE;
+	for (uint32_t i = 0; i < support->joint_rows.count; i++) {
+		const struct support_joint_row *row = &support->joint_rows.items[i];
+		add_change(&changes[row->joint], row, found->equilibrium.change[row->row],
+			   found->equilibrium.known[out->points + row->row]);
+	}
+	for (uint32_t i = 0; i < out->joints; i++) {
+		const struct joint_change *at = &changes[i];
+		bool same = vec3_length(at->force) <= SAME * at->forces &&
+			    vec3_length(at->torque) <= SAME * at->torques;
+		bool examined = at->known != FORCE_NOT_DETERMINED;
+		out->loaded[i].known = same && examined ? FORCE_UNIQUE : at->known;
+		note_known(out->loaded[i].known, out);
+	}
+	heap_free(changes);
+	return STATUS_OK;
+}
+
+static enum status view_joints(const struct world *world, const struct stability *found,
+			       struct stability_view *out)
 {
 	const struct support_graph *support = &found->support;
 	for (uint32_t i = 0; i < out->joints; i++) {
@@ -68,11 +115,8 @@ static void view_joints(const struct world *world, const struct stability *found
 		double force = equilibrium_row_force(&found->equilibrium, row->row);
 		to->force = vec3_mul_add(to->force, row->force, force);
 		to->torque = vec3_mul_add(to->torque, row->torque, force);
-		uint8_t known = found->equilibrium.known[out->points + row->row];
-		to->known = less_known(known, to->known) ? known : to->known;
 	}
-	for (uint32_t i = 0; i < out->joints; i++)
-		note_known(out->loaded[i].known, out);
+	return know_joints(found, out);
 }
 
 static enum status view_stability(const struct world *world, const struct stability *found,
@@ -105,7 +149,11 @@ static enum status view_stability(const struct world *world, const struct stabil
 		return STATUS_NO_MEMORY;
 	}
 	view_contacts(world, found, out);
-	view_joints(world, found, out);
+	enum status status = view_joints(world, found, out);
+	if (status != STATUS_OK) {
+		stability_view_release(out);
+		return status;
+	}
 	for (uint32_t i = 0; i < out->bodies; i++) {
 		bool falls = found->verdict == STABILITY_FALLS;
 		struct spatial a = falls ? found->equilibrium.acceleration[i] : spatial_zero();

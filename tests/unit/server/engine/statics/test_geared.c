@@ -207,6 +207,32 @@ START_TEST(hinges_of_planar_worlds_turn)
 }
 END_TEST
 
+/* Three levers geared in a ring: gears may press against each other by any load, of which no joint
+ * has a part. They turn as one if the ratios agree, and hold if they do not. */
+START_TEST(a_ring_of_gears_has_unique_joints)
+{
+	const double mass[2] = { 2, 3 }, arm[2] = { 1, 1 };
+	struct levers self = open_levers(mass, arm, 1);
+	vec3 hinge = vec3_make(12, 0, 0);
+	body_id third = joined_put(self.world, (struct joined_thing){ .shape = TEST_BOX,
+								      .mass = 1,
+								      .at = { 13, 0, 0 },
+								      .smooth = true });
+	joint_id joint = joined_join(self.world, JOINT_REVOLUTE, 0, third, hinge, joined_about_z());
+	set_gear(self.world, joint, 3, self.joints[1], 3, 1);
+	set_gear(self.world, self.joints[0], 3, joint, 3, _i == 0 ? 1 : 2);
+	struct stability_view view = ask(self.world, plain());
+	ck_assert_int_eq(view.verdict, _i == 0 ? STABILITY_FALLS : STABILITY_STANDS);
+	ck_assert_uint_eq(view.known, FORCE_UNIQUE);
+	double turn = _i == 0 ? -GRAVITY / (7.0 / 6) : 0;
+	ASSERT_VEC3(motion_of(&view, third).angular, vec3_make(0, 0, turn), 1e-10);
+	if (_i == 0)
+		ASSERT_VEC3(joint_of(&view, joint).torque, vec3_zero(), 1e-9);
+	stability_view_release(&view);
+	world_destroy(self.world);
+}
+END_TEST
+
 /* ---- agreement with lcp ------------------------------------------------------------------------ */
 
 enum { CHAINS = 3, LINKS = 3, RATE = 5000 };
@@ -295,6 +321,7 @@ static Suite *make(void)
 	tcase_add_loop_test(tcase, unbalanced_levers_begin_to_turn, 0, 3);
 	tcase_add_test(tcase, a_load_lifts_the_other_lever_off_its_stop);
 	tcase_add_test(tcase, a_gear_to_what_is_fixed_holds);
+	tcase_add_loop_test(tcase, a_ring_of_gears_has_unique_joints, 0, 2);
 	tcase_add_test(tcase, hinges_of_planar_worlds_turn);
 	tcase_add_test(tcase, geared_mechanisms_begin_as_under_lcp);
 	suite_add_tcase(suite, tcase);
