@@ -500,7 +500,7 @@ static void reconcile_walker(struct gen_commands *gen, struct command *out)
 }
 
 /* Small lattices, and serial numbers that a system may have. */
-static void reconcile_linked(struct command *out)
+static void reconcile_linked(const struct gen_commands *gen, struct command *out)
 {
 	struct command_PARTICLES_LATTICE *lattice = &out->particles_lattice;
 	struct command_PARTICLES_LINK *link = &out->particles_link;
@@ -509,13 +509,13 @@ static void reconcile_linked(struct command *out)
 	case COMMAND_PARTICLES_LATTICE:
 		lattice->columns = 1 + lattice->columns % 4;
 		lattice->rows = 1 + lattice->rows % 3;
-		lattice->layers = 1 + lattice->layers % 2;
+		lattice->layers = gen->planar ? 1 : 1 + lattice->layers % 2;
 		return;
 	case COMMAND_PARTICLES_LINK:
 		link->a = 1 + link->a % 16;
 		link->b = link->a + 1;
 		link->c = volume ? link->b + 1 : 0;
-		link->d = volume ? link->c + 1 : 0;
+		link->d = volume && !gen->planar ? link->c + 1 : 0;
 		link->length = volume ? 0 : link->length;
 		link->tear = volume ? 0 : link->tear;
 		link->tear_force = volume ? 0 : link->tear_force;
@@ -603,7 +603,7 @@ static void reconcile_particles(struct gen_commands *gen, struct command *out)
 	case COMMAND_PARTICLES_LATTICE:
 	case COMMAND_PARTICLES_LINK:
 	case COMMAND_PARTICLES_PIN:
-		reconcile_linked(out);
+		reconcile_linked(gen, out);
 		return;
 	default:
 		reconcile_walker(gen, out);
@@ -696,10 +696,8 @@ void gen_any_command(struct gen_commands *gen, struct command *out)
 	const struct command_info *list = command_list(&count);
 	uint32_t pick = rng_below(&gen->rng, count + (uint32_t)COUNT_OF(often));
 	uint16_t op = pick < count ? list[pick].op : often[pick - count];
-	bool particles = (op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_SPLIT) ||
-			 (op >= COMMAND_PARTICLES_SELF && op <= COMMAND_PARTICLES_FILL) ||
-			 (op >= COMMAND_PARTICLES_INTERACT && op <= COMMAND_PARTICLES_PIN);
-	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && particles))
+	bool fluid = op == COMMAND_PARTICLES_FLUID || op == COMMAND_PARTICLES_FILL;
+	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && fluid))
 		op = COMMAND_SPAWN;
 	gen_command(gen, op, out);
 }

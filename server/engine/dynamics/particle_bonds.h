@@ -25,7 +25,7 @@ struct link_node {
 /* A link with its nodes, for the sub-steps of a tick. */
 struct bond {
 	uint32_t node[LINK_ENDS];
-	uint8_t kind;
+	uint8_t kind, ends; /* ends: nodes */
 	double rest, softness, gamma; /* softness: α/h² */
 	double pull;		      /* N s: of a distance, in this tick */
 };

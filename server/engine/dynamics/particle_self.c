@@ -97,12 +97,6 @@ bool particle_self_meets(const struct particle_links *self, const struct linked_
 	       system->bonds > 0;
 }
 
-/* The other ends of a link of kind volume are three, else one. */
-static uint32_t ends_of(const struct bond *bond)
-{
-	return bond->kind == LINK_VOLUME ? LINK_ENDS : 2;
-}
-
 /* Which nodes share a link. */
 static void list_linked(struct particle_self *self, const struct particle_links *links,
 			const struct linked_system *system)
@@ -112,14 +106,14 @@ static void list_linked(struct particle_self *self, const struct particle_links 
 	ASSERT(system->nodes + 2 <= self->firsts.capacity);
 	memset(firsts, 0, ((size_t)system->nodes + 2) * sizeof *firsts);
 	for (uint32_t i = 0; i < system->bonds; i++)
-		for (uint32_t k = 0; k < ends_of(&bonds[i]); k++)
-			firsts[bonds[i].node[k] - system->first_node + 2] += ends_of(&bonds[i]) - 1;
+		for (uint32_t k = 0; k < bonds[i].ends; k++)
+			firsts[bonds[i].node[k] - system->first_node + 2] += bonds[i].ends - 1;
 	for (uint32_t node = 0; node < system->nodes; node++)
 		firsts[node + 2] += firsts[node + 1];
 	ASSERT(firsts[system->nodes + 1] <= self->linked.capacity);
 	for (uint32_t i = 0; i < system->bonds; i++)
-		for (uint32_t k = 0; k < ends_of(&bonds[i]); k++)
-			for (uint32_t m = 0; m < ends_of(&bonds[i]); m++) {
+		for (uint32_t k = 0; k < bonds[i].ends; k++)
+			for (uint32_t m = 0; m < bonds[i].ends; m++) {
 				uint32_t node = bonds[i].node[k] - system->first_node;
 				if (m != k)
 					self->linked.items[firsts[node + 1]++] =

@@ -70,7 +70,7 @@ enum status check_about_z(struct check *check, vec3 v, const char *field)
 		      v.x, v.y);
 }
 
-static enum status check_rotation_plane(struct check *check, quat q, const char *field)
+enum status check_rotation_plane(struct check *check, quat q, const char *field)
 {
 	return check_about_z(check, vec3_make(q.x, q.y, 0), field);
 }

@@ -34,6 +34,8 @@ enum status check_particles_hold(struct check *check, struct command *command)
 		status = check_particles_linkable(check, system);
 	if (status == STATUS_OK)
 		status = check_particle_serial(check, system, hold->particle, "particle");
+	if (status == STATUS_OK && hold->place != 0)
+		status = check_in_plane(check, hold->point, "point");
 	if (status == STATUS_OK && hold->body != 0) {
 		system->linked = true;
 		check->plan->new_holds++;

@@ -132,6 +132,9 @@ static enum status check_system(const struct tables *tables, uint32_t row, struc
 			       check_within(t->colour_age[row][i],
 					    i > 0 ? t->colour_age[row][i - 1] : 0, LENGTH_MAX),
 		       TABLE_SYSTEM, row, "colour");
+	EXPECT(!tables->world.planar[0] || t->position[row].z == 0, TABLE_SYSTEM, row, "position");
+	EXPECT(!tables->world.planar[0] || (t->rotation[row].x == 0 && t->rotation[row].y == 0),
+	       TABLE_SYSTEM, row, "rotation");
 	EXPECT(t->since[row] <= tables->world.tick[0], TABLE_SYSTEM, row, "since");
 	EXPECT(t->alive[row] <= t->most[row] && t->alive[row] <= t->born[row], TABLE_SYSTEM, row,
 	       "alive");
@@ -159,6 +162,12 @@ static enum status check_particle(const struct tables *tables, uint32_t row, str
 	       TABLE_PARTICLE, row, "radius");
 	EXPECT(check_within(t->mass[row], PARTICLE_MASS_MIN, MASS_MAX), TABLE_PARTICLE, row,
 	       "mass");
+	if (tables->world.planar[0]) {
+		EXPECT(t->position[row].z == 0, TABLE_PARTICLE, row, "position");
+		EXPECT(t->velocity[row].z == 0, TABLE_PARTICLE, row, "velocity");
+		EXPECT(t->impulse[row].z == 0, TABLE_PARTICLE, row, "impulse");
+		EXPECT(t->twist[row].x == 0 && t->twist[row].y == 0, TABLE_PARTICLE, row, "twist");
+	}
 	EXPECT(vec3_is_finite(t->impulse[row]), TABLE_PARTICLE, row, "impulse");
 	EXPECT(vec3_is_finite(t->twist[row]), TABLE_PARTICLE, row, "twist");
 	EXPECT(t->hit[row] != 0 || (vec3_equal(t->impulse[row], vec3_zero()) &&
@@ -172,7 +181,7 @@ static enum status check_link(const struct tables *tables, uint32_t row, struct 
 	const struct link_table *t = &tables->link;
 	uint32_t system = t->system[row];
 	EXPECT(t->kind[row] <= LINK_VOLUME, TABLE_LINK, row, "kind");
-	uint32_t ends = t->kind[row] == LINK_VOLUME ? LINK_ENDS : 2;
+	uint32_t ends = particle_link_ends(tables, t->kind[row]);
 	EXPECT(system < tables->system.count && tables->system.id[system] != 0, TABLE_LINK, row,
 	       "system");
 	for (uint32_t k = 0; k < LINK_ENDS; k++)
@@ -206,7 +215,9 @@ static enum status check_holds(const struct tables *tables, struct reason *why)
 		while (body < tables->body.count && tables->body.id[body] != t->body[row])
 			body++;
 		EXPECT(t->body[row] != 0 && body < tables->body.count, TABLE_HOLD, row, "body");
-		EXPECT(vec3_is_finite(t->point[row]), TABLE_HOLD, row, "point");
+		EXPECT(vec3_is_finite(t->point[row]) &&
+			       (!tables->world.planar[0] || t->point[row].z == 0),
+		       TABLE_HOLD, row, "point");
 		EXPECT(check_within(t->stiffness[row], 0, STIFFNESS_MAX), TABLE_HOLD, row,
 		       "stiffness");
 		EXPECT(check_within(t->damping_ratio[row], 0, PARTICLE_DAMPING_RATIO_MAX),

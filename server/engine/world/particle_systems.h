@@ -38,7 +38,7 @@ MUST_CHECK enum status check_particle_serial(struct check *check,
 uint32_t particles_linked_row(const struct apply_context *context, int64_t id, uint32_t substeps);
 /* What a lattice adds. */
 uint64_t lattice_particles(const struct command_PARTICLES_LATTICE *lattice);
-uint64_t lattice_links(const struct command_PARTICLES_LATTICE *lattice);
+uint64_t lattice_links(const struct command_PARTICLES_LATTICE *lattice, bool planar);
 
 /* How many places a fill has. */
 uint64_t fill_particles(const struct command_PARTICLES_FILL *fill);

@@ -6,10 +6,10 @@
 
 #include "server/engine/world/particle_systems.h"
 
-/* One that is too large will be refused. */
+/* One that is too large will be refused, and one of a planar world has one layer. */
 static void add_lattice(struct plan_size *size, const struct command_PARTICLES_LATTICE *lattice)
 {
-	uint64_t particles = lattice_particles(lattice), links = lattice_links(lattice);
+	uint64_t particles = lattice_particles(lattice), links = lattice_links(lattice, lattice->layers == 1);
 	if (particles > PARTICLES_MAX || links > PARTICLE_LINKS_MAX)
 		return;
 	size->particles += particles;
