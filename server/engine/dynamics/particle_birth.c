@@ -16,6 +16,9 @@
  *   box      anywhere on the surface, evenly by area, along the face's normal
  *   sphere   the k-th of n in the k-th of n cells of equal area (a spiral), along the radius
  *
+ *   body     anywhere on the shapes of the body that carries the emitter, evenly by area, along the normal,
+ *            a radius outside (particle_skin.h); without such a body there are no births
+ *
  * In a planar world all is in its plane: a planar emitter is a row of cells along x, a box a rectangle, a
  * sphere a circle with its particles at equal angles.
  *
@@ -30,6 +33,7 @@
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/particle_room.h"
+#include "server/engine/dynamics/particle_skin.h"
 #include "server/engine/dynamics/piece.h"
 #include "server/engine/math/trig.h"
 
@@ -146,6 +150,17 @@ static struct birth_source source_of(const struct release *release, uint32_t ind
 	default:
 		return (struct birth_source){ vec3_zero(), vec3_make(0, 1, 0) };
 	}
+}
+
+/* In the axes of the body that carries the emitter; false: it has no surface. */
+static bool source_of_body(const struct dynamics *self, uint32_t row, double radius,
+			   struct rng *rng, struct birth_source *out)
+{
+	ASSERT(radius > 0);
+	if (!particle_skin_draw(self, row, rng, &out->position, &out->direction))
+		return false;
+	out->position = vec3_mul_add(out->position, out->direction, radius + PARTICLE_SKIN_GAP);
+	return true;
 }
 
 vec3 particle_turn_away(vec3 direction, double spread, bool planar, struct rng *rng)
@@ -283,7 +298,9 @@ static void place_release(const struct dynamics *self, struct release *release)
 		return;
 	release->body = dynamics_find_body(self, table->mount[row]);
 	ASSERT(release->body != DYNAMICS_NONE);
-	release->at = pose_mul(body_pose(self->tables, release->body), release->at);
+	pose carrier = body_pose(self->tables, release->body);
+	release->at =
+		table->emitter[row] == EMITTER_BODY ? carrier : pose_mul(carrier, release->at);
 }
 
 /* The velocity of the carrying body's point. */
@@ -333,6 +350,9 @@ static bool give_birth(struct dynamics *self, const struct release *release, uin
 	double life = particle_draw(&rng, table->life[row]),
 	       speed = particle_draw(&rng, table->speed[row]);
 	struct birth_source at = source_of(release, index, &rng);
+	if (table->emitter[row] == EMITTER_BODY &&
+	    !source_of_body(self, row, 0.5 * size, &rng, &at))
+		return false;
 	vec3 direction = particle_turn_away(at.direction, table->spread[row], release->flat, &rng);
 	at.position =
 		vec3_add(release->at.position, quat_rotate(release->at.rotation, at.position));
@@ -425,6 +445,7 @@ static bool emits_at(const struct tables *tables, uint32_t row, uint64_t tick)
 {
 	const struct system_table *table = &tables->system;
 	return table->id[row] != 0 && table->emitter[row] != EMITTER_NONE && table->rate[row] > 0 &&
+	       (table->emitter[row] != EMITTER_BODY || table->mount[row] != 0) &&
 	       (table->recycle[row] || dynamics_system_room(tables, row) > 0) &&
 	       (tick - table->since[row]) % table->delay[row] == 0;
 }

@@ -36,6 +36,7 @@
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/particle_bonds.h"
 #include "server/engine/dynamics/particle_holds.h"
+#include "server/engine/dynamics/particle_meet.h"
 #include "server/engine/dynamics/particle_self.h"
 #include "server/engine/dynamics/piece.h"
 
@@ -170,6 +171,14 @@ static double reach_of(const struct particle_links *self, const struct linked_sy
 	return radius + 2 * (scalar_sqrt(speed) + fall) * dt;
 }
 
+/* A coupled system meets no bodies after its sub-steps, so one that meets other systems meets them
+ * within. */
+static bool meets_bodies(const struct tables *tables, uint32_t row)
+{
+	return tables->system.contacts[row] == CONTACTS_WITHIN ||
+	       particle_meetings(tables, tables->system.id[row]) > 0;
+}
+
 /* Adds what is near the system, and what holds it, to `found` and `rows`. */
 static enum status find_near(struct particle_links *self, const struct linked_system *system)
 {
@@ -181,7 +190,7 @@ static enum status find_near(struct particle_links *self, const struct linked_sy
 	for (uint32_t i = 0; i < system->nodes; i++)
 		box = aabb_add_point(box, self->nodes.items[system->first_node + i].x);
 	box = aabb_grow(box, reach_of(self, system));
-	if (tables->system.contacts[system->row] == CONTACTS_WITHIN && system->nodes > 0)
+	if (meets_bodies(tables, system->row) && system->nodes > 0)
 		broad_phase_query(dynamics->broad_phase, &box, find_shape, &search);
 	return search.status;
 }
@@ -300,7 +309,7 @@ static enum status list_near(struct particle_links *self, const struct linked_sy
 {
 	const struct tables *tables = self->motion->dynamics->tables;
 	struct cloth *cloth = self->cloth;
-	bool meets = tables->system.contacts[system->row] == CONTACTS_WITHIN;
+	bool meets = meets_bodies(tables, system->row);
 	double reach = reach_of(self, system);
 	for (uint32_t i = 0; i < system->nodes; i++) {
 		struct link_node *node = &self->nodes.items[system->first_node + i];
@@ -558,6 +567,7 @@ static void move_together(struct particle_links *self)
 	double h = self->motion->dt / self->substeps;
 	for (uint32_t i = 0; i < self->system_count; i++)
 		particle_self_begin(self, &self->systems[i]);
+	particle_meet_begin(self);
 	for (uint32_t step = 0; step < self->substeps; step++) {
 		for (uint32_t i = 0; i < cloth->bodies.count; i++)
 			move_picture(tables, &cloth->bodies.items[i], h);
@@ -566,6 +576,7 @@ static void move_together(struct particle_links *self)
 			particle_links_correct(self, &self->systems[i], h);
 			particle_self_correct(self, &self->systems[i]);
 		}
+		particle_meet_correct(self);
 		for (uint32_t i = 0; i < cloth->holds.count; i++)
 			correct_hold(self, &cloth->holds.items[i], h);
 		for (uint32_t i = 0; i < self->system_count; i++)

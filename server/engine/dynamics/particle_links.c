@@ -5,8 +5,8 @@
 #include "server/base/heap.h"
 #include "server/engine/dynamics/particle_bonds.h"
 #include "server/engine/dynamics/particle_holds.h"
+#include "server/engine/dynamics/particle_meet.h"
 #include "server/engine/dynamics/particle_self.h"
-
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
@@ -261,6 +261,8 @@ enum status particle_links_reserve(struct dynamics *self)
 		status = particle_cloth_reserve(self);
 	if (status == STATUS_OK)
 		status = particle_self_reserve(self);
+	if (status == STATUS_OK)
+		status = particle_meet_reserve(self);
 	return status;
 }
 
@@ -276,6 +278,7 @@ void particle_links_destroy(struct particle_links *self)
 	ARRAY_RELEASE(&self->pulls);
 	particle_cloth_release(self);
 	particle_self_release(self);
+	particle_meet_release(self);
 	heap_free(self);
 }
 
@@ -289,7 +292,8 @@ uint64_t particle_links_memory(const struct particle_links *self)
 	       (uint64_t)self->links.capacity * sizeof *self->links.items +
 	       (uint64_t)self->stretches.capacity * sizeof *self->stretches.items +
 	       (uint64_t)self->pulls.capacity * sizeof *self->pulls.items +
-	       particle_cloth_memory(self) + particle_self_memory(self);
+	       particle_cloth_memory(self) + particle_self_memory(self) +
+	       particle_meet_memory(self);
 }
 
 /* ---- nodes and bonds of a tick ------------------------------------------------------------------- */
@@ -614,6 +618,7 @@ void particle_links_settle(struct dynamics *self)
 	ASSERT(links->bonds.count == count);
 	parallel_run(self->parallel, links->system_count, 1, measure_systems, links);
 	particle_self_settle(self);
+	particle_meet_settle(self);
 	for (uint32_t row = 0; row < count; row++) {
 		double excess = 0;
 		if (table->tear[row] > 0)

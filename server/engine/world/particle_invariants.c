@@ -1,6 +1,7 @@
 /* particle_invariants.c: the invariants of particle systems and their particles; see
  * invariants.c. */
 #include "server/engine/dynamics/particle_links.h"
+#include "server/engine/dynamics/particle_meet.h"
 #include "server/engine/world/checking.h"
 
 /* A mean and a deviation: what is drawn stays within the limits. */
@@ -13,7 +14,7 @@ static bool is_drawn_within(const double parameter[2], double least, double most
 
 static enum status check_emitter(const struct system_table *t, uint32_t row, struct reason *why)
 {
-	EXPECT(t->emitter[row] <= EMITTER_SPHERE, TABLE_SYSTEM, row, "emitter");
+	EXPECT(t->emitter[row] <= EMITTER_BODY, TABLE_SYSTEM, row, "emitter");
 	EXPECT(t->recycle[row] <= 1, TABLE_SYSTEM, row, "recycle");
 	EXPECT(check_vector_within(t->position[row], LENGTH_MAX), TABLE_SYSTEM, row, "position");
 	EXPECT(check_unit(t->rotation[row]), TABLE_SYSTEM, row, "rotation");
@@ -273,6 +274,37 @@ static enum status check_links(const struct tables *tables, struct reason *why)
 	return STATUS_OK;
 }
 
+static bool system_exists(const struct tables *tables, system_id id)
+{
+	bool found = false;
+	for (uint32_t row = 0; row < tables->system.count; row++)
+		found |= tables->system.id[row] == id;
+	return id != 0 && found;
+}
+
+/* Pairs ascend and are of systems that exist, each in few of them. */
+static enum status check_meetings(const struct tables *tables, struct reason *why)
+{
+	const struct meeting_table *t = &tables->meeting;
+	for (uint32_t row = 0; row < t->count; row++) {
+		EXPECT(system_exists(tables, t->a[row]), TABLE_MEETING, row, "a");
+		EXPECT(system_exists(tables, t->b[row]) && t->a[row] < t->b[row], TABLE_MEETING,
+		       row, "b");
+		EXPECT(row == 0 || t->a[row - 1] < t->a[row] ||
+			       (t->a[row - 1] == t->a[row] && t->b[row - 1] < t->b[row]),
+		       TABLE_MEETING, row, "a");
+		EXPECT(particle_meetings(tables, t->a[row]) <= PARTICLE_MEETINGS_MAX &&
+			       particle_meetings(tables, t->b[row]) <= PARTICLE_MEETINGS_MAX,
+		       TABLE_MEETING, row, "a");
+		EXPECT(t->thickness[row] > 0 && t->thickness[row] <= PARTICLE_SIZE_MAX,
+		       TABLE_MEETING, row, "thickness");
+		EXPECT(check_within(t->friction[row], 0, FRICTION_MAX), TABLE_MEETING, row,
+		       "friction");
+		EXPECT(check_within(t->overlap[row], 0, 1), TABLE_MEETING, row, "overlap");
+	}
+	return STATUS_OK;
+}
+
 enum status particles_check_tables(const struct tables *tables, struct reason *why)
 {
 	uint32_t alive[SYSTEMS_MAX] = { 0 };
@@ -298,5 +330,7 @@ enum status particles_check_tables(const struct tables *tables, struct reason *w
 	for (uint32_t row = 0; row < tables->system.count; row++)
 		EXPECT(alive[row] == tables->system.alive[row], TABLE_SYSTEM, row, "alive");
 	enum status status = check_links(tables, why);
+	if (status == STATUS_OK)
+		status = check_meetings(tables, why);
 	return status == STATUS_OK ? check_holds(tables, why) : status;
 }

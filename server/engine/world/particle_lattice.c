@@ -159,11 +159,10 @@ static enum status check_ends(struct check *check, const struct planned_system *
 	uint32_t ends = particle_link_ends(&check->world->tables, link->kind);
 	for (uint32_t k = 0; k < LINK_ENDS; k++) {
 		if (k >= ends && serial[k] != 0)
-			return REFUSE(check, STATUS_RANGE, NAMES[k],
-				      "%s is %u: only a volume has it%s, leave it 0", NAMES[k],
-				      serial[k],
-				      ends == 3 ? " (in a planar world the area of a, b and c)"
-						: "");
+			return REFUSE(
+				check, STATUS_RANGE, NAMES[k],
+				"%s is %u: only a volume has it%s, leave it 0", NAMES[k], serial[k],
+				ends == 3 ? " (in a planar world the area of a, b and c)" : "");
 		enum status status =
 			k < ends ? check_particle_serial(check, system, serial[k], NAMES[k])
 				 : STATUS_OK;

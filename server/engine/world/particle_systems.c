@@ -371,8 +371,24 @@ static void view_descent(struct system_view *view, const struct system_table *ta
 	view->trail_velocity = table->trail_velocity[row];
 }
 
-static struct system_view view_of(const struct system_table *table, uint32_t row)
+static void view_meetings(struct system_view *view, const struct meeting_table *table)
 {
+	for (uint32_t row = 0; row < table->count; row++) {
+		if (table->a[row] != view->id && table->b[row] != view->id)
+			continue;
+		ASSERT(view->meet_count < PARTICLE_MEETINGS_MAX);
+		view->meets[view->meet_count++] = (struct meeting_view){
+			.other = table->a[row] == view->id ? table->b[row] : table->a[row],
+			.thickness = table->thickness[row],
+			.friction = table->friction[row],
+			.overlap = table->overlap[row],
+		};
+	}
+}
+
+static struct system_view view_of(const struct tables *tables, uint32_t row)
+{
+	const struct system_table *table = &tables->system;
 	struct system_view view = {
 		.id = table->id[row],
 		.emitter = table->emitter[row],
@@ -436,6 +452,7 @@ static struct system_view view_of(const struct system_table *table, uint32_t row
 		.volume_error = table->volume_error[row],
 	};
 	view_descent(&view, table, row);
+	view_meetings(&view, &tables->meeting);
 	memcpy(view.name, table->name[row], sizeof view.name);
 	return view;
 }
@@ -447,7 +464,7 @@ uint32_t world_systems(const struct world *world, struct system_view out[SYSTEMS
 	uint32_t count = 0;
 	for (uint32_t row = 0; row < table->count; row++)
 		if (table->id[row] != 0)
-			out[count++] = view_of(table, row);
+			out[count++] = view_of(&world->tables, row);
 	/* Rows are in order of ids unless a later system has reused the row of a removed one. */
 	sort_items(out, scratch, count, sizeof *out, compare_ids, NULL);
 	return count;

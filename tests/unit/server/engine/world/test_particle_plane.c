@@ -120,8 +120,8 @@ END_TEST
 /* A rounded polygon rolls by: momentum and angular momentum of it and what it meets, over two ticks. */
 START_TEST(impacts_keep_momentum_in_the_plane)
 {
-	static const char *const methods[] = { "free", "soft-step", "lcp", "projection",
-					       "reflection", "impact" };
+	static const char *const methods[] = { "free",	     "soft-step",  "lcp",
+					       "projection", "reflection", "impact" };
 	struct world *world = test_world(true, methods[_i]);
 	struct rng rng = rng_seeded(check_seed());
 	test_no_gravity(world);
@@ -187,13 +187,14 @@ START_TEST(emitters_are_those_of_the_plane)
 		if (kind == EMITTER_SPHERE)
 			expect_near(at, vec3_scale(out, 0.3), 1e-12);
 		if (kind == EMITTER_SPHERE && i > 0)
-			ck_assert_double_eq_tol(vec3_distance(particles[i].position,
-							      particles[i - 1].position),
-						0.6 * sin(3.141592653589793 / 200), 1e-12);
+			ck_assert_double_eq_tol(
+				vec3_distance(particles[i].position, particles[i - 1].position),
+				0.6 * sin(3.141592653589793 / 200), 1e-12);
 		if (kind == EMITTER_BOX) {
 			bool side = fabs(out.x) > 0.5;
-			expect_near(out, vec3_make(side ? copysign(1, at.x) : 0,
-						   side ? 0 : copysign(1, at.y), 0),
+			expect_near(out,
+				    vec3_make(side ? copysign(1, at.x) : 0,
+					      side ? 0 : copysign(1, at.y), 0),
 				    1e-12);
 			ck_assert_double_eq_tol(side ? fabs(at.x) : fabs(at.y), side ? 0.3 : 0.2,
 						1e-12);
@@ -341,10 +342,9 @@ START_TEST(areas_keep_momentum)
 	struct command block = lattice(system, 2, 2);
 	test_do(world, &block);
 	for (uint32_t i = 0; i < 3; i++)
-		test_add_particle(
-			world, system,
-			vec3_make(rng_range(&rng, 0, 1), rng_range(&rng, 0, 1), 0),
-			vec3_make(rng_range(&rng, -3, 3), rng_range(&rng, -3, 3), 0));
+		test_add_particle(world, system,
+				  vec3_make(rng_range(&rng, 0, 1), rng_range(&rng, 0, 1), 0),
+				  vec3_make(rng_range(&rng, -3, 3), rng_range(&rng, -3, 3), 0));
 	struct command link = test_command(COMMAND_PARTICLES_LINK);
 	link.particles_link.system = system;
 	link.particles_link.kind = LINK_VOLUME;
