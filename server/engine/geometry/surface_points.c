@@ -333,7 +333,7 @@ struct surface_point surface_draw(const struct shape *shape, uint32_t patch, str
 	const struct mesh *mesh = mesh_of(shape);
 	const struct hull *hull = mesh == NULL ? hull_of(shape) : NULL;
 	vec3 corner[3];
-	ASSERT(surface_area(shape, patch) > 0);
+	ASSERT(patch < surface_patches(shape));
 	if (hull != NULL)
 		return hull_draw(shape, hull, patch, rng);
 	if (mesh == NULL)

@@ -169,15 +169,15 @@ START_TEST(births_go_with_a_moving_body_and_push_it)
 	spawn.spawn.angular_velocity = vec3_make(0.5, 2, -1);
 	spawn.spawn.linear_damping = spawn.spawn.angular_damping = 0;
 	body_id body = test_do(world, &spawn);
-	system_id system = mount_on(world, body, 400, 3);
-	struct body_view before = test_body(world, body);
+	mount_on(world, body, 400, 3);
 	test_step(world, 1);
 	struct body_view now = test_body(world, body);
 	uint32_t count = read_all(world);
 	ck_assert_uint_ge(count, 390);
 	vec3 gained = vec3_zero();
+	vec3 centre = vec3_add(now.position, quat_rotate(now.rotation, now.centre));
 	for (uint32_t i = 0; i < count; i++) {
-		vec3 arm = vec3_sub(particles[i].position, now.centre);
+		vec3 arm = vec3_sub(particles[i].position, centre);
 		vec3 carried = vec3_add(now.velocity, vec3_cross(now.angular_velocity, arm));
 		vec3 own = vec3_sub(particles[i].velocity, carried);
 		ck_assert_double_eq_tol(vec3_length(own), 3, 1e-9);
@@ -191,8 +191,6 @@ START_TEST(births_go_with_a_moving_body_and_push_it)
 	struct body_view after = test_body(world, body);
 	vec3 lost = vec3_scale(vec3_sub(now.velocity, after.velocity), now.mass);
 	expect_near(lost, gained, 1e-12 * now.mass);
-	UNUSED(before);
-	UNUSED(system);
 	test_check(world);
 	world_destroy(world);
 }
