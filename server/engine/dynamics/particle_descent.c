@@ -6,7 +6,8 @@
  *   splits  a particle of generation g < depth splits in the tick in which it becomes older than the age
  *           that was drawn for it, and then every delay-th tick. Its children are of generation g + 1, at
  *           its place. Each draws shares of its parent's velocity, diameter and life; its mass goes with the
- *           cube of the diameter (in a planar world its square), so its density is the parent's. The law of the book is kinematic:
+ *           cube of the diameter (in a planar world its square), so its density is the parent's. The
+ *           law of the book is kinematic:
  *           momentum changes with the shares that are chosen.
  *   trails  every delay-th tick of its life a particle of generation g ≤ trail_depth leaves a particle of
  *           the trail's system behind, which draws size, mass and life as that system's own births do.

@@ -25,7 +25,7 @@ struct particle_meet {
 	bool met; /* in this tick */
 };
 
-/* ---- rows ------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void remove_row(struct tables *tables, uint32_t row)
 {
@@ -81,7 +81,7 @@ uint32_t particle_meetings(const struct tables *tables, system_id system)
 	return count;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static uint64_t alive(const struct dynamics *self, system_id id)
 {
@@ -135,7 +135,7 @@ uint64_t particle_meet_memory(const struct particle_links *self)
 	return sum;
 }
 
-/* ---- lists ----------------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 /* The linked system with this id, DYNAMICS_NONE: it has no links. */
 static uint32_t find_linked(const struct particle_links *self, system_id id)
@@ -250,7 +250,7 @@ static void list_pairs(const struct particle_links *self, struct particle_meet *
 				      reach);
 }
 
-/* ---- a tick ---------------------------------------------------------------------------------------- */
+/* ---- a tick ---------------------------------------------------------------------------------- */
 
 static double overlap_of(const struct particle_links *self, const struct particle_meet *meet)
 {

@@ -4,8 +4,9 @@
  * A pair of systems (table MEETING, by ids) keeps any particle of one `thickness` away from any of the
  * other, by the law of particle_self.h: straight paths of a sub-step, no bounce, friction, shares by
  * masses. Systems that meet others move together, in the same sub-steps, as those that bodies hold
- * (particle_cloth.c); in each sub-step the pairs are corrected after the links of all of them, in the order of
- * the table, and of the particles of a pair in that of serial numbers. So no bit depends on workers or rows. */
+ * (particle_cloth.c); in each sub-step the pairs are corrected after the links of all of them, in the
+ * order of the table, and of the particles of a pair in that of serial numbers. So no bit depends on
+ * workers or rows. */
 #ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_MEET_H
 #define CAIRN_ENGINE_DYNAMICS_PARTICLE_MEET_H
 

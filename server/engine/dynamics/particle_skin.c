@@ -29,7 +29,7 @@ static uint32_t patches_of(const struct dynamics *self, uint32_t placement)
 	return piece_is_sensor(self, placement) ? 0 : surface_patches(shape);
 }
 
-static enum status fill(const struct dynamics *self, struct skin *skin, uint32_t body)
+static enum status fill_skin(const struct dynamics *self, struct skin *skin, uint32_t body)
 {
 	const struct placement_table *table = &self->tables->placement;
 	uint64_t count = 0, key = 1;
@@ -72,7 +72,7 @@ enum status particle_skin_reserve(struct dynamics *self)
 			return STATUS_NO_MEMORY;
 		uint32_t body = dynamics_find_body(self, tables->system.mount[row]);
 		ASSERT(body != DYNAMICS_NONE);
-		status = fill(self, &self->skin->skins[row], body);
+		status = fill_skin(self, &self->skin->skins[row], body);
 	}
 	return status;
 }

@@ -1,10 +1,10 @@
-/* particle_skin.h: births on the faces of the body that carries an emitter (ch1-3 §3.9, surface emitters).
+/* particle_skin.h: births on the faces of the body that carries an emitter (ch1-3 P-36).
  *
- * Each emitter of this kind keeps the sums of the areas of all patches (surface_points.h) of its body's
- * shapes, in the order of placements, sensors left out. A birth draws a number below the whole area,
- * finds the patch by bisection, and draws a point of it: O(log patches). The sums are made anew only when the body has
- * other shapes than before, so a mesh costs once; they are a cache, and no bit depends on whether
- * they were kept. */
+ * Each emitter of this kind keeps the sums of the areas of all patches (surface_points.h) of its
+ * body's shapes, in the order of placements, sensors left out. A birth draws a number below the whole
+ * area, finds the patch by bisection, and draws a point of it: O(log patches). The sums are made anew
+ * only when the body has other shapes than before, so a mesh costs once; they are a cache, and no bit
+ * depends on whether they were kept. */
 #ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_SKIN_H
 #define CAIRN_ENGINE_DYNAMICS_PARTICLE_SKIN_H
 

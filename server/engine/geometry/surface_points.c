@@ -10,7 +10,7 @@
 #define TURN 6.283185307179586 /* rad */
 enum { ELLIPSOID_STEPS = 32 }; /* of an octant, along each coordinate */
 
-/* ---- which kind ------------------------------------------------------------------------------------ */
+/* ---- which kind ------------------------------------------------------------------------------ */
 
 /* The triangles of a mesh, a heightfield, or a solid with its mesh; NULL: it is another kind. */
 static const struct mesh *mesh_of(const struct shape *shape)
@@ -61,7 +61,7 @@ uint32_t surface_patches(const struct shape *shape)
 	return shape->kind == SHAPE_ROUNDED ? 2 * hull->edge_count + 1 : hull->edge_count;
 }
 
-/* ---- triangles ------------------------------------------------------------------------------------- */
+/* ---- triangles ------------------------------------------------------------------------------- */
 
 /* The triangle of a half-edge and its face's first corner; of those at that corner the area is 0. */
 static void face_triangle(const struct hull *hull, uint32_t h, vec3 out[3])
@@ -92,7 +92,7 @@ static bool is_there(const struct mesh *mesh, uint32_t triangle)
 	return mesh->grid == NULL || heightfield_has(mesh->grid, triangle);
 }
 
-/* ---- areas ----------------------------------------------------------------------------------------- */
+/* ---- areas ----------------------------------------------------------------------------------- */
 
 /* How much of the surface belongs to a direction n of the unit sphere: x = half ∘ n. */
 static double ellipsoid_stretch(vec3 half, vec3 n)
@@ -191,7 +191,7 @@ double surface_area(const struct shape *shape, uint32_t patch)
 	return triangle_area(corner);
 }
 
-/* ---- points ---------------------------------------------------------------------------------------- */
+/* ---- points ---------------------------------------------------------------------------------- */
 
 static vec3 draw_direction(struct rng *rng)
 {

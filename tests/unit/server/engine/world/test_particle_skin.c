@@ -48,7 +48,7 @@ static system_id mount_on(struct world *world, body_id body, uint32_t rate, doub
 	return system;
 }
 
-/* ---- by area ------------------------------------------------------------------------------------------ */
+/* ---- by area --------------------------------------------------------------------------------- */
 
 /* A fan in the plane y = 0 whose triangles have areas from 0.01 to 10. */
 enum { FAN = 6 };
@@ -151,7 +151,7 @@ START_TEST(shapes_of_a_body_share_births_by_area)
 }
 END_TEST
 
-/* ---- places and velocities ------------------------------------------------------------------------------ */
+/* ---- places and velocities ------------------------------------------------------------------- */
 
 /* The body of each kind moves and turns; births are on it, have its velocity there, and their own along
  * the normal; what they have is what the body lost. */
@@ -267,7 +267,7 @@ START_TEST(a_polygon_emits_from_its_rim)
 }
 END_TEST
 
-/* ---- bits ----------------------------------------------------------------------------------------------- */
+/* ---- bits ------------------------------------------------------------------------------------ */
 
 static struct world *make_jets(void)
 {
