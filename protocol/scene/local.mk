@@ -154,6 +154,7 @@ SCENES = \
 	clients/scenes/pearl.yaml \
 	clients/scenes/pile-box.yaml \
 	clients/scenes/pile-clump.yaml \
+	clients/scenes/pile-jacks.yaml \
 	clients/scenes/pile-polyhedra.yaml \
 	clients/scenes/pyramid.yaml \
 	clients/scenes/ragdolls.yaml \

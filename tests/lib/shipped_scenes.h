@@ -27,8 +27,8 @@ static const struct {
 	{ "fire", 15 },	      { "rain", 6 },	    { "fireworks", 4 },
 	{ "folds", 3 },	      { "rockets", 4 },	    { "jet", 3 },
 	{ "explosion", 11 },  { "snow", 6 },	    { "hammock", 8 },
-	{ "trampoline", 61 }, { "sand", 5 },	    { "layers", 5 },
-	{ "ember", 4 },
+	{ "trampoline", 61 }, { "pile-jacks", 41 }, { "sand", 5 },
+	{ "layers", 5 },      { "ember", 4 },
 };
 
 #endif

@@ -275,6 +275,23 @@ def test_the_lowest_state_of_a_tower_is_told_by_all_clients(cli, tmp_path, kind,
             assert world.stability(lowest=True)["lowest"]["drop"] == lowest["drop"] and "lowest" not in world.stability()
 
 
+@pytest.mark.parametrize(("kind", "known"), [("harmonic", "unique"), ("diamond", "least_norm"), ("arch", "as_found")])
+def test_all_clients_tell_which_forces_are_unique(cli, tmp_path, kind, known):
+    scene = tmp_path / "t.yaml"
+    scene.write_text(cli.text("scene", "tower", "--kind", kind), encoding="utf-8")
+    found = json.loads(ask(scene)[1])
+    open_ = [c["known"] for c in found["contacts"] if c["known"] != "unique"]
+    assert found["known"] == known and found["open"] == len(open_) and set(open_) <= {known}
+    name = f"known-{kind}"
+    cli.text("load", name, scene)
+    with cairn.connect(cli.address) as client:
+        world = client.join(name).stability()
+    assert (world["known"], world["open"]) == (known, len(open_))
+    assert [c[9] for c in world["contacts"]] == [c["known"] for c in found["contacts"]]
+    text = cli.run("stability", name).stdout
+    assert ("\nunique: yes\n" in text) == (known == "unique") and text.count(" not unique\n") == len(open_)
+
+
 def test_what_has_no_lowest_state_is_refused_by_name(tmp_path):
     tower(tmp_path / "space.yaml", "--space")
     tower(tmp_path / "arch.yaml", kind="arch")
@@ -318,7 +335,7 @@ def test_bars_and_carried_bricks_of_a_world_are_answered(cli):
         for body, motion in zip(carried, rigid):
             assert motions[body] == pytest.approx(motion, abs=1e-9)
         assert max(motion[1] for motion in rigid) > 1
-        assert len(found["joints"]) == 99 and all(len(force) == 3 for _, _, force, _ in found["joints"])
+        assert len(found["joints"]) == 99 and all(len(force) == 3 for _, _, force, _, _ in found["joints"])
         girder = client.join("frameworks-statics").stability()
         assert girder["verdict"] == "falls" and girder["rows"] == 67 and len(girder["joints"]) == 61
     text = cli.run("stability", "bricks-statics", "--limit", 3).stdout

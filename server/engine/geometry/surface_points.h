@@ -4,7 +4,8 @@
  * triangle of a mesh, a heightfield or the faces of a hull; the parts of a sphere, capsule, cylinder, cone,
  * ellipsoid; of a rounded shape its faces, the wedges of its edges, and the corners, which together
  * are a sphere. A solid has the surface of its mesh, or of its hull in that form. In a polygon areas
- * are lengths (m). A half-space has no patch. A point drawn in a patch, which is itself drawn by area, is drawn evenly. */
+ * are lengths (m). A half-space has no patch. A point drawn in a patch, which is itself drawn by area,
+ * is drawn evenly. */
 #ifndef CAIRN_ENGINE_GEOMETRY_SURFACE_POINTS_H
 #define CAIRN_ENGINE_GEOMETRY_SURFACE_POINTS_H
 

@@ -243,7 +243,7 @@ static enum status solve_listed(struct lowest_work *work, struct lowest_outcome 
 		outcome->residual = lp_residual(&problem, program.x, program.dual, program.scratch);
 		for (uint32_t i = 0; i < work->count; i++)
 			work->motions[i] =
-				(struct lowest_motion){ program.x[2 * i], program.x[2 * i + 1] };
+				(struct lowest_motion){ program.x[2 * i], program.x[2 * i + 1], 0 };
 	}
 	release_program(&program);
 	return status;

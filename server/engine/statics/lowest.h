@@ -37,8 +37,8 @@ struct lowest_plate {
 
 /* By plate. */
 struct lowest_motion {
-	double rise;  /* m, of the mass centre; negative: it sinks */
-	double slope; /* 1, counter-clockwise */
+	double rise;	      /* m, of the mass centre; negative: it sinks */
+	double slope, across; /* 1: along x, along z */
 };
 
 struct lowest_outcome {
