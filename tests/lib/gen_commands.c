@@ -567,6 +567,18 @@ static int64_t gen_other_system(struct gen_commands *gen, int64_t system)
 	return pick < count && systems[pick].id != (uint64_t)system ? (int64_t)systems[pick].id : 0;
 }
 
+/* Another system, if there are two. */
+static int64_t gen_second_system(struct gen_commands *gen, int64_t system)
+{
+	static struct system_view systems[SYSTEMS_MAX];
+	uint32_t count = world_systems(gen->world, systems);
+	uint32_t first = count > 0 ? rng_below(&gen->rng, count) : 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (systems[(first + i) % count].id != (uint64_t)system)
+			return systems[(first + i) % count].id;
+	return 0;
+}
+
 /* A few particles in a box. */
 static void reconcile_fill(struct command_PARTICLES_FILL *out)
 {
@@ -590,6 +602,9 @@ static void reconcile_particles(struct gen_commands *gen, struct command *out)
 		return;
 	case COMMAND_PARTICLES_EMITTER:
 		out->particles_emitter.body = gen_some_body(gen);
+		return;
+	case COMMAND_PARTICLES_MEET:
+		out->particles_meet.other = gen_second_system(gen, out->particles_meet.system);
 		return;
 	case COMMAND_PARTICLES_TRAIL:
 		out->particles_trail.trail = gen_other_system(gen, out->particles_trail.system);
