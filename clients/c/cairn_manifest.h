@@ -1888,8 +1888,9 @@ enum cairn_query_kind {
  *	reads system, [after, limit]
  *	[count, bin]
  *	u32, little-endian, five for each link: kind (0 rod, 1 rope, 2 volume) and the
- *	serial numbers of its particles, 0 where a distance has none; `after`: how many
- *	links to pass over; a page that is not full is the last one
+ *	serial numbers of its particles, 0 where a distance, or a volume of a planar world
+ *	(an area), has none; `after`: how many links to pass over; a page that is not full
+ *	is the last one
  *
  * CAIRN_QUERY_SYSTEMS: particle systems of the world
  *	reads nothing

@@ -198,7 +198,8 @@ bool cli_links(const struct cli *cli, struct wire_cursor *in, uint32_t *count)
 			serials[k] = get_le32(at + 4 + 4 * (size_t)k);
 		out_begin(cli);
 		out_text(cli, "kind", kind < COUNT_OF(kinds) ? kinds[kind] : "unknown");
-		out_reals(cli, "particles", serials, serials[2] > 0 ? ENDS : 2);
+		uint32_t ends = serials[3] > 0 ? ENDS : serials[2] > 0 ? ENDS - 1 : 2;
+		out_reals(cli, "particles", serials, ends);
 		out_end(cli);
 	}
 	return true;

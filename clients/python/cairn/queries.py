@@ -365,11 +365,11 @@ class WorldQueries:
 
     def links(self, system):
         """The links between the particles of a system in the order in which they are solved: [(kind, serial numbers), …], kind being
-        "rod", "rope" (two numbers) or "volume" (four)."""
+        "rod", "rope" (two numbers) or "volume" (four; in a planar world three)."""
         found, page = [], None
         while page is None or len(page) == PARTICLES_PAGE:
             _, numbers = self.query(QUERY["links"], system, len(found), PARTICLES_PAGE)
-            page = [(LINK_KINDS[kind], ends if kind == 2 else ends[:2]) for kind, *ends in struct.iter_unpack("<5I", numbers)]
+            page = [(LINK_KINDS[kind], ends[:2 if kind != 2 else 3 + (ends[3] > 0)]) for kind, *ends in struct.iter_unpack("<5I", numbers)]
             found += page
         return found
 

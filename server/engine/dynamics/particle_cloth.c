@@ -171,14 +171,6 @@ static double reach_of(const struct particle_links *self, const struct linked_sy
 	return radius + 2 * (scalar_sqrt(speed) + fall) * dt;
 }
 
-/* A coupled system meets no bodies after its sub-steps, so one that meets other systems meets them
- * within. */
-static bool meets_bodies(const struct tables *tables, uint32_t row)
-{
-	return tables->system.contacts[row] == CONTACTS_WITHIN ||
-	       particle_meetings(tables, tables->system.id[row]) > 0;
-}
-
 /* Adds what is near the system, and what holds it, to `found` and `rows`. */
 static enum status find_near(struct particle_links *self, const struct linked_system *system)
 {
@@ -190,7 +182,7 @@ static enum status find_near(struct particle_links *self, const struct linked_sy
 	for (uint32_t i = 0; i < system->nodes; i++)
 		box = aabb_add_point(box, self->nodes.items[system->first_node + i].x);
 	box = aabb_grow(box, reach_of(self, system));
-	if (meets_bodies(tables, system->row) && system->nodes > 0)
+	if (system->nodes > 0)
 		broad_phase_query(dynamics->broad_phase, &box, find_shape, &search);
 	return search.status;
 }
@@ -304,12 +296,23 @@ static enum status list_shapes(struct particle_links *self)
 	return STATUS_OK;
 }
 
-/* The shapes that each particle of the system may meet. */
+/* Whether the body holds a particle of the system. */
+static bool holds_some(const struct cloth *cloth, const struct linked_system *system, uint32_t body)
+{
+	for (uint32_t i = 0; i < cloth->holds.count; i++)
+		if (cloth->holds.items[i].body == body &&
+		    cloth->holds.items[i].node - system->first_node < system->nodes)
+			return true;
+	return false;
+}
+
+/* The shapes that each particle of the system may meet: of bodies that hold none, and with contacts
+ * within the sub-steps of those that do not hold this one. */
 static enum status list_near(struct particle_links *self, const struct linked_system *system)
 {
 	const struct tables *tables = self->motion->dynamics->tables;
 	struct cloth *cloth = self->cloth;
-	bool meets = meets_bodies(tables, system->row);
+	bool within = tables->system.contacts[system->row] == CONTACTS_WITHIN;
 	double reach = reach_of(self, system);
 	for (uint32_t i = 0; i < system->nodes; i++) {
 		struct link_node *node = &self->nodes.items[system->first_node + i];
@@ -319,9 +322,10 @@ static enum status list_near(struct particle_links *self, const struct linked_sy
 		if (status != STATUS_OK)
 			return status;
 		node->first_near = cloth->near.count;
-		for (uint32_t k = 0; k < cloth->shapes.count && meets; k++) {
+		for (uint32_t k = 0; k < cloth->shapes.count; k++) {
 			const struct cloth_shape *shape = &cloth->shapes.items[k];
-			bool held = node->holder == shape->body + 1;
+			bool held = within ? node->holder == shape->body + 1
+					   : holds_some(cloth, system, shape->body);
 			if (!held && aabb_overlaps(box, shape->box) &&
 			    particle_meets(self->motion->dynamics, shape->placement,
 					   tables->system.mask[system->row]))

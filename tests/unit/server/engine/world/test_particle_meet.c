@@ -303,6 +303,34 @@ START_TEST(what_meets_another_still_meets_the_ground)
 }
 END_TEST
 
+/* So does a rope that a body holds, with contacts of default. */
+START_TEST(a_held_rope_lies_on_the_ground)
+{
+	struct world *world = test_world(false, "soft-step");
+	struct attachment item;
+	test_spawn(world, TEST_PLANE, vec3_zero());
+	struct command post = test_spawn_command(world, TEST_SPHERE, vec3_make(0, 0.4, 0), &item);
+	post.spawn.status = BODY_STATIC;
+	post.spawn.category = 2; /* the rope does not meet it */
+	struct command hold = test_command(COMMAND_PARTICLES_HOLD);
+	hold.particles_hold.body = test_do(world, &post);
+	hold.particles_hold.system = make_system(world);
+	struct command rope = lattice(1, 10, 1, 1);
+	rope.particles_lattice.position = vec3_make(0, 0.4, 0);
+	test_do(world, &rope);
+	hold.particles_hold.particle = 1;
+	test_do(world, &hold);
+	for (uint32_t tick = 0; tick < 60; tick++) {
+		test_step(world, 1);
+		ck_assert_uint_eq(world_particles(world, 1, 0, other, MOST), 10);
+		for (uint32_t i = 0; i < 10; i++)
+			ck_assert_double_gt(other[i].position.y, 0.019);
+	}
+	ck_assert_double_lt(other[9].position.y, 0.1);
+	world_destroy(world);
+}
+END_TEST
+
 /* Systems go, particles die and links are cut while they touch; what is left goes on. */
 START_TEST(systems_may_be_removed_while_they_meet)
 {
@@ -445,6 +473,7 @@ static Suite *make(void)
 	tcase_add_loop_test(all, meetings_keep_momentum_and_add_no_energy, 0, 3);
 	tcase_add_loop_test(all, a_fast_particle_does_not_pass_one_of_another_system, 0, 3);
 	tcase_add_test(all, what_meets_another_still_meets_the_ground);
+	tcase_add_test(all, a_held_rope_lies_on_the_ground);
 	tcase_add_test(all, systems_may_be_removed_while_they_meet);
 	tcase_add_test(all, any_number_of_workers_and_any_order_of_names_gives_the_same_bits);
 	tcase_add_test(all, images_and_rollbacks_leave_no_trace);
