@@ -244,7 +244,7 @@ def test_a_planar_world_is_saved_forked_replayed_and_watched_by_who_comes_late(s
         with refused("planar"):
             world.particles_add(net["id"], (0, 0, 1), (0, 0, 0))
         with refused("planar"):
-            world.particles_fluid(world.particles_create("water"))
+            world.particles_fluid(world.particles_create("water"), 0.1)
     run = subprocess.run([DAEMON, "run", scene, "--ticks", "90", "--record", tmp_path / "plane.cairn"], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     done = subprocess.run([DAEMON, "replay", tmp_path / "plane.cairn", "--verify"], capture_output=True, text=True, check=False)
