@@ -5,7 +5,7 @@
 
 /* ---- systems ------------------------------------------------------------------------------------- */
 
-enum { SYSTEM_ITEMS = 66 };
+enum { SYSTEM_ITEMS = 67 };
 
 static void pack_descent(struct wire_packer *out, const struct wire_system *system)
 {
@@ -33,6 +33,9 @@ static void pack_descent(struct wire_packer *out, const struct wire_system *syst
 	wire_pack_real(out, system->mount_velocity);
 	wire_pack_uint(out, system->recoil);
 	wire_pack_uint(out, system->room);
+	wire_pack_array(out, system->meets);
+	for (uint32_t i = 0; i < system->meets; i++)
+		pack_vector(out, system->meet[i], 4);
 }
 
 void answer_pack_system(struct wire_packer *out, const struct wire_system *system)
@@ -92,17 +95,19 @@ static void take_count(struct taker *taker, const char *field, uint64_t *value)
 		taker->status = wire_take_uint(&taker->in, WIRE_INTEGER_MAX, value);
 }
 
-static void take_colours(struct taker *taker, struct wire_system *system)
+/* A list of at most `most` tuples of `width` numbers; returns how many. */
+static uint32_t take_tuples(struct taker *taker, const char *field, double *out, uint32_t width,
+			    uint32_t most)
 {
 	uint32_t count = 0;
-	if (!more(taker, "colours", true))
-		return;
+	if (!more(taker, field, true))
+		return 0;
 	taker->status = wire_take_array(&taker->in, &count);
-	if (taker->status == STATUS_OK && count > WIRE_COLOURS_MAX)
+	if (taker->status == STATUS_OK && count > most)
 		taker->status = STATUS_RANGE;
 	for (uint32_t i = 0; i < count && taker->status == STATUS_OK; i++)
-		taker->status = wire_take_tuple(&taker->in, system->colour[i], 2);
-	system->colours = taker->status == STATUS_OK ? count : 0;
+		taker->status = wire_take_tuple(&taker->in, out + (size_t)i * width, width);
+	return taker->status == STATUS_OK ? count : 0;
 }
 
 static void take_descent(struct taker *taker, struct wire_system *system)
@@ -131,6 +136,7 @@ static void take_descent(struct taker *taker, struct wire_system *system)
 	take_real(taker, "mount velocity", &system->mount_velocity);
 	take_u8(taker, "recoil", &system->recoil);
 	take_u8(taker, "room", &system->room);
+	system->meets = take_tuples(taker, "meets", system->meet[0], 4, WIRE_MEETINGS_MAX);
 }
 
 enum status answer_take_system(struct wire_cursor *in, struct wire_system *system)
@@ -164,7 +170,7 @@ enum status answer_take_system(struct wire_cursor *in, struct wire_system *syste
 	take_real(&taker, "gravity scale", &system->gravity_scale);
 	take_u32(&taker, "category", true, UINT32_MAX, &system->category);
 	take_u32(&taker, "mask", true, UINT32_MAX, &system->mask);
-	take_colours(&taker, system);
+	system->colours = take_tuples(&taker, "colours", system->colour[0], 2, WIRE_COLOURS_MAX);
 	take_u8(&taker, "forces", &system->forces);
 	take_u8(&taker, "collisions", &system->collisions);
 	take_u32(&taker, "substeps", true, UINT32_MAX, &system->substeps);

@@ -309,7 +309,7 @@ struct wire_field_force {
 	uint32_t count; /* of the items that follow */
 };
 
-enum { WIRE_COLOURS_MAX = 8 };
+enum { WIRE_COLOURS_MAX = 8, WIRE_MEETINGS_MAX = 8 };
 /* A particle system, with numbers of PARTICLES_CREATE; means with their deviations. */
 struct wire_system {
 	uint32_t id, owner, alive, capacity, category, mask, colours;
@@ -348,6 +348,9 @@ struct wire_system {
 	uint32_t mount;
 	double mount_velocity;
 	uint8_t recoil, room;
+	/* Of PARTICLES_MEET: another system, thickness m, friction, largest overlap. */
+	double meet[WIRE_MEETINGS_MAX][4];
+	uint32_t meets;
 };
 /* A particle system that is a fluid; fields.def has the meanings. */
 struct wire_fluid {

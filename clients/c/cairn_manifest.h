@@ -251,7 +251,8 @@ enum cairn_emitter {
 	CAIRN_EMITTER_POINT = 1,
 	CAIRN_EMITTER_PLANAR = 2,
 	CAIRN_EMITTER_BOX = 3,
-	CAIRN_EMITTER_SPHERE = 4
+	CAIRN_EMITTER_SPHERE = 4,
+	CAIRN_EMITTER_BODY = 5
 };
 
 /* Values of interact fields. */
@@ -801,15 +802,17 @@ struct cairn_command_joint_move {
 struct cairn_command_particles_create {
 	/* name: a name for people, need not be unique */
 	cairn_text name;
-	/* emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface) */
+	/* emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface), 5 body
+	 * (the faces of all shapes of the body that carries it, particles_emitter; without one there
+	 * are no births) */
 	uint8_t emitter;
 	/* position (-1000000 … 1000000 m): centre of the emitter */
 	cairn_vec3 position;
 	/* rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a
 	 * sphere outwards */
 	cairn_quat rotation;
-	/* half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius
-	 * of a sphere */
+	/* half (0 … 1000000 m): half sizes of a box (in a planar world a rectangle); x: of a planar
+	 * emitter's largest side, or radius of a sphere (a circle) */
 	cairn_vec3 half;
 	/* capacity: most particles alive; with recycle 0 also most ever emitted */
 	uint32_t capacity;
@@ -877,15 +880,17 @@ struct cairn_command_particles_remove {
 struct cairn_command_particles_set {
 	/* system: the system */
 	int64_t system;
-	/* emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface) */
+	/* emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface), 5 body
+	 * (the faces of all shapes of the body that carries it, particles_emitter; without one there
+	 * are no births) */
 	uint8_t emitter;
 	/* position (-1000000 … 1000000 m): centre of the emitter */
 	cairn_vec3 position;
 	/* rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a
 	 * sphere outwards */
 	cairn_quat rotation;
-	/* half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius
-	 * of a sphere */
+	/* half (0 … 1000000 m): half sizes of a box (in a planar world a rectangle); x: of a planar
+	 * emitter's largest side, or radius of a sphere (a circle) */
 	cairn_vec3 half;
 	/* capacity: most particles alive; with recycle 0 also most ever emitted */
 	uint32_t capacity;
@@ -981,7 +986,7 @@ struct cairn_command_particles_split {
 	/* burst_deviation (0 … 10000 m/s): largest deviation of burst */
 	double burst_deviation;
 	/* size (0 … 100): diameter of a child, as a share of the parent's; its mass goes with the
-	 * cube */
+	 * cube, in a planar world with the square */
 	double size;
 	/* size_deviation (0 … 100): largest deviation of size */
 	double size_deviation;
@@ -1264,12 +1269,12 @@ struct cairn_command_particles_lattice {
 	uint32_t columns;
 	/* rows: particles along y */
 	uint32_t rows;
-	/* layers: particles along z */
+	/* layers: particles along z; 1 in a planar world */
 	uint32_t layers;
 	/* spacing (0.0001 … 100 m): between neighbours */
 	double spacing;
 	/* links: bit 0 edges, 1 diagonals of faces (against shear), 2 to the next but one (against
-	 * bending), 3 volumes of cells */
+	 * bending), 3 volumes of cells (in a planar world areas) */
 	uint32_t links;
 	/* compliance (0 … 1000000 m/N): of edges: 1 by stiffness; 0: rigid */
 	double compliance;
@@ -1298,11 +1303,11 @@ struct cairn_command_particles_link {
 	/* b: of another one */
 	uint32_t b;
 	/* kind: 0 rod: keeps the distance; 1 rope: only pulls; 2 volume: of the tetrahedron a, b, c,
-	 * d */
+	 * d, in a planar world the area of the triangle a, b, c */
 	uint8_t kind;
 	/* c: of a volume */
 	uint32_t c;
-	/* d: of a volume */
+	/* d: of a volume; 0 in a planar world */
 	uint32_t d;
 	/* length (0 … 1000000 m): at rest; 0: as it is now, and so is a volume */
 	double length;
@@ -1422,8 +1427,8 @@ struct cairn_command_particles_hold {
 	double damping_ratio;
 };
 
-/* make a particle system a fluid, or set all that it has as one; kernel_radius 0: it is none
- * any more. */
+/* make a particle system of a spatial world a fluid, or set all that it has as one;
+ * kernel_radius 0: it is none any more. */
 struct cairn_command_particles_fluid {
 	/* system: the system; without links and forces between its particles */
 	int64_t system;
@@ -1495,6 +1500,20 @@ struct cairn_command_joint_gear {
 	/* offset (-1000000 … 1000000 m, rad): coordinate where the leader's is 0; what is missing
 	 * closes at contact.push_speed at most */
 	double offset;
+};
+
+/* set whether the linked particles of two systems meet each other: cloth on cloth, a rope over
+ * a cloth, jelly on it. */
+struct cairn_command_particles_meet {
+	/* system: a system; no fluid, without forces and collisions between its particles */
+	int64_t system;
+	/* other: another one, likewise; a system meets at most 8 others */
+	int64_t other;
+	/* thickness (0 … 100 m): least distance of the centres of two of their particles; at least
+	 * 0.87 of the longest edge of both closes them for each other; 0: they do not meet */
+	double thickness;
+	/* friction (0 … 10): between them */
+	double friction;
 };
 
 /* let points carry a body: its place is theirs, and what touches it pushes them. */
@@ -1583,6 +1602,7 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_FLUID = 94,
 	CAIRN_COMMAND_PARTICLES_FILL = 95,
 	CAIRN_COMMAND_JOINT_GEAR = 96,
+	CAIRN_COMMAND_PARTICLES_MEET = 97,
 	CAIRN_COMMAND_CARRY = 100,
 	CAIRN_COMMAND_UNCARRY = 101
 };
@@ -1654,6 +1674,7 @@ typedef struct cairn_command {
 		struct cairn_command_particles_fluid particles_fluid;
 		struct cairn_command_particles_fill particles_fill;
 		struct cairn_command_joint_gear joint_gear;
+		struct cairn_command_particles_meet particles_meet;
 		struct cairn_command_carry carry;
 		struct cairn_command_uncarry uncarry;
 		uint64_t reserved[64]; /* for fields of later versions */
@@ -1870,8 +1891,9 @@ enum cairn_query_kind {
  *	reads system, [after, limit]
  *	[count, bin]
  *	u32, little-endian, five for each link: kind (0 rod, 1 rope, 2 volume) and the
- *	serial numbers of its particles, 0 where a distance has none; `after`: how many
- *	links to pass over; a page that is not full is the last one
+ *	serial numbers of its particles, 0 where a distance, or a volume of a planar world
+ *	(an area), has none; `after`: how many links to pass over; a page that is not full
+ *	is the last one
  *
  * CAIRN_QUERY_SYSTEMS: particle systems of the world
  *	reads nothing
@@ -1884,14 +1906,16 @@ enum cairn_query_kind {
  *	delay, split depth, [split velocity, deviation], split spread, [split burst,
  *	deviation], [split size, deviation], [split life, deviation], split spend, splits,
  *	trail, trail delay, trail depth, trail velocity, contacts, holds, self thickness,
- *	self friction, self overlap, mount, mount velocity, recoil, room], …]
+ *	self friction, self overlap, mount, mount velocity, recoil, room, [[other system,
+ *	thickness, friction, overlap], …]], …]
  *	as particles_create, particles_interact, particles_split, particles_trail,
- *	particles_self and particles_emitter set them (substeps 0: not given; trail, mount
- *	0: none; with a mount, position and rotation are in that body's axes), ids ascend;
- *	counts so far: births, births beyond a limit, births inside a body, paths that ended
- *	before their tick, particles left out of a search for neighbours because too many
- *	were at one place, links that tore, splits; stretch, volume error and self overlap:
- *	of its links and linked particles after the last tick, relative
+ *	particles_self, particles_emitter and particles_meet set them (substeps 0: not
+ *	given; trail, mount 0: none; with a mount, position and rotation are in that body's
+ *	axes), ids ascend; counts so far: births, births beyond a limit, births inside a
+ *	body, paths that ended before their tick, particles left out of a search for
+ *	neighbours because too many were at one place, links that tore, splits; stretch,
+ *	volume error and overlaps: of its links and linked particles after the last tick,
+ *	relative
  *
  * CAIRN_QUERY_PARTICLES: particles of a system, in the order of their serial numbers
  *	reads system, [after, limit, form]

@@ -34,6 +34,8 @@ static void print_descent(const struct cli *cli, const struct wire_system *syste
 	out_real(cli, "mount_velocity", system->mount_velocity);
 	out_text(cli, "recoil", command_word(WORDS_RECOIL, system->recoil));
 	out_text(cli, "room", command_word(WORDS_ROOM, system->room));
+	for (uint32_t i = 0; i < system->meets; i++)
+		out_reals(cli, "meets", system->meet[i], 4);
 }
 
 bool cli_system(const struct cli *cli, struct wire_cursor *in)
@@ -196,7 +198,8 @@ bool cli_links(const struct cli *cli, struct wire_cursor *in, uint32_t *count)
 			serials[k] = get_le32(at + 4 + 4 * (size_t)k);
 		out_begin(cli);
 		out_text(cli, "kind", kind < COUNT_OF(kinds) ? kinds[kind] : "unknown");
-		out_reals(cli, "particles", serials, serials[2] > 0 ? ENDS : 2);
+		uint32_t ends = serials[3] > 0 ? ENDS : serials[2] > 0 ? ENDS - 1 : 2;
+		out_reals(cli, "particles", serials, ends);
 		out_end(cli);
 	}
 	return true;

@@ -208,8 +208,32 @@ static enum status set_frame(struct scene_expansion *self, pose frame, struct ya
 	return STATUS_OK;
 }
 
-/* The system of a trail is one of the same assembly, and so is a body that holds, if that has it. */
-static enum status rename_system(struct scene_expansion *self, const struct emplacement *placing,
+/* The value of `system` in a table of a particle system is the name of one of the same assembly. */
+static enum status rename_other(struct scene_expansion *self, const struct emplacement *placing,
+				struct yaml_node *table)
+{
+	struct yaml_node *system =
+		table != NULL && table->kind == NODE_MAP ? node_child(table, "system") : NULL;
+	if (system == NULL || system->kind != NODE_SCALAR)
+		return STATUS_OK;
+	system->text = nodes_join(&self->nodes, placing->prefix, system->text, "");
+	return system->text != NULL ? STATUS_OK : no_memory(self, system->line);
+}
+
+/* The other systems of a trail and of meetings. */
+static enum status rename_others(struct scene_expansion *self, const struct emplacement *placing,
+				 struct yaml_node *entry)
+{
+	enum status status = rename_other(self, placing, node_child(entry, "trail"));
+	struct yaml_node *meets = node_child(entry, "meets");
+	struct yaml_node *at = meets != NULL && meets->kind == NODE_LIST ? meets->first : NULL;
+	for (; at != NULL && status == STATUS_OK; at = at->next)
+		status = rename_other(self, placing, at);
+	return status;
+}
+
+/* A body that holds, or that carries an emitter, is one of the same assembly, if that has it. */
+static enum status rename_bodies(struct scene_expansion *self, const struct emplacement *placing,
 				 struct yaml_node *entry)
 {
 	struct yaml_node *holds = node_child(entry, "holds");
@@ -229,12 +253,7 @@ static enum status rename_system(struct scene_expansion *self, const struct empl
 		if (carrier->text == NULL)
 			return no_memory(self, carrier->line);
 	}
-	struct yaml_node *trail = node_child(entry, "trail");
-	struct yaml_node *system = trail != NULL ? node_child(trail, "system") : NULL;
-	if (system == NULL || system->kind != NODE_SCALAR)
-		return STATUS_OK;
-	system->text = nodes_join(&self->nodes, placing->prefix, system->text, "");
-	return system->text != NULL ? STATUS_OK : no_memory(self, system->line);
+	return STATUS_OK;
 }
 
 enum status expand_place(struct scene_expansion *self, const struct emplacement *placing,
@@ -254,7 +273,9 @@ enum status expand_place(struct scene_expansion *self, const struct emplacement 
 		else if (kind == PART_JOINT)
 			status = rename_keys(self, placing, true, entry);
 		else if (kind == PART_PARTICLES)
-			status = rename_system(self, placing, entry);
+			status = rename_bodies(self, placing, entry);
+		if (status == STATUS_OK && kind == PART_PARTICLES)
+			status = rename_others(self, placing, entry);
 	}
 	if (status == STATUS_OK && placing->moved)
 		status = set_frame(self, placing->frame, entry);

@@ -141,6 +141,9 @@ SCENES = \
 	clients/scenes/heightfield.yaml \
 	clients/scenes/hourglass.yaml \
 	clients/scenes/folds.yaml \
+	clients/scenes/sand.yaml \
+	clients/scenes/layers.yaml \
+	clients/scenes/ember.yaml \
 	clients/scenes/jet.yaml \
 	clients/scenes/rockets.yaml \
 	clients/scenes/joints.yaml \

@@ -419,11 +419,12 @@ static enum status compile_list(struct compile *self, const struct yaml_node *li
 	return status;
 }
 
-/* A system that a trail may name: its back reference, and its own trail (NULL: none). */
+/* A system that a trail or a meeting may name: its back reference, and its own trail and meetings (NULL:
+ * none). */
 struct named_system {
 	const char *name; /* borrowed from the document */
 	int64_t number;
-	const struct yaml_node *trail;
+	const struct yaml_node *trail, *meets;
 };
 
 static enum status compile_system(struct compile *self, const struct yaml_node *node,
@@ -435,6 +436,11 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 	if (status == STATUS_OK)
 		status = read_colours(self, keys.colours);
 	pose frame;
+	if (status == STATUS_OK && keys.emitter == EMITTER_BODY && keys.mount == NULL)
+		return source_fail(
+			&self->source, node->line, STATUS_RANGE, "emitter",
+			"emitter is body, so the system needs the table mount, which names "
+			"the body on whose faces particles are born");
 	if (status == STATUS_OK)
 		status = compile_frame(&self->source, keys.frame, &frame);
 	if (status != STATUS_OK)
@@ -475,7 +481,51 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 		status = compile_interact(self, keys.interact, system);
 	if (status == STATUS_OK && keys.split != NULL)
 		status = compile_split(self, keys.split, system);
-	*out = (struct named_system){ keys.name, system, keys.trail };
+	*out = (struct named_system){ keys.name, system, keys.trail, keys.meets };
+	return status;
+}
+
+/* The system of that name; NULL and a failure: there is none. */
+static const struct named_system *find_named(struct compile *self, uint32_t line, const char *table,
+					     const struct named_system *systems, uint32_t count,
+					     const char *name, enum status *status)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (strcmp(systems[i].name, name) == 0)
+			return &systems[i];
+	*status = source_fail(&self->source, line, STATUS_UNKNOWN_PARTICLES, "system",
+			      "system %s of %s is the name of no particle system", name, table);
+	return NULL;
+}
+
+static enum status compile_meet(struct compile *self, const struct yaml_node *node,
+				const struct named_system *systems, uint32_t count,
+				const struct named_system *of)
+{
+	struct meet_keys keys;
+	enum status status = schema_read(&self->source, node, SCHEMA_MEET, &keys);
+	const struct named_system *other = NULL;
+	if (status == STATUS_OK)
+		other = find_named(self, node->line, "meets", systems, count, keys.system, &status);
+	if (other == NULL)
+		return status;
+	struct command *command = compile_command(self, COMMAND_PARTICLES_MEET, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_meet = (struct command_PARTICLES_MEET){ .system = of->number,
+								   .other = other->number,
+								   .thickness = keys.thickness,
+								   .friction = keys.friction };
+	return STATUS_OK;
+}
+
+static enum status compile_meets(struct compile *self, const struct named_system *systems,
+				 uint32_t count, const struct named_system *of)
+{
+	enum status status = STATUS_OK;
+	for (const struct yaml_node *at = of->meets != NULL ? of->meets->first : NULL;
+	     at != NULL && status == STATUS_OK; at = at->next)
+		status = compile_meet(self, at, systems, count, of);
 	return status;
 }
 
@@ -485,15 +535,11 @@ static enum status compile_trail(struct compile *self, const struct named_system
 	struct trail_keys keys;
 	enum status status = schema_read(&self->source, of->trail, SCHEMA_TRAIL, &keys);
 	const struct named_system *trail = NULL;
-	if (status != STATUS_OK)
-		return status;
-	for (uint32_t i = 0; i < count && trail == NULL; i++)
-		if (strcmp(systems[i].name, keys.system) == 0)
-			trail = &systems[i];
+	if (status == STATUS_OK)
+		trail = find_named(self, of->trail->line, "trail", systems, count, keys.system,
+				   &status);
 	if (trail == NULL)
-		return source_fail(&self->source, of->trail->line, STATUS_UNKNOWN_PARTICLES,
-				   "system", "system %s of trail is the name of no particle system",
-				   keys.system);
+		return status;
 	struct command *command = compile_command(self, COMMAND_PARTICLES_TRAIL, of->trail->line);
 	if (command == NULL)
 		return source_no_memory(&self->source);
@@ -522,5 +568,7 @@ enum status compile_particles(struct compile *self, const struct yaml_node *syst
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
 		if (named[i].trail != NULL)
 			status = compile_trail(self, named, count, &named[i]);
+	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
+		status = compile_meets(self, named, count, &named[i]);
 	return status;
 }

@@ -426,6 +426,12 @@ struct system_view {
 	double self_thickness, self_friction, self_overlap, mount_velocity; /* fields.def */
 	body_id mount; /* 0 none: position and rotation are in its axes */
 	bool recoil, room;
+	/* As PARTICLES_MEET set them: others that its linked particles meet, by ids. */
+	struct meeting_view {
+		system_id other;
+		double thickness, friction, overlap; /* fields.def */
+	} meets[PARTICLE_MEETINGS_MAX];
+	uint32_t meet_count;
 	/* As PARTICLES_SPLIT and PARTICLES_TRAIL set them; mean, largest deviation. */
 	const uint32_t *split_number; /* borrowed, as the next two lines */
 	const double *split_age, *split_velocity, *split_burst; /* s, share, m/s */

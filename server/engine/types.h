@@ -287,6 +287,7 @@ enum emitter_kind {
 	EMITTER_PLANAR = 2, /* a square grid across y, with cells of two largest diameters */
 	EMITTER_BOX = 3,    /* anywhere on the surface of a box, along its normal */
 	EMITTER_SPHERE = 4, /* on a sphere, one in each of as many equal cells, along the radius */
+	EMITTER_BODY = 5, /* anywhere on the shapes of the body that carries it, along the normal */
 };
 /* Which particles those of a system act on: a pair of systems, if both say so. */
 enum interact {
@@ -354,6 +355,7 @@ enum {
 	PARTICLES_MAX = 1048576, /* of one world: the sum of the capacities of its systems */
 	SYSTEMS_MAX = 64,	 /* of one world */
 	PARTICLE_COLOURS_MAX = 8,
+	PARTICLE_MEETINGS_MAX = 8, /* other systems that one meets */
 	PARTICLE_SUBSTEPS_MAX = 64,
 	PARTICLE_CHILDREN_MAX = 4096,	/* of one split */
 	PARTICLE_GENERATIONS_MAX = 255, /* generation has one byte */

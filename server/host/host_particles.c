@@ -6,7 +6,7 @@
 #include "server/host/host_state.h"
 
 /* Largest packed sizes, in bytes, of a system and of what is not a column in a page. */
-enum { SYSTEM_BYTES_MAX = 1100, FLUID_BYTES_MAX = 320, HEAD_BYTES_MAX = 128 };
+enum { SYSTEM_BYTES_MAX = 1420, FLUID_BYTES_MAX = 320, HEAD_BYTES_MAX = 128 };
 enum { STEPS = 65535 }; /* of positions in view */
 
 /* ---- systems
@@ -39,6 +39,13 @@ static void put_descent(struct wire_system *facts, const struct system_view *vie
 	facts->mount_velocity = view->mount_velocity;
 	facts->recoil = view->recoil;
 	facts->room = view->room;
+	facts->meets = view->meet_count;
+	for (uint32_t i = 0; i < view->meet_count; i++) {
+		const struct meeting_view *meet = &view->meets[i];
+		const double row[4] = { meet->other, meet->thickness, meet->friction,
+					meet->overlap };
+		memcpy(facts->meet[i], row, sizeof row);
+	}
 }
 
 static struct wire_system system_facts(const struct system_view *view)

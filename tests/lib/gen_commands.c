@@ -502,7 +502,7 @@ static void reconcile_walker(struct gen_commands *gen, struct command *out)
 }
 
 /* Small lattices, and serial numbers that a system may have. */
-static void reconcile_linked(struct command *out)
+static void reconcile_linked(const struct gen_commands *gen, struct command *out)
 {
 	struct command_PARTICLES_LATTICE *lattice = &out->particles_lattice;
 	struct command_PARTICLES_LINK *link = &out->particles_link;
@@ -511,13 +511,13 @@ static void reconcile_linked(struct command *out)
 	case COMMAND_PARTICLES_LATTICE:
 		lattice->columns = 1 + lattice->columns % 4;
 		lattice->rows = 1 + lattice->rows % 3;
-		lattice->layers = 1 + lattice->layers % 2;
+		lattice->layers = gen->planar ? 1 : 1 + lattice->layers % 2;
 		return;
 	case COMMAND_PARTICLES_LINK:
 		link->a = 1 + link->a % 16;
 		link->b = link->a + 1;
 		link->c = volume ? link->b + 1 : 0;
-		link->d = volume ? link->c + 1 : 0;
+		link->d = volume && !gen->planar ? link->c + 1 : 0;
 		link->length = volume ? 0 : link->length;
 		link->tear = volume ? 0 : link->tear;
 		link->tear_force = volume ? 0 : link->tear_force;
@@ -569,6 +569,18 @@ static int64_t gen_other_system(struct gen_commands *gen, int64_t system)
 	return pick < count && systems[pick].id != (uint64_t)system ? (int64_t)systems[pick].id : 0;
 }
 
+/* Another system, if there are two. */
+static int64_t gen_second_system(struct gen_commands *gen, int64_t system)
+{
+	static struct system_view systems[SYSTEMS_MAX];
+	uint32_t count = world_systems(gen->world, systems);
+	uint32_t first = count > 0 ? rng_below(&gen->rng, count) : 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (systems[(first + i) % count].id != (uint64_t)system)
+			return systems[(first + i) % count].id;
+	return 0;
+}
+
 /* A few particles in a box. */
 static void reconcile_fill(struct command_PARTICLES_FILL *out)
 {
@@ -593,6 +605,9 @@ static void reconcile_particles(struct gen_commands *gen, struct command *out)
 	case COMMAND_PARTICLES_EMITTER:
 		out->particles_emitter.body = gen_some_body(gen);
 		return;
+	case COMMAND_PARTICLES_MEET:
+		out->particles_meet.other = gen_second_system(gen, out->particles_meet.system);
+		return;
 	case COMMAND_PARTICLES_TRAIL:
 		out->particles_trail.trail = gen_other_system(gen, out->particles_trail.system);
 		return;
@@ -605,7 +620,7 @@ static void reconcile_particles(struct gen_commands *gen, struct command *out)
 	case COMMAND_PARTICLES_LATTICE:
 	case COMMAND_PARTICLES_LINK:
 	case COMMAND_PARTICLES_PIN:
-		reconcile_linked(out);
+		reconcile_linked(gen, out);
 		return;
 	default:
 		reconcile_walker(gen, out);
@@ -698,10 +713,8 @@ void gen_any_command(struct gen_commands *gen, struct command *out)
 	const struct command_info *list = command_list(&count);
 	uint32_t pick = rng_below(&gen->rng, count + (uint32_t)COUNT_OF(often));
 	uint16_t op = pick < count ? list[pick].op : often[pick - count];
-	bool particles = (op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_SPLIT) ||
-			 (op >= COMMAND_PARTICLES_SELF && op <= COMMAND_PARTICLES_FILL) ||
-			 (op >= COMMAND_PARTICLES_INTERACT && op <= COMMAND_PARTICLES_PIN);
-	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && particles))
+	bool fluid = op == COMMAND_PARTICLES_FLUID || op == COMMAND_PARTICLES_FILL;
+	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && fluid))
 		op = COMMAND_SPAWN;
 	gen_command(gen, op, out);
 }

@@ -189,3 +189,63 @@ def test_a_trail_names_a_system_of_the_scene(tmp_path):
     scene.write_text(SHOW.replace("system: smoke", "system: smoek"))
     run = subprocess.run([DAEMON, "run", scene, "--ticks", "1"], capture_output=True, text=True, check=False)
     assert run.returncode != 0 and "smoek" in run.stderr and "no particle system" in run.stderr
+
+
+PLANE = """
+world: { planar: true, seed: 5 }
+shapes:
+  floor: { kind: polygon, points: [[-3, -0.1], [3, -0.1], [3, 0.1], [-3, 0.1]] }
+  block: { kind: polygon, points: [[-0.3, -0.2], [0.3, -0.2], [0, 0.3]], radius: 0.05 }
+bodies:
+  - { shape: floor, status: static, at: [0, -0.1, 0] }
+  - { name: burning, shape: block, at: [0, 2, 0], angular_velocity: [0, 0, 3] }
+particles:
+  - { name: fire, emitter: body, mount: { body: burning }, rate: 3, size: 0.05, mass: 0.001, life: 0.7, speed: 1, spread: 20, capacity: 90,
+      split: { number: 2, age: 0.3, burst: 1, spend: true } }
+  - { name: net, emitter: none, life: 0, size: 0.05, mass: 0.02, meets: [{ system: rope, thickness: 0.1 }],
+      lattices: [{ at: [-0.4, 0.5, 0], columns: 9, rows: 4, spacing: 0.1, links: 11, compliance: 0.0001, substeps: 16 }], pins: [1, 9] }
+  - { name: rope, emitter: none, life: 0, size: 0.05, mass: 0.01, lattices: [{ at: [-0.3, 1.2, 0], columns: 7, spacing: 0.1, links: 1, substeps: 8 }] }
+"""
+
+
+def state_of(world):
+    return [(system, world.particles(system["id"])) for system in world.systems()]
+
+
+def test_a_planar_world_is_saved_forked_replayed_and_watched_by_who_comes_late(server, tmp_path):
+    """Births at the cap, splits, a burning body and meetings, in the plane; all that a client can do with a world keeps it."""
+    scene = tmp_path / "plane.yaml"
+    scene.write_text(PLANE)
+    with server.connect(caps=("ack", "exact")) as client:
+        world = client.load(scene)
+        world.step(45)  # in the middle of splits, at the cap
+        fire, net, rope = world.systems()
+        assert fire["lost"] > 0 and fire["splits"] > 20 and fire["alive"] <= 90 and fire["emitter"] == "body"
+        (other, thickness, friction, overlap), = net["meets"]
+        assert (other, thickness, friction) == (rope["id"], 0.1, 0.3) and rope["meets"][0][0] == net["id"] and overlap < 0.3
+        assert world.links(net["id"])[0][0] == "volume" and len(world.links(net["id"])[0][1]) == 3
+        again = world.fork(f"{world.name}-again")
+        world.save("here", rollback=True)
+        expected = world.step(40).hash, state_of(world)
+        assert (again.step(40).hash, state_of(again)) == expected
+        world.restore("here", rollback=True)
+        assert (world.step(40).hash, state_of(world)) == expected
+        with server.connect(caps=("ack", "exact")) as late:
+            seen = late.join(world.name)
+            seen.subscribe(profile="exact", particles=True)
+            world.step(3)
+            world.particles_remove(rope["id"])  # while the net lies under it
+            world.step(12)
+            frame = next(frame for frame in seen.frames(100, timeout=5) if frame.tick == world.tick)
+            assert frame.systems == {system["id"]: system["alive"] for system in world.systems()}
+            there = [tuple(particle[1]) for system in world.systems() for particle in world.particles(system["id"])]
+            assert [tuple(particle.position) for particle in frame.particles] == there and all(z == 0 for _, _, z in there)
+        assert world.systems()[1]["meets"] == []
+        with refused("planar"):
+            world.particles_add(net["id"], (0, 0, 1), (0, 0, 0))
+        with refused("planar"):
+            world.particles_fluid(world.particles_create("water"), 0.1)
+    run = subprocess.run([DAEMON, "run", scene, "--ticks", "90", "--record", tmp_path / "plane.cairn"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    done = subprocess.run([DAEMON, "replay", tmp_path / "plane.cairn", "--verify"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "same" in done.stdout, done.stdout + done.stderr

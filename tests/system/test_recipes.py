@@ -120,3 +120,35 @@ def test_a_ribbon_and_a_rope_lie_in_folds_on_themselves(server):
             places = [p[1] for p in found[name]]
             near = sum(math.dist(places[i], places[k]) < 0.04 for i in range(len(places)) for k in range(i - 12))
             assert near == 0, (name, near)  # no layer lies in another
+
+
+def test_jelly_and_rope_lie_on_the_sheet(server):
+    with server.connect() as client:
+        _, found, systems = show(client, "layers", 150)
+        assert [other for other, *_ in systems["sheet"]["meets"]] == [systems["jelly"]["id"], systems["rope"]["id"]]
+        assert all(overlap < 0.13 for system in systems.values() for _, _, _, overlap in system["meets"])
+        assert min(p[1][1] for p in found["jelly"]) > 0.3  # without the sheet it would lie on the ground
+        assert len([p for p in found["rope"] if p[1][1] > 0.5]) > 10
+
+
+def test_bodies_burn_on_all_their_faces(server):
+    with server.connect() as client:
+        world, found, systems = show(client, "ember", 60)
+        assert all(system["emitter"] == "body" for system in systems.values())
+        # Beside the cone, on its slope and above: not from one point.
+        young = [p[1] for p in found["cone_fire"] if p[5] < 0.1]
+        assert max(x for x, _, _ in young) - min(x for x, _, _ in young) > 0.5 and max(y for _, y, _ in young) > 0.6
+        assert len(found["gem_fire"]) > 300
+
+
+def test_sand_stays_in_the_plane(server):
+    with server.connect() as client:
+        world, found, systems = show(client, "sand", 60)
+        for _ in range(4):
+            world.step(60)
+        systems = {system["name"]: system for system in world.systems()}
+        found = {name: world.particles(system["id"]) for name, system in systems.items()}
+        assert len(found["grains"]) > 250 and systems["pillow"]["volume_error"] < 0.1
+        assert all(p[1][2] == 0 and p[2][2] == 0 for name in found for p in found[name])
+        assert len([p for p in found["grains"] if p[1][1] < 0.9]) > 10  # through the neck
+        assert min(p[1][1] for name in found for p in found[name]) > 0

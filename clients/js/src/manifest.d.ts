@@ -181,7 +181,8 @@ export type Emitter =
   | "point"
   | "planar"
   | "box"
-  | "sphere";
+  | "sphere"
+  | "body";
 
 export type Interact =
   | "none"
@@ -672,13 +673,13 @@ export interface CommandFields {
   particles_create: {
     /** name: a name for people, need not be unique */
     name: string;
-    /** emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface) */
-    emitter?: number | "none" | "point" | "planar" | "box" | "sphere";
+    /** emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface), 5 body (the faces of all shapes of the body that carries it, particles_emitter; without one there are no births) */
+    emitter?: number | "none" | "point" | "planar" | "box" | "sphere" | "body";
     /** position (-1000000 … 1000000 m): centre of the emitter */
     position?: Vector;
     /** rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a sphere outwards */
     rotation?: Rotation;
-    /** half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius of a sphere */
+    /** half (0 … 1000000 m): half sizes of a box (in a planar world a rectangle); x: of a planar emitter's largest side, or radius of a sphere (a circle) */
     half?: Vector;
     /** capacity: most particles alive; with recycle 0 also most ever emitted */
     capacity?: number;
@@ -742,13 +743,13 @@ export interface CommandFields {
   particles_set: {
     /** system: the system */
     system: number;
-    /** emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface) */
-    emitter?: number | "none" | "point" | "planar" | "box" | "sphere";
+    /** emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface), 5 body (the faces of all shapes of the body that carries it, particles_emitter; without one there are no births) */
+    emitter?: number | "none" | "point" | "planar" | "box" | "sphere" | "body";
     /** position (-1000000 … 1000000 m): centre of the emitter */
     position?: Vector;
     /** rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a sphere outwards */
     rotation?: Rotation;
-    /** half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius of a sphere */
+    /** half (0 … 1000000 m): half sizes of a box (in a planar world a rectangle); x: of a planar emitter's largest side, or radius of a sphere (a circle) */
     half?: Vector;
     /** capacity: most particles alive; with recycle 0 also most ever emitted */
     capacity?: number;
@@ -838,7 +839,7 @@ export interface CommandFields {
     burst?: Placed;
     /** burst_deviation (0 … 10000 m/s): largest deviation of burst */
     burst_deviation?: Placed;
-    /** size (0 … 100): diameter of a child, as a share of the parent's; its mass goes with the cube */
+    /** size (0 … 100): diameter of a child, as a share of the parent's; its mass goes with the cube, in a planar world with the square */
     size?: Placed;
     /** size_deviation (0 … 100): largest deviation of size */
     size_deviation?: Placed;
@@ -1074,11 +1075,11 @@ export interface CommandFields {
     columns?: number;
     /** rows: particles along y */
     rows?: number;
-    /** layers: particles along z */
+    /** layers: particles along z; 1 in a planar world */
     layers?: number;
     /** spacing (0.0001 … 100 m): between neighbours */
     spacing?: Placed;
-    /** links: bit 0 edges, 1 diagonals of faces (against shear), 2 to the next but one (against bending), 3 volumes of cells */
+    /** links: bit 0 edges, 1 diagonals of faces (against shear), 2 to the next but one (against bending), 3 volumes of cells (in a planar world areas) */
     links?: number;
     /** compliance (0 … 1000000 m/N): of edges: 1 by stiffness; 0: rigid */
     compliance?: Placed;
@@ -1103,11 +1104,11 @@ export interface CommandFields {
     a: number;
     /** b: of another one */
     b: number;
-    /** kind: 0 rod: keeps the distance; 1 rope: only pulls; 2 volume: of the tetrahedron a, b, c, d */
+    /** kind: 0 rod: keeps the distance; 1 rope: only pulls; 2 volume: of the tetrahedron a, b, c, d, in a planar world the area of the triangle a, b, c */
     kind?: number | "rod" | "rope" | "volume";
     /** c: of a volume */
     c?: number;
-    /** d: of a volume */
+    /** d: of a volume; 0 in a planar world */
     d?: number;
     /** length (0 … 1000000 m): at rest; 0: as it is now, and so is a volume */
     length?: Placed;
@@ -1206,7 +1207,7 @@ export interface CommandFields {
     /** damping_ratio (0 … 10): of that spring, 1: critical for the reduced mass */
     damping_ratio?: Placed;
   };
-  /** make a particle system a fluid, or set all that it has as one; kernel_radius 0: it is none any more */
+  /** make a particle system of a spatial world a fluid, or set all that it has as one; kernel_radius 0: it is none any more */
   particles_fluid: {
     /** system: the system; without links and forces between its particles */
     system: number;
@@ -1264,6 +1265,17 @@ export interface CommandFields {
     ratio?: Placed;
     /** offset (-1000000 … 1000000 m, rad): coordinate where the leader's is 0; what is missing closes at contact.push_speed at most */
     offset?: Placed;
+  };
+  /** set whether the linked particles of two systems meet each other: cloth on cloth, a rope over a cloth, jelly on it */
+  particles_meet: {
+    /** system: a system; no fluid, without forces and collisions between its particles */
+    system: number;
+    /** other: another one, likewise; a system meets at most 8 others */
+    other: number;
+    /** thickness (0 … 100 m): least distance of the centres of two of their particles; at least 0.87 of the longest edge of both closes them for each other; 0: they do not meet */
+    thickness?: Placed;
+    /** friction (0 … 10): between them */
+    friction?: Placed;
   };
   /** let points carry a body: its place is theirs, and what touches it pushes them */
   carry: {

@@ -1039,6 +1039,12 @@ export const COMMAND = {
     ["ratio", 1],
     ["offset", 0],
   ] },
+  particles_meet: { number: 97, fields: [
+    ["system", undefined],
+    ["other", undefined],
+    ["thickness", 0],
+    ["friction", 0.3],
+  ] },
   carry: { number: 100, fields: [
     ["body", undefined],
     ["a", undefined],
@@ -1243,7 +1249,7 @@ export const LIMITS = {
     point: ["VEC3", -1000000, 1000000, "m"],
   },
   particles_create: {
-    emitter: ["ENUM", 0, 4, ""],
+    emitter: ["ENUM", 0, 5, ""],
     position: ["VEC3", -1000000, 1000000, "m"],
     rotation: ["QUAT", 0, 0, ""],
     half: ["VEC3", 0, 1000000, "m"],
@@ -1273,7 +1279,7 @@ export const LIMITS = {
     tag: ["INTEGER", -9007199254740991, 9007199254740991, ""],
   },
   particles_set: {
-    emitter: ["ENUM", 0, 4, ""],
+    emitter: ["ENUM", 0, 5, ""],
     position: ["VEC3", -1000000, 1000000, "m"],
     rotation: ["QUAT", 0, 0, ""],
     half: ["VEC3", 0, 1000000, "m"],
@@ -1504,6 +1510,10 @@ export const LIMITS = {
     leader_axis: ["U32", 0, 5, ""],
     ratio: ["F64", -1000000, 1000000, ""],
     offset: ["F64", -1000000, 1000000, "m, rad"],
+  },
+  particles_meet: {
+    thickness: ["F64", 0, 100, "m"],
+    friction: ["F64", 0, 10, ""],
   },
 };
 
@@ -1752,6 +1762,7 @@ export const WORDS = {
     "planar",
     "box",
     "sphere",
+    "body",
   ],
   interact: [
     "none",

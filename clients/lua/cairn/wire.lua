@@ -329,7 +329,7 @@ wire.command = {
 		{name = "point", type = "vec3", min = -1000000, max = 1000000}}},
 	particles_create = {number = 60, fields = {
 		{name = "name", type = "text", min = 0, max = 0},
-		{name = "emitter", type = "enum", min = 0, max = 4, default = 1},
+		{name = "emitter", type = "enum", min = 0, max = 5, default = 1},
 		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
 		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
 		{name = "half", type = "vec3", min = 0, max = 1000000, default = {1.0, 1.0, 1.0}},
@@ -362,7 +362,7 @@ wire.command = {
 		{name = "system", type = "particles", min = 0, max = 0}}},
 	particles_set = {number = 62, fields = {
 		{name = "system", type = "particles", min = 0, max = 0},
-		{name = "emitter", type = "enum", min = 0, max = 4, default = 1},
+		{name = "emitter", type = "enum", min = 0, max = 5, default = 1},
 		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
 		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
 		{name = "half", type = "vec3", min = 0, max = 1000000, default = {1.0, 1.0, 1.0}},
@@ -608,6 +608,11 @@ wire.command = {
 		{name = "leader_axis", type = "u32", min = 0, max = 5, default = 0},
 		{name = "ratio", type = "f64", min = -1000000, max = 1000000, default = 1.0},
 		{name = "offset", type = "f64", min = -1000000, max = 1000000, default = 0.0}}},
+	particles_meet = {number = 97, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "other", type = "particles", min = 0, max = 0},
+		{name = "thickness", type = "f64", min = 0, max = 100, default = 0.0},
+		{name = "friction", type = "f64", min = 0, max = 10, default = 0.3}}},
 	carry = {number = 100, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "a", type = "body", min = 0, max = 0},
@@ -679,7 +684,7 @@ wire.words = {
 	field_kind = {wind = 1, vortex = 2, attractor = 3, drag = 4, fluid = 5, mutual = 6},
 	field_region = {everywhere = 0, ball = 1, box = 2},
 	field_falloff = {constant = 0, linear = 1, components = 2},
-	emitter = {none = 0, point = 1, planar = 2, box = 3, sphere = 4},
+	emitter = {none = 0, point = 1, planar = 2, box = 3, sphere = 4, body = 5},
 	interact = {none = 0, internal = 1, external = 2, both = 3},
 	fluid_solver = {explicit = 0, incompressible = 1},
 	link_kind = {rod = 0, rope = 1, volume = 2},

@@ -476,12 +476,13 @@ class Commands:
         """Make a particle system: an emitter and its particles. Returns the system's id. Raises Refused.
 
         - name: a name for people, need not be unique
-        - emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface)
+        - emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface), 5 body (the faces of
+          all shapes of the body that carries it, particles_emitter; without one there are no births)
         - position (-1000000 … 1000000 m): centre of the emitter
         - rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a sphere
           outwards
-        - half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius of a
-          sphere
+        - half (0 … 1000000 m): half sizes of a box (in a planar world a rectangle); x: of a planar emitter's
+          largest side, or radius of a sphere (a circle)
         - capacity: most particles alive; with recycle 0 also most ever emitted
         - recycle: 1: particles that have died make room for new ones
         - rate: particles of an emission; a planar emitter has room for fewer, if its side is small
@@ -543,12 +544,13 @@ class Commands:
         Raises Refused.
 
         - system: the system
-        - emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface)
+        - emitter: 0 none, 1 point, 2 planar, 3 box (its surface), 4 sphere (its surface), 5 body (the faces of
+          all shapes of the body that carries it, particles_emitter; without one there are no births)
         - position (-1000000 … 1000000 m): centre of the emitter
         - rotation: the emitter's axes to the world's; a point and a plane emit along y, a box and a sphere
           outwards
-        - half (0 … 1000000 m): half sizes of a box; x: of a planar emitter's largest side, or radius of a
-          sphere
+        - half (0 … 1000000 m): half sizes of a box (in a planar world a rectangle); x: of a planar emitter's
+          largest side, or radius of a sphere (a circle)
         - capacity: most particles alive; with recycle 0 also most ever emitted
         - recycle: 1: particles that have died make room for new ones
         - rate: particles of an emission; a planar emitter has room for fewer, if its side is small
@@ -618,7 +620,8 @@ class Commands:
         - spread (0 … 3.141592654 rad): largest angle between that velocity and the parent's
         - burst (0 … 10000 m/s): a velocity that is added, in any direction
         - burst_deviation (0 … 10000 m/s): largest deviation of burst
-        - size (0 … 100): diameter of a child, as a share of the parent's; its mass goes with the cube
+        - size (0 … 100): diameter of a child, as a share of the parent's; its mass goes with the cube, in a
+          planar world with the square
         - size_deviation (0 … 100): largest deviation of size
         - life (0 … 100): life of a child, as a share of the parent's whole life
         - life_deviation (0 … 100): largest deviation of life
@@ -863,10 +866,10 @@ class Commands:
         - rotation: the lattice's axes to the world's: columns are along x, rows along y, layers along z
         - columns: particles along x
         - rows: particles along y
-        - layers: particles along z
+        - layers: particles along z; 1 in a planar world
         - spacing (0.0001 … 100 m): between neighbours
         - links: bit 0 edges, 1 diagonals of faces (against shear), 2 to the next but one (against bending), 3
-          volumes of cells
+          volumes of cells (in a planar world areas)
         - compliance (0 … 1000000 m/N): of edges: 1 by stiffness; 0: rigid
         - shear_compliance (0 … 1000000 m/N): of diagonals
         - bend_compliance (0 … 1000000 m/N): of links to the next but one
@@ -890,9 +893,10 @@ class Commands:
         - system: the system
         - a: serial number of a particle
         - b: of another one
-        - kind: 0 rod: keeps the distance; 1 rope: only pulls; 2 volume: of the tetrahedron a, b, c, d
+        - kind: 0 rod: keeps the distance; 1 rope: only pulls; 2 volume: of the tetrahedron a, b, c, d, in a
+          planar world the area of the triangle a, b, c
         - c: of a volume
-        - d: of a volume
+        - d: of a volume; 0 in a planar world
         - length (0 … 1000000 m): at rest; 0: as it is now, and so is a volume
         - compliance (0 … 1000000 m/N): 1 by stiffness; of a volume m3/Pa; 0: rigid
         - damping_ratio (0 … 10): 1: critical for the reduced mass; a rigid link has none
@@ -1004,8 +1008,8 @@ class Commands:
                         tolerance: Real = None, wall_viscosity: Real = None, compression: Real = None,
                         speed: Real = None, stiffness: Real = None, step_ratio: Real = None,
                         substeps_max: Whole = None):
-        """Make a particle system a fluid, or set all that it has as one; kernel_radius 0: it is none any more.
-        Raises Refused.
+        """Make a particle system of a spatial world a fluid, or set all that it has as one; kernel_radius 0: it
+        is none any more. Raises Refused.
 
         - system: the system; without links and forces between its particles
         - kernel_radius (0 … 1000 m): how far particles act on each other, about twice their spacing; systems
@@ -1063,6 +1067,19 @@ class Commands:
         """
         return self._command("joint_gear", joint=joint, axis=axis, leader=leader, leader_axis=leader_axis,
                              ratio=ratio, offset=offset)
+
+    def particles_meet(self, system: int, other: int, thickness: Real = None, friction: Real = None):
+        """Set whether the linked particles of two systems meet each other: cloth on cloth, a rope over a cloth,
+        jelly on it. Raises Refused.
+
+        - system: a system; no fluid, without forces and collisions between its particles
+        - other: another one, likewise; a system meets at most 8 others
+        - thickness (0 … 100 m): least distance of the centres of two of their particles; at least 0.87 of the
+          longest edge of both closes them for each other; 0: they do not meet
+        - friction (0 … 10): between them
+        """
+        return self._command("particles_meet", system=system, other=other, thickness=thickness,
+                             friction=friction)
 
     def carry(self, body: int, a: int, b: int, c: Whole = None, d: Whole = None):
         """Let points carry a body: its place is theirs, and what touches it pushes them. Raises Refused.

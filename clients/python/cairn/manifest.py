@@ -674,6 +674,12 @@ COMMAND = {
         ("ratio", "F64"),
         ("offset", "F64"),
     ]),
+    "particles_meet": (97, 2, [
+        ("system", "PARTICLES"),
+        ("other", "PARTICLES"),
+        ("thickness", "F64"),
+        ("friction", "F64"),
+    ]),
     "carry": (100, 3, [
         ("body", "BODY"),
         ("a", "BODY"),
@@ -1070,6 +1076,10 @@ DEFAULTS = {
         "ratio": 1.0,
         "offset": 0.0,
     },
+    "particles_meet": {
+        "thickness": 0.0,
+        "friction": 0.3,
+    },
     "carry": {
         "c": 0,
         "d": 0,
@@ -1262,7 +1272,7 @@ LIMITS = {
         "point": (-1000000, 1000000, "m"),
     },
     "particles_create": {
-        "emitter": (0, 4, ""),
+        "emitter": (0, 5, ""),
         "position": (-1000000, 1000000, "m"),
         "half": (0, 1000000, "m"),
         "capacity": (1, 1048576, ""),
@@ -1291,7 +1301,7 @@ LIMITS = {
         "tag": (-9007199254740991, 9007199254740991, ""),
     },
     "particles_set": {
-        "emitter": (0, 4, ""),
+        "emitter": (0, 5, ""),
         "position": (-1000000, 1000000, "m"),
         "half": (0, 1000000, "m"),
         "capacity": (1, 1048576, ""),
@@ -1517,6 +1527,10 @@ LIMITS = {
         "ratio": (-1000000, 1000000, ""),
         "offset": (-1000000, 1000000, "m, rad"),
     },
+    "particles_meet": {
+        "thickness": (0, 100, "m"),
+        "friction": (0, 10, ""),
+    },
 }
 
 # The fields of each QUERY: (field, type, least, most), types as in protocol/queries.def.
@@ -1694,7 +1708,7 @@ WORDS = {
     "field_kind": ["", "wind", "vortex", "attractor", "drag", "fluid", "mutual"],
     "field_region": ["everywhere", "ball", "box"],
     "field_falloff": ["constant", "linear", "components"],
-    "emitter": ["none", "point", "planar", "box", "sphere"],
+    "emitter": ["none", "point", "planar", "box", "sphere", "body"],
     "interact": ["none", "internal", "external", "both"],
     "fluid_solver": ["explicit", "incompressible"],
     "link_kind": ["rod", "rope", "volume"],

@@ -318,20 +318,22 @@ class WorldQueries:
         """The particle systems by id, as dicts: id, name, owner, tag, emitter, counts (alive, capacity, born, lost, refused, cut), and
         the numbers of particles_create, particles_interact (substeps 0: not given), particles_split, particles_trail (trail 0: none), particles_self and
         particles_emitter (mount 0: none; else position and rotation are in that body's axes), as
-        (mean, deviation) where they have one; colours: [(age, 0xRRGGBB), …]."""
+        (mean, deviation) where they have one; colours: [(age, 0xRRGGBB), …]; meets, of particles_meet: [(other system,
+        thickness, friction, overlap), …]."""
         names = ("id", "name", "owner", "tag", "emitter", "alive", "capacity", "born", "lost", "refused", "cut", "position",
                  "rotation", "half", "size", "mass", "life", "speed", "spread", "drag", "gravity_scale", "category", "mask", "colours",
                  "forces", "collisions", "substeps", "cutoff", "core", "charge", "gravitation", "well_depth", "well_distance", "repulsion",
                  "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error",
                  "split_number", "split_age", "split_delay", "split_depth", "split_velocity", "split_spread", "split_burst", "split_size",
                  "split_life", "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity", "contacts", "holds",
-                 "self_thickness", "self_friction", "self_overlap", "mount", "mount_velocity", "recoil", "room")
+                 "self_thickness", "self_friction", "self_overlap", "mount", "mount_velocity", "recoil", "room", "meets")
         found = [dict(zip(names, item)) for item in self.query(QUERY["systems"])]
         for system in found:
             for name in ("forces", "collisions"):
                 system[name] = WORDS["interact"][system[name]]
             system["emitter"] = WORDS["emitter"][system["emitter"]]
             system["colours"] = [(age, int(colour)) for age, colour in system["colours"]]
+            system["meets"] = [(int(other), *numbers) for other, *numbers in system["meets"]]
             system["contacts"] = WORDS["contacts"][system["contacts"]]
             system["recoil"], system["room"] = WORDS["recoil"][system["recoil"]], WORDS["room"][system["room"]]
             system["split_spend"] = WORDS["spend"][system["split_spend"]]
@@ -363,11 +365,11 @@ class WorldQueries:
 
     def links(self, system):
         """The links between the particles of a system in the order in which they are solved: [(kind, serial numbers), …], kind being
-        "rod", "rope" (two numbers) or "volume" (four)."""
+        "rod", "rope" (two numbers) or "volume" (four; in a planar world three)."""
         found, page = [], None
         while page is None or len(page) == PARTICLES_PAGE:
             _, numbers = self.query(QUERY["links"], system, len(found), PARTICLES_PAGE)
-            page = [(LINK_KINDS[kind], ends if kind == 2 else ends[:2]) for kind, *ends in struct.iter_unpack("<5I", numbers)]
+            page = [(LINK_KINDS[kind], ends[:2 if kind != 2 else 3 + (ends[3] > 0)]) for kind, *ends in struct.iter_unpack("<5I", numbers)]
             found += page
         return found
 

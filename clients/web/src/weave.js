@@ -1,6 +1,6 @@
 /**
- * The surface that the links between particles span: of cloth the cells of its lattice, of jelly the outside of its tetrahedra; and
- * of what has neither the links themselves, as lines. All by index of a particle, which is its serial number less one.
+ * The surface that the links between particles span: of cloth the cells of its lattice, of jelly the outside of its tetrahedra, in
+ * a planar world its triangles; and of what has none of these the links themselves, as lines. All by index of a particle, which is its serial number less one.
  */
 const FIELDS = 5, ROPE = 1, VOLUME = 2, FACES = [[1, 2, 3, 0], [0, 3, 2, 1], [0, 1, 3, 2], [0, 2, 1, 3]];
 /** A particle so near to the middle of a link, as a share of its length, is passed over by it (against bending). */
@@ -27,6 +27,12 @@ function skinOf(volumes, place) {
 const minus = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+
+/** A triangle of the plane x, y, towards z. */
+function facing([a, b, c], place) {
+  const [p, q, r] = [a, b, c].map(place);
+  return cross(minus(q, p), minus(r, p))[2] < 0 ? [a, c, b] : [a, b, c];
+}
 
 /** The particles that each one is linked with. */
 function neighboursOf(rods) {
@@ -71,6 +77,8 @@ export function weaveOf(links, positions) {
     else lines.push(ends[0], ends[1]);
     if (kind < ROPE) rods.push(ends);
   }
-  const triangles = volumes.length > 0 ? skinOf(volumes, place) : cellsOf(rods, place);
+  const flat = volumes.filter(([, , , last]) => last < 0);
+  const solid = volumes.length > 0 ? skinOf(volumes.filter(([, , , last]) => last >= 0), place) : cellsOf(rods, place);
+  const triangles = solid.concat(flat.flatMap((ends) => facing(ends, place)));
   return { triangles, lines: triangles.length > 0 ? [] : lines };
 }

@@ -44,6 +44,14 @@ test("a block is its skin, which is closed and faces outwards", () => {
   for (const back of edges.values()) assert.ok(edges.has(back));
 });
 
+test("a block of a planar world is its triangles, all towards the viewer", () => {
+  const positions = [0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0];
+  const { triangles, lines } = weaveOf(linksOf([[VOLUME, 1, 2, 4], [VOLUME, 1, 3, 4], [ROD, 1, 2]]), positions);
+  assert.equal(triangles.length / 3, 2);
+  assert.ok(Math.abs(area(triangles, positions) - 1) < 1e-12);
+  assert.equal(lines.length, 0);
+});
+
 test("a rope is lines", () => {
   const { triangles, lines } = weaveOf(linksOf([[ROPE, 1, 2], [ROD, 2, 3]]), [0, 0, 0, 1, 0, 0, 2, 0, 0]);
   assert.deepEqual([triangles, lines], [[], [0, 1, 1, 2]]);

@@ -31,6 +31,39 @@ static double gap_of_box(vec3 p, vec3 half, vec3 *normal)
 	return -vec3_get(room, axis);
 }
 
+/* Of the core without its radius: outside from the nearest point, inside from the nearest edge. */
+static double gap_of_polygon(vec3 p, const struct polygon *polygon, vec3 *normal)
+{
+	const vec3 *at = polygon->vertices;
+	double inside = -SCALAR_MAX, best = SCALAR_MAX;
+	vec3 nearest = at[0];
+	ASSERT(polygon->count >= 3);
+	for (uint32_t i = 0; i < polygon->count; i++) {
+		vec3 edge = vec3_sub(at[i + 1 < polygon->count ? i + 1 : 0], at[i]);
+		vec3 to = vec3_sub(p, at[i]);
+		double depth = vec3_dot(to, polygon->normals[i]);
+		double part = vec3_dot(to, edge) / vec3_length_squared(edge);
+		vec3 q = vec3_mul_add(at[i], edge, scalar_clamp(part, 0, 1));
+		double square = vec3_length_squared(vec3_sub(p, q));
+		if (depth > inside) {
+			inside = depth;
+			*normal = polygon->normals[i];
+		}
+		if (square < best) {
+			best = square;
+			nearest = q;
+		}
+	}
+	if (inside <= 0)
+		return inside - polygon->radius;
+	vec3 out = vec3_sub(p, nearest);
+	double distance = vec3_length(out);
+	/* So near an edge that the distance is rounding: the edge's own normal. */
+	if (distance > inside * (1 + 4 * SCALAR_EPSILON))
+		*normal = vec3_scale(out, 1 / distance);
+	return distance - polygon->radius;
+}
+
 static double gap_of(const struct shape *shape, vec3 p, vec3 *normal)
 {
 	double h;
@@ -44,6 +77,8 @@ static double gap_of(const struct shape *shape, vec3 p, vec3 *normal)
 	case SHAPE_PLANE:
 		*normal = shape->plane.normal;
 		return vec3_dot(*normal, p) - shape->plane.offset;
+	case SHAPE_POLYGON:
+		return gap_of_polygon(p, shape->polygon, normal);
 	default:
 		ASSERT(shape->kind == SHAPE_BOX);
 		return gap_of_box(p, shape->box.half, normal);
@@ -55,7 +90,8 @@ static double gap_of(const struct shape *shape, vec3 p, vec3 *normal)
 static bool has_gap(const struct shape *shape)
 {
 	return shape->kind == SHAPE_SPHERE || shape->kind == SHAPE_CAPSULE ||
-	       shape->kind == SHAPE_BOX || shape->kind == SHAPE_PLANE;
+	       shape->kind == SHAPE_BOX || shape->kind == SHAPE_PLANE ||
+	       shape->kind == SHAPE_POLYGON;
 }
 
 /* The way goes into the shape, not along it; or the centre begins inside, and is put on the surface. */

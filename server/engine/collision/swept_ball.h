@@ -1,8 +1,8 @@
 /* swept_ball.h: the first contact of a ball in straight motion with a shape at rest (ch1-3 P-19, P-54).
  *
- * Spheres, capsules, boxes and planes are searched by Newton's method on the gap, which is exact for a
- * face and never passes the contact, because the tangent plane at the nearest point of a convex shape
- * separates it from the ball. Other kinds are cast (placed.h), within SWEEP_TOLERANCE. */
+ * Spheres, capsules, boxes, planes and polygons are searched by Newton's method on the gap, which is
+ * exact for a face and never passes the contact, because the tangent plane at the nearest point of a
+ * convex shape separates it from the ball. Other kinds are cast (placed.h), within SWEEP_TOLERANCE. */
 #ifndef CAIRN_ENGINE_COLLISION_SWEPT_BALL_H
 #define CAIRN_ENGINE_COLLISION_SWEPT_BALL_H
 

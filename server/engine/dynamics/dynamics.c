@@ -18,6 +18,7 @@
 #include "server/engine/dynamics/particle_links.h"
 #include "server/engine/dynamics/particle_pairs.h"
 #include "server/engine/dynamics/particle_room.h"
+#include "server/engine/dynamics/particle_skin.h"
 #include "server/engine/dynamics/one_way.h"
 #include "server/engine/dynamics/piece.h"
 #include "server/engine/dynamics/labels.h"
@@ -108,6 +109,8 @@ void dynamics_release(struct dynamics *self)
 	self->links = NULL;
 	particle_room_destroy(self->room);
 	self->room = NULL;
+	particle_skin_destroy(self->skin);
+	self->skin = NULL;
 	fluids_destroy(self->fluid);
 	self->fluid = NULL;
 	broad_phase_destroy(self->broad_phase);
@@ -134,7 +137,8 @@ uint64_t dynamics_memory(const struct dynamics *self)
 	       (uint64_t)self->new_pairs.capacity * sizeof *self->new_pairs.items +
 	       (uint64_t)self->sort_scratch.capacity * 8 + joints_memory(self) +
 	       particle_pairs_memory(self->pairs) + particle_links_memory(self->links) +
-	       particle_room_memory(self->room) + fluids_memory(self->fluid) +
+	       particle_room_memory(self->room) + particle_skin_memory(self->skin) +
+	       fluids_memory(self->fluid) +
 	       ((uint64_t)self->events.capacity + self->hits.capacity) * sizeof(struct event) +
 	       self->scratch.peak;
 }
@@ -157,6 +161,8 @@ void dynamics_trim(struct dynamics *self)
 	self->links = NULL;
 	particle_room_destroy(self->room);
 	self->room = NULL;
+	particle_skin_destroy(self->skin);
+	self->skin = NULL;
 	fluids_destroy(self->fluid);
 	self->fluid = NULL;
 }

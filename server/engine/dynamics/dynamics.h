@@ -119,6 +119,7 @@ struct body_start_state {
 struct particle_pairs; /* particle_pairs.h */
 struct particle_links; /* particle_links.h */
 struct particle_room;  /* particle_room.h */
+struct particle_skin;  /* particle_skin.h */
 struct fluid_work;     /* fluid_work.h */
 
 struct dynamics {
@@ -204,6 +205,7 @@ struct dynamics {
 	struct particle_pairs *pairs; /* owned; NULL until particles act on each other */
 	struct particle_links *links; /* owned; NULL until particles are linked */
 	struct particle_room *room;   /* owned; NULL until an emitter needs room among particles */
+	struct particle_skin *skin;   /* owned; NULL until births are on faces of bodies */
 	struct fluid_work *fluid;     /* owned; NULL until there is a fluid */
 	struct event_list events;
 	struct event_list hits; /* of the step in progress (step_hits.c), with room to sort them */

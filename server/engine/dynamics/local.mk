@@ -90,6 +90,10 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/particle_links.h \
 	server/engine/dynamics/particle_self.c \
 	server/engine/dynamics/particle_self.h \
+	server/engine/dynamics/particle_skin.c \
+	server/engine/dynamics/particle_skin.h \
+	server/engine/dynamics/particle_meet.c \
+	server/engine/dynamics/particle_meet.h \
 	server/engine/dynamics/particle_room.c \
 	server/engine/dynamics/particle_room.h \
 	server/engine/dynamics/particle_pairs.c \

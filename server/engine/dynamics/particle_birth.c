@@ -16,6 +16,12 @@
  *   box      anywhere on the surface, evenly by area, along the face's normal
  *   sphere   the k-th of n in the k-th of n cells of equal area (a spiral), along the radius
  *
+ *   body     anywhere on the shapes of the body that carries the emitter, evenly by area, along the normal,
+ *            a radius outside (particle_skin.h); without such a body there are no births
+ *
+ * In a planar world all is in its plane: a planar emitter is a row of cells along x, a box a rectangle, a
+ * sphere a circle with its particles at equal angles.
+ *
  * The direction is turned away from these by a normal angle within `spread`, to any side.
  *
  * An emitter that is mounted on a body has its place in the body's axes. Births have a share of the
@@ -27,6 +33,7 @@
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/dynamics/particle_room.h"
+#include "server/engine/dynamics/particle_skin.h"
 #include "server/engine/dynamics/piece.h"
 #include "server/engine/math/trig.h"
 
@@ -64,8 +71,9 @@ struct release {
 	const struct system_table *table;
 	uint32_t row;
 	uint32_t count; /* births that are tried */
-	uint32_t side;	/* planar: cells a side */
-	double cell;	/* planar: m */
+	uint32_t side;	/* planar emitter: cells a side */
+	double cell;	/* planar emitter: m */
+	bool flat;	/* in a planar world */
 	pose at;	/* of the emitter */
 	uint32_t body;	/* row of the body that carries it; DYNAMICS_NONE: none */
 };
@@ -80,8 +88,28 @@ static struct birth_source source_of_plane(const struct release *release, uint32
 	ASSERT(index < release->side * release->side);
 	double middle = 0.5 * (release->side - 1);
 	double x = (index % release->side - middle) * release->cell;
-	double z = (index / release->side - middle) * release->cell;
+	double z = release->flat ? 0 : (index / release->side - middle) * release->cell;
 	return (struct birth_source){ vec3_make(x, 0, z), vec3_make(0, 1, 0) };
+}
+
+static struct birth_source source_of_rectangle(vec3 half, struct rng *rng)
+{
+	double at = rng_range(rng, 0, half.x + half.y), sign = rng_u32(rng) & 1 ? 1 : -1;
+	uint32_t axis = at < half.y ? 0 : 1, along = 1 - axis;
+	double half_side = vec3_get(half, along);
+	vec3 p = vec3_zero();
+	vec3_set(&p, along, rng_range(rng, -half_side, half_side));
+	vec3_set(&p, axis, sign * vec3_get(half, axis));
+	return (struct birth_source){ p, vec3_scale(vec3_axis(axis), sign) };
+}
+
+static struct birth_source source_of_circle(double radius, uint32_t index, uint32_t count)
+{
+	ASSERT(index < count);
+	double sine, cosine;
+	trig_sincos(TURN * index / count, &sine, &cosine);
+	vec3 out = vec3_make(sine, cosine, 0);
+	return (struct birth_source){ vec3_scale(out, radius), out };
 }
 
 static struct birth_source source_of_box(vec3 half, struct rng *rng)
@@ -115,20 +143,37 @@ static struct birth_source source_of(const struct release *release, uint32_t ind
 	case EMITTER_PLANAR:
 		return source_of_plane(release, index);
 	case EMITTER_BOX:
-		return source_of_box(half, rng);
+		return release->flat ? source_of_rectangle(half, rng) : source_of_box(half, rng);
 	case EMITTER_SPHERE:
-		return source_of_sphere(half.x, index, release->count);
+		return release->flat ? source_of_circle(half.x, index, release->count)
+				     : source_of_sphere(half.x, index, release->count);
 	default:
 		return (struct birth_source){ vec3_zero(), vec3_make(0, 1, 0) };
 	}
 }
 
-vec3 particle_turn_away(vec3 direction, double spread, struct rng *rng)
+/* In the axes of the body that carries the emitter; false: it has no surface. */
+static bool source_of_body(const struct dynamics *self, uint32_t row, double radius,
+			   struct rng *rng, struct birth_source *out)
+{
+	ASSERT(radius > 0);
+	if (!particle_skin_draw(self, row, rng, &out->position, &out->direction))
+		return false;
+	out->position = vec3_mul_add(out->position, out->direction, radius + PARTICLE_SKIN_GAP);
+	return true;
+}
+
+vec3 particle_turn_away(vec3 direction, double spread, bool planar, struct rng *rng)
 {
 	if (spread == 0)
 		return direction;
 	double angle = particle_draw(rng, (const double[2]){ 0, spread }), sine, cosine, x, y;
 	vec3 t, k;
+	if (planar) {
+		trig_sincos(angle, &sine, &cosine);
+		return vec3_make(cosine * direction.x - sine * direction.y,
+				 sine * direction.x + cosine * direction.y, 0);
+	}
 	vec3_frame(direction, &t, &k);
 	trig_sincos(rng_range(rng, 0, TURN), &y, &x);
 	trig_sincos(angle, &sine, &cosine);
@@ -203,6 +248,7 @@ void particle_append(struct dynamics *self, const struct particle_birth *birth)
 	uint32_t system = birth->system;
 	ASSERT(birth->serial <= tables->system.born[system]);
 	ASSERT(birth->size > 0 && birth->mass > 0);
+	ASSERT(!tables->world.planar[0] || (birth->position.z == 0 && birth->velocity.z == 0));
 	uint32_t row = tables_append(tables, TABLE_PARTICLE);
 	table->serial[row] = birth->serial;
 	table->system[row] = system;
@@ -252,7 +298,9 @@ static void place_release(const struct dynamics *self, struct release *release)
 		return;
 	release->body = dynamics_find_body(self, table->mount[row]);
 	ASSERT(release->body != DYNAMICS_NONE);
-	release->at = pose_mul(body_pose(self->tables, release->body), release->at);
+	pose carrier = body_pose(self->tables, release->body);
+	release->at =
+		table->emitter[row] == EMITTER_BODY ? carrier : pose_mul(carrier, release->at);
 }
 
 /* The velocity of the carrying body's point. */
@@ -302,7 +350,10 @@ static bool give_birth(struct dynamics *self, const struct release *release, uin
 	double life = particle_draw(&rng, table->life[row]),
 	       speed = particle_draw(&rng, table->speed[row]);
 	struct birth_source at = source_of(release, index, &rng);
-	vec3 direction = particle_turn_away(at.direction, table->spread[row], &rng);
+	if (table->emitter[row] == EMITTER_BODY &&
+	    !source_of_body(self, row, 0.5 * size, &rng, &at))
+		return false;
+	vec3 direction = particle_turn_away(at.direction, table->spread[row], release->flat, &rng);
 	at.position =
 		vec3_add(release->at.position, quat_rotate(release->at.rotation, at.position));
 	vec3 own = vec3_scale(quat_rotate(release->at.rotation, direction), speed);
@@ -334,9 +385,12 @@ static bool give_birth(struct dynamics *self, const struct release *release, uin
 }
 
 /* How many the emission has; of a planar one, its grid. */
-static struct release release_of(const struct system_table *table, uint32_t row)
+static struct release release_of(const struct tables *tables, uint32_t row)
 {
-	struct release release = { .table = table, .row = row };
+	const struct system_table *table = &tables->system;
+	struct release release = { .table = table,
+				   .row = row,
+				   .flat = tables->world.planar[0] != 0 };
 	struct rng rng = particle_generator(table, row, UINT64_MAX - table->born[row]);
 	const double rate[2] = { table->rate[row], table->rate_deviation[row] };
 	double count = particle_draw(&rng, rate) + 0.5;
@@ -351,6 +405,10 @@ static struct release release_of(const struct system_table *table, uint32_t row)
 	release.cell = 2 * largest;
 	double fits = 2 * table->half[row].x / release.cell * (1 + 4 * SCALAR_EPSILON);
 	uint32_t most = fits < 1024 ? (uint32_t)fits : 1024;
+	if (release.flat) {
+		release.side = release.count = MIN_OF(release.count, most);
+		return release;
+	}
 	while (release.side < most && release.side * release.side < release.count)
 		release.side++;
 	release.count = MIN_OF(release.count, release.side * release.side);
@@ -387,6 +445,7 @@ static bool emits_at(const struct tables *tables, uint32_t row, uint64_t tick)
 {
 	const struct system_table *table = &tables->system;
 	return table->id[row] != 0 && table->emitter[row] != EMITTER_NONE && table->rate[row] > 0 &&
+	       (table->emitter[row] != EMITTER_BODY || table->mount[row] != 0) &&
 	       (table->recycle[row] || dynamics_system_room(tables, row) > 0) &&
 	       (tick - table->since[row]) % table->delay[row] == 0;
 }
@@ -395,7 +454,7 @@ static void emit(struct dynamics *self, uint32_t row, uint64_t now)
 {
 	struct tables *tables = self->tables;
 	struct system_table *table = &tables->system;
-	struct release release = release_of(table, row);
+	struct release release = release_of(tables, row);
 	place_release(self, &release);
 	uint64_t first = table->born[row];
 	for (uint32_t i = 0; i < release.count; i++) {

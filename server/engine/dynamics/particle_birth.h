@@ -19,8 +19,8 @@ struct particle_birth {
 double particle_draw(struct rng *rng, const double parameter[2]);
 /* The generator of what a particle draws at its birth. */
 struct rng particle_generator(const struct system_table *table, uint32_t row, uint64_t serial);
-/* A direction at a drawn angle from the given one. */
-vec3 particle_turn_away(vec3 direction, double spread, struct rng *rng);
+/* A direction at a drawn angle from the given one; with `planar` about z, to either side. */
+vec3 particle_turn_away(vec3 direction, double spread, bool planar, struct rng *rng);
 /* Whether a ball overlaps a solid body that particles of this mask meet (P-37). */
 bool particle_is_blocked(const struct dynamics *self, uint32_t mask, vec3 position, double radius);
 /* The tick of a death so many seconds after `now`: the first whose particles would be older. */

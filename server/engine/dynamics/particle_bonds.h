@@ -25,7 +25,7 @@ struct link_node {
 /* A link with its nodes, for the sub-steps of a tick. */
 struct bond {
 	uint32_t node[LINK_ENDS];
-	uint8_t kind;
+	uint8_t kind, ends;	      /* ends: nodes */
 	double rest, softness, gamma; /* softness: α/h² */
 	double pull;		      /* N s: of a distance, in this tick */
 };
@@ -38,6 +38,7 @@ struct linked_system {
 
 struct cloth;
 struct particle_self;
+struct particle_meet;
 
 struct particle_links {
 	ARRAY_OF(struct link_node) nodes;
@@ -53,6 +54,7 @@ struct particle_links {
 	struct cloth *cloth; /* owned; NULL until a system is coupled */
 	struct particle_self
 		*selves; /* SYSTEMS_MAX, owned; NULL until particles meet those of their system */
+	struct particle_meet *meets; /* by row of MEETING, owned; NULL until two systems meet */
 };
 
 /* Appends a system with its nodes and bonds; borrowed. */

@@ -36,6 +36,7 @@
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/particle_bonds.h"
 #include "server/engine/dynamics/particle_holds.h"
+#include "server/engine/dynamics/particle_meet.h"
 #include "server/engine/dynamics/particle_self.h"
 #include "server/engine/dynamics/piece.h"
 
@@ -181,7 +182,7 @@ static enum status find_near(struct particle_links *self, const struct linked_sy
 	for (uint32_t i = 0; i < system->nodes; i++)
 		box = aabb_add_point(box, self->nodes.items[system->first_node + i].x);
 	box = aabb_grow(box, reach_of(self, system));
-	if (tables->system.contacts[system->row] == CONTACTS_WITHIN && system->nodes > 0)
+	if (system->nodes > 0)
 		broad_phase_query(dynamics->broad_phase, &box, find_shape, &search);
 	return search.status;
 }
@@ -295,12 +296,23 @@ static enum status list_shapes(struct particle_links *self)
 	return STATUS_OK;
 }
 
-/* The shapes that each particle of the system may meet. */
+/* Whether the body holds a particle of the system. */
+static bool holds_some(const struct cloth *cloth, const struct linked_system *system, uint32_t body)
+{
+	for (uint32_t i = 0; i < cloth->holds.count; i++)
+		if (cloth->holds.items[i].body == body &&
+		    cloth->holds.items[i].node - system->first_node < system->nodes)
+			return true;
+	return false;
+}
+
+/* The shapes that each particle of the system may meet: of bodies that hold none, and with contacts
+ * within the sub-steps of those that do not hold this one. */
 static enum status list_near(struct particle_links *self, const struct linked_system *system)
 {
 	const struct tables *tables = self->motion->dynamics->tables;
 	struct cloth *cloth = self->cloth;
-	bool meets = tables->system.contacts[system->row] == CONTACTS_WITHIN;
+	bool within = tables->system.contacts[system->row] == CONTACTS_WITHIN;
 	double reach = reach_of(self, system);
 	for (uint32_t i = 0; i < system->nodes; i++) {
 		struct link_node *node = &self->nodes.items[system->first_node + i];
@@ -310,9 +322,10 @@ static enum status list_near(struct particle_links *self, const struct linked_sy
 		if (status != STATUS_OK)
 			return status;
 		node->first_near = cloth->near.count;
-		for (uint32_t k = 0; k < cloth->shapes.count && meets; k++) {
+		for (uint32_t k = 0; k < cloth->shapes.count; k++) {
 			const struct cloth_shape *shape = &cloth->shapes.items[k];
-			bool held = node->holder == shape->body + 1;
+			bool held = within ? node->holder == shape->body + 1
+					   : holds_some(cloth, system, shape->body);
 			if (!held && aabb_overlaps(box, shape->box) &&
 			    particle_meets(self->motion->dynamics, shape->placement,
 					   tables->system.mask[system->row]))
@@ -558,6 +571,7 @@ static void move_together(struct particle_links *self)
 	double h = self->motion->dt / self->substeps;
 	for (uint32_t i = 0; i < self->system_count; i++)
 		particle_self_begin(self, &self->systems[i]);
+	particle_meet_begin(self);
 	for (uint32_t step = 0; step < self->substeps; step++) {
 		for (uint32_t i = 0; i < cloth->bodies.count; i++)
 			move_picture(tables, &cloth->bodies.items[i], h);
@@ -566,6 +580,7 @@ static void move_together(struct particle_links *self)
 			particle_links_correct(self, &self->systems[i], h);
 			particle_self_correct(self, &self->systems[i]);
 		}
+		particle_meet_correct(self);
 		for (uint32_t i = 0; i < cloth->holds.count; i++)
 			correct_hold(self, &cloth->holds.items[i], h);
 		for (uint32_t i = 0; i < self->system_count; i++)

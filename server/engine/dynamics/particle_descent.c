@@ -6,7 +6,8 @@
  *   splits  a particle of generation g < depth splits in the tick in which it becomes older than the age
  *           that was drawn for it, and then every delay-th tick. Its children are of generation g + 1, at
  *           its place. Each draws shares of its parent's velocity, diameter and life; its mass goes with the
- *           cube of the diameter, so its density is the parent's. The law of the book is kinematic:
+ *           cube of the diameter (in a planar world its square), so its density is the parent's. The
+ *           law of the book is kinematic:
  *           momentum changes with the shares that are chosen.
  *   trails  every delay-th tick of its life a particle of generation g ≤ trail_depth leaves a particle of
  *           the trail's system behind, which draws size, mass and life as that system's own births do.
@@ -95,26 +96,32 @@ static uint32_t children_of(const struct system_table *table, uint32_t row, uint
 }
 
 /* Any direction with the same probability. */
-static vec3 draw_direction(struct rng *rng)
+static vec3 draw_direction(bool planar, struct rng *rng)
 {
-	double y = rng_range(rng, -1, 1), sine, cosine;
+	double sine, cosine;
+	if (planar) {
+		trig_sincos(rng_range(rng, 0, TURN), &sine, &cosine);
+		return vec3_make(cosine, sine, 0);
+	}
+	double y = rng_range(rng, -1, 1);
 	double across = scalar_sqrt(scalar_max(1 - y * y, 0));
 	trig_sincos(rng_range(rng, 0, TURN), &sine, &cosine);
 	return vec3_make(across * cosine, y, across * sine);
 }
 
-static vec3 draw_velocity(const struct system_table *table, uint32_t row, vec3 parent,
-			  struct rng *rng)
+static vec3 draw_velocity(const struct tables *tables, uint32_t row, vec3 parent, struct rng *rng)
 {
+	const struct system_table *table = &tables->system;
+	bool planar = tables->world.planar[0] != 0;
 	double share = particle_draw(rng, table->split_velocity[row]), speed;
 	vec3 way = vec3_normalize_length(parent, &speed);
 	vec3 v = vec3_zero();
 	if (speed > 0)
-		v = vec3_scale(particle_turn_away(way, table->split_spread[row], rng),
+		v = vec3_scale(particle_turn_away(way, table->split_spread[row], planar, rng),
 			       share * speed);
 	double burst = particle_draw(rng, table->split_burst[row]);
 	if (burst > 0)
-		v = vec3_mul_add(v, draw_direction(rng), burst);
+		v = vec3_mul_add(v, draw_direction(planar, rng), burst);
 	double whole = vec3_length(v);
 	return whole > SPEED_MAX ? vec3_scale(v, SPEED_MAX / whole) : v;
 }
@@ -143,8 +150,10 @@ static bool make_child(struct dynamics *self, uint32_t at, uint64_t serial, uint
 	struct rng rng = particle_generator(table, row, serial);
 	double share = particle_draw(&rng, table->split_size[row]);
 	double life = particle_draw(&rng, table->split_life[row]);
-	vec3 velocity = draw_velocity(table, row, parent->velocity[at], &rng);
+	vec3 velocity = draw_velocity(tables, row, parent->velocity[at], &rng);
 	double size = 2 * parent->radius[at] * share;
+	/* A disk in a planar world. */
+	double part = share * share * (tables->world.planar[0] ? 1 : share);
 	const struct particle_birth birth = {
 		.system = row,
 		.generation = (uint8_t)(parent->generation[at] + 1),
@@ -154,8 +163,7 @@ static bool make_child(struct dynamics *self, uint32_t at, uint64_t serial, uint
 		.position = parent->position[at],
 		.velocity = velocity,
 		.size = scalar_clamp(size, PARTICLE_SIZE_MIN, PARTICLE_SIZE_MAX),
-		.mass = scalar_clamp(parent->mass[at] * share * share * share, PARTICLE_MASS_MIN,
-				     MASS_MAX),
+		.mass = scalar_clamp(parent->mass[at] * part, PARTICLE_MASS_MIN, MASS_MAX),
 	};
 	/* A smaller one is where its parent is. */
 	if (birth.size > 2 * parent->radius[at] &&

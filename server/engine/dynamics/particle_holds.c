@@ -2,6 +2,7 @@
 #include "server/engine/dynamics/particle_holds.h"
 
 #include "server/engine/dynamics/particle_links.h"
+#include "server/engine/dynamics/particle_meet.h"
 
 static void remove_row(struct tables *tables, uint32_t row)
 {
@@ -58,5 +59,6 @@ bool particle_system_coupled(const struct tables *tables, uint32_t system)
 {
 	const struct system_table *table = &tables->system;
 	return particle_system_linked(tables, system) &&
-	       (table->holds[system] > 0 || table->contacts[system] == CONTACTS_WITHIN);
+	       (table->holds[system] > 0 || table->contacts[system] == CONTACTS_WITHIN ||
+		particle_meetings(tables, table->id[system]) > 0);
 }

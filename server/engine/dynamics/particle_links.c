@@ -5,9 +5,8 @@
 #include "server/base/heap.h"
 #include "server/engine/dynamics/particle_bonds.h"
 #include "server/engine/dynamics/particle_holds.h"
+#include "server/engine/dynamics/particle_meet.h"
 #include "server/engine/dynamics/particle_self.h"
-
-static const uint32_t KIND_ENDS[] = { 2, 2, 4 };
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
@@ -44,8 +43,20 @@ bool particle_is_pinned(const struct tables *tables, uint32_t system, uint64_t s
 	return find_pin(tables, system, serial) < tables->pin.count;
 }
 
-static double volume_of(const vec3 at[LINK_ENDS])
+uint32_t particle_link_ends(const struct tables *tables, uint8_t kind)
 {
+	ASSERT(kind <= LINK_VOLUME);
+	if (kind != LINK_VOLUME)
+		return 2;
+	return tables->world.planar[0] ? 3 : LINK_ENDS;
+}
+
+/* Of a tetrahedron, or the area of a triangle in the plane; with the sign of the order. */
+static double volume_of(const vec3 at[LINK_ENDS], uint32_t ends)
+{
+	if (ends == 3)
+		return 0.5 * vec3_cross(vec3_sub(at[1], at[0]), vec3_sub(at[2], at[0])).z;
+	ASSERT(ends == LINK_ENDS);
 	vec3 a = vec3_sub(at[1], at[0]), b = vec3_sub(at[2], at[0]), c = vec3_sub(at[3], at[0]);
 	return vec3_dot(a, vec3_cross(b, c)) / 6;
 }
@@ -54,24 +65,25 @@ static double measure_link(const struct tables *tables, uint32_t system, uint8_t
 			   const uint64_t serial[LINK_ENDS])
 {
 	vec3 at[LINK_ENDS] = { 0 };
-	for (uint32_t k = 0; k < KIND_ENDS[kind]; k++) {
+	uint32_t ends = particle_link_ends(tables, kind);
+	for (uint32_t k = 0; k < ends; k++) {
 		uint32_t row = dynamics_find_particle(tables, system, serial[k]);
 		ASSERT(row != DYNAMICS_NONE);
 		at[k] = tables->particle.position[row];
 	}
-	return kind == LINK_VOLUME ? volume_of(at) : vec3_distance(at[0], at[1]);
+	return kind == LINK_VOLUME ? volume_of(at, ends) : vec3_distance(at[0], at[1]);
 }
 
 void dynamics_link_add(struct dynamics *self, uint32_t system, const struct particle_link *link)
 {
 	struct tables *tables = self->tables;
-	ASSERT(link->kind < COUNT_OF(KIND_ENDS));
+	uint32_t ends = particle_link_ends(tables, link->kind);
 	uint32_t row = tables_append(tables, TABLE_LINK);
 	struct link_table *table = &tables->link;
 	table->system[row] = system;
 	table->kind[row] = link->kind;
 	for (uint32_t k = 0; k < LINK_ENDS; k++)
-		table->serial[row][k] = k < KIND_ENDS[link->kind] ? link->serial[k] : 0;
+		table->serial[row][k] = k < ends ? link->serial[k] : 0;
 	table->compliance[row] = link->compliance;
 	table->damping_ratio[row] = link->damping_ratio;
 	table->tear[row] = link->tear;
@@ -175,8 +187,8 @@ static bool particle_exists(const struct row_finder *self, uint32_t system, uint
 static bool link_is_whole(const struct row_finder *finder, uint32_t row)
 {
 	const struct link_table *table = &finder->tables->link;
-	ASSERT(row < table->count && table->kind[row] < COUNT_OF(KIND_ENDS));
-	for (uint32_t k = 0; k < KIND_ENDS[table->kind[row]]; k++)
+	ASSERT(row < table->count);
+	for (uint32_t k = 0; k < particle_link_ends(finder->tables, table->kind[row]); k++)
 		if (!particle_exists(finder, table->system[row], table->serial[row][k]))
 			return false;
 	return true;
@@ -249,6 +261,8 @@ enum status particle_links_reserve(struct dynamics *self)
 		status = particle_cloth_reserve(self);
 	if (status == STATUS_OK)
 		status = particle_self_reserve(self);
+	if (status == STATUS_OK)
+		status = particle_meet_reserve(self);
 	return status;
 }
 
@@ -264,6 +278,7 @@ void particle_links_destroy(struct particle_links *self)
 	ARRAY_RELEASE(&self->pulls);
 	particle_cloth_release(self);
 	particle_self_release(self);
+	particle_meet_release(self);
 	heap_free(self);
 }
 
@@ -277,7 +292,8 @@ uint64_t particle_links_memory(const struct particle_links *self)
 	       (uint64_t)self->links.capacity * sizeof *self->links.items +
 	       (uint64_t)self->stretches.capacity * sizeof *self->stretches.items +
 	       (uint64_t)self->pulls.capacity * sizeof *self->pulls.items +
-	       particle_cloth_memory(self) + particle_self_memory(self);
+	       particle_cloth_memory(self) + particle_self_memory(self) +
+	       particle_meet_memory(self);
 }
 
 /* ---- nodes and bonds of a tick ------------------------------------------------------------------- */
@@ -338,11 +354,13 @@ static struct bond bond_of(const struct particle_links *self, const struct linke
 {
 	const struct link_table *table = &self->motion->dynamics->tables->link;
 	double h = step_of(self, system->row);
+	const struct tables *tables = self->motion->dynamics->tables;
 	struct bond bond = { .kind = table->kind[row],
+			     .ends = (uint8_t)particle_link_ends(tables, table->kind[row]),
 			     .rest = table->rest[row],
 			     .softness = table->compliance[row] / (h * h) };
 	double mass_inv = 0;
-	for (uint32_t k = 0; k < KIND_ENDS[bond.kind]; k++) {
+	for (uint32_t k = 0; k < bond.ends; k++) {
 		bond.node[k] = particle_links_node(self, system, table->serial[row][k]);
 		mass_inv += self->nodes.items[bond.node[k]].mass_inv;
 	}
@@ -402,6 +420,26 @@ static void solve_distance(struct link_node *nodes, struct bond *bond, double ra
 	push_node(b, n, -push, rate);
 }
 
+/* The area of a triangle in the plane. */
+static void solve_area(struct link_node *nodes, const struct bond *bond, double rate)
+{
+	vec3 at[LINK_ENDS] = { 0 }, slope[3];
+	double sum = bond->softness;
+	ASSERT(bond->kind == LINK_VOLUME && bond->ends == 3);
+	for (uint32_t k = 0; k < 3; k++)
+		at[k] = nodes[bond->node[k]].x;
+	for (uint32_t k = 0; k < 3; k++) {
+		vec3 side = vec3_sub(at[(k + 2) % 3], at[(k + 1) % 3]);
+		slope[k] = vec3_make(-0.5 * side.y, 0.5 * side.x, 0);
+		sum += nodes[bond->node[k]].mass_inv * vec3_length_squared(slope[k]);
+	}
+	if (!(sum > 0))
+		return;
+	double push = -(volume_of(at, 3) - bond->rest) / sum;
+	for (uint32_t k = 0; k < 3; k++)
+		push_node(&nodes[bond->node[k]], slope[k], push, rate);
+}
+
 static void solve_volume(struct link_node *nodes, const struct bond *bond, double rate)
 {
 	vec3 at[LINK_ENDS], slope[LINK_ENDS];
@@ -418,7 +456,7 @@ static void solve_volume(struct link_node *nodes, const struct bond *bond, doubl
 		sum += nodes[bond->node[k]].mass_inv * vec3_length_squared(slope[k]);
 	if (!(sum > 0))
 		return;
-	double push = -(volume_of(at) - bond->rest) / sum;
+	double push = -(volume_of(at, LINK_ENDS) - bond->rest) / sum;
 	for (uint32_t k = 0; k < LINK_ENDS; k++)
 		push_node(&nodes[bond->node[k]], slope[k], push, rate);
 }
@@ -450,7 +488,9 @@ void particle_links_correct(const struct particle_links *self, const struct link
 	ASSERT(h > 0 && system->first_bond + system->bonds <= self->bonds.count);
 	for (uint32_t i = 0; i < system->bonds; i++) {
 		struct bond *bond = &self->bonds.items[system->first_bond + i];
-		if (bond->kind == LINK_VOLUME)
+		if (bond->ends == 3)
+			solve_area(self->nodes.items, bond, 1 / h);
+		else if (bond->kind == LINK_VOLUME)
 			solve_volume(self->nodes.items, bond, 1 / h);
 		else
 			solve_distance(self->nodes.items, bond, 1 / h);
@@ -528,10 +568,11 @@ static void measure_system(const struct particle_links *self, const struct linke
 		const struct bond *bond = &self->bonds.items[system->first_bond + i];
 		vec3 at[LINK_ENDS] = { 0 };
 		double stretch = 0;
-		for (uint32_t k = 0; k < KIND_ENDS[bond->kind]; k++)
+		for (uint32_t k = 0; k < bond->ends; k++)
 			at[k] = tables->particle.position[self->nodes.items[bond->node[k]].row];
 		if (bond->kind == LINK_VOLUME) {
-			volume += bond->rest > 0 ? volume_of(at) : -volume_of(at);
+			double size = volume_of(at, bond->ends);
+			volume += bond->rest > 0 ? size : -size;
 			rest += scalar_abs(bond->rest);
 		} else if (bond->rest > 0) {
 			stretch = vec3_distance(at[0], at[1]) / bond->rest - 1;
@@ -577,6 +618,7 @@ void particle_links_settle(struct dynamics *self)
 	ASSERT(links->bonds.count == count);
 	parallel_run(self->parallel, links->system_count, 1, measure_systems, links);
 	particle_self_settle(self);
+	particle_meet_settle(self);
 	for (uint32_t row = 0; row < count; row++) {
 		double excess = 0;
 		if (table->tear[row] > 0)

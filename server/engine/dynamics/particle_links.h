@@ -44,6 +44,8 @@ void dynamics_link_add(struct dynamics *self, uint32_t system, const struct part
 void dynamics_pin_add(struct dynamics *self, uint32_t system, uint64_t serial);
 void dynamics_pin_remove(struct dynamics *self, uint32_t system, uint64_t serial);
 
+/* How many particles a link of this kind has; a volume of a planar world is the area of a triangle. */
+uint32_t particle_link_ends(const struct tables *tables, uint8_t kind);
 /* Whether it has links, pins or holds. */
 bool particle_system_linked(const struct tables *tables, uint32_t system);
 

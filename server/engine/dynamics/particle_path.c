@@ -88,7 +88,10 @@ vec3 particle_field_acceleration(const struct particle_motion *motion, uint32_t 
 	for (uint32_t i = 0; i < motion->field_count; i++)
 		if (tables->field.mask[motion->fields[i]] & tables->system.category[system])
 			force_field_at(tables, motion->fields[i], &state, motion->dt, &sum);
-	return vec3_mul_add(sum.acceleration, sum.force, 1 / mass);
+	vec3 a = vec3_mul_add(sum.acceleration, sum.force, 1 / mass);
+	if (tables->world.planar[0])
+		a.z = 0; /* of a field whose centre is not in the plane */
+	return a;
 }
 
 /* Fields are taken at the middle of the way, which is of second order. */

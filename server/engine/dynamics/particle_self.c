@@ -97,12 +97,6 @@ bool particle_self_meets(const struct particle_links *self, const struct linked_
 	       system->bonds > 0;
 }
 
-/* The other ends of a link of kind volume are three, else one. */
-static uint32_t ends_of(const struct bond *bond)
-{
-	return bond->kind == LINK_VOLUME ? LINK_ENDS : 2;
-}
-
 /* Which nodes share a link. */
 static void list_linked(struct particle_self *self, const struct particle_links *links,
 			const struct linked_system *system)
@@ -112,14 +106,14 @@ static void list_linked(struct particle_self *self, const struct particle_links 
 	ASSERT(system->nodes + 2 <= self->firsts.capacity);
 	memset(firsts, 0, ((size_t)system->nodes + 2) * sizeof *firsts);
 	for (uint32_t i = 0; i < system->bonds; i++)
-		for (uint32_t k = 0; k < ends_of(&bonds[i]); k++)
-			firsts[bonds[i].node[k] - system->first_node + 2] += ends_of(&bonds[i]) - 1;
+		for (uint32_t k = 0; k < bonds[i].ends; k++)
+			firsts[bonds[i].node[k] - system->first_node + 2] += bonds[i].ends - 1;
 	for (uint32_t node = 0; node < system->nodes; node++)
 		firsts[node + 2] += firsts[node + 1];
 	ASSERT(firsts[system->nodes + 1] <= self->linked.capacity);
 	for (uint32_t i = 0; i < system->bonds; i++)
-		for (uint32_t k = 0; k < ends_of(&bonds[i]); k++)
-			for (uint32_t m = 0; m < ends_of(&bonds[i]); m++) {
+		for (uint32_t k = 0; k < bonds[i].ends; k++)
+			for (uint32_t m = 0; m < bonds[i].ends; m++) {
 				uint32_t node = bonds[i].node[k] - system->first_node;
 				if (m != k)
 					self->linked.items[firsts[node + 1]++] =
@@ -135,8 +129,7 @@ static bool share_link(const struct particle_self *self, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* What leaves the world meets nothing. */
-static bool is_inside(vec3 x)
+bool particle_is_inside(vec3 x)
 {
 	return vec3_max_component(vec3_abs(x)) <= LENGTH_MAX;
 }
@@ -183,7 +176,7 @@ static double relative_way(const struct particle_self *self, const struct link_n
 	struct aabb ways = aabb_empty();
 	ASSERT(count <= self->listed.capacity);
 	for (uint32_t i = 0; i < count; i++)
-		if (is_inside(nodes[i].x))
+		if (particle_is_inside(nodes[i].x))
 			ways = aabb_add_point(
 				aabb_add_point(ways, vec3_sub(nodes[i].x, self->listed.items[i])),
 				vec3_sub(nodes[i].before, self->listed.items[i]));
@@ -203,7 +196,7 @@ static void list_pairs(struct particle_self *self, const struct link_node *nodes
 	self->pairs.count = 0;
 	particle_cells_begin(&self->cells, reach);
 	for (uint32_t i = 0; i < count; i++)
-		if (is_inside(nodes[i].before))
+		if (particle_is_inside(nodes[i].before))
 			particle_cells_add(&self->cells, i, nodes[i].before);
 	if (self->cells.entries.count == 0)
 		return;
@@ -212,7 +205,7 @@ static void list_pairs(struct particle_self *self, const struct link_node *nodes
 		self->crowded += self->cells.starts.items[bucket + 1] -
 				 particle_cells_end(&self->cells, bucket);
 	for (uint32_t i = 0; i < count; i++)
-		if (is_inside(nodes[i].before))
+		if (particle_is_inside(nodes[i].before))
 			list_pairs_of(self, i, nodes[i].before, reach);
 }
 
@@ -271,18 +264,18 @@ static void stop_approach(struct link_node *a, struct link_node *b, vec3 n, doub
 	b->v = vec3_mul_sub(b->v, impulse, b->mass_inv);
 }
 
-static void part(struct particle_self *self, struct link_node *a, struct link_node *b)
+void particle_self_part(struct link_node *a, struct link_node *b, double thickness, double friction)
 {
 	vec3 p = vec3_sub(a->x, b->x), q = vec3_sub(a->before, b->before), n;
 	double mass_inv = a->mass_inv + b->mass_inv;
-	if (!(mass_inv > 0) || !find_normal(q, p, self->thickness, &n))
+	if (!(mass_inv > 0) || !find_normal(q, p, thickness, &n))
 		return;
-	double error = self->thickness - vec3_dot(p, n);
+	double error = thickness - vec3_dot(p, n);
 	if (!(error > 0) || !scalar_is_finite(error))
 		return;
 	a->x = vec3_mul_add(a->x, n, a->mass_inv * error / mass_inv);
 	b->x = vec3_mul_sub(b->x, n, b->mass_inv * error / mass_inv);
-	stop_approach(a, b, n, self->friction);
+	stop_approach(a, b, n, friction);
 }
 
 static double overlap_of(const struct particle_self *self, const struct link_node *nodes)
@@ -305,7 +298,8 @@ void particle_self_correct(struct particle_links *self, const struct linked_syst
 	if (one->margin < 0 || !(relative_way(one, nodes, system->nodes) <= one->margin))
 		list_pairs(one, nodes, system->nodes);
 	for (uint32_t i = 0; i < one->pairs.count; i++)
-		part(one, &nodes[one->pairs.items[i].a], &nodes[one->pairs.items[i].b]);
+		particle_self_part(&nodes[one->pairs.items[i].a], &nodes[one->pairs.items[i].b],
+				   one->thickness, one->friction);
 	one->overlap = overlap_of(one, nodes);
 }
 

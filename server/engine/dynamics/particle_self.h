@@ -34,6 +34,11 @@ bool particle_self_meets(const struct particle_links *self, const struct linked_
 void particle_self_begin(struct particle_links *self, const struct linked_system *system);
 /* In a sub-step, after the links. */
 void particle_self_correct(struct particle_links *self, const struct linked_system *system);
+/* Parts two particles that come nearer than the thickness in a sub-step. */
+void particle_self_part(struct link_node *a, struct link_node *b, double thickness,
+			double friction);
+/* What leaves the world meets nothing. */
+bool particle_is_inside(vec3 x);
 /* After the tick: figures. */
 void particle_self_settle(struct dynamics *self);
 

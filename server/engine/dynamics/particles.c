@@ -9,8 +9,10 @@
 #include "server/engine/dynamics/particle_birth.h"
 #include "server/engine/dynamics/particle_holds.h"
 #include "server/engine/dynamics/particle_links.h"
+#include "server/engine/dynamics/particle_meet.h"
 #include "server/engine/dynamics/particle_pairs.h"
 #include "server/engine/dynamics/particle_room.h"
+#include "server/engine/dynamics/particle_skin.h"
 #include "server/engine/math/trig.h"
 #include "server/engine/world/parameters.h"
 
@@ -109,6 +111,7 @@ void dynamics_system_free(struct dynamics *self, uint32_t row)
 	ASSERT(self->tables->system.alive[row] == 0);
 	fluid_forget(self->tables, row);
 	particle_forget_trail(self->tables, self->tables->system.id[row]);
+	dynamics_meetings_drop(self, self->tables->system.id[row]);
 	tables_free_row(self->tables, TABLE_SYSTEM, row, &self->system_used, NULL);
 }
 
@@ -228,6 +231,8 @@ enum status particles_prepare(struct dynamics *self, double dt)
 		status = ARRAY_RESERVE(&self->cuts, rows);
 	if (status == STATUS_OK)
 		status = particle_room_reserve(self, (uint32_t)rows);
+	if (status == STATUS_OK)
+		status = particle_skin_reserve(self);
 	if (status == STATUS_OK && particle_pairs_active(tables))
 		status = particle_pairs_reserve(self);
 	if (status == STATUS_OK && particles_linked(tables))

@@ -85,6 +85,13 @@ uint32_t heightfield_vertex_of(const struct heightfield *self, uint32_t triangle
 	return (z + STEP_Z[half][corner]) * self->columns + x + STEP_X[half][corner];
 }
 
+bool heightfield_has(const struct heightfield *self, uint32_t triangle)
+{
+	uint32_t x, z;
+	cell_of(self, triangle, &x, &z);
+	return heightfield_has_cell(self, x, z);
+}
+
 void heightfield_corners(const struct heightfield *self, uint32_t triangle, vec3 out[3])
 {
 	uint32_t x, z, half = triangle & 1;

@@ -62,6 +62,8 @@ uint32_t heightfield_patch(const struct heightfield *self, uint32_t triangle);
 
 /* Whether the cell inside the grid has triangles that can be hit: it is no hole and not in the apron. */
 bool heightfield_has_cell(const struct heightfield *self, uint32_t x, uint32_t z);
+/* Likewise of the cell of a triangle. */
+bool heightfield_has(const struct heightfield *self, uint32_t triangle);
 /* The box of a block; false: no triangle of it can be hit. */
 bool heightfield_block_box(const struct heightfield *self, struct height_block block,
 			   struct aabb *box);

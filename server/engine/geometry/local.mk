@@ -2,6 +2,8 @@
 libengine_a_SOURCES += \
 	server/engine/geometry/aabb.h \
 	server/engine/geometry/box.c \
+	server/engine/geometry/surface_points.h \
+	server/engine/geometry/surface_points.c \
 	server/engine/geometry/capsule.c \
 	server/engine/geometry/closest.h \
 	server/engine/geometry/closest.c \
@@ -102,6 +104,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/geometry/test_intersect \
 	tests/unit/server/engine/geometry/test_intersect_mesh \
 	tests/unit/server/engine/geometry/test_mass \
+	tests/unit/server/engine/geometry/test_surface_points \
 	tests/unit/server/engine/geometry/test_submerged \
 	tests/unit/server/engine/geometry/test_mesh \
 	tests/unit/server/engine/geometry/test_minkowski \

@@ -175,6 +175,12 @@ static enum status reserve_particles(struct world *world, const struct plan_size
 	if (status == STATUS_OK && size->holds > 0)
 		status = tables_reserve(tables, TABLE_HOLD,
 					tables->hold.count + (uint32_t)size->holds);
+	if (status == STATUS_OK && size->meetings > 0)
+		status = tables_reserve(tables, TABLE_MEETING,
+					tables->meeting.count +
+						rows_to_reserve(size->meetings,
+								SYSTEMS_MAX * PARTICLE_MEETINGS_MAX,
+								tables->meeting.count));
 	if (status == STATUS_OK && size->fluids > 0)
 		status = tables_reserve(tables, TABLE_FLUID,
 					tables->fluid.count + rows_to_reserve(size->fluids,

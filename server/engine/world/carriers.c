@@ -36,6 +36,11 @@ static enum status check_carried_body(struct check *check, const struct planned_
 			      "body %u is in a spatial world: points carry bodies of planar worlds "
 			      "only; joints hold bodies together in space",
 			      body->id);
+	if (check->plan->systems_after > 0)
+		return REFUSE(check, STATUS_IN_USE, "body",
+			      "body %u is in a world with particle systems, whose particles would "
+			      "not push its points: particles_remove them first",
+			      body->id);
 	if (body->carries)
 		return REFUSE(check, STATUS_CARRIED, "body",
 			      "body %u is itself a point that carries a body: name another one",

@@ -70,7 +70,7 @@ enum status check_about_z(struct check *check, vec3 v, const char *field)
 		      v.x, v.y);
 }
 
-static enum status check_rotation_plane(struct check *check, quat q, const char *field)
+enum status check_rotation_plane(struct check *check, quat q, const char *field)
 {
 	return check_about_z(check, vec3_make(q.x, q.y, 0), field);
 }
@@ -714,7 +714,7 @@ static void start_systems(struct batch_plan *plan, const struct world *world)
 	plan->systems_after = world->dynamics.system_used.count;
 	plan->capacity_after = dynamics_system_capacity(&world->dynamics);
 	plan->new_systems = plan->new_particles = plan->new_links = plan->new_pins = 0;
-	plan->new_fluids = plan->new_holds = 0;
+	plan->new_fluids = plan->new_holds = plan->new_meetings = 0;
 	plan->links_after = world->tables.link.count;
 }
 
@@ -776,6 +776,7 @@ static enum status check_memory(const struct batch_plan *plan, const struct worl
 	bytes += (uint64_t)plan->new_pins * table_row_charge(TABLE_PIN);
 	bytes += (uint64_t)plan->new_holds * table_row_charge(TABLE_HOLD);
 	bytes += (uint64_t)plan->new_carriers * table_row_charge(TABLE_CARRIER);
+	bytes += (uint64_t)plan->new_meetings * table_row_charge(TABLE_MEETING);
 	bytes += (uint64_t)plan->new_fluids * table_row_charge(TABLE_FLUID);
 	bool grows = bytes > before;
 	if (!grows || bytes <= tables->world.memory_max[0])

@@ -17,6 +17,12 @@ enum status check_particles_fluid(struct check *check, struct command *command)
 	enum status status = plan_find_system(check, &set->system, &system);
 	if (status != STATUS_OK)
 		return status;
+	if (set->kernel_radius > 0 && check->planar)
+		return REFUSE(check, STATUS_PLANAR, "kernel_radius",
+			      "kernel_radius is %.10g: kernels and walls of fluids are those of "
+			      "space, so a planar world has no fluids of particles; for a liquid "
+			      "that floats bodies there is a force field of kind fluid",
+			      set->kernel_radius);
 	if (set->kernel_radius > 0 && set->kernel_radius < FLUID_RADIUS_MIN)
 		return REFUSE(check, STATUS_RANGE, "kernel_radius",
 			      "kernel_radius is %.10g: it must be 0 or at least %g m",

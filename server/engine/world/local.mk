@@ -117,6 +117,9 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_particle_links \
 	tests/unit/server/engine/world/test_particle_pairs \
 	tests/unit/server/engine/world/test_particle_rows \
+	tests/unit/server/engine/world/test_particle_plane \
+	tests/unit/server/engine/world/test_particle_skin \
+	tests/unit/server/engine/world/test_particle_meet \
 	tests/unit/server/engine/world/test_particle_self \
 	tests/unit/server/engine/world/test_fluids \
 	tests/unit/server/engine/world/test_ignored \

@@ -4,6 +4,7 @@
 #include "server/engine/dynamics/particle_birth.h"
 #include "server/engine/dynamics/particle_holds.h"
 #include "server/engine/dynamics/particle_links.h"
+#include "server/engine/dynamics/particle_meet.h"
 #include "server/engine/world/particle_systems.h"
 
 enum status check_particles_contacts(struct check *check, struct command *command)
@@ -34,6 +35,8 @@ enum status check_particles_hold(struct check *check, struct command *command)
 		status = check_particles_linkable(check, system);
 	if (status == STATUS_OK)
 		status = check_particle_serial(check, system, hold->particle, "particle");
+	if (status == STATUS_OK && hold->place != 0)
+		status = check_in_plane(check, hold->point, "point");
 	if (status == STATUS_OK && hold->body != 0) {
 		system->linked = true;
 		check->plan->new_holds++;
@@ -85,6 +88,55 @@ void apply_particles_self(const struct apply_context *context, const struct comm
 	table->self_thickness[row] = set->thickness;
 	table->self_friction[row] = set->friction;
 	table->self_overlap[row] = 0;
+}
+
+static enum status check_meets(struct check *check, const struct planned_system *system,
+			       const char *field)
+{
+	if (system->meets < PARTICLE_MEETINGS_MAX)
+		return check_particles_linkable(check, system);
+	return REFUSE(check, STATUS_LIMIT, field,
+		      "%s is %u: that system meets %u others, the limit is %u: particles_meet with "
+		      "thickness 0 ends one",
+		      field, system->id, system->meets, PARTICLE_MEETINGS_MAX);
+}
+
+enum status check_particles_meet(struct check *check, struct command *command)
+{
+	struct command_PARTICLES_MEET *set = &command->particles_meet;
+	struct planned_system *system, *other;
+	enum status status = plan_find_named_system(check, &set->other, &other, "other");
+	if (status == STATUS_OK)
+		status = plan_find_system(check, &set->system, &system);
+	if (status == STATUS_OK && system == other)
+		return REFUSE(check, STATUS_RANGE, "other",
+			      "other is %u, the system itself: particles_self lets its own "
+			      "particles meet",
+			      other->id);
+	if (status != STATUS_OK || !(set->thickness > 0))
+		return status;
+	/* A pair that meets already gets other numbers. */
+	const struct meeting_table *table = &check->world->tables.meeting;
+	for (uint32_t row = 0; row < table->count; row++)
+		if (table->a[row] == MIN_OF(system->id, other->id) &&
+		    table->b[row] == MAX_OF(system->id, other->id))
+			return STATUS_OK;
+	status = check_meets(check, system, "system");
+	if (status == STATUS_OK)
+		status = check_meets(check, other, "other");
+	if (status != STATUS_OK)
+		return status;
+	system->meets++;
+	other->meets++;
+	check->plan->new_meetings++;
+	return STATUS_OK;
+}
+
+void apply_particles_meet(const struct apply_context *context, const struct command *command)
+{
+	const struct command_PARTICLES_MEET *set = &command->particles_meet;
+	dynamics_meeting_set(&context->world->dynamics, (system_id)set->system,
+			     (system_id)set->other, set->thickness, set->friction);
 }
 
 enum status check_particles_emitter(struct check *check, struct command *command)

@@ -1,6 +1,7 @@
 /* particle_invariants.c: the invariants of particle systems and their particles; see
  * invariants.c. */
 #include "server/engine/dynamics/particle_links.h"
+#include "server/engine/dynamics/particle_meet.h"
 #include "server/engine/world/checking.h"
 
 /* A mean and a deviation: what is drawn stays within the limits. */
@@ -13,7 +14,7 @@ static bool is_drawn_within(const double parameter[2], double least, double most
 
 static enum status check_emitter(const struct system_table *t, uint32_t row, struct reason *why)
 {
-	EXPECT(t->emitter[row] <= EMITTER_SPHERE, TABLE_SYSTEM, row, "emitter");
+	EXPECT(t->emitter[row] <= EMITTER_BODY, TABLE_SYSTEM, row, "emitter");
 	EXPECT(t->recycle[row] <= 1, TABLE_SYSTEM, row, "recycle");
 	EXPECT(check_vector_within(t->position[row], LENGTH_MAX), TABLE_SYSTEM, row, "position");
 	EXPECT(check_unit(t->rotation[row]), TABLE_SYSTEM, row, "rotation");
@@ -132,6 +133,9 @@ static enum status check_system(const struct tables *tables, uint32_t row, struc
 			       check_within(t->colour_age[row][i],
 					    i > 0 ? t->colour_age[row][i - 1] : 0, LENGTH_MAX),
 		       TABLE_SYSTEM, row, "colour");
+	EXPECT(!tables->world.planar[0] || t->position[row].z == 0, TABLE_SYSTEM, row, "position");
+	EXPECT(!tables->world.planar[0] || (t->rotation[row].x == 0 && t->rotation[row].y == 0),
+	       TABLE_SYSTEM, row, "rotation");
 	EXPECT(t->since[row] <= tables->world.tick[0], TABLE_SYSTEM, row, "since");
 	EXPECT(t->alive[row] <= t->most[row] && t->alive[row] <= t->born[row], TABLE_SYSTEM, row,
 	       "alive");
@@ -159,6 +163,12 @@ static enum status check_particle(const struct tables *tables, uint32_t row, str
 	       TABLE_PARTICLE, row, "radius");
 	EXPECT(check_within(t->mass[row], PARTICLE_MASS_MIN, MASS_MAX), TABLE_PARTICLE, row,
 	       "mass");
+	if (tables->world.planar[0]) {
+		EXPECT(t->position[row].z == 0, TABLE_PARTICLE, row, "position");
+		EXPECT(t->velocity[row].z == 0, TABLE_PARTICLE, row, "velocity");
+		EXPECT(t->impulse[row].z == 0, TABLE_PARTICLE, row, "impulse");
+		EXPECT(t->twist[row].x == 0 && t->twist[row].y == 0, TABLE_PARTICLE, row, "twist");
+	}
 	EXPECT(vec3_is_finite(t->impulse[row]), TABLE_PARTICLE, row, "impulse");
 	EXPECT(vec3_is_finite(t->twist[row]), TABLE_PARTICLE, row, "twist");
 	EXPECT(t->hit[row] != 0 || (vec3_equal(t->impulse[row], vec3_zero()) &&
@@ -172,7 +182,7 @@ static enum status check_link(const struct tables *tables, uint32_t row, struct 
 	const struct link_table *t = &tables->link;
 	uint32_t system = t->system[row];
 	EXPECT(t->kind[row] <= LINK_VOLUME, TABLE_LINK, row, "kind");
-	uint32_t ends = t->kind[row] == LINK_VOLUME ? LINK_ENDS : 2;
+	uint32_t ends = particle_link_ends(tables, t->kind[row]);
 	EXPECT(system < tables->system.count && tables->system.id[system] != 0, TABLE_LINK, row,
 	       "system");
 	for (uint32_t k = 0; k < LINK_ENDS; k++)
@@ -206,7 +216,9 @@ static enum status check_holds(const struct tables *tables, struct reason *why)
 		while (body < tables->body.count && tables->body.id[body] != t->body[row])
 			body++;
 		EXPECT(t->body[row] != 0 && body < tables->body.count, TABLE_HOLD, row, "body");
-		EXPECT(vec3_is_finite(t->point[row]), TABLE_HOLD, row, "point");
+		EXPECT(vec3_is_finite(t->point[row]) &&
+			       (!tables->world.planar[0] || t->point[row].z == 0),
+		       TABLE_HOLD, row, "point");
 		EXPECT(check_within(t->stiffness[row], 0, STIFFNESS_MAX), TABLE_HOLD, row,
 		       "stiffness");
 		EXPECT(check_within(t->damping_ratio[row], 0, PARTICLE_DAMPING_RATIO_MAX),
@@ -262,6 +274,37 @@ static enum status check_links(const struct tables *tables, struct reason *why)
 	return STATUS_OK;
 }
 
+static bool system_exists(const struct tables *tables, system_id id)
+{
+	bool found = false;
+	for (uint32_t row = 0; row < tables->system.count; row++)
+		found |= tables->system.id[row] == id;
+	return id != 0 && found;
+}
+
+/* Pairs ascend and are of systems that exist, each in few of them. */
+static enum status check_meetings(const struct tables *tables, struct reason *why)
+{
+	const struct meeting_table *t = &tables->meeting;
+	for (uint32_t row = 0; row < t->count; row++) {
+		EXPECT(system_exists(tables, t->a[row]), TABLE_MEETING, row, "a");
+		EXPECT(system_exists(tables, t->b[row]) && t->a[row] < t->b[row], TABLE_MEETING,
+		       row, "b");
+		EXPECT(row == 0 || t->a[row - 1] < t->a[row] ||
+			       (t->a[row - 1] == t->a[row] && t->b[row - 1] < t->b[row]),
+		       TABLE_MEETING, row, "a");
+		EXPECT(particle_meetings(tables, t->a[row]) <= PARTICLE_MEETINGS_MAX &&
+			       particle_meetings(tables, t->b[row]) <= PARTICLE_MEETINGS_MAX,
+		       TABLE_MEETING, row, "a");
+		EXPECT(t->thickness[row] > 0 && t->thickness[row] <= PARTICLE_SIZE_MAX,
+		       TABLE_MEETING, row, "thickness");
+		EXPECT(check_within(t->friction[row], 0, FRICTION_MAX), TABLE_MEETING, row,
+		       "friction");
+		EXPECT(check_within(t->overlap[row], 0, 1), TABLE_MEETING, row, "overlap");
+	}
+	return STATUS_OK;
+}
+
 enum status particles_check_tables(const struct tables *tables, struct reason *why)
 {
 	uint32_t alive[SYSTEMS_MAX] = { 0 };
@@ -287,5 +330,7 @@ enum status particles_check_tables(const struct tables *tables, struct reason *w
 	for (uint32_t row = 0; row < tables->system.count; row++)
 		EXPECT(alive[row] == tables->system.alive[row], TABLE_SYSTEM, row, "alive");
 	enum status status = check_links(tables, why);
+	if (status == STATUS_OK)
+		status = check_meetings(tables, why);
 	return status == STATUS_OK ? check_holds(tables, why) : status;
 }

@@ -25,6 +25,13 @@ static const uint8_t TETRAHEDRA[2][CELL_TETRAHEDRA][LINK_ENDS] = {
 	{ { 1, 2, 4, 7 }, { 0, 1, 2, 4 }, { 3, 1, 2, 7 }, { 5, 1, 4, 7 }, { 6, 2, 4, 7 } },
 };
 
+/* In a planar world likewise, with triangles that are counter-clockwise. */
+enum { CELL_TRIANGLES = 2 };
+static const uint8_t TRIANGLES[2][CELL_TRIANGLES][3] = {
+	{ { 0, 1, 3 }, { 0, 3, 2 } },
+	{ { 0, 1, 2 }, { 1, 3, 2 } },
+};
+
 /* ---- sizes
  * --------------------------------------------------------------------------------------- */
 
@@ -38,7 +45,7 @@ static uint64_t left_over(uint32_t side, uint32_t step)
 	return side > step ? side - step : 0;
 }
 
-uint64_t lattice_links(const struct command_PARTICLES_LATTICE *lattice)
+uint64_t lattice_links(const struct command_PARTICLES_LATTICE *lattice, bool planar)
 {
 	const uint32_t side[3] = { lattice->columns, lattice->rows, lattice->layers };
 	uint64_t count = 0;
@@ -50,7 +57,9 @@ uint64_t lattice_links(const struct command_PARTICLES_LATTICE *lattice)
 		}
 		count += links;
 	}
-	if (lattice->links & LATTICE_VOLUMES)
+	if ((lattice->links & LATTICE_VOLUMES) && planar)
+		count += CELL_TRIANGLES * left_over(side[0], 1) * left_over(side[1], 1);
+	else if (lattice->links & LATTICE_VOLUMES)
 		count += CELL_TETRAHEDRA * left_over(side[0], 1) * left_over(side[1], 1) *
 			 left_over(side[2], 1);
 	return count;
@@ -105,22 +114,39 @@ enum status check_particle_serial(struct check *check, const struct planned_syst
 		      system->id, (unsigned long long)system->born);
 }
 
+static enum status check_lattice_plane(struct check *check,
+				       const struct command_PARTICLES_LATTICE *lattice)
+{
+	if (check->planar && lattice->layers > 1)
+		return REFUSE(check, STATUS_PLANAR, "layers",
+			      "layers is %u: in a planar world a lattice has one layer, and its "
+			      "volumes are areas of its cells",
+			      lattice->layers);
+	enum status status = check_in_plane(check, lattice->position, "position");
+	if (status == STATUS_OK)
+		status = check_rotation_plane(check, lattice->rotation, "rotation");
+	return status;
+}
+
 enum status check_particles_lattice(struct check *check, struct command *command)
 {
 	struct command_PARTICLES_LATTICE *lattice = &command->particles_lattice;
 	struct planned_system *system;
+	uint64_t links = 0;
 	enum status status = plan_find_system(check, &lattice->system, &system);
 	if (status == STATUS_OK)
 		status = check_particles_linkable(check, system);
 	if (status == STATUS_OK)
 		status = check_particle_room(check, system, lattice_particles(lattice));
 	if (status == STATUS_OK)
-		status = check_links(check, lattice_links(lattice));
+		status = check_lattice_plane(check, lattice);
+	if (status == STATUS_OK)
+		status = check_links(check, links = lattice_links(lattice, check->planar));
 	if (status != STATUS_OK)
 		return status;
 	system->alive += (uint32_t)lattice_particles(lattice);
 	system->born += lattice_particles(lattice);
-	system->linked |= lattice_links(lattice) > 0;
+	system->linked |= links > 0;
 	check->plan->new_particles += (uint32_t)lattice_particles(lattice);
 	return STATUS_OK;
 }
@@ -130,12 +156,13 @@ static enum status check_ends(struct check *check, const struct planned_system *
 {
 	static const char *const NAMES[LINK_ENDS] = { "a", "b", "c", "d" };
 	const uint32_t serial[LINK_ENDS] = { link->a, link->b, link->c, link->d };
-	uint32_t ends = link->kind == LINK_VOLUME ? LINK_ENDS : 2;
+	uint32_t ends = particle_link_ends(&check->world->tables, link->kind);
 	for (uint32_t k = 0; k < LINK_ENDS; k++) {
 		if (k >= ends && serial[k] != 0)
-			return REFUSE(check, STATUS_RANGE, NAMES[k],
-				      "%s is %u: only a volume has it, leave it 0", NAMES[k],
-				      serial[k]);
+			return REFUSE(
+				check, STATUS_RANGE, NAMES[k],
+				"%s is %u: only a volume has it%s, leave it 0", NAMES[k], serial[k],
+				ends == 3 ? " (in a planar world the area of a, b and c)" : "");
 		enum status status =
 			k < ends ? check_particle_serial(check, system, serial[k], NAMES[k])
 				 : STATUS_OK;
@@ -286,6 +313,22 @@ static void link_cell(const struct weave *weave, const int64_t at[3])
 	}
 }
 
+static void link_areas(const struct weave *weave)
+{
+	for (uint32_t y = 0; y + 1 < weave->side[1]; y++)
+		for (uint32_t x = 0; x + 1 < weave->side[0]; x++)
+			for (uint32_t i = 0; i < CELL_TRIANGLES; i++) {
+				struct particle_link link = { .kind = LINK_VOLUME };
+				for (uint32_t k = 0; k < 3; k++) {
+					uint8_t corner = TRIANGLES[(x + y) & 1][i][k];
+					const int64_t place[3] = { x + (corner & 1),
+								   y + (corner >> 1), 0 };
+					link.serial[k] = serial_at(weave, place);
+				}
+				dynamics_link_add(weave->dynamics, weave->system, &link);
+			}
+}
+
 static void link_volumes(const struct weave *weave)
 {
 	for (int64_t z = 0; z + 1 < weave->side[2]; z++)
@@ -322,7 +365,10 @@ void apply_particles_lattice(const struct apply_context *context, const struct c
 				     .first = world->tables.system.born[row] + 1 };
 	add_lattice_particles(&weave);
 	/* Weak links first: the last ones of a sub-step are kept best. */
-	if (lattice->links & LATTICE_VOLUMES)
+	bool planar = world->tables.world.planar[0] != 0;
+	if ((lattice->links & LATTICE_VOLUMES) && planar)
+		link_areas(&weave);
+	else if (lattice->links & LATTICE_VOLUMES)
 		link_volumes(&weave);
 	for (uint32_t i = COUNT_OF(OFFSETS); i-- > 0;)
 		if (lattice->links & OFFSETS[i].bit)

@@ -90,7 +90,8 @@ static enum status check_emitter(struct check *check, const struct command_PARTI
 		return REFUSE(check, STATUS_RANGE, "half",
 			      "half.x is %.10g: it is the %s of the emitter and must be above 0",
 			      half.x, system->emitter == EMITTER_SPHERE ? "radius" : "half side");
-	if (system->emitter == EMITTER_BOX && !(vec3_min_component(half) > 0))
+	double least = check->planar ? scalar_min(half.x, half.y) : vec3_min_component(half);
+	if (system->emitter == EMITTER_BOX && !(least > 0))
 		return REFUSE(
 			check, STATUS_RANGE, "half",
 			"half is [%.10g, %.10g, %.10g]: the half sizes of a box must be above 0",
@@ -120,15 +121,17 @@ static enum status check_colours(struct check *check, const struct point_list *c
 static enum status check_properties(struct check *check,
 				    const struct command_PARTICLES_CREATE *system)
 {
-	if (check->planar)
-		return REFUSE(check, STATUS_PLANAR, "system",
-			      "a planar world has no particle systems: make a spatial world");
+	enum status status = check_in_plane(check, system->position, "position");
+	if (status == STATUS_OK)
+		status = check_rotation_plane(check, system->rotation, "rotation");
+	if (status != STATUS_OK)
+		return status;
 	if (system->dynamic_friction > system->static_friction)
 		return REFUSE(check, STATUS_RANGE, "dynamic_friction",
 			      "dynamic_friction is %.10g: it must be at most static_friction, "
 			      "%.10g",
 			      system->dynamic_friction, system->static_friction);
-	enum status status = check_deviations(check, system);
+	status = check_deviations(check, system);
 	if (status == STATUS_OK)
 		status = check_emitter(check, system);
 	if (status == STATUS_OK)
@@ -157,6 +160,10 @@ enum status check_particles_create(struct check *check, struct command *command)
 		status = check_capacity(check, plan->capacity_after, create->capacity);
 	if (status != STATUS_OK)
 		return status;
+	if (plan->new_carriers + check->world->dynamics.carrier_used.count > 0)
+		return REFUSE(check, STATUS_CARRIED, "system",
+			      "points carry bodies of this world, and particles would not push "
+			      "these points: uncarry them first, in an earlier batch");
 	if (plan->systems_after >= SYSTEMS_MAX)
 		return REFUSE(check, STATUS_LIMIT, "systems",
 			      "the world has %u particle systems, the limit is %u: "
@@ -239,6 +246,10 @@ enum status check_particles_add(struct check *check, struct command *command)
 	enum status status = plan_find_system(check, &command->particles_add.system, &system);
 	if (status == STATUS_OK)
 		status = check_particle_room(check, system, 1);
+	if (status == STATUS_OK)
+		status = check_in_plane(check, command->particles_add.position, "position");
+	if (status == STATUS_OK)
+		status = check_in_plane(check, command->particles_add.velocity, "velocity");
 	if (status != STATUS_OK)
 		return status;
 	system->alive++;
@@ -302,7 +313,6 @@ void apply_particles_create(const struct apply_context *context, const struct co
 	struct world *world = context->world;
 	struct system_table *table = &world->tables.system;
 	uint32_t row = dynamics_system_take(&world->dynamics);
-	ASSERT(world->tables.world.planar[0] == 0);
 	table->id[row] = world->tables.world.next_system[0]++;
 	ASSERT(table->id[row] == context->plan->values[context->index]);
 	memcpy(table->name[row], command->particles_create.name.text, sizeof table->name[row]);
@@ -361,8 +371,24 @@ static void view_descent(struct system_view *view, const struct system_table *ta
 	view->trail_velocity = table->trail_velocity[row];
 }
 
-static struct system_view view_of(const struct system_table *table, uint32_t row)
+static void view_meetings(struct system_view *view, const struct meeting_table *table)
 {
+	for (uint32_t row = 0; row < table->count; row++) {
+		if (table->a[row] != view->id && table->b[row] != view->id)
+			continue;
+		ASSERT(view->meet_count < PARTICLE_MEETINGS_MAX);
+		view->meets[view->meet_count++] = (struct meeting_view){
+			.other = table->a[row] == view->id ? table->b[row] : table->a[row],
+			.thickness = table->thickness[row],
+			.friction = table->friction[row],
+			.overlap = table->overlap[row],
+		};
+	}
+}
+
+static struct system_view view_of(const struct tables *tables, uint32_t row)
+{
+	const struct system_table *table = &tables->system;
 	struct system_view view = {
 		.id = table->id[row],
 		.emitter = table->emitter[row],
@@ -426,6 +452,7 @@ static struct system_view view_of(const struct system_table *table, uint32_t row
 		.volume_error = table->volume_error[row],
 	};
 	view_descent(&view, table, row);
+	view_meetings(&view, &tables->meeting);
 	memcpy(view.name, table->name[row], sizeof view.name);
 	return view;
 }
@@ -437,7 +464,7 @@ uint32_t world_systems(const struct world *world, struct system_view out[SYSTEMS
 	uint32_t count = 0;
 	for (uint32_t row = 0; row < table->count; row++)
 		if (table->id[row] != 0)
-			out[count++] = view_of(table, row);
+			out[count++] = view_of(&world->tables, row);
 	/* Rows are in order of ids unless a later system has reused the row of a removed one. */
 	sort_items(out, scratch, count, sizeof *out, compare_ids, NULL);
 	return count;

@@ -12,6 +12,7 @@ enum status check_particles_add(struct check *check, struct command *command);
 enum status check_particles_contacts(struct check *check, struct command *command);
 enum status check_particles_hold(struct check *check, struct command *command);
 enum status check_particles_self(struct check *check, struct command *command);
+enum status check_particles_meet(struct check *check, struct command *command);
 enum status check_particles_emitter(struct check *check, struct command *command);
 enum status check_particles_split(struct check *check, struct command *command);
 enum status check_particles_trail(struct check *check, struct command *command);
@@ -38,7 +39,7 @@ MUST_CHECK enum status check_particle_serial(struct check *check,
 uint32_t particles_linked_row(const struct apply_context *context, int64_t id, uint32_t substeps);
 /* What a lattice adds. */
 uint64_t lattice_particles(const struct command_PARTICLES_LATTICE *lattice);
-uint64_t lattice_links(const struct command_PARTICLES_LATTICE *lattice);
+uint64_t lattice_links(const struct command_PARTICLES_LATTICE *lattice, bool planar);
 
 /* How many places a fill has. */
 uint64_t fill_particles(const struct command_PARTICLES_FILL *fill);
@@ -48,6 +49,7 @@ void apply_particles_remove(const struct apply_context *context, const struct co
 void apply_particles_set(const struct apply_context *context, const struct command *command);
 void apply_particles_add(const struct apply_context *context, const struct command *command);
 void apply_particles_self(const struct apply_context *context, const struct command *command);
+void apply_particles_meet(const struct apply_context *context, const struct command *command);
 void apply_particles_emitter(const struct apply_context *context, const struct command *command);
 void apply_particles_contacts(const struct apply_context *context, const struct command *command);
 void apply_particles_hold(const struct apply_context *context, const struct command *command);

@@ -11,6 +11,7 @@
 #include "server/engine/dynamics/fluid.h"
 #include "server/engine/dynamics/force_field.h"
 #include "server/engine/dynamics/joint_list.h"
+#include "server/engine/dynamics/particle_meet.h"
 #include "server/engine/dynamics/particles.h"
 
 #include <string.h>
@@ -271,6 +272,7 @@ static struct planned_system *plan_system(struct check *check, system_id id)
 		.born = table->born[row],
 		.refused = table->refused[row],
 		.recycle = table->recycle[row],
+		.meets = particle_meetings(&check->world->tables, id),
 		.linked = table->links[row] + table->pins[row] + table->holds[row] > 0,
 		.interacts = (table->forces[row] != 0 && table->cutoff[row] > 0) ||
 			     table->collisions[row] != 0,

@@ -57,5 +57,6 @@ MUST_CHECK enum status plan_find_pushed(struct check *check, int64_t *id);
 MUST_CHECK enum status check_world_command(struct check *check);
 MUST_CHECK enum status check_in_plane(struct check *check, vec3 v, const char *field);
 MUST_CHECK enum status check_about_z(struct check *check, vec3 v, const char *field);
+MUST_CHECK enum status check_rotation_plane(struct check *check, quat q, const char *field);
 
 #endif

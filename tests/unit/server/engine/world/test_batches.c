@@ -79,6 +79,10 @@ START_TEST(every_spoiled_command_is_refused_and_changes_nothing)
 {
 	for (int shape = TEST_SPHERE; shape <= TEST_HULL; shape++)
 		test_spawn(world, (enum test_shape)shape, vec3_make(2.0 * shape, 0, 0));
+	for (uint32_t i = 0; i < 2; i++) {
+		struct command create = test_system_command("dust");
+		test_do(world, &create);
+	}
 	test_step(world, 2);
 	/* After the steps no body is in the list of created bodies. */
 	struct gen_commands gen;
@@ -165,6 +169,8 @@ static void put_others(struct command *command, body_id other)
 		command->joint_create.body_b = other;
 	if (command->op == COMMAND_CARRY)
 		command->carry.a = command->carry.b = other;
+	if (command->op == COMMAND_PARTICLES_MEET)
+		command->particles_meet.other = 1;
 	if (command->op == COMMAND_NAME_BODY)
 		command->name_body.name = test_text("other");
 	if (command->op == COMMAND_NAME_JOINT)

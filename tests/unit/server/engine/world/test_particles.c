@@ -398,15 +398,6 @@ START_TEST(systems_are_bounded_found_changed_and_removed)
 }
 END_TEST
 
-START_TEST(planar_worlds_refuse_particles)
-{
-	struct world *world = test_world(true, "soft-step");
-	struct command create = test_system_command("dust");
-	ck_assert_int_eq(test_try(world, &create), STATUS_PLANAR);
-	world_destroy(world);
-}
-END_TEST
-
 static Suite *make(void)
 {
 	Suite *suite = suite_create("particles");
@@ -423,7 +414,6 @@ static Suite *make(void)
 	tcase_add_test(all, an_emitter_inside_a_body_is_silent_and_counted);
 	tcase_add_test(all, numbers_out_of_their_limits_are_refused_and_change_nothing);
 	tcase_add_test(all, systems_are_bounded_found_changed_and_removed);
-	tcase_add_test(all, planar_worlds_refuse_particles);
 	suite_add_tcase(suite, all);
 	return suite;
 }
