@@ -5,7 +5,7 @@
 
 /* ---- systems ------------------------------------------------------------------------------------- */
 
-enum { SYSTEM_ITEMS = 66 };
+enum { SYSTEM_ITEMS = 68 };
 
 static void pack_descent(struct wire_packer *out, const struct wire_system *system)
 {
@@ -33,6 +33,8 @@ static void pack_descent(struct wire_packer *out, const struct wire_system *syst
 	wire_pack_real(out, system->mount_velocity);
 	wire_pack_uint(out, system->recoil);
 	wire_pack_uint(out, system->room);
+	wire_pack_real(out, system->stretch_limit);
+	wire_pack_uint(out, system->limit_passes);
 }
 
 void answer_pack_system(struct wire_packer *out, const struct wire_system *system)
@@ -131,6 +133,8 @@ static void take_descent(struct taker *taker, struct wire_system *system)
 	take_real(taker, "mount velocity", &system->mount_velocity);
 	take_u8(taker, "recoil", &system->recoil);
 	take_u8(taker, "room", &system->room);
+	take_real(taker, "stretch limit", &system->stretch_limit);
+	take_count(taker, "limit passes", &system->limit_passes);
 }
 
 enum status answer_take_system(struct wire_cursor *in, struct wire_system *system)

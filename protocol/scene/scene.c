@@ -682,6 +682,7 @@ static const struct {
 	{ COMMAND_PARTICLES_ADD, offsetof(struct command, particles_add.system) },
 	{ COMMAND_PARTICLES_CONTACTS, offsetof(struct command, particles_contacts.system) },
 	{ COMMAND_PARTICLES_SELF, offsetof(struct command, particles_self.system) },
+	{ COMMAND_PARTICLES_LIMIT, offsetof(struct command, particles_limit.system) },
 	{ COMMAND_PARTICLES_EMITTER, offsetof(struct command, particles_emitter.system) },
 	{ COMMAND_PARTICLES_EMITTER, offsetof(struct command, particles_emitter.body) },
 	{ COMMAND_PARTICLES_HOLD, offsetof(struct command, particles_hold.system) },

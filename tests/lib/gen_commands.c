@@ -698,7 +698,8 @@ void gen_any_command(struct gen_commands *gen, struct command *out)
 	uint16_t op = pick < count ? list[pick].op : often[pick - count];
 	bool particles = (op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_SPLIT) ||
 			 (op >= COMMAND_PARTICLES_SELF && op <= COMMAND_PARTICLES_FILL) ||
-			 (op >= COMMAND_PARTICLES_INTERACT && op <= COMMAND_PARTICLES_PIN);
+			 (op >= COMMAND_PARTICLES_INTERACT && op <= COMMAND_PARTICLES_PIN) ||
+			 op == COMMAND_PARTICLES_LIMIT;
 	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && particles))
 		op = COMMAND_SPAWN;
 	gen_command(gen, op, out);

@@ -333,7 +333,9 @@ static void pack_systems(struct wire_packer *out)
 				      .mount = 5,
 				      .mount_velocity = 0.5,
 				      .recoil = 1,
-				      .room = 1 };
+				      .room = 1,
+				      .stretch_limit = 0.02,
+				      .limit_passes = 12 };
 	set3(system.position, 1, 2, 3);
 	set3(system.half, 4, 5, 6);
 	wire_pack_array(out, 1);

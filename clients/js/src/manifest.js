@@ -1039,6 +1039,10 @@ export const COMMAND = {
     ["ratio", 1],
     ["offset", 0],
   ] },
+  particles_limit: { number: 98, fields: [
+    ["system", undefined],
+    ["stretch", undefined],
+  ] },
   carry: { number: 100, fields: [
     ["body", undefined],
     ["a", undefined],
@@ -1504,6 +1508,9 @@ export const LIMITS = {
     leader_axis: ["U32", 0, 5, ""],
     ratio: ["F64", -1000000, 1000000, ""],
     offset: ["F64", -1000000, 1000000, "m, rad"],
+  },
+  particles_limit: {
+    stretch: ["F64", 0, 1, ""],
   },
 };
 

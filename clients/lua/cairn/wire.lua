@@ -608,6 +608,9 @@ wire.command = {
 		{name = "leader_axis", type = "u32", min = 0, max = 5, default = 0},
 		{name = "ratio", type = "f64", min = -1000000, max = 1000000, default = 1.0},
 		{name = "offset", type = "f64", min = -1000000, max = 1000000, default = 0.0}}},
+	particles_limit = {number = 98, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "stretch", type = "f64", min = 0, max = 1}}},
 	carry = {number = 100, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "a", type = "body", min = 0, max = 0},

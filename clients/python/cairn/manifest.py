@@ -674,6 +674,10 @@ COMMAND = {
         ("ratio", "F64"),
         ("offset", "F64"),
     ]),
+    "particles_limit": (98, 2, [
+        ("system", "PARTICLES"),
+        ("stretch", "F64"),
+    ]),
     "carry": (100, 3, [
         ("body", "BODY"),
         ("a", "BODY"),
@@ -1516,6 +1520,9 @@ LIMITS = {
         "leader_axis": (0, 5, ""),
         "ratio": (-1000000, 1000000, ""),
         "offset": (-1000000, 1000000, "m, rad"),
+    },
+    "particles_limit": {
+        "stretch": (0, 1, ""),
     },
 }
 

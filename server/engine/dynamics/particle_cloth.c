@@ -36,6 +36,7 @@
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/particle_bonds.h"
 #include "server/engine/dynamics/particle_holds.h"
+#include "server/engine/dynamics/particle_limit.h"
 #include "server/engine/dynamics/particle_self.h"
 #include "server/engine/dynamics/piece.h"
 
@@ -556,14 +557,17 @@ static void move_together(struct particle_links *self)
 	const struct tables *tables = self->motion->dynamics->tables;
 	struct cloth *cloth = self->cloth;
 	double h = self->motion->dt / self->substeps;
-	for (uint32_t i = 0; i < self->system_count; i++)
+	for (uint32_t i = 0; i < self->system_count; i++) {
 		particle_self_begin(self, &self->systems[i]);
+		particle_limit_begin(self, &self->systems[i]);
+	}
 	for (uint32_t step = 0; step < self->substeps; step++) {
 		for (uint32_t i = 0; i < cloth->bodies.count; i++)
 			move_picture(tables, &cloth->bodies.items[i], h);
 		for (uint32_t i = 0; i < self->system_count; i++) {
 			particle_links_predict(self, &self->systems[i], h);
 			particle_links_correct(self, &self->systems[i], h);
+			particle_limit_correct(self, &self->systems[i], h);
 			particle_self_correct(self, &self->systems[i]);
 		}
 		for (uint32_t i = 0; i < cloth->holds.count; i++)
@@ -571,6 +575,8 @@ static void move_together(struct particle_links *self)
 		for (uint32_t i = 0; i < self->system_count; i++)
 			meet_bodies(self, &self->systems[i], h);
 	}
+	for (uint32_t i = 0; i < self->system_count; i++)
+		particle_limit_end(self, &self->systems[i]);
 }
 
 /* ---- a tick --------------------------------------------------------------------------------------- */
