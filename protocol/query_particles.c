@@ -5,7 +5,7 @@
 
 /* ---- systems ------------------------------------------------------------------------------------- */
 
-enum { SYSTEM_ITEMS = 67 };
+enum { SYSTEM_ITEMS = 69 };
 
 static void pack_descent(struct wire_packer *out, const struct wire_system *system)
 {
@@ -33,6 +33,8 @@ static void pack_descent(struct wire_packer *out, const struct wire_system *syst
 	wire_pack_real(out, system->mount_velocity);
 	wire_pack_uint(out, system->recoil);
 	wire_pack_uint(out, system->room);
+	wire_pack_real(out, system->stretch_limit);
+	wire_pack_uint(out, system->limit_passes);
 	wire_pack_array(out, system->meets);
 	for (uint32_t i = 0; i < system->meets; i++)
 		pack_vector(out, system->meet[i], 4);
@@ -136,6 +138,8 @@ static void take_descent(struct taker *taker, struct wire_system *system)
 	take_real(taker, "mount velocity", &system->mount_velocity);
 	take_u8(taker, "recoil", &system->recoil);
 	take_u8(taker, "room", &system->room);
+	take_real(taker, "stretch limit", &system->stretch_limit);
+	take_count(taker, "limit passes", &system->limit_passes);
 	system->meets = take_tuples(taker, "meets", system->meet[0], 4, WIRE_MEETINGS_MAX);
 }
 

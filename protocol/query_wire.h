@@ -344,6 +344,8 @@ struct wire_system {
 	uint32_t holds;
 	double self_thickness, self_friction,
 		self_overlap; /* of PARTICLES_SELF, and the largest overlap */
+	double stretch_limit; /* of PARTICLES_LIMIT, and the passes that it took so far */
+	uint64_t limit_passes;
 	/* Of PARTICLES_EMITTER: mount: a body, 0 none. */
 	uint32_t mount;
 	double mount_velocity;

@@ -1516,6 +1516,16 @@ struct cairn_command_particles_meet {
 	double friction;
 };
 
+/* limit the elongation of a system's links: in each sub-step until none is longer, with
+ * tethers to what holds the system. */
+struct cairn_command_particles_limit {
+	/* system: the system */
+	int64_t system;
+	/* stretch (0 … 1): largest relative elongation of rods and ropes, also of compliant ones; at
+	 * least 0.001; 0: none, links are corrected once a sub-step */
+	double stretch;
+};
+
 /* let points carry a body: its place is theirs, and what touches it pushes them. */
 struct cairn_command_carry {
 	/* body: a dynamic body of a planar world, without joints; its mass does not count while
@@ -1603,6 +1613,7 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_FILL = 95,
 	CAIRN_COMMAND_JOINT_GEAR = 96,
 	CAIRN_COMMAND_PARTICLES_MEET = 97,
+	CAIRN_COMMAND_PARTICLES_LIMIT = 98,
 	CAIRN_COMMAND_CARRY = 100,
 	CAIRN_COMMAND_UNCARRY = 101
 };
@@ -1675,6 +1686,7 @@ typedef struct cairn_command {
 		struct cairn_command_particles_fill particles_fill;
 		struct cairn_command_joint_gear joint_gear;
 		struct cairn_command_particles_meet particles_meet;
+		struct cairn_command_particles_limit particles_limit;
 		struct cairn_command_carry carry;
 		struct cairn_command_uncarry uncarry;
 		uint64_t reserved[64]; /* for fields of later versions */
@@ -1906,16 +1918,16 @@ enum cairn_query_kind {
  *	delay, split depth, [split velocity, deviation], split spread, [split burst,
  *	deviation], [split size, deviation], [split life, deviation], split spend, splits,
  *	trail, trail delay, trail depth, trail velocity, contacts, holds, self thickness,
- *	self friction, self overlap, mount, mount velocity, recoil, room, [[other system,
- *	thickness, friction, overlap], …]], …]
+ *	self friction, self overlap, mount, mount velocity, recoil, room, stretch limit,
+ *	limit passes, [[other system, thickness, friction, overlap], …]], …]
  *	as particles_create, particles_interact, particles_split, particles_trail,
- *	particles_self, particles_emitter and particles_meet set them (substeps 0: not
- *	given; trail, mount 0: none; with a mount, position and rotation are in that body's
- *	axes), ids ascend; counts so far: births, births beyond a limit, births inside a
- *	body, paths that ended before their tick, particles left out of a search for
- *	neighbours because too many were at one place, links that tore, splits; stretch,
- *	volume error and overlaps: of its links and linked particles after the last tick,
- *	relative
+ *	particles_self, particles_limit, particles_emitter and particles_meet set them
+ *	(substeps 0: not given; trail, mount 0: none; with a mount, position and rotation
+ *	are in that body's axes), ids ascend; counts so far: births, births beyond a limit,
+ *	births inside a body, paths that ended before their tick, particles left out of a
+ *	search for neighbours because too many were at one place, links that tore, splits,
+ *	passes of a limit; stretch, volume error and overlaps: of its links and linked
+ *	particles after the last tick, relative
  *
  * CAIRN_QUERY_PARTICLES: particles of a system, in the order of their serial numbers
  *	reads system, [after, limit, form]

@@ -34,6 +34,8 @@ static void print_descent(const struct cli *cli, const struct wire_system *syste
 	out_real(cli, "mount_velocity", system->mount_velocity);
 	out_text(cli, "recoil", command_word(WORDS_RECOIL, system->recoil));
 	out_text(cli, "room", command_word(WORDS_ROOM, system->room));
+	out_real(cli, "stretch_limit", system->stretch_limit);
+	out_u64(cli, "limit_passes", system->limit_passes);
 	for (uint32_t i = 0; i < system->meets; i++)
 		out_reals(cli, "meets", system->meet[i], 4);
 }

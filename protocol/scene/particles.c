@@ -367,6 +367,21 @@ static enum status compile_self(struct compile *self, const struct yaml_node *no
 	return STATUS_OK;
 }
 
+static enum status compile_limit(struct compile *self, const struct yaml_node *node, double stretch,
+				 int64_t system)
+{
+	if (stretch < STRETCH_LIMIT_MIN)
+		return source_fail(&self->source, node->line, STATUS_RANGE, "stretch_limit",
+				   "stretch_limit is %.10g: it must be 0 or at least %g", stretch,
+				   STRETCH_LIMIT_MIN);
+	struct command *command = compile_command(self, COMMAND_PARTICLES_LIMIT, node->line);
+	if (command == NULL)
+		return source_no_memory(&self->source);
+	command->particles_limit =
+		(struct command_PARTICLES_LIMIT){ .system = system, .stretch = stretch };
+	return STATUS_OK;
+}
+
 /* Of `mount`, which may be NULL, and `room`. */
 static enum status compile_emitter(struct compile *self, uint32_t line,
 				   const struct yaml_node *mount, bool room, int64_t system)
@@ -473,6 +488,8 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 		status = compile_contacts(self, node->line, keys.contacts, system);
 	if (status == STATUS_OK && keys.self != NULL)
 		status = compile_self(self, keys.self, system);
+	if (status == STATUS_OK && keys.stretch_limit > 0)
+		status = compile_limit(self, node, keys.stretch_limit, system);
 	if (status == STATUS_OK && (keys.mount != NULL || keys.room))
 		status = compile_emitter(self, node->line, keys.mount, keys.room, system);
 	if (status == STATUS_OK)

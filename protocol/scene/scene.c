@@ -684,6 +684,7 @@ static const struct {
 	{ COMMAND_PARTICLES_SELF, offsetof(struct command, particles_self.system) },
 	{ COMMAND_PARTICLES_MEET, offsetof(struct command, particles_meet.system) },
 	{ COMMAND_PARTICLES_MEET, offsetof(struct command, particles_meet.other) },
+	{ COMMAND_PARTICLES_LIMIT, offsetof(struct command, particles_limit.system) },
 	{ COMMAND_PARTICLES_EMITTER, offsetof(struct command, particles_emitter.system) },
 	{ COMMAND_PARTICLES_EMITTER, offsetof(struct command, particles_emitter.body) },
 	{ COMMAND_PARTICLES_HOLD, offsetof(struct command, particles_hold.system) },

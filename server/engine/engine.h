@@ -424,6 +424,8 @@ struct system_view {
 	uint64_t crowded;
 	/* As PARTICLES_SELF and PARTICLES_EMITTER set them. */
 	double self_thickness, self_friction, self_overlap, mount_velocity; /* fields.def */
+	double stretch_limit; /* of PARTICLES_LIMIT, and the passes that it took so far */
+	uint64_t limit_passes;
 	body_id mount; /* 0 none: position and rotation are in its axes */
 	bool recoil, room;
 	/* As PARTICLES_MEET set them: others that its linked particles meet, by ids. */

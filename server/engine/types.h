@@ -350,6 +350,7 @@ enum { FLUID_SUBSTEPS_MAX = 1024 };
 #define PARTICLE_CHARGE_MAX 1e3	      /* C */
 #define PARTICLE_GRAVITATION_MAX 1e12 /* m³/(kg s²) */
 #define PARTICLE_DAMPING_RATIO_MAX 10.0
+#define STRETCH_LIMIT_MIN 0.001	 /* of links of a system, if they have a limit */
 #define PARTICLE_SHARE_MAX 100.0 /* of a parent's velocity, size, life */
 enum {
 	PARTICLES_MAX = 1048576, /* of one world: the sum of the capacities of its systems */

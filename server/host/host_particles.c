@@ -35,6 +35,8 @@ static void put_descent(struct wire_system *facts, const struct system_view *vie
 	facts->self_thickness = view->self_thickness;
 	facts->self_friction = view->self_friction;
 	facts->self_overlap = view->self_overlap;
+	facts->stretch_limit = view->stretch_limit;
+	facts->limit_passes = view->limit_passes;
 	facts->mount = view->mount;
 	facts->mount_velocity = view->mount_velocity;
 	facts->recoil = view->recoil;

@@ -289,6 +289,8 @@ PAST_BODIES = 250
 EXTRA_PROGRAMS += tests/bench/bench_particles
 tests_bench_bench_particles_SOURCES = tests/bench/bench_particles.c
 tests_bench_bench_particles_LDADD = $(LDADD) -lm
+EXTRA_PROGRAMS += tests/bench/bench_cloth
+tests_bench_bench_cloth_SOURCES = tests/bench/bench_cloth.c
 .PHONY: bench-particles
 bench-particles: tests/bench/bench_particles tests/bench/bench_particle_frames
 	tests/bench/bench_particles

@@ -335,7 +335,9 @@ static void pack_systems(struct wire_packer *out)
 				      .recoil = 1,
 				      .room = 1,
 				      .meets = 1,
-				      .meet = { { 6, 0.1, 0.25, 0.0625 } } };
+				      .meet = { { 6, 0.1, 0.25, 0.0625 } },
+				      .stretch_limit = 0.02,
+				      .limit_passes = 12 };
 	set3(system.position, 1, 2, 3);
 	set3(system.half, 4, 5, 6);
 	wire_pack_array(out, 1);

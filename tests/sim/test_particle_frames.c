@@ -2,8 +2,7 @@
  * gaps) holds the world's particles: server_sim compares every frame with world_particle_rows, bit
  * for bit in the profile's form.
  *
- * SEEDS=N in the environment runs N long lives (10^5 ticks) instead of the short ones of a suite.
- * */
+ * SEEDS=N in the environment runs N long lives (10^5 ticks) instead of the short ones of a suite. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +14,21 @@
 #include "tests/lib/server_sim.h"
 #include "tests/lib/worlds.h"
 
-enum { WATCHERS = 5, TICKS_SHORT = 700, TICKS_LONG = 100000, SYSTEMS_MOST = 5, BATCH_MAX = 4 };
+enum { WATCHERS = 5, TICKS_SHORT = 700, TICKS_LONG = 100000, BATCH_MAX = 4 };
+
+/* Long lives have few particles: what they look for is a rare order of births, deaths, removals, gaps
+ * and restores, not many particles at once. */
+struct life_size {
+	uint32_t systems, capacity, rate;
+};
+static const struct life_size SHORT = { 5, 200, 6 }, LONG = { 3, 12, 3 };
 
 struct spray {
 	struct server_sim *sim;
 	struct sim_client *keeper;
 	uint32_t world;
 	struct rng rng;
+	struct life_size size;
 };
 
 static double random_between(struct spray *spray, double most)
@@ -35,7 +42,9 @@ static struct spray open_spray(uint64_t seed)
 	struct server_sim_options options = server_sim_options_default(seed);
 	struct sim_client_options who = sim_client_options_default();
 	struct command commands[6];
-	struct spray spray = { .sim = server_sim_create(&options), .rng = rng_seeded(seed) };
+	struct spray spray = { .sim = server_sim_create(&options),
+			       .rng = rng_seeded(seed),
+			       .size = getenv("SEEDS") != NULL ? LONG : SHORT };
 	spray.keeper = server_sim_guest(spray.sim, &who);
 	spray.world = sim_make_world(spray.keeper, "spray", NULL);
 	sim_upload(spray.keeper, spray.world, TEST_SPHERE);
@@ -77,8 +86,8 @@ static struct command an_emitter(struct spray *spray)
 	system->name = test_text("spray");
 	system->emitter = rng_below(&spray->rng, 4) == 0 ? 0 : 1;
 	system->position = (vec3){ random_between(spray, 8), 4, random_between(spray, 2) };
-	system->capacity = 200;
-	system->rate = 1 + rng_below(&spray->rng, 6);
+	system->capacity = spray->size.capacity;
+	system->rate = 1 + rng_below(&spray->rng, spray->size.rate);
 	system->life = rng_below(&spray->rng, 3) == 0 ? 0 : 0.2 + random_between(spray, 0.15);
 	system->life_deviation = system->life / 2;
 	system->speed = 3;
@@ -102,7 +111,7 @@ static struct command random_command(struct spray *spray)
 	uint32_t systems = world_system_flights(engine(spray), flights);
 	switch (rng_below(&spray->rng, 7)) {
 	case 0:
-		if (systems < SYSTEMS_MOST)
+		if (systems < spray->size.systems)
 			return an_emitter(spray);
 		command_defaults(&command, COMMAND_PARTICLES_REMOVE);
 		command.particles_remove.system = any_system(spray);

@@ -249,3 +249,27 @@ def test_a_planar_world_is_saved_forked_replayed_and_watched_by_who_comes_late(s
     assert run.returncode == 0, run.stderr
     done = subprocess.run([DAEMON, "replay", tmp_path / "plane.cairn", "--verify"], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "same" in done.stdout, done.stdout + done.stderr
+SHEET = """world: { name: sheet }
+particles:
+  - { name: sheet, emitter: none, life: 0, stretch_limit: LIMIT, pins: [1, 12],
+      lattices: [{ at: [0, 2, 0], columns: 12, rows: 12, spacing: 0.1, substeps: 8 }] }
+"""
+
+
+def test_a_scene_limits_the_stretch_of_its_links(server, tmp_path):
+    scene = tmp_path / "sheet.yaml"
+    scene.write_text(SHEET.replace("LIMIT", "0.0001"))
+    cli = Cli(server.address)
+    failed = cli.run("load", "sheet", scene)
+    assert failed.returncode != 0 and "stretch_limit is 0.0001: it must be 0 or at least 0.001" in failed.stderr
+    scene.write_text(SHEET.replace("LIMIT", "0.02"))
+    cli.text("load", "sheet", scene)
+    with cairn.connect(server.address) as client:
+        world = client.join("sheet")
+        for _ in range(6):
+            world.step(10)
+            (system,) = world.systems()
+            assert system["stretch"] <= system["stretch_limit"] == 0.02
+        assert system["limit_passes"] >= 60 * 8
+        (row,) = [json.loads(line) for line in cli.text("--json", "query", "sheet", "systems").splitlines()]
+        assert row["limit_passes"] == system["limit_passes"] and row["stretch_limit"] == 0.02

@@ -1277,6 +1277,13 @@ export interface CommandFields {
     /** friction (0 … 10): between them */
     friction?: Placed;
   };
+  /** limit the elongation of a system's links: in each sub-step until none is longer, with tethers to what holds the system */
+  particles_limit: {
+    /** system: the system */
+    system: number;
+    /** stretch (0 … 1): largest relative elongation of rods and ropes, also of compliant ones; at least 0.001; 0: none, links are corrected once a sub-step */
+    stretch: Placed;
+  };
   /** let points carry a body: its place is theirs, and what touches it pushes them */
   carry: {
     /** body: a dynamic body of a planar world, without joints; its mass does not count while points carry it */

@@ -1045,6 +1045,10 @@ export const COMMAND = {
     ["thickness", 0],
     ["friction", 0.3],
   ] },
+  particles_limit: { number: 98, fields: [
+    ["system", undefined],
+    ["stretch", undefined],
+  ] },
   carry: { number: 100, fields: [
     ["body", undefined],
     ["a", undefined],
@@ -1514,6 +1518,9 @@ export const LIMITS = {
   particles_meet: {
     thickness: ["F64", 0, 100, "m"],
     friction: ["F64", 0, 10, ""],
+  },
+  particles_limit: {
+    stretch: ["F64", 0, 1, ""],
   },
 };
 

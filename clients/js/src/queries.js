@@ -306,7 +306,7 @@ export class Queries {
   /**
    * The particle systems by id: [{id, name, owner, tag, emitter, counts (alive, capacity, born, lost, refused, cut), the numbers of
    * particles_create, particles_interact (substeps 0: not given), particles_split, particles_trail (trail 0: none),
-   * particles_self and particles_emitter (mount 0: none; else position and rotation are in that body's axes), as [mean,
+   * particles_self, particles_limit and particles_emitter (mount 0: none; else position and rotation are in that body's axes), as [mean,
    * deviation] where they have one, and colours: [[age (s), 0xRRGGBB], …], and meets, of
    * particles_meet: [[other system, thickness, friction, overlap], …]}, …].
    */
@@ -317,7 +317,8 @@ export class Queries {
       "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error",
       "split_number", "split_age", "split_delay", "split_depth", "split_velocity", "split_spread", "split_burst", "split_size", "split_life",
       "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity", "contacts", "holds",
-      "self_thickness", "self_friction", "self_overlap", "mount", "mount_velocity", "recoil", "room", "meets"];
+      "self_thickness", "self_friction", "self_overlap", "mount", "mount_velocity", "recoil", "room",
+      "stretch_limit", "limit_passes", "meets"];
     const items = await this.query(QUERY.systems);
     return items.map((item) => {
       const system = Object.fromEntries(names.map((name, i) => [name, item[i]]));

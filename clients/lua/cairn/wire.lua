@@ -613,6 +613,9 @@ wire.command = {
 		{name = "other", type = "particles", min = 0, max = 0},
 		{name = "thickness", type = "f64", min = 0, max = 100, default = 0.0},
 		{name = "friction", type = "f64", min = 0, max = 10, default = 0.3}}},
+	particles_limit = {number = 98, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "stretch", type = "f64", min = 0, max = 1}}},
 	carry = {number = 100, fields = {
 		{name = "body", type = "body", min = 0, max = 0},
 		{name = "a", type = "body", min = 0, max = 0},

@@ -1081,6 +1081,16 @@ class Commands:
         return self._command("particles_meet", system=system, other=other, thickness=thickness,
                              friction=friction)
 
+    def particles_limit(self, system: int, stretch: float):
+        """Limit the elongation of a system's links: in each sub-step until none is longer, with tethers to what
+        holds the system. Raises Refused.
+
+        - system: the system
+        - stretch (0 … 1): largest relative elongation of rods and ropes, also of compliant ones; at least
+          0.001; 0: none, links are corrected once a sub-step
+        """
+        return self._command("particles_limit", system=system, stretch=stretch)
+
     def carry(self, body: int, a: int, b: int, c: Whole = None, d: Whole = None):
         """Let points carry a body: its place is theirs, and what touches it pushes them. Raises Refused.
 

@@ -680,6 +680,10 @@ COMMAND = {
         ("thickness", "F64"),
         ("friction", "F64"),
     ]),
+    "particles_limit": (98, 2, [
+        ("system", "PARTICLES"),
+        ("stretch", "F64"),
+    ]),
     "carry": (100, 3, [
         ("body", "BODY"),
         ("a", "BODY"),
@@ -1530,6 +1534,9 @@ LIMITS = {
     "particles_meet": {
         "thickness": (0, 100, "m"),
         "friction": (0, 10, ""),
+    },
+    "particles_limit": {
+        "stretch": (0, 1, ""),
     },
 }
 

@@ -316,8 +316,8 @@ class WorldQueries:
 
     def systems(self):
         """The particle systems by id, as dicts: id, name, owner, tag, emitter, counts (alive, capacity, born, lost, refused, cut), and
-        the numbers of particles_create, particles_interact (substeps 0: not given), particles_split, particles_trail (trail 0: none), particles_self and
-        particles_emitter (mount 0: none; else position and rotation are in that body's axes), as
+        the numbers of particles_create, particles_interact (substeps 0: not given), particles_split, particles_trail (trail 0: none), particles_self,
+        particles_limit and particles_emitter (mount 0: none; else position and rotation are in that body's axes), as
         (mean, deviation) where they have one; colours: [(age, 0xRRGGBB), …]; meets, of particles_meet: [(other system,
         thickness, friction, overlap), …]."""
         names = ("id", "name", "owner", "tag", "emitter", "alive", "capacity", "born", "lost", "refused", "cut", "position",
@@ -326,7 +326,8 @@ class WorldQueries:
                  "repulsion_damping", "crowded", "links", "pins", "link_substeps", "torn", "stretch", "volume_error",
                  "split_number", "split_age", "split_delay", "split_depth", "split_velocity", "split_spread", "split_burst", "split_size",
                  "split_life", "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity", "contacts", "holds",
-                 "self_thickness", "self_friction", "self_overlap", "mount", "mount_velocity", "recoil", "room", "meets")
+                 "self_thickness", "self_friction", "self_overlap", "mount", "mount_velocity", "recoil", "room",
+                 "stretch_limit", "limit_passes", "meets")
         found = [dict(zip(names, item)) for item in self.query(QUERY["systems"])]
         for system in found:
             for name in ("forces", "collisions"):

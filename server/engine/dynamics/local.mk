@@ -88,6 +88,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/particle_holds.h \
 	server/engine/dynamics/particle_links.c \
 	server/engine/dynamics/particle_links.h \
+	server/engine/dynamics/particle_limit.c \
+	server/engine/dynamics/particle_limit.h \
 	server/engine/dynamics/particle_self.c \
 	server/engine/dynamics/particle_self.h \
 	server/engine/dynamics/particle_skin.c \

@@ -39,6 +39,7 @@ struct linked_system {
 struct cloth;
 struct particle_self;
 struct particle_meet;
+struct particle_limit;
 
 struct particle_links {
 	ARRAY_OF(struct link_node) nodes;
@@ -54,7 +55,8 @@ struct particle_links {
 	struct cloth *cloth; /* owned; NULL until a system is coupled */
 	struct particle_self
 		*selves; /* SYSTEMS_MAX, owned; NULL until particles meet those of their system */
-	struct particle_meet *meets; /* by row of MEETING, owned; NULL until two systems meet */
+	struct particle_meet *meets;   /* by row of MEETING, owned; NULL until two systems meet */
+	struct particle_limit *limits; /* SYSTEMS_MAX, owned; NULL until links have a limit */
 };
 
 /* Appends a system with its nodes and bonds; borrowed. */

@@ -36,6 +36,7 @@
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/particle_bonds.h"
 #include "server/engine/dynamics/particle_holds.h"
+#include "server/engine/dynamics/particle_limit.h"
 #include "server/engine/dynamics/particle_meet.h"
 #include "server/engine/dynamics/particle_self.h"
 #include "server/engine/dynamics/piece.h"
@@ -569,8 +570,10 @@ static void move_together(struct particle_links *self)
 	const struct tables *tables = self->motion->dynamics->tables;
 	struct cloth *cloth = self->cloth;
 	double h = self->motion->dt / self->substeps;
-	for (uint32_t i = 0; i < self->system_count; i++)
+	for (uint32_t i = 0; i < self->system_count; i++) {
 		particle_self_begin(self, &self->systems[i]);
+		particle_limit_begin(self, &self->systems[i]);
+	}
 	particle_meet_begin(self);
 	for (uint32_t step = 0; step < self->substeps; step++) {
 		for (uint32_t i = 0; i < cloth->bodies.count; i++)
@@ -578,6 +581,7 @@ static void move_together(struct particle_links *self)
 		for (uint32_t i = 0; i < self->system_count; i++) {
 			particle_links_predict(self, &self->systems[i], h);
 			particle_links_correct(self, &self->systems[i], h);
+			particle_limit_correct(self, &self->systems[i], h);
 			particle_self_correct(self, &self->systems[i]);
 		}
 		particle_meet_correct(self);
@@ -586,6 +590,8 @@ static void move_together(struct particle_links *self)
 		for (uint32_t i = 0; i < self->system_count; i++)
 			meet_bodies(self, &self->systems[i], h);
 	}
+	for (uint32_t i = 0; i < self->system_count; i++)
+		particle_limit_end(self, &self->systems[i]);
 }
 
 /* ---- a tick --------------------------------------------------------------------------------------- */

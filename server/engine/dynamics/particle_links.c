@@ -6,6 +6,7 @@
 #include "server/engine/dynamics/particle_bonds.h"
 #include "server/engine/dynamics/particle_holds.h"
 #include "server/engine/dynamics/particle_meet.h"
+#include "server/engine/dynamics/particle_limit.h"
 #include "server/engine/dynamics/particle_self.h"
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
@@ -263,6 +264,8 @@ enum status particle_links_reserve(struct dynamics *self)
 		status = particle_self_reserve(self);
 	if (status == STATUS_OK)
 		status = particle_meet_reserve(self);
+	if (status == STATUS_OK)
+		status = particle_limit_reserve(self);
 	return status;
 }
 
@@ -279,6 +282,7 @@ void particle_links_destroy(struct particle_links *self)
 	particle_cloth_release(self);
 	particle_self_release(self);
 	particle_meet_release(self);
+	particle_limit_release(self);
 	heap_free(self);
 }
 
@@ -293,7 +297,7 @@ uint64_t particle_links_memory(const struct particle_links *self)
 	       (uint64_t)self->stretches.capacity * sizeof *self->stretches.items +
 	       (uint64_t)self->pulls.capacity * sizeof *self->pulls.items +
 	       particle_cloth_memory(self) + particle_self_memory(self) +
-	       particle_meet_memory(self);
+	       particle_meet_memory(self) + particle_limit_memory(self);
 }
 
 /* ---- nodes and bonds of a tick ------------------------------------------------------------------- */
@@ -502,11 +506,14 @@ static void move_system(struct particle_links *self, const struct linked_system 
 	const struct tables *tables = self->motion->dynamics->tables;
 	double h = step_of(self, system->row);
 	particle_self_begin(self, system);
+	particle_limit_begin(self, system);
 	for (uint32_t step = 0; step < tables->system.link_substeps[system->row]; step++) {
 		particle_links_predict(self, system, h);
 		particle_links_correct(self, system, h);
+		particle_limit_correct(self, system, h);
 		particle_self_correct(self, system);
 	}
+	particle_limit_end(self, system);
 }
 
 static void move_systems(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -619,6 +626,7 @@ void particle_links_settle(struct dynamics *self)
 	parallel_run(self->parallel, links->system_count, 1, measure_systems, links);
 	particle_self_settle(self);
 	particle_meet_settle(self);
+	particle_limit_settle(self);
 	for (uint32_t row = 0; row < count; row++) {
 		double excess = 0;
 		if (table->tear[row] > 0)

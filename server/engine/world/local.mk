@@ -114,6 +114,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_particle_impacts \
 	tests/unit/server/engine/world/test_particle_cloth \
 	tests/unit/server/engine/world/test_particle_descent \
+	tests/unit/server/engine/world/test_particle_limit \
 	tests/unit/server/engine/world/test_particle_links \
 	tests/unit/server/engine/world/test_particle_pairs \
 	tests/unit/server/engine/world/test_particle_rows \
@@ -157,6 +158,7 @@ tests_lib_libtests_a_SOURCES += \
 	tests/lib/hall.h tests/lib/hall.c \
 	tests/lib/gen_commands.c \
 	tests/lib/joined.h tests/lib/joined.c \
+	tests/lib/linked.h tests/lib/linked.c \
 	tests/lib/near.h \
 	tests/lib/worlds.h \
 	tests/lib/worlds.c

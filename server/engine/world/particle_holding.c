@@ -139,6 +139,26 @@ void apply_particles_meet(const struct apply_context *context, const struct comm
 			     (system_id)set->other, set->thickness, set->friction);
 }
 
+enum status check_particles_limit(struct check *check, struct command *command)
+{
+	const struct command_PARTICLES_LIMIT *set = &command->particles_limit;
+	struct planned_system *system;
+	enum status status = plan_find_system(check, &command->particles_limit.system, &system);
+	if (status == STATUS_OK && set->stretch > 0 && set->stretch < STRETCH_LIMIT_MIN)
+		return REFUSE(check, STATUS_RANGE, "stretch",
+			      "stretch is %.10g: it must be 0 or at least %g", set->stretch,
+			      STRETCH_LIMIT_MIN);
+	return status;
+}
+
+void apply_particles_limit(const struct apply_context *context, const struct command *command)
+{
+	const struct command_PARTICLES_LIMIT *set = &command->particles_limit;
+	uint32_t row = dynamics_find_system(&context->world->dynamics, (system_id)set->system);
+	ASSERT(row != DYNAMICS_NONE);
+	context->world->tables.system.stretch_limit[row] = set->stretch;
+}
+
 enum status check_particles_emitter(struct check *check, struct command *command)
 {
 	struct command_PARTICLES_EMITTER *set = &command->particles_emitter;

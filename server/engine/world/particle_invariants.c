@@ -99,6 +99,7 @@ static enum status check_carried(const struct tables *tables, uint32_t row, stru
 {
 	const struct system_table *t = &tables->system;
 	uint32_t body = 0;
+	EXPECT(check_within(t->stretch_limit[row], 0, 1), TABLE_SYSTEM, row, "stretch_limit");
 	EXPECT(check_within(t->self_thickness[row], 0, PARTICLE_SIZE_MAX), TABLE_SYSTEM, row,
 	       "self_thickness");
 	EXPECT(check_within(t->self_friction[row], 0, FRICTION_MAX), TABLE_SYSTEM, row,

@@ -448,6 +448,8 @@ static struct system_view view_of(const struct tables *tables, uint32_t row)
 		.mount_velocity = table->mount_velocity[row],
 		.recoil = table->recoil[row] != 0,
 		.room = table->room[row] != 0,
+		.stretch_limit = table->stretch_limit[row],
+		.limit_passes = table->limit_passes[row],
 		.stretch = table->stretch[row],
 		.volume_error = table->volume_error[row],
 	};

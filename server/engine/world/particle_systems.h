@@ -13,6 +13,7 @@ enum status check_particles_contacts(struct check *check, struct command *comman
 enum status check_particles_hold(struct check *check, struct command *command);
 enum status check_particles_self(struct check *check, struct command *command);
 enum status check_particles_meet(struct check *check, struct command *command);
+enum status check_particles_limit(struct check *check, struct command *command);
 enum status check_particles_emitter(struct check *check, struct command *command);
 enum status check_particles_split(struct check *check, struct command *command);
 enum status check_particles_trail(struct check *check, struct command *command);
@@ -50,6 +51,7 @@ void apply_particles_set(const struct apply_context *context, const struct comma
 void apply_particles_add(const struct apply_context *context, const struct command *command);
 void apply_particles_self(const struct apply_context *context, const struct command *command);
 void apply_particles_meet(const struct apply_context *context, const struct command *command);
+void apply_particles_limit(const struct apply_context *context, const struct command *command);
 void apply_particles_emitter(const struct apply_context *context, const struct command *command);
 void apply_particles_contacts(const struct apply_context *context, const struct command *command);
 void apply_particles_hold(const struct apply_context *context, const struct command *command);

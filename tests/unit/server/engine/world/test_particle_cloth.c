@@ -2,7 +2,7 @@
  * momentum is exact in the tick, jelly keeps its volume, links tear by force; and that workers, images
  * and rollbacks change no bit. */
 #include "server/engine/math/scalar.h"
-#include "server/engine/world/rollback.h"
+#include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
@@ -25,24 +25,6 @@ static system_id make_system(struct world *world, double size, double mass, bool
 	return system;
 }
 
-static struct command lattice(system_id system, uint32_t columns, uint32_t rows, uint32_t layers)
-{
-	struct command command = test_command(COMMAND_PARTICLES_LATTICE);
-	command.particles_lattice.system = system;
-	command.particles_lattice.columns = columns;
-	command.particles_lattice.rows = rows;
-	command.particles_lattice.layers = layers;
-	return command;
-}
-
-static enum status pin(struct world *world, system_id system, uint32_t serial)
-{
-	struct command command = test_command(COMMAND_PARTICLES_PIN);
-	command.particles_pin.system = system;
-	command.particles_pin.particle = serial;
-	return test_try(world, &command);
-}
-
 static struct command hold_of(system_id system, uint32_t serial, body_id body)
 {
 	struct command command = test_command(COMMAND_PARTICLES_HOLD);
@@ -50,13 +32,6 @@ static struct command hold_of(system_id system, uint32_t serial, body_id body)
 	command.particles_hold.particle = serial;
 	command.particles_hold.body = body;
 	return command;
-}
-
-static struct system_view facts(const struct world *world)
-{
-	struct system_view views[SYSTEMS_MAX];
-	ck_assert_uint_ge(world_systems(world, views), 1);
-	return views[0];
 }
 
 static uint32_t read_all(const struct world *world, system_id system)
@@ -68,7 +43,7 @@ static uint32_t read_all(const struct world *world, system_id system)
 static void lay_cloth(struct world *world, system_id system, uint32_t side, double spacing,
 		      double height)
 {
-	struct command cloth = lattice(system, side, side, 1);
+	struct command cloth = test_lattice(system, side, side, 1);
 	double half = 0.5 * (side - 1) * spacing;
 	cloth.particles_lattice.spacing = spacing;
 	cloth.particles_lattice.rotation = quat_from_axis_angle(vec3_axis(0), 1.5707963267948966);
@@ -98,7 +73,7 @@ START_TEST(a_hammock_holds_a_ball)
 	lay_cloth(world, system, SIDE, 0.14, 3);
 	const uint32_t corners[] = { 1, SIDE, SIDE * (SIDE - 1) + 1, SIDE * SIDE };
 	for (uint32_t i = 0; i < COUNT_OF(corners); i++)
-		ck_assert_int_eq(pin(world, system, corners[i]), STATUS_OK);
+		ck_assert_int_eq(test_pin(world, system, corners[i]), STATUS_OK);
 	body_id ball = drop_ball(world, vec3_make(0.02, 3.7, 0.01), masses[_i]);
 	double swing[SECONDS];
 	for (uint32_t second = 0; second < SECONDS; second++) {
@@ -179,7 +154,7 @@ START_TEST(a_jelly_cube_keeps_its_volume_at_60_ticks_a_second)
 	ground.spawn.status = BODY_STATIC;
 	test_do(world, &ground);
 	system_id system = make_system(world, 0.1, 0.05, true);
-	struct command jelly = lattice(system, 5, 5, 5);
+	struct command jelly = test_lattice(system, 5, 5, 5);
 	jelly.particles_lattice.position = vec3_make(0, 0.5, 0);
 	jelly.particles_lattice.spacing = 0.1;
 	jelly.particles_lattice.links = LATTICE_EDGES | LATTICE_DIAGONALS | LATTICE_VOLUMES;
@@ -189,8 +164,8 @@ START_TEST(a_jelly_cube_keeps_its_volume_at_60_ticks_a_second)
 	test_do(world, &jelly);
 	for (uint32_t tick = 0; tick < 240; tick++) {
 		test_step(world, 1);
-		ck_assert_msg(facts(world).volume_error < 0.02, "tick %u: %g", tick,
-			      facts(world).volume_error);
+		ck_assert_msg(test_facts(world).volume_error < 0.02, "tick %u: %g", tick,
+			      test_facts(world).volume_error);
 	}
 	uint32_t count = read_all(world, system);
 	double lowest = 1;
@@ -208,7 +183,7 @@ START_TEST(a_body_hangs_on_a_rope)
 {
 	struct world *world = test_world(false, "soft-step");
 	system_id system = make_system(world, 0.02, 0.002, false);
-	struct command rope = lattice(system, 11, 1, 1);
+	struct command rope = test_lattice(system, 11, 1, 1);
 	rope.particles_lattice.position = vec3_make(0, 3, 0);
 	rope.particles_lattice.spacing = 0.2;
 	rope.particles_lattice.links = LATTICE_EDGES;
@@ -217,7 +192,7 @@ START_TEST(a_body_hangs_on_a_rope)
 	rope.particles_lattice.rotation =
 		quat_from_axis_angle(vec3_axis(2), -1.5707963267948966 + 0.2);
 	test_do(world, &rope);
-	ck_assert_int_eq(pin(world, system, 1), STATUS_OK);
+	ck_assert_int_eq(test_pin(world, system, 1), STATUS_OK);
 	body_id bob = drop_ball(world, vec3_make(2 * sin(0.2), 3 - 2 * cos(0.2), 0), 5);
 	struct command hold = hold_of(system, 11, bob);
 	hold.particles_hold.place = 1; /* at its middle */
@@ -247,7 +222,7 @@ START_TEST(a_hold_ends_with_its_body_its_particle_or_by_command)
 {
 	struct world *world = test_world(false, "soft-step");
 	system_id system = make_system(world, 0.02, 0.01, false);
-	struct command rope = lattice(system, 4, 1, 1);
+	struct command rope = test_lattice(system, 4, 1, 1);
 	test_do(world, &rope);
 	body_id box = test_spawn(world, TEST_BOX, vec3_make(0, 5, 0));
 	body_id other = test_spawn(world, TEST_BOX, vec3_make(0, 9, 0));
@@ -257,17 +232,17 @@ START_TEST(a_hold_ends_with_its_body_its_particle_or_by_command)
 	test_do(world, &hold);
 	hold = hold_of(system, 3, box);
 	test_do(world, &hold);
-	ck_assert_uint_eq(facts(world).holds, 2);
+	ck_assert_uint_eq(test_facts(world).holds, 2);
 	test_step(world, 5);
 	test_check(world);
 	struct command remove = test_command(COMMAND_REMOVE);
 	remove.remove.body = other;
 	test_do(world, &remove);
-	ck_assert_uint_eq(facts(world).holds, 1);
+	ck_assert_uint_eq(test_facts(world).holds, 1);
 	test_step(world, 5);
 	hold = hold_of(system, 3, 0);
 	test_do(world, &hold);
-	ck_assert_uint_eq(facts(world).holds, 0);
+	ck_assert_uint_eq(test_facts(world).holds, 0);
 	hold = hold_of(system, 9, box);
 	ck_assert_int_eq(test_try(world, &hold), STATUS_UNKNOWN_PARTICLE);
 	hold = hold_of(system, 1, 77);
@@ -335,10 +310,10 @@ START_TEST(a_link_tears_by_its_force)
 		link.particles_link.b = 2;
 		link.particles_link.tear_force = k == 0 ? 9.9 : 9.7;
 		test_do(world, &link);
-		ck_assert_int_eq(pin(world, system, 1), STATUS_OK);
+		ck_assert_int_eq(test_pin(world, system, 1), STATUS_OK);
 		test_step(world, 30);
-		ck_assert_uint_eq(facts(world).torn, k);
-		ck_assert_uint_eq(facts(world).links, 1 - k);
+		ck_assert_uint_eq(test_facts(world).torn, k);
+		ck_assert_uint_eq(test_facts(world).links, 1 - k);
 		world_destroy(world);
 	}
 }
@@ -356,21 +331,21 @@ static struct world *make_scene(void)
 	test_do(world, &ground);
 	for (uint32_t i = 0; i < 2; i++) {
 		system_id system = make_system(world, 0.05, 0.01, true);
-		struct command cloth = lattice(system, 10, 10, 1);
+		struct command cloth = test_lattice(system, 10, 10, 1);
 		cloth.particles_lattice.rotation =
 			quat_from_axis_angle(vec3_axis(0), 1.5707963267948966);
 		cloth.particles_lattice.position = vec3_make(-0.45, 1.2 + 0.3 * i, -0.45);
 		cloth.particles_lattice.tear_force = 3;
 		test_do(world, &cloth);
-		ck_assert_int_eq(pin(world, system, 1), STATUS_OK);
-		ck_assert_int_eq(pin(world, system, 100), STATUS_OK);
+		ck_assert_int_eq(test_pin(world, system, 1), STATUS_OK);
+		ck_assert_int_eq(test_pin(world, system, 100), STATUS_OK);
 	}
 	body_id ball = drop_ball(world, vec3_make(0, 2.2, 0), 1);
 	struct command create = test_system_command("rope");
 	create.particles_create.life = 0.35;
 	create.particles_create.life_deviation = 0;
 	system_id rope = test_do(world, &create);
-	struct command line = lattice(rope, 6, 1, 1);
+	struct command line = test_lattice(rope, 6, 1, 1);
 	line.particles_lattice.position = vec3_make(1, 2, 1);
 	test_do(world, &line);
 	struct command hold = hold_of(rope, 1, ball);
@@ -380,50 +355,17 @@ static struct world *make_scene(void)
 
 START_TEST(any_number_of_workers_gives_the_same_bits)
 {
-	uint64_t hash = 0;
-	for (uint32_t workers = 1; workers <= 3; workers++) {
-		struct world *world = make_scene();
-		struct parallel *parallel = parallel_threads_create(workers);
-		for (uint32_t tick = 0; tick < 40; tick++)
-			ck_assert_int_eq(world_step(world, parallel, NULL), STATUS_OK);
-		parallel_threads_destroy(parallel);
-		uint64_t now = test_hash(world);
-		ck_assert(workers == 1 || now == hash);
-		ck_assert_uint_gt(facts(world).torn, 0);
-		hash = now;
-		test_check(world);
-		world_destroy(world);
-	}
+	struct world *world = test_workers_agree(make_scene, 40);
+	ck_assert_uint_gt(test_facts(world).torn, 0);
+	world_destroy(world);
 }
 END_TEST
 
 START_TEST(images_and_rollbacks_leave_no_trace)
 {
-	struct world *world = make_scene(), *copy;
-	struct reason why;
+	struct world *world = make_scene();
 	test_step(world, 9);
-	struct bytes image = test_save(world), rollback = { 0 };
-	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, &why),
-			 STATUS_OK);
-	struct rollback_base *base;
-	ck_assert_int_eq(rollback_base_create(world, &base), STATUS_OK);
-	for (uint32_t round = 0; round < 4; round++) {
-		rollback.count = 0;
-		ck_assert_int_eq(world_save_rollback(world, base, &rollback), STATUS_OK);
-		test_step(world, 5 + round);
-		uint64_t hash = test_hash(world);
-		ck_assert_int_eq(
-			world_restore_rollback(world, base, rollback.data, rollback.count, &why),
-			STATUS_OK);
-		test_step(world, 5 + round);
-		test_step(copy, 5 + round);
-		ck_assert_uint_eq(test_hash(world), hash);
-		ck_assert_uint_eq(test_hash(copy), hash);
-	}
-	rollback_base_destroy(base);
-	bytes_release(&rollback);
-	bytes_release(&image);
-	world_destroy(copy);
+	test_no_trace(world);
 	world_destroy(world);
 }
 END_TEST

@@ -1,7 +1,7 @@
 /* Particles from particles: splits and trails (ch1-3 P-42, P-43), and the distributions of what they and
  * emitters draw (P-38). */
 #include "server/engine/math/scalar.h"
-#include "server/engine/world/rollback.h"
+#include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
@@ -477,50 +477,17 @@ static struct world *make_show(void)
 
 START_TEST(any_number_of_workers_gives_the_same_bits)
 {
-	uint64_t hash = 0;
-	for (uint32_t workers = 1; workers <= 3; workers++) {
-		struct world *world = make_show();
-		struct parallel *parallel = parallel_threads_create(workers);
-		for (uint32_t tick = 0; tick < 60; tick++)
-			ck_assert_int_eq(world_step(world, parallel, NULL), STATUS_OK);
-		parallel_threads_destroy(parallel);
-		uint64_t now = test_hash(world);
-		ck_assert(workers == 1 || now == hash);
-		ck_assert_uint_gt(world_particle_count(world), 100);
-		hash = now;
-		test_check(world);
-		world_destroy(world);
-	}
+	struct world *world = test_workers_agree(make_show, 60);
+	ck_assert_uint_gt(world_particle_count(world), 100);
+	world_destroy(world);
 }
 END_TEST
 
 START_TEST(images_and_rollbacks_leave_no_trace)
 {
-	struct world *world = make_show(), *copy;
-	struct reason why;
+	struct world *world = make_show();
 	test_step(world, 29);
-	struct bytes image = test_save(world), rollback = { 0 };
-	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, &why),
-			 STATUS_OK);
-	struct rollback_base *base;
-	ck_assert_int_eq(rollback_base_create(world, &base), STATUS_OK);
-	for (uint32_t round = 0; round < 4; round++) {
-		rollback.count = 0;
-		ck_assert_int_eq(world_save_rollback(world, base, &rollback), STATUS_OK);
-		test_step(world, 5 + round);
-		uint64_t hash = test_hash(world);
-		ck_assert_int_eq(
-			world_restore_rollback(world, base, rollback.data, rollback.count, &why),
-			STATUS_OK);
-		test_step(world, 5 + round);
-		test_step(copy, 5 + round);
-		ck_assert_uint_eq(test_hash(world), hash);
-		ck_assert_uint_eq(test_hash(copy), hash);
-	}
-	rollback_base_destroy(base);
-	bytes_release(&rollback);
-	bytes_release(&image);
-	world_destroy(copy);
+	test_no_trace(world);
 	world_destroy(world);
 }
 END_TEST

@@ -2,7 +2,7 @@
  * two corners and over a ball, tears where they belong, a jelly's volume, momentum; and that
  * workers, images and rollbacks change no bit (ch1-3 P-08, P-22). */
 #include "server/engine/math/scalar.h"
-#include "server/engine/world/rollback.h"
+#include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
@@ -21,47 +21,13 @@ static system_id make_system(struct world *world, double size, double mass)
 	return test_do(world, &command);
 }
 
-static struct command lattice(system_id system, uint32_t columns, uint32_t rows, uint32_t layers)
-{
-	struct command command = test_command(COMMAND_PARTICLES_LATTICE);
-	command.particles_lattice.system = system;
-	command.particles_lattice.columns = columns;
-	command.particles_lattice.rows = rows;
-	command.particles_lattice.layers = layers;
-	return command;
-}
-
-static struct command link_of(system_id system, uint32_t a, uint32_t b)
-{
-	struct command command = test_command(COMMAND_PARTICLES_LINK);
-	command.particles_link.system = system;
-	command.particles_link.a = a;
-	command.particles_link.b = b;
-	return command;
-}
-
-static enum status pin(struct world *world, system_id system, uint32_t serial)
-{
-	struct command command = test_command(COMMAND_PARTICLES_PIN);
-	command.particles_pin.system = system;
-	command.particles_pin.particle = serial;
-	return test_try(world, &command);
-}
-
-static struct system_view facts(const struct world *world)
-{
-	struct system_view views[SYSTEMS_MAX];
-	ck_assert_uint_ge(world_systems(world, views), 1);
-	return views[0];
-}
-
 /* A cloth that lies in the plane y = height about the y axis. */
 static struct world *make_cloth(uint32_t side, double spacing, double height, double tear,
 				system_id *system)
 {
 	struct world *world = test_world(false, "soft-step");
 	*system = make_system(world, 0.8 * spacing, 1e-3);
-	struct command cloth = lattice(*system, side, side, 1);
+	struct command cloth = test_lattice(*system, side, side, 1);
 	double half = 0.5 * (side - 1) * spacing;
 	cloth.particles_lattice.spacing = spacing;
 	cloth.particles_lattice.position = vec3_make(-half, height, half);
@@ -90,7 +56,7 @@ static double spring_error(double mass, double ratio, uint32_t substeps)
 	set.particles_set.mass = mass;
 	test_do(world, &set);
 	test_add_particle(world, system, vec3_make(1.1, 0, 0), vec3_zero());
-	struct command link = link_of(system, 1, 2);
+	struct command link = test_link(system, 1, 2);
 	link.particles_link.length = 1;
 	link.particles_link.compliance = 1 / k;
 	link.particles_link.damping_ratio = ratio;
@@ -142,14 +108,14 @@ START_TEST(a_hanging_rope_comes_to_rest_as_a_catenary)
 		test_add_particle(world, system, vec3_make(i * step - 0.5 * span, 0, 0),
 				  vec3_zero());
 	for (uint32_t i = 1; i < COUNT; i++) {
-		struct command link = link_of(system, i, i + 1);
+		struct command link = test_link(system, i, i + 1);
 		link.particles_link.kind = LINK_ROPE;
 		link.particles_link.length = 0.05;
 		link.particles_link.substeps = 64;
 		test_do(world, &link);
 	}
-	ck_assert_int_eq(pin(world, system, 1), STATUS_OK);
-	ck_assert_int_eq(pin(world, system, COUNT), STATUS_OK);
+	ck_assert_int_eq(test_pin(world, system, 1), STATUS_OK);
+	ck_assert_int_eq(test_pin(world, system, COUNT), STATUS_OK);
 	test_step(world, 900);
 	double a = 1; /* 2 a sinh(span / 2a) = 2 */
 	for (uint32_t i = 0; i < 60; i++) {
@@ -163,7 +129,7 @@ START_TEST(a_hanging_rope_comes_to_rest_as_a_catenary)
 		double y = a * cosh(at.x / a) - a * cosh(span / (2 * a));
 		ck_assert_double_eq_tol(at.y, y, 0.01);
 	}
-	ck_assert_double_lt(facts(world).stretch, 0.02);
+	ck_assert_double_lt(test_facts(world).stretch, 0.02);
 	test_check(world);
 	world_destroy(world);
 }
@@ -175,14 +141,14 @@ START_TEST(a_cloth_by_two_corners_stretches_by_less_than_2_percent)
 {
 	system_id system;
 	struct world *world = make_cloth(12, 0.1, 3, 0, &system);
-	ck_assert_int_eq(pin(world, system, 1), STATUS_OK);
-	ck_assert_int_eq(pin(world, system, 12), STATUS_OK);
+	ck_assert_int_eq(test_pin(world, system, 1), STATUS_OK);
+	ck_assert_int_eq(test_pin(world, system, 12), STATUS_OK);
 	ck_assert_uint_eq(world_particles(world, system, 0, particles, MOST), 144);
 	vec3 corner = particles[0].position;
 	double lowest = 3;
 	for (uint32_t tick = 0; tick < 240; tick++) {
 		test_step(world, 1);
-		ck_assert_double_lt(facts(world).stretch, 0.02);
+		ck_assert_double_lt(test_facts(world).stretch, 0.02);
 		ck_assert_uint_eq(world_particles(world, system, 0, particles, MOST), 144);
 		ck_assert(vec3_equal(particles[0].position, corner));
 		lowest = fmin(lowest, particles[143].position.y);
@@ -198,11 +164,11 @@ START_TEST(a_larger_cloth_stretches_by_less_than_2_percent)
 {
 	system_id system;
 	struct world *world = make_cloth(24, 0.1, 6, 0, &system);
-	ck_assert_int_eq(pin(world, system, 1), STATUS_OK);
-	ck_assert_int_eq(pin(world, system, 24), STATUS_OK);
+	ck_assert_int_eq(test_pin(world, system, 1), STATUS_OK);
+	ck_assert_int_eq(test_pin(world, system, 24), STATUS_OK);
 	for (uint32_t tick = 0; tick < 45; tick++) {
 		test_step(world, 1);
-		ck_assert_double_lt(facts(world).stretch, 0.02);
+		ck_assert_double_lt(test_facts(world).stretch, 0.02);
 	}
 	ck_assert_uint_eq(world_particles(world, system, 0, particles, MOST), 576);
 	ck_assert_double_lt(particles[560].position.y, 5);
@@ -243,7 +209,7 @@ START_TEST(a_link_tears_over_its_limit_and_the_others_stay)
 		test_add_particle(world, system, vec3_make(i, 0, 0),
 				  vec3_make(i == 3 ? 30 : 0, 0, 0));
 	for (uint32_t i = 1; i < 4; i++) {
-		struct command link = link_of(system, i, i + 1);
+		struct command link = test_link(system, i, i + 1);
 		link.particles_link.compliance = 1e-3;
 		link.particles_link.tear = 0.3;
 		test_do(world, &link);
@@ -262,8 +228,8 @@ START_TEST(a_link_tears_over_its_limit_and_the_others_stay)
 			}
 	}
 	ck_assert_uint_eq(told, 1);
-	ck_assert_uint_eq(facts(world).torn, 1);
-	ck_assert_uint_eq(facts(world).links, 2);
+	ck_assert_uint_eq(test_facts(world).torn, 1);
+	ck_assert_uint_eq(test_facts(world).links, 2);
 	test_check(world);
 	world_destroy(world);
 }
@@ -282,7 +248,7 @@ START_TEST(a_jelly_cube_keeps_its_volume_on_the_ground)
 	ground.spawn.status = BODY_STATIC;
 	test_do(world, &ground);
 	system_id system = make_system(world, 0.1, 0.05);
-	struct command jelly = lattice(system, 5, 5, 5);
+	struct command jelly = test_lattice(system, 5, 5, 5);
 	jelly.particles_lattice.position = vec3_make(0, 0.5, 0);
 	jelly.particles_lattice.spacing = 0.1;
 	jelly.particles_lattice.links = LATTICE_EDGES | LATTICE_DIAGONALS | LATTICE_VOLUMES;
@@ -293,14 +259,14 @@ START_TEST(a_jelly_cube_keeps_its_volume_on_the_ground)
 	test_step(world, 480); /* it falls and comes to rest */
 	for (uint32_t tick = 0; tick < 240; tick++) {
 		test_step(world, 1);
-		ck_assert_double_lt(facts(world).volume_error, 0.02);
+		ck_assert_double_lt(test_facts(world).volume_error, 0.02);
 	}
 	uint32_t count = world_particles(world, system, 0, particles, MOST);
 	double lowest = 1;
 	for (uint32_t i = 0; i < count; i++)
 		lowest = fmin(lowest, particles[i].position.y - particles[i].radius);
 	ck_assert_double_eq_tol(lowest, 0, 1e-3);
-	ck_assert_double_gt(facts(world).stretch, 0);
+	ck_assert_double_gt(test_facts(world).stretch, 0);
 	world_destroy(world);
 }
 END_TEST
@@ -342,16 +308,17 @@ START_TEST(commands_that_make_no_sense_are_refused_and_change_nothing)
 	test_add_particle(world, system, vec3_zero(), vec3_zero());
 	test_add_particle(world, system, vec3_axis(0), vec3_zero());
 	uint64_t hash = test_hash(world);
-	struct command same = link_of(system, 1, 1), missing = link_of(system, 1, 3);
-	struct command third = link_of(system, 1, 2), huge = lattice(system, 4096, 4096, 4096);
+	struct command same = test_link(system, 1, 1), missing = test_link(system, 1, 3);
+	struct command third = test_link(system, 1, 2),
+		       huge = test_lattice(system, 4096, 4096, 4096);
 	third.particles_link.c = 1;
 	ck_assert_int_eq(test_try(world, &same), STATUS_RANGE);
 	ck_assert_int_eq(test_try(world, &missing), STATUS_UNKNOWN_PARTICLE);
 	ck_assert_int_eq(test_try(world, &third), STATUS_RANGE);
 	ck_assert_int_eq(test_try(world, &huge), STATUS_LIMIT);
-	ck_assert_int_eq(pin(world, system, 9), STATUS_UNKNOWN_PARTICLE);
+	ck_assert_int_eq(test_pin(world, system, 9), STATUS_UNKNOWN_PARTICLE);
 	ck_assert_uint_eq(test_hash(world), hash);
-	struct command link = link_of(system, 1, 2);
+	struct command link = test_link(system, 1, 2);
 	test_do(world, &link);
 	struct command collide = test_command(COMMAND_PARTICLES_INTERACT);
 	collide.particles_interact.system = system;
@@ -368,15 +335,16 @@ START_TEST(links_and_pins_go_with_their_particles_and_systems)
 	struct command create = test_system_command("short");
 	create.particles_create.life = 0.1;
 	system_id system = test_do(world, &create);
-	struct command cloth = lattice(system, 5, 5, 2);
+	struct command cloth = test_lattice(system, 5, 5, 2);
 	cloth.particles_lattice.links = 15;
 	test_do(world, &cloth);
-	ck_assert_int_eq(pin(world, system, 1), STATUS_OK);
+	ck_assert_int_eq(test_pin(world, system, 1), STATUS_OK);
 	test_check(world);
 	test_step(world, 3);
-	ck_assert_uint_gt(facts(world).links, 100);
+	ck_assert_uint_gt(test_facts(world).links, 100);
 	test_step(world, 7);
-	ck_assert_uint_eq(facts(world).alive + facts(world).links + facts(world).pins, 0);
+	ck_assert_uint_eq(
+		test_facts(world).alive + test_facts(world).links + test_facts(world).pins, 0);
 	test_do(world, &cloth);
 	struct command remove = test_command(COMMAND_PARTICLES_REMOVE);
 	remove.particles_remove.system = system;
@@ -393,12 +361,12 @@ static struct world *make_scene(void)
 {
 	system_id system;
 	struct world *world = make_cloth(8, 0.1, 0.8, 0.02, &system);
-	ck_assert_int_eq(pin(world, system, 1), STATUS_OK);
-	ck_assert_int_eq(pin(world, system, 8), STATUS_OK);
+	ck_assert_int_eq(test_pin(world, system, 1), STATUS_OK);
+	ck_assert_int_eq(test_pin(world, system, 8), STATUS_OK);
 	test_spawn(world, TEST_SPHERE, vec3_make(0, 1.5, 0));
 	for (uint32_t i = 0; i < 2; i++) {
 		system_id other = make_system(world, 0.05, 0.01);
-		struct command jelly = lattice(other, 3, 4, 3);
+		struct command jelly = test_lattice(other, 3, 4, 3);
 		jelly.particles_lattice.links = 15;
 		jelly.particles_lattice.position = vec3_make(2.0 * i - 1, 1, 2);
 		test_do(world, &jelly);
@@ -408,50 +376,18 @@ static struct world *make_scene(void)
 
 START_TEST(any_number_of_workers_gives_the_same_bits)
 {
-	uint64_t hash = 0;
-	for (uint32_t workers = 1; workers <= 3; workers++) {
-		struct world *world = make_scene();
-		struct parallel *parallel = parallel_threads_create(workers);
-		for (uint32_t tick = 0; tick < 40; tick++)
-			ck_assert_int_eq(world_step(world, parallel, NULL), STATUS_OK);
-		parallel_threads_destroy(parallel);
-		uint64_t now = test_hash(world);
-		ck_assert(workers == 1 || now == hash);
-		ck_assert_uint_gt(facts(world).torn, 0);
-		hash = now;
-		world_destroy(world);
-	}
+	struct world *world = test_workers_agree(make_scene, 40);
+	ck_assert_uint_gt(test_facts(world).torn, 0);
+	world_destroy(world);
 }
 END_TEST
 
 START_TEST(images_and_rollbacks_leave_no_trace)
 {
-	struct world *world = make_scene(), *copy;
-	struct reason why;
+	struct world *world = make_scene();
 	test_step(world, 9);
-	struct bytes image = test_save(world), rollback = { 0 };
-	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, &why),
-			 STATUS_OK);
-	struct rollback_base *base;
-	ck_assert_int_eq(rollback_base_create(world, &base), STATUS_OK);
-	for (uint32_t round = 0; round < 4; round++) {
-		rollback.count = 0;
-		ck_assert_int_eq(world_save_rollback(world, base, &rollback), STATUS_OK);
-		test_step(world, 5 + round);
-		uint64_t hash = test_hash(world);
-		ck_assert_int_eq(
-			world_restore_rollback(world, base, rollback.data, rollback.count, &why),
-			STATUS_OK);
-		test_step(world, 5 + round);
-		test_step(copy, 5 + round);
-		ck_assert_uint_eq(test_hash(world), hash);
-		ck_assert_uint_eq(test_hash(copy), hash);
-	}
-	ck_assert_uint_gt(facts(world).torn, 0);
-	rollback_base_destroy(base);
-	bytes_release(&rollback);
-	bytes_release(&image);
-	world_destroy(copy);
+	test_no_trace(world);
+	ck_assert_uint_gt(test_facts(world).torn, 0);
 	world_destroy(world);
 }
 END_TEST
