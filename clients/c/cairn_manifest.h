@@ -127,7 +127,8 @@ enum cairn_status {
 	CAIRN_STATUS_UNKNOWN_PARTICLE = 73,
 	CAIRN_STATUS_LINKED = 74,
 	CAIRN_STATUS_FLUID = 80,
-	CAIRN_STATUS_NOT_FLUID = 81
+	CAIRN_STATUS_NOT_FLUID = 81,
+	CAIRN_STATUS_UNKNOWN_SINK = 83
 };
 
 /* Kinds of events (docs/PROTOCOL.md, EVENTS). */
@@ -286,6 +287,14 @@ enum cairn_hold_place {
 
 /* Values of mount place fields. */
 enum cairn_mount_place { CAIRN_MOUNT_PLACE_HERE = 0, CAIRN_MOUNT_PLACE_POINT = 1 };
+
+/* Values of sink region fields. */
+enum cairn_sink_region {
+	CAIRN_SINK_REGION_NONE = 0,
+	CAIRN_SINK_REGION_BALL = 1,
+	CAIRN_SINK_REGION_BOX = 2,
+	CAIRN_SINK_REGION_BODY = 3
+};
 
 /* Values of recoil fields. */
 enum cairn_recoil { CAIRN_RECOIL_NONE = 0, CAIRN_RECOIL_PUSHES = 1 };
@@ -1374,6 +1383,29 @@ struct cairn_command_particles_emitter {
 	uint8_t room;
 };
 
+/* make a sink of a system, set it anew, or remove it: a region or a body that takes the
+ * system's particles away; those that it took are counted. */
+struct cairn_command_particles_sink {
+	/* system: the system */
+	int64_t system;
+	/* sink: number of the sink within the system */
+	uint32_t sink;
+	/* region: 0 none: the sink is removed; 1 ball; 2 box; 3 body: all that is nearer to `body`
+	 * than `radius`, or in it */
+	uint8_t region;
+	/* position (-1000000 … 1000000 m): centre of a ball or box, in the axes of `body` if that is
+	 * given */
+	cairn_vec3 position;
+	/* size (0 … 1000000 m): of a box: its lengths, above 0 */
+	cairn_vec3 size;
+	/* radius (0 … 1000000 m): of a ball, or around a body, above 0 */
+	double radius;
+	/* rotation: of a box, its axes to those of the world or of `body` */
+	cairn_quat rotation;
+	/* body: carries a ball or box, 0: none does; or is the sink itself. The sink goes with it */
+	int64_t body;
+};
+
 /* let the particles of a system leave a trail: particles of another system, which has their
  * size, life and colours. */
 struct cairn_command_particles_trail {
@@ -1574,6 +1606,7 @@ enum cairn_command_op {
 	CAIRN_COMMAND_NAME_JOINT = 88,
 	CAIRN_COMMAND_PARTICLES_SELF = 89,
 	CAIRN_COMMAND_PARTICLES_EMITTER = 90,
+	CAIRN_COMMAND_PARTICLES_SINK = 102,
 	CAIRN_COMMAND_PARTICLES_TRAIL = 91,
 	CAIRN_COMMAND_PARTICLES_CONTACTS = 92,
 	CAIRN_COMMAND_PARTICLES_HOLD = 93,
@@ -1645,6 +1678,7 @@ typedef struct cairn_command {
 		struct cairn_command_name_joint name_joint;
 		struct cairn_command_particles_self particles_self;
 		struct cairn_command_particles_emitter particles_emitter;
+		struct cairn_command_particles_sink particles_sink;
 		struct cairn_command_particles_trail particles_trail;
 		struct cairn_command_particles_contacts particles_contacts;
 		struct cairn_command_particles_hold particles_hold;
@@ -1878,14 +1912,16 @@ enum cairn_query_kind {
  *	delay, split depth, [split velocity, deviation], split spread, [split burst,
  *	deviation], [split size, deviation], [split life, deviation], split spend, splits,
  *	trail, trail delay, trail depth, trail velocity, contacts, holds, self thickness,
- *	self friction, self overlap, mount, mount velocity, recoil, room], …]
+ *	self friction, self overlap, mount, mount velocity, recoil, room, taken, [[number,
+ *	region, body, position, rotation, size, radius, taken, mass], …]], …]
  *	as particles_create, particles_interact, particles_split, particles_trail,
- *	particles_self and particles_emitter set them (substeps 0: not given; trail, mount
- *	0: none; with a mount, position and rotation are in that body's axes), ids ascend;
- *	counts so far: births, births beyond a limit, births inside a body, paths that ended
- *	before their tick, particles left out of a search for neighbours because too many
- *	were at one place, links that tore, splits; stretch, volume error and self overlap:
- *	of its links and linked particles after the last tick, relative
+ *	particles_self, particles_emitter and, at the end, particles_sink set them (substeps
+ *	0: not given; trail, mount 0: none; with a mount, position and rotation are in that
+ *	body's axes), ids ascend; counts so far: births, births beyond a limit, births
+ *	inside a body, paths that ended before their tick, particles left out of a search
+ *	for neighbours because too many were at one place, links that tore, splits,
+ *	particles that sinks took, and their mass in kg; stretch, volume error and self
+ *	overlap: of its links and linked particles after the last tick, relative
  *
  * CAIRN_QUERY_PARTICLES: particles of a system, in the order of their serial numbers
  *	reads system, [after, limit, form]

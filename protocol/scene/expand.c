@@ -208,12 +208,11 @@ static enum status set_frame(struct scene_expansion *self, pose frame, struct ya
 	return STATUS_OK;
 }
 
-/* The system of a trail is one of the same assembly, and so is a body that holds, if that has it. */
-static enum status rename_system(struct scene_expansion *self, const struct emplacement *placing,
-				 struct yaml_node *entry)
+/* The bodies that the tables of a list name are those of the same assembly, if that has them. */
+static enum status rename_bodies(struct scene_expansion *self, const struct emplacement *placing,
+				 struct yaml_node *list)
 {
-	struct yaml_node *holds = node_child(entry, "holds");
-	struct yaml_node *at = holds != NULL && holds->kind == NODE_LIST ? holds->first : NULL;
+	struct yaml_node *at = list != NULL && list->kind == NODE_LIST ? list->first : NULL;
 	for (; at != NULL; at = at->next) {
 		struct yaml_node *body = at->kind == NODE_MAP ? node_child(at, "body") : NULL;
 		if (body == NULL || body->kind != NODE_SCALAR)
@@ -222,6 +221,19 @@ static enum status rename_system(struct scene_expansion *self, const struct empl
 		if (body->text == NULL)
 			return no_memory(self, body->line);
 	}
+	return STATUS_OK;
+}
+
+/* The system of a trail is one of the same assembly, and so are bodies that hold or take, if that has
+ * them. */
+static enum status rename_system(struct scene_expansion *self, const struct emplacement *placing,
+				 struct yaml_node *entry)
+{
+	enum status status = rename_bodies(self, placing, node_child(entry, "holds"));
+	if (status == STATUS_OK)
+		status = rename_bodies(self, placing, node_child(entry, "sinks"));
+	if (status != STATUS_OK)
+		return status;
 	struct yaml_node *mount = node_child(entry, "mount");
 	struct yaml_node *carrier = mount != NULL ? node_child(mount, "body") : NULL;
 	if (carrier != NULL && carrier->kind == NODE_SCALAR) {

@@ -568,6 +568,16 @@ static int64_t gen_other_system(struct gen_commands *gen, int64_t system)
 }
 
 /* A few particles in a box. */
+static void reconcile_sink(struct gen_commands *gen, struct command_PARTICLES_SINK *out)
+{
+	out->region = (uint8_t)(SINK_BALL + out->region % 3);
+	out->size = vec3_max(vec3_abs(out->size), vec3_all(0.1));
+	out->radius = fmax(fabs(out->radius), 0.1);
+	out->body = gen_some_body(gen);
+	if (out->region == SINK_BODY && out->body == 0)
+		out->region = SINK_BOX;
+}
+
 static void reconcile_fill(struct command_PARTICLES_FILL *out)
 {
 	out->spacing = fmax(out->spacing, 0.02);
@@ -590,6 +600,9 @@ static void reconcile_particles(struct gen_commands *gen, struct command *out)
 		return;
 	case COMMAND_PARTICLES_EMITTER:
 		out->particles_emitter.body = gen_some_body(gen);
+		return;
+	case COMMAND_PARTICLES_SINK:
+		reconcile_sink(gen, &out->particles_sink);
 		return;
 	case COMMAND_PARTICLES_TRAIL:
 		out->particles_trail.trail = gen_other_system(gen, out->particles_trail.system);
@@ -697,6 +710,7 @@ void gen_any_command(struct gen_commands *gen, struct command *out)
 	uint32_t pick = rng_below(&gen->rng, count + (uint32_t)COUNT_OF(often));
 	uint16_t op = pick < count ? list[pick].op : often[pick - count];
 	bool particles = (op >= COMMAND_PARTICLES_CREATE && op <= COMMAND_PARTICLES_SPLIT) ||
+			 op == COMMAND_PARTICLES_SINK ||
 			 (op >= COMMAND_PARTICLES_SELF && op <= COMMAND_PARTICLES_FILL) ||
 			 (op >= COMMAND_PARTICLES_INTERACT && op <= COMMAND_PARTICLES_PIN);
 	if (command_info(op)->reserved || op == COMMAND_METHOD || (gen->planar && particles))

@@ -23,11 +23,11 @@ static const struct {
 	{ "pile-box", 130 },  { "hourglass", 126 }, { "heightfield", 137 },
 	{ "pile-clump", 27 }, { "lava-lamp", 173 }, { "fracture", 40 },
 	{ "bricks", 72 },     { "pearl", 33 },	    { "pile-polyhedra", 59 },
-	{ "dam-break", 8 },   { "basin", 8 },	    { "smoke", 3 },
-	{ "fire", 15 },	      { "rain", 6 },	    { "fireworks", 4 },
-	{ "folds", 3 },	      { "rockets", 4 },	    { "jet", 3 },
-	{ "explosion", 11 },  { "snow", 6 },	    { "hammock", 8 },
-	{ "trampoline", 61 },
+	{ "dam-break", 8 },   { "basin", 8 },	    { "overflow", 6 },
+	{ "smoke", 3 },	      { "fire", 15 },	    { "rain", 6 },
+	{ "fireworks", 4 },   { "folds", 3 },	    { "rockets", 4 },
+	{ "jet", 3 },	      { "explosion", 11 },  { "snow", 6 },
+	{ "hammock", 8 },     { "trampoline", 61 },
 };
 
 #endif

@@ -333,7 +333,16 @@ static void pack_systems(struct wire_packer *out)
 				      .mount = 5,
 				      .mount_velocity = 0.5,
 				      .recoil = 1,
-				      .room = 1 };
+				      .room = 1,
+				      .taken = 7,
+				      .sink_count = 1,
+				      .sinks = { { .number = 2,
+						   .region = 3,
+						   .body = 5,
+						   .rotation = { 0, 0, 0, 1 },
+						   .radius = 0.5,
+						   .taken = 7,
+						   .mass = 3.5 } } };
 	set3(system.position, 1, 2, 3);
 	set3(system.half, 4, 5, 6);
 	wire_pack_array(out, 1);

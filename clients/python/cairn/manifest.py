@@ -67,6 +67,7 @@ STATUS = {
     74: ("linked", "particles of a system cannot both be linked and act on each other"),
     80: ("fluid", "particles of a fluid have no links and no other forces between them"),
     81: ("not_fluid", "the particle system is no fluid"),
+    83: ("unknown_sink", "the particle system has no such sink"),
 }
 
 MESSAGE = {
@@ -623,6 +624,16 @@ COMMAND = {
         ("recoil", "ENUM"),
         ("room", "ENUM"),
     ]),
+    "particles_sink": (102, 2, [
+        ("system", "PARTICLES"),
+        ("sink", "U32"),
+        ("region", "ENUM"),
+        ("position", "VEC3"),
+        ("size", "VEC3"),
+        ("radius", "F64"),
+        ("rotation", "QUAT"),
+        ("body", "BODY"),
+    ]),
     "particles_trail": (91, 2, [
         ("system", "PARTICLES"),
         ("trail", "PARTICLES"),
@@ -1035,6 +1046,14 @@ DEFAULTS = {
         "velocity": 1.0,
         "recoil": 1,
         "room": 0,
+    },
+    "particles_sink": {
+        "region": 2,
+        "position": (0.0, 0.0, 0.0),
+        "size": (0.0, 0.0, 0.0),
+        "radius": 0.0,
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+        "body": 0,
     },
     "particles_trail": {
         "delay": 1,
@@ -1476,6 +1495,13 @@ LIMITS = {
         "recoil": (0, 1, ""),
         "room": (0, 1, ""),
     },
+    "particles_sink": {
+        "sink": (1, 16, ""),
+        "region": (0, 3, ""),
+        "position": (-1000000, 1000000, "m"),
+        "size": (0, 1000000, "m"),
+        "radius": (0, 1000000, "m"),
+    },
     "particles_trail": {
         "delay": (1, 1000000000, "ticks"),
         "velocity": (0, 100, ""),
@@ -1702,6 +1728,7 @@ WORDS = {
     "contacts": ["after", "within"],
     "hold_place": ["here", "point", "far"],
     "mount_place": ["here", "point"],
+    "sink_region": ["none", "ball", "box", "body"],
     "recoil": ["none", "pushes"],
     "room": ["bodies", "all"],
     "spend": ["lives", "ends"],
@@ -1739,6 +1766,7 @@ WORDED = {
     ("particles_split", "spend"): "spend",
     ("particles_contacts", "contacts"): "contacts",
     ("particles_hold", "place"): "hold_place",
+    ("particles_sink", "region"): "sink_region",
     ("particles_emitter", "place"): "mount_place",
     ("particles_emitter", "recoil"): "recoil",
     ("particles_emitter", "room"): "room",

@@ -7,6 +7,7 @@
 import { BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, Group, IcosahedronGeometry, InstancedMesh, LineBasicMaterial,
   LineSegments, Mesh, MeshLambertMaterial, Vector3 } from "three";
 import { shadeOf, sharesOf } from "./fluid.js";
+import { Sinks } from "./sinks.js";
 import { weaveOf } from "./weave.js";
 
 /** Time between two queries for the systems, ms. */
@@ -184,6 +185,7 @@ export class Particles {
   constructor(scene) {
     this.group = new Group();
     scene.add(this.group);
+    this.sinks = new Sinks(scene);
     /** Grows with each change of the drawing. */
     this.version = 0;
   }
@@ -218,6 +220,7 @@ export class Particles {
   /** Called once per picture: draws the mirror's particles if they have changed, and asks for their systems if that is due. */
   refresh(world, mirror, now) {
     if (mirror === null) return;
+    this.sinks.move(mirror);
     const { systems, version } = mirror.particles, state = `${mirror.epoch}/${mirror.tick}/${version}`;
     if (mirror.whole && (state !== this.#drawn || mirror !== this.#mirror)) this.#draw(world, mirror, state);
     if (systems.size === 0 || this.#waiting || now - this.#asked < SYSTEMS_MS) return;
@@ -260,6 +263,9 @@ export class Particles {
   }
 
   #take(world, systems, fluids) {
+    const before = this.sinks.version;
+    this.sinks.take(systems);
+    this.version += this.sinks.version - before;
     for (const system of systems) {
       const cloud = this.#clouds.get(system.id);
       if (cloud === undefined) continue;

@@ -13,6 +13,7 @@ enum status check_particles_contacts(struct check *check, struct command *comman
 enum status check_particles_hold(struct check *check, struct command *command);
 enum status check_particles_self(struct check *check, struct command *command);
 enum status check_particles_emitter(struct check *check, struct command *command);
+enum status check_particles_sink(struct check *check, struct command *command);
 enum status check_particles_split(struct check *check, struct command *command);
 enum status check_particles_trail(struct check *check, struct command *command);
 enum status check_particles_interact(struct check *check, struct command *command);
@@ -51,6 +52,7 @@ void apply_particles_self(const struct apply_context *context, const struct comm
 void apply_particles_emitter(const struct apply_context *context, const struct command *command);
 void apply_particles_contacts(const struct apply_context *context, const struct command *command);
 void apply_particles_hold(const struct apply_context *context, const struct command *command);
+void apply_particles_sink(const struct apply_context *context, const struct command *command);
 void apply_particles_split(const struct apply_context *context, const struct command *command);
 void apply_particles_trail(const struct apply_context *context, const struct command *command);
 void apply_particles_interact(const struct apply_context *context, const struct command *command);
