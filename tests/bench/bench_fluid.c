@@ -5,7 +5,8 @@
  *                              Moyce (1952) and against potential flow (potential_dam.h)
  * bench_fluid float            a cube of half of water's density at three radii: its depth by Archimedes
  * bench_fluid rest             hydrostatic pressure and height of a pool, by resolution and step
- * bench_fluid drop             cubes under surface tension become balls: pressure by Laplace, period by Rayleigh
+ * bench_fluid drop             cubes under surface tension become balls: pressure by Laplace, period
+ *                              by Rayleigh
  * bench_fluid slosh            the period of the first wave in a tank */
 #include "server/engine/math/scalar.h"
 #include "server/engine/world/world.h"
@@ -136,7 +137,8 @@ struct dam_curve {
 	uint32_t count;
 };
 
-/* Tables 2 and 6 for n² = 2 as Ocellaris has them, curves for n² = 1 as Leakey et al. (2021) have read them. */
+/* Tables 2 and 6 for n² = 2 as Ocellaris has them, curves for n² = 1 as Leakey et al. (2021) have
+ * read them. */
 static const struct dam DAMS[] = {
 	{ 2,
 	  { { 0.41, 1.11 },
@@ -233,7 +235,8 @@ static void compare(const char *what, const struct measured *table, uint32_t cou
 		inviscid[0] += errors[1] / count, inviscid[1] += errors[1] * errors[1] / count;
 		lead[0] += errors[2] / count, lead[1] += errors[2] * errors[2] / count;
 	}
-	printf("  %s: against the experiment %+.1f %% (rms %.1f), against potential flow %+.1f %% (rms %.1f); "
+	printf("  %s: against the experiment %+.1f %% (rms %.1f), "
+	       "against potential flow %+.1f %% (rms %.1f); "
 	       "potential flow against the experiment %+.1f %% (rms %.1f)\n",
 	       what, 100 * measured[0], 100 * sqrt(measured[1]), 100 * inviscid[0],
 	       100 * sqrt(inviscid[1]), 100 * lead[0], 100 * sqrt(lead[1]));
@@ -458,7 +461,7 @@ static struct world *make_drop(double spacing, double radius, bool cube, double 
 	command.particles_fluid.kernel_radius = 2 * spacing;
 	command.particles_fluid.viscosity = viscosity;
 	command.particles_fluid.surface_tension = 1;
-	command.particles_fluid.tolerance = getenv("TOL") ? atof(getenv("TOL")) : 1e-4;
+	command.particles_fluid.tolerance = 1e-5;
 	test_do(world, &command);
 	int most = (int)(radius / spacing) + 1;
 	for (int x = -most; x < most; x++)
@@ -513,7 +516,8 @@ static struct drop look_at(const struct world *world, double spacing)
 	return drop;
 }
 
-/* Pa: what the tension of pairs adds to the pressure of a fluid in the core, by its virial (fluid_forces.c). */
+/* Pa: what the tension of pairs adds to the pressure of a fluid in the core, by its virial
+ * (fluid_forces.c). */
 static double cohesion_of(const struct world *world, double spacing, double radius)
 {
 	const struct particle_table *table = &world->tables.particle;
@@ -535,8 +539,6 @@ static double cohesion_of(const struct world *world, double spacing, double radi
 /* A cube becomes a ball; its pressure, without that of cohesion, is 2γ/R; the period of Rayleigh. */
 static void measure_drop(void)
 {
-	if (getenv("RATE"))
-		tick_rate = atoi(getenv("RATE"));
 	for (uint32_t k = 0; k < 3; k++) {
 		const double spacing = 0.01, side = (6 + 2 * k * (k + 1)) * spacing;
 		system_id system;
@@ -567,9 +569,6 @@ static void measure_drop(void)
 		for (; ticks < 240 * 2.5 * period && passages < 4; ticks++) {
 			step(world, &parallel_serial, 1);
 			drop = look_at(world, spacing);
-			if (getenv("DIAG") && ticks % 12 == 0)
-				printf("  %.3f length %.4f round %.3f\n", ticks / 240., drop.length,
-				       drop.round);
 			if (ticks > 0 && (drop.length < 0) != (before < 0)) {
 				last = ticks - drop.length / (drop.length - before);
 				first = passages++ == 0 ? last : first;

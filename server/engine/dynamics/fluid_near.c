@@ -524,8 +524,8 @@ static void fill_walls(struct fluid_work *self, uint32_t block, uint32_t place,
 	ASSERT(at <= self->wall_starts.items[place + 1]);
 }
 
-/* Inwards, of the length 1 at a free surface. The wall kernel has twice the slope that the fluid behind it would
- * have, so a particle beside a wall has no surface. */
+/* Inwards, of the length 1 at a free surface. The wall kernel has twice the slope that the fluid
+ * behind it would have, so a particle beside a wall has no surface. */
 static vec3 normal_of(const struct fluid_work *self, vec3 pairs, vec3 all)
 {
 	vec3 n = vec3_scale(vec3_add(pairs, all), 0.5 * self->radius);
