@@ -432,8 +432,13 @@ static bool take_plain_row(struct wire_cursor *in, wire_mask columns, struct wir
 		return false;
 	if ((columns & WIRE_PARTICLE_SIZE) && wire_take_reals(in, out->size, 2) != STATUS_OK)
 		return false;
-	return !(columns & WIRE_PARTICLE_LIFE) ||
-	       (take_number(in, &out->life[0]) && take_number(in, &out->life[1]));
+	if ((columns & WIRE_PARTICLE_LIFE) &&
+	    !(take_number(in, &out->life[0]) && take_number(in, &out->life[1])))
+		return false;
+	if ((columns & WIRE_PARTICLE_DENSITY) && wire_take_reals(in, &out->density, 1) != STATUS_OK)
+		return false;
+	return !(columns & WIRE_PARTICLE_PRESSURE) ||
+	       wire_take_reals(in, &out->pressure, 1) == STATUS_OK;
 }
 
 /* Takes the serials of one list, ascending within first … last. */

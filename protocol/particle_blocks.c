@@ -11,7 +11,7 @@
 enum {
 	/* Upper bounds in bytes: of what a particle adds to a block in any profile; of a block
 	 * without particles; of a part without blocks. */
-	ROW_BYTES_MAX = 112,
+	ROW_BYTES_MAX = 120,
 	BLOCK_BYTES_MAX =
 		5 + 2 * 8 + 2 * 5 + 1 + WIRE_FORECAST_BYTES + WIRE_PARTICLE_COLUMN_COUNT + 64,
 	PART_BYTES_MAX = WIRE_HEAD_MAX + 5 * 9 + 3 + WIRE_SYSTEMS_MAX * 11 + 10 + 10 + 2 + 5,
@@ -70,7 +70,8 @@ static uint8_t *put_values(uint8_t *at, const struct particle_block *block, wire
 {
 	uint32_t changed = 0;
 	for (uint32_t i = 0; i < block->kept_count; i++)
-		changed += wire_particle_differs(block->kept[i], block->before[i], bit);
+		changed += wire_particle_differs(block->frame->profile, block->kept[i],
+						 block->before[i], bit);
 	bool all = changed == block->kept_count;
 	*at++ = changed == 0 ? PARTICLE_VALUES_NONE
 		: all	     ? PARTICLE_VALUES_ALL
@@ -83,7 +84,8 @@ static uint8_t *put_values(uint8_t *at, const struct particle_block *block, wire
 		memset(bits, 0, (size_t)(at - bits));
 	}
 	for (uint32_t i = 0; i < block->kept_count; i++) {
-		bool differs = all || wire_particle_differs(block->kept[i], block->before[i], bit);
+		bool differs = all || wire_particle_differs(block->frame->profile, block->kept[i],
+							    block->before[i], bit);
 		if (!all && differs)
 			bits[i / 8] |= (uint8_t)(1u << i % 8);
 		if (differs)
@@ -221,6 +223,8 @@ static uint32_t plain_items(wire_mask columns)
 	items += columns & WIRE_PARTICLE_POSITION ? 3 : 0;
 	items += columns & WIRE_PARTICLE_SIZE ? 2 : 0;
 	items += columns & WIRE_PARTICLE_LIFE ? 2 : 0;
+	items += columns & WIRE_PARTICLE_DENSITY ? 1 : 0;
+	items += columns & WIRE_PARTICLE_PRESSURE ? 1 : 0;
 	return items;
 }
 
@@ -237,13 +241,18 @@ static void pack_plain_row(struct wire_packer *out, wire_mask columns,
 		wire_pack_real(out, particle->size[i]);
 	for (uint32_t i = 0; i < 2 && (columns & WIRE_PARTICLE_LIFE); i++)
 		wire_pack_uint(out, particle->life[i]);
+	if (columns & WIRE_PARTICLE_DENSITY)
+		wire_pack_real(out, particle->density);
+	if (columns & WIRE_PARTICLE_PRESSURE)
+		wire_pack_real(out, particle->pressure);
 }
 
 static bool has_changed(const struct particle_block *block, uint32_t i)
 {
 	for (uint32_t k = 0; k < WIRE_PARTICLE_COLUMN_COUNT; k++) {
 		wire_mask bit = column_of(block->frame, k);
-		if (bit != 0 && wire_particle_differs(block->kept[i], block->before[i], bit))
+		if (bit != 0 && wire_particle_differs(block->frame->profile, block->kept[i],
+						      block->before[i], bit))
 			return true;
 	}
 	return false;

@@ -34,7 +34,7 @@
  * Numbers are little-endian. Profile `plain` is an array of
  *
  *	[system, first, last, [removed, …], [[serial, velocity x y z, position x y z, radius, mass, birth,
- *	 death], …]]
+ *	 death, density, pressure], …]]
  *
  * with the subscribed columns of new particles and of those that differ, ascending.
  */

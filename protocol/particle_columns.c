@@ -16,7 +16,7 @@ static const struct {
 #include "protocol/columns.def"
 };
 /* system, serial and every column */
-enum { RECORD_MAX = 4 + 8 + 24 + 24 + 16 + 16 };
+enum { RECORD_MAX = 4 + 8 + 24 + 24 + 16 + 16 + 8 + 8 };
 
 const char *wire_particle_column_name(uint32_t bit)
 {
@@ -43,8 +43,18 @@ static bool is_narrow(enum wire_profile profile, wire_mask bit)
 	return bit == WIRE_PARTICLE_SIZE && wire_profile_quantised(profile);
 }
 
+/* Of density and pressure. */
+static uint32_t scalar_bytes(enum wire_profile profile, wire_mask bit)
+{
+	if (!wire_profile_quantised(profile))
+		return 8;
+	return bit == WIRE_PARTICLE_PRESSURE && profile == WIRE_PROFILE_VIEW ? 2 : 3;
+}
+
 uint32_t wire_particle_bytes(enum wire_profile profile, wire_mask bit)
 {
+	if (bit & WIRE_PARTICLE_COLUMNS_SCALAR)
+		return scalar_bytes(profile, bit);
 	uint32_t bytes = COLUMNS[index_of(bit)].bytes;
 	return is_narrow(profile, bit) ? bytes / 2 : bytes;
 }
@@ -63,6 +73,56 @@ static float nearest_f32(double value)
 	return (float)value;
 }
 
+/* The upper `bytes` bytes of the nearest f32, rounded to the nearest, halves away from 0; the largest
+ * finite number where rounding would pass it. */
+static uint32_t upper_bits(double value, uint32_t bytes)
+{
+	const uint32_t infinite = 0x7F800000u;
+	uint32_t drop = 32 - 8 * bytes;
+	uint32_t bits = bits_of_f32(nearest_f32(value)), half = 1u << (drop - 1);
+	uint32_t size = (bits & 0x7FFFFFFFu) + half;
+	size = (size >= infinite ? infinite - 1 : size) >> drop << drop;
+	return (bits & 0x80000000u) | size;
+}
+
+static double scalar_of(const struct wire_particle *from, wire_mask bit)
+{
+	return bit == WIRE_PARTICLE_DENSITY ? from->density : from->pressure;
+}
+
+double wire_particle_rounded(enum wire_profile profile, double value, wire_mask bit)
+{
+	if (!wire_profile_quantised(profile))
+		return value;
+	return (double)f32_of_bits(upper_bits(value, scalar_bytes(profile, bit)));
+}
+
+static uint8_t *put_scalar(enum wire_profile profile, uint8_t *at, double value, wire_mask bit)
+{
+	uint32_t bytes = scalar_bytes(profile, bit);
+	if (bytes == 8) {
+		put_le64(at, bits_of_f64(value));
+		return at + 8;
+	}
+	uint32_t bits = upper_bits(value, bytes) >> (32 - 8 * bytes);
+	for (uint32_t i = 0; i < bytes; i++, bits >>= 8)
+		*at++ = (uint8_t)bits;
+	return at;
+}
+
+static bool get_scalar(enum wire_profile profile, const uint8_t *at, double *value, wire_mask bit)
+{
+	uint32_t bytes = scalar_bytes(profile, bit), bits = 0;
+	if (bytes == 8) {
+		*value = f64_of_bits(get_le64(at));
+	} else {
+		for (uint32_t i = 0; i < bytes; i++)
+			bits |= (uint32_t)at[i] << (32 - 8 * (bytes - i));
+		*value = (double)f32_of_bits(bits);
+	}
+	return *value - *value == 0;
+}
+
 uint8_t *wire_particle_put(enum wire_profile profile, uint8_t *at, const struct wire_particle *from,
 			   wire_mask bit)
 {
@@ -77,6 +137,9 @@ uint8_t *wire_particle_put(enum wire_profile profile, uint8_t *at, const struct 
 		put_le32(at, bits_of_f32(nearest_f32(from->size[0])));
 		put_le32(at + 4, bits_of_f32(nearest_f32(from->size[1])));
 		return at + 8;
+	case WIRE_PARTICLE_DENSITY:
+	case WIRE_PARTICLE_PRESSURE:
+		return put_scalar(profile, at, scalar_of(from, bit), bit);
 	default:
 		ASSERT(bit == WIRE_PARTICLE_LIFE);
 		put_le64(at, from->life[0]);
@@ -109,6 +172,10 @@ bool wire_particle_get(enum wire_profile profile, const uint8_t *at, struct wire
 		to->size[0] = (double)f32_of_bits(get_le32(at));
 		to->size[1] = (double)f32_of_bits(get_le32(at + 4));
 		return to->size[0] - to->size[0] == 0 && to->size[1] - to->size[1] == 0;
+	case WIRE_PARTICLE_DENSITY:
+		return get_scalar(profile, at, &to->density, bit);
+	case WIRE_PARTICLE_PRESSURE:
+		return get_scalar(profile, at, &to->pressure, bit);
 	default:
 		ASSERT(bit == WIRE_PARTICLE_LIFE);
 		to->life[0] = get_le64(at);
@@ -118,8 +185,8 @@ bool wire_particle_get(enum wire_profile profile, const uint8_t *at, struct wire
 	}
 }
 
-bool wire_particle_differs(const struct wire_particle *a, const struct wire_particle *b,
-			   wire_mask bit)
+bool wire_particle_differs(enum wire_profile profile, const struct wire_particle *a,
+			   const struct wire_particle *b, wire_mask bit)
 {
 	switch (bit) {
 	case WIRE_PARTICLE_VELOCITY:
@@ -128,6 +195,10 @@ bool wire_particle_differs(const struct wire_particle *a, const struct wire_part
 		return memcmp(a->position, b->position, sizeof a->position) != 0;
 	case WIRE_PARTICLE_SIZE:
 		return memcmp(a->size, b->size, sizeof a->size) != 0;
+	case WIRE_PARTICLE_DENSITY:
+	case WIRE_PARTICLE_PRESSURE:
+		return bits_of_f64(wire_particle_rounded(profile, scalar_of(a, bit), bit)) !=
+		       bits_of_f64(wire_particle_rounded(profile, scalar_of(b, bit), bit));
 	default:
 		ASSERT(bit == WIRE_PARTICLE_LIFE);
 		return memcmp(a->life, b->life, sizeof a->life) != 0;

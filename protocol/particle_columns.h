@@ -6,6 +6,13 @@
  *	position     3 f64     3 integers, likewise
  *	size         2 f64     2 f32, the nearest, limited to ±3.4028235e38
  *	life         2 u64     2 u64
+ *	density      f64       3 bytes: the upper 24 bits of the f32
+ *	pressure     f64       view: the upper 16 bits of the f32, sim: the upper 24
+ *
+ * Density and pressure of a fluid change a little in every tick, so they are rounded to numbers of 16
+ * significant bits (pressure in view: 8), to the nearest, halves away from 0, and only a particle whose
+ * rounded number differs has a new value. A float keeps the same relative accuracy for a drop and for a
+ * lake; no step in Pa would serve both.
  *
  * A particle has a serial number of 64 bits within its system; it is never used again. Particles
  * are ordered by (system, serial).
@@ -30,6 +37,8 @@ enum {
 	WIRE_PARTICLE_COLUMNS_OWN = WIRE_PARTICLE_COLUMNS_ALL & ~WIRE_PARTICLE_COUNT,
 	/* Integers in `view` and `sim`. */
 	WIRE_PARTICLE_COLUMNS_STEPS = WIRE_PARTICLE_VELOCITY | WIRE_PARTICLE_POSITION,
+	/* A number each, rounded in `view` and `sim`. */
+	WIRE_PARTICLE_COLUMNS_SCALAR = WIRE_PARTICLE_DENSITY | WIRE_PARTICLE_PRESSURE,
 	WIRE_SYSTEMS_MAX = 64, /* systems of one world */
 };
 
@@ -39,6 +48,7 @@ struct wire_particle {
 	double velocity[3], position[3]; /* m/s, m */
 	double size[2];			 /* radius m, mass kg */
 	uint64_t life[2];		 /* ticks of birth and death; death 0: never */
+	double density, pressure;	 /* kg/m3, Pa; 0: of no fluid */
 };
 /* The integers of `view` and `sim`. */
 struct wire_particle_steps {
@@ -70,9 +80,11 @@ uint8_t *wire_particle_put(enum wire_profile profile, uint8_t *at, const struct 
  * */
 MUST_CHECK bool wire_particle_get(enum wire_profile profile, const uint8_t *at,
 				  struct wire_particle *to, wire_mask bit);
-/* Whether a column differs, bit by bit. */
-bool wire_particle_differs(const struct wire_particle *a, const struct wire_particle *b,
-			   wire_mask bit);
+/* Whether a column differs, bit by bit; density and pressure as the profile rounds them. */
+bool wire_particle_differs(enum wire_profile profile, const struct wire_particle *a,
+			   const struct wire_particle *b, wire_mask bit);
+/* Density or pressure as a client of the profile sees it. */
+double wire_particle_rounded(enum wire_profile profile, double value, wire_mask bit);
 
 /* The integers of the columns of `mask`, the others 0. `profile` is VIEW or SIM. */
 void wire_particle_quantise(enum wire_profile profile, const struct wire_particle *from,

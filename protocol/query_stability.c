@@ -5,7 +5,7 @@
 
 void answer_pack_stability(struct wire_packer *out, const struct wire_stability *head)
 {
-	wire_pack_array(out, 11);
+	wire_pack_array(out, 12);
 	wire_pack_uint(out, head->verdict);
 	wire_pack_uint(out, head->law);
 	pack_vector(out, head->quality, 4);
@@ -99,7 +99,7 @@ enum status answer_take_stability_contacts(struct wire_cursor *in, struct wire_s
 void answer_pack_stability_contact(struct wire_packer *out,
 				   const struct wire_stability_contact *contact)
 {
-	wire_pack_array(out, 11);
+	wire_pack_array(out, 12);
 	wire_pack_uint(out, contact->a);
 	wire_pack_uint(out, contact->b);
 	wire_pack_uint(out, contact->child_a);
@@ -111,6 +111,7 @@ void answer_pack_stability_contact(struct wire_packer *out,
 	pack_vector(out, contact->friction, 3);
 	pack_vector(out, contact->parting, 3);
 	wire_pack_uint(out, contact->breaks);
+	wire_pack_uint(out, contact->known);
 }
 
 enum status answer_take_stability_contact(struct wire_cursor *in,
@@ -134,6 +135,8 @@ enum status answer_take_stability_contact(struct wire_cursor *in,
 	take_vector(&taker, "parting", true, contact->parting, 3);
 	take_u32(&taker, "breaks", true, 1, &breaks);
 	contact->breaks = breaks != 0;
+	contact->known = FORCE_NOT_DETERMINED;
+	take_u32(&taker, "known", false, FORCE_KNOWN_KINDS - 1, &contact->known);
 	return taker.status;
 }
 
@@ -149,11 +152,12 @@ enum status answer_take_stability_joints(struct wire_cursor *in, struct wire_sta
 
 void answer_pack_stability_joint(struct wire_packer *out, const struct wire_stability_joint *joint)
 {
-	wire_pack_array(out, 4);
+	wire_pack_array(out, 5);
 	wire_pack_uint(out, joint->joint);
 	pack_vector(out, joint->point, 3);
 	pack_vector(out, joint->force, 3);
 	pack_vector(out, joint->torque, 3);
+	wire_pack_uint(out, joint->known);
 }
 
 enum status answer_take_stability_joint(struct wire_cursor *in, struct wire_stability_joint *joint)
@@ -167,6 +171,8 @@ enum status answer_take_stability_joint(struct wire_cursor *in, struct wire_stab
 	take_vector(&taker, "point", true, joint->point, 3);
 	take_vector(&taker, "force", true, joint->force, 3);
 	take_vector(&taker, "torque", true, joint->torque, 3);
+	joint->known = FORCE_NOT_DETERMINED;
+	take_u32(&taker, "known", false, FORCE_KNOWN_KINDS - 1, &joint->known);
 	return taker.status;
 }
 
@@ -200,10 +206,11 @@ enum status answer_take_stability_lowest(struct wire_cursor *in, struct wire_sta
 
 void answer_pack_stability_plate(struct wire_packer *out, const struct wire_stability_plate *plate)
 {
-	wire_pack_array(out, 3);
+	wire_pack_array(out, 4);
 	wire_pack_uint(out, plate->body);
 	wire_pack_real(out, plate->rise);
 	wire_pack_real(out, plate->slope);
+	wire_pack_real(out, plate->across);
 }
 
 enum status answer_take_stability_plate(struct wire_cursor *in, struct wire_stability_plate *plate)
@@ -216,5 +223,31 @@ enum status answer_take_stability_plate(struct wire_cursor *in, struct wire_stab
 	take_u32(&taker, "body", true, UINT32_MAX, &plate->body);
 	take_real(&taker, "rise", &plate->rise);
 	take_real(&taker, "slope", &plate->slope);
+	if (more(&taker, "across", false)) {
+		taker.allowed = "a number";
+		taker.status = wire_take_real(&taker.in, &plate->across);
+	}
 	return taker.status;
+}
+
+void answer_pack_stability_known(struct wire_packer *out, const struct wire_stability *head)
+{
+	wire_pack_array(out, 2);
+	wire_pack_uint(out, head->known);
+	wire_pack_uint(out, head->open);
+}
+
+enum status answer_take_stability_known(struct wire_cursor *in, struct wire_stability *head)
+{
+	uint32_t items = 0;
+	head->known = FORCE_NOT_DETERMINED;
+	head->open = 0;
+	if (head->items <= 11)
+		return STATUS_OK;
+	enum status status = wire_take_array(in, &items);
+	if (status == STATUS_OK && items < 2)
+		status = STATUS_TYPE;
+	if (status == STATUS_OK)
+		status = take_number(in, FORCE_KNOWN_KINDS - 1, &head->known);
+	return status == STATUS_OK ? take_number(in, UINT32_MAX, &head->open) : status;
 }

@@ -39,7 +39,8 @@
  *                deepest first
  *     STABILITY [verdict, law, [residual, kkt, gap, witness], rounds, fallbacks, [bodies, points, rows],
  *                [lower, upper, stands], [[body, acceleration, angular], …], [[a, b, child a, child b, point,
- *                normal, separation, normal force, friction force, parting, breaks], …]]
+ *                normal, separation, normal force, friction force, parting, breaks, known], …],
+ *                [[joint, point, force, torque, known], …], lowest, [known, open]]
  *     ROBOT     [[[body, parent, joint, kind, [axis, …]], …], q, rates, accelerations, bias,
  *                [closure rows, rank, residual], regular]
  *     INERTIA, JACOBIAN  [axes, bin]
@@ -224,13 +225,14 @@ struct wire_stability {
 	uint32_t bodies, points, rows;
 	double margin[3];		      /* lower, upper, stands */
 	uint32_t motions, contacts, joints;   /* of the lists */
+	uint32_t known, open;		      /* as in struct stability_view */
 	bool lowered;			      /* the state of lowest energy was asked for */
 	double drop[2];			      /* J, residual */
 	uint32_t limited, programmes, plates; /* plates: of the list */
 };
 struct wire_stability_plate {
 	uint32_t body;
-	double rise, slope;
+	double rise, slope, across; /* m; 1: along x, along z */
 };
 struct wire_stability_motion {
 	uint32_t body;
@@ -239,11 +241,13 @@ struct wire_stability_motion {
 struct wire_stability_joint {
 	uint32_t joint;
 	double point[3], force[3], torque[3];
+	uint32_t known; /* enum force_known */
 };
 struct wire_stability_contact {
 	uint32_t a, b, child_a, child_b;
 	double point[3], normal[3], separation, force, friction[3], parting[3];
 	bool breaks;
+	uint32_t known; /* enum force_known */
 };
 
 enum wire_method_abilities {
@@ -452,8 +456,9 @@ double wire_column_real(struct wire_slice column, uint32_t index);
 uint32_t wire_column_id(struct wire_slice column, uint32_t index);
 
 /* The answer to STABILITY: the head, then the motions, the count of contacts, the contacts, the
- * count of joints, the joints, the head of the lowest state, and its plates. Older servers sent no
- * joints and no lowest state: their counts are 0. */
+ * count of joints, the joints, the head of the lowest state, its plates, and what is known. Older servers
+ * sent no joints, no lowest state, or nothing known: their counts are 0, and known is
+ * FORCE_NOT_DETERMINED. */
 void answer_pack_stability(struct wire_packer *out, const struct wire_stability *head);
 void answer_pack_stability_motion(struct wire_packer *out,
 				  const struct wire_stability_motion *motion);
@@ -464,6 +469,7 @@ void answer_pack_stability_joints(struct wire_packer *out, const struct wire_sta
 void answer_pack_stability_joint(struct wire_packer *out, const struct wire_stability_joint *joint);
 void answer_pack_stability_lowest(struct wire_packer *out, const struct wire_stability *head);
 void answer_pack_stability_plate(struct wire_packer *out, const struct wire_stability_plate *plate);
+void answer_pack_stability_known(struct wire_packer *out, const struct wire_stability *head);
 /* In the same order; each list is taken item by item. */
 MUST_CHECK enum status answer_take_stability(struct wire_cursor *in, struct wire_stability *head);
 MUST_CHECK enum status answer_take_stability_motion(struct wire_cursor *in,
@@ -480,6 +486,8 @@ MUST_CHECK enum status answer_take_stability_lowest(struct wire_cursor *in,
 						    struct wire_stability *head);
 MUST_CHECK enum status answer_take_stability_plate(struct wire_cursor *in,
 						   struct wire_stability_plate *plate);
+MUST_CHECK enum status answer_take_stability_known(struct wire_cursor *in,
+						   struct wire_stability *head);
 void answer_pack_region(struct wire_packer *out, const struct wire_region *region);
 /* The lists of a method and of a parameter are given as items that are packed already. */
 void answer_pack_method(struct wire_packer *out, const struct wire_method *method);

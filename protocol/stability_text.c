@@ -9,6 +9,8 @@
 static const char *const VERDICTS[STABILITY_VERDICTS] = { "falls", "stands", "may stand",
 							  "undecided" };
 static const char *const LAWS[] = { "settled", "coulomb", "associative" };
+static const char *const KNOWN[FORCE_KNOWN_KINDS] = { "as_found", "unique", "not_determined",
+						      "least_norm" };
 static const char *const MARGINS[STABILITY_MARGINS] = { "", "load", "push", "tilt" };
 
 const char *stability_margin_word(uint32_t margin)
@@ -63,6 +65,29 @@ static void say_margin(struct text *self, const char *name, double value)
 		say(self, " %s %.9g", name, value);
 }
 
+/* What is known of the forces, which stands at the end of the answer: after the items of the list in which
+ * the cursor is, and three lists. */
+static enum status find_known(struct wire_cursor answer, struct wire_stability *head)
+{
+	uint32_t lists = head->items > 11 ? 3 : 0;
+	enum status status = wire_skip_many(&answer, head->motions + lists);
+	return status == STATUS_OK ? answer_take_stability_known(&answer, head) : status;
+}
+
+static void say_known(struct text *self, const struct wire_stability *head)
+{
+	if (self->json)
+		say(self, ", \"known\": \"%s\", \"open\": %u", KNOWN[head->known], head->open);
+	else if (head->known == FORCE_UNIQUE)
+		say(self, "unique: yes\n");
+	else if (head->known == FORCE_NOT_DETERMINED)
+		say(self, "unique: not examined, %u contacts and joints\n", head->open);
+	else
+		say(self, "unique: no, %u contacts and joints; %s\n", head->open,
+		    head->known == FORCE_LEAST_NORM ? "these forces have the least norm"
+						    : "these forces are as found");
+}
+
 static void say_head(struct text *self, const struct wire_stability *head,
 		     const struct stability_state *state)
 {
@@ -81,6 +106,7 @@ static void say_head(struct text *self, const struct wire_stability *head,
 		    "verdict: %s\nforces: %s\nresidual: %.4g (kkt %.2g, duality gap %.2g, witness "
 		    "%.2g)\nproblem: %u bodies, %u points, %u rows of joints\n",
 		    verdict, law, q[0], q[1], q[2], q[3], head->bodies, head->points, head->rows);
+	say_known(self, head);
 	if (!self->json && head->fallbacks > 0)
 		say(self, "fallbacks: %u\n", head->fallbacks);
 	if (state != NULL)
@@ -122,6 +148,12 @@ static void say_motion(struct text *self, const struct wire_stability_motion *mo
 	self->more = true;
 }
 
+/* Of a force that is not the only one possible. */
+static const char *mark_of(uint32_t known)
+{
+	return known == FORCE_UNIQUE || known == FORCE_NOT_DETERMINED ? "" : " not unique";
+}
+
 static void say_contact(struct text *self, const struct wire_stability_contact *contact)
 {
 	say(self,
@@ -136,9 +168,10 @@ static void say_contact(struct text *self, const struct wire_stability_contact *
 	if (self->json || !is_zero(contact->parting))
 		say_vector(self, "parting", contact->parting);
 	if (self->json)
-		say(self, ", \"breaks\": %s}", contact->breaks ? "true" : "false");
+		say(self, ", \"breaks\": %s, \"known\": \"%s\"}",
+		    contact->breaks ? "true" : "false", KNOWN[contact->known]);
 	else
-		say(self, "%s\n", contact->breaks ? " breaks" : "");
+		say(self, "%s%s\n", contact->breaks ? " breaks" : "", mark_of(contact->known));
 	self->more = true;
 }
 
@@ -151,7 +184,10 @@ static void say_joint(struct text *self, const struct wire_stability_joint *join
 	if (self->json || !is_zero(joint->torque))
 		say_vector(self, "torque", joint->torque);
 	say_vector(self, "point", joint->point);
-	say(self, "%s", self->json ? "}" : "\n");
+	if (self->json)
+		say(self, ", \"known\": \"%s\"}", KNOWN[joint->known]);
+	else
+		say(self, "%s\n", mark_of(joint->known));
 	self->more = true;
 }
 
@@ -168,6 +204,11 @@ static enum status say_joints(struct text *text, struct wire_cursor *answer,
 			say_joint(text, &joint);
 	}
 	return status;
+}
+
+static bool is_still(const struct wire_stability_plate *plate)
+{
+	return plate->rise == 0 && plate->slope == 0 && plate->across == 0;
 }
 
 /* Takes and says the state of lowest energy, of an answer whose joints were taken. */
@@ -187,12 +228,14 @@ static enum status say_lowest(struct text *text, struct wire_cursor *answer,
 	text->more = false;
 	for (uint32_t i = 0; i < head->plates && status == STATUS_OK; i++) {
 		status = answer_take_stability_plate(answer, &plate);
-		if (status != STATUS_OK || (!text->json && plate.rise == 0 && plate.slope == 0))
+		if (status != STATUS_OK || (!text->json && is_still(&plate)))
 			continue;
 		say(text,
-		    text->json ? "%s{\"body\": %u, \"rise\": %.12g, \"slope\": %.12g}"
-			       : "%slowest of body %u: rise %.6g, slope %.6g\n",
-		    text->json && text->more ? ", " : "", plate.body, plate.rise, plate.slope);
+		    text->json ? "%s{\"body\": %u, \"rise\": %.12g, \"slope\": %.12g, "
+				 "\"across\": %.12g}"
+			       : "%slowest of body %u: rise %.6g, slope %.6g across %.6g\n",
+		    text->json && text->more ? ", " : "", plate.body, plate.rise, plate.slope,
+		    plate.across);
 		text->more = true;
 	}
 	say(text, "%s", text->json ? "]}" : "");
@@ -207,6 +250,8 @@ enum status stability_text(struct wire_cursor answer, uint32_t margin,
 	struct wire_stability_motion motion;
 	struct wire_stability_contact contact;
 	enum status status = answer_take_stability(&answer, &head);
+	if (status == STATUS_OK)
+		status = find_known(answer, &head);
 	if (status != STATUS_OK)
 		return STATUS_MALFORMED;
 	say_head(&text, &head, state);

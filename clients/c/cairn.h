@@ -421,7 +421,8 @@ typedef struct cairn_particle {
 	uint64_t serial; /* within its system, ascending from 1 */
 	cairn_vec3 position, velocity;
 	double radius, mass;
-	uint64_t birth, death; /* ticks at whose end it was made and dies; death 0: never */
+	uint64_t birth, death;	  /* ticks at whose end it was made and dies; death 0: never */
+	double density, pressure; /* of the fluid there, kg/m3, Pa; 0: of no fluid */
 } cairn_particle;
 typedef struct cairn_frame {
 	cairn_state state;		 /* `hash` is 0: frames carry the tick hash alone */

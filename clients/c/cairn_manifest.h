@@ -1822,14 +1822,17 @@ enum cairn_query_kind {
  *	[verdict, law, [residual, kkt, gap, witness], rounds, fallbacks, [bodies, points,
  *	rows], [lower, upper, stands], [[body, acceleration, angular acceleration], …], [[a,
  *	b, child a, child b, point, normal, separation, normal force, friction force,
- *	parting, breaks], …], [[joint, point, force, torque], …], [] or [[drop, residual],
- *	limited, programmes, [[body, rise, slope], …]]]
+ *	parting, breaks, known], …], [[joint, point, force, torque, known], …], [] or
+ *	[[drop, residual], limited, programmes, [[body, rise, slope, across], …]], [known,
+ *	open]]
  *	verdict: 0 falls, 1 stands, 2 may stand, 3 undecided; law of the forces: 0 settled,
  *	1 Coulomb's, 2 associative; a margin without end is 1e300; `body` bears the load or
  *	push along `direction` (0: along x); at most `limit` items of each list; what a
  *	joint exerts on b about its anchor there, at `point`; with `lowest` by how much the
  *	energy can fall if nothing slides sideways (J), in how many programmes, how many
- *	bodies are at a limit, and where each goes; TOWERS has the meaning
+ *	bodies are at a limit, and where each goes (m, and slopes along x and z); `known` of
+ *	a force as in FORCES, of all that of the least known one, and `open`: how many
+ *	contacts and joints are not unique; TOWERS has the meaning
  *
  * CAIRN_QUERY_FIELDS: force fields of the world, and what they exert at a place
  *	reads [origin, direction, value]

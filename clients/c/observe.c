@@ -52,6 +52,8 @@ void library_particle(const struct wire_particle *from, cairn_particle *to)
 		.mass = from->size[1],
 		.birth = from->life[0],
 		.death = from->life[1],
+		.density = from->density,
+		.pressure = from->pressure,
 	};
 }
 

@@ -53,6 +53,7 @@ VIEWER_FILES = \
 	clients/web/src/stability.js \
 	clients/web/src/stage.js \
 	clients/web/src/statistics.js \
+	clients/web/src/surface.js \
 	clients/web/src/steering.js \
 	clients/web/src/timeline.js \
 	clients/web/src/weave.js \
@@ -112,6 +113,8 @@ field-pictures: viewer cairnd
 		node test/screenshot.mjs $(abs_top_builddir)/pictures/harbour.jpg harbour 1 bare ticks=400 near=0.9 960x480 && \
 		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
 		node test/screenshot.mjs $(abs_top_builddir)/pictures/fountain.jpg fountain 1 bare ticks=200 near=0.6 960x480 && \
+		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
+		node test/screenshot.mjs $(abs_top_builddir)/pictures/fountain-basin.jpg fountain-basin 1 surface bare ticks=120 near=0.72 960x480 && \
 		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
 		node test/screenshot.mjs $(abs_top_builddir)/pictures/castle.jpg castle 1 bare ticks=70 near=0.8 960x480 && \
 		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \

@@ -127,7 +127,14 @@ SCENES = \
 	clients/scenes/droplet.yaml \
 	clients/scenes/fire.yaml \
 	clients/scenes/fireworks.yaml \
+	clients/scenes/fluid-burst.yaml \
+	clients/scenes/fluid-column.yaml \
+	clients/scenes/fluid-inside.yaml \
+	clients/scenes/fluid-neutral.yaml \
+	clients/scenes/fluid-phase.yaml \
+	clients/scenes/fluid-tanks.yaml \
 	clients/scenes/fountain.yaml \
+	clients/scenes/fountain-basin.yaml \
 	clients/scenes/bricks.yaml \
 	clients/scenes/frameworks.yaml \
 	clients/scenes/gallery/wrecking.yaml \
@@ -152,6 +159,7 @@ SCENES = \
 	clients/scenes/pearl.yaml \
 	clients/scenes/pile-box.yaml \
 	clients/scenes/pile-clump.yaml \
+	clients/scenes/pile-jacks.yaml \
 	clients/scenes/pile-polyhedra.yaml \
 	clients/scenes/pyramid.yaml \
 	clients/scenes/ragdolls.yaml \

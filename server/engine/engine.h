@@ -477,9 +477,10 @@ uint32_t world_particles(const struct world *world, system_id system, uint64_t a
 struct particle_row {
 	system_id system;
 	uint64_t serial;
-	uint64_t birth, death;	 /* ticks at whose end it was made and dies; death 0: never */
-	vec3 position, velocity; /* m, m/s */
-	double radius, mass;	 /* m, kg */
+	uint64_t birth, death;	  /* ticks at whose end it was made and dies; death 0: never */
+	vec3 position, velocity;  /* m, m/s */
+	double radius, mass;	  /* m, kg */
+	double density, pressure; /* of the fluid there, kg/m3, Pa; 0: of no fluid */
 };
 /* All particles, ascending by (system, serial); `out` has room for world_particle_count. */
 void world_particle_rows(const struct world *world, struct particle_row *out);
@@ -735,12 +736,14 @@ struct stability_contact {
 	vec3 friction_force;	   /* N, on b */
 	vec3 parting;		   /* m/s²: initial acceleration of b's surface against a's */
 	bool breaks;		   /* it parts along the normal */
+	uint8_t known;		   /* enum force_known: of both forces */
 };
 struct stability_joint {
 	joint_id joint;
 	vec3 point; /* m, world: its anchor on b */
 	vec3 force,
 		torque; /* N, N m, on b about it, world axes; of springs and force motors, too */
+	uint8_t known;	/* enum force_known */
 };
 struct stability_motion {
 	body_id body;
@@ -748,13 +751,16 @@ struct stability_motion {
 };
 struct stability_plate {
 	body_id body;
-	double rise, slope; /* m, of the mass centre; 1, counter-clockwise */
+	double rise;	      /* m, of the mass centre */
+	double slope, across; /* 1: by how much it rises along x and along z */
 };
 struct stability_view {
 	uint8_t verdict, law;		    /* enum stability_verdict, stability_law */
 	double residual, kkt, gap, witness; /* 1 */
 	uint32_t rounds;		    /* factors made */
 	uint32_t fallbacks; /* problems solved in steps, because rows are too dependent */
+	uint8_t known; /* enum force_known: FORCE_UNIQUE if all forces are, else the least certain */
+	uint32_t open; /* contacts and joints whose forces are not unique or were not examined */
 	uint32_t bodies, points, rows, joints; /* rows: of joints */
 	double lower, upper, stands;	       /* the margin; infinite: without end */
 	struct stability_contact *contacts;    /* owned; `points` of them, by pairs of shapes */

@@ -7,9 +7,9 @@
 
 enum {
 	MOTION_BYTES_MAX = 72,
-	CONTACT_BYTES_MAX = 176,
-	JOINT_BYTES_MAX = 96,
-	PLATE_BYTES_MAX = 24,
+	CONTACT_BYTES_MAX = 180,
+	JOINT_BYTES_MAX = 100,
+	PLATE_BYTES_MAX = 36,
 	HEAD_BYTES_MAX = 192
 };
 
@@ -59,7 +59,8 @@ static void pack_contacts(struct wire_packer *packer, const struct stability_vie
 							  .child_b = from->child_b,
 							  .separation = from->separation,
 							  .force = from->normal_force,
-							  .breaks = from->breaks };
+							  .breaks = from->breaks,
+							  .known = from->known };
 		put_vec3(contact.point, from->point);
 		put_vec3(contact.normal, from->normal);
 		put_vec3(contact.friction, from->friction_force);
@@ -72,7 +73,8 @@ static void pack_joints(struct wire_packer *packer, const struct stability_view 
 			uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		struct wire_stability_joint joint = { .joint = view->loaded[i].joint };
+		struct wire_stability_joint joint = { .joint = view->loaded[i].joint,
+						      .known = view->loaded[i].known };
 		put_vec3(joint.point, view->loaded[i].point);
 		put_vec3(joint.force, view->loaded[i].force);
 		put_vec3(joint.torque, view->loaded[i].torque);
@@ -88,6 +90,8 @@ enum status stability_view_pack(const struct stability_view *view, uint32_t limi
 		.law = view->law,
 		.rounds = view->rounds,
 		.fallbacks = view->fallbacks,
+		.known = view->known,
+		.open = view->open,
 		.quality = { view->residual, view->kkt, view->gap, view->witness },
 		.bodies = view->bodies,
 		.points = view->points,
@@ -118,9 +122,10 @@ enum status stability_view_pack(const struct stability_view *view, uint32_t limi
 	answer_pack_stability_lowest(&packer, &head);
 	for (uint32_t i = 0; i < head.plates; i++)
 		answer_pack_stability_plate(
-			&packer,
-			&(struct wire_stability_plate){ view->lowest[i].body, view->lowest[i].rise,
-							view->lowest[i].slope });
+			&packer, &(struct wire_stability_plate){
+					 view->lowest[i].body, view->lowest[i].rise,
+					 view->lowest[i].slope, view->lowest[i].across });
+	answer_pack_stability_known(&packer, &head);
 	return packed(out, &packer);
 }
 

@@ -350,7 +350,7 @@ void handle_info(struct session *self, const struct message *message)
 		struct reason why;
 		reason_set(&why, STATUS_FULL, -1, "what",
 			   "the answer exceeds the client's frame limit; ask for one section, "
-			   "such as \"server\"");
+			   "such as \"server\", or raise the limit in HELLO");
 		session_refuse(self, message, &why);
 	}
 }

@@ -42,14 +42,17 @@ static struct wire_particle wire_of(const struct particle_row *from)
 		.position = { from->position.x, from->position.y, from->position.z },
 		.size = { from->radius, from->mass },
 		.life = { from->birth, from->death },
+		.density = from->density,
+		.pressure = from->pressure,
 	};
 }
 
 static bool rows_are_equal(const struct wire_particle *a, const struct wire_particle *b)
 {
 	bool equal = wire_particle_compare(a, b) == 0;
-	for (uint32_t bit = 1; bit < WIRE_PARTICLE_COUNT && equal; bit *= 2)
-		equal = !wire_particle_differs(a, b, (wire_mask)bit);
+	for (uint32_t bit = 1; bit <= WIRE_PARTICLE_COLUMNS_OWN && equal; bit *= 2)
+		if (bit & WIRE_PARTICLE_COLUMNS_OWN)
+			equal = !wire_particle_differs(WIRE_PROFILE_EXACT, a, b, (wire_mask)bit);
 	return equal;
 }
 

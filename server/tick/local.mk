@@ -12,7 +12,9 @@ libcairnd_a_SOURCES += \
 	server/tick/profile_credit.h \
 	server/tick/profile_credit.c \
 	server/tick/pool.h \
-	server/tick/pool.c
+	server/tick/pool.c \
+	server/tick/pool_state.h \
+	server/tick/pool_balance.c
 
 TICK_TESTS = \
 	tests/unit/server/tick/test_inbox \

@@ -26,100 +26,17 @@
  * `refs` counts the pool's own reference and one for a place in a pending list, so that a wakeup still on
  * its way to a former worker never finds freed memory. Locks are taken in the order pool, runnable, queue.
  */
-#include "server/tick/pool.h"
+#include "server/tick/pool_state.h"
 
 #include "server/base/heap.h"
-#include "server/base/ring.h"
-#include "server/io/lock.h"
 
-enum { NOWHERE = UINT32_MAX, TASKS_FIRST = 8, TASKS_IN_TURN = 64, MOVES_MAX = 64 };
+enum { TASKS_FIRST = 8, TASKS_IN_TURN = 64 };
 enum { SLICE_STEPS_MAX = 1000 }; /* ends a slice also under a clock that stands still */
 #define TASKS_NS (500 * NS_PER_US)
 /* A worker rings LOOP for the reports of small worlds at most so late. */
 #define HOLD_NS (500 * NS_PER_US)
 
 const struct pool_options pool_options_default = { 1024, 256, 100 * NS_PER_US, 500 * NS_PER_US };
-
-enum holder { NOBODY, WORKER, LOOP };
-
-struct task {
-	runnable_task *run;
-	void *context;
-	bool brief; /* LOOP's wakeups may be held while it runs */
-};
-
-struct pooled {
-	struct runnable *runnable;
-	struct pool *pool;
-	struct pooled *next, *previous; /* the pool's list, under its lock */
-	struct wakeup gone;		/* reports to LOOP that it has left */
-	/* under `lock` */
-	struct lock lock;
-	struct ring tasks; /* in `slots`, which double as they fill, up to tasks_max */
-	struct task *slots;
-	uint32_t worker; /* that runs it, or will insert it next */
-	uint32_t target; /* that shall run it; ≠ worker: a move is requested */
-	uint32_t refs;
-	enum holder holder;
-	bool pending; /* in a pending list, or about to be served from there */
-	bool leaving;
-	bool missed; /* its worker met it while LOOP held it */
-	bool stale;  /* LOOP held it since its worker last called `due` */
-	/* under its run queue's lock */
-	uint32_t slot;	/* in the heap, NOWHERE: not inserted, or missed */
-	uint32_t round; /* in the present round, NOWHERE: not waiting there */
-	bool picked;	/* taken from the round, not yet occupied: pool_relieve leaves it alone */
-	bool listed;
-	struct pooled *next_pending;
-	/* the holder's */
-	bool left;	    /* for good */
-	uint64_t due;	    /* as the heap has it; written by the worker */
-	uint64_t cost;	    /* ns a step in the last slice; INSTANT_NEVER: none has run */
-	atomic_ullong busy; /* ns in slices of workers; read by LOOP */
-	/* LOOP's */
-	bool removed_reported; /* its owner has been informed, so the runnable must not be used */
-	uint64_t busy_before;
-	double share;
-	pool_removed *removed;
-	void *removed_context;
-};
-
-/* One worker's runnables, a heap with the least (due, id) on top, and those of the round at
- * hand. */
-struct run_queue {
-	struct pool *pool;
-	uint32_t worker;
-	struct wakeup wakeup; /* the pending list is not empty */
-	/* the worker's own */
-	uint64_t used; /* processor time at the end of its last slice, or when it began to serve */
-	uint64_t
-		held_at; /* instant since which it holds LOOP's wakeups; INSTANT_NEVER: it does not */
-	atomic_ullong
-		inside_since; /* instant at which the present slice or task began; 0: none runs */
-	/* under `lock` */
-	struct lock lock;
-	uint32_t count;
-	struct pooled **heap;
-	struct pooled **round;
-	struct pooled *pending_first, *pending_last;
-};
-
-struct pool {
-	struct executor *executor;
-	struct pool_options options;
-	struct lock lock;
-	struct pooled *first; /* under the lock */
-	/* LOOP's */
-	uint32_t count;
-	uint64_t balanced_at;
-	uint64_t spent; /* ns of this turn in borrowed runnables */
-	uint64_t borrowed_at;
-	uint32_t borrowed_steps; /* made since then; a slice without a step counts as one */
-	bool borrowed_first;	 /* no slice has run since then */
-	struct pool_counters counters;
-	struct pool_worker_load loads[EXECUTOR_WORKERS_MAX];
-	struct run_queue queues[EXECUTOR_WORKERS_MAX];
-};
 
 /* ---- a run queue's heap ---------------------------------------------------------------------- */
 /* (due, id) is a total order: the first runnable never depends on the history of the heap. */
@@ -156,15 +73,15 @@ static void sift_heap(struct run_queue *queue, uint32_t slot, struct pooled *poo
 }
 
 /* Under the lock. */
-static void take_from_heap(struct run_queue *queue, struct pooled *pooled)
+void pooled_leave_heap(struct run_queue *queue, struct pooled *pooled)
 {
 	uint32_t slot = pooled->slot;
-	if (slot == NOWHERE)
+	if (slot == POOL_NOWHERE)
 		return;
 	struct pooled *last = queue->heap[--queue->count];
 	if (last != pooled)
 		sift_heap(queue, slot, last);
-	pooled->slot = NOWHERE;
+	pooled->slot = POOL_NOWHERE;
 }
 
 /* A runnable that is overdue queues behind those that have been waiting: its place follows from the
@@ -175,7 +92,7 @@ static void run_queue_put(struct run_queue *queue, struct pooled *pooled)
 	uint64_t now = executor_now(queue->pool->executor);
 	uint64_t due = pooled->runnable->ops->due(pooled->runnable);
 	lock_take(&queue->lock);
-	take_from_heap(queue, pooled);
+	pooled_leave_heap(queue, pooled);
 	pooled->due = MAX_OF(due, now);
 	sift_heap(queue, queue->count++, pooled);
 	lock_give(&queue->lock);
@@ -184,7 +101,7 @@ static void run_queue_put(struct run_queue *queue, struct pooled *pooled)
 static void run_queue_take(struct run_queue *queue, struct pooled *pooled)
 {
 	lock_take(&queue->lock);
-	take_from_heap(queue, pooled);
+	pooled_leave_heap(queue, pooled);
 	lock_give(&queue->lock);
 }
 
@@ -278,7 +195,7 @@ static uint32_t begin_round(struct run_queue *queue, uint64_t now)
 	lock_take(&queue->lock);
 	while (queue->count > 0 && queue->heap[0]->due <= now) {
 		struct pooled *pooled = queue->heap[0];
-		take_from_heap(queue, pooled);
+		pooled_leave_heap(queue, pooled);
 		pooled->round = count;
 		queue->round[count++] = pooled;
 	}
@@ -292,7 +209,7 @@ static struct pooled *take_from_round(struct run_queue *queue, uint32_t at)
 	lock_take(&queue->lock);
 	struct pooled *pooled = queue->round[at];
 	if (pooled != NULL) {
-		pooled->round = NOWHERE;
+		pooled->round = POOL_NOWHERE;
 		pooled->picked = true;
 	}
 	lock_give(&queue->lock);
@@ -339,7 +256,7 @@ static void on_alarm(void *context)
 }
 
 /* ---- pending runnables ----------------------------------------------------------------------- */
-static void put_pending(struct run_queue *queue, struct pooled *pooled)
+void pooled_put_pending(struct run_queue *queue, struct pooled *pooled)
 {
 	lock_take(&queue->lock);
 	pooled->listed = true;
@@ -352,8 +269,7 @@ static void put_pending(struct run_queue *queue, struct pooled *pooled)
 	lock_give(&queue->lock);
 }
 
-/* Under the queue's lock. */
-static void take_pending(struct run_queue *queue, struct pooled *pooled)
+void pooled_leave_pending(struct run_queue *queue, struct pooled *pooled)
 {
 	struct pooled *before = NULL, *at = queue->pending_first;
 	for (; at != pooled; at = at->next_pending)
@@ -367,16 +283,13 @@ static void take_pending(struct run_queue *queue, struct pooled *pooled)
 	pooled->listed = false;
 }
 
-/* Under the runnable's lock: appends it to its queue's pending list. Returns the worker to wake once the
- * lock is given back (unlock_and_wake), or NOWHERE; woken earlier, it would meet the lock at once. The
- * list's own reference keeps the runnable until then. */
-static uint32_t note_wakeup(struct pooled *pooled)
+uint32_t pooled_note_wakeup(struct pooled *pooled)
 {
 	if (pooled->pending)
-		return NOWHERE;
+		return POOL_NOWHERE;
 	pooled->pending = true;
 	pooled->refs++;
-	put_pending(&pooled->pool->queues[pooled->worker], pooled);
+	pooled_put_pending(&pooled->pool->queues[pooled->worker], pooled);
 	return pooled->worker;
 }
 
@@ -386,11 +299,11 @@ static void wake_run_queue(struct pool *pool, uint32_t worker)
 		      &pool->queues[worker].wakeup);
 }
 
-static void unlock_and_wake(struct pooled *pooled, uint32_t worker)
+void pooled_unlock_and_wake(struct pooled *pooled, uint32_t worker)
 {
 	struct pool *pool = pooled->pool;
 	lock_give(&pooled->lock);
-	if (worker != NOWHERE)
+	if (worker != POOL_NOWHERE)
 		wake_run_queue(pool, worker);
 }
 
@@ -459,7 +372,7 @@ static bool take_wakeup(struct pooled *pooled, uint32_t here)
 		pooled->holder = WORKER;
 		pooled->stale = false;
 	}
-	unlock_and_wake(pooled, mine ? NOWHERE : note_wakeup(pooled));
+	pooled_unlock_and_wake(pooled, mine ? POOL_NOWHERE : pooled_note_wakeup(pooled));
 	return taken;
 }
 
@@ -476,7 +389,7 @@ static bool move_or_leave(struct pooled *pooled, struct run_queue *queue)
 	}
 	pooled->left = leaves;
 	pooled->worker = moves ? pooled->target : pooled->worker;
-	unlock_and_wake(pooled, moves ? note_wakeup(pooled) : NOWHERE);
+	pooled_unlock_and_wake(pooled, moves ? pooled_note_wakeup(pooled) : POOL_NOWHERE);
 	if (leaves)
 		executor_wake(queue->pool->executor, EXECUTOR_LOOP, &pooled->gone);
 	return leaves || moves;
@@ -492,10 +405,8 @@ static void serve_runnable(struct run_queue *queue, struct pooled *pooled)
 		}
 		if (more) {
 			lock_take(&pooled->lock);
-			unlock_and_wake(pooled, note_wakeup(pooled));
+			pooled_unlock_and_wake(pooled, pooled_note_wakeup(pooled));
 		}
-		/* A step that a client waits for does not wait for the timer. */
-		run_round(queue);
 	}
 	drop_ref(pooled);
 }
@@ -505,17 +416,21 @@ static struct pooled *pop_pending(struct run_queue *queue)
 	lock_take(&queue->lock);
 	struct pooled *pooled = queue->pending_first;
 	if (pooled != NULL)
-		take_pending(queue, pooled);
+		pooled_leave_pending(queue, pooled);
 	lock_give(&queue->lock);
 	return pooled;
 }
 
 /* Answers a queue's wakeup: serves all runnables that were pending when it began. Those appended
- * meanwhile have made the wakeup pending again. */
+ * meanwhile have made the wakeup pending again. A round follows at once, so that a step that a client waits
+ * for does not wait for the timer; and one whenever serving has taken TASKS_NS. With a round after each
+ * runnable, a list of n would wait for n rounds where worlds have more work than the worker can do. */
 static void serve_pending(void *context)
 {
 	struct run_queue *queue = context;
-	queue->used = executor_used(queue->pool->executor);
+	struct executor *executor = queue->pool->executor;
+	uint64_t since = executor_now(executor);
+	queue->used = executor_used(executor);
 	lock_take(&queue->lock);
 	const struct pooled *last = queue->pending_last;
 	lock_give(&queue->lock);
@@ -524,6 +439,10 @@ static void serve_pending(void *context)
 		end = pooled == NULL || pooled == last;
 		if (pooled != NULL)
 			serve_runnable(queue, pooled);
+		if (end || executor_now(executor) - since >= TASKS_NS) {
+			run_round(queue);
+			since = executor_now(executor);
+		}
 	}
 	ring_loop(queue);
 }
@@ -594,19 +513,11 @@ void pool_destroy(struct pool *pool)
 	heap_free(pool);
 }
 
-/* Sixteenths of a worker's time, then how many it has: small differences of share are noise, and
- * must not send every new world to the same place. */
-static uint64_t load_score(const struct pool_worker_load *load)
-{
-	uint64_t sixteenths = (uint64_t)(load->share * 16);
-	return sixteenths << 32 | load->runnables;
-}
-
 static uint32_t least_loaded(const struct pool *pool)
 {
 	uint32_t best = 0;
 	for (uint32_t i = 1; i < executor_workers(pool->executor); i++)
-		if (load_score(&pool->loads[i]) < load_score(&pool->loads[best]))
+		if (pool_load_score(&pool->loads[i]) < pool_load_score(&pool->loads[best]))
 			best = i;
 	return best;
 }
@@ -630,7 +541,7 @@ static struct pooled *pooled_create(struct pool *pool, struct runnable *runnable
 	atomic_init(&pooled->busy, 0);
 	pooled->worker = pooled->target = least_loaded(pool);
 	pooled->refs = 1;
-	pooled->slot = pooled->round = NOWHERE;
+	pooled->slot = pooled->round = POOL_NOWHERE;
 	pooled->cost = INSTANT_NEVER;
 	lock_take(&pool->lock);
 	pooled->next = pool->first;
@@ -665,7 +576,7 @@ void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *rem
 	pooled->removed_context = context;
 	lock_take(&pooled->lock);
 	pooled->leaving = true;
-	unlock_and_wake(pooled, note_wakeup(pooled));
+	pooled_unlock_and_wake(pooled, pooled_note_wakeup(pooled));
 }
 
 /* Under the lock, with fewer than tasks_max tasks waiting: makes room for one more. */
@@ -702,7 +613,8 @@ static enum status put_task(struct runnable *runnable, struct task task, uint32_
 		status = make_room_for_task(pooled);
 	if (status == STATUS_OK)
 		status = ring_push(&pooled->tasks, &task);
-	unlock_and_wake(pooled, status == STATUS_OK ? note_wakeup(pooled) : NOWHERE);
+	pooled_unlock_and_wake(pooled,
+			       status == STATUS_OK ? pooled_note_wakeup(pooled) : POOL_NOWHERE);
 	return status;
 }
 
@@ -726,7 +638,7 @@ void pool_wake(struct runnable *runnable)
 {
 	struct pooled *pooled = runnable->pooled;
 	lock_take(&pooled->lock);
-	unlock_and_wake(pooled, note_wakeup(pooled));
+	pooled_unlock_and_wake(pooled, pooled_note_wakeup(pooled));
 }
 
 uint32_t pool_worker_of(const struct runnable *runnable)
@@ -810,7 +722,7 @@ void pool_give_back(struct runnable *runnable)
 	pooled->stale = true;
 	bool wanted = pooled->missed || due < pooled->due;
 	pooled->missed = false;
-	unlock_and_wake(pooled, wanted ? note_wakeup(pooled) : NOWHERE);
+	pooled_unlock_and_wake(pooled, wanted ? pooled_note_wakeup(pooled) : POOL_NOWHERE);
 }
 
 void pool_end_turn(struct pool *pool)
@@ -821,178 +733,4 @@ void pool_end_turn(struct pool *pool)
 void pool_counters(const struct pool *pool, struct pool_counters *out)
 {
 	*out = pool->counters;
-}
-
-/* ---- balance --------------------------------------------------------------------------------- */
-static void measure_loads(struct pool *pool, uint64_t elapsed)
-{
-	for (uint32_t i = 0; i < executor_workers(pool->executor); i++)
-		pool->loads[i] = (struct pool_worker_load){ 0, 0 };
-	for (struct pooled *pooled = pool->first; pooled != NULL; pooled = pooled->next) {
-		uint64_t busy = atomic_load_explicit(&pooled->busy, memory_order_relaxed);
-		double share = (double)(busy - pooled->busy_before) / (double)elapsed;
-		pooled->busy_before = busy;
-		pooled->share = (pooled->share + MIN_OF(share, 1)) / 2;
-		if (pooled->removed_reported)
-			continue;
-		pool->loads[pooled->target].runnables++;
-		pool->loads[pooled->target].share += pooled->share;
-	}
-}
-
-/* The runnable whose move from `from` narrows the gap most; the lowest id among equals. */
-static struct pooled *best_move(struct pool *pool, uint32_t from, double gap, double *narrowed)
-{
-	struct pooled *best = NULL;
-	*narrowed = 0;
-	for (struct pooled *pooled = pool->first; pooled != NULL; pooled = pooled->next) {
-		if (pooled->removed_reported || pooled->target != from)
-			continue;
-		double left = gap - 2 * pooled->share, gain = gap - MAX_OF(left, -left);
-		bool better = gain > *narrowed;
-		if (gain == *narrowed && best != NULL)
-			better = pooled->runnable->id < best->runnable->id;
-		if (!better)
-			continue;
-		best = pooled;
-		*narrowed = gain;
-	}
-	return best;
-}
-
-static void move_to(struct pool *pool, struct pooled *pooled, uint32_t from, uint32_t to)
-{
-	lock_take(&pooled->lock);
-	pooled->target = to;
-	unlock_and_wake(pooled, note_wakeup(pooled));
-	pool->loads[from].runnables--;
-	pool->loads[to].runnables++;
-	pool->loads[from].share -= pooled->share;
-	pool->loads[to].share += pooled->share;
-}
-
-/* One runnable whose move is worth it; or, where each is small, as many as narrow a large gap. */
-static uint32_t move_some(struct pool *pool)
-{
-	/* A tenth of a worker's time: less is not worth cold caches. */
-	const double WORTH = 0.1;
-	uint32_t busiest = 0, idlest = 0, moved = 0;
-	for (uint32_t i = 1; i < executor_workers(pool->executor); i++) {
-		if (pool->loads[i].share > pool->loads[busiest].share)
-			busiest = i;
-		if (pool->loads[i].share < pool->loads[idlest].share)
-			idlest = i;
-	}
-	while (moved < MOVES_MAX) {
-		double narrowed, gap = pool->loads[busiest].share - pool->loads[idlest].share;
-		struct pooled *pooled = best_move(pool, busiest, gap, &narrowed);
-		bool large = narrowed >= WORTH;
-		if (pooled == NULL || (large ? moved > 0 : gap < 1.5 * WORTH))
-			break;
-		move_to(pool, pooled, busiest, idlest);
-		moved++;
-		if (large)
-			break;
-	}
-	return moved;
-}
-
-bool pool_balance(struct pool *pool)
-{
-	uint64_t now = executor_now(pool->executor);
-	uint64_t elapsed = now - pool->balanced_at;
-	if (elapsed == 0)
-		return false;
-	pool->balanced_at = now;
-	lock_take(&pool->lock);
-	measure_loads(pool, elapsed);
-	bool moved = move_some(pool) > 0;
-	lock_give(&pool->lock);
-	return moved;
-}
-
-/* ---- relief ---------------------------------------------------------------------------------- */
-
-/* A worker inside one slice or task for longer than this loses the runnables that wait for it. Shorter,
- * and pool_relieve would move worlds for steps that end by themselves before the move is done. */
-#define LONG_NS (5 * NS_PER_MS)
-
-static uint64_t inside_for(const struct run_queue *queue, uint64_t now)
-{
-	uint64_t since = atomic_load_explicit(&queue->inside_since, memory_order_relaxed);
-	return since > 0 && now > since ? now - since : 0;
-}
-
-/* The least loaded of the workers that are not inside a long slice or task; NOWHERE: all are. */
-static uint32_t free_worker(const struct pool *pool, uint64_t now)
-{
-	uint32_t best = NOWHERE;
-	for (uint32_t i = 0; i < executor_workers(pool->executor); i++)
-		if (inside_for(&pool->queues[i], now) < LONG_NS &&
-		    (best == NOWHERE ||
-		     load_score(&pool->loads[i]) < load_score(&pool->loads[best])))
-			best = i;
-	return best;
-}
-
-/* Moves a runnable from a worker that is inside another one to worker `to`. False: it does not
- * wait there. */
-static bool move_waiting(struct pooled *pooled, struct run_queue *from, uint32_t to)
-{
-	struct pool *pool = pooled->pool;
-	lock_take(&pooled->lock);
-	bool idle = pooled->holder == NOBODY && !pooled->left && pooled->worker == from->worker;
-	lock_take(&from->lock);
-	bool there = idle && !pooled->picked &&
-		     (pooled->slot != NOWHERE || pooled->round != NOWHERE || pooled->listed);
-	bool listed = there && pooled->listed;
-	if (there) {
-		take_from_heap(from, pooled);
-		if (pooled->round != NOWHERE)
-			from->round[pooled->round] = NULL;
-		pooled->round = NOWHERE;
-	}
-	if (listed)
-		take_pending(from, pooled);
-	lock_give(&from->lock);
-	if (there)
-		pooled->worker = pooled->target = to;
-	uint32_t wakes = NOWHERE;
-	if (listed) { /* with the list's reference */
-		put_pending(&pool->queues[to], pooled);
-		wakes = to;
-	} else if (there) {
-		wakes = note_wakeup(pooled);
-	}
-	unlock_and_wake(pooled, wakes);
-	return there;
-}
-
-static uint32_t relieve_worker(struct pool *pool, struct run_queue *stuck, uint64_t now)
-{
-	uint32_t moved = 0;
-	for (struct pooled *pooled = pool->first; pooled != NULL; pooled = pooled->next) {
-		uint32_t to = free_worker(pool, now);
-		if (to == NOWHERE)
-			return moved;
-		if (pooled->removed_reported || !move_waiting(pooled, stuck, to))
-			continue;
-		pool->loads[stuck->worker].runnables--;
-		pool->loads[to].runnables++;
-		moved++;
-	}
-	return moved;
-}
-
-uint32_t pool_relieve(struct pool *pool)
-{
-	uint64_t now = executor_now(pool->executor);
-	uint32_t moved = 0;
-	lock_take(&pool->lock);
-	for (uint32_t i = 0; i < executor_workers(pool->executor); i++)
-		if (inside_for(&pool->queues[i], now) >= LONG_NS)
-			moved += relieve_worker(pool, &pool->queues[i], now);
-	lock_give(&pool->lock);
-	pool->counters.relieved += moved;
-	return moved;
 }

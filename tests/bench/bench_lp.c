@@ -1,8 +1,9 @@
 /* bench_lp: our simplex and CLP's on the same programs: the families of gen_lp_family.h, and the
  * stability of diamonds of bricks (papers R-06). Prints pivots, and the least time of several runs,
- * which alternate. */
+ * which alternate. `bench_lp NAME`: only programs whose name begins with NAME. */
 #include <float.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/lib/gen_lp_family.h"
 #include "tests/lib/lp_clp.h"
@@ -11,8 +12,12 @@ static struct gen_lp gen;
 
 static struct lp_clp clp;
 
+static const char *wanted = "";
+
 static void compare(const char *name, uint32_t runs)
 {
+	if (strncmp(name, wanted, strlen(wanted)) != 0)
+		return;
 	struct solver_options options = solver_options_default();
 	struct solver_result result = { 0 };
 	struct lp_clp_answer answer = { .verdict = 0 };
@@ -53,8 +58,9 @@ static void spheres(uint32_t n)
 	compare("spheres, primal", 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	wanted = argc > 1 ? argv[1] : "";
 	struct rng rng = rng_seeded(1);
 	gen_lp_init(&gen, 16384, 16384, 1 << 18);
 	lp_clp_init(&clp, 16384, 16384, 1 << 18);
@@ -65,23 +71,23 @@ int main(void)
 	gen_lp_boxed(&gen, &rng, 400, 8);
 	compare("boxed", 3);
 	gen_lp_boxed(&gen, &rng, 1000, 8);
-	compare("boxed", 1);
+	compare("boxed", 3);
 	gen_lp_sparse(&gen, &rng, 200, 300, 6);
 	compare("sparse", 3);
 	gen_lp_sparse(&gen, &rng, 1000, 1500, 6);
-	compare("sparse", 1);
+	compare("sparse", 3);
 	gen_lp_transport(&gen, &rng, 30, 40);
 	compare("transport", 3);
 	gen_lp_transport(&gen, &rng, 80, 100);
-	compare("transport", 1);
+	compare("transport", 5);
 	gen_lp_assignment(&gen, &rng, 30);
 	compare("assignment", 3);
 	gen_lp_assignment(&gen, &rng, 100);
-	compare("assignment", 1);
+	compare("assignment", 5);
 	gen_lp_cover(&gen, &rng, 200, 400);
 	compare("cover", 3);
 	gen_lp_cover(&gen, &rng, 800, 1600);
-	compare("cover", 1);
+	compare("cover", 3);
 	spheres(3);
 	spheres(6);
 	spheres(8);

@@ -59,9 +59,10 @@ EXTRA_PROGRAMS += tests/bench/bench_workers
 tests_bench_bench_workers_SOURCES = tests/bench/bench_workers.c server/commands/batch_world.c
 .PHONY: bench-workers
 bench-workers: tests/bench/bench_workers
-	tests/bench/bench_workers $(addprefix $(abs_top_srcdir)/tests/bench/scenes/,pyramid100.yaml grid16.yaml) \
+	tests/bench/bench_workers $(addprefix $(abs_top_srcdir)/tests/bench/scenes/,pyramid100.yaml grid16.yaml ragdoll_rain.yaml) \
 		$(addprefix $(abs_top_srcdir)/clients/scenes/,pyramid.yaml spheres.yaml ragdolls.yaml)
-EXTRA_DIST += tests/bench/scenes/pyramid100.yaml tests/bench/scenes/sensors.yaml tests/bench/scenes/grid16.yaml
+EXTRA_DIST += tests/bench/scenes/pyramid100.yaml tests/bench/scenes/sensors.yaml tests/bench/scenes/grid16.yaml \
+	tests/bench/scenes/ragdoll_rain.yaml
 
 # Steps of the exact velocity methods: make bench-velocity
 EXTRA_PROGRAMS += tests/bench/bench_velocity
@@ -159,8 +160,17 @@ tests_bench_bench_lp_LDADD = $(LDADD) -lClp -lCoinUtils
 # make bench-lp: linear programs of several families, pivots and times beside CLP's.
 bench-lp: tests/bench/bench_lp
 	tests/bench/bench_lp
+
+# make bench-lp-sets SETS=DIRECTORY: programs in MPS files beside CLP. tests/bench/lp_sets DIRECTORY fetches public ones.
+EXTRA_PROGRAMS += tests/bench/bench_lp_sets
+tests_bench_bench_lp_sets_SOURCES = tests/bench/bench_lp_sets.c tests/bench/mps.c tests/bench/mps.h \
+	tests/lib/lp_clp.c tests/lib/lp_clp.h
+tests_bench_bench_lp_sets_LDADD = $(LDADD) -lClp -lCoinUtils -lm
+SETS = lp-sets
+bench-lp-sets: tests/bench/bench_lp_sets
+	tests/bench/bench_lp_sets $$(ls -Sr $(SETS)/*.mps)
 endif
-.PHONY: bench-lp
+.PHONY: bench-lp bench-lp-sets
 
 # Closest features, depths and meshes beside libccd and Bullet, if they are installed: make bench-closest
 EXTRA_PROGRAMS += tests/bench/bench_closest
@@ -187,7 +197,7 @@ bench-closest: tests/bench/bench_closest
 bench: $(BENCHES)
 	$(PYTHON) $(top_srcdir)/tests/bench/run $(abs_top_builddir)
 
-EXTRA_DIST += tests/bench/run tests/bench/scaling.py tests/bench/bench_lcp_bullet.cpp tests/bench/bench_lcp_alone.c \
+EXTRA_DIST += tests/bench/run tests/bench/lp_sets tests/bench/scaling.py tests/bench/bench_lcp_bullet.cpp tests/bench/bench_lcp_alone.c \
 	tests/bench/bench_lcp_ode.cpp tests/bench/bench_lcp_no_ode.c
 
 # make bench-server: a cairnd of this build and its clients: round trips, fan-out, many worlds, commands.

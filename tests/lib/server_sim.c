@@ -361,7 +361,9 @@ static struct wire_particle wire_particle_of(const struct particle_row *from)
 	struct wire_particle to = { .system = from->system,
 				    .serial = from->serial,
 				    .size = { from->radius, from->mass },
-				    .life = { from->birth, from->death } };
+				    .life = { from->birth, from->death },
+				    .density = from->density,
+				    .pressure = from->pressure };
 	memcpy(to.velocity, &from->velocity, sizeof to.velocity);
 	memcpy(to.position, &from->position, sizeof to.position);
 	return to;

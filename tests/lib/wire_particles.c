@@ -20,6 +20,20 @@ struct cloud {
 	struct wire_particle items[PARTICLES_MOST];
 };
 
+/* Density and pressure: of any size, also 0, beyond a float, and as before but for the last bits. */
+static void set_scalars(struct cloud *cloud, struct wire_particle *particle)
+{
+	static const double SIZES[] = { 0, 1e-3, 1, 1e3, 1e6, 1e39 };
+	if (rng_below(&cloud->rng, 3) == 0) {
+		particle->density *= 1 + 1e-9;
+		particle->pressure *= 1 + 1e-9;
+		return;
+	}
+	particle->density = rng_range(&cloud->rng, 900, 1100);
+	particle->pressure = rng_range(&cloud->rng, 1, 2);
+	particle->pressure *= SIZES[rng_below(&cloud->rng, COUNT_OF(SIZES))];
+}
+
 static void bear_particle(struct cloud *cloud, uint32_t system)
 {
 	ASSERT(cloud->count < PARTICLES_MOST);
@@ -34,10 +48,15 @@ static void bear_particle(struct cloud *cloud, uint32_t system)
 	}
 	to->size[0] = rng_range(&cloud->rng, 0.01, 0.1);
 	to->size[1] = rng_range(&cloud->rng, 0.001, 0.01);
+	/* System 1 is a fluid. */
+	if (system == 0)
+		set_scalars(cloud, to);
 }
 
 static void fly(struct cloud *cloud, struct wire_particle *particle)
 {
+	if (particle->system == 1)
+		set_scalars(cloud, particle);
 	if (particle->serial % 5 == 0)
 		return;
 	if (rng_below(&cloud->rng, 8) == 0)
@@ -157,13 +176,19 @@ static void write_particle(FILE *out, enum wire_profile profile,
 		wire_particle_dequantise(profile, &steps, WIRE_PARTICLE_COLUMNS_ALL, &shown);
 		for (uint32_t i = 0; i < 2; i++)
 			shown.size[i] = (double)(float)shown.size[i];
+		shown.density =
+			wire_particle_rounded(profile, shown.density, WIRE_PARTICLE_DENSITY);
+		shown.pressure =
+			wire_particle_rounded(profile, shown.pressure, WIRE_PARTICLE_PRESSURE);
 	}
 	fprintf(out, "%s{\"system\": %" PRIu32 ", \"serial\": %" PRIu64, before, shown.system,
 		shown.serial);
 	write_three(out, "velocity", shown.velocity, 3);
 	write_three(out, "position", shown.position, 3);
 	write_three(out, "size", shown.size, 2);
-	fprintf(out, ", \"life\": [%" PRIu64 ", %" PRIu64 "]}", shown.life[0], shown.life[1]);
+	fprintf(out,
+		", \"life\": [%" PRIu64 ", %" PRIu64 "], \"density\": %.17g, \"pressure\": %.17g}",
+		shown.life[0], shown.life[1], shown.density, shown.pressure);
 }
 
 static void write_frame(FILE *out, enum wire_profile profile, const struct cloud *now,

@@ -378,13 +378,15 @@ static void pack_stability(struct wire_packer *out)
 					     .motions = 1,
 					     .contacts = 1,
 					     .joints = 1,
+					     .known = 3,
+					     .open = 6,
 					     .lowered = true,
 					     .drop = { 1.5, 0 },
 					     .limited = 1,
 					     .programmes = 3,
 					     .plates = 1 };
-	const struct wire_stability_plate plate = { 300, -0.25, 0.5 };
-	struct wire_stability_joint joint = { .joint = 70000 };
+	const struct wire_stability_plate plate = { 300, -0.25, 0.5, 0.125 };
+	struct wire_stability_joint joint = { .joint = 70000, .known = 3 };
 	struct wire_stability_motion motion = { .body = 300 };
 	struct wire_stability_contact contact = { .a = 1,
 						  .b = 300,
@@ -392,7 +394,8 @@ static void pack_stability(struct wire_packer *out)
 						  .child_b = 3,
 						  .separation = -0.125,
 						  .force = 9,
-						  .breaks = true };
+						  .breaks = true,
+						  .known = 1 };
 	set3(motion.acceleration, 0, -1, 0);
 	set3(motion.angular, 0, 0, 0.5);
 	set3(contact.point, 1, 2, 3);
@@ -410,6 +413,7 @@ static void pack_stability(struct wire_packer *out)
 	answer_pack_stability_joint(out, &joint);
 	answer_pack_stability_lowest(out, &head);
 	answer_pack_stability_plate(out, &plate);
+	answer_pack_stability_known(out, &head);
 }
 
 static void pack_robot(struct wire_packer *out)

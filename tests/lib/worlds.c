@@ -29,8 +29,8 @@ static struct shape *make_ground(void)
 	return make_terrain(16, 1.0, 0.5, 7);
 }
 
-/* The mesh is taken. */
-static struct shape *make_solid(struct shape *mesh, double size)
+/* As a field of so many cells, or with 0 as parts. The mesh is taken. */
+static struct shape *make_solid(struct shape *mesh, double size, uint32_t cells)
 {
 	struct shape *small = NULL, *solid;
 	vec3 *vertices = mesh->mesh->vertices;
@@ -38,7 +38,7 @@ static struct shape *make_solid(struct shape *mesh, double size)
 		vertices[v] = vec3_scale(vertices[v], size);
 	small = make_mesh(vertices, mesh->mesh->vertex_count,
 			  (const uint32_t(*)[3])mesh->mesh->triangles, mesh->mesh->triangle_count);
-	solid = make_field_solid(small->mesh, 24);
+	solid = cells > 0 ? make_field_solid(small->mesh, cells) : make_parts_solid(small->mesh, 0);
 	shape_release(small);
 	shape_release(mesh);
 	return solid;
@@ -67,9 +67,11 @@ static struct shape *make(enum test_shape shape)
 	case TEST_POLYGON:
 		return make_polygon(square, 4, 0);
 	case TEST_RING:
-		return make_solid(make_torus(3, 1, 24, 12), 0.2);
+		return make_solid(make_torus(3, 1, 24, 12), 0.2, 24);
 	case TEST_BLOCK:
-		return make_solid(make_l(), 0.5);
+		return make_solid(make_l(), 0.5, 24);
+	case TEST_ELBOW:
+		return make_solid(make_l(), 0.5, 0);
 	default:
 		return make_polygon(square, 3, 0.1);
 	}

@@ -19,6 +19,7 @@ enum test_shape {
 	/* Not drawn or counted; cooked on first use. */
 	TEST_RING,  /* a torus as a field, radii 0.6 and 0.2 m */
 	TEST_BLOCK, /* an L of cubes of ½ m as a field */
+	TEST_ELBOW, /* the same as convex parts */
 	TEST_SHAPES_ALL,
 };
 const struct shape *test_shape(enum test_shape shape);

@@ -100,7 +100,7 @@ static struct command random_command(struct spray *spray)
 	struct command command;
 	struct system_flight flights[SYSTEMS_MAX];
 	uint32_t systems = world_system_flights(engine(spray), flights);
-	switch (rng_below(&spray->rng, 6)) {
+	switch (rng_below(&spray->rng, 7)) {
 	case 0:
 		if (systems < SYSTEMS_MOST)
 			return an_emitter(spray);
@@ -116,6 +116,12 @@ static struct command random_command(struct spray *spray)
 		command.particles_lattice.spacing = 0.2;
 		return command;
 	case 2:
+		/* A fluid, whose density and pressure differ in every tick; or none any more. */
+		command_defaults(&command, COMMAND_PARTICLES_FLUID);
+		command.particles_fluid.system = any_system(spray);
+		command.particles_fluid.kernel_radius = rng_below(&spray->rng, 4) == 0 ? 0 : 0.3;
+		return command;
+	case 3:
 		command_defaults(&command, COMMAND_GRAVITY);
 		command.gravity.gravity = (vec3){ 0, random_between(spray, 10), 0 };
 		return command;

@@ -37,6 +37,7 @@ PYTHON_TESTS += \
 	tests/system/test_tls.py \
 	tests/system/test_tokens.py \
 	tests/system/test_fluids.py \
+	tests/system/test_fluid_scenes.py \
 	tests/system/test_particles.py \
 	tests/system/test_robot_queries.py \
 	tests/system/test_pack.py \

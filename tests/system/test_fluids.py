@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from support import DAEMON, SOURCE, Cli, cairn, daemon, refused
+from support import DAEMON, SOURCE, Cli, cairn, daemon, log_of, refused, until
 
 DAM_BREAK = SOURCE / "clients" / "scenes" / "dam-break.yaml"
 SPLASH = """
@@ -26,8 +26,26 @@ particles:
 
 @pytest.fixture(scope="module")
 def server():
-    with daemon() as running:
+    with daemon("--web", "127.0.0.1:0") as running:
         yield running
+
+
+def shown(world, sub=1, tick=None):
+    """The particles of the subscription's frame of a tick, by default the world's."""
+    tick = world.tick if tick is None else tick
+    for frame in world.frames(100, sub, timeout=0.5):
+        if frame.tick == tick:
+            return {particle.key: particle for particle in frame.particles}
+    raise AssertionError(f"no frame of tick {tick}")
+
+
+def web_address(server):
+    found = [line.split("http://")[1] for line in log_of(server).splitlines() if "listening address=http" in line]
+    return "ws://" + found[0].split("/")[0] if found else None
+
+
+def near(value, rounded, bits):
+    return abs(value - rounded) <= value / 2**bits
 
 
 def test_figures_are_the_same_from_python_and_the_command_line(server, tmp_path):
@@ -94,3 +112,57 @@ def test_a_journal_gives_the_same_fluid_again(tmp_path):
     assert run.returncode == 0, run.stderr
     done = subprocess.run([DAEMON, "replay", tmp_path / "dam.cairn", "--verify"], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "same" in done.stdout, done.stdout + done.stderr
+
+
+def test_frames_have_density_and_pressure_in_every_profile_for_early_late_and_partial_watchers(server, tmp_path):
+    scene = tmp_path / "splash.yaml"
+    scene.write_text(SPLASH.replace("name: splash", "name: gauges"))
+    Cli(server.address).text("load", "gauges", scene)
+    profiles = ["exact", "plain", "view", "sim"]
+    area = cairn.areas.box((-50, -1, -50), (50, 0.25, 50))
+    with cairn.connect(server.address, caps=("ack", "exact")) as client:
+        world = client.join("gauges")
+        for sub, profile in enumerate(profiles):
+            world.subscribe(sub, profile=profile, particles=True)
+        world.subscribe(4, profile="exact", particles=["pressure"], sample=5)
+        world.subscribe(5, profile="exact", particles=["density", "pressure", "position"], areas=[area])
+        world.step(25)
+        fresh = shown(world, 0)
+        world.step(20)
+        exact, plain, view, sim, sampled, low = (shown(world, sub) for sub in range(6))
+        assert exact == plain and set(view) == set(sim) == set(exact) == set(fresh) and len(exact) == 216
+        for key, particle in exact.items():
+            assert near(particle.density, view[key].density, 16) and near(particle.pressure, view[key].pressure, 8)
+            assert view[key].density == sim[key].density and near(particle.pressure, sim[key].pressure, 16)
+        assert {key: particle.pressure for key, particle in sampled.items()} == \
+            {key: particle.pressure for key, particle in exact.items() if key[1] % 5 == 0}
+        assert next(iter(sampled.values())).density is None
+        assert {key: (p.density, p.pressure) for key, p in low.items()} == \
+            {key: (p.density, p.pressure) for key, p in exact.items() if p.position[1] <= 0.25} and 0 < len(low) < 216
+        assert sum(p.pressure != fresh[key].pressure for key, p in exact.items()) > 40, "pressures change"
+        fluid, = world.fluids()
+        assert max(p.density for p in exact.values()) == pytest.approx(1000 * (1 + fluid["density_error_max"]), rel=1e-12)
+        assert max(p.pressure for p in low.values()) > 100, "the fluid carries itself"
+        with cairn.connect(until(lambda: web_address(server)), caps=("ack", "exact")) as late:
+            again, same = late.join("gauges"), late.join(world.fork("gauges-2").name)
+            for sub, copy in enumerate((again, same)):
+                copy.subscribe(sub, profile="exact", particles=True)
+                assert shown(copy, sub, world.tick) == exact
+            client.join("gauges-2").step(3)
+            world.step(3)
+            assert shown(again, 0, world.tick) == shown(same, 1, world.tick) == shown(world, 0) != exact
+
+
+def test_particles_of_no_fluid_have_neither_density_nor_pressure(server):
+    with cairn.connect(server.address, caps=("ack", "exact")) as client:
+        world = client.create("dry")
+        system = world.particles_create("sand", emitter="none", life=0, capacity=100, size=0.1)
+        world.particles_fluid(system, 0.5)
+        world.particles_fill(system, (0, 1, 0), (0.5, 0.5, 0.5), 0.25)
+        world.subscribe(1, profile="sim", particles=["density", "pressure"])
+        assert all(p.density == p.pressure == 0 for p in shown(world).values()), "born after the last step"
+        world.step(3)
+        assert all(p.density > 0 and p.position is None for p in shown(world).values())
+        world.particles_fluid(system, 0)
+        world.step(1)
+        assert all(p.density == p.pressure == 0 for p in shown(world).values())

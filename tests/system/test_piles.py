@@ -82,7 +82,7 @@ def test_what_pile_cannot_move_is_refused_at_the_switch(cli, tmp_path):
                      .replace("method: pile", "method: soft-step"), encoding="utf-8")
     cli.text("load", "capsules", scene)
     text, code = cli.error("set", "capsules", "method", "pile")
-    assert code == 1 and "a sphere" in text
+    assert code == 1 and "a capsule, where pile needs spheres" in text
 
 
 CRATE = """

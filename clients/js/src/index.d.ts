@@ -520,6 +520,10 @@ export class Particles {
   get size(): Float64Array | undefined;
   /** ticks of birth and death; death 0: never */
   get life(): Float64Array | undefined;
+  /** of the fluid there, kg/m3; 0: of no fluid */
+  get density(): Float64Array | undefined;
+  /** of the fluid there, Pa; 0: of no fluid */
+  get pressure(): Float64Array | undefined;
   /** Indices [first, end) of a system's particles. */
   range(system: number): [number, number];
   empty(): void;

@@ -99,7 +99,9 @@ export type ParticleColumn =
   | "position"
   | "size"
   | "life"
-  | "count";
+  | "count"
+  | "density"
+  | "pressure";
 
 export type BodyStatus =
   | "inactive"

@@ -1928,4 +1928,6 @@ export const PARTICLE_COLUMN = {
   size: 4,
   life: 8,
   count: 16,
+  density: 32,
+  pressure: 64,
 };

@@ -19,11 +19,13 @@ const VALUES_ALL = 1, VALUES_SOME = 2;
 const BLOCK_ROWS = 512;
 /** The largest steps of a velocity and of a position. */
 const MOST = { velocity: 2 ** 28, position: 2 ** 39 };
+/** Bytes of a rounded density and pressure, by profile: the upper ones of a float. */
+const ROUNDED = { view: { density: 3, pressure: 2 }, sim: { density: 3, pressure: 3 } };
 /** Steps in 1 m/s and in 1 m, by profile. */
 const SCALES = { view: { velocity: 128, position: 512 }, sim: { velocity: 1024, position: 4096 } };
 
 /** In the order of bits; velocity comes first, because a position's forecast needs it. */
-const COLUMNS = [["velocity", 3], ["position", 3], ["size", 2], ["life", 2]]
+const COLUMNS = [["velocity", 3], ["position", 3], ["size", 2], ["life", 2], ["density", 1], ["pressure", 1]]
   .map(([name, width]) => ({ name, width, bit: PARTICLE_COLUMN[name], stepped: width === 3 }));
 
 /** A mask of columns from a mask, from names of columns, or from true (all). @throws {TypeError} for an unknown name */
@@ -99,6 +101,7 @@ export class Particles {
     this.mask = columns;
     this.profile = profile;
     this.scales = SCALES[profile] ?? null;
+    this.rounded = ROUNDED[profile] ?? {};
     this.columns = COLUMNS.filter(({ bit }) => columns & bit);
     this.shown = new List(this.columns, this.scales !== null);
     this.#next = new List(this.columns, this.scales !== null);
@@ -112,6 +115,9 @@ export class Particles {
   get position() { return this.shown.position?.subarray(0, 3 * this.count); }
   get size() { return this.shown.size?.subarray(0, 2 * this.count); }
   get life() { return this.shown.life?.subarray(0, 2 * this.count); }
+  /** Of the fluid at each particle, kg/m3 and Pa; 0: of no fluid. */
+  get density() { return this.shown.density?.subarray(0, this.count); }
+  get pressure() { return this.shown.pressure?.subarray(0, this.count); }
 
   /** The indices [first, end) of a system's particles. */
   range(system) { return [this.#find(system, 0), this.#find(system + 1, 0)]; }
@@ -226,7 +232,8 @@ export class Particles {
   #takeValue(reader, { name, width }, at) {
     const array = this.#next[name];
     for (let i = at * width; i < (at + 1) * width; i++)
-      array[i] = name === "life" ? reader.i64() : name === "size" && this.scales !== null ? reader.f32() : reader.f64();
+      array[i] = name === "life" ? reader.i64() : this.rounded[name] ? upperFloat(reader, this.rounded[name])
+        : name === "size" && this.scales !== null ? reader.f32() : reader.f64();
   }
 
   #takeValues(reader, column, kept) {
@@ -321,9 +328,25 @@ export class Particles {
       for (let k = i * width; k < (i + 1) * width; k++) {
         if (stepped && this.scales !== null) out.i64(shown[`${name}Steps`][k]);
         else if (name === "life") out.i64(shown.life[k]);
+        else if (this.rounded[name]) writeUpper(out, shown[name][k], this.rounded[name]);
         else out[name === "size" && this.scales !== null ? "f32" : "f64"](shown[name][k]);
       }
   }
+}
+
+/** A float of which only the upper bytes are sent; the others are 0. */
+const float = new DataView(new ArrayBuffer(4));
+function upperFloat(reader, bytes) {
+  float.setUint32(0, 0, true);
+  for (let i = 4 - bytes; i < 4; i++) float.setUint8(i, reader.u8());
+  const value = float.getFloat32(0, true);
+  if (!Number.isFinite(value)) throw corrupt("a number is not finite");
+  return value;
+}
+
+function writeUpper(out, value, bytes) {
+  float.setFloat32(0, value, true);
+  for (let i = 4 - bytes; i < 4; i++) out.u8(float.getUint8(i));
 }
 
 /** A list of serial numbers, ascending within first … last. */

@@ -176,15 +176,16 @@ export class Queries {
   /**
    * Whether the bodies stand, taken at rest where they are: {verdict, forces, residual, kkt, gap, witness, rounds, fallbacks, bodies, points,
    * rows, lower, upper, stands, falling: [{body, acceleration, angular}, …], contacts: [{a, b, childA, childB, point, normal,
-   * separation, force, friction, parting, breaks}, …], joints: [{joint, point, force, torque}, …]}. `joints`: what they exert on their second
+   * separation, force, friction, parting, breaks, known}, …], joints: [{joint, point, force, torque, known}, …], known, open}. `joints`: what they exert on their second
    * bodies about the anchors there (none from servers before them). With `lowest`: lowest, {drop (J), residual, limited, programmes,
-   * bodies: [{body, rise, slope}, …]}. `verdict`: "falls", "stands", "may stand" (only forces that nothing builds
+   * bodies: [{body, rise, slope, across}, …]} (slopes along x and z). `known` as in forces(): of a force, and of all the least that is known;
+   * `open` is how many contacts and joints have forces that are not unique (undefined from older servers). `verdict`: "falls", "stands", "may stand" (only forces that nothing builds
    * up) or "undecided". `margin`: "load" or "push" (N, of `body`) or "tilt" (tangent) along `direction`: how much is borne, with
    * Coulomb's friction (`stands`) and by limit analysis (`lower`, `upper`); Infinity without limit, undefined without `margin`.
    */
   async stability({ margin = "", body = 0, direction = [0, 0, 0], touch = 0, sides = 8, limit = 4096, lowest = false } = {}) {
     const kind = ["", "load", "push", "tilt"].indexOf(margin);
-    const [verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts, joints = [], least = []] =
+    const [verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts, joints = [], least = [], sure = []] =
       await this.query(QUERY.stability, limit, touch, sides, kind, body, direction, lowest ? 1 : 0);
     const [lower, upper, stands] = kind > 0 ? bounds.map(bound => (bound >= 1e300 ? Infinity : bound)) : [];
     return {
@@ -193,11 +194,12 @@ export class Queries {
       residual: quality[0], kkt: quality[1], gap: quality[2], witness: quality[3], rounds, fallbacks,
       bodies: counts[0], points: counts[1], rows: counts[2], lower, upper, stands,
       falling: falling.map(([id, acceleration, angular]) => ({ body: id, acceleration, angular })),
-      contacts: contacts.map(([a, b, childA, childB, point, normal, separation, force, friction, parting, breaks]) =>
-        ({ a, b, childA, childB, point, normal, separation, force, friction, parting, breaks: breaks === 1 })),
+      contacts: contacts.map(([a, b, childA, childB, point, normal, separation, force, friction, parting, breaks, known]) =>
+        ({ a, b, childA, childB, point, normal, separation, force, friction, parting, breaks: breaks === 1, known: KNOWN[known] })),
       lowest: least.length === 0 ? undefined : { drop: least[0][0], residual: least[0][1], limited: least[1], programmes: least[2],
-        bodies: least[3].map(([id, rise, slope]) => ({ body: id, rise, slope })) },
-      joints: joints.map(([joint, point, force, torque]) => ({ joint, point, force, torque })),
+        bodies: least[3].map(([id, rise, slope, across = 0]) => ({ body: id, rise, slope, across })) },
+      joints: joints.map(([joint, point, force, torque, known]) => ({ joint, point, force, torque, known: KNOWN[known] })),
+      known: KNOWN[sure[0]], open: sure[1],
     };
   }
 

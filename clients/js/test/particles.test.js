@@ -87,10 +87,11 @@ for (const { profile, frames } of STREAMS.streams)
     for (const { tick, parts, systems, particles: meant } of frames) {
       parts.forEach((part, i) => assert.equal(mirror.take(messageOf(part)), i + 1 === parts.length));
       assert.deepEqual([mirror.tick, particles.count, [...particles.systems]], [tick, meant.length, systems]);
-      meant.forEach(({ system, serial, velocity, position, size, life }, i) => {
+      meant.forEach(({ system, serial, velocity, position, size, life, density, pressure }, i) => {
         const shown = [particles.system[i], particles.serial[i], ...particles.velocity.slice(3 * i, 3 * i + 3),
-          ...particles.position.slice(3 * i, 3 * i + 3), ...particles.size.slice(2 * i, 2 * i + 2), ...particles.life.slice(2 * i, 2 * i + 2)];
-        assert.deepEqual(shown.map((value) => value + 0), [system, serial, ...velocity, ...position, ...size, ...life].map((value) => value + 0));
+          ...particles.position.slice(3 * i, 3 * i + 3), ...particles.size.slice(2 * i, 2 * i + 2), ...particles.life.slice(2 * i, 2 * i + 2),
+          particles.density[i], particles.pressure[i]];
+        assert.deepEqual(shown.map((value) => value + 0), [system, serial, ...velocity, ...position, ...size, ...life, density, pressure].map((value) => value + 0));
       });
       assert.equal(particlesHash(mirror), Buffer.from(particles.hash).readBigUInt64BE());
     }
@@ -111,7 +112,7 @@ test("areas, samples and counts show a part of the particles", async () => {
   }
   assert.ok(ball.mirror.particles.count > 0 && ball.mirror.particles.velocity === undefined);
   assert.equal(third.mirror.particles.size, undefined);
-  await assert.rejects(world.subscribe({ particles: 32 }), { status: "range", field: "particles" });
+  await assert.rejects(world.subscribe({ particles: 128 }), { status: "range", field: "particles" });
   await assert.rejects(world.subscribe({ particles: ["colour"] }), TypeError);
 });
 
@@ -136,5 +137,5 @@ test("damaged blocks are refused, and particles shown before stay", () => {
     assert.equal(particles.count, 2);
   }
   assert.throws(() => begin().take(frame([], { kind: 1 })), Closed);
-  assert.equal(typeof particlesHash(new Mirror(31, PROFILE.view, 0, 31)), "bigint");
+  assert.equal(typeof particlesHash(new Mirror(31, PROFILE.view, 0, 127)), "bigint");
 });

@@ -1848,4 +1848,6 @@ PARTICLE_COLUMN = {
     "size": 4,
     "life": 8,
     "count": 16,
+    "density": 32,
+    "pressure": 64,
 }

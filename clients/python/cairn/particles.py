@@ -1,5 +1,6 @@
 """Particles of a subscription (docs/PROTOCOL.md, "particles")."""
 import math
+import struct
 from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 
@@ -13,8 +14,10 @@ SMALL, SAME, FAR = 125, 125, 126  # codes of changes
 NONE, ALL, SOME = range(3)  # ways to send values
 BLOCK_ROWS = 512
 MOST = {"velocity": 1 << 28, "position": 1 << 39}  # steps
-ITEMS = {"velocity": 3, "position": 3, "size": 2, "life": 2}
-LAYOUTS = {"velocity": "<3d", "position": "<3d", "size": "<2d", "life": "<2Q"}
+ITEMS = {"velocity": 3, "position": 3, "size": 2, "life": 2, "density": 1, "pressure": 1}
+LAYOUTS = {"velocity": "<3d", "position": "<3d", "size": "<2d", "life": "<2Q", "density": "<d", "pressure": "<d"}
+# Bytes of a rounded density and pressure, by profile: the upper ones of a float.
+ROUNDED = {"view": {"density": 3, "pressure": 2}, "sim": {"density": 3, "pressure": 3}}
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class Particle:
     mass: float = None  # kg
     birth: int = None  # tick at whose end it was made
     death: int = None  # tick at whose end it dies; 0: never
+    density: float = None  # of the fluid there, kg/m3; 0: of no fluid
+    pressure: float = None  # of the fluid there, Pa; 0: of no fluid
     steps: dict = field(default=None, repr=False, compare=False)  # integers of view and sim, by column
 
     @property
@@ -48,6 +53,8 @@ def _fields(name, values):
         return {"radius": values[0], "mass": values[1]}
     if name == "life":
         return {"birth": values[0], "death": values[1]}
+    if name in ("density", "pressure"):
+        return {name: values[0]}
     return {name: tuple(values)}
 
 
@@ -161,6 +168,12 @@ class Particles:
         return replace(item, steps=steps if self.stepped else None, **values)
 
     def _value(self, reader, name):
+        upper = ROUNDED.get(self.profile, {}).get(name)
+        if upper is not None:
+            values = struct.unpack("<f", bytes(4 - upper) + bytes(reader.byte() for _ in range(upper)))
+            if not math.isfinite(values[0]):
+                raise Malformed(f"the {name} of a particle is not finite")
+            return values
         return reader.take("<2f" if name == "size" and self.stepped else LAYOUTS[name])
 
     def _take_values(self, reader, name, changes):

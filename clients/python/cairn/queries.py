@@ -10,6 +10,7 @@ from .robots import Robot
 PARTICLES_PAGE = 2048  # particles in one answer
 PAGE = 1024  # items in one page of a list that QUERY returns in pages
 ANY = 0xFFFFFFFF  # every category, and any mask
+KNOWN = "as_found", "unique", "not_determined", "least_norm"  # of forces
 STATUSES = WORDS["body_status"]
 
 
@@ -18,6 +19,11 @@ def _floats(values):
 
 
 MOVER_FLAGS = "on_ground", "blocked", "squeezed", "pushes", "rests"
+
+
+def _known(item, place):
+    """What is known of a force; None from servers that did not say it."""
+    return KNOWN[item[place]] if len(item) > place else None
 
 
 def _side(side):
@@ -107,16 +113,16 @@ class WorldQueries:
         (N), friction force (N, on b, with a contact's first point), known), …], means over the last tick. `known`:
         "as_found" (not unique: what the method found), "unique", "not_determined" (the island is too large to examine),
         "least_norm" (not unique: of the solution of least norm, if `least_norm` asks for it)."""
-        known = ("as_found", "unique", "not_determined", "least_norm")
-        return [(f[0], f[1], tuple(f[4]), tuple(f[5]), f[6], f[7], tuple(f[8]), known[f[9]])
+        return [(f[0], f[1], tuple(f[4]), tuple(f[5]), f[6], f[7], tuple(f[8]), KNOWN[f[9]])
                 for f in self.query(QUERY["forces"], body, limit, int(least_norm))]
 
     def stability(self, margin=None, body=0, direction=(0, 0, 0), touch=0.0, sides=8, limit=4096, lowest=False):
         """Whether the bodies stand, at rest where they are (docs/TOWERS.md): a dict. With a `margin` ("load", "push", "tilt") also
         `stands`, `lower`, `upper` (N or tangent). `falling`: [(body, acceleration, angular), …]; `contacts`: [(a, b, point, normal,
-        separation, normal force, friction, parting, breaks), …]; `joints`: [(joint, point, force, torque), …], on their second bodies about
+        separation, normal force, friction, parting, breaks, known), …]; `joints`: [(joint, point, force, torque, known), …], on their second bodies about
         the anchors there (none from servers before them). With `lowest`: `lowest`, a dict of drop (J), residual, limited, programmes and
-        bodies, [(body, rise, slope), …]."""
+        bodies, [(body, rise, slope, across), …] (slopes along x and z). `known` as in forces(): of a force, and of all the least that is
+        known; `open`: how many contacts and joints have forces that are not unique (None from older servers)."""
         ask = limit, float(touch), sides, (None, "load", "push", "tilt").index(margin), body, _floats(direction), int(lowest)
         verdict, law, quality, rounds, fallbacks, counts, bounds, falling, contacts, *more = self.query(QUERY["stability"], *ask)
         names = ("falls", "stands", "may stand", "undecided"), ("settled", "coulomb", "associative")
@@ -128,8 +134,9 @@ class WorldQueries:
         if len(more) > 1 and more[1]:
             (drop, residual), limited, programmes, bodies, *_ = more[1]
             answer["lowest"] = {"drop": drop, "residual": residual, "limited": limited, "programmes": programmes, "bodies": [tuple(b) for b in bodies]}
-        answer["joints"] = [(j, *map(tuple, vectors)) for j, *vectors in (more[0] if more else ())]
-        answer["contacts"] = [(*c[:2], *map(tuple, c[4:6]), *c[6:8], *map(tuple, c[8:10]), bool(c[10])) for c in contacts]
+        answer["joints"] = [(j[0], *map(tuple, j[1:4]), _known(j, 4)) for j in (more[0] if more else ())]
+        answer["contacts"] = [(*c[:2], *map(tuple, c[4:6]), *c[6:8], *map(tuple, c[8:10]), bool(c[10]), _known(c, 11)) for c in contacts]
+        answer["known"], answer["open"] = (KNOWN[more[2][0]], more[2][1]) if len(more) > 2 else (None, None)
         return answer
 
     def body(self, body):

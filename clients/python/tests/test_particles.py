@@ -34,7 +34,7 @@ def test_a_mirror_has_the_recorded_particles_after_each_frame(stream):
         shown = mirror.frames[-1]
         assert [list(pair) for pair in shown.systems.items()] == frame["systems"]
         assert [{"system": p.system, "serial": p.serial, "velocity": list(p.velocity), "position": list(p.position),
-                 "size": [p.radius, p.mass], "life": [p.birth, p.death]} for p in shown.particles] == frame["particles"]
+                 "size": [p.radius, p.mass], "life": [p.birth, p.death], "density": p.density, "pressure": p.pressure} for p in shown.particles] == frame["particles"]
 
 
 def fountains(client, name):
@@ -95,7 +95,7 @@ def test_areas_samples_and_counts_show_a_part(cairn_client):
     frame = last_frame(world, 3)
     assert frame.particles == [] and len(frame.systems) == 2
     with pytest.raises(cairn.Refused) as refused:
-        world.subscribe(4, particles=32)
+        world.subscribe(4, particles=128)
         world.client.wait(["snapshot"], lambda f: f[0] == 4)
     assert refused.value.field == "particles"
 

@@ -119,7 +119,7 @@ export class Link {
     this.subscription = await this.world.subscribe({
       fields: FIELDS,
       joints: ["bodies", "frames"],
-      particles: ["velocity", "position", "size", "life"],
+      particles: ["velocity", "position", "size", "life", "density", "pressure"],
       profile: PROFILE[this.options.get("profile")] ?? PROFILE.sim,
       budget: Number(this.options.get("budget")) || 0,
       events: ALL_EVENTS,

@@ -52,7 +52,8 @@ const inspector = new Inspector(element("inspector"), { connected: () => link.co
 const contacts = new Contacts(stage.scene);
 const joints = new JointLines(stage.scene);
 const fields = new Fields(stage.scene);
-const particles = new Particles(stage.scene);
+const particles = new Particles(stage.scene, stage.renderer);
+stage.over = particles.surface;
 const crowd = new Crowd(stage.scene, (name) => link.world.geometry(name));
 const looks = new Looks(crowd);
 const focus = new Focus(stage);
@@ -121,6 +122,7 @@ function clear(rate) {
   plots.clear();
   playback.clear(rate);
   focus.clear();
+  particles.surface.retry();
   timeline.reset();
   element("focus").checked = false;
   moment = null;
@@ -329,6 +331,7 @@ element("contacts").onchange = ({ target }) => {
 };
 stability.onSwitch = fade;
 element("joints").onchange = ({ target }) => { joints.on = target.checked; };
+element("fluid-look").onchange = ({ target }) => { particles.surface.choice = target.value; };
 element("shade").onchange = ({ target }) => { particles.shade = target.value; };
 element("fields").onchange = ({ target }) => { fields.on = particles.sinks.on = target.checked; };
 element("layers").querySelector("[name=shapes]").onchange = ({ target }) => crowd.bare(target.checked, link.mirror);
@@ -405,6 +408,19 @@ let emptyPictures = 0;
 /** What the last picture was made from: if nothing of it has changed, the next one would be the same. */
 let drawnState = "";
 
+/** How fluids are drawn, and what their colours mean. */
+function showFluids() {
+  const { fluids, legend, surface } = particles, root = element("fluids");
+  root.hidden = !fluids;
+  if (!fluids) return;
+  const why = element("fluid-why"), scale = element("fluid-legend");
+  if (why.textContent !== surface.why) why.textContent = surface.why;
+  scale.hidden = legend === null;
+  if (legend === null) return;
+  scale.querySelector("[name=low]").textContent = legend.low;
+  scale.querySelector("[name=high]").textContent = `${legend.high} ${legend.unit}`;
+}
+
 function refresh(now) {
   const { mirror, world } = link;
   const pose = following ? crowd.poseOf(mirror, moment, inspector.id) : null;
@@ -414,6 +430,7 @@ function refresh(now) {
   contacts.refresh(world, inspector.id, now);
   fields.refresh(world, crowd.planar, now);
   particles.refresh(world, mirror, now);
+  showFluids();
   looks.refresh(world, mirror, now);
   layers.refresh(world, mirror, now);
   stability.refresh(world, { chosen: inspector.id, planar: crowd.planar, past: playback.direct,
@@ -428,7 +445,7 @@ function refresh(now) {
 function isNew() {
   const { playhead, direct } = playback;
   const moves = playhead !== drawnAt && (direct || drawnAt < changedAt);
-  const state = [crowd, contacts, fields, particles, hand, layers, stability, stage].map(({ version }) => version)
+  const state = [crowd, contacts, fields, particles, particles.surface, hand, layers, stability, stage].map(({ version }) => version)
     .concat(crowd.chosen, contacts.points.visible, stability.group.visible, joints.on, fields.on, moment === null, emptyPictures).join();
   const moved = stage.move();
   if (!moves && !moved && state === drawnState) return false;

@@ -1,13 +1,14 @@
 /**
  * Draws the particles of the mirror: each system is one instanced mesh of small balls, coloured by age, fluids without colours of their own
- * by speed or depth. What the frames do not tell, the
+ * by a quantity of fluid.js, as balls or as a surface (surface.js). What the frames do not tell, the
  * systems' colours and links, the page asks for when a system comes, and from time to time while there are any. Linked particles are drawn
  * as the surface that their links span, ropes as lines.
  */
 import { BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, Group, IcosahedronGeometry, InstancedMesh, LineBasicMaterial,
   LineSegments, Mesh, MeshLambertMaterial, Vector3 } from "three";
-import { shadeOf, sharesOf } from "./fluid.js";
+import { numeral, scaleOf, shadeOf } from "./fluid.js";
 import { Sinks } from "./sinks.js";
+import { BALL, Surface } from "./surface.js";
 import { weaveOf } from "./weave.js";
 
 /** Time between two queries for the systems, ms. */
@@ -17,6 +18,8 @@ const PLAIN = new Color(0xcfd8dc);
 /** Smallest drawn diameter, m, so that dust is seen. */
 const SMALLEST = 0.004;
 const NONE = new Float64Array();
+/** The colour of a surface whose system has none. */
+const WATER = new Color(0x3c8fd0);
 /** Written by draw. */
 const shaded = new Color();
 
@@ -31,8 +34,10 @@ class Cloud {
   linked = 0;
   weave = null;
   cloth = null;
-  /** Whether it is a fluid; null: nothing known yet. */
-  fluid = null;
+  /** Its facts as a fluid; null: it is none; undefined: nothing known yet. */
+  fluid = undefined;
+  /** What its colours mean (scaleOf), or null. */
+  scale = null;
   /** Linked particles as they are drawn: places, serial numbers, radii and masses. */
   places = NONE;
   serials = NONE;
@@ -96,11 +101,12 @@ class Cloud {
   }
 
   /** Draws particles first … end − 1 of the mirror; `rate`: ticks per second. */
-  draw(group, { particles, tick }, first, end, rate, shade) {
+  draw(group, { particles, tick }, first, end, rate, shade, surface) {
     const { position, size, life, serial } = particles, count = end - first;
     this.#reserve(group, count);
     const matrices = this.mesh.instanceMatrix.array;
-    const shares = this.fluid && shade !== "age" && this.ages.length === 0 ? sharesOf(shade, particles, first, end) : null;
+    this.scale = this.fluid && this.ages.length === 0 ? scaleOf(shade, particles, first, end, this.fluid.rest_density) : null;
+    const plain = surface && this.fluid ? WATER : PLAIN;
     matrices.fill(0, 0, 16 * count);
     for (let i = 0; i < count; i++) {
       const from = first + i, at = 16 * i, radius = Math.max(size[2 * from], SMALLEST / 2), age = (tick - life[2 * from]) / rate;
@@ -109,7 +115,7 @@ class Cloud {
       matrices[at + 15] = 1;
       let begun = 0;
       while (begun < this.ages.length && this.ages[begun] <= age) begun++;
-      this.mesh.setColorAt(i, shares === null ? this.colours[begun] : shadeOf(shares[i], shaded));
+      this.mesh.setColorAt(i, this.scale !== null ? shadeOf(this.scale.shares[i], shaded) : begun === 0 ? plain : this.colours[begun]);
     }
     this.mesh.count = count;
     this.mesh.instanceMatrix.needsUpdate = true;
@@ -119,6 +125,9 @@ class Cloud {
     this.serials = linked ? serial.slice(first, end) : NONE;
     this.sizes = linked ? size.slice(2 * first, 2 * end) : NONE;
     this.#drawLinks(group, count, count > 0 ? serial[end - 1] : 0, places);
+    if (!this.fluid) return null;
+    if (surface) this.mesh.visible = false;
+    return { places, colours: this.mesh.instanceColor.array.subarray(0, 3 * count), radius: BALL * this.fluid.kernel_radius };
   }
 
   #placeAt(i) { return new Vector3().fromArray(this.places, 3 * i); }
@@ -182,19 +191,32 @@ export class Particles {
   #drawn = "";
   #shade = "speed";
 
-  constructor(scene) {
+  /** @param renderer what draws surfaces of fluids; none: there are only balls */
+  constructor(scene, renderer) {
     this.group = new Group();
     scene.add(this.group);
     this.sinks = new Sinks(scene);
+    this.surface = new Surface(renderer);
     /** Grows with each change of the drawing. */
     this.version = 0;
   }
 
-  /** What colours fluids that have no colours of their own: "speed", "depth" or "age". */
+  /** What colours fluids that have no colours of their own: one of SHADES. */
   get shade() { return this.#shade; }
   set shade(shade) {
     this.#shade = shade;
     this.#drawn = "";
+  }
+
+  /** Whether the world has a fluid. */
+  get fluids() { return [...this.#clouds.values()].some(({ fluid }) => fluid); }
+
+  /** What the colours of fluids mean, as texts {low, high, unit}; null: there is no fluid with such colours. */
+  get legend() {
+    const scales = [...this.#clouds.values()].map(({ scale }) => scale).filter((scale) => scale !== null);
+    if (scales.length === 0) return null;
+    const low = Math.min(...scales.map((scale) => scale.low)), high = Math.max(...scales.map((scale) => scale.high));
+    return { low: numeral(low), high: numeral(high), unit: scales[0].unit };
   }
 
   /** Particles drawn. */
@@ -221,7 +243,7 @@ export class Particles {
   refresh(world, mirror, now) {
     if (mirror === null) return;
     this.sinks.move(mirror);
-    const { systems, version } = mirror.particles, state = `${mirror.epoch}/${mirror.tick}/${version}`;
+    const { systems, version } = mirror.particles, state = `${mirror.epoch}/${mirror.tick}/${version}/${this.surface.on}`;
     if (mirror.whole && (state !== this.#drawn || mirror !== this.#mirror)) this.#draw(world, mirror, state);
     if (systems.size === 0 || this.#waiting || now - this.#asked < SYSTEMS_MS) return;
     this.#asked = now;
@@ -239,14 +261,17 @@ export class Particles {
       this.#clouds.delete(id);
       this.version++;
     }
+    const clouds = [];
     for (const id of systems.keys()) {
       if (!this.#clouds.has(id)) {
         this.#clouds.set(id, new Cloud());
         this.#asked = -Infinity;
       }
-      this.#clouds.get(id).draw(this.group, mirror, ...mirror.particles.range(id), world.rate, this.#shade);
+      const cloud = this.#clouds.get(id).draw(this.group, mirror, ...mirror.particles.range(id), world.rate, this.#shade, this.surface.on);
+      if (cloud !== null) clouds.push(cloud);
       this.version++;
     }
+    this.surface.fill(clouds);
   }
 
   /** Asks for links if their number has changed. */
@@ -269,8 +294,10 @@ export class Particles {
     for (const system of systems) {
       const cloud = this.#clouds.get(system.id);
       if (cloud === undefined) continue;
-      const fluid = fluids.some(({ system: id }) => id === system.id);
-      if (cloud.describe(system) || cloud.fluid !== fluid) this.#drawn = "";
+      const fluid = fluids.find(({ system: id }) => id === system.id) ?? null;
+      const same = Boolean(cloud.fluid) === (fluid !== null) && cloud.fluid?.kernel_radius === fluid?.kernel_radius &&
+        cloud.fluid?.rest_density === fluid?.rest_density;
+      if (cloud.describe(system) || !same) this.#drawn = "";
       cloud.fluid = fluid;
       this.#tie(world, system.id, cloud);
     }

@@ -82,6 +82,10 @@ export class Stage {
   ground = null;
   /** The user, a key or a link has moved the camera since frame(). */
   handled = false;
+  /** What is drawn over each picture of the scene: {probing, took(ms), draw(stage)}; null: nothing. */
+  over = null;
+  /** The way to the sun. */
+  sunward = SUNWARD;
   /** Whether the light of the sky has shadows, too. */
   #shaded = true;
   #followed = null;
@@ -94,6 +98,7 @@ export class Stage {
   /** Sets sky, fog and light to a scheme's colours. */
   #paint(scheme) {
     this.version++;
+    this.colours = Object.fromEntries(["zenith", "haze"].map((name) => [name, new Color(scheme[name]).convertLinearToSRGB()]));
     this.sky?.removeFromParent();
     this.sky = sky(scheme);
     this.scene.fog ??= new Fog(scheme.haze, 80, 500);
@@ -257,15 +262,29 @@ export class Stage {
     this.#drawn.position.copy(this.camera.position);
     this.#drawn.quaternion.copy(this.camera.quaternion);
     this.sky.position.copy(this.camera.position);
+    const probing = this.over?.probing ?? false, begun = probing ? this.#finished() : 0;
     if (this.#shaded) this.shade.begin(this.covered);
-    this.renderer.render(this.scene, this.camera);
+    this.#renderAll();
+    if (probing) this.over.took(this.#finished() - begun);
     this.#changed = performance.now();
+  }
+
+  #renderAll() {
+    this.renderer.render(this.scene, this.camera);
+    this.over?.draw(this);
+  }
+
+  /** Waits until all is drawn: a pixel is read, because WebGL's finish() does not wait. @returns {number} the time, ms */
+  #finished() {
+    const gl = this.renderer.getContext();
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
+    return performance.now();
   }
 
   /** While the picture is still: one pass more of the sky's light. @returns {boolean} whether there is another one to make */
   refine() {
     if (this.shade.complete) return false;
-    if (performance.now() - this.#changed > STILL_MS && this.shade.refine(this.camera, this.covered)) this.renderer.render(this.scene, this.camera);
+    if (performance.now() - this.#changed > STILL_MS && this.shade.refine(this.camera, this.covered)) this.#renderAll();
     return true;
   }
 }

@@ -55,6 +55,8 @@ async function picturesOf(browser, folder, to) {
     await page.goto(address);
     await page.waitForFunction(() => window.cairn?.moment());
     if (!choices.includes("panels")) await page.evaluate(() => document.body.classList.add("bare"));
+    // On any machine, however slow.
+    await page.evaluate(() => { cairn.particles.surface.choice = "surface"; });
     const worlds = await page.evaluate(async () => (await cairn.link.client.list()).map(({ name }) => name));
     if (worlds.length !== names.length) throw new Error(`${names.length} scenes are ${worlds.length} worlds: ${worlds}`);
     for (const [i, world] of worlds.entries()) {

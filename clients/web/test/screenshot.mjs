@@ -3,7 +3,7 @@
  * CAIRN_BUILDDIR and CAIRN_SRCDIR set. Choices: `contacts` of all bodies; `joints`; `fields`; `stability`, with a tilt's margins, as a
  * controller, of a world that is not started; `body` chooses the topmost dynamic body, `body=N` body N;
  * `physics` opens the panel of methods and parameters, as a controller; `near=0.7` multiplies the camera's distance; `fit` frames what there is by then; `front` looks
- * along −z; `bare` hides the panels; `ticks=N` shows the world after N ticks, on a machine of any speed; WIDTHxHEIGHT.
+ * along −z; `surface` draws fluids as a surface on any machine, `shade=pressure` colours them; `bare` hides the panels; `ticks=N` shows the world after N ticks, on a machine of any speed; WIDTHxHEIGHT.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,6 +28,9 @@ try {
   await page.waitForFunction(() => window.cairn?.moment() && cairn.crowd.complete);
   if (ticks > 0) await page.evaluate((n) => cairn.link.world.step(n), ticks);
   await page.waitForTimeout(Number(seconds) * 1000);
+  const shade = choices.find((choice) => choice.startsWith("shade="));
+  if (shade !== undefined) await page.selectOption("#shade", shade.slice(6));
+  if (choices.includes("surface")) await page.evaluate(() => { cairn.particles.surface.choice = "surface"; });
   const body = choices.find((choice) => /^body(=\d+)?$/.test(choice));
   await page.evaluate(([contacts, joints, fields, chosen, share, panel, front, fit]) => {
     const { camera, controls } = cairn.stage, { mirror } = cairn.link;

@@ -101,12 +101,14 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_parameters \
 	tests/unit/server/engine/methods/test_penalty \
 	tests/unit/server/engine/methods/test_pile \
+	tests/unit/server/engine/methods/test_pile_pieces \
 	tests/unit/server/engine/methods/test_pile_polyhedra \
 	tests/unit/server/engine/methods/test_pile_potential \
 	tests/unit/server/engine/methods/test_pile_spring \
 	tests/unit/server/engine/methods/test_velocity \
 	tests/unit/server/engine/methods/test_joint_book \
 	tests/unit/server/engine/methods/test_joint_gimbal \
+	tests/unit/server/engine/methods/test_pendulums \
 	tests/unit/server/engine/methods/test_joint_torque \
 	tests/unit/server/engine/methods/test_linkage_book \
 	tests/unit/server/engine/methods/test_loop_impulse \
@@ -127,6 +129,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_soft_sleepers \
 	tests/unit/server/engine/methods/test_curved_bodies \
 	tests/unit/server/engine/methods/test_soft_step
+EXTRA_DIST += tests/data/make_pendulums.py tests/data/pendulums.h
 
 # Times of collisions by distances alone, work in another order, towers and clouds; 1000 scenes and 10^4 ticks with
 # `make soak-impact`.

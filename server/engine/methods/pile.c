@@ -62,12 +62,14 @@ static enum status check_shape(const struct shape *shape, uint8_t status, body_i
 	bool dynamic = status == BODY_DYNAMIC;
 	if (status == BODY_INACTIVE || (dynamic ? pile_is_mover(shape) : pile_is_obstacle(shape)))
 		return STATUS_OK;
-	return reason_set(why, STATUS_METHOD_REFUSES, -1, "shapes",
-			  "body %u has a %s, where pile needs %s: give it another shape, or choose "
-			  "another method",
-			  id, shape_kind_name(shape->kind),
-			  dynamic ? "a sphere, a box or a hull"
-				  : "spheres, planes, boxes, hulls or meshes");
+	return reason_set(
+		why, STATUS_METHOD_REFUSES, -1, "shapes",
+		"body %u has a %s, where pile needs %s: give it another shape, or choose "
+		"another method",
+		id, shape_kind_name(shape->kind),
+		dynamic ? "spheres, boxes, hulls, or solids in the form of a hull or parts"
+			: "spheres, planes, boxes, hulls, meshes, or solids in the form of a "
+			  "hull or parts");
 }
 
 /* Whether a body with so many shapes can have the status. */
@@ -75,9 +77,9 @@ static enum status check_status(uint32_t shapes, uint8_t status, body_id id, str
 {
 	if (status == BODY_ANIMATED)
 		return refuse_body(why, "status", id, "is animated, which pile does not support");
-	if (status == BODY_DYNAMIC && shapes != 1)
+	if (status == BODY_DYNAMIC && shapes == 0)
 		return refuse_body(why, "shapes", id,
-				   "is dynamic and has not one shape, as pile needs");
+				   "is dynamic and has no shape, which pile needs");
 	return STATUS_OK;
 }
 
@@ -250,6 +252,7 @@ static void destroy_pile(void *state)
 	ARRAY_RELEASE(&self->room.faces);
 	ARRAY_RELEASE(&self->room.corners);
 	ARRAY_RELEASE(&self->room.cuts);
+	ARRAY_RELEASE(&self->room.own);
 	ARRAY_RELEASE(&self->room.pieces);
 	heap_free(self->room.epa);
 	free_region_release(&self->room.region);
@@ -401,16 +404,30 @@ struct told_force {
 	uint32_t row; /* of the rows that press the one with the largest force; UINT32_MAX: none */
 };
 
+/* Whether `a` of the row is the first of its key. */
+static bool is_first(const struct pile *self, const struct pile_row *row)
+{
+	return placement_body(self->step->dynamics->tables, row->key.low) ==
+	       self->bodies[row->a].row;
+}
+
+static bool is_of_parts(const struct dynamics *dynamics, uint32_t placement)
+{
+	return placement_shape(dynamics, placement)->kind == SHAPE_SOLID;
+}
+
 /* The place in the list of the contact of the row's placements whose normal is nearest to the row's; of
- * several the one of the lowest row. The parts of a surface that contacts and rows name may differ where
- * several meet. A row that is closed has a contact even if the narrow phase found no points: then
- * that of its part. UINT32_MAX: the two are too far apart for a contact. */
+ * several the one of the lowest row. Of parts of a solid it is that of the same two parts, if there is one.
+ * The parts of a surface that contacts and rows name may differ where several meet. A row that is closed has
+ * a contact even if the narrow phase found no points: then that of its parts. UINT32_MAX: the two are too far
+ * apart for a contact. */
 static uint32_t contact_of_row(const struct pile *self, const struct pile_row *row)
 {
 	const struct dynamics *dynamics = self->step->dynamics;
 	const struct contact_table *table = &dynamics->tables->contact;
 	const struct contact_list *list = &self->step->contacts;
-	bool first = self->bodies[row->a].placement == row->key.low;
+	bool first = is_first(self, row), exact = false;
+	bool parts = is_of_parts(dynamics, row->key.low) || is_of_parts(dynamics, row->key.high);
 	uint32_t best = UINT32_MAX, empty = UINT32_MAX;
 	double most = 0;
 	uint32_t edge = dynamics->bodies.items[self->bodies[row->a].row].first_edge;
@@ -419,16 +436,19 @@ static uint32_t contact_of_row(const struct pile *self, const struct pile_row *r
 		if (table->placement_a[contact] != row->key.low ||
 		    table->placement_b[contact] != row->key.high || at == list->count)
 			continue;
+		bool same = list->items[at].a.child == (row->key.part_low & ~PILE_ALONG) &&
+			    list->items[at].b.child == row->key.part_high;
 		if (list->items[at].point_count == 0) {
-			uint32_t part = first ? list->items[at].b.child : list->items[at].a.child;
-			if (part == row->key.part)
+			if (same)
 				empty = at;
 			continue;
 		}
 		double along = vec3_dot(list->items[at].normal, row->normal) * (first ? -1 : 1);
-		if (along > most || (along == most && at < best)) {
+		bool prefers = parts && along > 0 && same != exact;
+		if (prefers ? same : along > most || (along == most && at < best)) {
 			most = along;
 			best = at;
+			exact = same;
 		}
 	}
 	return best == UINT32_MAX && row->gap <= PILE_OVERLAP ? empty : best;
@@ -446,7 +466,7 @@ static void sum_forces(const struct pile *self, struct told_force *told)
 		if (at == UINT32_MAX)
 			continue;
 		ASSERT(at < list->count);
-		bool first = self->bodies[row->a].placement == row->key.low;
+		bool first = is_first(self, row);
 		struct told_force *to = &told[at];
 		to->force = vec3_mul_add(to->force, row->normal, first ? -row->force : row->force);
 		if (to->row == UINT32_MAX || row->force > self->rows[to->row].force)
@@ -514,10 +534,11 @@ static void reach_across_gaps(struct step *step)
 		const struct shape *a = placement_shape(dynamics, contact->a.placement);
 		const struct shape *b = placement_shape(dynamics, contact->b.placement);
 		ASSERT(contact->body_a != contact->body_b);
+		uint32_t moves = a_moves ? contact->body_a : contact->body_b;
 		if (a_moves == b_moves || a->kind == SHAPE_SPHERE || b->kind == SHAPE_SPHERE ||
 		    sleep_set[a_moves ? contact->body_b : contact->body_a] == 0)
 			continue;
-		struct pile_body body = { .radius = (a_moves ? a : b)->radius_max };
+		struct pile_body body = { .radius = dynamics->bodies.items[moves].reach };
 		double reach = pile_smoothing(&body) + PILE_OVERLAP;
 		for (uint32_t k = 0; k < contact->point_count; k++)
 			contact->reaches |= contact->points[k].separation <= reach;
@@ -585,7 +606,7 @@ const struct method method_pile = {
 	.step = step_pile,
 	.save = save_pile,
 	.shapes = 1u << SHAPE_SPHERE | 1u << SHAPE_PLANE | 1u << SHAPE_BOX | 1u << SHAPE_HULL |
-		  1u << SHAPE_MESH,
+		  1u << SHAPE_MESH | 1u << SHAPE_SOLID,
 	.sleep = true,
 	.three_d = true,
 	.joints = true,

@@ -34,15 +34,20 @@ struct command;
 /* A pair of pieces: the key of a row, the same from tick to tick. */
 struct pile_key {
 	uint32_t low, high; /* placements, the smaller first */
-	uint32_t part;	    /* of a static shape: triangle of its surface */
+	uint32_t part_low,
+		part_high; /* of a solid: its part; of a static surface: its triangle or face */
 };
+/* In part_low, of a second row of two pieces: they part along gravity. */
+#define PILE_ALONG (1u << 31)
 int pile_key_compare(const struct pile_key *a, const struct pile_key *b);
+struct pile_key pile_key_of(uint32_t placement, uint32_t part, uint32_t other, uint32_t other_part);
 
 struct pile_body {
-	uint32_t row, placement;
-	vec3 centre;   /* m, of the sphere */
-	double radius; /* m */
-	double reach;  /* m: it stays within a cube of twice this width (papers P-06) */
+	uint32_t row, placement;	   /* its first placement */
+	uint32_t first_piece, piece_count; /* of the room's `own` */
+	vec3 centre;			   /* m, of the sphere around it */
+	double radius;			   /* m */
+	double reach; /* m: it stays within a cube of twice this width (papers P-06) */
 	double ahead; /* m, at least `reach`: how far it goes along axes that lead down (papers P-07) */
 	double farthest; /* m: the largest displacement that cube and `ahead` permit */
 	vec3 force;	 /* N: minus the slope of its potential at the beginning of the step */
@@ -50,7 +55,7 @@ struct pile_body {
 	uint8_t grown;	 /* steps in a row in which it went as far down as it could */
 	uint8_t halved;	 /* times that its gap was halved (papers P-10) */
 	uint8_t waits;	 /* times that its share of work was doubled, because its group waits */
-	bool round;	 /* a sphere: it needs no gap */
+	bool round;	 /* one sphere: it needs no gap */
 	bool bent;	 /* it has a term */
 	bool lifts; /* its overlaps are parted against gravity, because the shortest way is blocked */
 	bool whole; /* its basis is of one programme of a large group, with which the next step goes on */
@@ -123,11 +128,13 @@ struct pile_face {
 	uint32_t placement, part;
 };
 
-/* A convex piece in place: a shape, or a triangle of one. */
+/* A convex piece in place: a shape, a part of a solid, or a triangle of a mesh. */
 struct pile_piece {
-	const struct shape *shape;
+	const struct shape *shape; /* of the placement */
 	pose at;
 	uint32_t placement, child;
+	vec3 centre;   /* m: the piece lies in this sphere; not of planes and triangles */
+	double radius; /* m */
 };
 /* What keeps two pieces apart: normal · (displacement of the first) ≥ −distance. */
 struct pile_parting {
@@ -135,10 +142,10 @@ struct pile_parting {
 	double distance; /* m; negative: they overlap */
 	vec3 point;	 /* m: midway between their nearest points, or one that they share */
 };
-/* A static piece near a body. */
+/* A piece of a body and one of another near it. */
 struct pile_near_piece {
 	struct pile_parting parting;
-	struct pile_piece piece;
+	struct pile_piece own, piece;
 };
 
 /* Memory of a step's search, kept from tick to tick, so that a steady tick makes no heap call. */
@@ -149,6 +156,7 @@ struct pile_room {
 	ARRAY_OF(struct pile_face) faces; /* of `region` */
 	ARRAY_OF(vec3) corners;
 	ARRAY_OF(struct pile_cut) cuts;		 /* of one programme */
+	ARRAY_OF(struct pile_piece) own;	 /* of all bodies that move, by slot */
 	ARRAY_OF(struct pile_near_piece) pieces; /* near one body */
 	struct free_region region;
 	struct epa_workspace *epa; /* owned */
@@ -194,7 +202,12 @@ MUST_CHECK enum status pile_add_static(const struct pile *self, uint32_t slot,
 /* True if moving bodies can meet the shape, and if they can have it. */
 bool pile_is_obstacle(const struct shape *shape);
 bool pile_is_mover(const struct shape *shape);
-/* The same for a polyhedron, and for two bodies of which one at least is a polyhedron. NO_MEMORY. */
+/* Appends the convex pieces of a body that moves to the room's `own`. NO_MEMORY. */
+MUST_CHECK enum status pile_list_pieces(const struct pile *self, struct pile_body *body);
+/* Whether a piece of the body and the placement may meet by what they are, not by where. */
+bool pile_may_meet(const struct pile *self, uint32_t slot, uint32_t placement);
+/* As pile_add_static for a body that is no sphere, and for two bodies of which one at least is none.
+ * NO_MEMORY. */
 MUST_CHECK enum status pile_add_static_convex(const struct pile *self, uint32_t slot,
 					      const uint32_t *placements, uint32_t count);
 MUST_CHECK enum status pile_add_convex(const struct pile *self, uint32_t slot, uint32_t other);

@@ -2,8 +2,9 @@
  * in the optimum of the last step. Any basis leads to an optimum, but of several equal ones it decides
  * which; so it is state, and part of images and hashes.
  *
- *   block: u32 bodies, u32 rows, bodies × (u32 id, 6 × u8 place), rows × (u32 low, u32 high, u32 part,
- *          u8 place + 16 × place of what is left of its overlap), and, if one is above 0, bodies × (u8 grown,
+ *   block: u32 bodies, u32 rows, bodies × (u32 id, 6 × u8 place), rows × (u32 low, u32 high, u32 part of the
+ *          low one, u32 part of the high one, u8 place + 16 × place of what is left of its overlap), and, if
+ *          one is above 0, bodies × (u8 grown,
  *          u8 halved + 8 × waits + 64 × lifts + 128 × whole)
  *
  * Bodies ascend by id, rows by key. A row that is not listed did not press, and its programme does not go on
@@ -20,7 +21,7 @@
 enum {
 	HEAD_BYTES = 8,
 	COLUMN_BYTES = 4 + PILE_COLUMNS,
-	ROW_BYTES = 13,
+	ROW_BYTES = 17,
 	COUNT_BYTES = 2,
 	SLACK_SHIFT = 4,
 	HALVED_END = 8,
@@ -37,7 +38,16 @@ int pile_key_compare(const struct pile_key *a, const struct pile_key *b)
 		return a->low < b->low ? -1 : 1;
 	if (a->high != b->high)
 		return a->high < b->high ? -1 : 1;
-	return a->part == b->part ? 0 : a->part < b->part ? -1 : 1;
+	if (a->part_low != b->part_low)
+		return a->part_low < b->part_low ? -1 : 1;
+	return a->part_high == b->part_high ? 0 : a->part_high < b->part_high ? -1 : 1;
+}
+
+struct pile_key pile_key_of(uint32_t placement, uint32_t part, uint32_t other, uint32_t other_part)
+{
+	ASSERT(placement != other);
+	return placement < other ? (struct pile_key){ placement, other, part, other_part }
+				 : (struct pile_key){ other, placement, other_part, part };
 }
 
 void pile_basis_release(struct pile_basis *self)
@@ -147,7 +157,8 @@ void pile_basis_write(const struct pile_basis *self, uint8_t *block)
 	for (uint32_t i = 0; i < self->row_count; i++) {
 		write_u32(&out, self->rows[i].key.low);
 		write_u32(&out, self->rows[i].key.high);
-		write_u32(&out, self->rows[i].key.part);
+		write_u32(&out, self->rows[i].key.part_low);
+		write_u32(&out, self->rows[i].key.part_high);
 		write_u8(&out, (uint8_t)(self->rows[i].place | self->rows[i].slack << SLACK_SHIFT));
 	}
 	for (uint32_t i = 0; any_counts(self) && i < self->column_count; i++) {
@@ -205,7 +216,8 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 		struct pile_key key;
 		key.low = read_u32(&in);
 		key.high = read_u32(&in);
-		key.part = read_u32(&in);
+		key.part_low = read_u32(&in);
+		key.part_high = read_u32(&in);
 		uint8_t place = read_u8(&in);
 		out->rows[i] = (struct pile_row_place){ key, place & ((1u << SLACK_SHIFT) - 1),
 							(uint8_t)(place >> SLACK_SHIFT) };

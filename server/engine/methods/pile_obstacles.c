@@ -12,6 +12,7 @@
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/geometry/closest.h"
+#include "server/engine/geometry/solid.h"
 #include "server/engine/math/scalar.h"
 #include "server/engine/methods/pile.h"
 
@@ -30,7 +31,8 @@ struct surroundings {
 bool pile_is_obstacle(const struct shape *shape)
 {
 	return shape->kind == SHAPE_SPHERE || shape->kind == SHAPE_PLANE ||
-	       shape->kind == SHAPE_BOX || shape->kind == SHAPE_HULL || shape->kind == SHAPE_MESH;
+	       shape->kind == SHAPE_BOX || shape->kind == SHAPE_HULL || shape->kind == SHAPE_MESH ||
+	       (shape->kind == SHAPE_SOLID && !shape_is_field(shape));
 }
 
 static pose pose_of(const struct surroundings *self, uint32_t placement)
@@ -57,8 +59,7 @@ static void add_row(struct surroundings *self, struct pile_face face, vec3 norma
 		.gap = gap,
 		.point = vec3_mul_sub(self->centre, normal, self->radius + 0.5 * gap),
 		.distance = gap,
-		.key = { MIN_OF(self->own, face.placement), MAX_OF(self->own, face.placement),
-			 face.part },
+		.key = pile_key_of(self->own, 0, face.placement, face.part),
 	};
 }
 
@@ -95,8 +96,10 @@ static void add_ball(struct surroundings *self, uint32_t placement, const struct
 	add_row(self, (struct pile_face){ placement, 0 }, normal, distance - shape->sphere.radius);
 }
 
-/* All faces of a hull that is near: those on its far side are cut away by the others. */
-static void add_hull(struct surroundings *self, uint32_t placement, const struct hull *hull)
+/* All faces of a hull that is near: those on its far side are cut away by the others. `first`: the number of
+ * its first face. */
+static void add_hull(struct surroundings *self, uint32_t placement, const struct hull *hull,
+		     uint32_t first)
 {
 	pose at = pose_of(self, placement);
 	vec3 centre = pose_inverse_point(at, self->centre);
@@ -115,8 +118,18 @@ static void add_hull(struct surroundings *self, uint32_t placement, const struct
 			self->room->corners.items[k] = pose_point(at, hull->vertices[from->origin]);
 			edge = from->next;
 		}
-		add_face(self, (struct pile_face){ placement, f }, self->room->corners.items,
-			 count);
+		add_face(self, (struct pile_face){ placement, first + f },
+			 self->room->corners.items, count);
+	}
+}
+
+/* The faces between parts that touch lie behind others. */
+static void add_parts(struct surroundings *self, uint32_t placement, const struct solid *solid)
+{
+	uint32_t first = 0;
+	for (uint32_t k = 0; k < solid->part_count; k++) {
+		add_hull(self, placement, solid->parts[k]->hull, first);
+		first += solid->parts[k]->hull->face_count;
 	}
 }
 
@@ -151,8 +164,10 @@ static void add_shape(struct surroundings *self, uint32_t placement)
 		add_ball(self, placement, shape);
 	else if (shape->kind == SHAPE_MESH)
 		add_mesh(self, placement, shape->mesh);
+	else if (shape->kind == SHAPE_SOLID)
+		add_parts(self, placement, shape->solid);
 	else
-		add_hull(self, placement, shape->hull);
+		add_hull(self, placement, shape->hull, 0);
 }
 
 enum status pile_add_static(const struct pile *self, uint32_t slot, const uint32_t *placements,

@@ -50,6 +50,7 @@ enum status pile_make_bodies(struct pile *self)
 	if (sums == NULL || self->bodies == NULL || self->places == NULL || self->moves == NULL ||
 	    self->resting == NULL)
 		return STATUS_NO_MEMORY;
+	self->room->own.count = 0;
 	force_all(dynamics, step->bodies, count, step->dt, sums);
 	for (uint32_t slot = 0; slot < count; slot++) {
 		uint32_t row = step->bodies[slot];
@@ -57,14 +58,21 @@ enum status pile_make_bodies(struct pile *self)
 		uint32_t placement = tables->body.first_placement[row] - 1;
 		const struct shape *shape = placement_shape(dynamics, placement);
 		ASSERT(pile_is_mover(shape));
-		bool round = shape->kind == SHAPE_SPHERE;
-		double radius = round ? shape->sphere.radius : shape->radius_max;
+		bool one = tables->placement.next[placement] == 0;
+		bool round = one && shape->kind == SHAPE_SPHERE;
+		bool parts = !one || shape->kind == SHAPE_SOLID;
+		const struct body_cache *cache = &dynamics->bodies.items[row];
+		double radius = round	? shape->sphere.radius
+				: parts ? cache->reach
+					: shape->radius_max;
 		pose at = pose_mul(body_pose(tables, row), placement_pose(tables, placement));
 		double mass = tables->body.mass[row];
 		self->bodies[slot] = (struct pile_body){
 			.row = row,
 			.placement = placement,
-			.centre = round ? at.position : pose_point(at, shape->mass.centre),
+			.centre = round	  ? at.position
+				  : parts ? cache->centre
+					  : pose_point(at, shape->mass.centre),
 			.radius = radius,
 			.reach = self->reach * radius,
 			.force = vec3_mul_add(sums[slot].force, sums[slot].acceleration, mass),
@@ -75,6 +83,9 @@ enum status pile_make_bodies(struct pile *self)
 		set_reach(self, &self->bodies[slot]);
 		self->moves[slot] = vec3_zero();
 		self->resting[slot] = false;
+		enum status status = pile_list_pieces(self, &self->bodies[slot]);
+		if (status != STATUS_OK)
+			return status;
 	}
 	return STATUS_OK;
 }
@@ -124,10 +135,7 @@ static bool note_near(uint32_t placement, void *context)
 	ASSERT(!moves || slot < self->step->body_count);
 	if (moves && !is_near_sphere(self, search->slot, slot))
 		return true;
-	vec3 half = vec3_all(body->radius + body->farthest);
-	struct pair_reach mine = { body->placement, aabb_of_centre(body->centre, half), 0 };
-	struct pair_reach its = pair_reach_fat(dynamics, placement);
-	if (!pair_may_meet(dynamics, &mine, &its))
+	if (!pile_may_meet(self, search->slot, placement))
 		return true;
 	struct pile_room *room = self->room;
 	search->status = moves ? ARRAY_RESERVE(&room->spheres, room->spheres.count + 1)
@@ -146,14 +154,20 @@ static int compare_numbers(const void *a, const void *b, void *context)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static enum status sort_numbers(struct arena *arena, uint32_t *items, uint32_t count)
+/* Sorts, and leaves each number once. */
+static enum status sort_numbers(struct arena *arena, uint32_t *items, uint32_t *count)
 {
 	struct arena_mark mark = arena_mark(arena);
-	void *scratch = ARENA_ARRAY(arena, uint32_t, count);
+	void *scratch = ARENA_ARRAY(arena, uint32_t, *count);
+	uint32_t kept = 0;
 	if (scratch == NULL)
 		return STATUS_NO_MEMORY;
-	sort_items(items, scratch, count, sizeof *items, compare_numbers, NULL);
+	sort_items(items, scratch, *count, sizeof *items, compare_numbers, NULL);
 	arena_rewind(arena, mark);
+	for (uint32_t i = 0; i < *count; i++)
+		if (kept == 0 || items[i] != items[kept - 1])
+			items[kept++] = items[i];
+	*count = kept;
 	return STATUS_OK;
 }
 
@@ -181,8 +195,7 @@ static enum status add_spheres(const struct pile *self, uint32_t slot, uint32_t 
 		.gap = gap,
 		.point = vec3_mul_add(second->centre, normal, second->radius + 0.5 * gap),
 		.distance = gap,
-		.key = { MIN_OF(first->placement, second->placement),
-			 MAX_OF(first->placement, second->placement), 0 },
+		.key = pile_key_of(first->placement, 0, second->placement, 0),
 	};
 	return STATUS_OK;
 }
@@ -200,10 +213,11 @@ static enum status add_rows(const struct pile *self, uint32_t slot)
 	broad_phase_query(dynamics->broad_phase, &box, note_near, &search);
 	enum status status = search.status;
 	if (status == STATUS_OK)
-		status = sort_numbers(&dynamics->scratch, room->spheres.items, room->spheres.count);
+		status =
+			sort_numbers(&dynamics->scratch, room->spheres.items, &room->spheres.count);
 	if (status == STATUS_OK)
 		status = sort_numbers(&dynamics->scratch, room->obstacles.items,
-				      room->obstacles.count);
+				      &room->obstacles.count);
 	for (uint32_t i = 0; i < room->spheres.count && status == STATUS_OK; i++) {
 		uint32_t other = room->spheres.items[i];
 		status = body->round && self->bodies[other].round

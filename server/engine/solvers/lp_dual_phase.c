@@ -17,7 +17,6 @@
  * certificate.
  */
 #include "server/base/rng.h"
-#include "server/base/sort.h"
 #include "server/engine/linalg/dense.h"
 #include "server/engine/solvers/lp_simplex.h"
 
@@ -95,68 +94,93 @@ struct dual_step {
 	uint32_t passed;  /* the last of them flip, the very last first */
 };
 
+/* excess_i := how far the basic x of row i is beyond its bound; below the lower one it is negative. */
+static void note_excess(struct lp_dual_simplex *self, uint32_t i)
+{
+	uint32_t j = self->head[i];
+	double below = self->low[j] - self->x[j], above = self->x[j] - self->high[j];
+	bool is_below = lp_has_low(self, j) && below > lp_slack(self, self->low[j]);
+	bool is_above = lp_has_high(self, j) && above > lp_slack(self, self->high[j]);
+	self->excess[i] = is_below ? -below : is_above ? above : 0;
+}
+
+static void note_all(struct lp_dual_simplex *self)
+{
+	VALIDATE(self->matrix.rows <= self->sizes.rows);
+	for (uint32_t i = 0; i < self->matrix.rows; i++)
+		note_excess(self, i);
+}
+
 /* The variable that leaves. False: the basic point is feasible. */
 static bool choose_row(const struct lp_dual_simplex *self, struct dual_step *step)
 {
+	const double *excess = self->excess, *weight = self->weight;
 	double best = 0;
-	for (uint32_t i = 0; i < self->matrix.rows; i++) {
-		uint32_t j = self->head[i];
-		double below = self->low[j] - self->x[j], above = self->x[j] - self->high[j];
-		bool is_below = lp_has_low(self, j) && below > lp_slack(self, self->low[j]);
-		bool is_above = lp_has_high(self, j) && above > lp_slack(self, self->high[j]);
-		if (!is_below && !is_above)
-			continue;
-		double violation = is_below ? below : above;
-		double score = violation * violation / self->weight[i];
-		bool better = self->least_index ? step->row == LP_NONE || j < self->head[step->row]
-						: step->row == LP_NONE || score > best;
-		if (!better)
-			continue;
-		best = score;
-		step->row = i;
-		step->sign = is_below ? -1 : 1;
-		step->violation = violation;
+	for (uint32_t i = 0; !self->least_index && i < self->matrix.rows; i++) {
+		double score = excess[i] * excess[i] / weight[i];
+		if (score > best) {
+			best = score;
+			step->row = i;
+		}
 	}
-	return step->row != LP_NONE;
+	/* By index, or scores that are all rounded to 0. */
+	for (uint32_t i = 0; best == 0 && i < self->matrix.rows; i++)
+		if (excess[i] != 0 &&
+		    (step->row == LP_NONE || self->head[i] < self->head[step->row]))
+			step->row = i;
+	if (step->row == LP_NONE)
+		return false;
+	step->sign = self->excess[step->row] < 0 ? -1 : 1;
+	step->violation = scalar_abs(self->excess[step->row]);
+	return true;
 }
 
-/* Candidates with the step at which their price reaches zero, as a key; and their order, which decides
- * between equal steps. */
+/* Candidates with the step at which their price reaches zero, and their order, which decides between
+ * equal steps. */
 static void list_candidates(struct lp_dual_simplex *self, struct dual_step *step)
 {
-	step->count = 0;
+	const double *tableau = self->tableau;
+	const uint8_t *place = self->place;
+	const uint32_t *touched = self->touched;
+	uint32_t *candidates = self->candidates, *order = self->candidates_scratch;
+	double *ratios = self->ratios;
+	uint32_t large = 0, count = 0;
+	/* No branches, because signs are as chance has it. */
 	for (uint32_t k = 0; k < self->touched_count; k++) {
-		uint32_t j = self->touched[k];
-		double a = step->sign * self->tableau[j];
-		bool enters = self->place[j] == LP_LOW	  ? a > LP_PIVOT_MIN
-			      : self->place[j] == LP_HIGH ? a < -LP_PIVOT_MIN
-							  : scalar_abs(a) > LP_PIVOT_MIN;
-		if (!enters || is_fixed(self, j))
-			continue;
-		double ratio = self->place[j] == LP_BETWEEN ? 0 : scalar_max(self->price[j] / a, 0);
-		self->keys[step->count] = sort_key_of_double(ratio);
-		self->candidates_scratch[step->count] = step->count;
-		self->candidates[step->count++] = j;
+		uint32_t j = touched[k];
+		double a = step->sign * tableau[j];
+		double towards = place[j] == LP_LOW ? a : place[j] == LP_HIGH ? -a : scalar_abs(a);
+		candidates[large] = j;
+		large += towards > LP_PIVOT_MIN;
 	}
+	for (uint32_t k = 0; k < large; k++) {
+		uint32_t j = candidates[k];
+		double a = step->sign * tableau[j];
+		ratios[count] = place[j] == LP_BETWEEN ? 0 : scalar_max(self->price[j] / a, 0);
+		order[count] = count;
+		candidates[count] = j;
+		count += !is_fixed(self, j);
+	}
+	step->count = count;
 	ASSERT(step->count <= lp_variables(self));
 }
 
 /* Whether candidate a comes before candidate b. */
 static bool is_earlier(const struct lp_dual_simplex *self, uint32_t a, uint32_t b)
 {
-	return self->keys[a] < self->keys[b] ||
-	       (self->keys[a] == self->keys[b] &&
+	return self->ratios[a] < self->ratios[b] ||
+	       (self->ratios[a] == self->ratios[b] &&
 		self->candidates_scratch[a] < self->candidates_scratch[b]);
 }
 
 static void swap_candidates(struct lp_dual_simplex *self, uint32_t a, uint32_t b)
 {
-	uint64_t key = self->keys[a];
+	double ratio = self->ratios[a];
 	uint32_t j = self->candidates[a], order = self->candidates_scratch[a];
-	self->keys[a] = self->keys[b];
+	self->ratios[a] = self->ratios[b];
 	self->candidates[a] = self->candidates[b];
 	self->candidates_scratch[a] = self->candidates_scratch[b];
-	self->keys[b] = key;
+	self->ratios[b] = ratio;
 	self->candidates[b] = j;
 	self->candidates_scratch[b] = order;
 }
@@ -183,25 +207,46 @@ static double price_ratio(const struct lp_dual_simplex *self, uint32_t j)
 	return scalar_max(scalar_abs(self->price[j]) / scalar_abs(self->tableau[j]), 0);
 }
 
-/* Moves the candidates that may be passed by flipping them to the end of the list; returns their number. The
- * list is a heap, because few are passed of many. */
+/* Moves the candidates that flip unless the step ends before them to the front of the list, as a heap: those
+ * with both bounds that come before all others. Returns their number. */
+static uint32_t gather_boxed(struct lp_dual_simplex *self, uint32_t count)
+{
+	uint32_t first = LP_NONE, boxed = 0;
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t j = self->candidates[k];
+		if ((!lp_has_low(self, j) || !lp_has_high(self, j)) &&
+		    (first == LP_NONE || self->ratios[k] < self->ratios[first]))
+			first = k;
+	}
+	double end = first != LP_NONE ? self->ratios[first] : SCALAR_MAX;
+	uint32_t order = first; /* the list is in order so far */
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t j = self->candidates[k];
+		bool early = self->ratios[k] < end || (self->ratios[k] == end && k < order);
+		if (early && lp_has_low(self, j) && lp_has_high(self, j))
+			swap_candidates(self, k, boxed++);
+	}
+	for (uint32_t at = boxed / 2; at-- > 0;)
+		sink_candidate(self, at, boxed);
+	return boxed;
+}
+
+/* Moves the candidates that may be passed by flipping them to the end of the list; returns their
+ * number. Those that might be are a heap, because few are passed of many. */
 static uint32_t pass_candidates(struct lp_dual_simplex *self, const struct dual_step *step)
 {
 	uint32_t out = self->head[step->row];
 	double bound = step->sign > 0 ? self->high[out] : self->low[out];
 	double left = step->violation;
-	uint32_t count = step->count;
-	for (uint32_t at = count / 2; at-- > 0;)
-		sink_candidate(self, at, count);
-	while (count > 0) {
+	uint32_t count = step->count, boxed = gather_boxed(self, count);
+	while (boxed > 0) {
 		uint32_t j = self->candidates[0];
-		if (!lp_has_low(self, j) || !lp_has_high(self, j))
-			break;
 		left -= scalar_abs(self->tableau[j]) * (self->high[j] - self->low[j]);
 		if (!(left > lp_slack(self, bound)))
 			break;
-		swap_candidates(self, 0, --count);
-		sink_candidate(self, 0, count);
+		swap_candidates(self, 0, --boxed);
+		sink_candidate(self, 0, boxed);
+		swap_candidates(self, boxed, --count);
 	}
 	ASSERT(count <= step->count);
 	return step->count - count;
@@ -214,21 +259,19 @@ static void choose_in(struct lp_dual_simplex *self, struct dual_step *step)
 	step->passed = self->least_index ? 0 : pass_candidates(self, step);
 	step->in = LP_NONE;
 	double limit = LP_INFINITY, largest = 0;
+	double slack = self->least_index ? 0 : self->tolerance;
 	for (uint32_t k = 0; k < step->count - step->passed; k++) {
 		uint32_t j = self->candidates[k];
-		double slack = self->least_index ? 0 : self->tolerance;
 		double size = scalar_abs(self->tableau[j]);
 		limit = scalar_min((scalar_abs(self->price[j]) + slack) / size, limit);
 	}
 	for (uint32_t k = 0; k < step->count - step->passed; k++) {
 		uint32_t j = self->candidates[k];
 		double size = scalar_abs(self->tableau[j]);
-		if (price_ratio(self, j) > limit)
-			continue;
 		bool better = self->least_index
 				      ? j < step->in
 				      : size > largest || (size == largest && j < step->in);
-		if (step->in == LP_NONE || better) {
+		if ((step->in == LP_NONE || better) && !(price_ratio(self, j) > limit)) {
 			step->in = j;
 			largest = size;
 		}
@@ -251,7 +294,10 @@ static void flip_passed(struct lp_dual_simplex *self, const struct dual_step *st
 	}
 	lp_factor_solve(&self->factor, self->flips);
 	for (uint32_t i = 0; i < self->matrix.rows; i++)
-		self->x[self->head[i]] += self->flips[i];
+		if (self->flips[i] != 0) {
+			self->x[self->head[i]] += self->flips[i];
+			note_excess(self, i);
+		}
 }
 
 /* weight_i := |row i of the new B⁻¹|², from that of the old one. The weight of the pivot's row is
@@ -278,9 +324,15 @@ static void update_weights(struct lp_dual_simplex *self, uint32_t row)
  * costs are shifted. */
 static void shift_wrong_prices(struct lp_dual_simplex *self)
 {
-	for (uint32_t k = 0; k < self->touched_count; k++)
-		if (is_mispriced(self, self->touched[k]))
-			shift_cost(self, self->touched[k], -self->price[self->touched[k]]);
+	const double *price = self->price;
+	const uint8_t *place = self->place;
+	for (uint32_t k = 0; k < self->touched_count; k++) {
+		uint32_t j = self->touched[k];
+		bool wrong = (place[j] != LP_LOW && price[j] > 0) ||
+			     (place[j] != LP_HIGH && price[j] < 0);
+		if (wrong && is_mispriced(self, j))
+			shift_cost(self, j, -price[j]);
+	}
 }
 
 static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct dual_step *step)
@@ -305,12 +357,16 @@ static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct dua
 	double bound = step->sign > 0 ? self->high[out] : self->low[out];
 	double t = (self->x[out] - bound) / self->column[step->row];
 	for (uint32_t i = 0; i < self->matrix.rows; i++)
-		self->x[self->head[i]] -= t * self->column[i];
+		if (self->column[i] != 0) {
+			self->x[self->head[i]] -= t * self->column[i];
+			note_excess(self, i);
+		}
 	self->x[in] += t;
 	self->x[out] = bound;
 	self->place[out] = step->sign > 0 ? LP_HIGH : LP_LOW;
 	update_weights(self, step->row);
 	bool updated = lp_exchange(self, step->row, in);
+	note_excess(self, step->row);
 	shift_wrong_prices(self);
 	lp_note_progress(self, progress);
 	return lp_after_exchange(self, updated);
@@ -340,11 +396,13 @@ enum lp_outcome lp_dual_phase(struct lp_dual_simplex *self)
 	uint32_t factors = self->result.refactorings;
 	if (!restart_prices(self))
 		return LP_FULL;
+	note_all(self);
 	while (outcome == LP_GOING) {
 		struct dual_step step = { .row = LP_NONE };
 		if (factors != self->result.refactorings) {
 			if (!restart_prices(self))
 				return LP_FULL;
+			note_all(self);
 			factors = self->result.refactorings;
 		}
 		if (!choose_row(self, &step))

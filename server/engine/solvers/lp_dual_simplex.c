@@ -58,6 +58,7 @@ static void carve_simplex(struct lp_dual_simplex *self, struct solver_memory *me
 	self->place = SOLVER_CARVE(memory, uint8_t, all);
 	self->head = SOLVER_CARVE(memory, uint32_t, m);
 	self->weight = SOLVER_CARVE(memory, double, m);
+	self->excess = SOLVER_CARVE(memory, double, m);
 	self->reference = SOLVER_CARVE(memory, double, all);
 	self->column = SOLVER_CARVE(memory, double, m);
 	self->rho = SOLVER_CARVE(memory, double, m);
@@ -66,7 +67,7 @@ static void carve_simplex(struct lp_dual_simplex *self, struct solver_memory *me
 	self->tableau = SOLVER_CARVE(memory, double, all);
 	self->touched = SOLVER_CARVE(memory, uint32_t, all);
 	self->listed = SOLVER_CARVE(memory, bool, all);
-	self->keys = SOLVER_CARVE(memory, uint64_t, all);
+	self->ratios = SOLVER_CARVE(memory, double, all);
 	self->candidates = SOLVER_CARVE(memory, uint32_t, all);
 	self->candidates_scratch = SOLVER_CARVE(memory, uint32_t, all);
 	self->certificate = SOLVER_CARVE(memory, double, MAX_OF(m, n));

@@ -38,20 +38,21 @@ struct lp_dual_simplex {
 	uint32_t *row_starts, *row_columns;
 	double *row_values;
 	double *row_scale, *column_scale;
-	double *cost;			    /* scaled */
-	double *shifted;		    /* cost with the present perturbations and shifts */
-	double *low, *high;		    /* −/+ LP_INFINITY: no bound */
-	double *x, *price;		    /* by variable; price: reduced cost, 0 when basic */
-	uint8_t *place;			    /* enum lp_place */
-	uint32_t *head;			    /* by row: the variable that is basic there */
-	double *weight;			    /* by row: dual steepest edge */
+	double *cost;	    /* scaled */
+	double *shifted;    /* cost with the present perturbations and shifts */
+	double *low, *high; /* −/+ LP_INFINITY: no bound */
+	double *x, *price;  /* by variable; price: reduced cost, 0 when basic */
+	uint8_t *place;	    /* enum lp_place */
+	uint32_t *head;	    /* by row: the variable that is basic there */
+	double *weight;	    /* by row: dual steepest edge */
+	double *excess; /* by row, in the dual phase: how far x is above its bounds, or −below */
 	double *reference;		    /* by variable: Devex weights of the primal phase */
 	double *column, *rho, *tau, *flips; /* by row */
 	double *tableau;		    /* by variable: row r of B⁻¹ [A −1] */
 	uint32_t *touched;		    /* the entries of `tableau` that may be non-zero */
 	uint32_t touched_count;
 	bool *listed;	/* by variable: whether it is in `touched`; false between uses */
-	uint64_t *keys; /* candidates of a ratio test: their steps, numbers and order */
+	double *ratios; /* candidates of a ratio test: their steps, numbers and order */
 	uint32_t *candidates, *candidates_scratch;
 	double *certificate; /* max(rows, columns) */
 	double *scratch;     /* 2 × rows */

@@ -26,6 +26,8 @@ enum { SETTLE_ROUNDS = 80, SLIP_ROUNDS = 60, ROUNDS_MAX = 60 };
 /* 1: of the scale. Balanced, and consistent with the slip. */
 #define BALANCED 1e-11
 #define SLIP_BALANCED 1e-9
+/* 1, of a row's J: what is less is rounding. */
+#define LOCKED 1e-12
 /* 1. A point that presses is closed by at least so much of what the law of its spring asks for.
  * Pressure that nothing builds up has 0; a smaller value ends sooner where slip is large. */
 #define CLOSED 1e-3
@@ -50,6 +52,11 @@ enum { ACTIVE_ROUNDS = 8 };
 /* Settling pauses after so many factors, or at once where the first round leaves more than this part
  * of the loads: bodies that fall are told by their fall. */
 enum { PAUSE_FACTORS = 40 };
+/* Of other forces that do the same: rounds, and what is left of a body's acceleration if they ended well. */
+enum { PROJECT_ROUNDS = 24 };
+#define PROJECTED 1e-9
+/* 1. Where rounds leave more than this part of what was left, springs become HARDER times as soft. */
+#define SLOW 0.1
 #define PAUSE_LEFT 0.05
 
 /* ---- pyramids -------------------------------------------------------------------------------- */
@@ -162,6 +169,33 @@ static double diagonal_of(const struct equilibrium *self, uint32_t row)
 	return sum;
 }
 
+/* What J M⁻¹ Jᵀ of a row would at most be, in whatever directions its bodies move easily. */
+static double diagonal_at_most(const struct equilibrium *self, uint32_t row)
+{
+	double sum = 0;
+	ASSERT(row < self->rows);
+	for (uint32_t e = self->start[row]; e < self->start[row + 1]; e++)
+		for (uint32_t i = 0; i < LCP_BODY; i++) {
+			const double(*inv)[LCP_BODY] =
+				(const double(*)[LCP_BODY])self->mass_inv[self->body[e]];
+			uint32_t k = i < 3 ? 0 : 3;
+			double trace = inv[k][k] + inv[k + 1][k + 1] + inv[k + 2][k + 2];
+			sum += scalar_square(self->jacobian[e][i]) * trace;
+		}
+	return sum;
+}
+
+/* A row along axes that are locked, as of a hinge's tilt in the plane, moves its bodies by its
+ * rounding alone, which would hold them with forces of 1e16 N. It exerts nothing. */
+static void drop_locked_row(struct equilibrium *self, uint32_t row)
+{
+	if (diagonal_of(self, row) > LOCKED * LOCKED * diagonal_at_most(self, row))
+		return;
+	for (uint32_t e = self->start[row]; e < self->start[row + 1]; e++)
+		memset(self->jacobian[e], 0, sizeof self->jacobian[e]);
+	self->lower[row] = self->upper[row] = 0;
+}
+
 static void put_point(struct equilibrium *self, uint32_t index, uint32_t *row, uint32_t *at)
 {
 	const struct statics_point *point = &self->problem->points[index];
@@ -216,6 +250,8 @@ static void fill_rows(struct equilibrium *self)
 				 from->parts[k].on);
 		self->lower[row] = from->lower;
 		self->upper[row] = from->upper;
+		self->start[row + 1] = at;
+		drop_locked_row(self, row);
 	}
 	self->start[row] = at;
 	ASSERT(row == self->rows);
@@ -269,10 +305,12 @@ static enum status allocate_rows(struct equilibrium *self, uint32_t entries)
 	self->mass_inv = heap_alloc(bodies * sizeof *self->mass_inv);
 	self->b = heap_alloc_zero((7 * rows + 2 * points) * sizeof *self->b);
 	self->acceleration = heap_alloc_zero(5 * bodies * sizeof *self->acceleration);
+	self->known = heap_alloc(points + self->problem->row_count);
 	if (self->carried == NULL || self->first == NULL || self->start == NULL ||
 	    self->body == NULL || self->jacobian == NULL || self->mass_inv == NULL ||
-	    self->b == NULL || self->acceleration == NULL)
+	    self->b == NULL || self->acceleration == NULL || self->known == NULL)
 		return STATUS_NO_MEMORY;
+	memset(self->known, FORCE_NOT_DETERMINED, points + self->problem->row_count);
 	self->lower = self->b + rows;
 	self->upper = self->lower + rows;
 	self->compliance = self->upper + rows;
@@ -290,9 +328,8 @@ static enum status allocate_rows(struct equilibrium *self, uint32_t entries)
 
 enum status equilibrium_init(struct equilibrium *self, const struct statics_problem *problem)
 {
-	uint64_t rows = problem->row_count;
-	uint32_t parts =
-		problem->carried_count > 0 ? 2 * CARRIER_POINTS : 2; /* of a row, at most */
+	uint64_t rows = problem->row_count, parts = 0;
+	uint32_t points = problem->carried_count > 0 ? CARRIER_POINTS : 1; /* of a part, at most */
 	*self = (struct equilibrium){ .problem = problem };
 	ASSERT(problem->sides >= 2 && problem->sides % 2 == 0);
 	for (uint32_t i = 0; i < problem->point_count; i++)
@@ -300,7 +337,10 @@ enum status equilibrium_init(struct equilibrium *self, const struct statics_prob
 	if (rows > STATICS_ROWS_MAX)
 		return STATUS_LIMIT;
 	self->rows = (uint32_t)rows;
-	enum status status = allocate_rows(self, parts * self->rows);
+	parts = 2 * (rows - problem->row_count);
+	for (uint32_t i = 0; i < problem->row_count; i++)
+		parts += problem->rows[i].count;
+	enum status status = allocate_rows(self, (uint32_t)parts * points);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < problem->carried_count; i++) {
@@ -327,6 +367,7 @@ void equilibrium_release(struct equilibrium *self)
 	heap_free(self->mass_inv);
 	heap_free(self->b);
 	heap_free(self->acceleration);
+	heap_free(self->known);
 	heap_free(self->solver_memory);
 	*self = (struct equilibrium){ 0 };
 }
@@ -751,23 +792,75 @@ struct statics_outcome equilibrium_settle(struct equilibrium *self, const struct
 	return equilibrium_settled(self, &at);
 }
 
+/* ---- other forces that do the same ----------------------------------------------------------- */
+
+/* The rounds of settling, towards `target`, against the force that λ exerts. The settlement is the
+ * multiplier, in units of the springs. */
+bool equilibrium_project(struct equilibrium *self, const double *target)
+{
+	uint32_t bodies = self->problem->body_count;
+	double size, left = __builtin_inf(), part = 1;
+	ASSERT(self->solver_memory != NULL && target != self->lambda);
+	reset_shift(self);
+	for (uint32_t i = 0; i < bodies; i++)
+		self->free[i] = self->settlement[i] = spatial_zero();
+	find_accelerations(self);
+	size = largest_of(self, self->acceleration);
+	memcpy(self->last_change, self->acceleration, bodies * sizeof *self->last_change);
+	memcpy(self->lambda, target, self->rows * sizeof *self->lambda);
+	find_accelerations(self);
+	size = scalar_max(size, largest_of(self, self->acceleration));
+	for (uint32_t i = 0; i < bodies; i++)
+		self->free[i] = spatial_scale(self->last_change[i], -1);
+	for (uint32_t round = 0; round < PROJECT_ROUNDS && left > BALANCED * size; round++) {
+		double before = left;
+		set_b(self, true);
+		set_compliance(self, part);
+		for (uint32_t i = 0; i < self->rows; i++)
+			self->b[i] -= self->compliance[i] * target[i];
+		(void)solve_once(self, true, round > 0);
+		find_accelerations(self);
+		left = largest_of(self, self->acceleration);
+		bool slow = left > SLOW * before && part > HARDEST;
+		part *= slow ? HARDER : 1;
+		for (uint32_t i = 0; i < bodies; i++) {
+			struct spatial *u = &self->settlement[i];
+			*u = spatial_mul_add(*u, self->acceleration[i], 1);
+			*u = spatial_scale(*u, slow ? HARDER : 1);
+		}
+	}
+	return left <= PROJECTED * size;
+}
+
 /* ---- what was found -------------------------------------------------------------------------- */
 
 struct statics_force equilibrium_force(const struct equilibrium *self, uint32_t index)
+{
+	return equilibrium_force_of(self, index, self->lambda);
+}
+
+struct statics_force equilibrium_force_of(const struct equilibrium *self, uint32_t index,
+					  const double *lambda)
 {
 	const struct statics_point *point = &self->problem->points[index];
 	struct statics_force force = { 0, vec3_zero() };
 	ASSERT(index < self->problem->point_count);
 	ASSERT(index < self->problem->point_count);
 	for (uint32_t i = self->first[index]; i < self->first[index + 1]; i++) {
-		force.normal += self->lambda[i];
+		force.normal += lambda[i];
 		if (point->friction > 0)
 			force.friction = vec3_mul_add(
 				force.friction,
 				slip_axis(self->problem, point->normal, i - self->first[index]),
-				point->friction * self->lambda[i]);
+				point->friction * lambda[i]);
 	}
 	return force;
+}
+
+double equilibrium_row_parting(const struct equilibrium *self, uint32_t row)
+{
+	ASSERT(row < self->rows);
+	return row_speed(self, row, self->acceleration);
 }
 
 double equilibrium_row_force(const struct equilibrium *self, uint32_t row)

@@ -66,11 +66,13 @@ struct statics_carried {
 	quat rotation;
 };
 
-/* A row of a joint: its force is λ times the parts. */
+enum { STATICS_ROW_PARTS = 4 };
+
+/* A row of a joint, or of a gear between two joints: its force is λ times the parts. */
 struct statics_row {
-	struct row_part parts[2]; /* of different bodies that move */
-	uint32_t count;		  /* 1 or 2 */
-	double lower, upper;	  /* N, N m; infinite: no bound */
+	struct row_part parts[STATICS_ROW_PARTS]; /* of different bodies that move */
+	uint32_t count;				  /* 1 or 2; of a gear at most 4 */
+	double lower, upper;			  /* N, N m; infinite: no bound */
 };
 
 struct statics_problem {
@@ -115,7 +117,8 @@ struct equilibrium {
 	struct spatial *free;	      /* by body: M⁻¹ f */
 	struct spatial *settlement;   /* by body: u, in m and rad of springs of that stiffness */
 	struct spatial *last_settlement, *last_change; /* of the round before */
-	double scale;				       /* m/s²: the largest of `free` */
+	uint8_t *known; /* enum force_known: by point, then by row of the problem (uniqueness.h) */
+	double scale;	/* m/s²: the largest of `free` */
 	bool frictional, good; /* good: the last solution of the solver is exact */
 	uint32_t fallbacks;    /* problems solved in steps, because rows are too dependent */
 	struct lcp_sparse solver;
@@ -163,14 +166,25 @@ struct statics_outcome equilibrium_fall_on(struct equilibrium *self, const struc
 /* Exchanges λ and shift with those kept. */
 void equilibrium_exchange(struct equilibrium *self);
 
+/* λ := the point nearest to `target` (by row) of those within the bounds that exert on every body what
+ * λ exerts now, by the norm Σ softness λ², whose weights are one over the mass that a row meets alone:
+ * it is the same in any unit. Overwrites free, acceleration, settlement and shift. False: it was not
+ * found, and λ is of no use. */
+bool equilibrium_project(struct equilibrium *self, const double *target);
+
 /* Force at a point on b, N, world axes: normal and friction. */
 struct statics_force {
 	double normal;
 	vec3 friction;
 };
 struct statics_force equilibrium_force(const struct equilibrium *self, uint32_t point);
+/* The same of other λ, such as a change of them. */
+struct statics_force equilibrium_force_of(const struct equilibrium *self, uint32_t point,
+					  const double *lambda);
 /* λ of a row of a joint. */
 double equilibrium_row_force(const struct equilibrium *self, uint32_t row);
+/* J a of a row of the solver, m/s² or rad/s². */
+double equilibrium_row_parting(const struct equilibrium *self, uint32_t row);
 /* Acceleration of b's surface against a's at a point, m/s², world axes. */
 vec3 equilibrium_parting(const struct equilibrium *self, uint32_t point);
 

@@ -5,6 +5,7 @@
 
 #include "server/base/array.h"
 #include "server/base/heap.h"
+#include "server/base/sort.h"
 #include "server/engine/math/scalar.h"
 #include "server/engine/solvers/lp_dual_simplex.h"
 
@@ -15,19 +16,23 @@
 /* 1, of the height of the stack: less is no violation. */
 #define VIOLATED 1e-10
 #define TOLERANCE 1e-11
+/* Of large programmes the solver reaches less, which is as good as the forces of statics. */
+#define ACCEPTED 1e-10
 enum { ROUNDS_MAX = 100 };
 
-/* The upper plate at x may come down by `gap` against the lower one. */
+/* The upper plate at (x, z) may come down by `gap` against the lower one; or a tie of the two. */
 struct lowest_row {
-	uint32_t upper, lower;
-	double x, gap;
-	bool listed; /* in the programme */
+	uint32_t upper, lower; /* LOWEST_WORLD in a tie */
+	double x, z, gap;
+	uint8_t kind; /* ROW_ABOVE, or one of a tie */
+	bool listed;  /* in the programme */
 };
+enum { ROW_ABOVE = 2 };
 
 struct lowest_work {
 	const struct lowest_plate *plates;
-	uint32_t count, listed;
-	double height; /* m, of the stack */
+	uint32_t count, listed, axes; /* axes: variables of a plate */
+	double height;		      /* m, of the stack */
 	struct lowest_motion *motions;
 	struct {
 		struct lowest_row *items;
@@ -54,53 +59,222 @@ static bool is_above(const struct lowest_plate *upper, const struct lowest_plate
 	return upper->bottom >= lower->top - OVERLAP * least;
 }
 
+enum { CLIPPED_MAX = 2 * LOWEST_CORNERS_MAX };
+
+static double area_of(const double (*corners)[2], uint32_t count)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const double *a = corners[i], *b = corners[i + 1 < count ? i + 1 : 0];
+		sum += a[0] * b[1] - a[1] * b[0];
+	}
+	return 0.5 * sum;
+}
+
+/* Keeps what is on the left of the line from p to q (Sutherland and Hodgman); returns its corners. */
+static uint32_t clip_by_line(const double (*in)[2], uint32_t count, const double *p,
+			     const double *q, double (*out)[2])
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const double *a = in[i], *b = in[i + 1 < count ? i + 1 : 0];
+		double side_a = (q[0] - p[0]) * (a[1] - p[1]) - (q[1] - p[1]) * (a[0] - p[0]);
+		double side_b = (q[0] - p[0]) * (b[1] - p[1]) - (q[1] - p[1]) * (b[0] - p[0]);
+		if (side_a >= 0) {
+			out[kept][0] = a[0];
+			out[kept++][1] = a[1];
+		}
+		if ((side_a > 0 && side_b < 0) || (side_a < 0 && side_b > 0)) {
+			double share = side_a / (side_a - side_b);
+			out[kept][0] = a[0] + share * (b[0] - a[0]);
+			out[kept++][1] = a[1] + share * (b[1] - a[1]);
+		}
+	}
+	ASSERT(kept <= CLIPPED_MAX);
+	return kept;
+}
+
+/* The overlap of two faces; returns its corners, 0 if there is none. */
+static uint32_t clip_faces(const struct lowest_face *a, const struct lowest_face *b,
+			   double (*out)[2])
+{
+	double spare[CLIPPED_MAX][2];
+	const struct lowest_face *whole = a->count > 0 ? a : b, *by = a->count > 0 ? b : a;
+	uint32_t count = whole->count;
+	ASSERT(count > 0 && count <= LOWEST_CORNERS_MAX && by->count <= LOWEST_CORNERS_MAX);
+	memcpy(out, whole->corners, count * sizeof *out);
+	double least = area_of(whole->corners, count);
+	for (uint32_t i = 0; i < by->count; i++) {
+		memcpy(spare, out, count * sizeof *out);
+		count = clip_by_line((const double(*)[2])spare, count, by->corners[i],
+				     by->corners[i + 1 < by->count ? i + 1 : 0], out);
+	}
+	if (by->count > 0)
+		least = scalar_min(least, area_of(by->corners, by->count));
+	return area_of((const double(*)[2])out, count) > WIDTH_MIN * least ? count : 0;
+}
+
+/* The corners of the overlap of two plates, in the plane two; 0: they do not overlap. */
+static uint32_t overlap_corners(const struct lowest_work *work, const struct lowest_plate *upper,
+				const struct lowest_plate *lower, double (*out)[2])
+{
+	double ends[2];
+	if (!overlap_of(upper, lower, ends))
+		return 0;
+	if (work->axes == 3)
+		return clip_faces(&upper->bottom_face, &lower->top_face, out);
+	for (uint32_t e = 0; e < 2; e++) {
+		out[e][0] = ends[e];
+		out[e][1] = 0;
+	}
+	return 2;
+}
+
 /* Lists the rows of a pair; DEGENERATE: they overlap. */
 static enum status put_pair(struct lowest_work *work, uint32_t i, uint32_t k)
 {
 	const struct lowest_plate *plates = work->plates;
-	ASSERT(i < work->count && k < i);
+	ASSERT(i < work->count && k < work->count && i != k);
 	bool above = is_above(&plates[i], &plates[k]);
-	double ends[2];
+	double corners[CLIPPED_MAX][2];
 	uint32_t upper = above ? i : k, lower = above ? k : i;
-	if (!overlap_of(&plates[upper], &plates[lower], ends))
+	uint32_t count = overlap_corners(work, &plates[upper], &plates[lower], corners);
+	if (count == 0)
 		return STATUS_OK;
 	if (!above && !is_above(&plates[k], &plates[i]))
 		return STATUS_DEGENERATE;
-	if (ARRAY_RESERVE(&work->rows, work->rows.count + 2u) != STATUS_OK)
+	if (work->rows.count + count > LOWEST_ROWS_MAX)
+		return STATUS_LIMIT;
+	if (ARRAY_RESERVE(&work->rows, work->rows.count + count) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	double gap = scalar_max(0, plates[upper].bottom - plates[lower].top);
-	for (uint32_t e = 0; e < 2; e++)
+	for (uint32_t e = 0; e < count; e++)
 		work->rows.items[work->rows.count++] =
-			(struct lowest_row){ upper, lower, ends[e], gap, gap == 0 };
+			(struct lowest_row){ upper, lower,     corners[e][0], corners[e][1],
+					     gap,   ROW_ABOVE, gap == 0 };
 	return STATUS_OK;
 }
 
-static enum status put_rows(struct lowest_work *work, uint32_t pair[2])
+static double left_of(const struct lowest_plate *plate)
+{
+	return scalar_min(plate->under[0], plate->above[0]);
+}
+
+static double right_of(const struct lowest_plate *plate)
+{
+	return scalar_max(plate->under[1], plate->above[1]);
+}
+
+static int compare_left(const void *x, const void *y, void *context)
+{
+	const struct lowest_plate *plates = ((const struct lowest_work *)context)->plates;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	double left_a = left_of(&plates[a]), left_b = left_of(&plates[b]);
+	if (left_a != left_b)
+		return left_a < left_b ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* The pairs of plates that overlap in x. `order`: plates by their left ends. */
+static enum status put_pairs(struct lowest_work *work, const uint32_t *order, uint32_t pair[2])
+{
+	for (uint32_t i = 0; i < work->count; i++)
+		for (uint32_t k = i + 1; k < work->count; k++) {
+			uint32_t a = MIN_OF(order[i], order[k]), b = MAX_OF(order[i], order[k]);
+			if (left_of(&work->plates[order[k]]) > right_of(&work->plates[order[i]]))
+				break;
+			if (work->plates[a].fixed && work->plates[b].fixed)
+				continue;
+			enum status status = put_pair(work, b, a);
+			pair[0] = a;
+			pair[1] = b;
+			if (status != STATUS_OK)
+				return status;
+		}
+	return STATUS_OK;
+}
+
+/* By plates, so that the programme does not depend on how pairs were found. */
+static int compare_rows(const void *x, const void *y, void *context)
+{
+	UNUSED(context);
+	const struct lowest_row *a = x, *b = y;
+	uint32_t a_high = MAX_OF(a->upper, a->lower), b_high = MAX_OF(b->upper, b->lower);
+	uint32_t a_low = MIN_OF(a->upper, a->lower), b_low = MIN_OF(b->upper, b->lower);
+	if (a_high != b_high)
+		return a_high < b_high ? -1 : 1;
+	return a_low < b_low ? -1 : a_low > b_low;
+}
+
+static enum status sort_rows(struct lowest_work *work)
+{
+	struct lowest_row *scratch = heap_alloc((work->rows.count + 1u) * sizeof *scratch);
+	if (scratch == NULL)
+		return STATUS_NO_MEMORY;
+	if (work->rows.count > 0)
+		sort_items(work->rows.items, scratch, work->rows.count, sizeof *scratch,
+			   compare_rows, NULL);
+	heap_free(scratch);
+	return STATUS_OK;
+}
+
+/* Ties of plates that do not move at either end, and of slopes that the plane does not have, are none. */
+static enum status put_ties(struct lowest_work *work, const struct lowest_problem *problem)
+{
+	if (ARRAY_RESERVE(&work->rows, work->rows.count + problem->tie_count) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	for (uint32_t i = 0; i < problem->tie_count; i++) {
+		const struct lowest_tie *tie = &problem->ties[i];
+		if (tie->kind == LOWEST_LEVEL && !problem->space && tie->x == 0)
+			continue;
+		work->rows.items[work->rows.count++] =
+			(struct lowest_row){ tie->b, tie->a, tie->x, tie->z, 0, (uint8_t)tie->kind,
+					     true };
+	}
+	return STATUS_OK;
+}
+
+static enum status put_rows(struct lowest_work *work, const struct lowest_problem *problem,
+			    uint32_t pair[2])
 {
 	double low = __builtin_inf(), high = -__builtin_inf();
+	uint32_t *order = heap_alloc(2 * (work->count + 1u) * sizeof *order);
+	if (order == NULL)
+		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < work->count; i++) {
 		bool ground = work->plates[i].fixed;
 		low = scalar_min(low, ground ? work->plates[i].top : work->plates[i].bottom);
 		high = scalar_max(high, work->plates[i].top);
-		for (uint32_t k = 0; k < i; k++) {
-			if (work->plates[i].fixed && work->plates[k].fixed)
-				continue;
-			enum status status = put_pair(work, i, k);
-			pair[0] = k;
-			pair[1] = i;
-			if (status != STATUS_OK)
-				return status;
-		}
+		order[i] = i;
 	}
 	work->height = work->count > 0 ? high - low : 0;
-	return STATUS_OK;
+	sort_items(order, order + work->count, work->count, sizeof *order, compare_left, work);
+	enum status status = put_pairs(work, order, pair);
+	if (status == STATUS_OK)
+		status = sort_rows(work);
+	if (status == STATUS_OK)
+		status = put_ties(work, problem);
+	heap_free(order);
+	return status;
 }
 
-static double rise_at(const struct lowest_work *work, uint32_t plate, double x)
+/* How a row depends on the variables of a plate at one of its ends. */
+static void coefficients_of(const struct lowest_work *work, const struct lowest_row *row,
+			    uint32_t plate, double out[3])
+{
+	bool level = row->kind == LOWEST_LEVEL;
+	ASSERT(plate < work->count);
+	out[0] = level ? 0 : 1;
+	out[1] = level ? row->x : row->x - work->plates[plate].x;
+	out[2] = level ? row->z : row->z - work->plates[plate].z;
+}
+
+static double rise_at(const struct lowest_work *work, uint32_t plate, const struct lowest_row *row)
 {
 	const struct lowest_motion *motion = &work->motions[plate];
-	ASSERT(plate < work->count);
-	return motion->rise + motion->slope * (x - work->plates[plate].x);
+	double by[3];
+	coefficients_of(work, row, plate, by);
+	return by[0] * motion->rise + by[1] * motion->slope + by[2] * motion->across;
 }
 
 /* Lists the rows that the motions violate; returns how many are new. */
@@ -109,9 +283,11 @@ static uint32_t list_violated(struct lowest_work *work)
 	uint32_t fresh = 0;
 	for (uint32_t i = 0; i < work->rows.count; i++) {
 		struct lowest_row *row = &work->rows.items[i];
-		double gap = row->gap + rise_at(work, row->upper, row->x) -
-			     rise_at(work, row->lower, row->x);
-		if (row->listed || gap >= -VIOLATED * work->height)
+		if (row->listed)
+			continue;
+		double gap =
+			row->gap + rise_at(work, row->upper, row) - rise_at(work, row->lower, row);
+		if (gap >= -VIOLATED * work->height)
 			continue;
 		row->listed = true;
 		fresh++;
@@ -121,7 +297,7 @@ static uint32_t list_violated(struct lowest_work *work)
 
 /* ---- the programme --------------------------------------------------------------------------- */
 
-/* Variables 2 i and 2 i + 1 are the rise and the slope of plate i. */
+/* Variables of plate i are its rise and its slope along x, and in space that along z. */
 struct lowest_program {
 	uint32_t columns, rows, nonzeros;
 	uint32_t *starts, *index; /* of one block, as the numbers below are of another */
@@ -165,14 +341,34 @@ static void release_program(struct lowest_program *self)
 
 static void write_columns(const struct lowest_work *work, struct lowest_program *program)
 {
-	ASSERT(program->columns == 2 * work->count);
+	ASSERT(program->columns == work->axes * work->count);
 	for (uint32_t i = 0; i < work->count; i++) {
 		const struct lowest_plate *plate = &work->plates[i];
-		program->cost[2 * i] = plate->fixed ? 0 : plate->weight;
-		program->low[2 * i] = plate->fixed ? 0 : -work->height;
-		program->high[2 * i] = plate->fixed ? 0 : work->height;
-		program->low[2 * i + 1] = plate->fixed ? 0 : -LOWEST_SLOPE;
-		program->high[2 * i + 1] = plate->fixed ? 0 : LOWEST_SLOPE;
+		uint32_t first = work->axes * i;
+		program->cost[first] = plate->fixed ? 0 : plate->weight;
+		for (uint32_t v = 0; v < work->axes; v++) {
+			double most = v == 0 ? work->height : LOWEST_SLOPE;
+			program->low[first + v] = plate->fixed ? 0 : -most;
+			program->high[first + v] = plate->fixed ? 0 : most;
+		}
+	}
+}
+
+/* The entries of one end of row `at`, or (counting) how many there are in each column. */
+static void write_end(const struct lowest_work *work, struct lowest_program *program,
+		      const struct lowest_row *row, uint32_t plate, double sign, uint32_t at,
+		      bool counting)
+{
+	double by[3];
+	coefficients_of(work, row, plate, by);
+	for (uint32_t v = 0; v < work->axes; v++) {
+		uint32_t column = work->axes * plate + v;
+		if (counting) {
+			program->starts[column + 1]++;
+			continue;
+		}
+		program->index[program->starts[column]] = at;
+		program->values[program->starts[column]++] = sign * by[v];
 	}
 }
 
@@ -185,21 +381,14 @@ static void write_rows(const struct lowest_work *work, struct lowest_program *pr
 		for (uint32_t r = 0; r < work->rows.count; r++) {
 			const struct lowest_row *row = &work->rows.items[r];
 			const uint32_t ends[2] = { row->upper, row->lower };
-			for (uint32_t e = 0; e < 2 && row->listed; e++)
-				for (uint32_t v = 0; v < 2; v++) {
-					uint32_t column = 2 * ends[e] + v;
-					double arm = row->x - work->plates[ends[e]].x;
-					if (pass == 0) {
-						starts[column + 1]++;
-						continue;
-					}
-					program->index[starts[column]] = at;
-					program->values[starts[column]++] =
-						(e == 0 ? 1 : -1) * (v == 0 ? 1 : arm);
-				}
+			if (!row->listed)
+				continue;
+			for (uint32_t e = 0; e < 2; e++)
+				if (ends[e] != LOWEST_WORLD)
+					write_end(work, program, row, ends[e], e == 0 ? 1 : -1, at,
+						  pass == 0);
 			program->row_low[at] = -row->gap;
-			program->row_high[at] = LP_INFINITY;
-			at += row->listed;
+			program->row_high[at++] = row->kind == ROW_ABOVE ? LP_INFINITY : 0;
 		}
 		for (uint32_t c = 0; c < program->columns && pass == 0; c++)
 			starts[c + 1] += starts[c];
@@ -213,10 +402,10 @@ static void write_rows(const struct lowest_work *work, struct lowest_program *pr
 /* One programme of the listed rows, into the motions. */
 static enum status solve_listed(struct lowest_work *work, struct lowest_outcome *outcome)
 {
-	struct lowest_program program = { .columns = 2 * work->count };
+	struct lowest_program program = { .columns = work->axes * work->count };
 	for (uint32_t i = 0; i < work->rows.count; i++)
 		program.rows += work->rows.items[i].listed;
-	program.nonzeros = 4 * program.rows;
+	program.nonzeros = 2 * work->axes * program.rows;
 	outcome->rows = program.rows;
 	enum status status = allocate_program(&program);
 	if (status == STATUS_OK) {
@@ -237,13 +426,16 @@ static enum status solve_listed(struct lowest_work *work, struct lowest_outcome 
 		struct solver_options options = solver_options_default();
 		options.tolerance = TOLERANCE;
 		lp_dual_simplex_init(&solver, program.memory, sizes);
-		outcome->solved =
-			lp_dual_simplex_solve(&solver, &problem, &options, &solution).status ==
-			SOLVER_SOLVED;
+		enum solver_status end =
+			lp_dual_simplex_solve(&solver, &problem, &options, &solution).status;
 		outcome->residual = lp_residual(&problem, program.x, program.dual, program.scratch);
-		for (uint32_t i = 0; i < work->count; i++)
+		outcome->solved = end == SOLVER_SOLVED ||
+				  (end == SOLVER_INEXACT && outcome->residual <= ACCEPTED);
+		for (uint32_t i = 0; i < work->count; i++) {
+			const double *x = program.x + work->axes * i;
 			work->motions[i] =
-				(struct lowest_motion){ program.x[2 * i], program.x[2 * i + 1] };
+				(struct lowest_motion){ x[0], x[1], work->axes == 3 ? x[2] : 0 };
+		}
 	}
 	release_program(&program);
 	return status;
@@ -258,7 +450,8 @@ static void measure_motions(const struct lowest_work *work, struct lowest_outcom
 		const struct lowest_motion *motion = &work->motions[i];
 		if (work->plates[i].fixed)
 			continue;
-		bool turned = scalar_abs(motion->slope) >= LOWEST_SLOPE * (1 - TOLERANCE);
+		double slope = scalar_max(scalar_abs(motion->slope), scalar_abs(motion->across));
+		bool turned = slope >= LOWEST_SLOPE * (1 - TOLERANCE);
 		bool sunk = -motion->rise >= work->height * (1 - TOLERANCE);
 		outcome->limited += turned || sunk;
 		outcome->drop -= work->plates[i].weight * motion->rise;
@@ -266,14 +459,17 @@ static void measure_motions(const struct lowest_work *work, struct lowest_outcom
 	outcome->drop = scalar_max(outcome->drop, 0);
 }
 
-enum status lowest_find(const struct lowest_plate *plates, uint32_t count,
-			struct lowest_motion *out, struct lowest_outcome *outcome, uint32_t pair[2])
+enum status lowest_find(const struct lowest_problem *problem, struct lowest_motion *out,
+			struct lowest_outcome *outcome, uint32_t pair[2])
 {
-	struct lowest_work work = { .plates = plates, .count = count, .motions = out };
-	ASSERT(count <= LOWEST_PLATES_MAX);
+	struct lowest_work work = { .plates = problem->plates,
+				    .count = problem->count,
+				    .axes = problem->space ? 3 : 2,
+				    .motions = out };
+	ASSERT(problem->count <= lowest_plates_max(problem->space));
 	*outcome = (struct lowest_outcome){ .solved = true };
-	memset(out, 0, count * sizeof *out);
-	enum status status = put_rows(&work, pair);
+	memset(out, 0, problem->count * sizeof *out);
+	enum status status = put_rows(&work, problem, pair);
 	for (bool more = status == STATUS_OK; more;) {
 		status = solve_listed(&work, outcome);
 		outcome->rounds++;
@@ -284,7 +480,7 @@ enum status lowest_find(const struct lowest_plate *plates, uint32_t count,
 	if (status == STATUS_OK && outcome->solved)
 		measure_motions(&work, outcome);
 	else
-		memset(out, 0, count * sizeof *out);
+		memset(out, 0, problem->count * sizeof *out);
 	ARRAY_RELEASE(&work.rows);
 	return status;
 }

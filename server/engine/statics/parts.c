@@ -42,9 +42,9 @@ static uint32_t number_parts(const struct statics_problem *problem, uint32_t *pa
 	for (uint32_t i = 0; i < problem->point_count; i++)
 		join_bodies(part, problem->points[i].a, problem->points[i].b);
 	for (uint32_t i = 0; i < problem->row_count; i++)
-		if (problem->rows[i].count > 1)
+		for (uint32_t k = 1; k < problem->rows[i].count; k++)
 			join_bodies(part, problem->rows[i].parts[0].slot,
-				    problem->rows[i].parts[1].slot);
+				    problem->rows[i].parts[k].slot);
 	for (uint32_t i = 0; i < problem->carried_count; i++)
 		for (uint32_t k = 0; k < problem->carried[i].frame.count; k++)
 			join_bodies(part, problem->carried[i].body, problem->carried[i].points[k]);

@@ -1,7 +1,12 @@
-/* plates.h: the bodies of a planar world as plates of lowest.h.
+/* plates.h: the bodies of a world as plates of lowest.h, and its joints as ties.
  *
- * A plate is a dynamic or static body of one polygon whose lowest and highest edges are level. Gravity
- * goes along −y. Source: seed `000`, §9.
+ * A plate is a dynamic or static body whose lowest and highest faces are level: in the plane one polygon, in
+ * space one box or hull, or (static) a level ground plane. Gravity goes along −y.
+ *
+ * Joints hold heights at their anchors if they lock motion upwards there, and slopes that their locked turns
+ * give: spherical, revolute and fixed joints, and slides along y or across it. Others, and those with limits,
+ * springs, motors, friction or gears, are refused, because what they hold depends on how bodies move sideways
+ * or on more than heights. Source: seed `000`, §9.
  */
 #ifndef CAIRN_ENGINE_STATICS_PLATES_H
 #define CAIRN_ENGINE_STATICS_PLATES_H
@@ -12,11 +17,14 @@
 struct plates {
 	struct lowest_plate *items; /* owned, as the others */
 	struct lowest_motion *motions;
-	uint32_t *rows; /* of the body table, ascending */
-	uint32_t count;
+	uint32_t *rows;	      /* of the body table, ascending */
+	double (*corners)[2]; /* of the faces in space */
+	struct lowest_tie *ties;
+	uint32_t count, corner_count, tie_count;
+	bool space;
 };
 
-/* UNSUPPORTED: a world in space, gravity aslant, joints, carriers, bodies of other shapes; LIMIT;
+/* UNSUPPORTED: gravity aslant, joints that are no ties, carriers, bodies of other shapes; LIMIT;
  * NO_MEMORY. `why` names bodies. Release it in any case. */
 MUST_CHECK enum status plates_make(struct plates *self, const struct dynamics *dynamics,
 				   struct reason *why);

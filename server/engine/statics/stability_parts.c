@@ -4,6 +4,7 @@
  * units of the whole; a part of one body that nothing touches falls freely. */
 #include "server/engine/statics/parts.h"
 #include "server/engine/statics/stability.h"
+#include "server/engine/statics/uniqueness.h"
 
 #include "server/base/heap.h"
 #include "server/engine/math/scalar.h"
@@ -55,6 +56,11 @@ static void take_result(struct equilibrium *whole, const struct statics_parts *p
 	for (uint32_t i = 0; i < from->problem->row_count; i++)
 		whole->lambda[joints + rows[i]] =
 			from->lambda[from->first[from->problem->point_count] + i];
+	for (uint32_t i = 0; i < from->problem->point_count; i++)
+		whole->known[points[i]] = from->known[i];
+	for (uint32_t i = 0; i < from->problem->row_count; i++)
+		whole->known[whole->problem->point_count + rows[i]] =
+			from->known[from->problem->point_count + i];
 	whole->fallbacks += from->fallbacks;
 }
 
@@ -77,6 +83,7 @@ static enum status solve_part(struct equilibrium *whole, const struct statics_pa
 			*out = (struct stability_answer){ .verdict = STABILITY_STANDS,
 							  .law = answer.law };
 		add_answer(out, &answer, share);
+		status = uniqueness_find(&equilibrium, answer.law);
 		take_result(whole, parts, part, &equilibrium);
 	}
 	equilibrium_release(&equilibrium);
@@ -97,6 +104,8 @@ enum status stability_of_parts(struct equilibrium *self, const struct spatial *l
 		status = equilibrium_ready(self);
 		if (status == STATUS_OK)
 			*out = stability_of(self, loads);
+		if (status == STATUS_OK)
+			status = uniqueness_find(self, out->law);
 	} else if (status == STATUS_OK) {
 		equilibrium_load(self, loads);
 		for (uint32_t i = 0; i < parts.count && status == STATUS_OK; i++)

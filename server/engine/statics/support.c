@@ -334,20 +334,28 @@ static enum status find_points(struct support_work *work)
 /* m or rad: a limit this near is reached. */
 #define LIMIT_REACHED 1e-4
 
+/* What exerts `on` on b, about its mass centre, as seen from its anchor. */
+static struct support_joint_row seen_from_anchor(const struct support_graph *self, uint32_t loaded,
+						 const struct joint *joint, struct spatial on)
+{
+	vec3 arm = vec3_sub(self->loaded.items[loaded].anchor, joint->b.centre);
+	return (struct support_joint_row){ .joint = loaded,
+					   .row = self->joints.count,
+					   .force = on.linear,
+					   .torque = vec3_sub(on.angular,
+							      vec3_cross(arm, on.linear)) };
+}
+
 /* What a row exerts on b about its anchor, by its part on b, which lists of joints always have. */
 static struct support_joint_row on_anchor(const struct support_graph *self,
 					  const struct joint_standing *joint,
 					  const struct constraint_row *row)
 {
-	struct support_joint_row out = { .joint = self->loaded.count - 1 };
-	vec3 arm = vec3_sub(self->loaded.items[out.joint].anchor, joint->joint.b.centre);
+	struct spatial on = spatial_zero();
 	for (uint32_t k = 0; k < row->j.count; k++)
-		if (row->j.parts[k].slot == 1) {
-			struct spatial on = row->j.parts[k].on;
-			out.force = on.linear;
-			out.torque = vec3_sub(on.angular, vec3_cross(arm, on.linear));
-		}
-	return out;
+		if (row->j.parts[k].slot == 1)
+			on = row->j.parts[k].on;
+	return seen_from_anchor(self, self->loaded.count - 1, &joint->joint, on);
 }
 
 static enum status put_row(struct support_work *work, const struct joint_standing *joint,
@@ -369,8 +377,8 @@ static enum status put_row(struct support_work *work, const struct joint_standin
 	if (ARRAY_RESERVE(&self->joints, self->joints.count + 1u) != STATUS_OK ||
 	    ARRAY_RESERVE(&self->joint_rows, self->joint_rows.count + 1u) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	self->joints.items[self->joints.count++] = made;
 	self->joint_rows.items[self->joint_rows.count++] = on_anchor(self, joint, row);
+	self->joints.items[self->joints.count++] = made;
 	return STATUS_OK;
 }
 
@@ -443,11 +451,6 @@ static enum status put_joint(struct support_work *work, uint32_t joint_row)
 	joint_standing_rows(work->dynamics, joint_row, &joint);
 	if (!end_moves(work, joint.ends[0]) && !end_moves(work, joint.ends[1]))
 		return STATUS_OK;
-	if (bitset_get(&work->dynamics->joint_geared, joint_row))
-		return reason_set(
-			work->why, STATUS_UNSUPPORTED, -1, "joint",
-			"joint %u has a gear: stability does not know gears, remove it first",
-			work->tables->joint.id[joint_row]);
 	if (ARRAY_RESERVE(&self->loaded, self->loaded.count + 1u) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	self->loaded.items[self->loaded.count++] = given_of(work, joint_row, &joint.joint);
@@ -481,6 +484,85 @@ static enum status find_joints(struct support_work *work)
 	return status;
 }
 
+/* ---- gears ----------------------------------------------------------------------------------- */
+
+/* Adds what a row exerts on a body, DYNAMICS_NONE: the world; both joints of a gear may have it. */
+static void add_part(const struct support_work *work, uint32_t body, struct spatial on,
+		     struct statics_row *to)
+{
+	uint32_t at = 0;
+	if (!end_moves(work, body))
+		return;
+	uint32_t slot = work->self->slots[body];
+	while (at < to->count && to->parts[at].slot != slot)
+		at++;
+	ASSERT(at < COUNT_OF(to->parts));
+	if (at == to->count)
+		to->parts[to->count++] = (struct row_part){ slot, spatial_zero() };
+	to->parts[at].on = spatial_mul_add(to->parts[at].on, on, 1);
+}
+
+/* The index of a joint in `loaded`, which is sorted by rows; ROW_NO_BODY: none of its bodies moves. */
+static uint32_t find_loaded(const struct support_graph *self, uint32_t row)
+{
+	uint32_t low = 0, high = self->loaded.count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (self->loaded.items[middle].row < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < self->loaded.count && self->loaded.items[low].row == row ? low : ROW_NO_BODY;
+}
+
+/* The row of the gear by which an axis follows another. */
+static enum status put_gear(struct support_work *work, uint32_t joint_row, uint32_t axis)
+{
+	struct support_graph *self = work->self;
+	struct statics_row made = { .lower = -__builtin_inf(), .upper = __builtin_inf() };
+	const struct body_motion *motions[GEAR_ENDS][2];
+	struct gear gear;
+	struct gear_row row;
+	gear_from_tables(work->dynamics, joint_row, axis, 0, &gear);
+	for (uint32_t end = 0; end < GEAR_ENDS; end++) {
+		motions[end][0] = &gear.joints[end].a;
+		motions[end][1] = &gear.joints[end].b;
+	}
+	gear_row_at(&gear, motions, CONSTRAINT_POSITION, &row);
+	for (uint32_t k = 0; k < 2 * GEAR_ENDS; k++)
+		add_part(work, joint_body(work->tables, gear.joints[k / 2].row, k % 2),
+			 row.on[k / 2][k % 2], &made);
+	if (made.count == 0)
+		return STATUS_OK;
+	if (ARRAY_RESERVE(&self->joints, self->joints.count + 1u) != STATUS_OK ||
+	    ARRAY_RESERVE(&self->joint_rows, self->joint_rows.count + GEAR_ENDS) != STATUS_OK)
+		return STATUS_NO_MEMORY;
+	for (uint32_t end = 0; end < GEAR_ENDS; end++) {
+		const struct joint *joint = &gear.joints[end];
+		uint32_t loaded = find_loaded(self, joint->row);
+		if (loaded != ROW_NO_BODY)
+			self->joint_rows.items[self->joint_rows.count++] =
+				seen_from_anchor(self, loaded, joint, row.on[end][1]);
+	}
+	self->joints.items[self->joints.count++] = made;
+	return STATUS_OK;
+}
+
+static enum status find_gears(struct support_work *work)
+{
+	const struct bitset *geared = &work->dynamics->joint_geared;
+	const struct joint_table *joint = &work->tables->joint;
+	enum status status = STATUS_OK;
+	for (uint32_t row = bitset_next(geared, 0); row != BITSET_NONE;
+	     row = bitset_next(geared, row + 1))
+		for (uint32_t axis = 0; axis < JOINT_AXES && status == STATUS_OK; axis++)
+			if (joint->leader[row][axis] != 0 && joint_may_act(work->tables, row) &&
+			    joint_may_act(work->tables, joint->leader[row][axis] - 1))
+				status = put_gear(work, row, axis);
+	return status;
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 enum status support_make(struct support_graph *self, const struct dynamics *dynamics,
@@ -497,6 +579,8 @@ enum status support_make(struct support_graph *self, const struct dynamics *dyna
 		status = find_points(&work);
 	if (status == STATUS_OK)
 		status = find_joints(&work);
+	if (status == STATUS_OK)
+		status = find_gears(&work);
 	self->problem.bodies = self->bodies;
 	self->problem.carried = self->carried;
 	self->problem.points = self->points.items;

@@ -5,10 +5,10 @@
  * without the slop that the narrow phase allows. Bodies that are dynamic and not in quarantine are
  * loaded by all forces that act on them, held at rest. Joints give rows: locked axes, limits that
  * are reached, motors and friction, which hold with at most their largest force; springs exert the
- * force of their present length. Velocities, sleep, rolling and spinning friction are not read;
- * static friction along the pyramid is the smaller of both axes of a direction-dependent one. A body
- * that points carry has no loads of its own (dynamics/carrier.h); where one of its points takes no part,
- * it moves by itself, as in a step.
+ * force of their present length. A gear is a row on the bodies of both its joints. Velocities,
+ * sleep, rolling and spinning friction are not read; static friction along the pyramid is the smaller
+ * of both axes of a direction-dependent one. A body that points carry has no loads of its own
+ * (dynamics/carrier.h); where one of its points takes no part, it moves by itself, as in a step.
  */
 #ifndef CAIRN_ENGINE_STATICS_SUPPORT_H
 #define CAIRN_ENGINE_STATICS_SUPPORT_H
@@ -41,9 +41,10 @@ struct support_joint {
 	vec3 force,
 		torque; /* N, N m, on b about the anchor: of springs and force motors, which are loads */
 };
-/* What a row of a joint exerts on b about the anchor, times its λ. */
+/* What a row exerts on b of a joint about the anchor, times its λ; that of a gear on both joints. */
 struct support_joint_row {
 	uint32_t joint; /* index of a support_joint */
+	uint32_t row;	/* of the problem */
 	vec3 force, torque;
 };
 
@@ -68,7 +69,7 @@ struct support_graph {
 		uint32_t count, capacity;
 	} joints;
 	struct {
-		struct support_joint_row *items; /* beside joints */
+		struct support_joint_row *items; /* by rows of the problem */
 		uint32_t count, capacity;
 	} joint_rows;
 	struct {

@@ -546,6 +546,8 @@ void world_particle_rows(const struct world *world, struct particle_row *out)
 			.velocity = table->velocity[row],
 			.radius = table->radius[row],
 			.mass = table->mass[row],
+			.density = table->density[row],
+			.pressure = table->pressure[row],
 		};
 	}
 }

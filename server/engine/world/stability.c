@@ -4,6 +4,24 @@
 #include "server/engine/statics/stability.h"
 #include "server/engine/world/world.h"
 
+/* Whether less is known of a force of kind a than of one of kind b. */
+static bool less_known(uint8_t a, uint8_t b)
+{
+	static const uint8_t RANKS[FORCE_KNOWN_KINDS] = { [FORCE_UNIQUE] = 0,
+							  [FORCE_LEAST_NORM] = 1,
+							  [FORCE_AS_FOUND] = 2,
+							  [FORCE_NOT_DETERMINED] = 3 };
+	ASSERT(a < FORCE_KNOWN_KINDS && b < FORCE_KNOWN_KINDS);
+	return RANKS[a] > RANKS[b];
+}
+
+static void note_known(uint8_t known, struct stability_view *out)
+{
+	out->open += known != FORCE_UNIQUE;
+	if (less_known(known, out->known))
+		out->known = known;
+}
+
 static void view_contacts(const struct world *world, const struct stability *found,
 			  struct stability_view *out)
 {
@@ -28,7 +46,9 @@ static void view_contacts(const struct world *world, const struct stability *fou
 			.friction_force = force.friction,
 			.parting = parting,
 			.breaks = falls && vec3_dot(parting, normal) > least,
+			.known = found->equilibrium.known[i],
 		};
+		note_known(out->contacts[i].known, out);
 	}
 }
 
@@ -36,20 +56,23 @@ static void view_joints(const struct world *world, const struct stability *found
 			struct stability_view *out)
 {
 	const struct support_graph *support = &found->support;
-	ASSERT(support->joint_rows.count == support->joints.count);
 	for (uint32_t i = 0; i < out->joints; i++) {
 		const struct support_joint *from = &support->loaded.items[i];
 		out->loaded[i] =
 			(struct stability_joint){ world->tables.joint.id[from->row], from->anchor,
-						  from->force, from->torque };
+						  from->force, from->torque, FORCE_UNIQUE };
 	}
 	for (uint32_t i = 0; i < support->joint_rows.count; i++) {
 		const struct support_joint_row *row = &support->joint_rows.items[i];
 		struct stability_joint *to = &out->loaded[row->joint];
-		double force = equilibrium_row_force(&found->equilibrium, i);
+		double force = equilibrium_row_force(&found->equilibrium, row->row);
 		to->force = vec3_mul_add(to->force, row->force, force);
 		to->torque = vec3_mul_add(to->torque, row->torque, force);
+		uint8_t known = found->equilibrium.known[out->points + row->row];
+		to->known = less_known(known, to->known) ? known : to->known;
 	}
+	for (uint32_t i = 0; i < out->joints; i++)
+		note_known(out->loaded[i].known, out);
 }
 
 static enum status view_stability(const struct world *world, const struct stability *found,
@@ -65,6 +88,7 @@ static enum status view_stability(const struct world *world, const struct stabil
 		.witness = found->witness,
 		.rounds = found->rounds,
 		.fallbacks = found->equilibrium.fallbacks,
+		.known = FORCE_UNIQUE,
 		.bodies = problem->body_count,
 		.points = problem->point_count,
 		.rows = problem->row_count,
@@ -107,10 +131,10 @@ static enum status view_lowest(const struct world *world, struct stability_view 
 	}
 	for (uint32_t i = 0; i < plates.count && status == STATUS_OK; i++)
 		if (!plates.items[i].fixed)
-			out->lowest[out->plates++] =
-				(struct stability_plate){ world->tables.body.id[plates.rows[i]],
-							  plates.motions[i].rise,
-							  plates.motions[i].slope };
+			out->lowest[out->plates++] = (struct stability_plate){
+				world->tables.body.id[plates.rows[i]], plates.motions[i].rise,
+				plates.motions[i].slope, plates.motions[i].across
+			};
 	out->drop = found.drop;
 	out->drop_residual = found.residual;
 	out->limited = found.limited;

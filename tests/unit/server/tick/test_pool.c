@@ -406,6 +406,44 @@ START_TEST(tasks_run_once_in_order_while_worlds_run_and_move)
 }
 END_TEST
 
+struct waiting {
+	struct rig *rig;
+	uint64_t posted, most; /* ns */
+	uint32_t done;
+};
+
+static void on_waiting(struct runnable *runnable, void *context)
+{
+	struct waiting *waiting = context;
+	UNUSED(runnable);
+	uint64_t waited = executor_now(waiting->rig->executor) - waiting->posted;
+	waiting->most = MAX_OF(waiting->most, waited);
+	waiting->done++;
+}
+
+START_TEST(tasks_of_worlds_with_too_much_work_wait_for_one_round)
+{
+	/* Steps of 10 ms at 100 Hz, four worlds a worker: a round takes 40 ms, and all are always due. */
+	const uint64_t step = 10 * NS_PER_MS, round = WORLDS / WORKERS * step;
+	struct rig rig;
+	rig_open(&rig, SIM);
+	for (uint32_t i = 0; i < WORLDS; i++)
+		worlds[i].cost = step;
+	add_all(&rig);
+	run_for(&rig, NS_PER_S);
+	for (uint32_t n = 0; n < 20; n++) {
+		struct waiting waiting = { &rig, executor_now(rig.executor), 0, 0 };
+		for (uint32_t i = 0; i < WORLDS; i++)
+			ck_assert_int_eq(pool_post(&worlds[i].runnable, on_waiting, &waiting),
+					 STATUS_OK);
+		run_for(&rig, WORLDS * round);
+		ck_assert_uint_eq(waiting.done, WORLDS);
+		ck_assert_uint_le(waiting.most, round);
+	}
+	rig_close(&rig);
+}
+END_TEST
+
 START_TEST(a_full_queue_answers_full_and_a_removed_runnable_answers_closed)
 {
 	struct rig rig;
@@ -747,6 +785,7 @@ static Suite *make(void)
 	TCase *tasks = tcase_create("tasks");
 	tcase_add_loop_test(tasks, tasks_run_once_in_order_while_worlds_run_and_move, 0, BACKENDS);
 	tcase_add_test(tasks, a_full_queue_answers_full_and_a_removed_runnable_answers_closed);
+	tcase_add_test(tasks, tasks_of_worlds_with_too_much_work_wait_for_one_round);
 	tcase_add_test(tasks, deferrable_tasks_leave_half_the_queue_free);
 	tcase_add_loop_test(tasks, worlds_are_added_and_removed_while_others_run, 0, BACKENDS);
 	suite_add_tcase(suite, tasks);

@@ -1,7 +1,6 @@
 /* Stability of bodies that points carry, and of frameworks of points and bars (papers R-01, R-02,
  * R-05, R-06): the answer of the same bodies as rigid ones. */
 #include <math.h>
-#include <string.h>
 
 #include "tests/lib/check_main.h"
 #include "tests/lib/frames.h"
@@ -269,30 +268,6 @@ START_TEST(a_weld_bears_a_moment)
 }
 END_TEST
 
-/* Rows of gears are not those of one joint: rather no answer than one without them. */
-START_TEST(a_gear_is_refused_by_name)
-{
-	struct world *world = test_world(false, "lcp");
-	body_id body = frame_put(world, TEST_BOX, vec3_make(0, 5, 0), BODY_DYNAMIC, 1);
-	struct command joint = test_command(COMMAND_JOINT_CREATE);
-	joint.joint_create.type = JOINT_CYLINDRICAL;
-	joint.joint_create.body_b = body;
-	joint.joint_create.place = 1;
-	joint_id id = test_do(world, &joint);
-	struct command gear = test_command(COMMAND_JOINT_GEAR);
-	gear.joint_gear.joint = gear.joint_gear.leader = id;
-	gear.joint_gear.axis = 0;
-	gear.joint_gear.leader_axis = 3;
-	test_do(world, &gear);
-	struct stability_view view;
-	struct stability_query query = PLAIN;
-	struct reason why = { 0 };
-	ck_assert_int_eq(world_stability(world, &query, &view, &why), STATUS_UNSUPPORTED);
-	ck_assert_ptr_nonnull(strstr(why.text, "has a gear"));
-	world_destroy(world);
-}
-END_TEST
-
 static Suite *make(void)
 {
 	Suite *suite = suite_create("carried");
@@ -305,7 +280,6 @@ static Suite *make(void)
 	tcase_add_loop_test(tcase, a_frame_of_bars_resists_a_push_by_its_diagonal, 0, 2);
 	tcase_add_test(tcase, bars_have_the_forces_of_their_equilibrium);
 	tcase_add_test(tcase, a_weld_bears_a_moment);
-	tcase_add_test(tcase, a_gear_is_refused_by_name);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
