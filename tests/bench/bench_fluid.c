@@ -1,6 +1,7 @@
 /* bench_fluid.c: the cost of fluids, and how well they do.
  *
  * bench_fluid cost [workers]   pools of several sizes: µs a particle and sub-step, iterations, state hash
+ * bench_fluid million [workers] the same of 10⁶ particles, three ticks
  * bench_fluid dam              front and height of a collapsing column against the experiment of Martin and
  *                              Moyce (1952) and against potential flow (potential_dam.h)
  * bench_fluid float            a cube of half of water's density at three radii: its depth by Archimedes
@@ -20,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST = 400000, TICKS = 20 };
+enum { MOST = 1 << 20, TICKS = 20 };
 #define QUARTER 1.5707963267948966
 #define GRAVITY 9.81
 #define WATER 1000.0
@@ -91,31 +92,61 @@ static struct fluid_view figures(const struct world *world)
 
 /* ---- cost ------------------------------------------------------------------------------------------ */
 
+/* A cube of so many particles along its side, after `rest` ticks. */
+static void measure_cube(const struct parallel *threads, uint32_t workers, uint32_t side,
+			 enum fluid_solver solver, uint32_t rest, uint32_t ticks)
+{
+	system_id system;
+	double width = side * 0.05;
+	struct world *world =
+		make_tank(width, width, vec3_make(width, width, width), 0.05, 1, &system);
+	struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
+	fluid.particles_fluid.system = system;
+	fluid.particles_fluid.kernel_radius = 0.1;
+	fluid.particles_fluid.viscosity = 1;
+	fluid.particles_fluid.solver = (uint8_t)solver;
+	test_do(world, &fluid);
+	uint64_t substeps = 0, iterations = 0;
+	step(world, threads, rest);
+	struct timespec before, after;
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	double start = now();
+	for (uint32_t tick = 0; tick < ticks; tick++) {
+		step(world, threads, 1);
+		substeps += figures(world).substeps;
+		iterations += figures(world).iterations;
+	}
+	double spent = now() - start;
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	double wall = (double)(after.tv_sec - before.tv_sec) +
+		      1e-9 * (double)(after.tv_nsec - before.tv_nsec);
+	uint32_t count = figures(world).particles;
+	printf("%7u particles %s %u workers: %6.2f us a particle and sub-step (CPU), %5.1f iterations, "
+	       "%.1f sub-steps a tick, %.2f ticks/s by CPU and %.2f by the clock, hash %016llx\n",
+	       count, solver == FLUID_EXPLICIT ? "explicit" : "incompressible", workers,
+	       1e6 * spent / count / (double)substeps, (double)iterations / (double)substeps,
+	       (double)substeps / ticks, ticks * workers / spent, ticks / wall,
+	       (unsigned long long)test_hash(world));
+	world_destroy(world);
+}
+
 static void measure_cost(uint32_t workers)
 {
+	static const uint32_t SIDES[] = { 10, 15, 22, 33, 46 };
 	struct parallel *threads = parallel_threads_create(workers);
-	for (double side = 10; side <= 45; side *= 1.5) {
-		system_id system;
-		double width = floor(side) * 0.05;
-		struct world *world =
-			make_tank(width, width, vec3_make(width, width, width), 0.05, 1, &system);
-		uint64_t substeps = 0, iterations = 0;
-		step(world, threads, 10);
-		double start = now();
-		for (uint32_t tick = 0; tick < TICKS; tick++) {
-			step(world, threads, 1);
-			substeps += figures(world).substeps;
-			iterations += figures(world).iterations;
-		}
-		double spent = now() - start;
-		uint32_t count = figures(world).particles;
-		printf("%7u particles %u workers: %6.2f us a particle and sub-step (CPU), %5.1f iterations, "
-		       "residual %.2g, hash %016llx\n",
-		       count, workers, 1e6 * spent / count / (double)substeps,
-		       (double)iterations / (double)substeps, figures(world).residual,
-		       (unsigned long long)test_hash(world));
-		world_destroy(world);
-	}
+	for (uint32_t i = 0; i < COUNT_OF(SIDES); i++)
+		measure_cube(threads, workers, SIDES[i], FLUID_INCOMPRESSIBLE, i < 4 ? 10 : 4,
+			     i < 4 ? TICKS : 6);
+	measure_cube(threads, workers, 10, FLUID_EXPLICIT, 3, 6);
+	measure_cube(threads, workers, 22, FLUID_EXPLICIT, 1, 2);
+	parallel_threads_destroy(threads);
+}
+
+/* A million. */
+static void measure_million(uint32_t workers)
+{
+	struct parallel *threads = parallel_threads_create(workers);
+	measure_cube(threads, workers, 100, FLUID_INCOMPRESSIBLE, 1, 2);
 	parallel_threads_destroy(threads);
 }
 
@@ -536,11 +567,11 @@ static double cohesion_of(const struct world *world, double spacing, double radi
 	return sum / core;
 }
 
-/* A cube becomes a ball; its pressure, without that of cohesion, is 2γ/R; the period of Rayleigh. */
+/* A cube becomes a ball; its pressure, without that of cohesion, is 2γ/R. */
 static void measure_drop(void)
 {
-	for (uint32_t k = 0; k < 3; k++) {
-		const double spacing = 0.01, side = (6 + 2 * k * (k + 1)) * spacing;
+	for (uint32_t k = 0; k < 4; k++) {
+		const double spacing = 0.01, side = (4 + 2 * k) * spacing;
 		system_id system;
 		struct world *world = make_drop(spacing, 0.5 * side + 1e-6, true, 0, 0.5, &system);
 		struct drop before = look_at(world, spacing), now = before;
@@ -557,6 +588,11 @@ static void measure_drop(void)
 		       now.speed, figures(world).substeps);
 		world_destroy(world);
 	}
+}
+
+/* The period of a drop that was stretched, by Rayleigh. */
+static void measure_wobble(void)
+{
 	for (uint32_t across = 6; across <= 10; across += 2) {
 		const double spacing = 0.1 / across;
 		system_id system;
@@ -590,6 +626,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (strcmp(what, "cost") == 0)
 		measure_cost(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1);
+	else if (strcmp(what, "million") == 0)
+		measure_million(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1);
 	else if (strcmp(what, "dam") == 0)
 		measure_dam();
 	else if (strcmp(what, "float") == 0)
@@ -597,7 +635,9 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "rest") == 0)
 		measure_rest();
 	else if (strcmp(what, "drop") == 0)
-		measure_drop();
+		measure_drop(), measure_wobble();
+	else if (strcmp(what, "wobble") == 0)
+		measure_wobble();
 	else if (strcmp(what, "slosh") == 0)
 		measure_slosh();
 	else

@@ -303,6 +303,7 @@ tests_bench_bench_fluid_LDADD = $(LDADD) -lm
 bench-fluid: tests/bench/bench_fluid
 	tests/bench/bench_fluid cost 1
 	tests/bench/bench_fluid cost 2
+	tests/bench/bench_fluid million 2
 soak-fluid: tests/bench/bench_fluid
 	tests/bench/bench_fluid rest
 	tests/bench/bench_fluid float
