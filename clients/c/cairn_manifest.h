@@ -1383,29 +1383,6 @@ struct cairn_command_particles_emitter {
 	uint8_t room;
 };
 
-/* make a sink of a system, set it anew, or remove it: a region or a body that takes the
- * system's particles away; those that it took are counted. */
-struct cairn_command_particles_sink {
-	/* system: the system */
-	int64_t system;
-	/* sink: number of the sink within the system */
-	uint32_t sink;
-	/* region: 0 none: the sink is removed; 1 ball; 2 box; 3 body: all that is nearer to `body`
-	 * than `radius`, or in it */
-	uint8_t region;
-	/* position (-1000000 … 1000000 m): centre of a ball or box, in the axes of `body` if that is
-	 * given */
-	cairn_vec3 position;
-	/* size (0 … 1000000 m): of a box: its lengths, above 0 */
-	cairn_vec3 size;
-	/* radius (0 … 1000000 m): of a ball, or around a body, above 0 */
-	double radius;
-	/* rotation: of a box, its axes to those of the world or of `body` */
-	cairn_quat rotation;
-	/* body: carries a ball or box, 0: none does; or is the sink itself. The sink goes with it */
-	int64_t body;
-};
-
 /* let the particles of a system leave a trail: particles of another system, which has their
  * size, life and colours. */
 struct cairn_command_particles_trail {
@@ -1547,6 +1524,29 @@ struct cairn_command_uncarry {
 	int64_t body;
 };
 
+/* make a sink of a system, set it anew, or remove it: a region or a body that takes the
+ * system's particles away; those that it took are counted. */
+struct cairn_command_particles_sink {
+	/* system: the system */
+	int64_t system;
+	/* sink: number of the sink within the system */
+	uint32_t sink;
+	/* region: 0 none: the sink is removed; 1 ball; 2 box; 3 body: all that is nearer to `body`
+	 * than `radius`, or in it */
+	uint8_t region;
+	/* position (-1000000 … 1000000 m): centre of a ball or box, in the axes of `body` if that is
+	 * given */
+	cairn_vec3 position;
+	/* size (0 … 1000000 m): of a box: its lengths, above 0 */
+	cairn_vec3 size;
+	/* radius (0 … 1000000 m): of a ball, or around a body, above 0 */
+	double radius;
+	/* rotation: of a box, its axes to those of the world or of `body` */
+	cairn_quat rotation;
+	/* body: carries a ball or box, 0: none does; or is the sink itself. The sink goes with it */
+	int64_t body;
+};
+
 /* Commands (docs/COMMANDS.md). */
 enum cairn_command_op {
 	CAIRN_COMMAND_SHAPE_USE = 1,
@@ -1606,7 +1606,6 @@ enum cairn_command_op {
 	CAIRN_COMMAND_NAME_JOINT = 88,
 	CAIRN_COMMAND_PARTICLES_SELF = 89,
 	CAIRN_COMMAND_PARTICLES_EMITTER = 90,
-	CAIRN_COMMAND_PARTICLES_SINK = 102,
 	CAIRN_COMMAND_PARTICLES_TRAIL = 91,
 	CAIRN_COMMAND_PARTICLES_CONTACTS = 92,
 	CAIRN_COMMAND_PARTICLES_HOLD = 93,
@@ -1614,7 +1613,8 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_FILL = 95,
 	CAIRN_COMMAND_JOINT_GEAR = 96,
 	CAIRN_COMMAND_CARRY = 100,
-	CAIRN_COMMAND_UNCARRY = 101
+	CAIRN_COMMAND_UNCARRY = 101,
+	CAIRN_COMMAND_PARTICLES_SINK = 102
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -1678,7 +1678,6 @@ typedef struct cairn_command {
 		struct cairn_command_name_joint name_joint;
 		struct cairn_command_particles_self particles_self;
 		struct cairn_command_particles_emitter particles_emitter;
-		struct cairn_command_particles_sink particles_sink;
 		struct cairn_command_particles_trail particles_trail;
 		struct cairn_command_particles_contacts particles_contacts;
 		struct cairn_command_particles_hold particles_hold;
@@ -1687,6 +1686,7 @@ typedef struct cairn_command {
 		struct cairn_command_joint_gear joint_gear;
 		struct cairn_command_carry carry;
 		struct cairn_command_uncarry uncarry;
+		struct cairn_command_particles_sink particles_sink;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;

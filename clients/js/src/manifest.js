@@ -989,16 +989,6 @@ export const COMMAND = {
     ["recoil", 1],
     ["room", 0],
   ] },
-  particles_sink: { number: 102, fields: [
-    ["system", undefined],
-    ["sink", undefined],
-    ["region", 2],
-    ["position", [0, 0, 0]],
-    ["size", [0, 0, 0]],
-    ["radius", 0],
-    ["rotation", [1, 0, 0, 0]],
-    ["body", 0],
-  ] },
   particles_trail: { number: 91, fields: [
     ["system", undefined],
     ["trail", undefined],
@@ -1059,6 +1049,16 @@ export const COMMAND = {
   ] },
   uncarry: { number: 101, fields: [
     ["body", undefined],
+  ] },
+  particles_sink: { number: 102, fields: [
+    ["system", undefined],
+    ["sink", undefined],
+    ["region", 2],
+    ["position", [0, 0, 0]],
+    ["size", [0, 0, 0]],
+    ["radius", 0],
+    ["rotation", [1, 0, 0, 0]],
+    ["body", 0],
   ] },
 };
 
@@ -1474,14 +1474,6 @@ export const LIMITS = {
     recoil: ["ENUM", 0, 1, ""],
     room: ["ENUM", 0, 1, ""],
   },
-  particles_sink: {
-    sink: ["U32", 1, 16, ""],
-    region: ["ENUM", 0, 3, ""],
-    position: ["VEC3", -1000000, 1000000, "m"],
-    size: ["VEC3", 0, 1000000, "m"],
-    radius: ["F64", 0, 1000000, "m"],
-    rotation: ["QUAT", 0, 0, ""],
-  },
   particles_trail: {
     delay: ["U32", 1, 1000000000, "ticks"],
     velocity: ["F64", 0, 100, ""],
@@ -1523,6 +1515,14 @@ export const LIMITS = {
     leader_axis: ["U32", 0, 5, ""],
     ratio: ["F64", -1000000, 1000000, ""],
     offset: ["F64", -1000000, 1000000, "m, rad"],
+  },
+  particles_sink: {
+    sink: ["U32", 1, 16, ""],
+    region: ["ENUM", 0, 3, ""],
+    position: ["VEC3", -1000000, 1000000, "m"],
+    size: ["VEC3", 0, 1000000, "m"],
+    radius: ["F64", 0, 1000000, "m"],
+    rotation: ["QUAT", 0, 0, ""],
   },
 };
 

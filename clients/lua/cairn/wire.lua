@@ -564,15 +564,6 @@ wire.command = {
 		{name = "velocity", type = "f64", min = 0, max = 1, default = 1.0},
 		{name = "recoil", type = "enum", min = 0, max = 1, default = 1},
 		{name = "room", type = "enum", min = 0, max = 1, default = 0}}},
-	particles_sink = {number = 102, fields = {
-		{name = "system", type = "particles", min = 0, max = 0},
-		{name = "sink", type = "u32", min = 1, max = 16},
-		{name = "region", type = "enum", min = 0, max = 3, default = 2},
-		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
-		{name = "size", type = "vec3", min = 0, max = 1000000, default = {0.0, 0.0, 0.0}},
-		{name = "radius", type = "f64", min = 0, max = 1000000, default = 0.0},
-		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
-		{name = "body", type = "body", min = 0, max = 1, default = 0}}},
 	particles_trail = {number = 91, fields = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "trail", type = "particles", min = 0, max = 1},
@@ -626,6 +617,15 @@ wire.command = {
 		{name = "d", type = "body", min = 0, max = 1, default = 0}}},
 	uncarry = {number = 101, fields = {
 		{name = "body", type = "body", min = 0, max = 0}}},
+	particles_sink = {number = 102, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "sink", type = "u32", min = 1, max = 16},
+		{name = "region", type = "enum", min = 0, max = 3, default = 2},
+		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "size", type = "vec3", min = 0, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "radius", type = "f64", min = 0, max = 1000000, default = 0.0},
+		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
+		{name = "body", type = "body", min = 0, max = 1, default = 0}}},
 }
 
 wire.query = {

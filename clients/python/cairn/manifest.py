@@ -624,16 +624,6 @@ COMMAND = {
         ("recoil", "ENUM"),
         ("room", "ENUM"),
     ]),
-    "particles_sink": (102, 2, [
-        ("system", "PARTICLES"),
-        ("sink", "U32"),
-        ("region", "ENUM"),
-        ("position", "VEC3"),
-        ("size", "VEC3"),
-        ("radius", "F64"),
-        ("rotation", "QUAT"),
-        ("body", "BODY"),
-    ]),
     "particles_trail": (91, 2, [
         ("system", "PARTICLES"),
         ("trail", "PARTICLES"),
@@ -693,6 +683,16 @@ COMMAND = {
         ("d", "BODY"),
     ]),
     "uncarry": (101, 1, [
+        ("body", "BODY"),
+    ]),
+    "particles_sink": (102, 2, [
+        ("system", "PARTICLES"),
+        ("sink", "U32"),
+        ("region", "ENUM"),
+        ("position", "VEC3"),
+        ("size", "VEC3"),
+        ("radius", "F64"),
+        ("rotation", "QUAT"),
         ("body", "BODY"),
     ]),
 }
@@ -1047,14 +1047,6 @@ DEFAULTS = {
         "recoil": 1,
         "room": 0,
     },
-    "particles_sink": {
-        "region": 2,
-        "position": (0.0, 0.0, 0.0),
-        "size": (0.0, 0.0, 0.0),
-        "radius": 0.0,
-        "rotation": (1.0, 0.0, 0.0, 0.0),
-        "body": 0,
-    },
     "particles_trail": {
         "delay": 1,
         "velocity": 0.0,
@@ -1092,6 +1084,14 @@ DEFAULTS = {
     "carry": {
         "c": 0,
         "d": 0,
+    },
+    "particles_sink": {
+        "region": 2,
+        "position": (0.0, 0.0, 0.0),
+        "size": (0.0, 0.0, 0.0),
+        "radius": 0.0,
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+        "body": 0,
     },
 }
 
@@ -1495,13 +1495,6 @@ LIMITS = {
         "recoil": (0, 1, ""),
         "room": (0, 1, ""),
     },
-    "particles_sink": {
-        "sink": (1, 16, ""),
-        "region": (0, 3, ""),
-        "position": (-1000000, 1000000, "m"),
-        "size": (0, 1000000, "m"),
-        "radius": (0, 1000000, "m"),
-    },
     "particles_trail": {
         "delay": (1, 1000000000, "ticks"),
         "velocity": (0, 100, ""),
@@ -1542,6 +1535,13 @@ LIMITS = {
         "leader_axis": (0, 5, ""),
         "ratio": (-1000000, 1000000, ""),
         "offset": (-1000000, 1000000, "m, rad"),
+    },
+    "particles_sink": {
+        "sink": (1, 16, ""),
+        "region": (0, 3, ""),
+        "position": (-1000000, 1000000, "m"),
+        "size": (0, 1000000, "m"),
+        "radius": (0, 1000000, "m"),
     },
 }
 

@@ -415,8 +415,9 @@ END_TEST
 
 /* ---- a dam breaks ----------------------------------------------------------------------------------- */
 
-/* Of a column twice as high as wide as potential flow (potential_dam.h, 160 nodes): times in √(width/g), front and
- * height of the column at the wall in widths. The front of Martin and Moyce (1952) is up to 16 % behind it. */
+/* Of a column twice as high as wide as potential flow (potential_dam.h, 160 nodes): times in
+ * √(width/g), front and height of the column at the wall in widths. The front of Martin and Moyce
+ * (1952) is up to 16 % behind it. */
 static const struct {
 	double time, front, height;
 } COLLAPSE[] = {

@@ -221,8 +221,8 @@ static struct world *make_basin(void)
 	return world;
 }
 
-/* What comes in goes out: the number alive is the same over the last seconds, within the tap's of a tenth of a
- * second, and the level is that of the overflow's edge, within a spacing. */
+/* What comes in goes out: the number alive is the same over the last seconds, within the tap's of a
+ * quarter of a second, and the level is that of the overflow's edge, within a spacing. */
 START_TEST(a_basin_with_a_tap_and_an_overflow_keeps_its_level)
 {
 	struct world *world = make_basin();
