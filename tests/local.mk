@@ -18,7 +18,7 @@ check_LIBRARIES = tests/lib/libtests.a
 tests_lib_libtests_a_SOURCES += tests/lib/check_main.h tests/lib/check_main.c
 
 check_PROGRAMS += $(UNIT_TESTS)
-# The longest first, so that none is left alone at the end.
+# Roughly the longest kinds first; tests/run and .ci/run begin with tests/longest.
 TESTS += $(PYTHON_TESTS) $(UNIT_TESTS) tests/lib/test_tally
 
 # ---- fuzz targets --------------------------------------------------------------------------------
@@ -51,7 +51,13 @@ fuzz-minimise: $(FUZZ_TARGETS)
 # ---- how tests are run ---------------------------------------------------------------------------
 # Seconds after which a test program is killed as hung. Tests of `make check` must stay far below this.
 TEST_SECONDS = 600
-TEST_TIMEOUT = timeout -k 10 $(TEST_SECONDS)
+TEST_TIMEOUT = $(top_srcdir)/tests/lib/timed $(TEST_SECONDS)
+# Prints the tests that took more than COST_SECONDS of processor time in the last `make check`.
+COST_SECONDS = 4
+.PHONY: test-costs
+test-costs:
+	@$(top_srcdir)/tests/costs . $(COST_SECONDS)
+
 TEST_EXTENSIONS = .py .js
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_COMPILER = $(TEST_TIMEOUT)
@@ -74,4 +80,4 @@ AM_TESTS_ENVIRONMENT = \
 
 EXTRA_DIST += $(PYTHON_TESTS) tests/lib/pytest_tap.py tests/lib/tally.sh tests/lib/test_tally tests/fuzz/run \
 	tests/fuzz/coverage tests/fuzz/minimise tests/fuzz/seeds tests/fuzz/targets tests/fuzz/words \
-	tests/lint tests/run tests/fuzz/corpus docs server/setup server/quickstart .ci/run .github
+	tests/lib/timed tests/costs tests/longest tests/lint tests/run tests/fuzz/corpus docs server/setup server/quickstart .ci/run .github

@@ -228,7 +228,8 @@ enum cairn_field_kind {
 	CAIRN_FIELD_KIND_VORTEX = 2,
 	CAIRN_FIELD_KIND_ATTRACTOR = 3,
 	CAIRN_FIELD_KIND_DRAG = 4,
-	CAIRN_FIELD_KIND_FLUID = 5
+	CAIRN_FIELD_KIND_FLUID = 5,
+	CAIRN_FIELD_KIND_MUTUAL = 6
 };
 
 /* Values of field region fields. */
@@ -1003,7 +1004,8 @@ struct cairn_command_particles_split {
 
 /* make a force field; wakes the bodies in its region; yields a force_field. */
 struct cairn_command_field_create {
-	/* kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it */
+	/* kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it, 6 mutual: every
+	 * two bodies attract each other (pile) */
 	uint8_t kind;
 	/* region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre; a fluid has no
 	 * ball, and reaches from the top of its box, or from its position, down */
@@ -1053,7 +1055,8 @@ struct cairn_command_field_remove {
 struct cairn_command_field_set {
 	/* field: the field */
 	int64_t field;
-	/* kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it */
+	/* kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it, 6 mutual: every
+	 * two bodies attract each other (pile) */
 	uint8_t kind;
 	/* region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre; a fluid has no
 	 * ball, and reaches from the top of its box, or from its position, down */

@@ -224,20 +224,27 @@ bool cli_links(const struct cli *cli, struct wire_cursor *in, uint32_t *count)
 	return true;
 }
 
-/* The middle of the particles of a system that the mirror shows; returns their number. */
-static uint32_t middle_of(const struct mirror_particles *particles, uint32_t system,
-			  double middle[3])
+/* Means over the particles of a system that the mirror shows. */
+struct watched_system {
+	uint32_t count;
+	double middle[3], density, pressure; /* 0: of no fluid */
+};
+
+static struct watched_system means_of(const struct mirror_particles *particles, uint32_t system)
 {
-	uint32_t count = 0;
+	struct watched_system means = { 0 };
 	for (uint32_t i = 0; i < particles->shown.items.count; i++) {
 		const struct wire_particle *particle = &particles->shown.items.items[i];
 		if (particle->system != system)
 			continue;
-		count++;
+		means.count++;
 		for (uint32_t axis = 0; axis < 3; axis++)
-			middle[axis] += (particle->position[axis] - middle[axis]) / count;
+			means.middle[axis] +=
+				(particle->position[axis] - means.middle[axis]) / means.count;
+		means.density += (particle->density - means.density) / means.count;
+		means.pressure += (particle->pressure - means.pressure) / means.count;
 	}
-	return count;
+	return means;
 }
 
 void cli_watched_particles(const struct cli *cli, const struct mirror *mirror)
@@ -245,20 +252,27 @@ void cli_watched_particles(const struct cli *cli, const struct mirror *mirror)
 	const struct mirror_particles *particles = &mirror->particles;
 	for (uint32_t i = 0; i < particles->system_count; i++) {
 		const struct wire_system_count *system = &particles->systems[i];
-		double middle[3] = { 0 };
-		uint32_t shown = middle_of(particles, system->system, middle);
+		const struct watched_system means = means_of(particles, system->system);
 		if (!cli->json) {
-			printf("  system %u particles %u shown %u middle %g %g %g\n",
-			       (unsigned)system->system, (unsigned)system->alive, (unsigned)shown,
-			       middle[0], middle[1], middle[2]);
+			printf("  system %u particles %u shown %u middle %g %g %g",
+			       (unsigned)system->system, (unsigned)system->alive,
+			       (unsigned)means.count, means.middle[0], means.middle[1],
+			       means.middle[2]);
+			if (means.density > 0)
+				printf(" density %g pressure %g", means.density, means.pressure);
+			putchar('\n');
 			continue;
 		}
 		out_begin(cli);
 		out_u64(cli, "tick", mirror->tick);
 		out_u64(cli, "system", system->system);
 		out_u64(cli, "particles", system->alive);
-		out_u64(cli, "shown", shown);
-		out_reals(cli, "middle", middle, 3);
+		out_u64(cli, "shown", means.count);
+		out_reals(cli, "middle", means.middle, 3);
+		if (means.density > 0) {
+			out_real(cli, "density", means.density);
+			out_real(cli, "pressure", means.pressure);
+		}
 		out_end(cli);
 	}
 }

@@ -170,7 +170,8 @@ SCENES = \
 	clients/scenes/spheres.yaml \
 	clients/scenes/visuals.yaml \
 	clients/scenes/tower.yaml \
-	clients/scenes/trampoline.yaml
+	clients/scenes/trampoline.yaml \
+	clients/scenes/drops.yaml
 
 # Robots, read as scenes.
 SCENES += \

@@ -255,6 +255,10 @@ enum field_kind {
 				box: through its top) across the field's y axis; −density × submerged
 				volume × gravity at the centre of that part, and a drag with w the submerged
 				part of the volume */
+	FIELD_MUTUAL =
+		6, /* every two dynamic bodies attract each other as by an attractor, with d between
+				their mass centres and w that of a ball of this radius around either; with
+				FIELD_PER_MASS times both masses, strength in N/kg². `pile` alone has it */
 };
 enum field_region {
 	FIELD_EVERYWHERE = 0,

@@ -5,6 +5,7 @@
  * every frame. Bytes are those of whole frames as they are sent. The time of the server is that of
  * the fan-out (copying the report, encoding and hashing once for all clients), that of a client
  * decodes and hashes one frame; both come from runs with one and with eight clients. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -114,6 +115,47 @@ static struct world *make_cloth(uint32_t count)
 	return world;
 }
 
+static void add_wall(struct world *world, vec3 at, uint32_t axis, double angle)
+{
+	struct attachment item;
+	struct command wall = test_spawn_command(world, TEST_PLANE, at, &item);
+	double half[3] = { 0 };
+	half[axis] = sqrt(0.5) * (angle < 0 ? -1 : 1);
+	wall.spawn.status = BODY_STATIC;
+	wall.spawn.rotation = (quat){ sqrt(0.5), half[0], half[1], half[2] };
+	test_do(world, &wall);
+}
+
+/* A trough of 2 m in which a column of 1 m has collapsed. At most 4000 particles, because a fluid
+ * takes long. */
+static struct world *make_pool(uint32_t count)
+{
+	struct world *world = make_ground();
+	struct command create = emitter_of(4000, 1), fluid = test_command(COMMAND_PARTICLES_FLUID),
+		       fill = test_command(COMMAND_PARTICLES_FILL);
+	uint32_t side = 1;
+	while ((side + 1) * (side + 1) * (side + 1) <= MIN_OF(count, 4000u))
+		side++;
+	double spacing = 1.0 / side;
+	add_wall(world, vec3_make(-1, 0, 0), 2, -1);
+	add_wall(world, vec3_make(1, 0, 0), 2, 1);
+	add_wall(world, vec3_make(0, 0, -0.5), 0, 1);
+	add_wall(world, vec3_make(0, 0, 0.5), 0, -1);
+	create.particles_create.emitter = EMITTER_NONE;
+	create.particles_create.size = spacing / 2;
+	create.particles_create.mass = 1000 * spacing * spacing * spacing;
+	create.particles_create.restitution = 0;
+	test_do(world, &create);
+	fluid.particles_fluid.system = fill.particles_fill.system = 1;
+	fluid.particles_fluid.kernel_radius = 2 * spacing;
+	test_do(world, &fluid);
+	fill.particles_fill.position = vec3_make(-0.5, 0.5, 0);
+	fill.particles_fill.size = vec3_all(1);
+	fill.particles_fill.spacing = spacing;
+	test_do(world, &fill);
+	return world;
+}
+
 static struct report *report_of(const struct world *world)
 {
 	struct report *report = heap_alloc_zero(sizeof *report);
@@ -132,7 +174,7 @@ struct figures {
 };
 
 static struct figures run_clients(struct world *(*make)(uint32_t), uint32_t count,
-				  enum wire_profile profile, uint32_t clients)
+				  enum wire_profile profile, wire_mask columns, uint32_t clients)
 {
 	static struct fan_hall hall;
 	struct world *world = make(count);
@@ -142,7 +184,7 @@ static struct figures run_clients(struct world *(*make)(uint32_t), uint32_t coun
 	message_init(&ask, MESSAGE_SUBSCRIBE);
 	ask.subscribe.sub = 1;
 	ask.subscribe.profile = profile;
-	ask.subscribe.particles = WIRE_PARTICLE_COLUMNS_ALL;
+	ask.subscribe.particles = columns;
 	for (uint32_t i = 0; i < clients; i++)
 		fan_enter(&hall, i, &ask.subscribe, true, WIRE_FRAME_DOWN);
 	for (uint32_t tick = 0; tick < WARM + TICKS; tick++) {
@@ -181,11 +223,14 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		struct world *(*make)(uint32_t count);
-	} SCENES[] = { { "flight", make_flight },
-		       { "flight, drag, masses differ", make_drag },
-		       { "fountain on the ground", make_fountain },
-		       { "at rest", make_rest },
-		       { "cloth", make_cloth } };
+		wire_mask without; /* columns */
+	} SCENES[] = { { "flight", make_flight, 0 },
+		       { "flight, drag, masses differ", make_drag, 0 },
+		       { "fountain on the ground", make_fountain, 0 },
+		       { "at rest", make_rest, 0 },
+		       { "cloth", make_cloth, 0 },
+		       { "fluid", make_pool, 0 },
+		       { "fluid, no density, pressure", make_pool, WIRE_PARTICLE_COLUMNS_SCALAR } };
 	static const char *const PROFILES[] = { "exact", "view", "sim" };
 	uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 10000;
 	if (count < 1 || count > 1 << 17)
@@ -194,11 +239,12 @@ int main(int argc, char **argv)
 	       "server ns each", "client ns each");
 	for (uint32_t scene = 0; scene < COUNT_OF(SCENES); scene++)
 		for (uint32_t profile = 0; profile < COUNT_OF(PROFILES); profile++) {
+			wire_mask columns = WIRE_PARTICLE_COLUMNS_ALL & ~SCENES[scene].without;
 			struct figures one = run_clients(SCENES[scene].make, count,
-							 WIRE_PROFILE_EXACT + profile, 1);
+							 WIRE_PROFILE_EXACT + profile, columns, 1);
 			struct figures many =
 				run_clients(SCENES[scene].make, count, WIRE_PROFILE_EXACT + profile,
-					    FAN_CLIENTS);
+					    columns, FAN_CLIENTS);
 			double each = (many.best - one.best) / (FAN_CLIENTS - 1);
 			double rows = (double)one.rows / TICKS;
 			printf("%-28s %-6s %9.0f %12.2f %14.1f %14.1f\n", SCENES[scene].name,

@@ -1,5 +1,6 @@
 /* mps.c: see mps.h. A file is read by words, and if that fails by the columns of the fixed format, in
- * which names may have blanks. Sections NAME, OBJSENSE, ROWS, COLUMNS, RHS, RANGES, BOUNDS, ENDATA; others are refused.
+ * which names may have blanks. Sections NAME, OBJSENSE, ROWS, COLUMNS, RHS, RANGES, BOUNDS, ENDATA;
+ * others are refused.
  *
  * The first row of type N is the objective; other rows of type N are left out. A range R makes of a row
  * E an interval from the right side towards the sign of R, of L and G one of width |R|. An upper bound
@@ -131,7 +132,7 @@ static bool add_column(struct mps *self, char **field, uint32_t count)
 		if (!add_name(self, &self->columns, field[0], self->column))
 			return false;
 	}
-	if (find(&self->columns, field[0]) != self->column || count % 2 != 1)
+	if (find(&self->columns, field[0]) != self->column || count < 3 || count % 2 != 1)
 		return refuse(self, "entries of one column are apart, or not pairs:", field[0]);
 	for (uint32_t k = 1; k + 1 < count; k += 2)
 		if (!add_entry(self, field[k], field[k + 1]))

@@ -27,4 +27,8 @@ void check_skip(Suite *suite, const char *what, const char *why);
 /* The seed that was printed first. Valid within check_main and the cases it runs. */
 uint64_t check_seed(void);
 
+/* How many of `all` generated cases to try: all, and an eighth (at least one) under sanitizers, which
+ * make each of them some ten times slower. */
+uint32_t check_cases(uint32_t all);
+
 #endif

@@ -327,6 +327,8 @@ static void reconcile_surface(struct gen_commands *gen, vec3 *direction, vec3 *v
 	do {                                                                                       \
 		(field)->half = vec3_make(rng_range(&(gen)->rng, 0.5, 5),                          \
 					  rng_range(&(gen)->rng, 0.5, 5), 3);                      \
+		if ((field)->kind == FIELD_MUTUAL) /* pile alone has it */                         \
+			(field)->kind = FIELD_ATTRACTOR;                                           \
 		bool fluid = (field)->kind == FIELD_FLUID,                                         \
 		     drag = (field)->kind == FIELD_DRAG || fluid;                                  \
 		if (fluid && (field)->region == FIELD_BALL)                                        \

@@ -36,12 +36,12 @@ static const struct {
 	{ "fireworks", 4 },	  { "folds", 3 },
 	{ "rockets", 4 },	  { "jet", 3 },
 	{ "explosion", 11 },	  { "snow", 6 },
-	{ "hammock", 8 },	  { "overflow", 6 },
-	{ "trampoline", 61 },	  { "pile-jacks", 41 },
-	{ "fluid-inside", 7 },	  { "fluid-burst", 5 },
-	{ "fluid-neutral", 8 },	  { "fluid-column", 5 },
-	{ "fluid-tanks", 13 },	  { "fluid-phase", 4 },
-	{ "fountain-basin", 10 },
+	{ "hammock", 8 },	  { "trampoline", 897 },
+	{ "drops", 40 },	  { "pile-jacks", 41 },
+	{ "overflow", 6 },	  { "fluid-inside", 7 },
+	{ "fluid-burst", 5 },	  { "fluid-neutral", 8 },
+	{ "fluid-column", 5 },	  { "fluid-tanks", 13 },
+	{ "fluid-phase", 4 },	  { "fountain-basin", 10 },
 };
 
 #endif

@@ -2,8 +2,9 @@
 #
 #   tally_note NAME CODE       one result: passed if CODE is 0
 #   tally_check BUILD [ARG…]   make check in BUILD; every TAP line of every test counts
-#   tally_lint BUILD           make lint in BUILD; likewise
 #   tally_tap NAME COMMAND…    a command that prints TAP; likewise
+#   tally_beside NAME COMMAND… the same beside what follows; counted by tally_wait
+#   tally_tests BUILD          the tests of BUILD, one a line, those of tests/longest first
 #   tally_close                the closing line; exits 1 if anything failed or nothing was run
 passed=0
 failed=0
@@ -53,21 +54,54 @@ tally_tap()
 	rm -f "$log"
 }
 
-tally_lint()
+beside_names=()
+beside_logs=()
+beside_ids=()
+
+tally_beside()
 {
-	tally_tap "lint" make -s -C "$1" lint
+	beside_names+=("$1")
+	beside_logs+=("$(mktemp)")
+	shift
+	"$@" >"${beside_logs[-1]}" 2>&1 &
+	beside_ids+=($!)
+}
+
+tally_wait()
+{
+	local i code
+	for i in "${!beside_ids[@]}"; do
+		wait "${beside_ids[i]}"
+		code=$?
+		tally_add "${beside_names[i]}" "${beside_logs[i]}" $code
+		rm -f "${beside_logs[i]}"
+	done
+	beside_names=() beside_logs=() beside_ids=()
+}
+
+# What takes longest begins first, so that no processor waits for it at the end. Nothing in a build without Makefile.am.
+tally_tests()
+{
+	make -s -C "$1" print-variable NAME=TESTS 2>/dev/null | tr -s ' ' '\n' | awk '
+		FILENAME != "-" { if ($0 !~ /^#/) place[$2] = ++listed; next }
+		$0 in place { first[place[$0]] = $0; next }
+		{ rest[++others] = $0 }
+		END { for (i = 1; i <= listed; i++) if (i in first) print first[i]
+			for (i = 1; i <= others; i++) print rest[i] }' "${BASH_SOURCE[0]%/lib/*}/longest" -
 }
 
 # automake leaves a .trs file a test, with one ":test-result:" line a result.
 tally_check()
 {
-	local build=$1 log code good bad begin
+	local build=$1 log code good bad begin tests
 	shift
 	begin=$SECONDS
+	tests=$(tally_tests "$build" | xargs)
+	case " $*" in *" TESTS="*) tests= ;; esac
 	log=$build/check.log
 	# Results of tests that are gone must not be counted.
 	find "$build" -name '*.trs' -delete
-	make -s -k -j"$jobs" -C "$build" check "$@" >"$log" 2>&1
+	make -s -k -j"$jobs" -C "$build" check ${tests:+"TESTS=$tests"} "$@" >"$log" 2>&1
 	code=$?
 	good=$(find "$build" -name '*.trs' -exec grep -hE '^:test-result: (PASS|XFAIL)' {} + | wc -l)
 	bad=$(find "$build" -name '*.trs' -exec grep -hE '^:test-result: (FAIL|XPASS|ERROR)' {} + | wc -l)

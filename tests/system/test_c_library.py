@@ -527,6 +527,54 @@ def test_the_past_and_joints_in_frames(tmp_path):
         assert run_example(tmp_path, source, stored.address, str(SOURCE / "clients" / "scenes" / "door.yaml")) == "right\n"
 
 
+GAUGES = """
+#include <cairn.h>
+#include <stdio.h>
+static uint64_t shown;
+static double density, pressure;
+static void on_frame(void *context, cairn_world *world, const cairn_frame *frame)
+{
+	(void)context, (void)world;
+	density = pressure = 0;
+	for (uint32_t i = 0; frame->verified && i < frame->particle_count; i++) {
+		density += frame->particles[i].density;
+		pressure += frame->particles[i].pressure;
+	}
+	shown = frame->state.tick;
+}
+#define CHECK(condition) do { if (!(condition)) { printf("line %d: %s\\n", __LINE__, error.text); return 1; } } while (0)
+int main(int argc, char **argv)
+{
+	const cairn_client_options options = { .frame = on_frame };
+	const cairn_watch_options watch = { .particles = true };
+	cairn_client *client;
+	cairn_world *world;
+	cairn_error error = { 0 };
+	CHECK(argc == 3 && cairn_client_open(argv[1], &options, &client, &error) == 0);
+	CHECK(cairn_client_load(client, "gauges-c", argv[2], &world, &error) == 0);
+	CHECK(cairn_world_watch_with(world, &watch, &error) == 0 && cairn_world_step(world, 8, NULL, &error) == 0);
+	while (shown != 8)
+		CHECK(cairn_client_poll(client, 1000, &error) == 0);
+	printf("%.17g %.17g\\n", density, pressure);
+	cairn_client_close(client);
+	return 0;
+}
+"""
+
+
+@plain
+def test_frames_have_the_density_and_pressure_of_fluids(server, tmp_path):
+    source = tmp_path / "gauges.c"
+    source.write_text(GAUGES)
+    density, pressure = map(float, run_example(tmp_path, source, server.address, str(SOURCE / "clients" / "scenes" / "fluid-column.yaml")).split())
+    with cairn.connect(server.address, caps=("ack", "exact")) as client:
+        world = client.join("gauges-c")
+        world.subscribe(1, profile="exact", particles=["density", "pressure"])
+        particles = next(frame for frame in world.frames(9, 1) if frame.tick == 8).particles
+    assert len(particles) == 192 and pressure > 1e4
+    assert (density, pressure) == (sum(p.density for p in particles), sum(p.pressure for p in particles))
+
+
 LOOKS = """
 #include <cairn.h>
 #include <stdio.h>

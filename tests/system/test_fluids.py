@@ -153,6 +153,35 @@ def test_frames_have_density_and_pressure_in_every_profile_for_early_late_and_pa
             assert shown(again, 0, world.tick) == shown(same, 1, world.tick) == shown(world, 0) != exact
 
 
+def test_the_past_has_the_pressures_it_had(tmp_path):
+    with daemon("--data", str(tmp_path / "data")) as stored, cairn.connect(stored.address, caps=("ack", "exact")) as client:
+        world = client.create("then")
+        world.spawn(status=1, shapes=[(world.shape(cairn.shapes.plane((0, 1, 0))),)], position=(0, 0.6, 0))
+        system = world.particles_create("water", emitter="none", life=0, capacity=100, size=0.1, friction=0, restitution=0)
+        world.particles_fluid(system, 0.4)
+        world.particles_fill(system, (0, 1, 0), (0.8, 0.8, 0.8), 0.2)
+        world.subscribe(1, profile="exact", particles=True)
+        world.step(10)
+        before = shown(world)
+        world.save("mark")
+        world.step(10)
+        after = shown(world)
+        assert sum(p.density for p in before.values()) != sum(p.density for p in after.values())
+        world.seek(10)
+        assert shown(world, 1, 10) == before
+        world.seek(None)
+        means = [sum(getattr(p, name) for p in after.values()) / len(after) for name in ("density", "pressure")]
+        row = [json.loads(line) for line in Cli(stored.address).text("--json", "watch", "then", "--particles", "--ticks", "1").splitlines()]
+        row = next(item for item in row if "middle" in item)
+        assert [row["density"], row["pressure"]] == pytest.approx(means, rel=1e-9)
+        line = Cli(stored.address).text("watch", "then", "--particles", "--ticks", "1")
+        assert f"density {means[0]:.6g} pressure {means[1]:.6g}" in line
+        world.restore("mark")
+        assert shown(world, 1, 10) == before
+        world.step(10)
+        assert shown(world) == after
+
+
 def test_particles_of_no_fluid_have_neither_density_nor_pressure(server):
     with cairn.connect(server.address, caps=("ack", "exact")) as client:
         world = client.create("dry")

@@ -164,7 +164,8 @@ export type FieldKind =
   | "vortex"
   | "attractor"
   | "drag"
-  | "fluid";
+  | "fluid"
+  | "mutual";
 
 export type FieldRegion =
   | "everywhere"
@@ -857,8 +858,8 @@ export interface CommandFields {
   };
   /** make a force field; wakes the bodies in its region */
   field_create: {
-    /** kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it */
-    kind: number | "wind" | "vortex" | "attractor" | "drag" | "fluid";
+    /** kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it, 6 mutual: every two bodies attract each other (pile) */
+    kind: number | "wind" | "vortex" | "attractor" | "drag" | "fluid" | "mutual";
     /** region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre; a fluid has no ball, and reaches from the top of its box, or from its position, down */
     region?: number | "everywhere" | "ball" | "box";
     /** position (-1000000 … 1000000 m): centre of the field */
@@ -901,8 +902,8 @@ export interface CommandFields {
   field_set: {
     /** field: the field */
     field: number;
-    /** kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it */
-    kind: number | "wind" | "vortex" | "attractor" | "drag" | "fluid";
+    /** kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it, 6 mutual: every two bodies attract each other (pile) */
+    kind: number | "wind" | "vortex" | "attractor" | "drag" | "fluid" | "mutual";
     /** region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre; a fluid has no ball, and reaches from the top of its box, or from its position, down */
     region?: number | "everywhere" | "ball" | "box";
     /** position (-1000000 … 1000000 m): centre of the field */

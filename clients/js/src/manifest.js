@@ -1336,7 +1336,7 @@ export const LIMITS = {
     spend: ["ENUM", 0, 1, ""],
   },
   field_create: {
-    kind: ["ENUM", 1, 5, ""],
+    kind: ["ENUM", 1, 6, ""],
     region: ["ENUM", 0, 2, ""],
     position: ["VEC3", -1000000, 1000000, "m"],
     rotation: ["QUAT", 0, 0, ""],
@@ -1355,7 +1355,7 @@ export const LIMITS = {
     density: ["F64", 0, 1000000, "kg/m3"],
   },
   field_set: {
-    kind: ["ENUM", 1, 5, ""],
+    kind: ["ENUM", 1, 6, ""],
     region: ["ENUM", 0, 2, ""],
     position: ["VEC3", -1000000, 1000000, "m"],
     rotation: ["QUAT", 0, 0, ""],
@@ -1753,6 +1753,7 @@ export const WORDS = {
     "attractor",
     "drag",
     "fluid",
+    "mutual",
   ],
   field_region: [
     "everywhere",

@@ -415,7 +415,7 @@ wire.command = {
 		{name = "life_deviation", type = "f64", min = 0, max = 100, default = 0.0},
 		{name = "spend", type = "enum", min = 0, max = 1, default = 0}}},
 	field_create = {number = 70, fields = {
-		{name = "kind", type = "enum", min = 1, max = 5},
+		{name = "kind", type = "enum", min = 1, max = 6},
 		{name = "region", type = "enum", min = 0, max = 2, default = 0},
 		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
 		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
@@ -436,7 +436,7 @@ wire.command = {
 		{name = "field", type = "field", min = 0, max = 0}}},
 	field_set = {number = 72, fields = {
 		{name = "field", type = "field", min = 0, max = 0},
-		{name = "kind", type = "enum", min = 1, max = 5},
+		{name = "kind", type = "enum", min = 1, max = 6},
 		{name = "region", type = "enum", min = 0, max = 2, default = 0},
 		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
 		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
@@ -686,7 +686,7 @@ wire.words = {
 	joint_spring = {none = 0, stiffness = 1, hertz = 2},
 	joint_motor = {none = 0, velocity = 1, position = 2, force = 3},
 	joint_wave = {constant = 0, sine = 1, table = 2},
-	field_kind = {wind = 1, vortex = 2, attractor = 3, drag = 4, fluid = 5},
+	field_kind = {wind = 1, vortex = 2, attractor = 3, drag = 4, fluid = 5, mutual = 6},
 	field_region = {everywhere = 0, ball = 1, box = 2},
 	field_falloff = {constant = 0, linear = 1, components = 2},
 	emitter = {none = 0, point = 1, planar = 2, box = 3, sphere = 4},

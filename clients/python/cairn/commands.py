@@ -638,7 +638,8 @@ class Commands:
                      flags: Whole = None, mask: Whole = None, tag: Whole = None, density: Real = None):
         """Make a force field; wakes the bodies in its region. Returns the field's id. Raises Refused.
 
-        - kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it
+        - kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it, 6 mutual: every two bodies
+          attract each other (pile)
         - region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre; a fluid has no ball, and
           reaches from the top of its box, or from its position, down
         - position (-1000000 … 1000000 m): centre of the field
@@ -680,7 +681,8 @@ class Commands:
         """Set all properties of a force field; wakes the bodies in its old and new region. Raises Refused.
 
         - field: the field
-        - kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it
+        - kind: 1 wind, 2 vortex, 3 attractor, 4 drag, 5 fluid: bodies float in it, 6 mutual: every two bodies
+          attract each other (pile)
         - region: 0 everywhere, 1 ball, 2 box: a body is in it with its mass centre; a fluid has no ball, and
           reaches from the top of its box, or from its position, down
         - position (-1000000 … 1000000 m): centre of the field

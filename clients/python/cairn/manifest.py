@@ -1361,7 +1361,7 @@ LIMITS = {
         "spend": (0, 1, ""),
     },
     "field_create": {
-        "kind": (1, 5, ""),
+        "kind": (1, 6, ""),
         "region": (0, 2, ""),
         "position": (-1000000, 1000000, "m"),
         "half": (0, 1000000, "m"),
@@ -1379,7 +1379,7 @@ LIMITS = {
         "density": (0, 1000000, "kg/m3"),
     },
     "field_set": {
-        "kind": (1, 5, ""),
+        "kind": (1, 6, ""),
         "region": (0, 2, ""),
         "position": (-1000000, 1000000, "m"),
         "half": (0, 1000000, "m"),
@@ -1717,7 +1717,7 @@ WORDS = {
     "joint_spring": ["none", "stiffness", "hertz"],
     "joint_motor": ["none", "velocity", "position", "force"],
     "joint_wave": ["constant", "sine", "table"],
-    "field_kind": ["", "wind", "vortex", "attractor", "drag", "fluid"],
+    "field_kind": ["", "wind", "vortex", "attractor", "drag", "fluid", "mutual"],
     "field_region": ["everywhere", "ball", "box"],
     "field_falloff": ["constant", "linear", "components"],
     "emitter": ["none", "point", "planar", "box", "sphere"],

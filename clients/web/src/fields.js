@@ -8,7 +8,7 @@ import { BoxGeometry, BufferGeometry, DoubleSide, EdgesGeometry, Group, LineBasi
 
 /** Time between two queries while fields are shown, and while only fluids are, ms. */
 const QUERY_MS = 500, FLUID_MS = 3000;
-const COLOURS = { wind: 0x8fd3ff, vortex: 0xc7a6ff, attractor: 0xff9f6b, drag: 0x9be39b, fluid: 0x4a90c8 };
+const COLOURS = { wind: 0x8fd3ff, vortex: 0xc7a6ff, attractor: 0xff9f6b, drag: 0x9be39b, fluid: 0x4a90c8, mutual: 0xffc46b };
 /** Half size of what stands for a field without a border, m. */
 const NOMINAL = 2;
 /** Side of the surface of a fluid without a border, and its depth in a planar world, m. */
@@ -84,6 +84,8 @@ const GLYPHS = {
   },
   drag: flow,
   fluid: flow,
+  /** It has no place: nothing is drawn. */
+  mutual() {},
 };
 
 /** The surface of a fluid, in the field's axes; in a planar world, where it is a line, the fluid below it. */
@@ -102,7 +104,7 @@ function figure(field, planar) {
   const size = extent(field), group = new Group(), lines = [];
   const material = new LineBasicMaterial({ color: COLOURS[kind], transparent: true, opacity: 0.8 });
   if (kind === "fluid") group.add(surface(field, planar));
-  if (region === "ball") for (const axis of [0, 1, 2]) circle(lines, axis, size.x);
+  if (region === "ball" && kind !== "mutual") for (const axis of [0, 1, 2]) circle(lines, axis, size.x);
   GLYPHS[kind](lines, field, size, planar);
   group.add(new LineSegments(new BufferGeometry().setFromPoints(lines), material));
   if (region === "box") group.add(new LineSegments(new EdgesGeometry(new BoxGeometry(2 * size.x, 2 * size.y, 2 * size.z)), material));

@@ -122,6 +122,7 @@ function clear(rate) {
   plots.clear();
   playback.clear(rate);
   focus.clear();
+  particles.surface.fill([]);
   particles.surface.retry();
   timeline.reset();
   element("focus").checked = false;

@@ -22,6 +22,8 @@ import { HIDES } from "./shade.js";
 export const CHOICES = ["automatic", "surface", "balls"];
 /** Pictures whose time is measured before it counts; the first one compiles the shaders and does not. One in so many later on. */
 const PROBES = 3, PROBE_AGAIN = 60;
+/** A picture that takes so many times what is allowed needs no second one. */
+const HOPELESS = 8;
 /** The picture's width by that of the steps before the last. */
 const COARSE = 2;
 /** Radius of a drawn ball by the kernel's: 0.8 of the particles' spacing, so that neighbours in a calm fluid overlap. */
@@ -59,14 +61,14 @@ void main() {
 }`;
 const FULL = "void main() { gl_Position = vec4(position.xy, 0.0, 1.0); }";
 const SMOOTH = `
-uniform sampler2D away; uniform ivec2 way; uniform float texels; uniform bool flatCamera;
+uniform sampler2D away; uniform ivec2 way; uniform float texels;
 layout(location = 0) out vec4 smoothed;
 void main() {
   ivec2 at = ivec2(gl_FragCoord.xy), most = textureSize(away, 0) - 1;
   vec2 ball = texelFetch(away, at, 0).rg;
   float own = ball.r, size = ball.g, sum = 0.0, weights = 0.0;
   if (own <= 0.0) { smoothed = vec4(0.0); return; }
-  float reach = clamp(texels * size / (flatCamera ? 1.0 : own), 1.0, float(${TAPS}));
+  float reach = clamp(texels * size / own, 1.0, float(${TAPS}));
   for (int i = -${TAPS}; i <= ${TAPS}; i++) {
     float other = texelFetch(away, clamp(at + i * way, ivec2(0), most), 0).r, off = float(i) / reach, step = (other - own) / (3.0 * size);
     float weight = other <= 0.0 || abs(off) > 2.0 ? 0.0 : exp(-off * off - step * step);
@@ -120,7 +122,7 @@ void main() {
   vec4 clip = projectionMatrix * vec4(here, 1.0);
   gl_FragDepth = 0.5 + 0.5 * clip.z / clip.w;
   vec3 n = normalize(cross(slope(at, vec2(texel.x, 0.0), here), slope(at, vec2(0.0, texel.y), here)));
-  vec3 back = projectionMatrix[2][3] == 0.0 ? vec3(0.0, 0.0, 1.0) : normalize(-here);
+  vec3 back = normalize(-here);
   float facing = clamp(dot(n, back), 0.0, 1.0), through = texture(thick, at).r;
   vec3 tint = pow(texelFetch(seen, ivec2(at * vec2(textureSize(seen, 0))), 0).rgb, vec3(1.0 / 2.2));
   /* Metres that the light is shifted by, in shares of the picture. */
@@ -159,6 +161,8 @@ export class Surface {
   /** The time of a picture that was too long, ms, of how many particles; null: none was. */
   #slow = null;
   #slowCount = 0;
+  /** Size of the last picture. */
+  #windowed = new Vector2();
   #times = [];
   #pictures = 0;
   #size = new Vector2();
@@ -183,7 +187,7 @@ export class Surface {
     const balls = (fragmentShader, more) => shader(fragmentShader, {}, { vertexShader: BALLS, depthTest: true, ...more });
     this.front = alone(this.#balls, balls(FRONT, { depthWrite: true }));
     this.thick = alone(this.#balls, balls(THICK, { blending: CustomBlending, blendEquation: AddEquation, blendSrc: OneFactor, blendDst: OneFactor }));
-    this.smooth = alone(quad, shader(SMOOTH, { away: null, way: new Vector2(), texels: 1, flatCamera: false }));
+    this.smooth = alone(quad, shader(SMOOTH, { away: null, way: new Vector2(), texels: 1 }));
     this.over = alone(quad, shader(OVER, { away: null, seen: null, thick: null, behind: null, toWorld: new Matrix3(), sunward: new Vector3(),
       zenith: new Color(), haze: new Color(), pixels: new Vector2() }, { depthTest: true, depthWrite: true }));
   }
@@ -224,8 +228,9 @@ export class Surface {
   took(ms) {
     if (this.#pictures <= 1) return; // the shaders were compiled
     this.#times.push(ms);
-    if (this.#times.length < PROBES) return;
-    this.measured = this.#times.sort((a, b) => a - b)[PROBES >> 1];
+    const hopeless = this.#choice === "automatic" && ms > HOPELESS * this.longest;
+    if (this.#times.length < PROBES && !hopeless) return;
+    this.measured = hopeless ? ms : this.#times.sort((a, b) => a - b)[PROBES >> 1];
     this.#times = [];
     if (this.#choice !== "automatic" || this.measured <= this.longest) return;
     this.#slow = this.measured;
@@ -264,7 +269,6 @@ export class Surface {
     if (this.#targets !== null) {
       for (const target of this.#targets.all) target.dispose();
       this.#targets.behind.dispose();
-      this.retry();
     }
     const plain = { minFilter: NearestFilter, magFilter: NearestFilter, generateMipmaps: false };
     const make = (options) => new WebGLRenderTarget(Math.ceil(width / COARSE), Math.ceil(height / COARSE), { ...plain, ...options });
@@ -278,6 +282,10 @@ export class Surface {
 
   /** Draws the surface over the picture of everything else. */
   draw({ renderer, scene, camera, sunward, colours }) {
+    if (!renderer.getDrawingBufferSize(this.#size).equals(this.#windowed)) {
+      this.#windowed.copy(this.#size);
+      if (this.#slow !== null) this.retry();
+    }
     if (!this.on || this.count === 0) return;
     this.#pictures++;
     const { front, thick, smooth, behind, width, height } = this.#fit(renderer), { autoClear, shadowMap } = renderer, { mask } = camera.layers;
@@ -298,9 +306,8 @@ export class Surface {
     camera.layers.mask = mask;
     renderer.autoClear = false;
     into(thick, this.thick, camera);
-    const { uniforms } = this.smooth.children[0].material, isFlat = camera.projectionMatrix.elements[11] === 0;
-    uniforms.flatCamera.value = isFlat;
-    // Texels of a metre at a distance of 1 m, or at any.
+    const { uniforms } = this.smooth.children[0].material;
+    // Texels of a metre at a distance of 1 m: the camera is a perspective one, because planar worlds have no particles.
     uniforms.texels.value = 0.5 * front.height * camera.projectionMatrix.elements[5];
     let from = front.textures[0];
     for (let i = 0; i < 2 * ROUNDS; i++) {

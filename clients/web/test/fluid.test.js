@@ -137,12 +137,26 @@ test("without a choice a slow surface becomes balls; the panel tells what is dra
   await page.waitForFunction(() => /^Balls: with the surface a picture took \S+ ms, and 0\.0010 ms are allowed\. Choose “surface”/
     .test(document.getElementById("fluid-why").textContent));
   await page.waitForFunction(() => !cairn.particles.surface.on);
+  // Half as many particles, or another window, and it is tried again.
+  assert.deepEqual(await page.evaluate(() => {
+    const { surface } = cairn.particles, tried = [surface.on];
+    surface.fill([]);
+    return [...tried, surface.on];
+  }), [false, true]);
+  await page.evaluate(() => cairn.link.world.step(1));
+  await page.waitForFunction(() => cairn.particles.surface.count > 0);
+  for (let i = 0; i < 4; i++) await page.evaluate(() => { cairn.stage.render(); });
+  assert.equal(await page.evaluate(() => cairn.particles.surface.on), false);
+  await page.evaluate(() => { cairn.particles.surface.longest = Infinity; });
+  await page.setViewportSize({ width: 300, height: 240 });
+  await page.waitForFunction(() => cairn.particles.surface.on);
+  await page.evaluate(() => { cairn.particles.surface.longest = 1e-3; });
   await page.selectOption("#fluid-look", "surface");
   await page.waitForFunction(() => /^Surface, as chosen/.test(document.getElementById("fluid-why").textContent));
   await page.evaluate(() => { cairn.particles.surface.longest = Infinity; });
   await page.selectOption("#fluid-look", "automatic");
   await page.evaluate(() => cairn.link.world.step(20));
-  await page.waitForFunction(() => cairn.link.mirror.tick === 20 && Math.max(...cairn.link.mirror.particles.pressure) > 0);
+  await page.waitForFunction(() => cairn.link.mirror.tick === 21 && Math.max(...cairn.link.mirror.particles.pressure) > 0);
   await page.selectOption("#shade", "pressure");
   await page.waitForFunction(() => document.querySelector("#fluid-legend [name=high]").textContent.endsWith(" Pa"));
   const [legend, most] = await page.evaluate(() => [document.querySelector("#fluid-legend [name=high]").textContent,

@@ -109,7 +109,8 @@ void dynamics_field_wake(struct dynamics *self, uint32_t row)
 		    !(tables->body.category[body] & tables->field.mask[row]))
 			continue;
 		vec3 d = in_field_axes(&tables->field, row, dynamics_centre(tables, body));
-		if (acts_at(&tables->field, row, d, planar))
+		if (tables->field.kind[row] == FIELD_MUTUAL ||
+		    acts_at(&tables->field, row, d, planar))
 			dynamics_wake(self, body);
 	}
 }
@@ -274,7 +275,8 @@ void force_field_add(const struct force_list *list, uint32_t row, uint32_t body,
 {
 	const struct tables *tables = list->tables;
 	ASSERT(body < tables->body.count);
-	if (!(tables->body.category[body] & tables->field.mask[row]))
+	if (!(tables->body.category[body] & tables->field.mask[row]) ||
+	    tables->field.kind[row] == FIELD_MUTUAL)
 		return;
 	vec3 weights;
 	if (tables->field.kind[row] == FIELD_FLUID)
@@ -289,6 +291,8 @@ void force_field_at(const struct tables *tables, uint32_t row, const struct forc
 {
 	const struct field_table *table = &tables->field;
 	vec3 weights;
+	if (table->kind[row] == FIELD_MUTUAL)
+		return;
 	if (table->kind[row] != FIELD_FLUID) {
 		(void)add_at(tables, row, state, span, sum, &weights);
 		return;

@@ -23,7 +23,9 @@ libengine_a_SOURCES += \
 	server/engine/methods/pile_basis.c \
 	server/engine/methods/pile_convex.c \
 	server/engine/methods/pile_group.h \
+	server/engine/methods/pile_interior.c \
 	server/engine/methods/pile_obstacles.c \
+	server/engine/methods/pile_pairs.c \
 	server/engine/methods/pile_potential.c \
 	server/engine/methods/pile_programme.c \
 	server/engine/methods/pile_rows.c \
@@ -101,6 +103,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_parameters \
 	tests/unit/server/engine/methods/test_penalty \
 	tests/unit/server/engine/methods/test_pile \
+	tests/unit/server/engine/methods/test_pile_pairs \
 	tests/unit/server/engine/methods/test_pile_pieces \
 	tests/unit/server/engine/methods/test_pile_polyhedra \
 	tests/unit/server/engine/methods/test_pile_potential \

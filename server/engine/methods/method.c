@@ -252,6 +252,36 @@ static enum status refuse_locking(const struct method *method, const struct comm
 			  locks, method->name);
 }
 
+/* ---- mutual fields ------------------------------------------------------------------------------ */
+
+static enum status refuse_mutual(const struct method *method, const struct field_table *fields,
+				 struct reason *why)
+{
+	for (uint32_t row = 0; row < fields->count && !method->mutual; row++)
+		if (fields->id[row] != 0 && fields->kind[row] == FIELD_MUTUAL)
+			return reason_set(why, STATUS_METHOD_REFUSES, -1, "kind",
+					  "force field %u is mutual, which %s does not support: "
+					  "remove it (field_remove), or choose pile",
+					  fields->id[row], method->name);
+	return STATUS_OK;
+}
+
+static enum status refuse_making_mutual(const struct method *method, const struct command *command,
+					struct reason *why)
+{
+	uint8_t kind = command->op == COMMAND_FIELD_CREATE ? command->field_create.kind
+		       : command->op == COMMAND_FIELD_SET  ? command->field_set.kind
+							   : 0;
+	ASSERT(method->name != NULL);
+	if (method->mutual || kind != FIELD_MUTUAL)
+		return STATUS_OK;
+	return reason_set(
+		why, STATUS_METHOD_REFUSES, -1, "kind",
+		"kind is mutual, which %s does not support: use an attractor, or choose pile "
+		"first",
+		method->name);
+}
+
 /* ---- what a method supports ----------------------------------------------------------------------- */
 
 enum status method_supports(const struct method *method, const struct dynamics *dynamics,
@@ -271,6 +301,8 @@ enum status method_supports(const struct method *method, const struct dynamics *
 	enum status status = refuse_world(method, method->refuses, dynamics->tables, why);
 	if (status == STATUS_OK)
 		status = refuse_locked_body(method, &dynamics->tables->body, why);
+	if (status == STATUS_OK)
+		status = refuse_mutual(method, &dynamics->tables->field, why);
 	if (status != STATUS_OK || method->supports == NULL)
 		return status;
 	return method->supports(dynamics, why);
@@ -292,6 +324,8 @@ enum status method_admit(const struct method *method, const struct dynamics *dyn
 	enum status status = refuse_command(method, method->refuses, command, why);
 	if (status == STATUS_OK)
 		status = refuse_locking(method, command, why);
+	if (status == STATUS_OK)
+		status = refuse_making_mutual(method, command, why);
 	if (status != STATUS_OK || method->admit == NULL)
 		return status;
 	return method->admit(dynamics, command, spawn_shapes, spawn_shape_count, why);

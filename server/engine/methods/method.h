@@ -60,6 +60,7 @@ struct method {
 	uint32_t shapes; /* bit per enum shape_kind */
 	bool friction, restitution, sleep, planar, three_d, joints;
 	bool carriers; /* points may carry bodies (dynamics/carrier.h) */
+	bool mutual;   /* fields by which bodies attract each other (FIELD_MUTUAL) */
 	bool no_locks; /* bodies with locked axes are refused, in method_supports and method_admit */
 	/* Bits of enum material_property that no world has under it: part of method_supports and
 	 * method_admit. */

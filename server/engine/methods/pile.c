@@ -254,6 +254,8 @@ static void destroy_pile(void *state)
 	ARRAY_RELEASE(&self->room.cuts);
 	ARRAY_RELEASE(&self->room.own);
 	ARRAY_RELEASE(&self->room.pieces);
+	ARRAY_RELEASE(&self->room.near);
+	ARRAY_RELEASE(&self->room.pairs);
 	heap_free(self->room.epa);
 	free_region_release(&self->room.region);
 	heap_free(self);
@@ -560,7 +562,9 @@ static enum status step_pile(void *state, struct dynamics *dynamics, double dt, 
 	options.touch = PILE_OVERLAP; /* rows close up to rounding, on either side of 0 */
 	step_collide(&step, &step.contacts, 0, &options);
 	reach_across_gaps(&step);
-	step_wake_reached(&step, &options);
+	status = pile_wake_attracted(&step, &kept->room, &options);
+	if (status != STATUS_OK)
+		return reason_set(why, status, -1, "memory", "out of memory");
 	step_number(&step);
 	step_report_contacts(&step, &step.contacts);
 	profile_enter(dynamics->profile, PROFILE_SOLVE);
@@ -611,6 +615,7 @@ const struct method method_pile = {
 	.three_d = true,
 	.joints = true,
 	.no_locks = true,
+	.mutual = true,
 	.refuses = MATERIAL_FRICTION | MATERIAL_RESTITUTION | MATERIAL_ROLLING | MATERIAL_SPINNING |
 		   MATERIAL_AXIS,
 };

@@ -14,6 +14,7 @@
 #include "server/base/array.h"
 #include "server/engine/collision/free_region.h"
 #include "server/engine/dynamics/step.h"
+#include "server/engine/math/mat3.h"
 #include "server/engine/solvers/lp.h"
 
 /* m. More overlap than this is taken away before anything else (papers P-03). */
@@ -69,18 +70,31 @@ struct pile_spring {
 	double length;		       /* m, of it */
 };
 
+/* An attraction at the beginning of a step: of a body to a point, or of two (pile_potential.c). */
+struct pile_pull {
+	double k;	     /* N */
+	vec3 from;	     /* m: from the point or b to a */
+	double length, core; /* m: √(from² + core²) */
+};
+
 /* No row of the joint table. */
 #define PILE_NO_JOINT UINT32_MAX
 
-/* What a potential has beyond its slope: that of a body in the attractors (pile_potential.c), or that of
- * a spring between two. */
+enum pile_term_kind {
+	PILE_TERM_FIELDS, /* a body in the attractors (pile_potential.c) */
+	PILE_TERM_SPRING, /* pile_spring.c */
+	PILE_TERM_PAIR,	  /* an attraction of two (pile_pairs.c) */
+};
+/* What a potential has beyond its slope. */
 struct pile_term {
+	enum pile_term_kind kind;
 	uint32_t a,
 		b; /* slots; b: PILE_STATIC of a body alone, or of a spring to what does not move */
 	uint32_t joint; /* row of the spring; PILE_NO_JOINT: the attractors */
 	bool turned;	/* a of the term is b of the joint */
 	struct pile_spring spring;
-	double value; /* J: in the last optimum, never more than the excess there */
+	struct pile_pull pull; /* of a pair */
+	double value;	       /* J: in the last optimum, never more than the excess there */
 };
 
 /* A tangent of a term: value ≥ slope · d_a − offset. */
@@ -158,6 +172,8 @@ struct pile_room {
 	ARRAY_OF(struct pile_cut) cuts;		 /* of one programme */
 	ARRAY_OF(struct pile_piece) own;	 /* of all bodies that move, by slot */
 	ARRAY_OF(struct pile_near_piece) pieces; /* near one body */
+	ARRAY_OF(uint32_t) near;		 /* what one body attracts: rows of bodies */
+	ARRAY_OF(struct pile_term) pairs;
 	struct free_region region;
 	struct epa_workspace *epa; /* owned */
 };
@@ -221,6 +237,16 @@ double pile_smoothing(const struct pile_body *body);
 MUST_CHECK enum status pile_check_field(const struct field_table *table, uint32_t row,
 					struct reason *why);
 MUST_CHECK enum status pile_admit_field(const struct command *command, struct reason *why);
+/* How far the energy of a pull after a displacement of a lies above its tangent, and its curvature. */
+double pile_pull_excess(const struct pile_pull *self, vec3 way, vec3 *slope);
+mat3 pile_pull_bend(const struct pile_pull *self, vec3 way);
+/* Lists the pairs that attract each other in the room. NO_MEMORY. The second adds their terms, and their
+ * pulls to bodies. */
+MUST_CHECK enum status pile_find_pairs(struct pile *self);
+void pile_make_pairs(struct pile *self);
+/* step_wake_reached, with the sleepers that what moved in the last step attracts. NO_MEMORY. */
+MUST_CHECK enum status pile_wake_attracted(struct step *step, struct pile_room *room,
+					   const struct collide_options *options);
 /* Lists the terms of all bodies and adds to their sizes. NO_MEMORY. */
 MUST_CHECK enum status pile_make_terms(struct pile *self);
 /* m: the displacement of a against b. */
@@ -229,6 +255,8 @@ vec3 pile_term_way(const struct pile *self, const struct pile_term *term);
  * beginning; it is convex, and never below the true one. *slope, N: its gradient. */
 double pile_term_excess(const struct pile *self, const struct pile_term *term, vec3 way,
 			vec3 *slope);
+/* N/m: the curvature of the excess there. */
+mat3 pile_term_bend(const struct pile *self, const struct pile_term *term, vec3 way);
 /* OK if the joint in `row` of the table is a spring that the method can follow; else METHOD_REFUSES. The
  * second for a JOINT_CREATE or JOINT_AXIS. */
 MUST_CHECK enum status pile_check_joint(const struct joint_table *table, uint32_t row,
@@ -238,6 +266,7 @@ MUST_CHECK enum status pile_admit_joint(const struct command *command, struct re
 uint32_t pile_spring_count(const struct pile *self);
 void pile_make_springs(struct pile *self);
 double pile_spring_excess(const struct pile_spring *self, vec3 way, vec3 *slope);
+mat3 pile_spring_bend(const struct pile_spring *self, vec3 way);
 /* Writes the springs' forces, at the places that bodies have moved to, into the joint table. */
 void pile_store_springs(const struct pile *self);
 

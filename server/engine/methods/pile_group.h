@@ -16,7 +16,11 @@ struct pile_group {
 	uint32_t term_count; /* 0 while rows overlap */
 	bool relaxing;	     /* rows overlap */
 	bool split;	     /* a coordinate is the difference of two columns */
-	bool springs;	     /* there are springs among the terms */
+	bool springs;	     /* there are springs among the terms, or */
+	bool pairs;	     /* and attractions of two */
+	bool large;	     /* it is solved in zones until these gain next to nothing */
+	bool interior;	     /* by the interior method (pile_interior.c) */
+	bool too_large;	     /* for that method and the work of a step */
 	bool waiting;	     /* the work of the step is used up: it goes on in the next */
 	double scale;	     /* N: the largest force */
 	double bound;	     /* J: no permitted displacement lowers the energy by more */
@@ -36,6 +40,8 @@ struct pile_group {
 bool pile_overlaps(const struct pile_group *group, const struct pile_row *row);
 /* The gap of a row after the moves of bodies that are not in the programme. */
 double pile_gap_inside(const struct pile_group *group, const struct pile_row *row);
+/* The gap of a row after the moves. */
+double pile_gap_after(const struct pile *self, const struct pile_row *row);
 bool pile_is_solved(const struct solver_result *result);
 /* Whether it is solved, or stopped where it may. */
 bool pile_is_ended(const struct solver_result *result);
@@ -45,5 +51,14 @@ void pile_stop_bodies(const struct pile_group *group);
  * the terms' values. Without a point of any use, bodies stay; `waiting` says that the solver may go
  * on from the places. NO_MEMORY. */
 MUST_CHECK enum status pile_solve_round(struct pile_group *group);
+
+/* J: what the moves of the group lower the energy, at a part of the way from its base; *slope: its
+ * derivative by `part`. */
+double pile_drop_at(const struct pile_group *group, double part, double *slope);
+/* J: the sum of force times radius. */
+double pile_measure_of(const struct pile_group *group);
+/* Solves the programme of the rows taken by an interior method: fills in moves, forces and `bound`.
+ * NO_MEMORY. */
+MUST_CHECK enum status pile_solve_interior(struct pile_group *group);
 
 #endif

@@ -54,6 +54,8 @@ static enum status check_properties(uint8_t kind, uint8_t region, uint32_t power
 	if (kind == FIELD_ATTRACTOR && region == FIELD_BOX)
 		return refuse_field(why, "region",
 				    "an attractor in a box, because its force has no potential");
+	if (kind == FIELD_MUTUAL && strength < 0)
+		return refuse_field(why, "strength", "bodies that push each other away");
 	if (kind == FIELD_ATTRACTOR && strength < 0 && (power > 0 || region != FIELD_EVERYWHERE))
 		return refuse_field(why, "strength",
 				    "an attractor that pushes away with a force that falls off: "
@@ -81,15 +83,8 @@ enum status pile_admit_field(const struct command *command, struct reason *why)
 
 /* ---- terms ------------------------------------------------------------------------------------- */
 
-/* An attractor on one body: k of the head, x₀, and L₀. */
-struct pull {
-	double k; /* N */
-	vec3 from;
-	double length;
-};
-
 /* False: the field does not pull on the body. */
-static bool pull_of(const struct pile *self, uint32_t row, uint32_t slot, struct pull *out)
+static bool pull_of(const struct pile *self, uint32_t row, uint32_t slot, struct pile_pull *out)
 {
 	const struct tables *tables = self->step->dynamics->tables;
 	const struct field_table *table = &tables->field;
@@ -112,7 +107,7 @@ static bool pull_of(const struct pile *self, uint32_t row, uint32_t slot, struct
 		k *= tables->body.mass[body];
 	for (uint32_t i = 0; i < table->power[row]; i++)
 		k /= length;
-	*out = (struct pull){ k, from, length };
+	*out = (struct pile_pull){ k, from, length, core };
 	return k > 0;
 }
 
@@ -120,9 +115,13 @@ enum status pile_make_terms(struct pile *self)
 {
 	const struct dynamics *dynamics = self->step->dynamics;
 	uint32_t fields = dynamics->tables->field.count, springs = pile_spring_count(self);
+	enum status status = pile_find_pairs(self);
+	if (status != STATUS_OK)
+		return status;
 	self->term_count = 0;
 	self->terms = ARENA_ARRAY(&self->step->dynamics->scratch, struct pile_term,
-				  springs + (fields > 0 ? self->step->body_count : 0));
+				  springs + self->room->pairs.count +
+					  (fields > 0 ? self->step->body_count : 0));
 	if (self->terms == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t slot = 0; fields > 0 && slot < self->step->body_count; slot++) {
@@ -130,7 +129,7 @@ enum status pile_make_terms(struct pile *self)
 		double size = 0;
 		vec3 steady = body->force;
 		for (uint32_t row = 0; row < fields; row++) {
-			struct pull pull;
+			struct pile_pull pull;
 			if (!pull_of(self, row, slot, &pull))
 				continue;
 			size += pull.k;
@@ -140,11 +139,14 @@ enum status pile_make_terms(struct pile *self)
 			continue;
 		body->size = size + vec3_length(steady);
 		body->bent = true;
-		self->terms[self->term_count++] =
-			(struct pile_term){ .a = slot, .b = PILE_STATIC, .joint = PILE_NO_JOINT };
+		self->terms[self->term_count++] = (struct pile_term){ .kind = PILE_TERM_FIELDS,
+								      .a = slot,
+								      .b = PILE_STATIC,
+								      .joint = PILE_NO_JOINT };
 	}
 	ASSERT(self->term_count <= self->step->body_count);
 	pile_make_springs(self);
+	pile_make_pairs(self);
 	return STATUS_OK;
 }
 
@@ -153,6 +155,29 @@ vec3 pile_term_way(const struct pile *self, const struct pile_term *term)
 	ASSERT(term->a < self->step->body_count);
 	vec3 way = self->moves[term->a];
 	return term->b == PILE_STATIC ? way : vec3_sub(way, self->moves[term->b]);
+}
+
+double pile_pull_excess(const struct pile_pull *self, vec3 way, vec3 *slope)
+{
+	double along = vec3_dot(self->from, way), square = vec3_length_squared(way);
+	vec3 to = vec3_add(self->from, way);
+	double length = scalar_sqrt(vec3_length_squared(to) + self->core * self->core);
+	double sum = length + self->length, grown = (2 * along + square) / sum;
+	/* x / L − x₀ / L₀ */
+	vec3 turn = vec3_mul_sub(way, self->from, grown / self->length);
+	ASSERT(self->k > 0 && self->length > 0);
+	*slope = vec3_scale(turn, self->k / length);
+	return self->k * scalar_max(square - along * grown / self->length, 0) / sum;
+}
+
+/* Of k L: (1 − x xᵀ / L²) k / L. */
+mat3 pile_pull_bend(const struct pile_pull *self, vec3 way)
+{
+	vec3 to = vec3_add(self->from, way);
+	double square = vec3_length_squared(to) + self->core * self->core;
+	ASSERT(square > 0);
+	mat3 along = mat3_scale(mat3_outer(to, to), 1 / square);
+	return mat3_scale(mat3_sub(mat3_identity(), along), self->k / scalar_sqrt(square));
 }
 
 /* Of the attractors on a body. */
@@ -164,18 +189,12 @@ static double attractors_excess(const struct pile *self, const struct pile_term 
 	ASSERT(term->a < self->step->body_count);
 	*slope = vec3_zero();
 	for (uint32_t row = 0; row < fields; row++) {
-		struct pull pull;
+		struct pile_pull pull;
+		vec3 one;
 		if (!pull_of(self, row, term->a, &pull))
 			continue;
-		double along = vec3_dot(pull.from, move), square = vec3_length_squared(move);
-		vec3 to = vec3_add(pull.from, move);
-		double core = self->step->dynamics->tables->field.core[row];
-		double length = scalar_sqrt(vec3_length_squared(to) + core * core);
-		double sum = length + pull.length, grown = (2 * along + square) / sum;
-		excess += pull.k * scalar_max(square - along * grown / pull.length, 0) / sum;
-		/* x / L − x₀ / L₀ */
-		vec3 turn = vec3_mul_sub(move, pull.from, grown / pull.length);
-		*slope = vec3_mul_add(*slope, turn, pull.k / length);
+		excess += pile_pull_excess(&pull, move, &one);
+		*slope = vec3_add(*slope, one);
 	}
 	ASSERT(excess >= 0);
 	return excess;
@@ -184,6 +203,36 @@ static double attractors_excess(const struct pile *self, const struct pile_term 
 double pile_term_excess(const struct pile *self, const struct pile_term *term, vec3 way,
 			vec3 *slope)
 {
-	return term->joint == PILE_NO_JOINT ? attractors_excess(self, term, way, slope)
-					    : pile_spring_excess(&term->spring, way, slope);
+	switch (term->kind) {
+	case PILE_TERM_SPRING:
+		return pile_spring_excess(&term->spring, way, slope);
+	case PILE_TERM_PAIR:
+		return pile_pull_excess(&term->pull, way, slope);
+	default:
+		return attractors_excess(self, term, way, slope);
+	}
+}
+
+static mat3 attractors_bend(const struct pile *self, const struct pile_term *term, vec3 move)
+{
+	uint32_t fields = self->step->dynamics->tables->field.count;
+	mat3 sum = mat3_zero();
+	for (uint32_t row = 0; row < fields; row++) {
+		struct pile_pull pull;
+		if (pull_of(self, row, term->a, &pull))
+			sum = mat3_add(sum, pile_pull_bend(&pull, move));
+	}
+	return sum;
+}
+
+mat3 pile_term_bend(const struct pile *self, const struct pile_term *term, vec3 way)
+{
+	switch (term->kind) {
+	case PILE_TERM_SPRING:
+		return pile_spring_bend(&term->spring, way);
+	case PILE_TERM_PAIR:
+		return pile_pull_bend(&term->pull, way);
+	default:
+		return attractors_bend(self, term, way);
+	}
 }

@@ -46,10 +46,14 @@
 /* Of what a programme gains: tangents are added until less than this is missing. Smaller: more rounds in a
  * step; larger: more steps. Of the limit of rest: then no more tangents are needed to tell it. */
 #define CUTS_GAP 0.1
-/* 1. Zones are followed by larger ones when they lower the energy by no more than this part of the sum of
- * force times radius, and by the whole when none gained more than ZONES_END. Smaller: many steps of little
+/* 1. Zones are followed by the whole when they lower the energy by no more than this part of the sum of force
+ * times radius, and the whole by zones when it gains more than WHOLE_GAIN. Smaller: many steps of little
  * gain; larger: dear steps before they are needed. */
-#define ZONES_GAIN 1e-3
+#define ZONES_GAIN 0.05
+#define WHOLE_GAIN 0.25
+/* The same of a group too large for the interior method: by larger ones, and by the whole when none gained
+ * more than ZONES_END. */
+#define ZONES_LARGER 1e-3
 #define ZONES_END 1e-5
 
 /* Of the cubes. A programme with springs begins with a small part of them, where tangents tell most of their
@@ -69,6 +73,8 @@ enum { ROUNDS_MAX = 100, ZONES_MIN = 16, NET_ZONES_MIN = 2, ZONES_GROW = 4 };
 enum { CUT_ROUNDS_MAX = 60, CUT_IDLE_MAX = 4 };
 /* Halvings of the way to its point of least energy. */
 enum { HALVINGS = 40 };
+/* Bodies of a group with springs: more are solved by the interior method, fewer with tangents. */
+enum { INTERIOR_MIN = 32 };
 /* Rows of one group that overlap: a programme with this many takes about a second, with four times as
  * many half a minute. A group with more stays where it is. */
 enum { OVERLAPS_MAX = 4096 };
@@ -112,7 +118,7 @@ static void join_bodies(const struct pile *self, uint32_t *parent)
 /* ---- moves -------------------------------------------------------------------------------------- */
 
 /* The gap of a row after the moves. */
-static double gap_after(const struct pile *self, const struct pile_row *row)
+double pile_gap_after(const struct pile *self, const struct pile_row *row)
 {
 	ASSERT(row->a < self->step->body_count);
 	vec3 move = self->moves[row->a];
@@ -128,7 +134,7 @@ static void take_violated(struct pile_group *group)
 	for (uint32_t i = 0; i < group->row_count; i++) {
 		struct pile_row *row = &self->rows[group->rows[i]];
 		double radius = self->bodies[row->a].radius;
-		if (row->taken || gap_after(self, row) >= -VIOLATED * radius)
+		if (row->taken || pile_gap_after(self, row) >= -VIOLATED * radius)
 			continue;
 		ASSERT(!pile_overlaps(group, row));
 		row->taken = true;
@@ -167,7 +173,7 @@ static void shorten_moves(const struct pile_group *group)
 		vec3 apart = vec3_sub(base_of(group, row->a), base_of(group, row->b));
 		double gap = row->gap + vec3_dot(row->normal, apart);
 		double room = scalar_max(gap, 0);
-		double closing = gap - gap_after(self, row);
+		double closing = gap - pile_gap_after(self, row);
 		if (closing > room + PERMITTED * self->bodies[row->a].radius)
 			part = scalar_min(part, room / closing);
 	}
@@ -178,7 +184,7 @@ static void shorten_moves(const struct pile_group *group)
 
 /* J: what the moves of the group lower the energy, at a part of the way from its base; *slope: its
  * derivative by `part`. */
-static double drop_at(const struct pile_group *group, double part, double *slope)
+double pile_drop_at(const struct pile_group *group, double part, double *slope)
 {
 	const struct pile *self = group->pile;
 	double drop = 0;
@@ -205,12 +211,12 @@ static double drop_at(const struct pile_group *group, double part, double *slope
 static void end_at_least_energy(const struct pile_group *group)
 {
 	double low = 0, high = 1, slope;
-	(void)drop_at(group, 1, &slope);
+	(void)pile_drop_at(group, 1, &slope);
 	if (group->term_count == 0 || slope >= 0)
 		return;
 	for (uint32_t i = 0; i < HALVINGS; i++) {
 		double middle = 0.5 * (low + high);
-		(void)drop_at(group, middle, &slope);
+		(void)pile_drop_at(group, middle, &slope);
 		if (slope >= 0)
 			low = middle;
 		else
@@ -221,7 +227,7 @@ static void end_at_least_energy(const struct pile_group *group)
 }
 
 /* J: the sum of force times radius. */
-static double measure_of(const struct pile_group *group)
+double pile_measure_of(const struct pile_group *group)
 {
 	double measure = 0;
 	for (uint32_t i = 0; i < group->slot_count; i++) {
@@ -262,7 +268,7 @@ static void drop_idle_cuts(struct pile_room *room)
 static bool is_proved(const struct pile_group *group)
 {
 	return group->springs &&
-	       group->bound <= group->part * group->pile->rest * measure_of(group);
+	       group->bound <= group->part * group->pile->rest * pile_measure_of(group);
 }
 
 /* Adds tangents where the optimum lies below the excess by more than its share, unless all that is
@@ -285,7 +291,7 @@ static enum status add_cuts(struct pile_group *group, bool *added)
 	if (is_proved(group))
 		return STATUS_OK;
 	double little =
-		CUTS_GAP * scalar_max(group->bound - missing, self->rest * measure_of(group));
+		CUTS_GAP * scalar_max(group->bound - missing, self->rest * pile_measure_of(group));
 	if (!(missing > little))
 		return STATUS_OK;
 	drop_idle_cuts(room);
@@ -354,10 +360,15 @@ static enum status begin_group(struct pile_group *group)
 		group->waits = MAX_OF(group->waits, self->bodies[group->slots[i]].waits);
 	group->split = group->relaxing || self->conservative > 0;
 	enum status status = list_terms(group);
-	for (uint32_t i = 0; i < group->term_count; i++)
-		group->springs =
-			group->springs || self->terms[group->terms[i]].joint != PILE_NO_JOINT;
-	if (group->springs && self->pivots_max == 0)
+	for (uint32_t i = 0; i < group->term_count; i++) {
+		enum pile_term_kind kind = self->terms[group->terms[i]].kind;
+		group->springs = group->springs || kind != PILE_TERM_FIELDS;
+		group->pairs = group->pairs || kind == PILE_TERM_PAIR;
+	}
+	group->interior = !group->split && self->pivots_max == 0 && !group->too_large &&
+			  (group->large || group->pairs ||
+			   (group->springs && group->slot_count >= INTERIOR_MIN));
+	if (group->springs && self->pivots_max == 0 && !group->interior)
 		group->part = FIRST_PART;
 	return status;
 }
@@ -378,7 +389,7 @@ static double end_programme(struct pile_group *group)
 	double slope;
 	end_at_least_energy(group);
 	shorten_moves(group);
-	double drop = drop_at(group, 1, &slope);
+	double drop = pile_drop_at(group, 1, &slope);
 	if (!group->relaxing && drop < 0) {
 		pile_stop_bodies(group);
 		drop = 0;
@@ -402,7 +413,7 @@ static bool keeps_going(struct pile_group *group, bool unfinished)
 	ASSERT(group->pile->pivots_max > 0 && !group->relaxing);
 	end_at_least_energy(group);
 	shorten_moves(group);
-	bool gained = drop_at(group, 1, &slope) > group->pile->rest * measure_of(group);
+	bool gained = pile_drop_at(group, 1, &slope) > group->pile->rest * pile_measure_of(group);
 	if (group->budget > 0)
 		return unfinished;
 	if (gained || pile_is_solved(&group->result))
@@ -429,7 +440,7 @@ static bool widen_cubes(struct pile_group *group)
 	}
 	if (!ends)
 		return false;
-	if (is_proved(group) || (group->bound > self->rest * measure_of(group) &&
+	if (is_proved(group) || (group->bound > self->rest * pile_measure_of(group) &&
 				 group->bound < WORTH_WIDENING * group->narrow)) {
 		group->bound /= group->part;
 		return false;
@@ -544,7 +555,7 @@ static enum status solve_programme(struct pile_group *group)
 		group->result.status = SOLVER_LIMIT;
 		return STATUS_OK;
 	}
-	return solve_rounds(group);
+	return group->interior ? pile_solve_interior(group) : solve_rounds(group);
 }
 
 /* ---- zones ------------------------------------------------------------------------------------- */
@@ -648,24 +659,10 @@ static bool any_overlap(const struct pile_group *group)
 	return false;
 }
 
-/* Solves a large group in zones, and in larger ones where these gain little. Where those gain next to
- * nothing, nothing has moved, and there is no basis: that of zones is a bad one for the whole. */
-static enum status try_zones(struct pile_group *group, bool net, bool *gained)
+/* Takes the moves of zones back, and their basis, which is a bad one for the whole. */
+static void forget_zones(const struct pile_group *group)
 {
 	struct pile *self = group->pile;
-	double drop = 0, measure = measure_of(group), work_max = self->work_max;
-	enum status status = STATUS_OK;
-	/* Half of what is left is for the whole, which would never have its turn. */
-	self->work_max = work_max > 0 ? 0.5 * (work_max + self->work) : 0;
-	uint32_t most = self->zone_max;
-	do
-		status = solve_zones(group, most, &drop);
-	while (status == STATUS_OK && !(drop > ZONES_GAIN * measure) &&
-	       (most = ZONES_GROW * most) <= group->slot_count / 2);
-	self->work_max = work_max;
-	*gained = drop > (net ? self->rest : ZONES_END) * measure;
-	if (status != STATUS_OK || *gained)
-		return status;
 	for (uint32_t i = 0; i < group->slot_count; i++) {
 		self->moves[group->slots[i]] = vec3_zero();
 		memset(self->places[group->slots[i]], LP_LOW, PILE_COLUMNS);
@@ -675,7 +672,28 @@ static enum status try_zones(struct pile_group *group, bool net, bool *gained)
 		self->rows[group->rows[i]].taken = false;
 		self->rows[group->rows[i]].held = false;
 	}
-	return STATUS_OK;
+}
+
+/* Solves a large group in zones; where these gain little, in larger ones if it is too large for one
+ * programme of the interior method. */
+static enum status try_zones(struct pile_group *group, bool *gained)
+{
+	struct pile *self = group->pile;
+	double drop = 0, measure = pile_measure_of(group), work_max = self->work_max;
+	bool larger = group->too_large;
+	uint32_t most = larger ? ZONES_GROW * self->zone_max : self->zone_max;
+	enum status status = STATUS_OK;
+	/* Half of what is left is for the whole, which would never have its turn. */
+	self->work_max = work_max > 0 ? 0.5 * (work_max + self->work) : 0;
+	do
+		status = solve_zones(group, most, &drop);
+	while (status == STATUS_OK && larger && !(drop > ZONES_LARGER * measure) &&
+	       (most = ZONES_GROW * most) <= group->slot_count / 2);
+	self->work_max = work_max;
+	*gained = drop > (larger ? ZONES_END : ZONES_GAIN) * measure;
+	if (status == STATUS_OK && !*gained)
+		forget_zones(group);
+	return status;
 }
 
 /* Halves the gaps of a group that is at rest with them; false: they have been halved often enough. */
@@ -726,7 +744,7 @@ static void choose_way_out(const struct pile_group *group)
 		    (self->bodies[row->a].round && self->bodies[row->b].round))
 			continue;
 		before -= row->gap;
-		after += scalar_max(-gap_after(self, row), 0);
+		after += scalar_max(-pile_gap_after(self, row), 0);
 	}
 	ASSERT(before >= 0);
 	bool solved = !group->waiting && pile_is_solved(&group->result);
@@ -764,35 +782,62 @@ static bool is_net(const struct pile_group *group)
 	return springs >= group->slot_count;
 }
 
+/* Zones, where the group is large and they gain something. */
+static enum status solve_in_zones(struct pile_group *group, bool *gained)
+{
+	struct arena *arena = &group->pile->step->dynamics->scratch;
+	struct arena_mark mark = arena_mark(arena);
+	enum status status = try_zones(group, gained);
+	arena_rewind(arena, mark);
+	mark_whole(group, false);
+	choose_way_out(group);
+	mark_waits(group);
+	return status;
+}
+
+/* The programme of all bodies, with larger zones before it where the interior method would take too long. */
+static enum status solve_whole(struct pile_group *group, bool *ended)
+{
+	struct arena *arena = &group->pile->step->dynamics->scratch;
+	struct arena_mark mark = arena_mark(arena);
+	enum status status = solve_programme(group);
+	*ended = false;
+	if (status != STATUS_OK || !group->too_large)
+		return status;
+	for (uint32_t i = 0; i < group->slot_count; i++)
+		group->place_of[group->slots[i]] = PILE_STATIC;
+	arena_rewind(arena, mark);
+	group->taken = group->slacks = 0;
+	if (group->large && !has_basis_of_whole(group)) {
+		status = solve_in_zones(group, ended);
+		if (status != STATUS_OK || *ended)
+			return status;
+	}
+	return solve_programme(group);
+}
+
 static enum status solve_group(struct pile_group *group)
 {
 	struct pile *self = group->pile;
-	struct arena *arena = &self->step->dynamics->scratch;
-	bool net = is_net(group);
-	bool large = group->slot_count / (net ? NET_ZONES_MIN : ZONES_MIN) >= self->zone_max &&
-		     !any_overlap(group);
-	if (large && !has_basis_of_whole(group)) {
-		struct arena_mark mark = arena_mark(arena);
-		bool gained = false;
-		enum status status = try_zones(group, net, &gained);
-		arena_rewind(arena, mark);
-		mark_whole(group, false);
-		choose_way_out(group);
-		mark_waits(group);
-		if (status != STATUS_OK || gained)
-			return status;
-	}
-	enum status status = solve_programme(group);
-	if (status != STATUS_OK)
+	bool net = is_net(group), ended = false;
+	group->large = group->slot_count / (net ? NET_ZONES_MIN : ZONES_MIN) >= self->zone_max &&
+		       !any_overlap(group);
+	enum status status = STATUS_OK;
+	if (group->large && !net && !has_basis_of_whole(group))
+		status = solve_in_zones(group, &ended);
+	if (status == STATUS_OK && !ended)
+		status = solve_whole(group, &ended);
+	if (status != STATUS_OK || ended)
 		return status;
 	double drop = end_programme(group);
-	double most = group->term_count > 0 ? group->bound : drop;
+	double most = group->term_count > 0 || group->interior ? group->bound : drop;
 	bool rests = !group->relaxing && !group->waiting && pile_is_solved(&group->result) &&
-		     most <= self->rest * measure_of(group);
+		     most <= self->rest * pile_measure_of(group);
 	choose_way_out(group);
 	mark_waits(group);
 	/* What gains much moves much, which zones do in less time. */
-	mark_whole(group, large && !net && !(drop > ZONES_GAIN * measure_of(group)));
+	double much = group->interior ? WHOLE_GAIN : ZONES_LARGER;
+	mark_whole(group, group->large && !net && !(drop > much * pile_measure_of(group)));
 	if (rests)
 		pile_stop_bodies(group);
 	rests = rests && !halve_gaps(group);

@@ -171,7 +171,7 @@ void pile_make_springs(struct pile *self)
 	     row = bitset_next(&dynamics->joint_used, row + 1)) {
 		uint32_t a = slot_of(self, joint_body(dynamics->tables, row, 0));
 		uint32_t b = slot_of(self, joint_body(dynamics->tables, row, 1));
-		struct pile_term term = { .joint = row };
+		struct pile_term term = { .kind = PILE_TERM_SPRING, .joint = row };
 		if (a == PILE_STATIC && b == PILE_STATIC)
 			continue;
 		/* A joint that is no spring, as a new distance before JOINT_AXIS, exerts no force. */
@@ -211,12 +211,36 @@ double pile_spring_excess(const struct pile_spring *self, vec3 way, vec3 *slope)
 	       work_between(self, PUSHING, self->length, reached);
 }
 
+/* Whether the part of the pull changes with the length there. */
+static bool changes_at(const struct pile_spring *self, enum pull_part part, double length)
+{
+	double pull = self->stiffness * (length - self->rest);
+	return pull > least_of(self, part) && pull < most_of(self, part);
+}
+
+/* Of p: p″ along x, p′ / |x| across it. Of q: q″ along u. */
+mat3 pile_spring_bend(const struct pile_spring *self, vec3 way)
+{
+	vec3 to = vec3_add(self->from, way);
+	double length, reached = self->length + vec3_dot(self->along, way);
+	vec3 along = vec3_normalize_length(to, &length);
+	mat3 line = mat3_outer(along, along);
+	double stiff = changes_at(self, PULLING, length) ? self->stiffness : 0;
+	double pull = pull_at(self, PULLING, length);
+	double across = length > 0 ? pull / length : self->rest > 0 ? 0 : self->stiffness;
+	mat3 bend = mat3_scale(mat3_sub(mat3_identity(), line), across);
+	bend = mat3_add(bend, mat3_scale(line, stiff));
+	if (!changes_at(self, PUSHING, reached))
+		return bend;
+	return mat3_add(bend, mat3_scale(mat3_outer(self->along, self->along), self->stiffness));
+}
+
 void pile_store_springs(const struct pile *self)
 {
 	struct joint_table *table = &self->step->dynamics->tables->joint;
 	for (uint32_t i = 0; i < self->term_count; i++) {
 		const struct pile_term *term = &self->terms[i];
-		if (term->joint == PILE_NO_JOINT)
+		if (term->kind != PILE_TERM_SPRING)
 			continue;
 		vec3 slope;
 		ASSERT(term->joint < table->count);

@@ -67,6 +67,10 @@ libengine_a_SOURCES += \
 tests_lib_libtests_a_SOURCES += tests/lib/gen_lp.h tests/lib/gen_lp.c \
 	tests/lib/gen_lp_family.h tests/lib/gen_lp_family.c
 UNIT_TESTS += tests/unit/server/engine/solvers/test_lp
+# The reader of bench-lp-sets.
+UNIT_TESTS += tests/property/test_mps
+tests_property_test_mps_SOURCES = tests/property/test_mps.c tests/bench/mps.c tests/bench/mps.h
+
 # CLP is the oracle of this test; the product does not use it.
 if HAVE_CLP
 UNIT_TESTS += tests/property/test_lp_clp

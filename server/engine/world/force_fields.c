@@ -56,6 +56,11 @@ static enum status check_region(struct check *check, const struct command_FIELD_
 			check, STATUS_RANGE, "falloff",
 			"falloff is %s: a fluid has the same density everywhere; leave it constant",
 			command_word(WORDS_FIELD_FALLOFF, field->falloff));
+	if (field->kind == FIELD_MUTUAL && box)
+		return REFUSE(
+			check, STATUS_RANGE, "region",
+			"region is box: bodies attract each other at any distance or within one; "
+			"choose everywhere or ball (radius: how far)");
 	if (field->region == FIELD_EVERYWHERE && field->falloff != FIELD_CONSTANT)
 		return REFUSE(
 			check, STATUS_RANGE, "falloff",
@@ -92,6 +97,17 @@ static enum status check_kind(struct check *check, const struct command_FIELD_CR
 			"strength is [%.10g, %.10g, %.10g]: an attractor pulls towards its centre "
 			"with x; y and z must be 0",
 			s.x, s.y, s.z);
+	if (field->kind == FIELD_MUTUAL && (s.y != 0 || s.z != 0))
+		return REFUSE(
+			check, STATUS_RANGE, "strength",
+			"strength is [%.10g, %.10g, %.10g]: bodies attract each other with x; y and z "
+			"must be 0",
+			s.x, s.y, s.z);
+	if (field->kind == FIELD_MUTUAL && !vec3_equal(field->position, vec3_zero()))
+		return REFUSE(
+			check, STATUS_RANGE, "position",
+			"position is [%.10g, %.10g, %.10g]: a mutual field has no place; leave it 0",
+			field->position.x, field->position.y, field->position.z);
 	if (!drag && (field->linear != 0 || field->quadratic != 0 || field->angular != 0))
 		return REFUSE(
 			check, STATUS_RANGE,

@@ -27,7 +27,8 @@ static enum status check_field(const struct tables *tables, uint32_t row, struct
 	bool planar = tables->world.planar[0] != 0;
 	vec3 half = t->half[row];
 	EXPECT(t->id[row] < tables->world.next_field[0], TABLE_FIELD, row, "id");
-	EXPECT(t->kind[row] >= FIELD_WIND && t->kind[row] <= FIELD_FLUID, TABLE_FIELD, row, "kind");
+	EXPECT(t->kind[row] >= FIELD_WIND && t->kind[row] <= FIELD_MUTUAL, TABLE_FIELD, row,
+	       "kind");
 	EXPECT(t->region[row] <= FIELD_BOX, TABLE_FIELD, row, "region");
 	EXPECT(t->falloff[row] <= FIELD_COMPONENTS &&
 		       (t->falloff[row] == FIELD_CONSTANT || ball || box),
@@ -36,6 +37,7 @@ static enum status check_field(const struct tables *tables, uint32_t row, struct
 	EXPECT(t->power[row] <= 2, TABLE_FIELD, row, "power");
 	EXPECT(!(ball || box) || half.x > 0, TABLE_FIELD, row, "half");
 	EXPECT(!box || (half.y > 0 && (half.z > 0 || planar)), TABLE_FIELD, row, "half");
+	EXPECT(t->kind[row] != FIELD_MUTUAL || !box, TABLE_FIELD, row, "region");
 	return check_numbers(t, row, why);
 }
 

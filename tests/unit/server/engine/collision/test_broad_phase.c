@@ -182,7 +182,7 @@ START_TEST(every_pair_with_a_moved_proxy_is_found_once_and_sorted)
 	struct world world;
 	world_init(&world, _i % BROAD_PHASE_KINDS, 1 + (uint64_t)_i);
 	world.mix = _i / BROAD_PHASE_KINDS;
-	for (int round = 0; round < 60; round++) {
+	for (uint32_t round = 0; round < check_cases(60); round++) {
 		for (int k = 0; k < (round % 3 == 0 ? 200 : 10); k++)
 			world_change(&world);
 		const struct parallel *parallel = round % 2 ? &parallel_serial : &backwards;

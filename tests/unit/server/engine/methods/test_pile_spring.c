@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define OVERLAP 1e-9 /* m: none above it, at any instant */
-enum { BALLS_MAX = 40, SPRINGS_MAX = 80, INTERPOLANTS = 10 };
+enum { BALLS_MAX = 80, SPRINGS_MAX = 120, INTERPOLANTS = 10 };
 
 struct spring {
 	uint32_t a, b; /* of the balls; a UINT32_MAX: the world, at `anchor` */
@@ -280,15 +280,18 @@ static double worst_imbalance(const struct net *net)
 	return worst;
 }
 
+/* With tangents, and as the net is larger by the interior method. */
+static const uint32_t NETS[] = { 5, 8 };
+
 START_TEST(a_net_carries_a_ball)
 {
 	struct net net;
-	make_net(&net, 5);
+	make_net(&net, NETS[_i]);
 	uint32_t guest = net.count - 1;
 	step_to_rest(&net, 60);
 	/* It lies on the net, which sags, and the springs tell the forces that hold it. */
 	ck_assert_double_gt(net.at[guest].y, 0);
-	ck_assert_double_lt(net.at[12].y, -0.1);
+	ck_assert_double_lt(net.at[_i == 0 ? 12 : 28].y, -0.1);
 	ck_assert_double_le(worst_imbalance(&net), 0.01);
 	world_destroy(net.world);
 }
@@ -297,7 +300,7 @@ END_TEST
 START_TEST(a_loaded_net_has_the_same_future)
 {
 	struct net net;
-	make_net(&net, 4);
+	make_net(&net, _i == 0 ? 4 : NETS[1]);
 	for (uint32_t step = 0; step < 8; step++) {
 		struct bytes image = test_save(net.world);
 		struct world *loaded;
@@ -393,8 +396,8 @@ static Suite *make(void)
 	tcase_add_loop_test(tcase, two_spheres_come_to_their_distance, 0, 4);
 	tcase_add_loop_test(tcase, anchors_that_contradict_share_a_sphere, 0, 2);
 	tcase_add_test(tcase, a_spring_pulls_no_more_than_its_limit);
-	tcase_add_test(tcase, a_net_carries_a_ball);
-	tcase_add_test(tcase, a_loaded_net_has_the_same_future);
+	tcase_add_loop_test(tcase, a_net_carries_a_ball, 0, COUNT_OF(NETS));
+	tcase_add_loop_test(tcase, a_loaded_net_has_the_same_future, 0, COUNT_OF(NETS));
 	tcase_add_test(tcase, other_joints_are_refused_by_name);
 	tcase_add_test(tcase, a_world_with_other_joints_keeps_its_method);
 	suite_add_tcase(suite, tcase);

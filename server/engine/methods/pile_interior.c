@@ -1,0 +1,790 @@
+/* pile_interior.c: the programme of a large group or of a net by an interior method.
+ *
+ *   min F(d) = −Σ f·d + Σ excess    subject to    s = N d + gap ≥ 0,    low ≤ d ≤ high
+ *
+ * with d in the axes of the cubes and N the normals of the rows. The excesses (pile_potential.c,
+ * pile_spring.c) are convex with known curvature, so no tangents are needed, and a step has some twenty
+ * factors however many rows press. It is the primal-dual method with a predictor and a corrector (Mehrotra
+ * 1992): with prices λ of rows and z of bounds, all of
+ *
+ *   ∇F − Nᵀ λ − z_low + z_high = 0,   N d + gap − s = 0,   λ s = z (d − low) = z (high − d) = μ
+ *
+ * is made linear, first for μ = 0, which tells how small μ may become, then for that μ. What remains is
+ *
+ *   (H + D + Nᵀ (λ/s) N) δd = right side
+ *
+ * with H the curvature and D of the bounds: a block of 3 × 3 for each body and each two that a row or spring
+ * joins. Divided by √D on both sides it is the identity and something positive, which chol_block.c
+ * factors in an order with little fill-in (order_amd.c).
+ *
+ * Any λ ≥ 0 proves how much is left: with r = ∇F − Nᵀ λ no permitted displacement lowers F, by the
+ * convexity of F, by more than
+ *
+ *   gap(λ) = λ·(N d + gap) + Σ (r d − min(r low, r high))                        in joules
+ *
+ * The method ends when that is little beside what is gained, or beside the limit of rest. The places
+ * between are no vertices: the prices balance the forces to what gap(λ) tells.
+ *
+ * What goes wrong: rounding ends the descent of μ before. Then the best place found stands with its bound, as
+ * a programme that was not solved.
+ */
+#include "server/engine/linalg/chol_block.h"
+#include "server/engine/linalg/order_amd.h"
+#include "server/engine/math/mat3.h"
+#include "server/engine/math/scalar.h"
+#include "server/engine/methods/pile_group.h"
+
+#include <string.h>
+
+enum { AXES = 3, BLOCK = AXES * AXES, ROUNDS_MAX = 80, NONE = UINT32_MAX };
+/* Rounds of which a step of the work must be capable. */
+enum { ROUNDS_USUAL = 20 };
+
+/* Of the mean reach: how far rows and prices begin from their limits. */
+#define BEGIN 0.1
+/* Of the way to the nearest limit. Larger: fewer rounds; too large: rounds that follow are blocked. */
+#define WAY 0.995
+/* Of the radius: what a row may be violated by. */
+#define PERMITTED 1e-11
+/* Of what is gained: the bound of what is left. Smaller: more rounds in a step; larger: more steps. */
+#define LEFT 0.05
+/* Of the radius: rows that are closer than this join the programme. Larger: larger factors; smaller: rows
+ * that join late, when their prices are far from right. */
+#define JOINS 0.1
+/* Products of blocks in the time of the unit of `pile.work`. */
+#define PRODUCTS 5.0
+/* Of `pile.work`, for a first permitted place. */
+#define OVERTIME 2.0
+
+/* A row of the programme, or a term, with its two bodies as indices in the group, NONE for what does not
+ * move in it, and the blocks of the factor. */
+struct pile_link {
+	uint32_t index; /* in the pile's rows or terms */
+	uint32_t a, b;
+	uint32_t aa, bb, ab;
+};
+
+struct pile_interior {
+	struct pile_group *group;
+	uint32_t bodies, columns; /* columns: 3 × bodies */
+	uint32_t row_count, term_count;
+	struct pile_link *rows, *terms;
+	/* By columns. */
+	double *low, *high, *x, *slope, *z_low, *z_high, *dx, *dz_low, *dz_high, *side, *root,
+		*wide;
+	/* By rows. */
+	vec3 *normal; /* in the axes */
+	double *gap, *s, *price, *ds, *dprice, *off;
+	/* The factor. */
+	uint32_t *order, *place;
+	struct chol_block factor;
+	size_t products;      /* of blocks in a factor */
+	double mean;	      /* μ */
+	double least;	      /* m: what a row is open at least when it joins */
+	double bound, gained; /* J / scale: gap(λ); what F is lowered by */
+	double violated;      /* of the radius */
+	/* The permitted place with the least bound. */
+	double *best_x, *best_price;
+	double best_bound, best_gained;
+	uint32_t best_rows;
+};
+
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+static double *columns_of(const struct pile_interior *self)
+{
+	return PILE_ALLOCATE(self->group, double, self->columns);
+}
+
+static bool allocate_vectors(struct pile_interior *self)
+{
+	double **columns[] = { &self->low,     &self->high,   &self->x,	   &self->slope,
+			       &self->z_low,   &self->z_high, &self->dx,   &self->dz_low,
+			       &self->dz_high, &self->side,   &self->root, &self->best_x };
+	double **rows[] = { &self->gap,	   &self->s,   &self->price,	 &self->ds,
+			    &self->dprice, &self->off, &self->best_price };
+	bool good = true;
+	for (uint32_t i = 0; i < COUNT_OF(columns); i++) {
+		*columns[i] = columns_of(self);
+		good = good && *columns[i] != NULL;
+	}
+	for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
+		*rows[i] = PILE_ALLOCATE(self->group, double, self->group->row_count);
+		good = good && *rows[i] != NULL;
+	}
+	self->normal = PILE_ALLOCATE(self->group, vec3, self->group->row_count);
+	self->wide = PILE_ALLOCATE(self->group, double, (size_t)self->bodies *CHOL_BLOCK);
+	return good && self->normal != NULL && self->wide != NULL;
+}
+
+/* ---- what it is made of ------------------------------------------------------------------------ */
+
+static uint32_t inside(const struct pile_group *group, uint32_t slot)
+{
+	return slot == PILE_STATIC ? NONE : group->place_of[slot];
+}
+
+/* A vector in the axes of the cubes, and back. */
+static vec3 into_axes(const struct pile *self, vec3 v)
+{
+	return vec3_make(vec3_dot(self->axes[0], v), vec3_dot(self->axes[1], v),
+			 vec3_dot(self->axes[2], v));
+}
+
+static vec3 from_axes(const struct pile *self, const double *x)
+{
+	vec3 v = vec3_scale(self->axes[0], x[0]);
+	return vec3_mul_add(vec3_mul_add(v, self->axes[1], x[1]), self->axes[2], x[2]);
+}
+
+/* n · (x_a − x_b). */
+static double across(const struct pile_interior *self, uint32_t r, const double *x)
+{
+	const struct pile_link *link = &self->rows[r];
+	vec3 n = self->normal[r];
+	ASSERT(r < self->row_count);
+	double sum = 0;
+	if (link->a != NONE) {
+		const double *a = &x[(size_t)link->a * AXES];
+		sum += n.x * a[0] + n.y * a[1] + n.z * a[2];
+	}
+	if (link->b != NONE) {
+		const double *b = &x[(size_t)link->b * AXES];
+		sum -= n.x * b[0] + n.y * b[1] + n.z * b[2];
+	}
+	return sum;
+}
+
+/* Takes a row into the programme with a price for μ. */
+static void add_row(struct pile_interior *self, uint32_t index)
+{
+	const struct pile_group *group = self->group;
+	struct pile_row *row = &group->pile->rows[index];
+	uint32_t r = self->row_count++;
+	ASSERT(r < group->row_count);
+	row->taken = true;
+	self->rows[r] = (struct pile_link){ .index = index,
+					    .a = inside(group, row->a),
+					    .b = inside(group, row->b) };
+	self->normal[r] = into_axes(group->pile, row->normal);
+	self->gap[r] = pile_gap_inside(group, row);
+	self->s[r] = scalar_max(across(self, r, self->x) + self->gap[r], self->least);
+	self->price[r] = self->mean / self->s[r];
+}
+
+static bool list_terms(struct pile_interior *self)
+{
+	struct pile_group *group = self->group;
+	const struct pile *pile = group->pile;
+	self->rows = PILE_ALLOCATE(group, struct pile_link, group->row_count);
+	self->terms = PILE_ALLOCATE(group, struct pile_link, group->term_count);
+	if (self->rows == NULL || self->terms == NULL)
+		return false;
+	ASSERT(group->row_count == 0 || group->rows != NULL);
+	self->row_count = self->term_count = 0;
+	for (uint32_t i = 0; i < group->term_count; i++) {
+		const struct pile_term *term = &pile->terms[group->terms[i]];
+		self->terms[self->term_count++] = (struct pile_link){ .index = group->terms[i],
+								      .a = inside(group, term->a),
+								      .b = inside(group, term->b) };
+	}
+	return true;
+}
+
+/* ---- the pattern ------------------------------------------------------------------------------- */
+
+/* The neighbours of each body, each once. */
+struct pile_near {
+	uint32_t *start, *near; /* bodies + 1; 2 × links */
+};
+
+static const struct pile_link *link_at(const struct pile_interior *self, uint32_t i)
+{
+	return i < self->row_count ? &self->rows[i] : &self->terms[i - self->row_count];
+}
+
+static bool list_neighbours(struct pile_interior *self, struct pile_near *out)
+{
+	struct pile_group *group = self->group;
+	uint32_t links = self->row_count + self->term_count, n = self->bodies, count = 0;
+	uint32_t *first = PILE_ALLOCATE(group, uint32_t, n + 2);
+	uint32_t *all = PILE_ALLOCATE(group, uint32_t, 2 * (size_t)links);
+	uint32_t *seen = PILE_ALLOCATE(group, uint32_t, n);
+	out->start = PILE_ALLOCATE(group, uint32_t, n + 1);
+	out->near = PILE_ALLOCATE(group, uint32_t, 2 * (size_t)links);
+	if (first == NULL || all == NULL || seen == NULL || out->start == NULL || out->near == NULL)
+		return false;
+	memset(first, 0, (n + 2) * sizeof *first);
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < links; i++) {
+			const struct pile_link *link = link_at(self, i);
+			if (link->a == NONE || link->b == NONE)
+				continue;
+			if (pass == 1) {
+				all[first[link->a + 1]] = link->b;
+				all[first[link->b + 1]] = link->a;
+			}
+			first[link->a + (pass == 0 ? 2 : 1)]++;
+			first[link->b + (pass == 0 ? 2 : 1)]++;
+		}
+		for (uint32_t k = 0; pass == 0 && k < n; k++)
+			first[k + 2] += first[k + 1];
+	}
+	memset(seen, 0xff, n * sizeof *seen);
+	for (uint32_t k = 0; k < n; k++) {
+		out->start[k] = count;
+		for (uint32_t p = first[k]; p < first[k + 1]; p++) {
+			if (seen[all[p]] == k)
+				continue;
+			seen[all[p]] = k;
+			out->near[count++] = all[p];
+		}
+	}
+	out->start[n] = count;
+	return true;
+}
+
+static void find_blocks(struct pile_interior *self)
+{
+	for (uint32_t i = 0; i < self->row_count + self->term_count; i++) {
+		struct pile_link *link =
+			i < self->row_count ? &self->rows[i] : &self->terms[i - self->row_count];
+		uint32_t a = link->a == NONE ? NONE : self->place[link->a];
+		uint32_t b = link->b == NONE ? NONE : self->place[link->b];
+		link->aa = a == NONE ? NONE : chol_block_find(&self->factor, a, a);
+		link->bb = b == NONE ? NONE : chol_block_find(&self->factor, b, b);
+		link->ab = a == NONE || b == NONE
+				   ? NONE
+				   : chol_block_find(&self->factor, MAX_OF(a, b), MIN_OF(a, b));
+	}
+}
+
+static bool allocate_factor(struct pile_interior *self, size_t blocks)
+{
+	struct chol_block *factor = &self->factor;
+	factor->blocks_max = blocks;
+	factor->row = PILE_ALLOCATE(self->group, uint32_t, blocks);
+	factor->value = PILE_ALLOCATE(self->group, double, blocks *BLOCK);
+	return factor->row != NULL && factor->value != NULL;
+}
+
+/* Orders the bodies and finds the pattern of the factor. False: no memory. */
+static bool make_pattern(struct pile_interior *self)
+{
+	struct pile_group *group = self->group;
+	uint32_t n = self->bodies, count = 0;
+	struct pile_near near;
+	struct chol_block *factor = &self->factor;
+	ASSERT(n > 0);
+	if (!list_neighbours(self, &near))
+		return false;
+	size_t words = order_amd_words(n, near.start[n]);
+	uint32_t *work = PILE_ALLOCATE(group, uint32_t, words);
+	uint32_t *start = PILE_ALLOCATE(group, uint32_t, n + 1);
+	uint32_t *before = PILE_ALLOCATE(group, uint32_t, near.start[n]);
+	self->order = PILE_ALLOCATE(group, uint32_t, n);
+	self->place = PILE_ALLOCATE(group, uint32_t, n);
+	uint32_t **lists[] = { &factor->parent, &factor->link, &factor->at, &factor->place };
+	bool good = work != NULL && start != NULL && before != NULL && self->order != NULL &&
+		    self->place != NULL;
+	for (uint32_t i = 0; i < COUNT_OF(lists); i++) {
+		*lists[i] = PILE_ALLOCATE(group, uint32_t, n);
+		good = good && *lists[i] != NULL;
+	}
+	factor->start = PILE_ALLOCATE(group, uint32_t, n + 1);
+	if (!good || factor->start == NULL)
+		return false;
+	order_amd(n, near.start, near.near, self->order, work);
+	for (uint32_t k = 0; k < n; k++)
+		self->place[self->order[k]] = k;
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t body = self->order[k];
+		start[k] = count;
+		for (uint32_t p = near.start[body]; p < near.start[body + 1]; p++)
+			if (self->place[near.near[p]] < k)
+				before[count++] = self->place[near.near[p]];
+	}
+	start[n] = count;
+	factor->planar = true;
+	factor->blocks_max = 0;
+	size_t blocks = chol_block_analyse(factor, n, start, before);
+	if (blocks >= NONE || !allocate_factor(self, blocks))
+		return false;
+	(void)chol_block_analyse(factor, n, start, before);
+	self->products = 0;
+	for (uint32_t k = 0; k < n; k++) {
+		size_t below = factor->start[k + 1] - factor->start[k];
+		self->products += below * (below + 1) / 2;
+	}
+	find_blocks(self);
+	return true;
+}
+
+/* ---- the beginning ----------------------------------------------------------------------------- */
+
+static void begin_columns(struct pile_interior *self)
+{
+	const struct pile_group *group = self->group;
+	const struct pile *pile = group->pile;
+	double sum = 0;
+	for (uint32_t i = 0; i < self->bodies; i++) {
+		const struct pile_body *body = &pile->bodies[group->slots[i]];
+		vec3 move = into_axes(pile, pile->moves[group->slots[i]]);
+		for (uint32_t k = 0; k < AXES; k++) {
+			uint32_t c = i * AXES + k;
+			self->low[c] = -body->reach * group->part;
+			self->high[c] =
+				(pile->leads_down[k] ? body->ahead : body->reach) * group->part;
+			double most = WAY * self->high[c], least = WAY * self->low[c];
+			self->x[c] = scalar_clamp(vec3_get(move, k), least, most);
+		}
+		sum += body->reach * group->part;
+	}
+	ASSERT(self->bodies > 0);
+	self->mean = self->least = BEGIN * sum / self->bodies;
+}
+
+static void begin_rows(struct pile_interior *self)
+{
+	const struct pile_group *group = self->group;
+	double least = self->mean; /* m, and with forces of 1 also μ */
+	ASSERT(least > 0);
+	for (uint32_t i = 0; i < group->row_count; i++)
+		if (group->pile->rows[group->rows[i]].taken)
+			add_row(self, group->rows[i]);
+	for (uint32_t c = 0; c < self->columns; c++) {
+		self->z_low[c] = least / (self->x[c] - self->low[c]);
+		self->z_high[c] = least / (self->high[c] - self->x[c]);
+	}
+}
+
+/* ---- where it stands ---------------------------------------------------------------------------- */
+
+static void store_moves(const struct pile_interior *self)
+{
+	struct pile *pile = self->group->pile;
+	for (uint32_t i = 0; i < self->bodies; i++)
+		pile->moves[self->group->slots[i]] = from_axes(pile, &self->x[(size_t)i * AXES]);
+}
+
+static void add_vector(double *to, uint32_t body, vec3 v, double by)
+{
+	if (body == NONE)
+		return;
+	to[(size_t)body * AXES] += by * v.x;
+	to[(size_t)body * AXES + 1] += by * v.y;
+	to[(size_t)body * AXES + 2] += by * v.z;
+}
+
+static void add_across(const struct pile_interior *self, double *to, uint32_t r, double by)
+{
+	add_vector(to, self->rows[r].a, self->normal[r], by);
+	add_vector(to, self->rows[r].b, self->normal[r], -by);
+}
+
+/* slope := ∇F, and what F is lowered by. */
+static void find_slope(struct pile_interior *self)
+{
+	const struct pile_group *group = self->group;
+	const struct pile *pile = group->pile;
+	double by = 1 / group->scale;
+	store_moves(self);
+	for (uint32_t i = 0; i < self->bodies; i++) {
+		vec3 force = into_axes(pile, pile->bodies[group->slots[i]].force);
+		for (uint32_t k = 0; k < AXES; k++)
+			self->slope[i * AXES + k] = -by * vec3_get(force, k);
+	}
+	for (uint32_t t = 0; t < self->term_count; t++) {
+		const struct pile_term *term = &pile->terms[self->terms[t].index];
+		vec3 slope;
+		(void)pile_term_excess(pile, term, pile_term_way(pile, term), &slope);
+		slope = into_axes(pile, slope);
+		add_vector(self->slope, self->terms[t].a, slope, by);
+		add_vector(self->slope, self->terms[t].b, slope, -by);
+	}
+	double turn;
+	self->gained = by * pile_drop_at(group, 1, &turn);
+}
+
+/* gap(λ), μ, and the worst row. */
+static void judge(struct pile_interior *self)
+{
+	const struct pile *pile = self->group->pile;
+	double *rest = self->side, bound = 0, mean = 0, worst = 0;
+	find_slope(self);
+	memcpy(rest, self->slope, self->columns * sizeof *rest);
+	for (uint32_t r = 0; r < self->row_count; r++) {
+		double open = across(self, r, self->x) + self->gap[r];
+		const struct pile_row *row = &pile->rows[self->rows[r].index];
+		worst = scalar_max(worst, -open / pile->bodies[row->a].radius);
+		self->off[r] = open - self->s[r];
+		bound += self->price[r] * open;
+		mean += self->price[r] * self->s[r];
+		add_across(self, rest, r, -self->price[r]);
+	}
+	for (uint32_t c = 0; c < self->columns; c++) {
+		bound += rest[c] * (self->x[c] - (rest[c] > 0 ? self->low[c] : self->high[c]));
+		mean += self->z_low[c] * (self->x[c] - self->low[c]) +
+			self->z_high[c] * (self->high[c] - self->x[c]);
+	}
+	self->bound = bound;
+	self->violated = worst;
+	self->mean = mean / (self->row_count + 2.0 * self->columns);
+}
+
+/* ---- a round ------------------------------------------------------------------------------------ */
+
+/* Adds m · root_i · root_j to block (i, j). The block of the lower triangle has the later row; m is
+ * symmetric. */
+static void add_block(struct pile_interior *self, uint32_t block, uint32_t i, uint32_t j, mat3 m)
+{
+	double *to = self->factor.value + (size_t)block * BLOCK;
+	if (self->place[i] < self->place[j]) {
+		uint32_t swap = i;
+		i = j;
+		j = swap;
+	}
+	ASSERT(i < self->bodies && j < self->bodies);
+	const double *p = &self->root[(size_t)i * AXES], *q = &self->root[(size_t)j * AXES];
+	for (uint32_t c = 0; c < AXES; c++)
+		for (uint32_t r = 0; r < AXES; r++)
+			to[c * AXES + r] += p[r] * q[c] * mat3_get(m, r, c);
+}
+
+static void add_link(struct pile_interior *self, const struct pile_link *link, mat3 m)
+{
+	if (link->aa != NONE)
+		add_block(self, link->aa, link->a, link->a, m);
+	if (link->bb != NONE)
+		add_block(self, link->bb, link->b, link->b, m);
+	if (link->ab != NONE)
+		add_block(self, link->ab, link->a, link->b, mat3_scale(m, -1));
+}
+
+static void factor_matrix(struct pile_interior *self)
+{
+	const struct pile *pile = self->group->pile;
+	for (uint32_t c = 0; c < self->columns; c++)
+		self->root[c] = 1 / scalar_sqrt(self->z_low[c] / (self->x[c] - self->low[c]) +
+						self->z_high[c] / (self->high[c] - self->x[c]));
+	chol_block_identity(&self->factor);
+	for (uint32_t r = 0; r < self->row_count; r++) {
+		double weight = self->price[r] / self->s[r];
+		add_link(self, &self->rows[r],
+			 mat3_scale(mat3_outer(self->normal[r], self->normal[r]), weight));
+	}
+	mat3 turn = mat3_rows(pile->axes[0], pile->axes[1], pile->axes[2]);
+	for (uint32_t t = 0; t < self->term_count; t++) {
+		const struct pile_term *term = &pile->terms[self->terms[t].index];
+		mat3 bend = pile_term_bend(pile, term, pile_term_way(pile, term));
+		bend = mat3_mul(mat3_mul(turn, bend), mat3_transpose(turn));
+		add_link(self, &self->terms[t], mat3_scale(bend, 1 / self->group->scale));
+	}
+	chol_block_factor(&self->factor);
+}
+
+/* side := A⁻¹ side. */
+static void solve_matrix(struct pile_interior *self)
+{
+	static const uint8_t PLACE[AXES] = { 0, 1, 5 };
+	for (uint32_t i = 0; i < self->bodies; i++)
+		for (uint32_t k = 0; k < AXES; k++)
+			self->wide[(size_t)self->place[i] * CHOL_BLOCK + PLACE[k]] =
+				self->side[i * AXES + k] * self->root[i * AXES + k];
+	chol_block_solve(&self->factor, self->wide);
+	for (uint32_t i = 0; i < self->bodies; i++)
+		for (uint32_t k = 0; k < AXES; k++)
+			self->side[i * AXES + k] =
+				self->wide[(size_t)self->place[i] * CHOL_BLOCK + PLACE[k]] *
+				self->root[i * AXES + k];
+}
+
+/* The step for a μ; second: with the products of the step before, which the linear equations leave out. */
+static void find_step(struct pile_interior *self, double target, bool second)
+{
+	double *side = self->side;
+	ASSERT(target >= 0 || !scalar_is_finite(target));
+	for (uint32_t c = 0; c < self->columns; c++) {
+		double below = self->x[c] - self->low[c], above = self->high[c] - self->x[c];
+		double bend = second ? self->dx[c] : 0;
+		double low = target - (second ? bend * self->dz_low[c] : 0);
+		double high = target + (second ? bend * self->dz_high[c] : 0);
+		side[c] = -self->slope[c] + low / below - high / above;
+		/* What is left of the equations of the prices, less dx. */
+		self->dz_low[c] = low / below - self->z_low[c];
+		self->dz_high[c] = high / above - self->z_high[c];
+	}
+	for (uint32_t r = 0; r < self->row_count; r++) {
+		double aim = target - (second ? self->ds[r] * self->dprice[r] : 0);
+		self->dprice[r] = (aim - self->price[r] * self->off[r]) / self->s[r];
+		add_across(self, side, r, self->dprice[r]);
+	}
+	solve_matrix(self);
+	memcpy(self->dx, side, self->columns * sizeof *side);
+	for (uint32_t c = 0; c < self->columns; c++) {
+		double below = self->x[c] - self->low[c], above = self->high[c] - self->x[c];
+		self->dz_low[c] -= self->z_low[c] * self->dx[c] / below;
+		self->dz_high[c] += self->z_high[c] * self->dx[c] / above;
+	}
+	for (uint32_t r = 0; r < self->row_count; r++) {
+		double closing = across(self, r, self->dx);
+		self->ds[r] = closing + self->off[r];
+		self->dprice[r] -= self->price[r] * (closing / self->s[r] + 1);
+	}
+}
+
+static double shorter(double part, double from, double way)
+{
+	return way < 0 ? scalar_min(part, -from / way) : part;
+}
+
+/* The parts of the step to the nearest limit, of places and of prices. */
+static void find_parts(const struct pile_interior *self, double *places, double *prices)
+{
+	double x = 1 / WAY, z = 1 / WAY;
+	for (uint32_t c = 0; c < self->columns; c++) {
+		x = shorter(x, self->x[c] - self->low[c], self->dx[c]);
+		x = shorter(x, self->high[c] - self->x[c], -self->dx[c]);
+		z = shorter(z, self->z_low[c], self->dz_low[c]);
+		z = shorter(z, self->z_high[c], self->dz_high[c]);
+	}
+	for (uint32_t r = 0; r < self->row_count; r++) {
+		x = shorter(x, self->s[r], self->ds[r]);
+		z = shorter(z, self->price[r], self->dprice[r]);
+	}
+	bool bent = self->term_count > 0;
+	*places = scalar_min(WAY * (bent ? scalar_min(x, z) : x), 1);
+	*prices = scalar_min(WAY * (bent ? scalar_min(x, z) : z), 1);
+}
+
+/* μ after parts of the step. */
+static double mean_after(const struct pile_interior *self, double p, double q)
+{
+	double sum = 0;
+	for (uint32_t c = 0; c < self->columns; c++)
+		sum += (self->x[c] + p * self->dx[c] - self->low[c]) *
+			       (self->z_low[c] + q * self->dz_low[c]) +
+		       (self->high[c] - self->x[c] - p * self->dx[c]) *
+			       (self->z_high[c] + q * self->dz_high[c]);
+	for (uint32_t r = 0; r < self->row_count; r++)
+		sum += (self->s[r] + p * self->ds[r]) * (self->price[r] + q * self->dprice[r]);
+	return sum / (self->row_count + 2.0 * self->columns);
+}
+
+static void take_step(struct pile_interior *self, double p, double q)
+{
+	for (uint32_t c = 0; c < self->columns; c++) {
+		self->x[c] += p * self->dx[c];
+		self->z_low[c] += q * self->dz_low[c];
+		self->z_high[c] += q * self->dz_high[c];
+	}
+	for (uint32_t r = 0; r < self->row_count; r++) {
+		self->s[r] += p * self->ds[r];
+		self->price[r] += q * self->dprice[r];
+	}
+}
+
+static void run_round(struct pile_interior *self)
+{
+	double p, q;
+	factor_matrix(self);
+	find_step(self, 0, false);
+	find_parts(self, &p, &q);
+	double part = mean_after(self, p, q) / self->mean;
+	double target = self->mean * part * part * part;
+	find_step(self, target, true);
+	find_parts(self, &p, &q);
+	take_step(self, p, q);
+}
+
+/* ---- the programme ----------------------------------------------------------------------------- */
+
+/* What a round takes, of PILE_WORK. */
+static double work_of_round(const struct pile_interior *self)
+{
+	return (double)self->products / PRODUCTS / PILE_WORK;
+}
+
+static bool is_permitted(const struct pile_interior *self)
+{
+	return self->violated <= PERMITTED;
+}
+
+/* Whether rest is proved, or what is left is little beside what is gained. */
+static bool is_enough(const struct pile_interior *self)
+{
+	const struct pile_group *group = self->group;
+	double rest = group->pile->rest * pile_measure_of(group) / group->scale;
+	if (!is_permitted(self))
+		return false;
+	return self->gained + self->bound <= rest ||
+	       (self->gained > rest && self->bound <= LEFT * self->gained);
+}
+
+/* Keeps the permitted place with the least bound. */
+static void keep_best(struct pile_interior *self)
+{
+	if (!is_permitted(self) || !(self->bound < self->best_bound))
+		return;
+	ASSERT(self->row_count <= self->group->row_count);
+	self->best_bound = self->bound;
+	self->best_gained = self->gained;
+	self->best_rows = self->row_count;
+	memcpy(self->best_x, self->x, self->columns * sizeof *self->x);
+	memcpy(self->best_price, self->price, self->row_count * sizeof *self->price);
+}
+
+/* Goes back to it; without one, bodies stay. */
+static void take_best(struct pile_interior *self)
+{
+	struct pile_group *group = self->group;
+	if (!(self->best_bound < LP_INFINITY)) {
+		pile_stop_bodies(group);
+		group->bound = LP_INFINITY;
+		return;
+	}
+	memcpy(self->x, self->best_x, self->columns * sizeof *self->x);
+	memset(self->price, 0, self->row_count * sizeof *self->price);
+	memcpy(self->price, self->best_price, self->best_rows * sizeof *self->price);
+	store_moves(self);
+	group->bound = scalar_max(self->best_gained + self->best_bound, 0) * group->scale;
+}
+
+/* Bodies on which no force acts stay where they are if nothing pushes them: at equal energy the method would
+ * lead them to the middle of what is permitted. Each pass lets go those that are in the way. */
+static bool hold_idle(struct pile_interior *self)
+{
+	struct pile_group *group = self->group;
+	struct pile *pile = group->pile;
+	bool *held = PILE_ALLOCATE(group, bool, self->bodies), blocked = true;
+	ASSERT(group->base != NULL);
+	if (held == NULL)
+		return false;
+	for (uint32_t i = 0; i < self->bodies; i++) {
+		held[i] = !(pile->bodies[group->slots[i]].size > 0);
+		if (held[i])
+			pile->moves[group->slots[i]] = group->base[i];
+	}
+	while (blocked) {
+		blocked = false;
+		for (uint32_t r = 0; r < group->row_count; r++) {
+			const struct pile_row *row = &pile->rows[group->rows[r]];
+			double least = scalar_min(pile_gap_inside(group, row), 0);
+			if (pile_gap_after(pile, row) >=
+			    least - PERMITTED * pile->bodies[row->a].radius)
+				continue;
+			const uint32_t ends[2] = { inside(group, row->a), inside(group, row->b) };
+			for (uint32_t end = 0; end < 2; end++) {
+				if (ends[end] == NONE || !held[ends[end]])
+					continue;
+				held[ends[end]] = false;
+				blocked = true;
+				pile->moves[group->slots[ends[end]]] =
+					from_axes(pile, &self->x[(size_t)ends[end] * AXES]);
+			}
+		}
+	}
+	return true;
+}
+
+/* Prices, and places for a start of the simplex method from there. */
+static void store_rows(const struct pile_interior *self)
+{
+	struct pile_group *group = self->group;
+	struct pile *pile = group->pile;
+	for (uint32_t i = 0; i < self->bodies; i++) {
+		uint8_t *places = pile->places[group->slots[i]];
+		memset(places, LP_LOW, PILE_COLUMNS);
+		memset(places, LP_BASIC, AXES);
+	}
+	for (uint32_t r = 0; r < self->row_count; r++) {
+		struct pile_row *row = &pile->rows[self->rows[r].index];
+		row->force = self->price[r] * group->scale;
+		row->place = self->price[r] * self->least > self->s[r] ? LP_LOW : LP_BASIC;
+		row->slack = LP_LOW;
+	}
+}
+
+/* Takes rows that are nearly closed. Whether there were any. */
+static bool join_rows(struct pile_interior *self)
+{
+	struct pile_group *group = self->group;
+	const struct pile *pile = group->pile;
+	uint32_t before = self->row_count;
+	ASSERT(before <= group->row_count);
+	store_moves(self);
+	for (uint32_t i = 0; i < group->row_count; i++) {
+		const struct pile_row *row = &pile->rows[group->rows[i]];
+		if (!row->taken && pile_gap_after(pile, row) < JOINS * pile->bodies[row->a].radius)
+			add_row(self, group->rows[i]);
+	}
+	group->taken += self->row_count - before;
+	return self->row_count > before;
+}
+
+/* Whether the next round would exceed the work of the step, or the numbers have ended. */
+static bool is_over(const struct pile_interior *self, uint32_t round)
+{
+	const struct pile *pile = self->group->pile;
+	double most = pile->work_max * (self->best_bound < LP_INFINITY ? 1 : OVERTIME);
+	return round >= ROUNDS_MAX || !scalar_is_finite(self->bound) || !(self->mean > 0) ||
+	       (pile->work_max > 0 && pile->work + work_of_round(self) > most);
+}
+
+/* Rounds until it is good enough. NO_MEMORY. */
+static enum status run_rounds(struct pile_interior *self)
+{
+	struct pile_group *group = self->group;
+	struct pile *pile = group->pile;
+	struct arena *arena = &pile->step->dynamics->scratch;
+	struct arena_mark mark = arena_mark(arena);
+	uint32_t round = 0;
+	while (true) {
+		if (join_rows(self) || round == 0) {
+			arena_rewind(arena, mark);
+			if (!make_pattern(self))
+				return STATUS_NO_MEMORY;
+		}
+		group->too_large = round == 0 && pile->work_max > 0 &&
+				   work_of_round(self) * ROUNDS_USUAL > pile->work_max;
+		judge(self);
+		keep_best(self);
+		if (group->too_large || is_enough(self) || is_over(self, round))
+			break;
+		run_round(self);
+		pile->work += work_of_round(self);
+		round++;
+	}
+	bool enough = is_enough(self);
+	take_best(self);
+	group->pivots += round;
+	group->result = (struct solver_result){
+		.status = enough			   ? SOLVER_SOLVED
+			  : self->best_bound < LP_INFINITY ? SOLVER_STOPPED
+							   : SOLVER_LIMIT,
+		.rounds = round,
+		.residual = scalar_min(self->best_bound * group->scale / pile_measure_of(group), 1),
+	};
+	return STATUS_OK;
+}
+
+enum status pile_solve_interior(struct pile_group *group)
+{
+	struct pile_interior self = {
+		.group = group,
+		.bodies = group->slot_count,
+		.columns = group->slot_count * AXES,
+		.best_bound = LP_INFINITY,
+	};
+	ASSERT(!group->relaxing && !group->split);
+	ASSERT(group->scale > 0);
+	if (!list_terms(&self) || !allocate_vectors(&self))
+		return STATUS_NO_MEMORY;
+	begin_columns(&self);
+	begin_rows(&self);
+	enum status status = run_rounds(&self);
+	if (status != STATUS_OK || group->too_large)
+		return status;
+	store_rows(&self);
+	return hold_idle(&self) ? STATUS_OK : STATUS_NO_MEMORY;
+}
