@@ -5,7 +5,27 @@
 
 /* ---- systems ------------------------------------------------------------------------------------- */
 
-enum { SYSTEM_ITEMS = 69 };
+enum { SYSTEM_ITEMS = 71, SINK_ITEMS = 9 };
+
+static void pack_sinks(struct wire_packer *out, const struct wire_system *system)
+{
+	ASSERT(system->sink_count <= WIRE_SINKS_MAX);
+	wire_pack_uint(out, system->taken);
+	wire_pack_array(out, system->sink_count);
+	for (uint32_t i = 0; i < system->sink_count; i++) {
+		const struct wire_sink *sink = &system->sinks[i];
+		wire_pack_array(out, SINK_ITEMS);
+		wire_pack_uint(out, sink->number);
+		wire_pack_uint(out, sink->region);
+		wire_pack_uint(out, sink->body);
+		pack_vector(out, sink->position, 3);
+		pack_vector(out, sink->rotation, 4);
+		pack_vector(out, sink->size, 3);
+		wire_pack_real(out, sink->radius);
+		wire_pack_uint(out, sink->taken);
+		wire_pack_real(out, sink->mass);
+	}
+}
 
 static void pack_descent(struct wire_packer *out, const struct wire_system *system)
 {
@@ -89,6 +109,7 @@ void answer_pack_system(struct wire_packer *out, const struct wire_system *syste
 	wire_pack_real(out, system->stretch);
 	wire_pack_real(out, system->volume_error);
 	pack_descent(out, system);
+	pack_sinks(out, system);
 }
 
 static void take_count(struct taker *taker, const char *field, uint64_t *value)
@@ -110,6 +131,39 @@ static uint32_t take_tuples(struct taker *taker, const char *field, double *out,
 	for (uint32_t i = 0; i < count && taker->status == STATUS_OK; i++)
 		taker->status = wire_take_tuple(&taker->in, out + (size_t)i * width, width);
 	return taker->status == STATUS_OK ? count : 0;
+}
+
+static enum status take_sink(struct wire_cursor *in, struct wire_sink *sink)
+{
+	struct taker taker;
+	enum status status = open_item(in, &taker);
+	if (status != STATUS_OK)
+		return status;
+	take_u32(&taker, "number", true, UINT32_MAX, &sink->number);
+	take_u8(&taker, "region", &sink->region);
+	take_u32(&taker, "body", true, UINT32_MAX, &sink->body);
+	take_vector(&taker, "position", true, sink->position, 3);
+	take_vector(&taker, "rotation", true, sink->rotation, 4);
+	take_vector(&taker, "size", true, sink->size, 3);
+	take_real(&taker, "radius", &sink->radius);
+	take_count(&taker, "taken", &sink->taken);
+	take_real(&taker, "mass", &sink->mass);
+	*in = taker.in;
+	return taker.status;
+}
+
+static void take_sinks(struct taker *taker, struct wire_system *system)
+{
+	uint32_t count = 0;
+	take_count(taker, "taken", &system->taken);
+	if (!more(taker, "sinks", true))
+		return;
+	taker->status = wire_take_array(&taker->in, &count);
+	if (taker->status == STATUS_OK && count > WIRE_SINKS_MAX)
+		taker->status = STATUS_RANGE;
+	for (uint32_t i = 0; i < count && taker->status == STATUS_OK; i++)
+		taker->status = take_sink(&taker->in, &system->sinks[i]);
+	system->sink_count = taker->status == STATUS_OK ? count : 0;
 }
 
 static void take_descent(struct taker *taker, struct wire_system *system)
@@ -194,6 +248,7 @@ enum status answer_take_system(struct wire_cursor *in, struct wire_system *syste
 	take_real(&taker, "stretch", &system->stretch);
 	take_real(&taker, "volume error", &system->volume_error);
 	take_descent(&taker, system);
+	take_sinks(&taker, system);
 	return taker.status;
 }
 

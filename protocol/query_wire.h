@@ -309,7 +309,14 @@ struct wire_field_force {
 	uint32_t count; /* of the items that follow */
 };
 
-enum { WIRE_COLOURS_MAX = 8, WIRE_MEETINGS_MAX = 8 };
+enum { WIRE_COLOURS_MAX = 8, WIRE_MEETINGS_MAX = 8, WIRE_SINKS_MAX = 16 };
+/* A sink of a system; fields.def has the meanings. */
+struct wire_sink {
+	uint32_t number, body;
+	uint8_t region;
+	double position[3], rotation[4], size[3], radius, mass;
+	uint64_t taken;
+};
 /* A particle system, with numbers of PARTICLES_CREATE; means with their deviations. */
 struct wire_system {
 	uint32_t id, owner, alive, capacity, category, mask, colours;
@@ -353,6 +360,9 @@ struct wire_system {
 	/* Of PARTICLES_MEET: another system, thickness m, friction, largest overlap. */
 	double meet[WIRE_MEETINGS_MAX][4];
 	uint32_t meets;
+	uint64_t taken; /* of all sinks */
+	uint32_t sink_count;
+	struct wire_sink sinks[WIRE_SINKS_MAX];
 };
 /* A particle system that is a fluid; fields.def has the meanings. */
 struct wire_fluid {

@@ -127,7 +127,8 @@ enum cairn_status {
 	CAIRN_STATUS_UNKNOWN_PARTICLE = 73,
 	CAIRN_STATUS_LINKED = 74,
 	CAIRN_STATUS_FLUID = 80,
-	CAIRN_STATUS_NOT_FLUID = 81
+	CAIRN_STATUS_NOT_FLUID = 81,
+	CAIRN_STATUS_UNKNOWN_SINK = 83
 };
 
 /* Kinds of events (docs/PROTOCOL.md, EVENTS). */
@@ -288,6 +289,14 @@ enum cairn_hold_place {
 
 /* Values of mount place fields. */
 enum cairn_mount_place { CAIRN_MOUNT_PLACE_HERE = 0, CAIRN_MOUNT_PLACE_POINT = 1 };
+
+/* Values of sink region fields. */
+enum cairn_sink_region {
+	CAIRN_SINK_REGION_NONE = 0,
+	CAIRN_SINK_REGION_BALL = 1,
+	CAIRN_SINK_REGION_BOX = 2,
+	CAIRN_SINK_REGION_BODY = 3
+};
 
 /* Values of recoil fields. */
 enum cairn_recoil { CAIRN_RECOIL_NONE = 0, CAIRN_RECOIL_PUSHES = 1 };
@@ -1547,6 +1556,29 @@ struct cairn_command_uncarry {
 	int64_t body;
 };
 
+/* make a sink of a system, set it anew, or remove it: a region or a body that takes the
+ * system's particles away; those that it took are counted. */
+struct cairn_command_particles_sink {
+	/* system: the system */
+	int64_t system;
+	/* sink: number of the sink within the system */
+	uint32_t sink;
+	/* region: 0 none: the sink is removed; 1 ball; 2 box; 3 body: all that is nearer to `body`
+	 * than `radius`, or in it */
+	uint8_t region;
+	/* position (-1000000 … 1000000 m): centre of a ball or box, in the axes of `body` if that is
+	 * given */
+	cairn_vec3 position;
+	/* size (0 … 1000000 m): of a box: its lengths, above 0 */
+	cairn_vec3 size;
+	/* radius (0 … 1000000 m): of a ball, or around a body, above 0 */
+	double radius;
+	/* rotation: of a box, its axes to those of the world or of `body` */
+	cairn_quat rotation;
+	/* body: carries a ball or box, 0: none does; or is the sink itself. The sink goes with it */
+	int64_t body;
+};
+
 /* Commands (docs/COMMANDS.md). */
 enum cairn_command_op {
 	CAIRN_COMMAND_SHAPE_USE = 1,
@@ -1615,7 +1647,8 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_MEET = 97,
 	CAIRN_COMMAND_PARTICLES_LIMIT = 98,
 	CAIRN_COMMAND_CARRY = 100,
-	CAIRN_COMMAND_UNCARRY = 101
+	CAIRN_COMMAND_UNCARRY = 101,
+	CAIRN_COMMAND_PARTICLES_SINK = 102
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -1689,6 +1722,7 @@ typedef struct cairn_command {
 		struct cairn_command_particles_limit particles_limit;
 		struct cairn_command_carry carry;
 		struct cairn_command_uncarry uncarry;
+		struct cairn_command_particles_sink particles_sink;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;
@@ -1919,15 +1953,17 @@ enum cairn_query_kind {
  *	deviation], [split size, deviation], [split life, deviation], split spend, splits,
  *	trail, trail delay, trail depth, trail velocity, contacts, holds, self thickness,
  *	self friction, self overlap, mount, mount velocity, recoil, room, stretch limit,
- *	limit passes, [[other system, thickness, friction, overlap], …]], …]
+ *	limit passes, [[other system, thickness, friction, overlap], …], taken, [[number,
+ *	region, body, position, rotation, size, radius, taken, mass], …]], …]
  *	as particles_create, particles_interact, particles_split, particles_trail,
- *	particles_self, particles_limit, particles_emitter and particles_meet set them
- *	(substeps 0: not given; trail, mount 0: none; with a mount, position and rotation
- *	are in that body's axes), ids ascend; counts so far: births, births beyond a limit,
- *	births inside a body, paths that ended before their tick, particles left out of a
- *	search for neighbours because too many were at one place, links that tore, splits,
- *	passes of a limit; stretch, volume error and overlaps: of its links and linked
- *	particles after the last tick, relative
+ *	particles_self, particles_limit, particles_emitter, particles_meet and
+ *	particles_sink set them (substeps 0: not given; trail, mount 0: none; with a mount,
+ *	position and rotation are in that body's axes), ids ascend; counts so far: births,
+ *	births beyond a limit, births inside a body, paths that ended before their tick,
+ *	particles left out of a search for neighbours because too many were at one place,
+ *	links that tore, splits, passes of a limit, particles that sinks took, and their
+ *	mass in kg; stretch, volume error and overlaps: of its links and linked particles
+ *	after the last tick, relative
  *
  * CAIRN_QUERY_PARTICLES: particles of a system, in the order of their serial numbers
  *	reads system, [after, limit, form]

@@ -40,6 +40,27 @@ static void print_descent(const struct cli *cli, const struct wire_system *syste
 		out_reals(cli, "meets", system->meet[i], 4);
 }
 
+static void print_sinks(const struct cli *cli, const struct wire_system *system)
+{
+	out_u64(cli, "taken", system->taken);
+	out_list_begin(cli, "sinks");
+	for (uint32_t i = 0; i < system->sink_count; i++) {
+		const struct wire_sink *sink = &system->sinks[i];
+		out_item_begin(cli);
+		out_u64(cli, "number", sink->number);
+		out_text(cli, "region", command_word(WORDS_SINK_REGION, sink->region));
+		out_u64(cli, "body", sink->body);
+		out_reals(cli, "position", sink->position, 3);
+		out_reals(cli, "rotation", sink->rotation, 4);
+		out_reals(cli, "size", sink->size, 3);
+		out_real(cli, "radius", sink->radius);
+		out_u64(cli, "taken", sink->taken);
+		out_real(cli, "mass", sink->mass);
+		out_item_end(cli);
+	}
+	out_list_end(cli);
+}
+
 bool cli_system(const struct cli *cli, struct wire_cursor *in)
 {
 	struct wire_system system;
@@ -92,6 +113,7 @@ bool cli_system(const struct cli *cli, struct wire_cursor *in)
 	out_real(cli, "stretch", system.stretch);
 	out_real(cli, "volume_error", system.volume_error);
 	print_descent(cli, &system);
+	print_sinks(cli, &system);
 	out_end(cli);
 	return true;
 }

@@ -49,6 +49,7 @@ VIEWER_FILES = \
 	clients/web/src/scenes.js \
 	clients/web/src/shade.js \
 	clients/web/src/side.js \
+	clients/web/src/sinks.js \
 	clients/web/src/stability.js \
 	clients/web/src/stage.js \
 	clients/web/src/statistics.js \
@@ -66,6 +67,7 @@ VIEWER_TESTS = \
 	clients/web/test/film.test.js \
 	clients/web/test/first_view.test.js \
 	clients/web/test/fluid.test.js \
+	clients/web/test/sinks.test.js \
 	clients/web/test/layers.test.js \
 	clients/web/test/mcap.test.js \
 	clients/web/test/particle_grip.test.js \

@@ -232,12 +232,11 @@ static enum status rename_others(struct scene_expansion *self, const struct empl
 	return status;
 }
 
-/* A body that holds, or that carries an emitter, is one of the same assembly, if that has it. */
+/* The bodies that the tables of a list name are those of the same assembly, if that has them. */
 static enum status rename_bodies(struct scene_expansion *self, const struct emplacement *placing,
-				 struct yaml_node *entry)
+				 struct yaml_node *list)
 {
-	struct yaml_node *holds = node_child(entry, "holds");
-	struct yaml_node *at = holds != NULL && holds->kind == NODE_LIST ? holds->first : NULL;
+	struct yaml_node *at = list != NULL && list->kind == NODE_LIST ? list->first : NULL;
 	for (; at != NULL; at = at->next) {
 		struct yaml_node *body = at->kind == NODE_MAP ? node_child(at, "body") : NULL;
 		if (body == NULL || body->kind != NODE_SCALAR)
@@ -246,6 +245,19 @@ static enum status rename_bodies(struct scene_expansion *self, const struct empl
 		if (body->text == NULL)
 			return no_memory(self, body->line);
 	}
+	return STATUS_OK;
+}
+
+/* Bodies that hold or take particles, or carry an emitter, are those of the same assembly, if that has
+ * them. */
+static enum status rename_carriers(struct scene_expansion *self, const struct emplacement *placing,
+				   struct yaml_node *entry)
+{
+	enum status status = rename_bodies(self, placing, node_child(entry, "holds"));
+	if (status == STATUS_OK)
+		status = rename_bodies(self, placing, node_child(entry, "sinks"));
+	if (status != STATUS_OK)
+		return status;
 	struct yaml_node *mount = node_child(entry, "mount");
 	struct yaml_node *carrier = mount != NULL ? node_child(mount, "body") : NULL;
 	if (carrier != NULL && carrier->kind == NODE_SCALAR) {
@@ -273,7 +285,7 @@ enum status expand_place(struct scene_expansion *self, const struct emplacement 
 		else if (kind == PART_JOINT)
 			status = rename_keys(self, placing, true, entry);
 		else if (kind == PART_PARTICLES)
-			status = rename_bodies(self, placing, entry);
+			status = rename_carriers(self, placing, entry);
 		if (status == STATUS_OK && kind == PART_PARTICLES)
 			status = rename_others(self, placing, entry);
 	}

@@ -121,6 +121,7 @@ SCENES = \
 	clients/scenes/harbour.yaml \
 	clients/scenes/fields.yaml \
 	clients/scenes/basin.yaml \
+	clients/scenes/overflow.yaml \
 	clients/scenes/curtain.yaml \
 	clients/scenes/dam-break.yaml \
 	clients/scenes/droplet.yaml \

@@ -269,8 +269,8 @@ static enum status compile_fluid(struct compile *self, const struct yaml_node *n
 	return STATUS_OK;
 }
 
-static enum status compile_fill(struct compile *self, const struct yaml_node *node, int64_t system,
-				double radius)
+static enum status compile_fill(struct compile *self, const struct yaml_node *node, pose frame,
+				int64_t system, double radius)
 {
 	struct fill_keys keys;
 	enum status status = schema_read(&self->source, node, SCHEMA_FILL, &keys);
@@ -289,8 +289,8 @@ static enum status compile_fill(struct compile *self, const struct yaml_node *no
 		return source_no_memory(&self->source);
 	command->particles_fill = (struct command_PARTICLES_FILL){
 		.system = system,
-		.position = keys.at,
-		.rotation = keys.rotation,
+		.position = pose_point(frame, keys.at),
+		.rotation = quat_normalize(quat_mul(frame.rotation, keys.rotation)),
 		.size = keys.size,
 		.spacing = keys.spacing,
 		.velocity = keys.velocity,
@@ -299,7 +299,7 @@ static enum status compile_fill(struct compile *self, const struct yaml_node *no
 }
 
 static enum status compile_fluids(struct compile *self, const struct particles_keys *keys,
-				  int64_t system)
+				  pose frame, int64_t system)
 {
 	double radius = 0;
 	enum status status = STATUS_OK;
@@ -307,7 +307,7 @@ static enum status compile_fluids(struct compile *self, const struct particles_k
 		status = compile_fluid(self, keys->fluid, system, &radius);
 	for (const struct yaml_node *at = keys->fills != NULL ? keys->fills->first : NULL;
 	     at != NULL && status == STATUS_OK; at = at->next)
-		status = compile_fill(self, at, system, radius);
+		status = compile_fill(self, at, frame, system, radius);
 	return status;
 }
 
@@ -409,6 +409,44 @@ static enum status compile_emitter(struct compile *self, uint32_t line,
 	return STATUS_OK;
 }
 
+/* The sinks of a system; `frame`: the part's, for those that no body carries. */
+static enum status compile_sinks(struct compile *self, const struct yaml_node *list, pose frame,
+				 int64_t system)
+{
+	uint32_t number = 0;
+	for (const struct yaml_node *node = list != NULL ? list->first : NULL; node != NULL;
+	     node = node->next) {
+		struct sink_keys keys;
+		struct body_range body = { 0 };
+		enum status status = schema_read(&self->source, node, SCHEMA_SINK, &keys);
+		bool carried = status == STATUS_OK && keys.body != NULL;
+		if (carried)
+			status = find_one_body(self, node, keys.body, &body);
+		if (status != STATUS_OK)
+			return status;
+		number++;
+		if (keys.region == SINK_NONE)
+			continue;
+		struct command *command = compile_command(self, COMMAND_PARTICLES_SINK, node->line);
+		if (command == NULL)
+			return source_no_memory(&self->source);
+		pose at = pose_make(keys.at, keys.rotation);
+		if (!carried)
+			at = pose_mul(frame, at);
+		command->particles_sink = (struct command_PARTICLES_SINK){
+			.system = system,
+			.sink = number,
+			.region = (uint8_t)keys.region,
+			.position = at.position,
+			.size = keys.size,
+			.radius = keys.radius,
+			.rotation = quat_normalize(at.rotation),
+			.body = carried ? -(int64_t)body.first - 1 : 0,
+		};
+	}
+	return STATUS_OK;
+}
+
 static enum status compile_contacts(struct compile *self, uint32_t line, uint32_t contacts,
 				    int64_t system)
 {
@@ -493,7 +531,9 @@ static enum status compile_system(struct compile *self, const struct yaml_node *
 	if (status == STATUS_OK && (keys.mount != NULL || keys.room))
 		status = compile_emitter(self, node->line, keys.mount, keys.room, system);
 	if (status == STATUS_OK)
-		status = compile_fluids(self, &keys, system);
+		status = compile_sinks(self, keys.sinks, frame, system);
+	if (status == STATUS_OK)
+		status = compile_fluids(self, &keys, frame, system);
 	if (status == STATUS_OK && keys.interact != NULL)
 		status = compile_interact(self, keys.interact, system);
 	if (status == STATUS_OK && keys.split != NULL)

@@ -687,6 +687,8 @@ static const struct {
 	{ COMMAND_PARTICLES_LIMIT, offsetof(struct command, particles_limit.system) },
 	{ COMMAND_PARTICLES_EMITTER, offsetof(struct command, particles_emitter.system) },
 	{ COMMAND_PARTICLES_EMITTER, offsetof(struct command, particles_emitter.body) },
+	{ COMMAND_PARTICLES_SINK, offsetof(struct command, particles_sink.system) },
+	{ COMMAND_PARTICLES_SINK, offsetof(struct command, particles_sink.body) },
 	{ COMMAND_PARTICLES_HOLD, offsetof(struct command, particles_hold.system) },
 	{ COMMAND_PARTICLES_HOLD, offsetof(struct command, particles_hold.body) },
 	{ COMMAND_PARTICLES_FLUID, offsetof(struct command, particles_fluid.system) },

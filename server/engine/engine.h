@@ -450,7 +450,22 @@ struct system_view {
 	uint8_t contacts; /* enum particle_contacts */
 	uint64_t torn;
 	double stretch, volume_error; /* see fields.def */
+	uint32_t sinks;
+	uint64_t taken; /* particles that sinks took, so far */
 };
+/* A sink of a system, as PARTICLES_SINK makes it, and its counts so far. */
+struct sink_view {
+	uint32_t number;
+	uint8_t region; /* enum sink_region */
+	body_id body;	/* 0 none */
+	vec3 position, size;
+	quat rotation;
+	double radius, mass; /* mass: kg, of what it took */
+	uint64_t taken;
+};
+/* The sinks of a system by number; returns how many. */
+uint32_t world_sinks(const struct world *world, system_id system,
+		     struct sink_view out[PARTICLE_SINKS_MAX]);
 struct particle_view {
 	uint64_t serial;
 	uint8_t generation;

@@ -302,6 +302,13 @@ enum link_kind {
 	LINK_ROPE = 1,	 /* that they are not farther apart */
 	LINK_VOLUME = 2, /* the volume of the tetrahedron of four */
 };
+/* What a sink takes. */
+enum sink_region {
+	SINK_NONE = 0, /* there is no sink */
+	SINK_BALL = 1,
+	SINK_BOX = 2,
+	SINK_BODY = 3, /* what is nearer to a body than its radius */
+};
 /* When linked particles meet bodies. */
 enum particle_contacts {
 	CONTACTS_AFTER = 0,  /* once a tick, after the sub-steps */
@@ -357,6 +364,7 @@ enum {
 	SYSTEMS_MAX = 64,	 /* of one world */
 	PARTICLE_COLOURS_MAX = 8,
 	PARTICLE_MEETINGS_MAX = 8, /* other systems that one meets */
+	PARTICLE_SINKS_MAX = 16,   /* of one system */
 	PARTICLE_SUBSTEPS_MAX = 64,
 	PARTICLE_CHILDREN_MAX = 4096,	/* of one split */
 	PARTICLE_GENERATIONS_MAX = 255, /* generation has one byte */

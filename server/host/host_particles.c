@@ -6,7 +6,7 @@
 #include "server/host/host_state.h"
 
 /* Largest packed sizes, in bytes, of a system and of what is not a column in a page. */
-enum { SYSTEM_BYTES_MAX = 1420, FLUID_BYTES_MAX = 320, HEAD_BYTES_MAX = 128 };
+enum { SYSTEM_BYTES_MAX = 1440, SINK_BYTES_MAX = 160, FLUID_BYTES_MAX = 320, HEAD_BYTES_MAX = 128 };
 enum { STEPS = 65535 }; /* of positions in view */
 
 /* ---- systems
@@ -105,16 +105,41 @@ static struct wire_system system_facts(const struct system_view *view)
 	return facts;
 }
 
+static void put_sinks(struct wire_system *facts, const struct world *world,
+		      const struct system_view *view)
+{
+	struct sink_view sinks[PARTICLE_SINKS_MAX];
+	facts->taken = view->taken;
+	facts->sink_count = world_sinks(world, view->id, sinks);
+	ASSERT(facts->sink_count <= WIRE_SINKS_MAX);
+	for (uint32_t i = 0; i < facts->sink_count; i++) {
+		struct wire_sink *out = &facts->sinks[i];
+		*out = (struct wire_sink){ .number = sinks[i].number,
+					   .region = sinks[i].region,
+					   .body = sinks[i].body,
+					   .radius = sinks[i].radius,
+					   .taken = sinks[i].taken,
+					   .mass = sinks[i].mass };
+		put_vec3(out->position, sinks[i].position);
+		put_quat(out->rotation, sinks[i].rotation);
+		put_vec3(out->size, sinks[i].size);
+	}
+}
+
 enum status host_answer_systems(struct host *host, struct bytes *out)
 {
 	struct system_view *systems = ARENA_ARRAY(&host->scratch, struct system_view, SYSTEMS_MAX);
 	if (systems == NULL)
 		return STATUS_NO_MEMORY;
 	uint32_t count = world_systems(host->world, systems);
-	struct wire_packer packer = packer_into(out, 8 + (size_t)count * SYSTEM_BYTES_MAX);
+	size_t bytes = 8 + (size_t)count * SYSTEM_BYTES_MAX;
+	for (uint32_t i = 0; i < count; i++)
+		bytes += (size_t)systems[i].sinks * SINK_BYTES_MAX;
+	struct wire_packer packer = packer_into(out, bytes);
 	wire_pack_array(&packer, count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct wire_system facts = system_facts(&systems[i]);
+		put_sinks(&facts, host->world, &systems[i]);
 		answer_pack_system(&packer, &facts);
 	}
 	return packed(out, &packer);

@@ -1,14 +1,17 @@
 /* bench_fluid.c: the cost of fluids, and how well they do.
  *
  * bench_fluid cost [workers]   pools of several sizes: µs a particle and sub-step, iterations, state hash
- * bench_fluid dam              the front of a collapsing column against the experiment of Martin and
- *                              Moyce (1952), figure 3, n² = 2, a = 2.25 in, at the points that PySPH's
- *                              examples (db_exp_data.py) have read from it
+ * bench_fluid million [workers] the same of 10⁶ particles, three ticks
+ * bench_fluid dam              front and height of a collapsing column against the experiment of Martin and
+ *                              Moyce (1952) and against potential flow (potential_dam.h)
  * bench_fluid float            a cube of half of water's density at three radii: its depth by Archimedes
  * bench_fluid rest             hydrostatic pressure and height of a pool, by resolution and step
+ * bench_fluid drop             cubes under surface tension become balls: pressure by Laplace, period
+ *                              by Rayleigh
  * bench_fluid slosh            the period of the first wave in a tank */
 #include "server/engine/math/scalar.h"
 #include "server/engine/world/world.h"
+#include "tests/lib/potential_dam.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
 
@@ -18,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST = 400000, TICKS = 20 };
+enum { MOST = 1 << 20, TICKS = 20 };
 #define QUARTER 1.5707963267948966
 #define GRAVITY 9.81
 #define WATER 1000.0
@@ -89,40 +92,130 @@ static struct fluid_view figures(const struct world *world)
 
 /* ---- cost ------------------------------------------------------------------------------------------ */
 
+/* A cube of so many particles along its side, after `rest` ticks. */
+static void measure_cube(const struct parallel *threads, uint32_t workers, uint32_t side,
+			 enum fluid_solver solver, uint32_t rest, uint32_t ticks)
+{
+	system_id system;
+	double width = side * 0.05;
+	struct world *world =
+		make_tank(width, width, vec3_make(width, width, width), 0.05, 1, &system);
+	struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
+	fluid.particles_fluid.system = system;
+	fluid.particles_fluid.kernel_radius = 0.1;
+	fluid.particles_fluid.viscosity = 1;
+	fluid.particles_fluid.solver = (uint8_t)solver;
+	test_do(world, &fluid);
+	uint64_t substeps = 0, iterations = 0;
+	step(world, threads, rest);
+	struct timespec before, after;
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	double start = now();
+	for (uint32_t tick = 0; tick < ticks; tick++) {
+		step(world, threads, 1);
+		substeps += figures(world).substeps;
+		iterations += figures(world).iterations;
+	}
+	double spent = now() - start;
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	double wall = (double)(after.tv_sec - before.tv_sec) +
+		      1e-9 * (double)(after.tv_nsec - before.tv_nsec);
+	uint32_t count = figures(world).particles;
+	printf("%7u particles %s %u workers: %6.2f us a particle and sub-step (CPU), %5.1f iterations, "
+	       "%.1f sub-steps a tick, %.2f ticks/s by CPU and %.2f by the clock, hash %016llx\n",
+	       count, solver == FLUID_EXPLICIT ? "explicit" : "incompressible", workers,
+	       1e6 * spent / count / (double)substeps, (double)iterations / (double)substeps,
+	       (double)substeps / ticks, ticks * workers / spent, ticks / wall,
+	       (unsigned long long)test_hash(world));
+	world_destroy(world);
+}
+
 static void measure_cost(uint32_t workers)
 {
+	static const uint32_t SIDES[] = { 10, 15, 22, 33, 46 };
 	struct parallel *threads = parallel_threads_create(workers);
-	for (double side = 10; side <= 45; side *= 1.5) {
-		system_id system;
-		double width = floor(side) * 0.05;
-		struct world *world =
-			make_tank(width, width, vec3_make(width, width, width), 0.05, 1, &system);
-		uint64_t substeps = 0, iterations = 0;
-		step(world, threads, 10);
-		double start = now();
-		for (uint32_t tick = 0; tick < TICKS; tick++) {
-			step(world, threads, 1);
-			substeps += figures(world).substeps;
-			iterations += figures(world).iterations;
-		}
-		double spent = now() - start;
-		uint32_t count = figures(world).particles;
-		printf("%7u particles %u workers: %6.2f us a particle and sub-step (CPU), %5.1f iterations, "
-		       "residual %.2g, hash %016llx\n",
-		       count, workers, 1e6 * spent / count / (double)substeps,
-		       (double)iterations / (double)substeps, figures(world).residual,
-		       (unsigned long long)test_hash(world));
-		world_destroy(world);
-	}
+	for (uint32_t i = 0; i < COUNT_OF(SIDES); i++)
+		measure_cube(threads, workers, SIDES[i], FLUID_INCOMPRESSIBLE, i < 4 ? 10 : 4,
+			     i < 4 ? TICKS : 6);
+	measure_cube(threads, workers, 10, FLUID_EXPLICIT, 3, 6);
+	measure_cube(threads, workers, 22, FLUID_EXPLICIT, 1, 2);
+	parallel_threads_destroy(threads);
+}
+
+/* A million. */
+static void measure_million(uint32_t workers)
+{
+	struct parallel *threads = parallel_threads_create(workers);
+	measure_cube(threads, workers, 100, FLUID_INCOMPRESSIBLE, 1, 2);
 	parallel_threads_destroy(threads);
 }
 
 /* ---- dam break -------------------------------------------------------------------------------------- */
 
-/* t sqrt(2 g/a), front / a. */
-static const double FRONT[][2] = { { 0.832, 1.217 }, { 1.219, 1.474 }, { 1.997, 2.292 },
-				   { 2.547, 2.995 }, { 3.345, 4.134 }, { 4.034, 4.944 },
-				   { 4.418, 5.881 }, { 5.091, 6.980 } };
+/* Martin and Moyce (1952), a = 2.25 in. Fronts are x/a at t n √(g/a), heights y/(n² a) at t √(g/a). */
+struct measured {
+	double time, size;
+};
+struct dam {
+	double n2; /* height of the column over its width */
+	struct measured front[24], height[24];
+	uint32_t fronts, heights;
+};
+
+enum { DAM_POINTS = 2000, DAM_DEPTH = 4 }; /* spacings between the walls along the column */
+struct dam_curve {
+	struct measured points[DAM_POINTS];
+	uint32_t count;
+};
+
+/* Tables 2 and 6 for n² = 2 as Ocellaris has them, curves for n² = 1 as Leakey et al. (2021) have
+ * read them. */
+static const struct dam DAMS[] = {
+	{ 2,
+	  { { 0.41, 1.11 },
+	    { 0.84, 1.22 },
+	    { 1.19, 1.44 },
+	    { 1.43, 1.67 },
+	    { 1.63, 1.89 },
+	    { 1.83, 2.11 },
+	    { 1.98, 2.33 },
+	    { 2.20, 2.56 },
+	    { 2.32, 2.78 },
+	    { 2.51, 3.00 },
+	    { 2.65, 3.22 },
+	    { 2.83, 3.44 },
+	    { 2.98, 3.67 },
+	    { 3.11, 3.89 },
+	    { 3.33, 4.11 } },
+	  { { 0.56, 0.94 },
+	    { 0.77, 0.89 },
+	    { 0.93, 0.83 },
+	    { 1.08, 0.78 },
+	    { 1.28, 0.72 },
+	    { 1.46, 0.67 },
+	    { 1.66, 0.61 },
+	    { 1.84, 0.56 },
+	    { 2.00, 0.50 },
+	    { 2.21, 0.44 },
+	    { 2.45, 0.39 },
+	    { 2.70, 0.33 },
+	    { 3.06, 0.28 } },
+	  15,
+	  13 },
+	{ 1,
+	  { { 0.43, 1.11 }, { 0.62, 1.22 }, { 0.80, 1.44 }, { 0.97, 1.67 }, { 1.14, 1.89 },
+	    { 1.29, 2.11 }, { 1.45, 2.33 }, { 1.62, 2.56 }, { 1.76, 2.78 }, { 1.93, 3.00 },
+	    { 2.07, 3.22 }, { 2.24, 3.44 }, { 2.40, 3.67 }, { 2.54, 3.89 }, { 2.71, 4.11 },
+	    { 2.87, 4.33 }, { 3.04, 4.56 }, { 3.21, 4.78 }, { 3.29, 4.89 }, { 3.32, 5.00 } },
+	  { { 0.80, 0.89 },
+	    { 1.29, 0.78 },
+	    { 1.74, 0.67 },
+	    { 2.15, 0.56 },
+	    { 2.57, 0.44 },
+	    { 3.08, 0.33 } },
+	  20,
+	  6 },
+};
 
 /* A tongue of one particle is none: the front is where 3 are beyond. */
 static double front_of(const struct world *world, system_id system)
@@ -141,30 +234,110 @@ static double front_of(const struct world *world, system_id system)
 	return best[2];
 }
 
+/* Of the two columns of particles at the wall, by their number. */
+static double height_of(const struct world *world, system_id system, double spacing)
+{
+	uint32_t count = world_particles(world, system, 0, particles, MOST), near = 0;
+	for (uint32_t i = 0; i < count; i++)
+		near += particles[i].position.x < 2 * spacing;
+	return near * spacing / (2 * DAM_DEPTH);
+}
+
+static double curve_at(const struct measured *curve, uint32_t count, double time)
+{
+	uint32_t k = 1;
+	while (k + 1 < count && curve[k].time < time)
+		k++;
+	double part = (time - curve[k - 1].time) / (curve[k].time - curve[k - 1].time);
+	return curve[k - 1].size + part * (curve[k].size - curve[k - 1].size);
+}
+
+/* Mean and root of the mean square of how far a run is from a curve at the times of a table. */
+static void compare(const char *what, const struct measured *table, uint32_t count,
+		    const struct dam_curve *run, const struct dam_curve *flow)
+{
+	double measured[2] = { 0 }, inviscid[2] = { 0 }, lead[2] = { 0 };
+	for (uint32_t i = 0; i < count; i++) {
+		double here = curve_at(run->points, run->count, table[i].time);
+		double there = curve_at(flow->points, flow->count, table[i].time);
+		double errors[3] = { here / table[i].size - 1, here / there - 1,
+				     there / table[i].size - 1 };
+		measured[0] += errors[0] / count, measured[1] += errors[0] * errors[0] / count;
+		inviscid[0] += errors[1] / count, inviscid[1] += errors[1] * errors[1] / count;
+		lead[0] += errors[2] / count, lead[1] += errors[2] * errors[2] / count;
+	}
+	printf("  %s: against the experiment %+.1f %% (rms %.1f), "
+	       "against potential flow %+.1f %% (rms %.1f); "
+	       "potential flow against the experiment %+.1f %% (rms %.1f)\n",
+	       what, 100 * measured[0], 100 * sqrt(measured[1]), 100 * inviscid[0],
+	       100 * sqrt(inviscid[1]), 100 * lead[0], 100 * sqrt(lead[1]));
+}
+
+static void run_flow(const struct dam *dam, struct dam_curve *front, struct dam_curve *height)
+{
+	struct potential_dam flow;
+	potential_start(&flow, dam->n2, 120);
+	front->count = height->count = 0;
+	while (front->count < DAM_POINTS && flow.time < 3.5) {
+		front->points[front->count++] = (struct measured){ flow.time * sqrt(dam->n2),
+								   creal(flow.z[flow.nodes - 1]) };
+		height->points[height->count++] =
+			(struct measured){ flow.time, cimag(flow.z[0]) / dam->n2 };
+		potential_step(&flow, 0.01);
+	}
+}
+
+/* `floor`: Pa s, the fluid's friction on ground and walls. */
+static void run_dam(const struct dam *dam, uint32_t across, uint32_t rate, double floor,
+		    enum fluid_solver solver)
+{
+	static struct dam_curve fronts, heights, front, height;
+	static const struct dam *known;
+	const double a = 1, spacing = a / across, n = sqrt(dam->n2), unit = sqrt(GRAVITY / a);
+	system_id system;
+	tick_rate = rate;
+	struct world *world =
+		make_tank(12, DAM_DEPTH * spacing, vec3_make(a, dam->n2 * a, DAM_DEPTH * spacing),
+			  spacing, 0.001, &system);
+	struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
+	fluid.particles_fluid.system = system;
+	fluid.particles_fluid.kernel_radius = 2 * spacing;
+	fluid.particles_fluid.viscosity = 0.001;
+	fluid.particles_fluid.wall_viscosity = floor;
+	fluid.particles_fluid.solver = solver;
+	test_do(world, &fluid);
+	double t = 0;
+	fronts.count = heights.count = 0;
+	while (fronts.count < DAM_POINTS && t * unit < 3.5) {
+		fronts.points[fronts.count++] =
+			(struct measured){ t * n * unit,
+					   (front_of(world, system) + spacing / 2) / a };
+		heights.points[heights.count++] =
+			(struct measured){ t * unit,
+					   height_of(world, system, spacing) / (dam->n2 * a) };
+		step(world, &parallel_serial, 1);
+		t += 1.0 / rate;
+	}
+	printf("dam, n2 = %g, %u across, %u ticks/s, %s, friction %g Pa s:\n", dam->n2, across,
+	       rate, solver == FLUID_EXPLICIT ? "explicit" : "incompressible", floor);
+	if (known != dam)
+		run_flow(dam, &front, &height);
+	known = dam;
+	compare("front", dam->front, dam->fronts, &fronts, &front);
+	compare("height", dam->height, dam->heights, &heights, &height);
+	world_destroy(world);
+	tick_rate = 60;
+}
+
 static void measure_dam(void)
 {
-	for (uint32_t across = 8; across <= 24; across *= 2) {
-		const double a = 1, spacing = a / across;
-		system_id system;
-		struct world *world = make_tank(12, 4 * spacing, vec3_make(a, 2 * a, 4 * spacing),
-						spacing, 0.001, &system);
-		double unit = sqrt(2 * GRAVITY / a), before = a, last = 0;
-		uint32_t point = 0;
-		for (uint32_t tick = 1; point < COUNT_OF(FRONT); tick++) {
-			step(world, &parallel_serial, 1);
-			double t = tick / 60.0 * unit;
-			double front = (front_of(world, system) + spacing / 2) / a;
-			for (; point < COUNT_OF(FRONT) && FRONT[point][0] <= t; point++) {
-				double part = (FRONT[point][0] - last) / (t - last);
-				double here = before + part * (front - before);
-				printf("dam, %2u across: t %.3f front %.3f, measured %.3f, %+.1f %%\n",
-				       across, FRONT[point][0], here, FRONT[point][1],
-				       100 * (here / FRONT[point][1] - 1));
-			}
-			before = front;
-			last = t;
-		}
-		world_destroy(world);
+	for (uint32_t i = 0; i < COUNT_OF(DAMS); i++) {
+		for (uint32_t across = 8; across <= 32; across *= 2)
+			run_dam(&DAMS[i], across, 60, 0, FLUID_INCOMPRESSIBLE);
+		run_dam(&DAMS[i], 16, 240, 0, FLUID_INCOMPRESSIBLE);
+		run_dam(&DAMS[i], 16, 60, 0.001, FLUID_INCOMPRESSIBLE);
+		run_dam(&DAMS[i], 16, 60, 1, FLUID_INCOMPRESSIBLE);
+		run_dam(&DAMS[i], 16, 60, 0, FLUID_EXPLICIT);
 	}
 }
 
@@ -301,18 +474,174 @@ static void measure_slosh(void)
 	}
 }
 
+/* ---- drops ------------------------------------------------------------------------------------------ */
+
+/* Lattice places for which `inside` says so, in free fall; tension 1 N/m, density 1000 kg/m³. */
+static struct world *make_drop(double spacing, double radius, bool cube, double stretch,
+			       double viscosity, system_id *system)
+{
+	struct world_options options = test_options(false, "soft-step");
+	options.rate_num = tick_rate;
+	struct world *world = test_world_of(&options);
+	test_no_gravity(world);
+	struct command command = test_system_command("drop");
+	command.particles_create.capacity = MOST;
+	command.particles_create.size = 0.5 * spacing;
+	command.particles_create.mass = WATER * spacing * spacing * spacing;
+	command.particles_create.life = 0;
+	*system = test_do(world, &command);
+	command = test_command(COMMAND_PARTICLES_FLUID);
+	command.particles_fluid.system = *system;
+	command.particles_fluid.kernel_radius = 2 * spacing;
+	command.particles_fluid.viscosity = viscosity;
+	command.particles_fluid.surface_tension = 1;
+	command.particles_fluid.tolerance = 1e-5;
+	test_do(world, &command);
+	int most = (int)(radius / spacing) + 1;
+	for (int x = -most; x < most; x++)
+		for (int y = -most; y < most; y++)
+			for (int z = -most; z < most; z++) {
+				vec3 at = vec3_scale(vec3_make(x + 0.5, y + 0.5, z + 0.5), spacing);
+				double far =
+					cube ? vec3_max_component(vec3_abs(at)) : vec3_length(at);
+				if (far > radius)
+					continue;
+				struct command add = test_command(COMMAND_PARTICLES_ADD);
+				add.particles_add.system = *system;
+				add.particles_add.position = at;
+				add.particles_add.velocity = vec3_scale(
+					vec3_make(at.x, -0.5 * at.y, -0.5 * at.z), stretch);
+				test_do(world, &add);
+			}
+	return world;
+}
+
+/* How round: ⟨x⁴ + y⁴ + z⁴⟩/⟨r⁴⟩ is 0.6 of a ball, 0.474 of a cube. How long: ⟨x² − (y² + z²)/2⟩/⟨r²⟩. The
+ * radius is that of the volume. */
+struct drop {
+	double round, length, radius, pressure, speed;
+	uint32_t count, away;
+};
+
+static struct drop look_at(const struct world *world, double spacing)
+{
+	const struct particle_table *table = &world->tables.particle;
+	struct drop drop = { .count = table->count };
+	double fourth = 0, all = 0, second = 0, squares = 0, core = 0;
+	drop.radius = cbrt(0.75 / (2 * QUARTER) * table->count) * spacing;
+	for (uint32_t i = 0; i < table->count; i++) {
+		vec3 p = table->position[i], q = vec3_hadamard(p, p);
+		double r2 = q.x + q.y + q.z;
+		drop.away += r2 > 4 * drop.radius * drop.radius;
+		fourth += vec3_dot(q, q);
+		all += r2 * r2;
+		second += q.x - 0.5 * (q.y + q.z);
+		squares += r2;
+		drop.speed += vec3_length_squared(table->velocity[i]);
+		if (r2 < 0.25 * drop.radius * drop.radius) {
+			drop.pressure += table->pressure[i];
+			core++;
+		}
+	}
+	drop.round = fourth / all;
+	drop.length = second / squares;
+	drop.pressure /= core;
+	drop.speed = sqrt(drop.speed / table->count);
+	return drop;
+}
+
+/* Pa: what the tension of pairs adds to the pressure of a fluid in the core, by its virial
+ * (fluid_forces.c). */
+static double cohesion_of(const struct world *world, double spacing, double radius)
+{
+	const struct particle_table *table = &world->tables.particle;
+	const double h = 2 * spacing, volume = spacing * spacing * spacing;
+	double sum = 0, core = 0, k = 0.5 * 336 / (2 * QUARTER * pow(h, 5));
+	for (uint32_t i = 0; i < table->count; i++) {
+		if (vec3_length(table->position[i]) > 0.5 * radius)
+			continue;
+		core++;
+		for (uint32_t j = 0; j < table->count; j++) {
+			double r = vec3_distance(table->position[i], table->position[j]), q = r / h;
+			if (j != i && q < 1)
+				sum += r * k * volume * volume * q * (1 - q) / (6 * volume);
+		}
+	}
+	return sum / core;
+}
+
+/* A cube becomes a ball; its pressure, without that of cohesion, is 2γ/R. */
+static void measure_drop(void)
+{
+	for (uint32_t k = 0; k < 4; k++) {
+		const double spacing = 0.01, side = (4 + 2 * k) * spacing;
+		system_id system;
+		struct world *world = make_drop(spacing, 0.5 * side + 1e-6, true, 0, 0.5, &system);
+		struct drop before = look_at(world, spacing), now = before;
+		step(world, &parallel_serial, 2 * tick_rate);
+		double pressure = 0;
+		for (uint32_t tick = 0; tick < 60; tick++) {
+			step(world, &parallel_serial, 1);
+			now = look_at(world, spacing);
+			pressure += (now.pressure - cohesion_of(world, spacing, now.radius)) / 60;
+		}
+		printf("cube of %u: round %.3f -> %.3f (ball 0.6), %u away, "
+		       "pressure %.1f Pa, 2 gamma/R %.1f Pa, "
+		       "speeds %.2g m/s, %u sub-steps\n",
+		       now.count, before.round, now.round, now.away, pressure, 2 / now.radius,
+		       now.speed, figures(world).substeps);
+		world_destroy(world);
+	}
+}
+
+/* The period of a drop that was stretched, by Rayleigh. */
+static void measure_wobble(void)
+{
+	for (uint32_t across = 6; across <= 10; across += 2) {
+		const double spacing = 0.1 / across;
+		system_id system;
+		tick_rate = 240;
+		struct world *world = make_drop(spacing, 0.1, false, 0.5, 0.05, &system);
+		double first = 0, last = 0, before = 0;
+		uint32_t passages = 0, ticks = 0;
+		struct drop drop = look_at(world, spacing);
+		double period = 4 * QUARTER * sqrt(WATER * pow(drop.radius, 3) / 8);
+		for (; ticks < 240 * 2.5 * period && passages < 4; ticks++) {
+			step(world, &parallel_serial, 1);
+			drop = look_at(world, spacing);
+			if (ticks > 0 && (drop.length < 0) != (before < 0)) {
+				last = ticks - drop.length / (drop.length - before);
+				first = passages++ == 0 ? last : first;
+			}
+			before = drop.length;
+		}
+		printf("drop, %u across its radius (%u particles): ", across, drop.count);
+		if (passages > 1)
+			printf("period %.3f s, ", 2 * (last - first) / (passages - 1) / 240);
+		printf("by Rayleigh %.3f s, %u passages\n", period, passages);
+		world_destroy(world);
+		tick_rate = 60;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "cost";
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (strcmp(what, "cost") == 0)
 		measure_cost(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1);
+	else if (strcmp(what, "million") == 0)
+		measure_million(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1);
 	else if (strcmp(what, "dam") == 0)
 		measure_dam();
 	else if (strcmp(what, "float") == 0)
 		measure_float();
 	else if (strcmp(what, "rest") == 0)
 		measure_rest();
+	else if (strcmp(what, "drop") == 0)
+		measure_drop(), measure_wobble();
+	else if (strcmp(what, "wobble") == 0)
+		measure_wobble();
 	else if (strcmp(what, "slosh") == 0)
 		measure_slosh();
 	else

@@ -582,6 +582,16 @@ static int64_t gen_second_system(struct gen_commands *gen, int64_t system)
 }
 
 /* A few particles in a box. */
+static void reconcile_sink(struct gen_commands *gen, struct command_PARTICLES_SINK *out)
+{
+	out->region = (uint8_t)(SINK_BALL + out->region % 3);
+	out->size = vec3_max(vec3_abs(out->size), vec3_all(0.1));
+	out->radius = fmax(fabs(out->radius), 0.1);
+	out->body = gen_some_body(gen);
+	if (out->region == SINK_BODY && out->body == 0)
+		out->region = SINK_BOX;
+}
+
 static void reconcile_fill(struct command_PARTICLES_FILL *out)
 {
 	out->spacing = fmax(out->spacing, 0.02);
@@ -607,6 +617,9 @@ static void reconcile_particles(struct gen_commands *gen, struct command *out)
 		return;
 	case COMMAND_PARTICLES_MEET:
 		out->particles_meet.other = gen_second_system(gen, out->particles_meet.system);
+		return;
+	case COMMAND_PARTICLES_SINK:
+		reconcile_sink(gen, &out->particles_sink);
 		return;
 	case COMMAND_PARTICLES_TRAIL:
 		out->particles_trail.trail = gen_other_system(gen, out->particles_trail.system);

@@ -43,6 +43,7 @@ static const struct {
 	{ "fluid-tanks", 13 },	  { "fluid-phase", 4 },
 	{ "fountain-basin", 10 }, { "sand", 5 },
 	{ "layers", 5 },	  { "ember", 4 },
+	{ "overflow", 6 },
 };
 
 #endif

@@ -337,7 +337,16 @@ static void pack_systems(struct wire_packer *out)
 				      .meets = 1,
 				      .meet = { { 6, 0.1, 0.25, 0.0625 } },
 				      .stretch_limit = 0.02,
-				      .limit_passes = 12 };
+				      .limit_passes = 12,
+				      .taken = 7,
+				      .sink_count = 1,
+				      .sinks = { { .number = 2,
+						   .region = 3,
+						   .body = 5,
+						   .rotation = { 0, 0, 0, 1 },
+						   .radius = 0.5,
+						   .taken = 7,
+						   .mass = 3.5 } } };
 	set3(system.position, 1, 2, 3);
 	set3(system.half, 4, 5, 6);
 	wire_pack_array(out, 1);

@@ -74,7 +74,7 @@ def test_particles_at_one_place_have_no_nan_and_need_the_room_of_two(server, cli
     watch = Watch(server, client, "fluid-burst")
     places = [p.position for p in watch.particles]
     assert len(places) == 432 and len(set(places)) == 216
-    watch.run(60, 6)
+    watch.run(140, 6)
     # 432 of a thousandth of a cubic metre each, on a square metre.
     assert sum(watch.heights(1)) / 432 == pytest.approx(0.216, rel=0.06)
 

@@ -86,6 +86,26 @@ def test_commands_make_a_fluid_and_bad_ones_are_named(server):
         assert world.fluids() == []
 
 
+def test_a_basin_with_a_tap_and_an_overflow_counts_what_it_takes(server):
+    with cairn.connect(server.address) as client:
+        world = client.load(SOURCE / "clients" / "scenes" / "overflow.yaml", name="overflow")
+        world.step(240)
+        water, = world.systems()
+        sink, = water["sinks"]
+        assert sink["region"] == "box" and sink["taken"] == water["taken"] > 20 and sink["mass"] == pytest.approx(sink["taken"])
+        assert 0 <= water["alive"] + water["taken"] - water["born"] < 9  # those of the last tick are still there
+        row = json.loads(Cli(server.address).text("--json", "query", "overflow", "systems").splitlines()[0])
+        assert row["taken"] == water["taken"] and row["sinks"][0]["region"] == "box", row
+        again = world.fork("overflow-again")
+        assert world.step(20).hash == again.step(20).hash
+        world.particles_sink(water["id"], 1, region="none")
+        with refused("unknown_sink"):
+            world.particles_sink(water["id"], 1, region="none")
+        with refused("range"):
+            world.particles_sink(water["id"], 2, region="ball")
+        assert world.systems()[0]["sinks"] == [] and world.systems()[0]["taken"] >= water["taken"]
+
+
 def test_a_journal_gives_the_same_fluid_again(tmp_path):
     run = subprocess.run([DAEMON, "run", DAM_BREAK, "--ticks", "12", "--record", tmp_path / "dam.cairn"], capture_output=True, text=True,
                          check=False)

@@ -73,7 +73,8 @@ export type StatusName =
   | "unknown_particle"
   | "linked"
   | "fluid"
-  | "not_fluid";
+  | "not_fluid"
+  | "unknown_sink";
 
 export type Column =
   | "position"
@@ -215,6 +216,12 @@ export type HoldPlace =
 export type MountPlace =
   | "here"
   | "point";
+
+export type SinkRegion =
+  | "none"
+  | "ball"
+  | "box"
+  | "body";
 
 export type Recoil =
   | "none"
@@ -1301,6 +1308,25 @@ export interface CommandFields {
   uncarry: {
     /** body: a body that points carry */
     body: number;
+  };
+  /** make a sink of a system, set it anew, or remove it: a region or a body that takes the system's particles away; those that it took are counted */
+  particles_sink: {
+    /** system: the system */
+    system: number;
+    /** sink: number of the sink within the system */
+    sink: number;
+    /** region: 0 none: the sink is removed; 1 ball; 2 box; 3 body: all that is nearer to `body` than `radius`, or in it */
+    region?: number | "none" | "ball" | "box" | "body";
+    /** position (-1000000 … 1000000 m): centre of a ball or box, in the axes of `body` if that is given */
+    position?: Vector;
+    /** size (0 … 1000000 m): of a box: its lengths, above 0 */
+    size?: Vector;
+    /** radius (0 … 1000000 m): of a ball, or around a body, above 0 */
+    radius?: Placed;
+    /** rotation: of a box, its axes to those of the world or of `body` */
+    rotation?: Rotation;
+    /** body: carries a ball or box, 0: none does; or is the sink itself. The sink goes with it */
+    body?: number;
   };
 }
 

@@ -66,6 +66,7 @@ export const STATUS = {
   74: ["linked", "particles of a system cannot both be linked and act on each other"],
   80: ["fluid", "particles of a fluid have no links and no other forces between them"],
   81: ["not_fluid", "the particle system is no fluid"],
+  83: ["unknown_sink", "the particle system has no such sink"],
 };
 
 /** Messages by name: number, whether fields are a map, and [name, fallback] of each field in order. */
@@ -1059,6 +1060,16 @@ export const COMMAND = {
   uncarry: { number: 101, fields: [
     ["body", undefined],
   ] },
+  particles_sink: { number: 102, fields: [
+    ["system", undefined],
+    ["sink", undefined],
+    ["region", 2],
+    ["position", [0, 0, 0]],
+    ["size", [0, 0, 0]],
+    ["radius", 0],
+    ["rotation", [1, 0, 0, 0]],
+    ["body", 0],
+  ] },
 };
 
 export const LENGTH_MAX = 1000000;
@@ -1522,6 +1533,14 @@ export const LIMITS = {
   particles_limit: {
     stretch: ["F64", 0, 1, ""],
   },
+  particles_sink: {
+    sink: ["U32", 1, 16, ""],
+    region: ["ENUM", 0, 3, ""],
+    position: ["VEC3", -1000000, 1000000, "m"],
+    size: ["VEC3", 0, 1000000, "m"],
+    radius: ["F64", 0, 1000000, "m"],
+    rotation: ["QUAT", 0, 0, ""],
+  },
 };
 
 /** The fields of each QUERY: [field, type, least, most], types as in protocol/queries.def. */
@@ -1803,6 +1822,12 @@ export const WORDS = {
     "here",
     "point",
   ],
+  sink_region: [
+    "none",
+    "ball",
+    "box",
+    "body",
+  ],
   recoil: [
     "none",
     "pushes",
@@ -1842,6 +1867,7 @@ export const WORDED = {
   particles_split: { spend: WORDS.spend },
   particles_contacts: { contacts: WORDS.contacts },
   particles_hold: { place: WORDS.hold_place },
+  particles_sink: { region: WORDS.sink_region },
   particles_emitter: { place: WORDS.mount_place, recoil: WORDS.recoil, room: WORDS.room },
 };
 

@@ -307,8 +307,9 @@ export class Queries {
    * The particle systems by id: [{id, name, owner, tag, emitter, counts (alive, capacity, born, lost, refused, cut), the numbers of
    * particles_create, particles_interact (substeps 0: not given), particles_split, particles_trail (trail 0: none),
    * particles_self, particles_limit and particles_emitter (mount 0: none; else position and rotation are in that body's axes), as [mean,
-   * deviation] where they have one, and colours: [[age (s), 0xRRGGBB], …], and meets, of
-   * particles_meet: [[other system, thickness, friction, overlap], …]}, …].
+   * deviation] where they have one, colours: [[age (s), 0xRRGGBB], …], meets, of
+   * particles_meet: [[other system, thickness, friction, overlap], …], taken: particles that sinks took, and sinks as particles_sink
+   * made them: [{number, region, body, position, rotation, size, radius, taken, mass (kg)}, …]}, …].
    */
   async systems() {
     const names = ["id", "name", "owner", "tag", "emitter", "alive", "capacity", "born", "lost", "refused", "cut", "position", "rotation",
@@ -318,13 +319,15 @@ export class Queries {
       "split_number", "split_age", "split_delay", "split_depth", "split_velocity", "split_spread", "split_burst", "split_size", "split_life",
       "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity", "contacts", "holds",
       "self_thickness", "self_friction", "self_overlap", "mount", "mount_velocity", "recoil", "room",
-      "stretch_limit", "limit_passes", "meets"];
+      "stretch_limit", "limit_passes", "meets", "taken", "sinks"];
+    const sink = ["number", "region", "body", "position", "rotation", "size", "radius", "taken", "mass"];
     const items = await this.query(QUERY.systems);
     return items.map((item) => {
       const system = Object.fromEntries(names.map((name, i) => [name, item[i]]));
       const [forces, collisions] = [WORDS.interact[system.forces], WORDS.interact[system.collisions]];
       return { ...system, emitter: WORDS.emitter[system.emitter], forces, collisions, split_spend: WORDS.spend[system.split_spend], contacts: WORDS.contacts[system.contacts],
-        recoil: WORDS.recoil[system.recoil], room: WORDS.room[system.room] };
+        recoil: WORDS.recoil[system.recoil], room: WORDS.room[system.room],
+        sinks: system.sinks.map((one) => Object.fromEntries(sink.map((name, i) => [name, name === "region" ? WORDS.sink_region[one[i]] : one[i]]))) };
     });
   }
 

@@ -65,6 +65,7 @@ wire.status = {
 	[74] = "linked",
 	[80] = "fluid",
 	[81] = "not_fluid",
+	[83] = "unknown_sink",
 }
 
 -- Messages by name: number, layout, and the names of the fields in order.
@@ -624,6 +625,15 @@ wire.command = {
 		{name = "d", type = "body", min = 0, max = 1, default = 0}}},
 	uncarry = {number = 101, fields = {
 		{name = "body", type = "body", min = 0, max = 0}}},
+	particles_sink = {number = 102, fields = {
+		{name = "system", type = "particles", min = 0, max = 0},
+		{name = "sink", type = "u32", min = 1, max = 16},
+		{name = "region", type = "enum", min = 0, max = 3, default = 2},
+		{name = "position", type = "vec3", min = -1000000, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "size", type = "vec3", min = 0, max = 1000000, default = {0.0, 0.0, 0.0}},
+		{name = "radius", type = "f64", min = 0, max = 1000000, default = 0.0},
+		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
+		{name = "body", type = "body", min = 0, max = 1, default = 0}}},
 }
 
 wire.query = {
@@ -695,6 +705,7 @@ wire.words = {
 	contacts = {after = 0, within = 1},
 	hold_place = {here = 0, point = 1, far = 2},
 	mount_place = {here = 0, point = 1},
+	sink_region = {none = 0, ball = 1, box = 2, body = 3},
 	recoil = {none = 0, pushes = 1},
 	room = {bodies = 0, all = 1},
 	spend = {lives = 0, ends = 1},
@@ -732,6 +743,7 @@ wire.worded = {
 	["particles_split.spend"] = wire.words.spend,
 	["particles_contacts.contacts"] = wire.words.contacts,
 	["particles_hold.place"] = wire.words.hold_place,
+	["particles_sink.region"] = wire.words.sink_region,
 	["particles_emitter.place"] = wire.words.mount_place,
 	["particles_emitter.recoil"] = wire.words.recoil,
 	["particles_emitter.room"] = wire.words.room,

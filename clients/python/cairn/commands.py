@@ -1108,3 +1108,22 @@ class Commands:
         - body: a body that points carry
         """
         return self._command("uncarry", body=body)
+
+    def particles_sink(self, system: int, sink: int, region: Optional[Union[int, str]] = None,
+                       position: Optional[Vector] = None, size: Optional[Vector] = None, radius: Real = None,
+                       rotation: Optional[Rotation] = None, body: Whole = None):
+        """Make a sink of a system, set it anew, or remove it: a region or a body that takes the system's
+        particles away; those that it took are counted. Raises Refused.
+
+        - system: the system
+        - sink: number of the sink within the system
+        - region: 0 none: the sink is removed; 1 ball; 2 box; 3 body: all that is nearer to `body` than
+          `radius`, or in it
+        - position (-1000000 … 1000000 m): centre of a ball or box, in the axes of `body` if that is given
+        - size (0 … 1000000 m): of a box: its lengths, above 0
+        - radius (0 … 1000000 m): of a ball, or around a body, above 0
+        - rotation: of a box, its axes to those of the world or of `body`
+        - body: carries a ball or box, 0: none does; or is the sink itself. The sink goes with it
+        """
+        return self._command("particles_sink", system=system, sink=sink, region=region, position=position,
+                             size=size, radius=radius, rotation=rotation, body=body)

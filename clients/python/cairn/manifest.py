@@ -67,6 +67,7 @@ STATUS = {
     74: ("linked", "particles of a system cannot both be linked and act on each other"),
     80: ("fluid", "particles of a fluid have no links and no other forces between them"),
     81: ("not_fluid", "the particle system is no fluid"),
+    83: ("unknown_sink", "the particle system has no such sink"),
 }
 
 MESSAGE = {
@@ -694,6 +695,16 @@ COMMAND = {
     "uncarry": (101, 1, [
         ("body", "BODY"),
     ]),
+    "particles_sink": (102, 2, [
+        ("system", "PARTICLES"),
+        ("sink", "U32"),
+        ("region", "ENUM"),
+        ("position", "VEC3"),
+        ("size", "VEC3"),
+        ("radius", "F64"),
+        ("rotation", "QUAT"),
+        ("body", "BODY"),
+    ]),
 }
 
 # The value of a field that is omitted before a given one. A field without a default is required.
@@ -1087,6 +1098,14 @@ DEFAULTS = {
     "carry": {
         "c": 0,
         "d": 0,
+    },
+    "particles_sink": {
+        "region": 2,
+        "position": (0.0, 0.0, 0.0),
+        "size": (0.0, 0.0, 0.0),
+        "radius": 0.0,
+        "rotation": (1.0, 0.0, 0.0, 0.0),
+        "body": 0,
     },
 }
 
@@ -1538,6 +1557,13 @@ LIMITS = {
     "particles_limit": {
         "stretch": (0, 1, ""),
     },
+    "particles_sink": {
+        "sink": (1, 16, ""),
+        "region": (0, 3, ""),
+        "position": (-1000000, 1000000, "m"),
+        "size": (0, 1000000, "m"),
+        "radius": (0, 1000000, "m"),
+    },
 }
 
 # The fields of each QUERY: (field, type, least, most), types as in protocol/queries.def.
@@ -1723,6 +1749,7 @@ WORDS = {
     "contacts": ["after", "within"],
     "hold_place": ["here", "point", "far"],
     "mount_place": ["here", "point"],
+    "sink_region": ["none", "ball", "box", "body"],
     "recoil": ["none", "pushes"],
     "room": ["bodies", "all"],
     "spend": ["lives", "ends"],
@@ -1760,6 +1787,7 @@ WORDED = {
     ("particles_split", "spend"): "spend",
     ("particles_contacts", "contacts"): "contacts",
     ("particles_hold", "place"): "hold_place",
+    ("particles_sink", "region"): "sink_region",
     ("particles_emitter", "place"): "mount_place",
     ("particles_emitter", "recoil"): "recoil",
     ("particles_emitter", "room"): "room",

@@ -319,7 +319,8 @@ class WorldQueries:
         the numbers of particles_create, particles_interact (substeps 0: not given), particles_split, particles_trail (trail 0: none), particles_self,
         particles_limit and particles_emitter (mount 0: none; else position and rotation are in that body's axes), as
         (mean, deviation) where they have one; colours: [(age, 0xRRGGBB), …]; meets, of particles_meet: [(other system,
-        thickness, friction, overlap), …]."""
+        thickness, friction, overlap), …]; taken: particles that sinks took; sinks: as particles_sink made them, dicts of
+        number, region, body, position, rotation, size, radius, taken, mass (kg)."""
         names = ("id", "name", "owner", "tag", "emitter", "alive", "capacity", "born", "lost", "refused", "cut", "position",
                  "rotation", "half", "size", "mass", "life", "speed", "spread", "drag", "gravity_scale", "category", "mask", "colours",
                  "forces", "collisions", "substeps", "cutoff", "core", "charge", "gravitation", "well_depth", "well_distance", "repulsion",
@@ -327,7 +328,9 @@ class WorldQueries:
                  "split_number", "split_age", "split_delay", "split_depth", "split_velocity", "split_spread", "split_burst", "split_size",
                  "split_life", "split_spend", "splits", "trail", "trail_delay", "trail_depth", "trail_velocity", "contacts", "holds",
                  "self_thickness", "self_friction", "self_overlap", "mount", "mount_velocity", "recoil", "room",
-                 "stretch_limit", "limit_passes", "meets")
+                 "stretch_limit", "limit_passes", "meets",
+                 "taken", "sinks")
+        sink_names = ("number", "region", "body", "position", "rotation", "size", "radius", "taken", "mass")
         found = [dict(zip(names, item)) for item in self.query(QUERY["systems"])]
         for system in found:
             for name in ("forces", "collisions"):
@@ -337,6 +340,11 @@ class WorldQueries:
             system["meets"] = [(int(other), *numbers) for other, *numbers in system["meets"]]
             system["contacts"] = WORDS["contacts"][system["contacts"]]
             system["recoil"], system["room"] = WORDS["recoil"][system["recoil"]], WORDS["room"][system["room"]]
+            system["sinks"] = [dict(zip(sink_names, sink)) for sink in system["sinks"]]
+            for sink in system["sinks"]:
+                sink["region"] = WORDS["sink_region"][sink["region"]]
+                for name in ("position", "rotation", "size"):
+                    sink[name] = tuple(sink[name])
             system["split_spend"] = WORDS["spend"][system["split_spend"]]
             for name in ("position", "rotation", "half", "size", "mass", "life", "speed", "split_number", "split_age", "split_velocity",
                          "split_burst", "split_size", "split_life"):

@@ -334,7 +334,7 @@ stability.onSwitch = fade;
 element("joints").onchange = ({ target }) => { joints.on = target.checked; };
 element("fluid-look").onchange = ({ target }) => { particles.surface.choice = target.value; };
 element("shade").onchange = ({ target }) => { particles.shade = target.value; };
-element("fields").onchange = ({ target }) => { fields.on = target.checked; };
+element("fields").onchange = ({ target }) => { fields.on = particles.sinks.on = target.checked; };
 element("layers").querySelector("[name=shapes]").onchange = ({ target }) => crowd.bare(target.checked, link.mirror);
 // These switches stand among the layers, too.
 for (const name of ["contacts", "joints", "fields"]) {

@@ -7,6 +7,7 @@
 import { BufferAttribute, BufferGeometry, Color, DoubleSide, DynamicDrawUsage, Group, IcosahedronGeometry, InstancedMesh, LineBasicMaterial,
   LineSegments, Mesh, MeshLambertMaterial, Vector3 } from "three";
 import { numeral, scaleOf, shadeOf } from "./fluid.js";
+import { Sinks } from "./sinks.js";
 import { BALL, Surface } from "./surface.js";
 import { weaveOf } from "./weave.js";
 
@@ -194,6 +195,7 @@ export class Particles {
   constructor(scene, renderer) {
     this.group = new Group();
     scene.add(this.group);
+    this.sinks = new Sinks(scene);
     this.surface = new Surface(renderer);
     /** Grows with each change of the drawing. */
     this.version = 0;
@@ -240,6 +242,7 @@ export class Particles {
   /** Called once per picture: draws the mirror's particles if they have changed, and asks for their systems if that is due. */
   refresh(world, mirror, now) {
     if (mirror === null) return;
+    this.sinks.move(mirror);
     const { systems, version } = mirror.particles, state = `${mirror.epoch}/${mirror.tick}/${version}/${this.surface.on}`;
     if (mirror.whole && (state !== this.#drawn || mirror !== this.#mirror)) this.#draw(world, mirror, state);
     if (systems.size === 0 || this.#waiting || now - this.#asked < SYSTEMS_MS) return;
@@ -285,6 +288,9 @@ export class Particles {
   }
 
   #take(world, systems, fluids) {
+    const before = this.sinks.version;
+    this.sinks.take(systems);
+    this.version += this.sinks.version - before;
     for (const system of systems) {
       const cloud = this.#clouds.get(system.id);
       if (cloud === undefined) continue;

@@ -23,6 +23,7 @@
 #include "server/engine/dynamics/locks.h"
 #include "server/engine/dynamics/particle_birth.h"
 #include "server/engine/dynamics/particle_holds.h"
+#include "server/engine/dynamics/particle_sinks.h"
 #include "server/engine/dynamics/mover_list.h"
 #include "server/engine/dynamics/one_way.h"
 #include "server/engine/dynamics/piece.h"
@@ -374,6 +375,7 @@ void dynamics_body_removed(struct dynamics *self, uint32_t body)
 	dynamics_joints_drop(self, body);
 	dynamics_holds_drop(self, tables->body.id[body]);
 	dynamics_mounts_drop(self, tables->body.id[body]);
+	dynamics_sinks_drop(self, tables->body.id[body]);
 	for (uint32_t p = tables->body.first_placement[body], next; p != 0; p = next) {
 		next = tables->placement.next[p - 1];
 		if (broad_phase_has(self->broad_phase, p - 1))

@@ -11,6 +11,12 @@
 /* Pressures act along gradients that are constant in a sub-step. A pool whose steps are longer than 0.35 of a
  * radius by the root of p/ρ loses a sixth of its height. */
 #define PRESSED_PART 0.28
+/* Densities are foreseen linearly. What the last tick left beyond EXCESS times the tolerance shows that its
+ * sub-steps were too long for that, so they are shorter in proportion, up to SHORTER times. */
+#define EXCESS 2.0
+#define SHORTER 4.0
+/* Of √(ρ h³/γ): waves of the surface with the length of a few spacings. */
+#define CAPILLARY_PART 0.05
 #define CORE 0.25 /* of a spacing: the ball that bodies stop */
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -85,6 +91,7 @@ double fluid_spacing(double mass, double rest_density)
 	ARRAY(trace, count)                                                                        \
 	ARRAY(drift, count)                                                                        \
 	ARRAY(slope, count)                                                                        \
+	ARRAY(normal, count)                                                                       \
 	ARRAY(flow, count)                                                                         \
 	ARRAY(wall_ends, count)                                                                    \
 	ARRAY(liquid, count)                                                                       \
@@ -177,6 +184,7 @@ static void gather_liquid(struct fluid_work *self, uint32_t fluid)
 	self->speed = scalar_max(first ? 0 : self->speed, table->speed[fluid]);
 	self->step_ratio = first ? table->step_ratio[fluid]
 				 : scalar_min(self->step_ratio, table->step_ratio[fluid]);
+	self->excess = scalar_max(first ? 0 : self->excess, table->density_error[fluid]);
 	self->substeps_max = MAX_OF(first ? 1 : self->substeps_max, table->substeps_max[fluid]);
 }
 
@@ -262,11 +270,18 @@ static double longest_step(struct fluid_work *self)
 		const struct fluid_liquid *liquid = &self->liquids[i];
 		viscous = scalar_max(viscous, liquid->viscosity / liquid->rest_density);
 		self->is_viscous |= liquid->viscosity > 0 || liquid->tension > 0;
+		if (liquid->tension > 0)
+			step = scalar_min(step,
+					  CAPILLARY_PART * scalar_sqrt(liquid->rest_density * h *
+								       h * h / liquid->tension));
 	}
 	if (viscous > 0)
 		step = scalar_min(step, VISCOUS_PART * h * h / (VISCOUS_RATE * viscous));
-	if (self->solver != FLUID_EXPLICIT)
-		return scalar_min(step, PRESSED_PART * h / scalar_max(pressed_speed(self), 1e-6));
+	if (self->solver != FLUID_EXPLICIT) {
+		double pressed = PRESSED_PART * h / scalar_max(pressed_speed(self), 1e-6);
+		double excess = self->excess / (EXCESS * self->tolerance);
+		return scalar_min(step, pressed) / scalar_clamp(excess, 1, SHORTER);
+	}
 	double expected = self->speed > 0 ? self->speed : expected_speed(self);
 	self->bulk = expected * expected / (7 * self->compression);
 	double sound = scalar_sqrt(7 * self->bulk);

@@ -4,11 +4,16 @@
  *                    kernel, so a velocity that is quadratic in space has its own Laplacian (P-48)
  *   walls            the same with the body's velocity and wall_viscosity, where the body lies in the
  *                    kernel; the velocity goes on linearly beyond its surface (fluid_layer_drag)
- *   surface tension  force of j on i: K V_i V_j q (1 − q) towards j. Pairs of this force f(r) give a
- *                    flat surface the tension π/8 ∫ r⁴ f dr per squared volume, so
- *                    K = 336 γ / (π h⁵)
+ *   surface tension  two parts. COHESION of it: force of j on i: K V_i V_j q (1 − q) towards j. Pairs of
+ *                    this force f(r) give a flat surface the tension π/8 ∫ r⁴ f dr per squared volume,
+ *                    so K = 336 γ / (π h⁵). It holds particles at the surface.
+ *                    The rest: the energy γ A of the area A = a Σ V_i |n_i|, n = Σ V ∇W, whose slope is
+ *                    the force −a γ V_i V_j ∇∇W (n̂_i − n̂_j) of j on i. It is none in a flat surface, and
+ *                    makes it slide where pairs alone would lock. (Akinci et al. 2013 have n_i − n_j
+ *                    without the kernel, which is no energy.)
  *
- * Each is the exact opposite for the partner. Then gravity, fields and drag as for other particles. */
+ * Each is the exact opposite for the partner; the energy does not change with a turn, so angular
+ * momentum is kept as well. Then gravity, fields and drag as for other particles. */
 #include "server/engine/dynamics/fluid_work.h"
 
 /* 1: the part of a difference of velocities that a wall takes away in a sub-step, by what is left of it. */
@@ -55,6 +60,29 @@ static vec3 drag_walls(struct fluid_work *self, uint32_t place, vec3 v)
 	return v;
 }
 
+/* Of the surface tension: that of pairs. */
+#define COHESION 0.5
+
+/* ∇∇W h⁵ times a vector. */
+static vec3 bend(vec3 d, double q, double inverse, vec3 v)
+{
+	double slope = fluid_kernel_slope(q);
+	if (!(q > 1e-9))
+		return vec3_scale(v, slope);
+	vec3 along = vec3_scale(d, inverse / q);
+	double twist = (fluid_kernel_bend(q) - slope) * vec3_dot(along, v);
+	return vec3_mul_add(vec3_scale(v, slope), along, twist);
+}
+
+/* By h⁵ and the volumes. */
+static vec3 tension_force(const struct fluid_work *self, uint32_t i, uint32_t j, vec3 d, double q,
+			  double inverse)
+{
+	vec3 turn = vec3_sub(self->normal.items[i], self->normal.items[j]);
+	vec3 area = vec3_scale(bend(d, q, inverse, turn), -(1 - COHESION) * FLUID_AREA);
+	return vec3_mul_add(area, d, COHESION * (336 / FLUID_PI) * inverse * (1 - q));
+}
+
 /* N s, without walls. */
 static vec3 pair_forces(const struct fluid_work *self, uint32_t place)
 {
@@ -73,9 +101,8 @@ static vec3 pair_forces(const struct fluid_work *self, uint32_t place)
 		sum = vec3_mul_add(sum, slip, volumes * drag);
 		double tension = scalar_sqrt(own->tension) * scalar_sqrt(other->tension);
 		if (tension > 0)
-			sum = vec3_mul_add(sum, d,
-					   volumes * tension * (336 / FLUID_PI) * i5 * inverse *
-						   (1 - q));
+			sum = vec3_mul_add(sum, tension_force(self, place, j, d, q, inverse),
+					   volumes * tension * i5);
 	}
 	return vec3_scale(sum, self->step);
 }

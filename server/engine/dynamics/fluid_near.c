@@ -524,6 +524,15 @@ static void fill_walls(struct fluid_work *self, uint32_t block, uint32_t place,
 	ASSERT(at <= self->wall_starts.items[place + 1]);
 }
 
+/* Inwards, of the length 1 at a free surface. The wall kernel has twice the slope that the fluid
+ * behind it would have, so a particle beside a wall has no surface. */
+static vec3 normal_of(const struct fluid_work *self, vec3 pairs, vec3 all)
+{
+	vec3 n = vec3_scale(vec3_add(pairs, all), 0.5 * self->radius);
+	return vec3_scale(n, 1 / scalar_sqrt(vec3_length_squared(n) +
+					     FLUID_NORMAL_NOISE * FLUID_NORMAL_NOISE));
+}
+
 static void fill_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
@@ -539,6 +548,7 @@ static void fill_blocks(uint32_t first, uint32_t last, uint32_t worker, void *co
 			self->slope.items[i] = sums.slope; /* of pairs */
 			fill_walls(self, block, i, &sums);
 			self->trace.items[i] = sums.trace;
+			self->normal.items[i] = normal_of(self, self->slope.items[i], sums.slope);
 			double volume = self->volume.items[i];
 			double own = vec3_length_squared(sums.slope) / self->mass.items[i];
 			double error = scalar_max(sums.density - 1, 0);

@@ -151,6 +151,7 @@ struct fluid_work {
 	enum fluid_solver solver;
 	double radius; /* m: of the kernel */
 	double tolerance, compression, speed, step_ratio;
+	double excess; /* mean, of density, that the last tick left */
 	uint32_t substeps_max, mask;
 	struct fluid_figures now; /* of the group */
 	double bulk,
@@ -173,6 +174,7 @@ struct fluid_work {
 	ARRAY_OF(uint32_t) starts; /* of pairs, and the end */
 	ARRAY_OF(struct fluid_pair) pairs;
 	ARRAY_OF(vec3) slope, drift; /* Σ V_j ∇W; m/s, of the places beside velocity */
+	ARRAY_OF(vec3) normal;	     /* inwards, by parts of 1: where there is a free surface */
 	ARRAY_OF(struct fluid_flow) flow;
 	ARRAY_OF(uint32_t)
 	wall_starts, wall_ends; /* of walls, and the end; of those that are touched */

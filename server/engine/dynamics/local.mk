@@ -86,6 +86,8 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/particle_hits.c \
 	server/engine/dynamics/particle_holds.c \
 	server/engine/dynamics/particle_holds.h \
+	server/engine/dynamics/particle_sinks.c \
+	server/engine/dynamics/particle_sinks.h \
 	server/engine/dynamics/particle_links.c \
 	server/engine/dynamics/particle_links.h \
 	server/engine/dynamics/particle_limit.c \

@@ -12,6 +12,7 @@
 #include "server/engine/dynamics/particle_meet.h"
 #include "server/engine/dynamics/particle_pairs.h"
 #include "server/engine/dynamics/particle_room.h"
+#include "server/engine/dynamics/particle_sinks.h"
 #include "server/engine/dynamics/particle_skin.h"
 #include "server/engine/math/trig.h"
 #include "server/engine/world/parameters.h"
@@ -110,6 +111,7 @@ void dynamics_system_free(struct dynamics *self, uint32_t row)
 	remove_particles(self, row, 0);
 	ASSERT(self->tables->system.alive[row] == 0);
 	fluid_forget(self->tables, row);
+	particle_sinks_forget(self->tables, row);
 	particle_forget_trail(self->tables, self->tables->system.id[row]);
 	dynamics_meetings_drop(self, self->tables->system.id[row]);
 	tables_free_row(self->tables, TABLE_SYSTEM, row, &self->system_used, NULL);
@@ -358,6 +360,7 @@ void particles_step(struct dynamics *self, double dt)
 	if (linked)
 		particle_links_settle(self);
 	fluids_settle(self);
+	particle_sinks_run(self, now);
 	particle_descents(self, now);
 	particle_births(self, now);
 }

@@ -186,6 +186,12 @@ static enum status reserve_particles(struct world *world, const struct plan_size
 					tables->fluid.count + rows_to_reserve(size->fluids,
 									      SYSTEMS_MAX,
 									      tables->fluid.count));
+	if (status == STATUS_OK && size->sinks > 0)
+		status = tables_reserve(tables, TABLE_SINK,
+					tables->sink.count +
+						rows_to_reserve(size->sinks,
+								SYSTEMS_MAX * PARTICLE_SINKS_MAX,
+								tables->sink.count));
 	return status;
 }
 

@@ -714,7 +714,7 @@ static void start_systems(struct batch_plan *plan, const struct world *world)
 	plan->systems_after = world->dynamics.system_used.count;
 	plan->capacity_after = dynamics_system_capacity(&world->dynamics);
 	plan->new_systems = plan->new_particles = plan->new_links = plan->new_pins = 0;
-	plan->new_fluids = plan->new_holds = plan->new_meetings = 0;
+	plan->new_fluids = plan->new_holds = plan->new_meetings = plan->new_sinks = 0;
 	plan->links_after = world->tables.link.count;
 }
 
@@ -778,6 +778,7 @@ static enum status check_memory(const struct batch_plan *plan, const struct worl
 	bytes += (uint64_t)plan->new_carriers * table_row_charge(TABLE_CARRIER);
 	bytes += (uint64_t)plan->new_meetings * table_row_charge(TABLE_MEETING);
 	bytes += (uint64_t)plan->new_fluids * table_row_charge(TABLE_FLUID);
+	bytes += (uint64_t)plan->new_sinks * table_row_charge(TABLE_SINK);
 	bool grows = bytes > before;
 	if (!grows || bytes <= tables->world.memory_max[0])
 		return STATUS_OK;

@@ -110,6 +110,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/world/test_particles \
 	tests/unit/server/engine/world/test_fluid_flows \
 	tests/unit/server/engine/world/test_particle_emitters \
+	tests/unit/server/engine/world/test_particle_sinks \
 	tests/unit/server/engine/world/test_particle_fluids \
 	tests/unit/server/engine/world/test_particle_impacts \
 	tests/unit/server/engine/world/test_particle_cloth \

@@ -3,6 +3,7 @@
  * which body carries an emitter. */
 #include "server/engine/dynamics/particle_birth.h"
 #include "server/engine/dynamics/particle_holds.h"
+#include "server/engine/dynamics/particle_sinks.h"
 #include "server/engine/dynamics/particle_links.h"
 #include "server/engine/dynamics/particle_meet.h"
 #include "server/engine/world/particle_systems.h"
@@ -181,4 +182,78 @@ void apply_particles_emitter(const struct apply_context *context, const struct c
 	table->mount_velocity[row] = set->velocity;
 	table->recoil[row] = set->recoil;
 	table->room[row] = set->room;
+}
+
+/* ---- sinks ----------------------------------------------------------------------------------------- */
+
+static enum status check_sink_region(struct check *check, const struct command_PARTICLES_SINK *set)
+{
+	if (set->region == SINK_BOX && !(vec3_min_component(set->size) > 0))
+		return REFUSE(
+			check, STATUS_RANGE, "size",
+			"size of sink %u is (%.10g, %.10g, %.10g) m: a box needs lengths above 0",
+			set->sink, set->size.x, set->size.y, set->size.z);
+	if (set->region != SINK_BOX && !(set->radius > 0))
+		return REFUSE(
+			check, STATUS_RANGE, "radius",
+			"radius of sink %u is %.10g m: a ball, and a body that takes particles, "
+			"need one above 0",
+			set->sink, set->radius);
+	if (set->region == SINK_BODY && set->body == 0)
+		return REFUSE(
+			check, STATUS_RANGE, "body",
+			"body of sink %u is 0: with region body, give the body that takes the "
+			"particles",
+			set->sink);
+	return STATUS_OK;
+}
+
+enum status check_particles_sink(struct check *check, struct command *command)
+{
+	struct command_PARTICLES_SINK *set = &command->particles_sink;
+	struct planned_system *system;
+	struct planned_body *body;
+	enum status status = plan_find_system(check, &set->system, &system);
+	if (status == STATUS_OK && set->body != 0)
+		status = plan_find_body(check, &set->body, &body);
+	if (status != STATUS_OK)
+		return status;
+	uint32_t bit = 1u << (set->sink - 1);
+	bool known = (system->sinks & bit) != 0;
+	if (set->region == SINK_NONE && !known)
+		return REFUSE(check, STATUS_UNKNOWN_SINK, "sink",
+			      "system %u has no sink %u: there is none to remove", system->id,
+			      set->sink);
+	if (set->region == SINK_NONE) {
+		system->sinks &= ~bit;
+		return STATUS_OK;
+	}
+	status = check_sink_region(check, set);
+	if (status != STATUS_OK)
+		return status;
+	check->plan->new_sinks += !known;
+	system->sinks |= bit;
+	return STATUS_OK;
+}
+
+void apply_particles_sink(const struct apply_context *context, const struct command *command)
+{
+	const struct command_PARTICLES_SINK *set = &command->particles_sink;
+	struct dynamics *dynamics = &context->world->dynamics;
+	uint32_t system = dynamics_find_system(dynamics, (system_id)set->system);
+	ASSERT(system != DYNAMICS_NONE);
+	if (set->region == SINK_NONE) {
+		dynamics_sink_remove(dynamics, system, set->sink);
+		return;
+	}
+	const struct particle_sink sink = {
+		.number = set->sink,
+		.region = set->region,
+		.body = (body_id)set->body,
+		.position = set->position,
+		.size = set->size,
+		.rotation = set->rotation,
+		.radius = set->radius,
+	};
+	dynamics_sink_set(dynamics, system, &sink);
 }

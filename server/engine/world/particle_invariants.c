@@ -239,6 +239,45 @@ static enum status check_holds(const struct tables *tables, struct reason *why)
 	return STATUS_OK;
 }
 
+/* Sinks belong to systems, in order, and their bodies exist. */
+static enum status check_sinks(const struct tables *tables, struct reason *why)
+{
+	uint32_t sinks[SYSTEMS_MAX] = { 0 };
+	const struct sink_table *t = &tables->sink;
+	EXPECT(t->count <= SYSTEMS_MAX * PARTICLE_SINKS_MAX, TABLE_SINK, 0, "system");
+	for (uint32_t row = 0; row < t->count; row++) {
+		uint32_t system = t->system[row], body = 0;
+		EXPECT(system < tables->system.count && tables->system.id[system] != 0, TABLE_SINK,
+		       row, "system");
+		EXPECT(t->number[row] >= 1 && t->number[row] <= PARTICLE_SINKS_MAX, TABLE_SINK, row,
+		       "number");
+		EXPECT(row == 0 || t->system[row - 1] < system ||
+			       (t->system[row - 1] == system &&
+				t->number[row - 1] < t->number[row]),
+		       TABLE_SINK, row, "number");
+		EXPECT(t->region[row] >= SINK_BALL && t->region[row] <= SINK_BODY, TABLE_SINK, row,
+		       "region");
+		while (body < tables->body.count && tables->body.id[body] != t->body[row])
+			body++;
+		EXPECT((t->body[row] == 0 && t->region[row] != SINK_BODY) ||
+			       (t->body[row] != 0 && body < tables->body.count),
+		       TABLE_SINK, row, "body");
+		EXPECT(vec3_is_finite(t->position[row]) && vec3_is_finite(t->size[row]), TABLE_SINK,
+		       row, "position");
+		EXPECT(check_unit(t->rotation[row]), TABLE_SINK, row, "rotation");
+		EXPECT(t->region[row] == SINK_BOX ? vec3_min_component(t->size[row]) > 0
+						  : t->radius[row] > 0,
+		       TABLE_SINK, row, "size");
+		EXPECT(check_within(t->radius[row], 0, LENGTH_MAX), TABLE_SINK, row, "radius");
+		EXPECT(check_within(t->mass[row], 0, SCALAR_MAX), TABLE_SINK, row, "mass");
+		EXPECT(t->taken[row] <= tables->system.taken[system], TABLE_SINK, row, "taken");
+		sinks[system]++;
+	}
+	for (uint32_t row = 0; row < tables->system.count; row++)
+		EXPECT(sinks[row] == tables->system.sinks[row], TABLE_SYSTEM, row, "sinks");
+	return STATUS_OK;
+}
+
 /* Links and pins refer to particles that exist, and systems count them. */
 static enum status check_links(const struct tables *tables, struct reason *why)
 {
@@ -333,5 +372,7 @@ enum status particles_check_tables(const struct tables *tables, struct reason *w
 	enum status status = check_links(tables, why);
 	if (status == STATUS_OK)
 		status = check_meetings(tables, why);
-	return status == STATUS_OK ? check_holds(tables, why) : status;
+	if (status == STATUS_OK)
+		status = check_holds(tables, why);
+	return status == STATUS_OK ? check_sinks(tables, why) : status;
 }

@@ -452,6 +452,8 @@ static struct system_view view_of(const struct tables *tables, uint32_t row)
 		.limit_passes = table->limit_passes[row],
 		.stretch = table->stretch[row],
 		.volume_error = table->volume_error[row],
+		.sinks = table->sinks[row],
+		.taken = table->taken[row],
 	};
 	view_descent(&view, table, row);
 	view_meetings(&view, &tables->meeting);
@@ -469,6 +471,27 @@ uint32_t world_systems(const struct world *world, struct system_view out[SYSTEMS
 			out[count++] = view_of(&world->tables, row);
 	/* Rows are in order of ids unless a later system has reused the row of a removed one. */
 	sort_items(out, scratch, count, sizeof *out, compare_ids, NULL);
+	return count;
+}
+
+uint32_t world_sinks(const struct world *world, system_id system,
+		     struct sink_view out[PARTICLE_SINKS_MAX])
+{
+	const struct sink_table *table = &world->tables.sink;
+	uint32_t of = dynamics_find_system(&world->dynamics, system), count = 0;
+	for (uint32_t row = 0; row < table->count; row++)
+		if (table->system[row] == of)
+			out[count++] = (struct sink_view){
+				.number = table->number[row],
+				.region = table->region[row],
+				.body = table->body[row],
+				.position = table->position[row],
+				.size = table->size[row],
+				.rotation = table->rotation[row],
+				.radius = table->radius[row],
+				.mass = table->mass[row],
+				.taken = table->taken[row],
+			};
 	return count;
 }
 

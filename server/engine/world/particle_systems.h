@@ -15,6 +15,7 @@ enum status check_particles_self(struct check *check, struct command *command);
 enum status check_particles_meet(struct check *check, struct command *command);
 enum status check_particles_limit(struct check *check, struct command *command);
 enum status check_particles_emitter(struct check *check, struct command *command);
+enum status check_particles_sink(struct check *check, struct command *command);
 enum status check_particles_split(struct check *check, struct command *command);
 enum status check_particles_trail(struct check *check, struct command *command);
 enum status check_particles_interact(struct check *check, struct command *command);
@@ -55,6 +56,7 @@ void apply_particles_limit(const struct apply_context *context, const struct com
 void apply_particles_emitter(const struct apply_context *context, const struct command *command);
 void apply_particles_contacts(const struct apply_context *context, const struct command *command);
 void apply_particles_hold(const struct apply_context *context, const struct command *command);
+void apply_particles_sink(const struct apply_context *context, const struct command *command);
 void apply_particles_split(const struct apply_context *context, const struct command *command);
 void apply_particles_trail(const struct apply_context *context, const struct command *command);
 void apply_particles_interact(const struct apply_context *context, const struct command *command);

@@ -44,6 +44,9 @@ static void add_particles(struct plan_size *size, const struct command *command)
 	case COMMAND_PARTICLES_FLUID:
 		size->fluids++;
 		break;
+	case COMMAND_PARTICLES_SINK:
+		size->sinks++;
+		break;
 	case COMMAND_PARTICLES_FILL:
 		size->particles +=
 			MIN_OF(fill_particles(&command->particles_fill), (uint64_t)PARTICLES_MAX);

@@ -72,6 +72,7 @@ struct planned_system {
 	bool interacts; /* PARTICLES_INTERACT gave it forces or collisions */
 	bool fluid;	/* PARTICLES_FLUID made it one */
 	bool removed;
+	uint32_t sinks; /* bit k: it has the sink with the number k + 1 */
 };
 
 struct planned_shape {
@@ -126,7 +127,7 @@ struct batch_plan {
 	uint32_t new_bodies, new_placements, new_shapes, new_drives; /* upper bounds of new rows */
 	uint32_t new_joints, new_points, new_fields, new_pieces, new_movers, new_systems,
 		new_particles, new_visuals, new_labels, new_links, new_pins, new_holds,
-		new_carriers, new_fluids, new_meetings;
+		new_carriers, new_fluids, new_meetings, new_sinks;
 	uint64_t links_after; /* of particles */
 	const struct method *method;
 };
@@ -139,7 +140,7 @@ struct plan_size {
 	uint32_t followers; /* that may be removed with others; set by the caller */
 	uint64_t bodies, placements, shapes, drives, removes, joints, points, fields, movers,
 		pieces, systems, particles, visuals, labels, links, pins, holds, carriers, fluids,
-		meetings; /* of all batches */
+		meetings, sinks; /* of all batches */
 	bool walls;
 };
 void plan_size_add(struct plan_size *size, const struct batch *batch);

@@ -266,6 +266,7 @@ static struct planned_system *plan_system(struct check *check, system_id id)
 	if (row == ROW_NONE)
 		return NULL;
 	const struct system_table *table = &check->world->tables.system;
+	const struct sink_table *sink = &check->world->tables.sink;
 	struct planned_system *system = &plan->systems[plan->system_count];
 	*system = (struct planned_system){
 		.id = id,
@@ -281,6 +282,9 @@ static struct planned_system *plan_system(struct check *check, system_id id)
 		.capacity = table->most[row],
 		.alive = table->alive[row]
 	};
+	for (uint32_t i = 0; i < sink->count; i++)
+		if (sink->system[i] == row)
+			system->sinks |= 1u << (sink->number[i] - 1);
 	plan_index_put(check, plan_system_key(id), plan->system_count++);
 	return system;
 }

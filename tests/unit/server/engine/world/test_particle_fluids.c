@@ -245,8 +245,9 @@ START_TEST(fluid_and_body_keep_their_momentum)
 			if (met > 0)
 				break;
 			ck_assert_double_lt(linear, 1e-12 * scale);
-			/* The cube turns while the torque acts. */
-			ck_assert_double_lt(angular, 2e-3 * scale);
+			/* Forces along differences of velocities turn pairs (P-48), and the cube's
+			 * mass centre moves while the force acts. */
+			ck_assert_double_lt(angular, 1e-5 * scale);
 		}
 		ck_assert_double_gt(test_body(world, box).velocity.x, -1.49);
 		world_destroy(world);
