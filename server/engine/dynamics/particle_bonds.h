@@ -9,8 +9,9 @@
 
 /* A particle of a linked system in a tick. */
 struct link_node {
-	vec3 x, before, v;
+	vec3 x, v;	 /* corrections read these two and the next one only: they are neighbours */
 	double mass_inv; /* 0: pinned */
+	vec3 before;
 	double decay, coast;
 	double radius;
 	uint64_t serial;

@@ -303,8 +303,8 @@ void particle_limit_begin(struct particle_links *self, const struct linked_syste
 /* ---- corrections ---------------------------------------------------------------------------------- */
 
 /* Draws two particles together to a distance of at most `most`; the push, and what it was before. */
-static double draw(struct link_node *a, struct link_node *b, double most, double rate,
-		   double *length)
+static inline double draw(struct link_node *a, struct link_node *b, double most, double rate,
+			  double *length)
 {
 	vec3 way = vec3_sub(a->x, b->x);
 	double square = vec3_length_squared(way), mass_inv = a->mass_inv + b->mass_inv;

@@ -400,7 +400,7 @@ struct linked_system *particle_links_gather(struct particle_links *self, uint32_
 
 /* Velocities change with places, not by their differences, so that momentum is kept to the rounding
  * of velocities; `rate` is 1/h. */
-static void push_node(struct link_node *node, vec3 along, double push, double rate)
+static inline void push_node(struct link_node *node, vec3 along, double push, double rate)
 {
 	node->x = vec3_mul_add(node->x, along, node->mass_inv * push);
 	node->v = vec3_mul_add(node->v, along, node->mass_inv * push * rate);
