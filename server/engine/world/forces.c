@@ -3,7 +3,7 @@
  *
  * The unknowns of an island are one normal force a touching point and, of a pair with friction, two
  * tangential forces and (with two or more points) one torque about the normal; and one number a row of
- * each joint. All of them together exert Jᵀ λ on the bodies. A method finds one λ; every λ + z with
+ * each joint and each gear. All of them together exert Jᵀ λ on the bodies. A method finds one λ; every λ + z with
  * Jᵀ z = 0 moves the bodies alike. So an unknown is unique exactly where every such z has a 0, and that
  * is a matter of J at the present poses: the answer needs no method, and is the same for all.
  *
@@ -22,6 +22,7 @@
 #include "server/base/sort.h"
 #include "server/engine/collision/manifold.h"
 #include "server/engine/dynamics/contact.h"
+#include "server/engine/dynamics/gear.h"
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/locks.h"
 #include "server/engine/dynamics/step_joints.h"
@@ -52,6 +53,12 @@ struct force_contact {
 	bool wanted;	  /* in the answer, not only in an island of it */
 };
 
+/* An axis that follows another one. */
+struct force_gear {
+	uint32_t island; /* lowest body row of it */
+	uint32_t row, axis;
+};
+
 struct work {
 	const struct world *world;
 	double rate;	   /* ticks per second */
@@ -63,6 +70,8 @@ struct work {
 	uint32_t contact_count;
 	struct force_view *points; /* by contact */
 	uint32_t point_count;
+	struct force_gear *gears; /* ascending by (island, row, axis) */
+	uint32_t gear_count;
 	double left; /* products */
 };
 
@@ -120,6 +129,86 @@ static void find_islands(struct work *self)
 	for (uint32_t row = bitset_next(joints, 0); row != BITSET_NONE;
 	     row = bitset_next(joints, row + 1))
 		unite(self, joint_body(tables, row, 0), joint_body(tables, row, 1));
+}
+
+/* Row of the leader's joint of an axis; DYNAMICS_NONE: it follows none, or the gear has no effect. */
+static uint32_t leader_of(const struct tables *tables, uint32_t row, uint32_t axis)
+{
+	uint32_t leader = tables->joint.leader[row][axis] - 1;
+	ASSERT(axis < JOINT_AXES);
+	if (leader == DYNAMICS_NONE || !joint_may_act(tables, row) ||
+	    !joint_may_act(tables, leader))
+		return DYNAMICS_NONE;
+	return leader;
+}
+
+/* The four ends of a gear: bodies a and b of the follower, then of the leader. */
+static void gear_ends(const struct tables *tables, uint32_t row, uint32_t leader, uint32_t ends[4])
+{
+	for (uint32_t k = 0; k < 4; k++)
+		ends[k] = joint_body(tables, k < 2 ? row : leader, k % 2);
+}
+
+static int compare_gears(const void *x, const void *y, void *context)
+{
+	UNUSED(context);
+	const struct force_gear *a = x, *b = y;
+	const uint32_t keys[2][3] = { { a->island, a->row, a->axis },
+				      { b->island, b->row, b->axis } };
+	for (uint32_t k = 0; k < 3; k++)
+		if (keys[0][k] != keys[1][k])
+			return keys[0][k] < keys[1][k] ? -1 : 1;
+	return 0;
+}
+
+/* Unites the bodies of gears and lists these. NO_MEMORY. */
+static enum status find_gears(struct work *self)
+{
+	const struct tables *tables = &self->world->tables;
+	const struct bitset *geared = &self->world->dynamics.joint_geared;
+	uint32_t most = 0, ends[4];
+	for (uint32_t row = bitset_next(geared, 0); row != BITSET_NONE;
+	     row = bitset_next(geared, row + 1))
+		most += JOINT_AXES;
+	self->gears = heap_alloc(2 * ((size_t)most + 1) * sizeof *self->gears);
+	if (self->gears == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t row = bitset_next(geared, 0); row != BITSET_NONE;
+	     row = bitset_next(geared, row + 1))
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+			uint32_t leader = leader_of(tables, row, axis), first = DYNAMICS_NONE;
+			if (leader == DYNAMICS_NONE)
+				continue;
+			gear_ends(tables, row, leader, ends);
+			for (uint32_t k = 0; k < 4; k++) {
+				if (!can_move(self, ends[k]))
+					continue;
+				first = first == DYNAMICS_NONE ? ends[k] : first;
+				unite(self, first, ends[k]);
+			}
+			if (first != DYNAMICS_NONE)
+				self->gears[self->gear_count++] =
+					(struct force_gear){ first, row, axis };
+		}
+	for (uint32_t i = 0; i < self->gear_count; i++)
+		self->gears[i].island = root_of(self->parents, self->gears[i].island);
+	sort_items(self->gears, self->gears + most + 1, self->gear_count, sizeof *self->gears,
+		   compare_gears, NULL);
+	return STATUS_OK;
+}
+
+/* The first gear of an island, by halving; gear_count or another island's if it has none. */
+static uint32_t first_gear(const struct work *self, uint32_t island)
+{
+	uint32_t low = 0, high = self->gear_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (self->gears[middle].island < island)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* The island of a contact: that of its body that moves. */
@@ -316,6 +405,29 @@ static bool put_joint(const struct work *self, struct rows *rows, uint32_t joint
 	return true;
 }
 
+/* The row of a gear. False: too many. */
+static bool put_gear(const struct work *self, struct rows *rows, const struct force_gear *at)
+{
+	const struct tables *tables = &self->world->tables;
+	const struct body_motion *motions[GEAR_ENDS][2];
+	struct gear gear;
+	struct gear_row row;
+	uint32_t ends[4];
+	double *line = new_line(rows, 0, false);
+	if (line == NULL)
+		return false;
+	gear_from_tables(&self->world->dynamics, at->row, at->axis, 0, &gear);
+	for (uint32_t end = 0; end < GEAR_ENDS; end++) {
+		motions[end][0] = &gear.joints[end].a;
+		motions[end][1] = &gear.joints[end].b;
+	}
+	gear_row_at(&gear, motions, CONSTRAINT_POSITION, &row);
+	gear_ends(tables, at->row, tables->joint.leader[at->row][at->axis] - 1, ends);
+	for (uint32_t k = 0; k < 4; k++)
+		put_part(self, rows, line, ends[k], row.on[k / 2][k % 2]);
+	return true;
+}
+
 /* ---- what a set of rows determines -------------------------------------------------------------- */
 
 /* Orthonormal columns that span those of J: `u` has a line of `count` numbers each. Returns their
@@ -486,7 +598,7 @@ static void number_body(struct work *self, uint32_t row)
 	self->members[self->member_count++] = row;
 }
 
-/* Numbers the island's bodies: those of its contacts, then those that joints link with them. */
+/* Numbers the island's bodies: those of its contacts and gears, then those that joints link with them. */
 static void number_bodies(struct work *self, const struct force_contact *contacts, uint32_t count)
 {
 	const struct tables *tables = &self->world->tables;
@@ -495,14 +607,21 @@ static void number_bodies(struct work *self, const struct force_contact *contact
 		number_body(self, contact_body_a(tables, contacts[i].row));
 		number_body(self, contact_body_b(tables, contacts[i].row));
 	}
+	for (uint32_t i = first_gear(self, contacts[0].island);
+	     i < self->gear_count && self->gears[i].island == contacts[0].island; i++) {
+		uint32_t row = self->gears[i].row, ends[4];
+		gear_ends(tables, row, tables->joint.leader[row][self->gears[i].axis] - 1, ends);
+		for (uint32_t k = 0; k < 4; k++)
+			number_body(self, ends[k]);
+	}
 	for (uint32_t i = 0; i < self->member_count; i++)
 		for (uint32_t e = joint_first(tables, self->members[i]); e != DYNAMICS_NONE;
 		     e = joint_next(tables, e))
 			number_body(self, joint_other(tables, e));
 }
 
-/* Appends the rows of the island's joints. False: too many. */
-static bool put_joints(struct work *self, struct rows *rows)
+/* Appends the rows of the island's joints and gears. False: too many. */
+static bool put_joints(struct work *self, struct rows *rows, uint32_t island)
 {
 	const struct tables *tables = &self->world->tables;
 	for (uint32_t i = 0; i < self->member_count; i++)
@@ -513,6 +632,10 @@ static bool put_joints(struct work *self, struct rows *rows)
 			if (!again && !put_joint(self, rows, e / 2))
 				return false;
 		}
+	for (uint32_t i = first_gear(self, island);
+	     i < self->gear_count && self->gears[i].island == island; i++)
+		if (!put_gear(self, rows, &self->gears[i]))
+			return false;
 	return true;
 }
 
@@ -535,7 +658,7 @@ static enum status examine(struct work *self, const struct force_contact *contac
 	for (uint32_t i = 0; i < count; i++)
 		fits = fits && put_contact(self, &rows, &contacts[i]);
 	uint32_t of_contacts = rows.count;
-	fits = fits && put_joints(self, &rows);
+	fits = fits && put_joints(self, &rows, contacts[0].island);
 	double cost = (double)rows.count * rows.width * MIN_OF(rows.count, rows.width);
 	enum status status = STATUS_OK;
 	if (fits && cost <= self->left) {
@@ -620,6 +743,9 @@ enum status world_forces(const struct world *world, body_id body, bool least,
 		work.columns = work.parents + bodies + 1;
 		work.members = work.columns + bodies + 1;
 		find_islands(&work);
+		status = find_gears(&work);
+	}
+	if (status == STATUS_OK) {
 		collect(&work, row);
 		sort_items(work.contacts, work.contacts + contacts + 1, work.contact_count,
 			   sizeof *work.contacts, compare_islands, NULL);
@@ -630,5 +756,6 @@ enum status world_forces(const struct world *world, body_id body, bool least,
 	heap_free(work.parents);
 	heap_free(work.contacts);
 	heap_free(work.points);
+	heap_free(work.gears);
 	return status;
 }

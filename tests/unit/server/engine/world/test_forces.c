@@ -1,6 +1,7 @@
 /* test_forces.c: contact forces as answers (world/forces.c): numbers of ch. 4 K3 under every method, what
  * is unique and what is not, and the representative of least norm, against analytic solutions. */
 #include "tests/lib/check_main.h"
+#include "tests/lib/joined.h"
 #include "tests/lib/worlds.h"
 
 #include "server/engine/math/scalar.h"
@@ -151,6 +152,41 @@ START_TEST(what_a_joint_may_carry_too_is_not_unique)
 }
 END_TEST
 
+/* Balls on levers, whose hinges leave the forces of the ground unique; a gear between two levers may carry
+ * a part of one ball's weight to the other. */
+START_TEST(what_a_gear_may_carry_too_is_not_unique)
+{
+	struct world *world = make_world((uint32_t)_i);
+	struct force_view forces[4];
+	body_id balls[3];
+	joint_id hinges[3];
+	spawn(world, TEST_PLANE, vec3_zero(), 0, 0, BODY_STATIC);
+	for (uint32_t i = 0; i < 3; i++) {
+		balls[i] = spawn(world, TEST_SPHERE, vec3_make(2, 0.5, 4 * i), 1, 0, BODY_DYNAMIC);
+		hinges[i] = joined_join(world, JOINT_REVOLUTE, 0, balls[i],
+					vec3_make(0, 0.5, 4 * i), joined_about_z());
+	}
+	test_step(world, 10);
+	ck_assert_uint_eq(ask(world, 0, false, forces, 4), 3);
+	for (uint32_t i = 0; i < 3; i++)
+		ck_assert_int_eq(forces[i].known, FORCE_UNIQUE);
+	struct command gear = test_command(COMMAND_JOINT_GEAR);
+	gear.joint_gear.joint = hinges[0];
+	gear.joint_gear.axis = 3;
+	gear.joint_gear.leader = hinges[1];
+	gear.joint_gear.leader_axis = 3;
+	gear.joint_gear.ratio = -1;
+	test_do(world, &gear);
+	test_step(world, 1);
+	ck_assert_uint_eq(ask(world, 0, false, forces, 4), 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		bool free = forces[i].a == balls[2] || forces[i].b == balls[2];
+		ck_assert_int_eq(forces[i].known, free ? FORCE_UNIQUE : FORCE_AS_FOUND);
+	}
+	world_destroy(world);
+}
+END_TEST
+
 /* Friction of one ball on a slope is unique: the ball would slide without it. Of a box it is not: along the
  * line of two corners each may push against the other, and four normals are one too many. */
 START_TEST(friction_is_answered_with_its_first_point)
@@ -216,6 +252,7 @@ static Suite *make(void)
 	/* `soft-step` rocks on a row of balls for seconds. */
 	tcase_add_loop_test(tc, the_least_norm_never_pulls, 1, 3);
 	tcase_add_loop_test(tc, what_a_joint_may_carry_too_is_not_unique, 0, 3);
+	tcase_add_loop_test(tc, what_a_gear_may_carry_too_is_not_unique, 0, 3);
 	tcase_add_test(tc, friction_is_answered_with_its_first_point);
 	tcase_add_test(tc, an_island_too_large_is_answered_as_found);
 	suite_add_tcase(suite, tc);
