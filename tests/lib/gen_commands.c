@@ -569,7 +569,7 @@ static int64_t gen_other_system(struct gen_commands *gen, int64_t system)
 	return pick < count && systems[pick].id != (uint64_t)system ? (int64_t)systems[pick].id : 0;
 }
 
-/* Another system, if there are two. */
+/* Another system; an id that none has if there is no other. */
 static int64_t gen_second_system(struct gen_commands *gen, int64_t system)
 {
 	static struct system_view systems[SYSTEMS_MAX];
@@ -578,7 +578,7 @@ static int64_t gen_second_system(struct gen_commands *gen, int64_t system)
 	for (uint32_t i = 0; i < count; i++)
 		if (systems[(first + i) % count].id != (uint64_t)system)
 			return systems[(first + i) % count].id;
-	return 0;
+	return system + 1;
 }
 
 /* A few particles in a box. */
@@ -720,8 +720,9 @@ void gen_any_command(struct gen_commands *gen, struct command *out)
 {
 	/* Bodies are spawned more often than the rest, so that there are bodies to command. */
 	static const uint16_t often[] = { COMMAND_SPAWN, COMMAND_SPAWN,	  COMMAND_SPAWN,
-					  COMMAND_SPAWN, COMMAND_IMPULSE, COMMAND_SET_POSE,
-					  COMMAND_FORCE };
+					  COMMAND_SPAWN, COMMAND_SPAWN,	  COMMAND_SPAWN,
+					  COMMAND_SPAWN, COMMAND_SPAWN,	  COMMAND_IMPULSE,
+					  COMMAND_FORCE, COMMAND_SET_POSE };
 	uint32_t count;
 	const struct command_info *list = command_list(&count);
 	uint32_t pick = rng_below(&gen->rng, count + (uint32_t)COUNT_OF(often));
