@@ -386,6 +386,24 @@ static void view_meetings(struct system_view *view, const struct meeting_table *
 	}
 }
 
+/* Of links, and of what linked particles meet. */
+static void view_links(struct system_view *view, const struct system_table *table, uint32_t row)
+{
+	view->links = table->links[row];
+	view->pins = table->pins[row];
+	view->link_substeps = table->link_substeps[row];
+	view->torn = table->torn[row];
+	view->contacts = table->contacts[row];
+	view->holds = table->holds[row];
+	view->self_thickness = table->self_thickness[row];
+	view->self_friction = table->self_friction[row];
+	view->self_overlap = table->self_overlap[row];
+	view->stretch_limit = table->stretch_limit[row];
+	view->limit_passes = table->limit_passes[row];
+	view->stretch = table->stretch[row];
+	view->volume_error = table->volume_error[row];
+}
+
 static struct system_view view_of(const struct tables *tables, uint32_t row)
 {
 	const struct system_table *table = &tables->system;
@@ -435,27 +453,15 @@ static struct system_view view_of(const struct tables *tables, uint32_t row)
 		.repulsion = table->repulsion[row],
 		.repulsion_damping = table->repulsion_damping[row],
 		.crowded = table->crowded[row],
-		.links = table->links[row],
-		.pins = table->pins[row],
-		.link_substeps = table->link_substeps[row],
-		.torn = table->torn[row],
-		.contacts = table->contacts[row],
-		.holds = table->holds[row],
-		.self_thickness = table->self_thickness[row],
-		.self_friction = table->self_friction[row],
-		.self_overlap = table->self_overlap[row],
 		.mount = table->mount[row],
 		.mount_velocity = table->mount_velocity[row],
 		.recoil = table->recoil[row] != 0,
 		.room = table->room[row] != 0,
-		.stretch_limit = table->stretch_limit[row],
-		.limit_passes = table->limit_passes[row],
-		.stretch = table->stretch[row],
-		.volume_error = table->volume_error[row],
 		.sinks = table->sinks[row],
 		.taken = table->taken[row],
 	};
 	view_descent(&view, table, row);
+	view_links(&view, table, row);
 	view_meetings(&view, &tables->meeting);
 	memcpy(view.name, table->name[row], sizeof view.name);
 	return view;
