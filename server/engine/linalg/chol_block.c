@@ -134,21 +134,25 @@ static inline void subtract_product(double *c, const double *a, const double *r)
 	}
 }
 
-/* The same of 3 × 3 blocks. */
+/* A pair anywhere: columns of three begin at odd doubles. */
+typedef double loose_pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+static inline pair load_pair(const double *from)
+{
+	return *(const loose_pair *)from;
+}
+
+/* The same of 3 × 3 blocks: a pair and a double a column. */
 static inline void subtract_product_planar(double *c, const double *a, const double *r)
 {
 	VALIDATE(c != a && c != r);
+	const pair a0 = load_pair(a), a1 = load_pair(a + 3), a2 = load_pair(a + 6);
+	const double z0 = a[2], z1 = a[5], z2 = a[8];
 	for (uint32_t j = 0; j < P; j++) {
-		double x = c[3 * j], y = c[3 * j + 1], z = c[3 * j + 2];
-		for (uint32_t k = 0; k < P; k++) {
-			double by = r[k * P + j];
-			x -= a[3 * k] * by;
-			y -= a[3 * k + 1] * by;
-			z -= a[3 * k + 2] * by;
-		}
-		c[3 * j] = x;
-		c[3 * j + 1] = y;
-		c[3 * j + 2] = z;
+		const pair by0 = { r[j], r[j] }, by1 = { r[P + j], r[P + j] };
+		const pair by2 = { r[2 * P + j], r[2 * P + j] };
+		*(loose_pair *)(c + 3 * j) = load_pair(c + 3 * j) - a0 * by0 - a1 * by1 - a2 * by2;
+		c[3 * j + 2] = c[3 * j + 2] - z0 * by0[0] - z1 * by1[0] - z2 * by2[0];
 	}
 }
 
