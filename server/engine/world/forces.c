@@ -3,9 +3,9 @@
  *
  * The unknowns of an island are one normal force a touching point and, of a pair with friction, two
  * tangential forces and (with two or more points) one torque about the normal; and one number a row of
- * each joint and each gear. All of them together exert Jᵀ λ on the bodies. A method finds one λ; every λ + z with
- * Jᵀ z = 0 moves the bodies alike. So an unknown is unique exactly where every such z has a 0, and that
- * is a matter of J at the present poses: the answer needs no method, and is the same for all.
+ * each joint and each gear. All of them together exert Jᵀ λ on the bodies. A method finds one λ; every
+ * λ + z with Jᵀ z = 0 moves the bodies alike. So an unknown is unique exactly where every such z has a
+ * 0, and that is a matter of J at the present poses: the answer needs no method, and is the same for all.
  *
  *   U           orthonormal columns that span the columns of J (Gram and Schmidt, largest remaining
  *               column first, each made orthogonal twice)
