@@ -212,6 +212,18 @@ void gear_from_tables(const struct dynamics *dynamics, uint32_t row, uint32_t ax
 	out->offset = table->gear_offset[row][axis];
 }
 
+void gear_row_from_tables(const struct dynamics *dynamics, uint32_t row, uint32_t axis,
+			  struct gear *gear, struct gear_row *out)
+{
+	const struct body_motion *motions[GEAR_ENDS][2];
+	gear_from_tables(dynamics, row, axis, 0, gear);
+	for (uint32_t end = 0; end < GEAR_ENDS; end++) {
+		motions[end][0] = &gear->joints[end].a;
+		motions[end][1] = &gear->joints[end].b;
+	}
+	gear_row_at(gear, motions, CONSTRAINT_POSITION, out);
+}
+
 /* The most gears that may act. */
 static uint32_t count_gears(const struct dynamics *dynamics)
 {

@@ -52,6 +52,9 @@ struct step_joints {
  * s from the tick's start; all but the slots. */
 void gear_from_tables(const struct dynamics *dynamics, uint32_t row, uint32_t axis, double time,
 		      struct gear *out);
+/* That gear at the tick's start, and its row (values and J) at the motions in the tables. */
+void gear_row_from_tables(const struct dynamics *dynamics, uint32_t row, uint32_t axis,
+			  struct gear *gear, struct gear_row *out);
 
 /* After step_number. Motors' targets are those at `time` seconds from the tick's start. NO_MEMORY:
  * nothing changed. */

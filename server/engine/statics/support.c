@@ -521,15 +521,9 @@ static enum status put_gear(struct support_work *work, uint32_t joint_row, uint3
 {
 	struct support_graph *self = work->self;
 	struct statics_row made = { .lower = -__builtin_inf(), .upper = __builtin_inf() };
-	const struct body_motion *motions[GEAR_ENDS][2];
 	struct gear gear;
 	struct gear_row row;
-	gear_from_tables(work->dynamics, joint_row, axis, 0, &gear);
-	for (uint32_t end = 0; end < GEAR_ENDS; end++) {
-		motions[end][0] = &gear.joints[end].a;
-		motions[end][1] = &gear.joints[end].b;
-	}
-	gear_row_at(&gear, motions, CONSTRAINT_POSITION, &row);
+	gear_row_from_tables(work->dynamics, joint_row, axis, &gear, &row);
 	for (uint32_t k = 0; k < 2 * GEAR_ENDS; k++)
 		add_part(work, joint_body(work->tables, gear.joints[k / 2].row, k % 2),
 			 row.on[k / 2][k % 2], &made);

@@ -166,11 +166,9 @@ static enum status find_gears(struct work *self)
 {
 	const struct tables *tables = &self->world->tables;
 	const struct bitset *geared = &self->world->dynamics.joint_geared;
-	uint32_t most = 0, ends[4];
-	for (uint32_t row = bitset_next(geared, 0); row != BITSET_NONE;
-	     row = bitset_next(geared, row + 1))
-		most += JOINT_AXES;
-	self->gears = heap_alloc(2 * ((size_t)most + 1) * sizeof *self->gears);
+	size_t most = (size_t)geared->count * JOINT_AXES;
+	uint32_t ends[4];
+	self->gears = heap_alloc(2 * (most + 1) * sizeof *self->gears);
 	if (self->gears == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t row = bitset_next(geared, 0); row != BITSET_NONE;
@@ -409,19 +407,13 @@ static bool put_joint(const struct work *self, struct rows *rows, uint32_t joint
 static bool put_gear(const struct work *self, struct rows *rows, const struct force_gear *at)
 {
 	const struct tables *tables = &self->world->tables;
-	const struct body_motion *motions[GEAR_ENDS][2];
 	struct gear gear;
 	struct gear_row row;
 	uint32_t ends[4];
 	double *line = new_line(rows, 0, false);
 	if (line == NULL)
 		return false;
-	gear_from_tables(&self->world->dynamics, at->row, at->axis, 0, &gear);
-	for (uint32_t end = 0; end < GEAR_ENDS; end++) {
-		motions[end][0] = &gear.joints[end].a;
-		motions[end][1] = &gear.joints[end].b;
-	}
-	gear_row_at(&gear, motions, CONSTRAINT_POSITION, &row);
+	gear_row_from_tables(&self->world->dynamics, at->row, at->axis, &gear, &row);
 	gear_ends(tables, at->row, tables->joint.leader[at->row][at->axis] - 1, ends);
 	for (uint32_t k = 0; k < 4; k++)
 		put_part(self, rows, line, ends[k], row.on[k / 2][k % 2]);
