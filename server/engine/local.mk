@@ -7,6 +7,8 @@ include server/engine/world/local.mk
 include server/engine/geometry/local.mk
 include server/engine/collision/local.mk
 include server/engine/dynamics/local.mk
+include server/engine/particles/local.mk
+include server/engine/fluids/local.mk
 include server/engine/articulated/local.mk
 include server/engine/statics/local.mk
 include server/engine/packing/local.mk

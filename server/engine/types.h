@@ -327,7 +327,7 @@ enum {
 	LATTICE_SIDE_MAX = 4096,
 };
 #define LINK_COMPLIANCE_MAX 1e6 /* m/N */
-/* How the pressure of a fluid is found (dynamics/fluid.h). */
+/* How the pressure of a fluid is found (fluids/fluid.h). */
 enum fluid_solver {
 	FLUID_EXPLICIT = 0,	  /* from an equation of state, in small sub-steps */
 	FLUID_INCOMPRESSIBLE = 1, /* such that the density stays, by iteration */

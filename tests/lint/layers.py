@@ -19,12 +19,11 @@ SOLVERS = LINALG + [ENGINE + "solvers/"]
 DATA = [ENGINE + "world/tables.h", ENGINE + "world/command.h", ENGINE + "world/parameters.h",
         ENGINE + "world/parameters.def",
         ENGINE + "world/fields.def", ENGINE + "world/commands.def"]
-DYNAMICS = COLLISION + SOLVERS + DATA + [ENGINE + "dynamics/"]
-JOINTS = DYNAMICS + [ENGINE + "joints/"]
-PARTICLES = DYNAMICS + [ENGINE + "particles/"]
+# One layer in three rooms: a step moves bodies, particles and fluids, which act on each other.
+DYNAMICS = COLLISION + SOLVERS + DATA + [ENGINE + "dynamics/", ENGINE + "particles/", ENGINE + "fluids/"]
 STATICS = DYNAMICS + [ENGINE + "statics/"]
 ARTICULATED = DYNAMICS + [ENGINE + "articulated/"]
-METHODS = JOINTS + PARTICLES + [ENGINE + "methods/"]
+METHODS = DYNAMICS + [ENGINE + "methods/"]
 
 MANIFESTS = [ENGINE + "world/commands.def", ENGINE + "world/fields.def"]
 # What protocol and server have in common: commands and events as values, without the world's code.
@@ -45,8 +44,8 @@ MAY = {
     ENGINE + "collision/": GEOMETRY,
     ENGINE + "solvers/": LINALG,
     ENGINE + "dynamics/": DYNAMICS,
-    ENGINE + "joints/": JOINTS,
-    ENGINE + "particles/": PARTICLES,
+    ENGINE + "particles/": DYNAMICS,
+    ENGINE + "fluids/": DYNAMICS,
     ENGINE + "methods/": METHODS,
     ENGINE + "statics/": STATICS,
     ENGINE + "articulated/": ARTICULATED,

@@ -9,7 +9,7 @@
 #include "server/engine/dynamics/force.h"
 
 #include "server/base/sort.h"
-#include "server/engine/dynamics/fluid.h"
+#include "server/engine/fluids/fluid.h"
 #include "server/engine/dynamics/force_field.h"
 #include "server/engine/dynamics/joint_torque.h"
 

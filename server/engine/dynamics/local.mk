@@ -25,22 +25,6 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/coupled_motion.h \
 	server/engine/dynamics/dynamics.c \
 	server/engine/dynamics/dynamics.h \
-	server/engine/dynamics/fluid.c \
-	server/engine/dynamics/fluid.h \
-	server/engine/dynamics/fluid_body.c \
-	server/engine/dynamics/fluid_boundary.c \
-	server/engine/dynamics/fluid_boundary.h \
-	server/engine/dynamics/fluid_forces.c \
-	server/engine/dynamics/fluid_kernel.h \
-	server/engine/dynamics/fluid_lanes.c \
-	server/engine/dynamics/fluid_lanes.h \
-	server/engine/dynamics/fluid_lanes_1.c \
-	server/engine/dynamics/fluid_lanes_4.c \
-	server/engine/dynamics/fluid_near.c \
-	server/engine/dynamics/fluid_samples.c \
-	server/engine/dynamics/fluid_samples.h \
-	server/engine/dynamics/fluid_solve.c \
-	server/engine/dynamics/fluid_work.h \
 	server/engine/dynamics/force.c \
 	server/engine/dynamics/force.h \
 	server/engine/dynamics/force_field.c \
@@ -76,35 +60,6 @@ libengine_a_SOURCES += \
 	server/engine/dynamics/one_way.h \
 	server/engine/dynamics/pairs.c \
 	server/engine/dynamics/pairs.h \
-	server/engine/dynamics/particle_birth.c \
-	server/engine/dynamics/particle_birth.h \
-	server/engine/dynamics/particle_bonds.h \
-	server/engine/dynamics/particle_cells.c \
-	server/engine/dynamics/particle_cells.h \
-	server/engine/dynamics/particle_cloth.c \
-	server/engine/dynamics/particle_descent.c \
-	server/engine/dynamics/particle_hits.c \
-	server/engine/dynamics/particle_holds.c \
-	server/engine/dynamics/particle_holds.h \
-	server/engine/dynamics/particle_sinks.c \
-	server/engine/dynamics/particle_sinks.h \
-	server/engine/dynamics/particle_links.c \
-	server/engine/dynamics/particle_links.h \
-	server/engine/dynamics/particle_limit.c \
-	server/engine/dynamics/particle_limit.h \
-	server/engine/dynamics/particle_self.c \
-	server/engine/dynamics/particle_self.h \
-	server/engine/dynamics/particle_skin.c \
-	server/engine/dynamics/particle_skin.h \
-	server/engine/dynamics/particle_meet.c \
-	server/engine/dynamics/particle_meet.h \
-	server/engine/dynamics/particle_room.c \
-	server/engine/dynamics/particle_room.h \
-	server/engine/dynamics/particle_pairs.c \
-	server/engine/dynamics/particle_pairs.h \
-	server/engine/dynamics/particle_path.c \
-	server/engine/dynamics/particles.c \
-	server/engine/dynamics/particles.h \
 	server/engine/dynamics/piece.c \
 	server/engine/dynamics/piece.h \
 	server/engine/dynamics/row.h \

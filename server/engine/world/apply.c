@@ -11,7 +11,7 @@
 #include "server/engine/dynamics/carrier.h"
 #include "server/engine/dynamics/force_field.h"
 #include "server/engine/dynamics/mover_list.h"
-#include "server/engine/dynamics/particles.h"
+#include "server/engine/particles/particles.h"
 #include "server/engine/dynamics/piece.h"
 #include "server/engine/dynamics/labels.h"
 #include "server/engine/world/joints.h"

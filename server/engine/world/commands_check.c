@@ -22,7 +22,7 @@
 #include "server/engine/world/command_bytes.h"
 #include "server/engine/world/carriers.h"
 #include "server/engine/world/controls.h"
-#include "server/engine/dynamics/particles.h"
+#include "server/engine/particles/particles.h"
 #include "server/engine/world/force_fields.h"
 #include "server/engine/world/particle_systems.h"
 #include "server/engine/world/joints.h"

@@ -1,6 +1,6 @@
 /* fluids.c: particle systems that are fluids, as clients command, read and store them. */
-#include "server/engine/dynamics/fluid.h"
-#include "server/engine/dynamics/particle_birth.h"
+#include "server/engine/fluids/fluid.h"
+#include "server/engine/particles/particle_birth.h"
 #include "server/engine/world/checking.h"
 #include "server/engine/world/particle_systems.h"
 

@@ -1,5 +1,5 @@
 /* particle_descent.c: how particles split and which trails they leave, as clients command it. */
-#include "server/engine/dynamics/particles.h"
+#include "server/engine/particles/particles.h"
 #include "server/engine/world/particle_systems.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
 /* particle_holding.c: what systems have to do with bodies and with themselves, as clients command it: when
  * linked particles meet bodies, which particles bodies hold, whether linked particles meet each other, and
  * which body carries an emitter. */
-#include "server/engine/dynamics/particle_birth.h"
-#include "server/engine/dynamics/particle_holds.h"
-#include "server/engine/dynamics/particle_sinks.h"
-#include "server/engine/dynamics/particle_links.h"
-#include "server/engine/dynamics/particle_meet.h"
+#include "server/engine/particles/particle_birth.h"
+#include "server/engine/particles/particle_holds.h"
+#include "server/engine/particles/particle_sinks.h"
+#include "server/engine/particles/particle_links.h"
+#include "server/engine/particles/particle_meet.h"
 #include "server/engine/world/particle_systems.h"
 
 enum status check_particles_contacts(struct check *check, struct command *command)

@@ -1,5 +1,5 @@
 /* particle_interact.c: what the particles of a system do to each other, as clients command it. */
-#include "server/engine/dynamics/particles.h"
+#include "server/engine/particles/particles.h"
 #include "server/engine/world/particle_systems.h"
 
 enum status check_particles_interact(struct check *check, struct command *command)

@@ -1,7 +1,7 @@
 /* particle_invariants.c: the invariants of particle systems and their particles; see
  * invariants.c. */
-#include "server/engine/dynamics/particle_links.h"
-#include "server/engine/dynamics/particle_meet.h"
+#include "server/engine/particles/particle_links.h"
+#include "server/engine/particles/particle_meet.h"
 #include "server/engine/world/checking.h"
 
 /* A mean and a deviation: what is drawn stays within the limits. */

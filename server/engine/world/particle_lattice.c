@@ -1,6 +1,6 @@
 /* particle_lattice.c: links between particles of a system, as clients command them: singly, or as a
  * lattice with its particles. */
-#include "server/engine/dynamics/particle_links.h"
+#include "server/engine/particles/particle_links.h"
 #include "server/engine/world/particle_systems.h"
 
 /* A direction from a particle to one that it is linked with, and which bit of `links` asks for

@@ -5,7 +5,7 @@
 #include "server/engine/world/particle_systems.h"
 
 #include "server/base/sort.h"
-#include "server/engine/dynamics/particles.h"
+#include "server/engine/particles/particles.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,11 +8,11 @@
 #include "server/engine/world/carriers.h"
 #include "server/engine/world/visuals.h"
 
-#include "server/engine/dynamics/fluid.h"
+#include "server/engine/fluids/fluid.h"
 #include "server/engine/dynamics/force_field.h"
 #include "server/engine/dynamics/joint_list.h"
-#include "server/engine/dynamics/particle_meet.h"
-#include "server/engine/dynamics/particles.h"
+#include "server/engine/particles/particle_meet.h"
+#include "server/engine/particles/particles.h"
 
 #include <string.h>
 

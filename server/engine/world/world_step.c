@@ -6,7 +6,7 @@
  * made, and the world reports that once per boundary.
  */
 #include "server/base/array.h"
-#include "server/engine/dynamics/particles.h"
+#include "server/engine/particles/particles.h"
 #include "server/engine/world/body_mass.h"
 #include "server/engine/world/controls.h"
 #include "server/engine/world/drives.h"

@@ -1,7 +1,7 @@
 /* Fluids: kernels against their integrals, densities against all pairs, momentum with bodies, pools at rest,
  * a floating box, bodies that appear in water, and that workers, images and rollbacks change no bit
  * (ch1-3 P-46 … P-53). */
-#include "server/engine/dynamics/fluid_kernel.h"
+#include "server/engine/fluids/fluid_kernel.h"
 #include "server/engine/math/scalar.h"
 #include "server/engine/world/rollback.h"
 #include "server/engine/world/world.h"

@@ -1,0 +1,149 @@
+/* fluid_forces.c: what acts on a fluid besides its pressure, over a sub-step; see fluid_work.h.
+ *
+ *   viscosity        force of j on i: μ V_i V_j ∇²W (v_j − v_i), with the Laplacian of the viscosity
+ *                    kernel, so a velocity that is quadratic in space has its own Laplacian (P-48)
+ *   walls            the same with the body's velocity and wall_viscosity, where the body lies in the
+ *                    kernel; the velocity goes on linearly beyond its surface (fluid_layer_drag)
+ *   surface tension  two parts. COHESION of it: force of j on i: K V_i V_j q (1 − q) towards j. Pairs of
+ *                    this force f(r) give a flat surface the tension π/8 ∫ r⁴ f dr per squared volume,
+ *                    so K = 336 γ / (π h⁵). It holds particles at the surface.
+ *                    The rest: the energy γ A of the area A = a Σ V_i |n_i|, n = Σ V ∇W, whose slope is
+ *                    the force −a γ V_i V_j ∇∇W (n̂_i − n̂_j) of j on i. It is none in a flat surface, and
+ *                    makes it slide where pairs alone would lock. (Akinci et al. 2013 have n_i − n_j
+ *                    without the kernel, which is no energy.)
+ *
+ * Each is the exact opposite for the partner; the energy does not change with a turn, so angular
+ * momentum is kept as well. Then gravity, fields and drag as for other particles. */
+#include "server/engine/fluids/fluid_work.h"
+
+/* 1: the part of a difference of velocities that a wall takes away in a sub-step, by what is left of it. */
+static double drag_rate(const struct fluid_work *self, uint32_t place,
+			const struct fluid_wall *wall)
+{
+	const struct fluid_liquid *liquid = &self->liquids[self->liquid.items[place]];
+	double force = liquid->wall_viscosity * self->volume.items[place] * wall->drag;
+	ASSERT(force >= 0);
+	return force * self->step / self->mass.items[place];
+}
+
+static vec3 wall_velocity(const struct fluid_work *self, uint32_t place,
+			  const struct fluid_wall *wall)
+{
+	const struct fluid_body *body = &self->bodies.items[wall->body];
+	return vec3_add(fluid_body_velocity(body, self->x.items[place]), wall->surface);
+}
+
+/* The velocity after the drag of all walls, which is implicit: v' = v + Σ r (w − v'). So in a steady flow
+ * the slip does not depend on the step. */
+static vec3 drag_walls(struct fluid_work *self, uint32_t place, vec3 v)
+{
+	uint32_t first = self->wall_starts.items[place], end = self->wall_ends.items[place];
+	double rates = 0;
+	vec3 sum = v;
+	for (uint32_t k = first; k < end; k++) {
+		const struct fluid_wall *wall = &self->walls.items[k];
+		double rate = drag_rate(self, place, wall);
+		sum = vec3_mul_add(sum, wall_velocity(self, place, wall), rate);
+		rates += rate;
+	}
+	v = vec3_scale(sum, 1 / (1 + rates));
+	for (uint32_t k = first; k < end; k++) {
+		const struct fluid_wall *wall = &self->walls.items[k];
+		vec3 slip = vec3_sub(wall_velocity(self, place, wall), v);
+		double rate = drag_rate(self, place, wall);
+		vec3 push = vec3_scale(slip, rate * self->mass.items[place]);
+		vec3 arm = vec3_sub(self->x.items[place], self->bodies.items[wall->body].centre);
+		struct fluid_push *out = &self->pushes.items[wall->sum];
+		out->push = vec3_sub(out->push, push);
+		out->twist = vec3_sub(out->twist, vec3_cross(arm, push));
+	}
+	return v;
+}
+
+/* Of the surface tension: that of pairs. */
+#define COHESION 0.5
+
+/* ∇∇W h⁵ times a vector. */
+static vec3 bend(vec3 d, double q, double inverse, vec3 v)
+{
+	double slope = fluid_kernel_slope(q);
+	if (!(q > 1e-9))
+		return vec3_scale(v, slope);
+	vec3 along = vec3_scale(d, inverse / q);
+	double twist = (fluid_kernel_bend(q) - slope) * vec3_dot(along, v);
+	return vec3_mul_add(vec3_scale(v, slope), along, twist);
+}
+
+/* By h⁵ and the volumes. */
+static vec3 tension_force(const struct fluid_work *self, uint32_t i, uint32_t j, vec3 d, double q,
+			  double inverse)
+{
+	vec3 turn = vec3_sub(self->normal.items[i], self->normal.items[j]);
+	vec3 area = vec3_scale(bend(d, q, inverse, turn), -(1 - COHESION) * FLUID_AREA);
+	return vec3_mul_add(area, d, COHESION * (336 / FLUID_PI) * inverse * (1 - q));
+}
+
+/* N s, without walls. */
+static vec3 pair_forces(const struct fluid_work *self, uint32_t place)
+{
+	const struct fluid_liquid *own = &self->liquids[self->liquid.items[place]];
+	double inverse = 1 / self->radius, i2 = inverse * inverse, i5 = i2 * i2 * inverse;
+	vec3 sum = vec3_zero();
+	for (uint32_t k = self->starts.items[place]; k < self->starts.items[place + 1]; k++) {
+		uint32_t j = self->pairs.items[k].place;
+		const struct fluid_liquid *other = &self->liquids[self->liquid.items[j]];
+		vec3 d = vec3_sub(self->x.items[j], self->x.items[place]);
+		double q = scalar_min(vec3_length(d) * inverse, 1);
+		double volumes = self->volume.items[place] * self->volume.items[j];
+		double drag = 0.5 * (own->viscosity + other->viscosity) * self->thinning *
+			      fluid_kernel_laplacian(q) * i5;
+		vec3 slip = vec3_sub(self->v.items[j], self->v.items[place]);
+		sum = vec3_mul_add(sum, slip, volumes * drag);
+		double tension = scalar_sqrt(own->tension) * scalar_sqrt(other->tension);
+		if (tension > 0)
+			sum = vec3_mul_add(sum, tension_force(self, place, j, d, q, inverse),
+					   volumes * tension * i5);
+	}
+	return vec3_scale(sum, self->step);
+}
+
+static void force_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
+		const struct fluid_liquid *liquid = &self->liquids[self->liquid.items[i]];
+		struct particle_law law = liquid->law;
+		vec3 push = vec3_zero(), v = self->v.items[i], a = law.acceleration;
+		double mass = self->mass.items[i];
+		if (self->is_viscous)
+			push = pair_forces(self, i);
+		if (law.drag > 0 && mass != law.mass)
+			particle_law_of_mass(&law, mass, self->step);
+		if (law.fields)
+			a = vec3_add(a, particle_field_acceleration(self->motion, liquid->row,
+								    self->x.items[i], v, mass));
+		v = vec3_mul_add(vec3_scale(v, law.decay), a, law.coast * self->step);
+		v = vec3_mul_add(v, push, 1 / mass);
+		if (liquid->wall_viscosity > 0)
+			v = drag_walls(self, i, v);
+		self->gain.items[i] = vec3_sub(v, self->v.items[i]);
+	}
+}
+
+void fluid_force(struct fluid_work *self)
+{
+	fluid_run(self, force_blocks);
+	for (uint32_t i = 0; i < self->points.count; i++)
+		self->v.items[i] = vec3_add(self->v.items[i], self->gain.items[i]);
+	fluid_collect(self);
+	fluid_give(self);
+	ASSERT(self->thinning > 0 && self->thinning <= 1);
+	for (uint32_t i = 0; i < self->bodies.count; i++) {
+		struct fluid_body *body = &self->bodies.items[i];
+		if (!body->dynamic)
+			continue;
+		body->velocity = vec3_mul_add(body->velocity, body->acceleration, self->step);
+		body->spin = vec3_mul_add(body->spin, body->turning, self->step);
+	}
+}

@@ -1,0 +1,612 @@
+/* fluid_near.c: neighbours, walls and densities of the particles of a group (ch1-3 P-49); see
+ * fluid_work.h.
+ *
+ * Cells have the edge of the kernel's radius; the key of a cell is z, y, x with 21 bits each. The
+ * 27 cells around a place are nine runs of keys, and along a block each run only moves forwards, so
+ * a block searches its first runs by halving and then walks. Coordinates beyond the 21 bits are cut
+ * off, which keeps neighbours neighbours. Places beyond the first FLUID_CROWD of a cell are crowded:
+ * they have no neighbours and are nobody's, so that points where very many meet stay affordable. */
+#include "server/base/sort.h"
+#include "server/engine/dynamics/belt.h"
+#include "server/engine/fluids/fluid_work.h"
+#include "server/engine/dynamics/piece.h"
+
+enum { KEY_BITS = 21 };
+#define KEY_END ((int64_t)1 << KEY_BITS)
+/* A wall has no pressure of its own. For the first layer of particles, half a spacing (a quarter of the
+ * radius h) from it, to carry the pressure of the fluid behind it, the wall's slope must be 2/h there,
+ * and for rest density its part about 0.15. A wall kernel of radius 0.588 h with 2.5 times the weight
+ * has both. With the fluid's own kernel (0.97/h) that layer has twice the pressure, the next one
+ * nearly none, its particles come together in pairs, and a pool loses a fifth of its height. */
+#define WALL_REACH (1 / 1.7)
+#define WALL_PART 2.5
+
+/* ---- order ---------------------------------------------------------------------------------------- */
+
+static int64_t cell_of(double x, double inverse)
+{
+	double cell = scalar_floor(x * inverse);
+	ASSERT(cell > -9e15 && cell < 9e15);
+	return (int64_t)cell;
+}
+
+static uint64_t key_of(const struct fluid_work *self, vec3 x)
+{
+	uint64_t key = 0;
+	for (uint32_t axis = 3; axis-- > 0;) {
+		int64_t cell = cell_of(vec3_get(x, axis), 1 / self->radius) - self->base[axis] + 1;
+		ASSERT(cell >= 1);
+		key = key << KEY_BITS | (uint64_t)MIN_OF(cell, KEY_END - 2);
+	}
+	return key;
+}
+
+static void sort_points(struct fluid_work *self)
+{
+	uint32_t count = self->points.count;
+	vec3 least = vec3_all(SCALAR_MAX);
+	ASSERT(count > 0);
+	for (uint32_t i = 0; i < count; i++)
+		least = vec3_min(least, self->points.items[i].x);
+	for (uint32_t axis = 0; axis < 3; axis++)
+		self->base[axis] = cell_of(vec3_get(least, axis), 1 / self->radius);
+	for (uint32_t i = 0; i < count; i++) {
+		self->keys.items[i] = key_of(self, self->points.items[i].x);
+		self->order.items[i] = i;
+	}
+	sort_keys(self->keys.items, self->order.items, self->key_scratch.items,
+		  self->order_scratch.items, count);
+	for (uint32_t place = 0, first = 0; place < count; place++) {
+		const struct fluid_point *point = &self->points.items[self->order.items[place]];
+		if (self->keys.items[place] != self->keys.items[first])
+			first = place;
+		bool crowded = place - first >= FLUID_CROWD;
+		self->now.crowded += crowded;
+		self->near_x.items[place] = crowded ? (double)__builtin_nanf("") : point->x.x;
+		self->near_y.items[place] = point->x.y;
+		self->near_z.items[place] = point->x.z;
+		self->x.items[place] = point->x;
+		self->v.items[place] = point->v;
+		self->mass.items[place] = point->mass;
+		self->volume.items[place] = point->volume;
+		self->pressure.items[place] = point->multiplier;
+		self->liquid.items[place] = (uint8_t)point->liquid;
+	}
+}
+
+/* ---- runs of cells -------------------------------------------------------------------------------- */
+
+struct runs {
+	uint64_t key;
+	uint32_t first[FLUID_ROWS], last[FLUID_ROWS];
+};
+
+/* The key of the cell before the first of run r around `key`. */
+static uint64_t run_key(uint64_t key, uint32_t r)
+{
+	uint64_t y = (uint64_t)1 << KEY_BITS, z = (uint64_t)1 << (2 * KEY_BITS);
+	return key - 1 - y - z + r % 3 * y + r / 3 * z;
+}
+
+static void start_runs(const struct fluid_work *self, uint32_t place, struct runs *runs)
+{
+	const uint64_t *keys = self->keys.items;
+	runs->key = 0;
+	ASSERT(place < self->points.count);
+	for (uint32_t r = 0; r < FLUID_ROWS; r++) {
+		uint64_t wanted = run_key(keys[place], r);
+		uint32_t low = 0, high = self->points.count;
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+			if (keys[middle] < wanted)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		runs->first[r] = runs->last[r] = low;
+	}
+}
+
+static void move_runs(const struct fluid_work *self, uint32_t place, struct runs *runs)
+{
+	const uint64_t *keys = self->keys.items;
+	uint32_t count = self->points.count;
+	if (runs->key == keys[place])
+		return;
+	ASSERT(keys[place] > runs->key);
+	runs->key = keys[place];
+	for (uint32_t r = 0; r < FLUID_ROWS; r++) {
+		uint64_t first = run_key(runs->key, r), end = first + 3;
+		uint32_t at = runs->first[r];
+		while (at < count && keys[at] < first)
+			at++;
+		runs->first[r] = at;
+		at = MAX_OF(at, runs->last[r]);
+		while (at < count && keys[at] < end)
+			at++;
+		runs->last[r] = at;
+	}
+}
+
+/* ---- shapes near blocks ---------------------------------------------------------------------------- */
+
+struct collect {
+	struct fluid_work *work;
+	enum status status;
+};
+
+static bool collect_placement(uint32_t placement, void *context)
+{
+	struct collect *collect = context;
+	struct fluid_work *self = collect->work;
+	const struct tables *tables = self->dynamics->tables;
+	uint32_t body = placement_body(tables, placement);
+	if (!body_is_solid(tables, body) || piece_is_sensor(self->dynamics, placement) ||
+	    bitset_get(&self->dynamics->one_way, body))
+		return true;
+	collect->status = ARRAY_RESERVE(&self->found, (uint64_t)self->found.count + 1);
+	if (collect->status == STATUS_OK)
+		self->found.items[self->found.count++] = placement;
+	return collect->status == STATUS_OK;
+}
+
+/* The obstacles whose boxes meet a box, ascending, in self->found. */
+static enum status find_placements(struct fluid_work *self, struct aabb box)
+{
+	struct collect collect = { self, STATUS_OK };
+	self->found.count = 0;
+	broad_phase_query(self->dynamics->broad_phase, &box, collect_placement, &collect);
+	uint32_t *found = self->found.items, count = self->found.count;
+	/* Few, so by insertion: the order of the broad phase must reach no result. */
+	for (uint32_t i = 1; i < count; i++) {
+		uint32_t placement = found[i], at = i;
+		for (; at > 0 && found[at - 1] > placement; at--)
+			found[at] = found[at - 1];
+		found[at] = placement;
+	}
+	return collect.status;
+}
+
+/* What a body gets beyond the fluid, as it was in its last tick. */
+static void foresee(const struct fluid_work *self, struct fluid_body *body)
+{
+	const struct tables *tables = self->dynamics->tables;
+	vec3 gravity = force_gravity(tables);
+	double most = FLUID_FREE_MAX * vec3_length(gravity), size;
+	if (!body->dynamic)
+		return;
+	body->acceleration = gravity;
+	if (tables->body.flags[body->row] & BODY_SCALED)
+		body->acceleration = vec3_scale(gravity, tables->body.gravity_scale[body->row]);
+	uint32_t i = fluid_find_load(tables, body->row);
+	if (i != DYNAMICS_NONE) {
+		vec3 change = vec3_sub(body->velocity, tables->load.velocity[i]);
+		body->acceleration = vec3_mul_sub(vec3_scale(change, 1 / self->dt),
+						  tables->load.force[i], body->mass_inv);
+		change = vec3_sub(body->spin, tables->load.spin[i]);
+		body->turning = vec3_sub(vec3_scale(change, 1 / self->dt),
+					 mat3_mul_vec(body->inertia_inv, tables->load.torque[i]));
+	}
+	size = vec3_length(body->acceleration);
+	if (size > most)
+		body->acceleration = vec3_scale(body->acceleration, most / size);
+	size = vec3_length(body->turning) * self->dynamics->bodies.items[body->row].reach;
+	if (size > most)
+		body->turning = vec3_scale(body->turning, most / size);
+}
+
+/* All bits for the walls of the world. */
+static uint32_t category_of(const struct fluid_work *self, uint32_t placement)
+{
+	const struct tables *tables = self->dynamics->tables;
+	uint32_t row = placement_body(tables, placement);
+	bool walls = tables->body.id[row] == BODY_WALLS;
+	return walls ? UINT32_MAX : piece_filter(self->dynamics, placement).category;
+}
+
+static void add_body(struct fluid_work *self, uint32_t row)
+{
+	const struct dynamics *dynamics = self->dynamics;
+	const struct body_table *table = &dynamics->tables->body;
+	bool dynamic = table->status[row] == BODY_DYNAMIC && !table->quarantined[row] &&
+		       bitset_get(&dynamics->awake, row);
+	struct fluid_body body = {
+		.row = row,
+		.dynamic = dynamic,
+		.at = pose_make(table->position[row], table->rotation[row]),
+		.centre = dynamics_centre(dynamics->tables, row),
+		.velocity = table->velocity[row],
+		.spin = table->angular_velocity[row],
+		.mass_inv = dynamic ? table->mass_inv[row] : 0,
+		.inertia_inv = dynamic ? integrate_inertia_inv(dynamics, row) : mat3_zero(),
+	};
+	foresee(self, &body);
+	double speed = vec3_length(body.velocity), spin = vec3_length(body.spin);
+	speed += self->dt * 2 * vec3_length(body.acceleration);
+	/* A plane has no end, but does not turn. */
+	if (spin > 0)
+		speed += spin * dynamics->bodies.items[row].reach;
+	body.moves = dynamic || speed > 0;
+	body.reach = speed * self->dt;
+	ASSERT(body.reach >= 0);
+	self->most_reach = scalar_max(self->most_reach, body.reach);
+	self->body_of.items[row] = ++self->bodies.count;
+	self->bodies.items[self->bodies.count - 1] = body;
+}
+
+/* Counts a shape that is a coarse wall or none, if any particle of the group may feel it. */
+static void count_shape(struct fluid_work *self, uint32_t placement)
+{
+	const struct tables *tables = self->dynamics->tables;
+	const struct shape *shape = self->dynamics->shapes[tables->placement.shape[placement]];
+	uint32_t fine = fluid_boundary_fineness(&self->boundary, shape, self->radius * WALL_REACH);
+	uint32_t category = category_of(self, placement), mask = 0;
+	for (uint32_t i = 0; i < self->liquid_count; i++)
+		mask |= tables->system.mask[self->liquids[i].row];
+	if ((category & mask) == 0)
+		return;
+	ASSERT(fine <= FLUID_FINE);
+	self->now.unsampled += fine == 0;
+	self->now.coarse += fine > 0 && fine < FLUID_FINE;
+}
+
+enum status fluid_find_bodies(struct fluid_work *self)
+{
+	uint32_t rows = self->dynamics->tables->body.count;
+	struct aabb box = aabb_empty();
+	double fastest = 0;
+	for (uint32_t i = 0; i < self->points.count; i++) {
+		box = aabb_add_point(box, self->points.items[i].x);
+		fastest = scalar_max(fastest, vec3_length_squared(self->points.items[i].v));
+	}
+	box = aabb_grow(box, 2 * self->radius + 2 * self->dt * scalar_sqrt(fastest));
+	enum status status = ARRAY_RESERVE(&self->body_of, rows);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->bodies, rows);
+	if (status == STATUS_OK)
+		status = find_placements(self, box);
+	if (status != STATUS_OK)
+		return status;
+	if (rows > 0)
+		memset(self->body_of.items, 0, rows * sizeof *self->body_of.items);
+	self->bodies.count = 0;
+	self->most_reach = 0;
+	for (uint32_t i = 0; i < self->found.count && status == STATUS_OK; i++) {
+		uint32_t placement = self->found.items[i];
+		uint32_t body = placement_body(self->dynamics->tables, placement);
+		uint32_t shape = self->dynamics->tables->placement.shape[placement];
+		if (self->body_of.items[body] == 0)
+			add_body(self, body);
+		pose in_body = pose_make(self->dynamics->tables->placement.position[placement],
+					 self->dynamics->tables->placement.rotation[placement]);
+		uint32_t known = self->body_of.items[body] - 1;
+		pose at = pose_mul(self->bodies.items[known].at, in_body);
+		status = fluid_boundary_add(&self->boundary, self->dynamics->shapes[shape], &at,
+					    self->radius * WALL_REACH, box);
+		if (status == STATUS_OK)
+			count_shape(self, placement);
+	}
+	return status;
+}
+
+static struct fluid_near_shape near_shape_of(struct fluid_work *self, uint32_t block,
+					     uint32_t placement)
+{
+	const struct tables *tables = self->dynamics->tables;
+	uint32_t row = placement_body(tables, placement), body = self->body_of.items[row] - 1;
+	pose in_body = pose_make(tables->placement.position[placement],
+				 tables->placement.rotation[placement]);
+	uint32_t push = DYNAMICS_NONE;
+	ASSERT(body < self->bodies.count);
+	for (uint32_t i = self->push_starts.items[block]; i < self->pushes.count; i++)
+		if (self->pushes.items[i].body == body)
+			push = i;
+	if (push == DYNAMICS_NONE) {
+		push = self->pushes.count++;
+		self->pushes.items[push] = (struct fluid_push){ .body = body };
+	}
+	struct aabb fat = aabb_make(tables->placement.fat_min[placement],
+				    tables->placement.fat_max[placement]);
+	return (struct fluid_near_shape){
+		.placement = placement,
+		.body = body,
+		.category = category_of(self, placement),
+		.push = push,
+		.at = pose_mul(self->bodies.items[body].at, in_body),
+		.surface = belt_surface(self->dynamics, (struct contact_piece){ placement, 0 }),
+		.box = aabb_grow(fat, self->radius + self->bodies.items[body].reach),
+	};
+}
+
+/* The shapes near each block, and where what they get is summed. */
+static enum status find_near_shapes(struct fluid_work *self)
+{
+	enum status status = STATUS_OK;
+	self->near.count = self->pushes.count = 0;
+	for (uint32_t block = 0; block < fluid_blocks(self) && status == STATUS_OK; block++) {
+		struct aabb box = aabb_empty();
+		for (uint32_t i = block * FLUID_BLOCK; i < fluid_block_end(self, block); i++)
+			box = aabb_add_point(box, self->x.items[i]);
+		self->near_starts.items[block] = self->near.count;
+		self->push_starts.items[block] = self->pushes.count;
+		status = find_placements(self, aabb_grow(box, self->radius + self->most_reach));
+		uint64_t found = self->found.count;
+		if (status == STATUS_OK)
+			status = ARRAY_RESERVE(&self->near, self->near.count + found);
+		if (status == STATUS_OK)
+			status = ARRAY_RESERVE(&self->pushes, self->pushes.count + found);
+		for (uint32_t i = 0; i < found && status == STATUS_OK; i++) {
+			uint32_t row = placement_body(self->dynamics->tables, self->found.items[i]);
+			if (self->body_of.items[row] != 0)
+				self->near.items[self->near.count++] =
+					near_shape_of(self, block, self->found.items[i]);
+		}
+	}
+	self->near_starts.items[fluid_blocks(self)] = self->near.count;
+	self->push_starts.items[fluid_blocks(self)] = self->pushes.count;
+	return status;
+}
+
+/* ---- counting -------------------------------------------------------------------------------------- */
+
+/* The neighbours of a place, itself included, in `out`; how many. A crowded place has none. */
+static uint32_t find_neighbours(const struct fluid_work *self, uint32_t place,
+				const struct runs *runs, uint32_t out[FLUID_FOUND_MAX])
+{
+	const struct fluid_near_x near = { self->near_x.items, self->near_y.items,
+					   self->near_z.items };
+	const vec3 at = vec3_make(near.x[place], near.y[place], near.z[place]);
+	uint32_t found = 0;
+	for (uint32_t r = 0; r < FLUID_ROWS; r++)
+		found += self->kernels->find_places(&near, runs->first[r], runs->last[r], at,
+						    self->radius * self->radius, &out[found]);
+	ASSERT(found <= FLUID_FOUND_MAX);
+	return found;
+}
+
+static bool may_touch(const struct fluid_work *self, const struct fluid_near_shape *near,
+		      uint32_t place)
+{
+	uint32_t system = self->liquids[self->liquid.items[place]].row;
+	uint32_t mask = self->dynamics->tables->system.mask[system];
+	return (near->category & mask) != 0 && aabb_contains_point(near->box, self->x.items[place]);
+}
+
+static void count_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t block = first; block < last; block++) {
+		struct runs runs;
+		uint32_t found[FLUID_FOUND_MAX];
+		start_runs(self, block * FLUID_BLOCK, &runs);
+		for (uint32_t i = block * FLUID_BLOCK; i < fluid_block_end(self, block); i++) {
+			uint32_t walls = 0;
+			move_runs(self, i, &runs);
+			uint32_t pairs = find_neighbours(self, i, &runs, found);
+			pairs -= pairs > 0; /* itself */
+			for (uint32_t k = self->near_starts.items[block];
+			     k < self->near_starts.items[block + 1]; k++)
+				walls += may_touch(self, &self->near.items[k], i);
+			self->starts.items[i + 1] = pairs;
+			self->wall_starts.items[i + 1] = walls;
+		}
+	}
+}
+
+static enum status make_room(struct fluid_work *self)
+{
+	uint64_t pairs = 0, walls = 0;
+	self->starts.items[0] = self->wall_starts.items[0] = 0;
+	for (uint32_t i = 1; i <= self->points.count; i++) {
+		pairs += self->starts.items[i];
+		walls += self->wall_starts.items[i];
+		self->starts.items[i] = (uint32_t)pairs;
+		self->wall_starts.items[i] = (uint32_t)walls;
+	}
+	enum status status = ARRAY_RESERVE(&self->pairs, pairs);
+	return status == STATUS_OK ? ARRAY_RESERVE(&self->walls, walls) : status;
+}
+
+/* ---- filling --------------------------------------------------------------------------------------- */
+
+struct near_sums {
+	double density, spread, trace; /* spread: Σ V² |∇W|² / m; trace: −Σ V r·∇W */
+	vec3 slope;		       /* Σ V ∇W + Σ G */
+};
+
+static void fill_pairs(struct fluid_work *self, uint32_t place, const struct runs *runs,
+		       struct near_sums *sums)
+{
+	double inverse = 1 / self->radius, inverse3 = inverse * inverse * inverse;
+	uint32_t at = self->starts.items[place], found[FLUID_FOUND_MAX];
+	uint32_t count = find_neighbours(self, place, runs, found);
+	sums->density = self->volume.items[place] * fluid_kernel_value(0) * inverse3;
+	for (uint32_t n = 0; n < count; n++) {
+		uint32_t k = found[n];
+		if (k == place)
+			continue;
+		vec3 d = vec3_sub(self->x.items[place], self->x.items[k]);
+		double q = scalar_min(vec3_length(d) * inverse, 1);
+		vec3 g = vec3_scale(d, fluid_kernel_slope(q) * (inverse3 * inverse * inverse));
+		double volume = self->volume.items[k];
+		struct fluid_pair *out = &self->pairs.items[at++];
+		*out = (struct fluid_pair){ { (float)g.x, (float)g.y, (float)g.z }, k };
+		g = fluid_slope(out);
+		sums->density += volume * fluid_kernel_value(q) * inverse3;
+		sums->spread += volume * volume * vec3_length_squared(g) / self->mass.items[k];
+		sums->slope = vec3_mul_add(sums->slope, g, volume);
+		sums->trace -= volume * vec3_dot(d, g);
+	}
+	ASSERT(at == self->starts.items[place + 1]);
+}
+
+/* The flat shapes that a particle touches, so that where they overlap counts once. */
+struct flats {
+	mat3 axes; /* of the first */
+	struct fluid_region regions[FLUID_OVERLAPS];
+	uint32_t count;
+};
+
+static void add_flat(const struct fluid_work *self, const struct fluid_probe *probe,
+		     const struct shape *shape, const struct fluid_near_shape *near,
+		     struct flats *flats, struct fluid_touch *touch)
+{
+	struct fluid_region region;
+	quat turn = near->at.rotation;
+	if (flats->count == 0 && shape->kind == SHAPE_PLANE) {
+		vec3 normal = quat_rotate(turn, shape->plane.normal), t, k;
+		vec3_frame(normal, &t, &k);
+		flats->axes = mat3_columns(normal, t, k);
+	} else if (flats->count == 0) {
+		flats->axes = mat3_from_quat(turn);
+	}
+	if (flats->count == FLUID_OVERLAPS ||
+	    !fluid_boundary_region(probe, shape, &near->at, flats->axes, &region))
+		return;
+	if (flats->count > 0)
+		fluid_boundary_without(&self->boundary, probe, flats->axes, &region, flats->regions,
+				       flats->count, touch);
+	flats->regions[flats->count++] = region;
+}
+
+static bool touch_wall(struct fluid_work *self, const struct fluid_probe *probe,
+		       const struct fluid_near_shape *near, struct flats *flats,
+		       struct fluid_wall *out)
+{
+	const struct tables *tables = self->dynamics->tables;
+	const struct shape *shape =
+		self->dynamics->shapes[tables->placement.shape[near->placement]];
+	struct fluid_touch touch;
+	*out = (struct fluid_wall){ .distance = self->radius,
+				    .body = near->body,
+				    .sum = near->push };
+	if (!fluid_boundary_touch(&self->boundary, probe, shape, &near->at, &touch))
+		return false;
+	add_flat(self, probe, shape, near, flats, &touch);
+	double d = scalar_clamp(touch.distance / self->radius, 0, 1);
+	out->part = WALL_PART * touch.part;
+	out->slope = vec3_scale(touch.slope, WALL_PART);
+	/* Of a box that ends near, and of several beside each other, the share of a half-space. */
+	double half = fluid_half_part(scalar_clamp(touch.distance / probe->radius, 0, 1));
+	double share = half > 0 ? scalar_min(touch.part / half, 1) : 0;
+	out->drag = share * fluid_half_drag(d) / (self->radius * self->radius);
+	out->surface = near->surface;
+	out->distance = touch.distance;
+	return touch.distance < 0;
+}
+
+static void fill_walls(struct fluid_work *self, uint32_t block, uint32_t place,
+		       struct near_sums *sums)
+{
+	uint32_t at = self->wall_starts.items[place];
+	struct flats flats = { .count = 0 };
+	bool inside = false;
+	double volume = self->volume.items[place];
+	const struct fluid_probe probe = { self->radius * WALL_REACH, self->x.items[place] };
+	for (uint32_t k = self->near_starts.items[block]; k < self->near_starts.items[block + 1];
+	     k++) {
+		const struct fluid_near_shape *near = &self->near.items[k];
+		if (!may_touch(self, near, place))
+			continue;
+		struct fluid_wall *out = &self->walls.items[at];
+		inside |= touch_wall(self, &probe, near, &flats, out);
+		if (!(out->part > 0))
+			continue;
+		at++;
+		sums->density += out->part;
+		self->pushes.items[near->push].stiffness += volume * vec3_length(out->slope);
+		sums->slope = vec3_add(sums->slope, out->slope);
+		sums->trace += scalar_max(out->distance, 0) * vec3_length(out->slope);
+	}
+	self->sums.items[block].inside += inside;
+	self->wall_ends.items[place] = at;
+	ASSERT(at <= self->wall_starts.items[place + 1]);
+}
+
+/* Inwards, of the length 1 at a free surface. The wall kernel has twice the slope that the fluid
+ * behind it would have, so a particle beside a wall has no surface. */
+static vec3 normal_of(const struct fluid_work *self, vec3 pairs, vec3 all)
+{
+	vec3 n = vec3_scale(vec3_add(pairs, all), 0.5 * self->radius);
+	return vec3_scale(n, 1 / scalar_sqrt(vec3_length_squared(n) +
+					     FLUID_NORMAL_NOISE * FLUID_NORMAL_NOISE));
+}
+
+static void fill_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t block = first; block < last; block++) {
+		struct runs runs;
+		self->sums.items[block] = (struct fluid_sum){ 0 };
+		start_runs(self, block * FLUID_BLOCK, &runs);
+		for (uint32_t i = block * FLUID_BLOCK; i < fluid_block_end(self, block); i++) {
+			struct near_sums sums = { 0 };
+			move_runs(self, i, &runs);
+			fill_pairs(self, i, &runs, &sums);
+			self->slope.items[i] = sums.slope; /* of pairs */
+			fill_walls(self, block, i, &sums);
+			self->trace.items[i] = sums.trace;
+			self->normal.items[i] = normal_of(self, self->slope.items[i], sums.slope);
+			double volume = self->volume.items[i];
+			double own = vec3_length_squared(sums.slope) / self->mass.items[i];
+			double error = scalar_max(sums.density - 1, 0);
+			self->density.items[i] = sums.density;
+			self->diagonal.items[i] = volume * (own + sums.spread);
+			self->sums.items[block].error += error;
+			self->sums.items[block].error_max =
+				scalar_max(self->sums.items[block].error_max, error);
+		}
+	}
+}
+
+/* A light body near many particles yields to all of them at once, which the diagonal alone does not
+ * show. */
+static void soften_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++)
+		for (uint32_t k = self->wall_starts.items[i]; k < self->wall_ends.items[i]; k++) {
+			const struct fluid_wall *wall = &self->walls.items[k];
+			const struct fluid_body *body = &self->bodies.items[wall->body];
+			if (!body->dynamic || !(wall->part > 0))
+				continue;
+			double arm = vec3_distance_squared(self->x.items[i], body->centre);
+			double yield = body->mass_inv + arm * mat3_trace(body->inertia_inv) / 3;
+			self->diagonal.items[i] +=
+				0.5 * body->stiffness * yield * vec3_length(wall->slope);
+		}
+}
+
+enum status fluid_find_near(struct fluid_work *self)
+{
+	sort_points(self);
+	ASSERT(self->starts.capacity > self->points.count);
+	enum status status = find_near_shapes(self);
+	if (status != STATUS_OK)
+		return status;
+	fluid_run(self, count_blocks);
+	status = make_room(self);
+	if (status != STATUS_OK)
+		return status;
+	fluid_run(self, fill_blocks);
+	for (uint32_t i = 0; i < self->bodies.count; i++)
+		self->bodies.items[i].stiffness = 0;
+	for (uint32_t i = 0; i < self->pushes.count; i++) {
+		struct fluid_body *body = &self->bodies.items[self->pushes.items[i].body];
+		body->stiffness += self->pushes.items[i].stiffness;
+		body->touched |= self->pushes.items[i].stiffness > 0;
+	}
+	fluid_run(self, soften_blocks);
+	double error = 0, most = 0;
+	for (uint32_t block = 0; block < fluid_blocks(self); block++) {
+		error += self->sums.items[block].error;
+		most = scalar_max(most, self->sums.items[block].error_max);
+		self->now.inside += self->first ? self->sums.items[block].inside : 0;
+	}
+	self->now.density_error = error / self->points.count;
+	self->now.density_error_max = most;
+	return STATUS_OK;
+}

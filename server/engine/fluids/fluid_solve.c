@@ -1,0 +1,287 @@
+/* fluid_solve.c: pressures; see fluid_work.h.
+ *
+ * A pressure p changes velocities in a sub-step of s seconds, with P = p s, by
+ *
+ *   Δv_i = −V_i/m_i [Σ_j V_j (P_i + P_j) ∇W + Σ_B P_i G_iB]
+ *
+ * This is the transpose of the rates of density, so pressures do no work that the densities do not
+ * see, and a floating body feels the weight of the volume that it takes from the fluid. A wall has no
+ * pressure of its own. To give the wall the particle's pressure instead was tried: the operator is not
+ * symmetric then, and a pool at rest heats up without end.
+ *
+ * The incompressible solver solves two problems of complementarity in a sub-step, for P ≥ 0:
+ *
+ *   velocities   dδ_i/dt (v + Δv) ≤ max(1 − δ_i, 0)/s, equal where P_i > 0. Its pressure is that of the
+ *                fluid, so the next sub-step begins with it; a calm pool needs few sweeps.
+ *   places       particles move by s Δv in addition, without velocity, until densities after the sub-step
+ *                are at most 1. At most FLUID_RECOVERY of the volume is given back in a sub-step, so that
+ *                particles that were born or shut in too densely do not explode. Bodies do not feel it.
+ *
+ * If both were one, as in the paper of Bender and Koschier (2015), what corrects densities would be kept as
+ * velocity, and the pressure of a pool would swing from tick to tick.
+ *
+ * Sweeps are steps along r/D, r the residual and D the diagonal of the operator, projected to P ≥ 0. Their
+ * length is that of Barzilai and Borwein (1988) for the scaled operator, which is symmetric when weighted by
+ * volumes: of the last step Δp and its Δr, alternately Σ V D Δp² / Σ V Δp Δr and Σ V Δp Δr / Σ V Δr²/D. These
+ * sums, and the mean excess that ends the iteration, go over blocks in their order.
+ *
+ * The explicit solver takes p from the equation of state at once (fluid_press). */
+#include "server/engine/fluids/fluid_work.h"
+
+#define FLUID_RECOVERY 0.02
+#define FIRST_PACE 0.5
+#define PACE_MIN 0.1
+#define PACE_MAX 100.0
+/* Of the tolerance: what the compression in a sub-step may be. A mean compression of 0.1 % in 1/60 s lets the
+ * top of 1 m of water fall a third as fast as if there were no pressure. */
+#define RATE_PART 0.1
+/* Of the pressure, with which the next sub-step begins if there is no solution. */
+#define UNSOLVED_PART 0.5
+/* Explicit: excess of density beyond so many times the allowed one has no effect. */
+#define PRESSED 10.0
+enum { ITERATIONS_MIN = 2, ITERATIONS_MAX = 100 };
+
+/* ---- what pressures do ----------------------------------------------------------------------------- */
+
+static vec3 wall_pushes(struct fluid_work *self, uint32_t place, double pressure)
+{
+	vec3 sum = vec3_zero(), at = self->x.items[place];
+	if (!(pressure > 0))
+		return sum;
+	for (uint32_t k = self->wall_starts.items[place]; k < self->wall_ends.items[place]; k++) {
+		const struct fluid_wall *wall = &self->walls.items[k];
+		const struct fluid_body *body = &self->bodies.items[wall->body];
+		vec3 push = vec3_scale(wall->slope, -pressure * self->volume.items[place]);
+		struct fluid_push *out = &self->pushes.items[wall->sum];
+		sum = vec3_add(sum, push);
+		if (self->shift)
+			continue;
+		out->push = vec3_sub(out->push, push);
+		out->twist = vec3_sub(out->twist, vec3_cross(vec3_sub(at, body->centre), push));
+	}
+	return sum;
+}
+
+/* The pairs of a particle; NULL: it has none. */
+static const struct fluid_pair *pairs_of(const struct fluid_work *self, uint32_t place,
+					 uint32_t *count)
+{
+	uint32_t start = self->starts.items[place];
+	*count = self->starts.items[place + 1] - start;
+	return *count > 0 ? &self->pairs.items[start] : NULL;
+}
+
+/* The Δv of all pressures, and what they leave of velocities, by volume. */
+static void press_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
+		uint32_t count;
+		const struct fluid_pair *pairs = pairs_of(self, i, &count);
+		double pressure = self->pressure.items[i], volume = self->volume.items[i];
+		vec3 sum = self->kernels->sum_loads(pairs, count, self->load.items);
+		sum = vec3_mul_add(sum, self->slope.items[i], pressure);
+		sum = vec3_sub(wall_pushes(self, i, pressure), vec3_scale(sum, volume));
+		vec3 gain = vec3_scale(sum, 1 / self->mass.items[i]);
+		self->gain.items[i] = gain;
+		self->flow.items[i].v = vec3_scale(vec3_add(self->v.items[i], gain), volume);
+	}
+}
+
+static void apply_pressures(struct fluid_work *self)
+{
+	for (uint32_t i = 0; i < self->points.count; i++)
+		self->load.items[i] = self->volume.items[i] * self->pressure.items[i];
+	fluid_run(self, press_blocks);
+	fluid_collect(self);
+}
+
+static void add_gain(struct fluid_work *self)
+{
+	for (uint32_t i = 0; i < self->points.count; i++)
+		self->v.items[i] = vec3_add(self->v.items[i], self->gain.items[i]);
+	fluid_give(self);
+}
+
+/* ---- the incompressible solver ---------------------------------------------------------------------- */
+
+static double rate_of(const struct fluid_work *self, uint32_t place)
+{
+	uint32_t count;
+	const struct fluid_pair *pairs = pairs_of(self, place, &count);
+	vec3 own = vec3_add(self->v.items[place], self->gain.items[place]);
+	double rate = vec3_dot(own, self->slope.items[place]);
+	rate -= self->kernels->sum_flows(pairs, count, self->flow.items);
+	for (uint32_t k = self->wall_starts.items[place]; k < self->wall_ends.items[place]; k++) {
+		const struct fluid_wall *wall = &self->walls.items[k];
+		const struct fluid_body *body = &self->bodies.items[wall->body];
+		vec3 slip = own;
+		if (body->moves && !self->shift)
+			slip = vec3_sub(own, fluid_body_velocity(body, self->x.items[place]));
+		rate += vec3_dot(slip, wall->slope);
+	}
+	return rate;
+}
+
+/* Rates beyond the targets, and sums for the next step. */
+static void rate_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t block = first; block < last; block++) {
+		struct fluid_sum sum = { 0 };
+		for (uint32_t i = block * FLUID_BLOCK; i < fluid_block_end(self, block); i++) {
+			double beyond = rate_of(self, i) - self->target.items[i];
+			double way = self->pressure.items[i] - self->pressure_before.items[i];
+			double fall = self->beyond.items[i] - beyond;
+			double diagonal = self->diagonal.items[i];
+			if (diagonal > 0 && way != 0) {
+				sum.way += self->volume.items[i] * diagonal * way * way;
+				sum.both += self->volume.items[i] * way * fall;
+				sum.fall += self->volume.items[i] * fall * fall / diagonal;
+			}
+			self->beyond.items[i] = beyond;
+			/* A pressure that parts its particles pushes too much. */
+			double error = self->pressure.items[i] > 0 ? scalar_abs(beyond)
+								   : scalar_max(beyond, 0);
+			sum.error += error * self->step;
+			sum.error_max = scalar_max(sum.error_max, error * self->step);
+		}
+		self->sums.items[block] = sum;
+	}
+}
+
+static struct fluid_sum sum_blocks(const struct fluid_work *self)
+{
+	struct fluid_sum sum = { 0 };
+	for (uint32_t block = 0; block < fluid_blocks(self); block++) {
+		const struct fluid_sum *part = &self->sums.items[block];
+		sum.error += part->error;
+		sum.error_max = scalar_max(sum.error_max, part->error_max);
+		sum.way += part->way;
+		sum.both += part->both;
+		sum.fall += part->fall;
+	}
+	sum.error /= self->points.count;
+	ASSERT(!(sum.error < 0));
+	return sum;
+}
+
+static void begin_solution(struct fluid_work *self)
+{
+	for (uint32_t i = 0; i < self->points.count; i++) {
+		double room = 1 - self->density.items[i];
+		self->target.items[i] = scalar_max(room, 0) / self->step;
+		self->beyond.items[i] = 0;
+		self->pressure.items[i] = self->pressure.items[i] * self->step;
+		self->pressure_before.items[i] = self->pressure.items[i];
+		ASSERT(self->pressure.items[i] >= 0);
+	}
+}
+
+/* After the velocities: rates are in `beyond` and `target`. */
+static void begin_shift(struct fluid_work *self)
+{
+	for (uint32_t i = 0; i < self->points.count; i++) {
+		double room = 1 - self->density.items[i];
+		double rate = self->beyond.items[i] + self->target.items[i];
+		self->kept.items[i] = self->pressure.items[i];
+		self->drift.items[i] = self->v.items[i];
+		self->v.items[i] = vec3_zero();
+		self->target.items[i] = scalar_max(room, -FLUID_RECOVERY) / self->step - rate;
+		self->beyond.items[i] = 0;
+		self->pressure.items[i] = 0;
+		self->pressure_before.items[i] = self->pressure.items[i];
+	}
+}
+
+/* The length of the next step. */
+static double find_pace(const struct fluid_sum *sum, uint32_t iteration)
+{
+	if (iteration == 0 || !(sum->both > 0))
+		return FIRST_PACE;
+	double pace = iteration % 2 ? sum->both / sum->fall : sum->way / sum->both;
+	return scalar_clamp(pace, PACE_MIN, PACE_MAX);
+}
+
+static void update(struct fluid_work *self, double pace)
+{
+	for (uint32_t i = 0; i < self->points.count; i++) {
+		double diagonal = self->diagonal.items[i];
+		double change = diagonal > 0 ? pace * self->beyond.items[i] / diagonal : 0;
+		self->pressure_before.items[i] = self->pressure.items[i];
+		self->pressure.items[i] = scalar_max(self->pressure.items[i] + change, 0);
+	}
+}
+
+/* The mean excess that is left. */
+static double iterate(struct fluid_work *self)
+{
+	uint32_t iterations = 0;
+	double error, tolerance = self->tolerance * (self->shift ? 1 : RATE_PART);
+	for (;;) {
+		apply_pressures(self);
+		fluid_run(self, rate_blocks);
+		struct fluid_sum sum = sum_blocks(self);
+		error = sum.error;
+		if ((iterations >= (self->shift ? 0 : ITERATIONS_MIN) && error <= tolerance) ||
+		    iterations == ITERATIONS_MAX)
+			break;
+		update(self, find_pace(&sum, iterations));
+		iterations++;
+	}
+	self->now.iterations += iterations;
+	self->now.unconverged += !(error <= tolerance);
+	return error;
+}
+
+void fluid_solve(struct fluid_work *self)
+{
+	ASSERT(self->solver == FLUID_INCOMPRESSIBLE && self->step > 0);
+	self->shift = false;
+	begin_solution(self);
+	self->now.divergence_error = iterate(self);
+	add_gain(self);
+	/* Without a solution (a vessel that is overfull) pressures would grow without end. */
+	bool solved = self->now.divergence_error <= self->tolerance;
+	double keep = solved ? 1 : UNSOLVED_PART;
+	self->shift = true;
+	begin_shift(self);
+	self->now.residual = iterate(self);
+	for (uint32_t i = 0; i < self->points.count; i++) {
+		vec3 shift = self->gain.items[i];
+		self->v.items[i] = self->drift.items[i];
+		self->drift.items[i] = shift;
+		self->pressure.items[i] = keep * self->kept.items[i] / self->step;
+	}
+	self->shift = false;
+}
+
+/* ---- the explicit solver ---------------------------------------------------------------------------- */
+
+/* P-48; tensions, which would draw the surface together into clumps, are left out. */
+static double state_pressure(const struct fluid_work *self, uint32_t place)
+{
+	const struct fluid_liquid *liquid = &self->liquids[self->liquid.items[place]];
+	double excess = self->density.items[place] - 1;
+	if (liquid->stiffness > 0)
+		return liquid->stiffness * liquid->rest_density * scalar_max(excess, 0);
+	/* A particle that a fast one has pressed into a wall must not come out as a shot. */
+	double most = 1 + PRESSED * self->compression;
+	double power = scalar_min(self->density.items[place], most);
+	double cube = power * power * power;
+	ASSERT(self->bulk >= 0);
+	return liquid->rest_density * self->bulk * scalar_max(cube * cube * power - 1, 0);
+}
+
+void fluid_press(struct fluid_work *self)
+{
+	ASSERT(self->solver == FLUID_EXPLICIT);
+	for (uint32_t i = 0; i < self->points.count; i++)
+		self->pressure.items[i] = state_pressure(self, i) * self->step;
+	apply_pressures(self);
+	add_gain(self);
+	for (uint32_t i = 0; i < self->points.count; i++)
+		self->pressure.items[i] /= self->step;
+}

@@ -1,0 +1,352 @@
+/* particle_pairs.c: forces between particles; see particle_pairs.h.
+ *
+ * With d = x1 − x2, r = max(|d|, core), the force on 1 is d times
+ *
+ *   Coulomb        K q1 q2 / r³                             (P-12)
+ *   gravitation    −G m1 m2 / r³                            (P-10)
+ *   Lennard-Jones  24 ε / r² (2 (σ/r)¹² − (σ/r)⁶)           (P-11)
+ *   repulsion      max(0, k (R1 + R2 − |d|) − c ḋ) / |d|    where the balls overlap;
+ *                  c = 2 ζ sqrt(k m12), m12 the reduced mass (P-08)
+ *
+ * so inside of the core the first three fall to 0 as |d| does, and nothing overflows. Particles
+ * farther apart than the cutoff exert none of these; the force jumps there. Of two systems G is
+ * the geometric mean of both, ε too, σ, ζ and k are the means (of Lorentz and Berthelot), the
+ * cutoff is the smaller one and the core the larger one. */
+#include "server/engine/particles/particle_pairs.h"
+
+#include "server/base/heap.h"
+#include "server/engine/dynamics/force.h"
+
+#define COULOMB 8.9875e9 /* N m²/C² */
+#define PLACE_MAX (2 * LENGTH_MAX)
+
+/* ---- the pairs of systems ------------------------------------------------------------------------ */
+
+static bool is_active(const struct system_table *table, uint32_t row)
+{
+	return table->id[row] != 0 &&
+	       ((table->forces[row] != 0 && table->cutoff[row] > 0) || table->collisions[row] != 0);
+}
+
+bool particle_pairs_active(const struct tables *tables)
+{
+	for (uint32_t row = 0; row < tables->system.count; row++)
+		if (is_active(&tables->system, row))
+			return true;
+	return false;
+}
+
+static double mean(double a, double b)
+{
+	return 0.5 * (a + b);
+}
+
+static double geometric_mean(double a, double b)
+{
+	ASSERT(a >= 0 && b >= 0);
+	return a == b ? a : scalar_sqrt(a) * scalar_sqrt(b);
+}
+
+static struct pair_law law_of(const struct system_table *t, uint32_t a, uint32_t b)
+{
+	uint8_t side = a == b ? INTERACT_INTERNAL : INTERACT_EXTERNAL;
+	ASSERT(t->id[a] != 0 && t->id[b] != 0);
+	double cutoff = scalar_min(t->cutoff[a], t->cutoff[b]);
+	double core = scalar_max(t->core[a], t->core[b]);
+	double sigma = mean(t->well_distance[a], t->well_distance[b]);
+	return (struct pair_law){
+		.forces = (t->forces[a] & t->forces[b] & side) != 0 && cutoff > 0,
+		.collisions = (t->collisions[a] & t->collisions[b] & side) != 0,
+		.cutoff = cutoff * cutoff,
+		.core = core * core,
+		.coulomb = COULOMB * (t->charge[a] * t->charge[b]),
+		.gravitation = geometric_mean(t->gravitation[a], t->gravitation[b]),
+		.depth = geometric_mean(t->well_depth[a], t->well_depth[b]),
+		.sigma2 = sigma * sigma,
+		.stiffness = mean(t->repulsion[a], t->repulsion[b]),
+		.damping_ratio = mean(t->repulsion_damping[a], t->repulsion_damping[b]),
+		.restitution = mean(t->restitution[a], t->restitution[b]),
+		.sticking = mean(t->static_friction[a], t->static_friction[b]),
+		.sliding = mean(t->dynamic_friction[a], t->dynamic_friction[b]),
+	};
+}
+
+static void find_laws(struct particle_pairs *self, const struct system_table *table)
+{
+	self->substeps = 1;
+	self->reach = 0;
+	self->collisions = false;
+	for (uint32_t a = 0; a < table->count; a++) {
+		if (!is_active(table, a))
+			continue;
+		self->substeps = MAX_OF(self->substeps, table->substeps[a]);
+		for (uint32_t b = 0; b < table->count; b++) {
+			if (!is_active(table, b))
+				continue;
+			self->laws[a][b] = law_of(table, a, b);
+			self->collisions |= self->laws[a][b].collisions;
+			if (self->laws[a][b].forces)
+				self->reach = scalar_max(self->reach, self->laws[a][b].cutoff);
+		}
+	}
+	self->reach = scalar_sqrt(self->reach);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+enum status particle_pairs_reserve(struct dynamics *self)
+{
+	uint32_t count = self->tables->particle.count;
+	if (self->pairs == NULL)
+		self->pairs = heap_alloc_zero(sizeof *self->pairs);
+	if (self->pairs == NULL)
+		return STATUS_NO_MEMORY;
+	struct particle_pairs *pairs = self->pairs;
+	enum status status = particle_cells_reserve(&pairs->cells, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->actors, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->accelerations, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->ends, count);
+	uint64_t buckets = 1;
+	while (buckets < count)
+		buckets *= 2;
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->heads, buckets);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->links, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->heap_entries, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->heap_places, count);
+	return status;
+}
+
+void particle_pairs_destroy(struct particle_pairs *self)
+{
+	if (self == NULL)
+		return;
+	particle_cells_release(&self->cells);
+	ARRAY_RELEASE(&self->actors);
+	ARRAY_RELEASE(&self->accelerations);
+	ARRAY_RELEASE(&self->ends);
+	ARRAY_RELEASE(&self->heads);
+	ARRAY_RELEASE(&self->links);
+	ARRAY_RELEASE(&self->heap_entries);
+	ARRAY_RELEASE(&self->heap_places);
+	heap_free(self);
+}
+
+uint64_t particle_pairs_memory(const struct particle_pairs *self)
+{
+	if (self == NULL)
+		return 0;
+	return sizeof *self + particle_cells_memory(&self->cells) +
+	       (uint64_t)self->actors.capacity * sizeof *self->actors.items +
+	       (uint64_t)self->accelerations.capacity * sizeof *self->accelerations.items +
+	       (uint64_t)self->ends.capacity * sizeof *self->ends.items +
+	       (uint64_t)self->heads.capacity * sizeof *self->heads.items +
+	       (uint64_t)self->links.capacity * sizeof *self->links.items +
+	       (uint64_t)self->heap_entries.capacity * sizeof *self->heap_entries.items +
+	       (uint64_t)self->heap_places.capacity * sizeof *self->heap_places.items;
+}
+
+static struct actor actor_of(const struct particle_pairs *self, uint32_t row)
+{
+	const struct particle_table *table = &self->motion->dynamics->tables->particle;
+	struct particle_law law = self->motion->laws[table->system[row]];
+	particle_law_of_mass(&law, table->mass[row], self->step);
+	return (struct actor){ .x = table->position[row],
+			       .v = table->velocity[row],
+			       .mass = table->mass[row],
+			       .radius = table->radius[row],
+			       .row = row,
+			       .system = table->system[row],
+			       .decay = law.decay,
+			       .coast = law.coast,
+			       .fall = law.fall };
+}
+
+static void find_actors(struct particle_pairs *self)
+{
+	const struct tables *tables = self->motion->dynamics->tables;
+	uint32_t count = tables->particle.count;
+	ASSERT(count <= self->actors.capacity && count <= self->ends.capacity);
+	self->actors.count = 0;
+	for (uint32_t row = 0; row < count; row++) {
+		bool known = is_active(&tables->system, tables->particle.system[row]);
+		self->ends.items[row] = (struct particle_end){ .known = known };
+		if (known)
+			self->actors.items[self->actors.count++] = actor_of(self, row);
+	}
+}
+
+/* ---- forces -------------------------------------------------------------------------------------- */
+
+/* The factor of d = x1 − x2 in the force on a, by b. */
+static double force_of(const struct pair_law *law, const struct actor *a, const struct actor *b,
+		       vec3 d, double distance2)
+{
+	double r2 = scalar_max(distance2, law->core), inverse2 = 1 / r2, force = 0;
+	double mass = a->mass * b->mass, source = law->coulomb - law->gravitation * mass;
+	if (source != 0)
+		force = source * inverse2 / scalar_sqrt(r2);
+	if (law->depth > 0) {
+		double s2 = law->sigma2 * inverse2, s6 = s2 * s2 * s2;
+		force += 24 * law->depth * inverse2 * (2 * s6 * s6 - s6);
+	}
+	double touching = a->radius + b->radius;
+	if (law->stiffness > 0 && distance2 > 0 && distance2 < touching * touching) {
+		double distance = scalar_sqrt(distance2);
+		double reduced = mass / (a->mass + b->mass);
+		double damping = 2 * law->damping_ratio * scalar_sqrt(law->stiffness * reduced);
+		double parting = vec3_dot(d, vec3_sub(a->v, b->v)) / distance;
+		double push = law->stiffness * (touching - distance) - damping * parting;
+		force += scalar_max(push, 0) / distance;
+	}
+	return force;
+}
+
+/* The acceleration of an actor by those near it. */
+static vec3 pull_on(const struct particle_pairs *self, const struct cell_entry *entry)
+{
+	const struct particle_cells *cells = &self->cells;
+	const struct actor *a = &self->actors.items[entry->item];
+	struct cell_span ranges[CELLS_RANGES];
+	uint32_t count = particle_cells_near(cells, entry->at, ranges);
+	vec3 sum = vec3_zero();
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t k = ranges[i].first; k < ranges[i].last; k++) {
+			const struct cell_entry *other = &cells->sorted.items[k];
+			vec3 d = vec3_sub(entry->at, other->at);
+			double distance2 = vec3_length_squared(d);
+			if (other->line != ranges[i].line || other->item == entry->item ||
+			    !(distance2 <= self->reach * self->reach))
+				continue;
+			const struct actor *b = &self->actors.items[other->item];
+			const struct pair_law *law = &self->laws[a->system][b->system];
+			if (law->forces && distance2 <= law->cutoff)
+				sum = vec3_mul_add(sum, d, force_of(law, a, b, d, distance2));
+		}
+	}
+	return vec3_scale(sum, 1 / a->mass);
+}
+
+static void pull_buckets(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct particle_pairs *self = context;
+	ASSERT(last * (uint64_t)PARTICLE_BLOCK < self->cells.mask + (uint64_t)PARTICLE_BLOCK + 1);
+	uint32_t end = MIN_OF(last * PARTICLE_BLOCK, self->cells.mask + 1);
+	for (uint32_t b = first * PARTICLE_BLOCK; b < end; b++)
+		for (uint32_t k = self->cells.starts.items[b];
+		     k < particle_cells_end(&self->cells, b); k++) {
+			const struct cell_entry *entry = &self->cells.sorted.items[k];
+			self->accelerations.items[entry->item] = pull_on(self, entry);
+		}
+}
+
+static vec3 middle_of(const struct particle_pairs *self, const struct actor *actor)
+{
+	return vec3_mul_add(actor->x, actor->v, 0.5 * self->step);
+}
+
+static void pull(struct particle_pairs *self)
+{
+	struct system_table *table = &self->motion->dynamics->tables->system;
+	memset(self->accelerations.items, 0,
+	       self->actors.count * sizeof *self->accelerations.items);
+	particle_cells_begin(&self->cells, self->reach);
+	for (uint32_t i = 0; i < self->actors.count; i++) {
+		const struct actor *actor = &self->actors.items[i];
+		vec3 at = middle_of(self, actor);
+		if (!actor->lost && vec3_max_component(vec3_abs(at)) <= PLACE_MAX)
+			particle_cells_add(&self->cells, i, at);
+	}
+	particle_cells_sort(&self->cells);
+	uint32_t blocks = (self->cells.mask + PARTICLE_BLOCK) / PARTICLE_BLOCK;
+	parallel_run(self->motion->dynamics->parallel, blocks, 1, pull_buckets, self);
+	for (uint32_t b = 0; b <= self->cells.mask; b++)
+		for (uint32_t k = particle_cells_end(&self->cells, b);
+		     k < self->cells.starts.items[b + 1]; k++)
+			table->crowded[self->actors.items[self->cells.sorted.items[k].item]
+					       .system]++;
+}
+
+/* ---- motion -------------------------------------------------------------------------------------- */
+
+/* As fly_free of particle_path.c, for a sub-step. */
+static void move_actor(const struct particle_pairs *self, struct actor *actor, vec3 pulled)
+{
+	const struct particle_law *law = &self->motion->laws[actor->system];
+	double h = self->step;
+	vec3 a = vec3_add(law->acceleration, pulled);
+	if (law->fields)
+		a = vec3_add(a, particle_field_acceleration(self->motion, actor->system,
+							    middle_of(self, actor), actor->v,
+							    actor->mass));
+	vec3 x = vec3_mul_add(vec3_mul_add(actor->x, actor->v, actor->coast * h), a,
+			      actor->fall * h * h);
+	vec3 v = vec3_mul_add(vec3_scale(actor->v, actor->decay), a, actor->coast * h);
+	bool within = vec3_is_finite(x) && vec3_max_component(vec3_abs(x)) <= PLACE_MAX &&
+		      vec3_is_finite(v) && vec3_max_component(vec3_abs(v)) <= SPEED_MAX;
+	if (!within) {
+		actor->lost = true;
+		return;
+	}
+	actor->x = x;
+	actor->v = v;
+}
+
+static void move_block(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct particle_pairs *self = context;
+	ASSERT(first < last);
+	uint32_t end = MIN_OF(last * PARTICLE_BLOCK, self->actors.count);
+	for (uint32_t i = first * PARTICLE_BLOCK; i < end; i++) {
+		vec3 pulled = self->reach > 0 ? self->accelerations.items[i] : vec3_zero();
+		if (!self->actors.items[i].lost)
+			move_actor(self, &self->actors.items[i], pulled);
+	}
+}
+
+static void move_actors(struct particle_pairs *self)
+{
+	uint32_t blocks = (self->actors.count + PARTICLE_BLOCK - 1) / PARTICLE_BLOCK;
+	for (uint32_t step = 0; step < self->substeps; step++) {
+		if (self->reach > 0)
+			pull(self);
+		parallel_run(self->motion->dynamics->parallel, blocks, 1, move_block, self);
+	}
+}
+
+static void store_ends(struct particle_pairs *self)
+{
+	for (uint32_t i = 0; i < self->actors.count; i++) {
+		const struct actor *actor = &self->actors.items[i];
+		struct particle_end *end = &self->ends.items[actor->row];
+		ASSERT(end->known);
+		*end = (struct particle_end){ actor->x, actor->v, .known = true };
+		/* Too fast to stay: particle_path.c removes it. */
+		if (actor->lost)
+			end->velocity = vec3_all(2 * SPEED_MAX);
+	}
+}
+
+void particle_pairs_run(struct particle_pairs *self, const struct particle_motion *motion)
+{
+	const struct tables *tables = motion->dynamics->tables;
+	self->motion = motion;
+	find_laws(self, &tables->system);
+	ASSERT(self->substeps >= 1);
+	self->step = motion->dt / self->substeps;
+	find_actors(self);
+	if (self->actors.count == 0)
+		return;
+	move_actors(self);
+	store_ends(self);
+	if (self->collisions)
+		particle_hits_run(self);
+}
