@@ -87,7 +87,7 @@ EXTRA_DIST += \
 	clients/web/test/browser.js \
 	clients/web/test/endurance.mjs \
 	clients/web/test/figures.mjs \
-	clients/web/test/joint_pictures \
+	clients/web/test/doc_pictures \
 	clients/web/test/scene_pictures.mjs \
 	clients/web/test/screenshot.mjs \
 	$(VIEWER_TESTS)
@@ -97,32 +97,11 @@ TESTS += $(VIEWER_TESTS)
 viewer:
 	$(top_srcdir)/clients/web/build $(abs_top_srcdir) $(abs_top_builddir)
 
-# A picture of each scene with joints, in BUILD/pictures.
-.PHONY: joint-pictures
-joint-pictures: viewer cairnd
+# The pictures of README and docs/images, in BUILD/pictures; PICTURES names some of them (joints/crane.jpg).
+.PHONY: doc-pictures
+doc-pictures: viewer cairnd
 	cd npm/web && CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
-		./test/joint_pictures $(abs_top_builddir)/pictures
-
-# The pictures of force fields, the harbour, the castle, visuals and frameworks (docs/images), in BUILD/pictures.
-.PHONY: field-pictures
-field-pictures: viewer cairnd
-	mkdir -p pictures
-	cd npm/web && CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
-		node test/screenshot.mjs $(abs_top_builddir)/pictures/fields.jpg fields 1 fields bare ticks=100 near=1.05 960x480 && \
-		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
-		node test/screenshot.mjs $(abs_top_builddir)/pictures/harbour.jpg harbour 1 bare ticks=400 near=0.9 960x480 && \
-		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
-		node test/screenshot.mjs $(abs_top_builddir)/pictures/fountain.jpg fountain 1 bare ticks=200 near=0.6 960x480 && \
-		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
-		node test/screenshot.mjs $(abs_top_builddir)/pictures/fountain-basin.jpg fountain-basin 1 surface bare ticks=120 near=0.72 960x480 && \
-		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
-		node test/screenshot.mjs $(abs_top_builddir)/pictures/castle.jpg castle 1 bare ticks=70 near=0.8 960x480 && \
-		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
-		node test/screenshot.mjs $(abs_top_builddir)/pictures/visuals.jpg visuals 1 bare ticks=120 near=0.8 960x480 && \
-		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
-		node test/screenshot.mjs $(abs_top_builddir)/pictures/frameworks.jpg frameworks 1 bare ticks=50 near=0.7 960x480 && \
-		CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
-		node test/screenshot.mjs $(abs_top_builddir)/pictures/curtain.jpg curtain 2 bare ticks=230 near=0.55 960x480
+		./test/doc_pictures $(abs_top_builddir)/pictures $(PICTURES)
 
 # A picture of every shipped scene at its first view, and docs/PICTURES.md, which shows them, in BUILD/pictures/scenes.
 .PHONY: scene-pictures
