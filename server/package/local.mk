@@ -48,8 +48,11 @@ dist_partscenes_DATA = $(filter clients/scenes/parts/%,$(SCENES))
 robotscenesdir = $(scenesdir)/robots
 dist_robotscenes_DATA = $(filter clients/scenes/robots/%,$(SCENES))
 dist_galleryscenes_DATA = $(filter clients/scenes/gallery/%,$(SCENES))
-dist_doc_DATA = README.md docs/ARCHITECTURE.md docs/CHANGELOG.md docs/COMMANDS.md docs/DETERMINISM.md docs/FIELDS.md \
-	docs/METHODS.md docs/OPERATIONS.md docs/PROTOCOL.md docs/RECORDING.md docs/ROBOTS.md docs/SCENES.md
+# Pages for users; those for developers stay in the source.
+dist_doc_DATA = README.md docs/ARCHITECTURE.md docs/BENCHMARKS.md docs/CHANGELOG.md docs/COLLISION.md docs/COMMANDS.md \
+	docs/DETERMINISM.md docs/FIELDS.md docs/FLUIDS.md docs/GALLERY.md docs/METHODS.md docs/MOVERS.md docs/OPERATIONS.md \
+	docs/PARTICLES.md docs/PILES.md docs/PROTOCOL.md docs/RECORDING.md docs/ROBOTS.md docs/SCENES.md docs/SHAPES.md \
+	docs/SOURCES.md docs/TOWERS.md
 examplesdir = $(docdir)/examples
 dist_examples_DATA = clients/c/examples/hello.c clients/c/examples/watch.cpp
 
