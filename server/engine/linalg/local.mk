@@ -7,6 +7,13 @@ libengine_a_SOURCES += \
 	server/engine/linalg/chol_envelope.c \
 	server/engine/linalg/chol_block.h \
 	server/engine/linalg/chol_block.c \
+	server/engine/linalg/chol_panel.h \
+	server/engine/linalg/chol_panel.c \
+	server/engine/linalg/chol_panel_work.h \
+	server/engine/linalg/chol_panel_lanes.h \
+	server/engine/linalg/chol_panel_1.c \
+	server/engine/linalg/chol_panel_2.c \
+	server/engine/linalg/chol_panel_4.c \
 	server/engine/linalg/order_amd.h \
 	server/engine/linalg/order_amd.c \
 	server/engine/linalg/lu.h \
@@ -23,6 +30,7 @@ libengine_a_SOURCES += \
 UNIT_TESTS += \
 	tests/unit/server/engine/linalg/test_chol_envelope \
 	tests/unit/server/engine/linalg/test_chol_block \
+	tests/unit/server/engine/linalg/test_chol_panel \
 	tests/unit/server/engine/linalg/test_eigen3 \
 	tests/unit/server/engine/linalg/test_factor \
 	tests/unit/server/engine/linalg/test_poly

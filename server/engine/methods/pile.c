@@ -49,6 +49,12 @@
 
 /* ---- refusals ---------------------------------------------------------------------------------- */
 
+enum status pile_refuse(struct reason *why, const char *field, const char *what, const char *remedy)
+{
+	return reason_set(why, STATUS_METHOD_REFUSES, -1, field,
+			  "pile does not support %s: %s, or choose another method", what, remedy);
+}
+
 static enum status refuse_body(struct reason *why, const char *field, body_id body,
 			       const char *what)
 {
@@ -100,12 +106,6 @@ static enum status check_row(const struct dynamics *dynamics, uint32_t row, uint
 	return result;
 }
 
-static enum status refuse_world_part(struct reason *why, const char *field, const char *what)
-{
-	return reason_set(why, STATUS_METHOD_REFUSES, -1, field,
-			  "%s: remove what is there, or choose another method", what);
-}
-
 static enum status check_world(const struct dynamics *dynamics, struct reason *why)
 {
 	const struct body_table *bodies = &dynamics->tables->body;
@@ -120,8 +120,7 @@ static enum status check_world(const struct dynamics *dynamics, struct reason *w
 			return status;
 	}
 	if (dynamics->system_used.count > 0)
-		return refuse_world_part(why, "particles",
-					 "pile does not support particle systems");
+		return pile_refuse(why, "particles", "particle systems", "remove what is there");
 	const struct bitset *joints = &dynamics->joint_used;
 	for (uint32_t row = bitset_next(joints, 0); row != BITSET_NONE;
 	     row = bitset_next(joints, row + 1)) {
@@ -144,8 +143,7 @@ static enum status check_world(const struct dynamics *dynamics, struct reason *w
 
 static enum status refuse_command(struct reason *why, const char *field, const char *what)
 {
-	return reason_set(why, STATUS_METHOD_REFUSES, -1, field,
-			  "pile does not support %s: leave it out, or choose another method", what);
+	return pile_refuse(why, field, what, "leave it out");
 }
 
 static enum status admit_spawn(const struct dynamics *dynamics, const struct command *command,

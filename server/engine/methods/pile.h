@@ -230,6 +230,10 @@ MUST_CHECK enum status pile_add_convex(const struct pile *self, uint32_t slot, u
 /* m: the gap that a body keeps to others with edges. */
 double pile_smoothing(const struct pile_body *body);
 
+/* METHOD_REFUSES: the method does not support `what`; the remedy, or another method, helps. */
+MUST_CHECK enum status pile_refuse(struct reason *why, const char *field, const char *what,
+				   const char *remedy);
+
 /* ---- potentials --------------------------------------------------------------------------------- */
 
 /* OK if the force field in `row` of the table has a potential that the method can follow; else

@@ -14,7 +14,7 @@
  *   (H + D + Nᵀ (λ/s) N) δd = right side
  *
  * with H the curvature and D of the bounds: a block of 3 × 3 for each body and each two that a row or spring
- * joins. Divided by √D on both sides it is the identity and something positive, which chol_block.c
+ * joins. Divided by √D on both sides it is the identity and something positive, which chol_panel.c
  * factors in an order with little fill-in (order_amd.c).
  *
  * Any λ ≥ 0 proves how much is left: with r = ∇F − Nᵀ λ no permitted displacement lowers F, by the
@@ -28,7 +28,7 @@
  * What goes wrong: rounding ends the descent of μ before. Then the best place found stands with its bound, as
  * a programme that was not solved.
  */
-#include "server/engine/linalg/chol_block.h"
+#include "server/engine/linalg/chol_panel.h"
 #include "server/engine/linalg/order_amd.h"
 #include "server/engine/math/mat3.h"
 #include "server/engine/math/scalar.h"
@@ -36,7 +36,7 @@
 
 #include <string.h>
 
-enum { AXES = 3, BLOCK = AXES * AXES, ROUNDS_MAX = 80, NONE = UINT32_MAX };
+enum { AXES = 3, ROUNDS_MAX = 80, NONE = UINT32_MAX };
 /* Rounds of which a step of the work must be capable. */
 enum { ROUNDS_USUAL = 20 };
 
@@ -51,8 +51,11 @@ enum { ROUNDS_USUAL = 20 };
 /* Of the radius: rows that are closer than this join the programme. Larger: larger factors; smaller: rows
  * that join late, when their prices are far from right. */
 #define JOINS 0.1
+/* Of the radius: rows that are closer than this are in the pattern of the factor before they join. Larger:
+ * larger factors; smaller: more patterns. */
+#define SOON 0.3
 /* Products of blocks in the time of the unit of `pile.work`. */
-#define PRODUCTS 5.0
+#define PRODUCTS 20.0
 /* Of `pile.work`, for a first permitted place. */
 #define OVERTIME 2.0
 
@@ -61,7 +64,7 @@ enum { ROUNDS_USUAL = 20 };
 struct pile_link {
 	uint32_t index; /* in the pile's rows or terms */
 	uint32_t a, b;
-	uint32_t aa, bb, ab;
+	size_t aa, bb, ab;
 };
 
 struct pile_interior {
@@ -69,16 +72,14 @@ struct pile_interior {
 	uint32_t bodies, columns; /* columns: 3 × bodies */
 	uint32_t row_count, term_count;
 	struct pile_link *rows, *terms;
+	uint32_t *soon, soon_count; /* rows that may join soon; in the pattern */
 	/* By columns. */
-	double *low, *high, *x, *slope, *z_low, *z_high, *dx, *dz_low, *dz_high, *side, *root,
-		*wide;
+	double *low, *high, *x, *slope, *z_low, *z_high, *dx, *dz_low, *dz_high, *side, *root;
 	/* By rows. */
 	vec3 *normal; /* in the axes */
 	double *gap, *s, *price, *ds, *dprice, *off;
 	/* The factor. */
-	uint32_t *order, *place;
-	struct chol_block factor;
-	size_t products;      /* of blocks in a factor */
+	struct chol_panel factor;
 	double mean;	      /* μ */
 	double least;	      /* m: what a row is open at least when it joins */
 	double bound, gained; /* J / scale: gap(λ); what F is lowered by */
@@ -113,8 +114,7 @@ static bool allocate_vectors(struct pile_interior *self)
 		good = good && *rows[i] != NULL;
 	}
 	self->normal = PILE_ALLOCATE(self->group, vec3, self->group->row_count);
-	self->wide = PILE_ALLOCATE(self->group, double, (size_t)self->bodies *CHOL_BLOCK);
-	return good && self->normal != NULL && self->wide != NULL;
+	return good && self->normal != NULL;
 }
 
 /* ---- what it is made of ------------------------------------------------------------------------ */
@@ -178,7 +178,8 @@ static bool list_terms(struct pile_interior *self)
 	const struct pile *pile = group->pile;
 	self->rows = PILE_ALLOCATE(group, struct pile_link, group->row_count);
 	self->terms = PILE_ALLOCATE(group, struct pile_link, group->term_count);
-	if (self->rows == NULL || self->terms == NULL)
+	self->soon = PILE_ALLOCATE(group, uint32_t, group->row_count);
+	if (self->rows == NULL || self->terms == NULL || self->soon == NULL)
 		return false;
 	ASSERT(group->row_count == 0 || group->rows != NULL);
 	self->row_count = self->term_count = 0;
@@ -198,15 +199,38 @@ struct pile_near {
 	uint32_t *start, *near; /* bodies + 1; 2 × links */
 };
 
-static const struct pile_link *link_at(const struct pile_interior *self, uint32_t i)
+/* Links of the pattern: rows and terms of the programme, then rows that may join it soon. */
+static struct pile_link link_at(const struct pile_interior *self, uint32_t i)
 {
-	return i < self->row_count ? &self->rows[i] : &self->terms[i - self->row_count];
+	if (i < self->row_count)
+		return self->rows[i];
+	i -= self->row_count;
+	if (i < self->term_count)
+		return self->terms[i];
+	const struct pile_row *row = &self->group->pile->rows[self->soon[i - self->term_count]];
+	return (struct pile_link){ .a = inside(self->group, row->a),
+				   .b = inside(self->group, row->b) };
+}
+
+/* Rows that are not in the programme and close enough to join it in a later round. */
+static void list_soon(struct pile_interior *self)
+{
+	const struct pile_group *group = self->group;
+	const struct pile *pile = group->pile;
+	self->soon_count = 0;
+	for (uint32_t i = 0; i < group->row_count; i++) {
+		const struct pile_row *row = &pile->rows[group->rows[i]];
+		if (!row->taken && row->b != PILE_STATIC &&
+		    pile_gap_after(pile, row) < SOON * pile->bodies[row->a].radius)
+			self->soon[self->soon_count++] = group->rows[i];
+	}
 }
 
 static bool list_neighbours(struct pile_interior *self, struct pile_near *out)
 {
 	struct pile_group *group = self->group;
-	uint32_t links = self->row_count + self->term_count, n = self->bodies, count = 0;
+	uint32_t links = self->row_count + self->term_count + self->soon_count;
+	uint32_t n = self->bodies, count = 0;
 	uint32_t *first = PILE_ALLOCATE(group, uint32_t, n + 2);
 	uint32_t *all = PILE_ALLOCATE(group, uint32_t, 2 * (size_t)links);
 	uint32_t *seen = PILE_ALLOCATE(group, uint32_t, n);
@@ -217,15 +241,15 @@ static bool list_neighbours(struct pile_interior *self, struct pile_near *out)
 	memset(first, 0, (n + 2) * sizeof *first);
 	for (uint32_t pass = 0; pass < 2; pass++) {
 		for (uint32_t i = 0; i < links; i++) {
-			const struct pile_link *link = link_at(self, i);
-			if (link->a == NONE || link->b == NONE)
+			const struct pile_link link = link_at(self, i);
+			if (link.a == NONE || link.b == NONE)
 				continue;
 			if (pass == 1) {
-				all[first[link->a + 1]] = link->b;
-				all[first[link->b + 1]] = link->a;
+				all[first[link.a + 1]] = link.b;
+				all[first[link.b + 1]] = link.a;
 			}
-			first[link->a + (pass == 0 ? 2 : 1)]++;
-			first[link->b + (pass == 0 ? 2 : 1)]++;
+			first[link.a + (pass == 0 ? 2 : 1)]++;
+			first[link.b + (pass == 0 ? 2 : 1)]++;
 		}
 		for (uint32_t k = 0; pass == 0 && k < n; k++)
 			first[k + 2] += first[k + 1];
@@ -244,80 +268,53 @@ static bool list_neighbours(struct pile_interior *self, struct pile_near *out)
 	return true;
 }
 
-static void find_blocks(struct pile_interior *self)
+static size_t find_block(const struct pile_interior *self, uint32_t a, uint32_t b)
 {
-	for (uint32_t i = 0; i < self->row_count + self->term_count; i++) {
-		struct pile_link *link =
-			i < self->row_count ? &self->rows[i] : &self->terms[i - self->row_count];
-		uint32_t a = link->a == NONE ? NONE : self->place[link->a];
-		uint32_t b = link->b == NONE ? NONE : self->place[link->b];
-		link->aa = a == NONE ? NONE : chol_block_find(&self->factor, a, a);
-		link->bb = b == NONE ? NONE : chol_block_find(&self->factor, b, b);
-		link->ab = a == NONE || b == NONE
-				   ? NONE
-				   : chol_block_find(&self->factor, MAX_OF(a, b), MIN_OF(a, b));
+	if (a == NONE || b == NONE)
+		return CHOL_PANEL_NONE;
+	uint32_t i = self->factor.place[a], j = self->factor.place[b];
+	return chol_panel_find(&self->factor, MAX_OF(i, j), MIN_OF(i, j));
+}
+
+/* The blocks of `count` links. Whether the pattern has all of them. */
+static bool find_blocks(const struct pile_interior *self, struct pile_link *links, uint32_t count)
+{
+	bool all = true;
+	for (uint32_t i = 0; i < count && all; i++) {
+		struct pile_link *link = &links[i];
+		link->aa = find_block(self, link->a, link->a);
+		link->bb = find_block(self, link->b, link->b);
+		link->ab = find_block(self, link->a, link->b);
+		all = link->ab != CHOL_PANEL_NONE || link->a == NONE || link->b == NONE;
 	}
+	return all;
 }
 
-static bool allocate_factor(struct pile_interior *self, size_t blocks)
-{
-	struct chol_block *factor = &self->factor;
-	factor->blocks_max = blocks;
-	factor->row = PILE_ALLOCATE(self->group, uint32_t, blocks);
-	factor->value = PILE_ALLOCATE(self->group, double, blocks *BLOCK);
-	return factor->row != NULL && factor->value != NULL;
-}
-
-/* Orders the bodies and finds the pattern of the factor. False: no memory. */
-static bool make_pattern(struct pile_interior *self)
+/* Orders the bodies and finds the pattern of the factor. NO_MEMORY. */
+static enum status make_pattern(struct pile_interior *self)
 {
 	struct pile_group *group = self->group;
-	uint32_t n = self->bodies, count = 0;
+	uint32_t n = self->bodies;
 	struct pile_near near;
-	struct chol_block *factor = &self->factor;
 	ASSERT(n > 0);
+	list_soon(self);
 	if (!list_neighbours(self, &near))
-		return false;
+		return STATUS_NO_MEMORY;
 	size_t words = order_amd_words(n, near.start[n]);
 	uint32_t *work = PILE_ALLOCATE(group, uint32_t, words);
-	uint32_t *start = PILE_ALLOCATE(group, uint32_t, n + 1);
-	uint32_t *before = PILE_ALLOCATE(group, uint32_t, near.start[n]);
-	self->order = PILE_ALLOCATE(group, uint32_t, n);
-	self->place = PILE_ALLOCATE(group, uint32_t, n);
-	uint32_t **lists[] = { &factor->parent, &factor->link, &factor->at, &factor->place };
-	bool good = work != NULL && start != NULL && before != NULL && self->order != NULL &&
-		    self->place != NULL;
-	for (uint32_t i = 0; i < COUNT_OF(lists); i++) {
-		*lists[i] = PILE_ALLOCATE(group, uint32_t, n);
-		good = good && *lists[i] != NULL;
-	}
-	factor->start = PILE_ALLOCATE(group, uint32_t, n + 1);
-	if (!good || factor->start == NULL)
-		return false;
-	order_amd(n, near.start, near.near, self->order, work);
-	for (uint32_t k = 0; k < n; k++)
-		self->place[self->order[k]] = k;
-	for (uint32_t k = 0; k < n; k++) {
-		uint32_t body = self->order[k];
-		start[k] = count;
-		for (uint32_t p = near.start[body]; p < near.start[body + 1]; p++)
-			if (self->place[near.near[p]] < k)
-				before[count++] = self->place[near.near[p]];
-	}
-	start[n] = count;
-	factor->planar = true;
-	factor->blocks_max = 0;
-	size_t blocks = chol_block_analyse(factor, n, start, before);
-	if (blocks >= NONE || !allocate_factor(self, blocks))
-		return false;
-	(void)chol_block_analyse(factor, n, start, before);
-	self->products = 0;
-	for (uint32_t k = 0; k < n; k++) {
-		size_t below = factor->start[k + 1] - factor->start[k];
-		self->products += below * (below + 1) / 2;
-	}
-	find_blocks(self);
-	return true;
+	uint32_t *order = PILE_ALLOCATE(group, uint32_t, n);
+	if (work == NULL || order == NULL)
+		return STATUS_NO_MEMORY;
+	order_amd(n, near.start, near.near, order, work);
+	enum status status =
+		chol_panel_analyse(&self->factor, &group->pile->step->dynamics->scratch, n,
+				   near.start, near.near, order);
+	if (status != STATUS_OK)
+		return status;
+	bool rows = find_blocks(self, self->rows, self->row_count);
+	bool terms = find_blocks(self, self->terms, self->term_count);
+	ASSERT(rows && terms);
+	return STATUS_OK;
 }
 
 /* ---- the beginning ----------------------------------------------------------------------------- */
@@ -436,10 +433,10 @@ static void judge(struct pile_interior *self)
 
 /* Adds m · root_i · root_j to block (i, j). The block of the lower triangle has the later row; m is
  * symmetric. */
-static void add_block(struct pile_interior *self, uint32_t block, uint32_t i, uint32_t j, mat3 m)
+static void add_block(struct pile_interior *self, size_t block, uint32_t i, uint32_t j, mat3 m)
 {
-	double *to = self->factor.value + (size_t)block * BLOCK;
-	if (self->place[i] < self->place[j]) {
+	double *to = self->factor.value + block;
+	if (self->factor.place[i] < self->factor.place[j]) {
 		uint32_t swap = i;
 		i = j;
 		j = swap;
@@ -448,16 +445,16 @@ static void add_block(struct pile_interior *self, uint32_t block, uint32_t i, ui
 	const double *p = &self->root[(size_t)i * AXES], *q = &self->root[(size_t)j * AXES];
 	for (uint32_t c = 0; c < AXES; c++)
 		for (uint32_t r = 0; r < AXES; r++)
-			to[c * AXES + r] += p[r] * q[c] * mat3_get(m, r, c);
+			to[c * CHOL_PANEL_TILE + r] += p[r] * q[c] * mat3_get(m, r, c);
 }
 
 static void add_link(struct pile_interior *self, const struct pile_link *link, mat3 m)
 {
-	if (link->aa != NONE)
+	if (link->aa != CHOL_PANEL_NONE)
 		add_block(self, link->aa, link->a, link->a, m);
-	if (link->bb != NONE)
+	if (link->bb != CHOL_PANEL_NONE)
 		add_block(self, link->bb, link->b, link->b, m);
-	if (link->ab != NONE)
+	if (link->ab != CHOL_PANEL_NONE)
 		add_block(self, link->ab, link->a, link->b, mat3_scale(m, -1));
 }
 
@@ -467,7 +464,7 @@ static void factor_matrix(struct pile_interior *self)
 	for (uint32_t c = 0; c < self->columns; c++)
 		self->root[c] = 1 / scalar_sqrt(self->z_low[c] / (self->x[c] - self->low[c]) +
 						self->z_high[c] / (self->high[c] - self->x[c]));
-	chol_block_identity(&self->factor);
+	chol_panel_identity(&self->factor);
 	for (uint32_t r = 0; r < self->row_count; r++) {
 		double weight = self->price[r] / self->s[r];
 		add_link(self, &self->rows[r],
@@ -480,23 +477,17 @@ static void factor_matrix(struct pile_interior *self)
 		bend = mat3_mul(mat3_mul(turn, bend), mat3_transpose(turn));
 		add_link(self, &self->terms[t], mat3_scale(bend, 1 / self->group->scale));
 	}
-	chol_block_factor(&self->factor);
+	chol_panel_factor(&self->factor);
 }
 
 /* side := A⁻¹ side. */
 static void solve_matrix(struct pile_interior *self)
 {
-	static const uint8_t PLACE[AXES] = { 0, 1, 5 };
-	for (uint32_t i = 0; i < self->bodies; i++)
-		for (uint32_t k = 0; k < AXES; k++)
-			self->wide[(size_t)self->place[i] * CHOL_BLOCK + PLACE[k]] =
-				self->side[i * AXES + k] * self->root[i * AXES + k];
-	chol_block_solve(&self->factor, self->wide);
-	for (uint32_t i = 0; i < self->bodies; i++)
-		for (uint32_t k = 0; k < AXES; k++)
-			self->side[i * AXES + k] =
-				self->wide[(size_t)self->place[i] * CHOL_BLOCK + PLACE[k]] *
-				self->root[i * AXES + k];
+	for (uint32_t c = 0; c < self->columns; c++)
+		self->side[c] *= self->root[c];
+	chol_panel_solve(&self->factor, self->side);
+	for (uint32_t c = 0; c < self->columns; c++)
+		self->side[c] *= self->root[c];
 }
 
 /* The step for a μ; second: with the products of the step before, which the linear equations leave out. */
@@ -602,7 +593,7 @@ static void run_round(struct pile_interior *self)
 /* What a round takes, of PILE_WORK. */
 static double work_of_round(const struct pile_interior *self)
 {
-	return (double)self->products / PRODUCTS / PILE_WORK;
+	return (double)self->factor.products / PRODUCTS / PILE_WORK;
 }
 
 static bool is_permitted(const struct pile_interior *self)
@@ -705,8 +696,8 @@ static void store_rows(const struct pile_interior *self)
 	}
 }
 
-/* Takes rows that are nearly closed. Whether there were any. */
-static bool join_rows(struct pile_interior *self)
+/* Takes rows that are nearly closed. */
+static void take_near_rows(struct pile_interior *self)
 {
 	struct pile_group *group = self->group;
 	const struct pile *pile = group->pile;
@@ -719,7 +710,14 @@ static bool join_rows(struct pile_interior *self)
 			add_row(self, group->rows[i]);
 	}
 	group->taken += self->row_count - before;
-	return self->row_count > before;
+}
+
+/* The same in a later round. Whether the pattern has their blocks. */
+static bool join_rows(struct pile_interior *self)
+{
+	uint32_t before = self->row_count;
+	take_near_rows(self);
+	return find_blocks(self, self->rows + before, self->row_count - before);
 }
 
 /* Whether the next round would exceed the work of the step, or the numbers have ended. */
@@ -739,11 +737,13 @@ static enum status run_rounds(struct pile_interior *self)
 	struct arena *arena = &pile->step->dynamics->scratch;
 	struct arena_mark mark = arena_mark(arena);
 	uint32_t round = 0;
+	take_near_rows(self);
 	while (true) {
-		if (join_rows(self) || round == 0) {
+		if (round == 0 || !join_rows(self)) {
 			arena_rewind(arena, mark);
-			if (!make_pattern(self))
-				return STATUS_NO_MEMORY;
+			enum status status = make_pattern(self);
+			if (status != STATUS_OK)
+				return status;
 		}
 		group->too_large = round == 0 && pile->work_max > 0 &&
 				   work_of_round(self) * ROUNDS_USUAL > pile->work_max;

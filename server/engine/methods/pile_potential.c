@@ -33,10 +33,9 @@
 
 static enum status refuse_field(struct reason *why, const char *field, const char *what)
 {
-	return reason_set(why, STATUS_METHOD_REFUSES, -1, field,
-			  "pile does not support %s: use a wind that is everywhere or an attractor "
-			  "that is everywhere or in a ball, or choose another method",
-			  what);
+	return pile_refuse(why, field, what,
+			   "use a wind that is everywhere or an attractor that is everywhere or "
+			   "in a ball");
 }
 
 static enum status check_properties(uint8_t kind, uint8_t region, uint32_t power, double strength,

@@ -28,10 +28,7 @@
 
 static enum status refuse_joint(struct reason *why, const char *field, const char *what)
 {
-	return reason_set(why, STATUS_METHOD_REFUSES, -1, field,
-			  "pile does not support %s: use a distance whose spring has a stiffness, "
-			  "or choose another method",
-			  what);
+	return pile_refuse(why, field, what, "use a distance whose spring has a stiffness");
 }
 
 /* What a `distance` has that no potential has. Damping has no effect, as of bodies. */

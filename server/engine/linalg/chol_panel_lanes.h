@@ -1,0 +1,358 @@
+/* chol_panel_lanes.h: the factor of chol_panel.h and its solutions in vectors of PANEL_LANES doubles: 1 is
+ * the plain computation, 2 what every processor has, 4 needs AVX2. A lane is a row of a tile, so each
+ * number is the result of the same operations in the same order at any width. Included once for each
+ * width, with PANEL_LANES and PANEL_KERNELS defined.
+ *
+ * Left-looking: the panels that have a row among the columns of panel p change it, then p is finished by
+ * itself, one block column after the other. Nearly all time goes into the product of a tile (12 rows) and the
+ * three rows of a body, over all columns of a panel, whose sums stay in registers.
+ *
+ * A diagonal block of the factor holds the inverse of its lower triangle, so that solving multiplies;
+ * above it are zeros. What goes wrong: rounding of large entries brings a pivot below 1, which is
+ * impossible in exact arithmetic; the pivot becomes 1. Pivots of at most 1/2 are counted.
+ */
+#ifndef CAIRN_ENGINE_LINALG_CHOL_PANEL_LANES_H
+#define CAIRN_ENGINE_LINALG_CHOL_PANEL_LANES_H
+
+#include <string.h>
+
+#include "server/engine/linalg/chol_panel_work.h"
+#include "server/engine/math/scalar.h"
+
+#ifndef PANEL_LANES
+#define PANEL_LANES 1
+#define PANEL_KERNELS chol_panel_kernels_1
+#endif
+
+#define NONE UINT32_MAX
+#define PANEL_INLINE static inline __attribute__((always_inline))
+
+enum {
+	D = CHOL_PANEL,
+	BODIES = CHOL_PANEL_BODIES,
+	TILE = CHOL_PANEL_TILE,
+	STRIP = 3 * PANEL_LANES, /* rows whose sums stay in registers */
+	SUMS = 4,		 /* of a scalar product */
+};
+
+#if PANEL_LANES == 1
+typedef double lanes;
+#else
+typedef double lanes __attribute__((vector_size(8 * PANEL_LANES)));
+#endif
+typedef double lanes_stored __attribute__((vector_size(8 * PANEL_LANES), aligned(8), may_alias));
+
+#if PANEL_LANES == 1
+PANEL_INLINE lanes load(const double *from)
+{
+	return *from;
+}
+
+PANEL_INLINE void store(double *to, lanes v)
+{
+	*to = v;
+}
+#else
+PANEL_INLINE lanes load(const double *from)
+{
+	return *(const lanes_stored *)from;
+}
+
+PANEL_INLINE void store(double *to, lanes v)
+{
+	*(lanes_stored *)to = v;
+}
+#endif
+
+/* out := A Bᵀ, 12 × 3 column by column: a tile and the three rows of a body at `b`, over `count` columns. */
+PANEL_INLINE void multiply_tile(const double *a, const double *b, uint32_t count, double *out)
+{
+	VALIDATE(a != out && b != out);
+	for (uint32_t first = 0; first < TILE; first += STRIP) {
+		const double *from = a + first, *by = b;
+		lanes x0, x1, x2, y0, y1, y2, z0, z1, z2;
+		x0 = x1 = x2 = y0 = y1 = y2 = z0 = z1 = z2 = (lanes){ 0 };
+		for (uint32_t k = 0; k < count; k++, from += TILE, by += TILE) {
+			const lanes p = load(from), q = load(from + PANEL_LANES);
+			const lanes r = load(from + 2 * PANEL_LANES);
+			x0 += p * by[0];
+			x1 += q * by[0];
+			x2 += r * by[0];
+			y0 += p * by[1];
+			y1 += q * by[1];
+			y2 += r * by[1];
+			z0 += p * by[2];
+			z1 += q * by[2];
+			z2 += r * by[2];
+		}
+		double *to = out + first;
+		store(to, x0);
+		store(to + PANEL_LANES, x1);
+		store(to + 2 * PANEL_LANES, x2);
+		store(to + TILE, y0);
+		store(to + TILE + PANEL_LANES, y1);
+		store(to + TILE + 2 * PANEL_LANES, y2);
+		store(to + 2 * TILE, z0);
+		store(to + 2 * TILE + PANEL_LANES, z1);
+		store(to + 2 * TILE + 2 * PANEL_LANES, z2);
+	}
+}
+
+/* Subtracts panel j's share from panel p, whose columns begin among j's rows at at[j]; moves at[j] behind
+ * them. */
+static void subtract_panel(struct chol_panel *self, uint32_t j, uint32_t p)
+{
+	const uint32_t *row = self->row + self->start[j];
+	uint32_t rows = self->start[j + 1] - self->start[j], begin = self->at[j], end = begin;
+	uint32_t count = (self->first[j + 1] - self->first[j]) * D;
+	uint32_t columns = self->first[p + 1] - self->first[p];
+	const double *from = self->value + self->begin[j];
+	double *to = self->value + self->begin[p];
+	double product[TILE * D];
+	while (end < rows && row[end] < self->first[p + 1])
+		end++;
+	ASSERT(end > begin);
+	for (uint32_t tile = begin / BODIES; tile * BODIES < rows; tile++) {
+		const double *a = from + (size_t)tile * count * TILE;
+		uint32_t last = MIN_OF((tile + 1) * BODIES, rows);
+		for (uint32_t q = begin; q < MIN_OF(end, last); q++) {
+			const double *b =
+				from + (size_t)(q / BODIES) * count * TILE + q % BODIES * D;
+			multiply_tile(a, b, count, product);
+			for (uint32_t r = MAX_OF(q, tile * BODIES); r < last; r++) {
+				const double *share = product + r % BODIES * D;
+				double *block = to + chol_panel_entry(columns, self->local[row[r]],
+								      row[q] - self->first[p]);
+				for (uint32_t c = 0; c < D; c++)
+					for (uint32_t i = 0; i < D; i++)
+						block[c * TILE + i] -= share[c * TILE + i];
+			}
+		}
+	}
+	self->at[j] = end;
+}
+
+/* Replaces a diagonal block by the inverse of its Cholesky factor, with zeros above the diagonal. */
+static void invert_pivot(struct chol_panel *self, double *block)
+{
+	double l[D][D];
+	for (uint32_t j = 0; j < D; j++) {
+		double pivot = block[j * TILE + j];
+		for (uint32_t k = 0; k < j; k++)
+			pivot -= l[j][k] * l[j][k];
+		if (!(pivot >= 1)) {
+			self->pivots_raised += !(pivot > 0.5);
+			pivot = 1;
+		}
+		l[j][j] = scalar_sqrt(pivot);
+		VALIDATE(l[j][j] >= 1);
+		for (uint32_t i = j + 1; i < D; i++) {
+			double sum = block[j * TILE + i];
+			for (uint32_t k = 0; k < j; k++)
+				sum -= l[i][k] * l[j][k];
+			l[i][j] = sum / l[j][j];
+		}
+	}
+	for (uint32_t j = 0; j < D; j++) {
+		for (uint32_t i = 0; i < j; i++)
+			block[j * TILE + i] = 0;
+		for (uint32_t i = j; i < D; i++) {
+			double sum = i == j ? 1 : 0;
+			for (uint32_t k = j; k < i; k++)
+				sum -= l[i][k] * block[j * TILE + k];
+			block[j * TILE + i] = sum / l[i][i];
+		}
+	}
+}
+
+/* The three columns of a tile times L⁻ᵀ; `inverse` is L⁻¹. */
+PANEL_INLINE void divide_tile(double *tile, const double *inverse)
+{
+	const double *l = inverse;
+	VALIDATE(tile != inverse);
+	for (uint32_t i = 0; i < TILE; i += PANEL_LANES) {
+		lanes x = load(tile + i), y = load(tile + TILE + i), z = load(tile + 2 * TILE + i);
+		store(tile + i, x * l[0]);
+		store(tile + TILE + i, x * l[1] + y * l[TILE + 1]);
+		store(tile + 2 * TILE + i, x * l[2] + y * l[TILE + 2] + z * l[2 * TILE + 2]);
+	}
+}
+
+/* Clears what the tile of a diagonal block has above it, and puts the block back. */
+static void clear_above(double *tile, uint32_t place, const double block[D][D])
+{
+	ASSERT(place < BODIES);
+	for (uint32_t c = 0; c < D; c++) {
+		memset(tile + c * TILE, 0, place * D * sizeof *tile);
+		memcpy(tile + c * TILE + place * D, block[c], sizeof block[c]);
+	}
+}
+
+/* Finishes a panel from which all others have been subtracted. */
+static void finish_panel(struct chol_panel *self, uint32_t p)
+{
+	uint32_t columns = self->first[p + 1] - self->first[p], tiles = chol_panel_tiles(self, p);
+	double *value = self->value + self->begin[p], product[TILE * D], block[D][D];
+	size_t step = (size_t)columns * D * TILE; /* from tile to tile */
+	for (uint32_t j = 0; j < columns; j++) {
+		const double *row = value + j / BODIES * step + j % BODIES * D;
+		for (uint32_t tile = j / BODIES; j > 0 && tile < tiles; tile++) {
+			double *to = value + tile * step + (size_t)j * D * TILE;
+			multiply_tile(value + tile * step, row, j * D, product);
+			for (uint32_t i = 0; i < TILE * D; i += PANEL_LANES)
+				store(to + i, load(to + i) - load(product + i));
+		}
+		double *pivot = value + chol_panel_entry(columns, j, j), inverse[TILE * D];
+		invert_pivot(self, pivot);
+		for (uint32_t c = 0; c < D; c++) {
+			memcpy(block[c], pivot + c * TILE, sizeof block[c]);
+			memcpy(inverse + c * TILE, pivot + c * TILE, sizeof block[c]);
+		}
+		for (uint32_t tile = j / BODIES; tile < tiles; tile++)
+			divide_tile(value + tile * step + (size_t)j * D * TILE, inverse);
+		clear_above(value + j / BODIES * step + (size_t)j * D * TILE, j % BODIES, block);
+	}
+}
+
+/* Puts panel j into the list of the panel that it changes next, if there is one. */
+static void list_panel(struct chol_panel *self, uint32_t j)
+{
+	if (self->at[j] >= self->start[j + 1] - self->start[j])
+		return;
+	uint32_t p = self->panel[self->row[self->start[j] + self->at[j]]];
+	VALIDATE(p > j && p < self->panels);
+	self->next[j] = self->link[p];
+	self->link[p] = j;
+}
+
+static void factor_panels(struct chol_panel *self)
+{
+	self->pivots_raised = 0;
+	for (uint32_t p = 0; p < self->panels; p++)
+		self->link[p] = NONE;
+	for (uint32_t p = 0; p < self->panels; p++) {
+		uint32_t rows = self->start[p + 1] - self->start[p], next = NONE;
+		for (uint32_t r = 0; r < rows; r++)
+			self->local[self->row[self->start[p] + r]] = r;
+		for (uint32_t j = self->link[p]; j != NONE; j = next) {
+			next = self->next[j];
+			subtract_panel(self, j, p);
+			list_panel(self, j);
+		}
+		finish_panel(self, p);
+		self->at[p] = self->first[p + 1] - self->first[p];
+		list_panel(self, p);
+	}
+}
+
+/* ---- solving ------------------------------------------------------------------------------------ */
+
+/* to[0 … 11] −= the columns of a tile times x. */
+PANEL_INLINE void subtract_tile(const double *tile, const double *x, uint32_t count, double *to)
+{
+	VALIDATE(tile != to && x != to);
+	for (uint32_t first = 0; first < TILE; first += STRIP) {
+		const double *from = tile + first;
+		lanes p = (lanes){ 0 }, q = p, r = p;
+		for (uint32_t k = 0; k < count; k++, from += TILE) {
+			p += load(from) * x[k];
+			q += load(from + PANEL_LANES) * x[k];
+			r += load(from + 2 * PANEL_LANES) * x[k];
+		}
+		double *at = to + first;
+		store(at, load(at) - p);
+		store(at + PANEL_LANES, load(at + PANEL_LANES) - q);
+		store(at + 2 * PANEL_LANES, load(at + 2 * PANEL_LANES) - r);
+	}
+}
+
+/* sums[k] += the products of column k of a tile and y, in four sums each: row i is in sum i mod 4. */
+PANEL_INLINE void add_products(const double *tile, const double *y, uint32_t count, double *sums)
+{
+	VALIDATE(tile != sums && y != sums);
+	for (uint32_t k = 0; k < count; k++, tile += TILE, sums += SUMS)
+		for (uint32_t i = 0; i < SUMS; i += PANEL_LANES) {
+			lanes sum = load(tile + i) * load(y + i);
+			sum += load(tile + SUMS + i) * load(y + SUMS + i);
+			sum += load(tile + 2 * SUMS + i) * load(y + 2 * SUMS + i);
+			store(sums + i, load(sums + i) + sum);
+		}
+}
+
+/* L y = x of a panel: x at its columns becomes y, and what is below changes. */
+static void solve_forward(const struct chol_panel *self, uint32_t p, double *x)
+{
+	uint32_t columns = self->first[p + 1] - self->first[p], tiles = chol_panel_tiles(self, p);
+	uint32_t rows = self->start[p + 1] - self->start[p];
+	const uint32_t *row = self->row + self->start[p];
+	const double *value = self->value + self->begin[p];
+	size_t step = (size_t)columns * D * TILE;
+	double *own = x + (size_t)self->first[p] * D, *rest = self->part;
+	memset(rest, 0, (size_t)tiles * TILE * sizeof *rest);
+	memcpy(rest, own, (size_t)columns * D * sizeof *rest);
+	for (uint32_t j = 0; j < columns; j++) {
+		const double *l = value + chol_panel_entry(columns, j, j), *b = rest + j * D;
+		double *y = own + j * D;
+		y[0] = l[0] * b[0];
+		y[1] = l[1] * b[0] + l[TILE + 1] * b[1];
+		y[2] = l[2] * b[0] + l[TILE + 2] * b[1] + l[2 * TILE + 2] * b[2];
+		for (uint32_t tile = j / BODIES; tile * BODIES < columns; tile++)
+			subtract_tile(value + tile * step + (size_t)j * D * TILE, y, D,
+				      rest + tile * TILE);
+	}
+	for (uint32_t tile = columns / BODIES; tile < tiles; tile++) {
+		double share[TILE] = { 0 };
+		subtract_tile(value + tile * step, own, columns * D, share);
+		uint32_t last = MIN_OF((tile + 1) * BODIES, rows);
+		for (uint32_t r = MAX_OF(tile * BODIES, columns); r < last; r++)
+			for (uint32_t i = 0; i < D; i++)
+				x[(size_t)row[r] * D + i] += share[r % BODIES * D + i];
+	}
+}
+
+/* Lᵀ x = y of a panel, with x below its columns known. */
+static void solve_backward(const struct chol_panel *self, uint32_t p, double *x)
+{
+	uint32_t columns = self->first[p + 1] - self->first[p], tiles = chol_panel_tiles(self, p);
+	uint32_t rows = self->start[p + 1] - self->start[p];
+	const uint32_t *row = self->row + self->start[p];
+	const double *value = self->value + self->begin[p];
+	size_t step = (size_t)columns * D * TILE;
+	double *own = x + (size_t)self->first[p] * D, *sums = self->part;
+	double *known = sums + (size_t)columns * D * SUMS; /* 0 where it is not */
+	memset(sums, 0, (size_t)columns * D * SUMS * sizeof *sums);
+	memset(known, 0, (size_t)tiles * TILE * sizeof *known);
+	for (uint32_t r = columns; r < rows; r++)
+		memcpy(known + r * D, x + (size_t)row[r] * D, D * sizeof *x);
+	for (uint32_t tile = columns / BODIES; tile < tiles; tile++)
+		add_products(value + tile * step, known + tile * TILE, columns * D, sums);
+	/* The last tile of columns may have rows below: they have been counted. */
+	memset(known + columns * D, 0, (size_t)(tiles * BODIES - columns) * D * sizeof *known);
+	for (uint32_t j = columns; j-- > 0;) {
+		double *sum = sums + (size_t)j * D * SUMS, b[D];
+		for (uint32_t tile = j / BODIES; tile * BODIES < columns; tile++)
+			add_products(value + tile * step + (size_t)j * D * TILE,
+				     known + tile * TILE, D, sum);
+		for (uint32_t c = 0; c < D; c++, sum += SUMS)
+			b[c] = own[j * D + c] - ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+		const double *l = value + chol_panel_entry(columns, j, j);
+		double *to = known + j * D;
+		to[0] = l[0] * b[0] + l[1] * b[1] + l[2] * b[2];
+		to[1] = l[TILE + 1] * b[1] + l[TILE + 2] * b[2];
+		to[2] = l[2 * TILE + 2] * b[2];
+	}
+	memcpy(own, known, (size_t)columns * D * sizeof *own);
+}
+
+static void solve_panels(const struct chol_panel *self, double *x)
+{
+	VALIDATE(self->start[0] == 0);
+	for (uint32_t p = 0; p < self->panels; p++)
+		solve_forward(self, p, x);
+	for (uint32_t p = self->panels; p-- > 0;)
+		solve_backward(self, p, x);
+}
+
+const struct chol_panel_kernels PANEL_KERNELS = { factor_panels, solve_panels };
+
+#endif
