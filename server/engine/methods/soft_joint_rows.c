@@ -73,12 +73,14 @@ static bool allocate_rows(struct soft_step *self)
 	}
 	struct soft_row *lock = ARENA_ARRAY(scratch, struct soft_row, locks);
 	struct soft_extra *extra = arena_push_zero(scratch, extras * sizeof *extra);
-	if (lock == NULL || extra == NULL)
+	struct soft_branch *branches = ARENA_ARRAY(scratch, struct soft_branch, joints->list.count);
+	if (lock == NULL || extra == NULL || branches == NULL)
 		return false;
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		struct soft_joint *joint = &joints->items[i];
 		joint->locks = lock;
 		joint->extras = extra;
+		joint->branch = &branches[i];
 		lock += MIN_OF(joint->row_count, SOFT_LOCKS_MAX);
 		extra += joint->extra_count;
 	}
@@ -197,6 +199,7 @@ enum status soft_joints_make(struct soft_step *self, struct reason *why)
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "memory", "no memory for gears");
 	uint32_t count = joints->list.count, gears = joints->gears.count;
+	joints->kernels = self->kernels->branches;
 	set_softness(joints, parameter[PARAMETER_JOINT_HERTZ], parameter[PARAMETER_JOINT_DAMPING],
 		     self->dt / self->substeps);
 	uint64_t bodies =
@@ -280,33 +283,14 @@ static double response_scale(const struct soft_joints *joints, const struct soft
 	       response_scale_on(&joints->jointed[joint->b], &row->on_b);
 }
 
-/* Pivots are not exchanged: K is positive semidefinite, and a row with a vanishing pivot is left
- * out. */
 void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *joint, const double *k,
 		       uint32_t count)
 {
+	double scales[SOFT_LOCKS_MAX];
 	ASSERT(count <= SOFT_LOCKS_MAX);
-	double *l = joint->factor, row[SOFT_LOCKS_MAX];
-	for (uint32_t i = 0; i < count; i++) {
-		const double *above = joint->factor;
-		double pivot = k[i];
-		for (uint32_t j = 0; j < i; j++) {
-			/* L D of this row first. */
-			row[j] = k[j];
-			for (uint32_t m = 0; m < j; m++)
-				row[j] -= row[m] * above[m];
-			above += j;
-		}
-		for (uint32_t j = 0; j < i; j++) {
-			l[j] = row[j] * joint->pivot_inv[j];
-			pivot -= l[j] * row[j];
-		}
-		bool usable =
-			pivot > SOFT_PIVOT_MIN * response_scale(joints, joint, &joint->locks[i]);
-		joint->pivot_inv[i] = usable ? 1 / pivot : 0;
-		l += i;
-		k += i + 1;
-	}
+	for (uint32_t i = 0; i < count; i++)
+		scales[i] = response_scale(joints, joint, &joint->locks[i]);
+	soft_joint_factor_scaled(joint, k, scales, count);
 }
 
 /* Factors K of the locked rows, without regard to other joints. */
