@@ -296,8 +296,8 @@ static void penetration(const struct bench *self, double *worst, double *mean)
 	for (int i = 0; i < self->count; i++)
 		for (int j = i; j < self->count && sorted[j].x - sorted[i].x < REACH; j++) {
 			int one = sorted[i].body, two = sorted[j].body;
-			double depth = i == j ? ground_overlap(self, one)
-					      : pair_overlap(self, one, two);
+			double depth =
+				i == j ? ground_overlap(self, one) : pair_overlap(self, one, two);
 			if (depth <= 0)
 				continue;
 			sum += depth;

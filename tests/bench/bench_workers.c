@@ -143,8 +143,11 @@ static struct figures step_scene(const char *path, uint32_t workers, uint32_t ti
 		alone[tick - skip] = 1e-6 * (double)(took - division.inside);
 		on_path[tick - skip] = 1e-6 * (double)(took - division.inside + division.path);
 	}
-	struct figures figures = { median(whole, ticks), median(on_path, ticks),
-				   median(alone, ticks), division.stages, 0,
+	struct figures figures = { median(whole, ticks),
+				   median(on_path, ticks),
+				   median(alone, ticks),
+				   division.stages,
+				   0,
 				   world_state_hash(world, NULL, NULL) };
 	if (workers == 1 && forget_pages()) {
 		check(world_step(world, &parallel_serial, &why), &why);

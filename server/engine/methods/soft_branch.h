@@ -29,24 +29,26 @@ LANES_INLINE void add_to_spatial(struct spatial *v, struct six s)
 	six_store(to, six_add(six_load(to), s));
 }
 
-/* Sets `across` to the rows solved together, number by number. */
-LANES_INLINE void transpose_rows(struct soft_joint *joint)
+/* Sets `across` to the first `count` rows, number by number. */
+LANES_INLINE void transpose_rows(struct soft_joint *joint, uint32_t count)
 {
 	static const double none[12];
 	struct soft_branch *branch = joint->branch;
-	ASSERT(joint->count <= SOFT_LOCKS_MAX);
+	ASSERT(count <= SOFT_LOCKS_MAX);
 	for (uint32_t i = 0; i < SOFT_LOCKS_MAX; i += 2) {
-		const double *one = i < joint->count ? row_numbers(joint, i) : none;
-		const double *other = i + 1 < joint->count ? row_numbers(joint, i + 1) : none;
+		const double *one = i < count ? row_numbers(joint, i) : none;
+		const double *other = i + 1 < count ? row_numbers(joint, i + 1) : none;
 		LANES_UNROLL
 		for (uint32_t c = 0; c < 12; c += 2) {
-			doubles2 a = *(const doubles2_stored *)&one[c], b = *(const doubles2_stored *)&other[c];
-			*(doubles2_stored *)&branch->across[c][i] = __builtin_shufflevector(a, b, 0, 2);
+			doubles2 a = *(const doubles2_stored *)&one[c],
+				 b = *(const doubles2_stored *)&other[c];
+			*(doubles2_stored *)&branch->across[c][i] =
+				__builtin_shufflevector(a, b, 0, 2);
 			*(doubles2_stored *)&branch->across[c + 1][i] =
 				__builtin_shufflevector(a, b, 1, 3);
 		}
 	}
-	for (uint32_t i = joint->count; i < SOFT_LOCKS_MAX; i++)
+	for (uint32_t i = count; i < SOFT_LOCKS_MAX; i++)
 		branch->target[i] = 0;
 }
 
@@ -59,7 +61,7 @@ LANES_INLINE struct six speeds_on(const struct soft_branch *branch, uint32_t sid
 
 /* ---- once a sub-step ------------------------------------------------------------------------ */
 
-/* response_scale_on of all rows. */
+/* soft_response_scale of all rows. */
 LANES_INLINE struct six scales_on(const struct soft_branch *branch, uint32_t side,
 				  const struct soft_jointed *jointed)
 {
@@ -101,6 +103,78 @@ LANES_INLINE void reduce_response(const struct soft_joint *joint, double *w)
 		six_store(&w[6 * c], column[c]);
 }
 
+/* M⁻¹ Jᵀ of a row, which has six numbers for a, then six for b. */
+LANES_INLINE void respond_alone(const struct soft_jointed *a, const struct soft_jointed *b,
+				const struct soft_row *row, struct soft_row *out)
+{
+	out->on_a.linear = vec3_hadamard(a->mass_inv, row->on_a.linear);
+	out->on_a.angular = sym3_apply(a->inertia_inv, row->on_a.angular);
+	out->on_b.linear = vec3_hadamard(b->mass_inv, row->on_b.linear);
+	out->on_b.angular = sym3_apply(b->inertia_inv, row->on_b.angular);
+}
+
+/* J M⁻¹ Jᵀ between the rows of `across` and a row, given its response. */
+LANES_INLINE struct six couple_rows(const struct soft_branch *branch,
+				    const struct soft_row *response)
+{
+	return six_add(speeds_on(branch, ON_A, &response->on_a),
+		       speeds_on(branch, ON_B, &response->on_b));
+}
+
+/* The response of the locked rows, and the row's effective mass with it. */
+LANES_INLINE void derive_extra(const struct soft_joint *joint, struct soft_extra *extra,
+			       const struct soft_jointed *a, const struct soft_jointed *b)
+{
+	struct soft_row response;
+	double coupled[SOFT_LOCKS_MAX];
+	const double *row = (const double *)(const void *)&extra->row;
+	respond_alone(a, b, &extra->row, &response);
+	double along = spatial_dot(extra->row.on_a, response.on_a) +
+		       spatial_dot(extra->row.on_b, response.on_b);
+	six_store(coupled, couple_rows(joint->branch, &response));
+	memcpy(extra->answer, coupled, sizeof coupled);
+	soft_joint_solve_factored(joint, joint->lock_count, extra->answer);
+	struct six push_a = six_load(&row[ON_A]), push_b = six_load(&row[ON_B]);
+	for (uint32_t i = 0; i < joint->lock_count; i++) {
+		const double *on = row_numbers(joint, i);
+		along -= coupled[i] * extra->answer[i];
+		extra->answer[i] = -extra->answer[i];
+		push_a = six_mul_add(push_a, six_load(&on[ON_A]), extra->answer[i]);
+		push_b = six_mul_add(push_b, six_load(&on[ON_B]), extra->answer[i]);
+	}
+	six_store((double *)(void *)&extra->push.on_a, push_a);
+	six_store((double *)(void *)&extra->push.on_b, push_b);
+	double scale =
+		soft_response_scale(a, &extra->row.on_a) + soft_response_scale(b, &extra->row.on_b);
+	bool moves = along > 0 && along > SOFT_PIVOT_MIN * scale;
+	extra->mass = moves ? 1 / along : 0;
+	ASSERT(extra->mass >= 0);
+	if (!moves)
+		extra->impulse = 0;
+}
+
+/* Factors K of the locked rows, without regard to other joints; then derives the other rows. */
+static void branch_derive(const struct soft_joints *joints, struct soft_joint *joint)
+{
+	const struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
+	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k, scales[SOFT_LOCKS_MAX];
+	transpose_rows(joint, joint->lock_count);
+	for (uint32_t i = 0; i < joint->lock_count; i++) {
+		struct soft_row response;
+		respond_alone(a, b, &joint->locks[i], &response);
+		six_store(row, couple_rows(joint->branch, &response));
+		row += i + 1;
+	}
+	six_store(scales,
+		  six_add(scales_on(joint->branch, ON_A, a), scales_on(joint->branch, ON_B, b)));
+	soft_joint_factor_scaled(joint, k, scales, joint->lock_count);
+	for (uint32_t i = 0; i < joint->lock_count; i++)
+		if (joint->pivot_inv[i] == 0)
+			joint->impulse[i] = 0;
+	for (uint32_t r = 0; r < joint->extra_count; r++)
+		derive_extra(joint, &joint->extras[r], a, b);
+}
+
 LANES_INLINE void factor_branch(struct soft_joints *joints, struct soft_joint *joint)
 {
 	struct soft_branch *branch = joint->branch;
@@ -111,7 +185,7 @@ LANES_INLINE void factor_branch(struct soft_joints *joints, struct soft_joint *j
 	/* The rows of K's lower half. Each is stored with what lies beyond the diagonal; the next ones go
 	 * over that. */
 	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k, scales[6];
-	transpose_rows(joint);
+	transpose_rows(joint, joint->count);
 	for (uint32_t i = 0; i < joint->count; i++) {
 		const double *on = row_numbers(joint, i);
 		double below[6];
@@ -119,8 +193,8 @@ LANES_INLINE void factor_branch(struct soft_joints *joints, struct soft_joint *j
 		struct six sum = six_combine(branch->across[child_on], below);
 		if (joint->moves_parent) {
 			six_store(branch->reach[i], six_combine(parent, &on[parent_on]));
-			sum = six_add(sum, six_combine(branch->across[parent_on],
-						       branch->reach[i]));
+			sum = six_add(sum,
+				      six_combine(branch->across[parent_on], branch->reach[i]));
 		}
 		six_store(row, sum);
 		row[i] += soft_joint_compliance(joint, i);
@@ -154,8 +228,9 @@ static void branches_factor(struct soft_joints *joints, struct soft_group *group
 		factor_branch(joints, joint);
 	}
 	for (uint32_t i = group->core_first; i < group->last; i++) {
-		joints->items[order[i]].changed = false;
-		transpose_rows(&joints->items[order[i]]);
+		struct soft_joint *joint = &joints->items[order[i]];
+		joint->changed = false;
+		transpose_rows(joint, joint->count);
 	}
 }
 
@@ -256,7 +331,8 @@ static void branches_downward(struct soft_joints *joints, struct soft_group *gro
 	}
 }
 
-static const struct soft_branch_kernels branch_kernels = { branches_factor, branches_aim,
-							   branches_upward, branches_downward };
+static const struct soft_branch_kernels branch_kernels = { branch_derive, branches_factor,
+							   branches_aim, branches_upward,
+							   branches_downward };
 
 #endif

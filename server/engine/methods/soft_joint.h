@@ -31,7 +31,7 @@ struct soft_jointed {
 	/* Only during a pass over groups (soft_joint_tree.c): */
 	struct spatial trial;	/* velocity as changed by the joints below */
 	struct spatial impulse; /* of the joints that are eliminated later */
-	double response[36];	/* W, column by column; linear, then angular; only during such a pass */
+	double response[36];	/* W, column by column; linear, then angular */
 	sym3 stiff;		/* kg m²: S */
 	uint32_t version;	/* of its group when `response` was last made anew */
 };
@@ -211,6 +211,8 @@ struct soft_gears {
 
 /* The passes over the joints of a group, for one width of vectors (soft_branch.h). */
 struct soft_branch_kernels {
+	/* Factors the locked rows of a joint alone; derives from them what a joint's other rows have. */
+	void (*derive)(const struct soft_joints *joints, struct soft_joint *joint);
 	/* Factors what has changed since the group's last factor, or all if all responses are of its version. */
 	void (*factor)(struct soft_joints *joints, struct soft_group *group);
 	/* Sets the targets of locked rows. */
@@ -242,6 +244,15 @@ struct soft_pass {
 	double h_inv, push_speed, servo_rate;
 	bool biased;
 };
+
+/* An upper bound of J M⁻¹ Jᵀ on a body for a J of this length: the scale of its rounding. */
+static inline double soft_response_scale(const struct soft_jointed *jointed,
+					 const struct spatial *on)
+{
+	double linear = jointed->mass_inv.x + jointed->mass_inv.y + jointed->mass_inv.z;
+	return vec3_length_squared(on->linear) * linear +
+	       vec3_length_squared(on->angular) * sym3_trace(jointed->inertia_inv);
+}
 
 /* In a tree: the bodies of a joint. */
 static inline struct soft_jointed *soft_child_of(const struct soft_joints *joints,

@@ -452,8 +452,8 @@ static void solve_factored_core(struct soft_joints *joints, const struct soft_gr
 			const double *block = &core->blocks[(size_t)BLOCK * k];
 			for (uint32_t r = 0; r < row->count; r++)
 				for (uint32_t c = 0; c < joint->count; c++)
-					row->branch->change[r] -=
-						block[SOFT_LOCKS_MAX * r + c] * joint->branch->change[c];
+					row->branch->change[r] -= block[SOFT_LOCKS_MAX * r + c] *
+								  joint->branch->change[c];
 		}
 	}
 	for (uint32_t i = count; i-- > 0;) {
@@ -464,7 +464,8 @@ static void solve_factored_core(struct soft_joints *joints, const struct soft_gr
 			const double *block = &core->blocks[(size_t)BLOCK * k];
 			for (uint32_t r = 0; r < row->count; r++)
 				for (uint32_t c = 0; c < joint->count; c++)
-					sum[c] += block[SOFT_LOCKS_MAX * r + c] * row->branch->change[r];
+					sum[c] += block[SOFT_LOCKS_MAX * r + c] *
+						  row->branch->change[r];
 		}
 		soft_joint_solve_factored(joint, joint->count, sum);
 		for (uint32_t c = 0; c < joint->count; c++)

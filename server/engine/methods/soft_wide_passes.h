@@ -168,7 +168,7 @@ LANES_INLINE void respond_lanes(const wide w[36], const struct lanes_row *on, bo
 	}
 }
 
-/* As factor_alone. */
+/* As branch_derive, without other rows. */
 LANES_INLINE void factor_loose(struct soft_joints *joints, struct wide_block *block, uint32_t first,
 			       uint32_t rows)
 {
