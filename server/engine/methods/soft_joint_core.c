@@ -206,11 +206,17 @@ static bool find_rows(struct core_plan *plan)
 		core->first[column + 1] = end;
 		if (count == 0)
 			continue;
-		sort_items(&core->rows[first], plan->list, (uint32_t)count, sizeof *core->rows,
-			   compare_places, NULL);
-		plan->next[column] = plan->heads[core->rows[first]];
-		plan->heads[core->rows[first]] = column;
+		uint32_t least = core->rows[first];
+		for (uint32_t k = first + 1; k < end; k++)
+			least = MIN_OF(least, core->rows[k]);
+		plan->next[column] = plan->heads[least];
+		plan->heads[least] = column;
 	}
+	/* Only now: a net that is too dense, which its last columns show, is not sorted. */
+	for (uint32_t column = 0; column < plan->count; column++)
+		sort_items(&core->rows[core->first[column]], plan->list,
+			   core->first[column + 1] - core->first[column], sizeof *core->rows,
+			   compare_places, NULL);
 	return true;
 }
 
