@@ -66,6 +66,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_solve.c \
 	server/engine/methods/soft_step.c \
 	server/engine/methods/soft_step.h \
+	server/engine/methods/soft_vector.h \
 	server/engine/methods/soft_wide.c \
 	server/engine/methods/soft_wide.h \
 	server/engine/methods/soft_wide_lanes.h \
