@@ -1,7 +1,7 @@
-/* soft_branch.h: the passes over the joints of one group, which soft_joint_tree.c explains, with the rows of
- * a joint side by side. Included by soft_passes.h, for each width. Joints of a group differ in rows, and their
- * members change within a pass, so it is the six numbers of one joint that fill a vector: a single ragdoll, robot
- * or car gains as much as a crowd of them. */
+/* soft_branch.h: the passes over the joints of one group, which soft_joint_tree.c explains, with the rows
+ * of a joint side by side. Included by soft_passes.h, for each width. Joints of a group differ in rows,
+ * and their members change within a pass, so it is the six numbers of one joint that fill a vector: a
+ * single ragdoll, robot or car gains as much as a crowd of them. */
 #ifndef CAIRN_ENGINE_METHODS_SOFT_BRANCH_H
 #define CAIRN_ENGINE_METHODS_SOFT_BRANCH_H
 
@@ -19,6 +19,7 @@ LANES_INLINE const double *numbers_of(const struct spatial *v)
 
 LANES_INLINE const double *row_numbers(const struct soft_joint *joint, uint32_t row)
 {
+	VALIDATE(row < SOFT_LOCKS_MAX);
 	_Static_assert(sizeof(struct soft_row) == 12 * sizeof(double), "a row is twelve numbers");
 	return (const double *)(const void *)&joint->locks[row];
 }
@@ -83,6 +84,7 @@ LANES_INLINE void reduce_response(const struct soft_joint *joint, double *w)
 {
 	struct six column[6], x[SOFT_LOCKS_MAX];
 	const double *l = joint->factor;
+	VALIDATE(joint->moves_parent);
 	LANES_UNROLL
 	for (uint32_t c = 0; c < 6; c++)
 		column[c] = six_load(&w[6 * c]);
@@ -128,6 +130,7 @@ LANES_INLINE void derive_extra(const struct soft_joint *joint, struct soft_extra
 	struct soft_row response;
 	double coupled[SOFT_LOCKS_MAX];
 	const double *row = (const double *)(const void *)&extra->row;
+	VALIDATE(joint->lock_count <= SOFT_LOCKS_MAX);
 	respond_alone(a, b, &extra->row, &response);
 	double along = spatial_dot(extra->row.on_a, response.on_a) +
 		       spatial_dot(extra->row.on_b, response.on_b);
@@ -185,6 +188,7 @@ LANES_INLINE void factor_branch(struct soft_joints *joints, struct soft_joint *j
 	/* The rows of K's lower half. Each is stored with what lies beyond the diagonal; the next ones go
 	 * over that. */
 	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k, scales[6];
+	VALIDATE(joint->count <= SOFT_LOCKS_MAX && !joint->loose);
 	transpose_rows(joint, joint->count);
 	for (uint32_t i = 0; i < joint->count; i++) {
 		const double *on = row_numbers(joint, i);
@@ -213,6 +217,7 @@ LANES_INLINE void factor_branch(struct soft_joints *joints, struct soft_joint *j
 static void branches_factor(struct soft_joints *joints, struct soft_group *group)
 {
 	const uint32_t *order = joints->forest.order;
+	ASSERT(group->first <= group->core_first && group->core_first <= group->last);
 	for (uint32_t i = group->first; i < group->core_first; i++) {
 		struct soft_joint *joint = &joints->items[order[i]];
 		struct soft_jointed *parent = soft_parent_of(joints, joint);
@@ -240,6 +245,7 @@ static void branches_factor(struct soft_joints *joints, struct soft_group *group
 static void branches_aim(const struct soft_pass *pass, struct soft_group *group)
 {
 	const struct soft_joints *joints = pass->joints;
+	ASSERT(group->first <= group->last);
 	for (uint32_t i = group->first; i < group->last; i++) {
 		const struct soft_joint *joint = &joints->items[joints->forest.order[i]];
 		double speeds[6], *target = joint->branch->target;
@@ -259,6 +265,7 @@ LANES_INLINE void set_right_sides(const struct soft_joints *joints, struct soft_
 {
 	const struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
 	struct soft_branch *branch = joint->branch;
+	VALIDATE(joint->count >= joint->lock_count);
 	struct six right = six_load(branch->target);
 	right = six_sub(right, speeds_on(branch, ON_A, a->moves ? &a->trial : &a->velocity));
 	right = six_sub(right, speeds_on(branch, ON_B, b->moves ? &b->trial : &b->velocity));
@@ -274,6 +281,7 @@ LANES_INLINE void set_right_sides(const struct soft_joints *joints, struct soft_
 static void branches_upward(struct soft_joints *joints, struct soft_group *group)
 {
 	const uint32_t *order = joints->forest.order;
+	ASSERT(group->first <= group->core_first);
 	for (uint32_t i = group->first; i < group->core_first; i++) {
 		struct soft_joint *joint = &joints->items[order[i]];
 		struct soft_branch *branch = joint->branch;
@@ -313,6 +321,7 @@ LANES_INLINE void collect_impulses(const struct soft_joints *joints, struct soft
 static void branches_downward(struct soft_joints *joints, struct soft_group *group)
 {
 	const uint32_t *order = joints->forest.order;
+	ASSERT(group->core_first <= group->last);
 	for (uint32_t i = group->core_first; i < group->last; i++)
 		collect_impulses(joints, &joints->items[order[i]]);
 	for (uint32_t i = group->core_first; i-- > group->first;) {

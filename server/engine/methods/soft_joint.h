@@ -213,7 +213,7 @@ struct soft_gears {
 struct soft_branch_kernels {
 	/* Factors the locked rows of a joint alone; derives from them what a joint's other rows have. */
 	void (*derive)(const struct soft_joints *joints, struct soft_joint *joint);
-	/* Factors what has changed since the group's last factor, or all if all responses are of its version. */
+	/* Factors what has changed since the group's last factor; all if all responses have its version. */
 	void (*factor)(struct soft_joints *joints, struct soft_group *group);
 	/* Sets the targets of locked rows. */
 	void (*aim)(const struct soft_pass *pass, struct soft_group *group);

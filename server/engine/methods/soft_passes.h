@@ -54,6 +54,6 @@ static bool measure_all(const struct soft_step *step, struct soft_block *block)
 #endif
 
 const struct soft_kernels SOFT_KERNELS = { half_warm_piece, half_solve_piece, half_relax_piece,
-					   measure_all, WIDE_KERNELS, &branch_kernels };
+					   measure_all,	    WIDE_KERNELS,     &branch_kernels };
 
 #endif

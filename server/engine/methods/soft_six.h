@@ -14,12 +14,26 @@ typedef double doubles2_stored __attribute__((vector_size(16), aligned(8), may_a
 #if LANES_WIDTH >= 8
 typedef double doubles4 __attribute__((vector_size(32)));
 typedef double doubles4_stored __attribute__((vector_size(32), aligned(8), may_alias));
+#elif LANES_WIDTH >= 4
+typedef doubles2 six_part;
+typedef doubles2_stored six_part_stored;
+enum { SIX_PARTS = 3 };
+#else
+typedef double six_part;
+typedef double six_part_stored;
+enum { SIX_PARTS = 6 };
+#endif
 
 struct six {
+#if LANES_WIDTH >= 8
 	doubles4 low;
 	doubles2 high;
+#else
+	six_part part[SIX_PARTS];
+#endif
 };
 
+#if LANES_WIDTH >= 8
 LANES_INLINE struct six six_load(const double *from)
 {
 	return (struct six){ *(const doubles4_stored *)from, *(const doubles2_stored *)&from[4] };
@@ -51,20 +65,6 @@ LANES_INLINE struct six six_mul(struct six a, struct six b)
 	return (struct six){ a.low * b.low, a.high * b.high };
 }
 #else
-#if LANES_WIDTH >= 4
-typedef doubles2 six_part;
-typedef doubles2_stored six_part_stored;
-enum { SIX_PARTS = 3 };
-#else
-typedef double six_part;
-typedef double six_part_stored;
-enum { SIX_PARTS = 6 };
-#endif
-
-struct six {
-	six_part part[SIX_PARTS];
-};
-
 LANES_INLINE struct six six_load(const double *from)
 {
 	struct six v;

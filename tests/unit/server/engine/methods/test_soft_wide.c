@@ -176,8 +176,8 @@ static void make_knee(struct world *world, struct rng *rng, body_id limb, body_i
 	test_do(world, &axis);
 }
 
-/* Creatures of a torso and three legs fall on the ground: joints reach and leave limits, motors give all they can,
- * and friction slips, while in some a joint between two feet closes a loop. */
+/* Creatures of a torso and three legs fall on the ground: joints reach and leave limits, motors give all they
+ * can, and friction slips, while in some a joint between two feet closes a loop. */
 static void make_creatures(struct world *world, struct rng *rng)
 {
 	enum { CREATURES = 6, LEGS = 3 };
