@@ -10,6 +10,8 @@
 
 enum { FALLING_STEPS = 120 };
 
+#define REACH 1.75 /* m: bodies whose middles are farther apart do not meet; boxes: sqrt(3) */
+
 typedef struct bench_vec vec;
 
 static vec make(double x, double y, double z)
@@ -270,14 +272,32 @@ static double pair_overlap(const struct bench *self, int one, int two)
 	return dot(between, between) > 3.0001 ? 0 : boxes_overlap(self, one, two);
 }
 
+struct along_x {
+	double x;
+	int body;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct along_x *one = a, *two = b;
+	return one->x != two->x ? (one->x > two->x) - (one->x < two->x) : one->body - two->body;
+}
+
+/* Pairs whose middles are nearer along x than two bodies reach, in the order of x. */
 static void penetration(const struct bench *self, double *worst, double *mean)
 {
+	struct along_x *sorted = zeroed(self->count, sizeof *sorted);
 	double sum = 0;
 	long found = 0;
 	*worst = 0;
 	for (int i = 0; i < self->count; i++)
-		for (int j = i; j < self->count; j++) {
-			double depth = i == j ? ground_overlap(self, i) : pair_overlap(self, i, j);
+		sorted[i] = (struct along_x){ self->position[i].x, i };
+	qsort(sorted, (size_t)self->count, sizeof *sorted, by_place);
+	for (int i = 0; i < self->count; i++)
+		for (int j = i; j < self->count && sorted[j].x - sorted[i].x < REACH; j++) {
+			int one = sorted[i].body, two = sorted[j].body;
+			double depth =
+				i == j ? ground_overlap(self, one) : pair_overlap(self, one, two);
 			if (depth <= 0)
 				continue;
 			sum += depth;
@@ -285,6 +305,7 @@ static void penetration(const struct bench *self, double *worst, double *mean)
 			*worst = fmax(*worst, depth);
 		}
 	*mean = found > 0 ? sum / (double)found : 0;
+	free(sorted);
 }
 
 void bench_sample(struct bench *self, int step)

@@ -6,7 +6,8 @@
  * long as the last worker, and HANDOVER_NS. What lies between such stages runs on one worker. The sum
  * over the step is its critical path: what a quiet machine with as many processors would take if caches
  * and memory were no bound. Memory is one: the `threads` column has the time with real threads, for quiet
- * machines.
+ * machines, and `touched` is the memory of the pages that one tick reads or writes (Linux counts these; what
+ * exceeds the last-level cache comes from memory in each of the tick's passes).
  *
  *	bench_workers [--ticks N] [--skip N] SCENE.yaml…
  */
@@ -75,8 +76,33 @@ static void check(enum status status, const struct reason *why)
 
 struct figures {
 	double whole, path, serial, stages; /* ms of a tick, medians; of all on one thread */
+	double touched;			    /* MiB of a further tick; 0: unknown */
 	uint64_t hash;
 };
+
+/* Forgets which pages of this process were used. False: the system does not do that. */
+static bool forget_pages(void)
+{
+	FILE *file = fopen("/proc/self/clear_refs", "w");
+	if (file == NULL)
+		return false;
+	bool done = fputs("1", file) >= 0;
+	return fclose(file) == 0 && done;
+}
+
+/* MiB of the pages used since then. */
+static double used_pages(void)
+{
+	FILE *file = fopen("/proc/self/smaps_rollup", "r");
+	char line[128];
+	unsigned long kib = 0;
+	while (file != NULL && fgets(line, sizeof line, file) != NULL)
+		if (sscanf(line, "Referenced: %lu kB", &kib) == 1)
+			break;
+	if (file != NULL)
+		fclose(file);
+	return (double)kib / 1024;
+}
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -117,9 +143,16 @@ static struct figures step_scene(const char *path, uint32_t workers, uint32_t ti
 		alone[tick - skip] = 1e-6 * (double)(took - division.inside);
 		on_path[tick - skip] = 1e-6 * (double)(took - division.inside + division.path);
 	}
-	struct figures figures = { median(whole, ticks), median(on_path, ticks),
-				   median(alone, ticks), division.stages,
+	struct figures figures = { median(whole, ticks),
+				   median(on_path, ticks),
+				   median(alone, ticks),
+				   division.stages,
+				   0,
 				   world_state_hash(world, NULL, NULL) };
+	if (workers == 1 && forget_pages()) {
+		check(world_step(world, &parallel_serial, &why), &why);
+		figures.touched = used_pages();
+	}
 	world_destroy(world);
 	scene_destroy(scene);
 	shape_library_release(&book);
@@ -130,8 +163,8 @@ static void measure(const char *path, uint32_t ticks, uint32_t skip)
 {
 	struct figures one = step_scene(path, 1, ticks, skip, &parallel_serial);
 	const char *slash = strrchr(path, '/');
-	printf("%s: %.3f ms a tick on one thread, hash %016" PRIx64 "\n",
-	       slash != NULL ? slash + 1 : path, one.whole, one.hash);
+	printf("%s: %.3f ms a tick on one thread, touched %.1f MiB, hash %016" PRIx64 "\n",
+	       slash != NULL ? slash + 1 : path, one.whole, one.touched, one.hash);
 	for (uint32_t i = 1; i < WAYS; i++) {
 		struct parallel_pool *pool;
 		struct reason why = { .text = "threads" };

@@ -196,6 +196,10 @@ bench-closest: tests/bench/bench_closest
 .PHONY: bench
 bench: $(BENCHES)
 	$(PYTHON) $(top_srcdir)/tests/bench/run $(abs_top_builddir)
+# All tables of soft-step's speed: make bench-soft
+.PHONY: bench-soft
+bench-soft: $(BENCHES) tests/bench/bench_workers tests/bench/bench_joints cairnd
+	$(PYTHON) $(top_srcdir)/tests/bench/run $(abs_top_builddir) all
 
 EXTRA_DIST += tests/bench/run tests/bench/lp_sets tests/bench/scaling.py tests/bench/bench_lcp_bullet.cpp tests/bench/bench_lcp_alone.c \
 	tests/bench/bench_lcp_ode.cpp tests/bench/bench_lcp_no_ode.c

@@ -171,7 +171,7 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
 		if (layout->locked >> axis & 1)
 			places[count++] = (uint8_t)(JOINT_PARTS * axis + JOINT_HOLD);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-		for (uint32_t part = 0; part < JOINT_PARTS; part++)
+		for (uint32_t part = 0; layout->parts[axis] >> part != 0; part++)
 			if (layout->parts[axis] >> part & 1)
 				places[count++] = (uint8_t)(JOINT_PARTS * axis + part);
 	ASSERT(count <= JOINT_ROWS_MAX);
@@ -620,9 +620,53 @@ void joint_axis_motion(const struct joint *self, uint32_t axis, const struct bod
 	out->on[1] = q.turns ? spatial_about(q.axis) : spatial_along(at.arm_b, q.axis);
 }
 
+/* Counts the gap of an axis, m or rad, and the speed at which it grows; `worst`: the largest so far. */
+static void note_error(struct joint_error *error, double *worst, uint32_t axis, double off,
+		       double leaves)
+{
+	double *distance = axis < 3 ? &error->along : &error->about;
+	double *speed = axis < 3 ? &error->along_speed : &error->about_speed;
+	*distance = scalar_max(*distance, off);
+	*speed = scalar_max(*speed, leaves);
+	if (off > *worst) {
+		*worst = off;
+		error->axis = axis;
+	}
+}
+
+/* Whether a joint locks axes along and has no other rows, as most do: rows need not be made. */
+static bool locks_along_only(const struct joint_layout *layout)
+{
+	return !layout->angles && (layout->parts[0] | layout->parts[1] | layout->parts[2]) == 0;
+}
+
+static struct joint_error error_along(const struct joint *self, const struct joint_layout *layout,
+				      const struct body_motion *a, const struct body_motion *b)
+{
+	struct joint_error error = { 0, 0, 0, 0, 0 };
+	struct joint_at at;
+	double worst = 0;
+	at.joint = self;
+	at.a = a;
+	at.b = b;
+	find_anchors(&at, CONSTRAINT_VELOCITY);
+	for (uint32_t axis = 0; axis < 3; axis++) {
+		if (!(layout->locked >> axis & 1))
+			continue;
+		struct joint_coordinate q = linear_coordinate(&at, axis);
+		note_error(&error, &worst, axis, scalar_abs(q.value - layout->at[axis]),
+			   scalar_abs(q.speed));
+	}
+	return error;
+}
+
 struct joint_error joint_error(const struct joint *self, const struct body_motion *a,
 			       const struct body_motion *b)
 {
+	struct joint_layout found;
+	const struct joint_layout *layout = layout_of(self, &found);
+	if (locks_along_only(layout))
+		return error_along(self, layout, a, b);
 	struct constraint_row rows[JOINT_ROWS_MAX];
 	struct row_block blocks[JOINT_ROWS_MAX];
 	struct row_part parts[2 * JOINT_ROWS_MAX];
@@ -633,8 +677,6 @@ struct joint_error joint_error(const struct joint *self, const struct body_motio
 	struct constraint_options options = { .level = CONSTRAINT_VELOCITY };
 	uint8_t places[JOINT_ROWS_MAX];
 	uint32_t count = joint_places(self, places);
-	struct joint_layout found;
-	const struct joint_layout *layout = layout_of(self, &found);
 	struct joint_error error = { 0, 0, 0, 0, 0 };
 	double worst = 0;
 	write_joint_rows(&constraint, 0, a, b, &options, &list);
@@ -649,14 +691,7 @@ struct joint_error joint_error(const struct joint *self, const struct body_motio
 			off = fold * trig_atan(off / fold);
 		double leaves =
 			locked ? scalar_abs(rows[i].approach) : scalar_max(0, -rows[i].approach);
-		double *distance = axis < 3 ? &error.along : &error.about;
-		double *speed = axis < 3 ? &error.along_speed : &error.about_speed;
-		*distance = scalar_max(*distance, off);
-		*speed = scalar_max(*speed, leaves);
-		if (off > worst) {
-			worst = off;
-			error.axis = axis;
-		}
+		note_error(&error, &worst, axis, off, leaves);
 	}
 	return error;
 }

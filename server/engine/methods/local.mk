@@ -36,6 +36,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/reflection.c \
 	server/engine/methods/soft_arms.c \
 	server/engine/methods/soft_body.c \
+	server/engine/methods/soft_branch.h \
 	server/engine/methods/soft_cluster.c \
 	server/engine/methods/soft_cluster.h \
 	server/engine/methods/soft_colour.c \
@@ -59,11 +60,13 @@ libengine_a_SOURCES += \
 	server/engine/methods/soft_passes.h \
 	server/engine/methods/soft_prepare.c \
 	server/engine/methods/soft_seams.c \
+	server/engine/methods/soft_six.h \
 	server/engine/methods/soft_sleepers.c \
 	server/engine/methods/soft_sides.h \
 	server/engine/methods/soft_solve.c \
 	server/engine/methods/soft_step.c \
 	server/engine/methods/soft_step.h \
+	server/engine/methods/soft_vector.h \
 	server/engine/methods/soft_wide.c \
 	server/engine/methods/soft_wide.h \
 	server/engine/methods/soft_wide_lanes.h \

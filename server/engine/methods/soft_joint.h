@@ -31,8 +31,9 @@ struct soft_jointed {
 	/* Only during a pass over groups (soft_joint_tree.c): */
 	struct spatial trial;	/* velocity as changed by the joints below */
 	struct spatial impulse; /* of the joints that are eliminated later */
-	double response[36];	/* W, row by row; linear, then angular; only during such a pass */
+	double response[36];	/* W, column by column; linear, then angular */
 	sym3 stiff;		/* kg m²: S */
+	uint32_t version;	/* of its group when `response` was last made anew */
 };
 
 /* J on both bodies. */
@@ -75,6 +76,17 @@ static inline bool soft_extra_is_alone(const struct soft_extra *extra)
 	return extra->elastic && extra->soft == 0;
 }
 
+/* What passes over groups keep of a joint (soft_branch.h); allocated, and not set before it is used. */
+struct soft_branch {
+	/* J of the rows solved together, number by number: six of a, six of b; 0 beyond `count`. */
+	double across[12][SOFT_LOCKS_MAX];
+	double reach[SOFT_LOCKS_MAX][6]; /* T, row by row */
+	double before[36];		 /* W of the parent when the joint is eliminated */
+	double target[SOFT_LOCKS_MAX];	 /* m/s, rad/s, by row; 0 beyond `count` */
+	double change[SOFT_LOCKS_MAX];	 /* μ, then λ */
+	struct spatial impulse;		 /* of these, in the form of soft_joint.pushed */
+};
+
 struct soft_joint {
 	uint32_t a, b;				    /* its bodies: indices of soft_jointed */
 	uint8_t lock_count, extra_count, row_count; /* row_count is the sum of the others */
@@ -83,6 +95,7 @@ struct soft_joint {
 	bool child_b;	     /* in a tree: b is the child; else a is */
 	bool moves_parent;   /* in a tree: impulses move the parent */
 	bool placed;	     /* while groups are planned: it is in the order already */
+	bool changed;	     /* its members may be others than when it was factored */
 	uint32_t core_place; /* SOFT_NO_PLACE if it is in no core */
 	bool acted;	     /* one of its impulses was not 0 */
 	bool wide;	     /* in a block of soft_wide.h, which has all that changes */
@@ -96,10 +109,7 @@ struct soft_joint {
 	 * M⁻¹ Jᵀ for a loose joint; in a group soft_joint_tree.c and soft_joint_core.c define it. A row
 	 * that moves nothing, or depends on others, has 0 in place of 1/D. */
 	double factor[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX - 1) / 2], pivot_inv[SOFT_LOCKS_MAX];
-	/* Only during a pass over groups: T; target speed by row; μ, then λ. `branch` is the impulse of
-	 * these, in the form of `pushed`. */
-	double reach[SOFT_LOCKS_MAX][6], target[SOFT_LOCKS_MAX], change[SOFT_LOCKS_MAX];
-	struct spatial branch;
+	struct soft_branch *branch;
 	double bias
 		[SOFT_LOCKS_MAX]; /* m/s, rad/s: speed at which the next sub-step corrects the gap */
 	double impulse[SOFT_LOCKS_MAX],
@@ -199,7 +209,21 @@ struct soft_gears {
 	struct spatial *response; /* by jointed body; zero but within soft_gear.c */
 };
 
+/* The passes over the joints of a group, for one width of vectors (soft_branch.h). */
+struct soft_branch_kernels {
+	/* Factors the locked rows of a joint alone; derives from them what a joint's other rows have. */
+	void (*derive)(const struct soft_joints *joints, struct soft_joint *joint);
+	/* Factors what has changed since the group's last factor; all if all responses have its version. */
+	void (*factor)(struct soft_joints *joints, struct soft_group *group);
+	/* Sets the targets of locked rows. */
+	void (*aim)(const struct soft_pass *pass, struct soft_group *group);
+	/* Sets `change` to μ from the leaves on, of the core to its right sides; then to λ, and impulses. */
+	void (*upward)(struct soft_joints *joints, struct soft_group *group);
+	void (*downward)(struct soft_joints *joints, struct soft_group *group);
+};
+
 struct soft_joints {
+	const struct soft_branch_kernels *kernels;
 	struct step_joints list; /* of joints alone; gears are below */
 	struct soft_gears gears;
 	struct soft_joint *items; /* by joint of the list */
@@ -221,6 +245,27 @@ struct soft_pass {
 	bool biased;
 };
 
+/* An upper bound of J M⁻¹ Jᵀ on a body for a J of this length: the scale of its rounding. */
+static inline double soft_response_scale(const struct soft_jointed *jointed,
+					 const struct spatial *on)
+{
+	double linear = jointed->mass_inv.x + jointed->mass_inv.y + jointed->mass_inv.z;
+	return vec3_length_squared(on->linear) * linear +
+	       vec3_length_squared(on->angular) * sym3_trace(jointed->inertia_inv);
+}
+
+/* In a tree: the bodies of a joint. */
+static inline struct soft_jointed *soft_child_of(const struct soft_joints *joints,
+						 const struct soft_joint *joint)
+{
+	return &joints->jointed[joint->child_b ? joint->b : joint->a];
+}
+static inline struct soft_jointed *soft_parent_of(const struct soft_joints *joints,
+						  const struct soft_joint *joint)
+{
+	return &joints->jointed[joint->child_b ? joint->a : joint->b];
+}
+
 /* x ← K⁻¹ x of the first `count` rows solved together; 0 for a row without a pivot. */
 static inline void soft_joint_solve_factored(const struct soft_joint *joint, uint32_t count,
 					     double *x)
@@ -241,16 +286,14 @@ static inline void soft_joint_solve_factored(const struct soft_joint *joint, uin
 	}
 }
 
-/* out = W v, v as six numbers: linear, then angular. */
+/* out = W v, v as six numbers: linear, then angular; w: column by column. */
 static inline void soft_respond(const double *w, const struct spatial *v, double out[6])
 {
 	const double x[6] = { v->linear.x,  v->linear.y,  v->linear.z,
 			      v->angular.x, v->angular.y, v->angular.z };
-	for (uint32_t i = 0; i < 6; i++) {
-		const double *row = &w[6 * i];
-		out[i] = row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3] * x[3] +
-			 row[4] * x[4] + row[5] * x[5];
-	}
+	for (uint32_t i = 0; i < 6; i++)
+		out[i] = w[i] * x[0] + w[6 + i] * x[1] + w[12 + i] * x[2] + w[18 + i] * x[3] +
+			 w[24 + i] * x[4] + w[30 + i] * x[5];
 }
 
 static inline double soft_dot(const struct spatial *v, const double x[6])
@@ -299,7 +342,35 @@ static inline double soft_servo_speed(const struct soft_pass *pass, const struct
 	return extra->gap < 0 ? -speed : speed;
 }
 
-/* Factors K of `count` rows, given by the rows of its lower half. */
+/* Factors K of `count` rows, given by the rows of its lower half; `scales`: response_scale by row. Pivots are
+ * not exchanged: K is positive semidefinite, and a row with a vanishing pivot is left out. */
+static inline void soft_joint_factor_scaled(struct soft_joint *joint, const double *k,
+					    const double *scales, uint32_t count)
+{
+	double *l = joint->factor, row[SOFT_LOCKS_MAX];
+	VALIDATE(count <= SOFT_LOCKS_MAX);
+	for (uint32_t i = 0; i < count; i++) {
+		const double *above = joint->factor;
+		double pivot = k[i];
+		for (uint32_t j = 0; j < i; j++) {
+			/* L D of this row first. */
+			row[j] = k[j];
+			for (uint32_t m = 0; m < j; m++)
+				row[j] -= row[m] * above[m];
+			above += j;
+		}
+		for (uint32_t j = 0; j < i; j++) {
+			l[j] = row[j] * joint->pivot_inv[j];
+			pivot -= l[j] * row[j];
+		}
+		bool usable = pivot > SOFT_PIVOT_MIN * scales[i];
+		joint->pivot_inv[i] = usable ? 1 / pivot : 0;
+		l += i;
+		k += i + 1;
+	}
+}
+
+/* The same with scales of its own. */
 void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *joint, const double *k,
 		       uint32_t count);
 

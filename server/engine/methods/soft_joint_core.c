@@ -206,11 +206,17 @@ static bool find_rows(struct core_plan *plan)
 		core->first[column + 1] = end;
 		if (count == 0)
 			continue;
-		sort_items(&core->rows[first], plan->list, (uint32_t)count, sizeof *core->rows,
-			   compare_places, NULL);
-		plan->next[column] = plan->heads[core->rows[first]];
-		plan->heads[core->rows[first]] = column;
+		uint32_t least = core->rows[first];
+		for (uint32_t k = first + 1; k < end; k++)
+			least = MIN_OF(least, core->rows[k]);
+		plan->next[column] = plan->heads[least];
+		plan->heads[least] = column;
 	}
+	/* Only now: a net that is too dense, which its last columns show, is not sorted. */
+	for (uint32_t column = 0; column < plan->count; column++)
+		sort_items(&core->rows[core->first[column]], plan->list,
+			   core->first[column + 1] - core->first[column], sizeof *core->rows,
+			   compare_places, NULL);
 	return true;
 }
 
@@ -446,14 +452,14 @@ static void solve_factored_core(struct soft_joints *joints, const struct soft_gr
 	uint32_t count = group->last - group->core_first;
 	for (uint32_t i = 0; i < count; i++) {
 		struct soft_joint *joint = at_place(joints, group, i);
-		soft_joint_solve_factored(joint, joint->count, joint->change);
+		soft_joint_solve_factored(joint, joint->count, joint->branch->change);
 		for (uint32_t k = core->first[i]; k < core->first[i + 1]; k++) {
 			struct soft_joint *row = at_place(joints, group, core->rows[k]);
 			const double *block = &core->blocks[(size_t)BLOCK * k];
 			for (uint32_t r = 0; r < row->count; r++)
 				for (uint32_t c = 0; c < joint->count; c++)
-					row->change[r] -=
-						block[SOFT_LOCKS_MAX * r + c] * joint->change[c];
+					row->branch->change[r] -= block[SOFT_LOCKS_MAX * r + c] *
+								  joint->branch->change[c];
 		}
 	}
 	for (uint32_t i = count; i-- > 0;) {
@@ -464,11 +470,12 @@ static void solve_factored_core(struct soft_joints *joints, const struct soft_gr
 			const double *block = &core->blocks[(size_t)BLOCK * k];
 			for (uint32_t r = 0; r < row->count; r++)
 				for (uint32_t c = 0; c < joint->count; c++)
-					sum[c] += block[SOFT_LOCKS_MAX * r + c] * row->change[r];
+					sum[c] += block[SOFT_LOCKS_MAX * r + c] *
+						  row->branch->change[r];
 		}
 		soft_joint_solve_factored(joint, joint->count, sum);
 		for (uint32_t c = 0; c < joint->count; c++)
-			joint->change[c] -= sum[c];
+			joint->branch->change[c] -= sum[c];
 	}
 }
 
@@ -480,9 +487,9 @@ static double strain_of(const struct soft_pass *pass, const struct soft_joint *j
 		const struct soft_row *row = &joint->locks[i];
 		const struct spatial *on = joint->b != 0 ? &row->on_b : &row->on_a;
 		if (vec3_length_squared(on->linear) > 0)
-			force = vec3_mul_add(force, on->linear, joint->change[i]);
+			force = vec3_mul_add(force, on->linear, joint->branch->change[i]);
 		else
-			couple = vec3_mul_add(couple, on->angular, joint->change[i]);
+			couple = vec3_mul_add(couple, on->angular, joint->branch->change[i]);
 	}
 	return (vec3_length(force) * joint->force_strain +
 		vec3_length(couple) * joint->couple_strain) /
@@ -517,9 +524,9 @@ static bool relieve_strain(const struct soft_pass *pass, struct soft_group *grou
 		struct soft_joint *joint = at_place(joints, group, i);
 		double *impulses = &core->impulses[(size_t)SOFT_LOCKS_MAX * i];
 		const double *own = &core->own[(size_t)SOFT_LOCKS_MAX * i];
-		memcpy(impulses, joint->change, sizeof joint->change);
+		memcpy(impulses, joint->branch->change, sizeof joint->branch->change);
 		for (uint32_t r = 0; r < joint->count; r++)
-			joint->change[r] *= SOFTNESS * own[r];
+			joint->branch->change[r] *= SOFTNESS * own[r];
 	}
 	solve_factored_core(joints, group);
 	/* The strains are added as if of one direction, which they nearly are. */
@@ -532,7 +539,7 @@ static bool relieve_strain(const struct soft_pass *pass, struct soft_group *grou
 		struct soft_joint *joint = at_place(joints, group, i);
 		const double *impulses = &core->impulses[(size_t)SOFT_LOCKS_MAX * i];
 		for (uint32_t r = 0; r < joint->count; r++)
-			joint->change[r] = impulses[r] - part * joint->change[r];
+			joint->branch->change[r] = impulses[r] - part * joint->branch->change[r];
 	}
 	return part > 0;
 }

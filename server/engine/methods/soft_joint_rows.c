@@ -73,12 +73,14 @@ static bool allocate_rows(struct soft_step *self)
 	}
 	struct soft_row *lock = ARENA_ARRAY(scratch, struct soft_row, locks);
 	struct soft_extra *extra = arena_push_zero(scratch, extras * sizeof *extra);
-	if (lock == NULL || extra == NULL)
+	struct soft_branch *branches = ARENA_ARRAY(scratch, struct soft_branch, joints->list.count);
+	if (lock == NULL || extra == NULL || branches == NULL)
 		return false;
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		struct soft_joint *joint = &joints->items[i];
 		joint->locks = lock;
 		joint->extras = extra;
+		joint->branch = &branches[i];
 		lock += MIN_OF(joint->row_count, SOFT_LOCKS_MAX);
 		extra += joint->extra_count;
 	}
@@ -197,6 +199,7 @@ enum status soft_joints_make(struct soft_step *self, struct reason *why)
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "memory", "no memory for gears");
 	uint32_t count = joints->list.count, gears = joints->gears.count;
+	joints->kernels = self->kernels->branches;
 	set_softness(joints, parameter[PARAMETER_JOINT_HERTZ], parameter[PARAMETER_JOINT_DAMPING],
 		     self->dt / self->substeps);
 	uint64_t bodies =
@@ -247,110 +250,15 @@ static void motions_piece(uint32_t first, uint32_t last, uint32_t worker, void *
 
 /* ---- rows of one joint ---------------------------------------------------------------------- */
 
-static struct spatial response_to(const struct soft_jointed *jointed, struct spatial force)
-{
-	return (struct spatial){ vec3_hadamard(jointed->mass_inv, force.linear),
-				 sym3_apply(jointed->inertia_inv, force.angular) };
-}
-
-static struct soft_row row_response(const struct soft_joints *joints,
-				    const struct soft_joint *joint, const struct soft_row *row)
-{
-	return (struct soft_row){ response_to(&joints->jointed[joint->a], row->on_a),
-				  response_to(&joints->jointed[joint->b], row->on_b) };
-}
-
-static double couple_joint_rows(const struct soft_row *row, const struct soft_row *response)
-{
-	return spatial_dot(row->on_a, response->on_a) + spatial_dot(row->on_b, response->on_b);
-}
-
-/* An upper bound of J M⁻¹ Jᵀ for a J of this length: the scale of its rounding. */
-static double response_scale_on(const struct soft_jointed *jointed, const struct spatial *on)
-{
-	double linear = jointed->mass_inv.x + jointed->mass_inv.y + jointed->mass_inv.z;
-	return vec3_length_squared(on->linear) * linear +
-	       vec3_length_squared(on->angular) * sym3_trace(jointed->inertia_inv);
-}
-
-static double response_scale(const struct soft_joints *joints, const struct soft_joint *joint,
-			     const struct soft_row *row)
-{
-	return response_scale_on(&joints->jointed[joint->a], &row->on_a) +
-	       response_scale_on(&joints->jointed[joint->b], &row->on_b);
-}
-
-/* Pivots are not exchanged: K is positive semidefinite, and a row with a vanishing pivot is left
- * out. */
 void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *joint, const double *k,
 		       uint32_t count)
 {
+	double scales[SOFT_LOCKS_MAX];
 	ASSERT(count <= SOFT_LOCKS_MAX);
-	double *l = joint->factor, row[SOFT_LOCKS_MAX];
-	for (uint32_t i = 0; i < count; i++) {
-		const double *above = joint->factor;
-		double pivot = k[i];
-		for (uint32_t j = 0; j < i; j++) {
-			/* L D of this row first. */
-			row[j] = k[j];
-			for (uint32_t m = 0; m < j; m++)
-				row[j] -= row[m] * above[m];
-			above += j;
-		}
-		for (uint32_t j = 0; j < i; j++) {
-			l[j] = row[j] * joint->pivot_inv[j];
-			pivot -= l[j] * row[j];
-		}
-		bool usable =
-			pivot > SOFT_PIVOT_MIN * response_scale(joints, joint, &joint->locks[i]);
-		joint->pivot_inv[i] = usable ? 1 / pivot : 0;
-		l += i;
-		k += i + 1;
-	}
-}
-
-/* Factors K of the locked rows, without regard to other joints. */
-static void factor_alone(const struct soft_joints *joints, struct soft_joint *joint)
-{
-	ASSERT(joint->lock_count <= SOFT_LOCKS_MAX);
-	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k;
-	for (uint32_t i = 0; i < joint->lock_count; i++) {
-		struct soft_row answer = row_response(joints, joint, &joint->locks[i]);
-		for (uint32_t j = 0; j <= i; j++)
-			row[j] = couple_joint_rows(&joint->locks[j], &answer);
-		row += i + 1;
-	}
-	soft_joint_factor(joints, joint, k, joint->lock_count);
-	for (uint32_t i = 0; i < joint->lock_count; i++)
-		if (joint->pivot_inv[i] == 0)
-			joint->impulse[i] = 0;
-}
-
-/* The response of the locked rows, and the row's effective mass with it. */
-static void derive_extra(const struct soft_joints *joints, const struct soft_joint *joint,
-			 struct soft_extra *extra)
-{
-	struct soft_row response = row_response(joints, joint, &extra->row);
-	double along = couple_joint_rows(&extra->row, &response);
-	double coupled[SOFT_LOCKS_MAX];
-	for (uint32_t i = 0; i < joint->lock_count; i++)
-		coupled[i] = extra->answer[i] = couple_joint_rows(&joint->locks[i], &response);
-	soft_joint_solve_factored(joint, joint->lock_count, extra->answer);
-	extra->push = extra->row;
-	for (uint32_t i = 0; i < joint->lock_count; i++) {
-		along -= coupled[i] * extra->answer[i];
-		extra->answer[i] = -extra->answer[i];
-		extra->push.on_a =
-			spatial_mul_add(extra->push.on_a, joint->locks[i].on_a, extra->answer[i]);
-		extra->push.on_b =
-			spatial_mul_add(extra->push.on_b, joint->locks[i].on_b, extra->answer[i]);
-	}
-	bool moves =
-		along > 0 && along > SOFT_PIVOT_MIN * response_scale(joints, joint, &extra->row);
-	extra->mass = moves ? 1 / along : 0;
-	ASSERT(extra->mass >= 0);
-	if (!moves)
-		extra->impulse = 0;
+	for (uint32_t i = 0; i < count; i++)
+		scales[i] = soft_response_scale(&joints->jointed[joint->a], &joint->locks[i].on_a) +
+			    soft_response_scale(&joints->jointed[joint->b], &joint->locks[i].on_b);
+	soft_joint_factor_scaled(joint, k, scales, count);
 }
 
 /* 1, of a motor's effective mass: with less damping its force hardly depends on its speed. */
@@ -460,13 +368,15 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 		joint->bias[r] = scalar_clamp(rate, -most, most) + 0.5 * h * rows[r].bias;
 	}
 	joint->implicit = false;
-	if (!joint->wide && (joint->loose || joint->extra_count > 0))
-		factor_alone(joints, joint);
 	for (uint32_t r = joint->lock_count; r < joint->row_count; r++) {
 		struct soft_extra *extra = &joint->extras[r - joint->lock_count];
 		take_joint_row(constraint, &rows[r], &extra->row);
 		update_extra(extra, &rows[r], h);
-		derive_extra(joints, joint, extra);
+	}
+	if (!joint->wide && (joint->loose || joint->extra_count > 0))
+		joints->kernels->derive(joints, joint);
+	for (uint32_t r = joint->lock_count; r < joint->row_count; r++) {
+		struct soft_extra *extra = &joint->extras[r - joint->lock_count];
 		if (extra->elastic)
 			derive_spring(extra, &rows[r], h);
 		joint->implicit |= extra->implicit;

@@ -25,6 +25,15 @@
  * requires an impulse within the bounds. After a change of the members the group is factored and
  * solved again: until no member exceeds its bounds, and, at most SETS_MAX times a pass, until no
  * row has to leave its bound. Rows that are wrong after that are corrected in the next pass.
+ *
+ * Ragdolls change their members about once a pass. Then only those joints are factored again whose
+ * members or whose bodies' responses are others than before: a joint that changed, and what lies between
+ * it and the root. For that each joint keeps its parent's W from before its own elimination, which
+ * is where the parent's W begins when the first joint below it is other. Results are those of
+ * factoring all again.
+ *
+ * soft_branch.h has the passes over one joint, with its rows side by side in vectors; joints of groups
+ * of locked rows alone are solved side by side (soft_wide.c).
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -37,18 +46,6 @@ enum {
 
 /* 1, of a row's speed: smaller differences are rounding. */
 #define SPEED_TINY 1e-12
-
-static struct soft_jointed *child_of(const struct soft_joints *joints,
-				     const struct soft_joint *joint)
-{
-	return &joints->jointed[joint->child_b ? joint->b : joint->a];
-}
-
-static struct soft_jointed *parent_of(const struct soft_joints *joints,
-				      const struct soft_joint *joint)
-{
-	return &joints->jointed[joint->child_b ? joint->a : joint->b];
-}
 
 static bool is_bounded(const struct soft_extra *extra)
 {
@@ -74,58 +71,6 @@ static void init_response(struct soft_jointed *jointed)
 	memcpy(jointed->response, full, sizeof full);
 }
 
-static inline const struct spatial *on_child(const struct soft_joint *joint, uint32_t row)
-{
-	return joint->child_b ? &joint->locks[row].on_b : &joint->locks[row].on_a;
-}
-
-static inline const struct spatial *on_parent(const struct soft_joint *joint, uint32_t row)
-{
-	return joint->child_b ? &joint->locks[row].on_a : &joint->locks[row].on_b;
-}
-
-/* W_p − Tᵀ D⁻¹ T, with D = L Δ Lᵀ: X = L⁻¹ T row by row, W_p − Xᵀ Δ⁻¹ X. */
-static void reduce_response(const struct soft_joint *joint, double *w)
-{
-	ASSERT(joint->count <= SOFT_LOCKS_MAX);
-	double x[SOFT_LOCKS_MAX][6];
-	const double *l = joint->factor;
-	for (uint32_t i = 0; i < joint->count; i++) {
-		memcpy(x[i], joint->reach[i], sizeof x[i]);
-		for (uint32_t k = 0; k < i; k++)
-			for (uint32_t c = 0; c < 6; c++)
-				x[i][c] -= l[k] * x[k][c];
-		l += i;
-		for (uint32_t r = 0; r < 6; r++) {
-			double scaled = x[i][r] * joint->pivot_inv[i];
-			for (uint32_t c = 0; c < 6; c++)
-				w[6 * r + c] -= scaled * x[i][c];
-		}
-	}
-}
-
-static void factor_branch(struct soft_joints *joints, struct soft_joint *joint)
-{
-	struct soft_jointed *child = child_of(joints, joint), *parent = parent_of(joints, joint);
-	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k;
-	for (uint32_t i = 0; i < joint->count; i++) {
-		double below[6];
-		soft_respond(child->response, on_child(joint, i), below);
-		for (uint32_t j = 0; j <= i; j++)
-			row[j] = soft_dot(on_child(joint, j), below);
-		if (joint->moves_parent) {
-			soft_respond(parent->response, on_parent(joint, i), joint->reach[i]);
-			for (uint32_t j = 0; j <= i; j++)
-				row[j] += soft_dot(on_parent(joint, j), joint->reach[i]);
-		}
-		row[i] += soft_joint_compliance(joint, i);
-		row += i + 1;
-	}
-	soft_joint_factor(joints, joint, k, joint->count);
-	if (joint->moves_parent)
-		reduce_response(joint, parent->response);
-}
-
 /* Stores the effective masses of members within their group. */
 static void store_group_masses(const struct soft_joint *joint)
 {
@@ -133,20 +78,28 @@ static void store_group_masses(const struct soft_joint *joint)
 		joint->extras[joint->member[i]].mass_in_group = joint->pivot_inv[i];
 }
 
+/* Factors what has changed: the trees' joints whose rows or responses are others, and the core. */
+static void factor_changes(struct soft_joints *joints, struct soft_group *group)
+{
+	const struct soft_forest *forest = &joints->forest;
+	joints->kernels->factor(joints, group);
+	soft_core_factor(joints, group);
+	for (uint32_t i = group->first; i < group->last; i++)
+		store_group_masses(&joints->items[forest->order[i]]);
+}
+
 void soft_group_factor(struct soft_joints *joints, struct soft_group *group)
 {
 	ASSERT(group->first <= group->core_first && group->core_first <= group->last);
 	const struct soft_forest *forest = &joints->forest;
 	group->version++;
-	for (uint32_t i = group->body_first; i < group->body_last; i++)
-		init_response(&joints->jointed[forest->bodies[i]]);
-	if (group->wide)
-		return; /* soft_forest_factor does the rest */
-	for (uint32_t i = group->first; i < group->core_first; i++)
-		factor_branch(joints, &joints->items[forest->order[i]]);
-	soft_core_factor(joints, group);
-	for (uint32_t i = group->first; i < group->last; i++)
-		store_group_masses(&joints->items[forest->order[i]]);
+	for (uint32_t i = group->body_first; i < group->body_last; i++) {
+		struct soft_jointed *jointed = &joints->jointed[forest->bodies[i]];
+		init_response(jointed);
+		jointed->version = group->version;
+	}
+	if (!group->wide) /* else soft_forest_factor does the rest */
+		factor_changes(joints, group);
 }
 
 /* Groups of a worker's share, by their mean number of joints: one of a ragdoll, many of a door. */
@@ -249,16 +202,10 @@ static void clamp_target_to_limits(struct soft_joint *joint, uint32_t motor)
 	}
 }
 
+/* Targets of the rows besides locked ones. */
 static void set_targets(const struct soft_pass *pass, struct soft_joint *joint)
 {
 	const struct soft_joints *joints = pass->joints;
-	for (uint32_t i = 0; i < joint->lock_count; i++) {
-		joint->target[i] = 0;
-		if (pass->biased) {
-			double speed = speed_of(joints, joint, &joint->locks[i]);
-			joint->target[i] = speed - pass->mass_scale * (speed + joint->bias[i]);
-		}
-	}
 	for (uint32_t i = 0; i < joint->extra_count; i++) {
 		struct soft_extra *extra = &joint->extras[i];
 		if (extra->soft > 0)
@@ -270,65 +217,7 @@ static void set_targets(const struct soft_pass *pass, struct soft_joint *joint)
 			clamp_target_to_limits(joint, i);
 	}
 	for (uint32_t i = joint->lock_count; i < joint->count; i++)
-		joint->target[i] = joint->extras[joint->member[i]].target;
-}
-
-/* Right sides of a joint's rows: targets less speeds, as joints eliminated before leave them. */
-static void set_right_sides(const struct soft_joints *joints, struct soft_joint *joint)
-{
-	const struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
-	const struct spatial *speed_a = a->moves ? &a->trial : &a->velocity;
-	const struct spatial *speed_b = b->moves ? &b->trial : &b->velocity;
-	for (uint32_t i = 0; i < joint->count; i++)
-		joint->change[i] = joint->target[i] - spatial_dot(joint->locks[i].on_a, *speed_a) -
-				   spatial_dot(joint->locks[i].on_b, *speed_b);
-	for (uint32_t i = joint->lock_count; i < joint->count; i++) {
-		const struct soft_extra *extra = &joint->extras[joint->member[i]];
-		if (extra->soft > 0)
-			joint->change[i] -= extra->soft * extra->impulse;
-	}
-}
-
-/* From the leaves: μ of a joint, and its effect on the parent. */
-static void eliminate_upward(const struct soft_joints *joints, struct soft_joint *joint)
-{
-	struct soft_jointed *parent = parent_of(joints, joint);
-	set_right_sides(joints, joint);
-	soft_joint_solve_factored(joint, joint->count, joint->change);
-	if (joint->moves_parent)
-		for (uint32_t i = 0; i < joint->count; i++)
-			add_vector6(&parent->trial, joint->reach[i], joint->change[i]);
-}
-
-/* Adds λ of a joint to its bodies' impulses. */
-static void collect_impulses(const struct soft_joints *joints, struct soft_joint *joint)
-{
-	struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
-	struct spatial on_a = spatial_zero(), on_b = spatial_zero();
-	for (uint32_t i = 0; i < joint->count; i++) {
-		on_a = spatial_mul_add(on_a, joint->locks[i].on_a, joint->change[i]);
-		on_b = spatial_mul_add(on_b, joint->locks[i].on_b, joint->change[i]);
-	}
-	if (a->moves)
-		a->impulse = spatial_mul_add(a->impulse, on_a, 1);
-	if (b->moves)
-		b->impulse = spatial_mul_add(b->impulse, on_b, 1);
-	joint->branch = joint->b != 0 ? on_b : on_a;
-}
-
-/* From the roots: λ of a joint. */
-static void substitute_downward(const struct soft_joints *joints, struct soft_joint *joint)
-{
-	if (joint->moves_parent) {
-		const struct soft_jointed *parent = parent_of(joints, joint);
-		double x[SOFT_LOCKS_MAX];
-		for (uint32_t i = 0; i < joint->count; i++)
-			x[i] = soft_dot(&parent->impulse, joint->reach[i]);
-		soft_joint_solve_factored(joint, joint->count, x);
-		for (uint32_t i = 0; i < joint->count; i++)
-			joint->change[i] -= x[i];
-	}
-	collect_impulses(joints, joint);
+		joint->branch->target[i] = joint->extras[joint->member[i]].target;
 }
 
 static void solve_members(const struct soft_pass *pass, struct soft_group *group)
@@ -340,15 +229,9 @@ static void solve_members(const struct soft_pass *pass, struct soft_group *group
 		jointed->trial = jointed->velocity;
 		jointed->impulse = spatial_zero();
 	}
-	for (uint32_t i = group->first; i < group->core_first; i++)
-		eliminate_upward(joints, &joints->items[forest->order[i]]);
-	for (uint32_t i = group->core_first; i < group->last; i++)
-		set_right_sides(joints, &joints->items[forest->order[i]]);
+	joints->kernels->upward(joints, group);
 	soft_core_solve(pass, group);
-	for (uint32_t i = group->core_first; i < group->last; i++)
-		collect_impulses(joints, &joints->items[forest->order[i]]);
-	for (uint32_t i = group->core_first; i-- > group->first;)
-		substitute_downward(joints, &joints->items[forest->order[i]]);
+	joints->kernels->downward(joints, group);
 }
 
 /* From the leaves, of a response: right sides are the negative speeds that `trial` has. */
@@ -356,17 +239,18 @@ static void respond_upward(struct soft_joints *joints, struct soft_joint *joint,
 {
 	const struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
 	for (uint32_t i = 0; i < joint->count; i++) {
-		joint->change[i] = 0;
+		joint->branch->change[i] = 0;
 		if (a->moves)
-			joint->change[i] -= spatial_dot(joint->locks[i].on_a, a->trial);
+			joint->branch->change[i] -= spatial_dot(joint->locks[i].on_a, a->trial);
 		if (b->moves)
-			joint->change[i] -= spatial_dot(joint->locks[i].on_b, b->trial);
+			joint->branch->change[i] -= spatial_dot(joint->locks[i].on_b, b->trial);
 	}
 	if (core)
 		return;
-	soft_joint_solve_factored(joint, joint->count, joint->change);
+	soft_joint_solve_factored(joint, joint->count, joint->branch->change);
 	for (uint32_t i = 0; i < joint->count && joint->moves_parent; i++)
-		add_vector6(&parent_of(joints, joint)->trial, joint->reach[i], joint->change[i]);
+		add_vector6(&soft_parent_of(joints, joint)->trial, joint->branch->reach[i],
+			    joint->branch->change[i]);
 }
 
 void soft_group_respond(struct soft_joints *joints, struct soft_group *group,
@@ -382,10 +266,7 @@ void soft_group_respond(struct soft_joints *joints, struct soft_group *group,
 	for (uint32_t i = group->first; i < group->last; i++)
 		respond_upward(joints, &joints->items[forest->order[i]], i >= group->core_first);
 	soft_core_respond(joints, group);
-	for (uint32_t i = group->core_first; i < group->last; i++)
-		collect_impulses(joints, &joints->items[forest->order[i]]);
-	for (uint32_t i = group->core_first; i-- > group->first;)
-		substitute_downward(joints, &joints->items[forest->order[i]]);
+	joints->kernels->downward(joints, group);
 	for (uint32_t i = group->body_first; i < group->body_last; i++) {
 		const struct soft_jointed *jointed = &joints->jointed[forest->bodies[i]];
 		struct spatial *to = &velocities[forest->bodies[i]];
@@ -402,7 +283,7 @@ static void apply_solution(struct soft_joints *joints, const struct soft_group *
 	for (uint32_t i = group->first; i < group->last; i++) {
 		struct soft_joint *joint = &joints->items[forest->order[i]];
 		for (uint32_t r = 0; r < joint->count; r++) {
-			double change = joint->change[r];
+			double change = joint->branch->change[r];
 			VALIDATE(r < joint->lock_count || joint->member[r] < joint->extra_count);
 			if (r < joint->lock_count)
 				joint->impulse[r] += change;
@@ -410,7 +291,7 @@ static void apply_solution(struct soft_joints *joints, const struct soft_group *
 				joint->extras[joint->member[r]].impulse += change;
 			joint->acted |= change != 0;
 		}
-		joint->pushed = spatial_mul_add(joint->pushed, joint->branch, 1);
+		joint->pushed = spatial_mul_add(joint->pushed, joint->branch->impulse, 1);
 	}
 	for (uint32_t i = group->body_first; i < group->body_last; i++) {
 		struct soft_jointed *jointed = &joints->jointed[forest->bodies[i]];
@@ -445,7 +326,7 @@ void soft_joint_choose_members(struct soft_joint *joint)
 				continue;
 			axes |= axis;
 			joint->member[joint->count] = (uint8_t)r;
-			joint->target[joint->count] = extra->target;
+			joint->branch->target[joint->count] = extra->target;
 			joint->locks[joint->count++] = extra->row;
 		}
 	ASSERT(joint->count >= joint->lock_count && joint->count <= SOFT_LOCKS_MAX);
@@ -457,7 +338,7 @@ static bool hold_bounds(struct soft_joints *joints, struct soft_joint *joint)
 	bool any = false;
 	for (uint32_t r = joint->lock_count; r < joint->count; r++) {
 		struct soft_extra *extra = &joint->extras[joint->member[r]];
-		double after = extra->impulse + joint->change[r];
+		double after = extra->impulse + joint->branch->change[r];
 		VALIDATE(extra->member && !(extra->lower > extra->upper));
 		double bound = scalar_clamp(after, extra->lower, extra->upper);
 		if (bound == after)
@@ -467,6 +348,7 @@ static bool hold_bounds(struct soft_joints *joints, struct soft_joint *joint)
 		extra->inside = false;
 		any = true;
 	}
+	joint->changed |= any;
 	return any;
 }
 
@@ -488,6 +370,7 @@ static bool release_bounds(const struct soft_joints *joints, struct soft_joint *
 		extra->inside = up || down;
 		any |= extra->inside;
 	}
+	joint->changed |= any;
 	return any;
 }
 
@@ -497,8 +380,10 @@ static void solve_group(const struct soft_pass *pass, struct soft_group *group)
 	const uint32_t *order = joints->forest.order;
 	if (pass->biased)
 		soft_group_calm(joints, group);
+	joints->kernels->aim(pass, group);
 	for (uint32_t i = group->first; i < group->last; i++)
-		set_targets(pass, &joints->items[order[i]]);
+		if (joints->items[order[i]].extra_count > 0)
+			set_targets(pass, &joints->items[order[i]]);
 	soft_group_settle(pass, group);
 }
 
@@ -522,9 +407,11 @@ void soft_group_settle(const struct soft_pass *pass, struct soft_group *group)
 		}
 		if (!other)
 			break;
+		group->version++;
 		for (uint32_t i = group->first; i < group->last; i++)
-			soft_joint_choose_members(&joints->items[order[i]]);
-		soft_group_factor(joints, group);
+			if (joints->items[order[i]].changed)
+				soft_joint_choose_members(&joints->items[order[i]]);
+		factor_changes(joints, group);
 	}
 }
 

@@ -39,13 +39,6 @@ LANES_INLINE float4 float4_all(float s)
 	return (float4){ s, s, s, s };
 }
 
-typedef float lanes __attribute__((vector_size(4 * LANES_WIDTH)));
-typedef int32_t lanes_mask __attribute__((vector_size(4 * LANES_WIDTH)));
-
-/* Lanes in memory, which is an array of floats. In place of memcpy, which gcc splits into halves: a load of a
- * vector that was stored by halves waits for the stores. */
-typedef float lanes_stored __attribute__((vector_size(4 * LANES_WIDTH), aligned(4), may_alias));
-
 #if LANES_WIDTH == 16
 typedef float half_stored __attribute__((vector_size(32), aligned(4), may_alias));
 #endif
@@ -58,14 +51,14 @@ struct lane8x3 {
 	struct lane8 x, y, z;
 };
 
-struct lanes3 {
-	lanes x, y, z;
-};
-
-LANES_INLINE lanes lanes_all(float s)
-{
-	return s - (lanes){ 0 }; /* a sum would turn −0 into 0 */
-}
+#define VECTOR lanes
+#define VECTOR_ELEMENT float
+#define VECTOR_BITS int32_t
+#define VECTOR_EIGHT lane8
+#if LANES_WIDTH == 16
+#define VECTOR_APART
+#endif
+#include "server/engine/methods/soft_vector.h"
 
 #if LANES_WIDTH == 16
 /* From a member of a block to that of the next one, bytes. */
@@ -86,19 +79,6 @@ LANES_INLINE void lanes_store(struct lane8 *to, uint32_t first, lanes v)
 	char *low = (char *)&to->at[first], *high = low + lanes_next_block();
 	*(half_stored *)low = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7);
 	*(half_stored *)high = __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
-}
-#else
-/* Lanes first … first+LANES_WIDTH-1; `first` is a multiple of the width. */
-LANES_INLINE lanes lanes_load(const struct lane8 *from, uint32_t first)
-{
-	VALIDATE(first < BLOCK_LANES && first % LANES_WIDTH == 0);
-	return *(const lanes_stored *)&from->at[first];
-}
-
-LANES_INLINE void lanes_store(struct lane8 *to, uint32_t first, lanes v)
-{
-	VALIDATE(first < BLOCK_LANES && first % LANES_WIDTH == 0);
-	*(lanes_stored *)&to->at[first] = v;
 }
 #endif
 
@@ -121,22 +101,6 @@ LANES_INLINE bool lanes_any(lanes_mask mask)
 	for (uint32_t i = 0; i < LANES_WIDTH; i++)
 		any |= mask[i];
 	return any != 0;
-}
-
-LANES_INLINE lanes lanes_select(lanes_mask mask, lanes yes, lanes no)
-{
-	return (lanes)((mask & (lanes_mask)yes) | (~mask & (lanes_mask)no));
-}
-
-/* b if they are equal or one is not a number. */
-LANES_INLINE lanes lanes_max(lanes a, lanes b)
-{
-	return lanes_select(a > b, a, b);
-}
-
-LANES_INLINE lanes lanes_min(lanes a, lanes b)
-{
-	return lanes_select(a < b, a, b);
 }
 
 /* 1/a; 0 where a is not above 0. */
@@ -167,21 +131,6 @@ LANES_INLINE lanes lanes_sqrt(lanes a)
 #endif
 }
 
-LANES_INLINE struct lanes3 lanes3_add(struct lanes3 a, struct lanes3 b)
-{
-	return (struct lanes3){ a.x + b.x, a.y + b.y, a.z + b.z };
-}
-
-LANES_INLINE struct lanes3 lanes3_sub(struct lanes3 a, struct lanes3 b)
-{
-	return (struct lanes3){ a.x - b.x, a.y - b.y, a.z - b.z };
-}
-
-LANES_INLINE struct lanes3 lanes3_scale(struct lanes3 a, lanes s)
-{
-	return (struct lanes3){ a.x * s, a.y * s, a.z * s };
-}
-
 LANES_INLINE struct lanes3 lanes3_mul_add(struct lanes3 a, struct lanes3 b, lanes s)
 {
 	return (struct lanes3){ a.x + b.x * s, a.y + b.y * s, a.z + b.z * s };
@@ -190,17 +139,6 @@ LANES_INLINE struct lanes3 lanes3_mul_add(struct lanes3 a, struct lanes3 b, lane
 LANES_INLINE struct lanes3 lanes3_mul_sub(struct lanes3 a, struct lanes3 b, lanes s)
 {
 	return (struct lanes3){ a.x - b.x * s, a.y - b.y * s, a.z - b.z * s };
-}
-
-LANES_INLINE lanes lanes3_dot(struct lanes3 a, struct lanes3 b)
-{
-	return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-
-LANES_INLINE struct lanes3 lanes3_cross(struct lanes3 a, struct lanes3 b)
-{
-	return (struct lanes3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z,
-				a.x * b.y - a.y * b.x };
 }
 
 #if LANES_WIDTH == 16

@@ -3,6 +3,7 @@
 #ifndef CAIRN_ENGINE_METHODS_SOFT_PASSES_H
 #define CAIRN_ENGINE_METHODS_SOFT_PASSES_H
 
+#include "server/engine/methods/soft_branch.h"
 #include "server/engine/methods/soft_contact.h"
 #if LANES_WIDTH < 16
 #include "server/engine/methods/soft_calm.h"
@@ -53,6 +54,6 @@ static bool measure_all(const struct soft_step *step, struct soft_block *block)
 #endif
 
 const struct soft_kernels SOFT_KERNELS = { half_warm_piece, half_solve_piece, half_relax_piece,
-					   measure_all, WIDE_KERNELS };
+					   measure_all,	    WIDE_KERNELS,     &branch_kernels };
 
 #endif

@@ -172,7 +172,8 @@ struct soft_kernels {
 	parallel_piece *warm, *solve, *relax;
 	/* Updates the gaps of a block whose lanes are all calm; false: not all are, nothing is changed. */
 	bool (*measure)(const struct soft_step *step, struct soft_block *block);
-	const struct soft_wide_kernels *wide; /* of joints; NULL: one lane has none */
+	const struct soft_wide_kernels *wide;	    /* of joints; NULL: one lane has none */
+	const struct soft_branch_kernels *branches; /* of joints by groups */
 };
 
 struct soft_step {

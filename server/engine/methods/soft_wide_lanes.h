@@ -7,34 +7,11 @@
 
 enum { WIDE = LANES_WIDTH / 2 };
 
-typedef double wide __attribute__((vector_size(4 * LANES_WIDTH)));
-typedef int64_t wide_mask __attribute__((vector_size(4 * LANES_WIDTH)));
-
-/* In memory, as lanes_stored. */
-typedef double wide_stored __attribute__((vector_size(4 * LANES_WIDTH), aligned(8), may_alias));
-
-LANES_INLINE wide wide_all(double s)
-{
-	return s - (wide){ 0 }; /* a sum would turn −0 into 0 */
-}
-
-/* Lanes first … first+WIDE-1; `first` is a multiple of WIDE. */
-LANES_INLINE wide wide_load(const struct wide8 *from, uint32_t first)
-{
-	VALIDATE(first < BLOCK_LANES && first % WIDE == 0);
-	return *(const wide_stored *)&from->at[first];
-}
-
-LANES_INLINE void wide_store(struct wide8 *to, uint32_t first, wide v)
-{
-	VALIDATE(first < BLOCK_LANES && first % WIDE == 0);
-	*(wide_stored *)&to->at[first] = v;
-}
-
-LANES_INLINE wide wide_select(wide_mask mask, wide yes, wide no)
-{
-	return (wide)((mask & (wide_mask)yes) | (~mask & (wide_mask)no));
-}
+#define VECTOR wide
+#define VECTOR_ELEMENT double
+#define VECTOR_BITS int64_t
+#define VECTOR_EIGHT wide8
+#include "server/engine/methods/soft_vector.h"
 
 /* Bits of a block's lanes, from lane `first` on, as a mask. */
 LANES_INLINE wide_mask wide_bits(uint32_t bits, uint32_t first)
@@ -61,12 +38,7 @@ LANES_INLINE wide wide_abs(wide v)
 	return (wide)((wide_mask)v & INT64_MAX);
 }
 
-/* As scalar_max, scalar_clamp. */
-LANES_INLINE wide wide_max(wide a, wide b)
-{
-	return wide_select(a > b, a, b);
-}
-
+/* As scalar_clamp. */
 LANES_INLINE wide wide_clamp(wide v, wide low, wide high)
 {
 	return wide_select(v > low, wide_select(v < high, v, high), low);

@@ -142,9 +142,16 @@ LANES_INLINE void reduce_lanes(const struct lanes_factor *factor, uint32_t rows,
 			wide scaled = x[i][r] * factor->pivot_inv[i];
 			LANES_UNROLL
 			for (uint32_t c = 0; c < 6; c++)
-				w[6 * r + c] -= scaled * x[i][c];
+				w[6 * c + r] -= scaled * x[i][c];
 		}
 	}
+}
+
+/* A row of W, whose numbers are six apart, times J. */
+LANES_INLINE wide wide_column_dot(const wide *w, const wide on[6])
+{
+	return w[0] * on[0] + w[6] * on[1] + w[12] * on[2] + w[18] * on[3] + w[24] * on[4] +
+	       w[30] * on[5];
 }
 
 /* answers = W J; k += J W Jᵀ, the rows of its lower half. */
@@ -154,14 +161,14 @@ LANES_INLINE void respond_lanes(const wide w[36], const struct lanes_row *on, bo
 	for (uint32_t i = 0; i < rows; i++) {
 		LANES_UNROLL
 		for (uint32_t r = 0; r < 6; r++)
-			answers[i][r] = wide_dot(&w[6 * r], side_b ? on[i].on_b : on[i].on_a);
+			answers[i][r] = wide_column_dot(&w[r], side_b ? on[i].on_b : on[i].on_a);
 		for (uint32_t j = 0; j <= i; j++)
 			k[j] += wide_dot(side_b ? on[j].on_b : on[j].on_a, answers[i]);
 		k += i + 1;
 	}
 }
 
-/* As factor_alone. */
+/* As branch_derive, without other rows. */
 LANES_INLINE void factor_loose(struct soft_joints *joints, struct wide_block *block, uint32_t first,
 			       uint32_t rows)
 {

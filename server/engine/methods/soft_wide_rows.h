@@ -7,9 +7,6 @@
 
 #include "server/engine/methods/soft_wide_lanes.h"
 
-struct wide3 {
-	wide x, y, z;
-};
 struct wide4 {
 	wide w, x, y, z;
 };
@@ -34,35 +31,9 @@ LANES_INLINE void wide3_store(struct wide8 to[3], uint32_t first, struct wide3 v
 	wide_store(&to[2], first, v.z);
 }
 
-LANES_INLINE struct wide3 wide3_add(struct wide3 a, struct wide3 b)
-{
-	return (struct wide3){ a.x + b.x, a.y + b.y, a.z + b.z };
-}
-
-LANES_INLINE struct wide3 wide3_sub(struct wide3 a, struct wide3 b)
-{
-	return (struct wide3){ a.x - b.x, a.y - b.y, a.z - b.z };
-}
-
 LANES_INLINE struct wide3 wide3_negate(struct wide3 a)
 {
 	return (struct wide3){ -a.x, -a.y, -a.z };
-}
-
-LANES_INLINE struct wide3 wide3_scale(struct wide3 a, wide s)
-{
-	return (struct wide3){ a.x * s, a.y * s, a.z * s };
-}
-
-LANES_INLINE wide wide3_dot(struct wide3 a, struct wide3 b)
-{
-	return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-
-LANES_INLINE struct wide3 wide3_cross(struct wide3 a, struct wide3 b)
-{
-	return (struct wide3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z,
-			       a.x * b.y - a.y * b.x };
 }
 
 LANES_INLINE struct wide3 wide3_select(wide_mask mask, struct wide3 yes, struct wide3 no)

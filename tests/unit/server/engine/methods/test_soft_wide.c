@@ -142,9 +142,75 @@ static void make_limbs(struct world *world, struct rng *rng)
 	}
 }
 
+/* A hip with friction and limits of twist and swing. */
+static void make_hip(struct world *world, struct rng *rng, body_id torso, body_id limb, vec3 at)
+{
+	joint_id joint = join(world, rng, JOINT_SPHERICAL, torso, limb, at);
+	for (uint32_t axis = 3; axis < 5; axis++) {
+		struct command command = joined_axis(joint, axis);
+		command.joint_axis.mode = JOINT_LIMITED;
+		command.joint_axis.lower = axis == 3 ? -0.1 : 0;
+		command.joint_axis.upper = 0.15;
+		command.joint_axis.friction = 3.0 * rng_below(rng, 3);
+		test_do(world, &command);
+	}
+}
+
+/* A knee with limits, and no motor or one of any kind. */
+static void make_knee(struct world *world, struct rng *rng, body_id limb, body_id foot, vec3 at)
+{
+	joint_id joint = join(world, rng, JOINT_REVOLUTE, limb, foot, at);
+	struct command axis = joined_axis(joint, 3);
+	uint32_t kind = rng_below(rng, 5);
+	axis.joint_axis.mode = JOINT_LIMITED;
+	axis.joint_axis.lower = -0.2;
+	axis.joint_axis.upper = 0.1;
+	axis.joint_axis.restitution = rng_below(rng, 4) == 0 ? 0.5 : 0;
+	axis.joint_axis.friction = rng_below(rng, 2);
+	axis.joint_axis.motor = kind == 0   ? JOINT_MOTOR_NONE
+				: kind <= 2 ? JOINT_MOTOR_VELOCITY
+					    : JOINT_MOTOR_POSITION;
+	axis.joint_axis.target = 0.3;
+	axis.joint_axis.motor_limit = kind % 2 == 0 ? 20 : 0;
+	axis.joint_axis.motor_stiffness = kind == 4 && rng_below(rng, 2) == 0 ? 50 : 0;
+	test_do(world, &axis);
+}
+
+/* Creatures of a torso and three legs fall on the ground: joints reach and leave limits, motors give all they
+ * can, and friction slips, while in some a joint between two feet closes a loop. */
+static void make_creatures(struct world *world, struct rng *rng)
+{
+	enum { CREATURES = 6, LEGS = 3 };
+	joined_put(world, (struct joined_thing){
+				  .shape = TEST_PLANE, .meets = true, .status = BODY_STATIC });
+	for (uint32_t i = 0; i < CREATURES; i++) {
+		vec3 middle = vec3_make(8.0 * i, 0.9, 0);
+		struct joined_thing part = { .shape = TEST_BOX,
+					     .at = middle,
+					     .mass = 4,
+					     .velocity = { 0.5, -4, 0 },
+					     .meets = true };
+		body_id torso = joined_put(world, part), feet[LEGS];
+		for (uint32_t leg = 0; leg < LEGS; leg++) {
+			double turn = TWO_PI * leg / LEGS;
+			vec3 way = vec3_make(cos(turn), 0.1, sin(turn));
+			part.mass = 1 + rng_below(rng, 3);
+			part.at = vec3_mul_add(middle, way, 1.3);
+			body_id limb = joined_put(world, part);
+			part.at = vec3_mul_add(middle, way, 2.6);
+			feet[leg] = joined_put(world, part);
+			make_hip(world, rng, torso, limb, vec3_mul_add(middle, way, 0.65));
+			make_knee(world, rng, limb, feet[leg], vec3_mul_add(middle, way, 1.95));
+		}
+		if (i % 2 == 0)
+			join(world, rng, JOINT_SPHERICAL, feet[0], feet[1],
+			     vec3_add(middle, vec3_make(0.6, 0, 1)));
+	}
+}
+
 static void (*const SCENES[])(struct world *, struct rng *) = { make_forest, make_net, make_limbs,
-								make_doors };
-enum { SCENE_COUNT = 4 };
+								make_doors, make_creatures };
+enum { SCENE_COUNT = 5 };
 
 static struct world *make_scene(uint32_t scene, uint64_t seed)
 {
