@@ -8,9 +8,11 @@
  * bench_fluid rest             hydrostatic pressure and height of a pool, by resolution and step
  * bench_fluid drop             cubes under surface tension become balls: pressure by Laplace, period
  *                              by Rayleigh
+ * bench_fluid channels [18]    profiles of Couette and Poiseuille, by resolution and step
  * bench_fluid slosh            the period of the first wave in a tank */
 #include "server/engine/math/scalar.h"
 #include "server/engine/world/world.h"
+#include "tests/lib/channels.h"
 #include "tests/lib/potential_dam.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
@@ -35,14 +37,46 @@ static double now(void)
 	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void add_plane(struct world *world, vec3 at, uint32_t axis, double angle)
+/* `surface`: m/s along the body's x axis, of a belt. */
+static void add_belt(struct world *world, vec3 at, uint32_t axis, double angle, double surface)
 {
 	struct attachment item;
 	struct command spawn = test_spawn_command(world, TEST_PLANE, at, &item);
 	spawn.spawn.status = BODY_STATIC;
 	spawn.spawn.rotation = quat_from_axis_angle(vec3_axis(axis), angle);
 	spawn.spawn.static_friction = spawn.spawn.dynamic_friction = 0;
+	spawn.spawn.surface_velocity = vec3_make(surface, 0, 0);
 	test_do(world, &spawn);
+}
+
+static void add_plane(struct world *world, vec3 at, uint32_t axis, double angle)
+{
+	add_belt(world, at, axis, angle, 0);
+}
+
+/* A fluid that fills a box. */
+static system_id fill(struct world *world, vec3 at, vec3 size, double spacing, double viscosity,
+		      double wall_viscosity)
+{
+	struct command command = test_system_command("water");
+	command.particles_create.capacity = MOST;
+	command.particles_create.size = 0.5 * spacing;
+	command.particles_create.static_friction = command.particles_create.dynamic_friction = 0;
+	command.particles_create.restitution = 0;
+	system_id system = test_do(world, &command);
+	command = test_command(COMMAND_PARTICLES_FLUID);
+	command.particles_fluid.system = system;
+	command.particles_fluid.kernel_radius = 2 * spacing;
+	command.particles_fluid.viscosity = viscosity;
+	command.particles_fluid.wall_viscosity = wall_viscosity;
+	test_do(world, &command);
+	command = test_command(COMMAND_PARTICLES_FILL);
+	command.particles_fill.system = system;
+	command.particles_fill.position = at;
+	command.particles_fill.size = size;
+	command.particles_fill.spacing = spacing;
+	test_do(world, &command);
+	return system;
 }
 
 /* Ground and four walls around 0 … length by ±depth/2, and water in 0 … wet. */
@@ -57,23 +91,7 @@ static struct world *make_tank(double length, double depth, vec3 wet, double spa
 	add_plane(world, vec3_make(length, 0, 0), 2, QUARTER);
 	add_plane(world, vec3_make(0, 0, -depth / 2), 0, QUARTER);
 	add_plane(world, vec3_make(0, 0, depth / 2), 0, -QUARTER);
-	struct command command = test_system_command("water");
-	command.particles_create.capacity = MOST;
-	command.particles_create.size = 0.5 * spacing;
-	command.particles_create.static_friction = command.particles_create.dynamic_friction = 0;
-	command.particles_create.restitution = 0;
-	*system = test_do(world, &command);
-	command = test_command(COMMAND_PARTICLES_FLUID);
-	command.particles_fluid.system = *system;
-	command.particles_fluid.kernel_radius = 2 * spacing;
-	command.particles_fluid.viscosity = viscosity;
-	test_do(world, &command);
-	command = test_command(COMMAND_PARTICLES_FILL);
-	command.particles_fill.system = *system;
-	command.particles_fill.position = vec3_make(wet.x / 2, wet.y / 2, 0);
-	command.particles_fill.size = wet;
-	command.particles_fill.spacing = spacing;
-	test_do(world, &command);
+	*system = fill(world, vec3_make(wet.x / 2, wet.y / 2, 0), wet, spacing, viscosity, 0);
 	return world;
 }
 
@@ -474,6 +492,80 @@ static void measure_slosh(void)
 	}
 }
 
+/* ---- channels (channels.h) -------------------------------------------------------------------------- */
+
+/* Of v along y against a profile, away from the open ends, by the largest speed. */
+struct channel_error {
+	double root, mean, most; /* root of the mean square, mean, largest difference */
+	uint32_t substeps;
+};
+
+static struct channel_error compare_profile(const struct world *world,
+				      double (*profile)(double x, double z), double speed)
+{
+	const struct particle_table *table = &world->tables.particle;
+	struct channel_error out = { .substeps = figures(world).substeps };
+	uint32_t used = 0;
+	for (uint32_t i = 0; i < table->count; i++) {
+		vec3 p = table->position[i];
+		if (fabs(p.y) > 0.8)
+			continue;
+		double off = (table->velocity[i].y - profile(p.x, p.z)) / speed;
+		out.root += off * off, out.mean += off, used++;
+		out.most = fmax(out.most, fabs(off));
+	}
+	out.root = sqrt(out.root / used), out.mean /= used;
+	return out;
+}
+
+static struct channel_error measure_profile(bool belts, uint32_t across, uint32_t ticks)
+{
+	const double spacing = 1.0 / across, viscosity = WATER * POISEUILLE_VISCOSITY;
+	struct world_options options = test_options(false, "soft-step");
+	options.rate_num = ticks;
+	struct world *world = test_world_of(&options);
+	struct command gravity = test_command(COMMAND_GRAVITY);
+	gravity.gravity.gravity = vec3_make(0, belts ? 0 : -POISEUILLE_GRAVITY, 0);
+	test_do(world, &gravity);
+	for (int side = -1; side <= 1; side += 2) {
+		add_belt(world, vec3_make(0.5 * side, 0, 0), 2, side * QUARTER,
+			 belts ? COUETTE_SPEED : 0);
+		if (!belts)
+			add_plane(world, vec3_make(0, 0, 0.5 * side), 0, -side * QUARTER);
+	}
+	/* A pipe's fluid falls to the middle meanwhile. */
+	fill(world, vec3_make(0, belts ? 0 : 0.15, 0), vec3_make(1, 3, belts ? 0.5 : 1), spacing,
+	     viscosity, viscosity);
+	step(world, &parallel_serial, ticks * 3 / 5);
+	struct channel_error out =
+		compare_profile(world, belts ? couette : poiseuille,
+				belts ? COUETTE_SPEED : fabs(poiseuille(0, 0)));
+	world_destroy(world);
+	return out;
+}
+
+/* Profiles at three resolutions and two lengths of a sub-step, which viscosity bounds to 1/540 s at 6 across. */
+static void measure_channels(uint32_t most)
+{
+	for (int belts = 1; belts >= 0; belts--)
+		for (uint32_t fine = 1; fine <= 2; fine++) {
+			double before = 0;
+			for (uint32_t across = 6; across <= most; across += 6) {
+				uint32_t ticks = fine == 1 ? 60 : 30 * across * across;
+				struct channel_error error = measure_profile(belts, across, ticks);
+				printf("%s, %2u across, sub-steps of 1/%u s: error %.2f %% (rms), "
+				       "mean %+.2f %%, largest %.1f %%",
+				       belts ? "Couette" : "Poiseuille", across,
+				       ticks * error.substeps, 100 * error.root, 100 * error.mean,
+				       100 * error.most);
+				if (before > 0)
+					printf(", order %.2f", log(before / error.root) / log(across / (across - 6.0)));
+				printf("\n");
+				before = error.root;
+			}
+		}
+}
+
 /* ---- drops ------------------------------------------------------------------------------------------ */
 
 /* Lattice places for which `inside` says so, in free fall; tension 1 N/m, density 1000 kg/m³. */
@@ -638,6 +730,8 @@ int main(int argc, char **argv)
 		measure_float();
 	else if (strcmp(what, "rest") == 0)
 		measure_rest();
+	else if (strcmp(what, "channels") == 0)
+		measure_channels(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 18);
 	else if (strcmp(what, "drop") == 0)
 		measure_drop(), measure_wobble();
 	else if (strcmp(what, "wobble") == 0)

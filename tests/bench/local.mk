@@ -303,7 +303,8 @@ bench-particles: tests/bench/bench_particles tests/bench/bench_particle_frames
 	tests/bench/bench_particle_frames
 # bench-fluid: the cost of fluids; soak-fluid: dam break, floating cubes and pools against what is known.
 EXTRA_PROGRAMS += tests/bench/bench_fluid
-tests_bench_bench_fluid_SOURCES = tests/bench/bench_fluid.c tests/lib/potential_dam.h
+tests_bench_bench_fluid_SOURCES = tests/bench/bench_fluid.c tests/lib/channels.h \
+	tests/lib/potential_dam.h
 tests_bench_bench_fluid_LDADD = $(LDADD) -lm
 .PHONY: bench-fluid soak-fluid
 bench-fluid: tests/bench/bench_fluid
@@ -313,6 +314,7 @@ bench-fluid: tests/bench/bench_fluid
 soak-fluid: tests/bench/bench_fluid
 	tests/bench/bench_fluid rest
 	tests/bench/bench_fluid float
+	tests/bench/bench_fluid channels
 	tests/bench/bench_fluid slosh
 	tests/bench/bench_fluid dam
 	tests/bench/bench_fluid drop

@@ -4,6 +4,7 @@
 #include "server/base/processor.h"
 #include "server/engine/math/scalar.h"
 #include "server/engine/world/world.h"
+#include "tests/lib/channels.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
@@ -115,13 +116,6 @@ static double profile_error(const struct world *world, system_id system, double 
 	return sqrt(squares / used);
 }
 
-/* Between belts that run up and down, x = ±½. */
-static double couette(double x, double z)
-{
-	UNUSED(z);
-	return 0.5 * x;
-}
-
 START_TEST(fluid_between_belts_has_a_linear_profile)
 {
 	const double spacing = 1.0 / 6;
@@ -132,7 +126,7 @@ START_TEST(fluid_between_belts_has_a_linear_profile)
 		struct command spawn =
 			plane_command(world, vec3_make(0.5 * side, 0, 0), 2, side * QUARTER, &item);
 		/* Body axes: the plane's y is ∓x of the world, its x is ±y. */
-		spawn.spawn.surface_velocity = vec3_make(0.25, 0, 0);
+		spawn.spawn.surface_velocity = vec3_make(COUETTE_SPEED, 0, 0);
 		test_do(world, &spawn);
 	}
 	struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
@@ -140,30 +134,17 @@ START_TEST(fluid_between_belts_has_a_linear_profile)
 	system_id system = make_fluid(world, spacing, &fluid);
 	fill(world, system, spacing, vec3_zero(), vec3_make(1, 3, 0.5));
 	test_step(world, 36);
-	ck_assert_double_lt(profile_error(world, system, 0.8, couette), 0.04 * 0.25);
+	ck_assert_double_lt(profile_error(world, system, 0.8, couette), 0.04 * COUETTE_SPEED);
 	expect_whole(world, 6 * 18 * 3);
 	world_destroy(world);
 }
 END_TEST
 
-/* Falling in a square pipe of 1 m, g = 2 m/s², ν = ½ m²/s:
- * v = −4 g/(ν π³) Σ_odd n (−1)^((n−1)/2)/n³ (1 − cosh(nπz)/cosh(nπ/2)) cos(nπx). */
-static double poiseuille(double x, double z)
-{
-	double sum = 0;
-	for (int n = 1; n < 12; n += 2) {
-		double sign = n % 4 == 1 ? 1 : -1;
-		sum += sign / (n * n * n) * (1 - cosh(n * PI * z) / cosh(n * PI / 2)) *
-		       cos(n * PI * x);
-	}
-	return -4 * 2 / (0.5 * PI * PI * PI) * sum;
-}
-
 START_TEST(fluid_that_falls_in_a_pipe_has_the_profile_of_poiseuille)
 {
 	const double spacing = 1.0 / 6;
 	struct world *world = test_world(false, "soft-step");
-	set_gravity(world, vec3_make(0, -2, 0));
+	set_gravity(world, vec3_make(0, -POISEUILLE_GRAVITY, 0));
 	add_sides(world, 1, 1);
 	struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
 	fluid.particles_fluid.viscosity = fluid.particles_fluid.wall_viscosity = 500;

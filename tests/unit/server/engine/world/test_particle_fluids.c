@@ -151,6 +151,25 @@ START_TEST(half_spaces_hold_the_part_of_the_kernel_beyond_them)
 }
 END_TEST
 
+/* Of a lattice with the spacing h/2: a constant is interpolated as itself, and the density is that at rest. */
+START_TEST(a_lattice_has_the_density_of_rest)
+{
+	double sum = 0;
+	for (int x = -2; x <= 2; x++)
+		for (int y = -2; y <= 2; y++)
+			for (int z = -2; z <= 2; z++) {
+				double q = 0.5 * sqrt(x * x + y * y + z * z);
+				sum += q < 1 ? fluid_kernel_value(q) / 8 : 0;
+			}
+	ck_assert_double_eq_tol(sum, 1, 1e-4);
+	/* Kernels and their slopes end at h; the book's Laplacian of the viscosity kernel. */
+	ck_assert_double_eq(fluid_kernel_value(1), 0);
+	ck_assert_double_eq(fluid_kernel_slope(1), 0);
+	ck_assert_double_eq(fluid_kernel_laplacian(1), 0);
+	ck_assert_double_eq_tol(fluid_kernel_laplacian(0.5), 7.161972, 1e-6);
+}
+END_TEST
+
 /* ---- densities (P-48, P-49, P-51) ----------------------------------------------------------------- */
 
 /* Without walls, gravity and motion between: one sub-step. */
@@ -186,6 +205,114 @@ START_TEST(densities_are_those_of_all_pairs)
 		wrong += !(fabs(world->tables.particle.density[i] / expected[i] - 1) < 1e-12);
 	ck_assert_uint_eq(wrong, 0);
 	expect_whole(world, count);
+	world_destroy(world);
+}
+END_TEST
+
+/* ---- pressures and sub-steps (P-48, P-50, P-51) ----------------------------------------------------- */
+
+/* kb ((ρ/ρ0)⁷ − 1) with kb = ρ0 v²/(7 c): 1.428571e6 Pa for 10 m/s and 1 %; a gas: k (ρ − ρ0). */
+START_TEST(pressures_are_those_of_the_equation_of_state)
+{
+	for (int gas = 0; gas <= 1; gas++) {
+		const double spacing = 0.1;
+		struct world_options options = test_options(false, "soft-step");
+		options.rate_num = 5000; /* a tick is one sub-step */
+		struct world *world = test_world_of(&options);
+		test_no_gravity(world);
+		system_id system = make_fluid(world, spacing, FLUID_EXPLICIT);
+		struct command fluid = fluid_command(system, spacing, FLUID_EXPLICIT);
+		fluid.particles_fluid.speed = 10;
+		fluid.particles_fluid.compression = 0.01;
+		fluid.particles_fluid.stiffness = gas ? 2000 : 0;
+		test_do(world, &fluid);
+		/* 3 % denser than at rest. */
+		for (int x = -2; x <= 2; x++)
+			for (int y = -2; y <= 2; y++)
+				for (int z = -2; z <= 2; z++)
+					test_add_particle(world, system,
+							  vec3_scale(vec3_make(x, y, z),
+								     0.99 * spacing),
+							  vec3_zero());
+		test_step(world, 1);
+		const struct particle_table *table = &world->tables.particle;
+		uint32_t pressed = 0;
+		for (uint32_t i = 0; i < table->count; i++) {
+			double r = table->density[i] / WATER;
+			double p = gas ? 2000 * (table->density[i] - WATER)
+				       : 1.428571e6 * (pow(r, 7) - 1);
+			pressed += p > 0;
+			ck_assert_double_eq_tol(table->multiplier[i], fmax(p, 0),
+						1e-6 * fabs(p) + 1e-6);
+		}
+		ck_assert_uint_gt(pressed, 0);
+		ck_assert_uint_eq(figures(world).substeps, 1);
+		world_destroy(world);
+	}
+}
+END_TEST
+
+/* h = 0.1, components up to 4: at most 0.025 s, half of it for k = ½, here of ticks of 1/60 s; at rest
+ * there is no limit. All move together, so viscosity does nothing; one that is alone falls. */
+START_TEST(sub_steps_follow_the_largest_component)
+{
+	static const struct {
+		double k, speed;
+		uint32_t substeps;
+	} ROWS[] = { { 1, 4, 1 }, { 0.5, 4, 2 }, { 1, 40, 7 }, { 0.5, 0, 1 } };
+	for (uint32_t row = 0; row < COUNT_OF(ROWS); row++) {
+		const double spacing = 0.05;
+		struct world *world = test_world(false, "soft-step");
+		test_no_gravity(world);
+		system_id system = make_fluid(world, spacing, FLUID_INCOMPRESSIBLE);
+		struct command fluid = fluid_command(system, spacing, FLUID_INCOMPRESSIBLE);
+		fluid.particles_fluid.step_ratio = ROWS[row].k;
+		fluid.particles_fluid.viscosity = 1;
+		test_do(world, &fluid);
+		vec3 v = vec3_scale(vec3_make(0.5, 0.25, 1), ROWS[row].speed);
+		for (uint32_t i = 0; i < 27; i++)
+			test_add_particle(world, system,
+					  vec3_scale(vec3_make(i % 3, i / 3 % 3, i / 9), spacing),
+					  v);
+		test_step(world, 1);
+		ck_assert_uint_eq(figures(world).substeps, ROWS[row].substeps);
+		read_particles(world, system);
+		for (uint32_t i = 0; i < 27; i++)
+			ck_assert_double_lt(vec3_distance(particles[i].velocity, v), 1e-12);
+		world_destroy(world);
+	}
+	struct world *world = test_world(false, "soft-step");
+	system_id system = make_fluid(world, 0.05, FLUID_INCOMPRESSIBLE);
+	test_add_particle(world, system, vec3_make(0, 50, 0), vec3_zero());
+	test_step(world, 30);
+	read_particles(world, system);
+	ck_assert_double_eq_tol(particles[0].velocity.y, -9.81 / 2, 1e-9);
+	world_destroy(world);
+}
+END_TEST
+
+/* ---- walls (P-52) ----------------------------------------------------------------------------------- */
+
+/* A block h/4 over the ground that moves along it and into it: what goes into it ends, what goes along it stays. */
+START_TEST(walls_take_the_normal_velocity_alone)
+{
+	const double spacing = 0.1;
+	struct world *world = make_tank(20);
+	test_no_gravity(world);
+	system_id system = make_fluid(world, spacing, FLUID_INCOMPRESSIBLE);
+	for (uint32_t i = 0; i < 75; i++)
+		test_add_particle(world, system,
+				  vec3_scale(vec3_make(i % 5, i / 25 + 0.5, i / 5 % 5), spacing),
+				  vec3_make(1, -2, 0));
+	test_step(world, 30);
+	vec3 sum = vec3_zero();
+	uint32_t count = read_particles(world, system);
+	for (uint32_t i = 0; i < count; i++) {
+		ck_assert_double_gt(particles[i].position.y, 0);
+		sum = vec3_mul_add(sum, particles[i].velocity, 1.0 / count);
+	}
+	ck_assert_double_eq_tol(sum.x, 1, 1e-9);
+	ck_assert_double_gt(sum.y, -0.1);
 	world_destroy(world);
 }
 END_TEST
@@ -475,7 +602,11 @@ static Suite *make(void)
 	TCase *all = tcase_create("particle_fluids");
 	tcase_add_test(all, kernels_have_their_integrals_slopes_and_laplacian);
 	tcase_add_test(all, half_spaces_hold_the_part_of_the_kernel_beyond_them);
+	tcase_add_test(all, a_lattice_has_the_density_of_rest);
 	tcase_add_test(all, densities_are_those_of_all_pairs);
+	tcase_add_test(all, pressures_are_those_of_the_equation_of_state);
+	tcase_add_test(all, sub_steps_follow_the_largest_component);
+	tcase_add_test(all, walls_take_the_normal_velocity_alone);
 	tcase_add_test(all, fluid_and_body_keep_their_momentum);
 	tcase_add_test(all, a_pool_keeps_its_height_and_comes_to_rest);
 	tcase_add_test(all, tanks_of_every_size_hold_their_water);
