@@ -451,7 +451,7 @@ static void record_contacts(const struct impact_batch *self, bool coming)
 
 void impact_add_joint(struct joint_result *to, const struct joint_result *from)
 {
-	for (uint32_t k = 0; k < JOINT_MULTIPLIERS; k++)
+	for (uint32_t k = 0; k < JOINT_PLACES; k++)
 		to->multiplier[k] += from->multiplier[k];
 	to->on_b = spatial_mul_add(to->on_b, from->on_b, 1);
 	to->point = from->point;
@@ -539,6 +539,7 @@ enum status impact_batch_collide(struct impact_batch *self)
 	struct velocity_step *v = &self->solve;
 	uint32_t cut = 0;
 	limit_restitution(self);
+	velocity_rotors_start(v, false);
 	enum status status = islands_solve(self->of->step, &v->islands, impact_island_collide, v);
 	if (status != STATUS_OK)
 		return status;
@@ -594,6 +595,7 @@ static enum status apply_forces(struct impact_batch *self)
 			v->motions[i] = integrate_motion(dynamics, body, &self->start[i],
 							 v->forced[i], v->forced[i], self->step.dt);
 	}
+	velocity_rotors_start(v, self->begin == 0);
 	return STATUS_OK;
 }
 
@@ -707,7 +709,8 @@ static bool may_gain(const struct impact_batch *self, uint32_t i)
 		vec3_length(v->forced[i].angular) * self->step.dt > INTEGRATE_TURN_MAX);
 }
 
-/* Whether joints of an island give it energy, of springs or motors: what it gains is then no error. */
+/* Whether joints of an island give it energy, of springs, motors or rotors: what it gains is then no
+ * error. */
 static bool is_driven(const struct velocity_step *v, const struct island *island)
 {
 	bool driven = false;
@@ -718,7 +721,8 @@ static bool is_driven(const struct velocity_step *v, const struct island *island
 		ASSERT(c - v->contact_count < v->joints.count);
 		const struct joint *joint = &v->joints.joints[c - v->contact_count];
 		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-			driven |= joint->axes[axis].motor != 0 || joint->axes[axis].spring != 0;
+			driven |= joint->axes[axis].motor != 0 || joint->axes[axis].spring != 0 ||
+				  joint->axes[axis].armature > 0;
 	}
 	return driven;
 }
