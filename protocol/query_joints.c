@@ -74,7 +74,7 @@ enum status answer_take_joints_item(struct wire_cursor *in, struct wire_joint_fa
 
 static void pack_axis(struct wire_packer *out, const struct wire_joint_axis *axis)
 {
-	wire_pack_array(out, 24);
+	wire_pack_array(out, 26);
 	wire_pack_uint(out, axis->mode);
 	wire_pack_real(out, axis->lower);
 	wire_pack_real(out, axis->upper);
@@ -99,6 +99,8 @@ static void pack_axis(struct wire_packer *out, const struct wire_joint_axis *axi
 	wire_pack_real(out, axis->ratio);
 	wire_pack_real(out, axis->offset);
 	wire_pack_real(out, axis->gear_force);
+	wire_pack_real(out, axis->armature);
+	wire_pack_real(out, axis->rotor_force);
 }
 
 static enum status take_axis(struct wire_cursor *in, struct wire_joint_axis *axis)
@@ -131,6 +133,8 @@ static enum status take_axis(struct wire_cursor *in, struct wire_joint_axis *axi
 	take_real(&taker, "ratio", &axis->ratio);
 	take_real(&taker, "offset", &axis->offset);
 	take_real(&taker, "gear_force", &axis->gear_force);
+	take_real(&taker, "armature", &axis->armature);
+	take_real(&taker, "rotor_force", &axis->rotor_force);
 	return taker.status;
 }
 

@@ -287,6 +287,7 @@ struct wire_joint_axis {
 	uint32_t leader; /* 0: it follows no axis */
 	uint8_t leader_axis;
 	double ratio, offset, gear_force;
+	double armature, rotor_force;
 };
 enum { WIRE_JOINT_AXES = 6 };
 struct wire_joint_facts {

@@ -1511,6 +1511,17 @@ struct cairn_command_joint_gear {
 	double offset;
 };
 
+/* set the inertia of the rotor that turns with an axis of a joint. */
+struct cairn_command_joint_armature {
+	/* joint: the joint */
+	int64_t joint;
+	/* axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z; not of a spherical joint */
+	uint32_t axis;
+	/* armature (0 … 1e+18 kg m2, kg): at the axis, so the rotor's own times the square of its
+	 * gear; kg of an axis along; 0: there is none */
+	double armature;
+};
+
 /* set whether the linked particles of two systems meet each other: cloth on cloth, a rope over
  * a cloth, jelly on it. */
 struct cairn_command_particles_meet {
@@ -1644,6 +1655,7 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_FLUID = 94,
 	CAIRN_COMMAND_PARTICLES_FILL = 95,
 	CAIRN_COMMAND_JOINT_GEAR = 96,
+	CAIRN_COMMAND_JOINT_ARMATURE = 104,
 	CAIRN_COMMAND_PARTICLES_MEET = 97,
 	CAIRN_COMMAND_PARTICLES_LIMIT = 98,
 	CAIRN_COMMAND_CARRY = 100,
@@ -1718,6 +1730,7 @@ typedef struct cairn_command {
 		struct cairn_command_particles_fluid particles_fluid;
 		struct cairn_command_particles_fill particles_fill;
 		struct cairn_command_joint_gear joint_gear;
+		struct cairn_command_joint_armature joint_armature;
 		struct cairn_command_particles_meet particles_meet;
 		struct cairn_command_particles_limit particles_limit;
 		struct cairn_command_carry carry;
@@ -1848,9 +1861,9 @@ enum cairn_query_kind {
  *	[id, type, flags, a, b, owner, tag, point a, frame a, point b, frame b, coordinates,
  *	force, torque, anchor a, anchor b, [break force, break torque], [axis, …]]
  *	six axes, each with the fields of JOINT_AXIS from mode to motor_damping, then those
- *	of JOINT_GEAR from leader to offset and the gear's force along the axis; for a motor
- *	that follows a table, `wave` is 2 and `hertz` is 1 / period; anchors are present
- *	positions in the world
+ *	of JOINT_GEAR from leader to offset and the gear's force along the axis, then the
+ *	armature and the force of its rotor; for a motor that follows a table, `wave` is 2
+ *	and `hertz` is 1 / period; anchors are present positions in the world
  *
  * CAIRN_QUERY_STABILITY: whether the bodies stand, at rest where they are, with which forces,
  * and how they begin to fall

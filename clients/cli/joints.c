@@ -90,6 +90,10 @@ static void print_axis(const struct cli *cli, uint32_t index, const struct wire_
 		out_real(cli, "offset", axis->offset);
 		out_real(cli, "gear_force", axis->gear_force);
 	}
+	if (axis->armature > 0) {
+		out_real(cli, "armature", axis->armature);
+		out_real(cli, "rotor_force", axis->rotor_force);
+	}
 	out_end(cli);
 }
 

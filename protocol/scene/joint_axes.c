@@ -308,6 +308,14 @@ enum status compile_axis(struct compile *self, const struct yaml_node *node,
 	if (command == NULL)
 		return source_no_memory(&self->source);
 	*command = values;
+	if (keys->armature > 0) {
+		struct command *rotor = compile_command(self, COMMAND_JOINT_ARMATURE, node->line);
+		if (rotor == NULL)
+			return source_no_memory(&self->source);
+		rotor->joint_armature = (struct command_JOINT_ARMATURE){
+			.joint = out->joint, .axis = axis, .armature = keys->armature
+		};
+	}
 	if (keys->gear != NULL) {
 		if (ARRAY_RESERVE(&self->geared, self->geared.count + 1u) != STATUS_OK)
 			return source_no_memory(&self->source);

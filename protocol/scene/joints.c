@@ -337,6 +337,7 @@ static bool own_axis(const struct joint_keys *keys, struct axis_keys *out)
 	TAKE(spring);
 	TAKE(motor);
 	TAKE(gear);
+	TAKE(armature);
 	return out->given != 0;
 }
 

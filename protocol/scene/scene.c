@@ -694,6 +694,7 @@ static const struct {
 	{ COMMAND_PARTICLES_FLUID, offsetof(struct command, particles_fluid.system) },
 	{ COMMAND_PARTICLES_FILL, offsetof(struct command, particles_fill.system) },
 	{ COMMAND_JOINT_AXIS, offsetof(struct command, joint_axis.joint) },
+	{ COMMAND_JOINT_ARMATURE, offsetof(struct command, joint_armature.joint) },
 	{ COMMAND_JOINT_GEAR, offsetof(struct command, joint_gear.joint) },
 	{ COMMAND_JOINT_GEAR, offsetof(struct command, joint_gear.leader) },
 	{ COMMAND_JOINT_TABLE, offsetof(struct command, joint_table.joint) },

@@ -357,7 +357,9 @@ struct joint_axis_view {
 	joint_id leader;
 	uint8_t leader_axis;
 	double ratio, offset;
-	double gear_force; /* N, N m: of the gear along the axis, mean of the last tick */
+	double gear_force;  /* N, N m: of the gear along the axis, mean of the last tick */
+	double armature;    /* kg, kg m², as JOINT_ARMATURE sets it */
+	double rotor_force; /* N, N m: of its rotor along the axis, mean of the last tick */
 };
 MUST_CHECK enum status world_joint_axis(const struct world *world, joint_id id, uint32_t axis,
 					struct joint_axis_view *out);

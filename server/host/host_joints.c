@@ -50,6 +50,8 @@ static struct wire_joint_axis axis_facts(const struct joint_axis_view *view)
 		.ratio = view->ratio,
 		.offset = view->offset,
 		.gear_force = view->gear_force,
+		.armature = view->armature,
+		.rotor_force = view->rotor_force,
 	};
 }
 

@@ -501,7 +501,7 @@ struct channel_error {
 };
 
 static struct channel_error compare_profile(const struct world *world,
-				      double (*profile)(double x, double z), double speed)
+					    double (*profile)(double x, double z), double speed)
 {
 	const struct particle_table *table = &world->tables.particle;
 	struct channel_error out = { .substeps = figures(world).substeps };
@@ -537,9 +537,8 @@ static struct channel_error measure_profile(bool belts, uint32_t across, uint32_
 	fill(world, vec3_make(0, belts ? 0 : 0.15, 0), vec3_make(1, 3, belts ? 0.5 : 1), spacing,
 	     viscosity, viscosity);
 	step(world, &parallel_serial, ticks * 3 / 5);
-	struct channel_error out =
-		compare_profile(world, belts ? couette : poiseuille,
-				belts ? COUETTE_SPEED : fabs(poiseuille(0, 0)));
+	struct channel_error out = compare_profile(world, belts ? couette : poiseuille,
+						   belts ? COUETTE_SPEED : fabs(poiseuille(0, 0)));
 	world_destroy(world);
 	return out;
 }
@@ -559,7 +558,9 @@ static void measure_channels(uint32_t most)
 				       ticks * error.substeps, 100 * error.root, 100 * error.mean,
 				       100 * error.most);
 				if (before > 0)
-					printf(", order %.2f", log(before / error.root) / log(across / (across - 6.0)));
+					printf(", order %.2f",
+					       log(before / error.root) /
+						       log(across / (across - 6.0)));
 				printf("\n");
 				before = error.root;
 			}

@@ -49,9 +49,11 @@ def solve(matrix, right):
     return x
 
 
-def pendulum(masses):
-    """Cubes of 1 m (I = m/6) with hinges in the middles of opposite faces; angles from downwards."""
+def pendulum(masses, rotors=None):
+    """Cubes of 1 m (I = m/6) with hinges in the middles of opposite faces; angles from downwards. A rotor of
+    `rotors` turns with the hinge above its cube: it has the energy a/2 (the rate of that hinge)^2."""
     n = len(masses)
+    rotors = rotors or [D(0)] * n
 
     def arm(i, k):  # m, from hinge i on to the centre of cube k
         return D(1) if i < k else D("0.5") if i == k else D(0)
@@ -69,7 +71,11 @@ def pendulum(masses):
                 cosine = turns[i][1] * turns[j][1] + turns[i][0] * turns[j][0]
                 mass[i][j] += m * cosine
                 force[i] -= m * sine * rates[j] * rates[j]
-            mass[i][i] += masses[i] / 6
+            mass[i][i] += masses[i] / 6 + rotors[i]
+            if i > 0:
+                mass[i - 1][i - 1] += rotors[i]
+                mass[i - 1][i] -= rotors[i]
+                mass[i][i - 1] -= rotors[i]
         return rates + solve(mass, force)
 
     return slope, [PI / 2] * n + [D(0)] * n
@@ -130,7 +136,8 @@ def main():
     for name, system, angles in (
             ("DOUBLE_PENDULUM", pendulum([D(1), D(2)]), 2),
             ("TRIPLE_PENDULUM", pendulum([D(1), D(2), D("0.5")]), 3),
-            ("GYROSCOPE", gyroscope(), 2)):
+            ("GYROSCOPE", gyroscope(), 2),
+            ("GEARED_PENDULUM", pendulum([D(1), D(2), D("0.5")], [D("0.5"), D("0.25"), D(1)]), 3)):
         one, other = after(system, 1, 40, 17), after(system, 1, 60, 15)
         off = max(abs(a - b) for a, b in zip(one, other))
         if off > D(10) ** -34:

@@ -277,6 +277,17 @@ static void reconcile_gear(struct gen_commands *gen, struct command_JOINT_GEAR *
 		gear->leader = 0;
 }
 
+/* Of none, a light and a heavy rotor. */
+static double armature_of(struct gen_commands *gen, int64_t joint)
+{
+	static const double SIZES[] = { 0, 0.01, 3 };
+	struct joint_view view;
+	if (world_joint(gen->world, (joint_id)joint, &view) != STATUS_OK ||
+	    view.type == JOINT_SPHERICAL)
+		return 0;
+	return SIZES[rng_below(&gen->rng, COUNT_OF(SIZES))];
+}
+
 static bool has_motor(struct gen_commands *gen, int64_t joint, uint32_t axis)
 {
 	struct joint_axis_view view;
@@ -684,6 +695,10 @@ static void reconcile(struct gen_commands *gen, struct command *out)
 		return;
 	case COMMAND_JOINT_GEAR:
 		reconcile_gear(gen, &out->joint_gear);
+		break;
+	case COMMAND_JOINT_ARMATURE:
+		out->joint_armature.axis = axis_of_joint(gen, out->joint_armature.joint);
+		out->joint_armature.armature = armature_of(gen, out->joint_armature.joint);
 		break;
 	case COMMAND_JOINT_TABLE:
 		out->joint_table.axis = axis_of_joint(gen, out->joint_table.joint);

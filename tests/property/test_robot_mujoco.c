@@ -268,13 +268,28 @@ static bool is_body(int64_t reference, uint32_t body, uint32_t parts)
 	return reference <= -(int64_t)(body - parts) - 1 && reference >= -(int64_t)body - 1;
 }
 
+static bool sets_axis(uint32_t i)
+{
+	return i < scene->command_count && (scene->commands[i].op == COMMAND_JOINT_AXIS ||
+					    scene->commands[i].op == COMMAND_JOINT_ARMATURE);
+}
+
 static const struct command_JOINT_AXIS *axis_of(uint32_t joint, uint32_t axis)
 {
-	for (uint32_t i = joint + 1;
-	     i < scene->command_count && scene->commands[i].op == COMMAND_JOINT_AXIS; i++)
-		if (scene->commands[i].joint_axis.axis == axis)
+	for (uint32_t i = joint + 1; sets_axis(i); i++)
+		if (scene->commands[i].op == COMMAND_JOINT_AXIS &&
+		    scene->commands[i].joint_axis.axis == axis)
 			return &scene->commands[i].joint_axis;
 	return NULL;
+}
+
+static double armature_of(uint32_t joint, uint32_t axis)
+{
+	for (uint32_t i = joint + 1; sets_axis(i); i++)
+		if (scene->commands[i].op == COMMAND_JOINT_ARMATURE &&
+		    scene->commands[i].joint_armature.axis == axis)
+			return scene->commands[i].joint_armature.armature;
+	return 0;
 }
 
 static void compare_axis(const char *name, const struct command_JOINT_AXIS *axis, int joint,
@@ -331,6 +346,8 @@ static void compare_joint(const char *name, int joint)
 			if (!used || 1 - fabs(along) > NEAR)
 				continue;
 			compare_axis(name, values, joint, along);
+			near_number("armature", name, armature_of(i, number),
+				    model->dof_armature[model->jnt_dofadr[joint]], 1);
 			found++;
 		}
 	}
@@ -652,8 +669,6 @@ START_TEST(a_robot_has_the_dynamics_of_mujoco)
 		return; /* the suite says that it is skipped */
 	self = (struct beside){ .n = (uint32_t)model->nv };
 	ck_assert_int_le(model->nv, AXES);
-	/* The inertia of rotors is not taken (docs/ROBOTS.md). */
-	mju_zero(model->dof_armature, model->nv);
 	struct reason why = { 0 };
 	struct rng rng = rng_seeded(check_seed());
 	shape_library_init(&self.shapes);

@@ -90,6 +90,31 @@ def test_a_gear_is_kept_told_forked_and_ended_by_a_client(cli, client, tmp_path,
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_a_rotor_is_kept_told_and_forked(cli, client, tmp_path, method):
+    """I = 0.52 / 24 kg m2 and the armature turn as one; tau is the motor's, as inverse dynamics with the rotor in M has it."""
+    (tmp_path / "rotor.yaml").write_text(WHEELS.replace("motor: { force: 0.1 }", "motor: { force: 0.1 }, armature: 0.3").replace(
+        ", gear: { leader: first, ratio: -3 }", ""), encoding="utf-8")
+    world = load(cli, client, "rotor-" + method, tmp_path / "rotor.yaml", method, 120)
+    world.step(120)
+    first, second = (world.joint(number) for number in (1, 2))
+    inertia, rate = 0.26 / 12, first["coordinates"][3] * 2
+    assert rate == pytest.approx(0.1 / (inertia + 0.3), rel=2e-2)
+    assert first["rotors"][3]["armature"] == 0.3 and second["rotors"] == [None] * 6
+    assert first["rotors"][3]["force"] == pytest.approx(-0.1 * 0.3 / (inertia + 0.3), rel=1e-4)
+    robot = world.robot_view(1)
+    assert robot.tau[0] == pytest.approx(0.1, rel=1e-4) and world.inertia(1)[0][0] == pytest.approx(inertia + 0.3)
+    assert "armature" in cli.text("query", "rotor-" + method, "joint", "1")
+    world.fork("rotor-fork-" + method)
+    fork = client.join("rotor-fork-" + method)
+    fork.step(60)
+    world.step(60)
+    assert [fork.joint(1)[key] for key in ("coordinates", "torque", "rotors")] == [
+        world.joint(1)[key] for key in ("coordinates", "torque", "rotors")]
+    world.apply(cairn.command("joint_armature", 1, 3))
+    assert world.joint(1)["rotors"][3] is None
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_a_quadruped_stands_on_servos_on_rough_ground_for_a_minute(cli, client, method):
     chance = random.Random(4)
     world = load(cli, client, "rough-" + method, ROBOTS / "quadruped.xml", method, 60)

@@ -179,12 +179,15 @@ function axisOf([mode, lower, upper, restitution, friction, spring, stiffness, d
 /** The gear of an axis that follows another one, else null; `force` is that along the axis. */
 const gearOf = ([leader, leaderAxis, ratio, offset, force]) => (leader ? { leader, leaderAxis, ratio, offset, force } : null);
 
+/** The rotor of an axis with armature (kg m², of an axis along kg), else null; `force` is that along the axis. */
+const rotorOf = ([armature, force]) => (armature > 0 ? { armature, force } : null);
+
 /** The answer to QUERY joint. */
 export function jointOf([id, type, flags, a, b, owner, tag, pointA, frameA, pointB, frameB, coordinates, force, torque,
   anchorA, anchorB, [breakForce, breakTorque], axes]) {
   return {
     id, ...stateOf(type, flags), a, b, owner, tag, pointA, frameA, pointB, frameB, coordinates, force, torque, anchorA,
     anchorB, breakForce, breakTorque, axes: axes.map(axisOf),
-    gears: axes.map((axis) => gearOf(axis.slice(19))),
+    gears: axes.map((axis) => gearOf(axis.slice(19))), rotors: axes.map((axis) => rotorOf(axis.slice(24))),
   };
 }

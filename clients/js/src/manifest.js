@@ -1040,6 +1040,11 @@ export const COMMAND = {
     ["ratio", 1],
     ["offset", 0],
   ] },
+  joint_armature: { number: 104, fields: [
+    ["joint", undefined],
+    ["axis", undefined],
+    ["armature", 0],
+  ] },
   particles_meet: { number: 97, fields: [
     ["system", undefined],
     ["other", undefined],
@@ -1525,6 +1530,10 @@ export const LIMITS = {
     leader_axis: ["U32", 0, 5, ""],
     ratio: ["F64", -1000000, 1000000, ""],
     offset: ["F64", -1000000, 1000000, "m, rad"],
+  },
+  joint_armature: {
+    axis: ["U32", 0, 5, ""],
+    armature: ["F64", 0, 1e+18, "kg m2, kg"],
   },
   particles_meet: {
     thickness: ["F64", 0, 100, "m"],

@@ -127,12 +127,14 @@ def of_list(item):
 
 def of_answer(answer):
     """The answer to QUERY joint, as a dict; `axes` as dicts with the fields of the command joint_axis; `gears` by axis, None of one
-    that follows none, else a dict with the fields of the command joint_gear, and `force`, that of the gear along the axis."""
+    that follows none, else a dict with the fields of the command joint_gear, and `force`, that of the gear along the axis; `rotors`
+    by axis, None without armature, else a dict of `armature` and `force`, that of the rotor along the axis."""
     names = ("id", "type", "flags", "a", "b", "owner", "tag", "point_a", "frame_a", "point_b", "frame_b", "coordinates",
              "force", "torque", "anchor_a", "anchor_b", "break", "axes")
     found = _worded(dict(zip(names, answer)))
     found["break_force"], found["break_torque"] = found.pop("break")
     found["gears"] = [_gear(axis) for axis in found["axes"]]
+    found["rotors"] = [_rotor(axis) for axis in found["axes"]]
     found["axes"] = [_axis(axis) for axis in found["axes"]]
     return found
 
@@ -147,6 +149,11 @@ def _worded(found):
 def _gear(values):
     gear = dict(zip(("leader", "leader_axis", "ratio", "offset", "force"), values[19:]))
     return gear if gear.get("leader") else None
+
+
+def _rotor(values):
+    rotor = dict(zip(("armature", "force"), values[24:]))
+    return rotor if rotor.get("armature") else None
 
 
 def _axis(values):

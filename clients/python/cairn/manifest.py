@@ -675,6 +675,11 @@ COMMAND = {
         ("ratio", "F64"),
         ("offset", "F64"),
     ]),
+    "joint_armature": (104, 2, [
+        ("joint", "JOINT"),
+        ("axis", "U32"),
+        ("armature", "F64"),
+    ]),
     "particles_meet": (97, 2, [
         ("system", "PARTICLES"),
         ("other", "PARTICLES"),
@@ -1090,6 +1095,9 @@ DEFAULTS = {
         "leader_axis": 0,
         "ratio": 1.0,
         "offset": 0.0,
+    },
+    "joint_armature": {
+        "armature": 0.0,
     },
     "particles_meet": {
         "thickness": 0.0,
@@ -1549,6 +1557,10 @@ LIMITS = {
         "leader_axis": (0, 5, ""),
         "ratio": (-1000000, 1000000, ""),
         "offset": (-1000000, 1000000, "m, rad"),
+    },
+    "joint_armature": {
+        "axis": (0, 5, ""),
+        "armature": (0, 1e+18, "kg m2, kg"),
     },
     "particles_meet": {
         "thickness": (0, 100, "m"),

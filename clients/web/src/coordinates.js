@@ -69,6 +69,10 @@ export function gearText({ leader, leaderAxis, ratio, offset, force }, axis, kno
     `${Number(force.toPrecision(3))} ${isAngle(axis) ? "N m" : "N"}`;
 }
 
+/** The rotor of an axis in words. */
+export const rotorText = ({ armature, force }, axis) => `armature ${Number(armature.toPrecision(4))} ` +
+  `${isAngle(axis) ? "kg m²" : "kg"}; its rotor exerts ${Number(force.toPrecision(3))} ${isAngle(axis) ? "N m" : "N"}`;
+
 /** The command that gives an axis its settings, with some of them changed. */
 const axisCommand = (joint, axis, own, changes = {}) => {
   const { springLimit, motorLimit, motorStiffness, motorDamping, ...same } = own;
@@ -112,12 +116,13 @@ class AxisLine {
 
   /** Shows the joint as the server tells it. */
   show(joint) {
-    const { axis } = this, { coordinates, gears } = joint, unit = isAngle(axis) ? DEGREES : 1;
+    const { axis } = this, { coordinates, gears, rotors } = joint, unit = isAngle(axis) ? DEGREES : 1;
     this.joint = joint;
     this.value.textContent = coordinateText(axis, coordinates[axis]);
     this.slider.hidden = !isMovable(joint, axis);
     this.back.hidden = this.slider.hidden || !this.panel.before.has(this.key);
-    this.text.textContent = gears[axis] === null ? "" : gearText(gears[axis], axis, this.panel.known(gears[axis].leader));
+    this.text.textContent = [gears[axis] && gearText(gears[axis], axis, this.panel.known(gears[axis].leader)),
+      rotors[axis] && rotorText(rotors[axis], axis)].filter(Boolean).join("; ");
     this.text.hidden = this.text.textContent === "";
     if (this.slider.hidden || this.held) return;
     this.range = rangeOf(this.#own, axis, coordinates[axis]);

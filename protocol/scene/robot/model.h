@@ -89,7 +89,8 @@ struct robot_joint {
 	bool limited;
 	double lower, upper;
 	double stiffness, rest, damping, friction;
-	double ref; /* the file's coordinate where ours is 0 */
+	double armature; /* kg m², kg */
+	double ref;	 /* the file's coordinate where ours is 0 */
 	enum robot_drive drive;
 	double target, drive_limit;	       /* 0: no limit */
 	double drive_stiffness, drive_damping; /* gains; both 0: it has none */

@@ -249,6 +249,11 @@ static bool put_axis(struct pen *pen, const struct robot_joint *joint, double si
 		pen_put(pen, " }");
 		comma = ", ";
 	}
+	if (joint->armature > 0 && joint->type != ROBOT_BALL) {
+		pen_put(pen, "%sarmature: ", comma);
+		pen_real(pen, "", joint->armature);
+		comma = ", ";
+	}
 	return put_gear(pen, joint, sign, comma) || comma != before;
 }
 
@@ -309,11 +314,14 @@ static const char *run_type(const struct joint_run *run, const struct robot_join
 /* Twist and swing of a ball joint: its spring, damping and friction act on both. */
 static void put_ball(struct pen *pen, const struct robot_joint *joint)
 {
-	static const int both = 0;
+	static const int both = 0, rotor = 0;
 	struct robot_joint twist = *joint;
 	twist.limited = false;
 	put_named_axis(pen, "twist", &twist, 1);
 	put_named_axis(pen, "swing", joint, 1);
+	if (joint->armature > 0)
+		node_note(pen->robot, joint->node, &rotor,
+			  "armature of a ball joint is not taken: rotors turn about axes");
 	if (joint->stiffness > 0)
 		node_note(pen->robot, joint->node, &both,
 			  "the spring of a ball joint acts on its twist and its swing");

@@ -342,6 +342,88 @@ static enum status place_links(struct articulation *self, struct reason *why)
 	return STATUS_OK;
 }
 
+/* ---- rotors -------------------------------------------------------------------------------------- */
+
+/* The rotor of one axis of a link's joint. */
+static void add_rotor(struct articulation *self, const struct articulation_link *link,
+		      uint32_t number)
+{
+	const struct joint *joint = &self->source.joints[link->joint].joint;
+	double gains[ARTICULATION_AXES_MAX], a = joint->axes[number].armature, bend = 0;
+	bool ball = link->kind == ARTICULATION_BALL && number >= 3;
+	if (ball) {
+		struct joint_axis_motion q;
+		joint_axis_motion(joint, number, &joint->a, &joint->b, CONSTRAINT_ACCELERATION, &q);
+		struct spatial on = q.on[link->reversed ? 0 : 1];
+		for (uint32_t k = 0; k < link->count; k++)
+			gains[k] = spatial_dot(on, self->axes[link->first + k]);
+		bend = q.bend + spatial_dot(on, link->bias);
+	} else {
+		for (uint32_t k = 0; k < link->count; k++)
+			gains[k] = link->axis[k] == number ? 1 : 0;
+	}
+	ASSERT(a > 0);
+	for (uint32_t i = 0; i < link->count; i++) {
+		double *row = self->armature + (size_t)(link->first + i) * ARTICULATION_AXES_MAX;
+		for (uint32_t j = 0; j <= i; j++)
+			row[j] += a * gains[i] * gains[j];
+		self->rotor_bias[link->first + i] += a * gains[i] * bend;
+	}
+}
+
+static bool has_rotor(const struct joint *joint, uint32_t axis)
+{
+	return joint->axes[axis].armature > 0 &&
+	       joint_axis_kind((enum joint_type)joint->type, axis).settable &&
+	       !(joint_locked_axes(joint) >> axis & 1);
+}
+
+static bool has_rotors(const struct joint *joint)
+{
+	bool any = false;
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		any |= has_rotor(joint, axis);
+	return any;
+}
+
+static enum status add_rotors(struct articulation *self, struct reason *why)
+{
+	const struct articulation_source *source = &self->source;
+	bool any = false;
+	for (uint32_t i = 0; i < source->joint_count; i++)
+		any |= has_rotors(&source->joints[i].joint);
+	if (!any)
+		return STATUS_OK;
+	size_t axes = (size_t)self->axis_count + 1;
+	self->armature = heap_alloc_zero(axes * ARTICULATION_AXES_MAX * sizeof *self->armature);
+	self->rotor_bias = heap_alloc_zero(axes * sizeof *self->rotor_bias);
+	bool *edge = heap_alloc_zero((size_t)source->joint_count + 1);
+	if (self->armature == NULL || self->rotor_bias == NULL || edge == NULL) {
+		heap_free(edge);
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
+	}
+	for (uint32_t i = 0; i < self->link_count; i++) {
+		const struct articulation_link *link = &self->links[i];
+		if (link->joint == ARTICULATION_NONE)
+			continue;
+		const struct joint *joint = &source->joints[link->joint].joint;
+		edge[link->joint] = true;
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+			if (has_rotor(joint, axis))
+				add_rotor(self, link, axis);
+	}
+	enum status status = STATUS_OK;
+	for (uint32_t i = 0; i < source->joint_count && status == STATUS_OK; i++)
+		if (!edge[i] && has_rotors(&source->joints[i].joint))
+			status = reason_set(
+				why, STATUS_UNSUPPORTED, -1, "armature",
+				"a joint that closes a loop, or leaves all axes free, has armature, "
+				"which reduced coordinates do not have: give it to a joint that "
+				"closes none");
+	heap_free(edge);
+	return status;
+}
+
 enum status articulation_make(struct articulation *self, const struct articulation_source *source,
 			      struct reason *why)
 {
@@ -358,7 +440,8 @@ enum status articulation_make(struct articulation *self, const struct articulati
 		status = make_forest(self);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "memory", "out of memory");
-	return place_links(self, why);
+	status = place_links(self, why);
+	return status == STATUS_OK ? add_rotors(self, why) : status;
 }
 
 void articulation_release(struct articulation *self)
@@ -366,6 +449,8 @@ void articulation_release(struct articulation *self)
 	heap_free(self->links);
 	heap_free(self->axes);
 	heap_free(self->rates);
+	heap_free(self->armature);
+	heap_free(self->rotor_bias);
 	heap_free(self->link_of);
 	heap_free(self->closures);
 	*self = (struct articulation){ 0 };

@@ -51,13 +51,13 @@ static void append_closure(struct closures *self, const struct articulation *tre
 	const struct articulation_joint *from = &tree->source.joints[joint];
 	static const struct constraint_options OPTIONS = { .level = CONSTRAINT_ACCELERATION };
 	struct constraint_row rows[JOINT_ROWS_MAX];
-	struct row_block blocks[1 + JOINT_MULTIPLIERS];
+	struct row_block blocks[1 + JOINT_ROWS_MAX];
 	struct row_part parts[2 * JOINT_ROWS_MAX];
 	struct row_list list = { .rows = rows,
 				 .blocks = blocks,
 				 .parts = parts,
 				 .row_capacity = JOINT_ROWS_MAX,
-				 .block_capacity = 1 + JOINT_MULTIPLIERS,
+				 .block_capacity = 1 + JOINT_ROWS_MAX,
 				 .part_capacity = 2 * JOINT_ROWS_MAX };
 	struct constraint constraint = { .kind = &constraint_joint,
 					 .body_a = slot_of(tree, from->body[0]),

@@ -27,6 +27,16 @@ static struct spatial spatial_add(struct spatial a, struct spatial b)
 	return spatial_mul_add(a, b, 1);
 }
 
+/* Entry (i, j ≤ i) of what rotors add to M within a link. */
+static double armature_of(const struct articulation *tree, const struct articulation_link *link,
+			  uint32_t i, uint32_t j)
+{
+	ASSERT(j <= i && i < link->count);
+	return tree->armature == NULL
+		       ? 0
+		       : tree->armature[(size_t)(link->first + i) * ARTICULATION_AXES_MAX + j];
+}
+
 /* ---- storage ------------------------------------------------------------------------------------- */
 
 enum status tree_dynamics_make(struct tree_dynamics *self, const struct articulation *tree)
@@ -77,6 +87,18 @@ static struct spatial carried_of(const struct tree_dynamics *self,
 	return spatial_add(a, spatial_carry(link->arm, self->acceleration[link->parent]));
 }
 
+/* The forces that the rotors of a link's axes need. */
+static void add_rotor_forces(const struct articulation *tree, const struct articulation_link *link,
+			     const double *accelerations, double *forces)
+{
+	for (uint32_t i = 0; i < link->count; i++) {
+		forces[i] += tree->rotor_bias[link->first + i];
+		for (uint32_t j = 0; j < link->count && accelerations != NULL; j++)
+			forces[i] += armature_of(tree, link, MAX_OF(i, j), MIN_OF(i, j)) *
+				     accelerations[link->first + j];
+	}
+}
+
 void tree_inverse(struct tree_dynamics *self, const double *accelerations,
 		  const struct spatial *loads, double *forces)
 {
@@ -99,6 +121,8 @@ void tree_inverse(struct tree_dynamics *self, const double *accelerations,
 		const struct articulation_link *link = &tree->links[i];
 		for (uint32_t k = link->first; k < link->first + link->count; k++)
 			forces[k] = spatial_dot(tree->axes[k], self->force[i]);
+		if (tree->armature != NULL)
+			add_rotor_forces(tree, link, accelerations, forces + link->first);
 		if (link->parent != ARTICULATION_NONE)
 			self->force[link->parent] = spatial_add(
 				self->force[link->parent], spatial_bear(link->arm, self->force[i]));
@@ -136,6 +160,12 @@ void tree_mass_matrix(struct tree_dynamics *self, double *out)
 		for (uint32_t k = link->first; k < link->first + link->count; k++)
 			fill_column(tree, i, k,
 				    spatial_inertia_apply(&self->inertia[i], tree->axes[k]), out);
+		for (uint32_t r = 0; r < link->count && tree->armature != NULL; r++)
+			for (uint32_t c = 0; c <= r; c++) {
+				size_t row = link->first + r, column = link->first + c;
+				out[row * axes + column] += armature_of(tree, link, r, c);
+				out[column * axes + row] = out[row * axes + column];
+			}
 		if (link->parent != ARTICULATION_NONE)
 			spatial_inertia_bear(&self->inertia[link->parent], &self->inertia[i],
 					     link->arm);
@@ -170,7 +200,8 @@ static bool eliminate_link(struct tree_dynamics *self, uint32_t index)
 		push[i] = spatial_inertia_apply(inertia, axes[i]);
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = 0; j <= i; j++)
-			d[i * count + j] = spatial_dot(axes[i], push[j]);
+			d[i * count + j] =
+				spatial_dot(axes[i], push[j]) + armature_of(self->tree, link, i, j);
 	if (!chol_factor(&factor, d, count, count))
 		return false;
 	/* Columns of U L⁻ᵀ, so that what is taken is symmetric. */
@@ -224,6 +255,8 @@ void tree_forward(struct tree_dynamics *self, const double *forces, const struct
 		for (uint32_t k = 0; k < link->count; k++) {
 			uint32_t axis = link->first + k;
 			double u = -spatial_dot(tree->axes[axis], p);
+			if (moving && tree->rotor_bias != NULL)
+				u -= tree->rotor_bias[axis];
 			scaled[k] = self->drive[axis] = forces == NULL ? u : forces[axis] + u;
 		}
 		if (link->parent == ARTICULATION_NONE)

@@ -84,6 +84,8 @@ static uint32_t find_parts(const struct joint_axis *axis, bool lower)
 		parts |= 1u << JOINT_MOTOR;
 	if (axis->friction > 0)
 		parts |= 1u << JOINT_FRICTION;
+	if (axis->armature > 0)
+		parts |= 1u << JOINT_ROTOR;
 	return parts;
 }
 
@@ -126,6 +128,7 @@ static struct joint_layout lay_out_joint(const struct joint *self)
 		else
 			layout.parts[axis] = (uint8_t)find_parts(data, kinds[axis].limits);
 		layout.angles |= axis >= 3 && layout.parts[axis] != 0;
+		layout.rotors |= layout.parts[axis] >> JOINT_ROTOR & 1;
 	}
 	layout.angles |= layout.locked >> 3 != 0;
 	/* Friction of a spherical joint also acts across the swing. */
@@ -144,6 +147,14 @@ void joint_know_layout(struct joint *self)
 {
 	self->layout = lay_out_joint(self);
 	self->layout.known = true;
+}
+
+void joint_drop_rotors(struct joint *self)
+{
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		self->axes[axis].armature = 0;
+	if (self->layout.known)
+		joint_know_layout(self);
 }
 
 /* The joint's own layout, or what is found now, in `found`. */
@@ -171,9 +182,13 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
 		if (layout->locked >> axis & 1)
 			places[count++] = (uint8_t)(JOINT_PARTS * axis + JOINT_HOLD);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-		for (uint32_t part = 0; layout->parts[axis] >> part != 0; part++)
+		for (uint32_t part = 0; part < JOINT_PARTS && layout->parts[axis] >> part != 0;
+		     part++)
 			if (layout->parts[axis] >> part & 1)
 				places[count++] = (uint8_t)(JOINT_PARTS * axis + part);
+	for (uint32_t axis = 0; axis < JOINT_AXES && layout->rotors; axis++)
+		if (layout->parts[axis] >> JOINT_ROTOR & 1)
+			places[count++] = (uint8_t)(JOINT_MULTIPLIERS + axis);
 	ASSERT(count <= JOINT_ROWS_MAX);
 	return count;
 }
@@ -409,7 +424,7 @@ static void add_part_row(const struct joint_at *at, const struct joint_writer *t
 			 const struct joint_axis *axis, enum joint_part part,
 			 const struct joint_coordinate *q)
 {
-	ASSERT((uint32_t)part < JOINT_PARTS);
+	ASSERT((uint32_t)part <= JOINT_ROTOR);
 	struct constraint_row *row = add_row(at, to, q, part == JOINT_UPPER);
 	switch (part) {
 	case JOINT_HOLD:
@@ -440,7 +455,11 @@ static void add_part_row(const struct joint_at *at, const struct joint_writer *t
 	case JOINT_FRICTION:
 		bound_box(row, axis->friction);
 		break;
-	case JOINT_PARTS:
+	case JOINT_ROTOR:
+		row->softness = ROW_ROTOR;
+		row->stiffness = axis->armature;
+		row->gap = q->value;
+		row->wanted = axis->rotor;
 		break;
 	}
 }
@@ -452,6 +471,33 @@ static bool needs_coordinate(const struct joint_axis *axis, uint32_t parts)
 	       (parts >> JOINT_MOTOR & 1 && axis->motor == JOINT_MOTOR_POSITION);
 }
 
+/* The coordinate of an axis without a locked value; `counted`: with whole turns. */
+static struct joint_coordinate
+coordinate_of(const struct joint_at *at, enum joint_counting counting, uint32_t axis, bool counted)
+{
+	ASSERT(axis < JOINT_AXES);
+	if (axis < 3)
+		return linear_coordinate(at, axis);
+	struct joint_angle angle = joint_turn_angle(&at->turn, counting, axis - 3);
+	if (counted)
+		angle.value = angle_value(at, counting, axis - 3);
+	return angular_coordinate(at, &angle);
+}
+
+static void add_rotor_rows(const struct joint_at *at, const struct joint_layout *layout,
+			   const struct joint_writer *to)
+{
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+		if (!(layout->parts[axis] >> JOINT_ROTOR & 1))
+			continue;
+		struct joint_coordinate q =
+			coordinate_of(at, (enum joint_counting)layout->counting, axis, true);
+		row_list_block(to->out, to->index,
+			       (struct row_key){ 0, 0, 1 + JOINT_MULTIPLIERS + axis });
+		add_part_row(at, to, &at->joint->axes[axis], JOINT_ROTOR, &q);
+	}
+}
+
 static void add_part_rows(const struct joint_at *at, const struct joint_layout *layout,
 			  uint32_t axis, const struct joint_writer *to)
 {
@@ -460,15 +506,8 @@ static void add_part_rows(const struct joint_at *at, const struct joint_layout *
 	const struct joint_axis *data = &at->joint->axes[across ? 4 : axis];
 	uint32_t parts = layout->parts[axis];
 	bool twists = layout->counting == JOINT_COUNTS_SWING && axis == 3;
-	struct joint_coordinate q;
-	if (axis < 3) {
-		q = linear_coordinate(at, axis);
-	} else {
-		struct joint_angle angle = joint_turn_angle(&at->turn, layout->counting, axis - 3);
-		if (needs_coordinate(data, parts))
-			angle.value = angle_value(at, layout->counting, axis - 3);
-		q = angular_coordinate(at, &angle);
-	}
+	struct joint_coordinate q = coordinate_of(at, (enum joint_counting)layout->counting, axis,
+						  needs_coordinate(data, parts));
 	for (uint32_t part = 0; part < JOINT_PARTS; part++)
 		if (parts >> part & 1) {
 			struct row_key key = { 0, 0, 1 + JOINT_PARTS * axis + part };
@@ -493,7 +532,7 @@ static struct constraint_room joint_room(const struct constraint *self,
 	struct constraint_room room = { 0, layout->locked != 0, 0 };
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 		uint32_t parts = 0;
-		for (uint32_t part = 0; part < JOINT_PARTS; part++)
+		for (uint32_t part = 0; part <= JOINT_ROTOR; part++)
 			parts += layout->parts[axis] >> part & 1;
 		room.rows += parts + (layout->locked >> axis & 1);
 		room.blocks += parts;
@@ -524,6 +563,8 @@ static void write_joint_rows(const struct constraint *self, uint32_t index,
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 		if (layout->parts[axis] != 0)
 			add_part_rows(&at, layout, axis, &to);
+	if (layout->rotors)
+		add_rotor_rows(&at, layout, &to);
 }
 
 const struct constraint_kind constraint_joint = {
@@ -602,14 +643,9 @@ void joint_axis_motion(const struct joint *self, uint32_t axis, const struct bod
 	at.a = a;
 	at.b = b;
 	find_anchors(&at, level);
-	if (axis < 3) {
-		q = linear_coordinate(&at, axis);
-	} else {
+	if (axis >= 3)
 		find_turn(&at, level);
-		struct joint_angle angle = joint_turn_angle(&at.turn, counting, axis - 3);
-		angle.value = angle_value(&at, counting, axis - 3);
-		q = angular_coordinate(&at, &angle);
-	}
+	q = coordinate_of(&at, counting, axis, true);
 	vec3 back = vec3_negate(q.axis);
 	*out = (struct joint_axis_motion){ .value = q.value };
 	if (level != CONSTRAINT_POSITION)
@@ -682,7 +718,7 @@ struct joint_error joint_error(const struct joint *self, const struct body_motio
 	write_joint_rows(&constraint, 0, a, b, &options, &list);
 	ASSERT(list.row_count == count);
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t axis = places[i] / JOINT_PARTS, part = places[i] % JOINT_PARTS;
+		uint32_t axis = joint_place_axis(places[i]), part = joint_place_part(places[i]);
 		bool locked = layout->locked >> axis & 1;
 		if (part > JOINT_UPPER || (!locked && rows[i].gap >= 0))
 			continue;

@@ -35,7 +35,7 @@
 #include "server/engine/dynamics/constraint.h"
 #include "server/engine/dynamics/mass_operator.h"
 
-/* Parts of an axis; its multiplier is at index 5 axis + part. */
+/* Parts of an axis; its multiplier is at index 5 axis + part, a rotor's at 30 + axis. */
 enum joint_part {
 	JOINT_HOLD,  /* locked, or the lower limit */
 	JOINT_UPPER, /* the upper limit */
@@ -43,8 +43,23 @@ enum joint_part {
 	JOINT_MOTOR,
 	JOINT_FRICTION,
 	JOINT_PARTS,
+	JOINT_ROTOR = JOINT_PARTS, /* armature; its multipliers are after all others */
 };
-enum { JOINT_MULTIPLIERS = JOINT_AXES * JOINT_PARTS };
+enum {
+	JOINT_MULTIPLIERS = JOINT_AXES * JOINT_PARTS,
+	JOINT_PLACES = JOINT_MULTIPLIERS + JOINT_AXES,
+};
+/* Part and axis of a multiplier. */
+static inline uint32_t joint_place_part(uint32_t place)
+{
+	VALIDATE(place < JOINT_PLACES);
+	return place < JOINT_MULTIPLIERS ? place % JOINT_PARTS : JOINT_ROTOR;
+}
+static inline uint32_t joint_place_axis(uint32_t place)
+{
+	VALIDATE(place < JOINT_PLACES);
+	return place < JOINT_MULTIPLIERS ? place / JOINT_PARTS : place - JOINT_MULTIPLIERS;
+}
 
 /* One axis; fields have the meaning and units of the columns of their names (fields.def). */
 struct joint_axis {
@@ -52,6 +67,9 @@ struct joint_axis {
 	double lower, upper, restitution, friction;
 	double stiffness, damping, rest, spring_limit;
 	double motor_limit, motor_stiffness, motor_damping;
+	double armature; /* kg, kg m² */
+	double lag;	 /* m/s, rad/s: of its rotor behind the axis as the tick begins */
+	double rotor;	 /* m/s, rad/s: speed of its rotor, which a method sets and follows */
 	double target,
 		rate; /* of the motor, at the time given to joint_from_tables: a position motor's target and
 				its rate of change; a velocity motor's target is `rate`; a force motor's
@@ -68,6 +86,7 @@ static inline bool joint_axis_is_servo(const struct joint_axis *axis)
 struct joint_layout {
 	uint32_t locked;	   /* bit per axis */
 	uint8_t parts[JOINT_AXES]; /* of axes that are not locked: bits of enum joint_part */
+	bool rotors;		   /* some axis has one */
 	uint8_t fold[3];  /* of a locked angle θ: f if its gap is f tan(θ/f); 0 if it is θ */
 	bool angles;	  /* an axis of 3 … 5 is locked or has parts */
 	bool known;	  /* of a joint's own: else it is found when it is asked for */
@@ -87,8 +106,8 @@ struct joint {
 	struct joint_axis axes[JOINT_AXES];
 	double angle[3];	 /* rad, coordinates 3 … 5 after the last step */
 	struct body_motion a, b; /* motions of the bodies; of the world: zero and the identity */
-	double multiplier[JOINT_MULTIPLIERS]; /* N·s, N·m·s: of the last tick */
-	uint32_t row;			      /* of the joint table */
+	double multiplier[JOINT_PLACES]; /* N·s, N·m·s: of the last tick */
+	uint32_t row;			 /* of the joint table */
 	const struct gear
 		*gear; /* not NULL: no joint but a gear (gear.h), whose row is its follower's */
 };
@@ -105,6 +124,8 @@ struct joint_axis_kind joint_axis_kind(enum joint_type type, uint32_t axis);
 
 /* Stores the joint's layout, which its rows then read in place of the axes. */
 void joint_know_layout(struct joint *self);
+/* Takes the armature from all axes: for readers of what holds still. */
+void joint_drop_rotors(struct joint *self);
 
 /* The locked axes, bit k for axis k: also those with equal limits. And the value at which one is locked. */
 uint32_t joint_locked_axes(const struct joint *self);
@@ -154,7 +175,7 @@ struct joint_error joint_project(const struct joint *self, const struct mass_bod
 /* Sets places[i] to the index of the stored multiplier that belongs to row i of this joint's rows (see
  * constraint_joint). It is the same for position, velocity and acceleration rows, and for every
  * configuration. Returns the number of rows. */
-enum { JOINT_ROWS_MAX = JOINT_MULTIPLIERS };
+enum { JOINT_ROWS_MAX = JOINT_PLACES };
 uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX]);
 
 /* Kind with data struct joint. Blocks, in this order:
@@ -167,6 +188,7 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX]);
  *             position: gap = q − target, wanted = rate; with gains ROW_SPRING, its damping against
  *             q' − wanted; none of a motor of kind force, whose force is given (joint_torque.h)
  *     FRICTION  BOX ± friction, wanted 0
+ *   1 + 30 + axis           the rotors of axes with armature, ascending: FREE, ROW_ROTOR, gap = q, wanted = rotor
  * An axis with equal limits (if it may have a lower one) is locked at that value: gap = q − lower, in
  * block 0. A locked axis has no other part: its spring, motor and friction are ignored. An axis that
  * JOINT_AXIS may not change is as its type defines it, whatever its data are. approach and bias are

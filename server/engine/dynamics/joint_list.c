@@ -7,6 +7,9 @@
 #include "server/base/array.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/labels.h"
+#include "server/engine/dynamics/step_joints.h"
+
+#include <string.h>
 
 /* The axes that follow a joint form a list, so that removing the joint costs what follows it. An axis is
  * numbered row × JOINT_AXES + axis + 1; 0 is none. */
@@ -242,6 +245,45 @@ void dynamics_joint_changed(struct dynamics *self, uint32_t row, bool pairs)
 	wake_bodies(self, row);
 	if (pairs)
 		refresh_pairs(self, row);
+}
+
+static bool has_armature(const struct joint_table *table, uint32_t row)
+{
+	bool any = false;
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		any |= table->armature[row][axis] > 0;
+	return any;
+}
+
+void dynamics_body_struck(struct dynamics *self, uint32_t body, struct spatial before)
+{
+	const struct tables *tables = self->tables;
+	struct joint_table *table = &self->tables->joint;
+	struct spatial change = { vec3_sub(tables->body.velocity[body], before.linear),
+				  vec3_sub(tables->body.angular_velocity[body], before.angular) };
+	for (uint32_t end = joint_first(tables, body); end != DYNAMICS_NONE;
+	     end = joint_next(tables, end)) {
+		uint32_t row = end / 2;
+		if (!has_armature(table, row))
+			continue;
+		struct joint joint;
+		joint_from_tables(self, row, 0, &joint);
+		for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+			struct spatial on[2];
+			if (!(joint.layout.parts[axis] >> JOINT_ROTOR & 1))
+				continue;
+			joint_axis_jacobian(&joint, axis, &joint.a, &joint.b, on);
+			table->rotor_lag[row][axis] += spatial_dot(on[end % 2], change);
+		}
+	}
+}
+
+void dynamics_rotors_rest(struct dynamics *self, uint32_t body)
+{
+	struct joint_table *table = &self->tables->joint;
+	for (uint32_t end = joint_first(self->tables, body); end != DYNAMICS_NONE;
+	     end = joint_next(self->tables, end))
+		memset(table->rotor_lag[end / 2], 0, sizeof table->rotor_lag[end / 2]);
 }
 
 void dynamics_joint_gear(struct dynamics *self, uint32_t row, uint32_t axis,

@@ -8,6 +8,7 @@
 #define CAIRN_ENGINE_DYNAMICS_JOINT_LIST_H
 
 #include "server/engine/dynamics/dynamics.h"
+#include "server/engine/dynamics/row.h"
 
 /* Ends of a body: for (e = joint_first(…); e != DYNAMICS_NONE; e = joint_next(…)). */
 static inline uint32_t joint_first(const struct tables *tables, uint32_t body)
@@ -48,6 +49,11 @@ uint32_t dynamics_joint_take(struct dynamics *self);
 void dynamics_joint_added(struct dynamics *self, uint32_t row);
 /* Wakes its bodies; `pairs`: JOINT_BODIES_PASS has changed, so their pairs are looked for again. */
 void dynamics_joint_changed(struct dynamics *self, uint32_t row, bool pairs);
+/* After impulses between two steps changed the velocity of a body's mass centre and its spin, which were
+ * `before`: rotors of its joints have their speeds still (column rotor_lag). O(joints of the body). */
+void dynamics_body_struck(struct dynamics *self, uint32_t body, struct spatial before);
+/* A body rests: so do the rotors of its joints. */
+void dynamics_rotors_rest(struct dynamics *self, uint32_t body);
 /* Makes an axis of a joint follow an axis of the joint in row `leader` (gear.h), or no longer:
  * DYNAMICS_NONE, and the rest 0. Wakes the bodies of the joints, and those of the last leader. */
 struct joint_gear {

@@ -58,7 +58,7 @@ static bool is_limit(const struct joint_projection *self, uint32_t row)
 static bool is_bound_row(const struct joint_projection *self, uint32_t row)
 {
 	ASSERT(row < self->count);
-	return self->places[row] % JOINT_PARTS <= JOINT_UPPER;
+	return joint_place_part(self->places[row]) <= JOINT_UPPER;
 }
 
 static void activate_row(struct joint_projection *self, uint32_t row, double amount)
@@ -178,12 +178,12 @@ static void move_bodies(struct joint_projection *self, const struct spatial chan
 static void hold_limit(const struct joint_projection *self, uint32_t row, bool held[JOINT_ROWS_MAX])
 {
 	ASSERT(is_limit(self, row));
-	uint32_t other = self->places[row] % JOINT_PARTS == JOINT_HOLD ? row + 1 : row - 1;
+	uint32_t other = joint_place_part(self->places[row]) == JOINT_HOLD ? row + 1 : row - 1;
 	if (self->rows[row].gap >= 0)
 		return;
 	held[row] = true;
 	if (other < self->count && is_limit(self, other) &&
-	    self->places[other] / JOINT_PARTS == self->places[row] / JOINT_PARTS)
+	    joint_place_axis(self->places[other]) == joint_place_axis(self->places[row]))
 		held[other] = false;
 }
 

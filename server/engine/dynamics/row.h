@@ -113,6 +113,7 @@ enum row_softness {
 	ROW_RIGID,
 	ROW_SPRING,    /* λ = −stiffness q − damping (q' − wanted): N/m (N·m/rad), N·s/m */
 	ROW_FREQUENCY, /* hertz and ratio: the spring that the mass along the row makes of them */
+	ROW_ROTOR, /* λ = −stiffness (q' − wanted), an impulse: kg, kg m²; wanted: the rotor's speed */
 };
 
 struct constraint_row {

@@ -222,6 +222,7 @@ static void fall_asleep(struct dynamics *self, uint32_t body, uint32_t set, uint
 	ASSERT(*last == DYNAMICS_NONE || *last < body);
 	struct tables *tables = self->tables;
 	tables->body.velocity[body] = tables->body.angular_velocity[body] = vec3_zero();
+	dynamics_rotors_rest(self, body);
 	tables->body.sleep_set[body] = set;
 	tables->body.sleep_next[body] = body;
 	if (*last != DYNAMICS_NONE) {

@@ -97,6 +97,8 @@ static void fill_axis(const struct tables *tables, uint32_t row, uint32_t axis, 
 		.motor_limit = table->motor_limit[row][axis],
 		.motor_stiffness = table->motor_stiffness[row][axis],
 		.motor_damping = table->motor_damping[row][axis],
+		.armature = table->armature[row][axis],
+		.lag = table->rotor_lag[row][axis],
 	};
 	set_target(tables, row, axis, time, out);
 }
@@ -128,7 +130,9 @@ void joint_data_from_tables(const struct tables *tables, uint32_t row, double ti
 	out->frame_a = table->frame_a[row];
 	out->frame_b = table->frame_b[row];
 	memcpy(out->angle, table->angle[row], sizeof out->angle);
-	memcpy(out->multiplier, table->multiplier[row], sizeof out->multiplier);
+	memcpy(out->multiplier, table->multiplier[row], sizeof table->multiplier[row]);
+	memcpy(out->multiplier + JOINT_MULTIPLIERS, table->rotor_multiplier[row],
+	       sizeof table->rotor_multiplier[row]);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 		fill_axis(tables, row, axis, time, &out->axes[axis]);
 	joint_know_layout(out);
@@ -157,6 +161,7 @@ void joint_standing_rows(const struct dynamics *dynamics, uint32_t row, struct j
 	for (uint32_t k = 0; k < 2; k++)
 		out->ends[k] = joint_body(dynamics->tables, row, k);
 	joint_from_tables(dynamics, row, 0, &out->joint);
+	joint_drop_rotors(&out->joint);
 	constraint.kind->rows(&constraint, 0, NULL, NULL, &options, &list);
 	out->count = list.row_count;
 	ASSERT(out->count <= JOINT_ROWS_MAX);
@@ -347,7 +352,7 @@ static bool is_good(const struct joint_result *result)
 {
 	bool good = vec3_is_finite(result->on_b.linear) && vec3_is_finite(result->on_b.angular) &&
 		    vec3_is_finite(result->point);
-	for (uint32_t i = 0; i < JOINT_MULTIPLIERS && good; i++)
+	for (uint32_t i = 0; i < JOINT_PLACES && good; i++)
 		good = scalar_abs(result->multiplier[i]) <= JOINT_MULTIPLIER_MAX;
 	return good;
 }
@@ -406,6 +411,21 @@ static void add_given_forces(struct step *self, struct joint *joint)
 	}
 }
 
+/* How far rotors are behind their axes at the end. */
+static void store_lags(struct joint_table *table, const struct joint *joint,
+		       const struct joint_result *result)
+{
+	ASSERT(joint->layout.known);
+	for (uint32_t axis = 0; axis < JOINT_AXES && result->lags; axis++) {
+		struct joint_axis_motion q;
+		if (!(joint->layout.parts[axis] >> JOINT_ROTOR & 1))
+			continue;
+		joint_axis_motion(joint, axis, &joint->a, &joint->b, CONSTRAINT_VELOCITY, &q);
+		double lag = q.speed - result->rotor[axis];
+		table->rotor_lag[joint->row][axis] = scalar_is_finite(lag) ? lag : 0;
+	}
+}
+
 /* The columns of a joint that the step leaves behind. */
 static void store_result(struct step *self, struct joint *joint, const struct joint_result *result)
 {
@@ -414,15 +434,20 @@ static void store_result(struct step *self, struct joint *joint, const struct jo
 	struct joint_table *table = &dynamics->tables->joint;
 	uint32_t row = joint->row;
 	memset(table->multiplier[row], 0, sizeof table->multiplier[row]);
+	memset(table->rotor_multiplier[row], 0, sizeof table->rotor_multiplier[row]);
+	memset(table->rotor_lag[row], 0, sizeof table->rotor_lag[row]);
 	table->force[row] = table->torque[row] = vec3_zero();
 	/* If the result is not finite, the bodies are in quarantine. */
 	if (is_good(result)) {
 		vec3 arm = vec3_sub(result->point, joint->b.centre);
 		vec3 turning = vec3_sub(result->on_b.angular, vec3_cross(arm, result->on_b.linear));
-		memcpy(table->multiplier[row], result->multiplier, sizeof result->multiplier);
+		memcpy(table->multiplier[row], result->multiplier, sizeof table->multiplier[row]);
+		memcpy(table->rotor_multiplier[row], result->multiplier + JOINT_MULTIPLIERS,
+		       sizeof table->rotor_multiplier[row]);
 		table->force[row] = vec3_scale(result->on_b.linear, 1 / self->dt);
 		table->torque[row] = vec3_scale(turning, 1 / self->dt);
 		add_given_forces(self, joint);
+		store_lags(table, joint, result);
 	}
 	double coordinates[JOINT_AXES];
 	joint_coordinates(joint, &joint->a, &joint->b, coordinates);

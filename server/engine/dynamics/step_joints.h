@@ -23,14 +23,15 @@ void joint_data_from_tables(const struct tables *tables, uint32_t row, double ti
 void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time,
 		       struct joint *out);
 
-/* A joint's rows at the motions in the tables, stated for positions. Not to be copied: lists point inside. */
+/* A joint's rows at the motions in the tables, stated for positions; without rotors, which exert nothing
+ * at rest. Not to be copied: lists point inside. */
 struct joint_standing {
 	struct joint joint;
 	uint32_t ends
 		[2]; /* rows of its bodies, by the slots of the parts; DYNAMICS_NONE: the world */
 	uint32_t count;
 	struct constraint_row rows[JOINT_ROWS_MAX];
-	struct row_block blocks[1 + JOINT_MULTIPLIERS];
+	struct row_block blocks[1 + JOINT_ROWS_MAX];
 	struct row_part parts[2 * JOINT_ROWS_MAX];
 };
 void joint_standing_rows(const struct dynamics *dynamics, uint32_t row, struct joint_standing *out);
@@ -65,11 +66,13 @@ void step_joints_at(const struct step *self, struct step_joints *joints, double 
 
 /* A method's result for a joint. */
 struct joint_result {
-	double multiplier[JOINT_MULTIPLIERS]; /* N·s, N·m·s over the tick, by 5 axis + part */
+	double multiplier[JOINT_PLACES]; /* N·s, N·m·s over the tick, by 5 axis + part */
 	struct spatial
 		on_b; /* N·s, N·m·s over the tick, about b's mass centre (of the world: its origin), of
 				all its rows on b */
 	vec3 point; /* m, world: where b's anchor was while it acted; the torque is about it */
+	bool lags;  /* its rotors need not have the speeds of their axes, but those of `rotor` */
+	double rotor[JOINT_AXES]; /* m/s, rad/s */
 };
 /* Stores results[i] for joints[i], after step_store_all: multipliers, force and torque (mean over
  * the tick), and angles at the motions in the tables. A joint whose load is above its limit breaks:

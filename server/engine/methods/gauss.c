@@ -390,6 +390,9 @@ static void set_targets(const struct gauss *self, struct gauss_island *at)
 			plain = gap;
 		joint->curvature = has_gap(at, i) ? (at->offset[i] - at->floor[i] - plain) / h : 0;
 		at->b[i] = at->speed[i];
+		if (joint->role ==
+		    VELOCITY_ROTOR) /* its speed at the end is that of the axis there */
+			at->b[i] += h * island->rows[i].bias;
 	}
 	if (island->joints != NULL)
 		velocity_joints_targets(island, at->selected, at->b);

@@ -319,8 +319,8 @@ static bool is_joint_image(const struct gauss_mirror *self, const struct step_jo
 		     scalar_abs(p->rest - q->rest) <= MIRRORED &&
 		     p->spring_limit == q->spring_limit && p->motor_limit == q->motor_limit &&
 		     p->motor_stiffness == q->motor_stiffness &&
-		     p->motor_damping == q->motor_damping && p->target == q->target &&
-		     p->rate == q->rate;
+		     p->motor_damping == q->motor_damping && p->armature == q->armature &&
+		     p->target == q->target && p->rate == q->rate;
 	if (!alike)
 		return false;
 	ends_of(self, joints, i, a);

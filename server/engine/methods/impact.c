@@ -621,7 +621,7 @@ static void store_joints(const struct impact_step *self, struct joint_result *re
 	for (uint32_t j = 0; j < self->joints.count; j++) {
 		const struct impact_joint_record *record = &self->joint_records[j];
 		results[j] = record->coming;
-		for (uint32_t k = 0; k < JOINT_MULTIPLIERS; k++)
+		for (uint32_t k = 0; k < JOINT_PLACES; k++)
 			results[j].multiplier[k] += record->past.multiplier[k];
 		results[j].on_b = spatial_mul_add(results[j].on_b, record->past.on_b, 1);
 	}

@@ -330,18 +330,44 @@ static enum status make_joints(struct impact_batch *self, uint32_t count)
 
 /* ---- rows and islands ------------------------------------------------------------------------- */
 
+/* Islands in reduced coordinates, if all bodies have their automatic integrator: stages of explicit ones need
+ * accelerations of locked axes as rows, and forces that are implicit are part of the bodies' own masses. */
+static enum status choose_trees(struct impact_batch *self)
+{
+	struct velocity_step *v = &self->solve;
+	const uint8_t *integrator = self->of->step->dynamics->tables->body.integrator;
+	for (uint32_t i = 0; i < self->count; i++)
+		if (mass_moves(&v->mass, i) &&
+		    integrator[self->step.bodies[i]] != INTEGRATOR_AUTOMATIC)
+			return STATUS_OK;
+	return velocity_trees_choose(v);
+}
+
+/* Counts islands that the settings ask to reduce, and that are not because of their integrators. */
+static void count_maximal(struct velocity_step *v)
+{
+	for (uint32_t k = 0; k < v->islands.count; k++)
+		v->outcomes[k].maximal = v->trees == NULL && v->joints.count > 0 &&
+					 v->settings.articulated != VELOCITY_MAXIMAL &&
+					 velocity_has_joints(v, &v->islands.items[k]);
+}
+
 static enum status make_rows(struct impact_batch *self)
 {
 	struct velocity_step *v = &self->solve;
-	enum status status = velocity_rows(v, self->start, false, CONSTRAINT_ACCELERATION);
+	enum status status = choose_trees(self);
 	if (status == STATUS_OK)
-		status = islands_make(&self->of->step->dynamics->scratch, &v->mass, v->constraints,
-				      v->constraint_count, &v->islands);
+		status = velocity_rows(v, self->start, false, CONSTRAINT_ACCELERATION);
+	if (status == STATUS_OK)
+		status = velocity_islands(v);
 	if (status != STATUS_OK)
 		return status;
 	v->outcomes = arena_push_zero(&self->of->step->dynamics->scratch,
 				      v->islands.count * sizeof *v->outcomes);
-	return v->outcomes == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+	if (v->outcomes == NULL)
+		return STATUS_NO_MEMORY;
+	count_maximal(v);
+	return STATUS_OK;
 }
 
 /* One integrator for all bodies of an island: implicit Euler if any has it, because something is stiff;
@@ -451,7 +477,7 @@ static void record_contacts(const struct impact_batch *self, bool coming)
 
 void impact_add_joint(struct joint_result *to, const struct joint_result *from)
 {
-	for (uint32_t k = 0; k < JOINT_MULTIPLIERS; k++)
+	for (uint32_t k = 0; k < JOINT_PLACES; k++)
 		to->multiplier[k] += from->multiplier[k];
 	to->on_b = spatial_mul_add(to->on_b, from->on_b, 1);
 	to->point = from->point;
@@ -539,7 +565,10 @@ enum status impact_batch_collide(struct impact_batch *self)
 	struct velocity_step *v = &self->solve;
 	uint32_t cut = 0;
 	limit_restitution(self);
+	velocity_rotors_start(v, false);
+	v->instant = true;
 	enum status status = islands_solve(self->of->step, &v->islands, impact_island_collide, v);
+	v->instant = false;
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < self->count; i++) {
@@ -594,6 +623,7 @@ static enum status apply_forces(struct impact_batch *self)
 			v->motions[i] = integrate_motion(dynamics, body, &self->start[i],
 							 v->forced[i], v->forced[i], self->step.dt);
 	}
+	velocity_rotors_start(v, self->begin == 0);
 	return STATUS_OK;
 }
 
@@ -707,7 +737,8 @@ static bool may_gain(const struct impact_batch *self, uint32_t i)
 		vec3_length(v->forced[i].angular) * self->step.dt > INTEGRATE_TURN_MAX);
 }
 
-/* Whether joints of an island give it energy, of springs or motors: what it gains is then no error. */
+/* Whether joints of an island give it energy, of springs, motors or rotors: what it gains is then no
+ * error. */
 static bool is_driven(const struct velocity_step *v, const struct island *island)
 {
 	bool driven = false;
@@ -718,7 +749,8 @@ static bool is_driven(const struct velocity_step *v, const struct island *island
 		ASSERT(c - v->contact_count < v->joints.count);
 		const struct joint *joint = &v->joints.joints[c - v->contact_count];
 		for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-			driven |= joint->axes[axis].motor != 0 || joint->axes[axis].spring != 0;
+			driven |= joint->axes[axis].motor != 0 || joint->axes[axis].spring != 0 ||
+				  joint->axes[axis].armature > 0;
 	}
 	return driven;
 }

@@ -267,22 +267,11 @@ enum status impact_island_end(const struct island *members, uint32_t index, stru
 	return status;
 }
 
-enum status impact_island_collide(const struct island *members, uint32_t index, struct arena *arena,
-				  void *context)
+/* Speeds u of an island's rows, and which take part in an impact. False: nothing collides. */
+static bool select_colliding(const struct velocity_island *self, double *u, bool *selected)
 {
-	UNUSED(members);
-	struct velocity_step *begin = context;
-	struct velocity_end problem;
-	struct velocity_island *self = &problem.island;
-	enum status status = velocity_end_make(&problem, begin, index, arena);
-	if (status != STATUS_OK)
-		return status;
-	double *u = ARENA_ARRAY(arena, double, self->count);
-	if (u == NULL)
-		return STATUS_NO_MEMORY;
-	bool *selected = problem.selected;
+	const struct velocity_step *begin = self->step;
 	bool any = false;
-	row_system_speeds(&self->system, begin->before, u);
 	for (uint32_t i = 0; i < self->count; i++) {
 		if (i >= self->contact_rows) {
 			const struct velocity_joint_row *joint =
@@ -298,8 +287,31 @@ enum status impact_island_collide(const struct island *members, uint32_t index, 
 		selected[i] = self->rows[normal_of(self, i)].gap <= IMPACT_KEEP;
 		any |= selected[i] && self->place[i] == 0 && u[i] < -CREEP;
 	}
-	if (!any)
+	return any;
+}
+
+enum status impact_island_collide(const struct island *members, uint32_t index, struct arena *arena,
+				  void *context)
+{
+	UNUSED(members);
+	struct velocity_step *begin = context;
+	struct velocity_end problem;
+	struct velocity_island *self = &problem.island;
+	enum status status = velocity_end_make(&problem, begin, index, arena);
+	if (status != STATUS_OK)
+		return status;
+	double *u = ARENA_ARRAY(arena, double, self->count);
+	if (u == NULL)
+		return STATUS_NO_MEMORY;
+	bool *selected = problem.selected;
+	row_system_speeds(&self->system, begin->before, u);
+	if (!select_colliding(self, u, selected))
 		return STATUS_OK;
+	if (self->tree != NULL) {
+		velocity_tree_hold(self, begin->after);
+		row_system_speeds(&self->system, begin->after, u);
+		(void)select_colliding(self, u, selected);
+	}
 	status = velocity_newton(self, selected, u, problem.b, problem.x);
 	if (status != STATUS_OK)
 		return status;
@@ -307,5 +319,7 @@ enum status impact_island_collide(const struct island *members, uint32_t index, 
 	velocity_add_impulses(self, problem.x, 1);
 	if (self->joints != NULL)
 		velocity_joints_add_results(self, problem.x);
+	if (self->tree != NULL)
+		velocity_tree_add_results(self, begin->after, problem.x);
 	return STATUS_OK;
 }

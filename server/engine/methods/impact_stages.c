@@ -7,6 +7,7 @@
  *
  *   spring         its force at the stage's coordinate and speed
  *   locked axis    J a + J'v = 0
+ *   rotor          J a + J'v + F/armature = 0
  *   contact        F ≥ 0 and J a + J'v ≥ 0, complementary, with friction; as impact_island.c for points
  *                  that are not at rest on each other, where half of the change closes a gap
  *
@@ -146,6 +147,12 @@ static void set_targets(const struct stages *self, const struct velocity_island 
 			continue;
 		}
 		b[i] += h * impact_island_bias(island, i);
+		if (velocity_is_rotor(island, i)) {
+			const struct velocity_joint_row *rotor =
+				&island->joints[i - island->contact_rows];
+			b[i] -= speeds[i] + rotor->pull + rotor->curvature;
+			continue;
+		}
 		if (self->rests[row_index(island, i)])
 			b[i] -= speeds[i] - island->rows[i].wanted;
 	}
@@ -385,8 +392,10 @@ static void take_impulses(struct stages *stages)
 			uint32_t c = island->constraints[i];
 			for (uint32_t b = v->first_block[c]; good && b < v->first_block[c + 1]; b++)
 				v->impulses[b] = stages->impulses[b];
-			if (!good && c >= v->contact_count)
-				v->joint_results[c - v->contact_count] = (struct joint_result){ 0 };
+			if (good || c < v->contact_count)
+				continue;
+			v->joint_results[c - v->contact_count] = (struct joint_result){ 0 };
+			velocity_rotors_follow(v, c - v->contact_count, stages->batch->begin == 0);
 		}
 	}
 }

@@ -80,6 +80,7 @@ libengine_a_SOURCES += \
 	server/engine/methods/velocity_joint.c \
 	server/engine/methods/velocity_printed.c \
 	server/engine/methods/velocity_reflect.c \
+	server/engine/methods/velocity_rotor.c \
 	server/engine/methods/velocity_rows.c \
 	server/engine/methods/velocity_sparse.c \
 	server/engine/methods/velocity_taut.c \
@@ -119,6 +120,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_linkage_book \
 	tests/unit/server/engine/methods/test_loop_impulse \
 	tests/unit/server/engine/methods/test_gear \
+	tests/unit/server/engine/methods/test_armature \
 	tests/unit/server/engine/methods/test_servo \
 	tests/unit/server/engine/methods/test_velocity_joint \
 	tests/unit/server/engine/methods/test_velocity_mechanism \

@@ -199,6 +199,7 @@ static enum status admit_command(const struct dynamics *dynamics, const struct c
 		return pile_admit_field(command, why);
 	case COMMAND_JOINT_CREATE:
 	case COMMAND_JOINT_AXIS:
+	case COMMAND_JOINT_ARMATURE:
 		return pile_admit_joint(command, why);
 	case COMMAND_PARTICLES_CREATE:
 		return refuse_command(why, "op", "particle systems");

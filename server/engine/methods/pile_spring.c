@@ -47,6 +47,8 @@ static enum status check_axis(uint8_t mode, uint8_t spring, uint8_t motor, doubl
 	return STATUS_OK;
 }
 
+static const char ROTORS[] = "rotors of joints, because nothing has inertia";
+
 enum status pile_check_joint(const struct joint_table *table, uint32_t row, struct reason *why)
 {
 	ASSERT(row < table->count && table->id[row] != 0);
@@ -54,6 +56,8 @@ enum status pile_check_joint(const struct joint_table *table, uint32_t row, stru
 		return refuse_joint(why, "type", "joints but distances");
 	if (table->break_force[row] > 0 || table->break_torque[row] > 0)
 		return refuse_joint(why, "break_force", "joints that break");
+	if (table->armature[row][0] > 0)
+		return refuse_joint(why, "armature", ROTORS);
 	return check_axis(table->mode[row][0], table->spring[row][0], table->motor[row][0],
 			  table->friction[row][0], why);
 }
@@ -62,6 +66,9 @@ enum status pile_admit_joint(const struct command *command, struct reason *why)
 {
 	const struct command_JOINT_CREATE *made = &command->joint_create;
 	const struct command_JOINT_AXIS *axis = &command->joint_axis;
+	if (command->op == COMMAND_JOINT_ARMATURE)
+		return command->joint_armature.armature > 0 ? refuse_joint(why, "armature", ROTORS)
+							    : STATUS_OK;
 	if (command->op == COMMAND_JOINT_AXIS)
 		return check_axis(axis->mode, axis->spring, axis->motor, axis->friction, why);
 	ASSERT(command->op == COMMAND_JOINT_CREATE);

@@ -272,8 +272,9 @@ LANES_INLINE void set_right_sides(const struct soft_joints *joints, struct soft_
 	six_store(branch->change, right);
 	for (uint32_t i = joint->lock_count; i < joint->count; i++) {
 		const struct soft_extra *extra = &joint->extras[joint->member[i]];
-		if (extra->soft > 0)
-			branch->change[i] -= extra->soft * extra->impulse;
+		if (extra->bundle > 0)
+			branch->change[i] -=
+				extra->bundle * soft_bundle_impulse(joint, joint->member[i]);
 	}
 }
 

@@ -32,6 +32,8 @@
  *                    (soft_servo_speed), in both passes. The rate of the target is added: solve uses
  *                    that of the sub-step's middle, relax that of its end
  *   friction         J v = 0, within its bounds
+ *   rotor            J v + λ/armature = its speed at the sub-step's start, and its speed is J v at the end;
+ *                    springs and motors with gains of its axis are solved as one with it (soft_joint_tree.c)
  *
  * In joints that are solved together only springs, and motors with hardly any damping, are solved one
  * by one. Those with an implicit part come after all others, and are swept until they agree.
@@ -117,6 +119,10 @@ void soft_joint_warm(struct soft_joints *joints, struct soft_joint *joint)
 	}
 	for (uint32_t i = 0; i < joint->extra_count; i++) {
 		struct soft_extra *extra = &joint->extras[i];
+		if (extra->part == JOINT_ROTOR) { /* what it lost in the last sub-step */
+			extra->wanted -= extra->soft * extra->impulse;
+			extra->impulse = 0;
+		}
 		extra->impulse = extra->member ? 0 : extra->impulse;
 		add_scaled_row(&sum, joint->loose ? &extra->row : &extra->push, extra->impulse);
 		for (uint32_t r = 0; r < joint->lock_count && !joint->loose; r++)
@@ -213,6 +219,7 @@ static double solve_extra(const struct soft_pass *pass, struct soft_joint *joint
 		break;
 	case JOINT_SPRING:
 	case JOINT_MOTOR:
+	case JOINT_ROTOR:
 		impulse = extra->elastic ? spring_impulse(pass, extra, speed)
 					 : motor_impulse(pass, extra, speed);
 		break;
@@ -348,7 +355,7 @@ static void update_motor_rates(struct soft_step *self, double time)
 		struct soft_joint *joint = soft_rest(joints, k);
 		const struct joint *data = &joints->list.joints[joint - joints->items];
 		for (uint32_t r = 0; r < joint->extra_count; r++) {
-			uint32_t axis = joint->place[joint->lock_count + r] / JOINT_PARTS;
+			uint32_t axis = joint_place_axis(joint->place[joint->lock_count + r]);
 			VALIDATE(axis < JOINT_AXES);
 			if (joint->extras[r].part == JOINT_MOTOR)
 				joint->extras[r].wanted = data->axes[axis].rate;

@@ -54,19 +54,23 @@ struct soft_extra {
 	double wanted;	      /* m/s or rad/s: target speed of a motor, or after a limit's bounce */
 	double target;	      /* m/s or rad/s: speed that a pass over groups is to give it */
 	double stiff, damp;   /* N s/m, N s: of a spring, over a sub-step */
-	/* 1/kg: of a motor with gains 1 / damp, which its row has beside J M⁻¹ Jᵀ when it is a member; 0:
-	 * it is none, as of every other row */
+	/* 1/kg: of a motor with gains, a rotor, and a spring of an axis with a rotor 1 / damp, which its row
+	 * has beside J M⁻¹ Jᵀ when it is a member; 0: it is none, as of every other row */
 	double soft;
+	double bundle;	 /* 1/kg: of a member, that of all rows that are solved as one with it */
+	double armature; /* kg or kg m²: of its axis */
 	double lower, upper;   /* N s, N m s: bounds of the impulse of a sub-step */
 	double impulse, total; /* N s, N m s: of this sub-step; over the step */
 	double approach;       /* m/s, rad/s: its speed when the step began */
 	double restitution;
-	uint8_t part; /* enum joint_part */
+	uint8_t part; /* enum joint_part; of a rotor `wanted` is its speed at the sub-step's start */
 	bool follows; /* a motor that holds a position */
-	bool elastic; /* a spring, or a motor with gains: its force follows from its gap and speed */
+	/* a spring, a motor with gains, or a rotor: its force follows from its gap and speed */
+	bool elastic;
 	bool struck;  /* a limit that has had an impulse in this step */
 	bool inside;  /* its impulse is within its bounds, not at one */
 	bool member;  /* it is solved together with the locked rows */
+	bool bundled; /* it is solved as one with the member of its axis, which has a rotor */
 	bool implicit; /* a spring with a part that acts implicitly: solved after what is solved alone */
 };
 
@@ -100,6 +104,7 @@ struct soft_joint {
 	bool acted;	     /* one of its impulses was not 0 */
 	bool wide;	     /* in a block of soft_wide.h, which has all that changes */
 	bool implicit;	     /* one of its springs is */
+	bool rotors;	     /* one of its extras is a rotor */
 	double open;	     /* m, rad: the largest gap of a locked row, at the present positions */
 	struct soft_row *locks; /* locked rows, then members */
 	struct soft_extra *extras;
@@ -130,7 +135,31 @@ struct soft_joint {
 /* What row i of those solved together has beside J M⁻¹ Jᵀ. */
 static inline double soft_joint_compliance(const struct soft_joint *joint, uint32_t i)
 {
-	return i < joint->lock_count ? 0 : joint->extras[joint->member[i]].soft;
+	return i < joint->lock_count ? 0 : joint->extras[joint->member[i]].bundle;
+}
+
+/* The axis of an extra, 0 to 5. */
+static inline uint32_t soft_axis_of(const struct soft_joint *joint, uint32_t extra)
+{
+	VALIDATE(extra < joint->extra_count);
+	return joint_place_axis(joint->place[joint->lock_count + extra]);
+}
+
+/* Whether extra `r` is solved as one with member `member` of its axis, and is not that member. */
+static inline bool soft_is_bundled_with(const struct soft_joint *joint, uint32_t r, uint32_t member)
+{
+	return r != member && joint->extras[r].bundled &&
+	       soft_axis_of(joint, r) == soft_axis_of(joint, member);
+}
+
+/* The impulse of a member and all that are solved as one with it. */
+static inline double soft_bundle_impulse(const struct soft_joint *joint, uint32_t member)
+{
+	double sum = joint->extras[member].impulse;
+	for (uint32_t r = 0; r < joint->extra_count && joint->rotors; r++)
+		if (soft_is_bundled_with(joint, r, member))
+			sum += joint->extras[r].impulse;
+	return sum;
 }
 
 struct soft_node {

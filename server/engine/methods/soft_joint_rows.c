@@ -46,9 +46,8 @@ static void set_softness(struct soft_joints *joints, double hertz, double dampin
 /* Whether constraint_joint has the row in block 0, that of locked axes. */
 static bool is_locked(const struct joint *data, uint8_t place)
 {
-	ASSERT(place < JOINT_MULTIPLIERS);
-	const struct joint_axis *axis = &data->axes[place / JOINT_PARTS];
-	if (place % JOINT_PARTS != JOINT_HOLD)
+	const struct joint_axis *axis = &data->axes[joint_place_axis(place)];
+	if (joint_place_part(place) != JOINT_HOLD)
 		return false;
 	return axis->mode == JOINT_LOCKED || axis->lower == axis->upper;
 }
@@ -149,11 +148,17 @@ static void init_joints(struct soft_step *self)
 			}
 			struct soft_extra *extra = &joint->extras[r - joint->lock_count];
 			extra->impulse = impulse;
-			extra->part = place % JOINT_PARTS;
+			extra->part = (uint8_t)joint_place_part(place);
 			const struct joint_axis *axis =
-				&joints->list.joints[i].axes[place / JOINT_PARTS];
+				&joints->list.joints[i].axes[joint_place_axis(place)];
+			extra->armature = axis->armature;
+			if (extra->part == JOINT_ROTOR) {
+				joint->rotors = true;
+				extra->impulse = 0;
+			}
 			extra->follows = axis->motor == JOINT_MOTOR_POSITION;
 			extra->elastic = extra->part == JOINT_SPRING ||
+					 extra->part == JOINT_ROTOR ||
 					 (extra->part == JOINT_MOTOR && joint_axis_is_servo(axis));
 			joints->driven |= extra->part == JOINT_MOTOR;
 		}
@@ -270,17 +275,29 @@ static void derive_spring(struct soft_extra *extra, const struct constraint_row 
 {
 	VALIDATE(extra->elastic);
 	double stiffness = row->stiffness, damping = row->damping;
+	double mass = extra->mass + extra->armature;
 	if (row->softness == ROW_FREQUENCY) {
 		double omega = TWO_PI * row->stiffness;
-		stiffness = omega * omega * extra->mass;
-		damping = 2 * row->damping * omega * extra->mass;
+		stiffness = omega * omega * mass;
+		damping = 2 * row->damping * omega * mass;
 	}
-	double implicit = h * h * stiffness - SPRING_PLAIN * extra->mass;
+	double implicit = h * h * stiffness - SPRING_PLAIN * mass;
 	extra->stiff = h * stiffness;
 	extra->damp = h * damping + scalar_max(implicit, 0);
 	extra->implicit = implicit > 0;
-	if (extra->part == JOINT_MOTOR && extra->damp > SOFT_DAMP_MIN * extra->mass)
+	bool soft = extra->part == JOINT_MOTOR || extra->armature > 0;
+	if (soft && extra->damp > SOFT_DAMP_MIN * mass)
 		extra->soft = 1 / extra->damp;
+}
+
+/* A rotor is a damper of its own speed. Of a loose joint, it is swept as implicit springs are. */
+static void derive_rotor(struct soft_extra *extra, bool loose)
+{
+	ASSERT(extra->armature > 0);
+	extra->stiff = 0;
+	extra->damp = extra->armature;
+	extra->soft = 1 / extra->armature;
+	extra->implicit = loose;
 }
 
 static inline void take_joint_row(const struct constraint *constraint,
@@ -300,7 +317,8 @@ static void update_extra(struct soft_extra *extra, const struct constraint_row *
 {
 	extra->start_gap = extra->gap;
 	extra->gap = row->gap;
-	extra->wanted = row->wanted;
+	if (extra->part != JOINT_ROTOR)
+		extra->wanted = row->wanted;
 	extra->soft = 0;
 	extra->lower = -(double)__builtin_inf();
 	extra->upper = (double)__builtin_inf();
@@ -318,9 +336,9 @@ static void init_inside(struct soft_extra *extra)
 {
 	extra->impulse = scalar_clamp(extra->impulse, extra->lower, extra->upper);
 	extra->mass_in_group = extra->mass;
-	extra->inside =
-		!soft_extra_is_alone(extra) &&
-		(extra->part == JOINT_MOTOR || extra->part == JOINT_FRICTION || extra->impulse > 0);
+	extra->inside = !soft_extra_is_alone(extra) &&
+			(extra->part == JOINT_MOTOR || extra->part == JOINT_FRICTION ||
+			 extra->elastic || extra->impulse > 0);
 }
 
 /* Adds the impulses of the last positions to the total, about b's anchor, which moves with b. */
@@ -340,6 +358,14 @@ static void move_impulses_to_anchor(const struct soft_joints *joints, uint32_t i
 }
 
 enum { BLOCKS_MAX = 1 + JOINT_ROWS_MAX };
+
+/* m/s, rad/s: of the rotor in row r of joint i, as the tick begins. */
+static double rotor_lag(const struct soft_joints *joints, uint32_t i, uint32_t r)
+{
+	ASSERT(r < joints->items[i].row_count);
+	uint32_t axis = joint_place_axis(joints->items[i].place[r]);
+	return joints->list.joints[i].axes[axis].lag;
+}
 
 static void measure_joint(const struct measure *measure, uint32_t i)
 {
@@ -377,11 +403,15 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 		joints->kernels->derive(joints, joint);
 	for (uint32_t r = joint->lock_count; r < joint->row_count; r++) {
 		struct soft_extra *extra = &joint->extras[r - joint->lock_count];
-		if (extra->elastic)
+		if (extra->part == JOINT_ROTOR)
+			derive_rotor(extra, joint->loose);
+		else if (extra->elastic)
 			derive_spring(extra, &rows[r], h);
 		joint->implicit |= extra->implicit;
 		if (measure->now == 0) {
 			extra->approach = rows[r].approach;
+			if (extra->part == JOINT_ROTOR)
+				extra->wanted = rows[r].approach - rotor_lag(joints, i, r);
 			init_inside(extra);
 		}
 	}
@@ -498,6 +528,13 @@ static void store_joint(const struct soft_step *self, uint32_t i, struct joint_r
 		result->multiplier[joint->place[r]] = joint->total[r];
 	for (uint32_t r = joint->lock_count; r < joint->row_count; r++)
 		result->multiplier[joint->place[r]] = joint->extras[r - joint->lock_count].total;
+	for (uint32_t r = 0; r < joint->extra_count && joint->rotors; r++) {
+		const struct soft_extra *extra = &joint->extras[r];
+		uint32_t axis = joint_place_axis(joint->place[joint->lock_count + r]);
+		result->lags = true; /* contacts are solved after joints */
+		if (extra->part == JOINT_ROTOR)
+			result->rotor[axis] = extra->wanted - extra->soft * extra->impulse;
+	}
 	move_impulses_to_anchor(joints, i);
 	/* On b, about its mass centre; if the rows have no part on b, the opposite of that on a. */
 	bool on_a = joint->b == NO_JOINTED;

@@ -19,6 +19,10 @@
  * A motor with gains is the row J v + soft λ = target, with soft = 1 / damp beside D, and the
  * target that of elastic_target.
  *
+ * Rows of an axis with a rotor are solved as one, because they have one J: the rotor and other compliant rows
+ * inside their bounds, J v + λ_i / w_i = t_i, are one row of compliance 1 / Σ w_i and target Σ w_i t_i / Σ w_i;
+ * where a rigid row is a member, its λ is what is left of that of all, and λ_i = w_i (t_i − J v).
+ *
  * Motors, friction and limits that act within their bounds are members: they are solved like the
  * locked rows of their joint, at most one for each axis. A member that would exceed a bound is
  * fixed at the bound and is no longer a member. A row at its bound becomes a member if its speed
@@ -74,8 +78,10 @@ static void init_response(struct soft_jointed *jointed)
 /* Stores the effective masses of members within their group. */
 static void store_group_masses(const struct soft_joint *joint)
 {
-	for (uint32_t i = joint->lock_count; i < joint->count; i++)
-		joint->extras[joint->member[i]].mass_in_group = joint->pivot_inv[i];
+	for (uint32_t i = joint->lock_count; i < joint->count; i++) {
+		struct soft_extra *extra = &joint->extras[joint->member[i]];
+		extra->mass_in_group = joint->pivot_inv[i] + extra->armature;
+	}
 }
 
 /* Factors what has changed: the trees' joints whose rows or responses are others, and the core. */
@@ -180,10 +186,88 @@ static double elastic_target(const struct soft_pass *pass, const struct soft_ext
 	return extra->wanted - extra->stiff * gap * extra->soft;
 }
 
-static uint32_t axis_of(const struct soft_joint *joint, uint32_t extra)
+/* ---- rows that are solved as one with a member ----------------------------------------------- */
+
+/* The target of a member and all that are solved as one with it. */
+static double bundle_target(const struct soft_joint *joint, uint32_t member)
 {
-	VALIDATE(extra < joint->extra_count);
-	return joint->place[joint->lock_count + extra] / JOINT_PARTS;
+	const struct soft_extra *extra = &joint->extras[member];
+	if (!joint->rotors || extra->soft == 0 || extra->bundle == extra->soft)
+		return extra->target;
+	double sum = extra->target / extra->soft;
+	for (uint32_t r = 0; r < joint->extra_count; r++)
+		if (soft_is_bundled_with(joint, r, member))
+			sum += joint->extras[r].target / joint->extras[r].soft;
+	return sum * extra->bundle;
+}
+
+/* J v of a row after the impulses that the bodies are to get. */
+static double speed_after(const struct soft_joints *joints, const struct soft_joint *joint,
+			  const struct soft_row *row)
+{
+	const uint32_t sides[2] = { joint->a, joint->b };
+	const struct spatial *on[2] = { &row->on_a, &row->on_b };
+	double speed = 0;
+	for (uint32_t k = 0; k < 2; k++) {
+		const struct soft_jointed *body = &joints->jointed[sides[k]];
+		struct spatial v = body->velocity;
+		if (body->moves) {
+			vec3 change = vec3_hadamard(body->mass_inv, body->impulse.linear);
+			v.linear = vec3_add(v.linear, change);
+			change = sym3_apply(body->inertia_inv, body->impulse.angular);
+			v.angular = vec3_add(v.angular, change);
+		}
+		speed += spatial_dot(*on[k], v);
+	}
+	return speed;
+}
+
+/* Divides the change of a member's row among those that are solved as one with it: change[r] by extra. */
+static void split_bundle(const struct soft_joints *joints, const struct soft_joint *joint,
+			 uint32_t row, double change[JOINT_ROWS_MAX])
+{
+	uint32_t member = joint->member[row];
+	double left = joint->branch->change[row];
+	bool read = false;
+	double speed = 0;
+	for (uint32_t r = 0; r < joint->extra_count && joint->rotors; r++) {
+		const struct soft_extra *extra = &joint->extras[r];
+		if (!soft_is_bundled_with(joint, r, member))
+			continue;
+		if (!read)
+			speed = speed_after(joints, joint, &joint->locks[row]);
+		read = true;
+		change[r] = (extra->target - speed) / extra->soft - extra->impulse;
+		left -= change[r];
+	}
+	change[member] = left;
+}
+
+/* After the members of a joint are chosen: a rotor is one of its axis if no other row is, and compliant rows
+ * inside their bounds are solved as one with it. */
+static void bundle_rotors(struct soft_joint *joint, uint32_t axes)
+{
+	for (uint32_t rotor = 0; rotor < joint->extra_count; rotor++) {
+		struct soft_extra *of = &joint->extras[rotor];
+		uint32_t axis = soft_axis_of(joint, rotor);
+		double weight = 0;
+		if (of->part != JOINT_ROTOR || joint->loose || !(of->mass > 0))
+			continue;
+		for (uint32_t r = 0; r < joint->extra_count; r++) {
+			struct soft_extra *extra = &joint->extras[r];
+			if (soft_axis_of(joint, r) != axis || extra->soft == 0 || !extra->inside)
+				continue;
+			extra->member = extra->bundled = true;
+			weight += 1 / extra->soft;
+		}
+		if (axes >> axis & 1)
+			continue;
+		ASSERT(joint->count < SOFT_LOCKS_MAX);
+		of->bundle = 1 / weight;
+		joint->member[joint->count] = (uint8_t)rotor;
+		joint->branch->target[joint->count] = bundle_target(joint, rotor);
+		joint->locks[joint->count++] = of->row;
+	}
 }
 
 /* Clamps the target of a motor without bounds to the limits of its axis, which could not stop it. */
@@ -193,7 +277,7 @@ static void clamp_target_to_limits(struct soft_joint *joint, uint32_t motor)
 	struct soft_extra *extra = &joint->extras[motor];
 	for (uint32_t r = 0; r < motor; r++) {
 		const struct soft_extra *limit = &joint->extras[r];
-		if (axis_of(joint, r) != axis_of(joint, motor))
+		if (soft_axis_of(joint, r) != soft_axis_of(joint, motor))
 			continue;
 		if (limit->part == JOINT_HOLD)
 			extra->target = scalar_max(extra->target, limit->target);
@@ -217,7 +301,7 @@ static void set_targets(const struct soft_pass *pass, struct soft_joint *joint)
 			clamp_target_to_limits(joint, i);
 	}
 	for (uint32_t i = joint->lock_count; i < joint->count; i++)
-		joint->branch->target[i] = joint->extras[joint->member[i]].target;
+		joint->branch->target[i] = bundle_target(joint, joint->member[i]);
 }
 
 static void solve_members(const struct soft_pass *pass, struct soft_group *group)
@@ -277,6 +361,14 @@ void soft_group_respond(struct soft_joints *joints, struct soft_group *group,
 	}
 }
 
+static void add_split(const struct soft_joints *joints, struct soft_joint *joint, uint32_t row)
+{
+	double change[JOINT_ROWS_MAX] = { 0 };
+	split_bundle(joints, joint, row, change);
+	for (uint32_t r = 0; r < joint->extra_count; r++)
+		joint->extras[r].impulse += change[r];
+}
+
 static void apply_solution(struct soft_joints *joints, const struct soft_group *group)
 {
 	const struct soft_forest *forest = &joints->forest;
@@ -287,8 +379,10 @@ static void apply_solution(struct soft_joints *joints, const struct soft_group *
 			VALIDATE(r < joint->lock_count || joint->member[r] < joint->extra_count);
 			if (r < joint->lock_count)
 				joint->impulse[r] += change;
-			else
+			else if (!joint->rotors)
 				joint->extras[joint->member[r]].impulse += change;
+			else
+				add_split(joints, joint, r);
 			joint->acted |= change != 0;
 		}
 		joint->pushed = spatial_mul_add(joint->pushed, joint->branch->impulse, 1);
@@ -315,9 +409,15 @@ void soft_joint_choose_members(struct soft_joint *joint)
 	for (uint32_t rank = 0; rank < 3; rank++)
 		for (uint32_t r = 0; r < joint->extra_count; r++) {
 			struct soft_extra *extra = &joint->extras[r];
-			uint32_t axis = 1u << axis_of(joint, r);
+			uint32_t axis = 1u << soft_axis_of(joint, r);
 			if (rank_of(extra) != rank)
 				continue;
+			extra->bundled = false;
+			extra->bundle = extra->soft;
+			if (extra->armature > 0 && extra->soft > 0) {
+				extra->member = false;
+				continue; /* solved as one with a member */
+			}
 			/* A motor with gains may have become alone within the tick, with its pose. */
 			extra->member = extra->inside && !soft_extra_is_alone(extra) &&
 					!joint->loose && !(axes & axis) && extra->mass > 0 &&
@@ -329,25 +429,43 @@ void soft_joint_choose_members(struct soft_joint *joint)
 			joint->branch->target[joint->count] = extra->target;
 			joint->locks[joint->count++] = extra->row;
 		}
+	if (joint->rotors)
+		bundle_rotors(joint, axes);
 	ASSERT(joint->count >= joint->lock_count && joint->count <= SOFT_LOCKS_MAX);
+}
+
+/* Fixes an extra at a bound that it would exceed by this change; false if it exceeds none. */
+static bool hold_bound(struct soft_joints *joints, struct soft_joint *joint, uint32_t index,
+		       double change)
+{
+	struct soft_extra *extra = &joint->extras[index];
+	double after = extra->impulse + change;
+	VALIDATE(extra->member && !(extra->lower > extra->upper));
+	double bound = scalar_clamp(after, extra->lower, extra->upper);
+	if (bound == after)
+		return false;
+	soft_joint_push(joints, joint, &extra->row, bound - extra->impulse);
+	extra->impulse = bound;
+	extra->inside = false;
+	return true;
 }
 
 /* Fixes members that would exceed their bounds there; false if there is none. */
 static bool hold_bounds(struct soft_joints *joints, struct soft_joint *joint)
 {
 	bool any = false;
+	double change[JOINT_ROWS_MAX];
+	/* All are divided first, because what is fixed at a bound changes speeds. */
 	for (uint32_t r = joint->lock_count; r < joint->count; r++) {
-		struct soft_extra *extra = &joint->extras[joint->member[r]];
-		double after = extra->impulse + joint->branch->change[r];
-		VALIDATE(extra->member && !(extra->lower > extra->upper));
-		double bound = scalar_clamp(after, extra->lower, extra->upper);
-		if (bound == after)
-			continue;
-		soft_joint_push(joints, joint, &extra->row, bound - extra->impulse);
-		extra->impulse = bound;
-		extra->inside = false;
-		any = true;
+		change[joint->member[r]] = joint->branch->change[r];
+		if (joint->rotors)
+			split_bundle(joints, joint, r, change);
 	}
+	for (uint32_t r = joint->lock_count; r < joint->count; r++)
+		any |= hold_bound(joints, joint, joint->member[r], change[joint->member[r]]);
+	for (uint32_t r = 0; r < joint->extra_count && joint->rotors; r++)
+		if (joint->extras[r].bundled)
+			any |= hold_bound(joints, joint, r, change[r]);
 	joint->changed |= any;
 	return any;
 }

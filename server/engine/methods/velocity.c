@@ -152,6 +152,7 @@ enum status velocity_prepare_bodies(struct velocity_step *self, struct body_moti
 	self->start = start;
 	if (self->joints.count > 0)
 		prepare_jointed_bodies(self);
+	velocity_rotors_start(self, true);
 	return STATUS_OK;
 }
 

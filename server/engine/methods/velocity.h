@@ -113,7 +113,8 @@ struct velocity_step {
 	struct row_list rows;
 	uint32_t *first_block; /* by constraint, and one more; ascending */
 	struct islands islands;
-	bool islands_made;		   /* of these constraints, before their rows */
+	bool islands_made; /* of these constraints, before their rows */
+	bool instant;	   /* no time passes: springs do nothing (collisions of `impact`) */
 	struct velocity_outcome *outcomes; /* by island */
 	struct velocity_outcome
 		*end_outcomes; /* by island, of its joints at the end; NULL without joints */
@@ -124,6 +125,12 @@ struct velocity_step {
 	const uint8_t *integrator;
 	const struct velocity_trees *trees; /* NULL: locked axes of all joints are rows */
 };
+
+/* Whether the constraints are those of the beginning. */
+static inline bool velocity_is_beginning(const struct velocity_step *self)
+{
+	return self->at == NULL || self->at == self->start;
+}
 
 /* Whether the island moves by implicit Euler. */
 static inline bool velocity_is_implicit(const struct velocity_step *self,
@@ -227,17 +234,18 @@ enum velocity_role {
 	VELOCITY_RATE,	   /* velocity motor */
 	VELOCITY_POSITION, /* position motor */
 	VELOCITY_FRICTION, /* dry friction */
+	VELOCITY_ROTOR,	   /* armature: its speed is that of its axis */
 	VELOCITY_TAUT,	   /* stiffness of a taut line across itself */
 };
 
 /* Properties of a joint's row that solvers need in addition to its constraint_row. */
 struct velocity_joint_row {
 	uint32_t joint;	     /* index into the step's joints */
-	uint8_t place;	     /* index into the joint's multipliers, < JOINT_MULTIPLIERS */
+	uint8_t place;	     /* index into the joint's multipliers, < JOINT_PLACES */
 	uint8_t role;	     /* enum velocity_role */
 	double lower, upper; /* N·s */
 	double soft;	     /* (m/s)/(N·s): w = J v + soft λ + … */
-	double pull;	     /* m/s: term of w by a spring's extension */
+	double pull;	     /* m/s: term of w by a spring's extension, or by a rotor's speed */
 	double curvature;    /* m/s: mean speed of its coordinate in the motion, less J v */
 	uint32_t of;	     /* of TAUT: the island's row whose impulse is the tension */
 	double per;	     /* of TAUT: 1/m or m; stiffness for a unit of tension */
@@ -435,8 +443,14 @@ static inline bool velocity_row_acts(const struct velocity_joint_row *row)
 static inline bool velocity_row_has_place(const struct velocity_joint_row *row)
 {
 	bool place = row->role == VELOCITY_LOCK || row->role == VELOCITY_LIMIT ||
-		     row->role == VELOCITY_POSITION;
+		     row->role == VELOCITY_POSITION || row->role == VELOCITY_ROTOR;
 	return place && velocity_row_acts(row);
+}
+/* Whether row i is that of a rotor. */
+static inline bool velocity_is_rotor(const struct velocity_island *self, uint32_t i)
+{
+	return i >= self->contact_rows &&
+	       self->joints[i - self->contact_rows].role == VELOCITY_ROTOR;
 }
 /* m, rad. Smaller: further rounds of a motion correct only rounding; larger: drift, which has to be
  * removed. */
@@ -480,16 +494,25 @@ MUST_CHECK enum status velocity_joints_project(struct velocity_step *begin);
 MUST_CHECK enum status velocity_joints_solve_end(struct velocity_step *begin);
 /* Completes the joints' results for step_joints_store: torques about b's mass centre at the end. */
 void velocity_joints_finish_results(struct velocity_step *self);
-/* Whether row i is a rigid joint row without bounds. Only such rows act in an impact, because a bounded
- * force does nothing in no time. */
+/* Whether row i is a rigid joint row without bounds, or that of a rotor. Only such rows act in an impact,
+ * because a bounded force does nothing in no time. */
 static inline bool velocity_holds(const struct velocity_island *self, uint32_t i)
 {
 	if (i < self->contact_rows)
 		return false;
 	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
-	return row->role != VELOCITY_LIMIT && !(row->soft > 0) && row->lower == -__builtin_inf() &&
+	bool firm = !(row->soft > 0) || row->role == VELOCITY_ROTOR;
+	return row->role != VELOCITY_LIMIT && firm && row->lower == -__builtin_inf() &&
 	       row->upper == __builtin_inf();
 }
+/* Sets the speeds of the rotors of all joints: those of their axes at `before`, as a tick `begins` less what
+ * they lag behind. */
+void velocity_rotors_start(struct velocity_step *self, bool begins);
+/* The same of one joint. */
+void velocity_rotors_follow(struct velocity_step *self, uint32_t joint, bool begins);
+/* J: kinetic energy of an island's rotors where bodies have these motions and velocities (by slot). */
+double velocity_rotors_energy(const struct velocity_step *self, const struct island *island,
+			      const struct body_motion *motions, const struct spatial *velocities);
 /* Whether row i of a joint is part of an impact; *u, its speed, becomes the difference to its target.
  * `back`: its impulse in the motion, N·s. */
 bool velocity_joints_impact(const struct velocity_island *self, uint32_t i, double back, double *u);
@@ -514,8 +537,8 @@ struct velocity_trees {
 /* One island's trees at one state. */
 struct velocity_tree {
 	struct tree_mass mass;
-	struct tree_spring *springs; /* of `rows`, in the motion */
-	uint32_t *rows;		     /* of the island: springs that are part of the masses */
+	struct tree_spring *springs; /* of `rows` */
+	uint32_t *rows; /* of the island: springs and rotors that are part of the masses */
 	uint32_t spring_count;
 	bool *still;		/* by row: the trees do not move along it */
 	double *alone;		/* by row: J M⁻¹ Jᵀ of the bodies without joints */
@@ -547,8 +570,8 @@ static inline bool velocity_block_is_held(const struct velocity_step *self, uint
 MUST_CHECK enum status velocity_tree_make(struct velocity_island *self, uint32_t index);
 /* After the rows' responses: which rows do not move. NO_MEMORY. */
 MUST_CHECK enum status velocity_tree_find_still(struct velocity_island *self);
-/* Makes unlimited springs of held joints a part of the masses, for the motion: their rows then have the
- * bounds 0. NO_MEMORY. */
+/* Makes rotors of held joints a part of the masses, and for the motion their unlimited springs: their rows
+ * then have the bounds 0. NO_MEMORY. */
 MUST_CHECK enum status velocity_tree_soften(struct velocity_island *self);
 /* Undoes this, after the motion: for displacements. NO_MEMORY. */
 MUST_CHECK enum status velocity_tree_stiffen(struct velocity_island *self);

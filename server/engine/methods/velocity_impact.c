@@ -136,7 +136,9 @@ static double energy_lost(const struct velocity_impact *impact, const struct isl
 		whole = whole && begin->islands.island_of[island->slots[i]] == before;
 	if (whole)
 		return velocity_energy(begin->masses, begin->arriving, island) -
-		       velocity_energy(impact->end->masses, begin->after, island);
+		       velocity_energy(impact->end->masses, begin->after, island) +
+		       velocity_rotors_energy(impact->end, island, begin->start, begin->arriving) -
+		       velocity_rotors_energy(impact->end, island, begin->motions, begin->after);
 	double sum = 0;
 	for (uint32_t i = 0; i < island->slot_count; i++) {
 		uint32_t slot = island->slots[i], of = begin->islands.island_of[slot];
@@ -159,12 +161,22 @@ static double share_to_take_back(const struct velocity_island *self,
 	for (uint32_t i = 0; i < self->count; i++) {
 		slope += x[i] * u[i];
 		curve += x[i] * jacobian_speed(self->rows[i].j, change);
+		if (velocity_is_rotor(self, i)) { /* it gets its part back from the axis */
+			slope -= x[i] * u[i];
+			curve += velocity_row_soft(self, i) * x[i] * x[i];
+		}
 	}
 	/* A push gained more than was lost, which is counted: no further energy is returned. */
 	if (lost < 0)
 		return curve > 0 ? scalar_clamp(2 * slope / curve, 0, 1) : 1;
 	double square = slope * slope + 2 * curve * lost;
 	return curve > 0 && square > 0 ? (slope + scalar_sqrt(square)) / curve : 1;
+}
+
+/* m/s: the speed that the rotor of row i loses. */
+static double rotor_loss(const struct velocity_island *self, uint32_t i, double x)
+{
+	return velocity_is_rotor(self, i) ? velocity_row_soft(self, i) * x : 0;
 }
 
 /* Energy that impulses add to speeds u: x·(u + ½ A x), J. `change` gets M⁻¹ Nᵀ x. */
@@ -176,7 +188,8 @@ static double energy_added(const struct velocity_island *self, const double *u, 
 		change[self->island->slots[i]] = spatial_zero();
 	row_system_apply(&self->system, x, change);
 	for (uint32_t i = 0; i < self->count; i++)
-		sum += x[i] * (u[i] + 0.5 * jacobian_speed(self->rows[i].j, change));
+		sum += x[i] * (u[i] + 0.5 * jacobian_speed(self->rows[i].j, change) +
+			       0.5 * rotor_loss(self, i, x[i]));
 	return sum;
 }
 

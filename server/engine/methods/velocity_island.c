@@ -203,7 +203,7 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 		return status;
 	if (self->joints != NULL || self->tree != NULL)
 		velocity_joints_soften(self);
-	if (self->tree != NULL && step->at == NULL)
+	if (self->tree != NULL)
 		status = velocity_tree_soften(self);
 	struct row_system_sizes sizes = row_system_sizes(&self->mass, self->rows, self->count);
 	void *memory = arena_push(arena, row_system_bytes(sizes));

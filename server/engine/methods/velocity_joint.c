@@ -8,6 +8,9 @@
  *   dry friction     w = J v, |λ| ≤ friction h
  *   spring           λ = −h (k (q + h J v) + c J v): with K = k h + c a compliant row,
  *                    w = J v + λ/(h K) + k q/K = 0
+ *   rotor            of armature a and speed ω: the rotor loses λ/a and keeps up with its axis,
+ *                    w = J v + λ/a − ω = 0, at both ends of a motion and in impacts; then ω is J v.
+ *                    Within the motion J v is the mean speed of its coordinate, as for a lock
  *
  * Along a straight motion a pendulum leaves its circle, and correcting its velocity afterwards loses
  * energy: (ω h)²/2 of its speed in a step. So joints are enforced twice, as in RATTLE:
@@ -36,7 +39,7 @@
  * stay open meanwhile. A limit that was passed before returns no faster than contacts do, by
  * contact.push_speed.
  *
- * Impacts: locked axes and motors without limit hold; limits bounce as contacts do; springs, friction
+ * Impacts: locked axes, motors without limit and rotors hold; limits bounce as contacts do; springs, friction
  * and motors with a limit do nothing, because an impact takes no time.
  */
 #include "server/engine/methods/velocity.h"
@@ -57,13 +60,19 @@ enum { JOINT_PARTS_MAX = 2 * GEAR_ENDS };
 
 #define ALLOCATE(type, count) ARENA_ARRAY(self->arena, type, count)
 
-/* ---- rows ------------------------------------------------------------------------------------- */
-
 static const struct joint *joint_of(const struct velocity_island *self,
 				    const struct velocity_joint_row *row)
 {
 	return &self->step->joints.joints[row->joint];
 }
+
+static struct joint_axis *axis_of(const struct velocity_island *self,
+				  const struct velocity_joint_row *row)
+{
+	return &self->step->joints.joints[row->joint].axes[joint_place_axis(row->place)];
+}
+
+/* ---- rows ------------------------------------------------------------------------------------- */
 
 /* Whether the row's J M⁻¹ Jᵀ is more than rounding. */
 static bool row_can_move(const struct velocity_step *self, const struct constraint_row *row)
@@ -87,11 +96,14 @@ static struct velocity_joint_row make_joint_row(const struct velocity_step *step
 {
 	const struct joint *joint = &step->joints.joints[index];
 	double h = step->step->dt;
-	ASSERT(place < JOINT_MULTIPLIERS);
+	ASSERT(place < JOINT_PLACES);
 	struct velocity_joint_row made = {
 		.joint = index, .place = place, .lower = -__builtin_inf(), .upper = __builtin_inf()
 	};
-	switch (place % JOINT_PARTS) {
+	switch (joint_place_part(place)) {
+	case JOINT_ROTOR:
+		made.role = VELOCITY_ROTOR;
+		break;
 	case JOINT_HOLD:
 	case JOINT_UPPER:
 		made.role = row->set == ROW_POSITIVE ? VELOCITY_LIMIT : VELOCITY_LOCK;
@@ -100,7 +112,7 @@ static struct velocity_joint_row make_joint_row(const struct velocity_step *step
 		made.role = VELOCITY_SPRING;
 		break;
 	case JOINT_MOTOR:
-		made.role = joint->axes[place / JOINT_PARTS].motor == JOINT_MOTOR_POSITION
+		made.role = joint->axes[joint_place_axis(place)].motor == JOINT_MOTOR_POSITION
 				    ? VELOCITY_POSITION
 				    : VELOCITY_RATE;
 		if (row->softness != ROW_RIGID)
@@ -230,7 +242,8 @@ void velocity_joints_spring(const struct velocity_island *self, uint32_t i, doub
 	if (row->softness != ROW_FREQUENCY)
 		return;
 	double a = compliance_at_joint(self, i);
-	double mass = a > 0 ? 1 / a : 0, rate = TWO_PI * row->stiffness;
+	double armature = axis_of(self, &self->joints[i - self->contact_rows])->armature;
+	double mass = (a > 0 ? 1 / a : 0) + armature, rate = TWO_PI * row->stiffness;
 	*stiffness = mass * rate * rate;
 	*damping = 2 * mass * row->damping * rate;
 }
@@ -263,9 +276,15 @@ void velocity_joints_soften(struct velocity_island *self)
 	}
 	self->noise = ROUNDING * (fast + far / step->step->dt);
 	ASSERT(!(self->noise < 0));
-	for (uint32_t i = self->contact_rows; i < self->count; i++)
-		if (self->joints[i - self->contact_rows].role == VELOCITY_SPRING)
+	for (uint32_t i = self->contact_rows; i < self->count; i++) {
+		struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
+		if (row->role == VELOCITY_SPRING)
 			soften_spring(self, i);
+		if (row->role == VELOCITY_ROTOR) {
+			row->soft = 1 / self->rows[i].stiffness;
+			row->pull = -axis_of(self, row)->rotor;
+		}
+	}
 }
 
 void velocity_joints_warm_start(const struct velocity_island *self, double *x)
@@ -319,13 +338,15 @@ void velocity_joints_add_results(const struct velocity_island *self, const doubl
 		const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
 		if (x[i] == 0)
 			continue;
-		ASSERT(row->joint < self->step->joints.count && row->place < JOINT_MULTIPLIERS);
+		ASSERT(row->joint < self->step->joints.count && row->place < JOINT_PLACES);
 		const struct constraint *of =
 			&self->step->constraints[self->step->contact_count + row->joint];
 		struct joint_result *to = &self->step->joint_results[row->joint];
 		struct spatial unit = unit_on_b(self, &self->rows[i], of, joint_of(self, row));
 		if (row->role != VELOCITY_TAUT)
 			to->multiplier[row->place] += x[i];
+		if (row->role == VELOCITY_ROTOR)
+			axis_of(self, row)->rotor -= row->soft * x[i];
 		to->on_b = spatial_mul_add(to->on_b, unit, x[i]);
 	}
 }
@@ -364,6 +385,7 @@ void velocity_joints_targets(const struct velocity_island *self, bool *selected,
 			b[i] += scalar_max(row->gap, 0) / h;
 			break;
 		case VELOCITY_SPRING:
+		case VELOCITY_ROTOR:
 			b[i] += joint->pull;
 			break;
 		case VELOCITY_POSITION:
@@ -524,7 +546,7 @@ static bool set_end_targets(const struct velocity_island *self, bool impact, con
 		double used = step->joint_results[row->joint].multiplier[row->place];
 		/* A row that reached its bound in the motion does not act at its end. */
 		bool strong = row->lower < used && used < row->upper;
-		b[i] -= self->rows[i].wanted;
+		b[i] += row->role == VELOCITY_ROTOR ? row->pull : -self->rows[i].wanted;
 		if (row->role == VELOCITY_LIMIT) {
 			b[i] -= scalar_min(before[i], 0);
 			selected[i] = velocity_row_acts(row) && !impact &&
@@ -728,11 +750,11 @@ enum status velocity_joints_solve_arriving(struct velocity_island *self, bool *s
 					   double *x)
 {
 	const struct velocity_step *step = self->step;
+	for (uint32_t i = self->contact_rows; i < self->count; i++)
+		self->joints[i - self->contact_rows].curvature = 0;
 	if (self->tree != NULL)
 		velocity_tree_hold(self, step->arriving);
 	row_system_speeds(&self->system, self->tree != NULL ? step->arriving : step->forced, b);
-	for (uint32_t i = self->contact_rows; i < self->count; i++)
-		self->joints[i - self->contact_rows].curvature = 0;
 	velocity_joints_targets(self, selected, b);
 	for (uint32_t i = 0; i < self->count; i++) {
 		x[i] = 0;
@@ -750,7 +772,8 @@ bool velocity_joints_impact(const struct velocity_island *self, uint32_t i, doub
 {
 	ASSERT(i >= self->contact_rows && i < self->count);
 	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
-	*u -= self->rows[i].wanted;
+	/* A rotor arrives with the speed of its axis. */
+	*u = row->role == VELOCITY_ROTOR ? 0 : *u - self->rows[i].wanted;
 	if (row->role == VELOCITY_LIMIT)
 		return velocity_row_acts(row) && (self->rows[i].gap <= VELOCITY_TOUCH || back > 0);
 	return velocity_holds(self, i);

@@ -72,7 +72,8 @@ static enum status impact_once(struct reflection_rounds *self, const bool *rows,
 	row_system_apply(&island->system, self->x, change);
 	for (uint32_t i = 0; i < island->count; i++) {
 		total[i] += self->x[i];
-		self->u[i] += jacobian_speed(island->rows[i].j, change);
+		if (!velocity_is_rotor(island, i)) /* a rotor keeps up with its axis */
+			self->u[i] += jacobian_speed(island->rows[i].j, change);
 	}
 	return STATUS_OK;
 }

@@ -38,7 +38,7 @@ static const struct joint *taut_joint(const struct velocity_step *step, uint32_t
 uint32_t velocity_taut_count(const struct velocity_step *step, const struct island *island)
 {
 	uint32_t count = 0;
-	bool begins = step->at == NULL || step->at == step->start;
+	bool begins = velocity_is_beginning(step);
 	for (uint32_t i = 0; begins && i < island->constraint_count; i++)
 		if (taut_joint(step, island->constraints[i]) != NULL)
 			count += ROWS;

@@ -12,6 +12,8 @@
  *                metric of mass, so that a floating mechanism keeps its centre and its angular momentum
  *   springs      of joints of the forest, without limits, are part of the masses: they act implicitly in the
  *                joints' coordinates
+ *   rotors       of joints of the forest are part of the masses everywhere but for displacements: a row
+ *                J v + λ/a = ω adds a to the axis' inertia
  *
  * Impulses of the joints follow from the changes of momentum, from the leaves up.
  *
@@ -54,6 +56,15 @@ static uint32_t locked_count(const struct joint *joint)
 	return count;
 }
 
+static uint32_t rotor_count(const struct joint *joint)
+{
+	uint32_t count = 0;
+	VALIDATE(joint->layout.known);
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		count += joint->layout.parts[axis] >> JOINT_ROTOR & 1;
+	return count;
+}
+
 uint32_t velocity_held_axes(const struct velocity_step *self, uint32_t joint)
 {
 	return velocity_joint_is_held(self, joint) ? locked_count(&self->joints.joints[joint]) : 0;
@@ -79,7 +90,7 @@ static uint32_t count_rows(const struct velocity_step *self, const struct island
 		list[(*list_count)++] = j;
 		rows += joint_places(joint, places);
 		if (tree_joint_is_edge(joint))
-			rows -= locked_count(joint);
+			rows -= locked_count(joint) + rotor_count(joint);
 	}
 	return rows;
 }
@@ -168,7 +179,7 @@ enum status velocity_tree_make(struct velocity_island *self, uint32_t index)
 	struct arena *arena = self->arena;
 	if (step->trees == NULL)
 		return STATUS_OK;
-	self->outcome->maximal = step->trees->refused[index];
+	self->outcome->maximal |= step->trees->refused[index];
 	const struct tree_plan *plan = &step->trees->plans[index];
 	if (plan->link_count == 0)
 		return STATUS_OK;
@@ -205,7 +216,7 @@ enum status velocity_tree_find_still(struct velocity_island *self)
 		double moves = mass_couple(&self->mass, j, &self->system.responses[i]);
 		tree->still[i] = !(moves > VELOCITY_MOVE_MIN * tree->alone[i]);
 		/* A joint that closes a loop and says what the forest's joints say. */
-		if (tree->still[i] && velocity_holds(self, i) && self->step->at == NULL)
+		if (tree->still[i] && velocity_holds(self, i) && velocity_is_beginning(self->step))
 			self->outcome->dependent = true;
 	}
 	return STATUS_OK;
@@ -227,12 +238,14 @@ static uint32_t link_of_joint(const struct velocity_island *self, uint32_t joint
 	return TREE_NONE;
 }
 
-/* Whether row i is a spring without limits of a joint of the forest. */
+/* Whether row i is a rotor, or in the motion a spring without limits, of a joint of the forest. */
 static bool is_inner_spring(const struct velocity_island *self, uint32_t i)
 {
 	ASSERT(i >= self->contact_rows && i < self->taut_from);
 	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
-	return row->role == VELOCITY_SPRING && row->soft > 0 &&
+	bool passes = velocity_is_beginning(self->step) && !self->step->instant;
+	bool spring = row->role == VELOCITY_SPRING && passes;
+	return (spring || row->role == VELOCITY_ROTOR) && row->soft > 0 &&
 	       velocity_joint_is_held(self->step, row->joint) && row->lower == -__builtin_inf() &&
 	       row->upper == __builtin_inf();
 }
@@ -285,10 +298,22 @@ static uint32_t slot_at(const struct velocity_island *self, uint32_t link)
 	return self->tree->mass.plan->links[link].slot;
 }
 
+/* Sets the pulls of springs and rotors, which bend with their coordinates. */
+static void pull_again(const struct velocity_island *self)
+{
+	const struct velocity_tree *tree = self->tree;
+	for (uint32_t s = 0; s < tree->spring_count; s++) {
+		const struct velocity_joint_row *row =
+			&self->joints[tree->rows[s] - self->contact_rows];
+		tree->springs[s].pull = row->pull + row->curvature;
+	}
+}
+
 void velocity_tree_hold(struct velocity_island *self, struct spatial *velocities)
 {
 	ASSERT(self->tree != NULL);
 	struct velocity_tree *tree = self->tree;
+	pull_again(self);
 	for (uint32_t i = 0; i < tree->mass.plan->link_count; i++) {
 		tree->given[i] = velocities[slot_at(self, i)];
 		tree->mass.bias[i] = spatial_zero();
@@ -296,7 +321,7 @@ void velocity_tree_hold(struct velocity_island *self, struct spatial *velocities
 	tree_mass_project(&tree->mass, velocities);
 }
 
-/* The springs' multipliers at these velocities: soft λ + J v + pull = 0. */
+/* The springs' multipliers at these velocities: soft λ + J v + pull = 0. A rotor loses soft λ. */
 static void add_springs(const struct velocity_island *self, const struct spatial *velocities)
 {
 	const struct velocity_tree *tree = self->tree;
@@ -304,8 +329,13 @@ static void add_springs(const struct velocity_island *self, const struct spatial
 		const struct velocity_joint_row *row =
 			&self->joints[tree->rows[s] - self->contact_rows];
 		double speed = jacobian_speed(self->rows[tree->rows[s]].j, velocities);
-		self->step->joint_results[row->joint].multiplier[row->place] -=
-			(speed + tree->springs[s].pull) / tree->springs[s].soft;
+		double lost = -(speed + tree->springs[s].pull);
+		self->step->joint_results[row->joint].multiplier[row->place] +=
+			lost / tree->springs[s].soft;
+		if (row->role == VELOCITY_ROTOR)
+			self->step->joints.joints[row->joint]
+				.axes[joint_place_axis(row->place)]
+				.rotor -= lost;
 	}
 }
 
@@ -395,6 +425,13 @@ static double bend_links(const struct velocity_island *self)
 	return worst;
 }
 
+/* Whether row i follows the curvature of its coordinate: rotors also as parts of the masses. */
+static bool bends(const struct velocity_island *self, uint32_t i)
+{
+	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
+	return velocity_row_has_place(row) || (row->role == VELOCITY_ROTOR && row->soft > 0);
+}
+
 /* Updates the curvature of the rows of one joint, `count` from row `first` of the island, which are
  * those from `skip` on of the joint; the greatest change of one that acts. */
 static double bend_joint_rows(const struct velocity_island *self, uint32_t constraint,
@@ -405,7 +442,7 @@ static double bend_joint_rows(const struct velocity_island *self, uint32_t const
 	double worst = 0, h = self->step->step->dt;
 	bool any = false;
 	for (uint32_t i = first; i < first + count; i++)
-		any |= velocity_row_has_place(&self->joints[i - self->contact_rows]);
+		any |= bends(self, i);
 	if (!any)
 		return 0;
 	list->row_count = list->block_count = list->part_count = 0;
@@ -413,13 +450,14 @@ static double bend_joint_rows(const struct velocity_island *self, uint32_t const
 	ASSERT(list->row_count == skip + count);
 	for (uint32_t i = first; i < first + count; i++) {
 		struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
-		if (!velocity_row_has_place(joint))
+		if (!bends(self, i))
 			continue;
 		double before = self->rows[i].gap, gap = list->rows[skip + i - first].gap;
 		double speed = jacobian_speed(self->rows[i].j, self->step->after);
 		double more = (gap - before) / h - speed - joint->curvature;
 		joint->curvature += more;
-		bool holds = joint->lower < x[i] && x[i] < joint->upper;
+		bool holds = (joint->lower < x[i] && x[i] < joint->upper) ||
+			     joint->role == VELOCITY_ROTOR;
 		if (holds || (joint->role == VELOCITY_LIMIT &&
 			      gap < scalar_min(before, 0) - VELOCITY_CURVATURE_TOLERANCE))
 			worst = scalar_max(worst, h * scalar_abs(more));
@@ -462,6 +500,7 @@ static enum status allocate_joint_rows(struct arena *arena, struct row_list *lis
 static void hold_again(const struct velocity_island *self)
 {
 	const struct velocity_tree *tree = self->tree;
+	pull_again(self);
 	for (uint32_t i = 0; i < tree->mass.plan->link_count; i++)
 		self->step->moving[slot_at(self, i)] = tree->given[i];
 	tree_mass_project(&tree->mass, self->step->moving);
@@ -473,6 +512,9 @@ static void go_straight(const struct velocity_island *self, const double *straig
 	ASSERT(self->tree != NULL);
 	for (uint32_t i = 0; i < self->tree->mass.plan->link_count; i++)
 		self->tree->mass.bias[i] = spatial_zero();
+	for (uint32_t i = self->contact_rows; i < self->taut_from; i++)
+		if (velocity_is_rotor(self, i))
+			self->joints[i - self->contact_rows].curvature = 0;
 	hold_again(self);
 	memcpy(x, straight, self->count * sizeof *x);
 }

@@ -614,12 +614,14 @@ static void push_bodies(struct dynamics *self)
 		if (!body->dynamic || !vec3_is_finite(body->impulse) ||
 		    !vec3_is_finite(body->twist))
 			continue;
+		struct spatial before = { table->velocity[row], table->angular_velocity[row] };
 		vec3 turn = mat3_mul_vec(body->inertia_inv, body->twist);
 		vec3 v = vec3_mul_add(table->velocity[row], body->impulse, body->mass_inv);
 		vec3 w = vec3_add(table->angular_velocity[row], turn);
 		table->velocity[row] = within_speed(v, dynamics_speed_max(self->tables, row));
 		table->angular_velocity[row] =
 			within_speed(w, dynamics_angular_speed_max(self->tables, row));
+		dynamics_body_struck(self, row, before);
 	}
 }
 
@@ -683,8 +685,11 @@ void particle_cloth_undo(struct dynamics *self)
 	ASSERT(self->starts.count == self->tables->body.count);
 	for (uint32_t i = 0; i < cloth->bodies.count; i++) {
 		uint32_t row = cloth->bodies.items[i].row;
-		self->tables->body.velocity[row] = self->starts.items[row].velocity;
-		self->tables->body.angular_velocity[row] = self->starts.items[row].angular_velocity;
+		struct body_table *body = &self->tables->body;
+		struct spatial pushed = { body->velocity[row], body->angular_velocity[row] };
+		body->velocity[row] = self->starts.items[row].velocity;
+		body->angular_velocity[row] = self->starts.items[row].angular_velocity;
+		dynamics_body_struck(self, row, pushed);
 	}
 	cloth->moved = false;
 }

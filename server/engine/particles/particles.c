@@ -6,6 +6,7 @@
 #include "server/engine/fluids/fluid.h"
 #include "server/engine/dynamics/force.h"
 #include "server/engine/dynamics/integrate.h"
+#include "server/engine/dynamics/joint_list.h"
 #include "server/engine/particles/particle_birth.h"
 #include "server/engine/particles/particle_holds.h"
 #include "server/engine/particles/particle_links.h"
@@ -208,6 +209,7 @@ static void push_bodies(struct dynamics *self)
 		uint32_t row = table->hit[i] != 0 ? body_met(self, i) : DYNAMICS_NONE;
 		if (row == DYNAMICS_NONE)
 			continue;
+		struct spatial before = { body->velocity[row], body->angular_velocity[row] };
 		vec3 turn = mat3_mul_vec(integrate_inertia_inv(self, row), table->twist[i]);
 		body->velocity[row] =
 			vec3_mul_add(body->velocity[row], table->impulse[i], body->mass_inv[row]);
@@ -216,6 +218,7 @@ static void push_bodies(struct dynamics *self)
 			within_speed(body->velocity[row], dynamics_speed_max(self->tables, row));
 		body->angular_velocity[row] = within_speed(
 			body->angular_velocity[row], dynamics_angular_speed_max(self->tables, row));
+		dynamics_body_struck(self, row, before);
 	}
 }
 
@@ -272,8 +275,10 @@ void particles_undo(struct dynamics *self)
 		uint32_t row = body_met(self, i);
 		if (row == DYNAMICS_NONE)
 			continue;
+		struct spatial pushed = { body->velocity[row], body->angular_velocity[row] };
 		body->velocity[row] = self->starts.items[row].velocity;
 		body->angular_velocity[row] = self->starts.items[row].angular_velocity;
+		dynamics_body_struck(self, row, pushed);
 	}
 }
 

@@ -13,6 +13,7 @@
 
 #include "server/engine/collision/placed.h"
 #include "server/engine/collision/query.h"
+#include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/locks.h"
 #include "server/engine/dynamics/piece.h"
 #include "server/engine/dynamics/row.h"
@@ -39,7 +40,7 @@ static void turn_locked(struct body_table *body, uint32_t row, vec3 l, uint32_t 
 	body->angular_velocity[row] = vec3_add(body->angular_velocity[row], sym3_apply(inverse, l));
 }
 
-void controls_turn(struct world *world, uint32_t row, vec3 l)
+static void turn_body(struct world *world, uint32_t row, vec3 l)
 {
 	struct body_table *body = &world->tables.body;
 	uint32_t locks = locks_of(&world->tables, row);
@@ -56,12 +57,22 @@ void controls_turn(struct world *world, uint32_t row, vec3 l)
 	body->angular_velocity[row] = vec3_add(body->angular_velocity[row], quat_rotate(q, spin));
 }
 
+void controls_turn(struct world *world, uint32_t row, vec3 l)
+{
+	const struct body_table *body = &world->tables.body;
+	struct spatial before = { body->velocity[row], body->angular_velocity[row] };
+	turn_body(world, row, l);
+	dynamics_body_struck(&world->dynamics, row, before);
+}
+
 void controls_push(struct world *world, uint32_t row, vec3 impulse, vec3 arm)
 {
 	struct body_table *body = &world->tables.body;
+	struct spatial before = { body->velocity[row], body->angular_velocity[row] };
 	vec3 felt = locks_along(locks_of(&world->tables, row), impulse);
 	body->velocity[row] = vec3_mul_add(body->velocity[row], felt, body->mass_inv[row]);
-	controls_turn(world, row, vec3_cross(arm, impulse));
+	turn_body(world, row, vec3_cross(arm, impulse));
+	dynamics_body_struck(&world->dynamics, row, before);
 	dynamics_body_moved(&world->dynamics, row);
 	changes_update(&world->changes, &world->tables, row);
 }

@@ -94,6 +94,8 @@ enum status world_joint_axis(const struct world *world, joint_id id, uint32_t ax
 		.ratio = table->gear_ratio[row][axis],
 		.offset = table->gear_offset[row][axis],
 		.gear_force = table->gear_multiplier[row][axis] * rate,
+		.armature = table->armature[row][axis],
+		.rotor_force = table->rotor_multiplier[row][axis] * rate,
 		.amplitude = table->amplitude[row][axis],
 		.hertz = table->hertz[row][axis],
 		.phase = table->phase[row][axis],

@@ -18,6 +18,7 @@ enum status check_joint_remove(struct check *check, struct command *command);
 enum status check_joint_set(struct check *check, struct command *command);
 enum status check_joint_axis(struct check *check, struct command *command);
 enum status check_joint_gear(struct check *check, struct command *command);
+enum status check_joint_armature(struct check *check, struct command *command);
 enum status check_joint_targets(struct check *check, struct command *command);
 enum status check_joint_table(struct check *check, struct command *command);
 enum status check_joint_move(struct check *check, struct command *command);
@@ -31,6 +32,7 @@ void apply_joint_remove(const struct apply_context *context, const struct comman
 void apply_joint_set(const struct apply_context *context, const struct command *command);
 void apply_joint_axis(const struct apply_context *context, const struct command *command);
 void apply_joint_gear(const struct apply_context *context, const struct command *command);
+void apply_joint_armature(const struct apply_context *context, const struct command *command);
 void apply_joint_targets(const struct apply_context *context, const struct command *command);
 void apply_joint_table(const struct apply_context *context, const struct command *command);
 void apply_joint_move(const struct apply_context *context, const struct command *command);

@@ -183,6 +183,17 @@ void apply_joint_gear(const struct apply_context *context, const struct command 
 			    &gear);
 }
 
+void apply_joint_armature(const struct apply_context *context, const struct command *command)
+{
+	struct joint_table *joint = &context->world->tables.joint;
+	const struct command_JOINT_ARMATURE *set = &command->joint_armature;
+	uint32_t row = row_of(context, set->joint);
+	ASSERT(set->axis < JOINT_AXES);
+	joint->armature[row][set->axis] = set->armature;
+	joint->rotor_multiplier[row][set->axis] = joint->rotor_lag[row][set->axis] = 0;
+	dynamics_joint_changed(&context->world->dynamics, row, false);
+}
+
 void apply_joint_targets(const struct apply_context *context, const struct command *command)
 {
 	struct tables *tables = &context->world->tables;

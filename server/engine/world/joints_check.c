@@ -372,6 +372,22 @@ enum status check_joint_gear(struct check *check, struct command *command)
 	return STATUS_OK;
 }
 
+enum status check_joint_armature(struct check *check, struct command *command)
+{
+	struct planned_joint *joint;
+	struct command_JOINT_ARMATURE *set = &command->joint_armature;
+	enum status status = plan_find_joint(check, &set->joint, &joint, "joint");
+	if (status == STATUS_OK)
+		status = check_geared_axis(check, joint, set->axis, "axis");
+	if (status != STATUS_OK || joint->type != JOINT_SPHERICAL || set->armature == 0)
+		return status;
+	return REFUSE(
+		check, STATUS_RANGE, "armature",
+		"armature is %.10g: a spherical joint has no axes that rotors turn about; use a "
+		"six_dof with x, y and z locked",
+		set->armature);
+}
+
 static enum status check_motor(struct check *check, const struct planned_joint *joint,
 			       uint32_t axis, const char *field)
 {

@@ -73,6 +73,15 @@ static enum status check_axis(const struct tables *tables, uint32_t row, uint32_
 	EXPECT(check_within(t->hertz[row][axis], 0, SCALAR_MAX), TABLE_JOINT, row, "hertz");
 	EXPECT(check_within(t->phase[row][axis], -far, far), TABLE_JOINT, row, "phase");
 	EXPECT(t->since[row][axis] <= tables->world.tick[0], TABLE_JOINT, row, "since");
+	double armature = t->armature[row][axis];
+	EXPECT(check_within(armature, 0, INERTIA_MAX) &&
+		       (armature == 0 ||
+			(joint_axis_kind((enum joint_type)t->type[row], axis).settable &&
+			 t->type[row] != JOINT_SPHERICAL)),
+	       TABLE_JOINT, row, "armature");
+	EXPECT(scalar_abs(t->rotor_multiplier[row][axis]) <= JOINT_MULTIPLIER_MAX, TABLE_JOINT, row,
+	       "rotor_multiplier");
+	EXPECT(scalar_is_finite(t->rotor_lag[row][axis]), TABLE_JOINT, row, "rotor_lag");
 	return check_gear(tables, row, axis, why);
 }
 

@@ -27,6 +27,22 @@ static void view_links(const struct robot_work *work, struct robot_view *out)
 	}
 }
 
+/* A joint's force on b less those of its rotors, which are part of M. */
+static struct spatial without_rotors(const struct tables *tables, uint32_t row,
+				     const struct joint *joint, struct spatial force)
+{
+	double rate = (double)tables->world.rate_num[0] / (double)tables->world.rate_den[0];
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+		double impulse = tables->joint.rotor_multiplier[row][axis];
+		struct spatial on[2];
+		if (impulse == 0)
+			continue;
+		joint_axis_jacobian(joint, axis, &joint->a, &joint->b, on);
+		force = spatial_mul_add(force, on[1], -impulse * rate);
+	}
+	return force;
+}
+
 /* The force of a link's joint along each of its axes: the joint's force on b, as one on the link. */
 static void view_forces(const struct robot_work *work, double *out)
 {
@@ -43,6 +59,7 @@ static void view_forces(const struct robot_work *work, double *out)
 			on.linear = force;
 			on.angular =
 				vec3_add(work->tables->joint.torque[row], vec3_cross(arm, force));
+			on = without_rotors(work->tables, row, joint, on);
 		}
 		for (uint32_t k = link->first; k < link->first + link->count; k++)
 			out[k] = spatial_dot(tree->axes[k], on) * (link->reversed ? -1 : 1);

@@ -53,6 +53,8 @@ static struct joint random_joint(void)
 			joint.axes[axis].lower = joint.axes[axis].upper =
 				rng_range(&rng, -0.5, 0.5);
 		}
+		if (joint.type != JOINT_SPHERICAL && rng_below(&rng, 3) == 0)
+			joint.axes[axis].armature = rng_range(&rng, 0.1, 2);
 	}
 	return joint;
 }
@@ -168,6 +170,20 @@ START_TEST(inverse_dynamics_returns_the_forces_of_forward_dynamics)
 }
 END_TEST
 
+static double rotor_energy(const struct joint *joint)
+{
+	double sum = 0;
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
+		struct joint_axis_motion q;
+		if (!joint_axis_kind((enum joint_type)joint->type, axis).settable ||
+		    joint_locked_axes(joint) >> axis & 1)
+			continue;
+		joint_axis_motion(joint, axis, &joint->a, &joint->b, CONSTRAINT_VELOCITY, &q);
+		sum += 0.5 * joint->axes[axis].armature * q.speed * q.speed;
+	}
+	return sum;
+}
+
 START_TEST(the_mass_matrix_is_the_kinetic_energy_and_the_inertia_of_inverse_dynamics)
 {
 	for (uint32_t i = 0; i < 300; i++) {
@@ -190,6 +206,8 @@ START_TEST(the_mass_matrix_is_the_kinetic_energy_and_the_inertia_of_inverse_dyna
 		}
 		for (uint32_t k = 0; k < source.body_count; k++)
 			energy += kinetic_energy_of(&masses[k], &motions[k]);
+		for (uint32_t k = 0; k < source.joint_count; k++)
+			energy += rotor_energy(&joints[k].joint);
 		bool grounded = false;
 		for (uint32_t k = 0; k < tree.link_count; k++)
 			grounded |= tree.links[k].parent == ARTICULATION_NONE &&
@@ -276,6 +294,9 @@ static uint32_t free_accelerations(struct spatial *out)
 	for (uint32_t i = 0; i < list.row_count; i++)
 		for (uint32_t k = 0; k < list.row_count; k++)
 			a[i * list.row_count + k] = jacobian_speed(rows[i].j, change[k]);
+	for (uint32_t i = 0; i < list.row_count; i++)
+		if (rows[i].softness == ROW_ROTOR)
+			a[i * list.row_count + i] += 1 / rows[i].stiffness;
 	uint32_t rank = eliminate(list.row_count, a, b, 1e-11);
 	for (uint32_t i = 0; i < list.row_count; i++)
 		for (uint32_t k = 0; k < source.body_count; k++)

@@ -1,4 +1,4 @@
-/* A double and a triple pendulum and a gyroscope in gimbals, under every method with joints, against where
+/* A double and a triple pendulum, also with rotors, and a gyroscope in gimbals, under every method with joints, against where
  * they are by make_pendulums.py, which knows neither our bodies nor our joints. */
 #include <stdio.h>
 
@@ -22,17 +22,22 @@ static const struct {
 	{ "projection", REDUCED, INTEGRATOR_AUTOMATIC, 2, 120, 6e-3 },
 	{ "reflection", ROWS, INTEGRATOR_AUTOMATIC, 2, 120, 6e-3 },
 	{ "reflection", REDUCED, INTEGRATOR_AUTOMATIC, 2, 120, 6e-3 },
-	{ "impact", 0, INTEGRATOR_AUTOMATIC, 2, 120, 6e-3 },
+	{ "impact", ROWS, INTEGRATOR_AUTOMATIC, 2, 120, 6e-3 },
+	{ "impact", REDUCED, INTEGRATOR_AUTOMATIC, 2, 120, 6e-3 },
 	{ "impact", 0, INTEGRATOR_RK4, 4, 120, 3e-6 },
 	{ "impact", 0, INTEGRATOR_RK45, 5, 120, 1e-7 },
 	{ "soft-step", 0, INTEGRATOR_AUTOMATIC, 1, 480, 3e-3 },
 };
 
+/* rad: smaller errors have no order. */
+#define ROUNDING 1e-13
+
 static struct world *open_world(int run, uint32_t rate)
 {
 	struct world *world = joined_world(RUNS[run].method, rate, vec3_make(0, -9.81, 0));
 	if (RUNS[run].coordinates != 0)
-		joined_set(world, "articulated.coordinates", RUNS[run].coordinates);
+		joined_set(world, "articulated.coordinates",
+			   RUNS[run].coordinates == REDUCED ? 2 : 0);
 	return world;
 }
 
@@ -62,11 +67,20 @@ static void run_second(struct world *world, int run, uint32_t rate)
 	if (RUNS[run].order > 1)
 		ck_assert_double_le(stats.joint_error, 1e-9);
 	if (RUNS[run].coordinates == REDUCED)
-		ck_assert_uint_eq(stats.islands_reduced, 1);
+		ck_assert_uint_ge(stats.islands_reduced, 1);
 }
 
-/* Cubes in a row along x, hinged at faces: the first, of 1 kg, to the world. */
-static void swing(int run, uint32_t rate, uint32_t count, double angles[ANGLES_MAX])
+static void set_rotor(struct world *world, joint_id hinge, double armature)
+{
+	struct command set = test_command(COMMAND_JOINT_ARMATURE);
+	set.joint_armature = (struct command_JOINT_ARMATURE){ hinge, 3, armature };
+	test_do(world, &set);
+}
+
+/* Cubes in a row along x, hinged at faces: the first, of 1 kg, to the world. `rotors`: armature of the hinges;
+ * NULL: they have none. */
+static void swing(int run, uint32_t rate, uint32_t count, const double *rotors,
+		  double angles[ANGLES_MAX])
 {
 	static const double masses[ANGLES_MAX] = { 1, 2, 0.5 };
 	struct world *world = open_world(run, rate);
@@ -76,8 +90,10 @@ static void swing(int run, uint32_t rate, uint32_t count, double angles[ANGLES_M
 					     .at = { i + 0.5, 0, 0 },
 					     .mass = masses[i] };
 		cubes[i] = put(world, run, cube);
-		joined_join(world, JOINT_REVOLUTE, last, cubes[i], vec3_make(i, 0, 0),
-			    joined_about_z());
+		joint_id hinge = joined_join(world, JOINT_REVOLUTE, last, cubes[i],
+					     vec3_make(i, 0, 0), joined_about_z());
+		if (rotors != NULL)
+			set_rotor(world, hinge, rotors[i]);
 		last = cubes[i];
 	}
 	run_second(world, run, rate);
@@ -88,12 +104,18 @@ static void swing(int run, uint32_t rate, uint32_t count, double angles[ANGLES_M
 
 static void swing_double(int run, uint32_t rate, double angles[ANGLES_MAX])
 {
-	swing(run, rate, 2, angles);
+	swing(run, rate, 2, NULL, angles);
 }
 
 static void swing_triple(int run, uint32_t rate, double angles[ANGLES_MAX])
 {
-	swing(run, rate, 3, angles);
+	swing(run, rate, 3, NULL, angles);
+}
+
+static void swing_rotors(int run, uint32_t rate, double angles[ANGLES_MAX])
+{
+	static const double rotors[] = { 0.5, 0.25, 1 };
+	swing(run, rate, 3, rotors, angles);
 }
 
 /* The capsule's axis is y: of the outer gimbal the axis is −z, of the inner one x. */
@@ -131,6 +153,7 @@ static const struct {
 	{ "double pendulum", swing_double, DOUBLE_PENDULUM, COUNT_OF(DOUBLE_PENDULUM) },
 	{ "triple pendulum", swing_triple, TRIPLE_PENDULUM, COUNT_OF(TRIPLE_PENDULUM) },
 	{ "gyroscope", precess, GYROSCOPE, COUNT_OF(GYROSCOPE) },
+	{ "pendulum with rotors", swing_rotors, GEARED_PENDULUM, COUNT_OF(GEARED_PENDULUM) },
 };
 
 static void assert_converges(uint32_t system, int run)
@@ -149,11 +172,13 @@ static void assert_converges(uint32_t system, int run)
 	       SYSTEMS[system].name, RUNS[run].method,
 	       RUNS[run].coordinates == REDUCED ? " (reduced)" : "", RUNS[run].integrator, error[0],
 	       error[1], error[2], RUNS[run].rate);
+	fflush(stdout);
 	ck_assert_double_le(error[0], RUNS[run].most);
 	/* An observed order of at least 0.32 less. */
 	double better = 0.8 * (1u << RUNS[run].order);
 	ck_assert_double_gt(error[0] / error[1], better);
-	ck_assert_double_gt(error[1] / error[2], better);
+	if (error[2] > ROUNDING)
+		ck_assert_double_gt(error[1] / error[2], better);
 }
 
 START_TEST(a_double_pendulum_swings_as_by_lagrange)
@@ -174,6 +199,12 @@ START_TEST(a_gyroscope_in_gimbals_precesses_as_by_lagrange)
 }
 END_TEST
 
+START_TEST(a_pendulum_with_rotors_swings_as_by_lagrange)
+{
+	assert_converges(3, _i);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("methods/pendulums");
@@ -183,6 +214,7 @@ static Suite *make(void)
 	tcase_add_loop_test(test, a_double_pendulum_swings_as_by_lagrange, 0, all);
 	tcase_add_loop_test(test, a_triple_pendulum_swings_as_by_lagrange, 0, all);
 	tcase_add_loop_test(test, a_gyroscope_in_gimbals_precesses_as_by_lagrange, 0, all);
+	tcase_add_loop_test(test, a_pendulum_with_rotors_swings_as_by_lagrange, 0, all);
 	suite_add_tcase(suite, test);
 	return suite;
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const METHODS[] = { "lcp", "projection", "reflection" };
+static const char *const METHODS[] = { "lcp", "projection", "reflection", "impact" };
 
 enum { MAXIMAL, AUTO, REDUCED };
 

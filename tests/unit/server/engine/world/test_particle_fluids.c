@@ -230,10 +230,10 @@ START_TEST(pressures_are_those_of_the_equation_of_state)
 		for (int x = -2; x <= 2; x++)
 			for (int y = -2; y <= 2; y++)
 				for (int z = -2; z <= 2; z++)
-					test_add_particle(world, system,
-							  vec3_scale(vec3_make(x, y, z),
-								     0.99 * spacing),
-							  vec3_zero());
+					test_add_particle(
+						world, system,
+						vec3_scale(vec3_make(x, y, z), 0.99 * spacing),
+						vec3_zero());
 		test_step(world, 1);
 		const struct particle_table *table = &world->tables.particle;
 		uint32_t pressed = 0;
