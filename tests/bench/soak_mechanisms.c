@@ -1,4 +1,5 @@
-/* soak_mechanisms: closed mechanisms for a million steps, under `lcp`: by how much their joints are off
+/* soak_mechanisms: closed mechanisms for a million steps, under `lcp`, with joints as rows and in reduced
+ * coordinates, where only the joint that closes a loop is rows: by how much their joints are off
  * at most, and their energy at the end (a crank is turned by a motor; the linkage of
  * Bricard swings under gravity, the others move freely without it).
  *
@@ -121,12 +122,12 @@ static const struct {
 	struct world *(*make)(void);
 	/* m, rad: positions are not corrected below 1e-9. Bricard's loop passes poses in which one more row
 	 * depends on the others; there rows are compliant for a step. */
-	double most;
+	double most, reduced;
 } MECHANISMS[] = {
-	{ "four-bar", make_four_bar, 2e-9 },
-	{ "slider-crank", make_slider_crank, 2e-9 },
-	{ "bricard", make_bricard, 1e-5 },
-	{ "gears", make_gears, 2e-9 },
+	{ "four-bar", make_four_bar, 2e-9, 1e-10 },
+	{ "slider-crank", make_slider_crank, 2e-9, 1e-10 },
+	{ "bricard", make_bricard, 1e-5, 2e-9 },
+	{ "gears", make_gears, 2e-9, 1e-10 },
 };
 
 static double energy_of(const struct world *world)
@@ -139,8 +140,11 @@ int main(int argc, char **argv)
 {
 	uint32_t steps = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000;
 	bool good = true;
-	for (uint32_t i = 0; i < COUNT_OF(MECHANISMS); i++) {
+	for (uint32_t run = 0; run < 2 * COUNT_OF(MECHANISMS); run++) {
+		uint32_t i = run / 2;
+		bool reduced = run % 2 == 1;
 		struct world *world = MECHANISMS[i].make();
+		joined_set(world, "articulated.coordinates", reduced ? 2 : 0);
 		double worst = 0, last = 0, begun = 0;
 		uint64_t fallbacks = 0;
 		for (uint32_t step = 0; step < steps; step++) {
@@ -153,11 +157,11 @@ int main(int argc, char **argv)
 			if (step == 60)
 				begun = energy_of(world);
 		}
-		printf("%-13s %u steps: joints off by %.2g at most, %.2g in the last tenth; "
+		printf("%-13s %-7s %u steps: joints off by %.2g at most, %.2g in the last tenth; "
 		       "energy %.6g J after a second, %.6g J at the end; %llu fallbacks\n",
-		       MECHANISMS[i].name, (unsigned)steps, worst, last, begun, energy_of(world),
-		       (unsigned long long)fallbacks);
-		good &= worst <= MECHANISMS[i].most;
+		       MECHANISMS[i].name, reduced ? "reduced" : "rows", (unsigned)steps, worst,
+		       last, begun, energy_of(world), (unsigned long long)fallbacks);
+		good &= worst <= (reduced ? MECHANISMS[i].reduced : MECHANISMS[i].most);
 		world_destroy(world);
 	}
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;

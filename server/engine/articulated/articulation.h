@@ -16,9 +16,9 @@
  *   q'   one number for each axis: of a ball the spin of b against a, in a's axes; of a floating base the
  *        velocity of the mass centre and the spin, world axes
  *
- * A rotor with armature a that turns with an axis has the energy ½ a q'²: it adds a to that axis' entry of M. Of
- * a ball, whose rates are not those of its joint's angles q = J(v), it adds a Jᵀ J, and a Jᵀ J' v to b. Armature
- * of a joint that is no edge of the forest is refused.
+ * A rotor with armature a that turns with an axis has the energy ½ a q'²: it adds a to that axis' entry
+ * of M. Of a ball, whose rates are not those of its joint's angles q = J(v), it adds a Jᵀ J, and a Jᵀ J' v
+ * to b. Armature of a joint that is no edge of the forest is refused.
  *
  * Joints that a forest cannot contain are closures, which are rows (closure.h): the second way between
  * two bodies, distances, and joints that leave all axes or a twist or swing alone free.
@@ -81,8 +81,8 @@ struct articulation {
 	struct articulation_link *links; /* owned, as all below are */
 	struct spatial *axes;
 	double *rates; /* q', by axis */
-	/* Of rotors (joint.h): what they add to M within a link, ARTICULATION_AXES_MAX an axis, the lower half
-	 * row by row; and to b, by axis. NULL: there are none. */
+	/* Of rotors (joint.h): what they add to M within a link, ARTICULATION_AXES_MAX an axis, the
+	 * lower half row by row; and to b, by axis. NULL: there are none. */
 	double *armature, *rotor_bias;
 	uint32_t *link_of;  /* by body */
 	uint32_t *closures; /* joints of the source, ascending */

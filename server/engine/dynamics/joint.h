@@ -188,7 +188,7 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX]);
  *             position: gap = q − target, wanted = rate; with gains ROW_SPRING, its damping against
  *             q' − wanted; none of a motor of kind force, whose force is given (joint_torque.h)
  *     FRICTION  BOX ± friction, wanted 0
- *   1 + 30 + axis           the rotors of axes with armature, ascending: FREE, ROW_ROTOR, gap = q, wanted = rotor
+ *   1 + 30 + axis   rotors of axes with armature, ascending: FREE, ROW_ROTOR, gap = q, wanted = rotor
  * An axis with equal limits (if it may have a lower one) is locked at that value: gap = q − lower, in
  * block 0. A locked axis has no other part: its spring, motor and friction are ignored. An axis that
  * JOINT_AXIS may not change is as its type defines it, whatever its data are. approach and bias are

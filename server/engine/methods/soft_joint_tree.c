@@ -19,9 +19,10 @@
  * A motor with gains is the row J v + soft λ = target, with soft = 1 / damp beside D, and the
  * target that of elastic_target.
  *
- * Rows of an axis with a rotor are solved as one, because they have one J: the rotor and other compliant rows
- * inside their bounds, J v + λ_i / w_i = t_i, are one row of compliance 1 / Σ w_i and target Σ w_i t_i / Σ w_i;
- * where a rigid row is a member, its λ is what is left of that of all, and λ_i = w_i (t_i − J v).
+ * Rows of an axis with a rotor are solved as one, because they have one J: the rotor and other compliant
+ * rows inside their bounds, J v + λ_i / w_i = t_i, are one row of compliance 1 / Σ w_i and target
+ * Σ w_i t_i / Σ w_i; where a rigid row is a member, its λ is what is left of that of all, and
+ * λ_i = w_i (t_i − J v).
  *
  * Motors, friction and limits that act within their bounds are members: they are solved like the
  * locked rows of their joint, at most one for each axis. A member that would exceed a bound is

@@ -1,9 +1,9 @@
 /* velocity_rotor.c: speeds and energy of rotors, which turn with the axes of joints (armature).
  *
- * A rotor has the speed of its axis whenever a step ends, so no column keeps it, and what commands set bodies
- * to it has as well. Impulses on bodies between two steps are not on it: it lags behind its axis by what they
- * changed (column rotor_lag), and its row shares it out. Within a step its speed is joint_axis.rotor, which loses λ/a with every impulse λ of its row
- * (velocity_joint.c).
+ * A rotor has the speed of its axis whenever a step ends, so no column keeps it, and what commands set
+ * bodies to it has as well. Impulses on bodies between two steps are not on it: it lags behind its axis by
+ * what they changed (column rotor_lag), and its row shares it out. Within a step its speed is
+ * joint_axis.rotor, which loses λ/a with every impulse λ of its row (velocity_joint.c).
  */
 #include "server/engine/methods/velocity.h"
 

@@ -89,7 +89,7 @@ START_TEST(a_rotor_adds_to_the_inertia_of_its_axis)
 }
 END_TEST
 
-/* A blow by a command meets the rotor with its axis; a velocity that a command sets is the rotor's as well. */
+/* A blow by a command meets the rotor with its axis; a velocity that one sets is the rotor's as well. */
 START_TEST(a_blow_turns_the_rotor)
 {
 	const double a = 3, blow = 250, slack = _i == SOFT ? 1e-3 : 1e-9;

@@ -147,8 +147,8 @@ static double kinetic_energy(const struct ring *self)
 	return sum;
 }
 
-/* 250 N s on a link of a kilogram: 250 m/s. Nothing is in quarantine, what is left open is told, the energy is
- * at most that of the blow, and the mechanism closes again. */
+/* 250 N s on a link of a kilogram: 250 m/s. Nothing is in quarantine, what is left open is told, the
+ * energy is at most that of the blow, and the mechanism closes again. */
 START_TEST(a_great_blow_stays_bounded)
 {
 	for (uint32_t kind = 0; kind < MECHANISMS; kind++) {

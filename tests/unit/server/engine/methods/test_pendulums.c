@@ -1,5 +1,5 @@
-/* A double and a triple pendulum, also with rotors, and a gyroscope in gimbals, under every method with joints, against where
- * they are by make_pendulums.py, which knows neither our bodies nor our joints. */
+/* A double and a triple pendulum, also with rotors, and a gyroscope in gimbals, under every method with
+ * joints, against where they are by make_pendulums.py, which knows neither our bodies nor our joints. */
 #include <stdio.h>
 
 #include "server/engine/math/trig.h"
@@ -77,8 +77,8 @@ static void set_rotor(struct world *world, joint_id hinge, double armature)
 	test_do(world, &set);
 }
 
-/* Cubes in a row along x, hinged at faces: the first, of 1 kg, to the world. `rotors`: armature of the hinges;
- * NULL: they have none. */
+/* Cubes in a row along x, hinged at faces: the first, of 1 kg, to the world. `rotors`: armature of the
+ * hinges; NULL: they have none. */
 static void swing(int run, uint32_t rate, uint32_t count, const double *rotors,
 		  double angles[ANGLES_MAX])
 {
