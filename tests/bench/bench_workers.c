@@ -9,7 +9,7 @@
  * machines, and `touched` is the memory of the pages that one tick reads or writes (Linux counts these; what
  * exceeds the last-level cache comes from memory in each of the tick's passes).
  *
- *	bench_workers [--ticks N] [--skip N] SCENE.yaml…
+ *	bench_workers [--ticks N] [--skip N] [--let NAME=FORMULA] SCENE.yaml…
  */
 #include "server/commands/batch_world.h"
 #include "server/io/parallel_pool.h"
@@ -74,6 +74,9 @@ static void check(enum status status, const struct reason *why)
 	exit(EXIT_FAILURE);
 }
 
+/* Of the scenes that follow on the command line. */
+static struct option_list lets;
+
 struct figures {
 	double whole, path, serial, stages; /* ms of a tick, medians; of all on one thread */
 	double touched;			    /* MiB of a further tick; 0: unknown */
@@ -122,7 +125,7 @@ static struct figures step_scene(const char *path, uint32_t workers, uint32_t ti
 {
 	static double whole[TICKS_MAX], on_path[TICKS_MAX], alone[TICKS_MAX];
 	struct option_list set = { 1, { "sleep.enabled=0" } };
-	struct batch_scene from = { .path = path, .set = &set };
+	struct batch_scene from = { .path = path, .set = &set, .let = &lets };
 	struct shape_library book;
 	struct scene *scene = NULL;
 	struct world *world = NULL;
@@ -189,6 +192,8 @@ int main(int argc, char **argv)
 			ticks = (uint32_t)strtoul(argv[++i], NULL, 10);
 		else if (strcmp(argv[i], "--skip") == 0 && i + 1 < argc)
 			skip = (uint32_t)strtoul(argv[++i], NULL, 10);
+		else if (strcmp(argv[i], "--let") == 0 && i + 1 < argc)
+			lets = (struct option_list){ 1, { argv[++i] } };
 		else
 			measure(argv[i], MIN_OF(MAX_OF(ticks, 1u), TICKS_MAX), skip);
 	}

@@ -304,13 +304,18 @@ static struct joint_coordinate angular_coordinate(const struct joint_at *at,
 }
 
 /* rad: the angle with whole turns, nearest to the previous one. */
-static double angle_value(const struct joint_at *at, enum joint_counting counting, uint32_t angle)
+static double with_whole_turns(const struct joint_at *at, uint32_t angle, double value)
 {
 	ASSERT(angle < 3);
+	return value + TWO_PI * scalar_round((at->joint->angle[angle] - value) / TWO_PI);
+}
+
+static double angle_value(const struct joint_at *at, enum joint_counting counting, uint32_t angle)
+{
 	double value = joint_turn_value(&at->turn, counting, angle);
 	if (counting == JOINT_COUNTS_SWING && angle == 1)
 		return value;
-	return value + TWO_PI * scalar_round((at->joint->angle[angle] - value) / TWO_PI);
+	return with_whole_turns(at, angle, value);
 }
 
 /* rad, < π. A bound that is farther away is taken at this distance, because sin(x/2) would change
@@ -318,12 +323,12 @@ static double angle_value(const struct joint_at *at, enum joint_counting countin
 #define TWIST_FAR 2.0
 
 /* The coordinate that replaces the twist of a spherical joint in a row that locks or limits it at
- * `bound`. */
-static struct joint_coordinate twist_coordinate(const struct joint_at *at, double bound)
+ * `bound`; `twist`: without whole turns. */
+static struct joint_coordinate twist_coordinate(const struct joint_at *at, double twist,
+						double bound)
 {
 	ASSERT(at->joint->type == JOINT_SPHERICAL);
-	double apart = angle_value(at, JOINT_COUNTS_SWING, 0) - bound;
-	double twist = joint_turn_value(&at->turn, JOINT_COUNTS_SWING, 0);
+	double apart = with_whole_turns(at, 0, twist) - bound;
 	struct joint_angle angle = joint_turn_twist_from(
 		&at->turn, twist - scalar_clamp(apart, -TWIST_FAR, TWIST_FAR));
 	angle.value += bound;
@@ -392,9 +397,12 @@ static void add_locked_angles(const struct joint_at *at, const struct joint_layo
 			angle[k].value = angle_value(at, layout->counting, k);
 			at_rest = layout->at[3 + k];
 		}
-		bool twists = layout->counting == JOINT_COUNTS_SWING;
-		struct joint_coordinate q =
-			twists ? twist_coordinate(at, at_rest) : angular_coordinate(at, &angle[k]);
+		struct joint_coordinate q;
+		if (layout->counting == JOINT_COUNTS_SWING)
+			q = twist_coordinate(at, joint_turn_value(&at->turn, JOINT_COUNTS_SWING, 0),
+					     at_rest);
+		else
+			q = angular_coordinate(at, &angle[k]);
 		add_row(at, to, &q, false)->gap = q.value - at_rest;
 	}
 }
@@ -506,8 +514,13 @@ static void add_part_rows(const struct joint_at *at, const struct joint_layout *
 	const struct joint_axis *data = &at->joint->axes[across ? 4 : axis];
 	uint32_t parts = layout->parts[axis];
 	bool twists = layout->counting == JOINT_COUNTS_SWING && axis == 3;
-	struct joint_coordinate q = coordinate_of(at, (enum joint_counting)layout->counting, axis,
-						  needs_coordinate(data, parts));
+	bool counted = needs_coordinate(data, parts);
+	/* Found once, because each limit needs it. */
+	double twist = twists && counted ? joint_turn_value(&at->turn, JOINT_COUNTS_SWING, 0) : 0;
+	struct joint_coordinate q =
+		coordinate_of(at, (enum joint_counting)layout->counting, axis, counted && !twists);
+	if (twists && counted)
+		q.value = with_whole_turns(at, 0, twist);
 	for (uint32_t part = 0; part < JOINT_PARTS; part++)
 		if (parts >> part & 1) {
 			struct row_key key = { 0, 0, 1 + JOINT_PARTS * axis + part };
@@ -517,7 +530,8 @@ static void add_part_rows(const struct joint_at *at, const struct joint_layout *
 				block->restitution = data->restitution;
 				if (twists)
 					at_part = twist_coordinate(
-						at, part == JOINT_HOLD ? data->lower : data->upper);
+						at, twist,
+						part == JOINT_HOLD ? data->lower : data->upper);
 			}
 			add_part_row(at, to, data, (enum joint_part)part, &at_part);
 		}

@@ -176,36 +176,40 @@ static void make_knee(struct world *world, struct rng *rng, body_id limb, body_i
 	test_do(world, &axis);
 }
 
-/* Creatures of a torso and three legs fall on the ground: joints reach and leave limits, motors give all they
- * can, and friction slips, while in some a joint between two feet closes a loop. */
+/* A torso and three legs; `loop`: a joint between two feet closes a loop. */
+static void make_creature(struct world *world, struct rng *rng, vec3 middle, bool meets, bool loop)
+{
+	enum { LEGS = 3 };
+	struct joined_thing part = { .shape = TEST_BOX,
+				     .at = middle,
+				     .mass = 4,
+				     .velocity = { 0.5, -4, 0 },
+				     .meets = meets };
+	body_id torso = joined_put(world, part), feet[LEGS];
+	for (uint32_t leg = 0; leg < LEGS; leg++) {
+		double turn = TWO_PI * leg / LEGS;
+		vec3 way = vec3_make(cos(turn), 0.1, sin(turn));
+		part.mass = 1 + rng_below(rng, 3);
+		part.at = vec3_mul_add(middle, way, 1.3);
+		body_id limb = joined_put(world, part);
+		part.at = vec3_mul_add(middle, way, 2.6);
+		part.spin = meets ? vec3_zero() : vec3_make(3, -2, 5);
+		feet[leg] = joined_put(world, part);
+		make_hip(world, rng, torso, limb, vec3_mul_add(middle, way, 0.65));
+		make_knee(world, rng, limb, feet[leg], vec3_mul_add(middle, way, 1.95));
+	}
+	if (loop)
+		join(world, rng, JOINT_SPHERICAL, feet[0], feet[1],
+		     vec3_add(middle, vec3_make(0.6, 0, 1)));
+}
+
+/* Creatures fall on the ground: joints reach and leave limits, motors give all they can, friction slips. */
 static void make_creatures(struct world *world, struct rng *rng)
 {
-	enum { CREATURES = 6, LEGS = 3 };
 	joined_put(world, (struct joined_thing){
 				  .shape = TEST_PLANE, .meets = true, .status = BODY_STATIC });
-	for (uint32_t i = 0; i < CREATURES; i++) {
-		vec3 middle = vec3_make(8.0 * i, 0.9, 0);
-		struct joined_thing part = { .shape = TEST_BOX,
-					     .at = middle,
-					     .mass = 4,
-					     .velocity = { 0.5, -4, 0 },
-					     .meets = true };
-		body_id torso = joined_put(world, part), feet[LEGS];
-		for (uint32_t leg = 0; leg < LEGS; leg++) {
-			double turn = TWO_PI * leg / LEGS;
-			vec3 way = vec3_make(cos(turn), 0.1, sin(turn));
-			part.mass = 1 + rng_below(rng, 3);
-			part.at = vec3_mul_add(middle, way, 1.3);
-			body_id limb = joined_put(world, part);
-			part.at = vec3_mul_add(middle, way, 2.6);
-			feet[leg] = joined_put(world, part);
-			make_hip(world, rng, torso, limb, vec3_mul_add(middle, way, 0.65));
-			make_knee(world, rng, limb, feet[leg], vec3_mul_add(middle, way, 1.95));
-		}
-		if (i % 2 == 0)
-			join(world, rng, JOINT_SPHERICAL, feet[0], feet[1],
-			     vec3_add(middle, vec3_make(0.6, 0, 1)));
-	}
+	for (uint32_t i = 0; i < 6; i++)
+		make_creature(world, rng, vec3_make(8.0 * i, 0.9, 0), true, i % 2 == 0);
 }
 
 static void (*const SCENES[])(struct world *, struct rng *) = { make_forest, make_net, make_limbs,
@@ -245,6 +249,28 @@ START_TEST(joints_have_one_hash_for_any_width_and_any_number_of_workers)
 		world_destroy(worlds[w]);
 	}
 	parallel_threads_destroy(threads);
+	processor_limit_lanes(UINT32_MAX);
+}
+END_TEST
+
+/* Without contacts and loops no locked row has a speed after a step, however often members changed in it:
+ * what was not factored again is as if it were. */
+START_TEST(joints_whose_members_change_leave_no_speed_of_locked_rows)
+{
+	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
+	struct world *world = joined_world("soft-step", 60, vec3_make(0, -9.81, 0));
+	double worst = 0;
+	processor_limit_lanes(LANES[_i]);
+	for (uint32_t i = 0; i < 3; i++)
+		make_creature(world, &rng, vec3_make(8.0 * i, 0, 0), false, false);
+	for (uint32_t tick = 0; tick < 60; tick++) {
+		test_step(world, 1);
+		worst = fmax(worst, world_stats(world).residual);
+	}
+	printf("# %g m/s\n", worst);
+	/* Between passes velocities are floats: 6e-8 of some m/s and rad/s. */
+	ck_assert_double_lt(worst, 2e-6);
+	world_destroy(world);
 	processor_limit_lanes(UINT32_MAX);
 }
 END_TEST
@@ -325,6 +351,8 @@ static Suite *make(void)
 	TCase *waves = tcase_create("lanes");
 	tcase_add_loop_test(waves, joints_have_one_hash_for_any_width_and_any_number_of_workers, 0,
 			    2 * SCENE_COUNT);
+	tcase_add_loop_test(waves, joints_whose_members_change_leave_no_speed_of_locked_rows, 0,
+			    WIDTHS);
 	tcase_add_test(waves, trees_and_loose_joints_are_in_blocks_that_share_no_body);
 	tcase_add_test(waves, short_waves_stay_joint_after_joint);
 	suite_add_tcase(suite, waves);
