@@ -9,6 +9,8 @@
  * bench_fluid drop             cubes under surface tension become balls: pressure by Laplace, period
  *                              by Rayleigh
  * bench_fluid channels [18]    profiles of Couette and Poiseuille, by resolution and step
+ * bench_fluid pour             pouring without loss, by resolution and step
+ * bench_fluid spin             what changes angular momentum
  * bench_fluid slosh            the period of the first wave in a tank */
 #include "server/engine/math/scalar.h"
 #include "server/engine/world/world.h"
@@ -252,13 +254,16 @@ static double front_of(const struct world *world, system_id system)
 	return best[2];
 }
 
-/* Of the two columns of particles at the wall, by their number. */
+/* Of the two columns of particles at the wall: twice the mean height of their particles. (Their number is no
+ * measure: while the layers beside the wall move apart by less than half of a spacing, it stays.) */
 static double height_of(const struct world *world, system_id system, double spacing)
 {
 	uint32_t count = world_particles(world, system, 0, particles, MOST), near = 0;
+	double sum = 0;
 	for (uint32_t i = 0; i < count; i++)
-		near += particles[i].position.x < 2 * spacing;
-	return near * spacing / (2 * DAM_DEPTH);
+		if (particles[i].position.x < 2 * spacing)
+			sum += particles[i].position.y, near++;
+	return near > 0 ? 2 * sum / near : 0;
 }
 
 static double curve_at(const struct measured *curve, uint32_t count, double time)
@@ -423,73 +428,139 @@ static void measure_rest(void)
 		measure_pool(9, rate);
 }
 
+static void float_cube(uint32_t across, uint32_t rate)
+{
+	const double spacing = 1.0 / across, width = 2, depth = 1;
+	tick_rate = rate;
+	system_id system;
+	struct world *world =
+		make_tank(width, width, vec3_make(width, depth, width), spacing, 20, &system);
+	struct attachment item;
+	struct command spawn =
+		test_spawn_command(world, TEST_BOX, vec3_make(width / 2, depth + 0.3, 0), &item);
+	spawn.spawn.density = 0.5 * WATER;
+	spawn.spawn.static_friction = spawn.spawn.dynamic_friction = 0;
+	body_id box = test_do(world, &spawn);
+	step(world, &parallel_serial, 5 * rate);
+	double bottom = 0;
+	uint32_t ticks = 2 * rate;
+	for (uint32_t i = 0; i < ticks; i++) {
+		step(world, &parallel_serial, 1);
+		bottom += (test_body(world, box).position.y - 0.5) / ticks;
+	}
+	/* The level is that of the water's own volume and of what the cube takes from it. */
+	double volume = figures(world).particles * spacing * spacing * spacing;
+	double area = width * width, level = (volume - bottom) / (area - 1);
+	printf("cube, %2u particles along it, %3u ticks/s: draft %.4f, by Archimedes 0.5, %+.1f %%\n",
+	       across, rate, level - bottom, 100 * ((level - bottom) / 0.5 - 1));
+	world_destroy(world);
+	tick_rate = 60;
+}
+
 static void measure_float(void)
 {
-	for (uint32_t across = 6; across <= 12; across += 3) {
-		const double spacing = 1.0 / across, width = 2, depth = 1;
-		system_id system;
-		struct world *world = make_tank(width, width, vec3_make(width, depth, width),
-						spacing, 20, &system);
-		struct attachment item;
-		struct command spawn = test_spawn_command(
-			world, TEST_BOX, vec3_make(width / 2, depth + 0.3, 0), &item);
-		spawn.spawn.density = 0.5 * WATER;
-		spawn.spawn.static_friction = spawn.spawn.dynamic_friction = 0;
-		body_id box = test_do(world, &spawn);
-		step(world, &parallel_serial, 300);
-		double bottom = 0;
-		uint32_t ticks = 120;
-		for (uint32_t i = 0; i < ticks; i++) {
-			step(world, &parallel_serial, 1);
-			bottom += (test_body(world, box).position.y - 0.5) / ticks;
-		}
-		/* The level is that of the water's own volume and of what the cube takes from it. */
-		double volume = figures(world).particles * spacing * spacing * spacing;
-		double area = width * width, level = (volume - bottom) / (area - 1);
-		printf("cube, %2u particles along it: draft %.4f, by Archimedes 0.5, %+.1f %%\n",
-		       across, level - bottom, 100 * ((level - bottom) / 0.5 - 1));
-		world_destroy(world);
-	}
+	for (uint32_t across = 6; across <= 12; across += 3)
+		float_cube(across, 60);
+	float_cube(6, 120);
+	float_cube(6, 240);
 }
 
 /* The first wave of a tank of 1 m with 0.5 m of water: its period against 2π/√(g k tanh(k d)), k = π. */
+static void slosh(uint32_t across, uint32_t rate)
+{
+	tick_rate = rate;
+	const double spacing = 1.0 / across, k = 2 * QUARTER;
+	system_id system;
+	struct world *world =
+		make_tank(1, 4 * spacing, vec3_make(1, 0.5, 4 * spacing), spacing, 30, &system);
+	struct command gravity = test_command(COMMAND_GRAVITY),
+		       fluid = test_command(COMMAND_PARTICLES_FLUID);
+	double before = 0, first = 0, last = 0;
+	uint32_t passages = 0;
+	gravity.gravity.gravity = vec3_make(1.5, -9.7, 0);
+	test_do(world, &gravity);
+	step(world, &parallel_serial, rate);
+	gravity.gravity.gravity = vec3_make(0, -GRAVITY, 0);
+	test_do(world, &gravity);
+	fluid.particles_fluid.system = system;
+	fluid.particles_fluid.kernel_radius = 2 * spacing;
+	test_do(world, &fluid);
+	for (uint32_t tick = 0; tick < 110 * rate / 60; tick++) {
+		uint32_t count = world_particles(world, system, 0, particles, MOST);
+		double x = -0.5;
+		for (uint32_t i = 0; i < count; i++)
+			x += particles[i].position.x / count;
+		if (tick > 0 && (x < 0) != (before < 0)) {
+			last = tick - x / (x - before);
+			first = passages++ == 0 ? last : first;
+		}
+		before = x;
+		step(world, &parallel_serial, 1);
+	}
+	double period = 2 * (last - first) / (passages - 1) / rate;
+	double expected = 4 * QUARTER / sqrt(GRAVITY * k * tanh(k * 0.5));
+	printf("waves, %2u across, %3u ticks/s: period %.3f s, expected %.3f s, %+.1f %%\n", across,
+	       rate, period, expected, 100 * (period / expected - 1));
+	world_destroy(world);
+	tick_rate = 60;
+}
+
 static void measure_slosh(void)
 {
-	for (uint32_t across = 10; across <= 40; across *= 2) {
-		const double spacing = 1.0 / across, k = 2 * QUARTER;
-		system_id system;
-		struct world *world = make_tank(1, 4 * spacing, vec3_make(1, 0.5, 4 * spacing),
-						spacing, 30, &system);
-		struct command gravity = test_command(COMMAND_GRAVITY),
-			       fluid = test_command(COMMAND_PARTICLES_FLUID);
-		double before = 0, first = 0, last = 0;
-		uint32_t passages = 0;
-		gravity.gravity.gravity = vec3_make(1.5, -9.7, 0);
-		test_do(world, &gravity);
-		step(world, &parallel_serial, 60);
-		gravity.gravity.gravity = vec3_make(0, -GRAVITY, 0);
-		test_do(world, &gravity);
-		fluid.particles_fluid.system = system;
-		fluid.particles_fluid.kernel_radius = 2 * spacing;
-		test_do(world, &fluid);
-		for (uint32_t tick = 0; tick < 110; tick++) {
-			uint32_t count = world_particles(world, system, 0, particles, MOST);
-			double x = -0.5;
-			for (uint32_t i = 0; i < count; i++)
-				x += particles[i].position.x / count;
-			if (tick > 0 && (x < 0) != (before < 0)) {
-				last = tick - x / (x - before);
-				first = passages++ == 0 ? last : first;
-			}
-			before = x;
+	for (uint32_t across = 10; across <= 40; across *= 2)
+		slosh(across, 60);
+	slosh(20, 120);
+	slosh(20, 240);
+}
+
+/* ---- pouring ----------------------------------------------------------------------------------------- */
+
+/* A beam of water falls into a tank of 0.6 m until its level is 0.4 m; two seconds later. */
+static void pour(uint32_t across, uint32_t rate)
+{
+	const double width = 0.6, spacing = width / across, speed = 2;
+	const uint32_t wide = across / 2;
+	const uint32_t layers = (uint32_t)(0.4 / spacing * across * across / (wide * wide));
+	system_id system;
+	tick_rate = rate;
+	struct world *world =
+		make_tank(width, width, vec3_make(width, spacing, width), spacing, 2, &system);
+	uint32_t count = figures(world).particles, outside = 0;
+	double time = 0;
+	for (uint32_t layer = 0; layer < layers; layer++) {
+		struct command command = test_command(COMMAND_PARTICLES_FILL);
+		command.particles_fill.system = system;
+		command.particles_fill.position = vec3_make(width / 2, 1.2, 0);
+		command.particles_fill.size = vec3_make(wide * spacing, 0, wide * spacing);
+		command.particles_fill.spacing = spacing;
+		command.particles_fill.velocity = vec3_make(0, -speed, 0);
+		test_do(world, &command);
+		count += wide * wide;
+		for (; time < (layer + 1) * spacing / speed; time += 1.0 / rate)
 			step(world, &parallel_serial, 1);
-		}
-		double period = 2 * (last - first) / (passages - 1) / 60;
-		double expected = 4 * QUARTER / sqrt(GRAVITY * k * tanh(k * 0.5));
-		printf("waves, %2u across: period %.3f s, expected %.3f s, %+.1f %%\n", across,
-		       period, expected, 100 * (period / expected - 1));
-		world_destroy(world);
 	}
+	step(world, &parallel_serial, 2 * rate);
+	uint32_t found = world_particles(world, system, 0, particles, MOST);
+	double level = 0, expected = count * spacing * spacing * spacing / (width * width);
+	for (uint32_t i = 0; i < found; i++) {
+		vec3 p = particles[i].position;
+		level += 2 * p.y / found;
+		outside += p.y < 0 || p.x < 0 || p.x > width || fabs(p.z) > width / 2;
+	}
+	printf("pouring, %2u across, %3u ticks/s: %u of %u particles, %u outside, %u stopped, "
+	       "level %+.1f %%\n",
+	       across, rate, found, count, outside, (uint32_t)figures(world).bad,
+	       100 * (level / expected - 1));
+	world_destroy(world);
+	tick_rate = 60;
+}
+
+static void measure_pour(void)
+{
+	for (uint32_t across = 6; across <= 12; across += 3)
+		pour(across, 60);
+	pour(6, 120);
+	pour(6, 240);
 }
 
 /* ---- channels (channels.h) -------------------------------------------------------------------------- */
@@ -543,7 +614,7 @@ static struct channel_error measure_profile(bool belts, uint32_t across, uint32_
 	return out;
 }
 
-/* Profiles at three resolutions and two lengths of a sub-step, which viscosity bounds to 1/540 s at 6 across. */
+/* Profiles at three resolutions and two lengths of a sub-step, which viscosity bounds. */
 static void measure_channels(uint32_t most)
 {
 	for (int belts = 1; belts >= 0; belts--)
@@ -687,6 +758,34 @@ static void measure_drop(void)
 	}
 }
 
+/* The pressure in a ball that was stretched and came to rest, by Laplace. */
+static void measure_laplace(uint32_t across)
+{
+	const double spacing = 0.1 / across;
+	const uint32_t ticks = 60;
+	system_id system;
+	struct world *world = make_drop(spacing, 0.1, false, 0.5, 2, &system);
+	double pressure = 0;
+	step(world, &parallel_serial, 3 * tick_rate);
+	struct drop now = { 0 };
+	for (uint32_t tick = 0; tick < ticks; tick++) {
+		step(world, &parallel_serial, 1);
+		now = look_at(world, spacing);
+		pressure += (now.pressure - cohesion_of(world, spacing, now.radius)) / ticks;
+	}
+	printf("ball, %2u across its radius (%u particles): pressure %.1f Pa, by Laplace %.1f Pa, "
+	       "%+.0f %%; round %.3f, %u away, speeds %.2g m/s\n",
+	       across, now.count, pressure, 2 / now.radius, 100 * (pressure * now.radius / 2 - 1),
+	       now.round, now.away, now.speed);
+	world_destroy(world);
+}
+
+static void measure_balls(void)
+{
+	for (uint32_t across = 6; across <= 10; across += 2)
+		measure_laplace(across);
+}
+
 /* The period of a drop that was stretched, by Rayleigh. */
 static void measure_wobble(void)
 {
@@ -717,6 +816,68 @@ static void measure_wobble(void)
 	}
 }
 
+/* ---- angular momentum -------------------------------------------------------------------------------- */
+
+static vec3 angular_momentum(const struct world *world)
+{
+	const struct particle_table *table = &world->tables.particle;
+	vec3 sum = vec3_zero();
+	for (uint32_t i = 0; i < table->count; i++)
+		sum = vec3_mul_add(sum, vec3_cross(table->position[i], table->velocity[i]),
+				   table->mass[i]);
+	return sum;
+}
+
+/* A free cube of 512 particles that turns and is pressed together, without bodies: the largest
+ * change of its angular momentum in a tick, by its size. */
+static void measure_spin(void)
+{
+	static const struct {
+		const char *what;
+		double viscosity, tension;
+		bool alone; /* no pressures */
+	} ROWS[] = { { "pressure", 0, 0, false },
+		     { "and viscosity", 20, 0, false },
+		     { "and surface tension", 0, 5, false },
+		     { "viscosity without pressure", 20, 0, true } };
+	for (int solver = FLUID_EXPLICIT; solver <= FLUID_INCOMPRESSIBLE; solver++)
+		for (uint32_t row = 0; row < COUNT_OF(ROWS); row++) {
+			struct world *world = test_world(false, "soft-step");
+			test_no_gravity(world);
+			const double spacing = 0.1;
+			system_id system = fill(world, vec3_zero(), vec3_all(8 * spacing), spacing,
+						ROWS[row].viscosity, 0);
+			struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
+			fluid.particles_fluid.system = system;
+			fluid.particles_fluid.kernel_radius = 2 * spacing;
+			fluid.particles_fluid.viscosity = ROWS[row].viscosity;
+			fluid.particles_fluid.surface_tension = ROWS[row].tension;
+			fluid.particles_fluid.solver = (uint8_t)solver;
+			test_do(world, &fluid);
+			struct particle_table *table = &world->tables.particle;
+			for (uint32_t i = 0; i < table->count; i++) {
+				vec3 x = table->position[i];
+				vec3 in = vec3_make(-x.x, -0.4 * x.y, -0.7 * x.z);
+				vec3 v = vec3_cross(vec3_make(0.5, 1, -0.3), x);
+				table->velocity[i] =
+					vec3_add(v, vec3_scale(in, ROWS[row].alone ? -1 : 1));
+			}
+			vec3 first = angular_momentum(world), before = first;
+			double most = 0;
+			for (uint32_t tick = 0; tick < 20; tick++) {
+				step(world, &parallel_serial, 1);
+				vec3 now = angular_momentum(world);
+				most = fmax(most, vec3_distance(now, before));
+				before = now;
+			}
+			printf("%s, %s: changes by up to %.2g in a tick, %.2g in 20\n",
+			       solver == FLUID_EXPLICIT ? "explicit" : "incompressible",
+			       ROWS[row].what, most / vec3_length(first),
+			       vec3_distance(before, first) / vec3_length(first));
+			world_destroy(world);
+		}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "cost";
@@ -734,7 +895,11 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "channels") == 0)
 		measure_channels(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 18);
 	else if (strcmp(what, "drop") == 0)
-		measure_drop(), measure_wobble();
+		measure_drop(), measure_balls(), measure_wobble();
+	else if (strcmp(what, "pour") == 0)
+		measure_pour();
+	else if (strcmp(what, "spin") == 0)
+		measure_spin();
 	else if (strcmp(what, "wobble") == 0)
 		measure_wobble();
 	else if (strcmp(what, "slosh") == 0)

@@ -301,7 +301,8 @@ bench-particles: tests/bench/bench_particles tests/bench/bench_particle_frames
 	tests/bench/bench_particles 100000 2
 	tests/bench/bench_particles 1000000
 	tests/bench/bench_particle_frames
-# bench-fluid: the cost of fluids; soak-fluid: dam break, floating cubes and pools against what is known.
+# bench-fluid: the cost of fluids; soak-fluid: pools, floating cubes, channels, waves, drops and a dam
+# break against what is known.
 EXTRA_PROGRAMS += tests/bench/bench_fluid
 tests_bench_bench_fluid_SOURCES = tests/bench/bench_fluid.c tests/lib/channels.h \
 	tests/lib/potential_dam.h
@@ -316,6 +317,8 @@ soak-fluid: tests/bench/bench_fluid
 	tests/bench/bench_fluid float
 	tests/bench/bench_fluid channels
 	tests/bench/bench_fluid slosh
+	tests/bench/bench_fluid pour
+	tests/bench/bench_fluid spin
 	tests/bench/bench_fluid dam
 	tests/bench/bench_fluid drop
 EXTRA_PROGRAMS += tests/bench/bench_particle_frames

@@ -151,7 +151,7 @@ START_TEST(half_spaces_hold_the_part_of_the_kernel_beyond_them)
 }
 END_TEST
 
-/* Of a lattice with the spacing h/2: a constant is interpolated as itself, and the density is that at rest. */
+/* Of a lattice with the spacing h/2: a constant is interpolated as itself. */
 START_TEST(a_lattice_has_the_density_of_rest)
 {
 	double sum = 0;
@@ -293,7 +293,7 @@ END_TEST
 
 /* ---- walls (P-52) ----------------------------------------------------------------------------------- */
 
-/* A block h/4 over the ground that moves along it and into it: what goes into it ends, what goes along it stays. */
+/* A block h/4 over the ground: velocity into it ends, velocity along it stays. */
 START_TEST(walls_take_the_normal_velocity_alone)
 {
 	const double spacing = 0.1;
