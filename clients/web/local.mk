@@ -49,6 +49,7 @@ VIEWER_FILES = \
 	clients/web/src/scenes.js \
 	clients/web/src/shade.js \
 	clients/web/src/side.js \
+	clients/web/src/pulls.js \
 	clients/web/src/sinks.js \
 	clients/web/src/stability.js \
 	clients/web/src/stage.js \
@@ -67,6 +68,7 @@ VIEWER_TESTS = \
 	clients/web/test/film.test.js \
 	clients/web/test/first_view.test.js \
 	clients/web/test/fluid.test.js \
+	clients/web/test/pulls.test.js \
 	clients/web/test/sinks.test.js \
 	clients/web/test/layers.test.js \
 	clients/web/test/mcap.test.js \

@@ -1,18 +1,22 @@
 /**
  * Draws force fields: the border of the region, and arrows that tell the direction of the force in it (of a drag or
  * fluid: of the medium's motion). The page asks the server for the fields often while they are shown, else from time to
- * time, because the surfaces of fluids are always drawn.
+ * time, because the surfaces of fluids are always drawn. A mutual field has no place: it is drawn between bodies (pulls.js).
  */
 import { BoxGeometry, BufferGeometry, DoubleSide, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial,
   PlaneGeometry, Quaternion, Vector3 } from "three";
+import { shapes } from "cairn-client";
+import { Pulls } from "./pulls.js";
 
 /** Time between two queries while fields are shown, and while only fluids are, ms. */
 const QUERY_MS = 500, FLUID_MS = 3000;
-const COLOURS = { wind: 0x8fd3ff, vortex: 0xc7a6ff, attractor: 0xff9f6b, drag: 0x9be39b, fluid: 0x4a90c8, mutual: 0xffc46b };
+const COLOURS = { wind: 0x8fd3ff, vortex: 0xc7a6ff, attractor: 0xff9f6b, drag: 0x9be39b, fluid: 0x4a90c8 };
 /** Half size of what stands for a field without a border, m. */
 const NOMINAL = 2;
 /** Side of the surface of a fluid without a border, and its depth in a planar world, m. */
 const SEA = 400;
+/** Radius of a ball with all bodies, m. */
+const EVERYWHERE = 1e5;
 const CIRCLE = Array.from({ length: 49 }, (_, i) => [Math.cos(i * Math.PI / 24), Math.sin(i * Math.PI / 24)]);
 const Y = new Vector3(0, 1, 0), Z = new Vector3(0, 0, 1);
 
@@ -84,8 +88,6 @@ const GLYPHS = {
   },
   drag: flow,
   fluid: flow,
-  /** It has no place: nothing is drawn. */
-  mutual() {},
 };
 
 /** The surface of a fluid, in the field's axes; in a planar world, where it is a line, the fluid below it. */
@@ -104,7 +106,7 @@ function figure(field, planar) {
   const size = extent(field), group = new Group(), lines = [];
   const material = new LineBasicMaterial({ color: COLOURS[kind], transparent: true, opacity: 0.8 });
   if (kind === "fluid") group.add(surface(field, planar));
-  if (region === "ball" && kind !== "mutual") for (const axis of [0, 1, 2]) circle(lines, axis, size.x);
+  if (region === "ball") for (const axis of [0, 1, 2]) circle(lines, axis, size.x);
   GLYPHS[kind](lines, field, size, planar);
   group.add(new LineSegments(new BufferGeometry().setFromPoints(lines), material));
   if (region === "box") group.add(new LineSegments(new EdgesGeometry(new BoxGeometry(2 * size.x, 2 * size.y, 2 * size.z)), material));
@@ -121,7 +123,8 @@ export class Fields {
 
   constructor(scene) {
     this.group = new Group();
-    scene.add(this.group);
+    this.pulls = new Pulls();
+    scene.add(this.group, this.pulls.group);
     this.on = false;
     /** Fields drawn. */
     this.count = 0;
@@ -130,17 +133,28 @@ export class Fields {
   }
 
   /** Called once per picture: asks for the fields if that is due. Those of a world that was left are not shown. */
-  refresh(world, planar, now) {
+  refresh(world, mirror, planar, now) {
     if (world !== this.#world) {
       this.#world = world;
       this.#asked = -Infinity;
       this.#draw([], planar);
+      this.pulls.take([], mirror);
     }
+    this.pulls.group.visible = this.on;
+    if (this.on) this.pulls.move(mirror);
     this.group.traverse((object) => { if (object instanceof LineSegments) object.visible = this.on; });
     if (this.#waiting || now - this.#asked < (this.on ? QUERY_MS : FLUID_MS)) return;
     this.#asked = now;
     this.#waiting = true;
-    world.fields().then((fields) => { if (world === this.#world) this.#draw(fields, planar); }, () => {}).finally(() => { this.#waiting = false; });
+    this.#ask(world, mirror, planar).catch(() => {}).finally(() => { this.#waiting = false; });
+  }
+
+  async #ask(world, mirror, planar) {
+    const fields = await world.fields();
+    if (world === this.#world) this.#draw(fields, planar);
+    const bodies = this.on ? await Pulls.ask(world, fields, shapes.sphere(EVERYWHERE)) : [];
+    if (world !== this.#world || !this.pulls.take(bodies, mirror)) return;
+    this.version++;
   }
 
   #draw(fields, planar) {
@@ -150,7 +164,7 @@ export class Fields {
     this.version++;
     this.group.traverse(({ geometry, material }) => { geometry?.dispose(); material?.dispose(); });
     this.group.clear();
-    for (const field of fields) this.group.add(figure(field, planar));
+    for (const field of fields) if (field.kind !== "mutual") this.group.add(figure(field, planar));
     this.count = fields.length;
   }
 }

@@ -429,7 +429,7 @@ function refresh(now) {
   hand.pull(now);
   if (world === null || !link.connected) return;
   contacts.refresh(world, inspector.id, now);
-  fields.refresh(world, crowd.planar, now);
+  fields.refresh(world, mirror, crowd.planar, now);
   particles.refresh(world, mirror, now);
   showFluids();
   looks.refresh(world, mirror, now);

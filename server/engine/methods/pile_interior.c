@@ -56,7 +56,10 @@ enum { ROUNDS_USUAL = 20 };
 #define SOON 0.3
 /* Products of blocks in the time of the unit of `pile.work`. */
 #define PRODUCTS 20.0
-/* Of `pile.work`, for a first permitted place. */
+/* Times `pile.work` that a programme may take, because half of one is worth nothing; and times that again for
+ * a first permitted place. Larger: longer steps of large heaps; smaller: heaps that stop above the place of
+ * rest, because the simplex method hardly gets on with them. */
+#define WHOLE_WORK 12.0
 #define OVERTIME 2.0
 
 /* A row of the programme, or a term, with its two bodies as indices in the group, NONE for what does not
@@ -724,7 +727,7 @@ static bool join_rows(struct pile_interior *self)
 static bool is_over(const struct pile_interior *self, uint32_t round)
 {
 	const struct pile *pile = self->group->pile;
-	double most = pile->work_max * (self->best_bound < LP_INFINITY ? 1 : OVERTIME);
+	double most = WHOLE_WORK * pile->work_max * (self->best_bound < LP_INFINITY ? 1 : OVERTIME);
 	return round >= ROUNDS_MAX || !scalar_is_finite(self->bound) || !(self->mean > 0) ||
 	       (pile->work_max > 0 && pile->work + work_of_round(self) > most);
 }
@@ -746,7 +749,7 @@ static enum status run_rounds(struct pile_interior *self)
 				return status;
 		}
 		group->too_large = round == 0 && pile->work_max > 0 &&
-				   work_of_round(self) * ROUNDS_USUAL > pile->work_max;
+				   work_of_round(self) * ROUNDS_USUAL > WHOLE_WORK * pile->work_max;
 		judge(self);
 		keep_best(self);
 		if (group->too_large || is_enough(self) || is_over(self, round))
