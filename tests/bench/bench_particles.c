@@ -1,9 +1,10 @@
-/* bench_particles.c: the cost of particles: 10^5 (or the number given) in free flight, over ground
- * with impacts, and at rest on it; with forces between neighbours (lists and forces); and of a cloth of
- * 64 by 64, also one that meets itself.
+/* bench_particles.c: the cost of particles: 10^5 (or the number given) in free flight, over
+ * ground with impacts, and at rest on it; with forces between neighbours (lists and forces); and
+ * of a cloth of 64 by 64, also one that meets itself.
  *
- * bench_particles [particles [workers [row]]]: each row as soon as it is measured, in at most some 10 s; `row` is a
- * part of its name. ns a particle and tick, those of the state hash, ticks/s with a hash after each, bytes. */
+ * bench_particles [particles [workers [row]]]: each row as soon as it is measured, in at most
+ * some 10 s; `row` is a part of its name. ns a particle and tick, those of the state hash,
+ * ticks/s with a hash after each, bytes. */
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
 #include "server/io/parallel_pool.h"
@@ -81,8 +82,8 @@ static void step(struct world *world, const struct parallel *parallel)
 		exit(1);
 }
 
-/* The least time of a tick and of a hash in batches of ticks, on the wall and of all processors: others share
- * the machine. Ends after BATCHES or SECONDS. */
+/* The least time of a tick and of a hash in batches of ticks, on the wall and of all processors:
+ * others share the machine. Ends after BATCHES or SECONDS. */
 static void measure(const struct bench *bench, const char *name, struct world *world,
 		    uint32_t count, uint32_t warm)
 {

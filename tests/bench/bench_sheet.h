@@ -1,5 +1,5 @@
-/* bench_sheet.h: the cloth of the benchmarks: square, 0.1 m between particles of 1 g, level, held by two
- * corners. It begins to swing when it is stepped. */
+/* bench_sheet.h: the cloth of the benchmarks: square, 0.1 m between particles of 1 g, level,
+ * held by two corners. It begins to swing when it is stepped. */
 #ifndef CAIRN_TESTS_BENCH_SHEET_H
 #define CAIRN_TESTS_BENCH_SHEET_H
 

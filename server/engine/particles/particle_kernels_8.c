@@ -1,5 +1,6 @@
-/* The kernels of particle_kernels.h with AVX-512: eight lanes. Every function of this file is compiled for AVX-512 and
- * called only where the processor has it; products and sums stay apart (-ffp-contract=off). */
+/* The kernels of particle_kernels.h with AVX-512: eight lanes. Every function of this file is
+ * compiled for AVX-512 and called only where the processor has it; products and sums stay apart
+ * (-ffp-contract=off). */
 #if defined(__x86_64__)
 
 #if defined(__clang__)

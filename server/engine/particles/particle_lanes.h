@@ -1,6 +1,7 @@
-/* particle_lanes.h: vectors of PARTICLE_LANES doubles: links or pairs side by side. 1 is the plain computation, to
- * which tests hold the others; 2 is what every processor has; 4 needs AVX2, 8 AVX-512. Each operation is the
- * IEEE one per lane, without fused multiply-adds, so results do not depend on the width. */
+/* particle_lanes.h: vectors of PARTICLE_LANES doubles: links or pairs side by side. 1 is the
+ * plain computation, to which tests hold the others; 2 is what every processor has; 4 needs
+ * AVX2, 8 AVX-512. Each operation is the IEEE one per lane, without fused multiply-adds, so
+ * results do not depend on the width. */
 #ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_LANES_H
 #define CAIRN_ENGINE_PARTICLES_PARTICLE_LANES_H
 
@@ -17,8 +18,10 @@ typedef double lanes __attribute__((vector_size(8 * PARTICLE_LANES)));
 typedef int64_t lanes_mask __attribute__((vector_size(8 * PARTICLE_LANES)));
 /* Lanes in memory, which is an array of doubles. */
 typedef double lanes_stored __attribute__((vector_size(8 * PARTICLE_LANES), aligned(8), may_alias));
+typedef int64_t lanes_stored_mask
+	__attribute__((vector_size(8 * PARTICLE_LANES), aligned(8), may_alias));
 
-struct lanes3 {
+struct lane_vec3 {
 	lanes x, y, z;
 };
 
@@ -35,7 +38,7 @@ LANES_INLINE lanes lanes_load(const double *from)
 /* Of places of an array. */
 LANES_INLINE lanes lanes_gather(const double *from, const uint32_t *places)
 {
-	lanes all;
+	lanes all = { 0 };
 	for (uint32_t i = 0; i < PARTICLE_LANES; i++)
 		all[i] = from[places[i]];
 	return all;
@@ -116,30 +119,31 @@ LANES_INLINE lanes lanes_sqrt(lanes a)
 #endif
 }
 
-LANES_INLINE struct lanes3 lanes3_sub(struct lanes3 a, struct lanes3 b)
+LANES_INLINE struct lane_vec3 lanes3_sub(struct lane_vec3 a, struct lane_vec3 b)
 {
-	return (struct lanes3){ a.x - b.x, a.y - b.y, a.z - b.z };
+	return (struct lane_vec3){ a.x - b.x, a.y - b.y, a.z - b.z };
 }
 
-LANES_INLINE struct lanes3 lanes3_scale(struct lanes3 a, lanes s)
+LANES_INLINE struct lane_vec3 lanes3_scale(struct lane_vec3 a, lanes s)
 {
-	return (struct lanes3){ a.x * s, a.y * s, a.z * s };
+	return (struct lane_vec3){ a.x * s, a.y * s, a.z * s };
 }
 
-LANES_INLINE struct lanes3 lanes3_mul_add(struct lanes3 a, struct lanes3 b, lanes s)
+LANES_INLINE struct lane_vec3 lanes3_mul_add(struct lane_vec3 a, struct lane_vec3 b, lanes s)
 {
-	return (struct lanes3){ a.x + b.x * s, a.y + b.y * s, a.z + b.z * s };
+	return (struct lane_vec3){ a.x + b.x * s, a.y + b.y * s, a.z + b.z * s };
 }
 
-LANES_INLINE lanes lanes3_dot(struct lanes3 a, struct lanes3 b)
+LANES_INLINE lanes lanes3_dot(struct lane_vec3 a, struct lane_vec3 b)
 {
 	return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-LANES_INLINE struct lanes3 lanes3_select(lanes_mask mask, struct lanes3 yes, struct lanes3 no)
+LANES_INLINE struct lane_vec3 lanes3_select(lanes_mask mask, struct lane_vec3 yes,
+					    struct lane_vec3 no)
 {
-	return (struct lanes3){ lanes_select(mask, yes.x, no.x), lanes_select(mask, yes.y, no.y),
-				lanes_select(mask, yes.z, no.z) };
+	return (struct lane_vec3){ lanes_select(mask, yes.x, no.x), lanes_select(mask, yes.y, no.y),
+				   lanes_select(mask, yes.z, no.z) };
 }
 
 #endif

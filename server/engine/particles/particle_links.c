@@ -387,6 +387,7 @@ static void find_softness(struct bond_maker *maker, uint32_t row, double mass_in
 {
 	double compliance = maker->table->compliance[row];
 	double damping_ratio = distance ? maker->table->damping_ratio[row] : 0;
+	ASSERT(maker->h > 0 && compliance >= 0);
 	if (compliance == maker->compliance && mass_inv == maker->mass_inv &&
 	    damping_ratio == maker->damping_ratio)
 		return;
@@ -404,6 +405,7 @@ static void make_bond(struct bond_maker *maker, uint32_t row, struct bond *bond)
 {
 	const struct link_table *table = maker->table;
 	double mass_inv = 0;
+	ASSERT(row < table->count);
 	bond->kind = table->kind[row];
 	bond->ends = (uint8_t)(bond->kind == LINK_VOLUME ? maker->volume : 2);
 	for (uint32_t k = 0; k < bond->ends; k++) {
@@ -443,6 +445,7 @@ static void gather_bonds(struct particle_links *self, struct linked_system *syst
 				    .table = table,
 				    .h = step_of(self, system->row),
 				    .volume = particle_link_ends(tables, LINK_VOLUME) };
+	ASSERT(system->row < tables->system.count);
 	system->first_bond = self->bonds.count;
 	bool changed = !particle_weave_expects(self, system);
 	for (uint32_t row = 0; row < table->count; row++) {
@@ -556,6 +559,7 @@ static double volume_error(const struct particle_links *self, const struct linke
 {
 	const struct tables *tables = self->motion->dynamics->tables;
 	double volume = 0, rest = 0;
+	ASSERT(system->first_bond + system->bonds <= self->bonds.count);
 	for (uint32_t i = 0; i < system->bonds; i++) {
 		const struct bond *bond = &self->bonds.items[system->first_bond + i];
 		vec3 at[LINK_ENDS] = { 0 };

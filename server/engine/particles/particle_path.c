@@ -29,11 +29,13 @@
 
 /* A group with more candidates is split. */
 enum { CANDIDATES_MAX = 16 };
-/* A body that is solid from one side is met where the normal is within 60° of that side (one_way.c). */
+/* A body that is solid from one side is met where the normal is within 60° of that side
+ * (one_way.c). */
 #define ONE_WAY_COSINE 0.5
 /* m: deeper inside such a body a particle passes through. */
 #define ONE_WAY_DEPTH 1e-6
-/* The part of the frictionless denominator below which friction is left out, because it would wedge. */
+/* The part of the frictionless denominator below which friction is left out, because it would
+ * wedge. */
 #define WEDGE 0.1
 
 struct near_shape {
@@ -100,7 +102,8 @@ vec3 particle_field_acceleration(const struct particle_motion *motion, uint32_t 
 	return a;
 }
 
-/* Where a particle is after a tick alone. Fields are taken at the middle of the way, which is of second order. */
+/* Where a particle is after a tick alone. Fields are taken at the middle of the way, which is of
+ * second order. */
 static void fly_alone(const struct particle_motion *motion, uint32_t row, vec3 *to, vec3 *velocity)
 {
 	const struct particle_table *table = &motion->dynamics->tables->particle;
@@ -108,6 +111,7 @@ static void fly_alone(const struct particle_motion *motion, uint32_t row, vec3 *
 	struct particle_law own;
 	vec3 x = table->position[row], v = table->velocity[row], a = law->acceleration;
 	double h = motion->dt;
+	ASSERT(row < table->count);
 	if (law->drag > 0 && table->mass[row] != law->mass) {
 		own = *law;
 		particle_law_of_mass(&own, table->mass[row], h);
@@ -523,8 +527,8 @@ static void fly(const struct block *block, uint32_t index, const struct candidat
 
 /* ---- groups --------------------------------------------------------------------------------------- */
 
-/* Puts the members beyond the middle of the longest side of the box around their ends last; returns how many
- * come first. */
+/* Puts the members beyond the middle of the longest side of the box around their ends last;
+ * returns how many come first. */
 static uint32_t split(const struct block *block, uint16_t *members, uint32_t count)
 {
 	struct aabb box = aabb_empty();
@@ -570,6 +574,7 @@ static struct aabb box_of_members(const struct block *block, const uint16_t *mem
 {
 	const struct particle_table *table = &block->motion->dynamics->tables->particle;
 	struct aabb box = aabb_empty();
+	ASSERT(count > 0);
 	for (uint32_t i = 0; i < count; i++) {
 		box = aabb_add_point(box, table->position[block->first + members[i]]);
 		box = aabb_add_point(box, block->to[members[i]]);
@@ -618,6 +623,7 @@ static void coast_block(const struct block *block, uint32_t count)
 	struct dynamics *dynamics = block->motion->dynamics;
 	struct particle_table *table = &dynamics->tables->particle;
 	uint32_t first = block->first, met = 0;
+	ASSERT(count <= PARTICLE_BLOCK && first + count <= table->count);
 	for (uint32_t i = 0; i < count; i++)
 		met |= table->hit[first + i];
 	if (met != 0 || block->cut || !block->stays) {

@@ -10,8 +10,8 @@
 enum { RUN_MIN = 4, SLOT_CLASSES = 4 };
 /* Columns of nodes: three of each of x, v, before, field, then mass_inv, decay, coast. */
 enum { NODE_COLUMNS = 15, LINK_COLUMNS = 6 };
-/* From a column to the next one, numbers: they do not begin at the same place of a page, where they would
- * displace each other from the cache. */
+/* From a column to the next one, numbers: they do not begin at the same place of a page, where
+ * they would displace each other from the cache. */
 enum { COLUMN_ALIGN = 512, COLUMN_SHIFT = 72 };
 
 struct weave_ends {
@@ -49,6 +49,7 @@ static uint64_t column_of(uint64_t count)
 
 static uint32_t slots_of(uint32_t nodes)
 {
+	ASSERT(nodes <= PARTICLES_MAX);
 	return (nodes + SLOT_CLASSES - 1) / SLOT_CLASSES * SLOT_CLASSES;
 }
 
@@ -161,6 +162,7 @@ static void find_levels(struct particle_weave *self)
 {
 	uint32_t *next = self->heads.items; /* by node: the least level of its next link */
 	memset(next, 0, self->nodes * sizeof *next);
+	ASSERT(self->nodes <= self->heads.capacity);
 	self->level_count = 0;
 	for (uint32_t i = 0; i < self->ends.count; i++) {
 		const struct weave_ends *ends = &self->ends.items[i];
@@ -198,13 +200,14 @@ static void add_place(struct particle_weave *self, uint32_t bond)
 {
 	const struct weave_ends *ends = &self->ends.items[bond];
 	uint32_t place = self->order.count++;
+	ASSERT(place < self->ends.count && ends->ends >= 2);
 	self->order.items[place] = bond;
 	self->a.items[place] = slot_of(self, ends->node[0]);
 	self->b.items[place] = slot_of(self, ends->node[1]);
 }
 
 /* Whether bond `next` can follow `bond` in a run. */
-static bool follows(const struct particle_weave *self, uint32_t bond, uint32_t next)
+static bool can_follow(const struct particle_weave *self, uint32_t bond, uint32_t next)
 {
 	const struct weave_ends *a = &self->ends.items[bond], *b = &self->ends.items[next];
 	return a->ends == 2 && b->ends == 2 &&
@@ -219,6 +222,7 @@ static void gather_rest(struct particle_weave *self, const uint32_t *bonds, uint
 	struct weave_run run = { .first = self->order.count,
 				 .scattered = true,
 				 .volumes = volumes };
+	ASSERT(count <= self->ends.count);
 	for (uint32_t i = 0; i < count; i++)
 		if ((self->ends.items[bonds[i]].ends != 2) == volumes)
 			add_place(self, bonds[i]);
@@ -233,7 +237,7 @@ static void find_runs(struct particle_weave *self, uint32_t *bonds, uint32_t cou
 	uint32_t rest = 0;
 	for (uint32_t first = 0, last; first < count; first = last) {
 		last = first + 1;
-		while (last < count && follows(self, bonds[last - 1], bonds[last]))
+		while (last < count && can_follow(self, bonds[last - 1], bonds[last]))
 			last++;
 		if (last - first >= RUN_MIN) {
 			self->runs.items[self->runs.count++] =
@@ -299,6 +303,7 @@ static void place_columns(struct particle_weave *self)
 static void clear_columns(struct particle_weave *self)
 {
 	uint64_t slots = column_of(self->slots), links = column_of(self->ends.count);
+	ASSERT(NODE_COLUMNS * slots + LINK_COLUMNS * links <= self->numbers.capacity);
 	memset(self->numbers.items, 0,
 	       (NODE_COLUMNS * slots + LINK_COLUMNS * links) * sizeof *self->numbers.items);
 }
@@ -306,6 +311,7 @@ static void clear_columns(struct particle_weave *self)
 /* Numbers of the links, by place; which runs have the same ones. */
 static void take_numbers(struct particle_weave *self, const struct bond *bonds)
 {
+	ASSERT(self->order.count == self->ends.count);
 	for (uint32_t r = 0; r < self->runs.count; r++) {
 		struct weave_run *run = &self->runs.items[r];
 		const uint32_t *order = self->order.items;
@@ -330,6 +336,7 @@ bool particle_weave_expects(const struct particle_links *self, const struct link
 {
 	const struct particle_weave *one = &self->weaves[system->row];
 	const struct system_table *table = &self->motion->dynamics->tables->system;
+	ASSERT(system->row < table->count);
 	return one->lists > 0 && one->lists + 1 == self->lists &&
 	       one->first_bond == system->first_bond && one->first_node == system->first_node &&
 	       one->ends.count == table->links[system->row] && one->nodes == system->nodes;
@@ -367,6 +374,7 @@ void particle_weave_end(const struct particle_links *self, const struct linked_s
 {
 	const struct particle_weave *one = &self->weaves[system->row];
 	struct bond *bonds = self->bonds.items + system->first_bond;
+	ASSERT(one->order.count == system->bonds);
 	for (uint32_t place = 0; place < one->order.count && one->links.pull != NULL; place++)
 		bonds[one->order.items[place]].pull += one->pull[place];
 }
@@ -387,6 +395,7 @@ static vec3 get3(double *const column[3], uint32_t slot)
 
 static void load_nodes(const struct particle_weave *self, const struct link_node *nodes)
 {
+	ASSERT(self->slots == slots_of(self->nodes));
 	for (uint32_t i = 0; i < self->nodes; i++) {
 		uint32_t slot = slot_of(self, i);
 		set3(self->at.x, slot, nodes[i].x);
@@ -399,6 +408,7 @@ static void load_nodes(const struct particle_weave *self, const struct link_node
 
 static void store_nodes(const struct particle_weave *self, struct link_node *nodes)
 {
+	ASSERT(self->slots == slots_of(self->nodes));
 	for (uint32_t i = 0; i < self->nodes; i++) {
 		uint32_t slot = slot_of(self, i);
 		nodes[i].x = get3(self->at.x, slot);
@@ -413,6 +423,7 @@ static void store_nodes(const struct particle_weave *self, struct link_node *nod
 static void take_fields(const struct particle_weave *self, const struct particle_motion *motion,
 			uint32_t system, double h)
 {
+	ASSERT(h > 0);
 	for (uint32_t slot = 0; slot < self->slots; slot++) {
 		double mass_inv = self->at.mass_inv[slot];
 		if (!(mass_inv > 0))
@@ -427,6 +438,7 @@ static void take_fields(const struct particle_weave *self, const struct particle
 /* The gradients of a volume; of an area those of its three corners. */
 static void find_slopes(const vec3 at[LINK_ENDS], uint32_t ends, vec3 slope[LINK_ENDS])
 {
+	ASSERT(ends == 3 || ends == LINK_ENDS);
 	if (ends == 3) {
 		for (uint32_t k = 0; k < 3; k++) {
 			vec3 side = vec3_sub(at[(k + 2) % 3], at[(k + 1) % 3]);
@@ -469,6 +481,7 @@ static void correct_volume(const struct particle_weave *self, const struct bond 
 static void correct_run(const struct particle_weave *self, const struct bond *bonds,
 			const struct weave_run *run, double rate)
 {
+	ASSERT(rate > 0 && run->first + run->count <= self->order.count);
 	if (!run->volumes) {
 		self->kernels->correct(&self->at, &self->links, run, rate);
 		return;
@@ -505,6 +518,7 @@ double particle_weave_measure(const struct particle_links *self, struct linked_s
 	struct particle_weave *one = &self->weaves[system->row];
 	const uint32_t *rows = self->links.items + system->first_bond;
 	double most = 0;
+	ASSERT(system->first_bond + system->bonds <= self->bonds.count);
 	if (!system->woven)
 		particle_weave_begin(self, system);
 	for (uint32_t i = 0; i < system->nodes; i++)
