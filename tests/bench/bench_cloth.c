@@ -4,52 +4,19 @@
  * bench_cloth [side [substeps]]: without and with a limit of 2 %, the largest stretch of a link in any tick
  * and in the last second, passes over the links for the limit a tick, and ms of the processor a tick. */
 #include "server/engine/math/scalar.h"
-#include "tests/lib/stage.h"
+#include "tests/bench/bench_sheet.h"
 #include "tests/lib/worlds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static struct world *make_cloth(uint32_t side, uint32_t substeps, double limit)
-{
-	struct world *world = test_world(false, "soft-step");
-	struct command create = test_system_command("cloth");
-	create.particles_create.mask = 0;
-	create.particles_create.mass = 1e-3;
-	struct command cloth = test_command(COMMAND_PARTICLES_LATTICE);
-	cloth.particles_lattice.system = test_do(world, &create);
-	cloth.particles_lattice.columns = cloth.particles_lattice.rows = side;
-	cloth.particles_lattice.substeps = substeps;
-	cloth.particles_lattice.spacing = 0.1;
-	cloth.particles_lattice.rotation = quat_from_axis_angle(vec3_axis(0), -1.5707963267948966);
-	test_do(world, &cloth);
-	struct command keep = test_command(COMMAND_PARTICLES_LIMIT);
-	keep.particles_limit.system = cloth.particles_lattice.system;
-	keep.particles_limit.stretch = limit;
-	test_do(world, &keep);
-	struct command pin = test_command(COMMAND_PARTICLES_PIN);
-	pin.particles_pin.system = cloth.particles_lattice.system;
-	pin.particles_pin.particle = 1;
-	test_do(world, &pin);
-	pin.particles_pin.particle = side;
-	test_do(world, &pin);
-	return world;
-}
 
 static void measure(uint32_t side, uint32_t substeps, double limit)
 {
 	enum { TICKS = 240, LAST = 180 };
-	struct world *world = make_cloth(side, substeps, limit);
+	const struct sheet sheet = { .side = side, .substeps = substeps, .limit = limit };
+	struct world *world = bench_sheet(&sheet);
 	struct system_view views[SYSTEMS_MAX];
-	double worst = 0, late = 0, start = now();
+	double worst = 0, late = 0, start = bench_processor();
 	for (uint32_t tick = 0; tick < TICKS; tick++) {
 		test_step(world, 1);
 		world_systems(world, views);
@@ -60,7 +27,7 @@ static void measure(uint32_t side, uint32_t substeps, double limit)
 	printf("%3u x %3u, %2u sub-steps, limit %2.0f %%: %8.3f %%, at last %8.3f %%, %6.1f passes, %7.3f ms "
 	       "a tick\n",
 	       side, side, substeps, 100 * limit, 100 * worst, 100 * late,
-	       (double)views[0].limit_passes / TICKS, 1e3 * (now() - start) / TICKS);
+	       (double)views[0].limit_passes / TICKS, 1e3 * (bench_processor() - start) / TICKS);
 	fflush(stdout);
 	world_destroy(world);
 }

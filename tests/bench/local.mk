@@ -291,10 +291,10 @@ PAST_BODIES = 250
 
 # Cost of particles: ns a particle-step, ticks/s with hashing.
 EXTRA_PROGRAMS += tests/bench/bench_particles
-tests_bench_bench_particles_SOURCES = tests/bench/bench_particles.c
+tests_bench_bench_particles_SOURCES = tests/bench/bench_particles.c tests/bench/bench_sheet.c tests/bench/bench_sheet.h
 tests_bench_bench_particles_LDADD = $(LDADD) -lm
 EXTRA_PROGRAMS += tests/bench/bench_cloth
-tests_bench_bench_cloth_SOURCES = tests/bench/bench_cloth.c
+tests_bench_bench_cloth_SOURCES = tests/bench/bench_cloth.c tests/bench/bench_sheet.c tests/bench/bench_sheet.h
 .PHONY: bench-particles
 bench-particles: tests/bench/bench_particles tests/bench/bench_particle_frames
 	tests/bench/bench_particles

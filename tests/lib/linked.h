@@ -1,5 +1,5 @@
-/* linked.h: what tests of particles share: commands for linked particles, and that workers, images and
- * rollbacks change no bit. An unexpected failure ends the test. */
+/* linked.h: what tests of particles share: commands for linked particles, and that workers,
+ * images and rollbacks change no bit. An unexpected failure ends the test. */
 #ifndef CAIRN_TESTS_LINKED_H
 #define CAIRN_TESTS_LINKED_H
 
@@ -13,7 +13,8 @@ void test_limit(struct world *world, system_id system, double stretch);
 /* The first system. */
 struct system_view test_facts(const struct world *world);
 
-/* Steps a world of `make` with 1 to 3 workers, which give the same bits; returns the last one, owned. */
+/* Steps a world of `make` with 1 to 3 workers and vectors of each width, which give the same
+ * bits; returns the last one, owned. */
 struct world *test_workers_agree(struct world *(*make)(void), uint32_t ticks);
 /* The world loaded from its image, and the world taken back several times, have its future. */
 void test_no_trace(struct world *world);

@@ -10,6 +10,12 @@ libengine_a_SOURCES += \
 	server/engine/particles/particle_hits.c \
 	server/engine/particles/particle_holds.c \
 	server/engine/particles/particle_holds.h \
+	server/engine/particles/particle_kernels.c \
+	server/engine/particles/particle_kernels.h \
+	server/engine/particles/particle_kernels_1.c \
+	server/engine/particles/particle_kernels_4.c \
+	server/engine/particles/particle_kernels_8.c \
+	server/engine/particles/particle_lanes.h \
 	server/engine/particles/particle_limit.c \
 	server/engine/particles/particle_limit.h \
 	server/engine/particles/particle_links.c \
@@ -18,6 +24,7 @@ libengine_a_SOURCES += \
 	server/engine/particles/particle_meet.h \
 	server/engine/particles/particle_pairs.c \
 	server/engine/particles/particle_pairs.h \
+	server/engine/particles/particle_passes.h \
 	server/engine/particles/particle_path.c \
 	server/engine/particles/particle_room.c \
 	server/engine/particles/particle_room.h \
@@ -27,5 +34,7 @@ libengine_a_SOURCES += \
 	server/engine/particles/particle_sinks.h \
 	server/engine/particles/particle_skin.c \
 	server/engine/particles/particle_skin.h \
+	server/engine/particles/particle_weave.c \
+	server/engine/particles/particle_weave.h \
 	server/engine/particles/particles.c \
 	server/engine/particles/particles.h

@@ -35,25 +35,32 @@ struct bond {
 struct linked_system {
 	uint32_t row, first_node, nodes, first_bond, bonds;
 	bool coupled; /* it has moved already */
+	bool woven;   /* particle_weave.h has its links */
+	bool changed; /* its bonds are not those that were in their place in the last lists */
+	bool volumes; /* some link is one */
+	bool tears, watched; /* some links tear by elongation, by force */
 };
 
 struct cloth;
 struct particle_self;
 struct particle_meet;
 struct particle_limit;
+struct particle_weave;
 
 struct particle_links {
 	ARRAY_OF(struct link_node) nodes;
-	ARRAY_OF(struct bond) bonds;	    /* by system, then by row */
-	ARRAY_OF(uint32_t) links;	    /* rows, likewise */
-	ARRAY_OF(double) stretches;	    /* of a link after the paths, by row; volumes: 0 */
-	ARRAY_OF(double) pulls;		    /* N: mean over the tick, likewise */
+	ARRAY_OF(struct bond) bonds; /* by system, then by row */
+	ARRAY_OF(uint32_t) links;    /* rows, likewise */
+	ARRAY_OF(double) stretches;  /* of a link after the paths, by row; where it may tear */
+	ARRAY_OF(double) pulls;	     /* N: mean over the tick, likewise */
 	ARRAY_OF(struct particle_end) ends; /* by particle row */
+	uint64_t lists;			    /* how often lists were begun */
 	struct linked_system systems[SYSTEMS_MAX];
 	uint32_t system_count;
 	uint32_t substeps; /* of all systems together; 0: each has its own */
 	const struct particle_motion *motion;
-	struct cloth *cloth; /* owned; NULL until a system is coupled */
+	struct particle_weave *weaves; /* SYSTEMS_MAX, owned; NULL until particles are linked */
+	struct cloth *cloth;	       /* owned; NULL until a system is coupled */
 	struct particle_self
 		*selves; /* SYSTEMS_MAX, owned; NULL until particles meet those of their system */
 	struct particle_meet *meets;   /* by row of MEETING, owned; NULL until two systems meet */
@@ -64,11 +71,8 @@ struct particle_links {
 struct linked_system *particle_links_gather(struct particle_links *self, uint32_t row);
 uint32_t particle_links_node(const struct particle_links *self, const struct linked_system *system,
 			     uint64_t serial);
-/* The two halves of a sub-step of h s: free motion, and every link once. */
-void particle_links_predict(const struct particle_links *self, const struct linked_system *system,
-			    double h);
-void particle_links_correct(const struct particle_links *self, const struct linked_system *system,
-			    double h);
+/* Of a tetrahedron, or the area of a triangle in the plane (3 ends); with the sign of the order. */
+double particle_volume(const vec3 at[LINK_ENDS], uint32_t ends);
 
 /* ---- particle_cloth.c ---------------------------------------------------------------------------- */
 

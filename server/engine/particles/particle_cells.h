@@ -1,9 +1,11 @@
 /* particle_cells.h: which particles are near (ch1-3 P-13, G-09).
  *
  * Items lie in cells of a grid whose edge is the reach, so what is within it is at most one cell
- * apart. Cells are hashed so that neighbours along x are neighbours in memory: a bucket is
- * x + hash(y, z). A counting sort puts the items of a bucket in the order of their numbers, so every
- * walk has one order, whoever walks, and the cost is linear.
+ * apart. Where the box around all items has at most CELLS_DENSE cells an item, each cell is a
+ * bucket, in the order of z, y, x. Otherwise cells are hashed so that neighbours along x are
+ * neighbours in memory: a bucket is x + hash(y, z). A counting sort puts the items of a bucket
+ * in the order of their numbers, so every walk has one order (of z, y, x, number), whoever
+ * walks, and the cost is linear.
  *
  * Of a bucket only the first CELLS_CROWD items are near anything: places where more are at one
  * point stay affordable. The rest is crowded; the caller counts it. */
@@ -13,7 +15,7 @@
 #include "server/base/array.h"
 #include "server/engine/math/vec3.h"
 
-enum { CELLS_CROWD = 512, CELLS_RANGES = 27 };
+enum { CELLS_CROWD = 512, CELLS_RANGES = 27, CELLS_DENSE = 2 };
 /* m: smaller cells would have coordinates beyond 32 bits. */
 #define CELLS_EDGE_MIN 1e-3
 
@@ -25,10 +27,12 @@ struct cell_entry {
 
 struct particle_cells {
 	ARRAY_OF(struct cell_entry) entries, sorted;
-	ARRAY_OF(uint32_t) buckets; /* of each entry */
+	ARRAY_OF(uint32_t) buckets; /* of each entry; before sorting the x of its cell */
 	ARRAY_OF(uint32_t) starts;  /* of each bucket in sorted, and the end */
-	double edge;		    /* m: of a cell */
-	uint32_t mask;		    /* buckets − 1 */
+	double edge, edge_inv;	    /* m: of a cell; 1/m */
+	uint32_t bucket_count;
+	bool dense;			    /* each bucket is a cell */
+	int32_t least[3], most[3], size[3]; /* of coordinates of cells; size: of the grid */
 };
 
 /* Entries first … last − 1 of `sorted` with this line may be near. */
@@ -48,6 +52,14 @@ void particle_cells_begin(struct particle_cells *self, double edge);
 void particle_cells_add(struct particle_cells *self, uint32_t item, vec3 at);
 /* After the last item. */
 void particle_cells_sort(struct particle_cells *self);
+
+/* Of the cell with this coordinate. */
+static inline int32_t particle_cells_coordinate(const struct particle_cells *self, double x)
+{
+	double cell = scalar_floor(x * self->edge_inv);
+	ASSERT(cell > -2147483647.0 && cell < 2147483646.0);
+	return (int32_t)cell;
+}
 
 /* The end of a bucket without what is crowded. */
 static inline uint32_t particle_cells_end(const struct particle_cells *self, uint32_t bucket)

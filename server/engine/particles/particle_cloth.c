@@ -39,6 +39,7 @@
 #include "server/engine/particles/particle_limit.h"
 #include "server/engine/particles/particle_meet.h"
 #include "server/engine/particles/particle_self.h"
+#include "server/engine/particles/particle_weave.h"
 #include "server/engine/dynamics/piece.h"
 
 #include <string.h>
@@ -571,6 +572,7 @@ static void move_together(struct particle_links *self)
 	struct cloth *cloth = self->cloth;
 	double h = self->motion->dt / self->substeps;
 	for (uint32_t i = 0; i < self->system_count; i++) {
+		particle_weave_begin(self, &self->systems[i]);
 		particle_self_begin(self, &self->systems[i]);
 		particle_limit_begin(self, &self->systems[i]);
 	}
@@ -579,8 +581,7 @@ static void move_together(struct particle_links *self)
 		for (uint32_t i = 0; i < cloth->bodies.count; i++)
 			move_picture(tables, &cloth->bodies.items[i], h);
 		for (uint32_t i = 0; i < self->system_count; i++) {
-			particle_links_predict(self, &self->systems[i], h);
-			particle_links_correct(self, &self->systems[i], h);
+			particle_weave_move(self, &self->systems[i], h, 1);
 			particle_limit_correct(self, &self->systems[i], h);
 			particle_self_correct(self, &self->systems[i]);
 		}
@@ -590,8 +591,10 @@ static void move_together(struct particle_links *self)
 		for (uint32_t i = 0; i < self->system_count; i++)
 			meet_bodies(self, &self->systems[i], h);
 	}
-	for (uint32_t i = 0; i < self->system_count; i++)
+	for (uint32_t i = 0; i < self->system_count; i++) {
+		particle_weave_end(self, &self->systems[i]);
 		particle_limit_end(self, &self->systems[i]);
+	}
 }
 
 /* ---- a tick --------------------------------------------------------------------------------------- */
@@ -635,6 +638,7 @@ static enum status gather_coupled(struct particle_links *self)
 	for (uint32_t row = 0; row < tables->system.count; row++)
 		if (particle_system_coupled(tables, row))
 			self->substeps = MAX_OF(self->substeps, tables->system.link_substeps[row]);
+	self->lists += self->substeps > 0;
 	for (uint32_t row = 0; row < tables->system.count && status == STATUS_OK; row++) {
 		if (!particle_system_coupled(tables, row))
 			continue;
@@ -747,10 +751,13 @@ void particle_cloth_recall(struct particle_links *self)
 {
 	const struct tables *tables = self->motion->dynamics->tables;
 	struct cloth *cloth = self->cloth;
+	bool kept = cloth != NULL && cloth->moved && tables->particle.count == cloth->particles &&
+		    tables->link.count == cloth->links;
 	self->nodes.count = self->bonds.count = self->system_count = 0;
+	self->lists += !kept;
 	if (cloth == NULL || !cloth->moved)
 		return;
-	if (tables->particle.count == cloth->particles && tables->link.count == cloth->links) {
+	if (kept) {
 		self->nodes.count = cloth->nodes;
 		self->bonds.count = cloth->bonds;
 		self->system_count = cloth->system_count;

@@ -128,6 +128,11 @@ static double limit_of(const struct particle_links *self, const struct linked_sy
 	return system->bonds > 0 ? table->stretch_limit[system->row] : 0;
 }
 
+bool particle_limit_keeps(const struct particle_links *self, const struct linked_system *system)
+{
+	return limit_of(self, system) > 0;
+}
+
 static struct limit_edge edge_of(const struct bond *bond, const struct linked_system *system,
 				 double limit)
 {

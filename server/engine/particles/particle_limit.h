@@ -32,6 +32,8 @@ enum { LIMIT_PASSES_MAX = 128 };
 MUST_CHECK enum status particle_limit_reserve(struct dynamics *self);
 void particle_limit_release(struct particle_links *self);
 uint64_t particle_limit_memory(const struct particle_links *self);
+/* Whether the system's links have a limit. */
+bool particle_limit_keeps(const struct particle_links *self, const struct linked_system *system);
 /* As its sub-steps begin, in each after the links of h s, and as they end; nothing without a limit. */
 void particle_limit_begin(struct particle_links *self, const struct linked_system *system);
 void particle_limit_correct(const struct particle_links *self, const struct linked_system *system,

@@ -8,6 +8,7 @@
 #include "server/engine/particles/particle_meet.h"
 #include "server/engine/particles/particle_limit.h"
 #include "server/engine/particles/particle_self.h"
+#include "server/engine/particles/particle_weave.h"
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
@@ -52,8 +53,7 @@ uint32_t particle_link_ends(const struct tables *tables, uint8_t kind)
 	return tables->world.planar[0] ? 3 : LINK_ENDS;
 }
 
-/* Of a tetrahedron, or the area of a triangle in the plane; with the sign of the order. */
-static double volume_of(const vec3 at[LINK_ENDS], uint32_t ends)
+double particle_volume(const vec3 at[LINK_ENDS], uint32_t ends)
 {
 	if (ends == 3)
 		return 0.5 * vec3_cross(vec3_sub(at[1], at[0]), vec3_sub(at[2], at[0])).z;
@@ -72,7 +72,7 @@ static double measure_link(const struct tables *tables, uint32_t system, uint8_t
 		ASSERT(row != DYNAMICS_NONE);
 		at[k] = tables->particle.position[row];
 	}
-	return kind == LINK_VOLUME ? volume_of(at, ends) : vec3_distance(at[0], at[1]);
+	return kind == LINK_VOLUME ? particle_volume(at, ends) : vec3_distance(at[0], at[1]);
 }
 
 void dynamics_link_add(struct dynamics *self, uint32_t system, const struct particle_link *link)
@@ -259,6 +259,8 @@ enum status particle_links_reserve(struct dynamics *self)
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->links->pulls, links);
 	if (status == STATUS_OK)
+		status = particle_weave_reserve(self);
+	if (status == STATUS_OK)
 		status = particle_cloth_reserve(self);
 	if (status == STATUS_OK)
 		status = particle_self_reserve(self);
@@ -279,6 +281,7 @@ void particle_links_destroy(struct particle_links *self)
 	ARRAY_RELEASE(&self->links);
 	ARRAY_RELEASE(&self->stretches);
 	ARRAY_RELEASE(&self->pulls);
+	particle_weave_release(self);
 	particle_cloth_release(self);
 	particle_self_release(self);
 	particle_meet_release(self);
@@ -296,8 +299,9 @@ uint64_t particle_links_memory(const struct particle_links *self)
 	       (uint64_t)self->links.capacity * sizeof *self->links.items +
 	       (uint64_t)self->stretches.capacity * sizeof *self->stretches.items +
 	       (uint64_t)self->pulls.capacity * sizeof *self->pulls.items +
-	       particle_cloth_memory(self) + particle_self_memory(self) +
-	       particle_meet_memory(self) + particle_limit_memory(self);
+	       particle_weave_memory(self) + particle_cloth_memory(self) +
+	       particle_self_memory(self) + particle_meet_memory(self) +
+	       particle_limit_memory(self);
 }
 
 /* ---- nodes and bonds of a tick ------------------------------------------------------------------- */
@@ -313,13 +317,15 @@ static double step_of(const struct particle_links *self, uint32_t system)
 static void gather_nodes(struct particle_links *self, struct linked_system *system)
 {
 	const struct particle_table *table = &self->motion->dynamics->tables->particle;
-	double h = step_of(self, system->row);
+	double h = step_of(self, system->row), mass = 0;
+	struct particle_law law = self->motion->laws[system->row];
 	system->first_node = self->nodes.count;
 	for (uint32_t row = 0; row < table->count; row++) {
 		if (table->system[row] != system->row)
 			continue;
-		struct particle_law law = self->motion->laws[system->row];
-		particle_law_of_mass(&law, table->mass[row], h);
+		if (table->mass[row] != mass)
+			particle_law_of_mass(&law, table->mass[row], h);
+		mass = table->mass[row];
 		self->nodes.items[self->nodes.count++] =
 			(struct link_node){ .x = table->position[row],
 					    .v = table->velocity[row],
@@ -333,45 +339,130 @@ static void gather_nodes(struct particle_links *self, struct linked_system *syst
 	system->nodes = self->nodes.count - system->first_node;
 }
 
-/* Serials are mostly without gaps. */
-uint32_t particle_links_node(const struct particle_links *self, const struct linked_system *system,
-			     uint64_t serial)
+static uint32_t search_node(const struct link_node *nodes, uint32_t count, uint64_t serial)
 {
-	const struct link_node *nodes = self->nodes.items + system->first_node;
-	ASSERT(system->nodes > 0 && serial >= nodes[0].serial);
-	uint64_t guess = serial - nodes[0].serial, low = 0, high = system->nodes - 1;
-	if (guess < system->nodes && nodes[guess].serial == serial)
-		return system->first_node + (uint32_t)guess;
+	uint32_t low = 0, high = count - 1;
+	ASSERT(count > 0);
 	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
+		uint32_t middle = low + (high - low) / 2;
 		if (nodes[middle].serial < serial)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	ASSERT(nodes[low].serial == serial);
-	return system->first_node + (uint32_t)low;
+	return low;
 }
 
-static struct bond bond_of(const struct particle_links *self, const struct linked_system *system,
-			   uint32_t row)
+/* Serials are mostly without gaps. */
+static inline uint32_t find_node(const struct particle_links *self,
+				 const struct linked_system *system, uint64_t serial)
 {
-	const struct link_table *table = &self->motion->dynamics->tables->link;
-	double h = step_of(self, system->row);
-	const struct tables *tables = self->motion->dynamics->tables;
-	struct bond bond = { .kind = table->kind[row],
-			     .ends = (uint8_t)particle_link_ends(tables, table->kind[row]),
-			     .rest = table->rest[row],
-			     .softness = table->compliance[row] / (h * h) };
+	const struct link_node *nodes = self->nodes.items + system->first_node;
+	uint64_t guess = serial - nodes[0].serial;
+	if (guess < system->nodes && nodes[guess].serial == serial)
+		return system->first_node + (uint32_t)guess;
+	return system->first_node + search_node(nodes, system->nodes, serial);
+}
+
+uint32_t particle_links_node(const struct particle_links *self, const struct linked_system *system,
+			     uint64_t serial)
+{
+	ASSERT(system->nodes > 0);
+	return find_node(self, system, serial);
+}
+
+/* What makes bonds of a system in a tick. */
+struct bond_maker {
+	const struct particle_links *links;
+	const struct linked_system *system;
+	const struct link_table *table;
+	double h;	 /* s: a sub-step */
+	uint32_t volume; /* ends of a volume */
+	/* Of the last bond, because neighbours mostly have the same numbers. */
+	double compliance, mass_inv, damping_ratio, softness, gamma;
+};
+
+static void find_softness(struct bond_maker *maker, uint32_t row, double mass_inv, bool distance)
+{
+	double compliance = maker->table->compliance[row];
+	double damping_ratio = distance ? maker->table->damping_ratio[row] : 0;
+	ASSERT(maker->h > 0 && compliance >= 0);
+	if (compliance == maker->compliance && mass_inv == maker->mass_inv &&
+	    damping_ratio == maker->damping_ratio)
+		return;
+	maker->compliance = compliance;
+	maker->mass_inv = mass_inv;
+	maker->damping_ratio = damping_ratio;
+	maker->softness = compliance / (maker->h * maker->h);
+	maker->gamma = 0;
+	if (mass_inv > 0 && damping_ratio > 0)
+		maker->gamma = 2 * damping_ratio * scalar_sqrt(compliance / mass_inv) / maker->h;
+}
+
+/* Makes the bond of a link's row. */
+static void make_bond(struct bond_maker *maker, uint32_t row, struct bond *bond)
+{
+	const struct link_table *table = maker->table;
 	double mass_inv = 0;
-	for (uint32_t k = 0; k < bond.ends; k++) {
-		bond.node[k] = particle_links_node(self, system, table->serial[row][k]);
-		mass_inv += self->nodes.items[bond.node[k]].mass_inv;
+	ASSERT(row < table->count);
+	bond->kind = table->kind[row];
+	bond->ends = (uint8_t)(bond->kind == LINK_VOLUME ? maker->volume : 2);
+	for (uint32_t k = 0; k < bond->ends; k++) {
+		bond->node[k] = find_node(maker->links, maker->system, table->serial[row][k]);
+		mass_inv += maker->links->nodes.items[bond->node[k]].mass_inv;
 	}
-	if (mass_inv > 0 && bond.kind != LINK_VOLUME)
-		bond.gamma = 2 * table->damping_ratio[row] *
-			     scalar_sqrt(table->compliance[row] / mass_inv) / h;
-	return bond;
+	find_softness(maker, row, mass_inv, bond->kind != LINK_VOLUME);
+	bond->rest = table->rest[row];
+	bond->softness = maker->softness;
+	bond->gamma = maker->gamma;
+	bond->pull = 0;
+}
+
+static bool equal_bonds(const struct bond *a, const struct bond *b)
+{
+	uint32_t differs = (uint32_t)(a->kind ^ b->kind) | (uint32_t)(a->ends ^ b->ends);
+	for (uint32_t k = 0; k < a->ends; k++)
+		differs |= a->node[k] ^ b->node[k];
+	return (differs == 0) & (a->rest == b->rest) & (a->softness == b->softness) &
+	       (a->gamma == b->gamma);
+}
+
+/* Likewise; whether it is another one than in the lists before. */
+static bool remake_bond(struct bond_maker *maker, uint32_t row, struct bond *bond)
+{
+	struct bond old = *bond;
+	make_bond(maker, row, bond);
+	return !equal_bonds(bond, &old);
+}
+
+static void gather_bonds(struct particle_links *self, struct linked_system *system)
+{
+	const struct tables *tables = self->motion->dynamics->tables;
+	const struct link_table *table = &tables->link;
+	struct bond_maker maker = { .links = self,
+				    .system = system,
+				    .table = table,
+				    .h = step_of(self, system->row),
+				    .volume = particle_link_ends(tables, LINK_VOLUME) };
+	ASSERT(system->row < tables->system.count);
+	system->first_bond = self->bonds.count;
+	bool changed = !particle_weave_expects(self, system);
+	for (uint32_t row = 0; row < table->count; row++) {
+		if (table->system[row] != system->row)
+			continue;
+		uint32_t at = self->bonds.count++;
+		self->links.items[at] = row;
+		if (changed)
+			make_bond(&maker, row, &self->bonds.items[at]);
+		else
+			changed = remake_bond(&maker, row, &self->bonds.items[at]);
+		system->watched |= table->tear_force[row] > 0;
+		system->tears |= table->tear[row] > 0;
+		system->volumes |= table->kind[row] == LINK_VOLUME;
+	}
+	system->bonds = self->bonds.count - system->first_bond;
+	system->changed = changed;
 }
 
 struct linked_system *particle_links_gather(struct particle_links *self, uint32_t row)
@@ -386,133 +477,29 @@ struct linked_system *particle_links_gather(struct particle_links *self, uint32_
 			self->nodes.items[node].mass_inv = 0;
 			self->nodes.items[node].v = vec3_zero();
 		}
-	system->first_bond = self->bonds.count;
-	for (uint32_t i = 0; i < tables->link.count; i++)
-		if (tables->link.system[i] == row) {
-			self->links.items[self->bonds.count] = i;
-			self->bonds.items[self->bonds.count++] = bond_of(self, system, i);
-		}
-	system->bonds = self->bonds.count - system->first_bond;
+	gather_bonds(self, system);
 	return system;
 }
 
 /* ---- sub-steps ----------------------------------------------------------------------------------- */
 
-/* Velocities change with places, not by their differences, so that momentum is kept to the rounding
- * of velocities; `rate` is 1/h. */
-static inline void push_node(struct link_node *node, vec3 along, double push, double rate)
-{
-	node->x = vec3_mul_add(node->x, along, node->mass_inv * push);
-	node->v = vec3_mul_add(node->v, along, node->mass_inv * push * rate);
-}
-
-static void solve_distance(struct link_node *nodes, struct bond *bond, double rate)
-{
-	struct link_node *a = &nodes[bond->node[0]], *b = &nodes[bond->node[1]];
-	double length;
-	ASSERT(bond->kind != LINK_VOLUME && bond->node[0] != bond->node[1]);
-	vec3 n = vec3_normalize_length(vec3_sub(a->x, b->x), &length);
-	double error = length - bond->rest, mass_inv = a->mass_inv + b->mass_inv;
-	if (!(length > 0) || !(mass_inv > 0) || (bond->kind == LINK_ROPE && error <= 0))
-		return;
-	if (bond->gamma > 0)
-		error += bond->gamma * vec3_dot(n, vec3_sub(vec3_sub(a->x, a->before),
-							    vec3_sub(b->x, b->before)));
-	double push = -error / ((1 + bond->gamma) * mass_inv + bond->softness);
-	bond->pull -= push * rate;
-	push_node(a, n, push, rate);
-	push_node(b, n, -push, rate);
-}
-
-/* The area of a triangle in the plane. */
-static void solve_area(struct link_node *nodes, const struct bond *bond, double rate)
-{
-	vec3 at[LINK_ENDS] = { 0 }, slope[3];
-	double sum = bond->softness;
-	ASSERT(bond->kind == LINK_VOLUME && bond->ends == 3);
-	for (uint32_t k = 0; k < 3; k++)
-		at[k] = nodes[bond->node[k]].x;
-	for (uint32_t k = 0; k < 3; k++) {
-		vec3 side = vec3_sub(at[(k + 2) % 3], at[(k + 1) % 3]);
-		slope[k] = vec3_make(-0.5 * side.y, 0.5 * side.x, 0);
-		sum += nodes[bond->node[k]].mass_inv * vec3_length_squared(slope[k]);
-	}
-	if (!(sum > 0))
-		return;
-	double push = -(volume_of(at, 3) - bond->rest) / sum;
-	for (uint32_t k = 0; k < 3; k++)
-		push_node(&nodes[bond->node[k]], slope[k], push, rate);
-}
-
-static void solve_volume(struct link_node *nodes, const struct bond *bond, double rate)
-{
-	vec3 at[LINK_ENDS], slope[LINK_ENDS];
-	double sum = bond->softness;
-	ASSERT(bond->kind == LINK_VOLUME && sum >= 0);
-	for (uint32_t k = 0; k < LINK_ENDS; k++)
-		at[k] = nodes[bond->node[k]].x;
-	vec3 a = vec3_sub(at[1], at[0]), b = vec3_sub(at[2], at[0]), c = vec3_sub(at[3], at[0]);
-	slope[1] = vec3_scale(vec3_cross(b, c), 1.0 / 6);
-	slope[2] = vec3_scale(vec3_cross(c, a), 1.0 / 6);
-	slope[3] = vec3_scale(vec3_cross(a, b), 1.0 / 6);
-	slope[0] = vec3_scale(vec3_add(vec3_add(slope[1], slope[2]), slope[3]), -1);
-	for (uint32_t k = 0; k < LINK_ENDS; k++)
-		sum += nodes[bond->node[k]].mass_inv * vec3_length_squared(slope[k]);
-	if (!(sum > 0))
-		return;
-	double push = -(volume_of(at, LINK_ENDS) - bond->rest) / sum;
-	for (uint32_t k = 0; k < LINK_ENDS; k++)
-		push_node(&nodes[bond->node[k]], slope[k], push, rate);
-}
-
-void particle_links_predict(const struct particle_links *self, const struct linked_system *system,
-			    double h)
-{
-	const struct particle_law *law = &self->motion->laws[system->row];
-	ASSERT(h > 0);
-	for (uint32_t i = 0; i < system->nodes; i++) {
-		struct link_node *node = &self->nodes.items[system->first_node + i];
-		vec3 a = law->acceleration;
-		node->before = node->x;
-		if (!(node->mass_inv > 0))
-			continue;
-		if (law->fields)
-			a = vec3_add(a, particle_field_acceleration(
-						self->motion, system->row,
-						vec3_mul_add(node->x, node->v, 0.5 * h), node->v,
-						1 / node->mass_inv));
-		node->v = vec3_mul_add(vec3_scale(node->v, node->decay), a, node->coast * h);
-		node->x = vec3_mul_add(node->x, node->v, h);
-	}
-}
-
-void particle_links_correct(const struct particle_links *self, const struct linked_system *system,
-			    double h)
-{
-	ASSERT(h > 0 && system->first_bond + system->bonds <= self->bonds.count);
-	for (uint32_t i = 0; i < system->bonds; i++) {
-		struct bond *bond = &self->bonds.items[system->first_bond + i];
-		if (bond->ends == 3)
-			solve_area(self->nodes.items, bond, 1 / h);
-		else if (bond->kind == LINK_VOLUME)
-			solve_volume(self->nodes.items, bond, 1 / h);
-		else
-			solve_distance(self->nodes.items, bond, 1 / h);
-	}
-}
-
-static void move_system(struct particle_links *self, const struct linked_system *system)
+static void move_system(struct particle_links *self, struct linked_system *system)
 {
 	const struct tables *tables = self->motion->dynamics->tables;
 	double h = step_of(self, system->row);
+	uint32_t steps = tables->system.link_substeps[system->row];
+	bool alone = !particle_self_meets(self, system) && !particle_limit_keeps(self, system);
+	particle_weave_begin(self, system);
 	particle_self_begin(self, system);
 	particle_limit_begin(self, system);
-	for (uint32_t step = 0; step < tables->system.link_substeps[system->row]; step++) {
-		particle_links_predict(self, system, h);
-		particle_links_correct(self, system, h);
+	if (alone)
+		particle_weave_move(self, system, h, steps);
+	for (uint32_t step = 0; step < steps && !alone; step++) {
+		particle_weave_move(self, system, h, 1);
 		particle_limit_correct(self, system, h);
 		particle_self_correct(self, system);
 	}
+	particle_weave_end(self, system);
 	particle_limit_end(self, system);
 }
 
@@ -567,36 +554,42 @@ const struct particle_end *particle_links_run(struct particle_links *self,
 
 /* ---- after the paths ----------------------------------------------------------------------------- */
 
-static void measure_system(const struct particle_links *self, const struct linked_system *system)
+/* The relative error of the sum of all volumes. */
+static double volume_error(const struct particle_links *self, const struct linked_system *system)
 {
-	struct tables *tables = self->motion->dynamics->tables;
-	double most = 0, volume = 0, rest = 0;
+	const struct tables *tables = self->motion->dynamics->tables;
+	double volume = 0, rest = 0;
+	ASSERT(system->first_bond + system->bonds <= self->bonds.count);
 	for (uint32_t i = 0; i < system->bonds; i++) {
 		const struct bond *bond = &self->bonds.items[system->first_bond + i];
 		vec3 at[LINK_ENDS] = { 0 };
-		double stretch = 0;
+		if (bond->kind != LINK_VOLUME)
+			continue;
 		for (uint32_t k = 0; k < bond->ends; k++)
 			at[k] = tables->particle.position[self->nodes.items[bond->node[k]].row];
-		if (bond->kind == LINK_VOLUME) {
-			double size = volume_of(at, bond->ends);
-			volume += bond->rest > 0 ? size : -size;
-			rest += scalar_abs(bond->rest);
-		} else if (bond->rest > 0) {
-			stretch = vec3_distance(at[0], at[1]) / bond->rest - 1;
-		}
-		most = scalar_max(most, stretch);
-		self->stretches.items[self->links.items[system->first_bond + i]] = stretch;
+		double size = particle_volume(at, bond->ends);
+		volume += bond->rest > 0 ? size : -size;
+		rest += scalar_abs(bond->rest);
+	}
+	return rest > 0 ? scalar_abs(volume / rest - 1) : 0;
+}
+
+static void measure_system(const struct particle_links *self, struct linked_system *system)
+{
+	struct system_table *table = &self->motion->dynamics->tables->system;
+	table->stretch[system->row] = particle_weave_measure(self, system);
+	table->volume_error[system->row] = system->volumes ? volume_error(self, system) : 0;
+	for (uint32_t i = 0; i < system->bonds && system->watched; i++) {
+		const struct bond *bond = &self->bonds.items[system->first_bond + i];
 		self->pulls.items[self->links.items[system->first_bond + i]] =
 			bond->pull / self->motion->dt;
 	}
-	tables->system.stretch[system->row] = most;
-	tables->system.volume_error[system->row] = rest > 0 ? scalar_abs(volume / rest - 1) : 0;
 }
 
 static void measure_systems(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
-	const struct particle_links *self = context;
+	struct particle_links *self = context;
 	for (uint32_t i = first; i < last; i++)
 		measure_system(self, &self->systems[i]);
 }
@@ -636,8 +629,8 @@ void particle_links_settle(struct dynamics *self)
 					    links->pulls.items[row] / table->tear_force[row]);
 		if (excess > 1)
 			tear_link(self, row, excess);
-		else
-			copy_row(self->tables, TABLE_LINK, kept++, row);
+		else if (kept++ != row)
+			copy_row(self->tables, TABLE_LINK, kept - 1, row);
 	}
 	tables_truncate(self->tables, TABLE_LINK, kept);
 }

@@ -12,8 +12,8 @@
  *
  * with μ the reduced mass, so ζ is the damping ratio for unequal masses too (ch1-3 P-08), and momentum is
  * kept to rounding. It is implicit Euler: stable for every α, of first order in h. Links of a
- * system are solved one after the other and systems beside each other, so no bit depends on
- * workers. What results is the end of the path; particle_path.c takes it to bodies.
+ * system are solved as if one after the other (particle_weave.h) and systems beside each other, so no
+ * bit depends on workers. What results is the end of the path; particle_path.c takes it to bodies.
  *
  * A system whose contacts are within its sub-steps, or that bodies hold, moves before the bodies do
  * (particle_cloth.c).

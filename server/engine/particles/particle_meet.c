@@ -241,7 +241,7 @@ static void list_pairs(const struct particle_links *self, struct particle_meet *
 	if (meet->cells.entries.count == 0)
 		return;
 	particle_cells_sort(&meet->cells);
-	for (uint32_t bucket = 0; bucket <= meet->cells.mask; bucket++)
+	for (uint32_t bucket = 0; bucket < meet->cells.bucket_count; bucket++)
 		meet->crowded += meet->cells.starts.items[bucket + 1] -
 				 particle_cells_end(&meet->cells, bucket);
 	for (uint32_t i = 0; i < a->nodes; i++)

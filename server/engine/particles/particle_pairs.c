@@ -19,6 +19,7 @@
 
 #define COULOMB 8.9875e9 /* N m²/C² */
 #define PLACE_MAX (2 * LENGTH_MAX)
+enum { POINT_COLUMNS = 8 };
 
 /* ---- the pairs of systems ------------------------------------------------------------------------ */
 
@@ -53,11 +54,12 @@ static struct pair_law law_of(const struct system_table *t, uint32_t a, uint32_t
 	ASSERT(t->id[a] != 0 && t->id[b] != 0);
 	double cutoff = scalar_min(t->cutoff[a], t->cutoff[b]);
 	double core = scalar_max(t->core[a], t->core[b]);
+	bool forces = (t->forces[a] & t->forces[b] & side) != 0 && cutoff > 0;
 	double sigma = mean(t->well_distance[a], t->well_distance[b]);
 	return (struct pair_law){
-		.forces = (t->forces[a] & t->forces[b] & side) != 0 && cutoff > 0,
+		.forces = forces,
 		.collisions = (t->collisions[a] & t->collisions[b] & side) != 0,
-		.cutoff = cutoff * cutoff,
+		.cutoff = forces ? cutoff * cutoff : -1,
 		.core = core * core,
 		.coulomb = COULOMB * (t->charge[a] * t->charge[b]),
 		.gravitation = geometric_mean(t->gravitation[a], t->gravitation[b]),
@@ -76,10 +78,13 @@ static void find_laws(struct particle_pairs *self, const struct system_table *ta
 	self->substeps = 1;
 	self->reach = 0;
 	self->collisions = false;
+	self->only = DYNAMICS_NONE;
+	uint32_t active = 0;
 	for (uint32_t a = 0; a < table->count; a++) {
 		if (!is_active(table, a))
 			continue;
 		self->substeps = MAX_OF(self->substeps, table->substeps[a]);
+		self->only = active++ == 0 ? a : DYNAMICS_NONE;
 		for (uint32_t b = 0; b < table->count; b++) {
 			if (!is_active(table, b))
 				continue;
@@ -106,6 +111,13 @@ enum status particle_pairs_reserve(struct dynamics *self)
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&pairs->actors, count);
 	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->numbers,
+				       POINT_COLUMNS * (uint64_t)(count + PARTICLE_LANES_MAX));
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->lines, (uint64_t)count + PARTICLE_LANES_MAX);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&pairs->systems, count);
+	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&pairs->accelerations, count);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&pairs->ends, count);
@@ -129,6 +141,9 @@ void particle_pairs_destroy(struct particle_pairs *self)
 		return;
 	particle_cells_release(&self->cells);
 	ARRAY_RELEASE(&self->actors);
+	ARRAY_RELEASE(&self->numbers);
+	ARRAY_RELEASE(&self->lines);
+	ARRAY_RELEASE(&self->systems);
 	ARRAY_RELEASE(&self->accelerations);
 	ARRAY_RELEASE(&self->ends);
 	ARRAY_RELEASE(&self->heads);
@@ -144,6 +159,9 @@ uint64_t particle_pairs_memory(const struct particle_pairs *self)
 		return 0;
 	return sizeof *self + particle_cells_memory(&self->cells) +
 	       (uint64_t)self->actors.capacity * sizeof *self->actors.items +
+	       (uint64_t)self->numbers.capacity * sizeof *self->numbers.items +
+	       (uint64_t)self->lines.capacity * sizeof *self->lines.items +
+	       (uint64_t)self->systems.capacity * sizeof *self->systems.items +
 	       (uint64_t)self->accelerations.capacity * sizeof *self->accelerations.items +
 	       (uint64_t)self->ends.capacity * sizeof *self->ends.items +
 	       (uint64_t)self->heads.capacity * sizeof *self->heads.items +
@@ -152,20 +170,20 @@ uint64_t particle_pairs_memory(const struct particle_pairs *self)
 	       (uint64_t)self->heap_places.capacity * sizeof *self->heap_places.items;
 }
 
-static struct actor actor_of(const struct particle_pairs *self, uint32_t row)
+static void make_actor(const struct particle_pairs *self, uint32_t row, struct actor *actor)
 {
 	const struct particle_table *table = &self->motion->dynamics->tables->particle;
-	struct particle_law law = self->motion->laws[table->system[row]];
+	struct particle_law law = { .drag = self->motion->laws[table->system[row]].drag };
 	particle_law_of_mass(&law, table->mass[row], self->step);
-	return (struct actor){ .x = table->position[row],
-			       .v = table->velocity[row],
-			       .mass = table->mass[row],
-			       .radius = table->radius[row],
-			       .row = row,
-			       .system = table->system[row],
-			       .decay = law.decay,
-			       .coast = law.coast,
-			       .fall = law.fall };
+	*actor = (struct actor){ .x = table->position[row],
+				 .v = table->velocity[row],
+				 .mass = table->mass[row],
+				 .radius = table->radius[row],
+				 .row = row,
+				 .system = table->system[row],
+				 .decay = law.decay,
+				 .coast = law.coast,
+				 .fall = law.fall };
 }
 
 static void find_actors(struct particle_pairs *self)
@@ -174,77 +192,105 @@ static void find_actors(struct particle_pairs *self)
 	uint32_t count = tables->particle.count;
 	ASSERT(count <= self->actors.capacity && count <= self->ends.capacity);
 	self->actors.count = 0;
+	self->largest = 0;
 	for (uint32_t row = 0; row < count; row++) {
 		bool known = is_active(&tables->system, tables->particle.system[row]);
 		self->ends.items[row] = (struct particle_end){ .known = known };
-		if (known)
-			self->actors.items[self->actors.count++] = actor_of(self, row);
+		if (!known)
+			continue;
+		make_actor(self, row, &self->actors.items[self->actors.count++]);
+		self->largest = scalar_max(self->largest, tables->particle.radius[row]);
 	}
 }
 
 /* ---- forces -------------------------------------------------------------------------------------- */
 
-/* The factor of d = x1 − x2 in the force on a, by b. */
-static double force_of(const struct pair_law *law, const struct actor *a, const struct actor *b,
-		       vec3 d, double distance2)
-{
-	double r2 = scalar_max(distance2, law->core), inverse2 = 1 / r2, force = 0;
-	double mass = a->mass * b->mass, source = law->coulomb - law->gravitation * mass;
-	if (source != 0)
-		force = source * inverse2 / scalar_sqrt(r2);
-	if (law->depth > 0) {
-		double s2 = law->sigma2 * inverse2, s6 = s2 * s2 * s2;
-		force += 24 * law->depth * inverse2 * (2 * s6 * s6 - s6);
-	}
-	double touching = a->radius + b->radius;
-	if (law->stiffness > 0 && distance2 > 0 && distance2 < touching * touching) {
-		double distance = scalar_sqrt(distance2);
-		double reduced = mass / (a->mass + b->mass);
-		double damping = 2 * law->damping_ratio * scalar_sqrt(law->stiffness * reduced);
-		double parting = vec3_dot(d, vec3_sub(a->v, b->v)) / distance;
-		double push = law->stiffness * (touching - distance) - damping * parting;
-		force += scalar_max(push, 0) / distance;
-	}
-	return force;
-}
-
-/* The acceleration of an actor by those near it. */
-static vec3 pull_on(const struct particle_pairs *self, const struct cell_entry *entry)
-{
-	const struct particle_cells *cells = &self->cells;
-	const struct actor *a = &self->actors.items[entry->item];
+/* The ranges near a cell. */
+struct pull_search {
+	uint64_t line;
+	int32_t x; /* of the cell */
+	uint32_t count;
 	struct cell_span ranges[CELLS_RANGES];
-	uint32_t count = particle_cells_near(cells, entry->at, ranges);
-	vec3 sum = vec3_zero();
-	for (uint32_t i = 0; i < count; i++) {
-		for (uint32_t k = ranges[i].first; k < ranges[i].last; k++) {
-			const struct cell_entry *other = &cells->sorted.items[k];
-			vec3 d = vec3_sub(entry->at, other->at);
-			double distance2 = vec3_length_squared(d);
-			if (other->line != ranges[i].line || other->item == entry->item ||
-			    !(distance2 <= self->reach * self->reach))
-				continue;
-			const struct actor *b = &self->actors.items[other->item];
-			const struct pair_law *law = &self->laws[a->system][b->system];
-			if (law->forces && distance2 <= law->cutoff)
-				sum = vec3_mul_add(sum, d, force_of(law, a, b, d, distance2));
-		}
-	}
-	return vec3_scale(sum, 1 / a->mass);
+};
+
+/* The acceleration of the actor at a place by those near it. */
+static vec3 pull_on(const struct particle_pairs *self, uint32_t place,
+		    const struct pull_search *search)
+{
+	bool single = self->only != DYNAMICS_NONE;
+	const struct pair_law *laws = single ? &self->laws[self->only][self->only]
+					     : self->laws[self->points.system[place]];
+	vec3 sum = self->kernels->pull(&self->points, place, search->ranges, search->count,
+				       self->reach * self->reach, laws, single);
+	ASSERT(place < self->cells.sorted.count);
+	return vec3_scale(sum, 1 / self->points.mass[place]);
 }
 
 static void pull_buckets(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	struct particle_pairs *self = context;
-	ASSERT(last * (uint64_t)PARTICLE_BLOCK < self->cells.mask + (uint64_t)PARTICLE_BLOCK + 1);
-	uint32_t end = MIN_OF(last * PARTICLE_BLOCK, self->cells.mask + 1);
+	const struct particle_cells *cells = &self->cells;
+	struct pull_search search;
+	ASSERT(last * (uint64_t)PARTICLE_BLOCK < cells->bucket_count + (uint64_t)PARTICLE_BLOCK);
+	uint32_t end = MIN_OF(last * PARTICLE_BLOCK, cells->bucket_count);
+	search.count = 0;
 	for (uint32_t b = first * PARTICLE_BLOCK; b < end; b++)
-		for (uint32_t k = self->cells.starts.items[b];
-		     k < particle_cells_end(&self->cells, b); k++) {
-			const struct cell_entry *entry = &self->cells.sorted.items[k];
-			self->accelerations.items[entry->item] = pull_on(self, entry);
+		for (uint32_t k = cells->starts.items[b]; k < particle_cells_end(cells, b); k++) {
+			const struct cell_entry *entry = &cells->sorted.items[k];
+			int32_t x = particle_cells_coordinate(cells, entry->at.x);
+			if (search.count == 0 || x != search.x || entry->line != search.line) {
+				search.count = particle_cells_near(cells, entry->at, search.ranges);
+				search.x = x;
+				search.line = entry->line;
+			}
+			self->accelerations.items[entry->item] = pull_on(self, k, &search);
 		}
+}
+
+/* Shares the memory among the columns of points. */
+static void place_points(struct particle_pairs *self)
+{
+	double *next = self->numbers.items;
+	uint32_t column = self->cells.sorted.count + PARTICLE_LANES_MAX;
+	struct pair_points *points = &self->points;
+	double **const columns[POINT_COLUMNS] = { points->x,	 points->x + 1,	 points->x + 2,
+						  points->v,	 points->v + 1,	 points->v + 2,
+						  &points->mass, &points->radius };
+	ASSERT((uint64_t)POINT_COLUMNS * column <= self->numbers.capacity);
+	for (uint32_t i = 0; i < POINT_COLUMNS; i++, next += column) {
+		*columns[i] = next;
+		/* Vectors read beyond the end. */
+		memset(next + column - PARTICLE_LANES_MAX, 0, PARTICLE_LANES_MAX * sizeof *next);
+	}
+	points->touching = 4 * self->largest * self->largest;
+	points->line = self->lines.items;
+	points->system = self->systems.items;
+	memset(points->line + column - PARTICLE_LANES_MAX, 0,
+	       PARTICLE_LANES_MAX * sizeof *points->line);
+}
+
+static void take_points(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	ASSERT(first < last);
+	UNUSED(worker);
+	const struct particle_pairs *self = context;
+	const struct pair_points *points = &self->points;
+	uint32_t end = MIN_OF(last * PARTICLE_BLOCK, self->cells.sorted.count);
+	for (uint32_t k = first * PARTICLE_BLOCK; k < end; k++) {
+		const struct cell_entry *entry = &self->cells.sorted.items[k];
+		const struct actor *actor = &self->actors.items[entry->item];
+		points->x[0][k] = entry->at.x;
+		points->x[1][k] = entry->at.y;
+		points->x[2][k] = entry->at.z;
+		points->v[0][k] = actor->v.x;
+		points->v[1][k] = actor->v.y;
+		points->v[2][k] = actor->v.z;
+		points->mass[k] = actor->mass;
+		points->radius[k] = actor->radius;
+		points->line[k] = entry->line;
+		points->system[k] = actor->system;
+	}
 }
 
 static vec3 middle_of(const struct particle_pairs *self, const struct actor *actor)
@@ -264,10 +310,16 @@ static void pull(struct particle_pairs *self)
 		if (!actor->lost && vec3_max_component(vec3_abs(at)) <= PLACE_MAX)
 			particle_cells_add(&self->cells, i, at);
 	}
+	if (self->cells.entries.count == 0)
+		return;
 	particle_cells_sort(&self->cells);
-	uint32_t blocks = (self->cells.mask + PARTICLE_BLOCK) / PARTICLE_BLOCK;
+	place_points(self);
+	self->kernels = particle_kernels_choose();
+	uint32_t blocks = (self->cells.sorted.count + PARTICLE_BLOCK - 1) / PARTICLE_BLOCK;
+	parallel_run(self->motion->dynamics->parallel, blocks, 1, take_points, self);
+	blocks = (self->cells.bucket_count + PARTICLE_BLOCK - 1) / PARTICLE_BLOCK;
 	parallel_run(self->motion->dynamics->parallel, blocks, 1, pull_buckets, self);
-	for (uint32_t b = 0; b <= self->cells.mask; b++)
+	for (uint32_t b = 0; b < self->cells.bucket_count; b++)
 		for (uint32_t k = particle_cells_end(&self->cells, b);
 		     k < self->cells.starts.items[b + 1]; k++)
 			table->crowded[self->actors.items[self->cells.sorted.items[k].item]
@@ -322,9 +374,12 @@ static void move_actors(struct particle_pairs *self)
 	}
 }
 
-static void store_ends(struct particle_pairs *self)
+static void store_ends(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
-	for (uint32_t i = 0; i < self->actors.count; i++) {
+	UNUSED(worker);
+	struct particle_pairs *self = context;
+	uint32_t stop = MIN_OF(last * PARTICLE_BLOCK, self->actors.count);
+	for (uint32_t i = first * PARTICLE_BLOCK; i < stop; i++) {
 		const struct actor *actor = &self->actors.items[i];
 		struct particle_end *end = &self->ends.items[actor->row];
 		ASSERT(end->known);
@@ -346,7 +401,8 @@ void particle_pairs_run(struct particle_pairs *self, const struct particle_motio
 	if (self->actors.count == 0)
 		return;
 	move_actors(self);
-	store_ends(self);
+	uint32_t blocks = (self->actors.count + PARTICLE_BLOCK - 1) / PARTICLE_BLOCK;
+	parallel_run(motion->dynamics->parallel, blocks, 1, store_ends, self);
 	if (self->collisions)
 		particle_hits_run(self);
 }

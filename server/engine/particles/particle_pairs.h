@@ -16,6 +16,7 @@
 
 #include "server/base/min_heap.h"
 #include "server/engine/particles/particle_cells.h"
+#include "server/engine/particles/particle_kernels.h"
 #include "server/engine/particles/particles.h"
 
 /* The end of an actor's path, by particle row. */
@@ -42,17 +43,6 @@ struct actor {
 	uint32_t hit, hit_version, hits; /* hit_version: `hits` of the other as it was found */
 };
 
-/* Between particles of two systems. */
-struct pair_law {
-	bool forces, collisions;
-	double cutoff, core;  /* m; cutoff squared, core squared */
-	double coulomb;	      /* N m²: K q1 q2 */
-	double gravitation;   /* N m² / kg² */
-	double depth, sigma2; /* J, m²: Lennard-Jones */
-	double stiffness, damping_ratio;
-	double restitution, sticking, sliding;
-};
-
 /* Of the grid of collisions. */
 enum { HIT_LEVELS = 32 };
 /* Where an actor's path is in that grid. */
@@ -68,6 +58,13 @@ struct hit_link {
 
 struct particle_pairs {
 	struct particle_cells cells;
+	ARRAY_OF(double) numbers;   /* of `points` */
+	ARRAY_OF(uint64_t) lines;   /* likewise */
+	ARRAY_OF(uint32_t) systems; /* likewise */
+	struct pair_points points;  /* actors in the order of cells */
+	const struct particle_kernels *kernels;
+	double largest; /* m: radius of an actor */
+	uint32_t only;	/* the only active system; DYNAMICS_NONE: there are several */
 	ARRAY_OF(struct actor) actors;
 	ARRAY_OF(vec3) accelerations;	    /* by actor */
 	ARRAY_OF(struct particle_end) ends; /* by particle row */

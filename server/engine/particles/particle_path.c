@@ -25,18 +25,23 @@
 #include "server/engine/particles/particle_pairs.h"
 #include "server/engine/dynamics/piece.h"
 
+#include <string.h>
+
 /* A group with more candidates is split. */
 enum { CANDIDATES_MAX = 16 };
-/* A body that is solid from one side is met where the normal is within 60° of that side (one_way.c). */
+/* A body that is solid from one side is met where the normal is within 60° of that side
+ * (one_way.c). */
 #define ONE_WAY_COSINE 0.5
 /* m: deeper inside such a body a particle passes through. */
 #define ONE_WAY_DEPTH 1e-6
-/* The part of the frictionless denominator below which friction is left out, because it would wedge. */
+/* The part of the frictionless denominator below which friction is left out, because it would
+ * wedge. */
 #define WEDGE 0.1
 
 struct near_shape {
 	uint32_t placement, body;
-	pose at; /* of the shape, world */
+	pose at;	 /* of the shape, world */
+	struct aabb box; /* of its placement */
 };
 
 /* The placements near a group, if `complete`. */
@@ -51,6 +56,9 @@ struct candidates {
 struct block {
 	const struct particle_motion *motion;
 	uint32_t first;
+	struct aabb box; /* of all paths of centres in free flight */
+	double largest;	 /* m: radius */
+	bool stays, cut; /* stays: nobody leaves the world or is too fast; cut: some path is */
 	vec3 to[PARTICLE_BLOCK], velocity[PARTICLE_BLOCK]; /* at the tick's end, in free flight */
 };
 
@@ -94,36 +102,66 @@ vec3 particle_field_acceleration(const struct particle_motion *motion, uint32_t 
 	return a;
 }
 
-/* Fields are taken at the middle of the way, which is of second order. */
+/* Where a particle is after a tick alone. Fields are taken at the middle of the way, which is of
+ * second order. */
+static void fly_alone(const struct particle_motion *motion, uint32_t row, vec3 *to, vec3 *velocity)
+{
+	const struct particle_table *table = &motion->dynamics->tables->particle;
+	const struct particle_law *law = &motion->laws[table->system[row]];
+	struct particle_law own;
+	vec3 x = table->position[row], v = table->velocity[row], a = law->acceleration;
+	double h = motion->dt;
+	ASSERT(row < table->count);
+	if (law->drag > 0 && table->mass[row] != law->mass) {
+		own = *law;
+		particle_law_of_mass(&own, table->mass[row], h);
+		law = &own;
+	}
+	if (law->fields)
+		a = vec3_add(a, particle_field_acceleration(motion, table->system[row],
+							    vec3_mul_add(x, v, 0.5 * h), v,
+							    table->mass[row]));
+	x = vec3_mul_add(x, v, law->coast * h);
+	*to = vec3_mul_add(x, a, law->fall * h * h);
+	*velocity = vec3_mul_add(vec3_scale(v, law->decay), a, law->coast * h);
+}
+
+/* Whether a particle stays in the world; false also if a number overflowed. */
+static bool stays_within(const struct particle_motion *motion, vec3 position, vec3 velocity)
+{
+	double most = vec3_max_component(vec3_abs(velocity));
+	return (most <= SPEED_MAX) & aabb_contains_point(motion->bounds, position);
+}
+
 static void fly_free(struct block *block, uint32_t last)
 {
 	const struct particle_motion *motion = block->motion;
 	const struct particle_table *table = &motion->dynamics->tables->particle;
-	double h = motion->dt;
-	ASSERT(h > 0 && last <= table->count);
+	const struct particle_end *ends = motion->ends;
+	struct aabb box = aabb_empty();
+	double largest = 0;
+	bool stays = true, cut = false;
+	ASSERT(motion->dt > 0 && last <= table->count);
 	for (uint32_t row = block->first; row < last; row++) {
-		const struct particle_law *law = &motion->laws[table->system[row]];
-		struct particle_law own;
-		vec3 x = table->position[row], v = table->velocity[row], a = law->acceleration;
-		if (motion->ends != NULL && motion->ends[row].known) {
-			block->to[row - block->first] = motion->ends[row].to;
-			block->velocity[row - block->first] = motion->ends[row].velocity;
-			continue;
+		uint32_t index = row - block->first;
+		vec3 to, velocity;
+		if (ends != NULL && ends[row].known) {
+			to = ends[row].to;
+			velocity = ends[row].velocity;
+			cut |= ends[row].cut;
+		} else {
+			fly_alone(motion, row, &to, &velocity);
 		}
-		if (law->drag > 0 && table->mass[row] != law->mass) {
-			own = *law;
-			particle_law_of_mass(&own, table->mass[row], h);
-			law = &own;
-		}
-		if (law->fields)
-			a = vec3_add(a, particle_field_acceleration(motion, table->system[row],
-								    vec3_mul_add(x, v, 0.5 * h), v,
-								    table->mass[row]));
-		x = vec3_mul_add(x, v, law->coast * h);
-		block->to[row - block->first] = vec3_mul_add(x, a, law->fall * h * h);
-		block->velocity[row - block->first] =
-			vec3_mul_add(vec3_scale(v, law->decay), a, law->coast * h);
+		box = aabb_add_point(aabb_add_point(box, table->position[row]), to);
+		largest = scalar_max(largest, table->radius[row]);
+		stays &= stays_within(motion, to, velocity);
+		block->to[index] = to;
+		block->velocity[index] = velocity;
 	}
+	block->box = box;
+	block->largest = largest;
+	block->stays = stays;
+	block->cut = cut;
 }
 
 /* ---- what is near -------------------------------------------------------------------------------- */
@@ -155,7 +193,9 @@ static struct near_shape candidate_of(const struct dynamics *dynamics, uint32_t 
 	pose frame = pose_make(tables->body.position[body], tables->body.rotation[body]);
 	pose in_body = pose_make(tables->placement.position[placement],
 				 tables->placement.rotation[placement]);
-	return (struct near_shape){ placement, body, pose_mul(frame, in_body) };
+	return (struct near_shape){ placement, body, pose_mul(frame, in_body),
+				    aabb_make(tables->placement.fat_min[placement],
+					      tables->placement.fat_max[placement]) };
 }
 
 static bool collect_shape(uint32_t placement, void *context)
@@ -198,9 +238,7 @@ static void try_candidate(const struct flight *flight, const struct near_shape *
 			pose_make(tables->body.position[body], tables->body.rotation[body]),
 			pose_inverse_point(start->at, from));
 	struct aabb path = aabb_union(aabb_of_point(from), aabb_of_point(flight->to));
-	struct aabb fat = aabb_make(tables->placement.fat_min[placement],
-				    tables->placement.fat_max[placement]);
-	if (!aabb_overlaps(aabb_grow(path, flight->radius), fat))
+	if (!aabb_overlaps(aabb_grow(path, flight->radius), candidate->box))
 		return;
 	struct swept_hit hit;
 	vec3 way = vec3_sub(flight->to, from);
@@ -413,9 +451,8 @@ static void store_motion(const struct particle_motion *motion, uint32_t row, vec
 			 vec3 velocity)
 {
 	const struct particle_table *table = &motion->dynamics->tables->particle;
-	double most = vec3_max_component(vec3_abs(velocity));
-	/* It left the world, or a number overflowed: it goes in the next tick, after its impulse. */
-	if (!(most <= SPEED_MAX) || !aabb_contains_point(motion->bounds, position)) {
+	/* It left the world: it goes in the next tick, after its impulse. */
+	if (!stays_within(motion, position, velocity)) {
 		table->death[row] = 1;
 		table->velocity[row] = vec3_zero();
 		return;
@@ -490,8 +527,8 @@ static void fly(const struct block *block, uint32_t index, const struct candidat
 
 /* ---- groups --------------------------------------------------------------------------------------- */
 
-/* Puts the members beyond the middle of the longest side of the box around their ends last; returns how many
- * come first. */
+/* Puts the members beyond the middle of the longest side of the box around their ends last;
+ * returns how many come first. */
 static uint32_t split(const struct block *block, uint16_t *members, uint32_t count)
 {
 	struct aabb box = aabb_empty();
@@ -510,46 +547,110 @@ static uint32_t split(const struct block *block, uint16_t *members, uint32_t cou
 	return first > 0 && first < count ? first : count / 2;
 }
 
-static void fly_group(const struct block *block, uint16_t *members, uint32_t count)
+/* Whether a path's box meets none of the shapes near. */
+static bool is_clear(const struct block *block, uint32_t index, const struct candidates *near)
 {
 	const struct particle_motion *motion = block->motion;
 	const struct particle_table *table = &motion->dynamics->tables->particle;
-	ASSERT(count > 0 && count <= PARTICLE_BLOCK);
-	struct candidates near = { .dynamics = motion->dynamics, .complete = true };
-	double largest = 0;
-	near.box = aabb_empty();
+	uint32_t row = block->first + index;
+	double radius = table->radius[row];
+	if (motion->ends != NULL)
+		radius = scalar_max(radius, motion->ends[row].core);
+	struct aabb box = box_of_path(motion, table->position[row], block->to[index], radius);
+	for (uint32_t i = 0; i < near->count; i++)
+		if (aabb_overlaps(box, near->items[i].box))
+			return false;
+	return near->complete;
+}
+
+static bool is_held(const struct block *block, uint32_t index)
+{
+	const struct particle_end *ends = block->motion->ends;
+	return ends != NULL && ends[block->first + index].held;
+}
+
+static struct aabb box_of_members(const struct block *block, const uint16_t *members,
+				  uint32_t count)
+{
+	const struct particle_table *table = &block->motion->dynamics->tables->particle;
+	struct aabb box = aabb_empty();
+	ASSERT(count > 0);
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t row = block->first + members[i];
-		near.box = aabb_add_point(near.box, table->position[row]);
-		near.box = aabb_add_point(near.box, block->to[members[i]]);
-		largest = scalar_max(largest, table->radius[row]);
+		box = aabb_add_point(box, table->position[block->first + members[i]]);
+		box = aabb_add_point(box, block->to[members[i]]);
 	}
+	return box;
+}
+
+static void find_candidates(const struct block *block, struct aabb box, struct candidates *near)
+{
+	const struct particle_motion *motion = block->motion;
+	near->dynamics = motion->dynamics;
+	near->count = 0;
+	near->complete = true;
 	/* Twice the radius, so that most paths after a hit are within it, too. */
-	near.box = aabb_grow(near.box, 2 * largest + motion->reach);
-	broad_phase_query(motion->dynamics->broad_phase, &near.box, collect_shape, &near);
-	if (!near.complete && count > 1) {
+	near->box = aabb_grow(box, 2 * block->largest + motion->reach);
+	broad_phase_query(motion->dynamics->broad_phase, &near->box, collect_shape, near);
+}
+
+/* Moves members that have these shapes near, or parts of them that have fewer. */
+static void fly_group(const struct block *block, uint16_t *members, uint32_t count,
+		      const struct candidates *near)
+{
+	ASSERT(count > 0 && count <= PARTICLE_BLOCK);
+	if (!near->complete && count > 1) {
 		uint32_t first = split(block, members, count);
-		fly_group(block, members, first);
-		fly_group(block, members + first, count - first);
+		struct candidates half;
+		find_candidates(block, box_of_members(block, members, first), &half);
+		fly_group(block, members, first, &half);
+		members += first;
+		count -= first;
+		find_candidates(block, box_of_members(block, members, count), &half);
+		fly_group(block, members, count, &half);
 		return;
 	}
-	bool alone = near.complete && near.count == 0;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct particle_end *ends = motion->ends;
-		if (alone || (ends != NULL && ends[block->first + members[i]].held))
+		if (is_held(block, members[i]) || is_clear(block, members[i], near))
 			coast(block, members[i]);
 		else
-			fly(block, members[i], &near);
+			fly(block, members[i], near);
 	}
+}
+
+/* All of a block where nothing is near. */
+static void coast_block(const struct block *block, uint32_t count)
+{
+	struct dynamics *dynamics = block->motion->dynamics;
+	struct particle_table *table = &dynamics->tables->particle;
+	uint32_t first = block->first, met = 0;
+	ASSERT(count <= PARTICLE_BLOCK && first + count <= table->count);
+	for (uint32_t i = 0; i < count; i++)
+		met |= table->hit[first + i];
+	if (met != 0 || block->cut || !block->stays) {
+		for (uint32_t i = 0; i < count; i++)
+			coast(block, i);
+		return;
+	}
+	memset(dynamics->cuts.items + first, 0, count * sizeof *dynamics->cuts.items);
+	memcpy(table->position + first, block->to, count * sizeof *block->to);
+	memcpy(table->velocity + first, block->velocity, count * sizeof *block->velocity);
 }
 
 void particle_path_block(const struct particle_motion *motion, uint32_t first, uint32_t last)
 {
-	struct block block = { .motion = motion, .first = first };
+	struct block block; /* not cleared: it is large */
+	struct candidates near;
 	uint16_t members[PARTICLE_BLOCK];
 	ASSERT(first < last && last - first <= PARTICLE_BLOCK);
+	block.motion = motion;
+	block.first = first;
 	fly_free(&block, last);
+	find_candidates(&block, block.box, &near);
+	if (near.complete && near.count == 0) {
+		coast_block(&block, last - first);
+		return;
+	}
 	for (uint32_t i = 0; i < last - first; i++)
 		members[i] = (uint16_t)i;
-	fly_group(&block, members, last - first);
+	fly_group(&block, members, last - first, &near);
 }

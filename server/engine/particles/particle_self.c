@@ -201,7 +201,7 @@ static void list_pairs(struct particle_self *self, const struct link_node *nodes
 	if (self->cells.entries.count == 0)
 		return;
 	particle_cells_sort(&self->cells);
-	for (uint32_t bucket = 0; bucket <= self->cells.mask; bucket++)
+	for (uint32_t bucket = 0; bucket < self->cells.bucket_count; bucket++)
 		self->crowded += self->cells.starts.items[bucket + 1] -
 				 particle_cells_end(&self->cells, bucket);
 	for (uint32_t i = 0; i < count; i++)

@@ -316,15 +316,25 @@ static void move_blocks(uint32_t first, uint32_t last, uint32_t worker, void *co
 }
 
 /* Wakes the bodies that were met, and counts the paths that were cut. */
-static void settle_paths(struct dynamics *self)
+static void settle_block(struct dynamics *self, uint32_t first, uint32_t last)
 {
 	struct tables *tables = self->tables;
-	for (uint32_t i = 0; i < tables->particle.count; i++) {
+	uint32_t any = 0;
+	for (uint32_t i = first; i < last; i++)
+		any |= tables->particle.hit[i] | self->cuts.items[i];
+	for (uint32_t i = first; i < last && any != 0; i++) {
 		tables->system.cut[tables->particle.system[i]] += self->cuts.items[i];
 		uint32_t row = tables->particle.hit[i] != 0 ? body_met(self, i) : DYNAMICS_NONE;
 		if (row != DYNAMICS_NONE)
 			dynamics_wake(self, row);
 	}
+}
+
+static void settle_paths(struct dynamics *self)
+{
+	uint32_t count = self->tables->particle.count;
+	for (uint32_t first = 0; first < count; first += PARTICLE_BLOCK)
+		settle_block(self, first, MIN_OF(first + PARTICLE_BLOCK, count));
 }
 
 static struct aabb bounds_of(const struct world_table *world)

@@ -1,6 +1,6 @@
-/* Points drawn evenly on surfaces: areas by their formulas; the theorem of divergence for every closed
- * kind, which holds only if points and normals are those of the surface and evenly distributed; and how
- * points spread within a triangle. */
+/* Points drawn evenly on surfaces: areas by their formulas; the theorem of divergence for every
+ * closed kind, which holds only if points and normals are those of the surface and evenly
+ * distributed; and how points spread within a triangle. */
 #include "server/engine/collision/query.h"
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/geometry/surface_points.h"
@@ -135,6 +135,58 @@ START_TEST(areas_are_those_of_the_formulas)
 }
 END_TEST
 
+/* Half axes: like a ball, long, flat, three different ones, nearly a needle and a leaf. */
+enum { ELLIPSOIDS = 7, BANDS = 8 };
+static const vec3 HALVES[ELLIPSOIDS] = { { 0.6, 0.601, 0.6 }, { 0.3, 0.9, 0.3 }, { 1, 0.1, 1 },
+					 { 0.2, 0.5, 1.5 },   { 0.9, 0.4, 0.6 }, { 0.05, 1, 0.08 },
+					 { 2, 0.3, 0.06 } };
+
+/* The area of each band of equal height along y. With u = y/b: dA = √((1 − u²) (b² c² cos²φ + a²
+ * b² sin²φ) + a² c² u²) du dφ. */
+static double integrate_bands(vec3 half, double bands[BANDS])
+{
+	enum { ACROSS = 400, AROUND = 400 };
+	double whole = 0;
+	for (uint32_t band = 0; band < BANDS; band++) {
+		bands[band] = 0;
+		for (uint32_t i = 0; i < ACROSS; i++)
+			for (uint32_t k = 0; k < AROUND; k++) {
+				double u = -1 + 2 * (band + (i + 0.5) / ACROSS) / BANDS;
+				double phi = 2 * PI * (k + 0.5) / AROUND;
+				double x = half.y * half.z * cos(phi),
+				       z = half.x * half.y * sin(phi);
+				double y = half.x * half.z * u;
+				bands[band] += sqrt((1 - u * u) * (x * x + z * z) + y * y);
+			}
+		bands[band] *= 2.0 / BANDS / ACROSS * 2 * PI / AROUND;
+		whole += bands[band];
+	}
+	return whole;
+}
+
+/* Areas, and by χ² of seven degrees of freedom below 30 (1e-4) how points spread over the bands. */
+START_TEST(ellipsoids_of_every_form_have_their_area_and_are_met_evenly)
+{
+	enum { DRAWS = 6000 };
+	double bands[BANDS], squares = 0, exact = integrate_bands(HALVES[_i], bands);
+	struct shape *shape = make_ellipsoid(HALVES[_i].x, HALVES[_i].y, HALVES[_i].z);
+	struct rng rng = rng_seeded(check_seed());
+	double whole = list_areas(shape);
+	uint32_t counts[BANDS] = { 0 };
+	ck_assert_double_eq_tol(whole, exact, 1e-3 * exact);
+	for (uint32_t i = 0; i < DRAWS; i++) {
+		double u = draw(shape, areas, whole, &rng).at.y / HALVES[_i].y;
+		counts[MIN_OF((uint32_t)(0.5 * (u + 1) * BANDS), BANDS - 1u)]++;
+	}
+	for (uint32_t k = 0; k < BANDS; k++) {
+		double expected = DRAWS * bands[k] / exact;
+		squares += pow(counts[k] - expected, 2) / expected;
+	}
+	ck_assert_double_lt(squares, 30);
+	shape_release(shape);
+}
+END_TEST
+
 /* ∮ n dA = 0 and ∮ x·n dA = 3 V (in the plane 2 A), within five standard deviations. */
 START_TEST(points_and_normals_obey_the_theorem_of_divergence)
 {
@@ -219,6 +271,8 @@ static Suite *suite(void)
 	Suite *suite = suite_create("surface_points");
 	TCase *all = tcase_create("surface_points");
 	tcase_add_loop_test(all, areas_are_those_of_the_formulas, 0, 12);
+	tcase_add_loop_test(all, ellipsoids_of_every_form_have_their_area_and_are_met_evenly, 0,
+			    ELLIPSOIDS);
 	tcase_add_loop_test(all, points_and_normals_obey_the_theorem_of_divergence, 0, 12);
 	tcase_add_loop_test(all, points_lie_on_the_surface, 0, 12);
 	tcase_add_test(all, points_spread_evenly_in_a_triangle);

@@ -1,6 +1,8 @@
 /* Links of particles: a damped spring against its solution, a rope against the catenary, cloth by
  * two corners and over a ball, tears where they belong, a jelly's volume, momentum; and that
  * workers, images and rollbacks change no bit (ch1-3 P-08, P-22). */
+#include "server/base/processor.h"
+#include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
 #include "tests/lib/linked.h"
 #include "tests/lib/near.h"
@@ -354,6 +356,89 @@ START_TEST(links_and_pins_go_with_their_particles_and_systems)
 }
 END_TEST
 
+/* ---- order --------------------------------------------------------------------------------------- */
+
+enum { BALLS = 40, RODS = 150, STEPS = 3 };
+
+struct ball {
+	vec3 x, before, v;
+};
+
+/* A link once, as the head of particle_links.h has it; masses are 1 kg. */
+static void correct(struct ball *a, struct ball *b, const struct command *link, double h)
+{
+	double compliance = link->particles_link.compliance, length;
+	double rate = 1 / h, softness = compliance / (h * h);
+	double gamma = 2 * link->particles_link.damping_ratio * sqrt(compliance / 2) / h;
+	vec3 n = vec3_normalize_length(vec3_sub(a->x, b->x), &length);
+	double error = length - link->particles_link.length;
+	if (link->particles_link.kind == LINK_ROPE && error <= 0)
+		return;
+	if (gamma > 0)
+		error += gamma * vec3_dot(n, vec3_sub(vec3_sub(a->x, a->before),
+						      vec3_sub(b->x, b->before)));
+	double push = -error / ((1 + gamma) * 2 + softness);
+	a->x = vec3_mul_add(a->x, n, push);
+	a->v = vec3_mul_add(a->v, n, push * rate);
+	b->x = vec3_mul_add(b->x, n, -push);
+	b->v = vec3_mul_add(b->v, n, -push * rate);
+}
+
+/* Links at random, many at the same particles, soft, rigid, damped and ropes: a tick has the
+ * bits of one link after the other in the order of their rows, with vectors of any width. */
+START_TEST(links_act_in_the_order_of_their_rows)
+{
+	static const uint32_t lanes[] = { 1, 4, 8, 16 };
+	struct rng rng = rng_seeded(check_seed());
+	struct ball balls[BALLS];
+	struct command links[RODS];
+	struct world *world = test_world(false, "free");
+	const double dt = 1.0 / 60, h = dt / STEPS;
+	test_no_gravity(world);
+	system_id system = make_system(world, 0.001, 1);
+	for (uint32_t i = 0; i < BALLS; i++) {
+		balls[i].x.x = rng_range(&rng, -1, 1);
+		balls[i].x.y = rng_range(&rng, -1, 1);
+		balls[i].x.z = rng_range(&rng, -1, 1);
+		balls[i].v = vec3_make(0, 0.5, 0.01 * i);
+		test_add_particle(world, system, balls[i].x, balls[i].v);
+	}
+	for (uint32_t i = 0; i < RODS; i++) {
+		/* The first are chains of neighbours, which are runs. */
+		uint32_t a = i < 60 ? i % 20 * 2 : (uint32_t)rng_below(&rng, BALLS), b = a + 1;
+		if (i >= 60)
+			b = (a + 1 + (uint32_t)rng_below(&rng, BALLS - 1)) % BALLS;
+		links[i] = test_link(system, a + 1, b + 1);
+		links[i].particles_link.kind = i % 5 == 4 ? LINK_ROPE : LINK_ROD;
+		links[i].particles_link.length = rng_range(&rng, 0.2, 1.5);
+		links[i].particles_link.compliance = i % 3 == 0 ? 0 : 1e-4 * (i % 4);
+		links[i].particles_link.damping_ratio = i % 7 == 0 ? 0.3 : 0;
+		links[i].particles_link.substeps = STEPS;
+		test_do(world, &links[i]);
+	}
+	for (uint32_t tick = 0; tick < 4; tick++) {
+		processor_limit_lanes(lanes[tick]);
+		test_step(world, 1);
+		for (uint32_t step = 0; step < STEPS; step++) {
+			for (uint32_t i = 0; i < BALLS; i++) {
+				balls[i].before = balls[i].x;
+				balls[i].x = vec3_mul_add(balls[i].x, balls[i].v, h);
+			}
+			for (uint32_t i = 0; i < RODS; i++)
+				correct(&balls[links[i].particles_link.a - 1],
+					&balls[links[i].particles_link.b - 1], &links[i], h);
+		}
+		ck_assert_uint_eq(world_particles(world, system, 0, particles, MOST), BALLS);
+		for (uint32_t i = 0; i < BALLS; i++) {
+			ck_assert(vec3_equal(particles[i].position, balls[i].x));
+			ck_assert(vec3_equal(particles[i].velocity, balls[i].v));
+		}
+	}
+	processor_limit_lanes(UINT32_MAX);
+	world_destroy(world);
+}
+END_TEST
+
 /* ---- bits ---------------------------------------------------------------------------------------- */
 
 /* Three systems, one of which tears. */
@@ -406,6 +491,7 @@ static Suite *make(void)
 	tcase_add_test(all, cloth_and_a_body_that_meets_it_keep_their_momentum);
 	tcase_add_test(all, commands_that_make_no_sense_are_refused_and_change_nothing);
 	tcase_add_test(all, links_and_pins_go_with_their_particles_and_systems);
+	tcase_add_test(all, links_act_in_the_order_of_their_rows);
 	tcase_add_test(all, any_number_of_workers_gives_the_same_bits);
 	tcase_add_test(all, images_and_rollbacks_leave_no_trace);
 	suite_add_tcase(suite, all);

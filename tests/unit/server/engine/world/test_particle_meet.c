@@ -1,9 +1,11 @@
-/* Linked particles of two systems that meet each other: a block of jelly that falls on a pinned cloth and a
- * rope thrown over one never pass through it; momentum and energy; ground below; systems that are removed
- * meanwhile; and that the order of naming, workers, images and rollbacks change no bit. */
+/* Linked particles of two systems that meet each other: a block of jelly that falls on a pinned
+ * cloth and a rope thrown over one never pass through it; momentum and energy; ground below;
+ * systems that are removed meanwhile; and that the order of naming, workers, images and
+ * rollbacks change no bit. */
 #include "server/base/rng.h"
 #include "server/engine/math/scalar.h"
 #include "server/engine/world/rollback.h"
+#include "tests/lib/linked.h"
 #include "tests/lib/near.h"
 #include "tests/lib/stage.h"
 #include "tests/lib/worlds.h"
@@ -162,6 +164,38 @@ START_TEST(nothing_passes_a_pinned_cloth)
 }
 END_TEST
 
+/* With a limit of stretch in both systems, which acts before they meet in each sub-step: nothing
+ * passes, and no link is longer than its limit by more than what meetings take back, half of it;
+ * without limits links are twice as long. */
+START_TEST(limits_of_stretch_and_meetings_hold_together)
+{
+	static const double limits[] = { 0.01, 0.01, 0 };
+	struct world *world = test_world(false, "soft-step");
+	double most = 0, stretch = 0;
+	make_cloth(world);
+	make_other(world, _i % 2);
+	struct command meet = meeting(1, 2, 0.1, 0.3);
+	test_do(world, &meet);
+	test_limit(world, 1, limits[_i]);
+	test_limit(world, 2, limits[_i]);
+	for (uint32_t tick = 0; tick < 70; tick++) {
+		test_step(world, 1);
+		if (tick % 5 == 4)
+			ck_assert_uint_eq(crossings(world, 2), 0);
+		most = fmax(most, facts(world, 2).meets[0].overlap);
+		stretch = fmax(stretch, facts(world, 1).stretch);
+		stretch = fmax(stretch, facts(world, 2).stretch);
+	}
+	ck_assert_double_lt(most, 0.13);
+	if (limits[_i] > 0)
+		ck_assert_double_lt(stretch, 0.015);
+	else
+		ck_assert_double_gt(stretch, 0.02);
+	test_check(world);
+	world_destroy(world);
+}
+END_TEST
+
 /* ---- momentum -------------------------------------------------------------------------------- */
 
 static vec3 momentum(const struct world *world)
@@ -214,12 +248,18 @@ static struct world *make_crossed(double speed, double friction)
 	return world;
 }
 
+/* Also where both have a limit of stretch. */
 START_TEST(meetings_keep_momentum_and_add_no_energy)
 {
 	static const double speeds[] = { 3, 40, 600 };
-	struct world *world = make_crossed(speeds[_i], 0.5);
+	double speed = speeds[_i % 3];
+	struct world *world = make_crossed(speed, 0.5);
+	if (_i >= 3) {
+		test_limit(world, 1, 0.02);
+		test_limit(world, 2, 0.02);
+	}
 	vec3 before = momentum(world);
-	double most = energy(world), size = 21 * 7e-3 * speeds[_i];
+	double most = energy(world), size = 21 * 7e-3 * speed;
 	for (uint32_t tick = 0; tick < 40; tick++) {
 		test_step(world, 1);
 		ck_assert_double_lt(vec3_distance(momentum(world), before), 1e-12 * size);
@@ -227,7 +267,7 @@ START_TEST(meetings_keep_momentum_and_add_no_energy)
 		world_particles(world, 1, 0, cloth, MOST);
 		world_particles(world, 2, 0, other, MOST);
 		/* As long as links are not drawn out far, the second rope stays above the first. */
-		if (_i == 0)
+		if (speed < 10)
 			ck_assert_double_gt(other[10].position.y, cloth[10].position.y - 0.1);
 	}
 	ck_assert_double_lt(cloth[10].velocity.y, -0.1);
@@ -272,7 +312,8 @@ START_TEST(a_fast_particle_does_not_pass_one_of_another_system)
 }
 END_TEST
 
-/* Contacts are those of default, once a tick: a system that meets others lies on the ground all the same. */
+/* Contacts are those of default, once a tick: a system that meets others lies on the ground all
+ * the same. */
 START_TEST(what_meets_another_still_meets_the_ground)
 {
 	struct world *world = test_world(false, "soft-step");
@@ -470,7 +511,8 @@ static Suite *make(void)
 	Suite *suite = suite_create("particle_meet");
 	TCase *all = tcase_create("particle_meet");
 	tcase_add_loop_test(all, nothing_passes_a_pinned_cloth, 0, 6);
-	tcase_add_loop_test(all, meetings_keep_momentum_and_add_no_energy, 0, 3);
+	tcase_add_loop_test(all, limits_of_stretch_and_meetings_hold_together, 0, 3);
+	tcase_add_loop_test(all, meetings_keep_momentum_and_add_no_energy, 0, 6);
 	tcase_add_loop_test(all, a_fast_particle_does_not_pass_one_of_another_system, 0, 3);
 	tcase_add_test(all, what_meets_another_still_meets_the_ground);
 	tcase_add_test(all, a_held_rope_lies_on_the_ground);

@@ -1,0 +1,149 @@
+/* particle_lanes.h: vectors of PARTICLE_LANES doubles: links or pairs side by side. 1 is the
+ * plain computation, to which tests hold the others; 2 is what every processor has; 4 needs
+ * AVX2, 8 AVX-512. Each operation is the IEEE one per lane, without fused multiply-adds, so
+ * results do not depend on the width. */
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_LANES_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLE_LANES_H
+
+#include "server/engine/math/vec3.h"
+
+#ifndef PARTICLE_LANES
+#define PARTICLE_LANES 1
+#define PARTICLE_KERNELS particle_kernels_1
+#endif
+
+#define LANES_INLINE static inline __attribute__((always_inline))
+
+typedef double lanes __attribute__((vector_size(8 * PARTICLE_LANES)));
+typedef int64_t lanes_mask __attribute__((vector_size(8 * PARTICLE_LANES)));
+/* Lanes in memory, which is an array of doubles. */
+typedef double lanes_stored __attribute__((vector_size(8 * PARTICLE_LANES), aligned(8), may_alias));
+typedef int64_t lanes_stored_mask
+	__attribute__((vector_size(8 * PARTICLE_LANES), aligned(8), may_alias));
+
+struct lane_vec3 {
+	lanes x, y, z;
+};
+
+LANES_INLINE lanes lanes_all(double s)
+{
+	return s - (lanes){ 0 }; /* a sum would turn −0 into 0 */
+}
+
+LANES_INLINE lanes lanes_load(const double *from)
+{
+	return *(const lanes_stored *)from;
+}
+
+/* Of places of an array. */
+LANES_INLINE lanes lanes_gather(const double *from, const uint32_t *places)
+{
+	lanes all = { 0 };
+	for (uint32_t i = 0; i < PARTICLE_LANES; i++)
+		all[i] = from[places[i]];
+	return all;
+}
+
+/* The first `count` lanes. */
+LANES_INLINE void lanes_store(double *to, lanes all, uint32_t count)
+{
+	if (count == PARTICLE_LANES) {
+		*(lanes_stored *)to = all;
+		return;
+	}
+	for (uint32_t i = 0; i < PARTICLE_LANES && i < count; i++)
+		to[i] = all[i];
+}
+
+LANES_INLINE void lanes_scatter(double *to, const uint32_t *places, lanes all, uint32_t count)
+{
+	for (uint32_t i = 0; i < PARTICLE_LANES && i < count; i++)
+		to[places[i]] = all[i];
+}
+
+/* A bit for each lane. */
+LANES_INLINE uint32_t lanes_bits(lanes_mask mask)
+{
+#if PARTICLE_LANES == 8 && defined(__x86_64__)
+	typedef int64_t half __attribute__((vector_size(32)));
+	typedef double half_numbers __attribute__((vector_size(32)));
+	half low = __builtin_shufflevector(mask, mask, 0, 1, 2, 3);
+	half high = __builtin_shufflevector(mask, mask, 4, 5, 6, 7);
+	return (uint32_t)__builtin_ia32_movmskpd256((half_numbers)low) |
+	       (uint32_t)__builtin_ia32_movmskpd256((half_numbers)high) << 4;
+#elif PARTICLE_LANES == 4 && defined(__x86_64__)
+	return (uint32_t)__builtin_ia32_movmskpd256((__attribute__((vector_size(32))) double)mask);
+#elif PARTICLE_LANES == 2 && defined(__x86_64__)
+	return (uint32_t)__builtin_ia32_movmskpd((__attribute__((vector_size(16))) double)mask);
+#else
+	uint32_t bits = 0;
+	for (uint32_t i = 0; i < PARTICLE_LANES; i++)
+		bits |= (uint32_t)(mask[i] & 1) << i;
+	return bits;
+#endif
+}
+
+LANES_INLINE bool lanes_every(lanes_mask mask)
+{
+	return lanes_bits(mask) == (1u << PARTICLE_LANES) - 1;
+}
+
+LANES_INLINE lanes lanes_select(lanes_mask mask, lanes yes, lanes no)
+{
+	return (lanes)((mask & (lanes_mask)yes) | (~mask & (lanes_mask)no));
+}
+
+/* As scalar_max: b if they are equal or one is not a number. */
+LANES_INLINE lanes lanes_max(lanes a, lanes b)
+{
+	return lanes_select(a > b, a, b);
+}
+
+LANES_INLINE lanes lanes_sqrt(lanes a)
+{
+#if PARTICLE_LANES == 8 && defined(__x86_64__)
+	typedef double half __attribute__((vector_size(32)));
+	half low = __builtin_shufflevector(a, a, 0, 1, 2, 3);
+	half high = __builtin_shufflevector(a, a, 4, 5, 6, 7);
+	low = __builtin_ia32_sqrtpd256(low);
+	high = __builtin_ia32_sqrtpd256(high);
+	return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+#elif PARTICLE_LANES == 4 && defined(__x86_64__)
+	return __builtin_ia32_sqrtpd256(a);
+#elif PARTICLE_LANES == 2 && defined(__x86_64__)
+	return __builtin_ia32_sqrtpd(a);
+#else
+	for (uint32_t i = 0; i < PARTICLE_LANES; i++)
+		a[i] = __builtin_sqrt(a[i]);
+	return a;
+#endif
+}
+
+LANES_INLINE struct lane_vec3 lanes3_sub(struct lane_vec3 a, struct lane_vec3 b)
+{
+	return (struct lane_vec3){ a.x - b.x, a.y - b.y, a.z - b.z };
+}
+
+LANES_INLINE struct lane_vec3 lanes3_scale(struct lane_vec3 a, lanes s)
+{
+	return (struct lane_vec3){ a.x * s, a.y * s, a.z * s };
+}
+
+LANES_INLINE struct lane_vec3 lanes3_mul_add(struct lane_vec3 a, struct lane_vec3 b, lanes s)
+{
+	return (struct lane_vec3){ a.x + b.x * s, a.y + b.y * s, a.z + b.z * s };
+}
+
+LANES_INLINE lanes lanes3_dot(struct lane_vec3 a, struct lane_vec3 b)
+{
+	return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+LANES_INLINE struct lane_vec3 lanes3_select(lanes_mask mask, struct lane_vec3 yes,
+					    struct lane_vec3 no)
+{
+	return (struct lane_vec3){ lanes_select(mask, yes.x, no.x), lanes_select(mask, yes.y, no.y),
+				   lanes_select(mask, yes.z, no.z) };
+}
+
+#endif
