@@ -35,6 +35,8 @@ enum {
 	 * more penetration. */
 	SAMPLES = 16,
 	SAMPLES_MORE = 24, /* sizes and radians */
+	/* Of the time between two of these, where it is not known that the pieces stay apart. */
+	HALVINGS_MAX = 6,
 };
 
 /* rad: longest turn of a chord for time_of_impact, below the half turn at which its direction is lost. */
@@ -202,6 +204,7 @@ struct path_gap {
 	double gap;	/* m; infinite: farther apart than the margin */
 	vec3 normal;	/* world, a → b */
 	double closing; /* m/s: bound of how fast the gap may close now */
+	double opening; /* m/s: and how fast it may have opened before */
 	double speed;	/* m/s: n·(v_b − v_a) at the nearest points; negative: approaching */
 	double side;	/* m: of a pair with a triangle, see triangle.h */
 };
@@ -288,9 +291,11 @@ static struct path_gap gap_at(const struct path_pair *pair, double time)
 		return out;
 	out.normal = pose_vector(a, found.normal);
 	vec3 apart = vec3_sub(at_b.velocity, at_a.velocity);
-	out.closing = scalar_max(0, -vec3_dot(apart, out.normal)) +
-		      pair->a.reach * vec3_length(vec3_cross(at_a.angular_velocity, out.normal)) +
-		      pair->b.reach * vec3_length(vec3_cross(at_b.angular_velocity, out.normal));
+	double turning =
+		pair->a.reach * vec3_length(vec3_cross(at_a.angular_velocity, out.normal)) +
+		pair->b.reach * vec3_length(vec3_cross(at_b.angular_velocity, out.normal));
+	out.closing = scalar_max(0, -vec3_dot(apart, out.normal)) + turning;
+	out.opening = scalar_max(0, vec3_dot(apart, out.normal)) + turning;
 	for (uint32_t k = 0; k < found.count; k++) {
 		vec3 point = pose_point(a, found.points[k].point);
 		vec3 u = vec3_sub(point_velocity(&at_b, point), point_velocity(&at_a, point));
@@ -465,24 +470,73 @@ static double time_of_sinking(const struct path_pair *pair, double begin, struct
 	return __builtin_inf();
 }
 
+/* m: less than the gap becomes between two looks, `span` s apart: it closes from the first no faster than it
+ * may, and opens to the second no faster than it may. */
+static double least_between(const struct path_pair *pair, struct path_gap from, struct path_gap to,
+			    double span)
+{
+	double bend = 0.5 * (pair->a.bend + pair->b.bend) * span;
+	double close = from.closing + bend, open = to.opening + bend;
+	if (!(from.gap < __builtin_inf()) || !(to.gap < __builtin_inf()) || !(close + open > 0))
+		return scalar_min(from.gap, to.gap);
+	double s = (from.gap - to.gap + open * span) / (close + open);
+	s = scalar_clamp(s, 0, span);
+	return scalar_max(from.gap - close * s, to.gap - open * (span - s));
+}
+
+/* A time of a path at which the gap was looked at. */
+struct path_look {
+	double time;
+	struct path_gap at;
+	uint32_t depth; /* halvings that led to it */
+};
+
+/* The first overlap between two looks, the first of which is apart; infinite: none was found. The interval is
+ * halved until no overlap in it can be deeper than touching pairs may be; *proved becomes false where
+ * HALVINGS_MAX were not enough. */
+static double overlap_between(const struct path_pair *pair, struct path_look left,
+			      struct path_look right, bool *proved)
+{
+	struct path_look stack[HALVINGS_MAX + 2];
+	uint32_t count = 0;
+	stack[count++] = right;
+	while (count > 0) {
+		right = stack[count - 1];
+		if (right.at.gap < 0)
+			return find_root(pair, left.time, left.at.gap, right.time, right.at.gap, 0);
+		double span = right.time - left.time;
+		bool good = least_between(pair, left.at, right.at, span) > -IMPACT_SINK;
+		if (good || right.depth == HALVINGS_MAX) {
+			*proved = *proved && good;
+			left = right;
+			count--;
+			continue;
+		}
+		uint32_t depth = ++stack[count - 1].depth;
+		double middle = left.time + 0.5 * span;
+		ASSERT(count < COUNT_OF(stack));
+		stack[count++] = (struct path_look){ middle, gap_at(pair, middle), depth };
+	}
+	return __builtin_inf();
+}
+
 /* Where steps that pass no collision have become too short: the path from `before` on, at which the
- * gap `at` is positive, is looked at at some times. Counts a search without an answer if none shows an
- * overlap, and between two of them one might be deeper than touching pairs may be. */
+ * gap `at` is positive, is looked at at some times, and between them as often as it takes. Counts a
+ * search without an answer if none shows an overlap, and one might be deeper than touching pairs may be. */
 static double find_overlap(const struct path_pair *pair, double before, struct path_gap at,
 			   uint32_t *unresolved)
 {
 	bool slow, proved = true;
 	uint32_t samples = samples_of(pair, &slow);
-	double begin = before;
+	struct path_look left = { before, at, 0 };
 	for (uint32_t k = 1; k <= samples; k++) {
-		double time = k == samples ? pair->end : begin + (pair->end - begin) * k / samples;
-		struct path_gap there = gap_at(pair, time);
-		if (there.gap < 0)
-			return find_root(pair, before, at.gap, time, there.gap, 0);
-		proved = proved && (!(at.gap < __builtin_inf()) ||
-				    least_within(pair, at, time - before) > -IMPACT_SINK);
-		before = time;
-		at = there;
+		double time =
+			k == samples ? pair->end : before + (pair->end - before) * k / samples;
+		struct path_look right = { time, gap_at(pair, time), 0 };
+		double found = overlap_between(pair, left, right, &proved);
+		if (found < __builtin_inf())
+			return found;
+		left = right;
 	}
 	*unresolved += !proved;
 	return __builtin_inf();
