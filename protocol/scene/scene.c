@@ -49,6 +49,8 @@ static bool parameter_row(const char *name, struct suggestion *suggestion, size_
 			return true;
 		}
 	for (*row = 0; *row < COUNT_OF(PARAMETERS); ++*row) {
+		if (PARAMETERS[*row].name == NULL)
+			continue;
 		if (strcmp(PARAMETERS[*row].name, name) == 0)
 			return true;
 		suggestion_offer(suggestion, PARAMETERS[*row].name);

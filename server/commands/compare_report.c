@@ -31,6 +31,43 @@ static void print_run(const struct comparison *self, uint32_t i)
 	putchar('\n');
 }
 
+/* What method impact counted: those that are not 0 as text, all as JSON. */
+static void print_counts(const struct compare_run *run, bool json)
+{
+	struct impact_figures counts = world_stats(run->world).impact_total;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} list[] = {
+#define COUNT(name, NAME, text) { #name, counts.name },
+		IMPACT_COUNTS(COUNT)
+#undef COUNT
+	};
+	bool any = false;
+	for (size_t i = 0; i < COUNT_OF(list); i++) {
+		if (json)
+			printf("%s\"%s\": %" PRIu64, any ? ", " : "", list[i].name, list[i].value);
+		else if (list[i].value > 0)
+			printf("%s%s %" PRIu64, any ? ", " : "", list[i].name, list[i].value);
+		any |= json || list[i].value > 0;
+	}
+	if (!any)
+		printf("nothing");
+}
+
+/* The counts of each run that has any. */
+static void print_all_counts(const struct comparison *self)
+{
+	for (uint32_t i = 0; i < self->count; i++) {
+		const struct compare_run *run = &self->runs[i];
+		if (run->world == NULL || strcmp(run->method, "impact") != 0)
+			continue;
+		printf("\ncounted by %s: ", run->method);
+		print_counts(run, false);
+		putchar('\n');
+	}
+}
+
 static void print_bound(double least, double most)
 {
 	if (least == -__builtin_inf())
@@ -72,6 +109,7 @@ void compare_print_text(const struct comparison *self)
 		if (scene == NULL && self->runs[i].world != NULL)
 			scene = self->runs[i].scene;
 	}
+	print_all_counts(self);
 	for (uint32_t k = 0; scene != NULL && k < scene->expectation_count; k++)
 		print_expectation(self, scene, k);
 	if (!comparison_holds(self))
@@ -121,7 +159,9 @@ static void print_run_json(const struct comparison *self, uint32_t i)
 		print_number("largest", comparison_largest(self, i, f));
 		putchar('}');
 	}
-	printf(", \"push_work\": %.17g", world_stats(run->world).push_work_total);
+	printf(", \"push_work\": %.17g, \"impact\": {", world_stats(run->world).push_work_total);
+	print_counts(run, true);
+	putchar('}');
 	printf(", \"ms\": {\"median\": %.6g, \"p99\": %.6g, \"max\": %.6g}}",
 	       comparison_ms(self, i, 0.5), comparison_ms(self, i, 0.99),
 	       comparison_ms(self, i, 1));

@@ -124,7 +124,10 @@ enum { INTEGRATORS_END = 6, SUBSTEPS_MAX = 1024 };
 	X(rejected, REJECTED, "Motions for which the body's integrator was replaced.")             \
 	X(met_parts, MET_PARTS, "Collisions of a part of a solid in convex parts.")                \
 	X(met_fields, MET_FIELDS, "Collisions with the distance field of a solid.")                \
-	X(overlaps, OVERLAPS, "Pairs that overlapped by over 1 mm as a tick began.")
+	X(overlaps, OVERLAPS, "Pairs that overlapped by over 1 mm as a tick began.")               \
+	X(met_regions, MET_REGIONS, "Regions in which solids were deep as a tick began.")          \
+	X(regions_left, REGIONS_LEFT, "Deep solids whose regions could not be found.")             \
+	X(met_depths, MET_DEPTHS, "Collisions with fields at a path's beginning, by depth.")
 #define IMPACT_COUNT_MEMBER(name, NAME, text) uint64_t name;
 struct impact_figures {
 	IMPACT_COUNTS(IMPACT_COUNT_MEMBER)

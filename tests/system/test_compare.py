@@ -128,6 +128,40 @@ def test_estimated_errors_are_told_of_the_method_that_estimates(scene, tmp_path)
     assert code == 0 and "  estimate" not in out
 
 
+CUBE = ("kind: solid, points: [[-0.5, -0.5, -0.5], [0.5, -0.5, -0.5], [0.5, 0.5, -0.5], [-0.5, 0.5, -0.5], [-0.5, -0.5, 0.5], "
+        "[0.5, -0.5, 0.5], [0.5, 0.5, 0.5], [-0.5, 0.5, 0.5]], triangles: [[0, 2, 1], [0, 3, 2], [4, 5, 6], [4, 6, 7], "
+        "[0, 1, 5], [0, 5, 4], [1, 2, 6], [1, 6, 5], [2, 3, 7], [2, 7, 6], [3, 0, 4], [3, 4, 7]]")
+WAYS = f"""
+world: {{ name: ways, rate: 60, parameters: {{ sleep.enabled: 0, impact.field_rounds: 4 }} }}
+shapes:
+  parts: {{ form: parts, {CUBE} }}
+  field: {{ form: field, detail: 16, {CUBE} }}
+  boxes: {{ form: boxes, detail: 3, {CUBE} }}
+bodies:
+  - {{ shape: {{ kind: box, size: [20, 1, 4] }}, status: static, at: [0, -0.5, 0] }}
+  - {{ name: deep, shape: parts, mass: 1, at: [0, 0.3, 0] }}
+  - {{ shape: field, status: static, at: [4, 0.5, 0] }}
+  - {{ name: ball, shape: {{ kind: sphere, radius: 0.2 }}, mass: 1, restitution: 0.5, at: [4, 2, 0] }}
+  - {{ name: boxes, shape: boxes, mass: 1, at: [8, 1, 0] }}
+expect:
+  - {{ name: what began deep is out, measure: position, axis: y, body: deep, value: 0.5, within: 1e-6 }}
+  - {{ name: what has boxes lies, measure: position, axis: y, body: boxes, value: 0.5, within: 1e-3 }}
+  - {{ name: the ball stays on its field, measure: position, axis: y, body: ball, take: least, at_least: 1.19 }}
+"""
+
+
+def test_ways_into_impact_are_counted(scene):
+    code, out, err = compare(scene(WAYS), "--methods", "impact", "--ticks", "90")
+    assert code == 0, out + err
+    line, = [line for line in out.splitlines() if line.startswith("counted by impact: ")]
+    counts = dict(pair.split() for pair in line.removeprefix("counted by impact: ").split(", "))
+    assert int(counts["met_regions"]) > 0 and int(counts["met_depths"]) > 0 and int(counts["met_parts"]) > 0
+    code, out, _ = compare(scene(WAYS), "--methods", "impact", "--ticks", "90", "--json")
+    told = json.loads(out)["methods"][0]["impact"]
+    assert code == 0 and told["regions_left"] == 0
+    assert {name: told[name] for name in counts} == {name: int(value) for name, value in counts.items()}
+
+
 def test_the_plot_has_a_panel_for_every_figure_and_bound(scene, tmp_path):
     code, _, _ = compare(scene(SCENE), "--plot", tmp_path / "plot.svg")
     root = xml.parse(tmp_path / "plot.svg").getroot()

@@ -2,7 +2,7 @@
 
 export const KIND = { sphere: 1, capsule: 2, box: 3, hull: 4, plane: 5, mesh: 6, polygon: 7, solid: 8, rounded: 9, cylinder: 10,
   cone: 11, ellipsoid: 12, heightfield: 13 };
-const FORMS = ["", "hull", "parts", "field"];
+const FORMS = ["", "hull", "parts", "field", "boxes"];
 const NAMES = Object.fromEntries(Object.entries(KIND).map(([name, number]) => [number, name]));
 
 function build(kind, counts, reals, integers = []) {
@@ -88,11 +88,11 @@ export function heightfield(heights, cell, { cellZ = cell, holes = [], patches =
 export const polygon = (points, radius = 0) => build(KIND.polygon, [points.length], [radius, ...points.flat()]);
 
 /**
- * A closed mesh that moves: as its hull, as convex parts (at most `detail`, each within `tolerance` metres) or as a distance
- * field of `detail` cells along its longest side; 0: the server chooses. Vertices at most `weld` metres apart are one.
+ * A closed mesh that moves: as its hull, as convex parts (at most `detail`, each within `tolerance` metres), as a distance
+ * field of `detail` cells along its longest side, or as the boxes of its hierarchy at the depth `detail`; 0: the server chooses. Vertices at most `weld` metres apart are one.
  */
 export function solid(vertices, triangles, { form = "hull", detail = 0, weld = 0, tolerance = 0 } = {}) {
-  if (FORMS.indexOf(form) < 1) throw new TypeError(`there is no form ${form}; a solid has the form hull, parts or field`);
+  if (FORMS.indexOf(form) < 1) throw new TypeError(`there is no form ${form}; a solid has the form hull, parts, field or boxes`);
   const body = mesh(vertices, triangles), bytes = new Uint8Array(body.length + 20), view = new DataView(bytes.buffer);
   bytes.set([KIND.solid, 1, FORMS.indexOf(form), 0]);
   view.setUint16(4, detail, true);

@@ -97,10 +97,10 @@ def polygon(points, radius=0.0):
 
 
 def solid(vertices, triangles, form="hull", detail=0, weld=0.0, tolerance=0.0):
-    """A closed mesh that moves: as its hull, as convex parts (at most `detail`, each within `tolerance` metres)
-    or as a distance field of `detail` cells along its longest side; 0: the server chooses. Vertices at most `weld`
-    metres apart are one."""
-    number = {"hull": 1, "parts": 2, "field": 3}[form]
+    """A closed mesh that moves: as its hull, as convex parts (at most `detail`, each within `tolerance` metres),
+    as a distance field of `detail` cells along its longest side, or as the boxes of its hierarchy at the depth `detail`;
+    0: the server chooses. Vertices at most `weld` metres apart are one."""
+    number = {"hull": 1, "parts": 2, "field": 3, "boxes": 4}[form]
     flat = [value for point in vertices for value in point]
     corners = [corner for triangle in triangles for corner in triangle]
     return (struct.pack("<BBBBHddII", 8, 1, number, 0, detail, weld, tolerance, len(vertices), len(triangles))

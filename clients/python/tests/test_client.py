@@ -278,7 +278,7 @@ def test_methods_and_parameters_are_listed(cairn_client):
     assert set(push["methods"]) <= set(methods) and "lcp" in push["methods"] and not push["whole"]
     world.apply(cairn.client.command("parameter", "soft_step.push_speed", 5.0))
     assert world.parameters()["contact.push_speed"]["value"] == 5
-    assert sorted(row["number"] for row in parameters.values()) == list(range(len(parameters)))
+    assert len({row["number"] for row in parameters.values()}) == len(parameters)
     # The bodies of a world decide which methods it can switch to.
     world.spawn(status="static", shapes=[world.shape(cairn.mesh([(0, 0, 0), (1, 0, 0), (0, 0, 1)], [(0, 2, 1)]))])
     after = {method["name"]: method["why"] for method in world.methods()}

@@ -123,6 +123,7 @@ struct overlap_region {
 	double volume;	       /* m³ of the intersection; 0 if it is not known */
 	vec3 point_a, point_b; /* the deepest points, world: `depth` apart */
 	vec3 normal;	       /* unit, a → b */
+	vec3 centre; /* of mass of the intersection, world; midway between the points if volume is 0 */
 	uint32_t contours;
 };
 

@@ -98,6 +98,9 @@ static enum status add_regions(const struct placed_shape *a, const struct faces 
 			.normal = pose_vector(a->at, from->normal),
 			.contours = from->contour_count,
 		};
+		region.centre = from->volume > 0
+					? pose_point(a->at, from->centre)
+					: vec3_scale(vec3_add(region.point_a, region.point_b), 0.5);
 		insert_region(list, &region);
 	}
 	regions_release(&found);

@@ -8,6 +8,9 @@
  *   parts   the convex decomposition (decompose.h); each part's hull is a part. Parts too thin for a hull
  *           are left out and counted.
  *   field   a distance field (distance_field.h) and the sides of its contacts; the hull bounds it.
+ *   boxes   the boxes of the mesh's hierarchy at a depth (ch4-5 X2): each is a part. Together they hold the
+ *           surface, so what touches the mesh touches a box; how many there are, and so what a test
+ *           costs, does not depend on the number of triangles. Nothing fills the inside.
  *
  * What goes wrong: the decomposition may refuse (more parts than allowed), and the shape is refused
  * with its reason. Hulls of parts may protrude from the mesh by the tolerance; a warning gives
@@ -61,11 +64,11 @@ static enum status check_request(struct cook *cook, const struct solid_request *
 {
 	ASSERT(request->vertices >= 4 && request->triangles >= 4);
 	static const uint32_t MOST[] = { 0, SHAPE_HULL_VERTICES_MAX, SOLID_PARTS_MAX,
-					 SOLID_CELLS_MAX };
-	static const uint32_t LEAST[] = { 0, SOLID_HULL_LEAST, 1, 2 };
-	if (request->form < SOLID_HULL || request->form > SOLID_FIELD)
+					 SOLID_CELLS_MAX, SOLID_DEPTH_MAX };
+	static const uint32_t LEAST[] = { 0, SOLID_HULL_LEAST, 1, 2, 1 };
+	if (request->form < SOLID_HULL || request->form > SOLID_BOXES)
 		return reason_set(cook->why, STATUS_RANGE, -1, "form",
-				  "form %u is none of 1 (hull), 2 (parts), 3 (field)",
+				  "form %u is none of 1 (hull), 2 (parts), 3 (field), 4 (boxes)",
 				  request->form);
 	if (request->detail != 0 &&
 	    (request->detail > MOST[request->form] || request->detail < LEAST[request->form]))
@@ -297,7 +300,50 @@ static enum status make_field(struct cook *cook, const struct solid_request *req
 	return field_sides_init(solid->sides, mesh) == STATUS_OK ? STATUS_OK : cook_no_memory(cook);
 }
 
-/* Builds the mesh with its hierarchy, which decomposition and field need, and the form from it. */
+/* A part for the box of a node, which is at least as thick as a hull must be. */
+static enum status add_box(struct cook *cook, const struct mesh_node *node)
+{
+	vec3 middle = vec3_scale(vec3_add(node->min, node->max), 0.5);
+	vec3 half = vec3_scale(vec3_sub(node->max, node->min), 0.5), corners[8];
+	ASSERT(half.x >= 0 && half.y >= 0 && half.z >= 0);
+	half = vec3_make(scalar_max(half.x, SHAPE_LENGTH_MIN), scalar_max(half.y, SHAPE_LENGTH_MIN),
+			 scalar_max(half.z, SHAPE_LENGTH_MIN));
+	for (uint32_t i = 0; i < 8; i++)
+		corners[i] = vec3_add(middle,
+				      vec3_make(i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y,
+						i & 4 ? half.z : -half.z));
+	double size = 2 * vec3_length(half);
+	cook->shape->solid->deviation = scalar_max(cook->shape->solid->deviation, size);
+	return add_part(cook, corners, 8);
+}
+
+/* The nodes at the depth, and leaves above it, from left to right. */
+static enum status make_boxes(struct cook *cook, const struct solid_request *request,
+			      const struct mesh *mesh)
+{
+	struct {
+		uint32_t node, depth;
+	} stack[SOLID_DEPTH_MAX + 1] = { { 0, 0 } };
+	uint32_t count = 1, depth = request->detail > 0 ? request->detail : SOLID_DEPTH_DEFAULT;
+	ASSERT(depth <= SOLID_DEPTH_MAX && mesh->node_count > 0);
+	enum status status = room_for_parts(cook, 1u << depth);
+	while (count > 0 && status == STATUS_OK) {
+		uint32_t at = stack[--count].node, down = stack[count].depth;
+		const struct mesh_node *node = &mesh->nodes[at];
+		ASSERT(at < mesh->node_count && count + 2 <= COUNT_OF(stack) + 1);
+		if (node->count > 0 || down == depth) {
+			status = add_box(cook, node);
+			continue;
+		}
+		stack[count].node = node->first;
+		stack[count++].depth = down + 1;
+		stack[count].node = at + 1;
+		stack[count++].depth = down + 1;
+	}
+	return status;
+}
+
+/* Builds the mesh with its hierarchy, which all forms but the hull need, and the form from it. */
 static enum status make_by_mesh(struct cook *cook, const struct solid_request *request,
 				const struct polyhedron *polyhedron)
 {
@@ -311,6 +357,8 @@ static enum status make_by_mesh(struct cook *cook, const struct solid_request *r
 	cook->shape->memory_bytes += mesh_bytes(polyhedron->vertex_count, polyhedron->face_count);
 	if (request->form == SOLID_PARTS)
 		return make_parts(cook, request, solid->mesh);
+	if (request->form == SOLID_BOXES)
+		return make_boxes(cook, request, solid->mesh);
 	return make_field(cook, request, solid->mesh);
 }
 
@@ -361,7 +409,7 @@ static enum status make_solid(struct cook *cook, const struct solid_request *req
 			cook->why, STATUS_DEGENERATE, -1, "triangles",
 			"the least moment of inertia is not positive: the mesh is too flat");
 	enum status status = STATUS_OK;
-	if (request->form != SOLID_PARTS)
+	if (request->form == SOLID_HULL || request->form == SOLID_FIELD)
 		status = make_hull(cook, request, mesh);
 	if (status == STATUS_OK && request->form != SOLID_HULL)
 		status = make_by_mesh(cook, request, mesh);
@@ -413,6 +461,11 @@ bool solid_warning(const struct shape *shape, uint32_t i, char *text, size_t byt
 	if (solid->form == SOLID_HULL && solid->deviation > 0 && i-- == 0) {
 		snprintf(text, bytes, "the hull was simplified: vertices protrude by up to %.3g m",
 			 solid->deviation);
+		return true;
+	}
+	if (solid->form == SOLID_BOXES && i-- == 0) {
+		snprintf(text, bytes, "%u boxes stand for %u triangles, off by up to %.3g m",
+			 solid->part_count, solid->faces, solid->deviation);
 		return true;
 	}
 	double excess = solid->volume_parts / shape->mass.volume - 1;

@@ -1,5 +1,5 @@
-/* solid.h: a closed mesh that moves: as its hull, as convex parts, or as a distance field (ch1-3
- * A-03, A-04.8; app F, G).
+/* solid.h: a closed mesh that moves: as its hull, as convex parts, as a distance field (ch1-3
+ * A-03, A-04.8; app F, G), or as the boxes of its hierarchy at a depth (ch4-5 X2).
  *
  * The form is part of the canonical bytes, hence of the name, so that a replay cooks the same
  * shape. Mass properties are always those of the (repaired) mesh, whatever the form. Each part is a
@@ -13,7 +13,7 @@
 #include "server/engine/geometry/mesh_repair.h"
 #include "server/engine/geometry/shape.h"
 
-enum solid_form { SOLID_HULL = 1, SOLID_PARTS = 2, SOLID_FIELD = 3 };
+enum solid_form { SOLID_HULL = 1, SOLID_PARTS = 2, SOLID_FIELD = 3, SOLID_BOXES = 4 };
 
 enum {
 	SOLID_HULL_LEAST = 16, /* least number of directions of a simplified hull */
@@ -21,6 +21,8 @@ enum {
 	SOLID_PARTS_DEFAULT = 64,
 	SOLID_CELLS_MAX = 256,
 	SOLID_CELLS_DEFAULT = 64,
+	SOLID_DEPTH_MAX = 9, /* 2^9 boxes are SOLID_PARTS_MAX */
+	SOLID_DEPTH_DEFAULT = 5,
 };
 
 struct distance_field;
@@ -29,8 +31,8 @@ struct field_sides;
 struct solid {
 	enum solid_form form;
 	uint32_t part_count;
-	struct shape **parts; /* owned; of kind SHAPE_HULL, unnamed, in the shape's frame */
-	struct mesh *mesh;    /* owned; repaired; of SOLID_PARTS and SOLID_FIELD, else NULL */
+	struct shape **parts;	      /* owned; of kind SHAPE_HULL, unnamed, in the shape's frame */
+	struct mesh *mesh;	      /* owned; repaired; of SOLID_HULL NULL */
 	struct distance_field *field; /* owned; of SOLID_FIELD, else NULL */
 	struct field_sides *sides;    /* owned; of SOLID_FIELD: directions of its contacts */
 	struct shape *surface;	      /* owned; of SOLID_FIELD: the mesh as a shape, for queries */

@@ -244,6 +244,9 @@ enum status impact_find_contacts(struct impact_step *self, const struct impact_s
 	options.anew = true;
 	options.carry = CARRY_POINTS;
 	step_collide(self->step, &list, 0, &options);
+	enum status status = impact_regions_apply(self, &list, pairs, self->now, false);
+	if (status != STATUS_OK)
+		return status;
 	for (uint32_t i = 0; i < set->count; i++)
 		self->local[set->items[i]] = i;
 	for (uint32_t i = 0; i < count; i++) {
@@ -354,6 +357,8 @@ static enum status resolve_event(struct impact_step *self, struct impact_set *se
 	impact_forget_coming(self, pairs, count, set);
 	status = go_to(self, set, time);
 	if (status == STATUS_OK)
+		status = impact_fields_collide(self, pairs, count);
+	if (status == STATUS_OK)
 		status = impact_find_contacts(self, set, pairs, count, time);
 	if (status == STATUS_OK)
 		status = impact_parts_resolve(self, set, collision);
@@ -415,6 +420,16 @@ static enum status begin_pairs(struct impact_step *self)
 	enum status status = impact_link_pairs(self);
 	if (status != STATUS_OK)
 		return status;
+	uint32_t *all = ALLOCATE(uint32_t, count);
+	if (all == NULL)
+		return STATUS_NO_MEMORY;
+	for (uint32_t p = 0; p < count; p++) {
+		all[p] = p;
+		self->counts.overlaps += overlaps(&self->list->items[p]);
+	}
+	status = impact_regions_apply(self, self->list, all, self->from, true);
+	if (status != STATUS_OK)
+		return status;
 	for (uint32_t p = 0; p < count; p++) {
 		struct contact_state *contact = &self->list->items[p];
 		struct body_motion a = impact_motion_at(self, contact->body_a, 0);
@@ -423,7 +438,6 @@ static enum status begin_pairs(struct impact_step *self)
 		self->pairs[p].touching = impact_touches(self, p, &a, &b);
 		if (self->pairs[p].touching)
 			self->pairs[p].first = 0;
-		self->counts.overlaps += overlaps(contact);
 	}
 	return STATUS_OK;
 }
@@ -707,6 +721,7 @@ static enum status step_impact(void *state, struct dynamics *dynamics, double dt
 		.time_tolerance = parameter[PARAMETER_IMPACT_TIME_TOLERANCE],
 		.accuracy = parameter[PARAMETER_IMPACT_ACCURACY],
 		.substeps_max = to_count(parameter[PARAMETER_IMPACT_SUBSTEPS_MAX]),
+		.field_rounds = to_count(parameter[PARAMETER_IMPACT_FIELD_ROUNDS]),
 	};
 	self.settings.printed = false;
 	self.settings.solver_rounds = SOLVER_ROUNDS;
@@ -716,6 +731,8 @@ static enum status step_impact(void *state, struct dynamics *dynamics, double dt
 	force_list_push_joints(&self.forces);
 	self.forces.span = step.dt;
 	status = allocate_bodies(&self);
+	if (status == STATUS_OK)
+		status = impact_fields_begin(&self);
 	if (status == STATUS_OK)
 		status = begin_joints(&self, why);
 	if (status == STATUS_OK)

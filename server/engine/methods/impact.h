@@ -46,6 +46,7 @@ struct impact_pair {
 	bool touching; /* it has points in the constraints of its bodies, as of their clocks */
 	bool hit;      /* the event that is being resolved is its */
 	bool rested;   /* it touched as the tick began */
+	bool deep;     /* it began the tick in a region of its solids, and has no event */
 	uint32_t unresolved; /* searches without an answer, in the last call of impact_time */
 	double first;	     /* s: its first collision in this tick; infinite: none */
 };
@@ -104,6 +105,10 @@ struct impact_step {
 	bool parted;	      /* some body's tick may be divided */
 	double accuracy;      /* m; 0: not estimated */
 	uint32_t substeps_max;
+	/* impact_fields.c, by slot; NULL if field_rounds is 0. */
+	uint32_t field_rounds;
+	uint32_t *field_count; /* rounds of collisions with fields in this tick */
+	double *field_weight;  /* m: scratch, 0 between rounds */
 };
 
 /* ---- impact_links.c: the pairs and joints of bodies, and sets of bodies */
@@ -155,6 +160,39 @@ double impact_limit_time(const struct impact_step *self, uint32_t joint);
  * where the tables have them, m. *leaves: the path of a placement is not within its fat box. */
 struct aabb impact_path_box(const struct impact_step *self, uint32_t slot, double *motion,
 			    bool *leaves);
+
+/* Whether a pair collides with a distance field as impact_fields.c says. */
+bool impact_meets_field(const struct impact_step *self, uint32_t pair);
+/* How the pieces of a pair overlap where their paths end, as the bodies are where they begin. */
+struct impact_meeting {
+	double begin; /* s */
+	uint32_t count;
+	vec3 normal; /* unit, a → b, world; it has turned with the field */
+	uint32_t feature[MANIFOLD_POINTS_MAX];
+	vec3 arm_a[MANIFOLD_POINTS_MAX],
+		arm_b[MANIFOLD_POINTS_MAX]; /* m, of each body's own point */
+	double depth[MANIFOLD_POINTS_MAX];  /* m > 0, at the end */
+	double speed[MANIFOLD_POINTS_MAX];  /* m/s: n·(v_b − v_a) at the beginning */
+};
+/* False: they do not overlap there. One of them has a field. */
+bool impact_meeting_find(const struct impact_step *self, uint32_t pair, struct impact_meeting *out);
+
+/* ---- impact_fields.c: collisions with distance fields at the beginning of a path */
+
+/* NO_MEMORY. */
+MUST_CHECK enum status impact_fields_begin(struct impact_step *self);
+/* Velocities after the collisions of those pairs that are hit, all with equal clocks. NO_MEMORY. */
+MUST_CHECK enum status impact_fields_collide(struct impact_step *self, const uint32_t *pairs,
+					     uint32_t count);
+
+/* ---- impact_regions.c: solids that are deep in each other */
+
+/* Contacts of regions instead of those of pieces, in a list that was collided at `motions` (by slot); entry i
+ * is the tick's pair pairs[i]. `begins`: at the tick's start, which decides which pairs have regions.
+ * NO_MEMORY. */
+MUST_CHECK enum status impact_regions_apply(struct impact_step *self, struct contact_list *list,
+					    const uint32_t *pairs,
+					    const struct body_motion *motions, bool begins);
 
 /* ---- impact.c: of use to impact_parts.c */
 

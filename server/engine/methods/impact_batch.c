@@ -159,9 +159,10 @@ static bool is_fixed(const struct impact_batch *self, uint32_t body)
 	return slot == ROW_NO_BODY || !self->of->movable[slot];
 }
 
-/* The feature that the normal turns with is looked for only between bodies that move. */
+/* The feature that the normal turns with is looked for only between bodies that move. A region (`deep`) has
+ * none. */
 static void find_normal_of(const struct impact_batch *self, const struct contact_state *contact,
-			   struct contact_found *found)
+			   bool deep, struct contact_found *found)
 {
 	const struct dynamics *dynamics = self->of->step->dynamics;
 	const uint8_t *integrator = dynamics->tables->body.integrator;
@@ -170,7 +171,7 @@ static void find_normal_of(const struct impact_batch *self, const struct contact
 	bool steps = impact_is_explicit(integrator[contact->body_a]) ||
 		     impact_is_explicit(integrator[contact->body_b]);
 	struct contact_corner by = { .normal_of = CONTACT_NORMAL_GIVEN };
-	if (steps || moves(&found->a, &found->b)) {
+	if (!deep && (steps || moves(&found->a, &found->b))) {
 		struct collide_options options = collide_options_default(0);
 		options.motions = self->of->now;
 		struct contact_polygon polygon;
@@ -200,13 +201,14 @@ static void find_friction_axis(const struct impact_batch *self, const struct con
 	surface->dynamic_friction[0] = scalar_min(axis.sliding, axis.resting);
 }
 
-static void make_found(const struct impact_batch *self, const struct contact_state *contact,
-		       struct contact_found *out, struct contact_found_point *points)
+static void make_found(const struct impact_batch *self, uint32_t at, struct contact_found *out,
+		       struct contact_found_point *points)
 {
+	const struct contact_state *contact = &self->list.items[at];
 	velocity_find_contact(&self->solve, contact, motion_of(self, contact->body_a),
 			      motion_of(self, contact->body_b), out, points);
 	find_friction_axis(self, contact, out);
-	find_normal_of(self, contact, out);
+	find_normal_of(self, contact, self->of->pairs[self->pair[at]].deep, out);
 }
 
 static enum status make_contacts(struct impact_batch *self, uint32_t joints)
@@ -238,7 +240,7 @@ static enum status make_contacts(struct impact_batch *self, uint32_t joints)
 		if (contact->point_count == 0)
 			continue;
 		self->list.count++;
-		make_found(self, contact, &found[at], &points[(size_t)MANIFOLD_POINTS_MAX * at]);
+		make_found(self, at, &found[at], &points[(size_t)MANIFOLD_POINTS_MAX * at]);
 		velocity_add_contact(v, at, &found[at], local_of(self, contact->body_a),
 				     local_of(self, contact->body_b));
 	}

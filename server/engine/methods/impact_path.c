@@ -35,6 +35,8 @@ enum {
 	 * more penetration. */
 	SAMPLES = 16,
 	SAMPLES_MORE = 24, /* sizes and radians */
+	/* Of the time between two of these, where it is not known that the pieces stay apart. */
+	HALVINGS_MAX = 6,
 };
 
 /* rad: longest turn of a chord for time_of_impact, below the half turn at which its direction is lost. */
@@ -202,6 +204,7 @@ struct path_gap {
 	double gap;	/* m; infinite: farther apart than the margin */
 	vec3 normal;	/* world, a → b */
 	double closing; /* m/s: bound of how fast the gap may close now */
+	double opening; /* m/s: and how fast it may have opened before */
 	double speed;	/* m/s: n·(v_b − v_a) at the nearest points; negative: approaching */
 	double side;	/* m: of a pair with a triangle, see triangle.h */
 };
@@ -288,9 +291,11 @@ static struct path_gap gap_at(const struct path_pair *pair, double time)
 		return out;
 	out.normal = pose_vector(a, found.normal);
 	vec3 apart = vec3_sub(at_b.velocity, at_a.velocity);
-	out.closing = scalar_max(0, -vec3_dot(apart, out.normal)) +
-		      pair->a.reach * vec3_length(vec3_cross(at_a.angular_velocity, out.normal)) +
-		      pair->b.reach * vec3_length(vec3_cross(at_b.angular_velocity, out.normal));
+	double turning =
+		pair->a.reach * vec3_length(vec3_cross(at_a.angular_velocity, out.normal)) +
+		pair->b.reach * vec3_length(vec3_cross(at_b.angular_velocity, out.normal));
+	out.closing = scalar_max(0, -vec3_dot(apart, out.normal)) + turning;
+	out.opening = scalar_max(0, vec3_dot(apart, out.normal)) + turning;
 	for (uint32_t k = 0; k < found.count; k++) {
 		vec3 point = pose_point(a, found.points[k].point);
 		vec3 u = vec3_sub(point_velocity(&at_b, point), point_velocity(&at_a, point));
@@ -397,7 +402,7 @@ static pose piece_in_centre_frame(const struct path_side *side)
 }
 
 /* A time up to which the pieces are apart on the path, by time_of_impact on chords. */
-static double time_on_chords(const struct path_pair *pair, uint32_t *unresolved)
+static double time_on_chords(const struct path_pair *pair)
 {
 	double turn = scalar_max(pair->a.angle, pair->b.angle);
 	double parts = scalar_min(1 + scalar_floor(turn / CHORD_TURN), CHORDS_MAX);
@@ -418,16 +423,24 @@ static double time_on_chords(const struct path_pair *pair, uint32_t *unresolved)
 		struct impact_result result;
 		if (time_of_impact(&side_a, &side_b, &options, &result) != STATUS_OK)
 			return from;
-		*unresolved += result.outcome == IMPACT_LIMIT;
+		/* Up to a LIMIT the pieces are apart, too, and the search on the path goes on from there. */
 		if (result.outcome != IMPACT_APART)
 			return result.outcome == IMPACT_OVERLAP ? from : result.time;
 	}
 	return pair->end;
 }
 
-/* As time_of_return, of a triangle, from `begin` on, where it has the gap `at`: between two looks the gap is
- * proved to stay above the level, or they are as near as there. *unresolved counts a search that ends without
- * an overlap where they had to be nearer and the motion is large. */
+/* m: less than the gap becomes within `span` s after it was `at`. */
+static double least_within(const struct path_pair *pair, struct path_gap at, double span)
+{
+	double bend = pair->a.bend + pair->b.bend;
+	return at.gap - span * (at.closing + 0.5 * bend * span);
+}
+
+/* As time_of_return, of a triangle, from `begin` on, where it has the gap `at`: between two looks the
+ * gap is proved to stay above the level, or not to be deeper than touching pairs may be, or they are as
+ * near as there. *unresolved counts a search that ends without an overlap where they had to be nearer and
+ * the motion is large. */
 static double time_of_sinking(const struct path_pair *pair, double begin, struct path_gap at,
 			      double level, uint32_t *unresolved)
 {
@@ -442,7 +455,8 @@ static double time_of_sinking(const struct path_pair *pair, double begin, struct
 		double step = most > 0 ? 2 * above / most : span;
 		double next = scalar_min(time + scalar_max(step, least), pair->end);
 		struct path_gap there = gap_at(pair, next);
-		proved = proved && step >= least;
+		proved = proved &&
+			 (step >= least || least_within(pair, at, next - time) > -IMPACT_SINK);
 		if (there.gap < level) {
 			double target = at.gap > IMPACT_TOUCH ? 0 : level;
 			return at.gap > target
@@ -456,37 +470,90 @@ static double time_of_sinking(const struct path_pair *pair, double begin, struct
 	return __builtin_inf();
 }
 
-/* Where steps that pass no collision have become too short: the path from `before` on, at which the gap is
- * positive, is looked at at some times. Counts a search without an answer if none shows an overlap. */
-static double find_overlap(const struct path_pair *pair, double before, double gap_before,
+/* m: less than the gap becomes between two looks, `span` s apart: it closes from the first no faster than it
+ * may, and opens to the second no faster than it may. */
+static double least_between(const struct path_pair *pair, struct path_gap from, struct path_gap to,
+			    double span)
+{
+	double bend = 0.5 * (pair->a.bend + pair->b.bend) * span;
+	double close = from.closing + bend, open = to.opening + bend;
+	if (!(from.gap < __builtin_inf()) || !(to.gap < __builtin_inf()) || !(close + open > 0))
+		return scalar_min(from.gap, to.gap);
+	double s = (from.gap - to.gap + open * span) / (close + open);
+	s = scalar_clamp(s, 0, span);
+	return scalar_max(from.gap - close * s, to.gap - open * (span - s));
+}
+
+/* A time of a path at which the gap was looked at. */
+struct path_look {
+	double time;
+	struct path_gap at;
+	uint32_t depth; /* halvings that led to it */
+};
+
+/* The first overlap between two looks, the first of which is apart; infinite: none was found. The interval is
+ * halved until no overlap in it can be deeper than touching pairs may be; *proved becomes false where
+ * HALVINGS_MAX were not enough. */
+static double overlap_between(const struct path_pair *pair, struct path_look left,
+			      struct path_look right, bool *proved)
+{
+	struct path_look stack[HALVINGS_MAX + 2];
+	uint32_t count = 0;
+	stack[count++] = right;
+	while (count > 0) {
+		right = stack[count - 1];
+		if (right.at.gap < 0)
+			return find_root(pair, left.time, left.at.gap, right.time, right.at.gap, 0);
+		double span = right.time - left.time;
+		bool good = least_between(pair, left.at, right.at, span) > -IMPACT_SINK;
+		if (good || right.depth == HALVINGS_MAX) {
+			*proved = *proved && good;
+			left = right;
+			count--;
+			continue;
+		}
+		uint32_t depth = ++stack[count - 1].depth;
+		double middle = left.time + 0.5 * span;
+		ASSERT(count < COUNT_OF(stack));
+		stack[count++] = (struct path_look){ middle, gap_at(pair, middle), depth };
+	}
+	return __builtin_inf();
+}
+
+/* Where steps that pass no collision have become too short: the path from `before` on, at which the
+ * gap `at` is positive, is looked at at some times, and between them as often as it takes. Counts a
+ * search without an answer if none shows an overlap, and one might be deeper than touching pairs may be. */
+static double find_overlap(const struct path_pair *pair, double before, struct path_gap at,
 			   uint32_t *unresolved)
 {
-	bool slow;
+	bool slow, proved = true;
 	uint32_t samples = samples_of(pair, &slow);
-	double begin = before;
+	struct path_look left = { before, at, 0 };
 	for (uint32_t k = 1; k <= samples; k++) {
-		double time = k == samples ? pair->end : begin + (pair->end - begin) * k / samples;
-		double gap = gap_at(pair, time).gap;
-		if (gap < 0)
-			return find_root(pair, before, gap_before, time, gap, 0);
-		before = time;
-		gap_before = gap;
+		double time =
+			k == samples ? pair->end : before + (pair->end - before) * k / samples;
+		struct path_look right = { time, gap_at(pair, time), 0 };
+		double found = overlap_between(pair, left, right, &proved);
+		if (found < __builtin_inf())
+			return found;
+		left = right;
 	}
-	*unresolved += 1;
+	*unresolved += !proved;
 	return __builtin_inf();
 }
 
 /* The first time from `time` on at which the gap is at most IMPACT_GAP. */
 static double advance_on_path(const struct path_pair *pair, double time, uint32_t *unresolved)
 {
-	double bend = pair->a.bend + pair->b.bend, before = 0, gap_before = 0;
+	double bend = pair->a.bend + pair->b.bend, before = 0;
+	struct path_gap last = { .gap = 0 };
 	for (uint32_t i = 0; i < ADVANCE_MAX; i++) {
 		struct path_gap at = gap_at(pair, time);
 		if (!(at.gap < __builtin_inf()))
 			return __builtin_inf();
 		if (at.gap <= IMPACT_GAP)
 			return i > 0 && at.gap < -IMPACT_GAP
-				       ? find_root(pair, before, gap_before, time, at.gap, 0)
+				       ? find_root(pair, before, last.gap, time, at.gap, 0)
 				       : time;
 		/* The guess of false position, which ends the search if it overlaps. */
 		double guess = at.speed < 0 ? time - at.gap / at.speed * (1 + 1e-6) : pair->end;
@@ -502,16 +569,16 @@ static double advance_on_path(const struct path_pair *pair, double time, uint32_
 		if (!(most > 0))
 			return __builtin_inf();
 		before = time;
-		gap_before = at.gap;
+		last = at;
 		time += 2 * at.gap / most;
 		if (!(time < pair->end)) {
-			struct path_gap last = gap_at(pair, pair->end);
-			return last.gap < -IMPACT_DEPTH
-				       ? find_root(pair, before, gap_before, pair->end, last.gap, 0)
+			double gap = gap_at(pair, pair->end).gap;
+			return gap < -IMPACT_DEPTH
+				       ? find_root(pair, before, last.gap, pair->end, gap, 0)
 				       : __builtin_inf();
 		}
 	}
-	return find_overlap(pair, before, gap_before, unresolved);
+	return find_overlap(pair, before, last, unresolved);
 }
 
 /* The paths of a contact's pieces; false: they end where they begin, or the pieces cannot meet on them. */
@@ -585,7 +652,7 @@ static double time_at_triangle(const struct impact_step *self, uint32_t index,
 		time = time_of_sinking(pair, pair->begin, first, -depth - more, unresolved);
 	} else {
 		if (first.gap > pair->a.off + pair->b.off)
-			from = time_on_chords(pair, unresolved);
+			from = time_on_chords(pair);
 		if (from < pair->end)
 			time = advance_on_path(pair, from, unresolved);
 	}
@@ -616,7 +683,7 @@ static double time_of_pair(const struct impact_step *self, uint32_t index, struc
 		time = time_of_return(pair, first.gap, scalar_min(first.gap, 0) - IMPACT_DEPTH);
 	} else {
 		if (first.gap > pair->a.off + pair->b.off)
-			from = time_on_chords(pair, unresolved);
+			from = time_on_chords(pair);
 		if (from < pair->end)
 			time = advance_on_path(pair, from, unresolved);
 	}
@@ -624,14 +691,91 @@ static double time_of_pair(const struct impact_step *self, uint32_t index, struc
 	return time;
 }
 
+/* ---- ends of paths in a distance field -------------------------------------------------------- */
+
+bool impact_meets_field(const struct impact_step *self, uint32_t index)
+{
+	const struct dynamics *dynamics = self->step->dynamics;
+	const struct contact_state *contact = &self->list->items[index];
+	return self->field_rounds > 0 && !self->pairs[index].deep &&
+	       (shape_is_field(placement_shape(dynamics, contact->a.placement)) ||
+		shape_is_field(placement_shape(dynamics, contact->b.placement))) &&
+	       !one_way_concerns(dynamics, contact->body_a, contact->body_b);
+}
+
+/* A vector that turns with a side, from the end of its path to the beginning. */
+static vec3 turn_back(const struct path_side *side, vec3 v)
+{
+	quat back = quat_mul(side->from.rotation, quat_conjugate(side->to.rotation));
+	return quat_rotate(back, v);
+}
+
+bool impact_meeting_find(const struct impact_step *self, uint32_t index, struct impact_meeting *out)
+{
+	struct path_pair pair;
+	out->count = 0;
+	if (!make_pair(self, &self->list->items[index], &pair))
+		return false;
+	pose a = piece_pose(&pair.a, &pair.a.to), b = piece_pose(&pair.b, &pair.b.to);
+	pose b_in_a = pose_relative(a, b);
+	struct pair_cache cache = pair.hints;
+	struct manifold found;
+	collide_pieces((struct piece){ pair.a.shape, pair.a.child },
+		       (struct piece){ pair.b.shape, pair.b.child }, &b_in_a, 0, &cache, &found);
+	vec3 normal = pose_vector(a, found.normal);
+	out->begin = pair.begin;
+	for (uint32_t k = 0; k < found.count; k++) {
+		double gap = found.points[k].separation;
+		if (!(gap < -IMPACT_DEPTH))
+			continue;
+		vec3 middle = pose_point(a, found.points[k].point);
+		vec3 on_a = vec3_mul_sub(middle, normal, 0.5 * gap);
+		vec3 on_b = vec3_mul_add(middle, normal, 0.5 * gap);
+		uint32_t at = out->count++;
+		out->arm_a[at] = turn_back(&pair.a, vec3_sub(on_a, pair.a.to.centre));
+		out->arm_b[at] = turn_back(&pair.b, vec3_sub(on_b, pair.b.to.centre));
+		out->feature[at] = found.points[k].feature;
+		out->depth[at] = -gap;
+	}
+	out->normal = turn_back(shape_is_field(pair.a.shape) ? &pair.a : &pair.b, normal);
+	for (uint32_t k = 0; k < out->count; k++) {
+		vec3 of_a = vec3_cross(pair.a.from.angular_velocity, out->arm_a[k]);
+		vec3 of_b = vec3_cross(pair.b.from.angular_velocity, out->arm_b[k]);
+		vec3 u = vec3_sub(vec3_add(pair.b.from.velocity, of_b),
+				  vec3_add(pair.a.from.velocity, of_a));
+		out->speed[k] = vec3_dot(out->normal, u);
+	}
+	return out->count > 0;
+}
+
+/* The time of a collision with a field: at once if it is one of impact_fields.c, never if the paths
+ * end apart; else as of other pairs. */
+static double time_at_field(const struct impact_step *self, uint32_t index, struct path_pair *pair,
+			    uint32_t *unresolved)
+{
+	struct impact_meeting met;
+	if (self->pairs[index].touching)
+		return time_of_pair(self, index, pair, unresolved);
+	if (!impact_meeting_find(self, index, &met))
+		return __builtin_inf();
+	for (uint32_t k = 0; k < met.count; k++)
+		if (met.speed[k] < -self->settings.restitution_speed)
+			return met.begin;
+	return time_of_pair(self, index, pair, unresolved);
+}
+
 double impact_time(const struct impact_step *self, uint32_t index, uint32_t *unresolved)
 {
 	ASSERT(index < self->list->count);
+	if (self->pairs[index].deep)
+		return __builtin_inf();
 	const struct contact_state *contact = &self->list->items[index];
 	const struct dynamics *dynamics = self->step->dynamics;
 	struct path_pair pair;
 	if (!make_pair(self, contact, &pair))
 		return __builtin_inf();
+	if (impact_meets_field(self, index))
+		return time_at_field(self, index, &pair, unresolved);
 	if (!one_way_concerns(dynamics, contact->body_a, contact->body_b))
 		return time_of_pair(self, index, &pair, unresolved);
 	enum passage passage = one_way_passage(dynamics, contact);

@@ -8,10 +8,12 @@ libengine_a_SOURCES += \
 	server/engine/methods/impact.c \
 	server/engine/methods/impact.h \
 	server/engine/methods/impact_batch.c \
+	server/engine/methods/impact_fields.c \
 	server/engine/methods/impact_island.c \
 	server/engine/methods/impact_links.c \
 	server/engine/methods/impact_parts.c \
 	server/engine/methods/impact_path.c \
+	server/engine/methods/impact_regions.c \
 	server/engine/methods/impact_stages.c \
 	server/engine/methods/impact_stiff.c \
 	server/engine/methods/lcp.c \
@@ -101,6 +103,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_impact_rows \
 	tests/unit/server/engine/methods/test_impact_shapes \
 	tests/unit/server/engine/methods/test_impact_stiff \
+	tests/unit/server/engine/methods/test_impact_ways \
 	tests/unit/server/engine/methods/test_friction_axis \
 	tests/unit/server/engine/methods/test_method \
 	tests/unit/server/engine/methods/test_free \

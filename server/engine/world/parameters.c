@@ -20,7 +20,8 @@ static const struct {
 uint32_t parameter_find(const char *name)
 {
 	for (uint32_t row = 0; row < PARAMETER_COUNT; row++)
-		if (strcmp(parameter_entries[row].name, name) == 0)
+		if (parameter_entries[row].name != NULL &&
+		    strcmp(parameter_entries[row].name, name) == 0)
 			return row;
 	for (uint32_t i = 0; i < COUNT_OF(ALIASES); i++)
 		if (strcmp(ALIASES[i].name, name) == 0)

@@ -18,7 +18,7 @@ enum parameter_row {
  * the same commands meet memory_max at an earlier tick, so old journals would replay differently. */
 enum { PARAMETERS_CHARGED = 9 };
 
-/* The parameters in order of rows. */
+/* The parameters in order of rows; a row whose number no parameter has is all 0. */
 struct parameter_entry {
 	const char *name, *unit;
 	const char *methods; /* names of the methods that read it, separated by blanks */

@@ -232,20 +232,23 @@ enum status world_supports(const struct world *world, const char *method, struct
 
 uint32_t world_parameters(struct parameter_info *out, uint32_t capacity)
 {
-	for (uint32_t row = 0; row < MIN_OF((uint32_t)PARAMETER_COUNT, capacity); row++) {
+	uint32_t count = 0;
+	for (uint32_t row = 0; row < PARAMETER_COUNT; row++) {
 		const struct parameter_entry *entry = &parameter_entries[row];
-		out[row] = (struct parameter_info){ .number = row,
-						    .name = entry->name,
-						    .methods = entry->methods,
-						    .old = parameter_alias(row, 0),
-						    .unit = entry->unit,
-						    .doc = entry->doc,
-						    .initial = entry->initial,
-						    .min = entry->min,
-						    .max = entry->max,
-						    .whole = entry->whole };
+		if (entry->name == NULL || count++ >= capacity)
+			continue;
+		out[count - 1] = (struct parameter_info){ .number = row,
+							  .name = entry->name,
+							  .methods = entry->methods,
+							  .old = parameter_alias(row, 0),
+							  .unit = entry->unit,
+							  .doc = entry->doc,
+							  .initial = entry->initial,
+							  .min = entry->min,
+							  .max = entry->max,
+							  .whole = entry->whole };
 	}
-	return PARAMETER_COUNT;
+	return count;
 }
 
 double world_parameter(const struct world *world, const char *name)

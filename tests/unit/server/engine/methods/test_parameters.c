@@ -158,6 +158,8 @@ START_TEST(a_parameter_changes_the_motion_of_exactly_its_listed_methods)
 			usual[core] = motion_of(methods[i]->name, core, PARAMETER_COUNT, 0);
 		for (uint32_t row = 0; row < PARAMETER_COUNT; row++) {
 			const struct parameter_entry *entry = &parameter_entries[row];
+			if (entry->name == NULL)
+				continue;
 			/* Usual scenes need fewer rounds than this limit; test_velocity.c tests
 			 * the parameter. */
 			if (row == PARAMETER_REFLECTION_ROUNDS &&
@@ -165,6 +167,10 @@ START_TEST(a_parameter_changes_the_motion_of_exactly_its_listed_methods)
 				continue;
 			/* It acts only with a tolerance; test_impact_integrators.c tests it. */
 			if (row == PARAMETER_IMPACT_SUBSTEPS_MAX &&
+			    strcmp(methods[i]->name, "impact") == 0)
+				continue;
+			/* It acts with distance fields; test_impact_ways.c tests it. */
+			if (row == PARAMETER_IMPACT_FIELD_ROUNDS &&
 			    strcmp(methods[i]->name, "impact") == 0)
 				continue;
 			/* It acts with articulated.coordinates 1; test_velocity_tree.c tests it. */
@@ -192,6 +198,8 @@ START_TEST(every_method_that_a_parameter_names_exists)
 	const struct method *const *methods = method_list(&count);
 	for (uint32_t row = 0; row < PARAMETER_COUNT; row++) {
 		size_t named = 0;
+		if (parameter_entries[row].name == NULL)
+			continue;
 		for (uint32_t i = 0; i < count; i++)
 			if (reads(&parameter_entries[row], methods[i]->name))
 				named += strlen(methods[i]->name) + 1;
@@ -225,14 +233,14 @@ START_TEST(names_of_parameters_and_methods_are_unique)
 {
 	struct parameter_info list[64];
 	uint32_t count = world_parameters(list, COUNT_OF(list)), old_names = 0;
-	ck_assert_uint_eq(count, PARAMETER_COUNT);
+	ck_assert_uint_le(count, PARAMETER_COUNT);
 	for (uint32_t i = 0; i < count; i++) {
-		ck_assert_uint_eq(list[i].number, i);
-		ck_assert_uint_eq(parameter_find(list[i].name), i);
+		ck_assert(i == 0 || list[i].number > list[i - 1].number);
+		ck_assert_uint_eq(parameter_find(list[i].name), list[i].number);
 		if (list[i].old == NULL)
 			continue;
 		old_names++;
-		ck_assert_uint_eq(parameter_find(list[i].old), i);
+		ck_assert_uint_eq(parameter_find(list[i].old), list[i].number);
 		for (uint32_t k = 0; k < count; k++)
 			ck_assert_str_ne(list[i].old, list[k].name);
 	}
