@@ -349,7 +349,49 @@ static void derive_extra(const struct soft_joints *joints, const struct soft_joi
 		along > 0 && along > SOFT_PIVOT_MIN * response_scale(joints, joint, &extra->row);
 	extra->mass = moves ? 1 / along : 0;
 	ASSERT(extra->mass >= 0);
-	if (!moves)
+}
+
+/* The same as those of another row of the joint with the same J, or the negative of it. */
+static void copy_derived(const struct soft_joint *joint, const struct soft_extra *from,
+			 bool negative, struct soft_extra *to)
+{
+	to->mass = from->mass;
+	for (uint32_t i = 0; i < joint->lock_count; i++)
+		to->answer[i] = negative ? -from->answer[i] : from->answer[i];
+	to->push = from->push;
+	if (negative) {
+		to->push.on_a = spatial_negate(to->push.on_a);
+		to->push.on_b = spatial_negate(to->push.on_b);
+	}
+}
+
+static bool are_same(const struct spatial *a, const struct spatial *b, double sign)
+{
+	return a->linear.x == sign * b->linear.x && a->linear.y == sign * b->linear.y &&
+	       a->linear.z == sign * b->linear.z && a->angular.x == sign * b->angular.x &&
+	       a->angular.y == sign * b->angular.y && a->angular.z == sign * b->angular.z;
+}
+
+/* Whether a row has J of another one times `sign`: the limits, the spring and the motor of an axis do. */
+static bool is_same_row(const struct soft_row *a, const struct soft_row *b, double sign)
+{
+	return are_same(&a->on_a, &b->on_a, sign) && are_same(&a->on_b, &b->on_b, sign);
+}
+
+/* Derives extra r, from the one before where that is of the same axis. */
+static void derive_next_extra(const struct soft_joints *joints, const struct soft_joint *joint,
+			      uint32_t r)
+{
+	struct soft_extra *extra = &joint->extras[r];
+	const struct soft_extra *before = extra - 1;
+	ASSERT(r < joint->extra_count);
+	if (r > 0 && is_same_row(&extra->row, &before->row, 1))
+		copy_derived(joint, before, false, extra);
+	else if (r > 0 && is_same_row(&extra->row, &before->row, -1))
+		copy_derived(joint, before, true, extra);
+	else
+		derive_extra(joints, joint, extra);
+	if (extra->mass == 0)
 		extra->impulse = 0;
 }
 
@@ -466,7 +508,7 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 		struct soft_extra *extra = &joint->extras[r - joint->lock_count];
 		take_joint_row(constraint, &rows[r], &extra->row);
 		update_extra(extra, &rows[r], h);
-		derive_extra(joints, joint, extra);
+		derive_next_extra(joints, joint, r - joint->lock_count);
 		if (extra->elastic)
 			derive_spring(extra, &rows[r], h);
 		joint->implicit |= extra->implicit;

@@ -26,6 +26,7 @@
  * solved again: until no member exceeds its bounds, and, at most SETS_MAX times a pass, until no
  * row has to leave its bound. Rows that are wrong after that are corrected in the next pass.
  */
+#include "server/engine/linalg/six.h"
 #include "server/engine/methods/soft_step.h"
 
 #include <string.h>
@@ -88,36 +89,83 @@ static inline const struct spatial *on_parent(const struct soft_joint *joint, ui
 static void reduce_response(const struct soft_joint *joint, double *w)
 {
 	ASSERT(joint->count <= SOFT_LOCKS_MAX);
-	double x[SOFT_LOCKS_MAX][6];
+	struct six x[SOFT_LOCKS_MAX];
 	const double *l = joint->factor;
 	for (uint32_t i = 0; i < joint->count; i++) {
-		memcpy(x[i], joint->reach[i], sizeof x[i]);
+		x[i] = six_load(joint->reach[i]);
 		for (uint32_t k = 0; k < i; k++)
-			for (uint32_t c = 0; c < 6; c++)
-				x[i][c] -= l[k] * x[k][c];
+			x[i] = six_mul_sub(x[i], x[k], l[k]);
 		l += i;
-		for (uint32_t r = 0; r < 6; r++) {
-			double scaled = x[i][r] * joint->pivot_inv[i];
-			for (uint32_t c = 0; c < 6; c++)
-				w[6 * r + c] -= scaled * x[i][c];
-		}
 	}
+	SIX_UNROLL
+	for (uint32_t r = 0; r < 6; r++) {
+		struct six row = six_load(&w[6 * r]);
+		for (uint32_t i = 0; i < joint->count; i++)
+			row = six_mul_sub(row, x[i], x[i].of[r / 2][r % 2] * joint->pivot_inv[i]);
+		six_store(&w[6 * r], row);
+	}
+}
+
+/* J of all rows on a body, by columns, and its W, by columns too. */
+struct branch_side {
+	struct six on[6], w[6];
+};
+
+static void load_side(const double *response, const struct soft_joint *joint, bool child,
+		      struct branch_side *out)
+{
+	double on[6][SOFT_LOCKS_MAX] = { { 0 } };
+	for (uint32_t i = 0; i < joint->count; i++) {
+		const struct spatial *row = child ? on_child(joint, i) : on_parent(joint, i);
+		on[0][i] = row->linear.x;
+		on[1][i] = row->linear.y;
+		on[2][i] = row->linear.z;
+		on[3][i] = row->angular.x;
+		on[4][i] = row->angular.y;
+		on[5][i] = row->angular.z;
+	}
+	SIX_UNROLL
+	for (uint32_t c = 0; c < 6; c++) {
+		out->on[c] = six_load(on[c]);
+		SIX_UNROLL
+		for (uint32_t p = 0; p < 3; p++)
+			out->w[c].of[p] =
+				(dense_pair){ response[12 * p + c], response[12 * p + 6 + c] };
+	}
+}
+
+/* W Jᵀ of row i, and J of all rows times that; sums in the order of soft_respond and soft_dot. */
+SIX_INLINE struct six couple_side(const struct branch_side *side, uint32_t i, struct six *answer)
+{
+	ASSERT(i < SOFT_LOCKS_MAX);
+	struct six sum = six_scale(side->w[0], side->on[0].of[i / 2][i % 2]), all;
+	SIX_UNROLL
+	for (uint32_t c = 1; c < 6; c++)
+		sum = six_mul_add(sum, side->w[c], side->on[c].of[i / 2][i % 2]);
+	all = six_scale(side->on[0], sum.of[0][0]);
+	SIX_UNROLL
+	for (uint32_t c = 1; c < 6; c++)
+		all = six_mul_add(all, side->on[c], sum.of[c / 2][c % 2]);
+	*answer = sum;
+	return all;
 }
 
 static void factor_branch(struct soft_joints *joints, struct soft_joint *joint)
 {
 	struct soft_jointed *child = child_of(joints, joint), *parent = parent_of(joints, joint);
 	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k;
+	struct branch_side below, above;
+	load_side(child->response, joint, true, &below);
+	if (joint->moves_parent)
+		load_side(parent->response, joint, false, &above);
 	for (uint32_t i = 0; i < joint->count; i++) {
-		double below[6];
-		soft_respond(child->response, on_child(joint, i), below);
-		for (uint32_t j = 0; j <= i; j++)
-			row[j] = soft_dot(on_child(joint, j), below);
+		struct six answer, couple = couple_side(&below, i, &answer);
 		if (joint->moves_parent) {
-			soft_respond(parent->response, on_parent(joint, i), joint->reach[i]);
-			for (uint32_t j = 0; j <= i; j++)
-				row[j] += soft_dot(on_parent(joint, j), joint->reach[i]);
+			couple = six_add(couple, couple_side(&above, i, &answer));
+			six_store(joint->reach[i], answer);
 		}
+		for (uint32_t j = 0; j <= i; j++)
+			row[j] = couple.of[j / 2][j % 2];
 		row[i] += soft_joint_compliance(joint, i);
 		row += i + 1;
 	}
