@@ -171,7 +171,7 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
 		if (layout->locked >> axis & 1)
 			places[count++] = (uint8_t)(JOINT_PARTS * axis + JOINT_HOLD);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-		for (uint32_t part = 0; part < JOINT_PARTS; part++)
+		for (uint32_t part = 0; layout->parts[axis] >> part != 0; part++)
 			if (layout->parts[axis] >> part & 1)
 				places[count++] = (uint8_t)(JOINT_PARTS * axis + part);
 	ASSERT(count <= JOINT_ROWS_MAX);
@@ -493,7 +493,7 @@ static struct constraint_room joint_room(const struct constraint *self,
 	struct constraint_room room = { 0, layout->locked != 0, 0 };
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 		uint32_t parts = 0;
-		for (uint32_t part = 0; part < JOINT_PARTS; part++)
+		for (uint32_t part = 0; layout->parts[axis] >> part != 0; part++)
 			parts += layout->parts[axis] >> part & 1;
 		room.rows += parts + (layout->locked >> axis & 1);
 		room.blocks += parts;
