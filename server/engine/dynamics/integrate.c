@@ -169,20 +169,20 @@ vec3 integrate_tensor_at(sym3 tensor, quat q, vec3 v)
 }
 
 /* A rotation of a body and its spin there, I⁻¹ L. */
-struct turn {
+struct turned {
 	quat q;
 	vec3 spin;
 };
 
-static struct turn turn_at(quat q, sym3 inertia_inv, vec3 momentum)
+static struct turned turn_at(quat q, sym3 inertia_inv, vec3 momentum)
 {
-	return (struct turn){ q, integrate_tensor_at(inertia_inv, q, momentum) };
+	return (struct turned){ q, integrate_tensor_at(inertia_inv, q, momentum) };
 }
 
 /* Turns q until ½ L·ω is `energy` again, to rounding or at most three Newton steps. */
-static struct turn restore_energy(quat q, sym3 inertia_inv, vec3 momentum, double energy)
+static struct turned restore_energy(quat q, sym3 inertia_inv, vec3 momentum, double energy)
 {
-	struct turn now = turn_at(q, inertia_inv, momentum);
+	struct turned now = turn_at(q, inertia_inv, momentum);
 	for (int i = 0; i < 3; i++) {
 		double too_much = 0.5 * vec3_dot(momentum, now.spin) - energy;
 		vec3 slope = vec3_cross(momentum, now.spin);
@@ -201,8 +201,8 @@ static struct turn restore_energy(quat q, sym3 inertia_inv, vec3 momentum, doubl
 }
 
 /* One step of the midpoint rule, with its energy restored. */
-static struct turn turn_midpoint(struct turn from, sym3 inertia_inv, vec3 momentum, double energy,
-				 double time)
+static struct turned turn_midpoint(struct turned from, sym3 inertia_inv, vec3 momentum,
+				   double energy, double time)
 {
 	quat middle = quat_integrate(from.q, from.spin, 0.5 * time);
 	quat q = quat_integrate(from.q, integrate_tensor_at(inertia_inv, middle, momentum), time);
@@ -214,11 +214,11 @@ static struct turn turn_midpoint(struct turn from, sym3 inertia_inv, vec3 moment
 /* The most midpoint steps in one call: bounds the cost at any spin. */
 #define PIECES_MAX (INTEGRATE_TURN_MAX / TURN_MAX)
 
-static struct turn turn_in_parts(struct turn from, sym3 inertia_inv, vec3 momentum, double energy,
-				 double time)
+static struct turned turn_in_parts(struct turned from, sym3 inertia_inv, vec3 momentum,
+				   double energy, double time)
 {
-	double pieces = scalar_min(1 + scalar_floor(vec3_length(from.spin) * time / TURN_MAX),
-				   PIECES_MAX);
+	double pieces =
+		scalar_min(1 + scalar_floor(vec3_length(from.spin) * time / TURN_MAX), PIECES_MAX);
 	ASSERT(pieces <= PIECES_MAX);
 	for (double i = 0; i < pieces; i++)
 		from = turn_midpoint(from, inertia_inv, momentum, energy, time / pieces);
@@ -227,7 +227,7 @@ static struct turn turn_in_parts(struct turn from, sym3 inertia_inv, vec3 moment
 
 quat integrate_turn(quat q, sym3 inertia_inv, vec3 momentum, double time)
 {
-	struct turn from = turn_at(q, inertia_inv, momentum);
+	struct turned from = turn_at(q, inertia_inv, momentum);
 	double energy = 0.5 * vec3_dot(momentum, from.spin);
 	return turn_in_parts(from, inertia_inv, momentum, energy, time).q;
 }
@@ -313,10 +313,11 @@ struct body_motion integrate_motion(const struct dynamics *self, uint32_t body,
 	double energy = 0.5 * vec3_dot(momentum, velocity.angular);
 	/* The removal of penetration turns the body first; it adds no velocity. */
 	vec3 push = vec3_sub(by.angular, velocity.angular);
-	quat q = vec3_equal(push, vec3_zero()) ?
-			 quat_normalize(quat_mul(quat_identity(), start->rotation)) :
-			 quat_integrate(start->rotation, push, dt);
-	struct turn to = turn_in_parts(turn_at(q, inverse, momentum), inverse, momentum, energy, dt);
+	quat q = vec3_equal(push, vec3_zero())
+			 ? quat_normalize(quat_mul(quat_identity(), start->rotation))
+			 : quat_integrate(start->rotation, push, dt);
+	struct turned to =
+		turn_in_parts(turn_at(q, inverse, momentum), inverse, momentum, energy, dt);
 	motion.rotation = to.q;
 	motion.angular_velocity = to.spin;
 	return motion;
