@@ -8,12 +8,13 @@
  *                   not find
  *   gears           three wheels in a train of ratios −2 and 1.5
  *
- *	soak_mechanisms [STEPS]
+ *	soak_mechanisms [STEPS [MECHANISM…]]
  *
  * Ends with 1 if a joint is off by more than its mechanism permits. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "server/engine/math/trig.h"
 #include "tests/lib/joined.h"
@@ -135,11 +136,21 @@ static double energy_of(const struct world *world)
 	return energy.kinetic + energy.potential;
 }
 
+static bool is_asked_for(int count, char **names, const char *name)
+{
+	bool asked = count < 1;
+	for (int i = 0; i < count; i++)
+		asked |= strcmp(names[i], name) == 0;
+	return asked;
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t steps = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000;
 	bool good = true;
 	for (uint32_t i = 0; i < COUNT_OF(MECHANISMS); i++) {
+		if (!is_asked_for(argc - 2, argv + 2, MECHANISMS[i].name))
+			continue;
 		struct world *world = MECHANISMS[i].make();
 		double worst = 0, last = 0, begun = 0;
 		uint64_t fallbacks = 0;
@@ -157,6 +168,7 @@ int main(int argc, char **argv)
 		       "energy %.6g J after a second, %.6g J at the end; %llu fallbacks\n",
 		       MECHANISMS[i].name, (unsigned)steps, worst, last, begun, energy_of(world),
 		       (unsigned long long)fallbacks);
+		fflush(stdout);
 		good &= worst <= MECHANISMS[i].most;
 		world_destroy(world);
 	}
