@@ -10,6 +10,9 @@
  *   arms      64 worlds with an arm of seven driven joints each at 1 kHz, targets sent every tick
  *   figures   errors of a chain of 100 links, of loads and a pendulum: joints and energy; alone with
  *             the word `figures`
+ *   links     a chain of 100, 1000 and 10⁴ links (or the numbers given) under `lcp` at 960 Hz, joints in the
+ *             masses and, up to 1000, as rows: processor time of a step and a link, joints, energy;
+ *             alone with the word `links`
  *
  * Times are the least of several runs. */
 #include <math.h>
@@ -53,9 +56,9 @@ static double processor_us(void)
 
 /* ---- worlds --------------------------------------------------------------------------------- */
 
-static struct world *make(uint32_t rate)
+static struct world *make_under(const char *method, uint32_t rate)
 {
-	struct world_options options = test_options(false, "soft-step");
+	struct world_options options = test_options(false, method);
 	options.rate_num = rate;
 	options.rate_den = 1;
 	struct world *world = test_world_of(&options);
@@ -64,6 +67,11 @@ static struct world *make(uint32_t rate)
 	command.parameter.value = 0;
 	test_do(world, &command);
 	return world;
+}
+
+static struct world *make(uint32_t rate)
+{
+	return make_under("soft-step", rate);
 }
 
 static body_id add(struct world *world, vec3 position, double mass)
@@ -342,11 +350,57 @@ static void hold(const char *name, uint32_t rate, uint32_t links, vec3 way, doub
 	world_destroy(world);
 }
 
+/* ---- joints in the masses -------------------------------------------------------------------- */
+
+enum { LINK_RATE = 960, LINK_STEPS = 1000, LINK_WORK = 400000, ROWS_LINKS_MAX = 1000 };
+
+/* A chain is let go level; steps until LINK_WORK links were stepped, 1000 of them at most. */
+static void step_links(uint32_t count, double coordinates)
+{
+	struct world *world = make_under("lcp", LINK_RATE);
+	struct command command = test_command(COMMAND_PARAMETER);
+	command.parameter.name = test_text("articulated.coordinates");
+	command.parameter.value = coordinates;
+	test_do(world, &command);
+	add_chain(world, JOINT_SPHERICAL, vec3_zero(), vec3_axis(0), count, 1);
+	uint32_t steps = LINK_WORK / count < LINK_STEPS ? LINK_WORK / count : LINK_STEPS;
+	double least = 1e30, all = 0, apart = 0, off = 0, before = energy_of(world);
+	for (uint32_t step = 0; step < steps; step++) {
+		double from = processor_us();
+		test_step(world, 1);
+		double took = processor_us() - from;
+		least = fmin(least, took);
+		all += took / steps;
+		apart = fmax(apart, world_stats(world).joint_error);
+		off = fmax(off, fabs(energy_of(world) - before) / (count * 9.81 * count));
+	}
+	printf("links      %5u in %s: %.3f ms a step at least, %.3f in the mean, %.2f us a link; %u "
+	       "steps, apart by %.2g m, energy off by %.2g %%\n",
+	       count, coordinates > 0 ? "masses" : "rows  ", least * 1e-3, all * 1e-3,
+	       least / count, steps, apart, 100 * off);
+	world_destroy(world);
+}
+
+static void links(int count, char **numbers)
+{
+	static const char *const USUAL[] = { "100", "1000", "10000" };
+	for (int i = 0; i < (count > 0 ? count : 3); i++) {
+		uint32_t size = (uint32_t)atoi(count > 0 ? (const char *)numbers[i] : USUAL[i]);
+		step_links(size, 2);
+		if (size <= ROWS_LINKS_MAX)
+			step_links(size, 0);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "net") == 0) {
 		net(argc > 2 ? (uint32_t)atoi(argv[2]) : NET_RUNS,
 		    argc > 3 ? (uint32_t)atoi(argv[3]) : 0);
+		return 0;
+	}
+	if (argc > 1 && strcmp(argv[1], "links") == 0) {
+		links(argc - 2, argv + 2);
 		return 0;
 	}
 	if (argc == 1 || strcmp(argv[1], "figures") != 0) {

@@ -1,9 +1,9 @@
 /* bench_robots: what a robot on servos costs.
  *
  *   quadruped   the shipped quadruped (18 degrees of freedom) on servos of 300 N m/rad and
- *               9 N m s/rad, standing: µs a step under each method that holds contacts, and beside
- *               it MuJoCo's step of the same file where that is installed (its own contacts,
- *               motors of the file)
+ *               9 N m s/rad, standing: µs a step under each method that holds contacts (under
+ *               soft-step also with one sub-step, as MuJoCo has), and beside it MuJoCo's step of the
+ *               same file where that is installed (its own contacts, motors of the file)
  *   arm         the shipped arm of six joints and a gripper, µs a step
  *   humanoids   1000 of the shipped humanoid (21 joints) standing in one world, ms a step
  *
@@ -75,6 +75,14 @@ static void make_servos(struct scene *scene)
 	}
 }
 
+static void set_parameter(struct world *world, const char *name, double value)
+{
+	struct command command = test_command(COMMAND_PARAMETER);
+	command.parameter.name = test_text(name);
+	command.parameter.value = value;
+	test_do(world, &command);
+}
+
 static struct world *make(struct scene *scene, const char *method)
 {
 	struct world *world;
@@ -82,10 +90,7 @@ static struct world *make(struct scene *scene, const char *method)
 	scene->world.bodies_max = scene->world.placements_max = 50000;
 	scene->world.joints_max = 50000;
 	check(scene_world_make(scene, method, &shapes, &world, &why) == STATUS_OK, method, &why);
-	struct command command = test_command(COMMAND_PARAMETER);
-	command.parameter.name = test_text("sleep.enabled");
-	command.parameter.value = 0;
-	test_do(world, &command);
+	set_parameter(world, "sleep.enabled", 0);
 	return world;
 }
 
@@ -147,17 +152,29 @@ static double time_steps(struct world *world, uint32_t runs, uint32_t ticks)
 
 static void time_robot(const char *file, bool servos)
 {
-	static const char *const METHODS[] = { "soft-step", "lcp", "impact" };
-	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
+	static const struct {
+		const char *method, *parameter;
+		double value;
+	} WAYS[] = {
+		{ "soft-step", NULL, 0 }, { "soft-step", "soft_step.substeps", 1 },
+		{ "lcp", NULL, 0 },	  { "lcp", "articulated.coordinates", 2 },
+		{ "impact", NULL, 0 },
+	};
+	for (uint32_t m = 0; m < COUNT_OF(WAYS); m++) {
 		struct scene *scene = load(file);
 		if (servos)
 			make_servos(scene);
-		struct world *world = make(scene, METHODS[m]);
+		struct world *world = make(scene, WAYS[m].method);
+		if (WAYS[m].parameter != NULL)
+			set_parameter(world, WAYS[m].parameter, WAYS[m].value);
 		test_step(world, SETTLE);
 		double took = time_steps(world, RUNS, TICKS);
 		struct world_stats stats = world_stats(world);
-		printf("%-14s %-10s %8.1f us a step, %u contacts, joint error %.1g\n", file,
-		       METHODS[m], took, stats.touching, stats.joint_error);
+		printf("%-14s %-10s %8.1f us a step, %u contacts, joint error %.1g", file,
+		       WAYS[m].method, took, stats.touching, stats.joint_error);
+		if (WAYS[m].parameter != NULL)
+			printf(", %s %g", WAYS[m].parameter, WAYS[m].value);
+		printf("\n");
 		world_destroy(world);
 		scene_destroy(scene);
 	}

@@ -168,30 +168,44 @@ vec3 integrate_tensor_at(sym3 tensor, quat q, vec3 v)
 	return quat_rotate(q, sym3_apply(tensor, quat_rotate_inverse(q, v)));
 }
 
-/* Turns q until ½ L·ω is `energy` again, to rounding or at most three Newton steps. */
-static quat restore_energy(quat q, sym3 inertia_inv, vec3 momentum, double energy)
+/* A rotation of a body and its spin there, I⁻¹ L. */
+struct turned {
+	quat q;
+	vec3 spin;
+};
+
+static struct turned turn_at(quat q, sym3 inertia_inv, vec3 momentum)
 {
+	return (struct turned){ q, integrate_tensor_at(inertia_inv, q, momentum) };
+}
+
+/* Turns q until ½ L·ω is `energy` again, to rounding or at most three Newton steps. */
+static struct turned restore_energy(quat q, sym3 inertia_inv, vec3 momentum, double energy)
+{
+	struct turned now = turn_at(q, inertia_inv, momentum);
 	for (int i = 0; i < 3; i++) {
-		vec3 spin = integrate_tensor_at(inertia_inv, q, momentum);
-		double too_much = 0.5 * vec3_dot(momentum, spin) - energy;
-		vec3 slope = vec3_cross(momentum, spin);
+		double too_much = 0.5 * vec3_dot(momentum, now.spin) - energy;
+		vec3 slope = vec3_cross(momentum, now.spin);
 		double steep = vec3_length_squared(slope);
 		/* L and ω are nearly parallel: E has almost no slope, and no small turn changes it. */
-		if (!(steep > 1e-12 * vec3_length_squared(momentum) * vec3_length_squared(spin)))
-			return q;
+		if (!(steep >
+		      1e-12 * vec3_length_squared(momentum) * vec3_length_squared(now.spin)))
+			return now;
 		if (scalar_abs(too_much) <= 1e-15 * energy)
-			return q;
+			return now;
 		double angle = scalar_clamp(too_much / scalar_sqrt(steep), -0.1, 0.1);
-		q = quat_integrate(q, vec3_scale(slope, 1 / scalar_sqrt(steep)), angle);
+		q = quat_integrate(now.q, vec3_scale(slope, 1 / scalar_sqrt(steep)), angle);
+		now = turn_at(q, inertia_inv, momentum);
 	}
-	return q;
+	return now;
 }
 
 /* One step of the midpoint rule, with its energy restored. */
-static quat turn_midpoint(quat q, sym3 inertia_inv, vec3 momentum, double energy, double time)
+static struct turned turn_midpoint(struct turned from, sym3 inertia_inv, vec3 momentum,
+				   double energy, double time)
 {
-	quat middle = quat_integrate(q, integrate_tensor_at(inertia_inv, q, momentum), 0.5 * time);
-	q = quat_integrate(q, integrate_tensor_at(inertia_inv, middle, momentum), time);
+	quat middle = quat_integrate(from.q, from.spin, 0.5 * time);
+	quat q = quat_integrate(from.q, integrate_tensor_at(inertia_inv, middle, momentum), time);
 	return restore_energy(quat_normalize(q), inertia_inv, momentum, energy);
 }
 
@@ -200,21 +214,22 @@ static quat turn_midpoint(quat q, sym3 inertia_inv, vec3 momentum, double energy
 /* The most midpoint steps in one call: bounds the cost at any spin. */
 #define PIECES_MAX (INTEGRATE_TURN_MAX / TURN_MAX)
 
-static quat turn_in_parts(quat q, sym3 inertia_inv, vec3 momentum, double energy, double time)
+static struct turned turn_in_parts(struct turned from, sym3 inertia_inv, vec3 momentum,
+				   double energy, double time)
 {
-	vec3 spin = integrate_tensor_at(inertia_inv, q, momentum);
 	double pieces =
-		scalar_min(1 + scalar_floor(vec3_length(spin) * time / TURN_MAX), PIECES_MAX);
+		scalar_min(1 + scalar_floor(vec3_length(from.spin) * time / TURN_MAX), PIECES_MAX);
 	ASSERT(pieces <= PIECES_MAX);
 	for (double i = 0; i < pieces; i++)
-		q = turn_midpoint(q, inertia_inv, momentum, energy, time / pieces);
-	return q;
+		from = turn_midpoint(from, inertia_inv, momentum, energy, time / pieces);
+	return from;
 }
 
 quat integrate_turn(quat q, sym3 inertia_inv, vec3 momentum, double time)
 {
-	double energy = 0.5 * vec3_dot(momentum, integrate_tensor_at(inertia_inv, q, momentum));
-	return turn_in_parts(q, inertia_inv, momentum, energy, time);
+	struct turned from = turn_at(q, inertia_inv, momentum);
+	double energy = 0.5 * vec3_dot(momentum, from.spin);
+	return turn_in_parts(from, inertia_inv, momentum, energy, time).q;
 }
 
 /* Half of the change of L by torque and damping before each part's turn, half after (Strang
@@ -284,20 +299,26 @@ struct body_motion integrate_motion(const struct dynamics *self, uint32_t body,
 {
 	ASSERT(body < self->tables->body.count);
 	const struct body_table *table = &self->tables->body;
-	struct body_motion motion = { vec3_mul_add(start->centre, by.linear, dt),
-				      quat_integrate(start->rotation, by.angular, dt),
-				      velocity.linear, velocity.angular };
+	struct body_motion motion = { .centre = vec3_mul_add(start->centre, by.linear, dt),
+				      .velocity = velocity.linear,
+				      .angular_velocity = velocity.angular };
 	sym3 inverse = sym3_load(table->inertia_inv[body]);
 	if (table->status[body] != BODY_DYNAMIC || self->tables->world.planar[0] ||
-	    !(sym3_trace(inverse) > 0) || locks_of(self->tables, body) & MASS_LOCK_TURNING)
+	    !(sym3_trace(inverse) > 0) || locks_of(self->tables, body) & MASS_LOCK_TURNING) {
+		motion.rotation = quat_integrate(start->rotation, by.angular, dt);
 		return motion;
+	}
 	sym3 inertia = sym3_load(table->inertia[body]);
 	vec3 momentum = integrate_tensor_at(inertia, start->rotation, velocity.angular);
 	double energy = 0.5 * vec3_dot(momentum, velocity.angular);
 	/* The removal of penetration turns the body first; it adds no velocity. */
 	vec3 push = vec3_sub(by.angular, velocity.angular);
-	quat q = quat_integrate(start->rotation, push, dt);
-	motion.rotation = turn_in_parts(q, inverse, momentum, energy, dt);
-	motion.angular_velocity = integrate_tensor_at(inverse, motion.rotation, momentum);
+	quat q = vec3_equal(push, vec3_zero())
+			 ? quat_normalize(quat_mul(quat_identity(), start->rotation))
+			 : quat_integrate(start->rotation, push, dt);
+	struct turned to =
+		turn_in_parts(turn_at(q, inverse, momentum), inverse, momentum, energy, dt);
+	motion.rotation = to.q;
+	motion.angular_velocity = to.spin;
 	return motion;
 }

@@ -546,7 +546,7 @@ static struct constraint_room joint_room(const struct constraint *self,
 	struct constraint_room room = { 0, layout->locked != 0, 0 };
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 		uint32_t parts = 0;
-		for (uint32_t part = 0; part <= JOINT_ROTOR; part++)
+		for (uint32_t part = 0; layout->parts[axis] >> part != 0; part++)
 			parts += layout->parts[axis] >> part & 1;
 		room.rows += parts + (layout->locked >> axis & 1);
 		room.blocks += parts;

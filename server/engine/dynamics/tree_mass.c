@@ -247,6 +247,15 @@ static bool locks_fit(uint32_t locks)
 	return locks == 0 || locks == MASS_LOCK_PLANAR;
 }
 
+/* How many axes link_axes finds. */
+static uint32_t free_axes(const struct tree_link *link)
+{
+	uint32_t count = TREE_AXES_MAX;
+	for (uint32_t k = 0; k < JOINT_AXES && link->joint != TREE_NONE; k++)
+		count -= link->locked >> k & 1;
+	return count;
+}
+
 /* Numbers the axes; false: some body or joint has no reduced coordinates. */
 static bool number_axes(struct tree_plan *plan, const struct tree_joints *joints,
 			const struct mass_body *masses)
@@ -262,6 +271,12 @@ static bool number_axes(struct tree_plan *plan, const struct tree_joints *joints
 			return false;
 		link->first = plan->axis_count;
 		link->count = link->kept = 0;
+		if (locks == 0) {
+			link->count = free_axes(link);
+			link->kept = (uint8_t)((1u << link->count) - 1);
+			plan->axis_count += link->count;
+			continue;
+		}
 		uint32_t count = link_axes(link, joint, joint == NULL ? NULL : &joint->a,
 					   joint == NULL ? NULL : &joint->b, axes);
 		for (uint32_t k = 0; k < count; k++)
@@ -491,14 +506,27 @@ void tree_mass_factor(struct tree_mass *self, const struct tree_spring *springs,
 	}
 }
 
-/* D⁻¹ of a link's numbers. */
+/* D⁻¹ of a link's numbers, as chol_solve. */
 static void solve_link(const struct tree_mass *self, const struct tree_link *link, double *values)
 {
-	struct chol factor = factor_of(self, link);
-	if (link->count == 1)
-		values[0] /= factor.lower[0] * factor.lower[0];
-	else if (link->count > 1)
-		chol_solve(&factor, values);
+	uint32_t count = link->count;
+	const double *lower = self->factor + (size_t)link->first * TREE_AXES_MAX;
+	ASSERT(link->first + count <= self->plan->axis_count && count <= TREE_AXES_MAX);
+	if (count == 1) {
+		values[0] /= lower[0] * lower[0];
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		double sum = 0;
+		for (uint32_t k = 0; k < i; k++)
+			sum += lower[i * count + k] * values[k];
+		values[i] = (values[i] - sum) / lower[i * count + i];
+	}
+	for (uint32_t i = count; i-- > 0;) {
+		values[i] /= lower[i * count + i];
+		for (uint32_t k = 0; k < i; k++)
+			values[k] += lower[i * count + k] * -values[i];
+	}
 }
 
 /* y + S q' with q' = D⁻¹ (u − Uᵀ y). */

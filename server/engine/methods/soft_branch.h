@@ -156,6 +156,47 @@ LANES_INLINE void derive_extra(const struct soft_joint *joint, struct soft_extra
 		extra->impulse = 0;
 }
 
+/* Whether row b has J of row a times `sign`: the limits, the spring and the motor of an axis do. */
+LANES_INLINE bool is_same_row(const struct soft_row *a, const struct soft_row *b, double sign)
+{
+	const double *one = (const double *)(const void *)a;
+	const double *other = (const double *)(const void *)b;
+	for (uint32_t c = 0; c < 12; c++)
+		if (one[c] != sign * other[c])
+			return false;
+	return true;
+}
+
+/* What derive_extra gives a row, from another one with the same J, or with the negative of it. */
+LANES_INLINE void copy_derived(const struct soft_joint *joint, const struct soft_extra *from,
+			       bool negative, struct soft_extra *to)
+{
+	to->mass = from->mass;
+	for (uint32_t i = 0; i < joint->lock_count; i++)
+		to->answer[i] = negative ? -from->answer[i] : from->answer[i];
+	to->push = from->push;
+	if (negative) {
+		to->push.on_a = spatial_negate(to->push.on_a);
+		to->push.on_b = spatial_negate(to->push.on_b);
+	}
+	if (to->mass == 0)
+		to->impulse = 0;
+}
+
+/* Derives extra r, from the one before where that is of the same axis. */
+LANES_INLINE void derive_next_extra(const struct soft_joint *joint, uint32_t r,
+				    const struct soft_jointed *a, const struct soft_jointed *b)
+{
+	struct soft_extra *extra = &joint->extras[r];
+	ASSERT(r < joint->extra_count);
+	if (r > 0 && is_same_row(&extra->row, &extra[-1].row, 1))
+		copy_derived(joint, &extra[-1], false, extra);
+	else if (r > 0 && is_same_row(&extra->row, &extra[-1].row, -1))
+		copy_derived(joint, &extra[-1], true, extra);
+	else
+		derive_extra(joint, extra, a, b);
+}
+
 /* Factors K of the locked rows, without regard to other joints; then derives the other rows. */
 static void branch_derive(const struct soft_joints *joints, struct soft_joint *joint)
 {
@@ -175,7 +216,7 @@ static void branch_derive(const struct soft_joints *joints, struct soft_joint *j
 		if (joint->pivot_inv[i] == 0)
 			joint->impulse[i] = 0;
 	for (uint32_t r = 0; r < joint->extra_count; r++)
-		derive_extra(joint, &joint->extras[r], a, b);
+		derive_next_extra(joint, r, a, b);
 }
 
 LANES_INLINE void factor_branch(struct soft_joints *joints, struct soft_joint *joint)
