@@ -1511,17 +1511,6 @@ struct cairn_command_joint_gear {
 	double offset;
 };
 
-/* set the inertia of the rotor that turns with an axis of a joint. */
-struct cairn_command_joint_armature {
-	/* joint: the joint */
-	int64_t joint;
-	/* axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z; not of a spherical joint */
-	uint32_t axis;
-	/* armature (0 … 1e+18 kg m2, kg): at the axis, so the rotor's own times the square of its
-	 * gear; kg of an axis along; 0: there is none */
-	double armature;
-};
-
 /* set whether the linked particles of two systems meet each other: cloth on cloth, a rope over
  * a cloth, jelly on it. */
 struct cairn_command_particles_meet {
@@ -1590,6 +1579,17 @@ struct cairn_command_particles_sink {
 	int64_t body;
 };
 
+/* set the inertia of the rotor that turns with an axis of a joint. */
+struct cairn_command_joint_armature {
+	/* joint: the joint */
+	int64_t joint;
+	/* axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z; not of a spherical joint */
+	uint32_t axis;
+	/* armature (0 … 1e+18 kg m2, kg): at the axis, so the rotor's own times the square of its
+	 * gear; kg of an axis along; 0: there is none */
+	double armature;
+};
+
 /* Commands (docs/COMMANDS.md). */
 enum cairn_command_op {
 	CAIRN_COMMAND_SHAPE_USE = 1,
@@ -1655,12 +1655,12 @@ enum cairn_command_op {
 	CAIRN_COMMAND_PARTICLES_FLUID = 94,
 	CAIRN_COMMAND_PARTICLES_FILL = 95,
 	CAIRN_COMMAND_JOINT_GEAR = 96,
-	CAIRN_COMMAND_JOINT_ARMATURE = 104,
 	CAIRN_COMMAND_PARTICLES_MEET = 97,
 	CAIRN_COMMAND_PARTICLES_LIMIT = 98,
 	CAIRN_COMMAND_CARRY = 100,
 	CAIRN_COMMAND_UNCARRY = 101,
-	CAIRN_COMMAND_PARTICLES_SINK = 102
+	CAIRN_COMMAND_PARTICLES_SINK = 102,
+	CAIRN_COMMAND_JOINT_ARMATURE = 104
 };
 
 /* Made by cairn_command_make; then set the fields of the member of the same name. */
@@ -1730,12 +1730,12 @@ typedef struct cairn_command {
 		struct cairn_command_particles_fluid particles_fluid;
 		struct cairn_command_particles_fill particles_fill;
 		struct cairn_command_joint_gear joint_gear;
-		struct cairn_command_joint_armature joint_armature;
 		struct cairn_command_particles_meet particles_meet;
 		struct cairn_command_particles_limit particles_limit;
 		struct cairn_command_carry carry;
 		struct cairn_command_uncarry uncarry;
 		struct cairn_command_particles_sink particles_sink;
+		struct cairn_command_joint_armature joint_armature;
 		uint64_t reserved[64]; /* for fields of later versions */
 	};
 } cairn_command;

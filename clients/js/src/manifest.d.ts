@@ -1273,15 +1273,6 @@ export interface CommandFields {
     /** offset (-1000000 … 1000000 m, rad): coordinate where the leader's is 0; what is missing closes at contact.push_speed at most */
     offset?: Placed;
   };
-  /** set the inertia of the rotor that turns with an axis of a joint */
-  joint_armature: {
-    /** joint: the joint */
-    joint: number;
-    /** axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z; not of a spherical joint */
-    axis: number;
-    /** armature (0 … 1e+18 kg m2, kg): at the axis, so the rotor's own times the square of its gear; kg of an axis along; 0: there is none */
-    armature?: Placed;
-  };
   /** set whether the linked particles of two systems meet each other: cloth on cloth, a rope over a cloth, jelly on it */
   particles_meet: {
     /** system: a system; no fluid, without forces and collisions between its particles */
@@ -1336,6 +1327,15 @@ export interface CommandFields {
     rotation?: Rotation;
     /** body: carries a ball or box, 0: none does; or is the sink itself. The sink goes with it */
     body?: number;
+  };
+  /** set the inertia of the rotor that turns with an axis of a joint */
+  joint_armature: {
+    /** joint: the joint */
+    joint: number;
+    /** axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z; not of a spherical joint */
+    axis: number;
+    /** armature (0 … 1e+18 kg m2, kg): at the axis, so the rotor's own times the square of its gear; kg of an axis along; 0: there is none */
+    armature?: Placed;
   };
 }
 

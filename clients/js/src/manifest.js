@@ -1040,11 +1040,6 @@ export const COMMAND = {
     ["ratio", 1],
     ["offset", 0],
   ] },
-  joint_armature: { number: 104, fields: [
-    ["joint", undefined],
-    ["axis", undefined],
-    ["armature", 0],
-  ] },
   particles_meet: { number: 97, fields: [
     ["system", undefined],
     ["other", undefined],
@@ -1074,6 +1069,11 @@ export const COMMAND = {
     ["radius", 0],
     ["rotation", [1, 0, 0, 0]],
     ["body", 0],
+  ] },
+  joint_armature: { number: 104, fields: [
+    ["joint", undefined],
+    ["axis", undefined],
+    ["armature", 0],
   ] },
 };
 
@@ -1531,10 +1531,6 @@ export const LIMITS = {
     ratio: ["F64", -1000000, 1000000, ""],
     offset: ["F64", -1000000, 1000000, "m, rad"],
   },
-  joint_armature: {
-    axis: ["U32", 0, 5, ""],
-    armature: ["F64", 0, 1e+18, "kg m2, kg"],
-  },
   particles_meet: {
     thickness: ["F64", 0, 100, "m"],
     friction: ["F64", 0, 10, ""],
@@ -1549,6 +1545,10 @@ export const LIMITS = {
     size: ["VEC3", 0, 1000000, "m"],
     radius: ["F64", 0, 1000000, "m"],
     rotation: ["QUAT", 0, 0, ""],
+  },
+  joint_armature: {
+    axis: ["U32", 0, 5, ""],
+    armature: ["F64", 0, 1e+18, "kg m2, kg"],
   },
 };
 

@@ -609,10 +609,6 @@ wire.command = {
 		{name = "leader_axis", type = "u32", min = 0, max = 5, default = 0},
 		{name = "ratio", type = "f64", min = -1000000, max = 1000000, default = 1.0},
 		{name = "offset", type = "f64", min = -1000000, max = 1000000, default = 0.0}}},
-	joint_armature = {number = 104, fields = {
-		{name = "joint", type = "joint", min = 0, max = 0},
-		{name = "axis", type = "u32", min = 0, max = 5},
-		{name = "armature", type = "f64", min = 0, max = 1e+18, default = 0.0}}},
 	particles_meet = {number = 97, fields = {
 		{name = "system", type = "particles", min = 0, max = 0},
 		{name = "other", type = "particles", min = 0, max = 0},
@@ -638,6 +634,10 @@ wire.command = {
 		{name = "radius", type = "f64", min = 0, max = 1000000, default = 0.0},
 		{name = "rotation", type = "quat", min = 0, max = 0, default = {1.0, 0.0, 0.0, 0.0}},
 		{name = "body", type = "body", min = 0, max = 1, default = 0}}},
+	joint_armature = {number = 104, fields = {
+		{name = "joint", type = "joint", min = 0, max = 0},
+		{name = "axis", type = "u32", min = 0, max = 5},
+		{name = "armature", type = "f64", min = 0, max = 1e+18, default = 0.0}}},
 }
 
 wire.query = {

@@ -1068,16 +1068,6 @@ class Commands:
         return self._command("joint_gear", joint=joint, axis=axis, leader=leader, leader_axis=leader_axis,
                              ratio=ratio, offset=offset)
 
-    def joint_armature(self, joint: int, axis: int, armature: Real = None):
-        """Set the inertia of the rotor that turns with an axis of a joint. Raises Refused.
-
-        - joint: the joint
-        - axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z; not of a spherical joint
-        - armature (0 … 1e+18 kg m2, kg): at the axis, so the rotor's own times the square of its gear; kg of an
-          axis along; 0: there is none
-        """
-        return self._command("joint_armature", joint=joint, axis=axis, armature=armature)
-
     def particles_meet(self, system: int, other: int, thickness: Real = None, friction: Real = None):
         """Set whether the linked particles of two systems meet each other: cloth on cloth, a rope over a cloth,
         jelly on it. Raises Refused.
@@ -1137,3 +1127,13 @@ class Commands:
         """
         return self._command("particles_sink", system=system, sink=sink, region=region, position=position,
                              size=size, radius=radius, rotation=rotation, body=body)
+
+    def joint_armature(self, joint: int, axis: int, armature: Real = None):
+        """Set the inertia of the rotor that turns with an axis of a joint. Raises Refused.
+
+        - joint: the joint
+        - axis: its axis: 0, 1, 2 along, 3, 4, 5 about x, y, z; not of a spherical joint
+        - armature (0 … 1e+18 kg m2, kg): at the axis, so the rotor's own times the square of its gear; kg of an
+          axis along; 0: there is none
+        """
+        return self._command("joint_armature", joint=joint, axis=axis, armature=armature)

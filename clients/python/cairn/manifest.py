@@ -675,11 +675,6 @@ COMMAND = {
         ("ratio", "F64"),
         ("offset", "F64"),
     ]),
-    "joint_armature": (104, 2, [
-        ("joint", "JOINT"),
-        ("axis", "U32"),
-        ("armature", "F64"),
-    ]),
     "particles_meet": (97, 2, [
         ("system", "PARTICLES"),
         ("other", "PARTICLES"),
@@ -709,6 +704,11 @@ COMMAND = {
         ("radius", "F64"),
         ("rotation", "QUAT"),
         ("body", "BODY"),
+    ]),
+    "joint_armature": (104, 2, [
+        ("joint", "JOINT"),
+        ("axis", "U32"),
+        ("armature", "F64"),
     ]),
 }
 
@@ -1096,9 +1096,6 @@ DEFAULTS = {
         "ratio": 1.0,
         "offset": 0.0,
     },
-    "joint_armature": {
-        "armature": 0.0,
-    },
     "particles_meet": {
         "thickness": 0.0,
         "friction": 0.3,
@@ -1114,6 +1111,9 @@ DEFAULTS = {
         "radius": 0.0,
         "rotation": (1.0, 0.0, 0.0, 0.0),
         "body": 0,
+    },
+    "joint_armature": {
+        "armature": 0.0,
     },
 }
 
@@ -1558,10 +1558,6 @@ LIMITS = {
         "ratio": (-1000000, 1000000, ""),
         "offset": (-1000000, 1000000, "m, rad"),
     },
-    "joint_armature": {
-        "axis": (0, 5, ""),
-        "armature": (0, 1e+18, "kg m2, kg"),
-    },
     "particles_meet": {
         "thickness": (0, 100, "m"),
         "friction": (0, 10, ""),
@@ -1575,6 +1571,10 @@ LIMITS = {
         "position": (-1000000, 1000000, "m"),
         "size": (0, 1000000, "m"),
         "radius": (0, 1000000, "m"),
+    },
+    "joint_armature": {
+        "axis": (0, 5, ""),
+        "armature": (0, 1e+18, "kg m2, kg"),
     },
 }
 
