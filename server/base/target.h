@@ -1,5 +1,5 @@
-/* target.h: compiles the functions of a file for processors beyond the architecture's baseline. They are called
- * only where the processor has it (processor.h); products and sums stay apart (-ffp-contract=off).
+/* target.h: compiles the functions of a file for processors beyond the architecture's baseline. They are
+ * called only where the processor has it (processor.h); products and sums stay apart (-ffp-contract=off).
  *
  *   #if defined(__x86_64__)
  *   #include "server/base/target.h"

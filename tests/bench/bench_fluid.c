@@ -155,7 +155,7 @@ static void measure_million(uint32_t workers)
 	parallel_threads_destroy(threads);
 }
 
-/* A cube of so many particles along its side, `closer` times too close, that want all sub-steps and iterations. */
+/* A cube of so many particles along its side, `closer` times too close, that want all that there is. */
 static void measure_extreme(const struct parallel *threads, uint32_t workers, uint32_t side,
 			    double closer, enum fluid_solver solver)
 {
@@ -183,9 +183,9 @@ static void measure_extreme(const struct parallel *threads, uint32_t workers, ui
 		iterations += figures(world).iterations;
 	}
 	struct fluid_view view = figures(world);
-	printf("%7u particles %s %u times too close, %u workers: %.1f s of processor time for the longest of 2 ticks, "
-	       "%.1f sub-steps a tick, %.1f iterations each, %u capped, %u unconverged, %u crowded, "
-	       "%u lost, %u stopped\n",
+	printf("%7u particles %s %u times too close, %u workers: %.1f s of processor time for "
+	       "the longest of 2 ticks, %.1f sub-steps a tick, %.1f iterations each, %u capped, "
+	       "%u unconverged, %u crowded, %u lost, %u stopped\n",
 	       view.particles, solver == FLUID_EXPLICIT ? "explicit" : "incompressible",
 	       (uint32_t)closer, workers, longest, (double)substeps / 2,
 	       (double)iterations / (double)substeps, (uint32_t)view.capped,

@@ -2,16 +2,17 @@
  * fluid_work.h.
  *
  * Cells have the edge of the kernel's radius; the key of a cell is z, y, x with as many bits as the group
- * needs, at most 21 each. The 27 cells around a place are nine runs of keys, and along a block each run only
- * moves forwards, so a block searches its first runs by halving and then walks. Coordinates beyond the 21 bits
- * are cut off, which keeps neighbours neighbours. Places beyond the first FLUID_CROWD of a cell are crowded:
- * they have no neighbours and are nobody's, so that points where very many meet stay affordable. They come last.
+ * needs, at most 21 each. The 27 cells around a place are nine runs of keys, and along a block each run
+ * only moves forwards, so a block searches its first runs by halving and then walks. Coordinates beyond the
+ * 21 bits are cut off, which keeps neighbours neighbours. Places beyond the first FLUID_CROWD of a cell are
+ * crowded: they have no neighbours and are nobody's, so that points where very many meet stay affordable.
+ * They come last.
  *
  * The search compares places in whole numbers (struct fluid_spot). It takes places some thousand radii apart
  * for neighbours if cut-off coordinates put them in one cell; kernels, from doubles, are 0 there.
  *
- * Pairs of a block lie in a part of `pairs` with room for FLUID_PAIRS a place. A block that needs more is told
- * by its count, gets that room behind all others, and is filled again. */
+ * Pairs of a block lie in a part of `pairs` with room for FLUID_PAIRS a place. A block that needs more is
+ * told by its count, gets that room behind all others, and is filled again. */
 #include "server/base/sort.h"
 #include "server/engine/dynamics/belt.h"
 #include "server/engine/fluids/fluid_work.h"

@@ -59,8 +59,8 @@ struct fluid_liquid {
 };
 
 /* A neighbour: its place, and ∇W h⁴ at this particle by the vector from there in radii. The pairs of a
- * particle are at `starts` … `pair_ends` − 1, itself among them (whose vector is 0), by rows of cells, then itself
- * again until they are a multiple of four. */
+ * particle are at `starts` … `pair_ends` − 1, itself among them (whose vector is 0), by rows of cells, then
+ * itself again until they are a multiple of four. */
 struct fluid_pair {
 	float scale;
 	uint32_t place;

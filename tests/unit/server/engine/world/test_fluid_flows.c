@@ -391,7 +391,7 @@ END_TEST
 
 /* ---- bits --------------------------------------------------------------------------------------------- */
 
-/* Two fluids that mix, one in a place where 200 of its particles meet, which a block has no room for at first. */
+/* Two fluids that mix, one in a place where 200 of its particles meet, more than a block has room for. */
 START_TEST(every_width_of_lanes_gives_the_same_bits)
 {
 	static const uint32_t LANES[] = { 8, 4, 1 };
