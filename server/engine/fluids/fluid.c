@@ -309,9 +309,10 @@ static uint32_t affordable_steps(const struct fluid_work *self, double pairs, ui
 }
 
 /* Lowers stiffness and viscosity to what the sub-steps can bear. */
-static void soften(struct fluid_work *self)
+static void soften_liquids(struct fluid_work *self)
 {
 	double h = self->radius;
+	ASSERT(self->step > 0);
 	self->thinning = 1;
 	for (uint32_t i = 0; i < self->liquid_count; i++) {
 		struct fluid_liquid *liquid = &self->liquids[i];
@@ -341,7 +342,7 @@ static void choose_steps(struct fluid_work *self)
 	self->now.capped = capped;
 	self->substeps_left = self->now.substeps;
 	self->step = self->dt / self->now.substeps;
-	soften(self);
+	soften_liquids(self);
 }
 
 static void find_laws(struct fluid_work *self)
@@ -408,13 +409,14 @@ static enum status substep(struct fluid_work *self)
 static void stretch_steps(struct fluid_work *self)
 {
 	uint32_t most = affordable_steps(self, self->pair_count, self->substeps_left);
+	ASSERT(most <= self->substeps_left);
 	if (most == self->substeps_left)
 		return;
 	self->step *= (double)self->substeps_left / most;
 	self->now.substeps -= self->substeps_left - most;
 	self->now.capped = 1;
 	self->substeps_left = most;
-	soften(self);
+	soften_liquids(self);
 	find_laws(self);
 }
 

@@ -94,6 +94,7 @@ static void part_crowd(struct fluid_work *self)
 		self->keys.items[loose] = key;
 		self->order.items[loose++] = self->order.items[place];
 	}
+	ASSERT(loose + crowded == count);
 	self->loose = loose;
 	for (uint32_t i = 0; i < crowded; i++) {
 		self->keys.items[loose + i] = UINT64_MAX;
@@ -443,6 +444,7 @@ static enum status make_room(struct fluid_work *self)
 {
 	uint64_t walls = 0;
 	uint32_t blocks = fluid_blocks(self);
+	ASSERT(blocks <= self->part_starts.capacity);
 	for (uint32_t block = 0; block < blocks; block++) {
 		uint32_t places = fluid_block_end(self, block) - block * FLUID_BLOCK;
 		uint32_t near = self->near_starts.items[block + 1] - self->near_starts.items[block];
@@ -694,7 +696,7 @@ static void soften_blocks(uint32_t first, uint32_t last, uint32_t worker, void *
 }
 
 /* Neighbours, walls and densities with the present limit of a cell; `again`: a smaller one is needed. */
-static enum status fill(struct fluid_work *self, bool *again)
+static enum status fill_near(struct fluid_work *self, bool *again)
 {
 	sort_points(self);
 	ASSERT(self->starts.capacity >= self->points.count);
@@ -715,9 +717,10 @@ static enum status fill(struct fluid_work *self, bool *again)
 enum status fluid_find_near(struct fluid_work *self)
 {
 	bool again = true;
+	ASSERT(self->points.count > 0);
 	self->crowd = FLUID_CROWD;
 	while (again) {
-		enum status status = fill(self, &again);
+		enum status status = fill_near(self, &again);
 		if (status != STATUS_OK)
 			return status;
 		self->crowd /= again ? 2 : 1;

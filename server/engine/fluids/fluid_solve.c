@@ -265,6 +265,7 @@ static void update_blocks(uint32_t first, uint32_t last, uint32_t worker, void *
 static uint32_t iterations_max(const struct fluid_work *self)
 {
 	double each = FLUID_WORK_ITERATION * scalar_max(self->pair_count, 1);
+	ASSERT(self->substeps_left > 0);
 	double most = self->work / (self->substeps_left * each);
 	return (uint32_t)scalar_clamp(most, ITERATIONS_MIN, ITERATIONS_MAX);
 }
@@ -339,7 +340,8 @@ static void state_blocks(uint32_t first, uint32_t last, uint32_t worker, void *c
 
 void fluid_press(struct fluid_work *self)
 {
-	ASSERT(self->solver == FLUID_EXPLICIT);
+	ASSERT(self->solver == FLUID_EXPLICIT && self->step > 0);
+	ASSERT(self->points.count > 0);
 	fluid_run(self, state_blocks);
 	give_pressures(self);
 	for (uint32_t i = 0; i < self->points.count; i++)
