@@ -42,6 +42,7 @@ libbase_a_SOURCES += \
 	server/base/suggestion.h \
 	server/base/suggestion.c \
 	server/base/table.h \
+	server/base/target.h \
 	server/base/table.c
 
 UNIT_TESTS += tests/unit/base/test_status

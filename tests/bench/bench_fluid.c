@@ -2,6 +2,10 @@
  *
  * bench_fluid cost [workers]   pools of several sizes: µs a particle and sub-step, iterations, state hash
  * bench_fluid million [workers] the same of 10⁶ particles, three ticks
+ * bench_fluid cube SIDE [workers [explicit [rest [ticks [lanes]]]]]
+ *                              one of them, SIDE particles along each edge
+ * bench_fluid extreme [workers [side]]
+ *                              the longest tick of fluids whose parameters want far too much
  * bench_fluid dam              front and height of a collapsing column against the experiment of Martin and
  *                              Moyce (1952) and against potential flow (potential_dam.h)
  * bench_fluid float            a cube of half of water's density at three radii: its depth by Archimedes
@@ -12,6 +16,7 @@
  * bench_fluid pour             pouring without loss, by resolution and step
  * bench_fluid spin             what changes angular momentum
  * bench_fluid slosh            the period of the first wave in a tank */
+#include "server/base/processor.h"
 #include "server/engine/math/scalar.h"
 #include "server/engine/world/world.h"
 #include "tests/lib/channels.h"
@@ -167,6 +172,68 @@ static void measure_million(uint32_t workers)
 {
 	struct parallel *threads = parallel_threads_create(workers);
 	measure_cube(threads, workers, 100, FLUID_INCOMPRESSIBLE, 1, 2);
+	parallel_threads_destroy(threads);
+}
+
+/* A cube of so many particles along its side, `closer` times too close, that want all that there is. */
+static void measure_extreme(const struct parallel *threads, uint32_t workers, uint32_t side,
+			    double closer, enum fluid_solver solver)
+{
+	system_id system;
+	double width = side * 0.05 / closer;
+	struct world *world = make_tank(width, width, vec3_make(width, width, width), 0.05 / closer,
+					1e6, &system);
+	struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
+	fluid.particles_fluid.system = system;
+	fluid.particles_fluid.kernel_radius = 0.1;
+	fluid.particles_fluid.viscosity = 1e6;
+	fluid.particles_fluid.tolerance = 1e-8;
+	fluid.particles_fluid.compression = 1e-4;
+	fluid.particles_fluid.step_ratio = 0.01;
+	fluid.particles_fluid.substeps_max = FLUID_SUBSTEPS_MAX;
+	fluid.particles_fluid.solver = (uint8_t)solver;
+	test_do(world, &fluid);
+	double longest = 0;
+	uint64_t substeps = 0, iterations = 0;
+	for (uint32_t tick = 0; tick < 2; tick++) {
+		double start = now();
+		step(world, threads, 1);
+		longest = fmax(longest, now() - start);
+		substeps += figures(world).substeps;
+		iterations += figures(world).iterations;
+	}
+	struct fluid_view view = figures(world);
+	printf("%7u particles %s %u times too close, %u workers: %.1f s of processor time for "
+	       "the longest of 2 ticks, %.1f sub-steps a tick, %.1f iterations each, %u capped, "
+	       "%u unconverged, %u crowded, %u lost, %u stopped\n",
+	       view.particles, solver == FLUID_EXPLICIT ? "explicit" : "incompressible",
+	       (uint32_t)closer, workers, longest, (double)substeps / 2,
+	       (double)iterations / (double)substeps, (uint32_t)view.capped,
+	       (uint32_t)view.unconverged, (uint32_t)view.crowded, (uint32_t)view.lost,
+	       (uint32_t)view.bad);
+	world_destroy(world);
+}
+
+static void measure_extremes(uint32_t workers, uint32_t side)
+{
+	struct parallel *threads = parallel_threads_create(workers);
+	for (uint32_t closer = 1; closer <= 4; closer += 3) {
+		measure_extreme(threads, workers, side, closer, FLUID_INCOMPRESSIBLE);
+		measure_extreme(threads, workers, side, closer, FLUID_EXPLICIT);
+	}
+	parallel_threads_destroy(threads);
+}
+
+static void measure_one(int count, char **words)
+{
+	/* side, workers, explicit, rest, ticks, lanes */
+	uint32_t numbers[] = { 10, 1, 0, 5, 10, 16 };
+	for (int i = 0; i < count && i < (int)COUNT_OF(numbers); i++)
+		numbers[i] = (uint32_t)strtoul(words[i], NULL, 10);
+	struct parallel *threads = parallel_threads_create(numbers[1]);
+	processor_limit_lanes(numbers[5]);
+	measure_cube(threads, numbers[1], numbers[0],
+		     numbers[2] ? FLUID_EXPLICIT : FLUID_INCOMPRESSIBLE, numbers[3], numbers[4]);
 	parallel_threads_destroy(threads);
 }
 
@@ -886,6 +953,11 @@ int main(int argc, char **argv)
 		measure_cost(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1);
 	else if (strcmp(what, "million") == 0)
 		measure_million(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1);
+	else if (strcmp(what, "cube") == 0)
+		measure_one(argc - 2, argv + 2);
+	else if (strcmp(what, "extreme") == 0)
+		measure_extremes(argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1,
+				 argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 46);
 	else if (strcmp(what, "dam") == 0)
 		measure_dam();
 	else if (strcmp(what, "float") == 0)

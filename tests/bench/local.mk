@@ -312,6 +312,7 @@ bench-fluid: tests/bench/bench_fluid
 	tests/bench/bench_fluid cost 1
 	tests/bench/bench_fluid cost 2
 	tests/bench/bench_fluid million 2
+	tests/bench/bench_fluid extreme 2
 soak-fluid: tests/bench/bench_fluid
 	tests/bench/bench_fluid rest
 	tests/bench/bench_fluid float

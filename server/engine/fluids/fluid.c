@@ -71,12 +71,13 @@ double fluid_spacing(double mass, double rest_density)
 /* Each array with how many items it has for `count` places. */
 #define PLACE_ARRAYS(ARRAY)                                                                        \
 	ARRAY(points, count)                                                                       \
+	ARRAY(points_before, count)                                                                \
 	ARRAY(keys, count)                                                                         \
 	ARRAY(key_scratch, count)                                                                  \
 	ARRAY(order, count)                                                                        \
 	ARRAY(order_scratch, count)                                                                \
 	ARRAY(x, count)                                                                            \
-	ARRAY(v, count)                                                                            \
+	ARRAY(v, count + 1)                                                                        \
 	ARRAY(gain, count)                                                                         \
 	ARRAY(mass, count)                                                                         \
 	ARRAY(volume, count)                                                                       \
@@ -90,19 +91,28 @@ double fluid_spacing(double mass, double rest_density)
 	ARRAY(pressure_before, count)                                                              \
 	ARRAY(trace, count)                                                                        \
 	ARRAY(drift, count)                                                                        \
-	ARRAY(slope, count)                                                                        \
+	ARRAY(sites, count)                                                                        \
+	ARRAY(spots, count)                                                                        \
+	ARRAY(sides, count)                                                                        \
+	ARRAY(speeds, count)                                                                       \
+	ARRAY(weights, count)                                                                      \
+	ARRAY(pressures, count)                                                                    \
 	ARRAY(normal, count)                                                                       \
-	ARRAY(flow, count)                                                                         \
+	ARRAY(flows, count)                                                                        \
 	ARRAY(wall_ends, count)                                                                    \
 	ARRAY(liquid, count)                                                                       \
-	ARRAY(near_x, count)                                                                       \
-	ARRAY(near_y, count)                                                                       \
-	ARRAY(near_z, count)                                                                       \
-	ARRAY(starts, count + 1)                                                                   \
+	ARRAY(near_x, count + FLUID_EIGHT)                                                         \
+	ARRAY(near_y, count + FLUID_EIGHT)                                                         \
+	ARRAY(near_z, count + FLUID_EIGHT)                                                         \
+	ARRAY(starts, count)                                                                       \
+	ARRAY(pair_ends, count)                                                                    \
 	ARRAY(wall_starts, count + 1)                                                              \
 	ARRAY(sums, blocks)                                                                        \
 	ARRAY(near_starts, blocks + 1)                                                             \
 	ARRAY(push_starts, blocks + 1)                                                             \
+	ARRAY(part_starts, blocks)                                                                 \
+	ARRAY(part_rooms, blocks)                                                                  \
+	ARRAY(part_counts, blocks)                                                                 \
 	ARRAY(results, count)                                                                      \
 	ARRAY(ends, count)
 #define OTHER_ARRAYS(ARRAY)                                                                        \
@@ -290,15 +300,19 @@ static double longest_step(struct fluid_work *self)
 	return scalar_min(step, SOUND_PART * h / (sound + speed));
 }
 
-/* If the rules want more sub-steps than allowed, stiffness and viscosity are lowered to what the
- * allowed ones can bear, and the tick is counted. */
-static void choose_steps(struct fluid_work *self)
+/* As many as are wanted, and as the work that is left pays for with so many pairs; at least 1. */
+static uint32_t affordable_steps(const struct fluid_work *self, double pairs, uint32_t wanted)
 {
-	double h = self->radius, step = longest_step(self), wanted = scalar_ceil(self->dt / step);
-	bool capped = !(wanted <= self->substeps_max);
-	self->now.substeps = capped ? self->substeps_max : MAX_OF(1u, (uint32_t)wanted);
-	self->now.capped = capped;
-	self->step = self->dt / self->now.substeps;
+	double each = FLUID_WORK_SUBSTEP * scalar_max(pairs, 1);
+	ASSERT(wanted >= 1);
+	return (uint32_t)scalar_clamp(self->work / each, 1, wanted);
+}
+
+/* Lowers stiffness and viscosity to what the sub-steps can bear. */
+static void soften_liquids(struct fluid_work *self)
+{
+	double h = self->radius;
+	ASSERT(self->step > 0);
 	self->thinning = 1;
 	for (uint32_t i = 0; i < self->liquid_count; i++) {
 		struct fluid_liquid *liquid = &self->liquids[i];
@@ -307,7 +321,7 @@ static void choose_steps(struct fluid_work *self)
 			self->thinning =
 				scalar_min(self->thinning, VISCOUS_PART / (rate * self->step));
 	}
-	if (!capped || self->solver != FLUID_EXPLICIT)
+	if (!self->now.capped || self->solver != FLUID_EXPLICIT)
 		return;
 	double speed = scalar_min(self->now.speed_max, 0.5 * SOUND_PART * h / self->step);
 	double sound = SOUND_PART * h / self->step - speed;
@@ -315,6 +329,20 @@ static void choose_steps(struct fluid_work *self)
 	self->bulk = scalar_min(self->bulk, sound * sound / 7);
 	for (uint32_t i = 0; i < self->liquid_count; i++)
 		self->liquids[i].stiffness = scalar_min(self->liquids[i].stiffness, sound * sound);
+}
+
+/* If the rules want more sub-steps than allowed, the tick is counted. */
+static void choose_steps(struct fluid_work *self)
+{
+	double step = longest_step(self), wanted = scalar_ceil(self->dt / step);
+	double pairs = (double)FLUID_PAIRS * self->points.count;
+	uint32_t most = affordable_steps(self, pairs, self->substeps_max);
+	bool capped = !(wanted <= most);
+	self->now.substeps = capped ? most : MAX_OF(1u, (uint32_t)wanted);
+	self->now.capped = capped;
+	self->substeps_left = self->now.substeps;
+	self->step = self->dt / self->now.substeps;
+	soften_liquids(self);
 }
 
 static void find_laws(struct fluid_work *self)
@@ -329,16 +357,18 @@ static void find_laws(struct fluid_work *self)
 }
 
 /* Takes the group's places back to the points, moved. */
-static void move_points(struct fluid_work *self)
+static void move_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
-	for (uint32_t i = 0; i < self->points.count; i++) {
-		struct fluid_point *point = &self->points.items[self->order.items[i]];
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
+		struct fluid_point *point = &self->points.items[i];
 		vec3 v = self->v.items[i], x = vec3_mul_add(self->x.items[i], v, self->step);
 		if (self->solver == FLUID_INCOMPRESSIBLE)
 			x = vec3_mul_add(x, self->drift.items[i], self->step);
 		bool good = vec3_max_component(vec3_abs(v)) <= SPEED_MAX && vec3_is_finite(v) &&
 			    vec3_max_component(vec3_abs(x)) <= 2 * LENGTH_MAX;
-		self->now.bad += !good;
+		self->sums.items[i / FLUID_BLOCK].bad += !good;
 		point->v = good ? v : vec3_zero();
 		point->x = good ? x : self->x.items[i];
 		double pressure = self->pressure.items[i];
@@ -349,12 +379,21 @@ static void move_points(struct fluid_work *self)
 	}
 }
 
+static void move_points(struct fluid_work *self)
+{
+	fluid_run(self, move_blocks);
+	for (uint32_t block = 0; block < fluid_blocks(self); block++)
+		self->now.bad += self->sums.items[block].bad;
+	ASSERT(self->points.count > 0);
+}
+
 static enum status substep(struct fluid_work *self)
 {
 	enum status status = fluid_find_near(self);
 	if (status != STATUS_OK)
 		return status;
 	self->first = false;
+	self->work -= FLUID_WORK_SUBSTEP * self->pair_count;
 	fluid_force(self);
 	if (self->solver == FLUID_INCOMPRESSIBLE)
 		fluid_solve(self);
@@ -362,6 +401,35 @@ static enum status substep(struct fluid_work *self)
 		fluid_press(self);
 	move_points(self);
 	fluid_move_bodies(self);
+	return STATUS_OK;
+}
+
+/* Crowds have more pairs than was expected: if the work that is left does not pay for the other sub-steps,
+ * the rest of the tick is divided into fewer. */
+static void stretch_steps(struct fluid_work *self)
+{
+	uint32_t most = affordable_steps(self, self->pair_count, self->substeps_left);
+	ASSERT(most <= self->substeps_left);
+	if (most == self->substeps_left)
+		return;
+	self->step *= (double)self->substeps_left / most;
+	self->now.substeps -= self->substeps_left - most;
+	self->now.capped = 1;
+	self->substeps_left = most;
+	soften_liquids(self);
+	find_laws(self);
+}
+
+static enum status substeps(struct fluid_work *self)
+{
+	ASSERT(self->substeps_left > 0);
+	while (self->substeps_left > 0) {
+		enum status status = substep(self);
+		if (status != STATUS_OK)
+			return status;
+		if (--self->substeps_left > 0)
+			stretch_steps(self);
+	}
 	return STATUS_OK;
 }
 
@@ -446,8 +514,8 @@ static enum status run_group(struct fluid_work *self, uint32_t fluid)
 	enum status status = fluid_boundary_prepare(&self->boundary);
 	if (status == STATUS_OK)
 		status = fluid_find_bodies(self);
-	for (uint32_t step = 0; step < self->now.substeps && status == STATUS_OK; step++)
-		status = substep(self);
+	if (status == STATUS_OK)
+		status = substeps(self);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->loads,
 				       (uint64_t)self->loads.count + self->bodies.count);
@@ -527,6 +595,7 @@ enum status fluids_prepare(struct dynamics *self, double dt)
 	work->motion = &motion;
 	work->kernels = fluid_kernels_choose();
 	work->dt = dt;
+	work->work = FLUID_WORK_MAX;
 	enum status status = reserve_places(work, tables->particle.count);
 	if (status != STATUS_OK)
 		return status;

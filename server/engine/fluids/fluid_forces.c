@@ -83,27 +83,45 @@ static vec3 tension_force(const struct fluid_work *self, uint32_t i, uint32_t j,
 	return vec3_mul_add(area, d, COHESION * (336 / FLUID_PI) * inverse * (1 - q));
 }
 
-/* N s, without walls. */
-static vec3 pair_forces(const struct fluid_work *self, uint32_t place)
+/* N, of viscosity, without walls. */
+static vec3 pair_drag(const struct fluid_work *self, uint32_t place)
+{
+	const struct fluid_liquid *own = &self->liquids[self->liquid.items[place]];
+	uint32_t count;
+	const struct fluid_pair *pairs = fluid_pairs(self, place, &count);
+	/* Until there are pressures, `load` is the volume in cubes of radii times the viscosity. */
+	vec3 sum = self->kernels->sum_slips(pairs, count, self->sites.items, self->load.items,
+					    self->v.items, place, own->viscosity);
+	double unit = fluid_kernel_laplacian(0) / (self->radius * self->radius);
+	return vec3_scale(sum, 0.5 * self->thinning * unit * self->volume.items[place]);
+}
+
+/* N, of surface tension. */
+static vec3 pair_tension(const struct fluid_work *self, uint32_t place)
 {
 	const struct fluid_liquid *own = &self->liquids[self->liquid.items[place]];
 	double inverse = 1 / self->radius, i2 = inverse * inverse, i5 = i2 * i2 * inverse;
 	vec3 sum = vec3_zero();
-	for (uint32_t k = self->starts.items[place]; k < self->starts.items[place + 1]; k++) {
+	for (uint32_t k = self->starts.items[place]; k < self->pair_ends.items[place]; k++) {
 		uint32_t j = self->pairs.items[k].place;
 		const struct fluid_liquid *other = &self->liquids[self->liquid.items[j]];
 		vec3 d = vec3_sub(self->x.items[j], self->x.items[place]);
 		double q = scalar_min(vec3_length(d) * inverse, 1);
 		double volumes = self->volume.items[place] * self->volume.items[j];
-		double drag = 0.5 * (own->viscosity + other->viscosity) * self->thinning *
-			      fluid_kernel_laplacian(q) * i5;
-		vec3 slip = vec3_sub(self->v.items[j], self->v.items[place]);
-		sum = vec3_mul_add(sum, slip, volumes * drag);
 		double tension = scalar_sqrt(own->tension) * scalar_sqrt(other->tension);
 		if (tension > 0)
 			sum = vec3_mul_add(sum, tension_force(self, place, j, d, q, inverse),
 					   volumes * tension * i5);
 	}
+	return sum;
+}
+
+/* N s, without walls. */
+static vec3 pair_forces(const struct fluid_work *self, uint32_t place)
+{
+	vec3 sum = pair_drag(self, place);
+	if (self->liquids[self->liquid.items[place]].tension > 0)
+		sum = vec3_add(sum, pair_tension(self, place));
 	return vec3_scale(sum, self->step);
 }
 

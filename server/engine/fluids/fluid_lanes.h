@@ -1,142 +1,343 @@
-/* fluid_lanes.h: the sums over neighbours that cost most, and the search for them, in vectors of
- * FLUID_LANES doubles: 1 is the plain computation, 2 what every processor has, 4 needs AVX2. A lane is
- * a component of a vector, or a candidate of the search, so each number is the result of the same
- * operations in the same order at any width. Included once for each width, with FLUID_LANES and
- * FLUID_KERNELS defined. */
+/* fluid_lanes.h: the loops over neighbours that cost most, in vectors of eight floats and four doubles, of
+ * which a processor works on FLUID_LANES floats at once: 4 is what every processor has, 8 needs AVX2. A
+ * vector has the same members at every width, so each number is the result of the same operations in the
+ * same order; so it is in fluid_lanes_1.c, which computes one number after the other, and to which tests hold
+ * these. Included once for each width, with FLUID_LANES and FLUID_KERNELS defined.
+ *
+ * Sums over the pairs of a particle: pairs come in fours (fluid_work.h). Of floats, the components of
+ * pairs 0 and 1 are one vector, those of 2 and 3 another; of doubles, those of one pair. So pair k adds to
+ * sum k mod 4, or k mod 2, and these are added in the end as (0 + 2) + (1 + 3). */
 #ifndef CAIRN_ENGINE_DYNAMICS_FLUID_LANES_H
 #define CAIRN_ENGINE_DYNAMICS_FLUID_LANES_H
 
 #include "server/engine/fluids/fluid_work.h"
 
 #ifndef FLUID_LANES
-#define FLUID_LANES 1
-#define FLUID_KERNELS fluid_kernels_1
+#define FLUID_LANES 4
+#define FLUID_KERNELS fluid_kernels_4
 #endif
 
-/* A sum of vectors by component; `add` takes a neighbour's slope times a factor for each component. */
-#if FLUID_LANES == 4
-typedef double lane4 __attribute__((vector_size(32)));
+#define LANES_INLINE static inline __attribute__((always_inline))
+
 typedef float float4 __attribute__((vector_size(16)));
+typedef float float8 __attribute__((vector_size(32)));
 typedef int32_t int4 __attribute__((vector_size(16)));
-typedef struct {
-	lane4 all;
-} slope_sum;
-/* Without the place, which as a number may be denormal and slow. */
-#define SLOPE(pair, out)                                                                           \
-	int4 raw;                                                                                  \
-	memcpy(&raw, pair, sizeof raw);                                                            \
-	raw &= (int4){ -1, -1, -1, 0 };                                                            \
-	lane4 out = __builtin_convertvector((float4)raw, lane4)
-#define ADD(sum, pair, factor)                                                                     \
-	do {                                                                                       \
-		SLOPE(pair, slope);                                                                \
-		(sum)->all += slope * (factor);                                                    \
-	} while (0)
-#define ADD_FLOW(sum, pair, flow)                                                                  \
-	do {                                                                                       \
-		SLOPE(pair, slope);                                                                \
-		lane4 factors;                                                                     \
-		memcpy(&factors, flow, sizeof factors);                                            \
-		(sum)->all += slope * factors;                                                     \
-	} while (0)
-#define TOTAL(even, odd)                                                                           \
-	vec3_make((even).all[0] + (odd).all[0], (even).all[1] + (odd).all[1],                      \
-		  (even).all[2] + (odd).all[2])
-#elif FLUID_LANES == 2
-typedef double lane2 __attribute__((vector_size(16)));
-typedef float float2 __attribute__((vector_size(8)));
-typedef struct {
-	lane2 xy;
-	double z;
-} slope_sum;
-#define SLOPE(pair, out)                                                                           \
-	float2 half;                                                                               \
-	memcpy(&half, (pair)->slope, sizeof half);                                                 \
-	lane2 out = __builtin_convertvector(half, lane2)
-#define ADD(sum, pair, factor)                                                                     \
-	do {                                                                                       \
-		SLOPE(pair, slope_xy);                                                             \
-		(sum)->xy += slope_xy * (factor);                                                  \
-		(sum)->z += (double)(pair)->slope[2] * (factor);                                   \
-	} while (0)
-#define ADD_FLOW(sum, pair, flow)                                                                  \
-	do {                                                                                       \
-		SLOPE(pair, slope_xy);                                                             \
-		lane2 factors;                                                                     \
-		memcpy(&factors, flow, sizeof factors);                                            \
-		(sum)->xy += slope_xy * factors;                                                   \
-		(sum)->z += (double)(pair)->slope[2] * (flow)->v.z;                                \
-	} while (0)
-#define TOTAL(even, odd)                                                                           \
-	vec3_make((even).xy[0] + (odd).xy[0], (even).xy[1] + (odd).xy[1], (even).z + (odd).z)
+typedef int32_t int8 __attribute__((vector_size(32)));
+typedef uint32_t uint8 __attribute__((vector_size(32)));
+typedef double double4 __attribute__((vector_size(32)));
+typedef int64_t long4 __attribute__((vector_size(32)));
+/* In memory. In place of memcpy, which gcc splits into halves. */
+typedef int4 stored_int4 __attribute__((aligned(4), may_alias));
+typedef uint8 stored_uint8 __attribute__((aligned(4), may_alias));
+typedef int8 stored_int8 __attribute__((aligned(4), may_alias));
+typedef float4 stored_float4 __attribute__((aligned(4), may_alias));
+typedef float8 stored_float8 __attribute__((aligned(4), may_alias));
+typedef double4 stored_double4 __attribute__((aligned(8), may_alias));
+
+#define LOAD(type, at) (*(const stored_##type *)(const void *)(at))
+#define STORE(type, at, value) (*(stored_##type *)(void *)(at) = (value))
+/* Two halves side by side. */
+#define JOIN(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+#define LOW(a) __builtin_shufflevector(a, a, 0, 1, 2, 3)
+#define HIGH(a) __builtin_shufflevector(a, a, 4, 5, 6, 7)
+/* By halves where a processor has no wider vectors, because gcc converts them one by one. */
+#if FLUID_LANES == 8
+#define FLOATS(ints) __builtin_convertvector(ints, float8)
 #else
-typedef struct {
-	vec3 all;
-} slope_sum;
-#define ADD(sum, pair, factor) (sum)->all = vec3_mul_add((sum)->all, fluid_slope(pair), factor)
-#define ADD_FLOW(sum, pair, flow)                                                                  \
-	(sum)->all = vec3_add((sum)->all, vec3_hadamard(fluid_slope(pair), (flow)->v))
-#define TOTAL(even, odd) vec3_add((even).all, (odd).all)
+#define FLOATS(ints)                                                                               \
+	JOIN(__builtin_convertvector(LOW(ints), float4),                                           \
+	     __builtin_convertvector(HIGH(ints), float4))
+#endif
+#define ALL8(s) ((float8){ (s), (s), (s), (s), (s), (s), (s), (s) })
+/* A number for each of two pairs. */
+#define TWO(a, b) ((float8){ (a), (a), (a), (a), (b), (b), (b), (b) })
+#define CHOOSE(mask, yes, no)                                                                      \
+	((float8)(((int8)(yes) & (int8)(mask)) | ((int8)(no) & ~(int8)(mask))))
+
+/* ---- search ---------------------------------------------------------------------------------------- */
+
+#if FLUID_LANES == 8
+/* The numbers of the bits that are set in a byte, ascending, a byte each. */
+#define BIT(b, i) ((uint64_t)((b) >> (i)&1))
+#define PUT(b, i, rest) ((rest) << 8 * BIT(b, i) | BIT(b, i) * (i))
+#define LEFT1(b)                                                                                   \
+	PUT(b, 0, PUT(b, 1, PUT(b, 2, PUT(b, 3, PUT(b, 4, PUT(b, 5, PUT(b, 6, BIT(b, 7) * 7)))))))
+#define LEFT4(b) LEFT1(b), LEFT1((b) + 1), LEFT1((b) + 2), LEFT1((b) + 3)
+#define LEFT16(b) LEFT4(b), LEFT4((b) + 4), LEFT4((b) + 8), LEFT4((b) + 12)
+#define LEFT64(b) LEFT16(b), LEFT16((b) + 16), LEFT16((b) + 32), LEFT16((b) + 48)
+static const uint64_t LEFT[256] = { LEFT64(0), LEFT64(64), LEFT64(128), LEFT64(192) };
+typedef unsigned char byte8 __attribute__((vector_size(8)));
 #endif
 
-/* Σ load_j ∇W. Even and odd neighbours apart, so that additions need not wait for each other. */
-static vec3 sum_loads(const struct fluid_pair *pairs, uint32_t count, const double *load)
+/* Appends the numbers of the bits among first … first + 7 to `out`, which has room for eight; how many. */
+LANES_INLINE uint32_t append(const int8 *yes, uint32_t first, uint32_t *out)
 {
-	slope_sum even = { 0 }, odd = { 0 };
-	uint32_t k = 0;
-	for (; k + 1 < count; k += 2) {
-		ADD(&even, &pairs[k], load[pairs[k].place]);
-		ADD(&odd, &pairs[k + 1], load[pairs[k + 1].place]);
+#if FLUID_LANES == 8
+	uint32_t bits = (uint32_t)__builtin_ia32_movmskps256((float8)*yes);
+	byte8 left;
+	memcpy(&left, &LEFT[bits], sizeof left);
+	int8 places = __builtin_convertvector(left, int8) + (int32_t)first;
+	STORE(int8, out, places);
+	return (uint32_t)__builtin_popcount(bits);
+#else
+	uint32_t found = 0;
+	for (uint32_t n = 0; n < 8; n++) {
+		out[found] = first + n;
+		found += (*yes)[n] != 0;
 	}
-	if (k < count)
-		ADD(&even, &pairs[k], load[pairs[k].place]);
-	return TOTAL(even, odd);
-}
-
-/* Σ flow_j·∇W, likewise. */
-static double sum_flows(const struct fluid_pair *pairs, uint32_t count,
-			const struct fluid_flow *flow)
-{
-	slope_sum even = { 0 }, odd = { 0 };
-	uint32_t k = 0;
-	for (; k + 1 < count; k += 2) {
-		ADD_FLOW(&even, &pairs[k], &flow[pairs[k].place]);
-		ADD_FLOW(&odd, &pairs[k + 1], &flow[pairs[k + 1].place]);
-	}
-	if (k < count)
-		ADD_FLOW(&even, &pairs[k], &flow[pairs[k].place]);
-	vec3 sum = TOTAL(even, odd);
-	return sum.x + sum.y + sum.z;
-}
-
-/* Adds the places first … last − 1 that are nearer to `at` than the root of `reach` to `out`, which has
- * room for all; how many. */
-static uint32_t find_places(const struct fluid_near_x *near, uint32_t first, uint32_t last, vec3 at,
-			    double reach, uint32_t *out)
-{
-	const double *x = near->x, *y = near->y, *z = near->z;
-	uint32_t found = 0, k = first;
-#if FLUID_LANES == 4
-	for (; k + 4 <= last; k += 4) {
-		lane4 dx, dy, dz;
-		memcpy(&dx, &x[k], sizeof dx);
-		memcpy(&dy, &y[k], sizeof dy);
-		memcpy(&dz, &z[k], sizeof dz);
-		dx = at.x - dx, dy = at.y - dy, dz = at.z - dz;
-		lane4 yes = (lane4)(dx * dx + dy * dy + dz * dz < reach - (lane4){ 0 });
-		uint32_t bits = (uint32_t)__builtin_ia32_movmskpd256(yes);
-		for (; bits != 0; bits &= bits - 1)
-			out[found++] = k + (uint32_t)__builtin_ctz(bits);
-	}
+	return found;
 #endif
-	for (; k < last; k++) {
-		double dx = at.x - x[k], dy = at.y - y[k], dz = at.z - z[k];
-		out[found] = k;
-		found += dx * dx + dy * dy + dz * dz < reach;
-	}
+}
+
+static uint32_t find_places(const struct fluid_near_x *near, const struct fluid_runs *runs,
+			    uint32_t place, uint32_t *out)
+{
+	uint32_t found = 0;
+	const uint8 x = near->x[place] - (uint8){ 0 }, y = near->y[place] - (uint8){ 0 },
+		    z = near->z[place] - (uint8){ 0 };
+	const int8 lane = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	for (uint32_t r = 0; r < FLUID_ROWS; r++)
+		for (uint32_t k = runs->first[r]; k < runs->last[r]; k += 8) {
+			int8 dx = (int8)(x - LOAD(uint8, &near->x[k]));
+			int8 dy = (int8)(y - LOAD(uint8, &near->y[k]));
+			int8 dz = (int8)(z - LOAD(uint8, &near->z[k]));
+			float8 fx = FLOATS(dx);
+			float8 fy = FLOATS(dy);
+			float8 fz = FLOATS(dz);
+			int8 yes = fx * fx + fy * fy + fz * fz < ALL8(FLUID_REACH);
+			yes &= lane < (int32_t)(runs->last[r] - k) - (int8){ 0 };
+			found += append(&yes, k, &out[found]);
+		}
 	return found;
 }
 
-const struct fluid_kernels FLUID_KERNELS = { sum_loads, sum_flows, find_places };
+/* ---- kernels --------------------------------------------------------------------------------------- */
+
+/* Vectors are passed by their addresses, because a call that is not inlined depends on the width. */
+LANES_INLINE void take_root(float8 *a)
+{
+#if FLUID_LANES == 8
+	*a = __builtin_ia32_sqrtps256(*a);
+#else
+	for (uint32_t n = 0; n < 8; n++)
+		(*a)[n] = __builtin_sqrtf((*a)[n]);
+#endif
+}
+
+LANES_INLINE void take_root4(double4 *a)
+{
+#if FLUID_LANES == 8
+	*a = __builtin_ia32_sqrtpd256(*a);
+#else
+	for (uint32_t n = 0; n < 4; n++)
+		(*a)[n] = __builtin_sqrt((*a)[n]);
+#endif
+}
+
+/* ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)) */
+LANES_INLINE float total(const float8 *a)
+{
+	float4 b = LOW(*a) + HIGH(*a);
+	return (b[0] + b[2]) + (b[1] + b[3]);
+}
+
+/* The vectors from four neighbours, and their volumes. */
+struct four {
+	double4 x, y, z, volume;
+};
+
+LANES_INLINE void gather(const struct fluid_site *sites, const double4 *own, const uint32_t *found,
+			 struct four *out)
+{
+	double4 a = *own - LOAD(double4, &sites[found[0]]),
+		b = *own - LOAD(double4, &sites[found[1]]);
+	double4 c = *own - LOAD(double4, &sites[found[2]]),
+		d = *own - LOAD(double4, &sites[found[3]]);
+	/* A transposition. */
+	double4 xz_ab = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+	double4 xz_cd = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+	double4 yv_ab = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+	double4 yv_cd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+	out->x = __builtin_shufflevector(xz_ab, xz_cd, 0, 1, 4, 5);
+	out->y = __builtin_shufflevector(yv_ab, yv_cd, 0, 1, 4, 5);
+	out->z = __builtin_shufflevector(xz_ab, xz_cd, 2, 3, 6, 7);
+	out->volume = -__builtin_shufflevector(yv_ab, yv_cd, 2, 3, 6, 7);
+}
+
+#define CHOOSE4(mask, yes, no)                                                                     \
+	((double4)(((long4)(yes) & (long4)(mask)) | ((long4)(no) & ~(long4)(mask))))
+#define ALL4(s) ((double4){ (s), (s), (s), (s) })
+
+/* q, and the density by π/8, of four neighbours; none of those beyond `count`. */
+LANES_INLINE void find_density(struct four *near, int64_t count, double4 *q, double4 *density)
+{
+	const long4 lane = { 0, 1, 2, 3 };
+	near->volume = (double4)((long4)near->volume & (lane < count - (long4){ 0 }));
+	*q = near->x * near->x + near->y * near->y + near->z * near->z;
+	take_root4(q);
+	*q = CHOOSE4(*q < ALL4(1.0), *q, ALL4(1.0));
+	double4 u = 1.0 - *q;
+	double4 value = CHOOSE4(*q < ALL4(0.5), 6.0 * *q * *q * (*q - 1.0) + 1.0, 2.0 * u * u * u);
+	*density += near->volume * value;
+}
+
+#define NARROW(a, b) JOIN(__builtin_convertvector(a, float4), __builtin_convertvector(b, float4))
+
+static void fill_pairs(const struct fluid_site *sites, const float *weights, uint32_t place,
+		       uint32_t *found, uint32_t count, struct fluid_pair *out,
+		       struct fluid_pair_sums *sums)
+{
+	float8 spread = { 0 }, trace = { 0 }, sx = { 0 }, sy = { 0 }, sz = { 0 };
+	double4 low = { 0 }, high = { 0 }, own = LOAD(double4, &sites[place]);
+	own[3] = 0;
+	for (uint32_t n = count; n < (count + 7) / 8 * 8; n++)
+		found[n] = place;
+	for (uint32_t k = 0; k < count; k += 8) {
+		struct four a, b;
+		double4 q_a, q_b;
+		gather(sites, &own, &found[k], &a);
+		gather(sites, &own, &found[k + 4], &b);
+		find_density(&a, (int64_t)count - k, &q_a, &low);
+		find_density(&b, (int64_t)count - k - 4, &q_b, &high);
+		float8 x = NARROW(a.x, b.x), y = NARROW(a.y, b.y), z = NARROW(a.z, b.z);
+		float8 q = NARROW(q_a, q_b), volume = NARROW(a.volume, b.volume);
+		float8 weight = { weights[found[k]],	 weights[found[k + 1]],
+				  weights[found[k + 2]], weights[found[k + 3]],
+				  weights[found[k + 4]], weights[found[k + 5]],
+				  weights[found[k + 6]], weights[found[k + 7]] };
+		/* Pairs that fill up have no volume, and no way. */
+		float8 squares = x * x + y * y + z * z, u = 1.0f - q;
+		float8 far = CHOOSE(q < ALL8(0.5f), ALL8(0.5f), q);
+		float8 scale = CHOOSE(q < ALL8(0.5f), 18.0f * q - 12.0f, -6.0f * u * u / far);
+		scale *= (float)(8 / FLUID_PI);
+		spread += weight * (scale * scale * squares);
+		trace += volume * (scale * squares);
+		sx += volume * (scale * x), sy += volume * (scale * y), sz += volume * (scale * z);
+		int8 places = LOAD(int8, &found[k]), bits = (int8)scale;
+		STORE(int8, &out[k],
+		      __builtin_shufflevector(bits, places, 0, 8, 1, 9, 2, 10, 3, 11));
+		STORE(int8, &out[k + 4],
+		      __builtin_shufflevector(bits, places, 4, 12, 5, 13, 6, 14, 7, 15));
+	}
+	low += high;
+	*sums = (struct fluid_pair_sums){
+		.density = ((low[0] + low[2]) + (low[1] + low[3])) * (8 / FLUID_PI),
+		.spread = total(&spread),
+		.trace = -total(&trace),
+		.slope = { total(&sx), total(&sy), total(&sz) },
+	};
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------ */
+
+/* The places of two neighbours. */
+#define SPOTS(pairs)                                                                               \
+	JOIN(LOAD(int4, &spots[(pairs)[0].place]), LOAD(int4, &spots[(pairs)[1].place]))
+#define SCALES(pairs) TWO((pairs)[0].scale, (pairs)[1].scale)
+#define LOADS(spot) __builtin_shufflevector((float8)(spot), (float8)(spot), 3, 3, 3, 3, 7, 7, 7, 7)
+#define WAY(spot) FLOATS((int8)((uint8)own - (uint8)(spot)))
+
+static void press_places(const struct fluid_iteration *it, uint32_t first_place, uint32_t last)
+{
+	const struct fluid_spot *spots = it->spots;
+	for (uint32_t i = first_place; i < last; i++) {
+		float8 first = { 0 }, second = { 0 };
+		const int8 own = JOIN(LOAD(int4, &spots[i]), LOAD(int4, &spots[i]));
+		const struct fluid_pair *pairs = &it->pairs[it->starts[i]];
+		const struct fluid_pair *end = &it->pairs[it->ends[i]];
+		for (; pairs < end; pairs += 4) {
+			int8 a = SPOTS(pairs), b = SPOTS(pairs + 2);
+			first += WAY(a) * (SCALES(pairs) * LOADS(a));
+			second += WAY(b) * (SCALES(pairs + 2) * LOADS(b));
+		}
+		first += second;
+		float4 push = LOW(first) + HIGH(first), side = LOAD(float4, &it->sides[i]);
+		float4 speed = LOAD(float4, &it->speeds[i]);
+		push = push * FLUID_QUANTUM + side * it->pressures[i];
+		float4 flow = (speed - push * it->speeds[i].yield) * it->sides[i].volume;
+		STORE(float4, &it->flows[i], (float4)((int4)flow & (int4){ -1, -1, -1, 0 }));
+	}
+}
+
+#define FLOWS(pairs)                                                                               \
+	JOIN(LOAD(float4, &flows[(pairs)[0].place]), LOAD(float4, &flows[(pairs)[1].place]))
+
+static void rate_places(const struct fluid_iteration *it, uint32_t first_place, uint32_t last,
+			float *rates)
+{
+	const struct fluid_spot *spots = it->spots;
+	const struct fluid_flow *flows = it->flows;
+	for (uint32_t i = first_place; i < last; i++) {
+		float8 first = { 0 }, second = { 0 };
+		const int8 own = JOIN(LOAD(int4, &spots[i]), LOAD(int4, &spots[i]));
+		const struct fluid_pair *pairs = &it->pairs[it->starts[i]];
+		const struct fluid_pair *end = &it->pairs[it->ends[i]];
+		for (; pairs < end; pairs += 4) {
+			int8 a = SPOTS(pairs), b = SPOTS(pairs + 2);
+			first += (WAY(a) * SCALES(pairs)) * FLOWS(pairs);
+			second += (WAY(b) * SCALES(pairs + 2)) * FLOWS(pairs + 2);
+		}
+		first += second;
+		float4 sum = LOW(first) + HIGH(first);
+		float4 own_rate = LOAD(float4, &flows[i]) * LOAD(float4, &it->sides[i]);
+		float rate = (own_rate[0] + own_rate[1] + own_rate[2]) / it->sides[i].volume;
+		rates[i - first_place] = rate - (sum[0] + sum[1] + sum[2]) * FLUID_QUANTUM;
+	}
+}
+
+/* The volume of a neighbour and a number of it, times those of the particle. */
+#define WEIGHT(place, own) (numbers[place] + sites[place].volume * (own))
+
+static vec3 sum_pushes(const struct fluid_pair *pairs, uint32_t count,
+		       const struct fluid_site *sites, const double *numbers, uint32_t place,
+		       double number)
+{
+	double4 even = { 0 }, odd = { 0 };
+	const double4 own = LOAD(double4, &sites[place]);
+	for (const struct fluid_pair *end = pairs + count; pairs < end; pairs += 2) {
+		uint32_t a = pairs[0].place, b = pairs[1].place;
+		double weight_a = (double)pairs[0].scale * WEIGHT(a, number);
+		double weight_b = (double)pairs[1].scale * WEIGHT(b, number);
+		even += (own - LOAD(double4, &sites[a])) * weight_a;
+		odd += (own - LOAD(double4, &sites[b])) * weight_b;
+	}
+	even += odd;
+	return vec3_make(even[0], even[1], even[2]);
+}
+
+/* 1 − q by −∇W h⁵ = (12 − 18 q | 6 (1 − q)²/q) 8/π. */
+LANES_INLINE void find_rests(const struct fluid_pair *pairs, float8 *out)
+{
+	float8 a = LOAD(float8, pairs), b = LOAD(float8, pairs + 4);
+	float8 s = __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
+	s *= (float)(-FLUID_PI / 8);
+	float8 far = s * s + 24.0f * s;
+	take_root(&far);
+	*out = CHOOSE(s > ALL8(3.0f), (s + 6.0f) * (1.0f / 18.0f), (far - s) * (1.0f / 12.0f));
+}
+
+static vec3 sum_slips(const struct fluid_pair *pairs, uint32_t count,
+		      const struct fluid_site *sites, const double *numbers, const vec3 *v,
+		      uint32_t place, double number)
+{
+	double4 even = { 0 }, odd = { 0 };
+	const double4 own = LOAD(double4, &v[place]);
+	for (uint32_t k = 0; k < count; k += 8) {
+		float8 rests;
+		find_rests(&pairs[k], &rests);
+		for (uint32_t n = 0; n < 8 && k + n < count; n += 2) {
+			uint32_t a = pairs[k + n].place, b = pairs[k + n + 1].place;
+			double weight_a = (double)rests[n] * WEIGHT(a, number);
+			double weight_b = (double)rests[n + 1] * WEIGHT(b, number);
+			even += (LOAD(double4, &v[a]) - own) * weight_a;
+			odd += (LOAD(double4, &v[b]) - own) * weight_b;
+		}
+	}
+	even += odd;
+	return vec3_make(even[0], even[1], even[2]);
+}
+
+const struct fluid_kernels FLUID_KERNELS = { find_places, fill_pairs, press_places,
+					     rate_places, sum_pushes, sum_slips };
 
 #endif

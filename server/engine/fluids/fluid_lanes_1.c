@@ -1,4 +1,145 @@
 /* The sums of fluid_lanes.h one number after the other, to which tests hold the others. */
-#define FLUID_LANES 1
-#define FLUID_KERNELS fluid_kernels_1
-#include "server/engine/fluids/fluid_lanes.h"
+#include "server/engine/fluids/fluid_work.h"
+
+static float way(uint32_t a, uint32_t b)
+{
+	return (float)(int32_t)(a - b);
+}
+
+static uint32_t find_places(const struct fluid_near_x *near, const struct fluid_runs *runs,
+			    uint32_t place, uint32_t *out)
+{
+	uint32_t found = 0;
+	for (uint32_t r = 0; r < FLUID_ROWS; r++)
+		for (uint32_t k = runs->first[r]; k < runs->last[r]; k++) {
+			float x = way(near->x[place], near->x[k]);
+			float y = way(near->y[place], near->y[k]);
+			float z = way(near->z[place], near->z[k]);
+			if (x * x + y * y + z * z < FLUID_REACH)
+				out[found++] = k;
+		}
+	return found;
+}
+
+static float total(const float a[8])
+{
+	return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+}
+
+static void fill_pairs(const struct fluid_site *sites, const float *weights, uint32_t place,
+		       uint32_t *found, uint32_t count, struct fluid_pair *out,
+		       struct fluid_pair_sums *sums)
+{
+	float spread[8] = { 0 }, trace[8] = { 0 }, slope[3][8] = { { 0 } };
+	double density[8] = { 0 }, *d = density;
+	const struct fluid_site *own = &sites[place];
+	for (uint32_t k = 0; k < (count + 7) / 8 * 8; k++) {
+		uint32_t j = k < count ? found[k] : place;
+		double x = own->x - sites[j].x, y = own->y - sites[j].y, z = own->z - sites[j].z;
+		double r = __builtin_sqrt(x * x + y * y + z * z), q = r < 1 ? r : 1, u = 1 - q;
+		float fx = (float)x, fy = (float)y, fz = (float)z, fq = (float)q, fu = 1.0f - fq;
+		float squares = fx * fx + fy * fy + fz * fz, volume = (float)sites[j].volume;
+		float scale = fq < 0.5f ? 18.0f * fq - 12.0f : -6.0f * fu * fu / fq;
+		scale *= (float)(8 / FLUID_PI);
+		out[k] = (struct fluid_pair){ scale, j };
+		if (k >= count)
+			continue;
+		density[k % 8] +=
+			sites[j].volume * (q < 0.5 ? 6 * q * q * (q - 1) + 1 : 2 * u * u * u);
+		spread[k % 8] += weights[j] * (scale * scale * squares);
+		trace[k % 8] += volume * (scale * squares);
+		slope[0][k % 8] += volume * (scale * fx);
+		slope[1][k % 8] += volume * (scale * fy);
+		slope[2][k % 8] += volume * (scale * fz);
+	}
+	double sum = ((d[0] + d[4]) + (d[2] + d[6])) + ((d[1] + d[5]) + (d[3] + d[7]));
+	*sums = (struct fluid_pair_sums){
+		.density = sum * (8 / FLUID_PI),
+		.spread = total(spread),
+		.trace = -total(trace),
+		.slope = { total(slope[0]), total(slope[1]), total(slope[2]) },
+	};
+}
+
+static void press_places(const struct fluid_iteration *it, uint32_t first, uint32_t last)
+{
+	for (uint32_t i = first; i < last; i++) {
+		float sums[4][3] = { { 0 } };
+		const struct fluid_spot *own = &it->spots[i];
+		for (uint32_t k = it->starts[i]; k < it->ends[i]; k++) {
+			const struct fluid_pair *pair = &it->pairs[k];
+			const struct fluid_spot *other = &it->spots[pair->place];
+			float *sum = sums[(k - it->starts[i]) % 4];
+			float factor = pair->scale * other->load;
+			sum[0] += way(own->x, other->x) * factor;
+			sum[1] += way(own->y, other->y) * factor;
+			sum[2] += way(own->z, other->z) * factor;
+		}
+		for (uint32_t c = 0; c < 3; c++) {
+			float push = (sums[0][c] + sums[2][c]) + (sums[1][c] + sums[3][c]);
+			push = push * FLUID_QUANTUM + it->sides[i].slope[c] * it->pressures[i];
+			it->flows[i].at[c] = (it->speeds[i].v[c] - push * it->speeds[i].yield) *
+					     it->sides[i].volume;
+		}
+		it->flows[i].at[3] = 0;
+	}
+}
+
+static void rate_places(const struct fluid_iteration *it, uint32_t first, uint32_t last,
+			float *rates)
+{
+	for (uint32_t i = first; i < last; i++) {
+		float sums[4][3] = { { 0 } }, out[3], own_rate[3];
+		const struct fluid_spot *own = &it->spots[i];
+		for (uint32_t k = it->starts[i]; k < it->ends[i]; k++) {
+			const struct fluid_pair *pair = &it->pairs[k];
+			const struct fluid_spot *other = &it->spots[pair->place];
+			const float *flow = it->flows[pair->place].at;
+			float *sum = sums[(k - it->starts[i]) % 4];
+			sum[0] += way(own->x, other->x) * pair->scale * flow[0];
+			sum[1] += way(own->y, other->y) * pair->scale * flow[1];
+			sum[2] += way(own->z, other->z) * pair->scale * flow[2];
+		}
+		for (uint32_t c = 0; c < 3; c++) {
+			out[c] = (sums[0][c] + sums[2][c]) + (sums[1][c] + sums[3][c]);
+			own_rate[c] = it->flows[i].at[c] * it->sides[i].slope[c];
+		}
+		float rate = (own_rate[0] + own_rate[1] + own_rate[2]) / it->sides[i].volume;
+		rates[i - first] = rate - (out[0] + out[1] + out[2]) * FLUID_QUANTUM;
+	}
+}
+
+static vec3 sum_pushes(const struct fluid_pair *pairs, uint32_t count,
+		       const struct fluid_site *sites, const double *numbers, uint32_t place,
+		       double number)
+{
+	vec3 sums[2] = { vec3_zero(), vec3_zero() };
+	const struct fluid_site *own = &sites[place];
+	for (uint32_t k = 0; k < count; k++) {
+		const struct fluid_site *other = &sites[pairs[k].place];
+		double weight =
+			(double)pairs[k].scale * (numbers[pairs[k].place] + other->volume * number);
+		vec3 from = vec3_make(own->x - other->x, own->y - other->y, own->z - other->z);
+		sums[k % 2] = vec3_mul_add(sums[k % 2], from, weight);
+	}
+	return vec3_add(sums[0], sums[1]);
+}
+
+static vec3 sum_slips(const struct fluid_pair *pairs, uint32_t count,
+		      const struct fluid_site *sites, const double *numbers, const vec3 *v,
+		      uint32_t place, double number)
+{
+	vec3 sums[2] = { vec3_zero(), vec3_zero() };
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t j = pairs[k].place;
+		float s = pairs[k].scale * (float)(-FLUID_PI / 8);
+		float far = __builtin_sqrtf(s * s + 24.0f * s);
+		float rest = s > 3.0f ? (s + 6.0f) * (1.0f / 18.0f) : (far - s) * (1.0f / 12.0f);
+		double weight = (double)rest * (numbers[j] + sites[j].volume * number);
+		sums[k % 2] = vec3_mul_add(sums[k % 2], vec3_sub(v[j], v[place]), weight);
+	}
+	return vec3_add(sums[0], sums[1]);
+}
+
+const struct fluid_kernels fluid_kernels_1 = { find_places, fill_pairs, press_places,
+					       rate_places, sum_pushes, sum_slips };

@@ -1,18 +1,24 @@
 /* fluid_near.c: neighbours, walls and densities of the particles of a group (ch1-3 P-49); see
  * fluid_work.h.
  *
- * Cells have the edge of the kernel's radius; the key of a cell is z, y, x with 21 bits each. The
- * 27 cells around a place are nine runs of keys, and along a block each run only moves forwards, so
- * a block searches its first runs by halving and then walks. Coordinates beyond the 21 bits are cut
- * off, which keeps neighbours neighbours. Places beyond the first FLUID_CROWD of a cell are crowded:
- * they have no neighbours and are nobody's, so that points where very many meet stay affordable. */
+ * Cells have the edge of the kernel's radius; the key of a cell is z, y, x with as many bits as the group
+ * needs, at most 21 each. The 27 cells around a place are nine runs of keys, and along a block each run
+ * only moves forwards, so a block searches its first runs by halving and then walks. Coordinates beyond the
+ * 21 bits are cut off, which keeps neighbours neighbours. Places beyond the first FLUID_CROWD of a cell are
+ * crowded: they have no neighbours and are nobody's, so that points where very many meet stay affordable.
+ * They come last.
+ *
+ * The search compares places in whole numbers (struct fluid_spot). It takes places some thousand radii apart
+ * for neighbours if cut-off coordinates put them in one cell; kernels, from doubles, are 0 there.
+ *
+ * Pairs of a block lie in a part of `pairs` with room for FLUID_PAIRS a place. A block that needs more is
+ * told by its count, gets that room behind all others, and is filled again. */
 #include "server/base/sort.h"
 #include "server/engine/dynamics/belt.h"
 #include "server/engine/fluids/fluid_work.h"
 #include "server/engine/dynamics/piece.h"
 
-enum { KEY_BITS = 21 };
-#define KEY_END ((int64_t)1 << KEY_BITS)
+enum { KEY_BITS_MAX = 21, QUANTA_BITS = 22 };
 /* A wall has no pressure of its own. For the first layer of particles, half a spacing (a quarter of the
  * radius h) from it, to carry the pressure of the fluid behind it, the wall's slope must be 2/h there,
  * and for rest density its part about 0.15. A wall kernel of radius 0.588 h with 2.5 times the weight
@@ -20,82 +26,147 @@ enum { KEY_BITS = 21 };
  * nearly none, its particles come together in pairs, and a pool loses a fifth of its height. */
 #define WALL_REACH (1 / 1.7)
 #define WALL_PART 2.5
+/* Cubes of radii: of a particle, so that floats of it and its inverse are normal numbers. */
+#define VOLUME_LEAST 1e-30
 
 /* ---- order ---------------------------------------------------------------------------------------- */
 
-static int64_t cell_of(double x, double inverse)
+/* A coordinate in quanta. */
+static int64_t quanta_of(const struct fluid_work *self, double x)
 {
-	double cell = scalar_floor(x * inverse);
-	ASSERT(cell > -9e15 && cell < 9e15);
-	return (int64_t)cell;
+	double quanta = scalar_floor(x * (FLUID_QUANTA / self->radius));
+	ASSERT(quanta > -9.1e15 && quanta < 9.1e15);
+	return (int64_t)quanta;
 }
 
-static uint64_t key_of(const struct fluid_work *self, vec3 x)
+/* The number of a cell along an axis, from 1. */
+static uint64_t cell_of(const struct fluid_work *self, vec3 x, uint32_t axis)
 {
-	uint64_t key = 0;
-	for (uint32_t axis = 3; axis-- > 0;) {
-		int64_t cell = cell_of(vec3_get(x, axis), 1 / self->radius) - self->base[axis] + 1;
-		ASSERT(cell >= 1);
-		key = key << KEY_BITS | (uint64_t)MIN_OF(cell, KEY_END - 2);
+	int64_t cell = quanta_of(self, vec3_get(x, axis)) >> QUANTA_BITS;
+	ASSERT(cell >= self->base[axis]);
+	return MIN_OF((uint64_t)(cell - self->base[axis]) + 1, ((uint64_t)1 << KEY_BITS_MAX) - 2);
+}
+
+/* The first cell of each axis, and the bits of each for one more cell on both sides. */
+static void find_grid(struct fluid_work *self)
+{
+	vec3 least = vec3_all(SCALAR_MAX), most = vec3_all(-SCALAR_MAX);
+	ASSERT(self->points.count > 0);
+	for (uint32_t i = 0; i < self->points.count; i++) {
+		least = vec3_min(least, self->points.items[i].x);
+		most = vec3_max(most, self->points.items[i].x);
 	}
-	return key;
+	for (uint32_t axis = 0, shift = 0; axis < 3; axis++) {
+		self->base[axis] = quanta_of(self, vec3_get(least, axis)) >> QUANTA_BITS;
+		self->shifts[axis] = shift;
+		for (uint64_t end = cell_of(self, most, axis) + 2; end > 0; end >>= 1)
+			shift++;
+	}
+}
+
+static void key_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
+		uint64_t key = 0;
+		for (uint32_t axis = 0; axis < 3; axis++)
+			key |= cell_of(self, self->points.items[i].x, axis) << self->shifts[axis];
+		self->keys.items[i] = key;
+		self->order.items[i] = i;
+	}
+}
+
+/* Takes the crowded places behind the others, both in their order. */
+static void part_crowd(struct fluid_work *self)
+{
+	uint32_t count = self->points.count, loose = 0, crowded = 0;
+	uint64_t key = 0;
+	for (uint32_t place = 0, first = 0; place < count; place++) {
+		if (self->keys.items[place] != key) {
+			key = self->keys.items[place];
+			first = place;
+		}
+		if (place - first >= self->crowd) {
+			self->order_scratch.items[crowded++] = self->order.items[place];
+			continue;
+		}
+		self->keys.items[loose] = key;
+		self->order.items[loose++] = self->order.items[place];
+	}
+	ASSERT(loose + crowded == count);
+	self->loose = loose;
+	for (uint32_t i = 0; i < crowded; i++) {
+		self->keys.items[loose + i] = UINT64_MAX;
+		self->order.items[loose + i] = self->order_scratch.items[i];
+	}
+}
+
+/* The points in their new order, and what all passes read of them. */
+static void place_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	const double inverse = 1 / self->radius, inverse3 = inverse * inverse * inverse;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
+		const struct fluid_point *point = &self->points_before.items[self->order.items[i]];
+		double volume = point->volume * inverse3;
+		self->points.items[i] = *point;
+		self->x.items[i] = point->x;
+		self->v.items[i] = point->v;
+		self->mass.items[i] = point->mass;
+		self->volume.items[i] = point->volume;
+		self->pressure.items[i] = point->multiplier;
+		self->liquid.items[i] = (uint8_t)point->liquid;
+		self->sites.items[i] =
+			(struct fluid_site){ point->x.x * inverse, point->x.y * inverse,
+					     point->x.z * inverse, volume };
+		self->load.items[i] = volume * self->liquids[point->liquid].viscosity;
+		self->weights.items[i] = (float)(volume * volume / point->mass);
+		struct fluid_spot spot = { (uint32_t)quanta_of(self, point->x.x),
+					   (uint32_t)quanta_of(self, point->x.y),
+					   (uint32_t)quanta_of(self, point->x.z), 0 };
+		self->spots.items[i] = spot;
+		self->near_x.items[i] = spot.x;
+		self->near_y.items[i] = spot.y;
+		self->near_z.items[i] = spot.z;
+	}
 }
 
 static void sort_points(struct fluid_work *self)
 {
-	uint32_t count = self->points.count;
-	vec3 least = vec3_all(SCALAR_MAX);
-	ASSERT(count > 0);
-	for (uint32_t i = 0; i < count; i++)
-		least = vec3_min(least, self->points.items[i].x);
-	for (uint32_t axis = 0; axis < 3; axis++)
-		self->base[axis] = cell_of(vec3_get(least, axis), 1 / self->radius);
-	for (uint32_t i = 0; i < count; i++) {
-		self->keys.items[i] = key_of(self, self->points.items[i].x);
-		self->order.items[i] = i;
-	}
+	struct fluid_point *points = self->points.items;
+	uint32_t room = self->points.capacity, count = self->points.count;
+	find_grid(self);
+	fluid_run(self, key_blocks);
 	sort_keys(self->keys.items, self->order.items, self->key_scratch.items,
 		  self->order_scratch.items, count);
-	for (uint32_t place = 0, first = 0; place < count; place++) {
-		const struct fluid_point *point = &self->points.items[self->order.items[place]];
-		if (self->keys.items[place] != self->keys.items[first])
-			first = place;
-		bool crowded = place - first >= FLUID_CROWD;
-		self->now.crowded += crowded;
-		self->near_x.items[place] = crowded ? (double)__builtin_nanf("") : point->x.x;
-		self->near_y.items[place] = point->x.y;
-		self->near_z.items[place] = point->x.z;
-		self->x.items[place] = point->x;
-		self->v.items[place] = point->v;
-		self->mass.items[place] = point->mass;
-		self->volume.items[place] = point->volume;
-		self->pressure.items[place] = point->multiplier;
-		self->liquid.items[place] = (uint8_t)point->liquid;
-	}
+	part_crowd(self);
+	self->points.items = self->points_before.items;
+	self->points.capacity = self->points_before.capacity;
+	self->points_before.items = points;
+	self->points_before.capacity = room;
+	ASSERT(self->points.capacity >= count);
+	fluid_run(self, place_blocks);
 }
 
 /* ---- runs of cells -------------------------------------------------------------------------------- */
 
-struct runs {
-	uint64_t key;
-	uint32_t first[FLUID_ROWS], last[FLUID_ROWS];
-};
-
 /* The key of the cell before the first of run r around `key`. */
-static uint64_t run_key(uint64_t key, uint32_t r)
+static uint64_t run_key(const struct fluid_work *self, uint64_t key, uint32_t r)
 {
-	uint64_t y = (uint64_t)1 << KEY_BITS, z = (uint64_t)1 << (2 * KEY_BITS);
+	uint64_t y = (uint64_t)1 << self->shifts[1], z = (uint64_t)1 << self->shifts[2];
 	return key - 1 - y - z + r % 3 * y + r / 3 * z;
 }
 
-static void start_runs(const struct fluid_work *self, uint32_t place, struct runs *runs)
+static void start_runs(const struct fluid_work *self, uint32_t place, struct fluid_runs *runs)
 {
 	const uint64_t *keys = self->keys.items;
 	runs->key = 0;
 	ASSERT(place < self->points.count);
 	for (uint32_t r = 0; r < FLUID_ROWS; r++) {
-		uint64_t wanted = run_key(keys[place], r);
-		uint32_t low = 0, high = self->points.count;
+		uint64_t wanted = run_key(self, keys[place], r);
+		uint32_t low = 0, high = self->loose;
 		while (low < high) {
 			uint32_t middle = low + (high - low) / 2;
 			if (keys[middle] < wanted)
@@ -107,16 +178,16 @@ static void start_runs(const struct fluid_work *self, uint32_t place, struct run
 	}
 }
 
-static void move_runs(const struct fluid_work *self, uint32_t place, struct runs *runs)
+static void move_runs(const struct fluid_work *self, uint32_t place, struct fluid_runs *runs)
 {
 	const uint64_t *keys = self->keys.items;
-	uint32_t count = self->points.count;
+	uint32_t count = self->loose;
 	if (runs->key == keys[place])
 		return;
 	ASSERT(keys[place] > runs->key);
 	runs->key = keys[place];
 	for (uint32_t r = 0; r < FLUID_ROWS; r++) {
-		uint64_t first = run_key(runs->key, r), end = first + 3;
+		uint64_t first = run_key(self, runs->key, r), end = first + 3;
 		uint32_t at = runs->first[r];
 		while (at < count && keys[at] < first)
 			at++;
@@ -318,6 +389,24 @@ static struct fluid_near_shape near_shape_of(struct fluid_work *self, uint32_t b
 	};
 }
 
+/* Whether a plane is farther from a block than its kernel reaches. */
+static bool is_far_plane(const struct fluid_work *self, uint32_t placement, struct aabb box)
+{
+	const struct tables *tables = self->dynamics->tables;
+	const struct shape *shape = self->dynamics->shapes[tables->placement.shape[placement]];
+	uint32_t body = self->body_of.items[placement_body(tables, placement)] - 1;
+	if (shape->kind != SHAPE_PLANE)
+		return false;
+	pose in_body = pose_make(tables->placement.position[placement],
+				 tables->placement.rotation[placement]);
+	pose at = pose_mul(self->bodies.items[body].at, in_body);
+	vec3 normal = quat_rotate(at.rotation, shape->plane.normal);
+	vec3 half = vec3_scale(vec3_sub(box.max, box.min), 0.5);
+	vec3 middle = vec3_add(box.min, half);
+	double gap = vec3_dot(normal, vec3_sub(middle, at.position)) - shape->plane.offset;
+	return gap - vec3_dot(vec3_abs(normal), half) > self->radius;
+}
+
 /* The shapes near each block, and where what they get is summed. */
 static enum status find_near_shapes(struct fluid_work *self)
 {
@@ -337,7 +426,8 @@ static enum status find_near_shapes(struct fluid_work *self)
 			status = ARRAY_RESERVE(&self->pushes, self->pushes.count + found);
 		for (uint32_t i = 0; i < found && status == STATUS_OK; i++) {
 			uint32_t row = placement_body(self->dynamics->tables, self->found.items[i]);
-			if (self->body_of.items[row] != 0)
+			if (self->body_of.items[row] != 0 &&
+			    !is_far_plane(self, self->found.items[i], box))
 				self->near.items[self->near.count++] =
 					near_shape_of(self, block, self->found.items[i]);
 		}
@@ -347,22 +437,51 @@ static enum status find_near_shapes(struct fluid_work *self)
 	return status;
 }
 
-/* ---- counting -------------------------------------------------------------------------------------- */
+/* ---- room ------------------------------------------------------------------------------------------ */
 
-/* The neighbours of a place, itself included, in `out`; how many. A crowded place has none. */
-static uint32_t find_neighbours(const struct fluid_work *self, uint32_t place,
-				const struct runs *runs, uint32_t out[FLUID_FOUND_MAX])
+/* The parts of blocks among pairs and walls. */
+static enum status make_room(struct fluid_work *self)
 {
-	const struct fluid_near_x near = { self->near_x.items, self->near_y.items,
-					   self->near_z.items };
-	const vec3 at = vec3_make(near.x[place], near.y[place], near.z[place]);
-	uint32_t found = 0;
-	for (uint32_t r = 0; r < FLUID_ROWS; r++)
-		found += self->kernels->find_places(&near, runs->first[r], runs->last[r], at,
-						    self->radius * self->radius, &out[found]);
-	ASSERT(found <= FLUID_FOUND_MAX);
-	return found;
+	uint64_t walls = 0;
+	uint32_t blocks = fluid_blocks(self);
+	ASSERT(blocks <= self->part_starts.capacity);
+	for (uint32_t block = 0; block < blocks; block++) {
+		uint32_t places = fluid_block_end(self, block) - block * FLUID_BLOCK;
+		uint32_t near = self->near_starts.items[block + 1] - self->near_starts.items[block];
+		self->part_starts.items[block] = block * FLUID_BLOCK * FLUID_PAIRS;
+		self->part_rooms.items[block] = FLUID_BLOCK * FLUID_PAIRS;
+		self->part_counts.items[block] = 0;
+		self->wall_starts.items[block * FLUID_BLOCK] = (uint32_t)walls;
+		walls += (uint64_t)near * places;
+	}
+	enum status status =
+		ARRAY_RESERVE(&self->pairs, (uint64_t)blocks * FLUID_BLOCK * FLUID_PAIRS);
+	return status == STATUS_OK ? ARRAY_RESERVE(&self->walls, walls) : status;
 }
+
+/* Gives the blocks with more pairs than room a part behind all others; whether there are any. */
+static enum status make_more_room(struct fluid_work *self, bool *more)
+{
+	uint32_t blocks = fluid_blocks(self);
+	uint64_t end = (uint64_t)blocks * FLUID_BLOCK * FLUID_PAIRS;
+	*more = false;
+	self->pair_count = 0;
+	for (uint32_t block = 0; block < blocks; block++) {
+		uint32_t wanted = self->part_counts.items[block] + FLUID_EIGHT + FLUID_FOUR;
+		self->pair_count += self->part_counts.items[block];
+		if (wanted <= self->part_rooms.items[block])
+			continue;
+		self->part_starts.items[block] = (uint32_t)end;
+		self->part_rooms.items[block] = wanted;
+		end += wanted;
+		*more = true;
+	}
+	if (self->pair_count > FLUID_PAIRS_MAX && self->crowd > FLUID_CROWD_LEAST)
+		return STATUS_OK;
+	return ARRAY_RESERVE(&self->pairs, end);
+}
+
+/* ---- filling --------------------------------------------------------------------------------------- */
 
 static bool may_touch(const struct fluid_work *self, const struct fluid_near_shape *near,
 		      uint32_t place)
@@ -372,73 +491,46 @@ static bool may_touch(const struct fluid_work *self, const struct fluid_near_sha
 	return (near->category & mask) != 0 && aabb_contains_point(near->box, self->x.items[place]);
 }
 
-static void count_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
-{
-	UNUSED(worker);
-	struct fluid_work *self = context;
-	for (uint32_t block = first; block < last; block++) {
-		struct runs runs;
-		uint32_t found[FLUID_FOUND_MAX];
-		start_runs(self, block * FLUID_BLOCK, &runs);
-		for (uint32_t i = block * FLUID_BLOCK; i < fluid_block_end(self, block); i++) {
-			uint32_t walls = 0;
-			move_runs(self, i, &runs);
-			uint32_t pairs = find_neighbours(self, i, &runs, found);
-			pairs -= pairs > 0; /* itself */
-			for (uint32_t k = self->near_starts.items[block];
-			     k < self->near_starts.items[block + 1]; k++)
-				walls += may_touch(self, &self->near.items[k], i);
-			self->starts.items[i + 1] = pairs;
-			self->wall_starts.items[i + 1] = walls;
-		}
-	}
-}
-
-static enum status make_room(struct fluid_work *self)
-{
-	uint64_t pairs = 0, walls = 0;
-	self->starts.items[0] = self->wall_starts.items[0] = 0;
-	for (uint32_t i = 1; i <= self->points.count; i++) {
-		pairs += self->starts.items[i];
-		walls += self->wall_starts.items[i];
-		self->starts.items[i] = (uint32_t)pairs;
-		self->wall_starts.items[i] = (uint32_t)walls;
-	}
-	enum status status = ARRAY_RESERVE(&self->pairs, pairs);
-	return status == STATUS_OK ? ARRAY_RESERVE(&self->walls, walls) : status;
-}
-
-/* ---- filling --------------------------------------------------------------------------------------- */
-
 struct near_sums {
 	double density, spread, trace; /* spread: Σ V² |∇W|² / m; trace: −Σ V r·∇W */
 	vec3 slope;		       /* Σ V ∇W + Σ G */
 };
 
-static void fill_pairs(struct fluid_work *self, uint32_t place, const struct runs *runs,
-		       struct near_sums *sums)
+/* The pairs of a place, behind those of the one before, and their sums. Crowded places have none. */
+static void fill_pairs(struct fluid_work *self, uint32_t block, uint32_t place,
+		       struct fluid_runs *runs, struct near_sums *sums)
 {
-	double inverse = 1 / self->radius, inverse3 = inverse * inverse * inverse;
-	uint32_t at = self->starts.items[place], found[FLUID_FOUND_MAX];
-	uint32_t count = find_neighbours(self, place, runs, found);
-	sums->density = self->volume.items[place] * fluid_kernel_value(0) * inverse3;
-	for (uint32_t n = 0; n < count; n++) {
-		uint32_t k = found[n];
-		if (k == place)
-			continue;
-		vec3 d = vec3_sub(self->x.items[place], self->x.items[k]);
-		double q = scalar_min(vec3_length(d) * inverse, 1);
-		vec3 g = vec3_scale(d, fluid_kernel_slope(q) * (inverse3 * inverse * inverse));
-		double volume = self->volume.items[k];
-		struct fluid_pair *out = &self->pairs.items[at++];
-		*out = (struct fluid_pair){ { (float)g.x, (float)g.y, (float)g.z }, k };
-		g = fluid_slope(out);
-		sums->density += volume * fluid_kernel_value(q) * inverse3;
-		sums->spread += volume * volume * vec3_length_squared(g) / self->mass.items[k];
-		sums->slope = vec3_mul_add(sums->slope, g, volume);
-		sums->trace -= volume * vec3_dot(d, g);
+	const struct fluid_near_x near = { self->near_x.items, self->near_y.items,
+					   self->near_z.items };
+	const double inverse = 1 / self->radius;
+	uint32_t start = self->part_starts.items[block], found[FLUID_FOUND_MAX], count = 0;
+	uint32_t at = self->part_counts.items[block];
+	struct fluid_pair_sums pairs = { .density = 0 };
+	if (place < self->loose) {
+		move_runs(self, place, runs);
+		count = self->kernels->find_places(&near, runs, place, found);
 	}
-	ASSERT(at == self->starts.items[place + 1]);
+	ASSERT(count + FLUID_EIGHT <= FLUID_FOUND_MAX);
+	self->starts.items[place] = start + at;
+	/* Pairs are written in eights, of which the second half may be the next particle's. */
+	bool fits = at + count + FLUID_EIGHT <= self->part_rooms.items[block];
+	at += (count + FLUID_FOUR - 1) / FLUID_FOUR * FLUID_FOUR;
+	self->part_counts.items[block] = at;
+	self->pair_ends.items[place] = start + at;
+	if (!fits)
+		return;
+	if (count == 0)
+		pairs.density = fluid_kernel_value(0) * self->sites.items[place].volume;
+	else
+		self->kernels->fill_pairs(self->sites.items, self->weights.items, place, found,
+					  count, &self->pairs.items[self->starts.items[place]],
+					  &pairs);
+	sums->density = pairs.density;
+	sums->spread = (double)pairs.spread * inverse * inverse;
+	sums->trace = (double)pairs.trace;
+	sums->slope = vec3_scale(
+		vec3_make((double)pairs.slope[0], (double)pairs.slope[1], (double)pairs.slope[2]),
+		inverse);
 }
 
 /* The flat shapes that a particle touches, so that where they overlap counts once. */
@@ -521,7 +613,9 @@ static void fill_walls(struct fluid_work *self, uint32_t block, uint32_t place,
 	}
 	self->sums.items[block].inside += inside;
 	self->wall_ends.items[place] = at;
-	ASSERT(at <= self->wall_starts.items[place + 1]);
+	if ((place + 1) % FLUID_BLOCK != 0)
+		self->wall_starts.items[place + 1] = at;
+	ASSERT(at <= self->walls.capacity);
 }
 
 /* Inwards, of the length 1 at a free surface. The wall kernel has twice the slope that the fluid
@@ -533,31 +627,52 @@ static vec3 normal_of(const struct fluid_work *self, vec3 pairs, vec3 all)
 					     FLUID_NORMAL_NOISE * FLUID_NORMAL_NOISE));
 }
 
+/* What a place has of its neighbours and walls. */
+static void fill_place(struct fluid_work *self, uint32_t block, uint32_t place,
+		       struct fluid_runs *runs)
+{
+	struct near_sums sums = { 0 };
+	struct fluid_sum *sum = &self->sums.items[block];
+	fill_pairs(self, block, place, runs, &sums);
+	vec3 pairs = sums.slope;
+	fill_walls(self, block, place, &sums);
+	self->trace.items[place] = sums.trace;
+	self->normal.items[place] = normal_of(self, pairs, sums.slope);
+	double own = vec3_length_squared(sums.slope) / self->mass.items[place];
+	double error = scalar_max(sums.density - 1, 0), h = self->radius;
+	self->density.items[place] = sums.density;
+	self->diagonal.items[place] = self->volume.items[place] * (own + sums.spread);
+	self->sides.items[place] = (struct fluid_side){
+		{ (float)(h * sums.slope.x), (float)(h * sums.slope.y), (float)(h * sums.slope.z) },
+		(float)scalar_max(self->sites.items[place].volume, VOLUME_LEAST),
+	};
+	sum->error += error;
+	sum->error_max = scalar_max(sum->error_max, error);
+}
+
 static void fill_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	struct fluid_work *self = context;
 	for (uint32_t block = first; block < last; block++) {
-		struct runs runs;
+		struct fluid_runs runs;
+		/* Its pairs had room. */
+		if (self->refill &&
+		    self->part_starts.items[block] == block * FLUID_BLOCK * FLUID_PAIRS)
+			continue;
+		self->part_counts.items[block] = 0;
 		self->sums.items[block] = (struct fluid_sum){ 0 };
-		start_runs(self, block * FLUID_BLOCK, &runs);
-		for (uint32_t i = block * FLUID_BLOCK; i < fluid_block_end(self, block); i++) {
-			struct near_sums sums = { 0 };
-			move_runs(self, i, &runs);
-			fill_pairs(self, i, &runs, &sums);
-			self->slope.items[i] = sums.slope; /* of pairs */
-			fill_walls(self, block, i, &sums);
-			self->trace.items[i] = sums.trace;
-			self->normal.items[i] = normal_of(self, self->slope.items[i], sums.slope);
-			double volume = self->volume.items[i];
-			double own = vec3_length_squared(sums.slope) / self->mass.items[i];
-			double error = scalar_max(sums.density - 1, 0);
-			self->density.items[i] = sums.density;
-			self->diagonal.items[i] = volume * (own + sums.spread);
-			self->sums.items[block].error += error;
-			self->sums.items[block].error_max =
-				scalar_max(self->sums.items[block].error_max, error);
+		for (uint32_t k = self->push_starts.items[block];
+		     k < self->push_starts.items[block + 1]; k++) {
+			const struct fluid_push *push = &self->pushes.items[k];
+			self->pushes.items[k].stiffness = 0;
+			self->sums.items[block].dynamic |= self->bodies.items[push->body].dynamic;
+			self->sums.items[block].moves |= self->bodies.items[push->body].moves;
 		}
+		if (block * FLUID_BLOCK < self->loose)
+			start_runs(self, block * FLUID_BLOCK, &runs);
+		for (uint32_t i = block * FLUID_BLOCK; i < fluid_block_end(self, block); i++)
+			fill_place(self, block, i, &runs);
 	}
 }
 
@@ -580,18 +695,37 @@ static void soften_blocks(uint32_t first, uint32_t last, uint32_t worker, void *
 		}
 }
 
-enum status fluid_find_near(struct fluid_work *self)
+/* Neighbours, walls and densities with the present limit of a cell; `again`: a smaller one is needed. */
+static enum status fill_near(struct fluid_work *self, bool *again)
 {
 	sort_points(self);
-	ASSERT(self->starts.capacity > self->points.count);
+	ASSERT(self->starts.capacity >= self->points.count);
 	enum status status = find_near_shapes(self);
+	if (status == STATUS_OK)
+		status = make_room(self);
 	if (status != STATUS_OK)
 		return status;
-	fluid_run(self, count_blocks);
-	status = make_room(self);
-	if (status != STATUS_OK)
-		return status;
+	self->refill = false;
 	fluid_run(self, fill_blocks);
+	status = make_more_room(self, &self->refill);
+	*again = self->pair_count > FLUID_PAIRS_MAX && self->crowd > FLUID_CROWD_LEAST;
+	if (status == STATUS_OK && self->refill && !*again)
+		fluid_run(self, fill_blocks);
+	return status;
+}
+
+enum status fluid_find_near(struct fluid_work *self)
+{
+	bool again = true;
+	ASSERT(self->points.count > 0);
+	self->crowd = FLUID_CROWD;
+	while (again) {
+		enum status status = fill_near(self, &again);
+		if (status != STATUS_OK)
+			return status;
+		self->crowd /= again ? 2 : 1;
+	}
+	self->now.crowded += self->points.count - self->loose;
 	for (uint32_t i = 0; i < self->bodies.count; i++)
 		self->bodies.items[i].stiffness = 0;
 	for (uint32_t i = 0; i < self->pushes.count; i++) {

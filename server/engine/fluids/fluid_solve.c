@@ -43,83 +43,92 @@ enum { ITERATIONS_MIN = 2, ITERATIONS_MAX = 100 };
 
 /* ---- what pressures do ----------------------------------------------------------------------------- */
 
+/* What the walls of a place give it, and what it gives them. */
 static vec3 wall_pushes(struct fluid_work *self, uint32_t place, double pressure)
 {
 	vec3 sum = vec3_zero(), at = self->x.items[place];
 	if (!(pressure > 0))
 		return sum;
+	VALIDATE(self->wall_ends.items[place] <= self->walls.count);
 	for (uint32_t k = self->wall_starts.items[place]; k < self->wall_ends.items[place]; k++) {
 		const struct fluid_wall *wall = &self->walls.items[k];
 		const struct fluid_body *body = &self->bodies.items[wall->body];
 		vec3 push = vec3_scale(wall->slope, -pressure * self->volume.items[place]);
 		struct fluid_push *out = &self->pushes.items[wall->sum];
 		sum = vec3_add(sum, push);
-		if (self->shift)
-			continue;
 		out->push = vec3_sub(out->push, push);
 		out->twist = vec3_sub(out->twist, vec3_cross(vec3_sub(at, body->centre), push));
 	}
 	return sum;
 }
 
-/* The pairs of a particle; NULL: it has none. */
-static const struct fluid_pair *pairs_of(const struct fluid_work *self, uint32_t place,
-					 uint32_t *count)
-{
-	uint32_t start = self->starts.items[place];
-	*count = self->starts.items[place + 1] - start;
-	return *count > 0 ? &self->pairs.items[start] : NULL;
-}
-
-/* The Δv of all pressures, and what they leave of velocities, by volume. */
-static void press_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+/* The change of velocities by all pressures, with doubles: equal and opposite for the two of a pair. */
+static void give_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	struct fluid_work *self = context;
 	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
 		uint32_t count;
-		const struct fluid_pair *pairs = pairs_of(self, i, &count);
+		const struct fluid_pair *pairs = fluid_pairs(self, i, &count);
 		double pressure = self->pressure.items[i], volume = self->volume.items[i];
-		vec3 sum = self->kernels->sum_loads(pairs, count, self->load.items);
-		sum = vec3_mul_add(sum, self->slope.items[i], pressure);
-		sum = vec3_sub(wall_pushes(self, i, pressure), vec3_scale(sum, volume));
-		vec3 gain = vec3_scale(sum, 1 / self->mass.items[i]);
-		self->gain.items[i] = gain;
-		self->flow.items[i].v = vec3_scale(vec3_add(self->v.items[i], gain), volume);
+		vec3 sum = self->kernels->sum_pushes(pairs, count, self->sites.items,
+						     self->load.items, i, pressure);
+		sum = vec3_scale(sum, -volume / self->radius);
+		sum = vec3_add(sum, wall_pushes(self, i, pressure));
+		self->v.items[i] = vec3_mul_add(self->v.items[i], sum, 1 / self->mass.items[i]);
 	}
 }
 
-static void apply_pressures(struct fluid_work *self)
+static void give_pressures(struct fluid_work *self)
 {
-	for (uint32_t i = 0; i < self->points.count; i++)
-		self->load.items[i] = self->volume.items[i] * self->pressure.items[i];
-	fluid_run(self, press_blocks);
+	fluid_run(self, give_blocks);
 	fluid_collect(self);
-}
-
-static void add_gain(struct fluid_work *self)
-{
-	for (uint32_t i = 0; i < self->points.count; i++)
-		self->v.items[i] = vec3_add(self->v.items[i], self->gain.items[i]);
 	fluid_give(self);
 }
 
 /* ---- the incompressible solver ---------------------------------------------------------------------- */
 
-static double rate_of(const struct fluid_work *self, uint32_t place)
+static struct fluid_iteration iteration_of(const struct fluid_work *self)
 {
-	uint32_t count;
-	const struct fluid_pair *pairs = pairs_of(self, place, &count);
-	vec3 own = vec3_add(self->v.items[place], self->gain.items[place]);
-	double rate = vec3_dot(own, self->slope.items[place]);
-	rate -= self->kernels->sum_flows(pairs, count, self->flow.items);
+	return (struct fluid_iteration){
+		.pairs = self->pairs.items,
+		.starts = self->starts.items,
+		.ends = self->pair_ends.items,
+		.spots = self->spots.items,
+		.sides = self->sides.items,
+		.speeds = self->speeds.items,
+		.pressures = self->pressures.items,
+		.flows = self->flows.items,
+	};
+}
+
+/* The flows that all pressures lead to, with floats. */
+static void press_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	const struct fluid_iteration it = iteration_of(self);
+	for (uint32_t block = first; block < last; block++) {
+		uint32_t start = block * FLUID_BLOCK, end = fluid_block_end(self, block);
+		self->kernels->press_places(&it, start, end);
+		if (self->shift || !self->sums.items[block].dynamic)
+			continue;
+		for (uint32_t i = start; i < end; i++)
+			wall_pushes(self, i, self->pressure.items[i]);
+	}
+}
+
+/* How fast the bodies beside a place come towards it, by the slopes of their walls. */
+static double rate_of_bodies(const struct fluid_work *self, uint32_t place)
+{
+	double rate = 0;
+	VALIDATE(self->wall_ends.items[place] <= self->walls.count);
 	for (uint32_t k = self->wall_starts.items[place]; k < self->wall_ends.items[place]; k++) {
 		const struct fluid_wall *wall = &self->walls.items[k];
 		const struct fluid_body *body = &self->bodies.items[wall->body];
-		vec3 slip = own;
-		if (body->moves && !self->shift)
-			slip = vec3_sub(own, fluid_body_velocity(body, self->x.items[place]));
-		rate += vec3_dot(slip, wall->slope);
+		if (body->moves)
+			rate -= vec3_dot(fluid_body_velocity(body, self->x.items[place]),
+					 wall->slope);
 	}
 	return rate;
 }
@@ -129,10 +138,19 @@ static void rate_blocks(uint32_t first, uint32_t last, uint32_t worker, void *co
 {
 	UNUSED(worker);
 	struct fluid_work *self = context;
+	const struct fluid_iteration it = iteration_of(self);
+	const double inverse = 1 / self->radius;
+	float rates[FLUID_BLOCK] = { 0 };
 	for (uint32_t block = first; block < last; block++) {
-		struct fluid_sum sum = { 0 };
-		for (uint32_t i = block * FLUID_BLOCK; i < fluid_block_end(self, block); i++) {
-			double beyond = rate_of(self, i) - self->target.items[i];
+		struct fluid_sum *out = &self->sums.items[block], sum = { 0 };
+		uint32_t start = block * FLUID_BLOCK, end = fluid_block_end(self, block);
+		if (!self->still)
+			self->kernels->rate_places(&it, start, end, rates);
+		for (uint32_t i = start; i < end; i++) {
+			double rate = (double)rates[i - start] * inverse;
+			if (out->moves && !self->shift)
+				rate += rate_of_bodies(self, i);
+			double beyond = rate - self->target.items[i];
 			double way = self->pressure.items[i] - self->pressure_before.items[i];
 			double fall = self->beyond.items[i] - beyond;
 			double diagonal = self->diagonal.items[i];
@@ -148,7 +166,8 @@ static void rate_blocks(uint32_t first, uint32_t last, uint32_t worker, void *co
 			sum.error += error * self->step;
 			sum.error_max = scalar_max(sum.error_max, error * self->step);
 		}
-		self->sums.items[block] = sum;
+		out->way = sum.way, out->both = sum.both, out->fall = sum.fall;
+		out->error = sum.error, out->error_max = sum.error_max;
 	}
 }
 
@@ -168,31 +187,57 @@ static struct fluid_sum sum_blocks(const struct fluid_work *self)
 	return sum;
 }
 
-static void begin_solution(struct fluid_work *self)
+static void begin_solution(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
-	for (uint32_t i = 0; i < self->points.count; i++) {
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
 		double room = 1 - self->density.items[i];
+		vec3 v = self->v.items[i];
 		self->target.items[i] = scalar_max(room, 0) / self->step;
 		self->beyond.items[i] = 0;
 		self->pressure.items[i] = self->pressure.items[i] * self->step;
 		self->pressure_before.items[i] = self->pressure.items[i];
+		fluid_set_load(self, i);
+		self->speeds.items[i] = (struct fluid_speed){
+			{ (float)v.x, (float)v.y, (float)v.z },
+			(float)(self->volume.items[i] / (self->mass.items[i] * self->radius)),
+		};
 		ASSERT(self->pressure.items[i] >= 0);
 	}
 }
 
 /* After the velocities: rates are in `beyond` and `target`. */
-static void begin_shift(struct fluid_work *self)
+static void begin_shift(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
-	for (uint32_t i = 0; i < self->points.count; i++) {
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
 		double room = 1 - self->density.items[i];
 		double rate = self->beyond.items[i] + self->target.items[i];
 		self->kept.items[i] = self->pressure.items[i];
-		self->drift.items[i] = self->v.items[i];
-		self->v.items[i] = vec3_zero();
 		self->target.items[i] = scalar_max(room, -FLUID_RECOVERY) / self->step - rate;
 		self->beyond.items[i] = 0;
 		self->pressure.items[i] = 0;
-		self->pressure_before.items[i] = self->pressure.items[i];
+		self->pressure_before.items[i] = 0;
+		fluid_set_load(self, i);
+		memset(self->speeds.items[i].v, 0, sizeof self->speeds.items[i].v);
+		memset(&self->flows.items[i], 0, sizeof self->flows.items[i]);
+	}
+}
+
+/* Without a solution (a vessel that is overfull) pressures would grow without end. */
+static void end_shift(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	bool solved = self->now.divergence_error <= self->tolerance;
+	double keep = (solved ? 1 : UNSOLVED_PART) / self->step;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
+		const float *flow = self->flows.items[i].at;
+		vec3 shift = vec3_make((double)flow[0], (double)flow[1], (double)flow[2]);
+		self->drift.items[i] = vec3_scale(shift, 1 / (double)self->sides.items[i].volume);
+		self->pressure.items[i] = keep * self->kept.items[i];
 	}
 }
 
@@ -205,32 +250,50 @@ static double find_pace(const struct fluid_sum *sum, uint32_t iteration)
 	return scalar_clamp(pace, PACE_MIN, PACE_MAX);
 }
 
-static void update(struct fluid_work *self, double pace)
+static void update_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
-	for (uint32_t i = 0; i < self->points.count; i++) {
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
 		double diagonal = self->diagonal.items[i];
-		double change = diagonal > 0 ? pace * self->beyond.items[i] / diagonal : 0;
+		double change = diagonal > 0 ? self->pace * self->beyond.items[i] / diagonal : 0;
 		self->pressure_before.items[i] = self->pressure.items[i];
 		self->pressure.items[i] = scalar_max(self->pressure.items[i] + change, 0);
+		fluid_set_load(self, i);
 	}
+}
+
+/* By the work that is left for this sub-step and those after it. */
+static uint32_t iterations_max(const struct fluid_work *self)
+{
+	double each = FLUID_WORK_ITERATION * scalar_max(self->pair_count, 1);
+	ASSERT(self->substeps_left > 0);
+	double most = self->work / (self->substeps_left * each);
+	return (uint32_t)scalar_clamp(most, ITERATIONS_MIN, ITERATIONS_MAX);
 }
 
 /* The mean excess that is left. */
 static double iterate(struct fluid_work *self)
 {
-	uint32_t iterations = 0;
+	uint32_t iterations = 0, most = iterations_max(self);
 	double error, tolerance = self->tolerance * (self->shift ? 1 : RATE_PART);
 	for (;;) {
-		apply_pressures(self);
+		self->still = self->shift && iterations == 0;
+		if (!self->still) {
+			fluid_run(self, press_blocks);
+			fluid_collect(self);
+		}
 		fluid_run(self, rate_blocks);
 		struct fluid_sum sum = sum_blocks(self);
 		error = sum.error;
 		if ((iterations >= (self->shift ? 0 : ITERATIONS_MIN) && error <= tolerance) ||
-		    iterations == ITERATIONS_MAX)
+		    iterations == most)
 			break;
-		update(self, find_pace(&sum, iterations));
+		self->pace = find_pace(&sum, iterations);
+		fluid_run(self, update_blocks);
 		iterations++;
 	}
+	self->work -= iterations * FLUID_WORK_ITERATION * self->pair_count;
 	self->now.iterations += iterations;
 	self->now.unconverged += !(error <= tolerance);
 	return error;
@@ -240,21 +303,13 @@ void fluid_solve(struct fluid_work *self)
 {
 	ASSERT(self->solver == FLUID_INCOMPRESSIBLE && self->step > 0);
 	self->shift = false;
-	begin_solution(self);
+	fluid_run(self, begin_solution);
 	self->now.divergence_error = iterate(self);
-	add_gain(self);
-	/* Without a solution (a vessel that is overfull) pressures would grow without end. */
-	bool solved = self->now.divergence_error <= self->tolerance;
-	double keep = solved ? 1 : UNSOLVED_PART;
+	give_pressures(self);
 	self->shift = true;
-	begin_shift(self);
+	fluid_run(self, begin_shift);
 	self->now.residual = iterate(self);
-	for (uint32_t i = 0; i < self->points.count; i++) {
-		vec3 shift = self->gain.items[i];
-		self->v.items[i] = self->drift.items[i];
-		self->drift.items[i] = shift;
-		self->pressure.items[i] = keep * self->kept.items[i] / self->step;
-	}
+	fluid_run(self, end_shift);
 	self->shift = false;
 }
 
@@ -275,13 +330,22 @@ static double state_pressure(const struct fluid_work *self, uint32_t place)
 	return liquid->rest_density * self->bulk * scalar_max(cube * cube * power - 1, 0);
 }
 
+static void state_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
+		self->pressure.items[i] = state_pressure(self, i) * self->step;
+		fluid_set_load(self, i);
+	}
+}
+
 void fluid_press(struct fluid_work *self)
 {
-	ASSERT(self->solver == FLUID_EXPLICIT);
-	for (uint32_t i = 0; i < self->points.count; i++)
-		self->pressure.items[i] = state_pressure(self, i) * self->step;
-	apply_pressures(self);
-	add_gain(self);
+	ASSERT(self->solver == FLUID_EXPLICIT && self->step > 0);
+	ASSERT(self->points.count > 0);
+	fluid_run(self, state_blocks);
+	give_pressures(self);
 	for (uint32_t i = 0; i < self->points.count; i++)
 		self->pressure.items[i] /= self->step;
 }

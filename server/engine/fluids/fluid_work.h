@@ -24,10 +24,23 @@
 
 enum {
 	FLUID_BLOCK = 256,
-	FLUID_CROWD = 128, /* of a cell */
+	FLUID_CROWD = 128,	   /* of a cell */
+	FLUID_CROWD_LEAST = 16,	   /* where a group would have more than FLUID_PAIRS_MAX pairs */
+	FLUID_PAIRS_MAX = 1 << 27, /* a gigabyte */
 	FLUID_ROWS = 9,
-	FLUID_FOUND_MAX = 3 * FLUID_ROWS * (FLUID_CROWD + 1),
+	FLUID_FOUND_MAX = 3 * FLUID_ROWS * FLUID_CROWD + 16,
+	FLUID_PAIRS = 40, /* a place, of the room that each block has at first */
 };
+
+/* Work is counted in visits of a pair. A tick of a world has at most so much for all its fluids, some ten
+ * seconds of one core, whatever substeps_max and the tolerance are: sub-steps and iterations beyond it are
+ * left out and counted as `capped` and `unconverged`. A splash of 10⁶ particles takes a tenth of it. */
+#define FLUID_WORK_MAX 8e9
+/* Of a sub-step for each pair that two particles may have: search, forces and the fewest iterations. */
+#define FLUID_WORK_SUBSTEP 16.0
+/* Of an iteration for each pair. */
+#define FLUID_WORK_ITERATION 2.0
+
 /* A particle of the group, in the order of rows. */
 struct fluid_point {
 	vec3 x, v;
@@ -45,10 +58,44 @@ struct fluid_liquid {
 	struct particle_law law; /* of a sub-step */
 };
 
-/* A neighbour: its place, and ∇W at this particle. */
+/* A neighbour: its place, and ∇W h⁴ at this particle by the vector from there in radii. The pairs of a
+ * particle are at `starts` … `pair_ends` − 1, itself among them (whose vector is 0), by rows of cells, then
+ * itself again until they are a multiple of four. */
 struct fluid_pair {
-	float slope[3];
+	float scale;
 	uint32_t place;
+};
+enum { FLUID_FOUR = 4, FLUID_EIGHT = 8 };
+
+/* A place in radii of the kernel, a volume in their cubes. */
+struct fluid_site {
+	double x, y, z, volume;
+};
+
+/* A place in units of FLUID_QUANTUM, so that differences are exact, as floats too, and wrap for places far
+ * apart; a volume (as above) times its pressure (Pa s). Iterations use these; what they lead to is computed
+ * with doubles. */
+struct fluid_spot {
+	uint32_t x, y, z;
+	float load;
+};
+#define FLUID_QUANTA 4194304.0			  /* of a radius */
+#define FLUID_REACH 17592186044416.0f		  /* their square */
+#define FLUID_QUANTUM ((float)(1 / FLUID_QUANTA)) /* radii */
+
+/* A volume times its velocity, m/s; 0. */
+struct fluid_flow {
+	float at[4];
+};
+
+/* Of a particle: the slope of its density with walls, times the radius; its volume in cubes of radii. */
+struct fluid_side {
+	float slope[3], volume;
+};
+
+/* Its velocity before the pressures; the change of it by a unit of pressures' sum. */
+struct fluid_speed {
+	float v[3], yield;
 };
 
 /* A body near a particle. */
@@ -78,28 +125,61 @@ struct fluid_body {
 	double stiffness;	  /* Σ V |G| of its walls, for the step of the iteration */
 };
 
-/* A volume times its velocity, in a quarter of a line of the cache. */
-struct fluid_flow {
-	vec3 v;
-	double unused;
-};
-
-/* Coordinates by place for the search of neighbours; crowded places have none (NaN). */
+/* Coordinates of spots by place, with room for FLUID_EIGHT more. */
 struct fluid_near_x {
-	const double *x, *y, *z;
+	const uint32_t *x, *y, *z;
 };
 
-/* The widest that the processor has (fluid_lanes.h). */
-struct fluid_kernels {
-	vec3 (*sum_loads)(const struct fluid_pair *pairs, uint32_t count, const double *load);
-	double (*sum_flows)(const struct fluid_pair *pairs, uint32_t count,
-			    const struct fluid_flow *flow);
-	uint32_t (*find_places)(const struct fluid_near_x *near, uint32_t first, uint32_t last,
-				vec3 at, double reach, uint32_t *out);
+/* The places of the 27 cells around one. */
+struct fluid_runs {
+	uint64_t key;
+	uint32_t first[FLUID_ROWS], last[FLUID_ROWS];
 };
-extern const struct fluid_kernels fluid_kernels_1, fluid_kernels_2;
+
+/* What a step of the iteration reads and writes by place. */
+struct fluid_iteration {
+	const struct fluid_pair *pairs;
+	const uint32_t *starts, *ends; /* of pairs, with those that fill up fours */
+	const struct fluid_spot *spots;
+	const struct fluid_side *sides;
+	const struct fluid_speed *speeds;
+	const float *pressures; /* Pa s */
+	struct fluid_flow *flows;
+};
+
+/* Over neighbours j, V in cubes of radii: Σ V W h³, Σ w (∇W h⁴)², −Σ V r·∇W h³, Σ V ∇W h⁴. */
+struct fluid_pair_sums {
+	double density;
+	float spread, trace, slope[3];
+};
+
+/* The widest that the processor has (fluid_lanes.h). Pairs are counted with those that fill up fours. */
+struct fluid_kernels {
+	/* The places within a radius, itself included, ascending along each run; how many. `out` has
+	 * room for FLUID_FOUND_MAX. */
+	uint32_t (*find_places)(const struct fluid_near_x *near, const struct fluid_runs *runs,
+				uint32_t place, uint32_t *out);
+	/* Their pairs, and sums with a weight for each. `found` may be filled up to eights, `out` has room
+	 * for these. */
+	void (*fill_pairs)(const struct fluid_site *sites, const float *weights, uint32_t place,
+			   uint32_t *found, uint32_t count, struct fluid_pair *out,
+			   struct fluid_pair_sums *sums);
+	/* The flows that pressures lead to, and the rates of densities by flows, times the radius. */
+	void (*press_places)(const struct fluid_iteration *it, uint32_t first, uint32_t last);
+	void (*rate_places)(const struct fluid_iteration *it, uint32_t first, uint32_t last,
+			    float *rates);
+	/* Σ (number_j + V_j number) ∇W h⁴. */
+	vec3 (*sum_pushes)(const struct fluid_pair *pairs, uint32_t count,
+			   const struct fluid_site *sites, const double *numbers, uint32_t place,
+			   double number);
+	/* Σ (number_j + V_j number) (1 − q) (v_j − v). Loads eight pairs and four numbers of v at once. */
+	vec3 (*sum_slips)(const struct fluid_pair *pairs, uint32_t count,
+			  const struct fluid_site *sites, const double *numbers, const vec3 *v,
+			  uint32_t place, double number);
+};
+extern const struct fluid_kernels fluid_kernels_1, fluid_kernels_4;
 #if defined(__x86_64__)
-extern const struct fluid_kernels fluid_kernels_4; /* needs AVX2 */
+extern const struct fluid_kernels fluid_kernels_8; /* needs AVX2 */
 #endif
 const struct fluid_kernels *fluid_kernels_choose(void);
 
@@ -122,7 +202,8 @@ struct fluid_sum {
 	double error, error_max; /* Σ and maximum of excess density or divergence */
 	double way, both,
 		fall; /* Σ V D Δp², Σ V Δp Δr, Σ V Δr²/D of the last step of the iteration */
-	uint32_t inside;
+	uint32_t inside, bad;
+	bool dynamic, moves; /* a body that is near is so */
 };
 
 /* A shape near a block; `category` of its piece, all bits for the walls of the world. */
@@ -151,42 +232,59 @@ struct fluid_work {
 	enum fluid_solver solver;
 	double radius; /* m: of the kernel */
 	double tolerance, compression, speed, step_ratio;
-	double excess; /* mean, of density, that the last tick left */
-	uint32_t substeps_max, mask;
+	double excess;	   /* mean, of density, that the last tick left */
+	double work;	   /* visits of pairs that are left for this group */
+	double pair_count; /* of the sub-step */
+	uint32_t substeps_max, substeps_left, mask;
 	struct fluid_figures now; /* of the group */
 	double bulk,
 		thinning; /* Pa m³/kg: of the equation of state; part of the viscosities in force */
 	bool is_viscous;
 	struct fluid_liquid liquids[SYSTEMS_MAX];
 	uint32_t liquid_count;
-	ARRAY_OF(struct fluid_point) points;
+	ARRAY_OF(struct fluid_point)
+	points, points_before; /* in the order of places, of rows at first */
 	ARRAY_OF(struct fluid_body) bodies;
 	ARRAY_OF(uint32_t) body_of; /* by body row: index in bodies + 1, 0 none */
 	/* By place. */
 	ARRAY_OF(uint64_t) keys, key_scratch;
-	ARRAY_OF(uint32_t) order, order_scratch; /* index in points */
+	ARRAY_OF(uint32_t) order, order_scratch; /* index in points_before */
 	ARRAY_OF(vec3) x, v, gain;		 /* gain: Δv of the stage in hand */
 	ARRAY_OF(double)
 	mass, volume, density, pressure, diagonal, target, beyond, kept, load, pressure_before,
 		trace; /* Σ V_j r·∇W with walls, negative: 3 for a fluid on all sides */
-	ARRAY_OF(double) near_x, near_y, near_z;
+	ARRAY_OF(struct fluid_site) sites;
+	ARRAY_OF(struct fluid_spot) spots;
+	ARRAY_OF(struct fluid_flow) flows;
+	ARRAY_OF(struct fluid_side) sides;
+	ARRAY_OF(struct fluid_speed) speeds;
+	ARRAY_OF(float)
+	weights, pressures; /* V²/m: of the spread of slopes; Pa s: in the iteration */
+	ARRAY_OF(uint32_t) near_x, near_y, near_z;
 	ARRAY_OF(uint8_t) liquid;
-	ARRAY_OF(uint32_t) starts; /* of pairs, and the end */
+	ARRAY_OF(uint32_t) starts, pair_ends; /* of pairs */
 	ARRAY_OF(struct fluid_pair) pairs;
-	ARRAY_OF(vec3) slope, drift; /* Σ V_j ∇W; m/s, of the places beside velocity */
-	ARRAY_OF(vec3) normal;	     /* inwards, by parts of 1: where there is a free surface */
-	ARRAY_OF(struct fluid_flow) flow;
-	ARRAY_OF(uint32_t)
-	wall_starts, wall_ends; /* of walls, and the end; of those that are touched */
+	ARRAY_OF(vec3) drift;  /* m/s, of the places beside velocity */
+	ARRAY_OF(vec3) normal; /* inwards, by parts of 1: where there is a free surface */
+	ARRAY_OF(uint32_t) wall_starts, wall_ends;
 	ARRAY_OF(struct fluid_wall) walls;
 	/* By block. */
 	ARRAY_OF(struct fluid_sum) sums;
 	ARRAY_OF(uint32_t) near_starts, push_starts; /* and the ends */
+	ARRAY_OF(uint32_t)
+	part_starts, part_rooms, /* in pairs */
+		part_counts; /* that a block has, filled up; beyond its room: it has none of the sort */
 	ARRAY_OF(struct fluid_near_shape) near;
 	ARRAY_OF(struct fluid_push) pushes;
 	ARRAY_OF(uint32_t) found; /* placements */
 	bool shift;		  /* the solution in hand moves particles, without velocity */
+	bool refill;		  /* of blocks whose pairs had no room */
+	bool still;		  /* and its pressures are all 0 */
+	double pace;		  /* of the step in hand */
 	int64_t base[3];	  /* cell of the key 1 along each axis */
+	uint32_t shifts[3];	  /* of each axis in a key */
+	uint32_t crowd;		  /* of a cell, in this sub-step */
+	uint32_t loose;		  /* places that are not crowded: these come last */
 	double most_reach;	  /* m: of bodies */
 	bool first;		  /* sub-step of the tick */
 	/* Of the whole tick. */
@@ -241,9 +339,24 @@ static inline uint32_t fluid_block_end(const struct fluid_work *self, uint32_t b
 	return MIN_OF((block + 1) * FLUID_BLOCK, self->points.count);
 }
 
-static inline vec3 fluid_slope(const struct fluid_pair *pair)
+/* The pairs of a place, with those that fill up a four. */
+static inline const struct fluid_pair *fluid_pairs(const struct fluid_work *self, uint32_t place,
+						   uint32_t *count)
 {
-	return vec3_make(pair->slope[0], pair->slope[1], pair->slope[2]);
+	uint32_t start = self->starts.items[place];
+	*count = self->pair_ends.items[place] - start;
+	return &self->pairs.items[start];
+}
+
+/* What the floats of the iteration hold of a pressure. */
+#define FLUID_LOAD_MAX 1e25
+static inline void fluid_set_load(struct fluid_work *self, uint32_t place)
+{
+	double load = self->sites.items[place].volume * self->pressure.items[place];
+	self->load.items[place] = load;
+	self->spots.items[place].load = (float)scalar_min(load, FLUID_LOAD_MAX);
+	self->pressures.items[place] =
+		(float)scalar_min(self->pressure.items[place], FLUID_LOAD_MAX);
 }
 
 #endif

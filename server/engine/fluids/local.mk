@@ -10,7 +10,7 @@ libengine_a_SOURCES += \
 	server/engine/fluids/fluid_lanes.c \
 	server/engine/fluids/fluid_lanes.h \
 	server/engine/fluids/fluid_lanes_1.c \
-	server/engine/fluids/fluid_lanes_4.c \
+	server/engine/fluids/fluid_lanes_8.c \
 	server/engine/fluids/fluid_near.c \
 	server/engine/fluids/fluid_samples.c \
 	server/engine/fluids/fluid_samples.h \

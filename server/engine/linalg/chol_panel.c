@@ -50,6 +50,7 @@ static bool allocate_plan(struct plan *plan, struct chol_panel *self, struct are
 
 static void set_order(struct chol_panel *self, const uint32_t *order)
 {
+	ASSERT(self->size == 0 || order[0] < self->size);
 	if (order != self->order)
 		memcpy(self->order, order, self->size * sizeof *order);
 	for (uint32_t k = 0; k < self->size; k++)
@@ -188,6 +189,7 @@ static void join_panels(struct plan *plan, struct chol_panel *self)
 static void list_row(struct plan *plan, const struct chol_panel *self, uint32_t i, bool write)
 {
 	uint32_t body = self->order[i];
+	VALIDATE(i < self->size && self->panel[i] < self->panels);
 	plan->mark[self->panel[i]] = i;
 	for (uint32_t q = plan->start[body]; q < plan->start[body + 1]; q++) {
 		uint32_t k = self->place[plan->near[q]];
@@ -258,6 +260,7 @@ enum status chol_panel_analyse(struct chol_panel *self, struct arena *arena, uin
 			       const uint32_t *start, const uint32_t *near, const uint32_t *order)
 {
 	struct plan plan = { .start = start, .near = near };
+	ASSERT(start != NULL && order != NULL);
 	self->size = size;
 	self->panels = 0;
 	if (!allocate_plan(&plan, self, arena))

@@ -1,20 +1,12 @@
-/* The factor of chol_panel_lanes.h with AVX2: four lanes. Every function of this file is compiled for
- * AVX2 and called only where the processor has it; products and sums stay apart (-ffp-contract=off). */
+/* The factor of chol_panel_lanes.h with AVX2: four lanes. */
 #if defined(__x86_64__)
+#include "server/base/target.h"
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC target("avx2")
-#endif
-
+TARGET_AVX2
 #define PANEL_LANES 4
 #define PANEL_KERNELS chol_panel_kernels_4
 #include "server/engine/linalg/chol_panel_lanes.h"
-
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+TARGET_END
 
 #else
 typedef int chol_panel_4_needs_x86;

@@ -1,6 +1,5 @@
 libengine_a_SOURCES += \
 	server/engine/linalg/dense.h \
-	server/engine/linalg/six.h \
 	server/engine/linalg/dense.c \
 	server/engine/linalg/chol.h \
 	server/engine/linalg/chol.c \

@@ -81,6 +81,7 @@ static int compare_runs(const void *a, const void *b, void *context)
 	const struct contact_list *list = context;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	const struct contact_state *of_x = &list->items[x], *of_y = &list->items[y];
+	VALIDATE(x < list->count && y < list->count);
 	if (of_x->a.placement != of_y->a.placement)
 		return of_x->a.placement < of_y->a.placement ? -1 : 1;
 	if (of_x->b.placement != of_y->b.placement)
@@ -117,6 +118,7 @@ static uint32_t nearest_pair(const struct region_run *run, const bool *taken, ve
 {
 	uint32_t best = UINT32_MAX;
 	double nearest = __builtin_inf();
+	ASSERT(run->count > 0);
 	for (uint32_t i = 0; i < run->count; i++) {
 		const struct contact_state *contact = &run->list->items[run->items[i]];
 		if (taken[i] || !(least_gap(contact) < 0))
@@ -164,6 +166,7 @@ static uint32_t pair_with_room(const struct region_run *run, const struct overla
 {
 	uint32_t best = UINT32_MAX;
 	double nearest = SAME_WAY;
+	ASSERT(count < REGIONS_MAX);
 	for (uint32_t r = 0; r < count; r++) {
 		double along = vec3_dot(regions[r].normal, regions[count].normal);
 		if (pair[r] == UINT32_MAX || !(along > nearest) ||
@@ -226,6 +229,7 @@ static enum status solve_run(struct impact_step *self, const struct region_run *
 	struct placed_shape b = place_piece(self, first->b, first->body_b, &at_b);
 	struct overlap_region regions[REGIONS_MAX];
 	uint32_t found = 0;
+	ASSERT(run->count > 0);
 	*taken = 0;
 	enum status status = placed_regions(&a, 1, &b, 1, regions, REGIONS_MAX, &found);
 	if (status == STATUS_NO_MEMORY)
@@ -240,6 +244,7 @@ static bool is_deep(const struct impact_step *self, const struct region_run *run
 		    const uint32_t *pairs, bool begins)
 {
 	bool deep = false;
+	ASSERT(run->count > 0 && run->items[0] < run->list->count);
 	for (uint32_t i = 0; i < run->count; i++)
 		deep |= begins ? least_gap(&run->list->items[run->items[i]]) < -IMPACT_REGION
 			       : self->pairs[pairs[run->items[i]]].deep;

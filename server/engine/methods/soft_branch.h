@@ -171,6 +171,7 @@ LANES_INLINE bool is_same_row(const struct soft_row *a, const struct soft_row *b
 LANES_INLINE void copy_derived(const struct soft_joint *joint, const struct soft_extra *from,
 			       bool negative, struct soft_extra *to)
 {
+	VALIDATE(joint->lock_count <= SOFT_LOCKS_MAX && from->mass >= 0);
 	to->mass = from->mass;
 	for (uint32_t i = 0; i < joint->lock_count; i++)
 		to->answer[i] = negative ? -from->answer[i] : from->answer[i];
@@ -202,6 +203,7 @@ static void branch_derive(const struct soft_joints *joints, struct soft_joint *j
 {
 	const struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
 	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k, scales[SOFT_LOCKS_MAX];
+	ASSERT(joint->lock_count <= SOFT_LOCKS_MAX);
 	transpose_rows(joint, joint->lock_count);
 	for (uint32_t i = 0; i < joint->lock_count; i++) {
 		struct soft_row response;

@@ -13,6 +13,7 @@ static void rotor_motions(const struct velocity_step *self, uint32_t joint,
 {
 	const struct constraint *of = &self->joints.constraints[joint];
 	const uint32_t slots[2] = { of->body_a, of->body_b };
+	ASSERT(joint < self->joints.count);
 	at[0] = self->joints.joints[joint].a;
 	at[1] = self->joints.joints[joint].b;
 	for (uint32_t side = 0; side < 2; side++) {
@@ -57,6 +58,7 @@ double velocity_rotors_energy(const struct velocity_step *self, const struct isl
 		    !self->joints.joints[c - self->contact_count].layout.rotors)
 			continue;
 		const struct joint *data = &self->joints.joints[c - self->contact_count];
+		VALIDATE(c - self->contact_count < self->joints.count);
 		struct body_motion at[2];
 		rotor_motions(self, c - self->contact_count, motions, velocities, at);
 		for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {

@@ -1,21 +1,12 @@
-/* The kernels of particle_kernels.h with AVX2: four lanes. Every function of this file is
- * compiled for AVX2 and called only where the processor has it; products and sums stay apart
- * (-ffp-contract=off). */
+/* The kernels of particle_kernels.h with AVX2: four lanes. */
 #if defined(__x86_64__)
+#include "server/base/target.h"
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC target("avx2")
-#endif
-
+TARGET_AVX2
 #define PARTICLE_LANES 4
 #define PARTICLE_KERNELS particle_kernels_4
 #include "server/engine/particles/particle_passes.h"
-
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+TARGET_END
 
 #else
 typedef int particle_kernels_4_needs_x86;

@@ -210,6 +210,7 @@ static void add_place(struct particle_weave *self, uint32_t bond)
 static bool can_follow(const struct particle_weave *self, uint32_t bond, uint32_t next)
 {
 	const struct weave_ends *a = &self->ends.items[bond], *b = &self->ends.items[next];
+	VALIDATE(bond < self->ends.count && next < self->ends.count);
 	return a->ends == 2 && b->ends == 2 &&
 	       slot_of(self, b->node[0]) == slot_of(self, a->node[0]) + 1 &&
 	       slot_of(self, b->node[1]) == slot_of(self, a->node[1]) + 1;
