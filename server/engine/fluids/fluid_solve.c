@@ -49,7 +49,7 @@ static vec3 wall_pushes(struct fluid_work *self, uint32_t place, double pressure
 	vec3 sum = vec3_zero(), at = self->x.items[place];
 	if (!(pressure > 0))
 		return sum;
-	VALIDATE(self->wall_ends.items[place] <= self->walls.count);
+	VALIDATE(self->wall_ends.items[place] <= self->walls.capacity);
 	for (uint32_t k = self->wall_starts.items[place]; k < self->wall_ends.items[place]; k++) {
 		const struct fluid_wall *wall = &self->walls.items[k];
 		const struct fluid_body *body = &self->bodies.items[wall->body];
@@ -122,7 +122,7 @@ static void press_blocks(uint32_t first, uint32_t last, uint32_t worker, void *c
 static double rate_of_bodies(const struct fluid_work *self, uint32_t place)
 {
 	double rate = 0;
-	VALIDATE(self->wall_ends.items[place] <= self->walls.count);
+	VALIDATE(self->wall_ends.items[place] <= self->walls.capacity);
 	for (uint32_t k = self->wall_starts.items[place]; k < self->wall_ends.items[place]; k++) {
 		const struct fluid_wall *wall = &self->walls.items[k];
 		const struct fluid_body *body = &self->bodies.items[wall->body];
