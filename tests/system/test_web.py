@@ -646,7 +646,7 @@ def test_what_impact_counts_is_equal_in_info_and_metrics(server):
     counts = server.client.ask("world_info", "world_join", 0, "counted")[12]
     lines = metrics(server)
     names = [name for name in told if name.startswith("impact_") and name != "impact_error"]
-    assert len(names) == 13 and told["impact_groups"] >= 3 and told["impact_substeps"] > 60
+    assert len(names) == 16 and told["impact_groups"] >= 3 and told["impact_substeps"] > 60
     for name in names:
         assert lines[f'cairn_world_{name}_total{{world="counted"}}'] == told[name] == counts[name], name
     assert lines['cairn_world_impact_error_meters{world="counted"}'] == pytest.approx(told["impact_error"], rel=1e-6)

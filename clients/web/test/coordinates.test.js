@@ -85,12 +85,13 @@ async function until(joint, axis, holds, what) {
   return assert.fail(`never: ${what}: ${JSON.stringify(await axisOf(joint, axis))}`);
 }
 
-/** Presses the slider at a share of its length, and keeps it pressed. */
+/** Presses the slider at a share of its length, and keeps it pressed. A press on its thumb changes nothing, so it is moved. */
 async function press(selector, share) {
   await page.locator(selector).scrollIntoViewIfNeeded();
   const box = await page.locator(selector).boundingBox();
   await page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
   await page.mouse.down();
+  await page.mouse.move(box.x + box.width * share + 3, box.y + box.height / 2);
 }
 
 test("the panel lists joints by name and type, with the coordinates of their free axes, live, and what a gear follows", async () => {
