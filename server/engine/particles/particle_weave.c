@@ -256,14 +256,15 @@ static void find_runs(struct particle_weave *self, uint32_t *bonds, uint32_t cou
 	ASSERT(self->runs.count <= self->runs.capacity);
 }
 
-static void make_order(struct particle_weave *self)
+/* The places of all bonds, level after level. */
+static void order_levels(struct particle_weave *self)
 {
 	uint32_t count = self->ends.count;
 	uint32_t *by_slot = self->sorted.items, *sorted = by_slot + count;
+	ASSERT(count > 0);
 	find_levels(self);
 	sort_bonds(self, NULL, by_slot, self->slots, false);
 	sort_bonds(self, by_slot, sorted, self->level_count, true);
-	self->order.count = self->runs.count = 0;
 	for (uint32_t first = 0, last; first < count; first = last) {
 		uint32_t level = self->levels.items[sorted[first]];
 		last = first + 1;
@@ -271,6 +272,14 @@ static void make_order(struct particle_weave *self)
 			last++;
 		find_runs(self, sorted + first, last - first);
 	}
+}
+
+static void make_order(struct particle_weave *self)
+{
+	uint32_t count = self->ends.count;
+	self->order.count = self->runs.count = 0;
+	if (count > 0) /* else nothing links the particles, which are held */
+		order_levels(self);
 	ASSERT(self->order.count == count);
 	memset(self->a.items + count, 0, PARTICLE_LANES_MAX * sizeof *self->a.items);
 	memset(self->b.items + count, 0, PARTICLE_LANES_MAX * sizeof *self->b.items);
