@@ -250,10 +250,11 @@ enum status particle_links_reserve(struct dynamics *self)
 	enum status status = ARRAY_RESERVE(&self->links->nodes, particles);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->links->ends, particles);
+	/* One more, because systems whose particles are only held have a place in these lists, too. */
 	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&self->links->bonds, links);
+		status = ARRAY_RESERVE(&self->links->bonds, links + 1);
 	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&self->links->links, links);
+		status = ARRAY_RESERVE(&self->links->links, links + 1);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->links->stretches, links);
 	if (status == STATUS_OK)
