@@ -17,8 +17,8 @@
  * `incompressible` is divergence-free SPH (Bender and Koschier 2015): pressures are iterated until
  * the mean excess of density is within the tolerance (fluid_solve). Both have the walls of
  * fluid_boundary.h in the place of ghosts. */
-#ifndef CAIRN_ENGINE_DYNAMICS_FLUID_H
-#define CAIRN_ENGINE_DYNAMICS_FLUID_H
+#ifndef CAIRN_ENGINE_FLUIDS_FLUID_H
+#define CAIRN_ENGINE_FLUIDS_FLUID_H
 
 #include "server/engine/particles/particle_pairs.h"
 

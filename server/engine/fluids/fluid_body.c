@@ -1,11 +1,6 @@
 /* fluid_body.c: the bodies of a fluid over the sub-steps of a tick; see fluid_work.h and fluid.h. */
 #include "server/engine/fluids/fluid_work.h"
 
-struct block_run {
-	struct fluid_work *work;
-	parallel_piece *piece;
-};
-
 void fluid_run(struct fluid_work *self, parallel_piece *piece)
 {
 	ASSERT(self->points.count > 0);

@@ -13,8 +13,8 @@
  * perfect lattice half a spacing from a wall has 4 % too much density, and disordered ones fill a pool
  * to within 2 % of a spacing at each wall. Walls of smeared layers, which are exact for the lattice,
  * were tried: disordered particles then pack 7 % of a spacing too closely. */
-#ifndef CAIRN_ENGINE_DYNAMICS_FLUID_BOUNDARY_H
-#define CAIRN_ENGINE_DYNAMICS_FLUID_BOUNDARY_H
+#ifndef CAIRN_ENGINE_FLUIDS_FLUID_BOUNDARY_H
+#define CAIRN_ENGINE_FLUIDS_FLUID_BOUNDARY_H
 
 #include "server/base/array.h"
 #include "server/base/status.h"

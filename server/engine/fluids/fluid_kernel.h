@@ -14,8 +14,8 @@
  *
  * (the cap of a shell of radius r beyond d has the area 2π r (r − d)). All are polynomials in
  * δ = d/h. For δ < 0, λ(−δ) = 1 − λ(δ) and F(−δ) = F(δ). */
-#ifndef CAIRN_ENGINE_DYNAMICS_FLUID_KERNEL_H
-#define CAIRN_ENGINE_DYNAMICS_FLUID_KERNEL_H
+#ifndef CAIRN_ENGINE_FLUIDS_FLUID_KERNEL_H
+#define CAIRN_ENGINE_FLUIDS_FLUID_KERNEL_H
 
 #include "server/engine/math/vec3.h"
 

@@ -7,8 +7,8 @@
  * Sums over the pairs of a particle: pairs come in fours (fluid_work.h). Of floats, the components of
  * pairs 0 and 1 are one vector, those of 2 and 3 another; of doubles, those of one pair. So pair k adds to
  * sum k mod 4, or k mod 2, and these are added in the end as (0 + 2) + (1 + 3). */
-#ifndef CAIRN_ENGINE_DYNAMICS_FLUID_LANES_H
-#define CAIRN_ENGINE_DYNAMICS_FLUID_LANES_H
+#ifndef CAIRN_ENGINE_FLUIDS_FLUID_LANES_H
+#define CAIRN_ENGINE_FLUIDS_FLUID_LANES_H
 
 #include "server/engine/fluids/fluid_work.h"
 

@@ -1,6 +1,6 @@
 /* fluid_samples.h: samples of shapes that have no closed form; parts of fluid_boundary.h. */
-#ifndef CAIRN_ENGINE_DYNAMICS_FLUID_SAMPLES_H
-#define CAIRN_ENGINE_DYNAMICS_FLUID_SAMPLES_H
+#ifndef CAIRN_ENGINE_FLUIDS_FLUID_SAMPLES_H
+#define CAIRN_ENGINE_FLUIDS_FLUID_SAMPLES_H
 
 #include "server/engine/fluids/fluid_boundary.h"
 

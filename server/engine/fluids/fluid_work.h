@@ -13,8 +13,8 @@
  * through its integral over the kernel and the slope of that, G_iB (fluid_boundary.h). All forces
  * between particle and body act along lines through the particle, so a body's velocity counts at
  * the particle's place, and its torque is that of the force there. */
-#ifndef CAIRN_ENGINE_DYNAMICS_FLUID_WORK_H
-#define CAIRN_ENGINE_DYNAMICS_FLUID_WORK_H
+#ifndef CAIRN_ENGINE_FLUIDS_FLUID_WORK_H
+#define CAIRN_ENGINE_FLUIDS_FLUID_WORK_H
 
 #include "server/base/array.h"
 #include "server/engine/fluids/fluid.h"

@@ -200,7 +200,9 @@ static enum status take_regions(struct impact_step *self, const struct region_ru
 			used[pair[r]] = true;
 		*taken += first[r];
 	}
-	for (uint32_t i = 0; i<run->count && * taken> 0; i++)
+	if (*taken == 0)
+		return STATUS_OK;
+	for (uint32_t i = 0; i < run->count; i++)
 		if (!used[i] && least_gap(&run->list->items[run->items[i]]) < -VELOCITY_DEPTH)
 			run->list->items[run->items[i]].point_count = 0;
 	for (uint32_t r = 0; r < count; r++)
@@ -229,7 +231,6 @@ static enum status solve_run(struct impact_step *self, const struct region_run *
 	struct placed_shape b = place_piece(self, first->b, first->body_b, &at_b);
 	struct overlap_region regions[REGIONS_MAX];
 	uint32_t found = 0;
-	ASSERT(run->count > 0);
 	*taken = 0;
 	enum status status = placed_regions(&a, 1, &b, 1, regions, REGIONS_MAX, &found);
 	if (status == STATUS_NO_MEMORY)

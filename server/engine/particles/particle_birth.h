@@ -1,7 +1,7 @@
 /* particle_birth.h: how particles come into a world: by emitters (particle_birth.c), by commands, and
  * from other particles (particle_descent.c). */
-#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_BIRTH_H
-#define CAIRN_ENGINE_DYNAMICS_PARTICLE_BIRTH_H
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_BIRTH_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLE_BIRTH_H
 
 #include "server/base/rng.h"
 #include "server/engine/particles/particles.h"

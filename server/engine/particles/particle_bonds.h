@@ -1,7 +1,7 @@
 /* particle_bonds.h: the particles and links of linked systems in a tick, as arrays. Private to
  * particle_links.c and particle_cloth.c. */
-#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_BONDS_H
-#define CAIRN_ENGINE_DYNAMICS_PARTICLE_BONDS_H
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_BONDS_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLE_BONDS_H
 
 #include "server/base/array.h"
 #include "server/engine/particles/particle_links.h"

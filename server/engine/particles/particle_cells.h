@@ -9,8 +9,8 @@
  *
  * Of a bucket only the first CELLS_CROWD items are near anything: places where more are at one
  * point stay affordable. The rest is crowded; the caller counts it. */
-#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_CELLS_H
-#define CAIRN_ENGINE_DYNAMICS_PARTICLE_CELLS_H
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_CELLS_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLE_CELLS_H
 
 #include "server/base/array.h"
 #include "server/engine/math/vec3.h"

@@ -1,7 +1,7 @@
 /* particle_holds.h: particles that bodies hold, and systems that move together with bodies
  * (particle_cloth.c). */
-#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_HOLDS_H
-#define CAIRN_ENGINE_DYNAMICS_PARTICLE_HOLDS_H
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_HOLDS_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLE_HOLDS_H
 
 #include "server/engine/dynamics/dynamics.h"
 

@@ -20,8 +20,8 @@
  *
  * Tethers are a function of links, pins and holds; they are made again in the tick after one of
  * these changed, in the order of (way, support, particle, link). */
-#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_LIMIT_H
-#define CAIRN_ENGINE_DYNAMICS_PARTICLE_LIMIT_H
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_LIMIT_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLE_LIMIT_H
 
 #include "server/engine/particles/particle_bonds.h"
 

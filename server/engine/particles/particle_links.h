@@ -23,8 +23,8 @@
  * EVENT_LINK_TORN. The links and the pin of a particle go with it.
  *
  * Invariant: both tables refer to particles that exist. */
-#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_LINKS_H
-#define CAIRN_ENGINE_DYNAMICS_PARTICLE_LINKS_H
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_LINKS_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLE_LINKS_H
 
 #include "server/engine/particles/particles.h"
 

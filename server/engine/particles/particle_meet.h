@@ -7,8 +7,8 @@
  * (particle_cloth.c); in each sub-step the pairs are corrected after the links of all of them, in the
  * order of the table, and of the particles of a pair in that of serial numbers. So no bit depends on
  * workers or rows. */
-#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_MEET_H
-#define CAIRN_ENGINE_DYNAMICS_PARTICLE_MEET_H
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_MEET_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLE_MEET_H
 
 #include "server/engine/particles/particle_bonds.h"
 

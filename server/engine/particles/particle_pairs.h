@@ -11,8 +11,8 @@
  *
  * Then collisions (particle_hits.c) bend the paths. What results is the end of the path and the
  * velocity there; particle_path.c takes it from there to bodies. */
-#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_PAIRS_H
-#define CAIRN_ENGINE_DYNAMICS_PARTICLE_PAIRS_H
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_PAIRS_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLE_PAIRS_H
 
 #include "server/base/min_heap.h"
 #include "server/engine/particles/particle_cells.h"

@@ -4,8 +4,8 @@
  * its births. Its cells are as wide as the largest diameter, so what overlaps is at most one cell
  * apart. Of a bucket only ROOM_LOOKS particles are looked at: a place with more of them around has no
  * room. */
-#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_ROOM_H
-#define CAIRN_ENGINE_DYNAMICS_PARTICLE_ROOM_H
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_ROOM_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLE_ROOM_H
 
 #include "server/engine/particles/particles.h"
 

@@ -19,8 +19,8 @@
  * Pairs come from cells (particle_cells.h) with a margin, and are listed anew when two particles
  * may have moved by that margin relative to each other. They are in the order of serial numbers. A
  * list has room for SELF_PAIRS a particle on average; pairs beyond it are counted as crowded. */
-#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_SELF_H
-#define CAIRN_ENGINE_DYNAMICS_PARTICLE_SELF_H
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_SELF_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLE_SELF_H
 
 #include "server/engine/particles/particle_bonds.h"
 

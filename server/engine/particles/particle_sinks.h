@@ -3,8 +3,8 @@
  * A system has up to PARTICLE_SINKS_MAX of them, by numbers from 1. At the end of a tick, a particle whose
  * place is in a sink of its system is taken: it goes as the next tick begins, like one whose life ends,
  * and its momentum with it. The sink with the lowest number counts it. */
-#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_SINKS_H
-#define CAIRN_ENGINE_DYNAMICS_PARTICLE_SINKS_H
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_SINKS_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLE_SINKS_H
 
 #include "server/engine/dynamics/dynamics.h"
 

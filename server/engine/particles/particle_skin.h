@@ -5,8 +5,8 @@
  * area, finds the patch by bisection, and draws a point of it: O(log patches). The sums are made anew
  * only when the body has other shapes than before, so a mesh costs once; they are a cache, and no bit
  * depends on whether they were kept. */
-#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLE_SKIN_H
-#define CAIRN_ENGINE_DYNAMICS_PARTICLE_SKIN_H
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_SKIN_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLE_SKIN_H
 
 #include "server/base/rng.h"
 #include "server/engine/particles/particles.h"

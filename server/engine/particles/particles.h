@@ -16,8 +16,8 @@
  *
  * Births draw from a generator that is seeded with the system's seed and id and the particle's
  * serial number, so a particle does not depend on what else was born (particle_birth.c). */
-#ifndef CAIRN_ENGINE_DYNAMICS_PARTICLES_H
-#define CAIRN_ENGINE_DYNAMICS_PARTICLES_H
+#ifndef CAIRN_ENGINE_PARTICLES_PARTICLES_H
+#define CAIRN_ENGINE_PARTICLES_PARTICLES_H
 
 #include "server/engine/dynamics/dynamics.h"
 
