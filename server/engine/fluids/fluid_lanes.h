@@ -10,14 +10,13 @@
 #ifndef CAIRN_ENGINE_FLUIDS_FLUID_LANES_H
 #define CAIRN_ENGINE_FLUIDS_FLUID_LANES_H
 
+#include "server/base/inline.h"
 #include "server/engine/fluids/fluid_work.h"
 
 #ifndef FLUID_LANES
 #define FLUID_LANES 4
 #define FLUID_KERNELS fluid_kernels_4
 #endif
-
-#define LANES_INLINE static inline __attribute__((always_inline))
 
 typedef float float4 __attribute__((vector_size(16)));
 typedef float float8 __attribute__((vector_size(32)));

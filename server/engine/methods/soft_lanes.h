@@ -11,6 +11,7 @@
 #define CAIRN_ENGINE_METHODS_SOFT_LANES_H
 
 #include "server/base/base.h"
+#include "server/base/inline.h"
 
 #include <string.h>
 
@@ -19,9 +20,6 @@
 #endif
 
 enum { BLOCK_LANES = 8 };
-
-/* Always inline, because a call would spill the registers that kernels depend on. */
-#define LANES_INLINE static inline __attribute__((always_inline))
 
 /* Before a loop of at most eight turns over vectors, which becomes straight-line code. Otherwise gcc
  * makes a memory move of a loop that copies vectors, by halves, and the next load waits for these. */

@@ -5,14 +5,13 @@
 #ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_LANES_H
 #define CAIRN_ENGINE_PARTICLES_PARTICLE_LANES_H
 
+#include "server/base/inline.h"
 #include "server/engine/math/vec3.h"
 
 #ifndef PARTICLE_LANES
 #define PARTICLE_LANES 1
 #define PARTICLE_KERNELS particle_kernels_1
 #endif
-
-#define LANES_INLINE static inline __attribute__((always_inline))
 
 typedef double lanes __attribute__((vector_size(8 * PARTICLE_LANES)));
 typedef int64_t lanes_mask __attribute__((vector_size(8 * PARTICLE_LANES)));
