@@ -10,6 +10,8 @@
 #   tests_fuzz_fuzz_<noun>_LDADD = $(LDADD_FUZZ)
 # Tests with threads are listed here too, so that they also run under ThreadSanitizer:
 #   THREAD_TESTS += tests/unit/<path>/test_<noun>
+# Long motions that are compared with each other run where no sanitizer slows them: shorter tests touch the same memory:
+#   LONG_MOTIONS += tests/unit/<path>/test_<noun>
 # Anything else executable that prints TAP (from the source tree or built):
 #   TESTS += tests/golden/run
 # Helpers used by several tests go into tests/lib:
@@ -20,6 +22,16 @@ tests_lib_libtests_a_SOURCES += tests/lib/check_main.h tests/lib/check_main.c
 check_PROGRAMS += $(UNIT_TESTS)
 # Roughly the longest kinds first; tests/run and .ci/run begin with tests/longest.
 TESTS += $(PYTHON_TESTS) $(UNIT_TESTS) tests/lib/test_tally
+
+LONG_MOTIONS = \
+	tests/property/test_joint_scenes \
+	tests/property/test_robots \
+	tests/unit/server/engine/methods/test_impact_rough \
+	tests/unit/server/engine/methods/test_joint_book \
+	tests/unit/server/engine/methods/test_parameters \
+	tests/unit/server/engine/methods/test_velocity_joint \
+	tests/unit/server/engine/methods/test_velocity_mechanism \
+	tests/unit/server/engine/methods/test_velocity_scenes
 
 # ---- fuzz targets --------------------------------------------------------------------------------
 if FUZZING

@@ -48,6 +48,27 @@ PYTHON_TESTS += \
 	tests/system/test_tutorials.py \
 	tests/system/test_unit_file.py \
 	tests/system/test_web.py
+# Of the Python tests those in which many clients, files or long steps keep several threads of the daemon busy: these
+# also run under ThreadSanitizer.
+THREAD_PYTHON_TESTS = \
+	clients/python/tests/test_aio.py \
+	clients/python/tests/test_client.py \
+	clients/python/tests/test_streams.py \
+	tests/system/test_bot.py \
+	tests/system/test_disk.py \
+	tests/system/test_fairness.py \
+	tests/system/test_hostile.py \
+	tests/system/test_killed.py \
+	tests/system/test_operations.py \
+	tests/system/test_past.py \
+	tests/system/test_profile.py \
+	tests/system/test_recordings.py \
+	tests/system/test_replica.py \
+	tests/system/test_sessions.py \
+	tests/system/test_stalled.py \
+	tests/system/test_stepping.py \
+	tests/system/test_tls.py \
+	tests/system/test_web.py
 EXTRA_DIST += tests/system/support.py tests/system/hostile_rows.py tests/data/museum
 
 # make soak-kill: kill -9 at a thousand random instants (KILLS) under racing clients; some ten minutes; not part of check.

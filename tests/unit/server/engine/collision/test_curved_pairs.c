@@ -96,7 +96,7 @@ END_TEST
 START_TEST(distances_are_those_of_finely_sampled_hulls)
 {
 	struct rng rng = rng_seeded(check_seed());
-	for (uint32_t run = 0; run < 200; run++) {
+	for (uint32_t run = 0; run < check_cases(200); run++) {
 		struct shape *a = make_one(&rng, run % CURVED);
 		struct shape *b = make_one(&rng, run / CURVED % KINDS);
 		pose at = { random_vector(&rng, 3), random_rotation(&rng) };
@@ -162,7 +162,7 @@ START_TEST(a_manifold_is_as_deep_as_the_way_out_along_its_normal)
 {
 	struct rng rng = rng_seeded(check_seed());
 	uint32_t contacts = 0, deep = 0, many = 0;
-	for (uint32_t run = 0; run < 3000; run++) {
+	for (uint32_t run = 0; run < check_cases(3000); run++) {
 		struct shape *a = make_one(&rng, rng_below(&rng, CURVED));
 		struct shape *b = make_one(&rng, rng_below(&rng, KINDS));
 		pose at = { random_vector(&rng, 1.6), awkward_rotation(&rng) };
@@ -199,9 +199,9 @@ START_TEST(a_manifold_is_as_deep_as_the_way_out_along_its_normal)
 		shape_release(b);
 	}
 	printf("# %u contacts, %u deep, %u of several points\n", contacts, deep, many);
-	ck_assert_uint_gt(contacts, 1200);
-	ck_assert_uint_gt(deep, 500);
-	ck_assert_uint_gt(many, 40);
+	ck_assert_uint_gt(contacts, check_cases(1200));
+	ck_assert_uint_gt(deep, check_cases(500));
+	ck_assert_uint_gt(many, check_cases(40));
 }
 END_TEST
 
@@ -211,7 +211,7 @@ START_TEST(shallow_depths_are_the_least_of_all_directions)
 {
 	struct rng rng = rng_seeded(check_seed());
 	uint32_t tried = 0, longer = 0;
-	for (uint32_t run = 0; run < 600; run++) {
+	for (uint32_t run = 0; run < check_cases(600); run++) {
 		struct shape *a = make_one(&rng, run % CURVED);
 		struct shape *b = make_one(&rng, run / CURVED % KINDS);
 		pose at = { vec3_scale(random_direction(&rng), 6), random_rotation(&rng) };
@@ -241,7 +241,7 @@ START_TEST(shallow_depths_are_the_least_of_all_directions)
 	}
 	printf("# %u of %u longer than the least\n", longer, tried);
 	ck_assert_uint_le(longer, 3);
-	ck_assert_uint_gt(tried, 500);
+	ck_assert_uint_gt(tried, check_cases(500));
 }
 END_TEST
 
@@ -249,7 +249,7 @@ START_TEST(a_pair_and_the_swapped_pair_have_the_same_contact)
 {
 	struct rng rng = rng_seeded(check_seed());
 	uint32_t contacts = 0;
-	for (uint32_t run = 0; run < 1500; run++) {
+	for (uint32_t run = 0; run < check_cases(1500); run++) {
 		struct shape *a = make_one(&rng, rng_below(&rng, CURVED));
 		struct shape *b = make_one(&rng, rng_below(&rng, KINDS));
 		pose at = { random_vector(&rng, 1.8), random_rotation(&rng) };
@@ -269,7 +269,7 @@ START_TEST(a_pair_and_the_swapped_pair_have_the_same_contact)
 		shape_release(a);
 		shape_release(b);
 	}
-	ck_assert_uint_gt(contacts, 400);
+	ck_assert_uint_gt(contacts, check_cases(400));
 }
 END_TEST
 
@@ -359,7 +359,7 @@ START_TEST(the_deepest_point_of_a_tilted_body_is_exact)
 {
 	struct rng rng = rng_seeded(check_seed());
 	uint32_t missed = 0;
-	for (uint32_t run = 0; run < 400; run++) {
+	for (uint32_t run = 0; run < check_cases(400); run++) {
 		struct shape *body = make_one(&rng, run % CURVED);
 		vec3 tilt = random_vector(&rng, run % 2 == 0 ? 0.05 : 1);
 		quat q = quat_normalize(quat_make(1, tilt.x, tilt.y, tilt.z));
@@ -385,7 +385,7 @@ START_TEST(a_body_over_a_mesh_touches_as_over_the_box)
 	struct rng rng = rng_seeded(check_seed());
 	struct shape *mesh = make_mesh(corners, 8, faces, 12), *cube = make_box(1, 1, 1);
 	uint32_t touched = 0, missed = 0, wrong = 0;
-	for (uint32_t run = 0; run < 1500; run++) {
+	for (uint32_t run = 0; run < check_cases(1500); run++) {
 		struct shape *body = make_one(&rng, run % CURVED);
 		pose at = { vec3_scale(random_direction(&rng), 6), random_rotation(&rng) };
 		pose relative = pose_inverse(at);
@@ -425,7 +425,7 @@ START_TEST(casts_end_at_the_surface_and_impacts_at_the_tolerance)
 {
 	struct rng rng = rng_seeded(check_seed());
 	uint32_t hits = 0;
-	for (uint32_t run = 0; run < 600; run++) {
+	for (uint32_t run = 0; run < check_cases(600); run++) {
 		struct shape *a = make_one(&rng, run % CURVED);
 		struct shape *b = make_one(&rng, run / CURVED % KINDS);
 		struct placed_shape target = { b, { vec3_zero(), random_rotation(&rng) }, 1, 0 };
@@ -450,14 +450,14 @@ START_TEST(casts_end_at_the_surface_and_impacts_at_the_tolerance)
 		shape_release(a);
 		shape_release(b);
 	}
-	ck_assert_uint_gt(hits, 300);
+	ck_assert_uint_gt(hits, check_cases(300));
 }
 END_TEST
 
 START_TEST(nearest_points_lie_on_the_surfaces)
 {
 	struct rng rng = rng_seeded(check_seed());
-	for (uint32_t run = 0; run < 600; run++) {
+	for (uint32_t run = 0; run < check_cases(600); run++) {
 		struct shape *a = make_one(&rng, run % CURVED);
 		struct shape *b = make_one(&rng, run / CURVED % KINDS);
 		struct placed_shape one = {

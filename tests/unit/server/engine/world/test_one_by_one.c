@@ -253,7 +253,7 @@ START_TEST(a_row_of_commands_acts_as_its_commands_one_by_one)
 	struct gen_commands gen;
 	gen_commands_init(&gen, world, check_seed() + 100 + (uint64_t)_i);
 	uint32_t accepted = 0, refused = 0;
-	for (uint32_t round = 0; round < 1500; round++) {
+	for (uint32_t round = 0; round < check_cases(1500); round++) {
 		struct row row = { .restricted = rng_below(&gen.rng, 2) };
 		uint32_t length = 3 + rng_below(&gen.rng, ROW_MAX - 2);
 		/* SPAWN and REMOVE in turn: limits count the bodies that exist at a time. */
@@ -269,8 +269,8 @@ START_TEST(a_row_of_commands_acts_as_its_commands_one_by_one)
 		}
 		*(check_row(&image, &row) ? &accepted : &refused) += 1;
 	}
-	ck_assert_uint_gt(accepted, 200);
-	ck_assert_uint_gt(refused, 200);
+	ck_assert_uint_gt(accepted, check_cases(200));
+	ck_assert_uint_gt(refused, check_cases(200));
 	world_destroy(world);
 	bytes_release(&image);
 }
