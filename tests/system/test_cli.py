@@ -9,7 +9,8 @@ import pty
 import re
 
 import pytest
-from support import BUILD, CLIENT, DAEMON, SANITIZED, SEEDLESS, SOURCE, TOWER, Cli, cairn, command, daemon, records, subprocess, write_scene
+from support import (BUILD, CLIENT, DAEMON, SANITIZED, SEEDLESS, SOURCE, TOWER, Cli, cairn, command, daemon, records,
+                     subprocess, write_scene)
 
 BOT = str(BUILD / "cairn-bot")
 VERBS = re.findall(r"^VERB\(\w+, (\w+)", (SOURCE / "clients" / "cli" / "verbs.def").read_text(), re.M)
