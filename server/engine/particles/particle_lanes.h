@@ -44,21 +44,16 @@ LANES_INLINE lanes lanes_gather(const double *from, const uint32_t *places)
 	return all;
 }
 
-/* The first `count` lanes. */
-LANES_INLINE void lanes_store(double *to, lanes all, uint32_t count)
+LANES_INLINE void lanes_store(double *to, lanes all)
 {
-	if (count == PARTICLE_LANES) {
-		*(lanes_stored *)to = all;
-		return;
-	}
-	for (uint32_t i = 0; i < PARTICLE_LANES && i < count; i++)
-		to[i] = all[i];
+	*(lanes_stored *)to = all;
 }
 
-LANES_INLINE void lanes_scatter(double *to, const uint32_t *places, lanes all, uint32_t count)
+/* The first `count` lanes. */
+LANES_INLINE lanes_mask lanes_first(uint32_t count)
 {
-	for (uint32_t i = 0; i < PARTICLE_LANES && i < count; i++)
-		to[places[i]] = all[i];
+	static const int64_t numbers[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	return *(const lanes_stored_mask *)numbers < (int64_t)count;
 }
 
 /* A bit for each lane. */
@@ -81,6 +76,15 @@ LANES_INLINE uint32_t lanes_bits(lanes_mask mask)
 		bits |= (uint32_t)(mask[i] & 1) << i;
 	return bits;
 #endif
+}
+
+/* The lanes of the mask. */
+LANES_INLINE void lanes_scatter(double *to, const uint32_t *places, lanes all, lanes_mask mask)
+{
+	uint32_t bits = lanes_bits(mask);
+	for (uint32_t i = 0; i < PARTICLE_LANES; i++)
+		if (bits >> i & 1)
+			to[places[i]] = all[i];
 }
 
 LANES_INLINE bool lanes_every(lanes_mask mask)

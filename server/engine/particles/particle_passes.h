@@ -22,9 +22,9 @@ static void fly_nodes(const struct weave_nodes *nodes, uint32_t count, vec3 a, b
 			if (fields)
 				pull = pull + lanes_load(nodes->field[k] + i);
 			lanes faster = v * decay + pull * gain;
-			*(lanes_stored *)(nodes->before[k] + i) = x;
-			*(lanes_stored *)(nodes->v[k] + i) = lanes_select(moves, faster, v);
-			*(lanes_stored *)(nodes->x[k] + i) = lanes_select(moves, x + faster * h, x);
+			lanes_store(nodes->before[k] + i, x);
+			lanes_store(nodes->v[k] + i, lanes_select(moves, faster, v));
+			lanes_store(nodes->x[k] + i, lanes_select(moves, x + faster * h, x));
 		}
 	}
 }
@@ -48,18 +48,26 @@ LANES_INLINE struct lane_vec3 read3(double *const from[3], const uint32_t *slots
 				   read(from[2], slots, scattered) };
 }
 
-LANES_INLINE void write3(double *const to[3], const uint32_t *slots, struct lane_vec3 all,
-			 uint32_t count, bool scattered)
+/* Writes the lanes that are live. Those of slots that follow each other are all written, because
+ * that is quick; the others as they are at this moment, because the other ends of the same links
+ * may be among them. */
+LANES_INLINE void write_live(double *to, const uint32_t *slots, lanes all, lanes_mask live,
+			     bool scattered)
 {
-	if (scattered) {
-		lanes_scatter(to[0], slots, all.x, count);
-		lanes_scatter(to[1], slots, all.y, count);
-		lanes_scatter(to[2], slots, all.z, count);
-	} else {
-		lanes_store(to[0] + slots[0], all.x, count);
-		lanes_store(to[1] + slots[0], all.y, count);
-		lanes_store(to[2] + slots[0], all.z, count);
-	}
+	if (scattered)
+		lanes_scatter(to, slots, all, live);
+	else if (lanes_every(live))
+		lanes_store(to + slots[0], all);
+	else
+		lanes_store(to + slots[0], lanes_select(live, all, lanes_load(to + slots[0])));
+}
+
+LANES_INLINE void write3(double *const to[3], const uint32_t *slots, struct lane_vec3 all,
+			 lanes_mask live, bool scattered)
+{
+	write_live(to[0], slots, all.x, live, scattered);
+	write_live(to[1], slots, all.y, live, scattered);
+	write_live(to[2], slots, all.z, live, scattered);
 }
 
 LANES_INLINE struct lane_end read_end(const struct weave_nodes *nodes, const uint32_t *slots,
@@ -74,17 +82,11 @@ LANES_INLINE struct lane_end read_end(const struct weave_nodes *nodes, const uin
  * rounding of velocities. */
 LANES_INLINE void push_end(const struct weave_nodes *nodes, const uint32_t *slots,
 			   const struct lane_end *end, struct lane_vec3 along, lanes push,
-			   double rate, lanes_mask live, uint32_t count, bool scattered)
+			   double rate, lanes_mask live, bool scattered)
 {
 	lanes way = end->mass_inv * push;
-	struct lane_vec3 x = lanes3_mul_add(end->x, along, way);
-	struct lane_vec3 v = lanes3_mul_add(end->v, along, way * rate);
-	if (!lanes_every(live)) {
-		x = lanes3_select(live, x, end->x);
-		v = lanes3_select(live, v, end->v);
-	}
-	write3(nodes->x, slots, x, count, scattered);
-	write3(nodes->v, slots, v, count, scattered);
+	write3(nodes->x, slots, lanes3_mul_add(end->x, along, way), live, scattered);
+	write3(nodes->v, slots, lanes3_mul_add(end->v, along, way * rate), live, scattered);
 }
 
 /* Links at places from `place` on; `first` is where their numbers are. */
@@ -101,6 +103,8 @@ LANES_INLINE void correct_some(const struct weave_nodes *nodes, const struct wea
 	struct lane_vec3 n = lanes3_scale(way, lanes_all(1) / length);
 	lanes error = length - NUMBER(links->rest), mass_inv = a.mass_inv + b.mass_inv;
 	lanes_mask live = (length > 0) & (mass_inv > 0) & (error > NUMBER(links->least));
+	if (count < PARTICLE_LANES)
+		live &= lanes_first(count);
 	if (damped) {
 		lanes gamma = NUMBER(links->gamma);
 		struct lane_vec3 moved_a = lanes3_sub(a.x, read3(nodes->before, at_a, scattered));
@@ -114,8 +118,8 @@ LANES_INLINE void correct_some(const struct weave_nodes *nodes, const struct wea
 	if (links->pull != NULL)
 		for (uint32_t i = 0; i < count; i++)
 			links->pull[place + i] -= live[i] ? push[i] * rate : 0;
-	push_end(nodes, at_a, &a, n, push, rate, live, count, scattered);
-	push_end(nodes, at_b, &b, n, -push, rate, live, count, scattered);
+	push_end(nodes, at_a, &a, n, push, rate, live, scattered);
+	push_end(nodes, at_b, &b, n, -push, rate, live, scattered);
 }
 
 LANES_INLINE void correct_all(const struct weave_nodes *nodes, const struct weave_links *links,
@@ -154,7 +158,7 @@ LANES_INLINE double stretch_all(const struct weave_nodes *nodes, const struct we
 		lanes ratio = lanes_sqrt(lanes3_dot(way, way)) / rest - 1;
 		ratio = lanes_select(rest > 0, ratio, lanes_all(0));
 		if (run->count - i >= PARTICLE_LANES) {
-			lanes_store(out + place, ratio, PARTICLE_LANES);
+			lanes_store(out + place, ratio);
 			most = lanes_max(most, ratio);
 			continue;
 		}
