@@ -60,12 +60,8 @@ LANES_INLINE lanes_mask lanes_first(uint32_t count)
 LANES_INLINE uint32_t lanes_bits(lanes_mask mask)
 {
 #if PARTICLE_LANES == 8 && defined(__x86_64__)
-	typedef int64_t half __attribute__((vector_size(32)));
-	typedef double half_numbers __attribute__((vector_size(32)));
-	half low = __builtin_shufflevector(mask, mask, 0, 1, 2, 3);
-	half high = __builtin_shufflevector(mask, mask, 4, 5, 6, 7);
-	return (uint32_t)__builtin_ia32_movmskpd256((half_numbers)low) |
-	       (uint32_t)__builtin_ia32_movmskpd256((half_numbers)high) << 4;
+	typedef long long numbers __attribute__((vector_size(64)));
+	return (uint8_t)__builtin_ia32_cvtq2mask512((numbers)mask);
 #elif PARTICLE_LANES == 4 && defined(__x86_64__)
 	return (uint32_t)__builtin_ia32_movmskpd256((__attribute__((vector_size(32))) double)mask);
 #elif PARTICLE_LANES == 2 && defined(__x86_64__)
@@ -75,6 +71,26 @@ LANES_INLINE uint32_t lanes_bits(lanes_mask mask)
 	for (uint32_t i = 0; i < PARTICLE_LANES; i++)
 		bits |= (uint32_t)(mask[i] & 1) << i;
 	return bits;
+#endif
+}
+
+/* Writes first + i for each bit i to `out`; how many. Of `out` PARTICLE_LANES more may be written. */
+LANES_INLINE uint32_t lanes_list(uint32_t *out, uint32_t first, uint32_t bits)
+{
+#if PARTICLE_LANES == 8 && defined(__x86_64__)
+	typedef int numbers __attribute__((vector_size(32)));
+	typedef int stored __attribute__((vector_size(32), aligned(4), may_alias));
+	const numbers all = (int)first + (numbers){ 0, 1, 2, 3, 4, 5, 6, 7 };
+	*(stored *)out = __builtin_ia32_compresssi256_mask(all, all, (uint8_t)bits);
+	return (uint32_t)__builtin_popcount(bits);
+#else
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < PARTICLE_LANES;
+	     i++) { /* no branch, which would be guessed wrong */
+		out[found] = first + i;
+		found += bits >> i & 1;
+	}
+	return found;
 #endif
 }
 

@@ -27,7 +27,7 @@ struct weave_key {
 
 /* Of one system. */
 struct particle_weave {
-	ARRAY_OF(struct weave_key) keys; /* by node */
+	ARRAY_OF(struct weave_key) keys;  /* by node */
 	ARRAY_OF(struct weave_ends) ends; /* by bond, for which the order was made */
 	ARRAY_OF(struct weave_run) runs;
 	ARRAY_OF(uint32_t) order;  /* bonds, by place */
