@@ -35,13 +35,20 @@ LANES_INLINE lanes lanes_load(const double *from)
 	return *(const lanes_stored *)from;
 }
 
-/* Of places of an array. */
+/* Of places of an array. As one expression: lane by lane it would go through memory. */
 LANES_INLINE lanes lanes_gather(const double *from, const uint32_t *places)
 {
-	lanes all = { 0 };
-	for (uint32_t i = 0; i < PARTICLE_LANES; i++)
-		all[i] = from[places[i]];
-	return all;
+#define AT(i) from[places[i]]
+#if PARTICLE_LANES == 8
+	return (lanes){ AT(0), AT(1), AT(2), AT(3), AT(4), AT(5), AT(6), AT(7) };
+#elif PARTICLE_LANES == 4
+	return (lanes){ AT(0), AT(1), AT(2), AT(3) };
+#elif PARTICLE_LANES == 2
+	return (lanes){ AT(0), AT(1) };
+#else
+	return (lanes){ AT(0) };
+#endif
+#undef AT
 }
 
 LANES_INLINE void lanes_store(double *to, lanes all)

@@ -394,8 +394,8 @@ static void expect(uint16_t op, const struct command_field *field, double value,
 	if (op == COMMAND_PARTICLES_CREATE)
 		command.particles_create.name = test_text("dust");
 	set_number(&command, field, value);
-	ck_assert_msg(command_check_values(&command, 0, &why) == status, "%s, %s = %g: %s", info->name,
-		      field->name, value, why.text);
+	ck_assert_msg(command_check_values(&command, 0, &why) == status, "%s, %s = %g: %s",
+		      info->name, field->name, value, why.text);
 	if (status != STATUS_OK)
 		ck_assert_str_eq(why.field, field->name);
 }
