@@ -1,7 +1,7 @@
-/* particle_kernels.h: what costs most of linked particles, as arrays for vectors
- * (particle_lanes.h): free motion and links whose ends are neighbours in memory.
- * particle_passes.h computes it, once for each width of vectors; every width gives the same
- * bits. */
+/* particle_kernels.h: what costs most of particles, as arrays for vectors (particle_lanes.h): of
+ * linked ones free motion and links, whose ends are mostly neighbours in memory; of others the forces
+ * of neighbours. particle_passes.h computes it, once for each width of vectors; every width gives
+ * the same bits. */
 #ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_KERNELS_H
 #define CAIRN_ENGINE_PARTICLES_PARTICLE_KERNELS_H
 

@@ -346,8 +346,7 @@ void tables_truncate(struct tables *tables, enum table_index table, uint32_t row
 	head->count = rows;
 }
 
-/* ---- the limit
- * -------------------------------------------------------------------------------- */
+/* ---- the limit ----------------------------------------------------------------------------------- */
 
 uint64_t tables_charge(const struct tables *tables)
 {
