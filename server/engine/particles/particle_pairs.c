@@ -102,41 +102,55 @@ static void find_laws(struct particle_pairs *self, const struct system_table *ta
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
+static enum status reserve_forces(struct particle_pairs *self, uint32_t count)
+{
+	uint64_t padded = (uint64_t)count + PARTICLE_LANES_MAX;
+	enum status status = particle_cells_reserve(&self->cells, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->actors, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->numbers, POINT_COLUMNS * padded);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->lines, padded);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->systems, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->accelerations, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->ends, count);
+	return status;
+}
+
+static enum status reserve_hits(struct particle_pairs *self, uint32_t count)
+{
+	uint64_t buckets = 1;
+	while (buckets < count)
+		buckets *= 2;
+	enum status status = ARRAY_RESERVE(&self->heads, buckets);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->paths, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->links, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->heap_entries, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->heap_places, count);
+	return status;
+}
+
 enum status particle_pairs_reserve(struct dynamics *self)
 {
 	uint32_t count = self->tables->particle.count;
+	bool collisions = false;
+	for (uint32_t row = 0; row < self->tables->system.count; row++)
+		collisions |= self->tables->system.collisions[row] != 0;
 	if (self->pairs == NULL)
 		self->pairs = heap_alloc_zero(sizeof *self->pairs);
 	if (self->pairs == NULL)
 		return STATUS_NO_MEMORY;
-	struct particle_pairs *pairs = self->pairs;
-	enum status status = particle_cells_reserve(&pairs->cells, count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->actors, count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->numbers,
-				       POINT_COLUMNS * (uint64_t)(count + PARTICLE_LANES_MAX));
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->lines, (uint64_t)count + PARTICLE_LANES_MAX);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->systems, count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->accelerations, count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->ends, count);
-	uint64_t buckets = 1;
-	while (buckets < count)
-		buckets *= 2;
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->heads, buckets);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->paths, count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->links, count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->heap_entries, count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->heap_places, count);
+	enum status status = reserve_forces(self->pairs, count);
+	if (status == STATUS_OK && collisions)
+		status = reserve_hits(self->pairs, count);
 	return status;
 }
 
