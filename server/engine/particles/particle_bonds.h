@@ -44,7 +44,7 @@ struct linked_system {
 	bool coupled; /* it has moved already */
 	bool woven;   /* particle_weave.h has its links */
 	bool changed; /* its bonds are not those that were in their place in the last lists */
-	struct link_traits of;
+	struct link_traits traits;
 };
 
 struct cloth;

@@ -91,9 +91,8 @@ LANES_INLINE uint32_t lanes_list(uint32_t *out, uint32_t first, uint32_t bits)
 	*(stored *)out = __builtin_ia32_compresssi256_mask(all, all, (uint8_t)bits);
 	return (uint32_t)__builtin_popcount(bits);
 #else
-	uint32_t found = 0;
-	for (uint32_t i = 0; i < PARTICLE_LANES;
-	     i++) { /* no branch, which would be guessed wrong */
+	uint32_t found = 0; /* without a branch, which would be guessed wrong */
+	for (uint32_t i = 0; i < PARTICLE_LANES; i++) {
 		out[found] = first + i;
 		found += bits >> i & 1;
 	}

@@ -445,9 +445,9 @@ static void make_bonds(struct particle_links *self, struct linked_system *system
 		uint32_t at = self->bonds.count++;
 		self->links.items[at] = row;
 		make_bond(&maker, row, &self->bonds.items[at]);
-		system->of.watched |= table->tear_force[row] > 0;
-		system->of.tears |= table->tear[row] > 0;
-		system->of.volumes |= table->kind[row] == LINK_VOLUME;
+		system->traits.watched |= table->tear_force[row] > 0;
+		system->traits.tears |= table->tear[row] > 0;
+		system->traits.volumes |= table->kind[row] == LINK_VOLUME;
 	}
 	system->bonds = self->bonds.count - system->first_bond;
 }
@@ -486,7 +486,7 @@ static void gather_bonds(struct particle_links *self, struct linked_system *syst
 	self->bonds.count += count;
 	ASSERT(self->bonds.count <= self->bonds.capacity);
 	VALIDATE(bonds_stand(self, system));
-	for (uint32_t i = 0; i < count && system->of.watched; i++)
+	for (uint32_t i = 0; i < count && system->traits.watched; i++)
 		self->bonds.items[system->first_bond + i].pull = 0;
 }
 
@@ -603,8 +603,8 @@ static void measure_system(const struct particle_links *self, struct linked_syst
 {
 	struct system_table *table = &self->motion->dynamics->tables->system;
 	table->stretch[system->row] = particle_weave_measure(self, system);
-	table->volume_error[system->row] = system->of.volumes ? volume_error(self, system) : 0;
-	for (uint32_t i = 0; i < system->bonds && system->of.watched; i++) {
+	table->volume_error[system->row] = system->traits.volumes ? volume_error(self, system) : 0;
+	for (uint32_t i = 0; i < system->bonds && system->traits.watched; i++) {
 		const struct bond *bond = &self->bonds.items[system->first_bond + i];
 		self->pulls.items[self->links.items[system->first_bond + i]] =
 			bond->pull / self->motion->dt;
@@ -641,7 +641,7 @@ static bool links_tear(const struct particle_links *self)
 	bool found = false;
 	ASSERT(self->system_count <= SYSTEMS_MAX);
 	for (uint32_t i = 0; i < self->system_count; i++)
-		found |= self->systems[i].of.tears || self->systems[i].of.watched;
+		found |= self->systems[i].traits.tears || self->systems[i].traits.watched;
 	return found;
 }
 

@@ -41,7 +41,7 @@ struct particle_weave {
 	uint64_t lists, edition;
 	uint32_t first_bond, first_node;
 	double h;
-	struct link_traits of;
+	struct link_traits traits;
 	struct weave_nodes at;
 	struct weave_links links;
 	double *rest, *softness, *gamma, *least, *pull, *stretch;
@@ -369,7 +369,7 @@ bool particle_weave_expects(const struct particle_links *self, struct linked_sys
 		same = (key->serial == nodes[i].serial) & (key->mass_inv == nodes[i].mass_inv);
 	}
 	if (same)
-		system->of = one->of;
+		system->traits = one->traits;
 	return same;
 }
 
@@ -400,15 +400,15 @@ void particle_weave_begin(const struct particle_links *self, struct linked_syste
 	one->first_bond = system->first_bond;
 	one->first_node = system->first_node;
 	one->h = system->h;
-	one->of = system->of;
-	memset(one->pull, 0, system->of.watched ? system->bonds * sizeof *one->pull : 0);
+	one->traits = system->traits;
+	memset(one->pull, 0, system->traits.watched ? system->bonds * sizeof *one->pull : 0);
 	one->links = (struct weave_links){ one->a.items,
 					   one->b.items,
 					   one->rest,
 					   one->softness,
 					   one->gamma,
 					   one->least,
-					   system->of.watched ? one->pull : NULL };
+					   system->traits.watched ? one->pull : NULL };
 	one->kernels = particle_kernels_choose();
 }
 
@@ -573,7 +573,7 @@ double particle_weave_measure(const struct particle_links *self, struct linked_s
 			worst = one->kernels->stretch(&one->at, &one->links, run, one->stretch);
 		most = scalar_max(most, worst);
 	}
-	for (uint32_t place = 0; place < one->order.count && system->of.tears; place++)
+	for (uint32_t place = 0; place < one->order.count && system->traits.tears; place++)
 		self->stretches.items[rows[one->order.items[place]]] = one->stretch[place];
 	return most;
 }
