@@ -9,8 +9,7 @@
 enum { SYSTEM_BYTES_MAX = 1440, SINK_BYTES_MAX = 160, FLUID_BYTES_MAX = 320, HEAD_BYTES_MAX = 128 };
 enum { STEPS = 65535 }; /* of positions in view */
 
-/* ---- systems
- * ------------------------------------------------------------------------------------- */
+/* ---- systems ------------------------------------------------------------------------------------- */
 
 static void put_descent(struct wire_system *facts, const struct system_view *view)
 {
@@ -199,8 +198,7 @@ enum status host_answer_fluids(struct host *host, struct bytes *out)
 	return packed(out, &packer);
 }
 
-/* ---- particles
- * ----------------------------------------------------------------------------------- */
+/* ---- particles ----------------------------------------------------------------------------------- */
 
 /* A page's columns, in memory of the arena. */
 struct columns {
@@ -305,17 +303,19 @@ static struct wire_particles view_page(const struct particle_view *views, uint32
 	return page;
 }
 
-static const struct system_view *find_system(const struct system_view *systems, uint32_t count,
-					     uint32_t id)
+/* The system that a query names; borrowed from the arena. */
+static enum status find_system(struct host *host, const struct wire_query *query,
+			       const struct system_view **out, struct reason *why)
 {
+	struct system_view *systems = ARENA_ARRAY(&host->scratch, struct system_view, SYSTEMS_MAX);
+	if (systems == NULL)
+		return STATUS_NO_MEMORY;
+	uint32_t count = world_systems(host->world, systems);
 	for (uint32_t i = 0; i < count; i++)
-		if (systems[i].id == id)
-			return &systems[i];
-	return NULL;
-}
-
-static enum status refuse_system(const struct wire_query *query, struct reason *why)
-{
+		if (systems[i].id == query->system) {
+			*out = &systems[i];
+			return STATUS_OK;
+		}
 	return reason_set(why, STATUS_UNKNOWN_PARTICLES, -1, "system",
 			  "system is %u: there is no such particle system in this world; the query "
 			  "systems lists them",
@@ -342,17 +342,18 @@ enum status host_answer_links(struct host *host, const struct wire_query *query,
 {
 	enum { NUMBERS = 1 + LINK_ENDS };
 	struct arena *arena = &host->scratch;
-	struct system_view *systems = ARENA_ARRAY(arena, struct system_view, SYSTEMS_MAX);
+	const struct system_view *system;
 	uint32_t room = MAX_OF(query->limit, 1u);
 	struct link_view *links = ARENA_ARRAY(arena, struct link_view, room);
 	uint8_t *numbers = ARENA_ARRAY(arena, uint8_t, room * NUMBERS * 4u);
-	if (systems == NULL || links == NULL || numbers == NULL)
+	if (links == NULL || numbers == NULL)
 		return STATUS_NO_MEMORY;
-	if (find_system(systems, world_systems(host->world, systems), query->system) == NULL)
-		return refuse_system(query, why);
+	enum status status = find_system(host, query, &system, why);
+	if (status != STATUS_OK)
+		return status;
 	uint32_t count = world_links(host->world, query->system, (uint64_t)query->after, links,
 				     query->limit);
-	enum status status = check_serials(links, count, why);
+	status = check_serials(links, count, why);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < count; i++) {
@@ -371,16 +372,15 @@ enum status host_answer_particles(struct host *host, const struct wire_query *qu
 				  struct bytes *out, struct reason *why)
 {
 	struct arena *arena = &host->scratch;
-	struct system_view *systems = ARENA_ARRAY(arena, struct system_view, SYSTEMS_MAX);
+	const struct system_view *system;
 	uint32_t room = MAX_OF(query->limit, 1u);
 	struct particle_view *views = ARENA_ARRAY(arena, struct particle_view, room);
 	struct columns columns;
-	if (systems == NULL || views == NULL || !make_columns(arena, room, &columns))
+	if (views == NULL || !make_columns(arena, room, &columns))
 		return STATUS_NO_MEMORY;
-	const struct system_view *system =
-		find_system(systems, world_systems(host->world, systems), query->system);
-	if (system == NULL)
-		return refuse_system(query, why);
+	enum status status = find_system(host, query, &system, why);
+	if (status != STATUS_OK)
+		return status;
 	uint32_t count = world_particles(host->world, query->system, (uint64_t)query->after, views,
 					 query->limit);
 	struct wire_particles page = query->form == WIRE_PARTICLES_VIEW

@@ -42,8 +42,9 @@ static struct world *make(uint32_t count, double height, double speed, uint32_t 
 	return world;
 }
 
-/* Particles of 0.02 m with about 8 neighbours within a cutoff of 0.1 m. */
-static struct world *make_near(uint32_t count, double stiffness)
+/* Particles of 0.02 m with about 8 neighbours within a cutoff of 0.1 m: few touch, all have the
+ * charge. */
+static struct world *make_near(uint32_t count, double stiffness, double charge)
 {
 	struct world *world = test_world(false, "free");
 	test_no_gravity(world);
@@ -58,6 +59,7 @@ static struct world *make_near(uint32_t count, double stiffness)
 	interact.particles_interact.system = test_do(world, &create);
 	interact.particles_interact.cutoff = 0.1;
 	interact.particles_interact.repulsion = stiffness;
+	interact.particles_interact.charge = charge;
 	test_do(world, &interact);
 	struct rng rng = rng_seeded(1);
 	for (uint32_t i = 0; i < count; i++) {
@@ -123,6 +125,13 @@ static void measure_emitted(const struct bench *bench, const char *name, double 
 		measure(bench, name, make(bench->count, height, speed, mask), bench->count, warm);
 }
 
+static void measure_near(const struct bench *bench, const char *name, double stiffness,
+			 double charge)
+{
+	if (wanted(bench, name))
+		measure(bench, name, make_near(bench->count, stiffness, charge), bench->count, 0);
+}
+
 static void measure_sheet(const struct bench *bench, const char *name, struct sheet sheet)
 {
 	if (wanted(bench, name))
@@ -143,9 +152,8 @@ int main(int argc, char **argv)
 	measure_emitted(&bench, "flight over ground", 2000, 20, UINT32_MAX, 0);
 	measure_emitted(&bench, "impacts on the ground", 3, 2, UINT32_MAX, 20);
 	measure_emitted(&bench, "at rest on the ground", 1, 0, UINT32_MAX, 150);
-	if (wanted(&bench, "forces of 8 neighbours"))
-		measure(&bench, "forces of 8 neighbours", make_near(bench.count, 1e-6), bench.count,
-			0);
+	measure_near(&bench, "forces of 8 neighbours", 1e-6, 0);
+	measure_near(&bench, "forces of 8 charges", 0, 1e-9);
 	measure_sheet(&bench, "cloth, 1 sub-step", (struct sheet){ CLOTH_SIDE, 1, 0, 0 });
 	measure_sheet(&bench, "cloth, 8 sub-steps", (struct sheet){ CLOTH_SIDE, 8, 0, 0 });
 	measure_sheet(&bench, "cloth, 8, meets itself", (struct sheet){ CLOTH_SIDE, 8, 0.1, 0 });

@@ -364,6 +364,7 @@ enum status dynamics_rebuild(struct dynamics *self)
 	for (uint32_t row = 0; row < tables->contact.count; row++)
 		if (tables->contact.used[row])
 			contact_link(self, row);
+	particle_links_forget(self);
 	ASSERT(self->contact_index.count == self->contact_used.count);
 	return STATUS_OK;
 }

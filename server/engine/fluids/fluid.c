@@ -32,15 +32,10 @@ uint32_t fluid_find(const struct tables *tables, uint32_t system)
 
 void fluid_forget(struct tables *tables, uint32_t system)
 {
-	uint32_t row = fluid_find(tables, system), count = tables->fluid.count;
+	uint32_t row = fluid_find(tables, system);
 	if (row == DYNAMICS_NONE)
 		return;
-	for (uint32_t i = 0; i < table_infos[TABLE_FLUID].column_count; i++) {
-		size_t bytes = table_infos[TABLE_FLUID].columns[i].row_bytes;
-		uint8_t *data = tables_column(tables, TABLE_FLUID, i);
-		memmove(data + row * bytes, data + (row + 1) * bytes, (count - row - 1) * bytes);
-	}
-	tables_truncate(tables, TABLE_FLUID, count - 1);
+	tables_remove(tables, TABLE_FLUID, row, 1);
 	ASSERT(fluid_find(tables, system) == DYNAMICS_NONE);
 }
 

@@ -31,14 +31,20 @@ struct bond {
 	double pull;		      /* N s: of a distance, in this tick */
 };
 
+/* What some links of a system are. */
+struct link_traits {
+	bool volumes;
+	bool tears, watched; /* they tear by elongation, by force */
+};
+
 /* A linked system: its nodes and bonds are neighbours. */
 struct linked_system {
 	uint32_t row, first_node, nodes, first_bond, bonds;
+	double h;     /* s: a sub-step */
 	bool coupled; /* it has moved already */
 	bool woven;   /* particle_weave.h has its links */
 	bool changed; /* its bonds are not those that were in their place in the last lists */
-	bool volumes; /* some link is one */
-	bool tears, watched; /* some links tear by elongation, by force */
+	struct link_traits traits;
 };
 
 struct cloth;
@@ -55,6 +61,7 @@ struct particle_links {
 	ARRAY_OF(double) pulls;	     /* N: mean over the tick, likewise */
 	ARRAY_OF(struct particle_end) ends; /* by particle row */
 	uint64_t lists;			    /* how often lists were begun */
+	uint64_t edition;		    /* of the links: goes up as they change */
 	struct linked_system systems[SYSTEMS_MAX];
 	uint32_t system_count;
 	uint32_t substeps; /* of all systems together; 0: each has its own */

@@ -126,8 +126,12 @@ void particle_cells_sort(struct particle_cells *self)
 		buckets[i] = bucket_of(self, (int32_t)buckets[i], self->entries.items[i].line);
 		starts[buckets[i] + 1]++;
 	}
-	for (uint32_t b = 0; b < self->bucket_count; b++)
+	uint32_t most = 0;
+	for (uint32_t b = 0; b < self->bucket_count; b++) {
+		most = MAX_OF(most, starts[b + 1]);
 		starts[b + 1] += starts[b];
+	}
+	self->crowded = most > CELLS_CROWD;
 	/* Now a start advances over its bucket; it is put back below. */
 	for (uint32_t i = 0; i < count; i++)
 		self->sorted.items[starts[buckets[i]]++] = self->entries.items[i];

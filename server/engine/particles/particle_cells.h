@@ -32,6 +32,7 @@ struct particle_cells {
 	double edge, edge_inv;	    /* m: of a cell; 1/m */
 	uint32_t bucket_count;
 	bool dense;			    /* each bucket is a cell */
+	bool crowded;			    /* some bucket is */
 	int32_t least[3], most[3], size[3]; /* of coordinates of cells; size: of the grid */
 };
 

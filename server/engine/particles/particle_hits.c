@@ -29,14 +29,14 @@
 /* ---- a pair -------------------------------------------------------------------------------------- */
 
 /* Where an actor is on its path, at a time of the tick not before its own. */
-static vec3 place_at(const struct actor *actor, double time)
+static vec3 place_at(const struct hit_path *actor, double time)
 {
 	ASSERT(time >= actor->time && actor->time < 1);
 	return vec3_lerp(actor->x, actor->to, (time - actor->time) / (1 - actor->time));
 }
 
 /* The time at which two balls come to touch, NO_HIT: not in this tick. */
-static double time_of_hit(const struct actor *a, const struct actor *b)
+static double time_of_hit(const struct hit_path *a, const struct hit_path *b)
 {
 	double from = scalar_max(a->time, b->time), touching = a->radius + b->radius;
 	if (!(from < 1))
@@ -60,7 +60,7 @@ static double time_of_hit(const struct actor *a, const struct actor *b)
 /* A path is in the ball about its middle with this radius. On a level cells are twice as wide as on the
  * one below (G-11); a ball is on the lowest level whose cells are at least two radii wide, in the cell of its
  * middle. */
-static double extent_of(const struct actor *actor)
+static double extent_of(const struct hit_path *actor)
 {
 	return 0.5 * vec3_distance(actor->x, actor->to) + actor->radius;
 }
@@ -109,7 +109,7 @@ static void unlink_actor(struct particle_pairs *self, uint32_t item)
 static void link_actor(struct particle_pairs *self, uint32_t item)
 {
 	struct hit_link *link = &self->links.items[item];
-	const struct actor *actor = &self->actors.items[item];
+	const struct hit_path *actor = &self->paths.items[item];
 	double extent = extent_of(actor);
 	uint32_t level = 0, others = 0;
 	ASSERT(!link->linked);
@@ -138,7 +138,7 @@ static void begin_grid(struct particle_pairs *self)
 	while (buckets < count)
 		buckets *= 2;
 	for (uint32_t i = 0; i < count; i++)
-		sum += extent_of(&self->actors.items[i]);
+		sum += extent_of(&self->paths.items[i]);
 	self->width = scalar_max(2 * sum / count, CELLS_EDGE_MIN);
 	self->head_mask = buckets - 1;
 	memset(self->level_counts, 0, sizeof self->level_counts);
@@ -151,19 +151,20 @@ static void begin_grid(struct particle_pairs *self)
 /* Keeps the hit of an actor with another one if it is its earliest. */
 static void note_hit(struct particle_pairs *self, uint32_t item, uint32_t other, double time)
 {
-	struct actor *a = &self->actors.items[item];
+	struct hit_path *a = &self->paths.items[item];
 	ASSERT(time >= 0 && time < 1);
 	if (time > a->hit_time || (time == a->hit_time && other >= a->hit))
 		return;
 	a->hit_time = time;
 	a->hit = other;
-	a->hit_version = self->actors.items[other].hits;
+	a->hit_version = self->paths.items[other].hits;
 	min_heap_put(&self->earliest, item, time);
 }
 
 static void try_pair(struct particle_pairs *self, uint32_t i, uint32_t k)
 {
-	struct actor *a = &self->actors.items[MIN_OF(i, k)], *b = &self->actors.items[MAX_OF(i, k)];
+	struct hit_path *a = &self->paths.items[MIN_OF(i, k)],
+			*b = &self->paths.items[MAX_OF(i, k)];
 	ASSERT(i != k);
 	if (!self->laws[a->system][b->system].collisions)
 		return;
@@ -176,7 +177,7 @@ static void try_pair(struct particle_pairs *self, uint32_t i, uint32_t k)
 
 static void try_level(struct particle_pairs *self, uint32_t item, uint32_t level)
 {
-	const struct actor *actor = &self->actors.items[item];
+	const struct hit_path *actor = &self->paths.items[item];
 	double width = width_of(self, level), reach = extent_of(actor) + 0.5 * width;
 	vec3 at = vec3_lerp(actor->x, actor->to, 0.5);
 	struct hit_cell low = cell_of(vec3_sub(at, vec3_all(reach)), width, level);
@@ -202,7 +203,7 @@ static void try_level(struct particle_pairs *self, uint32_t item, uint32_t level
 /* Finds the earliest hit of an actor. */
 static void find_earliest(struct particle_pairs *self, uint32_t item)
 {
-	struct actor *actor = &self->actors.items[item];
+	struct hit_path *actor = &self->paths.items[item];
 	actor->hit_time = NO_HIT;
 	min_heap_remove(&self->earliest, item);
 	if (!self->links.items[item].linked)
@@ -219,9 +220,8 @@ static void find_hits(struct particle_pairs *self)
 	begin_grid(self);
 	min_heap_init(&self->earliest, self->heap_entries.items, self->heap_places.items, count);
 	for (uint32_t i = 0; i < count; i++) {
-		struct actor *actor = &self->actors.items[i];
+		const struct actor *actor = &self->actors.items[i];
 		self->links.items[i].linked = false;
-		actor->hit_time = NO_HIT;
 		if (!actor->lost && table->collisions[actor->system] != 0)
 			link_actor(self, i);
 	}
@@ -247,7 +247,7 @@ static vec3 impulse_of(const struct pair_law *law, double reduced, vec3 u, vec3 
 }
 
 /* To where it is at that time. */
-static void advance_actor(struct actor *actor, double time)
+static void advance_actor(struct hit_path *actor, double time)
 {
 	double part = (time - actor->time) / (1 - actor->time);
 	ASSERT(part >= 0 && part <= 1);
@@ -257,13 +257,13 @@ static void advance_actor(struct actor *actor, double time)
 	actor->time = time;
 }
 
-static void press_actor(struct actor *actor)
+static void press_actor(struct hit_path *actor)
 {
 	actor->v = vec3_add(actor->v, actor->gain);
 	actor->gain = vec3_zero();
 }
 
-static void go_on(const struct particle_pairs *self, struct actor *actor)
+static void go_on(const struct particle_pairs *self, struct hit_path *actor)
 {
 	ASSERT(actor->time <= 1);
 	vec3 average = vec3_mul_add(actor->v, actor->gain, 0.5);
@@ -271,8 +271,8 @@ static void go_on(const struct particle_pairs *self, struct actor *actor)
 	actor->hits++;
 }
 
-static void collide_actors(const struct particle_pairs *self, struct actor *a, struct actor *b,
-			   bool elastic)
+static void collide_actors(const struct particle_pairs *self, struct hit_path *a,
+			   struct hit_path *b, bool elastic)
 {
 	const struct pair_law *law = &self->laws[a->system][b->system];
 	advance_actor(a, a->hit_time);
@@ -299,9 +299,9 @@ static void collide_actors(const struct particle_pairs *self, struct actor *a, s
 }
 
 /* Ends both paths at the hit. */
-static void cut_paths(struct particle_pairs *self, struct actor *a, struct actor *b)
+static void cut_paths(struct particle_pairs *self, struct hit_path *a, struct hit_path *b)
 {
-	struct actor *both[] = { a, b };
+	struct hit_path *both[] = { a, b };
 	for (uint32_t k = 0; k < 2; k++) {
 		advance_actor(both[k], a->hit_time);
 		press_actor(both[k]);
@@ -313,7 +313,7 @@ static void cut_paths(struct particle_pairs *self, struct actor *a, struct actor
 
 static void resolve_hit(struct particle_pairs *self, uint32_t item)
 {
-	struct actor *a = &self->actors.items[item], *b = &self->actors.items[a->hit];
+	struct hit_path *a = &self->paths.items[item], *b = &self->paths.items[a->hit];
 	uint32_t other = a->hit, hits = MAX_OF(a->hits, b->hits);
 	if (a->hit_version != b->hits) {
 		find_earliest(self, item);
@@ -337,21 +337,28 @@ static void resolve_hit(struct particle_pairs *self, uint32_t item)
 static void set_paths(struct particle_pairs *self)
 {
 	const struct particle_table *table = &self->motion->dynamics->tables->particle;
+	ASSERT(self->actors.count <= self->paths.capacity);
 	for (uint32_t i = 0; i < self->actors.count; i++) {
-		struct actor *actor = &self->actors.items[i];
-		ASSERT(actor->row < table->count);
+		const struct actor *actor = &self->actors.items[i];
 		vec3 velocity = table->velocity[actor->row];
-		actor->to = actor->x;
-		actor->gain = vec3_sub(actor->v, velocity);
-		actor->x = table->position[actor->row];
-		actor->v = velocity;
+		self->paths.items[i] = (struct hit_path){
+			.x = table->position[actor->row],
+			.v = velocity,
+			.to = actor->x,
+			.gain = vec3_sub(actor->v, velocity),
+			.mass = actor->mass,
+			.radius = actor->radius,
+			.hit_time = NO_HIT,
+			.row = actor->row,
+			.system = actor->system,
+		};
 	}
 }
 
 static void store_struck(struct particle_pairs *self)
 {
 	for (uint32_t i = 0; i < self->actors.count; i++) {
-		const struct actor *actor = &self->actors.items[i];
+		const struct hit_path *actor = &self->paths.items[i];
 		struct particle_end *end = &self->ends.items[actor->row];
 		ASSERT(end->known);
 		if (actor->hits == 0) /* in its own bits, not as a sum of parts */

@@ -8,9 +8,7 @@ static void remove_row(struct tables *tables, uint32_t row)
 {
 	ASSERT(row < tables->hold.count && tables->system.holds[tables->hold.system[row]] > 0);
 	tables->system.holds[tables->hold.system[row]]--;
-	for (uint32_t next = row + 1; next < tables->hold.count; next++)
-		tables_copy_row(tables, TABLE_HOLD, next - 1, next);
-	tables_truncate(tables, TABLE_HOLD, tables->hold.count - 1);
+	tables_remove(tables, TABLE_HOLD, row, 1);
 }
 
 void dynamics_hold_remove(struct dynamics *self, uint32_t system, uint64_t serial)

@@ -1,7 +1,7 @@
-/* particle_kernels.h: what costs most of linked particles, as arrays for vectors
- * (particle_lanes.h): free motion and links whose ends are neighbours in memory.
- * particle_passes.h computes it, once for each width of vectors; every width gives the same
- * bits. */
+/* particle_kernels.h: what costs most of particles, as arrays for vectors (particle_lanes.h): of
+ * linked ones free motion and links, whose ends are mostly neighbours in memory; of others the forces
+ * of neighbours. particle_passes.h computes it, once for each width of vectors; every width gives
+ * the same bits. */
 #ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_KERNELS_H
 #define CAIRN_ENGINE_PARTICLES_PARTICLE_KERNELS_H
 
@@ -49,9 +49,12 @@ struct pair_law {
 struct pair_points {
 	double *x[3], *v[3]; /* m at the middle of the sub-step, m/s */
 	double *mass, *radius;
-	uint64_t *line; /* of the cell */
-	uint32_t *system;
-	double touching; /* m²: no balls touch at this distance, squared */
+	uint64_t *line;		     /* of the cell; NULL: ranges have no others */
+	uint32_t *system;	     /* read only if there are several laws */
+	double reach;		     /* m²: none act farther apart, squared */
+	double touching;	     /* m²: no balls touch at this distance, squared */
+	const struct pair_law *laws; /* of a system with each */
+	uint32_t law_stride;	     /* from a system to the next one; 0: there is one law */
 };
 
 struct particle_kernels {
@@ -64,12 +67,10 @@ struct particle_kernels {
 	 * the largest. */
 	double (*stretch)(const struct weave_nodes *nodes, const struct weave_links *links,
 			  const struct weave_run *run, double *out);
-	/* The sum of the forces of neighbours on the point `place`: those of ranges within the
-	 * root of `reach`, in order. Laws are those of its system with each, of which `single`
-	 * has one only. */
-	vec3 (*pull)(const struct pair_points *points, uint32_t place,
-		     const struct cell_span *ranges, uint32_t range_count, double reach,
-		     const struct pair_law *laws, bool single);
+	/* The forces on the points of places first … last − 1, which are in one cell: for each the
+	 * sum over those within reach in the ranges, in order. */
+	void (*pull)(const struct pair_points *points, uint32_t first, uint32_t last,
+		     const struct cell_span *ranges, uint32_t range_count, vec3 *out);
 };
 
 extern const struct particle_kernels particle_kernels_1, particle_kernels_2, particle_kernels_4,

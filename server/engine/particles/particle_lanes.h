@@ -34,42 +34,40 @@ LANES_INLINE lanes lanes_load(const double *from)
 	return *(const lanes_stored *)from;
 }
 
-/* Of places of an array. */
+/* Of places of an array. As one expression: lane by lane it would go through memory. */
 LANES_INLINE lanes lanes_gather(const double *from, const uint32_t *places)
 {
-	lanes all = { 0 };
-	for (uint32_t i = 0; i < PARTICLE_LANES; i++)
-		all[i] = from[places[i]];
-	return all;
+#define AT(i) from[places[i]]
+#if PARTICLE_LANES == 8
+	return (lanes){ AT(0), AT(1), AT(2), AT(3), AT(4), AT(5), AT(6), AT(7) };
+#elif PARTICLE_LANES == 4
+	return (lanes){ AT(0), AT(1), AT(2), AT(3) };
+#elif PARTICLE_LANES == 2
+	return (lanes){ AT(0), AT(1) };
+#else
+	return (lanes){ AT(0) };
+#endif
+#undef AT
+}
+
+LANES_INLINE void lanes_store(double *to, lanes all)
+{
+	*(lanes_stored *)to = all;
 }
 
 /* The first `count` lanes. */
-LANES_INLINE void lanes_store(double *to, lanes all, uint32_t count)
+LANES_INLINE lanes_mask lanes_first(uint32_t count)
 {
-	if (count == PARTICLE_LANES) {
-		*(lanes_stored *)to = all;
-		return;
-	}
-	for (uint32_t i = 0; i < PARTICLE_LANES && i < count; i++)
-		to[i] = all[i];
-}
-
-LANES_INLINE void lanes_scatter(double *to, const uint32_t *places, lanes all, uint32_t count)
-{
-	for (uint32_t i = 0; i < PARTICLE_LANES && i < count; i++)
-		to[places[i]] = all[i];
+	static const int64_t numbers[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	return *(const lanes_stored_mask *)numbers < (int64_t)count;
 }
 
 /* A bit for each lane. */
 LANES_INLINE uint32_t lanes_bits(lanes_mask mask)
 {
 #if PARTICLE_LANES == 8 && defined(__x86_64__)
-	typedef int64_t half __attribute__((vector_size(32)));
-	typedef double half_numbers __attribute__((vector_size(32)));
-	half low = __builtin_shufflevector(mask, mask, 0, 1, 2, 3);
-	half high = __builtin_shufflevector(mask, mask, 4, 5, 6, 7);
-	return (uint32_t)__builtin_ia32_movmskpd256((half_numbers)low) |
-	       (uint32_t)__builtin_ia32_movmskpd256((half_numbers)high) << 4;
+	typedef long long numbers __attribute__((vector_size(64)));
+	return (uint8_t)__builtin_ia32_cvtq2mask512((numbers)mask);
 #elif PARTICLE_LANES == 4 && defined(__x86_64__)
 	return (uint32_t)__builtin_ia32_movmskpd256((__attribute__((vector_size(32))) double)mask);
 #elif PARTICLE_LANES == 2 && defined(__x86_64__)
@@ -80,6 +78,34 @@ LANES_INLINE uint32_t lanes_bits(lanes_mask mask)
 		bits |= (uint32_t)(mask[i] & 1) << i;
 	return bits;
 #endif
+}
+
+/* Writes first + i for each bit i to `out`; how many. Of `out` PARTICLE_LANES more may be written. */
+LANES_INLINE uint32_t lanes_list(uint32_t *out, uint32_t first, uint32_t bits)
+{
+#if PARTICLE_LANES == 8 && defined(__x86_64__)
+	typedef int numbers __attribute__((vector_size(32)));
+	typedef int stored __attribute__((vector_size(32), aligned(4), may_alias));
+	const numbers all = (int)first + (numbers){ 0, 1, 2, 3, 4, 5, 6, 7 };
+	*(stored *)out = __builtin_ia32_compresssi256_mask(all, all, (uint8_t)bits);
+	return (uint32_t)__builtin_popcount(bits);
+#else
+	uint32_t found = 0; /* without a branch, which would be guessed wrong */
+	for (uint32_t i = 0; i < PARTICLE_LANES; i++) {
+		out[found] = first + i;
+		found += bits >> i & 1;
+	}
+	return found;
+#endif
+}
+
+/* The lanes of the mask. */
+LANES_INLINE void lanes_scatter(double *to, const uint32_t *places, lanes all, lanes_mask mask)
+{
+	uint32_t bits = lanes_bits(mask);
+	for (uint32_t i = 0; i < PARTICLE_LANES; i++)
+		if (bits >> i & 1)
+			to[places[i]] = all[i];
 }
 
 LANES_INLINE bool lanes_every(lanes_mask mask)

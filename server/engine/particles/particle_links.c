@@ -92,6 +92,7 @@ void dynamics_link_add(struct dynamics *self, uint32_t system, const struct part
 	table->rest[row] = link->rest > 0 ? link->rest
 					  : measure_link(tables, system, link->kind, link->serial);
 	tables->system.links[system]++;
+	particle_links_forget(self);
 }
 
 void dynamics_pin_add(struct dynamics *self, uint32_t system, uint64_t serial)
@@ -115,26 +116,14 @@ bool particle_system_linked(const struct tables *tables, uint32_t system)
 	return table->links[system] + table->pins[system] + table->holds[system] > 0;
 }
 
-/* Copies row `from` of a table to row `to`. */
-static void copy_row(struct tables *tables, enum table_index table, uint32_t to, uint32_t from)
-{
-	for (uint32_t i = 0; i < table_infos[table].column_count && to != from; i++) {
-		size_t bytes = table_infos[table].columns[i].row_bytes;
-		uint8_t *data = tables_column(tables, table, i);
-		memcpy(data + to * bytes, data + from * bytes, bytes);
-	}
-}
-
 void dynamics_pin_remove(struct dynamics *self, uint32_t system, uint64_t serial)
 {
 	struct tables *tables = self->tables;
 	uint32_t at = find_pin(tables, system, serial);
 	if (at == tables->pin.count)
 		return;
-	for (uint32_t row = at + 1; row < tables->pin.count; row++)
-		copy_row(tables, TABLE_PIN, row - 1, row);
 	tables->system.pins[system]--;
-	tables_truncate(tables, TABLE_PIN, tables->pin.count - 1);
+	tables_remove(tables, TABLE_PIN, at, 1);
 }
 
 /* The rows of each system's particles, so that a search does not pass those of others. */
@@ -185,59 +174,72 @@ static bool particle_exists(const struct row_finder *self, uint32_t system, uint
 	       self->tables->particle.serial[self->rows[low]] == serial;
 }
 
-static bool link_is_whole(const struct row_finder *finder, uint32_t row)
+/* Links, pins or holds, which refer to particles. */
+struct referring_rows {
+	enum table_index table;
+	const uint32_t *systems; /* by row */
+	uint32_t *counts;	 /* of rows, by system */
+};
+
+/* Whether all particles of a row exist. */
+static bool row_is_whole(const struct row_finder *finder, const struct referring_rows *rows,
+			 uint32_t row)
 {
-	const struct link_table *table = &finder->tables->link;
-	ASSERT(row < table->count);
-	for (uint32_t k = 0; k < particle_link_ends(finder->tables, table->kind[row]); k++)
-		if (!particle_exists(finder, table->system[row], table->serial[row][k]))
+	const struct tables *tables = finder->tables;
+	uint32_t ends = 1;
+	const uint64_t *serials = &tables->pin.serial[row];
+	if (rows->table == TABLE_HOLD)
+		serials = &tables->hold.serial[row];
+	if (rows->table == TABLE_LINK) {
+		serials = tables->link.serial[row];
+		ends = particle_link_ends(tables, tables->link.kind[row]);
+	}
+	ASSERT(row < tables_count(tables, rows->table));
+	for (uint32_t k = 0; k < ends; k++)
+		if (!particle_exists(finder, rows->systems[row], serials[k]))
 			return false;
 	return true;
 }
 
-/* Removes links, pins and holds of a system, or, for DYNAMICS_NONE, of particles that do not exist. */
-static void keep_links(struct tables *tables, const struct row_finder *finder, uint32_t system)
+/* Removes rows of the system `gone`, or, for DYNAMICS_NONE, of particles that do not exist. */
+static void keep_rows(struct tables *tables, const struct row_finder *finder,
+		      const struct referring_rows *rows, uint32_t gone)
 {
-	uint32_t kept = 0;
-	for (uint32_t row = 0; row < tables->link.count; row++) {
-		uint32_t of = tables->link.system[row];
-		if (system != DYNAMICS_NONE ? of != system : link_is_whole(finder, row))
-			copy_row(tables, TABLE_LINK, kept++, row);
+	uint32_t kept = 0, count = tables_count(tables, rows->table);
+	for (uint32_t row = 0; row < count; row++) {
+		uint32_t system = rows->systems[row];
+		if (gone != DYNAMICS_NONE ? system != gone : row_is_whole(finder, rows, row))
+			tables_copy_row(tables, rows->table, kept++, row);
 		else
-			tables->system.links[of]--;
+			rows->counts[system]--;
 	}
-	tables_truncate(tables, TABLE_LINK, kept);
-	kept = 0;
-	for (uint32_t row = 0; row < tables->pin.count; row++) {
-		uint32_t of = tables->pin.system[row];
-		uint64_t serial = tables->pin.serial[row];
-		if (system != DYNAMICS_NONE ? of != system : particle_exists(finder, of, serial))
-			copy_row(tables, TABLE_PIN, kept++, row);
-		else
-			tables->system.pins[of]--;
-	}
-	tables_truncate(tables, TABLE_PIN, kept);
-	kept = 0;
-	for (uint32_t row = 0; row < tables->hold.count; row++) {
-		uint32_t of = tables->hold.system[row];
-		uint64_t serial = tables->hold.serial[row];
-		if (system != DYNAMICS_NONE ? of != system : particle_exists(finder, of, serial))
-			copy_row(tables, TABLE_HOLD, kept++, row);
-		else
-			tables->system.holds[of]--;
-	}
-	tables_truncate(tables, TABLE_HOLD, kept);
+	ASSERT(kept <= count);
+	tables_truncate(tables, rows->table, kept);
 }
 
 void particle_links_prune(struct dynamics *self, uint32_t system)
 {
 	struct arena_mark mark = arena_mark(&self->scratch);
-	struct row_finder finder = { .tables = self->tables };
-	ASSERT(system == DYNAMICS_NONE || system < self->tables->system.count);
+	struct tables *tables = self->tables;
+	struct row_finder finder = { .tables = tables };
+	const struct referring_rows all[] = {
+		{ TABLE_LINK, tables->link.system, tables->system.links },
+		{ TABLE_PIN, tables->pin.system, tables->system.pins },
+		{ TABLE_HOLD, tables->hold.system, tables->system.holds },
+	};
+	ASSERT(system == DYNAMICS_NONE || system < tables->system.count);
 	if (system == DYNAMICS_NONE)
-		finder = find_rows(&self->scratch, self->tables);
-	keep_links(self->tables, &finder, system);
+		finder = find_rows(&self->scratch, tables);
+	for (uint32_t i = 0; i < COUNT_OF(all); i++)
+		keep_rows(tables, &finder, &all[i], system);
+	particle_links_forget(self);
 	arena_rewind(&self->scratch, mark);
+}
+
+void particle_links_forget(struct dynamics *self)
+{
+	if (self->links != NULL)
+		self->links->edition++;
 }
 
 enum status particle_links_reserve(struct dynamics *self)
@@ -318,14 +320,14 @@ static double step_of(const struct particle_links *self, uint32_t system)
 static void gather_nodes(struct particle_links *self, struct linked_system *system)
 {
 	const struct particle_table *table = &self->motion->dynamics->tables->particle;
-	double h = step_of(self, system->row), mass = 0;
+	double mass = 0;
 	struct particle_law law = self->motion->laws[system->row];
 	system->first_node = self->nodes.count;
 	for (uint32_t row = 0; row < table->count; row++) {
 		if (table->system[row] != system->row)
 			continue;
 		if (table->mass[row] != mass)
-			particle_law_of_mass(&law, table->mass[row], h);
+			particle_law_of_mass(&law, table->mass[row], system->h);
 		mass = table->mass[row];
 		self->nodes.items[self->nodes.count++] =
 			(struct link_node){ .x = table->position[row],
@@ -420,57 +422,79 @@ static void make_bond(struct bond_maker *maker, uint32_t row, struct bond *bond)
 	bond->pull = 0;
 }
 
-static bool equal_bonds(const struct bond *a, const struct bond *b)
-{
-	uint32_t differs = (uint32_t)(a->kind ^ b->kind) | (uint32_t)(a->ends ^ b->ends);
-	for (uint32_t k = 0; k < a->ends; k++)
-		differs |= a->node[k] ^ b->node[k];
-	return (differs == 0) & (a->rest == b->rest) & (a->softness == b->softness) &
-	       (a->gamma == b->gamma);
-}
-
-/* Likewise; whether it is another one than in the lists before. */
-static bool remake_bond(struct bond_maker *maker, uint32_t row, struct bond *bond)
-{
-	struct bond old = *bond;
-	make_bond(maker, row, bond);
-	return !equal_bonds(bond, &old);
-}
-
-static void gather_bonds(struct particle_links *self, struct linked_system *system)
+static struct bond_maker begin_bonds(const struct particle_links *self,
+				     const struct linked_system *system)
 {
 	const struct tables *tables = self->motion->dynamics->tables;
-	const struct link_table *table = &tables->link;
-	struct bond_maker maker = { .links = self,
+	ASSERT(system->row < tables->system.count && system->h > 0);
+	return (struct bond_maker){ .links = self,
 				    .system = system,
-				    .table = table,
-				    .h = step_of(self, system->row),
+				    .table = &tables->link,
+				    .h = system->h,
 				    .volume = particle_link_ends(tables, LINK_VOLUME) };
-	ASSERT(system->row < tables->system.count);
-	system->first_bond = self->bonds.count;
-	bool changed = !particle_weave_expects(self, system);
+}
+
+/* Makes the bonds of a system, whose first one is set. */
+static void make_bonds(struct particle_links *self, struct linked_system *system)
+{
+	struct bond_maker maker = begin_bonds(self, system);
+	const struct link_table *table = maker.table;
 	for (uint32_t row = 0; row < table->count; row++) {
 		if (table->system[row] != system->row)
 			continue;
 		uint32_t at = self->bonds.count++;
 		self->links.items[at] = row;
-		if (changed)
-			make_bond(&maker, row, &self->bonds.items[at]);
-		else
-			changed = remake_bond(&maker, row, &self->bonds.items[at]);
-		system->watched |= table->tear_force[row] > 0;
-		system->tears |= table->tear[row] > 0;
-		system->volumes |= table->kind[row] == LINK_VOLUME;
+		make_bond(&maker, row, &self->bonds.items[at]);
+		system->traits.watched |= table->tear_force[row] > 0;
+		system->traits.tears |= table->tear[row] > 0;
+		system->traits.volumes |= table->kind[row] == LINK_VOLUME;
 	}
 	system->bonds = self->bonds.count - system->first_bond;
-	system->changed = changed;
+}
+
+/* Whether the bonds of a system are what make_bonds would make. */
+static inline bool bonds_stand(const struct particle_links *self,
+			       const struct linked_system *system)
+{
+	struct bond_maker maker = begin_bonds(self, system);
+	bool stand = true;
+	for (uint32_t i = system->first_bond; i < self->bonds.count && stand; i++) {
+		const struct bond *bond = &self->bonds.items[i];
+		struct bond made = { 0 };
+		stand = maker.table->system[self->links.items[i]] == system->row;
+		make_bond(&maker, self->links.items[i], &made);
+		stand &= bond->kind == made.kind && bond->rest == made.rest &&
+			 bond->softness == made.softness && bond->gamma == made.gamma;
+		for (uint32_t k = 0; k < made.ends; k++)
+			stand &= bond->node[k] == made.node[k];
+	}
+	return stand;
+}
+
+/* The bonds of a system: mostly those of the tick before, which are in their place. */
+static void gather_bonds(struct particle_links *self, struct linked_system *system)
+{
+	uint32_t count = self->motion->dynamics->tables->system.links[system->row];
+	system->first_bond = self->bonds.count;
+	system->changed = !particle_weave_expects(self, system);
+	if (system->changed) {
+		make_bonds(self, system);
+		ASSERT(system->bonds == count);
+		return;
+	}
+	system->bonds = count;
+	self->bonds.count += count;
+	ASSERT(self->bonds.count <= self->bonds.capacity);
+	VALIDATE(bonds_stand(self, system));
+	for (uint32_t i = 0; i < count && system->traits.watched; i++)
+		self->bonds.items[system->first_bond + i].pull = 0;
 }
 
 struct linked_system *particle_links_gather(struct particle_links *self, uint32_t row)
 {
 	const struct tables *tables = self->motion->dynamics->tables;
 	struct linked_system *system = &self->systems[self->system_count++];
-	*system = (struct linked_system){ .row = row };
+	*system = (struct linked_system){ .row = row, .h = step_of(self, row) };
 	gather_nodes(self, system);
 	for (uint32_t i = 0; i < tables->pin.count; i++)
 		if (tables->pin.system[i] == row) {
@@ -487,7 +511,7 @@ struct linked_system *particle_links_gather(struct particle_links *self, uint32_
 static void move_system(struct particle_links *self, struct linked_system *system)
 {
 	const struct tables *tables = self->motion->dynamics->tables;
-	double h = step_of(self, system->row);
+	double h = system->h;
 	uint32_t steps = tables->system.link_substeps[system->row];
 	bool alone = !particle_self_meets(self, system) && !particle_limit_keeps(self, system);
 	particle_weave_begin(self, system);
@@ -579,8 +603,8 @@ static void measure_system(const struct particle_links *self, struct linked_syst
 {
 	struct system_table *table = &self->motion->dynamics->tables->system;
 	table->stretch[system->row] = particle_weave_measure(self, system);
-	table->volume_error[system->row] = system->volumes ? volume_error(self, system) : 0;
-	for (uint32_t i = 0; i < system->bonds && system->watched; i++) {
+	table->volume_error[system->row] = system->traits.volumes ? volume_error(self, system) : 0;
+	for (uint32_t i = 0; i < system->bonds && system->traits.watched; i++) {
 		const struct bond *bond = &self->bonds.items[system->first_bond + i];
 		self->pulls.items[self->links.items[system->first_bond + i]] =
 			bond->pull / self->motion->dt;
@@ -611,16 +635,22 @@ static void tear_link(struct dynamics *self, uint32_t row, double excess)
 					     .value = excess });
 }
 
-void particle_links_settle(struct dynamics *self)
+/* Whether some link of a linked system has a limit. */
+static bool links_tear(const struct particle_links *self)
 {
-	struct particle_links *links = self->links;
-	struct link_table *table = &self->tables->link;
+	bool found = false;
+	ASSERT(self->system_count <= SYSTEMS_MAX);
+	for (uint32_t i = 0; i < self->system_count; i++)
+		found |= self->systems[i].traits.tears || self->systems[i].traits.watched;
+	return found;
+}
+
+static void tear_links(struct dynamics *self)
+{
+	const struct particle_links *links = self->links;
+	const struct link_table *table = &self->tables->link;
 	uint32_t kept = 0, count = table->count;
 	ASSERT(links->bonds.count == count);
-	parallel_run(self->parallel, links->system_count, 1, measure_systems, links);
-	particle_self_settle(self);
-	particle_meet_settle(self);
-	particle_limit_settle(self);
 	for (uint32_t row = 0; row < count; row++) {
 		double excess = 0;
 		if (table->tear[row] > 0)
@@ -630,8 +660,21 @@ void particle_links_settle(struct dynamics *self)
 					    links->pulls.items[row] / table->tear_force[row]);
 		if (excess > 1)
 			tear_link(self, row, excess);
-		else if (kept++ != row)
-			copy_row(self->tables, TABLE_LINK, kept - 1, row);
+		else
+			tables_copy_row(self->tables, TABLE_LINK, kept++, row);
 	}
+	if (kept < count)
+		particle_links_forget(self);
 	tables_truncate(self->tables, TABLE_LINK, kept);
+}
+
+void particle_links_settle(struct dynamics *self)
+{
+	struct particle_links *links = self->links;
+	parallel_run(self->parallel, links->system_count, 1, measure_systems, links);
+	particle_self_settle(self);
+	particle_meet_settle(self);
+	particle_limit_settle(self);
+	if (links_tear(links))
+		tear_links(self);
 }

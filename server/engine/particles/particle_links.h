@@ -55,6 +55,8 @@ void particle_links_destroy(struct particle_links *self);
 uint64_t particle_links_memory(const struct particle_links *self);
 /* Removes the links and pins of a system, or, for DYNAMICS_NONE, of particles that do not exist. */
 void particle_links_prune(struct dynamics *self, uint32_t system);
+/* What a tick keeps for the next one is made anew: links have changed. */
+void particle_links_forget(struct dynamics *self);
 /* The ends of the paths, by particle row: those of `others` (may be NULL) with those of linked
  * systems in their place. */
 const struct particle_end *particle_links_run(struct particle_links *self,

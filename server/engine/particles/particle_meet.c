@@ -27,14 +27,6 @@ struct particle_meet {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void remove_row(struct tables *tables, uint32_t row)
-{
-	ASSERT(row < tables->meeting.count);
-	for (uint32_t next = row + 1; next < tables->meeting.count; next++)
-		tables_copy_row(tables, TABLE_MEETING, next - 1, next);
-	tables_truncate(tables, TABLE_MEETING, tables->meeting.count - 1);
-}
-
 void dynamics_meeting_set(struct dynamics *self, system_id a, system_id b, double thickness,
 			  double friction)
 {
@@ -47,15 +39,12 @@ void dynamics_meeting_set(struct dynamics *self, system_id a, system_id b, doubl
 	       (table->a[row] < low || (table->a[row] == low && table->b[row] < high)))
 		row++;
 	bool found = row < table->count && table->a[row] == low && table->b[row] == high;
-	if (found && !(thickness > 0))
-		remove_row(tables, row);
-	if (!(thickness > 0))
+	if (!(thickness > 0)) {
+		tables_remove(tables, TABLE_MEETING, row, found);
 		return;
-	if (!found) {
-		uint32_t last = tables_append(tables, TABLE_MEETING);
-		for (; last > row; last--)
-			tables_copy_row(tables, TABLE_MEETING, last, last - 1);
 	}
+	if (!found)
+		tables_insert(tables, TABLE_MEETING, row, 1);
 	table->a[row] = low;
 	table->b[row] = high;
 	table->thickness[row] = thickness;
@@ -69,7 +58,7 @@ void dynamics_meetings_drop(struct dynamics *self, system_id system)
 	ASSERT(system != 0);
 	for (uint32_t row = table->count; row-- > 0;)
 		if (table->a[row] == system || table->b[row] == system)
-			remove_row(self->tables, row);
+			tables_remove(self->tables, TABLE_MEETING, row, 1);
 }
 
 uint32_t particle_meetings(const struct tables *tables, system_id system)

@@ -15,11 +15,14 @@
 #include "server/engine/particles/particle_pairs.h"
 
 #include "server/base/heap.h"
+#include "server/base/prefetch.h"
 #include "server/engine/dynamics/force.h"
 
 #define COULOMB 8.9875e9 /* N m²/C² */
 #define PLACE_MAX (2 * LENGTH_MAX)
-enum { POINT_COLUMNS = 8 };
+/* Actors that are read soon, in the order of cells. */
+enum { AHEAD = 16 };
+enum { POINT_COLUMNS = 8, PULLED_BYTES = offsetof(struct actor, x) };
 
 /* ---- the pairs of systems ------------------------------------------------------------------------ */
 
@@ -99,39 +102,55 @@ static void find_laws(struct particle_pairs *self, const struct system_table *ta
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
+static enum status reserve_forces(struct particle_pairs *self, uint32_t count)
+{
+	uint64_t padded = (uint64_t)count + PARTICLE_LANES_MAX;
+	enum status status = particle_cells_reserve(&self->cells, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->actors, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->numbers, POINT_COLUMNS * padded);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->lines, padded);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->systems, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->accelerations, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->ends, count);
+	return status;
+}
+
+static enum status reserve_hits(struct particle_pairs *self, uint32_t count)
+{
+	uint64_t buckets = 1;
+	while (buckets < count)
+		buckets *= 2;
+	enum status status = ARRAY_RESERVE(&self->heads, buckets);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->paths, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->links, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->heap_entries, count);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->heap_places, count);
+	return status;
+}
+
 enum status particle_pairs_reserve(struct dynamics *self)
 {
 	uint32_t count = self->tables->particle.count;
+	bool collisions = false;
+	for (uint32_t row = 0; row < self->tables->system.count; row++)
+		collisions |= self->tables->system.collisions[row] != 0;
 	if (self->pairs == NULL)
 		self->pairs = heap_alloc_zero(sizeof *self->pairs);
 	if (self->pairs == NULL)
 		return STATUS_NO_MEMORY;
-	struct particle_pairs *pairs = self->pairs;
-	enum status status = particle_cells_reserve(&pairs->cells, count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->actors, count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->numbers,
-				       POINT_COLUMNS * (uint64_t)(count + PARTICLE_LANES_MAX));
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->lines, (uint64_t)count + PARTICLE_LANES_MAX);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->systems, count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->accelerations, count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->ends, count);
-	uint64_t buckets = 1;
-	while (buckets < count)
-		buckets *= 2;
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->heads, buckets);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->links, count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->heap_entries, count);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&pairs->heap_places, count);
+	enum status status = reserve_forces(self->pairs, count);
+	if (status == STATUS_OK && collisions)
+		status = reserve_hits(self->pairs, count);
 	return status;
 }
 
@@ -147,6 +166,7 @@ void particle_pairs_destroy(struct particle_pairs *self)
 	ARRAY_RELEASE(&self->accelerations);
 	ARRAY_RELEASE(&self->ends);
 	ARRAY_RELEASE(&self->heads);
+	ARRAY_RELEASE(&self->paths);
 	ARRAY_RELEASE(&self->links);
 	ARRAY_RELEASE(&self->heap_entries);
 	ARRAY_RELEASE(&self->heap_places);
@@ -165,6 +185,7 @@ uint64_t particle_pairs_memory(const struct particle_pairs *self)
 	       (uint64_t)self->accelerations.capacity * sizeof *self->accelerations.items +
 	       (uint64_t)self->ends.capacity * sizeof *self->ends.items +
 	       (uint64_t)self->heads.capacity * sizeof *self->heads.items +
+	       (uint64_t)self->paths.capacity * sizeof *self->paths.items +
 	       (uint64_t)self->links.capacity * sizeof *self->links.items +
 	       (uint64_t)self->heap_entries.capacity * sizeof *self->heap_entries.items +
 	       (uint64_t)self->heap_places.capacity * sizeof *self->heap_places.items;
@@ -194,10 +215,10 @@ static void find_actors(struct particle_pairs *self)
 	self->actors.count = 0;
 	self->largest = 0;
 	for (uint32_t row = 0; row < count; row++) {
-		bool known = is_active(&tables->system, tables->particle.system[row]);
-		self->ends.items[row] = (struct particle_end){ .known = known };
-		if (!known)
+		if (!is_active(&tables->system, tables->particle.system[row])) {
+			self->ends.items[row] = (struct particle_end){ 0 };
 			continue;
+		}
 		make_actor(self, row, &self->actors.items[self->actors.count++]);
 		self->largest = scalar_max(self->largest, tables->particle.radius[row]);
 	}
@@ -205,25 +226,28 @@ static void find_actors(struct particle_pairs *self)
 
 /* ---- forces -------------------------------------------------------------------------------------- */
 
-/* The ranges near a cell. */
-struct pull_search {
-	uint64_t line;
-	int32_t x; /* of the cell */
-	uint32_t count;
-	struct cell_span ranges[CELLS_RANGES];
-};
-
-/* The acceleration of the actor at a place by those near it. */
-static vec3 pull_on(const struct particle_pairs *self, uint32_t place,
-		    const struct pull_search *search)
+/* The accelerations of the actors at places first … last − 1, which are in one cell, by those near them. */
+static void pull_cell(struct particle_pairs *self, uint32_t first, uint32_t last)
 {
-	bool single = self->only != DYNAMICS_NONE;
-	const struct pair_law *laws = single ? &self->laws[self->only][self->only]
-					     : self->laws[self->points.system[place]];
-	vec3 sum = self->kernels->pull(&self->points, place, search->ranges, search->count,
-				       self->reach * self->reach, laws, single);
-	ASSERT(place < self->cells.sorted.count);
-	return vec3_scale(sum, 1 / self->points.mass[place]);
+	const struct cell_entry *entries = self->cells.sorted.items;
+	struct cell_span ranges[CELLS_RANGES];
+	vec3 forces[CELLS_CROWD];
+	ASSERT(first < last && last - first <= CELLS_CROWD);
+	uint32_t count = particle_cells_near(&self->cells, entries[first].at, ranges);
+	self->kernels->pull(&self->points, first, last, ranges, count, forces);
+	for (uint32_t k = first; k < last; k++)
+		self->accelerations.items[entries[k].item] =
+			vec3_scale(forces[k - first], 1 / self->points.mass[k]);
+}
+
+/* Whether both are in one cell of a bucket. */
+static bool share_cell(const struct particle_cells *cells, uint32_t a, uint32_t b)
+{
+	const struct cell_entry *first = &cells->sorted.items[a], *next = &cells->sorted.items[b];
+	ASSERT(a < cells->sorted.count && b < cells->sorted.count);
+	return cells->dense ||
+	       (first->line == next->line && particle_cells_coordinate(cells, first->at.x) ==
+						     particle_cells_coordinate(cells, next->at.x));
 }
 
 static void pull_buckets(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -231,21 +255,17 @@ static void pull_buckets(uint32_t first, uint32_t last, uint32_t worker, void *c
 	UNUSED(worker);
 	struct particle_pairs *self = context;
 	const struct particle_cells *cells = &self->cells;
-	struct pull_search search;
 	ASSERT(last * (uint64_t)PARTICLE_BLOCK < cells->bucket_count + (uint64_t)PARTICLE_BLOCK);
-	uint32_t end = MIN_OF(last * PARTICLE_BLOCK, cells->bucket_count);
-	search.count = 0;
-	for (uint32_t b = first * PARTICLE_BLOCK; b < end; b++)
-		for (uint32_t k = cells->starts.items[b]; k < particle_cells_end(cells, b); k++) {
-			const struct cell_entry *entry = &cells->sorted.items[k];
-			int32_t x = particle_cells_coordinate(cells, entry->at.x);
-			if (search.count == 0 || x != search.x || entry->line != search.line) {
-				search.count = particle_cells_near(cells, entry->at, search.ranges);
-				search.x = x;
-				search.line = entry->line;
-			}
-			self->accelerations.items[entry->item] = pull_on(self, k, &search);
+	uint32_t buckets = MIN_OF(last * PARTICLE_BLOCK, cells->bucket_count);
+	for (uint32_t b = first * PARTICLE_BLOCK; b < buckets; b++) {
+		uint32_t end = particle_cells_end(cells, b);
+		for (uint32_t k = cells->starts.items[b], next; k < end; k = next) {
+			next = k + 1;
+			while (next < end && share_cell(cells, k, next))
+				next++;
+			pull_cell(self, k, next);
 		}
+	}
 }
 
 /* Shares the memory among the columns of points. */
@@ -263,11 +283,15 @@ static void place_points(struct particle_pairs *self)
 		/* Vectors read beyond the end. */
 		memset(next + column - PARTICLE_LANES_MAX, 0, PARTICLE_LANES_MAX * sizeof *next);
 	}
+	points->reach = self->reach * self->reach;
 	points->touching = 4 * self->largest * self->largest;
-	points->line = self->lines.items;
+	points->line = self->cells.dense ? NULL : self->lines.items;
 	points->system = self->systems.items;
-	memset(points->line + column - PARTICLE_LANES_MAX, 0,
-	       PARTICLE_LANES_MAX * sizeof *points->line);
+	bool single = self->only != DYNAMICS_NONE;
+	points->laws = single ? &self->laws[self->only][self->only] : self->laws[0];
+	points->law_stride = single ? 0 : SYSTEMS_MAX;
+	memset(self->lines.items + column - PARTICLE_LANES_MAX, 0,
+	       PARTICLE_LANES_MAX * sizeof *self->lines.items);
 }
 
 static void take_points(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -280,6 +304,8 @@ static void take_points(uint32_t first, uint32_t last, uint32_t worker, void *co
 	for (uint32_t k = first * PARTICLE_BLOCK; k < end; k++) {
 		const struct cell_entry *entry = &self->cells.sorted.items[k];
 		const struct actor *actor = &self->actors.items[entry->item];
+		if (k + AHEAD < end)
+			prefetch(&self->actors.items[entry[AHEAD].item], PULLED_BYTES);
 		points->x[0][k] = entry->at.x;
 		points->x[1][k] = entry->at.y;
 		points->x[2][k] = entry->at.z;
@@ -288,8 +314,9 @@ static void take_points(uint32_t first, uint32_t last, uint32_t worker, void *co
 		points->v[2][k] = actor->v.z;
 		points->mass[k] = actor->mass;
 		points->radius[k] = actor->radius;
-		points->line[k] = entry->line;
 		points->system[k] = actor->system;
+		if (points->line != NULL)
+			points->line[k] = entry->line;
 	}
 }
 
@@ -319,7 +346,7 @@ static void pull(struct particle_pairs *self)
 	parallel_run(self->motion->dynamics->parallel, blocks, 1, take_points, self);
 	blocks = (self->cells.bucket_count + PARTICLE_BLOCK - 1) / PARTICLE_BLOCK;
 	parallel_run(self->motion->dynamics->parallel, blocks, 1, pull_buckets, self);
-	for (uint32_t b = 0; b < self->cells.bucket_count; b++)
+	for (uint32_t b = 0; b < self->cells.bucket_count && self->cells.crowded; b++)
 		for (uint32_t k = particle_cells_end(&self->cells, b);
 		     k < self->cells.starts.items[b + 1]; k++)
 			table->crowded[self->actors.items[self->cells.sorted.items[k].item]
@@ -382,7 +409,6 @@ static void store_ends(uint32_t first, uint32_t last, uint32_t worker, void *con
 	for (uint32_t i = first * PARTICLE_BLOCK; i < stop; i++) {
 		const struct actor *actor = &self->actors.items[i];
 		struct particle_end *end = &self->ends.items[actor->row];
-		ASSERT(end->known);
 		*end = (struct particle_end){ actor->x, actor->v, .known = true };
 		/* Too fast to stay: particle_path.c removes it. */
 		if (actor->lost)

@@ -29,17 +29,24 @@ struct particle_end {
 	double core; /* m: the ball that bodies stop; 0: the particle's own */
 };
 
-/* The rest of an actor's path in a tick. */
+/* A particle that others act on. */
 struct actor {
-	vec3 x, v;
+	vec3 v; /* this and the next four are read together, in the order of cells */
 	double mass, radius;
-	uint32_t row, system;	   /* system: its row */
+	uint32_t system, row; /* system: its row */
+	vec3 x;
 	double decay, coast, fall; /* of a sub-step, see struct particle_law */
 	bool lost;		   /* a number overflowed */
-	/* Of collisions (particle_hits.c). */
-	vec3 to, gain;			 /* end of the path, change of velocity until there */
-	double time;			 /* of x, a part of the tick */
-	double hit_time;		 /* of its earliest hit, with the actor `hit`; 2: none */
+};
+
+/* The rest of an actor's path in a tick, for its collisions (particle_hits.c). */
+struct hit_path {
+	vec3 x, v;
+	vec3 to, gain; /* end of the path, change of velocity until there */
+	double mass, radius;
+	double time;	 /* of x, a part of the tick */
+	double hit_time; /* of its earliest hit, with the actor `hit`; 2: none */
+	uint32_t row, system;
 	uint32_t hit, hit_version, hits; /* hit_version: `hits` of the other as it was found */
 };
 
@@ -68,7 +75,8 @@ struct particle_pairs {
 	ARRAY_OF(struct actor) actors;
 	ARRAY_OF(vec3) accelerations;	    /* by actor */
 	ARRAY_OF(struct particle_end) ends; /* by particle row */
-	ARRAY_OF(struct hit_link) links;    /* by actor, as the next two are */
+	ARRAY_OF(struct hit_path) paths;    /* by actor, as the next three are */
+	ARRAY_OF(struct hit_link) links;
 	ARRAY_OF(struct min_heap_entry) heap_entries;
 	ARRAY_OF(uint32_t) heap_places;
 	ARRAY_OF(uint32_t) heads; /* of lists, by bucket */
@@ -94,7 +102,7 @@ void particle_pairs_run(struct particle_pairs *self, const struct particle_motio
 
 /* ---- particle_hits.c ------------------------------------------------------------------------------ */
 
-/* Collisions of the actors, whose x, v, to, gain, time are set. */
+/* Collisions of the actors on their ways to where forces have brought them. */
 void particle_hits_run(struct particle_pairs *self);
 
 #endif

@@ -22,9 +22,9 @@ static void fly_nodes(const struct weave_nodes *nodes, uint32_t count, vec3 a, b
 			if (fields)
 				pull = pull + lanes_load(nodes->field[k] + i);
 			lanes faster = v * decay + pull * gain;
-			*(lanes_stored *)(nodes->before[k] + i) = x;
-			*(lanes_stored *)(nodes->v[k] + i) = lanes_select(moves, faster, v);
-			*(lanes_stored *)(nodes->x[k] + i) = lanes_select(moves, x + faster * h, x);
+			lanes_store(nodes->before[k] + i, x);
+			lanes_store(nodes->v[k] + i, lanes_select(moves, faster, v));
+			lanes_store(nodes->x[k] + i, lanes_select(moves, x + faster * h, x));
 		}
 	}
 }
@@ -48,18 +48,26 @@ LANES_INLINE struct lane_vec3 read3(double *const from[3], const uint32_t *slots
 				   read(from[2], slots, scattered) };
 }
 
-LANES_INLINE void write3(double *const to[3], const uint32_t *slots, struct lane_vec3 all,
-			 uint32_t count, bool scattered)
+/* Writes the lanes that are live. Those of slots that follow each other are all written, because
+ * that is quick; the others as they are at this moment, because the other ends of the same links
+ * may be among them. */
+LANES_INLINE void write_live(double *to, const uint32_t *slots, lanes all, lanes_mask live,
+			     bool scattered)
 {
-	if (scattered) {
-		lanes_scatter(to[0], slots, all.x, count);
-		lanes_scatter(to[1], slots, all.y, count);
-		lanes_scatter(to[2], slots, all.z, count);
-	} else {
-		lanes_store(to[0] + slots[0], all.x, count);
-		lanes_store(to[1] + slots[0], all.y, count);
-		lanes_store(to[2] + slots[0], all.z, count);
-	}
+	if (scattered)
+		lanes_scatter(to, slots, all, live);
+	else if (lanes_every(live))
+		lanes_store(to + slots[0], all);
+	else
+		lanes_store(to + slots[0], lanes_select(live, all, lanes_load(to + slots[0])));
+}
+
+LANES_INLINE void write3(double *const to[3], const uint32_t *slots, struct lane_vec3 all,
+			 lanes_mask live, bool scattered)
+{
+	write_live(to[0], slots, all.x, live, scattered);
+	write_live(to[1], slots, all.y, live, scattered);
+	write_live(to[2], slots, all.z, live, scattered);
 }
 
 LANES_INLINE struct lane_end read_end(const struct weave_nodes *nodes, const uint32_t *slots,
@@ -74,17 +82,11 @@ LANES_INLINE struct lane_end read_end(const struct weave_nodes *nodes, const uin
  * rounding of velocities. */
 LANES_INLINE void push_end(const struct weave_nodes *nodes, const uint32_t *slots,
 			   const struct lane_end *end, struct lane_vec3 along, lanes push,
-			   double rate, lanes_mask live, uint32_t count, bool scattered)
+			   double rate, lanes_mask live, bool scattered)
 {
 	lanes way = end->mass_inv * push;
-	struct lane_vec3 x = lanes3_mul_add(end->x, along, way);
-	struct lane_vec3 v = lanes3_mul_add(end->v, along, way * rate);
-	if (!lanes_every(live)) {
-		x = lanes3_select(live, x, end->x);
-		v = lanes3_select(live, v, end->v);
-	}
-	write3(nodes->x, slots, x, count, scattered);
-	write3(nodes->v, slots, v, count, scattered);
+	write3(nodes->x, slots, lanes3_mul_add(end->x, along, way), live, scattered);
+	write3(nodes->v, slots, lanes3_mul_add(end->v, along, way * rate), live, scattered);
 }
 
 /* Links at places from `place` on; `first` is where their numbers are. */
@@ -101,6 +103,8 @@ LANES_INLINE void correct_some(const struct weave_nodes *nodes, const struct wea
 	struct lane_vec3 n = lanes3_scale(way, lanes_all(1) / length);
 	lanes error = length - NUMBER(links->rest), mass_inv = a.mass_inv + b.mass_inv;
 	lanes_mask live = (length > 0) & (mass_inv > 0) & (error > NUMBER(links->least));
+	if (count < PARTICLE_LANES)
+		live &= lanes_first(count);
 	if (damped) {
 		lanes gamma = NUMBER(links->gamma);
 		struct lane_vec3 moved_a = lanes3_sub(a.x, read3(nodes->before, at_a, scattered));
@@ -114,8 +118,8 @@ LANES_INLINE void correct_some(const struct weave_nodes *nodes, const struct wea
 	if (links->pull != NULL)
 		for (uint32_t i = 0; i < count; i++)
 			links->pull[place + i] -= live[i] ? push[i] * rate : 0;
-	push_end(nodes, at_a, &a, n, push, rate, live, count, scattered);
-	push_end(nodes, at_b, &b, n, -push, rate, live, count, scattered);
+	push_end(nodes, at_a, &a, n, push, rate, live, scattered);
+	push_end(nodes, at_b, &b, n, -push, rate, live, scattered);
 }
 
 LANES_INLINE void correct_all(const struct weave_nodes *nodes, const struct weave_links *links,
@@ -154,7 +158,7 @@ LANES_INLINE double stretch_all(const struct weave_nodes *nodes, const struct we
 		lanes ratio = lanes_sqrt(lanes3_dot(way, way)) / rest - 1;
 		ratio = lanes_select(rest > 0, ratio, lanes_all(0));
 		if (run->count - i >= PARTICLE_LANES) {
-			lanes_store(out + place, ratio, PARTICLE_LANES);
+			lanes_store(out + place, ratio);
 			most = lanes_max(most, ratio);
 			continue;
 		}
@@ -180,27 +184,46 @@ static double stretch_links(const struct weave_nodes *nodes, const struct weave_
 /* Neighbours that are summed at once. */
 enum { NEAR_MAX = 256 };
 
-/* Adds the places of a range within the root of `reach` of the point `place` to `out`, in order
- * and without itself; how many. */
-LANES_INLINE uint32_t find(const struct pair_points *points, const struct cell_span *range,
-			   uint32_t first, uint32_t place, double reach, uint32_t *out)
+/* A point that looks for others. By value: a list may be written anywhere, for all that a compiler
+ * knows. */
+struct lane_search {
+	struct lane_vec3 at;
+	const double *x, *y, *z;
+	const uint64_t *line; /* NULL: ranges have no others */
+	double reach;
+	uint32_t place;
+};
+
+LANES_INLINE struct lane_search search_from(const struct pair_points *points, uint32_t place)
 {
 	const double *x = points->x[0], *y = points->x[1], *z = points->x[2];
-	const lanes at_x = lanes_all(x[place]), at_y = lanes_all(y[place]),
-		    at_z = lanes_all(z[place]);
-	uint32_t found = 0, last = MIN_OF(range->last, first + NEAR_MAX);
+	return (struct lane_search){
+		.at = { lanes_all(x[place]), lanes_all(y[place]), lanes_all(z[place]) },
+		.x = x,
+		.y = y,
+		.z = z,
+		.line = points->line,
+		.reach = points->reach,
+		.place = place,
+	};
+}
+
+/* Writes the places of first … last − 1 on a line within reach to `out`, in order and without
+ * itself; how many. */
+LANES_INLINE uint32_t find(struct lane_search search, uint64_t line, uint32_t first, uint32_t last,
+			   uint32_t *out)
+{
+	uint32_t found = 0;
 	for (uint32_t k = first; k < last; k += PARTICLE_LANES) {
-		const struct lane_vec3 d = { at_x - lanes_load(x + k), at_y - lanes_load(y + k),
-					     at_z - lanes_load(z + k) };
-		lanes_mask same =
-			*(const lanes_stored_mask *)(points->line + k) == (int64_t)range->line;
-		uint32_t bits = lanes_bits((lanes3_dot(d, d) <= reach) & same);
-		if (last - k < PARTICLE_LANES)
-			bits &= (1u << (last - k)) - 1;
-		if (place - k < PARTICLE_LANES)
-			bits &= ~(1u << (place - k));
-		for (; bits != 0; bits &= bits - 1)
-			out[found++] = k + (uint32_t)__builtin_ctz(bits);
+		const struct lane_vec3 d = { search.at.x - lanes_load(search.x + k),
+					     search.at.y - lanes_load(search.y + k),
+					     search.at.z - lanes_load(search.z + k) };
+		lanes_mask near = lanes3_dot(d, d) <= search.reach;
+		if (search.line != NULL)
+			near &= *(const lanes_stored_mask *)(search.line + k) == (int64_t)line;
+		uint32_t within = (1u << MIN_OF(last - k, PARTICLE_LANES)) - 1;
+		uint32_t itself = (uint32_t)(UINT64_C(1) << MIN_OF(search.place - k, 32u));
+		found += lanes_list(out + found, k, lanes_bits(near) & within & ~itself);
 	}
 	return found;
 }
@@ -292,7 +315,10 @@ LANES_INLINE vec3 pull_some(const struct pair_points *points, uint32_t place, co
 	for (uint32_t i = 0; i < PARTICLE_LANES && !single; i++)
 		pairs.systems[i] = points->system[near[i]];
 	uint32_t acts = lanes_bits(pairs.square <= LAW(&pairs, cutoff));
-	struct lane_vec3 force = lanes3_scale(pairs.d, force_of(points, place, &pairs, single));
+	lanes factor = force_of(points, place, &pairs, single);
+	if (lanes_bits(factor != 0) == 0) /* the sum, which is never −0, would stay as it is */
+		return sum;
+	struct lane_vec3 force = lanes3_scale(pairs.d, factor);
 	for (uint32_t i = 0; i < count; i++) {
 		if (!(acts >> i & 1))
 			continue;
@@ -315,26 +341,39 @@ LANES_INLINE vec3 pull_all(const struct pair_points *points, uint32_t place, uin
 	return sum;
 }
 
-static vec3 pull_point(const struct pair_points *points, uint32_t place,
-		       const struct cell_span *ranges, uint32_t range_count, double reach,
-		       const struct pair_law *laws, bool single)
+LANES_INLINE vec3 pull_point(const struct pair_points *points, uint32_t place,
+			     const struct cell_span *ranges, uint32_t range_count, bool single)
 {
 	uint32_t near[2 * NEAR_MAX + PARTICLE_LANES], count = 0;
+	const struct lane_search search = search_from(points, place);
+	const struct pair_law *laws = points->laws;
 	vec3 sum = vec3_zero();
+	if (!single)
+		laws += (size_t)points->law_stride * points->system[place];
 	for (uint32_t i = 0; i < range_count; i++) {
-		for (uint32_t k = ranges[i].first; k < ranges[i].last; k += NEAR_MAX) {
-			count += find(points, &ranges[i], k, place, reach, near + count);
+		uint32_t last = ranges[i].last;
+		for (uint32_t k = ranges[i].first; k < last; k += NEAR_MAX) {
+			count += find(search, ranges[i].line, k, MIN_OF(last, k + NEAR_MAX),
+				      near + count);
 			if (count < NEAR_MAX)
 				continue;
 			sum = pull_all(points, place, near, count, laws, single, sum);
 			count = 0;
 		}
 	}
-	return single ? pull_all(points, place, near, count, laws, true, sum)
-		      : pull_all(points, place, near, count, laws, false, sum);
+	return pull_all(points, place, near, count, laws, single, sum);
+}
+
+static void pull_points(const struct pair_points *points, uint32_t first, uint32_t last,
+			const struct cell_span *ranges, uint32_t range_count, vec3 *out)
+{
+	bool single = points->law_stride == 0;
+	for (uint32_t place = first; place < last; place++, out++)
+		*out = single ? pull_point(points, place, ranges, range_count, true)
+			      : pull_point(points, place, ranges, range_count, false);
 }
 
 const struct particle_kernels PARTICLE_KERNELS = { fly_nodes, correct_links, stretch_links,
-						   pull_point };
+						   pull_points };
 
 #endif

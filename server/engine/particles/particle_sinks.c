@@ -19,12 +19,12 @@ uint32_t particle_sink_find(const struct tables *tables, uint32_t system, uint32
 static uint32_t insert_row(struct tables *tables, uint32_t system, uint32_t number)
 {
 	const struct sink_table *table = &tables->sink;
-	uint32_t row = tables_append(tables, TABLE_SINK);
-	while (row > 0 && (table->system[row - 1] > system ||
-			   (table->system[row - 1] == system && table->number[row - 1] > number))) {
-		tables_copy_row(tables, TABLE_SINK, row, row - 1);
-		row--;
-	}
+	uint32_t row = 0;
+	while (row < table->count &&
+	       (table->system[row] < system ||
+		(table->system[row] == system && table->number[row] < number)))
+		row++;
+	tables_insert(tables, TABLE_SINK, row, 1);
 	tables->sink.system[row] = system;
 	tables->sink.number[row] = number;
 	tables->sink.taken[row] = 0;
@@ -49,38 +49,19 @@ void dynamics_sink_set(struct dynamics *self, uint32_t system, const struct part
 	table->radius[row] = sink->radius;
 }
 
-/* Keeps the rows of which `keep` says so. */
-static void filter_rows(struct tables *tables,
-			bool (*keep)(const struct tables *, uint32_t, uint32_t), uint32_t argument)
+static void remove_row(struct tables *tables, uint32_t row)
 {
-	uint32_t kept = 0;
-	for (uint32_t row = 0; row < tables->sink.count; row++) {
-		if (!keep(tables, row, argument)) {
-			ASSERT(tables->system.sinks[tables->sink.system[row]] > 0);
-			tables->system.sinks[tables->sink.system[row]]--;
-			continue;
-		}
-		if (kept != row)
-			tables_copy_row(tables, TABLE_SINK, kept, row);
-		kept++;
-	}
-	tables_truncate(tables, TABLE_SINK, kept);
+	ASSERT(tables->system.sinks[tables->sink.system[row]] > 0);
+	tables->system.sinks[tables->sink.system[row]]--;
+	tables_remove(tables, TABLE_SINK, row, 1);
 }
 
-static bool is_other_row(const struct tables *tables, uint32_t row, uint32_t gone)
+/* Removes the rows with this value in a column. */
+static void remove_rows(struct tables *tables, const uint32_t *column, uint32_t value)
 {
-	UNUSED(tables);
-	return row != gone;
-}
-
-static bool has_other_system(const struct tables *tables, uint32_t row, uint32_t system)
-{
-	return tables->sink.system[row] != system;
-}
-
-static bool has_other_body(const struct tables *tables, uint32_t row, uint32_t body)
-{
-	return tables->sink.body[row] != body;
+	for (uint32_t row = tables->sink.count; row-- > 0;)
+		if (column[row] == value)
+			remove_row(tables, row);
 }
 
 void dynamics_sink_remove(struct dynamics *self, uint32_t system, uint32_t number)
@@ -88,20 +69,20 @@ void dynamics_sink_remove(struct dynamics *self, uint32_t system, uint32_t numbe
 	uint32_t row = particle_sink_find(self->tables, system, number);
 	ASSERT(system < self->tables->system.count);
 	if (row != DYNAMICS_NONE)
-		filter_rows(self->tables, is_other_row, row);
+		remove_row(self->tables, row);
 }
 
 void particle_sinks_forget(struct tables *tables, uint32_t system)
 {
 	ASSERT(system < tables->system.count);
-	filter_rows(tables, has_other_system, system);
+	remove_rows(tables, tables->sink.system, system);
 	ASSERT(tables->system.sinks[system] == 0);
 }
 
 void dynamics_sinks_drop(struct dynamics *self, body_id body)
 {
 	ASSERT(body != 0);
-	filter_rows(self->tables, has_other_body, body);
+	remove_rows(self->tables, self->tables->sink.body, body);
 }
 
 /* ---- taking ---------------------------------------------------------------------------------------- */

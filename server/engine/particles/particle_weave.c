@@ -19,8 +19,15 @@ struct weave_ends {
 	uint32_t ends;
 };
 
+/* What bonds depend on, of a particle. */
+struct weave_key {
+	uint64_t serial;
+	double mass_inv;
+};
+
 /* Of one system. */
 struct particle_weave {
+	ARRAY_OF(struct weave_key) keys;  /* by node */
 	ARRAY_OF(struct weave_ends) ends; /* by bond, for which the order was made */
 	ARRAY_OF(struct weave_run) runs;
 	ARRAY_OF(uint32_t) order;  /* bonds, by place */
@@ -30,9 +37,11 @@ struct particle_weave {
 	ARRAY_OF(uint32_t) heads;  /* by slot, level or node */
 	ARRAY_OF(double) numbers;  /* columns by place, then by slot */
 	uint32_t nodes, slots, level_count;
-	/* Where the bonds were. */
-	uint64_t lists;
+	/* Where the bonds were, and of what they were made. */
+	uint64_t lists, edition;
 	uint32_t first_bond, first_node;
+	double h;
+	struct link_traits traits;
 	struct weave_nodes at;
 	struct weave_links links;
 	double *rest, *softness, *gamma, *least, *pull, *stretch;
@@ -56,7 +65,9 @@ static uint32_t slots_of(uint32_t nodes)
 static enum status reserve_system(struct particle_weave *self, uint32_t nodes, uint64_t links)
 {
 	uint64_t slots = slots_of(nodes), padded = links + PARTICLE_LANES_MAX;
-	enum status status = ARRAY_RESERVE(&self->ends, links);
+	enum status status = ARRAY_RESERVE(&self->keys, nodes);
+	if (status == STATUS_OK)
+		status = ARRAY_RESERVE(&self->ends, links);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->runs, links);
 	if (status == STATUS_OK)
@@ -98,6 +109,7 @@ void particle_weave_release(struct particle_links *self)
 {
 	for (uint32_t row = 0; row < SYSTEMS_MAX && self->weaves != NULL; row++) {
 		struct particle_weave *one = &self->weaves[row];
+		ARRAY_RELEASE(&one->keys);
 		ARRAY_RELEASE(&one->ends);
 		ARRAY_RELEASE(&one->runs);
 		ARRAY_RELEASE(&one->order);
@@ -117,6 +129,7 @@ uint64_t particle_weave_memory(const struct particle_links *self)
 	uint64_t sum = self->weaves != NULL ? SYSTEMS_MAX * sizeof *self->weaves : 0;
 	for (uint32_t row = 0; row < SYSTEMS_MAX && self->weaves != NULL; row++) {
 		const struct particle_weave *one = &self->weaves[row];
+		sum += (uint64_t)one->keys.capacity * sizeof *one->keys.items;
 		sum += (uint64_t)one->ends.capacity * sizeof *one->ends.items;
 		sum += (uint64_t)one->runs.capacity * sizeof *one->runs.items;
 		sum += ((uint64_t)one->order.capacity + one->a.capacity + one->b.capacity +
@@ -342,41 +355,60 @@ static void take_numbers(struct particle_weave *self, const struct bond *bonds)
 	}
 }
 
-bool particle_weave_expects(const struct particle_links *self, const struct linked_system *system)
+bool particle_weave_expects(const struct particle_links *self, struct linked_system *system)
 {
 	const struct particle_weave *one = &self->weaves[system->row];
-	const struct system_table *table = &self->motion->dynamics->tables->system;
-	ASSERT(system->row < table->count);
-	return one->lists > 0 && one->lists + 1 == self->lists &&
-	       one->first_bond == system->first_bond && one->first_node == system->first_node &&
-	       one->ends.count == table->links[system->row] && one->nodes == system->nodes;
+	const struct link_node *nodes = self->nodes.items + system->first_node;
+	bool same = one->lists > 0 && one->lists + 1 == self->lists &&
+		    one->edition == self->edition && one->h == system->h &&
+		    one->first_bond == system->first_bond &&
+		    one->first_node == system->first_node && one->nodes == system->nodes;
+	ASSERT(system->h > 0);
+	for (uint32_t i = 0; i < system->nodes && same; i++) {
+		const struct weave_key *key = &one->keys.items[i];
+		same = (key->serial == nodes[i].serial) & (key->mass_inv == nodes[i].mass_inv);
+	}
+	if (same)
+		system->traits = one->traits;
+	return same;
+}
+
+static void take_keys(struct particle_weave *self, const struct link_node *nodes, uint32_t count)
+{
+	ASSERT(count <= self->keys.capacity);
+	for (uint32_t i = 0; i < count; i++)
+		self->keys.items[i] = (struct weave_key){ nodes[i].serial, nodes[i].mass_inv };
 }
 
 void particle_weave_begin(const struct particle_links *self, struct linked_system *system)
 {
 	struct particle_weave *one = &self->weaves[system->row];
-	bool known = !system->changed;
 	system->woven = true;
 	one->slots = slots_of(system->nodes);
-	if (!known && !take_over(one, self, system)) {
+	if (system->changed && !take_over(one, self, system)) {
 		place_columns(one);
 		make_order(one);
 		clear_columns(one);
 	}
 	place_columns(one);
-	if (!known)
+	if (system->changed) {
 		take_numbers(one, self->bonds.items + system->first_bond);
+		take_keys(one, self->nodes.items + system->first_node, system->nodes);
+	}
 	one->lists = self->lists;
+	one->edition = self->edition;
 	one->first_bond = system->first_bond;
 	one->first_node = system->first_node;
-	memset(one->pull, 0, system->watched ? system->bonds * sizeof *one->pull : 0);
+	one->h = system->h;
+	one->traits = system->traits;
+	memset(one->pull, 0, system->traits.watched ? system->bonds * sizeof *one->pull : 0);
 	one->links = (struct weave_links){ one->a.items,
 					   one->b.items,
 					   one->rest,
 					   one->softness,
 					   one->gamma,
 					   one->least,
-					   system->watched ? one->pull : NULL };
+					   system->traits.watched ? one->pull : NULL };
 	one->kernels = particle_kernels_choose();
 }
 
@@ -541,7 +573,7 @@ double particle_weave_measure(const struct particle_links *self, struct linked_s
 			worst = one->kernels->stretch(&one->at, &one->links, run, one->stretch);
 		most = scalar_max(most, worst);
 	}
-	for (uint32_t place = 0; place < one->order.count && system->tears; place++)
+	for (uint32_t place = 0; place < one->order.count && system->traits.tears; place++)
 		self->stretches.items[rows[one->order.items[place]]] = one->stretch[place];
 	return most;
 }

@@ -11,7 +11,8 @@
  * Particle i has slot (i mod 4) q + i / 4 with q a quarter of their number: so those two or four
  * apart follow each other, too, which the two colours of a lattice need in every direction.
  *
- * Order and runs are made again when links join other particles than in the last tick. */
+ * Order and runs are made again when links join other particles than in the last tick, and the
+ * numbers of links when these, the masses of particles or the sub-step changed. */
 #ifndef CAIRN_ENGINE_PARTICLES_PARTICLE_WEAVE_H
 #define CAIRN_ENGINE_PARTICLES_PARTICLE_WEAVE_H
 
@@ -22,11 +23,10 @@ MUST_CHECK enum status particle_weave_reserve(struct dynamics *self);
 void particle_weave_release(struct particle_links *self);
 uint64_t particle_weave_memory(const struct particle_links *self);
 
-/* Whether the bonds that were in the place of the system's in the lists before are those of
- * which its order and numbers were made, so that they need not be made again if the new ones are
- * equal. Its nodes are gathered, and first_bond is set. */
-bool particle_weave_expects(const struct particle_links *self, const struct linked_system *system);
-/* Before the sub-steps of h s of a tick, and after them. */
+/* Whether the bonds that were in the place of the system's in the lists before are those that it has
+ * now: if so it sets what the links are. Its nodes are gathered, and first_bond is set. */
+bool particle_weave_expects(const struct particle_links *self, struct linked_system *system);
+/* Before the sub-steps of a tick, and after them. */
 void particle_weave_begin(const struct particle_links *self, struct linked_system *system);
 void particle_weave_end(const struct particle_links *self, const struct linked_system *system);
 /* `count` sub-steps: free motion, and every link once. */

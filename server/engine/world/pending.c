@@ -135,8 +135,8 @@ void pending_remove(struct world *world, uint32_t rows)
 	struct pending_table *table = &tables->pending;
 	ASSERT(rows <= table->count);
 	uint32_t bytes = rows < table->count ? table->offset[rows] : tables->pending_bytes.count;
-	tables_remove_first(tables, TABLE_PENDING, rows);
-	tables_remove_first(tables, TABLE_PENDING_BYTES, bytes);
+	tables_remove(tables, TABLE_PENDING, 0, rows);
+	tables_remove(tables, TABLE_PENDING_BYTES, 0, bytes);
 	for (uint32_t row = 0; row < table->count; row++)
 		table->offset[row] -= bytes;
 }

@@ -289,18 +289,20 @@ bool tables_row_is_clear(const struct tables *tables, enum table_index table, ui
 	return true;
 }
 
-void tables_remove_first(struct tables *tables, enum table_index table, uint32_t rows)
+void tables_remove(struct tables *tables, enum table_index table, uint32_t row, uint32_t rows)
 {
 	struct table_head *head = head_of(tables, table);
-	ASSERT(rows <= head->count);
+	ASSERT(row <= head->count && rows <= head->count - row);
+	uint32_t kept = head->count - rows;
 	for (uint32_t column = 0; column < table_infos[table].column_count && rows > 0; column++) {
 		size_t bytes = table_infos[table].columns[column].row_bytes;
 		char *array = tables_column(tables, table, column);
-		memmove(array, array + rows * bytes, (head->count - rows) * bytes);
+		memmove(array + row * bytes, array + ((size_t)row + rows) * bytes,
+			(kept - row) * bytes);
 		const struct column_info *info = &table_infos[table].columns[column];
-		fill_values(info, info->absent, array + (head->count - rows) * bytes, rows * bytes);
+		fill_values(info, info->absent, array + kept * bytes, rows * bytes);
 	}
-	head->count -= rows;
+	head->count = kept;
 }
 
 void tables_insert(struct tables *tables, enum table_index table, uint32_t row, uint32_t rows)
@@ -344,8 +346,7 @@ void tables_truncate(struct tables *tables, enum table_index table, uint32_t row
 	head->count = rows;
 }
 
-/* ---- the limit
- * -------------------------------------------------------------------------------- */
+/* ---- the limit ----------------------------------------------------------------------------------- */
 
 uint64_t tables_charge(const struct tables *tables)
 {

@@ -128,9 +128,9 @@ void tables_begin_row(struct tables *tables, enum table_index table, uint32_t ro
 /* True if the row is clear; if not, *column is the first column with another value. */
 bool tables_row_is_clear(const struct tables *tables, enum table_index table, uint32_t row,
 			 uint32_t *column);
-/* For tables without free rows: remove the first `rows` rows; insert `rows` clear rows before `row`
- * (reserved); remove all rows from `rows` on; copy row `from` over row `to`. */
-void tables_remove_first(struct tables *tables, enum table_index table, uint32_t rows);
+/* For tables without free rows: remove `rows` rows from `row` on; insert `rows` clear rows before
+ * `row` (reserved); remove all rows from `rows` on; copy row `from` over row `to`. */
+void tables_remove(struct tables *tables, enum table_index table, uint32_t row, uint32_t rows);
 void tables_insert(struct tables *tables, enum table_index table, uint32_t row, uint32_t rows);
 void tables_truncate(struct tables *tables, enum table_index table, uint32_t rows);
 void tables_copy_row(struct tables *tables, enum table_index table, uint32_t to, uint32_t from);

@@ -477,6 +477,50 @@ START_TEST(images_and_rollbacks_leave_no_trace)
 }
 END_TEST
 
+/* A step, as a world does it that was loaded at this moment and so knows nothing of the tick before. */
+static void step_as_loaded(struct world *world)
+{
+	struct bytes image = test_save(world);
+	struct world *copy;
+	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, NULL),
+			 STATUS_OK);
+	test_step(copy, 1);
+	test_step(world, 1);
+	ck_assert_uint_eq(test_hash(world), test_hash(copy));
+	bytes_release(&image);
+	world_destroy(copy);
+}
+
+/* What a tick keeps of links for the next one goes as soon as links, pins, particles or sub-steps change. */
+START_TEST(links_that_change_between_ticks_act_at_once)
+{
+	struct world *world = make_scene();
+	system_id first = test_facts(world).id;
+	struct command link = test_link(first, 1, 60);
+	struct command add = test_command(COMMAND_PARTICLES_ADD);
+	struct command remove = test_command(COMMAND_PARTICLES_REMOVE);
+	step_as_loaded(world);
+	step_as_loaded(world);
+	link.particles_link.compliance = 0.01;
+	test_do(world, &link);
+	step_as_loaded(world);
+	ck_assert_int_eq(test_pin(world, first, 30), STATUS_OK);
+	step_as_loaded(world);
+	add.particles_add.system = first;
+	test_do(world, &add);
+	step_as_loaded(world);
+	link.particles_link.substeps = 29;
+	test_do(world, &link);
+	step_as_loaded(world);
+	step_as_loaded(world);
+	remove.particles_remove.system = first;
+	test_do(world, &remove);
+	step_as_loaded(world);
+	step_as_loaded(world);
+	world_destroy(world);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("particle_links");
@@ -492,6 +536,7 @@ static Suite *make(void)
 	tcase_add_test(all, commands_that_make_no_sense_are_refused_and_change_nothing);
 	tcase_add_test(all, links_and_pins_go_with_their_particles_and_systems);
 	tcase_add_test(all, links_act_in_the_order_of_their_rows);
+	tcase_add_test(all, links_that_change_between_ticks_act_at_once);
 	tcase_add_test(all, any_number_of_workers_gives_the_same_bits);
 	tcase_add_test(all, images_and_rollbacks_leave_no_trace);
 	suite_add_tcase(suite, all);

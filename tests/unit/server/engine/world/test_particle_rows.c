@@ -343,6 +343,38 @@ START_TEST(a_million_births_in_a_tick_are_bounded_and_counted)
 }
 END_TEST
 
+/* A tick that meets the world's limit of memory births up to it; a copy of the world does the same. */
+START_TEST(births_end_at_the_limit_of_memory)
+{
+	struct world_options options = test_options(false, "free");
+	options.limits.memory_bytes = 1 << 18;
+	struct world *world = test_world_of(&options), *copy;
+	struct command create = test_system_command("many");
+	create.particles_create.emitter = EMITTER_BOX;
+	create.particles_create.rate = 1000;
+	create.particles_create.capacity = 100000;
+	create.particles_create.life = 0.1;
+	create.particles_create.mask = 0;
+	test_do(world, &create);
+	test_step(world, 2);
+	struct bytes image = test_save(world);
+	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, NULL),
+			 STATUS_OK);
+	test_step(world, 20);
+	test_step(copy, 20);
+	struct system_view seen = facts(world);
+	ck_assert_uint_gt(seen.alive, 100);
+	ck_assert_uint_lt(seen.alive, 5000);
+	ck_assert_uint_gt(seen.born, seen.alive); /* deaths make room */
+	ck_assert_uint_eq(seen.born + seen.lost, 22 * 1000);
+	test_check(world);
+	ck_assert_uint_eq(test_hash(world), test_hash(copy));
+	bytes_release(&image);
+	world_destroy(copy);
+	world_destroy(world);
+}
+END_TEST
+
 /* A field whose force is beyond all numbers removes its particles; nothing else changes. */
 START_TEST(fields_without_bounds_remove_their_particles)
 {
@@ -455,6 +487,7 @@ static Suite *make(void)
 	tcase_add_test(all, particles_inside_a_body_are_put_on_its_surface);
 	tcase_add_test(all, friction_of_a_pair_is_the_mean);
 	tcase_add_test(all, a_million_births_in_a_tick_are_bounded_and_counted);
+	tcase_add_test(all, births_end_at_the_limit_of_memory);
 	tcase_add_test(all, fields_without_bounds_remove_their_particles);
 	tcase_add_test(all, a_system_is_removed_while_it_collides);
 	tcase_add_test(all, a_dead_particle_is_unknown);

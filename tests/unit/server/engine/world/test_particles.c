@@ -362,6 +362,83 @@ START_TEST(numbers_out_of_their_limits_are_refused_and_change_nothing)
 }
 END_TEST
 
+static void set_number(struct command *command, const struct command_field *field, double value)
+{
+	char *at = (char *)command + field->offset;
+	const vec3 all = vec3_all(value);
+	if (field->type == FIELD_F64)
+		memcpy(at, &value, sizeof value);
+	else if (field->type == FIELD_VEC3)
+		memcpy(at, &all, sizeof all);
+	else if (field->type == FIELD_U32)
+		memcpy(at, &(uint32_t){ (uint32_t)value }, sizeof(uint32_t));
+	else if (field->type == FIELD_INTEGER)
+		memcpy(at, &(int64_t){ (int64_t)value }, sizeof(int64_t));
+	else
+		memcpy(at, &(uint8_t){ (uint8_t)value }, sizeof(uint8_t));
+}
+
+/* What a command with this number in one field is answered. */
+static void expect(uint16_t op, const struct command_field *field, double value, enum status status)
+{
+	const struct command_info *info = command_info(op);
+	struct command command;
+	struct reason why = { 0 };
+	command_defaults(&command, op);
+	for (uint32_t i = 0; i < info->field_count; i++) {
+		int64_t one = 1;
+		void *at = (char *)&command + info->fields[i].offset;
+		if (info->fields[i].type == FIELD_BODY || info->fields[i].type == FIELD_PARTICLES)
+			memcpy(at, &one, sizeof one);
+	}
+	if (op == COMMAND_PARTICLES_CREATE)
+		command.particles_create.name = test_text("dust");
+	set_number(&command, field, value);
+	ck_assert_msg(command_check_values(&command, 0, &why) == status, "%s, %s = %g: %s",
+		      info->name, field->name, value, why.text);
+	if (status != STATUS_OK)
+		ck_assert_str_eq(why.field, field->name);
+}
+
+static void expect_limits(uint16_t op, const struct command_field *field)
+{
+	bool whole = field->type != FIELD_F64 && field->type != FIELD_VEC3;
+	double least = field->type == FIELD_INTEGER ? INT64_MIN : 0;
+	double most = field->type == FIELD_ENUM ? UINT8_MAX : UINT32_MAX;
+	expect(op, field, field->min, STATUS_OK);
+	expect(op, field, field->max, STATUS_OK);
+	if (!whole || field->max < most)
+		expect(op, field, whole ? field->max + 1 : nextafter(field->max, INFINITY),
+		       STATUS_RANGE);
+	if (!whole || field->min > least)
+		expect(op, field, whole ? field->min - 1 : nextafter(field->min, -INFINITY),
+		       STATUS_RANGE);
+	if (whole)
+		return;
+	expect(op, field, NAN, STATUS_NOT_FINITE);
+	expect(op, field, INFINITY, STATUS_NOT_FINITE);
+}
+
+/* Every number of every command of particles is taken at its limits, and refused by its name beyond. */
+START_TEST(every_number_has_limits_that_are_kept)
+{
+	uint32_t count, fields = 0;
+	const struct command_info *list = command_list(&count);
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < list[i].field_count; k++) {
+			const struct command_field *field = &list[i].fields[k];
+			bool number = field->type == FIELD_F64 || field->type == FIELD_VEC3 ||
+				      field->type == FIELD_U32 || field->type == FIELD_INTEGER ||
+				      field->type == FIELD_ENUM;
+			if (strncmp(list[i].name, "particles_", 10) != 0 || !number)
+				continue;
+			expect_limits(list[i].op, field);
+			fields++;
+		}
+	ck_assert_uint_gt(fields, 100);
+}
+END_TEST
+
 START_TEST(systems_are_bounded_found_changed_and_removed)
 {
 	struct world *world = test_world(false, "soft-step");
@@ -413,6 +490,7 @@ static Suite *make(void)
 	tcase_add_test(all, a_birth_does_not_depend_on_other_births);
 	tcase_add_test(all, an_emitter_inside_a_body_is_silent_and_counted);
 	tcase_add_test(all, numbers_out_of_their_limits_are_refused_and_change_nothing);
+	tcase_add_test(all, every_number_has_limits_that_are_kept);
 	tcase_add_test(all, systems_are_bounded_found_changed_and_removed);
 	suite_add_tcase(suite, all);
 	return suite;

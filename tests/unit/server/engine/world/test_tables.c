@@ -102,7 +102,7 @@ START_TEST(new_rows_are_clear)
 		fill(t, 5, &rng);
 		tables_truncate(&tables, t, 2);
 		fill(t, 1, &rng);
-		tables_remove_first(&tables, t, 1);
+		tables_remove(&tables, t, 0, 1);
 		ck_assert_int_eq(tables_reserve(&tables, t, 40), STATUS_OK);
 		while (tables_count(&tables, t) < 40) {
 			uint32_t row = tables_append(&tables, t), column;
@@ -128,7 +128,7 @@ START_TEST(rows_are_inserted_copied_removed_and_cleared)
 	ck_assert_int_eq(memcmp(tables.pending.due, wanted, sizeof wanted), 0);
 	tables_copy_row(&tables, TABLE_PENDING, 2, 5);
 	ck_assert_uint_eq(tables.pending.due[2], 13);
-	tables_remove_first(&tables, TABLE_PENDING, 4);
+	tables_remove(&tables, TABLE_PENDING, 0, 4);
 	ck_assert_uint_eq(tables.pending.count, 2);
 	ck_assert_uint_eq(tables.pending.due[0], 12);
 	tables_clear_row(&tables, TABLE_PENDING, 0);
