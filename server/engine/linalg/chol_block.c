@@ -264,6 +264,42 @@ void chol_block_factor(struct chol_block *self)
 		factor_blocks(self, B);
 }
 
+/* b −= A x of one block. */
+static inline void subtract_block(double *b, const double *a, const double *x)
+{
+	VALIDATE(b != x);
+	const pair *from = __builtin_assume_aligned(a, 16);
+	pair b0 = load_pair(b), b1 = load_pair(b + 2), b2 = load_pair(b + 4);
+	for (uint32_t c = 0; c < B; c++) {
+		pair by = { x[c], x[c] };
+		b0 -= from[3 * c] * by;
+		b1 -= from[3 * c + 1] * by;
+		b2 -= from[3 * c + 2] * by;
+	}
+	*(loose_pair *)b = b0;
+	*(loose_pair *)(b + 2) = b1;
+	*(loose_pair *)(b + 4) = b2;
+}
+
+/* b −= Aᵀ x of one block: two columns at once, row by row. */
+static inline void subtract_transposed_block(double *b, const double *a, const double *x)
+{
+	VALIDATE(b != x);
+	const pair *from = __builtin_assume_aligned(a, 16);
+	for (uint32_t c = 0; c < B; c += 2) {
+		pair sum = load_pair(b + c);
+		for (uint32_t r = 0; r < B / 2; r++) {
+			pair left = from[3 * c + r], right = from[3 * c + 3 + r];
+			pair first = { left[0], right[0] }, second = { left[1], right[1] };
+			pair by = { x[2 * r], x[2 * r] };
+			pair next = { x[2 * r + 1], x[2 * r + 1] };
+			sum -= first * by;
+			sum -= second * next;
+		}
+		*(loose_pair *)(b + c) = sum;
+	}
+}
+
 static void solve_spatial(const struct chol_block *self, double *b)
 {
 	VALIDATE(self->start[0] == 0);
@@ -276,24 +312,16 @@ static void solve_spatial(const struct chol_block *self, double *b)
 		for (uint32_t c = 0; c < B; c++)
 			for (uint32_t r = c; r < B; r++)
 				at[r] += block[c * B + r] * own[c];
-		for (uint32_t p = self->start[k] + 1; p < self->start[k + 1]; p++) {
-			double *to = b + (size_t)self->row[p] * B;
-			const double *a = self->value + (size_t)p * BB;
-			for (uint32_t c = 0; c < B; c++)
-				for (uint32_t r = 0; r < B; r++)
-					to[r] -= a[c * B + r] * at[c];
-		}
+		for (uint32_t p = self->start[k] + 1; p < self->start[k + 1]; p++)
+			subtract_block(b + (size_t)self->row[p] * B, self->value + (size_t)p * BB,
+				       at);
 	}
 	for (uint32_t k = self->size; k-- > 0;) {
 		double *at = b + (size_t)k * B;
 		memcpy(own, at, sizeof own);
-		for (uint32_t p = self->start[k] + 1; p < self->start[k + 1]; p++) {
-			const double *from = b + (size_t)self->row[p] * B;
-			const double *a = self->value + (size_t)p * BB;
-			for (uint32_t c = 0; c < B; c++)
-				for (uint32_t r = 0; r < B; r++)
-					own[c] -= a[c * B + r] * from[r];
-		}
+		for (uint32_t p = self->start[k] + 1; p < self->start[k + 1]; p++)
+			subtract_transposed_block(own, self->value + (size_t)p * BB,
+						  b + (size_t)self->row[p] * B);
 		const double *block = self->value + (size_t)self->start[k] * BB;
 		for (uint32_t c = 0; c < B; c++) {
 			at[c] = 0;

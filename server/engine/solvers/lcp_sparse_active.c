@@ -116,14 +116,31 @@ static void measure_tie_changes(const struct lcp_sparse *self, const double *bef
 		moved[i] = self->normal[i] != i && !self->free[i] ? self->x[i] - before[i] : 0;
 }
 
+/* The products of `v` with the first `count` changes. Their sums, each in the order of the rows, advance
+ * together, because each alone waits for its last addition. */
+static void multiply_by_changes(const struct lcp_sparse *self, const double *v, uint32_t count,
+				double products[LCP_MIX])
+{
+	ASSERT(count <= LCP_MIX);
+	const double *changes = self->mix_moved;
+	size_t rows = self->rows;
+	double sum[LCP_MIX] = { 0 };
+	for (size_t i = 0; i < rows && count == LCP_MIX; i++)
+		for (uint32_t j = 0; j < LCP_MIX; j++)
+			sum[j] += changes[j * rows + i] * v[i];
+	for (uint32_t j = 0; j < count; j++)
+		products[j] =
+			count == LCP_MIX ? sum[j] : dense_dot(changes + j * rows, v, self->rows);
+}
+
 /* The products of change `at` with the first `count` ones, itself included, of which no other has changed. */
 static void multiply_changes(struct lcp_sparse *self, uint32_t at, uint32_t count)
 {
 	ASSERT(at < count && count <= LCP_MIX);
-	const double *own = self->mix_moved + (size_t)at * self->rows;
+	multiply_by_changes(self, self->mix_moved + (size_t)at * self->rows, count,
+			    self->mix_products[at]);
 	for (uint32_t k = 0; k < count; k++)
-		self->mix_products[at][k] = self->mix_products[k][at] =
-			dense_dot(own, self->mix_moved + (size_t)k * self->rows, self->rows);
+		self->mix_products[k][at] = self->mix_products[at][k];
 }
 
 /* Least squares of moved ≈ Σ γ_j change_j over `count` changes; γ of a change that depends on those
@@ -133,12 +150,10 @@ static void least_squares(const struct lcp_sparse *self, const double *moved, ui
 {
 	ASSERT(count <= LCP_MIX);
 	double l[LCP_MIX][LCP_MIX], right[LCP_MIX];
-	const double *change = self->mix_moved;
-	for (uint32_t j = 0; j < count; j++) {
+	multiply_by_changes(self, moved, count, right);
+	for (uint32_t j = 0; j < count; j++)
 		for (uint32_t k = 0; k <= j; k++)
 			l[j][k] = self->mix_products[j][k];
-		right[j] = dense_dot(change + (size_t)j * self->rows, moved, self->rows);
-	}
 	for (uint32_t j = 0; j < count; j++) {
 		double own = l[j][j];
 		for (uint32_t k = 0; k < j; k++) {
@@ -188,10 +203,10 @@ static void combine_refinements(struct lcp_sparse *self, uint32_t k, const doubl
 	least_squares(self, moved, count, gamma);
 	for (uint32_t j = 0; j < count; j++) {
 		const double *change = self->mix_step + j * (n + rows);
-		for (size_t i = 0; i < n && gamma[j] != 0; i++)
-			self->u[i] -= gamma[j] * change[i];
-		for (size_t i = 0; i < rows && gamma[j] != 0; i++)
-			self->x[i] -= gamma[j] * change[n + i];
+		if (gamma[j] == 0)
+			continue;
+		dense_mul_add(self->u, change, -gamma[j], (uint32_t)n);
+		dense_mul_add(self->x, change + n, -gamma[j], self->rows);
 	}
 	lcp_sparse_tie(self);
 }

@@ -110,15 +110,20 @@ static inline size_t lcp_sparse_unknowns(const struct lcp_sparse *self)
 	return LCP_BODY * (size_t)self->bodies;
 }
 
+/* Two neighbours of an array, anywhere. */
+typedef double lcp_sparse_pair __attribute__((vector_size(16), aligned(8), may_alias));
+
 /* J_i u. */
 static inline double lcp_sparse_row_dot(const struct lcp_sparse *self, uint32_t i, const double *u)
 {
 	VALIDATE(i < self->rows);
 	double sum = 0;
 	for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++) {
-		const double *j = self->jacobian[p], *at = u + LCP_BODY * (size_t)self->at[p];
-		sum += ((j[0] * at[0] + j[1] * at[1]) + (j[2] * at[2] + j[3] * at[3])) +
-		       (j[4] * at[4] + j[5] * at[5]);
+		const lcp_sparse_pair *j = (const lcp_sparse_pair *)self->jacobian[p];
+		const lcp_sparse_pair *at =
+			(const lcp_sparse_pair *)(u + LCP_BODY * (size_t)self->at[p]);
+		lcp_sparse_pair a = j[0] * at[0], b = j[1] * at[1], c = j[2] * at[2];
+		sum += ((a[0] + a[1]) + (b[0] + b[1])) + (c[0] + c[1]);
 	}
 	return sum;
 }
@@ -129,10 +134,11 @@ static inline void lcp_sparse_row_add(const struct lcp_sparse *self, uint32_t i,
 {
 	VALIDATE(i < self->rows);
 	for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++) {
-		const double *j = self->jacobian[p];
-		double *at = u + LCP_BODY * (size_t)self->at[p];
-		for (uint32_t c = 0; c < LCP_BODY; c++)
-			at[c] += s * j[c];
+		const lcp_sparse_pair *j = (const lcp_sparse_pair *)self->jacobian[p];
+		lcp_sparse_pair *at = (lcp_sparse_pair *)(u + LCP_BODY * (size_t)self->at[p]);
+		at[0] += j[0] * s;
+		at[1] += j[1] * s;
+		at[2] += j[2] * s;
 	}
 }
 
