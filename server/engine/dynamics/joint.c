@@ -340,7 +340,7 @@ static struct joint_coordinate twist_coordinate(const struct joint_at *at, doubl
 /* Where rows go: the next one. */
 struct joint_writer {
 	enum constraint_level level;
-	struct joint_row *next;
+	struct measured_row *next;
 };
 
 /* Writes the row of a coordinate, or of its negative. The axes turn with a, so for a linear
@@ -349,7 +349,7 @@ static inline void add_row(const struct joint_at *at, struct joint_writer *to,
 			   const struct joint_coordinate *q, bool negative, double gap)
 {
 	ASSERT(to->level <= CONSTRAINT_ACCELERATION);
-	struct joint_row *row = to->next++;
+	struct measured_row *row = to->next++;
 	vec3 forth = negative ? vec3_negate(q->axis) : q->axis, back = vec3_negate(forth);
 	if (q->turns) {
 		row->on_a = spatial_about(back);
@@ -509,7 +509,7 @@ static void add_part_rows(const struct joint_at *at, const struct joint_layout *
 
 static void measure_rows(const struct joint *self, const struct joint_layout *layout,
 			 const struct body_motion *a, const struct body_motion *b,
-			 enum constraint_level level, struct joint_row *rows)
+			 enum constraint_level level, struct measured_row *rows)
 {
 	struct joint_writer to = { level, rows };
 	struct joint_at at;
@@ -530,7 +530,8 @@ static void measure_rows(const struct joint *self, const struct joint_layout *la
 }
 
 void joint_measure(const struct joint *self, const struct body_motion *a,
-		   const struct body_motion *b, enum constraint_level level, struct joint_row *rows)
+		   const struct body_motion *b, enum constraint_level level,
+		   struct measured_row *rows)
 {
 	struct joint_layout found;
 	measure_rows(self, layout_of(self, &found), a, b, level, rows);
@@ -538,7 +539,7 @@ void joint_measure(const struct joint *self, const struct body_motion *a,
 
 /* ---- what rows may exert ------------------------------------------------------------------- */
 
-static struct joint_law within(double limit)
+static struct joint_law bounded_law(double limit)
 {
 	return (struct joint_law){ .set = ROW_BOX, .lower = -limit, .upper = limit };
 }
@@ -558,13 +559,13 @@ struct joint_law joint_row_law(const struct joint *self, uint32_t place)
 		break;
 	case JOINT_SPRING:
 		if (axis->spring_limit > 0)
-			law = within(axis->spring_limit);
+			law = bounded_law(axis->spring_limit);
 		law.softness = axis->spring == JOINT_SPRING_HERTZ ? ROW_FREQUENCY : ROW_SPRING;
 		law.stiffness = axis->stiffness;
 		law.damping = axis->damping;
 		break;
 	case JOINT_MOTOR:
-		law = within(axis->motor_limit > 0 ? axis->motor_limit : __builtin_inf());
+		law = bounded_law(axis->motor_limit > 0 ? axis->motor_limit : __builtin_inf());
 		law.wanted = axis->rate;
 		if (joint_axis_is_servo(axis)) {
 			law.softness = ROW_SPRING;
@@ -573,7 +574,7 @@ struct joint_law joint_row_law(const struct joint *self, uint32_t place)
 		}
 		break;
 	case JOINT_FRICTION:
-		law = within(axis->friction);
+		law = bounded_law(axis->friction);
 		break;
 	case JOINT_ROTOR:
 		law.softness = ROW_ROTOR;
@@ -603,7 +604,7 @@ static struct constraint_room joint_room(const struct constraint *self,
 	return room;
 }
 
-static void append_row(const struct constraint *self, const struct joint_row *from,
+static void append_row(const struct constraint *self, const struct measured_row *from,
 		       struct row_list *out)
 {
 	struct constraint_row *row = row_list_row(out);
@@ -615,7 +616,7 @@ static void append_row(const struct constraint *self, const struct joint_row *fr
 }
 
 static void append_part(const struct constraint *self, uint32_t index, uint32_t place,
-			const struct joint_row *from, struct row_list *out)
+			const struct measured_row *from, struct row_list *out)
 {
 	ASSERT(place < JOINT_PLACES);
 	struct joint_law law = joint_row_law(self->data, place);
@@ -640,7 +641,7 @@ static void write_joint_rows(const struct constraint *self, uint32_t index,
 	const struct joint *joint = self->data;
 	struct joint_layout found;
 	const struct joint_layout *layout = layout_of(joint, &found);
-	struct joint_row rows[JOINT_ROWS_MAX];
+	struct measured_row rows[JOINT_ROWS_MAX];
 	uint8_t places[JOINT_ROWS_MAX];
 	uint32_t count = joint_places(joint, places), i = 0;
 	measure_rows(joint, layout, a != NULL ? a : &joint->a, b != NULL ? b : &joint->b,
@@ -790,7 +791,7 @@ struct joint_error joint_error(const struct joint *self, const struct body_motio
 	const struct joint_layout *layout = layout_of(self, &found);
 	if (locks_along_only(layout))
 		return error_along(self, layout, a, b);
-	struct joint_row rows[JOINT_ROWS_MAX];
+	struct measured_row rows[JOINT_ROWS_MAX];
 	uint8_t places[JOINT_ROWS_MAX];
 	uint32_t count = joint_places(self, places);
 	struct joint_error error = { 0, 0, 0, 0, 0 };

@@ -180,14 +180,14 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX]);
 
 /* A row of a joint, without what it may exert: J on both bodies, and numbers as those of constraint_row,
  * of which rows above its level have 0. */
-struct joint_row {
+struct measured_row {
 	struct spatial on_a, on_b;
 	double gap, approach, bias;
 };
 /* The rows at two motions, in the order of joint_places: what constraint_joint makes rows of. */
 void joint_measure(const struct joint *self, const struct body_motion *a,
 		   const struct body_motion *b, enum constraint_level level,
-		   struct joint_row *rows);
+		   struct measured_row *rows);
 
 /* What the row of a multiplier, not of a locked axis, may exert: fields as in constraint_row, and the
  * restitution of its block. */

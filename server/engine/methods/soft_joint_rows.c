@@ -315,14 +315,14 @@ static inline void take_part(uint32_t jointed, const struct spatial *on, struct 
 	out->angular.z = on->angular.z;
 }
 
-static inline void take_joint_row(const struct soft_joint *joint, const struct joint_row *row,
+static inline void take_joint_row(const struct soft_joint *joint, const struct measured_row *row,
 				  struct soft_row *out)
 {
 	take_part(joint->a, &row->on_a, &out->on_a);
 	take_part(joint->b, &row->on_b, &out->on_b);
 }
 
-static void update_extra(struct soft_extra *extra, const struct joint_row *row,
+static void update_extra(struct soft_extra *extra, const struct measured_row *row,
 			 const struct joint_law *law, double h)
 {
 	extra->start_gap = extra->gap;
@@ -376,15 +376,15 @@ static double rotor_lag(const struct soft_joints *joints, uint32_t i, uint32_t r
 }
 
 /* What its rows other than the locked ones have of their laws and masses. */
-static void derive_extras(const struct measure *measure, uint32_t i, const struct joint_row *rows,
-			  const struct joint_law *laws, double h)
+static void derive_extras(const struct measure *measure, uint32_t i,
+			  const struct measured_row *rows, const struct joint_law *laws, double h)
 {
 	const struct soft_joints *joints = &measure->self->joints;
 	struct soft_joint *joint = &joints->items[i];
 	joint->implicit = false;
 	for (uint32_t k = 0; k < joint->extra_count; k++) {
 		struct soft_extra *extra = &joint->extras[k];
-		const struct joint_row *row = &rows[joint->lock_count + k];
+		const struct measured_row *row = &rows[joint->lock_count + k];
 		if (extra->part == JOINT_ROTOR)
 			derive_rotor(extra, joint->loose);
 		else if (extra->elastic)
@@ -407,7 +407,7 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 	struct soft_joints *joints = &self->joints;
 	struct soft_joint *joint = &joints->items[i];
 	const struct joint *data = &joints->list.joints[i];
-	struct joint_row rows[JOINT_ROWS_MAX];
+	struct measured_row rows[JOINT_ROWS_MAX];
 	struct joint_law laws[JOINT_ROWS_MAX];
 	const struct body_motion *a =
 		joint->a == NO_JOINTED ? &data->a : &joints->motions[joint->a];
@@ -423,7 +423,7 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 		joint->bias[r] = scalar_clamp(rate, -most, most) + 0.5 * h * rows[r].bias;
 	}
 	for (uint32_t k = 0; k < joint->extra_count; k++) {
-		const struct joint_row *row = &rows[joint->lock_count + k];
+		const struct measured_row *row = &rows[joint->lock_count + k];
 		laws[k] = joint_row_law(data, joint->place[joint->lock_count + k]);
 		take_joint_row(joint, row, &joint->extras[k].row);
 		update_extra(&joint->extras[k], row, &laws[k], h);

@@ -634,7 +634,7 @@ static double position_error(const struct velocity_step *begin, const struct con
 	return scalar_min(row->gap - scalar_min(least, 0), 0);
 }
 
-/* m, rad. The same as VELOCITY_DEPTH of a joint that closes a loop of links in reduced coordinates, whose other
+/* m, rad. VELOCITY_DEPTH of a joint that closes a loop of links in reduced coordinates, whose other
  * joints are exact. Larger: rounding opens a loop by as much in some 10⁶ steps. */
 #define LOOP_DEPTH 5e-11
 
@@ -671,8 +671,7 @@ static bool set_projection_targets(const struct velocity_island *self,
 		uint32_t index = begin->rows.blocks[self->block[i]].first + self->place[i];
 		uint32_t constraint = begin->rows.blocks[self->block[i]].constraint;
 		double by = position_error(begin, row, index, constraint);
-		off |= scalar_abs(by) >
-		       (lock ? depth_of_locks(begin, constraint) : VELOCITY_DEPTH);
+		off |= scalar_abs(by) > (lock ? depth_of_locks(begin, constraint) : VELOCITY_DEPTH);
 		b[i] += by / h;
 	}
 	return off;
