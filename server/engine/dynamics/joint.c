@@ -337,39 +337,37 @@ static struct joint_coordinate twist_coordinate(const struct joint_at *at, doubl
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
+/* Where rows go: the next one. */
 struct joint_writer {
-	const struct constraint *constraint;
-	uint32_t index;
 	enum constraint_level level;
-	struct row_list *out;
+	struct measured_row *next;
 };
 
-/* Appends the row of a coordinate, or of its negative. The axes turn with a, so for a linear
+/* Writes the row of a coordinate, or of its negative. The axes turn with a, so for a linear
  * coordinate the arm on a ends at b's anchor. */
-static inline struct constraint_row *add_row(const struct joint_at *at,
-					     const struct joint_writer *to,
-					     const struct joint_coordinate *q, bool negative)
+static inline void add_row(const struct joint_at *at, struct joint_writer *to,
+			   const struct joint_coordinate *q, bool negative, double gap)
 {
 	ASSERT(to->level <= CONSTRAINT_ACCELERATION);
-	struct constraint_row *row = row_list_row(to->out);
-	uint32_t a = to->constraint->body_a, b = to->constraint->body_b;
+	struct measured_row *row = to->next++;
 	vec3 forth = negative ? vec3_negate(q->axis) : q->axis, back = vec3_negate(forth);
 	if (q->turns) {
-		row_list_part(to->out, a, spatial_about(back));
-		row_list_part(to->out, b, spatial_about(forth));
+		row->on_a = spatial_about(back);
+		row->on_b = spatial_about(forth);
 	} else {
-		row_list_part(to->out, a, spatial_along(at->reach, back));
-		row_list_part(to->out, b, spatial_along(at->arm_b, forth));
+		row->on_a = spatial_along(at->reach, back);
+		row->on_b = spatial_along(at->arm_b, forth);
 	}
+	row->gap = gap;
+	row->approach = row->bias = 0;
 	if (to->level != CONSTRAINT_POSITION)
 		row->approach = negative ? -q->speed : q->speed;
 	if (to->level == CONSTRAINT_ACCELERATION)
 		row->bias = negative ? -q->bend : q->bend;
-	return row;
 }
 
 static void add_locked_angles(const struct joint_at *at, const struct joint_layout *layout,
-			      const struct joint_writer *to)
+			      struct joint_writer *to)
 {
 	struct joint_angle angle[3];
 	uint32_t together = 0, alone = 0;
@@ -403,72 +401,39 @@ static void add_locked_angles(const struct joint_at *at, const struct joint_layo
 					     at_rest);
 		else
 			q = angular_coordinate(at, &angle[k]);
-		add_row(at, to, &q, false)->gap = q.value - at_rest;
+		add_row(at, to, &q, false, q.value - at_rest);
 	}
 }
 
 static void add_locked_rows(const struct joint_at *at, const struct joint_layout *layout,
-			    const struct joint_writer *to)
+			    struct joint_writer *to)
 {
 	ASSERT(layout->locked != 0);
-	row_list_block(to->out, to->index, (struct row_key){ 0, 0, 0 });
 	for (uint32_t axis = 0; axis < 3; axis++)
 		if (layout->locked >> axis & 1) {
 			struct joint_coordinate q = linear_coordinate(at, axis);
-			add_row(at, to, &q, false)->gap = q.value - layout->at[axis];
+			add_row(at, to, &q, false, q.value - layout->at[axis]);
 		}
 	if (layout->locked >> 3 != 0)
 		add_locked_angles(at, layout, to);
 }
 
-static void bound_box(struct constraint_row *row, double limit)
-{
-	row->set = ROW_BOX;
-	row->lower = -limit;
-	row->upper = limit;
-}
-
-static void add_part_row(const struct joint_at *at, const struct joint_writer *to,
-			 const struct joint_axis *axis, enum joint_part part,
-			 const struct joint_coordinate *q)
+static double part_gap(const struct joint_axis *axis, enum joint_part part, double value)
 {
 	ASSERT((uint32_t)part <= JOINT_ROTOR);
-	struct constraint_row *row = add_row(at, to, q, part == JOINT_UPPER);
 	switch (part) {
 	case JOINT_HOLD:
+		return value - axis->lower;
 	case JOINT_UPPER:
-		row->set = ROW_POSITIVE;
-		row->upper = __builtin_inf();
-		row->gap = part == JOINT_HOLD ? q->value - axis->lower : axis->upper - q->value;
-		break;
+		return axis->upper - value;
 	case JOINT_SPRING:
-		row->softness = axis->spring == JOINT_SPRING_HERTZ ? ROW_FREQUENCY : ROW_SPRING;
-		row->stiffness = axis->stiffness;
-		row->damping = axis->damping;
-		row->gap = q->value - axis->rest;
-		if (axis->spring_limit > 0)
-			bound_box(row, axis->spring_limit);
-		break;
+		return value - axis->rest;
 	case JOINT_MOTOR:
-		bound_box(row, axis->motor_limit > 0 ? axis->motor_limit : __builtin_inf());
-		row->wanted = axis->rate;
-		if (axis->motor == JOINT_MOTOR_POSITION)
-			row->gap = q->value - axis->target;
-		if (joint_axis_is_servo(axis)) {
-			row->softness = ROW_SPRING;
-			row->stiffness = axis->motor_stiffness;
-			row->damping = axis->motor_damping;
-		}
-		break;
-	case JOINT_FRICTION:
-		bound_box(row, axis->friction);
-		break;
+		return axis->motor == JOINT_MOTOR_POSITION ? value - axis->target : 0;
 	case JOINT_ROTOR:
-		row->softness = ROW_ROTOR;
-		row->stiffness = axis->armature;
-		row->gap = q->value;
-		row->wanted = axis->rotor;
-		break;
+		return value;
+	default:
+		return 0;
 	}
 }
 
@@ -493,25 +458,31 @@ coordinate_of(const struct joint_at *at, enum joint_counting counting, uint32_t 
 }
 
 static void add_rotor_rows(const struct joint_at *at, const struct joint_layout *layout,
-			   const struct joint_writer *to)
+			   struct joint_writer *to)
 {
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 		if (!(layout->parts[axis] >> JOINT_ROTOR & 1))
 			continue;
 		struct joint_coordinate q =
 			coordinate_of(at, (enum joint_counting)layout->counting, axis, true);
-		row_list_block(to->out, to->index,
-			       (struct row_key){ 0, 0, 1 + JOINT_MULTIPLIERS + axis });
-		add_part_row(at, to, &at->joint->axes[axis], JOINT_ROTOR, &q);
+		add_row(at, to, &q, false, q.value);
 	}
 }
 
+/* The data of an axis: friction of a spherical joint across the swing is that of the swing. */
+static const struct joint_axis *axis_data(const struct joint *self,
+					  const struct joint_layout *layout, uint32_t axis)
+{
+	ASSERT(axis < JOINT_AXES);
+	bool across = layout->counting == JOINT_COUNTS_SWING && axis == 5;
+	return &self->axes[across ? 4 : axis];
+}
+
 static void add_part_rows(const struct joint_at *at, const struct joint_layout *layout,
-			  uint32_t axis, const struct joint_writer *to)
+			  uint32_t axis, struct joint_writer *to)
 {
 	ASSERT(axis < JOINT_AXES && layout->parts[axis] != 0);
-	bool across = layout->counting == JOINT_COUNTS_SWING && axis == 5;
-	const struct joint_axis *data = &at->joint->axes[across ? 4 : axis];
+	const struct joint_axis *data = axis_data(at->joint, layout, axis);
 	uint32_t parts = layout->parts[axis];
 	bool twists = layout->counting == JOINT_COUNTS_SWING && axis == 3;
 	bool counted = needs_coordinate(data, parts);
@@ -521,20 +492,97 @@ static void add_part_rows(const struct joint_at *at, const struct joint_layout *
 		coordinate_of(at, (enum joint_counting)layout->counting, axis, counted && !twists);
 	if (twists && counted)
 		q.value = with_whole_turns(at, 0, twist);
-	for (uint32_t part = 0; part < JOINT_PARTS; part++)
-		if (parts >> part & 1) {
-			struct row_key key = { 0, 0, 1 + JOINT_PARTS * axis + part };
-			struct row_block *block = row_list_block(to->out, to->index, key);
-			struct joint_coordinate at_part = q;
-			if (part == JOINT_HOLD || part == JOINT_UPPER) {
-				block->restitution = data->restitution;
-				if (twists)
-					at_part = twist_coordinate(
-						at, twist,
-						part == JOINT_HOLD ? data->lower : data->upper);
-			}
-			add_part_row(at, to, data, (enum joint_part)part, &at_part);
+	for (uint32_t part = 0; part < JOINT_PARTS; part++) {
+		if (!(parts >> part & 1))
+			continue;
+		if (twists && part <= JOINT_UPPER) {
+			struct joint_coordinate bounded = twist_coordinate(
+				at, twist, part == JOINT_HOLD ? data->lower : data->upper);
+			add_row(at, to, &bounded, part == JOINT_UPPER,
+				part_gap(data, (enum joint_part)part, bounded.value));
+		} else {
+			add_row(at, to, &q, part == JOINT_UPPER,
+				part_gap(data, (enum joint_part)part, q.value));
 		}
+	}
+}
+
+static void measure_rows(const struct joint *self, const struct joint_layout *layout,
+			 const struct body_motion *a, const struct body_motion *b,
+			 enum constraint_level level, struct measured_row *rows)
+{
+	struct joint_writer to = { level, rows };
+	struct joint_at at;
+	at.joint = self;
+	at.a = a;
+	at.b = b;
+	ASSERT(a != NULL && b != NULL);
+	find_anchors(&at, level);
+	if (layout->angles)
+		find_turn(&at, level);
+	if (layout->locked != 0)
+		add_locked_rows(&at, layout, &to);
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		if ((layout->parts[axis] & ~(1u << JOINT_ROTOR)) != 0)
+			add_part_rows(&at, layout, axis, &to);
+	if (layout->rotors)
+		add_rotor_rows(&at, layout, &to);
+}
+
+void joint_measure(const struct joint *self, const struct body_motion *a,
+		   const struct body_motion *b, enum constraint_level level,
+		   struct measured_row *rows)
+{
+	struct joint_layout found;
+	measure_rows(self, layout_of(self, &found), a, b, level, rows);
+}
+
+/* ---- what rows may exert ------------------------------------------------------------------- */
+
+static struct joint_law bounded_law(double limit)
+{
+	return (struct joint_law){ .set = ROW_BOX, .lower = -limit, .upper = limit };
+}
+
+struct joint_law joint_row_law(const struct joint *self, uint32_t place)
+{
+	struct joint_layout found;
+	const struct joint_axis *axis =
+		axis_data(self, layout_of(self, &found), joint_place_axis(place));
+	struct joint_law law = { .set = ROW_FREE };
+	switch ((enum joint_part)joint_place_part(place)) {
+	case JOINT_HOLD:
+	case JOINT_UPPER:
+		law.set = ROW_POSITIVE;
+		law.upper = __builtin_inf();
+		law.restitution = axis->restitution;
+		break;
+	case JOINT_SPRING:
+		if (axis->spring_limit > 0)
+			law = bounded_law(axis->spring_limit);
+		law.softness = axis->spring == JOINT_SPRING_HERTZ ? ROW_FREQUENCY : ROW_SPRING;
+		law.stiffness = axis->stiffness;
+		law.damping = axis->damping;
+		break;
+	case JOINT_MOTOR:
+		law = bounded_law(axis->motor_limit > 0 ? axis->motor_limit : __builtin_inf());
+		law.wanted = axis->rate;
+		if (joint_axis_is_servo(axis)) {
+			law.softness = ROW_SPRING;
+			law.stiffness = axis->motor_stiffness;
+			law.damping = axis->motor_damping;
+		}
+		break;
+	case JOINT_FRICTION:
+		law = bounded_law(axis->friction);
+		break;
+	case JOINT_ROTOR:
+		law.softness = ROW_ROTOR;
+		law.stiffness = axis->armature;
+		law.wanted = axis->rotor;
+		break;
+	}
+	return law;
 }
 
 static struct constraint_room joint_room(const struct constraint *self,
@@ -556,29 +604,55 @@ static struct constraint_room joint_room(const struct constraint *self,
 	return room;
 }
 
+static void append_row(const struct constraint *self, const struct measured_row *from,
+		       struct row_list *out)
+{
+	struct constraint_row *row = row_list_row(out);
+	row_list_part(out, self->body_a, from->on_a);
+	row_list_part(out, self->body_b, from->on_b);
+	row->gap = from->gap;
+	row->approach = from->approach;
+	row->bias = from->bias;
+}
+
+static void append_part(const struct constraint *self, uint32_t index, uint32_t place,
+			const struct measured_row *from, struct row_list *out)
+{
+	ASSERT(place < JOINT_PLACES);
+	struct joint_law law = joint_row_law(self->data, place);
+	struct row_block *block = row_list_block(out, index, (struct row_key){ 0, 0, 1 + place });
+	block->restitution = law.restitution;
+	append_row(self, from, out);
+	struct constraint_row *row = &out->rows[out->row_count - 1];
+	row->wanted = law.wanted;
+	row->lower = law.lower;
+	row->upper = law.upper;
+	row->stiffness = law.stiffness;
+	row->damping = law.damping;
+	row->set = law.set;
+	row->softness = law.softness;
+}
+
 static void write_joint_rows(const struct constraint *self, uint32_t index,
 			     const struct body_motion *a, const struct body_motion *b,
 			     const struct constraint_options *options, struct row_list *out)
 {
 	ASSERT(self->kind == &constraint_joint);
 	const struct joint *joint = self->data;
-	struct joint_writer to = { self, index, options->level, out };
 	struct joint_layout found;
 	const struct joint_layout *layout = layout_of(joint, &found);
-	struct joint_at at;
-	at.joint = joint;
-	at.a = a != NULL ? a : &joint->a;
-	at.b = b != NULL ? b : &joint->b;
-	find_anchors(&at, options->level);
-	if (layout->angles)
-		find_turn(&at, options->level);
+	struct measured_row rows[JOINT_ROWS_MAX];
+	uint8_t places[JOINT_ROWS_MAX];
+	uint32_t count = joint_places(joint, places), i = 0;
+	measure_rows(joint, layout, a != NULL ? a : &joint->a, b != NULL ? b : &joint->b,
+		     options->level, rows);
 	if (layout->locked != 0)
-		add_locked_rows(&at, layout, &to);
+		row_list_block(out, index, (struct row_key){ 0, 0, 0 });
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-		if (layout->parts[axis] != 0)
-			add_part_rows(&at, layout, axis, &to);
-	if (layout->rotors)
-		add_rotor_rows(&at, layout, &to);
+		if (layout->locked >> axis & 1)
+			append_row(self, &rows[i++], out);
+	for (; i < count; i++)
+		append_part(self, index, places[i], &rows[i], out);
 }
 
 const struct constraint_kind constraint_joint = {
@@ -717,20 +791,12 @@ struct joint_error joint_error(const struct joint *self, const struct body_motio
 	const struct joint_layout *layout = layout_of(self, &found);
 	if (locks_along_only(layout))
 		return error_along(self, layout, a, b);
-	struct constraint_row rows[JOINT_ROWS_MAX];
-	struct row_block blocks[JOINT_ROWS_MAX];
-	struct row_part parts[2 * JOINT_ROWS_MAX];
-	struct row_list list = {
-		rows, blocks, parts, 0, 0, 0, JOINT_ROWS_MAX, JOINT_ROWS_MAX, 2 * JOINT_ROWS_MAX
-	};
-	struct constraint constraint = { &constraint_joint, 0, 1, 0, self };
-	struct constraint_options options = { .level = CONSTRAINT_VELOCITY };
+	struct measured_row rows[JOINT_ROWS_MAX];
 	uint8_t places[JOINT_ROWS_MAX];
 	uint32_t count = joint_places(self, places);
 	struct joint_error error = { 0, 0, 0, 0, 0 };
 	double worst = 0;
-	write_joint_rows(&constraint, 0, a, b, &options, &list);
-	ASSERT(list.row_count == count);
+	measure_rows(self, layout, a, b, CONSTRAINT_VELOCITY, rows);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t axis = joint_place_axis(places[i]), part = joint_place_part(places[i]);
 		bool locked = layout->locked >> axis & 1;

@@ -178,6 +178,25 @@ struct joint_error joint_project(const struct joint *self, const struct mass_bod
 enum { JOINT_ROWS_MAX = JOINT_PLACES };
 uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX]);
 
+/* A row of a joint, without what it may exert: J on both bodies, and numbers as those of constraint_row,
+ * of which rows above its level have 0. */
+struct measured_row {
+	struct spatial on_a, on_b;
+	double gap, approach, bias;
+};
+/* The rows at two motions, in the order of joint_places: what constraint_joint makes rows of. */
+void joint_measure(const struct joint *self, const struct body_motion *a,
+		   const struct body_motion *b, enum constraint_level level,
+		   struct measured_row *rows);
+
+/* What the row of a multiplier, not of a locked axis, may exert: fields as in constraint_row, and the
+ * restitution of its block. */
+struct joint_law {
+	double wanted, lower, upper, stiffness, damping, restitution;
+	uint8_t set, softness;
+};
+struct joint_law joint_row_law(const struct joint *self, uint32_t place);
+
 /* Kind with data struct joint. Blocks, in this order:
  *   feature 0               all locked axes, ascending: FREE
  *   1 + 5 axis + part       the parts of each axis, ascending:

@@ -268,11 +268,17 @@ static inline struct quatf quatf_normalize(struct quatf q)
 	return (struct quatf){ q.x * scale, q.y * scale, q.z * scale, q.w * scale };
 }
 
+/* rad a sub-step. Below, the series of spin_to_turn is its first term, to the last bit. Squares of the
+ * spins of what stands are subnormal, each of which costs as much as a whole body. */
+#define TURN_TINY 0x1p-16f
+
 /* exp(h ω) as a quaternion: the series of sine and cosine of half the angle θ to θ⁵, brought to unit
  * length. At a radian a sub-step it is 1e-6 off; beyond, the exact one. */
 static inline struct quatf spin_to_turn(float4 spin, float h)
 {
-	float x = spin[0], y = spin[1], z = spin[2];
+	float x = spin[0], y = spin[1], z = spin[2], tiny = TURN_TINY / h;
+	if (__builtin_fabsf(x) < tiny && __builtin_fabsf(y) < tiny && __builtin_fabsf(z) < tiny)
+		return (struct quatf){ x * (h * 0.5f), y * (h * 0.5f), z * (h * 0.5f), 1.0f };
 	float xx = h * h * (x * x + y * y + z * z);
 	if (xx > 1) {
 		quat q = quat_from_rotation_vector(vec3_scale(to_vec3(spin), (double)h));

@@ -6,6 +6,7 @@
 #include "server/engine/dynamics/integrate.h"
 #include "server/engine/dynamics/step_joints.h"
 #include "server/engine/math/sym3.h"
+#include "server/engine/methods/soft_lanes.h"
 #include "server/engine/methods/soft_wide.h"
 
 struct soft_step;
@@ -295,23 +296,59 @@ static inline struct soft_jointed *soft_parent_of(const struct soft_joints *join
 	return &joints->jointed[joint->child_b ? joint->a : joint->b];
 }
 
+/* x ← K⁻¹ x, inlined for each number of rows: x stays in registers, and no number waits for its store. */
+static inline __attribute__((always_inline)) void
+soft_joint_substitute(const double *l, const double *pivot_inv, uint32_t count, double *x)
+{
+	double y[SOFT_LOCKS_MAX];
+	VALIDATE(count <= SOFT_LOCKS_MAX);
+	LANES_UNROLL
+	for (uint32_t i = 0; i < count; i++) {
+		y[i] = x[i];
+		LANES_UNROLL
+		for (uint32_t k = 0; k < i; k++)
+			y[i] -= l[i * (i - 1) / 2 + k] * y[k];
+	}
+	LANES_UNROLL
+	for (uint32_t i = 0; i < count; i++)
+		y[i] *= pivot_inv[i];
+	LANES_UNROLL
+	for (uint32_t n = 0; n < count; n++) {
+		uint32_t k = count - 1 - n;
+		LANES_UNROLL
+		for (uint32_t m = 0; m < n; m++) {
+			uint32_t i = count - 1 - m;
+			y[k] -= l[i * (i - 1) / 2 + k] * y[i];
+		}
+		x[k] = y[k];
+	}
+}
+
 /* x ← K⁻¹ x of the first `count` rows solved together; 0 for a row without a pivot. */
 static inline void soft_joint_solve_factored(const struct soft_joint *joint, uint32_t count,
 					     double *x)
 {
-	VALIDATE(count <= SOFT_LOCKS_MAX);
-	const double *l = joint->factor;
-	for (uint32_t i = 1; i < count; i++) {
-		for (uint32_t k = 0; k < i; k++)
-			x[i] -= l[k] * x[k];
-		l += i;
-	}
-	for (uint32_t i = 0; i < count; i++)
-		x[i] *= joint->pivot_inv[i];
-	for (uint32_t i = count; i-- > 1;) {
-		l -= i;
-		for (uint32_t k = 0; k < i; k++)
-			x[k] -= l[k] * x[i];
+	switch (count) {
+	case 1:
+		soft_joint_substitute(joint->factor, joint->pivot_inv, 1, x);
+		break;
+	case 2:
+		soft_joint_substitute(joint->factor, joint->pivot_inv, 2, x);
+		break;
+	case 3:
+		soft_joint_substitute(joint->factor, joint->pivot_inv, 3, x);
+		break;
+	case 4:
+		soft_joint_substitute(joint->factor, joint->pivot_inv, 4, x);
+		break;
+	case 5:
+		soft_joint_substitute(joint->factor, joint->pivot_inv, 5, x);
+		break;
+	case 6:
+		soft_joint_substitute(joint->factor, joint->pivot_inv, 6, x);
+		break;
+	default:
+		ASSERT(count == 0);
 	}
 }
 
@@ -373,29 +410,59 @@ static inline double soft_servo_speed(const struct soft_pass *pass, const struct
 
 /* Factors K of `count` rows, given by the rows of its lower half; `scales`: response_scale by row. Pivots are
  * not exchanged: K is positive semidefinite, and a row with a vanishing pivot is left out. */
-static inline void soft_joint_factor_scaled(struct soft_joint *joint, const double *k,
-					    const double *scales, uint32_t count)
+static inline __attribute__((always_inline)) void soft_joint_eliminate(struct soft_joint *joint,
+								       const double *k,
+								       const double *scales,
+								       uint32_t count)
 {
-	double *l = joint->factor, row[SOFT_LOCKS_MAX];
+	double pivot_inv[SOFT_LOCKS_MAX];
 	VALIDATE(count <= SOFT_LOCKS_MAX);
+	LANES_UNROLL
 	for (uint32_t i = 0; i < count; i++) {
-		const double *above = joint->factor;
-		double pivot = k[i];
+		double *l = &joint->factor[i * (i - 1) / 2], row[SOFT_LOCKS_MAX];
+		double pivot = k[i * (i + 1) / 2 + i];
+		LANES_UNROLL
 		for (uint32_t j = 0; j < i; j++) {
 			/* L D of this row first. */
-			row[j] = k[j];
+			row[j] = k[i * (i + 1) / 2 + j];
+			LANES_UNROLL
 			for (uint32_t m = 0; m < j; m++)
-				row[j] -= row[m] * above[m];
-			above += j;
+				row[j] -= row[m] * joint->factor[j * (j - 1) / 2 + m];
 		}
+		LANES_UNROLL
 		for (uint32_t j = 0; j < i; j++) {
-			l[j] = row[j] * joint->pivot_inv[j];
+			l[j] = row[j] * pivot_inv[j];
 			pivot -= l[j] * row[j];
 		}
 		bool usable = pivot > SOFT_PIVOT_MIN * scales[i];
-		joint->pivot_inv[i] = usable ? 1 / pivot : 0;
-		l += i;
-		k += i + 1;
+		joint->pivot_inv[i] = pivot_inv[i] = usable ? 1 / pivot : 0;
+	}
+}
+
+static inline void soft_joint_factor_scaled(struct soft_joint *joint, const double *k,
+					    const double *scales, uint32_t count)
+{
+	switch (count) {
+	case 1:
+		soft_joint_eliminate(joint, k, scales, 1);
+		break;
+	case 2:
+		soft_joint_eliminate(joint, k, scales, 2);
+		break;
+	case 3:
+		soft_joint_eliminate(joint, k, scales, 3);
+		break;
+	case 4:
+		soft_joint_eliminate(joint, k, scales, 4);
+		break;
+	case 5:
+		soft_joint_eliminate(joint, k, scales, 5);
+		break;
+	case 6:
+		soft_joint_eliminate(joint, k, scales, 6);
+		break;
+	default:
+		ASSERT(count == 0);
 	}
 }
 

@@ -271,15 +271,15 @@ void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *join
 
 /* Stiffness and damping of a spring over a sub-step: h (k q + c q'), q' at its end; the part of k
  * beyond SPRING_PLAIN implicit, as damping. */
-static void derive_spring(struct soft_extra *extra, const struct constraint_row *row, double h)
+static void derive_spring(struct soft_extra *extra, const struct joint_law *law, double h)
 {
 	VALIDATE(extra->elastic);
-	double stiffness = row->stiffness, damping = row->damping;
+	double stiffness = law->stiffness, damping = law->damping;
 	double mass = extra->mass + extra->armature;
-	if (row->softness == ROW_FREQUENCY) {
-		double omega = TWO_PI * row->stiffness;
+	if (law->softness == ROW_FREQUENCY) {
+		double omega = TWO_PI * law->stiffness;
 		stiffness = omega * omega * mass;
-		damping = 2 * row->damping * omega * mass;
+		damping = 2 * law->damping * omega * mass;
 	}
 	double implicit = h * h * stiffness - SPRING_PLAIN * mass;
 	extra->stiff = h * stiffness;
@@ -300,33 +300,43 @@ static void derive_rotor(struct soft_extra *extra, bool loose)
 	extra->implicit = loose;
 }
 
-static inline void take_joint_row(const struct constraint *constraint,
-				  const struct constraint_row *row, struct soft_row *out)
+/* Of a body with a number. Number by number: a load of two that were just stored one by one waits. */
+static inline void take_part(uint32_t jointed, const struct spatial *on, struct spatial *out)
 {
-	VALIDATE(row->j.count <= 2);
-	out->on_a = out->on_b = spatial_zero();
-	for (uint32_t k = 0; k < row->j.count; k++) {
-		if (row->j.parts[k].slot == constraint->body_a)
-			out->on_a = row->j.parts[k].on;
-		else
-			out->on_b = row->j.parts[k].on;
+	if (jointed == NO_JOINTED) {
+		*out = spatial_zero();
+		return;
 	}
+	out->linear.x = on->linear.x;
+	out->linear.y = on->linear.y;
+	out->linear.z = on->linear.z;
+	out->angular.x = on->angular.x;
+	out->angular.y = on->angular.y;
+	out->angular.z = on->angular.z;
 }
 
-static void update_extra(struct soft_extra *extra, const struct constraint_row *row, double h)
+static inline void take_joint_row(const struct soft_joint *joint, const struct measured_row *row,
+				  struct soft_row *out)
+{
+	take_part(joint->a, &row->on_a, &out->on_a);
+	take_part(joint->b, &row->on_b, &out->on_b);
+}
+
+static void update_extra(struct soft_extra *extra, const struct measured_row *row,
+			 const struct joint_law *law, double h)
 {
 	extra->start_gap = extra->gap;
 	extra->gap = row->gap;
 	if (extra->part != JOINT_ROTOR)
-		extra->wanted = row->wanted;
+		extra->wanted = law->wanted;
 	extra->soft = 0;
 	extra->lower = -(double)__builtin_inf();
 	extra->upper = (double)__builtin_inf();
-	if (row->set == ROW_POSITIVE)
+	if (law->set == ROW_POSITIVE)
 		extra->lower = 0;
-	if (row->set == ROW_BOX) {
-		extra->lower = h * row->lower;
-		extra->upper = h * row->upper;
+	if (law->set == ROW_BOX) {
+		extra->lower = h * law->lower;
+		extra->upper = h * law->upper;
 	}
 }
 
@@ -357,8 +367,6 @@ static void move_impulses_to_anchor(const struct soft_joints *joints, uint32_t i
 	joint->arm = vec3_sub(joint_anchor_b(data, b), on->centre);
 }
 
-enum { BLOCKS_MAX = 1 + JOINT_ROWS_MAX };
-
 /* m/s, rad/s: of the rotor in row r of joint i, as the tick begins. */
 static double rotor_lag(const struct soft_joints *joints, uint32_t i, uint32_t r)
 {
@@ -367,60 +375,63 @@ static double rotor_lag(const struct soft_joints *joints, uint32_t i, uint32_t r
 	return joints->list.joints[i].axes[axis].lag;
 }
 
+/* What its rows other than the locked ones have of their laws and masses. */
+static void derive_extras(const struct measure *measure, uint32_t i,
+			  const struct measured_row *rows, const struct joint_law *laws, double h)
+{
+	const struct soft_joints *joints = &measure->self->joints;
+	struct soft_joint *joint = &joints->items[i];
+	joint->implicit = false;
+	for (uint32_t k = 0; k < joint->extra_count; k++) {
+		struct soft_extra *extra = &joint->extras[k];
+		const struct measured_row *row = &rows[joint->lock_count + k];
+		if (extra->part == JOINT_ROTOR)
+			derive_rotor(extra, joint->loose);
+		else if (extra->elastic)
+			derive_spring(extra, &laws[k], h);
+		joint->implicit |= extra->implicit;
+		if (measure->now == 0) {
+			extra->approach = row->approach;
+			extra->restitution = laws[k].restitution;
+			if (extra->part == JOINT_ROTOR)
+				extra->wanted =
+					row->approach - rotor_lag(joints, i, joint->lock_count + k);
+			init_inside(extra);
+		}
+	}
+}
+
 static void measure_joint(const struct measure *measure, uint32_t i)
 {
 	struct soft_step *self = measure->self;
 	struct soft_joints *joints = &self->joints;
 	struct soft_joint *joint = &joints->items[i];
-	const struct constraint *constraint = &joints->list.constraints[i];
-	static const struct constraint_options options = { .level = CONSTRAINT_ACCELERATION };
-	struct constraint_row rows[JOINT_ROWS_MAX];
-	struct row_block blocks[BLOCKS_MAX];
-	struct row_part parts[2 * JOINT_ROWS_MAX];
-	struct row_list list = {
-		rows, blocks, parts, 0, 0, 0, JOINT_ROWS_MAX, BLOCKS_MAX, 2 * JOINT_ROWS_MAX
-	};
-	const struct body_motion *a = joint->a == NO_JOINTED ? NULL : &joints->motions[joint->a];
-	const struct body_motion *b = joint->b == NO_JOINTED ? NULL : &joints->motions[joint->b];
+	const struct joint *data = &joints->list.joints[i];
+	struct measured_row rows[JOINT_ROWS_MAX];
+	struct joint_law laws[JOINT_ROWS_MAX];
+	const struct body_motion *a =
+		joint->a == NO_JOINTED ? &data->a : &joints->motions[joint->a];
+	const struct body_motion *b =
+		joint->b == NO_JOINTED ? &data->b : &joints->motions[joint->b];
 	double h = self->dt / self->substeps;
-	constraint->kind->rows(constraint, i, a, b, &options, &list);
-	ASSERT(list.row_count == joint->row_count);
+	joint_measure(data, a, b, CONSTRAINT_ACCELERATION, rows);
 	joint->open = 0;
 	for (uint32_t r = 0; r < joint->lock_count; r++) {
-		VALIDATE(rows[r].set == ROW_FREE);
 		joint->open = scalar_max(joint->open, scalar_abs(rows[r].gap));
-		take_joint_row(constraint, &rows[r], &joint->locks[r]);
+		take_joint_row(joint, &rows[r], &joint->locks[r]);
 		double rate = joints->bias_rate * rows[r].gap, most = (double)self->push_speed;
 		joint->bias[r] = scalar_clamp(rate, -most, most) + 0.5 * h * rows[r].bias;
 	}
-	joint->implicit = false;
-	for (uint32_t r = joint->lock_count; r < joint->row_count; r++) {
-		struct soft_extra *extra = &joint->extras[r - joint->lock_count];
-		take_joint_row(constraint, &rows[r], &extra->row);
-		update_extra(extra, &rows[r], h);
+	for (uint32_t k = 0; k < joint->extra_count; k++) {
+		const struct measured_row *row = &rows[joint->lock_count + k];
+		laws[k] = joint_row_law(data, joint->place[joint->lock_count + k]);
+		take_joint_row(joint, row, &joint->extras[k].row);
+		update_extra(&joint->extras[k], row, &laws[k], h);
 	}
 	if (!joint->wide && (joint->loose || joint->extra_count > 0))
 		joints->kernels->derive(joints, joint);
-	for (uint32_t r = joint->lock_count; r < joint->row_count; r++) {
-		struct soft_extra *extra = &joint->extras[r - joint->lock_count];
-		if (extra->part == JOINT_ROTOR)
-			derive_rotor(extra, joint->loose);
-		else if (extra->elastic)
-			derive_spring(extra, &rows[r], h);
-		joint->implicit |= extra->implicit;
-		if (measure->now == 0) {
-			extra->approach = rows[r].approach;
-			if (extra->part == JOINT_ROTOR)
-				extra->wanted = rows[r].approach - rotor_lag(joints, i, r);
-			init_inside(extra);
-		}
-	}
+	derive_extras(measure, i, rows, laws, h);
 	soft_joint_choose_members(joint);
-	if (measure->now == 0)
-		for (uint32_t k = 0; k < list.block_count; k++)
-			if (blocks[k].first >= joint->lock_count)
-				joint->extras[blocks[k].first - joint->lock_count].restitution =
-					blocks[k].restitution;
 }
 
 /* Updates the joint's angles, to which whole turns are nearest; making rows does not change them. */

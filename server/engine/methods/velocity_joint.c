@@ -634,8 +634,26 @@ static double position_error(const struct velocity_step *begin, const struct con
 	return scalar_min(row->gap - scalar_min(least, 0), 0);
 }
 
+/* m, rad. VELOCITY_DEPTH of a joint that closes a loop of links in reduced coordinates, whose other
+ * joints are exact. Larger: rounding opens a loop by as much in some 10⁶ steps. */
+#define LOOP_DEPTH 5e-11
+
+/* m, rad: up to this, the positions of a joint's locked axes are not corrected. */
+static double depth_of_locks(const struct velocity_step *begin, uint32_t constraint)
+{
+	ASSERT(constraint >= begin->contact_count && constraint < begin->constraint_count);
+	const struct constraint *joint = &begin->constraints[constraint];
+	const uint32_t slots[] = { joint->body_a, joint->body_b };
+	if (begin->trees == NULL || joint->kind != &constraint_joint)
+		return VELOCITY_DEPTH;
+	for (uint32_t k = 0; k < COUNT_OF(slots); k++)
+		if (slots[k] != ROW_NO_BODY && begin->trees->link_of[slots[k]] != TREE_NONE)
+			return LOOP_DEPTH;
+	return VELOCITY_DEPTH;
+}
+
 /* b of the displacement that corrects the joints' positions and keeps contacts and limits open; whether
- * any position is off by more than VELOCITY_DEPTH. */
+ * any position is off by more than its depth. */
 static bool set_projection_targets(const struct velocity_island *self,
 				   const struct velocity_step *begin, bool *selected, double *b)
 {
@@ -653,7 +671,7 @@ static bool set_projection_targets(const struct velocity_island *self,
 		uint32_t index = begin->rows.blocks[self->block[i]].first + self->place[i];
 		uint32_t constraint = begin->rows.blocks[self->block[i]].constraint;
 		double by = position_error(begin, row, index, constraint);
-		off |= scalar_abs(by) > VELOCITY_DEPTH;
+		off |= scalar_abs(by) > (lock ? depth_of_locks(begin, constraint) : VELOCITY_DEPTH);
 		b[i] += by / h;
 	}
 	return off;
@@ -692,7 +710,7 @@ static enum status project_island(const struct island *members, uint32_t index, 
 	return STATUS_OK;
 }
 
-/* Whether some joint's position is off in this state by more than VELOCITY_DEPTH. */
+/* Whether some joint's position is off in this state by more than its depth. */
 static bool any_position_error(const struct velocity_step *self, const struct velocity_step *begin)
 {
 	for (uint32_t c = self->contact_count; c < self->constraint_count; c++)
@@ -702,9 +720,11 @@ static bool any_position_error(const struct velocity_step *self, const struct ve
 				continue;
 			for (uint32_t i = block->first; i < block->first + block->count; i++) {
 				const struct constraint_row *row = &self->rows.rows[i];
-				bool holds = block->key.feature == 0 || row->set == ROW_POSITIVE;
+				bool lock = block->key.feature == 0;
+				bool holds = lock || row->set == ROW_POSITIVE;
 				if (holds && row_can_move(self, row) &&
-				    scalar_abs(position_error(begin, row, i, c)) > VELOCITY_DEPTH)
+				    scalar_abs(position_error(begin, row, i, c)) >
+					    (lock ? depth_of_locks(begin, c) : VELOCITY_DEPTH))
 					return true;
 			}
 		}
