@@ -92,4 +92,13 @@ static inline double fluid_half_drag(double d)
 	return moment < FLUID_MIRROR_MAX * d * part ? moment / d : FLUID_MIRROR_MAX * part;
 }
 
+/* A sixth of the integral of r² ∇²W of the viscosity kernel over a half-space, 0 ≤ δ ≤ 1: 1 over the whole
+ * space. */
+static inline double fluid_half_spread(double d)
+{
+	double d2 = d * d;
+	VALIDATE(d >= 0 && d <= 1);
+	return 0.5 - d * (0.75 - d2 * d2 * (0.75 - 0.5 * d));
+}
+
 #endif

@@ -304,39 +304,86 @@ static vec3 sum_pushes(const struct fluid_pair *pairs, uint32_t count,
 	return vec3_make(even[0], even[1], even[2]);
 }
 
-/* 1 − q by −∇W h⁵ = (12 − 18 q | 6 (1 − q)²/q) 8/π. */
-LANES_INLINE void find_rests(const struct fluid_pair *pairs, float8 *out)
+/* 1 − q of eight pairs, by −∇W h⁵ = (12 − 18 q | 6 (1 − q)²/q) 8/π. */
+LANES_INLINE void find_rests(const struct fluid_pair *pairs, double out[8])
 {
 	float8 a = LOAD(float8, pairs), b = LOAD(float8, pairs + 4);
 	float8 s = __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
 	s *= (float)(-FLUID_PI / 8);
 	float8 far = s * s + 24.0f * s;
 	take_root(&far);
-	*out = CHOOSE(s > ALL8(3.0f), (s + 6.0f) * (1.0f / 18.0f), (far - s) * (1.0f / 12.0f));
+	s = CHOOSE(s > ALL8(3.0f), (s + 6.0f) * (1.0f / 18.0f), (far - s) * (1.0f / 12.0f));
+	STORE(double4, out, __builtin_convertvector(LOW(s), double4));
+	STORE(double4, out + 4, __builtin_convertvector(HIGH(s), double4));
 }
 
-static vec3 sum_slips(const struct fluid_pair *pairs, uint32_t count,
-		      const struct fluid_site *sites, const double *numbers, const vec3 *v,
-		      uint32_t place, double number)
+/* With the components y, z, x in the place of x, y, z. */
+#define NEXT(a) __builtin_shufflevector(a, a, 1, 2, 0, 3)
+
+/* By components z, x, y. */
+#define CROSS(a, b) ((a)*NEXT(b) - NEXT(a) * (b))
+
+LANES_INLINE void add_swirl(const struct fluid_slips *slips, uint32_t from, uint32_t to,
+			    double weight, double4 out[3])
 {
-	double4 even = { 0 }, odd = { 0 };
-	const double4 own = LOAD(double4, &v[place]);
+	const double4 e = LOAD(double4, &slips->sites[to]) - LOAD(double4, &slips->sites[from]);
+	const double4 slip = LOAD(double4, &slips->v[to]) - LOAD(double4, &slips->v[from]);
+	const double4 weighted = e * weight;
+	out[0] += CROSS(weighted, slip);
+	out[1] += weighted * e;
+	out[2] += weighted * NEXT(e);
+}
+
+static void sum_swirls(const struct fluid_slips *slips, const struct fluid_pair *pairs,
+		       uint32_t count, uint32_t place, double number, struct fluid_swirl *out)
+{
+	const struct fluid_site *sites = slips->sites;
+	const double *numbers = slips->numbers;
+	double4 even[3] = { { 0 } }, odd[3] = { { 0 } };
 	for (uint32_t k = 0; k < count; k += 8) {
-		float8 rests;
-		find_rests(&pairs[k], &rests);
+		double rests[8];
+		find_rests(&pairs[k], rests);
 		for (uint32_t n = 0; n < 8 && k + n < count; n += 2) {
 			uint32_t a = pairs[k + n].place, b = pairs[k + n + 1].place;
-			double weight_a = (double)rests[n] * WEIGHT(a, number);
-			double weight_b = (double)rests[n + 1] * WEIGHT(b, number);
-			even += (LOAD(double4, &v[a]) - own) * weight_a;
-			odd += (LOAD(double4, &v[b]) - own) * weight_b;
+			add_swirl(slips, place, a, rests[n] * WEIGHT(a, number), even);
+			add_swirl(slips, place, b, rests[n + 1] * WEIGHT(b, number), odd);
+		}
+	}
+	STORE(double4, out->zxy, even[0] + odd[0]);
+	STORE(double4, out->squares, even[1] + odd[1]);
+	STORE(double4, out->mixed, even[2] + odd[2]);
+}
+
+LANES_INLINE void add_slip(const struct fluid_slips *slips, uint32_t from, uint32_t to,
+			   double weight, double4 *out)
+{
+	const double4 turn = LOAD(double4, &slips->turns[to]) + LOAD(double4, &slips->turns[from]);
+	const double4 e = LOAD(double4, &slips->sites[to]) - LOAD(double4, &slips->sites[from]);
+	const double4 slip = LOAD(double4, &slips->v[to]) - LOAD(double4, &slips->v[from]);
+	const double4 swirl = CROSS(turn, e);
+	*out += (turn[3] * slip - NEXT(swirl)) * weight;
+}
+
+static vec3 sum_slips(const struct fluid_slips *slips, const struct fluid_pair *pairs,
+		      uint32_t count, uint32_t place, double number)
+{
+	const struct fluid_site *sites = slips->sites;
+	const double *numbers = slips->numbers;
+	double4 even = { 0 }, odd = { 0 };
+	for (uint32_t k = 0; k < count; k += 8) {
+		double rests[8];
+		find_rests(&pairs[k], rests);
+		for (uint32_t n = 0; n < 8 && k + n < count; n += 2) {
+			uint32_t a = pairs[k + n].place, b = pairs[k + n + 1].place;
+			add_slip(slips, place, a, rests[n] * WEIGHT(a, number), &even);
+			add_slip(slips, place, b, rests[n + 1] * WEIGHT(b, number), &odd);
 		}
 	}
 	even += odd;
 	return vec3_make(even[0], even[1], even[2]);
 }
 
-const struct fluid_kernels FLUID_KERNELS = { find_places, fill_pairs, press_places,
-					     rate_places, sum_pushes, sum_slips };
+const struct fluid_kernels FLUID_KERNELS = { find_places, fill_pairs, press_places, rate_places,
+					     sum_pushes,  sum_swirls, sum_slips };
 
 #endif

@@ -125,21 +125,64 @@ static vec3 sum_pushes(const struct fluid_pair *pairs, uint32_t count,
 	return vec3_add(sums[0], sums[1]);
 }
 
-static vec3 sum_slips(const struct fluid_pair *pairs, uint32_t count,
-		      const struct fluid_site *sites, const double *numbers, const vec3 *v,
-		      uint32_t place, double number)
+static double slip_weight(const struct fluid_slips *slips, const struct fluid_pair *pair,
+			  double number)
+{
+	float s = pair->scale * (float)(-FLUID_PI / 8);
+	float far = __builtin_sqrtf(s * s + 24.0f * s);
+	float rest = s > 3.0f ? (s + 6.0f) * (1.0f / 18.0f) : (far - s) * (1.0f / 12.0f);
+	return (double)rest *
+	       (slips->numbers[pair->place] + slips->sites[pair->place].volume * number);
+}
+
+static vec3 way_to(const struct fluid_slips *slips, uint32_t from, uint32_t to)
+{
+	const struct fluid_site *a = &slips->sites[from], *b = &slips->sites[to];
+	return vec3_make(b->x - a->x, b->y - a->y, b->z - a->z);
+}
+
+static void sum_swirls(const struct fluid_slips *slips, const struct fluid_pair *pairs,
+		       uint32_t count, uint32_t place, double number, struct fluid_swirl *out)
+{
+	struct fluid_swirl sums[2] = { 0 };
+	for (uint32_t k = 0; k < count; k++) {
+		struct fluid_swirl *sum = &sums[k % 2];
+		vec3 e = way_to(slips, place, pairs[k].place);
+		vec3 weighted = vec3_scale(e, slip_weight(slips, &pairs[k], number));
+		vec3 slip = vec3_sub(slips->v[pairs[k].place], slips->v[place]);
+		sum->zxy[0] += weighted.x * slip.y - weighted.y * slip.x;
+		sum->zxy[1] += weighted.y * slip.z - weighted.z * slip.y;
+		sum->zxy[2] += weighted.z * slip.x - weighted.x * slip.z;
+		sum->squares[0] += weighted.x * e.x;
+		sum->squares[1] += weighted.y * e.y;
+		sum->squares[2] += weighted.z * e.z;
+		sum->mixed[0] += weighted.x * e.y;
+		sum->mixed[1] += weighted.y * e.z;
+		sum->mixed[2] += weighted.z * e.x;
+	}
+	for (uint32_t c = 0; c < 3; c++) {
+		out->zxy[c] = sums[0].zxy[c] + sums[1].zxy[c];
+		out->squares[c] = sums[0].squares[c] + sums[1].squares[c];
+		out->mixed[c] = sums[0].mixed[c] + sums[1].mixed[c];
+	}
+}
+
+static vec3 sum_slips(const struct fluid_slips *slips, const struct fluid_pair *pairs,
+		      uint32_t count, uint32_t place, double number)
 {
 	vec3 sums[2] = { vec3_zero(), vec3_zero() };
 	for (uint32_t k = 0; k < count; k++) {
-		uint32_t j = pairs[k].place;
-		float s = pairs[k].scale * (float)(-FLUID_PI / 8);
-		float far = __builtin_sqrtf(s * s + 24.0f * s);
-		float rest = s > 3.0f ? (s + 6.0f) * (1.0f / 18.0f) : (far - s) * (1.0f / 12.0f);
-		double weight = (double)rest * (numbers[j] + sites[j].volume * number);
-		sums[k % 2] = vec3_mul_add(sums[k % 2], vec3_sub(v[j], v[place]), weight);
+		const struct fluid_turn *a = &slips->turns[pairs[k].place];
+		const struct fluid_turn *b = &slips->turns[place];
+		vec3 turn = vec3_make(a->x + b->x, a->y + b->y, a->z + b->z);
+		vec3 e = way_to(slips, place, pairs[k].place);
+		vec3 slip = vec3_sub(slips->v[pairs[k].place], slips->v[place]);
+		slip = vec3_sub(vec3_scale(slip, a->share + b->share), vec3_cross(turn, e));
+		sums[k % 2] =
+			vec3_mul_add(sums[k % 2], slip, slip_weight(slips, &pairs[k], number));
 	}
 	return vec3_add(sums[0], sums[1]);
 }
 
-const struct fluid_kernels fluid_kernels_1 = { find_places, fill_pairs, press_places,
-					       rate_places, sum_pushes, sum_slips };
+const struct fluid_kernels fluid_kernels_1 = { find_places, fill_pairs, press_places, rate_places,
+					       sum_pushes,  sum_swirls, sum_slips };

@@ -583,6 +583,7 @@ static bool touch_wall(struct fluid_work *self, const struct fluid_probe *probe,
 	double half = fluid_half_part(scalar_clamp(touch.distance / probe->radius, 0, 1));
 	double share = half > 0 ? scalar_min(touch.part / half, 1) : 0;
 	out->drag = share * fluid_half_drag(d) / (self->radius * self->radius);
+	out->spread = share * fluid_half_spread(d);
 	out->surface = near->surface;
 	out->distance = touch.distance;
 	return touch.distance < 0;

@@ -16,6 +16,7 @@
  *   places       particles move by s Δv in addition, without velocity, until densities after the sub-step
  *                are at most 1. At most FLUID_RECOVERY of the volume is given back in a sub-step, so that
  *                particles that were born or shut in too densely do not explode. Bodies do not feel it.
+ *                Velocities change so that angular momentum is kept (turn_blocks).
  *
  * If both were one, as in the paper of Bender and Koschier (2015), what corrects densities would be kept as
  * velocity, and the pressure of a pool would swing from tick to tick.
@@ -37,8 +38,6 @@
 #define RATE_PART 0.1
 /* Of the pressure, with which the next sub-step begins if there is no solution. */
 #define UNSOLVED_PART 0.5
-/* Explicit: excess of density beyond so many times the allowed one has no effect. */
-#define PRESSED 10.0
 enum { ITERATIONS_MIN = 2, ITERATIONS_MAX = 100 };
 
 /* ---- what pressures do ----------------------------------------------------------------------------- */
@@ -226,6 +225,34 @@ static void begin_shift(uint32_t first, uint32_t last, uint32_t worker, void *co
 	}
 }
 
+static void begin_turns(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
+		vec3 v = self->v.items[i];
+		self->ways.items[i] =
+			(struct fluid_site){ v.x, v.y, v.z, self->sites.items[i].volume };
+	}
+}
+
+/* A pair that is parted by s κ (x_i − x_j) gains angular momentum, by its difference of velocities; the
+ * impulses ∓s κ (v_i − v_j) take it back, as a body turns more slowly when it grows. */
+static void turn_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	const double inverse = 1 / self->radius;
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
+		uint32_t count;
+		const struct fluid_pair *pairs = fluid_pairs(self, i, &count);
+		vec3 sum = self->kernels->sum_pushes(pairs, count, self->ways.items,
+						     self->load.items, i, self->pressure.items[i]);
+		double unit = self->step * self->volume.items[i] * inverse * inverse;
+		self->v.items[i] = vec3_mul_add(self->v.items[i], sum, unit / self->mass.items[i]);
+	}
+}
+
 /* Without a solution (a vessel that is overfull) pressures would grow without end. */
 static void end_shift(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
@@ -309,6 +336,10 @@ void fluid_solve(struct fluid_work *self)
 	self->shift = true;
 	fluid_run(self, begin_shift);
 	self->now.residual = iterate(self);
+	if (!self->still) {
+		fluid_run(self, begin_turns);
+		fluid_run(self, turn_blocks);
+	}
 	fluid_run(self, end_shift);
 	self->shift = false;
 }
@@ -319,23 +350,25 @@ void fluid_solve(struct fluid_work *self)
 static double state_pressure(const struct fluid_work *self, uint32_t place)
 {
 	const struct fluid_liquid *liquid = &self->liquids[self->liquid.items[place]];
-	double excess = self->density.items[place] - 1;
-	if (liquid->stiffness > 0)
-		return liquid->stiffness * liquid->rest_density * scalar_max(excess, 0);
-	/* A particle that a fast one has pressed into a wall must not come out as a shot. */
-	double most = 1 + PRESSED * self->compression;
-	double power = scalar_min(self->density.items[place], most);
-	double cube = power * power * power;
+	double density = self->density.items[place], cube = density * density * density;
 	ASSERT(self->bulk >= 0);
-	return liquid->rest_density * self->bulk * scalar_max(cube * cube * power - 1, 0);
+	if (liquid->stiffness > 0)
+		return liquid->stiffness * liquid->rest_density * scalar_max(density - 1, 0);
+	return liquid->rest_density * self->bulk * scalar_max(cube * cube * density - 1, 0);
 }
 
+/* Beside walls, and in crowds, a particle is stiffer than in the fluid for which the sub-step is chosen. More
+ * than what takes the excess of density away in the sub-step would throw it out faster than it came. */
 static void state_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	struct fluid_work *self = context;
 	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
-		self->pressure.items[i] = state_pressure(self, i) * self->step;
+		double excess = scalar_max(self->density.items[i] - 1, 0);
+		double pressure = state_pressure(self, i) * self->step;
+		double most = excess / (self->step * self->diagonal.items[i]);
+		bool bounded = self->diagonal.items[i] > 0;
+		self->pressure.items[i] = bounded ? scalar_min(pressure, most) : 0;
 		fluid_set_load(self, i);
 	}
 }

@@ -103,6 +103,7 @@ struct fluid_wall {
 	double part;	 /* of the kernel that lies in the body */
 	vec3 slope;	 /* G: the gradient of it, 1/m */
 	double drag;	 /* the Laplacian of the viscosity kernel over the body, 1/m² */
+	double spread;	 /* of fluid_half_spread */
 	vec3 surface;	 /* m/s, against the body: of a belt */
 	double distance; /* m, of its surface; < 0 inside */
 	uint32_t body, sum;
@@ -153,6 +154,25 @@ struct fluid_pair_sums {
 	float spread, trace, slope[3];
 };
 
+/* How the velocities around a particle turn, in m/s a radius, by its share (fluid_forces.c); the share. */
+struct fluid_turn {
+	double x, y, z, share;
+};
+
+/* Over neighbours j, w as for sum_slips, e the vector to j in radii: Σ w e × (v_j − v), its components z, x,
+ * y; Σ w e e^T, its components xx, yy, zz, and xy, yz, zx. */
+struct fluid_swirl {
+	double zxy[4], squares[4], mixed[4];
+};
+
+/* What sums over differences of velocities read by place. */
+struct fluid_slips {
+	const struct fluid_site *sites;
+	const struct fluid_turn *turns;
+	const double *numbers;
+	const vec3 *v;
+};
+
 /* The widest that the processor has (fluid_lanes.h). Pairs are counted with those that fill up fours. */
 struct fluid_kernels {
 	/* The places within a radius, itself included, ascending along each run; how many. `out` has
@@ -172,10 +192,12 @@ struct fluid_kernels {
 	vec3 (*sum_pushes)(const struct fluid_pair *pairs, uint32_t count,
 			   const struct fluid_site *sites, const double *numbers, uint32_t place,
 			   double number);
-	/* Σ (number_j + V_j number) (1 − q) (v_j − v). Loads eight pairs and four numbers of v at once. */
-	vec3 (*sum_slips)(const struct fluid_pair *pairs, uint32_t count,
-			  const struct fluid_site *sites, const double *numbers, const vec3 *v,
-			  uint32_t place, double number);
+	/* With w = (number_j + V_j number) (1 − q). They load eight pairs and four numbers of v at once. */
+	void (*sum_swirls)(const struct fluid_slips *slips, const struct fluid_pair *pairs,
+			   uint32_t count, uint32_t place, double number, struct fluid_swirl *out);
+	/* Σ w ((share_j + share) (v_j − v) − (turn_j + turn) × e). */
+	vec3 (*sum_slips)(const struct fluid_slips *slips, const struct fluid_pair *pairs,
+			  uint32_t count, uint32_t place, double number);
 };
 extern const struct fluid_kernels fluid_kernels_1, fluid_kernels_4;
 #if defined(__x86_64__)
@@ -253,7 +275,7 @@ struct fluid_work {
 	ARRAY_OF(double)
 	mass, volume, density, pressure, diagonal, target, beyond, kept, load, pressure_before,
 		trace; /* Σ V_j r·∇W with walls, negative: 3 for a fluid on all sides */
-	ARRAY_OF(struct fluid_site) sites;
+	ARRAY_OF(struct fluid_site) sites, ways; /* ways: velocities in place of places */
 	ARRAY_OF(struct fluid_spot) spots;
 	ARRAY_OF(struct fluid_flow) flows;
 	ARRAY_OF(struct fluid_side) sides;
@@ -264,7 +286,8 @@ struct fluid_work {
 	ARRAY_OF(uint8_t) liquid;
 	ARRAY_OF(uint32_t) starts, pair_ends; /* of pairs */
 	ARRAY_OF(struct fluid_pair) pairs;
-	ARRAY_OF(vec3) drift;  /* m/s, of the places beside velocity */
+	ARRAY_OF(vec3) drift; /* m/s, of the places beside velocity */
+	ARRAY_OF(struct fluid_turn) turns;
 	ARRAY_OF(vec3) normal; /* inwards, by parts of 1: where there is a free surface */
 	ARRAY_OF(uint32_t) wall_starts, wall_ends;
 	ARRAY_OF(struct fluid_wall) walls;

@@ -1,5 +1,5 @@
-/* Fluids against what is known of flows: Couette and Poiseuille profiles, the period of sloshing,
- * hydrostatic pressure; neutral buoyancy at three radii, bounces that do not depend on
+/* Fluids against what is known of flows: Couette and Poiseuille profiles, angular momentum, the period of
+ * sloshing, hydrostatic pressure; neutral buoyancy at three radii, bounces that do not depend on
  * where a wall lies, pouring without loss; shapes too large to be walls are counted. */
 #include "server/base/processor.h"
 #include "server/engine/math/scalar.h"
@@ -154,6 +154,49 @@ START_TEST(fluid_that_falls_in_a_pipe_has_the_profile_of_poiseuille)
 	double error = profile_error(world, system, 0.8, poiseuille);
 	ck_assert_double_lt(error, 0.1 * fabs(poiseuille(0, 0)));
 	expect_whole(world, 6 * 6 * 18);
+	world_destroy(world);
+}
+END_TEST
+
+/* ---- angular momentum ------------------------------------------------------------------------------ */
+
+static vec3 spin_of(const struct world *world)
+{
+	const struct particle_table *table = &world->tables.particle;
+	vec3 sum = vec3_zero();
+	for (uint32_t i = 0; i < table->count; i++)
+		sum = vec3_mul_add(sum, vec3_cross(table->position[i], table->velocity[i]),
+				   table->mass[i]);
+	return sum;
+}
+
+/* A free cube turns: viscosity does not brake a rigid turn (row 0), and what presses it together or draws at
+ * its surface keeps its angular momentum too (rows 1 and 2). */
+START_TEST(a_free_fluid_keeps_its_angular_momentum)
+{
+	static const struct {
+		double viscosity, tension, inwards, allowed;
+	} ROWS[] = { { 20, 0, 0, 1e-12 }, { 20, 0, 1, 1e-6 }, { 20, 5, 1, 1e-6 } };
+	const double spacing = 0.1;
+	struct world *world = test_world(false, "soft-step");
+	test_no_gravity(world);
+	struct command fluid = test_command(COMMAND_PARTICLES_FLUID);
+	fluid.particles_fluid.solver = (uint8_t)(_i % 2);
+	fluid.particles_fluid.viscosity = ROWS[_i / 2].viscosity;
+	fluid.particles_fluid.surface_tension = ROWS[_i / 2].tension;
+	system_id system = make_fluid(world, spacing, &fluid);
+	fill(world, system, spacing, vec3_zero(), vec3_all(6 * spacing));
+	struct particle_table *table = &world->tables.particle;
+	const vec3 turn = vec3_make(0.5, 1, -0.3);
+	for (uint32_t i = 0; i < table->count; i++) {
+		vec3 x = table->position[i], in = vec3_make(-x.x, -0.4 * x.y, -0.7 * x.z);
+		table->velocity[i] = vec3_mul_add(vec3_cross(turn, x), in, ROWS[_i / 2].inwards);
+	}
+	vec3 first = spin_of(world);
+	test_step(world, 10);
+	double change = vec3_distance(spin_of(world), first) / vec3_length(first);
+	ck_assert_double_lt(change, ROWS[_i / 2].allowed);
+	expect_whole(world, 216);
 	world_destroy(world);
 }
 END_TEST
@@ -505,6 +548,7 @@ static Suite *make(void)
 	TCase *all = tcase_create("fluid_flows");
 	tcase_add_test(all, fluid_between_belts_has_a_linear_profile);
 	tcase_add_test(all, fluid_that_falls_in_a_pipe_has_the_profile_of_poiseuille);
+	tcase_add_loop_test(all, a_free_fluid_keeps_its_angular_momentum, 0, 6);
 	tcase_add_test(all, water_sloshes_with_its_period);
 	tcase_add_test(all, pressure_is_hydrostatic);
 	tcase_add_loop_test(all, a_ball_of_the_fluids_density_neither_sinks_nor_rises, 0, 3);
