@@ -348,7 +348,6 @@ static enum status resolve_event(struct impact_step *self, struct impact_set *se
 	struct arena *scratch = &self->step->dynamics->scratch;
 	struct arena_mark mark = arena_mark(scratch);
 	uint32_t *pairs, count;
-	self->colliding = collision;
 	enum status status = impact_set_sort(self, set);
 	if (status == STATUS_OK)
 		status = impact_pairs_of(self, set, &pairs, &count);
@@ -363,7 +362,6 @@ static enum status resolve_event(struct impact_step *self, struct impact_set *se
 		status = impact_find_contacts(self, set, pairs, count, time);
 	if (status == STATUS_OK)
 		status = impact_parts_resolve(self, set, collision);
-	self->colliding = false;
 	impact_set_forget(self, set);
 	for (uint32_t i = 0; i < count; i++)
 		self->pairs[pairs[i]].hit = false;

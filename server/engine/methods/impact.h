@@ -74,7 +74,6 @@ struct impact_step {
 	struct force_list forces;
 	uint32_t rounds_max;	   /* of one body in a tick, with restitution */
 	double time_tolerance;	   /* s: events this near are simultaneous */
-	bool colliding;		   /* an event that is a collision is being resolved */
 	struct contact_list *list; /* the step's; scratch pairs are added to it */
 	/* By pair. */
 	struct impact_pair *pairs;

@@ -13,9 +13,6 @@
 
 /* m/s. A point that parts faster carries no force. */
 #define PART_SPEED 1e-6
-/* 1, of the largest b, in a collision, whose b is that of what hits. At rest such an error would set
- * off events: at 10⁻⁵ a card house of four floors has 360 in 480 ticks, and none without. */
-#define SOLVER_CLOSE 1e-4
 
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->of->step->dynamics->scratch, type, count)
 
@@ -407,7 +404,6 @@ enum status impact_batch_make(struct impact_batch *self, struct impact_step *of,
 	self->step = *of->step;
 	self->step.dt = span;
 	self->solve.settings = of->settings;
-	self->solve.settings.solver_close = of->colliding ? SOLVER_CLOSE : 0;
 	/* A member that cannot move (an animated body) has the clock of those that do. */
 	for (uint32_t i = 0; i < count; i++)
 		self->begin = scalar_max(self->begin, of->clock[slots[i]]);

@@ -49,7 +49,7 @@ struct velocity_settings {
 	uint32_t rounds_max; /* of reflections; the rest of an impact then ends inelastically */
 	uint32_t
 		solver_rounds; /* of the sparse solver with friction, before its fallback; 0: its own */
-	double solver_coarse, solver_close; /* 1: its options `coarse` and `close` */
+	double solver_coarse; /* 1: its option `coarse` */
 	/* Islands with friction of at most this many rows (and of dense_rows) are solved dense; 0: as many as
 	 * is faster for problems that the last step's solution nearly solves. */
 	uint32_t friction_rows;

@@ -235,7 +235,6 @@ static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver,
 							   sparse->friction };
 		options.rounds_max = self->step->settings.solver_rounds;
 		options.coarse = self->step->settings.solver_coarse;
-		options.close = self->step->settings.solver_close;
 		*result = lcp_friction_sparse_solve(solver, &problem, &options, sparse->x, NULL);
 	} else
 		solve_boxes(self, solver, sparse, &options, result);

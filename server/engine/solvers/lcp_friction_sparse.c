@@ -9,10 +9,10 @@
  *      large heaps the rounds may diverge, because rows that nearly depend on each other through their
  *      ties have x of 1e4 and more. Then step 5 follows, because steps 2 to 4 cost five times as much and
  *      give no smaller error.
- *      If the caller accepts an error (options.close), or accepts coarse rounds and gives no x, small
- *      problems without joints begin with sweeps instead, each followed by a few rounds: the rows of a
- *      collision are new, and rounds from nothing need twenty factors. Where these do not end with the
- *      accepted error, the other steps follow, which cost as much as thirty such beginnings.
+ *      If the caller accepts coarse rounds (options.coarse), small problems without joints begin with
+ *      sweeps instead, each followed by a few rounds: the rows of a collision are new, and rounds from
+ *      nothing need twenty factors. Where these do not end, steps 2 to 4 follow: an error of 1e-3,
+ *      accepted, lets a card house come to pieces.
  *   2. Small problems: the normals alone, which may prove INFEASIBLE; then rounds in which the tangents of
  *      these normals stick at first.
  *   3. The convex problem over the same pyramids (lcp_sparse_interior.c), which has a solution if the
@@ -439,32 +439,21 @@ static bool has_joints(const struct lcp_sparse *self)
 	return any;
 }
 
-/* Whether sweeps come first: of rows of which nothing is known, and for a caller that accepts their error. */
-static bool begins_with_sweeps(const struct lcp_sparse *self)
-{
-	ASSERT(self->coarse >= 0 && self->close >= 0);
-	if (!lcp_sparse_is_small(self) || has_joints(self))
-		return false;
-	return self->close > self->goal ||
-	       (self->coarse > self->goal && !(lcp_sparse_largest(self->x, self->rows) > 0));
-}
-
 /* The steps of the head. */
 static enum solver_status run_friction(struct lcp_sparse *self, bool warm)
 {
 	ASSERT(self->ordered);
 	bool few = lcp_sparse_is_small(self);
 	double gap;
+	bool swept = few && self->coarse > self->goal && !has_joints(self) &&
+		     !(warm && lcp_sparse_largest(self->x, self->rows) > 0);
 	if (warm) {
 		lcp_sparse_transposed_mul(self, self->x, self->u);
 		if (coulomb_gap(self) <= self->goal && is_plausible(self))
 			return SOLVER_SOLVED;
-		bool swept = begins_with_sweeps(self);
 		if (swept ? sweep_then_tie(self, &gap)
 			  : solve_tied(self, rounds_max_tied(self, TIED)))
 			return SOLVER_SOLVED;
-		if (swept && gap <= self->close)
-			return SOLVER_INEXACT;
 		if (self->diverged && iterate_sweeps(self, &gap))
 			return SOLVER_SOLVED;
 		if (self->diverged && gap <= ENOUGH * self->size)

@@ -277,7 +277,6 @@ void lcp_sparse_begin(struct lcp_sparse *self, const struct solver_options *opti
 	self->active_rounds = options->active_rounds;
 	self->goal = INSIDE * options->tolerance * self->size;
 	self->coarse = options->coarse > 0 ? options->coarse * self->size : 0;
-	self->close = options->close > 0 ? options->close * self->size : 0;
 	self->soft = scalar_clamp(options->regularisation, SOFT_MIN, SOFT_MAX);
 	self->result = (struct solver_result){ .residual = __builtin_inf() };
 	self->bounded_rows = 0;

@@ -79,7 +79,6 @@ struct lcp_sparse {
 	double mix_products[LCP_MIX][LCP_MIX]; /* of the rows of mix_moved */
 	double goal;			       /* the gap at which the solver stops */
 	double coarse; /* the error to which rounds with ties refine while rows change; 0: the goal's */
-	double close; /* the error at which problems that begin with sweeps may end; 0: none begins so */
 	/* ε of the active set: a smaller one loses digits of the factor, a larger one needs more
 	 * refinements. */
 	double soft;

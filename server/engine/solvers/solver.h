@@ -65,10 +65,6 @@ struct solver_options {
 	 * is wrong by more than three times as much. Larger: fewer refinements a round, but more
 	 * rounds. 0: to the tolerance in each round. */
 	double coarse;
-	/* 1, of the largest b: small problems of lcp_friction_sparse without joints begin with sweeps, which
-	 * suit rows of which nothing is known, and end at this error if few rounds after them find no
-	 * solution. Larger: fewer factors; smaller: more solutions. 0: an error of the tolerance alone. */
-	double close;
 	/* Start from the active set (or basis) in the workspace or in the caller's state. */
 	bool warm;
 	/* Of lcp_sparse and large problems: rounds of the active set before the interior-point method. With
