@@ -906,6 +906,7 @@ static const struct mass_operator_kind trees = {
 	.coordinates = tree_coordinates,
 	.axis = tree_axis,
 	.entry = tree_entry,
+	.mirrors = true, /* velocities are sums from 0 on, so that none is −0 */
 };
 
 struct mass_operator tree_mass_operator(const struct tree_mass *self, uint32_t slots)

@@ -128,8 +128,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("tree landing");
 	TCase *tcase = tcase_create("landings");
-	tcase_add_loop_test(tcase, a_tree_that_lands_obeys_the_ground, 0,
-			    (int)COUNT_OF(LANDINGS));
+	tcase_add_loop_test(tcase, a_tree_that_lands_obeys_the_ground, 0, (int)COUNT_OF(LANDINGS));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
