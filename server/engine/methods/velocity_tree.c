@@ -571,8 +571,8 @@ enum status velocity_tree_solve_motion(struct velocity_island *self, bool *selec
 		if (status != STATUS_OK)
 			return status;
 		if (self->outcome->fallbacks != before.fallbacks) {
-			/* Rows that depend on others, as those of Bricard's loop, and whose curvatures are not
-			 * exact yet: rounds go on from the solution of least error. */
+			/* Rows that depend on others, as those of Bricard's loop, and whose curvatures
+			 * are not exact yet: rounds go on from the solution of least error. */
 			depends = true;
 			if (round > 0)
 				*self->outcome = before;

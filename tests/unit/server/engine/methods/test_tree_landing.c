@@ -1,6 +1,6 @@
-/* A tree of links that falls, tumbling, onto the ground under `impact`, with its joints as rows and in reduced
- * coordinates: every collision is found and resolved, the ground's impulse and gravity are what momentum
- * changes by, no energy is gained, and joints hold. */
+/* A tree of links that falls, tumbling, onto the ground under `impact`, with its joints as rows and in
+ * reduced coordinates: every collision is found and resolved, the ground's impulse and gravity are what
+ * momentum changes by, no energy is gained, and joints hold. */
 #include "tests/lib/joined.h"
 
 #include <math.h>
