@@ -5,6 +5,7 @@
  *               soft-step also with one sub-step, as MuJoCo has), and beside it MuJoCo's step of the
  *               same file where that is installed (its own contacts, motors of the file)
  *   arm         the shipped arm of six joints and a gripper, µs a step
+ *   landing     the shipped humanoid, thrown half a metre above the ground under impact
  *   humanoids   1000 of the shipped humanoid (21 joints) standing in one world, ms a step
  *
  *	bench_robots [HUMANOIDS]
@@ -24,7 +25,7 @@
 #include <mujoco/mujoco.h>
 #endif
 
-enum { RUNS = 20, TICKS = 100, SETTLE = 240, HUMANOIDS = 1000, ROW = 32 };
+enum { RUNS = 20, TICKS = 100, SETTLE = 240, HUMANOIDS = 1000, ROW = 32, LANDING = 120 };
 
 static double now_us(void)
 {
@@ -102,6 +103,17 @@ static void shrink_floor(struct scene *scene, const struct command_SPAWN *floor)
 	scene->attachments[at].shape = 2;
 }
 
+/* Moves what a command makes. */
+static void displace(struct command *command, vec3 by)
+{
+	if (command->op == COMMAND_SPAWN)
+		command->spawn.position = vec3_add(command->spawn.position, by);
+	if (command->op == COMMAND_JOINT_CREATE && command->joint_create.place == 1) {
+		command->joint_create.point_a = vec3_add(command->joint_create.point_a, by);
+		command->joint_create.point_b = vec3_add(command->joint_create.point_b, by);
+	}
+}
+
 /* A further robot of the same file, displaced; what is its floor is far below and small. */
 static void add_copy(struct world *world, const char *file, vec3 to)
 {
@@ -115,17 +127,10 @@ static void add_copy(struct world *world, const char *file, vec3 to)
 	scene_link(scene, 0, scene->command_count, values);
 	for (uint32_t i = 0; i < scene->command_count; i++) {
 		struct command *command = &scene->commands[i];
-		if (command->op == COMMAND_SPAWN) {
-			bool floor = command->spawn.status == BODY_STATIC;
-			vec3 by = floor ? vec3_sub(to, vec3_make(0, 1000, 0)) : to;
-			if (floor)
-				shrink_floor(scene, &command->spawn);
-			command->spawn.position = vec3_add(command->spawn.position, by);
-		}
-		if (command->op == COMMAND_JOINT_CREATE && command->joint_create.place == 1) {
-			command->joint_create.point_a = vec3_add(command->joint_create.point_a, to);
-			command->joint_create.point_b = vec3_add(command->joint_create.point_b, to);
-		}
+		bool floor = command->op == COMMAND_SPAWN && command->spawn.status == BODY_STATIC;
+		if (floor)
+			shrink_floor(scene, &command->spawn);
+		displace(command, floor ? vec3_sub(to, vec3_make(0, 1000, 0)) : to);
 	}
 	struct batch_result result;
 	enum status status = test_batch(world, scene->commands, scene->command_count, &result);
@@ -180,6 +185,38 @@ static void time_robot(const char *file, bool servos)
 	}
 }
 
+/* A humanoid that is thrown half a metre above the ground: two seconds under `impact`. */
+static void time_landing(double coordinates)
+{
+	struct scene *scene = load("humanoid.xml");
+	for (uint32_t i = 0; i < scene->command_count; i++) {
+		struct command *command = &scene->commands[i];
+		bool spawns = command->op == COMMAND_SPAWN;
+		if (spawns && command->spawn.status == BODY_STATIC)
+			continue;
+		displace(command, vec3_make(0, 0.5, 0));
+		if (spawns)
+			command->spawn.velocity = vec3_make(2, 0, 0.5);
+	}
+	struct world *world = make(scene, "impact");
+	set_parameter(world, "articulated.coordinates", coordinates);
+	double all = 0, most = 0;
+	for (uint32_t tick = 0; tick < LANDING; tick++) {
+		double from = now_us();
+		test_step(world, 1);
+		double took = now_us() - from;
+		all += took / LANDING;
+		most = took > most ? took : most;
+	}
+	struct world_stats stats = world_stats(world);
+	printf("humanoid.xml   impact, dropped, articulated.coordinates %g: %.2f ms a step in the mean, "
+	       "%.1f at most; %u events, %u unresolved, %u contacts\n",
+	       coordinates, all * 1e-3, most * 1e-3, (unsigned)stats.impact_total.events,
+	       (unsigned)stats.impact_total.unresolved, stats.touching);
+	world_destroy(world);
+	scene_destroy(scene);
+}
+
 static void time_humanoids(uint32_t count)
 {
 	struct scene *scene = load("humanoid.xml");
@@ -231,6 +268,8 @@ int main(int argc, char **argv)
 	printf("quadruped.xml  MuJoCo is not installed\n");
 #endif
 	time_robot("arm.urdf", false);
+	time_landing(0);
+	time_landing(2);
 	time_humanoids(argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : HUMANOIDS);
 	shape_library_release(&shapes);
 	return EXIT_SUCCESS;

@@ -163,9 +163,17 @@ struct spatial integrate_velocity(const struct dynamics *self, uint32_t body,
 
 /* ---- turning ------------------------------------------------------------------------------- */
 
-vec3 integrate_tensor_at(sym3 tensor, quat q, vec3 v)
+/* Inline, as all of a turn: a call passes rotations by memory, and their copies wait for it. */
+#define TURN_INLINE static inline __attribute__((always_inline))
+
+TURN_INLINE vec3 tensor_at(sym3 tensor, quat q, vec3 v)
 {
 	return quat_rotate(q, sym3_apply(tensor, quat_rotate_inverse(q, v)));
+}
+
+vec3 integrate_tensor_at(sym3 tensor, quat q, vec3 v)
+{
+	return tensor_at(tensor, q, v);
 }
 
 /* A rotation of a body and its spin there, I⁻¹ L. */
@@ -174,13 +182,13 @@ struct turned {
 	vec3 spin;
 };
 
-static struct turned turn_at(quat q, sym3 inertia_inv, vec3 momentum)
+TURN_INLINE struct turned turn_at(quat q, sym3 inertia_inv, vec3 momentum)
 {
-	return (struct turned){ q, integrate_tensor_at(inertia_inv, q, momentum) };
+	return (struct turned){ q, tensor_at(inertia_inv, q, momentum) };
 }
 
 /* Turns q until ½ L·ω is `energy` again, to rounding or at most three Newton steps. */
-static struct turned restore_energy(quat q, sym3 inertia_inv, vec3 momentum, double energy)
+TURN_INLINE struct turned restore_energy(quat q, sym3 inertia_inv, vec3 momentum, double energy)
 {
 	struct turned now = turn_at(q, inertia_inv, momentum);
 	for (int i = 0; i < 3; i++) {
@@ -201,11 +209,11 @@ static struct turned restore_energy(quat q, sym3 inertia_inv, vec3 momentum, dou
 }
 
 /* One step of the midpoint rule, with its energy restored. */
-static struct turned turn_midpoint(struct turned from, sym3 inertia_inv, vec3 momentum,
-				   double energy, double time)
+TURN_INLINE struct turned turn_midpoint(struct turned from, sym3 inertia_inv, vec3 momentum,
+					double energy, double time)
 {
 	quat middle = quat_integrate(from.q, from.spin, 0.5 * time);
-	quat q = quat_integrate(from.q, integrate_tensor_at(inertia_inv, middle, momentum), time);
+	quat q = quat_integrate(from.q, tensor_at(inertia_inv, middle, momentum), time);
 	return restore_energy(quat_normalize(q), inertia_inv, momentum, energy);
 }
 
@@ -214,8 +222,8 @@ static struct turned turn_midpoint(struct turned from, sym3 inertia_inv, vec3 mo
 /* The most midpoint steps in one call: bounds the cost at any spin. */
 #define PIECES_MAX (INTEGRATE_TURN_MAX / TURN_MAX)
 
-static struct turned turn_in_parts(struct turned from, sym3 inertia_inv, vec3 momentum,
-				   double energy, double time)
+TURN_INLINE struct turned turn_in_parts(struct turned from, sym3 inertia_inv, vec3 momentum,
+					double energy, double time)
 {
 	double pieces =
 		scalar_min(1 + scalar_floor(vec3_length(from.spin) * time / TURN_MAX), PIECES_MAX);

@@ -54,6 +54,8 @@ struct mass_operator_kind {
 	struct spatial (*axis)(const struct mass_operator *self, uint32_t slot,
 			       uint32_t coordinate);
 	double (*entry)(const struct mass_operator *self, uint32_t group, uint32_t i, uint32_t j);
+	/* Responses are worth keeping, and that to −J is 0 less that to J, to the last bit. */
+	bool mirrors;
 };
 
 struct mass_operator {

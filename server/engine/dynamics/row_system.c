@@ -52,6 +52,56 @@ struct row_system_sizes row_system_sizes(const struct mass_operator *mass,
 	return sizes;
 }
 
+/* ---- responses ----------------------------------------------------------------------------- */
+
+/* 1 or −1 if J of `b` is that of `a` times it; else 0. */
+static int common_sign(struct jacobian a, struct jacobian b)
+{
+	bool equal = a.count == b.count, opposite = equal;
+	for (uint32_t k = 0; k < a.count && (equal || opposite); k++) {
+		const struct spatial *one = &a.parts[k].on, *other = &b.parts[k].on;
+		struct spatial negative = spatial_negate(*other);
+		bool same = a.parts[k].slot == b.parts[k].slot;
+		equal = equal && same && vec3_equal(one->linear, other->linear) &&
+			vec3_equal(one->angular, other->angular);
+		opposite = opposite && same && vec3_equal(one->linear, negative.linear) &&
+			   vec3_equal(one->angular, negative.angular);
+	}
+	return equal ? 1 : opposite ? -1 : 0;
+}
+
+/* The response to −J, given that to J: no 0 of either is negative. */
+static void oppose(const struct mass_response *to, uint32_t room, struct spatial *out,
+		   struct mass_response *response)
+{
+	ASSERT(to->count > 0 || room == 0);
+	*response = *to;
+	for (uint32_t g = 0; g < to->count; g++)
+		response->change[g] = out + (to->change[g] - to->change[0]);
+	for (uint32_t i = 0; i < room; i++)
+		out[i] = spatial_mul_add(spatial_zero(), to->change[0][i], -1);
+}
+
+/* The response of row i, in `room` if it is not the one before's: limits, spring and motor of an axis
+ * have one J, or its negative. Returns how much of the room it takes. */
+static uint32_t respond_row(struct row_system *self, uint32_t i, struct spatial *room)
+{
+	const struct mass_operator *mass = self->mass;
+	struct jacobian j = self->rows[i].j;
+	uint32_t needed = mass_room(mass, j);
+	ASSERT(room + needed <= self->room + self->sizes.room);
+	int sign = i > 0 && mass->kind->mirrors ? common_sign(j, self->rows[i - 1].j) : 0;
+	if (sign == 1) {
+		self->responses[i] = self->responses[i - 1];
+		return 0;
+	}
+	if (sign == -1)
+		oppose(&self->responses[i - 1], needed, room, &self->responses[i]);
+	else
+		mass_respond(mass, j, room, &self->responses[i]);
+	return needed;
+}
+
 /* ---- lists --------------------------------------------------------------------------------- */
 
 void row_system_make(struct row_system *self, const struct mass_operator *mass,
@@ -65,11 +115,8 @@ void row_system_make(struct row_system *self, const struct mass_operator *mass,
 	struct spatial *room = self->room;
 	uint32_t incidences = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		struct jacobian j = rows[i].j;
-		struct mass_response *response = &self->responses[i];
-		ASSERT(room + mass_room(mass, j) <= self->room + self->sizes.room);
-		mass_respond(mass, j, room, response);
-		room += mass_room(mass, j);
+		const struct mass_response *response = &self->responses[i];
+		room += respond_row(self, i, room);
 		ASSERT(incidences + response->count <= self->sizes.parts);
 		for (uint32_t g = 0; g < response->count; g++) {
 			self->group[incidences] = response->group[g];

@@ -506,6 +506,21 @@ void tree_mass_factor(struct tree_mass *self, const struct tree_spring *springs,
 	}
 }
 
+/* D⁻¹ of three numbers, in the order of the loops below: no number waits for its own store. */
+static inline void solve_three(const double *lower, double *values)
+{
+	VALIDATE(lower[0] > 0 && lower[4] > 0 && lower[8] > 0);
+	double a = values[0] / lower[0];
+	double b = (values[1] - (0 + lower[3] * a)) / lower[4];
+	double c = (values[2] - (0 + lower[6] * a + lower[7] * b)) / lower[8];
+	c /= lower[8];
+	b = (b + lower[7] * -c) / lower[4];
+	a = (a + lower[6] * -c + lower[3] * -b) / lower[0];
+	values[0] = a;
+	values[1] = b;
+	values[2] = c;
+}
+
 /* D⁻¹ of a link's numbers, as chol_solve. */
 static void solve_link(const struct tree_mass *self, const struct tree_link *link, double *values)
 {
@@ -514,6 +529,10 @@ static void solve_link(const struct tree_mass *self, const struct tree_link *lin
 	ASSERT(link->first + count <= self->plan->axis_count && count <= TREE_AXES_MAX);
 	if (count == 1) {
 		values[0] /= lower[0] * lower[0];
+		return;
+	}
+	if (count == 3) {
+		solve_three(lower, values);
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -906,6 +925,7 @@ static const struct mass_operator_kind trees = {
 	.coordinates = tree_coordinates,
 	.axis = tree_axis,
 	.entry = tree_entry,
+	.mirrors = true, /* velocities are sums from 0 on, so that none is −0 */
 };
 
 struct mass_operator tree_mass_operator(const struct tree_mass *self, uint32_t slots)

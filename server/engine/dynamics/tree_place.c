@@ -60,7 +60,7 @@ static quat permitted_turn(quat turn, uint32_t locked)
 	return quat_mul(first, part_about(quat_mul(quat_conjugate(first), turn), second));
 }
 
-static quat with_sign_of(quat q, quat like)
+static inline __attribute__((always_inline)) quat with_sign_of(quat q, quat like)
 {
 	q = quat_normalize(q);
 	return quat_dot(q, like) < 0 ? quat_negate(q) : q;

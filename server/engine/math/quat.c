@@ -20,7 +20,8 @@ quat quat_from_axis_angle(vec3 axis, double angle)
 	return quat_from_parts(cosine, vec3_scale(axis, sine));
 }
 
-quat quat_from_rotation_vector(vec3 r)
+/* Inline, because a call passes the result by memory, and its copy waits for that. */
+static inline __attribute__((always_inline)) quat turn_by(vec3 r)
 {
 	vec3 half = vec3_scale(r, 0.5);
 	double square = vec3_length_squared(half), phi = scalar_sqrt(square);
@@ -30,6 +31,11 @@ quat quat_from_rotation_vector(vec3 r)
 	double sine, cosine;
 	trig_sincos(phi, &sine, &cosine);
 	return quat_from_parts(cosine, vec3_scale(half, sine / phi));
+}
+
+quat quat_from_rotation_vector(vec3 r)
+{
+	return turn_by(r);
 }
 
 /* The one of q and −q with w > 0; for a half turn (w = 0) the one whose first nonzero component is
@@ -67,7 +73,7 @@ vec3 quat_to_rotation_vector(quat q)
 
 quat quat_integrate(quat q, vec3 spin, double time)
 {
-	return quat_normalize(quat_mul(quat_from_rotation_vector(vec3_scale(spin, time)), q));
+	return quat_normalize(quat_mul(turn_by(vec3_scale(spin, time)), q));
 }
 
 /* With φ half the angle: (1 + a·b, a × b) is 2 cos φ times the result, accurate up to a right angle.

@@ -129,6 +129,7 @@ UNIT_TESTS += \
 	tests/unit/server/engine/methods/test_velocity_mechanism \
 	tests/unit/server/engine/methods/test_velocity_scenes \
 	tests/unit/server/engine/methods/test_velocity_tree \
+	tests/unit/server/engine/methods/test_tree_landing \
 	tests/unit/server/engine/methods/test_soft_cluster \
 	tests/unit/server/engine/methods/test_soft_contact \
 	tests/unit/server/engine/methods/test_soft_rows \

@@ -32,6 +32,11 @@
  * by as much. */
 #define ROUNDING 1e-15
 
+/* m, rad. Where rows depend on others, rounds come as near as the compliance of a solution permits, some
+ * 1e-8. Smaller: such motions are straight, which takes energy; larger: bodies that turn too far for rounds
+ * to converge are mistaken for them. */
+#define DEPENDENT 1e-6
+
 #define ALLOCATE(type, count) ARENA_ARRAY(arena, type, count)
 
 /* ---- which islands --------------------------------------------------------------------------------- */
@@ -533,16 +538,13 @@ static void find_offsets(const struct velocity_island *self)
 /* A motion's last solution, with the biases and curvatures of the round before: what is left of the poses'
  * errors then is rounding, and taking it back changes no angular momentum. */
 static enum status finish_motion(struct velocity_island *self, struct velocity_problem *motion,
-				 double *b, bool *again, const double *straight)
+				 double *b, bool *again)
 {
 	struct velocity_outcome before = *self->outcome;
 	hold_again(self);
 	velocity_motion_targets(self, again, b);
 	enum status status = velocity_island_solve(self, motion);
-	if (status == STATUS_OK && self->outcome->fallbacks != before.fallbacks) {
-		*self->outcome = before;
-		go_straight(self, straight, motion->x);
-	}
+	*self->outcome = before;
 	return status;
 }
 
@@ -553,7 +555,7 @@ enum status velocity_tree_solve_motion(struct velocity_island *self, bool *selec
 	struct velocity_problem motion = { selected, b, x };
 	struct row_list list;
 	double least = __builtin_inf(), *straight = ALLOCATE(double, self->count);
-	bool *again = ALLOCATE(bool, self->count), was_near = false;
+	bool *again = ALLOCATE(bool, self->count), was_near = false, depends = false;
 	if (straight == NULL || again == NULL || allocate_joint_rows(arena, &list) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	find_offsets(self);
@@ -569,11 +571,11 @@ enum status velocity_tree_solve_motion(struct velocity_island *self, bool *selec
 		if (status != STATUS_OK)
 			return status;
 		if (self->outcome->fallbacks != before.fallbacks) {
-			if (round > 0) {
+			/* Rows that depend on others, as those of Bricard's loop, and whose curvatures
+			 * are not exact yet: rounds go on from the solution of least error. */
+			depends = true;
+			if (round > 0)
 				*self->outcome = before;
-				go_straight(self, straight, x);
-			}
-			return STATUS_OK;
 		}
 		if (round == 0)
 			memcpy(straight, x, self->count * sizeof *x);
@@ -587,12 +589,13 @@ enum status velocity_tree_solve_motion(struct velocity_island *self, bool *selec
 			return STATUS_OK;
 		bool near = !(worst > VELOCITY_CURVATURE_TOLERANCE);
 		if (near && (was_near || !(worst > CLOSED)))
-			return finish_motion(self, &motion, b, again, straight);
+			return finish_motion(self, &motion, b, again);
 		was_near = near;
-		if (!near && round - last > VELOCITY_ROUNDS_WITHOUT_GAIN_MAX) {
+		if (near || round - last <= VELOCITY_ROUNDS_WITHOUT_GAIN_MAX)
+			continue;
+		if (!depends || worst > DEPENDENT)
 			go_straight(self, straight, x);
-			return STATUS_OK;
-		}
+		return STATUS_OK;
 	}
 }
 
