@@ -94,7 +94,6 @@ double fluid_spacing(double mass, double rest_density)
 	ARRAY(trial, count)                                                                        \
 	ARRAY(trace, count)                                                                        \
 	ARRAY(drift, count)                                                                        \
-	ARRAY(ways, count)                                                                         \
 	ARRAY(sites, count)                                                                        \
 	ARRAY(spots, count)                                                                        \
 	ARRAY(sides, count)                                                                        \

@@ -16,7 +16,6 @@
  *   places       particles move by s Δv in addition, without velocity, until densities after the sub-step
  *                are at most 1. At most FLUID_RECOVERY of the volume is given back in a sub-step, so that
  *                particles that were born or shut in too densely do not explode. Bodies do not feel it.
- *                Velocities change so that angular momentum is kept (drift_blocks).
  *
  * If both were one, as in the paper of Bender and Koschier (2015), what corrects densities would be kept as
  * velocity, and the pressure of a pool would swing from tick to tick.
@@ -279,37 +278,21 @@ static void begin_shift(uint32_t first, uint32_t last, uint32_t worker, void *co
 	}
 }
 
-static void begin_drift(uint32_t first, uint32_t last, uint32_t worker, void *context)
-{
-	UNUSED(worker);
-	struct fluid_work *self = context;
-	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
-		vec3 v = self->v.items[i];
-		self->ways.items[i] =
-			(struct fluid_site){ v.x, v.y, v.z, self->sites.items[i].volume };
-	}
-}
-
-/* The way of each place. A pair that is parted by s κ (x_i − x_j) gains angular momentum, by its difference of
- * velocities; the impulses ∓s κ (v_i − v_j) take it back, as a body turns more slowly when it grows. */
+/* The way of each place. */
 static void drift_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	struct fluid_work *self = context;
-	const double inverse = 1 / self->radius;
 	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
 		uint32_t count;
 		const struct fluid_pair *pairs = fluid_pairs(self, i, &count);
 		const float *slope = self->sides.items[i].slope;
-		double p = self->pressure.items[i];
-		double unit = self->volume.items[i] * inverse / self->mass.items[i];
 		vec3 all = vec3_make((double)slope[0], (double)slope[1], (double)slope[2]);
 		vec3 sum = self->kernels->sum_pushes(pairs, count, self->sites.items,
 						     self->load.items, i, 0);
-		self->drift.items[i] = vec3_scale(vec3_mul_add(sum, all, p), -unit);
-		sum = self->kernels->sum_pushes(pairs, count, self->ways.items, self->load.items, i,
-						p);
-		self->v.items[i] = vec3_mul_add(self->v.items[i], sum, unit * self->step * inverse);
+		sum = vec3_mul_add(sum, all, self->pressure.items[i]);
+		double unit = self->volume.items[i] / (self->radius * self->mass.items[i]);
+		self->drift.items[i] = vec3_scale(sum, -unit);
 	}
 }
 
@@ -396,10 +379,8 @@ static double iterate(struct fluid_work *self)
 	self->work -= iterations * FLUID_WORK_ITERATION * self->pair_count;
 	self->now.iterations += iterations;
 	self->now.unconverged += !(sum.error <= tolerance);
-	if (self->shift && iterations > 0) {
-		fluid_run(self, begin_drift);
+	if (self->shift && iterations > 0)
 		fluid_run(self, drift_blocks);
-	}
 	return sum.error;
 }
 

@@ -276,7 +276,7 @@ struct fluid_work {
 	ARRAY_OF(double)
 	mass, volume, density, pressure, diagonal, target, beyond, kept, load, course, effect,
 		trial, trace; /* Σ V_j r·∇W with walls, negative: 3 for a fluid on all sides */
-	ARRAY_OF(struct fluid_site) sites, ways; /* ways: velocities in place of places */
+	ARRAY_OF(struct fluid_site) sites;
 	ARRAY_OF(struct fluid_spot) spots;
 	ARRAY_OF(struct fluid_flow) flows;
 	ARRAY_OF(struct fluid_side) sides;
