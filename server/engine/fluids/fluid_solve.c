@@ -20,22 +20,23 @@
  * If both were one, as in the paper of Bender and Koschier (2015), what corrects densities would be kept as
  * velocity, and the pressure of a pool would swing from tick to tick.
  *
- * The iteration is that of conjugate residuals, among the places that are free: P > 0 or r > 0, r the residual. With
- * the diagonal D of the operator A, which is symmetric when weighted by volumes, z = r/D and products weighted by
- * V/D,
+ * The iteration is that of conjugate residuals, among the places that are free: P > 0 or r > 0, r the
+ * residual. With the diagonal D of the operator A, which is symmetric when weighted by volumes, z = r/D, and
+ * products weighted by V/D,
  *
- *   e = A z,  f' = e + β f,  p' = z + β p,  β = −e·f/f·f,  P' = max(P + α p', 0),  r' = r − α f',  α = r·f'/f'·f'
+ *   p' = z + β p,  f' = e + β f,  P' = max(P + α p', 0),  r' = r − α f',
+ *   e = A z,  β = −e·f/f·f,  α = r·f'/f'·f'
  *
- * so r, which is what the tolerance is for, shrinks as fast as it can; conjugate gradients let it grow first. A is
- * applied once, at P + z. Where P' is cut off at 0, r' is not the residual: it is computed anew where that took more
- * than CLAMP_PART of the step, and before the end. The products, and the mean excess that ends the iteration, go over
- * blocks in their order.
+ * so r, which is what the tolerance is for, shrinks as fast as it can; conjugate gradients let it grow first.
+ * A is applied once, at P + z. Where P' is cut off at 0, r' is not the residual: it is computed anew where that
+ * took more than CUT_PART of the step (without this a splash burst), and before the end. The products, and the
+ * mean excess that ends the iteration, go over blocks in their order.
  *
  * The explicit solver takes p from the equation of state at once (fluid_press). */
 #include "server/engine/fluids/fluid_work.h"
 
 #define FLUID_RECOVERY 0.02
-#define CLAMP_PART 0.03
+#define CUT_PART 0.03
 /* Of the tolerance: what the compression in a sub-step may be. A mean compression of 0.1 % in 1/60 s lets the
  * top of 1 m of water fall a third as fast as if there were no pressure. */
 #define RATE_PART 0.1
@@ -325,7 +326,7 @@ static uint32_t iterations_max(const struct fluid_work *self)
 }
 
 /* The residual at the pressures that are loaded. */
-static struct fluid_sum evaluate(struct fluid_work *self)
+static struct fluid_sum find_residual(struct fluid_work *self)
 {
 	if (!self->still) {
 		fluid_run(self, press_blocks);
@@ -336,20 +337,21 @@ static struct fluid_sum evaluate(struct fluid_work *self)
 }
 
 /* Begins a course at the pressures as they are; `still`: they are all 0, and so are velocities. */
-static struct fluid_sum start(struct fluid_work *self, bool still)
+static struct fluid_sum begin_course(struct fluid_work *self, bool still)
 {
 	fluid_run(self, load_blocks);
 	self->still = still;
-	evaluate(self);
+	find_residual(self);
 	self->still = false;
 	self->fresh = true;
 	fluid_run(self, step_blocks);
 	return sum_blocks(self);
 }
 
-static struct fluid_sum advance(struct fluid_work *self)
+static struct fluid_sum follow_course(struct fluid_work *self)
 {
-	struct fluid_sum sum = evaluate(self);
+	ASSERT(!self->still);
+	struct fluid_sum sum = find_residual(self);
 	double beta = sum.ff > 0 ? -sum.ef / sum.ff : 0;
 	double ff = sum.ee + beta * (2 * sum.ef + beta * sum.ff);
 	self->beta = beta;
@@ -364,15 +366,16 @@ static double iterate(struct fluid_work *self)
 {
 	const uint32_t least = self->shift ? 0 : ITERATIONS_MIN, most = iterations_max(self);
 	const double tolerance = self->tolerance * (self->shift ? 1 : RATE_PART);
-	struct fluid_sum sum = start(self, self->shift);
+	struct fluid_sum sum = begin_course(self, self->shift);
 	uint32_t iterations = 0;
 	bool exact = true;
+	ASSERT(most >= least && tolerance >= 0);
 	for (;; iterations++) {
 		bool last = iterations >= most || (iterations >= least && sum.error <= tolerance);
 		if (last && exact)
 			break;
-		bool again = last || sum.cut > CLAMP_PART * sum.step;
-		sum = again ? start(self, false) : advance(self);
+		bool again = last || sum.cut > CUT_PART * sum.step;
+		sum = again ? begin_course(self, false) : follow_course(self);
 		exact = again || (exact && sum.cut == 0);
 	}
 	fluid_run(self, load_blocks);
