@@ -27,10 +27,10 @@
  *   p' = z + β p,  f' = e + β f,  P' = max(P + α p', 0),  r' = r − α f',
  *   e = A z,  β = −e·f/f·f,  α = r·f'/f'·f'
  *
- * so r, which is what the tolerance is for, shrinks as fast as it can; conjugate gradients let it grow first.
- * A is applied once, at P + z. Where P' is cut off at 0, r' is not the residual: it is computed anew where that
- * took more than CUT_PART of the step (without this a splash burst), and before the end. The products, and the
- * mean excess that ends the iteration, go over blocks in their order.
+ * so r, which is what the tolerance is for, shrinks as fast as it can; conjugate gradients let it grow
+ * first. A is applied once, at P + z. Where P' is cut off at 0, r' is not the residual: it is computed anew
+ * where that took more than CUT_PART of the step (without this a splash burst), and before the end. The
+ * products, and the mean excess that ends the iteration, go over blocks in their order.
  *
  * The explicit solver takes p from the equation of state at once (fluid_press). */
 #include "server/engine/fluids/fluid_work.h"

@@ -170,8 +170,8 @@ static vec3 spin_of(const struct world *world)
 	return sum;
 }
 
-/* A free cube turns: viscosity does not brake a rigid turn (row 0), and pressure and surface tension keep its
- * angular momentum too (rows 1 and 2), but where the incompressible solver parts particles without velocity. */
+/* A free cube turns: viscosity does not brake a rigid turn (row 0), and pressure and surface tension keep
+ * its angular momentum too (rows 1 and 2). */
 START_TEST(a_free_fluid_keeps_its_angular_momentum)
 {
 	static const struct {
