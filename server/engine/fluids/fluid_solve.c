@@ -181,7 +181,8 @@ static void rate_blocks(uint32_t first, uint32_t last, uint32_t worker, void *co
 			if (out->moves && !self->shift)
 				rate += rate_of_bodies(self, i);
 			self->trial.items[i] = rate - self->target.items[i];
-			add_products(self, i, self->trial.items[i], &sum);
+			if (!self->fresh)
+				add_products(self, i, self->trial.items[i], &sum);
 		}
 		out->ee = sum.ee, out->ef = sum.ef, out->ff = sum.ff;
 		out->re = sum.re, out->rf = sum.rf;
@@ -341,9 +342,9 @@ static struct fluid_sum begin_course(struct fluid_work *self, bool still)
 {
 	fluid_run(self, load_blocks);
 	self->still = still;
+	self->fresh = true;
 	find_residual(self);
 	self->still = false;
-	self->fresh = true;
 	fluid_run(self, step_blocks);
 	return sum_blocks(self);
 }
@@ -351,12 +352,12 @@ static struct fluid_sum begin_course(struct fluid_work *self, bool still)
 static struct fluid_sum follow_course(struct fluid_work *self)
 {
 	ASSERT(!self->still);
+	self->fresh = false;
 	struct fluid_sum sum = find_residual(self);
 	double beta = sum.ff > 0 ? -sum.ef / sum.ff : 0;
 	double ff = sum.ee + beta * (2 * sum.ef + beta * sum.ff);
 	self->beta = beta;
 	self->alpha = ff > 0 ? (sum.re + beta * sum.rf) / ff : 0;
-	self->fresh = false;
 	fluid_run(self, step_blocks);
 	return sum_blocks(self);
 }
