@@ -84,10 +84,11 @@ double fluid_spacing(double mass, double rest_density)
 	ARRAY(beyond, count)                                                                       \
 	ARRAY(kept, count)                                                                         \
 	ARRAY(load, count)                                                                         \
-	ARRAY(pressure_before, count)                                                              \
+	ARRAY(course, count)                                                                       \
+	ARRAY(effect, count)                                                                       \
+	ARRAY(trial, count)                                                                        \
 	ARRAY(trace, count)                                                                        \
 	ARRAY(drift, count)                                                                        \
-	ARRAY(ways, count)                                                                         \
 	ARRAY(sites, count)                                                                        \
 	ARRAY(spots, count)                                                                        \
 	ARRAY(sides, count)                                                                        \

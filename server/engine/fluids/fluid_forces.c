@@ -106,6 +106,7 @@ static vec3 turn_of(const struct fluid_swirl *swirl)
 	const double *s = swirl->squares, *m = swirl->mixed;
 	double all = s[0] + s[1] + s[2], floor = TURN_FLOOR * all;
 	mat3 inverse;
+	ASSERT(!(all < 0));
 	if (!(all > 0))
 		return vec3_zero();
 	double unit = 1 / all;
@@ -129,6 +130,7 @@ static double share_of(const struct fluid_work *self, uint32_t place,
 	for (uint32_t k = self->wall_starts.items[place]; k < self->wall_ends.items[place]; k++)
 		walls += self->walls.items[k].spread;
 	full += walls * viscosity;
+	ASSERT(viscosity >= 0 && walls >= 0);
 	return full > 0 ? scalar_min(viscosity / full, SHARE_MAX) : 1;
 }
 

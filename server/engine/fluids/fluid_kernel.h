@@ -96,9 +96,9 @@ static inline double fluid_half_drag(double d)
  * space. */
 static inline double fluid_half_spread(double d)
 {
-	double d2 = d * d;
+	double u = 1 - d;
 	VALIDATE(d >= 0 && d <= 1);
-	return 0.5 - d * (0.75 - d2 * d2 * (0.75 - 0.5 * d));
+	return u * u * u * (0.5 + d * (0.75 + d * (0.75 + 0.5 * d)));
 }
 
 #endif

@@ -16,23 +16,27 @@
  *   places       particles move by s Δv in addition, without velocity, until densities after the sub-step
  *                are at most 1. At most FLUID_RECOVERY of the volume is given back in a sub-step, so that
  *                particles that were born or shut in too densely do not explode. Bodies do not feel it.
- *                Velocities change so that angular momentum is kept (turn_blocks).
  *
  * If both were one, as in the paper of Bender and Koschier (2015), what corrects densities would be kept as
  * velocity, and the pressure of a pool would swing from tick to tick.
  *
- * Sweeps are steps along r/D, r the residual and D the diagonal of the operator, projected to P ≥ 0. Their
- * length is that of Barzilai and Borwein (1988) for the scaled operator, which is symmetric when weighted by
- * volumes: of the last step Δp and its Δr, alternately Σ V D Δp² / Σ V Δp Δr and Σ V Δp Δr / Σ V Δr²/D. These
- * sums, and the mean excess that ends the iteration, go over blocks in their order.
+ * The iteration is that of conjugate residuals, among the places that are free: P > 0 or r > 0, r the
+ * residual. With the diagonal D of the operator A, which is symmetric when weighted by volumes, z = r/D, and
+ * products weighted by V/D,
+ *
+ *   p' = z + β p,  f' = e + β f,  P' = max(P + α p', 0),  r' = r − α f',
+ *   e = A z,  β = −e·f/f·f,  α = r·f'/f'·f'
+ *
+ * so r, which is what the tolerance is for, shrinks as fast as it can; conjugate gradients let it grow
+ * first. A is applied once, at P + z. Where P' is cut off at 0, r' is not the residual: it is computed anew
+ * where that took more than CUT_PART of the step (without this a splash burst), and before the end. The
+ * products, and the mean excess that ends the iteration, go over blocks in their order.
  *
  * The explicit solver takes p from the equation of state at once (fluid_press). */
 #include "server/engine/fluids/fluid_work.h"
 
 #define FLUID_RECOVERY 0.02
-#define FIRST_PACE 0.5
-#define PACE_MIN 0.1
-#define PACE_MAX 100.0
+#define CUT_PART 0.03
 /* Of the tolerance: what the compression in a sub-step may be. A mean compression of 0.1 % in 1/60 s lets the
  * top of 1 m of water fall a third as fast as if there were no pressure. */
 #define RATE_PART 0.1
@@ -46,7 +50,7 @@ enum { ITERATIONS_MIN = 2, ITERATIONS_MAX = 100 };
 static vec3 wall_pushes(struct fluid_work *self, uint32_t place, double pressure)
 {
 	vec3 sum = vec3_zero(), at = self->x.items[place];
-	if (!(pressure > 0))
+	if (pressure == 0)
 		return sum;
 	VALIDATE(self->wall_ends.items[place] <= self->walls.capacity);
 	for (uint32_t k = self->wall_starts.items[place]; k < self->wall_ends.items[place]; k++) {
@@ -113,7 +117,7 @@ static void press_blocks(uint32_t first, uint32_t last, uint32_t worker, void *c
 		if (self->shift || !self->sums.items[block].dynamic)
 			continue;
 		for (uint32_t i = start; i < end; i++)
-			wall_pushes(self, i, self->pressure.items[i]);
+			wall_pushes(self, i, (double)self->pressures.items[i]);
 	}
 }
 
@@ -132,7 +136,34 @@ static double rate_of_bodies(const struct fluid_work *self, uint32_t place)
 	return rate;
 }
 
-/* Rates beyond the targets, and sums for the next step. */
+static bool is_free(const struct fluid_work *self, uint32_t place)
+{
+	bool pressed = self->pressure.items[place] > 0 || self->beyond.items[place] > 0;
+	return pressed && self->diagonal.items[place] > 0;
+}
+
+/* z */
+static double free_step(const struct fluid_work *self, uint32_t place)
+{
+	return is_free(self, place) ? self->beyond.items[place] / self->diagonal.items[place] : 0;
+}
+
+/* `trial`: the residual at P + z. */
+static void add_products(const struct fluid_work *self, uint32_t place, double trial,
+			 struct fluid_sum *sum)
+{
+	double r = self->beyond.items[place], e = r - trial, f = self->effect.items[place];
+	if (!is_free(self, place))
+		return;
+	double weight = self->volume.items[place] / self->diagonal.items[place];
+	sum->ee += weight * e * e;
+	sum->ef += weight * e * f;
+	sum->ff += weight * f * f;
+	sum->re += weight * r * e;
+	sum->rf += weight * r * f;
+}
+
+/* Rates beyond the targets. */
 static void rate_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
@@ -149,23 +180,53 @@ static void rate_blocks(uint32_t first, uint32_t last, uint32_t worker, void *co
 			double rate = (double)rates[i - start] * inverse;
 			if (out->moves && !self->shift)
 				rate += rate_of_bodies(self, i);
-			double beyond = rate - self->target.items[i];
-			double way = self->pressure.items[i] - self->pressure_before.items[i];
-			double fall = self->beyond.items[i] - beyond;
-			double diagonal = self->diagonal.items[i];
-			if (diagonal > 0 && way != 0) {
-				sum.way += self->volume.items[i] * diagonal * way * way;
-				sum.both += self->volume.items[i] * way * fall;
-				sum.fall += self->volume.items[i] * fall * fall / diagonal;
-			}
-			self->beyond.items[i] = beyond;
+			self->trial.items[i] = rate - self->target.items[i];
+			if (!self->fresh)
+				add_products(self, i, self->trial.items[i], &sum);
+		}
+		out->ee = sum.ee, out->ef = sum.ef, out->ff = sum.ff;
+		out->re = sum.re, out->rf = sum.rf;
+	}
+}
+
+/* A step along the course, or if that begins, the residual of the pressures as they are. */
+static void take_step(struct fluid_work *self, uint32_t place, struct fluid_sum *sum)
+{
+	double *course = &self->course.items[place], *effect = &self->effect.items[place];
+	double *r = &self->beyond.items[place], trial = self->trial.items[place];
+	double *pressure = &self->pressure.items[place];
+	if (self->fresh) {
+		*course = *effect = 0;
+		*r = trial;
+		return;
+	}
+	*course = free_step(self, place) + self->beta * *course;
+	*effect = *r - trial + self->beta * *effect;
+	double step = self->alpha * *course, wanted = *pressure + step;
+	*pressure = scalar_max(wanted, 0);
+	*r -= self->alpha * *effect;
+	double weight = self->volume.items[place] * self->diagonal.items[place];
+	double cut = *pressure - wanted;
+	sum->cut += weight * cut * cut;
+	sum->step += weight * step * step;
+}
+
+static void step_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+	UNUSED(worker);
+	struct fluid_work *self = context;
+	for (uint32_t block = first; block < last; block++) {
+		struct fluid_sum *out = &self->sums.items[block], sum = { 0 };
+		for (uint32_t i = block * FLUID_BLOCK; i < fluid_block_end(self, block); i++) {
+			take_step(self, i, &sum);
+			double r = self->beyond.items[i], p = self->pressure.items[i];
 			/* A pressure that parts its particles pushes too much. */
-			double error = self->pressure.items[i] > 0 ? scalar_abs(beyond)
-								   : scalar_max(beyond, 0);
+			double error = p > 0 ? scalar_abs(r) : scalar_max(r, 0);
 			sum.error += error * self->step;
 			sum.error_max = scalar_max(sum.error_max, error * self->step);
+			fluid_set_load(self, i, p + free_step(self, i));
 		}
-		out->way = sum.way, out->both = sum.both, out->fall = sum.fall;
+		out->cut = sum.cut, out->step = sum.step;
 		out->error = sum.error, out->error_max = sum.error_max;
 	}
 }
@@ -177,9 +238,9 @@ static struct fluid_sum sum_blocks(const struct fluid_work *self)
 		const struct fluid_sum *part = &self->sums.items[block];
 		sum.error += part->error;
 		sum.error_max = scalar_max(sum.error_max, part->error_max);
-		sum.way += part->way;
-		sum.both += part->both;
-		sum.fall += part->fall;
+		sum.ee += part->ee, sum.ef += part->ef, sum.ff += part->ff;
+		sum.re += part->re, sum.rf += part->rf;
+		sum.cut += part->cut, sum.step += part->step;
 	}
 	sum.error /= self->points.count;
 	ASSERT(!(sum.error < 0));
@@ -194,10 +255,7 @@ static void begin_solution(uint32_t first, uint32_t last, uint32_t worker, void 
 		double room = 1 - self->density.items[i];
 		vec3 v = self->v.items[i];
 		self->target.items[i] = scalar_max(room, 0) / self->step;
-		self->beyond.items[i] = 0;
 		self->pressure.items[i] = self->pressure.items[i] * self->step;
-		self->pressure_before.items[i] = self->pressure.items[i];
-		fluid_set_load(self, i);
 		self->speeds.items[i] = (struct fluid_speed){
 			{ (float)v.x, (float)v.y, (float)v.z },
 			(float)(self->volume.items[i] / (self->mass.items[i] * self->radius)),
@@ -216,40 +274,27 @@ static void begin_shift(uint32_t first, uint32_t last, uint32_t worker, void *co
 		double rate = self->beyond.items[i] + self->target.items[i];
 		self->kept.items[i] = self->pressure.items[i];
 		self->target.items[i] = scalar_max(room, -FLUID_RECOVERY) / self->step - rate;
-		self->beyond.items[i] = 0;
 		self->pressure.items[i] = 0;
-		self->pressure_before.items[i] = 0;
-		fluid_set_load(self, i);
+		self->drift.items[i] = vec3_zero();
 		memset(self->speeds.items[i].v, 0, sizeof self->speeds.items[i].v);
-		memset(&self->flows.items[i], 0, sizeof self->flows.items[i]);
 	}
 }
 
-static void begin_turns(uint32_t first, uint32_t last, uint32_t worker, void *context)
+/* The way of each place. */
+static void drift_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	struct fluid_work *self = context;
-	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
-		vec3 v = self->v.items[i];
-		self->ways.items[i] =
-			(struct fluid_site){ v.x, v.y, v.z, self->sites.items[i].volume };
-	}
-}
-
-/* A pair that is parted by s κ (x_i − x_j) gains angular momentum, by its difference of velocities; the
- * impulses ∓s κ (v_i − v_j) take it back, as a body turns more slowly when it grows. */
-static void turn_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
-{
-	UNUSED(worker);
-	struct fluid_work *self = context;
-	const double inverse = 1 / self->radius;
 	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
 		uint32_t count;
 		const struct fluid_pair *pairs = fluid_pairs(self, i, &count);
-		vec3 sum = self->kernels->sum_pushes(pairs, count, self->ways.items,
-						     self->load.items, i, self->pressure.items[i]);
-		double unit = self->step * self->volume.items[i] * inverse * inverse;
-		self->v.items[i] = vec3_mul_add(self->v.items[i], sum, unit / self->mass.items[i]);
+		const float *slope = self->sides.items[i].slope;
+		vec3 all = vec3_make((double)slope[0], (double)slope[1], (double)slope[2]);
+		vec3 sum = self->kernels->sum_pushes(pairs, count, self->sites.items,
+						     self->load.items, i, 0);
+		sum = vec3_mul_add(sum, all, self->pressure.items[i]);
+		double unit = self->volume.items[i] / (self->radius * self->mass.items[i]);
+		self->drift.items[i] = vec3_scale(sum, -unit);
 	}
 }
 
@@ -260,34 +305,16 @@ static void end_shift(uint32_t first, uint32_t last, uint32_t worker, void *cont
 	struct fluid_work *self = context;
 	bool solved = self->now.divergence_error <= self->tolerance;
 	double keep = (solved ? 1 : UNSOLVED_PART) / self->step;
-	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
-		const float *flow = self->flows.items[i].at;
-		vec3 shift = vec3_make((double)flow[0], (double)flow[1], (double)flow[2]);
-		self->drift.items[i] = vec3_scale(shift, 1 / (double)self->sides.items[i].volume);
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++)
 		self->pressure.items[i] = keep * self->kept.items[i];
-	}
 }
 
-/* The length of the next step. */
-static double find_pace(const struct fluid_sum *sum, uint32_t iteration)
-{
-	if (iteration == 0 || !(sum->both > 0))
-		return FIRST_PACE;
-	double pace = iteration % 2 ? sum->both / sum->fall : sum->way / sum->both;
-	return scalar_clamp(pace, PACE_MIN, PACE_MAX);
-}
-
-static void update_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
+static void load_blocks(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
 	struct fluid_work *self = context;
-	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++) {
-		double diagonal = self->diagonal.items[i];
-		double change = diagonal > 0 ? self->pace * self->beyond.items[i] / diagonal : 0;
-		self->pressure_before.items[i] = self->pressure.items[i];
-		self->pressure.items[i] = scalar_max(self->pressure.items[i] + change, 0);
-		fluid_set_load(self, i);
-	}
+	for (uint32_t i = first * FLUID_BLOCK; i < fluid_block_end(self, last - 1); i++)
+		fluid_set_load(self, i, self->pressure.items[i]);
 }
 
 /* By the work that is left for this sub-step and those after it. */
@@ -299,31 +326,66 @@ static uint32_t iterations_max(const struct fluid_work *self)
 	return (uint32_t)scalar_clamp(most, ITERATIONS_MIN, ITERATIONS_MAX);
 }
 
+/* The residual at the pressures that are loaded. */
+static struct fluid_sum find_residual(struct fluid_work *self)
+{
+	if (!self->still) {
+		fluid_run(self, press_blocks);
+		fluid_collect(self);
+	}
+	fluid_run(self, rate_blocks);
+	return sum_blocks(self);
+}
+
+/* Begins a course at the pressures as they are; `still`: they are all 0, and so are velocities. */
+static struct fluid_sum begin_course(struct fluid_work *self, bool still)
+{
+	fluid_run(self, load_blocks);
+	self->still = still;
+	self->fresh = true;
+	find_residual(self);
+	self->still = false;
+	fluid_run(self, step_blocks);
+	return sum_blocks(self);
+}
+
+static struct fluid_sum follow_course(struct fluid_work *self)
+{
+	ASSERT(!self->still);
+	self->fresh = false;
+	struct fluid_sum sum = find_residual(self);
+	double beta = sum.ff > 0 ? -sum.ef / sum.ff : 0;
+	double ff = sum.ee + beta * (2 * sum.ef + beta * sum.ff);
+	self->beta = beta;
+	self->alpha = ff > 0 ? (sum.re + beta * sum.rf) / ff : 0;
+	fluid_run(self, step_blocks);
+	return sum_blocks(self);
+}
+
 /* The mean excess that is left. */
 static double iterate(struct fluid_work *self)
 {
-	uint32_t iterations = 0, most = iterations_max(self);
-	double error, tolerance = self->tolerance * (self->shift ? 1 : RATE_PART);
-	for (;;) {
-		self->still = self->shift && iterations == 0;
-		if (!self->still) {
-			fluid_run(self, press_blocks);
-			fluid_collect(self);
-		}
-		fluid_run(self, rate_blocks);
-		struct fluid_sum sum = sum_blocks(self);
-		error = sum.error;
-		if ((iterations >= (self->shift ? 0 : ITERATIONS_MIN) && error <= tolerance) ||
-		    iterations == most)
+	const uint32_t least = self->shift ? 0 : ITERATIONS_MIN, most = iterations_max(self);
+	const double tolerance = self->tolerance * (self->shift ? 1 : RATE_PART);
+	struct fluid_sum sum = begin_course(self, self->shift);
+	uint32_t iterations = 0;
+	bool exact = true;
+	ASSERT(most >= least && tolerance >= 0);
+	for (;; iterations++) {
+		bool last = iterations >= most || (iterations >= least && sum.error <= tolerance);
+		if (last && exact)
 			break;
-		self->pace = find_pace(&sum, iterations);
-		fluid_run(self, update_blocks);
-		iterations++;
+		bool again = last || sum.cut > CUT_PART * sum.step;
+		sum = again ? begin_course(self, false) : follow_course(self);
+		exact = again || (exact && sum.cut == 0);
 	}
+	fluid_run(self, load_blocks);
 	self->work -= iterations * FLUID_WORK_ITERATION * self->pair_count;
 	self->now.iterations += iterations;
-	self->now.unconverged += !(error <= tolerance);
-	return error;
+	self->now.unconverged += !(sum.error <= tolerance);
+	if (self->shift && iterations > 0)
+		fluid_run(self, drift_blocks);
+	return sum.error;
 }
 
 void fluid_solve(struct fluid_work *self)
@@ -336,10 +398,6 @@ void fluid_solve(struct fluid_work *self)
 	self->shift = true;
 	fluid_run(self, begin_shift);
 	self->now.residual = iterate(self);
-	if (!self->still) {
-		fluid_run(self, begin_turns);
-		fluid_run(self, turn_blocks);
-	}
 	fluid_run(self, end_shift);
 	self->shift = false;
 }
@@ -369,7 +427,7 @@ static void state_blocks(uint32_t first, uint32_t last, uint32_t worker, void *c
 		double most = excess / (self->step * self->diagonal.items[i]);
 		bool bounded = self->diagonal.items[i] > 0;
 		self->pressure.items[i] = bounded ? scalar_min(pressure, most) : 0;
-		fluid_set_load(self, i);
+		fluid_set_load(self, i, self->pressure.items[i]);
 	}
 }
 

@@ -221,9 +221,10 @@ struct fluid_end {
 
 /* Sums of a block. */
 struct fluid_sum {
-	double error, error_max; /* Σ and maximum of excess density or divergence */
-	double way, both,
-		fall; /* Σ V D Δp², Σ V Δp Δr, Σ V Δr²/D of the last step of the iteration */
+	double error, error_max;   /* Σ and maximum of excess density or divergence */
+	double ee, ef, ff, re, rf; /* products of the iteration (fluid_solve.c) */
+	double cut,
+		step; /* Σ V D Δ², of what its step lost where pressures would be < 0; of the step */
 	uint32_t inside, bad;
 	bool dynamic, moves; /* a body that is near is so */
 };
@@ -273,9 +274,9 @@ struct fluid_work {
 	ARRAY_OF(uint32_t) order, order_scratch; /* index in points_before */
 	ARRAY_OF(vec3) x, v, gain;		 /* gain: Δv of the stage in hand */
 	ARRAY_OF(double)
-	mass, volume, density, pressure, diagonal, target, beyond, kept, load, pressure_before,
-		trace; /* Σ V_j r·∇W with walls, negative: 3 for a fluid on all sides */
-	ARRAY_OF(struct fluid_site) sites, ways; /* ways: velocities in place of places */
+	mass, volume, density, pressure, diagonal, target, beyond, kept, load, course, effect,
+		trial, trace; /* Σ V_j r·∇W with walls, negative: 3 for a fluid on all sides */
+	ARRAY_OF(struct fluid_site) sites;
 	ARRAY_OF(struct fluid_spot) spots;
 	ARRAY_OF(struct fluid_flow) flows;
 	ARRAY_OF(struct fluid_side) sides;
@@ -303,7 +304,8 @@ struct fluid_work {
 	bool shift;		  /* the solution in hand moves particles, without velocity */
 	bool refill;		  /* of blocks whose pairs had no room */
 	bool still;		  /* and its pressures are all 0 */
-	double pace;		  /* of the step in hand */
+	bool fresh;		  /* the course of the iteration begins */
+	double alpha, beta;	  /* its step; what it keeps of the course */
 	int64_t base[3];	  /* cell of the key 1 along each axis */
 	uint32_t shifts[3];	  /* of each axis in a key */
 	uint32_t crowd;		  /* of a cell, in this sub-step */
@@ -371,15 +373,15 @@ static inline const struct fluid_pair *fluid_pairs(const struct fluid_work *self
 	return &self->pairs.items[start];
 }
 
-/* What the floats of the iteration hold of a pressure. */
+/* What the floats of the iteration hold of a pressure (Pa s). */
 #define FLUID_LOAD_MAX 1e25
-static inline void fluid_set_load(struct fluid_work *self, uint32_t place)
+static inline void fluid_set_load(struct fluid_work *self, uint32_t place, double pressure)
 {
-	double load = self->sites.items[place].volume * self->pressure.items[place];
+	double load = self->sites.items[place].volume * pressure;
 	self->load.items[place] = load;
-	self->spots.items[place].load = (float)scalar_min(load, FLUID_LOAD_MAX);
+	self->spots.items[place].load = (float)scalar_clamp(load, -FLUID_LOAD_MAX, FLUID_LOAD_MAX);
 	self->pressures.items[place] =
-		(float)scalar_min(self->pressure.items[place], FLUID_LOAD_MAX);
+		(float)scalar_clamp(pressure, -FLUID_LOAD_MAX, FLUID_LOAD_MAX);
 }
 
 #endif

@@ -152,7 +152,7 @@ START_TEST(fluid_that_falls_in_a_pipe_has_the_profile_of_poiseuille)
 	fill(world, system, spacing, vec3_make(0, 0.15, 0), vec3_make(1, 3, 1));
 	test_step(world, 30);
 	double error = profile_error(world, system, 0.8, poiseuille);
-	ck_assert_double_lt(error, 0.1 * fabs(poiseuille(0, 0)));
+	ck_assert_double_lt(error, 0.07 * fabs(poiseuille(0, 0)));
 	expect_whole(world, 6 * 6 * 18);
 	world_destroy(world);
 }
@@ -170,13 +170,13 @@ static vec3 spin_of(const struct world *world)
 	return sum;
 }
 
-/* A free cube turns: viscosity does not brake a rigid turn (row 0), and what presses it together or draws at
- * its surface keeps its angular momentum too (rows 1 and 2). */
+/* A free cube turns: viscosity does not brake a rigid turn (row 0), and pressure and surface tension keep
+ * its angular momentum too (rows 1 and 2). */
 START_TEST(a_free_fluid_keeps_its_angular_momentum)
 {
 	static const struct {
 		double viscosity, tension, inwards, allowed;
-	} ROWS[] = { { 20, 0, 0, 1e-12 }, { 20, 0, 1, 1e-6 }, { 20, 5, 1, 1e-6 } };
+	} ROWS[] = { { 20, 0, 0, 1e-12 }, { 20, 0, 1, 1e-12 }, { 20, 5, 1, 1e-9 } };
 	const double spacing = 0.1;
 	struct world *world = test_world(false, "soft-step");
 	test_no_gravity(world);
@@ -234,7 +234,7 @@ static vec3 mean_place(const struct world *world, system_id system)
 }
 
 /* The first wave of a tank: ω² = g k tanh(k d), k = π/L. It begins at rest under a slanting gravity.
- * With 10, 20, 40 particles along the tank the period is 17, 7, 2 % too short (bench_fluid slosh),
+ * With 10, 20, 40 particles along the tank the period is 18, 5, 2 % too short (bench_fluid slosh),
  * here 11 %. */
 START_TEST(water_sloshes_with_its_period)
 {

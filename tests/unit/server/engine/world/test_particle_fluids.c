@@ -138,14 +138,17 @@ START_TEST(half_spaces_hold_the_part_of_the_kernel_beyond_them)
 {
 	enum { STEPS = 4000 };
 	for (double d = 0; d < 1; d += 0.11) {
-		double part = 0, slope = 0;
+		double part = 0, slope = 0, spread = 0;
 		for (uint32_t i = 0; i < STEPS; i++) {
 			double q = d + (1 - d) * (i + 0.5) / STEPS, dq = (1 - d) / STEPS;
+			spread +=
+				2 * FLUID_PI * q * (q - d) * q * q * fluid_kernel_laplacian(q) * dq;
 			part += 2 * FLUID_PI * q * (q - d) * fluid_kernel_value(q) * dq;
 			slope += 2 * FLUID_PI * q * fluid_kernel_value(q) * dq;
 		}
 		ck_assert_double_eq_tol(fluid_half_part(d), part, 1e-6);
 		ck_assert_double_eq_tol(fluid_half_slope(d), slope, 1e-6);
+		ck_assert_double_eq_tol(fluid_half_spread(d), spread / 6, 1e-6);
 	}
 	ck_assert_double_eq_tol(fluid_half_part(0), 0.5, 1e-15);
 }
