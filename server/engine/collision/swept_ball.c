@@ -101,49 +101,56 @@ static bool goes_in(vec3 way, vec3 normal, double depth, double radius)
 	       -vec3_dot(way, normal) > SWEPT_BALL_GRAZING * vec3_length(way);
 }
 
-static bool search(const struct shape *shape, vec3 from, vec3 way, double radius, double limit,
+/* The path is in the shape's frame. */
+static bool search(const struct shape *shape, const struct ball_path *path, double limit,
 		   struct swept_hit *hit)
 {
-	vec3 normal;
-	double time = 0, gap = gap_of(shape, from, &normal) - radius;
-	double depth = scalar_max(-gap, 0);
-	for (uint32_t i = 0; i < NEWTON_STEPS && gap > SWEPT_BALL_TOLERANCE; i++) {
+	vec3 at = path->from, way = path->way, normal;
+	double time = 0, depth = 0;
+	for (uint32_t i = 0;; i++) {
+		double gap = gap_of(shape, at, &normal) - path->radius;
+		if (i == 0)
+			depth = scalar_max(-gap, 0);
+		if (i == NEWTON_STEPS || !(gap > SWEPT_BALL_TOLERANCE))
+			break;
 		double closing = -vec3_dot(way, normal);
 		if (!(closing > 0) || gap > closing * (limit - time))
 			return false;
 		time += gap / closing;
-		gap = gap_of(shape, vec3_mul_add(from, way, time), &normal) - radius;
+		at = vec3_mul_add(path->from, way, time);
 	}
-	if (!goes_in(way, normal, depth, radius))
+	if (!goes_in(way, normal, depth, path->radius))
 		return false;
 	*hit = (struct swept_hit){ time, normal, depth };
 	return true;
 }
 
-static bool cast(const struct shape *shape, const pose *at, vec3 from, vec3 way, double radius,
+static bool cast(const struct shape *shape, const pose *at, const struct ball_path *path,
 		 double limit, struct swept_hit *out)
 {
-	struct shape ball = { .kind = SHAPE_SPHERE, .sphere = { radius } };
+	struct shape ball = { .kind = SHAPE_SPHERE, .sphere = { path->radius } };
 	struct placed_shape placed = { shape, *at, 0, 0 };
 	struct cast_hit hit;
 	enum status status;
-	uint32_t count = placed_cast(&placed, 1, &ball, pose_make(from, quat_identity()), way, &hit,
-				     1, &status);
+	uint32_t count = placed_cast(&placed, 1, &ball, pose_make(path->from, quat_identity()),
+				     path->way, &hit, 1, &status);
 	ASSERT(status == STATUS_OK);
-	if (count == 0 || hit.fraction > limit || !goes_in(way, hit.normal, hit.depth, radius))
+	if (count == 0 || hit.fraction > limit ||
+	    !goes_in(path->way, hit.normal, hit.depth, path->radius))
 		return false;
 	*out = (struct swept_hit){ hit.fraction, hit.normal, hit.depth };
 	return true;
 }
 
-bool swept_ball(const struct shape *shape, const pose *at, vec3 from, vec3 way, double radius,
+bool swept_ball(const struct shape *shape, const pose *at, const struct ball_path *path,
 		double limit, struct swept_hit *hit)
 {
-	ASSERT(radius >= 0 && limit >= 0);
+	ASSERT(path->radius >= 0 && limit >= 0);
 	if (!has_gap(shape))
-		return cast(shape, at, from, way, radius, limit, hit);
-	if (!search(shape, pose_inverse_point(*at, from), pose_inverse_vector(*at, way), radius,
-		    limit, hit))
+		return cast(shape, at, path, limit, hit);
+	struct ball_path inside = { pose_inverse_point(*at, path->from),
+				    pose_inverse_vector(*at, path->way), path->radius };
+	if (!search(shape, &inside, limit, hit))
 		return false;
 	hit->normal = pose_vector(*at, hit->normal);
 	return true;

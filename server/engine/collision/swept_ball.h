@@ -21,9 +21,16 @@ struct swept_hit {
  * hits (ch1-3 P-23). */
 #define SWEPT_BALL_GRAZING 1e-9
 
-/* The centre goes from `from` to from + way. False, and *hit unchanged: they do not meet, or the ball
+/* The centre goes from `from` to from + way. Given by address: vectors that are copied to a call just
+ * after they were computed are written in numbers and read in pairs, for which a processor waits. */
+struct ball_path {
+	vec3 from, way;
+	double radius; /* m, ≥ 0 */
+};
+
+/* Searches the part of the path up to `limit`. False, and *hit unchanged: they do not meet, or the ball
  * touches at the start, with its centre outside, and goes along the surface or away from it. */
-bool swept_ball(const struct shape *shape, const pose *at, vec3 from, vec3 way, double radius,
+bool swept_ball(const struct shape *shape, const pose *at, const struct ball_path *path,
 		double limit, struct swept_hit *hit);
 
 #endif

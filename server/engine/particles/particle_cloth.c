@@ -532,7 +532,8 @@ static void meet_shape(struct particle_links *self, uint32_t system, struct link
 	pose at = pose_mul(body->at, shape->in_body);
 	struct swept_hit hit;
 	vec3 way = vec3_sub(node->x, from);
-	if (!swept_ball(geometry, &at, from, way, node->radius, 1, &hit) ||
+	const struct ball_path path = { from, way, node->radius };
+	if (!swept_ball(geometry, &at, &path, 1, &hit) ||
 	    particle_passes(dynamics, body->row, &hit))
 		return;
 	vec3 place = vec3_mul_add(vec3_mul_add(from, way, hit.fraction), hit.normal, hit.depth);

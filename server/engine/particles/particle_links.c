@@ -452,9 +452,9 @@ static void make_bonds(struct particle_links *self, struct linked_system *system
 	system->bonds = self->bonds.count - system->first_bond;
 }
 
+#ifdef CAIRN_VALIDATE
 /* Whether the bonds of a system are what make_bonds would make. */
-static inline bool bonds_stand(const struct particle_links *self,
-			       const struct linked_system *system)
+static bool bonds_stand(const struct particle_links *self, const struct linked_system *system)
 {
 	struct bond_maker maker = begin_bonds(self, system);
 	bool stand = true;
@@ -470,6 +470,7 @@ static inline bool bonds_stand(const struct particle_links *self,
 	}
 	return stand;
 }
+#endif
 
 /* The bonds of a system: mostly those of the tick before, which are in their place. */
 static void gather_bonds(struct particle_links *self, struct linked_system *system)

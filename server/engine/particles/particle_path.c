@@ -241,15 +241,15 @@ static void try_candidate(const struct flight *flight, const struct near_shape *
 	if (!aabb_overlaps(aabb_grow(path, flight->radius), candidate->box))
 		return;
 	struct swept_hit hit;
-	vec3 way = vec3_sub(flight->to, from);
-	if (!swept_ball(dynamics->shapes[tables->placement.shape[placement]], &candidate->at, from,
-			way, flight->radius, best->fraction, &hit) ||
+	const struct ball_path ball = { from, vec3_sub(flight->to, from), flight->radius };
+	if (!swept_ball(dynamics->shapes[tables->placement.shape[placement]], &candidate->at, &ball,
+			best->fraction, &hit) ||
 	    particle_passes(dynamics, body, &hit))
 		return;
 	if (best->body != DYNAMICS_NONE && hit.fraction == best->fraction &&
 	    placement > best->placement)
 		return;
-	vec3 at = vec3_mul_add(from, way, hit.fraction);
+	vec3 at = vec3_mul_add(from, ball.way, hit.fraction);
 	*best = (struct strike){ placement, body, hit.fraction,
 				 vec3_mul_add(at, hit.normal, hit.depth), hit.normal };
 }
@@ -517,7 +517,7 @@ static void fly(const struct block *block, uint32_t index, const struct candidat
 		}
 	}
 	motion->dynamics->cuts.items[row] = cut || (end != NULL && end->cut);
-	if (hits > 0 || tables->particle.hit[row] != 0)
+	if (flight.partner != DYNAMICS_NONE || tables->particle.hit[row] != 0)
 		note_reaction(tables, row, flight.partner, flight.impulse, flight.twist);
 	if (hits == 0) /* in its own bits, not as a sum of parts */
 		store_motion(motion, row, block->to[index], block->velocity[index]);
