@@ -136,6 +136,8 @@ static int soak(uint32_t n)
 static void set(struct stage *stage, const char *word)
 {
 	for (uint32_t row = 0; row < PARAMETER_COUNT; row++) {
+		if (parameter_entries[row].name == NULL)
+			continue; /* a number that no parameter has */
 		size_t length = strlen(parameter_entries[row].name);
 		if (strncmp(word, parameter_entries[row].name, length) == 0 && word[length] == '=')
 			stage_parameter(stage, (enum parameter_row)row, atof(word + length + 1));

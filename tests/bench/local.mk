@@ -85,6 +85,14 @@ bench-pile: tests/bench/bench_pile
 .PHONY: soak-pile
 soak-pile: tests/bench/bench_pile
 	tests/bench/bench_pile soak
+# A box of spheres to rest, each step checked: make soak-pile-box WIDE=13 HIGH=13
+EXTRA_PROGRAMS += tests/bench/soak_pile
+tests_bench_soak_pile_SOURCES = tests/bench/soak_pile.c
+WIDE = 13
+HIGH = 13
+.PHONY: soak-pile-box
+soak-pile-box: tests/bench/soak_pile
+	tests/bench/soak_pile $(WIDE) $(HIGH) pile.work=0
 
 # A body of 64 cubes on a fine mesh: make bench-compound
 EXTRA_PROGRAMS += tests/bench/bench_compound

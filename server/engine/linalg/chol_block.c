@@ -20,6 +20,7 @@
 
 #include <string.h>
 
+#include "server/engine/linalg/chol_rows.h"
 #include "server/engine/math/scalar.h"
 
 #define NONE UINT32_MAX
@@ -91,16 +92,9 @@ size_t chol_block_analyse(struct chol_block *self, uint32_t size, const uint32_t
 uint32_t chol_block_find(const struct chol_block *self, uint32_t i, uint32_t k)
 {
 	ASSERT(k < self->size && i >= k && i < self->size);
-	uint32_t low = self->start[k], high = self->start[k + 1];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (self->row[middle] < i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	ASSERT(low < self->start[k + 1] && self->row[low] == i);
-	return low;
+	uint32_t at = chol_rows_find(self->row, self->start[k], self->start[k + 1], i);
+	ASSERT(at < self->start[k + 1] && self->row[at] == i);
+	return at;
 }
 
 void chol_block_identity(struct chol_block *self)

@@ -15,6 +15,7 @@
 
 #include "server/base/processor.h"
 #include "server/engine/linalg/chol_panel_work.h"
+#include "server/engine/linalg/chol_rows.h"
 
 #define NONE UINT32_MAX
 
@@ -281,17 +282,10 @@ size_t chol_panel_find(const struct chol_panel *self, uint32_t i, uint32_t k)
 	ASSERT(k <= i && i < self->size);
 	uint32_t p = self->panel[k], from = self->start[p];
 	uint32_t columns = self->first[p + 1] - self->first[p];
-	uint32_t low = from, high = self->start[p + 1];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (self->row[middle] < i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == self->start[p + 1] || self->row[low] != i)
+	uint32_t at = chol_rows_find(self->row, from, self->start[p + 1], i);
+	if (at == self->start[p + 1] || self->row[at] != i)
 		return CHOL_PANEL_NONE;
-	return self->begin[p] + chol_panel_entry(columns, low - from, k - self->first[p]);
+	return self->begin[p] + chol_panel_entry(columns, at - from, k - self->first[p]);
 }
 
 void chol_panel_identity(struct chol_panel *self)

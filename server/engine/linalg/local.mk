@@ -7,6 +7,7 @@ libengine_a_SOURCES += \
 	server/engine/linalg/chol_envelope.c \
 	server/engine/linalg/chol_block.h \
 	server/engine/linalg/chol_block.c \
+	server/engine/linalg/chol_rows.h \
 	server/engine/linalg/chol_panel.h \
 	server/engine/linalg/chol_panel.c \
 	server/engine/linalg/chol_panel_work.h \
