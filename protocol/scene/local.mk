@@ -103,6 +103,7 @@ SCENES = \
 	clients/scenes/gallery/coin.yaml \
 	clients/scenes/gallery/cradle.yaml \
 	clients/scenes/gallery/current.yaml \
+	clients/scenes/gallery/deep.yaml \
 	clients/scenes/gallery/dome.yaml \
 	clients/scenes/gallery/dominoes.yaml \
 	clients/scenes/gallery/edges.yaml \
