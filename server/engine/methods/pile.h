@@ -119,7 +119,6 @@ struct pile_row {
 	bool taken;    /* it is in the programme */
 	bool held;     /* the next step takes it too, because its programme goes on there */
 	double force;  /* N: its price */
-	double price;  /* N: the price with which the interior method begins again; 0: none */
 };
 
 /* The basis of the last tick, by bodies and by rows, each ascending: the method's block. */
@@ -134,7 +133,6 @@ struct pile_basis {
 	struct pile_row_place {
 		struct pile_key key;
 		uint8_t place, slack;
-		double price; /* N, ≥ 0 */
 	} * rows; /* owned: those that pressed, were at their limit, or are of programmes that go on */
 	uint32_t column_count, row_count;
 };

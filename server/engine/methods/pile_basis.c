@@ -5,18 +5,15 @@
  *   block: u32 bodies, u32 rows, bodies × (u32 id, 6 × u8 place), rows × (u32 low, u32 high, u32 part of the
  *          low one, u32 part of the high one, u8 place + 16 × place of what is left of its overlap), and, if
  *          one is above 0, bodies × (u8 grown,
- *          u8 halved + 8 × waits + 64 × lifts + 128 × whole), then, if a price is above 0,
- *          rows × (f64 price)
+ *          u8 halved + 8 × waits + 64 × lifts + 128 × whole)
  *
  * Bodies ascend by id, rows by key. A row that is not listed did not press, and its programme does not go on
  * in the next step. A block without these
  * counts is what builds without pile.acceleration and polyhedra wrote, and what worlds without them write.
- * Prices are of large heaps, which have counts: `whole`.
  */
 #include "server/base/bytes.h"
 #include "server/base/heap.h"
 #include "server/base/sort.h"
-#include "server/engine/math/scalar.h"
 #include "server/engine/methods/pile.h"
 
 #include <string.h>
@@ -26,7 +23,6 @@ enum {
 	COLUMN_BYTES = 4 + PILE_COLUMNS,
 	ROW_BYTES = 17,
 	COUNT_BYTES = 2,
-	PRICE_BYTES = 8,
 	SLACK_SHIFT = 4,
 	HALVED_END = 8,
 	LIFTS = 64,
@@ -91,13 +87,6 @@ static bool is_kept(const struct pile_row *row)
 	return row->taken && (row->place != LP_BASIC || row->slack != LP_LOW || row->held);
 }
 
-/* Zones make other prices. */
-static double price_kept(const struct pile *self, const struct pile_row *row)
-{
-	ASSERT(row->price >= 0);
-	return self->bodies[row->a].whole ? row->price : 0;
-}
-
 enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 {
 	const struct step *step = self->step;
@@ -127,8 +116,7 @@ enum status pile_basis_of(const struct pile *self, struct pile_basis *out)
 		if (is_kept(&self->rows[i]))
 			out->rows[count++] =
 				(struct pile_row_place){ self->rows[i].key, self->rows[i].place,
-							 self->rows[i].slack,
-							 price_kept(self, &self->rows[i]) };
+							 self->rows[i].slack };
 	ASSERT(count == kept);
 	sort_items(out->columns, scratch, out->column_count, sizeof *out->columns, compare_columns,
 		   NULL);
@@ -145,22 +133,13 @@ static bool any_counts(const struct pile_basis *self)
 	return false;
 }
 
-static bool any_prices(const struct pile_basis *self)
-{
-	for (uint32_t i = 0; i < self->row_count; i++)
-		if (self->rows[i].price > 0)
-			return true;
-	return false;
-}
-
 uint32_t pile_basis_bytes(const struct pile_basis *self)
 {
 	ASSERT(self->column_count > 0 || self->row_count == 0);
 	if (self->column_count == 0)
 		return 0;
 	return HEAD_BYTES + self->column_count * COLUMN_BYTES + self->row_count * ROW_BYTES +
-	       (any_counts(self) ? self->column_count * COUNT_BYTES : 0) +
-	       (any_prices(self) ? self->row_count * PRICE_BYTES : 0);
+	       (any_counts(self) ? self->column_count * COUNT_BYTES : 0);
 }
 
 void pile_basis_write(const struct pile_basis *self, uint8_t *block)
@@ -189,8 +168,6 @@ void pile_basis_write(const struct pile_basis *self, uint8_t *block)
 			 (uint8_t)(column->halved | column->waits * HALVED_END |
 				   (column->lifts ? LIFTS : 0) | (column->whole ? WHOLE : 0)));
 	}
-	for (uint32_t i = 0; any_prices(self) && i < self->row_count; i++)
-		write_f64(&out, self->rows[i].price);
 }
 
 static enum status refuse_block(struct reason *why, const char *what)
@@ -210,7 +187,6 @@ static bool basis_is_valid(const struct pile_basis *self)
 	}
 	for (uint32_t i = 0; i < self->row_count; i++)
 		if (self->rows[i].place > LP_BETWEEN || self->rows[i].slack > LP_BETWEEN ||
-		    !(self->rows[i].price >= 0 && scalar_is_finite(self->rows[i].price)) ||
 		    (i > 0 && pile_key_compare(&self->rows[i - 1].key, &self->rows[i].key) >= 0))
 			return false;
 	return true;
@@ -227,9 +203,7 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 		return refuse_block(why, "its head is cut");
 	uint32_t columns = read_u32(&in), rows = read_u32(&in);
 	uint64_t least = HEAD_BYTES + (uint64_t)columns * COLUMN_BYTES + (uint64_t)rows * ROW_BYTES;
-	uint64_t counts = (uint64_t)columns * COUNT_BYTES, prices = (uint64_t)rows * PRICE_BYTES;
-	bool priced = rows > 0 && bytes == least + counts + prices;
-	bool counted = priced || bytes == least + counts;
+	bool counted = bytes == least + (uint64_t)columns * COUNT_BYTES;
 	if ((bytes != least && !counted) || columns == 0)
 		return refuse_block(why, "its length is wrong");
 	if (allocate_basis(out, columns, rows) != STATUS_OK)
@@ -246,7 +220,7 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 		key.part_high = read_u32(&in);
 		uint8_t place = read_u8(&in);
 		out->rows[i] = (struct pile_row_place){ key, place & ((1u << SLACK_SHIFT) - 1),
-							(uint8_t)(place >> SLACK_SHIFT), 0 };
+							(uint8_t)(place >> SLACK_SHIFT) };
 	}
 	for (uint32_t i = 0; counted && i < columns; i++) {
 		out->columns[i].grown = read_u8(&in);
@@ -256,15 +230,11 @@ enum status pile_basis_read(const uint8_t *block, uint32_t bytes, struct pile_ba
 		out->columns[i].lifts = (halved & LIFTS) != 0;
 		out->columns[i].whole = (halved & WHOLE) != 0;
 	}
-	for (uint32_t i = 0; priced && i < rows; i++)
-		out->rows[i].price = read_f64(&in);
-	if (basis_is_valid(out) && counted == any_counts(out) && priced == any_prices(out))
+	if (basis_is_valid(out) && counted == any_counts(out))
 		return STATUS_OK;
 	pile_basis_release(out);
 	return refuse_block(
-		why,
-		"its entries do not ascend, a place does not exist, a price is below 0, or all "
-		"counts or prices are 0");
+		why, "its entries do not ascend, a place does not exist, or all counts are 0");
 }
 
 /* The first of `count` items for which the key is not below `key`. */
@@ -327,7 +297,6 @@ void pile_basis_recall(struct pile *self)
 			     pile_key_compare(&before->rows[at].key, &row->key) == 0;
 		row->place = row->taken ? before->rows[at].place : LP_BASIC;
 		row->slack = row->taken ? before->rows[at].slack : LP_LOW;
-		row->price = row->taken ? before->rows[at].price : 0;
 		ASSERT(row->place <= LP_BETWEEN);
 	}
 }

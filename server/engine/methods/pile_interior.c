@@ -15,13 +15,7 @@
  *
  * with H the curvature and D of the bounds: a block of 3 × 3 for each body and each two that a row or spring
  * joins. Divided by √D on both sides it is the identity and something positive, which chol_panel.c
- * factors in an order with little fill-in (order_amd.c). A factor costs so much
- * more than a solution that each serves several: the aims of the products are corrected until the step
- * reaches far (Gondzio 1996).
- *
- * A heap near rest is the same programme from step to step, but for normals that turn a little, so its prices
- * are kept, and the next step begins with them: at the μ of what they promise, Σ λ gap, each row
- * with the slack that its price has at that μ, open or not. That takes a third of the rounds.
+ * factors in an order with little fill-in (order_amd.c).
  *
  * Any λ ≥ 0 proves how much is left: with r = ∇F − Nᵀ λ no permitted displacement lowers F, by the
  * convexity of F, by more than
@@ -43,45 +37,23 @@
 #include <string.h>
 
 enum { AXES = 3, ROUNDS_MAX = 80, NONE = UINT32_MAX };
-/* Rounds of which a step of the work must be capable: twice as many find a permitted place from anywhere. */
-enum { ROUNDS_LEAST = 6 };
-/* Corrections of a round, at most, and products of a factor that one is worth, for each of its blocks. Larger
- * and smaller: fewer rounds, each with more solutions. */
-#define CORRECTIONS_MAX 4.0
-#define CORRECTION_PRODUCTS 12.0
+/* Rounds of which a step of the work must be capable. */
+enum { ROUNDS_USUAL = 20 };
 
 /* Of the mean reach: how far rows and prices begin from their limits. */
 #define BEGIN 0.1
-/* Of what prices of the step before promise: the sum of the products at the beginning, and of the mean reach:
- * how far rows without a price begin from their limits then. Larger: rounds that lead back; smaller: rounds
- * that are blocked. */
-#define BEGIN_AGAIN 100.0
-#define LEAST_AGAIN 0.01
-/* 1: a slack is no smaller a part of another, whatever the price. */
-#define LEAST_SLACK 1e-9
 /* Of the way to the nearest limit. Larger: fewer rounds; too large: rounds that follow are blocked. */
 #define WAY 0.995
 /* Of the radius: what a row may be violated by. */
 #define PERMITTED 1e-11
-/* Of what is gained: the bound of what is left, with terms and without. Smaller: more rounds in a
- * step; larger: more steps. Without terms no good optimum is needed: places that are not at their limits
- * leave the next step more room. */
-#define LEFT_BENT 0.05
-#define LEFT 1.5
+/* Of what is gained: the bound of what is left. Smaller: more rounds in a step; larger: more steps. */
+#define LEFT 0.05
 /* Of the radius: rows that are closer than this join the programme. Larger: larger factors; smaller: rows
  * that join late, when their prices are far from right. */
 #define JOINS 0.1
 /* Of the radius: rows that are closer than this are in the pattern of the factor before they join. Larger:
  * larger factors; smaller: more patterns. */
 #define SOON 0.3
-/* Of both, in a programme that begins with prices. */
-#define CLOSER 0.7
-/* Corrections aim at longer parts of the step by LONGER, for products of μ × NARROW to μ / NARROW; one that
- * lengthens the two parts by less than WORTH is the last, as is one after which they are FAR. */
-#define LONGER 0.2
-#define NARROW 0.1
-#define WORTH 0.02
-#define FAR 1.8
 /* Products of blocks in the time of the unit of `pile.work`. */
 #define PRODUCTS 20.0
 /* Times `pile.work` that a programme may take, because half of one is worth nothing; and times that again for
@@ -109,11 +81,6 @@ struct pile_interior {
 	/* By rows. */
 	vec3 *normal; /* in the axes */
 	double *gap, *s, *price, *ds, *dprice, *off;
-	/* What products should become after the step, of rows and of bounds; and before a correction. */
-	double *aim, *aim_low, *aim_high, *was, *was_low, *was_high;
-	bool ended;		  /* rounds or numbers have ended, not the work */
-	bool again;		  /* it begins with the prices of the step before */
-	double joins, joins_soon; /* of the radius: JOINS and SOON, or less */
 	/* The factor. */
 	struct chol_panel factor;
 	double mean;	      /* μ */
@@ -135,12 +102,11 @@ static double *columns_of(const struct pile_interior *self)
 
 static bool allocate_vectors(struct pile_interior *self)
 {
-	double **columns[] = { &self->low,     &self->high,	&self->x,	&self->slope,
-			       &self->z_low,   &self->z_high,	&self->dx,	&self->dz_low,
-			       &self->dz_high, &self->side,	&self->root,	&self->best_x,
-			       &self->aim_low, &self->aim_high, &self->was_low, &self->was_high };
-	double **rows[] = { &self->gap, &self->s,	   &self->price, &self->ds, &self->dprice,
-			    &self->off, &self->best_price, &self->aim,	 &self->was };
+	double **columns[] = { &self->low,     &self->high,   &self->x,	   &self->slope,
+			       &self->z_low,   &self->z_high, &self->dx,   &self->dz_low,
+			       &self->dz_high, &self->side,   &self->root, &self->best_x };
+	double **rows[] = { &self->gap,	   &self->s,   &self->price,	 &self->ds,
+			    &self->dprice, &self->off, &self->best_price };
 	bool good = true;
 	for (uint32_t i = 0; i < COUNT_OF(columns); i++) {
 		*columns[i] = columns_of(self);
@@ -192,8 +158,7 @@ static double across(const struct pile_interior *self, uint32_t r, const double 
 	return sum;
 }
 
-/* Takes a row into the programme with a price for μ: with its slack, or the one that the price before
- * has then, which leaves that price. */
+/* Takes a row into the programme with a price for μ. */
 static void add_row(struct pile_interior *self, uint32_t index)
 {
 	const struct pile_group *group = self->group;
@@ -206,10 +171,7 @@ static void add_row(struct pile_interior *self, uint32_t index)
 					    .b = inside(group, row->b) };
 	self->normal[r] = into_axes(group->pile, row->normal);
 	self->gap[r] = pile_gap_inside(group, row);
-	double before = row->price / group->scale, least = self->least;
-	if (before * least > self->mean)
-		least = scalar_max(self->mean / before, LEAST_SLACK * least);
-	self->s[r] = scalar_max(across(self, r, self->x) + self->gap[r], least);
+	self->s[r] = scalar_max(across(self, r, self->x) + self->gap[r], self->least);
 	self->price[r] = self->mean / self->s[r];
 }
 
@@ -262,7 +224,7 @@ static void list_soon(struct pile_interior *self)
 	for (uint32_t i = 0; i < group->row_count; i++) {
 		const struct pile_row *row = &pile->rows[group->rows[i]];
 		if (!row->taken && row->b != PILE_STATIC &&
-		    pile_gap_after(pile, row) < self->joins_soon * pile->bodies[row->a].radius)
+		    pile_gap_after(pile, row) < SOON * pile->bodies[row->a].radius)
 			self->soon[self->soon_count++] = group->rows[i];
 	}
 }
@@ -360,40 +322,6 @@ static enum status make_pattern(struct pile_interior *self)
 
 /* ---- the beginning ----------------------------------------------------------------------------- */
 
-/* Whether rows have prices of the step before. */
-static bool has_prices(const struct pile_group *group)
-{
-	for (uint32_t i = 0; i < group->row_count; i++)
-		if (group->pile->rows[group->rows[i]].price > 0)
-			return true;
-	return false;
-}
-
-/* J / scale: what no permitted displacement gains when the group is at rest. */
-static double limit_of_rest(const struct pile_group *group)
-{
-	return group->pile->rest * pile_measure_of(group) / group->scale;
-}
-
-/* μ, and what rows are open at least; reach: m, the mean. */
-static void begin_mean(struct pile_interior *self, double reach)
-{
-	const struct pile_group *group = self->group;
-	double promise = 0;
-	self->mean = self->least = BEGIN * reach;
-	ASSERT(self->mean > 0);
-	for (uint32_t i = 0; self->again && i < group->row_count; i++) {
-		const struct pile_row *row = &group->pile->rows[group->rows[i]];
-		promise += scalar_max(row->gap, 0) * row->price;
-	}
-	promise = scalar_max(promise / group->scale, limit_of_rest(group));
-	double mean = BEGIN_AGAIN * promise / (2.0 * self->columns);
-	if (!self->again || !(mean > LEAST_SLACK * LEAST_SLACK * self->mean))
-		return;
-	self->mean = scalar_min(self->mean, mean);
-	self->least = scalar_clamp(self->mean, LEAST_AGAIN * reach, self->least);
-}
-
 static void begin_columns(struct pile_interior *self)
 {
 	const struct pile_group *group = self->group;
@@ -413,28 +341,20 @@ static void begin_columns(struct pile_interior *self)
 		sum += body->reach * group->part;
 	}
 	ASSERT(self->bodies > 0);
-	begin_mean(self, sum / self->bodies);
+	self->mean = self->least = BEGIN * sum / self->bodies;
 }
 
 static void begin_rows(struct pile_interior *self)
 {
 	const struct pile_group *group = self->group;
-	ASSERT(self->mean > 0 && self->least > 0);
-	for (uint32_t i = 0; i < group->row_count; i++) {
-		struct pile_row *row = &group->pile->rows[group->rows[i]];
-		/* Rows of the step before that have opened are left out. */
-		if (self->again && row->taken &&
-		    !(row->gap < self->joins * group->pile->bodies[row->a].radius)) {
-			row->taken = false;
-			row->place = LP_BASIC;
-			self->group->taken--;
-		}
-		if (row->taken)
+	double least = self->mean; /* m, and with forces of 1 also μ */
+	ASSERT(least > 0);
+	for (uint32_t i = 0; i < group->row_count; i++)
+		if (group->pile->rows[group->rows[i]].taken)
 			add_row(self, group->rows[i]);
-	}
 	for (uint32_t c = 0; c < self->columns; c++) {
-		self->z_low[c] = self->mean / (self->x[c] - self->low[c]);
-		self->z_high[c] = self->mean / (self->high[c] - self->x[c]);
+		self->z_low[c] = least / (self->x[c] - self->low[c]);
+		self->z_high[c] = least / (self->high[c] - self->x[c]);
 	}
 }
 
@@ -573,34 +493,24 @@ static void solve_matrix(struct pile_interior *self)
 		self->side[c] *= self->root[c];
 }
 
-/* What products should become: a μ; second: less the products of the step before, which the linear equations
- * leave out. */
-static void set_aims(struct pile_interior *self, double target, bool second)
-{
-	ASSERT(target >= 0 || !scalar_is_finite(target));
-	for (uint32_t c = 0; c < self->columns; c++) {
-		double bend = second ? self->dx[c] : 0;
-		self->aim_low[c] = target - (second ? bend * self->dz_low[c] : 0);
-		self->aim_high[c] = target + (second ? bend * self->dz_high[c] : 0);
-	}
-	for (uint32_t r = 0; r < self->row_count; r++)
-		self->aim[r] = target - (second ? self->ds[r] * self->dprice[r] : 0);
-}
-
-/* The step for the aims. */
-static void find_step(struct pile_interior *self)
+/* The step for a μ; second: with the products of the step before, which the linear equations leave out. */
+static void find_step(struct pile_interior *self, double target, bool second)
 {
 	double *side = self->side;
+	ASSERT(target >= 0 || !scalar_is_finite(target));
 	for (uint32_t c = 0; c < self->columns; c++) {
 		double below = self->x[c] - self->low[c], above = self->high[c] - self->x[c];
-		double low = self->aim_low[c], high = self->aim_high[c];
+		double bend = second ? self->dx[c] : 0;
+		double low = target - (second ? bend * self->dz_low[c] : 0);
+		double high = target + (second ? bend * self->dz_high[c] : 0);
 		side[c] = -self->slope[c] + low / below - high / above;
 		/* What is left of the equations of the prices, less dx. */
 		self->dz_low[c] = low / below - self->z_low[c];
 		self->dz_high[c] = high / above - self->z_high[c];
 	}
 	for (uint32_t r = 0; r < self->row_count; r++) {
-		self->dprice[r] = (self->aim[r] - self->price[r] * self->off[r]) / self->s[r];
+		double aim = target - (second ? self->ds[r] * self->dprice[r] : 0);
+		self->dprice[r] = (aim - self->price[r] * self->off[r]) / self->s[r];
 		add_across(self, side, r, self->dprice[r]);
 	}
 	solve_matrix(self);
@@ -668,88 +578,16 @@ static void take_step(struct pile_interior *self, double p, double q)
 	}
 }
 
-/* What to add to the aim of a product that would leave its range around μ. */
-static double correction(double product, double target)
-{
-	double least = NARROW * target, most = target / NARROW;
-	if (product < least)
-		return least - product;
-	return product > most ? scalar_max(most - product, -most) : 0;
-}
-
-/* Corrects the aims for longer parts than p and q. */
-static void correct_aims(struct pile_interior *self, double target, double p, double q)
-{
-	p = scalar_min(p + LONGER, 1);
-	q = scalar_min(q + LONGER, 1);
-	for (uint32_t c = 0; c < self->columns; c++) {
-		double below = self->x[c] + p * self->dx[c] - self->low[c];
-		double above = self->high[c] - self->x[c] - p * self->dx[c];
-		double low = self->z_low[c] + q * self->dz_low[c];
-		double high = self->z_high[c] + q * self->dz_high[c];
-		self->aim_low[c] += correction(below * low, target);
-		self->aim_high[c] += correction(above * high, target);
-	}
-	for (uint32_t r = 0; r < self->row_count; r++) {
-		double s = self->s[r] + p * self->ds[r];
-		double price = self->price[r] + q * self->dprice[r];
-		self->aim[r] += correction(s * price, target);
-	}
-}
-
-/* Keeps the aims, or takes them back. */
-static void keep_aims(struct pile_interior *self, bool back)
-{
-	double *const lists[3][2] = { { self->aim, self->was },
-				      { self->aim_low, self->was_low },
-				      { self->aim_high, self->was_high } };
-	for (uint32_t i = 0; i < COUNT_OF(lists); i++)
-		memcpy(lists[i][back ? 0 : 1], lists[i][back ? 1 : 0],
-		       (i == 0 ? self->row_count : self->columns) * sizeof *self->aim);
-}
-
-static uint32_t corrections_most(const struct pile_interior *self)
-{
-	const struct chol_panel *factor = &self->factor;
-	double blocks = (double)factor->begin[factor->panels] / (AXES * AXES);
-	ASSERT(blocks > 0);
-	return (uint32_t)scalar_clamp(factor->products / (CORRECTION_PRODUCTS * blocks), 1,
-				      CORRECTIONS_MAX);
-}
-
-/* Corrects the step while that lengthens it. */
-static void correct_step(struct pile_interior *self, double target, double *p, double *q)
-{
-	uint32_t most = corrections_most(self);
-	for (uint32_t k = 0; k < most && *p + *q < FAR; k++) {
-		double longer_p, longer_q;
-		keep_aims(self, false);
-		correct_aims(self, target, *p, *q);
-		find_step(self);
-		find_parts(self, &longer_p, &longer_q);
-		if (!(longer_p + longer_q >= *p + *q + WORTH)) {
-			keep_aims(self, true);
-			find_step(self);
-			return;
-		}
-		*p = longer_p;
-		*q = longer_q;
-	}
-}
-
 static void run_round(struct pile_interior *self)
 {
 	double p, q;
 	factor_matrix(self);
-	set_aims(self, 0, false);
-	find_step(self);
+	find_step(self, 0, false);
 	find_parts(self, &p, &q);
 	double part = mean_after(self, p, q) / self->mean;
 	double target = self->mean * part * part * part;
-	set_aims(self, target, true);
-	find_step(self);
+	find_step(self, target, true);
 	find_parts(self, &p, &q);
-	correct_step(self, target, &p, &q);
 	take_step(self, p, q);
 }
 
@@ -766,27 +604,21 @@ static bool is_permitted(const struct pile_interior *self)
 	return self->violated <= PERMITTED;
 }
 
-static bool is_rest(const struct pile_interior *self)
-{
-	return self->gained + self->bound <= limit_of_rest(self->group);
-}
-
 /* Whether rest is proved, or what is left is little beside what is gained. */
 static bool is_enough(const struct pile_interior *self)
 {
-	double left = self->term_count > 0 ? LEFT_BENT : LEFT;
+	const struct pile_group *group = self->group;
+	double rest = group->pile->rest * pile_measure_of(group) / group->scale;
 	if (!is_permitted(self))
 		return false;
-	return is_rest(self) ||
-	       (self->gained > limit_of_rest(self->group) && self->bound <= left * self->gained);
+	return self->gained + self->bound <= rest ||
+	       (self->gained > rest && self->bound <= LEFT * self->gained);
 }
 
-/* Keeps the permitted place with the least bound. One that is higher than where bodies are is none: a
- * step with little work would end there again and again. */
+/* Keeps the permitted place with the least bound. */
 static void keep_best(struct pile_interior *self)
 {
-	if (!is_permitted(self) || !(self->bound < self->best_bound) ||
-	    !(self->gained > 0 || is_rest(self)))
+	if (!is_permitted(self) || !(self->bound < self->best_bound))
 		return;
 	ASSERT(self->row_count <= self->group->row_count);
 	self->best_bound = self->bound;
@@ -849,9 +681,7 @@ static bool hold_idle(struct pile_interior *self)
 	return true;
 }
 
-/* Prices, and places for a start of the simplex method from there. Without terms the next step begins
- * with the prices, also with those of rounds for which the work ended before they found a permitted
- * place. */
+/* Prices, and places for a start of the simplex method from there. */
 static void store_rows(const struct pile_interior *self)
 {
 	struct pile_group *group = self->group;
@@ -861,15 +691,11 @@ static void store_rows(const struct pile_interior *self)
 		memset(places, LP_LOW, PILE_COLUMNS);
 		memset(places, LP_BASIC, AXES);
 	}
-	bool found = self->best_bound < LP_INFINITY;
-	bool keeps = self->term_count == 0 && (found || !self->ended);
 	for (uint32_t r = 0; r < self->row_count; r++) {
 		struct pile_row *row = &pile->rows[self->rows[r].index];
 		row->force = self->price[r] * group->scale;
 		row->place = self->price[r] * self->least > self->s[r] ? LP_LOW : LP_BASIC;
 		row->slack = LP_LOW;
-		row->price = keeps && scalar_is_finite(row->force) ? row->force : 0;
-		row->held = row->price > 0;
 	}
 }
 
@@ -883,8 +709,7 @@ static void take_near_rows(struct pile_interior *self)
 	store_moves(self);
 	for (uint32_t i = 0; i < group->row_count; i++) {
 		const struct pile_row *row = &pile->rows[group->rows[i]];
-		if (!row->taken &&
-		    pile_gap_after(pile, row) < self->joins * pile->bodies[row->a].radius)
+		if (!row->taken && pile_gap_after(pile, row) < JOINS * pile->bodies[row->a].radius)
 			add_row(self, group->rows[i]);
 	}
 	group->taken += self->row_count - before;
@@ -899,12 +724,12 @@ static bool join_rows(struct pile_interior *self)
 }
 
 /* Whether the next round would exceed the work of the step, or the numbers have ended. */
-static bool is_over(struct pile_interior *self, uint32_t round)
+static bool is_over(const struct pile_interior *self, uint32_t round)
 {
 	const struct pile *pile = self->group->pile;
 	double most = WHOLE_WORK * pile->work_max * (self->best_bound < LP_INFINITY ? 1 : OVERTIME);
-	self->ended = round >= ROUNDS_MAX || !scalar_is_finite(self->bound) || !(self->mean > 0);
-	return self->ended || (pile->work_max > 0 && pile->work + work_of_round(self) > most);
+	return round >= ROUNDS_MAX || !scalar_is_finite(self->bound) || !(self->mean > 0) ||
+	       (pile->work_max > 0 && pile->work + work_of_round(self) > most);
 }
 
 /* Rounds until it is good enough. NO_MEMORY. */
@@ -924,7 +749,7 @@ static enum status run_rounds(struct pile_interior *self)
 				return status;
 		}
 		group->too_large = round == 0 && pile->work_max > 0 &&
-				   work_of_round(self) * ROUNDS_LEAST > WHOLE_WORK * pile->work_max;
+				   work_of_round(self) * ROUNDS_USUAL > WHOLE_WORK * pile->work_max;
 		judge(self);
 		keep_best(self);
 		if (group->too_large || is_enough(self) || is_over(self, round))
@@ -953,10 +778,7 @@ enum status pile_solve_interior(struct pile_group *group)
 		.bodies = group->slot_count,
 		.columns = group->slot_count * AXES,
 		.best_bound = LP_INFINITY,
-		.again = group->term_count == 0 && has_prices(group),
 	};
-	self.joins = self.again ? CLOSER * JOINS : JOINS;
-	self.joins_soon = self.again ? CLOSER * SOON : SOON;
 	ASSERT(!group->relaxing && !group->split);
 	ASSERT(group->scale > 0);
 	if (!list_terms(&self) || !allocate_vectors(&self))

@@ -274,38 +274,6 @@ START_TEST(a_heap_in_zones_comes_to_rest)
 }
 END_TEST
 
-/* The prices with which a whole begins again are state. */
-START_TEST(a_loaded_heap_goes_on_from_its_prices)
-{
-	struct heap heap;
-	fill_box(&heap, 4, check_seed());
-	set(heap.world, "pile.zone", 4);
-	set(heap.world, "sleep.time", 0);
-	uint32_t whole = 0;
-	for (uint32_t step = 0; world_stats(heap.world).awake > 0; step++) {
-		struct bytes image = test_save(heap.world);
-		struct world *loaded;
-		struct reason why;
-		ck_assert_uint_le(step, 150);
-		ck_assert_int_eq(
-			world_load(image.data, image.count, test_shape_source(), &loaded, &why),
-			STATUS_OK);
-		test_step(heap.world, 1);
-		test_step(loaded, 1);
-		ck_assert_uint_eq(world_tick_hash(heap.world), world_tick_hash(loaded));
-		whole += world_stats(heap.world).islands_sparse == 1;
-		world_destroy(loaded);
-		bytes_release(&image);
-	}
-	ck_assert_uint_gt(whole, 5);
-	for (uint32_t i = 0; i < heap.count; i++)
-		heap.at[i] = test_body(heap.world, heap.balls[i]).position;
-	ck_assert_double_le(worst_overlap(&heap, heap.at), OVERLAP);
-	expect_balance(&heap);
-	world_destroy(heap.world);
-}
-END_TEST
-
 /* papers P-18: no more than 1.35 times the steps to rest, over some heaps, as single ones differ. */
 START_TEST(a_budget_leaves_every_step_permitted)
 {
@@ -821,7 +789,6 @@ static Suite *make(void)
 	tcase_add_loop_test(tcase, a_lone_sphere_accelerates, 0, 2);
 	tcase_add_loop_test(tcase, every_cube_leads_to_rest, 0, 6);
 	tcase_add_test(tcase, a_heap_in_zones_comes_to_rest);
-	tcase_add_test(tcase, a_loaded_heap_goes_on_from_its_prices);
 	tcase_add_test(tcase, a_budget_leaves_every_step_permitted);
 	tcase_add_test(tcase, a_limit_of_work_spreads_a_step_over_ticks);
 	tcase_add_loop_test(tcase, overlapping_starts_are_parted_first, 0, 4);
