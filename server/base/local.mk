@@ -30,6 +30,7 @@ libbase_a_SOURCES += \
 	server/base/hash.h \
 	server/base/hash.c \
 	server/base/sha256.c \
+	server/base/inline.h \
 	server/base/json_text.h \
 	server/base/json_text.c \
 	server/base/ring.h \

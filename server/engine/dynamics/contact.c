@@ -6,6 +6,7 @@
  */
 #include "server/engine/dynamics/contact.h"
 
+#include "server/base/inline.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/piece.h"
 #include "server/engine/geometry/curve.h"
@@ -230,7 +231,7 @@ struct contact_axis contact_axis(const struct dynamics *self, struct contact_pie
 	return find_axis(self->tables, find_material(self, a), find_material(self, b));
 }
 
-static inline __attribute__((always_inline)) struct contact_material
+ALWAYS_INLINE struct contact_material
 mix_materials(const struct tables *tables, struct material_place a, struct material_place b)
 {
 	uint8_t friction = MIN_OF(MATERIAL_OF(tables, friction_rule, a),

@@ -13,6 +13,7 @@
  */
 #include "server/engine/dynamics/integrate.h"
 
+#include "server/base/inline.h"
 #include "server/engine/dynamics/locks.h"
 #include "server/engine/math/trig.h"
 
@@ -164,9 +165,7 @@ struct spatial integrate_velocity(const struct dynamics *self, uint32_t body,
 /* ---- turning ------------------------------------------------------------------------------- */
 
 /* Inline, as all of a turn: a call passes rotations by memory, and their copies wait for it. */
-#define TURN_INLINE static inline __attribute__((always_inline))
-
-TURN_INLINE vec3 tensor_at(sym3 tensor, quat q, vec3 v)
+ALWAYS_INLINE vec3 tensor_at(sym3 tensor, quat q, vec3 v)
 {
 	return quat_rotate(q, sym3_apply(tensor, quat_rotate_inverse(q, v)));
 }
@@ -182,13 +181,13 @@ struct turned {
 	vec3 spin;
 };
 
-TURN_INLINE struct turned turn_at(quat q, sym3 inertia_inv, vec3 momentum)
+ALWAYS_INLINE struct turned turn_at(quat q, sym3 inertia_inv, vec3 momentum)
 {
 	return (struct turned){ q, tensor_at(inertia_inv, q, momentum) };
 }
 
 /* Turns q until ½ L·ω is `energy` again, to rounding or at most three Newton steps. */
-TURN_INLINE struct turned restore_energy(quat q, sym3 inertia_inv, vec3 momentum, double energy)
+ALWAYS_INLINE struct turned restore_energy(quat q, sym3 inertia_inv, vec3 momentum, double energy)
 {
 	struct turned now = turn_at(q, inertia_inv, momentum);
 	for (int i = 0; i < 3; i++) {
@@ -209,8 +208,8 @@ TURN_INLINE struct turned restore_energy(quat q, sym3 inertia_inv, vec3 momentum
 }
 
 /* One step of the midpoint rule, with its energy restored. */
-TURN_INLINE struct turned turn_midpoint(struct turned from, sym3 inertia_inv, vec3 momentum,
-					double energy, double time)
+ALWAYS_INLINE struct turned turn_midpoint(struct turned from, sym3 inertia_inv, vec3 momentum,
+					  double energy, double time)
 {
 	quat middle = quat_integrate(from.q, from.spin, 0.5 * time);
 	quat q = quat_integrate(from.q, tensor_at(inertia_inv, middle, momentum), time);
@@ -222,8 +221,8 @@ TURN_INLINE struct turned turn_midpoint(struct turned from, sym3 inertia_inv, ve
 /* The most midpoint steps in one call: bounds the cost at any spin. */
 #define PIECES_MAX (INTEGRATE_TURN_MAX / TURN_MAX)
 
-TURN_INLINE struct turned turn_in_parts(struct turned from, sym3 inertia_inv, vec3 momentum,
-					double energy, double time)
+ALWAYS_INLINE struct turned turn_in_parts(struct turned from, sym3 inertia_inv, vec3 momentum,
+					  double energy, double time)
 {
 	double pieces =
 		scalar_min(1 + scalar_floor(vec3_length(from.spin) * time / TURN_MAX), PIECES_MAX);

@@ -5,6 +5,8 @@
  */
 #include "server/engine/dynamics/tree_mass.h"
 
+#include "server/base/inline.h"
+
 /* The turn about an axis of the frame by an angle with cosine c and sine s, of any common length. */
 static quat turn_about(uint32_t axis, double c, double s)
 {
@@ -60,7 +62,7 @@ static quat permitted_turn(quat turn, uint32_t locked)
 	return quat_mul(first, part_about(quat_mul(quat_conjugate(first), turn), second));
 }
 
-static inline __attribute__((always_inline)) quat with_sign_of(quat q, quat like)
+ALWAYS_INLINE quat with_sign_of(quat q, quat like)
 {
 	q = quat_normalize(q);
 	return quat_dot(q, like) < 0 ? quat_negate(q) : q;

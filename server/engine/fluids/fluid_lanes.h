@@ -69,7 +69,7 @@ typedef unsigned char byte8 __attribute__((vector_size(8)));
 #endif
 
 /* Appends the numbers of the bits among first … first + 7 to `out`, which has room for eight; how many. */
-LANES_INLINE uint32_t append(const int8 *yes, uint32_t first, uint32_t *out)
+ALWAYS_INLINE uint32_t append(const int8 *yes, uint32_t first, uint32_t *out)
 {
 #if FLUID_LANES == 8
 	uint32_t bits = (uint32_t)__builtin_ia32_movmskps256((float8)*yes);
@@ -113,7 +113,7 @@ static uint32_t find_places(const struct fluid_near_x *near, const struct fluid_
 /* ---- kernels --------------------------------------------------------------------------------------- */
 
 /* Vectors are passed by their addresses, because a call that is not inlined depends on the width. */
-LANES_INLINE void take_root(float8 *a)
+ALWAYS_INLINE void take_root(float8 *a)
 {
 #if FLUID_LANES == 8
 	*a = __builtin_ia32_sqrtps256(*a);
@@ -123,7 +123,7 @@ LANES_INLINE void take_root(float8 *a)
 #endif
 }
 
-LANES_INLINE void take_root4(double4 *a)
+ALWAYS_INLINE void take_root4(double4 *a)
 {
 #if FLUID_LANES == 8
 	*a = __builtin_ia32_sqrtpd256(*a);
@@ -134,7 +134,7 @@ LANES_INLINE void take_root4(double4 *a)
 }
 
 /* ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)) */
-LANES_INLINE float total(const float8 *a)
+ALWAYS_INLINE float total(const float8 *a)
 {
 	float4 b = LOW(*a) + HIGH(*a);
 	return (b[0] + b[2]) + (b[1] + b[3]);
@@ -145,8 +145,8 @@ struct four {
 	double4 x, y, z, volume;
 };
 
-LANES_INLINE void gather(const struct fluid_site *sites, const double4 *own, const uint32_t *found,
-			 struct four *out)
+ALWAYS_INLINE void gather(const struct fluid_site *sites, const double4 *own, const uint32_t *found,
+			  struct four *out)
 {
 	double4 a = *own - LOAD(double4, &sites[found[0]]),
 		b = *own - LOAD(double4, &sites[found[1]]);
@@ -168,7 +168,7 @@ LANES_INLINE void gather(const struct fluid_site *sites, const double4 *own, con
 #define ALL4(s) ((double4){ (s), (s), (s), (s) })
 
 /* q, and the density by π/8, of four neighbours; none of those beyond `count`. */
-LANES_INLINE void find_density(struct four *near, int64_t count, double4 *q, double4 *density)
+ALWAYS_INLINE void find_density(struct four *near, int64_t count, double4 *q, double4 *density)
 {
 	const long4 lane = { 0, 1, 2, 3 };
 	near->volume = (double4)((long4)near->volume & (lane < count - (long4){ 0 }));
@@ -305,7 +305,7 @@ static vec3 sum_pushes(const struct fluid_pair *pairs, uint32_t count,
 }
 
 /* 1 − q of eight pairs, by −∇W h⁵ = (12 − 18 q | 6 (1 − q)²/q) 8/π. */
-LANES_INLINE void find_rests(const struct fluid_pair *pairs, double out[8])
+ALWAYS_INLINE void find_rests(const struct fluid_pair *pairs, double out[8])
 {
 	float8 a = LOAD(float8, pairs), b = LOAD(float8, pairs + 4);
 	float8 s = __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
@@ -323,8 +323,8 @@ LANES_INLINE void find_rests(const struct fluid_pair *pairs, double out[8])
 /* By components z, x, y. */
 #define CROSS(a, b) ((a)*NEXT(b) - NEXT(a) * (b))
 
-LANES_INLINE void add_swirl(const struct fluid_slips *slips, uint32_t from, uint32_t to,
-			    double weight, double4 out[3])
+ALWAYS_INLINE void add_swirl(const struct fluid_slips *slips, uint32_t from, uint32_t to,
+			     double weight, double4 out[3])
 {
 	const double4 e = LOAD(double4, &slips->sites[to]) - LOAD(double4, &slips->sites[from]);
 	const double4 slip = LOAD(double4, &slips->v[to]) - LOAD(double4, &slips->v[from]);
@@ -354,8 +354,8 @@ static void sum_swirls(const struct fluid_slips *slips, const struct fluid_pair 
 	STORE(double4, out->mixed, even[2] + odd[2]);
 }
 
-LANES_INLINE void add_slip(const struct fluid_slips *slips, uint32_t from, uint32_t to,
-			   double weight, double4 *out)
+ALWAYS_INLINE void add_slip(const struct fluid_slips *slips, uint32_t from, uint32_t to,
+			    double weight, double4 *out)
 {
 	const double4 turn = LOAD(double4, &slips->turns[to]) + LOAD(double4, &slips->turns[from]);
 	const double4 e = LOAD(double4, &slips->sites[to]) - LOAD(double4, &slips->sites[from]);

@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "server/base/inline.h"
 #include "server/engine/linalg/chol_panel_work.h"
 #include "server/engine/math/scalar.h"
 
@@ -25,7 +26,6 @@
 #endif
 
 #define NONE UINT32_MAX
-#define PANEL_INLINE static inline __attribute__((always_inline))
 
 enum {
 	D = CHOL_PANEL,
@@ -43,29 +43,29 @@ typedef double lanes __attribute__((vector_size(8 * PANEL_LANES)));
 typedef double lanes_stored __attribute__((vector_size(8 * PANEL_LANES), aligned(8), may_alias));
 
 #if PANEL_LANES == 1
-PANEL_INLINE lanes load(const double *from)
+ALWAYS_INLINE lanes load(const double *from)
 {
 	return *from;
 }
 
-PANEL_INLINE void store(double *to, lanes v)
+ALWAYS_INLINE void store(double *to, lanes v)
 {
 	*to = v;
 }
 #else
-PANEL_INLINE lanes load(const double *from)
+ALWAYS_INLINE lanes load(const double *from)
 {
 	return *(const lanes_stored *)from;
 }
 
-PANEL_INLINE void store(double *to, lanes v)
+ALWAYS_INLINE void store(double *to, lanes v)
 {
 	*(lanes_stored *)to = v;
 }
 #endif
 
 /* out := A Bᵀ, 12 × 3 column by column: a tile and the three rows of a body at `b`, over `count` columns. */
-PANEL_INLINE void multiply_tile(const double *a, const double *b, uint32_t count, double *out)
+ALWAYS_INLINE void multiply_tile(const double *a, const double *b, uint32_t count, double *out)
 {
 	VALIDATE(a != out && b != out);
 	for (uint32_t first = 0; first < TILE; first += STRIP) {
@@ -166,7 +166,7 @@ static void invert_pivot(struct chol_panel *self, double *block)
 }
 
 /* The three columns of a tile times L⁻ᵀ; `inverse` is L⁻¹. */
-PANEL_INLINE void divide_tile(double *tile, const double *inverse)
+ALWAYS_INLINE void divide_tile(double *tile, const double *inverse)
 {
 	const double *l = inverse;
 	VALIDATE(tile != inverse);
@@ -248,7 +248,7 @@ static void factor_panels(struct chol_panel *self)
 /* ---- solving ------------------------------------------------------------------------------------ */
 
 /* to[0 … 11] −= the columns of a tile times x. */
-PANEL_INLINE void subtract_tile(const double *tile, const double *x, uint32_t count, double *to)
+ALWAYS_INLINE void subtract_tile(const double *tile, const double *x, uint32_t count, double *to)
 {
 	VALIDATE(tile != to && x != to);
 	for (uint32_t first = 0; first < TILE; first += STRIP) {
@@ -267,7 +267,7 @@ PANEL_INLINE void subtract_tile(const double *tile, const double *x, uint32_t co
 }
 
 /* sums[k] += the products of column k of a tile and y, in four sums each: row i is in sum i mod 4. */
-PANEL_INLINE void add_products(const double *tile, const double *y, uint32_t count, double *sums)
+ALWAYS_INLINE void add_products(const double *tile, const double *y, uint32_t count, double *sums)
 {
 	VALIDATE(tile != sums && y != sums);
 	for (uint32_t k = 0; k < count; k++, tile += TILE, sums += SUMS)

@@ -6,6 +6,7 @@
  */
 #include "server/engine/math/quat.h"
 
+#include "server/base/inline.h"
 #include "server/engine/math/mat3.h"
 #include "server/engine/math/trig.h"
 
@@ -21,7 +22,7 @@ quat quat_from_axis_angle(vec3 axis, double angle)
 }
 
 /* Inline, because a call passes the result by memory, and its copy waits for that. */
-static inline __attribute__((always_inline)) quat turn_by(vec3 r)
+ALWAYS_INLINE quat turn_by(vec3 r)
 {
 	vec3 half = vec3_scale(r, 0.5);
 	double square = vec3_length_squared(half), phi = scalar_sqrt(square);

@@ -33,8 +33,8 @@ enum { MEASURE_GRAIN = 16 };
 /* ---- J, masses and friction blocks from arms -------------------------------------------------- */
 
 /* 1/kg: t1 M⁻¹ t2 by the masses of both sides; 0 without locked axes. */
-LANES_INLINE lanes mass_across(const struct soft_block *block, uint32_t first, struct lanes3 t1,
-			       struct lanes3 t2)
+ALWAYS_INLINE lanes mass_across(const struct soft_block *block, uint32_t first, struct lanes3 t1,
+				struct lanes3 t2)
 {
 	return lanes_load(&block->mass_inv_a, first) *
 		       lanes3_dot(free_part(block->locks, &block->free_a, first, t1), t2) +
@@ -43,7 +43,7 @@ LANES_INLINE lanes mass_across(const struct soft_block *block, uint32_t first, s
 }
 
 /* The inverse of the 2×2 block of the tangents at the friction centre. */
-LANES_INLINE void derive_tangents(struct soft_block *block, uint32_t first, struct lanes3 normal)
+ALWAYS_INLINE void derive_tangents(struct soft_block *block, uint32_t first, struct lanes3 normal)
 {
 	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
 	struct lanes3 arm_a = lanes3_load(&block->arm_a, first);
@@ -65,7 +65,7 @@ LANES_INLINE void derive_tangents(struct soft_block *block, uint32_t first, stru
 	lanes_store(&block->tangent_mass[2], first, -k12 * inverse);
 }
 
-LANES_INLINE void derive_twist(struct soft_block *block, uint32_t first, struct lanes3 normal)
+ALWAYS_INLINE void derive_twist(struct soft_block *block, uint32_t first, struct lanes3 normal)
 {
 	struct lanes3 twist_a = tensor_lanes(block->inertia_inv_a, first, normal);
 	struct lanes3 twist_b = tensor_lanes(block->inertia_inv_b, first, normal);
@@ -75,9 +75,9 @@ LANES_INLINE void derive_twist(struct soft_block *block, uint32_t first, struct 
 	lanes_store(&block->twist_mass, first, lanes_inverse(k));
 }
 
-LANES_INLINE void derive_point(const struct soft_block *block, struct soft_point *point,
-			       uint32_t first, struct lanes3 normal, struct lanes3 arm_a,
-			       struct lanes3 arm_b)
+ALWAYS_INLINE void derive_point(const struct soft_block *block, struct soft_point *point,
+				uint32_t first, struct lanes3 normal, struct lanes3 arm_a,
+				struct lanes3 arm_b)
 {
 	struct lanes3 j_a = lanes3_cross(arm_a, normal), j_b = lanes3_cross(arm_b, normal);
 	struct lanes3 spin_a = tensor_lanes(block->inertia_inv_a, first, j_a);
@@ -92,7 +92,7 @@ LANES_INLINE void derive_point(const struct soft_block *block, struct soft_point
 }
 
 /* m, at the start; 0 for a point that the lane does not have. */
-LANES_INLINE lanes half_gap(const struct soft_point *point, uint32_t first)
+ALWAYS_INLINE lanes half_gap(const struct soft_point *point, uint32_t first)
 {
 	lanes gap = lanes_load(&point->separation, first);
 	return lanes_select(gap < lanes_all(SOFT_NOWHERE), gap * lanes_all(0.5f), lanes_all(0));
@@ -100,7 +100,7 @@ LANES_INLINE lanes half_gap(const struct soft_point *point, uint32_t first)
 
 /* m²: the square of the part of an arm that rotates with its body; `height`, m, is the arm's extent
  * along the normal, of which `still` does not rotate. */
-LANES_INLINE lanes core_squared(struct lanes3 arm, lanes height, lanes still)
+ALWAYS_INLINE lanes core_squared(struct lanes3 arm, lanes height, lanes still)
 {
 	lanes rest = height - still, square = lanes3_dot(arm, arm);
 	lanes core = square - height * height + rest * rest;
@@ -112,8 +112,8 @@ struct arm_extent {
 	lanes core_a, core_b, arm_a, arm_b; /* m² */
 };
 
-LANES_INLINE void derive_calm(struct soft_block *block, uint32_t first,
-			      const struct arm_extent *extent)
+ALWAYS_INLINE void derive_calm(struct soft_block *block, uint32_t first,
+			       const struct arm_extent *extent)
 {
 	lanes zero = lanes_all(0), one = lanes_all(1);
 	lanes_mask moves_a = lanes_load(&block->mass_inv_a, first) > zero;
@@ -129,7 +129,7 @@ LANES_INLINE void derive_calm(struct soft_block *block, uint32_t first,
 		    lanes_select(moves_b, extent->core_b * lanes_all(4), zero));
 }
 
-LANES_INLINE void derive_half(struct soft_block *block, uint32_t first)
+ALWAYS_INLINE void derive_half(struct soft_block *block, uint32_t first)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
 	struct lanes3 centre = lanes3_load(&block->arm_a, first);
@@ -169,7 +169,7 @@ void soft_derive(struct soft_block *block)
 /* ---- sliding ---------------------------------------------------------------------------------- */
 
 /* Part of the distance between the ends that A's arm gets. */
-LANES_INLINE lanes gap_share(const struct soft_block *block, uint32_t first)
+ALWAYS_INLINE lanes gap_share(const struct soft_block *block, uint32_t first)
 {
 	lanes zero = lanes_all(0), one = lanes_all(1), half = lanes_all(0.5f);
 	lanes_mask moves_a = lanes_load(&block->mass_inv_a, first) > zero;
@@ -181,8 +181,8 @@ LANES_INLINE lanes gap_share(const struct soft_block *block, uint32_t first)
 }
 
 /* Recovers the arms of the start from J: an arm is n×J + h n. */
-LANES_INLINE void slide_init(const struct soft_block *block, struct soft_slide *slide,
-			     uint32_t first)
+ALWAYS_INLINE void slide_init(const struct soft_block *block, struct soft_slide *slide,
+			      uint32_t first)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
 	lanes rounding_a = lanes_load(&block->rounding_a, first);
@@ -208,7 +208,7 @@ LANES_INLINE void slide_init(const struct soft_block *block, struct soft_slide *
 }
 
 /* (turn − 1) c, formed without subtracting: 2 (w v×c + v×(v×c)). */
-LANES_INLINE struct lanes3 turned_by(struct lanes3 v, lanes w, struct lanes3 c)
+ALWAYS_INLINE struct lanes3 turned_by(struct lanes3 v, lanes w, struct lanes3 c)
 {
 	struct lanes3 u = lanes3_cross(v, c);
 	struct lanes3 half = lanes3_mul_add(lanes3_cross(v, u), u, w);
@@ -222,10 +222,10 @@ struct point_motion {
 	lanes gap, length;
 };
 
-LANES_INLINE struct point_motion point_motion_of(const struct soft_block *block,
-						 const struct soft_slide *slide, uint32_t p,
-						 uint32_t first,
-						 const struct relative_motion *motion, bool balls)
+ALWAYS_INLINE struct point_motion point_motion_of(const struct soft_block *block,
+						  const struct soft_slide *slide, uint32_t p,
+						  uint32_t first,
+						  const struct relative_motion *motion, bool balls)
 {
 	VALIDATE(p < block->point_count);
 	struct point_motion d = { 0 };
@@ -248,8 +248,8 @@ LANES_INLINE struct point_motion point_motion_of(const struct soft_block *block,
 }
 
 /* Updates n and the first tangent, orthogonal to it. */
-LANES_INLINE struct lanes3 slide_frame(struct soft_block *block, const struct soft_slide *slide,
-				       uint32_t first, const struct point_motion *d)
+ALWAYS_INLINE struct lanes3 slide_frame(struct soft_block *block, const struct soft_slide *slide,
+					uint32_t first, const struct point_motion *d)
 {
 	lanes bend = lanes_load(&block->bend, first), one = lanes_all(1);
 	struct lanes3 normal = lanes3_load(&slide->normal, first);
@@ -266,9 +266,9 @@ LANES_INLINE struct lanes3 slide_frame(struct soft_block *block, const struct so
 }
 
 /* Slips at the new friction centre, of the velocities at the start. */
-LANES_INLINE void slide_slips(const struct soft_step *step, struct soft_block *block,
-			      uint32_t first, struct lanes3 normal, struct lanes3 w_a,
-			      struct lanes3 w_b)
+ALWAYS_INLINE void slide_slips(const struct soft_step *step, struct soft_block *block,
+			       uint32_t first, struct lanes3 normal, struct lanes3 w_a,
+			       struct lanes3 w_b)
 {
 	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
 	struct lanes3 at_a = lanes3_cross(w_a, lanes3_load(&block->arm_a, first));

@@ -11,27 +11,27 @@
 /* What is on b comes after the six numbers on a, in rows and in soft_branch.across. */
 enum { ON_A = 0, ON_B = 6 };
 
-LANES_INLINE const double *numbers_of(const struct spatial *v)
+ALWAYS_INLINE const double *numbers_of(const struct spatial *v)
 {
 	_Static_assert(sizeof(struct spatial) == 6 * sizeof(double), "six numbers");
 	return (const double *)(const void *)v;
 }
 
-LANES_INLINE const double *row_numbers(const struct soft_joint *joint, uint32_t row)
+ALWAYS_INLINE const double *row_numbers(const struct soft_joint *joint, uint32_t row)
 {
 	VALIDATE(row < SOFT_LOCKS_MAX);
 	_Static_assert(sizeof(struct soft_row) == 12 * sizeof(double), "a row is twelve numbers");
 	return (const double *)(const void *)&joint->locks[row];
 }
 
-LANES_INLINE void add_to_spatial(struct spatial *v, struct six s)
+ALWAYS_INLINE void add_to_spatial(struct spatial *v, struct six s)
 {
 	double *to = (double *)(void *)v;
 	six_store(to, six_add(six_load(to), s));
 }
 
 /* Sets `across` to the first `count` rows, number by number. */
-LANES_INLINE void transpose_rows(struct soft_joint *joint, uint32_t count)
+ALWAYS_INLINE void transpose_rows(struct soft_joint *joint, uint32_t count)
 {
 	static const double none[12];
 	struct soft_branch *branch = joint->branch;
@@ -54,8 +54,8 @@ LANES_INLINE void transpose_rows(struct soft_joint *joint, uint32_t count)
 }
 
 /* J v of all rows: of both bodies. */
-LANES_INLINE struct six speeds_on(const struct soft_branch *branch, uint32_t side,
-				  const struct spatial *v)
+ALWAYS_INLINE struct six speeds_on(const struct soft_branch *branch, uint32_t side,
+				   const struct spatial *v)
 {
 	return six_combine_halves(branch->across[side], numbers_of(v));
 }
@@ -63,8 +63,8 @@ LANES_INLINE struct six speeds_on(const struct soft_branch *branch, uint32_t sid
 /* ---- once a sub-step ------------------------------------------------------------------------ */
 
 /* soft_response_scale of all rows. */
-LANES_INLINE struct six scales_on(const struct soft_branch *branch, uint32_t side,
-				  const struct soft_jointed *jointed)
+ALWAYS_INLINE struct six scales_on(const struct soft_branch *branch, uint32_t side,
+				   const struct soft_jointed *jointed)
 {
 	struct six squares[6];
 	double linear = jointed->mass_inv.x + jointed->mass_inv.y + jointed->mass_inv.z;
@@ -80,7 +80,7 @@ LANES_INLINE struct six scales_on(const struct soft_branch *branch, uint32_t sid
 }
 
 /* W_p − Tᵀ D⁻¹ T, with D = L Δ Lᵀ: X = L⁻¹ T row by row, W_p − Xᵀ Δ⁻¹ X. */
-LANES_INLINE void reduce_response(const struct soft_joint *joint, double *w)
+ALWAYS_INLINE void reduce_response(const struct soft_joint *joint, double *w)
 {
 	struct six column[6], x[SOFT_LOCKS_MAX];
 	const double *l = joint->factor;
@@ -106,8 +106,8 @@ LANES_INLINE void reduce_response(const struct soft_joint *joint, double *w)
 }
 
 /* M⁻¹ Jᵀ of a row, which has six numbers for a, then six for b. */
-LANES_INLINE void respond_alone(const struct soft_jointed *a, const struct soft_jointed *b,
-				const struct soft_row *row, struct soft_row *out)
+ALWAYS_INLINE void respond_alone(const struct soft_jointed *a, const struct soft_jointed *b,
+				 const struct soft_row *row, struct soft_row *out)
 {
 	out->on_a.linear = vec3_hadamard(a->mass_inv, row->on_a.linear);
 	out->on_a.angular = sym3_apply(a->inertia_inv, row->on_a.angular);
@@ -116,16 +116,16 @@ LANES_INLINE void respond_alone(const struct soft_jointed *a, const struct soft_
 }
 
 /* J M⁻¹ Jᵀ between the rows of `across` and a row, given its response. */
-LANES_INLINE struct six couple_rows(const struct soft_branch *branch,
-				    const struct soft_row *response)
+ALWAYS_INLINE struct six couple_rows(const struct soft_branch *branch,
+				     const struct soft_row *response)
 {
 	return six_add(speeds_on(branch, ON_A, &response->on_a),
 		       speeds_on(branch, ON_B, &response->on_b));
 }
 
 /* The response of the locked rows, and the row's effective mass with it. */
-LANES_INLINE void derive_extra(const struct soft_joint *joint, struct soft_extra *extra,
-			       const struct soft_jointed *a, const struct soft_jointed *b)
+ALWAYS_INLINE void derive_extra(const struct soft_joint *joint, struct soft_extra *extra,
+				const struct soft_jointed *a, const struct soft_jointed *b)
 {
 	struct soft_row response;
 	double coupled[SOFT_LOCKS_MAX];
@@ -157,7 +157,7 @@ LANES_INLINE void derive_extra(const struct soft_joint *joint, struct soft_extra
 }
 
 /* Whether row b has J of row a times `sign`: the limits, the spring and the motor of an axis do. */
-LANES_INLINE bool is_same_row(const struct soft_row *a, const struct soft_row *b, double sign)
+ALWAYS_INLINE bool is_same_row(const struct soft_row *a, const struct soft_row *b, double sign)
 {
 	const double *one = (const double *)(const void *)a;
 	const double *other = (const double *)(const void *)b;
@@ -168,8 +168,8 @@ LANES_INLINE bool is_same_row(const struct soft_row *a, const struct soft_row *b
 }
 
 /* What derive_extra gives a row, from another one with the same J, or with the negative of it. */
-LANES_INLINE void copy_derived(const struct soft_joint *joint, const struct soft_extra *from,
-			       bool negative, struct soft_extra *to)
+ALWAYS_INLINE void copy_derived(const struct soft_joint *joint, const struct soft_extra *from,
+				bool negative, struct soft_extra *to)
 {
 	VALIDATE(joint->lock_count <= SOFT_LOCKS_MAX && from->mass >= 0);
 	to->mass = from->mass;
@@ -185,8 +185,8 @@ LANES_INLINE void copy_derived(const struct soft_joint *joint, const struct soft
 }
 
 /* Derives extra r, from the one before where that is of the same axis. */
-LANES_INLINE void derive_next_extra(const struct soft_joint *joint, uint32_t r,
-				    const struct soft_jointed *a, const struct soft_jointed *b)
+ALWAYS_INLINE void derive_next_extra(const struct soft_joint *joint, uint32_t r,
+				     const struct soft_jointed *a, const struct soft_jointed *b)
 {
 	struct soft_extra *extra = &joint->extras[r];
 	ASSERT(r < joint->extra_count);
@@ -221,7 +221,7 @@ static void branch_derive(const struct soft_joints *joints, struct soft_joint *j
 		derive_next_extra(joint, r, a, b);
 }
 
-LANES_INLINE void factor_branch(struct soft_joints *joints, struct soft_joint *joint)
+ALWAYS_INLINE void factor_branch(struct soft_joints *joints, struct soft_joint *joint)
 {
 	struct soft_branch *branch = joint->branch;
 	const struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
@@ -304,7 +304,7 @@ static void branches_aim(const struct soft_pass *pass, struct soft_group *group)
 }
 
 /* Right sides of a joint's rows: targets less speeds, as joints eliminated before leave them. */
-LANES_INLINE void set_right_sides(const struct soft_joints *joints, struct soft_joint *joint)
+ALWAYS_INLINE void set_right_sides(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	const struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
 	struct soft_branch *branch = joint->branch;
@@ -344,7 +344,7 @@ static void branches_upward(struct soft_joints *joints, struct soft_group *group
 }
 
 /* Adds λ of a joint to its bodies' impulses. */
-LANES_INLINE void collect_impulses(const struct soft_joints *joints, struct soft_joint *joint)
+ALWAYS_INLINE void collect_impulses(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
 	static const double none[6];

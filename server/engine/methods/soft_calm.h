@@ -11,15 +11,15 @@ struct relative_motion {
 	lanes scalar_a, scalar_b;
 };
 
-LANES_INLINE struct lanes3 gather_turns(const struct soft_body *bodies, const uint32_t *index,
-					lanes *scalar)
+ALWAYS_INLINE struct lanes3 gather_turns(const struct soft_body *bodies, const uint32_t *index,
+					 lanes *scalar)
 {
 	return gather_lanes(&bodies->turn, sizeof *bodies, index, scalar);
 }
 
 /* The lanes that are no contacts of balls. The arms of balls are along the normal: J is 0, masses do not
  * change, and one point has no twist. */
-LANES_INLINE lanes_mask not_balls(const struct soft_block *block, uint32_t first)
+ALWAYS_INLINE lanes_mask not_balls(const struct soft_block *block, uint32_t first)
 {
 	lanes zero = lanes_all(0);
 	lanes_mask sways = (lanes_load(&block->sway_a, first) > zero) |
@@ -29,9 +29,9 @@ LANES_INLINE lanes_mask not_balls(const struct soft_block *block, uint32_t first
 	return sways | flat;
 }
 
-LANES_INLINE struct relative_motion gather_motion(const struct soft_step *step,
-						  const struct soft_block *block, uint32_t first,
-						  bool balls)
+ALWAYS_INLINE struct relative_motion gather_motion(const struct soft_step *step,
+						   const struct soft_block *block, uint32_t first,
+						   bool balls)
 {
 	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
 	const struct soft_body *bodies = step->bodies;
@@ -47,8 +47,8 @@ LANES_INLINE struct relative_motion gather_motion(const struct soft_step *step,
 }
 
 /* Updates the gaps of a calm block; false if some lane's arms have changed too much. */
-LANES_INLINE bool measure_calm(struct soft_block *block, uint32_t first,
-			       const struct relative_motion *motion, bool balls)
+ALWAYS_INLINE bool measure_calm(struct soft_block *block, uint32_t first,
+				const struct relative_motion *motion, bool balls)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
 	lanes along = lanes3_dot(normal, motion->apart);

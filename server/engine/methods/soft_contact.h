@@ -8,7 +8,7 @@
 #define BOUNCE_LEAST 1e-2f
 
 #if LANES_WIDTH == 16
-LANES_INLINE size_t lanes_next_block(void)
+ALWAYS_INLINE size_t lanes_next_block(void)
 {
 	return sizeof(struct soft_block);
 }
@@ -26,7 +26,7 @@ struct lane_bodies {
 	uint32_t number[LANES_WIDTH];
 };
 
-LANES_INLINE struct lane_bodies lane_bodies(const uint32_t *side, uint32_t first)
+ALWAYS_INLINE struct lane_bodies lane_bodies(const uint32_t *side, uint32_t first)
 {
 	struct lane_bodies bodies;
 #if LANES_WIDTH == 16
@@ -43,7 +43,7 @@ LANES_INLINE struct lane_bodies lane_bodies(const uint32_t *side, uint32_t first
 	return bodies;
 }
 
-LANES_INLINE uint32_t lane_writes(const uint8_t *side, uint32_t first)
+ALWAYS_INLINE uint32_t lane_writes(const uint8_t *side, uint32_t first)
 {
 #if LANES_WIDTH == 16
 	UNUSED(first);
@@ -53,8 +53,8 @@ LANES_INLINE uint32_t lane_writes(const uint8_t *side, uint32_t first)
 #endif
 }
 
-LANES_INLINE struct sides sides_gather(const struct soft_body *bodies,
-				       const struct soft_block *block, uint32_t first)
+ALWAYS_INLINE struct sides sides_gather(const struct soft_body *bodies,
+					const struct soft_block *block, uint32_t first)
 {
 	struct lane_bodies a = lane_bodies(block->body_a, first);
 	struct lane_bodies b = lane_bodies(block->body_b, first);
@@ -63,8 +63,8 @@ LANES_INLINE struct sides sides_gather(const struct soft_body *bodies,
 			       block->locks };
 }
 
-LANES_INLINE void scatter_lanes(struct soft_body *bodies, const uint32_t *index, uint32_t writes,
-				struct lanes3 v, struct lanes3 w)
+ALWAYS_INLINE void scatter_lanes(struct soft_body *bodies, const uint32_t *index, uint32_t writes,
+				 struct lanes3 v, struct lanes3 w)
 {
 	float4 vs[LANES_WIDTH], ws[LANES_WIDTH];
 	lanes_rows(v, vs);
@@ -76,8 +76,8 @@ LANES_INLINE void scatter_lanes(struct soft_body *bodies, const uint32_t *index,
 		}
 }
 
-LANES_INLINE void sides_scatter(struct soft_body *bodies, const struct soft_block *block,
-				uint32_t first, uint32_t only, const struct sides *s)
+ALWAYS_INLINE void sides_scatter(struct soft_body *bodies, const struct soft_block *block,
+				 uint32_t first, uint32_t only, const struct sides *s)
 {
 	struct lane_bodies a = lane_bodies(block->body_a, first);
 	struct lane_bodies b = lane_bodies(block->body_b, first);
@@ -90,9 +90,9 @@ LANES_INLINE void sides_scatter(struct soft_body *bodies, const struct soft_bloc
 /* ---- one point, one manifold ------------------------------------------------------------------ */
 
 /* Applies the normal impulse λ n of a point to both bodies. */
-LANES_INLINE void apply_normal(struct sides *s, const struct soft_block *block,
-			       const struct soft_point *point, uint32_t first, struct lanes3 normal,
-			       lanes impulse)
+ALWAYS_INLINE void apply_normal(struct sides *s, const struct soft_block *block,
+				const struct soft_point *point, uint32_t first,
+				struct lanes3 normal, lanes impulse)
 {
 	lanes m_a = lanes_load(&block->mass_inv_a, first);
 	lanes m_b = lanes_load(&block->mass_inv_b, first);
@@ -105,23 +105,23 @@ LANES_INLINE void apply_normal(struct sides *s, const struct soft_block *block,
 }
 
 /* m/s: normal speed of a point by the differences of velocities; `approach` is that at the start. */
-LANES_INLINE lanes normal_change(const struct sides *s, const struct soft_point *point,
-				 uint32_t first, struct lanes3 normal)
+ALWAYS_INLINE lanes normal_change(const struct sides *s, const struct soft_point *point,
+				  uint32_t first, struct lanes3 normal)
 {
 	return lanes3_dot(normal, lanes3_sub(s->v_b, s->v_a)) +
 	       (lanes3_dot(lanes3_load(&point->j_b, first), s->w_b) -
 		lanes3_dot(lanes3_load(&point->j_a, first), s->w_a));
 }
 
-LANES_INLINE lanes normal_speed(const struct sides *s, const struct soft_point *point,
-				uint32_t first, struct lanes3 normal)
+ALWAYS_INLINE lanes normal_speed(const struct sides *s, const struct soft_point *point,
+				 uint32_t first, struct lanes3 normal)
 {
 	return lanes_load(&point->approach, first) + normal_change(s, point, first, normal);
 }
 
 /* m/s: points that approach faster than this bounce; without end where there is no restitution. */
-LANES_INLINE lanes bounce_speed(const struct soft_step *step, const struct soft_block *block,
-				uint32_t first)
+ALWAYS_INLINE lanes bounce_speed(const struct soft_step *step, const struct soft_block *block,
+				 uint32_t first)
 {
 	lanes e = lanes_load(&block->restitution, first), one = lanes_all(1);
 	lanes speed = lanes_all(step->restitution_speed) * (one - e);
@@ -129,8 +129,8 @@ LANES_INLINE lanes bounce_speed(const struct soft_step *step, const struct soft_
 			    lanes_all(SOFT_NOWHERE));
 }
 
-LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block *block,
-				uint32_t first, struct sides *s, bool biased, lanes_mask only)
+ALWAYS_INLINE void solve_normals(const struct soft_step *step, struct soft_block *block,
+				 uint32_t first, struct sides *s, bool biased, lanes_mask only)
 {
 	VALIDATE(block->point_count >= 1 && block->point_count <= MANIFOLD_POINTS_MAX);
 	struct lanes3 normal = lanes3_load(&block->normal, first);
@@ -175,8 +175,8 @@ LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block 
 }
 
 /* Applies an impulse in the tangent plane at the friction centre. */
-LANES_INLINE void apply_tangent(struct sides *s, const struct soft_block *block, uint32_t first,
-				struct lanes3 impulse)
+ALWAYS_INLINE void apply_tangent(struct sides *s, const struct soft_block *block, uint32_t first,
+				 struct lanes3 impulse)
 {
 	struct lanes3 arm_a = lanes3_load(&block->arm_a, first);
 	struct lanes3 arm_b = lanes3_load(&block->arm_b, first);
@@ -190,16 +190,16 @@ LANES_INLINE void apply_tangent(struct sides *s, const struct soft_block *block,
 		s->w_b, tensor_lanes(block->inertia_inv_b, first, lanes3_cross(arm_b, impulse)));
 }
 
-LANES_INLINE void apply_twist(struct sides *s, const struct soft_block *block, uint32_t first,
-			      lanes impulse)
+ALWAYS_INLINE void apply_twist(struct sides *s, const struct soft_block *block, uint32_t first,
+			       lanes impulse)
 {
 	s->w_a = lanes3_mul_sub(s->w_a, lanes3_load(&block->twist_a, first), impulse);
 	s->w_b = lanes3_mul_add(s->w_b, lanes3_load(&block->twist_b, first), impulse);
 }
 
 /* `most`: N m s, the bound. */
-LANES_INLINE void solve_twist(struct soft_block *block, uint32_t first, struct sides *s,
-			      struct lanes3 normal, lanes most, lanes_mask only)
+ALWAYS_INLINE void solve_twist(struct soft_block *block, uint32_t first, struct sides *s,
+			       struct lanes3 normal, lanes most, lanes_mask only)
 {
 	lanes speed = lanes_load(&block->spin_slip, first) +
 		      lanes3_dot(normal, lanes3_sub(s->w_b, s->w_a));
@@ -213,9 +213,9 @@ LANES_INLINE void solve_twist(struct soft_block *block, uint32_t first, struct s
 
 /* Friction with a coefficient of its own along the first tangent: each axis is bounded by itself (ch1-3
  * P-26), the second after the first. */
-LANES_INLINE void bound_by_axis(const struct soft_block *block, const struct soft_rough *rough,
-				uint32_t first, lanes load, lanes free1, lanes free2, lanes *after1,
-				lanes *after2)
+ALWAYS_INLINE void bound_by_axis(const struct soft_block *block, const struct soft_rough *rough,
+				 uint32_t first, lanes load, lanes free1, lanes free2,
+				 lanes *after1, lanes *after2)
 {
 	lanes_mask axis = lanes_load(&rough->has_axis, first) > lanes_all(0);
 	lanes most1 = lanes_load(&rough->along, first) * load;
@@ -229,9 +229,9 @@ LANES_INLINE void bound_by_axis(const struct soft_block *block, const struct sof
 	*after2 = lanes_select(axis, bound2, *after2);
 }
 
-LANES_INLINE void solve_tangents(const struct soft_step *step, struct soft_block *block,
-				 uint32_t first, struct sides *s, struct lanes3 normal, lanes load,
-				 lanes_mask only)
+ALWAYS_INLINE void solve_tangents(const struct soft_step *step, struct soft_block *block,
+				  uint32_t first, struct sides *s, struct lanes3 normal, lanes load,
+				  lanes_mask only)
 {
 	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
 	struct lanes3 at_a = lanes3_cross(s->w_a, lanes3_load(&block->arm_a, first));
@@ -272,8 +272,8 @@ LANES_INLINE void solve_tangents(const struct soft_step *step, struct soft_block
 }
 
 /* Applies an angular impulse about an axis. */
-LANES_INLINE void apply_couple(struct sides *s, const struct soft_block *block, uint32_t first,
-			       struct lanes3 couple)
+ALWAYS_INLINE void apply_couple(struct sides *s, const struct soft_block *block, uint32_t first,
+				struct lanes3 couple)
 {
 	s->w_a = lanes3_sub(s->w_a, tensor_lanes(block->inertia_inv_a, first, couple));
 	s->w_b = lanes3_add(s->w_b, tensor_lanes(block->inertia_inv_b, first, couple));
@@ -281,9 +281,9 @@ LANES_INLINE void apply_couple(struct sides *s, const struct soft_block *block, 
 
 /* Rolling friction: a couple in the tangent plane against the relative spin, of at most the rolling
  * length times the load. It begins each sub-step without an impulse, and therefore acts in both sweeps. */
-LANES_INLINE void solve_rolling(const struct soft_step *step, struct soft_block *block,
-				uint32_t first, struct sides *s, struct lanes3 normal, lanes load,
-				bool begins, lanes_mask only)
+ALWAYS_INLINE void solve_rolling(const struct soft_step *step, struct soft_block *block,
+				 uint32_t first, struct sides *s, struct lanes3 normal, lanes load,
+				 bool begins, lanes_mask only)
 {
 	struct soft_rough *rough = &step->roughs[block - step->blocks];
 	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
@@ -314,7 +314,7 @@ LANES_INLINE void solve_rolling(const struct soft_step *step, struct soft_block 
 		     lanes3_mul_add(lanes3_scale(t1, after1 - before1), t2, after2 - before2));
 }
 
-LANES_INLINE lanes load_of(const struct soft_block *block, uint32_t first)
+ALWAYS_INLINE lanes load_of(const struct soft_block *block, uint32_t first)
 {
 	lanes load = lanes_all(0);
 	for (uint32_t p = 0; p < block->point_count; p++)
@@ -322,8 +322,8 @@ LANES_INLINE lanes load_of(const struct soft_block *block, uint32_t first)
 	return load;
 }
 
-LANES_INLINE void solve_friction(const struct soft_step *step, struct soft_block *block,
-				 uint32_t first, struct sides *s, lanes_mask only)
+ALWAYS_INLINE void solve_friction(const struct soft_step *step, struct soft_block *block,
+				  uint32_t first, struct sides *s, lanes_mask only)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
 	lanes load = lanes_all(0), moment = lanes_all(0);
@@ -345,8 +345,8 @@ LANES_INLINE void solve_friction(const struct soft_step *step, struct soft_block
 
 /* Each pass on LANES_WIDTH lanes of a block; `only` masks the lanes that change. */
 
-LANES_INLINE void half_warm(const struct soft_step *step, struct soft_block *block, uint32_t first,
-			    struct sides *s, lanes_mask only)
+ALWAYS_INLINE void half_warm(const struct soft_step *step, struct soft_block *block, uint32_t first,
+			     struct sides *s, lanes_mask only)
 {
 	UNUSED(step);
 	lanes zero = lanes_all(0);
@@ -366,8 +366,8 @@ LANES_INLINE void half_warm(const struct soft_step *step, struct soft_block *blo
 	apply_twist(s, block, first, lanes_select(only, turning, zero));
 }
 
-LANES_INLINE void half_solve(const struct soft_step *step, struct soft_block *block, uint32_t first,
-			     struct sides *s, lanes_mask only)
+ALWAYS_INLINE void half_solve(const struct soft_step *step, struct soft_block *block,
+			      uint32_t first, struct sides *s, lanes_mask only)
 {
 	solve_normals(step, block, first, s, true, only);
 	if (block->rough)
@@ -375,8 +375,8 @@ LANES_INLINE void half_solve(const struct soft_step *step, struct soft_block *bl
 			      load_of(block, first), true, only);
 }
 
-LANES_INLINE void half_relax(const struct soft_step *step, struct soft_block *block, uint32_t first,
-			     struct sides *s, lanes_mask only)
+ALWAYS_INLINE void half_relax(const struct soft_step *step, struct soft_block *block,
+			      uint32_t first, struct sides *s, lanes_mask only)
 {
 	solve_normals(step, block, first, s, false, only);
 	solve_friction(step, block, first, s, only);
@@ -385,7 +385,7 @@ LANES_INLINE void half_relax(const struct soft_step *step, struct soft_block *bl
 #if LANES_WIDTH == 16
 /* Whether a block and the next one are solved together: as many points, and nothing that is of a block
  * (its row of rough friction, its bounces) or of few. */
-LANES_INLINE bool is_pair(const struct soft_block *block)
+ALWAYS_INLINE bool is_pair(const struct soft_block *block)
 {
 	const struct soft_block *next = block + 1;
 	bool plain = !block->serial && !block->bounces && !block->rough && !block->locks;

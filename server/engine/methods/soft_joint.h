@@ -3,6 +3,7 @@
 #ifndef CAIRN_ENGINE_METHODS_SOFT_JOINT_H
 #define CAIRN_ENGINE_METHODS_SOFT_JOINT_H
 
+#include "server/base/inline.h"
 #include "server/engine/dynamics/integrate.h"
 #include "server/engine/dynamics/step_joints.h"
 #include "server/engine/math/sym3.h"
@@ -297,8 +298,8 @@ static inline struct soft_jointed *soft_parent_of(const struct soft_joints *join
 }
 
 /* x ← K⁻¹ x, inlined for each number of rows: x stays in registers, and no number waits for its store. */
-static inline __attribute__((always_inline)) void
-soft_joint_substitute(const double *l, const double *pivot_inv, uint32_t count, double *x)
+ALWAYS_INLINE void soft_joint_substitute(const double *l, const double *pivot_inv, uint32_t count,
+					 double *x)
 {
 	double y[SOFT_LOCKS_MAX];
 	VALIDATE(count <= SOFT_LOCKS_MAX);
@@ -410,10 +411,8 @@ static inline double soft_servo_speed(const struct soft_pass *pass, const struct
 
 /* Factors K of `count` rows, given by the rows of its lower half; `scales`: response_scale by row. Pivots are
  * not exchanged: K is positive semidefinite, and a row with a vanishing pivot is left out. */
-static inline __attribute__((always_inline)) void soft_joint_eliminate(struct soft_joint *joint,
-								       const double *k,
-								       const double *scales,
-								       uint32_t count)
+ALWAYS_INLINE void soft_joint_eliminate(struct soft_joint *joint, const double *k,
+					const double *scales, uint32_t count)
 {
 	double pivot_inv[SOFT_LOCKS_MAX];
 	VALIDATE(count <= SOFT_LOCKS_MAX);

@@ -32,7 +32,7 @@ enum { BLOCK_LANES = 8 };
 /* Four floats of a body, whatever the width of kernels. */
 typedef float float4 __attribute__((vector_size(16)));
 
-LANES_INLINE float4 float4_all(float s)
+ALWAYS_INLINE float4 float4_all(float s)
 {
 	return (float4){ s, s, s, s };
 }
@@ -60,10 +60,10 @@ struct lane8x3 {
 
 #if LANES_WIDTH == 16
 /* From a member of a block to that of the next one, bytes. */
-LANES_INLINE size_t lanes_next_block(void);
+ALWAYS_INLINE size_t lanes_next_block(void);
 
 /* Eight lanes of the block, and eight of the next one; `first` is 0. */
-LANES_INLINE lanes lanes_load(const struct lane8 *from, uint32_t first)
+ALWAYS_INLINE lanes lanes_load(const struct lane8 *from, uint32_t first)
 {
 	VALIDATE(first == 0);
 	const char *low = (const char *)&from->at[first], *high = low + lanes_next_block();
@@ -71,7 +71,7 @@ LANES_INLINE lanes lanes_load(const struct lane8 *from, uint32_t first)
 				       2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 
-LANES_INLINE void lanes_store(struct lane8 *to, uint32_t first, lanes v)
+ALWAYS_INLINE void lanes_store(struct lane8 *to, uint32_t first, lanes v)
 {
 	VALIDATE(first == 0);
 	char *low = (char *)&to->at[first], *high = low + lanes_next_block();
@@ -80,20 +80,20 @@ LANES_INLINE void lanes_store(struct lane8 *to, uint32_t first, lanes v)
 }
 #endif
 
-LANES_INLINE struct lanes3 lanes3_load(const struct lane8x3 *from, uint32_t first)
+ALWAYS_INLINE struct lanes3 lanes3_load(const struct lane8x3 *from, uint32_t first)
 {
 	return (struct lanes3){ lanes_load(&from->x, first), lanes_load(&from->y, first),
 				lanes_load(&from->z, first) };
 }
 
-LANES_INLINE void lanes3_store(struct lane8x3 *to, uint32_t first, struct lanes3 v)
+ALWAYS_INLINE void lanes3_store(struct lane8x3 *to, uint32_t first, struct lanes3 v)
 {
 	lanes_store(&to->x, first, v.x);
 	lanes_store(&to->y, first, v.y);
 	lanes_store(&to->z, first, v.z);
 }
 
-LANES_INLINE bool lanes_any(lanes_mask mask)
+ALWAYS_INLINE bool lanes_any(lanes_mask mask)
 {
 	int32_t any = 0;
 	for (uint32_t i = 0; i < LANES_WIDTH; i++)
@@ -102,14 +102,14 @@ LANES_INLINE bool lanes_any(lanes_mask mask)
 }
 
 /* 1/a; 0 where a is not above 0. */
-LANES_INLINE lanes lanes_inverse(lanes a)
+ALWAYS_INLINE lanes lanes_inverse(lanes a)
 {
 	lanes_mask some = a > lanes_all(0);
 	lanes one = lanes_all(1);
 	return lanes_select(some, one / lanes_select(some, a, one), lanes_all(0));
 }
 
-LANES_INLINE lanes lanes_sqrt(lanes a)
+ALWAYS_INLINE lanes lanes_sqrt(lanes a)
 {
 #if LANES_WIDTH == 16 && defined(__x86_64__)
 	half_stored low = __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7);
@@ -129,12 +129,12 @@ LANES_INLINE lanes lanes_sqrt(lanes a)
 #endif
 }
 
-LANES_INLINE struct lanes3 lanes3_mul_add(struct lanes3 a, struct lanes3 b, lanes s)
+ALWAYS_INLINE struct lanes3 lanes3_mul_add(struct lanes3 a, struct lanes3 b, lanes s)
 {
 	return (struct lanes3){ a.x + b.x * s, a.y + b.y * s, a.z + b.z * s };
 }
 
-LANES_INLINE struct lanes3 lanes3_mul_sub(struct lanes3 a, struct lanes3 b, lanes s)
+ALWAYS_INLINE struct lanes3 lanes3_mul_sub(struct lanes3 a, struct lanes3 b, lanes s)
 {
 	return (struct lanes3){ a.x - b.x * s, a.y - b.y * s, a.z - b.z * s };
 }
@@ -160,7 +160,7 @@ LANES_INLINE struct lanes3 lanes3_mul_sub(struct lanes3 a, struct lanes3 b, lane
 #if LANES_WIDTH >= 4
 /* In each group of four lanes: four rows of (x, y, z, w) into four columns, or back, as it is its own
  * inverse. */
-LANES_INLINE void lanes_transpose(lanes *a, lanes *b, lanes *c, lanes *d)
+ALWAYS_INLINE void lanes_transpose(lanes *a, lanes *b, lanes *c, lanes *d)
 {
 	lanes ab_low = LANES_SHUFFLE(*a, *b, 0, 4, 1, 5);
 	lanes ab_high = LANES_SHUFFLE(*a, *b, 2, 6, 3, 7);
@@ -174,7 +174,7 @@ LANES_INLINE void lanes_transpose(lanes *a, lanes *b, lanes *c, lanes *d)
 #endif
 
 /* Row i of the vectors, one for each lane: of lanes i, i + 4, … */
-LANES_INLINE lanes lanes_row(const float4 *const rows[LANES_WIDTH], uint32_t i)
+ALWAYS_INLINE lanes lanes_row(const float4 *const rows[LANES_WIDTH], uint32_t i)
 {
 #if LANES_WIDTH == 16
 	half_stored low = __builtin_shufflevector(*rows[i], *rows[i + 4], 0, 1, 2, 3, 4, 5, 6, 7);
@@ -192,7 +192,7 @@ LANES_INLINE lanes lanes_row(const float4 *const rows[LANES_WIDTH], uint32_t i)
 }
 
 /* x y z and w of a row for each lane. */
-LANES_INLINE struct lanes3 lanes_gather(const float4 *const rows[LANES_WIDTH], lanes *w)
+ALWAYS_INLINE struct lanes3 lanes_gather(const float4 *const rows[LANES_WIDTH], lanes *w)
 {
 	lanes x = lanes_row(rows, 0), y = lanes_row(rows, 1);
 	lanes z = lanes_row(rows, 2), last = lanes_row(rows, 3);
@@ -204,7 +204,7 @@ LANES_INLINE struct lanes3 lanes_gather(const float4 *const rows[LANES_WIDTH], l
 }
 
 /* Back: the row of each lane, its w 0. */
-LANES_INLINE void lanes_rows(struct lanes3 v, float4 rows[LANES_WIDTH])
+ALWAYS_INLINE void lanes_rows(struct lanes3 v, float4 rows[LANES_WIDTH])
 {
 	lanes w = lanes_all(0);
 #if LANES_WIDTH >= 4

@@ -6,8 +6,8 @@
 
 /* A member of soft bodies or drives, one for each lane. `from`: that of number 0; the next one is `stride`
  * bytes on. */
-LANES_INLINE struct lanes3 gather_lanes(const float4 *from, size_t stride, const uint32_t *index,
-					lanes *w)
+ALWAYS_INLINE struct lanes3 gather_lanes(const float4 *from, size_t stride, const uint32_t *index,
+					 lanes *w)
 {
 	const float4 *rows[LANES_WIDTH];
 	for (uint32_t i = 0; i < LANES_WIDTH; i++)
@@ -19,8 +19,8 @@ LANES_INLINE struct lanes3 gather_lanes(const float4 *from, size_t stride, const
 	gather_lanes(&(from)->member, sizeof *(from), index, &(lanes){ 0 })
 
 /* T v, lane by lane. */
-LANES_INLINE struct lanes3 tensor_lanes(const struct lane8 tensor[6], uint32_t first,
-					struct lanes3 v)
+ALWAYS_INLINE struct lanes3 tensor_lanes(const struct lane8 tensor[6], uint32_t first,
+					 struct lanes3 v)
 {
 	lanes xx = lanes_load(&tensor[0], first), yy = lanes_load(&tensor[1], first);
 	lanes zz = lanes_load(&tensor[2], first), xy = lanes_load(&tensor[3], first);
@@ -30,8 +30,8 @@ LANES_INLINE struct lanes3 tensor_lanes(const struct lane8 tensor[6], uint32_t f
 }
 
 /* The part of a vector along the axes of side a or b (`free`) that are not locked. */
-LANES_INLINE struct lanes3 free_part(bool locks, const struct lane8x3 *free, uint32_t first,
-				     struct lanes3 v)
+ALWAYS_INLINE struct lanes3 free_part(bool locks, const struct lane8x3 *free, uint32_t first,
+				      struct lanes3 v)
 {
 	if (!locks)
 		return v;
@@ -45,7 +45,7 @@ LANES_INLINE struct lanes3 free_part(bool locks, const struct lane8x3 *free, uin
 #define HELD 1e-4f
 
 /* 1/kg: u M⁻¹ u of a unit vector, by the masses of both sides. */
-LANES_INLINE lanes mass_along(const struct soft_block *block, uint32_t first, struct lanes3 u)
+ALWAYS_INLINE lanes mass_along(const struct soft_block *block, uint32_t first, struct lanes3 u)
 {
 	lanes m_a = lanes_load(&block->mass_inv_a, first);
 	lanes m_b = lanes_load(&block->mass_inv_b, first);

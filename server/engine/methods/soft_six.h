@@ -34,38 +34,38 @@ struct six {
 };
 
 #if LANES_WIDTH >= 8
-LANES_INLINE struct six six_load(const double *from)
+ALWAYS_INLINE struct six six_load(const double *from)
 {
 	return (struct six){ *(const doubles4_stored *)from, *(const doubles2_stored *)&from[4] };
 }
 
-LANES_INLINE void six_store(double *to, struct six v)
+ALWAYS_INLINE void six_store(double *to, struct six v)
 {
 	*(doubles4_stored *)to = v.low;
 	*(doubles2_stored *)&to[4] = v.high;
 }
 
-LANES_INLINE struct six six_scale(struct six a, double s)
+ALWAYS_INLINE struct six six_scale(struct six a, double s)
 {
 	return (struct six){ a.low * s, a.high * s };
 }
 
-LANES_INLINE struct six six_add(struct six a, struct six b)
+ALWAYS_INLINE struct six six_add(struct six a, struct six b)
 {
 	return (struct six){ a.low + b.low, a.high + b.high };
 }
 
-LANES_INLINE struct six six_sub(struct six a, struct six b)
+ALWAYS_INLINE struct six six_sub(struct six a, struct six b)
 {
 	return (struct six){ a.low - b.low, a.high - b.high };
 }
 
-LANES_INLINE struct six six_mul(struct six a, struct six b)
+ALWAYS_INLINE struct six six_mul(struct six a, struct six b)
 {
 	return (struct six){ a.low * b.low, a.high * b.high };
 }
 #else
-LANES_INLINE struct six six_load(const double *from)
+ALWAYS_INLINE struct six six_load(const double *from)
 {
 	struct six v;
 	LANES_UNROLL
@@ -74,14 +74,14 @@ LANES_INLINE struct six six_load(const double *from)
 	return v;
 }
 
-LANES_INLINE void six_store(double *to, struct six v)
+ALWAYS_INLINE void six_store(double *to, struct six v)
 {
 	LANES_UNROLL
 	for (uint32_t i = 0; i < SIX_PARTS; i++)
 		*(six_part_stored *)&to[6 / SIX_PARTS * i] = v.part[i];
 }
 
-LANES_INLINE struct six six_scale(struct six a, double s)
+ALWAYS_INLINE struct six six_scale(struct six a, double s)
 {
 	LANES_UNROLL
 	for (uint32_t i = 0; i < SIX_PARTS; i++)
@@ -89,7 +89,7 @@ LANES_INLINE struct six six_scale(struct six a, double s)
 	return a;
 }
 
-LANES_INLINE struct six six_add(struct six a, struct six b)
+ALWAYS_INLINE struct six six_add(struct six a, struct six b)
 {
 	LANES_UNROLL
 	for (uint32_t i = 0; i < SIX_PARTS; i++)
@@ -97,7 +97,7 @@ LANES_INLINE struct six six_add(struct six a, struct six b)
 	return a;
 }
 
-LANES_INLINE struct six six_sub(struct six a, struct six b)
+ALWAYS_INLINE struct six six_sub(struct six a, struct six b)
 {
 	LANES_UNROLL
 	for (uint32_t i = 0; i < SIX_PARTS; i++)
@@ -105,7 +105,7 @@ LANES_INLINE struct six six_sub(struct six a, struct six b)
 	return a;
 }
 
-LANES_INLINE struct six six_mul(struct six a, struct six b)
+ALWAYS_INLINE struct six six_mul(struct six a, struct six b)
 {
 	LANES_UNROLL
 	for (uint32_t i = 0; i < SIX_PARTS; i++)
@@ -115,18 +115,18 @@ LANES_INLINE struct six six_mul(struct six a, struct six b)
 #endif
 
 /* a + s b, a − s b. */
-LANES_INLINE struct six six_mul_add(struct six a, struct six b, double s)
+ALWAYS_INLINE struct six six_mul_add(struct six a, struct six b, double s)
 {
 	return six_add(a, six_scale(b, s));
 }
 
-LANES_INLINE struct six six_mul_sub(struct six a, struct six b, double s)
+ALWAYS_INLINE struct six six_mul_sub(struct six a, struct six b, double s)
 {
 	return six_sub(a, six_scale(b, s));
 }
 
 /* Σ x_c columns[c], in the order of c, of six columns of six numbers each. */
-LANES_INLINE struct six six_combine(const double *columns, const double x[6])
+ALWAYS_INLINE struct six six_combine(const double *columns, const double x[6])
 {
 	struct six sum = six_scale(six_load(columns), x[0]);
 	LANES_UNROLL
@@ -136,7 +136,7 @@ LANES_INLINE struct six six_combine(const double *columns, const double x[6])
 }
 
 /* The same as two sums of three, which are then added: the order of spatial_dot. */
-LANES_INLINE struct six six_combine_halves(const double *columns, const double x[6])
+ALWAYS_INLINE struct six six_combine_halves(const double *columns, const double x[6])
 {
 	struct six low = six_scale(six_load(columns), x[0]);
 	struct six high = six_scale(six_load(&columns[6 * 3]), x[3]);

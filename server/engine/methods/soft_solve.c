@@ -36,9 +36,9 @@ enum { BOUNCE_ROUNDS = 4, BOUNCE_SWEEPS = 8 };
  *   √(e² (u² − 2 a s) + 2 a s),
  * so no energy is lost by where in the sub-step it turns. n a² h² is what a tick of n sub-steps loses of
  * u². Sets `leave` to that speed, or to 0 for a point that is not hit. */
-LANES_INLINE lanes_mask find_hits(const struct soft_step *step, const struct soft_block *block,
-				  uint32_t first, const struct sides *s, lanes_mask only,
-				  lanes leave[MANIFOLD_POINTS_MAX])
+ALWAYS_INLINE lanes_mask find_hits(const struct soft_step *step, const struct soft_block *block,
+				   uint32_t first, const struct sides *s, lanes_mask only,
+				   lanes leave[MANIFOLD_POINTS_MAX])
 {
 	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
 	struct lanes3 normal = lanes3_load(&block->normal, first);
@@ -64,8 +64,8 @@ LANES_INLINE lanes_mask find_hits(const struct soft_step *step, const struct sof
 }
 
 /* Friction of a bounce: it may stop the slip at the friction centre. */
-LANES_INLINE void rub(const struct soft_step *step, struct soft_block *block, uint32_t first,
-		      struct sides *s, struct lanes3 normal, lanes load)
+ALWAYS_INLINE void rub(const struct soft_step *step, struct soft_block *block, uint32_t first,
+		       struct sides *s, struct lanes3 normal, lanes load)
 {
 	lanes kept1 = lanes_load(&block->tangent_impulse[0], first), zero = lanes_all(0);
 	lanes kept2 = lanes_load(&block->tangent_impulse[1], first);
@@ -78,8 +78,8 @@ LANES_INLINE void rub(const struct soft_step *step, struct soft_block *block, ui
 
 /* The points of a manifold bounce together, manifolds one after the other: each of these conserves what
  * it should. Impulses are added to the totals at once, because they are no guess for what follows. */
-LANES_INLINE void half_bounce(const struct soft_step *step, struct soft_block *block,
-			      uint32_t first, struct sides *s, lanes_mask only)
+ALWAYS_INLINE void half_bounce(const struct soft_step *step, struct soft_block *block,
+			       uint32_t first, struct sides *s, lanes_mask only)
 {
 	lanes leave[MANIFOLD_POINTS_MAX], push[MANIFOLD_POINTS_MAX];
 	if (!block->bounces || !lanes_any(find_hits(step, block, first, s, only, leave)))

@@ -23,38 +23,38 @@ typedef VECTOR_BITS NAME(_mask) __attribute__((vector_size(4 * LANES_WIDTH)));
 typedef VECTOR_ELEMENT NAME(_stored)
 	__attribute__((vector_size(4 * LANES_WIDTH), aligned(sizeof(VECTOR_ELEMENT)), may_alias));
 
-LANES_INLINE VECTOR NAME(_all)(VECTOR_ELEMENT s)
+ALWAYS_INLINE VECTOR NAME(_all)(VECTOR_ELEMENT s)
 {
 	return s - (VECTOR){ 0 }; /* a sum would turn −0 into 0 */
 }
 
 #ifndef VECTOR_APART
 /* The lanes of one vector from `first` on, which is a multiple of their number. */
-LANES_INLINE VECTOR NAME(_load)(const struct VECTOR_EIGHT *from, uint32_t first)
+ALWAYS_INLINE VECTOR NAME(_load)(const struct VECTOR_EIGHT *from, uint32_t first)
 {
 	VALIDATE(first < BLOCK_LANES && first % (sizeof(VECTOR) / sizeof(VECTOR_ELEMENT)) == 0);
 	return *(const NAME(_stored) *)&from->at[first];
 }
 
-LANES_INLINE void NAME(_store)(struct VECTOR_EIGHT *to, uint32_t first, VECTOR v)
+ALWAYS_INLINE void NAME(_store)(struct VECTOR_EIGHT *to, uint32_t first, VECTOR v)
 {
 	VALIDATE(first < BLOCK_LANES && first % (sizeof(VECTOR) / sizeof(VECTOR_ELEMENT)) == 0);
 	*(NAME(_stored) *)&to->at[first] = v;
 }
 #endif
 
-LANES_INLINE VECTOR NAME(_select)(NAME(_mask) mask, VECTOR yes, VECTOR no)
+ALWAYS_INLINE VECTOR NAME(_select)(NAME(_mask) mask, VECTOR yes, VECTOR no)
 {
 	return (VECTOR)((mask & (NAME(_mask))yes) | (~mask & (NAME(_mask))no));
 }
 
 /* b if they are equal or one is not a number. */
-LANES_INLINE VECTOR NAME(_max)(VECTOR a, VECTOR b)
+ALWAYS_INLINE VECTOR NAME(_max)(VECTOR a, VECTOR b)
 {
 	return NAME(_select)(a > b, a, b);
 }
 
-LANES_INLINE VECTOR NAME(_min)(VECTOR a, VECTOR b)
+ALWAYS_INLINE VECTOR NAME(_min)(VECTOR a, VECTOR b)
 {
 	return NAME(_select)(a < b, a, b);
 }
@@ -63,27 +63,27 @@ struct NAME(3) {
 	VECTOR x, y, z;
 };
 
-LANES_INLINE struct NAME(3) NAME(3_add)(struct NAME(3) a, struct NAME(3) b)
+ALWAYS_INLINE struct NAME(3) NAME(3_add)(struct NAME(3) a, struct NAME(3) b)
 {
 	return (struct NAME(3)){ a.x + b.x, a.y + b.y, a.z + b.z };
 }
 
-LANES_INLINE struct NAME(3) NAME(3_sub)(struct NAME(3) a, struct NAME(3) b)
+ALWAYS_INLINE struct NAME(3) NAME(3_sub)(struct NAME(3) a, struct NAME(3) b)
 {
 	return (struct NAME(3)){ a.x - b.x, a.y - b.y, a.z - b.z };
 }
 
-LANES_INLINE struct NAME(3) NAME(3_scale)(struct NAME(3) a, VECTOR s)
+ALWAYS_INLINE struct NAME(3) NAME(3_scale)(struct NAME(3) a, VECTOR s)
 {
 	return (struct NAME(3)){ a.x * s, a.y * s, a.z * s };
 }
 
-LANES_INLINE VECTOR NAME(3_dot)(struct NAME(3) a, struct NAME(3) b)
+ALWAYS_INLINE VECTOR NAME(3_dot)(struct NAME(3) a, struct NAME(3) b)
 {
 	return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-LANES_INLINE struct NAME(3) NAME(3_cross)(struct NAME(3) a, struct NAME(3) b)
+ALWAYS_INLINE struct NAME(3) NAME(3_cross)(struct NAME(3) a, struct NAME(3) b)
 {
 	return (struct NAME(3)){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z,
 				 a.x * b.y - a.y * b.x };

@@ -14,7 +14,7 @@ enum { WIDE = LANES_WIDTH / 2 };
 #include "server/engine/methods/soft_vector.h"
 
 /* Bits of a block's lanes, from lane `first` on, as a mask. */
-LANES_INLINE wide_mask wide_bits(uint32_t bits, uint32_t first)
+ALWAYS_INLINE wide_mask wide_bits(uint32_t bits, uint32_t first)
 {
 	wide_mask lane = { 0 };
 	LANES_UNROLL
@@ -24,7 +24,7 @@ LANES_INLINE wide_mask wide_bits(uint32_t bits, uint32_t first)
 }
 
 /* Back. */
-LANES_INLINE uint32_t bits_of(wide_mask mask, uint32_t first)
+ALWAYS_INLINE uint32_t bits_of(wide_mask mask, uint32_t first)
 {
 	uint32_t bits = 0;
 	LANES_UNROLL
@@ -33,13 +33,13 @@ LANES_INLINE uint32_t bits_of(wide_mask mask, uint32_t first)
 	return bits;
 }
 
-LANES_INLINE wide wide_abs(wide v)
+ALWAYS_INLINE wide wide_abs(wide v)
 {
 	return (wide)((wide_mask)v & INT64_MAX);
 }
 
 /* As scalar_clamp. */
-LANES_INLINE wide wide_clamp(wide v, wide low, wide high)
+ALWAYS_INLINE wide wide_clamp(wide v, wide low, wide high)
 {
 	return wide_select(v > low, wide_select(v < high, v, high), low);
 }
@@ -50,7 +50,7 @@ typedef double wide_part __attribute__((vector_size(8 * PART)));
 typedef double part_stored __attribute__((vector_size(8 * PART), aligned(8), may_alias));
 
 /* PART rows of as many numbers into columns, or back. */
-LANES_INLINE void part_transpose(wide_part v[PART])
+ALWAYS_INLINE void part_transpose(wide_part v[PART])
 {
 #if LANES_WIDTH >= 8
 	wide_part ab_even = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6);
@@ -69,7 +69,7 @@ LANES_INLINE void part_transpose(wide_part v[PART])
 }
 
 /* PART numbers of each lane, from its address on. */
-LANES_INLINE void gather_part(const double *const from[WIDE], wide out[PART])
+ALWAYS_INLINE void gather_part(const double *const from[WIDE], wide out[PART])
 {
 	wide_part v[WIDE];
 	LANES_UNROLL
@@ -89,7 +89,7 @@ LANES_INLINE void gather_part(const double *const from[WIDE], wide out[PART])
 }
 
 /* Back, into the lanes whose bit of `writes` is set. */
-LANES_INLINE void scatter_part(double *const to[WIDE], uint32_t writes, const wide from[PART])
+ALWAYS_INLINE void scatter_part(double *const to[WIDE], uint32_t writes, const wide from[PART])
 {
 	wide_part v[WIDE];
 	LANES_UNROLL
@@ -111,7 +111,7 @@ LANES_INLINE void scatter_part(double *const to[WIDE], uint32_t writes, const wi
 }
 
 /* `count` ≥ PART numbers of each lane, from its address on. Groups of PART may overlap. */
-LANES_INLINE void wide_gather(const double *const from[WIDE], uint32_t count, wide *out)
+ALWAYS_INLINE void wide_gather(const double *const from[WIDE], uint32_t count, wide *out)
 {
 	LANES_UNROLL
 	for (uint32_t c = 0; c < count; c += PART) {
@@ -124,8 +124,8 @@ LANES_INLINE void wide_gather(const double *const from[WIDE], uint32_t count, wi
 	}
 }
 
-LANES_INLINE void gather_bodies(const struct soft_joints *joints, const uint32_t index[WIDE],
-				size_t offset, uint32_t count, wide *out)
+ALWAYS_INLINE void gather_bodies(const struct soft_joints *joints, const uint32_t index[WIDE],
+				 size_t offset, uint32_t count, wide *out)
 {
 	const double *from[WIDE];
 	LANES_UNROLL
@@ -135,8 +135,8 @@ LANES_INLINE void gather_bodies(const struct soft_joints *joints, const uint32_t
 }
 
 /* Back, into the bodies of the lanes whose bit of `writes` is set. */
-LANES_INLINE void scatter_bodies(const struct soft_joints *joints, const uint32_t index[WIDE],
-				 uint32_t writes, size_t offset, uint32_t count, const wide *from)
+ALWAYS_INLINE void scatter_bodies(const struct soft_joints *joints, const uint32_t index[WIDE],
+				  uint32_t writes, size_t offset, uint32_t count, const wide *from)
 {
 	LANES_UNROLL
 	for (uint32_t c = 0; c < count; c += PART) {
@@ -160,8 +160,8 @@ struct lanes_row {
 	wide on_a[6], on_b[6];
 };
 
-LANES_INLINE void load_rows(const struct wide_block *block, uint32_t first, uint32_t rows,
-			    struct lanes_row *out)
+ALWAYS_INLINE void load_rows(const struct wide_block *block, uint32_t first, uint32_t rows,
+			     struct lanes_row *out)
 {
 	for (uint32_t r = 0; r < rows; r++)
 		LANES_UNROLL
@@ -172,7 +172,7 @@ LANES_INLINE void load_rows(const struct wide_block *block, uint32_t first, uint
 }
 
 /* v ← v + s, of six numbers that are stored. */
-LANES_INLINE void wide_add_stored(struct wide8 v[6], uint32_t first, const wide s[6])
+ALWAYS_INLINE void wide_add_stored(struct wide8 v[6], uint32_t first, const wide s[6])
 {
 	LANES_UNROLL
 	for (uint32_t c = 0; c < 6; c++)
@@ -180,21 +180,21 @@ LANES_INLINE void wide_add_stored(struct wide8 v[6], uint32_t first, const wide 
 }
 
 /* J v, as spatial_dot. */
-LANES_INLINE wide wide_speed(const wide on[6], const wide v[6])
+ALWAYS_INLINE wide wide_speed(const wide on[6], const wide v[6])
 {
 	return (on[0] * v[0] + on[1] * v[1] + on[2] * v[2]) +
 	       (on[3] * v[3] + on[4] * v[4] + on[5] * v[5]);
 }
 
 /* The same product as soft_dot and soft_respond have it: in one sum. */
-LANES_INLINE wide wide_dot(const wide on[6], const wide x[6])
+ALWAYS_INLINE wide wide_dot(const wide on[6], const wide x[6])
 {
 	return on[0] * x[0] + on[1] * x[1] + on[2] * x[2] + on[3] * x[3] + on[4] * x[4] +
 	       on[5] * x[5];
 }
 
 /* v + s J. */
-LANES_INLINE void wide_add(wide v[6], const wide on[6], wide s)
+ALWAYS_INLINE void wide_add(wide v[6], const wide on[6], wide s)
 {
 	LANES_UNROLL
 	for (uint32_t i = 0; i < 6; i++)

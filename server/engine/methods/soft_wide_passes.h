@@ -25,8 +25,8 @@ struct lanes_factor {
 	wide l[FACTOR_MAX], pivot_inv[SOFT_LOCKS_MAX];
 };
 
-LANES_INLINE void load_factor(const struct wide_block *block, uint32_t first, uint32_t rows,
-			      struct lanes_factor *out)
+ALWAYS_INLINE void load_factor(const struct wide_block *block, uint32_t first, uint32_t rows,
+			       struct lanes_factor *out)
 {
 	for (uint32_t i = 0; i < rows * (rows - 1) / 2; i++)
 		out->l[i] = wide_load(&block->factor[i], first);
@@ -34,8 +34,8 @@ LANES_INLINE void load_factor(const struct wide_block *block, uint32_t first, ui
 		out->pivot_inv[i] = wide_load(&block->row[i].pivot_inv, first);
 }
 
-LANES_INLINE void load_reach(const struct wide_block *block, uint32_t first, uint32_t row,
-			     wide out[6])
+ALWAYS_INLINE void load_reach(const struct wide_block *block, uint32_t first, uint32_t row,
+			      wide out[6])
 {
 	LANES_UNROLL
 	for (uint32_t c = 0; c < 6; c++)
@@ -43,7 +43,7 @@ LANES_INLINE void load_reach(const struct wide_block *block, uint32_t first, uin
 }
 
 /* x ← K⁻¹ x, as soft_joint_solve_factored. */
-LANES_INLINE void solve_lanes(const struct lanes_factor *factor, uint32_t rows, wide *x)
+ALWAYS_INLINE void solve_lanes(const struct lanes_factor *factor, uint32_t rows, wide *x)
 {
 	const wide *l = factor->l;
 	for (uint32_t i = 1; i < rows; i++) {
@@ -63,8 +63,8 @@ LANES_INLINE void solve_lanes(const struct lanes_factor *factor, uint32_t rows, 
 /* ---- factors -------------------------------------------------------------------------------- */
 
 /* Traces of M⁻¹ of each lane's body, for response_scale. */
-LANES_INLINE void gather_traces(const struct soft_joints *joints, const uint32_t *index,
-				wide *linear, wide *angular)
+ALWAYS_INLINE void gather_traces(const struct soft_joints *joints, const uint32_t *index,
+				 wide *linear, wide *angular)
 {
 	wide mass[9]; /* mass_inv, then inertia_inv: xx yy zz first */
 	GATHER_BODIES(joints, index, mass_inv, 9, mass);
@@ -72,16 +72,16 @@ LANES_INLINE void gather_traces(const struct soft_joints *joints, const uint32_t
 	*angular = mass[3] + mass[4] + mass[5];
 }
 
-LANES_INLINE wide scale_on(const wide on[6], wide linear, wide angular)
+ALWAYS_INLINE wide scale_on(const wide on[6], wide linear, wide angular)
 {
 	return (on[0] * on[0] + on[1] * on[1] + on[2] * on[2]) * linear +
 	       (on[3] * on[3] + on[4] * on[4] + on[5] * on[5]) * angular;
 }
 
 /* As soft_joint_factor; k: the rows of the lower half. */
-LANES_INLINE void factor_lanes(const struct soft_joints *joints, struct wide_block *block,
-			       uint32_t first, uint32_t rows, const struct lanes_row *on,
-			       const wide *k, struct lanes_factor *out)
+ALWAYS_INLINE void factor_lanes(const struct soft_joints *joints, struct wide_block *block,
+				uint32_t first, uint32_t rows, const struct lanes_row *on,
+				const wide *k, struct lanes_factor *out)
 {
 	wide *l = out->l, row[SOFT_LOCKS_MAX], zero = wide_all(0), one = wide_all(1);
 	wide linear_a, angular_a, linear_b, angular_b;
@@ -115,7 +115,7 @@ LANES_INLINE void factor_lanes(const struct soft_joints *joints, struct wide_blo
 }
 
 /* M⁻¹ of an impulse on a body without joints; m: its mass_inv, then inertia_inv: xx yy zz xy yz zx. */
-LANES_INLINE void respond_free(const wide m[9], const wide on[6], wide out[6])
+ALWAYS_INLINE void respond_free(const wide m[9], const wide on[6], wide out[6])
 {
 	const wide *t = &m[3];
 	LANES_UNROLL
@@ -127,8 +127,8 @@ LANES_INLINE void respond_free(const wide m[9], const wide on[6], wide out[6])
 }
 
 /* W_p − Tᵀ D⁻¹ T, as reduce_response; x: T, which becomes L⁻¹ T. */
-LANES_INLINE void reduce_lanes(const struct lanes_factor *factor, uint32_t rows, wide x[][6],
-			       wide w[36])
+ALWAYS_INLINE void reduce_lanes(const struct lanes_factor *factor, uint32_t rows, wide x[][6],
+				wide w[36])
 {
 	const wide *l = factor->l;
 	for (uint32_t i = 0; i < rows; i++) {
@@ -148,15 +148,15 @@ LANES_INLINE void reduce_lanes(const struct lanes_factor *factor, uint32_t rows,
 }
 
 /* A row of W, whose numbers are six apart, times J. */
-LANES_INLINE wide wide_column_dot(const wide *w, const wide on[6])
+ALWAYS_INLINE wide wide_column_dot(const wide *w, const wide on[6])
 {
 	return w[0] * on[0] + w[6] * on[1] + w[12] * on[2] + w[18] * on[3] + w[24] * on[4] +
 	       w[30] * on[5];
 }
 
 /* answers = W J; k += J W Jᵀ, the rows of its lower half. */
-LANES_INLINE void respond_lanes(const wide w[36], const struct lanes_row *on, bool side_b,
-				uint32_t rows, wide answers[][6], wide *k)
+ALWAYS_INLINE void respond_lanes(const wide w[36], const struct lanes_row *on, bool side_b,
+				 uint32_t rows, wide answers[][6], wide *k)
 {
 	for (uint32_t i = 0; i < rows; i++) {
 		LANES_UNROLL
@@ -169,8 +169,8 @@ LANES_INLINE void respond_lanes(const wide w[36], const struct lanes_row *on, bo
 }
 
 /* As branch_derive, without other rows. */
-LANES_INLINE void factor_loose(struct soft_joints *joints, struct wide_block *block, uint32_t first,
-			       uint32_t rows)
+ALWAYS_INLINE void factor_loose(struct soft_joints *joints, struct wide_block *block,
+				uint32_t first, uint32_t rows)
 {
 	wide k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *to = k, m_a[9], m_b[9];
 	struct lanes_row on[SOFT_LOCKS_MAX];
@@ -195,8 +195,8 @@ LANES_INLINE void factor_loose(struct soft_joints *joints, struct wide_block *bl
 }
 
 /* As factor_branch. */
-LANES_INLINE void factor_rows(struct soft_joints *joints, struct wide_block *block, uint32_t first,
-			      uint32_t rows)
+ALWAYS_INLINE void factor_rows(struct soft_joints *joints, struct wide_block *block, uint32_t first,
+			       uint32_t rows)
 {
 	const uint32_t *child = &(block->child_b ? block->b : block->a)[first];
 	const uint32_t *parent = &(block->child_b ? block->a : block->b)[first];
@@ -242,7 +242,7 @@ static void wide_factor(struct soft_joints *joints, struct wide_block *block)
 /* ---- trees ---------------------------------------------------------------------------------- */
 
 /* As set_targets. */
-LANES_INLINE
+ALWAYS_INLINE
 void target_lanes(const struct soft_pass *pass, const struct wide_block *block, uint32_t first,
 		  uint32_t rows, const struct lanes_row *on, wide *target)
 {
@@ -261,8 +261,8 @@ void target_lanes(const struct soft_pass *pass, const struct wide_block *block, 
 }
 
 /* As set_right_sides and eliminate_upward. */
-LANES_INLINE void upward_rows(const struct soft_pass *pass, struct wide_block *block,
-			      uint32_t first, uint32_t rows)
+ALWAYS_INLINE void upward_rows(const struct soft_pass *pass, struct wide_block *block,
+			       uint32_t first, uint32_t rows)
 {
 	struct soft_joints *joints = pass->joints;
 	wide a[6], b[6], x[SOFT_LOCKS_MAX];
@@ -298,8 +298,8 @@ static void wide_upward(const struct soft_pass *pass, struct wide_block *block){
 }
 
 /* Adds to each lane's joint the impulses of its rows, and what its bodies get. */
-LANES_INLINE void add_to_joints(struct wide_block *block, uint32_t first, uint32_t rows,
-				const wide *change, const wide *on_a, const wide *on_b)
+ALWAYS_INLINE void add_to_joints(struct wide_block *block, uint32_t first, uint32_t rows,
+				 const wide *change, const wide *on_a, const wide *on_b)
 {
 	wide_mask has_b = wide_bits(block->has_b, first), acted = { 0 };
 	wide on[6];
@@ -318,8 +318,8 @@ LANES_INLINE void add_to_joints(struct wide_block *block, uint32_t first, uint32
 }
 
 /* As substitute_downward, and what apply_solution does to a joint. */
-LANES_INLINE void downward_rows(struct soft_joints *joints, struct wide_block *block,
-				uint32_t first, uint32_t rows)
+ALWAYS_INLINE void downward_rows(struct soft_joints *joints, struct wide_block *block,
+				 uint32_t first, uint32_t rows)
 {
 	wide change[SOFT_LOCKS_MAX], a[6], b[6], on_a[6], on_b[6];
 	struct lanes_row on[SOFT_LOCKS_MAX];
@@ -367,8 +367,8 @@ static void wide_downward(struct soft_joints *joints, struct wide_block *block){
 /* ---- loose joints --------------------------------------------------------------------------- */
 
 /* v ← v + M⁻¹ of an impulse, as soft_jointed_apply. */
-LANES_INLINE void apply_lanes(struct soft_joints *joints, const uint32_t *index, uint32_t writes,
-			      const wide on[6], wide v[6])
+ALWAYS_INLINE void apply_lanes(struct soft_joints *joints, const uint32_t *index, uint32_t writes,
+			       const wide on[6], wide v[6])
 {
 	wide m[9], answer[6];
 	GATHER_BODIES(joints, index, mass_inv, 9, m);
@@ -380,8 +380,8 @@ LANES_INLINE void apply_lanes(struct soft_joints *joints, const uint32_t *index,
 }
 
 /* As soft_joint_warm of a loose joint. */
-LANES_INLINE void warm_rows(struct soft_joints *joints, struct wide_block *block, uint32_t first,
-			    uint32_t rows)
+ALWAYS_INLINE void warm_rows(struct soft_joints *joints, struct wide_block *block, uint32_t first,
+			     uint32_t rows)
 {
 	wide a[6], b[6], on_a[6], on_b[6], impulse[SOFT_LOCKS_MAX];
 	wide_mask any = { 0 };
@@ -423,8 +423,8 @@ static void wide_warm(struct soft_joints *joints, struct wide_block *block){
 }
 
 /* As solve_locks. */
-LANES_INLINE void locks_rows(const struct soft_pass *pass, struct wide_block *block, uint32_t first,
-			     uint32_t rows)
+ALWAYS_INLINE void locks_rows(const struct soft_pass *pass, struct wide_block *block,
+			      uint32_t first, uint32_t rows)
 {
 	struct soft_joints *joints = pass->joints;
 	wide a[6], b[6], x[SOFT_LOCKS_MAX], on_a[6], on_b[6];

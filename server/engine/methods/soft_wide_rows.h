@@ -18,32 +18,32 @@ struct lanes_motion {
 	struct wide3 velocity, spin;
 };
 
-LANES_INLINE struct wide3 wide3_load(const struct wide8 from[3], uint32_t first)
+ALWAYS_INLINE struct wide3 wide3_load(const struct wide8 from[3], uint32_t first)
 {
 	return (struct wide3){ wide_load(&from[0], first), wide_load(&from[1], first),
 			       wide_load(&from[2], first) };
 }
 
-LANES_INLINE void wide3_store(struct wide8 to[3], uint32_t first, struct wide3 v)
+ALWAYS_INLINE void wide3_store(struct wide8 to[3], uint32_t first, struct wide3 v)
 {
 	wide_store(&to[0], first, v.x);
 	wide_store(&to[1], first, v.y);
 	wide_store(&to[2], first, v.z);
 }
 
-LANES_INLINE struct wide3 wide3_negate(struct wide3 a)
+ALWAYS_INLINE struct wide3 wide3_negate(struct wide3 a)
 {
 	return (struct wide3){ -a.x, -a.y, -a.z };
 }
 
-LANES_INLINE struct wide3 wide3_select(wide_mask mask, struct wide3 yes, struct wide3 no)
+ALWAYS_INLINE struct wide3 wide3_select(wide_mask mask, struct wide3 yes, struct wide3 no)
 {
 	return (struct wide3){ wide_select(mask, yes.x, no.x), wide_select(mask, yes.y, no.y),
 			       wide_select(mask, yes.z, no.z) };
 }
 
 /* As quat_rotate. */
-LANES_INLINE struct wide3 wide_rotate(struct wide4 q, struct wide3 p)
+ALWAYS_INLINE struct wide3 wide_rotate(struct wide4 q, struct wide3 p)
 {
 	struct wide3 v = { q.x, q.y, q.z };
 	struct wide3 t = wide3_scale(wide3_cross(v, p), wide_all(2));
@@ -51,7 +51,7 @@ LANES_INLINE struct wide3 wide_rotate(struct wide4 q, struct wide3 p)
 }
 
 /* As quat_mul. */
-LANES_INLINE struct wide4 wide4_mul(struct wide4 a, struct wide4 b)
+ALWAYS_INLINE struct wide4 wide4_mul(struct wide4 a, struct wide4 b)
 {
 	return (struct wide4){
 		a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
@@ -62,7 +62,7 @@ LANES_INLINE struct wide4 wide4_mul(struct wide4 a, struct wide4 b)
 }
 
 /* As mat3_from_quat: its columns. */
-LANES_INLINE void wide_axes(struct wide4 q, struct wide3 axes[3])
+ALWAYS_INLINE void wide_axes(struct wide4 q, struct wide3 axes[3])
 {
 	wide xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z;
 	wide xy = q.x * q.y, yz = q.y * q.z, zx = q.z * q.x;
@@ -73,7 +73,7 @@ LANES_INLINE void wide_axes(struct wide4 q, struct wide3 axes[3])
 	axes[2] = (struct wide3){ two * (zx + wy), two * (yz - wx), one - two * (xx + yy) };
 }
 
-LANES_INLINE struct lanes_motion gather_motion_lanes(const struct body_motion *const *motions)
+ALWAYS_INLINE struct lanes_motion gather_motion_lanes(const struct body_motion *const *motions)
 {
 	enum { NUMBERS = 13 };
 	_Static_assert(sizeof(struct body_motion) == NUMBERS * sizeof(double), "all numbers");
@@ -96,7 +96,7 @@ struct lanes_pair {
 };
 
 /* As move_impulses_to_anchor; and the arms of a tree's anchors. */
-LANES_INLINE void move_lanes(struct wide_block *block, uint32_t first, const struct lanes_pair *at)
+ALWAYS_INLINE void move_lanes(struct wide_block *block, uint32_t first, const struct lanes_pair *at)
 {
 	struct wide_joint *more = block->more;
 	struct wide3 linear = wide3_load(more->pushed, first);
@@ -118,14 +118,14 @@ LANES_INLINE void move_lanes(struct wide_block *block, uint32_t first, const str
 	wide3_store(more->arm_b, first, wide3_sub(anchor_b, at->b.centre));
 }
 
-LANES_INLINE struct wide3 wide_centripetal(struct wide3 spin, struct wide3 arm)
+ALWAYS_INLINE struct wide3 wide_centripetal(struct wide3 spin, struct wide3 arm)
 {
 	return wide3_cross(spin, wide3_cross(spin, arm));
 }
 
 /* J of a coordinate along `axis` on a side; 0 for a side without a body. */
-LANES_INLINE void write_along(struct wide8 on[6], uint32_t first, wide_mask has, struct wide3 arm,
-			      struct wide3 axis)
+ALWAYS_INLINE void write_along(struct wide8 on[6], uint32_t first, wide_mask has, struct wide3 arm,
+			       struct wide3 axis)
 {
 	struct wide3 about = wide3_cross(arm, axis), zero = { { 0 }, { 0 }, { 0 } };
 	wide3_store(on, first, wide3_select(has, axis, zero));
@@ -134,8 +134,8 @@ LANES_INLINE void write_along(struct wide8 on[6], uint32_t first, wide_mask has,
 
 /* As find_anchors and add_locked_rows of constraint_joint, at the level of accelerations, and
  * measure_joint. Returns the largest gap. */
-LANES_INLINE wide ball_rows(const struct wide_measure *measure, struct wide_block *block,
-			    uint32_t first, const struct lanes_pair *at)
+ALWAYS_INLINE wide ball_rows(const struct wide_measure *measure, struct wide_block *block,
+			     uint32_t first, const struct lanes_pair *at)
 {
 	const struct lanes_motion *a = &at->a, *b = &at->b;
 	const struct wide_joint *more = block->more;
@@ -172,8 +172,8 @@ LANES_INLINE wide ball_rows(const struct wide_measure *measure, struct wide_bloc
 }
 
 /* Takes the rows that soft_joint_rows.c has made in the joints. Returns their largest gap. */
-LANES_INLINE wide take_rows(const struct wide_measure *measure, struct wide_block *block,
-			    uint32_t first)
+ALWAYS_INLINE wide take_rows(const struct wide_measure *measure, struct wide_block *block,
+			     uint32_t first)
 {
 	_Static_assert(sizeof(struct soft_row) == 12 * sizeof(double), "a row is twelve numbers");
 	_Static_assert((int)SOFT_LOCKS_MAX >= (int)PART, "biases are gathered together");
@@ -235,8 +235,8 @@ static inline uint32_t wide_measure(const struct wide_measure *measure, struct w
 /* ---- stiffness ------------------------------------------------------------------------------ */
 
 /* As add_stiffness, of one side. */
-LANES_INLINE void tighten_side(struct soft_joints *joints, const uint32_t *index, uint32_t writes,
-			       struct wide3 pull, struct wide3 arm, wide h)
+ALWAYS_INLINE void tighten_side(struct soft_joints *joints, const uint32_t *index, uint32_t writes,
+				struct wide3 pull, struct wide3 arm, wide h)
 {
 	wide stiff = h * wide3_dot(pull, arm), s[6], one = wide_all(1);
 	wide_mask some = stiff > wide_all(0);
@@ -270,7 +270,7 @@ static inline void wide_tighten(struct soft_joints *joints, const struct wide_bl
 /* ---- sums ----------------------------------------------------------------------------------- */
 
 /* As soft_joint_take_pull. */
-LANES_INLINE void take_pull_lanes(struct wide_block *block, uint32_t first)
+ALWAYS_INLINE void take_pull_lanes(struct wide_block *block, uint32_t first)
 {
 	struct wide_joint *more = block->more;
 	struct wide3 sum =

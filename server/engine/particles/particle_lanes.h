@@ -24,18 +24,18 @@ struct lane_vec3 {
 	lanes x, y, z;
 };
 
-LANES_INLINE lanes lanes_all(double s)
+ALWAYS_INLINE lanes lanes_all(double s)
 {
 	return s - (lanes){ 0 }; /* a sum would turn −0 into 0 */
 }
 
-LANES_INLINE lanes lanes_load(const double *from)
+ALWAYS_INLINE lanes lanes_load(const double *from)
 {
 	return *(const lanes_stored *)from;
 }
 
 /* Of places of an array. As one expression: lane by lane it would go through memory. */
-LANES_INLINE lanes lanes_gather(const double *from, const uint32_t *places)
+ALWAYS_INLINE lanes lanes_gather(const double *from, const uint32_t *places)
 {
 #define AT(i) from[places[i]]
 #if PARTICLE_LANES == 8
@@ -50,20 +50,20 @@ LANES_INLINE lanes lanes_gather(const double *from, const uint32_t *places)
 #undef AT
 }
 
-LANES_INLINE void lanes_store(double *to, lanes all)
+ALWAYS_INLINE void lanes_store(double *to, lanes all)
 {
 	*(lanes_stored *)to = all;
 }
 
 /* The first `count` lanes. */
-LANES_INLINE lanes_mask lanes_first(uint32_t count)
+ALWAYS_INLINE lanes_mask lanes_first(uint32_t count)
 {
 	static const int64_t numbers[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 	return *(const lanes_stored_mask *)numbers < (int64_t)count;
 }
 
 /* A bit for each lane. */
-LANES_INLINE uint32_t lanes_bits(lanes_mask mask)
+ALWAYS_INLINE uint32_t lanes_bits(lanes_mask mask)
 {
 #if PARTICLE_LANES == 8 && defined(__x86_64__)
 	typedef long long numbers __attribute__((vector_size(64)));
@@ -81,7 +81,7 @@ LANES_INLINE uint32_t lanes_bits(lanes_mask mask)
 }
 
 /* Writes first + i for each bit i to `out`; how many. Of `out` PARTICLE_LANES more may be written. */
-LANES_INLINE uint32_t lanes_list(uint32_t *out, uint32_t first, uint32_t bits)
+ALWAYS_INLINE uint32_t lanes_list(uint32_t *out, uint32_t first, uint32_t bits)
 {
 #if PARTICLE_LANES == 8 && defined(__x86_64__)
 	typedef int numbers __attribute__((vector_size(32)));
@@ -100,7 +100,7 @@ LANES_INLINE uint32_t lanes_list(uint32_t *out, uint32_t first, uint32_t bits)
 }
 
 /* The lanes of the mask. */
-LANES_INLINE void lanes_scatter(double *to, const uint32_t *places, lanes all, lanes_mask mask)
+ALWAYS_INLINE void lanes_scatter(double *to, const uint32_t *places, lanes all, lanes_mask mask)
 {
 	uint32_t bits = lanes_bits(mask);
 	for (uint32_t i = 0; i < PARTICLE_LANES; i++)
@@ -108,23 +108,23 @@ LANES_INLINE void lanes_scatter(double *to, const uint32_t *places, lanes all, l
 			to[places[i]] = all[i];
 }
 
-LANES_INLINE bool lanes_every(lanes_mask mask)
+ALWAYS_INLINE bool lanes_every(lanes_mask mask)
 {
 	return lanes_bits(mask) == (1u << PARTICLE_LANES) - 1;
 }
 
-LANES_INLINE lanes lanes_select(lanes_mask mask, lanes yes, lanes no)
+ALWAYS_INLINE lanes lanes_select(lanes_mask mask, lanes yes, lanes no)
 {
 	return (lanes)((mask & (lanes_mask)yes) | (~mask & (lanes_mask)no));
 }
 
 /* As scalar_max: b if they are equal or one is not a number. */
-LANES_INLINE lanes lanes_max(lanes a, lanes b)
+ALWAYS_INLINE lanes lanes_max(lanes a, lanes b)
 {
 	return lanes_select(a > b, a, b);
 }
 
-LANES_INLINE lanes lanes_sqrt(lanes a)
+ALWAYS_INLINE lanes lanes_sqrt(lanes a)
 {
 #if PARTICLE_LANES == 8 && defined(__x86_64__)
 	typedef double half __attribute__((vector_size(32)));
@@ -144,28 +144,28 @@ LANES_INLINE lanes lanes_sqrt(lanes a)
 #endif
 }
 
-LANES_INLINE struct lane_vec3 lanes3_sub(struct lane_vec3 a, struct lane_vec3 b)
+ALWAYS_INLINE struct lane_vec3 lanes3_sub(struct lane_vec3 a, struct lane_vec3 b)
 {
 	return (struct lane_vec3){ a.x - b.x, a.y - b.y, a.z - b.z };
 }
 
-LANES_INLINE struct lane_vec3 lanes3_scale(struct lane_vec3 a, lanes s)
+ALWAYS_INLINE struct lane_vec3 lanes3_scale(struct lane_vec3 a, lanes s)
 {
 	return (struct lane_vec3){ a.x * s, a.y * s, a.z * s };
 }
 
-LANES_INLINE struct lane_vec3 lanes3_mul_add(struct lane_vec3 a, struct lane_vec3 b, lanes s)
+ALWAYS_INLINE struct lane_vec3 lanes3_mul_add(struct lane_vec3 a, struct lane_vec3 b, lanes s)
 {
 	return (struct lane_vec3){ a.x + b.x * s, a.y + b.y * s, a.z + b.z * s };
 }
 
-LANES_INLINE lanes lanes3_dot(struct lane_vec3 a, struct lane_vec3 b)
+ALWAYS_INLINE lanes lanes3_dot(struct lane_vec3 a, struct lane_vec3 b)
 {
 	return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-LANES_INLINE struct lane_vec3 lanes3_select(lanes_mask mask, struct lane_vec3 yes,
-					    struct lane_vec3 no)
+ALWAYS_INLINE struct lane_vec3 lanes3_select(lanes_mask mask, struct lane_vec3 yes,
+					     struct lane_vec3 no)
 {
 	return (struct lane_vec3){ lanes_select(mask, yes.x, no.x), lanes_select(mask, yes.y, no.y),
 				   lanes_select(mask, yes.z, no.z) };

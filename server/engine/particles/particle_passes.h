@@ -37,12 +37,12 @@ struct lane_end {
 	lanes mass_inv;
 };
 
-LANES_INLINE lanes read(const double *from, const uint32_t *slots, bool scattered)
+ALWAYS_INLINE lanes read(const double *from, const uint32_t *slots, bool scattered)
 {
 	return scattered ? lanes_gather(from, slots) : lanes_load(from + slots[0]);
 }
 
-LANES_INLINE struct lane_vec3 read3(double *const from[3], const uint32_t *slots, bool scattered)
+ALWAYS_INLINE struct lane_vec3 read3(double *const from[3], const uint32_t *slots, bool scattered)
 {
 	return (struct lane_vec3){ read(from[0], slots, scattered), read(from[1], slots, scattered),
 				   read(from[2], slots, scattered) };
@@ -51,8 +51,8 @@ LANES_INLINE struct lane_vec3 read3(double *const from[3], const uint32_t *slots
 /* Writes the lanes that are live. Those of slots that follow each other are all written, because
  * that is quick; the others as they are at this moment, because the other ends of the same links
  * may be among them. */
-LANES_INLINE void write_live(double *to, const uint32_t *slots, lanes all, lanes_mask live,
-			     bool scattered)
+ALWAYS_INLINE void write_live(double *to, const uint32_t *slots, lanes all, lanes_mask live,
+			      bool scattered)
 {
 	if (scattered)
 		lanes_scatter(to, slots, all, live);
@@ -62,16 +62,16 @@ LANES_INLINE void write_live(double *to, const uint32_t *slots, lanes all, lanes
 		lanes_store(to + slots[0], lanes_select(live, all, lanes_load(to + slots[0])));
 }
 
-LANES_INLINE void write3(double *const to[3], const uint32_t *slots, struct lane_vec3 all,
-			 lanes_mask live, bool scattered)
+ALWAYS_INLINE void write3(double *const to[3], const uint32_t *slots, struct lane_vec3 all,
+			  lanes_mask live, bool scattered)
 {
 	write_live(to[0], slots, all.x, live, scattered);
 	write_live(to[1], slots, all.y, live, scattered);
 	write_live(to[2], slots, all.z, live, scattered);
 }
 
-LANES_INLINE struct lane_end read_end(const struct weave_nodes *nodes, const uint32_t *slots,
-				      bool scattered)
+ALWAYS_INLINE struct lane_end read_end(const struct weave_nodes *nodes, const uint32_t *slots,
+				       bool scattered)
 {
 	return (struct lane_end){ read3(nodes->x, slots, scattered),
 				  read3(nodes->v, slots, scattered),
@@ -80,9 +80,9 @@ LANES_INLINE struct lane_end read_end(const struct weave_nodes *nodes, const uin
 
 /* Velocities change with places, not by their differences, so that momentum is kept to the
  * rounding of velocities. */
-LANES_INLINE void push_end(const struct weave_nodes *nodes, const uint32_t *slots,
-			   const struct lane_end *end, struct lane_vec3 along, lanes push,
-			   double rate, lanes_mask live, bool scattered)
+ALWAYS_INLINE void push_end(const struct weave_nodes *nodes, const uint32_t *slots,
+			    const struct lane_end *end, struct lane_vec3 along, lanes push,
+			    double rate, lanes_mask live, bool scattered)
 {
 	lanes way = end->mass_inv * push;
 	write3(nodes->x, slots, lanes3_mul_add(end->x, along, way), live, scattered);
@@ -90,9 +90,9 @@ LANES_INLINE void push_end(const struct weave_nodes *nodes, const uint32_t *slot
 }
 
 /* Links at places from `place` on; `first` is where their numbers are. */
-LANES_INLINE void correct_some(const struct weave_nodes *nodes, const struct weave_links *links,
-			       uint32_t place, uint32_t first, uint32_t count, double rate,
-			       bool damped, bool scattered, bool uniform)
+ALWAYS_INLINE void correct_some(const struct weave_nodes *nodes, const struct weave_links *links,
+				uint32_t place, uint32_t first, uint32_t count, double rate,
+				bool damped, bool scattered, bool uniform)
 {
 	const uint32_t *at_a = links->a + place, *at_b = links->b + place;
 	struct lane_end a = read_end(nodes, at_a, scattered);
@@ -122,9 +122,9 @@ LANES_INLINE void correct_some(const struct weave_nodes *nodes, const struct wea
 	push_end(nodes, at_b, &b, n, -push, rate, live, scattered);
 }
 
-LANES_INLINE void correct_all(const struct weave_nodes *nodes, const struct weave_links *links,
-			      const struct weave_run *run, double rate, bool damped, bool scattered,
-			      bool uniform)
+ALWAYS_INLINE void correct_all(const struct weave_nodes *nodes, const struct weave_links *links,
+			       const struct weave_run *run, double rate, bool damped,
+			       bool scattered, bool uniform)
 {
 	for (uint32_t i = 0; i < run->count; i += PARTICLE_LANES) {
 		uint32_t count = run->count - i < PARTICLE_LANES ? run->count - i : PARTICLE_LANES;
@@ -145,8 +145,8 @@ static void correct_links(const struct weave_nodes *nodes, const struct weave_li
 		correct_all(nodes, links, run, rate, false, false, true);
 }
 
-LANES_INLINE double stretch_all(const struct weave_nodes *nodes, const struct weave_links *links,
-				const struct weave_run *run, double *out, bool scattered)
+ALWAYS_INLINE double stretch_all(const struct weave_nodes *nodes, const struct weave_links *links,
+				 const struct weave_run *run, double *out, bool scattered)
 {
 	lanes most = lanes_all(0);
 	double all = 0;
@@ -194,7 +194,7 @@ struct lane_search {
 	uint32_t place;
 };
 
-LANES_INLINE struct lane_search search_from(const struct pair_points *points, uint32_t place)
+ALWAYS_INLINE struct lane_search search_from(const struct pair_points *points, uint32_t place)
 {
 	const double *x = points->x[0], *y = points->x[1], *z = points->x[2];
 	return (struct lane_search){
@@ -210,8 +210,8 @@ LANES_INLINE struct lane_search search_from(const struct pair_points *points, ui
 
 /* Writes the places of first … last − 1 on a line within reach to `out`, in order and without
  * itself; how many. */
-LANES_INLINE uint32_t find(struct lane_search search, uint64_t line, uint32_t first, uint32_t last,
-			   uint32_t *out)
+ALWAYS_INLINE uint32_t find(struct lane_search search, uint64_t line, uint32_t first, uint32_t last,
+			    uint32_t *out)
 {
 	uint32_t found = 0;
 	for (uint32_t k = first; k < last; k += PARTICLE_LANES) {
@@ -238,7 +238,7 @@ struct lane_pairs {
 };
 
 /* A number of the law of each; `field`: its place in the struct. */
-LANES_INLINE lanes law_of(const struct lane_pairs *pairs, size_t field, bool single)
+ALWAYS_INLINE lanes law_of(const struct lane_pairs *pairs, size_t field, bool single)
 {
 	lanes all = { 0 };
 	if (single)
@@ -251,8 +251,8 @@ LANES_INLINE lanes law_of(const struct lane_pairs *pairs, size_t field, bool sin
 #define LAW(pairs, field) law_of(pairs, offsetof(struct pair_law, field), single)
 
 /* The factor of d where balls overlap, else 0. */
-LANES_INLINE lanes repulsion_of(const struct pair_points *points, uint32_t place,
-				const struct lane_pairs *pairs, bool single)
+ALWAYS_INLINE lanes repulsion_of(const struct pair_points *points, uint32_t place,
+				 const struct lane_pairs *pairs, bool single)
 {
 	lanes stiffness = LAW(pairs, stiffness);
 	lanes touching = points->radius[place] + lanes_gather(points->radius, pairs->near);
@@ -277,8 +277,8 @@ LANES_INLINE lanes repulsion_of(const struct pair_points *points, uint32_t place
 
 /* The factor of d in the force on the point (particle_pairs.c). Of one law the parts that it has
  * not are left out. */
-LANES_INLINE lanes force_of(const struct pair_points *points, uint32_t place,
-			    const struct lane_pairs *pairs, bool single)
+ALWAYS_INLINE lanes force_of(const struct pair_points *points, uint32_t place,
+			     const struct lane_pairs *pairs, bool single)
 {
 	const struct pair_law *law = pairs->laws;
 	lanes force = lanes_all(0);
@@ -304,8 +304,8 @@ LANES_INLINE lanes force_of(const struct pair_points *points, uint32_t place,
 	return lanes_select(push != 0, force + push, force);
 }
 
-LANES_INLINE vec3 pull_some(const struct pair_points *points, uint32_t place, const uint32_t *near,
-			    uint32_t count, const struct pair_law *laws, bool single, vec3 sum)
+ALWAYS_INLINE vec3 pull_some(const struct pair_points *points, uint32_t place, const uint32_t *near,
+			     uint32_t count, const struct pair_law *laws, bool single, vec3 sum)
 {
 	struct lane_pairs pairs = { .near = near, .laws = laws };
 	pairs.d.x = points->x[0][place] - lanes_gather(points->x[0], near);
@@ -330,8 +330,8 @@ LANES_INLINE vec3 pull_some(const struct pair_points *points, uint32_t place, co
 }
 #undef LAW
 
-LANES_INLINE vec3 pull_all(const struct pair_points *points, uint32_t place, uint32_t *near,
-			   uint32_t count, const struct pair_law *laws, bool single, vec3 sum)
+ALWAYS_INLINE vec3 pull_all(const struct pair_points *points, uint32_t place, uint32_t *near,
+			    uint32_t count, const struct pair_law *laws, bool single, vec3 sum)
 {
 	for (uint32_t i = 0; i < PARTICLE_LANES; i++)
 		near[count + i] = place; /* lanes that nobody reads */
@@ -341,8 +341,8 @@ LANES_INLINE vec3 pull_all(const struct pair_points *points, uint32_t place, uin
 	return sum;
 }
 
-LANES_INLINE vec3 pull_point(const struct pair_points *points, uint32_t place,
-			     const struct cell_span *ranges, uint32_t range_count, bool single)
+ALWAYS_INLINE vec3 pull_point(const struct pair_points *points, uint32_t place,
+			      const struct cell_span *ranges, uint32_t range_count, bool single)
 {
 	uint32_t near[2 * NEAR_MAX + PARTICLE_LANES], count = 0;
 	const struct lane_search search = search_from(points, place);
