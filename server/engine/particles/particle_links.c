@@ -187,14 +187,15 @@ static bool row_is_whole(const struct row_finder *finder, const struct referring
 {
 	const struct tables *tables = finder->tables;
 	uint32_t ends = 1;
-	const uint64_t *serials = &tables->pin.serial[row];
-	if (rows->table == TABLE_HOLD)
-		serials = &tables->hold.serial[row];
+	const uint64_t *serials;
+	ASSERT(row < tables_count(tables, rows->table));
 	if (rows->table == TABLE_LINK) {
 		serials = tables->link.serial[row];
 		ends = particle_link_ends(tables, tables->link.kind[row]);
+	} else {
+		serials = rows->table == TABLE_HOLD ? &tables->hold.serial[row]
+						    : &tables->pin.serial[row];
 	}
-	ASSERT(row < tables_count(tables, rows->table));
 	for (uint32_t k = 0; k < ends; k++)
 		if (!particle_exists(finder, rows->systems[row], serials[k]))
 			return false;
